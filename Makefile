@@ -1,0 +1,72 @@
+# drift-detector: `make help` lists the targets. Needs Go, make and git.
+
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+COMMIT  := $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
+# Seconds since 1970: the time that files in release archives bear.
+TIME    := $(shell git log -1 --format=%ct 2>/dev/null || echo 315532800)
+
+# Nothing of the machine or the checkout's path goes into the binary.
+BUILD   := -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)"
+TARGETS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+DIST    := dist
+
+# Bytes that the binary for linux/amd64 may have.
+MAX_SIZE := 48000000
+
+TOOLS       := $(CURDIR)/bin/tools
+GOFUMPT     := $(TOOLS)/v0.12.0/gofumpt
+STATICCHECK := $(TOOLS)/v0.8.2/staticcheck
+MOTO        := 'moto[server]==5.2.5'
+
+.DEFAULT_GOAL := build
+.PHONY: build demo test test-aws bench size lint release help
+
+build: ## build bin/drift-detector, a static binary
+	CGO_ENABLED=0 go build $(BUILD) -o bin/drift-detector ./cmd/drift-detector
+
+demo: ## show what it does: a lost management cluster, its backup, a simulated vCenter
+	@echo "Building. The first time, Go downloads modules and compiles them: 2 to 4 minutes."
+	@$(MAKE) --no-print-directory -s build
+	@go run ./cmd/demo
+
+test: ## run all tests
+	go test ./...
+
+test-aws: ## hold the AWS provider against moto, an AWS in Python that it installs under bin/
+	python3 -m venv bin/moto
+	bin/moto/bin/pip install -q $(MOTO)
+	MOTO_PYTHON=$(CURDIR)/bin/moto/bin/python go test -tags moto -count 1 -run Moto ./infra/aws
+
+bench: ## measure reading a backup and deciding
+	go test -run '^$$' -bench . -benchmem ./backup ./detector
+
+size: ## print the binary's size per release target, and hold linux/amd64 to its limit
+	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; for target in $(TARGETS); do \
+	  CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} go build $(BUILD) -o "$$dir/binary" ./cmd/drift-detector || exit 1; \
+	  size=$$(($$(wc -c < "$$dir/binary"))); printf '%-14s %9d bytes\n' "$$target" "$$size"; \
+	  if [ "$$target" = linux/amd64 ] && [ "$$size" -gt $(MAX_SIZE) ]; then \
+	    echo "$$target is above its limit of $(MAX_SIZE) bytes" >&2; exit 1; fi; \
+	done
+
+lint: $(GOFUMPT) $(STATICCHECK) ## check format, go vet and staticcheck
+	@unformatted=$$($(GOFUMPT) -l . .ci testdata/oracle); \
+	if [ -n "$$unformatted" ]; then echo "not gofumpt'd:"; echo "$$unformatted"; exit 1; fi
+	go vet ./... ./.ci/release
+	go vet -tags moto ./infra/aws
+	cd testdata/oracle && go vet ./...
+	$(STATICCHECK) ./... ./.ci/release
+	$(STATICCHECK) -tags moto ./infra/aws
+	cd testdata/oracle && $(STATICCHECK) ./...
+
+release: ## cross-compile archives and SHA256SUMS into dist/, byte-identical for one commit
+	go run ./.ci/release -out $(DIST) -version $(VERSION) -time $(TIME) -targets "$(TARGETS)" -- $(BUILD) ./cmd/drift-detector
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+$(GOFUMPT):
+	GOBIN=$(@D) go install mvdan.cc/gofumpt@$(notdir $(@D))
+
+# Takes about two minutes, once.
+$(STATICCHECK):
+	GOBIN=$(@D) go install honnef.co/go/tools/cmd/staticcheck@$(notdir $(@D))
