@@ -1,0 +1,111 @@
+package backup
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// absent gathers references that lead nowhere, by kind.
+type absent struct {
+	referred int
+	first    string // who refers first
+	entire   bool   // no object of the kind is in the backup
+	resource string
+	list     []Absence
+}
+
+const (
+	whyKind   = "the backup holds no object of this kind: filtered out, or their API was not answering when the backup was taken"
+	whyObject = "filtered out, or being deleted when the backup was taken: Velero leaves such objects out"
+)
+
+// findAbsent follows the references of clusters and machines, and of what makes
+// machines to the templates that it needs for the next one.
+func (a *assembly) findAbsent() {
+	s := a.snapshot
+	gone := map[objectKey]*absent{} // by backup, kind and group
+	for i := range s.Clusters {
+		c := &s.Clusters[i]
+		if c.Derived {
+			continue
+		}
+		by := fmt.Sprintf("Cluster %s/%s", c.Namespace, c.Name)
+		a.follow(gone, c.Backup, c.ControlPlane, by)
+		a.follow(gone, c.Backup, c.Infrastructure, by)
+	}
+	for i := range s.Machines {
+		m := &s.Machines[i]
+		by := "Machine " + m.Namespace + "/" + m.Name
+		a.follow(gone, m.Backup, m.Infrastructure, by)
+		a.follow(gone, m.Backup, m.Bootstrap, by)
+	}
+	for i := range s.ControlPlanes {
+		c := &s.ControlPlanes[i]
+		a.follow(gone, c.Backup, c.Infrastructure, c.Kind+" "+c.Namespace+"/"+c.Name)
+	}
+	for i := range s.Groups {
+		if g := &s.Groups[i]; g.Kind != "MachineSet" || g.Deployment == "" { // else its MachineDeployment refers to the same
+			a.follow(gone, g.Backup, g.Infrastructure, g.Kind+" "+g.Namespace+"/"+g.Name)
+		}
+	}
+	for k, g := range gone {
+		if !g.entire {
+			s.Absent = append(s.Absent, g.list...)
+			continue
+		}
+		by := g.first
+		if g.referred > 1 {
+			by = fmt.Sprintf("%d objects, first %s", g.referred, g.first)
+		}
+		s.Absent = append(s.Absent, Absence{Backup: k.backup, Kind: k.kind, Name: "*", Resource: g.resource, ReferredBy: by, Why: whyKind})
+	}
+	slices.SortFunc(s.Absent, func(x, y Absence) int {
+		return cmp.Or(cmp.Compare(x.Backup, y.Backup), strings.Compare(x.Kind, y.Kind),
+			strings.Compare(x.Namespace, y.Namespace), strings.Compare(x.Name, y.Name), strings.Compare(x.ReferredBy, y.ReferredBy))
+	})
+}
+
+// follow notes a reference whose object is not in the backup. Of a kind that was
+// not read, only the absence of all objects can be told.
+func (a *assembly) follow(gone map[objectKey]*absent, backup int, ref Ref, by string) {
+	if ref.IsZero() {
+		return
+	}
+	resource := resourceOf(ref)
+	entire := !a.load.holds[backup][resource]
+	if !entire {
+		known, found := a.load.lookUp(resource, backup, ref)
+		if found || !known {
+			return
+		}
+	}
+	k := objectKey{backup: backup, kind: ref.Kind, name: ref.Group}
+	g := gone[k]
+	if g == nil {
+		g = &absent{first: by, entire: entire, resource: resource}
+		gone[k] = g
+	}
+	g.referred++
+	if !entire {
+		g.list = append(g.list, Absence{
+			Backup: backup, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, Resource: resource, ReferredBy: by, Why: whyObject,
+		})
+	}
+}
+
+// resourceOf is the directory of the objects of a kind. The contract of Cluster
+// API has all kinds named regularly (docs/book, contracts, v1.14.0).
+func resourceOf(ref Ref) string {
+	plural := strings.ToLower(ref.Kind)
+	switch {
+	case strings.HasSuffix(plural, "y"):
+		plural = strings.TrimSuffix(plural, "y") + "ies"
+	case strings.HasSuffix(plural, "s"), strings.HasSuffix(plural, "x"), strings.HasSuffix(plural, "ch"):
+		plural += "es"
+	default:
+		plural += "s"
+	}
+	return plural + "." + ref.Group
+}

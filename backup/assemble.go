@@ -1,0 +1,267 @@
+package backup
+
+import (
+	"cmp"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// assembly turns the tables of the core kinds into the values of a Snapshot.
+type assembly struct {
+	load     *loading
+	snapshot *Snapshot
+	infra    []infraCluster
+	clusters map[ClusterID]int // index into snapshot.Clusters
+	planes   map[objectKey]int // index into snapshot.ControlPlanes
+	groups   map[objectKey]int // index into snapshot.Groups
+	ownedBy  map[objectKey]ClusterID
+}
+
+// objectKey names an object of a kind.
+type objectKey struct {
+	backup                int
+	kind, namespace, name string
+}
+
+func key(m *Meta, kind, name string) objectKey {
+	return objectKey{m.Backup, kind, m.Namespace, name}
+}
+
+// assemble makes the Snapshot once all tables are settled.
+func (l *loading) assemble() *Snapshot {
+	s := &Snapshot{Backups: l.infos, tables: l.tables}
+	a := &assembly{
+		load: l, snapshot: s,
+		clusters: map[ClusterID]int{}, planes: map[objectKey]int{}, groups: map[objectKey]int{},
+		ownedBy: map[objectKey]ClusterID{},
+	}
+	a.readClusters()
+	a.readControlPlanes()
+	a.readGroups()
+	a.readMachines()
+	a.readInfraClusters()
+	a.derive()
+	a.markSelf()
+	a.findAbsent()
+	for _, k := range coreKinds {
+		delete(l.tables, k)
+	}
+	s.Problems = l.allProblems()
+	return s
+}
+
+// hostPort joins an endpoint; it is empty while the controllers have not set it.
+func (e *endpointFields) hostPort() string {
+	if e.Host == "" || !e.Port.Known || e.Port.N == 0 {
+		return ""
+	}
+	return net.JoinHostPort(e.Host, strconv.FormatInt(e.Port.N, 10))
+}
+
+func (a *assembly) readClusters() {
+	for r := range clusterKind.In(a.snapshot).All() {
+		c := Cluster{
+			Meta: r.Meta, Paused: r.Data.Paused || r.Meta.Paused,
+			Endpoint:       r.Data.Endpoint.hostPort(),
+			ControlPlane:   r.Data.ControlPlane.ref(r.Namespace),
+			Infrastructure: r.Data.Infrastructure.ref(r.Namespace),
+		}
+		if ref := c.ControlPlane; !ref.IsZero() {
+			a.ownedBy[objectKey{c.Backup, ref.Kind, ref.Namespace, ref.Name}] = c.ID()
+		}
+		a.clusters[c.ID()] = len(a.snapshot.Clusters)
+		a.snapshot.Clusters = append(a.snapshot.Clusters, c)
+	}
+}
+
+// clusterName is the cluster that an object says it belongs to: in its spec,
+// else by its label, else by the Cluster that owns it. It may be empty.
+func clusterName(m *Meta, spec string) string {
+	if name := cmp.Or(spec, m.ClusterName); name != "" {
+		return name
+	}
+	for _, o := range m.Owners {
+		if o.Kind == "Cluster" {
+			return o.Name
+		}
+	}
+	return ""
+}
+
+// namesakeOf is the cluster of an object that is named like its cluster unless
+// it says otherwise: an infrastructure cluster, a control plane.
+func (a *assembly) namesakeOf(m *Meta) ClusterID {
+	return a.clusterID(m, cmp.Or(clusterName(m, ""), m.Name))
+}
+
+// clusterID is the id of a cluster that an object names. When several backups
+// show a cluster that has no Cluster object, it is the newest one's.
+func (a *assembly) clusterID(m *Meta, name string) ClusterID {
+	id := ClusterID{m.Backup, m.Namespace, name}
+	for {
+		to, ok := a.load.moved[id]
+		if _, whole := a.clusters[id]; whole || !ok {
+			return id
+		}
+		id = to
+	}
+}
+
+// homeless tells of an object that can't be placed in any cluster.
+func (a *assembly) homeless(resource string, m *Meta) {
+	a.load.problem(m.Backup, itemPath(resource, copyForm{}, m.Namespace, m.Name), fieldError{"spec.clusterName", errMissing}.Error())
+}
+
+func (a *assembly) readControlPlanes() {
+	s := a.snapshot
+	for _, k := range a.load.controlPlanes {
+		for r := range k.In(s).All() {
+			id, ok := a.ownedBy[key(&r.Meta, r.Data.Kind, r.Name)]
+			if !ok {
+				id = a.namesakeOf(&r.Meta)
+			}
+			s.ControlPlanes = append(s.ControlPlanes, ControlPlane{
+				Meta: r.Meta, Kind: r.Data.Kind, Cluster: id,
+				Desired: r.Data.Desired, Replicas: r.Data.Replicas, NamingTemplate: r.Data.NamingTemplate,
+				ExternalEtcd: r.Data.ExternalEtcd, Infrastructure: r.Data.Infrastructure.ref(r.Namespace),
+			})
+		}
+		delete(s.tables, k)
+	}
+	slices.SortFunc(s.ControlPlanes, func(x, y ControlPlane) int {
+		return cmp.Or(compareNames(&x.Meta, &y.Meta), strings.Compare(x.Kind, y.Kind))
+	})
+	for i := range s.ControlPlanes {
+		c := &s.ControlPlanes[i]
+		a.planes[key(&c.Meta, c.Kind, c.Name)] = i
+	}
+}
+
+func (a *assembly) readGroups() {
+	s := a.snapshot
+	for _, g := range groupKinds {
+		for r := range g.kind.In(s).All() {
+			name := clusterName(&r.Meta, r.Data.Cluster)
+			if name == "" {
+				a.homeless(g.kind.resource, &r.Meta)
+				continue
+			}
+			group := Group{
+				Meta: r.Meta, Kind: g.name, Cluster: a.clusterID(&r.Meta, name),
+				Desired: r.Data.Desired, Replicas: r.Data.Replicas, NamingTemplate: r.Data.NamingTemplate,
+				Infrastructure: r.Data.Infrastructure.ref(r.Namespace),
+				Labels:         r.Data.Labels, TemplateLabels: r.Data.TemplateLabels, Selector: r.Data.Selector,
+				ReplicasManagedBy: r.Data.ReplicasManagedBy, Autoscaled: r.Data.Autoscaled,
+			}
+			if g.name == "MachineSet" {
+				group.Deployment = ownerNamed(&r.Meta, "MachineDeployment", r.Data.Deployment)
+			}
+			s.Groups = append(s.Groups, group)
+		}
+	}
+	slices.SortFunc(s.Groups, func(x, y Group) int {
+		return cmp.Or(compareNames(&x.Meta, &y.Meta), strings.Compare(x.Kind, y.Kind), strings.Compare(x.UID, y.UID))
+	})
+	for i := range s.Groups {
+		g := &s.Groups[i]
+		a.groups[key(&g.Meta, g.Kind, g.Name)] = i
+	}
+}
+
+// ownerNamed is the name of the owner of a kind, by ownerReference, else by the
+// label that names it. Cluster API writes a hash instead of a name that is no
+// label value, as "hash_<base64>_z" (internal/labels/helpers.go v1.14.0); a
+// hash is no name.
+func ownerNamed(m *Meta, kind, label string) string {
+	for _, o := range m.Owners {
+		if o.Kind == kind {
+			return o.Name
+		}
+	}
+	if strings.HasPrefix(label, "hash_") {
+		return ""
+	}
+	return label
+}
+
+func (a *assembly) readMachines() {
+	s, t := a.snapshot, machineKind.In(a.snapshot)
+	s.Machines = make([]Machine, 0, t.Len())
+	for r := range t.All() {
+		name := clusterName(&r.Meta, r.Data.Cluster)
+		if name == "" {
+			a.homeless(machineKind.resource, &r.Meta)
+			continue
+		}
+		m := Machine{
+			Meta: r.Meta, Cluster: a.clusterID(&r.Meta, name), ControlPlane: r.Data.ControlPlane,
+			Deployment:     ownerNamed(&r.Meta, "MachineDeployment", r.Data.Deployment),
+			Set:            ownerNamed(&r.Meta, "MachineSet", r.Data.Set),
+			Pool:           ownerNamed(&r.Meta, "MachinePool", r.Data.Pool),
+			Infrastructure: r.Data.Infrastructure.ref(r.Namespace), Bootstrap: r.Data.Bootstrap.ref(r.Namespace),
+			BootstrapSecret: r.Data.BootstrapSecret,
+			ProviderID:      r.Data.ProviderID, Node: r.Data.Node, Phase: r.Data.Phase, FailureDomain: r.Data.FailureDomain,
+			Labels: r.Data.Labels, SkipRemediation: r.Data.SkipRemediation, InfraMessage: r.Data.InfraReady.Message,
+		}
+		a.own(&m, &r.Data)
+		if !m.ControlPlane {
+			m.ControlPlane = strings.HasSuffix(m.Owner.Kind, "ControlPlane")
+		}
+		if i, ok := a.groups[key(&m.Meta, "MachineSet", m.Set)]; ok && m.Deployment == "" {
+			m.Deployment = s.Groups[i].Deployment
+		}
+		s.Machines = append(s.Machines, m)
+	}
+}
+
+// own fills the owner: the controller among the ownerReferences; when a restore
+// has taken those away, what the labels name.
+func (a *assembly) own(m *Machine, f *machineFields) {
+	for _, o := range m.Owners {
+		if o.Controller {
+			m.Owner = o
+			return
+		}
+	}
+	switch {
+	case m.ControlPlane:
+		m.Owner = a.controlPlaneOwner(m, f.ControlPlaneName)
+	case m.Set != "":
+		m.Owner = a.groupOwner(m, "MachineSet", m.Set)
+	case m.Pool != "":
+		m.Owner = a.groupOwner(m, "MachinePool", m.Pool)
+	}
+}
+
+func (a *assembly) groupOwner(m *Machine, kind, name string) Owner {
+	o := Owner{Kind: kind, Name: name, Controller: true}
+	if i, ok := a.groups[key(&m.Meta, kind, name)]; ok {
+		o.UID = a.snapshot.Groups[i].UID
+	}
+	return o
+}
+
+// controlPlaneOwner is the control plane that a label names, else that of the
+// machine's cluster.
+func (a *assembly) controlPlaneOwner(m *Machine, name string) Owner {
+	var kind string
+	if i, ok := a.clusters[m.Cluster]; ok {
+		ref := a.snapshot.Clusters[i].ControlPlane
+		kind = ref.Kind
+		if name == "" || strings.HasPrefix(name, "hash_") {
+			name = ref.Name
+		}
+	}
+	for i := range a.snapshot.ControlPlanes {
+		c := &a.snapshot.ControlPlanes[i]
+		if c.Cluster == m.Cluster && (name == "" || strings.HasPrefix(name, "hash_") || c.Name == name) {
+			return Owner{Kind: c.Kind, Name: c.Name, UID: c.UID, Controller: true}
+		}
+	}
+	if name == "" || strings.HasPrefix(name, "hash_") {
+		return Owner{}
+	}
+	return Owner{Kind: cmp.Or(kind, "KubeadmControlPlane"), Name: name, Controller: true}
+}

@@ -1,0 +1,129 @@
+package backup
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+)
+
+// finish puts the records in order, keeps one copy of each object, and merges
+// objects that several backups hold.
+func (b *builder[T]) finish(l *loading) {
+	t := &b.table
+	if !b.sorted() {
+		b.sort()
+		b.dropCopies(l)
+	}
+	if l.sources > 1 {
+		b.mergeBackups(l)
+	}
+	if t.order != nil {
+		t.count = len(t.order)
+	}
+	l.tables[b.kind] = t
+}
+
+// sorted says whether the records came in order and without further copies, as
+// they do from a default backup.
+func (b *builder[T]) sorted() bool {
+	var last *Record[T]
+	for r := range b.table.All() {
+		if last != nil && compareNames(&last.Meta, &r.Meta) >= 0 {
+			return false
+		}
+		last = r
+	}
+	return true
+}
+
+// sort fills the order: by name, the best copy of each object first.
+func (b *builder[T]) sort() {
+	t := &b.table
+	b.fillOrder()
+	slices.SortFunc(t.order, func(i, j uint32) int {
+		x, y := t.at(i), t.at(j)
+		if c := compareNames(&x.Meta, &y.Meta); c != 0 {
+			return c
+		}
+		if c := compareCopies(b.forms[x.origin.copy], b.forms[y.origin.copy]); c != 0 {
+			return c
+		}
+		return cmp.Compare(i, j)
+	})
+}
+
+func (b *builder[T]) fillOrder() {
+	if b.table.order != nil {
+		return
+	}
+	b.table.order = make([]uint32, b.table.count)
+	for i := range b.table.order {
+		b.table.order[i] = uint32(i)
+	}
+}
+
+// dropCopies keeps the first of each run of copies. Copies are of one object,
+// so their uids must agree; and a path occurs once in a tarball.
+func (b *builder[T]) dropCopies(l *loading) {
+	t := &b.table
+	kept := t.order[:0]
+	for _, i := range t.order {
+		r := t.at(i)
+		if len(kept) > 0 {
+			best := t.at(kept[len(kept)-1])
+			if compareNames(&best.Meta, &r.Meta) == 0 {
+				switch {
+				case best.UID != r.UID:
+					l.problem(r.Backup, b.pathOf(r), "another copy of the object has another uid; this one is left out")
+				case best.origin.copy == r.origin.copy:
+					l.problem(r.Backup, b.pathOf(r), "the path occurs twice; the first one is used")
+				}
+				continue
+			}
+		}
+		kept = append(kept, i)
+	}
+	t.order = kept
+}
+
+func (b *builder[T]) pathOf(r *Record[T]) string {
+	return itemPath(b.kind.resource, b.forms[r.origin.copy], r.Namespace, r.Name)
+}
+
+// mergeBackups keeps of an object that several backups hold, with one uid, the
+// copy that was written last. Objects of one name and different uids are
+// different objects.
+func (b *builder[T]) mergeBackups(l *loading) {
+	type identity struct{ uid, namespace, name string }
+	of := func(r *Record[T]) identity { return identity{r.UID, r.Namespace, r.Name} }
+	t := &b.table
+	b.fillOrder()
+	newest := make(map[identity]uint32, len(t.order))
+	for _, i := range t.order {
+		r := t.at(i)
+		at, ok := newest[of(r)]
+		if !ok {
+			newest[of(r)] = i
+			continue
+		}
+		have := t.at(at)
+		l.met(&have.Meta, &r.Meta, b.kind.alone)
+		if r.origin.written >= have.origin.written {
+			newest[of(r)] = i
+		}
+	}
+	t.order = slices.DeleteFunc(t.order, func(i uint32) bool { return newest[of(t.at(i))] != i })
+}
+
+// has says whether the settled table holds an object.
+func (b *builder[T]) has(m *Meta) bool {
+	t := &b.table
+	_, found := sort.Find(t.count, func(i int) int {
+		at := uint32(i)
+		if t.order != nil {
+			at = t.order[i]
+		}
+		return compareNames(m, &t.at(at).Meta)
+	})
+	return found
+}

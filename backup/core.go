@@ -1,0 +1,241 @@
+package backup
+
+import (
+	"strings"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+)
+
+// API groups of Cluster API. Providers of infrastructure use the third, or a
+// group that ends in it.
+const (
+	coreGroup           = "cluster.x-k8s.io"
+	controlPlaneGroup   = "controlplane.cluster.x-k8s.io"
+	infrastructureGroup = "infrastructure.cluster.x-k8s.io"
+)
+
+// refFields is an object reference of any API version: v1alpha3 to v1beta1
+// have apiVersion and namespace, v1beta2 has apiGroup (Cluster API
+// api/core/v1beta2/common_types.go v1.14.2).
+type refFields struct {
+	APIVersion, Group, Kind, Namespace, Name string
+}
+
+// ref is the reference as an object of that namespace makes it.
+func (f *refFields) ref(namespace string) Ref {
+	if f.Kind == "" && f.Name == "" {
+		return Ref{}
+	}
+	r := Ref{Group: f.Group, Kind: f.Kind, Namespace: namespace, Name: f.Name}
+	if r.Group == "" {
+		r.Group = groupOf(f.APIVersion)
+	}
+	if f.Namespace != "" {
+		r.Namespace = f.Namespace
+	}
+	return r
+}
+
+// reference reads an object reference at a path, or where other API versions
+// have it.
+func reference[T any](into func(*T) *refFields, paths ...string) []Field[T] {
+	member := func(name string) []string {
+		var all []string
+		for _, p := range paths {
+			all = append(all, p+"."+name)
+		}
+		return all
+	}
+	return []Field[T]{
+		Text(func(t *T) *string { return &into(t).APIVersion }, member("apiVersion")...),
+		Text(func(t *T) *string { return &into(t).Group }, member("apiGroup")...),
+		Text(func(t *T) *string { return &into(t).Kind }, member("kind")...),
+		Text(func(t *T) *string { return &into(t).Namespace }, member("namespace")...),
+		Text(func(t *T) *string { return &into(t).Name }, member("name")...),
+	}
+}
+
+// endpointFields is spec.controlPlaneEndpoint, which Clusters and all
+// infrastructure clusters have by contract.
+type endpointFields struct {
+	Host string
+	Port Number
+}
+
+func endpoint[T any](into func(*T) *endpointFields) []Field[T] {
+	return []Field[T]{
+		Text(func(t *T) *string { return &into(t).Host }, "spec.controlPlaneEndpoint.host"),
+		Count(func(t *T) *Number { return &into(t).Port }, "spec.controlPlaneEndpoint.port"),
+	}
+}
+
+type clusterFields struct {
+	Paused                       bool
+	Endpoint                     endpointFields
+	ControlPlane, Infrastructure refFields
+}
+
+var clusterKind = alone("a Cluster with the same uid", NewKind("clusters."+coreGroup, join(
+	one(Flag(func(t *clusterFields) *bool { return &t.Paused }, "spec.paused")),
+	endpoint(func(t *clusterFields) *endpointFields { return &t.Endpoint }),
+	reference(func(t *clusterFields) *refFields { return &t.ControlPlane }, "spec.controlPlaneRef"),
+	reference(func(t *clusterFields) *refFields { return &t.Infrastructure }, "spec.infrastructureRef"),
+)...))
+
+type machineFields struct {
+	Cluster                                 string
+	ControlPlane                            bool
+	ControlPlaneName, Deployment, Set, Pool string
+	ProviderID, Node, Phase, FailureDomain  string
+	Labels                                  Labels
+	SkipRemediation                         bool
+	InfraReady                              Condition
+	Infrastructure, Bootstrap               refFields
+	BootstrapSecret                         string
+}
+
+var machineKind = NewKind("machines."+coreGroup, join(
+	[]Field[machineFields]{
+		Text(func(t *machineFields) *string { return &t.Cluster }, "spec.clusterName"),
+		Present(func(t *machineFields) *bool { return &t.ControlPlane }, "label:"+clusterv1.MachineControlPlaneLabel),
+		Text(func(t *machineFields) *string { return &t.ControlPlaneName }, "label:"+clusterv1.MachineControlPlaneNameLabel),
+		Text(func(t *machineFields) *string { return &t.Deployment }, "label:"+clusterv1.MachineDeploymentNameLabel),
+		Text(func(t *machineFields) *string { return &t.Set }, "label:"+clusterv1.MachineSetNameLabel),
+		Text(func(t *machineFields) *string { return &t.Pool }, "label:"+clusterv1.MachinePoolNameLabel),
+		Text(func(t *machineFields) *string { return &t.ProviderID }, "spec.providerID"),
+		Text(func(t *machineFields) *string { return &t.Node }, "status.nodeRef.name"),
+		Text(func(t *machineFields) *string { return &t.Phase }, "status.phase"),
+		Text(func(t *machineFields) *string { return &t.FailureDomain }, "spec.failureDomain"),
+		labelsOf(func(t *machineFields) *Labels { return &t.Labels }, "metadata.labels"),
+		Present(func(t *machineFields) *bool { return &t.SkipRemediation }, "annotation:"+clusterv1.MachineSkipRemediationAnnotation),
+		Failing(func(t *machineFields) *Condition { return &t.InfraReady }, "status.conditions", clusterv1.InfrastructureReadyCondition),
+		Text(func(t *machineFields) *string { return &t.BootstrapSecret }, "spec.bootstrap.dataSecretName"),
+	},
+	reference(func(t *machineFields) *refFields { return &t.Infrastructure }, "spec.infrastructureRef"),
+	reference(func(t *machineFields) *refFields { return &t.Bootstrap }, "spec.bootstrap.configRef"),
+)...)
+
+type groupFields struct {
+	Cluster, Deployment, NamingTemplate string
+	Desired, Replicas                   Number
+	Labels, TemplateLabels              Labels
+	Selector, ReplicasManagedBy         string
+	Autoscaled                          bool
+	Infrastructure                      refFields
+}
+
+func newGroupKind(resource string) *Kind[groupFields] {
+	return NewKind(resource, join(
+		[]Field[groupFields]{
+			Text(func(t *groupFields) *string { return &t.Cluster }, "spec.clusterName"),
+			Text(func(t *groupFields) *string { return &t.Deployment }, "label:"+clusterv1.MachineDeploymentNameLabel),
+			Text(func(t *groupFields) *string { return &t.NamingTemplate }, "spec.machineNaming.template", "spec.machineNamingStrategy.template"),
+			Count(func(t *groupFields) *Number { return &t.Desired }, "spec.replicas"),
+			Count(func(t *groupFields) *Number { return &t.Replicas }, "status.replicas"),
+			labelsOf(func(t *groupFields) *Labels { return &t.Labels }, "metadata.labels"),
+			labelsOf(func(t *groupFields) *Labels { return &t.TemplateLabels }, "spec.template.metadata.labels"),
+			Raw(func(t *groupFields) *string { return &t.Selector }, "spec.selector"),
+			Text(func(t *groupFields) *string { return &t.ReplicasManagedBy }, "annotation:"+clusterv1.ReplicasManagedByAnnotation),
+			Present(func(t *groupFields) *bool { return &t.Autoscaled }, "annotation:"+clusterv1.AutoscalerMinSizeAnnotation, "annotation:"+clusterv1.AutoscalerMaxSizeAnnotation),
+		},
+		reference(func(t *groupFields) *refFields { return &t.Infrastructure }, "spec.template.spec.infrastructureRef"),
+	)...)
+}
+
+// groupKinds are the kinds of machine groups. Before Cluster API v0.4 MachinePools
+// had a group of their own (exp/api/v1alpha3/groupversion_info.go v0.3.25).
+var groupKinds = []struct {
+	name string
+	kind *Kind[groupFields]
+}{
+	{"MachineDeployment", newGroupKind("machinedeployments." + coreGroup)},
+	{"MachinePool", newGroupKind("machinepools." + coreGroup)},
+	{"MachinePool", newGroupKind("machinepools.exp." + coreGroup)},
+	{"MachineSet", newGroupKind("machinesets." + coreGroup)},
+}
+
+type controlPlaneFields struct {
+	Kind, NamingTemplate string
+	Desired, Replicas    Number
+	ExternalEtcd         bool
+	Infrastructure       refFields
+}
+
+func newControlPlaneKind(resource string) *Kind[controlPlaneFields] {
+	return NewKind(resource, append(
+		reference(func(t *controlPlaneFields) *refFields { return &t.Infrastructure },
+			"spec.machineTemplate.spec.infrastructureRef", "spec.machineTemplate.infrastructureRef", "spec.infrastructureTemplate"),
+		Text(func(t *controlPlaneFields) *string { return &t.Kind }, "kind"),
+		Text(func(t *controlPlaneFields) *string { return &t.NamingTemplate }, "spec.machineNaming.template", "spec.machineNamingStrategy.template"),
+		Count(func(t *controlPlaneFields) *Number { return &t.Desired }, "spec.replicas"),
+		Count(func(t *controlPlaneFields) *Number { return &t.Replicas }, "status.replicas"),
+		Present(func(t *controlPlaneFields) *bool { return &t.ExternalEtcd }, "spec.kubeadmConfigSpec.clusterConfiguration.etcd.external"),
+	)...)
+}
+
+type infraClusterFields struct {
+	Kind     string
+	Endpoint endpointFields
+}
+
+func newInfraClusterKind(resource string) *Kind[infraClusterFields] {
+	return NewKind(resource, join(
+		one(Text(func(t *infraClusterFields) *string { return &t.Kind }, "kind")),
+		endpoint(func(t *infraClusterFields) *endpointFields { return &t.Endpoint }),
+	)...)
+}
+
+// namespaceKind keeps Namespace kube-system, whose uid is as good as that of
+// the management cluster.
+var namespaceKind = func() *Kind[struct{}] {
+	k := alone("Namespace kube-system with the same uid", NewKind[struct{}]("namespaces"))
+	k.only = func(_, name []byte) bool { return string(name) == "kube-system" }
+	return k
+}()
+
+func alone[T any](what string, k *Kind[T]) *Kind[T] {
+	k.alone = what
+	return k
+}
+
+// coreKinds are read from every backup, whatever providers want.
+var coreKinds = func() []AnyKind {
+	kinds := []AnyKind{clusterKind, machineKind, namespaceKind, selfKind}
+	for _, g := range groupKinds {
+		kinds = append(kinds, g.kind)
+	}
+	return kinds
+}()
+
+// isControlPlane says whether a resource holds control planes: everything in
+// their group but templates.
+func isControlPlane(resource string) bool {
+	name, group, _ := strings.Cut(resource, ".")
+	return group == controlPlaneGroup && !strings.HasSuffix(name, "templates")
+}
+
+// isInfraCluster says whether a resource holds infrastructure clusters, of
+// whatever provider.
+func isInfraCluster(resource string) bool {
+	name, group, _ := strings.Cut(resource, ".")
+	return strings.HasSuffix(name, "clusters") && isInfrastructure(group)
+}
+
+func isInfrastructure(group string) bool {
+	return group == infrastructureGroup || strings.HasSuffix(group, "."+infrastructureGroup)
+}
+
+// isClusterAPI says whether a group is of those that describe clusters and machines.
+func isClusterAPI(group string) bool {
+	return group == coreGroup || group == "exp."+coreGroup || group == controlPlaneGroup || isInfrastructure(group)
+}
+
+func one[T any](f Field[T]) []Field[T] { return []Field[T]{f} }
+
+func join[T any](lists ...[]Field[T]) []Field[T] {
+	var all []Field[T]
+	for _, l := range lists {
+		all = append(all, l...)
+	}
+	return all
+}

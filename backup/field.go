@@ -1,0 +1,115 @@
+package backup
+
+import (
+	"errors"
+	"strconv"
+	"time"
+)
+
+// Field reads one thing of an object into a record of type T.
+//
+// A path names JSON members from the object's root, joined by dots:
+// "spec.infrastructureRef.kind". "label:<key>" and "annotation:<key>" name an
+// entry of metadata.labels and metadata.annotations, whose keys hold dots
+// themselves. A member that ends in "[]" is an array, of which each element is
+// meant: "spec.clusterModules[].moduleUUID". Of several paths the first that is
+// present wins, because API versions keep one thing in different places. A
+// member that is null counts as absent.
+//
+// A member of another JSON type than the field wants is an error: the object
+// becomes a Problem and is left out.
+type Field[T any] struct {
+	paths []string
+	read  func(into *T, found found, m *memory, use *usage) error
+	// together, where set, reads all paths at once, instead of the first that
+	// is present.
+	together func(into *T, found []found, m *memory, use *usage) error
+}
+
+// found is what one path of a field met in an object. There is at least one value.
+type found struct {
+	values []value
+	elems  int // elements of the innermost array on the path
+}
+
+var (
+	errNotString  = errors.New("not a string")
+	errNotBoolean = errors.New("not a boolean")
+	errNotInteger = errors.New("not an integer")
+	errNotTime    = errors.New("not a time in RFC 3339 form")
+)
+
+// Text reads a JSON string.
+func Text[T any](into func(*T) *string, paths ...string) Field[T] {
+	return Field[T]{paths: paths, read: func(t *T, f found, m *memory, use *usage) error {
+		v := f.values[0]
+		if !v.isString() {
+			return errNotString
+		}
+		*into(t) = m.text(v, use)
+		return nil
+	}}
+}
+
+// Texts reads the strings of an array. The list has one entry per element, in
+// order, so that lists of one array run side by side; an element without the
+// path gives an empty string.
+func Texts[T any](into func(*T) *[]string, paths ...string) Field[T] {
+	return Field[T]{paths: paths, read: func(t *T, f found, m *memory, use *usage) error {
+		list := make([]string, max(f.elems, 1))
+		for _, v := range f.values {
+			if !v.isString() {
+				return errNotString
+			}
+			list[v.elem] = m.text(v, use)
+		}
+		*into(t) = list
+		return nil
+	}}
+}
+
+// Flag reads a JSON boolean.
+func Flag[T any](into func(*T) *bool, paths ...string) Field[T] {
+	return Field[T]{paths: paths, read: func(t *T, f found, _ *memory, _ *usage) error {
+		switch f.values[0].form {
+		case formTrue:
+			*into(t) = true
+		case formFalse:
+			*into(t) = false
+		default:
+			return errNotBoolean
+		}
+		return nil
+	}}
+}
+
+// Present says whether a member exists, whatever its value but null.
+func Present[T any](into func(*T) *bool, paths ...string) Field[T] {
+	return Field[T]{paths: paths, read: func(t *T, _ found, _ *memory, _ *usage) error {
+		*into(t) = true
+		return nil
+	}}
+}
+
+// Count reads a JSON integer that fits 64 bits.
+func Count[T any](into func(*T) *Number, paths ...string) Field[T] {
+	return Field[T]{paths: paths, read: func(t *T, f found, _ *memory, _ *usage) error {
+		v := f.values[0]
+		if v.form != formNumber {
+			return errNotInteger
+		}
+		n, err := strconv.ParseInt(string(v.raw), 10, 64)
+		if err != nil {
+			return errNotInteger // without the text: it may be a secret
+		}
+		*into(t) = Number{N: n, Known: true}
+		return nil
+	}}
+}
+
+// Moment reads a JSON string that holds a time in RFC 3339 form.
+func Moment[T any](into func(*T) *time.Time, paths ...string) Field[T] {
+	return Field[T]{paths: paths, read: func(t *T, f found, m *memory, _ *usage) error {
+		return m.moment(f.values[0], into(t))
+	}}
+}

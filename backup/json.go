@@ -1,0 +1,141 @@
+package backup
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// maxRaw bounds a value that a Raw field keeps: label selectors and labels are
+// far smaller, and a record is no place for blobs.
+const maxRaw = 64 << 10
+
+var errRawTooLong = fmt.Errorf("longer than %d bytes", maxRaw)
+
+// Raw keeps the JSON text of a value of whatever type, as the backup writes it:
+// "{}", "[1]", "5", "\"text\"" with its quotes. It is for small values whose
+// meaning another package owns (a label selector, an int-or-string); equal texts
+// are kept once. A value longer than 64 KiB is an error.
+func Raw[T any](into func(*T) *string, paths ...string) Field[T] {
+	return Field[T]{paths: paths, read: func(t *T, f found, m *memory, use *usage) error {
+		text, err := m.json(f.values[0], use)
+		*into(t) = text
+		return err
+	}}
+}
+
+// Raws keeps the JSON texts of a member of each element of an array, as Raw
+// does. The list has one entry per element, in order; an element without the
+// path gives an empty text.
+func Raws[T any](into func(*T) *[]string, paths ...string) Field[T] {
+	return Field[T]{paths: paths, read: func(t *T, f found, m *memory, use *usage) error {
+		list := make([]string, max(f.elems, 1))
+		for _, v := range f.values {
+			text, err := m.json(v, use)
+			if err != nil {
+				return err
+			}
+			list[v.elem] = text
+		}
+		*into(t) = list
+		return nil
+	}}
+}
+
+// json is the JSON text of a value.
+func (m *memory) json(v value, use *usage) (string, error) {
+	raw := v.raw
+	switch v.form {
+	case formTrue:
+		raw = []byte("true")
+	case formFalse:
+		raw = []byte("false")
+	case formString, formEscaped:
+		m.scratch = append(append(append(m.scratch[:0], '"'), raw...), '"')
+		raw = m.scratch
+	}
+	if len(raw) > maxRaw {
+		return "", errRawTooLong
+	}
+	return m.keep(raw, use), nil
+}
+
+// Labels are the labels of an object, in the JSON text of the backup: the
+// machines of one MachineSet share one text. The zero value has no labels.
+type Labels string
+
+// Map is the labels by key. It is the caller's to keep. An entry that is not a
+// string, which no API server accepts, is left out.
+func (l Labels) Map() map[string]string {
+	if l == "" {
+		return nil
+	}
+	var all map[string]any
+	if json.Unmarshal([]byte(l), &all) != nil {
+		return nil
+	}
+	out := make(map[string]string, len(all))
+	for key, v := range all {
+		if s, ok := v.(string); ok {
+			out[key] = s
+		}
+	}
+	return out
+}
+
+// Get is the value of a label, empty when there is none.
+func (l Labels) Get(key string) string { return l.Map()[key] }
+
+var errNotObject = errors.New("not an object")
+
+// labelsOf keeps all labels of an object.
+func labelsOf[T any](into func(*T) *Labels, paths ...string) Field[T] {
+	return Field[T]{paths: paths, read: func(t *T, f found, m *memory, use *usage) error {
+		if f.values[0].form != formObject {
+			return errNotObject
+		}
+		text, err := m.json(f.values[0], use)
+		*into(t) = Labels(text)
+		return err
+	}}
+}
+
+// Condition is one condition of an object's status that does not hold.
+type Condition struct {
+	Status          string // "False" or "Unknown"; empty when the condition holds or is absent
+	Reason, Message string
+}
+
+// Failing reads the condition of one type from a list of conditions
+// ("status.conditions"), unless it is True: nearly all are, and records need no
+// room for texts about that.
+func Failing[T any](into func(*T) *Condition, list, kind string) Field[T] {
+	member := func(name string) string { return list + "[]." + name }
+	return Field[T]{
+		paths: []string{member("type"), member("status"), member("reason"), member("message")},
+		together: func(t *T, f []found, m *memory, use *usage) error {
+			for _, v := range f[0].values {
+				if !v.isString() {
+					return errNotString
+				}
+				if string(v.raw) != kind {
+					continue
+				}
+				c := Condition{}
+				for i, to := range []*string{&c.Status, &c.Reason, &c.Message} {
+					for _, part := range f[i+1].values {
+						if part.elem == v.elem && part.isString() {
+							*to = m.text(part, use)
+						}
+					}
+					if c.Status == "" || c.Status == "True" {
+						return nil
+					}
+				}
+				*into(t) = c
+				return nil
+			}
+			return nil
+		},
+	}
+}

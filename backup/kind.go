@@ -1,0 +1,121 @@
+package backup
+
+import (
+	"fmt"
+	"iter"
+)
+
+// Record is one object of a kind: its metadata and what the kind's fields read.
+type Record[T any] struct {
+	Meta
+	Data   T
+	origin origin
+}
+
+// Table holds the records of one kind in blocks, in the order of backup,
+// namespace and name.
+type Table[T any] struct {
+	blocks [][]Record[T]
+	count  int
+	// order holds positions in the blocks, when the records did not come in
+	// order or when some of them are copies that lost.
+	order []uint32
+}
+
+// Len is the number of records.
+func (t *Table[T]) Len() int { return t.count }
+
+// All walks the records in order. They must not be changed.
+func (t *Table[T]) All() iter.Seq[*Record[T]] {
+	return func(yield func(*Record[T]) bool) {
+		if t.order != nil {
+			for _, at := range t.order {
+				if !yield(t.at(at)) {
+					return
+				}
+			}
+			return
+		}
+		for _, b := range t.blocks {
+			for i := range b {
+				if !yield(&b[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (t *Table[T]) at(i uint32) *Record[T] { return &t.blocks[i/blockLen][i%blockLen] }
+
+// AnyKind is a Kind of whatever record type. Only this package implements it.
+type AnyKind interface {
+	Resource() string
+	reader(*memory) reader
+}
+
+// Want says what a pass over a backup is to keep beside the core objects of
+// Cluster API, which are always kept.
+type Want struct {
+	Kinds   []AnyKind
+	Secrets []SecretRule
+}
+
+// Kind is one resource of which a pass keeps some fields in records of type T.
+// It is immutable; its address is its identity.
+type Kind[T any] struct {
+	resource string
+	plan     *plan
+	columns  []column[T]
+	// only says by their names which objects matter; nil means all of them.
+	only func(namespace, name []byte) bool
+	// alone says, in words, what it means that two backups hold one object of
+	// the kind: they are of one management cluster. It is empty for kinds whose
+	// objects merge.
+	alone string
+}
+
+// column is a field whose paths are slots of the kind's plan.
+type column[T any] struct {
+	field Field[T]
+	slots []int
+}
+
+// NewKind declares a resource, written as its directory in a backup is:
+// "vspherevms.infrastructure.cluster.x-k8s.io". It panics when a path is
+// malformed, or when two paths of the kind contradict each other: paths are
+// written by programmers, never read from outside.
+func NewKind[T any](resource string, fields ...Field[T]) *Kind[T] {
+	k := &Kind[T]{resource: resource, plan: newPlan()}
+	for _, f := range fields {
+		c := column[T]{field: f}
+		if len(f.paths) == 0 {
+			panic(fmt.Sprintf("kind %s: a field without path", resource))
+		}
+		for _, p := range f.paths {
+			slot, err := k.plan.add(splitPath(p))
+			if err != nil {
+				panic(fmt.Sprintf("kind %s: path %q: %v", resource, p, err))
+			}
+			c.slots = append(c.slots, slot)
+		}
+		k.columns = append(k.columns, c)
+	}
+	return k
+}
+
+// Resource is the resource and group, as in the paths of a backup.
+func (k *Kind[T]) Resource() string { return k.resource }
+
+// In is the table of the kind's objects in a Snapshot that was loaded with the
+// kind among its Want. It is empty, never nil, when there are none.
+func (k *Kind[T]) In(s *Snapshot) *Table[T] {
+	if s != nil {
+		if t, ok := s.tables[k].(*Table[T]); ok {
+			return t
+		}
+	}
+	return &Table[T]{}
+}
+
+func (k *Kind[T]) reader(m *memory) reader { return newBuilder(k, m) }

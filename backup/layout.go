@@ -1,0 +1,107 @@
+package backup
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+
+	velero "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
+)
+
+// The paths of a tarball, as Velero writes them (pkg/archive/filesystem.go,
+// pkg/backup/backup.go v1.18.1).
+const (
+	versionPath     = velero.MetadataDir + "/version"
+	resourcesPrefix = velero.ResourcesDir + "/"
+	preferredSuffix = velero.PreferredVersionDir
+	itemSuffix      = ".json"
+)
+
+// itemName is what the path of an item says. Its parts lie in the path.
+type itemName struct {
+	resource        []byte
+	version         []byte // empty for the classic path
+	preferred       bool
+	namespace, name []byte // namespace is empty for cluster-scoped objects
+}
+
+var (
+	errEscapes   = errors.New("the path leads out of the archive")
+	errNotAnItem = errors.New("not a path of a Velero backup")
+)
+
+// checkPath refuses paths that lead elsewhere when somebody extracts them.
+// Nothing is ever extracted here; such a path only shows that the tarball was
+// not written by Velero.
+func checkPath(path []byte) error {
+	if len(path) > 0 && path[0] == '/' || bytes.IndexByte(path, 0) >= 0 {
+		return errEscapes
+	}
+	if !bytes.Contains(path, []byte("..")) {
+		return nil
+	}
+	for part := range bytes.SplitSeq(path, []byte("/")) {
+		if string(part) == ".." {
+			return errEscapes
+		}
+	}
+	return nil
+}
+
+// parseItem takes the path of an item apart:
+//
+//	resources/<resource>/[<version>[-preferredversion]/]{cluster | namespaces/<namespace>}/<name>.json
+func parseItem(path []byte) (itemName, error) {
+	var n itemName
+	rest, ok := bytes.CutPrefix(path, []byte(resourcesPrefix))
+	if !ok {
+		return n, errNotAnItem
+	}
+	var dir []byte
+	n.resource, rest = cutDir(rest)
+	dir, rest = cutDir(rest)
+	if string(dir) != velero.ClusterScopedDir && string(dir) != velero.NamespaceScopedDir {
+		n.version, n.preferred = bytes.CutSuffix(dir, []byte(preferredSuffix))
+		if len(n.version) == 0 {
+			return n, errNotAnItem
+		}
+		dir, rest = cutDir(rest)
+	}
+	switch string(dir) {
+	case velero.ClusterScopedDir:
+	case velero.NamespaceScopedDir:
+		if n.namespace, rest = cutDir(rest); len(n.namespace) == 0 {
+			return n, errNotAnItem
+		}
+	default:
+		return n, errNotAnItem
+	}
+	n.name, ok = bytes.CutSuffix(rest, []byte(itemSuffix))
+	if !ok || len(n.name) == 0 || len(n.resource) == 0 || bytes.IndexByte(n.name, '/') >= 0 {
+		return n, errNotAnItem
+	}
+	return n, nil
+}
+
+// cutDir splits a path at its first slash. Without one there is no directory.
+func cutDir(path []byte) (dir, rest []byte) {
+	i := bytes.IndexByte(path, '/')
+	if i < 0 {
+		return nil, path
+	}
+	return path[:i], path[i+1:]
+}
+
+// itemPath is the reverse of parseItem.
+func itemPath(resource string, form copyForm, namespace, name string) string {
+	parts := []string{velero.ResourcesDir, resource}
+	if form.version != "" {
+		parts = append(parts, form.dir())
+	}
+	if namespace == "" {
+		parts = append(parts, velero.ClusterScopedDir)
+	} else {
+		parts = append(parts, velero.NamespaceScopedDir, namespace)
+	}
+	return strings.Join(append(parts, name+itemSuffix), "/")
+}

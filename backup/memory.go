@@ -1,0 +1,192 @@
+package backup
+
+import (
+	"errors"
+	"strings"
+	"time"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Sizes of what memory hands out piece by piece: strings, owner references.
+const (
+	arenaSize  = 64 << 10
+	ownerBatch = 1024
+)
+
+// memory keeps what outlives the body that it was read from. Values that repeat
+// (namespaces, clusters, servers) are kept once, others lie in arenas: one
+// allocation for thousands of strings.
+type memory struct {
+	arena    *strings.Builder
+	interned map[string]string
+	// object is the name of the object being read: other objects, its Node and
+	// its VM are named like it more often than not.
+	object  string
+	owners  []Owner
+	scratch []byte
+}
+
+func newMemory() *memory {
+	return &memory{arena: new(strings.Builder), interned: map[string]string{}}
+}
+
+// usage is how well the values of one column repeat.
+type usage struct{ hits, misses int }
+
+// unique says that a column seldom repeats itself, so that remembering its
+// values costs more than it saves.
+func (u *usage) unique() bool { return u.misses > 1024 && u.misses > u.hits }
+
+// text returns a string value as a Go string that shares nothing with the body.
+func (m *memory) text(v value, use *usage) string {
+	raw := v.raw
+	if v.form == formEscaped {
+		m.scratch = unquote(m.scratch[:0], raw)
+		raw = m.scratch
+	}
+	return m.keep(raw, use)
+}
+
+func (m *memory) keep(raw []byte, use *usage) string {
+	if len(raw) == 0 {
+		return ""
+	}
+	if string(raw) == m.object {
+		return m.object
+	}
+	if use.unique() {
+		return m.store(raw)
+	}
+	if s, ok := m.interned[string(raw)]; ok {
+		use.hits++
+		return s
+	}
+	use.misses++
+	s := m.store(raw)
+	m.interned[s] = s
+	return s
+}
+
+// store copies into the arena. A Builder whose capacity suffices never moves
+// what it holds, so that parts of its String stay valid while it grows.
+func (m *memory) store(raw []byte) string {
+	if len(raw) > arenaSize/8 {
+		return string(raw)
+	}
+	if m.arena.Cap()-m.arena.Len() < len(raw) {
+		m.arena = new(strings.Builder)
+		m.arena.Grow(arenaSize)
+	}
+	start := m.arena.Len()
+	m.arena.Write(raw)
+	return m.arena.String()[start:]
+}
+
+// ownerSlice returns room for n owners.
+func (m *memory) ownerSlice(n int) []Owner {
+	if len(m.owners) < n {
+		m.owners = make([]Owner, max(ownerBatch, n))
+	}
+	s := m.owners[:n:n]
+	m.owners = m.owners[n:]
+	return s
+}
+
+// moment parses a time.
+func (m *memory) moment(v value, into *time.Time) error {
+	raw := v.raw
+	if v.form == formEscaped {
+		m.scratch = unquote(m.scratch[:0], raw)
+		raw = m.scratch
+	} else if v.form != formString {
+		return errNotTime
+	}
+	var t time.Time
+	if t.UnmarshalText(raw) != nil {
+		return errNotTime
+	}
+	*into = t
+	return nil
+}
+
+var errSurrogate = errors.New("half of a surrogate pair")
+
+// unquote appends the content of a JSON string that a scan has found to be
+// well-formed, and does as encoding/json does: what is not UTF-8, and half
+// surrogate pairs, become U+FFFD.
+func unquote(to, raw []byte) []byte {
+	for i := 0; i < len(raw); {
+		c := raw[i]
+		switch {
+		case c == '\\' && raw[i+1] == 'u':
+			r, err := surrogate(raw[i:])
+			if err != nil {
+				r, i = utf8.RuneError, i+6
+			} else if r > 0xffff {
+				i += 12
+			} else {
+				i += 6
+			}
+			to = utf8.AppendRune(to, r)
+		case c == '\\':
+			to = append(to, unescaped(raw[i+1]))
+			i += 2
+		case c < utf8.RuneSelf:
+			to = append(to, c)
+			i++
+		default:
+			r, size := utf8.DecodeRune(raw[i:])
+			to = utf8.AppendRune(to, r)
+			i += size
+		}
+	}
+	return to
+}
+
+// unescaped is the character that a one-letter escape means.
+func unescaped(c byte) byte {
+	switch c {
+	case 'b':
+		return '\b'
+	case 'f':
+		return '\f'
+	case 'n':
+		return '\n'
+	case 'r':
+		return '\r'
+	case 't':
+		return '\t'
+	}
+	return c // quote, backslash, slash
+}
+
+// surrogate reads one \uXXXX escape, or two that make one character.
+func surrogate(raw []byte) (rune, error) {
+	r := hex4(raw[2:])
+	if !utf16.IsSurrogate(r) {
+		return r, nil
+	}
+	if len(raw) >= 12 && raw[6] == '\\' && raw[7] == 'u' {
+		if pair := utf16.DecodeRune(r, hex4(raw[8:])); pair != utf8.RuneError {
+			return pair, nil
+		}
+	}
+	return 0, errSurrogate
+}
+
+func hex4(raw []byte) rune {
+	var r rune
+	for _, c := range raw[:4] {
+		r <<= 4
+		switch {
+		case c <= '9':
+			r |= rune(c - '0')
+		case c <= 'F':
+			r |= rune(c - 'A' + 10)
+		default:
+			r |= rune(c - 'a' + 10)
+		}
+	}
+	return r
+}

@@ -1,0 +1,173 @@
+package backup
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// metaUsage is how well the metadata of one kind's objects repeats.
+type metaUsage struct {
+	namespace, name, uid, cluster, ownerKind, ownerName, ownerUID usage
+}
+
+// fieldError says which member of an object is wrong. It never quotes a value.
+type fieldError struct {
+	path string
+	err  error
+}
+
+func (e fieldError) Error() string { return fmt.Sprintf("%s is %v", e.path, e.err) }
+
+var (
+	errMissing       = errors.New("missing")
+	errPathName      = errors.New("path and content disagree about the object's name")
+	errPathNamespace = errors.New("path and content disagree about the object's namespace")
+	errPathGroup     = errors.New("path and content disagree about the object's API group")
+)
+
+// readMeta fills the metadata of a record and checks that the object is the one
+// that its path promises.
+func readMeta(to *Meta, e *entry, p *plan, c *capture, m *memory, use *metaUsage) error {
+	text := func(slot int, use *usage) (string, error) {
+		f, ok := c.at(p, slot)
+		if !ok {
+			return "", nil
+		}
+		if !f.values[0].isString() {
+			return "", fieldError{metaPaths[slot], errNotString}
+		}
+		return m.text(f.values[0], use), nil
+	}
+	if err := checkIdentity(e, p, c, m); err != nil {
+		return err
+	}
+	to.Backup = e.backup
+	to.Namespace, to.Name = m.keep(e.namespace, &use.namespace), m.keep(e.name, &use.name)
+	m.object = to.Name
+	var err error
+	if to.UID, err = text(slotUID, &use.uid); err != nil {
+		return err
+	}
+	if to.UID == "" {
+		return fieldError{metaPaths[slotUID], errMissing}
+	}
+	if to.ClusterName, err = text(slotClusterName, &use.cluster); err != nil {
+		return err
+	}
+	if f, ok := c.at(p, slotCreated); ok {
+		if err := m.moment(f.values[0], &to.Created); err != nil {
+			return fieldError{metaPaths[slotCreated], err}
+		}
+	}
+	_, to.Paused = c.at(p, slotPaused)
+	return readOwners(to, p, c, m, use)
+}
+
+// checkIdentity compares group, namespace and name with the path.
+func checkIdentity(e *entry, p *plan, c *capture, m *memory) error {
+	content := func(slot int) ([]byte, error) {
+		f, ok := c.at(p, slot)
+		if !ok {
+			return nil, nil
+		}
+		v := f.values[0]
+		if !v.isString() {
+			return nil, fieldError{metaPaths[slot], errNotString}
+		}
+		if v.form == formEscaped {
+			m.scratch = unquote(m.scratch[:0], v.raw)
+			return m.scratch, nil
+		}
+		return v.raw, nil
+	}
+	for _, slot := range []int{slotAPIVersion, slotKind, slotName} {
+		text, err := content(slot)
+		if err != nil {
+			return err
+		}
+		if len(text) == 0 {
+			return fieldError{metaPaths[slot], errMissing}
+		}
+		if slot == slotAPIVersion && !sameGroup(string(text), e.resource) {
+			return errPathGroup
+		}
+		if slot == slotName && string(text) != string(e.name) {
+			return errPathName
+		}
+	}
+	text, err := content(slotNamespace)
+	if err != nil {
+		return err
+	}
+	if string(text) != string(e.namespace) {
+		return errPathNamespace
+	}
+	return nil
+}
+
+// sameGroup says whether an apiVersion is of the group that a resource
+// directory names behind its first dot.
+func sameGroup(apiVersion, resource string) bool {
+	return groupOf(apiVersion) == groupOfResource(resource)
+}
+
+// groupOf is the group of an apiVersion; it is empty for the core group.
+func groupOf(apiVersion string) string {
+	group, _, ok := strings.Cut(apiVersion, "/")
+	if !ok {
+		return ""
+	}
+	return group
+}
+
+// groupOfResource is the group of a resource directory: everything behind the
+// first dot (Velero pkg/archive/parser.go v1.18.1).
+func groupOfResource(resource string) string {
+	_, group, _ := strings.Cut(resource, ".")
+	return group
+}
+
+// readOwners gathers the ownerReferences, whose members lie in four slots.
+func readOwners(to *Meta, p *plan, c *capture, m *memory, use *metaUsage) error {
+	n := c.elems[p.slots[slotOwnerKind].array]
+	if n == 0 {
+		return nil
+	}
+	to.Owners = m.ownerSlice(n)
+	for _, part := range []struct {
+		slot int
+		use  *usage
+		into func(*Owner) *string
+	}{
+		{slotOwnerKind, &use.ownerKind, func(o *Owner) *string { return &o.Kind }},
+		{slotOwnerName, &use.ownerName, func(o *Owner) *string { return &o.Name }},
+		{slotOwnerUID, &use.ownerUID, func(o *Owner) *string { return &o.UID }},
+	} {
+		for _, v := range c.found[part.slot] {
+			if !v.isString() {
+				return fieldError{metaPaths[part.slot], errNotString}
+			}
+			*part.into(&to.Owners[v.elem]) = m.text(v, part.use)
+		}
+	}
+	for _, v := range c.found[slotOwnerController] {
+		if v.form != formTrue && v.form != formFalse {
+			return fieldError{metaPaths[slotOwnerController], errNotBoolean}
+		}
+		to.Owners[v.elem].Controller = v.form == formTrue
+	}
+	return nil
+}
+
+// compareNames is the order of all lists: backup, namespace, name.
+func compareNames(a, b *Meta) int {
+	if c := cmp.Compare(a.Backup, b.Backup); c != 0 {
+		return c
+	}
+	if c := strings.Compare(a.Namespace, b.Namespace); c != 0 {
+		return c
+	}
+	return strings.Compare(a.Name, b.Name)
+}

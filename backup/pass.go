@@ -1,0 +1,235 @@
+package backup
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Bounds on what a backup may ask of us. A breach costs the item, but for the
+// number of items, which ends the pass.
+type limits struct {
+	item     int64 // bytes of one item
+	items    int   // distinct objects of a backup
+	versions int   // directories of API versions of one resource
+}
+
+var defaultLimits = limits{item: 16 << 20, items: 5_000_000, versions: 32}
+
+var errTooManyItems = errors.New("too many items")
+
+// resource is what a pass knows of one resource directory.
+type resource struct {
+	name    string
+	readers []reader
+	forms   []formCount
+	items   int // objects of the fullest form
+}
+
+type formCount struct {
+	form  copyForm
+	items int
+}
+
+// pass is one walk over one tarball.
+type pass struct {
+	load      *loading
+	backup    int
+	info      Info
+	resources map[string]*resource
+	current   *resource
+	entry     entry
+	reading   []reader // readers of the body that comes; none for metadata/version
+	// The last classic item whose body was read. Velero writes its
+	// preferred-version twin, byte for byte the same, right behind it.
+	lastName, lastBody []byte
+	lastResource       *resource
+}
+
+// guarded ends the pass when the context ends.
+type guarded struct {
+	ctx    context.Context
+	walker *tarWalker
+}
+
+func (g guarded) Write(p []byte) (int, error) {
+	if err := g.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return g.walker.Write(p)
+}
+
+// enter decides about one entry by its header.
+func (p *pass) enter(h *tarHeader) (bool, error) {
+	path := bytes.TrimPrefix(h.name, []byte("./"))
+	p.reading = p.reading[:0]
+	switch err := checkPath(path); {
+	case h.tooLong:
+		p.problem(path, fmt.Sprintf("the name is longer than %d bytes", maxName))
+		return false, nil
+	case err != nil:
+		p.problem(path, err.Error())
+		return false, nil
+	case h.kind == '5':
+		return false, nil // Velero writes no folders, tools that pack a backup again do
+	case h.kind != '0':
+		p.problem(path, "not a regular file")
+		return false, nil
+	}
+	p.note(h.written)
+	if string(path) == versionPath {
+		if h.size > maxName {
+			p.problem(path, "the format version is longer than a line")
+			return false, nil
+		}
+		return true, nil
+	}
+	if !bytes.HasPrefix(path, []byte(resourcesPrefix)) {
+		return false, nil // Velero's own reader ignores these, too
+	}
+	return p.item(h, path)
+}
+
+// note widens the time in which the backup was written.
+func (p *pass) note(written int64) {
+	if written == 0 {
+		return
+	}
+	t := time.Unix(written, 0).UTC()
+	if p.info.WrittenFrom.IsZero() || t.Before(p.info.WrittenFrom) {
+		p.info.WrittenFrom = t
+	}
+	if t.After(p.info.WrittenTo) {
+		p.info.WrittenTo = t
+	}
+}
+
+// item decides about an entry below resources/.
+func (p *pass) item(h *tarHeader, path []byte) (bool, error) {
+	name, err := parseItem(path)
+	if err != nil {
+		p.problem(path, err.Error())
+		return false, nil
+	}
+	r := p.resource(name.resource)
+	form, err := p.count(r, name)
+	if errors.Is(err, errTooManyItems) {
+		return false, err
+	}
+	if err != nil {
+		p.problem(path, err.Error())
+		return false, nil
+	}
+	if len(r.readers) == 0 {
+		return false, nil
+	}
+	p.entry = entry{
+		backup: p.backup, resource: r.name, form: form, written: h.written,
+		namespace: name.namespace, name: name.name,
+	}
+	for _, rd := range r.readers {
+		if rd.wants(&p.entry) {
+			p.reading = append(p.reading, rd)
+		}
+	}
+	if len(p.reading) == 0 {
+		return false, nil
+	}
+	if h.size > p.load.limits.item {
+		p.problem(path, fmt.Sprintf("the item is larger than %d bytes", p.load.limits.item))
+		return false, nil
+	}
+	return true, nil
+}
+
+// resource finds what is known of a resource directory, or starts it.
+func (p *pass) resource(name []byte) *resource {
+	if p.current != nil && p.current.name == string(name) {
+		return p.current
+	}
+	r := p.resources[string(name)]
+	if r == nil {
+		r = &resource{name: string(name)}
+		r.readers = p.load.readersOf(r.name)
+		p.resources[r.name] = r
+	}
+	p.current = r
+	return r
+}
+
+// count notes one more copy. Each object is to be counted once without
+// remembering its name: the fullest form of a resource holds all of its
+// objects, because every object has a classic copy where any has.
+func (p *pass) count(r *resource, name itemName) (copyForm, error) {
+	for i := range r.forms {
+		f := &r.forms[i]
+		if f.form.version == string(name.version) && f.form.preferred == name.preferred {
+			f.items++
+			if f.items > r.items {
+				r.items++
+				p.info.Items++
+			}
+			if p.info.Items > p.load.limits.items {
+				return f.form, errTooManyItems
+			}
+			return f.form, nil
+		}
+	}
+	if len(r.forms) > p.load.limits.versions {
+		return copyForm{}, fmt.Errorf("the resource has more than %d version directories", p.load.limits.versions)
+	}
+	r.forms = append(r.forms, formCount{form: copyForm{string(name.version), name.preferred}})
+	return p.count(r, name)
+}
+
+// body reads a body that enter has asked for.
+func (p *pass) body(b []byte) error {
+	if len(p.reading) == 0 {
+		p.version(b)
+		return nil
+	}
+	e := &p.entry
+	if e.form.preferred && p.lastResource == p.current && p.isLast(e) && bytes.Equal(b, p.lastBody) {
+		return nil
+	}
+	if e.form.version == "" {
+		p.lastResource = p.current
+		p.lastName = append(append(append(p.lastName[:0], e.namespace...), '/'), e.name...)
+		p.lastBody = append(p.lastBody[:0], b...)
+	}
+	for _, rd := range p.reading {
+		if err := rd.read(e, &p.load.scanner, b); err != nil {
+			p.problem([]byte(e.path()), err.Error())
+			return nil
+		}
+	}
+	return nil
+}
+
+// isLast says whether the entry has the name of the classic item just read.
+func (p *pass) isLast(e *entry) bool {
+	n := len(e.namespace)
+	return len(p.lastName) == n+1+len(e.name) &&
+		string(p.lastName[:n]) == string(e.namespace) &&
+		string(p.lastName[n+1:]) == string(e.name)
+}
+
+// version takes the body of metadata/version. Velero writes "1" before v1.4.0
+// and "1.1.0" since (pkg/backup/backup.go v1.3.0, v1.4.0, v1.18.1).
+func (p *pass) version(b []byte) {
+	v := strings.TrimSpace(string(b))
+	p.info.FormatVersion = v
+	if v != "1" && v != "1.1.0" {
+		p.problem([]byte(versionPath), "an unknown format version; the backup is read as one of 1.1.0")
+	}
+}
+
+func (p *pass) problem(path []byte, reason string) {
+	p.load.problem(p.backup, string(path[:min(len(path), maxShown)]), reason)
+}
+
+// maxShown is how much of a path a Problem quotes.
+const maxShown = 512

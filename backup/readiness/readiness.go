@@ -1,0 +1,140 @@
+package readiness
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"drift-detector/backup"
+)
+
+// Severity grades a finding by what it does to a restore.
+type Severity string
+
+// Severities, worst first.
+const (
+	Error   Severity = "error"   // part of the estate will not work after the restore until somebody acts
+	Warning Severity = "warning" // the restore may go wrong, or heal less than it seems to
+	Info    Severity = "info"    // good to know before the restore
+)
+
+// Severities are all of them, worst first.
+var Severities = []Severity{Error, Warning, Info}
+
+// Finding is one thing that is to be known before the backup is restored.
+type Finding struct {
+	Severity Severity
+	Code     string // what kind of finding it is, one word: "ClusterNotPaused"
+	Backup   int    // index into Snapshot.Backups
+	Object   string // what it is about, "Cluster tenant-alpha/alpha-prod"
+	Message  string // what was found
+	Why      string // why it matters at the restore
+	Do       string // what to do
+	// Absent is set when Object is not in the backup: a filter of Velero may
+	// explain that.
+	Absent Absent
+}
+
+// Absent is where an absent object would lie in the backup.
+type Absent struct {
+	Resource  string // as in the paths of a backup; empty when nothing is absent
+	Namespace string // empty for cluster-scoped objects
+}
+
+// Rule is one kind of finding: all that does not depend on the object.
+type Rule struct {
+	Code     string
+	Severity Severity
+	Why, Do  string
+}
+
+// On is the rule's finding on an object; the message is formatted.
+func (r Rule) On(backup int, object, format string, args ...any) Finding {
+	return Finding{
+		Severity: r.Severity, Code: r.Code, Backup: backup, Object: object,
+		Message: fmt.Sprintf(format, args...), Why: r.Why, Do: r.Do,
+	}
+}
+
+// At says that the object of the finding is what the backup lacks.
+func (f Finding) At(resource, namespace string) Finding {
+	f.Absent = Absent{resource, namespace}
+	return f
+}
+
+// Options are what Check depends on beside the backup.
+type Options struct {
+	Now time.Time // the clock
+	// Velero is what Velero says about each backup, in the order of
+	// Snapshot.Backups; nil where that is not known.
+	Velero []*VeleroBackup
+	// Absent is what providers miss, beside Snapshot.Absent.
+	Absent []backup.Absence
+	// Findings are those of providers, to be listed with the others.
+	Findings []Finding
+}
+
+// checks are all there are. Each is independent of the others.
+var checks = []func(*examination) []Finding{
+	absentObjects, ownersAbsent, machinesMissing,
+	pausing, clustersLeftOut, certificates, secretsAbsent, classes,
+	provisioning, healthChecks, overlaps,
+	versions, ages, windows, unreadable, descriptions, filters,
+}
+
+// Check lists what is to be known before the backups are restored: by severity,
+// worst first, then by code, backup and object. The Snapshot and the Secrets
+// must have been loaded with [Want].
+func Check(s *backup.Snapshot, secrets *backup.Secrets, o Options) []Finding {
+	e := examine(s, secrets, o)
+	all := slices.Clone(o.Findings)
+	for _, find := range checks {
+		all = append(all, find(e)...)
+	}
+	all = slices.DeleteFunc(all, e.foldedSecret)
+	for i := range all {
+		e.explain(&all[i])
+	}
+	slices.SortFunc(all, func(a, b Finding) int {
+		return cmp.Or(
+			cmp.Compare(slices.Index(Severities, a.Severity), slices.Index(Severities, b.Severity)),
+			strings.Compare(a.Code, b.Code), cmp.Compare(a.Backup, b.Backup),
+			strings.Compare(a.Object, b.Object), strings.Compare(a.Message, b.Message),
+		)
+	})
+	return slices.Compact(all)
+}
+
+// Count is the number of findings of a severity.
+func Count(all []Finding, s Severity) int {
+	n := 0
+	for i := range all {
+		if all[i].Severity == s {
+			n++
+		}
+	}
+	return n
+}
+
+// Fails says whether a finding is at least as severe as the threshold.
+func Fails(all []Finding, threshold Severity) bool {
+	for _, s := range Severities {
+		if Count(all, s) > 0 {
+			return true
+		}
+		if s == threshold {
+			break
+		}
+	}
+	return false
+}
+
+// name is how findings call an object.
+func name(kind, namespace, name string) string {
+	if namespace == "" {
+		return kind + " " + name
+	}
+	return kind + " " + namespace + "/" + name
+}

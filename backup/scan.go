@@ -1,0 +1,281 @@
+package backup
+
+import (
+	"errors"
+	"fmt"
+)
+
+// maxDepth bounds how deep JSON may nest.
+const maxDepth = 100
+
+// form is the JSON type of a value that was captured.
+type form uint8
+
+const (
+	formString  form = iota // plain ASCII without escapes
+	formEscaped             // a string with escapes or other characters
+	formNumber
+	formTrue
+	formFalse
+	formObject
+	formArray
+)
+
+// value is one captured value. raw lies in the body that was scanned: the
+// content of a string between its quotes, the text of a number, of an object or
+// of an array.
+type value struct {
+	raw  []byte
+	elem int // index of the element of the innermost array on the path
+	form form
+}
+
+func (v value) isString() bool { return v.form == formString || v.form == formEscaped }
+
+// capture is what a scan found, by slot of the plan. It is used again for the
+// next object.
+type capture struct {
+	found [][]value
+	elems []int // elements seen, by array of the plan
+}
+
+func newCapture(p *plan) *capture {
+	return &capture{found: make([][]value, len(p.slots)), elems: make([]int, p.arrays)}
+}
+
+// at is what a slot of the plan holds, and whether it holds anything.
+func (c *capture) at(p *plan, slot int) (found, bool) {
+	f := found{values: c.found[slot]}
+	if a := p.slots[slot].array; a >= 0 {
+		f.elems = c.elems[a]
+	}
+	return f, len(f.values) > 0
+}
+
+// syntaxError says where a body stops being JSON, and nothing of its content.
+type syntaxError int
+
+func (e syntaxError) Error() string { return fmt.Sprintf("invalid JSON at byte %d", int(e)) }
+
+var (
+	errDepth     = fmt.Errorf("JSON nests deeper than %d", maxDepth)
+	errDuplicate = errors.New("a member occurs twice in one object")
+)
+
+// typeError says that a member on a wanted path is no object or no array.
+type typeError string
+
+func (e typeError) Error() string { return "a member is not an " + string(e) }
+
+// scanner reads one JSON document in one pass. It checks all of the document's
+// syntax, but builds nothing: values on the paths of a plan are noted in the
+// capture, all else is passed over.
+type scanner struct {
+	data    []byte
+	capture *capture
+	scratch []byte
+	depth   int
+}
+
+// scan fills the capture from one document, which must be an object.
+func (s *scanner) scan(p *plan, c *capture, data []byte) error {
+	for i := range c.found {
+		c.found[i] = c.found[i][:0]
+	}
+	clear(c.elems)
+	s.data, s.capture, s.depth = data, c, 0
+	i := s.space(0)
+	if s.byte(i) != '{' {
+		if _, err := s.skip(i); err != nil {
+			return err
+		}
+		return typeError("object")
+	}
+	i, err := s.members(i, p.root, 0)
+	if err != nil {
+		return err
+	}
+	if i = s.space(i); i != len(data) {
+		return syntaxError(i)
+	}
+	return nil
+}
+
+// byte is the byte at i, or zero behind the end, which fits nothing in JSON.
+func (s *scanner) byte(i int) byte {
+	if i < len(s.data) {
+		return s.data[i]
+	}
+	return 0
+}
+
+func (s *scanner) space(i int) int {
+	for i < len(s.data) {
+		switch s.data[i] {
+		case ' ', '\n', '\r', '\t':
+			i++
+		default:
+			return i
+		}
+	}
+	return i
+}
+
+// wanted reads a value that the plan has a node for. elem is the element of the
+// innermost array around it.
+func (s *scanner) wanted(i int, n *node, elem int) (int, error) {
+	var err error
+	start, v := i, value{elem: elem}
+	switch c := s.byte(i); {
+	case c == '{':
+		v.form = formObject
+		if n.each != nil {
+			return i, typeError("array")
+		}
+		if i, err = s.members(i, n, elem); err == nil {
+			v.raw = s.data[start:i]
+		}
+	case c == '[':
+		v.form = formArray
+		if len(n.kids) > 0 {
+			return i, typeError("object")
+		}
+		if i, err = s.array(i, n); err == nil {
+			v.raw = s.data[start:i]
+		}
+	case c == '"':
+		var plain bool
+		i, plain, err = s.text(i + 1)
+		v.form = formEscaped
+		if plain {
+			v.form = formString
+		}
+		if err == nil {
+			v.raw = s.data[start+1 : i-1]
+		}
+	case c == 'n':
+		return s.literal(i, "null") // absent
+	case c == 't':
+		v.form = formTrue
+		i, err = s.literal(i, "true")
+	case c == 'f':
+		v.form = formFalse
+		i, err = s.literal(i, "false")
+	default:
+		v.form = formNumber
+		if i, err = s.number(i); err == nil {
+			v.raw = s.data[start:i]
+		}
+	}
+	if err != nil {
+		return i, err
+	}
+	if v.form != formObject && len(n.kids) > 0 {
+		return i, typeError("object")
+	}
+	if v.form != formArray && n.each != nil {
+		return i, typeError("array")
+	}
+	if n.slot >= 0 {
+		s.capture.found[n.slot] = append(s.capture.found[n.slot], v)
+	}
+	return i, nil
+}
+
+// members reads the members of an object, at its opening brace. elem is the
+// element of the innermost array around it.
+func (s *scanner) members(i int, n *node, elem int) (int, error) {
+	if len(n.kids) == 0 {
+		return s.skip(i)
+	}
+	if s.depth++; s.depth > maxDepth {
+		return i, errDepth
+	}
+	if i = s.space(i + 1); s.byte(i) == '}' {
+		s.depth--
+		return i + 1, nil
+	}
+	var seen uint64
+	for {
+		if s.byte(i) != '"' {
+			return i, syntaxError(i)
+		}
+		start := i + 1
+		end, plain, err := s.text(start)
+		if err != nil {
+			return end, err
+		}
+		kid := s.match(n, s.data[start:end-1], plain)
+		if i = s.space(end); s.byte(i) != ':' {
+			return i, syntaxError(i)
+		}
+		i = s.space(i + 1)
+		if kid < 0 {
+			i, err = s.skip(i)
+		} else if seen&(1<<kid) != 0 {
+			return i, errDuplicate
+		} else {
+			seen |= 1 << kid
+			i, err = s.wanted(i, n.kids[kid], elem)
+		}
+		if err != nil {
+			return i, err
+		}
+		i = s.space(i)
+		switch s.byte(i) {
+		case ',':
+			i = s.space(i + 1)
+		case '}':
+			s.depth--
+			return i + 1, nil
+		default:
+			return i, syntaxError(i)
+		}
+	}
+}
+
+// match finds the member among the node's, or -1.
+func (s *scanner) match(n *node, name []byte, plain bool) int {
+	if !plain {
+		s.scratch = unquote(s.scratch[:0], name)
+		name = s.scratch
+	}
+	for k, want := range n.names {
+		if string(name) == want {
+			return k
+		}
+	}
+	return -1
+}
+
+// array reads an array whose elements the plan may want, at its bracket.
+func (s *scanner) array(i int, n *node) (int, error) {
+	if n.each == nil {
+		return s.skip(i)
+	}
+	if s.depth++; s.depth > maxDepth {
+		return i, errDepth
+	}
+	if i = s.space(i + 1); s.byte(i) == ']' {
+		s.depth--
+		return i + 1, nil
+	}
+	for {
+		elem := s.capture.elems[n.array]
+		s.capture.elems[n.array]++
+		var err error
+		if i, err = s.wanted(i, n.each, elem); err != nil {
+			return i, err
+		}
+		i = s.space(i)
+		switch s.byte(i) {
+		case ',':
+			i = s.space(i + 1)
+		case ']':
+			s.depth--
+			return i + 1, nil
+		default:
+			return i, syntaxError(i)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package backup
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+	"slices"
+)
+
+// SecretRule recognises a Secret by its shape while streaming, because the
+// objects that name it come later in the tarball. A Secret that fits is kept
+// with the values of Keys and Optional, and with nothing else.
+type SecretRule struct {
+	Name     string   // exact name, or a suffix after "*" as in "*-kubeconfig"; empty fits all
+	Type     string   // exact type; empty fits all
+	Keys     []string // data keys that must all be there
+	Optional []string // data keys that are kept when there
+}
+
+// Secret is one Secret of the backup, cut down to the keys that a SecretRule names.
+type Secret struct {
+	Meta
+	Data map[string]Sensitive
+}
+
+// Sensitive is a value that must not be shown: it prints as [redacted] under
+// every verb and marshals as such. Reveal is the only way to the content.
+type Sensitive struct{ value string }
+
+const redacted = "[redacted]"
+
+// NewSensitive wraps a secret value.
+func NewSensitive(s string) Sensitive { return Sensitive{s} }
+
+// Reveal returns the content, for the one place that sends it where it belongs.
+func (s Sensitive) Reveal() string { return s.value }
+
+// IsZero says that there is no content.
+func (s Sensitive) IsZero() bool { return s.value == "" }
+
+func (s Sensitive) String() string               { return redacted }
+func (s Sensitive) GoString() string             { return redacted }
+func (s Sensitive) Format(f fmt.State, _ rune)   { _, _ = f.Write([]byte(redacted)) }
+func (s Sensitive) MarshalJSON() ([]byte, error) { return json.Marshal(redacted) }
+func (s Sensitive) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+
+// Secrets are the credentials that were found, beside the Snapshot and never
+// part of it. They are to be dropped when listing is done.
+type Secrets struct {
+	list []Secret // sorted by backup, namespace, name
+}
+
+// Named is the Secret of that name, or nil.
+func (s *Secrets) Named(backup int, namespace, name string) *Secret {
+	if s == nil {
+		return nil
+	}
+	want := Meta{Backup: backup, Namespace: namespace, Name: name}
+	i, ok := slices.BinarySearchFunc(s.list, want, func(have Secret, want Meta) int {
+		return compareNames(&have.Meta, &want)
+	})
+	if !ok {
+		return nil
+	}
+	return &s.list[i]
+}
+
+// All walks the Secrets in the order of backup, namespace and name.
+func (s *Secrets) All() iter.Seq[*Secret] {
+	return func(yield func(*Secret) bool) {
+		if s == nil {
+			return
+		}
+		for i := range s.list {
+			if !yield(&s.list[i]) {
+				return
+			}
+		}
+	}
+}
+
+// Drop forgets all Secrets. What they were copied to is the copier's to forget.
+func (s *Secrets) Drop() {
+	if s != nil {
+		clear(s.list)
+		s.list = nil
+	}
+}

@@ -1,0 +1,147 @@
+package backup_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"drift-detector/backup"
+	"drift-detector/backup/backuptest"
+)
+
+var (
+	kubeconfigs = backup.SecretRule{Name: "*-kubeconfig", Type: "cluster.x-k8s.io/secret", Keys: []string{"value"}}
+	logins      = backup.SecretRule{Keys: []string{"username", "password"}, Optional: []string{"tls.crt"}}
+)
+
+func TestLabSecrets(t *testing.T) {
+	_, secrets := loadPath(t, lab, backup.Want{Secrets: []backup.SecretRule{kubeconfigs, logins}})
+	var names []string
+	for s := range secrets.All() {
+		names = append(names, s.Namespace+"/"+s.Name)
+	}
+	want := []string{
+		"capv-system/vcenter-shared-creds", "tenant-alpha/alpha-dev", "tenant-alpha/alpha-dev-kubeconfig", "tenant-alpha/alpha-prod",
+		"tenant-alpha/alpha-prod-kubeconfig", "tenant-aws/aws-prod-kubeconfig", "tenant-beta/beta-prod-kubeconfig", "tenant-gamma/gamma-edge",
+		"tenant-gamma/gamma-edge-kubeconfig",
+	}
+	if !slices.Equal(names, want) {
+		t.Fatalf("secrets %q", names)
+	}
+	shared := secrets.Named(0, "capv-system", "vcenter-shared-creds")
+	if shared == nil || len(shared.Data) != 2 || shared.Data["username"].Reveal() != "user" || shared.Data["password"].IsZero() {
+		t.Errorf("shared credentials %+v", shared)
+	}
+	if len(shared.Owners) != 1 || shared.Owners[0].Kind != "VSphereClusterIdentity" {
+		t.Errorf("owners of the shared credentials %+v", shared.Owners)
+	}
+	if v := secrets.Named(0, "tenant-beta", "beta-prod-kubeconfig").Data["value"].Reveal(); !strings.Contains(v, "https://127.0.0.1:20002") {
+		t.Error("the kubeconfig was not decoded")
+	}
+	if secrets.Named(1, "tenant-beta", "beta-prod-kubeconfig") != nil || secrets.Named(0, "tenant-beta", "none") != nil {
+		t.Error("a secret that does not exist was found")
+	}
+	secrets.Drop()
+	for s := range secrets.All() {
+		t.Errorf("%s is still there", s.Name)
+	}
+	var none *backup.Secrets
+	none.Drop()
+	if none.Named(0, "a", "b") != nil {
+		t.Error("no secrets, and one was found")
+	}
+	for range none.All() {
+		t.Error("no secrets, and one was walked")
+	}
+}
+
+func secret(name, typ string, data object) object {
+	return object{
+		"apiVersion": "v1", "kind": "Secret", "type": typ,
+		"metadata": object{"namespace": "ns", "name": name}, "data": data,
+	}
+}
+
+// withCluster is a backup that holds one cluster and therefore is accepted.
+func withCluster() *backuptest.Tarball {
+	return backuptest.New().Add("clusters.cluster.x-k8s.io", object{
+		"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "metadata": object{"namespace": "ns", "name": "c"}, "spec": object{},
+	})
+}
+
+func encode(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
+
+func TestSecretRules(t *testing.T) {
+	const clusterType = "cluster.x-k8s.io/secret"
+	b := withCluster().
+		Add("secrets", secret("a-kubeconfig", clusterType, object{"value": encode("kube"), "extra": encode("not asked for")})).
+		Add("secrets", secret("b-kubeconfig", "Opaque", object{"value": encode("other type")})).
+		Add("secrets", secret("c-kubeconfig", clusterType, object{"value": "MARKER-not-base64"})).
+		Add("secrets", secret("d-kubeconfig", clusterType, object{})).
+		Add("secrets", secret("e-kubeconfig", clusterType, object{"value": 7})).
+		Add("secrets", secret("login", "Opaque", object{"username": encode("u"), "password": encode("p"), "tls.crt": encode("crt")})).
+		Add("secrets", secret("half", "Opaque", object{"username": encode("u")})).
+		Add("secrets", secret("broken", "Opaque", object{"username": encode("u"), "password": "MARKER-not-base64"})).
+		Add("secrets", secret("bad-optional", "Opaque", object{"username": encode("u"), "password": encode(""), "tls.crt": "%"})).
+		Add("secrets", secret("both-kubeconfig", clusterType, object{"value": encode("v"), "username": encode("u"), "password": encode("p")})).
+		Raw("resources/secrets/namespaces/ns/f-kubeconfig.json", []byte(`{"MARKER`))
+	s, secrets := loadAll(t, backup.Want{Secrets: []backup.SecretRule{kubeconfigs, logins}}, backuptest.Source("b", b.Bytes()))
+	got := map[string]string{}
+	for s := range secrets.All() {
+		var keys []string
+		for k, v := range s.Data {
+			keys = append(keys, k+"="+v.Reveal())
+		}
+		slices.Sort(keys)
+		got[s.Name] = strings.Join(keys, " ")
+	}
+	want := map[string]string{
+		"a-kubeconfig": "value=kube", "login": "password=p tls.crt=crt username=u", "bad-optional": "password= username=u",
+		"both-kubeconfig": "password=p username=u value=v",
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("secrets %v\nwant %v", got, want)
+	}
+	reasons := problems(s)
+	wantReasons := []string{
+		`resources/secrets/namespaces/ns/c-kubeconfig.json: data key "value" is not base64`,
+		`resources/secrets/namespaces/ns/d-kubeconfig.json: data key "value" is missing`,
+		`resources/secrets/namespaces/ns/e-kubeconfig.json: data key "value" is not a string`,
+		`resources/secrets/namespaces/ns/f-kubeconfig.json: invalid JSON at byte 8`,
+	}
+	if !slices.Equal(withoutTwins(reasons), wantReasons) {
+		t.Errorf("problems %q", reasons)
+	}
+	if text := fmt.Sprintf("%+v %#v", s, s.Problems); strings.Contains(text, "MARKER") {
+		t.Error("content of a secret is in the snapshot")
+	}
+}
+
+// problems are the problems of a snapshot as "item: reason".
+func problems(s *backup.Snapshot) []string {
+	var list []string
+	for _, p := range s.Problems {
+		list = append(list, p.Item+": "+p.Reason)
+	}
+	return list
+}
+
+// withoutTwins leaves out the problems of preferred-version copies.
+func withoutTwins(list []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return strings.Contains(s, "-preferredversion/") })
+}
+
+func TestSensitivePrintsNothing(t *testing.T) {
+	v := struct{ S backup.Sensitive }{backup.NewSensitive("hunter2")}
+	text := fmt.Sprintf("%v %+v %#v %s %q %x %d", v, v, v, v.S, v.S, v.S, v.S)
+	out, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(text+string(out), "hunter2") || !strings.Contains(text, "redacted") {
+		t.Errorf("printed as %s, marshalled as %s", text, out)
+	}
+}

@@ -1,0 +1,189 @@
+package backup
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+const secretResource = "secrets"
+
+// secretReader keeps the Secrets that a rule recognises. It copies what it
+// keeps of their content out of the arenas' way, so that dropping the Secrets
+// drops the content.
+type secretReader struct {
+	rules   []SecretRule
+	plan    *plan
+	typ     int            // slot of the type
+	keys    map[string]int // slot of each data key that a rule names
+	capture *capture
+	memory  *memory
+	use     usage
+	meta    metaUsage
+	list    []keptSecret
+}
+
+// keptSecret is a Secret with the path form that it was read from.
+type keptSecret struct {
+	Secret
+	form    copyForm
+	written int64
+}
+
+func newSecretReader(rules []SecretRule, m *memory) *secretReader {
+	r := &secretReader{rules: rules, plan: newPlan(), keys: map[string]int{}, memory: m}
+	add := func(members ...string) int {
+		slot, err := r.plan.add(members)
+		if err != nil {
+			panic(fmt.Sprintf("secret rule, key %q: %v", members[len(members)-1], err))
+		}
+		return slot
+	}
+	r.typ = add("type")
+	for _, rule := range rules {
+		for _, key := range slices.Concat(rule.Keys, rule.Optional) {
+			r.keys[key] = add("data", key)
+		}
+	}
+	r.capture = newCapture(r.plan)
+	return r
+}
+
+func (r *secretReader) wanted() bool { return len(r.rules) > 0 }
+
+func (r *secretReader) wants(e *entry) bool {
+	return slices.ContainsFunc(r.rules, func(rule SecretRule) bool { return rule.fitsName(string(e.name)) })
+}
+
+// fitsName compares a name with the rule's: exact, or by suffix.
+func (rule *SecretRule) fitsName(name string) bool {
+	if suffix, ok := strings.CutPrefix(rule.Name, "*"); ok {
+		return strings.HasSuffix(name, suffix)
+	}
+	return rule.Name == "" || rule.Name == name
+}
+
+var errNotBase64 = errors.New("not base64")
+
+// keyError says what is wrong with one data key of a Secret.
+type keyError struct {
+	key string
+	err error
+}
+
+func (e keyError) Error() string { return fmt.Sprintf("data key %q is %v", e.key, e.err) }
+
+// read keeps the Secret when one of the rules fits it. Keys that other rules
+// name come along with it, when those rules fit too.
+func (r *secretReader) read(e *entry, s *scanner, body []byte) error {
+	if err := s.scan(r.plan, r.capture, body); err != nil {
+		return err
+	}
+	var typ string
+	if f, ok := r.capture.at(r.plan, r.typ); ok {
+		if !f.values[0].isString() {
+			return fieldError{"type", errNotString}
+		}
+		typ = r.memory.text(f.values[0], &r.use)
+	}
+	data := map[string]Sensitive{}
+	var fits bool
+	var named error
+	for _, rule := range r.rules {
+		if !rule.fitsName(string(e.name)) || rule.Type != "" && rule.Type != typ {
+			continue
+		}
+		values, err := r.values(rule)
+		if err != nil {
+			if rule.Name != "" {
+				named = err
+			}
+			continue
+		}
+		fits = true
+		maps.Copy(data, values)
+	}
+	if !fits {
+		return named
+	}
+	kept := keptSecret{Secret: Secret{Data: data}, form: copyForm{strings.Clone(e.form.version), e.form.preferred}, written: e.written}
+	if err := readMeta(&kept.Meta, e, r.plan, r.capture, r.memory, &r.meta); err != nil {
+		return err
+	}
+	r.list = append(r.list, kept)
+	return nil
+}
+
+// values decodes the keys of a rule. A bad optional key counts as absent.
+func (r *secretReader) values(rule SecretRule) (map[string]Sensitive, error) {
+	values := map[string]Sensitive{}
+	for _, key := range rule.Keys {
+		v, err := r.value(key)
+		if err != nil {
+			return nil, keyError{key, err}
+		}
+		values[key] = v
+	}
+	for _, key := range rule.Optional {
+		if v, err := r.value(key); err == nil {
+			values[key] = v
+		}
+	}
+	return values, nil
+}
+
+func (r *secretReader) value(key string) (Sensitive, error) {
+	f, ok := r.capture.at(r.plan, r.keys[key])
+	if !ok {
+		return Sensitive{}, errMissing
+	}
+	v := f.values[0]
+	if !v.isString() {
+		return Sensitive{}, errNotString
+	}
+	raw := v.raw
+	if v.form == formEscaped {
+		raw = unquote(nil, raw)
+	}
+	text, err := base64.StdEncoding.AppendDecode(nil, raw)
+	if err != nil {
+		return Sensitive{}, errNotBase64 // without the cause, which may quote the input
+	}
+	return NewSensitive(string(text)), nil
+}
+
+// finish keeps one copy of each Secret, as for other objects.
+func (r *secretReader) finish(l *loading) {
+	slices.SortStableFunc(r.list, func(a, b keptSecret) int {
+		if c := compareNames(&a.Meta, &b.Meta); c != 0 {
+			return c
+		}
+		return compareCopies(a.form, b.form)
+	})
+	kept := r.list[:0]
+	for _, s := range r.list {
+		if len(kept) > 0 && compareNames(&kept[len(kept)-1].Meta, &s.Meta) == 0 {
+			if kept[len(kept)-1].UID != s.UID {
+				l.problem(s.Backup, itemPath(secretResource, s.form, s.Namespace, s.Name),
+					"another copy of the object has another uid; this one is left out")
+			}
+			continue
+		}
+		kept = append(kept, s)
+	}
+	clear(r.list[len(kept):])
+	r.list = kept
+}
+
+// take hands the Secrets over and forgets them.
+func (r *secretReader) take() *Secrets {
+	s := &Secrets{list: make([]Secret, len(r.list))}
+	for i := range r.list {
+		s.list[i] = r.list[i].Secret
+	}
+	r.list = nil
+	return s
+}

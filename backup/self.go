@@ -1,0 +1,77 @@
+package backup
+
+import (
+	"net"
+	"net/url"
+	"strings"
+)
+
+// selfFields are what kubeadm leaves in a cluster about its own endpoint:
+// ConfigMap kube-public/cluster-info holds a kubeconfig, ConfigMap
+// kube-system/kubeadm-config the ClusterConfiguration.
+type selfFields struct {
+	Kubeconfig, Configuration string
+}
+
+var selfKind = func() *Kind[selfFields] {
+	k := NewKind("configmaps",
+		Text(func(t *selfFields) *string { return &t.Kubeconfig }, "data.kubeconfig"),
+		Text(func(t *selfFields) *string { return &t.Configuration }, "data.ClusterConfiguration"),
+	)
+	k.only = func(namespace, name []byte) bool {
+		return string(namespace) == "kube-public" && string(name) == "cluster-info" ||
+			string(namespace) == "kube-system" && string(name) == "kubeadm-config"
+	}
+	return k
+}()
+
+// tkgSystem is where Tanzu Kubernetes Grid keeps the objects of the management
+// cluster itself (vmware-tanzu/tanzu-framework tkg/constants/cluster_internal.go v0.28.1).
+const tkgSystem = "tkg-system"
+
+// markSelf marks the management cluster among the clusters.
+func (a *assembly) markSelf() {
+	own := make([]map[string]bool, len(a.snapshot.Backups))
+	for r := range selfKind.In(a.snapshot).All() {
+		for _, at := range []string{
+			serverOf(r.Data.Kubeconfig, "server:"),
+			serverOf(r.Data.Configuration, "controlPlaneEndpoint:"),
+		} {
+			if at == "" {
+				continue
+			}
+			if own[r.Backup] == nil {
+				own[r.Backup] = map[string]bool{}
+			}
+			own[r.Backup][at] = true
+		}
+	}
+	for i := range a.snapshot.Clusters {
+		c := &a.snapshot.Clusters[i]
+		c.Self = c.Namespace == tkgSystem || c.Endpoint != "" && own[c.Backup][strings.ToLower(c.Endpoint)]
+	}
+}
+
+// serverOf finds the line of a YAML document that sets a member, and returns
+// the host:port there. One line is all that is of interest, so that a document
+// from outside needs no YAML parser.
+func serverOf(document, member string) string {
+	for line := range strings.Lines(document) {
+		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "- "))
+		at, ok := strings.CutPrefix(line, member)
+		if !ok {
+			continue
+		}
+		at = strings.Trim(strings.TrimSpace(at), `"'`)
+		if u, err := url.Parse(at); err == nil && u.Host != "" {
+			at = u.Host
+			if u.Port() == "" && u.Scheme == "https" {
+				at = net.JoinHostPort(u.Hostname(), "443")
+			}
+		}
+		if host, port, err := net.SplitHostPort(at); err == nil && host != "" {
+			return strings.ToLower(net.JoinHostPort(host, port))
+		}
+	}
+	return ""
+}

@@ -1,0 +1,180 @@
+package backup
+
+import (
+	"slices"
+	"time"
+)
+
+// Snapshot is what one or several backups say about the estate. It is
+// read-only once Load has returned it, and holds no secret.
+type Snapshot struct {
+	Backups       []Info
+	Clusters      []Cluster      // sorted by backup, namespace, name
+	ControlPlanes []ControlPlane // sorted likewise
+	Groups        []Group        // MachineDeployments, MachineSets and MachinePools, sorted likewise
+	Machines      []Machine      // sorted likewise
+	Absent        []Absence      // what objects refer to and the backup lacks
+	Problems      []Problem      // items that could not be read
+
+	tables map[AnyKind]any // *Table[T] by kind, see Kind.In
+}
+
+// Info describes one tarball that was read.
+type Info struct {
+	Path          string // as the operator gave it
+	SHA256        string // of the compressed file, hex
+	FormatVersion string // Velero's format version, "1" or "1.1.0"
+	// WrittenFrom and WrittenTo are the first and last modification time of an
+	// entry: the tarball carries no other time (Velero pkg/backup/item_backupper.go v1.18.1).
+	WrittenFrom, WrittenTo time.Time
+	Items                  int // distinct objects, each counted once
+}
+
+// ClusterID names a cluster of a Snapshot. Backup is the index into
+// Snapshot.Backups: two backups may hold different clusters of one name.
+type ClusterID struct {
+	Backup    int    `json:"backup"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+}
+
+// Meta is the part of an object's metadata that every record keeps.
+type Meta struct {
+	Backup          int
+	Namespace, Name string
+	UID             string
+	Created         time.Time
+	ClusterName     string // label cluster.x-k8s.io/cluster-name
+	Owners          []Owner
+	Paused          bool // annotation cluster.x-k8s.io/paused is present
+}
+
+// Owner is one ownerReference.
+type Owner struct {
+	Kind, Name, UID string
+	Controller      bool
+}
+
+// Ref is a reference to an object, in the form that all API versions share:
+// the group without a version. Namespace is the referrer's when the reference
+// names none.
+type Ref struct {
+	Group, Kind, Namespace, Name string
+}
+
+// IsZero says that nothing is referred to.
+func (r Ref) IsZero() bool { return r.Kind == "" && r.Name == "" }
+
+// Number is a count that may be absent, which is not the same as zero.
+type Number struct {
+	N     int64
+	Known bool
+}
+
+// Cluster is a workload cluster (or the management cluster itself).
+type Cluster struct {
+	Meta
+	Derived        bool   // no Cluster object: built from Machines and the infrastructure cluster
+	Self           bool   // the management cluster itself
+	Paused         bool   // spec.paused, or the annotation
+	Endpoint       string // control plane endpoint, host:port; empty when unknown
+	ControlPlane   Ref
+	Infrastructure Ref
+}
+
+// ID is the key by which other values name the cluster.
+func (c *Cluster) ID() ClusterID { return ClusterID{c.Backup, c.Namespace, c.Meta.Name} }
+
+// ControlPlane is the object that a controlPlaneRef names (KubeadmControlPlane
+// and kinds that follow the same contract).
+type ControlPlane struct {
+	Meta
+	Kind           string
+	Cluster        ClusterID
+	Desired        Number // spec.replicas
+	Replicas       Number // status.replicas
+	NamingTemplate string // spec.machineNaming.template (v1beta1 machineNamingStrategy.template)
+	ExternalEtcd   bool   // spec.kubeadmConfigSpec.clusterConfiguration.etcd.external is present
+	Infrastructure Ref    // template of its infrastructure machines: spec.machineTemplate.spec.infrastructureRef
+}
+
+// Group is a MachineDeployment, MachineSet or MachinePool.
+type Group struct {
+	Meta
+	Kind           string
+	Cluster        ClusterID
+	Deployment     string // of a MachineSet: the MachineDeployment that owns it, or empty
+	Desired        Number // spec.replicas
+	Replicas       Number // status.replicas
+	NamingTemplate string // spec.machineNaming.template
+	Infrastructure Ref    // spec.template.spec.infrastructureRef
+	Labels         Labels
+	TemplateLabels Labels // spec.template.metadata.labels, which its machines get
+	Selector       string // spec.selector, a label selector in JSON; empty when absent
+	// ReplicasManagedBy is annotation cluster.x-k8s.io/replicas-managed-by: who
+	// sets the replicas instead of the operator. Autoscaled says that the
+	// cluster autoscaler's annotations of minimum or maximum are present.
+	ReplicasManagedBy string
+	Autoscaled        bool
+}
+
+// Machine is a Machine of Cluster API, v1alpha3 to v1beta2.
+type Machine struct {
+	Meta
+	Cluster        ClusterID
+	ControlPlane   bool  // label cluster.x-k8s.io/control-plane is present, else by owner kind
+	Owner          Owner // controller; derived from labels when ownerReferences are gone
+	Deployment     string
+	Set            string
+	Pool           string
+	Infrastructure Ref
+	ProviderID     string
+	Node           string // status.nodeRef.name
+	Phase          string
+	FailureDomain  string
+	Bootstrap      Ref // spec.bootstrap.configRef; zero when the operator gave the data
+	// BootstrapSecret is the Secret with the bootstrap data in the machine's
+	// namespace: spec.bootstrap.dataSecretName.
+	BootstrapSecret string
+	// Labels are shared by the machines of one owner and kept once: a selector
+	// (k8s.io/apimachinery labels.Set(m.Labels.Map())) is best evaluated once
+	// per distinct text.
+	Labels Labels
+	// SkipRemediation says that annotation cluster.x-k8s.io/skip-remediation is
+	// present: no MachineHealthCheck touches the machine.
+	SkipRemediation bool
+	// InfraMessage is what condition InfrastructureReady said while it did not
+	// hold when the backup was taken; empty when it held or is absent.
+	InfraMessage string
+}
+
+// Absence is something that an object refers to and that the backup lacks.
+type Absence struct {
+	Backup                int
+	Kind, Namespace, Name string
+	Resource              string // of Kind, as in the paths of a backup
+	ReferredBy            string // "VSphereCluster tenant-beta/beta-prod"
+	Why                   string // what usually leaves it out, and what follows
+	// Halts are the clusters that no controller touches after a restore until
+	// the object exists again: an identity is their only way to the infrastructure.
+	Halts []ClusterID
+}
+
+// Problem is one item that could not be read, or was left out.
+type Problem struct {
+	Backup int
+	Item   string // path in the tarball
+	Reason string // what is wrong with it
+}
+
+// Cluster is the cluster of that id, or nil.
+func (s *Snapshot) Cluster(id ClusterID) *Cluster {
+	want := Meta{Backup: id.Backup, Namespace: id.Namespace, Name: id.Name}
+	i, ok := slices.BinarySearchFunc(s.Clusters, &want, func(have Cluster, want *Meta) int {
+		return compareNames(&have.Meta, want)
+	})
+	if !ok {
+		return nil
+	}
+	return &s.Clusters[i]
+}

@@ -1,0 +1,91 @@
+package backup
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// FileSource is the backup at a path: a tarball, or a folder of the object
+// store as Velero lays it out, "…/backups/<name>" where "<name>.tar.gz" lies
+// beside "velero-backup.json" (Velero pkg/persistence/object_store_layout.go
+// v1.18.1). A folder above is accepted when there is one backup below it. The
+// error is an [*InputError]. Nothing is read before Open.
+func FileSource(name string) (Source, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return Source{}, openError(name, err)
+	}
+	file := name
+	if info.IsDir() {
+		if file, err = inFolder(name); err != nil {
+			return Source{}, err
+		}
+	}
+	return Source{Name: file, Open: func() (io.ReadCloser, error) { return os.Open(file) }}, nil
+}
+
+// descriptorPlaces are where a backup's description lies, seen from its own
+// folder, from backups/, from the bucket's prefix and from above that.
+var descriptorPlaces = []string{
+	descriptor,
+	"*/" + descriptor,
+	"backups/*/" + descriptor,
+	"*/backups/*/" + descriptor,
+}
+
+// inFolder finds the one tarball in a folder of the object store.
+func inFolder(dir string) (string, error) {
+	files := os.DirFS(dir)
+	if _, err := fs.ReadDir(files, "."); err != nil {
+		return "", openError(dir, err)
+	}
+	var found []string
+	for _, place := range descriptorPlaces {
+		matches, err := fs.Glob(files, place)
+		if err != nil {
+			return "", &InputError{dir, "can't be searched: " + cause(err), "give the .tar.gz file itself", err}
+		}
+		for _, m := range matches {
+			found = append(found, path.Dir(m))
+		}
+		if len(found) > 0 {
+			break
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", &InputError{dir, "a folder without a Velero backup", "give the .tar.gz file, or the folder that holds " + descriptor, nil}
+	case 1:
+		return tarballIn(dir, found[0])
+	}
+	slices.Sort(found)
+	return "", &InputError{dir, fmt.Sprintf("holds %d backups: %s", len(found), strings.Join(found, ", ")), "give the folder of one of them", nil}
+}
+
+// tarballIn is the tarball in the folder of one backup: it is named like the
+// folder, unless somebody has renamed that.
+func tarballIn(dir, folder string) (string, error) {
+	own := filepath.Join(dir, filepath.FromSlash(folder))
+	whole, err := filepath.Abs(own)
+	if err != nil {
+		return "", openError(own, err)
+	}
+	named := filepath.Join(own, filepath.Base(whole)+".tar.gz")
+	if _, err := os.Stat(named); err == nil {
+		return named, nil
+	}
+	found, err := fs.Glob(os.DirFS(own), "*.tar.gz")
+	if err != nil || len(found) == 0 {
+		return "", &InputError{own, "the folder of a backup, but its .tar.gz file is missing", "fetch that file from the object store, too", err}
+	}
+	if len(found) > 1 {
+		return "", &InputError{own, "holds several .tar.gz files: " + strings.Join(found, ", "), "give one of them", nil}
+	}
+	return filepath.Join(own, found[0]), nil
+}

@@ -1,0 +1,190 @@
+package backup
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// skip passes over any value, checking its syntax.
+func (s *scanner) skip(i int) (int, error) {
+	switch s.byte(i) {
+	case '"':
+		i, _, err := s.text(i + 1)
+		return i, err
+	case '{':
+		return s.skipObject(i)
+	case '[':
+		return s.skipArray(i)
+	case 't':
+		return s.literal(i, "true")
+	case 'f':
+		return s.literal(i, "false")
+	case 'n':
+		return s.literal(i, "null")
+	}
+	return s.number(i)
+}
+
+func (s *scanner) skipObject(i int) (int, error) {
+	if s.depth++; s.depth > maxDepth {
+		return i, errDepth
+	}
+	if i = s.space(i + 1); s.byte(i) == '}' {
+		s.depth--
+		return i + 1, nil
+	}
+	for {
+		if s.byte(i) != '"' {
+			return i, syntaxError(i)
+		}
+		var err error
+		if i, _, err = s.text(i + 1); err != nil {
+			return i, err
+		}
+		if i = s.space(i); s.byte(i) != ':' {
+			return i, syntaxError(i)
+		}
+		if i, err = s.skip(s.space(i + 1)); err != nil {
+			return i, err
+		}
+		i = s.space(i)
+		switch s.byte(i) {
+		case ',':
+			i = s.space(i + 1)
+		case '}':
+			s.depth--
+			return i + 1, nil
+		default:
+			return i, syntaxError(i)
+		}
+	}
+}
+
+func (s *scanner) skipArray(i int) (int, error) {
+	if s.depth++; s.depth > maxDepth {
+		return i, errDepth
+	}
+	if i = s.space(i + 1); s.byte(i) == ']' {
+		s.depth--
+		return i + 1, nil
+	}
+	for {
+		var err error
+		if i, err = s.skip(i); err != nil {
+			return i, err
+		}
+		i = s.space(i)
+		switch s.byte(i) {
+		case ',':
+			i = s.space(i + 1)
+		case ']':
+			s.depth--
+			return i + 1, nil
+		default:
+			return i, syntaxError(i)
+		}
+	}
+}
+
+func (s *scanner) literal(i int, want string) (int, error) {
+	if len(s.data)-i < len(want) || string(s.data[i:i+len(want)]) != want {
+		return i, syntaxError(i)
+	}
+	return i + len(want), nil
+}
+
+// number passes over a number in JSON's grammar.
+func (s *scanner) number(i int) (int, error) {
+	if s.byte(i) == '-' {
+		i++
+	}
+	switch c := s.byte(i); {
+	case c == '0':
+		i++
+	case '1' <= c && c <= '9':
+		i = s.digits(i)
+	default:
+		return i, syntaxError(i)
+	}
+	if s.byte(i) == '.' {
+		start := i + 1
+		if i = s.digits(start); i == start {
+			return i, syntaxError(i)
+		}
+	}
+	if c := s.byte(i); c == 'e' || c == 'E' {
+		i++
+		if c := s.byte(i); c == '+' || c == '-' {
+			i++
+		}
+		start := i
+		if i = s.digits(start); i == start {
+			return i, syntaxError(i)
+		}
+	}
+	return i, nil
+}
+
+func (s *scanner) digits(i int) int {
+	for c := s.byte(i); '0' <= c && c <= '9'; c = s.byte(i) {
+		i++
+	}
+	return i
+}
+
+// Masks to look at eight bytes at once.
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// text passes over a string, from behind its opening quote to behind its
+// closing one. plain says that it is ASCII without escapes.
+func (s *scanner) text(i int) (end int, plain bool, err error) {
+	data := s.data
+	plain = true
+	for {
+		for i+8 <= len(data) {
+			w := binary.LittleEndian.Uint64(data[i:])
+			quote, slash := w^(ones*'"'), w^(ones*'\\')
+			// The lowest bit that is set is exact: borrows only go up.
+			stop := ((quote-ones)&^quote | (slash-ones)&^slash | (w-ones*0x20)&^w | w) & highs
+			if stop != 0 {
+				i += bits.TrailingZeros64(stop) >> 3
+				break
+			}
+			i += 8
+		}
+		switch c := s.byte(i); {
+		case c == '"':
+			return i + 1, plain, nil
+		case c == '\\':
+			plain = false
+			if i, err = s.escape(i); err != nil {
+				return i, false, err
+			}
+		case c < 0x20:
+			return i, false, syntaxError(i)
+		default:
+			plain = plain && c < 0x80
+			i++
+		}
+	}
+}
+
+// escape passes over one escape sequence.
+func (s *scanner) escape(i int) (int, error) {
+	switch s.byte(i + 1) {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return i + 2, nil
+	case 'u':
+		for j := i + 2; j < i+6; j++ {
+			c := s.byte(j)
+			if ('0' > c || c > '9') && ('a' > c || c > 'f') && ('A' > c || c > 'F') {
+				return j, syntaxError(j)
+			}
+		}
+		return i + 6, nil
+	}
+	return i + 1, syntaxError(i + 1)
+}
