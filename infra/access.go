@@ -1,0 +1,36 @@
+package infra
+
+import "drift-detector/backup"
+
+// Access is what the operator says about reaching endpoints, beside what the
+// backup says.
+type Access struct {
+	Reroutes    []Reroute
+	Credentials []Credential // by precedence
+	// InsecureSkipVerify turns off certificate checks for infrastructure
+	// endpoints, never for workload API servers.
+	InsecureSkipVerify bool
+	// AWSProfile and AWSAmbient let the operator's own AWS credentials be used:
+	// one profile of his configuration, or the SDK's whole chain.
+	AWSProfile string
+	AWSAmbient bool
+	// SkipNodes leaves workload API servers alone.
+	SkipNodes bool
+	// Notify gets one line before a credential is used, and warnings. It may be nil.
+	Notify func(string)
+}
+
+// Reroute says to reach at To what the backup calls From. The certificate is
+// still checked for the name in From.
+type Reroute struct{ From, To string }
+
+// Credential overrides what the backup holds for one endpoint.
+type Credential struct {
+	Endpoint   string // host or host:port as the backup calls it
+	Source     string // where it was given, for messages: "--credentials file.yaml", "GOVC_USERNAME"
+	Username   string
+	Password   backup.Sensitive
+	Thumbprint string // of the server certificate, SHA-1 or SHA-256, colon-separated hex
+	CA         []byte // PEM
+	Kubeconfig backup.Sensitive
+}

@@ -1,0 +1,188 @@
+package aws
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// Claims says which instances the backup expects, and what ties others to its clusters.
+func (p *provider) Claims(s *backup.Snapshot) infra.Claims {
+	e := newEstate(s)
+	c := infra.Claims{Providers: map[backup.ClusterID]string{}}
+	for id := range e.sites {
+		c.Providers[id] = Name
+	}
+	c.Machines = make([]infra.Claim, len(e.members))
+	for i := range e.members {
+		c.Machines[i] = e.claim(&e.members[i])
+	}
+	c.Ties = e.ties()
+	c.Pools = e.poolClaims()
+	c.Proofs = e.proofs(c.Machines, c.Pools)
+	c.Exclude = e.exclusions()
+	c.Resources = e.resources()
+	c.Absent = e.absent()
+	for _, id := range e.order() {
+		c.OwnerTags = append(c.OwnerTags, infra.Key{Kind: infra.OwnerTag, Value: e.sites[id].tag})
+	}
+	return c
+}
+
+// order is the clusters that are CAPA's, sorted.
+func (e *estate) order() []backup.ClusterID {
+	return slices.SortedFunc(maps.Keys(e.sites), compareClusters)
+}
+
+func (e *estate) claim(m *member) infra.Claim {
+	s := e.sites[m.cluster]
+	c := infra.Claim{
+		Machine:      m.index,
+		Provider:     Name,
+		Home:         infra.Home{Target: s.target},
+		InfraMissing: m.machine == nil,
+		Pool:         e.poolOf(m),
+	}
+	names := []string{e.name(m)}
+	if m.machine != nil && m.machine.Name != names[0] {
+		names = append(names, m.machine.Name)
+	}
+	for _, n := range names {
+		c.Names = append(c.Names, infra.Key{Kind: keyName, Value: n})
+	}
+	if m.index < 0 {
+		c.Orphan = e.orphan(m)
+	}
+	c.Strong, c.Source, c.Conflict = e.strong(m)
+	if s.vpc != "" {
+		c.Identity = infra.Key{Kind: keyMachineName, Value: join(s.tag, s.vpc, m.cluster.Namespace, names[0])}
+		// CAPA itself finds an instance that it has not recorded by owner and name
+		// (pkg/cloud/services/ec2/instances.go GetRunningInstanceByTags v2.9.3).
+		for _, n := range names {
+			c.Weak = append(c.Weak, infra.Key{Kind: keyOwnedName, Value: join(s.tag, s.vpc, n)})
+		}
+	}
+	return c
+}
+
+// join makes one value of several. Parts from outside may hold the separator.
+func join(parts ...string) string {
+	escaped := make([]string, len(parts))
+	for i, p := range parts {
+		escaped[i] = strings.ReplaceAll(strings.ReplaceAll(p, "%", "%25"), "/", "%2f")
+	}
+	return strings.Join(escaped, "/")
+}
+
+// strong finds the instance id that the backup records. CAPA writes it in three
+// places; where two differ nobody can say which instance is meant.
+func (e *estate) strong(m *member) (key infra.Key, source, conflict string) {
+	var all []infra.Recorded
+	if m.machine != nil {
+		all = append(all, infra.Recorded{Source: "AWSMachine.spec.instanceID", Raw: m.machine.Data.InstanceID})
+		all = append(all, infra.Recorded{Source: "AWSMachine.spec.providerID", Raw: m.machine.Data.ProviderID})
+	}
+	if m.index >= 0 {
+		all = append(all, infra.Recorded{Source: "Machine.spec.providerID", Raw: e.snapshot.Machines[m.index].ProviderID})
+	}
+	return infra.Agreed(keyInstance, "instance id", all, func(raw string) string {
+		if keys := providerIDKeys(raw); keys != nil {
+			return keys[0].Value
+		}
+		return instanceIDOf(raw)
+	})
+}
+
+// orphan describes an AWSMachine without Machine by the labels that Cluster API
+// puts on infrastructure machines (core/reconcilers/machineset v1.14.0).
+func (e *estate) orphan(m *member) *infra.Orphan {
+	d := &m.machine.Data
+	o := &infra.Orphan{
+		Kind: machineKind, Namespace: m.machine.Namespace, Name: m.machine.Name, UID: m.machine.UID, Cluster: m.cluster,
+		ControlPlane: d.ControlPlane, Owner: infra.OwnerID{Cluster: m.cluster}, ProviderID: d.ProviderID,
+	}
+	switch {
+	case d.ControlPlane:
+		o.Owner = e.controlPlaneOf(m.cluster, d.ControlPlaneName)
+	case d.Set != "":
+		o.Owner.Kind, o.Owner.Name = "MachineSet", d.Set
+	case d.Deployment != "":
+		o.Owner.Kind, o.Owner.Name = "MachineDeployment", d.Deployment
+	case d.Pool != "":
+		o.Owner.Kind, o.Owner.Name = machinePoolKind, d.Pool
+	}
+	return o
+}
+
+// controlPlaneOf is the control plane of that name; a name that is no label
+// value is hashed in the label, and then the cluster's only one is meant.
+func (e *estate) controlPlaneOf(id backup.ClusterID, name string) infra.OwnerID {
+	owner := infra.OwnerID{Cluster: id}
+	found := 0
+	for i := range e.snapshot.ControlPlanes {
+		c := &e.snapshot.ControlPlanes[i]
+		if c.Cluster != id {
+			continue
+		}
+		if c.Name == name {
+			return infra.OwnerID{Cluster: id, Kind: c.Kind, Name: c.Name}
+		}
+		owner.Kind, owner.Name = c.Kind, c.Name
+		found++
+	}
+	if found != 1 {
+		return infra.OwnerID{Cluster: id}
+	}
+	return owner
+}
+
+// proofs says what a listing must show before absence may be concluded from it:
+// the cluster's VPC, or any instance that the backup records.
+func (e *estate) proofs(claims []infra.Claim, pools []infra.Pool) []infra.Proof {
+	any := map[backup.ClusterID]map[infra.Key]bool{}
+	note := func(id backup.ClusterID, k infra.Key) {
+		if any[id] == nil {
+			any[id] = map[infra.Key]bool{}
+		}
+		if !k.IsZero() {
+			any[id][k] = true
+		}
+	}
+	for id, s := range e.sites {
+		if s.vpc != "" {
+			note(id, infra.Key{Kind: keyVPC, Value: s.vpc})
+		}
+	}
+	for i := range e.members {
+		note(e.members[i].cluster, claims[i].Strong)
+	}
+	for _, p := range pools {
+		for _, k := range p.Members {
+			note(p.Cluster, k)
+		}
+	}
+	var proofs []infra.Proof
+	for _, id := range e.order() {
+		proofs = append(proofs, infra.Proof{
+			Cluster: id, Target: e.sites[id].target, Any: sortedKeys(any[id]),
+			Hint: "neither the cluster's VPC nor one of its instances was seen: check that the credential is of the AWS account that the cluster is in",
+		})
+	}
+	return proofs
+}
+
+// exclusions are instances that CAPA makes and that are nobody's machine.
+func (e *estate) exclusions() []infra.Exclusion {
+	var list []infra.Exclusion
+	for _, id := range e.order() {
+		if r := e.sites[id].record; r != nil {
+			if i := instanceIDOf(r.Data.Bastion); i != "" {
+				list = append(list, infra.Exclusion{Key: infra.Key{Kind: keyInstance, Value: i}, Cause: bastion})
+			}
+		}
+	}
+	return list
+}

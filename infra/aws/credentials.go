@@ -1,0 +1,246 @@
+package aws
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// credential is what calls are signed with: keys of the backup, or the
+// operator's own chain, and then the roles to assume, one after the other. It
+// prints as redacted, whatever holds it.
+type credential struct {
+	id, secret, token backup.Sensitive
+	operator          bool
+	profile           string // of the operator; empty: the SDK's whole chain
+	roles             []role
+}
+
+func (credential) String() string                 { return backup.Sensitive{}.String() }
+func (credential) GoString() string               { return backup.Sensitive{}.String() }
+func (credential) Format(f fmt.State, _ rune)     { _, _ = f.Write([]byte(backup.Sensitive{}.String())) }
+func (c credential) MarshalJSON() ([]byte, error) { return json.Marshal(c.String()) }
+func (c credential) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// equal says whether calls with both are the same.
+func (c *credential) equal(o *credential) bool {
+	return c.id == o.id && c.secret == o.secret && c.token == o.token &&
+		c.operator == o.operator && c.profile == o.profile && slices.Equal(c.roles, o.roles)
+}
+
+// found is a credential and the objects that it comes from.
+type found struct {
+	credential
+	source   string // "Secret capa-system/capa-manager-bootstrap-credentials"
+	warnings []string
+}
+
+// maxRoles bounds how many roles lead to one another.
+const maxRoles = 5
+
+var roleForm = regexp.MustCompile(`^arn:aws[a-z-]*:iam::(\d{12}):role/[\w+=,.@/-]+$`)
+
+// sourceOf is the identity that a role is assumed with, by default the
+// controller's (CAPA pkg/cloud/scope/session.go v2.11.1).
+func sourceOf(r role) identity {
+	if r.SourceKind == "" && r.SourceName == "" {
+		return identity{controllerIdentity, defaultIdentity}
+	}
+	return identity{r.SourceKind, r.SourceName}
+}
+
+// credentialOf finds a home's credential along CAPA's chain: from the role that
+// the cluster names, over the roles that this one is assumed with, to the keys.
+// Where the operator lets his own chain be used, it stands in for the
+// controller's, and for what the backup lacks.
+func (e *estate) credentialOf(h *home, secrets *backup.Secrets, a infra.Access) (found, *infra.Fault) {
+	known := index(roles.In(e.snapshot))
+	var chain []role
+	var names []string
+	seen := map[identity]bool{}
+	at := h.identity
+	for at.Kind == roleIdentity {
+		r := known[object{backup: h.backup, name: at.Name}]
+		switch {
+		case seen[at]:
+			return found{}, badIdentity("%s is assumed with itself: %s", at, strings.Join(append(names, at.Name), ", "))
+		case len(chain) == maxRoles:
+			return found{}, badIdentity("more than %d roles lead to one another: %s", maxRoles, strings.Join(names, ", "))
+		case r == nil:
+			return standIn(a, chain, "%s %s is not in the backup", at.Kind, at.Name)
+		case !roleForm.MatchString(r.Data.ARN):
+			return found{}, badIdentity("roleARN %q of %s %s is not the ARN of a role", r.Data.ARN, at.Kind, at.Name)
+		}
+		seen[at] = true
+		chain, names = append(chain, r.Data), append(names, at.Name)
+		at = sourceOf(r.Data)
+	}
+	f, fault := e.keysOf(at, h, secrets, a)
+	if fault != nil {
+		return found{}, fault
+	}
+	return f.assuming(chain), nil
+}
+
+// keysOf finds the keys that the chain of roles starts from.
+func (e *estate) keysOf(at identity, h *home, secrets *backup.Secrets, a infra.Access) (found, *infra.Fault) {
+	switch at.Kind {
+	case controllerIdentity:
+		if operatorAllowed(a) {
+			return ofOperator(a), nil
+		}
+		return fromManager(h, secrets)
+	case staticIdentity:
+		f, missing := e.fromStatic(at, h, secrets)
+		if missing != "" {
+			return standIn(a, nil, "%s", missing)
+		}
+		return f, nil
+	case unknownIdentity:
+		return standIn(a, nil, "neither AWSCluster nor AWSManagedControlPlane of %s is in the backup, so nothing says which credential it uses", at.Name)
+	default:
+		return found{}, badIdentity("identityRef of kind %q is unknown", at.Kind)
+	}
+}
+
+// assuming puts the roles in the order in which they are assumed.
+func (f found) assuming(chain []role) found {
+	for _, r := range slices.Backward(chain) {
+		f.roles = append(f.roles, r)
+		f.source += ", then role " + r.ARN
+	}
+	return f
+}
+
+func operatorAllowed(a infra.Access) bool { return a.AWSAmbient || a.AWSProfile != "" }
+
+func ofOperator(a infra.Access) found {
+	f := found{credential: credential{operator: true, profile: a.AWSProfile}, source: "your own AWS credentials (--aws-ambient)"}
+	if a.AWSProfile != "" {
+		f.source = fmt.Sprintf("your own AWS profile %s (--aws-profile)", a.AWSProfile)
+	}
+	return f
+}
+
+// standIn takes the operator's own chain for what the backup lacks, when it may
+// be used, and assumes the roles of the backup that come after it.
+func standIn(a infra.Access, chain []role, format string, args ...any) (found, *infra.Fault) {
+	why := fmt.Sprintf(format, args...)
+	if !operatorAllowed(a) {
+		return found{}, noCredential("%s", why)
+	}
+	f := ofOperator(a)
+	f.warnings = append(f.warnings, fmt.Sprintf("%s; used instead: %s", why, f.source))
+	return f.assuming(chain), nil
+}
+
+const hintOwn = "use credentials of your own that may read this account: --aws-profile NAME, or --aws-ambient for the SDK's whole chain; `drift-detector permissions aws` prints what they must allow"
+
+func noCredential(format string, args ...any) *infra.Fault {
+	return &infra.Fault{Reason: "NoCredential", Message: fmt.Sprintf(format, args...), Hint: hintOwn}
+}
+
+func badIdentity(format string, args ...any) *infra.Fault {
+	return &infra.Fault{
+		Reason: "BadIdentity", Message: fmt.Sprintf(format, args...),
+		Hint: "correct identityRef, sourceIdentityRef and roleARN of the objects that it names",
+	}
+}
+
+// fromStatic looks for the Secret of an AWSClusterStaticIdentity. A default
+// backup does not hold the identity at all; its Secret is told by the owner
+// that CAPA gives it. missing says what is not there.
+func (e *estate) fromStatic(at identity, h *home, secrets *backup.Secrets) (f found, missing string) {
+	object := index(statics.In(e.snapshot))[object{backup: h.backup, name: at.Name}]
+	var owned, named []*backup.Secret
+	for s := range secrets.All() {
+		if s.Backup != h.backup || s.Data[secretKey].IsZero() {
+			continue
+		}
+		if owner, ok := ownerOf(&s.Meta, staticIdentity); ok && owner == at.Name {
+			owned = append(owned, s)
+		}
+		if object != nil && s.Name == object.Data.Secret {
+			named = append(named, s)
+		}
+	}
+	what := fmt.Sprintf("the Secret of %s %s", staticIdentity, at.Name)
+	candidates := owned
+	if object != nil {
+		what = fmt.Sprintf("Secret %s of %s %s", object.Data.Secret, staticIdentity, at.Name)
+		candidates = named
+		if both := slices.DeleteFunc(slices.Clone(named), func(s *backup.Secret) bool { return !slices.Contains(owned, s) }); len(both) > 0 {
+			candidates = both
+		}
+	}
+	s, missing := preferManager(candidates, what)
+	if missing != "" {
+		return found{}, missing
+	}
+	f = found{credential{id: trimmed(s.Data[accessKey]), secret: trimmed(s.Data[secretKey]), token: trimmed(s.Data[tokenKey])}, secretName(s), nil}
+	if !f.wellFormed() {
+		return found{}, f.source + " holds no access key"
+	}
+	return f, ""
+}
+
+func secretName(s *backup.Secret) string { return fmt.Sprintf("Secret %s/%s", s.Namespace, s.Name) }
+
+// trimmed drops the white space that `echo | base64` leaves: no key ends in it.
+func trimmed(s backup.Sensitive) backup.Sensitive {
+	return backup.NewSensitive(strings.TrimSpace(s.Reveal()))
+}
+
+var accessKeyForm = regexp.MustCompile(`^\w{16,128}$`)
+
+// wellFormed says whether the keys can be keys: what else stands there must not
+// get into the headers of a request.
+func (c *credential) wellFormed() bool {
+	printable := func(s string) bool {
+		return !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
+	}
+	return accessKeyForm.MatchString(c.id.Reveal()) && !c.secret.IsZero() &&
+		printable(c.secret.Reveal()) && printable(c.token.Reveal())
+}
+
+// preferManager takes the one in CAPA's default namespace, or the only one.
+func preferManager(candidates []*backup.Secret, what string) (s *backup.Secret, missing string) {
+	for _, s := range candidates {
+		if s.Namespace == managerSpace {
+			return s, ""
+		}
+	}
+	switch len(candidates) {
+	case 0:
+		return nil, what + " is not in the backup"
+	case 1:
+		return candidates[0], ""
+	default:
+		return nil, fmt.Sprintf("%s is there in %d namespaces, and none of them is %s", what, len(candidates), managerSpace)
+	}
+}
+
+// fromManager reads the credential that CAPA was installed with. A controller
+// that gets its credential from its instance or its service account has none.
+func fromManager(h *home, secrets *backup.Secrets) (found, *infra.Fault) {
+	var candidates []*backup.Secret
+	for s := range secrets.All() {
+		if s.Backup == h.backup && s.Name == managerSecret && !s.Data[managerKey].IsZero() {
+			candidates = append(candidates, s)
+		}
+	}
+	s, missing := preferManager(candidates, "the cluster uses the controller's own credential, and Secret "+managerSecret)
+	if missing != "" {
+		return found{}, noCredential("%s", missing)
+	}
+	c, why := readProfile(s.Data[managerKey].Reveal())
+	if why != "" {
+		return found{}, noCredential("%s of %s %s", managerKey, secretName(s), why)
+	}
+	return found{credential: c, source: secretName(s)}, nil
+}

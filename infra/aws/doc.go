@@ -1,0 +1,59 @@
+// Package aws is the provider of Cluster API Provider AWS (CAPA): it knows which
+// EC2 instances the AWSMachines and machine pools of a backup expect, and lists
+// the instances of the regions that its clusters are in.
+//
+// What the backup expects (no network, no secrets):
+//
+//	kinds.go        the objects that are read, and from where in them
+//	estate.go       joins Machine, AWSMachine, pools and cluster
+//	site.go         region, VPC and owner tag of a cluster
+//	home.go         one place per region and identity
+//	claims.go       keys by which a machine's instance is found
+//	ties.go         keys by which other instances belong to a cluster
+//	pools.go        autoscaling groups and EKS node groups
+//	resources.go    what else a cluster's restore depends on
+//	absent.go       what the backup lacks
+//
+// Where to look, and what there is:
+//
+//	targets.go      one target per region and credential
+//	credentials.go  finds a credential along CAPA's chain of identities
+//	profile.go      reads the controller's credentials file
+//	session.go      builds the calls, assumes roles
+//	transport.go    bounds on rate, time and size
+//	list.go         reads pages of instances
+//	instance.go     one instance as EC2 shows it
+//	groups.go       autoscaling groups
+//	landmarks.go    VPCs, subnets, security groups, gateways, load balancers
+//	faults.go       what went wrong, and what to do
+//
+// Keys of instances and claims, where tag is the name in CAPA's ownership tag:
+//
+//	instanceID                i-0123456789abcdef0
+//	vpc                       vpc-0123
+//	name                      tag Name
+//	machineName               tag/vpc/namespace/name, from tag MachineName
+//	owner+vpc+name            tag/vpc/tag Name
+//	owner+role+vpc            tag/role/vpc, on instances without tag MachineName
+//	owner+role+vpc+namespace  tag/role/vpc/namespace, from tag MachineName
+//	…+stem1, …+stem2          besides, the name without one or two random suffixes
+//	asg, nodegroup            target/name, on members of pools of the backup
+//
+// An instance bears the keys with an owner only when it carries exactly one
+// ownership tag. Landmarks have the kinds vpc, subnet, securityGroup,
+// natGateway, classicLoadBalancer, loadBalancer, asg and nodegroup.
+//
+// # Calls
+//
+// Listing n instances in a region, of which the backup names m that were not
+// among them, costs
+//
+//	r + 1                          STS: one per role to assume, and who we are
+//	max(1, ⌈n/1000⌉)               DescribeInstances
+//	⌈m/200⌉                        DescribeInstances by id
+//	max(1, ⌈g/100⌉) if any pool    DescribeAutoScalingGroups, g groups in the region
+//	⌈k/200⌉ for each of four kinds  DescribeVpcs, Subnets, SecurityGroups, NatGateways
+//	1 for each load balancer
+//
+// and retries, at no more than 20 calls a second in a region.
+package aws

@@ -1,0 +1,205 @@
+package aws
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"drift-detector/backup"
+	"drift-detector/detector"
+	"drift-detector/infra"
+	"drift-detector/infra/lab"
+)
+
+// twoRegions are two clusters in two regions, of two machines each: one whose
+// instance is there, one whose instance is gone.
+func twoRegions(t *testing.T) (*backup.Snapshot, *backup.Secrets, []lab.EC2Instance) {
+	t.Helper()
+	b := newMade().keys()
+	var all []lab.EC2Instance
+	for n, region := range []string{"us-east-1", "eu-west-1"} {
+		name, vpc := fmt.Sprintf("c%d", n), fmt.Sprintf("vpc-%d", n)
+		b.cluster("ns", name, region, vpc)
+		b.machine("ns", name, name+"-here", idOf(10*n+1)).machine("ns", name, name+"-gone", idOf(10*n+2))
+		there := []lab.EC2Instance{
+			capaInstance(idOf(10*n+1), vpc, name, roleNode, "ns/"+name+"-here", name+"-here"),
+			capaInstance(idOf(10*n+3), vpc, name, roleNode, "", name+"-new"),
+			capaInstance(idOf(10*n+4), vpc, "other", roleNode, "", "other"),
+		}
+		for i := range there {
+			there[i].Placement.AvailabilityZone = region + "a"
+		}
+		all = append(all, there...)
+	}
+	s, secrets := load(t, b.Bytes())
+	return s, secrets, all
+}
+
+// What goes wrong in one region costs the machines of that region their
+// verdict, and no other's; nothing becomes Stale by it.
+func TestFaultsCostTheirOwnScope(t *testing.T) {
+	const broken = "eu-west-1"
+	for name, c := range map[string]struct {
+		fault  func(call) *trouble
+		state  infra.State
+		reason string
+		says   string
+	}{
+		"wrong keys": {
+			always("", "AuthFailure"), infra.Failed, "AuthenticationFailed", "Secret capa-system/capa-manager-bootstrap-credentials",
+		},
+		"expired token": {
+			always("", "ExpiredToken"), infra.Failed, "AuthenticationFailed", "expired",
+		},
+		"access denied": {
+			always("DescribeInstances", "UnauthorizedOperation"), infra.Failed, "NoPermission", "ec2:DescribeInstances",
+		},
+		"throttled without end": {
+			always("DescribeInstances", "RequestLimitExceeded"), infra.Failed, "Throttled", "RequestLimitExceeded",
+		},
+		"an availability zone is down": {
+			always("DescribeInstances", "Unavailable"), infra.Failed, "ListingBroken", "Unavailable",
+		},
+		"cut in the middle of page 3": {
+			func(c call) *trouble {
+				if c.action == "DescribeInstances" && c.n > 2 {
+					return &trouble{cut: true}
+				}
+				return nil
+			}, infra.Partial, "ListingBroken", "broke off after 2",
+		},
+		"looking up one instance fails": {
+			func(c call) *trouble {
+				if c.form.Get("Filter.1.Name") == "instance-id" {
+					return &trouble{code: "InternalError"}
+				}
+				return nil
+			}, infra.Partial, "ListingBroken", "looking up the instances that the backup names",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, secrets, instances := twoRegions(t)
+			serve(t, lab.EC2Options{PageSize: 1}, func(got call) *trouble {
+				if got.region != broken {
+					return nil
+				}
+				return c.fault(got)
+			}, instances...)
+			inv := listAll(t, small(pageSize), s, secrets, infra.Access{})
+			for _, l := range inv.Listings {
+				if l.Location != broken {
+					if l.State != infra.Complete {
+						t.Errorf("%s is %s: %+v", l.Location, l.State, l.Fault)
+					}
+					continue
+				}
+				if l.State != c.state || l.Fault == nil || l.Fault.Reason != c.reason || !strings.Contains(l.Fault.Message, c.says) || l.Fault.Hint == "" {
+					t.Errorf("%s is %s: %+v", l.Location, l.State, l.Fault)
+				}
+				if shown := fmt.Sprintf("%+v", l.Fault); strings.Contains(shown, labKey) || strings.Contains(shown, labToken) {
+					t.Error("the fault repeats what AWS repeats of the request")
+				}
+			}
+			r := decide(t, s, inv)
+			o := outcomeOf(r)
+			if r.Complete {
+				t.Error("the result calls itself complete")
+			}
+			if v := o.machines["ns/c0-gone"]; v.Status != detector.Stale {
+				t.Errorf("c0-gone is %s %s", v.Status, v.Reason)
+			}
+			if v := o.machines["ns/c1-gone"]; v.Status != detector.Unknown {
+				t.Errorf("c1-gone is %s %s", v.Status, v.Reason)
+			}
+		})
+	}
+}
+
+// Throttling that ends is only slow.
+func TestThrottlingOnEverySecondCall(t *testing.T) {
+	s, secrets, instances := twoRegions(t)
+	serve(t, lab.EC2Options{PageSize: 1}, func(c call) *trouble {
+		if c.n%2 == 1 {
+			return &trouble{code: "RequestLimitExceeded"}
+		}
+		return nil
+	}, instances...)
+	for _, l := range listAll(t, small(pageSize), s, secrets, infra.Access{}).Listings {
+		if l.State != infra.Complete || len(l.Instances) != 3 || len(l.Unread) > 0 {
+			t.Errorf("%s is %s with %d instances, unread %v: %+v", l.Location, l.State, len(l.Instances), l.Unread, l.Fault)
+		}
+	}
+}
+
+// Another account answers everything with nothing: that proves nothing.
+func TestAnotherAccountProvesNothing(t *testing.T) {
+	s, secrets, instances := twoRegions(t)
+	serve(t, lab.EC2Options{Keys: []lab.EC2Key{{ID: labKey, Secret: labSecret, Token: labToken, Account: "999999999999"}}}, nil, instances...)
+	inv := listAll(t, New(), s, secrets, infra.Access{})
+	for _, l := range inv.Listings {
+		if l.State != infra.Complete || l.Account != "999999999999" {
+			t.Errorf("%s is %s of %s", l.Location, l.State, l.Account)
+		}
+	}
+	r := decide(t, s, inv)
+	for name, v := range outcomeOf(r).machines {
+		if v.Status != detector.Unknown {
+			t.Errorf("%s is %s %s", name, v.Status, v.Reason)
+		}
+	}
+	for _, sc := range r.Scopes {
+		if sc.State != infra.Partial || sc.Fault.Reason != "VisibilityUnproven" {
+			t.Errorf("%s is %s: %+v", sc.Location, sc.State, sc.Fault)
+		}
+	}
+}
+
+// A resource that may not be read is unread, not absent, and costs no instance.
+func TestForbiddenResourcesAreUnread(t *testing.T) {
+	for action, kind := range map[string]string{"DescribeVpcs": keyVPC, "DescribeAutoScalingGroups": keyASG, "DescribeLoadBalancers": keyClassicLB} {
+		t.Run(action, func(t *testing.T) {
+			serve(t, fleetEC2(), always(action, "AccessDenied"))
+			s, secrets := load(t, fleet(t, profileOf(labKey, labSecret, labToken)))
+			inv := listAll(t, small(pageSize), s, secrets, infra.Access{})
+			l := inv.Listings[0]
+			if l.State != infra.Complete || len(l.Unread) != 1 || l.Unread[0] != kind {
+				t.Errorf("it is %s, unread %v", l.State, l.Unread)
+			}
+			for _, k := range l.Landmarks {
+				if k.Kind == kind {
+					t.Errorf("it found %s all the same", k)
+				}
+			}
+			warned := strings.Join(l.Warnings, "\n")
+			if !strings.Contains(warned, ":"+action) || !strings.Contains(warned, "drift-detector permissions aws") {
+				t.Errorf("the warning does not name the action and the command: %s", warned)
+			}
+			outcomeOf(decide(t, s, inv)).agrees(t, readVerdicts(t))
+		})
+	}
+}
+
+// Ten thousand instances, and no more calls than the package documentation says.
+func TestCallsForTenThousandInstances(t *testing.T) {
+	const n, m = 10_000, 450
+	b := newMade().keys().cluster("ns", "big", fleetRegion, "vpc-1")
+	for i := range m { // are not there any more
+		b.machine("ns", "big", fmt.Sprint("gone-", i), idOf(2*n+i))
+	}
+	s, secrets := load(t, b.Bytes())
+	f := serve(t, lab.EC2Options{Synthetic: n, Backup: saved(t, b)}, nil)
+	l := listAll(t, New(), s, secrets, infra.Access{}).Listings[0]
+	if l.State != infra.Complete || len(l.Instances) != n {
+		t.Fatalf("it is %s with %d instances: %+v", l.State, len(l.Instances), l.Fault)
+	}
+	want := map[string]int{"GetCallerIdentity": 1, "DescribeInstances": 10 + 3, "DescribeVpcs": 1}
+	got := f.counts()
+	for action, calls := range got {
+		if want[action] != calls {
+			t.Errorf("%s was called %d times, want %d", action, calls, want[action])
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("the calls are %v, want %v", got, want)
+	}
+}

@@ -1,0 +1,133 @@
+package aws
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+
+	"github.com/aws/smithy-go"
+
+	"drift-detector/infra"
+)
+
+const (
+	hintAgain       = "run again; nothing is concluded from what was not listed"
+	hintPermissions = "`drift-detector permissions aws` prints a policy with all that is needed"
+)
+
+// Error codes of AWS's services (EC2 API reference, common errors; STS API
+// reference).
+var (
+	wrongKeys = []string{
+		"AuthFailure", "InvalidClientTokenId", "InvalidAccessKeyId", "SignatureDoesNotMatch", "UnrecognizedClientException",
+		"IncompleteSignature", "MissingAuthenticationToken", "InvalidSignatureException",
+	}
+	expiredKeys = []string{"ExpiredToken", "ExpiredTokenException", "RequestExpired"}
+	forbidden   = []string{"UnauthorizedOperation", "AccessDenied", "AccessDeniedException"}
+	throttled   = []string{"RequestLimitExceeded", "Throttling", "ThrottlingException", "TooManyRequestsException", "Client.RequestLimitExceeded"}
+)
+
+// codeOf is AWS's own code for an error. The text behind it is not used: that
+// of SignatureDoesNotMatch repeats the headers of the request, session token
+// included.
+func codeOf(err error) (code string, ok bool) {
+	var api smithy.APIError
+	if !errors.As(err, &api) {
+		return "", false
+	}
+	return api.ErrorCode(), true
+}
+
+func where(t infra.Target) string {
+	w := "AWS region " + t.Location
+	if t.Dial != "" {
+		w += " (reached at " + t.Dial + ")"
+	}
+	return w
+}
+
+// connectFault says why nothing could be listed, and what to do.
+func connectFault(ctx context.Context, t infra.Target, err error) *infra.Fault {
+	action := "sts:GetCallerIdentity"
+	var role *roleError
+	if errors.As(err, &role) {
+		action = "sts:AssumeRole"
+	}
+	f := listFault(ctx, t, action, "logging in", err)
+	if role != nil && f.Reason == "NoPermission" {
+		f.Message = fmt.Sprintf("%s: role %s may not be assumed with %s", where(t), role.arn, t.Source)
+		f.Hint = "the trust policy of the role must name who assumes it, and his own policy must allow sts:AssumeRole; " + hintPermissions
+	}
+	return f
+}
+
+// listFault says why a listing is not whole. action is the IAM action of the
+// call, doing says what it was for.
+func listFault(ctx context.Context, t infra.Target, action, doing string, err error) *infra.Fault {
+	if ctx.Err() != nil {
+		return interrupted(t, ctx)
+	}
+	code, answered := codeOf(err)
+	switch {
+	case slices.Contains(wrongKeys, code):
+		return &infra.Fault{
+			Reason: "AuthenticationFailed", Message: fmt.Sprintf("%s refuses the access key from %s (%s)", where(t), t.Source, code),
+			Hint: "the key may have been changed since the backup: " + hintOwn,
+		}
+	case slices.Contains(expiredKeys, code):
+		return &infra.Fault{
+			Reason: "AuthenticationFailed", Message: fmt.Sprintf("%s: the access key from %s has expired (%s)", where(t), t.Source, code),
+			Hint: "keys with a session token live for hours: " + hintOwn,
+		}
+	case slices.Contains(forbidden, code):
+		return &infra.Fault{
+			Reason: "NoPermission", Message: fmt.Sprintf("%s: %s: %s is not allowed with %s (%s)", where(t), doing, action, t.Source, code),
+			Hint: fmt.Sprintf("allow %s; %s", action, hintPermissions),
+		}
+	case slices.Contains(throttled, code):
+		return &infra.Fault{
+			Reason: "Throttled", Message: fmt.Sprintf("%s: %s: %d attempts at %s were refused as too many calls (%s)", where(t), doing, attempts, action, code),
+			Hint: "somebody else in the account calls AWS a lot: run again later",
+		}
+	case answered:
+		return &infra.Fault{
+			Reason: "ListingBroken", Message: fmt.Sprintf("%s: %s: %s failed: %s", where(t), doing, action, code), Hint: hintAgain,
+		}
+	default:
+		return networkFault(t, doing, err)
+	}
+}
+
+// networkFault is for what is no answer of AWS.
+func networkFault(t infra.Target, doing string, err error) *infra.Fault {
+	var untrusted *tls.CertificateVerificationError
+	var dial *net.OpError
+	var request *url.Error
+	var dns *net.DNSError
+	cause := err
+	if errors.As(err, &request) {
+		cause = request.Err // without the attempts and ids that the SDK puts around it
+	}
+	switch {
+	case errors.As(err, &untrusted):
+		return &infra.Fault{
+			Reason: "UntrustedCertificate", Message: fmt.Sprintf("%s: %v", where(t), cause),
+			Hint: "if a proxy opens TLS on the way, give its certificate in AWS_CA_BUNDLE",
+		}
+	case errors.As(err, &dns), errors.As(err, &dial) && dial.Op == "dial", errors.Is(err, context.DeadlineExceeded):
+		return &infra.Fault{
+			Reason: "Unreachable", Message: fmt.Sprintf("cannot talk to %s: %v", where(t), cause),
+			Hint: fmt.Sprintf("run from where %s and the region's other AWS endpoints can be reached, or set HTTPS_PROXY or AWS_ENDPOINT_URL", t.Endpoint),
+		}
+	default:
+		return &infra.Fault{Reason: "ListingBroken", Message: fmt.Sprintf("%s: %s: %v", where(t), doing, cause), Hint: hintAgain}
+	}
+}
+
+func interrupted(t infra.Target, ctx context.Context) *infra.Fault {
+	return &infra.Fault{Reason: "Interrupted", Message: fmt.Sprintf("%s: interrupted: %v", where(t), context.Cause(ctx)), Hint: "run again"}
+}

@@ -1,0 +1,100 @@
+package aws
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+
+	"drift-detector/infra"
+)
+
+// groupPage is the most that DescribeAutoScalingGroups gives in one answer.
+const groupPage = 100
+
+// readGroups reads the autoscaling groups of the region when the backup has
+// pools there. An EKS node group is an autoscaling group with tags that name it.
+func (l *listing) readGroups(ctx context.Context) {
+	if !l.wants(keyASG) && !l.wants(keyNodegroup) {
+		return
+	}
+	if err := l.readGroupPages(ctx); err != nil {
+		l.unread(ctx, "autoscaling:DescribeAutoScalingGroups", "the autoscaling groups", err, keyASG, keyNodegroup)
+	}
+}
+
+func (l *listing) readGroupPages(ctx context.Context) error {
+	in := &autoscaling.DescribeAutoScalingGroupsInput{MaxRecords: aws.Int32(groupPage)}
+	for range maxPages {
+		out, err := l.api.groups(ctx, in)
+		if err != nil {
+			return err
+		}
+		for i := range out.AutoScalingGroups {
+			l.takeGroup(&out.AutoScalingGroups[i])
+		}
+		if aws.ToString(out.NextToken) == "" {
+			return nil
+		}
+		in.NextToken = out.NextToken
+	}
+	return errEndless
+}
+
+func (l *listing) takeGroup(g *types.AutoScalingGroup) {
+	name := aws.ToString(g.AutoScalingGroupName)
+	var cluster, nodegroup string
+	for i := range g.Tags {
+		switch aws.ToString(g.Tags[i].Key) {
+		case tagEKSCluster:
+			cluster = aws.ToString(g.Tags[i].Value)
+		case tagNodegroup:
+			nodegroup = aws.ToString(g.Tags[i].Value)
+		}
+	}
+	for _, id := range l.target.IDs {
+		for _, k := range []infra.Key{asgKey(id, name), nodegroupKey(id, cluster, nodegroup)} {
+			if !l.marks[k] {
+				continue
+			}
+			l.Landmarks = append(l.Landmarks, k)
+			for i := range g.Instances {
+				member := aws.ToString(g.Instances[i].InstanceId)
+				l.members[member] = append(l.members[member], k)
+			}
+		}
+	}
+}
+
+// addGroupKeys adds the keys of the groups that list an instance as theirs, in
+// case it has lost its tags.
+func (l *listing) addGroupKeys() {
+	for i := range l.Instances {
+		for _, k := range l.members[l.Instances[i].ID] {
+			l.addKnown(&l.Instances[i], k)
+		}
+	}
+}
+
+// wants says whether landmarks of a kind are to be looked for.
+func (l *listing) wants(kind string) bool {
+	for k := range l.marks {
+		if k.Kind == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// unread notes kinds of landmarks that could not be looked up, and says so once.
+func (l *listing) unread(ctx context.Context, action, what string, err error, kinds ...string) {
+	for _, k := range kinds {
+		if l.wants(k) {
+			l.Unread = append(l.Unread, k)
+		}
+	}
+	f := listFault(ctx, l.target, action, "reading "+what, err)
+	l.Warnings = append(l.Warnings, fmt.Sprintf("%s; %s", f.Message, f.Hint))
+}

@@ -1,0 +1,127 @@
+package aws
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// identity is how a cluster says which credential CAPA is to use. It is the
+// reference, never the credential, so that ids made of it need no Secrets.
+type identity struct {
+	Kind, Name string
+}
+
+// unknownIdentity stands for a cluster whose object is not in the backup.
+const unknownIdentity = "unknown"
+
+// identityOf is the identity that a cluster names, else the controller's own
+// (CAPA api/v1beta2/defaults.go v2.11.1).
+func identityOf(id backup.ClusterID, s *site) identity {
+	switch {
+	case s.record == nil:
+		return identity{unknownIdentity, id.Namespace + "/" + id.Name}
+	case s.record.Data.IdentityKind == "" && s.record.Data.IdentityName == "":
+		return identity{controllerIdentity, defaultIdentity}
+	default:
+		return identity{s.record.Data.IdentityKind, s.record.Data.IdentityName}
+	}
+}
+
+func (i identity) String() string { return i.Kind + "/" + i.Name }
+
+// targetID is made of the backup without its Secrets:
+// "aws/us-east-1/AWSClusterControllerIdentity/default". Two backups may use one
+// name for two credentials, so all but the first are numbered.
+func (e *estate) targetID(id backup.ClusterID, s *site) string {
+	t := fmt.Sprintf("%s/%s/%s", Name, regionName(s.region), identityOf(id, s))
+	if id.Backup > 0 {
+		t += fmt.Sprintf("#%d", id.Backup+1)
+	}
+	return t
+}
+
+// regionName is the region as ids and messages show it.
+func regionName(raw string) string {
+	const longest = 64
+	switch {
+	case raw == "":
+		return "no region"
+	case regionForm.MatchString(raw):
+		return raw
+	default:
+		return "invalid:" + strings.ToValidUTF8(raw[:min(len(raw), longest)], "")
+	}
+}
+
+// home is one region under one identity: what a target id stands for.
+type home struct {
+	id        string
+	region    string
+	backup    int
+	identity  identity
+	clusters  []backup.ClusterID // sorted
+	landmarks map[infra.Key]bool
+	ids       map[string]bool // instance ids that the backup records
+}
+
+// homes are all places where the instances of the backup's clusters are, in the
+// order of their ids.
+func (e *estate) homes() []*home {
+	byID := map[string]*home{}
+	for id, s := range e.sites {
+		h := byID[s.target]
+		if h == nil {
+			h = &home{
+				id: s.target, region: s.region, backup: id.Backup, identity: identityOf(id, s),
+				landmarks: map[infra.Key]bool{}, ids: map[string]bool{},
+			}
+			byID[s.target] = h
+		}
+		h.clusters = append(h.clusters, id)
+		for _, k := range e.marks(s) {
+			h.landmarks[k] = true
+		}
+	}
+	for i := range e.members {
+		m := &e.members[i]
+		key, _, _ := e.strong(m)
+		byID[e.sites[m.cluster].target].expect(key.Value)
+	}
+	for i := range e.pools {
+		p := &e.pools[i]
+		h := byID[e.sites[p.cluster].target]
+		h.landmarks[e.poolKey(p)] = true
+		for _, id := range p.memberIDs() {
+			h.expect(id)
+		}
+	}
+	list := slices.SortedFunc(maps.Values(byID), func(a, b *home) int { return cmp.Compare(a.id, b.id) })
+	for _, h := range list {
+		slices.SortFunc(h.clusters, compareClusters)
+	}
+	return list
+}
+
+func (h *home) expect(instanceID string) {
+	if instanceID != "" {
+		h.ids[instanceID] = true
+	}
+}
+
+func compareClusters(a, b backup.ClusterID) int {
+	return cmp.Or(cmp.Compare(a.Backup, b.Backup), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}
+
+func compareKeys(a, b infra.Key) int {
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Value, b.Value))
+}
+
+func sortedKeys(set map[infra.Key]bool) []infra.Key {
+	return slices.SortedFunc(maps.Keys(set), compareKeys)
+}

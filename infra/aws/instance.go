@@ -1,0 +1,181 @@
+package aws
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"drift-detector/infra"
+)
+
+// Tags that CAPA and AWS put on instances (CAPA api/v1beta2/tags.go v2.11.1; Auto
+// Scaling and EKS name the other three).
+const (
+	tagOwner       = "sigs.k8s.io/cluster-api-provider-aws/cluster/"
+	tagRole        = "sigs.k8s.io/cluster-api-provider-aws/role"
+	tagMachineName = "MachineName"
+	tagName        = "Name"
+	tagGroup       = "aws:autoscaling:groupName"
+	tagEKSCluster  = "eks:cluster-name"
+	tagNodegroup   = "eks:nodegroup-name"
+	owned          = "owned"
+)
+
+// Causes for which an instance is nobody's machine, by CAPA's role tag.
+const bastion = "bastion"
+
+var excludedRoles = map[string]string{bastion: bastion, "common": "NAT"}
+
+// tags are an instance's tags, as far as they matter here.
+type tags struct {
+	name, role, machineName      string
+	group, eksCluster, nodegroup string
+	owners                       []string
+}
+
+func readTags(all []types.Tag) tags {
+	var t tags
+	for i := range all {
+		key, value := aws.ToString(all[i].Key), aws.ToString(all[i].Value)
+		switch key {
+		case tagName:
+			t.name = value
+		case tagRole:
+			t.role = value
+		case tagMachineName:
+			t.machineName = value
+		case tagGroup:
+			t.group = value
+		case tagEKSCluster:
+			t.eksCluster = value
+		case tagNodegroup:
+			t.nodegroup = value
+		default:
+			if owner, ok := strings.CutPrefix(key, tagOwner); ok && value == owned {
+				t.owners = append(t.owners, owner)
+			}
+		}
+	}
+	return t
+}
+
+// owner is the only owner, or empty: of two nobody can say which one is right.
+func (t *tags) owner() string {
+	if len(t.owners) != 1 {
+		return ""
+	}
+	return t.owners[0]
+}
+
+func (l *listing) instance(i *types.Instance) infra.Instance {
+	t := readTags(i.Tags)
+	id, vpc := aws.ToString(i.InstanceId), aws.ToString(i.VpcId)
+	out := infra.Instance{
+		Identity: l.Account + "/" + id, ID: id, Name: t.name, Path: pathOf(i), Created: created(i),
+		Addresses: addresses(i), Exclude: excludedRoles[t.role],
+	}
+	if i.State != nil {
+		out.State = string(i.State.Name)
+		switch i.State.Name {
+		case types.InstanceStateNameTerminated, types.InstanceStateNameShuttingDown:
+			out.Gone = true
+		case types.InstanceStateNameStopped, types.InstanceStateNameStopping:
+			out.Warnings = []string{"PoweredOff"}
+		}
+	}
+	if len(t.owners) == 0 {
+		out.Exclude = "" // the role means something only beside CAPA's own tag
+	}
+	add := func(kind, value string) {
+		out.Keys = append(out.Keys, infra.Key{Kind: kind, Value: value})
+	}
+	add(keyInstance, strings.ToLower(id))
+	if vpc != "" {
+		add(keyVPC, vpc)
+	}
+	if t.name != "" {
+		add(keyName, t.name)
+	}
+	if owner := t.owner(); owner != "" {
+		add(infra.OwnerTag, owner)
+	}
+	if owner := t.owner(); owner != "" && vpc != "" {
+		if t.name != "" {
+			add(keyOwnedName, join(owner, vpc, t.name))
+		}
+		if namespace, name, ok := strings.Cut(t.machineName, "/"); ok {
+			add(keyMachineName, join(owner, vpc, namespace, name))
+		}
+		out.Keys = append(out.Keys, tiedKeys(owner, t.role, vpc, t.machineName, t.name)...)
+	}
+	l.addPoolKeys(&out, &t)
+	return out
+}
+
+// addPoolKeys adds the keys of the backup's pools that the instance says it is
+// a member of.
+func (l *listing) addPoolKeys(i *infra.Instance, t *tags) {
+	for _, id := range l.target.IDs {
+		if t.group != "" {
+			l.addKnown(i, asgKey(id, t.group))
+		}
+		if t.nodegroup != "" {
+			l.addKnown(i, nodegroupKey(id, t.eksCluster, t.nodegroup))
+		}
+	}
+}
+
+// addKnown adds a key of a pool of the backup, once.
+func (l *listing) addKnown(i *infra.Instance, k infra.Key) {
+	if l.marks[k] && !slices.Contains(i.Keys, k) {
+		i.Keys = append(i.Keys, k)
+	}
+}
+
+// pathOf is where the instance is, for people.
+func pathOf(i *types.Instance) string {
+	var parts []string
+	if i.Placement != nil {
+		parts = append(parts, aws.ToString(i.Placement.AvailabilityZone))
+	}
+	parts = append(parts, aws.ToString(i.VpcId), aws.ToString(i.SubnetId))
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "/")
+}
+
+// created is when the instance came to be. LaunchTime moves when an instance is
+// stopped and started, its first disk and network interface stay.
+func created(i *types.Instance) time.Time {
+	first := aws.ToTime(i.LaunchTime)
+	earlier := func(t *time.Time) {
+		if t != nil && !t.IsZero() && t.Before(first) {
+			first = *t
+		}
+	}
+	for _, b := range i.BlockDeviceMappings {
+		if b.Ebs != nil {
+			earlier(b.Ebs.AttachTime)
+		}
+	}
+	for _, n := range i.NetworkInterfaces {
+		if n.Attachment != nil {
+			earlier(n.Attachment.AttachTime)
+		}
+	}
+	if first.IsZero() {
+		return time.Time{}
+	}
+	return first.UTC()
+}
+
+func addresses(i *types.Instance) []string {
+	var list []string
+	for _, a := range []*string{i.PrivateIpAddress, i.PublicIpAddress} {
+		if s := aws.ToString(a); s != "" {
+			list = append(list, s)
+		}
+	}
+	return list
+}

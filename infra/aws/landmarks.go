@@ -1,0 +1,138 @@
+package aws
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
+	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+
+	"drift-detector/infra"
+)
+
+// lookup finds out which resources of one kind exist. Each kind may fail by
+// itself: it is then unread, which says neither present nor absent.
+type lookup struct {
+	kind, action, what string
+	batch              int
+	// find returns those of the names that exist.
+	find func(ctx context.Context, a *api, names []string) ([]string, error)
+}
+
+// Filters, unlike ids, do not make a call fail that names something unknown;
+// load balancers have no filter, so each is asked for by itself.
+var lookups = []lookup{
+	{keyVPC, "ec2:DescribeVpcs", "VPCs", idBatch, func(ctx context.Context, a *api, names []string) (found []string, err error) {
+		out, err := a.vpcs(ctx, &ec2.DescribeVpcsInput{Filters: filter("vpc-id", names)})
+		if err == nil {
+			for i := range out.Vpcs {
+				found = append(found, aws.ToString(out.Vpcs[i].VpcId))
+			}
+		}
+		return found, err
+	}},
+	{keySubnet, "ec2:DescribeSubnets", "subnets", idBatch, func(ctx context.Context, a *api, names []string) (found []string, err error) {
+		out, err := a.subnets(ctx, &ec2.DescribeSubnetsInput{Filters: filter("subnet-id", names)})
+		if err == nil {
+			for i := range out.Subnets {
+				found = append(found, aws.ToString(out.Subnets[i].SubnetId))
+			}
+		}
+		return found, err
+	}},
+	{keySecurityGroup, "ec2:DescribeSecurityGroups", "security groups", idBatch, func(ctx context.Context, a *api, names []string) (found []string, err error) {
+		out, err := a.securityGroups(ctx, &ec2.DescribeSecurityGroupsInput{Filters: filter("group-id", names)})
+		if err == nil {
+			for i := range out.SecurityGroups {
+				found = append(found, aws.ToString(out.SecurityGroups[i].GroupId))
+			}
+		}
+		return found, err
+	}},
+	{keyNAT, "ec2:DescribeNatGateways", "NAT gateways", idBatch, findNATs},
+	{keyClassicLB, "elasticloadbalancing:DescribeLoadBalancers", "load balancers", 1, func(ctx context.Context, a *api, names []string) (found []string, err error) {
+		out, err := a.classicLBs(ctx, &elb.DescribeLoadBalancersInput{LoadBalancerNames: names})
+		if err == nil {
+			for i := range out.LoadBalancerDescriptions {
+				found = append(found, aws.ToString(out.LoadBalancerDescriptions[i].LoadBalancerName))
+			}
+		}
+		return found, unlessMissing(err)
+	}},
+	{keyLB, "elasticloadbalancing:DescribeLoadBalancers", "load balancers", 1, func(ctx context.Context, a *api, names []string) (found []string, err error) {
+		out, err := a.lbs(ctx, &elbv2.DescribeLoadBalancersInput{Names: names})
+		if err == nil {
+			for i := range out.LoadBalancers {
+				found = append(found, aws.ToString(out.LoadBalancers[i].LoadBalancerName))
+			}
+		}
+		return found, unlessMissing(err)
+	}},
+}
+
+// findNATs counts gateways that work or come to: deleted ones are listed for
+// about an hour.
+func findNATs(ctx context.Context, a *api, names []string) (found []string, err error) {
+	out, err := a.nats(ctx, &ec2.DescribeNatGatewaysInput{Filter: filter("nat-gateway-id", names)})
+	if err != nil {
+		return nil, err
+	}
+	for i := range out.NatGateways {
+		switch n := &out.NatGateways[i]; n.State {
+		case ec2types.NatGatewayStateAvailable, ec2types.NatGatewayStatePending:
+			found = append(found, aws.ToString(n.NatGatewayId))
+		}
+	}
+	return found, nil
+}
+
+func filter(name string, values []string) []ec2types.Filter {
+	return []ec2types.Filter{{Name: aws.String(name), Values: values}}
+}
+
+// unlessMissing takes the error that says that a load balancer does not exist
+// for the answer that it is.
+func unlessMissing(err error) error {
+	switch code, _ := codeOf(err); code {
+	case "LoadBalancerNotFound", "LoadBalancerNotFoundException", "AccessPointNotFound", "AccessPointNotFoundException":
+		return nil
+	}
+	return err
+}
+
+// readLandmarks looks for the resources that the backup names.
+func (l *listing) readLandmarks(ctx context.Context) {
+	for _, look := range lookups {
+		var names []string
+		for k := range l.marks {
+			if k.Kind == look.kind {
+				names = append(names, k.Value)
+			}
+		}
+		slices.Sort(names)
+		for batch := range slices.Chunk(names, look.batch) {
+			found, err := look.find(ctx, l.api, batch)
+			if err != nil {
+				l.unread(ctx, look.action, what(look, names), err, look.kind)
+				break
+			}
+			for _, name := range found {
+				if k := (infra.Key{Kind: look.kind, Value: name}); l.marks[k] {
+					l.Landmarks = append(l.Landmarks, k)
+				}
+			}
+		}
+	}
+}
+
+func what(l lookup, names []string) string {
+	const shown = 3
+	if len(names) > shown {
+		return "the " + l.what + " that the backup names"
+	}
+	return "the " + l.what + " " + strings.Join(names, ", ")
+}

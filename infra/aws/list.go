@@ -1,0 +1,156 @@
+package aws
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"drift-detector/infra"
+)
+
+// pageSize is the most that DescribeInstances gives in one answer, idBatch the
+// most values of one filter (EC2 API reference). maxPages bounds a server that
+// never stops.
+const (
+	pageSize = 1000
+	idBatch  = 200
+	maxPages = 2000
+)
+
+// listing is one listing under way.
+type listing struct {
+	*infra.Listing
+	target  infra.Target
+	detail  *detail
+	api     *api
+	page    int32
+	marks   map[infra.Key]bool     // landmarks to look for
+	members map[string][]infra.Key // pools of the backup, by the instance ids that they list
+	seen    map[string]bool        // instance ids
+}
+
+// List reads all instances of a region, and what else the backup names there.
+func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
+	l := infra.Listing{
+		IDs: t.IDs, Provider: Name, Endpoint: t.Endpoint, Location: t.Location, Account: t.Account, Clusters: t.Clusters,
+		State: infra.Failed, ListedAt: time.Now().UTC().Round(0),
+	}
+	d, made := t.Detail.(*detail)
+	c, ok := t.Credential.(credential)
+	switch {
+	case t.Refused != nil:
+		l.Fault = t.Refused
+		return l
+	case !made || !ok:
+		l.Fault = &infra.Fault{Reason: "InternalError", Message: "the target was not made by this provider"}
+		return l
+	}
+	a, err := p.login(ctx, d, &c, &l)
+	if err != nil {
+		l.Fault = connectFault(ctx, t, err)
+		return l
+	}
+	defer a.close()
+	run := listing{
+		Listing: &l, target: t, detail: d, api: a, page: p.page,
+		marks: map[infra.Key]bool{}, members: map[string][]infra.Key{}, seen: map[string]bool{},
+	}
+	for _, k := range t.Landmarks {
+		run.marks[k] = true
+	}
+	run.read(ctx)
+	return l
+}
+
+func (l *listing) read(ctx context.Context) {
+	if l.Fault = l.readInstances(ctx); l.Fault == nil {
+		l.Fault = l.readMissing(ctx)
+	}
+	if l.Fault == nil {
+		l.readGroups(ctx)
+		l.readLandmarks(ctx)
+		// What was interrupted here is whole in its instances, but must not look
+		// as if all of it had been asked for.
+		if ctx.Err() != nil {
+			l.Fault = interrupted(l.target, ctx)
+		}
+	}
+	l.addGroupKeys()
+	slices.SortFunc(l.Instances, func(a, b infra.Instance) int { return cmp.Compare(a.Identity, b.Identity) })
+	slices.SortFunc(l.Landmarks, compareKeys)
+	l.Landmarks = slices.Compact(l.Landmarks)
+	slices.Sort(l.Unread)
+	switch {
+	case l.Fault == nil:
+		l.State = infra.Complete
+	case len(l.Instances) > 0:
+		l.State = infra.Partial
+	}
+}
+
+// readInstances lists the region, unfiltered: who owns an instance is told from
+// its tags, and a tag that was lost must not hide it.
+func (l *listing) readInstances(ctx context.Context) *infra.Fault {
+	if err := l.readPages(ctx, nil); err != nil {
+		return listFault(ctx, l.target, "ec2:DescribeInstances", fmt.Sprintf("listing instances broke off after %d", len(l.Instances)), err)
+	}
+	return nil
+}
+
+// readMissing looks up the instances that the backup names and the list lacks,
+// so that absence does not rest on one answer. By filter, because an unknown
+// instance id as such makes the whole call fail.
+func (l *listing) readMissing(ctx context.Context) *infra.Fault {
+	var ids []string
+	for _, id := range l.detail.ids {
+		if !l.seen[id] {
+			ids = append(ids, id)
+		}
+	}
+	for batch := range slices.Chunk(ids, idBatch) {
+		if err := l.readPages(ctx, filter("instance-id", batch)); err != nil {
+			return listFault(ctx, l.target, "ec2:DescribeInstances", "looking up the instances that the backup names", err)
+		}
+	}
+	return nil
+}
+
+// readPages takes what fits the filters, page by page.
+func (l *listing) readPages(ctx context.Context, filters []types.Filter) error {
+	in := &ec2.DescribeInstancesInput{Filters: filters, MaxResults: aws.Int32(l.page)}
+	for range maxPages {
+		out, err := l.api.instances(ctx, in)
+		if err != nil {
+			return err
+		}
+		l.take(out.Reservations)
+		if aws.ToString(out.NextToken) == "" {
+			return nil
+		}
+		in.NextToken = out.NextToken
+	}
+	return errEndless
+}
+
+// errEndless says that a server keeps answering that there is more.
+var errEndless = fmt.Errorf("there are more than %d pages", maxPages)
+
+func (l *listing) take(reservations []types.Reservation) {
+	for i := range reservations {
+		for j := range reservations[i].Instances {
+			one := &reservations[i].Instances[j]
+			id := aws.ToString(one.InstanceId)
+			if id == "" || l.seen[id] {
+				continue
+			}
+			l.seen[id] = true
+			l.Instances = append(l.Instances, l.instance(one))
+		}
+	}
+}

@@ -1,0 +1,261 @@
+//go:build moto
+
+package aws
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	autoscalingtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
+	elbtypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing/types"
+
+	"drift-detector/backup/backuptest"
+	"drift-detector/infra"
+	"drift-detector/infra/lab"
+)
+
+// serveMoto starts moto, an AWS written by others, and returns its URL. It ends
+// with its standard input.
+func serveMoto(t *testing.T) string {
+	t.Helper()
+	python := os.Getenv("MOTO_PYTHON")
+	if python == "" {
+		t.Fatal("MOTO_PYTHON names no Python that has moto: run `make test-aws`")
+	}
+	const program = `
+import sys
+from moto.server import ThreadedMotoServer
+server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+server.start()
+print("%s:%s" % server.get_host_and_port(), flush=True)
+sys.stdin.read()
+server.stop()
+`
+	ctx, cancel := context.WithCancel(context.Background())
+	cmd := exec.CommandContext(ctx, python, "-c", program)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = stdin.Close()
+		_ = cmd.Wait()
+		cancel()
+	})
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		t.Fatalf("moto did not start: %v\n%s", err, stderr.String())
+	}
+	return "http://" + strings.TrimSpace(line)
+}
+
+// seeder builds the lab's AWS through the SDK. AWS chooses the ids.
+type seeder struct {
+	t      *testing.T
+	ec2    *ec2.Client
+	groups *autoscaling.Client
+	elb    *elb.Client
+	ids    map[string]string // of moto, by those of the lab
+	subnet *string
+}
+
+func (s *seeder) must(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// seedMoto builds what the lab's file says and returns moto's ids by the lab's.
+func seedMoto(t *testing.T, url string) map[string]string {
+	t.Helper()
+	instances := fleetInstancesOf(t)
+	conf := sdk.Config{Region: fleetRegion, BaseEndpoint: &url, Credentials: credentials.NewStaticCredentialsProvider(labKey, labSecret, "")}
+	s := &seeder{t, ec2.NewFromConfig(conf), autoscaling.NewFromConfig(conf), elb.NewFromConfig(conf), map[string]string{}, nil}
+	s.startsEmpty()
+	s.network(instances)
+	pools := map[string][]lab.EC2Instance{}
+	for _, i := range instances {
+		if g := slices.IndexFunc(i.Tags, func(t lab.EC2Tag) bool { return t.Key == tagGroup }); g >= 0 {
+			pools[i.Tags[g].Value] = append(pools[i.Tags[g].Value], i)
+			continue
+		}
+		s.run(i)
+	}
+	for name, members := range pools {
+		s.pool(name, members)
+	}
+	return s.ids
+}
+
+// fleetInstancesOf are the lab's instances.
+func fleetInstancesOf(t *testing.T) (all []lab.EC2Instance) {
+	t.Helper()
+	data, err := os.ReadFile(fleetInstances)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Reservations []struct{ Instances []lab.EC2Instance }
+	}
+	if err := json.Unmarshal(data, &doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range doc.Reservations {
+		all = append(all, r.Instances...)
+	}
+	return all
+}
+
+// startsEmpty sees that moto has no instances of its own.
+func (s *seeder) startsEmpty() {
+	out, err := s.ec2.DescribeInstances(s.t.Context(), &ec2.DescribeInstancesInput{})
+	s.must(err)
+	if len(out.Reservations) != 0 {
+		s.t.Fatal("moto has instances already")
+	}
+}
+
+func (s *seeder) network(instances []lab.EC2Instance) {
+	vpc, err := s.ec2.CreateVpc(s.t.Context(), &ec2.CreateVpcInput{CidrBlock: sdk.String("10.0.0.0/16")})
+	s.must(err)
+	subnet, err := s.ec2.CreateSubnet(s.t.Context(), &ec2.CreateSubnetInput{VpcId: vpc.Vpc.VpcId, CidrBlock: sdk.String("10.0.1.0/24")})
+	s.must(err)
+	s.subnet = subnet.Subnet.SubnetId
+	for _, i := range instances {
+		if i.VPC != "" {
+			s.ids[i.VPC] = *vpc.Vpc.VpcId
+		}
+	}
+	_, err = s.elb.CreateLoadBalancer(s.t.Context(), &elb.CreateLoadBalancerInput{
+		LoadBalancerName: sdk.String("aws-prod-apiserver"), Subnets: []string{*s.subnet},
+		Listeners: []elbtypes.Listener{{Protocol: sdk.String("TCP"), LoadBalancerPort: 6443, InstancePort: sdk.Int32(6443)}},
+	})
+	s.must(err)
+}
+
+const image = "ami-12c6146b" // one of those that moto knows
+
+func (s *seeder) run(i lab.EC2Instance) {
+	var tags []types.Tag
+	for _, t := range i.Tags {
+		tags = append(tags, types.Tag{Key: sdk.String(t.Key), Value: sdk.String(t.Value)})
+	}
+	out, err := s.ec2.RunInstances(s.t.Context(), &ec2.RunInstancesInput{
+		ImageId: sdk.String(image), MinCount: sdk.Int32(1), MaxCount: sdk.Int32(1), SubnetId: s.subnet,
+		TagSpecifications: []types.TagSpecification{{ResourceType: types.ResourceTypeInstance, Tags: tags}},
+	})
+	s.must(err)
+	id := *out.Instances[0].InstanceId
+	s.ids[i.InstanceID] = id
+	switch i.State.Name {
+	case "stopped":
+		_, err = s.ec2.StopInstances(s.t.Context(), &ec2.StopInstancesInput{InstanceIds: []string{id}})
+	case "terminated":
+		_, err = s.ec2.TerminateInstances(s.t.Context(), &ec2.TerminateInstancesInput{InstanceIds: []string{id}})
+	}
+	s.must(err)
+}
+
+// pool lets an autoscaling group make the members, as it is in life: nobody but
+// AWS may set its tags.
+func (s *seeder) pool(name string, members []lab.EC2Instance) {
+	_, err := s.groups.CreateLaunchConfiguration(s.t.Context(), &autoscaling.CreateLaunchConfigurationInput{
+		LaunchConfigurationName: &name, ImageId: sdk.String(image), InstanceType: sdk.String("m5.large"),
+	})
+	s.must(err)
+	n := sdk.Int32(int32(len(members)))
+	in := &autoscaling.CreateAutoScalingGroupInput{
+		AutoScalingGroupName: &name, LaunchConfigurationName: &name, MinSize: n, MaxSize: n, DesiredCapacity: n, VPCZoneIdentifier: s.subnet,
+	}
+	for _, t := range members[0].Tags {
+		if !strings.HasPrefix(t.Key, "aws:") {
+			in.Tags = append(in.Tags, autoscalingtypes.Tag{
+				Key: sdk.String(t.Key), Value: sdk.String(t.Value), PropagateAtLaunch: sdk.Bool(true),
+				ResourceId: &name, ResourceType: sdk.String("auto-scaling-group"),
+			})
+		}
+	}
+	_, err = s.groups.CreateAutoScalingGroup(s.t.Context(), in)
+	s.must(err)
+	out, err := s.groups.DescribeAutoScalingGroups(s.t.Context(), &autoscaling.DescribeAutoScalingGroupsInput{AutoScalingGroupNames: []string{name}})
+	s.must(err)
+	made := out.AutoScalingGroups[0].Instances
+	if len(made) != len(members) {
+		s.t.Fatalf("the group made %d instances, want %d", len(made), len(members))
+	}
+	for i, m := range members {
+		s.ids[m.InstanceID] = *made[i].InstanceId
+	}
+}
+
+// The lab's verdicts hold over the wire, against an AWS that somebody else wrote.
+func TestMoto(t *testing.T) {
+	url := serveMoto(t)
+	t.Setenv("AWS_ENDPOINT_URL", url)
+	ids := seedMoto(t, url)
+	rename := func(data []byte) []byte {
+		for from, to := range ids {
+			data = bytes.ReplaceAll(data, []byte(from), []byte(to))
+		}
+		return data
+	}
+	data := backuptest.Rewrite(t, fleet(t, profileOf(labKey, labSecret, labToken)), func(_ string, body []byte) ([]byte, bool) { return rename(body), true })
+	want := readVerdicts(t)
+	for i := range want.Instances {
+		want.Instances[i].ID = ids[want.Instances[i].ID]
+	}
+	s, secrets := load(t, data)
+	pool := New().Claims(s).Pools[0]
+	for name, page := range map[string]int32{"one page": pageSize, "pages of 5": 5} {
+		t.Run(name, func(t *testing.T) {
+			inv := listAll(t, small(page), s, secrets, infra.Access{})
+			l := inv.Listings[0]
+			if l.State != infra.Complete || l.Account != fleetAccount || len(l.Instances) != 11 || len(l.Unread) > 0 {
+				t.Fatalf("the listing is %s of %s with %d instances, unread %v, fault %+v", l.State, l.Account, len(l.Instances), l.Unread, l.Fault)
+			}
+			if len(l.Landmarks) != 3 || !slices.Contains(l.Landmarks, pool.Landmark) {
+				t.Errorf("found are %v, want VPC, load balancer and pool", l.Landmarks)
+			}
+			members := 0
+			for i := range l.Instances {
+				if l.Instances[i].Bears(pool.Key) {
+					members++
+				}
+			}
+			if members != 3 {
+				t.Errorf("%d instances are members of the pool, want 3", members)
+			}
+			outcomeOf(decide(t, s, inv)).agrees(t, want)
+		})
+	}
+	t.Run("a role", func(t *testing.T) {
+		s, secrets := load(t, one(roleIdentity, "a").keys().identity(roleIdentity, "a", roleSpec(arnA, "ext", "", "")).Bytes())
+		l := listAll(t, New(), s, secrets, infra.Access{}).Listings[0]
+		if l.State != infra.Complete || l.Account != "222222222222" {
+			t.Errorf("it is %s of %s: %+v", l.State, l.Account, l.Fault)
+		}
+	})
+}

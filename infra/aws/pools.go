@@ -1,0 +1,159 @@
+package aws
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// pool is a MachinePool whose machines an autoscaling group or an EKS node group
+// makes.
+type pool struct {
+	cluster     backup.ClusterID
+	name        string // of the MachinePool
+	kind        string // of the infrastructure object
+	infraName   string
+	record      *backup.Record[awsPool] // nil when it is not in the backup
+	desired     backup.Number
+	managedBy   string
+	providerIDs []string
+}
+
+// joinPools makes a pool of every MachinePool that is CAPA's, then of every
+// infrastructure pool that is left over.
+func (e *estate) joinPools() {
+	infraPools := map[string]map[object]*backup.Record[awsPool]{
+		poolKind: index(pools.In(e.snapshot)), managedPoolKind: index(managedPools.In(e.snapshot)),
+	}
+	extras := index(machinePools.In(e.snapshot))
+	used := map[*backup.Record[awsPool]]bool{}
+	for i := range e.snapshot.Groups {
+		g := &e.snapshot.Groups[i]
+		ref := g.Infrastructure
+		if g.Kind != machinePoolKind || ref.Group != group || infraPools[ref.Kind] == nil {
+			continue
+		}
+		p := pool{cluster: g.Cluster, name: g.Name, kind: ref.Kind, infraName: ref.Name, desired: g.Desired}
+		p.record = infraPools[ref.Kind][object{g.Backup, cmp.Or(ref.Namespace, g.Namespace), ref.Name}]
+		used[p.record] = true
+		if x := extras[objectOf(&g.Meta)]; x != nil {
+			p.managedBy, p.providerIDs = x.Data.ManagedBy, x.Data.ProviderIDs
+		}
+		e.addPool(p)
+	}
+	for _, kind := range []string{poolKind, managedPoolKind} {
+		table := pools.In(e.snapshot)
+		if kind == managedPoolKind {
+			table = managedPools.In(e.snapshot)
+		}
+		for r := range table.All() {
+			if used[r] || r.ClusterName == "" {
+				continue
+			}
+			name, ok := ownerOf(&r.Meta, machinePoolKind)
+			if !ok {
+				name = r.Name
+			}
+			e.addPool(pool{cluster: clusterOf(&r.Meta), name: name, kind: kind, infraName: r.Name, record: r})
+		}
+	}
+}
+
+// addPool takes the members from where CAPA keeps them first.
+func (e *estate) addPool(p pool) {
+	if p.record != nil {
+		for _, list := range [][]string{p.record.Data.Instances, p.record.Data.ProviderIDs} {
+			if len(list) > 0 {
+				p.providerIDs = list
+			}
+		}
+	}
+	e.pools = append(e.pools, p)
+}
+
+// memberIDs are the instance ids that the backup records, each once, sorted.
+func (p *pool) memberIDs() []string {
+	var ids []string
+	for _, raw := range p.providerIDs {
+		id := instanceIDOf(raw)
+		if keys := providerIDKeys(raw); keys != nil {
+			id = keys[0].Value
+		}
+		if id != "" {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// poolKey is what members of a pool bear, and the landmark that says that the
+// pool exists. A group's name is its own within account and region only, so
+// the key names the target, too.
+func (e *estate) poolKey(p *pool) infra.Key {
+	s := e.sites[p.cluster]
+	if p.kind == managedPoolKind {
+		name := eksName(p.cluster.Namespace, p.infraName)
+		if p.record != nil && p.record.Data.Nodegroup != "" {
+			name = p.record.Data.Nodegroup
+		}
+		return nodegroupKey(s.target, s.tag, name)
+	}
+	// CAPA calls the group as its AWSMachinePool, and records its ARN:
+	// arn:aws:autoscaling:REGION:ACCOUNT:autoScalingGroup:UUID:autoScalingGroupName/NAME
+	name := p.infraName
+	if p.record != nil {
+		if _, after, ok := strings.Cut(p.record.Data.ARN, ":autoScalingGroupName/"); ok && after != "" {
+			name = after
+		}
+	}
+	return asgKey(s.target, name)
+}
+
+func asgKey(target, name string) infra.Key {
+	return infra.Key{Kind: keyASG, Value: target + "/" + join(name)}
+}
+
+func nodegroupKey(target, cluster, name string) infra.Key {
+	return infra.Key{Kind: keyNodegroup, Value: target + "/" + join(cluster, name)}
+}
+
+// poolOf is the key of the pool that a member's Machine belongs to, or zero.
+func (e *estate) poolOf(m *member) infra.Key {
+	name := ""
+	if m.index >= 0 {
+		name = e.snapshot.Machines[m.index].Pool
+	}
+	if name == "" && m.machine != nil {
+		name = m.machine.Data.Pool
+	}
+	if name == "" {
+		return infra.Key{}
+	}
+	for i := range e.pools {
+		if p := &e.pools[i]; p.cluster == m.cluster && p.name == name {
+			return e.poolKey(p)
+		}
+	}
+	return infra.Key{}
+}
+
+func (e *estate) poolClaims() []infra.Pool {
+	var list []infra.Pool
+	for i := range e.pools {
+		p := &e.pools[i]
+		key := e.poolKey(p)
+		c := infra.Pool{
+			Cluster: p.cluster, Kind: machinePoolKind, Name: p.name, Target: e.sites[p.cluster].target,
+			Key: key, Landmark: key, Desired: p.desired, ManagedBy: p.managedBy,
+		}
+		for _, id := range p.memberIDs() {
+			c.Members = append(c.Members, infra.Key{Kind: keyInstance, Value: id})
+		}
+		list = append(list, c)
+	}
+	return list
+}

@@ -1,0 +1,96 @@
+package aws
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"time"
+
+	"drift-detector/infra"
+)
+
+// Name is the provider's name in reports.
+const Name = "aws"
+
+// provider implements infra.Provider. Its only state are the limits on the rate
+// of calls, which all targets of a region share.
+type provider struct {
+	page       int32 // instances in one answer
+	maxBackoff time.Duration
+	getenv     func(string) string
+	limits     *limits
+}
+
+// New returns the AWS provider. One value serves one run: its targets share the
+// limit on calls per region.
+func New() infra.Provider {
+	return &provider{page: pageSize, maxBackoff: longestBackoff, getenv: os.Getenv, limits: newLimits()}
+}
+
+// Spec says what the provider reads from a backup.
+func (p *provider) Spec() infra.Spec {
+	return infra.Spec{
+		Name:  Name,
+		Kinds: []infra.GroupKind{{Group: group, Kind: machineKind}},
+		Want:  want,
+		Keys:  providerIDKeys,
+	}
+}
+
+// Kinds of keys, see the package documentation.
+const (
+	keyInstance      = "instanceID"
+	keyVPC           = "vpc"
+	keyName          = "name"
+	keyMachineName   = "machineName"
+	keyOwnedName     = "owner+vpc+name"
+	keyOwned         = "owner+role+vpc"
+	keyOwnedStem1    = "owner+role+vpc+stem1"
+	keyOwnedStem2    = "owner+role+vpc+stem2"
+	keyOwnedNS       = "owner+role+vpc+namespace"
+	keyOwnedNSStem1  = "owner+role+vpc+namespace+stem1"
+	keyOwnedNSStem2  = "owner+role+vpc+namespace+stem2"
+	keyASG           = "asg"
+	keyNodegroup     = "nodegroup"
+	keySubnet        = "subnet"
+	keySecurityGroup = "securityGroup"
+	keyNAT           = "natGateway"
+	keyClassicLB     = "classicLoadBalancer"
+	keyLB            = "loadBalancer"
+)
+
+const providerIDPrefix = "aws://"
+
+// providerIDKeys reads ids of the form aws:///us-east-1a/i-0123456789abcdef0. The
+// last part alone counts, as for CAPA (pkg/cloud/scope/providerid.go v2.11.1).
+func providerIDKeys(providerID string) []infra.Key {
+	id := strings.TrimSpace(providerID)
+	if len(id) < len(providerIDPrefix) || !strings.EqualFold(id[:len(providerIDPrefix)], providerIDPrefix) {
+		return nil
+	}
+	if i := instanceIDOf(id[strings.LastIndex(id, "/")+1:]); i != "" {
+		return []infra.Key{{Kind: keyInstance, Value: i}}
+	}
+	return nil
+}
+
+// instanceIDForm is a prefix and 8 or, since 2016, 17 hexadecimal digits.
+var instanceIDForm = regexp.MustCompile(`^i-[0-9a-f]{8,17}$`)
+
+// instanceIDOf is the instance id in lower case, or empty when s is none.
+func instanceIDOf(s string) string {
+	s = strings.ToLower(strings.TrimSpace(s))
+	if !instanceIDForm.MatchString(s) {
+		return ""
+	}
+	return s
+}
+
+// zoneOf is the availability zone that a provider id names, or empty.
+func zoneOf(providerID string) string {
+	parts := strings.Split(strings.TrimSpace(providerID), "/")
+	if len(parts) < 3 {
+		return ""
+	}
+	return parts[len(parts)-2]
+}

@@ -1,0 +1,162 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
+	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+
+	"drift-detector/infra"
+)
+
+const (
+	attempts       = 5 // per call, the first included
+	longestBackoff = 20 * time.Second
+	sessionName    = "drift-detector" // where the role's object asks for no other
+	roleDuration   = 3600             // seconds; the most that a chain of roles may last
+	loginTimeout   = time.Minute      // until AWS has said who we are
+)
+
+// operation is one operation of the SDK.
+type operation[I, O, F any] func(context.Context, *I, ...func(*F)) (*O, error)
+
+// api is the calls of one listing. It holds functions and no client: the linker
+// keeps every method of a type that becomes an interface value, and EC2 has
+// hundreds (15 MB of them).
+type api struct {
+	identity       operation[sts.GetCallerIdentityInput, sts.GetCallerIdentityOutput, sts.Options]
+	instances      operation[ec2.DescribeInstancesInput, ec2.DescribeInstancesOutput, ec2.Options]
+	vpcs           operation[ec2.DescribeVpcsInput, ec2.DescribeVpcsOutput, ec2.Options]
+	subnets        operation[ec2.DescribeSubnetsInput, ec2.DescribeSubnetsOutput, ec2.Options]
+	securityGroups operation[ec2.DescribeSecurityGroupsInput, ec2.DescribeSecurityGroupsOutput, ec2.Options]
+	nats           operation[ec2.DescribeNatGatewaysInput, ec2.DescribeNatGatewaysOutput, ec2.Options]
+	groups         operation[autoscaling.DescribeAutoScalingGroupsInput, autoscaling.DescribeAutoScalingGroupsOutput, autoscaling.Options]
+	classicLBs     operation[elb.DescribeLoadBalancersInput, elb.DescribeLoadBalancersOutput, elb.Options]
+	lbs            operation[elbv2.DescribeLoadBalancersInput, elbv2.DescribeLoadBalancersOutput, elbv2.Options]
+	close          func()
+}
+
+// login builds the calls for a target and asks AWS which account they are of.
+func (p *provider) login(ctx context.Context, d *detail, c *credential, l *infra.Listing) (*api, error) {
+	ctx, cancel := context.WithTimeout(ctx, loginTimeout)
+	defer cancel()
+	a, err := p.connect(ctx, d, c)
+	if err != nil {
+		return nil, err
+	}
+	me, err := a.identity(ctx, &sts.GetCallerIdentityInput{})
+	if err != nil {
+		a.close()
+		return nil, err
+	}
+	l.Account = aws.ToString(me.Account)
+	return a, nil
+}
+
+// connect builds the calls for a target. It contacts AWS only to assume roles,
+// and, for the operator's own chain, whatever that chain names.
+func (p *provider) connect(ctx context.Context, d *detail, c *credential) (*api, error) {
+	env, err := config.NewEnvConfig()
+	if err != nil {
+		return nil, fmt.Errorf("reading the AWS settings of the environment: %w", err)
+	}
+	http, err := newTransport(p.limits.of(d.region), env.CustomCABundle, d.insecure)
+	if err != nil {
+		return nil, err
+	}
+	conf, err := p.config(ctx, d, c, env)
+	if err != nil {
+		return nil, err
+	}
+	conf.Region, conf.HTTPClient = d.region, http.client()
+	conf.Retryer = func() aws.Retryer {
+		return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts, o.MaxBackoff = attempts, p.maxBackoff })
+	}
+	for _, r := range c.roles {
+		if conf.Credentials, err = assume(ctx, conf, r); err != nil {
+			http.next.CloseIdleConnections()
+			return nil, err
+		}
+	}
+	a := newAPI(conf)
+	a.close = http.next.CloseIdleConnections
+	return a, nil
+}
+
+// config says where and with which keys to call. For keys of the backup it
+// reads no file of the operator's, and of the environment only what is about
+// endpoints; the clients read the endpoints of single services from there.
+func (p *provider) config(ctx context.Context, d *detail, c *credential, env config.EnvConfig) (aws.Config, error) {
+	if !c.operator {
+		conf := aws.Config{
+			Credentials:   credentials.NewStaticCredentialsProvider(c.id.Reveal(), c.secret.Reveal(), c.token.Reveal()),
+			ConfigSources: []any{env},
+		}
+		ignored := env.IgnoreConfiguredEndpoints != nil && *env.IgnoreConfiguredEndpoints
+		if env.BaseEndpoint != "" && !ignored {
+			conf.BaseEndpoint = &env.BaseEndpoint
+		}
+		return conf, nil
+	}
+	options := []func(*config.LoadOptions) error{config.WithRegion(d.region)}
+	if c.profile != "" {
+		// A profile says where its credential is; the machine that this runs on
+		// is not asked in its stead.
+		options = append(options, config.WithSharedConfigProfile(c.profile), config.WithEC2IMDSClientEnableState(imds.ClientDisabled))
+	}
+	conf, err := config.LoadDefaultConfig(ctx, options...)
+	if err != nil {
+		return aws.Config{}, fmt.Errorf("reading your own AWS configuration: %w", err)
+	}
+	return conf, nil
+}
+
+func newAPI(conf aws.Config) *api {
+	s, e, g := sts.NewFromConfig(conf), ec2.NewFromConfig(conf), autoscaling.NewFromConfig(conf)
+	classic, v2 := elb.NewFromConfig(conf), elbv2.NewFromConfig(conf)
+	return &api{
+		identity: s.GetCallerIdentity, instances: e.DescribeInstances, vpcs: e.DescribeVpcs, subnets: e.DescribeSubnets,
+		securityGroups: e.DescribeSecurityGroups, nats: e.DescribeNatGateways, groups: g.DescribeAutoScalingGroups,
+		classicLBs: classic.DescribeLoadBalancers, lbs: v2.DescribeLoadBalancers,
+	}
+}
+
+// roleError says which role could not be assumed.
+type roleError struct {
+	arn   string
+	cause error
+}
+
+func (e *roleError) Error() string { return fmt.Sprintf("assuming role %s: %v", e.arn, e.cause) }
+func (e *roleError) Unwrap() error { return e.cause }
+
+// assume exchanges the credential of a configuration for that of a role.
+func assume(ctx context.Context, conf aws.Config, r role) (aws.CredentialsProvider, error) {
+	in := &sts.AssumeRoleInput{RoleArn: &r.ARN, RoleSessionName: aws.String(sessionName), DurationSeconds: aws.Int32(roleDuration)}
+	if r.Session != "" {
+		in.RoleSessionName = &r.Session
+	}
+	if r.ExternalID != "" {
+		in.ExternalId = &r.ExternalID
+	}
+	out, err := sts.NewFromConfig(conf).AssumeRole(ctx, in)
+	if err != nil {
+		return nil, &roleError{r.ARN, err}
+	}
+	k := out.Credentials
+	if k == nil {
+		return nil, &roleError{r.ARN, errors.New("the answer holds no credential")}
+	}
+	return credentials.NewStaticCredentialsProvider(aws.ToString(k.AccessKeyId), aws.ToString(k.SecretAccessKey), aws.ToString(k.SessionToken)), nil
+}

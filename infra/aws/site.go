@@ -1,0 +1,121 @@
+package aws
+
+import (
+	"cmp"
+	"regexp"
+	"strings"
+
+	"drift-detector/backup"
+)
+
+// site is where a cluster is, as far as the backup says it.
+type site struct {
+	record *backup.Record[awsCluster] // AWSCluster or AWSManagedControlPlane, or nil
+	kind   string                     // of record
+	region string                     // as the backup writes it; not checked
+	vpc    string
+	tag    string // the name in CAPA's ownership tag
+	target string // id of the home target
+}
+
+// findSites visits the clusters that are CAPA's: by their references, or because
+// machines or pools of them are.
+func (e *estate) findSites() {
+	for id, c := range e.known {
+		ref, plane := c.Infrastructure, c.ControlPlane
+		switch {
+		case ref.Group == group && (ref.Kind == clusterKind || ref.Kind == managedClusterKind),
+			ref.Group == planeGroup && ref.Kind == planeKind,
+			plane.Group == planeGroup && plane.Kind == planeKind:
+			e.sites[id] = nil
+		}
+	}
+	zones := map[backup.ClusterID][]string{}
+	for i := range e.members {
+		m := &e.members[i]
+		e.sites[m.cluster] = nil
+		for _, p := range e.providerIDs(m) {
+			zones[m.cluster] = append(zones[m.cluster], zoneOf(p))
+		}
+	}
+	for i := range e.pools {
+		p := &e.pools[i]
+		e.sites[p.cluster] = nil
+		for _, id := range p.providerIDs {
+			zones[p.cluster] = append(zones[p.cluster], zoneOf(id))
+		}
+	}
+	for id := range e.sites {
+		e.sites[id] = e.siteOf(id, zones[id])
+	}
+}
+
+func (e *estate) siteOf(id backup.ClusterID, zones []string) *site {
+	s := &site{tag: id.Name}
+	s.record, s.kind = e.recordOf(id)
+	if s.record != nil {
+		d := &s.record.Data
+		s.region, s.vpc = strings.TrimSpace(d.Region), d.VPC
+		if s.kind == planeKind {
+			s.tag = cmp.Or(d.EKSName, eksName(s.record.Namespace, s.record.Name))
+		}
+	}
+	if s.region == "" {
+		s.region = regionOfZones(zones)
+	}
+	s.target = e.targetID(id, s)
+	return s
+}
+
+// recordOf finds the object that says where a cluster is.
+func (e *estate) recordOf(id backup.ClusterID) (*backup.Record[awsCluster], string) {
+	at := func(ref backup.Ref) object {
+		return object{id.Backup, cmp.Or(ref.Namespace, id.Namespace), ref.Name}
+	}
+	if c := e.known[id]; c != nil {
+		for _, ref := range []backup.Ref{c.ControlPlane, c.Infrastructure} {
+			if ref.Kind == planeKind && e.planes[at(ref)] != nil {
+				return e.planes[at(ref)], planeKind
+			}
+		}
+		if c.Infrastructure.Kind == clusterKind && e.clusters[at(c.Infrastructure)] != nil {
+			return e.clusters[at(c.Infrastructure)], clusterKind
+		}
+	}
+	if r := e.planeOf[id]; r != nil {
+		return r, planeKind
+	}
+	if r := e.clusters[object{id.Backup, id.Namespace, id.Name}]; r != nil {
+		return r, clusterKind
+	}
+	return nil, clusterKind
+}
+
+// eksName is the name that CAPA gives EKS resources when none is asked for. Names
+// of a hundred characters and more are hashed, which is not followed here: they
+// only make ties, and a tie that fits nothing claims nothing (pkg/eks/eks.go v2.11.1).
+func eksName(namespace, name string) string {
+	return namespace + "_" + strings.ReplaceAll(name, ".", "_")
+}
+
+// regionForm is what may become part of a host name. Regions of the partitions
+// are us-east-1, us-gov-west-1, cn-north-1, us-isob-east-1, eusc-de-east-1.
+var regionForm = regexp.MustCompile(`^[a-z]{2,4}(-[a-z]+)+-\d$`)
+
+// regionOfZones is the region that all zones lie in, for clusters whose own
+// object does not name one; empty when they do not agree. A zone is its region
+// and a letter.
+func regionOfZones(zones []string) string {
+	region := ""
+	for _, z := range zones {
+		if len(z) < 2 {
+			continue
+		}
+		r := z[:len(z)-1]
+		if !regionForm.MatchString(r) || (region != "" && r != region) {
+			return ""
+		}
+		region = r
+	}
+	return region
+}

@@ -1,0 +1,132 @@
+package aws
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// detail is what a listing needs beside the credential. It holds no secret.
+type detail struct {
+	region   string
+	ids      []string // instance ids that the backup records, sorted
+	insecure bool
+}
+
+// Targets says which regions to list, with which credential. Places that share
+// region and credential are one target.
+func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.Access) []infra.Target {
+	e := newEstate(s)
+	var targets []infra.Target
+	for _, h := range e.homes() {
+		t := p.target(e, h, secrets, a)
+		if c, ok := t.Credential.(credential); ok && t.Refused == nil {
+			i := slices.IndexFunc(targets, func(o infra.Target) bool {
+				oc, ok := o.Credential.(credential)
+				return ok && o.Refused == nil && o.Location == t.Location && oc.equal(&c)
+			})
+			if i >= 0 {
+				merge(&targets[i], t)
+				continue
+			}
+		}
+		targets = append(targets, t)
+	}
+	for i := range targets {
+		finish(&targets[i], a)
+	}
+	return targets
+}
+
+func (p *provider) target(e *estate, h *home, secrets *backup.Secrets, a infra.Access) infra.Target {
+	t := infra.Target{
+		IDs: []string{h.id}, Provider: Name, Location: regionName(h.region), Clusters: h.clusters,
+		Landmarks: sortedKeys(h.landmarks),
+	}
+	if !regionForm.MatchString(h.region) {
+		t.Endpoint = "AWS"
+		t.Refused = refusedRegion(h)
+		return t
+	}
+	t.Endpoint, t.Dial = p.endpoint(h.region)
+	f, fault := e.credentialOf(h, secrets, a)
+	if fault != nil {
+		fault.Message = fmt.Sprintf("no credential for AWS region %s: %s", h.region, fault.Message)
+		t.Refused = fault
+		return t
+	}
+	t.Credential, t.Source, t.Warnings = f.credential, f.source, f.warnings
+	if n := len(f.roles); n > 0 {
+		t.Account = roleForm.FindStringSubmatch(f.roles[n-1].ARN)[1]
+	}
+	t.Detail = &detail{region: h.region, ids: slices.Sorted(maps.Keys(h.ids)), insecure: a.InsecureSkipVerify}
+	return t
+}
+
+// endpoint is EC2's host in the region, and where the operator's environment
+// says to reach it instead.
+func (p *provider) endpoint(region string) (host, dial string) {
+	suffix := "amazonaws.com"
+	switch {
+	case strings.HasPrefix(region, "cn-"):
+		suffix = "amazonaws.com.cn"
+	case strings.HasPrefix(region, "eusc-"):
+		suffix = "amazonaws.eu"
+	}
+	own := cmp.Or(p.getenv("AWS_ENDPOINT_URL_EC2"), p.getenv("AWS_ENDPOINT_URL"))
+	if strings.EqualFold(p.getenv("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"), "true") {
+		own = ""
+	}
+	if _, after, ok := strings.Cut(own, "://"); ok {
+		own = after
+	}
+	if at := strings.LastIndex(own, "@"); at >= 0 {
+		own = own[at+1:]
+	}
+	own, _, _ = strings.Cut(own, "/")
+	return "ec2." + region + "." + suffix, own
+}
+
+func refusedRegion(h *home) *infra.Fault {
+	f := &infra.Fault{
+		Reason: "BadEndpoint", Message: fmt.Sprintf("region %q in the backup is not the name of an AWS region", strings.TrimPrefix(regionName(h.region), "invalid:")),
+		Hint: "correct spec.region of its AWSCluster or AWSManagedControlPlane",
+	}
+	if h.region == "" {
+		f.Message = fmt.Sprintf("the backup names no AWS region for %d clusters", len(h.clusters))
+		f.Hint = "see which AWSCluster or AWSManagedControlPlane the backup lacks, or which of them has no spec.region"
+	}
+	return f
+}
+
+// merge adds a place to the target that is listed with the same credential.
+func merge(into *infra.Target, t infra.Target) {
+	into.Join(t)
+	to := into.Detail.(*detail)
+	to.ids = append(to.ids, t.Detail.(*detail).ids...)
+}
+
+func finish(t *infra.Target, a infra.Access) {
+	slices.Sort(t.IDs)
+	slices.SortFunc(t.Clusters, compareClusters)
+	slices.SortFunc(t.Landmarks, compareKeys)
+	t.Landmarks = slices.Compact(t.Landmarks)
+	slices.Sort(t.Warnings)
+	t.Warnings = slices.Compact(t.Warnings)
+	d, ok := t.Detail.(*detail)
+	if !ok {
+		return
+	}
+	slices.Sort(d.ids)
+	d.ids = slices.Compact(d.ids)
+	where := "AWS region " + t.Location
+	if t.Dial != "" {
+		where += " (reached at " + t.Dial + ")"
+	}
+	a.Say("%s: %s", where, t.Source)
+}

@@ -1,0 +1,156 @@
+package aws
+
+import (
+	"fmt"
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// Values of CAPA's role tag that machines have.
+const (
+	roleNode         = "node"
+	roleControlPlane = "control-plane"
+)
+
+// safe are the characters of Cluster API's random suffixes
+// (k8s.io/apimachinery pkg/util/rand v0.36: no vowels, nothing that looks alike).
+const safe = "bcdfghjklmnpqrstvwxz2456789"
+
+// Lengths of Cluster API's names: suffixes are 5 characters, names are cut to
+// 63, and up to version 1.5 a MachineSet was named by a hash of up to 10
+// (internal/topology/names v1.14.0, machinedeployment_sync.go v1.5.0).
+const (
+	suffixLen    = 5
+	maxSetSuffix = 10
+	maxName      = 63
+)
+
+// ties says what connects instances that no machine claims with the clusters of
+// the backup: CAPA's ownership tag, in the cluster's own VPC. The owner of the
+// machine is read off its name where that is possible, because a cluster is
+// seldom in the backup as completely as one MachineSet.
+func (e *estate) ties() []infra.Tie {
+	var ties []infra.Tie
+	for _, id := range e.order() {
+		s := e.sites[id]
+		if s.vpc == "" {
+			continue
+		}
+		for _, role := range []string{roleControlPlane, roleNode} {
+			owner := infra.OwnerID{Cluster: id}
+			if role == roleControlPlane {
+				owner = e.controlPlaneOf(id, "")
+			}
+			ties = append(ties, s.tied(id, owner, role, "")...)
+		}
+		for _, o := range e.owners(id) {
+			role := roleNode
+			if o.Kind != "MachineSet" && o.Kind != "MachineDeployment" {
+				role = roleControlPlane
+			}
+			ties = append(ties, s.tied(id, o, role, o.Name)...)
+		}
+		where := fmt.Sprintf("%s of cluster %s/%s", s.vpc, id.Namespace, id.Name)
+		ties = append(ties, infra.Tie{
+			Cluster: id, Grade: infra.Place, Key: infra.Key{Kind: keyVPC, Value: s.vpc},
+			Owner: infra.OwnerID{Cluster: id}, Detail: "it is in VPC " + where,
+		})
+	}
+	return ties
+}
+
+// owners are what creates machines of a cluster one by one.
+func (e *estate) owners(id backup.ClusterID) []infra.OwnerID {
+	var list []infra.OwnerID
+	for i := range e.snapshot.ControlPlanes {
+		if c := &e.snapshot.ControlPlanes[i]; c.Cluster == id {
+			list = append(list, infra.OwnerID{Cluster: id, Kind: c.Kind, Name: c.Name})
+		}
+	}
+	for i := range e.snapshot.Groups {
+		if g := &e.snapshot.Groups[i]; g.Cluster == id && g.Kind != machinePoolKind {
+			list = append(list, infra.OwnerID{Cluster: id, Kind: g.Kind, Name: g.Name})
+		}
+	}
+	return list
+}
+
+// tied makes the two ties of an owner: by tag MachineName, and for instances
+// that lack it. Without a name of the owner any name fits.
+func (s *site) tied(id backup.ClusterID, owner infra.OwnerID, role, name string) []infra.Tie {
+	tie := infra.Tie{Cluster: id, Owner: owner, ControlPlane: role == roleControlPlane, Specificity: len(name)}
+	tagged := fmt.Sprintf("it is tagged as owned by %s, role %s, in the cluster's VPC %s", s.tag, role, s.vpc)
+	parts := []string{s.tag, role, s.vpc}
+	strong, medium := keyOwnedNS, keyOwned
+	var tail []string
+	if name != "" {
+		strong, medium, tail = keyOwnedNSStem1, keyOwnedStem1, []string{stemOf(name)}
+		how := fmt.Sprintf("%d characters", suffixLen)
+		if owner.Kind == "MachineDeployment" {
+			strong, medium, tail = keyOwnedNSStem2, keyOwnedStem2, []string{name}
+			how = "a MachineSet's suffix + " + how
+		}
+		tagged += fmt.Sprintf("; its name is %s %s + %s", owner.Kind, name, how)
+	}
+	byMachine, byTag := tie, tie
+	byMachine.Grade, byMachine.Detail = infra.Strong, tagged+"; tag MachineName has namespace "+id.Namespace
+	byMachine.Key = infra.Key{Kind: strong, Value: join(append(append(parts[:3:3], id.Namespace), tail...)...)}
+	byTag.Grade, byTag.Detail = infra.Medium, tagged+"; it has no tag MachineName"
+	byTag.Key = infra.Key{Kind: medium, Value: join(append(parts[:3:3], tail...)...)}
+	return []infra.Tie{byMachine, byTag}
+}
+
+// tiedKeys are the keys that an instance bears for its tags: the other side of tied.
+func tiedKeys(owner, role, vpc, machineName, name string) []infra.Key {
+	if owner == "" || vpc == "" || (role != roleNode && role != roleControlPlane) {
+		return nil
+	}
+	plain, stem1, stem2 := keyOwned, keyOwnedStem1, keyOwnedStem2
+	parts := []string{owner, role, vpc}
+	if namespace, machine, ok := strings.Cut(machineName, "/"); ok {
+		plain, stem1, stem2 = keyOwnedNS, keyOwnedNSStem1, keyOwnedNSStem2
+		parts = append(parts, namespace)
+		name = machine
+	} else if machineName != "" {
+		return nil // somebody else's idea of the tag
+	}
+	keys := []infra.Key{{Kind: plain, Value: join(parts...)}}
+	one, two := stems(name)
+	if one != "" {
+		keys = append(keys, infra.Key{Kind: stem1, Value: join(append(parts[:len(parts):len(parts)], one)...)})
+	}
+	if two != "" {
+		keys = append(keys, infra.Key{Kind: stem2, Value: join(append(parts[:len(parts):len(parts)], two)...)})
+	}
+	return keys
+}
+
+// stemOf is what precedes the random characters of the names that Cluster API
+// generates from an owner's name.
+func stemOf(name string) string {
+	base := name + "-"
+	if len(base) > maxName-suffixLen {
+		base = base[:maxName-suffixLen]
+	}
+	return base
+}
+
+// stems are a name without its random suffix, and without that of its MachineSet.
+func stems(name string) (one, two string) {
+	n := len(name) - suffixLen
+	if n <= 0 || !allSafe(name[n:]) || (name[n-1] != '-' && len(name) != maxName) {
+		return "", ""
+	}
+	one = name[:n]
+	set := strings.TrimSuffix(one, "-")
+	if dash := strings.LastIndex(set, "-"); dash > 0 {
+		if hash := set[dash+1:]; len(hash) >= suffixLen && len(hash) <= maxSetSuffix && allSafe(hash) {
+			two = set[:dash]
+		}
+	}
+	return one, two
+}
+
+func allSafe(s string) bool { return strings.Trim(s, safe) == "" }

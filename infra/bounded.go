@@ -1,0 +1,43 @@
+package infra
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+)
+
+// Bounded is a transport that cuts every answer after Limit bytes: reading on
+// is an error. Servers are not trusted to stop.
+type Bounded struct {
+	Next  *http.Transport
+	Limit int64
+}
+
+// RoundTrip implements http.RoundTripper.
+func (b *Bounded) RoundTrip(req *http.Request) (*http.Response, error) {
+	res, err := b.Next.RoundTrip(req)
+	if err == nil {
+		res.Body = &boundedBody{ReadCloser: res.Body, left: b.Limit, limit: b.Limit}
+	}
+	return res, err
+}
+
+// CloseIdleConnections closes what is kept for further requests.
+func (b *Bounded) CloseIdleConnections() { b.Next.CloseIdleConnections() }
+
+type boundedBody struct {
+	io.ReadCloser
+	left, limit int64
+}
+
+func (b *boundedBody) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, fmt.Errorf("the answer is longer than %d MiB", b.limit>>20)
+	}
+	if int64(len(p)) > b.left {
+		p = p[:b.left]
+	}
+	n, err := b.ReadCloser.Read(p)
+	b.left -= int64(n)
+	return n, err
+}

@@ -1,0 +1,39 @@
+package infra
+
+import (
+	"time"
+
+	"drift-detector/backup"
+	"drift-detector/backup/readiness"
+)
+
+// Checker is a Provider that can tell from the backup alone what of its own
+// will not work after a restore. It contacts nothing.
+type Checker interface {
+	Check(s *backup.Snapshot, secrets *backup.Secrets, now time.Time) []readiness.Finding
+}
+
+var ruleMachineAbsent = readiness.Rule{
+	Code: "MachineAbsent", Severity: readiness.Warning,
+	Why: "Velero leaves out what is being deleted. What is left of the machine is restored without an owner and never reconciled: its VM and its Node run on, and what owned the Machine makes a surplus one.",
+	Do:  "after the restore, see that the workload has left its Node, and remove VM, Node and what is left of the machine by hand",
+}
+
+// Check is what the providers find, and the infrastructure machines whose
+// Machine the backup lacks.
+func (r *Registry) Check(s *backup.Snapshot, secrets *backup.Secrets, c Claims, now time.Time) []readiness.Finding {
+	var all []readiness.Finding
+	for _, p := range r.providers {
+		if checker, ok := p.(Checker); ok {
+			all = append(all, checker.Check(s, secrets, now)...)
+		}
+	}
+	for i := range c.Machines {
+		if o := c.Machines[i].Orphan; o != nil {
+			all = append(all, ruleMachineAbsent.On(o.Cluster.Backup, o.Kind+" "+o.Namespace+"/"+o.Name,
+				"its Machine is not in the backup: being deleted when the backup was taken, or filtered out").
+				At("machines.cluster.x-k8s.io", o.Namespace))
+		}
+	}
+	return all
+}

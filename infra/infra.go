@@ -1,0 +1,337 @@
+package infra
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"drift-detector/backup"
+)
+
+// Provider lists one kind of infrastructure.
+type Provider interface {
+	// Spec says what the provider reads from a backup and which machines are its own.
+	Spec() Spec
+	// Targets says where to look and with which credential. It contacts
+	// nothing. A place without a usable credential is a Target too, with the
+	// reason in Target.Refused.
+	Targets(*backup.Snapshot, *backup.Secrets, Access) []Target
+	// Claims says what the backup expects to exist. It is pure: no secrets, no I/O.
+	Claims(*backup.Snapshot) Claims
+	// List says what there is at a Target. It is the only method that does
+	// I/O. It never fails: it returns what it has, and a State and Fault that
+	// say what is missing, so that nobody concludes absence from it. It
+	// returns soon after the context ends.
+	List(context.Context, Target) Listing
+}
+
+// Spec is what a provider declares about itself.
+type Spec struct {
+	Name  string      // "vsphere", "aws"; also the provider's name in the report
+	Kinds []GroupKind // kinds of infrastructure machines that are its own
+	Want  backup.Want
+	// Keys turns a provider id as Nodes and Machines carry it into the keys
+	// that the provider's instances bear. It returns nil for ids of others.
+	Keys func(providerID string) []Key
+}
+
+// GroupKind is an API group and kind, such as
+// infrastructure.cluster.x-k8s.io VSphereMachine.
+type GroupKind struct{ Group, Kind string }
+
+// Key is one normalised identity: on instances and on claims alike, joined by
+// equality. "A and B together" is one composed key that the provider makes on
+// both sides.
+type Key struct {
+	Kind  string `json:"kind"`
+	Value string `json:"value"`
+}
+
+// IsZero says that there is no key.
+func (k Key) IsZero() bool { return k == Key{} }
+
+func (k Key) String() string { return k.Kind + " " + k.Value }
+
+// OwnerTag is the kind of the Key that an instance bears for the one cluster that
+// its own tags name as its owner, whether or not the backup knows that cluster.
+const OwnerTag = "ownerTag"
+
+// Claims is what one provider, or all of them together, expect to exist.
+type Claims struct {
+	Machines  []Claim
+	Ties      []Tie
+	Proofs    []Proof
+	Absent    []backup.Absence // what the provider misses in the backup
+	Exclude   []Exclusion
+	Pools     []Pool
+	Resources []Resource
+	OwnerTags []Key // of kind OwnerTag: those of the backup's own clusters
+	// Providers names the provider of each cluster that one claims.
+	Providers map[backup.ClusterID]string
+}
+
+// Claim is one machine and the keys by which its instance can be told.
+type Claim struct {
+	Machine  int     // index into Snapshot.Machines; -1 when only Orphan tells
+	Orphan   *Orphan // infrastructure machine whose Machine is not in the backup
+	Provider string  // name of the provider; empty when none supports the kind
+
+	Home     Home   // where the machine's controller looks
+	Strong   Key    // the recorded id; zero when the backup records none
+	Source   string // where Strong was read: "VSphereVM.spec.biosUUID"
+	Conflict string // two sources of the strong key differ: which, and both values
+	Identity Key    // second key that finds by itself: vSphere instanceUuid == VSphereVM uid
+	Ref      Key    // second key that only separates or confirms: vSphere managed object id
+	Weak     []Key  // any one of these on exactly one instance is a weaker match: name + folder
+	Names    []Key  // bearing one of these is a mere namesake
+	Hosts    []Key  // an instance whose own metadata bears one of these is a copy of the machine
+	Blind    []Key  // an unreadable instance that bears one of these may be the machine
+	Expect   []Expectation
+	// InfraMissing says that the infrastructure object is not in the backup.
+	InfraMissing bool
+	// Pool is the Key of the Pool that the machine is a member of. A pool makes
+	// and replaces its members itself, so that one that is gone proves nothing.
+	Pool Key
+}
+
+// Exclusion says that an instance with the key is known and nobody's machine: a
+// bastion, a NAT instance.
+type Exclusion struct {
+	Key   Key
+	Cause string // counted under this word: "bastion"
+}
+
+// Pool is machines that the infrastructure makes and heals by itself (an
+// autoscaling group, an EKS node group): they are compared as a set, never one
+// by one.
+type Pool struct {
+	Cluster   backup.ClusterID
+	Kind      string // of the group in the Snapshot: "MachinePool"
+	Name      string
+	Target    string
+	Key       Key   // instances that are members now bear it
+	Landmark  Key   // found when the pool itself exists; it must be among the Target's Landmarks
+	Members   []Key // members that the backup records
+	Desired   backup.Number
+	ManagedBy string // who owns the replicas, when not Cluster API: the value of cluster.x-k8s.io/replicas-managed-by
+}
+
+// Resource is something beside instances that a restore depends on: a VPC, a
+// folder, a template. It is present when a complete listing of Target found one
+// of Keys among its Landmarks, absent when it found none, unknown else.
+type Resource struct {
+	Cluster backup.ClusterID
+	Target  string
+	Kind    string // "VPC", "folder"
+	Name    string // as the backup writes it
+	Keys    []Key
+	UsedBy  string // the object of the backup that names it
+}
+
+// Orphan is an infrastructure machine of the backup without its Machine: Velero
+// skips objects that were being deleted (pkg/backup/item_backupper.go v1.18.1).
+type Orphan struct {
+	Kind, Namespace, Name, UID string
+	Cluster                    backup.ClusterID
+	ControlPlane               bool
+	Owner                      OwnerID // the control plane or MachineSet that it belongs to, from its labels
+	ProviderID                 string
+}
+
+// Home is where the controller of a machine looks for its instance.
+type Home struct {
+	Target string // one of Target.IDs
+	Within Key    // key that an instance at home bears besides (its datacenter); zero: anywhere in the target
+}
+
+// Expectation is a key that a matched instance should bear; when it bears
+// another of that kind instead, the verdict carries the warning.
+type Expectation struct {
+	Key     Key
+	Warning string // reason code: "Renamed", "Moved"
+}
+
+// Grade says how much a Tie proves.
+type Grade int
+
+// Grades of ties, weakest first.
+const (
+	// Place only says that an instance lies where a cluster's machines lie.
+	Place Grade = iota + 1
+	// Medium ties by name or by the cluster's endpoint.
+	Medium
+	// Strong ties by something that only the cluster's own controllers write.
+	Strong
+)
+
+// OwnerID names what creates machines: a control plane, a MachineSet or a
+// MachineDeployment. Kind and Name are empty for "the cluster as a whole".
+type OwnerID struct {
+	Cluster backup.ClusterID
+	Kind    string
+	Name    string
+}
+
+// Tie connects an instance that no machine claims with a cluster. An instance
+// fits when it bears Key, or, where Key is zero, when its name matches Pattern
+// and it bears Within.
+type Tie struct {
+	Cluster      backup.ClusterID
+	Grade        Grade
+	Key          Key
+	Pattern      string // anchored RE2, for naming templates that no key can express
+	Within       Key
+	Owner        OwnerID // whose completeness decides whether the instance is a Ghost
+	ControlPlane bool
+	Specificity  int    // among ties of one grade the most specific wins; a draw decides nothing
+	Detail       string // evidence for people: "name is MachineSet alpha-prod-md-0-cjzhw + 5 characters, in folder …"
+}
+
+// Proof says when a complete listing may be trusted to be of the right place,
+// for one cluster at one target. Without it the cluster's home is partial.
+type Proof struct {
+	Cluster backup.ClusterID
+	Target  string
+	All     []Key // landmarks that must all have been found; when empty, Any decides
+	Any     []Key // keys of which at least one instance or landmark must bear one
+	Hint    string
+}
+
+// Target is one place to list, with the credential for it.
+type Target struct {
+	// IDs are the places that Claims and Proofs call home and that this
+	// Target covers. They are made from the backup without its Secrets, so
+	// that a saved inventory fits the same backup on another machine. Places
+	// that turn out to share endpoint and credential are listed once.
+	IDs        []string
+	Provider   string
+	Endpoint   string // as the backup calls it, host or host:port
+	Dial       string // where to reach it instead (--endpoint); empty: Endpoint itself
+	Location   string // region or the like; empty when the whole endpoint is listed
+	Account    string // user name or account; never a secret
+	Source     string // which object the credential comes from, by name
+	Clusters   []backup.ClusterID
+	Refused    *Fault   // why it can't be listed at all: no credential, bad endpoint
+	NodeState  string   // of a Target for Nodes: the NodeState of a Listing that holds none
+	Warnings   []string // for the operator, before listing: settings of the backup that are ignored
+	Landmarks  []Key    // what List is to look for, so that Proofs can hold
+	Credential any      // the provider's own; it must print as redacted
+	Detail     any      // the provider's own, without secrets
+}
+
+// Join adds another place that is listed with the same credential. The provider
+// joins what is its own, Credential and Detail.
+func (t *Target) Join(o Target) {
+	t.IDs = append(t.IDs, o.IDs...)
+	t.Clusters = append(t.Clusters, o.Clusters...)
+	t.Landmarks = append(t.Landmarks, o.Landmarks...)
+	t.Warnings = append(t.Warnings, o.Warnings...)
+	if !slices.Contains(strings.Split(t.Source, ", "), o.Source) {
+		t.Source += ", " + o.Source
+	}
+}
+
+// State says how much of a target a listing holds.
+type State string
+
+// States of a listing.
+const (
+	Complete State = "complete"
+	Partial  State = "partial"
+	Failed   State = "failed"
+)
+
+// Fault is what went wrong, for people and for scripts.
+type Fault struct {
+	Reason  string `json:"reason"` // code: "Unreachable", "AuthenticationFailed", "UntrustedCertificate", "VisibilityUnproven", …
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"` // what to do next
+}
+
+// Listing is what a provider found at a Target.
+type Listing struct {
+	IDs       []string           `json:"ids"`
+	Provider  string             `json:"provider"`
+	Endpoint  string             `json:"endpoint"`
+	Location  string             `json:"location,omitempty"`
+	Account   string             `json:"account,omitempty"`
+	Clusters  []backup.ClusterID `json:"clusters,omitempty"`
+	State     State              `json:"state"`
+	Fault     *Fault             `json:"fault,omitempty"`
+	Warnings  []string           `json:"warnings,omitempty"`
+	ListedAt  time.Time          `json:"listedAt"`
+	Landmarks []Key              `json:"landmarks,omitempty"` // those of Target.Landmarks that were found
+	// Unread are the kinds of landmarks that could not be looked up (no
+	// permission), so that a missing one proves nothing.
+	Unread    []string   `json:"unread,omitempty"`
+	Instances []Instance `json:"instances,omitempty"`
+	Nodes     []Node     `json:"nodes,omitempty"`
+	// NodeState is set on listings of Nodes: read, skipped, noKubeconfig,
+	// unreachable or denied. Such a listing is evidence, not a scope.
+	NodeState string `json:"nodeState,omitempty"`
+}
+
+// Instance is one VM as its infrastructure reports it.
+type Instance struct {
+	// Identity is equal exactly for two sightings of one VM, whoever saw it:
+	// vCenter's own instanceUuid and the managed object id, AWS account and instance id.
+	Identity  string    `json:"identity"`
+	ID        string    `json:"id,omitempty"`  // the strong key's value: BIOS UUID, instance id
+	Ref       string    `json:"ref,omitempty"` // managed object id
+	Name      string    `json:"name,omitempty"`
+	Path      string    `json:"path,omitempty"` // inventory path, for people
+	State     string    `json:"state,omitempty"`
+	Created   time.Time `json:"created,omitzero"`
+	Addresses []string  `json:"addresses,omitempty"`
+	Keys      []Key     `json:"keys"`
+	Host      Key       `json:"host,omitzero"` // host name in its own metadata, read for candidates only
+	// Exclude says why it can be nobody's machine: "template", "vCLS", "managedByExtension".
+	Exclude string `json:"exclude,omitempty"`
+	// Unreadable says that its properties could not be read, so that its
+	// missing keys prove nothing.
+	Unreadable bool `json:"unreadable,omitempty"`
+	// Gone says that it is listed but ended: terminated, shutting down.
+	Gone bool `json:"gone,omitempty"`
+	// Warnings are conditions that go with a Healthy verdict: "PoweredOff", "Disconnected".
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// Bears says whether the instance carries the key.
+func (i *Instance) Bears(k Key) bool {
+	for _, have := range i.Keys {
+		if have == k {
+			return true
+		}
+	}
+	return false
+}
+
+// Node is one Node of a workload cluster.
+type Node struct {
+	Cluster    backup.ClusterID `json:"cluster"`
+	Name       string           `json:"name"`
+	ProviderID string           `json:"providerID,omitempty"`
+	// Keys are those that the provider of the id gives its instances.
+	Keys         []Key     `json:"keys,omitempty"`
+	Ready        bool      `json:"ready,omitempty"`
+	Heartbeat    time.Time `json:"heartbeat,omitzero"` // of condition Ready, by the API server's clock
+	ControlPlane bool      `json:"controlPlane,omitempty"`
+	// Machine, ClusterName, ClusterNamespace, OwnerKind and OwnerName are the
+	// annotations that Cluster API puts on its Nodes.
+	Machine          string `json:"machine,omitempty"`
+	ClusterName      string `json:"clusterName,omitempty"`
+	ClusterNamespace string `json:"clusterNamespace,omitempty"`
+	OwnerKind        string `json:"ownerKind,omitempty"`
+	OwnerName        string `json:"ownerName,omitempty"`
+}
+
+// InventoryVersion is the version of the saved form of an Inventory.
+const InventoryVersion = "1"
+
+// Inventory is all that was listed. It is a plain value without secrets that
+// can be saved and read back.
+type Inventory struct {
+	Version  string    `json:"inventoryVersion"`
+	Listings []Listing `json:"listings"`
+}

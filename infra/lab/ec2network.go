@@ -1,0 +1,239 @@
+package lab
+
+import (
+	"archive/tar"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// networkPart is one thing beside instances that AWS holds: a VPC, a subnet, a
+// security group, a NAT gateway or a load balancer.
+type networkPart struct {
+	kind   string // the action that describes it: "ec2:DescribeVpcs"
+	region string
+	id     string // of load balancers the name
+}
+
+// Kinds of load balancers, which share one action.
+const (
+	classicLB = "elasticloadbalancing:DescribeLoadBalancers 2012-06-01"
+	newLB     = "elasticloadbalancing:DescribeLoadBalancers 2015-12-01"
+)
+
+// placement is what AWSClusters and AWSManagedControlPlanes say of their
+// network (CAPA api/v1beta2 v2.11.1).
+type placement struct {
+	Spec struct {
+		Region  string `json:"region"`
+		Network struct {
+			VPC struct {
+				ID string `json:"id"`
+			} `json:"vpc"`
+			Subnets []struct {
+				ID       string `json:"id"`
+				Resource string `json:"resourceID"`
+				NAT      string `json:"natGatewayId"`
+			} `json:"subnets"`
+		} `json:"network"`
+	} `json:"spec"`
+	Status struct {
+		Network struct {
+			SecurityGroups map[string]struct {
+				ID string `json:"id"`
+			} `json:"securityGroups"`
+			LB struct {
+				Name string `json:"name"`
+				ARN  string `json:"arn"`
+			} `json:"apiServerElb"`
+		} `json:"networkStatus"`
+	} `json:"status"`
+}
+
+// readNetwork collects what the AWS clusters of a backup name. It goes over the
+// tarball plainly, apart from package backup, which it is to test.
+func readNetwork(backup string, absent []string) ([]networkPart, error) {
+	if backup == "" {
+		return nil, nil
+	}
+	var all []networkPart
+	err := eachEntry(backup, func(h *tar.Header, body io.Reader) error {
+		parts := strings.Split(h.Name, "/")
+		if len(parts) != 5 || path.Ext(h.Name) != ".json" ||
+			(!strings.HasPrefix(parts[1], "awsclusters.") && !strings.HasPrefix(parts[1], "awsmanagedcontrolplanes.")) {
+			return nil
+		}
+		var p placement
+		if err := json.NewDecoder(body).Decode(&p); err != nil {
+			return fmt.Errorf("reading %s: %w", h.Name, err)
+		}
+		all = append(all, p.parts()...)
+		return nil
+	})
+	return slices.DeleteFunc(all, func(p networkPart) bool { return p.id == "" || slices.Contains(absent, p.id) }), err
+}
+
+func (p *placement) parts() []networkPart {
+	region := p.Spec.Region
+	all := []networkPart{{"ec2:DescribeVpcs", region, p.Spec.Network.VPC.ID}}
+	for _, s := range p.Spec.Network.Subnets {
+		id := s.ID
+		if s.Resource != "" {
+			id = s.Resource
+		}
+		all = append(all, networkPart{"ec2:DescribeSubnets", region, id}, networkPart{"ec2:DescribeNatGateways", region, s.NAT})
+	}
+	for _, g := range p.Status.Network.SecurityGroups {
+		all = append(all, networkPart{"ec2:DescribeSecurityGroups", region, g.ID})
+	}
+	lb := networkPart{classicLB, region, p.Status.Network.LB.Name}
+	if p.Status.Network.LB.ARN != "" {
+		lb.kind = newLB
+	}
+	return append(all, lb)
+}
+
+// networkKind is how EC2 spells one kind in requests and answers.
+type networkKind struct {
+	set, id, param, filter, missing string
+}
+
+var networkKinds = map[string]networkKind{
+	"ec2:DescribeVpcs":           {"vpcSet", "vpcId", "VpcId", "vpc-id", "InvalidVpcID.NotFound"},
+	"ec2:DescribeSubnets":        {"subnetSet", "subnetId", "SubnetId", "subnet-id", "InvalidSubnetID.NotFound"},
+	"ec2:DescribeSecurityGroups": {"securityGroupInfo", "groupId", "GroupId", "group-id", "InvalidGroup.NotFound"},
+	"ec2:DescribeNatGateways":    {"natGatewaySet", "natGatewayId", "NatGatewayId", "nat-gateway-id", "NatGatewayNotFound"},
+}
+
+// describeNetwork answers by ids, which must all exist, and by a filter, which
+// need not. All that fits comes in one answer.
+func (e *EC2) describeNetwork(c *apiCall, kind networkKind) (element, *refusal) {
+	filters, bad := c.filters()
+	if bad != nil {
+		return element{}, bad
+	}
+	for _, f := range filters {
+		if f.name != kind.filter {
+			return element{}, refuse(http.StatusBadRequest, "InvalidParameterValue", "The filter '%s' is invalid", f.name)
+		}
+	}
+	ids := c.list(kind.param)
+	set := branch(kind.set)
+	var found []string
+	for _, p := range e.visible(c, c.iam()) {
+		if len(ids) > 0 && !slices.Contains(ids, p.id) || slices.ContainsFunc(filters, func(f filter) bool { return !f.fits(p.id) }) {
+			continue
+		}
+		found = append(found, p.id)
+		item := branch("item", leaf(kind.id, p.id))
+		switch kind.set {
+		case "vpcSet", "natGatewaySet":
+			item.Children = append(item.Children, leaf("state", "available"))
+		}
+		set.Children = append(set.Children, item)
+	}
+	for _, id := range ids {
+		if !slices.Contains(found, id) {
+			return element{}, refuse(http.StatusBadRequest, kind.missing, "The ID '%s' does not exist", id)
+		}
+	}
+	return branch(c.action+"Response", leaf("requestId", "lab"), set), nil
+}
+
+// visible are the parts of a kind that the caller sees in the call's region.
+func (e *EC2) visible(c *apiCall, kind string) []networkPart {
+	var all []networkPart
+	for _, p := range e.network {
+		if p.kind == kind && p.region == c.region && c.caller.Account == EC2Account {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// describeLoadBalancers answers for both generations, told apart by the API's version.
+func (e *EC2) describeLoadBalancers(c *apiCall) (element, *refusal) {
+	kind, names := c.iam()+" "+c.version, c.list("Names.member")
+	set := branch("LoadBalancers")
+	if kind == classicLB {
+		names, set = c.list("LoadBalancerNames.member"), branch("LoadBalancerDescriptions")
+	}
+	known := e.visible(c, kind)
+	for _, name := range names {
+		if !slices.ContainsFunc(known, func(p networkPart) bool { return p.id == name }) {
+			return element{}, refuse(http.StatusBadRequest, "LoadBalancerNotFound", "There is no ACTIVE Load Balancer named '%s'", name)
+		}
+	}
+	for _, p := range known {
+		if len(names) == 0 || slices.Contains(names, p.id) {
+			set.Children = append(set.Children, branch("member", leaf("LoadBalancerName", p.id)))
+		}
+	}
+	return result(c.action, set), nil
+}
+
+// mostGroups is the most that DescribeAutoScalingGroups gives in one answer.
+const mostGroups = 100
+
+// describeGroups answers with the groups that instances say they are members
+// of. Each wants as many as it has.
+func (e *EC2) describeGroups(c *apiCall) (element, *refusal) {
+	names := c.list("AutoScalingGroupNames.member")
+	members := map[string][]EC2Instance{}
+	var order []string
+	for _, i := range e.instances {
+		name, ok := i.Tag("aws:autoscaling:groupName")
+		gone := i.State.Name == "terminated" || i.State.Name == "shutting-down"
+		if !ok || gone || i.region() != c.region || c.caller.Account != EC2Account || len(names) > 0 && !slices.Contains(names, name) {
+			continue
+		}
+		if members[name] == nil {
+			order = append(order, name)
+		}
+		members[name] = append(members[name], i)
+	}
+	from := 0
+	if token := c.form.Get("NextToken"); token != "" {
+		n, err := strconv.Atoi(strings.TrimPrefix(token, "from-"))
+		if err != nil || n < 0 || n > len(order) {
+			return element{}, refuse(http.StatusBadRequest, "InvalidNextToken", "The token '%s' is invalid", token)
+		}
+		from = n
+	}
+	size := mostGroups
+	if n, err := strconv.Atoi(c.form.Get("MaxRecords")); err == nil && n > 0 {
+		size = min(n, mostGroups)
+	}
+	to := min(from+size, len(order))
+	set := branch("AutoScalingGroups")
+	for _, name := range order[from:to] {
+		set.Children = append(set.Children, group(name, members[name]))
+	}
+	if to < len(order) {
+		return result(c.action, set, leaf("NextToken", fmt.Sprintf("from-%d", to))), nil
+	}
+	return result(c.action, set), nil
+}
+
+func group(name string, members []EC2Instance) element {
+	list, tags := branch("Instances"), branch("Tags")
+	for _, i := range members {
+		list.Children = append(list.Children, branch("member",
+			leaf("InstanceId", i.InstanceID), leaf("AvailabilityZone", i.Placement.AvailabilityZone),
+			leaf("LifecycleState", "InService"), leaf("HealthStatus", "Healthy"), leaf("ProtectedFromScaleIn", "false")))
+	}
+	// EKS names its node group on the group as on the members.
+	for _, t := range members[0].Tags {
+		if strings.HasPrefix(t.Key, "eks:") {
+			tags.Children = append(tags.Children, branch("member", leaf("Key", t.Key), leaf("Value", t.Value), leaf("ResourceId", name)))
+		}
+	}
+	count := strconv.Itoa(len(members))
+	return branch("member", leaf("AutoScalingGroupName", name), leaf("DesiredCapacity", count),
+		leaf("MinSize", "0"), leaf("MaxSize", count), list, tags)
+}

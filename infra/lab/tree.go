@@ -1,0 +1,152 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/vmware/govmomi/simulator"
+	"github.com/vmware/govmomi/vim25/mo"
+	"github.com/vmware/govmomi/vim25/types"
+)
+
+// list is a list of references in an object of the simulator.
+type list struct {
+	owner mo.Reference
+	refs  *[]types.ManagedObjectReference
+}
+
+// listsOf are the lists that hold a VM: of its folder, pool, host and
+// datastores. Containers are walked by these lists.
+func (v *VCenter) listsOf(vm *simulator.VirtualMachine) []list {
+	registry := v.Service.Context.Map
+	var lists []list
+	if f, ok := registry.Get(*vm.Parent).(*simulator.Folder); ok {
+		lists = append(lists, list{f, &f.ChildEntity})
+	}
+	if vm.ResourcePool != nil {
+		if p, ok := registry.Get(*vm.ResourcePool).(*simulator.ResourcePool); ok {
+			lists = append(lists, list{p, &p.Vm})
+		}
+	}
+	if vm.Runtime.Host != nil {
+		if h, ok := registry.Get(*vm.Runtime.Host).(*simulator.HostSystem); ok {
+			lists = append(lists, list{h, &h.Vm})
+		}
+	}
+	for _, ref := range vm.Datastore {
+		if d, ok := registry.Get(ref).(*simulator.Datastore); ok {
+			lists = append(lists, list{d, &d.Vm})
+		}
+	}
+	return lists
+}
+
+// Remove takes a VM out of the inventory.
+func (v *VCenter) Remove(vm string) error {
+	v.edit.Lock()
+	defer v.edit.Unlock()
+	m, err := v.find(vm)
+	if err != nil {
+		return fmt.Errorf("removing %s: %w", vm, err)
+	}
+	v.drop(m)
+	return nil
+}
+
+func (v *VCenter) drop(vm *simulator.VirtualMachine) {
+	registry, ctx := v.Service.Context.Map, v.context()
+	for _, l := range v.listsOf(vm) {
+		registry.RemoveReference(ctx, l.owner, l.refs, vm.Self)
+	}
+	registry.Remove(ctx, vm.Self)
+}
+
+// Move puts a VM into another folder, given by inventory path.
+func (v *VCenter) Move(vm, folder string) error {
+	v.edit.Lock()
+	defer v.edit.Unlock()
+	m, err := v.find(vm)
+	if err != nil {
+		return fmt.Errorf("moving %s: %w", vm, err)
+	}
+	ref, err := v.folder(folder)
+	if err != nil {
+		return fmt.Errorf("moving %s: %w", vm, err)
+	}
+	registry, ctx := v.Service.Context.Map, v.context()
+	from := registry.Get(*m.Parent).(*simulator.Folder)
+	to := registry.Get(ref).(*simulator.Folder)
+	registry.RemoveReference(ctx, from, &from.ChildEntity, m.Self)
+	registry.WithLock(ctx, m, func() { m.Parent = &ref })
+	registry.AddReference(ctx, to, &to.ChildEntity, m.Self)
+	return nil
+}
+
+// Hide takes a folder with all that is in it out of the inventory, which is
+// what an account without permission on it sees.
+func (v *VCenter) Hide(folder string) error {
+	v.edit.Lock()
+	defer v.edit.Unlock()
+	ref, err := v.folder(folder)
+	if err != nil {
+		return fmt.Errorf("hiding %s: %w", folder, err)
+	}
+	v.hide(ref)
+	return nil
+}
+
+func (v *VCenter) hide(ref types.ManagedObjectReference) {
+	registry, ctx := v.Service.Context.Map, v.context()
+	f := registry.Get(ref).(*simulator.Folder)
+	for _, child := range append([]types.ManagedObjectReference(nil), f.ChildEntity...) {
+		switch x := registry.Get(child).(type) {
+		case *simulator.VirtualMachine:
+			v.drop(x)
+		case *simulator.Folder:
+			v.hide(child)
+		}
+	}
+	if parent, ok := registry.Get(*f.Parent).(*simulator.Folder); ok {
+		registry.RemoveReference(ctx, parent, &parent.ChildEntity, ref)
+	}
+	registry.Remove(ctx, ref)
+}
+
+// find returns the VM with this name or inventory path. A name that two VMs
+// share is refused.
+func (v *VCenter) find(vm string) (*simulator.VirtualMachine, error) {
+	var found *simulator.VirtualMachine
+	for _, e := range v.Service.Context.Map.All("VirtualMachine") {
+		m := e.(*simulator.VirtualMachine)
+		if m.Name != vm && v.pathOf(m.Self) != vm {
+			continue
+		}
+		if found != nil {
+			return nil, errors.New("several VMs have that name: give a path")
+		}
+		found = m
+	}
+	if found == nil {
+		return nil, errors.New("no such VM in the lab's vCenter")
+	}
+	return found, nil
+}
+
+// folder returns the folder at an inventory path.
+func (v *VCenter) folder(path string) (types.ManagedObjectReference, error) {
+	for _, e := range v.Service.Context.Map.All("Folder") {
+		if ref := e.Reference(); v.pathOf(ref) == path {
+			return ref, nil
+		}
+	}
+	return types.ManagedObjectReference{}, fmt.Errorf("no folder %s in the lab's vCenter", path)
+}
+
+// entity is the managed entity behind a reference, or nil.
+func (v *VCenter) entity(ref types.ManagedObjectReference) *mo.ManagedEntity {
+	e, ok := v.Service.Context.Map.Get(ref).(mo.Entity)
+	if !ok {
+		return nil
+	}
+	return e.Entity()
+}

@@ -1,0 +1,159 @@
+package infra
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"drift-detector/backup"
+)
+
+// Registry is the providers of a run, as one.
+type Registry struct{ providers []Provider }
+
+// NewRegistry returns a Registry of the providers. It panics when two have one
+// name: that is a mistake in the program.
+func NewRegistry(providers ...Provider) *Registry {
+	r := &Registry{}
+	for _, p := range providers {
+		r.Add(p)
+	}
+	return r
+}
+
+// Add adds a provider. It panics when the name is taken.
+func (r *Registry) Add(p Provider) {
+	if r.named(p.Spec().Name) != nil {
+		panic("infra: provider " + p.Spec().Name + " is registered twice")
+	}
+	r.providers = append(r.providers, p)
+}
+
+func (r *Registry) named(name string) Provider {
+	for _, p := range r.providers {
+		if p.Spec().Name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// Want is what all providers ask of a backup.
+func (r *Registry) Want() backup.Want {
+	var w backup.Want
+	for _, p := range r.providers {
+		spec := p.Spec()
+		w.Kinds = append(w.Kinds, spec.Want.Kinds...)
+		w.Secrets = append(w.Secrets, spec.Want.Secrets...)
+	}
+	return w
+}
+
+// Keys are the keys that the provider of a provider id gives its instances;
+// nil when no provider knows the id.
+func (r *Registry) Keys(providerID string) []Key {
+	for _, p := range r.providers {
+		if spec := p.Spec(); spec.Keys != nil {
+			if keys := spec.Keys(providerID); keys != nil {
+				return keys
+			}
+		}
+	}
+	return nil
+}
+
+// Claims joins the claims of all providers. A machine that none of them claims
+// gets a Claim without a Provider, so that it has a verdict too.
+func (r *Registry) Claims(s *backup.Snapshot) Claims {
+	all := Claims{Providers: map[backup.ClusterID]string{}}
+	claimed := make([]bool, len(s.Machines))
+	for _, p := range r.providers {
+		c := p.Claims(s)
+		for _, m := range c.Machines {
+			if m.Machine >= 0 {
+				claimed[m.Machine] = true
+			}
+		}
+		all.Machines = append(all.Machines, c.Machines...)
+		all.Ties = append(all.Ties, c.Ties...)
+		all.Proofs = append(all.Proofs, c.Proofs...)
+		all.Absent = append(all.Absent, c.Absent...)
+		all.Exclude = append(all.Exclude, c.Exclude...)
+		all.Pools = append(all.Pools, c.Pools...)
+		all.Resources = append(all.Resources, c.Resources...)
+		all.OwnerTags = append(all.OwnerTags, c.OwnerTags...)
+		for id, name := range c.Providers {
+			all.Providers[id] = name
+		}
+	}
+	for i, done := range claimed {
+		if !done {
+			all.Machines = append(all.Machines, Claim{Machine: i, Source: s.Machines[i].Infrastructure.Kind})
+		}
+	}
+	return all
+}
+
+// Targets joins the targets of all providers, in the order of provider,
+// endpoint and id.
+func (r *Registry) Targets(s *backup.Snapshot, secrets *backup.Secrets, a Access) []Target {
+	var all []Target
+	for _, p := range r.providers {
+		all = append(all, p.Targets(s, secrets, a)...)
+	}
+	slices.SortStableFunc(all, func(x, y Target) int {
+		return cmp.Or(cmp.Compare(x.Provider, y.Provider), cmp.Compare(x.Endpoint, y.Endpoint), slices.Compare(x.IDs, y.IDs))
+	})
+	return all
+}
+
+// Collect lists all targets at once and returns when the last is done: each
+// provider bounds its own time. A refused target is a failed listing. done,
+// when not nil, is called after each listing, one call at a time.
+func (r *Registry) Collect(ctx context.Context, targets []Target, done func(Listing)) Inventory {
+	inv := Inventory{Version: InventoryVersion, Listings: make([]Listing, len(targets))}
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	for i, t := range targets {
+		wg.Go(func() {
+			l := r.list(ctx, t)
+			mu.Lock()
+			defer mu.Unlock()
+			inv.Listings[i] = l
+			if done != nil {
+				done(l)
+			}
+		})
+	}
+	wg.Wait()
+	return inv
+}
+
+// list asks the target's provider and fills in what every listing repeats of
+// its target.
+func (r *Registry) list(ctx context.Context, t Target) (l Listing) {
+	defer func() {
+		if v := recover(); v != nil {
+			// A fault of the program must not look like absence, nor take the
+			// other listings along. Its value stays out: it may hold a secret.
+			l = Listing{State: Failed, NodeState: t.NodeState, Fault: &Fault{
+				Reason:  "InternalError",
+				Message: fmt.Sprintf("listing %s %s ended in a fault of drift-detector (%T)", t.Provider, t.Endpoint, v),
+				Hint:    "report it to the authors of drift-detector",
+			}}
+		}
+		l.IDs, l.Provider, l.Endpoint, l.Location, l.Clusters = t.IDs, t.Provider, t.Endpoint, t.Location, t.Clusters
+		l.Account = cmp.Or(l.Account, t.Account)
+		l.Warnings = slices.Concat(t.Warnings, l.Warnings)
+	}()
+	p := r.named(t.Provider)
+	if p == nil {
+		return Listing{State: Failed, Fault: &Fault{Reason: "UnsupportedProvider", Message: "no provider is called " + t.Provider}}
+	}
+	if t.Refused != nil {
+		return Listing{State: Failed, Fault: t.Refused, NodeState: t.NodeState}
+	}
+	return p.List(ctx, t)
+}

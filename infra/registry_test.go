@@ -1,0 +1,134 @@
+package infra_test
+
+import (
+	"bytes"
+	"context"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// tiny is a provider of a test package: it shows that one more provider needs
+// nothing but the interface.
+type tiny struct {
+	name   string
+	claims infra.Claims
+	list   func(context.Context, infra.Target) infra.Listing
+}
+
+func (p tiny) Spec() infra.Spec {
+	return infra.Spec{Name: p.name, Keys: func(id string) []infra.Key {
+		if v, ok := strings.CutPrefix(id, p.name+"://"); ok {
+			return []infra.Key{{Kind: p.name, Value: v}}
+		}
+		return nil
+	}}
+}
+
+func (p tiny) Targets(*backup.Snapshot, *backup.Secrets, infra.Access) []infra.Target {
+	return []infra.Target{{IDs: []string{p.name + "/here"}, Provider: p.name, Endpoint: p.name + ".example:443"}}
+}
+func (p tiny) Claims(*backup.Snapshot) infra.Claims { return p.claims }
+
+func (p tiny) List(ctx context.Context, t infra.Target) infra.Listing { return p.list(ctx, t) }
+
+func TestRegistryRefusesTwoProvidersOfOneName(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("two providers of one name were accepted")
+		}
+	}()
+	infra.NewRegistry(tiny{name: "a"}, tiny{name: "a"})
+}
+
+func TestRegistryGivesEveryMachineAClaim(t *testing.T) {
+	s := &backup.Snapshot{Machines: []backup.Machine{
+		{Infrastructure: backup.Ref{Kind: "AMachine"}},
+		{Infrastructure: backup.Ref{Kind: "Metal3Machine"}},
+	}}
+	r := infra.NewRegistry(tiny{name: "a", claims: infra.Claims{Machines: []infra.Claim{{Machine: 0, Provider: "a"}}}})
+	got := r.Claims(s).Machines
+	want := []infra.Claim{{Machine: 0, Provider: "a"}, {Machine: 1, Source: "Metal3Machine"}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("claims = %+v, want %+v", got, want)
+	}
+}
+
+func TestRegistryAsksEachProviderForKeys(t *testing.T) {
+	r := infra.NewRegistry(tiny{name: "a"}, tiny{name: "b"})
+	if got := r.Keys("b://1"); !reflect.DeepEqual(got, []infra.Key{{Kind: "b", Value: "1"}}) {
+		t.Errorf("keys of b://1 = %v", got)
+	}
+	if got := r.Keys("c://1"); got != nil {
+		t.Errorf("keys of an unknown provider id = %v, want none", got)
+	}
+}
+
+func TestCollectNeverListsARefusedTarget(t *testing.T) {
+	r := infra.NewRegistry(tiny{name: "a", list: func(context.Context, infra.Target) infra.Listing {
+		t.Error("a refused target was listed")
+		return infra.Listing{State: infra.Complete}
+	}})
+	fault := &infra.Fault{Reason: "NoCredential", Message: "none in the backup"}
+	inv := r.Collect(context.Background(), []infra.Target{{IDs: []string{"x"}, Provider: "a", Refused: fault, NodeState: "denied"}}, nil)
+	l := inv.Listings[0]
+	if l.State != infra.Failed || l.Fault != fault || l.NodeState != "denied" || l.IDs[0] != "x" {
+		t.Errorf("listing of a refused target = %+v", l)
+	}
+}
+
+func TestCollectTurnsAFaultOfAProviderIntoAFailedListing(t *testing.T) {
+	r := infra.NewRegistry(
+		tiny{name: "bad", list: func(context.Context, infra.Target) infra.Listing { panic("password") }},
+		tiny{name: "good", list: func(context.Context, infra.Target) infra.Listing { return infra.Listing{State: infra.Complete} }},
+	)
+	calls := 0
+	inv := r.Collect(context.Background(), r.Targets(nil, nil, infra.Access{}), func(infra.Listing) { calls++ })
+	if s := []infra.State{inv.Listings[0].State, inv.Listings[1].State}; !reflect.DeepEqual(s, []infra.State{infra.Failed, infra.Complete}) {
+		t.Errorf("states = %v, want the one failed and the other complete", s)
+	}
+	if l := inv.Listings[0]; l.Fault == nil || strings.Contains(l.Fault.Message, "password") {
+		t.Errorf("fault = %+v, want one without the panic's value", l.Fault)
+	}
+	if calls != 2 {
+		t.Errorf("done was called %d times, want 2", calls)
+	}
+}
+
+func TestInventoryRoundTrip(t *testing.T) {
+	inv := infra.Inventory{Version: infra.InventoryVersion, Listings: []infra.Listing{{
+		IDs: []string{"a/here"}, Provider: "a", State: infra.Partial, Fault: &infra.Fault{Reason: "R", Message: "m", Hint: "h"},
+		ListedAt:  time.Date(2026, 11, 21, 3, 4, 5, 0, time.UTC),
+		Landmarks: []infra.Key{{Kind: "folder", Value: "/DC0/vm/<x>"}},
+		Instances: []infra.Instance{{Identity: "i", Keys: []infra.Key{{Kind: "k", Value: "v"}}, Host: infra.Key{Kind: "host", Value: "h"}}},
+		Nodes:     []infra.Node{{Name: "n", Cluster: backup.ClusterID{Backup: 1, Namespace: "ns", Name: "c"}}},
+	}}}
+	var buf bytes.Buffer
+	if err := infra.WriteInventory(&buf, inv); err != nil {
+		t.Fatal(err)
+	}
+	whole := buf.String()
+	got, err := infra.ReadInventory(strings.NewReader(whole))
+	if err != nil || !reflect.DeepEqual(got, inv) {
+		t.Fatalf("read back %+v, %v; want %+v", got, err, inv)
+	}
+	for n := 0; n < len(strings.TrimSpace(whole)); n += 7 {
+		if _, err := infra.ReadInventory(strings.NewReader(whole[:n])); err == nil {
+			t.Fatalf("an inventory cut off at byte %d was accepted", n)
+		}
+	}
+	for name, text := range map[string]string{
+		"a report":        `{"schemaVersion":"1"}`,
+		"another version": strings.Replace(whole, `"inventoryVersion": "1"`, `"inventoryVersion": "2"`, 1),
+		"a tail":          whole + "{}",
+		"no JSON":         "\x1f\x8b",
+	} {
+		if _, err := infra.ReadInventory(strings.NewReader(text)); err == nil {
+			t.Errorf("%s was read as an inventory", name)
+		}
+	}
+}

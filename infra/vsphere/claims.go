@@ -1,0 +1,138 @@
+package vsphere
+
+import (
+	"slices"
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// Claims says which VMs the backup expects, and what ties others to its clusters.
+func (p *provider) Claims(s *backup.Snapshot) infra.Claims {
+	e := newEstate(s)
+	c := infra.Claims{Providers: e.providers()}
+	c.Machines = make([]infra.Claim, len(e.members))
+	for i := range e.members {
+		c.Machines[i] = e.claim(&e.members[i])
+	}
+	c.Ties = e.ties()
+	c.Proofs = e.proofs(c.Machines)
+	c.Absent = e.absent()
+	c.Resources = e.resources()
+	return c
+}
+
+func (e *estate) claim(m *member) infra.Claim {
+	c := infra.Claim{
+		Machine:      m.index,
+		Provider:     Name,
+		Home:         infra.Home{Target: m.target, Within: m.at.within()},
+		InfraMissing: m.machine == nil,
+		Names:        []infra.Key{{Kind: keyName, Value: m.name}},
+		Hosts:        []infra.Key{{Kind: keyHost, Value: m.name}},
+		Blind:        []infra.Key{{Kind: keyName, Value: m.name}, {Kind: keyVMX, Value: m.name}},
+		Expect: []infra.Expectation{
+			{Key: infra.Key{Kind: keyName, Value: m.name}, Warning: "Renamed"},
+			{Key: m.at.folderKey(), Warning: "Moved"},
+		},
+	}
+	if m.index < 0 {
+		c.Orphan = e.orphan(m)
+	}
+	c.Strong, c.Source, c.Conflict = e.strong(m)
+	if m.vm != nil {
+		if id := uuidOf(m.vm.UID); id != "" {
+			c.Identity = infra.Key{Kind: keyInstance, Value: id}
+		}
+		if ref := refOf(m.vm.Data.VMRef); ref != "" {
+			c.Ref = infra.Key{Kind: keyRef, Value: ref}
+		}
+	}
+	switch {
+	case c.Ref != infra.Key{}:
+		c.Weak = []infra.Key{pathRefKey(m.at.Folder, m.name, c.Ref.Value)}
+		c.Blind = append(c.Blind, c.Ref)
+	default:
+		c.Weak = []infra.Key{pathKey(m.at.Folder, m.name)}
+		if c.Strong != (infra.Key{}) {
+			// Nothing tells this VM from one of which nothing can be read. With
+			// a recorded vmRef, or without a VM on record, something does.
+			c.Blind = append(c.Blind, nameless)
+		}
+	}
+	return c
+}
+
+// refOf is the managed object id in "VirtualMachine:vm-136".
+func refOf(s string) string {
+	s = strings.TrimSpace(s)
+	return s[strings.LastIndex(s, ":")+1:]
+}
+
+// strong finds the BIOS UUID that the backup records. CAPV writes it in three
+// places; where two differ nobody can say which VM is meant.
+func (e *estate) strong(m *member) (key infra.Key, source, conflict string) {
+	var all []infra.Recorded
+	if m.vm != nil {
+		all = append(all, infra.Recorded{Source: "VSphereVM.spec.biosUUID", Raw: m.vm.Data.BIOSUUID})
+	}
+	if m.machine != nil {
+		all = append(all, infra.Recorded{Source: "VSphereMachine.spec.providerID", Raw: m.machine.Data.ProviderID})
+	}
+	if m.index >= 0 {
+		all = append(all, infra.Recorded{Source: "Machine.spec.providerID", Raw: e.snapshot.Machines[m.index].ProviderID})
+	}
+	return infra.Agreed(keyBIOS, "BIOS UUID", all, func(raw string) string {
+		if keys := providerIDKeys(raw); keys != nil {
+			return keys[0].Value
+		}
+		return uuidOf(raw)
+	})
+}
+
+// orphan describes a member without Machine by the labels that Cluster API puts
+// on infrastructure machines (core/reconcilers/machineset v1.14.0).
+func (e *estate) orphan(m *member) *infra.Orphan {
+	if m.machine == nil {
+		v := m.vm
+		o := &infra.Orphan{
+			Kind: vmKind, Namespace: v.Namespace, Name: v.Name, UID: v.UID, Cluster: m.cluster,
+			ControlPlane: v.Data.ControlPlane, Owner: infra.OwnerID{Cluster: m.cluster},
+		}
+		if id := uuidOf(v.Data.BIOSUUID); id != "" {
+			o.ProviderID = providerIDPrefix + id
+		}
+		return o
+	}
+	d := &m.machine.Data
+	o := &infra.Orphan{
+		Kind: machineKind, Namespace: m.machine.Namespace, Name: m.machine.Name, UID: m.machine.UID, Cluster: m.cluster,
+		ControlPlane: d.ControlPlane, Owner: infra.OwnerID{Cluster: m.cluster}, ProviderID: d.ProviderID,
+	}
+	switch {
+	case d.ControlPlaneName != "":
+		o.Owner = e.controlPlaneNamed(m.cluster, d.ControlPlaneName)
+	case d.Set != "":
+		o.Owner.Kind, o.Owner.Name = "MachineSet", d.Set
+	case d.Deployment != "":
+		o.Owner.Kind, o.Owner.Name = "MachineDeployment", d.Deployment
+	}
+	return o
+}
+
+// controlPlaneNamed resolves the label; a name that is no label value is
+// hashed in it, and then the cluster's only control plane is meant.
+func (e *estate) controlPlaneNamed(id backup.ClusterID, name string) infra.OwnerID {
+	i := slices.IndexFunc(e.snapshot.ControlPlanes, func(c backup.ControlPlane) bool {
+		return c.Cluster == id && c.Name == name
+	})
+	if i < 0 {
+		i = slices.IndexFunc(e.snapshot.ControlPlanes, func(c backup.ControlPlane) bool { return c.Cluster == id })
+	}
+	if i < 0 {
+		return infra.OwnerID{Cluster: id}
+	}
+	c := &e.snapshot.ControlPlanes[i]
+	return infra.OwnerID{Cluster: id, Kind: c.Kind, Name: c.Name}
+}

@@ -1,0 +1,50 @@
+// Package vsphere is the provider of Cluster API Provider vSphere (CAPV): it
+// knows which VMs the VSphereMachines and VSphereVMs of a backup expect, and
+// lists the VMs of the vCenters that these name.
+//
+// What the backup expects (no network, no secrets):
+//
+//	kinds.go       the objects that are read, and from where in them
+//	estate.go      joins Machine, VSphereMachine, VSphereVM, VSphereCluster
+//	owners.go      what creates machines, with their templates
+//	place.go       server, datacenter and folder in one comparable form
+//	home.go        ids of targets, and what to look for at each
+//	claims.go      keys by which a machine's VM is found
+//	ties.go        keys and patterns by which other VMs belong to a cluster
+//	naming.go      what names an owner's VMs can have
+//	proofs.go      what a listing must show to be of the right place
+//	resources.go   what must exist besides for a VM to be cloned
+//	absent.go      what the backup lacks
+//
+// Where to look, and what there is:
+//
+//	targets.go     one target per vCenter and credential
+//	credentials.go finds a credential as CAPV does
+//	session.go     connects, logs in, logs out
+//	ledger.go      counts failed logins
+//	list.go        reads pages of properties
+//	folders.go     the tree of folders
+//	catalogue.go   resource pools, datastores, networks and templates
+//	instance.go    one VM's properties become an Instance
+//	guestinfo.go   host name and API endpoint from a VM's own metadata
+//	faults.go      what went wrong, in words
+//
+// Keys of instances and claims:
+//
+//	biosUUID         config.uuid, lower case
+//	instanceUUID     config.instanceUuid, lower case; CAPV sets it to the VSphereVM's uid
+//	vmRef            managed object id, "vm-136"
+//	name             VM name
+//	vmxFolder        last folder, or file name, of the vmx path
+//	datacenter       name, inventory path and managed object id of the datacenter
+//	folder           vCenter + inventory path, "vc1.example:443/DC0/vm/prod"
+//	path             folder + "/" + name
+//	path+vmRef       both
+//	stem1, stem2     folder + name without one or two random suffixes
+//	endpoint+ownhost folder + API endpoint of the bootstrap data, on VMs whose metadata has their own name
+//	host             host name in the VM's own metadata
+//	resourcePool,    vCenter + datacenter + "//" + name, path or managed object id, as
+//	datastore,       the backup writes it; landmarks only
+//	network, template
+//	unreadable       a VM of which not even the name could be read
+package vsphere

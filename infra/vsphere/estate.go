@@ -1,0 +1,225 @@
+package vsphere
+
+import (
+	"cmp"
+
+	"drift-detector/backup"
+)
+
+// object names one object of a backup, within its kind.
+type object struct {
+	backup          int
+	namespace, name string
+}
+
+func objectOf(m *backup.Meta) object { return object{m.Backup, m.Namespace, m.Name} }
+
+// estate is what the vSphere objects of a Snapshot say together.
+type estate struct {
+	snapshot  *backup.Snapshot
+	clusters  map[object]*backup.Record[vsphereCluster]
+	machines  map[object]*backup.Record[vsphereMachine]
+	templates map[object]*backup.Record[vsphereTemplate]
+	zones     map[object]*backup.Record[vsphereZone]
+	domains   map[object]*backup.Record[vsphereDomain]
+	known     map[backup.ClusterID]*backup.Cluster
+	vmOf      map[object]*backup.Record[vsphereVM] // by the VSphereMachine that owns it
+	vmNamed   map[object]*backup.Record[vsphereVM] // without such an owner, by its name and by its bootstrap data
+	members   []member
+	// What is parsed and composed once per server and cluster, not per machine.
+	servers map[string]string
+	targets map[clusterServer]string
+}
+
+type clusterServer struct {
+	cluster backup.ClusterID
+	server  string
+}
+
+// member is one machine that the backup expects: a Machine with what stands
+// behind it, or a VSphereMachine or VSphereVM without its Machine.
+type member struct {
+	index   int // into Snapshot.Machines, -1 without Machine
+	machine *backup.Record[vsphereMachine]
+	vm      *backup.Record[vsphereVM]
+	cluster backup.ClusterID
+	spec    cloneSpec // merged, as the backup writes it
+	at      place
+	name    string // of the VM
+	target  string // id of the home target
+}
+
+func newEstate(s *backup.Snapshot) *estate {
+	e := &estate{
+		snapshot: s, clusters: index(clusters.In(s)), machines: index(machines.In(s)), templates: index(templates.In(s)),
+		zones: index(zones.In(s)), domains: index(domains.In(s)), known: map[backup.ClusterID]*backup.Cluster{},
+		vmOf: map[object]*backup.Record[vsphereVM]{}, vmNamed: map[object]*backup.Record[vsphereVM]{},
+		servers: map[string]string{}, targets: map[clusterServer]string{},
+	}
+	for i := range s.Clusters {
+		e.known[s.Clusters[i].ID()] = &s.Clusters[i]
+	}
+	for v := range vms.In(s).All() {
+		if owner, ok := ownerOf(&v.Meta, machineKind); ok {
+			putFirst(e.vmOf, object{v.Backup, v.Namespace, owner}, v)
+			continue
+		}
+		// A restore takes ownerReferences away (lab/restore); names are left.
+		putFirst(e.vmNamed, objectOf(&v.Meta), v)
+		if v.Data.Bootstrap != "" {
+			putFirst(e.vmNamed, object{v.Backup, v.Namespace, v.Data.Bootstrap}, v)
+		}
+	}
+	e.join()
+	return e
+}
+
+func index[T any](t *backup.Table[T]) map[object]*backup.Record[T] {
+	m := make(map[object]*backup.Record[T], t.Len())
+	for r := range t.All() {
+		m[objectOf(&r.Meta)] = r
+	}
+	return m
+}
+
+func putFirst[V any](m map[object]V, k object, v V) {
+	if _, taken := m[k]; !taken {
+		m[k] = v
+	}
+}
+
+func ownerOf(m *backup.Meta, kind string) (string, bool) {
+	for _, o := range m.Owners {
+		if o.Kind == kind {
+			return o.Name, true
+		}
+	}
+	return "", false
+}
+
+// join makes a member of every Machine that is CAPV's, then of every
+// VSphereMachine and at last of every VSphereVM that is left over.
+func (e *estate) join() {
+	usedMachine := map[*backup.Record[vsphereMachine]]bool{}
+	usedVM := map[*backup.Record[vsphereVM]]bool{}
+	add := func(m member) {
+		if m.machine != nil {
+			usedMachine[m.machine] = true
+		}
+		if m.vm != nil {
+			usedVM[m.vm] = true
+		}
+		e.place(&m)
+		e.members = append(e.members, m)
+	}
+	for i := range e.snapshot.Machines {
+		m := &e.snapshot.Machines[i]
+		if ref := m.Infrastructure; ref.Group == group && ref.Kind == machineKind {
+			at := object{m.Backup, cmp.Or(ref.Namespace, m.Namespace), ref.Name}
+			add(member{index: i, machine: e.machines[at], vm: e.findVM(at, m.Name), cluster: m.Cluster})
+		}
+	}
+	for m := range machines.In(e.snapshot).All() {
+		if !usedMachine[m] && m.ClusterName != "" {
+			at := objectOf(&m.Meta)
+			add(member{index: -1, machine: m, vm: e.findVM(at, m.Name), cluster: clusterOf(&m.Meta)})
+		}
+	}
+	for v := range vms.In(e.snapshot).All() {
+		if !usedVM[v] && v.ClusterName != "" {
+			add(member{index: -1, vm: v, cluster: clusterOf(&v.Meta)})
+		}
+	}
+}
+
+func clusterOf(m *backup.Meta) backup.ClusterID {
+	return backup.ClusterID{Backup: m.Backup, Namespace: m.Namespace, Name: m.ClusterName}
+}
+
+func (e *estate) findVM(machine object, other string) *backup.Record[vsphereVM] {
+	return cmp.Or(e.vmOf[machine], e.vmNamed[machine], e.vmNamed[object{machine.backup, machine.namespace, other}])
+}
+
+// place fills in where the member's VM is to be and what it is called.
+func (e *estate) place(m *member) {
+	zone := ""
+	name := ""
+	if m.index >= 0 {
+		zone, name = e.snapshot.Machines[m.index].FailureDomain, e.snapshot.Machines[m.index].Name
+	}
+	var spec cloneSpec
+	if m.machine != nil {
+		zone = cmp.Or(zone, m.machine.Data.FailureDomain)
+		name = cmp.Or(name, m.machine.Name)
+		spec = m.machine.Data.Spec
+		m.name = concreteName(name, m.machine.Data.OS, m.machine.Data.Naming)
+	}
+	m.name = cmp.Or(m.name, name)
+	spec = e.merge(m.cluster, zone, spec)
+	if m.vm != nil {
+		// CAPV has merged everything into the VSphereVM already
+		// (pkg/services/vimmachine.go v1.16.1).
+		merged := m.vm.Data.Spec
+		if merged.Server == "" {
+			merged.Server, merged.Thumbprint = spec.Server, spec.Thumbprint
+		}
+		spec, m.name = merged, m.vm.Name
+	}
+	m.spec, m.at = spec, e.placeOf(spec)
+	m.target = e.targetID(m.cluster, m.at.Server)
+}
+
+// merge completes a clone spec as CAPV does: the zone overrides the machine,
+// and the cluster gives the server that neither names.
+func (e *estate) merge(cluster backup.ClusterID, zone string, spec cloneSpec) cloneSpec {
+	if z := e.zones[object{backup: cluster.Backup, name: zone}]; zone != "" && z != nil {
+		spec.Server = cmp.Or(z.Data.Server, spec.Server)
+		spec.Folder = cmp.Or(z.Data.Folder, spec.Folder)
+		if d := e.domains[object{backup: cluster.Backup, name: z.Data.Domain}]; d != nil {
+			spec.Datacenter = cmp.Or(d.Data.Datacenter, spec.Datacenter)
+		}
+	}
+	if c := e.vsphereCluster(cluster); c != nil {
+		spec.Server = cmp.Or(spec.Server, c.Data.Server)
+	}
+	return spec
+}
+
+func (e *estate) placeOf(spec cloneSpec) place {
+	p := place{Server: e.server(spec.Server), Datacenter: datacenterOf(spec.Datacenter)}
+	p.Folder, p.Root = folderOf(p.Server, p.Datacenter, spec.Folder)
+	return p
+}
+
+// server is serverOf, which is asked for every machine.
+func (e *estate) server(raw string) string {
+	s, ok := e.servers[raw]
+	if !ok {
+		s, _ = serverOf(raw)
+		e.servers[raw] = s
+	}
+	return s
+}
+
+// vsphereCluster is the VSphereCluster of a cluster, or nil when the backup
+// does not hold it.
+func (e *estate) vsphereCluster(id backup.ClusterID) *backup.Record[vsphereCluster] {
+	if c := e.known[id]; c != nil && c.Infrastructure.Kind == clusterKind && c.Infrastructure.Name != "" {
+		return e.clusters[object{id.Backup, cmp.Or(c.Infrastructure.Namespace, id.Namespace), c.Infrastructure.Name}]
+	}
+	return e.clusters[object{id.Backup, id.Namespace, id.Name}]
+}
+
+// providers names the clusters that are CAPV's.
+func (e *estate) providers() map[backup.ClusterID]string {
+	ours := map[backup.ClusterID]string{}
+	for id, c := range e.known {
+		if c.Infrastructure.Group == group && c.Infrastructure.Kind == clusterKind {
+			ours[id] = Name
+		}
+	}
+	for i := range e.members {
+		ours[e.members[i].cluster] = Name
+	}
+	return ours
+}

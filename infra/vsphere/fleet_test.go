@@ -1,0 +1,148 @@
+package vsphere
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"drift-detector/backup"
+	"drift-detector/backup/backuptest"
+	"drift-detector/infra"
+	"drift-detector/infra/lab"
+)
+
+const (
+	fleetBackup  = "../../testdata/fleet-data.tar.gz"
+	fleetVCenter = "../../testdata/vcenter-after.tar.gz"
+	fleetUser    = "user"
+	fleetVMs     = 53
+)
+
+// load reads a backup as the program does.
+func load(t *testing.T, data []byte) (*backup.Snapshot, *backup.Secrets) {
+	t.Helper()
+	s, secrets, err := backup.Load(t.Context(), []backup.Source{backuptest.Source("backup.tar.gz", data)}, want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, secrets
+}
+
+// edit changes the Secrets and vSphere objects of a backup.
+func edit(t *testing.T, data []byte, change func(resource string, object map[string]any) (keep bool)) []byte {
+	t.Helper()
+	return backuptest.Rewrite(t, data, func(path string, body []byte) ([]byte, bool) {
+		parts := strings.Split(path, "/")
+		if parts[0] != "resources" || !strings.HasSuffix(path, ".json") {
+			return body, true
+		}
+		if resource := parts[1]; resource != "secrets" && !strings.HasPrefix(resource, "vsphere") {
+			return body, true
+		}
+		var object map[string]any
+		if err := json.Unmarshal(body, &object); err != nil {
+			t.Fatal(err)
+		}
+		if !change(parts[1], object) {
+			return nil, false
+		}
+		out, err := json.Marshal(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out, true
+	})
+}
+
+func fleet(t *testing.T) []byte {
+	t.Helper()
+	data, err := os.ReadFile(fleetBackup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// at walks into an object by member names and returns the last map.
+func at(object map[string]any, names ...string) map[string]any {
+	for _, n := range names {
+		next, ok := object[n].(map[string]any)
+		if !ok {
+			next = map[string]any{}
+			object[n] = next
+		}
+		object = next
+	}
+	return object
+}
+
+func nameOf(object map[string]any) string {
+	name, _ := at(object, "metadata")["name"].(string)
+	return name
+}
+
+// withPassword gives all vCenter Secrets of a backup another password.
+func withPassword(t *testing.T, data []byte, password string) []byte {
+	t.Helper()
+	return edit(t, data, func(resource string, object map[string]any) bool {
+		if values := at(object, "data"); resource == "secrets" && values[userKey] != nil && values[passKey] != nil {
+			values[passKey] = base64.StdEncoding.EncodeToString([]byte(password))
+		}
+		return true
+	})
+}
+
+// withServer gives all objects of a backup another vCenter.
+func withServer(t *testing.T, data []byte, server string) []byte {
+	t.Helper()
+	return edit(t, data, func(_ string, object map[string]any) bool {
+		for _, spec := range []map[string]any{at(object, "spec"), at(object, "spec", "template", "spec")} {
+			if spec["server"] != nil {
+				spec["server"] = server
+			}
+		}
+		return true
+	})
+}
+
+func serve(t *testing.T, o lab.VCenterOptions) *lab.VCenter {
+	t.Helper()
+	v, err := lab.StartVCenter(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(v.Close)
+	return v
+}
+
+const fleetServer = "127.0.0.1:36459"
+
+// reach sends what the fleet's backup calls its vCenter to another one, whose
+// certificate the operator pins.
+func reach(v *lab.VCenter) infra.Access {
+	return infra.Access{
+		Reroutes:    []infra.Reroute{{From: fleetServer, To: v.Addr}},
+		Credentials: []infra.Credential{{Endpoint: fleetServer, Thumbprint: v.Thumbprint}},
+	}
+}
+
+// sessions is for the suite, and for tests that count.
+func sessions(v *lab.VCenter) (open, failed int) {
+	l := v.Logins()
+	return l.Open(), l.Failed
+}
+
+// listAll lists all targets one after the other.
+func listAll(t *testing.T, p infra.Provider, s *backup.Snapshot, secrets *backup.Secrets, a infra.Access) []infra.Listing {
+	t.Helper()
+	var all []infra.Listing
+	for _, target := range p.Targets(s, secrets, a) {
+		all = append(all, p.List(t.Context(), target))
+	}
+	return all
+}
+
+// small is the provider with short pages.
+func small() infra.Provider { return &provider{logins: newLedger(), page: 20} }

@@ -1,0 +1,199 @@
+package vsphere
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/vmware/govmomi/vim25/types"
+
+	"drift-detector/infra"
+)
+
+// treeKinds are what a VM's inventory path is made of. A VM inside a vApp has
+// the vApp's folder (vSphere API reference, VirtualMachine.parentVApp).
+var treeKinds = []types.PropertySpec{
+	{Type: "Folder", PathSet: []string{propName, propParent}},
+	{Type: "Datacenter", PathSet: []string{propName, propParent}},
+	{Type: "VirtualApp", PathSet: []string{propName, propParent, propFolder}},
+}
+
+// node is a folder, datacenter or vApp.
+type node struct {
+	kind, name string
+	parent     string // managed object id
+	folder     string // of a vApp
+}
+
+// tree is the folders of a vCenter by managed object id.
+type tree struct {
+	root  string // id of the root folder, which has no part in paths
+	nodes map[string]node
+}
+
+func newTree(root string) *tree { return &tree{root: root, nodes: map[string]node{}} }
+
+func (t *tree) add(o types.ObjectContent) {
+	n := node{kind: o.Obj.Type}
+	for _, p := range o.PropSet {
+		switch p.Name {
+		case propName:
+			n.name = word(p.Val)
+		case propParent:
+			n.parent = reference(p.Val)
+		case propFolder:
+			n.folder = reference(p.Val)
+		}
+	}
+	t.nodes[o.Obj.Value] = n
+}
+
+// maxDepth bounds chains of parents: a hostile vCenter may answer a circle.
+const maxDepth = 100
+
+// spot is where a folder is.
+type spot struct {
+	path       string // inventory path, empty when an ancestor is hidden
+	datacenter string // managed object id
+	dcPath     string
+}
+
+// spot finds the path of a folder by its ancestors.
+func (t *tree) spot(id string) spot {
+	var s spot
+	var parts []string
+	below := 0 // parts below the datacenter
+	for range maxDepth {
+		if id == t.root {
+			s.path = joinReversed(parts)
+			if s.datacenter != "" {
+				s.dcPath = joinReversed(parts[below:])
+			}
+			return s
+		}
+		n, ok := t.nodes[id]
+		if !ok {
+			break // hidden from the account
+		}
+		if n.kind == "Datacenter" && s.datacenter == "" {
+			s.datacenter, below = id, len(parts)
+		}
+		parts = append(parts, component(n.name))
+		id = n.parent
+	}
+	return spot{datacenter: s.datacenter}
+}
+
+func joinReversed(parts []string) string {
+	var b strings.Builder
+	for _, p := range slices.Backward(parts) {
+		b.WriteString("/" + p)
+	}
+	return b.String()
+}
+
+// folderOf is the folder of a VM: its parent, or its vApp's.
+func (t *tree) folderOf(parent, vapp string) string {
+	for range maxDepth {
+		if parent != "" || vapp == "" {
+			return parent
+		}
+		n := t.nodes[vapp]
+		parent, vapp = n.folder, n.parent
+		if t.nodes[vapp].kind != "VirtualApp" {
+			vapp = ""
+		}
+	}
+	return ""
+}
+
+// finder looks folders up as CAPV's does.
+type finder struct {
+	tree           *tree
+	spots          map[string]spot
+	byPath, byName map[string][]string // folders
+	datacenters    map[string][]string // ids by name, by path without its slash, by id, and all under "*"
+}
+
+func newFinder(t *tree) *finder {
+	f := &finder{t, map[string]spot{}, map[string][]string{}, map[string][]string{}, map[string][]string{}}
+	for _, id := range slices.Sorted(maps.Keys(t.nodes)) {
+		n, s := t.nodes[id], t.spot(id)
+		f.spots[id] = s
+		switch n.kind {
+		case "Folder":
+			if s.path != "" {
+				f.byPath[s.path] = append(f.byPath[s.path], id)
+			}
+			f.byName[component(n.name)] = append(f.byName[component(n.name)], id)
+		case "Datacenter":
+			forms := []string{component(n.name), strings.TrimPrefix(s.path, "/"), id, anyDatacenter}
+			slices.Sort(forms)
+			for _, form := range slices.Compact(forms) {
+				f.datacenters[form] = append(f.datacenters[form], id)
+			}
+		}
+	}
+	return f
+}
+
+// resolve finds the folders that the backup asks for: by managed object id, by
+// path, or by name below a datacenter. It returns the forms that were asked
+// for, by the managed object id of the folder.
+func (f *finder) resolve(endpoint string, asked []infra.Key) map[string][]string {
+	found := map[string][]string{}
+	for _, k := range ofKind(asked, keyFolder) {
+		rest, ok := strings.CutPrefix(k.Value, endpoint+"/")
+		if !ok {
+			continue
+		}
+		for _, id := range f.lookUp(rest) {
+			if !slices.Contains(found[id], k.Value) {
+				found[id] = append(found[id], k.Value)
+			}
+		}
+	}
+	return found
+}
+
+func (f *finder) lookUp(rest string) []string {
+	if folderRef.MatchString(rest) && f.tree.nodes[rest].kind == "Folder" {
+		return []string{rest}
+	}
+	if ids := f.byPath["/"+rest]; ids != nil {
+		return ids
+	}
+	if dc, name, deep := strings.Cut(rest, "/vm/.../"); deep {
+		var ids []string
+		for _, id := range f.byName[name] {
+			s := f.spots[id]
+			if slices.Contains(f.datacenters[dc], s.datacenter) && strings.HasPrefix(s.path, s.dcPath+"/vm/") {
+				ids = append(ids, id)
+			}
+		}
+		return ids
+	}
+	dc, below, _ := strings.Cut(rest, "/") // a datacenter's path was found above, a name or id has no slash
+	var ids []string
+	for _, d := range f.datacenters[dc] {
+		ids = append(ids, f.byPath[f.spots[d].path+"/"+below]...)
+	}
+	return ids
+}
+
+// foundAmong lists the folders among the landmarks that were resolved, in the order of asking.
+func foundAmong(asked []infra.Key, resolved map[string][]string) []infra.Key {
+	have := map[string]bool{}
+	for _, forms := range resolved {
+		for _, f := range forms {
+			have[f] = true
+		}
+	}
+	var keys []infra.Key
+	for _, k := range ofKind(asked, keyFolder) {
+		if have[k.Value] {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}

@@ -1,0 +1,147 @@
+package vsphere
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vmware/govmomi/simulator"
+	"github.com/vmware/govmomi/vim25/types"
+
+	"drift-detector/infra"
+	"drift-detector/infra/lab"
+)
+
+func containsText(s, part string) bool { return strings.Contains(s, part) }
+
+func b64(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
+
+func zipped(t *testing.T, s string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write([]byte(s)); err != nil {
+		t.Fatal(err)
+	}
+	must(t, w.Close())
+	return b.String()
+}
+
+const (
+	metadata = "instance-id: \"web-1\"\nnetwork:\n  version: 2\nlocal-hostname: \"web-1\"\n"
+	joinData = `## template: jinja
+#cloud-config
+write_files:
+-   path: /run/kubeadm/kubeadm-join-config.yaml
+    content: |
+      ---
+      discovery:
+        bootstrapToken:
+          apiServerEndpoint: 10.0.0.9:6443
+          token: m4rk3r.m4rk3rm4rk3rm4rk
+`
+)
+
+func options(pairs ...string) []types.BaseOptionValue {
+	var list []types.BaseOptionValue
+	for i := 0; i < len(pairs); i += 2 {
+		list = append(list, &types.OptionValue{Key: pairs[i], Value: pairs[i+1]})
+	}
+	return list
+}
+
+func TestGuestinfo(t *testing.T) {
+	ignition := `{"storage":{"files":[{"path":"/etc/kubeadm.yml","contents":{"source":"data:,` + url.PathEscape("discovery:\n  apiServerEndpoint: \"10.0.0.9:6443\"\n") + `"}}]}}`
+	for name, c := range map[string]struct {
+		options        []types.BaseOptionValue
+		host, endpoint string
+	}{
+		"cloud-init":            {options(guestMetadata, b64(metadata), guestUserdata, b64(joinData)), "web-1", "10.0.0.9:6443"},
+		"encoded twice":         {options(guestMetadata, b64(b64(metadata)), guestUserdata, b64(b64(b64(joinData)))), "web-1", "10.0.0.9:6443"},
+		"compressed":            {options(guestMetadata, b64(zipped(t, metadata)), guestUserdata, b64(zipped(t, joinData))), "web-1", "10.0.0.9:6443"},
+		"not encoded":           {options(guestMetadata, metadata, guestUserdata, joinData), "web-1", "10.0.0.9:6443"},
+		"Ignition":              {options(guestMetadata, b64(metadata), guestIgnition, b64(ignition)), "web-1", "10.0.0.9:6443"},
+		"init":                  {options(guestUserdata, b64("controlPlaneEndpoint: API.example:6443\n")), "", "api.example:6443"},
+		"IPv6":                  {options(guestUserdata, b64("apiServerEndpoint: '[2001:db8::1]:6443'")), "", "[2001:db8::1]:6443"},
+		"two endpoints":         {options(guestUserdata, b64("apiServerEndpoint: a:1\napiServerEndpoint: b:1\n")), "", ""},
+		"nothing of use":        {options("guestinfo.other", b64(metadata), guestUserdata, "%%%", guestMetadata, b64("x: y")), "", ""},
+		"no strings, no values": {[]types.BaseOptionValue{nil, &types.OptionValue{Key: guestMetadata, Value: 7}}, "", ""},
+	} {
+		if host, endpoint := fromExtraConfig(c.options); host != c.host || endpoint != c.endpoint {
+			t.Errorf("%s: %q, %q", name, host, endpoint)
+		}
+	}
+	bomb := zipped(t, strings.Repeat("\x00", maxGuestinfo+1000))
+	if n := len(decoded(bomb)); n > maxGuestinfo {
+		t.Errorf("a compressed value became %d bytes", n)
+	}
+}
+
+// setExtra replaces the extraConfig of a VM in the simulator.
+func setExtra(t *testing.T, v *lab.VCenter, ref string, extra []types.BaseOptionValue) {
+	t.Helper()
+	m := v.Service.Context.Map.Get(types.ManagedObjectReference{Type: "VirtualMachine", Value: ref}).(*simulator.VirtualMachine)
+	config := *m.Config
+	config.ExtraConfig = extra
+	m.Config = &config
+}
+
+func TestGuestinfoOfCandidates(t *testing.T) {
+	v := serve(t, lab.VCenterOptions{Archive: fleetVCenter})
+	add := func(name, folder, host string) {
+		m, err := v.Clone("alpha-prod-nnxbq", lab.CloneSpec{Name: name, Folder: folder})
+		must(t, err)
+		setExtra(t, v, m.Ref, options(
+			guestMetadata, b64("local-hostname: \""+host+"\"\n"),
+			guestUserdata, b64(strings.ReplaceAll(joinData, "10.0.0.9:6443", "127.0.0.1:20000"))))
+	}
+	const folder = "/DC0/vm/capi/tenant-alpha"
+	add("strange", folder, "strange")
+	add("copied", folder, "alpha-prod-nnxbq")
+	add("far-away", "/DC0/vm/restored", "far-away")
+	l := one(t, t.Context(), fleet(t), reach(v))
+	if l.State != infra.Complete || len(l.Warnings) != 0 {
+		t.Fatalf("%s, %v, %+v", l.State, l.Warnings, faultOf(l))
+	}
+	s, _ := load(t, fleet(t))
+	tie := slices.IndexFunc(New().Claims(s).Ties, func(tie infra.Tie) bool {
+		return tie.Key.Kind == keyEndpoint && tie.Cluster.Name == "alpha-prod"
+	})
+	if tie < 0 {
+		t.Fatal("no tie by endpoint")
+	}
+	key := New().Claims(s).Ties[tie].Key
+	if i := instance(t, l, "strange"); i.Host.Value != "strange" || !i.Bears(key) {
+		t.Errorf("host %s, keys %v, want %s", i.Host, i.Keys, key)
+	}
+	if i := instance(t, l, "copied"); i.Host.Value != "alpha-prod-nnxbq" || i.Bears(key) {
+		t.Errorf("a copy: host %s, keys %v", i.Host, i.Keys)
+	}
+	if i := instance(t, l, "far-away"); !i.Host.IsZero() {
+		t.Errorf("the metadata of a VM that lies nowhere near was read: %s", i.Host)
+	}
+	if i := instance(t, l, "alpha-prod-nnxbq"); !i.Host.IsZero() {
+		t.Errorf("the metadata of a known VM was read: %s", i.Host)
+	}
+	saved, err := json.Marshal(l)
+	must(t, err)
+	if bytes.Contains(saved, []byte("m4rk3r")) {
+		t.Error("bootstrap data was kept")
+	}
+}
+
+func TestUnreadMetadataIsSaid(t *testing.T) {
+	v := serve(t, lab.VCenterOptions{Archive: fleetVCenter})
+	v.Service.AddFaultRule(&simulator.FaultInjectionRule{
+		MethodName: "RetrievePropertiesEx", ObjectType: "*", ObjectName: "*", Probability: 1, Enabled: true, SkipCount: 2,
+	})
+	l := one(t, t.Context(), fleet(t), reach(v))
+	if l.State != infra.Complete || len(l.Instances) != fleetVMs || !containsText(strings.Join(l.Warnings, ""), "the metadata of 11 unknown VMs") {
+		t.Errorf("%s, %d VMs, %q: %+v", l.State, len(l.Instances), l.Warnings, faultOf(l))
+	}
+}

@@ -1,0 +1,139 @@
+package vsphere
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// identity is how a cluster says which credential CAPV is to use. It is the
+// reference, never the credential, so that ids made of it need no Secrets.
+type identity struct {
+	Kind, Namespace, Name string
+}
+
+const (
+	managerIdentity = "manager" // CAPV's own credential, when the cluster names none
+	unknownIdentity = "unknown" // the VSphereCluster is not in the backup
+)
+
+func (e *estate) identityOf(id backup.ClusterID) identity {
+	c := e.vsphereCluster(id)
+	switch {
+	case c == nil:
+		return identity{unknownIdentity, id.Namespace, id.Name}
+	case c.Data.IdentityKind == "" && c.Data.IdentityName == "":
+		return identity{Kind: managerIdentity}
+	case c.Data.IdentityKind == identityKind:
+		return identity{Kind: identityKind, Name: c.Data.IdentityName}
+	default:
+		return identity{c.Data.IdentityKind, c.Namespace, c.Data.IdentityName}
+	}
+}
+
+func (i identity) String() string {
+	parts := []string{i.Kind, i.Namespace, i.Name}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "/")
+}
+
+// targetID is made of the backup without its Secrets: "vsphere/vc1.example:443/Secret/prod/prod-1".
+// Two backups may use one name for two credentials, so all but the first are numbered.
+func (e *estate) targetID(cluster backup.ClusterID, server string) string {
+	k := clusterServer{cluster, server}
+	if id, ok := e.targets[k]; ok {
+		return id
+	}
+	id := fmt.Sprintf("%s/%s/%s", Name, server, e.identityOf(cluster))
+	if cluster.Backup > 0 {
+		id += fmt.Sprintf("#%d", cluster.Backup+1)
+	}
+	e.targets[k] = id
+	return id
+}
+
+// home is one vCenter under one identity: what a target id stands for.
+type home struct {
+	id          string
+	server      string // normalised, see serverOf
+	raw         string // as the backup writes it
+	backup      int
+	identity    identity
+	clusters    []backup.ClusterID // sorted
+	thumbprints []string           // the VSphereClusters' own first
+	landmarks   []string           // folders, sorted
+	needed      []infra.Key        // what machines need besides
+	ignored     []string           // settings that are not followed, for the operator
+}
+
+// homes are all places where the VMs of the backup's clusters are or may come
+// to be: where its machines are, and where templates and clusters point.
+func (e *estate) homes() []*home {
+	byID := map[string]*home{}
+	type pair struct {
+		h  *home
+		id backup.ClusterID
+	}
+	seen := map[pair]bool{}
+	visit := func(cluster backup.ClusterID, raw, thumbprint string) *home {
+		server := e.server(raw)
+		id := e.targetID(cluster, server)
+		h := byID[id]
+		if h == nil {
+			h = &home{id: id, server: server, raw: raw, backup: cluster.Backup, identity: e.identityOf(cluster)}
+			byID[id] = h
+			if strings.Contains(raw, "@") {
+				h.ignored = append(h.ignored, "the user info in the server "+server+" of the backup is ignored")
+			}
+		}
+		if !seen[pair{h, cluster}] {
+			seen[pair{h, cluster}] = true
+			h.clusters = append(h.clusters, cluster)
+		}
+		if thumbprint != "" && !slices.Contains(h.thumbprints, thumbprint) {
+			h.thumbprints = append(h.thumbprints, thumbprint)
+		}
+		return h
+	}
+	ours := slices.SortedFunc(maps.Keys(e.providers()), compareClusters)
+	for _, id := range ours {
+		if c := e.vsphereCluster(id); c != nil {
+			h := visit(id, c.Data.Server, c.Data.Thumbprint)
+			if c.Data.Insecure {
+				h.ignored = append(h.ignored, fmt.Sprintf("VSphereCluster %s/%s says insecure: that is ignored, the certificate is verified", c.Namespace, c.Name))
+			}
+		}
+	}
+	for i := range e.members {
+		m := &e.members[i]
+		h := visit(m.cluster, m.spec.Server, m.spec.Thumbprint)
+		h.landmarks = append(h.landmarks, m.at.Folder)
+	}
+	for _, o := range e.owners() {
+		for _, t := range o.templates {
+			spec := e.merge(o.id.Cluster, "", t.Data.Spec)
+			h := visit(o.id.Cluster, spec.Server, spec.Thumbprint)
+			h.landmarks = append(h.landmarks, e.placeOf(spec).Folder)
+		}
+	}
+	for _, r := range e.resources() {
+		if h := byID[r.Target]; h != nil {
+			h.needed = append(h.needed, r.Keys...)
+		}
+	}
+	list := slices.SortedFunc(maps.Values(byID), func(a, b *home) int { return cmp.Compare(a.id, b.id) })
+	for _, h := range list {
+		slices.SortFunc(h.clusters, compareClusters)
+		slices.Sort(h.landmarks)
+		h.landmarks = slices.Compact(h.landmarks)
+	}
+	return list
+}
+
+func compareClusters(a, b backup.ClusterID) int {
+	return cmp.Or(cmp.Compare(a.Backup, b.Backup), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}

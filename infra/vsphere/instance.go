@@ -1,0 +1,273 @@
+package vsphere
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/vmware/govmomi/vim25/types"
+
+	"drift-detector/infra"
+)
+
+// Properties, as vSphere's API reference names them.
+const (
+	propName                = "name"
+	propParent              = "parent"
+	propVApp                = "parentVApp"
+	propFolder              = "parentFolder"
+	propUUID                = "config.uuid"
+	propInstanceUUID        = "config.instanceUuid"
+	propTemplate            = "config.template"
+	propCreated             = "config.createDate"
+	propManagedBy           = "config.managedBy"
+	propSummaryUUID         = "summary.config.uuid"
+	propSummaryInstanceUUID = "summary.config.instanceUuid"
+	propSummaryTemplate     = "summary.config.template"
+	propVMX                 = "summary.config.vmPathName"
+	propConnection          = "runtime.connectionState"
+	propPower               = "runtime.powerState"
+	propAddress             = "guest.ipAddress"
+	propExtra               = "config.extraConfig"
+)
+
+// vm is what was read of one VM. What vCenter did not give is empty.
+type vm struct {
+	ref, name, parent, vapp string
+	uuid, instanceUUID      string
+	template                bool
+	created                 time.Time
+	manager                 string // key of the extension that manages it
+	vmx                     string
+	connection, power       string
+	address                 string
+}
+
+// readVM takes what is there. A property that the account may not read, or
+// that vanished with its VM, is missing from the set and costs only itself.
+func readVM(o types.ObjectContent) vm {
+	m := vm{ref: o.Obj.Value}
+	var summaryUUID, summaryInstance string
+	for _, p := range o.PropSet {
+		switch p.Name {
+		case propName:
+			m.name = plainName(word(p.Val))
+		case propParent:
+			m.parent = reference(p.Val)
+		case propVApp:
+			m.vapp = reference(p.Val)
+		case propUUID:
+			m.uuid = uuidOf(word(p.Val))
+		case propSummaryUUID:
+			summaryUUID = uuidOf(word(p.Val))
+		case propInstanceUUID:
+			m.instanceUUID = uuidOf(word(p.Val))
+		case propSummaryInstanceUUID:
+			summaryInstance = uuidOf(word(p.Val))
+		case propTemplate, propSummaryTemplate:
+			if b, ok := p.Val.(bool); ok && b {
+				m.template = true
+			}
+		case propCreated:
+			if t, ok := p.Val.(time.Time); ok {
+				m.created = t.UTC()
+			}
+		case propManagedBy:
+			if by, ok := p.Val.(types.ManagedByInfo); ok {
+				m.manager = by.ExtensionKey
+			}
+		case propVMX:
+			m.vmx = word(p.Val)
+		case propConnection:
+			m.connection = word(p.Val)
+		case propPower:
+			m.power = word(p.Val)
+		case propAddress:
+			m.address = word(p.Val)
+		}
+	}
+	if m.uuid == "" {
+		m.uuid = summaryUUID
+	}
+	if m.instanceUUID == "" {
+		m.instanceUUID = summaryInstance
+	}
+	return m
+}
+
+// word is a property that is a string or an enumeration.
+func word(v types.AnyType) string {
+	switch s := v.(type) {
+	case string:
+		return s
+	case types.VirtualMachineConnectionState:
+		return string(s)
+	case types.VirtualMachinePowerState:
+		return string(s)
+	default:
+		return ""
+	}
+}
+
+func reference(v types.AnyType) string {
+	if r, ok := v.(types.ManagedObjectReference); ok {
+		return r.Value
+	}
+	return ""
+}
+
+// readable says that the VM's configuration was read, so that a key that it
+// does not bear is really not its own. Inaccessible and invalid VMs have none,
+// and an orphaned one is only a memory of vCenter's (vim25/types/enum.go v0.56.0).
+func (m *vm) readable() bool {
+	switch types.VirtualMachineConnectionState(m.connection) {
+	case types.VirtualMachineConnectionStateInaccessible,
+		types.VirtualMachineConnectionStateInvalid,
+		types.VirtualMachineConnectionStateOrphaned:
+		return false
+	default:
+		return m.uuid != ""
+	}
+}
+
+// inventory is where instances are put: one vCenter as seen through one target.
+type inventory struct {
+	id       string // about.instanceUuid
+	endpoint string
+	folders  *finder
+	asked    map[string][]string // forms of folders in the backup, by managed object id
+}
+
+func (in *inventory) instance(m vm) infra.Instance {
+	folder := in.folders.tree.folderOf(m.parent, m.vapp)
+	at := in.folders.spots[folder]
+	i := infra.Instance{
+		Identity: in.identity() + "/" + m.ref, ID: m.uuid, Ref: m.ref, Name: m.name, State: m.power, Created: m.created,
+		Exclude: exclude(m, at.path), Unreadable: !m.readable(), Warnings: warnings(m),
+	}
+	if at.path != "" && m.name != "" {
+		i.Path = at.path + "/" + component(m.name)
+	}
+	if m.address != "" {
+		i.Addresses = []string{m.address}
+	}
+	add := func(kind, value string) {
+		if value != "" {
+			i.Keys = append(i.Keys, infra.Key{Kind: kind, Value: value})
+		}
+	}
+	add(keyBIOS, m.uuid)
+	add(keyInstance, m.instanceUUID)
+	add(keyRef, m.ref)
+	add(keyName, m.name)
+	for _, f := range vmxFolders(m.vmx) {
+		add(keyVMX, f)
+	}
+	for _, d := range in.datacentersOf(at, i.Unreadable) {
+		add(keyDatacenter, d)
+	}
+	for _, f := range in.formsOf(folder, at) {
+		add(keyFolder, f)
+		if m.name != "" {
+			i.Keys = append(i.Keys, pathKey(f, m.name), pathRefKey(f, m.name, m.ref))
+			i.Keys = append(i.Keys, stems(f, m.name)...)
+		}
+	}
+	if i.Unreadable && m.name == "" {
+		i.Keys = append(i.Keys, nameless)
+	}
+	return i
+}
+
+// identity is vCenter's own, so that two addresses of one vCenter are one.
+func (in *inventory) identity() string {
+	if in.id == "" {
+		return in.endpoint
+	}
+	return in.id
+}
+
+// formsOf are the forms of a VM's folder: its path, and what else the backup
+// calls it.
+func (in *inventory) formsOf(folder string, at spot) []string {
+	forms := slices.Clone(in.asked[folder])
+	if at.path != "" {
+		forms = append(forms, in.endpoint+at.path)
+	}
+	slices.Sort(forms)
+	return slices.Compact(forms)
+}
+
+// datacentersOf are the forms in which a backup may name the VM's datacenter. A
+// VM that is unreadable to the point that its place is unknown may be in any.
+func (in *inventory) datacentersOf(at spot, unreadable bool) []string {
+	ids := []string{at.datacenter}
+	if at.datacenter == "" {
+		if !unreadable {
+			return nil
+		}
+		ids = in.folders.datacenters[anyDatacenter]
+	}
+	var forms []string
+	for _, id := range ids {
+		forms = append(forms, plainName(in.folders.tree.nodes[id].name), id)
+		if p := in.folders.spots[id].path; p != "" {
+			forms = append(forms, p)
+		}
+	}
+	slices.Sort(forms)
+	return slices.Compact(forms)
+}
+
+// vmxFolders are the file name and the last folder of "[ds1] web-1/web-1.vmx".
+// On vSAN the folder is a UUID.
+func vmxFolders(vmx string) []string {
+	_, file, ok := strings.Cut(vmx, "] ")
+	if !ok || path.Ext(file) != ".vmx" {
+		return nil
+	}
+	names := []string{strings.TrimSuffix(path.Base(file), ".vmx")}
+	if dir := path.Base(path.Dir(file)); dir != "." && dir != "/" && dir != names[0] {
+		names = append(names, dir)
+	}
+	return names
+}
+
+const clusterServices = "vCLS"
+
+// exclude says why a VM can be nobody's machine.
+func exclude(m vm, folder string) string {
+	switch {
+	case m.template:
+		return "template"
+	case strings.HasPrefix(m.name, clusterServices) && (m.manager != "" || path.Base(folder) == clusterServices):
+		// vSphere Cluster Services put agents into a folder of this name.
+		return "vCLS"
+	case m.manager != "":
+		return "managedByExtension"
+	default:
+		return ""
+	}
+}
+
+func warnings(m vm) []string {
+	var w []string
+	switch types.VirtualMachinePowerState(m.power) {
+	case types.VirtualMachinePowerStatePoweredOff, types.VirtualMachinePowerStateSuspended:
+		w = append(w, "PoweredOff")
+	}
+	if m.connection != "" && m.connection != string(types.VirtualMachineConnectionStateConnected) {
+		w = append(w, "Disconnected")
+	}
+	return w
+}
+
+// candidate says whether the VM's own metadata may tell what it is: it lies in
+// a folder of the backup's clusters, and nothing else tells.
+func (in *inventory) candidate(m vm, i infra.Instance, known *claimed) bool {
+	if i.Exclude != "" || i.Unreadable || known.uuids[m.uuid] {
+		return false
+	}
+	return len(in.asked[in.folders.tree.folderOf(m.parent, m.vapp)]) > 0
+}

@@ -1,0 +1,183 @@
+package vsphere
+
+import (
+	"slices"
+
+	capi "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"drift-detector/backup"
+)
+
+const (
+	group         = "infrastructure.cluster.x-k8s.io"
+	machineKind   = "VSphereMachine"
+	vmKind        = "VSphereVM"
+	clusterKind   = "VSphereCluster"
+	identityKind  = "VSphereClusterIdentity"
+	templateKind  = "VSphereMachineTemplate"
+	zoneKind      = "VSphereDeploymentZone"
+	domainKind    = "VSphereFailureDomain"
+	secretKind    = "Secret"
+	managerSecret = "capv-manager-bootstrap-credentials"
+	managerSpace  = "capv-system"
+)
+
+// The records hold what CAPV writes at the same paths from v1alpha3 to v1beta2
+// (CAPV api/govmomi/v1beta1 and v1beta2 v1.16.1), unless two paths are given.
+
+// cloneSpec is where a VM is to be, as far as the object says it.
+type cloneSpec struct {
+	Server, Thumbprint, Datacenter, Folder string
+}
+
+func placement[T any](of func(*T) *cloneSpec, at string) []backup.Field[T] {
+	return []backup.Field[T]{
+		backup.Text(func(t *T) *string { return &of(t).Server }, at+"server"),
+		backup.Text(func(t *T) *string { return &of(t).Thumbprint }, at+"thumbprint"),
+		backup.Text(func(t *T) *string { return &of(t).Datacenter }, at+"datacenter"),
+		backup.Text(func(t *T) *string { return &of(t).Folder }, at+"folder"),
+	}
+}
+
+// needs is what must exist besides the server for a VM to be cloned, as the
+// object writes it.
+type needs struct {
+	Pool, Datastore, Template string
+	Networks                  []string
+}
+
+func dependencies[T any](of func(*T) *needs, at string) []backup.Field[T] {
+	return []backup.Field[T]{
+		backup.Text(func(t *T) *string { return &of(t).Pool }, at+"resourcePool"),
+		backup.Text(func(t *T) *string { return &of(t).Datastore }, at+"datastore"),
+		backup.Text(func(t *T) *string { return &of(t).Template }, at+"template"),
+		backup.Texts(func(t *T) *[]string { return &of(t).Networks }, at+"network.devices[].networkName"),
+	}
+}
+
+type vsphereCluster struct {
+	Server, Thumbprint         string
+	IdentityKind, IdentityName string
+	Insecure                   bool // v1alpha3 only
+}
+
+var clusters = backup.NewKind("vsphereclusters."+group,
+	backup.Text(func(c *vsphereCluster) *string { return &c.Server }, "spec.server"),
+	backup.Text(func(c *vsphereCluster) *string { return &c.Thumbprint }, "spec.thumbprint"),
+	backup.Text(func(c *vsphereCluster) *string { return &c.IdentityKind }, "spec.identityRef.kind"),
+	backup.Text(func(c *vsphereCluster) *string { return &c.IdentityName }, "spec.identityRef.name"),
+	backup.Flag(func(c *vsphereCluster) *bool { return &c.Insecure }, "spec.insecure"),
+)
+
+type vsphereMachine struct {
+	Spec          cloneSpec
+	Needs         needs
+	ProviderID    string
+	FailureDomain string
+	OS            string
+	Naming        string // template of the VM's name
+	Template      string // VSphereMachineTemplate that it was cloned from
+	ControlPlane  bool
+	// Names of the owners, from labels.
+	ControlPlaneName, Set, Deployment string
+}
+
+var machines = backup.NewKind("vspheremachines."+group, append(slices.Concat(
+	placement(func(m *vsphereMachine) *cloneSpec { return &m.Spec }, "spec."),
+	dependencies(func(m *vsphereMachine) *needs { return &m.Needs }, "spec.")),
+	backup.Text(func(m *vsphereMachine) *string { return &m.ProviderID }, "spec.providerID"),
+	backup.Text(func(m *vsphereMachine) *string { return &m.FailureDomain }, "spec.failureDomain"),
+	backup.Text(func(m *vsphereMachine) *string { return &m.OS }, "spec.os"),
+	backup.Text(func(m *vsphereMachine) *string { return &m.Naming }, "spec.naming.template", "spec.namingStrategy.template"),
+	backup.Text(func(m *vsphereMachine) *string { return &m.Template }, "annotation:"+capi.TemplateClonedFromNameAnnotation),
+	backup.Present(func(m *vsphereMachine) *bool { return &m.ControlPlane }, "label:"+capi.MachineControlPlaneLabel),
+	backup.Text(func(m *vsphereMachine) *string { return &m.ControlPlaneName }, "label:"+capi.MachineControlPlaneNameLabel),
+	backup.Text(func(m *vsphereMachine) *string { return &m.Set }, "label:"+capi.MachineSetNameLabel),
+	backup.Text(func(m *vsphereMachine) *string { return &m.Deployment }, "label:"+capi.MachineDeploymentNameLabel),
+)...)
+
+type vsphereVM struct {
+	Spec         cloneSpec
+	Needs        needs
+	BIOSUUID     string
+	Bootstrap    string // name of the bootstrap data's object, which is the Machine's
+	VMRef        string // "VirtualMachine:vm-136"
+	ControlPlane bool
+	Missing      *backup.Condition // that the VM is there, while it does not hold; nil in most cases
+}
+
+// missing makes room for the condition only where it does not hold.
+func missing(v *vsphereVM) *backup.Condition {
+	if v.Missing == nil {
+		v.Missing = &backup.Condition{}
+	}
+	return v.Missing
+}
+
+var vms = backup.NewKind("vspherevms."+group, append(slices.Concat(
+	placement(func(v *vsphereVM) *cloneSpec { return &v.Spec }, "spec."),
+	dependencies(func(v *vsphereVM) *needs { return &v.Needs }, "spec.")),
+	backup.Text(func(v *vsphereVM) *string { return &v.BIOSUUID }, "spec.biosUUID"),
+	backup.Text(func(v *vsphereVM) *string { return &v.Bootstrap }, "spec.bootstrapRef.name"),
+	backup.Text(func(v *vsphereVM) *string { return &v.VMRef }, "status.vmRef"),
+	backup.Present(func(v *vsphereVM) *bool { return &v.ControlPlane }, "label:"+capi.MachineControlPlaneLabel),
+	// VMProvisioned up to CAPV v1.15, VirtualMachineProvisioned from v1.16 on.
+	backup.Failing(missing, "status.conditions", "VMProvisioned"),
+	backup.Failing(missing, "status.conditions", "VirtualMachineProvisioned"),
+)...)
+
+type vsphereTemplate struct {
+	Spec       cloneSpec
+	Needs      needs
+	OS, Naming string
+}
+
+var templates = backup.NewKind("vspheremachinetemplates."+group, append(slices.Concat(
+	placement(func(t *vsphereTemplate) *cloneSpec { return &t.Spec }, "spec.template.spec."),
+	dependencies(func(t *vsphereTemplate) *needs { return &t.Needs }, "spec.template.spec.")),
+	backup.Text(func(t *vsphereTemplate) *string { return &t.OS }, "spec.template.spec.os"),
+	backup.Text(func(t *vsphereTemplate) *string { return &t.Naming },
+		"spec.template.spec.naming.template", "spec.template.spec.namingStrategy.template"),
+)...)
+
+type vsphereIdentity struct {
+	Secret string
+	// Allows says that allowedNamespaces is there: CAPV lets nobody use an
+	// identity without it (docs/identity_management.md v1.16.1).
+	Allows bool
+}
+
+var identities = backup.NewKind("vsphereclusteridentities."+group,
+	backup.Text(func(i *vsphereIdentity) *string { return &i.Secret }, "spec.secretName"),
+	backup.Present(func(i *vsphereIdentity) *bool { return &i.Allows }, "spec.allowedNamespaces"),
+)
+
+type vsphereZone struct{ Server, Domain, Folder string }
+
+var zones = backup.NewKind("vspheredeploymentzones."+group,
+	backup.Text(func(z *vsphereZone) *string { return &z.Server }, "spec.server"),
+	backup.Text(func(z *vsphereZone) *string { return &z.Domain }, "spec.failureDomain"),
+	backup.Text(func(z *vsphereZone) *string { return &z.Folder }, "spec.placementConstraint.folder"),
+)
+
+type vsphereDomain struct{ Datacenter string }
+
+var domains = backup.NewKind("vspherefailuredomains."+group,
+	backup.Text(func(d *vsphereDomain) *string { return &d.Datacenter }, "spec.topology.datacenter"),
+)
+
+// Keys of the credentials' Secrets (CAPV pkg/identity/identity.go and
+// config/base/credentials.yaml v1.16.1).
+const (
+	userKey    = "username"
+	passKey    = "password"
+	managerKey = "credentials.yaml"
+)
+
+var want = backup.Want{
+	Kinds: []backup.AnyKind{clusters, machines, vms, templates, identities, zones, domains},
+	Secrets: []backup.SecretRule{
+		{Keys: []string{userKey, passKey}},
+		{Name: managerSecret, Keys: []string{managerKey}},
+	},
+}

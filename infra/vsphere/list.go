@@ -1,0 +1,182 @@
+package vsphere
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/vmware/govmomi/view"
+	"github.com/vmware/govmomi/vim25/methods"
+	"github.com/vmware/govmomi/vim25/types"
+
+	"drift-detector/infra"
+)
+
+// pageSize bounds how many objects one answer holds. maxPages bounds a vCenter
+// that never stops.
+const (
+	pageSize = 1000
+	maxPages = 2000
+)
+
+// vmProperties are leaves: whole config or guest objects cost ten times as much
+// on both sides. The summary repeats what config lacks for VMs whose
+// configuration vCenter holds only in its database.
+var vmProperties = []string{
+	propName, propParent, propVApp,
+	propUUID, propInstanceUUID, propTemplate, propCreated, propManagedBy,
+	propSummaryUUID, propSummaryInstanceUUID, propSummaryTemplate, propVMX,
+	propConnection, propPower, propAddress,
+}
+
+// List reads all VMs that the account can see, in all datacenters.
+func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
+	l := infra.Listing{
+		IDs: t.IDs, Provider: Name, Endpoint: t.Endpoint, Account: t.Account, Clusters: t.Clusters,
+		State: infra.Failed, ListedAt: time.Now().UTC().Round(0),
+	}
+	d, ok := t.Detail.(*detail)
+	switch {
+	case t.Refused != nil:
+		l.Fault = t.Refused
+		return l
+	case !ok:
+		l.Fault = &infra.Fault{Reason: "InternalError", Message: "the target was not made by this provider"}
+		return l
+	}
+	v, err := p.connect(ctx, t, d)
+	if err != nil {
+		l.Fault = connectFault(ctx, t, err)
+		return l
+	}
+	v.read(ctx, t, d, &l)
+	if err := v.logout(ctx); err != nil {
+		l.Warnings = append(l.Warnings, fmt.Sprintf("logging out of vCenter %s failed, so its session stays until it times out: %v", t.Endpoint, err))
+	}
+	return l
+}
+
+// read fills the listing. What was read before something broke stays in it.
+func (v *vcenter) read(ctx context.Context, t infra.Target, d *detail, l *infra.Listing) {
+	if v.ServiceContent.ViewManager == nil {
+		l.Fault = listFault(ctx, t, "looking for its inventory", errors.New("this is no vCenter"))
+		return
+	}
+	tree := newTree(v.ServiceContent.RootFolder.Value)
+	err := v.eachObject(ctx, treeKinds, tree.add)
+	if err != nil {
+		l.Fault = listFault(ctx, t, "listing folders", err)
+	}
+	folders := newFinder(tree)
+	asked := folders.resolve(t.Endpoint, t.Landmarks)
+	in := &inventory{id: v.ServiceContent.About.InstanceUuid, endpoint: t.Endpoint, folders: folders, asked: asked}
+	g := newGathering(in, d.claimed, t.Landmarks)
+	err = v.eachObject(ctx, []types.PropertySpec{{Type: vmType, PathSet: vmProperties}}, g.add)
+	l.Instances = g.instances
+	if err != nil {
+		l.Fault = listFault(ctx, t, fmt.Sprintf("listing VMs broke off after %d", len(l.Instances)), err)
+	}
+	if left := v.readGuestinfo(ctx, g.candidates, l.Instances); left > 0 {
+		l.Warnings = append(l.Warnings, fmt.Sprintf("the metadata of %d unknown VMs in vCenter %s could not be read: less evidence on which cluster they belong to", left, t.Endpoint))
+	}
+	if len(l.Instances) > 0 { // who sees no VM at all has seen nothing
+		l.Landmarks = foundAmong(t.Landmarks, asked)
+		g.templates.answer(t, l)
+		v.readNeeded(ctx, t, folders, l)
+	}
+	slices.SortFunc(l.Instances, func(a, b infra.Instance) int { return cmp.Compare(a.Identity, b.Identity) })
+	switch {
+	case l.Fault == nil:
+		l.State = infra.Complete
+	case len(l.Instances) > 0:
+		l.State = infra.Partial
+	}
+}
+
+// gathering makes instances of VMs as their pages come in.
+type gathering struct {
+	in         *inventory
+	known      *claimed
+	instances  []infra.Instance
+	candidates map[string]int // for a look at their metadata: index into instances, by managed object id
+	templates  *catalogue
+	seen       map[string]bool
+}
+
+func newGathering(in *inventory, known *claimed, landmarks []infra.Key) *gathering {
+	return &gathering{
+		in: in, known: known, candidates: map[string]int{}, seen: map[string]bool{}, templates: newTemplates(landmarks, in.folders),
+	}
+}
+
+func (g *gathering) add(o types.ObjectContent) {
+	if g.seen[o.Obj.Value] {
+		return // a VM that changes while pages are read can come twice
+	}
+	g.seen[o.Obj.Value] = true
+	m := readVM(o)
+	i := g.in.instance(m)
+	if g.in.candidate(m, i, g.known) {
+		g.candidates[m.ref] = len(g.instances)
+	}
+	g.instances = append(g.instances, i)
+	g.templates.addVM(m)
+}
+
+// eachObject visits the objects of some types below the root folder page by page.
+func (v *vcenter) eachObject(ctx context.Context, specs []types.PropertySpec, visit func(types.ObjectContent)) error {
+	var kinds []string
+	for _, s := range specs {
+		kinds = append(kinds, s.Type)
+	}
+	return v.eachOf(ctx, kinds, specs, visit)
+}
+
+// eachOf is eachObject for types that share properties of a common base.
+func (v *vcenter) eachOf(ctx context.Context, kinds []string, specs []types.PropertySpec, visit func(types.ObjectContent)) error {
+	cv, err := view.NewManager(v.Client).CreateContainerView(ctx, v.ServiceContent.RootFolder, kinds, true)
+	if err != nil {
+		return fmt.Errorf("creating a view: %w", err)
+	}
+	return v.pages(ctx, []types.PropertyFilterSpec{{
+		ObjectSet: []types.ObjectSpec{{
+			Obj: cv.Reference(), Skip: types.NewBool(true),
+			SelectSet: []types.BaseSelectionSpec{&types.TraversalSpec{Type: cv.Reference().Type, Path: "view"}},
+		}},
+		PropSet: specs,
+	}}, visit)
+}
+
+// pages retrieves properties until vCenter says that there is no more. The
+// property collector of govmomi returns nothing at all when a page fails
+// (property/collector.go v0.56.0), so this asks for each page itself.
+func (v *vcenter) pages(ctx context.Context, specs []types.PropertyFilterSpec, visit func(types.ObjectContent)) error {
+	collector := v.ServiceContent.PropertyCollector
+	first, err := methods.RetrievePropertiesEx(ctx, v.Client, &types.RetrievePropertiesEx{
+		This: collector, SpecSet: specs, Options: types.RetrieveOptions{MaxObjects: v.page},
+	})
+	if err != nil {
+		return fmt.Errorf("reading page 1: %w", err)
+	}
+	page := first.Returnval
+	for n := 1; page != nil; n++ {
+		for _, o := range page.Objects {
+			visit(o)
+		}
+		if page.Token == "" {
+			return nil
+		}
+		if n == maxPages {
+			return fmt.Errorf("there are more than %d pages", maxPages)
+		}
+		next, err := methods.ContinueRetrievePropertiesEx(ctx, v.Client, &types.ContinueRetrievePropertiesEx{This: collector, Token: page.Token})
+		if err != nil {
+			return fmt.Errorf("reading page %d: %w", n+1, err)
+		}
+		page = &next.Returnval
+	}
+	return nil
+}

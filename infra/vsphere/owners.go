@@ -1,0 +1,97 @@
+package vsphere
+
+import (
+	"slices"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// owner is what may create VMs for a vSphere cluster: a control plane, a
+// MachineSet or a MachineDeployment, with the VSphereMachineTemplates that it
+// uses or used.
+type owner struct {
+	id           infra.OwnerID
+	controlPlane bool
+	naming       string // template of the Machines' names
+	retired      bool   // a MachineSet that a rollout scaled to nothing
+	templates    []*backup.Record[vsphereTemplate]
+	members      []*member
+}
+
+func (e *estate) owners() []owner {
+	byOwner := map[infra.OwnerID][]*member{}
+	for i := range e.members {
+		m := &e.members[i]
+		for _, id := range e.ownersOf(m) {
+			byOwner[id] = append(byOwner[id], m)
+		}
+	}
+	ours := e.providers()
+	var list []owner
+	add := func(o owner, template string) {
+		if ours[o.id.Cluster] == "" {
+			return
+		}
+		o.members = byOwner[o.id]
+		o.templates = e.templatesOf(o, template)
+		list = append(list, o)
+	}
+	for i := range e.snapshot.ControlPlanes {
+		c := &e.snapshot.ControlPlanes[i]
+		add(owner{id: infra.OwnerID{Cluster: c.Cluster, Kind: c.Kind, Name: c.Name}, controlPlane: true, naming: c.NamingTemplate}, "")
+	}
+	for i := range e.snapshot.Groups {
+		g := &e.snapshot.Groups[i]
+		if g.Kind == "MachineSet" || g.Kind == "MachineDeployment" {
+			template := ""
+			if g.Infrastructure.Group == group && g.Infrastructure.Kind == templateKind {
+				template = g.Infrastructure.Name
+			}
+			add(owner{
+				id: infra.OwnerID{Cluster: g.Cluster, Kind: g.Kind, Name: g.Name}, naming: g.NamingTemplate,
+				retired: g.Kind == "MachineSet" && g.Deployment != "" && g.Desired.Known && g.Desired.N == 0,
+			}, template)
+		}
+	}
+	return list
+}
+
+// ownersOf are the control plane, MachineSet and MachineDeployment of a member.
+func (e *estate) ownersOf(m *member) []infra.OwnerID {
+	var ids []infra.OwnerID
+	add := func(kind, name string) {
+		if name != "" {
+			ids = append(ids, infra.OwnerID{Cluster: m.cluster, Kind: kind, Name: name})
+		}
+	}
+	if m.index >= 0 {
+		machine := &e.snapshot.Machines[m.index]
+		if machine.Owner.Kind != "MachineSet" {
+			add(machine.Owner.Kind, machine.Owner.Name)
+		}
+		add("MachineSet", machine.Set)
+		add("MachineDeployment", machine.Deployment)
+	}
+	return ids
+}
+
+func (e *estate) templatesOf(o owner, current string) []*backup.Record[vsphereTemplate] {
+	names := []string{}
+	if current != "" {
+		names = append(names, current)
+	}
+	for _, m := range o.members {
+		if m.machine != nil && m.machine.Data.Template != "" {
+			names = append(names, m.machine.Data.Template)
+		}
+	}
+	slices.Sort(names)
+	var found []*backup.Record[vsphereTemplate]
+	for _, name := range slices.Compact(names) {
+		if t := e.templates[object{o.id.Cluster.Backup, o.id.Cluster.Namespace, name}]; t != nil {
+			found = append(found, t)
+		}
+	}
+	return found
+}

@@ -1,0 +1,82 @@
+package vsphere
+
+import (
+	"regexp"
+	"strings"
+
+	"drift-detector/infra"
+)
+
+// Name is the provider's name in reports.
+const Name = "vsphere"
+
+// provider implements infra.Provider. Its only state is the ledger of failed
+// logins, which must outlive a single listing.
+type provider struct {
+	logins *ledger
+	page   int32 // objects in one answer
+}
+
+// New returns the vSphere provider. One value serves one run: it counts the
+// logins that failed, so that no account is locked.
+func New() infra.Provider { return &provider{logins: newLedger(), page: pageSize} }
+
+// Spec says what the provider reads from a backup.
+func (p *provider) Spec() infra.Spec {
+	return infra.Spec{
+		Name:  Name,
+		Kinds: []infra.GroupKind{{Group: group, Kind: machineKind}},
+		Want:  want,
+		Keys:  providerIDKeys,
+	}
+}
+
+const providerIDPrefix = "vsphere://"
+
+func providerIDKeys(providerID string) []infra.Key {
+	id := strings.TrimSpace(providerID)
+	if len(id) < len(providerIDPrefix) || !strings.EqualFold(id[:len(providerIDPrefix)], providerIDPrefix) {
+		return nil
+	}
+	if u := uuidOf(id[len(providerIDPrefix):]); u != "" {
+		return []infra.Key{{Kind: keyBIOS, Value: u}}
+	}
+	return nil
+}
+
+// Kinds of keys, see the package documentation.
+const (
+	keyBIOS       = "biosUUID"
+	keyInstance   = "instanceUUID"
+	keyRef        = "vmRef"
+	keyName       = "name"
+	keyVMX        = "vmxFolder"
+	keyDatacenter = "datacenter"
+	keyFolder     = "folder"
+	keyPath       = "path"
+	keyPathRef    = "path+vmRef"
+	keyStem1      = "stem1"
+	keyStem2      = "stem2"
+	keyEndpoint   = "endpoint+ownhost"
+	keyHost       = "host"
+	keyUnreadable = "unreadable"
+	keyPool       = "resourcePool"
+	keyDatastore  = "datastore"
+	keyNetwork    = "network"
+	keyTemplate   = "template"
+)
+
+// nameless is borne by VMs of which not even the name could be read.
+var nameless = infra.Key{Kind: keyUnreadable, Value: "nameless"}
+
+var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+
+// uuidOf is the UUID in lower case, or empty when s is none. CAPV's own pattern
+// ignores case (pkg/util/machines.go v1.16.1).
+func uuidOf(s string) string {
+	s = strings.ToLower(strings.TrimSpace(s))
+	if !uuidForm.MatchString(s) {
+		return ""
+	}
+	return s
+}

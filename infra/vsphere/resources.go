@@ -1,0 +1,188 @@
+package vsphere
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// thing is one object of a vCenter that machines of a cluster need.
+type thing struct {
+	cluster    backup.ClusterID
+	target     string
+	kind, name string
+	key        infra.Key // zero when the name is in a form that cannot be looked up
+}
+
+// users are the objects of the backup that name a thing.
+type users struct {
+	first string
+	more  int
+}
+
+// needed collects what the machines' objects name: first the templates that new
+// machines are made from, then the machines themselves.
+type needed struct {
+	estate *estate
+	things map[thing]*users
+}
+
+// resources lists what must exist for a machine to be replaced.
+func (e *estate) resources() []infra.Resource {
+	n := &needed{e, map[thing]*users{}}
+	n.addTemplates()
+	for i := range e.members {
+		n.addMember(&e.members[i])
+	}
+	list := make([]infra.Resource, 0, len(n.things))
+	for t, by := range n.things {
+		r := infra.Resource{Cluster: t.cluster, Target: t.target, Kind: t.kind, Name: t.name, UsedBy: by.first}
+		if by.more > 0 {
+			r.UsedBy += fmt.Sprintf(" and %d more", by.more)
+		}
+		if !t.key.IsZero() {
+			r.Keys = []infra.Key{t.key}
+		}
+		list = append(list, r)
+	}
+	slices.SortFunc(list, func(a, b infra.Resource) int {
+		return cmp.Or(compareClusters(a.Cluster, b.Cluster), cmp.Compare(a.Target, b.Target), cmp.Compare(a.Kind, b.Kind),
+			cmp.Compare(a.Name, b.Name), slices.CompareFunc(a.Keys, b.Keys, compareKeys))
+	})
+	return list
+}
+
+func compareKeys(a, b infra.Key) int {
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Value, b.Value))
+}
+
+// addTemplates goes over the templates in use. Of machines in failure domains
+// only the VSphereVMs say where they go: the domain overrides the template
+// (CAPV pkg/services/vimmachine.go v1.16.1).
+func (n *needed) addTemplates() {
+	type use struct {
+		cluster backup.ClusterID
+		name    string
+	}
+	zoned := map[use]bool{} // in use, and whether only the source of the clone counts
+	for _, o := range n.estate.owners() {
+		if o.retired && len(o.members) == 0 {
+			continue // what its template names may rightly be gone
+		}
+		inZone := slices.ContainsFunc(o.members, func(m *member) bool { return n.estate.zoneOf(m) != "" })
+		for _, t := range o.templates {
+			u := use{o.id.Cluster, t.Name}
+			zoned[u] = zoned[u] || inZone
+		}
+	}
+	order := slices.SortedFunc(maps.Keys(zoned), func(a, b use) int {
+		return cmp.Or(compareClusters(a.cluster, b.cluster), cmp.Compare(a.name, b.name))
+	})
+	for _, u := range order {
+		t := n.estate.templates[object{u.cluster.Backup, u.cluster.Namespace, u.name}]
+		spec := n.estate.merge(u.cluster, "", t.Data.Spec)
+		want := t.Data.Needs
+		if zoned[u] {
+			want, spec.Folder = needs{Template: want.Template}, ""
+		}
+		n.add(u.cluster, spec, want, templateKind+" "+t.Namespace+"/"+t.Name)
+	}
+}
+
+// zoneOf is the failure domain of a machine.
+func (e *estate) zoneOf(m *member) string {
+	zone := ""
+	if m.index >= 0 {
+		zone = e.snapshot.Machines[m.index].FailureDomain
+	}
+	if m.machine != nil {
+		zone = cmp.Or(zone, m.machine.Data.FailureDomain)
+	}
+	return zone
+}
+
+// addMember takes a machine's own word from its VSphereVM, into which CAPV has
+// merged all. What a VM was cloned from is not needed any more once the VM is
+// there and its template says what the next one is cloned from.
+func (n *needed) addMember(m *member) {
+	var want needs
+	spec, user := m.spec, ""
+	switch {
+	case m.vm != nil:
+		want, user = m.vm.Data.Needs, vmKind+" "+m.vm.Namespace+"/"+m.vm.Name
+	case m.machine != nil:
+		want, user = m.machine.Data.Needs, machineKind+" "+m.machine.Namespace+"/"+m.machine.Name
+		if n.estate.zoneOf(m) != "" {
+			want, spec.Folder = needs{Template: want.Template}, ""
+		}
+	default:
+		return
+	}
+	if key, _, _ := n.estate.strong(m); !key.IsZero() && n.estate.templateOf(m) != nil {
+		want.Template = ""
+	}
+	n.add(m.cluster, spec, want, user)
+}
+
+// templateOf is the VSphereMachineTemplate that a machine was made from.
+func (e *estate) templateOf(m *member) *backup.Record[vsphereTemplate] {
+	if m.machine == nil || m.machine.Data.Template == "" {
+		return nil
+	}
+	return e.templates[object{m.cluster.Backup, m.machine.Namespace, m.machine.Data.Template}]
+}
+
+// add notes what one object names.
+func (n *needed) add(cluster backup.ClusterID, spec cloneSpec, want needs, user string) {
+	at := n.estate.placeOf(spec)
+	target := n.estate.targetID(cluster, at.Server)
+	note := func(kind, name string, key infra.Key) {
+		if name = strings.TrimSpace(name); name == "" {
+			return // CAPV takes vCenter's default, if there is one only
+		}
+		t := thing{cluster, target, kind, name, key}
+		if by := n.things[t]; by != nil {
+			by.more++
+		} else {
+			n.things[t] = &users{first: user}
+		}
+	}
+	note("folder", spec.Folder, at.folderKey())
+	note("resource pool", want.Pool, at.ask(keyPool, want.Pool))
+	note("datastore", want.Datastore, at.ask(keyDatastore, want.Datastore))
+	note("template", want.Template, at.ask(keyTemplate, want.Template))
+	for i, name := range want.Networks {
+		if !slices.Contains(want.Networks[:i], name) {
+			note("network", name, at.ask(keyNetwork, name))
+		}
+	}
+}
+
+// roots are the folders of a datacenter below which govmomi's finder looks for
+// each kind (govmomi find/finder.go v0.56.0).
+var roots = map[string]string{keyPool: "host", keyDatastore: "datastore", keyNetwork: "network", keyTemplate: "vm"}
+
+// ask is the key of a thing that is to be looked up, or zero when its name is in
+// a form that only vCenter can resolve: with wild cards, by a network's switch
+// or segment id, or by a path through a host.
+func (p place) ask(kind, name string) infra.Key {
+	s := strings.TrimSpace(name)
+	_, below, absolute := strings.Cut(s, "/"+roots[kind]+"/")
+	switch {
+	case s == "" || strings.ContainsAny(s, `*?[\`) || strings.Contains(s, ".."):
+		return infra.Key{}
+	case strings.HasPrefix(s, "/") && (!absolute || below == ""):
+		return infra.Key{}
+	case kind == keyNetwork && uuidOf(s) != "":
+		return infra.Key{}
+	}
+	return infra.Key{Kind: kind, Value: p.Server + datacenterPath(p.Datacenter) + asked + s}
+}
+
+// asked parts the datacenter from the name in keys of things; no path holds it.
+const asked = "//"

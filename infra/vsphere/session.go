@@ -1,0 +1,172 @@
+package vsphere
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/vmware/govmomi/fault"
+	"github.com/vmware/govmomi/session"
+	"github.com/vmware/govmomi/vim25"
+	"github.com/vmware/govmomi/vim25/soap"
+	"github.com/vmware/govmomi/vim25/types"
+
+	"drift-detector/infra"
+)
+
+// Bounds in time and size on what a vCenter may do.
+const (
+	dialTimeout  = 10 * time.Second
+	firstTimeout = 30 * time.Second // for a server to say what it is
+	callTimeout  = 2 * time.Minute
+	loginGrace   = 3 * time.Second // for a login that is under way when the run is interrupted
+	logoutTime   = 5 * time.Second
+	maxAnswer    = 64 << 20
+)
+
+// vcenter is a session.
+type vcenter struct {
+	*vim25.Client
+	manager *session.Manager
+	page    int32
+}
+
+// connect opens a session. It contacts nothing before the certificate of the
+// server is verified, and sends the credential nowhere else.
+func (p *provider) connect(ctx context.Context, t infra.Target, d *detail) (*vcenter, error) {
+	trusts := []infra.Trust{d.trust}
+	if !d.trust.Insecure && len(d.thumbprints) > 0 {
+		trusts = trusts[:0]
+		for _, tp := range d.thumbprints {
+			pinned := d.trust
+			pinned.Thumbprint = tp
+			trusts = append(trusts, pinned)
+		}
+	}
+	var refused error
+	for _, trust := range trusts {
+		c, err := dial(ctx, t, d, trust)
+		var untrusted *infra.CertificateError
+		if errors.As(err, &untrusted) || errors.Is(err, errBadTrust) {
+			refused = err
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		return p.login(ctx, c, t)
+	}
+	return nil, refused
+}
+
+// errBadTrust says that what is recorded to trust a server by is unusable.
+var errBadTrust = errors.New("nothing says which certificate to trust")
+
+// dial reads the service content, which needs no session.
+func dial(ctx context.Context, t infra.Target, d *detail, trust infra.Trust) (*vim25.Client, error) {
+	conf, err := trust.TLSConfig()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errBadTrust, err)
+	}
+	host := d.server.String()
+	if t.Dial != "" {
+		host = t.Dial
+	}
+	c := soap.NewClient(&url.URL{Scheme: "https", Host: host, Path: vim25.Path}, false)
+	c.UserAgent = "drift-detector"
+	// govmomi's own transport dials without the context and trusts in its own
+	// way (vim25/soap/client.go v0.56.0).
+	c.Transport = &infra.Bounded{Next: transport(conf), Limit: maxAnswer}
+	c.Timeout = callTimeout
+	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	ctx, cancel := context.WithTimeout(ctx, firstTimeout)
+	defer cancel()
+	return vim25.NewClient(ctx, c)
+}
+
+func transport(conf *tls.Config) *http.Transport {
+	return &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment, // the operator's, never the backup's
+		DialContext:           (&net.Dialer{Timeout: dialTimeout}).DialContext,
+		TLSClientConfig:       conf,
+		TLSHandshakeTimeout:   dialTimeout,
+		ResponseHeaderTimeout: callTimeout,
+		MaxIdleConnsPerHost:   1,
+		ForceAttemptHTTP2:     false,
+	}
+}
+
+// errLockout says that no further login is tried.
+var errLockout = fmt.Errorf("%d logins of this account have failed; no further one is tried, so that it is not locked", maxFailedLogins)
+
+// login logs in once with the credential as it is and, when that fails and it
+// ends in white space as `echo | base64` leaves it, once without. CAPV itself
+// uses the bytes as they are.
+func (p *provider) login(ctx context.Context, c *vim25.Client, t infra.Target) (*vcenter, error) {
+	cred, _ := t.Credential.(credential)
+	user, password := cred.user.Reveal(), cred.password.Reveal()
+	// Two addresses of one vCenter are one place where an account gets locked.
+	server := cmp.Or(c.ServiceContent.About.InstanceUuid, t.Endpoint)
+	turn, err := p.logins.enter(ctx, account{server, strings.ToLower(strings.TrimSpace(user))})
+	if err != nil {
+		return nil, err
+	}
+	defer turn.leave()
+	v := &vcenter{Client: c, manager: session.NewManager(c), page: p.page}
+	attempts := [][2]string{{user, password}}
+	if u, w := trimEnd(user), trimEnd(password); u != user || w != password {
+		attempts = append(attempts, [2]string{u, w})
+	}
+	var failure error
+	for _, a := range attempts {
+		if turn.exhausted() {
+			return nil, errors.Join(errLockout, failure)
+		}
+		failure = v.login(ctx, a[0], a[1])
+		if failure == nil {
+			return v, nil
+		}
+		if !fault.Is(failure, &types.InvalidLogin{}) {
+			return nil, failure
+		}
+		turn.failed++
+	}
+	return nil, failure
+}
+
+func trimEnd(s string) string { return strings.TrimRight(s, " \t\r\n") }
+
+// login outlives an interrupted context for a moment: a session that vCenter
+// has opened and nobody has heard of could not be logged out.
+func (v *vcenter) login(ctx context.Context, user, password string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() {
+		select {
+		case <-time.After(loginGrace):
+			cancel()
+		case <-detached.Done():
+		}
+	})
+	defer stop()
+	return v.manager.Login(detached, url.UserPassword(user, password))
+}
+
+// logout ends the session, also when the run was interrupted.
+func (v *vcenter) logout(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), logoutTime)
+	defer cancel()
+	err := v.manager.Logout(ctx)
+	v.CloseIdleConnections()
+	return err
+}

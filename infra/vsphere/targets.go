@@ -1,0 +1,143 @@
+package vsphere
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// detail is what a listing needs beside the credential. It holds no secret.
+type detail struct {
+	server      infra.Endpoint
+	trust       infra.Trust
+	thumbprints []string // to be tried in this order; empty: trust as it stands
+	claimed     *claimed
+}
+
+// claimed are the BIOS UUIDs that the backup records: a VM that bears one is
+// known, and its own metadata is left alone.
+type claimed struct{ uuids map[string]bool }
+
+// Targets says which vCenters to list, with which account. Places that share
+// server, user and password are one target, so that there is one login.
+func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.Access) []infra.Target {
+	e := newEstate(s)
+	known := &claimed{uuids: map[string]bool{}}
+	for i := range e.members {
+		if key, _, _ := e.strong(&e.members[i]); key != (infra.Key{}) {
+			known.uuids[key.Value] = true
+		}
+	}
+	type login struct{ server, user, password string }
+	at := map[login]int{}
+	var targets []infra.Target
+	for _, h := range e.homes() {
+		t := e.target(h, secrets, a, known)
+		if c, ok := t.Credential.(credential); ok && t.Refused == nil {
+			k := login{h.server, c.user.Reveal(), c.password.Reveal()}
+			if i, merged := at[k]; merged {
+				merge(&targets[i], t)
+				continue
+			}
+			at[k] = len(targets)
+		}
+		targets = append(targets, t)
+	}
+	for i := range targets {
+		finish(&targets[i], a)
+	}
+	return targets
+}
+
+func (e *estate) target(h *home, secrets *backup.Secrets, a infra.Access, known *claimed) infra.Target {
+	t := infra.Target{IDs: []string{h.id}, Provider: Name, Endpoint: h.server, Clusters: h.clusters}
+	for _, f := range h.landmarks {
+		t.Landmarks = append(t.Landmarks, infra.Key{Kind: keyFolder, Value: f})
+	}
+	t.Landmarks = append(t.Landmarks, h.needed...)
+	server, err := infra.ParseEndpoint(h.raw)
+	if err != nil {
+		t.Refused = refusedServer(h, err)
+		return t
+	}
+	if dial := a.DialAddress(server); dial != server.String() {
+		t.Dial = dial
+	}
+	given, ok := a.CredentialFor(server.String())
+	f, overridden := override(given, ok)
+	if !overridden {
+		var fault *infra.Fault
+		if f, fault = e.credentialOf(h, secrets); fault != nil {
+			t.Refused = fault
+			t.Refused.Message = fmt.Sprintf("no credential for vCenter %s: %s", server, t.Refused.Message)
+			return t
+		}
+	}
+	t.Credential, t.Source, t.Warnings = f.credential, f.source, slices.Concat(f.warnings, h.ignored)
+	t.Account = strings.TrimSpace(f.user.Reveal())
+	d := &detail{
+		server: server, thumbprints: h.thumbprints, claimed: known,
+		trust: infra.Trust{ServerName: server.Host, Thumbprint: given.Thumbprint, CA: given.CA, Insecure: a.InsecureSkipVerify},
+	}
+	if given.Thumbprint != "" || len(given.CA) > 0 {
+		d.thumbprints = nil // the operator knows better than the backup
+	}
+	t.Detail = d
+	return t
+}
+
+func refusedServer(h *home, err error) *infra.Fault {
+	f := &infra.Fault{
+		Reason: "BadEndpoint", Message: fmt.Sprintf("server %q in the backup %v", strings.TrimPrefix(h.server, "invalid:"), err),
+		Hint: "correct the server of its VSphereCluster or VSphereVM; drift-detector contacts https:// servers only",
+	}
+	switch {
+	case strings.TrimSpace(h.raw) == "":
+		f.Message = fmt.Sprintf("the backup names no vCenter for %d clusters", len(h.clusters))
+		f.Hint = "see which VSphereCluster or VSphereVM the backup lacks"
+	case errors.Is(err, infra.ErrPlainHTTP):
+		f.Message = fmt.Sprintf("server %q in the backup: %v", strings.TrimPrefix(h.server, "invalid:"), err)
+	}
+	return f
+}
+
+// merge adds a place to the target that logs in with the same credential.
+func merge(into *infra.Target, t infra.Target) {
+	into.Join(t)
+	to := into.Detail.(*detail)
+	to.thumbprints = append(to.thumbprints, t.Detail.(*detail).thumbprints...)
+}
+
+// maxThumbprints bounds how many certificates a target may try: a renewed one
+// leaves its predecessor in older objects, more is no honest backup.
+const maxThumbprints = 8
+
+func finish(t *infra.Target, a infra.Access) {
+	slices.Sort(t.IDs)
+	slices.SortFunc(t.Clusters, compareClusters)
+	t.Clusters = slices.Compact(t.Clusters)
+	slices.SortFunc(t.Landmarks, compareKeys)
+	t.Landmarks = slices.Compact(t.Landmarks)
+	slices.Sort(t.Warnings)
+	t.Warnings = slices.Compact(t.Warnings)
+	d, ok := t.Detail.(*detail)
+	if !ok {
+		return
+	}
+	var distinct []string
+	for _, tp := range d.thumbprints {
+		if !slices.Contains(distinct, tp) && len(distinct) < maxThumbprints {
+			distinct = append(distinct, tp)
+		}
+	}
+	d.thumbprints = distinct
+	where := t.Endpoint
+	if t.Dial != "" {
+		where += " (reached at " + t.Dial + ")"
+	}
+	a.Say("vCenter %s: user %s from %s", where, t.Account, t.Source)
+}

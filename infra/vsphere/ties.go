@@ -1,0 +1,267 @@
+package vsphere
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// Lengths of the hash or random part that a MachineDeployment puts behind its
+// name to name a MachineSet: a random suffix since Cluster API 1.6, before that
+// an encoded hash of up to ten characters (machinedeployment_sync.go v1.2.0, v1.6.0).
+const (
+	minSetSuffix = suffixLen
+	maxSetSuffix = 10
+)
+
+// minAnchor is how many characters of its owner's own name a naming template
+// must leave in a VM's name. Fewer would tie the VMs of whoever else uses the
+// same template.
+const minAnchor = 4
+
+// ties says what connects VMs that no machine claims with the clusters of the
+// backup. All of it holds only in folders where the cluster's own VMs are.
+func (e *estate) ties() []infra.Tie {
+	folders := e.foldersOf()
+	var ties []infra.Tie
+	patterns := map[patternKey]*infra.Tie{}
+	for _, o := range e.owners() {
+		for _, f := range slices.Sorted(maps.Keys(folders[o.id.Cluster])) {
+			for _, shape := range o.shapes() {
+				if shape.plain {
+					ties = append(ties, o.stem(f))
+				} else {
+					o.addPatterns(patterns, f, shape)
+				}
+			}
+		}
+	}
+	for _, t := range patterns {
+		ties = append(ties, *t)
+	}
+	for id, in := range folders {
+		ties = append(ties, e.placeTies(id, in)...)
+	}
+	slices.SortFunc(ties, compareTies)
+	return ties
+}
+
+// foldersOf are the folders where each cluster's VMs are, or where its owners'
+// templates put new ones.
+func (e *estate) foldersOf() map[backup.ClusterID]map[string]place {
+	of := map[backup.ClusterID]map[string]place{}
+	add := func(id backup.ClusterID, p place) {
+		if of[id] == nil {
+			of[id] = map[string]place{}
+		}
+		of[id][p.Folder] = p
+	}
+	for i := range e.members {
+		if m := &e.members[i]; m.vm != nil || m.machine != nil {
+			add(m.cluster, m.at)
+		}
+	}
+	for _, o := range e.owners() {
+		for _, t := range o.templates {
+			add(o.id.Cluster, e.placeOf(e.merge(o.id.Cluster, "", t.Data.Spec)))
+		}
+	}
+	return of
+}
+
+// shape is one way in which an owner's VMs come to their names.
+type shape struct {
+	plain      bool // machine and VM have Cluster API's default names
+	os, naming string
+}
+
+func (o *owner) shapes() []shape {
+	seen := map[shape]bool{}
+	add := func(os, naming string) {
+		if os = strings.ToLower(os); !isWindows(os) {
+			os = ""
+		}
+		seen[shape{plain: o.naming == "" && os == "" && naming == "", os: os, naming: naming}] = true
+	}
+	for _, m := range o.members {
+		if m.machine != nil {
+			add(m.machine.Data.OS, m.machine.Data.Naming)
+		}
+	}
+	for _, t := range o.templates {
+		add(t.Data.OS, t.Data.Naming)
+	}
+	if len(seen) == 0 {
+		add("", "")
+	}
+	return slices.SortedFunc(maps.Keys(seen), func(a, b shape) int {
+		return cmp.Or(cmp.Compare(a.os, b.os), cmp.Compare(a.naming, b.naming))
+	})
+}
+
+// stem ties by the default names, which keys can express.
+func (o *owner) stem(folder string) infra.Tie {
+	t := infra.Tie{
+		Cluster: o.id.Cluster, Grade: infra.Medium, Owner: o.id, ControlPlane: o.controlPlane, Specificity: len(o.id.Name),
+		Key:    infra.Key{Kind: keyStem1, Value: folder + "/" + stemOf(o.id.Name)},
+		Detail: fmt.Sprintf("its name is %s %s + %d characters, in folder %s", o.id.Kind, o.id.Name, suffixLen, folder),
+	}
+	if o.id.Kind == "MachineDeployment" {
+		t.Key = infra.Key{Kind: keyStem2, Value: folder + "/" + o.id.Name}
+		t.Detail = fmt.Sprintf("its name is MachineDeployment %s + a MachineSet's suffix + %d characters, in folder %s", o.id.Name, suffixLen, folder)
+	}
+	return t
+}
+
+// stemOf is what precedes the random characters of the names that Cluster API
+// generates from an owner's name.
+func stemOf(name string) string {
+	base := name + "-"
+	if len(base) > maxName-suffixLen {
+		base = base[:maxName-suffixLen]
+	}
+	return base
+}
+
+// stems are the keys that a VM bears for its own name: the other side of stem.
+func stems(folder, name string) []infra.Key {
+	n := len(name) - suffixLen
+	if n <= 0 || !allSafe(name[n:]) || (name[n-1] != '-' && len(name) != maxName) {
+		return nil
+	}
+	keys := []infra.Key{{Kind: keyStem1, Value: folder + "/" + name[:n]}}
+	set := strings.TrimSuffix(name[:n], "-")
+	if dash := strings.LastIndex(set, "-"); dash > 0 {
+		if hash := set[dash+1:]; len(hash) >= minSetSuffix && len(hash) <= maxSetSuffix && allSafe(hash) {
+			keys = append(keys, infra.Key{Kind: keyStem2, Value: folder + "/" + set[:dash]})
+		}
+	}
+	return keys
+}
+
+func allSafe(s string) bool {
+	return strings.Trim(s, safe) == ""
+}
+
+// patternKey is what makes two patterns one: owners of one cluster may have
+// names that look alike once a template has cut them.
+type patternKey struct {
+	cluster         backup.ClusterID
+	pattern, folder string
+}
+
+func (o *owner) addPatterns(all map[patternKey]*infra.Tie, folder string, s shape) {
+	for _, machine := range o.machineNames() {
+		name, ok := vmName(machine, s.os, s.naming)
+		anchor := anchored(name, o.id.Name, o.id.Cluster.Name)
+		if !ok || len(name)-name.literals() < suffixLen || anchor < minAnchor {
+			continue
+		}
+		k := patternKey{o.id.Cluster, name.pattern(), folder}
+		if have := all[k]; have != nil {
+			if have.Owner != o.id {
+				have.Owner = infra.OwnerID{Cluster: o.id.Cluster}
+				have.ControlPlane = have.ControlPlane && o.controlPlane
+				have.Detail = fmt.Sprintf("its name is what a naming template makes of several owners of cluster %s, in folder %s", o.id.Cluster.Name, folder)
+			}
+			continue
+		}
+		all[k] = &infra.Tie{
+			Cluster: o.id.Cluster, Grade: infra.Medium, Owner: o.id, ControlPlane: o.controlPlane, Specificity: anchor,
+			Pattern: k.pattern, Within: infra.Key{Kind: keyFolder, Value: folder},
+			Detail: fmt.Sprintf("its name is what the naming template or OS of %s %s makes of a machine's name, in folder %s", o.id.Kind, o.id.Name, folder),
+		}
+	}
+}
+
+// machineNames are the names that Machines of the owner can have.
+func (o *owner) machineNames() []text {
+	bases := []text{literal(o.id.Name)}
+	if o.id.Kind == "MachineDeployment" {
+		bases = nil
+		for n := minSetSuffix; n <= maxSetSuffix; n++ {
+			bases = append(bases, join(literal(o.id.Name+"-"), random(n)))
+		}
+	}
+	var names []text
+	for _, base := range bases {
+		if o.naming == "" {
+			names = append(names, generated(join(base, literal("-"))))
+			continue
+		}
+		fields := map[string]text{
+			".cluster.name": literal(o.id.Cluster.Name),
+			".random":       random(suffixLen),
+		}
+		if o.controlPlane {
+			fields[".kubeadmControlPlane.name"] = base
+		} else {
+			fields[".machineSet.name"] = base
+		}
+		if t, ok := expand(o.naming, fields); ok && len(t) <= maxName {
+			names = append(names, t)
+		}
+	}
+	return names
+}
+
+// anchored is the length of the longest run of literal characters in the name
+// that also begins one of the anchors.
+func anchored(name text, anchors ...string) (longest int) {
+	for _, a := range anchors {
+		for at := range name {
+			n := 0
+			for _, r := range a {
+				if at+n >= len(name) || name[at+n] != r {
+					break
+				}
+				n++
+			}
+			longest = max(longest, n)
+		}
+	}
+	return longest
+}
+
+// placeTies say no more than that a VM lies where the cluster's VMs lie, or
+// that its own bootstrap data calls the cluster's API.
+func (e *estate) placeTies(id backup.ClusterID, folders map[string]place) []infra.Tie {
+	var ties []infra.Tie
+	endpoint := ""
+	if c := e.known[id]; c != nil {
+		endpoint = strings.ToLower(c.Endpoint)
+	}
+	for f, p := range folders {
+		if !p.Root {
+			ties = append(ties, infra.Tie{
+				Cluster: id, Grade: infra.Place, Key: p.folderKey(), Owner: infra.OwnerID{Cluster: id},
+				Detail: fmt.Sprintf("it lies in folder %s, as machines of cluster %s/%s do", f, id.Namespace, id.Name),
+			})
+		}
+		if endpoint != "" {
+			ties = append(ties, infra.Tie{
+				Cluster: id, Grade: infra.Medium, Key: endpointKey(f, endpoint), Owner: infra.OwnerID{Cluster: id},
+				Detail: fmt.Sprintf("its bootstrap data names the cluster's API endpoint %s and its metadata its own name, in folder %s", endpoint, f),
+			})
+		}
+	}
+	return ties
+}
+
+func endpointKey(folder, endpoint string) infra.Key {
+	return infra.Key{Kind: keyEndpoint, Value: folder + " " + endpoint}
+}
+
+func compareTies(a, b infra.Tie) int {
+	return cmp.Or(
+		compareClusters(a.Cluster, b.Cluster), -cmp.Compare(a.Grade, b.Grade),
+		cmp.Compare(a.Key.Kind, b.Key.Kind), cmp.Compare(a.Key.Value, b.Key.Value),
+		cmp.Compare(a.Within.Value, b.Within.Value), cmp.Compare(a.Pattern, b.Pattern),
+		cmp.Compare(a.Owner.Kind, b.Owner.Kind), cmp.Compare(a.Owner.Name, b.Owner.Name),
+	)
+}

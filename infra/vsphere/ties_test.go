@@ -1,0 +1,177 @@
+package vsphere
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// tiedTo returns the ties, "grade owner", that a VM of a name in a folder of vc1 fits.
+func tiedTo(t *testing.T, c infra.Claims, folder, name string) []string {
+	t.Helper()
+	full := "vc1.example:443" + folder
+	bears := append(stems(full, name), infra.Key{Kind: keyFolder, Value: full})
+	var tied []string
+	for _, tie := range c.Ties {
+		fits := slices.Contains(bears, tie.Key)
+		if tie.Pattern != "" {
+			fits = slices.Contains(bears, tie.Within) && regexp.MustCompile(tie.Pattern).MatchString(name)
+		}
+		if fits {
+			tied = append(tied, strings.TrimSpace(fmt.Sprintf("%d %s %s", tie.Grade, tie.Owner.Kind, tie.Owner.Name)))
+		}
+		if tie.Detail == "" {
+			t.Errorf("tie %+v has no words", tie)
+		}
+	}
+	slices.Sort(tied)
+	return tied
+}
+
+func TestTies(t *testing.T) {
+	const (
+		place = "1"
+		cp    = "2 KubeadmControlPlane prod-cp"
+		ms    = "2 MachineSet prod-md-0-abcde"
+		md    = "2 MachineDeployment prod-md-0"
+		any   = "2"
+	)
+	const folder = "/DC0/vm/prod"
+	naming := func(template string) func(*estateBackup) {
+		return func(b *estateBackup) {
+			b.set(templates.Resource(), "spec.template.spec.namingStrategy", fields{"template": template})
+			b.set(machines.Resource(), "spec.namingStrategy", fields{"template": template})
+		}
+	}
+	machineNaming := func(template string) func(*estateBackup) {
+		return func(b *estateBackup) {
+			for _, resource := range []string{"machinesets" + capiGroup, "machinedeployments" + capiGroup} {
+				b.set(resource, "spec.machineNaming", fields{"template": template})
+			}
+		}
+	}
+	plain := func(*estateBackup) {}
+	windows := func(b *estateBackup) {
+		b.set(templates.Resource(), "spec.template.spec.os", "Windows").set(machines.Resource(), "spec.os", "Windows")
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*estateBackup)
+		folder string
+		vm     string
+		want   []string
+	}{
+		{"known MachineSet", plain, folder, "prod-md-0-abcde-bcdfg", []string{place, ms}},
+		{"MachineSet of a later rollout", plain, folder, "prod-md-0-xz2b4-bcdfg", []string{place, md}},
+		{"MachineSet with an old hash", plain, folder, "prod-md-0-5d7f8b9c4-bcdfg", []string{place, md}},
+		{"hash too long", plain, folder, "prod-md-0-5d7f8b9c4x2-bcdfg", []string{place}},
+		{"control plane", plain, folder, "prod-cp-bcdfg", []string{place, cp}},
+		{"vowels are not random", plain, folder, "prod-cp-abcde", []string{place}},
+		{"another cluster's prefix", plain, folder, "prod-md-0-db", []string{place}},
+		{"another folder", plain, "/DC0/vm/other", "prod-cp-bcdfg", nil},
+		{"another datacenter", plain, "/DC1/vm/prod", "prod-cp-bcdfg", nil},
+		{"root folder says nothing by itself", func(b *estateBackup) {
+			for _, resource := range []string{vms.Resource(), machines.Resource()} {
+				b.set(resource, "spec.folder", "")
+			}
+			b.set(templates.Resource(), "spec.template.spec.folder", "/DC0/vm")
+		}, "/DC0/vm", "prod-cp-bcdfg", []string{cp}},
+		{"naming template", naming("vm-{{ .machine.name | trunc 12 }}-{{ .machine.name | trunc -5 }}"), folder, "vm-prod-md-0-ab-bcdfg", []string{place, ms}},
+		{"naming template, default name", naming("vm-{{ .machine.name }}"), folder, "prod-md-0-abcde-bcdfg", []string{place}},
+		{"naming template, later rollout", naming("vm-{{ .machine.name }}"), folder, "vm-prod-md-0-xz2b4-bcdfg", []string{place, md}},
+		{"naming template without the owner", naming("vm-{{ .machine.name | trunc -5 }}"), folder, "vm-bcdfg", []string{place}},
+		{"naming template without random part", naming("{{ .machine.name | trunc 9 }}-x"), folder, "prod-md-0-x", []string{place}},
+		{"naming template that is not understood", naming("{{ .machine.name | sha256sum }}"), folder, "prod-md-0-abcde-bcdfg", []string{place}},
+		{"machine naming template", machineNaming("{{ .cluster.name }}-w-{{ .machineSet.name }}-{{ .random }}"), folder, "prod-w-prod-md-0-abcde-bcdfg", []string{place, ms}},
+		{"machine naming template of many", machineNaming("{{ .cluster.name }}-worker-{{ .random }}"), folder, "prod-worker-bcdfg", []string{place, any}},
+		{"both templates", func(b *estateBackup) {
+			machineNaming("{{ .machineSet.name }}-{{ .random }}-x")(b)
+			naming(`{{ .machine.name | trimSuffix "-x" }}`)(b)
+		}, folder, "prod-md-0-abcde-bcdfg", []string{place, ms}},
+		{"Windows", windows, folder, "prod-md-0-bcdfg", []string{place, any}},
+		{"Windows, default name", windows, folder, "prod-md-0-abcde-bcdfg", []string{place}},
+		{"Windows leaves the control plane", windows, folder, "prod-cp-bcdfg", []string{place, cp}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newEstateBackup()
+			c.change(b)
+			if got := tiedTo(t, b.claims(t), c.folder, c.vm); !slices.Equal(got, c.want) {
+				t.Errorf("%s in %s: %v, want %v", c.vm, c.folder, got, c.want)
+			}
+		})
+	}
+}
+
+func TestLongestOwnerIsMostSpecific(t *testing.T) {
+	c := newEstateBackup().claims(t)
+	by := map[string]int{}
+	for _, tie := range c.Ties {
+		by[tie.Owner.Name] = max(by[tie.Owner.Name], tie.Specificity)
+	}
+	if !(by["prod-md-0-abcde"] > by["prod-md-0"] && by["prod-md-0"] > by["prod-cp"]) {
+		t.Errorf("specificity %v", by)
+	}
+}
+
+func TestEndpointTie(t *testing.T) {
+	c := newEstateBackup().claims(t)
+	want := endpointKey("vc1.example:443/DC0/vm/prod", "10.0.0.9:6443")
+	if !slices.ContainsFunc(c.Ties, func(tie infra.Tie) bool { return tie.Key == want && tie.Grade == infra.Medium }) {
+		t.Errorf("no tie by %s in %+v", want, c.Ties)
+	}
+}
+
+func TestProofs(t *testing.T) {
+	cluster := backup.ClusterID{Namespace: "team", Name: "prod"}
+	const target = "vsphere/vc1.example:443/Secret/team/prod"
+	folder := infra.Key{Kind: keyFolder, Value: "vc1.example:443/DC0/vm/prod"}
+	strong := infra.Key{Kind: keyBIOS, Value: uuid1}
+	for name, c := range map[string]struct {
+		change   func(*estateBackup)
+		all, any []infra.Key
+	}{
+		"folder":                 {func(*estateBackup) {}, []infra.Key{folder}, nil},
+		"root folder":            {func(b *estateBackup) { b.set(vms.Resource(), "spec.folder", "/DC0/vm") }, nil, []infra.Key{strong}},
+		"folder of no VSphereVM": {func(b *estateBackup) { b.drop(vms.Resource()) }, nil, []infra.Key{strong}},
+		"nothing at all": {func(b *estateBackup) {
+			b.drop(vms.Resource()).set(machines.Resource(), "spec.providerID", "").set("machines"+capiGroup, "spec.providerID", nil)
+		}, nil, nil},
+	} {
+		b := newEstateBackup()
+		c.change(b)
+		proofs := b.claims(t).Proofs
+		if len(proofs) != 1 || proofs[0].Cluster != cluster || proofs[0].Target != target || proofs[0].Hint == "" ||
+			!slices.Equal(proofs[0].All, c.all) || !slices.Equal(proofs[0].Any, c.any) {
+			t.Errorf("%s: %+v", name, proofs)
+		}
+	}
+}
+
+func TestAbsences(t *testing.T) {
+	b := newEstateBackup().drop(vms.Resource()).set("machines"+capiGroup, "spec.failureDomain", "zone-a")
+	b.set(clusters.Resource(), "spec.identityRef", fields{"kind": identityKind, "name": "shared"})
+	b.put(zones.Resource(), newObject(group+"/v1beta1", zoneKind, "", "zone-b", fields{"spec.failureDomain": "domain-b"}))
+	other := newObject(group+"/v1beta1", clusterKind, "team", "another", fields{"spec.identityRef": fields{"kind": identityKind, "name": "shared"}})
+	b.put(clusters.Resource(), other)
+	var got []string
+	for _, a := range b.claims(t).Absent {
+		line := a.Kind + " " + a.Name + " by " + a.ReferredBy
+		for _, id := range a.Halts {
+			line += ", halts " + id.Name
+		}
+		got = append(got, line)
+	}
+	want := []string{
+		"VSphereClusterIdentity shared by VSphereCluster team/another and 1 more, halts another, halts prod",
+		"VSphereDeploymentZone zone-a by Machine team/prod-md-0-abcde-vwxyz",
+		"VSphereFailureDomain domain-b by VSphereDeploymentZone zone-b",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
