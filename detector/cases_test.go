@@ -1,0 +1,365 @@
+package detector
+
+import (
+	"testing"
+	"time"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// The numbers are those of the edge cases in the domain notes that the
+// detector, rather than a loader or a provider, must handle.
+func TestEdgeCases(t *testing.T) {
+	other := backup.ClusterID{Namespace: "tenant", Name: "prod-eu"}
+	for _, tc := range []struct {
+		name    string
+		arrange func(*scene)
+		want    []wish
+	}{
+		{"6 unsupported provider is Unknown, not Stale", func(s *scene) {
+			s.worker("m").Provider = ""
+		}, []wish{{name: "m", status: Unknown, reason: UnsupportedProvider}}},
+
+		{"8 equal names in two namespaces stay apart", func(s *scene) {
+			twin := backup.ClusterID{Namespace: "other", Name: "prod"}
+			s.cluster(twin)
+			s.machine(prod, "m", false)
+			s.machine(twin, "n", false)
+			s.vmOf("m")
+			s.node(twin, bios("b-new"), "later")
+			s.vm("new", bios("b-new"))
+		}, []wish{
+			{name: "m", status: Healthy},
+			{name: "n", status: Stale, reason: InstanceNotFound},
+			{name: "new", status: Ghost},
+		}},
+
+		{"9 the longest owner wins", func(s *scene) {
+			s.cluster(other)
+			s.tie(infra.Medium, key("stem", "prod-eu"), infra.OwnerID{Cluster: prod, Kind: machineSet, Name: "md-bcdfg"}, 4)
+			s.tie(infra.Medium, key("stem", "prod-eu"), infra.OwnerID{Cluster: other, Kind: plane, Name: "cp"}, 7)
+			s.vm("new", key("stem", "prod-eu"))
+		}, []wish{{name: "new", status: Ghost, set: plane + "/cp"}}},
+
+		{"9 a tie of two owners decides nothing", func(s *scene) {
+			s.cluster(other)
+			s.tie(infra.Medium, key("stem", "x"), infra.OwnerID{Cluster: prod, Kind: plane, Name: "cp"}, 7)
+			s.tie(infra.Medium, key("stem", "x"), infra.OwnerID{Cluster: other, Kind: plane, Name: "cp"}, 7)
+			s.vm("new", key("stem", "x"))
+		}, []wish{{name: "new", reason: AmbiguousOwner}}},
+
+		{"11 renamed, 12 moved", func(s *scene) {
+			s.worker("m").Expect = []infra.Expectation{{Key: named("m"), Warning: "Renamed"}, {Key: key("folder", "f"), Warning: "Moved"}}
+			s.vm("zz", bios("b-m"), named("zz"), key("folder", "g"))
+		}, []wish{{name: "m", status: Healthy, warnings: "Moved Renamed"}}},
+
+		{"12 moved to another datacenter: the controllers look only in their own", func(s *scene) {
+			s.worker("m").Home.Within = key("datacenter", "DC0")
+			s.vm("vm", bios("b-m"), key("datacenter", "DC1"))
+		}, []wish{{name: "m", status: Unknown, reason: FoundElsewhere}, {name: "vm", reason: FoundElsewhere}}},
+
+		{"13 migrated to another vCenter, where its managed object id is new", func(s *scene) {
+			s.worker("m")
+			s.list("vc2/user")
+			s.vmIn(1, "vm", bios("b-m"), ref("r-9"))
+		}, []wish{{name: "m", status: Unknown, reason: FoundElsewhere}, {name: "vm", reason: FoundElsewhere}}},
+
+		{"14 two with one BIOS UUID, told apart by the second key", func(s *scene) {
+			s.worker("m")
+			s.vm("orig", bios("b-m"), uuid("i-m"))
+			s.vm("copy", bios("b-m"), uuid("i-x"), named("m"))
+		}, []wish{{name: "m", status: Healthy, warnings: "DuplicateID"}, {name: "copy", reason: DuplicateID}}},
+
+		{"14 two with one BIOS UUID, both with a second key", func(s *scene) {
+			s.worker("m")
+			s.vm("orig", bios("b-m"), uuid("i-m"))
+			s.vm("copy", bios("b-m"), ref("r-m"))
+		}, []wish{{name: "m", status: Unknown, reason: AmbiguousMatch}, {name: "orig", reason: AmbiguousMatch}, {name: "copy", reason: AmbiguousMatch}}},
+
+		{"14 a copy in another vCenter", func(s *scene) {
+			s.worker("m")
+			s.vmOf("m")
+			s.list("vc2/user")
+			s.vmIn(1, "copy", bios("b-m"))
+		}, []wish{{name: "m", status: Healthy, warnings: "DuplicateID"}, {name: "copy", reason: DuplicateID}}},
+
+		{"14 only a copy is left", func(s *scene) {
+			s.worker("m")
+			s.vm("copy", bios("b-m"), uuid("i-x"), ref("r-x"))
+		}, []wish{{name: "m", status: Healthy, warnings: "Reidentified"}}},
+
+		{"14 only a copy is seen, and not all was listed", func(s *scene) {
+			s.worker("m")
+			s.vm("copy", bios("b-m"), uuid("i-x"), ref("r-x"))
+			s.listings[0].State = infra.Partial
+		}, []wish{{name: "m", status: Unknown, reason: AmbiguousMatch}, {name: "copy", reason: AmbiguousMatch}}},
+
+		{"14 the simulator's instance UUID always differs, the object id is right", func(s *scene) {
+			s.worker("m")
+			s.vm("vm", bios("b-m"), uuid("i-x"), ref("r-m"))
+		}, []wish{{name: "m", status: Healthy}}},
+
+		{"15 no id recorded, found by its instance UUID", func(s *scene) {
+			s.worker("m").Strong = infra.Key{}
+			s.vm("vm", bios("b-1"), uuid("i-m"))
+		}, []wish{{name: "m", status: Healthy}}},
+
+		{"15 no id recorded, two by name and folder", func(s *scene) {
+			c := s.worker("m")
+			c.Strong, c.Weak = infra.Key{}, []infra.Key{weakly("m|f")}
+			s.vm("vm", weakly("m|f"))
+			s.vm("vm2", weakly("m|f"))
+		}, []wish{{name: "m", status: Unknown, reason: AmbiguousMatch}, {name: "vm", reason: AmbiguousMatch}}},
+
+		{"15 the one by name and folder is another machine's", func(s *scene) {
+			c := s.worker("m")
+			c.Strong, c.Weak = infra.Key{}, []infra.Key{weakly("m|f")}
+			s.worker("n")
+			s.vm("vm", bios("b-n"), weakly("m|f"))
+		}, []wish{{name: "m", status: Unknown, reason: AmbiguousMatch}, {name: "n", status: Healthy}}},
+
+		{"15 the one by name and folder is wanted by two", func(s *scene) {
+			for _, n := range []string{"m", "n"} {
+				c := s.worker(n)
+				c.Strong, c.Weak = infra.Key{}, []infra.Key{weakly("m|f")}
+			}
+			s.vm("vm", weakly("m|f"))
+		}, []wish{{name: "m", status: Unknown, reason: AmbiguousMatch}, {name: "n", status: Unknown, reason: AmbiguousMatch}, {name: "vm", reason: AmbiguousMatch}}},
+
+		{"an instance that bears the ids of two machines", func(s *scene) {
+			s.worker("m")
+			s.worker("n")
+			s.vm("vm", bios("b-m"), bios("b-n"))
+		}, []wish{{name: "m", status: Unknown, reason: ClaimedTwice}, {name: "n", status: Unknown, reason: ClaimedTwice}, {name: "vm", reason: ClaimedTwice}}},
+
+		{"17 pending, nothing made yet", func(s *scene) {
+			s.worker("m").Strong = infra.Key{}
+		}, []wish{{name: "m", status: Stale, reason: NotProvisioned}}},
+
+		{"18 orphan with its instance", func(s *scene) {
+			s.orphan("o")
+			s.vmOf("o")
+		}, []wish{{name: "o", status: Healthy, warnings: MachineMissing, set: "MachineDeployment/md"}}},
+
+		{"18 orphan whose home is not complete", func(s *scene) {
+			s.orphan("o")
+			s.listings[0].State = infra.Failed
+		}, []wish{{name: "o", status: Unknown, reason: ScopeIncomplete}}},
+
+		{"18 machine whose infrastructure object was left out", func(s *scene) {
+			s.worker("m").InfraMissing = true
+			s.vmOf("m")
+		}, []wish{{name: "m", status: Unknown, reason: InfraObjectMissing}}},
+
+		{"23 powered off exists", func(s *scene) {
+			s.worker("m")
+			s.vmOf("m").Warnings = []string{"PoweredOff"}
+		}, []wish{{name: "m", status: Healthy, warnings: "PoweredOff"}}},
+
+		{"24 an unreadable namesake in the same vCenter", func(s *scene) {
+			s.worker("m")
+			s.vm("dark", named("m")).Unreadable = true
+		}, []wish{{name: "m", status: Unknown, reason: InstanceUnreadable}, {name: "dark", reason: InstanceUnreadable}}},
+
+		{"24 an unreadable VM with the same object id in another vCenter is a stranger", func(s *scene) {
+			s.worker("m")
+			s.list("vc2/user")
+			s.vmIn(1, "dark", ref("r-m")).Unreadable = true
+		}, []wish{{name: "m", status: Stale, reason: InstanceNotFound}}},
+
+		{"24 an unreadable VM without a datacenter may be in the right one", func(s *scene) {
+			s.worker("m").Home.Within = key("datacenter", "DC0")
+			s.vm("dark", ref("r-m")).Unreadable = true
+		}, []wish{{name: "m", status: Unknown, reason: InstanceUnreadable}}},
+
+		{"24 an unreadable VM of another datacenter is not it", func(s *scene) {
+			s.worker("m").Home.Within = key("datacenter", "DC0")
+			s.vm("dark", ref("r-m"), key("datacenter", "DC1")).Unreadable = true
+		}, []wish{{name: "m", status: Stale, reason: InstanceNotFound}}},
+
+		{"25 a folder that the account does not see", func(s *scene) {
+			s.worker("m")
+			s.listings[0].Landmarks = nil
+		}, []wish{{name: "m", status: Unknown, reason: ScopeIncomplete}}},
+
+		{"25 one of two folders", func(s *scene) {
+			s.worker("m")
+			s.claims.Proofs[0].All = []infra.Key{key("folder", "f"), key("folder", "g")}
+			s.claims.Proofs[0].Any = []infra.Key{key("folder", "f")}
+		}, []wish{{name: "m", status: Unknown, reason: ScopeIncomplete}}},
+
+		{"27 a broken page", func(s *scene) {
+			s.worker("m")
+			s.worker("n")
+			s.vmOf("n")
+			s.listings[0].State = infra.Partial
+		}, []wish{{name: "m", status: Unknown, reason: ScopeIncomplete}, {name: "n", status: Healthy}}},
+
+		{"28 one of two vCenters down", func(s *scene) {
+			s.worker("m")
+			s.worker("n").Home.Target = "vc2/user"
+			s.claims.Proofs = append(s.claims.Proofs, infra.Proof{Cluster: prod, Target: "vc2/user", All: []infra.Key{key("folder", "f")}})
+			l := s.list("vc2/user")
+			l.State, l.Fault = infra.Failed, &infra.Fault{Reason: "Unreachable", Message: "no route to host"}
+		}, []wish{{name: "m", status: Stale, reason: InstanceNotFound}, {name: "n", status: Unknown, reason: ScopeIncomplete}}},
+
+		{"30 and 32 one vCenter under two users: only the own user's view counts", func(s *scene) {
+			s.worker("m")
+			s.listings[0].State = infra.Partial
+			s.list("vc/admin")
+		}, []wish{{name: "m", status: Unknown, reason: ScopeIncomplete}}},
+
+		{"30 and 32 one VM seen by two users is one VM, and at home when the own user sees it", func(s *scene) {
+			s.worker("m")
+			s.vmOf("m")
+			s.list("vc/admin")
+			seen := s.listings[0].Instances[0]
+			s.listings[1].Instances = append(s.listings[1].Instances, seen)
+		}, []wish{{name: "m", status: Healthy}}},
+
+		{"32 seen by another user only", func(s *scene) {
+			s.worker("m")
+			s.list("vc/admin")
+			s.vmIn(1, "vm", bios("b-m"))
+		}, []wish{{name: "m", status: Unknown, reason: FoundElsewhere}}},
+
+		{"36 terminated and still listed", func(s *scene) {
+			s.worker("m")
+			s.vmOf("m").Gone = true
+		}, []wish{{name: "m", status: Stale, reason: InstanceTerminated}}},
+
+		{"42 a Node that Cluster API did not make", func(s *scene) {
+			s.vm("karpenter", bios("b-k"))
+			s.node(prod, bios("b-k"), "")
+		}, []wish{{name: "karpenter", reason: ForeignNode}}},
+
+		{"46 a rollout after the backup, by name", func(s *scene) {
+			s.worker("m")
+			s.vmOf("m")
+			s.tie(infra.Medium, key("stem2", "md"), ownedBy(machineDeployment, "md"), 2)
+			s.vm("md-zzzzz-bbbbb", key("stem2", "md"))
+		}, []wish{{name: "md-zzzzz-bbbbb", status: Ghost, set: "MachineDeployment/md"}}},
+
+		{"46 a rollout after the backup, by its Node", func(s *scene) {
+			s.vm("new", bios("b-1"))
+			n := s.node(prod, bios("b-1"), "md-zzzzzzzzzz-bbbbb")
+			n.OwnerKind, n.OwnerName = machineSet, "md-zzzzzzzzzz"
+		}, []wish{{name: "new", status: Ghost, set: "MachineDeployment/md"}}},
+
+		{"47 machines left out of the backup are no Ghosts", func(s *scene) {
+			s.worker("m")
+			s.vmOf("m")
+			s.group(prod, "md-bcdfg").Replicas = known(2)
+			s.tie(infra.Medium, key("stem", "md-bcdfg"), ownedBy(machineSet, "md-bcdfg"), 8)
+			s.vm("md-bcdfg-bbbbb", key("stem", "md-bcdfg"))
+		}, []wish{{name: "md-bcdfg-bbbbb", status: Unknown, reason: MachineNotInBackup, set: "MachineDeployment/md"}}},
+
+		{"49 another management cluster's VM in a shared folder", func(s *scene) {
+			s.tie(infra.Place, key("folder", "f"), ownedBy("", ""), 0)
+			s.vm("stranger", key("folder", "f"))
+		}, []wish{{name: "stranger", reason: InClusterFolder}}},
+
+		{"50 made again under the same name", func(s *scene) {
+			s.worker("m")
+			s.vm("vm", bios("b-2"), named("m"))
+			s.node(prod, bios("b-2"), "m").Ready = false
+		}, []wish{{name: "m", status: Stale, reason: InstanceNotFound, warnings: SameNameElsewhere}, {name: "vm", reason: NodeOfMachine}}},
+
+		{"53 the Node of a removed VM lingers", func(s *scene) {
+			s.worker("m")
+			s.node(prod, bios("b-m"), "m").Heartbeat = noon.Add(-time.Hour)
+		}, []wish{{name: "m", status: Stale, reason: InstanceNotFound}}},
+
+		{"53 a heartbeat from the future proves nothing", func(s *scene) {
+			s.worker("m")
+			s.node(prod, bios("b-m"), "m").Heartbeat = noon.Add(time.Hour)
+		}, []wish{{name: "m", status: Stale, reason: InstanceNotFound}}},
+
+		{"53 the Node of another cluster says nothing", func(s *scene) {
+			s.cluster(other)
+			s.worker("m")
+			s.node(other, bios("b-m"), "x")
+		}, []wish{{name: "m", status: Stale, reason: InstanceNotFound}}},
+
+		{"55 the cluster of that name in another namespace", func(s *scene) {
+			s.vm("vm", bios("b-1"))
+			s.node(prod, bios("b-1"), "x").ClusterNamespace = "else"
+		}, []wish{{name: "vm", reason: ForeignNode}}},
+
+		{"55 annotations without a machine", func(s *scene) {
+			s.vm("vm", bios("b-1"))
+			s.node(prod, bios("b-1"), "x").Machine = ""
+		}, []wish{{name: "vm", reason: ForeignNode}}},
+
+		{"55 an endpoint that another cluster took over", func(s *scene) {
+			s.vm("vm", bios("b-1"))
+			s.node(prod, bios("b-1"), "x").ClusterName = "stranger"
+		}, []wish{{name: "vm", reason: ForeignNode}}},
+
+		{"59 made after the backup was written: counting machines is not needed", func(s *scene) {
+			s.group(prod, "md-bcdfg").Replicas = known(7)
+			s.tie(infra.Medium, key("stem", "md-bcdfg"), ownedBy(machineSet, "md-bcdfg"), 8)
+			s.vm("new", key("stem", "md-bcdfg")).Created = written.Add(time.Second)
+			s.vm("old", key("stem", "md-bcdfg")).Created = written
+		}, []wish{{name: "new", status: Ghost}, {name: "old", status: Unknown, reason: MachineNotInBackup}}},
+
+		{"59 a later copy of a machine that the backup lacks", func(s *scene) {
+			s.group(prod, "md-bcdfg").Replicas = known(1)
+			s.vm("vm", bios("b-1"))
+			s.vm("copy", bios("b-1")).Created = noon
+			n := s.node(prod, bios("b-1"), "missing")
+			n.OwnerKind, n.OwnerName = machineSet, "md-bcdfg"
+		}, []wish{
+			{name: "vm", reason: DuplicateID},
+			{name: "copy", reason: DuplicateID},
+		}},
+
+		{"14 two without a machine, and all machines of the owner are in the backup", func(s *scene) {
+			s.vm("vm", bios("b-1"))
+			s.vm("copy", bios("b-1"))
+			n := s.node(prod, bios("b-1"), "missing")
+			n.OwnerKind, n.OwnerName = machineSet, "md-bcdfg"
+		}, []wish{{name: "vm", reason: DuplicateID}, {name: "copy", reason: DuplicateID}}},
+
+		{"14 a Node that knows the id by another key", func(s *scene) {
+			s.vm("vm", uuid("i-1")).ID = ""
+			s.vm("copy", uuid("i-1")).ID = ""
+			s.node(prod, uuid("i-1"), "missing")
+		}, []wish{{name: "vm", reason: DuplicateID}, {name: "copy", reason: DuplicateID}}},
+
+		{"14 a copy elsewhere of one that its name ties to the cluster", func(s *scene) {
+			s.tie(infra.Medium, key("stem", "md-bcdfg"), ownedBy(machineSet, "md-bcdfg"), 8)
+			s.vm("vm", bios("b-1"), key("stem", "md-bcdfg"))
+			s.vm("copy", bios("b-1"))
+		}, []wish{{name: "vm", reason: DuplicateID}, {name: "copy", reason: DuplicateID}}},
+
+		{"14 the other one has ended", func(s *scene) {
+			s.vm("vm", bios("b-1"))
+			s.vm("copy", bios("b-1")).Gone = true
+			s.node(prod, bios("b-1"), "missing")
+		}, []wish{{name: "vm", status: Ghost}}},
+
+		{"60 Nodes of two clusters on one VM: copies for disaster recovery", func(s *scene) {
+			s.cluster(other)
+			s.vm("vm", bios("b-1"))
+			s.node(prod, bios("b-1"), "a")
+			s.node(other, bios("b-1"), "a")
+		}, []wish{{name: "vm", reason: AmbiguousOwner}}},
+
+		{"a name of the cluster in a vCenter where the cluster is not", func(s *scene) {
+			s.tie(infra.Medium, key("stem", "md-bcdfg"), ownedBy(machineSet, "md-bcdfg"), 8)
+			l := s.list("replica/user")
+			l.Clusters = nil
+			s.vmIn(1, "near", key("stem", "other"))
+			s.vmIn(1, "far", key("stem", "md-bcdfg"))
+			s.vm("here", key("stem", "md-bcdfg"))
+		}, []wish{{name: "here", status: Ghost}}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := newScene()
+			tc.arrange(s)
+			expect(t, s.detect(), tc.want...)
+		})
+	}
+}

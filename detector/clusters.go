@@ -1,0 +1,228 @@
+package detector
+
+import (
+	"cmp"
+	"slices"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// draft is a cluster while its verdicts are gathered.
+type draft struct {
+	Cluster
+	recorded []Status // of control-plane machines of the backup, orphans not among them
+	groups   map[setName]*Set
+}
+
+type setName struct{ kind, name string }
+
+// drafts are the clusters of the backup, and those that machines name beside.
+type drafts struct {
+	owners    *owners
+	nodes     map[backup.ClusterID]NodeList
+	providers map[backup.ClusterID]string
+	byID      map[backup.ClusterID]*draft
+}
+
+func newDrafts(e *estate, c *infra.Claims) *drafts {
+	d := &drafts{owners: e.owners, nodes: e.nodes.lists, providers: c.Providers, byID: map[backup.ClusterID]*draft{}}
+	for i := range e.snap.Clusters {
+		c := &e.snap.Clusters[i]
+		one := d.of(c.ID())
+		one.Derived, one.Self, one.Paused, one.Endpoint = c.Derived, c.Self, c.Paused, c.Endpoint
+		one.ControlPlane.Kind, one.ControlPlane.Name = c.ControlPlane.Kind, c.ControlPlane.Name
+	}
+	for i := range e.snap.ControlPlanes {
+		d.plane(&e.snap.ControlPlanes[i])
+	}
+	for i := range e.snap.Groups {
+		g := &e.snap.Groups[i]
+		s := d.of(g.Cluster).group(d.display(ownerOfGroup(g)))
+		if g.Kind == s.Kind && g.Name == s.Name {
+			s.Desired = g.Desired
+		}
+	}
+	for i := range e.pools {
+		p := &e.pools[i]
+		if s := d.of(p.Cluster).group(setName{p.Kind, p.Name}); s.Pool == nil {
+			s.Pool = &p.state
+			if !s.Desired.Known {
+				s.Desired = p.Desired
+			}
+		}
+	}
+	for id, list := range e.resources(c.Resources) {
+		d.of(id).Resources = list
+	}
+	return d
+}
+
+// of returns the draft of a cluster, a derived one when the backup does not list it.
+func (d *drafts) of(id backup.ClusterID) *draft {
+	one := d.byID[id]
+	if one == nil {
+		one = &draft{groups: map[setName]*Set{}}
+		one.ID, one.Derived, one.Provider, one.Nodes = id, true, d.providers[id], NodeList{State: "skipped"}
+		if list, ok := d.nodes[id]; ok {
+			one.Nodes = list
+		}
+		d.byID[id] = one
+	}
+	return one
+}
+
+// plane takes the header of the control plane from its object: the one that the
+// cluster refers to, or the first.
+func (d *drafts) plane(p *backup.ControlPlane) {
+	s := &d.of(p.Cluster).ControlPlane
+	if s.Kind == "" {
+		s.Kind, s.Name = p.Kind, p.Name
+	}
+	if s.Kind == p.Kind && s.Name == p.Name {
+		s.Desired = p.Desired
+	}
+}
+
+func (d *draft) group(name setName) *Set {
+	if d.groups[name] == nil {
+		d.groups[name] = &Set{Kind: name.kind, Name: name.name}
+	}
+	return d.groups[name]
+}
+
+// display is the group that shows an owner's machines: its MachineDeployment
+// when there is one, else the MachineSet or pool itself; without either, a
+// group without a name.
+func (d *drafts) display(id infra.OwnerID) setName {
+	switch id.Kind {
+	case machineSet:
+		if g := d.owners.groups[id]; g != nil && g.Deployment != "" {
+			return setName{machineDeployment, g.Deployment}
+		}
+		if r := d.owners.resolve(id); r.Kind != "" {
+			return setName{r.Kind, r.Name}
+		}
+		return setName{}
+	case machineDeployment, machinePool:
+		return setName{id.Kind, id.Name}
+	default:
+		return setName{}
+	}
+}
+
+// addMachine puts the verdict on a machine or an orphan where it belongs.
+func (d *drafts) addMachine(c *claim) {
+	one := d.of(c.cluster)
+	if c.verdict.ControlPlane {
+		s := &one.ControlPlane
+		s.Machines = append(s.Machines, c.verdict)
+		if c.machine == nil {
+			return
+		}
+		one.recorded = append(one.recorded, c.verdict.Status)
+		if s.Kind == "" {
+			s.Kind, s.Name = c.machine.Owner.Kind, c.machine.Owner.Name
+		}
+		return
+	}
+	name := setName{}
+	if n := len(c.owners); n > 0 { // the last is the MachineDeployment when there is one
+		last := c.owners[n-1]
+		name = setName{last.Kind, last.Name}
+	}
+	s := one.group(name)
+	s.Machines = append(s.Machines, c.verdict)
+}
+
+// addInstance puts an instance without a machine under its cluster.
+func (d *drafts) addInstance(p placement) {
+	one := d.of(p.bond.cluster)
+	s := &one.ControlPlane
+	if !p.verdict.RoleKnown || !p.verdict.ControlPlane {
+		s = one.group(d.display(p.bond.owner))
+	}
+	s.Machines = append(s.Machines, *p.verdict)
+}
+
+// clusters finishes the drafts, in order.
+func (d *drafts) clusters() []Cluster {
+	out := make([]Cluster, 0, len(d.byID))
+	for _, one := range d.byID {
+		out = append(out, d.finish(one))
+	}
+	slices.SortFunc(out, func(a, b Cluster) int { return compareClusters(a.ID, b.ID) })
+	return out
+}
+
+func (d *drafts) finish(one *draft) Cluster {
+	c := &one.Cluster
+	lacking := d.lacking(c.ID)
+	c.Applicable = !machineless(c.ControlPlane.Kind) && (c.ControlPlane.Kind != "" || len(c.ControlPlane.Machines) > 0)
+	c.ControlPlane.finish(one.planeReason(lacking[setName{c.ControlPlane.Kind, c.ControlPlane.Name}]))
+	c.Workers = AllHealthy
+	for name, s := range one.groups {
+		reason := ""
+		switch {
+		case s.Pool != nil: // it makes and deletes Machines as its members change
+			reason = s.Pool.reason()
+		case lacking[name]:
+			reason = MachinesNotInBackup
+		}
+		s.finish(reason)
+		c.Workers = worst(c.Workers, s.Status)
+		c.WorkerGroups = append(c.WorkerGroups, *s)
+	}
+	slices.SortFunc(c.WorkerGroups, func(a, b Set) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind))
+	})
+	c.Status = worst(c.ControlPlane.Status, c.Workers)
+	return *c
+}
+
+// planeReason is why a control plane needs confirmation whatever its machines are.
+func (d *draft) planeReason(lacking bool) string {
+	switch {
+	case machinelessPlanes[d.ControlPlane.Kind].hosted:
+		return HostedInManagementCluster
+	case d.lost():
+		return ControlPlaneLost
+	case lacking:
+		return MachinesNotInBackup
+	}
+	return ""
+}
+
+// lost says that no majority of the recorded control-plane machines can exist,
+// so that etcd has none. Unknown ones may exist: absence is not concluded from
+// what was not decided.
+func (d *draft) lost() bool {
+	gone := 0
+	for _, s := range d.recorded {
+		if s == Stale {
+			gone++
+		}
+	}
+	n := len(d.recorded)
+	return n > 0 && n-gone < n/2+1
+}
+
+// lacking finds the sets of a cluster that had more machines than the backup
+// holds. Pools usually have no Machines, so only those count that have some.
+func (d *drafts) lacking(id backup.ClusterID) map[setName]bool {
+	out := map[setName]bool{}
+	check := func(owner infra.OwnerID, name setName, replicas backup.Number) {
+		have := d.owners.count[owner]
+		if replicas.Known && have < replicas.N && (owner.Kind != machinePool || have > 0) && !machineless(owner.Kind) {
+			out[name] = true
+		}
+	}
+	for _, p := range d.owners.planes[id] {
+		check(ownerOfPlane(p), setName{p.Kind, p.Name}, p.Replicas)
+	}
+	for _, g := range d.owners.inCluster[id] {
+		owner := ownerOfGroup(g)
+		check(owner, d.display(owner), g.Replicas)
+	}
+	return out
+}

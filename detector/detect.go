@@ -1,0 +1,150 @@
+package detector
+
+import (
+	"cmp"
+	"slices"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// tables are the two decision tables.
+type tables struct {
+	machines  []machineRow
+	instances []instanceRow
+}
+
+// Detect decides on every machine of the snapshot and on every instance of the
+// inventory. The claims must be made from the same snapshot: they index its
+// machines. Detect does no I/O, changes none of its inputs and cannot fail; what
+// could not be decided is Unknown and says why. Strings of the Result come from
+// the backup and the infrastructure as they are, unescaped.
+func Detect(s *backup.Snapshot, c infra.Claims, inv infra.Inventory, o Options) Result {
+	return tables{machineRows, instanceRows}.detect(s, c, inv, o)
+}
+
+func (t tables) detect(s *backup.Snapshot, c infra.Claims, inv infra.Inventory, o Options) Result {
+	e := newEstate(s, c, inv, o.Now)
+	for _, c := range e.claims {
+		e.settle(c, t.machines)
+	}
+	e.mentionAll()
+	d := newDrafts(e, &c)
+	for _, c := range e.claims {
+		if c.listed() {
+			d.addMachine(c)
+		}
+	}
+	r := Result{Excluded: map[string]int{}, ForeignTags: map[string]int{}, Scopes: e.scopes.results()}
+	for i := range e.vms {
+		if v := &e.vms[i]; v.winner == nil {
+			r.place(d, t.decideInstance(e.instanceFacts(v)))
+		}
+	}
+	slices.SortStableFunc(r.Unattributed, func(a, b Unattributed) int { return compareInstances(&a.Instance, &b.Instance) })
+	r.Clusters = d.clusters()
+	r.conclude(s)
+	return r
+}
+
+// settle decides on one claim and gives it its instance.
+func (e *estate) settle(c *claim, rows []machineRow) {
+	f := e.facts(c)
+	v := decideMachine(rows, f)
+	v.Namespace, v.Name, v.UID = c.namespace, c.name, c.uid
+	v.RoleKnown = true
+	if m := c.machine; m != nil {
+		v.ControlPlane, v.ProviderID, v.Node = m.ControlPlane, m.ProviderID, m.Node
+	} else {
+		v.ControlPlane, v.ProviderID = c.Orphan.ControlPlane, c.Orphan.ProviderID
+		if v.Status == Healthy {
+			v.Warnings = append(v.Warnings, Warning{MachineMissing, c.Orphan.Kind + " " + c.name + " is in the backup without its Machine: it was being deleted, or was left out"})
+			slices.SortFunc(v.Warnings, compareWarnings)
+		}
+	}
+	c.verdict = v
+	if v.Instance == nil || !c.listed() {
+		return
+	}
+	for _, found := range [][]*vm{f.home, f.identity, f.weak} {
+		for _, one := range found {
+			if v.Instance == &one.Instance {
+				c.won, one.winner = one, c
+				c.verdict.Scope = e.seenAt(one, c.Home.Target)
+			}
+		}
+	}
+}
+
+// decideMachine walks the table. A machine that no row fits would be a fault of
+// the table: it is Unknown, not forgotten.
+func decideMachine(rows []machineRow, f *machineFacts) Verdict {
+	for i := range rows {
+		if rows[i].Fits(f) {
+			return rows[i].Decide(f)
+		}
+	}
+	return Verdict{Status: Unknown}
+}
+
+// decideInstance walks the table, likewise: what no row fits is left to a person.
+func (t tables) decideInstance(f *instanceFacts) placement {
+	for i := range t.instances {
+		if t.instances[i].Fits(f) {
+			return t.instances[i].Decide(f)
+		}
+	}
+	return f.suggest("", "")
+}
+
+// listed says whether the claim shows in the result. An orphan whose instance
+// is gone as well was deleted to the end: nothing is left to tell.
+func (c *claim) listed() bool {
+	return c.machine != nil || c.verdict.Status != Stale && c.verdict.Reason != PoolMember
+}
+
+// place files one instance.
+func (r *Result) place(d *drafts, p placement) {
+	switch {
+	case p.excluded != "":
+		r.Excluded[p.excluded]++
+	case p.unattributed != nil:
+		r.Unattributed = append(r.Unattributed, *p.unattributed)
+	case p.verdict != nil:
+		d.addInstance(p)
+	case p.outOfScope:
+		r.OutOfScope++
+		if p.foreign != "" {
+			r.ForeignTags[p.foreign]++
+		}
+	}
+}
+
+// conclude rolls the result up. The management cluster's own machines are shown
+// and do not count here.
+func (r *Result) conclude(s *backup.Snapshot) {
+	r.Status, r.Complete = AllHealthy, true
+	for i := range r.Clusters {
+		if !r.Clusters[i].Self {
+			r.Status = worst(r.Status, r.Clusters[i].Status)
+		}
+	}
+	if len(r.Unattributed) > 0 {
+		r.Status = worst(r.Status, NeedFurtherConfirmationInfraMachine)
+	}
+	for _, p := range s.Problems {
+		r.Errors = append(r.Errors, Error{Object: p.Item, Message: p.Reason})
+	}
+	for i := range r.Scopes {
+		if sc := &r.Scopes[i]; sc.State != infra.Complete {
+			r.Complete = false
+			r.Errors = append(r.Errors, Error{Scope: sc.Provider + " " + sc.Endpoint, Message: sc.Fault.Message, Hint: sc.Fault.Hint})
+		}
+	}
+	slices.SortFunc(r.Errors, func(a, b Error) int {
+		return cmp.Or(cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Object, b.Object), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Hint, b.Hint))
+	})
+	if len(r.Errors) > 0 {
+		r.Status = worst(r.Status, NeedFurtherConfirmation)
+	}
+}

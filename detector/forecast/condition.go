@@ -1,0 +1,99 @@
+package forecast
+
+import (
+	"fmt"
+	"strings"
+
+	"drift-detector/detector"
+)
+
+// conditionRow says when an outcome holds or does not hold; it is empty when
+// it has nothing to say about a machine. All rows that say something are joined.
+type conditionRow func(*facts) string
+
+// conditionRows are the conditions, the strongest first.
+var conditionRows = []conditionRow{
+	// Without its identity CAPV does not even begin, and Cluster API waits for it.
+	func(f *facts) string {
+		if len(f.cluster.halts) == 0 || f.outcome == GhostKeepsRunning || f.ghost() && f.paused {
+			return ""
+		}
+		return "only once " + strings.Join(f.cluster.halts, " and ") + ", which the backup lacks, exists again: until then its cluster stands still"
+	},
+	func(f *facts) string {
+		if !f.cluster.Derived || f.ghost() {
+			return ""
+		}
+		return "only once its Cluster object, which the backup lacks, exists: without it no controller acts"
+	},
+	// Clusters before Machines: CAPV makes the VSphereVM before Velero does,
+	// without its id, and then looks for the VM by folder and name.
+	func(f *facts) string {
+		if f.cluster.Provider != vsphere || !f.stale() || f.unprovisioned() {
+			return ""
+		}
+		return "only if Velero restores Clusters last, as by default: if first, CAPV clones a new VM under the old name"
+	},
+	func(f *facts) string {
+		if f.cluster.Provider != vsphere || f.outcome != Adopted || !f.warned("Renamed") && !f.warned("Moved") {
+			return ""
+		}
+		return "only if Velero restores Clusters last, as by default: if first, CAPV does not find it by name and clones a second VM beside it"
+	},
+	func(f *facts) string {
+		if !f.warned(detector.DuplicateID) {
+			return ""
+		}
+		return "another VM bears the same BIOS UUID, and vCenter may return that one; deleting the Machine makes CAPV destroy every VM with that UUID, one after the other"
+	},
+	func(f *facts) string {
+		if !f.warned(detector.Reidentified) {
+			return ""
+		}
+		return "if that VM is the machine's and not a copy of it: both second keys differ"
+	},
+	func(f *facts) string {
+		if f.ghost() || f.orphan() || f.set.deleted == 0 {
+			return ""
+		}
+		return fmt.Sprintf("unless it is among the %d Machines that its owner deletes at once, with their instances, because it has more than it wants; those without a Node go first", f.set.deleted)
+	},
+	func(f *facts) string {
+		if f.outcome != AdoptedPoweredOn || f.check == nil {
+			return ""
+		}
+		return "unless its Node is not Ready for longer than " + f.check.title() + " allows: then Machine and VM are deleted and made anew"
+	},
+	// CAPA marks such a machine InstanceStopped and does no more (CAPA
+	// controllers/awsmachine_controller.go v2.11.1).
+	func(f *facts) string {
+		if f.outcome != Adopted || !f.warned("PoweredOff") {
+			return ""
+		}
+		return "its instance is stopped, and " + f.controller() + " does not start it"
+	},
+	func(f *facts) string {
+		if f.outcome != ReplacedByMachineHealthCheck || f.nodesRead() {
+			return ""
+		}
+		return "unless its Node is still registered and Ready: the Node list was not read"
+	},
+	func(f *facts) string {
+		if f.outcome != NewInstanceCreated {
+			return ""
+		}
+		return "the bootstrap token in the backup expires soon after it was made: the new instance may not be able to join"
+	},
+	func(f *facts) string {
+		if f.outcome != Stuck || !f.unprovisioned() {
+			return ""
+		}
+		return "until the cause is gone: then a new instance is made"
+	},
+	func(f *facts) string {
+		if !f.ghost() || f.verdict.RoleKnown {
+			return ""
+		}
+		return "if it is a worker: a ghost control-plane machine is an etcd member, too"
+	},
+}

@@ -1,0 +1,178 @@
+package forecast
+
+import (
+	"drift-detector/backup"
+	"drift-detector/detector"
+	"drift-detector/infra"
+)
+
+// Machine is what will become of one machine of the backup, or of one instance
+// that has no machine.
+type Machine struct {
+	Outcome Outcome
+	// Condition says when the outcome holds, or when it does not; it may be empty.
+	Condition string
+	Message   string // the reason
+}
+
+// Note is something to know before the restore that no single machine tells.
+type Note struct {
+	Code, Message string
+}
+
+// Forecast is what will become of the estate. The management cluster itself is
+// forecast, but neither counted here nor warned of.
+type Forecast struct {
+	Outcomes map[Outcome]int
+	// NotHealing counts the Stale machines that no controller replaces.
+	NotHealing int
+	Notes      []Note
+	Clusters   []Cluster // one for each of Result.Clusters, in its order
+}
+
+// Cluster is what will become of one cluster.
+type Cluster struct {
+	Text         string // all of it in one line
+	Outcomes     map[Outcome]int
+	NotHealing   int
+	Notes        []Note
+	ControlPlane ControlPlane
+	Groups       []Group // one for each of Result's WorkerGroups, in its order
+}
+
+// ControlPlane is what will become of a control plane.
+type ControlPlane struct {
+	Machines []Machine // one for each of the Result's, in its order
+	Replicas Replicas
+	Etcd     Etcd
+	// Remediates says whether KubeadmControlPlane would replace a broken
+	// member by itself, and Why the reason for it or against it. Why is empty
+	// when there is nothing of that kind.
+	Remediates bool
+	Why        string
+	Rollout    *Rollout
+}
+
+// Group is what will become of a group of workers.
+type Group struct {
+	Machines []Machine // one for each of the Result's, in its order
+	Replicas Replicas
+	// ManagedBy is who sets the replicas instead of the operator, such as an
+	// autoscaler; empty when nobody does.
+	ManagedBy string
+	Rollout   *Rollout
+}
+
+// Replicas compares what an owner wants with what it will have.
+type Replicas struct {
+	Desired  backup.Number
+	Recorded int // Machines in the backup
+	Working  int // of those, with an instance after the restore, their own or a new one
+	Created  int // further Machines that the owner makes, because it has fewer than it wants
+	Deleted  int // Machines that the owner deletes, because it has more than it wants
+	Running  int // instances afterwards, ghosts and orphans included
+	Unknown  int // Machines of which nothing certain is known
+	Surplus  int // instances beyond Desired
+	Missing  int // how far working Machines stay below Desired, unknown ones given the benefit of the doubt
+}
+
+// Rollout is a generation of machines that was replaced by another one after
+// the backup: one event, however many machines it touched.
+type Rollout struct {
+	Stale, Ghosts int
+	Message       string
+}
+
+// Of forecasts a restore. absent is what the backup lacks, as Snapshot and
+// Claims tell it; the inventory is the one that the result was decided from.
+func Of(s *backup.Snapshot, absent []backup.Absence, inv infra.Inventory, r detector.Result) Forecast {
+	return rules{outcomeRows, conditionRows}.of(s, absent, inv, r)
+}
+
+// rules are the tables by which machines are forecast.
+type rules struct {
+	outcomes   []outcomeRow
+	conditions []conditionRow
+}
+
+func (r rules) of(s *backup.Snapshot, absent []backup.Absence, inv infra.Inventory, res detector.Result) Forecast {
+	x := newIndex(s, absent, inv)
+	f := Forecast{Outcomes: map[Outcome]int{}, Clusters: make([]Cluster, len(res.Clusters))}
+	all := make([]*cluster, len(res.Clusters))
+	for i := range res.Clusters {
+		c := x.cluster(&res.Clusters[i])
+		all[i] = c
+		f.Clusters[i] = r.cluster(c)
+		if c.Self {
+			continue
+		}
+		f.NotHealing += f.Clusters[i].NotHealing
+		for o, n := range f.Clusters[i].Outcomes {
+			f.Outcomes[o] += n
+		}
+	}
+	f.Notes = notesOnEstate(s, all)
+	return f
+}
+
+// cluster forecasts one cluster.
+func (r rules) cluster(c *cluster) Cluster {
+	out := Cluster{Outcomes: map[Outcome]int{}, Groups: make([]Group, len(c.groups))}
+	p := &c.plane
+	out.ControlPlane.Machines = r.machines(p, &out)
+	out.ControlPlane.Replicas = p.replicas(out.ControlPlane.Machines)
+	out.ControlPlane.Rollout = p.rollout()
+	if c.Applicable {
+		out.ControlPlane.Etcd = c.etcd(out.ControlPlane.Machines)
+		out.ControlPlane.Remediates, out.ControlPlane.Why = c.remediates, c.remediation
+	}
+	for i, g := range c.groups {
+		machines := r.machines(g, &out)
+		out.Groups[i] = Group{Machines: machines, Replicas: g.replicas(machines), ManagedBy: g.managedBy, Rollout: g.rollout()}
+	}
+	out.Notes = notesOnCluster(c, &out)
+	out.Text = textOf(c, &out)
+	return out
+}
+
+// machines forecasts the machines of a set and counts them.
+func (r rules) machines(s *set, into *Cluster) []Machine {
+	out := make([]Machine, len(s.members))
+	for i := range s.members {
+		f := &s.members[i]
+		out[i] = r.machine(f)
+		into.Outcomes[out[i].Outcome]++
+		if f.verdict.Status == detector.Stale && !heals[out[i].Outcome] {
+			into.NotHealing++
+		}
+	}
+	return out
+}
+
+// machine walks the tables.
+func (r rules) machine(f *facts) Machine {
+	out := Machine{Outcome: CannotKnow, Message: "nothing is known about such a machine"}
+	for i := range r.outcomes {
+		if r.outcomes[i].Fits(f) {
+			out.Outcome = r.outcomes[i].Outcome
+			out.Message = r.outcomes[i].Why(f)
+			break
+		}
+	}
+	f.outcome = out.Outcome
+	if out.Outcome == UntouchedPaused {
+		later := *f
+		later.paused = false
+		out.Condition = "until it is unpaused, and then " + phrases[r.machine(&later).Outcome]
+		return out
+	}
+	for i := range r.conditions {
+		if text := r.conditions[i](f); text != "" {
+			if out.Condition != "" {
+				out.Condition += "; "
+			}
+			out.Condition += text
+		}
+	}
+	return out
+}

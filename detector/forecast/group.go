@@ -1,0 +1,86 @@
+package forecast
+
+import (
+	"fmt"
+	"strings"
+
+	"drift-detector/detector"
+)
+
+// working are the outcomes after which a Machine has an instance that works.
+var working = map[Outcome]bool{
+	Adopted: true, AdoptedPoweredOn: true, AdoptedByName: true, ReplacedByMachineHealthCheck: true, NewInstanceCreated: true,
+}
+
+// replicas compares what an owner wants with what it will have.
+func (s *set) replicas(machines []Machine) Replicas {
+	r := Replicas{Desired: s.Desired, Recorded: s.recorded, Created: s.created, Deleted: s.deleted}
+	for i, m := range machines {
+		f := &s.members[i]
+		if f.machine != nil && (working[m.Outcome] || m.Outcome == UntouchedPaused && f.healthy()) {
+			r.Working++
+		}
+		if f.machine != nil && f.verdict.Status == detector.Unknown && !stuck[m.Outcome] {
+			r.Unknown++
+		}
+		if working[m.Outcome] || f.verdict.Instance != nil && f.verdict.Status != detector.Stale {
+			r.Running++
+		}
+	}
+	r.Running += r.Created - r.Deleted
+	r.Working -= min(r.Deleted, r.Working)
+	// The members of a pool are its own business, and mostly have no Machines.
+	if r.Desired.Known && s.Kind != "MachinePool" {
+		r.Surplus = max(0, r.Running-int(r.Desired.N))
+		r.Missing = max(0, int(r.Desired.N)-r.Working-r.Created-r.Unknown)
+	}
+	return r
+}
+
+// rollout recognises that a generation was replaced by another: all Machines of
+// a MachineSet are Stale, and about as many ghosts stand beside them that
+// belong to no MachineSet of the backup. Of a control plane, whose Machines
+// have no generation in their names, all Machines are Stale.
+func (s *set) rollout() *Rollout {
+	ghosts, stale, whole := 0, 0, 0
+	bySet, gone := map[string]int{}, map[string]int{}
+	for i := range s.members {
+		f := &s.members[i]
+		switch {
+		case f.ghost() && !s.oldGeneration(f.verdict.Name):
+			ghosts++
+		case f.machine != nil:
+			bySet[f.machine.Set]++
+			if f.stale() {
+				stale++
+				gone[f.machine.Set]++
+			}
+		}
+	}
+	for name, n := range gone {
+		if n == bySet[name] {
+			whole += n
+		}
+	}
+	if ghosts == 0 || whole == 0 || 4*abs(whole-ghosts) > max(4, whole) {
+		return nil
+	}
+	if s.Kind != "MachineDeployment" && (stale != s.recorded || s.recorded < 2) {
+		return nil
+	}
+	return &Rollout{Stale: whole, Ghosts: ghosts, Message: fmt.Sprintf(
+		"%s %s was rolled out after the backup: one event behind %d Stale machines and %d ghosts of a new generation. The restore brings the old generation's template back; a newer backup would spare all of it",
+		s.Kind, s.Name, whole, ghosts)}
+}
+
+// oldGeneration says that a name is that of a MachineSet of the backup and a suffix.
+func (s *set) oldGeneration(name string) bool {
+	for _, known := range s.sets {
+		if strings.HasPrefix(name, known+"-") {
+			return true
+		}
+	}
+	return false
+}
+
+func abs(n int) int { return max(n, -n) }

@@ -1,0 +1,120 @@
+package forecast
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"drift-detector/backup"
+	"drift-detector/backup/backuptest"
+	"drift-detector/detector"
+)
+
+func codes(notes []Note) string {
+	var out []string
+	for _, n := range notes {
+		out = append(out, n.Code)
+	}
+	return strings.Join(out, " ")
+}
+
+func TestNotesOnAClusterAndItsText(t *testing.T) {
+	for name, c := range map[string]struct {
+		arrange     func(*story)
+		notes, text string
+	}{
+		"well":     {func(s *story) { s.plane("a", found); s.worker("b", found) }, "", "2 adopted"},
+		"empty":    {func(s *story) {}, "", "no machines"},
+		"paused":   {func(s *story) { s.cluster.Paused = true; s.worker("b", found) }, ClusterPaused, "paused: nothing happens until it is unpaused"},
+		"halted":   {func(s *story) { halt(s); s.worker("b", gone) }, IdentityAbsent, "stands still until VSphereClusterIdentity shared exists; then 1 broken until somebody acts"},
+		"derived":  {func(s *story) { s.cluster.Derived = true; s.worker("b", never) }, ClusterObjectAbsent, "1 made anew"},
+		"deleted":  {func(s *story) { s.plane("a", gone); s.worker("b", gone) }, ControlPlaneGone, "2 broken until somebody acts"},
+		"shrinks":  {func(s *story) { s.plane("a", found); s.ghostPlane("b") }, EtcdShrinks, "1 adopted, 1 ghost runs on as no etcd member"},
+		"doubled":  {func(s *story) { s.worker("b", warned(found, detector.DuplicateID)) }, DuplicateID, "1 adopted"},
+		"hosted":   {func(s *story) { s.cluster.ControlPlane.Reason = detector.HostedInManagementCluster }, HostedInManagementCluster, "no machines"},
+		"scaled":   {func(s *story) { s.snapshot.Groups[0].Autoscaled = true; s.worker("b", found) }, ReplicasManaged, "1 adopted"},
+		"managed":  {func(s *story) { s.snapshot.Groups[0].ReplicasManagedBy = "karpenter"; s.ghostWorker("b") }, ReplicasManaged, "1 ghost runs on"},
+		"orphaned": {func(s *story) { want(s, 1); s.orphan("b"); s.worker("c", unknown("x")); want(s, 2) }, "", "1 orphaned and replaced, 1 cannot be told"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStory(t)
+			c.arrange(s)
+			got := s.end().Clusters[0]
+			if codes(got.Notes) != c.notes || got.Text != c.text {
+				t.Errorf("%q %q, want %q %q", codes(got.Notes), got.Text, c.notes, c.text)
+			}
+		})
+	}
+}
+
+func TestNotesOnTheEstate(t *testing.T) {
+	s := newStory(t)
+	s.worker("a", gone)
+	s.worker("b", warned(found, "Renamed"))
+	s.worker("c", never)
+	f := s.end()
+	if got, want := codes(f.Notes), "AssumedOrder WebhooksDuringRestore OldManagementCluster UnpausedClusters NotHealing"; got != want {
+		t.Errorf("%s", got)
+	}
+	if !strings.Contains(f.Notes[0].Message, "up to 1 Stale machines under the old names, and for up to 1 renamed") {
+		t.Errorf("%s", f.Notes[0].Message)
+	}
+	if f.NotHealing != 1 || f.Clusters[0].NotHealing != 1 || !strings.HasPrefix(f.Notes[4].Message, "1 Stale machines") {
+		t.Errorf("%d do not heal: %s", f.NotHealing, f.Notes[4].Message)
+	}
+	s.cluster.Paused = true
+	if got, want := codes(s.end().Notes), "AssumedOrder WebhooksDuringRestore OldManagementCluster NotHealing"; got != want {
+		t.Errorf("%s", got)
+	}
+}
+
+// The management cluster's own machines are forecast, and count for nothing.
+func TestSelfIsNotCounted(t *testing.T) {
+	s := newStory(t)
+	s.worker("a", gone)
+	s.cluster.Self = true
+	f := s.end()
+	if f.NotHealing != 0 || len(f.Outcomes) != 0 || s.fate(f, "a").Outcome != Stuck || strings.Contains(codes(f.Notes), UnpausedClusters+" "+NotHealing) {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestWebhooksInTheBackup(t *testing.T) {
+	b := backuptest.New().Add("clusters.cluster.x-k8s.io", fields{
+		"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "metadata": fields{"namespace": "ns", "name": "prod"},
+	})
+	for _, name := range []string{"capi-validating-webhook-configuration", "capv-mutating-webhook-configuration", "cert-manager-webhook", "capsule-webhook-configuration"} {
+		for _, kind := range []string{"validatingwebhookconfigurations", "mutatingwebhookconfigurations"} {
+			if (kind[0] == 'm') == strings.Contains(name, "mutating") {
+				b.Add(kind+".admissionregistration.k8s.io", fields{
+					"apiVersion": "admissionregistration.k8s.io/v1", "kind": "WebhookConfiguration", "metadata": fields{"name": name},
+				})
+			}
+		}
+	}
+	s, _, err := backup.Load(context.Background(), []backup.Source{backuptest.Source("b", b.Bytes())}, Want())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := webhooks(s); !strings.Contains(got, "The backup holds 2 such configurations") {
+		t.Error(got)
+	}
+	if got := webhooks(newStory(t).snapshot); !strings.Contains(got, "The backup holds none") {
+		t.Error(got)
+	}
+}
+
+func TestFew(t *testing.T) {
+	var names []string
+	for i := range 12 {
+		names = append(names, fmt.Sprint(i))
+	}
+	if got := few(names); !strings.HasSuffix(got, "9 and 2 more") {
+		t.Error(got)
+	}
+	if got := few(slices.Clone(names[:2])); got != "0, 1" {
+		t.Error(got)
+	}
+}

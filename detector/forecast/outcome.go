@@ -1,0 +1,189 @@
+package forecast
+
+import (
+	"cmp"
+	"fmt"
+
+	"drift-detector/detector"
+)
+
+// Outcome is a code for what will become of a machine or an instance. The codes
+// up to OrphanedAndReplaced are those of testdata/restore/outcomes.json.
+type Outcome string
+
+// Outcomes of machines.
+const (
+	Adopted                      Outcome = "Adopted"                      // the controllers take its instance over as it is
+	AdoptedPoweredOn             Outcome = "AdoptedPoweredOn"             // likewise, and CAPV powers the VM on
+	AdoptedByName                Outcome = "AdoptedByName"                // no id is recorded: it is found by name
+	Stuck                        Outcome = "Stuck"                        // broken until somebody acts
+	StuckNodeLeft                Outcome = "StuckNodeLeft"                // likewise, though its Node is there and looks well
+	ReplacedByMachineHealthCheck Outcome = "ReplacedByMachineHealthCheck" // deleted and made anew
+	UntouchedPaused              Outcome = "UntouchedPaused"              // paused: no controller touches it
+	OrphanedAndReplaced          Outcome = "OrphanedAndReplaced"          // the instance runs on without a Machine, a new one is made beside it
+	NewInstanceCreated           Outcome = "NewInstanceCreated"           // a new instance is made for it
+)
+
+// Outcomes of instances without a machine, and of what cannot be told.
+const (
+	GhostKeepsRunning      Outcome = "GhostKeepsRunning"      // with its Node and its addresses
+	GhostEtcdMemberRemoved Outcome = "GhostEtcdMemberRemoved" // likewise, but its etcd member is removed
+	GhostEtcdMemberKept    Outcome = "GhostEtcdMemberKept"    // likewise, and its etcd member stays
+	CannotKnow             Outcome = "CannotKnow"
+)
+
+// heals are the outcomes after which a Stale machine is sound again without help.
+var heals = map[Outcome]bool{ReplacedByMachineHealthCheck: true, NewInstanceCreated: true}
+
+// phrases say of a machine what the outcomes of machines are.
+var phrases = map[Outcome]string{
+	Adopted:                      "adopted",
+	AdoptedPoweredOn:             "adopted and powered on",
+	AdoptedByName:                "adopted by its name",
+	Stuck:                        "broken until somebody acts",
+	StuckNodeLeft:                "broken until somebody acts, though its Node is there",
+	ReplacedByMachineHealthCheck: "replaced by its health check",
+	OrphanedAndReplaced:          "left without a Machine, beside a new one",
+	GhostKeepsRunning:            "left without a Machine",
+	NewInstanceCreated:           "given a new instance",
+	CannotKnow:                   "what cannot be told",
+}
+
+// stuck are the outcomes that need somebody.
+var stuck = map[Outcome]bool{Stuck: true, StuckNodeLeft: true}
+
+// outcomeRow is one row of the table.
+type outcomeRow struct {
+	Name    string
+	Fits    func(*facts) bool
+	Outcome Outcome
+	Why     func(*facts) string
+}
+
+func say(text string) func(*facts) string { return func(*facts) string { return text } }
+
+// outcomeRows is the table: the first row that fits decides.
+var outcomeRows = []outcomeRow{
+	{
+		"ghost worker, or of unknown role", func(f *facts) bool { return f.ghost() && !f.verdict.ControlPlane }, GhostKeepsRunning,
+		say("no object refers to it, so that no controller notices it: VM and Node keep running, and keep their addresses"),
+	},
+	{
+		"ghost control plane, etcd elsewhere", func(f *facts) bool { return f.ghost() && f.cluster.externalEtcd }, GhostKeepsRunning,
+		say("no object refers to it, so that no controller notices it: VM and Node keep running; etcd is external"),
+	},
+	{
+		"ghost of another kind of control plane", func(f *facts) bool { return f.ghost() && f.cluster.plane.Kind != kubeadm }, CannotKnow,
+		func(f *facts) string {
+			return "VM and Node keep running; what " + cmp.Or(f.cluster.plane.Kind, "its control plane") + " does to an etcd member without a Machine is not known here"
+		},
+	},
+	{
+		"ghost control plane, paused", func(f *facts) bool { return f.ghost() && f.paused }, GhostEtcdMemberKept,
+		say("its cluster is paused: VM, Node and etcd member stay as they are until it is unpaused"),
+	},
+	{
+		"ghost control plane beside one without a Node", func(f *facts) bool { return f.ghost() && f.cluster.nodeless > 0 }, GhostEtcdMemberKept,
+		func(f *facts) string {
+			return fmt.Sprintf("VM and Node keep running; KubeadmControlPlane leaves etcd alone while a control-plane Machine has no Node (%d of them), and removes this member within seconds once they are gone", f.cluster.nodeless)
+		},
+	},
+	{
+		"ghost control plane beside one that cannot be forecast", func(f *facts) bool { return f.ghost() && (f.cluster.undecided > 0 || f.cluster.recorded == 0) }, CannotKnow,
+		say("whether KubeadmControlPlane removes its etcd member depends on control-plane Machines of which nothing certain is known"),
+	},
+	{
+		"ghost control plane", func(f *facts) bool { return f.ghost() }, GhostEtcdMemberRemoved,
+		say("KubeadmControlPlane removes etcd members without a Machine within seconds after its start; VM, Node, kubelet and API server keep running behind the endpoint"),
+	},
+	{
+		"paused", func(f *facts) bool { return f.paused && f.known() }, UntouchedPaused,
+		func(f *facts) string {
+			return "paused in the backup, and therefore after the restore: no controller touches it"
+		},
+	},
+	{
+		"infrastructure without Machine, owner short of machines", func(f *facts) bool { return f.orphan() && f.set.created > 0 }, OrphanedAndReplaced,
+		say("its Machine was being deleted and is not in the backup: VM and Node keep running without one, and the owner makes a new Machine because it is short of one"),
+	},
+	{
+		"infrastructure without Machine", func(f *facts) bool { return f.orphan() }, GhostKeepsRunning,
+		say("its Machine was being deleted and is not in the backup: VM and Node keep running without one, and nobody is short of it"),
+	},
+	{
+		"member of a pool that is not there", func(f *facts) bool { return f.pool() && f.verdict.Status != detector.Healthy }, CannotKnow,
+		say("its pool makes and replaces its members by itself"),
+	},
+	{
+		"healthy, powered off", func(f *facts) bool {
+			return f.healthy() && f.cluster.Provider == vsphere && f.warned("PoweredOff") && f.recorded()
+		}, AdoptedPoweredOn,
+		say("its VM is found by the recorded id, and CAPV powers it on at once"),
+	},
+	{
+		"healthy, without id, not where its name says", func(f *facts) bool { return f.healthy() && !f.recorded() && (f.warned("Renamed") || f.warned("Moved")) }, NewInstanceCreated,
+		say("no id is recorded, and its VM is not found under its name and folder: CAPV clones a second one beside it"),
+	},
+	{
+		"healthy, without id", func(f *facts) bool { return f.healthy() && !f.recorded() }, AdoptedByName,
+		say("no id is recorded: it is found by its name, and the id is filled in"),
+	},
+	{
+		"healthy, its Node is bad for a health check", func(f *facts) bool { return f.healthy() && f.unhealthy && f.remedied }, ReplacedByMachineHealthCheck,
+		func(f *facts) string {
+			return "its instance exists, but " + f.complaint() + f.replacement() + ", and its instance is deleted"
+		},
+	},
+	{
+		"healthy", func(f *facts) bool { return f.healthy() }, Adopted,
+		say("its instance is found by the recorded id and taken over as it is"),
+	},
+	{
+		"not provisioned, replaced", func(f *facts) bool { return f.unprovisioned() && f.remedied && f.failed() }, ReplacedByMachineHealthCheck,
+		func(f *facts) string {
+			return "it never got an instance, and " + f.complaint() + f.replacement() + ", which fails likewise while the cause lasts"
+		},
+	},
+	{
+		"not provisioned, and could not be", func(f *facts) bool { return f.unprovisioned() && f.failed() }, Stuck,
+		func(f *facts) string {
+			return "it could not be provisioned before the backup either: " + oneLine(f.machine.InfraMessage)
+		},
+	},
+	{
+		"not provisioned", func(f *facts) bool { return f.unprovisioned() }, NewInstanceCreated,
+		say("no id is recorded and no instance bears its name: a new one is made"),
+	},
+	{
+		"stale, replaced", func(f *facts) bool { return f.stale() && f.unhealthy && f.remedied }, ReplacedByMachineHealthCheck,
+		func(f *facts) string { return f.neverMade() + "; " + f.complaint() + f.replacement() },
+	},
+	{
+		"stale, Node left", func(f *facts) bool { return f.stale() && f.node != nil }, StuckNodeLeft,
+		func(f *facts) string {
+			return f.neverMade() + "; its Node " + f.node.Name + " is still registered, so that it looks joined; " + f.remedy
+		},
+	},
+	{
+		"stale", func(f *facts) bool { return f.stale() }, Stuck,
+		func(f *facts) string { return f.neverMade() + "; " + f.remedy },
+	},
+	{
+		"instance where its controller does not look", func(f *facts) bool {
+			return f.reason(detector.FoundElsewhere, detector.IdentityChanged, detector.InfraObjectMissing) && f.node != nil
+		}, StuckNodeLeft,
+		func(f *facts) string { return f.lost() + "; its Node " + f.node.Name + " is registered all the same" },
+	},
+	{
+		"instance where its controller does not look, no Node", func(f *facts) bool {
+			return f.reason(detector.FoundElsewhere, detector.IdentityChanged, detector.InfraObjectMissing)
+		}, Stuck,
+		func(f *facts) string { return f.lost() },
+	},
+	{
+		"unknown", func(*facts) bool { return true }, CannotKnow,
+		func(f *facts) string {
+			return "the verdict is " + string(f.verdict.Status) + " (" + cmp.Or(f.verdict.Reason, "no reason") + "): whether there is an instance decides, and that is not known"
+		},
+	},
+}

@@ -1,0 +1,145 @@
+package forecast
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"drift-detector/backup"
+	"drift-detector/backup/backuptest"
+	"drift-detector/detector"
+)
+
+// with is a health check's spec with members changed; a nil value removes one.
+func with(spec fields, changes ...any) fields {
+	for i := 0; i < len(changes); i += 2 {
+		key, v := changes[i].(string), changes[i+1]
+		if v == nil {
+			delete(spec, key)
+		} else {
+			spec[key] = v
+		}
+	}
+	return spec
+}
+
+func TestWhoReplacesAStaleWorker(t *testing.T) {
+	expression := fields{"matchExpressions": []any{fields{"key": "group", "operator": "In", "values": []any{workers, "other"}}}}
+	for name, c := range map[string]struct {
+		check    fields
+		arrange  func(*story)
+		replaced bool
+		why      string
+	}{
+		"covered":                       {checkSpec(workers), nil, true, "check-0 waits 2m0s"},
+		"covered by an expression":      {with(checkSpec(workers), "selector", expression), nil, true, "check-0"},
+		"covered by an empty selector":  {with(checkSpec(workers), "selector", fields{}), nil, true, "check-0"},
+		"of another cluster":            {with(checkSpec(workers), "clusterName", "other"), nil, false, "no MachineHealthCheck covers it"},
+		"of other machines":             {checkSpec("gpu"), nil, false, "no MachineHealthCheck covers it"},
+		"selector that means nothing":   {with(checkSpec(workers), "selector", fields{"matchExpressions": []any{fields{"key": "group", "operator": "Near"}}}), nil, false, "no MachineHealthCheck covers it"},
+		"asks to be spared":             {checkSpec(workers), func(s *story) { s.snapshot.Machines[1].SkipRemediation = true }, false, "skip-remediation"},
+		"v1beta1":                       {with(checkSpec(workers), "checks", nil, "nodeStartupTimeout", "7m30s"), nil, true, "waits 7m30s"},
+		"default timeout":               {with(checkSpec(workers), "checks", nil), nil, true, "waits 10m0s"},
+		"waits for ever":                {with(checkSpec(workers), "checks", fields{"nodeStartupTimeoutSeconds": 0}), nil, false, "does not mind a missing Node"},
+		"Node left and Ready":           {checkSpec(workers), func(s *story) { s.node("m", true) }, false, "finds that Node well"},
+		"Node left, not Ready":          {checkSpec(workers), func(s *story) { s.node("m", false) }, true, "finds its Node node-m not Ready"},
+		"Node left, Ready not minded":   {with(checkSpec(workers), "checks", fields{"unhealthyNodeConditions": []any{fields{"type": "DiskPressure", "status": "True"}}}), func(s *story) { s.node("m", false) }, false, "finds that Node well"},
+		"v1beta1 conditions":            {with(checkSpec(workers), "checks", nil, "unhealthyConditions", []any{fields{"type": "Ready", "status": "False"}}), func(s *story) { s.node("m", false) }, true, "not Ready"},
+		"control plane gone":            {checkSpec(workers), func(s *story) { *s.verdictOf("a") = setStatus(*s.verdictOf("a"), gone) }, false, "control plane is not initialised"},
+		"external remediation":          {with(checkSpec(workers), "remediation", fields{"templateRef": fields{"kind": "Metal3RemediationTemplate", "name": "x", "apiVersion": "v1"}}), nil, false, "Metal3RemediationTemplate"},
+		"external remediation, v1beta1": {with(checkSpec(workers), "remediationTemplate", fields{"kind": "Metal3RemediationTemplate"}), nil, false, "Metal3RemediationTemplate"},
+		"without MachineSet":            {checkSpec(workers), func(s *story) { s.snapshot.Machines[1].Owner = backup.Owner{} }, false, "no MachineSet owns it"},
+		"limit of none":                 {with(checkSpec(workers), "remediation", trigger("unhealthyLessThanOrEqualTo", 0)), nil, false, "1 of 2 machines are unhealthy and 0 is its limit"},
+		"limit of one":                  {with(checkSpec(workers), "remediation", trigger("unhealthyLessThanOrEqualTo", 1)), nil, true, "check-0"},
+		"limit of 40%":                  {with(checkSpec(workers), "maxUnhealthy", "40%"), nil, false, "40% is its limit"},
+		"limit of 50%":                  {with(checkSpec(workers), "maxUnhealthy", "50%"), nil, true, "check-0"},
+		"limit in words":                {with(checkSpec(workers), "maxUnhealthy", "1"), nil, true, "check-0"},
+		"limit that means nothing":      {with(checkSpec(workers), "maxUnhealthy", "few"), nil, true, "check-0"},
+		"range below":                   {with(checkSpec(workers), "unhealthyRange", "[2-5]"), nil, false, "not within [2-5]"},
+		"range within":                  {with(checkSpec(workers), "remediation", trigger("unhealthyInRange", "[1-5]")), nil, true, "check-0"},
+		"range above":                   {with(checkSpec(workers), "unhealthyRange", "[0-0]"), nil, false, "not within [0-0]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStory(t, c.check)
+			s.plane("a", found)
+			s.worker("m", gone)
+			s.worker("n", found)
+			if c.arrange != nil {
+				c.arrange(s)
+			}
+			got := s.fate(s.end(), "m")
+			if (got.Outcome == ReplacedByMachineHealthCheck) != c.replaced || !strings.Contains(got.Message, c.why) {
+				t.Errorf("%+v, want %q", got, c.why)
+			}
+		})
+	}
+}
+
+func trigger(key string, value any) fields { return fields{"triggerIf": fields{key: value}} }
+
+// verdictOf is the verdict on a machine of the control plane.
+func (s *story) verdictOf(name string) *detector.Verdict {
+	for i := range s.cluster.ControlPlane.Machines {
+		if v := &s.cluster.ControlPlane.Machines[i]; v.Name == name {
+			return v
+		}
+	}
+	return nil
+}
+
+func setStatus(v, like detector.Verdict) detector.Verdict {
+	v.Status, v.Reason, v.Instance = like.Status, like.Reason, like.Instance
+	return v
+}
+
+func TestWhetherTheControlPlaneRemediates(t *testing.T) {
+	for name, c := range map[string]struct {
+		checks  []fields
+		arrange func(*story)
+		yes     bool
+		why     string
+	}{
+		"one of three broken":         {covered(planes), three(found, found, gone), true, "covers its machines"},
+		"all well":                    {covered(planes), three(found, found, found), true, "covers its machines"},
+		"no health check":             {nil, three(found, found, gone), false, "no MachineHealthCheck"},
+		"health check of the workers": {covered(workers), three(found, found, gone), false, "no MachineHealthCheck"},
+		"only Machine":                {covered(planes), func(s *story) { s.plane("a", found) }, false, "never replaces its only Machine"},
+		"two without a Node":          {covered(planes), three(found, gone, gone), false, "2 of its Machines will have no Node"},
+		"one of two broken":           {covered(planes), func(s *story) { s.plane("a", found); s.plane("m", gone) }, false, "no quorum"},
+		"one Unknown":                 {covered(planes), three(found, gone, unknown(detector.ScopeIncomplete)), false, "1 of its Machines are Unknown"},
+		"none exists":                 {covered(planes), three(gone, gone, gone), false, "API server cannot answer"},
+		"paused":                      {covered(planes), func(s *story) { s.cluster.Paused = true; three(found, found, gone)(s) }, false, "paused"},
+		"another kind":                {covered(planes), func(s *story) { otherPlane(s); three(found, found, gone)(s) }, false, "RKE2ControlPlane"},
+		"over the limit":              {[]fields{with(checkSpec(planes), "maxUnhealthy", 0)}, three(found, found, gone), false, "0 is its limit"},
+		"left to a template":          {[]fields{with(checkSpec(planes), "remediationTemplate", fields{"kind": "Other"})}, three(found, found, gone), false, "leaves it to Other"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStory(t, c.checks...)
+			c.arrange(s)
+			f := s.end()
+			if p := f.Clusters[0].ControlPlane; p.Remediates != c.yes || !strings.Contains(p.Why, c.why) {
+				t.Errorf("%v %q, want %v %q", p.Remediates, p.Why, c.yes, c.why)
+			}
+			if len(s.cluster.ControlPlane.Machines) == 3 && !s.cluster.Paused && s.verdictOf("m").Status == detector.Stale {
+				if replaced := s.fate(f, "m").Outcome == ReplacedByMachineHealthCheck; replaced != c.yes {
+					t.Errorf("the broken machine: %+v", s.fate(f, "m"))
+				}
+			}
+		})
+	}
+}
+
+func three(a, b, m detector.Verdict) func(*story) {
+	return func(s *story) { s.plane("a", a); s.plane("b", b); s.plane("m", m) }
+}
+
+func TestFailedTakesLongerThanAMachineMay(t *testing.T) {
+	for age, failed := range map[time.Duration]bool{9 * time.Minute: false, 11 * time.Minute: true} {
+		s := newStory(t)
+		m := s.worker("m", never).machine
+		m.InfraMessage, m.Created = "cloning", backuptest.Written.Add(-age)
+		if got := s.fate(s.end(), "m").Outcome; (got == Stuck) != failed {
+			t.Errorf("%s old: %s", age, got)
+		}
+	}
+}

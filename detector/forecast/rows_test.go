@@ -1,0 +1,199 @@
+package forecast
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"drift-detector/backup"
+	"drift-detector/detector"
+)
+
+// rowStory is a story in which a row decides on machine "m".
+type rowStory struct {
+	row     string // its name
+	checks  []fields
+	arrange func(*story)
+	outcome Outcome
+}
+
+func covered(kind string) []fields { return []fields{checkSpec(kind)} }
+
+// rowStories has the plainest story of every row first; those after it also fit
+// the next row, so that the order of the rows shows.
+var rowStories = []rowStory{
+	{"ghost worker, or of unknown role", nil, func(s *story) { s.ghostWorker("m") }, GhostKeepsRunning},
+	{"ghost control plane, etcd elsewhere", nil, func(s *story) {
+		s.plane("a", found)
+		s.ghostPlane("m")
+		s.snapshot.ControlPlanes[0].ExternalEtcd = true
+	}, GhostKeepsRunning},
+	{"ghost of another kind of control plane", nil, func(s *story) { otherPlane(s); s.plane("a", found); s.ghostPlane("m") }, CannotKnow},
+	{"ghost control plane, paused", nil, func(s *story) { s.cluster.Paused = true; s.plane("a", found); s.ghostPlane("m") }, GhostEtcdMemberKept},
+	{"ghost control plane beside one without a Node", nil, func(s *story) { s.plane("a", gone); s.ghostPlane("m") }, GhostEtcdMemberKept},
+	{"ghost control plane beside one that cannot be forecast", nil, func(s *story) { s.plane("a", unknown(detector.AmbiguousMatch)); s.ghostPlane("m") }, CannotKnow},
+	{"ghost control plane", nil, func(s *story) { s.plane("a", found); s.ghostPlane("m") }, GhostEtcdMemberRemoved},
+	{"paused", nil, func(s *story) { s.cluster.Paused = true; s.worker("m", gone) }, UntouchedPaused},
+	{"paused", nil, func(s *story) { s.worker("m", found).machine.Paused = true }, UntouchedPaused},
+	{"infrastructure without Machine, owner short of machines", nil, func(s *story) { s.snapshot.Groups[1].Desired.N = 1; s.orphan("m") }, OrphanedAndReplaced},
+	{"infrastructure without Machine", nil, func(s *story) { s.orphan("m") }, GhostKeepsRunning},
+	{"member of a pool that is not there", nil, func(s *story) { s.worker("m", unknown(detector.ScopeIncomplete)).machine.Pool = "p" }, CannotKnow},
+	{"healthy, powered off", nil, func(s *story) { s.worker("m", warned(found, "PoweredOff")) }, AdoptedPoweredOn},
+	{"healthy, without id, not where its name says", nil, func(s *story) { s.worker("m", warned(named, "Renamed")) }, NewInstanceCreated},
+	{"healthy, without id", nil, func(s *story) { s.worker("m", named) }, AdoptedByName},
+	{"healthy, its Node is bad for a health check", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", found); s.node("m", false); s.node("a", true) }, ReplacedByMachineHealthCheck},
+	{"healthy", nil, func(s *story) { s.worker("m", found) }, Adopted},
+	{"not provisioned, replaced", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", never).machine.InfraMessage = "no template" }, ReplacedByMachineHealthCheck},
+	{"not provisioned, and could not be", nil, func(s *story) { s.worker("m", never).machine.InfraMessage = "no template" }, Stuck},
+	{"not provisioned", nil, func(s *story) { s.worker("m", never) }, NewInstanceCreated},
+	{"stale, replaced", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", gone) }, ReplacedByMachineHealthCheck},
+	{"stale, Node left", nil, func(s *story) { s.worker("m", gone); s.node("m", true) }, StuckNodeLeft},
+	{"stale", nil, func(s *story) { s.worker("m", gone) }, Stuck},
+	{"instance where its controller does not look", nil, func(s *story) { s.worker("m", unknown(detector.FoundElsewhere)); s.node("m", true) }, StuckNodeLeft},
+	{"instance where its controller does not look, no Node", nil, func(s *story) { s.worker("m", unknown(detector.IdentityChanged)) }, Stuck},
+	{"unknown", nil, func(s *story) { s.worker("m", unknown(detector.ScopeIncomplete)) }, CannotKnow},
+
+	{"ghost control plane, etcd elsewhere", nil, func(s *story) { otherPlane(s); s.ghostPlane("m"); s.snapshot.ControlPlanes[0].ExternalEtcd = true }, GhostKeepsRunning},
+	{"ghost of another kind of control plane", nil, func(s *story) { otherPlane(s); s.cluster.Paused = true; s.ghostPlane("m") }, CannotKnow},
+	{"ghost control plane, paused", nil, func(s *story) { s.cluster.Paused = true; s.plane("a", gone); s.ghostPlane("m") }, GhostEtcdMemberKept},
+	{"ghost control plane beside one without a Node", nil, func(s *story) { s.plane("a", gone); s.plane("b", unknown(detector.NodeAlive)); s.ghostPlane("m") }, GhostEtcdMemberKept},
+	{"healthy, without id, not where its name says", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", warned(named, "Moved")); s.node("m", false) }, NewInstanceCreated},
+	{"healthy, without id", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", named); s.node("m", false) }, AdoptedByName},
+	{"not provisioned", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", never) }, NewInstanceCreated},
+	{"stale, replaced", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", gone); s.node("m", false) }, ReplacedByMachineHealthCheck},
+}
+
+// otherPlane makes the control plane one whose ways with etcd are not known.
+func otherPlane(s *story) {
+	s.snapshot.ControlPlanes[0].Kind, s.cluster.ControlPlane.Kind = "RKE2ControlPlane", "RKE2ControlPlane"
+}
+
+// disjointRows are rows that never fit one machine together with the next row.
+var disjointRows = map[string]string{
+	"ghost worker, or of unknown role":   "the next wants a control plane",
+	"ghost control plane":                "the next wants a machine of the backup",
+	"paused":                             "owners of a paused cluster are never short of machines",
+	"infrastructure without Machine":     "the next wants a Machine",
+	"member of a pool that is not there": "the next wants it Healthy",
+	"healthy, powered off":               "with an id here, without in the next",
+	"healthy":                            "the next wants it Stale",
+	"stale":                              "the next wants it Unknown",
+}
+
+// arranged are the stories of all rowStories, in their order.
+func arranged(t *testing.T) []*story {
+	t.Helper()
+	out := make([]*story, len(rowStories))
+	for i, r := range rowStories {
+		out[i] = newStory(t, r.checks...)
+		r.arrange(out[i])
+	}
+	return out
+}
+
+// by is the forecast of machine "m" by a table.
+func (s *story) by(table []outcomeRow) Machine {
+	s.t.Helper()
+	return s.fate(rules{table, conditionRows}.of(s.snapshot, s.absent, s.inventory, s.result()), "m")
+}
+
+func TestEveryRowDecides(t *testing.T) {
+	stories := arranged(t)
+	for n, r := range rowStories {
+		i := slices.IndexFunc(outcomeRows, func(row outcomeRow) bool { return row.Name == r.row })
+		if i < 0 {
+			t.Fatalf("no row is called %q", r.row)
+		}
+		got := stories[n].by(outcomeRows)
+		if got.Outcome != r.outcome || got.Message == "" {
+			t.Errorf("%s: %+v, want %s", r.row, got, r.outcome)
+		}
+		if without := stories[n].by(slices.Delete(slices.Clone(outcomeRows), i, i+1)); without == got {
+			t.Errorf("%s: nothing changes when the row is taken out", r.row)
+		}
+	}
+}
+
+func TestTheOrderOfRowsMatters(t *testing.T) {
+	stories := arranged(t)
+	for i := range len(outcomeRows) - 1 {
+		swapped := slices.Clone(outcomeRows)
+		swapped[i], swapped[i+1] = swapped[i+1], swapped[i]
+		changed := slices.ContainsFunc(stories, func(s *story) bool { return s.by(outcomeRows) != s.by(swapped) })
+		if disjoint := disjointRows[outcomeRows[i].Name] != ""; changed == disjoint {
+			t.Errorf("%q and the next row: swapping them changes something: %v, they are disjoint: %v", outcomeRows[i].Name, changed, disjoint)
+		}
+	}
+}
+
+// Every condition is said of the machine that it is for, and of no other.
+func TestConditions(t *testing.T) {
+	for name, c := range map[string]struct {
+		checks  []fields
+		arrange func(*story)
+		want    string // in the condition; empty: there is none
+	}{
+		"identity absent":                  {nil, func(s *story) { s.worker("m", found); halt(s) }, "only once VSphereClusterIdentity shared"},
+		"identity absent, ghost":           {nil, func(s *story) { s.ghostWorker("m"); halt(s) }, ""},
+		"Cluster object absent":            {nil, func(s *story) { s.worker("m", found); s.cluster.Derived = true }, "only once its Cluster object"},
+		"stale":                            {nil, func(s *story) { s.worker("m", gone) }, "if first, CAPV clones a new VM under the old name"},
+		"stale elsewhere":                  {nil, func(s *story) { s.worker("m", gone); s.cluster.Provider = "aws" }, ""},
+		"renamed":                          {nil, func(s *story) { s.worker("m", warned(found, "Renamed")) }, "clones a second VM beside it"},
+		"healthy":                          {nil, func(s *story) { s.worker("m", found) }, ""},
+		"duplicate":                        {nil, func(s *story) { s.worker("m", warned(found, detector.DuplicateID)) }, "destroy every VM with that UUID"},
+		"reidentified":                     {nil, func(s *story) { s.worker("m", warned(found, detector.Reidentified)) }, "both second keys differ"},
+		"surplus":                          {nil, func(s *story) { s.worker("m", found); s.worker("n", found); s.snapshot.Groups[1].Desired.N = 1 }, "among the 1 Machines that its owner deletes"},
+		"powered off under a health check": {covered(workers), func(s *story) { s.worker("m", warned(found, "PoweredOff")) }, "MachineHealthCheck check-0 allows"},
+		"stopped elsewhere":                {nil, func(s *story) { s.cluster.Provider = "aws"; s.worker("m", warned(found, "PoweredOff")) }, "CAPA does not start it"},
+		"powered off":                      {nil, func(s *story) { s.worker("m", warned(found, "PoweredOff")) }, ""},
+		"replaced, Nodes unread":           {covered(workers), func(s *story) { s.cluster.Provider = "aws"; s.plane("a", found); s.worker("m", gone) }, "the Node list was not read"},
+		"replaced, Nodes read": {covered(workers), func(s *story) {
+			s.cluster.Provider = "aws"
+			s.worker("m", gone)
+			s.plane("a", found)
+			s.node("a", true)
+		}, ""},
+		"new instance":                      {nil, func(s *story) { s.worker("m", never) }, "the bootstrap token"},
+		"could not be provisioned":          {nil, func(s *story) { s.worker("m", never).machine.InfraMessage = "x" }, "until the cause is gone"},
+		"ghost of unknown role":             {nil, func(s *story) { s.ghostWorker("m").RoleKnown = false }, "if it is a worker"},
+		"ghost":                             {nil, func(s *story) { s.ghostWorker("m") }, ""},
+		"paused, stale":                     {nil, func(s *story) { s.cluster.Paused = true; s.worker("m", gone) }, "until it is unpaused, and then broken until somebody acts"},
+		"paused, healthy":                   {nil, func(s *story) { s.cluster.Paused = true; s.worker("m", found) }, "until it is unpaused, and then adopted"},
+		"paused ghost of the control plane": {nil, func(s *story) { s.cluster.Paused = true; halt(s); s.plane("a", found); s.ghostPlane("m") }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStory(t, c.checks...)
+			c.arrange(s)
+			got := s.fate(s.end(), "m").Condition
+			if c.want == "" && got != "" || !strings.Contains(got, c.want) {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func halt(s *story) {
+	s.absent = append(s.absent, backup.Absence{Kind: "VSphereClusterIdentity", Name: "shared", Halts: []backup.ClusterID{prod}})
+}
+
+// Every outcome of a machine has the phrase that pausing needs.
+func TestEveryOutcomeOfAMachineHasAPhrase(t *testing.T) {
+	for _, row := range outcomeRows {
+		if _, ok := phrases[row.Outcome]; !ok && row.Outcome != UntouchedPaused && !strings.HasPrefix(string(row.Outcome), "GhostEtcd") {
+			t.Errorf("%s has none", row.Outcome)
+		}
+	}
+}
+
+// A cluster without a Cluster object may have machines in several backups, and
+// is then called after the newest.
+func TestMachineOfAnotherBackupThanItsCluster(t *testing.T) {
+	s := newStory(t)
+	s.snapshot.Backups = append(s.snapshot.Backups, s.snapshot.Backups[0])
+	s.worker("m", found).machine.Backup = 1
+	s.worker("n", never).machine.Backup = 1
+	f := s.end()
+	if a, b := s.fate(f, "m").Outcome, s.fate(f, "n").Outcome; a != Adopted || b != NewInstanceCreated {
+		t.Errorf("%s, %s", a, b)
+	}
+}

@@ -1,0 +1,192 @@
+package forecast
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"drift-detector/backup"
+	"drift-detector/backup/backuptest"
+	"drift-detector/detector"
+	"drift-detector/infra"
+)
+
+// A story is a small estate with verdicts that tests arrange: cluster ns/prod
+// with the control plane "cp" and the MachineDeployment "md", whose MachineSet
+// is "md-old".
+type story struct {
+	t         *testing.T
+	snapshot  *backup.Snapshot
+	inventory infra.Inventory
+	absent    []backup.Absence
+	cluster   detector.Cluster
+}
+
+var prod = backup.ClusterID{Namespace: "ns", Name: "prod"}
+
+type fields = map[string]any
+
+// checkSpec is a health check of v1beta2 that covers what bears the label.
+func checkSpec(label string) fields {
+	return fields{
+		"clusterName": "prod", "selector": fields{"matchLabels": fields{"group": label}},
+		"checks": fields{"nodeStartupTimeoutSeconds": 120, "unhealthyNodeConditions": []any{fields{"type": "Ready", "status": "Unknown", "timeoutSeconds": 60}}},
+	}
+}
+
+// newStory has the health checks of those specs.
+func newStory(t *testing.T, checks ...fields) *story {
+	t.Helper()
+	b := backuptest.New().Add("clusters.cluster.x-k8s.io", fields{
+		"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "metadata": fields{"namespace": "ns", "name": "prod"},
+		"spec": fields{"controlPlaneRef": fields{"apiGroup": "controlplane.cluster.x-k8s.io", "kind": kubeadm, "name": "cp"}},
+	})
+	for i, spec := range checks {
+		b.Add("machinehealthchecks.cluster.x-k8s.io", fields{
+			"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "MachineHealthCheck",
+			"metadata": fields{"namespace": "ns", "name": fmt.Sprintf("check-%d", i)}, "spec": spec,
+		})
+	}
+	s, _, err := backup.Load(context.Background(), []backup.Source{backuptest.Source("b", b.Bytes())}, Want())
+	if err != nil || len(s.Problems) > 0 {
+		t.Fatal(err, s.Problems)
+	}
+	out := &story{t: t, snapshot: s, cluster: detector.Cluster{
+		ID: prod, Provider: vsphere, Applicable: true,
+		ControlPlane: detector.Set{Kind: kubeadm, Name: "cp", Desired: number(1)},
+		WorkerGroups: []detector.Set{{Kind: "MachineDeployment", Name: "md", Desired: number(0)}},
+	}}
+	s.ControlPlanes = []backup.ControlPlane{{Meta: meta("cp"), Kind: kubeadm, Cluster: prod, Desired: number(1)}}
+	s.Groups = []backup.Group{
+		{Meta: meta("md"), Kind: "MachineDeployment", Cluster: prod, Desired: number(0)},
+		{Meta: meta("md-old"), Kind: "MachineSet", Deployment: "md", Cluster: prod, Desired: number(0)},
+	}
+	return out
+}
+
+func number(n int64) backup.Number { return backup.Number{N: n, Known: true} }
+
+func meta(name string) backup.Meta {
+	return backup.Meta{Namespace: "ns", Name: name, UID: "uid-" + name, Created: backuptest.Written.Add(-time.Hour)}
+}
+
+// member is one machine of a story, to be bent.
+type member struct {
+	verdict *detector.Verdict
+	machine *backup.Machine
+}
+
+var (
+	found = detector.Verdict{Status: detector.Healthy, Instance: &infra.Instance{ID: "1"}, Evidence: []detector.Evidence{{Kind: "biosUUID"}}}
+	named = detector.Verdict{Status: detector.Healthy, Instance: &infra.Instance{ID: "1"}, Evidence: []detector.Evidence{{Kind: "name+folder"}}}
+	gone  = detector.Verdict{Status: detector.Stale, Reason: detector.InstanceNotFound}
+	never = detector.Verdict{Status: detector.Stale, Reason: detector.NotProvisioned}
+	alien = detector.Verdict{Status: detector.Ghost, RoleKnown: true, Instance: &infra.Instance{ID: "2"}}
+)
+
+func unknown(reason string) detector.Verdict {
+	return detector.Verdict{Status: detector.Unknown, Reason: reason}
+}
+
+func warned(v detector.Verdict, reasons ...string) detector.Verdict {
+	v.Warnings = nil
+	for _, r := range reasons {
+		v.Warnings = append(v.Warnings, detector.Warning{Reason: r})
+	}
+	return v
+}
+
+// worker adds a Machine of md-old with a verdict, and wants it.
+func (s *story) worker(name string, v detector.Verdict) member {
+	s.snapshot.Groups[0].Desired.N++
+	s.snapshot.Groups[1].Desired.N++
+	s.cluster.WorkerGroups[0].Desired.N++
+	m := s.machine(name, backup.Owner{Kind: "MachineSet", Name: "md-old"})
+	m.Set, m.Deployment = "md-old", "md"
+	return member{s.verdict(&s.cluster.WorkerGroups[0], name, m.UID, v), m}
+}
+
+// plane adds a Machine of the control plane; more than one are wanted.
+func (s *story) plane(name string, v detector.Verdict) member {
+	m := s.machine(name, backup.Owner{Kind: s.cluster.ControlPlane.Kind, Name: "cp"})
+	m.ControlPlane = true
+	v.ControlPlane = true
+	at := s.verdict(&s.cluster.ControlPlane, name, m.UID, v)
+	n := int64(len(s.cluster.ControlPlane.Machines))
+	s.snapshot.ControlPlanes[0].Desired.N, s.cluster.ControlPlane.Desired.N = n, n
+	return member{at, m}
+}
+
+func (s *story) machine(name string, owner backup.Owner) *backup.Machine {
+	if cap(s.snapshot.Machines) == 0 {
+		s.snapshot.Machines = make([]backup.Machine, 0, 100) // so that members stay where they are
+	}
+	s.snapshot.Machines = append(s.snapshot.Machines, backup.Machine{
+		Meta: meta(name), Cluster: prod, Owner: owner, ProviderID: "vsphere://" + name, Labels: `{"group":"` + backup.Labels(owner.Kind) + `"}`,
+	})
+	return &s.snapshot.Machines[len(s.snapshot.Machines)-1]
+}
+
+// ghostWorker and ghostPlane add instances without a Machine, orphan one whose
+// Machine alone is missing.
+func (s *story) ghostWorker(name string) *detector.Verdict {
+	return s.verdict(&s.cluster.WorkerGroups[0], name, "", alien)
+}
+
+func (s *story) ghostPlane(name string) *detector.Verdict {
+	v := alien
+	v.ControlPlane = true
+	return s.verdict(&s.cluster.ControlPlane, name, "", v)
+}
+
+func (s *story) orphan(name string) *detector.Verdict {
+	return s.verdict(&s.cluster.WorkerGroups[0], name, "infra-"+name, warned(found, detector.MachineMissing))
+}
+
+func (s *story) verdict(to *detector.Set, name, uid string, v detector.Verdict) *detector.Verdict {
+	if cap(to.Machines) == 0 {
+		to.Machines = make([]detector.Verdict, 0, 100)
+	}
+	v.Namespace, v.Name, v.UID = "ns", name, uid
+	to.Machines = append(to.Machines, v)
+	return &to.Machines[len(to.Machines)-1]
+}
+
+// node registers a Node of that machine, and says that the Node list was read.
+func (s *story) node(machine string, ready bool) {
+	s.inventory.Listings = append(s.inventory.Listings, infra.Listing{
+		NodeState: "read", Clusters: []backup.ClusterID{prod},
+		Nodes: []infra.Node{{Cluster: prod, Name: "node-" + machine, ProviderID: "vsphere://" + machine, Ready: ready}},
+	})
+}
+
+func (s *story) result() detector.Result {
+	return detector.Result{Clusters: []detector.Cluster{s.cluster}}
+}
+
+// end forecasts the story.
+func (s *story) end() Forecast { return Of(s.snapshot, s.absent, s.inventory, s.result()) }
+
+// fate is the forecast of one machine by its name.
+func (s *story) fate(f Forecast, name string) Machine {
+	s.t.Helper()
+	c := &f.Clusters[0]
+	for i, v := range s.cluster.ControlPlane.Machines {
+		if v.Name == name {
+			return c.ControlPlane.Machines[i]
+		}
+	}
+	for i, v := range s.cluster.WorkerGroups[0].Machines {
+		if v.Name == name {
+			return c.Groups[0].Machines[i]
+		}
+	}
+	s.t.Fatalf("no machine %s", name)
+	return Machine{}
+}
+
+const (
+	workers = "MachineSet"
+	planes  = kubeadm
+)

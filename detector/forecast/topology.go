@@ -1,0 +1,169 @@
+package forecast
+
+import (
+	"cmp"
+	"encoding/json"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"drift-detector/backup"
+)
+
+// A managed topology has its health checks in its ClusterClass, and may change
+// or switch them in the Cluster. Cluster API makes MachineHealthChecks of them
+// (exp/topology/desiredstate/desired_state.go v1.14.0), which are in the backup
+// too as a rule. Where they are not, the restored controllers make them again.
+
+// topology is the part of a Cluster that is about health checks.
+type topology struct {
+	Class, ClassNamespace string
+	ControlPlane          string   // the health check, in JSON
+	Names, Classes        []string // of the MachineDeployments
+	Deployments           []string // their health checks, in JSON
+}
+
+var topologies = backup.NewKind("clusters.cluster.x-k8s.io",
+	backup.Text(func(t *topology) *string { return &t.Class }, "spec.topology.classRef.name", "spec.topology.class"),
+	backup.Text(func(t *topology) *string { return &t.ClassNamespace }, "spec.topology.classRef.namespace", "spec.topology.classNamespace"),
+	backup.Raw(func(t *topology) *string { return &t.ControlPlane }, "spec.topology.controlPlane.healthCheck", "spec.topology.controlPlane.machineHealthCheck"),
+	backup.Texts(func(t *topology) *[]string { return &t.Names }, "spec.topology.workers.machineDeployments[].name"),
+	backup.Texts(func(t *topology) *[]string { return &t.Classes }, "spec.topology.workers.machineDeployments[].class"),
+	backup.Raws(func(t *topology) *[]string { return &t.Deployments },
+		"spec.topology.workers.machineDeployments[].healthCheck", "spec.topology.workers.machineDeployments[].machineHealthCheck"),
+)
+
+// class is the same part of a ClusterClass.
+type class struct {
+	ControlPlane string
+	Classes      []string
+	Deployments  []string
+}
+
+var classes = backup.NewKind("clusterclasses.cluster.x-k8s.io",
+	backup.Raw(func(c *class) *string { return &c.ControlPlane }, "spec.controlPlane.healthCheck", "spec.controlPlane.machineHealthCheck"),
+	backup.Texts(func(c *class) *[]string { return &c.Classes }, "spec.workers.machineDeployments[].class"),
+	backup.Raws(func(c *class) *[]string { return &c.Deployments },
+		"spec.workers.machineDeployments[].healthCheck", "spec.workers.machineDeployments[].machineHealthCheck"),
+)
+
+// topologyCheck is a health check of a class or a topology, of v1beta1 and of
+// v1beta2 (Cluster API api/core/v1beta1 and v1beta2 clusterclass_types.go and
+// cluster_types.go v1.14.2).
+type topologyCheck struct {
+	Enable, Enabled     *bool // of a topology: v1beta1 and v1beta2
+	NodeStartupTimeout  string
+	UnhealthyConditions []nodeCondition
+	MaxUnhealthy        json.RawMessage
+	UnhealthyRange      string
+	RemediationTemplate struct{ Kind string }
+	Checks              struct {
+		NodeStartupTimeoutSeconds *int64
+		UnhealthyNodeConditions   []nodeCondition
+	}
+	Remediation struct {
+		TriggerIf struct {
+			UnhealthyLessThanOrEqualTo json.RawMessage
+			UnhealthyInRange           string
+		}
+		TemplateRef struct{ Kind string }
+	}
+}
+
+type nodeCondition struct{ Type, Status string }
+
+// readTopologies adds to the checks of each cluster those that its topology
+// makes, behind those that are in the backup.
+func readTopologies(s *backup.Snapshot, into map[backup.ClusterID][]*check) {
+	type name struct {
+		backup          int
+		namespace, name string
+	}
+	known := map[name]*class{}
+	for r := range classes.In(s).All() {
+		known[name{r.Backup, r.Namespace, r.Name}] = &r.Data
+	}
+	for r := range topologies.In(s).All() {
+		t := &r.Data
+		if t.Class == "" {
+			continue
+		}
+		of := known[name{r.Backup, cmp.Or(t.ClassNamespace, r.Namespace), t.Class}]
+		if of == nil {
+			of = &class{}
+		}
+		id := backup.ClusterID{Backup: r.Backup, Namespace: r.Namespace, Name: r.Name}
+		add := func(what, mine, inherited string, selector labels.Set) {
+			if h := topologyCheckOf(mine, inherited); h != nil {
+				selector[clusterv1.ClusterTopologyOwnedLabel] = ""
+				into[id] = append(into[id], newCheck("of "+what+" of its topology", h, selector.AsSelector()))
+			}
+		}
+		add("the control plane", t.ControlPlane, of.ControlPlane, labels.Set{clusterv1.MachineControlPlaneLabel: ""})
+		for i, deployment := range t.Names {
+			inherited := ""
+			for j, c := range of.Classes {
+				if i < len(t.Classes) && c == t.Classes[i] {
+					inherited = at(of.Deployments, j)
+				}
+			}
+			add("MachineDeployment "+deployment, at(t.Deployments, i), inherited, labels.Set{clusterv1.ClusterTopologyMachineDeploymentNameLabel: deployment})
+		}
+	}
+}
+
+// at is an entry of a list that is shorter when its members are absent.
+func at(list []string, i int) string {
+	if i < len(list) {
+		return list[i]
+	}
+	return ""
+}
+
+// topologyCheckOf is the health check that a topology makes: its own, else that
+// of its class, unless it is switched off. One that cannot be read makes none.
+func topologyCheckOf(mine, inherited string) *healthCheck {
+	var own, class topologyCheck
+	if mine != "" && json.Unmarshal([]byte(mine), &own) != nil || inherited != "" && json.Unmarshal([]byte(inherited), &class) != nil {
+		return nil
+	}
+	for _, on := range []*bool{own.Enable, own.Enabled} {
+		if on != nil && !*on {
+			return nil
+		}
+	}
+	switched := own
+	switched.Enable, switched.Enabled = nil, nil
+	switch {
+	case mine != "" && !switched.empty():
+		return own.healthCheck()
+	case inherited != "":
+		return class.healthCheck()
+	}
+	return nil
+}
+
+// empty says that nothing but the switch is set.
+func (t *topologyCheck) empty() bool {
+	return t.NodeStartupTimeout == "" && len(t.UnhealthyConditions)+len(t.MaxUnhealthy) == 0 && t.UnhealthyRange == "" && t.RemediationTemplate.Kind == "" &&
+		t.Checks.NodeStartupTimeoutSeconds == nil && len(t.Checks.UnhealthyNodeConditions) == 0 &&
+		len(t.Remediation.TriggerIf.UnhealthyLessThanOrEqualTo) == 0 && t.Remediation.TriggerIf.UnhealthyInRange == "" && t.Remediation.TemplateRef.Kind == ""
+}
+
+// healthCheck is the object that Cluster API makes of it.
+func (t *topologyCheck) healthCheck() *healthCheck {
+	h := &healthCheck{
+		Timeout:  t.NodeStartupTimeout,
+		Limit:    cmp.Or(string(t.Remediation.TriggerIf.UnhealthyLessThanOrEqualTo), string(t.MaxUnhealthy)),
+		Range:    cmp.Or(t.Remediation.TriggerIf.UnhealthyInRange, t.UnhealthyRange),
+		Template: cmp.Or(t.Remediation.TemplateRef.Kind, t.RemediationTemplate.Kind),
+	}
+	if n := t.Checks.NodeStartupTimeoutSeconds; n != nil {
+		h.TimeoutSeconds = backup.Number{N: *n, Known: true}
+	}
+	for _, c := range append(t.Checks.UnhealthyNodeConditions, t.UnhealthyConditions...) {
+		h.Types, h.Statuses = append(h.Types, c.Type), append(h.Statuses, c.Status)
+	}
+	return h
+}

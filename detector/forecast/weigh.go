@@ -1,0 +1,157 @@
+package forecast
+
+import (
+	"fmt"
+
+	"drift-detector/detector"
+)
+
+// weigh finds out what depends on several machines at once: the health checks,
+// the control plane, and then who is replaced.
+func (c *cluster) weigh() {
+	for _, s := range c.sets() {
+		for i := range s.members {
+			s.members[i].examine()
+		}
+	}
+	c.weighPlane()
+	for _, s := range c.sets() {
+		for i := range s.members {
+			if f := &s.members[i]; f.machine != nil {
+				f.remedied, f.remedy = f.findRemedy()
+			}
+		}
+	}
+}
+
+// sets are the control plane and the groups of workers.
+func (c *cluster) sets() []*set { return append([]*set{&c.plane}, c.groups...) }
+
+// examine does what the health check will do: it looks for the Node.
+func (f *facts) examine() {
+	h := f.check
+	if h == nil {
+		return
+	}
+	h.targets++
+	if f.node != nil {
+		f.unhealthy = h.notReady && !f.node.Ready
+	} else {
+		f.unhealthy = h.timeout > 0 && f.nodeMissing()
+	}
+	if f.unhealthy {
+		h.unhealthy++
+	}
+}
+
+// nodeMissing says that the machine will have no Node. Without its Node list
+// only a Stale machine is taken to have none.
+func (f *facts) nodeMissing() bool {
+	if f.node != nil {
+		return false
+	}
+	return f.stale() || f.cluster.read && f.machine.ProviderID != ""
+}
+
+// weighPlane counts the control plane's machines.
+func (c *cluster) weighPlane() {
+	for i := range c.plane.members {
+		f := &c.plane.members[i]
+		switch f.verdict.Status {
+		case detector.Healthy, detector.Ghost:
+			c.alive++
+		case detector.Stale:
+			c.stale++
+		}
+		if f.machine == nil {
+			continue
+		}
+		c.recorded++
+		switch {
+		case f.nodeMissing():
+			c.nodeless++
+		case f.verdict.Status == detector.Unknown && f.node == nil:
+			c.undecided++
+		}
+	}
+	if c.nodeless > 0 {
+		// Preflight checks hold KubeadmControlPlane back until all its Machines have Nodes.
+		c.plane.created, c.plane.deleted = 0, 0
+	}
+	if c.Applicable {
+		c.remediates, c.remediation = c.remediate()
+	}
+}
+
+// dead says that the cluster's API server cannot answer, because no machine of
+// its control plane exists. Cluster API then takes the control plane for not
+// initialised.
+func (c *cluster) dead() bool {
+	return c.Applicable && c.recorded > 0 && c.alive == 0 && c.undecided == 0 && !c.read
+}
+
+// quorate says that an etcd majority exists even if those that are gone are
+// still its members.
+func (c *cluster) quorate() bool {
+	unknown := len(c.plane.members) - c.alive - c.stale
+	return 2*c.alive > c.alive+c.stale+unknown
+}
+
+// remediate says whether KubeadmControlPlane would replace one broken member,
+// and why (Cluster API controlplane/kubeadm/reconcilers/kubeadmcontrolplane/remediation.go v1.14.0).
+func (c *cluster) remediate() (bool, string) {
+	var h *check
+	for i := range c.plane.members {
+		if f := &c.plane.members[i]; f.check != nil && (h == nil || f.unhealthy) {
+			h = f.check
+		}
+	}
+	switch {
+	case c.plane.Kind != kubeadm:
+		return false, "what " + c.plane.Kind + " does about a broken machine is not known here"
+	case c.Paused:
+		return false, "its cluster is paused"
+	case h == nil:
+		return false, "no MachineHealthCheck covers its machines, so that nothing asks KubeadmControlPlane to replace one"
+	case h.data.Template != "":
+		return false, h.title() + " leaves it to " + h.data.Template + ", not to KubeadmControlPlane"
+	case c.recorded <= 1:
+		return false, "KubeadmControlPlane never replaces its only Machine"
+	case c.dead():
+		return false, "no machine of it exists, so that its API server cannot answer and health checks skip it"
+	case c.undecided > 0:
+		return false, fmt.Sprintf("%d of its Machines are Unknown", c.undecided)
+	case c.nodeless > 1:
+		return false, fmt.Sprintf("%d of its Machines will have no Node, and KubeadmControlPlane refuses to replace one while another is being provisioned", c.nodeless)
+	case !c.quorate():
+		return false, "etcd may have no quorum, and KubeadmControlPlane refuses then"
+	}
+	if ok, why := h.allows(); !ok {
+		return false, why
+	}
+	return true, h.title() + " covers its machines, etcd has a quorum, and at most one Machine is without a Node"
+}
+
+// findRemedy says whether something replaces the machine, and why nothing does.
+func (f *facts) findRemedy() (bool, string) {
+	h := f.check
+	switch {
+	case f.machine.SkipRemediation:
+		return false, "its annotation cluster.x-k8s.io/skip-remediation keeps health checks away"
+	case h == nil:
+		return false, "no MachineHealthCheck covers it, and a Machine that exists counts as a replica, so that nothing replaces it"
+	case !f.unhealthy && f.node != nil:
+		return false, h.title() + " covers it, and finds that Node well"
+	case !f.unhealthy:
+		return false, h.title() + " covers it, but does not mind a missing Node"
+	case f.cluster.dead():
+		return false, h.title() + " covers it, but skips it while the control plane is not initialised, and no machine of that exists"
+	case h.data.Template != "":
+		return false, h.title() + " leaves it to " + h.data.Template + ", not to its owner"
+	case f.verdict.ControlPlane:
+		return f.cluster.remediates, f.cluster.remediation
+	case f.machine.Owner.Kind != "MachineSet":
+		return false, "no MachineSet owns it, so that nobody would make another"
+	}
+	return h.allows()
+}

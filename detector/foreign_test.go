@@ -1,0 +1,46 @@
+package detector
+
+import (
+	"testing"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// An instance that another management cluster's tags claim is said to be that
+// cluster's: with its name where it lies among ours, counted by name elsewhere.
+func TestForeignOwnershipTags(t *testing.T) {
+	ours := backup.ClusterID{Namespace: "prod", Name: "web"}
+	vpc := infra.Key{Kind: "vpc", Value: "vpc-1"}
+	tag := func(name string) infra.Key { return infra.Key{Kind: infra.OwnerTag, Value: name} }
+	instance := func(id string, keys ...infra.Key) infra.Instance {
+		return infra.Instance{Identity: id, ID: id, Name: id, Keys: keys}
+	}
+	snapshot := &backup.Snapshot{Clusters: []backup.Cluster{{Meta: backup.Meta{Namespace: "prod", Name: "web"}}}}
+	claims := infra.Claims{
+		Ties:      []infra.Tie{{Cluster: ours, Grade: infra.Place, Key: vpc, Owner: infra.OwnerID{Cluster: ours}}},
+		Proofs:    []infra.Proof{{Cluster: ours, Target: "here", Any: []infra.Key{vpc}}},
+		OwnerTags: []infra.Key{tag("web")},
+	}
+	inventory := infra.Inventory{Listings: []infra.Listing{{
+		IDs: []string{"here"}, Provider: "aws", State: infra.Complete, Clusters: []backup.ClusterID{ours},
+		Instances: []infra.Instance{
+			instance("among-ours", vpc, tag("other")),
+			instance("own-tag", vpc, tag("web")),
+			instance("elsewhere-1", tag("other")),
+			instance("elsewhere-2", tag("other")),
+			instance("untagged"),
+		},
+	}}}
+	r := Detect(snapshot, claims, inventory, Options{})
+	foreign := map[string]string{}
+	for _, u := range r.Unattributed {
+		foreign[u.Instance.ID] = u.Foreign
+	}
+	if len(foreign) != 2 || foreign["among-ours"] != "other" || foreign["own-tag"] != "" {
+		t.Errorf("foreign clusters of instances to confirm: %v", foreign)
+	}
+	if r.OutOfScope != 3 || len(r.ForeignTags) != 1 || r.ForeignTags["other"] != 2 {
+		t.Errorf("out of scope: %d, by foreign tag %v", r.OutOfScope, r.ForeignTags)
+	}
+}

@@ -1,0 +1,329 @@
+package detector
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// Reason codes of instances that no machine claims.
+const (
+	MachineNotInBackup = "MachineNotInBackup"
+	ForeignNode        = "ForeignNode"
+	AmbiguousOwner     = "AmbiguousOwner"
+	InClusterFolder    = "InClusterFolder"
+	// Terminated is the cause under which an ended instance without a machine is
+	// counted as excluded.
+	Terminated = "terminated"
+)
+
+// instanceFacts is all that a row of the table for instances may look at.
+type instanceFacts struct {
+	vm      *vm
+	exclude string
+	leads
+	twin     *vm                // another living instance that bears its id, or that of a Node on it
+	suspects []backup.ClusterID // where the instances of that id are tied to
+	missing  func(bond) string
+	// foreignTag is the cluster outside the backup that its tags name as owner.
+	foreignTag string
+}
+
+// leads are what ties an instance to clusters.
+type leads struct {
+	strong  []bond // the most specific of the grade, of one or several clusters
+	medium  []bond
+	place   []bond
+	foreign []*node // run on it and are no machines that Cluster API knows
+	// foreignCluster is the cluster outside the backup that the Node names.
+	foreignCluster string
+}
+
+// placement is where an instance without a machine is put: excluded, out of
+// scope, unattributed, or under a cluster with a verdict.
+type placement struct {
+	excluded     string
+	outOfScope   bool
+	foreign      string // cluster outside the backup that the tags of one out of scope name
+	unattributed *Unattributed
+	verdict      *Verdict
+	bond         bond // of the verdict
+}
+
+// instanceRow is one row of the table for instances that no machine claims.
+type instanceRow struct {
+	Name   string
+	Fits   func(*instanceFacts) bool
+	Decide func(*instanceFacts) placement
+}
+
+// instanceRows is the table for instances that no machine claims: the first row
+// that fits decides. The numbers are those of the design. Row 6 stands before
+// the rows that make Ghosts, because the host name of a machine voids all other
+// evidence.
+var instanceRows = []instanceRow{
+	{
+		"1 nobody's machine",
+		func(f *instanceFacts) bool { return f.exclude != "" },
+		func(f *instanceFacts) placement { return placement{excluded: f.exclude} },
+	},
+	{
+		"2 carries the strong key of a machine that another instance won",
+		func(f *instanceFacts) bool { return f.vm.duplicateOf != nil },
+		func(f *instanceFacts) placement {
+			c := f.vm.duplicateOf
+			return f.unattributed(DuplicateID, fmt.Sprintf("it bears the id of machine %s/%s, whose instance is %s", c.namespace, c.name, nameOf(c.won)), c)
+		},
+	},
+	{
+		"2 mentioned by a machine",
+		func(f *instanceFacts) bool { return f.vm.mention.claim != nil },
+		func(f *instanceFacts) placement {
+			return f.unattributed(f.vm.mention.reason, mentionText(f.vm.mention), f.vm.mention.claim)
+		},
+	},
+	{
+		"2 left a pool that the backup knows",
+		func(f *instanceFacts) bool { return f.vm.former != nil },
+		func(f *instanceFacts) placement {
+			p := f.vm.former
+			out := f.suggest(LeftPool, fmt.Sprintf("the backup records it as a member of %s %s, and it is none now", p.Kind, p.Name), p.Cluster)
+			out.unattributed.Evidence = []Evidence{{"pool", p.Kind + " " + p.Name + " of the backup", StrengthMedium}}
+			return out
+		},
+	},
+	{
+		"6 its host name is a machine's",
+		func(f *instanceFacts) bool { return f.vm.cloneOf != nil },
+		func(f *instanceFacts) placement {
+			c := f.vm.cloneOf
+			p := f.unattributed(CloneOf, fmt.Sprintf("its own metadata says it is %s, the host name of machine %s/%s", f.vm.Host.Value, c.namespace, c.name), c)
+			p.unattributed.Evidence = []Evidence{{f.vm.Host.Kind, "host name in its metadata is " + f.vm.Host.Value, StrengthMedium}}
+			return p
+		},
+	},
+	{
+		"2 shares its id with another instance",
+		func(f *instanceFacts) bool { return f.twin != nil && len(f.suspects) > 0 },
+		decideTwin,
+	},
+	{
+		"3 a Node of the cluster, or a strong tie",
+		func(f *instanceFacts) bool { return len(f.strong) > 0 },
+		func(f *instanceFacts) placement { return f.ghost(f.strong, StrengthStrong) },
+	},
+	{
+		"4 a Node without Cluster API's annotations",
+		func(f *instanceFacts) bool { return len(f.foreign) > 0 },
+		func(f *instanceFacts) placement {
+			n := f.foreign[0]
+			p := f.suggest(ForeignNode, fmt.Sprintf("Node %s of cluster %s/%s runs on it, but Cluster API did not make it", n.Name, n.Cluster.Namespace, n.Cluster.Name), f.foreignTo()...)
+			p.unattributed.Foreign = f.foreignCluster
+			p.unattributed.Evidence = f.foreignEvidence()
+			return p
+		},
+	},
+	{
+		"5 name or endpoint of the cluster",
+		func(f *instanceFacts) bool { return len(f.medium) > 0 },
+		func(f *instanceFacts) placement { return f.ghost(f.medium, StrengthMedium) },
+	},
+	{
+		"7 lies where a cluster's machines lie",
+		func(f *instanceFacts) bool { return len(f.place) > 0 },
+		func(f *instanceFacts) placement {
+			ids := clustersOf(f.place)
+			p := f.suggest(InClusterFolder, "it lies where machines of "+clusterNames(ids)+" lie, and nothing else ties it to them", ids...)
+			if f.foreignTag != "" {
+				p.unattributed.Message = "it lies where machines of " + clusterNames(ids) + " lie, but its tags name cluster " + f.foreignTag + ", which the backup does not hold"
+				p.unattributed.Foreign = f.foreignTag
+			}
+			p.unattributed.Evidence = bondEvidence(f.place, StrengthWeak)
+			return p
+		},
+	},
+	{
+		"8 nothing",
+		func(*instanceFacts) bool { return true },
+		func(f *instanceFacts) placement { return placement{outOfScope: true, foreign: f.foreignTag} },
+	},
+}
+
+// instanceFacts takes everything that decides about an instance without a
+// machine out of the estate.
+func (e *estate) instanceFacts(v *vm) *instanceFacts {
+	f := &instanceFacts{vm: v, exclude: v.Exclude, leads: e.leads(v), missing: func(b bond) string { return e.missing(v, b) }}
+	switch {
+	case v.Gone:
+		f.exclude = cmp.Or(f.exclude, Terminated)
+	case v.member:
+		f.exclude = cmp.Or(f.exclude, memberOfPool)
+	}
+	e.findTwin(f)
+	for _, k := range v.Keys {
+		if k.Kind == infra.OwnerTag && !e.ownTags[k] {
+			f.foreignTag = k.Value
+		}
+	}
+	return f
+}
+
+// leads gathers what ties an instance to clusters.
+func (e *estate) leads(v *vm) leads {
+	var f leads
+	var strong, medium, place []bond
+	for _, n := range e.nodes.on(v) {
+		if n.agrees() {
+			strong = append(strong, bondOfNode(n))
+		} else {
+			f.foreign, f.foreignCluster = append(f.foreign, n), cmp.Or(f.foreignCluster, e.outside(n))
+		}
+	}
+	for _, t := range e.ties.fitting(v) {
+		switch b := bondOfTie(t); t.Grade {
+		case infra.Strong:
+			strong = append(strong, b)
+		case infra.Medium:
+			medium = append(medium, b)
+		case infra.Place:
+			b.specificity = 0 // a place suggests, it does not compete
+			place = append(place, b)
+		}
+	}
+	f.strong, f.medium, f.place = strongest(strong), strongest(medium), strongest(place)
+	return f
+}
+
+// clusters are those that anything but the place speaks for.
+func (l *leads) clusters() []backup.ClusterID {
+	return slices.Concat(clustersOf(l.strong), clustersOf(l.medium), l.foreignTo())
+}
+
+// outside names the cluster of a Node's annotations when the backup lacks it: an
+// endpoint that another cluster took over.
+func (e *estate) outside(n *node) string {
+	known := slices.ContainsFunc(e.snap.Clusters, func(c backup.Cluster) bool {
+		return c.Namespace == n.ClusterNamespace && c.Meta.Name == n.ClusterName
+	})
+	if known || n.ClusterName == "" {
+		return ""
+	}
+	return n.ClusterNamespace + "/" + n.ClusterName
+}
+
+// missing says why it cannot be told from the backup that the bond's owner made
+// the instance later; empty when it can. What was created after the backup was
+// written needs no counting.
+func (e *estate) missing(v *vm, b bond) string {
+	current := func(i int32) bool { return e.tooOld(&e.scopes.listings[i], b.cluster) == nil }
+	if !slices.ContainsFunc(v.seen, current) {
+		return "it was listed before the backup was written, and may be gone with its machine since"
+	}
+	if i := b.cluster.Backup; i >= 0 && i < len(e.snap.Backups) {
+		if end := e.snap.Backups[i].WrittenTo; !end.IsZero() && v.Created.After(end) {
+			return ""
+		}
+	}
+	return e.owners.missing(e.owners.resolve(b.owner))
+}
+
+// decideTwin is the row of instances that share an id: a Node runs on one of
+// them only, and a machine that the backup lacks was one of them, so that no
+// evidence says of any that it is the one to remove.
+func decideTwin(f *instanceFacts) placement {
+	ids := slices.Clone(f.suspects)
+	slices.SortFunc(ids, compareClusters)
+	ids = slices.Compact(ids)
+	p := f.suggest(DuplicateID, nameOf(f.twin)+" bears the same id, and nothing tells which of them belongs to "+clusterNames(ids), ids...)
+	p.unattributed.Foreign = f.foreignCluster
+	p.unattributed.Evidence = slices.Concat(bondEvidence(f.strong, StrengthStrong), f.foreignEvidence(), bondEvidence(f.medium, StrengthMedium))
+	return p
+}
+
+func (f *leads) foreignEvidence() []Evidence {
+	if len(f.foreign) == 0 {
+		return nil
+	}
+	return []Evidence{{"node", "Node " + f.foreign[0].Name + " has its provider id", StrengthStrong}}
+}
+
+// foreignTo are the clusters whose Nodes run on the instance although Cluster
+// API did not make them.
+func (f *leads) foreignTo() []backup.ClusterID {
+	ids := make([]backup.ClusterID, len(f.foreign))
+	for i := range f.foreign {
+		ids[i] = f.foreign[i].Cluster
+	}
+	return ids
+}
+
+// ghost decides on an instance that belongs to a cluster by evidence of one
+// grade: a Ghost when its owner's machines are all in the backup.
+func (f *instanceFacts) ghost(bonds []bond, s Strength) placement {
+	if ids := clustersOf(bonds); len(ids) > 1 {
+		p := f.suggest(AmbiguousOwner, "it may belong to "+clusterNames(ids), ids...)
+		p.unattributed.Evidence = bondEvidence(bonds, s)
+		return p
+	}
+	b := bonds[0]
+	why := ""
+	for _, one := range bonds {
+		if w := f.missing(one); w != "" && why == "" {
+			b, why = one, w
+		}
+	}
+	v := Verdict{
+		Status: Ghost, Message: "it belongs to the cluster, and the backup knows no machine for it",
+		Name: f.vm.Name, Namespace: b.cluster.Namespace, ControlPlane: b.controlPlane, RoleKnown: b.roleKnown,
+		Instance: &f.vm.Instance, Scope: f.vm.scope, Evidence: bondEvidence(bonds, s),
+	}
+	if b.node != nil {
+		v.Node, v.ProviderID = b.node.Name, b.node.ProviderID
+	}
+	if why != "" {
+		v.Status, v.Reason = Unknown, MachineNotInBackup
+		v.Message = "it belongs to the cluster, but its machine may be missing from the backup only: " + why
+	}
+	return placement{verdict: &v, bond: b}
+}
+
+func bondEvidence(bonds []bond, s Strength) []Evidence {
+	var out []Evidence
+	for _, b := range bonds {
+		kind := "tie"
+		if b.node != nil {
+			kind = "node"
+		}
+		out = append(out, Evidence{kind, b.detail, s})
+	}
+	return out
+}
+
+// unattributed is the placement of an instance that a machine mentions.
+func (f *instanceFacts) unattributed(reason, message string, c *claim) placement {
+	p := f.suggest(reason, message, c.cluster)
+	p.unattributed.Evidence = []Evidence{{"machine", c.namespace + "/" + c.name, StrengthMedium}}
+	return p
+}
+
+// suggest leaves an instance to a person, with the cluster where there is one.
+func (f *instanceFacts) suggest(reason, message string, ids ...backup.ClusterID) placement {
+	u := &Unattributed{Instance: f.vm.Instance, Scope: f.vm.scope, Reason: reason, Message: message}
+	slices.SortFunc(ids, compareClusters)
+	if ids = slices.Compact(ids); len(ids) == 1 {
+		u.Cluster = &ids[0]
+	}
+	return placement{unattributed: u}
+}
+
+func clusterNames(ids []backup.ClusterID) string {
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = id.Namespace + "/" + id.Name
+	}
+	return strings.Join(names, " or ")
+}

@@ -1,0 +1,343 @@
+package detector
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"drift-detector/infra"
+)
+
+// Reason codes of machines.
+const (
+	UnsupportedProvider = "UnsupportedProvider"
+	ClaimedTwice        = "ClaimedTwice"
+	ConflictingIDs      = "ConflictingIDs"
+	InstanceUnreadable  = "InstanceUnreadable"
+	AmbiguousMatch      = "AmbiguousMatch"
+	InfraObjectMissing  = "InfraObjectMissing"
+	InstanceTerminated  = "InstanceTerminated"
+	ScopeIncomplete     = "ScopeIncomplete"
+	FoundElsewhere      = "FoundElsewhere"
+	IdentityChanged     = "IdentityChanged"
+	NodeAlive           = "NodeAlive"
+	NotProvisioned      = "NotProvisioned"
+	InstanceNotFound    = "InstanceNotFound"
+)
+
+// Reason codes of warnings, beside those that providers give.
+const (
+	DuplicateID       = "DuplicateID"
+	Reidentified      = "Reidentified"
+	MachineMissing    = "MachineMissing"
+	SameNameElsewhere = "SameNameElsewhere"
+)
+
+// machineRow is one row of the table for machines.
+type machineRow struct {
+	Name   string
+	Fits   func(*machineFacts) bool
+	Decide func(*machineFacts) Verdict
+}
+
+// machineRows is the table for machines: the first row that fits decides. The
+// numbers are those of the design.
+var machineRows = []machineRow{
+	{
+		"1 provider not supported",
+		func(f *machineFacts) bool { return f.claim.Provider == "" },
+		func(f *machineFacts) Verdict {
+			return unknown(UnsupportedProvider, "no provider of this version reads "+cmp.Or(f.claim.Source, "this kind of machine"))
+		},
+	},
+	{
+		"2 strong key recorded by two machines",
+		func(f *machineFacts) bool { return len(f.claim.rivals) > 0 },
+		func(f *machineFacts) Verdict {
+			return f.naming(unknown(ClaimedTwice, f.id()+" is recorded by "+rivalNames(f.claim)+" too"), f.home, f.copies)
+		},
+	},
+	{
+		"2 two sources of the strong key differ",
+		func(f *machineFacts) bool { return f.claim.Conflict != "" },
+		func(f *machineFacts) Verdict {
+			return f.naming(unknown(ConflictingIDs, "the backup records two ids: "+f.claim.Conflict), f.home, f.copies)
+		},
+	},
+	{
+		"3 an unreadable VM at home may be it",
+		func(f *machineFacts) bool { return len(f.blind) > 0 },
+		func(f *machineFacts) Verdict {
+			return f.naming(unknown(InstanceUnreadable, fmt.Sprintf("%s may be it, but its properties cannot be read", nameOf(f.blind[0]))), f.blind, f.copies)
+		},
+	},
+	{
+		"4 strong key on two or more at home",
+		func(f *machineFacts) bool { return len(f.home) > 1 },
+		decideDuplicates,
+	},
+	{
+		"5 strong key on one at home, infrastructure object absent",
+		func(f *machineFacts) bool { return len(f.home) == 1 && f.claim.InfraMissing },
+		func(f *machineFacts) Verdict {
+			return f.with(unknown(InfraObjectMissing, fmt.Sprintf("%s exists, but its infrastructure object is not in the backup", nameOf(f.home[0]))), f.home[0], StrengthStrong)
+		},
+	},
+	{
+		"6 member of a pool that has ended",
+		func(f *machineFacts) bool { return len(f.home) == 1 && f.home[0].Gone && f.inPool() },
+		func(f *machineFacts) Verdict {
+			return f.with(unknown(PoolMember, fmt.Sprintf("%s is listed as %s; %s", nameOf(f.home[0]), cmp.Or(f.home[0].State, "ended"), poolHeals)), f.home[0], StrengthStrong)
+		},
+	},
+	{
+		"6 strong key on one at home that has ended",
+		func(f *machineFacts) bool { return len(f.home) == 1 && f.home[0].Gone },
+		func(f *machineFacts) Verdict {
+			return f.with(stale(InstanceTerminated, fmt.Sprintf("%s is listed as %s", nameOf(f.home[0]), cmp.Or(f.home[0].State, "ended"))), f.home[0], StrengthStrong)
+		},
+	},
+	{
+		"7 strong key on exactly one at home",
+		func(f *machineFacts) bool { return len(f.home) == 1 },
+		decideMatch,
+	},
+	{
+		"8 home scope partial or failed",
+		func(f *machineFacts) bool { return !f.scope.complete },
+		func(f *machineFacts) Verdict {
+			return f.naming(unknown(ScopeIncomplete, "not found, but absence cannot be concluded: "+f.scope.fault.Message), f.elsewhere, f.identity, f.weak)
+		},
+	},
+	{
+		"9 found elsewhere",
+		func(f *machineFacts) bool { return len(f.elsewhere) > 0 },
+		func(f *machineFacts) Verdict {
+			return f.naming(unknown(FoundElsewhere, fmt.Sprintf("%s is not where the controllers look, but at %s", f.id(), nameOf(f.elsewhere[0]))), f.elsewhere)
+		},
+	},
+	{
+		"10 second key that finds by itself",
+		func(f *machineFacts) bool { return len(f.identity) > 0 },
+		decideIdentity,
+	},
+	{
+		"11 no strong key recorded, weaker keys at home",
+		func(f *machineFacts) bool { return len(f.weak) > 0 },
+		func(f *machineFacts) Verdict {
+			if len(f.weak) > 1 || f.contested {
+				return f.ambiguous(f.weak)
+			}
+			return f.healthy(f.weak[0], StrengthMedium)
+		},
+	},
+	{
+		"12 a Node of its cluster is alive",
+		func(f *machineFacts) bool { return f.node != nil },
+		func(f *machineFacts) Verdict {
+			return unknown(NodeAlive, fmt.Sprintf("%s was not found, but Node %s reports that it is ready", f.id(), f.node.Name))
+		},
+	},
+	{
+		"13 member of a pool",
+		(*machineFacts).inPool,
+		func(f *machineFacts) Verdict {
+			return unknown(PoolMember, fmt.Sprintf("%s was not found; %s", f.id(), poolHeals))
+		},
+	},
+	{
+		"13 no strong key recorded",
+		func(f *machineFacts) bool { return f.claim.Strong.IsZero() },
+		func(f *machineFacts) Verdict {
+			return stale(NotProvisioned, "the backup records no id for it, and no instance was made since")
+		},
+	},
+	{
+		"14 nothing",
+		func(*machineFacts) bool { return true },
+		decideNothing,
+	},
+}
+
+// poolHeals is what there is to know of a member of a pool that is gone.
+const poolHeals = "its pool replaces members itself, and Cluster API deletes this Machine when it is restored"
+
+func (f *machineFacts) inPool() bool { return !f.claim.Pool.IsZero() }
+
+// rivalNames names the other machines that record a claim's strong key, or an
+// instance of several keys; the first few of them when there are many.
+func rivalNames(c *claim) string {
+	const few = 5
+	var names []string
+	for _, other := range c.rivals {
+		if other == c {
+			continue
+		}
+		if len(names) == few {
+			return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), len(c.rivals)-1-few)
+		}
+		names = append(names, other.namespace+"/"+other.name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// decideDuplicates is row 4: a second key tells the machine from its copies, or
+// nothing does.
+func decideDuplicates(f *machineFacts) Verdict {
+	if f.single == nil {
+		return f.ambiguous(f.home)
+	}
+	v := f.healthy(f.single, StrengthStrong)
+	return others(v, f.without(f.single, f.home, f.copies))
+}
+
+// decideMatch is row 7. When both second keys differ and parts of the place were
+// not seen, the machine's own instance may be among those.
+func decideMatch(f *machineFacts) Verdict {
+	if f.reidentified && !f.scope.complete {
+		return f.ambiguous(f.home)
+	}
+	v := f.healthy(f.home[0], StrengthStrong)
+	return others(v, f.copies)
+}
+
+// decideIdentity is row 10: vCenter's instance UUID is the VSphereVM's uid, but
+// the recorded id is not that of the instance, or none is recorded.
+func decideIdentity(f *machineFacts) Verdict {
+	switch {
+	case !f.claim.Strong.IsZero():
+		v := f.identity[0]
+		return f.naming(unknown(IdentityChanged, fmt.Sprintf("%s bears its %s, but the id %s instead of the recorded %s",
+			nameOf(v), label(f.claim.Identity.Kind), cmp.Or(valueOf(v, f.claim.Strong.Kind), "of none"), f.claim.Strong.Value)), f.identity)
+	case len(f.identity) > 1 || f.contested:
+		return f.ambiguous(f.identity)
+	default:
+		return f.healthy(f.identity[0], StrengthStrong)
+	}
+}
+
+// decideNothing is row 14.
+func decideNothing(f *machineFacts) Verdict {
+	v := stale(InstanceNotFound, fmt.Sprintf("no VM with %s in %s; %d VMs listed", f.id(), f.scope.name, f.scope.count))
+	if len(f.namesakes) > 0 {
+		v.Warnings = append(v.Warnings, Warning{SameNameElsewhere, fmt.Sprintf("%s has its name, but not its id", nameOf(f.namesakes[0]))})
+		v = others(v, f.namesakes)
+	}
+	return v
+}
+
+func unknown(reason, message string) Verdict {
+	return Verdict{Status: Unknown, Reason: reason, Message: message}
+}
+
+func stale(reason, message string) Verdict {
+	return Verdict{Status: Stale, Reason: reason, Message: message}
+}
+
+// ambiguous is the verdict when several instances may be the machine, or one
+// that may be another's.
+func (f *machineFacts) ambiguous(candidates []*vm) Verdict {
+	message := fmt.Sprintf("%d instances may be it, and nothing tells which", len(candidates))
+	if len(candidates) == 1 {
+		message = nameOf(candidates[0]) + " may be it, or another machine's, or a copy"
+	}
+	return f.naming(unknown(AmbiguousMatch, message), candidates)
+}
+
+// naming adds the instances that a verdict names without deciding on them.
+func (f *machineFacts) naming(v Verdict, lists ...[]*vm) Verdict {
+	all := f.without(nil, lists...)
+	for _, one := range all {
+		v.Evidence = append(v.Evidence, f.evidence(one, StrengthWeak)...)
+	}
+	return others(v, all)
+}
+
+// others adds instances that a verdict names beside its own, in order.
+func others(v Verdict, all []*vm) Verdict {
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b *vm) int { return compareInstances(&a.Instance, &b.Instance) })
+	for _, one := range all {
+		v.Others = append(v.Others, one.Instance)
+		v.OtherScopes = append(v.OtherScopes, one.scope)
+	}
+	return v
+}
+
+// without joins lists of instances, each instance once and one left out.
+func (f *machineFacts) without(one *vm, lists ...[]*vm) []*vm {
+	var out []*vm
+	for _, list := range lists {
+		for _, v := range list {
+			if v != one && !slices.Contains(out, v) {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
+}
+
+// with puts the instance that was found into a verdict.
+func (f *machineFacts) with(v Verdict, found *vm, s Strength) Verdict {
+	v.Instance = &found.Instance
+	v.Evidence = f.evidence(found, s)
+	return v
+}
+
+// healthy is the verdict of a match, with what goes with it.
+func (f *machineFacts) healthy(found *vm, s Strength) Verdict {
+	v := f.with(Verdict{Status: Healthy}, found, s)
+	for _, w := range found.Warnings {
+		v.Warnings = append(v.Warnings, Warning{w, conditionText(w)})
+	}
+	for _, x := range f.claim.Expect {
+		if bearsOther(found, x.Key) {
+			v.Warnings = append(v.Warnings, Warning{x.Warning, fmt.Sprintf("its %s is %s, the backup says %s", label(x.Key.Kind), valueOf(found, x.Key.Kind), x.Key.Value)})
+		}
+	}
+	if copies := f.without(found, f.home, f.copies); len(copies) > 0 && !f.claim.Strong.IsZero() {
+		v.Warnings = append(v.Warnings, Warning{DuplicateID, fmt.Sprintf("%s bears the same id; deleting the machine may destroy both", nameOf(copies[0]))})
+	}
+	if f.reidentified {
+		v.Warnings = append(v.Warnings, Warning{Reidentified, "both second keys differ: it was restored from a copy, or only a copy is left"})
+	}
+	slices.SortFunc(v.Warnings, compareWarnings)
+	v.Warnings = slices.Compact(v.Warnings)
+	return v
+}
+
+func compareWarnings(a, b Warning) int {
+	return strings.Compare(a.Reason+"\x00"+a.Message, b.Reason+"\x00"+b.Message)
+}
+
+// evidence lists the keys that an instance shares with the machine.
+func (f *machineFacts) evidence(v *vm, weakest Strength) []Evidence {
+	var out []Evidence
+	add := func(k infra.Key, source string, s Strength) {
+		if bears(v, k) {
+			out = append(out, Evidence{k.Kind, fmt.Sprintf("%s %s (%s) is that of %s", label(k.Kind), k.Value, source, nameOf(v)), s})
+		}
+	}
+	add(f.claim.Strong, cmp.Or(f.claim.Source, "recorded"), StrengthStrong)
+	add(f.claim.Identity, "second key", StrengthStrong)
+	add(f.claim.Ref, "second key", StrengthMedium)
+	if len(out) == 0 {
+		for _, k := range slices.Concat(f.claim.Weak, f.claim.Blind) {
+			add(k, "weaker key", weakest)
+		}
+	}
+	return out
+}
+
+// id names what the machine was looked for by.
+func (f *machineFacts) id() string {
+	switch c := f.claim; {
+	case !c.Strong.IsZero():
+		return label(c.Strong.Kind) + " " + c.Strong.Value
+	case !c.Identity.IsZero():
+		return label(c.Identity.Kind) + " " + c.Identity.Value
+	default:
+		return "an instance of machine " + c.name
+	}
+}

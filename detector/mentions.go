@@ -1,0 +1,139 @@
+package detector
+
+import (
+	"cmp"
+
+	"drift-detector/infra"
+)
+
+// Reason codes of instances that a machine mentions without being matched to
+// it, beside those of machines.
+const (
+	SameName      = "SameName"
+	NodeOfMachine = "NodeOfMachine"
+	CloneOf       = "CloneOf"
+)
+
+// mention says that an instance has to do with a machine of the backup that is
+// not, or not surely, its own. Such an instance is never a Ghost.
+type mention struct {
+	claim  *claim
+	reason string
+	rank   int // the lower, the more it says
+}
+
+// Ranks of mentions: by what the instance shares with the machine.
+const (
+	byStrongKey = iota + 1
+	bySecondKey
+	byWeakKey
+	byBlindKey
+	byNode
+	byName
+)
+
+// remember keeps the mention that says most; the claims come in order. On an
+// instance that a machine won it is without effect.
+func (v *vm) remember(c *claim, rank int, reason string) {
+	if v.mention.claim == nil || rank < v.mention.rank {
+		v.mention = mention{c, reason, rank}
+	}
+}
+
+// mentionAll goes over the claims, once they are decided, for the instances
+// that they reach and did not win.
+func (e *estate) mentionAll() {
+	hosts := map[infra.Key]*claim{} // of instances without a machine, in their own metadata
+	for i := range e.vms {
+		if v := &e.vms[i]; v.winner == nil && !v.Host.IsZero() {
+			hosts[v.Host] = nil
+		}
+	}
+	for _, c := range e.claims {
+		e.mentionKeys(c)
+		e.mentionNodes(c)
+		for _, k := range c.Hosts {
+			if have, wanted := hosts[k]; wanted && have == nil {
+				hosts[k] = c
+			}
+		}
+	}
+	for i := range e.vms {
+		if v := &e.vms[i]; v.winner == nil && !v.Host.IsZero() {
+			v.cloneOf = hosts[v.Host]
+		}
+	}
+}
+
+// mentionNodes finds the instances whose Nodes say that they are the machine.
+func (e *estate) mentionNodes(c *claim) {
+	for _, n := range e.nodes.byMachine[machineName{c.cluster, c.namespace, c.name}] {
+		if !n.agrees() {
+			continue
+		}
+		for _, v := range e.bearing(n.Keys...) {
+			v.remember(c, byNode, NodeOfMachine)
+		}
+	}
+}
+
+// mentionKeys is mentionAll for the keys of one claim.
+func (e *estate) mentionKeys(c *claim) {
+	for _, v := range e.bearing(c.Strong) {
+		if c.won == nil {
+			v.remember(c, byStrongKey, reasonOf(c, FoundElsewhere))
+		} else if v.winner == nil && v.duplicateOf == nil {
+			v.duplicateOf = c
+		}
+	}
+	for _, v := range e.bearing(c.Identity) {
+		v.remember(c, bySecondKey, reasonOf(c, IdentityChanged))
+	}
+	if c.Strong.IsZero() {
+		for _, v := range e.bearing(c.Weak...) {
+			v.remember(c, byWeakKey, reasonOf(c, SameName))
+		}
+	}
+	for _, v := range e.bearing(c.Blind...) {
+		if v.Unreadable && e.mayBeAtHome(c, v) {
+			v.remember(c, byBlindKey, InstanceUnreadable)
+		}
+	}
+	for _, v := range e.bearing(c.Names...) {
+		v.remember(c, byName, SameName)
+	}
+}
+
+// reasonOf is the reason of the machine's verdict where that verdict is about
+// the instances that it reaches, else another.
+func reasonOf(c *claim, otherwise string) string {
+	switch c.verdict.Reason {
+	case ClaimedTwice, ConflictingIDs, AmbiguousMatch, FoundElsewhere, IdentityChanged:
+		return c.verdict.Reason
+	case ScopeIncomplete:
+		// The instance may be the machine, but something stands between.
+		if otherwise == IdentityChanged || otherwise == SameName {
+			return ScopeIncomplete
+		}
+	}
+	return otherwise
+}
+
+// mentionText says in a sentence what a mention means.
+func mentionText(m mention) string {
+	name := m.claim.namespace + "/" + m.claim.name
+	switch m.reason {
+	case SameName:
+		return "it has the name of machine " + name + ", but not its id"
+	case NodeOfMachine:
+		return "a Node on it says it is machine " + name + ", whose recorded id is another"
+	case InstanceUnreadable:
+		return "it may be machine " + name + ", but its properties cannot be read"
+	case FoundElsewhere:
+		return "it bears the id of machine " + name + ", but is not where the controllers look"
+	case IdentityChanged:
+		return "it bears the second key of machine " + name + ", but another id"
+	default:
+		return "it may be machine " + name + ", which cannot be decided: " + cmp.Or(m.claim.verdict.Message, m.reason)
+	}
+}

@@ -1,0 +1,139 @@
+package detector
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// heartbeatAge is how old the heartbeat of a Node may be that still speaks for
+// a living machine (design: 10 minutes; kubelets report every 5 at the latest).
+const heartbeatAge = 10 * time.Minute
+
+// nodes are the Nodes of all workload clusters that could be asked.
+type nodes struct {
+	byKey     map[infra.Key][]*node
+	byMachine map[machineName][]*node
+	lists     map[backup.ClusterID]NodeList
+}
+
+type node struct {
+	*infra.Node
+	fresh bool // ready, with a heartbeat that is neither old nor from the future
+}
+
+// machineName is what a Node's annotations name.
+type machineName struct {
+	cluster         backup.ClusterID
+	namespace, name string
+}
+
+func indexNodes(listings []infra.Listing, now time.Time) nodes {
+	count := 0
+	for i := range listings {
+		count += len(listings[i].Nodes)
+	}
+	n := nodes{
+		byKey: make(map[infra.Key][]*node, count), byMachine: make(map[machineName][]*node, count),
+		lists: map[backup.ClusterID]NodeList{},
+	}
+	for i := range listings {
+		l := &listings[i]
+		if isNodeList(l) {
+			n.note(l)
+		}
+		at := l.ListedAt
+		if at.IsZero() {
+			at = now
+		}
+		for j := range l.Nodes {
+			n.add(&l.Nodes[j], at)
+		}
+	}
+	for _, all := range n.byKey {
+		slices.SortFunc(all, compareNodes)
+	}
+	for _, all := range n.byMachine {
+		slices.SortFunc(all, compareNodes)
+	}
+	return n
+}
+
+// note remembers what became of the Node lists that a listing stands for.
+func (n *nodes) note(l *infra.Listing) {
+	for _, id := range l.Clusters {
+		list := NodeList{State: l.NodeState}
+		if l.Fault != nil {
+			list.Error = l.Fault.Message
+		}
+		for i := range l.Nodes {
+			if l.Nodes[i].Cluster == id {
+				list.Count++
+			}
+		}
+		n.lists[id] = list
+	}
+}
+
+func (n *nodes) add(one *infra.Node, at time.Time) {
+	age := at.Sub(one.Heartbeat)
+	it := &node{one, one.Ready && age < heartbeatAge && age >= -heartbeatAge}
+	for _, k := range one.Keys {
+		n.byKey[k] = append(n.byKey[k], it)
+	}
+	if one.Machine != "" {
+		name := machineName{one.Cluster, one.ClusterNamespace, one.Machine}
+		n.byMachine[name] = append(n.byMachine[name], it)
+	}
+}
+
+func compareNodes(a, b *node) int {
+	return cmp.Or(compareClusters(a.Cluster, b.Cluster), cmp.Compare(a.Name, b.Name), cmp.Compare(a.ProviderID, b.ProviderID),
+		cmp.Compare(a.Machine, b.Machine), cmp.Compare(a.ClusterName, b.ClusterName), cmp.Compare(a.ClusterNamespace, b.ClusterNamespace),
+		cmp.Compare(a.OwnerKind, b.OwnerKind), cmp.Compare(a.OwnerName, b.OwnerName), a.Heartbeat.Compare(b.Heartbeat),
+		compareBool(a.Ready, b.Ready), compareBool(a.ControlPlane, b.ControlPlane))
+}
+
+// alive returns a living Node of the claim's own cluster that is the machine:
+// by the strong key, or by its annotation.
+func (n *nodes) alive(c *claim) *infra.Node {
+	mine := func(all []*node) *infra.Node {
+		for _, one := range all {
+			if one.fresh && one.Cluster == c.cluster {
+				return one.Node
+			}
+		}
+		return nil
+	}
+	if !c.Strong.IsZero() {
+		if found := mine(n.byKey[c.Strong]); found != nil {
+			return found
+		}
+	}
+	return mine(n.byMachine[machineName{c.cluster, c.namespace, c.name}])
+}
+
+// on lists the Nodes that run on an instance, by any of its keys.
+func (n *nodes) on(v *vm) []*node {
+	if len(n.byKey) == 0 {
+		return nil
+	}
+	var out []*node
+	for _, k := range v.Keys {
+		out = append(out, n.byKey[k]...)
+	}
+	if len(out) > 1 {
+		slices.SortFunc(out, compareNodes)
+		out = slices.Compact(out)
+	}
+	return out
+}
+
+// agrees says whether Cluster API's annotations are there and name the cluster
+// that the Node is a member of.
+func (n *node) agrees() bool {
+	return n.Machine != "" && n.ClusterName == n.Cluster.Name && n.ClusterNamespace == n.Cluster.Namespace
+}

@@ -1,0 +1,261 @@
+package detector
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"sort"
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// The oracle says the same as Detect, slowly: it asks every question anew with
+// loops over everything, and shares nothing with Detect but the types. Its
+// answer is a sorted list of lines, see describe for the same of a Result.
+type oracle struct {
+	snap   *backup.Snapshot
+	claims infra.Claims
+	inv    infra.Inventory
+	vms    []*oracleVM
+	all    []*oracleClaim
+}
+
+type oracleVM struct {
+	infra.Instance
+	listings []int
+	owner    *oracleClaim
+}
+
+type oracleClaim struct {
+	infra.Claim
+	m                *backup.Machine
+	cluster          backup.ClusterID
+	ns, name, uid    string
+	cp               bool
+	status           Status
+	reason           string
+	warnings         []string
+	vm               *oracleVM
+	set, deployment  string
+	ownerKind, owner string
+}
+
+type oracleBond struct {
+	cluster   backup.ClusterID
+	kind, own string
+	cp        bool
+	weight    int
+	node      bool
+}
+
+func (o *oracle) has(v *oracleVM, k infra.Key) bool { return k != (infra.Key{}) && v.Bears(k) }
+
+func (o *oracle) hasKind(v *oracleVM, kind string) bool {
+	return slices.ContainsFunc(v.Keys, func(k infra.Key) bool { return k.Kind == kind })
+}
+
+func askOracle(s *backup.Snapshot, c infra.Claims, inv infra.Inventory) []string {
+	o := &oracle{snap: s, claims: c, inv: inv}
+	o.meet()
+	o.read()
+	for _, c := range o.all {
+		o.decide(c)
+	}
+	for _, c := range o.all {
+		if c.vm != nil && !(c.m == nil && (c.status == Stale || c.reason == "PoolMember")) {
+			c.vm.owner = c
+		}
+	}
+	return o.tell()
+}
+
+// meet merges what several listings show of one instance.
+func (o *oracle) meet() {
+	for i, l := range o.inv.Listings {
+		for _, inst := range l.Instances {
+			var v *oracleVM
+			for _, have := range o.vms {
+				if have.Identity == inst.Identity {
+					v = have
+				}
+			}
+			if v == nil {
+				v = &oracleVM{Instance: inst}
+				v.Keys, v.Warnings = slices.Clone(inst.Keys), slices.Clone(inst.Warnings)
+				o.vms = append(o.vms, v)
+			} else {
+				v.Keys, v.Warnings = append(v.Keys, inst.Keys...), append(v.Warnings, inst.Warnings...)
+				v.Unreadable = v.Unreadable && inst.Unreadable
+				v.Gone = v.Gone || inst.Gone
+				if v.Host.IsZero() {
+					v.Host = inst.Host
+				}
+				if v.Exclude == "" {
+					v.Exclude = inst.Exclude
+				}
+				if inst.Created.After(v.Created) {
+					v.Created = inst.Created
+				}
+			}
+			v.listings = append(v.listings, i)
+		}
+	}
+	for _, v := range o.vms {
+		causes := []string{}
+		for _, x := range o.claims.Exclude {
+			if v.Bears(x.Key) {
+				causes = append(causes, x.Cause)
+			}
+		}
+		if sort.Strings(causes); v.Exclude == "" && len(causes) > 0 {
+			v.Exclude = causes[0]
+		}
+	}
+}
+
+// read gives every machine and orphan one claim.
+func (o *oracle) read() {
+	for i := range o.snap.Machines {
+		m := &o.snap.Machines[i]
+		c := &oracleClaim{m: m, cluster: m.Cluster, ns: m.Namespace, name: m.Name, uid: m.UID, cp: m.ControlPlane}
+		for _, have := range o.claims.Machines {
+			if have.Machine == i {
+				c.Claim = have
+			}
+		}
+		c.ownerKind, c.owner, c.set, c.deployment = m.Owner.Kind, m.Owner.Name, m.Set, m.Deployment
+		o.all = append(o.all, c)
+	}
+	for _, have := range o.claims.Machines {
+		if x := have.Orphan; x != nil {
+			c := &oracleClaim{Claim: have, cluster: x.Cluster, ns: x.Namespace, name: x.Name, uid: x.UID, cp: x.ControlPlane}
+			c.ownerKind, c.owner = x.Owner.Kind, x.Owner.Name
+			o.all = append(o.all, c)
+		}
+	}
+	sort.SliceStable(o.all, func(i, j int) bool { return o.order(o.all[i]) < o.order(o.all[j]) })
+	for _, c := range o.all {
+		if c.cp {
+			continue
+		}
+		switch c.ownerKind {
+		case "MachineSet":
+			c.set = c.owner
+		case "MachineDeployment":
+			c.deployment = c.owner
+		}
+		if c.deployment == "" && c.set != "" {
+			c.deployment = o.deploymentOfSet(c.cluster, c.set)
+		}
+	}
+}
+
+func (o *oracle) order(c *oracleClaim) string {
+	return strings.Join([]string{c.cluster.Namespace, c.cluster.Name, fmt.Sprint(c.cluster.Backup), c.ns, c.name, c.uid}, "\x00")
+}
+
+var suffixExpression = regexp.MustCompile("^[bcdfghjklmnpqrstvwxz2456789]{5,10}$")
+
+func (o *oracle) deploymentOfSet(id backup.ClusterID, set string) string {
+	for _, g := range o.snap.Groups {
+		if g.Cluster == id && g.Kind == "MachineSet" && g.Name == set {
+			return g.Deployment
+		}
+	}
+	best := ""
+	for _, g := range o.snap.Groups {
+		if g.Cluster != id || g.Kind != "MachineDeployment" || len(g.Name) <= len(best) {
+			continue
+		}
+		if rest, ok := strings.CutPrefix(set, g.Name+"-"); ok && suffixExpression.MatchString(rest) {
+			best = g.Name
+		}
+	}
+	return best
+}
+
+func (o *oracle) seenBy(v *oracleVM, target string) bool {
+	for _, i := range v.listings {
+		if slices.Contains(o.inv.Listings[i].IDs, target) {
+			return true
+		}
+	}
+	return false
+}
+
+func (o *oracle) atHome(c *oracleClaim, v *oracleVM) bool {
+	return o.seenBy(v, c.Home.Target) && (c.Home.Within.IsZero() || v.Bears(c.Home.Within))
+}
+
+func (o *oracle) maybeHome(c *oracleClaim, v *oracleVM) bool {
+	return o.atHome(c, v) || o.seenBy(v, c.Home.Target) && !o.hasKind(v, c.Home.Within.Kind)
+}
+
+// absenceCounts says whether what was not seen at a home is not there, and what
+// the scope's fault is when not.
+func (o *oracle) absenceCounts(id backup.ClusterID, target string) (bool, string) {
+	covered := false
+	for _, l := range o.inv.Listings {
+		if l.NodeState == "" && slices.Contains(l.IDs, target) {
+			covered = true
+			if l.State != infra.Complete {
+				return false, "listing"
+			}
+		}
+	}
+	if !covered {
+		return false, "NotListed"
+	}
+	proofs := 0
+	for _, p := range o.claims.Proofs {
+		if p.Cluster != id || p.Target != target {
+			continue
+		}
+		proofs++
+		found := func(k infra.Key) bool {
+			for _, l := range o.inv.Listings {
+				if slices.Contains(l.IDs, target) && slices.Contains(l.Landmarks, k) {
+					return true
+				}
+			}
+			return false
+		}
+		ok := false
+		if len(p.All) > 0 {
+			ok = true
+			for _, k := range p.All {
+				ok = ok && found(k)
+			}
+		} else {
+			for _, k := range p.Any {
+				ok = ok || found(k)
+				for _, v := range o.vms {
+					ok = ok || v.Bears(k) && o.seenBy(v, target)
+				}
+			}
+		}
+		if !ok {
+			return false, "VisibilityUnproven"
+		}
+	}
+	if proofs == 0 {
+		return false, "VisibilityUnproven"
+	}
+	return true, ""
+}
+
+func (o *oracle) find(test func(*oracleVM) bool) []*oracleVM {
+	var out []*oracleVM
+	for _, v := range o.vms {
+		if test(v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func (o *oracle) set(c *oracleClaim, s Status, reason string, v *oracleVM) {
+	c.status, c.reason, c.vm = s, reason, v
+}

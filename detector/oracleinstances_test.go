@@ -1,0 +1,272 @@
+package detector
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"sort"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// This file is the oracle on instances that no machine claims.
+
+// mentioned returns what a machine says about an instance that is not its own.
+func (o *oracle) mentioned(v *oracleVM) (reason string, by *oracleClaim) {
+	best := 99
+	consider := func(rank int, c *oracleClaim, r string) {
+		if rank < best {
+			best, reason, by = rank, r, c
+		}
+	}
+	about := func(c *oracleClaim, otherwise string) string {
+		switch c.reason {
+		case "ClaimedTwice", "ConflictingIDs", "AmbiguousMatch", "FoundElsewhere", "IdentityChanged":
+			return c.reason
+		case "ScopeIncomplete":
+			if otherwise != "FoundElsewhere" {
+				return "ScopeIncomplete"
+			}
+		}
+		return otherwise
+	}
+	for _, c := range o.all {
+		matched := slices.ContainsFunc(o.vms, func(v *oracleVM) bool { return v.owner == c })
+		if o.has(v, c.Strong) {
+			if matched {
+				consider(0, c, "DuplicateID")
+			} else {
+				consider(1, c, about(c, "FoundElsewhere"))
+			}
+		}
+		if o.has(v, c.Identity) {
+			consider(2, c, about(c, "IdentityChanged"))
+		}
+		for _, k := range c.Weak {
+			if c.Strong.IsZero() && v.Bears(k) {
+				consider(3, c, about(c, "SameName"))
+			}
+		}
+		for _, k := range c.Blind {
+			if v.Unreadable && v.Bears(k) && o.maybeHome(c, v) {
+				consider(4, c, "InstanceUnreadable")
+			}
+		}
+		for _, n := range o.nodesOn(v) {
+			if o.nodeAgrees(n) && n.Cluster == c.cluster && n.Machine == c.name && n.ClusterNamespace == c.ns {
+				consider(5, c, "NodeOfMachine")
+			}
+		}
+		for _, k := range c.Names {
+			if v.Bears(k) {
+				consider(6, c, "SameName")
+			}
+		}
+		for _, k := range c.Hosts {
+			if v.Host == k {
+				consider(7, c, "CloneOf")
+			}
+		}
+	}
+	return reason, by
+}
+
+func (o *oracle) nodesOn(v *oracleVM) []infra.Node {
+	var out []infra.Node
+	for _, l := range o.inv.Listings {
+		for _, n := range l.Nodes {
+			if slices.ContainsFunc(n.Keys, func(k infra.Key) bool { return v.Bears(k) }) {
+				out = append(out, n)
+			}
+		}
+	}
+	sort.SliceStable(out, func(i, j int) bool {
+		a, b := out[i], out[j]
+		return o.cid(a.Cluster)+"\x00"+a.Name < o.cid(b.Cluster)+"\x00"+b.Name
+	})
+	return out
+}
+
+func (o *oracle) nodeAgrees(n infra.Node) bool {
+	return n.Machine != "" && n.ClusterName == n.Cluster.Name && n.ClusterNamespace == n.Cluster.Namespace
+}
+
+// bonds lists the evidence of one grade that ties an instance to clusters, of
+// the highest weight only.
+func (o *oracle) bonds(v *oracleVM, g infra.Grade) []oracleBond {
+	var all []oracleBond
+	for _, n := range o.nodesOn(v) {
+		if g == infra.Strong && o.nodeAgrees(n) {
+			all = append(all, oracleBond{n.Cluster, n.OwnerKind, n.OwnerName, n.ControlPlane, math.MaxInt, true})
+		}
+	}
+	for _, t := range o.claims.Ties {
+		fits := !t.Key.IsZero() && v.Bears(t.Key)
+		if t.Key.IsZero() && t.Pattern != "" {
+			fits = regexp.MustCompile("^("+t.Pattern+")$").MatchString(v.Name) && (t.Within.IsZero() || v.Bears(t.Within))
+		}
+		if fits && t.Grade == g && (g == infra.Strong || o.near(v, t.Cluster)) {
+			weight := t.Specificity
+			if g == infra.Place {
+				weight = 0
+			}
+			all = append(all, oracleBond{t.Cluster, t.Owner.Kind, t.Owner.Name, t.ControlPlane, weight, false})
+		}
+	}
+	top := math.MinInt
+	for _, b := range all {
+		top = max(top, b.weight)
+	}
+	all = slices.DeleteFunc(all, func(b oracleBond) bool { return b.weight < top })
+	sort.SliceStable(all, func(i, j int) bool {
+		a, b := all[i], all[j]
+		return fmt.Sprint(o.cid(a.cluster), a.kind, "\x00", a.own) < fmt.Sprint(o.cid(b.cluster), b.kind, "\x00", b.own)
+	})
+	return all
+}
+
+// near says whether an instance is seen where machines of a cluster may be.
+func (o *oracle) near(v *oracleVM, id backup.ClusterID) bool {
+	for _, i := range v.listings {
+		l := o.inv.Listings[i]
+		if slices.Contains(l.Clusters, id) {
+			return true
+		}
+		for _, p := range o.claims.Proofs {
+			if p.Cluster == id && slices.Contains(l.IDs, p.Target) {
+				return true
+			}
+		}
+		for _, c := range o.all {
+			if c.cluster == id && slices.Contains(l.IDs, c.Home.Target) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (o *oracle) cid(id backup.ClusterID) string {
+	return fmt.Sprintf("%s/%s#%d", id.Namespace, id.Name, id.Backup)
+}
+
+// sharing lists the instances that may be meant as well as this one, by its id
+// and by each Node on it, this one among them.
+func (o *oracle) sharing(v *oracleVM) [][]*oracleVM {
+	out := [][]*oracleVM{o.find(func(w *oracleVM) bool { return !w.Gone && v.ID != "" && v.ID == w.ID })}
+	for _, n := range o.nodesOn(v) {
+		out = append(out, o.find(func(w *oracleVM) bool { return !w.Gone && slices.ContainsFunc(n.Keys, w.Bears) }))
+	}
+	return out
+}
+
+// suspects are the clusters that anything but their place ties instances of one
+// id to, when there are several.
+func (o *oracle) suspects(v *oracleVM) map[string]bool {
+	clusters := map[string]bool{}
+	for _, all := range o.sharing(v) {
+		if len(all) < 2 {
+			continue
+		}
+		for _, w := range all {
+			if w.Exclude != "" {
+				continue
+			}
+			for _, b := range append(o.bonds(w, infra.Strong), o.bonds(w, infra.Medium)...) {
+				clusters[o.cid(b.cluster)] = true
+			}
+			for _, n := range o.nodesOn(w) {
+				if !o.nodeAgrees(n) {
+					clusters[o.cid(n.Cluster)] = true
+				}
+			}
+		}
+	}
+	return clusters
+}
+
+// placed is the table for instances in plain words.
+func (o *oracle) placed(v *oracleVM) (line string, id backup.ClusterID, set string, status Status) {
+	loose := func(reason, cluster string) (string, backup.ClusterID, string, Status) {
+		return fmt.Sprintf("unattributed %s %s %s", v.Identity, reason, cluster), id, "", ""
+	}
+	if v.Exclude != "" {
+		return "excluded " + v.Exclude + " " + v.Identity, id, "", ""
+	}
+	if v.Gone {
+		return "excluded terminated " + v.Identity, id, "", ""
+	}
+	for _, p := range o.claims.Pools {
+		if v.Bears(p.Key) {
+			return "excluded poolMember " + v.Identity, id, "", ""
+		}
+	}
+	reason, by := o.mentioned(v)
+	if by != nil && reason != "CloneOf" {
+		return loose(reason, o.cid(by.cluster))
+	}
+	for _, p := range o.poolsInOrder() {
+		if slices.ContainsFunc(p.Members, v.Bears) {
+			return loose("LeftPool", o.cid(p.Cluster))
+		}
+	}
+	if by != nil {
+		return loose(reason, o.cid(by.cluster))
+	}
+	bonds := o.bonds(v, infra.Strong)
+	if named := o.suspects(v); len(named) > 0 {
+		if len(named) == 1 {
+			return loose("DuplicateID", sortedKeys(named)[0])
+		}
+		return loose("DuplicateID", "-")
+	}
+	if len(bonds) == 0 {
+		foreign := map[string]bool{}
+		for _, n := range o.nodesOn(v) {
+			if !o.nodeAgrees(n) {
+				foreign[o.cid(n.Cluster)] = true
+			}
+		}
+		if len(foreign) == 1 {
+			return loose("ForeignNode", sortedKeys(foreign)[0])
+		} else if len(foreign) > 1 {
+			return loose("ForeignNode", "-")
+		}
+		bonds = o.bonds(v, infra.Medium)
+	}
+	if len(bonds) == 0 {
+		places := o.bonds(v, infra.Place)
+		if len(places) == 0 {
+			return "out of scope " + v.Identity, id, "", ""
+		}
+		for _, p := range places {
+			if p.cluster != places[0].cluster {
+				return loose("InClusterFolder", "-")
+			}
+		}
+		return loose("InClusterFolder", o.cid(places[0].cluster))
+	}
+	b := bonds[0]
+	for _, other := range bonds {
+		if other.cluster != b.cluster {
+			return loose("AmbiguousOwner", "-")
+		}
+	}
+	status = Ghost
+	for i := len(bonds) - 1; i >= 0; i-- {
+		end := o.snap.Backups[b.cluster.Backup].WrittenTo
+		if !v.Created.After(end) && !o.sufficient(b.cluster, bonds[i].kind, bonds[i].own) {
+			status, b = Unknown, bonds[i]
+		}
+	}
+	set, why := "plane", ""
+	if isWorker := b.kind == "MachineSet" || b.kind == "MachineDeployment" || b.kind == ""; !b.cp && isWorker {
+		set = o.shown(b.cluster, b.kind, b.own)
+	}
+	if status == Unknown {
+		why = "MachineNotInBackup"
+	}
+	return fmt.Sprintf("machine %s %s %s/%s %s %s [] %s", o.cid(b.cluster), set, b.cluster.Namespace, v.Name, status, why, v.Identity), b.cluster, set, status
+}

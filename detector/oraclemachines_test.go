@@ -1,0 +1,184 @@
+package detector
+
+import (
+	"slices"
+	"time"
+
+	"drift-detector/infra"
+)
+
+// decide is the table for machines in plain words.
+func (o *oracle) decide(c *oracleClaim) {
+	if c.Provider == "" {
+		o.set(c, Unknown, "UnsupportedProvider", nil)
+		return
+	}
+	for _, other := range o.all {
+		if other != c && c.Strong == other.Strong && !c.Strong.IsZero() {
+			o.set(c, Unknown, "ClaimedTwice", nil)
+			return
+		}
+		for _, v := range o.vms {
+			if other != c && o.has(v, c.Strong) && o.has(v, other.Strong) {
+				o.set(c, Unknown, "ClaimedTwice", nil)
+				return
+			}
+		}
+	}
+	if c.Conflict != "" {
+		o.set(c, Unknown, "ConflictingIDs", nil)
+		return
+	}
+	strongHere := o.find(func(v *oracleVM) bool { return o.has(v, c.Strong) && o.atHome(c, v) })
+	strongAway := o.find(func(v *oracleVM) bool { return o.has(v, c.Strong) && !o.atHome(c, v) && !v.Gone })
+	if living := slices.DeleteFunc(slices.Clone(strongHere), func(v *oracleVM) bool { return v.Gone }); len(living) > 0 {
+		strongHere = living
+	}
+	complete, _ := o.absenceCounts(c.cluster, c.Home.Target)
+	if len(strongHere) == 0 {
+		for _, v := range o.vms {
+			for _, k := range c.Blind {
+				if v.Unreadable && v.Bears(k) && o.maybeHome(c, v) {
+					o.set(c, Unknown, "InstanceUnreadable", nil)
+					return
+				}
+			}
+		}
+	}
+	if len(strongHere) > 1 {
+		var told []*oracleVM
+		for _, v := range strongHere {
+			if o.has(v, c.Identity) || o.has(v, c.Ref) {
+				told = append(told, v)
+			}
+		}
+		if len(told) != 1 {
+			o.set(c, Unknown, "AmbiguousMatch", nil)
+			return
+		}
+		o.match(c, told[0], len(strongHere)+len(strongAway) > 1, false)
+		return
+	}
+	if len(strongHere) == 1 {
+		v := strongHere[0]
+		reidentified := !c.Identity.IsZero() && !c.Ref.IsZero() && !v.Bears(c.Identity) && !v.Bears(c.Ref) &&
+			o.hasKind(v, c.Identity.Kind) && o.hasKind(v, c.Ref.Kind)
+		switch {
+		case c.InfraMissing:
+			o.set(c, Unknown, "InfraObjectMissing", v)
+		case v.Gone && c.Pool != (infra.Key{}):
+			o.set(c, Unknown, "PoolMember", v)
+		case v.Gone:
+			o.set(c, Stale, "InstanceTerminated", v)
+		case reidentified && !complete:
+			o.set(c, Unknown, "AmbiguousMatch", nil)
+		default:
+			o.match(c, v, len(strongAway) > 0, reidentified)
+		}
+		return
+	}
+	if !complete {
+		o.set(c, Unknown, "ScopeIncomplete", nil)
+		return
+	}
+	o.decideAbsent(c, strongAway)
+}
+
+// decideAbsent goes on where the strong key was not found at a complete home.
+func (o *oracle) decideAbsent(c *oracleClaim, strongAway []*oracleVM) {
+	same := o.find(func(v *oracleVM) bool { return o.has(v, c.Identity) && !v.Gone })
+	sameHere := o.find(func(v *oracleVM) bool { return o.has(v, c.Identity) && !v.Gone && o.atHome(c, v) })
+	wanted := func(v *oracleVM, weakToo bool) bool {
+		for _, other := range o.all {
+			if other == c {
+				continue
+			}
+			if o.has(v, other.Strong) || o.has(v, other.Identity) {
+				return true
+			}
+			for _, k := range other.Weak {
+				if weakToo && other.Strong.IsZero() && v.Bears(k) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	if len(strongAway) > 0 {
+		o.set(c, Unknown, "FoundElsewhere", nil)
+		return
+	}
+	if !c.Strong.IsZero() {
+		switch {
+		case len(same) > 0:
+			o.set(c, Unknown, "IdentityChanged", nil)
+		case o.nodeAlive(c):
+			o.set(c, Unknown, "NodeAlive", nil)
+		case c.Pool != (infra.Key{}):
+			o.set(c, Unknown, "PoolMember", nil)
+		default:
+			o.set(c, Stale, "InstanceNotFound", nil)
+			namesake := o.find(func(v *oracleVM) bool {
+				return !v.Gone && slices.ContainsFunc(c.Names, func(k infra.Key) bool { return v.Bears(k) })
+			})
+			if len(namesake) > 0 {
+				c.warnings = append(c.warnings, "SameNameElsewhere")
+			}
+		}
+		return
+	}
+	weak := o.find(func(v *oracleVM) bool {
+		return !v.Gone && v.Exclude == "" && o.atHome(c, v) && slices.ContainsFunc(c.Weak, func(k infra.Key) bool { return v.Bears(k) })
+	})
+	switch {
+	case len(sameHere) == 0 && len(same) > 0:
+		o.set(c, Unknown, "FoundElsewhere", nil)
+	case len(sameHere) > 1 || len(sameHere) == 1 && wanted(sameHere[0], false):
+		o.set(c, Unknown, "AmbiguousMatch", nil)
+	case len(sameHere) == 1:
+		o.match(c, sameHere[0], false, false)
+	case len(weak) > 1 || len(weak) == 1 && wanted(weak[0], true):
+		o.set(c, Unknown, "AmbiguousMatch", nil)
+	case len(weak) == 1:
+		o.match(c, weak[0], false, false)
+	case o.nodeAlive(c):
+		o.set(c, Unknown, "NodeAlive", nil)
+	case c.Pool != (infra.Key{}):
+		o.set(c, Unknown, "PoolMember", nil)
+	default:
+		o.set(c, Stale, "NotProvisioned", nil)
+	}
+}
+
+func (o *oracle) match(c *oracleClaim, v *oracleVM, duplicate, reidentified bool) {
+	o.set(c, Healthy, "", v)
+	c.warnings = append(c.warnings, v.Warnings...)
+	for _, x := range c.Expect {
+		if !v.Bears(x.Key) && o.hasKind(v, x.Key.Kind) {
+			c.warnings = append(c.warnings, x.Warning)
+		}
+	}
+	if duplicate {
+		c.warnings = append(c.warnings, "DuplicateID")
+	}
+	if reidentified {
+		c.warnings = append(c.warnings, "Reidentified")
+	}
+	if c.m == nil {
+		c.warnings = append(c.warnings, "MachineMissing")
+	}
+}
+
+func (o *oracle) nodeAlive(c *oracleClaim) bool {
+	for _, l := range o.inv.Listings {
+		for _, n := range l.Nodes {
+			byKey := !c.Strong.IsZero() && slices.Contains(n.Keys, c.Strong)
+			byName := n.Machine == c.name && n.ClusterNamespace == c.ns
+			late := l.ListedAt.Sub(n.Heartbeat)
+			if n.Cluster == c.cluster && (byKey || byName) && n.Ready && late < 10*time.Minute && late >= -10*time.Minute {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,96 @@
+package detector
+
+import (
+	"slices"
+	"sort"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// This file is the oracle on pools and resources.
+
+// poolsInOrder are the pools by cluster; no cluster of a random world has two.
+func (o *oracle) poolsInOrder() []infra.Pool {
+	all := slices.Clone(o.claims.Pools)
+	sort.Slice(all, func(i, j int) bool { return o.cid(all[i].Cluster) < o.cid(all[j].Cluster) })
+	return all
+}
+
+func (o *oracle) pooled(id backup.ClusterID, kind, name string) bool {
+	return slices.ContainsFunc(o.claims.Pools, func(p infra.Pool) bool { return p.Cluster == id && p.Kind == kind && p.Name == name })
+}
+
+// deciding are the places where machines or pools are looked for.
+func (o *oracle) deciding() map[place]bool {
+	out := map[place]bool{}
+	for _, c := range o.all {
+		if c.Provider != "" {
+			out[place{c.cluster, c.Home.Target}] = true
+		}
+	}
+	for _, p := range o.claims.Pools {
+		out[place{p.Cluster, p.Target}] = true
+	}
+	return out
+}
+
+// exists says whether a landmark is at a place.
+func (o *oracle) exists(id backup.ClusterID, target string, k infra.Key) Presence {
+	complete, _ := o.absenceCounts(id, target)
+	for _, l := range o.inv.Listings {
+		if !slices.Contains(l.IDs, target) {
+			continue
+		}
+		if slices.Contains(l.Landmarks, k) {
+			return Present
+		}
+		if slices.Contains(l.Unread, k.Kind) {
+			complete = false
+		}
+	}
+	if complete {
+		return Absent
+	}
+	return Undecided
+}
+
+// tellPools says what became of the pools and resources of a cluster.
+func (o *oracle) tellPools(id backup.ClusterID, say func(string, ...any), groups map[string]bool, reasons map[string]string) {
+	for _, p := range o.claims.Pools {
+		if p.Cluster != id {
+			continue
+		}
+		then, now := []string{}, []string{}
+		for _, m := range p.Members {
+			then = append(then, m.Value)
+		}
+		for _, v := range o.vms {
+			if v.Bears(p.Key) && !v.Gone {
+				now = append(now, nameOrID(v))
+			}
+		}
+		sort.Strings(then)
+		sort.Strings(now)
+		state := o.exists(id, p.Target, p.Landmark)
+		if state == Absent && len(now) > 0 {
+			state = Undecided
+		}
+		set := p.Kind + "/" + p.Name
+		groups[set] = true
+		reasons[set] = map[Presence]string{Present: "", Absent: "PoolMissing", Undecided: "PoolUndecided"}[state]
+		say("pool %s %s %s %v %v", o.cid(id), set, state, slices.Compact(then), slices.Compact(now))
+	}
+	for _, r := range o.claims.Resources {
+		if r.Cluster == id {
+			say("resource %s %s %s", o.cid(id), r.Name, o.exists(id, r.Target, r.Keys[0]))
+		}
+	}
+}
+
+func nameOrID(v *oracleVM) string {
+	if v.ID != "" {
+		return v.ID
+	}
+	return v.Name
+}

@@ -1,0 +1,309 @@
+package detector
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// This file is the oracle on owners, and its lines with the roll-ups.
+
+// sufficient says whether all machines of an owner are in the backup.
+func (o *oracle) sufficient(id backup.ClusterID, kind, name string) bool {
+	for _, p := range o.snap.ControlPlanes {
+		if p.Cluster == id && p.Kind == kind && p.Name == name {
+			return p.Kind == "AWSManagedControlPlane" || o.equal(p.Replicas, p.Desired, o.countPlane(p))
+		}
+	}
+	if o.pooled(id, kind, name) {
+		return true
+	}
+	for _, g := range o.snap.Groups {
+		if g.Cluster == id && g.Kind == kind && g.Name == name {
+			return o.equal(g.Replicas, g.Desired, o.countGroup(g))
+		}
+	}
+	if kind == "MachineSet" {
+		if md := o.deploymentOfSet(id, name); md != "" {
+			return o.sufficient(id, "MachineDeployment", md)
+		}
+	}
+	owners := 0
+	for _, p := range o.snap.ControlPlanes {
+		if p.Cluster == id {
+			owners++
+			if !o.sufficient(id, p.Kind, p.Name) {
+				return false
+			}
+		}
+	}
+	hasPlane := owners > 0
+	for _, g := range o.snap.Groups {
+		if g.Cluster == id {
+			owners++
+			if !o.sufficient(id, g.Kind, g.Name) {
+				return false
+			}
+		}
+	}
+	for _, c := range o.snap.Clusters {
+		if c.ID() == id && c.ControlPlane.Name != "" && !hasPlane && c.ControlPlane.Kind != "AWSManagedControlPlane" {
+			return false
+		}
+	}
+	for _, c := range o.all {
+		if c.cluster == id && !o.ownerHere(c) {
+			return false
+		}
+	}
+	return owners > 0
+}
+
+// ownerHere says whether the nearest owner of a machine is in the backup.
+func (o *oracle) ownerHere(c *oracleClaim) bool {
+	if c.cp {
+		return slices.ContainsFunc(o.snap.ControlPlanes, func(p backup.ControlPlane) bool { return p.Cluster == c.cluster })
+	}
+	kind, name := "MachineDeployment", c.deployment
+	if c.set != "" {
+		kind, name = "MachineSet", c.set
+	}
+	if name == "" {
+		return true
+	}
+	return slices.ContainsFunc(o.snap.Groups, func(g backup.Group) bool { return g.Cluster == c.cluster && g.Kind == kind && g.Name == name })
+}
+
+func (o *oracle) equal(replicas, desired backup.Number, have int64) bool {
+	if !replicas.Known {
+		return desired.Known && desired.N == 0 && have == 0
+	}
+	return replicas.N == have
+}
+
+func (o *oracle) countPlane(p backup.ControlPlane) (n int64) {
+	for _, c := range o.all {
+		if c.cluster == p.Cluster && c.cp {
+			n++
+		}
+	}
+	return n
+}
+
+func (o *oracle) countGroup(g backup.Group) (n int64) {
+	for _, c := range o.all {
+		if c.cluster == g.Cluster && !c.cp && (g.Kind == "MachineSet" && c.set == g.Name || g.Kind == "MachineDeployment" && c.deployment == g.Name) {
+			n++
+		}
+	}
+	return n
+}
+
+// shown is the worker group under which an owner's instances are listed.
+func (o *oracle) shown(id backup.ClusterID, kind, name string) string {
+	switch kind {
+	case "MachineSet":
+		if md := o.deploymentOfSet(id, name); md != "" {
+			return "MachineDeployment/" + md
+		}
+		for _, g := range o.snap.Groups {
+			if g.Cluster == id && g.Kind == kind && g.Name == name {
+				return "MachineSet/" + name
+			}
+		}
+		return "/"
+	case "MachineDeployment", "MachinePool":
+		return kind + "/" + name
+	}
+	return "/"
+}
+
+// tell makes the lines.
+func (o *oracle) tell() []string {
+	var lines []string
+	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	ratings := map[string][]Rollup{} // "cluster set" -> contributions
+	add := func(id backup.ClusterID, set string, r ...Rollup) {
+		k := o.cid(id) + " " + set
+		ratings[k] = append(ratings[k], r...)
+	}
+	for _, c := range o.all {
+		if c.m == nil && (c.status == Stale || c.reason == "PoolMember") {
+			continue
+		}
+		set := "plane"
+		if !c.cp {
+			set = "/"
+			if c.set != "" {
+				set = "MachineSet/" + c.set
+			}
+			if c.deployment != "" {
+				set = "MachineDeployment/" + c.deployment
+			}
+		}
+		sort.Strings(c.warnings)
+		c.warnings = slices.Compact(c.warnings)
+		id := "-"
+		if c.vm != nil {
+			id = c.vm.Identity
+		}
+		say("machine %s %s %s/%s %s %s %v %s", o.cid(c.cluster), set, c.ns, c.name, c.status, c.reason, c.warnings, id)
+		add(c.cluster, set, rating(c.status, c.warnings))
+	}
+	loose := 0
+	for _, v := range o.vms {
+		if v.owner != nil {
+			continue
+		}
+		line, id, set, status := o.placed(v)
+		say("%s", line)
+		if status != "" {
+			add(id, set, rating(status, nil))
+		} else if strings.HasPrefix(line, "unattributed") {
+			loose++
+		}
+	}
+	o.tellClusters(say, ratings, loose)
+	sort.Strings(lines)
+	return lines
+}
+
+func rating(s Status, warnings []string) Rollup {
+	for _, w := range warnings {
+		if w == "MachineMissing" || w == "DuplicateID" || w == "Reidentified" {
+			return NeedFurtherConfirmation
+		}
+	}
+	switch s {
+	case Ghost:
+		return ManualRemediationRequired
+	case Unknown:
+		return NeedFurtherConfirmation
+	case Stale:
+		return ManualRemediationNotRequired
+	}
+	return AllHealthy
+}
+
+func oracleWorst(all []Rollup) Rollup {
+	for _, r := range []Rollup{ManualRemediationRequired, NeedFurtherConfirmation, NeedFurtherConfirmationInfraMachine, ManualRemediationNotRequired} {
+		if slices.Contains(all, r) {
+			return r
+		}
+	}
+	return AllHealthy
+}
+
+// tellClusters says the roll-ups.
+func (o *oracle) tellClusters(say func(string, ...any), ratings map[string][]Rollup, loose int) {
+	var summary []Rollup
+	for _, c := range o.snap.Clusters {
+		id, reasons := c.ID(), map[string]string{}
+		groups := map[string]bool{}
+		for _, g := range o.snap.Groups {
+			if g.Cluster == id {
+				set := o.shown(id, g.Kind, g.Name)
+				groups[set] = true
+				if g.Kind != "MachinePool" && g.Replicas.Known && o.countGroup(g) < g.Replicas.N {
+					reasons[set] = "MachinesNotInBackup"
+				}
+			}
+		}
+		o.tellPools(id, say, groups, reasons)
+		for k := range ratings {
+			if set, ok := strings.CutPrefix(k, o.cid(id)+" "); ok && set != "plane" {
+				groups[set] = true
+			}
+		}
+		reasons["plane"] = o.planeReason(id)
+		var workers []Rollup
+		for _, set := range append([]string{"plane"}, sortedKeys(groups)...) {
+			all := ratings[o.cid(id)+" "+set]
+			if reasons[set] != "" {
+				all = append(all, NeedFurtherConfirmation)
+			}
+			say("set %s %s %s %s", o.cid(id), set, oracleWorst(all), reasons[set])
+			if set != "plane" {
+				workers = append(workers, oracleWorst(all))
+			} else if !c.Self {
+				summary = append(summary, oracleWorst(all))
+			}
+		}
+		say("workers %s %s", o.cid(id), oracleWorst(workers))
+		if !c.Self {
+			summary = append(summary, workers...)
+		}
+	}
+	complete := o.tellScopes(say)
+	if !complete || len(o.snap.Problems) > 0 {
+		summary = append(summary, NeedFurtherConfirmation)
+	}
+	if loose > 0 {
+		summary = append(summary, NeedFurtherConfirmationInfraMachine)
+	}
+	say("summary %s %v", oracleWorst(summary), complete)
+}
+
+func (o *oracle) planeReason(id backup.ClusterID) string {
+	recorded, gone := 0, 0
+	for _, c := range o.all {
+		if c.cluster == id && c.cp && c.m != nil {
+			recorded++
+			if c.status == Stale {
+				gone++
+			}
+		}
+	}
+	if recorded > 0 && recorded-gone <= recorded/2 {
+		return "ControlPlaneLost"
+	}
+	for _, p := range o.snap.ControlPlanes {
+		if p.Cluster == id && p.Replicas.Known && o.countPlane(p) < p.Replicas.N && p.Kind != "AWSManagedControlPlane" {
+			return "MachinesNotInBackup"
+		}
+	}
+	return ""
+}
+
+// tellScopes says the states of the scopes, and whether all are complete.
+func (o *oracle) tellScopes(say func(string, ...any)) bool {
+	complete := true
+	missing := map[string]bool{}
+	for at := range o.deciding() {
+		if _, why := o.absenceCounts(at.cluster, at.target); why == "NotListed" {
+			missing[at.target] = true
+		}
+	}
+	for _, l := range o.inv.Listings {
+		if l.NodeState != "" {
+			continue
+		}
+		state := l.State
+		for at := range o.deciding() {
+			_, why := o.absenceCounts(at.cluster, at.target)
+			if why == "VisibilityUnproven" && slices.Contains(l.IDs, at.target) && state == infra.Complete {
+				state = infra.Partial
+			}
+		}
+		complete = complete && state == infra.Complete
+		say("scope %s %s %s", l.Endpoint, l.Account, state)
+	}
+	for _, target := range sortedKeys(missing) {
+		complete = false
+		say("scope %s  failed", target)
+	}
+	return complete
+}
+
+func sortedKeys(m map[string]bool) []string {
+	var out []string
+	for k := range m {
+		out = append(out, k)
+	}
+	sort.Strings(out)
+	return out
+}

@@ -1,0 +1,280 @@
+package detector
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// Kinds of Cluster API that own machines beside control planes.
+const (
+	machineDeployment = "MachineDeployment"
+	machineSet        = "MachineSet"
+	machinePool       = "MachinePool"
+)
+
+// suffixAlphabet is the alphabet of Cluster API's random name suffixes
+// (k8s.io/apimachinery pkg/util/rand v0.36: no vowels, nothing that looks alike).
+const suffixAlphabet = "bcdfghjklmnpqrstvwxz2456789"
+
+// owners answers whether all machines of an owner are in the backup.
+type owners struct {
+	snap   *backup.Snapshot
+	planes map[backup.ClusterID][]*backup.ControlPlane
+	groups map[infra.OwnerID]*backup.Group
+	// inCluster are the groups of each cluster by kind and name.
+	inCluster map[backup.ClusterID][]*backup.Group
+	count     map[infra.OwnerID]int64     // machines and orphans in the backup
+	strays    map[backup.ClusterID]int    // machines whose owner is not in the backup
+	whole     map[backup.ClusterID]string // answers of missingAnywhere
+	// pooled are MachinePools whose members are compared as a set: they need no
+	// Machines.
+	pooled map[infra.OwnerID]bool
+}
+
+func newOwners(s *backup.Snapshot, claims []*claim, pools []infra.Pool) *owners {
+	o := &owners{
+		snap: s, planes: map[backup.ClusterID][]*backup.ControlPlane{}, groups: map[infra.OwnerID]*backup.Group{},
+		count: map[infra.OwnerID]int64{}, strays: map[backup.ClusterID]int{},
+		inCluster: map[backup.ClusterID][]*backup.Group{}, whole: map[backup.ClusterID]string{}, pooled: map[infra.OwnerID]bool{},
+	}
+	for i := range pools {
+		o.pooled[infra.OwnerID{Cluster: pools[i].Cluster, Kind: pools[i].Kind, Name: pools[i].Name}] = true
+	}
+	for i := range s.ControlPlanes {
+		p := &s.ControlPlanes[i]
+		o.planes[p.Cluster] = append(o.planes[p.Cluster], p)
+	}
+	for i := range s.Groups {
+		g := &s.Groups[i]
+		o.groups[ownerOfGroup(g)] = g
+		o.inCluster[g.Cluster] = append(o.inCluster[g.Cluster], g)
+	}
+	for _, all := range o.planes {
+		slices.SortFunc(all, func(a, b *backup.ControlPlane) int {
+			return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
+		})
+	}
+	for _, all := range o.inCluster {
+		slices.SortFunc(all, func(a, b *backup.Group) int {
+			return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
+		})
+	}
+	for _, c := range claims {
+		o.tally(c)
+	}
+	return o
+}
+
+// tally counts a machine for each of its owners: its MachineSet and the
+// MachineDeployment above, or its control plane, or its pool.
+func (o *owners) tally(c *claim) {
+	c.owners = o.chain(c)
+	for _, id := range c.owners {
+		o.count[id]++
+	}
+	if len(c.owners) > 0 && !o.known(c.owners[0]) {
+		o.strays[c.cluster]++
+	}
+}
+
+// chain lists the owners of a machine, the nearest first.
+func (o *owners) chain(c *claim) []infra.OwnerID {
+	owner, set, deployment, pool, plane := ownersOf(c)
+	id := func(kind, name string) infra.OwnerID {
+		return infra.OwnerID{Cluster: c.cluster, Kind: kind, Name: name}
+	}
+	switch {
+	case plane:
+		return []infra.OwnerID{o.planeOf(c.cluster, owner)}
+	case pool != "":
+		return []infra.OwnerID{id(machinePool, pool)}
+	}
+	var out []infra.OwnerID
+	if set != "" {
+		out = append(out, id(machineSet, set))
+		if g := o.groups[id(machineSet, set)]; deployment == "" && g != nil {
+			deployment = g.Deployment
+		} else if deployment == "" {
+			deployment = o.deploymentOf(c.cluster, set)
+		}
+	}
+	if deployment != "" {
+		out = append(out, id(machineDeployment, deployment))
+	}
+	return out
+}
+
+// ownersOf reads the owners off a machine or an orphan.
+func ownersOf(c *claim) (owner backup.Owner, set, deployment, pool string, plane bool) {
+	if m := c.machine; m != nil {
+		owner, set, deployment, pool, plane = m.Owner, m.Set, m.Deployment, m.Pool, m.ControlPlane
+	} else {
+		owner, plane = backup.Owner{Kind: c.Orphan.Owner.Kind, Name: c.Orphan.Owner.Name}, c.Orphan.ControlPlane
+	}
+	// Hashed labels do not name the owner; its reference does.
+	switch owner.Kind {
+	case machineSet:
+		set = owner.Name
+	case machineDeployment:
+		deployment = owner.Name
+	case machinePool:
+		pool = owner.Name
+	}
+	return owner, set, deployment, pool, plane
+}
+
+// planeOf is the control plane that a control-plane machine belongs to: the
+// only one of its cluster, or the one that its owner names.
+func (o *owners) planeOf(cluster backup.ClusterID, owner backup.Owner) infra.OwnerID {
+	if all := o.planes[cluster]; len(all) == 1 {
+		owner.Kind, owner.Name = all[0].Kind, all[0].Name
+	}
+	return infra.OwnerID{Cluster: cluster, Kind: owner.Kind, Name: owner.Name}
+}
+
+// known says whether an owner itself is in the backup.
+func (o *owners) known(id infra.OwnerID) bool {
+	return o.groups[id] != nil || o.plane(id) != nil
+}
+
+func (o *owners) plane(id infra.OwnerID) *backup.ControlPlane {
+	for _, p := range o.planes[id.Cluster] {
+		if p.Kind == id.Kind && p.Name == id.Name {
+			return p
+		}
+	}
+	return nil
+}
+
+// resolve finds the owner whose completeness decides: the owner itself when it
+// is in the backup; of a MachineSet made by a rollout after the backup, its
+// MachineDeployment; else the cluster as a whole.
+func (o *owners) resolve(id infra.OwnerID) infra.OwnerID {
+	if o.known(id) {
+		return id
+	}
+	whole := infra.OwnerID{Cluster: id.Cluster}
+	if id.Kind != machineSet {
+		return whole
+	}
+	if name := o.deploymentOf(id.Cluster, id.Name); name != "" {
+		return infra.OwnerID{Cluster: id.Cluster, Kind: machineDeployment, Name: name}
+	}
+	return whole
+}
+
+// deploymentOf finds the MachineDeployment that an unknown MachineSet is named
+// after: a known name, "-" and a suffix, of 5 characters since Cluster API 1.6
+// and up to 10 before (domain: names). No suffix holds a "-".
+func (o *owners) deploymentOf(cluster backup.ClusterID, set string) string {
+	i := strings.LastIndexByte(set, '-')
+	if i < 0 || !isSuffix(set[i+1:]) {
+		return ""
+	}
+	if o.groups[infra.OwnerID{Cluster: cluster, Kind: machineDeployment, Name: set[:i]}] == nil {
+		return ""
+	}
+	return set[:i]
+}
+
+func isSuffix(s string) bool {
+	return len(s) >= 5 && len(s) <= 10 && strings.Trim(s, suffixAlphabet) == ""
+}
+
+// missing says why not all machines of an owner are known to be in the backup,
+// or is empty when they are. The owner is a resolved one.
+func (o *owners) missing(id infra.OwnerID) string {
+	if id.Kind == "" {
+		return o.missingAnywhere(id.Cluster)
+	}
+	if p := o.plane(id); p != nil {
+		if machineless(p.Kind) {
+			return ""
+		}
+		return o.compare(id, p.Replicas, p.Desired)
+	}
+	if o.pooled[id] {
+		return ""
+	}
+	g := o.groups[id]
+	return o.compare(id, g.Replicas, g.Desired)
+}
+
+// compare holds the machines in the backup against what the owner's status counted.
+func (o *owners) compare(id infra.OwnerID, replicas, desired backup.Number) string {
+	want, ok := expected(replicas, desired)
+	switch have := o.count[id]; {
+	case !ok:
+		return fmt.Sprintf("%s %s does not say how many machines it had", id.Kind, id.Name)
+	case have != want:
+		return fmt.Sprintf("%s %s had %d machines, the backup holds %d", id.Kind, id.Name, want, have)
+	}
+	return ""
+}
+
+// expected is status.replicas. Cluster API leaves a zero out, which is told
+// from an unknown count by spec.replicas.
+func expected(replicas, desired backup.Number) (int64, bool) {
+	if !replicas.Known && desired.Known && desired.N == 0 {
+		return 0, true
+	}
+	return replicas.N, replicas.Known
+}
+
+// missingAnywhere is missing for a cluster as a whole: all its owners.
+func (o *owners) missingAnywhere(cluster backup.ClusterID) string {
+	why, ok := o.whole[cluster]
+	if !ok {
+		why = o.missingInCluster(cluster)
+		o.whole[cluster] = why
+	}
+	return why
+}
+
+func (o *owners) missingInCluster(cluster backup.ClusterID) string {
+	planes, groups := o.planes[cluster], o.inCluster[cluster]
+	if n := o.strays[cluster]; n > 0 {
+		return fmt.Sprintf("the owners of %d machines are not in the backup", n)
+	}
+	if len(planes)+len(groups) == 0 {
+		return "the backup holds no owner of machines of this cluster"
+	}
+	for _, p := range planes {
+		if why := o.missing(ownerOfPlane(p)); why != "" {
+			return why
+		}
+	}
+	for _, g := range groups {
+		if why := o.missing(ownerOfGroup(g)); why != "" {
+			return why
+		}
+	}
+	return o.missingPlane(cluster)
+}
+
+func ownerOfPlane(p *backup.ControlPlane) infra.OwnerID {
+	return infra.OwnerID{Cluster: p.Cluster, Kind: p.Kind, Name: p.Name}
+}
+
+func ownerOfGroup(g *backup.Group) infra.OwnerID {
+	return infra.OwnerID{Cluster: g.Cluster, Kind: g.Kind, Name: g.Name}
+}
+
+// missingPlane says that the cluster's control plane is referred to and absent.
+func (o *owners) missingPlane(cluster backup.ClusterID) string {
+	for i := range o.snap.Clusters {
+		c := &o.snap.Clusters[i]
+		if c.ID() != cluster || c.ControlPlane.IsZero() || machineless(c.ControlPlane.Kind) {
+			continue
+		}
+		if len(o.planes[cluster]) == 0 {
+			return fmt.Sprintf("%s %s is not in the backup", c.ControlPlane.Kind, c.ControlPlane.Name)
+		}
+	}
+	return ""
+}

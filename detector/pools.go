@@ -1,0 +1,184 @@
+package detector
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// Reason codes of pools and their machines.
+const (
+	PoolMissing   = "PoolMissing"
+	PoolUndecided = "PoolUndecided"
+	PoolMember    = "PoolMember"
+	LeftPool      = "LeftPool"
+)
+
+// memberOfPool is the cause under which living members of known pools are
+// counted as excluded: they are compared with the backup as a set.
+const memberOfPool = "poolMember"
+
+// poolSet is a pool with what became of it.
+type poolSet struct {
+	*infra.Pool
+	state PoolState
+}
+
+// newPools compares every pool with its living members, in an order of its own.
+func (e *estate) newPools(all []infra.Pool) []poolSet {
+	out := make([]poolSet, len(all))
+	for i := range all {
+		p := &all[i]
+		out[i] = poolSet{p, PoolState{Desired: p.Desired, ManagedBy: p.ManagedBy}}
+		s := &out[i].state
+		for _, k := range p.Members {
+			s.Then = append(s.Then, k.Value)
+		}
+		for _, v := range e.bearing(p.Key) {
+			if alive(v) {
+				v.member = true
+				s.Now = append(s.Now, cmp.Or(v.ID, v.Name, v.Identity))
+			}
+		}
+		s.Then, s.Now = sortedOnce(s.Then), sortedOnce(s.Now)
+		e.judgePool(p, s)
+	}
+	slices.SortStableFunc(out, comparePools)
+	for i := range out {
+		for _, v := range e.bearing(out[i].Members...) {
+			if v.former == nil {
+				v.former = out[i].Pool
+			}
+		}
+	}
+	return out
+}
+
+// comparePools puts the worst of several pools of one name first.
+func comparePools(a, b poolSet) int {
+	return cmp.Or(compareClusters(a.Cluster, b.Cluster), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name),
+		severityOf(b.state.State)-severityOf(a.state.State), compareKeys(a.Key, b.Key),
+		cmp.Compare(a.Target, b.Target), compareKeys(a.Landmark, b.Landmark), cmp.Compare(a.ManagedBy, b.ManagedBy),
+		cmp.Compare(a.Desired.N, b.Desired.N), compareBool(a.Desired.Known, b.Desired.Known), slices.Compare(a.state.Then, b.state.Then))
+}
+
+func severityOf(p Presence) int {
+	return slices.Index([]Presence{Present, Undecided, Absent}, p)
+}
+
+func sortedOnce(ids []string) []string {
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// judgePool says whether the pool exists and what changed in it.
+func (e *estate) judgePool(p *infra.Pool, s *PoolState) {
+	var why string
+	s.State, why = e.presence(place{p.Cluster, p.Target}, p.Landmark)
+	switch {
+	case s.State == Absent && len(s.Now) == 0:
+		s.Message = "it was not found: the restored controllers will make it anew, with new machines"
+	case s.State == Absent:
+		s.State, s.Message = Undecided, fmt.Sprintf("it was not found, but %s", quantity(len(s.Now), "instance says that it is its member", "instances say that they are its members"))
+	case s.State == Undecided:
+		s.Message = "whether it exists cannot be told: " + why
+	default:
+		s.Message = s.changes()
+	}
+}
+
+// changes puts into words how the set differs from the backup.
+func (s *PoolState) changes() string {
+	gone, added := minus(s.Then, s.Now), minus(s.Now, s.Then)
+	var parts []string
+	if len(gone)+len(added) > 0 {
+		parts = append(parts, fmt.Sprintf("its members changed since the backup, as those of a pool do: %d gone, %d new", len(gone), len(added)))
+	}
+	if s.Desired.Known && s.Desired.N != int64(len(s.Now)) {
+		by := ""
+		if s.ManagedBy != "" {
+			by = ", which " + s.ManagedBy + " sets now"
+		}
+		parts = append(parts, fmt.Sprintf("%s, the backup desires %d%s", quantity(len(s.Now), "member now", "members now"), s.Desired.N, by))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func quantity(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// minus lists what is in a and not in b, both sorted.
+func minus(a, b []string) []string {
+	return slices.DeleteFunc(slices.Clone(a), func(s string) bool {
+		_, found := slices.BinarySearch(b, s)
+		return found
+	})
+}
+
+// reason is why the set of the pool needs confirmation.
+func (s *PoolState) reason() string {
+	switch s.State {
+	case Absent:
+		return PoolMissing
+	case Undecided:
+		return PoolUndecided
+	}
+	return ""
+}
+
+// presence says whether something that is no instance exists, and why that
+// cannot be told. Any of the keys finds it.
+func (e *estate) presence(at place, keys ...infra.Key) (Presence, string) {
+	h := e.scopes.home(at.cluster, at.target)
+	keys = slices.DeleteFunc(slices.Clone(keys), infra.Key.IsZero)
+	if slices.ContainsFunc(keys, func(k infra.Key) bool { return e.scopes.shows(h, k) }) {
+		return Present, ""
+	}
+	if len(keys) == 0 {
+		return Undecided, "the backup does not say how to find it"
+	}
+	if !h.complete {
+		return Undecided, h.fault.Message
+	}
+	for _, i := range h.listings {
+		for _, k := range keys {
+			if slices.Contains(e.scopes.listings[i].Unread, k.Kind) {
+				return Undecided, fmt.Sprintf("what there is of its kind at %s could not be read", h.name)
+			}
+		}
+	}
+	return Absent, ""
+}
+
+// resources are the states of what the clusters' machines depend on, by cluster.
+func (e *estate) resources(all []infra.Resource) map[backup.ClusterID][]ResourceState {
+	out := map[backup.ClusterID][]ResourceState{}
+	for i := range all {
+		r := &all[i]
+		s := ResourceState{Kind: r.Kind, Name: r.Name, UsedBy: r.UsedBy}
+		var why string
+		switch s.State, why = e.presence(place{r.Cluster, r.Target}, r.Keys...); s.State {
+		case Absent:
+			s.Message = fmt.Sprintf("replacing a machine will fail: %s %s was not found", r.Kind, r.Name)
+		case Undecided:
+			s.Message = "whether it exists cannot be told: " + why
+		}
+		out[r.Cluster] = append(out[r.Cluster], s)
+	}
+	for id, list := range out {
+		slices.SortFunc(list, func(a, b ResourceState) int {
+			return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UsedBy, b.UsedBy),
+				severityOf(b.State)-severityOf(a.State), cmp.Compare(a.Message, b.Message))
+		})
+		out[id] = slices.Compact(list)
+	}
+	return out
+}

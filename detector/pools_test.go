@@ -1,0 +1,229 @@
+package detector
+
+import (
+	"slices"
+	"testing"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// poolOf is the group of a pool in a result.
+func poolOf(t *testing.T, r Result, name string) Set {
+	t.Helper()
+	for _, g := range r.Clusters[0].WorkerGroups {
+		if g.Kind == machinePool && g.Name == name {
+			return g
+		}
+	}
+	t.Fatalf("no group of pool %s in %+v", name, r.Clusters[0].WorkerGroups)
+	return Set{}
+}
+
+func TestPools(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		arrange func(*scene)
+		state   Presence
+		now     []string
+		status  Rollup
+		reason  string
+		message string
+	}{
+		{"unchanged", func(s *scene) {
+			s.pool("p", "a").Desired = known(1)
+			s.vm("a", bios("a"), asg("p"))
+		}, Present, []string{"a"}, AllHealthy, "", ""},
+		{"changed members are no finding", func(s *scene) {
+			s.pool("p", "a", "b").Desired = known(2)
+			s.vm("b", bios("b"), asg("p"))
+			s.vm("c", bios("c"), asg("p"))
+		}, Present, []string{"b", "c"}, AllHealthy, "", "its members changed since the backup, as those of a pool do: 1 gone, 1 new"},
+		{"other replicas are said", func(s *scene) {
+			p := s.pool("p", "a")
+			p.Desired, p.ManagedBy = known(3), "external-autoscaler"
+			s.vm("a", bios("a"), asg("p"))
+		}, Present, []string{"a"}, AllHealthy, "", "1 member now, the backup desires 3, which external-autoscaler sets now"},
+		{"an ended member is none", func(s *scene) {
+			s.pool("p", "a")
+			s.vm("a", bios("a"), asg("p")).Gone = true
+		}, Present, nil, AllHealthy, "", "its members changed since the backup, as those of a pool do: 1 gone, 0 new"},
+		{"gone", func(s *scene) {
+			s.pool("p", "a")
+			s.listings[0].Landmarks = s.listings[0].Landmarks[:1]
+		}, Absent, nil, NeedFurtherConfirmation, PoolMissing, "it was not found: the restored controllers will make it anew, with new machines"},
+		{"gone, and a member says otherwise", func(s *scene) {
+			s.pool("p", "a")
+			s.vm("a", bios("a"), asg("p"))
+			s.listings[0].Landmarks = s.listings[0].Landmarks[:1]
+		}, Undecided, []string{"a"}, NeedFurtherConfirmation, PoolUndecided, "it was not found, but 1 instance says that it is its member"},
+		{"its place was not listed whole", func(s *scene) {
+			s.pool("p")
+			s.listings[0].Landmarks = s.listings[0].Landmarks[:1]
+			s.listings[0].State = infra.Partial
+		}, Undecided, nil, NeedFurtherConfirmation, PoolUndecided, "whether it exists cannot be told: the listing of vc/user did not come to its end"},
+		{"pools could not be read", func(s *scene) {
+			s.pool("p")
+			s.listings[0].Landmarks = s.listings[0].Landmarks[:1]
+			s.listings[0].Unread = []string{"asg"}
+		}, Undecided, nil, NeedFurtherConfirmation, PoolUndecided, "whether it exists cannot be told: what there is of its kind at vc/user could not be read"},
+		{
+			"its place was not listed", func(s *scene) { s.pool("p").Target = "elsewhere" }, Undecided, nil, NeedFurtherConfirmation, PoolUndecided,
+			`whether it exists cannot be told: "elsewhere" was not listed`,
+		},
+		{"machines that the backup lacks are no finding of a pool", func(s *scene) {
+			s.pool("p")
+			s.group(prod, "p").Replicas = known(5)
+			m := s.poolWorker("m")
+			s.snap.Machines[m.Machine].Owner, s.snap.Machines[m.Machine].Pool = backup.Owner{Kind: machinePool, Name: "p"}, "p"
+			s.vmOf("m").Keys = append(s.listings[0].Instances[0].Keys, asg("p"))
+		}, Present, []string{"b-m"}, AllHealthy, "", "its members changed since the backup, as those of a pool do: 0 gone, 1 new"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := newScene()
+			tc.arrange(s)
+			g := poolOf(t, s.detect(), "p")
+			p := g.Pool
+			if p.State != tc.state || !slices.Equal(p.Now, tc.now) || p.Message != tc.message {
+				t.Errorf("pool is %s with %v: %q\nwant %s with %v: %q", p.State, p.Now, p.Message, tc.state, tc.now, tc.message)
+			}
+			if g.Status != tc.status || g.Reason != tc.reason {
+				t.Errorf("group is %s %s, want %s %s", g.Status, g.Reason, tc.status, tc.reason)
+			}
+		})
+	}
+}
+
+// A pool that no provider knows is a group of machines like any other.
+func TestPoolWithoutAClaim(t *testing.T) {
+	s := newScene()
+	s.pool("p")
+	s.claims.Pools = nil
+	if g := poolOf(t, s.detect(), "p"); g.Pool != nil || g.Status != AllHealthy {
+		t.Errorf("got %+v", g)
+	}
+}
+
+// The infrastructure's pool may be in the backup without its MachinePool.
+func TestPoolWithoutAGroup(t *testing.T) {
+	s := newScene()
+	s.pool("p").Desired = known(2)
+	s.snap.Groups = s.snap.Groups[:len(s.snap.Groups)-1]
+	if g := poolOf(t, s.detect(), "p"); g.Pool == nil || g.Desired != known(2) {
+		t.Errorf("got %+v", g)
+	}
+}
+
+// Of two pools under one name the one in trouble shows.
+func TestTwoPoolsOfOneName(t *testing.T) {
+	s := newScene()
+	s.pool("p")
+	gone := *s.pool("q")
+	gone.Name, gone.Landmark = "p", asg("gone")
+	s.claims.Pools = append(s.claims.Pools, gone)
+	if g := poolOf(t, s.detect(), "p"); g.Reason != PoolMissing {
+		t.Errorf("got %+v", g.Pool)
+	}
+}
+
+// A pool whose place was not listed makes the whole incomplete, as a machine does.
+func TestPoolMakesAScope(t *testing.T) {
+	s := newScene()
+	s.pool("p").Target = "elsewhere"
+	if r := s.detect(); r.Complete || len(r.Scopes) != 2 {
+		t.Errorf("complete %v, scopes %+v", r.Complete, r.Scopes)
+	}
+}
+
+// An orphan of a pool that has no instance is nothing to tell.
+func TestOrphanOfAPool(t *testing.T) {
+	s := newScene()
+	s.pool("p")
+	s.orphan("o").Pool = asg("p")
+	if got, ok := find(s.detect(), "o"); ok {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestMemberOfAPoolIsCounted(t *testing.T) {
+	s := newScene()
+	s.pool("p")
+	s.vm("a", bios("a"), asg("p"))
+	s.vm("b", bios("b"), asg("p")).Gone = true
+	s.worker("m")
+	s.vmOf("m").Keys = append(s.listings[0].Instances[2].Keys, asg("p"))
+	r := s.detect()
+	if r.Excluded[memberOfPool] != 1 || r.Excluded[Terminated] != 1 {
+		t.Errorf("excluded %v", r.Excluded)
+	}
+	if p := poolOf(t, r, "p").Pool; !slices.Equal(p.Now, []string{"a", "b-m"}) {
+		t.Errorf("members %v, want those that live, that of a machine too", p.Now)
+	}
+	expect(t, r, wish{name: "m", status: Healthy})
+}
+
+// A pool needs no Machines for its cluster to be in the backup as a whole.
+func TestPoolIsComplete(t *testing.T) {
+	s := newScene()
+	s.pool("p")
+	s.group(prod, "p").Replicas = known(2)
+	s.tie(infra.Medium, key("tag", "prod"), ownedBy("", ""), 0)
+	s.vm("new", key("tag", "prod"))
+	expect(t, s.detect(), wish{name: "new", status: Ghost})
+	s.claims.Pools = nil
+	expect(t, s.detect(), wish{name: "new", status: Unknown, reason: MachineNotInBackup})
+}
+
+func TestExclusions(t *testing.T) {
+	s := newScene()
+	s.claims.Exclude = []infra.Exclusion{{Key: bios("b-1"), Cause: "nat"}, {Key: bios("b-1"), Cause: "bastion"}, {Key: bios("b-m"), Cause: "bastion"}}
+	s.worker("m")
+	s.vmOf("m")
+	s.vm("jump", bios("b-1"))
+	s.node(prod, bios("b-1"), "later")
+	r := s.detect()
+	if r.Excluded["bastion"] != 1 || len(r.Excluded) != 1 {
+		t.Errorf("excluded %v, want one bastion", r.Excluded)
+	}
+	expect(t, r, wish{name: "m", status: Healthy})
+}
+
+func TestResources(t *testing.T) {
+	s := newScene()
+	resource := func(name string, keys ...infra.Key) {
+		s.claims.Resources = append(s.claims.Resources, infra.Resource{Cluster: prod, Target: vc, Kind: "template", Name: name, Keys: keys, UsedBy: "T " + name})
+	}
+	s.listings[0].Landmarks = append(s.listings[0].Landmarks, key("tmpl", "here"))
+	s.listings[0].Unread = []string{"net"}
+	resource("b", key("tmpl", "gone"))
+	resource("a", key("tmpl", "gone"), key("tmpl", "here"))
+	resource("c", key("net", "n"))
+	resource("d")
+	resource("b", key("tmpl", "gone"))
+	r := s.detect()
+	want := []ResourceState{
+		{"template", "a", Present, "T a", ""},
+		{"template", "b", Absent, "T b", "replacing a machine will fail: template b was not found"},
+		{"template", "c", Undecided, "T c", "whether it exists cannot be told: what there is of its kind at vc/user could not be read"},
+		{"template", "d", Undecided, "T d", "whether it exists cannot be told: the backup does not say how to find it"},
+	}
+	if got := r.Clusters[0].Resources; !slices.Equal(got, want) {
+		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+	if r.Status != AllHealthy {
+		t.Errorf("summary %s: a resource decides on no machine", r.Status)
+	}
+	s.listings[0].State = infra.Partial
+	if got := s.detect().Clusters[0].Resources[1]; got.State != Undecided {
+		t.Errorf("of a partial listing: %+v", got)
+	}
+	s.listings[0].State = infra.Complete
+	s.claims.Proofs = nil
+	r = s.detect()
+	if got := r.Clusters[0].Resources[1]; got.State != Undecided {
+		t.Errorf("of an unproven place: %+v", got)
+	}
+	if !r.Complete {
+		t.Error("the place of resources alone makes the report incomplete")
+	}
+}

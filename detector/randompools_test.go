@@ -1,0 +1,60 @@
+package detector
+
+import (
+	"fmt"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// pools adds pools, with members that are and are not recorded, machines that
+// are members, resources, and exclusions.
+func (d dice) pools(s *scene, ids []backup.ClusterID, trouble int) {
+	for _, id := range ids {
+		if d.chance(50) {
+			d.pool(s, id, trouble)
+		}
+		for _, f := range []string{"f1", "f2", "f3"} {
+			s.claims.Resources = append(s.claims.Resources, infra.Resource{
+				Cluster: id, Target: pick(d, "vc1/a", "vc2", "vc9"), Kind: "folder", Name: f, Keys: []infra.Key{key("folder", f)},
+			})
+		}
+	}
+	for _, l := range s.listings {
+		for _, name := range []string{"prod", "prod-eu"} {
+			if !d.chance(20 + trouble) {
+				l.Landmarks = append(l.Landmarks, asg(name))
+			}
+		}
+		if d.chance(trouble) {
+			l.Unread = []string{pick(d, "asg", "folder")}
+		}
+	}
+	if d.chance(20) {
+		s.claims.Exclude = []infra.Exclusion{{Key: bios(fmt.Sprintf("new%d", d.IntN(9))), Cause: "bastion"}, {Key: bios("prod00"), Cause: "nat"}}
+	}
+}
+
+func (d dice) pool(s *scene, id backup.ClusterID, trouble int) {
+	name := "mp-" + id.Name
+	if !d.chance(trouble) {
+		s.snap.Groups = append(s.snap.Groups, backup.Group{
+			Meta: backup.Meta{Backup: id.Backup, Namespace: id.Namespace, Name: name}, Kind: machinePool, Cluster: id, Replicas: known(2),
+		})
+	}
+	if d.chance(20) {
+		return // of a provider that knows no pools
+	}
+	p := infra.Pool{
+		Cluster: id, Kind: machinePool, Name: name, Target: pick(d, "vc1/a", "vc2"), Key: asg(id.Name), Landmark: asg(id.Name), Desired: known(2),
+	}
+	for range d.IntN(3) {
+		p.Members = append(p.Members, bios(fmt.Sprintf("new%d", d.IntN(9))))
+	}
+	s.claims.Pools = append(s.claims.Pools, p)
+	for i := range s.claims.Machines {
+		if c := &s.claims.Machines[i]; d.chance(15) && c.Provider != "" {
+			c.Pool = p.Key
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package detector
+
+import (
+	"time"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// Options are what a decision depends on beside its inputs.
+type Options struct {
+	// Now is the clock, used only where a listing does not carry its own time.
+	Now time.Time
+}
+
+// Status is the verdict on one machine or instance.
+type Status string
+
+// The four verdicts of the tool that this one succeeds; reasons refine them.
+const (
+	Healthy Status = "Healthy" // object and instance match
+	Stale   Status = "Stale"   // object without instance
+	Ghost   Status = "Ghost"   // instance without object
+	Unknown Status = "Unknown" // cannot be decided
+)
+
+// Rollup is the status of a control plane, of workers, of a cluster or of the whole.
+type Rollup string
+
+// Roll-up words, worst first (design: the words are those of the model tool).
+const (
+	ManualRemediationRequired           Rollup = "ManualRemediationRequired"
+	NeedFurtherConfirmation             Rollup = "NeedFurtherConfirmation"
+	NeedFurtherConfirmationInfraMachine Rollup = "NeedFurtherConfirmationInfraMachines"
+	ManualRemediationNotRequired        Rollup = "ManualRemediationNotRequired"
+	AllHealthy                          Rollup = "Healthy"
+)
+
+// Strength grades a piece of evidence.
+type Strength string
+
+// Strengths of evidence.
+const (
+	StrengthStrong Strength = "strong"
+	StrengthMedium Strength = "medium"
+	StrengthWeak   Strength = "weak"
+)
+
+// Evidence is one fact that a verdict rests on, so that a person can check it.
+type Evidence struct {
+	Kind     string // "biosUUID", "name", "node", "folder", …
+	Detail   string
+	Strength Strength
+}
+
+// Warning goes with a verdict that is right but not the whole story.
+type Warning struct {
+	Reason  string
+	Message string
+}
+
+// Verdict is what was decided on one machine of the backup, or on one instance
+// that belongs to a cluster and has no machine.
+type Verdict struct {
+	Status  Status
+	Reason  string // refines Status; empty for a plain Healthy
+	Message string
+
+	Namespace, Name string
+	UID             string
+	ControlPlane    bool
+	RoleKnown       bool
+	ProviderID      string
+	Node            string
+	Instance        *infra.Instance
+	Scope           string           // id of the target where Instance was seen
+	Others          []infra.Instance // further instances that the verdict names
+	OtherScopes     []string         // id of the target where each of Others was seen
+	Evidence        []Evidence
+	Warnings        []Warning
+}
+
+// Set is machines with a roll-up: a control plane or a group of workers.
+type Set struct {
+	Kind, Name string
+	Status     Rollup
+	Reason     string // why the roll-up is worse than its machines: "ControlPlaneLost", "MachinesNotInBackup", …
+	Desired    backup.Number
+	Machines   []Verdict  // sorted by name
+	Pool       *PoolState // of a MachinePool whose machines the infrastructure makes
+}
+
+// Presence says whether something beside instances exists.
+type Presence string
+
+// Absent is only ever said of a place that was listed to the end and is proven
+// to be the right one.
+const (
+	Present   Presence = "present"
+	Absent    Presence = "absent"
+	Undecided Presence = "unknown"
+)
+
+// PoolState compares the members of a pool as a set: the infrastructure makes
+// and replaces them by itself, so that none counts by itself.
+type PoolState struct {
+	State     Presence
+	Then, Now []string // ids of its members in the backup, and of those that live; sorted
+	Desired   backup.Number
+	ManagedBy string // who sets the replicas, when not Cluster API
+	Message   string // what is to be said of it; empty when nothing changed
+}
+
+// ResourceState is something beside instances that a restore depends on.
+type ResourceState struct {
+	Kind, Name string // as the provider calls it: "VPC", "folder"
+	State      Presence
+	UsedBy     string // the object of the backup that names it
+	Message    string // what its absence means, or why it could not be decided
+}
+
+// Cluster is the outcome for one cluster of the backup.
+type Cluster struct {
+	ID           backup.ClusterID
+	Provider     string
+	Status       Rollup
+	Derived      bool
+	Self         bool
+	Paused       bool
+	Endpoint     string
+	Nodes        NodeList
+	ControlPlane Set
+	// Applicable is false when the control plane has no machines by design.
+	Applicable   bool
+	Workers      Rollup
+	WorkerGroups []Set
+	Resources    []ResourceState // sorted by kind and name
+}
+
+// NodeList says what became of the Node list of a cluster.
+type NodeList struct {
+	State string // read, skipped, noKubeconfig, unreachable, denied
+	Count int
+	Error string
+}
+
+// Unattributed is an instance that needs a person: it may or may not belong to
+// a cluster of the backup.
+type Unattributed struct {
+	Instance infra.Instance
+	Scope    string
+	Cluster  *backup.ClusterID // where one is suggested
+	Foreign  string            // name of a cluster that is not in the backup
+	Reason   string
+	Message  string
+	Evidence []Evidence
+}
+
+// Scope is the state of one listed place.
+type Scope struct {
+	Provider, Endpoint, Location, Account string
+	State                                 infra.State
+	Instances                             int
+	Fault                                 *infra.Fault
+}
+
+// Error is something that went wrong during the run.
+type Error struct {
+	Scope, Object, Message, Hint string
+}
+
+// Result is everything that was decided. Its order does not depend on the
+// order of the inputs.
+type Result struct {
+	Status       Rollup
+	Complete     bool // every scope is complete and no credential was missing
+	Clusters     []Cluster
+	Unattributed []Unattributed
+	Excluded     map[string]int // by cause
+	OutOfScope   int
+	ForeignTags  map[string]int // instances out of scope by the foreign cluster that tags them
+	Scopes       []Scope
+	Errors       []Error
+}

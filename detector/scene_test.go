@@ -1,0 +1,248 @@
+package detector
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// A scene is a small estate that tests arrange: what the backup holds, what the
+// providers claim of it, what was listed.
+type scene struct {
+	snap     backup.Snapshot
+	claims   infra.Claims
+	listings []*infra.Listing
+	now      time.Time
+}
+
+var (
+	noon    = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	written = noon.Add(-24 * time.Hour)
+	prod    = backup.ClusterID{Namespace: "tenant", Name: "prod"}
+)
+
+const (
+	plane = "KubeadmControlPlane"
+	vc    = "vc/user" // the target that everything of newScene calls home
+)
+
+func key(kind, value string) infra.Key { return infra.Key{Kind: kind, Value: value} }
+func bios(v string) infra.Key          { return key("biosUUID", v) }
+func uuid(v string) infra.Key          { return key("instanceUUID", v) }
+func ref(v string) infra.Key           { return key("vmRef", v) }
+func named(v string) infra.Key         { return key("name", v) }
+func weakly(v string) infra.Key        { return key("name+folder", v) }
+func asg(v string) infra.Key           { return key("asg", v) }
+func known(n int64) backup.Number      { return backup.Number{N: n, Known: true} }
+
+// newScene has one cluster with a control plane "cp", a MachineDeployment "md"
+// with the MachineSet "md-bcdfg", and one vCenter that is listed to the end and
+// proven to be the right place. It holds no machine yet.
+func newScene() *scene {
+	s := &scene{now: noon}
+	s.snap.Backups = []backup.Info{{Path: "b.tar.gz", WrittenFrom: written.Add(-time.Minute), WrittenTo: written}}
+	s.cluster(prod)
+	s.list(vc)
+	return s
+}
+
+// cluster adds a cluster with its owners.
+func (s *scene) cluster(id backup.ClusterID) {
+	meta := func(name string) backup.Meta {
+		return backup.Meta{Backup: id.Backup, Namespace: id.Namespace, Name: name, UID: id.Name + "/" + name}
+	}
+	s.snap.Clusters = append(s.snap.Clusters, backup.Cluster{Meta: meta(id.Name), ControlPlane: backup.Ref{Kind: plane, Name: "cp"}})
+	s.snap.ControlPlanes = append(s.snap.ControlPlanes, backup.ControlPlane{Meta: meta("cp"), Kind: plane, Cluster: id, Replicas: known(0)})
+	s.snap.Groups = append(s.snap.Groups,
+		backup.Group{Meta: meta("md"), Kind: machineDeployment, Cluster: id, Replicas: known(0)},
+		backup.Group{Meta: meta("md-bcdfg"), Kind: machineSet, Cluster: id, Deployment: "md", Replicas: known(0)})
+	s.claims.Proofs = append(s.claims.Proofs, infra.Proof{Cluster: id, Target: vc, All: []infra.Key{key("folder", "f")}})
+}
+
+// list adds a complete listing with the landmark that proofs ask for.
+func (s *scene) list(target string) *infra.Listing {
+	l := &infra.Listing{
+		IDs: []string{target}, Provider: "vsphere", Endpoint: target, State: infra.Complete, ListedAt: noon,
+		Landmarks: []infra.Key{key("folder", "f")}, Clusters: []backup.ClusterID{prod},
+	}
+	s.listings = append(s.listings, l)
+	return l
+}
+
+// worker adds a worker of md-bcdfg with all its keys made of its name, and
+// counts it in its owners' status.
+func (s *scene) worker(name string) *infra.Claim {
+	return s.machine(prod, name, false)
+}
+
+func (s *scene) machine(id backup.ClusterID, name string, controlPlane bool) *infra.Claim {
+	m := backup.Machine{
+		Meta:    backup.Meta{Backup: id.Backup, Namespace: id.Namespace, Name: name, UID: id.Name + "/" + name},
+		Cluster: id, ControlPlane: controlPlane,
+	}
+	if controlPlane {
+		m.Owner = backup.Owner{Kind: plane, Name: "cp"}
+		s.plane(id).Replicas.N++
+	} else {
+		m.Owner, m.Set, m.Deployment = backup.Owner{Kind: machineSet, Name: "md-bcdfg"}, "md-bcdfg", "md"
+		s.group(id, "md").Replicas.N++
+		s.group(id, "md-bcdfg").Replicas.N++
+	}
+	s.snap.Machines = append(s.snap.Machines, m)
+	return s.claim(infra.Claim{
+		Machine: len(s.snap.Machines) - 1, Strong: bios("b-" + name), Identity: uuid("i-" + name), Ref: ref("r-" + name),
+		Names: []infra.Key{named(name)}, Hosts: []infra.Key{key("host", name)},
+		Blind: []infra.Key{ref("r-" + name), named(name)},
+	})
+}
+
+// pool adds a MachinePool of prod whose members bear its key, and which exists.
+func (s *scene) pool(name string, members ...string) *infra.Pool {
+	s.snap.Groups = append(s.snap.Groups, backup.Group{Meta: backup.Meta{Namespace: "tenant", Name: name}, Kind: machinePool, Cluster: prod})
+	p := infra.Pool{Cluster: prod, Kind: machinePool, Name: name, Target: vc, Key: asg(name), Landmark: asg(name)}
+	for _, m := range members {
+		p.Members = append(p.Members, bios(m))
+	}
+	s.listings[0].Landmarks = append(s.listings[0].Landmarks, asg(name))
+	s.claims.Pools = append(s.claims.Pools, p)
+	return &s.claims.Pools[len(s.claims.Pools)-1]
+}
+
+// poolWorker adds a worker that is a member of pool "p".
+func (s *scene) poolWorker(name string) *infra.Claim {
+	c := s.worker(name)
+	c.Pool = asg("p")
+	return c
+}
+
+// orphan adds an infrastructure machine without its Machine, of the MachineSet.
+func (s *scene) orphan(name string) *infra.Claim {
+	s.group(prod, "md").Replicas.N++
+	s.group(prod, "md-bcdfg").Replicas.N++
+	return s.claim(infra.Claim{Machine: -1, Strong: bios("b-" + name), Orphan: &infra.Orphan{
+		Kind: "VSphereMachine", Namespace: "tenant", Name: name, UID: "o/" + name, Cluster: prod,
+		Owner: infra.OwnerID{Cluster: prod, Kind: machineSet, Name: "md-bcdfg"},
+	}})
+}
+
+func (s *scene) claim(c infra.Claim) *infra.Claim {
+	c.Provider, c.Source, c.Home.Target = "vsphere", "VSphereVM.spec.biosUUID", vc
+	s.claims.Machines = append(s.claims.Machines, c)
+	return &s.claims.Machines[len(s.claims.Machines)-1]
+}
+
+func (s *scene) plane(id backup.ClusterID) *backup.ControlPlane {
+	i := slices.IndexFunc(s.snap.ControlPlanes, func(p backup.ControlPlane) bool { return p.Cluster == id })
+	return &s.snap.ControlPlanes[i]
+}
+
+func (s *scene) group(id backup.ClusterID, name string) *backup.Group {
+	i := slices.IndexFunc(s.snap.Groups, func(g backup.Group) bool { return g.Cluster == id && g.Name == name })
+	return &s.snap.Groups[i]
+}
+
+// vm puts an instance into the first listing.
+func (s *scene) vm(name string, keys ...infra.Key) *infra.Instance { return s.vmIn(0, name, keys...) }
+
+func (s *scene) vmIn(listing int, name string, keys ...infra.Key) *infra.Instance {
+	l := s.listings[listing]
+	l.Instances = append(l.Instances, infra.Instance{Identity: l.Endpoint + "#" + name, Name: name, ID: idAmong(keys), Keys: keys})
+	return &l.Instances[len(l.Instances)-1]
+}
+
+// idAmong is the id that an instance with these keys reports.
+func idAmong(keys []infra.Key) string {
+	for _, k := range keys {
+		if k.Kind == bios("").Kind {
+			return k.Value
+		}
+	}
+	return ""
+}
+
+// vmOf is the instance that a worker or orphan of the name recorded.
+func (s *scene) vmOf(name string) *infra.Instance {
+	return s.vm(name, bios("b-"+name), uuid("i-"+name), ref("r-"+name), named(name))
+}
+
+// node adds a Node to the Node list of a cluster. Cluster API's annotations on
+// it name the machine; without a machine it has none.
+func (s *scene) node(id backup.ClusterID, k infra.Key, machine string) *infra.Node {
+	i := slices.IndexFunc(s.listings, func(l *infra.Listing) bool { return l.NodeState != "" && l.Clusters[0] == id })
+	if i < 0 {
+		i = len(s.listings)
+		s.listings = append(s.listings, &infra.Listing{
+			IDs: []string{"workload/" + id.Name}, Provider: "workload", State: infra.Complete, NodeState: "read",
+			Clusters: []backup.ClusterID{id}, ListedAt: noon,
+		})
+	}
+	n := infra.Node{Cluster: id, Name: "node-" + machine, Keys: []infra.Key{k}, Ready: true, Heartbeat: noon.Add(-time.Minute)}
+	if machine != "" {
+		n.Machine, n.ClusterName, n.ClusterNamespace = machine, id.Name, id.Namespace
+	}
+	s.listings[i].Nodes = append(s.listings[i].Nodes, n)
+	return &s.listings[i].Nodes[len(s.listings[i].Nodes)-1]
+}
+
+// tie connects instances that bear the key with the cluster.
+func (s *scene) tie(g infra.Grade, k infra.Key, owner infra.OwnerID, specificity int) *infra.Tie {
+	s.claims.Ties = append(s.claims.Ties, infra.Tie{Cluster: owner.Cluster, Grade: g, Key: k, Owner: owner, Specificity: specificity, Detail: "tied by " + k.String()})
+	return &s.claims.Ties[len(s.claims.Ties)-1]
+}
+
+func ownedBy(kind, name string) infra.OwnerID {
+	return infra.OwnerID{Cluster: prod, Kind: kind, Name: name}
+}
+
+func (s *scene) inventory() infra.Inventory {
+	inv := infra.Inventory{Version: infra.InventoryVersion}
+	for _, l := range s.listings {
+		inv.Listings = append(inv.Listings, *l)
+	}
+	return inv
+}
+
+func (s *scene) detect() Result { return s.with(tables{machineRows, instanceRows}) }
+
+func (s *scene) with(t tables) Result {
+	return t.detect(&s.snap, s.claims, s.inventory(), Options{Now: s.now})
+}
+
+// shuffled is the same scene with everything in another order.
+func (s *scene) shuffled(r *rand.Rand) *scene {
+	out := *s
+	out.snap.Clusters = shuffle(r, s.snap.Clusters)
+	out.snap.ControlPlanes = shuffle(r, s.snap.ControlPlanes)
+	out.snap.Groups = shuffle(r, s.snap.Groups)
+	out.snap.Problems = shuffle(r, s.snap.Problems)
+	order := r.Perm(len(s.snap.Machines))
+	out.snap.Machines = make([]backup.Machine, len(order))
+	for from, to := range order {
+		out.snap.Machines[to] = s.snap.Machines[from]
+	}
+	out.claims.Machines = shuffle(r, s.claims.Machines)
+	for i := range out.claims.Machines {
+		if c := &out.claims.Machines[i]; c.Machine >= 0 {
+			c.Machine = order[c.Machine]
+		}
+	}
+	out.claims.Ties, out.claims.Proofs = shuffle(r, s.claims.Ties), shuffle(r, s.claims.Proofs)
+	out.claims.Pools, out.claims.Exclude, out.claims.Resources = shuffle(r, s.claims.Pools), shuffle(r, s.claims.Exclude), shuffle(r, s.claims.Resources)
+	out.listings = nil
+	for _, l := range shuffle(r, s.listings) {
+		c := *l
+		c.IDs, c.Clusters, c.Landmarks = shuffle(r, l.IDs), shuffle(r, l.Clusters), shuffle(r, l.Landmarks)
+		c.Instances, c.Nodes = shuffle(r, l.Instances), shuffle(r, l.Nodes)
+		out.listings = append(out.listings, &c)
+	}
+	return &out
+}
+
+func shuffle[T any](r *rand.Rand, in []T) []T {
+	out := slices.Clone(in)
+	r.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	return out
+}

@@ -1,0 +1,321 @@
+package detector
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// Reason codes of faults that the detector itself finds in scopes.
+const (
+	visibilityUnproven = "VisibilityUnproven"
+	notListed          = "NotListed"
+	listingIncomplete  = "ListingIncomplete"
+	listedBeforeBackup = "ListedBeforeBackup"
+)
+
+// place is one cluster's view of one target.
+type place struct {
+	cluster backup.ClusterID
+	target  string
+}
+
+// homeScope says how far absence can be concluded at a place.
+type homeScope struct {
+	listings []int32 // those that cover the target
+	complete bool
+	fault    *infra.Fault // why not
+	name     string       // for people
+	count    int          // instances seen there
+	decides  bool         // on machines or pools, so that it must be a complete scope
+}
+
+// scopes answers, per cluster and target, whether the target was listed to the
+// end and is proven to be the right place.
+type scopes struct {
+	listings []infra.Listing
+	byTarget map[string][]int32
+	showing  map[infra.Key][]int32 // listings that found a landmark
+	homes    map[place]*homeScope
+}
+
+// newScopes says which listings cover which target.
+func newScopes(listings []infra.Listing) scopes {
+	s := scopes{listings: listings, byTarget: map[string][]int32{}, showing: map[infra.Key][]int32{}, homes: map[place]*homeScope{}}
+	for i := range listings {
+		if isNodeList(&listings[i]) {
+			continue
+		}
+		for _, id := range listings[i].IDs {
+			if at := s.byTarget[id]; !slices.Contains(at, int32(i)) {
+				s.byTarget[id] = append(at, int32(i))
+			}
+		}
+		for _, k := range listings[i].Landmarks {
+			s.showing[k] = append(s.showing[k], int32(i))
+		}
+	}
+	return s
+}
+
+// judgeHomes judges every place where machines, pools or resources are looked for.
+func (e *estate) judgeHomes(c *infra.Claims) {
+	proofOf := map[place][]*infra.Proof{}
+	for i := range c.Proofs {
+		at := place{c.Proofs[i].Cluster, c.Proofs[i].Target}
+		proofOf[at] = append(proofOf[at], &c.Proofs[i])
+	}
+	judge := func(at place, decides bool) {
+		h := e.scopes.homes[at]
+		if h == nil {
+			h = e.judge(at, proofOf[at])
+			e.scopes.homes[at] = h
+		}
+		h.decides = h.decides || decides
+	}
+	for _, c := range e.claims {
+		if c.Provider != "" {
+			judge(place{c.cluster, c.Home.Target}, true)
+		}
+	}
+	for i := range c.Pools {
+		judge(place{c.Pools[i].Cluster, c.Pools[i].Target}, true)
+	}
+	for i := range c.Resources {
+		judge(place{c.Resources[i].Cluster, c.Resources[i].Target}, false)
+	}
+}
+
+// isNodeList says that a listing is evidence from a workload cluster, not a scope.
+func isNodeList(l *infra.Listing) bool { return l.NodeState != "" }
+
+// home returns the judgement on a place. A place that nobody listed is not complete.
+func (s *scopes) home(cluster backup.ClusterID, target string) *homeScope {
+	if h := s.homes[place{cluster, target}]; h != nil {
+		return h
+	}
+	return &homeScope{fault: faultNotListed(target), name: target}
+}
+
+func faultNotListed(target string) *infra.Fault {
+	if target == "" {
+		return &infra.Fault{Reason: notListed, Message: "the backup does not say where the machine's controller looks"}
+	}
+	return &infra.Fault{
+		Reason:  notListed,
+		Message: fmt.Sprintf("%q was not listed", target),
+		Hint:    "list again with this backup; a saved inventory must come from the same backup",
+	}
+}
+
+// judge decides whether absence can be concluded at a place: every listing of
+// it is complete, and its proofs hold.
+func (e *estate) judge(at place, proofs []*infra.Proof) *homeScope {
+	h := &homeScope{listings: e.scopes.byTarget[at.target], name: at.target}
+	if len(h.listings) == 0 {
+		h.fault = faultNotListed(at.target)
+		return h
+	}
+	for _, i := range h.listings {
+		l := &e.scopes.listings[i]
+		h.name = cmp.Or(l.Endpoint, h.name)
+		h.count += len(l.Instances)
+		fault := e.tooOld(l, at.cluster)
+		if l.State != infra.Complete {
+			fault = faultOf(l)
+		}
+		if fault != nil && (h.fault == nil || compareFaults(fault, h.fault) < 0) {
+			h.fault = fault
+		}
+	}
+	if h.fault == nil {
+		h.fault = e.unproven(at, h, proofs)
+	}
+	h.complete = h.fault == nil
+	return h
+}
+
+// tooOld is the fault of a listing that was made before the backup was written:
+// what the backup records may have come into being since, and what was listed
+// may have gone.
+func (e *estate) tooOld(l *infra.Listing, id backup.ClusterID) *infra.Fault {
+	if l.ListedAt.IsZero() || id.Backup < 0 || id.Backup >= len(e.snap.Backups) {
+		return nil
+	}
+	written := e.snap.Backups[id.Backup].WrittenTo
+	if !l.ListedAt.Before(written) {
+		return nil
+	}
+	return &infra.Fault{
+		Reason:  listedBeforeBackup,
+		Message: fmt.Sprintf("%s was listed at %s, before the backup was written at %s", l.Endpoint, l.ListedAt.UTC().Format(time.RFC3339), written.UTC().Format(time.RFC3339)),
+		Hint:    "list again; if this machine's clock is slow, set it first",
+	}
+}
+
+func compareFaults(a, b *infra.Fault) int {
+	return cmp.Or(cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Message, b.Message))
+}
+
+// faultOf is why a listing is not complete, also when it does not say.
+func faultOf(l *infra.Listing) *infra.Fault {
+	if l.Fault != nil {
+		return l.Fault
+	}
+	return &infra.Fault{Reason: listingIncomplete, Message: fmt.Sprintf("the listing of %s did not come to its end", l.Endpoint)}
+}
+
+// unproven returns the fault of a complete listing that is not proven to show
+// the place where the cluster's machines are. No proof at all proves nothing.
+func (e *estate) unproven(at place, h *homeScope, proofs []*infra.Proof) *infra.Fault {
+	hint := "check that the account may see the cluster's folders and machines, and that the address leads to the right server"
+	failed := len(proofs) == 0
+	for _, p := range proofs {
+		if !e.holds(p, h) {
+			failed = true
+			hint = cmp.Or(p.Hint, hint)
+		}
+	}
+	if !failed {
+		return nil
+	}
+	return &infra.Fault{
+		Reason:  visibilityUnproven,
+		Message: unprovenMessage(h.name, []string{at.cluster.Namespace + "/" + at.cluster.Name}),
+		Hint:    hint,
+	}
+}
+
+// holds says whether a proof holds for the listings of a place.
+func (e *estate) holds(p *infra.Proof, h *homeScope) bool {
+	landmark := func(k infra.Key) bool { return e.scopes.shows(h, k) }
+	if len(p.All) > 0 {
+		return !slices.ContainsFunc(p.All, func(k infra.Key) bool { return !landmark(k) })
+	}
+	return slices.ContainsFunc(p.Any, func(k infra.Key) bool {
+		return landmark(k) || slices.ContainsFunc(e.bearing(k), func(v *vm) bool { return v.seenIn(h.listings) })
+	})
+}
+
+// shows says whether a landmark was found at a place.
+func (s *scopes) shows(h *homeScope, k infra.Key) bool {
+	return slices.ContainsFunc(s.showing[k], func(i int32) bool { return slices.Contains(h.listings, i) })
+}
+
+// seenIn says whether any of the listings shows the instance.
+func (v *vm) seenIn(listings []int32) bool {
+	return slices.ContainsFunc(v.seen, func(i int32) bool { return slices.Contains(listings, i) })
+}
+
+// atHome says whether the machine's controller would find the instance.
+func (e *estate) atHome(c *claim, v *vm) bool {
+	return v.seenIn(e.scopes.byTarget[c.Home.Target]) && (c.Home.Within.IsZero() || v.Bears(c.Home.Within))
+}
+
+// mayBeAtHome is atHome for an instance whose missing keys prove nothing.
+func (e *estate) mayBeAtHome(c *claim, v *vm) bool {
+	return e.atHome(c, v) ||
+		v.seenIn(e.scopes.byTarget[c.Home.Target]) && valueOf(v, c.Home.Within.Kind) == ""
+}
+
+// seenAt names the target where an instance was seen, the claim's own when it
+// is one of several.
+func (e *estate) seenAt(v *vm, prefer string) string {
+	first := ""
+	for _, i := range v.seen {
+		for _, id := range e.scopes.listings[i].IDs {
+			if id == prefer {
+				return id
+			}
+			if first == "" || id < first {
+				first = id
+			}
+		}
+	}
+	return first
+}
+
+// results is the state of every scope, in order. A listing that is the unproven
+// home of a cluster is partial; a home that nobody listed is a failed scope.
+func (s *scopes) results() []Scope {
+	unproven := make([]unprovenHomes, len(s.listings))
+	missing := map[string]bool{}
+	for at, h := range s.homes {
+		switch {
+		case h.complete || !h.decides:
+		case len(h.listings) == 0:
+			missing[at.target] = true
+		case h.fault.Reason == visibilityUnproven, h.fault.Reason == listedBeforeBackup:
+			for _, i := range h.listings {
+				unproven[i] = append(unproven[i], unprovenHome{at.cluster, h.fault})
+			}
+		}
+	}
+	out := make([]Scope, 0, len(s.listings)+len(missing))
+	for i := range s.listings {
+		if l := &s.listings[i]; !isNodeList(l) {
+			out = append(out, scopeOf(l, unproven[i]))
+		}
+	}
+	for target := range missing {
+		provider, _, _ := strings.Cut(target, "/")
+		out = append(out, Scope{Provider: provider, Endpoint: target, State: infra.Failed, Fault: faultNotListed(target)})
+	}
+	slices.SortFunc(out, compareScopes)
+	return out
+}
+
+func scopeOf(l *infra.Listing, unproven unprovenHomes) Scope {
+	out := Scope{
+		Provider: l.Provider, Endpoint: l.Endpoint, Location: l.Location, Account: l.Account,
+		State: l.State, Instances: len(l.Instances), Fault: l.Fault,
+	}
+	switch {
+	case l.State == infra.Complete && len(unproven) > 0:
+		out.State, out.Fault = infra.Partial, unproven.fault(l.Endpoint)
+	case l.State == infra.Partial:
+		out.Fault = faultOf(l)
+	case l.State != infra.Complete:
+		out.State, out.Fault = infra.Failed, faultOf(l)
+	}
+	return out
+}
+
+// unprovenHomes are the clusters for which a listing is not proven to be of the
+// right place.
+type unprovenHomes []unprovenHome
+
+type unprovenHome struct {
+	cluster backup.ClusterID
+	fault   *infra.Fault
+}
+
+func (u unprovenHomes) fault(endpoint string) *infra.Fault {
+	slices.SortFunc(u, func(a, b unprovenHome) int { return compareClusters(a.cluster, b.cluster) })
+	if i := slices.IndexFunc(u, func(h unprovenHome) bool { return h.fault.Reason == listedBeforeBackup }); i >= 0 {
+		return u[i].fault
+	}
+	names := make([]string, len(u))
+	for i := range u {
+		names[i] = u[i].cluster.Namespace + "/" + u[i].cluster.Name
+	}
+	return &infra.Fault{Reason: visibilityUnproven, Message: unprovenMessage(endpoint, slices.Compact(names)), Hint: u[0].fault.Hint}
+}
+
+func unprovenMessage(endpoint string, clusters []string) string {
+	return fmt.Sprintf("%s was listed, but nothing shows that it is where the machines of %s are", endpoint, strings.Join(clusters, ", "))
+}
+
+func compareScopes(a, b Scope) int {
+	c := cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.Endpoint, b.Endpoint), cmp.Compare(a.Location, b.Location),
+		cmp.Compare(a.Account, b.Account), cmp.Compare(a.State, b.State), cmp.Compare(a.Instances, b.Instances))
+	if c != 0 || a.Fault == nil || b.Fault == nil {
+		return c
+	}
+	return compareFaults(a.Fault, b.Fault)
+}

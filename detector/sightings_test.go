@@ -1,0 +1,56 @@
+package detector
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"drift-detector/infra"
+)
+
+// What any sighting of an instance knows counts.
+func TestMergeOfSightings(t *testing.T) {
+	dim := infra.Instance{
+		Identity: "vc#1", Name: "vm", Keys: []infra.Key{ref("r"), key("a", "1"), key("b", "1"), key("c", "1")}, Unreadable: true,
+		Gone: true, Exclude: "template", Created: noon, Host: key("host", "h"), Warnings: []string{"PoweredOff"},
+	}
+	clear := infra.Instance{Identity: "vc#1", Name: "vm", Path: "/DC0/vm/vm", Keys: []infra.Key{ref("r"), bios("b")}, Warnings: []string{"Disconnected"}}
+	want := infra.Instance{
+		Identity: "vc#1", Name: "vm", Path: "/DC0/vm/vm", Keys: []infra.Key{key("a", "1"), key("b", "1"), bios("b"), key("c", "1"), ref("r")},
+		Gone: true, Exclude: "template", Created: noon, Host: key("host", "h"), Warnings: []string{"Disconnected", "PoweredOff"},
+	}
+	for _, order := range [][]infra.Instance{{dim, clear}, {clear, dim}} {
+		got := mergeSightings([]infra.Listing{{Provider: "vsphere", Instances: order[:1]}, {Provider: "vsphere", Instances: order[1:]}})
+		if len(got) != 1 || !reflect.DeepEqual(got[0].Instance, want) || !slices.Equal(got[0].seen, []int32{0, 1}) {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+	}
+	if dim.Keys[0] != ref("r") || len(clear.Keys) != 2 {
+		t.Error("the input was changed")
+	}
+}
+
+// Only Identity makes two sightings one instance, and only within a provider.
+func TestStrangersAreNotMerged(t *testing.T) {
+	got := mergeSightings([]infra.Listing{
+		{Provider: "vsphere", Instances: []infra.Instance{{Name: "a"}, {Name: "a"}, {Identity: "1"}}},
+		{Provider: "aws", Instances: []infra.Instance{{Identity: "1"}}},
+	})
+	if len(got) != 4 {
+		t.Errorf("%d instances, want 4", len(got))
+	}
+}
+
+// A Node list without a time of its own is held against the clock of the run.
+func TestHeartbeatWithoutListingTime(t *testing.T) {
+	for age, status := range map[time.Duration]Status{9 * time.Minute: Unknown, 11 * time.Minute: Stale} {
+		s := newScene()
+		s.worker("m")
+		s.node(prod, bios("b-m"), "m").Heartbeat = noon.Add(-age)
+		s.listings[1].ListedAt = time.Time{}
+		if got, _ := find(s.detect(), "m"); got.status != status {
+			t.Errorf("%v: %s, want %s", age, got.status, status)
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package detector
+
+import (
+	"cmp"
+	"math"
+	"regexp"
+	"slices"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// tieIndex finds the ties that fit an instance.
+type tieIndex struct {
+	byKey    map[infra.Key][]*infra.Tie
+	patterns []patternTie
+	places   map[backup.ClusterID]map[int32]bool // listings that show where a cluster's machines may be
+}
+
+type patternTie struct {
+	*infra.Tie
+	fits *regexp.Regexp
+}
+
+func newTieIndex(c infra.Claims, claims []*claim, listings []infra.Listing) tieIndex {
+	t := tieIndex{byKey: map[infra.Key][]*infra.Tie{}, places: map[backup.ClusterID]map[int32]bool{}}
+	for i := range c.Ties {
+		tie := &c.Ties[i]
+		if !tie.Key.IsZero() {
+			t.byKey[tie.Key] = append(t.byKey[tie.Key], tie)
+			continue
+		}
+		// A pattern that is no expression ties nothing, as an empty one would
+		// tie everything.
+		if re, err := regexp.Compile(`^(?:` + tie.Pattern + `)$`); err == nil && tie.Pattern != "" {
+			t.patterns = append(t.patterns, patternTie{tie, re})
+		}
+	}
+	t.findPlaces(c.Proofs, claims, listings)
+	return t
+}
+
+// findPlaces learns from claims, proofs and listings where a cluster's machines
+// may be. A name or a folder says nothing about another vCenter.
+func (t *tieIndex) findPlaces(proofs []infra.Proof, claims []*claim, listings []infra.Listing) {
+	targets := map[string][]int32{}
+	for i := range listings {
+		for _, id := range listings[i].IDs {
+			targets[id] = append(targets[id], int32(i))
+		}
+		for _, id := range listings[i].Clusters {
+			t.addPlaces(id, int32(i))
+		}
+	}
+	for _, c := range claims {
+		t.addPlaces(c.cluster, targets[c.Home.Target]...)
+	}
+	for _, p := range proofs {
+		t.addPlaces(p.Cluster, targets[p.Target]...)
+	}
+}
+
+func (t *tieIndex) addPlaces(id backup.ClusterID, listings ...int32) {
+	if t.places[id] == nil {
+		t.places[id] = map[int32]bool{}
+	}
+	for _, l := range listings {
+		t.places[id][l] = true
+	}
+}
+
+// fitting lists the ties of an instance.
+func (t *tieIndex) fitting(v *vm) []*infra.Tie {
+	var out []*infra.Tie
+	for _, k := range v.Keys {
+		out = append(out, t.byKey[k]...)
+	}
+	for _, p := range t.patterns {
+		if (p.Within.IsZero() || v.Bears(p.Within)) && p.fits.MatchString(v.Name) {
+			out = append(out, p.Tie)
+		}
+	}
+	return slices.DeleteFunc(out, func(tie *infra.Tie) bool { return tie.Grade < infra.Strong && !t.inPlace(tie.Cluster, v) })
+}
+
+func (t *tieIndex) inPlace(id backup.ClusterID, v *vm) bool {
+	return slices.ContainsFunc(v.seen, func(l int32) bool { return t.places[id][l] })
+}
+
+// bond is one reason why an instance belongs to a cluster: a Tie, or a Node.
+type bond struct {
+	cluster      backup.ClusterID
+	owner        infra.OwnerID
+	controlPlane bool
+	roleKnown    bool
+	specificity  int
+	node         *infra.Node
+	detail       string
+}
+
+// workerKinds own workers; every other kind that owns machines is a control plane.
+var workerKinds = map[string]bool{machineDeployment: true, machineSet: true, machinePool: true}
+
+// role is what an owner's kind tells, or what the evidence says beside it.
+func role(controlPlane bool, ownerKind string) (plane, known bool) {
+	return controlPlane || ownerKind != "" && !workerKinds[ownerKind], controlPlane || ownerKind != ""
+}
+
+func bondOfTie(t *infra.Tie) bond {
+	owner := t.Owner
+	owner.Cluster = t.Cluster
+	plane, known := role(t.ControlPlane, owner.Kind)
+	return bond{cluster: t.Cluster, owner: owner, specificity: t.Specificity, detail: t.Detail, controlPlane: plane, roleKnown: known}
+}
+
+// bondOfNode is stronger than every Tie of its grade: the instance has joined.
+func bondOfNode(n *node) bond {
+	plane, known := role(n.ControlPlane, n.OwnerKind)
+	return bond{
+		cluster: n.Cluster, owner: infra.OwnerID{Cluster: n.Cluster, Kind: n.OwnerKind, Name: n.OwnerName},
+		controlPlane: plane, roleKnown: known, specificity: math.MaxInt, node: n.Node,
+		detail: "Node " + n.Name + " of the cluster has its provider id and says it is machine " + n.Machine,
+	}
+}
+
+// strongest returns the bonds of the highest specificity, in order.
+func strongest(all []bond) []bond {
+	if len(all) == 0 {
+		return nil
+	}
+	slices.SortFunc(all, compareBonds)
+	end := slices.IndexFunc(all, func(b bond) bool { return b.specificity != all[0].specificity })
+	if end < 0 {
+		end = len(all)
+	}
+	return all[:end]
+}
+
+func compareBonds(a, b bond) int {
+	return cmp.Or(cmp.Compare(b.specificity, a.specificity), compareClusters(a.cluster, b.cluster),
+		cmp.Compare(a.owner.Kind, b.owner.Kind), cmp.Compare(a.owner.Name, b.owner.Name),
+		compareBool(a.controlPlane, b.controlPlane), cmp.Compare(a.detail, b.detail))
+}
+
+// clustersOf lists the clusters of bonds, each once, in order.
+func clustersOf(all []bond) []backup.ClusterID {
+	out := make([]backup.ClusterID, len(all))
+	for i := range all {
+		out[i] = all[i].cluster
+	}
+	slices.SortFunc(out, compareClusters)
+	return slices.Compact(out)
+}
