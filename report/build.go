@@ -1,0 +1,360 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"drift-detector/backup"
+	"drift-detector/backup/readiness"
+	"drift-detector/detector"
+	"drift-detector/detector/forecast"
+	"drift-detector/infra"
+)
+
+// Parts is what a Report is made of.
+type Parts struct {
+	Result    detector.Result
+	Snapshot  *backup.Snapshot // for what was read and what it lacks; may be nil
+	Absent    []backup.Absence // what the providers miss besides Snapshot.Absent
+	Inventory infra.Inventory  // for the names of the scopes that verdicts refer to by target id
+	// Forecast is made from Result, in whose order its parts are; nil leaves it
+	// out of the document.
+	Forecast    *forecast.Forecast
+	Checks      []readiness.Finding // on the backup alone
+	Tool        Tool
+	GeneratedAt time.Time
+	Options     Options
+}
+
+// New turns an outcome into the document. It decides nothing: it counts, names
+// and, with Options.IgnoreHealthy, leaves out.
+func New(p Parts) *Report {
+	b := builder{
+		ignoreHealthy: p.Options.IgnoreHealthy,
+		places:        map[string]place{},
+	}
+	for _, l := range p.Inventory.Listings {
+		for _, id := range l.IDs {
+			b.places[id] = place{l.Provider, scopeName(l.Provider, l.Endpoint, l.Location)}
+		}
+	}
+	r := &Report{
+		SchemaVersion: SchemaVersion,
+		Tool:          p.Tool,
+		GeneratedAt:   utc(p.GeneratedAt),
+		Options:       p.Options,
+		Backups:       backups(p.Snapshot, p.Absent),
+	}
+	for i := range p.Result.Clusters {
+		r.Clusters = append(r.Clusters, b.cluster(&p.Result.Clusters[i], forecastOf(p.Forecast, i)))
+	}
+	for i := range p.Result.Unattributed {
+		r.InfraMachines = append(r.InfraMachines, b.infraMachine(&p.Result.Unattributed[i]))
+	}
+	for i := range p.Result.Scopes {
+		r.Scopes = append(r.Scopes, scope(&p.Result.Scopes[i]))
+	}
+	r.Checks = Checks(p.Checks)
+	for _, e := range p.Result.Errors {
+		r.Errors = append(r.Errors, Error(e))
+	}
+	r.Summary = summary(&p.Result, r)
+	r.Summary.Forecast = estateForecast(p.Forecast)
+	r.fillEmpty()
+	return r
+}
+
+// builder carries what every verdict needs on its way into the document.
+type builder struct {
+	ignoreHealthy bool
+	places        map[string]place // by target id
+}
+
+type place struct{ provider, name string }
+
+func scopeName(parts ...string) string {
+	return join(" ", parts...)
+}
+
+// utc gives times the one form that the document has. A backup may carry times
+// that RFC 3339 cannot express; they must not cost the report.
+func utc(t time.Time) time.Time {
+	t = t.UTC().Truncate(time.Second)
+	if y := t.Year(); y < 1 || y > 9999 {
+		return time.Time{}
+	}
+	return t
+}
+
+func backups(s *backup.Snapshot, more []backup.Absence) []Backup {
+	if s == nil {
+		return nil
+	}
+	out := make([]Backup, len(s.Backups))
+	for i, b := range s.Backups {
+		out[i] = Backup{
+			Path: b.Path, SHA256: b.SHA256, FormatVersion: b.FormatVersion,
+			WrittenFrom: utc(b.WrittenFrom), WrittenTo: utc(b.WrittenTo), Items: b.Items,
+		}
+	}
+	for _, a := range slices.Concat(s.Absent, more) {
+		if a.Backup < 0 || a.Backup >= len(out) {
+			continue
+		}
+		m := Missing{a.Kind, a.Namespace, a.Name, a.ReferredBy, a.Why}
+		out[a.Backup].Missing = append(out[a.Backup].Missing, m)
+	}
+	for i := range out {
+		slices.SortFunc(out[i].Missing, compareMissing)
+		out[i].Missing = slices.Compact(out[i].Missing)
+	}
+	return out
+}
+
+func compareMissing(a, b Missing) int {
+	return cmp.Or(
+		cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name),
+		cmp.Compare(a.ReferredBy, b.ReferredBy), cmp.Compare(a.Why, b.Why),
+	)
+}
+
+func (b *builder) cluster(c *detector.Cluster, f *forecast.Cluster) Cluster {
+	out := Cluster{
+		Namespace: c.ID.Namespace, Name: c.ID.Name, Backup: c.ID.Backup,
+		Provider: c.Provider, Status: string(c.Status),
+		Derived: c.Derived, Self: c.Self, Paused: c.Paused, Endpoint: c.Endpoint,
+		Nodes: Nodes(c.Nodes),
+		ControlPlane: ControlPlane{
+			Kind: c.ControlPlane.Kind, Name: c.ControlPlane.Name,
+			Status: string(c.ControlPlane.Status), Reason: c.ControlPlane.Reason,
+			Applicable: c.Applicable, Desired: number(c.ControlPlane.Desired),
+		},
+		Workers: Workers{Status: string(c.Workers)},
+	}
+	var fates []forecast.Machine
+	if f != nil {
+		fates = f.ControlPlane.Machines
+	}
+	out.ControlPlane.Machines, out.ControlPlane.Counts = b.machines(c, c.ControlPlane.Machines, fates)
+	out.Counts.add(out.ControlPlane.Counts)
+	for i := range c.WorkerGroups {
+		s := &c.WorkerGroups[i]
+		g := Group{Kind: s.Kind, Name: s.Name, Status: string(s.Status), Reason: s.Reason, Desired: number(s.Desired), Pool: pool(s.Pool)}
+		if f != nil {
+			fates = f.Groups[i].Machines
+		}
+		g.Machines, g.Counts = b.machines(c, s.Machines, fates)
+		out.Counts.add(g.Counts)
+		out.Workers.Groups = append(out.Workers.Groups, g)
+	}
+	for _, res := range c.Resources {
+		out.Resources = append(out.Resources, Resource{res.Kind, res.Name, string(res.State), res.UsedBy, res.Message})
+	}
+	out.foresee(f)
+	return out
+}
+
+func pool(p *detector.PoolState) *Pool {
+	if p == nil {
+		return nil
+	}
+	return &Pool{
+		State: string(p.State), Then: p.Then, Now: p.Now, Missing: without(p.Then, p.Now), Added: without(p.Now, p.Then),
+		Desired: number(p.Desired), ManagedBy: p.ManagedBy, Message: p.Message,
+	}
+}
+
+// without lists what is in a and not in b, which is sorted.
+func without(a, b []string) []string {
+	return slices.DeleteFunc(slices.Clone(a), func(s string) bool {
+		_, found := slices.BinarySearch(b, s)
+		return found
+	})
+}
+
+func number(n backup.Number) *int64 {
+	if !n.Known {
+		return nil
+	}
+	return &n.N
+}
+
+// machines lists verdicts, each with its forecast where there are any.
+func (b *builder) machines(c *detector.Cluster, vs []detector.Verdict, fates []forecast.Machine) ([]Machine, MachineCounts) {
+	var n MachineCounts
+	out := make([]Machine, 0, len(vs))
+	for i := range vs {
+		v := &vs[i]
+		n.count(string(v.Status))
+		if b.ignoreHealthy && v.Status == detector.Healthy && len(v.Warnings) == 0 {
+			continue
+		}
+		m := b.machine(c, v)
+		m.Forecast = machineForecast(fates, i)
+		out = append(out, m)
+	}
+	return out, n
+}
+
+func (b *builder) machine(c *detector.Cluster, v *detector.Verdict) Machine {
+	m := Machine{
+		Namespace: cmp.Or(v.Namespace, c.ID.Namespace), Name: v.Name, UID: v.UID, Role: role(v),
+		Status: string(v.Status), Reason: v.Reason, Message: v.Message,
+		ProviderID: v.ProviderID, Node: v.Node,
+		Evidence: evidence(v.Evidence),
+	}
+	if v.Instance != nil {
+		i := instance(v.Instance, b.place(v.Scope, c.Provider))
+		m.Instance = &i
+	}
+	for i := range v.Others {
+		var at place
+		if i < len(v.OtherScopes) {
+			at = b.place(v.OtherScopes[i], c.Provider)
+		}
+		m.Others = append(m.Others, instance(&v.Others[i], at))
+	}
+	for _, w := range v.Warnings {
+		m.Warnings = append(m.Warnings, Warning(w))
+	}
+	return m
+}
+
+func role(v *detector.Verdict) string {
+	switch {
+	case !v.RoleKnown:
+		return ""
+	case v.ControlPlane:
+		return "control-plane"
+	default:
+		return "worker"
+	}
+}
+
+// place names a target. Without the listing of it the id itself is the best name.
+func (b *builder) place(target, provider string) place {
+	if p, ok := b.places[target]; ok {
+		return p
+	}
+	return place{provider, target}
+}
+
+func instance(i *infra.Instance, at place) Instance {
+	out := Instance{
+		Provider: at.provider, Scope: at.name, ID: i.ID, Ref: i.Ref,
+		Name: i.Name, Path: i.Path, State: i.State, Addresses: i.Addresses,
+	}
+	if t := utc(i.Created); !t.IsZero() {
+		out.Created = &t
+	}
+	return out
+}
+
+func evidence(es []detector.Evidence) []Evidence {
+	out := make([]Evidence, len(es))
+	for i, e := range es {
+		out[i] = Evidence{e.Kind, e.Detail, string(e.Strength)}
+	}
+	return out
+}
+
+func (b *builder) infraMachine(u *detector.Unattributed) InfraMachine {
+	m := InfraMachine{
+		Instance:       instance(&u.Instance, b.place(u.Scope, "")),
+		ForeignCluster: u.Foreign, Reason: u.Reason, Message: u.Message, Evidence: evidence(u.Evidence),
+	}
+	if u.Cluster != nil {
+		m.Cluster = u.Cluster.Namespace + "/" + u.Cluster.Name
+	}
+	return m
+}
+
+func scope(s *detector.Scope) Scope {
+	out := Scope{
+		Provider: s.Provider, Endpoint: s.Endpoint, Location: s.Location, Account: s.Account,
+		State: string(s.State), Instances: s.Instances,
+	}
+	if s.Fault != nil {
+		out.Error = &Fault{s.Fault.Reason, s.Fault.Message, s.Fault.Hint}
+	}
+	return out
+}
+
+func summary(res *detector.Result, r *Report) Summary {
+	s := Summary{
+		Status: string(res.Status), Complete: res.Complete,
+		InfraMachines: len(r.InfraMachines), Excluded: validKeys(res.Excluded),
+		OutOfScope: res.OutOfScope, ForeignTags: validKeys(res.ForeignTags),
+		Errors: len(r.Errors),
+	}
+	for i := range r.Clusters {
+		// The management cluster is lost anyway: its machines are no finding.
+		if c := &r.Clusters[i]; !c.Self {
+			s.Machines.add(c.Counts)
+			s.Clusters.count(c.Status)
+			for j := range c.Resources {
+				s.Resources.count(c.Resources[j].State)
+			}
+		}
+	}
+	return s
+}
+
+// validKeys copies counts by foreign names. JSON cannot tell two keys apart that
+// differ in invalid UTF-8 only, so they are counted together.
+func validKeys(counts map[string]int) map[string]int {
+	out := make(map[string]int, len(counts))
+	for k, n := range counts {
+		out[strings.ToValidUTF8(k, "\ufffd")] += n
+	}
+	return out
+}
+
+func (n *MachineCounts) count(status string) {
+	n.Total++
+	switch status {
+	case Healthy:
+		n.Healthy++
+	case Stale:
+		n.Stale++
+	case Ghost:
+		n.Ghost++
+	default:
+		n.Unknown++
+	}
+}
+
+func (n *ResourceCounts) count(state string) {
+	switch state {
+	case Present:
+		n.Present++
+	case Absent:
+		n.Absent++
+	default:
+		n.Unknown++
+	}
+}
+
+func (n *MachineCounts) add(m MachineCounts) {
+	n.Total += m.Total
+	n.Healthy += m.Healthy
+	n.Stale += m.Stale
+	n.Ghost += m.Ghost
+	n.Unknown += m.Unknown
+}
+
+func (n *ClusterCounts) count(status string) {
+	n.Total++
+	switch status {
+	case ManualRemediationRequired:
+		n.ManualRemediationRequired++
+	case ManualRemediationNotRequired:
+		n.ManualRemediationNotRequired++
+	case Healthy:
+		n.Healthy++
+	default:
+		n.NeedFurtherConfirmation++
+	}
+}

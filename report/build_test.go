@@ -1,0 +1,176 @@
+package report
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"drift-detector/backup"
+	"drift-detector/detector"
+)
+
+// TestWords holds the words of the document against those of the detector.
+func TestWords(t *testing.T) {
+	for ours, theirs := range map[string]string{
+		Healthy: string(detector.Healthy), Stale: string(detector.Stale), Ghost: string(detector.Ghost), Unknown: string(detector.Unknown),
+		ManualRemediationRequired:            string(detector.ManualRemediationRequired),
+		NeedFurtherConfirmation:              string(detector.NeedFurtherConfirmation),
+		NeedFurtherConfirmationInfraMachines: string(detector.NeedFurtherConfirmationInfraMachine),
+		ManualRemediationNotRequired:         string(detector.ManualRemediationNotRequired),
+	} {
+		if ours != theirs {
+			t.Errorf("report says %q where detector says %q", ours, theirs)
+		}
+	}
+	if string(detector.AllHealthy) != Healthy {
+		t.Errorf("roll-up of healthy is %q", detector.AllHealthy)
+	}
+}
+
+func TestNewCounts(t *testing.T) {
+	s := New(sampleParts()).Summary
+	if want := (MachineCounts{Total: 45, Healthy: 24, Stale: 4, Ghost: 2, Unknown: 15}); s.Machines != want {
+		t.Errorf("machines %+v, want %+v", s.Machines, want)
+	}
+	if want := (ClusterCounts{Total: 5, Healthy: 1, ManualRemediationRequired: 1, NeedFurtherConfirmation: 3}); s.Clusters != want {
+		t.Errorf("clusters %+v, want %+v", s.Clusters, want)
+	}
+	if s.InfraMachines != 2 || s.Errors != 2 || s.OutOfScope != 4 || s.Excluded["template"] != 10 || s.ForeignTags["beta-new"] != 1 || s.Complete {
+		t.Errorf("summary %+v", s)
+	}
+}
+
+// TestCountsAddUp adds every number of the document up from its lists.
+func TestCountsAddUp(t *testing.T) {
+	r := New(sampleParts())
+	for i := range r.Clusters {
+		c := &r.Clusters[i]
+		var sum MachineCounts
+		for _, s := range c.sets() {
+			var n MachineCounts
+			for _, m := range s.machines {
+				n.count(m.Status)
+			}
+			if n != s.counts {
+				t.Errorf("%s %s: counts %+v, listed %+v", c.title(), s.title, s.counts, n)
+			}
+			sum.add(n)
+		}
+		if sum != c.Counts || sum.Total != sum.Healthy+sum.Stale+sum.Ghost+sum.Unknown {
+			t.Errorf("%s: counts %+v, sum %+v", c.title(), c.Counts, sum)
+		}
+	}
+}
+
+func TestIgnoreHealthyShortensListsAndNothingElse(t *testing.T) {
+	p := sampleParts()
+	all := New(p)
+	p.Options.IgnoreHealthy = true
+	short := New(p)
+	if short.Summary.Machines != all.Summary.Machines || short.Summary.Clusters != all.Summary.Clusters {
+		t.Errorf("summary %+v, without the option %+v", short.Summary, all.Summary)
+	}
+	for i := range all.Clusters {
+		a, s := all.Clusters[i].sets(), short.Clusters[i].sets()
+		if all.Clusters[i].Counts != short.Clusters[i].Counts || len(a) != len(s) {
+			t.Fatalf("%s: counts or groups differ", all.Clusters[i].title())
+		}
+		for j := range a {
+			want := slices.DeleteFunc(slices.Clone(a[j].machines), func(m Machine) bool { return m.Status == Healthy && len(m.Warnings) == 0 })
+			if a[j].counts != s[j].counts || len(s[j].machines) != len(want) || s[j].machines == nil {
+				t.Errorf("%s: counts %+v and %d machines, want %+v and %d", a[j].title, s[j].counts, len(s[j].machines), a[j].counts, len(want))
+			}
+		}
+	}
+}
+
+func TestMachine(t *testing.T) {
+	r := New(sampleParts())
+	cp := r.Clusters[1].ControlPlane
+	ghost, healthy := cp.Machines[0], cp.Machines[1]
+	if ghost.Instance == nil || ghost.Instance.Scope != "vsphere vc1.example:443" || ghost.Instance.Provider != "vsphere" {
+		t.Errorf("instance %+v: scope is not named", ghost.Instance)
+	}
+	if c := ghost.Instance.Created; c == nil || c.Format(time.RFC3339Nano) != "2026-11-20T08:30:00Z" {
+		t.Errorf("created %v", c)
+	}
+	if *cp.Desired != 3 || r.Clusters[0].ControlPlane.Desired != nil {
+		t.Error("desired is not what the backup knows")
+	}
+	if ghost.Role != "control-plane" || r.Clusters[1].Workers.Groups[0].Machines[0].Role != "worker" || healthy.Warnings[0].Reason != "DuplicateID" {
+		t.Errorf("roles or warnings are lost: %+v", cp.Machines)
+	}
+	unknownRole := New(Parts{Result: detector.Result{Clusters: []detector.Cluster{{
+		ID:           backup.ClusterID{Namespace: "ns", Name: "c"},
+		WorkerGroups: []detector.Set{{Machines: []detector.Verdict{{Status: detector.Ghost, ControlPlane: true, Name: "vm", Scope: "some/target", Instance: sampleVM(1, "/f", "vm")}}}},
+	}}}}).Clusters[0].Workers.Groups[0].Machines[0]
+	if unknownRole.Role != "" || unknownRole.Namespace != "ns" || unknownRole.Instance.Scope != "some/target" {
+		t.Errorf("machine %+v: want no role, the cluster's namespace, the target's id for want of a name", unknownRole)
+	}
+}
+
+// TestOthersAreNamedWhereTheyAre: a further instance may be in any scope.
+func TestOthersAreNamedWhereTheyAre(t *testing.T) {
+	p := sampleParts()
+	v := &p.Result.Clusters[1].WorkerGroups[0].Machines[2]
+	v.Others = append(v.Others, *sampleVM(77, "/f", "nowhere"))
+	v.OtherScopes = []string{homeTarget, otherTarget}
+	var got []string
+	for _, o := range New(p).Clusters[1].Workers.Groups[0].Machines[2].Others {
+		got = append(got, o.Scope)
+	}
+	if want := []string{"vsphere vc1.example:443", "vsphere vc2.example:443", ""}; !slices.Equal(got, want) {
+		t.Errorf("scopes %q, want %q", got, want)
+	}
+}
+
+func TestPoolsAndResources(t *testing.T) {
+	r := New(poolParts())
+	p := r.Clusters[0].Workers.Groups[0].Pool
+	if !slices.Equal(p.Missing, []string{"i-1"}) || !slices.Equal(p.Added, []string{"i-3", "i-4"}) || *p.Desired != 2 || p.ManagedBy != "external-autoscaler" {
+		t.Errorf("pool %+v", p)
+	}
+	if r.Clusters[1].Workers.Groups[0].Pool != nil {
+		t.Error("a MachineDeployment is no pool")
+	}
+	if want := (ResourceCounts{Present: 2, Absent: 1, Unknown: 1}); r.Summary.Resources != want {
+		t.Errorf("resources %+v, want %+v", r.Summary.Resources, want)
+	}
+	self := poolParts()
+	self.Result.Clusters[0].Self = true
+	if want, got := (ResourceCounts{Present: 1}), New(self).Summary.Resources; got != want {
+		t.Errorf("resources %+v, want %+v: those of the management cluster do not count", got, want)
+	}
+	for state, word := range map[detector.Presence]string{detector.Present: Present, detector.Absent: Absent, detector.Undecided: Undecided} {
+		if string(state) != word {
+			t.Errorf("report says %q where detector says %q", word, state)
+		}
+	}
+}
+
+func TestMissingIsJoinedAndSorted(t *testing.T) {
+	p := sampleParts()
+	more := backup.Absence{Kind: "Secret", Namespace: "capv-system", Name: "creds", ReferredBy: "VSphereClusterIdentity shared", Why: "w"}
+	p.Absent = []backup.Absence{more, more, p.Snapshot.Absent[0], {Backup: 7, Kind: "Lost"}}
+	var got []string
+	for _, m := range New(p).Backups[0].Missing {
+		got = append(got, m.Kind+" "+m.Name)
+	}
+	if want := []string{"Secret creds", "VSphereClusterIdentity shared"}; !slices.Equal(got, want) {
+		t.Errorf("missing %q, want %q", got, want)
+	}
+}
+
+func TestTimesThatNoDocumentCanCarry(t *testing.T) {
+	p := sampleParts()
+	p.Snapshot.Backups[0].WrittenTo = time.Date(20000, 1, 1, 0, 0, 0, 0, time.UTC)
+	p.Snapshot.Backups[0].WrittenFrom = time.Date(-1, 1, 1, 0, 0, 0, 0, time.UTC)
+	r := New(p)
+	encode(t, r)
+	if b := r.Backups[0]; !b.WrittenTo.IsZero() || !b.WrittenFrom.IsZero() {
+		t.Errorf("times %v and %v, want none", b.WrittenFrom, b.WrittenTo)
+	}
+	if got := r.GeneratedAt.Format(time.RFC3339Nano); got != "2026-11-20T08:30:00Z" {
+		t.Errorf("generated at %s", got)
+	}
+}

@@ -1,0 +1,78 @@
+package report
+
+// What the restored controllers will do. All of it is absent from a report that
+// was made without a forecast.
+
+// EstateForecast is of the restore as a whole; the management cluster itself is
+// not counted.
+type EstateForecast struct {
+	Outcomes   map[string]int `json:"outcomes"`   // machines and ghosts by outcome
+	NotHealing int            `json:"notHealing"` // Stale machines that no controller replaces
+	Notes      []Note         `json:"notes"`
+}
+
+// ClusterForecast is of one cluster.
+type ClusterForecast struct {
+	Text       string         `json:"text"` // all of it in one line
+	Outcomes   map[string]int `json:"outcomes"`
+	NotHealing int            `json:"notHealing"`
+	Notes      []Note         `json:"notes"`
+}
+
+// Note is something to know before the restore that no single machine tells.
+type Note struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// MachineForecast is what will become of one machine or ghost.
+type MachineForecast struct {
+	Outcome   string `json:"outcome"`
+	Condition string `json:"condition,omitempty"` // when the outcome holds, or when it does not
+	Message   string `json:"message"`
+}
+
+// ControlPlaneForecast is what will become of a control plane.
+type ControlPlaneForecast struct {
+	Replicas   Replicas `json:"replicas"`
+	Etcd       *Etcd    `json:"etcd,omitempty"` // absent when the control plane has no machines
+	Remediates bool     `json:"remediates"`     // whether it would replace a broken member by itself
+	Why        string   `json:"why,omitempty"`
+	Rollout    *Rollout `json:"rollout,omitempty"`
+}
+
+// GroupForecast is what will become of a group of workers.
+type GroupForecast struct {
+	Replicas  Replicas `json:"replicas"`
+	ManagedBy string   `json:"managedBy,omitempty"` // who sets the replicas instead of the operator
+	Rollout   *Rollout `json:"rollout,omitempty"`
+}
+
+// Replicas compares what an owner wants with what it will have.
+type Replicas struct {
+	Recorded int `json:"recorded"` // Machines in the backup
+	Working  int `json:"working"`  // of those, with an instance after the restore
+	Created  int `json:"created"`  // further Machines that the owner makes
+	Deleted  int `json:"deleted"`  // Machines that the owner deletes
+	Running  int `json:"running"`  // instances afterwards, ghosts included
+	Unknown  int `json:"unknown"`  // Machines of which nothing certain is known
+	Surplus  int `json:"surplus"`  // instances beyond what is desired
+	Missing  int `json:"missing"`  // how far working Machines stay below it
+}
+
+// Etcd is the members on a control plane's machines before and after the restore.
+type Etcd struct {
+	Quorum   string `json:"quorum"`
+	Recorded int    `json:"recorded"`
+	Existing int    `json:"existing"`
+	Removed  int    `json:"removed"`
+	After    int    `json:"after"`
+	Message  string `json:"message"`
+}
+
+// Rollout is a generation of machines that was replaced after the backup.
+type Rollout struct {
+	Stale   int    `json:"stale"`
+	Ghosts  int    `json:"ghosts"`
+	Message string `json:"message"`
+}

@@ -1,0 +1,231 @@
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Format writes a Report in one form. It returns the first error of the writer.
+type Format func(io.Writer, *Report) error
+
+var _ Format = JSON
+
+// JSON writes the document itself: indented by two spaces, with a newline at
+// the end, the same bytes for the same Report. Marks that could play tricks
+// with a terminal are written as \u escapes, which every reader of JSON
+// understands as the very same text.
+//
+// It writes list by list and element by element: a fleet of 100,000 machines
+// makes a document of more than 100 MB, of which no more than one cluster is
+// held at a time.
+func JSON(w io.Writer, r *Report) error { return document(w, reflect.ValueOf(r).Elem()) }
+
+// document writes the members of a struct.
+func document(w io.Writer, v reflect.Value) error {
+	j := jsonWriter{Writer: bufio.NewWriter(w)}
+	for i := range v.NumField() {
+		name := v.Type().Field(i).Tag.Get("json")
+		j.text(separator(i, "{", "  ") + `"` + name + `": `)
+		if f := v.Field(i); f.Kind() == reflect.Slice && f.Len() > 0 {
+			j.list(f)
+		} else {
+			j.value(f.Interface(), "  ")
+		}
+	}
+	j.text("\n}\n")
+	if j.err != nil {
+		return fmt.Errorf("writing the report as JSON: %w", j.err)
+	}
+	return j.Flush()
+}
+
+// separator stands before element i of what opens so.
+func separator(i int, opening, indent string) string {
+	if i == 0 {
+		return opening + "\n" + indent
+	}
+	return ",\n" + indent
+}
+
+// jsonWriter writes pieces of a document and keeps its first error.
+type jsonWriter struct {
+	*bufio.Writer
+	buf bytes.Buffer
+	err error
+}
+
+func (j *jsonWriter) list(l reflect.Value) {
+	for i := range l.Len() {
+		j.text(separator(i, "[", "    "))
+		j.value(l.Index(i).Interface(), "    ")
+	}
+	j.text("\n  ]")
+}
+
+func (j *jsonWriter) value(v any, prefix string) {
+	if j.err != nil {
+		return
+	}
+	j.buf.Reset()
+	e := json.NewEncoder(&j.buf)
+	e.SetEscapeHTML(false)
+	e.SetIndent(prefix, "  ")
+	if j.err = e.Encode(v); j.err == nil {
+		_, j.err = j.Write(tame(bytes.TrimSuffix(j.buf.Bytes(), []byte("\n"))))
+	}
+}
+
+func (j *jsonWriter) text(s string) {
+	if j.err == nil {
+		_, j.err = j.WriteString(s)
+	}
+}
+
+// tame replaces what Escape would show as bytes by \u escapes. Outside of
+// strings JSON holds no such characters, apart from its own newlines. U+FFFD is
+// among them because encoding/json escapes it only where it stands for invalid
+// UTF-8, so that a document would change when it is read and written again.
+func tame(doc []byte) []byte {
+	suspect := func(r rune) bool {
+		return r != '\n' && (mustShow(r) || r == utf8.RuneError)
+	}
+	if bytes.IndexFunc(doc, suspect) < 0 {
+		return doc
+	}
+	out := make([]byte, 0, len(doc)+64)
+	for len(doc) > 0 {
+		r, n := utf8.DecodeRune(doc)
+		switch {
+		case !suspect(r):
+			out = append(out, doc[:n]...)
+		case r > 0xffff:
+			hi, lo := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, hi, lo)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+		doc = doc[n:]
+	}
+	return out
+}
+
+// Read reads a document that JSON wrote. It refuses what is cut short, followed
+// by anything else, of another schema version, or no report. Fields that it does not know
+// are skipped: a later release of schema 1 may have added them.
+func Read(r io.Reader) (*Report, error) {
+	doc, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("reading the report: %w", err)
+	}
+	var head struct {
+		SchemaVersion string `json:"schemaVersion"`
+	}
+	if err := json.Unmarshal(doc, &head); err != nil {
+		return nil, fmt.Errorf("reading the report: %w", syntax(err))
+	}
+	switch head.SchemaVersion {
+	case SchemaVersion:
+	case "":
+		return nil, errors.New("reading the report: no schemaVersion in it: not a report of drift-detector")
+	default:
+		return nil, fmt.Errorf("reading the report: it is of schema version %q, this release reads %q", head.SchemaVersion, SchemaVersion)
+	}
+	if err := whole(doc); err != nil {
+		return nil, fmt.Errorf("reading the report: %w", err)
+	}
+	out := new(Report)
+	if err := json.Unmarshal(doc, out); err != nil {
+		return nil, fmt.Errorf("reading the report: %w", syntax(err))
+	}
+	out.fillEmpty()
+	return out, nil
+}
+
+// whole refuses a document that lacks what a report is made of: another
+// document of drift-detector, or a report that was cut by hand. It would read as
+// a report of an estate without findings.
+func whole(doc []byte) error {
+	var parts map[string]json.RawMessage
+	if err := json.Unmarshal(doc, &parts); err != nil {
+		return syntax(err)
+	}
+	for _, name := range []string{"summary", "clusters", "infraMachines", "scopes"} {
+		if v := parts[name]; len(v) == 0 || string(v) == "null" {
+			return fmt.Errorf("it has no %s: not a report of detect, or not all of one", name)
+		}
+	}
+	return nil
+}
+
+// syntax says where the document stops being one.
+func syntax(err error) error {
+	var s *json.SyntaxError
+	if errors.As(err, &s) {
+		return fmt.Errorf("not a whole JSON document, byte %d: %w", s.Offset, err)
+	}
+	return err
+}
+
+// fillEmpty makes every list that the schema demands a list: [] and never null,
+// so that scripts can loop without asking first.
+func (r *Report) fillEmpty() {
+	fill(&r.Backups)
+	fill(&r.Clusters)
+	fill(&r.InfraMachines)
+	fill(&r.Scopes)
+	fill(&r.Checks)
+	fill(&r.Errors)
+	if r.Summary.Excluded == nil {
+		r.Summary.Excluded = map[string]int{}
+	}
+	for i := range r.Backups {
+		fill(&r.Backups[i].Missing)
+	}
+	for i := range r.InfraMachines {
+		fill(&r.InfraMachines[i].Evidence)
+		fillSteps(r.InfraMachines[i].Remediation)
+	}
+	for i := range r.Clusters {
+		c := &r.Clusters[i]
+		fillMachines(&c.ControlPlane.Machines)
+		fill(&c.Resources)
+		fill(&c.Workers.Groups)
+		for j := range c.Workers.Groups {
+			g := &c.Workers.Groups[j]
+			fillMachines(&g.Machines)
+			if g.Pool != nil {
+				fill(&g.Pool.Then)
+				fill(&g.Pool.Now)
+				fill(&g.Pool.Missing)
+				fill(&g.Pool.Added)
+			}
+		}
+	}
+}
+
+func fillMachines(ms *[]Machine) {
+	fill(ms)
+	for i := range *ms {
+		fill(&(*ms)[i].Evidence)
+		fillSteps((*ms)[i].Remediation)
+	}
+}
+
+func fillSteps(steps []Step) {
+	for i := range steps {
+		fill(&steps[i].Commands)
+	}
+}
+
+func fill[T any](s *[]T) {
+	if *s == nil {
+		*s = []T{}
+	}
+}

@@ -1,0 +1,295 @@
+// Package report is the versioned document that people, tickets and scripts
+// read. Every output format prints the same [Report] and computes no verdict of
+// its own.
+package report
+
+import "time"
+
+// SchemaVersion is the version of the document. Within one version fields are
+// only ever added.
+const SchemaVersion = "1"
+
+// Statuses of a machine.
+const (
+	Healthy = "Healthy" // object and instance match
+	Stale   = "Stale"   // object without instance
+	Ghost   = "Ghost"   // instance without object
+	Unknown = "Unknown" // cannot be decided
+)
+
+// Statuses of control plane, workers, group, cluster and summary, worst first;
+// the best is Healthy. The third is of the summary only.
+const (
+	ManualRemediationRequired            = "ManualRemediationRequired"
+	NeedFurtherConfirmation              = "NeedFurtherConfirmation"
+	NeedFurtherConfirmationInfraMachines = "NeedFurtherConfirmationInfraMachines"
+	ManualRemediationNotRequired         = "ManualRemediationNotRequired"
+)
+
+// Report is the document.
+type Report struct {
+	SchemaVersion string         `json:"schemaVersion"`
+	Tool          Tool           `json:"tool"`
+	GeneratedAt   time.Time      `json:"generatedAt"`
+	Options       Options        `json:"options"`
+	Backups       []Backup       `json:"backups"`
+	Summary       Summary        `json:"summary"`
+	Clusters      []Cluster      `json:"clusters"`
+	InfraMachines []InfraMachine `json:"infraMachines"`
+	Scopes        []Scope        `json:"scopes"`
+	Checks        []Check        `json:"checks"`
+	Errors        []Error        `json:"errors"`
+}
+
+// Tool says what made the report.
+type Tool struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Commit  string `json:"commit"`
+}
+
+// Options are those that change what the report holds.
+type Options struct {
+	// IgnoreHealthy leaves machines that are Healthy without a warning out of
+	// the lists, never out of the counts.
+	IgnoreHealthy bool `json:"ignoreHealthy"`
+	SkipNodes     bool `json:"skipNodes"` // workload API servers were left alone
+}
+
+// Backup is one tarball that was read.
+type Backup struct {
+	Path          string    `json:"path"`
+	SHA256        string    `json:"sha256"`
+	FormatVersion string    `json:"formatVersion"`
+	WrittenFrom   time.Time `json:"writtenFrom"`
+	WrittenTo     time.Time `json:"writtenTo"`
+	Items         int       `json:"items"`
+	Missing       []Missing `json:"missing"`
+}
+
+// Missing is something that the backup refers to and lacks.
+type Missing struct {
+	Kind       string `json:"kind"`
+	Namespace  string `json:"namespace"`
+	Name       string `json:"name"`
+	ReferredBy string `json:"referredBy"`
+	Why        string `json:"why"`
+}
+
+// Summary is the answer: counts and the worst status.
+type Summary struct {
+	Status        string          `json:"status"`
+	Complete      bool            `json:"complete"`
+	Clusters      ClusterCounts   `json:"clusters"`
+	Machines      MachineCounts   `json:"machines"`
+	InfraMachines int             `json:"infraMachines"`
+	Excluded      map[string]int  `json:"excluded"`
+	OutOfScope    int             `json:"outOfScope"`
+	Resources     ResourceCounts  `json:"resources"`
+	ForeignTags   map[string]int  `json:"foreignTags,omitempty"`
+	Ignored       int             `json:"ignored"`
+	Errors        int             `json:"errors"`
+	Forecast      *EstateForecast `json:"forecast,omitempty"`
+}
+
+// ClusterCounts counts clusters by status. The management cluster itself is not
+// counted, here and in Summary.Machines.
+type ClusterCounts struct {
+	Total                        int `json:"total"`
+	Healthy                      int `json:"Healthy"`
+	ManualRemediationNotRequired int `json:"ManualRemediationNotRequired"`
+	ManualRemediationRequired    int `json:"ManualRemediationRequired"`
+	NeedFurtherConfirmation      int `json:"NeedFurtherConfirmation"`
+}
+
+// MachineCounts counts machines by status; Total is the sum of the four.
+type MachineCounts struct {
+	Total   int `json:"total"`
+	Healthy int `json:"Healthy"`
+	Stale   int `json:"Stale"`
+	Ghost   int `json:"Ghost"`
+	Unknown int `json:"Unknown"`
+}
+
+// Cluster is one cluster of the backup.
+type Cluster struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Backup    int    `json:"backup"`
+	Provider  string `json:"provider"`
+	Status    string `json:"status"`
+	Derived   bool   `json:"derived"`
+	Self      bool   `json:"self"`
+	Paused    bool   `json:"paused"`
+	Endpoint  string `json:"endpoint"`
+	// Counts, here and below, are of all machines, also of those that
+	// Options.IgnoreHealthy leaves out of the lists.
+	Counts       MachineCounts    `json:"counts"`
+	Nodes        Nodes            `json:"nodes"`
+	ControlPlane ControlPlane     `json:"controlPlane"`
+	Workers      Workers          `json:"workers"`
+	Resources    []Resource       `json:"resources"`
+	Forecast     *ClusterForecast `json:"forecast,omitempty"`
+}
+
+// Nodes says what became of the cluster's Node list.
+type Nodes struct {
+	State string `json:"state"`
+	Count int    `json:"count"`
+	Error string `json:"error,omitempty"`
+}
+
+// ControlPlane is the control plane of a cluster.
+type ControlPlane struct {
+	Kind       string                `json:"kind"`
+	Name       string                `json:"name"`
+	Status     string                `json:"status"`
+	Reason     string                `json:"reason,omitempty"`
+	Applicable bool                  `json:"applicable"`
+	Desired    *int64                `json:"desired,omitempty"`
+	Counts     MachineCounts         `json:"counts"`
+	Machines   []Machine             `json:"machines"`
+	Forecast   *ControlPlaneForecast `json:"forecast,omitempty"`
+}
+
+// Workers is all groups of workers of a cluster.
+type Workers struct {
+	Status string  `json:"status"`
+	Groups []Group `json:"groups"`
+}
+
+// Group is a MachineDeployment, MachineSet or MachinePool with its machines.
+type Group struct {
+	Kind     string         `json:"kind"`
+	Name     string         `json:"name"`
+	Status   string         `json:"status"`
+	Reason   string         `json:"reason,omitempty"`
+	Desired  *int64         `json:"desired,omitempty"`
+	Pool     *Pool          `json:"pool,omitempty"`
+	Counts   MachineCounts  `json:"counts"`
+	Machines []Machine      `json:"machines"`
+	Forecast *GroupForecast `json:"forecast,omitempty"`
+}
+
+// Words for whether a pool or a resource exists.
+const (
+	Present   = "present"
+	Absent    = "absent"
+	Undecided = "unknown"
+)
+
+// Pool compares the members of a pool that makes its machines itself: as a set,
+// by their ids.
+type Pool struct {
+	State     string   `json:"state"`
+	Then      []string `json:"then"`    // in the backup
+	Now       []string `json:"now"`     // alive
+	Missing   []string `json:"missing"` // Then without Now
+	Added     []string `json:"added"`   // Now without Then
+	Desired   *int64   `json:"desired,omitempty"`
+	ManagedBy string   `json:"managedBy,omitempty"`
+	Message   string   `json:"message,omitempty"`
+}
+
+// Resource is something besides machines that a restore depends on.
+type Resource struct {
+	Kind    string `json:"kind"`
+	Name    string `json:"name"`
+	State   string `json:"state"`
+	UsedBy  string `json:"usedBy"`
+	Message string `json:"message,omitempty"`
+}
+
+// ResourceCounts counts resources by state.
+type ResourceCounts struct {
+	Present int `json:"present"`
+	Absent  int `json:"absent"`
+	Unknown int `json:"unknown"`
+}
+
+// Machine is the verdict on one machine.
+type Machine struct {
+	Namespace  string           `json:"namespace"`
+	Name       string           `json:"name"`
+	UID        string           `json:"uid,omitempty"`
+	Role       string           `json:"role"`
+	Status     string           `json:"status"`
+	Reason     string           `json:"reason,omitempty"`
+	Message    string           `json:"message,omitempty"`
+	ProviderID string           `json:"providerID,omitempty"`
+	Node       string           `json:"node,omitempty"`
+	Instance   *Instance        `json:"instance"`
+	Others     []Instance       `json:"otherInstances,omitempty"`
+	Evidence   []Evidence       `json:"evidence"`
+	Warnings   []Warning        `json:"warnings,omitempty"`
+	Forecast   *MachineForecast `json:"forecast,omitempty"`
+	// Remediation is what to do about it, in a safe order.
+	Remediation []Step `json:"remediation,omitempty"`
+}
+
+// Evidence is one fact that a verdict rests on.
+type Evidence struct {
+	Kind     string `json:"kind"`
+	Detail   string `json:"detail"`
+	Strength string `json:"strength"`
+}
+
+// Warning goes with a verdict that is right but not the whole story.
+type Warning struct {
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+}
+
+// Instance is one VM.
+type Instance struct {
+	Provider  string     `json:"provider"`
+	Scope     string     `json:"scope"`
+	ID        string     `json:"id"`
+	Ref       string     `json:"ref"`
+	Name      string     `json:"name"`
+	Path      string     `json:"path"`
+	State     string     `json:"state"`
+	Created   *time.Time `json:"created,omitempty"`
+	Addresses []string   `json:"addresses,omitempty"`
+}
+
+// InfraMachine is an instance that no object of the backup accounts for and
+// that no cluster can be held responsible for.
+type InfraMachine struct {
+	Instance Instance `json:"instance"`
+	// Cluster is namespace/name of the cluster of the backup that it may belong to.
+	Cluster string `json:"cluster"`
+	// ForeignCluster is the cluster that it names and that the backup does not
+	// hold, with its namespace where known.
+	ForeignCluster string     `json:"foreignCluster,omitempty"`
+	Reason         string     `json:"reason"`
+	Message        string     `json:"message,omitempty"`
+	Evidence       []Evidence `json:"evidence"`
+	Remediation    []Step     `json:"remediation,omitempty"`
+}
+
+// Scope is one place that was listed.
+type Scope struct {
+	Provider  string `json:"provider"`
+	Endpoint  string `json:"endpoint"`
+	Location  string `json:"location"`
+	Account   string `json:"account"`
+	State     string `json:"state"`
+	Instances int    `json:"instances"`
+	Error     *Fault `json:"error,omitempty"`
+}
+
+// Fault is why a scope is not complete.
+type Fault struct {
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+// Error is something that went wrong during the run.
+type Error struct {
+	Scope   string `json:"scope,omitempty"`
+	Object  string `json:"object,omitempty"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}

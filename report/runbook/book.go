@@ -1,0 +1,176 @@
+package runbook
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"drift-detector/report"
+)
+
+// Names of variables that every runbook may need.
+const (
+	management    = "MGMT"
+	oldManagement = "OLD_MGMT"
+	backupName    = "BACKUP"
+	etcdPod       = "ETCD_POD"
+)
+
+// Variable is a value that only the operator knows. It is set once, at the top.
+type Variable struct{ Name, Meaning string }
+
+// book is a report with what its commands need beside it.
+type book struct {
+	*report.Report
+	variables []Variable
+	contexts  map[string]string // variable of a cluster's kubeconfig context, by namespace/name
+	places    map[string]*place // by the scope of an instance
+	bearers   map[string]int    // how many instances of the report bear an id
+	names     map[string]int    // how many clusters have a name
+
+	// What plan finds out.
+	homesOf map[*report.Cluster][]*place
+	steps   map[*report.Machine][]report.Step
+	others  map[*report.InfraMachine][]report.Step
+}
+
+// place is a vCenter or an AWS account and region, as commands address it.
+type place struct{ provider, variable, region, account string }
+
+func open(r *report.Report) *book {
+	b := &book{Report: r, contexts: map[string]string{}, places: map[string]*place{}, bearers: map[string]int{}, names: map[string]int{}, homesOf: map[*report.Cluster][]*place{}}
+	b.variables = []Variable{
+		{management, "context of the new management cluster in your kubeconfig"},
+		{oldManagement, "context of the old management cluster, as long as it answers"},
+		{backupName, "name of the Backup that Velero restores; there has to be one of that name in the new cluster"},
+	}
+	taken := map[string]bool{}
+	for i := range r.Clusters {
+		c := &r.Clusters[i]
+		b.names[c.Name]++
+		name := variableName("CTX_"+c.Namespace+"_"+c.Name, taken)
+		b.contexts[key(c)] = name
+		b.variables = append(b.variables, Variable{name, "context of workload cluster " + key(c) + "; clusterctl names it " + c.Name + "-admin@" + c.Name})
+		for _, s := range sets(c) {
+			for j := range s.machines {
+				b.bear(s.machines[j].Instance)
+			}
+		}
+	}
+	for i := range r.InfraMachines {
+		b.bear(&r.InfraMachines[i].Instance)
+	}
+	b.variables = append(b.variables, Variable{etcdPod, "an etcd pod of a living control-plane Node, in kube-system of the cluster in question"})
+	b.findPlaces()
+	return b
+}
+
+func (b *book) bear(i *report.Instance) {
+	if i != nil {
+		b.bearers[strings.ToLower(i.ID)]++
+	}
+}
+
+// findPlaces names a variable for every scope that commands will address.
+func (b *book) findPlaces() {
+	count := map[string]int{}
+	for i := range b.Scopes {
+		s := &b.Scopes[i]
+		prefix, meaning := "PLACE", ""
+		switch s.Provider {
+		case "vsphere":
+			prefix, meaning = "VCENTER", "URL of vCenter "+s.Endpoint+" for govc, as you reach it; govc also needs GOVC_USERNAME, GOVC_PASSWORD"
+		case "aws":
+			prefix, meaning = "AWS", "profile of the AWS CLI for account "+cmp.Or(s.Account, "of "+s.Endpoint)+", region "+s.Location
+		default:
+			continue
+		}
+		if !regionForm.MatchString(s.Location) && s.Provider == "aws" {
+			continue
+		}
+		count[prefix]++
+		p := &place{s.Provider, fmt.Sprintf("%s_%d", prefix, count[prefix]), s.Location, s.Account}
+		if name := scopeName(s); b.places[name] == nil { // the same place under another account
+			b.places[name] = p
+			b.variables = append(b.variables, Variable{p.variable, meaning})
+		}
+	}
+}
+
+// scopeName names a scope as report.Instance.Scope does.
+func scopeName(s *report.Scope) string {
+	return strings.TrimSuffix(s.Provider+" "+s.Endpoint+" "+s.Location, " ")
+}
+
+// variableName makes a name for a shell out of a foreign one.
+func variableName(from string, taken map[string]bool) string {
+	const most = 60
+	clean := strings.Map(func(r rune) rune {
+		switch {
+		case 'a' <= r && r <= 'z':
+			return r - 'a' + 'A'
+		case 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
+			return r
+		default:
+			return '_'
+		}
+	}, from)
+	clean = clean[:min(len(clean), most)]
+	name := clean
+	for n := 2; taken[name]; n++ {
+		name = fmt.Sprintf("%s_%d", clean, n)
+	}
+	taken[name] = true
+	return name
+}
+
+// variable reads a variable. An unset or empty one ends the command: an empty
+// --context would quietly mean the current one.
+func variable(name string) raw { return raw(`"${` + name + `:?}"`) }
+
+func key(c *report.Cluster) string { return c.Namespace + "/" + c.Name }
+
+// set is a control plane or a group of workers.
+type set struct {
+	cluster    *report.Cluster
+	kind, name string
+	reason     string
+	desired    *int64
+	counts     report.MachineCounts
+	machines   []report.Machine
+	plane      bool
+	managedBy  string                    // who sets the replicas instead of the operator
+	etcd       *report.Etcd              // nil without a forecast
+	rollout    *report.Rollout           // nil when there was none
+	places     map[*report.Machine]int64 // of nth
+}
+
+func sets(c *report.Cluster) []*set {
+	p := &c.ControlPlane
+	plane := &set{cluster: c, kind: p.Kind, name: p.Name, reason: p.Reason, desired: p.Desired, counts: p.Counts, machines: p.Machines, plane: true}
+	if p.Forecast != nil {
+		plane.etcd, plane.rollout = p.Forecast.Etcd, p.Forecast.Rollout
+	}
+	out := []*set{plane}
+	for i := range c.Workers.Groups {
+		g := &c.Workers.Groups[i]
+		group := &set{cluster: c, kind: g.Kind, name: g.Name, reason: g.Reason, desired: g.Desired, counts: g.Counts, machines: g.Machines}
+		if g.Forecast != nil {
+			group.managedBy, group.rollout = g.Forecast.ManagedBy, g.Forecast.Rollout
+		}
+		out = append(out, group)
+	}
+	return out
+}
+
+// title names the set for a heading.
+func (s *set) title() string {
+	switch {
+	case s.kind == "" && s.plane:
+		return "Control plane"
+	case s.kind == "":
+		return "Machines of no known owner"
+	default:
+		return strings.TrimSpace(s.kind + " " + s.name)
+	}
+}

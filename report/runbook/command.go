@@ -1,0 +1,97 @@
+package runbook
+
+import (
+	"strings"
+
+	"drift-detector/report"
+)
+
+// raw is shell text of our own: variables, redirections, operators.
+type raw string
+
+// command is a line for a shell, or the foreign text for whose sake there is none.
+type command struct{ text, refused string }
+
+// line joins words to a command: a string is quoted, raw stays as it is.
+func line(words ...any) command {
+	var b strings.Builder
+	for i, w := range words {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		switch w := w.(type) {
+		case raw:
+			b.WriteString(string(w))
+		case string:
+			q, ok := Quote(w)
+			if !ok {
+				return command{refused: w}
+			}
+			b.WriteString(q)
+		}
+	}
+	return command{text: b.String()}
+}
+
+// then runs next only when c succeeded.
+func (c command) then(next command) command {
+	if c.refused != "" {
+		return c
+	}
+	if next.refused != "" {
+		return next
+	}
+	return command{text: c.text + " && " + next.text}
+}
+
+// stop makes a check that failed end a script, and tell so at a prompt.
+func (c command) stop(why string) command {
+	if c.refused != "" {
+		return c
+	}
+	return command{text: c.text + " || { echo '" + why + "' >&2; false; }"}
+}
+
+// ask leaves the value of a variable to the operator; what is said of it may be
+// foreign, and stands behind a comment sign.
+func ask(name, what string) command {
+	return command{text: name + "='' # " + report.Escape(what)}
+}
+
+// draft collects the steps of one finding.
+type draft struct {
+	steps   []report.Step
+	refused bool
+}
+
+// step adds a step. When one of its commands can't be made, neither it nor any
+// later step has commands: half of a sequence is worse than none.
+func (d *draft) step(when, who, text string, commands ...command) {
+	s := report.Step{When: when, Who: who, Text: text, Commands: []string{}}
+	for _, c := range commands {
+		if c.refused != "" && !d.refused {
+			d.refused = true
+			s.Text += ` No command is made from here on: "` + report.Escape(c.refused) + `" holds characters that must not reach a shell. Do it by hand, and ask how such a name came into the backup.`
+		}
+	}
+	if !d.refused {
+		for _, c := range commands {
+			s.Commands = append(s.Commands, c.text)
+		}
+	}
+	d.steps = append(d.steps, s)
+}
+
+// before and after add a step of the operator.
+func (d *draft) before(text string, commands ...command) {
+	d.step(report.BeforeRestore, report.Operator, text, commands...)
+}
+
+func (d *draft) after(text string, commands ...command) {
+	d.step(report.AfterRestore, report.Operator, text, commands...)
+}
+
+// controller adds a step that a controller does, and the operator may watch.
+func (d *draft) controller(text string, commands ...command) {
+	d.step(report.AfterRestore, report.Controller, text, commands...)
+}

@@ -1,0 +1,146 @@
+package runbook
+
+import (
+	"fmt"
+
+	"drift-detector/report"
+)
+
+// ghost is a VM that no object of the backup knows. What destroys it needs all
+// of: strong evidence, a known role, an id that nothing else in the report bears,
+// and ids of the right form.
+func (b *book) ghost(d *draft, s *set, m *report.Machine) {
+	v := b.vm(m.Instance)
+	switch {
+	case m.Instance == nil || v == nil:
+		d.before("Its VM can't be addressed by an id from this report. Find it in its infrastructure's console, prove that it is a machine of this cluster, and remove it by hand, in the order that holds for other Ghosts.")
+		return
+	case warned(m, "DuplicateID") || len(m.Others) > 0 || !b.only(m.Instance):
+		d.before("Other VMs bear its id, or may be meant by it. Tell them apart by path, creation time and addresses before you touch any; no command that destroys is made here.", v.show())
+		return
+	case strength(m) != "strong" || m.Role == "":
+		b.prove(d, s, m, v)
+		return
+	case m.Role == "control-plane":
+		b.ghostControlPlane(d, s, m, v)
+	default:
+		b.ghostWorker(d, s, m, v)
+	}
+}
+
+// prove is for evidence that does not carry the end of a VM.
+func (b *book) prove(d *draft, s *set, m *report.Machine, v *vm) {
+	d.before("Prove first that it is a machine of this cluster, and which role it has: find the Node with its id and look at the annotation of Cluster API, and at the VM itself. Then run detect again with access to the cluster's API server: with the Node list the evidence becomes strong, and the plan has the lines that remove it.",
+		b.nodesByID(s.cluster), v.show())
+	d.after("Leave it running until that is proven: no controller touches it.")
+}
+
+func (b *book) ghostWorker(d *draft, s *set, m *report.Machine, v *vm) {
+	b.capacity(d, s)
+	d.after("Drain its Node, and wait until no volume is attached to it any more.", append(b.drain(s.cluster, m), b.attachments(s.cluster))...)
+	b.detach(d, v)
+	d.after("Delete its Node.", b.deleteNode(s.cluster, m))
+	b.remove(d, v)
+}
+
+// capacity comes before a drain: what runs on the Ghost needs another place.
+func (b *book) capacity(d *draft, s *set) {
+	alive := s.counts.Healthy + s.counts.Ghost
+	resource, known := scalable[s.kind]
+	switch {
+	case s.managedBy != "":
+		d.after("Capacity first: the replicas of its owner are set by "+s.managedBy+". See that the other machines can carry the load, or raise the limit there, and wait until new ones are Ready.", listMachines(s.cluster))
+	case known && s.desired != nil && int64(alive) > *s.desired:
+		d.after(fmt.Sprintf("Capacity first: the restored owner wants %d, and %d run today. If the load needs them all, scale the owner to %d and wait until the new machines are Running. Where a ClusterClass topology or an autoscaler sets the replicas, change them there.", *s.desired, alive, alive),
+			manage(s.cluster.Namespace, "scale", resource+s.name, fmt.Sprintf("--replicas=%d", alive)), listMachines(s.cluster))
+	case s.counts.Stale > 0:
+		d.after("Capacity first: replace the Stale machines of the same owner before this, and wait until their replacements are Running.", listMachines(s.cluster))
+	default:
+		d.after("Capacity first: see that the other machines of the cluster are Running and can carry the load.", listMachines(s.cluster))
+	}
+}
+
+// ghostControlPlane removes one member at a time, with the quorum looked at
+// before, between and after.
+func (b *book) ghostControlPlane(d *draft, s *set, m *report.Machine, v *vm) {
+	c := s.cluster
+	etcd := s.kind == "KubeadmControlPlane" && !s.externalEtcd()
+	if etcd {
+		d.before("Take a snapshot of etcd, copy it off the Node, and write down the members: after the restore KubeadmControlPlane removes members without a Machine by itself, within seconds, once all its Machines have Nodes. If this VM must stay a member, take a newer backup instead.",
+			append(b.quorum(c), b.etcdctl(c, "snapshot", "save", "/var/lib/etcd/before-restore.db"))...)
+	}
+	d.after("One control-plane machine at a time. See first that the restored Machines of the control plane are Running with a Node each; replace its Stale ones first.", listMachines(c))
+	switch {
+	case etcd:
+		d.after("See that every member answers. Stop here if one that is to stay does not: removing another then costs the quorum.", b.quorum(c)...)
+		d.after("Remove its member from etcd, unless KubeadmControlPlane did already: the list names members like their Nodes.",
+			ask("MEMBER_ID", "the id beside "+nodeName(m)+" in that list"), b.etcdctl(c, "member", "remove", variable("MEMBER_ID")))
+		d.after("See again that a majority of the members answers, before anything else.", b.quorum(c)...)
+	case s.kind != "KubeadmControlPlane":
+		d.after("Remove its member from etcd with the means of this kind of control plane, and see that a majority of the members answers before you go on.")
+	}
+	if v.Provider == "aws" {
+		d.after("Take it out of the load balancer of the API server: its own API server has lost etcd.", v.leaveBalancer()...)
+	} else {
+		d.after("Take it out of the targets of the API server's load balancer (HAProxy, NSX, keepalived): its own API server has lost etcd. With kube-vip there is nothing to take out, it ends with the VM.")
+	}
+	d.after("Drain its Node, and wait until no volume is attached to it any more.", append(b.drain(c, m), b.attachments(c))...)
+	b.detach(d, v)
+	d.after("Delete its Node.", b.deleteNode(c, m))
+	b.remove(d, v)
+	if etcd {
+		d.after("See that all members answer before you begin with the next machine. If the control plane was larger before the restore, scale it up only now.", b.quorum(c)...)
+	}
+}
+
+// externalEtcd says that the forecast found no etcd on the machines.
+func (s *set) externalEtcd() bool { return s.etcd != nil && s.etcd.Quorum == "NotApplicable" }
+
+func nodeName(m *report.Machine) string {
+	if m.Node != "" {
+		return m.Node
+	}
+	return m.Name
+}
+
+// drain empties the Node of a Ghost. Without its name the Node list leads to it.
+func (b *book) drain(c *report.Cluster, m *report.Machine) []command {
+	options := []any{"--ignore-daemonsets", "--delete-emptydir-data"}
+	if m.Node != "" {
+		return []command{b.workload(c, append([]any{"drain", node + m.Node}, options...)...)}
+	}
+	return []command{
+		b.nodesByID(c), ask("NODE", "the Node whose id ends in "+m.Instance.ID),
+		b.workload(c, append([]any{"drain", raw(`"node/${NODE:?}"`)}, options...)...),
+	}
+}
+
+func (b *book) deleteNode(c *report.Cluster, m *report.Machine) command {
+	if m.Node != "" {
+		return b.workload(c, "delete", node+m.Node)
+	}
+	return b.workload(c, "delete", raw(`"node/${NODE:?}"`))
+}
+
+// detach saves the disks that a persistent volume lives on: with the VM, vCenter
+// deletes every disk that is attached.
+func (b *book) detach(d *draft, v *vm) {
+	text := "Detach, and do not delete, every disk beside the VM's own: first-class disks of persistent volumes (CNS) above all. Deleting the VM deletes what is attached."
+	if v.Provider == "aws" {
+		text = "Detach, and do not delete, every EBS volume beside the root volume; one with DeleteOnTermination would end with the instance."
+	}
+	d.after(text, v.disks()...)
+}
+
+// remove ends the VM. Every line that changes it is preceded by one that reads
+// it again by its id, and compares the id itself once more.
+func (b *book) remove(d *draft, v *vm) {
+	if v.Provider == "aws" {
+		d.after("See that no Auto Scaling group holds it, which would replace it: detach it there first.", v.leaveGroup())
+		d.after("Stop the instance and see that nothing is missed: this can be undone.", v.guard(), v.powerOff())
+		d.after("Terminate it. Elastic addresses and network interfaces of its own may be left over.", v.guard(), v.destroy())
+		return
+	}
+	d.after("Power it off and see that nothing is missed: this can be undone.", v.guard(), v.powerOff())
+	d.after("Delete it. An IPAM claim of its own may be left over.", v.guard(), v.destroy())
+}

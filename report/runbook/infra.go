@@ -1,0 +1,29 @@
+package runbook
+
+import "drift-detector/report"
+
+// unattributed is what to do about VMs that may or may not be of a cluster.
+var unattributed = map[string]string{
+	"CloneOf":         "It seems to be a clone of a machine of the backup: its own metadata carries that machine's host name. If it is one, keep it off the network of the cluster.",
+	"DuplicateID":     "It bears the id of a machine of the backup. Ask its owner; then give it another BIOS UUID, or take it out of the inventory, before the restore: whoever deletes that Machine destroys this VM too.",
+	"SameName":        "It has the name of a machine of the backup and another id. No controller adopts it as long as the recorded id is restored; if Clusters were restored before Machines, one without an id would be.",
+	"ForeignNode":     "It is a Node of the cluster that Cluster API does not manage. Leave it, unless nobody knows who joined it.",
+	"IdentityChanged": "It seems to be the VM of a machine of the backup under another id. Decide there.",
+	"FoundElsewhere":  "It bears the id of a machine of the backup, and is where its controller does not look. Decide there.",
+	"NodeOfMachine":   "The Node of a machine of the backup runs on it, and the backup records another VM for that machine. Decide there.",
+}
+
+// infraMachine is what to do about an instance that is nobody's: its owner says.
+func (b *book) infraMachine(m *report.InfraMachine) []report.Step {
+	var d draft
+	text, known := unattributed[m.Reason]
+	if !known {
+		text = "Ask its owner whether it belongs to a cluster of this backup. If nobody knows it, leave it running, and look again after the restore: nothing restored refers to it."
+	}
+	var look []command
+	if v := b.vm(&m.Instance); v != nil {
+		look = append(look, v.show())
+	}
+	d.before(text, look...)
+	return d.steps
+}

@@ -1,0 +1,76 @@
+package runbook
+
+import "drift-detector/report"
+
+// Resources, by the kinds that own machines.
+var scalable = map[string]string{
+	"MachineDeployment":   "machinedeployments.cluster.x-k8s.io/",
+	"MachineSet":          "machinesets.cluster.x-k8s.io/",
+	"KubeadmControlPlane": "kubeadmcontrolplanes.controlplane.cluster.x-k8s.io/",
+}
+
+// Resources of objects. The name follows in the same word, so that one with a
+// leading dash is no option.
+const (
+	clusters = "clusters.cluster.x-k8s.io/"
+	machines = "machines.cluster.x-k8s.io/"
+	node     = "node/"
+)
+
+// kubectl addresses a cluster by a variable that holds its context.
+func kubectl(context string, words ...any) command {
+	return line(append([]any{raw("kubectl --context"), variable(context)}, words...)...)
+}
+
+// manage addresses a namespace of the restored management cluster.
+func manage(namespace string, words ...any) command {
+	return kubectl(management, append([]any{"--namespace=" + namespace}, words...)...)
+}
+
+// workload addresses the workload cluster itself.
+func (b *book) workload(c *report.Cluster, words ...any) command {
+	return kubectl(b.contexts[key(c)], words...)
+}
+
+// listMachines shows what has become of a cluster's Machines.
+func listMachines(c *report.Cluster) command {
+	return manage(c.Namespace, "get", "machines.cluster.x-k8s.io", "--selector=cluster.x-k8s.io/cluster-name="+c.Name)
+}
+
+// nodesByID shows which Node runs on which instance.
+func (b *book) nodesByID(c *report.Cluster) command {
+	return b.workload(c, "get", "nodes", "--output=custom-columns=NAME:.metadata.name,ID:.spec.providerID,"+
+		`MACHINE:.metadata.annotations.cluster\.x-k8s\.io/machine`)
+}
+
+// attachments shows which volumes are attached to which Node.
+func (b *book) attachments(c *report.Cluster) command {
+	return b.workload(c, "get", "volumeattachments.storage.k8s.io",
+		"--output=custom-columns=NODE:.spec.nodeName,VOLUME:.spec.source.persistentVolumeName,ATTACHED:.status.attached")
+}
+
+// etcdctl runs in an etcd pod that kubeadm made, with the certificates where
+// kubeadm puts them (kubeadm cmd/kubeadm/app/constants v1.35).
+func (b *book) etcdctl(c *report.Cluster, words ...any) command {
+	pod := variable(etcdPod)
+	for i := range c.ControlPlane.Machines {
+		if m := &c.ControlPlane.Machines[i]; m.Status == report.Healthy && m.Node != "" {
+			if q, ok := Quote("pod/etcd-" + m.Node); ok {
+				return b.etcdctlIn(c, raw(q), words)
+			}
+		}
+	}
+	return b.etcdctlIn(c, `pod/`+pod, words)
+}
+
+func (b *book) etcdctlIn(c *report.Cluster, pod raw, words []any) command {
+	return b.workload(c, append([]any{
+		"--namespace=kube-system", "exec", pod, raw("--"), "etcdctl", "--endpoints=https://127.0.0.1:2379",
+		"--cacert=/etc/kubernetes/pki/etcd/ca.crt", "--cert=/etc/kubernetes/pki/etcd/server.crt", "--key=/etc/kubernetes/pki/etcd/server.key",
+	}, words...)...)
+}
+
+// quorum shows the members of etcd and whether each answers.
+func (b *book) quorum(c *report.Cluster) []command {
+	return []command{b.etcdctl(c, "member", "list", "--write-out=table"), b.etcdctl(c, "endpoint", "health", "--cluster")}
+}

@@ -1,0 +1,147 @@
+package runbook
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"drift-detector/report"
+)
+
+// Markdown writes the plan as a runbook in CommonMark. Foreign text is escaped:
+// it makes no heading, link, markup or code of its own. It returns the first
+// error of the writer.
+func Markdown(w io.Writer, p Plan) error {
+	m := &markdown{bufio.NewWriter(w)}
+	m.printf("# Restore runbook\n\n")
+	m.list(p.Answer)
+	if len(p.Unknown) > 0 {
+		m.printf("## What this plan could not know\n\n")
+		m.list(p.Unknown)
+	}
+	if len(p.Variables) > 0 {
+		m.printf("## Set these once\n\nA line whose variable is not set ends with an error and does nothing.\n\n")
+		m.code("", variableLines(p.Variables))
+	}
+	for _, s := range p.Sections {
+		m.printf("## %s\n\n", prose(s.Title))
+		for _, c := range s.Chapters {
+			m.chapter(&c)
+		}
+	}
+	return m.Flush()
+}
+
+// variableLines set the variables, with what each is behind it.
+func variableLines(vs []Variable) []string {
+	out := make([]string, len(vs))
+	for i, v := range vs {
+		out[i] = "export " + ask(v.Name, v.Meaning).text
+	}
+	return out
+}
+
+type markdown struct{ *bufio.Writer }
+
+func (m *markdown) printf(format string, args ...any) { fmt.Fprintf(m, format, args...) }
+
+func (m *markdown) list(lines []string) {
+	for _, l := range lines {
+		m.printf("- %s\n", prose(l))
+	}
+	m.printf("\n")
+}
+
+func (m *markdown) chapter(c *Chapter) {
+	m.printf("### %s\n\n", prose(c.Title))
+	if len(c.Notes) > 0 {
+		m.list(c.Notes)
+	}
+	m.steps(c.Steps)
+	for i := range c.Batches {
+		m.batch(&c.Batches[i])
+	}
+}
+
+func (m *markdown) steps(steps []report.Step) {
+	for i, s := range steps {
+		m.printf("%d. %s%s\n\n", i+1, whose(s), prose(s.Text))
+		if len(s.Commands) > 0 {
+			m.code("   ", s.Commands)
+		}
+	}
+}
+
+// whose marks what is not the reader's to do.
+func whose(s report.Step) string {
+	if s.Who == report.Controller {
+		return "*The controllers do this.* "
+	}
+	return ""
+}
+
+func (m *markdown) batch(b *Batch) {
+	m.printf("#### %s\n\n", prose(b.Title))
+	if b.Note != "" {
+		m.printf("%s\n\n", prose(b.Note))
+	}
+	if b.Forecast != "" {
+		m.printf("Forecast: %s\n\n", prose(b.Forecast))
+	}
+	m.steps(b.Steps)
+	for i := range b.Items {
+		item := &b.Items[i]
+		m.printf("- **%s**", prose(item.Name))
+		if item.Detail != "" {
+			m.printf(": %s", prose(item.Detail))
+		}
+		if item.Forecast != "" {
+			m.printf(". Forecast: %s", prose(item.Forecast))
+		}
+		m.printf("\n")
+		if lines := item.lines(len(b.Steps) > 1); len(lines) > 0 {
+			m.printf("\n")
+			m.code("  ", lines)
+		}
+	}
+	m.printf("\n")
+}
+
+// lines are the commands of an item, under the number of the step that they are of.
+func (i *Item) lines(numbered bool) []string {
+	var out []string
+	for n, commands := range i.Commands {
+		if numbered && len(commands) > 0 {
+			out = append(out, fmt.Sprintf("# step %d", n+1))
+		}
+		out = append(out, commands...)
+	}
+	return out
+}
+
+// code writes lines as they are, within a fence that is longer than any of theirs.
+func (m *markdown) code(indent string, lines []string) {
+	fence := "```"
+	for strings.Contains(strings.Join(lines, "\n"), fence) {
+		fence += "`"
+	}
+	m.printf("%s%ssh\n", indent, fence)
+	for _, l := range lines {
+		m.printf("%s%s\n", indent, l)
+	}
+	m.printf("%s%s\n\n", indent, fence)
+}
+
+// prose shows text as it is: what could be markup is escaped (CommonMark 0.31,
+// 2.4), what could trick a terminal is shown as bytes.
+func prose(s string) string {
+	var b strings.Builder
+	for _, r := range report.Escape(s) {
+		if strings.ContainsRune("\\`*_[]<>#|~&!$^{}@", r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

@@ -1,0 +1,266 @@
+package runbook
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+	"testing"
+
+	"drift-detector/report"
+)
+
+// outsideFences are the rows of Markdown that are no code.
+func outsideFences(text string) []string {
+	var out []string
+	fence := ""
+	for _, row := range strings.Split(text, "\n") {
+		trimmed := strings.TrimLeft(row, " ")
+		switch {
+		case fence == "" && strings.HasPrefix(trimmed, "```"):
+			fence = trimmed[:strings.LastIndexByte(trimmed, '`')+1]
+		case fence != "" && trimmed == fence:
+			fence = ""
+		case fence == "":
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
+var markup = regexp.MustCompile(`(^|[^\\])[<>\[\]|]`)
+
+func TestMarkdownShowsForeignTextAsText(t *testing.T) {
+	headings := func(rows []string) (n int) {
+		for _, row := range rows {
+			if strings.HasPrefix(row, "#") {
+				n++
+			}
+		}
+		return n
+	}
+	want := headings(outsideFences(asMarkdown(t, sample("alpha"))))
+	for _, name := range []string{"# x", "<b>x</b>", "[l](http://x)", "![i](x)", "|a|b|", "```", "````\n# x", "**x**", "x\n\n# y", "- [ ] x", "&lt;"} {
+		rows := outsideFences(asMarkdown(t, sample(name)))
+		if got := headings(rows); got != want {
+			t.Errorf("%q: %d headings, want %d", name, got, want)
+		}
+		for _, row := range rows {
+			if m := markup.FindString(row); m != "" {
+				t.Errorf("%q: markup %q in %s", name, m, row)
+			}
+		}
+	}
+}
+
+func TestBothFormsHoldEveryCommandOnce(t *testing.T) {
+	r := sample("alpha")
+	shell, markdown := asShell(t, r), asMarkdown(t, r)
+	Fill(r)
+	for _, c := range commands(allSteps(r)) {
+		if !strings.Contains(shell, "\n# "+c+"\n") {
+			t.Errorf("the script lacks %s", c)
+		}
+		if !strings.Contains(markdown, "  "+c+"\n") {
+			t.Errorf("the Markdown lacks %s", c)
+		}
+	}
+}
+
+// Twenty machines that need the same are one block with the steps told once.
+func TestMachinesThatNeedTheSameAreOneBlock(t *testing.T) {
+	r := sample("alpha")
+	g := group(r)
+	one := *find(t, r, report.Ghost, "worker")
+	g.Machines, g.Counts = nil, report.MachineCounts{Total: 20, Ghost: 20}
+	for i := range 20 {
+		m := one
+		m.Name = strings.Repeat("g", i+1)
+		m.Instance = vsphereVM(m.Name, ghostID[:34]+string(rune('a'+i/10))+string(rune('0'+i%10)), 100+i)
+		g.Machines = append(g.Machines, m)
+	}
+	text := asMarkdown(t, r)
+	if n := strings.Count(text, "MachineDeployment alpha: 20 Ghost"); n != 1 {
+		t.Errorf("%d blocks", n)
+	}
+	if n := strings.Count(text, "Power it off and see"); n != 2 { // once for the Ghost of the control plane
+		t.Errorf("the step is told %d times", n)
+	}
+	if n := strings.Count(text, "--replicas=20"); n != 1 {
+		t.Errorf("what all share is there %d times", n)
+	}
+	for i := range g.Machines {
+		if !strings.Contains(text, "vm.destroy VirtualMachine:"+g.Machines[i].Instance.Ref+"\n") {
+			t.Errorf("no lines for %s", g.Machines[i].Name)
+		}
+	}
+}
+
+// Each control-plane Ghost has its own look at the quorum, though it is the same line.
+func TestQuorumIsLookedAtForEachGhostOfAControlPlane(t *testing.T) {
+	r := sample("alpha")
+	p := &r.Clusters[0].ControlPlane
+	second := *find(t, r, report.Ghost, "control-plane")
+	second.Name, second.Node, second.Instance = "beta", "beta", vsphereVM("beta", copyID, 7)
+	p.Machines, p.Counts = append(p.Machines, second), report.MachineCounts{Total: 4, Healthy: 1, Stale: 1, Ghost: 2}
+	for _, b := range New(r).Sections[2].Chapters[0].Batches {
+		if !strings.HasSuffix(b.Title, ": 2 Ghost") {
+			continue
+		}
+		for _, item := range b.Items {
+			var lines []string
+			for _, c := range item.Commands {
+				lines = append(lines, c...)
+			}
+			inOrder(t, lines, "member remove", "member list", "drain node/"+item.Name, "vm.destroy", "member list")
+		}
+		return
+	}
+	t.Error("the Ghosts are not one block")
+}
+
+// What is Stale is replaced before what is a Ghost is drained, and a rollout is
+// named as the one event that it is.
+func TestStaleComesBeforeGhostAndARolloutIsOneEvent(t *testing.T) {
+	r := sample("alpha")
+	group(r).Forecast = &report.GroupForecast{Rollout: &report.Rollout{Stale: 1, Ghosts: 1, Message: "it was rolled out"}}
+	_, text, _ := strings.Cut(asMarkdown(t, r), "## After the restore")
+	stale, ghost := strings.Index(text, "MachineDeployment alpha: 1 Stale"), strings.Index(text, "MachineDeployment alpha: 1 Ghost")
+	if stale < 0 || ghost < stale {
+		t.Errorf("Stale at %d, Ghost at %d", stale, ghost)
+	}
+	if n := strings.Count(text, "it was rolled out"); n != 1 {
+		t.Errorf("the rollout is told %d times", n)
+	}
+}
+
+func TestPlanSaysAtItsTopWhatItCouldNotKnow(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(*report.Report)
+		want   string
+		whole  bool
+	}{
+		"complete":        {func(*report.Report) {}, "", true},
+		"incomplete":      {func(r *report.Report) { r.Summary.Complete = false }, "The report is not complete", false},
+		"without healthy": {func(r *report.Report) { r.Options.IgnoreHealthy = true }, "--ignore-healthy-resources", true},
+		"Nodes skipped":   {func(r *report.Report) { r.Options.SkipNodes = true }, "Node lists were not read", true},
+		"Nodes denied":    {func(r *report.Report) { r.Clusters[0].Nodes.State = "denied" }, "Node list of alpha/alpha could not be read", true},
+		"itself":          {func(r *report.Report) { r.Clusters[0].Self = true }, "is the management cluster itself", true},
+		"derived":         {func(r *report.Report) { r.Clusters[0].Derived = true }, "no Cluster object", true},
+		"errors":          {func(r *report.Report) { r.Summary.Errors = 3 }, "3 errors", true},
+		"no forecast":     {func(r *report.Report) { r.Summary.Forecast = nil }, "no forecast", true},
+		"a machine cut": {func(r *report.Report) {
+			g := group(r)
+			g.Machines = g.Machines[1:]
+		}, "cut or filtered", false},
+		"a VM cut": {func(r *report.Report) { r.InfraMachines = nil }, "cut or filtered", false},
+	} {
+		r := sample("alpha")
+		r.Clusters = r.Clusters[:1]
+		r.Summary.Complete, r.Summary.Forecast = true, &report.EstateForecast{}
+		tt.change(r)
+		p := New(r)
+		if got := strings.Join(p.Unknown, "\n"); !strings.Contains(got, tt.want) || (got == "") != (tt.want == "") {
+			t.Errorf("%s: %q", name, got)
+		}
+		if p.Whole != tt.whole {
+			t.Errorf("%s: whole is %v", name, p.Whole)
+		}
+		for kind, text := range map[string]string{"shell": asShell(t, r), "markdown": asMarkdown(t, r)} {
+			head, _, _ := strings.Cut(strings.ToLower(text), "before the restore\n")
+			if strings.Contains(head, "could not know") != (tt.want != "") {
+				t.Errorf("%s: %s says so before the steps: %v", name, kind, tt.want == "")
+			}
+		}
+	}
+}
+
+func TestClusterThatIsGoneCanBeLeftOutOfTheRestore(t *testing.T) {
+	gone := func() *report.Report {
+		r := sample("alpha")
+		c := &r.Clusters[0]
+		c.ControlPlane.Machines, c.ControlPlane.Counts = c.ControlPlane.Machines[2:], report.MachineCounts{Total: 1, Stale: 1}
+		c.Workers.Groups, c.Counts = nil, report.MachineCounts{Total: 1, Stale: 1}
+		return r
+	}
+	const selector = "notin (alpha)"
+	if text := asShell(t, gone()); !strings.Contains(text, "# velero") || !strings.Contains(text, selector) {
+		t.Error("nothing leaves it out")
+	}
+	for name, change := range map[string]func(*report.Report){
+		"it had no control plane": func(r *report.Report) { r.Clusters[0].ControlPlane = report.ControlPlane{} },
+		"one machine lives":       func(r *report.Report) { r.Clusters[0].Counts = report.MachineCounts{Total: 2, Healthy: 1, Stale: 1} },
+		"another has its name":    func(r *report.Report) { r.Clusters[1].Name = "alpha" },
+		"its name is no label":    func(r *report.Report) { r.Clusters[0].Name = "alpha)" },
+		"the management itself":   func(r *report.Report) { r.Clusters[0].Self = true },
+	} {
+		r := gone()
+		change(r)
+		if strings.Contains(asShell(t, r), "notin (") {
+			t.Errorf("%s: it is left out all the same", name)
+		}
+	}
+}
+
+func TestPausedClusterIsNotUnpausedWithTheOthers(t *testing.T) {
+	r := sample("alpha")
+	r.Clusters[0].Paused = true
+	p := New(r)
+	after := p.Sections[2].Chapters
+	first, second := after[0].Steps, after[1].Steps
+	if !strings.Contains(first[len(first)-1].Text, "Leave it so until you know who paused it") {
+		t.Errorf("%+v", first)
+	}
+	if !strings.Contains(second[len(second)-1].Text, "Unpause it") {
+		t.Errorf("%+v", second)
+	}
+}
+
+func TestIdentityIsAppliedBeforeItsClustersAreUnpaused(t *testing.T) {
+	r := sample("alpha")
+	third := sample("beta").Clusters[0] // told by its forecast alone
+	third.Forecast.Notes = []report.Note{{Code: "IdentityAbsent", Message: "VSphereClusterIdentity alpha is not in the backup"}}
+	r.Clusters = append(r.Clusters, third)
+	r.Backups[0].Missing[0].ReferredBy += " and 1 more"
+	chapters := New(r).Sections[2].Chapters
+	for i, name := range map[int]string{0: "alpha", 2: "beta"} {
+		inOrder(t, commands(chapters[i].Steps), "get vsphereclusteridentities.infrastructure.cluster.x-k8s.io/alpha",
+			"annotate vsphereclusters.infrastructure.cluster.x-k8s.io --selector=cluster.x-k8s.io/cluster-name="+name, `{"spec":{"paused":false}}`)
+	}
+	for _, s := range chapters[1].Steps {
+		if strings.Contains(s.Text, "VSphereClusterIdentity") {
+			t.Error("another cluster waits for it too")
+		}
+	}
+}
+
+// KubeadmControlPlane acts within seconds, so that the quorum is looked at before.
+func TestQuorumIsLookedAtBeforeAClusterWithGhostMembersIsUnpaused(t *testing.T) {
+	r := sample("alpha")
+	inOrder(t, commands(New(r).Sections[2].Chapters[0].Steps), "member list", "endpoint health", `{"spec":{"paused":false}}`)
+	p := &r.Clusters[0].ControlPlane
+	p.Machines, p.Counts.Ghost = p.Machines[:1], 0
+	if text := strings.Join(commands(New(r).Sections[2].Chapters[0].Steps), "\n"); strings.Contains(text, "etcdctl") {
+		t.Errorf("without such Ghosts too: %s", text)
+	}
+}
+
+type brokenWriter struct{ left int }
+
+func (w *brokenWriter) Write(p []byte) (int, error) {
+	if w.left -= len(p); w.left < 0 {
+		return 0, errors.New("no space left")
+	}
+	return len(p), nil
+}
+
+func TestErrorOfTheWriterIsTold(t *testing.T) {
+	p := New(sample("alpha"))
+	for _, left := range []int{0, 5000} {
+		if err := Markdown(&brokenWriter{left}, p); err == nil {
+			t.Errorf("Markdown is silent after %d bytes", left)
+		}
+		if err := Shell(&brokenWriter{left}, p); err == nil {
+			t.Errorf("Shell is silent after %d bytes", left)
+		}
+	}
+}

@@ -1,0 +1,185 @@
+package runbook
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"drift-detector/report"
+)
+
+// stale is a Machine without a VM. Who acts is the forecast's word; without a
+// forecast it is the operator's to find out.
+func (b *book) stale(d *draft, s *set, m *report.Machine) {
+	switch outcome(m) {
+	case "ReplacedByMachineHealthCheck":
+		d.controller("A MachineHealthCheck covers it: the Machine is deleted and made anew, some minutes after the control plane is initialised. Watch, and do nothing.", listMachines(s.cluster))
+		return
+	case "NewInstanceCreated":
+		d.controller("A new VM is made for it. If that does not join, its bootstrap token has expired: delete the Machine, and its owner makes another.", listMachines(s.cluster))
+		return
+	case "UntouchedPaused":
+		d.after("Its cluster is paused and nothing acts on it. Find out who paused it and why; what follows holds from when it is unpaused.")
+	case "CannotKnow":
+		d.before("What becomes of it can't be told. Settle what the report calls Unknown in its cluster, and run detect again.")
+		return
+	}
+	switch {
+	case m.Reason == "NotProvisioned":
+		b.neverProvisioned(d, s, m)
+	case s.plane:
+		b.staleControlPlane(d, s, m)
+	case dead(s.cluster):
+		d.before("No machine of its control plane exists, so that a new worker would have nothing to join. What becomes of the cluster is decided at its control plane; there is nothing to do for this one by itself.")
+	case s.kind == "MachinePool":
+		d.controller("Its pool makes and replaces its members by itself.", listMachines(s.cluster))
+	default:
+		b.staleWorker(d, s, m)
+	}
+}
+
+// dead says that no machine of a control plane exists that had some.
+func dead(c *report.Cluster) bool {
+	n := c.ControlPlane.Counts
+	return c.ControlPlane.Applicable && n.Stale > 0 && n.Stale == n.Total
+}
+
+func (b *book) neverProvisioned(d *draft, s *set, m *report.Machine) {
+	d.after("It had no VM when the backup was taken, and will get none while the cause lasts: look at its conditions, and remove the cause (a missing template, a quota, a network).",
+		manage(m.Namespace, "describe", machines+m.Name))
+	d.controller("Then its VM is made without more ado. If it is not wanted any more, scale its owner down instead.", listMachines(s.cluster))
+}
+
+// staleWorker is replaced by its owner as soon as the Machine is gone, because a
+// Machine without a VM counts as a replica.
+func (b *book) staleWorker(d *draft, s *set, m *report.Machine) {
+	b.scaleDown(d, s, m)
+	text := "Delete the Machine: nothing replaces it as long as it exists, because it counts as a replica. Its owner then makes a new one."
+	if outcome(m) == "" {
+		text = "If no MachineHealthCheck covers it (one that does replaces it by itself): " + strings.ToLower(text[:1]) + text[1:]
+	}
+	if outcome(m) == "StuckNodeLeft" {
+		text += " Its Node is still registered, so that it looks joined; Cluster API drains and deletes the Node with the Machine."
+	}
+	b.remake(d, s, m, text)
+}
+
+// scaleDown is for groups of which fewer run than the backup wants, with no
+// Ghost in the place of the Stale: somebody wanted fewer. Each Machine is marked
+// and the owner scaled by one: scaling to the end at once could take a living
+// machine in the place of a Stale one that still has its Node (Cluster API
+// core/reconcilers/machineset/machineset_delete_policy.go v1.14.0).
+func (b *book) scaleDown(d *draft, s *set, m *report.Machine) {
+	resource, known := scalable[s.kind]
+	if s.counts.Ghost > 0 || s.counts.Unknown > 0 || s.counts.Healthy == 0 || s.desired == nil || *s.desired <= int64(s.counts.Healthy) || !known || s.managedBy != "" {
+		return
+	}
+	d.after(fmt.Sprintf("Decide: %d of %d run, and nothing replaced the others. If the group was scaled down after the backup, mark one Stale Machine after the other and scale their owner down by one each time, in the order of this list: it deletes the one that is marked. Then skip the next step. Where a ClusterClass topology sets the replicas, change them there.", s.counts.Healthy, *s.desired),
+		manage(m.Namespace, "annotate", machines+m.Name, "cluster.x-k8s.io/delete-machine=yes"),
+		manage(m.Namespace, "scale", resource+s.name, fmt.Sprintf("--replicas=%d", max(*s.desired-s.nth(m), int64(s.counts.Healthy)))))
+}
+
+// nth is the place of a Machine among those of the set that somebody may scale away.
+func (s *set) nth(m *report.Machine) int64 {
+	if s.places == nil {
+		s.places = map[*report.Machine]int64{}
+		for i := range s.machines {
+			if o := &s.machines[i]; o.Status == report.Stale && !replaced[outcome(o)] && o.Reason != "NotProvisioned" {
+				s.places[o] = int64(len(s.places)) + 1
+			}
+		}
+	}
+	return s.places[m]
+}
+
+// replaced are the outcomes of Stale machines that need nobody.
+var replaced = map[string]bool{"ReplacedByMachineHealthCheck": true, "NewInstanceCreated": true}
+
+func (b *book) staleControlPlane(d *draft, s *set, m *report.Machine) {
+	c := s.cluster
+	alive, gone := s.counts.Healthy+s.counts.Ghost, s.counts.Stale
+	switch {
+	case dead(c):
+		d.before("No machine of the control plane exists. If the cluster was deleted after the backup, leave it out of the restore. If it was lost, no controller brings it back: etcd has to be recovered from a snapshot, or the cluster made anew.")
+		return
+	case s.kind != "KubeadmControlPlane":
+		d.after("Replace it with the means of this kind of control plane, one machine at a time, when a majority of the others answers.", listMachines(c))
+		return
+	case s.externalEtcd():
+		b.remake(d, s, m, "Delete the Machine, one at a time; KubeadmControlPlane makes a new one. etcd is not on these machines.")
+		return
+	}
+	d.before("See that etcd has a majority, and take a snapshot of it off the Node, before anything changes.",
+		append(b.quorum(c), b.etcdctl(c, "snapshot", "save", "/var/lib/etcd/before-restore.db"))...)
+	text := fmt.Sprintf("Machines of the control plane that exist: %d; that are gone: %d.", alive, gone)
+	if alive <= gone {
+		d.after(text+" Delete nothing before etcd has a majority: if those that are gone are still members of it, recover etcd by hand first. If they had left it in order, the living members answer, and the next step is safe.", b.quorum(c)...)
+	} else {
+		d.after(text+" One at a time: go on only while a majority of the members answers.", b.quorum(c)...)
+	}
+	b.remake(d, s, m, "Delete the Machine. KubeadmControlPlane makes a new one only when none of its Machines is without a Node: with several Stale ones, delete the next as soon as etcd answers, without waiting for a replacement.")
+	d.after("See that the members of etcd answer before the next one; the member of the deleted Machine may have to be removed.", append(b.quorum(c), listMachines(c))...)
+}
+
+// remake deletes a Machine if nothing bears its id.
+func (b *book) remake(d *draft, s *set, m *report.Machine, text string) {
+	id := m.ProviderID[strings.LastIndexByte(m.ProviderID, '/')+1:]
+	homes := b.homes(s.cluster, m)
+	if len(homes) == 0 || !identifies(s.cluster.Provider, id) {
+		d.after(text+" Make sure by hand that there is still no VM with its id, because deleting a Machine destroys every VM that has it; the report can't say where to look.",
+			manage(m.Namespace, "describe", machines+m.Name))
+		return
+	}
+	var lines []command
+	remove := manage(m.Namespace, "delete", machines+m.Name)
+	for _, p := range slices.Backward(homes) {
+		lines = append(lines, p.find(id))
+		remove = p.absent(id).then(remove)
+	}
+	slices.Reverse(lines)
+	d.after(text+" Before that, look once more for a VM with its id, which must print nothing: deleting a Machine destroys every VM that has it.", append(lines, remove)...)
+}
+
+func identifies(provider, id string) bool {
+	switch provider {
+	case "vsphere":
+		return uuidForm.MatchString(id)
+	case "aws":
+		return ec2Form.MatchString(id)
+	default:
+		return false
+	}
+}
+
+// homes are where a Machine's VM would be: where its own was seen, else where
+// others of its cluster are, else every place of its provider.
+func (b *book) homes(c *report.Cluster, m *report.Machine) []*place {
+	if m.Instance != nil && b.places[m.Instance.Scope] != nil {
+		return []*place{b.places[m.Instance.Scope]}
+	}
+	if known, ok := b.homesOf[c]; ok {
+		return known
+	}
+	var out []*place
+	note := func(p *place) {
+		if p != nil && p.provider == c.Provider && !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	for _, s := range sets(c) {
+		for i := range s.machines {
+			if n := s.machines[i].Instance; n != nil {
+				note(b.places[n.Scope])
+			}
+		}
+	}
+	if len(out) == 0 {
+		for i := range b.Scopes {
+			note(b.places[scopeName(&b.Scopes[i])])
+		}
+	}
+	slices.SortFunc(out, func(x, y *place) int { return cmp.Compare(x.variable, y.variable) })
+	b.homesOf[c] = out
+	return out
+}

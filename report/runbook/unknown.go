@@ -1,0 +1,85 @@
+package runbook
+
+import "drift-detector/report"
+
+// unknowns is what to do about what could not be decided, by reason. Nobody acts
+// on such a machine before it is settled.
+var unknowns = map[string]string{
+	"AmbiguousMatch":      "Several VMs may be the machine. Compare them with the machine's Node and addresses, give copies another BIOS UUID or take them out of the inventory, and run detect again. Until then nothing may delete its Machine: every VM with its id would be destroyed.",
+	"ClaimedTwice":        "Two Machines record one id. Find out which of them the VM belongs to; delete neither Machine while both name it, because that destroys the VM of the other.",
+	"ConflictingIDs":      "Two objects of the backup record different ids for it. Look both ids up, and correct the wrong object after the restore, before its cluster is unpaused.",
+	"FoundElsewhere":      "Its VM is where its controller does not look: in another datacenter, vCenter or account. Move it back before the restore, or treat the Machine as Stale and the VM as a Ghost after it.",
+	"IdentityChanged":     "Its VM is there under another id, as after a restore from a VM backup. Give the VM its recorded id again before the restore, while it is powered off; or treat the Machine as Stale and the VM as a Ghost.",
+	"InfraObjectMissing":  "Its VM exists, and the backup lacks the infrastructure object that ties it to the Machine. Take that object from another backup; without it the Machine is broken until it is deleted.",
+	"InstanceUnreadable":  "A VM that may be this machine could not be read. Bring it back (inaccessible datastore, disconnected host, missing permission), and run detect again.",
+	"MachineNotInBackup":  "Its owner had more Machines than the backup holds, so that it may be one of those. Take a complete backup if there is one; else find out from its Node and its creation time whether it belongs to this cluster.",
+	"NodeAlive":           "No VM was found, and its Node is alive all the same. The VM is somewhere that was not listed: find it by the Node's address and provider id, and run detect again with that place.",
+	"ScopeIncomplete":     "Its place could not be listed whole. Remove what stood in the way (the report's scopes and errors say what), and run detect again. Do not act on it before.",
+	"UnsupportedProvider": "No provider of this release reads its infrastructure. Compare it by hand.",
+}
+
+func (b *book) unknown(d *draft, s *set, m *report.Machine) {
+	text, known := unknowns[m.Reason]
+	if !known {
+		text = "It could not be decided. Read the reason in the report, settle it, and run detect again."
+	}
+	var look []command
+	if m.Node != "" {
+		look = append(look, b.workload(s.cluster, "get", node+m.Node, "--output=wide"))
+	}
+	look = append(look, b.look(m)...)
+	d.before(text, look...)
+}
+
+// look shows all instances that a verdict names.
+func (b *book) look(m *report.Machine) []command {
+	var out []command
+	if v := b.vm(m.Instance); v != nil {
+		out = append(out, v.show())
+	}
+	for i := range m.Others {
+		if v := b.vm(&m.Others[i]); v != nil {
+			out = append(out, v.show())
+		}
+	}
+	return out
+}
+
+// duplicateID is a danger whatever else is true of the machine.
+func (b *book) duplicateID(d *draft, m *report.Machine) {
+	d.before("Danger: other VMs bear its id, and whoever deletes its Machine (a person, a health check, a scale-down) makes the controller destroy all of them. Ask the owner of the other VM; then give that one another BIOS UUID, or take it out of the inventory, before the restore.", b.look(m)...)
+	d.after("Do not delete its Machine while two VMs bear the id, and see that no MachineHealthCheck does.")
+}
+
+// warnings are what to do about a healthy machine that carries some.
+func (b *book) warnings(d *draft, s *set, m *report.Machine) {
+	c := s.cluster
+	if warned(m, "Reidentified") {
+		d.before("Its VM bears the id, and both second ids differ: it was restored from a VM backup, or only a copy is left. Prove which, by its Node and its creation time, before anything adopts it.",
+			append([]command{b.nodesByID(c)}, b.look(m)...)...)
+	}
+	if warned(m, "MachineMissing") {
+		b.machineMissing(d, s, m)
+	}
+	if warned(m, "PoweredOff") {
+		switch {
+		case c.Provider == "vsphere":
+			d.controller("CAPV powers its VM on as soon as it is adopted. If it is off on purpose, keep its cluster paused.", b.look(m)...)
+		default:
+			d.after("Its instance exists and does not run. Start it, or delete its Machine and let the owner make another.", b.look(m)...)
+		}
+	}
+}
+
+// machineMissing is a machine whose Machine was being deleted: its other objects
+// come back without an owner, and a new Machine is made beside it.
+func (b *book) machineMissing(d *draft, s *set, m *report.Machine) {
+	c := s.cluster
+	if outcome(m) == "OrphanedAndReplaced" {
+		d.controller("Its owner is short of a Machine and makes a new one, with a new VM.", listMachines(c))
+	}
+	d.after("Its Machine was being deleted when the backup was taken, and is not in it; VM and Node run on. Finish by hand what was begun: see that the group has the machines that it wants, find its Node by the id, and drain and delete it.",
+		append([]command{listMachines(c), b.nodesByID(c)}, b.look(m)...)...)
+	d.after("Then look at the objects that were restored without an owner: deleting its VSphereVM or AWSMachine makes the controller destroy the VM, which is how the deletion would have ended. No line here does that: decide it first.",
+		manage(m.Namespace, "get", "vspheremachines.infrastructure.cluster.x-k8s.io,vspherevms.infrastructure.cluster.x-k8s.io,awsmachines.infrastructure.cluster.x-k8s.io", "--ignore-not-found", "--selector=cluster.x-k8s.io/cluster-name="+c.Name))
+}

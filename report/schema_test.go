@@ -1,0 +1,302 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// fields pins the document: within schema 1 this list may grow, and nothing in
+// it may be renamed or removed. A trailing ? marks what may be absent.
+var fields = map[string]string{
+	"report":         "schemaVersion tool generatedAt options backups summary clusters infraMachines scopes checks errors",
+	"tool":           "name version commit",
+	"options":        "ignoreHealthy skipNodes",
+	"backup":         "path sha256 formatVersion writtenFrom writtenTo items missing",
+	"missing":        "kind namespace name referredBy why",
+	"summary":        "status complete clusters machines infraMachines excluded outOfScope resources foreignTags? ignored errors forecast?",
+	"clusterCounts":  "total Healthy ManualRemediationNotRequired ManualRemediationRequired NeedFurtherConfirmation",
+	"machineCounts":  "total Healthy Stale Ghost Unknown",
+	"resourceCounts": "present absent unknown",
+	"cluster":        "namespace name backup provider status derived self paused endpoint counts nodes controlPlane workers resources forecast?",
+	"nodes":          "state count error?",
+	"controlPlane":   "kind name status reason? applicable desired? counts machines forecast?",
+	"workers":        "status groups",
+	"group":          "kind name status reason? desired? pool? counts machines forecast?",
+	"pool":           "state then now missing added desired? managedBy? message?",
+	"resource":       "kind name state usedBy message?",
+	"machine":        "namespace name uid? role status reason? message? providerID? node? instance otherInstances? evidence warnings? forecast? remediation?",
+	"evidence":       "kind detail strength",
+	"warning":        "reason message",
+	"instance":       "provider scope id ref name path state created? addresses?",
+	"infraMachine":   "instance cluster foreignCluster? reason message? evidence remediation?",
+	"scope":          "provider endpoint location account state instances error?",
+	"fault":          "reason message hint?",
+	"check":          "severity code backup object message why do",
+	"error":          "scope? object? message hint?",
+
+	"estateForecast":       "outcomes notHealing notes",
+	"clusterForecast":      "text outcomes notHealing notes",
+	"note":                 "code message",
+	"step":                 "when who text commands",
+	"machineForecast":      "outcome condition? message",
+	"controlPlaneForecast": "replicas etcd? remediates why? rollout?",
+	"groupForecast":        "replicas managedBy? rollout?",
+	"replicas":             "recorded working created deleted running unknown surplus missing",
+	"etcd":                 "quorum recorded existing removed after message",
+	"rollout":              "stale ghosts message",
+}
+
+func pinned(def string) []string { return slices.Sorted(slices.Values(strings.Fields(fields[def]))) }
+
+// goFields walks the Go types and notes the fields of each.
+func goFields(t reflect.Type, into map[string][]string) {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		goFields(t.Elem(), into)
+	case reflect.Struct:
+		name := strings.ToLower(t.Name()[:1]) + t.Name()[1:]
+		if t.PkgPath() != reflect.TypeFor[Report]().PkgPath() || into[name] != nil {
+			return
+		}
+		into[name] = []string{}
+		for i := range t.NumField() {
+			tag, option, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+			if option == "omitempty" {
+				tag += "?"
+			}
+			into[name] = append(into[name], tag)
+			goFields(t.Field(i).Type, into)
+		}
+		slices.Sort(into[name])
+	}
+}
+
+func TestFieldsArePinned(t *testing.T) {
+	got := map[string][]string{}
+	goFields(reflect.TypeFor[Report](), got)
+	for def := range fields {
+		if !slices.Equal(got[def], pinned(def)) {
+			t.Errorf("%s has fields\n%q, want\n%q", def, got[def], pinned(def))
+		}
+	}
+	if len(got) != len(fields) {
+		t.Errorf("types %q, want %q", slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(fields)))
+	}
+}
+
+type schemaObject struct {
+	Description string                     `json:"description"`
+	Properties  map[string]json.RawMessage `json:"properties"`
+	Required    []string                   `json:"required"`
+}
+
+type schemaRoot struct {
+	schemaObject
+	Reasons map[string]string       `json:"x-reasons"`
+	Defs    map[string]schemaObject `json:"$defs"`
+}
+
+func decodeSchema(t *testing.T) schemaRoot {
+	t.Helper()
+	var s schemaRoot
+	if err := json.Unmarshal(Schema(), &s); err != nil {
+		t.Fatal(err)
+	}
+	s.Defs["report"] = s.schemaObject
+	return s
+}
+
+func TestSchemaHasEveryFieldDescribed(t *testing.T) {
+	s := decodeSchema(t)
+	for def := range fields {
+		o := s.Defs[def]
+		var have []string
+		for name, raw := range o.Properties {
+			var p struct{ Description, Ref string }
+			if err := json.Unmarshal(bytes.ReplaceAll(raw, []byte(`"$ref"`), []byte(`"ref"`)), &p); err != nil {
+				t.Fatal(err)
+			}
+			if p.Description == "" && s.Defs[strings.TrimPrefix(p.Ref, "#/$defs/")].Description == "" {
+				t.Errorf("%s.%s has no description", def, name)
+			}
+			if !slices.Contains(o.Required, name) {
+				name += "?"
+			}
+			have = append(have, name)
+		}
+		slices.Sort(have)
+		if !slices.Equal(have, pinned(def)) {
+			t.Errorf("schema of %s has\n%q, want\n%q", def, have, pinned(def))
+		}
+	}
+}
+
+// strict compiles the schema so that an unknown field is a fault.
+func strict(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := doc.(map[string]any)
+	for _, o := range append(slices.Collect(maps.Values(root["$defs"].(map[string]any))), root) {
+		if o := o.(map[string]any); o["properties"] != nil {
+			o["additionalProperties"] = false
+		}
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource("report.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.Compile("report.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func validate(t *testing.T, s *jsonschema.Schema, doc []byte) error {
+	t.Helper()
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(doc))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Validate(v)
+}
+
+func TestReportsAreValid(t *testing.T) {
+	s := strict(t)
+	small := sampleParts()
+	small.Options.IgnoreHealthy = true
+	for name, r := range map[string]*Report{"sample": New(sampleParts()), "ignoring": New(small), "pools": New(poolParts()), "empty": New(Parts{}).withStatus(Healthy)} {
+		if err := validate(t, s, encode(t, r)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// withStatus gives a report without a result the status that a result has.
+func (r *Report) withStatus(status string) *Report {
+	r.Summary.Status = status
+	return r
+}
+
+func TestSchemaRefuses(t *testing.T) {
+	s := strict(t)
+	good := string(encode(t, New(sampleParts())))
+	for name, swap := range map[string][2]string{
+		"other version":       {`"schemaVersion": "1"`, `"schemaVersion": "2"`},
+		"unknown status":      {`"status": "Ghost"`, `"status": "Lost"`},
+		"unknown field":       {`"errors": [`, `"surplus": 1, "errors": [`},
+		"missing field":       {`"outOfScope": 4,`, ``},
+		"null for a list":     {`"evidence": [],`, `"evidence": null,`},
+		"time without a zone": {`"generatedAt": "2026-11-20T08:30:00Z"`, `"generatedAt": "2026-11-20T08:30:00"`},
+	} {
+		bad := strings.Replace(good, swap[0], swap[1], 1)
+		if bad == good {
+			t.Fatalf("%s: nothing to replace", name)
+		}
+		if validate(t, s, []byte(bad)) == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+// noReasons are constants of the detector whose name is their value, as that of
+// a reason code is.
+var noReasons = []string{
+	Healthy, Stale, Ghost, Unknown,
+	ManualRemediationRequired, NeedFurtherConfirmation, NeedFurtherConfirmationInfraMachines, ManualRemediationNotRequired,
+	"MachineDeployment", "MachineSet", "MachinePool",
+}
+
+// TestEveryReasonIsExplained reads the sources: every constant of the detector
+// whose name is its value, and whatever infra gives as Reason or Warning, is in
+// x-reasons.
+func TestEveryReasonIsExplained(t *testing.T) {
+	known := decodeSchema(t).Reasons
+	seen := map[string]bool{}
+	check := func(at token.Position, code string) {
+		if code == "" || code[0] < 'A' || code[0] > 'Z' || slices.Contains(noReasons, code) {
+			return
+		}
+		seen[code] = true
+		if known[code] == "" {
+			t.Errorf("%s: reason %s is not in x-reasons of schema.json", at, code)
+		}
+	}
+	walkSources(t, "../detector", func(set *token.FileSet, n ast.Node) {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok {
+			return
+		}
+		for i, v := range spec.Values {
+			if s := literal(v); strings.EqualFold(spec.Names[i].Name, s) {
+				check(set.Position(n.Pos()), s)
+			}
+		}
+	})
+	walkSources(t, "../infra", func(set *token.FileSet, n ast.Node) {
+		if kv, ok := n.(*ast.KeyValueExpr); ok {
+			if key, ok := kv.Key.(*ast.Ident); ok && (key.Name == "Reason" || key.Name == "Warning") {
+				check(set.Position(n.Pos()), literal(kv.Value))
+			}
+		}
+	})
+	// Codes that the design names: without them the walk looks in the wrong place.
+	for _, code := range []string{"InstanceNotFound", "ControlPlaneLost", "CloneOf", "Reidentified", "Renamed", "Unreachable"} {
+		if !seen[code] {
+			t.Errorf("reason %s was not found in the sources", code)
+		}
+	}
+}
+
+func literal(n ast.Node) string {
+	lit, ok := n.(*ast.BasicLit)
+	if !ok || lit.Kind != token.STRING {
+		return ""
+	}
+	s, err := strconv.Unquote(lit.Value)
+	if err != nil {
+		return ""
+	}
+	return s
+}
+
+func walkSources(t *testing.T, dir string, visit func(*token.FileSet, ast.Node)) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		set := token.NewFileSet()
+		f, err := parser.ParseFile(set, path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if n != nil {
+				visit(set, n)
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,161 @@
+package report
+
+import (
+	"fmt"
+	"unicode/utf8"
+)
+
+// set is a control plane or a group of workers, in the one form that text needs.
+type set struct {
+	title    string // "KubeadmControlPlane alpha-prod"
+	reason   string
+	desired  *int64
+	pool     *Pool
+	counts   MachineCounts
+	machines []Machine
+}
+
+// sets are the control plane, then the groups of workers.
+func (c *Cluster) sets() []set {
+	cp := &c.ControlPlane
+	out := []set{{setTitle(cp.Kind, cp.Name, "control plane"), cp.Reason, cp.Desired, nil, cp.Counts, cp.Machines}}
+	for i := range c.Workers.Groups {
+		g := &c.Workers.Groups[i]
+		out = append(out, set{setTitle(g.Kind, g.Name, "workers of no known group"), g.Reason, g.Desired, g.Pool, g.Counts, g.Machines})
+	}
+	return out
+}
+
+func setTitle(kind, name, otherwise string) string {
+	if kind == "" && name == "" {
+		return otherwise
+	}
+	return join(" ", kind, name)
+}
+
+func (c *Cluster) workers() MachineCounts {
+	var n MachineCounts
+	for i := range c.Workers.Groups {
+		n.add(c.Workers.Groups[i].Counts)
+	}
+	return n
+}
+
+// unsupported says that nothing can be told of the machine, for a reason that
+// is its provider's and not its own.
+func (m *Machine) unsupported() bool {
+	return m.Status == Unknown && m.Reason == "UnsupportedProvider"
+}
+
+// unsupported counts such machines of the cluster.
+func (c *Cluster) unsupported() int {
+	n := 0
+	for _, s := range c.sets() {
+		for i := range s.machines {
+			n += one(s.machines[i].unsupported())
+		}
+	}
+	return n
+}
+
+func (c *Cluster) warnings() int {
+	n := 0
+	for _, s := range c.sets() {
+		for i := range s.machines {
+			n += len(s.machines[i].Warnings)
+		}
+	}
+	return n
+}
+
+func (c *Cluster) title() string { return c.Namespace + "/" + c.Name }
+
+func (p *printer) clusters(r *Report) {
+	if len(r.Clusters) == 0 {
+		return
+	}
+	p.title("CLUSTERS")
+	width := 0
+	for i := range r.Clusters {
+		width = max(width, utf8.RuneCountInString(quoted(r.Clusters[i].title())))
+	}
+	for i := range r.Clusters {
+		c := &r.Clusters[i]
+		l := lookOf(c.Status)
+		row := lead(l.style, l.mark, 0).column(bold, quoted(c.title()), min(width, 36)).field(l.style, c.Status)
+		for _, note := range c.notes(r) {
+			row = row.prose(plain, note)
+		}
+		p.print(2, 6, row)
+		if c.Forecast != nil && c.unsupported() < c.Counts.Total {
+			p.print(6, 8, lead(plain, "after the restore:", 0).prose(plain, c.Forecast.Text))
+		}
+	}
+}
+
+// notes are what a line per cluster says after the status.
+func (c *Cluster) notes(r *Report) []string {
+	var out []string
+	if n := c.unsupported(); n > 0 && n == c.Counts.Total {
+		// One line says it all; what there is to know of its Nodes changes nothing.
+		return append(out, fmt.Sprintf("provider not supported: %d Unknown", n))
+	}
+	out = append(out, c.controlPlaneNote(), "workers: "+orNone(join(", ", c.workers().brief(), c.poolNote())))
+	note := func(yes bool, s string) {
+		if yes {
+			out = append(out, "["+s+"]")
+		}
+	}
+	n := c.warnings()
+	note(n > 0, plural(n, "warning"))
+	absent, unknown, _ := c.resources()
+	note(len(absent) > 0, plural(len(absent), "resource")+" gone")
+	note(unknown > 0, plural(unknown, "resource")+" not known to exist")
+	note(c.Paused, "paused")
+	note(c.Self, "the management cluster itself, not counted")
+	note(c.Derived, "no Cluster object in the backup")
+	note(len(r.Backups) > 1, fmt.Sprintf("backup %d", c.Backup+1))
+	note(c.nodeNote(r) != "", c.nodeNote(r))
+	return out
+}
+
+func (c *Cluster) controlPlaneNote() string {
+	switch {
+	case !c.ControlPlane.Applicable && c.ControlPlane.Reason != "":
+		return "control plane: not applicable, " + c.ControlPlane.Reason
+	case !c.ControlPlane.Applicable:
+		return "control plane: not applicable"
+	case c.ControlPlane.Reason != "":
+		return "control plane: " + orNone(c.ControlPlane.Counts.brief()) + ", " + c.ControlPlane.Reason
+	default:
+		return "control plane: " + orNone(c.ControlPlane.Counts.brief())
+	}
+}
+
+func (c *Cluster) nodeNote(r *Report) string {
+	var what string
+	switch c.Nodes.State {
+	case "", "read":
+		return ""
+	case "skipped":
+		if r.Options.SkipNodes { // said once, for all
+			return ""
+		}
+		what = "Node list skipped"
+	case "noKubeconfig":
+		what = "Node list not read: no kubeconfig in the backup"
+	default:
+		what = "Node list not read: " + c.Nodes.State
+	}
+	if c.Nodes.Error != "" {
+		what += ": " + c.Nodes.Error
+	}
+	return what
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}

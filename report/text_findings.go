@@ -1,0 +1,246 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// foldAbove is how many machines of one cluster may be Unknown for the sake of
+// their place alone before they share a line: a vCenter that is down is one
+// finding, not two thousand.
+const foldAbove = 3
+
+const statusWidth = 9 // of the mark, a space and the longest status
+
+func (p *printer) findings(r *Report, all bool) {
+	clusters := make([]*Cluster, 0, len(r.Clusters))
+	for i := range r.Clusters {
+		if c := &r.Clusters[i]; all && c.Counts.Total+len(c.Resources) > 0 || c.rank() < nothing {
+			clusters = append(clusters, c)
+		}
+	}
+	if len(clusters) == 0 {
+		return
+	}
+	slices.SortStableFunc(clusters, func(a, b *Cluster) int { return cmp.Compare(a.rank(), b.rank()) })
+	p.title("FINDINGS")
+	for i, c := range clusters {
+		if i > 0 {
+			p.newline()
+		}
+		p.cluster(c, all)
+	}
+}
+
+// nothing is the rank of what is no finding: worse ones come before it.
+const nothing = 4
+
+// rank is the urgency of a machine: its verdict's, healthy ones with a warning next.
+func (m *Machine) rank() int {
+	switch {
+	case m.unsupported():
+		return nothing // said in the line of the cluster
+	case m.Status == Healthy && len(m.Warnings) == 0:
+		return nothing
+	default:
+		return lookOf(m.Status).rank
+	}
+}
+
+func (s *set) rank() int {
+	best := nothing
+	switch {
+	case s.reason != "":
+		best = lookOf(Unknown).rank
+	case s.said():
+		best = lookOf(Healthy).rank
+	}
+	for i := range s.machines {
+		best = min(best, s.machines[i].rank())
+	}
+	return best
+}
+
+func (c *Cluster) rank() int {
+	best := nothing
+	for _, s := range c.sets() {
+		best = min(best, s.rank())
+	}
+	if n := c.unsupported(); n > 0 && n < c.Counts.Total {
+		best = min(best, lookOf(Unknown).rank)
+	}
+	if c.needy() {
+		best = min(best, lookOf(Healthy).rank)
+	}
+	return best
+}
+
+// blind says that the machine is Unknown because its place could not be listed,
+// and that there is nothing else to tell of it.
+func (m *Machine) blind() bool {
+	return m.Status == Unknown && m.Reason == "ScopeIncomplete" && m.Instance == nil && len(m.Others) == 0 && len(m.Warnings) == 0
+}
+
+func (p *printer) cluster(c *Cluster, all bool) {
+	p.print(0, 4, lead(bold, quoted(c.title()), 0))
+	blind, why := c.blind()
+	fold := !all && blind > foldAbove
+	// own says that a machine has a line of its own.
+	own := func(m *Machine) bool { return all || m.rank() < nothing && !(fold && m.blind()) }
+	sets := c.sets()
+	slices.SortStableFunc(sets, func(a, b set) int { return cmp.Compare(a.rank(), b.rank()) })
+	for i := range sets {
+		p.set(&sets[i], own)
+	}
+	if fold {
+		p.status(2, Unknown, fmt.Sprintf("%d machines ScopeIncomplete: %s", blind, why))
+	}
+	p.needs(c, all)
+	if n := c.unsupported(); !all && n > 0 {
+		p.status(2, Unknown, plural(n, "machine")+" of a provider that is not supported")
+	}
+	cp, workers := c.unlisted(own)
+	if text := join(", ", unlessZero(cp, "control plane machine"), unlessZero(workers, "worker")); text != "" {
+		p.status(2, Healthy, text)
+	}
+}
+
+// blind counts the blind machines of the cluster, with the reason that all of
+// them have, or what can be said of all.
+func (c *Cluster) blind() (n int, why string) {
+	for _, s := range c.sets() {
+		for i := range s.machines {
+			m := &s.machines[i]
+			if !m.blind() {
+				continue
+			}
+			if n++; n > 1 && m.Message != why {
+				why = "their places could not be listed whole"
+			} else {
+				why = m.Message
+			}
+		}
+	}
+	return n, why
+}
+
+// unlisted counts the healthy machines that have no line of their own, also
+// those that the report leaves out.
+func (c *Cluster) unlisted(own func(*Machine) bool) (controlPlane, workers int) {
+	for i, s := range c.sets() {
+		n := s.counts.Healthy
+		for j := range s.machines {
+			m := &s.machines[j]
+			n -= one(m.Status == Healthy && own(m))
+		}
+		if i == 0 {
+			controlPlane = n
+		} else {
+			workers += n
+		}
+	}
+	return controlPlane, workers
+}
+
+func unlessZero(n int, what string) string {
+	if n == 0 {
+		return ""
+	}
+	return plural(n, what)
+}
+
+func (p *printer) status(indent int, status, text string) {
+	l := lookOf(status)
+	p.print(indent, indent+2, lead(l.style, l.mark+" "+status, statusWidth).prose(plain, text))
+}
+
+// set prints a set with the machines that have a line of their own, or nothing
+// when there is nothing to say.
+func (p *printer) set(s *set, own func(*Machine) bool) {
+	ms := make([]*Machine, 0, len(s.machines))
+	for i := range s.machines {
+		if m := &s.machines[i]; own(m) {
+			ms = append(ms, m)
+		}
+	}
+	if len(ms) == 0 && !s.said() {
+		return
+	}
+	head := line{}.prose(bold, s.title)
+	if s.reason != "" {
+		head = head.field(yellow, s.reason)
+	}
+	head = head.prose(dim, s.brief())
+	if s.pool != nil {
+		head = head.prose(plain, s.pool.Message)
+	}
+	p.print(2, 4, head)
+	slices.SortStableFunc(ms, func(a, b *Machine) int { return cmp.Compare(a.rank(), b.rank()) })
+	for _, m := range ms {
+		p.machine(m)
+	}
+}
+
+// machine prints one machine: verdict, name, reason, where its VM is, and what
+// the verdict rests on.
+func (p *printer) machine(m *Machine) {
+	l := lookOf(m.Status)
+	if m.Status == Healthy && len(m.Warnings) > 0 {
+		l.mark, l.style = "*", yellow
+	}
+	row := lead(l.style, l.mark+" "+m.Status, statusWidth).field(plain, quoted(m.Name))
+	if m.Reason != "" {
+		row = row.field(l.style, m.Reason)
+	}
+	row = row.prose(dim, m.Message)
+	switch {
+	case m.Instance != nil && m.Status != Healthy:
+		row = row.instance(m.Instance)
+	case m.Instance == nil && !strings.Contains(m.Message, afterSlash(m.ProviderID)):
+		row = row.named(dim, "recorded as", m.ProviderID)
+	}
+	if e := m.best(); e != nil && (m.Status == Ghost || m.Status == Unknown && m.Message == "") {
+		row = row.prose(dim, e.Strength+" evidence: "+e.Detail)
+	}
+	for _, w := range m.Warnings {
+		row = row.prose(yellow, w.Reason+": "+w.Message)
+	}
+	for i := range m.Others {
+		o := &m.Others[i]
+		row = row.named(dim, "also", cmp.Or(o.Path, o.Name, o.ID, o.Ref)).ids(o)
+		if m.Instance == nil || o.Scope != m.Instance.Scope {
+			row = row.named(dim, "in", o.Scope)
+		}
+	}
+	p.print(4, 8, row)
+}
+
+// afterSlash is the id in a provider id: providers write it last.
+func afterSlash(providerID string) string {
+	return providerID[strings.LastIndexByte(providerID, '/')+1:]
+}
+
+// best is the strongest piece of evidence, the first of equals.
+func (m *Machine) best() *Evidence {
+	order := []string{"weak", "medium", "strong"}
+	var best *Evidence
+	for i := range m.Evidence {
+		e := &m.Evidence[i]
+		if best == nil || slices.Index(order, e.Strength) > slices.Index(order, best.Strength) {
+			best = e
+		}
+	}
+	return best
+}
+
+// instance adds where a VM is and its ids, whole.
+func (l line) instance(i *Instance) line {
+	if at := cmp.Or(i.Path, i.Name); at != "" {
+		l = l.field(dim, quoted(at))
+	}
+	return l.ids(i)
+}
+
+func (l line) ids(i *Instance) line { return l.named(dim, "id", i.ID).named(dim, "ref", i.Ref) }

@@ -1,0 +1,86 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+)
+
+// What is said of pools that make their machines themselves, and of the things
+// besides machines that a restore depends on.
+
+// poolNote counts the members of the cluster's pools.
+func (c *Cluster) poolNote() string {
+	pools, members := 0, 0
+	for i := range c.Workers.Groups {
+		if p := c.Workers.Groups[i].Pool; p != nil {
+			pools++
+			members += len(p.Now)
+		}
+	}
+	if pools == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s in %s", plural(members, "member"), plural(pools, "pool"))
+}
+
+// brief says what a set holds: its machines, the members of its pool, and how
+// many there should be.
+func (s *set) brief() string {
+	members := ""
+	if s.pool != nil {
+		members = plural(len(s.pool.Now), "member")
+	}
+	text := join(", ", s.counts.brief(), members)
+	if s.desired != nil {
+		text = join(" ", text, fmt.Sprintf("(%d desired)", *s.desired))
+	}
+	return text
+}
+
+// said is what there is to say of a set besides its machines.
+func (s *set) said() bool { return s.reason != "" || s.pool != nil && s.pool.Message != "" }
+
+// resources are the things that are gone, and how many there are of which that
+// cannot be told, with the reason that all of those have.
+func (c *Cluster) resources() (absent []Resource, unknown int, why string) {
+	for _, r := range c.Resources {
+		switch r.State {
+		case Present:
+		case Absent:
+			absent = append(absent, r)
+		default:
+			if unknown++; unknown > 1 && r.Message != why {
+				why = "for several reasons"
+			} else {
+				why = r.Message
+			}
+		}
+	}
+	return absent, unknown, why
+}
+
+// needs prints the things that a restore depends on: those that are gone one by
+// one, the others in one line or, with all, one by one too.
+func (p *printer) needs(c *Cluster, all bool) {
+	absent, unknown, why := c.resources()
+	list := absent
+	if all {
+		list = c.Resources
+	}
+	for _, r := range list {
+		l := look{"?", yellow, 1}
+		if r.State == Present {
+			l = looks[Healthy]
+		}
+		row := lead(l.style, l.mark+" "+r.State, statusWidth).field(plain, r.Kind).field(plain, quoted(r.Name))
+		p.print(2, 4, row.prose(dim, r.Message).prose(dim, "named by "+r.UsedBy))
+	}
+	if unknown > 0 && !all {
+		p.print(2, 4, lead(yellow, "? "+Undecided, statusWidth).prose(plain, plural(unknown, "resource")+": "+why))
+	}
+}
+
+// needy says that something which a restore depends on is not known to exist.
+func (c *Cluster) needy() bool {
+	return slices.ContainsFunc(c.Resources, func(r Resource) bool { return r.State != Present })
+}

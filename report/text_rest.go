@@ -1,0 +1,114 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+)
+
+// What follows the clusters: VMs that nobody claims, places that were not listed
+// whole, what the backup lacks, errors.
+
+func (p *printer) infraMachines(r *Report) {
+	if len(r.InfraMachines) == 0 {
+		return
+	}
+	p.title(fmt.Sprintf("VMS TO CONFIRM (%d)", len(r.InfraMachines)))
+	for i := range r.InfraMachines {
+		m := &r.InfraMachines[i]
+		row := lead(yellow, "?", 0).field(plain, quoted(m.Instance.Name)).field(yellow, m.Reason)
+		row = row.instance(&m.Instance).named(dim, "cluster", m.Cluster).named(dim, "foreign cluster", m.ForeignCluster)
+		if m.Instance.Scope != "" && len(r.Scopes) > 1 {
+			row = row.prose(dim, "in "+m.Instance.Scope)
+		}
+		p.print(2, 4, row.prose(dim, m.Message))
+	}
+}
+
+// title names a scope as instances name it, with the account that looked.
+func (s *Scope) title() string {
+	name := scopeName(s.Provider, s.Endpoint, s.Location)
+	if s.Account != "" {
+		name += " as " + s.Account
+	}
+	return name
+}
+
+// incomplete are the scopes that were not listed whole.
+func (r *Report) incomplete() []Scope {
+	return slices.DeleteFunc(slices.Clone(r.Scopes), func(s Scope) bool { return s.State == "complete" })
+}
+
+func (p *printer) scopes(r *Report) {
+	partial := r.incomplete()
+	if len(partial) == 0 {
+		return
+	}
+	p.title(fmt.Sprintf("NOT COMPLETE (%d)", len(partial)))
+	for i := range partial {
+		s := &partial[i]
+		row := lead(yellow, "?", 0).prose(plain, s.title()+":").field(yellow, s.State)
+		if s.Error == nil {
+			p.print(2, 4, row)
+			continue
+		}
+		p.print(2, 4, row.prose(plain, s.Error.Reason+": "+s.Error.Message))
+		p.hint(s.Error.Hint)
+	}
+}
+
+func (p *printer) hint(s string) {
+	if s != "" {
+		p.print(4, 6, lead(bold, "Hint:", 0).prose(plain, s))
+	}
+}
+
+func (p *printer) missing(r *Report) {
+	n := tally(r).missing
+	if n == 0 {
+		return
+	}
+	p.title(fmt.Sprintf("MISSING IN THE BACKUP (%d)", n))
+	for i := range r.Backups {
+		b := &r.Backups[i]
+		for j := range b.Missing {
+			m := &b.Missing[j]
+			row := lead(yellow, "?", 0).field(plain, m.Kind).field(plain, quoted(join("/", m.Namespace, m.Name)))
+			if len(r.Backups) > 1 {
+				row = row.named(dim, "in", b.Path)
+			}
+			if m.ReferredBy != "" {
+				row = row.prose(dim, "referred to by "+m.ReferredBy)
+			}
+			p.print(2, 4, row.prose(plain, m.Why))
+		}
+	}
+}
+
+// otherErrors are those that do not repeat why a scope is not complete.
+func (r *Report) otherErrors() []Error {
+	partial := r.incomplete()
+	return slices.DeleteFunc(slices.Clone(r.Errors), func(e Error) bool {
+		return e.Scope != "" && slices.ContainsFunc(partial, func(s Scope) bool {
+			return s.Error != nil && s.Error.Message == e.Message
+		})
+	})
+}
+
+func (p *printer) errors(r *Report) {
+	errs := r.otherErrors()
+	if len(errs) == 0 {
+		return
+	}
+	p.title(fmt.Sprintf("ERRORS (%d)", len(errs)))
+	for i := range errs {
+		e := &errs[i]
+		row := lead(yellow, "?", 0)
+		for _, where := range []string{e.Scope, e.Object} {
+			if where != "" {
+				row = row.prose(plain, where+":")
+			}
+		}
+		p.print(2, 4, row.prose(plain, e.Message))
+		p.hint(e.Hint)
+	}
+}

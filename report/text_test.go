@@ -1,0 +1,369 @@
+package report
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"drift-detector/backup"
+	"drift-detector/detector"
+	"drift-detector/infra"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func text(t *testing.T, r *Report, o TextOptions) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Text(&b, r, o); err != nil {
+		t.Fatalf("writing text: %v", err)
+	}
+	return b.String()
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	have, wanted := strings.Split(got, "\n"), strings.Split(string(want), "\n")
+	for i := range max(len(have), len(wanted)) {
+		if i >= len(have) || i >= len(wanted) || have[i] != wanted[i] {
+			t.Fatalf("%s differs (run the test with -update to accept) from line %d on:\n got %q\nwant %q",
+				path, i+1, have[min(i, len(have)):min(i+1, len(have))], wanted[min(i, len(wanted)):min(i+1, len(wanted))])
+		}
+	}
+}
+
+func TestTextGolden(t *testing.T) {
+	few := sampleParts()
+	few.Result.Clusters[5] = sampleBig(3)
+	for _, tt := range []struct {
+		name string
+		p    Parts
+		o    TextOptions
+	}{
+		{"fleet", sampleParts(), TextOptions{}},
+		{"fleet-color", sampleParts(), TextOptions{Color: true}},
+		{"fleet-wide", sampleParts(), TextOptions{Width: 160}},
+		{"fleet-all", few, TextOptions{All: true}},
+		{"healthy", healthyParts(), TextOptions{}},
+		{"infra-machines", infraParts(), TextOptions{}},
+		{"stale", staleParts(), TextOptions{}},
+		{"pools", poolParts(), TextOptions{}},
+		{"pools-all", poolParts(), TextOptions{All: true}},
+		{"hostile", hostileParts(), TextOptions{}},
+		{"nothing", Parts{Result: detector.Result{Status: detector.AllHealthy, Complete: true}}, TextOptions{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			golden(t, tt.name, text(t, New(tt.p), tt.o))
+		})
+	}
+}
+
+func healthyParts() Parts {
+	p := sampleParts()
+	p.Result = detector.Result{
+		Status: detector.AllHealthy, Complete: true, Clusters: []detector.Cluster{sampleBig(27)}, Scopes: p.Result.Scopes[:1],
+	}
+	p.Snapshot.Absent = nil
+	p.Options.SkipNodes = true
+	p.Result.Clusters[0].Nodes = detector.NodeList{State: "skipped"}
+	return p
+}
+
+func infraParts() Parts {
+	p := healthyParts()
+	p.Result.Status, p.Result.Unattributed = detector.NeedFurtherConfirmationInfraMachine, sampleUnattributed()
+	return p
+}
+
+func staleParts() Parts {
+	p := healthyParts()
+	c := sampleLost()
+	c.Status, c.ControlPlane.Reason = detector.ManualRemediationNotRequired, ""
+	p.Result.Status, p.Result.Clusters = detector.ManualRemediationNotRequired, []detector.Cluster{c}
+	return p
+}
+
+// poolParts are a cluster whose pools and other infrastructure changed, and one
+// of which all is as it was.
+func poolParts() Parts {
+	p := healthyParts()
+	c, same := samplePools(), sampleBig(2)
+	same.Resources = []detector.ResourceState{{Kind: "VPC", Name: "vpc-1", State: detector.Present, UsedBy: "AWSCluster tenant-zeta/zeta"}}
+	same.WorkerGroups = append(same.WorkerGroups, detector.Set{
+		Kind: "MachinePool", Name: "zeta-mp", Status: detector.AllHealthy,
+		Pool: &detector.PoolState{State: detector.Present, Then: []string{"i-1"}, Now: []string{"i-1"}},
+	})
+	p.Result.Status, p.Result.Clusters = detector.NeedFurtherConfirmation, []detector.Cluster{c, same}
+	return p
+}
+
+// hostileParts are a fleet whose every name wants to be something else.
+func hostileParts() Parts {
+	p := sampleParts()
+	const evil = "x\x1b[2J\u202eyhtlaeH\n= Healthy all\u009b31m\xff"
+	c := sampleDrifted()
+	c.ID.Name, c.ID.Namespace, c.Endpoint, c.Nodes.Error = evil, evil, evil, evil
+	c.ControlPlane.Kind, c.ControlPlane.Name, c.ControlPlane.Reason = evil, evil, evil
+	v := &c.ControlPlane.Machines[0]
+	v.Name, v.Message, v.Evidence[1].Detail, v.ProviderID = evil, evil, evil, evil
+	v.Instance.Name, v.Instance.Path, v.Instance.ID, v.Instance.Ref = evil, evil, evil, evil
+	p.Result.Clusters = []detector.Cluster{c}
+	u := &p.Result.Unattributed[0]
+	u.Instance.Name, u.Instance.Path, u.Foreign, u.Message, u.Reason = evil, evil, evil, evil, evil
+	p.Result.ForeignTags, p.Result.Excluded = map[string]int{evil: 1}, map[string]int{evil: 1}
+	p.Result.Scopes[1].Endpoint, p.Result.Scopes[1].Account, p.Result.Scopes[1].Fault.Message = evil, evil, evil
+	p.Result.Errors = []detector.Error{{Scope: evil, Object: evil, Message: evil, Hint: evil}}
+	p.Snapshot.Backups[0].Path = evil
+	p.Snapshot.Absent[0].Name, p.Snapshot.Absent[0].Why = evil, evil
+	return p
+}
+
+// TestTextFitsTheTerminal: a row is wider than asked only when a single piece
+// that must stay whole, an id or a path, does not fit.
+func TestTextFitsTheTerminal(t *testing.T) {
+	r := New(sampleParts())
+	r.Clusters[1].Workers.Groups[0].Machines[0].Instance.Path = "/DC0/vm/" + strings.Repeat("deep/", 30) + "vm"
+	for _, width := range []int{0, 40, 80, 81, 100, 132} {
+		limit := width
+		if width == 0 {
+			limit = 80
+		}
+		wide := 0
+		for row := range strings.Lines(text(t, r, TextOptions{Width: width, All: true})) {
+			row = strings.TrimRight(row, "\n")
+			if strings.TrimRight(row, " ") != row {
+				t.Errorf("width %d: spaces at the end of %q", width, row)
+			}
+			if utf8.RuneCountInString(row) <= limit {
+				continue
+			}
+			wide++
+			if strings.Contains(strings.TrimSpace(row), " ") {
+				t.Errorf("width %d: a row of %d that could be broken: %q", width, utf8.RuneCountInString(row), row)
+			}
+		}
+		if wide == 0 {
+			t.Errorf("width %d: the long path was cut", width)
+		}
+	}
+}
+
+func TestIdsStayWhole(t *testing.T) {
+	r := New(sampleParts())
+	out := text(t, r, TextOptions{Width: 40})
+	for i := range r.Clusters {
+		for _, s := range r.Clusters[i].sets() {
+			for _, m := range s.machines {
+				if m.Status == Ghost && (!strings.Contains(out, m.Instance.ID) || !strings.Contains(out, m.Instance.Path)) {
+					t.Errorf("id or path of ghost %s is not in the text in one piece", m.Name)
+				}
+			}
+		}
+	}
+	for _, m := range r.InfraMachines {
+		if !strings.Contains(out, m.Instance.ID) || !strings.Contains(out, m.Instance.Path) {
+			t.Errorf("id or path of %s is not in the text in one piece", m.Instance.Name)
+		}
+	}
+}
+
+func TestManyHealthyTakeOneLine(t *testing.T) {
+	rows := func(workers int) []string {
+		p := sampleParts()
+		p.Result.Clusters[5] = sampleBig(workers)
+		return strings.Split(text(t, New(p), TextOptions{}), "\n")
+	}
+	few, many := rows(27), rows(2000)
+	if len(few) != len(many) {
+		t.Errorf("%d rows for 27 workers, %d for 2000", len(few), len(many))
+	}
+	if !slices.ContainsFunc(many, func(s string) bool { return strings.Contains(s, "workers: 2000 Healthy") }) {
+		t.Error("2000 workers are not told of")
+	}
+}
+
+// TestColorSaysNothingOfItsOwn: without the colours the text is the same.
+func TestColorSaysNothingOfItsOwn(t *testing.T) {
+	r := New(sampleParts())
+	colored := text(t, r, TextOptions{Color: true})
+	if !strings.Contains(colored, string(red)) {
+		t.Fatal("no colour")
+	}
+	for row := range strings.Lines(colored) {
+		if at := strings.LastIndex(row, "\x1b["); at >= 0 && !strings.HasPrefix(row[at:], reset) {
+			t.Errorf("the colour of %q runs on", row)
+		}
+	}
+	if got, want := regexp.MustCompile("\x1b\\[[0-9]*m").ReplaceAllString(colored, ""), text(t, r, TextOptions{}); got != want {
+		t.Errorf("without colours:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+func TestTextShowsNothingRaw(t *testing.T) {
+	g := rand.New(rand.NewPCG(3, 4))
+	reports := []*Report{New(hostileParts())}
+	for range 100 {
+		r := randomReport(g)
+		if g.IntN(2) == 0 { // statuses and codes of a report that was read may be anything too
+			random(g, reflect.ValueOf(&r.Summary.Status).Elem())
+			for i := range r.Clusters {
+				for j := range r.Clusters[i].ControlPlane.Machines {
+					random(g, reflect.ValueOf(&r.Clusters[i].ControlPlane.Machines[j].Status).Elem())
+				}
+			}
+		}
+		reports = append(reports, r)
+	}
+	for _, r := range reports {
+		out := text(t, r, TextOptions{All: g.IntN(2) == 0})
+		if Escape(out) != strings.ReplaceAll(out, "\n", `\x0a`) {
+			t.Fatalf("raw characters in:\n%q", out)
+		}
+	}
+}
+
+// TestTextCountsAreThoseOfTheJSON reads the numbers of the text, which must be
+// where they belong: no foreign string can begin a row that looks like them.
+func TestTextCountsAreThoseOfTheJSON(t *testing.T) {
+	g := rand.New(rand.NewPCG(5, 6))
+	for range 100 {
+		want := randomReport(g)
+		r, err := Read(bytes.NewReader(encode(t, want)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, c := want.Summary.Machines, want.Summary.Clusters
+		rows := strings.Split(text(t, r, TextOptions{Width: 300}), "\n")
+		for _, row := range []string{
+			fmt.Sprintf("Machines    %d in %s: %d Ghost, %d Unknown, %d Stale, %d Healthy",
+				m.Total, plural(c.Total, "cluster"), m.Ghost, m.Unknown, m.Stale, m.Healthy),
+			fmt.Sprintf("Clusters    %d: %s", c.Total, strings.Join(c.words(), ", ")),
+		} {
+			label, _, _ := strings.Cut(row, "  ")
+			var got []string
+			for _, have := range rows {
+				if strings.HasPrefix(have, label+"  ") {
+					got = append(got, have)
+				}
+			}
+			if !slices.Equal(got, []string{row}) {
+				t.Fatalf("rows %q, want one, %q", got, row)
+			}
+		}
+	}
+}
+
+// TestFindingsComeByUrgency: clusters and machines, Ghost before Unknown before Stale.
+func TestFindingsComeByUrgency(t *testing.T) {
+	g := rand.New(rand.NewPCG(7, 8))
+	for range 100 {
+		c := sampleDrifted()
+		ms := c.WorkerGroups[0].Machines
+		g.Shuffle(len(ms), func(i, j int) { ms[i], ms[j] = ms[j], ms[i] })
+		p := sampleParts()
+		p.Result.Clusters = []detector.Cluster{sampleBlind(), c, sampleSelf()}
+		g.Shuffle(3, func(i, j int) { cs := p.Result.Clusters; cs[i], cs[j] = cs[j], cs[i] })
+		_, findings, _ := strings.Cut(text(t, New(p), TextOptions{}), "\nFINDINGS\n")
+		last := -1
+		for _, want := range []string{"alpha-prod\n", "! Ghost", "? Unknown alpha-prod-md-0", "- Stale   alpha-prod-md-1", "beta-prod\n", "mgmt\n"} {
+			at := strings.Index(findings, want)
+			if at <= last {
+				t.Fatalf("%q is at %d, not after %d, in:\n%s", want, at, last, findings)
+			}
+			last = at
+		}
+	}
+}
+
+func TestPlacesThatWereNotListedFold(t *testing.T) {
+	p := sampleParts()
+	p.Result.Clusters = []detector.Cluster{sampleBlind()}
+	if out := text(t, New(p), TextOptions{}); strings.Contains(out, "beta-prod-md-0-07") || !strings.Contains(out, "12 machines ScopeIncomplete") {
+		t.Errorf("twelve machines of one vCenter that is down are not one line:\n%s", out)
+	}
+	ms := p.Result.Clusters[0].WorkerGroups[0].Machines
+	for _, odd := range []int{0, 7, 11} {
+		was := ms[odd].Message
+		ms[odd].Message = "another reason"
+		if out := text(t, New(p), TextOptions{}); !strings.Contains(out, "could not be listed whole") {
+			t.Errorf("the reason of some is told as that of all:\n%s", out)
+		}
+		ms[odd].Message = was
+	}
+	if out := text(t, New(p), TextOptions{All: true}); !strings.Contains(out, "beta-prod-md-0-07") {
+		t.Errorf("with All every machine has its line:\n%s", out)
+	}
+	ms[7].Others = []infra.Instance{*sampleVM(1, "/f", "elsewhere")}
+	if out := text(t, New(p), TextOptions{}); !strings.Contains(out, "/f/elsewhere") || !strings.Contains(out, "11 machines ScopeIncomplete") {
+		t.Errorf("what was found of a machine must not be folded away:\n%s", out)
+	}
+	p.Result.Clusters[0].WorkerGroups[0].Machines = ms[:foldAbove]
+	if out := text(t, New(p), TextOptions{}); !strings.Contains(out, "beta-prod-md-0-02") {
+		t.Errorf("few machines must be named:\n%s", out)
+	}
+}
+
+// TestSomeMachinesOfNoSupportedProvider: a cluster is more than its machines
+// that are not supported.
+func TestSomeMachinesOfNoSupportedProvider(t *testing.T) {
+	p := sampleParts()
+	c := sampleBig(3)
+	c.WorkerGroups = append(c.WorkerGroups, sampleUnsupported().WorkerGroups...)
+	p.Result.Clusters = []detector.Cluster{c}
+	out := text(t, New(p), TextOptions{})
+	for _, want := range []string{"workers: 2 Unknown, 3 Healthy", "? Unknown 2 machines of a provider that is not supported", "= Healthy 1 control plane machine, 3 workers"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in:\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "aws-prod-md-0-1") {
+		t.Errorf("machines that nothing is known of are listed:\n%s", out)
+	}
+}
+
+// TestAnErrorIsToldOnce: what a scope says of itself is no second error, any
+// other error of that scope is.
+func TestAnErrorIsToldOnce(t *testing.T) {
+	p := sampleParts()
+	again, other := p.Result.Errors[0], p.Result.Errors[0]
+	other.Message = "the session was lost"
+	p.Result.Errors = []detector.Error{again, other, {Message: again.Message}}
+	out := text(t, New(p), TextOptions{})
+	if !strings.Contains(out, "ERRORS (2)") || !strings.Contains(out, other.Message) || !strings.Contains(out, "2 errors occurred") {
+		t.Errorf("want two errors, one of scope and one of none:\n%s", out)
+	}
+}
+
+func TestSeveralBackupsAreToldApart(t *testing.T) {
+	p := sampleParts()
+	p.Snapshot.Backups = append(p.Snapshot.Backups, backup.Info{Path: "region-data.tar.gz", WrittenFrom: moment, WrittenTo: moment})
+	p.Snapshot.Absent[0].Backup = 1
+	c := sampleBig(3)
+	c.ID.Backup = 1
+	p.Result.Clusters = []detector.Cluster{sampleBig(2), c}
+	out := text(t, New(p), TextOptions{Width: 200})
+	for _, want := range []string{"2 Healthy  [backup 1]", "3 Healthy  [backup 2]", "Backup      region-data.tar.gz", "shared  in region-data.tar.gz"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in:\n%s", want, out)
+		}
+	}
+}
