@@ -1,0 +1,143 @@
+// Command demo shows drift-detector at work: it serves the lab's drifted fleet
+// on loopback, a vCenter simulator, a small server that speaks for AWS, and the
+// API servers of the workload clusters, and runs the real program against the
+// real backup of the lab. `make
+// demo` builds that program first and runs this from the root of the repository.
+//
+// Its exit status is the program's, or 1 when it could not be run.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"drift-detector/infra/lab"
+)
+
+// What the demo reads and writes, from the root of the repository.
+const (
+	program = "bin/drift-detector"
+	backup  = "testdata/fleet-data.tar.gz"
+	vcenter = "testdata/vcenter-after.tar.gz"
+	ec2     = "testdata/aws/describe-instances.json"
+	nodes   = "testdata/nodes"
+	report  = "report.json"
+)
+
+func main() {
+	// Ctrl-C reaches the program too; the demo stays to tidy up behind it.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := demo(ctx, program, os.Stdout, os.Stderr)
+	stop()
+	var failed *exec.ExitError
+	switch {
+	case err == nil:
+	case errors.As(err, &failed) && failed.ExitCode() > 0:
+		os.Exit(failed.ExitCode())
+	default:
+		fmt.Fprintf(os.Stderr, "demo: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+// demo serves the fleet, runs the program with its streams passed through, and
+// says what to type next. The error is an *exec.ExitError when the program ran
+// and ended with another status than 0.
+func demo(ctx context.Context, program string, stdout, stderr io.Writer) error {
+	if _, err := os.Stat(program); err != nil {
+		return fmt.Errorf("%w: run make build first, and this from the root of the repository", err)
+	}
+	v, err := lab.StartVCenter(lab.VCenterOptions{Archive: vcenter})
+	if err != nil {
+		return err
+	}
+	defer v.Close()
+	aws, err := lab.StartEC2(lab.EC2Options{Instances: ec2, Backup: backup})
+	if err != nil {
+		return err
+	}
+	defer aws.Close()
+	api, err := lab.StartAPIServers(backup, nodes)
+	if err != nil {
+		return err
+	}
+	defer api.Close()
+	dir, err := os.MkdirTemp("", "drift-detector-demo-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	credentials, err := v.WriteCredentials(dir)
+	if err != nil {
+		return err
+	}
+
+	args := []string{"detect", "--backup", backup, "-o", report, "--credentials", credentials, "--aws-ambient"}
+	for _, r := range append([]string{v.Reroute()}, api.Reroutes()...) {
+		args = append(args, "--endpoint", r)
+	}
+	say(stdout, `A management cluster is lost; its Velero backup is %s.
+What it managed has drifted since. Served on loopback: its vCenter, by a
+simulator, on %s; its AWS account, by a server of this demo that
+answers what EC2 would, on %s. The command:
+
+  AWS_ENDPOINT_URL=%s \
+  AWS_ACCESS_KEY_ID=%s AWS_SECRET_ACCESS_KEY=…   (made up) \
+  %s detect --backup %s -o %s \
+      --credentials %s   (pins the simulator's certificate)
+      --aws-ambient   (your own AWS key, from the environment: this backup holds
+                       none, because CAPA's controller had its own)
+      --endpoint %s   (and %d more: here is not where the backup says)
+
+`, backup, v.Addr, strings.TrimPrefix(aws.URL, "http://"), aws.URL, lab.EC2KeyID,
+		program, backup, report, filepath.Base(credentials), v.Reroute(), len(api.Reroutes()))
+
+	cmd := exec.Command(program, args...)
+	cmd.Stdout, cmd.Stderr, cmd.Env = stdout, stderr, environment(os.Environ(), aws.Environment())
+	if err := run(ctx, cmd); err != nil {
+		return err
+	}
+	say(stdout, `
+Next:
+  less %s
+      the report that tickets and scripts read
+  %s plan %s
+      what to do about it, in which order, with which commands
+  %s detect --help
+      all options, and the exit status
+  %s detect --backup YOURS-data.tar.gz --dry-run
+      where it would look, and with which account
+`, report, program, report, program, program)
+	return nil
+}
+
+// environment is the process's own with all about AWS replaced, so that no
+// setting or key of whoever runs the demo takes part.
+func environment(own, aws []string) []string {
+	return append(slices.DeleteFunc(own, func(setting string) bool { return strings.HasPrefix(setting, "AWS_") }), aws...)
+}
+
+// run runs the command to its end. When ctx ends the command is asked to end
+// as well, and waited for.
+func run(ctx context.Context, cmd *exec.Cmd) error {
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("running %s: %w", cmd.Path, err)
+	}
+	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Signal(os.Interrupt) })
+	defer stop()
+	return cmd.Wait()
+}
+
+// say prints for people; a stream that can't take it is no reason to fail.
+func say(w io.Writer, format string, args ...any) {
+	_, _ = fmt.Fprintf(w, format, args...)
+}

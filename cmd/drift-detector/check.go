@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"drift-detector/backup"
+	"drift-detector/backup/readiness"
+	"drift-detector/report"
+)
+
+type checkOptions struct {
+	estateOptions
+	velero string
+	failOn string
+	format string
+	output string
+}
+
+func checkCommand(s *streams) *cli.Command {
+	var o checkOptions
+	return &cli.Command{
+		Name:      "check",
+		Usage:     "say whether a backup is fit to be restored, from the backup alone",
+		UsageText: "drift-detector check --backup FILE [options]",
+		Description: `What the backup lacks, what the restored controllers would stumble over, and
+what has expired since; for each why it matters at the restore, and what to do.
+Nothing is contacted.
+
+EXAMPLES:
+   drift-detector check --backup mgmt-data.tar.gz
+   drift-detector check --backup mgmt-data.tar.gz --velero-backup velero-backup.json
+   drift-detector check --backup bucket/backups/nightly --fail-on error --format json -o check.json
+
+EXIT STATUS:
+   0    all findings are written, whatever they are
+   1    all findings are written, and --fail-on matches one
+   2    wrong usage or unusable input; nothing was written
+   130  interrupted; nothing was written`,
+		Flags: []cli.Flag{
+			backupFlag(),
+			&cli.StringFlag{Name: "velero-backup", Usage: "what Velero says about the backup: `FILE` velero-backup.json of the object store; found by itself beside the tarball", Destination: &o.velero},
+			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on a finding of this `SEVERITY` or worse: error or warning", Destination: &o.failOn},
+			&cli.StringFlag{Name: "format", Usage: "text or json", Value: "text", Destination: &o.format},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, whole or not at all; - is stdout", Value: "-", Destination: &o.output},
+		},
+		Action: func(c *cli.Context) error {
+			if err := o.read(c); err != nil {
+				return err
+			}
+			switch {
+			case o.format != "json" && o.format != "text":
+				return &usageError{message: "--format " + o.format + " is not known; it is text or json", command: "check"}
+			case o.failOn != "" && o.failOn != string(readiness.Error) && o.failOn != string(readiness.Warning):
+				return &usageError{message: "--fail-on " + o.failOn + " is not known; it is error or warning", command: "check"}
+			case o.velero != "" && len(o.backups) > 1:
+				return &usageError{message: "--velero-backup describes one backup, and --backup is given several times", command: "check"}
+			case o.output == "":
+				return &usageError{message: "--output is empty", command: "check"}
+			}
+			return runCheck(c.Context, o, s)
+		},
+	}
+}
+
+func runCheck(ctx context.Context, o checkOptions, s *streams) error {
+	out, err := createOutput(o.output, s.stdout, append([]string{o.velero}, o.backups...)...)
+	if err != nil {
+		return err
+	}
+	defer out.discard()
+	var given *readiness.VeleroBackup
+	if o.velero != "" {
+		if given, err = readVelero(o.velero); err != nil {
+			return err
+		}
+	}
+	e, err := o.load(ctx, s)
+	if err != nil {
+		return err
+	}
+	if given != nil {
+		e.velero = []*readiness.VeleroBackup{given}
+	}
+	now := time.Now()
+	found := e.check(now)
+	e.secrets.Drop()
+	doc := report.NewReadiness(e.snapshot, e.claims.Absent, found, report.Tool{Name: "drift-detector", Version: version, Commit: commit}, now)
+	if err := o.write(out, doc, s); err != nil {
+		return out.failed(err)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := out.commit(); err != nil {
+		return err
+	}
+	if o.failOn != "" && readiness.Fails(found, readiness.Severity(o.failOn)) {
+		return &errFailOn{fmt.Sprintf("--fail-on %s: found %s", o.failOn, doc.Summary)}
+	}
+	return nil
+}
+
+func (o *checkOptions) write(w io.Writer, doc *report.Readiness, s *streams) error {
+	switch {
+	case o.format == "json":
+		return report.ReadinessJSON(w, doc)
+	case o.output == "-":
+		return report.ReadinessText(w, doc, textOptions(s))
+	}
+	return report.ReadinessText(w, doc, report.TextOptions{Width: 80})
+}
+
+// check is what is to be known of the backups before a restore. It must come
+// before the credentials are dropped.
+func (e *estate) check(now time.Time) []readiness.Finding {
+	return readiness.Check(e.snapshot, e.secrets, readiness.Options{
+		Now: now, Velero: e.velero, Absent: e.claims.Absent,
+		Findings: e.registry.Check(e.snapshot, e.secrets, e.claims, now),
+	})
+}
+
+// readVelero reads what Velero says about a backup.
+func readVelero(path string) (*readiness.VeleroBackup, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		problem := "can't be opened"
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			problem = "does not exist"
+		case errors.Is(err, fs.ErrPermission):
+			problem = "may not be read by this user"
+		}
+		return nil, &backup.InputError{Name: path, Problem: problem, Next: "give the " + readiness.VeleroFile + " from the backup's folder in the object store", Err: err}
+	}
+	defer f.Close()
+	return readiness.ReadVelero(path, f)
+}
+
+// besideTarball is what Velero says about a backup in the file beside it; nil
+// when there is none. One that can't be read costs no more than a warning.
+func besideTarball(s *streams, tarball string) *readiness.VeleroBackup {
+	path := filepath.Join(filepath.Dir(tarball), readiness.VeleroFile)
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	v, err := readVelero(path)
+	if err != nil {
+		s.warn("%s; it is not used", err)
+	}
+	return v
+}

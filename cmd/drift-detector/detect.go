@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"drift-detector/detector"
+	"drift-detector/detector/forecast"
+	"drift-detector/infra"
+	"drift-detector/report"
+	"drift-detector/report/runbook"
+)
+
+type detectOptions struct {
+	estateOptions
+	format        string
+	output        string
+	inventory     string
+	ignoreHealthy bool
+}
+
+func detectCommand(s *streams) *cli.Command {
+	var o detectOptions
+	return &cli.Command{
+		Name:      "detect",
+		Usage:     "compare a backup with the real infrastructure and write a report",
+		UsageText: "drift-detector detect --backup FILE -o FILE [options]",
+		Description: `Every machine of the backup and every real VM is Healthy, Stale (object
+without VM), Ghost (VM without object) or Unknown. Endpoints and credentials
+come out of the backup. Nothing is ever changed.
+
+EXAMPLES:
+   drift-detector detect --backup mgmt-data.tar.gz -o report.json
+   drift-detector detect --backup mgmt-data.tar.gz --dry-run
+   drift-detector detect --backup mgmt-data.tar.gz --inventory inventory.json -o report.json
+   drift-detector detect --backup mgmt-data.tar.gz --endpoint vc.corp=10.0.0.5 -o -` + exitStatusHelp,
+		Flags: append(o.flags(),
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the report to `FILE`, whole or not at all; - is stdout", Destination: &o.output},
+			&cli.StringFlag{Name: "format", Usage: "of the report: json or text", Value: "json", Destination: &o.format},
+			&cli.BoolFlag{Name: "ignore-healthy-resources", Usage: "leave healthy machines out of the lists; counts stay", Destination: &o.ignoreHealthy},
+			&cli.StringFlag{Name: "inventory", Usage: "decide from a `FILE` that the inventory command saved, without network", Destination: &o.inventory},
+		),
+		Action: func(c *cli.Context) error {
+			if err := o.read(c); err != nil {
+				return err
+			}
+			switch {
+			case o.output == "" && !o.dryRun:
+				return &usageError{message: "--output is required", command: "detect"}
+			case o.format != "json" && o.format != "text":
+				return &usageError{message: "--format " + o.format + " is not known; it is json or text", command: "detect"}
+			case o.dryRun && o.inventory != "":
+				return &usageError{message: "--dry-run and --inventory exclude each other: an inventory contacts nothing", command: "detect"}
+			}
+			if o.dryRun {
+				return o.preview(c.Context, s)
+			}
+			return runDetect(c.Context, o, s)
+		},
+	}
+}
+
+func runDetect(ctx context.Context, o detectOptions, s *streams) error {
+	access, err := o.access(s)
+	if err != nil {
+		return err
+	}
+	out, err := createOutput(o.output, s.stdout, append([]string{o.inventory, o.credentials}, o.backups...)...)
+	if err != nil {
+		return err
+	}
+	defer out.discard()
+	e, err := o.load(ctx, s)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	checks := e.check(now) // before the credentials are forgotten
+	inv, err := o.obtain(ctx, s, e, access)
+	if err != nil {
+		return err
+	}
+	result := detector.Detect(e.snapshot, e.claims, inv, detector.Options{Now: now})
+	future := forecast.Of(e.snapshot, slices.Concat(e.snapshot.Absent, e.claims.Absent), inv, result)
+	rep := report.New(report.Parts{
+		Result:      result,
+		Forecast:    &future,
+		Snapshot:    e.snapshot,
+		Inventory:   inv,
+		Absent:      e.claims.Absent,
+		Checks:      checks,
+		Tool:        report.Tool{Name: "drift-detector", Version: version, Commit: commit},
+		GeneratedAt: now,
+		Options:     report.Options{IgnoreHealthy: o.ignoreHealthy, SkipNodes: o.skipNodes},
+	})
+	runbook.Fill(rep)
+	if err := o.formatter()(out, rep); err != nil {
+		return out.failed(err)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := out.commit(); err != nil {
+		return err
+	}
+	if o.output != "-" {
+		if err := report.Text(s.stdout, rep, textOptions(s)); err != nil {
+			return err
+		}
+	}
+	return o.verdictOnRun(inv, result)
+}
+
+func (o *detectOptions) obtain(ctx context.Context, s *streams, e *estate, a infra.Access) (infra.Inventory, error) {
+	if o.inventory == "" {
+		return e.list(ctx, s, a)
+	}
+	e.secrets.Drop()
+	inv, err := readInventory(o.inventory)
+	if err != nil {
+		return inv, err
+	}
+	if o.skipNodes {
+		for i := range inv.Listings {
+			if l := &inv.Listings[i]; l.NodeState != "" {
+				l.NodeState, l.Nodes, l.Fault = "skipped", nil, nil
+			}
+		}
+	}
+	return inv, nil
+}
+
+func (o *detectOptions) formatter() report.Format {
+	if o.format == "text" {
+		return func(w io.Writer, r *report.Report) error { return report.Text(w, r, report.TextOptions{Width: 80}) }
+	}
+	return report.JSON
+}
+
+// verdictOnRun says whether the report, which is written by now, holds everything.
+func (o *detectOptions) verdictOnRun(inv infra.Inventory, result detector.Result) error {
+	if result.Complete {
+		return nil
+	}
+	if err := incomplete(inv); err != nil {
+		return err
+	}
+	for _, scope := range result.Scopes {
+		if scope.State != infra.Complete && scope.Fault != nil {
+			return &errIncomplete{message: "incomplete: " + scope.Endpoint + ": " + scope.Fault.Message, hint: scope.Fault.Hint}
+		}
+	}
+	return &errIncomplete{message: "incomplete: the inventory does not cover every place that the backup names", hint: "make it again from this backup with 'drift-detector inventory'"}
+}

@@ -1,0 +1,245 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"drift-detector/backup"
+	"drift-detector/backup/readiness"
+	"drift-detector/detector/forecast"
+	"drift-detector/infra"
+	"drift-detector/infra/all"
+)
+
+// estateOptions say which backups to read and how to reach what they name.
+// detect and inventory share them.
+type estateOptions struct {
+	backups     []string
+	endpoints   []string
+	credentials string
+	awsProfile  string
+	awsAmbient  bool
+	insecure    bool
+	skipNodes   bool
+	dryRun      bool
+}
+
+func (o *estateOptions) flags() []cli.Flag {
+	return []cli.Flag{
+		backupFlag(),
+		&cli.BoolFlag{Name: "skip-access-apiserver", Usage: "do not read the Node lists of the workload clusters", Destination: &o.skipNodes},
+		&cli.BoolFlag{Name: "insecure-skip-verify", Usage: "do not verify certificates of infrastructure endpoints; API servers are always verified", Destination: &o.insecure},
+		&cli.StringSliceFlag{Name: "endpoint", Usage: "reach at TO what the backup calls FROM, as `FROM=TO` (host:port or URL); repeatable"},
+		&cli.StringFlag{Name: "credentials", Usage: "YAML `FILE` whose entries override the backup per endpoint", Destination: &o.credentials},
+		&cli.StringFlag{Name: "aws-profile", Usage: "in place of the AWS controller's credential use the profile `NAME` of your own configuration", Destination: &o.awsProfile},
+		&cli.BoolFlag{Name: "aws-ambient", Usage: "the same with your own default credentials: environment, configuration, instance role", Destination: &o.awsAmbient},
+		&cli.BoolFlag{Name: "dry-run", Usage: "say which endpoints, accounts and Secrets would be used, and contact nothing", Destination: &o.dryRun},
+	}
+}
+
+func backupFlag() cli.Flag {
+	return &cli.StringSliceFlag{Name: "backup", Usage: "Velero backup to read: a `FILE` (NAME-data.tar.gz) or its folder of the object store; repeatable"}
+}
+
+func (o *estateOptions) read(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	o.backups, o.endpoints = c.StringSlice("backup"), c.StringSlice("endpoint")
+	if len(o.backups) == 0 {
+		return &usageError{message: "--backup is required", command: c.Command.Name}
+	}
+	if o.awsAmbient && o.awsProfile != "" {
+		return &usageError{message: "--aws-profile and --aws-ambient exclude each other", command: c.Command.Name}
+	}
+	return nil
+}
+
+// access turns the options into what providers are told. It fails on a bad
+// --endpoint or --credentials.
+func (o *estateOptions) access(s *streams) (infra.Access, error) {
+	a := infra.Access{
+		InsecureSkipVerify: o.insecure, SkipNodes: o.skipNodes,
+		AWSProfile: o.awsProfile, AWSAmbient: o.awsAmbient,
+		Notify: func(line string) { s.info("%s", line) },
+	}
+	for _, e := range o.endpoints {
+		r, err := infra.ParseReroute(e)
+		if err != nil {
+			return a, fmt.Errorf("--endpoint: %w", err) // the value may hold a password
+		}
+		a.Reroutes = append(a.Reroutes, r)
+	}
+	if o.credentials != "" {
+		creds, warnings, err := infra.ReadCredentials(o.credentials)
+		if err != nil {
+			return a, err
+		}
+		for _, w := range warnings {
+			s.warn("%s", w)
+		}
+		a.Credentials = creds
+	}
+	if c, ok := infra.EnvironmentCredential(s.getenv); ok {
+		a.Credentials = append(a.Credentials, c)
+	}
+	return a, nil
+}
+
+// estate is what one or several backups say, ready to be listed and decided.
+type estate struct {
+	registry *infra.Registry
+	snapshot *backup.Snapshot
+	secrets  *backup.Secrets
+	claims   infra.Claims
+	velero   []*readiness.VeleroBackup // by backup; nil where Velero's file is not beside the tarball
+}
+
+func (o *estateOptions) load(ctx context.Context, s *streams) (*estate, error) {
+	e := &estate{registry: all.Registry()}
+	var sources []backup.Source
+	for _, path := range o.backups {
+		src, err := backup.FileSource(path)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, src)
+		e.velero = append(e.velero, besideTarball(s, src.Name))
+	}
+	var err error
+	if e.snapshot, e.secrets, err = backup.Load(ctx, sources, join(e.registry.Want(), readiness.Want(), forecast.Want())); err != nil {
+		return nil, err
+	}
+	for _, b := range e.snapshot.Backups {
+		s.debugf("read %s: %d objects, written %s to %s", b.Path, b.Items, b.WrittenFrom, b.WrittenTo)
+	}
+	e.claims = e.registry.Claims(e.snapshot)
+	return e, nil
+}
+
+// join is what several packages ask of a backup.
+func join(wants ...backup.Want) backup.Want {
+	var w backup.Want
+	for _, part := range wants {
+		w.Kinds = append(w.Kinds, part.Kinds...)
+		w.Secrets = append(w.Secrets, part.Secrets...)
+	}
+	return w
+}
+
+// list contacts every target and forgets the credentials.
+func (e *estate) list(ctx context.Context, s *streams, a infra.Access) (infra.Inventory, error) {
+	targets := e.registry.Targets(e.snapshot, e.secrets, a)
+	inv := e.registry.Collect(ctx, targets, func(l infra.Listing) {
+		if s.debug || isTerminal(s.stderr) {
+			s.info("%s", describeListing(l))
+		}
+	})
+	e.secrets.Drop()
+	for _, l := range inv.Listings {
+		for _, w := range l.Warnings {
+			s.warn("%s", w)
+		}
+	}
+	return inv, ctx.Err()
+}
+
+func describeListing(l infra.Listing) string {
+	what := fmt.Sprintf("%d instances", len(l.Instances))
+	if l.NodeState != "" {
+		what = fmt.Sprintf("%d Nodes", len(l.Nodes))
+	}
+	return fmt.Sprintf("listed %s %s: %s, %s", l.Provider, l.Endpoint, what, l.State)
+}
+
+// preview is --dry-run: it says what would be contacted, and contacts nothing.
+func (o *estateOptions) preview(ctx context.Context, s *streams) error {
+	access, err := o.access(s)
+	if err != nil {
+		return err
+	}
+	e, err := o.load(ctx, s)
+	if err != nil {
+		return err
+	}
+	return e.plan(s, access)
+}
+
+// plan prints what would be contacted, with which credential.
+func (e *estate) plan(s *streams, a infra.Access) error {
+	a.Notify = nil
+	for _, t := range e.registry.Targets(e.snapshot, e.secrets, a) {
+		line := t.Provider + " " + t.Endpoint
+		if t.Dial != "" && t.Dial != t.Endpoint {
+			line += " at " + t.Dial
+		}
+		if t.Location != "" {
+			line += " " + t.Location
+		}
+		for _, part := range []struct{ word, value string }{{"as", t.Account}, {"with", t.Source}, {"for", clusterNames(t.Clusters)}} {
+			if part.value != "" {
+				line += " " + part.word + " " + part.value
+			}
+		}
+		if t.Refused != nil {
+			line += ": not possible: " + t.Refused.Message
+		}
+		fmt.Fprintln(s.stdout, escapeLine(line))
+		if t.Refused != nil && t.Refused.Hint != "" {
+			fmt.Fprintln(s.stdout, escapeLine("  "+t.Refused.Hint))
+		}
+		for _, w := range t.Warnings {
+			fmt.Fprintln(s.stdout, escapeLine("  warning: "+w))
+		}
+	}
+	e.secrets.Drop()
+	return nil
+}
+
+func clusterNames(ids []backup.ClusterID) string {
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = id.Namespace + "/" + id.Name
+	}
+	return strings.Join(names, ", ")
+}
+
+// incomplete describes the listings that do not hold everything: the first line
+// names the hosts that are needed.
+func incomplete(inv infra.Inventory) error {
+	var hosts, hints []string
+	for _, l := range inv.Listings {
+		if l.State == infra.Complete || l.NodeState != "" {
+			continue
+		}
+		host := l.Endpoint
+		if l.Fault != nil {
+			host += " (" + l.Fault.Reason + ": " + l.Fault.Message + ")"
+			if l.Fault.Hint != "" {
+				hints = append(hints, l.Fault.Hint)
+			}
+		}
+		hosts = append(hosts, host)
+	}
+	if len(hosts) == 0 {
+		return nil
+	}
+	return &errIncomplete{message: "incomplete: could not list all of " + strings.Join(hosts, "; "), hint: strings.Join(hints, "; ")}
+}
+
+func readInventory(path string) (infra.Inventory, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return infra.Inventory{}, fmt.Errorf("reading the inventory: %w", err)
+	}
+	defer f.Close()
+	inv, err := infra.ReadInventory(f)
+	if err != nil {
+		return infra.Inventory{}, fmt.Errorf("reading %s: %w", path, err)
+	}
+	return inv, nil
+}

@@ -1,0 +1,250 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"drift-detector/infra/lab"
+	"drift-detector/report"
+)
+
+const testdata = "../../testdata/"
+
+// world is a backup with the infrastructure that it drifted from, served on loopback.
+type world struct {
+	t       *testing.T
+	backups []string
+	vcenter *lab.VCenter
+	nodes   *lab.APIServers
+	dir     string
+	creds   string
+}
+
+// fleet is the backup of the lab before its drift, against the vCenter after it.
+func fleet(t *testing.T) *world {
+	return newWorld(t, testdata+"fleet-data.tar.gz", testdata+"vcenter-after.tar.gz", testdata+"nodes")
+}
+
+// restored is the backup that was really restored, against the vCenter right before.
+func restored(t *testing.T) *world {
+	return newWorld(t, testdata+"restore/restored-data.tar.gz", testdata+"restore/vcenter-before-restore.tar.gz", testdata+"restore/nodes")
+}
+
+func newWorld(t *testing.T, backup, vcenter, nodes string) *world {
+	t.Helper()
+	v, err := lab.StartVCenter(lab.VCenterOptions{Archive: vcenter})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(v.Close)
+	n, err := lab.StartAPIServers(backup, nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Close)
+	w := &world{t: t, backups: []string{backup}, vcenter: v, nodes: n, dir: t.TempDir()}
+	if _, err := labEC2(); err != nil {
+		t.Fatal(err)
+	}
+	if w.creds, err = v.WriteCredentials(w.dir); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// labEC2 serves AWS to all tests of the process: its SDK takes the endpoint and
+// the operator's credential from the environment, which tests that run in
+// parallel share.
+var labEC2 = sync.OnceValues(func() (*lab.EC2, error) {
+	e, err := lab.StartEC2(fleetEC2())
+	if err != nil {
+		return nil, err
+	}
+	for _, setting := range e.Environment() {
+		name, value, _ := strings.Cut(setting, "=")
+		os.Setenv(name, value)
+	}
+	return e, nil
+})
+
+// fleetEC2 is the account of cluster aws-prod. The backup holds no credential
+// for it: CAPA's controller has its own.
+func fleetEC2() lab.EC2Options {
+	return lab.EC2Options{Instances: testdata + "aws/describe-instances.json", Backup: testdata + "fleet-data.tar.gz"}
+}
+
+// serveEC2 serves AWS as o says, until the test ends.
+func serveEC2(t *testing.T, o lab.EC2Options) *lab.EC2 {
+	t.Helper()
+	e, err := lab.StartEC2(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	for _, setting := range e.Environment() {
+		name, value, _ := strings.Cut(setting, "=")
+		t.Setenv(name, value)
+	}
+	return e
+}
+
+// outcome is one run of the program.
+type outcome struct {
+	code           exitCode
+	stdout, stderr string
+	json           []byte
+	report         *report.Report
+}
+
+func (w *world) reach() []string {
+	args := []string{"--endpoint", w.vcenter.Reroute(), "--credentials", w.creds, "--aws-ambient"}
+	for _, r := range w.nodes.Reroutes() {
+		args = append(args, "--endpoint", r)
+	}
+	return args
+}
+
+func (w *world) sources() []string {
+	var args []string
+	for _, b := range w.backups {
+		args = append(args, "--backup", b)
+	}
+	return args
+}
+
+// detect runs `drift-detector detect` over the network of the lab.
+func (w *world) detect(extra ...string) outcome {
+	w.t.Helper()
+	return w.run(slices.Concat(w.sources(), w.reach(), extra)...)
+}
+
+// run runs `drift-detector detect` with a report file and reads it.
+func (w *world) run(args ...string) outcome {
+	w.t.Helper()
+	file := filepath.Join(w.dir, "report.json")
+	os.Remove(file)
+	o := runProgram(w.t, slices.Concat([]string{"detect", "-o", file}, args)...)
+	var err error
+	if o.json, err = os.ReadFile(file); err == nil {
+		if o.report, err = report.Read(bytes.NewReader(o.json)); err != nil {
+			w.t.Fatalf("reading the report back: %v", err)
+		}
+	}
+	return o
+}
+
+func runProgram(t *testing.T, args ...string) outcome {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code := run(context.Background(), append([]string{"drift-detector"}, args...), &streams{stdout: &stdout, stderr: &stderr, getenv: func(string) string { return "" }})
+	return outcome{code: code, stdout: stdout.String(), stderr: stderr.String()}
+}
+
+func (o outcome) demand(t *testing.T, code exitCode) {
+	t.Helper()
+	if o.code != code {
+		t.Fatalf("exit status %d, want %d\n%s\n%s", o.code, code, o.stderr, o.stdout)
+	}
+}
+
+func (o outcome) agreesWith(t *testing.T, want interface{ misses(*report.Report) []string }) {
+	t.Helper()
+	for _, miss := range want.misses(o.report) {
+		t.Error(miss)
+	}
+}
+
+// withoutTime is the report's JSON but for the moment at which it was made.
+func (o outcome) withoutTime(t *testing.T) string {
+	t.Helper()
+	var doc map[string]any
+	if err := json.Unmarshal(o.json, &doc); err != nil {
+		t.Fatal(err)
+	}
+	stamp, ok := doc["generatedAt"].(string)
+	if !ok {
+		t.Fatal("the report has no generatedAt")
+	}
+	return strings.Replace(string(o.json), stamp, "T", 1)
+}
+
+// Every entry of the lab's oracle holds, with Node lists and without them, live
+// and through a saved inventory, for every form in which the backup comes.
+func TestLabVerdicts(t *testing.T) {
+	want, wantAWS := readOracle(t, testdata+"verdicts.json"), readAWSOracle(t)
+	w := fleet(t)
+	for name, backup := range map[string]string{
+		"fleet":          testdata + "fleet-data.tar.gz",
+		"cluster-scoped": testdata + "fleet-cluster-scoped-data.tar.gz",
+		"bucket folder":  testdata + "bucket/mgmt-cluster-1/backups/mgmt-full",
+	} {
+		t.Run(name, func(t *testing.T) {
+			w.backups = []string{backup}
+			live := w.detect()
+			live.demand(t, exitOK)
+			live.agreesWith(t, want)
+			live.agreesWith(t, wantAWS)
+
+			skipped := w.detect("--skip-access-apiserver")
+			skipped.demand(t, exitOK)
+			skipped.agreesWith(t, want)
+			skipped.agreesWith(t, wantAWS)
+			for _, c := range skipped.report.Clusters {
+				if c.Nodes.State == "read" {
+					t.Errorf("the Nodes of %s were read all the same", c.Name)
+				}
+			}
+
+			saved := filepath.Join(w.dir, "inventory.json")
+			runProgram(t, slices.Concat([]string{"inventory", "-o", saved}, w.sources(), w.reach())...).demand(t, exitOK)
+			offline := w.run("--backup", backup, "--inventory", saved)
+			offline.demand(t, exitOK)
+			offline.agreesWith(t, want)
+			offline.agreesWith(t, wantAWS)
+			if a, b := live.withoutTime(t), offline.withoutTime(t); a != b {
+				t.Errorf("the report from a saved inventory differs from the live one: %s", firstDifference(a, b))
+			}
+		})
+	}
+}
+
+func TestTwoRunsWriteTheSameBytes(t *testing.T) {
+	w := fleet(t)
+	a, b := w.detect(), w.detect()
+	if x, y := a.withoutTime(t), b.withoutTime(t); x != y {
+		t.Errorf("two runs differ: %s", firstDifference(x, y))
+	}
+}
+
+func firstDifference(a, b string) string {
+	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for i := range min(len(x), len(y)) {
+		if x[i] != y[i] {
+			return x[i] + " / " + y[i]
+		}
+	}
+	return "one is longer"
+}
+
+// The verdicts before the restore that real controllers then carried out.
+func TestRestoredFleetVerdicts(t *testing.T) {
+	want := readOracle(t, testdata+"restore/outcomes.json")
+	w := restored(t)
+	for name, extra := range map[string][]string{"with Nodes": nil, "without Nodes": {"--skip-access-apiserver"}} {
+		t.Run(name, func(t *testing.T) {
+			o := w.detect(extra...)
+			o.demand(t, exitOK)
+			o.agreesWith(t, want)
+			if got := placementsOf(o.report).ghosts(); len(got) != len(want.Ghosts) {
+				t.Errorf("%d Ghosts, want %d: %v", len(got), len(want.Ghosts), got)
+			}
+		})
+	}
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/term"
+
+	"drift-detector/report"
+)
+
+// output is a file that appears whole or not at all, readable by its owner
+// only. It is created before anything is contacted, so that a path that can't
+// be written costs nothing.
+type output struct {
+	*bufio.Writer
+	path string   // where it belongs
+	file *os.File // the temporary file beside it, or what is written in place
+	temp bool
+}
+
+// createOutput prepares path for writing; "-" is stdout. It refuses to replace
+// one of the inputs. Something that exists and is no regular file, such as
+// /dev/null or a pipe, is written in place.
+func createOutput(path string, stdout io.Writer, inputs ...string) (*output, error) {
+	if path == "-" {
+		return &output{Writer: bufio.NewWriter(stdout)}, nil
+	}
+	if err := notAnInput(path, inputs); err != nil {
+		return nil, err
+	}
+	target := path
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return nil, fmt.Errorf("--output %s is a folder; name a file in it", path)
+	case err == nil && !info.Mode().IsRegular():
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return nil, fmt.Errorf("writing the output: %w", err)
+		}
+		return &output{Writer: bufio.NewWriter(f), path: path, file: f}, nil
+	case err == nil:
+		// Through a symbolic link the file is replaced, not the link.
+		if target, err = filepath.EvalSymlinks(path); err != nil {
+			return nil, fmt.Errorf("writing the output: %w", err)
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("writing the output: %w", err)
+	}
+	f, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".*.tmp") // mode 0600
+	if err != nil {
+		return nil, fmt.Errorf("writing the output %s: %w; nothing was contacted", path, err)
+	}
+	return &output{Writer: bufio.NewWriter(f), path: target, file: f, temp: true}, nil
+}
+
+func notAnInput(path string, inputs []string) error {
+	have, err := os.Stat(path)
+	if err != nil {
+		return nil
+	}
+	for _, in := range inputs {
+		if other, err := os.Stat(in); in != "" && err == nil && os.SameFile(have, other) {
+			return fmt.Errorf("--output %s is an input of this run; choose another file", path)
+		}
+	}
+	return nil
+}
+
+// commit puts the output in its place.
+func (o *output) commit() error {
+	if err := o.Flush(); err != nil {
+		return o.failed(err)
+	}
+	if o.file == nil {
+		return nil
+	}
+	if o.temp {
+		if err := o.file.Sync(); err != nil {
+			return o.failed(err)
+		}
+	}
+	if err := o.file.Close(); err != nil {
+		return o.failed(err)
+	}
+	if o.temp {
+		if err := os.Rename(o.file.Name(), o.path); err != nil {
+			return o.failed(err)
+		}
+	}
+	o.file = nil
+	return nil
+}
+
+func (o *output) failed(err error) error {
+	return fmt.Errorf("writing the output %s: %w; what was there is untouched", o.path, err)
+}
+
+// discard removes what commit has not put in its place.
+func (o *output) discard() {
+	if o.file == nil {
+		return
+	}
+	o.file.Close()
+	if o.temp {
+		os.Remove(o.file.Name())
+	}
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// textOptions fit the text to where it goes: colour and width only on a terminal.
+func textOptions(s *streams) report.TextOptions {
+	o := report.TextOptions{Width: 80, All: s.debug}
+	if !isTerminal(s.stdout) {
+		return o
+	}
+	// NO_COLOR: https://no-color.org, any value that is not empty.
+	o.Color = s.getenv("NO_COLOR") == "" && s.getenv("TERM") != "dumb"
+	if width, _, err := term.GetSize(int(s.stdout.(*os.File).Fd())); err == nil && width > 0 {
+		o.Width = width
+	}
+	return o
+}
+
+func escapeLine(s string) string { return report.Escape(s) }

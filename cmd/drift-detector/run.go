@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"drift-detector/backup"
+	"drift-detector/report"
+)
+
+// exitCode is the status of the process. The codes are part of the command
+// line's contract and are listed in every command's help.
+type exitCode int
+
+const (
+	exitOK          exitCode = 0
+	exitFailOn      exitCode = 1
+	exitUsage       exitCode = 2
+	exitIncomplete  exitCode = 3
+	exitInterrupted exitCode = 130
+)
+
+const exitStatusHelp = `
+
+EXIT STATUS:
+   0    what was asked for is written and complete, whatever it found
+   2    wrong usage or unusable input; nothing was written
+   3    written, but incomplete: a place could not be listed or proven
+   130  interrupted; nothing was written`
+
+// errIncomplete is returned when output was written that does not hold
+// everything. It maps to exitIncomplete.
+type errIncomplete struct{ message, hint string }
+
+func (e *errIncomplete) Error() string { return e.message }
+
+// errFailOn is returned when output was written and holds what --fail-on names.
+// It maps to exitFailOn.
+type errFailOn struct{ message string }
+
+func (e *errFailOn) Error() string { return e.message }
+
+// usageError is a mistake in the command line.
+type usageError struct{ message, command string }
+
+func (e *usageError) Error() string { return e.message }
+
+// streams is the process as commands see it, so that tests can replace it.
+//
+// Rules of the user interface: stdout is the result and nothing else; stderr is
+// everything else, one line each, beginning with "drift-detector:"; a hint has a
+// line of its own; foreign text passes report.Escape.
+type streams struct {
+	stdout, stderr io.Writer
+	getenv         func(string) string
+	debug          bool
+}
+
+func process() *streams {
+	return &streams{stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv}
+}
+
+func (s *streams) say(kind, format string, args ...any) {
+	fmt.Fprintf(s.stderr, "drift-detector: %s%s\n", kind, report.Escape(fmt.Sprintf(format, args...)))
+}
+
+func (s *streams) info(format string, args ...any) { s.say("", format, args...) }
+func (s *streams) warn(format string, args ...any) { s.say("warning: ", format, args...) }
+func (s *streams) hint(format string, args ...any) { s.say("hint: ", format, args...) }
+
+func (s *streams) debugf(format string, args ...any) {
+	if s.debug {
+		s.say("debug: ", format, args...)
+	}
+}
+
+// run is the whole program: it parses args, runs the command and maps its error
+// to the exit status, in this one place.
+func run(ctx context.Context, args []string, s *streams) exitCode {
+	err := newApp(s).RunContext(ctx, args)
+	var failOn *errFailOn
+	var incomplete *errIncomplete
+	var usage *usageError
+	var input *backup.InputError
+	switch {
+	case err == nil:
+		return exitOK
+	case ctx.Err() != nil:
+		s.say("error: ", "interrupted; nothing was written")
+		return exitInterrupted
+	case errors.As(err, &failOn):
+		s.say("error: ", "%s", failOn.message)
+		return exitFailOn
+	case errors.As(err, &incomplete):
+		s.say("error: ", "%s", incomplete.message)
+		if incomplete.hint != "" {
+			s.hint("%s", incomplete.hint)
+		}
+		return exitIncomplete
+	case errors.As(err, &usage):
+		s.say("error: ", "%s", usage.message)
+		s.hint("%s", strings.TrimSpace("see 'drift-detector "+usage.command)+" --help'")
+		return exitUsage
+	case errors.As(err, &input):
+		s.say("error: ", "%s", err)
+		return exitUsage
+	default:
+		s.say("error: ", "%s", err)
+		return exitUsage
+	}
+}
+
+func newApp(s *streams) *cli.App {
+	cli.VersionPrinter = func(c *cli.Context) {
+		fmt.Fprintf(c.App.Writer, "drift-detector %s (commit %s)\n", version, commit)
+	}
+	app := &cli.App{
+		Name:            "drift-detector",
+		Usage:           "says what a restore of a Cluster API management cluster will find",
+		Version:         version,
+		HideHelpCommand: true,
+		// Paths and endpoints may hold commas.
+		DisableSliceFlagSeparator: true,
+		EnableBashCompletion:      true,
+		Writer:                    s.stdout,
+		ErrWriter:                 s.stderr,
+		ExitErrHandler:            func(*cli.Context, error) {},
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "debug", Aliases: []string{"D"}, Usage: "print what is done to stderr and list every machine; never prints a secret"},
+		},
+		Before: func(c *cli.Context) error {
+			s.debug = c.Bool("debug")
+			return nil
+		},
+		Commands: []*cli.Command{
+			detectCommand(s),
+			checkCommand(s),
+			inventoryCommand(s),
+			planCommand(s),
+			permissionsCommand(s),
+			schemaCommand(s),
+			completionCommand(s),
+		},
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return &usageError{message: fmt.Sprintf("unknown command %q", c.Args().First())}
+			}
+			return cli.ShowAppHelp(c)
+		},
+		OnUsageError: func(c *cli.Context, err error, _ bool) error {
+			return &usageError{message: err.Error()}
+		},
+	}
+	for _, c := range app.Commands {
+		c.OnUsageError = func(c *cli.Context, err error, _ bool) error {
+			return &usageError{message: err.Error(), command: c.Command.Name}
+		}
+	}
+	return app
+}
+
+// noArguments refuses what is left after the flags: a forgotten flag name must
+// not be ignored in silence.
+func noArguments(c *cli.Context) error {
+	if c.Args().Present() {
+		return &usageError{message: fmt.Sprintf("unexpected argument %q", c.Args().First()), command: c.Command.Name}
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"drift-detector/backup"
+	"drift-detector/backup/backuptest"
+	"drift-detector/detector"
+	"drift-detector/infra"
+	"drift-detector/report"
+)
+
+// tinyMachine is what the tiny provider reads of its own kind.
+type tinyMachine struct{ Serial string }
+
+var tinyMachines = backup.NewKind("tinymachines.infrastructure.cluster.x-k8s.io",
+	backup.Text(func(m *tinyMachine) *string { return &m.Serial }, "spec.serial"))
+
+// tiny is a provider of boxes that carry a serial number. It is all that a third
+// provider needs: this test touches no other file.
+type tiny struct{ boxes map[string]string } // name by serial
+
+const tinyPlace = "tiny/rack-1"
+
+func serial(s string) infra.Key { return infra.Key{Kind: "serial", Value: s} }
+
+func (p tiny) Spec() infra.Spec {
+	return infra.Spec{
+		Name:  "tiny",
+		Kinds: []infra.GroupKind{{Group: "infrastructure.cluster.x-k8s.io", Kind: "TinyMachine"}},
+		Want:  backup.Want{Kinds: []backup.AnyKind{tinyMachines}},
+		Keys: func(id string) []infra.Key {
+			if s, ok := strings.CutPrefix(id, "tiny://"); ok {
+				return []infra.Key{serial(s)}
+			}
+			return nil
+		},
+	}
+}
+
+func (p tiny) Targets(*backup.Snapshot, *backup.Secrets, infra.Access) []infra.Target {
+	return []infra.Target{{IDs: []string{tinyPlace}, Provider: "tiny", Endpoint: "rack-1.example:443"}}
+}
+
+func (p tiny) Claims(s *backup.Snapshot) infra.Claims {
+	c := infra.Claims{Providers: map[backup.ClusterID]string{}}
+	bySerial := map[string]string{}
+	for m := range tinyMachines.In(s).All() {
+		bySerial[m.Name] = m.Data.Serial
+	}
+	for i := range s.Machines {
+		m := &s.Machines[i]
+		if m.Infrastructure.Kind != "TinyMachine" {
+			continue
+		}
+		key := serial(bySerial[m.Infrastructure.Name])
+		c.Providers[m.Cluster] = "tiny"
+		c.Machines = append(c.Machines, infra.Claim{
+			Machine: i, Provider: "tiny", Home: infra.Home{Target: tinyPlace}, Strong: key, Source: "TinyMachine.spec.serial",
+		})
+		c.Proofs = append(c.Proofs, infra.Proof{Cluster: m.Cluster, Target: tinyPlace, Any: []infra.Key{{Kind: "rack", Value: "1"}}})
+		c.Ties = append(c.Ties, infra.Tie{
+			Cluster: m.Cluster, Grade: infra.Strong, Key: infra.Key{Kind: "sticker", Value: m.Cluster.Name},
+			Owner: infra.OwnerID{Cluster: m.Cluster, Kind: "MachineSet", Name: m.Set}, Detail: "its sticker names the cluster",
+		})
+	}
+	return c
+}
+
+func (p tiny) List(context.Context, infra.Target) infra.Listing {
+	l := infra.Listing{State: infra.Complete, Landmarks: []infra.Key{{Kind: "rack", Value: "1"}}}
+	for s, name := range p.boxes {
+		l.Instances = append(l.Instances, infra.Instance{
+			Identity: "rack-1/" + s, ID: s, Name: name, Keys: []infra.Key{serial(s), {Kind: "sticker", Value: "edge"}},
+		})
+	}
+	return l
+}
+
+func TestAThirdProviderNeedsNothingButItself(t *testing.T) {
+	object := func(kind, name string, spec, more map[string]any) map[string]any {
+		group := "cluster.x-k8s.io/v1beta2"
+		if kind == "TinyMachine" {
+			group = "infrastructure.cluster.x-k8s.io/v1"
+		}
+		o := map[string]any{
+			"apiVersion": group, "kind": kind, "spec": spec,
+			"metadata": map[string]any{"namespace": "shop", "name": name, "labels": map[string]any{
+				"cluster.x-k8s.io/cluster-name": "edge", "cluster.x-k8s.io/set-name": "edge-md",
+			}},
+		}
+		maps.Copy(o, more)
+		return o
+	}
+	tarball := backuptest.New().
+		Add("clusters.cluster.x-k8s.io", object("Cluster", "edge", map[string]any{}, nil)).
+		Add("machinesets.cluster.x-k8s.io", object("MachineSet", "edge-md", map[string]any{"clusterName": "edge", "replicas": 2}, map[string]any{"status": map[string]any{"replicas": 2}}))
+	for name, sn := range map[string]string{"edge-md-a": "1001", "edge-md-b": "1002"} {
+		tarball.
+			Add("machines.cluster.x-k8s.io", object("Machine", name, map[string]any{
+				"clusterName": "edge", "infrastructureRef": map[string]any{"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "TinyMachine", "name": name},
+			}, nil)).
+			Add("tinymachines.infrastructure.cluster.x-k8s.io", object("TinyMachine", name, map[string]any{"serial": sn}, nil))
+	}
+
+	registry := infra.NewRegistry(tiny{boxes: map[string]string{"1001": "box-a", "1003": "box-c"}})
+	snapshot, secrets, err := backup.Load(t.Context(), []backup.Source{backuptest.Source("tiny.tar.gz", tarball.Bytes())}, registry.Want())
+	if err != nil {
+		t.Fatal(err)
+	}
+	claims := registry.Claims(snapshot)
+	inventory := registry.Collect(t.Context(), registry.Targets(snapshot, secrets, infra.Access{}), nil)
+	result := detector.Detect(snapshot, claims, inventory, detector.Options{Now: time.Now()})
+	r := report.New(report.Parts{Result: result, Snapshot: snapshot, Inventory: inventory})
+
+	got := map[string]string{}
+	for _, c := range r.Clusters {
+		for _, m := range machinesOf(c) {
+			got[m.Name] = m.Status
+		}
+	}
+	want := map[string]string{"edge-md-a": "Healthy", "edge-md-b": "Stale", "box-c": "Ghost"}
+	if !maps.Equal(got, want) || !r.Summary.Complete {
+		t.Errorf("verdicts %v (complete %v), want %v", got, r.Summary.Complete, want)
+	}
+}
