@@ -1,0 +1,113 @@
+// Command release cross-compiles drift-detector and packs one archive per
+// platform, with LICENSE and README.md, and SHA256SUMS over them. The same
+// commit and Go version give the same bytes: times are the commit's, owners
+// are 0, the order is fixed, and the build flags keep paths out.
+//
+//	go run ./.ci/release -out dist -version v1 -time 1700000000 -targets "linux/amd64 windows/amd64" -- BUILD-FLAGS PACKAGE
+//
+// It is run from the root of the repository, by make release.
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+func main() {
+	out := flag.String("out", "dist", "folder for the archives")
+	version := flag.String("version", "dev", "version in the archives' names")
+	seconds := flag.Int64("time", 0, "time of every file, in seconds since 1970")
+	targets := flag.String("targets", "", "GOOS/GOARCH pairs, separated by blanks")
+	flag.Parse()
+	err := release(*out, *version, time.Unix(*seconds, 0).UTC(), strings.Fields(*targets), flag.Args())
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "release: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+// release builds all targets into out. What lay in out before is replaced when
+// it bears the same name, and is never part of SHA256SUMS.
+func release(out, version string, when time.Time, targets, build []string) error {
+	if len(targets) == 0 || len(build) == 0 {
+		return fmt.Errorf("no targets, or nothing to build")
+	}
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	var sums []string
+	for _, target := range targets {
+		goos, goarch, ok := strings.Cut(target, "/")
+		if !ok {
+			return fmt.Errorf("target %q is not GOOS/GOARCH", target)
+		}
+		name := fmt.Sprintf("drift-detector-%s-%s-%s", version, goos, goarch)
+		content, file, err := archive(name, goos, goarch, when, build)
+		if err != nil {
+			return fmt.Errorf("building %s: %w", target, err)
+		}
+		if err := os.WriteFile(filepath.Join(out, file), content, 0o644); err != nil {
+			return err
+		}
+		sums = append(sums, fmt.Sprintf("%x  %s\n", sha256.Sum256(content), file))
+		fmt.Printf("%s %.1f MB\n", filepath.Join(out, file), float64(len(content))/1e6)
+	}
+	slices.SortFunc(sums, func(a, b string) int { return strings.Compare(a[64:], b[64:]) })
+	return os.WriteFile(filepath.Join(out, "SHA256SUMS"), []byte(strings.Join(sums, "")), 0o644)
+}
+
+// archive builds one platform and returns its archive and the archive's name.
+func archive(name, goos, goarch string, when time.Time, build []string) ([]byte, string, error) {
+	binary := "drift-detector"
+	if goos == "windows" {
+		binary += ".exe"
+	}
+	program, err := compile(binary, goos, goarch, build)
+	if err != nil {
+		return nil, "", err
+	}
+	files := []file{{name: name + "/" + binary, content: program, mode: 0o755}}
+	for _, doc := range []string{"LICENSE", "README.md"} {
+		text, err := os.ReadFile(doc)
+		if err != nil {
+			return nil, "", err
+		}
+		files = append(files, file{name: name + "/" + doc, content: text, mode: 0o644})
+	}
+	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.name, b.name) })
+	if goos == "windows" {
+		content, err := zipped(files, when)
+		return content, name + ".zip", err
+	}
+	content, err := tarred(files, when)
+	return content, name + ".tar.gz", err
+}
+
+// compile returns the bytes of the program for one platform.
+func compile(binary, goos, goarch string, build []string) ([]byte, error) {
+	dir, err := os.MkdirTemp("", "drift-detector-release-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	program := filepath.Join(dir, binary)
+	var said bytes.Buffer
+	cmd := exec.Command("go", append([]string{"build", "-o", program}, build...)...)
+	cmd.Stdout, cmd.Stderr = &said, &said
+	// The level of the instruction set and flags of the user's shell would
+	// otherwise get into the binary.
+	cmd.Env = append(os.Environ(),
+		"CGO_ENABLED=0", "GOOS="+goos, "GOARCH="+goarch, "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOEXPERIMENT=")
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("go build: %w\n%s", err, said.Bytes())
+	}
+	return os.ReadFile(program)
+}
