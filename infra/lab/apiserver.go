@@ -152,6 +152,8 @@ func (a *APIServers) handler(cluster string, items []json.RawMessage, fault Faul
 			case <-r.Context().Done():
 			case <-a.done:
 			}
+			// Returning would answer 200, which a client that is just closing may still read.
+			panic(http.ErrAbortHandler)
 		case Forbidden:
 			status(w, http.StatusForbidden, "Forbidden", "nodes is forbidden")
 		default:
