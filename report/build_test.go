@@ -46,18 +46,18 @@ func TestCountsAddUp(t *testing.T) {
 	for i := range r.Clusters {
 		c := &r.Clusters[i]
 		var sum MachineCounts
-		for _, s := range c.sets() {
+		for _, s := range c.Sets() {
 			var n MachineCounts
-			for _, m := range s.machines {
+			for _, m := range s.Machines {
 				n.count(m.Status)
 			}
-			if n != s.counts {
-				t.Errorf("%s %s: counts %+v, listed %+v", c.title(), s.title, s.counts, n)
+			if n != s.Counts {
+				t.Errorf("%s %s: counts %+v, listed %+v", c.Title(), s.Title, s.Counts, n)
 			}
 			sum.add(n)
 		}
 		if sum != c.Counts || sum.Total != sum.Healthy+sum.Stale+sum.Ghost+sum.Unknown {
-			t.Errorf("%s: counts %+v, sum %+v", c.title(), c.Counts, sum)
+			t.Errorf("%s: counts %+v, sum %+v", c.Title(), c.Counts, sum)
 		}
 	}
 }
@@ -71,14 +71,14 @@ func TestIgnoreHealthyShortensListsAndNothingElse(t *testing.T) {
 		t.Errorf("summary %+v, without the option %+v", short.Summary, all.Summary)
 	}
 	for i := range all.Clusters {
-		a, s := all.Clusters[i].sets(), short.Clusters[i].sets()
+		a, s := all.Clusters[i].Sets(), short.Clusters[i].Sets()
 		if all.Clusters[i].Counts != short.Clusters[i].Counts || len(a) != len(s) {
-			t.Fatalf("%s: counts or groups differ", all.Clusters[i].title())
+			t.Fatalf("%s: counts or groups differ", all.Clusters[i].Title())
 		}
 		for j := range a {
-			want := slices.DeleteFunc(slices.Clone(a[j].machines), func(m Machine) bool { return m.Status == Healthy && len(m.Warnings) == 0 })
-			if a[j].counts != s[j].counts || len(s[j].machines) != len(want) || s[j].machines == nil {
-				t.Errorf("%s: counts %+v and %d machines, want %+v and %d", a[j].title, s[j].counts, len(s[j].machines), a[j].counts, len(want))
+			want := slices.DeleteFunc(slices.Clone(a[j].Machines), func(m Machine) bool { return m.Status == Healthy && len(m.Warnings) == 0 })
+			if a[j].Counts != s[j].Counts || len(s[j].Machines) != len(want) || s[j].Machines == nil {
+				t.Errorf("%s: counts %+v and %d machines, want %+v and %d", a[j].Title, s[j].Counts, len(s[j].Machines), a[j].Counts, len(want))
 			}
 		}
 	}

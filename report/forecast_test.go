@@ -54,8 +54,8 @@ func TestForecastStandsBesideWhatItIsOf(t *testing.T) {
 		p.Options.IgnoreHealthy = ignore
 		r := New(p)
 		for _, c := range r.Clusters {
-			for _, s := range c.sets() {
-				for _, m := range s.machines {
+			for _, s := range c.Sets() {
+				for _, m := range s.Machines {
 					if m.Forecast == nil || m.Forecast.Message != "of "+m.Name || m.Forecast.Outcome != "Stuck" {
 						t.Errorf("%s has the forecast %+v", m.Name, m.Forecast)
 					}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -31,9 +32,13 @@ func JSON(w io.Writer, r *Report) error { return document(w, reflect.ValueOf(r).
 func document(w io.Writer, v reflect.Value) error {
 	j := jsonWriter{Writer: bufio.NewWriter(w)}
 	for i := range v.NumField() {
-		name := v.Type().Field(i).Tag.Get("json")
+		f := v.Field(i)
+		name, option, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+		if option == "omitempty" && f.Len() == 0 {
+			continue
+		}
 		j.text(separator(i, "{", "  ") + `"` + name + `": `)
-		if f := v.Field(i); f.Kind() == reflect.Slice && f.Len() > 0 {
+		if f.Kind() == reflect.Slice && f.Len() > 0 {
 			j.list(f)
 		} else {
 			j.value(f.Interface(), "  ")

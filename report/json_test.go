@@ -54,7 +54,12 @@ func random(g *rand.Rand, v reflect.Value) {
 		}
 	case reflect.Map:
 		key := strings.ToValidUTF8(randomText(g), "\ufffd")
-		v.Set(reflect.ValueOf(map[string]int{key: g.IntN(9), "template": g.IntN(9)}))
+		v.Set(reflect.MakeMap(v.Type()))
+		for _, k := range []string{key, "template"} {
+			value := reflect.New(v.Type().Elem()).Elem()
+			random(g, value)
+			v.SetMapIndex(reflect.ValueOf(k), value)
+		}
 	case reflect.String:
 		v.SetString(randomText(g))
 	case reflect.Bool:

@@ -3,7 +3,10 @@
 // its own.
 package report
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // SchemaVersion is the version of the document. Within one version fields are
 // only ever added.
@@ -39,6 +42,9 @@ type Report struct {
 	Scopes        []Scope        `json:"scopes"`
 	Checks        []Check        `json:"checks"`
 	Errors        []Error        `json:"errors"`
+	// IgnoreRules are the rules that set findings aside, in the order in which
+	// they were read; absent when none were given.
+	IgnoreRules []IgnoreRule `json:"ignoreRules,omitempty"`
 }
 
 // Tool says what made the report.
@@ -54,6 +60,31 @@ type Options struct {
 	// the lists, never out of the counts.
 	IgnoreHealthy bool `json:"ignoreHealthy"`
 	SkipNodes     bool `json:"skipNodes"` // workload API servers were left alone
+	// Filter says which clusters the report is of; absent when of all.
+	Filter *Filter `json:"filter,omitempty"`
+}
+
+// Filter is the clusters that were asked for: those that each of the given parts
+// fits.
+type Filter struct {
+	Clusters   []string `json:"clusters,omitempty"` // names, or namespace/name
+	Namespaces []string `json:"namespaces,omitempty"`
+	Selector   string   `json:"selector,omitempty"` // of labels of the Cluster
+}
+
+// String says it in the words of the command line.
+func (f *Filter) String() string {
+	var parts []string
+	for _, c := range f.Clusters {
+		parts = append(parts, "--cluster "+c)
+	}
+	for _, n := range f.Namespaces {
+		parts = append(parts, "--namespace "+n)
+	}
+	if f.Selector != "" {
+		parts = append(parts, "--selector "+f.Selector)
+	}
+	return strings.Join(parts, " ")
 }
 
 // Backup is one tarball that was read.
@@ -78,18 +109,23 @@ type Missing struct {
 
 // Summary is the answer: counts and the worst status.
 type Summary struct {
-	Status        string          `json:"status"`
-	Complete      bool            `json:"complete"`
-	Clusters      ClusterCounts   `json:"clusters"`
-	Machines      MachineCounts   `json:"machines"`
-	InfraMachines int             `json:"infraMachines"`
-	Excluded      map[string]int  `json:"excluded"`
-	OutOfScope    int             `json:"outOfScope"`
-	Resources     ResourceCounts  `json:"resources"`
-	ForeignTags   map[string]int  `json:"foreignTags,omitempty"`
-	Ignored       int             `json:"ignored"`
-	Errors        int             `json:"errors"`
-	Forecast      *EstateForecast `json:"forecast,omitempty"`
+	Status        string         `json:"status"`
+	Complete      bool           `json:"complete"`
+	Clusters      ClusterCounts  `json:"clusters"`
+	Machines      MachineCounts  `json:"machines"`
+	InfraMachines int            `json:"infraMachines"`
+	Excluded      map[string]int `json:"excluded"`
+	OutOfScope    int            `json:"outOfScope"`
+	Resources     ResourceCounts `json:"resources"`
+	ForeignTags   map[string]int `json:"foreignTags,omitempty"`
+	// Ignored is how many findings rules set aside: machines and infraMachines.
+	// They stay in all counts above; statuses leave them out.
+	Ignored              int             `json:"ignored"`
+	IgnoredMachines      *MachineCounts  `json:"ignoredMachines,omitempty"` // by status; absent without rules
+	IgnoredInfraMachines int             `json:"ignoredInfraMachines,omitempty"`
+	StatusWithoutRules   string          `json:"statusWithoutRules,omitempty"`
+	Errors               int             `json:"errors"`
+	Forecast             *EstateForecast `json:"forecast,omitempty"`
 }
 
 // ClusterCounts counts clusters by status. The management cluster itself is not
@@ -222,6 +258,7 @@ type Machine struct {
 	Others     []Instance       `json:"otherInstances,omitempty"`
 	Evidence   []Evidence       `json:"evidence"`
 	Warnings   []Warning        `json:"warnings,omitempty"`
+	Ignored    *Ignored         `json:"ignored,omitempty"`
 	Forecast   *MachineForecast `json:"forecast,omitempty"`
 	// Remediation is what to do about it, in a safe order.
 	Remediation []Step `json:"remediation,omitempty"`
@@ -251,6 +288,8 @@ type Instance struct {
 	State     string     `json:"state"`
 	Created   *time.Time `json:"created,omitempty"`
 	Addresses []string   `json:"addresses,omitempty"`
+	// Tags are those of the infrastructure (AWS); vSphere's are not read.
+	Tags map[string]string `json:"tags,omitempty"`
 }
 
 // InfraMachine is an instance that no object of the backup accounts for and
@@ -265,8 +304,32 @@ type InfraMachine struct {
 	Reason         string     `json:"reason"`
 	Message        string     `json:"message,omitempty"`
 	Evidence       []Evidence `json:"evidence"`
+	Ignored        *Ignored   `json:"ignored,omitempty"`
 	Remediation    []Step     `json:"remediation,omitempty"`
 }
+
+// Ignored says which rule sets a finding aside.
+type Ignored struct {
+	Rule   int    `json:"rule"`   // index in Report.IgnoreRules
+	Reason string `json:"reason"` // the rule's
+}
+
+// IgnoreRule is one rule of an ignore file.
+type IgnoreRule struct {
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Reason  string `json:"reason,omitempty"`  // required of a rule that ignores
+	Expires string `json:"expires,omitempty"` // the last day on which it holds, YYYY-MM-DD, UTC
+	Include bool   `json:"include,omitempty"` // takes back what rules before it set aside
+	State   string `json:"state"`             // active, expired
+	Matched int    `json:"matched"`           // findings that its selector fits, whichever rule won
+}
+
+// States of a rule.
+const (
+	RuleActive  = "active"
+	RuleExpired = "expired" // it sets nothing aside any more
+)
 
 // Scope is one place that was listed.
 type Scope struct {

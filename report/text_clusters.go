@@ -5,23 +5,25 @@ import (
 	"unicode/utf8"
 )
 
-// set is a control plane or a group of workers, in the one form that text needs.
-type set struct {
-	title    string // "KubeadmControlPlane alpha-prod"
-	reason   string
-	desired  *int64
-	pool     *Pool
-	counts   MachineCounts
-	machines []Machine
+// Set is a control plane or a group of workers, in the one form that readers
+// of a whole cluster need.
+type Set struct {
+	Title    string // "KubeadmControlPlane alpha-prod"
+	Status   string
+	Reason   string
+	Desired  *int64
+	Pool     *Pool
+	Counts   MachineCounts
+	Machines []Machine // not more than Counts when Options.IgnoreHealthy is set
 }
 
-// sets are the control plane, then the groups of workers.
-func (c *Cluster) sets() []set {
+// Sets are the control plane, then the groups of workers.
+func (c *Cluster) Sets() []Set {
 	cp := &c.ControlPlane
-	out := []set{{setTitle(cp.Kind, cp.Name, "control plane"), cp.Reason, cp.Desired, nil, cp.Counts, cp.Machines}}
+	out := []Set{{setTitle(cp.Kind, cp.Name, "control plane"), cp.Status, cp.Reason, cp.Desired, nil, cp.Counts, cp.Machines}}
 	for i := range c.Workers.Groups {
 		g := &c.Workers.Groups[i]
-		out = append(out, set{setTitle(g.Kind, g.Name, "workers of no known group"), g.Reason, g.Desired, g.Pool, g.Counts, g.Machines})
+		out = append(out, Set{setTitle(g.Kind, g.Name, "workers of no known group"), g.Status, g.Reason, g.Desired, g.Pool, g.Counts, g.Machines})
 	}
 	return out
 }
@@ -50,9 +52,9 @@ func (m *Machine) unsupported() bool {
 // unsupported counts such machines of the cluster.
 func (c *Cluster) unsupported() int {
 	n := 0
-	for _, s := range c.sets() {
-		for i := range s.machines {
-			n += one(s.machines[i].unsupported())
+	for _, s := range c.Sets() {
+		for i := range s.Machines {
+			n += one(s.Machines[i].unsupported())
 		}
 	}
 	return n
@@ -60,15 +62,16 @@ func (c *Cluster) unsupported() int {
 
 func (c *Cluster) warnings() int {
 	n := 0
-	for _, s := range c.sets() {
-		for i := range s.machines {
-			n += len(s.machines[i].Warnings)
+	for _, s := range c.Sets() {
+		for i := range s.Machines {
+			n += len(s.Machines[i].Warnings)
 		}
 	}
 	return n
 }
 
-func (c *Cluster) title() string { return c.Namespace + "/" + c.Name }
+// Title is namespace/name.
+func (c *Cluster) Title() string { return c.Namespace + "/" + c.Name }
 
 func (p *printer) clusters(r *Report) {
 	if len(r.Clusters) == 0 {
@@ -77,12 +80,12 @@ func (p *printer) clusters(r *Report) {
 	p.title("CLUSTERS")
 	width := 0
 	for i := range r.Clusters {
-		width = max(width, utf8.RuneCountInString(quoted(r.Clusters[i].title())))
+		width = max(width, utf8.RuneCountInString(quoted(r.Clusters[i].Title())))
 	}
 	for i := range r.Clusters {
 		c := &r.Clusters[i]
 		l := lookOf(c.Status)
-		row := lead(l.style, l.mark, 0).column(bold, quoted(c.title()), min(width, 36)).field(l.style, c.Status)
+		row := lead(l.style, l.mark, 0).column(bold, quoted(c.Title()), min(width, 36)).field(l.style, c.Status)
 		for _, note := range c.notes(r) {
 			row = row.prose(plain, note)
 		}

@@ -49,23 +49,23 @@ func (m *Machine) rank() int {
 	}
 }
 
-func (s *set) rank() int {
+func (s *Set) rank() int {
 	best := nothing
 	switch {
-	case s.reason != "":
+	case s.Reason != "":
 		best = lookOf(Unknown).rank
 	case s.said():
 		best = lookOf(Healthy).rank
 	}
-	for i := range s.machines {
-		best = min(best, s.machines[i].rank())
+	for i := range s.Machines {
+		best = min(best, s.Machines[i].rank())
 	}
 	return best
 }
 
 func (c *Cluster) rank() int {
 	best := nothing
-	for _, s := range c.sets() {
+	for _, s := range c.Sets() {
 		best = min(best, s.rank())
 	}
 	if n := c.unsupported(); n > 0 && n < c.Counts.Total {
@@ -84,13 +84,13 @@ func (m *Machine) blind() bool {
 }
 
 func (p *printer) cluster(c *Cluster, all bool) {
-	p.print(0, 4, lead(bold, quoted(c.title()), 0))
+	p.print(0, 4, lead(bold, quoted(c.Title()), 0))
 	blind, why := c.blind()
 	fold := !all && blind > foldAbove
 	// own says that a machine has a line of its own.
 	own := func(m *Machine) bool { return all || m.rank() < nothing && !(fold && m.blind()) }
-	sets := c.sets()
-	slices.SortStableFunc(sets, func(a, b set) int { return cmp.Compare(a.rank(), b.rank()) })
+	sets := c.Sets()
+	slices.SortStableFunc(sets, func(a, b Set) int { return cmp.Compare(a.rank(), b.rank()) })
 	for i := range sets {
 		p.set(&sets[i], own)
 	}
@@ -110,9 +110,9 @@ func (p *printer) cluster(c *Cluster, all bool) {
 // blind counts the blind machines of the cluster, with the reason that all of
 // them have, or what can be said of all.
 func (c *Cluster) blind() (n int, why string) {
-	for _, s := range c.sets() {
-		for i := range s.machines {
-			m := &s.machines[i]
+	for _, s := range c.Sets() {
+		for i := range s.Machines {
+			m := &s.Machines[i]
 			if !m.blind() {
 				continue
 			}
@@ -129,10 +129,10 @@ func (c *Cluster) blind() (n int, why string) {
 // unlisted counts the healthy machines that have no line of their own, also
 // those that the report leaves out.
 func (c *Cluster) unlisted(own func(*Machine) bool) (controlPlane, workers int) {
-	for i, s := range c.sets() {
-		n := s.counts.Healthy
-		for j := range s.machines {
-			m := &s.machines[j]
+	for i, s := range c.Sets() {
+		n := s.Counts.Healthy
+		for j := range s.Machines {
+			m := &s.Machines[j]
 			n -= one(m.Status == Healthy && own(m))
 		}
 		if i == 0 {
@@ -158,23 +158,23 @@ func (p *printer) status(indent int, status, text string) {
 
 // set prints a set with the machines that have a line of their own, or nothing
 // when there is nothing to say.
-func (p *printer) set(s *set, own func(*Machine) bool) {
-	ms := make([]*Machine, 0, len(s.machines))
-	for i := range s.machines {
-		if m := &s.machines[i]; own(m) {
+func (p *printer) set(s *Set, own func(*Machine) bool) {
+	ms := make([]*Machine, 0, len(s.Machines))
+	for i := range s.Machines {
+		if m := &s.Machines[i]; own(m) {
 			ms = append(ms, m)
 		}
 	}
 	if len(ms) == 0 && !s.said() {
 		return
 	}
-	head := line{}.prose(bold, s.title)
-	if s.reason != "" {
-		head = head.field(yellow, s.reason)
+	head := line{}.prose(bold, s.Title)
+	if s.Reason != "" {
+		head = head.field(yellow, s.Reason)
 	}
 	head = head.prose(dim, s.brief())
-	if s.pool != nil {
-		head = head.prose(plain, s.pool.Message)
+	if s.Pool != nil {
+		head = head.prose(plain, s.Pool.Message)
 	}
 	p.print(2, 4, head)
 	slices.SortStableFunc(ms, func(a, b *Machine) int { return cmp.Compare(a.rank(), b.rank()) })

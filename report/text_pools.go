@@ -25,20 +25,20 @@ func (c *Cluster) poolNote() string {
 
 // brief says what a set holds: its machines, the members of its pool, and how
 // many there should be.
-func (s *set) brief() string {
+func (s *Set) brief() string {
 	members := ""
-	if s.pool != nil {
-		members = plural(len(s.pool.Now), "member")
+	if s.Pool != nil {
+		members = plural(len(s.Pool.Now), "member")
 	}
-	text := join(", ", s.counts.brief(), members)
-	if s.desired != nil {
-		text = join(" ", text, fmt.Sprintf("(%d desired)", *s.desired))
+	text := join(", ", s.Counts.brief(), members)
+	if s.Desired != nil {
+		text = join(" ", text, fmt.Sprintf("(%d desired)", *s.Desired))
 	}
 	return text
 }
 
 // said is what there is to say of a set besides its machines.
-func (s *set) said() bool { return s.reason != "" || s.pool != nil && s.pool.Message != "" }
+func (s *Set) said() bool { return s.Reason != "" || s.Pool != nil && s.Pool.Message != "" }
 
 // resources are the things that are gone, and how many there are of which that
 // cannot be told, with the reason that all of those have.

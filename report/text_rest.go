@@ -24,8 +24,8 @@ func (p *printer) infraMachines(r *Report) {
 	}
 }
 
-// title names a scope as instances name it, with the account that looked.
-func (s *Scope) title() string {
+// Title names a scope as instances name it, with the account that looked.
+func (s *Scope) Title() string {
 	name := scopeName(s.Provider, s.Endpoint, s.Location)
 	if s.Account != "" {
 		name += " as " + s.Account
@@ -33,20 +33,20 @@ func (s *Scope) title() string {
 	return name
 }
 
-// incomplete are the scopes that were not listed whole.
-func (r *Report) incomplete() []Scope {
+// Incomplete are the scopes that were not listed whole.
+func (r *Report) Incomplete() []Scope {
 	return slices.DeleteFunc(slices.Clone(r.Scopes), func(s Scope) bool { return s.State == "complete" })
 }
 
 func (p *printer) scopes(r *Report) {
-	partial := r.incomplete()
+	partial := r.Incomplete()
 	if len(partial) == 0 {
 		return
 	}
 	p.title(fmt.Sprintf("NOT COMPLETE (%d)", len(partial)))
 	for i := range partial {
 		s := &partial[i]
-		row := lead(yellow, "?", 0).prose(plain, s.title()+":").field(yellow, s.State)
+		row := lead(yellow, "?", 0).prose(plain, s.Title()+":").field(yellow, s.State)
 		if s.Error == nil {
 			p.print(2, 4, row)
 			continue
@@ -84,9 +84,9 @@ func (p *printer) missing(r *Report) {
 	}
 }
 
-// otherErrors are those that do not repeat why a scope is not complete.
-func (r *Report) otherErrors() []Error {
-	partial := r.incomplete()
+// OtherErrors are those that do not repeat why a scope is not complete.
+func (r *Report) OtherErrors() []Error {
+	partial := r.Incomplete()
 	return slices.DeleteFunc(slices.Clone(r.Errors), func(e Error) bool {
 		return e.Scope != "" && slices.ContainsFunc(partial, func(s Scope) bool {
 			return s.Error != nil && s.Error.Message == e.Message
@@ -95,7 +95,7 @@ func (r *Report) otherErrors() []Error {
 }
 
 func (p *printer) errors(r *Report) {
-	errs := r.otherErrors()
+	errs := r.OtherErrors()
 	if len(errs) == 0 {
 		return
 	}

@@ -171,8 +171,8 @@ func TestIdsStayWhole(t *testing.T) {
 	r := New(sampleParts())
 	out := text(t, r, TextOptions{Width: 40})
 	for i := range r.Clusters {
-		for _, s := range r.Clusters[i].sets() {
-			for _, m := range s.machines {
+		for _, s := range r.Clusters[i].Sets() {
+			for _, m := range s.Machines {
 				if m.Status == Ghost && (!strings.Contains(out, m.Instance.ID) || !strings.Contains(out, m.Instance.Path)) {
 					t.Errorf("id or path of ghost %s is not in the text in one piece", m.Name)
 				}

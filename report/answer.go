@@ -1,0 +1,187 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// look is the mark and the colour of a status: the mark says the same as the
+// colour, and the word itself is always beside both.
+type look struct {
+	mark  string
+	style style
+	rank  int // by urgency, most urgent first
+}
+
+var looks = map[string]look{
+	Ghost:   {"!", red, 0},
+	Unknown: {"?", yellow, 1},
+	Stale:   {"-", yellow, 2},
+	Healthy: {"=", green, 3},
+
+	ManualRemediationRequired:            {"!", red, 0},
+	NeedFurtherConfirmation:              {"?", yellow, 1},
+	NeedFurtherConfirmationInfraMachines: {"?", yellow, 1},
+	ManualRemediationNotRequired:         {"-", yellow, 2},
+}
+
+func lookOf(status string) look {
+	if l, ok := looks[status]; ok {
+		return l
+	}
+	return looks[Unknown]
+}
+
+// Mark is the one character that stands for a status beside its word, so that
+// no meaning is left to colour: ! ? - and =.
+func Mark(status string) string { return lookOf(status).mark }
+
+// Urgency orders statuses, of machines and of roll-ups alike: 0 is the most
+// urgent. A status that is not known is as urgent as Unknown.
+func Urgency(status string) int { return lookOf(status).rank }
+
+var answers = map[string]string{
+	Healthy:                              "YES",
+	ManualRemediationNotRequired:         "YES, AND SOME MACHINES NEED REPLACEMENT AFTERWARDS",
+	NeedFurtherConfirmationInfraMachines: "CONFIRM FIRST",
+	NeedFurtherConfirmation:              "NOT CLEAR YET",
+	ManualRemediationRequired:            "NOT WITHOUT MANUAL WORK",
+}
+
+// Answer is what a reader must know first: every format begins with it.
+type Answer struct {
+	Safe   string // to restore? "YES", "CONFIRM FIRST", …
+	Status string // Summary.Status
+	Facts  []Fact // by urgency
+}
+
+// Fact is one sentence of the answer, marked like the status it speaks of.
+type Fact struct{ Status, Text string }
+
+// Answer says whether it is safe to restore, and why or why not. What rules set
+// aside is counted in one fact of its own.
+func (r *Report) Answer() Answer {
+	safe := cmp.Or(answers[r.Summary.Status], answers[NeedFurtherConfirmation])
+	if r.Summary.Machines.Total == 0 && r.Summary.Status == Healthy && tally(r).pools == 0 {
+		safe = "NOTHING TO COMPARE"
+	}
+	return Answer{Safe: safe, Status: r.Summary.Status, Facts: facts(r)}
+}
+
+func facts(r *Report) []Fact {
+	t := tally(r)
+	m := r.Open()
+	var out []Fact
+	say := func(n int, status, one, many string) {
+		switch {
+		case n == 1:
+			out = append(out, Fact{status, "1 " + one})
+		case n > 1:
+			out = append(out, Fact{status, fmt.Sprintf("%d %s", n, many)})
+		}
+	}
+	const ghost = "that the backup does not know (Ghost). Restored controllers will not manage it: take a newer backup if there is one, else remove it by hand after the restore."
+	say(m.Ghost, Ghost, "VM exists "+ghost, "VMs exist "+strings.ReplaceAll(ghost, " it", " them"))
+	say(t.ghostControlPlane, Ghost,
+		"of the Ghosts is a control plane machine: the restored KubeadmControlPlane may remove its etcd member. Plan for that before the restore.",
+		"of the Ghosts are control plane machines: the restored KubeadmControlPlane may remove their etcd members. Plan for that before the restore.")
+	say(m.Unknown-t.unsupported, Unknown,
+		"machine could not be decided (Unknown). Below it says why; settle that and run again.",
+		"machines could not be decided (Unknown). Below each says why; settle that and run again.")
+	say(t.unsupported, Unknown,
+		"machine is of a provider that is not supported: nothing is known about it.",
+		"machines are of a provider that is not supported: nothing is known about them.")
+	const stale = "no VM (Stale). A MachineHealthCheck that covers %s replaces it after the restore; without one, delete the Machine then and its owner makes a new one."
+	say(m.Stale, Stale, "machine of the backup has "+fmt.Sprintf(stale, "it"), "machines of the backup have "+fmt.Sprintf(stale, "a machine"))
+	if f := r.Summary.Forecast; f != nil {
+		say(f.NotHealing, Stale,
+			"of the Stale will not heal by itself after the restore: no controller replaces it, and it counts as a replica. Its forecast says why.",
+			"of the Stale will not heal by themselves after the restore: no controller replaces them, and they count as replicas. Their forecasts say why.")
+	}
+	say(t.staleControlPlane, Stale,
+		"of the Stale is a control plane machine: see that etcd keeps its quorum before you delete it.",
+		"of the Stale are control plane machines: see that etcd keeps its quorum before you delete one.")
+	say(t.poolsAbsent, Unknown,
+		"machine pool was not found: restored controllers will make it anew, with new machines.",
+		"machine pools were not found: restored controllers will make them anew, with new machines.")
+	say(t.poolsUndecided, Unknown,
+		"machine pool could not be decided, below it says why.", "machine pools could not be decided, below each says why.")
+	say(r.Summary.Resources.Absent, Unknown,
+		"resource that machines are made of is gone: replacing a machine will fail there, see below.",
+		"resources that machines are made of are gone: replacing a machine will fail there, see below.")
+	say(r.Summary.InfraMachines-r.Summary.IgnoredInfraMachines, Unknown,
+		"VM may or may not belong to a cluster of the backup: ask its owner.",
+		"VMs may or may not belong to a cluster of the backup: ask their owners.")
+	warnings := strings.Join(slices.Sorted(maps.Keys(t.warnings)), ", ")
+	say(t.warned, Unknown, "machine carries a warning: "+warnings+".", "machines carry warnings: "+warnings+".")
+	say(t.missing, Unknown, "thing is missing in the backup, see below.", "things are missing in the backup, see below.")
+	say(len(r.OtherErrors()), Unknown, "error occurred, see below.", "errors occurred, see below.")
+	say(r.Summary.Ignored, Unknown,
+		"finding is set aside by an ignore rule and changes no status; without the rules the status is "+r.Summary.StatusWithoutRules+".",
+		"findings are set aside by ignore rules and change no status; without the rules the status is "+r.Summary.StatusWithoutRules+".")
+	if f := r.Options.Filter; f != nil {
+		out = append(out, Fact{Unknown, "Only the clusters that were asked for are in this report: " + f.String() + "."})
+	}
+	if !r.Summary.Complete {
+		out = append(out, Fact{Unknown, "Not everything could be looked at, so this is not the whole picture. What was not seen is Unknown, never Stale."})
+	}
+	switch {
+	case r.Summary.Machines.Total == 0 && t.pools > 0:
+	case r.Summary.Machines.Total == 0:
+		out = append(out, Fact{r.Summary.Status, "The backup holds no machine that could be compared."})
+	case r.Summary.Machines.Healthy == r.Summary.Machines.Total:
+		out = append(out, Fact{Healthy, "Every machine of the backup has its VM."})
+	}
+	return out
+}
+
+// tallies are numbers that the answer needs besides the summary's.
+type tallies struct {
+	ghostControlPlane, staleControlPlane, unsupported, warned, missing int
+	pools, poolsAbsent, poolsUndecided                                 int
+	warnings                                                           map[string]bool // their reasons
+}
+
+func tally(r *Report) tallies {
+	t := tallies{warnings: map[string]bool{}}
+	for i := range r.Clusters {
+		c := &r.Clusters[i]
+		if c.Self {
+			continue
+		}
+		for _, s := range c.Sets() {
+			if s.Pool != nil {
+				t.pools++
+				t.poolsAbsent += one(s.Pool.State == Absent)
+				t.poolsUndecided += one(s.Pool.State != Absent && s.Pool.State != Present)
+			}
+			for j := range s.Machines {
+				m := &s.Machines[j]
+				if m.Ignored != nil {
+					continue
+				}
+				t.ghostControlPlane += one(m.Status == Ghost && m.Role == "control-plane")
+				t.staleControlPlane += one(m.Status == Stale && m.Role == "control-plane")
+				t.unsupported += one(m.unsupported())
+				t.warned += one(len(m.Warnings) > 0)
+				for _, w := range m.Warnings {
+					t.warnings[w.Reason] = true
+				}
+			}
+		}
+	}
+	for i := range r.Backups {
+		t.missing += len(r.Backups[i].Missing)
+	}
+	return t
+}
+
+func one(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,22 @@
+package report
+
+// Finding says that there is something to say of the machine: it is not plainly
+// Healthy, or carries a warning. Findings that a rule sets aside are findings.
+func (m *Machine) Finding() bool { return m.Status != Healthy || len(m.Warnings) > 0 }
+
+// Open counts the machines of which the statuses of the report speak: all
+// without those that rules set aside.
+func (r *Report) Open() MachineCounts {
+	n := r.Summary.Machines
+	if i := r.Summary.IgnoredMachines; i != nil {
+		n.Total -= i.Total
+		n.Healthy -= i.Healthy
+		n.Stale -= i.Stale
+		n.Ghost -= i.Ghost
+		n.Unknown -= i.Unknown
+	}
+	return n
+}
+
+// Count adds one machine of a status.
+func (n *MachineCounts) Count(status string) { n.count(status) }

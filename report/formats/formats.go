@@ -1,0 +1,41 @@
+// Package formats is the forms that a report can be written in. A new one is a
+// package under report and one line here.
+package formats
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"drift-detector/report"
+)
+
+var all = map[string]report.Format{
+	"json": report.JSON,
+	"text": text,
+}
+
+// text is the text as a file holds it: without colour, 80 columns wide.
+func text(w io.Writer, r *report.Report) error {
+	return report.Text(w, r, report.TextOptions{Width: 80})
+}
+
+// Names are the names of all formats, sorted.
+func Names() []string { return slices.Sorted(maps.Keys(all)) }
+
+// Of returns the format of that name. The error names those that there are.
+func Of(name string) (report.Format, error) {
+	if f, ok := all[name]; ok {
+		return f, nil
+	}
+	return nil, fmt.Errorf("format %q is not known; it is %s", name, List())
+}
+
+// List is the names as a sentence has them: "json, text or html".
+func List() string {
+	names := Names()
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
