@@ -58,7 +58,7 @@ var mayImport = map[string][]string{
 		"k8s.io/apimachinery/pkg/apis/meta/v1", "k8s.io/apimachinery/pkg/labels",
 		"sigs.k8s.io/cluster-api/api/core/v1beta2",
 	},
-	"report":         {"drift-detector/backup", "drift-detector/backup/readiness", "drift-detector/detector", "drift-detector/detector/forecast", "drift-detector/infra"},
+	"report":            {"drift-detector/backup", "drift-detector/backup/readiness", "drift-detector/detector", "drift-detector/detector/forecast", "drift-detector/infra"},
 	"report/runbook":    {"drift-detector/report"},
 	"report/html":       {"drift-detector/report"},
 	"report/markdown":   {"drift-detector/report"},
