@@ -65,6 +65,7 @@ func (a *assembly) readClusters() {
 		c := Cluster{
 			Meta: r.Meta, Paused: r.Data.Paused || r.Meta.Paused,
 			Endpoint:       r.Data.Endpoint.hostPort(),
+			Labels:         r.Data.Labels,
 			ControlPlane:   r.Data.ControlPlane.ref(r.Namespace),
 			Infrastructure: r.Data.Infrastructure.ref(r.Namespace),
 		}

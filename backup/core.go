@@ -72,11 +72,13 @@ func endpoint[T any](into func(*T) *endpointFields) []Field[T] {
 type clusterFields struct {
 	Paused                       bool
 	Endpoint                     endpointFields
+	Labels                       Labels
 	ControlPlane, Infrastructure refFields
 }
 
 var clusterKind = alone("a Cluster with the same uid", NewKind("clusters."+coreGroup, join(
 	one(Flag(func(t *clusterFields) *bool { return &t.Paused }, "spec.paused")),
+	one(labelsOf(func(t *clusterFields) *Labels { return &t.Labels }, "metadata.labels")),
 	endpoint(func(t *clusterFields) *endpointFields { return &t.Endpoint }),
 	reference(func(t *clusterFields) *refFields { return &t.ControlPlane }, "spec.controlPlaneRef"),
 	reference(func(t *clusterFields) *refFields { return &t.Infrastructure }, "spec.infrastructureRef"),

@@ -78,6 +78,7 @@ type Cluster struct {
 	Self           bool   // the management cluster itself
 	Paused         bool   // spec.paused, or the annotation
 	Endpoint       string // control plane endpoint, host:port; empty when unknown
+	Labels         Labels // none for a derived one
 	ControlPlane   Ref
 	Infrastructure Ref
 }

@@ -145,11 +145,13 @@ func (d *drafts) addInstance(p placement) {
 	s.Machines = append(s.Machines, *p.verdict)
 }
 
-// clusters finishes the drafts, in order.
-func (d *drafts) clusters() []Cluster {
+// clusters finishes the drafts that are shown, in order.
+func (d *drafts) clusters(shows func(backup.ClusterID) bool) []Cluster {
 	out := make([]Cluster, 0, len(d.byID))
-	for _, one := range d.byID {
-		out = append(out, d.finish(one))
+	for id, one := range d.byID {
+		if shows(id) {
+			out = append(out, d.finish(one))
+		}
 	}
 	slices.SortFunc(out, func(a, b Cluster) int { return compareClusters(a.ID, b.ID) })
 	return out

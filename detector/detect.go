@@ -35,14 +35,17 @@ func (t tables) detect(s *backup.Snapshot, c infra.Claims, inv infra.Inventory, 
 			d.addMachine(c)
 		}
 	}
-	r := Result{Excluded: map[string]int{}, ForeignTags: map[string]int{}, Scopes: e.scopes.results()}
+	shown := e.scopes.needed(&o)
+	r := Result{Excluded: map[string]int{}, ForeignTags: map[string]int{}, Scopes: e.scopes.results(o.shows, shown)}
 	for i := range e.vms {
 		if v := &e.vms[i]; v.winner == nil {
-			r.place(d, t.decideInstance(e.instanceFacts(v)))
+			if p := t.decideInstance(e.instanceFacts(v)); p.concerns(o.shows, v, shown) {
+				r.place(d, p)
+			}
 		}
 	}
 	slices.SortStableFunc(r.Unattributed, func(a, b Unattributed) int { return compareInstances(&a.Instance, &b.Instance) })
-	r.Clusters = d.clusters()
+	r.Clusters = d.clusters(o.shows)
 	r.conclude(s)
 	return r
 }
@@ -101,6 +104,19 @@ func (t tables) decideInstance(f *instanceFacts) placement {
 // is gone as well was deleted to the end: nothing is left to tell.
 func (c *claim) listed() bool {
 	return c.machine != nil || c.verdict.Status != Stale && c.verdict.Reason != PoolMember
+}
+
+// concerns says whether the placement of an instance is about what is shown: its
+// cluster or, where it names none, a listing that holds it. Verdicts are sorted
+// out with their clusters.
+func (p *placement) concerns(shows func(backup.ClusterID) bool, v *vm, shown []bool) bool {
+	switch {
+	case p.verdict != nil:
+		return true
+	case p.unattributed != nil && p.unattributed.Cluster != nil:
+		return shows(*p.unattributed.Cluster)
+	}
+	return slices.ContainsFunc(v.seen, func(i int32) bool { return shown[i] })
 }
 
 // place files one instance.

@@ -11,7 +11,13 @@ import (
 type Options struct {
 	// Now is the clock, used only where a listing does not carry its own time.
 	Now time.Time
+	// Only narrows the result to the clusters for which it is true; nil is all.
+	// Every claim of every cluster still takes part: a VM of a cluster that is
+	// not shown is nobody's Ghost.
+	Only func(backup.ClusterID) bool
 }
+
+func (o *Options) shows(id backup.ClusterID) bool { return o.Only == nil || o.Only(id) }
 
 // Status is the verdict on one machine or instance.
 type Status string

@@ -240,14 +240,29 @@ func (e *estate) seenAt(v *vm, prefer string) string {
 	return first
 }
 
-// results is the state of every scope, in order. A listing that is the unproven
+// needed says of every listing whether it is shown: when the result is narrowed,
+// only if it covers the home of a cluster that is.
+func (s *scopes) needed(o *Options) []bool {
+	out := make([]bool, len(s.listings))
+	for i := range out {
+		out[i] = o.Only == nil
+	}
+	for at, h := range s.homes {
+		for _, i := range h.listings {
+			out[i] = out[i] || o.shows(at.cluster)
+		}
+	}
+	return out
+}
+
+// results is the state of every shown scope, in order. A listing that is the unproven
 // home of a cluster is partial; a home that nobody listed is a failed scope.
-func (s *scopes) results() []Scope {
+func (s *scopes) results(shows func(backup.ClusterID) bool, shown []bool) []Scope {
 	unproven := make([]unprovenHomes, len(s.listings))
 	missing := map[string]bool{}
 	for at, h := range s.homes {
 		switch {
-		case h.complete || !h.decides:
+		case h.complete || !h.decides || !shows(at.cluster):
 		case len(h.listings) == 0:
 			missing[at.target] = true
 		case h.fault.Reason == visibilityUnproven, h.fault.Reason == listedBeforeBackup:
@@ -258,7 +273,7 @@ func (s *scopes) results() []Scope {
 	}
 	out := make([]Scope, 0, len(s.listings)+len(missing))
 	for i := range s.listings {
-		if l := &s.listings[i]; !isNodeList(l) {
+		if l := &s.listings[i]; !isNodeList(l) && shown[i] {
 			out = append(out, scopeOf(l, unproven[i]))
 		}
 	}

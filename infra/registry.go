@@ -109,6 +109,12 @@ func (r *Registry) Targets(s *backup.Snapshot, secrets *backup.Secrets, a Access
 	return all
 }
 
+// For keeps the targets that one of the shown clusters needs, whole: what is
+// listed beside is needed to tell whose it is.
+func For(shows func(backup.ClusterID) bool, targets []Target) []Target {
+	return slices.DeleteFunc(slices.Clone(targets), func(t Target) bool { return !slices.ContainsFunc(t.Clusters, shows) })
+}
+
 // Collect lists all targets at once and returns when the last is done: each
 // provider bounds its own time. A refused target is a failed listing. done,
 // when not nil, is called after each listing, one call at a time.
