@@ -212,12 +212,20 @@ type Target struct {
 	Account    string // user name or account; never a secret
 	Source     string // which object the credential comes from, by name
 	Clusters   []backup.ClusterID
-	Refused    *Fault   // why it can't be listed at all: no credential, bad endpoint
-	NodeState  string   // of a Target for Nodes: the NodeState of a Listing that holds none
-	Warnings   []string // for the operator, before listing: settings of the backup that are ignored
-	Landmarks  []Key    // what List is to look for, so that Proofs can hold
-	Credential any      // the provider's own; it must print as redacted
-	Detail     any      // the provider's own, without secrets
+	Refused    *Fault          // why it can't be listed at all: no credential, bad endpoint
+	NodeState  string          // of a Target for Nodes: the NodeState of a Listing that holds none
+	Warnings   []string        // for the operator, before listing: settings of the backup that are ignored
+	Landmarks  []Key           // what List is to look for, so that Proofs can hold
+	Progress   func(found int) // told by Found; may be nil
+	Credential any             // the provider's own; it must print as redacted
+	Detail     any             // the provider's own, without secrets
+}
+
+// Found tells whoever watches how many instances or Nodes a listing holds so far.
+func (t *Target) Found(n int) {
+	if t.Progress != nil {
+		t.Progress(n)
+	}
 }
 
 // Join adds another place that is listed with the same credential. The provider
@@ -284,6 +292,7 @@ type Instance struct {
 	State     string    `json:"state,omitempty"`
 	Created   time.Time `json:"created,omitzero"`
 	Addresses []string  `json:"addresses,omitempty"`
+	Tags      []Tag     `json:"tags,omitempty"` // by key; for people and their rules, no evidence
 	Keys      []Key     `json:"keys"`
 	Host      Key       `json:"host,omitzero"` // host name in its own metadata, read for candidates only
 	// Exclude says why it can be nobody's machine: "template", "vCLS", "managedByExtension".
@@ -295,6 +304,12 @@ type Instance struct {
 	Gone bool `json:"gone,omitempty"`
 	// Warnings are conditions that go with a Healthy verdict: "PoweredOff", "Disconnected".
 	Warnings []string `json:"warnings,omitempty"`
+}
+
+// Tag is one tag that its infrastructure has on an instance.
+type Tag struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
 }
 
 // Bears says whether the instance carries the key.

@@ -115,21 +115,32 @@ func For(shows func(backup.ClusterID) bool, targets []Target) []Target {
 	return slices.DeleteFunc(slices.Clone(targets), func(t Target) bool { return !slices.ContainsFunc(t.Clusters, shows) })
 }
 
+// Watch is told how a run goes, by the index of a target: how many instances or
+// Nodes it has found so far, from several goroutines at once, and that it is
+// listed, one call at a time.
+type Watch struct {
+	Found func(target, found int)
+	Done  func(target int, l Listing)
+}
+
 // Collect lists all targets at once and returns when the last is done: each
-// provider bounds its own time. A refused target is a failed listing. done,
-// when not nil, is called after each listing, one call at a time.
-func (r *Registry) Collect(ctx context.Context, targets []Target, done func(Listing)) Inventory {
+// provider bounds its own time. A refused target is a failed listing. watch may
+// be nil.
+func (r *Registry) Collect(ctx context.Context, targets []Target, watch *Watch) Inventory {
 	inv := Inventory{Version: InventoryVersion, Listings: make([]Listing, len(targets))}
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	for i, t := range targets {
+		if watch != nil {
+			t.Progress = func(found int) { watch.Found(i, found) }
+		}
 		wg.Go(func() {
 			l := r.list(ctx, t)
 			mu.Lock()
 			defer mu.Unlock()
 			inv.Listings[i] = l
-			if done != nil {
-				done(l)
+			if watch != nil {
+				watch.Done(i, l)
 			}
 		})
 	}

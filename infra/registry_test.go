@@ -87,7 +87,7 @@ func TestCollectTurnsAFaultOfAProviderIntoAFailedListing(t *testing.T) {
 		tiny{name: "good", list: func(context.Context, infra.Target) infra.Listing { return infra.Listing{State: infra.Complete} }},
 	)
 	calls := 0
-	inv := r.Collect(context.Background(), r.Targets(nil, nil, infra.Access{}), func(infra.Listing) { calls++ })
+	inv := r.Collect(context.Background(), r.Targets(nil, nil, infra.Access{}), &infra.Watch{Found: func(_, _ int) {}, Done: func(int, infra.Listing) { calls++ }})
 	if s := []infra.State{inv.Listings[0].State, inv.Listings[1].State}; !reflect.DeepEqual(s, []infra.State{infra.Failed, infra.Complete}) {
 		t.Errorf("states = %v, want the one failed and the other complete", s)
 	}

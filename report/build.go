@@ -246,6 +246,12 @@ func instance(i *infra.Instance, at place) Instance {
 		Provider: at.provider, Scope: at.name, ID: i.ID, Ref: i.Ref,
 		Name: i.Name, Path: i.Path, State: i.State, Addresses: i.Addresses,
 	}
+	for _, tag := range i.Tags {
+		if out.Tags == nil {
+			out.Tags = make(map[string]string, len(i.Tags))
+		}
+		out.Tags[strings.ToValidUTF8(tag.Key, "\ufffd")] = tag.Value
+	}
 	if t := utc(i.Created); !t.IsZero() {
 		out.Created = &t
 	}

@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
-	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -12,6 +12,7 @@ import (
 	"drift-detector/detector/forecast"
 	"drift-detector/infra"
 	"drift-detector/report"
+	"drift-detector/report/formats"
 	"drift-detector/report/runbook"
 )
 
@@ -21,6 +22,8 @@ type detectOptions struct {
 	output        string
 	inventory     string
 	ignoreHealthy bool
+	failOn        string
+	fails         failOn
 }
 
 func detectCommand(s *streams) *cli.Command {
@@ -37,22 +40,37 @@ EXAMPLES:
    drift-detector detect --backup mgmt-data.tar.gz -o report.json
    drift-detector detect --backup mgmt-data.tar.gz --dry-run
    drift-detector detect --backup mgmt-data.tar.gz --inventory inventory.json -o report.json
-   drift-detector detect --backup mgmt-data.tar.gz --endpoint vc.corp=10.0.0.5 -o -` + exitStatusHelp,
+   drift-detector detect --backup mgmt-data.tar.gz --endpoint vc.corp=10.0.0.5 -o -
+   drift-detector detect --backup mgmt-data.tar.gz --cluster alpha-prod --format html -o alpha.html
+   drift-detector detect --backup mgmt-data.tar.gz -o report.json --quiet --fail-on ghost,error
+
+EXIT STATUS:
+   0    the report is written and complete, whatever it found
+   1    the report is written, and holds what --fail-on names, complete or not
+   2    wrong usage or unusable input; nothing was written
+   3    the report is written, but incomplete: a place could not be listed or proven
+   130  interrupted; nothing was written`,
 		Flags: append(o.flags(),
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the report to `FILE`, whole or not at all; - is stdout", Destination: &o.output},
-			&cli.StringFlag{Name: "format", Usage: "of the report: json or text", Value: "json", Destination: &o.format},
+			formatFlag("json", &o.format),
 			&cli.BoolFlag{Name: "ignore-healthy-resources", Usage: "leave healthy machines out of the lists; counts stay", Destination: &o.ignoreHealthy},
+			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 when the report holds one of `KINDS`: " + strings.Join(failOrder, ", ") + ", separated by commas", Destination: &o.failOn},
 			&cli.StringFlag{Name: "inventory", Usage: "decide from a `FILE` that the inventory command saved, without network", Destination: &o.inventory},
 		),
 		Action: func(c *cli.Context) error {
 			if err := o.read(c); err != nil {
 				return err
 			}
+			var err error
+			if o.fails, err = parseFailOn(o.failOn, "detect", failOrder); err != nil {
+				return err
+			}
+			if _, err := formats.Of(o.format); err != nil {
+				return &usageError{message: "--" + err.Error(), command: "detect"}
+			}
 			switch {
 			case o.output == "" && !o.dryRun:
 				return &usageError{message: "--output is required", command: "detect"}
-			case o.format != "json" && o.format != "text":
-				return &usageError{message: "--format " + o.format + " is not known; it is json or text", command: "detect"}
 			case o.dryRun && o.inventory != "":
 				return &usageError{message: "--dry-run and --inventory exclude each other: an inventory contacts nothing", command: "detect"}
 			}
@@ -84,7 +102,7 @@ func runDetect(ctx context.Context, o detectOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
-	result := detector.Detect(e.snapshot, e.claims, inv, detector.Options{Now: now})
+	result := detector.Detect(e.snapshot, e.claims, inv, detector.Options{Now: now, Only: e.shows})
 	future := forecast.Of(e.snapshot, slices.Concat(e.snapshot.Absent, e.claims.Absent), inv, result)
 	rep := report.New(report.Parts{
 		Result:      result,
@@ -95,10 +113,10 @@ func runDetect(ctx context.Context, o detectOptions, s *streams) error {
 		Checks:      checks,
 		Tool:        report.Tool{Name: "drift-detector", Version: version, Commit: commit},
 		GeneratedAt: now,
-		Options:     report.Options{IgnoreHealthy: o.ignoreHealthy, SkipNodes: o.skipNodes},
+		Options:     report.Options{IgnoreHealthy: o.ignoreHealthy, SkipNodes: o.skipNodes, Filter: o.filter()},
 	})
 	runbook.Fill(rep)
-	if err := o.formatter()(out, rep); err != nil {
+	if err := writeReport(out, rep, o.format, o.output, s); err != nil {
 		return out.failed(err)
 	}
 	if err := ctx.Err(); err != nil {
@@ -107,17 +125,32 @@ func runDetect(ctx context.Context, o detectOptions, s *streams) error {
 	if err := out.commit(); err != nil {
 		return err
 	}
-	if o.output != "-" {
+	if o.output != "-" && !o.quiet {
 		if err := report.Text(s.stdout, rep, textOptions(s)); err != nil {
 			return err
 		}
 	}
-	return o.verdictOnRun(inv, result)
+	incomplete := o.verdictOnRun(inv, result)
+	if err := o.fails.verdict(rep); err != nil {
+		if incomplete != nil {
+			s.warn("%s", incomplete)
+		}
+		return err
+	}
+	return incomplete
+}
+
+// filter says in the report which clusters it is of.
+func (o *detectOptions) filter() *report.Filter {
+	if o.selection.IsZero() {
+		return nil
+	}
+	return &report.Filter{Clusters: o.selection.Clusters, Namespaces: o.selection.Namespaces, Selector: o.selection.Selector}
 }
 
 func (o *detectOptions) obtain(ctx context.Context, s *streams, e *estate, a infra.Access) (infra.Inventory, error) {
 	if o.inventory == "" {
-		return e.list(ctx, s, a)
+		return o.list(ctx, s, e, a)
 	}
 	e.secrets.Drop()
 	inv, err := readInventory(o.inventory)
@@ -132,13 +165,6 @@ func (o *detectOptions) obtain(ctx context.Context, s *streams, e *estate, a inf
 		}
 	}
 	return inv, nil
-}
-
-func (o *detectOptions) formatter() report.Format {
-	if o.format == "text" {
-		return func(w io.Writer, r *report.Report) error { return report.Text(w, r, report.TextOptions{Width: 80}) }
-	}
-	return report.JSON
 }
 
 // verdictOnRun says whether the report, which is written by now, holds everything.

@@ -10,6 +10,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/backup/readiness"
+	"drift-detector/backup/selection"
 	"drift-detector/detector/forecast"
 	"drift-detector/infra"
 	"drift-detector/infra/all"
@@ -26,6 +27,8 @@ type estateOptions struct {
 	insecure    bool
 	skipNodes   bool
 	dryRun      bool
+	quiet       bool
+	selection   selection.Selection
 }
 
 func (o *estateOptions) flags() []cli.Flag {
@@ -37,6 +40,10 @@ func (o *estateOptions) flags() []cli.Flag {
 		&cli.StringFlag{Name: "credentials", Usage: "YAML `FILE` whose entries override the backup per endpoint", Destination: &o.credentials},
 		&cli.StringFlag{Name: "aws-profile", Usage: "in place of the AWS controller's credential use the profile `NAME` of your own configuration", Destination: &o.awsProfile},
 		&cli.BoolFlag{Name: "aws-ambient", Usage: "the same with your own default credentials: environment, configuration, instance role", Destination: &o.awsAmbient},
+		&cli.StringSliceFlag{Name: "cluster", Usage: "only the cluster `NAME`, or namespace/name: no other is contacted or reported; repeatable"},
+		&cli.StringSliceFlag{Name: "namespace", Usage: "only the clusters in namespace `NAME`; repeatable"},
+		&cli.StringFlag{Name: "selector", Aliases: []string{"l"}, Usage: "only the clusters whose labels fit `SELECTOR`, as kubectl takes it", Destination: &o.selection.Selector},
+		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print warnings and errors only: no progress, no summary, not which credential goes where", Destination: &o.quiet},
 		&cli.BoolFlag{Name: "dry-run", Usage: "say which endpoints, accounts and Secrets would be used, and contact nothing", Destination: &o.dryRun},
 	}
 }
@@ -50,6 +57,7 @@ func (o *estateOptions) read(c *cli.Context) error {
 		return err
 	}
 	o.backups, o.endpoints = c.StringSlice("backup"), c.StringSlice("endpoint")
+	o.selection.Clusters, o.selection.Namespaces = c.StringSlice("cluster"), c.StringSlice("namespace")
 	if len(o.backups) == 0 {
 		return &usageError{message: "--backup is required", command: c.Command.Name}
 	}
@@ -65,7 +73,9 @@ func (o *estateOptions) access(s *streams) (infra.Access, error) {
 	a := infra.Access{
 		InsecureSkipVerify: o.insecure, SkipNodes: o.skipNodes,
 		AWSProfile: o.awsProfile, AWSAmbient: o.awsAmbient,
-		Notify: func(line string) { s.info("%s", line) },
+	}
+	if !o.quiet {
+		a.Notify = func(line string) { s.info("%s", line) }
 	}
 	for _, e := range o.endpoints {
 		r, err := infra.ParseReroute(e)
@@ -96,7 +106,8 @@ type estate struct {
 	snapshot *backup.Snapshot
 	secrets  *backup.Secrets
 	claims   infra.Claims
-	velero   []*readiness.VeleroBackup // by backup; nil where Velero's file is not beside the tarball
+	shows    func(backup.ClusterID) bool // the clusters that were asked for; nil is all
+	velero   []*readiness.VeleroBackup   // by backup; nil where Velero's file is not beside the tarball
 }
 
 func (o *estateOptions) load(ctx context.Context, s *streams) (*estate, error) {
@@ -113,6 +124,11 @@ func (o *estateOptions) load(ctx context.Context, s *streams) (*estate, error) {
 	var err error
 	if e.snapshot, e.secrets, err = backup.Load(ctx, sources, join(e.registry.Want(), readiness.Want(), forecast.Want())); err != nil {
 		return nil, err
+	}
+	if !o.selection.IsZero() {
+		if e.shows, err = o.selection.Of(e.snapshot); err != nil {
+			return nil, err
+		}
 	}
 	for _, b := range e.snapshot.Backups {
 		s.debugf("read %s: %d objects, written %s to %s", b.Path, b.Items, b.WrittenFrom, b.WrittenTo)
@@ -131,14 +147,29 @@ func join(wants ...backup.Want) backup.Want {
 	return w
 }
 
+// targets are the places that the clusters that were asked for need.
+func (e *estate) targets(a infra.Access) []infra.Target {
+	all := e.registry.Targets(e.snapshot, e.secrets, a)
+	if e.shows == nil {
+		return all
+	}
+	return infra.For(e.shows, all)
+}
+
 // list contacts every target and forgets the credentials.
-func (e *estate) list(ctx context.Context, s *streams, a infra.Access) (infra.Inventory, error) {
-	targets := e.registry.Targets(e.snapshot, e.secrets, a)
-	inv := e.registry.Collect(ctx, targets, func(l infra.Listing) {
-		if s.debug || isTerminal(s.stderr) {
-			s.info("%s", describeListing(l))
-		}
-	})
+func (o *estateOptions) list(ctx context.Context, s *streams, e *estate, a infra.Access) (infra.Inventory, error) {
+	targets := e.targets(a)
+	watch := &infra.Watch{
+		Found: func(int, int) {},
+		Done:  func(_ int, l infra.Listing) { s.debugf("%s", describeListing(l)) },
+	}
+	stop := func() {}
+	if !o.quiet && !s.debug && isTerminal(s.stderr) {
+		p := showProgress(ctx, s, targets)
+		watch, stop = &infra.Watch{Found: p.found, Done: p.done}, p.stop
+	}
+	inv := e.registry.Collect(ctx, targets, watch)
+	stop()
 	e.secrets.Drop()
 	for _, l := range inv.Listings {
 		for _, w := range l.Warnings {
@@ -172,7 +203,7 @@ func (o *estateOptions) preview(ctx context.Context, s *streams) error {
 // plan prints what would be contacted, with which credential.
 func (e *estate) plan(s *streams, a infra.Access) error {
 	a.Notify = nil
-	for _, t := range e.registry.Targets(e.snapshot, e.secrets, a) {
+	for _, t := range e.targets(a) {
 		line := t.Provider + " " + t.Endpoint
 		if t.Dial != "" && t.Dial != t.Endpoint {
 			line += " at " + t.Dial

@@ -27,6 +27,7 @@ var mayImport = map[string][]string{
 		"github.com/vmware-tanzu/velero/pkg/apis/velero/v1",
 		"k8s.io/apimachinery/pkg/apis/meta/v1", "k8s.io/apimachinery/pkg/labels",
 	},
+	"backup/selection": {"drift-detector/backup", "k8s.io/apimachinery/pkg/labels"},
 	"infra": {
 		"drift-detector/backup", "drift-detector/backup/readiness",
 		"go.yaml.in/yaml/v3",
@@ -69,8 +70,9 @@ var mayImport = map[string][]string{
 	"report/formats":    {"drift-detector/report", "drift-detector/report/html", "drift-detector/report/junit", "drift-detector/report/markdown", "drift-detector/report/prometheus"},
 	"report/reporttest": {"drift-detector/report"},
 	"cmd/drift-detector": {
-		"drift-detector/backup", "drift-detector/backup/readiness", "drift-detector/detector", "drift-detector/detector/forecast", "drift-detector/docs/permissions", "drift-detector/infra", "drift-detector/infra/all", "drift-detector/report", "drift-detector/report/runbook",
-		"github.com/urfave/cli/v2", "golang.org/x/term",
+		"drift-detector/backup", "drift-detector/backup/readiness", "drift-detector/backup/selection", "drift-detector/detector", "drift-detector/detector/forecast", "drift-detector/docs/permissions",
+		"drift-detector/infra", "drift-detector/infra/all", "drift-detector/report", "drift-detector/report/diff", "drift-detector/report/formats", "drift-detector/report/ignore", "drift-detector/report/runbook",
+		"github.com/urfave/cli/v2", "github.com/vbauerster/mpb/v8", "golang.org/x/term",
 	},
 	"cmd/demo": {"drift-detector/infra/lab"},
 }

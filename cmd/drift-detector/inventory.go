@@ -57,7 +57,7 @@ func runInventory(ctx context.Context, o inventoryOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
-	inv, err := e.list(ctx, s, access)
+	inv, err := o.list(ctx, s, e, access)
 	if err != nil {
 		return err
 	}

@@ -83,7 +83,8 @@ func (s *streams) debugf(format string, args ...any) {
 // run is the whole program: it parses args, runs the command and maps its error
 // to the exit status, in this one place.
 func run(ctx context.Context, args []string, s *streams) exitCode {
-	err := newApp(s).RunContext(ctx, args)
+	app := newApp(s)
+	err := app.RunContext(ctx, permute(app, args))
 	var failOn *errFailOn
 	var incomplete *errIncomplete
 	var usage *usageError
@@ -142,6 +143,7 @@ func newApp(s *streams) *cli.App {
 			detectCommand(s),
 			checkCommand(s),
 			inventoryCommand(s),
+			renderCommand(s),
 			planCommand(s),
 			permissionsCommand(s),
 			schemaCommand(s),
@@ -157,19 +159,12 @@ func newApp(s *streams) *cli.App {
 			return &usageError{message: err.Error()}
 		},
 	}
+	readEnvironment(app.Flags)
 	for _, c := range app.Commands {
+		readEnvironment(c.Flags)
 		c.OnUsageError = func(c *cli.Context, err error, _ bool) error {
 			return &usageError{message: err.Error(), command: c.Command.Name}
 		}
 	}
 	return app
-}
-
-// noArguments refuses what is left after the flags: a forgotten flag name must
-// not be ignored in silence.
-func noArguments(c *cli.Context) error {
-	if c.Args().Present() {
-		return &usageError{message: fmt.Sprintf("unexpected argument %q", c.Args().First()), command: c.Command.Name}
-	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -62,6 +63,16 @@ func readTags(all []types.Tag) tags {
 	return t
 }
 
+// allTags are all tags of an instance, as people gave them; AWS allows 50.
+func allTags(all []types.Tag) []infra.Tag {
+	out := make([]infra.Tag, len(all))
+	for i := range all {
+		out[i] = infra.Tag{Key: aws.ToString(all[i].Key), Value: aws.ToString(all[i].Value)}
+	}
+	slices.SortFunc(out, func(a, b infra.Tag) int { return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value)) })
+	return out
+}
+
 // owner is the only owner, or empty: of two nobody can say which one is right.
 func (t *tags) owner() string {
 	if len(t.owners) != 1 {
@@ -75,7 +86,7 @@ func (l *listing) instance(i *types.Instance) infra.Instance {
 	id, vpc := aws.ToString(i.InstanceId), aws.ToString(i.VpcId)
 	out := infra.Instance{
 		Identity: l.Account + "/" + id, ID: id, Name: t.name, Path: pathOf(i), Created: created(i),
-		Addresses: addresses(i), Exclude: excludedRoles[t.role],
+		Addresses: addresses(i), Exclude: excludedRoles[t.role], Tags: allTags(i.Tags),
 	}
 	if i.State != nil {
 		out.State = string(i.State.Name)

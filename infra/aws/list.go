@@ -130,6 +130,7 @@ func (l *listing) readPages(ctx context.Context, filters []types.Filter) error {
 			return err
 		}
 		l.take(out.Reservations)
+		l.target.Found(len(l.Instances))
 		if aws.ToString(out.NextToken) == "" {
 			return nil
 		}

@@ -74,7 +74,10 @@ func (v *vcenter) read(ctx context.Context, t infra.Target, d *detail, l *infra.
 	asked := folders.resolve(t.Endpoint, t.Landmarks)
 	in := &inventory{id: v.ServiceContent.About.InstanceUuid, endpoint: t.Endpoint, folders: folders, asked: asked}
 	g := newGathering(in, d.claimed, t.Landmarks)
-	err = v.eachObject(ctx, []types.PropertySpec{{Type: vmType, PathSet: vmProperties}}, g.add)
+	err = v.eachObject(ctx, []types.PropertySpec{{Type: vmType, PathSet: vmProperties}}, func(o types.ObjectContent) {
+		g.add(o)
+		t.Found(len(g.instances))
+	})
 	l.Instances = g.instances
 	if err != nil {
 		l.Fault = listFault(ctx, t, fmt.Sprintf("listing VMs broke off after %d", len(l.Instances)), err)

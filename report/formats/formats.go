@@ -30,7 +30,7 @@ func Of(name string) (report.Format, error) {
 	if f, ok := all[name]; ok {
 		return f, nil
 	}
-	return nil, fmt.Errorf("format %q is not known; it is %s", name, List())
+	return nil, fmt.Errorf("format %s is not known; it is %s", name, List())
 }
 
 // List is the names as a sentence has them: "json, text or html".

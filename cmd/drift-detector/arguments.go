@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// permute puts the flags of a command before its other arguments, which the
+// command line package demands and nobody types: `plan report.json --format shell`.
+func permute(app *cli.App, args []string) []string {
+	at := slices.IndexFunc(args[min(1, len(args)):], func(a string) bool { return !strings.HasPrefix(a, "-") }) + 1
+	if at == 0 || slices.Contains(args, "--generate-bash-completion") {
+		return args
+	}
+	command := app.Command(args[at])
+	if command == nil {
+		return args
+	}
+	flags, others := slices.Clone(args[:at+1]), []string{}
+	for rest := args[at+1:]; len(rest) > 0; rest = rest[1:] {
+		arg := rest[0]
+		switch {
+		case arg == "--":
+			return slices.Concat(flags, []string{"--"}, others, rest[1:])
+		case arg == "-" || !strings.HasPrefix(arg, "-"):
+			others = append(others, arg)
+			continue
+		}
+		flags = append(flags, arg)
+		if len(rest) > 1 && !strings.Contains(arg, "=") && takesValue(command, strings.TrimLeft(arg, "-")) {
+			rest = rest[1:]
+			flags = append(flags, rest[0])
+		}
+	}
+	return append(flags, others...)
+}
+
+func takesValue(c *cli.Command, name string) bool {
+	for _, f := range c.Flags {
+		if slices.Contains(f.Names(), name) {
+			documented, ok := f.(cli.DocGenerationFlag)
+			return ok && documented.TakesValue()
+		}
+	}
+	return false
+}
+
+// noArguments refuses what is left after the flags: a forgotten flag name must
+// not be ignored in silence.
+func noArguments(c *cli.Context) error { return arguments(c) }
+
+// arguments takes the arguments that are no flags, each into its place, as many
+// as there are places. missing says what is to be argument when there are less.
+func arguments(c *cli.Context, into ...argument) error {
+	given := c.Args().Slice()
+	if len(given) > len(into) {
+		return &usageError{message: fmt.Sprintf("unexpected argument %q", given[len(into)]), command: c.Command.Name}
+	}
+	for i, n := range into {
+		if i >= len(given) || given[i] == "" {
+			return &usageError{message: "name " + n.what, command: c.Command.Name}
+		}
+		*n.place = given[i]
+	}
+	return nil
+}
+
+// argument is the place of one, and what it is.
+type argument struct {
+	place *string
+	what  string
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"drift-detector/infra"
+)
+
+// terminal is a pseudo-terminal: what a program sees as one, and all that was
+// written to it.
+func terminal(t *testing.T, columns int) (tty *os.File, screen func() string) {
+	t.Helper()
+	controller, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fd := int(controller.Fd())
+	number, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: uint16(columns)}); err != nil {
+		t.Fatal(err)
+	}
+	tty, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all bytes.Buffer
+	read := make(chan struct{})
+	go func() {
+		_, _ = io.Copy(&all, controller) // ends with an error when the terminal closes
+		close(read)
+	}()
+	return tty, func() string {
+		_ = tty.Close()
+		<-read
+		_ = controller.Close()
+		return all.String()
+	}
+}
+
+// show plays what a terminal was sent, as far as progress uses it: newline,
+// cursor up, erase line and erase below. It returns the lines that are left.
+func show(sent string) []string {
+	lines, row := []string{""}, 0
+	for len(sent) > 0 {
+		var n int
+		var final byte
+		switch {
+		case strings.HasPrefix(sent, "\x1b["):
+			body := sent[2:]
+			end := strings.IndexFunc(body, func(r rune) bool { return r >= '@' && r <= '~' })
+			_, _ = fmt.Sscanf(body[:end], "%d", &n)
+			final, sent = body[end], body[end+1:]
+			switch final {
+			case 'A', 'F':
+				row = max(0, row-max(n, 1))
+			case 'K':
+				lines[row] = ""
+			case 'J':
+				lines = append(lines[:row], "")
+			}
+		case sent[0] == '\n':
+			if row++; row == len(lines) {
+				lines = append(lines, "")
+			}
+			sent = sent[1:]
+		case sent[0] == '\r':
+			sent = sent[1:]
+		default:
+			lines[row] += sent[:1]
+			sent = sent[1:]
+		}
+	}
+	return lines
+}
+
+func TestProgressComesAndGoes(t *testing.T) {
+	tty, screen := terminal(t, 60)
+	s := &streams{stderr: tty}
+	targets := []infra.Target{
+		{Provider: "vsphere", Endpoint: "vc1.example:443"},
+		{Provider: "aws", Endpoint: "evil\x1b[31m\u202e" + strings.Repeat("x", 200), Location: "eu-west-1"},
+		{Provider: "workload", Endpoint: "a", NodeState: "unreachable"},
+		{Provider: "workload", Endpoint: "b", NodeState: "unreachable"},
+	}
+	p := showProgress(context.Background(), s, targets)
+	p.found(0, 1234)
+	p.done(2, infra.Listing{})
+	time.Sleep(500 * time.Millisecond) // some refreshes
+	s.info("a note")
+	p.found(0, 5678)
+	time.Sleep(500 * time.Millisecond)
+	for _, i := range []int{0, 1, 3} {
+		p.done(i, infra.Listing{})
+	}
+	p.stop()
+	s.info("afterwards")
+	sent := screen()
+	for _, want := range []string{"vsphere vc1.example:443: 1234 VMs, ", "5678 VMs, ", "Node lists: 1 of 2 clusters answered", "a note", "afterwards"} {
+		if !strings.Contains(sent, want) {
+			t.Errorf("never on the terminal: %q", want)
+		}
+	}
+	if strings.Contains(sent, "\x1b[31m") || strings.Contains(sent, "\u202e") {
+		t.Error("a name reached the terminal unescaped")
+	}
+	left := strings.TrimSpace(strings.Join(show(sent), "\n"))
+	if left != "drift-detector: a note\ndrift-detector: afterwards" {
+		t.Errorf("left on the terminal: %q", left)
+	}
+}
