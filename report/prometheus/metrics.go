@@ -1,0 +1,190 @@
+package prometheus
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"drift-detector/report"
+)
+
+// families are all metrics, in the order in which they are printed: of the
+// report, of its answer, of the clusters, of what else was found.
+func families(r *report.Report) []*family {
+	return slices.Concat(ofReport(r), ofAnswer(&r.Summary), ofClusters(r), ofTheRest(r))
+}
+
+func ofReport(r *report.Report) []*family {
+	info := newFamily("info", "The program that made the report; always 1.", largest, "version", "commit")
+	info.add(1, r.Tool.Version, r.Tool.Commit)
+	made := newFamily("report_timestamp_seconds", "When the report was made, in seconds since 1970.", largest)
+	addTime(made, r.GeneratedAt)
+	narrowed := newFamily("report_narrowed", "1 when the report is only of the clusters that were asked for.", largest)
+	narrowed.add(one(r.Options.Filter != nil))
+	written := newFamily("backup_written_timestamp_seconds",
+		"When the newest entry of the backup was written, in seconds since 1970: what happened later is not in it.", largest, "backup", "path")
+	missing := newFamily("missing_objects", "Objects that the backup refers to and lacks.", sum, "backup")
+	for i := range r.Backups {
+		b := &r.Backups[i]
+		addTime(written, b.WrittenTo, number(i), b.Path)
+		missing.add(int64(len(b.Missing)), number(i))
+	}
+	return []*family{info, made, narrowed, written, missing}
+}
+
+// addTime adds a time that is known.
+func addTime(f *family, t time.Time, labels ...string) {
+	if !t.IsZero() {
+		f.add(t.Unix(), labels...)
+	}
+}
+
+// number is how people count backups: from 1.
+func number(backup int) string { return strconv.Itoa(backup + 1) }
+
+func one(yes bool) int64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+var (
+	clusterStatuses = []string{
+		report.ManualRemediationRequired, report.NeedFurtherConfirmation, report.ManualRemediationNotRequired, report.Healthy,
+	}
+	summaryStatuses = []string{
+		report.ManualRemediationRequired, report.NeedFurtherConfirmation, report.NeedFurtherConfirmationInfraMachines,
+		report.ManualRemediationNotRequired, report.Healthy,
+	}
+)
+
+func ofAnswer(s *report.Summary) []*family {
+	status := newFamily("summary_status", "1 for the status of the whole report, 0 for the others.", largest, "status")
+	addStatus(status, summaryStatuses, s.Status)
+	complete := newFamily("complete", "1 when every place was listed whole. When 0, what was not seen counts as Unknown, never as Stale.", least)
+	complete.add(one(s.Complete))
+	clusters := newFamily("clusters", "Clusters by status, without the management cluster itself.", sum, "status")
+	n := s.Clusters
+	for i, v := range []int{n.ManualRemediationRequired, n.NeedFurtherConfirmation, n.ManualRemediationNotRequired, n.Healthy} {
+		clusters.add(int64(v), clusterStatuses[i])
+	}
+	return []*family{status, complete, clusters}
+}
+
+// addStatus adds a sample per status, as kube-state-metrics does for phases: so
+// a query for any of them has an answer. One that this release does not know is
+// added to those that it knows, and 1 of them stays 1.
+func addStatus(f *family, known []string, is string, labels ...string) {
+	for _, status := range known {
+		f.add(one(status == is), append(slices.Clone(labels), status)...)
+	}
+	if !slices.Contains(known, is) {
+		f.add(1, append(slices.Clone(labels), is)...)
+	}
+}
+
+func ofClusters(r *report.Report) []*family {
+	labels := []string{"backup", "cluster_namespace", "cluster", "status"}
+	machines := newFamily("machines",
+		"Machines by verdict, those among them that ignore rules set aside, without those of the management cluster itself.", sum, labels...)
+	ignored := newFamily("machines_ignored", "Of drift_detector_machines, those that ignore rules set aside.", sum, labels...)
+	own := newFamily("management_cluster_machines",
+		"Machines of the management cluster itself by verdict. It is lost anyway: no other metric counts them.", sum, labels...)
+	status := newFamily("cluster_status", "1 for the status of the cluster, 0 for the others.", largest, labels...)
+	for i := range r.Clusters {
+		c := &r.Clusters[i]
+		id := []string{number(c.Backup), c.Namespace, c.Name}
+		if c.Self {
+			addMachines(own, c.Counts, id)
+			continue
+		}
+		addMachines(machines, c.Counts, id)
+		addMachines(ignored, setAside(c), id)
+		addStatus(status, clusterStatuses, c.Status, id...)
+	}
+	return []*family{machines, ignored, own, status}
+}
+
+func addMachines(f *family, n report.MachineCounts, cluster []string) {
+	for _, s := range []struct {
+		status string
+		n      int
+	}{{report.Ghost, n.Ghost}, {report.Unknown, n.Unknown}, {report.Stale, n.Stale}, {report.Healthy, n.Healthy}} {
+		f.add(int64(s.n), append(slices.Clone(cluster), s.status)...)
+	}
+}
+
+// setAside counts the machines that rules set aside. All of them are in the
+// lists, also in those of a shortened report: they are findings.
+func setAside(c *report.Cluster) report.MachineCounts {
+	var n report.MachineCounts
+	for _, s := range c.Sets() {
+		for i := range s.Machines {
+			if s.Machines[i].Ignored != nil {
+				n.Count(s.Machines[i].Status)
+			}
+		}
+	}
+	return n
+}
+
+func ofTheRest(r *report.Report) []*family {
+	s := &r.Summary
+	single := func(name, help string, n int) *family {
+		f := newFamily(name, help, sum)
+		f.add(int64(n))
+		return f
+	}
+	excluded := newFamily("excluded_instances", "VMs that can be nobody's machine, by cause.", sum, "cause")
+	for _, cause := range slices.Sorted(maps.Keys(s.Excluded)) {
+		excluded.add(int64(s.Excluded[cause]), cause)
+	}
+	resources := newFamily("resources", "Things besides machines that a restore depends on, by whether they exist.", sum, "state")
+	resources.add(int64(s.Resources.Present), report.Present)
+	resources.add(int64(s.Resources.Absent), report.Absent)
+	resources.add(int64(s.Resources.Unknown), report.Undecided)
+	return slices.Concat([]*family{
+		single("infra_machines", "VMs that may or may not belong to a cluster of the backup, those among them that ignore rules set aside.", s.InfraMachines),
+		single("infra_machines_ignored", "Of drift_detector_infra_machines, those that ignore rules set aside.", s.IgnoredInfraMachines),
+		excluded,
+		single("out_of_scope_instances", "VMs that nothing ties to any cluster of the backup.", s.OutOfScope),
+		resources,
+		single("errors", "Errors of the run.", s.Errors),
+		checks(r), rules(r),
+	}, scopes(r))
+}
+
+func checks(r *report.Report) *family {
+	f := newFamily("checks", "Findings on the backup alone, by severity.", sum, "severity")
+	for _, severity := range []string{"error", "warning", "info"} {
+		f.add(0, severity)
+	}
+	for i := range r.Checks {
+		f.add(1, r.Checks[i].Severity)
+	}
+	return f
+}
+
+func rules(r *report.Report) *family {
+	f := newFamily("ignore_rules", "Ignore rules by state. One that is expired sets nothing aside any more.", sum, "state")
+	f.add(0, report.RuleActive)
+	f.add(0, report.RuleExpired)
+	for i := range r.IgnoreRules {
+		f.add(1, r.IgnoreRules[i].State)
+	}
+	return f
+}
+
+func scopes(r *report.Report) []*family {
+	labels := []string{"provider", "endpoint", "location", "account"}
+	complete := newFamily("scope_complete", "1 when the place was listed whole.", least, labels...)
+	seen := newFamily("scope_instances", "VMs that were seen in the place.", sum, labels...)
+	for i := range r.Scopes {
+		s := &r.Scopes[i]
+		complete.add(one(s.State == "complete"), s.Provider, s.Endpoint, s.Location, s.Account)
+		seen.add(int64(s.Instances), s.Provider, s.Endpoint, s.Location, s.Account)
+	}
+	return []*family{complete, seen}
+}

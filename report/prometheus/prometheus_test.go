@@ -1,0 +1,221 @@
+package prometheus
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"drift-detector/report"
+	"drift-detector/report/reporttest"
+)
+
+func text(t *testing.T, r *report.Report) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// line is one sample: name, labels, value, and nothing after it.
+var line = regexp.MustCompile(`^(drift_detector_[a-z_]+)(\{(?:[a-z_]+="(?:[^"\\\n]|\\["\\n])*",?)+\})? (-?[0-9]+)$`)
+
+var pair = regexp.MustCompile(`([a-z_]+)="((?:[^"\\\n]|\\["\\n])*)"`)
+
+// sums reads the text back: the sum of all samples by name, and by name and
+// status, state or severity.
+func sums(t *testing.T, doc string) map[string]int {
+	t.Helper()
+	out, seen := map[string]int{}, map[string]bool{}
+	for _, l := range strings.Split(strings.TrimSuffix(doc, "\n"), "\n") {
+		if strings.HasPrefix(l, "# HELP ") || strings.HasPrefix(l, "# TYPE ") {
+			continue
+		}
+		m := line.FindStringSubmatch(l)
+		if m == nil {
+			t.Fatalf("not a sample without a timestamp: %q", l)
+		}
+		if seen[m[1]+m[2]] {
+			t.Fatalf("two values of %s%s", m[1], m[2])
+		}
+		seen[m[1]+m[2]] = true
+		n, err := strconv.Atoi(m[3])
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.TrimPrefix(m[1], "drift_detector_")
+		out[name] += n
+		for _, p := range pair.FindAllStringSubmatch(m[2], -1) {
+			switch p[1] {
+			case "status", "state", "severity":
+				out[name+" "+p[2]] += n
+			}
+		}
+	}
+	return out
+}
+
+// expected is what a report says of itself, in the words of the metrics.
+func expected(r *report.Report) map[string]int {
+	want := map[string]int{
+		"infra_machines": r.Summary.InfraMachines, "infra_machines_ignored": r.Summary.IgnoredInfraMachines,
+		"errors": r.Summary.Errors, "out_of_scope_instances": r.Summary.OutOfScope,
+		"clusters":                              r.Summary.Clusters.Total,
+		"clusters ManualRemediationRequired":    r.Summary.Clusters.ManualRemediationRequired,
+		"clusters NeedFurtherConfirmation":      r.Summary.Clusters.NeedFurtherConfirmation,
+		"clusters ManualRemediationNotRequired": r.Summary.Clusters.ManualRemediationNotRequired,
+		"clusters Healthy":                      r.Summary.Clusters.Healthy,
+		"resources present":                     r.Summary.Resources.Present, "resources absent": r.Summary.Resources.Absent,
+		"resources unknown": r.Summary.Resources.Unknown,
+		"checks":            len(r.Checks), "ignore_rules": len(r.IgnoreRules),
+		"complete": int(one(r.Summary.Complete)), "report_narrowed": int(one(r.Options.Filter != nil)),
+		"info": 1, "summary_status": 1, "summary_status " + r.Summary.Status: 1,
+	}
+	machines(want, "machines", r.Summary.Machines)
+	if n := r.Summary.IgnoredMachines; n != nil {
+		machines(want, "machines_ignored", *n)
+	} else {
+		machines(want, "machines_ignored", report.MachineCounts{})
+	}
+	for i := range r.Clusters {
+		if c := &r.Clusters[i]; c.Self {
+			machines(want, "management_cluster_machines", c.Counts)
+		}
+	}
+	for i := range r.Scopes {
+		want["scope_instances"] += r.Scopes[i].Instances
+	}
+	for i := range r.Backups {
+		want["missing_objects"] += len(r.Backups[i].Missing)
+	}
+	for _, n := range r.Summary.Excluded {
+		want["excluded_instances"] += n
+	}
+	return want
+}
+
+func machines(want map[string]int, name string, n report.MachineCounts) {
+	want[name] += n.Total
+	want[name+" Ghost"] += n.Ghost
+	want[name+" Unknown"] += n.Unknown
+	want[name+" Stale"] += n.Stale
+	want[name+" Healthy"] += n.Healthy
+}
+
+func all() map[string]*report.Report {
+	out := map[string]*report.Report{"hostile": reporttest.HostileReport(), "empty": report.New(report.Parts{}), "nil": {}, "large": reporttest.Sized(50, 100)}
+	for seed := range uint64(200) {
+		out[fmt.Sprint("random ", seed)] = reporttest.Random(seed)
+	}
+	return out
+}
+
+func TestEveryCountIsTheReports(t *testing.T) {
+	for name, r := range all() {
+		got := sums(t, text(t, r))
+		for metric, n := range expected(r) {
+			if got[metric] != n {
+				t.Errorf("%s: %s is %d, the report says %d", name, metric, got[metric], n)
+			}
+		}
+	}
+}
+
+func TestASavedReportHasTheSameMetrics(t *testing.T) {
+	for name, r := range all() {
+		if name == "nil" {
+			continue // no report that could be read
+		}
+		var doc bytes.Buffer
+		if err := report.JSON(&doc, r); err != nil {
+			t.Fatal(err)
+		}
+		first := text(t, r)
+		back, err := report.Read(&doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if second := text(t, back); first != second {
+			t.Errorf("%s: the metrics change when the report is read back:\n%s\n%s", name, first, second)
+		}
+	}
+}
+
+// One cluster of the name in each of two backups are two series, and two scopes
+// that nothing tells apart are one, which is complete only when both are.
+func TestSameNames(t *testing.T) {
+	cluster := func(backup int, status string, n report.MachineCounts) report.Cluster {
+		return report.Cluster{Namespace: "a", Name: "b", Backup: backup, Status: status, Counts: n}
+	}
+	doc := text(t, &report.Report{
+		Clusters: []report.Cluster{
+			cluster(0, report.Healthy, report.MachineCounts{Healthy: 2, Total: 2}), cluster(1, report.ManualRemediationRequired, report.MachineCounts{Ghost: 1, Total: 1}),
+		},
+		Scopes: []report.Scope{{Provider: "vsphere", Endpoint: "vc", State: "complete", Instances: 3}, {Provider: "vsphere", Endpoint: "vc", State: "failed", Instances: 4}},
+	})
+	for _, want := range []string{
+		`drift_detector_machines{backup="1",cluster_namespace="a",cluster="b",status="Healthy"} 2`,
+		`drift_detector_machines{backup="2",cluster_namespace="a",cluster="b",status="Ghost"} 1`,
+		`drift_detector_cluster_status{backup="1",cluster_namespace="a",cluster="b",status="Healthy"} 1`,
+		`drift_detector_cluster_status{backup="2",cluster_namespace="a",cluster="b",status="Healthy"} 0`,
+		`drift_detector_cluster_status{backup="2",cluster_namespace="a",cluster="b",status="ManualRemediationRequired"} 1`,
+		`drift_detector_scope_complete{provider="vsphere",endpoint="vc",location="",account=""} 0`,
+		`drift_detector_scope_instances{provider="vsphere",endpoint="vc",location="",account=""} 7`,
+	} {
+		if !strings.Contains(doc, want+"\n") {
+			t.Errorf("no %s in\n%s", want, doc)
+		}
+	}
+}
+
+func TestForeignTextStaysInItsLabel(t *testing.T) {
+	r := &report.Report{Backups: []report.Backup{{Path: "a\\b\"} 1\nx_y 1\u202e\xff", WrittenTo: time.Unix(1e9, 0)}}}
+	want := `drift_detector_backup_written_timestamp_seconds{backup="1",path="a\\b\"} 1\\x0ax_y 1\\xe2\\x80\\xae` + "\ufffd" + `"} 1000000000` + "\n"
+	if doc := text(t, r); !strings.Contains(doc, want) {
+		t.Errorf("got\n%swant\n%s", doc, want)
+	}
+}
+
+// A status that a later release of the schema adds must not leave a cluster
+// without any.
+func TestAnUnknownStatusIsShown(t *testing.T) {
+	doc := text(t, &report.Report{Clusters: []report.Cluster{{Name: "a", Status: "Odd"}}, Summary: report.Summary{Status: "Odd"}})
+	for _, want := range []string{`cluster="a",status="Odd"} 1`, `drift_detector_summary_status{status="Odd"} 1`} {
+		if !strings.Contains(doc, want) {
+			t.Errorf("no %s in\n%s", want, doc)
+		}
+	}
+}
+
+// A time that is not known is no time, least of all one of the year 1.
+func TestUnknownTimesAreLeftOut(t *testing.T) {
+	if doc := text(t, &report.Report{Backups: []report.Backup{{Path: "a"}}}); strings.Contains(doc, "timestamp") {
+		t.Error(doc)
+	}
+}
+
+// The number of series is bounded by the clusters, however many machines there are.
+func TestSeriesArePerCluster(t *testing.T) {
+	few, many := strings.Count(text(t, reporttest.Sized(10, 10)), "\n"), strings.Count(text(t, reporttest.Sized(10, 1000)), "\n")
+	if many > few+10 {
+		t.Errorf("%d lines for 100 machines, %d for 10,000", few, many)
+	}
+}
+
+var errBroken = errors.New("no space left")
+
+type brokenWriter struct{}
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }
+
+func TestTheWritersErrorIsTold(t *testing.T) {
+	if err := Write(brokenWriter{}, reporttest.Random(1)); !errors.Is(err, errBroken) || err.Error() == errBroken.Error() {
+		t.Errorf("error %v, want %v with what was being done", err, errBroken)
+	}
+}
