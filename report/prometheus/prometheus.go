@@ -5,10 +5,10 @@
 // estate and not with what is wrong in it. Which machines they are is told by
 // the report itself.
 //
-// A directory of the textfile collector takes one such file: a second one, of
-// another estate, has series of the same names and labels, and node_exporter
-// then answers no scrape at all. Give each estate a node_exporter, or a label of
-// its own on the way in.
+// A node_exporter takes one such file. Of a second one, of another estate, it
+// would drop every series whose name and labels the first one has, and say so in
+// its log alone (node_exporter 1.12 gathers with promhttp.ContinueOnError): give
+// each estate a node_exporter of its own.
 package prometheus
 
 import (
