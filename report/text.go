@@ -26,6 +26,7 @@ func Text(w io.Writer, r *Report, o TextOptions) error {
 	p.clusters(r)
 	p.findings(r, o.All)
 	p.infraMachines(r)
+	p.ignored(r)
 	p.scopes(r)
 	p.missing(r)
 	p.checks(r, o.All)
@@ -54,8 +55,11 @@ func (p *printer) counts(r *Report) {
 	}
 	s := &r.Summary
 	row("Machines", first(fmt.Sprintf("%d in %s:", s.Machines.Total, plural(s.Clusters.Total, "cluster")), s.Machines.words())...)
+	if n := s.IgnoredMachines; n != nil {
+		row("Ignored", "of these: "+orNone(n.brief()))
+	}
 	row("Clusters", first(fmt.Sprintf("%d:", s.Clusters.Total), s.Clusters.words())...)
-	row("Other VMs", fmt.Sprintf("%d to confirm", s.InfraMachines),
+	row("Other VMs", join(", ", fmt.Sprintf("%d to confirm", s.InfraMachines), some(s.IgnoredInfraMachines, "of them ignored")),
 		fmt.Sprintf("%d excluded%s", total(s.Excluded), listed(s.Excluded)),
 		fmt.Sprintf("%d out of scope%s", s.OutOfScope, listed(s.ForeignTags)))
 	for i := range r.Scopes {

@@ -70,6 +70,17 @@ func (c *Cluster) warnings() int {
 	return n
 }
 
+// ignored counts the machines that rules set aside.
+func (c *Cluster) ignored() int {
+	n := 0
+	for _, s := range c.Sets() {
+		for i := range s.Machines {
+			n += one(s.Machines[i].Ignored != nil)
+		}
+	}
+	return n
+}
+
 // Title is namespace/name.
 func (c *Cluster) Title() string { return c.Namespace + "/" + c.Name }
 
@@ -111,6 +122,8 @@ func (c *Cluster) notes(r *Report) []string {
 	}
 	n := c.warnings()
 	note(n > 0, plural(n, "warning"))
+	ignored := c.ignored()
+	note(ignored > 0, fmt.Sprint(ignored, " ignored"))
 	absent, unknown, _ := c.resources()
 	note(len(absent) > 0, plural(len(absent), "resource")+" gone")
 	note(unknown > 0, plural(unknown, "resource")+" not known to exist")

@@ -42,6 +42,8 @@ func (m *Machine) rank() int {
 	switch {
 	case m.unsupported():
 		return nothing // said in the line of the cluster
+	case m.Ignored != nil:
+		return nothing // has a list of its own
 	case m.Status == Healthy && len(m.Warnings) == 0:
 		return nothing
 	default:

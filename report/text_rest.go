@@ -9,18 +9,52 @@ import (
 // whole, what the backup lacks, errors.
 
 func (p *printer) infraMachines(r *Report) {
-	if len(r.InfraMachines) == 0 {
+	open := len(r.InfraMachines) - r.Summary.IgnoredInfraMachines
+	if open == 0 {
 		return
 	}
-	p.title(fmt.Sprintf("VMS TO CONFIRM (%d)", len(r.InfraMachines)))
+	p.title(fmt.Sprintf("VMS TO CONFIRM (%d)", open))
 	for i := range r.InfraMachines {
 		m := &r.InfraMachines[i]
+		if m.Ignored != nil {
+			continue
+		}
 		row := lead(yellow, "?", 0).field(plain, quoted(m.Instance.Name)).field(yellow, m.Reason)
 		row = row.instance(&m.Instance).named(dim, "cluster", m.Cluster).named(dim, "foreign cluster", m.ForeignCluster)
 		if m.Instance.Scope != "" && len(r.Scopes) > 1 {
 			row = row.prose(dim, "in "+m.Instance.Scope)
 		}
 		p.print(2, 4, row.prose(dim, m.Message))
+	}
+}
+
+// ignored lists what rules set aside, with the reason that somebody gave.
+func (p *printer) ignored(r *Report) {
+	if r.Summary.Ignored == 0 {
+		return
+	}
+	p.title(fmt.Sprintf("SET ASIDE BY IGNORE RULES (%d)", r.Summary.Ignored))
+	row := func(status, name, cluster, reason string, by *Ignored) {
+		l := lead(dim, Mark(status)+" "+status, statusWidth).field(plain, quoted(name))
+		if reason != "" {
+			l = l.field(dim, reason)
+		}
+		p.print(2, 4, l.named(dim, "cluster", cluster).prose(plain, "because: "+by.Reason))
+	}
+	for i := range r.Clusters {
+		c := &r.Clusters[i]
+		for _, s := range c.Sets() {
+			for j := range s.Machines {
+				if m := &s.Machines[j]; m.Ignored != nil {
+					row(m.Status, m.Name, c.Title(), m.Reason, m.Ignored)
+				}
+			}
+		}
+	}
+	for i := range r.InfraMachines {
+		if m := &r.InfraMachines[i]; m.Ignored != nil {
+			row("to confirm", m.Instance.Name, m.Cluster, m.Reason, m.Ignored)
+		}
 	}
 }
 

@@ -77,6 +77,32 @@ func TestTextGolden(t *testing.T) {
 	}
 }
 
+// What rules set aside is counted, has no line among the findings, and is listed
+// with the reason that somebody gave.
+func TestTextOfIgnored(t *testing.T) {
+	r := New(sampleParts())
+	because := &Ignored{Reason: "kept for forensics, OPS-1234"}
+	r.IgnoreRules = []IgnoreRule{{File: "ignore.yaml", Line: 2, Reason: because.Reason, State: RuleActive, Matched: 3}}
+	s := &r.Summary
+	s.IgnoredMachines, s.IgnoredInfraMachines, s.StatusWithoutRules = &MachineCounts{}, 1, s.Status
+	r.InfraMachines[0].Ignored = because
+	for _, set := range r.Clusters[1].Sets() {
+		for j := range set.Machines {
+			if m := &set.Machines[j]; m.Status == Ghost || m.Status == Stale {
+				m.Ignored = because
+				s.IgnoredMachines.Count(m.Status)
+			}
+		}
+	}
+	s.Ignored = s.IgnoredMachines.Total + 1
+	if s.IgnoredMachines.Ghost == 0 || s.IgnoredMachines.Stale == 0 {
+		t.Fatalf("the sample has too little to ignore: %+v", s.IgnoredMachines)
+	}
+	s.Status = NeedFurtherConfirmation
+	r.Options.Filter = &Filter{Namespaces: []string{"tenant-alpha"}, Selector: "env=prod"}
+	golden(t, "ignored", text(t, r, TextOptions{}))
+}
+
 func healthyParts() Parts {
 	p := sampleParts()
 	p.Result = detector.Result{

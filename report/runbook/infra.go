@@ -16,6 +16,9 @@ var unattributed = map[string]string{
 // infraMachine is what to do about an instance that is nobody's: its owner says.
 func (b *book) infraMachine(m *report.InfraMachine) []report.Step {
 	var d draft
+	if m.Ignored != nil {
+		return nil
+	}
 	text, known := unattributed[m.Reason]
 	if !known {
 		text = "Ask its owner whether it belongs to a cluster of this backup. If nobody knows it, leave it running, and look again after the restore: nothing restored refers to it."

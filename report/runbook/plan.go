@@ -174,6 +174,8 @@ func (b *book) limits() []string {
 	add(!b.Summary.Complete, "The report is not complete: not every place could be listed. What is there is Unknown, and no step removes it. Run detect again before you rely on this plan.")
 	add(b.Options.IgnoreHealthy, "The report was made with --ignore-healthy-resources: healthy machines are not in it, so that their Nodes (where etcdctl could run) are not known here. Make it again without that flag for a plan that names them.")
 	add(b.Options.SkipNodes, "The Node lists were not read, as asked: Ghosts have weaker evidence, and what that leaves unproven has no line that removes it.")
+	add(b.Summary.Ignored > 0, "%d findings are set aside by ignore rules: no steps are made for them. They are listed in the report.", b.Summary.Ignored)
+	add(b.Options.Filter != nil, "The report is only of the clusters that were asked for: %s.", b.Options.Filter)
 	var unread []string
 	for i := range b.Clusters {
 		c := &b.Clusters[i]

@@ -35,10 +35,11 @@ func (b *book) plan() {
 }
 
 // machine is what to do about one machine or Ghost; nothing about one that is
-// healthy, or of the management cluster itself, which is lost anyway.
+// healthy, is set aside by an ignore rule, or is of the management cluster
+// itself, which is lost anyway.
 func (b *book) machine(s *set, m *report.Machine) []report.Step {
 	var d draft
-	if s.cluster.Self {
+	if s.cluster.Self || m.Ignored != nil {
 		return nil
 	}
 	if warned(m, "DuplicateID") {
