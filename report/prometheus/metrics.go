@@ -88,7 +88,7 @@ func addStatus(f *family, known []string, is string, labels ...string) {
 func ofClusters(r *report.Report) []*family {
 	labels := []string{"backup", "cluster_namespace", "cluster", "status"}
 	machines := newFamily("machines",
-		"Machines by verdict, those among them that ignore rules set aside, without those of the management cluster itself.", sum, labels...)
+		"Machines by verdict. Those that ignore rules set aside are counted, those of the management cluster itself are not.", sum, labels...)
 	ignored := newFamily("machines_ignored", "Of drift_detector_machines, those that ignore rules set aside.", sum, labels...)
 	own := newFamily("management_cluster_machines",
 		"Machines of the management cluster itself by verdict. It is lost anyway: no other metric counts them.", sum, labels...)
@@ -146,7 +146,7 @@ func ofTheRest(r *report.Report) []*family {
 	resources.add(int64(s.Resources.Absent), report.Absent)
 	resources.add(int64(s.Resources.Unknown), report.Undecided)
 	return slices.Concat([]*family{
-		single("infra_machines", "VMs that may or may not belong to a cluster of the backup, those among them that ignore rules set aside.", s.InfraMachines),
+		single("infra_machines", "VMs that may or may not belong to a cluster of the backup. Those that ignore rules set aside are counted.", s.InfraMachines),
 		single("infra_machines_ignored", "Of drift_detector_infra_machines, those that ignore rules set aside.", s.IgnoredInfraMachines),
 		excluded,
 		single("out_of_scope_instances", "VMs that nothing ties to any cluster of the backup.", s.OutOfScope),
