@@ -1,5 +1,5 @@
 // Command release cross-compiles drift-detector and packs one archive per
-// platform, with LICENSE and README.md, and SHA256SUMS over them. The same
+// platform, with LICENSE, README.md and the manual page, and SHA256SUMS over them. The same
 // commit and Go version give the same bytes: times are the commit's, owners
 // are 0, the order is fixed, and the build flags keep paths out.
 //
@@ -43,6 +43,10 @@ func release(out, version string, when time.Time, targets, build []string) error
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
+	docs, err := documents(build)
+	if err != nil {
+		return err
+	}
 	var sums []string
 	for _, target := range targets {
 		goos, goarch, ok := strings.Cut(target, "/")
@@ -50,7 +54,7 @@ func release(out, version string, when time.Time, targets, build []string) error
 			return fmt.Errorf("target %q is not GOOS/GOARCH", target)
 		}
 		name := fmt.Sprintf("drift-detector-%s-%s-%s", version, goos, goarch)
-		content, file, err := archive(name, goos, goarch, when, build)
+		content, file, err := archive(name, goos, goarch, when, build, docs)
 		if err != nil {
 			return fmt.Errorf("building %s: %w", target, err)
 		}
@@ -65,7 +69,7 @@ func release(out, version string, when time.Time, targets, build []string) error
 }
 
 // archive builds one platform and returns its archive and the archive's name.
-func archive(name, goos, goarch string, when time.Time, build []string) ([]byte, string, error) {
+func archive(name, goos, goarch string, when time.Time, build []string, docs []file) ([]byte, string, error) {
 	binary := "drift-detector"
 	if goos == "windows" {
 		binary += ".exe"
@@ -75,12 +79,9 @@ func archive(name, goos, goarch string, when time.Time, build []string) ([]byte,
 		return nil, "", err
 	}
 	files := []file{{name: name + "/" + binary, content: program, mode: 0o755}}
-	for _, doc := range []string{"LICENSE", "README.md"} {
-		text, err := os.ReadFile(doc)
-		if err != nil {
-			return nil, "", err
-		}
-		files = append(files, file{name: name + "/" + doc, content: text, mode: 0o644})
+	for _, doc := range docs {
+		doc.name = name + "/" + doc.name
+		files = append(files, doc)
 	}
 	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.name, b.name) })
 	if goos == "windows" {
@@ -89,6 +90,26 @@ func archive(name, goos, goarch string, when time.Time, build []string) ([]byte,
 	}
 	content, err := tarred(files, when)
 	return content, name + ".tar.gz", err
+}
+
+// documents are what every archive holds beside the program. The manual page
+// comes out of the program itself, built for the machine that packs.
+func documents(build []string) ([]file, error) {
+	var docs []file
+	for _, name := range []string{"LICENSE", "README.md"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		docs = append(docs, file{name: name, content: text, mode: 0o644})
+	}
+	cmd := exec.Command("go", slices.Concat([]string{"run"}, build, []string{"man"})...)
+	cmd.Stderr = os.Stderr
+	page, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("making the manual page: %w", err)
+	}
+	return append(docs, file{name: "drift-detector.1", content: page, mode: 0o644}), nil
 }
 
 // compile returns the bytes of the program for one platform.

@@ -122,8 +122,12 @@ func newApp(s *streams) *cli.App {
 		fmt.Fprintf(c.App.Writer, "drift-detector %s (commit %s)\n", version, commit)
 	}
 	app := &cli.App{
-		Name:            "drift-detector",
-		Usage:           "says what a restore of a Cluster API management cluster will find",
+		Name:  "drift-detector",
+		Usage: "says what a restore of a Cluster API management cluster will find",
+		Description: `The management cluster is lost, its Velero backup is on disk, and the workload
+clusters still run. Every machine of the backup and every real VM is Healthy,
+Stale (object without VM), Ghost (VM without object) or Unknown. Endpoints and
+credentials come out of the backup. Nothing is ever changed.`,
 		Version:         version,
 		HideHelpCommand: true,
 		// Paths and endpoints may hold commas.
@@ -148,6 +152,7 @@ func newApp(s *streams) *cli.App {
 			permissionsCommand(s),
 			schemaCommand(s),
 			completionCommand(s),
+			manCommand(s),
 		},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {

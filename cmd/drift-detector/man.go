@@ -1,0 +1,76 @@
+package main
+
+import (
+	"io"
+
+	"github.com/urfave/cli/v2"
+)
+
+func manCommand(s *streams) *cli.Command {
+	return &cli.Command{
+		Name:      "man",
+		Usage:     "print the manual page",
+		UsageText: "drift-detector man",
+		Description: `All commands and flags, as their --help has them, for man(1).
+
+EXAMPLE:
+   drift-detector man > /usr/local/share/man/man1/drift-detector.1` + exitStatusHelp,
+		Action: func(c *cli.Context) error {
+			if err := noArguments(c); err != nil {
+				return err
+			}
+			page, err := manual(c.App)
+			if err != nil {
+				return err
+			}
+			_, err = io.WriteString(s.stdout, page)
+			return err
+		},
+	}
+}
+
+// manual is the page, made from the definitions of commands and flags.
+func manual(app *cli.App) (string, error) {
+	before := cli.MarkdownDocTemplate
+	defer func() { cli.MarkdownDocTemplate = before }()
+	cli.MarkdownDocTemplate = manualTemplate
+	return app.ToManWithSection(1)
+}
+
+const flagTemplate = `{{define "flags"}}{{range .}}
+**{{range $i, $name := .Names}}{{if $i}}, {{end}}{{if gt (len $name) 1}}\-\-{{else}}\-{{end}}{{$name}}{{end}}**{{if .TakesValue}} *value*{{end}}
+: {{.GetUsage}}{{if .TakesValue}}{{with .GetDefaultText}} (default: {{.}}){{end}}{{end}}{{range .GetEnvVars}} [{{.}}]{{end}}
+{{end}}{{end}}`
+
+const manualTemplate = flagTemplate + `% {{.App.Name}} {{.SectionNum}}
+
+# NAME
+
+{{.App.Name}} - {{.App.Usage}}
+
+# SYNOPSIS
+
+**{{.App.Name}}** [*global options*] *command* [*options*] [*arguments*]
+
+# DESCRIPTION
+
+{{.App.Description}}
+
+# GLOBAL OPTIONS
+{{template "flags" .App.VisibleFlags}}
+# COMMANDS
+{{range .App.VisibleCommands}}
+## {{.Name}}
+
+{{.Usage}}
+
+` + "```\n{{.UsageText}}\n\n{{.Description}}\n```" + `
+{{template "flags" .VisibleFlags}}{{end}}
+# ENVIRONMENT
+
+A flag that is not given is read from the variable that stands in brackets behind it; a flag of the command line wins.
+There is none for a flag that weakens trust.
+NO_COLOR and TERM=dumb turn colour off.
+GOVC_URL, GOVC_USERNAME and GOVC_PASSWORD are used for the vCenter that GOVC_URL names.
+HTTPS_PROXY and NO_PROXY say how to reach endpoints.
+`
