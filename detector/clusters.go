@@ -172,13 +172,13 @@ func (d *drafts) finish(one *draft) Cluster {
 			reason = MachinesNotInBackup
 		}
 		s.finish(reason)
-		c.Workers = worst(c.Workers, s.Status)
+		c.Workers = Worst(c.Workers, s.Status)
 		c.WorkerGroups = append(c.WorkerGroups, *s)
 	}
 	slices.SortFunc(c.WorkerGroups, func(a, b Set) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind))
 	})
-	c.Status = worst(c.ControlPlane.Status, c.Workers)
+	c.Status = Worst(c.ControlPlane.Status, c.Workers)
 	return *c
 }
 

@@ -142,11 +142,11 @@ func (r *Result) conclude(s *backup.Snapshot) {
 	r.Status, r.Complete = AllHealthy, true
 	for i := range r.Clusters {
 		if !r.Clusters[i].Self {
-			r.Status = worst(r.Status, r.Clusters[i].Status)
+			r.Status = Worst(r.Status, r.Clusters[i].Status)
 		}
 	}
 	if len(r.Unattributed) > 0 {
-		r.Status = worst(r.Status, NeedFurtherConfirmationInfraMachine)
+		r.Status = Worst(r.Status, NeedFurtherConfirmationInfraMachine)
 	}
 	for _, p := range s.Problems {
 		r.Errors = append(r.Errors, Error{Object: p.Item, Message: p.Reason})
@@ -161,6 +161,6 @@ func (r *Result) conclude(s *backup.Snapshot) {
 		return cmp.Or(cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Object, b.Object), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Hint, b.Hint))
 	})
 	if len(r.Errors) > 0 {
-		r.Status = worst(r.Status, NeedFurtherConfirmation)
+		r.Status = Worst(r.Status, NeedFurtherConfirmation)
 	}
 }

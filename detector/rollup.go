@@ -40,7 +40,8 @@ var severity = map[Rollup]int{
 	ManualRemediationRequired:           5,
 }
 
-func worst(all ...Rollup) Rollup {
+// Worst is the worst of them; AllHealthy when there are none.
+func Worst(all ...Rollup) Rollup {
 	out := AllHealthy
 	for _, r := range all {
 		if severity[r] > severity[out] {
@@ -53,18 +54,32 @@ func worst(all ...Rollup) Rollup {
 // confirmWarnings are the warnings that need a person although the machine is Healthy.
 var confirmWarnings = map[string]bool{MachineMissing: true, DuplicateID: true, Reidentified: true}
 
+// RollUp is what a warning contributes, whatever the status that it goes with.
+func (w Warning) RollUp() Rollup {
+	if confirmWarnings[w.Reason] {
+		return NeedFurtherConfirmation
+	}
+	return AllHealthy
+}
+
 // rollUps are what verdicts contribute, warnings aside.
 var rollUps = map[Status]Rollup{
 	Healthy: AllHealthy, Stale: ManualRemediationNotRequired, Ghost: ManualRemediationRequired, Unknown: NeedFurtherConfirmation,
 }
 
+// RollUp is what a status contributes to what holds it, warnings aside.
+func (s Status) RollUp() Rollup {
+	if r, ok := rollUps[s]; ok {
+		return r
+	}
+	return NeedFurtherConfirmation
+}
+
 // rollUp is the status of one verdict.
 func (v *Verdict) rollUp() Rollup {
-	out := rollUps[v.Status]
+	out := v.Status.RollUp()
 	for _, w := range v.Warnings {
-		if confirmWarnings[w.Reason] {
-			out = worst(out, NeedFurtherConfirmation)
-		}
+		out = Worst(out, w.RollUp())
 	}
 	return out
 }
@@ -78,7 +93,7 @@ func (s *Set) finish(reason string) {
 		s.Status = NeedFurtherConfirmation
 	}
 	for i := range s.Machines {
-		s.Status = worst(s.Status, s.Machines[i].rollUp())
+		s.Status = Worst(s.Status, s.Machines[i].rollUp())
 	}
 }
 
