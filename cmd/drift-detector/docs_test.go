@@ -1,0 +1,109 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+)
+
+var update = flag.Bool("update", false, "write the generated parts of docs anew")
+
+// docs/commands.md is made from the definitions of commands and flags, so that
+// what --help says stands there too.
+func TestCommandsAreDocumented(t *testing.T) {
+	generated(t, "commands.md", commandsPage(newApp(&streams{})))
+}
+
+// generated compares a page, or writes it with -update.
+func generated(t *testing.T, name, want string) {
+	t.Helper()
+	path := filepath.Join("../../docs", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	have, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(have) != want {
+		t.Errorf("docs/%s is not what the code says; write it anew: go test ./cmd/drift-detector -run Documented -update", name)
+	}
+}
+
+func commandsPage(app *cli.App) string {
+	var b strings.Builder
+	b.WriteString("# Commands\n\nMade from the program's own definitions by `go test ./cmd/drift-detector -run Documented -update`.\n\n" +
+		"A flag that is not given is read from the variable of the environment that stands in its last column; the command line wins.\n" +
+		"There is none for a flag that weakens trust. Flags may stand before or behind other arguments.\n\n## For all commands\n\n")
+	flagTable(&b, app.Flags)
+	for _, c := range app.Commands {
+		fmt.Fprintf(&b, "\n## %s\n\n%s.\n\n```\n%s\n\n%s\n```\n", c.Name, strings.ToUpper(c.Usage[:1])+c.Usage[1:], c.UsageText, c.Description)
+		if len(c.Flags) > 0 {
+			b.WriteString("\n")
+			flagTable(&b, c.Flags)
+		}
+	}
+	return b.String()
+}
+
+func flagTable(b *strings.Builder, flags []cli.Flag) {
+	b.WriteString("| flag | meaning | variable |\n|---|---|---|\n")
+	for _, f := range flags {
+		d := f.(cli.DocGenerationFlag)
+		names := make([]string, len(f.Names()))
+		for i, n := range f.Names() {
+			names[i] = "`" + strings.Repeat("-", min(len(n), 2)) + n + "`"
+		}
+		usage := d.GetUsage()
+		if d.TakesValue() && d.GetDefaultText() != "" {
+			usage += " (default " + strings.ReplaceAll(d.GetDefaultText(), `"`, "`") + ")"
+		}
+		variables := ""
+		for _, v := range d.GetEnvVars() {
+			variables += "`" + v + "`"
+		}
+		fmt.Fprintf(b, "| %s | %s | %s |\n", strings.Join(names, ", "), strings.ReplaceAll(usage, "|", `\|`), variables)
+	}
+}
+
+// Every flag that the real --help of a command lists stands in the docs.
+func TestHelpAndDocsNameTheSame(t *testing.T) {
+	page, err := os.ReadFile("../../docs/commands.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	app := newApp(&streams{})
+	for _, c := range app.Commands {
+		help := runProgram(t, c.Name, "--help")
+		help.demand(t, exitOK)
+		_, section, ok := strings.Cut(string(page), "\n## "+c.Name+"\n")
+		if !ok {
+			t.Errorf("docs/commands.md has no section %s", c.Name)
+		}
+		section, _, _ = strings.Cut(section, "\n## ")
+		options := false
+		for line := range strings.Lines(help.stdout) {
+			if options = options || strings.HasPrefix(line, "OPTIONS:"); !options {
+				continue
+			}
+			for _, word := range strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == ',' }) {
+				if name, long := strings.CutPrefix(word, "--"); long && name != "help" && !strings.Contains(section, "`--"+name+"`") {
+					t.Errorf("docs/commands.md lacks --%s of %s, which its --help has", name, c.Name)
+				}
+				if long := strings.HasPrefix(word, "--"); !long && !strings.HasPrefix(word, "-") {
+					break // the rest is prose
+				}
+			}
+		}
+		if !options {
+			t.Errorf("the help of %s lists no options", c.Name)
+		}
+	}
+}
