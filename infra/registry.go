@@ -109,10 +109,17 @@ func (r *Registry) Targets(s *backup.Snapshot, secrets *backup.Secrets, a Access
 	return all
 }
 
-// For keeps the targets that one of the shown clusters needs, whole: what is
-// listed beside is needed to tell whose it is.
+// For keeps the targets that one of the shown clusters needs. Each is listed as a
+// whole: what lies beside is needed to tell whose it is.
 func For(shows func(backup.ClusterID) bool, targets []Target) []Target {
-	return slices.DeleteFunc(slices.Clone(targets), func(t Target) bool { return !slices.ContainsFunc(t.Clusters, shows) })
+	var out []Target
+	for _, t := range targets {
+		t.Clusters = slices.DeleteFunc(slices.Clone(t.Clusters), func(id backup.ClusterID) bool { return !shows(id) })
+		if len(t.Clusters) > 0 {
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
 // Watch is told how a run goes, by the index of a target: how many instances or

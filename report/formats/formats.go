@@ -10,11 +10,15 @@ import (
 	"strings"
 
 	"drift-detector/report"
+	"drift-detector/report/junit"
+	"drift-detector/report/prometheus"
 )
 
 var all = map[string]report.Format{
-	"json": report.JSON,
-	"text": text,
+	"json":       report.JSON,
+	"junit":      junit.Write,
+	"prometheus": prometheus.Write,
+	"text":       text,
 }
 
 // text is the text as a file holds it: without colour, 80 columns wide.
