@@ -90,7 +90,7 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 	if given != nil {
 		e.velero = []*readiness.VeleroBackup{given}
 	}
-	now := time.Now()
+	now := s.now()
 	found := e.check(now)
 	e.secrets.Drop()
 	doc := report.NewReadiness(e.snapshot, e.claims.Absent, found, report.Tool{Name: "drift-detector", Version: version, Commit: commit}, now)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -96,7 +95,7 @@ func runDetect(ctx context.Context, o detectOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
-	now := time.Now()
+	now := s.now()
 	checks := e.check(now) // before the credentials are forgotten
 	inv, err := o.obtain(ctx, s, e, access)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"drift-detector/infra/lab"
 	"drift-detector/report"
@@ -142,8 +143,15 @@ func (w *world) run(args ...string) outcome {
 
 func runProgram(t *testing.T, args ...string) outcome {
 	t.Helper()
+	return runAt(t, time.Now, args...)
+}
+
+// runAt runs the program with a clock of its own.
+func runAt(t *testing.T, now func() time.Time, args ...string) outcome {
+	t.Helper()
 	var stdout, stderr bytes.Buffer
-	code := run(context.Background(), append([]string{"drift-detector"}, args...), &streams{stdout: &stdout, stderr: &stderr, getenv: func(string) string { return "" }})
+	s := &streams{stdout: &stdout, stderr: &stderr, getenv: func(string) string { return "" }, now: now}
+	code := run(context.Background(), append([]string{"drift-detector"}, args...), s)
 	return outcome{code: code, stdout: stdout.String(), stderr: stderr.String()}
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -59,11 +60,12 @@ func (e *usageError) Error() string { return e.message }
 type streams struct {
 	stdout, stderr io.Writer
 	getenv         func(string) string
+	now            func() time.Time
 	debug          bool
 }
 
 func process() *streams {
-	return &streams{stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv}
+	return &streams{stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, now: time.Now}
 }
 
 func (s *streams) say(kind, format string, args ...any) {

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"drift-detector/report"
+)
+
+// For every cluster of the lab the report on it alone says of it what the whole
+// report says; no API server of another cluster is asked, and vCenter once.
+func TestOneClusterOfTheLab(t *testing.T) {
+	w := fleet(t)
+	whole := w.detect()
+	whole.demand(t, exitOK)
+	for i := range whole.report.Clusters {
+		c := &whole.report.Clusters[i]
+		before, logins := map[string]int{}, w.vcenter.Logins().OK
+		for _, other := range whole.report.Clusters {
+			before[other.Name] = w.nodes.Asked(other.Name)
+		}
+		one := w.detect("--cluster", c.Title())
+		one.demand(t, exitOK)
+		if len(one.report.Clusters) != 1 || !reflect.DeepEqual(one.report.Clusters[0], *c) {
+			t.Errorf("%s alone is not what it is among all", c.Title())
+		}
+		if s := one.report.Summary; s.Machines != c.Counts && !c.Self || len(one.report.Scopes) > 1 {
+			t.Errorf("%s alone: %+v, scopes %+v", c.Title(), s.Machines, one.report.Scopes)
+		}
+		for name, n := range before {
+			if name != c.Name && w.nodes.Asked(name) != n {
+				t.Errorf("with --cluster %s the API server of %s was asked", c.Title(), name)
+			}
+		}
+		if want := logins; c.Provider == "vsphere" {
+			if want++; w.vcenter.Logins().OK != want {
+				t.Errorf("%s: %d logins, want %d", c.Title(), w.vcenter.Logins().OK, want)
+			}
+		} else if w.vcenter.Logins().OK != want {
+			t.Errorf("vCenter was called for %s", c.Title())
+		}
+		for _, m := range one.report.InfraMachines {
+			if !slices.ContainsFunc(whole.report.InfraMachines, func(o report.InfraMachine) bool { return reflect.DeepEqual(o, m) }) {
+				t.Errorf("%s alone: %s (%s) is to be confirmed, and was not among all", c.Title(), m.Instance.Name, m.Reason)
+			}
+		}
+	}
+}
