@@ -114,7 +114,7 @@ func parenthesis(s string) string {
 // hold its name.
 func instance(i *report.Instance) string {
 	name := i.Name
-	if strings.HasSuffix(i.Path, "/"+name) {
+	if strings.HasSuffix(clean(i.Path), "/"+clean(name)) {
 		name = ""
 	}
 	return join("  ", name, i.Path, labeled("id", i.ID), labeled("ref", i.Ref), i.State, labeled("in", i.Scope))

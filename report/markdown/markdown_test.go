@@ -1,0 +1,394 @@
+package markdown
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"drift-detector/report"
+	"drift-detector/report/reporttest"
+)
+
+func text(t *testing.T, r *report.Report) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func all() map[string]*report.Report {
+	out := map[string]*report.Report{
+		"hostile": reporttest.HostileReport(), "empty": report.New(report.Parts{}), "nil": {},
+		"large": reporttest.Sized(50, 100), "huge": reporttest.Sized(1000, 40), "loud": loud(),
+	}
+	for seed := range uint64(200) {
+		out[fmt.Sprint("random ", seed)] = reporttest.Random(seed)
+	}
+	return out
+}
+
+// loud is a report whose every string is longer than any honest one, of
+// characters that take the most room.
+func loud() *report.Report {
+	r := reporttest.Random(4)
+	r.Options.Filter = &report.Filter{Clusters: []string{"a"}}
+	for range 5 {
+		r.Backups = append(r.Backups, r.Backups[0])
+	}
+	kinds := []string{strings.Repeat("\U0001f47b ", 3000), strings.Repeat("`", 3000), strings.Repeat("\u202e", 3000), strings.Repeat("@ ", 3000)}
+	n := 0
+	var fill func(v reflect.Value)
+	fill = func(v reflect.Value) {
+		switch v.Kind() {
+		case reflect.Pointer:
+			if !v.IsNil() {
+				fill(v.Elem())
+			}
+		case reflect.Struct:
+			for i := range v.NumField() {
+				if f := v.Type().Field(i); f.IsExported() && f.Name != "Status" && f.Name != "State" && f.Name != "SchemaVersion" {
+					fill(v.Field(i))
+				}
+			}
+		case reflect.Slice:
+			for i := range v.Len() {
+				fill(v.Index(i))
+			}
+		case reflect.String:
+			n++
+			v.SetString(kinds[n%len(kinds)])
+		}
+	}
+	fill(reflect.ValueOf(r).Elem())
+	return r
+}
+
+func TestItFitsIntoATicket(t *testing.T) {
+	for name, r := range all() {
+		if n := len(text(t, r)); n > Limit {
+			t.Errorf("%s: %d bytes, at most %d may be", name, n, Limit)
+		}
+	}
+}
+
+// row reads the numbers of a row of the first table.
+func row(t *testing.T, doc, label string) report.MachineCounts {
+	t.Helper()
+	var n report.MachineCounts
+	i := strings.Index(doc, "\n| "+label+" | ")
+	if i < 0 {
+		t.Fatalf("no row %s in\n%s", label, doc)
+	}
+	if _, err := fmt.Sscanf(doc[i+1:], "| "+label+" | %d | %d | %d | %d | %d |", &n.Total, &n.Ghost, &n.Unknown, &n.Stale, &n.Healthy); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func scan(t *testing.T, doc, pattern string) []int {
+	t.Helper()
+	m := regexp.MustCompile(`(?m)^` + pattern).FindStringSubmatch(doc)
+	if m == nil {
+		t.Fatalf("no %s in\n%s", pattern, doc)
+	}
+	out := make([]int, len(m)-1)
+	for i := range out {
+		out[i], _ = strconv.Atoi(m[i+1])
+	}
+	return out
+}
+
+func TestCountsAreTheReports(t *testing.T) {
+	for name, r := range all() {
+		doc, s := text(t, r), &r.Summary
+		if got := row(t, doc, "Machines"); got != s.Machines {
+			t.Errorf("%s: machines %+v, the report says %+v", name, got, s.Machines)
+		}
+		if s.IgnoredMachines != nil {
+			if got := row(t, doc, "of them set aside"); got != *s.IgnoredMachines {
+				t.Errorf("%s: set aside %+v, the report says %+v", name, got, *s.IgnoredMachines)
+			}
+		}
+		compare := func(what string, got []int, want ...int) {
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: %s %v, the report says %v", name, what, got, want)
+			}
+		}
+		c := s.Clusters
+		compare("clusters", scan(t, doc, `- Clusters: (\d+): (\d+) ManualRemediationRequired, (\d+) NeedFurtherConfirmation, (\d+) ManualRemediationNotRequired, (\d+) Healthy`),
+			c.Total, c.ManualRemediationRequired, c.NeedFurtherConfirmation, c.ManualRemediationNotRequired, c.Healthy)
+		out := 0
+		for _, n := range s.Excluded {
+			out += n
+		}
+		compare("VMs", scan(t, doc, `- Other VMs: (\d+) to confirm, of them (\d+) set aside; (\d+) excluded.*; (\d+) out of scope`),
+			s.InfraMachines, s.IgnoredInfraMachines, out, s.OutOfScope)
+		compare("resources", scan(t, doc, `- Resources: (\d+) present, (\d+) absent, (\d+) unknown`), s.Resources.Present, s.Resources.Absent, s.Resources.Unknown)
+		compare("places", scan(t, doc, `- Looked at: (\d+) places?, of them (\d+) not whole; (\d+) errors?`), len(r.Scopes), len(r.Incomplete()), s.Errors)
+	}
+}
+
+// listed counts the findings of a section: what its title says, and what its items
+// and the sentence on what was cut add up to. Both are 0 when it is not there.
+func listed(t *testing.T, doc, title string) (says, holds int) {
+	t.Helper()
+	_, s, found := strings.Cut(doc, "\n### "+title+" (")
+	if !found {
+		return 0, 0
+	}
+	s, _, _ = strings.Cut(s, "\n### ")
+	number, body, _ := strings.Cut(s, ")")
+	says, err := strconv.Atoi(number)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range strings.Split(body, "\n") {
+		switch m := regexp.MustCompile(`^(?:- \*\*|… and )(\d+) (?:machines\*\*|more )`).FindStringSubmatch(l); {
+		case m != nil:
+			n, _ := strconv.Atoi(m[1])
+			holds += n
+		case strings.HasPrefix(l, "- "):
+			holds++
+		}
+	}
+	return says, holds
+}
+
+func TestSectionsAddUp(t *testing.T) {
+	for name, r := range all() {
+		doc, warned := text(t, r), 0
+		for i := range r.Clusters {
+			for _, s := range r.Clusters[i].Sets() {
+				for j := range s.Machines {
+					m := &s.Machines[j]
+					warned += one(!r.Clusters[i].Self && m.Status == report.Healthy && m.Finding() && m.Ignored == nil)
+				}
+			}
+		}
+		open := r.Open()
+		for title, want := range map[string]int{
+			"Ghost": open.Ghost, "Unknown": open.Unknown, "Stale": open.Stale, "Healthy": warned,
+			"VMs to confirm": r.Summary.InfraMachines - r.Summary.IgnoredInfraMachines, "Set aside by ignore rules": r.Summary.Ignored,
+			"Not complete": len(r.Incomplete()), "Errors": len(r.OtherErrors()),
+		} {
+			if says, holds := listed(t, doc, title); says != want || holds != want {
+				t.Errorf("%s: %s says %d and holds %d, the report has %d", name, title, says, holds, want)
+			}
+		}
+	}
+}
+
+func TestASavedReportGivesTheSame(t *testing.T) {
+	for name, r := range all() {
+		if name == "nil" {
+			continue // no report that could be read
+		}
+		var doc bytes.Buffer
+		if err := report.JSON(&doc, r); err != nil {
+			t.Fatal(err)
+		}
+		first := text(t, r)
+		back, err := report.Read(&doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text(t, back) != first {
+			t.Errorf("%s changes when it is read back", name)
+		}
+	}
+}
+
+// outside is a line without its code: what a reader of Markdown acts on.
+func outside(line string) string {
+	var b strings.Builder
+	for i := 0; i < len(line); {
+		run := len(line[i:]) - len(strings.TrimLeft(line[i:], "`"))
+		if run == 0 {
+			b.WriteByte(line[i])
+			i++
+			continue
+		}
+		end := closingRun(line, i+run, run)
+		if end < 0 {
+			return b.String() + line[i:]
+		}
+		b.WriteByte('C')
+		i = end
+	}
+	return b.String()
+}
+
+// closingRun is where the run of so many backticks ends that comes first.
+func closingRun(line string, from, run int) int {
+	for i := from; i < len(line); {
+		n := len(line[i:]) - len(strings.TrimLeft(line[i:], "`"))
+		if n == run {
+			return i + n
+		}
+		i += max(n, 1)
+	}
+	return -1
+}
+
+// Foreign text is nothing but code, wherever it stands.
+func TestForeignTextIsNoMarkup(t *testing.T) {
+	act := regexp.MustCompile("[<>\\[\\]@#&_~$\\\\`{}=\x00-\x09\x0b-\x1f]|://|www\\.|\\*\\*\\*|!C|\\d{7}")
+	own := regexp.MustCompile(`^(#{2,3} |  <details><summary>[A-Za-z, ]+</summary>$|  </details>$|\|)`)
+	for name, r := range all() {
+		columns, fence := 0, ""
+		for _, l := range strings.Split(text(t, r), "\n") {
+			if at := strings.TrimSpace(l); fence != "" || strings.HasPrefix(at, "```") {
+				switch {
+				case fence == "":
+					fence = strings.TrimSuffix(at, "sh")
+				case at == fence:
+					fence = ""
+				}
+				continue
+			}
+			rest := own.ReplaceAllString(outside(l), "")
+			if act.MatchString(rest) {
+				t.Errorf("%s: %q is read as %q", name, l, rest)
+			}
+			if !strings.HasPrefix(l, "|") {
+				columns = 0
+				continue
+			}
+			if n := strings.Count(l, "|"); columns == 0 {
+				columns = n
+			} else if n != columns {
+				t.Errorf("%s: %d bars in a table of %d: %q", name, n, columns, l)
+			}
+		}
+		if fence != "" {
+			t.Errorf("%s: a block of code is not closed", name)
+		}
+	}
+}
+
+func TestCode(t *testing.T) {
+	for in, want := range map[string]string{
+		"vm-1": "`vm-1`", "": "`\"\"`", " a": "`\" a\"`", "a`b": "``a`b``", "``": "``` `` ```", "`a": "`` `a ``",
+		"a\nb\u202e\xff": "`a\\x0ab\\xe2\\x80\\xae\ufffd`", "<b>@team #1": "`<b>@team #1`",
+	} {
+		if got := code(in); got != want {
+			t.Errorf("code(%q) = %s, want %s", in, got, want)
+		}
+	}
+}
+
+func TestProse(t *testing.T) {
+	for in, want := range map[string]string{
+		"it can't be re-joined (see below); 53 VMs.": "it can't be re-joined (see below); 53 VMs.",
+		"ask @team, or #123!":                        "ask `@team`, or `#123`!",
+		"a commit deadbee or 1234567":                "a commit `deadbee` or `1234567`",
+		"in ns/name, \"vm-1\": ABC-123":              "in `ns/name`, \"`vm-1`\": `ABC-123`",
+		"see www.example.com or (http://a.b/)":       "see `www.example.com` or (`http://a.b/`)",
+		"*bold* _it_ [a](b) <b> `x` ~~no~~ --":       "`*bold*` `_it_` `[a](b` `<b>` `` `x` `` `~~no~~` `--`",
+		":smile: é -":                                "`:smile`: `é` `-`",
+	} {
+		if got := prose(in); got != want {
+			t.Errorf("prose(%q)\n got %s\nwant %s", in, got, want)
+		}
+	}
+}
+
+// crowd has more findings than a ticket takes, the most urgent in the last cluster.
+func crowd() *report.Report {
+	r := &report.Report{SchemaVersion: report.SchemaVersion, Summary: report.Summary{Status: report.ManualRemediationRequired}}
+	for i := range 20 {
+		c := report.Cluster{Namespace: "tenant", Name: fmt.Sprintf("c%02d", i), Status: report.ManualRemediationNotRequired}
+		for j := range 50 {
+			c.ControlPlane.Machines = append(c.ControlPlane.Machines, report.Machine{
+				Name: fmt.Sprintf("stale-%d-%d", i, j), Status: report.Stale, Reason: "InstanceNotFound", Message: strings.Repeat("word ", 20),
+			})
+		}
+		c.Counts = report.MachineCounts{Total: 50, Stale: 50}
+		r.Clusters = append(r.Clusters, c)
+	}
+	last := &r.Clusters[19]
+	last.Status = report.ManualRemediationRequired
+	for j := range 30 {
+		last.ControlPlane.Machines = append(last.ControlPlane.Machines, report.Machine{
+			Name: fmt.Sprintf("ghost-%d", j), Status: report.Ghost, Evidence: []report.Evidence{{Kind: "node", Detail: fmt.Sprintf("its-node-%d", j), Strength: "strong"}},
+		})
+	}
+	last.Counts = report.MachineCounts{Total: 80, Stale: 50, Ghost: 30}
+	r.Summary.Machines = report.MachineCounts{Total: 1030, Stale: 1000, Ghost: 30}
+	r.InfraMachines = []report.InfraMachine{{Instance: report.Instance{Name: "odd-one"}, Reason: "InClusterFolder"}}
+	return r
+}
+
+func TestTheMostUrgentSurvivesTheCut(t *testing.T) {
+	doc := text(t, crowd())
+	for j := range 30 {
+		if !strings.Contains(doc, fmt.Sprintf("**`ghost-%d`**", j)) {
+			t.Errorf("ghost-%d was cut", j)
+		}
+	}
+	says, holds := listed(t, doc, "Stale")
+	if says != 1000 || holds != 1000 {
+		t.Errorf("1000 Stale: the title says %d, and the items with what was cut are %d", says, holds)
+	}
+	if !regexp.MustCompile("(?m)^… and [0-9]+ more Stale: .*50 in `tenant/c1[0-9]`.*; the whole list is in the JSON report\\.$").MatchString(doc) {
+		t.Errorf("what was cut is not said in\n%s", doc)
+	}
+	if !strings.Contains(doc, "odd-one") {
+		t.Error("a whole section was cut for another")
+	}
+	if !strings.Contains(doc, "The details of ") {
+		t.Error("that details were cut is not said")
+	}
+}
+
+// A vCenter that is down is one finding.
+func TestMachinesThatAreAlikeShareAnItem(t *testing.T) {
+	r := &report.Report{Clusters: []report.Cluster{{Namespace: "a", Name: "b"}}}
+	for i := range 12 {
+		r.Clusters[0].ControlPlane.Machines = append(r.Clusters[0].ControlPlane.Machines, report.Machine{
+			Name: fmt.Sprintf("m-%d", i), Status: report.Unknown, Reason: "ScopeIncomplete", Message: "vc2 could not be listed", ProviderID: fmt.Sprintf("vsphere://id-%d", i),
+		})
+	}
+	doc := text(t, r)
+	if !strings.Contains(doc, "- **12 machines** in `a/b`\n  - Why: ScopeIncomplete: `vc2` could not be listed\n") || !strings.Contains(doc, "`m-11`") {
+		t.Error(doc)
+	}
+	r.Clusters[0].ControlPlane.Machines = r.Clusters[0].ControlPlane.Machines[:3]
+	if doc := text(t, r); !strings.Contains(doc, "- **`m-2`**") || !strings.Contains(doc, "Recorded as: `vsphere://id-2`") {
+		t.Error(doc)
+	}
+}
+
+// What is of the management cluster itself is shown and counted nowhere else.
+func TestTheManagementClusterItself(t *testing.T) {
+	r := &report.Report{Clusters: []report.Cluster{{
+		Namespace: "a", Name: "mgmt", Self: true, Status: report.ManualRemediationRequired, Counts: report.MachineCounts{Total: 1, Ghost: 1},
+		ControlPlane: report.ControlPlane{Reason: "ControlPlaneLost", Machines: []report.Machine{{Name: "own", Status: report.Ghost}}},
+	}}}
+	doc := text(t, r)
+	if !strings.Contains(doc, "`a/mgmt` | ManualRemediationRequired | 1 | 0 | 0 | 0 | the management cluster itself: not counted |") {
+		t.Error(doc)
+	}
+	if strings.Contains(doc, "`own`") || strings.Contains(doc, "ControlPlaneLost") {
+		t.Errorf("its machines are findings:\n%s", doc)
+	}
+}
+
+var errBroken = errors.New("no space left")
+
+type brokenWriter struct{}
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }
+
+func TestTheWritersErrorIsTold(t *testing.T) {
+	if err := Write(brokenWriter{}, reporttest.Random(1)); !errors.Is(err, errBroken) || err.Error() == errBroken.Error() {
+		t.Errorf("error %v, want %v with what was being done", err, errBroken)
+	}
+}
