@@ -291,7 +291,7 @@ func TestProse(t *testing.T) {
 		"a commit deadbee or 1234567":                "a commit `deadbee` or `1234567`",
 		"in ns/name, \"vm-1\": ABC-123":              "in `ns/name`, \"`vm-1`\": `ABC-123`",
 		"see www.example.com or (http://a.b/)":       "see `www.example.com` or (`http://a.b/`)",
-		"*bold* _it_ [a](b) <b> `x` ~~no~~ --":       "`*bold*` `_it_` `[a](b` `<b>` `` `x` `` `~~no~~` `--`",
+		"*bold* _it_ [a](b) <b> `x` ~~no~~ --":       "`*bold*` `_it_` `[a](b`) `<b>` `` `x` `` `~~no~~` `--`",
 		":smile: é -":                                "`:smile`: `é` `-`",
 	} {
 		if got := prose(in); got != want {
