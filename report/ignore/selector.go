@@ -1,0 +1,212 @@
+package ignore
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"drift-detector/report"
+)
+
+// Unattributed is the status by which rules call VMs that no cluster can be held
+// responsible for (Report.InfraMachines): they have no verdict.
+const Unattributed = "Unattributed"
+
+// Selector says which findings a rule is about: those that all its conditions
+// fit. Its keys are:
+//
+//	cluster      name of the cluster; of a VM to confirm, the one it may belong to
+//	namespace    of the machine; of a VM to confirm, that of its cluster
+//	name         of the machine; of a VM to confirm, its own
+//	provider     "vsphere", "aws"
+//	instance     id of the VM: BIOS UUID, instance id
+//	ref          managed object id of the VM
+//	folder       where the VM lies: its path without its name
+//	tag          tags of the VM: a mapping of keys to values
+//	reason       code of the verdict, or of any of its warnings
+//	onlyReasons  codes of the verdict and of all its warnings
+//	status       Healthy, Stale, Ghost, Unknown or Unattributed
+//	role         control-plane or worker
+//
+// A value is a glob or a list of globs of which any fits, case-sensitively, as a
+// whole: * any characters, ? one, [a-z] one of them, {a,b} either, \ before a
+// character takes it as it is. In a folder * and ? stay within one folder and **
+// crosses folders. What a finding lacks (a Stale machine has no VM) is fit by the
+// empty text alone, not by *.
+type Selector []condition
+
+type condition struct {
+	key, tag string // tag is the key of the tag where key is "tag"
+	globs    []glob
+}
+
+// fits says that every condition fits the finding.
+func (s Selector) fits(f *finding) bool {
+	for i := range s {
+		if !keys[s[i].key](f, &s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// keys are the keys of selectors and how each looks at a finding.
+var keys = map[string]func(*finding, *condition) bool{
+	"cluster":   func(f *finding, c *condition) bool { return c.any(f.cluster) },
+	"namespace": func(f *finding, c *condition) bool { return c.any(f.namespace) },
+	"name":      func(f *finding, c *condition) bool { return c.any(f.name) },
+	"provider":  func(f *finding, c *condition) bool { return c.any(f.provider) },
+	"status":    func(f *finding, c *condition) bool { return c.any(f.status) },
+	"role":      func(f *finding, c *condition) bool { return c.any(f.role) },
+	"instance":  func(f *finding, c *condition) bool { return c.any(f.instance.ID) },
+	"ref":       func(f *finding, c *condition) bool { return c.any(f.instance.Ref) },
+	"folder":    func(f *finding, c *condition) bool { return c.any(folder(f.instance.Path)) },
+	"tag":       func(f *finding, c *condition) bool { return c.any(f.instance.Tags[c.tag]) },
+	"reason":    func(f *finding, c *condition) bool { return slices.ContainsFunc(f.reasons(), c.any) },
+	"onlyReasons": func(f *finding, c *condition) bool {
+		return !slices.ContainsFunc(f.reasons(), func(s string) bool { return !c.any(s) })
+	},
+}
+
+func keyNames() string { return strings.Join(slices.Sorted(maps.Keys(keys)), ", ") }
+
+// words are the only values that some keys have, to find a misspelt one.
+var words = map[string][]string{
+	"status": {report.Healthy, report.Stale, report.Ghost, report.Unknown, Unattributed},
+	"role":   {"control-plane", "worker", ""},
+}
+
+func (c *condition) any(value string) bool {
+	if !utf8.ValidString(value) {
+		value = string([]rune(value)) // as it is in the JSON of the report
+	}
+	for i := range c.globs {
+		if c.globs[i].fits(value) {
+			return true
+		}
+	}
+	return false
+}
+
+// glob is a pattern that a whole value must fit.
+type glob struct {
+	text    string // as it was written
+	literal bool   // no character of it has a meaning of its own
+	path    bool   // * and ? stop at slashes
+}
+
+const special = `*?[]{}\`
+
+func newGlob(text string, path bool) (glob, error) {
+	if !doublestar.ValidatePattern(text) {
+		return glob{}, fmt.Errorf(`%q is no glob: close every [ and {, and put \ before a character that is meant as it is`, text)
+	}
+	return glob{text, !strings.ContainsAny(text, special), path}, nil
+}
+
+// exactly is the glob that fits the value alone.
+func exactly(value string, path bool) glob {
+	var b strings.Builder
+	for _, r := range value {
+		if strings.ContainsRune(special, r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	text := b.String()
+	return glob{text, !strings.ContainsAny(text, special), path}
+}
+
+func (g *glob) fits(value string) bool {
+	switch {
+	case value == "" || g.text == "" || g.literal:
+		return g.text == value
+	case g.path:
+		return doublestar.MatchUnvalidated(g.text, value)
+	default:
+		return doublestar.MatchUnvalidated(noSlash(g.text), noSlash(value))
+	}
+}
+
+// noSlash makes / a character like any other, which it is in the names and tags
+// of AWS: NUL, which no name holds, stands for it.
+func noSlash(s string) string { return strings.ReplaceAll(s, "/", "\x00") }
+
+func folder(path string) string {
+	i := strings.LastIndexByte(path, '/')
+	return path[:max(i, 0)]
+}
+
+// finding is what a rule may set aside.
+type finding struct {
+	cluster, namespace, name, provider, status, role string
+
+	reason   string
+	warnings []report.Warning
+	instance report.Instance  // zero when there is none
+	ignored  **report.Ignored // where it says that it is set aside
+}
+
+// reasons are those of the verdict and of its warnings: at least one, which is
+// empty when there is none.
+func (f *finding) reasons() []string {
+	var out []string
+	if f.reason != "" || len(f.warnings) == 0 {
+		out = append(out, f.reason)
+	}
+	for i := range f.warnings {
+		out = append(out, f.warnings[i].Reason)
+	}
+	return out
+}
+
+// findings are all that rules may set aside. The machines of the management
+// cluster itself are not among them.
+func findings(r *report.Report) iter.Seq[*finding] {
+	return func(yield func(*finding) bool) {
+		for i := range r.Clusters {
+			c := &r.Clusters[i]
+			if c.Self {
+				continue
+			}
+			for _, s := range c.Sets() {
+				for j := range s.Machines {
+					if m := &s.Machines[j]; m.Finding() && !yield(ofMachine(c, m)) {
+						return
+					}
+				}
+			}
+		}
+		for i := range r.InfraMachines {
+			if !yield(ofInfraMachine(&r.InfraMachines[i])) {
+				return
+			}
+		}
+	}
+}
+
+func ofMachine(c *report.Cluster, m *report.Machine) *finding {
+	f := &finding{
+		cluster: c.Name, namespace: m.Namespace, name: m.Name, provider: c.Provider, status: m.Status, role: m.Role,
+		reason: m.Reason, warnings: m.Warnings, ignored: &m.Ignored,
+	}
+	if m.Instance != nil {
+		f.instance = *m.Instance
+		f.provider = cmp.Or(m.Instance.Provider, c.Provider)
+	}
+	return f
+}
+
+func ofInfraMachine(m *report.InfraMachine) *finding {
+	namespace, cluster, _ := strings.Cut(m.Cluster, "/")
+	return &finding{
+		cluster: cluster, namespace: namespace, name: m.Instance.Name, provider: m.Instance.Provider, status: Unattributed,
+		reason: m.Reason, instance: m.Instance, ignored: &m.Ignored,
+	}
+}
