@@ -12,6 +12,7 @@ import (
 	"drift-detector/infra"
 	"drift-detector/report"
 	"drift-detector/report/formats"
+	"drift-detector/report/ignore"
 	"drift-detector/report/runbook"
 )
 
@@ -23,6 +24,7 @@ type detectOptions struct {
 	ignoreHealthy bool
 	failOn        string
 	fails         failOn
+	ignoreFiles   []string
 }
 
 func detectCommand(s *streams) *cli.Command {
@@ -41,7 +43,7 @@ EXAMPLES:
    drift-detector detect --backup mgmt-data.tar.gz --inventory inventory.json -o report.json
    drift-detector detect --backup mgmt-data.tar.gz --endpoint vc.corp=10.0.0.5 -o -
    drift-detector detect --backup mgmt-data.tar.gz --cluster alpha-prod --format html -o alpha.html
-   drift-detector detect --backup mgmt-data.tar.gz -o report.json --quiet --fail-on ghost,error
+   drift-detector detect --backup mgmt-data.tar.gz -o report.json --quiet --fail-on ghost,error --ignore-file accepted.yaml
 
 EXIT STATUS:
    0    the report is written and complete, whatever it found
@@ -53,6 +55,7 @@ EXIT STATUS:
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the report to `FILE`, whole or not at all; - is stdout", Destination: &o.output},
 			formatFlag("json", &o.format),
 			&cli.BoolFlag{Name: "ignore-healthy-resources", Usage: "leave healthy machines out of the lists; counts stay", Destination: &o.ignoreHealthy},
+			&cli.StringSliceFlag{Name: "ignore-file", Usage: "YAML `FILE` of rules that set findings aside: counted and listed, but no status and no --fail-on heeds them; repeatable"},
 			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 when the report holds one of `KINDS`: " + strings.Join(failOrder, ", ") + ", separated by commas", Destination: &o.failOn},
 			&cli.StringFlag{Name: "inventory", Usage: "decide from a `FILE` that the inventory command saved, without network", Destination: &o.inventory},
 		),
@@ -60,6 +63,7 @@ EXIT STATUS:
 			if err := o.read(c); err != nil {
 				return err
 			}
+			o.ignoreFiles = c.StringSlice("ignore-file")
 			var err error
 			if o.fails, err = parseFailOn(o.failOn, "detect", failOrder); err != nil {
 				return err
@@ -86,7 +90,11 @@ func runDetect(ctx context.Context, o detectOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
-	out, err := createOutput(o.output, s.stdout, append([]string{o.inventory, o.credentials}, o.backups...)...)
+	rules, err := readRules(o.ignoreFiles)
+	if err != nil {
+		return err
+	}
+	out, err := createOutput(o.output, s.stdout, slices.Concat([]string{o.inventory, o.credentials}, o.ignoreFiles, o.backups)...)
 	if err != nil {
 		return err
 	}
@@ -115,6 +123,13 @@ func runDetect(ctx context.Context, o detectOptions, s *streams) error {
 		Options:     report.Options{IgnoreHealthy: o.ignoreHealthy, SkipNodes: o.skipNodes, Filter: o.filter()},
 	})
 	runbook.Fill(rep)
+	warnings, err := ignore.Apply(rep, rules, now)
+	if err != nil {
+		return err
+	}
+	for _, w := range warnings {
+		s.warn("%s", w)
+	}
 	if err := writeReport(out, rep, o.format, o.output, s); err != nil {
 		return out.failed(err)
 	}

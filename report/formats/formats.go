@@ -11,12 +11,14 @@ import (
 
 	"drift-detector/report"
 	"drift-detector/report/junit"
+	"drift-detector/report/markdown"
 	"drift-detector/report/prometheus"
 )
 
 var all = map[string]report.Format{
 	"json":       report.JSON,
 	"junit":      junit.Write,
+	"markdown":   markdown.Write,
 	"prometheus": prometheus.Write,
 	"text":       text,
 }

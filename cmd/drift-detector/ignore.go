@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"drift-detector/report/ignore"
+)
+
+type ignoreOptions struct {
+	report, reason, expires, output string
+	which                           ignore.Which
+}
+
+func ignoreCommand(s *streams) *cli.Command {
+	var o ignoreOptions
+	return &cli.Command{
+		Name:      "ignore",
+		Usage:     "write ignore rules for findings of a report",
+		UsageText: "drift-detector ignore REPORT --reason TEXT [options]",
+		Description: `One rule for each finding that all given options fit, by its ids: a later
+finding is not hidden by it. 'detect --ignore-file' applies the rules.
+
+EXAMPLES:
+   drift-detector ignore report.json --cluster alpha-prod --reason "OPS-1234" -o ignore.yaml
+   drift-detector ignore report.json --status Unattributed --name 'jumphost-*' --reason "not ours" --expires 2027-01-31` + exitStatusHelp,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "reason", Usage: "why they may be set aside, as a `TEXT` that every report repeats", Destination: &o.reason},
+			&cli.StringFlag{Name: "cluster", Usage: "of the clusters that `GLOB` fits", Destination: &o.which.Cluster},
+			&cli.StringFlag{Name: "namespace", Usage: "in the namespaces that `GLOB` fits", Destination: &o.which.Namespace},
+			&cli.StringFlag{Name: "name", Usage: "machines and VMs whose name `GLOB` fits", Destination: &o.which.Name},
+			&cli.StringFlag{Name: "status", Usage: "of the `STATUS` Ghost, Stale, Unknown, Healthy or Unattributed (to confirm)", Destination: &o.which.Status},
+			&cli.StringFlag{Name: "code", Usage: "with the reason or warning `CODE`, such as InClusterFolder", Destination: &o.which.Reason},
+			&cli.StringFlag{Name: "instance", Usage: "the VM with this `ID`, as the report has it", Destination: &o.which.Instance},
+			&cli.StringFlag{Name: "expires", Usage: "the last `DAY` on which the rules hold, YYYY-MM-DD, UTC", Destination: &o.expires},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, whole or not at all; - is stdout", Value: "-", Destination: &o.output},
+		},
+		Action: func(c *cli.Context) error {
+			if err := arguments(c, argument{&o.report, "the report that detect wrote"}); err != nil {
+				return err
+			}
+			if o.reason == "" {
+				return &usageError{message: "--reason is required: say why the findings may be set aside", command: "ignore"}
+			}
+			return runIgnore(o, s)
+		},
+	}
+}
+
+func runIgnore(o ignoreOptions, s *streams) error {
+	rep, err := readReport(o.report)
+	if err != nil {
+		return err
+	}
+	rules, err := ignore.FromReport(rep, o.which, o.reason, o.expires)
+	if err != nil {
+		return err
+	}
+	out, err := createOutput(o.output, s.stdout, o.report)
+	if err != nil {
+		return err
+	}
+	defer out.discard()
+	if err := ignore.Write(out, rules); err != nil {
+		return out.failed(err)
+	}
+	return out.commit()
+}
+
+// readRules reads ignore files, as one list.
+func readRules(files []string) ([]ignore.Rule, error) {
+	var all []ignore.Rule
+	for _, name := range files {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, fmt.Errorf("reading ignore rules: %w", err)
+		}
+		rules, err := ignore.Read(name, f)
+		f.Close()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, rules...)
+	}
+	return all, nil
+}
