@@ -1,0 +1,61 @@
+// Package html writes a report as one HTML file that needs nothing else: no
+// server, no network, no JavaScript. With JavaScript it can be filtered,
+// searched and sorted.
+package html
+
+import (
+	"bufio"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"sync"
+
+	"drift-detector/report"
+)
+
+var (
+	//go:embed page.html
+	page string
+	//go:embed style.css
+	style string
+	//go:embed script.js
+	script string
+)
+
+var _ report.Format = Write
+
+// Write writes the report as a page: the answer, a picture of the estate with
+// one cell per machine, then all that the report says. The bytes are the same
+// for the same report. It returns the first error of the writer.
+//
+// Names are foreign text. [html/template] escapes them, no link is made of
+// them, and the page forbids every script but its own (see policy).
+func Write(w io.Writer, r *report.Report) error {
+	b := bufio.NewWriter(w)
+	if err := parsed().Execute(b, newView(r)); err != nil {
+		return fmt.Errorf("writing the report as HTML: %w", err)
+	}
+	if err := b.Flush(); err != nil {
+		return fmt.Errorf("writing the report as HTML: %w", err)
+	}
+	return nil
+}
+
+var parsed = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Funcs(functions).Parse(page))
+})
+
+// policy is a Content-Security-Policy (CSP level 3, w3c.github.io/webappsec-csp)
+// under which nothing is loaded, and nothing runs but this style and this script.
+func policy() string {
+	return "default-src 'none'; script-src " + hashed(script) + "; style-src " + hashed(style) +
+		"; base-uri 'none'; form-action 'none'"
+}
+
+func hashed(source string) string {
+	sum := sha256.Sum256([]byte(source))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}

@@ -1,0 +1,206 @@
+package html
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"drift-detector/report"
+)
+
+// view is what the page is made of.
+type view struct {
+	*report.Report
+	Answer        report.Answer
+	Policy        string
+	Style, Script any
+	Size          string // of the estate
+	Estate        []cluster
+	VMs           []vm
+	Missing       int
+	Set           []ignored
+	Groups        []checkGroup
+}
+
+// cluster is a cluster with what its machines are called on the page.
+type cluster struct {
+	*report.Cluster
+	Index int // in the report
+	Sets  []set
+}
+
+// set is the control plane or a group of workers.
+type set struct {
+	report.Set
+	Kind, Name   string
+	Workers      bool
+	Index        int
+	Machines     []machine // findings by urgency, what rules set aside, then the rest
+	Findings     int       // how many of Machines are findings
+	Unlisted     int       // Healthy machines that the report leaves out
+	ControlPlane *report.ControlPlaneForecast
+	Group        *report.GroupForecast
+}
+
+// machine is a machine with the id of its element, which is made of indexes:
+// names are foreign.
+type machine struct {
+	*report.Machine
+	ID string
+}
+
+// vm is a VM to confirm.
+type vm struct {
+	*report.InfraMachine
+	Index int
+}
+
+// Facts are what is known of it.
+func (v vm) Facts() []fact {
+	return append(known(fact{"May belong to", v.Cluster}, fact{"Names cluster", v.ForeignCluster}), instance(&v.Instance)...)
+}
+
+// ignored is a finding that a rule sets aside.
+type ignored struct {
+	Link, Name, Status string
+	*report.Ignored
+}
+
+func newView(r *report.Report) view {
+	answer := r.Answer()
+	for i := range answer.Facts {
+		answer.Facts[i].Text = text(answer.Facts[i].Text)
+	}
+	answer.Status = text(answer.Status)
+	r = shown(r)
+	v := view{Report: r, Answer: answer, Policy: policy(), Style: css(style), Script: js(script), Groups: groups(r.Checks)}
+	cells := 0
+	for i := range r.Clusters {
+		c := cluster{Cluster: &r.Clusters[i], Index: i}
+		c.Sets = sets(&c)
+		cells += c.Counts.Total
+		v.Estate = append(v.Estate, c)
+		v.setAside(&c)
+	}
+	slices.SortStableFunc(v.Estate, func(a, b cluster) int { return cmp.Compare(a.urgency(), b.urgency()) })
+	for i := range r.InfraMachines {
+		m := &r.InfraMachines[i]
+		v.VMs = append(v.VMs, vm{m, i})
+		if m.Ignored != nil {
+			v.Set = append(v.Set, ignored{fmt.Sprint("v", i), m.Instance.Name, "to confirm", m.Ignored})
+		}
+	}
+	for i := range r.Backups {
+		v.Missing += len(r.Backups[i].Missing)
+	}
+	switch {
+	case cells <= 60:
+		v.Size = "large"
+	case cells <= 600:
+		v.Size = "medium"
+	default:
+		v.Size = "small"
+	}
+	return v
+}
+
+func (v *view) setAside(c *cluster) {
+	for i := range c.Sets {
+		for _, m := range c.Sets[i].Machines {
+			if m.Ignored != nil {
+				v.Set = append(v.Set, ignored{m.ID, m.Name, m.Status, m.Ignored})
+			}
+		}
+	}
+}
+
+// urgency puts the worst clusters first, those with any finding before those
+// with none, and the management cluster itself, which no count holds, last.
+func (c *cluster) urgency() int {
+	if c.Self {
+		return 100
+	}
+	n := 2 * report.Urgency(c.Status)
+	if c.Findings() == 0 {
+		n++
+	}
+	return n
+}
+
+// Findings is how many machines of the cluster there is something to say of.
+func (c *cluster) Findings() int {
+	n := 0
+	for i := range c.Sets {
+		n += c.Sets[i].Findings
+	}
+	return n
+}
+
+func sets(c *cluster) []set {
+	var out []set
+	for i, s := range c.Cluster.Sets() {
+		t := set{Set: s, Index: i, Workers: i > 0, Unlisted: s.Counts.Healthy}
+		if i == 0 {
+			t.Kind, t.Name, t.ControlPlane = c.ControlPlane.Kind, c.ControlPlane.Name, c.ControlPlane.Forecast
+		} else {
+			g := &c.Workers.Groups[i-1]
+			t.Kind, t.Name, t.Group = g.Kind, g.Name, g.Forecast
+		}
+		for j := range s.Machines {
+			m := &s.Machines[j]
+			t.Machines = append(t.Machines, machine{m, fmt.Sprintf("m%d-%d-%d", c.Index, i, j)})
+			if m.Status == report.Healthy {
+				t.Unlisted--
+			}
+			if m.Finding() {
+				t.Findings++
+			}
+		}
+		slices.SortStableFunc(t.Machines, func(a, b machine) int { return cmp.Compare(a.rank(), b.rank()) })
+		out = append(out, t)
+	}
+	return out
+}
+
+// rank orders machines: open findings by urgency, what rules set aside, the rest.
+func (m machine) rank() int {
+	const aside, rest = 10, 20
+	switch {
+	case !m.Finding():
+		return rest
+	case m.Ignored != nil:
+		return aside + report.Urgency(m.Status)
+	default:
+		return report.Urgency(m.Status)
+	}
+}
+
+// Plain says that a few lines hold all that there is to say of the machine. An
+// estate has thousands of those.
+func (m machine) Plain() bool {
+	return !m.Finding() && m.Ignored == nil && len(m.Others)+len(m.Remediation) == 0
+}
+
+// Open are the findings, Rest the machines of which there is nothing to say.
+func (s set) Open() []machine { return s.Machines[:s.Findings] }
+
+func (s set) Rest() []machine { return s.Machines[s.Findings:] }
+
+// checkGroup is checks of one kind and one meaning.
+type checkGroup struct {
+	report.Check
+	All []report.Check
+}
+
+// groups puts neighbours together that differ in their object and message only.
+func groups(checks []report.Check) []checkGroup {
+	var out []checkGroup
+	for _, c := range checks {
+		if n := len(out) - 1; n >= 0 && out[n].Severity == c.Severity && out[n].Code == c.Code && out[n].Why == c.Why && out[n].Do == c.Do {
+			out[n].All = append(out[n].All, c)
+		} else {
+			out = append(out, checkGroup{c, []report.Check{c}})
+		}
+	}
+	return out
+}

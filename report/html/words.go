@@ -1,0 +1,258 @@
+package html
+
+import (
+	"cmp"
+	"fmt"
+	"html/template"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"drift-detector/report"
+)
+
+// functions are the words of the template.
+var functions = template.FuncMap{
+	"mark": report.Mark, "explain": report.Explain, "meaning": meaning, "tone": tone, "look": look, "label": label,
+	"stamp": stamp, "plural": plural, "name": name, "title": title, "pairs": pairs, "total": total, "count": count,
+	"object": object, "instance": instance, "fates": fates, "replicas": replicas, "nodeLists": nodeLists, "reasons": reasons,
+	"severity": severity, "existence": existence, "gone": gone, "ids": ids, "next": func(i int) int { return i + 1 },
+}
+
+func css(s string) any { return template.CSS(s) }
+
+func js(s string) any { return template.JS(s) }
+
+// tone is the class that colours a status. It never carries a meaning that
+// mark and word beside it do not.
+func tone(status string) string {
+	return [...]string{"ghost", "unknown", "stale", "healthy"}[report.Urgency(status)]
+}
+
+// face is how a machine looks: class and mark.
+type face struct{ Tone, Mark string }
+
+// look differs from tone and mark for machines that are Healthy with a warning.
+func look(m machine) face {
+	if m.Status == report.Healthy && m.Finding() {
+		return face{"warned", "*"}
+	}
+	return face{tone(m.Status), report.Mark(m.Status)}
+}
+
+// label is what a machine is called where only its mark is seen.
+func label(m machine) string {
+	s := name(m.Name) + ": " + m.Status
+	if m.Status == report.Healthy && m.Finding() {
+		s += ", with a warning"
+	}
+	if m.Ignored != nil {
+		s += ", set aside by a rule"
+	}
+	return s
+}
+
+// meaning is what a code means, without the word before it that says of what it is.
+func meaning(code string) string {
+	_, s, _ := strings.Cut(report.Explain(code), ": ")
+	return s
+}
+
+// severities are shown like the statuses that ask for as much.
+var severities = map[string]string{"error": report.Ghost, "warning": report.Unknown, "info": report.Healthy}
+
+func severity(s string) string { return cmp.Or(severities[s], report.Unknown) }
+
+// existence is the status that is marked like whether a thing exists.
+func existence(state string) string {
+	if state == report.Present {
+		return report.Healthy
+	}
+	return report.Unknown
+}
+
+// gone counts the resources that are not known to exist.
+func gone(all []report.Resource) int {
+	n := 0
+	for i := range all {
+		if all[i].State != report.Present {
+			n++
+		}
+	}
+	return n
+}
+
+// list is ids with what they are.
+type list struct {
+	Label string
+	IDs   []string
+}
+
+func ids(label string, ids []string) list { return list{label, ids} }
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// name shows where a foreign name begins and ends when that is not plain to see.
+func name(s string) string {
+	if s == "" || strings.ContainsAny(s, " \u00a0\u3000\"") {
+		return `"` + s + `"`
+	}
+	return s
+}
+
+// title is namespace/name of a cluster, or of what may lack a namespace.
+func title(namespace, of string) string {
+	if namespace == "" {
+		return name(of)
+	}
+	return name(namespace + "/" + of)
+}
+
+// pair is a key of a map and its value.
+type pair struct {
+	Key   string
+	Value any
+}
+
+// pairs are those of a map by key, with strings as a reader may see them.
+func pairs(m any) []pair {
+	var out []pair
+	switch m := m.(type) {
+	case map[string]int:
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			out = append(out, pair{text(k), m[k]})
+		}
+	case map[string]string:
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			out = append(out, pair{text(k), text(m[k])})
+		}
+	}
+	return out
+}
+
+func total(counts map[string]int) int {
+	n := 0
+	for _, c := range counts {
+		n += c
+	}
+	return n
+}
+
+// counted is a number of the summary under the name that it has in the JSON.
+type counted struct {
+	Key string
+	N   int
+}
+
+func count(key string, n int) counted { return counted{key, n} }
+
+// fact is one thing that is known, with what it is called.
+type fact struct{ Label, Text string }
+
+// known are the facts that there are.
+func known(facts ...fact) []fact {
+	return slices.DeleteFunc(facts, func(f fact) bool { return f.Text == "" })
+}
+
+// object is what the backup knows of a machine, or what a Ghost is called.
+func object(m machine) []fact {
+	return known(
+		fact{"Machine", title(m.Namespace, m.Name)}, fact{"Role", m.Role}, fact{"UID", m.UID},
+		fact{"Provider id", m.ProviderID}, fact{"Node", m.Node})
+}
+
+// instance is what is known of a VM; nothing of none.
+func instance(i *report.Instance) []fact {
+	if i == nil {
+		return nil
+	}
+	created := ""
+	if i.Created != nil {
+		created = stamp(*i.Created)
+	}
+	facts := known(
+		fact{"VM", name(i.Name)}, fact{"VM id", i.ID}, fact{"VM ref", i.Ref}, fact{"Path", i.Path}, fact{"State", i.State},
+		fact{"Created", created}, fact{"Addresses", strings.Join(i.Addresses, ", ")}, fact{"Provider", i.Provider}, fact{"Seen in", i.Scope})
+	for _, t := range pairs(i.Tags) {
+		facts = append(facts, fact{"Tag", fmt.Sprintf("%s = %s", name(t.Key), name(t.Value.(string)))})
+	}
+	return facts
+}
+
+// fates is what says that a machine is what it is, and what becomes of it.
+func fates(m machine) []fact {
+	var facts []fact
+	if m.Reason != "" || m.Message != "" {
+		facts = append(facts, fact{"Verdict", strings.TrimSpace(m.Reason + " " + m.Message)})
+	}
+	for _, e := range m.Evidence {
+		facts = append(facts, fact{"Evidence, " + e.Strength, e.Kind + ": " + e.Detail})
+	}
+	if f := m.Forecast; f != nil {
+		facts = append(facts, fact{"After the restore", f.Outcome + ": " + f.Message})
+		if f.Condition != "" {
+			facts = append(facts, fact{"Condition", f.Condition})
+		}
+	}
+	return facts
+}
+
+// number is one of several numbers about one thing.
+type number struct {
+	Label string
+	N     int
+}
+
+func replicas(r report.Replicas) []number {
+	return []number{
+		{"recorded in the backup", r.Recorded},
+		{"working after the restore", r.Working},
+		{"made anew", r.Created},
+		{"deleted", r.Deleted},
+		{"VMs running afterwards", r.Running},
+		{"surplus", r.Surplus},
+		{"missing", r.Missing},
+		{"not known", r.Unknown},
+	}
+}
+
+// nodeLists says how many clusters were asked for their Nodes and answered.
+func nodeLists(r *report.Report) string {
+	if r.Options.SkipNodes {
+		return "not read, as asked"
+	}
+	asked, read := 0, 0
+	for i := range r.Clusters {
+		switch r.Clusters[i].Nodes.State {
+		case "":
+		case "read":
+			asked, read = asked+1, read+1
+		default:
+			asked++
+		}
+	}
+	if asked == 0 {
+		return "none was asked for"
+	}
+	return fmt.Sprintf("%d of %s read", read, plural(asked, "cluster"))
+}
+
+// reasons are the codes that a reader may filter a machine by.
+func reasons(m machine) string {
+	out := []string{}
+	if m.Reason != "" {
+		out = append(out, m.Reason)
+	}
+	for _, w := range m.Warnings {
+		out = append(out, w.Reason)
+	}
+	return strings.Join(out, " ")
+}
