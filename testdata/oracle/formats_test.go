@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,7 +53,7 @@ func backticks() *report.Report {
 					m.Instance.Path = next()
 				}
 				for k := range m.Remediation {
-					m.Remediation[k].Commands = tries
+					m.Remediation[k].Commands = append(slices.Clone(tries), "```", "@team <b>")
 				}
 			}
 		}
