@@ -183,14 +183,18 @@ func firstStep(steps []report.Step) string {
 	return fmt.Sprintf("  - To do first (%s, %s): %s\n", prose(s.When), prose(s.Who), prose(s.Text))
 }
 
-// instance is where a VM is and its ids. The path of some providers does not hold
-// its name.
+// instance is what a VM is called, where it is, and its ids. The path of some
+// providers does not hold its name.
 func instance(i *report.Instance) string {
 	title := optional(i.Name)
 	if strings.HasSuffix(clean(i.Path), "/"+clean(i.Name)) {
 		title = ""
 	}
-	return join(", ", title, optional(i.Path), labeled("id", i.ID), labeled("ref", i.Ref), optional(i.State), labeled("in", i.Scope))
+	return join(", ", title, location(i))
+}
+
+func location(i *report.Instance) string {
+	return join(", ", optional(i.Path), labeled("id", i.ID), labeled("ref", i.Ref), optional(i.State), labeled("in", i.Scope))
 }
 
 func labeled(label, s string) string {

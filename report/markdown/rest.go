@@ -56,7 +56,8 @@ func infraMachines(r *report.Report) *section {
 		if m.Ignored != nil {
 			continue
 		}
-		it := bullet(m.Cluster, "**%s**: %s", name(m.Instance.Name), instance(&m.Instance))
+		it := bullet(m.Cluster, "**%s**", name(m.Instance.Name))
+		it.text += line("VM", location(&m.Instance))
 		it.text += line("May belong to", optional(m.Cluster)) + line("Names the cluster", optional(m.ForeignCluster))
 		it.text += line("Why", prose(join(": ", m.Reason, m.Message)))
 		it.text += firstStep(m.Remediation)
