@@ -61,7 +61,8 @@ var (
 )
 
 func ofAnswer(s *report.Summary) []*family {
-	status := newFamily("summary_status", "1 for the status of the whole report, 0 for the others.", largest, "status")
+	// Not summary_status: promtool takes that for a metric of type summary.
+	status := newFamily("status", "1 for the status of the whole report, 0 for the others.", largest, "status")
 	addStatus(status, summaryStatuses, s.Status)
 	complete := newFamily("complete", "1 when every place was listed whole. When 0, what was not seen counts as Unknown, never as Stale.", least)
 	complete.add(one(s.Complete))

@@ -75,7 +75,7 @@ func expected(r *report.Report) map[string]int {
 		"resources unknown": r.Summary.Resources.Unknown,
 		"checks":            len(r.Checks), "ignore_rules": len(r.IgnoreRules),
 		"complete": int(one(r.Summary.Complete)), "report_narrowed": int(one(r.Options.Filter != nil)),
-		"info": 1, "summary_status": 1, "summary_status " + r.Summary.Status: 1,
+		"info": 1, "status": 1, "status " + r.Summary.Status: 1,
 	}
 	machines(want, "machines", r.Summary.Machines)
 	if n := r.Summary.IgnoredMachines; n != nil {
@@ -186,7 +186,7 @@ func TestForeignTextStaysInItsLabel(t *testing.T) {
 // without any.
 func TestAnUnknownStatusIsShown(t *testing.T) {
 	doc := text(t, &report.Report{Clusters: []report.Cluster{{Name: "a", Status: "Odd"}}, Summary: report.Summary{Status: "Odd"}})
-	for _, want := range []string{`cluster="a",status="Odd"} 1`, `drift_detector_summary_status{status="Odd"} 1`} {
+	for _, want := range []string{`cluster="a",status="Odd"} 1`, `drift_detector_status{status="Odd"} 1`} {
 		if !strings.Contains(doc, want) {
 			t.Errorf("no %s in\n%s", want, doc)
 		}
