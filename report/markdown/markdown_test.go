@@ -26,7 +26,7 @@ func text(t *testing.T, r *report.Report) string {
 func all() map[string]*report.Report {
 	out := map[string]*report.Report{
 		"hostile": reporttest.HostileReport(), "empty": report.New(report.Parts{}), "nil": {},
-		"large": reporttest.Sized(50, 100), "huge": reporttest.Sized(1000, 40), "loud": loud(),
+		"large": reporttest.Sized(50, 100), "huge": reporttest.Sized(300, 40), "loud": loud(),
 	}
 	for seed := range uint64(200) {
 		out[fmt.Sprint("random ", seed)] = reporttest.Random(seed)
