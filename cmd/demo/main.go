@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -31,6 +32,7 @@ const (
 	ec2     = "testdata/aws/describe-instances.json"
 	nodes   = "testdata/nodes"
 	report  = "report.json"
+	page    = "report.html"
 )
 
 func main() {
@@ -106,7 +108,16 @@ answers what EC2 would, on %s. The command:
 	if err := run(ctx, cmd); err != nil {
 		return err
 	}
+	cmd = exec.Command(program, "render", report, "--format", "html", "-o", page)
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	if err := run(ctx, cmd); err != nil {
+		return err
+	}
 	say(stdout, `
+The same as a page for the browser, made by %s render %s --format html -o %s:
+
+  %s
+
 Next:
   less %s
       the report that tickets and scripts read
@@ -116,8 +127,17 @@ Next:
       all options, and the exit status
   %s detect --backup YOURS-data.tar.gz --dry-run
       where it would look, and with which account
-`, report, program, report, program, program)
+`, program, report, page, fileURL(page), report, program, report, program, program)
 	return nil
+}
+
+// fileURL is what a browser opens, and many terminals on a click.
+func fileURL(path string) string {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(absolute)}).String()
 }
 
 // environment is the process's own with all about AWS replaced, so that no

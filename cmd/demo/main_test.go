@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 			}
 		}
 	}
-	fmt.Println("arguments:", os.Args[1:6])
+	fmt.Println("arguments:", os.Args[1:min(7, len(os.Args))])
 	if address, ok := strings.CutPrefix(os.Getenv("AWS_ENDPOINT_URL"), "http://"); ok && slices.Contains(os.Args, "--aws-ambient") {
 		if c, err := net.Dial("tcp", address); err == nil {
 			_ = c.Close()
@@ -84,8 +84,11 @@ func TestDemoRunsTheProgramAgainstTheFleet(t *testing.T) {
 	if !strings.Contains(out, "AWS is served for "+lab.EC2KeyID+" \n") {
 		t.Errorf("AWS is not served for the demo's own key:\n%s", out)
 	}
-	if !strings.Contains(out, "arguments: [detect --backup "+backup+" -o "+report+"]") || strings.Contains(out, "credentials: ") {
+	if !strings.Contains(out, "arguments: [detect --backup "+backup+" -o "+report+" --credentials]") || strings.Contains(out, "credentials: ") {
 		t.Errorf("the program said:\n%s", out)
+	}
+	if !strings.Contains(out, "arguments: [render "+report+" --format html -o "+page+"]\n") || !strings.Contains(out, "\n  file:///") {
+		t.Errorf("no page is made, or where it lies is not said:\n%s", out)
 	}
 	before, after, _ := strings.Cut(out, "arguments:")
 	if !strings.Contains(before, "--credentials") || !strings.Contains(after, "Next:") {

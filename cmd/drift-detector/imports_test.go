@@ -60,7 +60,7 @@ var mayImport = map[string][]string{
 		"sigs.k8s.io/cluster-api/api/core/v1beta2",
 	},
 	"report":            {"drift-detector/backup", "drift-detector/backup/readiness", "drift-detector/detector", "drift-detector/detector/forecast", "drift-detector/infra"},
-	"report/runbook":    {"drift-detector/report"},
+	"report/runbook":    {"drift-detector/report", "drift-detector/report/markdown"},
 	"report/html":       {"drift-detector/report"},
 	"report/markdown":   {"drift-detector/report"},
 	"report/junit":      {"drift-detector/report"},

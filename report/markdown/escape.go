@@ -36,14 +36,14 @@ const (
 	longestMessage = 1200
 )
 
-func name(s string) string { return code(shorten(clean(s), longestName)) }
+func name(s string) string { return Code(shorten(clean(s), longestName)) }
 
 // short is a word of the document's own language as code: a reason, a version.
-func short(s string) string { return code(shorten(clean(s), 64)) }
+func short(s string) string { return Code(shorten(clean(s), 64)) }
 
-// code is foreign text as it is, between as many backticks as its own demand
+// Code is foreign text as it is, between as many backticks as its own demand
 // (CommonMark 0.31, 6.1). Quotes show where it ends when that is not plain.
-func code(s string) string {
+func Code(s string) string {
 	s = clean(s)
 	if s == "" || strings.TrimSpace(s) != s {
 		s = `"` + s + `"`
@@ -87,13 +87,13 @@ const opening, closing = `("`, `)".,:;?!`
 func word(w string) string {
 	core := strings.TrimRight(strings.TrimLeft(w, opening), closing)
 	if core == "" {
-		return code(w)
+		return Code(w)
 	}
 	if plain(core) {
 		return w
 	}
 	at := strings.Index(w, core)
-	return w[:at] + code(core) + w[at+len(core):]
+	return w[:at] + Code(core) + w[at+len(core):]
 }
 
 // plain says that a word means nothing to any reader of Markdown: letters, joined

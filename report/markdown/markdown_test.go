@@ -278,7 +278,7 @@ func TestCode(t *testing.T) {
 		"vm-1": "`vm-1`", "": "`\"\"`", " a": "`\" a\"`", "a`b": "``a`b``", "``": "``` `` ```", "`a": "`` `a ``",
 		"a\nb\u202e\xff": "`a\\x0ab\\xe2\\x80\\xae\ufffd`", "<b>@team #1": "`<b>@team #1`",
 	} {
-		if got := code(in); got != want {
+		if got := Code(in); got != want {
 			t.Errorf("code(%q) = %s, want %s", in, got, want)
 		}
 	}

@@ -122,7 +122,7 @@ func named(order []string, by map[string]int) string {
 	var parts []string
 	room, places, n := 250, 0, 0
 	for _, place := range order {
-		part := fmt.Sprintf("%d in %s", by[place], code(place))
+		part := fmt.Sprintf("%d in %s", by[place], Code(place))
 		if place == "" || len(part) > room {
 			places++
 			n += by[place]

@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"drift-detector/report"
+	"drift-detector/report/markdown"
 )
 
 // Markdown writes the plan as a runbook in CommonMark. Foreign text is escaped:
 // it makes no heading, link, markup or code of its own. It returns the first
 // error of the writer.
 func Markdown(w io.Writer, p Plan) error {
-	m := &markdown{bufio.NewWriter(w)}
+	m := &page{bufio.NewWriter(w)}
 	m.printf("# Restore runbook\n\n")
 	m.list(p.Answer)
 	if len(p.Unknown) > 0 {
@@ -42,18 +43,18 @@ func variableLines(vs []Variable) []string {
 	return out
 }
 
-type markdown struct{ *bufio.Writer }
+type page struct{ *bufio.Writer }
 
-func (m *markdown) printf(format string, args ...any) { fmt.Fprintf(m, format, args...) }
+func (m *page) printf(format string, args ...any) { fmt.Fprintf(m, format, args...) }
 
-func (m *markdown) list(lines []string) {
+func (m *page) list(lines []string) {
 	for _, l := range lines {
 		m.printf("- %s\n", prose(l))
 	}
 	m.printf("\n")
 }
 
-func (m *markdown) chapter(c *Chapter) {
+func (m *page) chapter(c *Chapter) {
 	m.printf("### %s\n\n", prose(c.Title))
 	if len(c.Notes) > 0 {
 		m.list(c.Notes)
@@ -64,7 +65,7 @@ func (m *markdown) chapter(c *Chapter) {
 	}
 }
 
-func (m *markdown) steps(steps []report.Step) {
+func (m *page) steps(steps []report.Step) {
 	for i, s := range steps {
 		m.printf("%d. %s%s\n\n", i+1, whose(s), prose(s.Text))
 		if len(s.Commands) > 0 {
@@ -81,7 +82,7 @@ func whose(s report.Step) string {
 	return ""
 }
 
-func (m *markdown) batch(b *Batch) {
+func (m *page) batch(b *Batch) {
 	m.printf("#### %s\n\n", prose(b.Title))
 	if b.Note != "" {
 		m.printf("%s\n\n", prose(b.Note))
@@ -121,7 +122,7 @@ func (i *Item) lines(numbered bool) []string {
 }
 
 // code writes lines as they are, within a fence that is longer than any of theirs.
-func (m *markdown) code(indent string, lines []string) {
+func (m *page) code(indent string, lines []string) {
 	fence := "```"
 	for strings.Contains(strings.Join(lines, "\n"), fence) {
 		fence += "`"
@@ -134,11 +135,25 @@ func (m *markdown) code(indent string, lines []string) {
 }
 
 // prose shows text as it is: what could be markup is escaped (CommonMark 0.31,
-// 2.4), what could trick a terminal is shown as bytes.
+// 2.4), what could trick a terminal is shown as bytes. A word that could notify
+// somebody or link to an issue is code: forges look for those in the finished
+// text, where a backslash is gone (github/markup issue 1168).
 func prose(s string) string {
+	words := strings.Split(report.Escape(s), " ")
+	for i, w := range words {
+		if strings.ContainsAny(w, "@#") {
+			words[i] = markdown.Code(w)
+		} else {
+			words[i] = escaped(w)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func escaped(s string) string {
 	var b strings.Builder
-	for _, r := range report.Escape(s) {
-		if strings.ContainsRune("\\`*_[]<>#|~&!$^{}@", r) {
+	for _, r := range s {
+		if strings.ContainsRune("\\`*_[]<>|~&!$^{}", r) {
 			b.WriteByte('\\')
 		}
 		b.WriteRune(r)

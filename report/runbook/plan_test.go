@@ -264,3 +264,10 @@ func TestErrorOfTheWriterIsTold(t *testing.T) {
 		}
 	}
 }
+
+// A forge tells @team and links #12 wherever they stand, but not in code.
+func TestProseNotifiesNobody(t *testing.T) {
+	if got, want := prose("ask @team, or `me` about #12"), "ask `@team,` or \\`me\\` about `#12`"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

@@ -1,5 +1,6 @@
-// Package oracle holds tests alone: they set package backup against the code
-// that the formats come from, Velero's own reader of backups and Cluster API's
-// own conversion of its API versions. It is a module of its own, so that
-// neither weighs on drift-detector's.
+// Package oracle holds tests alone: they set drift-detector against the code that
+// formats come from. What it reads: Velero's own reader of backups and Cluster
+// API's own conversion of its API versions. What it writes: Prometheus' own parser
+// and linter, and a renderer of CommonMark with GitHub's tables. It is a module of
+// its own, so that none of them weighs on drift-detector's.
 package oracle
