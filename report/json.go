@@ -26,10 +26,12 @@ var _ Format = JSON
 // It writes list by list and element by element: a fleet of 100,000 machines
 // makes a document of more than 100 MB, of which no more than one cluster is
 // held at a time.
-func JSON(w io.Writer, r *Report) error { return document(w, reflect.ValueOf(r).Elem()) }
+func JSON(w io.Writer, r *Report) error { return Document(w, r) }
 
-// document writes the members of a struct.
-func document(w io.Writer, v reflect.Value) error {
+// Document writes the struct that doc points to, another document of this
+// program, in the form of [JSON].
+func Document(w io.Writer, doc any) error {
+	v := reflect.ValueOf(doc).Elem()
 	j := jsonWriter{Writer: bufio.NewWriter(w)}
 	for i := range v.NumField() {
 		f := v.Field(i)

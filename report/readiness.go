@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"reflect"
 	"slices"
 	"time"
 
@@ -95,7 +94,7 @@ func (s ReadinessSummary) String() string {
 
 // ReadinessJSON writes the document itself, in the form of [JSON].
 func ReadinessJSON(w io.Writer, r *Readiness) error {
-	return document(w, reflect.ValueOf(r).Elem())
+	return Document(w, r)
 }
 
 // ReadinessText writes the document for a person, the answer first, then the
