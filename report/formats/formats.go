@@ -10,12 +10,14 @@ import (
 	"strings"
 
 	"drift-detector/report"
+	"drift-detector/report/html"
 	"drift-detector/report/junit"
 	"drift-detector/report/markdown"
 	"drift-detector/report/prometheus"
 )
 
 var all = map[string]report.Format{
+	"html":       html.Write,
 	"json":       report.JSON,
 	"junit":      junit.Write,
 	"markdown":   markdown.Write,
