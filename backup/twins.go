@@ -51,6 +51,6 @@ func (l *loading) refuseTwins(sources []Source) error {
 	return &InputError{
 		Name:    sources[t.second].Name,
 		Problem: fmt.Sprintf("a backup of the same management cluster as %s: both hold %s", sources[t.first].Name, t.shared),
-		Next:    "give one of them",
+		Next:    "give one of them; to compare two, run detect on each and 'drift-detector diff' on the reports",
 	}
 }
