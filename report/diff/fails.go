@@ -1,0 +1,81 @@
+package diff
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"drift-detector/report"
+)
+
+// statuses are those by which new findings are called.
+var statuses = []struct{ kind, status string }{
+	{"new-ghost", report.Ghost},
+	{"new-stale", report.Stale},
+	{"new-unknown", report.Unknown},
+	{"new-unattributed", Unattributed},
+}
+
+// Kinds are what Fails may be asked for:
+//
+//	new-ghost, new-stale, new-unknown, new-unattributed
+//	             a machine or VM that is so now and was not, or was not there
+//	new-error    an error of the run that was not there
+//	worse        the status of the whole got worse
+//	changed      there is any difference
+//	incomplete   one of the reports is incomplete
+//
+// What an ignore rule sets aside and machines of the management cluster itself
+// are no new findings.
+func Kinds() []string {
+	var out []string
+	for _, s := range statuses {
+		out = append(out, s.kind)
+	}
+	return append(out, "new-error", "worse", "changed", "incomplete")
+}
+
+// Fails says which of the kinds the diff has, in the order asked for, each once.
+// A kind that there is not is an error, whatever the diff.
+func (d *Diff) Fails(kinds []string) (matched []string, err error) {
+	has := map[string]bool{
+		"new-error":  len(d.Errors.New) > 0,
+		"worse":      d.Worse,
+		"changed":    d.Different,
+		"incomplete": !d.Complete,
+	}
+	for _, s := range statuses {
+		has[s.kind] = d.became(s.status) > 0
+	}
+	for _, k := range kinds {
+		if _, ok := has[k]; !ok {
+			return nil, fmt.Errorf("a diff has no %q; it may have %s", k, strings.Join(Kinds(), ", "))
+		}
+		if has[k] && !slices.Contains(matched, k) {
+			matched = append(matched, k)
+		}
+	}
+	return matched, nil
+}
+
+// became counts what has the status now and had another one, or was not there.
+func (d *Diff) became(status string) int {
+	n := 0
+	for _, l := range []*Lists[Item]{&d.Machines, &d.InfraMachines} {
+		for i := range l.New {
+			n += one(l.New[i].Status == status && l.New[i].open())
+		}
+		for i := range l.Changed {
+			c := &l.Changed[i]
+			n += one(c.New.Status == status && c.Old.Status != status && c.New.open())
+		}
+	}
+	return n
+}
+
+func one(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,116 @@
+package diff
+
+import (
+	"cmp"
+
+	"drift-detector/report"
+)
+
+// Cluster is a cluster as one report has it.
+type Cluster struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Status    string `json:"status"`
+	Self      bool   `json:"self"`
+
+	parts []part
+}
+
+// Scope is a place as one report has it.
+type Scope struct {
+	Provider string `json:"provider"`
+	Endpoint string `json:"endpoint"`
+	Location string `json:"location"`
+	Account  string `json:"account"`
+	State    string `json:"state"`
+	Reason   string `json:"reason,omitempty"` // why it is not complete
+
+	title string
+}
+
+func (c *Cluster) title() string { return c.Namespace + "/" + c.Name }
+
+// clusters compares clusters by their names: status, sets, and what their
+// machines are made of.
+func clusters(old, new *report.Report) Lists[Cluster] {
+	return compare(clustersOf(old), clustersOf(new), []identity[Cluster]{{of: func(c *Cluster) string { return key(c.title()) }}},
+		func(a, b *Cluster) []Field { return differences(a.parts, b.parts) },
+		func(a, b *Cluster) int {
+			return cmp.Or(-cmp.Compare(badness(a.Status), badness(b.Status)), cmp.Compare(a.title(), b.title()))
+		})
+}
+
+func clustersOf(r *report.Report) []Cluster {
+	var out []Cluster
+	for i := range r.Clusters {
+		c := &r.Clusters[i]
+		one := Cluster{Namespace: c.Namespace, Name: c.Name, Status: c.Status, Self: c.Self}
+		one.parts = []part{{"status", c.Status}}
+		for _, s := range c.Sets() {
+			one.parts = append(one.parts, part{s.Title, stateOfSet(&s)})
+		}
+		for _, res := range c.Resources {
+			one.parts = append(one.parts, part{res.Kind + " " + res.Name, res.State})
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+func stateOfSet(s *report.Set) string {
+	out := s.Status
+	if s.Reason != "" {
+		out += " " + s.Reason
+	}
+	if s.Pool != nil {
+		out += ", pool " + s.Pool.State
+	}
+	return out
+}
+
+// scopes compares the places that were listed.
+func scopes(old, new *report.Report) Lists[Scope] {
+	return compare(scopesOf(old), scopesOf(new), []identity[Scope]{{of: func(s *Scope) string { return key(s.title, "") }}},
+		func(a, b *Scope) []Field {
+			return differences([]part{{"state", a.State}, {"reason", a.Reason}}, []part{{"state", b.State}, {"reason", b.Reason}})
+		},
+		func(a, b *Scope) int { return cmp.Or(compareComplete(a, b), cmp.Compare(a.title, b.title)) })
+}
+
+func compareComplete(a, b *Scope) int {
+	rank := map[bool]int{true: 1}
+	return cmp.Compare(rank[a.State == "complete"], rank[b.State == "complete"])
+}
+
+func scopesOf(r *report.Report) []Scope {
+	var out []Scope
+	for i := range r.Scopes {
+		s := &r.Scopes[i]
+		one := Scope{Provider: s.Provider, Endpoint: s.Endpoint, Location: s.Location, Account: s.Account, State: s.State, title: s.Title()}
+		if s.Error != nil {
+			one.Reason = s.Error.Reason
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// faults compares errors: one that says something else of the same scope or
+// object has changed.
+func faults(old, new *report.Report) Lists[report.Error] {
+	return compare(old.Errors, new.Errors, []identity[report.Error]{
+		{of: func(e *report.Error) string { return key(e.Scope, e.Object, e.Message) }},
+		{of: func(e *report.Error) string {
+			if e.Scope == "" && e.Object == "" {
+				return ""
+			}
+			return key(e.Scope, e.Object)
+		}, only: true},
+	},
+		func(a, b *report.Error) []Field {
+			return differences([]part{{"message", a.Message}}, []part{{"message", b.Message}})
+		},
+		func(a, b *report.Error) int {
+			return cmp.Or(cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Object, b.Object), cmp.Compare(a.Message, b.Message))
+		})
+}
