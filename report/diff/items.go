@@ -155,7 +155,7 @@ func twoObjects(a, b *Item) bool { return a.UID != "" && b.UID != "" }
 
 // itemFields lists what differs between two sights of one item.
 func itemFields(a, b *Item) []Field {
-	out := differences(a.parts(), b.parts())
+	out := differences(a.parts(b), b.parts(a))
 	for _, w := range without(b.Warnings, a.Warnings) {
 		out = append(out, Field{"warning", "", w})
 	}
@@ -168,11 +168,18 @@ func itemFields(a, b *Item) []Field {
 	return out
 }
 
-func (i *Item) parts() []part {
+// parts are what may differ from the other sight of the item. A VM that only one
+// of them has is told by where it is and its id.
+func (i *Item) parts(other *Item) []part {
 	out := []part{{"status", i.Status}, {"reason", i.Reason}, {"cluster", i.Cluster}, {"name", i.Name}}
-	if v := i.Instance; v != nil {
-		out = append(out, part{"VM id", v.ID}, part{"VM ref", v.Ref}, part{"VM path", v.Path}, part{"VM scope", v.Scope})
-		if i.UID != "" { // else it is the name
+	v := i.Instance
+	switch {
+	case v == nil:
+	case other.Instance == nil:
+		out = append(out, part{"VM path", cmp.Or(v.Path, v.Name)}, part{"VM id", v.ID})
+	default:
+		out = append(out, part{"VM path", v.Path}, part{"VM id", v.ID}, part{"VM ref", v.Ref}, part{"VM scope", v.Scope})
+		if i.UID != "" || other.UID != "" { // else it is the name of both
 			out = append(out, part{"VM name", v.Name})
 		}
 	}

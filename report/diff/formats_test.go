@@ -1,0 +1,444 @@
+package diff
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"drift-detector/report"
+	"drift-detector/report/reporttest"
+)
+
+func write(t *testing.T, f Format, d *Diff) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := f(&b, d); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// diffs are of random reports, hostile ones and empty ones.
+func diffs(t *testing.T) []*Diff {
+	t.Helper()
+	out := []*Diff{
+		compareOK(t, &report.Report{}, &report.Report{}), compareOK(t, estate(), estate()),
+		compareOK(t, estate(), reporttest.HostileReport()), compareOK(t, reporttest.HostileReport(), estate()),
+		compareOK(t, reporttest.Sized(10, 100), reporttest.Sized(11, 100)),
+	}
+	for seed := range uint64(100) {
+		out = append(out, compareOK(t, whole(seed), later(seed)))
+	}
+	return out
+}
+
+// Every format is one line after the other that a terminal shows as it is, ends
+// with a newline, is the same twice, and tells the writer's error.
+func TestFormats(t *testing.T) {
+	for _, name := range Names() {
+		f, err := Of(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, d := range diffs(t) {
+			got := write(t, f, d)
+			if !strings.HasSuffix(got, "\n") || !utf8.ValidString(got) {
+				t.Fatalf("%s of diff %d is cut or not UTF-8", name, i)
+			}
+			for _, r := range got {
+				if r != '\n' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) {
+					t.Fatalf("%s of diff %d holds %U", name, i, r)
+				}
+			}
+			if got != write(t, f, d) {
+				t.Fatalf("%s of diff %d differs from itself", name, i)
+			}
+		}
+		full := errors.New("full")
+		if err := f(failing{full}, compareOK(t, estate(), reporttest.HostileReport())); !errors.Is(err, full) || !strings.HasPrefix(err.Error(), "writing the ") {
+			// The document's own form keeps its error as it is.
+			if name != "json" || !errors.Is(err, full) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	if _, err := Of("html"); err == nil || err.Error() != `format "html" of a diff is not known; it is json, junit, markdown, prometheus or text` {
+		t.Error(err)
+	}
+}
+
+type failing struct{ error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.error }
+
+// A diff of reports that were read back is the diff of the reports.
+func TestReadBack(t *testing.T) {
+	for seed := range uint64(60) {
+		a, b := whole(seed), later(seed)
+		x, y := compareOK(t, a, b), compareOK(t, reread(t, a), reread(t, b))
+		for _, name := range Names() {
+			f, _ := Of(name)
+			if write(t, f, x) != write(t, f, y) {
+				t.Fatalf("seed %d: %s differs after the reports were read back", seed, name)
+			}
+		}
+	}
+}
+
+// numbersOf is what every format must say.
+func numbersOf(d *Diff) map[string]int {
+	out := map[string]int{}
+	for _, l := range d.tallies() {
+		out[l.kind+" new"], out[l.kind+" gone"], out[l.kind+" changed"] = l.new, l.gone, l.changed
+	}
+	return out
+}
+
+func TestJSON(t *testing.T) {
+	for i, d := range diffs(t) {
+		text := write(t, JSON, d)
+		if strings.Contains(text, "null,\n") && !strings.Contains(text, `"instance": null`) || strings.Contains(text, ": null\n    }") && !strings.Contains(text, `"instance": null`) {
+			t.Fatalf("diff %d has null for a list:\n%s", i, text)
+		}
+		var doc struct {
+			SchemaVersion, Kind string
+			Machines            Lists[map[string]any]
+			InfraMachines       Lists[map[string]any]
+			Clusters            Lists[map[string]any]
+			Scopes              Lists[map[string]any]
+			Errors              Lists[map[string]any]
+			Warnings            []string
+		}
+		if err := json.Unmarshal([]byte(text), &doc); err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]int{}
+		for kind, l := range map[string]Lists[map[string]any]{"machine": doc.Machines, "infra_machine": doc.InfraMachines, "cluster": doc.Clusters, "scope": doc.Scopes, "error": doc.Errors} {
+			got[kind+" new"], got[kind+" gone"], got[kind+" changed"] = len(l.New), len(l.Gone), len(l.Changed)
+			if l.New == nil || l.Gone == nil || l.Changed == nil {
+				t.Fatalf("diff %d: a list of %s is null", i, kind)
+			}
+		}
+		if want := numbersOf(d); fmt.Sprint(got) != fmt.Sprint(want) || doc.SchemaVersion != "1" || doc.Kind != "drift-detector diff" || doc.Warnings == nil {
+			t.Fatalf("diff %d: %v, want %v", i, got, want)
+		}
+	}
+}
+
+// fields pins the document: within version 1 this list may grow, and nothing in
+// it may be renamed or removed.
+func TestFieldsArePinned(t *testing.T) {
+	aside := machine("a", "u", report.Stale, vm("1", "vm-1", "a"), "Moved")
+	aside.Reason, aside.Message, aside.Ignored = "r", "m", &report.Ignored{Reason: "b"}
+	old, new := estate(machine("a", "u", report.Healthy, nil)), estate(aside, machine("n", "n", report.Healthy, nil))
+	new.Backups = []report.Backup{{Path: "p"}}
+	new.Clusters[0].Status = report.ManualRemediationNotRequired
+	new.Scopes[0].State, new.Scopes[0].Error = "failed", &report.Fault{Reason: "f"}
+	var doc map[string]any
+	if err := json.Unmarshal([]byte(write(t, JSON, compareOK(t, old, new))), &doc); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]bool{}
+	walk("", doc, got)
+	var names []string
+	for n := range got {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	want := strings.Fields(pinned)
+	slices.Sort(want)
+	if !slices.Equal(names, want) {
+		t.Errorf("fields are\n%s", strings.Join(names, "\n"))
+	}
+}
+
+func walk(at string, v any, into map[string]bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, x := range v {
+			if at != "" {
+				k = at + "." + k
+			}
+			into[k] = true
+			walk(k, x, into)
+		}
+	case []any:
+		for _, x := range v {
+			walk(at, x, into)
+		}
+	}
+}
+
+const pinned = `
+schemaVersion kind old new different worse complete warnings machines infraMachines clusters scopes errors
+old.generatedAt old.backups old.status old.complete old.clusters old.machines old.infraMachines old.ignored old.errors
+old.clusters.total old.clusters.Healthy old.clusters.ManualRemediationNotRequired old.clusters.ManualRemediationRequired old.clusters.NeedFurtherConfirmation
+old.machines.total old.machines.Healthy old.machines.Stale old.machines.Ghost old.machines.Unknown
+new.generatedAt new.backups new.status new.complete new.clusters new.machines new.infraMachines new.ignored new.errors
+new.clusters.total new.clusters.Healthy new.clusters.ManualRemediationNotRequired new.clusters.ManualRemediationRequired new.clusters.NeedFurtherConfirmation
+new.machines.total new.machines.Healthy new.machines.Stale new.machines.Ghost new.machines.Unknown
+new.backups.path new.backups.sha256 new.backups.writtenTo
+machines.new machines.gone machines.changed infraMachines.new infraMachines.gone infraMachines.changed
+machines.new.cluster machines.new.namespace machines.new.name machines.new.uid machines.new.role machines.new.status machines.new.warnings machines.new.instance machines.new.ignored machines.new.self
+machines.changed.old machines.changed.new machines.changed.fields machines.changed.fields.field machines.changed.fields.old machines.changed.fields.new
+machines.changed.old.cluster machines.changed.old.namespace machines.changed.old.name machines.changed.old.uid machines.changed.old.role machines.changed.old.status machines.changed.old.warnings machines.changed.old.instance machines.changed.old.ignored machines.changed.old.self
+machines.changed.new.cluster machines.changed.new.namespace machines.changed.new.name machines.changed.new.uid machines.changed.new.role machines.changed.new.status machines.changed.new.reason machines.changed.new.message machines.changed.new.warnings machines.changed.new.instance machines.changed.new.ignored machines.changed.new.because machines.changed.new.self
+machines.changed.new.instance.provider machines.changed.new.instance.scope machines.changed.new.instance.id machines.changed.new.instance.ref machines.changed.new.instance.name machines.changed.new.instance.path machines.changed.new.instance.state
+clusters.new clusters.gone clusters.changed clusters.changed.old clusters.changed.new clusters.changed.fields clusters.changed.fields.field clusters.changed.fields.old clusters.changed.fields.new
+clusters.changed.old.namespace clusters.changed.old.name clusters.changed.old.status clusters.changed.old.self clusters.changed.new.namespace clusters.changed.new.name clusters.changed.new.status clusters.changed.new.self
+scopes.new scopes.gone scopes.changed scopes.changed.old scopes.changed.new scopes.changed.fields scopes.changed.fields.field scopes.changed.fields.old scopes.changed.fields.new
+scopes.changed.old.provider scopes.changed.old.endpoint scopes.changed.old.location scopes.changed.old.account scopes.changed.old.state
+scopes.changed.new.provider scopes.changed.new.endpoint scopes.changed.new.location scopes.changed.new.account scopes.changed.new.state scopes.changed.new.reason
+errors.new errors.gone errors.changed
+`
+
+var heading = regexp.MustCompile(`(?m)^(?:### )?([A-Za-z ]+) \((\d+)\)$`)
+
+// sums reads the headings of a text: what it is about and how many.
+func sums(text string) map[string]int {
+	out := map[string]int{}
+	for _, m := range heading.FindAllStringSubmatch(text, -1) {
+		n, _ := strconv.Atoi(m[2])
+		out[strings.ToLower(m[1])] = n
+	}
+	return out
+}
+
+func headings(d *Diff) map[string]int {
+	out := map[string]int{}
+	for _, l := range d.tallies() {
+		for what, n := range map[string]int{"new": l.new, "gone": l.gone, "changed": l.changed} {
+			if n > 0 {
+				out[strings.ToLower(l.what)+" "+what] = n
+			}
+		}
+	}
+	return out
+}
+
+func TestTextAndMarkdownCount(t *testing.T) {
+	for i, d := range diffs(t) {
+		text, markdown := write(t, Text, d), write(t, Markdown, d)
+		want := fmt.Sprint(headings(d))
+		if got := fmt.Sprint(sums(text)); got != want {
+			t.Fatalf("diff %d: the text says %s, want %s", i, got, want)
+		}
+		if got := fmt.Sprint(sums(markdown)); got != want {
+			t.Fatalf("diff %d: the Markdown says %s, want %s", i, got, want)
+		}
+		if len(markdown) > longest+3000 {
+			t.Fatalf("diff %d: the Markdown has %d bytes", i, len(markdown))
+		}
+		listed := strings.Count(markdown, "\n- ")
+		for _, m := range regexp.MustCompile(`\n- …and (\d+) more`).FindAllStringSubmatch(markdown, -1) {
+			n, _ := strconv.Atoi(m[1])
+			listed += n - 1
+		}
+		rows := 0
+		for _, n := range headings(d) {
+			rows += n
+		}
+		if listed != rows {
+			t.Fatalf("diff %d: the Markdown lists or counts %d of %d", i, listed, rows)
+		}
+		if !d.Different && (!strings.HasPrefix(text, noDifference) || !strings.Contains(markdown, noDifference)) {
+			t.Fatalf("diff %d: an empty diff does not say so:\n%s", i, text)
+		}
+	}
+}
+
+// Outside of code, Markdown holds nothing foreign: what is left without it is the
+// words of this program.
+func TestMarkdownIsTame(t *testing.T) {
+	d := compareOK(t, estate(), reporttest.HostileReport())
+	for _, line := range strings.Split(write(t, Markdown, d), "\n") {
+		rest := withoutCode(t, line)
+		for _, bad := range []string{"script", "onerror", "javascript", "http", "evil", "[", "](", "alert", "NaN"} {
+			if strings.Contains(rest, bad) {
+				t.Errorf("%q stands outside of code: %s", bad, line)
+			}
+		}
+		if strings.Contains(strings.ReplaceAll(rest, "<br>", ""), "<") {
+			t.Errorf("markup stands outside of code: %s", line)
+		}
+	}
+}
+
+// withoutCode takes spans of code out, as CommonMark 6.1 finds them.
+func withoutCode(t *testing.T, s string) string {
+	t.Helper()
+	var out strings.Builder
+	for s != "" {
+		i := strings.IndexByte(s, '`')
+		if i < 0 {
+			out.WriteString(s)
+			break
+		}
+		out.WriteString(s[:i])
+		n := len(s[i:]) - len(strings.TrimLeft(s[i:], "`"))
+		rest := s[i+n:]
+		end := -1
+		for j := 0; j < len(rest); {
+			if rest[j] != '`' {
+				j++
+				continue
+			}
+			run := len(rest[j:]) - len(strings.TrimLeft(rest[j:], "`"))
+			if run == n {
+				end = j
+				break
+			}
+			j += run
+		}
+		if end < 0 {
+			t.Fatalf("code is not closed in %s", s)
+		}
+		s = rest[end+n:]
+	}
+	return out.String()
+}
+
+func TestJUnit(t *testing.T) {
+	for i, d := range diffs(t) {
+		var doc testsuites
+		if err := xml.Unmarshal([]byte(write(t, JUnit, d)), &doc); err != nil {
+			t.Fatalf("diff %d: %v", i, err)
+		}
+		tests, failures, errs := 0, 0, 0
+		by := map[string]int{}
+		for _, s := range doc.Suites {
+			taken := map[[2]string]bool{}
+			for _, c := range s.Cases {
+				if taken[[2]string{c.Class, c.Name}] {
+					t.Fatalf("diff %d: two tests are called %s %s", i, c.Class, c.Name)
+				}
+				taken[[2]string{c.Class, c.Name}] = true
+				tests++
+				if c.Failure != nil {
+					failures++
+					by[c.Failure.Type]++
+				}
+				if c.Error != nil {
+					errs++
+					by[c.Error.Type]++
+				}
+			}
+			if s.Name != "the whole" {
+				by[strings.ToLower(s.Name)] = len(s.Cases)
+			}
+		}
+		if doc.Tests != tests || doc.Failures != failures || doc.Errors != errs {
+			t.Fatalf("diff %d: %d tests, %d failures, %d errors; it says %d, %d, %d", i, tests, failures, errs, doc.Tests, doc.Failures, doc.Errors)
+		}
+		want := headings(d)
+		for _, s := range statuses {
+			if n := d.became(s.status); n > 0 {
+				want[s.status] = n
+			}
+		}
+		if d.Worse {
+			want["worse"] = 1
+		}
+		if !d.Complete {
+			want["incomplete"] = 1
+		}
+		if n := len(d.Errors.New); n > 0 {
+			want["error"] = n
+		}
+		if fmt.Sprint(by) != fmt.Sprint(want) {
+			t.Fatalf("diff %d: JUnit says\n%v, want\n%v", i, by, want)
+		}
+	}
+}
+
+func TestPrometheus(t *testing.T) {
+	line := regexp.MustCompile(`^drift_detector_diff_[a-z_]+(\{[a-z]+="[A-Za-z_]+"(,[a-z]+="[a-z]+")?\})? -?\d+$`)
+	sample := regexp.MustCompile(`(?m)^drift_detector_diff_differences\{kind="([a-z_]+)",change="([a-z]+)"\} (\d+)$`)
+	for i, d := range diffs(t) {
+		text := write(t, Prometheus, d)
+		for _, l := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+			if !strings.HasPrefix(l, "# ") && !line.MatchString(l) {
+				t.Fatalf("diff %d: %s", i, l)
+			}
+		}
+		got := map[string]int{}
+		for _, m := range sample.FindAllStringSubmatch(text, -1) {
+			got[m[1]+" "+m[2]], _ = strconv.Atoi(m[3])
+		}
+		if want := numbersOf(d); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Fatalf("diff %d: %v, want %v", i, got, want)
+		}
+		for _, s := range statuses {
+			if want := fmt.Sprintf("drift_detector_diff_new_findings{status=%q} %d\n", s.status, d.became(s.status)); !strings.Contains(text, want) {
+				t.Fatalf("diff %d: lacks %s", i, want)
+			}
+		}
+	}
+}
+
+// One diff as people see it.
+func TestTextExample(t *testing.T) {
+	aside := machine("old-ghost", "", report.Ghost, vm("3", "vm-3", "old-ghost"))
+	kept := aside
+	kept.Ignored = &report.Ignored{Reason: "kept for forensics"}
+	stale := machine("md-0-a", "u1", report.Stale, nil)
+	stale.Reason, stale.Message = "InstanceNotFound", "no VM has its id"
+	old := estate(machine("md-0-a", "u1", report.Healthy, vm("1", "vm-1", "md-0-a")), aside)
+	new := estate(stale, kept, machine("md-0 b", "", report.Ghost, vm("2", "vm-2", "md-0 b")))
+	new.Summary.Status, new.Summary.Complete = report.ManualRemediationRequired, false
+	new.Scopes[0].State = "partial"
+	const want = `Machines: 1 new, 0 gone, 2 changed; Scopes: 0 new, 0 gone, 1 changed.
+Status: Healthy -> ManualRemediationRequired, worse
+! The new report is incomplete: not everything could be looked at, so what is gone here may still exist.
+
+Old  2026-11-20T09:30:00Z, complete
+New  2026-11-20T09:30:00Z, INCOMPLETE
+
+                    old     new
+Machines              2       3  +1
+Ghost                 1       2  +1
+Unknown               0       0  =
+Stale                 0       1  +1
+Healthy               1       0  -1
+VMs to confirm        0       0  =
+Ignored               0       0  =
+Errors                0       0  =
+
+MACHINES CHANGED (2)
+  - Stale  tenant/prod  md-0-a
+      status: Healthy -> Stale
+      reason: (none) -> InstanceNotFound
+      VM path: /DC0/vm/md-0-a -> (none)
+      VM id: 1 -> (none)
+      no VM has its id
+    Ghost  tenant/prod  old-ghost  (ignored: kept for forensics)
+      ignored: (none) -> "kept for forensics"
+      VM: /DC0/vm/old-ghost
+      id: 3
+      ref: vm-3
+      in: "vsphere vc:443"
+
+MACHINES NEW (1)
+  ! Ghost  tenant/prod  "md-0 b"
+      VM: "/DC0/vm/md-0 b"
+      id: 2
+      ref: vm-2
+      in: "vsphere vc:443"
+
+SCOPES CHANGED (1)
+  ? partial  "vsphere vc:443"
+      state: complete -> partial
+`
+	if got := write(t, Text, compareOK(t, old, new)); got != want {
+		t.Errorf("wrote\n%s", got)
+	}
+}
