@@ -202,6 +202,16 @@ func TestClustersScopesErrors(t *testing.T) {
 	}
 }
 
+// Of several errors of one object nobody can say which one became which.
+func TestErrorsAreNotGuessed(t *testing.T) {
+	old, new := estate(), estate()
+	old.Errors = []report.Error{{Object: "a", Message: "1"}}
+	new.Errors = []report.Error{{Object: "a", Message: "2"}, {Object: "a", Message: "3"}}
+	if l := compareOK(t, old, new).Errors; len(l.New) != 2 || len(l.Gone) != 1 || len(l.Changed) != 0 {
+		t.Errorf("%+v", l)
+	}
+}
+
 func TestRefuses(t *testing.T) {
 	short, filtered, other := estate(), estate(), estate()
 	short.Options.IgnoreHealthy = true

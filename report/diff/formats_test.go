@@ -307,6 +307,33 @@ func withoutCode(t *testing.T, s string) string {
 	return out.String()
 }
 
+func TestCode(t *testing.T) {
+	for s, want := range map[string]string{
+		"a": "`a`", "": "`\"\"`", " a": "`\" a\"`", "`": "`` ` ``", "a`b": "``a`b``", "``a`": "``` ``a` ```", "a|b": "`a|b`",
+	} {
+		if got := code(s); got != want {
+			t.Errorf("%q is %s, want %s", s, got, want)
+		}
+	}
+	if got := cell("a|b"); got != "`a\\x7cb`" {
+		t.Errorf("a bar in a cell is %s", got)
+	}
+}
+
+// What was a finding before and still is fails nothing.
+func TestJUnitOfKnownFindings(t *testing.T) {
+	known := machine("a", "", report.Ghost, vm("1", "vm-1", "a"))
+	warned := known
+	warned.Warnings = []report.Warning{{Reason: "Moved"}}
+	var doc testsuites
+	if err := xml.Unmarshal([]byte(write(t, JUnit, compareOK(t, estate(known), estate(warned)))), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if doc.Tests != 3 || doc.Failures != 0 || doc.Errors != 0 || !strings.Contains(doc.Suites[1].Cases[0].Out, "warning gained: Moved") {
+		t.Errorf("%+v", doc)
+	}
+}
+
 func TestJUnit(t *testing.T) {
 	for i, d := range diffs(t) {
 		var doc testsuites

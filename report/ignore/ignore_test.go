@@ -107,6 +107,8 @@ func TestRules(t *testing.T) {
 		{"folder itself", one(`folder: /DC0/vm/capi/alpha`), []string{"cp-off", "cp-twice", "md-0-ghost"}},
 		{"a star stays within one folder", one(`folder: "/DC0/vm/*/alpha"`), []string{"cp-off", "cp-twice", "md-0-ghost"}},
 		{"two stars cross folders and fit none", one(`folder: "/DC0/vm/capi/**"`), []string{"cp-off", "cp-twice", "md-0-ghost", "jump[1]"}},
+		{"one star is one folder", one(`folder: "/DC0/*"`), []string{"stray"}},
+		{"two stars fit the folder itself", one(`folder: "/DC0/vm/capi/alpha/**"`), []string{"cp-off", "cp-twice", "md-0-ghost", "jump[1]"}},
 		{"two stars in between", one(`folder: "/DC0/**/tools"`), []string{"jump[1]"}},
 		{"tag", one(`tag: {team: "infra/*"}`), []string{"dev/ghost"}},
 		{"another value of the tag", one(`tag: {team: web}`), nil},
