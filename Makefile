@@ -17,9 +17,11 @@ TOOLS       := $(CURDIR)/bin/tools
 GOFUMPT     := $(TOOLS)/v0.12.0/gofumpt
 STATICCHECK := $(TOOLS)/v0.8.2/staticcheck
 MOTO        := 'moto[server]==5.2.5'
+AXE_VERSION := 4.14.1
+AXE         := $(CURDIR)/bin/axe/$(AXE_VERSION)/node_modules/axe-core/axe.min.js
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test test-aws bench size lint release help
+.PHONY: build demo test test-aws test-browser bench size lint release help
 
 build: ## build bin/drift-detector, a static binary
 	CGO_ENABLED=0 go build $(BUILD) -o bin/drift-detector ./cmd/drift-detector
@@ -37,6 +39,9 @@ test-aws: ## hold the AWS provider against moto, an AWS in Python that it instal
 	bin/moto/bin/pip install -q $(MOTO)
 	MOTO_PYTHON=$(CURDIR)/bin/moto/bin/python go test -tags moto -count 1 -run Moto ./infra/aws
 
+test-browser: $(AXE) ## open HTML reports in Chromium, which must be installed, and look
+	cd testdata/browser && AXE=$(AXE) go test -count 1 ./...
+
 bench: ## measure reading a backup and deciding
 	go test -run '^$$' -bench . -benchmem ./backup ./detector
 
@@ -49,20 +54,22 @@ size: ## print the binary's size per release target, and hold linux/amd64 to its
 	done
 
 lint: $(GOFUMPT) $(STATICCHECK) ## check format, go vet and staticcheck
-	@unformatted=$$($(GOFUMPT) -l . .ci testdata/oracle); \
+	@unformatted=$$($(GOFUMPT) -l . .ci testdata/oracle testdata/browser); \
 	if [ -n "$$unformatted" ]; then echo "not gofumpt'd:"; echo "$$unformatted"; exit 1; fi
 	go vet ./... ./.ci/release
 	go vet -tags moto ./infra/aws
 	cd testdata/oracle && go vet ./...
+	cd testdata/browser && go vet ./...
 	$(STATICCHECK) ./... ./.ci/release
 	$(STATICCHECK) -tags moto ./infra/aws
 	cd testdata/oracle && $(STATICCHECK) ./...
+	cd testdata/browser && $(STATICCHECK) ./...
 
 release: ## cross-compile archives and SHA256SUMS into dist/, byte-identical for one commit
 	go run ./.ci/release -out $(DIST) -version $(VERSION) -time $(TIME) -targets "$(TARGETS)" -- $(BUILD) ./cmd/drift-detector
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(GOFUMPT):
 	GOBIN=$(@D) go install mvdan.cc/gofumpt@$(notdir $(@D))
@@ -70,3 +77,7 @@ $(GOFUMPT):
 # Takes about two minutes, once.
 $(STATICCHECK):
 	GOBIN=$(@D) go install honnef.co/go/tools/cmd/staticcheck@$(notdir $(@D))
+
+# It needs no build, so nothing of it is run here.
+$(AXE):
+	npm install --prefix bin/axe/$(AXE_VERSION) --no-save --ignore-scripts --no-audit --no-fund axe-core@$(AXE_VERSION)

@@ -47,7 +47,7 @@
 		button.textContent = done ? "Copied" : "Selected: press Ctrl+C";
 	};
 	document.addEventListener("toggle", (event) => {
-		for (const command of all(".command", event.target)) {
+		for (const command of event.target.matches(".row") ? all(".command", event.target) : []) {
 			if (one("button", command)) continue;
 			const button = document.createElement("button");
 			button.type = "button";
@@ -84,8 +84,7 @@
 	});
 	const cells = new Map(all(".cells a").map((cell) => [cell.hash.slice(1), cell]));
 	for (const row of rows) row.cell = cells.get(one("[id]", row.element).id);
-	const machines = rows.filter((row) => row.status !== "ToConfirm").length;
-	const unlisted = Number(one('[data-count="machines.total"]').value) > machines;
+	const unlisted = one(".unlisted") !== null;
 	const compare = new Intl.Collator("en", { numeric: true }).compare;
 
 	const options = (select, values) => {
