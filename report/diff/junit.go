@@ -103,7 +103,7 @@ func unique(taken map[string]bool, class, name string) string {
 func (d *Diff) whole() testsuite {
 	s := testsuite{Name: "the whole"}
 	status := testcase{Class: s.Name, Name: "status"}
-	text := xmlText(d.headline() + " Status: " + d.verdict())
+	text := xmlText(d.headline() + " Status: " + d.verdict(quoted, " -> "))
 	if d.Worse {
 		status.Failure = &outcome{"worse", text, text}
 	} else {

@@ -18,7 +18,7 @@ const rowRoom = 300
 // short is counted.
 func Markdown(w io.Writer, d *Diff) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**%s** Status: %s\n", d.headline(), code(d.verdict()))
+	fmt.Fprintf(&b, "**%s** Status: %s\n", d.headline(), d.verdict(code, " → "))
 	for _, warning := range d.Warnings {
 		fmt.Fprintf(&b, "\n> **Note:** %s\n", warning)
 	}

@@ -233,16 +233,24 @@ func (d *Diff) tallies() []tally {
 	}
 }
 
-// verdict is the status of the whole, before and after.
-func (d *Diff) verdict() string {
+// trend is what became of the status of the whole.
+func (d *Diff) trend() string {
 	switch {
 	case d.Old.Status == d.New.Status:
-		return d.New.Status + ", as before"
+		return "as before"
 	case d.Worse:
-		return d.Old.Status + " -> " + d.New.Status + ", worse"
+		return "worse"
 	default:
-		return d.Old.Status + " -> " + d.New.Status + ", better"
+		return "better"
 	}
+}
+
+// verdict is the status of the whole, before and after.
+func (d *Diff) verdict(quoted func(string) string, arrow string) string {
+	if d.Old.Status == d.New.Status {
+		return quoted(d.New.Status) + ", " + d.trend()
+	}
+	return quoted(d.Old.Status) + arrow + quoted(d.New.Status) + ", " + d.trend()
 }
 
 // number is a count of the whole, before and after.

@@ -12,7 +12,7 @@ import (
 // counts before and after, then every list.
 func Text(w io.Writer, d *Diff) error {
 	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, "%s\nStatus: %s\n", d.headline(), clean(d.verdict()))
+	fmt.Fprintf(b, "%s\nStatus: %s\n", d.headline(), d.verdict(quoted, " -> "))
 	for _, warning := range d.Warnings {
 		fmt.Fprintf(b, "! %s\n", clean(warning))
 	}
