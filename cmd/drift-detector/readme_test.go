@@ -23,8 +23,9 @@ func readme(t *testing.T) string {
 
 // The output that the README shows is what the tool prints of the lab.
 func TestReadmeShowsRealOutput(t *testing.T) {
-	_, rest, ok := strings.Cut(readme(t), "is what the demo prints (cut):\n\n```\n")
-	if !ok {
+	_, rest, ok := strings.Cut(readme(t), "is what the demo prints (cut)")
+	_, rest, ok2 := strings.Cut(rest, "\n```\n")
+	if !ok || !ok2 {
 		t.Fatal("the README does not show the demo's output")
 	}
 	shown, _, _ := strings.Cut(rest, "```")
@@ -43,6 +44,51 @@ func TestReadmeShowsRealOutput(t *testing.T) {
 	}
 	if lines < 20 {
 		t.Errorf("the README shows %d lines", lines)
+	}
+}
+
+// What the README shows below a command is what it prints, cut: on the lab's
+// backup, its report, and a report on the fleet before it drifted.
+func TestReadmeShowsRealOutputOfItsCommands(t *testing.T) {
+	examples := regexp.MustCompile("(?s)```\n\\$ drift-detector ([^\n]*)\n(.*?)```").FindAllStringSubmatch(readme(t), -1)
+	if len(examples) < 3 {
+		t.Fatalf("the README shows %d commands with their output", len(examples))
+	}
+	w := fleet(t)
+	after := w.detect()
+	after.demand(t, exitOK)
+	undrift(t, w.vcenter)
+	before := w.detect()
+	before.demand(t, exitOK)
+	data, err := os.ReadFile(testdata + "fleet-data.tar.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{"mgmt-data.tar.gz": data, "report.json": after.json, "yesterday.json": before.json} {
+		if err := os.WriteFile(filepath.Join(w.dir, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(w.dir)
+	for _, e := range examples {
+		o := runProgram(t, strings.Fields(e[1])...)
+		o.demand(t, exitOK)
+		rest, shown := o.stdout, 0
+		for line := range strings.Lines(e[2]) {
+			if line == "…\n" || line == "\n" {
+				continue
+			}
+			_, after, ok := strings.Cut("\n"+rest, "\n"+line)
+			if !ok {
+				t.Errorf("drift-detector %s does not print, or not there: %q", e[1], line)
+				continue
+			}
+			rest = after
+			shown++
+		}
+		if shown < 4 {
+			t.Errorf("drift-detector %s: %d lines are shown", e[1], shown)
+		}
 	}
 }
 

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"drift-detector/report/diff"
+)
+
+type diffOptions struct {
+	old, new, format, failOn, output string
+	fails                            failOn
+}
+
+func diffCommand(s *streams) *cli.Command {
+	var o diffOptions
+	return &cli.Command{
+		Name:      "diff",
+		Usage:     "say what differs between two reports",
+		UsageText: "drift-detector diff OLD NEW [options]",
+		Description: `Machines and VMs that are new, gone, or have another verdict: of one backup at two
+points in time, or of two backups. Reports that were shortened, or narrowed in
+different ways, are refused: what they leave out would read as gone.
+
+EXAMPLES:
+   drift-detector diff yesterday.json report.json
+   drift-detector diff yesterday.json report.json --fail-on new-ghost,worse
+   drift-detector diff yesterday.json report.json --format markdown -o changes.md
+
+EXIT STATUS:
+   0    the differences are written, whatever they are
+   1    the differences are written, and --fail-on matches one
+   2    wrong usage or unusable input; nothing was written
+   3    the differences are written, but one of the reports is incomplete`,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "format", Usage: "of the differences: " + strings.Join(diff.Names(), ", "), Value: "text", Destination: &o.format},
+			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(diff.Kinds(), ", ") + ", separated by commas", Destination: &o.failOn},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, whole or not at all; - is stdout", Value: "-", Destination: &o.output},
+		},
+		Action: func(c *cli.Context) error {
+			if err := arguments(c, argument{&o.old, "the old report and the new one"}, argument{&o.new, "the new report, too"}); err != nil {
+				return err
+			}
+			var err error
+			if o.fails, err = parseFailOn(o.failOn, "diff", diff.Kinds()); err != nil {
+				return err
+			}
+			if _, err := diff.Of(o.format); err != nil {
+				return &usageError{message: "--" + err.Error(), command: "diff"}
+			}
+			return runDiff(o, s)
+		},
+	}
+}
+
+func runDiff(o diffOptions, s *streams) error {
+	before, err := readReport(o.old)
+	if err != nil {
+		return err
+	}
+	after, err := readReport(o.new)
+	if err != nil {
+		return err
+	}
+	d, err := diff.New(before, after)
+	if err != nil {
+		return err
+	}
+	write, err := diff.Of(o.format)
+	if err != nil {
+		return err
+	}
+	out, err := createOutput(o.output, s.stdout, o.old, o.new)
+	if err != nil {
+		return err
+	}
+	defer out.discard()
+	if err := write(out, d); err != nil {
+		return out.failed(err)
+	}
+	if err := out.commit(); err != nil {
+		return err
+	}
+	matched, err := d.Fails(o.fails)
+	if err != nil {
+		return err
+	}
+	if len(matched) > 0 {
+		return &errFailOn{fmt.Sprintf("--fail-on %s: found %s", strings.Join(o.fails, ","), strings.Join(matched, ", "))}
+	}
+	if !d.Complete {
+		return &errIncomplete{message: "incomplete: one of the reports does not hold everything, and so the differences do not; they begin with that", hint: "settle what the reports' scopes and errors say, and run detect again"}
+	}
+	return nil
+}
