@@ -153,14 +153,17 @@ func TestItems(t *testing.T) {
 func TestOrder(t *testing.T) {
 	aside := machine("0-aside", "", report.Ghost, vm("9", "vm-9", "aside"))
 	aside.Ignored = &report.Ignored{Reason: "r"}
-	r := estate(machine("1", "u1", report.Healthy, nil), aside, machine("2", "u2", report.Stale, nil), machine("3", "u3", report.Unknown, nil), machine("4", "u4", report.Ghost, nil), machine("5", "u5", report.Ghost, nil))
+	r := estate(machine("1", "u1", report.Healthy, nil), aside, machine("w", "u9", report.Healthy, nil, "Moved"), machine("2", "u2", report.Stale, nil), machine("3", "u3", report.Unknown, nil), machine("4", "u4", report.Ghost, nil), machine("5", "u5", report.Ghost, nil))
 	self := estate(machine("0-self", "u0", report.Ghost, nil)).Clusters[0]
 	self.Name, self.Self = "self", true
 	r.Clusters = append(r.Clusters, self)
-	want := []string{"+4 Ghost", "+5 Ghost", "+3 Unknown", "+2 Stale", "+1 Healthy", "+0-aside Ghost", "+0-self Ghost"}
+	want := []string{"+4 Ghost", "+5 Ghost", "+3 Unknown", "+2 Stale", "+w Healthy", "+1 Healthy", "+0-aside Ghost", "+0-self Ghost"}
 	d := compareOK(t, estate(), r)
 	if got := brief(d.Machines); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
+	}
+	if text := write(t, Text, d); !strings.Contains(text, "  * Healthy  tenant/prod  w\n") || !strings.Contains(text, "  = Healthy  tenant/prod  1\n") {
+		t.Errorf("a warning is not marked:\n%s", text)
 	}
 	if n := d.became(report.Ghost); n != 2 {
 		t.Errorf("%d became Ghosts, want 2: not the one that is set aside, nor that of the management cluster", n)

@@ -220,6 +220,9 @@ func (i *Item) rank() int {
 	if i.Status == Unattributed {
 		r = report.Urgency(report.Unknown)
 	}
+	if i.Status == report.Healthy && len(i.Warnings) == 0 {
+		r++
+	}
 	if i.Ignored {
 		r += 10
 	}

@@ -49,6 +49,7 @@ type row struct {
 	place  string // its cluster
 	name   string
 	gone   bool
+	warned bool // Healthy, and not the whole story
 	facts  []fact
 }
 
@@ -111,7 +112,7 @@ func changes(fields []Field) []fact {
 }
 
 func itemRow(i *Item, facts []fact) row {
-	r := row{status: i.Status, place: i.Cluster, name: i.Name, facts: facts}
+	r := row{status: i.Status, place: i.Cluster, name: i.Name, warned: i.Status == report.Healthy && len(i.Warnings) > 0, facts: facts}
 	switch {
 	case i.Self:
 		r.aside = "of the management cluster itself"
@@ -162,12 +163,14 @@ func errorRow(e *report.Error, facts []fact) row {
 	return row{status: "error", name: strings.TrimSpace(e.Scope + " " + e.Object), facts: facts}
 }
 
-// look is the mark that stands before a status: that of the report, and for
-// places that of what they let us know.
+// mark stands before a status: that of the report, and for places that of what
+// they let us know.
 func (r *row) mark() string {
 	switch {
 	case r.gone || r.aside != "":
 		return " "
+	case r.warned:
+		return "*"
 	case r.status == "complete":
 		return report.Mark(report.Healthy)
 	default:
