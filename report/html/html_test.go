@@ -402,7 +402,7 @@ func TestHealthyMachinesThatAreLeftOutAreDrawn(t *testing.T) {
 		t.Errorf("%d cells without a link, want %d", n, left)
 	}
 	for _, g := range r.Clusters[0].Workers.Groups {
-		if want := fmt.Sprintf("%d Healthy, left out of this report", g.Counts.Healthy); !strings.Contains(page, want) {
+		if want := fmt.Sprintf("%d Healthy without a warning, left out of this report", g.Counts.Healthy); !strings.Contains(page, want) {
 			t.Errorf("the page does not say: %s", want)
 		}
 	}
