@@ -3,6 +3,7 @@ package html
 import (
 	"cmp"
 	"fmt"
+	"html/template"
 	"slices"
 
 	"drift-detector/report"
@@ -11,15 +12,16 @@ import (
 // view is what the page is made of.
 type view struct {
 	*report.Report
-	Answer        report.Answer
-	Policy        string
-	Style, Script any
-	Size          string // of the estate
-	Estate        []cluster
-	VMs           []vm
-	Missing       int
-	Set           []ignored
-	Groups        []checkGroup
+	Answer  report.Answer
+	Policy  string
+	Style   template.CSS
+	Script  template.JS
+	Size    string // of the estate: how many cells must fit
+	Estate  []cluster
+	VMs     []vm
+	Missing int
+	Aside   []ignored
+	Groups  []checkGroup
 }
 
 // cluster is a cluster with what its machines are called on the page.
@@ -67,13 +69,8 @@ type ignored struct {
 }
 
 func newView(r *report.Report) view {
-	answer := r.Answer()
-	for i := range answer.Facts {
-		answer.Facts[i].Text = text(answer.Facts[i].Text)
-	}
-	answer.Status = text(answer.Status)
 	r = shown(r)
-	v := view{Report: r, Answer: answer, Policy: policy(), Style: css(style), Script: js(script), Groups: groups(r.Checks)}
+	v := view{Report: r, Answer: r.Answer(), Policy: policy(), Style: template.CSS(style), Script: template.JS(script), Groups: groups(r.Checks)}
 	cells := 0
 	for i := range r.Clusters {
 		c := cluster{Cluster: &r.Clusters[i], Index: i}
@@ -87,7 +84,7 @@ func newView(r *report.Report) view {
 		m := &r.InfraMachines[i]
 		v.VMs = append(v.VMs, vm{m, i})
 		if m.Ignored != nil {
-			v.Set = append(v.Set, ignored{fmt.Sprint("v", i), m.Instance.Name, "to confirm", m.Ignored})
+			v.Aside = append(v.Aside, ignored{fmt.Sprint("v", i), m.Instance.Name, "to confirm", m.Ignored})
 		}
 	}
 	for i := range r.Backups {
@@ -108,7 +105,7 @@ func (v *view) setAside(c *cluster) {
 	for i := range c.Sets {
 		for _, m := range c.Sets[i].Machines {
 			if m.Ignored != nil {
-				v.Set = append(v.Set, ignored{m.ID, m.Name, m.Status, m.Ignored})
+				v.Aside = append(v.Aside, ignored{m.ID, m.Name, m.Status, m.Ignored})
 			}
 		}
 	}
@@ -156,6 +153,7 @@ func sets(c *cluster) []set {
 				t.Findings++
 			}
 		}
+		t.Unlisted = max(t.Unlisted, 0) // a report that was changed by hand may count too few
 		slices.SortStableFunc(t.Machines, func(a, b machine) int { return cmp.Compare(a.rank(), b.rank()) })
 		out = append(out, t)
 	}

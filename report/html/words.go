@@ -20,10 +20,6 @@ var functions = template.FuncMap{
 	"severity": severity, "existence": existence, "gone": gone, "ids": ids, "next": func(i int) int { return i + 1 },
 }
 
-func css(s string) any { return template.CSS(s) }
-
-func js(s string) any { return template.JS(s) }
-
 // tone is the class that colours a status. It never carries a meaning that
 // mark and word beside it do not.
 func tone(status string) string {
