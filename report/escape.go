@@ -39,6 +39,16 @@ func Escape(s string) string {
 	return b.String()
 }
 
+// Valid is a string as a report that was saved as JSON gives it back: each
+// invalid byte is U+FFFD. Formats print foreign text through it, so that they
+// write the same of a report and of its saved form.
+func Valid(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return string([]rune(s))
+}
+
 // mustShow says that a character must not reach a terminal as it is.
 func mustShow(r rune) bool {
 	if ' ' <= r && r <= '~' {

@@ -44,6 +44,9 @@ EXAMPLES:
 			if o.reason == "" {
 				return &usageError{message: "--reason is required: say why the findings may be set aside", command: "ignore"}
 			}
+			if o.which == (ignore.Which{}) {
+				return &usageError{message: "say which findings, with --cluster, --namespace, --name, --status, --code or --instance: a rule for each would set everything aside", command: "ignore"}
+			}
 			return runIgnore(o, s)
 		},
 	}

@@ -1,10 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
-
-	"fmt"
 
 	"github.com/urfave/cli/v2"
 

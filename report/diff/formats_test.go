@@ -440,6 +440,13 @@ VMs to confirm        0       0  =
 Ignored               0       0  =
 Errors                0       0  =
 
+MACHINES NEW (1)
+  ! Ghost  tenant/prod  "md-0 b"
+      VM: "/DC0/vm/md-0 b"
+      id: 2
+      ref: vm-2
+      in: "vsphere vc:443"
+
 MACHINES CHANGED (2)
   - Stale  tenant/prod  md-0-a
       status: Healthy -> Stale
@@ -452,13 +459,6 @@ MACHINES CHANGED (2)
       VM: /DC0/vm/old-ghost
       id: 3
       ref: vm-3
-      in: "vsphere vc:443"
-
-MACHINES NEW (1)
-  ! Ghost  tenant/prod  "md-0 b"
-      VM: "/DC0/vm/md-0 b"
-      id: 2
-      ref: vm-2
       in: "vsphere vc:443"
 
 SCOPES CHANGED (1)

@@ -3,7 +3,8 @@ package diff
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"drift-detector/report"
 )
 
 // identity is one way to find a thing of one report in the other.
@@ -75,15 +76,7 @@ func (way *identity[T]) pair(old, new []T, found func(a, b *T)) (oldLeft, newLef
 }
 
 // key joins what an identity is made of. Nothing foreign holds a NUL.
-func key(parts ...string) string { return valid(strings.Join(parts, "\x00")) }
-
-// valid is the text as it is in JSON, so that a saved report equals itself.
-func valid(s string) string {
-	if utf8.ValidString(s) {
-		return s
-	}
-	return string([]rune(s))
-}
+func key(parts ...string) string { return report.Valid(strings.Join(parts, "\x00")) }
 
 // part is one thing that may differ.
 type part struct{ name, value string }
@@ -95,7 +88,7 @@ func differences(old, new []part) []Field {
 	var out []Field
 	seen := map[string]bool{}
 	for _, p := range slices.Concat(new, old) {
-		p.name = valid(p.name)
+		p.name = report.Valid(p.name)
 		if !seen[p.name] && a[p.name] != b[p.name] {
 			out = append(out, Field{p.name, a[p.name], b[p.name]})
 		}
@@ -107,7 +100,7 @@ func differences(old, new []part) []Field {
 func values(parts []part) map[string]string {
 	out := map[string]string{}
 	for _, p := range parts {
-		p.name, p.value = valid(p.name), valid(p.value)
+		p.name, p.value = report.Valid(p.name), report.Valid(p.value)
 		if before, ok := out[p.name]; ok {
 			p.value = before + "; " + p.value
 		}

@@ -60,7 +60,8 @@ type fact struct {
 	change   bool
 }
 
-// sections are the lists that are not empty.
+// sections are the lists that are not empty. Ghosts are new where other findings
+// are changes, so what is new comes first.
 func (d *Diff) sections() []section {
 	var out []section
 	add := func(title string, rows []row) {
@@ -72,8 +73,8 @@ func (d *Diff) sections() []section {
 		what string
 		*Lists[Item]
 	}{{"Machines", &d.Machines}, {"VMs to confirm", &d.InfraMachines}} {
-		add(l.what+" changed", rows(l.Changed, func(c *Change[Item]) row { return itemRow(&c.New, changes(c.Fields)) }))
 		add(l.what+" new", rows(l.New, func(i *Item) row { return itemRow(i, nil) }))
+		add(l.what+" changed", rows(l.Changed, func(c *Change[Item]) row { return itemRow(&c.New, changes(c.Fields)) }))
 		add(l.what+" gone", gone(rows(l.Gone, func(i *Item) row { return itemRow(i, nil) })))
 	}
 	add("Clusters changed", rows(d.Clusters.Changed, func(c *Change[Cluster]) row { return clusterRow(&c.New, changes(c.Fields)) }))
@@ -304,4 +305,4 @@ func (s *Side) completeness() string {
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // clean makes foreign text one line that a terminal shows as it is.
-func clean(s string) string { return report.Escape(valid(s)) }
+func clean(s string) string { return report.Escape(report.Valid(s)) }

@@ -3,7 +3,6 @@ package html
 import (
 	"reflect"
 	"time"
-	"unicode/utf8"
 
 	"drift-detector/report"
 )
@@ -48,8 +47,5 @@ func show(v reflect.Value) {
 // text is a foreign string as a reader may see it. Invalid UTF-8 becomes what
 // JSON makes of it, so that a report which was read from JSON prints the same.
 func text(s string) string {
-	if !utf8.ValidString(s) {
-		s = string([]rune(s))
-	}
-	return report.Escape(s)
+	return report.Escape(report.Valid(s))
 }

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/bmatcuk/doublestar/v4"
 
@@ -83,9 +82,7 @@ var words = map[string][]string{
 }
 
 func (c *condition) any(value string) bool {
-	if !utf8.ValidString(value) {
-		value = string([]rune(value)) // as it is in the JSON of the report
-	}
+	value = report.Valid(value)
 	for i := range c.globs {
 		if c.globs[i].fits(value) {
 			return true

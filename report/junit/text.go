@@ -15,7 +15,7 @@ var forbidden = strings.NewReplacer("\ufffe", `\xef\xbf\xbe`, "\uffff", `\xef\xb
 // clean makes foreign text fit for XML and for people who see it in a terminal.
 // Invalid UTF-8 becomes what the JSON report makes of it, so that a saved report
 // gives the same document.
-func clean(s string) string { return forbidden.Replace(report.Escape(string([]rune(s)))) }
+func clean(s string) string { return forbidden.Replace(report.Escape(report.Valid(s))) }
 
 // text is lines for a person.
 type text []string
