@@ -97,7 +97,7 @@ func facts(r *Report) []Fact {
 	const stale = "no VM (Stale). A MachineHealthCheck that covers %s replaces it after the restore; without one, delete the Machine then and its owner makes a new one."
 	say(m.Stale, Stale, "machine of the backup has "+fmt.Sprintf(stale, "it"), "machines of the backup have "+fmt.Sprintf(stale, "a machine"))
 	if f := r.Summary.Forecast; f != nil {
-		say(f.NotHealing, Stale,
+		say(f.NotHealing-t.notHealingAside, Stale,
 			"of the Stale will not heal by itself after the restore: no controller replaces it, and it counts as a replica. Its forecast says why.",
 			"of the Stale will not heal by themselves after the restore: no controller replaces them, and they count as replicas. Their forecasts say why.")
 	}
@@ -142,6 +142,7 @@ func facts(r *Report) []Fact {
 type tallies struct {
 	ghostControlPlane, staleControlPlane, unsupported, warned, missing int
 	pools, poolsAbsent, poolsUndecided                                 int
+	notHealingAside                                                    int             // of what rules set aside
 	warnings                                                           map[string]bool // their reasons
 }
 
@@ -161,6 +162,7 @@ func tally(r *Report) tallies {
 			for j := range s.Machines {
 				m := &s.Machines[j]
 				if m.Ignored != nil {
+					t.notHealingAside += one(m.Status == Stale && m.Forecast != nil && !m.Forecast.heals())
 					continue
 				}
 				t.ghostControlPlane += one(m.Status == Ghost && m.Role == "control-plane")

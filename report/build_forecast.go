@@ -72,3 +72,6 @@ func notes(ns []forecast.Note) []Note {
 	}
 	return out
 }
+
+// heals says that a Stale machine becomes sound again without help.
+func (f *MachineForecast) heals() bool { return f != nil && forecast.Outcome(f.Outcome).Heals() }

@@ -35,6 +35,9 @@ const (
 // heals are the outcomes after which a Stale machine is sound again without help.
 var heals = map[Outcome]bool{ReplacedByMachineHealthCheck: true, NewInstanceCreated: true}
 
+// Heals says that a Stale machine with this outcome is sound again without help.
+func (o Outcome) Heals() bool { return heals[o] }
+
 // phrases say of a machine what the outcomes of machines are.
 var phrases = map[Outcome]string{
 	Adopted:                      "adopted",
