@@ -216,7 +216,7 @@ type Target struct {
 	NodeState  string          // of a Target for Nodes: the NodeState of a Listing that holds none
 	Warnings   []string        // for the operator, before listing: settings of the backup that are ignored
 	Landmarks  []Key           // what List is to look for, so that Proofs can hold
-	Progress   func(found int) // told by Found; may be nil
+	Progress   func(found int) `json:"-"` // told by Found; may be nil
 	Credential any             // the provider's own; it must print as redacted
 	Detail     any             // the provider's own, without secrets
 }
