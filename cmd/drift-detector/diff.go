@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -72,15 +73,7 @@ func runDiff(o diffOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
-	out, err := createOutput(o.output, s.stdout, o.old, o.new)
-	if err != nil {
-		return err
-	}
-	defer out.discard()
-	if err := write(out, d); err != nil {
-		return out.failed(err)
-	}
-	if err := out.commit(); err != nil {
+	if err := writeOutput(o.output, s.stdout, []string{o.old, o.new}, func(w io.Writer) error { return write(w, d) }); err != nil {
 		return err
 	}
 	matched, err := d.Fails(o.fails)

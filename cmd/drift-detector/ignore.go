@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/urfave/cli/v2"
@@ -61,15 +62,7 @@ func runIgnore(o ignoreOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
-	out, err := createOutput(o.output, s.stdout, o.report)
-	if err != nil {
-		return err
-	}
-	defer out.discard()
-	if err := ignore.Write(out, rules); err != nil {
-		return out.failed(err)
-	}
-	return out.commit()
+	return writeOutput(o.output, s.stdout, []string{o.report}, func(w io.Writer) error { return ignore.Write(w, rules) })
 }
 
 // readRules reads ignore files, as one list.

@@ -60,6 +60,19 @@ func createOutput(path string, stdout io.Writer, inputs ...string) (*output, err
 	return &output{Writer: bufio.NewWriter(f), path: target, file: f, temp: true}, nil
 }
 
+// writeOutput writes what is ready to be written: whole, or not at all.
+func writeOutput(path string, stdout io.Writer, inputs []string, write func(io.Writer) error) error {
+	out, err := createOutput(path, stdout, inputs...)
+	if err != nil {
+		return err
+	}
+	defer out.discard()
+	if err := write(out); err != nil {
+		return out.failed(err)
+	}
+	return out.commit()
+}
+
 func notAnInput(path string, inputs []string) error {
 	have, err := os.Stat(path)
 	if err != nil {

@@ -52,15 +52,8 @@ func runPlan(o planOptions, s *streams) error {
 		return err
 	}
 	plan := runbook.New(rep)
-	out, err := createOutput(o.output, s.stdout, o.report)
+	err = writeOutput(o.output, s.stdout, []string{o.report}, func(w io.Writer) error { return planFormats[o.format](w, plan) })
 	if err != nil {
-		return err
-	}
-	defer out.discard()
-	if err := planFormats[o.format](out, plan); err != nil {
-		return out.failed(err)
-	}
-	if err := out.commit(); err != nil {
 		return err
 	}
 	if !plan.Whole {

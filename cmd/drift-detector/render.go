@@ -51,15 +51,9 @@ func runRender(o renderOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
-	out, err := createOutput(o.output, s.stdout, o.report)
-	if err != nil {
-		return err
-	}
-	defer out.discard()
-	if err := writeReport(out, rep, o.format, o.output, s); err != nil {
-		return out.failed(err)
-	}
-	return out.commit()
+	return writeOutput(o.output, s.stdout, []string{o.report}, func(w io.Writer) error {
+		return writeReport(w, rep, o.format, o.output, s)
+	})
 }
 
 // writeReport writes a report in the format of that name. Text that goes to

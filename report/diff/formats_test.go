@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"drift-detector/report"
+	"drift-detector/report/junit/document"
 	"drift-detector/report/reporttest"
 )
 
@@ -329,9 +330,17 @@ func TestJUnitOfKnownFindings(t *testing.T) {
 	if err := xml.Unmarshal([]byte(write(t, JUnit, compareOK(t, estate(known), estate(warned)))), &doc); err != nil {
 		t.Fatal(err)
 	}
-	if doc.Tests != 3 || doc.Failures != 0 || doc.Errors != 0 || !strings.Contains(doc.Suites[1].Cases[0].Out, "warning gained: Moved") {
+	if doc.Tests != 3 || doc.Failures != 0 || doc.Errors != 0 || !strings.Contains(doc.Suites[1].Cases[0].Out.Text, "warning gained: Moved") {
 		t.Errorf("%+v", doc)
 	}
+}
+
+// testsuites is the document as a reader of it sees it.
+type testsuites struct {
+	Tests    int              `xml:"tests,attr"`
+	Failures int              `xml:"failures,attr"`
+	Errors   int              `xml:"errors,attr"`
+	Suites   []document.Suite `xml:"testsuite"`
 }
 
 func TestJUnit(t *testing.T) {

@@ -12,10 +12,11 @@ import (
 	"testing"
 
 	"drift-detector/report"
+	"drift-detector/report/junit/document"
 	"drift-detector/report/reporttest"
 )
 
-func document(t *testing.T, r *report.Report) []byte {
+func written(t *testing.T, r *report.Report) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if err := Write(&b, r); err != nil {
@@ -26,10 +27,10 @@ func document(t *testing.T, r *report.Report) []byte {
 
 // root is the document as a reader of it sees it.
 type root struct {
-	Tests    int     `xml:"tests,attr"`
-	Failures int     `xml:"failures,attr"`
-	Errors   int     `xml:"errors,attr"`
-	Suites   []suite `xml:"testsuite"`
+	Tests    int              `xml:"tests,attr"`
+	Failures int              `xml:"failures,attr"`
+	Errors   int              `xml:"errors,attr"`
+	Suites   []document.Suite `xml:"testsuite"`
 }
 
 func read(t *testing.T, doc []byte) root {
@@ -86,7 +87,7 @@ func rich() *report.Report {
 }
 
 // tally counts the tests of a suite by what became of them.
-func tally(s *suite) map[string]int {
+func tally(s *document.Suite) map[string]int {
 	out := map[string]int{}
 	for _, c := range s.Cases {
 		switch {
@@ -106,8 +107,8 @@ func tally(s *suite) map[string]int {
 	return out
 }
 
-func (s *suite) value(name string) string {
-	for _, p := range s.Properties {
+func value(s *document.Suite, name string) string {
+	for _, p := range s.Properties.All {
 		if p.Name == name {
 			return p.Value
 		}
@@ -117,7 +118,7 @@ func (s *suite) value(name string) string {
 
 func TestAttributesAgreeWithTheContent(t *testing.T) {
 	for name, r := range all() {
-		doc := read(t, document(t, r))
+		doc := read(t, written(t, r))
 		var sum root
 		for i := range doc.Suites {
 			s := &doc.Suites[i]
@@ -150,7 +151,7 @@ func TestTestsAreTheReportsCounts(t *testing.T) {
 		if name == "rich" {
 			continue // it has pools and resources beside machines
 		}
-		doc := read(t, document(t, r))
+		doc := read(t, written(t, r))
 		sum := map[string]int{}
 		for i := range r.Clusters {
 			c := &r.Clusters[i]
@@ -166,7 +167,7 @@ func TestTestsAreTheReportsCounts(t *testing.T) {
 			for k, n := range got {
 				sum[k] += n
 			}
-			hidden := doc.Suites[1+i].value("machines.Healthy.notListed")
+			hidden := value(&doc.Suites[1+i], "machines.Healthy.notListed")
 			if want := fmt.Sprint(c.Counts.Total - listed); hidden != want {
 				t.Errorf("%s: %s says that %s machines are not listed, of the report %s", name, c.Title(), hidden, want)
 			}
@@ -190,7 +191,7 @@ func TestTestsAreTheReportsCounts(t *testing.T) {
 
 func TestPropertiesAreTheReportsCounts(t *testing.T) {
 	for name, r := range all() {
-		s, sum := &read(t, document(t, r)).Suites[0], &r.Summary
+		s, sum := &read(t, written(t, r)).Suites[0], &r.Summary
 		for property, want := range map[string]any{
 			"status": sum.Status, "complete": sum.Complete, "options.ignoreHealthy": r.Options.IgnoreHealthy,
 			"machines.total": sum.Machines.Total, "machines.Ghost": sum.Machines.Ghost, "machines.Unknown": sum.Machines.Unknown,
@@ -201,12 +202,12 @@ func TestPropertiesAreTheReportsCounts(t *testing.T) {
 			"infraMachines": sum.InfraMachines, "infraMachines.ignored": sum.IgnoredInfraMachines, "errors": sum.Errors,
 			"outOfScope": sum.OutOfScope, "resources.absent": sum.Resources.Absent, "checks": len(r.Checks),
 		} {
-			if got := s.value(property); got != fmt.Sprint(want) {
+			if got := value(s, property); got != fmt.Sprint(want) {
 				t.Errorf("%s: %s is %s, the report says %v", name, property, got, want)
 			}
 		}
-		if n := sum.IgnoredMachines; n != nil && s.value("machines.ignored.total") != fmt.Sprint(n.Total) {
-			t.Errorf("%s: machines.ignored.total is %s, the report says %d", name, s.value("machines.ignored.total"), n.Total)
+		if n := sum.IgnoredMachines; n != nil && value(s, "machines.ignored.total") != fmt.Sprint(n.Total) {
+			t.Errorf("%s: machines.ignored.total is %s, the report says %d", name, value(s, "machines.ignored.total"), n.Total)
 		}
 	}
 }
@@ -221,14 +222,14 @@ func TestTheAnswerIsATest(t *testing.T) {
 		"failure NeedFurtherConfirmation":   {Summary: report.Summary{Status: report.NeedFurtherConfirmation}},
 		"failure ":                          {},
 	} {
-		if got := tally(&read(t, document(t, r)).Suites[0]); got[want] != 1 {
+		if got := tally(&read(t, written(t, r)).Suites[0]); got[want] != 1 {
 			t.Errorf("want %s, got %v", want, got)
 		}
 	}
 }
 
 func TestRich(t *testing.T) {
-	doc := document(t, rich())
+	doc := written(t, rich())
 	suites := read(t, doc).Suites
 	for i, want := range []string{"report", "a/b (backup 1)", "a/b (backup 2)", "a/mgmt (backup 1)", "VMs to confirm", "places and errors"} {
 		if suites[i].Name != want {
@@ -262,12 +263,12 @@ func TestASavedReportGivesTheSame(t *testing.T) {
 		if err := report.JSON(&doc, r); err != nil {
 			t.Fatal(err)
 		}
-		first := document(t, r)
+		first := written(t, r)
 		back, err := report.Read(&doc)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if second := document(t, back); !bytes.Equal(first, second) {
+		if second := written(t, back); !bytes.Equal(first, second) {
 			t.Errorf("%s changes when it is read back", name)
 		}
 	}
@@ -276,7 +277,7 @@ func TestASavedReportGivesTheSame(t *testing.T) {
 // What XML cannot hold is shown, not lost.
 func TestForbiddenCharacters(t *testing.T) {
 	r := &report.Report{InfraMachines: []report.InfraMachine{{Reason: "a\x00\x1b\ufffe\uffff\u202e]]>\n<b>", Instance: report.Instance{Name: "n"}}}}
-	doc := document(t, r)
+	doc := written(t, r)
 	want := `a\x00\x1b\xef\xbf\xbe\xef\xbf\xbf\xe2\x80\xae]]>\x0a<b>`
 	if got := read(t, doc).Suites[1].Cases[0].Failure; got.Message != want || !strings.HasPrefix(got.Text, want+"\nVM: n") {
 		t.Errorf("got %q and %q, want %q", got.Message, got.Text, want)
@@ -300,7 +301,7 @@ func TestSchema(t *testing.T) {
 	args := []string{"--noout", "--nonet", "--schema", filepath.Join("testdata", "junit.xsd")}
 	for name, r := range all() {
 		file := filepath.Join(dir, name+".xml")
-		if err := os.WriteFile(file, document(t, r), 0o600); err != nil {
+		if err := os.WriteFile(file, written(t, r), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		args = append(args, file)

@@ -5,17 +5,11 @@ import (
 	"strings"
 
 	"drift-detector/report"
+	"drift-detector/report/junit/document"
 )
 
-// forbidden are the characters that XML 1.0 has no way to hold and that
-// report.Escape leaves alone (XML 1.0, 2.2), and the beginning of what GitLab
-// makes a link to a file of the job ("Add screenshots to test reports").
-var forbidden = strings.NewReplacer("\ufffe", `\xef\xbf\xbe`, "\uffff", `\xef\xbf\xbf`, "[[ATTACHMENT|", `[[ATTACHMENT\x7c`)
-
-// clean makes foreign text fit for XML and for people who see it in a terminal.
-// Invalid UTF-8 becomes what the JSON report makes of it, so that a saved report
-// gives the same document.
-func clean(s string) string { return forbidden.Replace(report.Escape(report.Valid(s))) }
+// clean makes foreign text fit for the document.
+func clean(s string) string { return document.Clean(s) }
 
 // text is lines for a person.
 type text []string
