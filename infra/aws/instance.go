@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unique"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
@@ -63,11 +64,12 @@ func readTags(all []types.Tag) tags {
 	return t
 }
 
-// allTags are all tags of an instance, as people gave them; AWS allows 50.
+// allTags are all tags of an instance, as people gave them; AWS allows 50. Their
+// keys are few and mostly long: all instances share them.
 func allTags(all []types.Tag) []infra.Tag {
 	out := make([]infra.Tag, len(all))
 	for i := range all {
-		out[i] = infra.Tag{Key: aws.ToString(all[i].Key), Value: aws.ToString(all[i].Value)}
+		out[i] = infra.Tag{Key: unique.Make(aws.ToString(all[i].Key)).Value(), Value: aws.ToString(all[i].Value)}
 	}
 	slices.SortFunc(out, func(a, b infra.Tag) int { return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value)) })
 	return out
