@@ -143,8 +143,11 @@ func (w *world) run(args ...string) outcome {
 
 func runProgram(t *testing.T, args ...string) outcome {
 	t.Helper()
-	return runAt(t, time.Now, args...)
+	return runAt(t, clock, args...)
 }
+
+// clock stands still, so that two runs differ in nothing that only time makes.
+var clock = sync.OnceValue(time.Now)
 
 // runAt runs the program with a clock of its own.
 func runAt(t *testing.T, now func() time.Time, args ...string) outcome {
