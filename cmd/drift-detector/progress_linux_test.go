@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,7 +18,42 @@ import (
 
 // terminal is a pseudo-terminal: what a program sees as one, and all that was
 // written to it.
-func terminal(t *testing.T, columns int) (tty *os.File, screen func() string) {
+type terminal struct {
+	*os.File
+	mu   sync.Mutex
+	sent bytes.Buffer
+	read chan struct{} // closed when nothing more comes
+}
+
+func (p *terminal) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.sent.Write(b)
+}
+
+// await waits until a text was written.
+func (p *terminal) await(t *testing.T, text string) {
+	t.Helper()
+	for range 3000 {
+		p.mu.Lock()
+		there := strings.Contains(p.sent.String(), text)
+		p.mu.Unlock()
+		if there {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("never on the terminal: %q in %q", text, p.sent.String())
+}
+
+// end closes the terminal and returns all that was written.
+func (p *terminal) end() string {
+	_ = p.File.Close()
+	<-p.read
+	return p.sent.String()
+}
+
+func openTerminal(t *testing.T, columns int) *terminal {
 	t.Helper()
 	controller, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
@@ -34,22 +70,17 @@ func terminal(t *testing.T, columns int) (tty *os.File, screen func() string) {
 	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: uint16(columns)}); err != nil {
 		t.Fatal(err)
 	}
-	tty, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	tty, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all bytes.Buffer
-	read := make(chan struct{})
+	p := &terminal{File: tty, read: make(chan struct{})}
 	go func() {
-		_, _ = io.Copy(&all, controller) // ends with an error when the terminal closes
-		close(read)
-	}()
-	return tty, func() string {
-		_ = tty.Close()
-		<-read
+		_, _ = io.Copy(struct{ io.Writer }{p}, controller) // ends with an error when the terminal closes
 		_ = controller.Close()
-		return all.String()
-	}
+		close(p.read)
+	}()
+	return p
 }
 
 // show plays what a terminal was sent, as far as progress uses it: newline,
@@ -89,8 +120,8 @@ func show(sent string) []string {
 }
 
 func TestProgressComesAndGoes(t *testing.T) {
-	tty, screen := terminal(t, 60)
-	s := &streams{stderr: tty}
+	tty := openTerminal(t, 60)
+	s := &streams{stderr: tty.File}
 	targets := []infra.Target{
 		{Provider: "vsphere", Endpoint: "vc1.example:443"},
 		{Provider: "aws", Endpoint: "evil\x1b[31m\u202e" + strings.Repeat("x", 200), Location: "eu-west-1"},
@@ -100,21 +131,18 @@ func TestProgressComesAndGoes(t *testing.T) {
 	p := showProgress(context.Background(), s, targets)
 	p.found(0, 1234)
 	p.done(2, infra.Listing{})
-	time.Sleep(500 * time.Millisecond) // some refreshes
+	tty.await(t, "vsphere vc1.example:443: 1234 VMs, ")
+	tty.await(t, "Node lists: 1 of 2 clusters answered")
 	s.info("a note")
 	p.found(0, 5678)
-	time.Sleep(500 * time.Millisecond)
+	tty.await(t, "5678 VMs, ")
+	tty.await(t, "a note")
 	for _, i := range []int{0, 1, 3} {
 		p.done(i, infra.Listing{})
 	}
 	p.stop()
 	s.info("afterwards")
-	sent := screen()
-	for _, want := range []string{"vsphere vc1.example:443: 1234 VMs, ", "5678 VMs, ", "Node lists: 1 of 2 clusters answered", "a note", "afterwards"} {
-		if !strings.Contains(sent, want) {
-			t.Errorf("never on the terminal: %q", want)
-		}
-	}
+	sent := tty.end()
 	if strings.Contains(sent, "\x1b[31m") || strings.Contains(sent, "\u202e") {
 		t.Error("a name reached the terminal unescaped")
 	}
