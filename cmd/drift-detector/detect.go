@@ -103,27 +103,11 @@ func runDetect(ctx context.Context, o detectOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
-	now := s.now()
-	checks := e.check(now) // before the credentials are forgotten
-	inv, err := o.obtain(ctx, s, e, access)
+	rep, incomplete, err := o.decide(ctx, s, e, access)
 	if err != nil {
 		return err
 	}
-	result := detector.Detect(e.snapshot, e.claims, inv, detector.Options{Now: now, Only: e.shows})
-	future := forecast.Of(e.snapshot, slices.Concat(e.snapshot.Absent, e.claims.Absent), inv, result)
-	rep := report.New(report.Parts{
-		Result:      result,
-		Forecast:    &future,
-		Snapshot:    e.snapshot,
-		Inventory:   inv,
-		Absent:      e.claims.Absent,
-		Checks:      checks,
-		Tool:        report.Tool{Name: "drift-detector", Version: version, Commit: commit},
-		GeneratedAt: now,
-		Options:     report.Options{IgnoreHealthy: o.ignoreHealthy, SkipNodes: o.skipNodes, Filter: o.filter()},
-	})
-	runbook.Fill(rep)
-	warnings, err := ignore.Apply(rep, rules, now)
+	warnings, err := ignore.Apply(rep, rules, rep.GeneratedAt)
 	if err != nil {
 		return err
 	}
@@ -144,7 +128,6 @@ func runDetect(ctx context.Context, o detectOptions, s *streams) error {
 			return err
 		}
 	}
-	incomplete := o.verdictOnRun(inv, result)
 	if err := o.fails.verdict(rep); err != nil {
 		if incomplete != nil {
 			s.warn("%s", incomplete)
@@ -152,6 +135,32 @@ func runDetect(ctx context.Context, o detectOptions, s *streams) error {
 		return err
 	}
 	return incomplete
+}
+
+// decide lists what there is, or reads what was listed, and makes the report.
+// incomplete is an error when the report does not hold everything.
+func (o *detectOptions) decide(ctx context.Context, s *streams, e *estate, a infra.Access) (rep *report.Report, incomplete, err error) {
+	now := s.now()
+	checks := e.check(now) // before the credentials are forgotten
+	inv, err := o.obtain(ctx, s, e, a)
+	if err != nil {
+		return nil, nil, err
+	}
+	result := detector.Detect(e.snapshot, e.claims, inv, detector.Options{Now: now, Only: e.shows})
+	future := forecast.Of(e.snapshot, slices.Concat(e.snapshot.Absent, e.claims.Absent), inv, result)
+	rep = report.New(report.Parts{
+		Result:      result,
+		Forecast:    &future,
+		Snapshot:    e.snapshot,
+		Inventory:   inv,
+		Absent:      e.claims.Absent,
+		Checks:      checks,
+		Tool:        report.Tool{Name: "drift-detector", Version: version, Commit: commit},
+		GeneratedAt: now,
+		Options:     report.Options{IgnoreHealthy: o.ignoreHealthy, SkipNodes: o.skipNodes, Filter: o.filter()},
+	})
+	runbook.Fill(rep)
+	return rep, o.verdictOnRun(inv, result), nil
 }
 
 // filter says in the report which clusters it is of.
