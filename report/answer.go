@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"drift-detector/report/terminal"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,20 +13,20 @@ import (
 // colour, and the word itself is always beside both.
 type look struct {
 	mark  string
-	style style
+	style terminal.Style
 	rank  int // by urgency, most urgent first
 }
 
 var looks = map[string]look{
-	Ghost:   {"!", red, 0},
-	Unknown: {"?", yellow, 1},
-	Stale:   {"-", yellow, 2},
-	Healthy: {"=", green, 3},
+	Ghost:   {"!", terminal.Red, 0},
+	Unknown: {"?", terminal.Yellow, 1},
+	Stale:   {"-", terminal.Yellow, 2},
+	Healthy: {"=", terminal.Green, 3},
 
-	ManualRemediationRequired:            {"!", red, 0},
-	NeedFurtherConfirmation:              {"?", yellow, 1},
-	NeedFurtherConfirmationInfraMachines: {"?", yellow, 1},
-	ManualRemediationNotRequired:         {"-", yellow, 2},
+	ManualRemediationRequired:            {"!", terminal.Red, 0},
+	NeedFurtherConfirmation:              {"?", terminal.Yellow, 1},
+	NeedFurtherConfirmationInfraMachines: {"?", terminal.Yellow, 1},
+	ManualRemediationNotRequired:         {"-", terminal.Yellow, 2},
 }
 
 func lookOf(status string) look {
@@ -38,6 +39,9 @@ func lookOf(status string) look {
 // Mark is the one character that stands for a status beside its word, so that
 // no meaning is left to colour: ! ? - and =.
 func Mark(status string) string { return lookOf(status).mark }
+
+// Style is the colour that stands beside the mark.
+func Style(status string) terminal.Style { return lookOf(status).style }
 
 // Urgency orders statuses, of machines and of roll-ups alike: 0 is the most
 // urgent. A status that is not known is as urgent as Unknown.

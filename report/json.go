@@ -3,6 +3,7 @@ package report
 import (
 	"bufio"
 	"bytes"
+	"drift-detector/report/terminal"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -95,13 +96,13 @@ func (j *jsonWriter) text(s string) {
 	}
 }
 
-// tame replaces what Escape would show as bytes by \u escapes. Outside of
+// tame replaces what terminal.Escape would show as bytes by \u escapes. Outside of
 // strings JSON holds no such characters, apart from its own newlines. U+FFFD is
 // among them because encoding/json escapes it only where it stands for invalid
 // UTF-8, so that a document would change when it is read and written again.
 func tame(doc []byte) []byte {
 	suspect := func(r rune) bool {
-		return r != '\n' && (mustShow(r) || r == utf8.RuneError)
+		return r != '\n' && (terminal.Unsafe(r) || r == utf8.RuneError)
 	}
 	if bytes.IndexFunc(doc, suspect) < 0 {
 		return doc
@@ -121,6 +122,16 @@ func tame(doc []byte) []byte {
 		doc = doc[n:]
 	}
 	return out
+}
+
+// Valid is a string as a report that was saved as JSON gives it back: each
+// invalid byte is U+FFFD. Formats print foreign text through it, so that they
+// write the same of a report and of its saved form.
+func Valid(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return string([]rune(s))
 }
 
 // Read reads a document that JSON wrote. It refuses what is cut short, followed

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"drift-detector/report/terminal"
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
@@ -146,7 +147,7 @@ func TestJSONIsSafeAndTheSame(t *testing.T) {
 	p := sampleParts()
 	p.Result.Clusters[0].ControlPlane.Machines[0].Name = nasty
 	doc := encode(t, New(p))
-	if got := string(doc); Escape(got) != strings.ReplaceAll(got, "\n", `\x0a`) {
+	if got := string(doc); terminal.Escape(got) != strings.ReplaceAll(got, "\n", `\x0a`) {
 		t.Error("the document holds characters that a terminal may act on")
 	}
 	if !bytes.Contains(doc, []byte("<&>机")) || !bytes.HasSuffix(doc, []byte("\n}\n")) {

@@ -8,6 +8,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/backup/readiness"
+	"drift-detector/report/terminal"
 )
 
 // Check is one thing that is to be known before the backup is restored.
@@ -101,44 +102,44 @@ func ReadinessJSON(w io.Writer, r *Readiness) error {
 // findings by severity and kind; why and what to do stand once for each kind.
 // All that comes from outside is escaped.
 func ReadinessText(w io.Writer, r *Readiness, o TextOptions) error {
-	p := newPrinter(w, o)
-	answer, st := "YES", green
+	p := terminal.NewPrinter(w, o.Width, o.Color)
+	answer, st := "YES", terminal.Green
 	switch {
 	case r.Summary.Errors > 0:
-		answer, st = "NOT WITHOUT MANUAL WORK", red
+		answer, st = "NOT WITHOUT MANUAL WORK", terminal.Red
 	case r.Summary.Warnings > 0:
-		answer, st = "YES, WITH CARE", yellow
+		answer, st = "YES, WITH CARE", terminal.Yellow
 	}
-	p.print(0, 4, lead(bold, "Fit to be restored?", 0).prose(st, answer))
-	p.print(0, 4, lead(plain, "Found:", 0).prose(plain, r.Summary.String()))
+	p.Print(0, 4, terminal.Lead(terminal.Bold, "Fit to be restored?", 0).Prose(st, answer))
+	p.Print(0, 4, terminal.Lead(terminal.Plain, "Found:", 0).Prose(terminal.Plain, r.Summary.String()))
 	for i := range r.Backups {
-		p.print(0, 4, lead(plain, "Backup:", 0).prose(plain, r.Backups[i].Path))
+		p.Print(0, 4, terminal.Lead(terminal.Plain, "Backup:", 0).Prose(terminal.Plain, r.Backups[i].Path))
 	}
 	for group := range groups(r.Checks) {
-		p.newline()
+		p.Newline()
 		l := checkLooks[group[0].Severity]
-		p.print(0, 4, lead(l.style, l.mark, 0).field(bold, group[0].Code).prose(dim, fmt.Sprintf("(%s, %d)", group[0].Severity, len(group))))
+		p.Print(0, 4, terminal.Lead(l.style, l.mark, 0).Field(terminal.Bold, group[0].Code).Prose(terminal.Dim, fmt.Sprintf("(%s, %d)", group[0].Severity, len(group))))
 		for i := range group {
-			p.print(2, 4, group[i].line(len(r.Backups) > 1, r.Backups))
+			p.Print(2, 4, group[i].line(len(r.Backups) > 1, r.Backups))
 		}
-		p.print(2, 4, lead(bold, "Why:", 0).prose(dim, group[0].Why))
-		p.print(2, 4, lead(bold, "Do:", 0).prose(dim, group[0].Do))
+		p.Print(2, 4, terminal.Lead(terminal.Bold, "Why:", 0).Prose(terminal.Dim, group[0].Why))
+		p.Print(2, 4, terminal.Lead(terminal.Bold, "Do:", 0).Prose(terminal.Dim, group[0].Do))
 	}
 	return p.Flush()
 }
 
 // checkLooks are the mark and the colour of each severity.
 var checkLooks = map[string]look{
-	string(readiness.Error):   {"!", red, 0},
-	string(readiness.Warning): {"?", yellow, 1},
-	string(readiness.Info):    {"=", plain, 2},
+	string(readiness.Error):   {"!", terminal.Red, 0},
+	string(readiness.Warning): {"?", terminal.Yellow, 1},
+	string(readiness.Info):    {"=", terminal.Plain, 2},
 }
 
 // line is a check as one line of a group.
-func (c *Check) line(several bool, from []Backup) line {
-	row := lead(plain, c.Object+":", 0).prose(plain, c.Message)
+func (c *Check) line(several bool, from []Backup) terminal.Line {
+	row := terminal.Lead(terminal.Plain, c.Object+":", 0).Prose(terminal.Plain, c.Message)
 	if several && c.Backup < len(from) {
-		row = row.named(dim, "in", from[c.Backup].Path)
+		row = row.Named(terminal.Dim, "in", from[c.Backup].Path)
 	}
 	return row
 }
@@ -166,24 +167,24 @@ func groups(all []Check) func(func([]Check) bool) {
 const maxChecks = 3
 
 // checks is the part of a Report's text that tells of the backup itself.
-func (p *printer) checks(r *Report, list bool) {
+func (p printer) checks(r *Report, list bool) {
 	s := countChecks(r.Checks)
 	if s.Errors+s.Warnings == 0 {
 		return
 	}
-	p.title("THE BACKUP (" + s.String() + ")")
+	p.Title("THE BACKUP (" + s.String() + ")")
 	for group := range groups(r.Checks) {
 		if group[0].Severity == string(readiness.Info) && !list {
 			continue
 		}
 		l := checkLooks[group[0].Severity]
-		p.print(2, 4, lead(l.style, l.mark, 0).field(plain, group[0].Code).prose(dim, fmt.Sprintf("(%s, %d)", group[0].Severity, len(group))))
+		p.Print(2, 4, terminal.Lead(l.style, l.mark, 0).Field(terminal.Plain, group[0].Code).Prose(terminal.Dim, fmt.Sprintf("(%s, %d)", group[0].Severity, len(group))))
 		for i := range group {
 			if i == maxChecks && !list {
-				p.print(6, 8, lead(dim, fmt.Sprintf("and %d more", len(group)-i), 0))
+				p.Print(6, 8, terminal.Lead(terminal.Dim, fmt.Sprintf("and %d more", len(group)-i), 0))
 				break
 			}
-			p.print(6, 8, group[i].line(len(r.Backups) > 1, r.Backups))
+			p.Print(6, 8, group[i].line(len(r.Backups) > 1, r.Backups))
 		}
 	}
 	p.hint("drift-detector check says why each matters and what to do")

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"drift-detector/report/terminal"
 	"fmt"
 	"io"
 	"maps"
@@ -20,7 +21,7 @@ type TextOptions struct {
 // what to do, the counts, a line per cluster, then every finding by urgency. All
 // that comes from outside is escaped. It returns the first error of the writer.
 func Text(w io.Writer, r *Report, o TextOptions) error {
-	p := newPrinter(w, o)
+	p := printer{terminal.NewPrinter(w, o.Width, o.Color)}
 	p.answer(r)
 	p.counts(r)
 	p.clusters(r)
@@ -34,24 +35,27 @@ func Text(w io.Writer, r *Report, o TextOptions) error {
 	return p.Flush()
 }
 
-func (p *printer) answer(r *Report) {
+// printer writes the parts of a report.
+type printer struct{ *terminal.Printer }
+
+func (p printer) answer(r *Report) {
 	a := r.Answer()
 	l := lookOf(a.Status)
-	p.print(0, 4, lead(bold, "Safe to restore?", 0).prose(l.style, a.Safe))
-	p.print(0, 4, lead(plain, "Status:", 0).prose(l.style, a.Status))
-	p.newline()
+	p.Print(0, 4, terminal.Lead(terminal.Bold, "Safe to restore?", 0).Prose(l.style, a.Safe))
+	p.Print(0, 4, terminal.Lead(terminal.Plain, "Status:", 0).Prose(l.style, a.Status))
+	p.Newline()
 	for _, f := range a.Facts {
 		l := lookOf(f.Status)
-		p.print(2, 4, lead(l.style, l.mark, 0).prose(plain, f.Text))
+		p.Print(2, 4, terminal.Lead(l.style, l.mark, 0).Prose(terminal.Plain, f.Text))
 	}
 }
 
 const label = 11 // width of the labels of the counts
 
-func (p *printer) counts(r *Report) {
-	p.newline()
+func (p printer) counts(r *Report) {
+	p.Newline()
 	row := func(name string, items ...string) {
-		p.print(0, label+1, lead(bold, name, label).items(plain, items...))
+		p.Print(0, label+1, terminal.Lead(terminal.Bold, name, label).Items(terminal.Plain, items...))
 	}
 	s := &r.Summary
 	row("Machines", first(fmt.Sprintf("%d in %s:", s.Machines.Total, plural(s.Clusters.Total, "cluster")), s.Machines.words())...)
@@ -70,7 +74,7 @@ func (p *printer) counts(r *Report) {
 		row("Node lists", text)
 	}
 	for _, b := range r.Backups {
-		p.print(0, label+1, lead(bold, "Backup", label).field(plain, quoted(b.Path)).items(plain,
+		p.Print(0, label+1, terminal.Lead(terminal.Bold, "Backup", label).Field(terminal.Plain, terminal.Quoted(b.Path)).Items(terminal.Plain,
 			fmt.Sprintf("written %s to %s", stamp(b.WrittenFrom), stamp(b.WrittenTo)), plural(b.Items, "object")))
 	}
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"drift-detector/report/terminal"
 	"fmt"
 	"unicode/utf8"
 )
@@ -84,25 +85,25 @@ func (c *Cluster) ignored() int {
 // Title is namespace/name.
 func (c *Cluster) Title() string { return c.Namespace + "/" + c.Name }
 
-func (p *printer) clusters(r *Report) {
+func (p printer) clusters(r *Report) {
 	if len(r.Clusters) == 0 {
 		return
 	}
-	p.title("CLUSTERS")
+	p.Title("CLUSTERS")
 	width := 0
 	for i := range r.Clusters {
-		width = max(width, utf8.RuneCountInString(quoted(r.Clusters[i].Title())))
+		width = max(width, utf8.RuneCountInString(terminal.Quoted(r.Clusters[i].Title())))
 	}
 	for i := range r.Clusters {
 		c := &r.Clusters[i]
 		l := lookOf(c.Status)
-		row := lead(l.style, l.mark, 0).column(bold, quoted(c.Title()), min(width, 36)).field(l.style, c.Status)
+		row := terminal.Lead(l.style, l.mark, 0).Column(terminal.Bold, terminal.Quoted(c.Title()), min(width, 36)).Field(l.style, c.Status)
 		for _, note := range c.notes(r) {
-			row = row.prose(plain, note)
+			row = row.Prose(terminal.Plain, note)
 		}
-		p.print(2, 6, row)
+		p.Print(2, 6, row)
 		if c.Forecast != nil && c.unsupported() < c.Counts.Total {
-			p.print(6, 8, lead(plain, "after the restore:", 0).prose(plain, c.Forecast.Text))
+			p.Print(6, 8, terminal.Lead(terminal.Plain, "after the restore:", 0).Prose(terminal.Plain, c.Forecast.Text))
 		}
 	}
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"drift-detector/report/terminal"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,7 +15,7 @@ const foldAbove = 3
 
 const statusWidth = 9 // of the mark, a space and the longest status
 
-func (p *printer) findings(r *Report, all bool) {
+func (p printer) findings(r *Report, all bool) {
 	clusters := make([]*Cluster, 0, len(r.Clusters))
 	for i := range r.Clusters {
 		if c := &r.Clusters[i]; all && c.Counts.Total+len(c.Resources) > 0 || c.rank() < nothing {
@@ -25,10 +26,10 @@ func (p *printer) findings(r *Report, all bool) {
 		return
 	}
 	slices.SortStableFunc(clusters, func(a, b *Cluster) int { return cmp.Compare(a.rank(), b.rank()) })
-	p.title("FINDINGS")
+	p.Title("FINDINGS")
 	for i, c := range clusters {
 		if i > 0 {
-			p.newline()
+			p.Newline()
 		}
 		p.cluster(c, all)
 	}
@@ -85,8 +86,8 @@ func (m *Machine) blind() bool {
 	return m.Status == Unknown && m.Reason == "ScopeIncomplete" && m.Instance == nil && len(m.Others) == 0 && len(m.Warnings) == 0
 }
 
-func (p *printer) cluster(c *Cluster, all bool) {
-	p.print(0, 4, lead(bold, quoted(c.Title()), 0))
+func (p printer) cluster(c *Cluster, all bool) {
+	p.Print(0, 4, terminal.Lead(terminal.Bold, terminal.Quoted(c.Title()), 0))
 	blind, why := c.blind()
 	fold := !all && blind > foldAbove
 	// own says that a machine has a line of its own.
@@ -153,14 +154,14 @@ func unlessZero(n int, what string) string {
 	return plural(n, what)
 }
 
-func (p *printer) status(indent int, status, text string) {
+func (p printer) status(indent int, status, text string) {
 	l := lookOf(status)
-	p.print(indent, indent+2, lead(l.style, l.mark+" "+status, statusWidth).prose(plain, text))
+	p.Print(indent, indent+2, terminal.Lead(l.style, l.mark+" "+status, statusWidth).Prose(terminal.Plain, text))
 }
 
 // set prints a set with the machines that have a line of their own, or nothing
 // when there is nothing to say.
-func (p *printer) set(s *Set, own func(*Machine) bool) {
+func (p printer) set(s *Set, own func(*Machine) bool) {
 	ms := make([]*Machine, 0, len(s.Machines))
 	for i := range s.Machines {
 		if m := &s.Machines[i]; own(m) {
@@ -170,15 +171,15 @@ func (p *printer) set(s *Set, own func(*Machine) bool) {
 	if len(ms) == 0 && !s.said() {
 		return
 	}
-	head := line{}.prose(bold, s.Title)
+	head := terminal.Line{}.Prose(terminal.Bold, s.Title)
 	if s.Reason != "" {
-		head = head.field(yellow, s.Reason)
+		head = head.Field(terminal.Yellow, s.Reason)
 	}
-	head = head.prose(dim, s.brief())
+	head = head.Prose(terminal.Dim, s.brief())
 	if s.Pool != nil {
-		head = head.prose(plain, s.Pool.Message)
+		head = head.Prose(terminal.Plain, s.Pool.Message)
 	}
-	p.print(2, 4, head)
+	p.Print(2, 4, head)
 	slices.SortStableFunc(ms, func(a, b *Machine) int { return cmp.Compare(a.rank(), b.rank()) })
 	for _, m := range ms {
 		p.machine(m)
@@ -187,36 +188,36 @@ func (p *printer) set(s *Set, own func(*Machine) bool) {
 
 // machine prints one machine: verdict, name, reason, where its VM is, and what
 // the verdict rests on.
-func (p *printer) machine(m *Machine) {
+func (p printer) machine(m *Machine) {
 	l := lookOf(m.Status)
 	if m.Status == Healthy && len(m.Warnings) > 0 {
-		l.mark, l.style = "*", yellow
+		l.mark, l.style = "*", terminal.Yellow
 	}
-	row := lead(l.style, l.mark+" "+m.Status, statusWidth).field(plain, quoted(m.Name))
+	row := terminal.Lead(l.style, l.mark+" "+m.Status, statusWidth).Field(terminal.Plain, terminal.Quoted(m.Name))
 	if m.Reason != "" {
-		row = row.field(l.style, m.Reason)
+		row = row.Field(l.style, m.Reason)
 	}
-	row = row.prose(dim, m.Message)
+	row = row.Prose(terminal.Dim, m.Message)
 	switch {
 	case m.Instance != nil && m.Status != Healthy:
-		row = row.instance(m.Instance)
+		row = withInstance(row, m.Instance)
 	case m.Instance == nil && !strings.Contains(m.Message, afterSlash(m.ProviderID)):
-		row = row.named(dim, "recorded as", m.ProviderID)
+		row = row.Named(terminal.Dim, "recorded as", m.ProviderID)
 	}
 	if e := m.best(); e != nil && (m.Status == Ghost || m.Status == Unknown && m.Message == "") {
-		row = row.prose(dim, e.Strength+" evidence: "+e.Detail)
+		row = row.Prose(terminal.Dim, e.Strength+" evidence: "+e.Detail)
 	}
 	for _, w := range m.Warnings {
-		row = row.prose(yellow, w.Reason+": "+w.Message)
+		row = row.Prose(terminal.Yellow, w.Reason+": "+w.Message)
 	}
 	for i := range m.Others {
 		o := &m.Others[i]
-		row = row.named(dim, "also", cmp.Or(o.Path, o.Name, o.ID, o.Ref)).ids(o)
+		row = withIDs(row.Named(terminal.Dim, "also", cmp.Or(o.Path, o.Name, o.ID, o.Ref)), o)
 		if m.Instance == nil || o.Scope != m.Instance.Scope {
-			row = row.named(dim, "in", o.Scope)
+			row = row.Named(terminal.Dim, "in", o.Scope)
 		}
 	}
-	p.print(4, 8, row)
+	p.Print(4, 8, row)
 }
 
 // afterSlash is the id in a provider id: providers write it last.
@@ -237,12 +238,14 @@ func (m *Machine) best() *Evidence {
 	return best
 }
 
-// instance adds where a VM is and its ids, whole.
-func (l line) instance(i *Instance) line {
+// withInstance adds where a VM is and its ids, whole.
+func withInstance(l terminal.Line, i *Instance) terminal.Line {
 	if at := cmp.Or(i.Path, i.Name); at != "" {
-		l = l.field(dim, quoted(at))
+		l = l.Field(terminal.Dim, terminal.Quoted(at))
 	}
-	return l.ids(i)
+	return withIDs(l, i)
 }
 
-func (l line) ids(i *Instance) line { return l.named(dim, "id", i.ID).named(dim, "ref", i.Ref) }
+func withIDs(l terminal.Line, i *Instance) terminal.Line {
+	return l.Named(terminal.Dim, "id", i.ID).Named(terminal.Dim, "ref", i.Ref)
+}

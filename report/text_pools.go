@@ -1,6 +1,7 @@
 package report
 
 import (
+	"drift-detector/report/terminal"
 	"fmt"
 	"slices"
 )
@@ -61,22 +62,22 @@ func (c *Cluster) resources() (absent []Resource, unknown int, why string) {
 
 // needs prints the things that a restore depends on: those that are gone one by
 // one, the others in one line or, with all, one by one too.
-func (p *printer) needs(c *Cluster, all bool) {
+func (p printer) needs(c *Cluster, all bool) {
 	absent, unknown, why := c.resources()
 	list := absent
 	if all {
 		list = c.Resources
 	}
 	for _, r := range list {
-		l := look{"?", yellow, 1}
+		l := look{"?", terminal.Yellow, 1}
 		if r.State == Present {
 			l = looks[Healthy]
 		}
-		row := lead(l.style, l.mark+" "+r.State, statusWidth).field(plain, r.Kind).field(plain, quoted(r.Name))
-		p.print(2, 4, row.prose(dim, r.Message).prose(dim, "named by "+r.UsedBy))
+		row := terminal.Lead(l.style, l.mark+" "+r.State, statusWidth).Field(terminal.Plain, r.Kind).Field(terminal.Plain, terminal.Quoted(r.Name))
+		p.Print(2, 4, row.Prose(terminal.Dim, r.Message).Prose(terminal.Dim, "named by "+r.UsedBy))
 	}
 	if unknown > 0 && !all {
-		p.print(2, 4, lead(yellow, "? "+Undecided, statusWidth).prose(plain, plural(unknown, "resource")+": "+why))
+		p.Print(2, 4, terminal.Lead(terminal.Yellow, "? "+Undecided, statusWidth).Prose(terminal.Plain, plural(unknown, "resource")+": "+why))
 	}
 }
 

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"drift-detector/report/terminal"
 	"fmt"
 	"slices"
 )
@@ -8,38 +9,38 @@ import (
 // What follows the clusters: VMs that nobody claims, places that were not listed
 // whole, what the backup lacks, errors.
 
-func (p *printer) infraMachines(r *Report) {
+func (p printer) infraMachines(r *Report) {
 	open := len(r.InfraMachines) - r.Summary.IgnoredInfraMachines
 	if open == 0 {
 		return
 	}
-	p.title(fmt.Sprintf("VMS TO CONFIRM (%d)", open))
+	p.Title(fmt.Sprintf("VMS TO CONFIRM (%d)", open))
 	for i := range r.InfraMachines {
 		m := &r.InfraMachines[i]
 		if m.Ignored != nil {
 			continue
 		}
-		row := lead(yellow, "?", 0).field(plain, quoted(m.Instance.Name)).field(yellow, m.Reason)
-		row = row.instance(&m.Instance).named(dim, "cluster", m.Cluster).named(dim, "foreign cluster", m.ForeignCluster)
+		row := terminal.Lead(terminal.Yellow, "?", 0).Field(terminal.Plain, terminal.Quoted(m.Instance.Name)).Field(terminal.Yellow, m.Reason)
+		row = withInstance(row, &m.Instance).Named(terminal.Dim, "cluster", m.Cluster).Named(terminal.Dim, "foreign cluster", m.ForeignCluster)
 		if m.Instance.Scope != "" && len(r.Scopes) > 1 {
-			row = row.prose(dim, "in "+m.Instance.Scope)
+			row = row.Prose(terminal.Dim, "in "+m.Instance.Scope)
 		}
-		p.print(2, 4, row.prose(dim, m.Message))
+		p.Print(2, 4, row.Prose(terminal.Dim, m.Message))
 	}
 }
 
 // ignored lists what rules set aside, with the reason that somebody gave.
-func (p *printer) ignored(r *Report) {
+func (p printer) ignored(r *Report) {
 	if r.Summary.Ignored == 0 {
 		return
 	}
-	p.title(fmt.Sprintf("SET ASIDE BY IGNORE RULES (%d)", r.Summary.Ignored))
+	p.Title(fmt.Sprintf("SET ASIDE BY IGNORE RULES (%d)", r.Summary.Ignored))
 	row := func(status, name, cluster, reason string, by *Ignored) {
-		l := lead(dim, Mark(status)+" "+status, statusWidth).field(plain, quoted(name))
+		l := terminal.Lead(terminal.Dim, Mark(status)+" "+status, statusWidth).Field(terminal.Plain, terminal.Quoted(name))
 		if reason != "" {
-			l = l.field(dim, reason)
+			l = l.Field(terminal.Dim, reason)
 		}
-		p.print(2, 4, l.named(dim, "cluster", cluster).prose(plain, "because: "+by.Reason))
+		p.Print(2, 4, l.Named(terminal.Dim, "cluster", cluster).Prose(terminal.Plain, "because: "+by.Reason))
 	}
 	for i := range r.Clusters {
 		c := &r.Clusters[i]
@@ -72,48 +73,48 @@ func (r *Report) Incomplete() []Scope {
 	return slices.DeleteFunc(slices.Clone(r.Scopes), func(s Scope) bool { return s.State == "complete" })
 }
 
-func (p *printer) scopes(r *Report) {
+func (p printer) scopes(r *Report) {
 	partial := r.Incomplete()
 	if len(partial) == 0 {
 		return
 	}
-	p.title(fmt.Sprintf("NOT COMPLETE (%d)", len(partial)))
+	p.Title(fmt.Sprintf("NOT COMPLETE (%d)", len(partial)))
 	for i := range partial {
 		s := &partial[i]
-		row := lead(yellow, "?", 0).prose(plain, s.Title()+":").field(yellow, s.State)
+		row := terminal.Lead(terminal.Yellow, "?", 0).Prose(terminal.Plain, s.Title()+":").Field(terminal.Yellow, s.State)
 		if s.Error == nil {
-			p.print(2, 4, row)
+			p.Print(2, 4, row)
 			continue
 		}
-		p.print(2, 4, row.prose(plain, s.Error.Reason+": "+s.Error.Message))
+		p.Print(2, 4, row.Prose(terminal.Plain, s.Error.Reason+": "+s.Error.Message))
 		p.hint(s.Error.Hint)
 	}
 }
 
-func (p *printer) hint(s string) {
+func (p printer) hint(s string) {
 	if s != "" {
-		p.print(4, 6, lead(bold, "Hint:", 0).prose(plain, s))
+		p.Print(4, 6, terminal.Lead(terminal.Bold, "Hint:", 0).Prose(terminal.Plain, s))
 	}
 }
 
-func (p *printer) missing(r *Report) {
+func (p printer) missing(r *Report) {
 	n := tally(r).missing
 	if n == 0 {
 		return
 	}
-	p.title(fmt.Sprintf("MISSING IN THE BACKUP (%d)", n))
+	p.Title(fmt.Sprintf("MISSING IN THE BACKUP (%d)", n))
 	for i := range r.Backups {
 		b := &r.Backups[i]
 		for j := range b.Missing {
 			m := &b.Missing[j]
-			row := lead(yellow, "?", 0).field(plain, m.Kind).field(plain, quoted(join("/", m.Namespace, m.Name)))
+			row := terminal.Lead(terminal.Yellow, "?", 0).Field(terminal.Plain, m.Kind).Field(terminal.Plain, terminal.Quoted(join("/", m.Namespace, m.Name)))
 			if len(r.Backups) > 1 {
-				row = row.named(dim, "in", b.Path)
+				row = row.Named(terminal.Dim, "in", b.Path)
 			}
 			if m.ReferredBy != "" {
-				row = row.prose(dim, "referred to by "+m.ReferredBy)
+				row = row.Prose(terminal.Dim, "referred to by "+m.ReferredBy)
 			}
-			p.print(2, 4, row.prose(plain, m.Why))
+			p.Print(2, 4, row.Prose(terminal.Plain, m.Why))
 		}
 	}
 }
@@ -128,21 +129,21 @@ func (r *Report) OtherErrors() []Error {
 	})
 }
 
-func (p *printer) errors(r *Report) {
+func (p printer) errors(r *Report) {
 	errs := r.OtherErrors()
 	if len(errs) == 0 {
 		return
 	}
-	p.title(fmt.Sprintf("ERRORS (%d)", len(errs)))
+	p.Title(fmt.Sprintf("ERRORS (%d)", len(errs)))
 	for i := range errs {
 		e := &errs[i]
-		row := lead(yellow, "?", 0)
+		row := terminal.Lead(terminal.Yellow, "?", 0)
 		for _, where := range []string{e.Scope, e.Object} {
 			if where != "" {
-				row = row.prose(plain, where+":")
+				row = row.Prose(terminal.Plain, where+":")
 			}
 		}
-		p.print(2, 4, row.prose(plain, e.Message))
+		p.Print(2, 4, row.Prose(terminal.Plain, e.Message))
 		p.hint(e.Hint)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/detector"
 	"drift-detector/infra"
+	"drift-detector/report/terminal"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -231,11 +232,11 @@ func TestManyHealthyTakeOneLine(t *testing.T) {
 func TestColorSaysNothingOfItsOwn(t *testing.T) {
 	r := New(sampleParts())
 	colored := text(t, r, TextOptions{Color: true})
-	if !strings.Contains(colored, string(red)) {
+	if !strings.Contains(colored, string(terminal.Red)) {
 		t.Fatal("no colour")
 	}
 	for row := range strings.Lines(colored) {
-		if at := strings.LastIndex(row, "\x1b["); at >= 0 && !strings.HasPrefix(row[at:], reset) {
+		if at := strings.LastIndex(row, "\x1b["); at >= 0 && !strings.HasPrefix(row[at:], "\x1b[0m") {
 			t.Errorf("the colour of %q runs on", row)
 		}
 	}
@@ -261,7 +262,7 @@ func TestTextShowsNothingRaw(t *testing.T) {
 	}
 	for _, r := range reports {
 		out := text(t, r, TextOptions{All: g.IntN(2) == 0})
-		if Escape(out) != strings.ReplaceAll(out, "\n", `\x0a`) {
+		if terminal.Escape(out) != strings.ReplaceAll(out, "\n", `\x0a`) {
 			t.Fatalf("raw characters in:\n%q", out)
 		}
 	}

@@ -73,6 +73,9 @@ func runDiff(o diffOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
+	if o.format == "text" && o.output == "-" {
+		write = func(w io.Writer, d *diff.Diff) error { return diff.Text(w, d, textOptions(s)) }
+	}
 	if err := writeOutput(o.output, s.stdout, []string{o.old, o.new}, func(w io.Writer) error { return write(w, d) }); err != nil {
 		return err
 	}

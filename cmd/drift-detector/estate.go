@@ -14,6 +14,7 @@ import (
 	"drift-detector/detector/forecast"
 	"drift-detector/infra"
 	"drift-detector/infra/all"
+	"drift-detector/report/terminal"
 )
 
 // estateOptions say which backups to read and how to reach what they name.
@@ -219,12 +220,12 @@ func (e *estate) plan(s *streams, a infra.Access) error {
 		if t.Refused != nil {
 			line += ": not possible: " + t.Refused.Message
 		}
-		fmt.Fprintln(s.stdout, escapeLine(line))
+		fmt.Fprintln(s.stdout, terminal.Escape(line))
 		if t.Refused != nil && t.Refused.Hint != "" {
-			fmt.Fprintln(s.stdout, escapeLine("  "+t.Refused.Hint))
+			fmt.Fprintln(s.stdout, terminal.Escape("  "+t.Refused.Hint))
 		}
 		for _, w := range t.Warnings {
-			fmt.Fprintln(s.stdout, escapeLine("  warning: "+w))
+			fmt.Fprintln(s.stdout, terminal.Escape("  warning: "+w))
 		}
 	}
 	e.secrets.Drop()

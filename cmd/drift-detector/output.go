@@ -144,5 +144,3 @@ func textOptions(s *streams) report.TextOptions {
 	}
 	return o
 }
-
-func escapeLine(s string) string { return report.Escape(s) }

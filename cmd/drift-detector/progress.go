@@ -12,7 +12,7 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"drift-detector/infra"
-	"drift-detector/report"
+	"drift-detector/report/terminal"
 )
 
 // progress shows on a terminal what is being listed: a line per scope, one for
@@ -42,7 +42,7 @@ func showProgress(ctx context.Context, s *streams, targets []infra.Target) *prog
 	for i := range targets {
 		if t := &targets[i]; t.NodeState == "" {
 			line := &scopeLine{}
-			name := report.Escape(strings.TrimSpace(t.Provider + " " + t.Endpoint + " " + t.Location))
+			name := terminal.Escape(strings.TrimSpace(t.Provider + " " + t.Endpoint + " " + t.Location))
 			line.bar = p.line(func() string { return listed(name, line.found.Load(), time.Since(begun)) })
 			p.lines[i] = line
 		} else {

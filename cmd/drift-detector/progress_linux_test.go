@@ -16,23 +16,23 @@ import (
 	"drift-detector/infra"
 )
 
-// terminal is a pseudo-terminal: what a program sees as one, and all that was
+// pseudoTerminal is what a program sees as a terminal, and all that was
 // written to it.
-type terminal struct {
+type pseudoTerminal struct {
 	*os.File
 	mu   sync.Mutex
 	sent bytes.Buffer
 	read chan struct{} // closed when nothing more comes
 }
 
-func (p *terminal) Write(b []byte) (int, error) {
+func (p *pseudoTerminal) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.sent.Write(b)
 }
 
 // await waits until a text was written.
-func (p *terminal) await(t *testing.T, text string) {
+func (p *pseudoTerminal) await(t *testing.T, text string) {
 	t.Helper()
 	for range 3000 {
 		p.mu.Lock()
@@ -47,13 +47,13 @@ func (p *terminal) await(t *testing.T, text string) {
 }
 
 // end closes the terminal and returns all that was written.
-func (p *terminal) end() string {
+func (p *pseudoTerminal) end() string {
 	_ = p.File.Close()
 	<-p.read
 	return p.sent.String()
 }
 
-func openTerminal(t *testing.T, columns int) *terminal {
+func openTerminal(t *testing.T, columns int) *pseudoTerminal {
 	t.Helper()
 	controller, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
@@ -74,7 +74,7 @@ func openTerminal(t *testing.T, columns int) *terminal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &terminal{File: tty, read: make(chan struct{})}
+	p := &pseudoTerminal{File: tty, read: make(chan struct{})}
 	go func() {
 		_, _ = io.Copy(struct{ io.Writer }{p}, controller) // ends with an error when the terminal closes
 		_ = controller.Close()

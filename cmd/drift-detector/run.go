@@ -12,7 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"drift-detector/backup"
-	"drift-detector/report"
+	"drift-detector/report/terminal"
 )
 
 // exitCode is the status of the process. The codes are part of the command
@@ -56,7 +56,7 @@ func (e *usageError) Error() string { return e.message }
 //
 // Rules of the user interface: stdout is the result and nothing else; stderr is
 // everything else, one line each, beginning with "drift-detector:"; a hint has a
-// line of its own; foreign text passes report.Escape.
+// line of its own; foreign text passes terminal.Escape.
 type streams struct {
 	stdout, stderr io.Writer
 	getenv         func(string) string
@@ -69,7 +69,7 @@ func process() *streams {
 }
 
 func (s *streams) say(kind, format string, args ...any) {
-	fmt.Fprintf(s.stderr, "drift-detector: %s%s\n", kind, report.Escape(fmt.Sprintf(format, args...)))
+	fmt.Fprintf(s.stderr, "drift-detector: %s%s\n", kind, terminal.Escape(fmt.Sprintf(format, args...)))
 }
 
 func (s *streams) info(format string, args ...any) { s.say("", format, args...) }

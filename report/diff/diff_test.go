@@ -162,7 +162,7 @@ func TestOrder(t *testing.T) {
 	if got := brief(d.Machines); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	if text := write(t, Text, d); !strings.Contains(text, "  * Healthy  tenant/prod  w\n") || !strings.Contains(text, "  = Healthy  tenant/prod  1\n") {
+	if text := write(t, plainText, d); !strings.Contains(text, "  * Healthy  tenant/prod  w\n") || !strings.Contains(text, "  = Healthy  tenant/prod  1\n") {
 		t.Errorf("a warning is not marked:\n%s", text)
 	}
 	if n := d.became(report.Ghost); n != 2 {
@@ -269,7 +269,7 @@ func TestWarnings(t *testing.T) {
 			t.Errorf("%s: complete is %t", name, d.Complete)
 		}
 		var b bytes.Buffer
-		if err := Text(&b, d); err != nil || !strings.Contains(b.String(), "! "+d.Warnings[0]) {
+		if err := Text(&b, d, report.TextOptions{}); err != nil || !strings.Contains(strings.Join(strings.Fields(b.String()), " "), "! "+d.Warnings[0]) {
 			t.Errorf("%s: %v\n%s", name, err, b.String())
 		}
 	}
@@ -316,7 +316,7 @@ func TestAReportDiffersNotFromItself(t *testing.T) {
 			d := compareOK(t, p[0], p[1])
 			if d.Different || d.Worse || d.headline() != "No difference." || len(d.sections()) > 0 {
 				var b bytes.Buffer
-				_ = Text(&b, d)
+				_ = Text(&b, d, report.TextOptions{})
 				t.Fatalf("report %d differs from itself:\n%s", i, b.String())
 			}
 			if matched, err := d.Fails([]string{"changed", "worse", "new-ghost", "new-stale", "new-unknown", "new-unattributed", "new-error"}); err != nil || matched != nil {

@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strconv"
@@ -17,6 +18,7 @@ import (
 	"drift-detector/report"
 	"drift-detector/report/junit/document"
 	"drift-detector/report/reporttest"
+	"drift-detector/report/terminal"
 )
 
 func write(t *testing.T, f Format, d *Diff) string {
@@ -228,7 +230,7 @@ func headings(d *Diff) map[string]int {
 
 func TestTextAndMarkdownCount(t *testing.T) {
 	for i, d := range diffs(t) {
-		text, markdown := write(t, Text, d), write(t, Markdown, d)
+		text, markdown := write(t, plainText, d), write(t, Markdown, d)
 		want := fmt.Sprint(headings(d))
 		if got := fmt.Sprint(sums(text)); got != want {
 			t.Fatalf("diff %d: the text says %s, want %s", i, got, want)
@@ -434,7 +436,8 @@ func TestTextExample(t *testing.T) {
 	new.Scopes[0].State = "partial"
 	const want = `Machines: 1 new, 0 gone, 2 changed; Scopes: 0 new, 0 gone, 1 changed.
 Status: Healthy -> ManualRemediationRequired, worse
-! The new report is incomplete: not everything could be looked at, so what is gone here may still exist.
+! The new report is incomplete: not everything could be looked at, so what is
+  gone here may still exist.
 
 Old  2026-11-20T09:30:00Z, complete
 New  2026-11-20T09:30:00Z, INCOMPLETE
@@ -474,7 +477,31 @@ SCOPES CHANGED (1)
   ? partial  "vsphere vc:443"
       state: complete -> partial
 `
-	if got := write(t, Text, compareOK(t, old, new)); got != want {
+	if got := write(t, plainText, compareOK(t, old, new)); got != want {
 		t.Errorf("wrote\n%s", got)
+	}
+}
+
+// At any width a row is longer than the terminal only where a single word is.
+// Colours say nothing of their own, and nothing foreign reaches the terminal raw.
+func TestTextFitsTheTerminal(t *testing.T) {
+	colours := regexp.MustCompile("\x1b\\[[0-9]*m")
+	for i, d := range diffs(t) {
+		for _, width := range []int{40, 80, 132} {
+			text := write(t, func(w io.Writer, d *Diff) error { return Text(w, d, report.TextOptions{Width: width}) }, d)
+			colored := write(t, func(w io.Writer, d *Diff) error { return Text(w, d, report.TextOptions{Width: width, Color: true}) }, d)
+			if got := colours.ReplaceAllString(colored, ""); got != text || colored == text {
+				t.Fatalf("diff %d at %d columns: without its colours it reads\n%s\nwant\n%s", i, width, got, text)
+			}
+			for row := range strings.Lines(text) {
+				row = strings.TrimSuffix(row, "\n")
+				if terminal.Escape(row) != row {
+					t.Fatalf("diff %d: raw in %q", i, row)
+				}
+				if words := strings.Fields(row); utf8.RuneCountInString(row) > width && !strings.Contains(row, `"`) && len(words) > 2 {
+					t.Fatalf("diff %d: wider than %d columns: %q", i, width, row)
+				}
+			}
+		}
 	}
 }

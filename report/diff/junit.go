@@ -80,7 +80,7 @@ func (s *section) junit() *document.Suite {
 func (r *row) outcome() *document.Outcome {
 	lines := []string{document.Clean(r.status + ": " + r.name)}
 	for i := range r.facts {
-		lines = append(lines, document.Clean(r.facts[i].line(quoted)))
+		lines = append(lines, document.Clean(r.facts[i].line()))
 	}
 	return &document.Outcome{
 		Type: document.Clean(r.status), Message: document.Clean(strings.TrimSpace(r.status + " " + r.aside)), Text: strings.Join(lines, "\n"),

@@ -88,10 +88,17 @@ func (f *fact) markdown() string {
 	case f.label == "":
 		return code(f.new)
 	case f.change:
-		return code(f.label) + ": " + orNone(f.old, code) + " → " + orNone(f.new, code)
+		return code(f.label) + ": " + orNone(f.old) + " → " + orNone(f.new)
 	default:
 		return f.label + ": " + code(f.new)
 	}
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return none
+	}
+	return code(s)
 }
 
 // code is foreign text as it is, between as many backticks as its own demand

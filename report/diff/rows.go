@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"drift-detector/report"
+	"drift-detector/report/terminal"
 )
 
 // Format writes a diff in one form, the same bytes for the same diff. It returns
@@ -17,7 +18,7 @@ import (
 type Format func(io.Writer, *Diff) error
 
 var formats = map[string]Format{
-	"json": JSON, "text": Text, "markdown": Markdown, "junit": JUnit, "prometheus": Prometheus,
+	"json": JSON, "text": plainText, "markdown": Markdown, "junit": JUnit, "prometheus": Prometheus,
 }
 
 // Names are the names of all formats, sorted.
@@ -32,6 +33,8 @@ func Of(name string) (Format, error) {
 	last := len(names) - 1
 	return nil, fmt.Errorf("format %q of a diff is not known; it is %s or %s", name, strings.Join(names[:last], ", "), names[last])
 }
+
+func plainText(w io.Writer, d *Diff) error { return Text(w, d, report.TextOptions{}) }
 
 // JSON writes the document itself, in the form of [report.JSON].
 func JSON(w io.Writer, d *Diff) error { return report.Document(w, d) }
@@ -164,43 +167,48 @@ func errorRow(e *report.Error, facts []fact) row {
 	return row{status: "error", name: strings.TrimSpace(e.Scope + " " + e.Object), facts: facts}
 }
 
-// mark stands before a status: that of the report, and for places that of what
-// they let us know.
-func (r *row) mark() string {
+// look is the mark before a status and its colour: those of the report, and for
+// places those of what they let us know.
+func (r *row) look() (string, terminal.Style) {
 	switch {
 	case r.gone || r.aside != "":
-		return " "
+		return " ", terminal.Dim
 	case r.warned:
-		return "*"
+		return "*", terminal.Yellow
 	case r.status == "complete":
-		return report.Mark(report.Healthy)
+		return report.Mark(report.Healthy), report.Style(report.Healthy)
 	default:
-		return report.Mark(r.status)
+		return report.Mark(r.status), report.Style(r.status)
 	}
 }
 
-// line is the fact in plain text; quoted shows where foreign text ends.
-func (f *fact) line(quoted func(string) string) string {
+// told is what a fact is called, and its value, or what it was and what it is.
+func (f *fact) told() (label string, values []string) {
 	switch {
-	case f.label == "":
-		return f.new
 	case !f.change:
-		return f.label + ": " + quoted(f.new)
+		return f.label, []string{f.new}
 	case f.label == "warning" && f.old == "":
-		return "warning gained: " + quoted(f.new)
+		return "warning gained", []string{f.new}
 	case f.label == "warning":
-		return "warning lost: " + quoted(f.old)
+		return "warning lost", []string{f.old}
 	default:
-		return f.label + ": " + orNone(f.old, quoted) + " -> " + orNone(f.new, quoted)
+		return f.label, []string{cmp.Or(f.old, none), cmp.Or(f.new, none)}
 	}
 }
 
-func orNone(s string, quoted func(string) string) string {
-	if s == "" {
-		return "(none)"
+// line is the fact in plain text.
+func (f *fact) line() string {
+	if f.label == "" {
+		return clean(f.new)
 	}
-	return quoted(s)
+	label, values := f.told()
+	for i, v := range values {
+		values[i] = quoted(v)
+	}
+	return clean(label) + ": " + strings.Join(values, " -> ")
 }
+
+const none = "(none)"
 
 const noDifference = "No difference."
 
@@ -305,4 +313,7 @@ func (s *Side) completeness() string {
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // clean makes foreign text one line that a terminal shows as it is.
-func clean(s string) string { return report.Escape(report.Valid(s)) }
+func clean(s string) string { return terminal.Escape(report.Valid(s)) }
+
+// quoted shows where a foreign name begins and ends when that is not plain to see.
+func quoted(s string) string { return terminal.Quoted(report.Valid(s)) }

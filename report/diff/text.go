@@ -1,64 +1,82 @@
 package diff
 
 import (
-	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
-	"unicode"
+
+	"drift-detector/report"
+	"drift-detector/report/terminal"
 )
 
 // Text writes the diff for a person: what differs, how far to believe it, the
-// counts before and after, then every list.
-func Text(w io.Writer, d *Diff) error {
-	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, "%s\nStatus: %s\n", d.headline(), d.verdict(quoted, " -> "))
+// counts before and after, then every list. Of the options it knows Color and
+// Width. It returns the first error of the writer.
+func Text(w io.Writer, d *Diff, o report.TextOptions) error {
+	p := terminal.NewPrinter(w, o.Width, o.Color)
+	p.Print(0, 2, terminal.Line{}.Prose(terminal.Bold, d.headline()))
+	p.Print(0, 2, terminal.Lead(terminal.Plain, "Status:", 0).Prose(report.Style(d.New.Status), d.verdict(report.Valid, " -> ")))
 	for _, warning := range d.Warnings {
-		fmt.Fprintf(b, "! %s\n", clean(warning))
+		p.Print(0, 2, terminal.Lead(terminal.Yellow, "!", 0).Prose(terminal.Plain, report.Valid(warning)))
 	}
-	b.WriteByte('\n')
+	p.Newline()
 	for _, s := range d.sides() {
-		fmt.Fprintf(b, "%s  %s, %s\n", s.name, stamp(s.GeneratedAt), s.completeness())
+		p.Print(0, 5, terminal.Lead(terminal.Bold, s.name, 4).Prose(terminal.Plain, stamp(s.GeneratedAt)+", "+s.completeness()))
 		for _, k := range s.Backups {
-			fmt.Fprintf(b, "     %s  written %s  sha256 %s\n", quoted(k.Path), stamp(k.WrittenTo), quoted(k.SHA256))
+			p.Print(5, 7, terminal.Line{}.Field(terminal.Plain, quoted(k.Path)).
+				Named(terminal.Dim, "written", stamp(k.WrittenTo)).Named(terminal.Dim, "sha256", report.Valid(k.SHA256)))
 		}
 	}
-	fmt.Fprintf(b, "\n%-15s %7s %7s\n", "", "old", "new")
+	p.Newline()
+	p.Print(0, 0, terminal.Lead(terminal.Dim, fmt.Sprintf("%-15s %7s %7s", "", "old", "new"), 0))
 	for _, n := range d.numbers() {
-		fmt.Fprintf(b, "%-15s %7d %7d  %s\n", n.what, n.old, n.new, n.change())
+		p.Print(0, 0, terminal.Lead(terminal.Plain, fmt.Sprintf("%-15s %7d %7d  %s", n.what, n.old, n.new, n.change()), 0))
 	}
 	for _, s := range d.sections() {
-		fmt.Fprintf(b, "\n%s (%d)\n", strings.ToUpper(s.title), len(s.rows))
+		p.Title(fmt.Sprintf("%s (%d)", strings.ToUpper(s.title), len(s.rows)))
 		for i := range s.rows {
-			s.rows[i].text(b)
+			s.rows[i].print(p)
 		}
 	}
-	if err := b.Flush(); err != nil {
+	if err := p.Flush(); err != nil {
 		return fmt.Errorf("writing the diff as text: %w", err)
 	}
 	return nil
 }
 
-func (r *row) text(b *bufio.Writer) {
-	fmt.Fprintf(b, "  %s %s", r.mark(), clean(r.status))
+func (r *row) print(p *terminal.Printer) {
+	mark, style := r.look()
+	l := terminal.Lead(style, mark, 0).Field(style, report.Valid(r.status))
 	if r.place != "" {
-		fmt.Fprintf(b, "  %s", quoted(r.place))
+		l = l.Field(terminal.Dim, quoted(r.place))
 	}
-	fmt.Fprintf(b, "  %s", quoted(r.name))
+	l = l.Field(terminal.Plain, quoted(r.name))
 	if r.aside != "" {
-		fmt.Fprintf(b, "  (%s)", clean(r.aside))
+		l = l.Prose(terminal.Dim, "("+report.Valid(r.aside)+")")
 	}
-	b.WriteByte('\n')
+	p.Print(2, 6, l)
 	for i := range r.facts {
-		fmt.Fprintf(b, "      %s\n", clean(r.facts[i].line(quoted)))
+		p.Print(6, 8, r.facts[i].laidOut())
 	}
 }
 
-// quoted shows where a foreign name begins and ends when that is not plain to see.
-func quoted(s string) string {
-	s = clean(s)
-	if s == "" || s[0] == '"' || strings.IndexFunc(s, unicode.IsSpace) >= 0 {
-		return `"` + s + `"`
+// sentences are the labels of facts that are read, not copied: they are broken
+// where a row ends.
+var sentences = []string{"", "message", "hint", "ignored", "warnings"}
+
+func (f *fact) laidOut() terminal.Line {
+	var l terminal.Line
+	if slices.Contains(sentences, f.label) {
+		return l.Prose(terminal.Dim, f.line())
 	}
-	return s
+	label, values := f.told()
+	words := strings.Fields(report.Valid(label) + ":")
+	for i, v := range values {
+		if i > 0 {
+			words = append(words, "->")
+		}
+		words = append(words, quoted(v))
+	}
+	return l.Field(terminal.Dim, words...)
 }

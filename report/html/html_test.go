@@ -15,6 +15,7 @@ import (
 
 	"drift-detector/report"
 	"drift-detector/report/reporttest"
+	"drift-detector/report/terminal"
 )
 
 // written is the page of a report, parsed as a browser parses it.
@@ -244,7 +245,7 @@ func TestNamesStayText(t *testing.T) {
 			}
 		}
 		for line := range strings.Lines(page) {
-			if line = strings.Trim(line, "\t\n"); report.Escape(line) != line {
+			if line = strings.Trim(line, "\t\n"); terminal.Escape(line) != line {
 				t.Fatalf("seed %d: characters that must not be shown as they are: %q", seed, line)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"drift-detector/report"
+	"drift-detector/report/terminal"
 )
 
 // shown is a copy of the report in which every string is as a reader may see
@@ -47,5 +48,5 @@ func show(v reflect.Value) {
 // text is a foreign string as a reader may see it. Invalid UTF-8 becomes what
 // JSON makes of it, so that a report which was read from JSON prints the same.
 func text(s string) string {
-	return report.Escape(report.Valid(s))
+	return terminal.Escape(report.Valid(s))
 }

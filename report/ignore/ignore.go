@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"drift-detector/report"
+	"drift-detector/report/terminal"
 )
 
 // Rule is one rule of an ignore file.
@@ -104,7 +105,7 @@ func setAside(r *report.Report, f *finding, rules []Rule) {
 
 // warning is what the operator should know of a rule, in one line.
 func warning(r *report.Report, rule *report.IgnoreRule) string {
-	name := fmt.Sprintf("ignore rule %s:%d", report.Escape(rule.File), rule.Line)
+	name := fmt.Sprintf("ignore rule %s:%d", terminal.Escape(rule.File), rule.Line)
 	switch {
 	case rule.State == report.RuleExpired && rule.Include:
 		return fmt.Sprintf("%s expired on %s and takes nothing back", name, rule.Expires)

@@ -2,6 +2,7 @@ package ignore
 
 import (
 	"bytes"
+	"drift-detector/report/terminal"
 	"errors"
 	"fmt"
 	"io"
@@ -11,8 +12,6 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
-
-	"drift-detector/report"
 )
 
 // maxSize bounds an ignore file.
@@ -26,7 +25,7 @@ func Read(name string, r io.Reader) ([]Rule, error) {
 	f := file{name}
 	text, err := io.ReadAll(io.LimitReader(r, maxSize+1))
 	if err != nil {
-		return nil, fmt.Errorf("reading ignore rules from %s: %w", report.Escape(name), err)
+		return nil, fmt.Errorf("reading ignore rules from %s: %w", terminal.Escape(name), err)
 	}
 	if len(text) > maxSize {
 		return nil, f.at(1, 1, "it is larger than 1 MiB; write globs instead of one rule for each machine")
@@ -58,7 +57,7 @@ func Read(name string, r io.Reader) ([]Rule, error) {
 type file struct{ name string }
 
 func (f file) at(line, column int, format string, args ...any) error {
-	return fmt.Errorf("%s:%d:%d: %s", report.Escape(f.name), line, column, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%s:%d:%d: %s", terminal.Escape(f.name), line, column, fmt.Sprintf(format, args...))
 }
 
 func (f file) fail(n *yaml.Node, format string, args ...any) error {
@@ -90,13 +89,13 @@ func (f file) document(text []byte) (*yaml.Node, error) {
 func (f file) plain(n *yaml.Node) error {
 	switch {
 	case n.Kind == yaml.AliasNode:
-		return f.fail(n, "YAML reads *%s as an alias; quote a glob that begins with *", report.Escape(n.Value))
+		return f.fail(n, "YAML reads *%s as an alias; quote a glob that begins with *", terminal.Escape(n.Value))
 	case n.Anchor != "":
-		return f.fail(n, "YAML reads &%s as an anchor; quote a text that begins with &", report.Escape(n.Anchor))
+		return f.fail(n, "YAML reads &%s as an anchor; quote a text that begins with &", terminal.Escape(n.Anchor))
 	case strings.HasPrefix(n.Tag, "!match"):
 		return f.fail(n, "%s", quoteMatch)
 	case n.Style&yaml.TaggedStyle != 0:
-		return f.fail(n, "YAML reads %s as a tag; quote a text that begins with !", report.Escape(n.Tag))
+		return f.fail(n, "YAML reads %s as a tag; quote a text that begins with !", terminal.Escape(n.Tag))
 	}
 	for _, child := range n.Content {
 		if err := f.plain(child); err != nil {

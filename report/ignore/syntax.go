@@ -2,12 +2,11 @@ package ignore
 
 import (
 	"bytes"
+	"drift-detector/report/terminal"
 	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"drift-detector/report"
 )
 
 // What is no YAML at all: the parser names a line at best, and not always the
@@ -61,7 +60,7 @@ func (f file) syntax(text []byte, err error) error {
 	if m := bareAlias.FindStringSubmatch(err.Error()); m != nil {
 		if i := bytes.Index(text, []byte("*"+m[1])); i >= 0 {
 			line, column := position(text, i)
-			return f.at(line, column, "YAML reads *%s as an alias; quote a glob that begins with *", report.Escape(m[1]))
+			return f.at(line, column, "YAML reads *%s as an alias; quote a glob that begins with *", terminal.Escape(m[1]))
 		}
 	}
 	line, what := 1, err.Error()
@@ -72,7 +71,7 @@ func (f file) syntax(text []byte, err error) error {
 			line++
 		}
 	}
-	return f.at(line, begin(text, line), "not valid YAML near here: %s; look at the indentation, and quote texts that begin with * ! & @ [ or {", report.Escape(what))
+	return f.at(line, begin(text, line), "not valid YAML near here: %s; look at the indentation, and quote texts that begin with * ! & @ [ or {", terminal.Escape(what))
 }
 
 // begin is the column at which a line begins, after its indentation.

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"drift-detector/report"
+	"drift-detector/report/terminal"
 )
 
 // Foreign text stands in code, word by word in sentences. Nothing else holds it:
@@ -18,7 +19,7 @@ import (
 // clean makes foreign text one line that a terminal shows as it is. Invalid UTF-8
 // becomes what the JSON report makes of it, so that a saved report gives the same
 // document.
-func clean(s string) string { return report.Escape(report.Valid(s)) }
+func clean(s string) string { return terminal.Escape(report.Valid(s)) }
 
 // shorten cuts what no honest name or message needs, and says so.
 func shorten(s string, most int) string {

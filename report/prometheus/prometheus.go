@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"drift-detector/report"
+	"drift-detector/report/terminal"
 )
 
 // Write writes the metrics of the report in the text exposition format, version
@@ -87,7 +88,7 @@ var quotes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
 // label makes foreign text a label value. Invalid UTF-8 becomes what the JSON
 // report makes of it, so that a saved report has the same metrics.
-func label(s string) string { return quotes.Replace(report.Escape(report.Valid(s))) }
+func label(s string) string { return quotes.Replace(terminal.Escape(report.Valid(s))) }
 
 // write writes the family; one without samples is not there.
 func (f *family) write(b *bufio.Writer) {

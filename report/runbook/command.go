@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"drift-detector/report"
+	"drift-detector/report/terminal"
 )
 
 // raw is shell text of our own: variables, redirections, operators.
@@ -55,7 +56,7 @@ func (c command) stop(why string) command {
 // ask leaves the value of a variable to the operator; what is said of it may be
 // foreign, and stands behind a comment sign.
 func ask(name, what string) command {
-	return command{text: name + "='' # " + report.Escape(what)}
+	return command{text: name + "='' # " + terminal.Escape(what)}
 }
 
 // draft collects the steps of one finding.
@@ -71,7 +72,7 @@ func (d *draft) step(when, who, text string, commands ...command) {
 	for _, c := range commands {
 		if c.refused != "" && !d.refused {
 			d.refused = true
-			s.Text += ` No command is made from here on: "` + report.Escape(c.refused) + `" holds characters that must not reach a shell. Do it by hand, and ask how such a name came into the backup.`
+			s.Text += ` No command is made from here on: "` + terminal.Escape(c.refused) + `" holds characters that must not reach a shell. Do it by hand, and ask how such a name came into the backup.`
 		}
 	}
 	if !d.refused {

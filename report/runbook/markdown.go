@@ -8,6 +8,7 @@ import (
 
 	"drift-detector/report"
 	"drift-detector/report/markdown"
+	"drift-detector/report/terminal"
 )
 
 // Markdown writes the plan as a runbook in CommonMark. Foreign text is escaped:
@@ -139,7 +140,7 @@ func (m *page) code(indent string, lines []string) {
 // somebody or link to an issue is code: forges look for those in the finished
 // text, where a backslash is gone (github/markup issue 1168).
 func prose(s string) string {
-	words := strings.Split(report.Escape(s), " ")
+	words := strings.Split(terminal.Escape(s), " ")
 	for i, w := range words {
 		if strings.ContainsAny(w, "@#") {
 			words[i] = markdown.Code(w)

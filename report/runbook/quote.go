@@ -1,9 +1,8 @@
 package runbook
 
 import (
+	"drift-detector/report/terminal"
 	"strings"
-
-	"drift-detector/report"
 )
 
 // Quote makes s one word of a POSIX shell, whatever it holds. It refuses what a
@@ -13,7 +12,7 @@ import (
 // Quoting does not stop a program from taking a word for an option; words of
 // foreign origin therefore never begin with what is foreign.
 func Quote(s string) (word string, ok bool) {
-	if report.Escape(s) != s {
+	if terminal.Escape(s) != s {
 		return "", false
 	}
 	if s != "" && strings.IndexFunc(s, special) < 0 {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"drift-detector/report"
+	"drift-detector/report/terminal"
 )
 
 // Over all combinations of what decides: a line ends a VM only for a Ghost with
@@ -159,13 +160,13 @@ func TestNoCommandHoldsWhatATerminalWouldNotShow(t *testing.T) {
 		r := sample(name)
 		Fill(r)
 		for _, c := range commands(allSteps(r)) {
-			if report.Escape(c) != c {
+			if terminal.Escape(c) != c {
 				t.Errorf("%q: %q", name, c)
 			}
 		}
 		for kind, text := range map[string]string{"shell": asShell(t, r), "markdown": asMarkdown(t, r)} {
 			for _, row := range strings.Split(text, "\n") {
-				if report.Escape(row) != row {
+				if terminal.Escape(row) != row {
 					t.Errorf("%q: %s has the row %q", name, kind, row)
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"drift-detector/report"
+	"drift-detector/report/terminal"
 )
 
 // Shell writes the plan as a script for a POSIX shell that does nothing as it
@@ -44,7 +45,7 @@ type script struct{ *bufio.Writer }
 func (s *script) printf(format string, args ...any) { fmt.Fprintf(s, format, args...) }
 
 func (s *script) title(text string) {
-	s.printf("\n## ======== %s\n", report.Escape(text))
+	s.printf("\n## ======== %s\n", terminal.Escape(text))
 }
 
 func (s *script) list(indent string, lines []string) {
@@ -58,7 +59,7 @@ func (s *script) prose(lead, text string) {
 	const width = 96
 	row := "## " + lead
 	fresh := true
-	for _, word := range strings.Fields(report.Escape(text)) {
+	for _, word := range strings.Fields(terminal.Escape(text)) {
 		if !fresh && utf8.RuneCountInString(row)+1+utf8.RuneCountInString(word) > width {
 			s.printf("%s\n", row)
 			row, fresh = "## "+strings.Repeat(" ", len(lead)), true
@@ -79,7 +80,7 @@ func (s *script) commands(lines []string) {
 }
 
 func (s *script) chapter(c *Chapter) {
-	s.printf("\n## ---- %s\n", report.Escape(c.Title))
+	s.printf("\n## ---- %s\n", terminal.Escape(c.Title))
 	s.list("", c.Notes)
 	s.steps(c.Steps)
 	for i := range c.Batches {
@@ -99,7 +100,7 @@ func (s *script) steps(steps []report.Step) {
 }
 
 func (s *script) batch(b *Batch) {
-	s.printf("\n## %s\n", report.Escape(b.Title))
+	s.printf("\n## %s\n", terminal.Escape(b.Title))
 	if b.Note != "" {
 		s.prose("", b.Note)
 	}

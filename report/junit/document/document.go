@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"drift-detector/report"
+	"drift-detector/report/terminal"
 )
 
 // Suite is tests with their sums, which Add keeps.
@@ -129,9 +130,9 @@ func Write(w io.Writer, name string, suites iter.Seq[*Suite]) error {
 }
 
 // forbidden are the characters that XML 1.0 has no way to hold and that
-// report.Escape leaves alone (XML 1.0, 2.2), and the beginning of what GitLab
+// terminal.Escape leaves alone (XML 1.0, 2.2), and the beginning of what GitLab
 // makes a link to a file of the job ("Add screenshots to test reports").
 var forbidden = strings.NewReplacer("\ufffe", `\xef\xbf\xbe`, "\uffff", `\xef\xbf\xbf`, "[[ATTACHMENT|", `[[ATTACHMENT\x7c`)
 
 // Clean makes foreign text fit for XML and for people who see it in a terminal.
-func Clean(s string) string { return forbidden.Replace(report.Escape(report.Valid(s))) }
+func Clean(s string) string { return forbidden.Replace(terminal.Escape(report.Valid(s))) }

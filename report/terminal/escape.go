@@ -1,4 +1,4 @@
-package report
+package terminal
 
 import (
 	"strings"
@@ -14,7 +14,7 @@ const hexDigits = "0123456789abcdef"
 func Escape(s string) string {
 	clean := true
 	for i, r := range s {
-		if mustShow(r) || r == utf8.RuneError && invalidAt(s, i) {
+		if Unsafe(r) || r == utf8.RuneError && invalidAt(s, i) {
 			clean = false
 			break
 		}
@@ -25,7 +25,7 @@ func Escape(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
-		if mustShow(r) || r == utf8.RuneError && n == 1 {
+		if Unsafe(r) || r == utf8.RuneError && n == 1 {
 			for _, c := range []byte(s[i : i+n]) {
 				b.WriteString(`\x`)
 				b.WriteByte(hexDigits[c>>4])
@@ -39,18 +39,9 @@ func Escape(s string) string {
 	return b.String()
 }
 
-// Valid is a string as a report that was saved as JSON gives it back: each
-// invalid byte is U+FFFD. Formats print foreign text through it, so that they
-// write the same of a report and of its saved form.
-func Valid(s string) string {
-	if utf8.ValidString(s) {
-		return s
-	}
-	return string([]rune(s))
-}
-
-// mustShow says that a character must not reach a terminal as it is.
-func mustShow(r rune) bool {
+// Unsafe says that a character must not reach a terminal as it is: it is a control
+// character, a line or paragraph separator, or a mark that only formats.
+func Unsafe(r rune) bool {
 	if ' ' <= r && r <= '~' {
 		return false
 	}

@@ -1,0 +1,201 @@
+// Package terminal makes text for people out of foreign words: escaped, laid out
+// at the width of a terminal, coloured beside what the words say.
+package terminal
+
+import (
+	"bufio"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Style is how a word looks on a terminal. It never carries a meaning that the
+// words do not say.
+type Style string
+
+const (
+	Plain  Style = ""
+	Bold   Style = "\x1b[1m"
+	Dim    Style = "\x1b[2m"
+	Red    Style = "\x1b[31m"
+	Green  Style = "\x1b[32m"
+	Yellow Style = "\x1b[33m"
+	reset        = "\x1b[0m"
+)
+
+// word is a piece of text that is never broken: an id is copied and pasted.
+type word struct {
+	text  string // escaped
+	style Style
+	gap   int  // spaces before it, when it is not the first of its row
+	pad   int  // least width, when another word follows in its row
+	part  bool // begins a part of the line, which rather moves to the next row than be broken
+}
+
+// Line is text that is laid out at the width of the terminal, in parts that are
+// two spaces apart.
+type Line []word
+
+// Lead begins a line with a mark or a label of at least width characters. What
+// comes next stays beside it as far as it fits.
+func Lead(st Style, s string, width int) Line {
+	return Line{{text: Escape(s), style: st, pad: max(width, 1)}}
+}
+
+func (l Line) add(st Style, words ...string) Line {
+	for i, s := range words {
+		w := word{text: s, style: st, gap: 1}
+		if i == 0 && len(l) > 1 {
+			w.gap, w.part = 2, true
+		}
+		l = append(l, w)
+	}
+	return l
+}
+
+// Field adds a part of words that stay whole, whatever is in them.
+func (l Line) Field(st Style, words ...string) Line {
+	escaped := make([]string, len(words))
+	for i, s := range words {
+		escaped[i] = Escape(s)
+	}
+	return l.add(st, escaped...)
+}
+
+// Column adds a field that takes at least width characters.
+func (l Line) Column(st Style, s string, width int) Line {
+	l = l.Field(st, s)
+	l[len(l)-1].pad = width
+	return l
+}
+
+// Prose adds a part that may be broken at spaces.
+func (l Line) Prose(st Style, s string) Line { return l.add(st, strings.Fields(Escape(s))...) }
+
+// Named adds a part that is a label and a piece that stays whole: "id 42-…".
+func (l Line) Named(st Style, label, s string) Line {
+	if s == "" {
+		return l
+	}
+	return l.add(st, append(strings.Fields(label), Quoted(s))...)
+}
+
+// Items adds a list, separated by commas, that is rather broken between its
+// items than within them.
+func (l Line) Items(st Style, items ...string) Line {
+	for i, s := range items {
+		if i < len(items)-1 {
+			s += ","
+		}
+		from := len(l)
+		l = l.Prose(st, s)
+		if i > 0 && from < len(l) {
+			l[from].gap = 1
+		}
+	}
+	return l
+}
+
+// Quoted shows where a foreign name begins and ends when that is not plain to see.
+func Quoted(s string) string {
+	s = Escape(s)
+	if s == "" || s[0] == '"' || strings.IndexFunc(s, unicode.IsSpace) >= 0 {
+		return `"` + s + `"`
+	}
+	return s
+}
+
+// Printer writes lines. The first error of its writer is kept and told by Flush.
+type Printer struct {
+	to    *bufio.Writer
+	width int
+	color bool
+	now   Style
+}
+
+// NewPrinter returns a printer of that many columns: 0 is 80, the least is 40.
+func NewPrinter(w io.Writer, width int, color bool) *Printer {
+	if width <= 0 {
+		width = 80
+	}
+	return &Printer{to: bufio.NewWriter(w), width: max(width, 40), color: color}
+}
+
+// Print lays a line out: the first row after indent spaces, the next ones after
+// hang spaces. A part that does not fit in what is left of a row begins the next
+// one; a word that does not fit in any row stands alone.
+func (p *Printer) Print(indent, hang int, l Line) {
+	col := indent
+	p.spaces(indent)
+	for i, w := range l {
+		gap := 0
+		if i > 0 {
+			gap = w.gap + max(0, l[i-1].pad-runes(l[i-1].text))
+		}
+		need := runes(w.text)
+		if w.part {
+			need = l.part(i)
+		}
+		if i > 0 && col+gap+need > p.width {
+			p.turn(Plain)
+			p.Newline()
+			gap, col = hang, 0
+		}
+		if w.style != p.now {
+			p.turn(Plain)
+		}
+		p.spaces(gap)
+		p.turn(w.style)
+		p.text(w.text)
+		col += gap + runes(w.text)
+	}
+	p.turn(Plain)
+	p.Newline()
+}
+
+// turn changes the style of what comes next.
+func (p *Printer) turn(st Style) {
+	if !p.color || p.now == st {
+		return
+	}
+	if p.now != Plain {
+		p.text(reset)
+	}
+	p.text(string(st))
+	p.now = st
+}
+
+func runes(s string) int { return utf8.RuneCountInString(s) }
+
+// part is the width of the part that begins at word i.
+func (l Line) part(i int) int {
+	n := runes(l[i].text)
+	for _, w := range l[i+1:] {
+		if w.part {
+			break
+		}
+		n += w.gap + runes(w.text)
+	}
+	return n
+}
+
+func (p *Printer) spaces(n int) {
+	for range n {
+		_ = p.to.WriteByte(' ')
+	}
+}
+
+// Newline ends a row, or leaves one empty.
+func (p *Printer) Newline() { _ = p.to.WriteByte('\n') }
+
+func (p *Printer) text(s string) { _, _ = p.to.WriteString(s) }
+
+// Title begins a part of the text.
+func (p *Printer) Title(s string) {
+	p.Newline()
+	p.Print(0, 0, Lead(Bold, s, 0))
+}
+
+// Flush writes what is left and returns the first error of the writer.
+func (p *Printer) Flush() error { return p.to.Flush() }
