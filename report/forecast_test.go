@@ -9,6 +9,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/detector"
 	"drift-detector/detector/forecast"
+	"drift-detector/report/schematest"
 )
 
 // foretold is the sample with a forecast that has every part.
@@ -77,7 +78,7 @@ func TestForecastStandsBesideWhatItIsOf(t *testing.T) {
 		if f := r.Summary.Forecast; f.NotHealing != 4 || f.Outcomes["Adopted"] != 23 || len(f.Notes) != 1 {
 			t.Errorf("%+v", f)
 		}
-		if err := validate(t, strict(t), encode(t, r)); err != nil {
+		if err := schematest.Strict(t, Schema())(encode(t, r)); err != nil {
 			t.Error(err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/backup/readiness"
+	"drift-detector/report/schematest"
 )
 
 func sampleReadiness() *Readiness {
@@ -74,6 +75,20 @@ func TestReadinessAnswer(t *testing.T) {
 		if first, _, _ := strings.Cut(out.String(), "\n"); first != "Fit to be restored? "+test.want {
 			t.Errorf("from %d: %s", test.from, first)
 		}
+	}
+}
+
+func TestReadinessIsValid(t *testing.T) {
+	valid := schematest.Strict(t, CheckSchema())
+	var out bytes.Buffer
+	if err := ReadinessJSON(&out, sampleReadiness()); err != nil {
+		t.Fatal(err)
+	}
+	if err := valid(out.Bytes()); err != nil {
+		t.Error(err)
+	}
+	if bad := strings.Replace(out.String(), `"severity": "error"`, `"severity": "fatal"`, 1); valid([]byte(bad)) == nil {
+		t.Error("an unknown severity is accepted")
 	}
 }
 

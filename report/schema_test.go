@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"drift-detector/report/schematest"
 	"encoding/json"
 	"go/ast"
 	"go/parser"
@@ -14,8 +15,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // fields pins the document: within schema 1 this list may grow, and nothing in
@@ -147,46 +146,12 @@ func TestSchemaHasEveryFieldDescribed(t *testing.T) {
 	}
 }
 
-// strict compiles the schema so that an unknown field is a fault.
-func strict(t *testing.T) *jsonschema.Schema {
-	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	root := doc.(map[string]any)
-	for _, o := range append(slices.Collect(maps.Values(root["$defs"].(map[string]any))), root) {
-		if o := o.(map[string]any); o["properties"] != nil {
-			o["additionalProperties"] = false
-		}
-	}
-	c := jsonschema.NewCompiler()
-	c.AssertFormat()
-	if err := c.AddResource("report.json", doc); err != nil {
-		t.Fatal(err)
-	}
-	out, err := c.Compile("report.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
-func validate(t *testing.T, s *jsonschema.Schema, doc []byte) error {
-	t.Helper()
-	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(doc))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s.Validate(v)
-}
-
 func TestReportsAreValid(t *testing.T) {
-	s := strict(t)
+	valid := schematest.Strict(t, Schema())
 	small := sampleParts()
 	small.Options.IgnoreHealthy = true
 	for name, r := range map[string]*Report{"sample": New(sampleParts()), "ignoring": New(small), "pools": New(poolParts()), "empty": New(Parts{}).withStatus(Healthy)} {
-		if err := validate(t, s, encode(t, r)); err != nil {
+		if err := valid(encode(t, r)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -199,7 +164,7 @@ func (r *Report) withStatus(status string) *Report {
 }
 
 func TestSchemaRefuses(t *testing.T) {
-	s := strict(t)
+	valid := schematest.Strict(t, Schema())
 	good := string(encode(t, New(sampleParts())))
 	for name, swap := range map[string][2]string{
 		"other version":       {`"schemaVersion": "1"`, `"schemaVersion": "2"`},
@@ -213,7 +178,7 @@ func TestSchemaRefuses(t *testing.T) {
 		if bad == good {
 			t.Fatalf("%s: nothing to replace", name)
 		}
-		if validate(t, s, []byte(bad)) == nil {
+		if valid([]byte(bad)) == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}

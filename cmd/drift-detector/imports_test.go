@@ -70,6 +70,7 @@ var mayImport = map[string][]string{
 	"report/ignore":         {"drift-detector/report", "drift-detector/detector", "go.yaml.in/yaml/v3", "github.com/bmatcuk/doublestar/v4", "drift-detector/report/terminal"},
 	"report/formats":        {"drift-detector/report", "drift-detector/report/html", "drift-detector/report/junit", "drift-detector/report/markdown", "drift-detector/report/prometheus"},
 	"report/terminal":       {},
+	"report/schematest":     {"github.com/santhosh-tekuri/jsonschema/v6"},
 	"report/reporttest":     {"drift-detector/report"},
 	"cmd/drift-detector": {
 		"drift-detector/backup", "drift-detector/backup/readiness", "drift-detector/backup/selection", "drift-detector/detector", "drift-detector/detector/forecast", "drift-detector/docs/permissions",

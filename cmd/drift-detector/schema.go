@@ -1,25 +1,47 @@
 package main
 
 import (
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
 	"github.com/urfave/cli/v2"
 
 	"drift-detector/report"
+	"drift-detector/report/diff"
 )
 
+// schemas are the JSON Schemas of what commands write as JSON.
+var schemas = map[string]func() []byte{
+	"report": report.Schema,
+	"check":  report.CheckSchema,
+	"diff":   diff.Schema,
+}
+
 func schemaCommand(s *streams) *cli.Command {
+	documents := slices.Sorted(maps.Keys(schemas))
 	return &cli.Command{
 		Name:      "schema",
 		Usage:     "print the JSON Schema of the report",
-		UsageText: "drift-detector schema",
-		Description: `The schema is of the report that this binary writes.
+		UsageText: "drift-detector schema [" + strings.Join(documents, "|") + "]",
+		Description: `The schema is of the report that this binary writes, or of the JSON of check or
+diff.
 
-EXAMPLE:
-   drift-detector schema > report.schema.json` + exitStatusHelp,
+EXAMPLES:
+   drift-detector schema > report.schema.json
+   drift-detector schema diff` + exitStatusHelp,
+		BashComplete: func(*cli.Context) { _, _ = io.WriteString(s.stdout, strings.Join(documents, "\n")+"\n") },
 		Action: func(c *cli.Context) error {
-			if err := noArguments(c); err != nil {
-				return err
+			document := "report"
+			if c.NArg() > 0 {
+				document = c.Args().First()
 			}
-			_, err := s.stdout.Write(report.Schema())
+			schema, known := schemas[document]
+			if c.NArg() > 1 || !known {
+				return &usageError{message: "name one document: " + strings.Join(documents, ", "), command: "schema"}
+			}
+			_, err := s.stdout.Write(schema())
 			return err
 		},
 	}

@@ -1,0 +1,107 @@
+package diff
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"drift-detector/report"
+	"drift-detector/report/schematest"
+)
+
+func TestDiffsAreValid(t *testing.T) {
+	valid := schematest.Strict(t, Schema())
+	for i, d := range diffs(t) {
+		for _, s := range []*Side{&d.Old, &d.New} {
+			s.Status = cmp.Or(s.Status, report.Healthy) // a report without a result has none
+		}
+		if err := valid([]byte(write(t, JSON, d))); err != nil {
+			t.Fatalf("diff %d: %v", i, err)
+		}
+	}
+	good := write(t, JSON, compareOK(t, estate(machine("a", "u1", report.Healthy, vm("1", "vm-1", "a"))), estate(machine("a", "u1", report.Stale, nil))))
+	for _, swap := range [][2]string{
+		{`"schemaVersion": "1"`, `"schemaVersion": "2"`},
+		{`"kind": "drift-detector diff"`, `"kind": "report"`},
+		{`"status": "Stale"`, `"status": "Lost"`},
+		{`"different": true`, `"surplus": true`},
+		{`"instance": null`, `"instance": {}`},
+		{`"gone": []`, `"gone": null`},
+	} {
+		bad := strings.Replace(good, swap[0], swap[1], 1)
+		if bad == good {
+			t.Fatalf("%s: nothing to replace", swap[0])
+		}
+		if valid([]byte(bad)) == nil {
+			t.Errorf("%s is accepted", swap[1])
+		}
+	}
+}
+
+// own are the Go types of the definitions that only a diff has.
+var own = map[string]reflect.Type{
+	"side": reflect.TypeFor[Side](), "source": reflect.TypeFor[Backup](), "field": reflect.TypeFor[Field](),
+	"item": reflect.TypeFor[Item](), "clusterOf": reflect.TypeFor[Cluster](), "place": reflect.TypeFor[Scope](),
+	"items": reflect.TypeFor[Lists[Item]](), "itemsChange": reflect.TypeFor[Change[Item]](),
+	"clusters": reflect.TypeFor[Lists[Cluster]](), "clustersChange": reflect.TypeFor[Change[Cluster]](),
+	"scopes": reflect.TypeFor[Lists[Scope]](), "scopesChange": reflect.TypeFor[Change[Scope]](),
+	"errors": reflect.TypeFor[Lists[report.Error]](), "errorsChange": reflect.TypeFor[Change[report.Error]](),
+}
+
+type object struct {
+	Description string
+	Properties  map[string]struct {
+		Description string
+		Ref         string `json:"$ref"`
+	}
+	Required []string
+}
+
+// The schema has the fields of the Go types, each described, and says which may
+// be absent.
+func TestSchemaHasEveryFieldDescribed(t *testing.T) {
+	var defined struct {
+		object
+		Defs map[string]object `json:"$defs"`
+	}
+	if err := json.Unmarshal(schema, &defined); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := slices.Sorted(maps.Keys(defined.Defs)), slices.Sorted(maps.Keys(own)); !slices.Equal(got, want) {
+		t.Errorf("the schema defines %q, want %q", got, want)
+	}
+	check := func(name string, o object, of reflect.Type) {
+		var have, want []string
+		for field, p := range o.Properties {
+			if p.Description == "" && p.Ref == "" {
+				t.Errorf("%s.%s has no description", name, field)
+			}
+			if !slices.Contains(o.Required, field) {
+				field += ",omitempty"
+			}
+			have = append(have, field)
+		}
+		for i := range of.NumField() {
+			if tag := of.Field(i).Tag.Get("json"); tag != "" {
+				want = append(want, tag)
+			}
+		}
+		slices.Sort(have)
+		slices.Sort(want)
+		if !slices.Equal(have, want) || o.Description == "" {
+			t.Errorf("schema of %s has\n%q, want\n%q", name, have, want)
+		}
+	}
+	check("diff", defined.object, reflect.TypeFor[Diff]())
+	for name, of := range own {
+		check(name, defined.Defs[name], of)
+	}
+	if !bytes.Equal(Schema(), Schema()) {
+		t.Error("the schema is another each time")
+	}
+}
