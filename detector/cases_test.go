@@ -300,9 +300,50 @@ func TestEdgeCases(t *testing.T) {
 		{"59 made after the backup was written: counting machines is not needed", func(s *scene) {
 			s.group(prod, "md-bcdfg").Replicas = known(7)
 			s.tie(infra.Medium, key("stem", "md-bcdfg"), ownedBy(machineSet, "md-bcdfg"), 8)
-			s.vm("new", key("stem", "md-bcdfg")).Created = written.Add(time.Second)
+			s.vm("new", key("stem", "md-bcdfg")).Created = written.Add(clockSkew + time.Second)
 			s.vm("old", key("stem", "md-bcdfg")).Created = written
-		}, []wish{{name: "new", status: Ghost}, {name: "old", status: Unknown, reason: MachineNotInBackup}}},
+			s.vm("when?", key("stem", "md-bcdfg")).Created = written.Add(clockSkew)
+		}, []wish{
+			{name: "new", status: Ghost},
+			{name: "old", status: Unknown, reason: MachineNotInBackup},
+			{name: "when?", status: Unknown, reason: MachineNotInBackup},
+		}},
+
+		{"47 an owner that the backup lacks may have made it", func(s *scene) {
+			s.tie(infra.Medium, key("tag", "prod"), ownedBy("", ""), 0)
+			s.vm("old", key("tag", "prod")).Created = written.Add(-time.Hour)
+			s.vm("undated", key("tag", "prod"))
+			s.vm("new", key("tag", "prod")).Created = noon
+		}, []wish{
+			{name: "old", status: Unknown, reason: MachineNotInBackup},
+			{name: "undated", status: Unknown, reason: MachineNotInBackup},
+			{name: "new", status: Ghost},
+		}},
+
+		{"a Node that names a VM which nothing else ties to its cluster", func(s *scene) {
+			s.vm("stranger", bios("b-1"))
+			s.node(prod, bios("b-1"), "later")
+			s.claims.Ties = nil
+		}, []wish{{name: "stranger", reason: ForeignNode}}},
+
+		{"a name that the VM's own metadata contradicts", func(s *scene) {
+			s.tie(infra.Medium, key("stem", "md-bcdfg"), ownedBy(machineSet, "md-bcdfg"), 8).Expect = []infra.Key{key("joins", "10.0.0.1:6443")}
+			s.tie(infra.Place, key("folder", "f"), ownedBy("", ""), 0)
+			s.vm("stranger", key("stem", "md-bcdfg"), key("folder", "f"), key("joins", "10.9.9.9:6443"))
+			s.vm("ours", key("stem", "md-bcdfg"), key("folder", "f"), key("joins", "10.0.0.1:6443"))
+			s.vm("silent", key("stem", "md-bcdfg"), key("folder", "f"))
+		}, []wish{{name: "stranger", reason: InClusterFolder}, {name: "ours", status: Ghost}, {name: "silent", status: Ghost}}},
+
+		{"an orphaned VM that its vCenter still remembers", func(s *scene) {
+			s.worker("m")
+			s.vmOf("m").Unreadable = true
+		}, []wish{{name: "m", status: Unknown, reason: InstanceUnreadable}}},
+
+		{"no id recorded, and a namesake is another machine's", func(s *scene) {
+			s.worker("m").Strong = infra.Key{}
+			s.worker("n")
+			s.vmOf("n").Keys = append(s.listings[0].Instances[0].Keys, named("m"))
+		}, []wish{{name: "m", status: Stale, reason: NotProvisioned}, {name: "n", status: Healthy}}},
 
 		{"59 a later copy of a machine that the backup lacks", func(s *scene) {
 			s.group(prod, "md-bcdfg").Replicas = known(1)

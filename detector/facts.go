@@ -237,8 +237,9 @@ func (e *estate) bearing(keys ...infra.Key) []*vm {
 type machineFacts struct {
 	claim *claim
 	scope *homeScope
-	// blind are unreadable instances that may be the machine. Only filled when
-	// its strong key was not found at home.
+	// blind are unreadable instances that may be the machine: those at home that
+	// bear the strong key, when none of them can be read, or, when it was not found
+	// at home, those that bear a key which unreadable instances keep.
 	blind []*vm
 	// home are the instances at home that bear the strong key: the living
 	// ones, or, when none of them lives, the ended ones.
@@ -253,7 +254,7 @@ type machineFacts struct {
 	contested    bool  // another machine wants the one in identity or weak
 	reidentified bool
 	node         *infra.Node // alive, and says that it is this machine
-	namesakes    []*vm       // bear its name, but not its strong key, when that was not found at home
+	namesakes    []*vm       // bear its name and no other machine's strong key, when its own was not found at home
 }
 
 // facts takes everything that decides about a claim out of the estate.
@@ -262,9 +263,14 @@ func (e *estate) facts(c *claim) *machineFacts {
 	f.home, f.copies = e.partHome(c, e.bearing(c.Strong))
 	f.single = singledOut(c, f.home)
 	f.elsewhere = f.copies
-	if len(f.home) == 0 {
-		f.namesakes = keep(e.bearing(c.Names...), func(v *vm) bool { return !v.Gone && !bears(v, c.Strong) })
+	switch {
+	case len(f.home) == 0:
+		f.namesakes = keep(e.bearing(c.Names...), func(v *vm) bool { return alive(v) && v.Exclude == "" && !v.byStrong.others(c) })
 		f.blind = keep(e.bearing(c.Blind...), func(v *vm) bool { return v.Unreadable && e.mayBeAtHome(c, v) })
+	case !slices.ContainsFunc(f.home, func(v *vm) bool { return !v.Unreadable }):
+		// Its keys are what the infrastructure remembers of it; whether there is
+		// still a machine behind them, nobody can say.
+		f.blind = f.home
 	}
 	if len(f.home) == 1 {
 		f.reidentified = bearsOther(f.home[0], c.Identity) && bearsOther(f.home[0], c.Ref)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
@@ -38,7 +39,7 @@ type leads struct {
 	strong  []bond // the most specific of the grade, of one or several clusters
 	medium  []bond
 	place   []bond
-	foreign []*node // run on it and are no machines that Cluster API knows
+	foreign []*node // say that they run on it, and that alone ties it to no cluster
 	// foreignCluster is the cluster outside the backup that the Node names.
 	foreignCluster string
 }
@@ -117,13 +118,26 @@ var instanceRows = []instanceRow{
 		func(f *instanceFacts) placement { return f.ghost(f.strong, StrengthStrong) },
 	},
 	{
-		"4 a Node without Cluster API's annotations",
+		"4 a Node without Cluster API's annotations, or without anything beside it",
 		func(f *instanceFacts) bool { return len(f.foreign) > 0 },
 		func(f *instanceFacts) placement {
 			n := f.foreign[0]
-			p := f.suggest(ForeignNode, fmt.Sprintf("Node %s of cluster %s/%s runs on it, but Cluster API did not make it", n.Name, n.Cluster.Namespace, n.Cluster.Name), f.foreignTo()...)
+			but := "Cluster API did not make it"
+			if n.agrees() {
+				but = "it neither lies nor is named as the cluster's machines are"
+			}
+			p := f.suggest(ForeignNode, fmt.Sprintf("Node %s of cluster %s/%s says that it runs on it, but %s", n.Name, n.Cluster.Namespace, n.Cluster.Name, but), f.foreignTo()...)
 			p.unattributed.Foreign = f.foreignCluster
 			p.unattributed.Evidence = f.foreignEvidence()
+			return p
+		},
+	},
+	{
+		"5 unreadable, with a name like those of the cluster",
+		func(f *instanceFacts) bool { return len(f.medium) > 0 && f.vm.Unreadable },
+		func(f *instanceFacts) placement {
+			p := f.suggest(InstanceUnreadable, "it has a name like the machines of "+clusterNames(clustersOf(f.medium))+", but its properties cannot be read", clustersOf(f.medium)...)
+			p.unattributed.Evidence = bondEvidence(f.medium, StrengthWeak)
 			return p
 		},
 	},
@@ -176,14 +190,18 @@ func (e *estate) instanceFacts(v *vm) *instanceFacts {
 func (e *estate) leads(v *vm) leads {
 	var f leads
 	var strong, medium, place []bond
+	ties := e.ties.fitting(v)
 	for _, n := range e.nodes.on(v) {
-		if n.agrees() {
+		// Whoever administers a workload cluster can make a Node that names any VM.
+		// It speaks for those that lie, or are named, as the cluster's machines are.
+		tied := slices.ContainsFunc(ties, func(t *infra.Tie) bool { return t.Cluster == n.Cluster })
+		if n.agrees() && tied {
 			strong = append(strong, bondOfNode(n))
 		} else {
 			f.foreign, f.foreignCluster = append(f.foreign, n), cmp.Or(f.foreignCluster, e.outside(n))
 		}
 	}
-	for _, t := range e.ties.fitting(v) {
+	for _, t := range ties {
 		switch b := bondOfTie(t); t.Grade {
 		case infra.Strong:
 			strong = append(strong, b)
@@ -215,6 +233,10 @@ func (e *estate) outside(n *node) string {
 	return n.ClusterNamespace + "/" + n.ClusterName
 }
 
+// clockSkew is how far the clocks of an infrastructure and of the cluster that
+// wrote the backup may be apart.
+const clockSkew = 5 * time.Minute
+
 // missing says why it cannot be told from the backup that the bond's owner made
 // the instance later; empty when it can. What was created after the backup was
 // written needs no counting.
@@ -224,11 +246,15 @@ func (e *estate) missing(v *vm, b bond) string {
 		return "it was listed before the backup was written, and may be gone with its machine since"
 	}
 	if i := b.cluster.Backup; i >= 0 && i < len(e.snap.Backups) {
-		if end := e.snap.Backups[i].WrittenTo; !end.IsZero() && v.Created.After(end) {
+		if end := e.snap.Backups[i].WrittenTo; !end.IsZero() && v.Created.After(end.Add(clockSkew)) {
 			return ""
 		}
 	}
-	return e.owners.missing(e.owners.resolve(b.owner))
+	owner := b.owner
+	if b.controlPlane && owner.Kind == "" {
+		owner = e.owners.planeOf(b.cluster, backup.Owner{})
+	}
+	return e.owners.missing(e.owners.resolve(owner))
 }
 
 // decideTwin is the row of instances that share an id: a Node runs on one of

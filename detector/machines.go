@@ -147,6 +147,18 @@ var machineRows = []machineRow{
 		},
 	},
 	{
+		"13 no strong key recorded, a living instance has its name",
+		func(f *machineFacts) bool { return f.claim.Strong.IsZero() && len(f.namesakes) > 0 },
+		func(f *machineFacts) Verdict { return f.ambiguous(f.namesakes) },
+	},
+	{
+		"13 no strong key recorded, infrastructure object absent",
+		func(f *machineFacts) bool { return f.claim.Strong.IsZero() && f.claim.InfraMissing },
+		func(f *machineFacts) Verdict {
+			return unknown(InfraObjectMissing, "the backup holds neither its infrastructure object nor an id of its instance, so there is nothing to look for")
+		},
+	},
+	{
 		"13 no strong key recorded",
 		func(f *machineFacts) bool { return f.claim.Strong.IsZero() },
 		func(f *machineFacts) Verdict {

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"sort"
+	"time"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
@@ -98,16 +99,12 @@ func (o *oracle) nodeAgrees(n infra.Node) bool {
 func (o *oracle) bonds(v *oracleVM, g infra.Grade) []oracleBond {
 	var all []oracleBond
 	for _, n := range o.nodesOn(v) {
-		if g == infra.Strong && o.nodeAgrees(n) {
+		if g == infra.Strong && o.nodeSpeaks(n, v) {
 			all = append(all, oracleBond{n.Cluster, n.OwnerKind, n.OwnerName, n.ControlPlane, math.MaxInt, true})
 		}
 	}
 	for _, t := range o.claims.Ties {
-		fits := !t.Key.IsZero() && v.Bears(t.Key)
-		if t.Key.IsZero() && t.Pattern != "" {
-			fits = regexp.MustCompile("^("+t.Pattern+")$").MatchString(v.Name) && (t.Within.IsZero() || v.Bears(t.Within))
-		}
-		if fits && t.Grade == g && (g == infra.Strong || o.near(v, t.Cluster)) {
+		if o.fits(t, v) && t.Grade == g {
 			weight := t.Specificity
 			if g == infra.Place {
 				weight = 0
@@ -125,6 +122,27 @@ func (o *oracle) bonds(v *oracleVM, g infra.Grade) []oracleBond {
 		return fmt.Sprint(o.cid(a.cluster), a.kind, "\x00", a.own) < fmt.Sprint(o.cid(b.cluster), b.kind, "\x00", b.own)
 	})
 	return all
+}
+
+// nodeSpeaks says whether a Node makes an instance its cluster's.
+func (o *oracle) nodeSpeaks(n infra.Node, v *oracleVM) bool {
+	return o.nodeAgrees(n) && slices.ContainsFunc(o.claims.Ties, func(t infra.Tie) bool { return t.Cluster == n.Cluster && o.fits(t, v) })
+}
+
+// fits says whether a tie is one of an instance.
+func (o *oracle) fits(t infra.Tie, v *oracleVM) bool {
+	for _, k := range t.Expect {
+		if o.hasKind(v, k.Kind) && !v.Bears(k) {
+			return false
+		}
+	}
+	if t.Grade != infra.Strong && !o.near(v, t.Cluster) {
+		return false
+	}
+	if !t.Key.IsZero() {
+		return v.Bears(t.Key)
+	}
+	return t.Pattern != "" && regexp.MustCompile("^("+t.Pattern+")$").MatchString(v.Name) && (t.Within.IsZero() || v.Bears(t.Within))
 }
 
 // near says whether an instance is seen where machines of a cluster may be.
@@ -178,7 +196,7 @@ func (o *oracle) suspects(v *oracleVM) map[string]bool {
 				clusters[o.cid(b.cluster)] = true
 			}
 			for _, n := range o.nodesOn(w) {
-				if !o.nodeAgrees(n) {
+				if !o.nodeSpeaks(n, w) {
 					clusters[o.cid(n.Cluster)] = true
 				}
 			}
@@ -225,7 +243,7 @@ func (o *oracle) placed(v *oracleVM) (line string, id backup.ClusterID, set stri
 	if len(bonds) == 0 {
 		foreign := map[string]bool{}
 		for _, n := range o.nodesOn(v) {
-			if !o.nodeAgrees(n) {
+			if !o.nodeSpeaks(n, v) {
 				foreign[o.cid(n.Cluster)] = true
 			}
 		}
@@ -235,6 +253,14 @@ func (o *oracle) placed(v *oracleVM) (line string, id backup.ClusterID, set stri
 			return loose("ForeignNode", "-")
 		}
 		bonds = o.bonds(v, infra.Medium)
+		if len(bonds) > 0 && v.Unreadable {
+			for _, b := range bonds {
+				if b.cluster != bonds[0].cluster {
+					return loose("InstanceUnreadable", "-")
+				}
+			}
+			return loose("InstanceUnreadable", o.cid(bonds[0].cluster))
+		}
 	}
 	if len(bonds) == 0 {
 		places := o.bonds(v, infra.Place)
@@ -257,7 +283,13 @@ func (o *oracle) placed(v *oracleVM) (line string, id backup.ClusterID, set stri
 	status = Ghost
 	for i := len(bonds) - 1; i >= 0; i-- {
 		end := o.snap.Backups[b.cluster.Backup].WrittenTo
-		if !v.Created.After(end) && !o.sufficient(b.cluster, bonds[i].kind, bonds[i].own) {
+		kind, own := bonds[i].kind, bonds[i].own
+		for _, p := range o.snap.ControlPlanes {
+			if bonds[i].cp && kind == "" && p.Cluster == b.cluster { // the only one
+				kind, own = p.Kind, p.Name
+			}
+		}
+		if !v.Created.After(end.Add(5*time.Minute)) && !o.sufficient(b.cluster, kind, own) {
 			status, b = Unknown, bonds[i]
 		}
 	}

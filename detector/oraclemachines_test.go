@@ -45,6 +45,10 @@ func (o *oracle) decide(c *oracleClaim) {
 			}
 		}
 	}
+	if len(strongHere) > 0 && !slices.ContainsFunc(strongHere, func(v *oracleVM) bool { return !v.Unreadable }) {
+		o.set(c, Unknown, "InstanceUnreadable", nil)
+		return
+	}
 	if len(strongHere) > 1 {
 		var told []*oracleVM
 		for _, v := range strongHere {
@@ -118,10 +122,7 @@ func (o *oracle) decideAbsent(c *oracleClaim, strongAway []*oracleVM) {
 			o.set(c, Unknown, "PoolMember", nil)
 		default:
 			o.set(c, Stale, "InstanceNotFound", nil)
-			namesake := o.find(func(v *oracleVM) bool {
-				return !v.Gone && slices.ContainsFunc(c.Names, func(k infra.Key) bool { return v.Bears(k) })
-			})
-			if len(namesake) > 0 {
+			if o.namesake(c) {
 				c.warnings = append(c.warnings, "SameNameElsewhere")
 			}
 		}
@@ -145,9 +146,25 @@ func (o *oracle) decideAbsent(c *oracleClaim, strongAway []*oracleVM) {
 		o.set(c, Unknown, "NodeAlive", nil)
 	case c.Pool != (infra.Key{}):
 		o.set(c, Unknown, "PoolMember", nil)
+	case o.namesake(c):
+		o.set(c, Unknown, "AmbiguousMatch", nil)
+	case c.InfraMissing:
+		o.set(c, Unknown, "InfraObjectMissing", nil)
 	default:
 		o.set(c, Stale, "NotProvisioned", nil)
 	}
+}
+
+// namesake says whether something that lives, and is no other machine's, has the
+// machine's name.
+func (o *oracle) namesake(c *oracleClaim) bool {
+	for _, v := range o.vms {
+		others := slices.ContainsFunc(o.all, func(other *oracleClaim) bool { return other != c && o.has(v, other.Strong) })
+		if !v.Gone && v.Exclude == "" && !others && slices.ContainsFunc(c.Names, v.Bears) {
+			return true
+		}
+	}
+	return false
 }
 
 func (o *oracle) match(c *oracleClaim, v *oracleVM, duplicate, reidentified bool) {

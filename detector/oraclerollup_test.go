@@ -32,50 +32,7 @@ func (o *oracle) sufficient(id backup.ClusterID, kind, name string) bool {
 			return o.sufficient(id, "MachineDeployment", md)
 		}
 	}
-	owners := 0
-	for _, p := range o.snap.ControlPlanes {
-		if p.Cluster == id {
-			owners++
-			if !o.sufficient(id, p.Kind, p.Name) {
-				return false
-			}
-		}
-	}
-	hasPlane := owners > 0
-	for _, g := range o.snap.Groups {
-		if g.Cluster == id {
-			owners++
-			if !o.sufficient(id, g.Kind, g.Name) {
-				return false
-			}
-		}
-	}
-	for _, c := range o.snap.Clusters {
-		if c.ID() == id && c.ControlPlane.Name != "" && !hasPlane && c.ControlPlane.Kind != "AWSManagedControlPlane" {
-			return false
-		}
-	}
-	for _, c := range o.all {
-		if c.cluster == id && !o.ownerHere(c) {
-			return false
-		}
-	}
-	return owners > 0
-}
-
-// ownerHere says whether the nearest owner of a machine is in the backup.
-func (o *oracle) ownerHere(c *oracleClaim) bool {
-	if c.cp {
-		return slices.ContainsFunc(o.snap.ControlPlanes, func(p backup.ControlPlane) bool { return p.Cluster == c.cluster })
-	}
-	kind, name := "MachineDeployment", c.deployment
-	if c.set != "" {
-		kind, name = "MachineSet", c.set
-	}
-	if name == "" {
-		return true
-	}
-	return slices.ContainsFunc(o.snap.Groups, func(g backup.Group) bool { return g.Cluster == c.cluster && g.Kind == kind && g.Name == name })
+	return false
 }
 
 func (o *oracle) equal(replicas, desired backup.Number, have int64) bool {

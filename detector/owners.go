@@ -23,14 +23,11 @@ const suffixAlphabet = "bcdfghjklmnpqrstvwxz2456789"
 
 // owners answers whether all machines of an owner are in the backup.
 type owners struct {
-	snap   *backup.Snapshot
 	planes map[backup.ClusterID][]*backup.ControlPlane
 	groups map[infra.OwnerID]*backup.Group
 	// inCluster are the groups of each cluster by kind and name.
 	inCluster map[backup.ClusterID][]*backup.Group
-	count     map[infra.OwnerID]int64     // machines and orphans in the backup
-	strays    map[backup.ClusterID]int    // machines whose owner is not in the backup
-	whole     map[backup.ClusterID]string // answers of missingAnywhere
+	count     map[infra.OwnerID]int64 // machines and orphans in the backup
 	// pooled are MachinePools whose members are compared as a set: they need no
 	// Machines.
 	pooled map[infra.OwnerID]bool
@@ -38,9 +35,8 @@ type owners struct {
 
 func newOwners(s *backup.Snapshot, claims []*claim, pools []infra.Pool) *owners {
 	o := &owners{
-		snap: s, planes: map[backup.ClusterID][]*backup.ControlPlane{}, groups: map[infra.OwnerID]*backup.Group{},
-		count: map[infra.OwnerID]int64{}, strays: map[backup.ClusterID]int{},
-		inCluster: map[backup.ClusterID][]*backup.Group{}, whole: map[backup.ClusterID]string{}, pooled: map[infra.OwnerID]bool{},
+		planes: map[backup.ClusterID][]*backup.ControlPlane{}, groups: map[infra.OwnerID]*backup.Group{},
+		count: map[infra.OwnerID]int64{}, inCluster: map[backup.ClusterID][]*backup.Group{}, pooled: map[infra.OwnerID]bool{},
 	}
 	for i := range pools {
 		o.pooled[infra.OwnerID{Cluster: pools[i].Cluster, Kind: pools[i].Kind, Name: pools[i].Name}] = true
@@ -76,9 +72,6 @@ func (o *owners) tally(c *claim) {
 	c.owners = o.chain(c)
 	for _, id := range c.owners {
 		o.count[id]++
-	}
-	if len(c.owners) > 0 && !o.known(c.owners[0]) {
-		o.strays[c.cluster]++
 	}
 }
 
@@ -153,7 +146,8 @@ func (o *owners) plane(id infra.OwnerID) *backup.ControlPlane {
 
 // resolve finds the owner whose completeness decides: the owner itself when it
 // is in the backup; of a MachineSet made by a rollout after the backup, its
-// MachineDeployment; else the cluster as a whole.
+// MachineDeployment; else none but the cluster, of which it says nothing that all
+// the owners which the backup holds are whole.
 func (o *owners) resolve(id infra.OwnerID) infra.OwnerID {
 	if o.known(id) {
 		return id
@@ -190,7 +184,7 @@ func isSuffix(s string) bool {
 // or is empty when they are. The owner is a resolved one.
 func (o *owners) missing(id infra.OwnerID) string {
 	if id.Kind == "" {
-		return o.missingAnywhere(id.Cluster)
+		return "the backup does not say which owner made it, and one that it lacks may have"
 	}
 	if p := o.plane(id); p != nil {
 		if machineless(p.Kind) {
@@ -226,55 +220,10 @@ func expected(replicas, desired backup.Number) (int64, bool) {
 	return replicas.N, replicas.Known
 }
 
-// missingAnywhere is missing for a cluster as a whole: all its owners.
-func (o *owners) missingAnywhere(cluster backup.ClusterID) string {
-	why, ok := o.whole[cluster]
-	if !ok {
-		why = o.missingInCluster(cluster)
-		o.whole[cluster] = why
-	}
-	return why
-}
-
-func (o *owners) missingInCluster(cluster backup.ClusterID) string {
-	planes, groups := o.planes[cluster], o.inCluster[cluster]
-	if n := o.strays[cluster]; n > 0 {
-		return fmt.Sprintf("the owners of %d machines are not in the backup", n)
-	}
-	if len(planes)+len(groups) == 0 {
-		return "the backup holds no owner of machines of this cluster"
-	}
-	for _, p := range planes {
-		if why := o.missing(ownerOfPlane(p)); why != "" {
-			return why
-		}
-	}
-	for _, g := range groups {
-		if why := o.missing(ownerOfGroup(g)); why != "" {
-			return why
-		}
-	}
-	return o.missingPlane(cluster)
-}
-
 func ownerOfPlane(p *backup.ControlPlane) infra.OwnerID {
 	return infra.OwnerID{Cluster: p.Cluster, Kind: p.Kind, Name: p.Name}
 }
 
 func ownerOfGroup(g *backup.Group) infra.OwnerID {
 	return infra.OwnerID{Cluster: g.Cluster, Kind: g.Kind, Name: g.Name}
-}
-
-// missingPlane says that the cluster's control plane is referred to and absent.
-func (o *owners) missingPlane(cluster backup.ClusterID) string {
-	for i := range o.snap.Clusters {
-		c := &o.snap.Clusters[i]
-		if c.ID() != cluster || c.ControlPlane.IsZero() || machineless(c.ControlPlane.Kind) {
-			continue
-		}
-		if len(o.planes[cluster]) == 0 {
-			return fmt.Sprintf("%s %s is not in the backup", c.ControlPlane.Kind, c.ControlPlane.Name)
-		}
-	}
-	return ""
 }

@@ -162,13 +162,13 @@ func TestMemberOfAPoolIsCounted(t *testing.T) {
 	expect(t, r, wish{name: "m", status: Healthy})
 }
 
-// A pool needs no Machines for its cluster to be in the backup as a whole.
+// A pool needs no Machines for its members to be in the backup.
 func TestPoolIsComplete(t *testing.T) {
 	s := newScene()
 	s.pool("p")
 	s.group(prod, "p").Replicas = known(2)
-	s.tie(infra.Medium, key("tag", "prod"), ownedBy("", ""), 0)
-	s.vm("new", key("tag", "prod"))
+	s.tie(infra.Medium, key("tag", "p"), ownedBy(machinePool, "p"), 0)
+	s.vm("new", key("tag", "p"))
 	expect(t, s.detect(), wish{name: "new", status: Ghost})
 	s.claims.Pools = nil
 	expect(t, s.detect(), wish{name: "new", status: Unknown, reason: MachineNotInBackup})

@@ -219,6 +219,9 @@ func (d dice) instances(s *scene, trouble int) {
 			i.Keys = append(i.Keys, asg(pick(d, "prod", "prod-eu")))
 		}
 		if d.chance(20) {
+			i.Keys = append(i.Keys, key("joins", pick(d, "prod", "prod-eu", "else")))
+		}
+		if d.chance(20) {
 			i.Keys = append(i.Keys, key("stem", pick(d, "cp", "md", "lone", "new")), key("endpoint", pick(d, "prod", "prod-eu")))
 		}
 		d.conditions(&i, trouble)
@@ -318,9 +321,13 @@ func (d dice) ties(s *scene, ids []backup.ClusterID) {
 	for _, id := range ids {
 		tie := func(g infra.Grade, k infra.Key, kind, name string) {
 			if d.chance(60) {
+				var expect []infra.Key
+				if g == infra.Medium && d.chance(30) {
+					expect = []infra.Key{key("joins", id.Name)}
+				}
 				s.claims.Ties = append(s.claims.Ties, infra.Tie{
 					Cluster: id, Grade: g, Key: k, Owner: infra.OwnerID{Cluster: id, Kind: kind, Name: name},
-					ControlPlane: kind == plane, Specificity: d.IntN(3), Detail: k.String(),
+					ControlPlane: kind == plane, Specificity: d.IntN(3), Detail: k.String(), Expect: expect,
 				})
 			}
 		}

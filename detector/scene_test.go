@@ -168,8 +168,9 @@ func (s *scene) vmOf(name string) *infra.Instance {
 	return s.vm(name, bios("b-"+name), uuid("i-"+name), ref("r-"+name), named(name))
 }
 
-// node adds a Node to the Node list of a cluster. Cluster API's annotations on
-// it name the machine; without a machine it has none.
+// node adds a Node to the Node list of a cluster, and makes where its VM lies a
+// place of the cluster. Cluster API's annotations on it name the machine and its
+// owner, the MachineSet; without a machine it has none.
 func (s *scene) node(id backup.ClusterID, k infra.Key, machine string) *infra.Node {
 	i := slices.IndexFunc(s.listings, func(l *infra.Listing) bool { return l.NodeState != "" && l.Clusters[0] == id })
 	if i < 0 {
@@ -182,6 +183,8 @@ func (s *scene) node(id backup.ClusterID, k infra.Key, machine string) *infra.No
 	n := infra.Node{Cluster: id, Name: "node-" + machine, Keys: []infra.Key{k}, Ready: true, Heartbeat: noon.Add(-time.Minute)}
 	if machine != "" {
 		n.Machine, n.ClusterName, n.ClusterNamespace = machine, id.Name, id.Namespace
+		n.OwnerKind, n.OwnerName = machineSet, "md-bcdfg"
+		s.tie(infra.Place, k, infra.OwnerID{Cluster: id}, 0)
 	}
 	s.listings[i].Nodes = append(s.listings[i].Nodes, n)
 	return &s.listings[i].Nodes[len(s.listings[i].Nodes)-1]

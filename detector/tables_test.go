@@ -41,7 +41,9 @@ var machineScenes = []rowScene{
 	{"11 ", func(s *scene) { weakWorker(s); s.vm("new", bios("b-x"), weakly("w")) }, Healthy, ""},
 	{"12 ", func(s *scene) { s.worker(subject); s.node(prod, bios("b-m"), subject) }, Unknown, NodeAlive},
 	{"13 member", func(s *scene) { s.poolWorker(subject) }, Unknown, PoolMember},
-	{"13 no", func(s *scene) { s.worker(subject).Strong = infra.Key{} }, Stale, NotProvisioned},
+	{"13 no strong key recorded, a", func(s *scene) { s.worker(subject).Strong = infra.Key{}; s.vm("later", named(subject)) }, Unknown, AmbiguousMatch},
+	{"13 no strong key recorded, i", func(s *scene) { c := s.worker(subject); c.Strong, c.InfraMissing = infra.Key{}, true }, Unknown, InfraObjectMissing},
+	{"13 no strong key recorded", func(s *scene) { s.worker(subject).Strong = infra.Key{} }, Stale, NotProvisioned},
 	{"14 ", func(s *scene) { s.worker(subject) }, Stale, InstanceNotFound},
 
 	{"1 ", func(s *scene) { s.worker(subject).Provider = ""; s.worker("other").Strong = bios("b-m") }, Unknown, UnsupportedProvider},
@@ -71,6 +73,12 @@ var machineScenes = []rowScene{
 	{"11 ", func(s *scene) { weakWorker(s); s.vm("new", weakly("w")); s.node(prod, bios("b-x"), subject) }, Healthy, ""},
 	{"12 ", func(s *scene) { s.poolWorker(subject); s.node(prod, bios("b-m"), subject) }, Unknown, NodeAlive},
 	{"13 member", func(s *scene) { s.poolWorker(subject).Strong = infra.Key{} }, Unknown, PoolMember},
+	{"13 member", func(s *scene) { s.poolWorker(subject).Strong = infra.Key{}; s.vm("later", named(subject)) }, Unknown, PoolMember},
+	{"13 no strong key recorded, a", func(s *scene) {
+		c := s.worker(subject)
+		c.Strong, c.InfraMissing = infra.Key{}, true
+		s.vm("later", named(subject))
+	}, Unknown, AmbiguousMatch},
 	{"12 ", func(s *scene) { s.worker(subject).Strong = infra.Key{}; s.node(prod, bios("b-x"), subject) }, Unknown, NodeAlive},
 }
 
@@ -104,7 +112,8 @@ var instanceScenes = []rowScene{
 	{"2 shares", func(s *scene) { withNode(s); s.vm("copy", bios("b-m")) }, "", DuplicateID},
 	{"3 ", withNode, Ghost, ""},
 	{"4 ", func(s *scene) { s.vm(subject, bios("b-m")); s.node(prod, bios("b-m"), "") }, "", ForeignNode},
-	{"5 ", func(s *scene) { byStem(s); s.vm(subject, key("stem", "md-bcdfg")) }, Ghost, ""},
+	{"5 unreadable", func(s *scene) { byStem(s); s.vm(subject, key("stem", "md-bcdfg")).Unreadable = true }, "", InstanceUnreadable},
+	{"5 name", func(s *scene) { byStem(s); s.vm(subject, key("stem", "md-bcdfg")) }, Ghost, ""},
 	{"7 ", func(s *scene) { byFolder(s); s.vm(subject, key("folder", "f")) }, "", InClusterFolder},
 	{"8 ", func(s *scene) { s.vm(subject) }, "", "out of scope"},
 
@@ -160,7 +169,12 @@ var instanceScenes = []rowScene{
 		s.vm(subject, bios("b-m"), key("stem", "md-bcdfg"))
 		s.node(prod, bios("b-m"), "")
 	}, "", ForeignNode},
-	{"5 ", func(s *scene) {
+	{"4 ", func(s *scene) {
+		byStem(s)
+		s.vm(subject, bios("b-m"), key("stem", "md-bcdfg")).Unreadable = true
+		s.node(prod, bios("b-m"), "")
+	}, "", ForeignNode},
+	{"5 name", func(s *scene) {
 		byStem(s)
 		byFolder(s)
 		s.vm(subject, key("stem", "md-bcdfg"), key("folder", "f"))

@@ -80,7 +80,10 @@ func (t *tieIndex) fitting(v *vm) []*infra.Tie {
 			out = append(out, p.Tie)
 		}
 	}
-	return slices.DeleteFunc(out, func(tie *infra.Tie) bool { return tie.Grade < infra.Strong && !t.inPlace(tie.Cluster, v) })
+	return slices.DeleteFunc(out, func(tie *infra.Tie) bool {
+		contradicted := slices.ContainsFunc(tie.Expect, func(k infra.Key) bool { return bearsOther(v, k) })
+		return contradicted || tie.Grade < infra.Strong && !t.inPlace(tie.Cluster, v)
+	})
 }
 
 func (t *tieIndex) inPlace(id backup.ClusterID, v *vm) bool {

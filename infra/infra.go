@@ -177,11 +177,14 @@ type OwnerID struct {
 // fits when it bears Key, or, where Key is zero, when its name matches Pattern
 // and it bears Within.
 type Tie struct {
-	Cluster      backup.ClusterID
-	Grade        Grade
-	Key          Key
-	Pattern      string // anchored RE2, for naming templates that no key can express
-	Within       Key
+	Cluster backup.ClusterID
+	Grade   Grade
+	Key     Key
+	Pattern string // anchored RE2, for naming templates that no key can express
+	Within  Key
+	// Expect are what an instance of the owner bears, where it bears one of their
+	// kind at all: another value contradicts the tie, which then ties nothing.
+	Expect       []Key
 	Owner        OwnerID // whose completeness decides whether the instance is a Ghost
 	ControlPlane bool
 	Specificity  int    // among ties of one grade the most specific wins; a draw decides nothing

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vmware/govmomi/simulator"
+	"github.com/vmware/govmomi/vim25/types"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+	"drift-detector/report"
+)
+
+// verdictOf is what a report says of a VM by its name: the status of a machine,
+// or "" for one to confirm, and the reason.
+func verdictOf(r *report.Report, vm string) (status, reason string, found bool) {
+	for _, c := range r.Clusters {
+		for _, m := range machinesOf(c) {
+			if m.Name == vm || m.Instance != nil && m.Instance.Name == vm {
+				return m.Status, m.Reason, true
+			}
+		}
+	}
+	for _, m := range r.InfraMachines {
+		if m.Instance.Name == vm || m.Instance.Ref == vm {
+			return "", m.Reason, true
+		}
+	}
+	return "", "", false
+}
+
+// A VM whose whole group is missing from the backup is no Ghost: that all groups
+// in the backup are whole says nothing about one that is not in it.
+func TestAGroupThatTheBackupLacks(t *testing.T) {
+	w := fleet(t)
+	all := w.detect()
+	w.edited("no-group", func(item string, body []byte) ([]byte, bool) {
+		_, name := itemOf(item)
+		return body, !strings.HasPrefix(name, "alpha-prod-md-1")
+	})
+	for _, args := range [][]string{nil, {"--skip-access-apiserver"}} {
+		o := w.detect(args...)
+		nothingNew(t, all.report, o.report)
+		seen := 0
+		for _, c := range o.report.Clusters {
+			for _, m := range machinesOf(c) {
+				if m.Instance != nil && strings.HasPrefix(m.Instance.Name, "alpha-prod-md-1") {
+					seen++
+					if m.Status != report.Unknown || m.Reason != "MachineNotInBackup" {
+						t.Errorf("%v: %s is %s %s", args, m.Instance.Name, m.Status, m.Reason)
+					}
+				}
+			}
+		}
+		if seen == 0 && len(args) == 0 {
+			t.Error("no VM of the group is told of")
+		}
+	}
+}
+
+// Members of pools that a filter left out of the backup are no Ghosts.
+func TestPoolsThatTheBackupLacks(t *testing.T) {
+	w := fleet(t)
+	all := w.detect()
+	w.edited("no-pools", func(item string, body []byte) ([]byte, bool) {
+		resource, _ := itemOf(item)
+		return body, !strings.Contains(resource, "machinepools")
+	})
+	nothingNew(t, all.report, w.detect().report)
+}
+
+// Whoever administers a workload cluster can make a Node that names any VM. That
+// alone makes no Ghost, and no line of a plan that destroys.
+func TestANodeThatNamesSomebodyElsesVM(t *testing.T) {
+	w := fleet(t)
+	saved := filepath.Join(w.dir, "inventory.json")
+	runProgram(t, slices.Concat([]string{"inventory", "-o", saved}, w.sources(), w.reach())...)
+	data, err := os.ReadFile(saved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inv, err := infra.ReadInventory(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const victim = "DC0_H0_VM0"
+	var keys []infra.Key
+	for _, l := range inv.Listings {
+		for _, i := range l.Instances {
+			for _, k := range i.Keys {
+				if i.Name == victim && k.Value == i.ID {
+					keys = []infra.Key{k}
+				}
+			}
+		}
+	}
+	id := backup.ClusterID{Namespace: "tenant-alpha", Name: "alpha-prod"}
+	forged := 0
+	for i := range inv.Listings {
+		if l := &inv.Listings[i]; slices.Contains(l.Clusters, id) && l.NodeState == "read" {
+			forged++
+			l.Nodes = append(l.Nodes, infra.Node{
+				Cluster: id, Name: victim, Keys: keys, Ready: true, Heartbeat: l.ListedAt,
+				Machine: victim, ClusterName: id.Name, ClusterNamespace: id.Namespace, OwnerKind: "MachineSet", OwnerName: "alpha-prod-md-0-cjzhw",
+			})
+		}
+	}
+	if keys == nil || forged != 1 {
+		t.Fatalf("keys %v, %d Node lists", keys, forged)
+	}
+	var out bytes.Buffer
+	if err := infra.WriteInventory(&out, inv); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(saved, out.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := w.run("--backup", w.backups[0], "--inventory", saved)
+	if status, reason, found := verdictOf(o.report, victim); !found || status != "" || reason != "ForeignNode" {
+		t.Errorf("%s is %q %s, found %v", victim, status, reason, found)
+	}
+	file := filepath.Join(w.dir, "forged.json")
+	if err := os.WriteFile(file, o.json, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, format := range []string{"markdown", "shell"} {
+		for line := range strings.Lines(runProgram(t, "plan", file, "--format", format).stdout) {
+			if strings.Contains(line, victim) && (strings.Contains(line, "vm.destroy") || strings.Contains(line, "vm.power")) {
+				t.Errorf("the plan as %s has %q", format, line)
+			}
+		}
+	}
+}
+
+// vCenter remembers the configuration of a VM that was unregistered or deleted on
+// its host (govmomi v0.54, vim25/types/enum.go, orphaned): that the id is there
+// says nothing about the VM.
+func TestAnOrphanedVM(t *testing.T) {
+	w := fleet(t)
+	const name = "alpha-prod-md-0-cjzhw-dm6x8"
+	for _, e := range w.vcenter.Service.Context.Map.All("VirtualMachine") {
+		if vm := e.(*simulator.VirtualMachine); vm.Name == name {
+			vm.Runtime.ConnectionState = types.VirtualMachineConnectionStateOrphaned
+			vm.Summary.Runtime.ConnectionState = types.VirtualMachineConnectionStateOrphaned
+		}
+	}
+	o := w.detect("--skip-access-apiserver")
+	if status, reason, _ := verdictOf(o.report, name); status != report.Unknown || reason != "InstanceUnreadable" {
+		t.Errorf("%s is %s %s", name, status, reason)
+	}
+}
