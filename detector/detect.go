@@ -2,7 +2,9 @@ package detector
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
@@ -157,10 +159,36 @@ func (r *Result) conclude(s *backup.Snapshot) {
 			r.Errors = append(r.Errors, Error{Scope: sc.Provider + " " + sc.Endpoint, Message: sc.Fault.Message, Hint: sc.Fault.Hint})
 		}
 	}
+	if text := unreadable(r.Unattributed); text != "" {
+		r.Complete = false
+		r.Errors = append(r.Errors, Error{Message: text, Hint: "see whether the account may read them (drift-detector permissions), and whether they are inaccessible or orphaned"})
+	}
 	slices.SortFunc(r.Errors, func(a, b Error) int {
 		return cmp.Or(cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Object, b.Object), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Hint, b.Hint))
 	})
 	if len(r.Errors) > 0 {
 		r.Status = Worst(r.Status, NeedFurtherConfirmation)
+	}
+}
+
+// unreadable tells of the instances that may be machines and could not be read.
+func unreadable(all []Unattributed) string {
+	const few = 5
+	var names []string
+	for i := range all {
+		if all[i].Reason == InstanceUnreadable {
+			names = append(names, cmp.Or(all[i].Instance.Path, all[i].Instance.Name, all[i].Instance.Ref))
+		}
+	}
+	switch n := len(names); {
+	case n == 0:
+		return ""
+	case n == 1:
+		return "a VM that may be a machine cannot be read: " + names[0]
+	case n > few:
+		names = append(names[:few], fmt.Sprintf("%d more", n-few))
+		fallthrough
+	default:
+		return fmt.Sprintf("%d VMs that may be machines cannot be read: %s", n, strings.Join(names, ", "))
 	}
 }

@@ -147,6 +147,15 @@ var instanceRows = []instanceRow{
 		func(f *instanceFacts) placement { return f.ghost(f.medium, StrengthMedium) },
 	},
 	{
+		"7 unreadable, where a cluster's machines lie or nobody knows where",
+		func(f *instanceFacts) bool { return f.vm.Unreadable && (len(f.place) > 0 || f.vm.Path == "") },
+		func(f *instanceFacts) placement {
+			p := f.suggest(InstanceUnreadable, "its properties cannot be read, so that nothing tells whose it is", clustersOf(f.place)...)
+			p.unattributed.Evidence = bondEvidence(f.place, StrengthWeak)
+			return p
+		},
+	},
+	{
 		"7 lies where a cluster's machines lie",
 		func(f *instanceFacts) bool { return len(f.place) > 0 },
 		func(f *instanceFacts) placement {

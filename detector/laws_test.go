@@ -71,7 +71,9 @@ func TestRandomWorldsKeepTheLaws(t *testing.T) {
 		r := s.detect()
 		everyMachineOnce(t, seed, s, r)
 		everyInstanceOnce(t, seed, s, r)
-		if incomplete := slices.ContainsFunc(r.Scopes, func(sc Scope) bool { return sc.State != infra.Complete || sc.Fault != nil }); incomplete == r.Complete {
+		unlisted := slices.ContainsFunc(r.Scopes, func(sc Scope) bool { return sc.State != infra.Complete || sc.Fault != nil })
+		unread := slices.ContainsFunc(r.Unattributed, func(u Unattributed) bool { return u.Reason == InstanceUnreadable })
+		if (unlisted || unread) == r.Complete {
 			t.Fatalf("world %d: complete is %v and the scopes are %+v", seed, r.Complete, r.Scopes)
 		}
 		if !r.Complete && severity[r.Status] < severity[NeedFurtherConfirmation] {

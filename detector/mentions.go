@@ -108,7 +108,7 @@ func (e *estate) mentionKeys(c *claim) {
 // the instances that it reaches, else another.
 func reasonOf(c *claim, otherwise string) string {
 	switch c.verdict.Reason {
-	case ClaimedTwice, ConflictingIDs, AmbiguousMatch, FoundElsewhere, IdentityChanged:
+	case ClaimedTwice, ConflictingIDs, InstanceUnreadable, AmbiguousMatch, FoundElsewhere, IdentityChanged:
 		return c.verdict.Reason
 	case ScopeIncomplete:
 		// The instance may be the machine, but something stands between.

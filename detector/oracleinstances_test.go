@@ -24,7 +24,7 @@ func (o *oracle) mentioned(v *oracleVM) (reason string, by *oracleClaim) {
 	}
 	about := func(c *oracleClaim, otherwise string) string {
 		switch c.reason {
-		case "ClaimedTwice", "ConflictingIDs", "AmbiguousMatch", "FoundElsewhere", "IdentityChanged":
+		case "ClaimedTwice", "ConflictingIDs", "InstanceUnreadable", "AmbiguousMatch", "FoundElsewhere", "IdentityChanged":
 			return c.reason
 		case "ScopeIncomplete":
 			if otherwise != "FoundElsewhere" {
@@ -263,16 +263,22 @@ func (o *oracle) placed(v *oracleVM) (line string, id backup.ClusterID, set stri
 		}
 	}
 	if len(bonds) == 0 {
-		places := o.bonds(v, infra.Place)
+		places, reason := o.bonds(v, infra.Place), "InClusterFolder"
+		if v.Unreadable {
+			reason = "InstanceUnreadable"
+		}
+		if len(places) == 0 && v.Unreadable && v.Path == "" {
+			return loose(reason, "-")
+		}
 		if len(places) == 0 {
 			return "out of scope " + v.Identity, id, "", ""
 		}
 		for _, p := range places {
 			if p.cluster != places[0].cluster {
-				return loose("InClusterFolder", "-")
+				return loose(reason, "-")
 			}
 		}
-		return loose("InClusterFolder", o.cid(places[0].cluster))
+		return loose(reason, o.cid(places[0].cluster))
 	}
 	b := bonds[0]
 	for _, other := range bonds {

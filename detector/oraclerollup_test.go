@@ -124,7 +124,10 @@ func (o *oracle) tell() []string {
 			loose++
 		}
 	}
-	o.tellClusters(say, ratings, loose)
+	unread := slices.ContainsFunc(lines, func(s string) bool {
+		return strings.HasPrefix(s, "unattributed") && strings.Contains(s, " InstanceUnreadable ")
+	})
+	o.tellClusters(say, ratings, loose, unread)
 	sort.Strings(lines)
 	return lines
 }
@@ -156,7 +159,7 @@ func oracleWorst(all []Rollup) Rollup {
 }
 
 // tellClusters says the roll-ups.
-func (o *oracle) tellClusters(say func(string, ...any), ratings map[string][]Rollup, loose int) {
+func (o *oracle) tellClusters(say func(string, ...any), ratings map[string][]Rollup, loose int, unread bool) {
 	var summary []Rollup
 	for _, c := range o.snap.Clusters {
 		id, reasons := c.ID(), map[string]string{}
@@ -195,7 +198,7 @@ func (o *oracle) tellClusters(say func(string, ...any), ratings map[string][]Rol
 			summary = append(summary, workers...)
 		}
 	}
-	complete := o.tellScopes(say)
+	complete := o.tellScopes(say) && !unread
 	if !complete || len(o.snap.Problems) > 0 {
 		summary = append(summary, NeedFurtherConfirmation)
 	}

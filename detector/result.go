@@ -179,7 +179,7 @@ type Error struct {
 // order of the inputs.
 type Result struct {
 	Status       Rollup
-	Complete     bool // every scope is complete and no credential was missing
+	Complete     bool // every scope is complete, no credential was missing, and what may be a machine could be read
 	Clusters     []Cluster
 	Unattributed []Unattributed
 	Excluded     map[string]int // by cause

@@ -94,6 +94,11 @@ var disjointMachineRows = map[string]string{
 	"4 ": "row 4 needs two at home, row 5 exactly one",
 }
 
+// disjointInstanceRows is the same for instances.
+var disjointInstanceRows = map[string]string{
+	"5 name": "what is unreadable and has a name like the cluster's is taken by the row before",
+}
+
 var instanceScenes = []rowScene{
 	{"1 ", func(s *scene) { s.vm(subject).Exclude = "template" }, "", "excluded"},
 	{"1 ", func(s *scene) {
@@ -114,7 +119,10 @@ var instanceScenes = []rowScene{
 	{"4 ", func(s *scene) { s.vm(subject, bios("b-m")); s.node(prod, bios("b-m"), "") }, "", ForeignNode},
 	{"5 unreadable", func(s *scene) { byStem(s); s.vm(subject, key("stem", "md-bcdfg")).Unreadable = true }, "", InstanceUnreadable},
 	{"5 name", func(s *scene) { byStem(s); s.vm(subject, key("stem", "md-bcdfg")) }, Ghost, ""},
-	{"7 ", func(s *scene) { byFolder(s); s.vm(subject, key("folder", "f")) }, "", InClusterFolder},
+	{"7 unreadable", func(s *scene) { byFolder(s); s.vm(subject, key("folder", "f")).Unreadable = true }, "", InstanceUnreadable},
+	{"7 unreadable", func(s *scene) { s.vm(subject).Unreadable = true }, "", InstanceUnreadable},
+	{"7 lies", func(s *scene) { byFolder(s); s.vm(subject, key("folder", "f")) }, "", InClusterFolder},
+	{"8 ", func(s *scene) { i := s.vm(subject); i.Unreadable, i.Path = true, "/DC0/vm/else/m" }, "", "out of scope"},
 	{"8 ", func(s *scene) { s.vm(subject) }, "", "out of scope"},
 
 	{"1 ", func(s *scene) { s.worker("x"); s.vmOf("x"); s.vm(subject, bios("b-x")).Exclude = "template" }, "", "excluded"},
@@ -315,7 +323,7 @@ func TestEveryMachineRowCounts(t *testing.T) {
 
 func TestEveryInstanceRowCounts(t *testing.T) {
 	walkTable(t, instanceRows, func(r instanceRow) string { return r.Name }, instanceScenes,
-		func(rows []instanceRow) tables { return tables{machineRows, rows} }, nil)
+		func(rows []instanceRow) tables { return tables{machineRows, rows} }, disjointInstanceRows)
 }
 
 // Rows said to be disjoint must be so in every combination of facts that a

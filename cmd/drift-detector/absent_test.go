@@ -137,6 +137,37 @@ func TestANodeThatNamesSomebodyElsesVM(t *testing.T) {
 	}
 }
 
+// A VM that can't be read may be anybody's: it is to be confirmed, and the run
+// says that it did not see everything. It does not vanish among the VMs that
+// concern no cluster.
+func TestAnUnreadableVMDoesNotVanish(t *testing.T) {
+	for _, name := range []string{"alpha-prod-md-0-cjzhw-68lpw", "jumphost-01"} {
+		w := fleet(t)
+		before := w.detect()
+		ref := ""
+		for _, vm := range w.vcenter.VMs() {
+			if vm.Name == name {
+				ref = vm.Ref
+			}
+		}
+		if err := w.vcenter.Deny(name); err != nil {
+			t.Fatal(err)
+		}
+		o := w.detect()
+		o.demand(t, exitIncomplete)
+		noWorse(t, before.report, o.report)
+		if status, reason, found := verdictOf(o.report, ref); !found || status != "" || reason != "InstanceUnreadable" {
+			t.Errorf("%s is %q %s, found %v", name, status, reason, found)
+		}
+		if a, b := before.report.Summary.OutOfScope, o.report.Summary.OutOfScope; a != b {
+			t.Errorf("%d VMs were out of scope, and %d are", a, b)
+		}
+		if first := errorLines(o.stderr)[0]; !strings.Contains(first, ref) {
+			t.Errorf("the first error line does not name it: %s", first)
+		}
+	}
+}
+
 // vCenter remembers the configuration of a VM that was unregistered or deleted on
 // its host (govmomi v0.54, vim25/types/enum.go, orphaned): that the id is there
 // says nothing about the VM.

@@ -203,5 +203,10 @@ func (o *detectOptions) verdictOnRun(inv infra.Inventory, result detector.Result
 			return &errIncomplete{message: "incomplete: " + scope.Endpoint + ": " + scope.Fault.Message, hint: scope.Fault.Hint}
 		}
 	}
+	for _, e := range result.Errors {
+		if e.Scope == "" && e.Object == "" {
+			return &errIncomplete{message: "incomplete: " + e.Message, hint: e.Hint}
+		}
+	}
 	return &errIncomplete{message: "incomplete: the inventory does not cover every place that the backup names", hint: "make it again from this backup with 'drift-detector inventory'"}
 }

@@ -271,6 +271,10 @@ func TestOneVMUnreadable(t *testing.T) {
 				t.Fatal(err)
 			}
 			o := w.detect()
+			o.demand(t, exitIncomplete)
+			if first := errorLines(o.stderr)[0]; !strings.Contains(first, "cannot be read") {
+				t.Errorf("the first error line does not say so: %s", first)
+			}
 			after := placementsOf(o.report)
 			for key, was := range placementsOf(before.report).machines {
 				now := after.machines[key].machine
