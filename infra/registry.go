@@ -130,18 +130,26 @@ type Watch struct {
 	Done  func(target int, l Listing)
 }
 
-// Collect lists all targets at once and returns when the last is done: each
-// provider bounds its own time. A refused target is a failed listing. watch may
-// be nil.
+// atOnce bounds how many targets are listed at a time, below the number of open
+// files that a system allows a process by default (256 on macOS, 1,024 on Linux,
+// of which the Go runtime takes the harder limit where there is one).
+const atOnce = 200
+
+// Collect lists all targets at once, up to 200 of them, and returns when the last
+// is done: each provider bounds its own time. A refused target is a failed
+// listing. watch may be nil.
 func (r *Registry) Collect(ctx context.Context, targets []Target, watch *Watch) Inventory {
 	inv := Inventory{Version: InventoryVersion, Listings: make([]Listing, len(targets))}
 	var wg sync.WaitGroup
 	var mu sync.Mutex
+	free := make(chan struct{}, atOnce)
 	for i, t := range targets {
 		if watch != nil {
 			t.Progress = func(found int) { watch.Found(i, found) }
 		}
+		free <- struct{}{}
 		wg.Go(func() {
+			defer func() { <-free }()
 			l := r.list(ctx, t)
 			mu.Lock()
 			defer mu.Unlock()

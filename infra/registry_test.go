@@ -5,6 +5,7 @@ import (
 	"context"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -96,6 +97,37 @@ func TestCollectTurnsAFaultOfAProviderIntoAFailedListing(t *testing.T) {
 	}
 	if calls != 2 {
 		t.Errorf("done was called %d times, want 2", calls)
+	}
+}
+
+// Targets are listed beside each other, and never more than 200 at a time: each
+// waits here for as many as may run.
+func TestCollectListsAtOnce(t *testing.T) {
+	const limit, all = 200, 450
+	var running, most, waves atomic.Int32
+	full := make(chan struct{})
+	r := infra.NewRegistry(tiny{name: "a", list: func(context.Context, infra.Target) infra.Listing {
+		n := running.Add(1)
+		defer running.Add(-1)
+		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+		}
+		if n == limit && waves.Add(1) == 1 {
+			close(full)
+		}
+		select {
+		case <-full:
+		case <-time.After(30 * time.Second):
+			t.Error("targets wait for each other")
+		}
+		return infra.Listing{State: infra.Complete}
+	}})
+	targets := make([]infra.Target, all)
+	for i := range targets {
+		targets[i] = infra.Target{IDs: []string{"x"}, Provider: "a"}
+	}
+	inv := r.Collect(t.Context(), targets, nil)
+	if len(inv.Listings) != all || most.Load() != limit {
+		t.Errorf("%d listings, %d at once", len(inv.Listings), most.Load())
 	}
 }
 

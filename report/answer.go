@@ -2,11 +2,12 @@ package report
 
 import (
 	"cmp"
-	"drift-detector/report/terminal"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"drift-detector/report/terminal"
 )
 
 // look is the mark and the colour of a status: the mark says the same as the

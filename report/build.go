@@ -160,10 +160,11 @@ func pool(p *detector.PoolState) *Pool {
 	if p == nil {
 		return nil
 	}
-	return &Pool{
-		State: string(p.State), Then: p.Then, Now: p.Now, Missing: without(p.Then, p.Now), Added: without(p.Now, p.Then),
-		Desired: number(p.Desired), ManagedBy: p.ManagedBy, Message: p.Message,
+	out := &Pool{State: string(p.State), Then: p.Then, Now: p.Now, Desired: number(p.Desired), ManagedBy: p.ManagedBy, Message: p.Message}
+	if p.State != detector.Undecided { // else nobody knows who is a member
+		out.Missing, out.Added = without(p.Then, p.Now), without(p.Now, p.Then)
 	}
+	return out
 }
 
 // without lists what is in a and not in b, which is sorted.

@@ -174,3 +174,15 @@ func TestTimesThatNoDocumentCanCarry(t *testing.T) {
 		t.Errorf("generated at %s", got)
 	}
 }
+
+// Where nobody could look, no member is missing.
+func TestAnUndecidedPoolMissesNobody(t *testing.T) {
+	for _, tt := range []struct {
+		state   detector.Presence
+		missing int
+	}{{detector.Present, 1}, {detector.Absent, 1}, {detector.Undecided, 0}} {
+		if p := pool(&detector.PoolState{State: tt.state, Then: []string{"i-1"}}); len(p.Missing) != tt.missing {
+			t.Errorf("a pool that is %s misses %v", tt.state, p.Missing)
+		}
+	}
+}

@@ -3,7 +3,6 @@ package report
 import (
 	"bufio"
 	"bytes"
-	"drift-detector/report/terminal"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +11,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"drift-detector/report/terminal"
 )
 
 // Format writes a Report in one form. It returns the first error of the writer.

@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"drift-detector/report/terminal"
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
@@ -10,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"drift-detector/report/terminal"
 )
 
 func encode(t *testing.T, r *Report) []byte {

@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"drift-detector/report/schematest"
 	"encoding/json"
 	"go/ast"
 	"go/parser"
@@ -15,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"drift-detector/report/schematest"
 )
 
 // fields pins the document: within schema 1 this list may grow, and nothing in

@@ -2,7 +2,6 @@ package ignore
 
 import (
 	"bytes"
-	"drift-detector/report/terminal"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"drift-detector/report/terminal"
 
 	"go.yaml.in/yaml/v3"
 )

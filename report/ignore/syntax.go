@@ -2,11 +2,12 @@ package ignore
 
 import (
 	"bytes"
-	"drift-detector/report/terminal"
 	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"drift-detector/report/terminal"
 )
 
 // What is no YAML at all: the parser names a line at best, and not always the

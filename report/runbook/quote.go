@@ -1,8 +1,9 @@
 package runbook
 
 import (
-	"drift-detector/report/terminal"
 	"strings"
+
+	"drift-detector/report/terminal"
 )
 
 // Quote makes s one word of a POSIX shell, whatever it holds. It refuses what a
