@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"drift-detector/detector"
 	"drift-detector/report/terminal"
 )
 
@@ -60,7 +61,10 @@ var answers = map[string]string{
 type Answer struct {
 	Safe   string // to restore? "YES", "CONFIRM FIRST", …
 	Status string // Summary.Status
-	Facts  []Fact // by urgency
+	// As is the status that Safe looks like: Status, or the worst when the backup
+	// itself is not fit to be restored.
+	As    string
+	Facts []Fact // by urgency
 }
 
 // Fact is one sentence of the answer, marked like the status it speaks of.
@@ -69,90 +73,122 @@ type Fact struct{ Status, Text string }
 // Answer says whether it is safe to restore, and why or why not. What rules set
 // aside is counted in one fact of its own.
 func (r *Report) Answer() Answer {
-	safe := cmp.Or(answers[r.Summary.Status], answers[NeedFurtherConfirmation])
-	if r.Summary.Machines.Total == 0 && r.Summary.Status == Healthy && tally(r).pools == 0 {
-		safe = "NOTHING TO COMPARE"
+	a := Answer{Status: r.Summary.Status, As: r.Summary.Status, Facts: facts(r)}
+	if r.CheckErrors() > 0 {
+		a.As = ManualRemediationRequired
 	}
-	return Answer{Safe: safe, Status: r.Summary.Status, Facts: facts(r)}
+	a.Safe = cmp.Or(answers[a.As], answers[NeedFurtherConfirmation])
+	if r.Summary.Machines.Total == 0 && a.As == Healthy && tally(r).pools == 0 {
+		a.Safe = "NOTHING TO COMPARE"
+	}
+	return a
+}
+
+// factList collects facts with their numbers.
+type factList []Fact
+
+// count adds a fact about n things, unless there are none.
+func (l *factList) count(n int, status, one, many string) {
+	switch {
+	case n == 1:
+		*l = append(*l, Fact{status, "1 " + one})
+	case n > 1:
+		*l = append(*l, Fact{status, fmt.Sprintf("%d %s", n, many)})
+	}
 }
 
 func facts(r *Report) []Fact {
 	t := tally(r)
+	var l factList
+	l.machines(r, &t)
+	l.beside(r, &t)
+	l.scope(r, &t)
+	return l
+}
+
+// machines are the facts about machines and Ghosts, and about the backup itself,
+// which comes first when it is not fit.
+func (l *factList) machines(r *Report, t *tallies) {
 	m := r.Open()
-	var out []Fact
-	say := func(n int, status, one, many string) {
-		switch {
-		case n == 1:
-			out = append(out, Fact{status, "1 " + one})
-		case n > 1:
-			out = append(out, Fact{status, fmt.Sprintf("%d %s", n, many)})
-		}
-	}
+	errors := strings.Join(slices.Sorted(maps.Keys(t.checkErrors)), ", ")
+	l.count(r.CheckErrors(), Ghost,
+		"error in the backup itself: "+errors+". Settle it before the restore, see below.",
+		"errors in the backup itself: "+errors+". Settle them before the restore, see below.")
 	const ghost = "that the backup does not know (Ghost). Restored controllers will not manage it: take a newer backup if there is one, else remove it by hand after the restore."
-	say(m.Ghost, Ghost, "VM exists "+ghost, "VMs exist "+strings.ReplaceAll(ghost, " it", " them"))
-	say(t.ghostControlPlane, Ghost,
+	l.count(m.Ghost, Ghost, "VM exists "+ghost, "VMs exist "+strings.ReplaceAll(ghost, " it", " them"))
+	l.count(t.ghostControlPlane, Ghost,
 		"of the Ghosts is a control plane machine: the restored KubeadmControlPlane may remove its etcd member. Plan for that before the restore.",
 		"of the Ghosts are control plane machines: the restored KubeadmControlPlane may remove their etcd members. Plan for that before the restore.")
-	say(m.Unknown-t.unsupported, Unknown,
+	l.count(t.duplicates, Ghost,
+		"machine shares its id with another VM (DuplicateID). Delete neither the Machine nor a VM by that id: it may destroy both.",
+		"machines share their ids with other VMs (DuplicateID). Delete neither these Machines nor a VM by such an id: it may destroy both.")
+	l.count(m.Unknown-t.unsupported, Unknown,
 		"machine could not be decided (Unknown). Below it says why; settle that and run again.",
 		"machines could not be decided (Unknown). Below each says why; settle that and run again.")
-	say(t.unsupported, Unknown,
+	l.count(t.unsupported, Unknown,
 		"machine is of a provider that is not supported: nothing is known about it.",
 		"machines are of a provider that is not supported: nothing is known about them.")
 	const stale = "no VM (Stale). A MachineHealthCheck that covers %s replaces it after the restore; without one, delete the Machine then and its owner makes a new one."
-	say(m.Stale, Stale, "machine of the backup has "+fmt.Sprintf(stale, "it"), "machines of the backup have "+fmt.Sprintf(stale, "a machine"))
+	l.count(m.Stale, Stale, "machine of the backup has "+fmt.Sprintf(stale, "it"), "machines of the backup have "+fmt.Sprintf(stale, "a machine"))
 	if f := r.Summary.Forecast; f != nil {
-		say(f.NotHealing-t.notHealingAside, Stale,
+		l.count(f.NotHealing-t.notHealingAside, Stale,
 			"of the Stale will not heal by itself after the restore: no controller replaces it, and it counts as a replica. Its forecast says why.",
 			"of the Stale will not heal by themselves after the restore: no controller replaces them, and they count as replicas. Their forecasts say why.")
 	}
-	say(t.staleControlPlane, Stale,
+	l.count(t.staleControlPlane, Stale,
 		"of the Stale is a control plane machine: see that etcd keeps its quorum before you delete it.",
 		"of the Stale are control plane machines: see that etcd keeps its quorum before you delete one.")
-	say(t.poolsAbsent, Unknown,
+}
+
+// beside are the facts about what is no machine, and about warnings.
+func (l *factList) beside(r *Report, t *tallies) {
+	l.count(t.poolsAbsent, Unknown,
 		"machine pool was not found: restored controllers will make it anew, with new machines.",
 		"machine pools were not found: restored controllers will make them anew, with new machines.")
-	say(t.poolsUndecided, Unknown,
+	l.count(t.poolsUndecided, Unknown,
 		"machine pool could not be decided, below it says why.", "machine pools could not be decided, below each says why.")
-	say(r.Summary.Resources.Absent, Unknown,
+	l.count(r.Summary.Resources.Absent, Unknown,
 		"resource that machines are made of is gone: replacing a machine will fail there, see below.",
 		"resources that machines are made of are gone: replacing a machine will fail there, see below.")
-	say(r.Summary.InfraMachines-r.Summary.IgnoredInfraMachines, Unknown,
+	l.count(r.Summary.InfraMachines-r.Summary.IgnoredInfraMachines, Unknown,
 		"VM may or may not belong to a cluster of the backup: ask its owner.",
 		"VMs may or may not belong to a cluster of the backup: ask their owners.")
 	warnings := strings.Join(slices.Sorted(maps.Keys(t.warnings)), ", ")
-	say(t.warned, Unknown, "machine carries a warning: "+warnings+".", "machines carry warnings: "+warnings+".")
-	say(t.missing, Unknown, "thing is missing in the backup, see below.", "things are missing in the backup, see below.")
-	say(len(r.OtherErrors()), Unknown, "error occurred, see below.", "errors occurred, see below.")
-	say(r.Summary.Ignored, Unknown,
+	l.count(t.warned, Unknown, "machine carries a warning: "+warnings+".", "machines carry warnings: "+warnings+".")
+	l.count(t.missing, Unknown, "thing is missing in the backup, see below.", "things are missing in the backup, see below.")
+	l.count(len(r.OtherErrors()), Unknown, "error occurred, see below.", "errors occurred, see below.")
+}
+
+// scope are the facts about what the report is of.
+func (l *factList) scope(r *Report, t *tallies) {
+	l.count(r.Summary.Ignored, Unknown,
 		"finding is set aside by an ignore rule and changes no status; without the rules the status is "+r.Summary.StatusWithoutRules+".",
 		"findings are set aside by ignore rules and change no status; without the rules the status is "+r.Summary.StatusWithoutRules+".")
 	if f := r.Options.Filter; f != nil {
-		out = append(out, Fact{Unknown, "Only the clusters that were asked for are in this report: " + f.String() + "."})
+		*l = append(*l, Fact{Unknown, "Only the clusters that were asked for are in this report: " + f.String() + "."})
 	}
 	if !r.Summary.Complete {
-		out = append(out, Fact{Unknown, "Not everything could be looked at, so this is not the whole picture. What was not seen is Unknown, never Stale."})
+		*l = append(*l, Fact{Unknown, "Not everything could be looked at, so this is not the whole picture. What was not seen is Unknown, never Stale."})
 	}
 	switch {
 	case r.Summary.Machines.Total == 0 && t.pools > 0:
 	case r.Summary.Machines.Total == 0:
-		out = append(out, Fact{r.Summary.Status, "The backup holds no machine that could be compared."})
+		*l = append(*l, Fact{r.Summary.Status, "The backup holds no machine that could be compared."})
 	case r.Summary.Machines.Healthy == r.Summary.Machines.Total:
-		out = append(out, Fact{Healthy, "Every machine of the backup has its VM."})
+		*l = append(*l, Fact{Healthy, "Every machine of the backup has its VM."})
 	}
-	return out
 }
 
 // tallies are numbers that the answer needs besides the summary's.
 type tallies struct {
 	ghostControlPlane, staleControlPlane, unsupported, warned, missing int
-	pools, poolsAbsent, poolsUndecided                                 int
+	pools, poolsAbsent, poolsUndecided, duplicates                     int
 	notHealingAside                                                    int             // of what rules set aside
-	warnings                                                           map[string]bool // their reasons
+	warnings, checkErrors                                              map[string]bool // their reasons, and codes
 }
 
 func tally(r *Report) tallies {
-	t := tallies{warnings: map[string]bool{}}
+	t := tallies{warnings: map[string]bool{}, checkErrors: map[string]bool{}}
 	for i := range r.Clusters {
 		c := &r.Clusters[i]
 		if c.Self {
@@ -174,6 +210,7 @@ func tally(r *Report) tallies {
 				t.staleControlPlane += one(m.Status == Stale && m.Role == "control-plane")
 				t.unsupported += one(m.unsupported())
 				t.warned += one(len(m.Warnings) > 0)
+				t.duplicates += one(slices.ContainsFunc(m.Warnings, func(w Warning) bool { return w.Reason == detector.DuplicateID }))
 				for _, w := range m.Warnings {
 					t.warnings[w.Reason] = true
 				}
@@ -182,6 +219,11 @@ func tally(r *Report) tallies {
 	}
 	for i := range r.Backups {
 		t.missing += len(r.Backups[i].Missing)
+	}
+	for i := range r.Checks {
+		if c := &r.Checks[i]; c.Error() {
+			t.checkErrors[c.Code] = true
+		}
 	}
 	return t
 }

@@ -22,6 +22,13 @@ type Check struct {
 	Do       string `json:"do"`
 }
 
+// Error says that part of the estate does not work after the restore until
+// somebody acts.
+func (c *Check) Error() bool { return c.Severity == string(readiness.Error) }
+
+// CheckErrors counts the checks that are errors.
+func (r *Report) CheckErrors() int { return countChecks(r.Checks).Errors }
+
 // Checks turns findings into what documents hold, in their order.
 func Checks(found []readiness.Finding) []Check {
 	out := make([]Check, len(found))

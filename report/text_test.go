@@ -106,6 +106,7 @@ func TestTextOfIgnored(t *testing.T) {
 
 func healthyParts() Parts {
 	p := sampleParts()
+	p.Checks = nil
 	p.Result = detector.Result{
 		Status: detector.AllHealthy, Complete: true, Clusters: []detector.Cluster{sampleBig(27)}, Scopes: p.Result.Scopes[:1],
 	}
@@ -117,12 +118,14 @@ func healthyParts() Parts {
 
 func infraParts() Parts {
 	p := healthyParts()
+	p.Checks = nil
 	p.Result.Status, p.Result.Unattributed = detector.NeedFurtherConfirmationInfraMachine, sampleUnattributed()
 	return p
 }
 
 func staleParts() Parts {
 	p := healthyParts()
+	p.Checks = nil
 	c := sampleLost()
 	c.Status, c.ControlPlane.Reason = detector.ManualRemediationNotRequired, ""
 	p.Result.Status, p.Result.Clusters = detector.ManualRemediationNotRequired, []detector.Cluster{c}
@@ -133,6 +136,7 @@ func staleParts() Parts {
 // of which all is as it was.
 func poolParts() Parts {
 	p := healthyParts()
+	p.Checks = nil
 	c, same := samplePools(), sampleBig(2)
 	same.Resources = []detector.ResourceState{{Kind: "VPC", Name: "vpc-1", State: detector.Present, UsedBy: "AWSCluster tenant-zeta/zeta"}}
 	same.WorkerGroups = append(same.WorkerGroups, detector.Set{
@@ -392,5 +396,19 @@ func TestSeveralBackupsAreToldApart(t *testing.T) {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in:\n%s", want, out)
 		}
+	}
+}
+
+// A backup that is not fit to be restored is not safe to restore, however well
+// its machines are.
+func TestAnswerOfAnUnfitBackup(t *testing.T) {
+	p := healthyParts()
+	if a := New(p).Answer(); a.Safe != "YES" {
+		t.Fatalf("without checks it says %s", a.Safe)
+	}
+	p.Checks = sampleChecks()
+	a := New(p).Answer()
+	if a.Safe != "NOT WITHOUT MANUAL WORK" || a.Status != Healthy || !strings.HasPrefix(a.Facts[0].Text, "1 error in the backup itself: ") {
+		t.Errorf("it says %s, status %s, first %+v", a.Safe, a.Status, a.Facts[0])
 	}
 }

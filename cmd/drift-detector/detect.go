@@ -43,7 +43,7 @@ EXAMPLES:
    drift-detector detect --backup mgmt-data.tar.gz --inventory inventory.json -o report.json
    drift-detector detect --backup mgmt-data.tar.gz --endpoint vc.corp=10.0.0.5 -o -
    drift-detector detect --backup mgmt-data.tar.gz --cluster alpha-prod --format html -o alpha.html
-   drift-detector detect --backup mgmt-data.tar.gz -o report.json --quiet --fail-on ghost,error --ignore-file accepted.yaml
+   drift-detector detect --backup mgmt-data.tar.gz -o report.json --quiet --fail-on ghost,error,check --ignore-file accepted.yaml
 
 EXIT STATUS:
    0    the report is written and complete, whatever it found

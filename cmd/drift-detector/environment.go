@@ -34,3 +34,13 @@ func readEnvironment(flags []cli.Flag) {
 		}
 	}
 }
+
+// fromEnvironment says of a message about a flag where nobody may look for it: a
+// variable that is set for another command is read by all that have the flag.
+func (s *streams) fromEnvironment(message string) string {
+	flag, _, _ := strings.Cut(message, " ")
+	if name, ok := strings.CutPrefix(flag, "--"); ok && !weakensTrust[name] && s.getenv(variable(name)) != "" {
+		return " (" + variable(name) + " is set)"
+	}
+	return ""
+}

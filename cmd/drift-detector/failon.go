@@ -16,10 +16,11 @@ var failKinds = map[string]func(*report.Report) int{
 	"unknown":      func(r *report.Report) int { return r.Open().Unknown },
 	"unattributed": func(r *report.Report) int { return r.Summary.InfraMachines - r.Summary.IgnoredInfraMachines },
 	"error":        func(r *report.Report) int { return r.Summary.Errors },
+	"check":        (*report.Report).CheckErrors,
 }
 
 // failOrder is the order in which they are listed: most urgent first.
-var failOrder = []string{"ghost", "stale", "unknown", "unattributed", "error"}
+var failOrder = []string{"ghost", "stale", "unknown", "unattributed", "error", "check"}
 
 // failOn is the value of --fail-on: kinds, separated by commas.
 type failOn []string
@@ -47,7 +48,7 @@ func (f failOn) verdict(r *report.Report) error {
 	var found []string
 	for _, kind := range failOrder {
 		if n := failKinds[kind](r); n > 0 && slices.Contains(f, kind) {
-			found = append(found, fmt.Sprintf("%d %s", n, kind))
+			found = append(found, fmt.Sprintf("%s: %d", kind, n))
 		}
 	}
 	if len(found) == 0 {

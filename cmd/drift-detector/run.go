@@ -107,7 +107,7 @@ func run(ctx context.Context, args []string, s *streams) exitCode {
 		}
 		return exitIncomplete
 	case errors.As(err, &usage):
-		s.say("error: ", "%s", usage.message)
+		s.say("error: ", "%s%s", usage.message, s.fromEnvironment(usage.message))
 		s.hint("%s", strings.TrimSpace("see 'drift-detector "+usage.command)+" --help'")
 		return exitUsage
 	case errors.As(err, &input):

@@ -45,6 +45,9 @@ type Diff struct {
 	Clusters      Lists[Cluster]      `json:"clusters"`
 	Scopes        Lists[Scope]        `json:"scopes"`
 	Errors        Lists[report.Error] `json:"errors"`
+	// Checks are the findings on the backup itself. What they say of times passes
+	// with each day and is no difference.
+	Checks Lists[report.Check] `json:"checks"`
 }
 
 // Lists are what only the new report has, what only the old one has, and what
@@ -105,9 +108,10 @@ func New(old, new *report.Report) (*Diff, error) {
 		Clusters: clusters(old, new),
 		Scopes:   scopes(old, new),
 		Errors:   faults(old, new),
+		Checks:   checks(old, new),
 	}
 	d.Machines, d.InfraMachines = items(old, new)
-	d.Different = d.Machines.any() || d.InfraMachines.any() || d.Clusters.any() || d.Scopes.any() || d.Errors.any() || !sameNumbers(d.Old, d.New)
+	d.Different = d.Machines.any() || d.InfraMachines.any() || d.Clusters.any() || d.Scopes.any() || d.Errors.any() || d.Checks.any() || !sameNumbers(d.Old, d.New)
 	return d, nil
 }
 

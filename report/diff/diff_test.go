@@ -466,3 +466,38 @@ func TestFails(t *testing.T) {
 }
 
 func status(r *report.Report, s string) { r.Clusters[0].Workers.Groups[0].Machines[0].Status = s }
+
+// Findings on the backup itself: what they say of times is no difference, another
+// severity is, and an error that was not there fails what asks for it.
+func TestChecks(t *testing.T) {
+	check := func(severity, code, message string) report.Check {
+		return report.Check{Severity: severity, Code: code, Object: "backup b", Message: message}
+	}
+	with := func(all ...report.Check) *report.Report {
+		r := estate()
+		r.Checks = all
+		return r
+	}
+	old := with(check("info", "BackupOld", "1 day old"), check("warning", "ClusterNotPaused", "not paused"), check("error", "IdentityAbsent", "gone"))
+	for _, tt := range []struct {
+		name              string
+		new               *report.Report
+		fresh, gone, told int
+		fails             bool
+	}{
+		{"only a time", with(check("info", "BackupOld", "2 days old"), old.Checks[1], old.Checks[2]), 0, 0, 0, false},
+		{"settled", with(old.Checks[0], old.Checks[1]), 0, 1, 0, false},
+		{"a new warning", with(append([]report.Check{check("warning", "X", "x")}, old.Checks...)...), 1, 0, 0, false},
+		{"a new error", with(append([]report.Check{check("error", "BackupNotCompleted", "phase Failed")}, old.Checks...)...), 1, 0, 0, true},
+		{"worse than it was", with(old.Checks[0], check("error", "ClusterNotPaused", "not paused"), old.Checks[2]), 0, 0, 1, true},
+		{"better than it was", with(old.Checks[0], old.Checks[1], check("warning", "IdentityAbsent", "gone")), 0, 0, 1, false},
+	} {
+		d := compareOK(t, old, tt.new)
+		if len(d.Checks.New) != tt.fresh || len(d.Checks.Gone) != tt.gone || len(d.Checks.Changed) != tt.told || d.Different != (tt.fresh+tt.gone+tt.told > 0) {
+			t.Errorf("%s: different %v, %+v", tt.name, d.Different, d.Checks)
+		}
+		if got, err := d.Fails([]string{"new-check"}); err != nil || (len(got) > 0) != tt.fails {
+			t.Errorf("%s: fails by %v, %v", tt.name, got, err)
+		}
+	}
+}

@@ -21,6 +21,7 @@ var statuses = []struct{ kind, status string }{
 //	new-ghost, new-stale, new-unknown, new-unattributed
 //	             a machine or VM that is so now and was not, or was not there
 //	new-error    an error of the run that was not there
+//	new-check    an error in the backup itself that was not there, or was none
 //	worse        the status of the whole got worse
 //	changed      there is any difference
 //	incomplete   one of the reports is incomplete
@@ -32,7 +33,7 @@ func Kinds() []string {
 	for _, s := range statuses {
 		out = append(out, s.kind)
 	}
-	return append(out, "new-error", "worse", "changed", "incomplete")
+	return append(out, "new-error", "new-check", "worse", "changed", "incomplete")
 }
 
 // Fails says which of the kinds the diff has, in the order asked for, each once.
@@ -40,6 +41,7 @@ func Kinds() []string {
 func (d *Diff) Fails(kinds []string) (matched []string, err error) {
 	has := map[string]bool{
 		"new-error":  len(d.Errors.New) > 0,
+		"new-check":  d.newCheckErrors(),
 		"worse":      d.Worse,
 		"changed":    d.Different,
 		"incomplete": !d.Complete,
@@ -56,6 +58,12 @@ func (d *Diff) Fails(kinds []string) (matched []string, err error) {
 		}
 	}
 	return matched, nil
+}
+
+// newCheckErrors says that the backup itself has an error that it had not.
+func (d *Diff) newCheckErrors() bool {
+	return slices.ContainsFunc(d.Checks.New, func(c report.Check) bool { return c.Error() }) ||
+		slices.ContainsFunc(d.Checks.Changed, func(c Change[report.Check]) bool { return c.New.Error() && !c.Old.Error() })
 }
 
 // became counts what has the status now and had another one, or was not there.

@@ -118,14 +118,14 @@ func TestJSON(t *testing.T) {
 			InfraMachines       Lists[map[string]any]
 			Clusters            Lists[map[string]any]
 			Scopes              Lists[map[string]any]
-			Errors              Lists[map[string]any]
+			Errors, Checks      Lists[map[string]any]
 			Warnings            []string
 		}
 		if err := json.Unmarshal([]byte(text), &doc); err != nil {
 			t.Fatal(err)
 		}
 		got := map[string]int{}
-		for kind, l := range map[string]Lists[map[string]any]{"machine": doc.Machines, "infra_machine": doc.InfraMachines, "cluster": doc.Clusters, "scope": doc.Scopes, "error": doc.Errors} {
+		for kind, l := range map[string]Lists[map[string]any]{"machine": doc.Machines, "infra_machine": doc.InfraMachines, "cluster": doc.Clusters, "scope": doc.Scopes, "error": doc.Errors, "check": doc.Checks} {
 			got[kind+" new"], got[kind+" gone"], got[kind+" changed"] = len(l.New), len(l.Gone), len(l.Changed)
 			if l.New == nil || l.Gone == nil || l.Changed == nil {
 				t.Fatalf("diff %d: a list of %s is null", i, kind)
@@ -182,7 +182,8 @@ func walk(at string, v any, into map[string]bool) {
 }
 
 const pinned = `
-schemaVersion kind old new different worse complete warnings machines infraMachines clusters scopes errors
+schemaVersion kind old new different worse complete warnings machines infraMachines clusters scopes errors checks
+checks.new checks.gone checks.changed
 old.generatedAt old.backups old.status old.complete old.clusters old.machines old.infraMachines old.ignored old.errors
 old.clusters.total old.clusters.Healthy old.clusters.ManualRemediationNotRequired old.clusters.ManualRemediationRequired old.clusters.NeedFurtherConfirmation
 old.machines.total old.machines.Healthy old.machines.Stale old.machines.Ghost old.machines.Unknown

@@ -114,3 +114,21 @@ func faults(old, new *report.Report) Lists[report.Error] {
 			return cmp.Or(cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Object, b.Object), cmp.Compare(a.Message, b.Message))
 		})
 }
+
+// checks compares the findings on the backup itself: by what they are and what
+// they are about.
+func checks(old, new *report.Report) Lists[report.Check] {
+	return compare(old.Checks, new.Checks, []identity[report.Check]{
+		{of: func(c *report.Check) string { return key(c.Code, c.Object, c.Message) }},
+		{of: func(c *report.Check) string { return key(c.Code, c.Object) }},
+	},
+		func(a, b *report.Check) []Field {
+			return differences([]part{{"severity", a.Severity}}, []part{{"severity", b.Severity}})
+		},
+		func(a, b *report.Check) int {
+			return cmp.Or(-compareBool(a.Error(), b.Error()), cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Code, b.Code),
+				cmp.Compare(a.Object, b.Object), cmp.Compare(a.Message, b.Message))
+		})
+}
+
+func compareBool(a, b bool) int { return one(a) - one(b) }

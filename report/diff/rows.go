@@ -89,6 +89,9 @@ func (d *Diff) sections() []section {
 	add("Errors changed", rows(d.Errors.Changed, func(c *Change[report.Error]) row { return errorRow(&c.New, changes(c.Fields)) }))
 	add("Errors new", rows(d.Errors.New, func(e *report.Error) row { return errorRow(e, nil) }))
 	add("Errors gone", gone(rows(d.Errors.Gone, func(e *report.Error) row { return errorRow(e, nil) })))
+	add("Checks changed", rows(d.Checks.Changed, func(c *Change[report.Check]) row { return checkRow(&c.New, changes(c.Fields)) }))
+	add("Checks new", rows(d.Checks.New, func(c *report.Check) row { return checkRow(c, nil) }))
+	add("Checks gone", gone(rows(d.Checks.Gone, func(c *report.Check) row { return checkRow(c, nil) })))
 	return out
 }
 
@@ -167,6 +170,10 @@ func errorRow(e *report.Error, facts []fact) row {
 	return row{status: "error", name: strings.TrimSpace(e.Scope + " " + e.Object), facts: facts}
 }
 
+func checkRow(c *report.Check, facts []fact) row {
+	return row{status: c.Severity, place: c.Code, name: c.Object, facts: append(facts, fact{new: c.Message})}
+}
+
 // look is the mark before a status and its colour: those of the report, and for
 // places those of what they let us know.
 func (r *row) look() (string, terminal.Style) {
@@ -242,6 +249,7 @@ func (d *Diff) tallies() []tally {
 		{"Clusters", "cluster", len(d.Clusters.New), len(d.Clusters.Gone), len(d.Clusters.Changed)},
 		{"Scopes", "scope", len(d.Scopes.New), len(d.Scopes.Gone), len(d.Scopes.Changed)},
 		{"Errors", "error", len(d.Errors.New), len(d.Errors.Gone), len(d.Errors.Changed)},
+		{"Checks", "check", len(d.Checks.New), len(d.Checks.Gone), len(d.Checks.Changed)},
 	}
 }
 

@@ -51,6 +51,7 @@ var own = map[string]reflect.Type{
 	"clusters": reflect.TypeFor[Lists[Cluster]](), "clustersChange": reflect.TypeFor[Change[Cluster]](),
 	"scopes": reflect.TypeFor[Lists[Scope]](), "scopesChange": reflect.TypeFor[Change[Scope]](),
 	"errors": reflect.TypeFor[Lists[report.Error]](), "errorsChange": reflect.TypeFor[Change[report.Error]](),
+	"checks": reflect.TypeFor[Lists[report.Check]](), "checksChange": reflect.TypeFor[Change[report.Check]](),
 }
 
 type object struct {

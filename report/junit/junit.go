@@ -14,7 +14,8 @@
 // after them hold the VMs to confirm, and the places that were listed with the
 // errors of the run. The counts of a suite are of its tests: a report that was
 // shortened has none for its healthy machines, and a property says of how many.
-// What the backup itself lacks fails no test here; the check command is for that.
+// What is wrong with the backup itself fails the test of the answer alone, when it
+// is an error; the check command has the rest.
 package junit
 
 import (

@@ -57,8 +57,8 @@ func answer(r *report.Report, tests document.Names) *document.Suite {
 	}
 	c := document.Case{Class: "report", Name: "safe to restore"}
 	switch {
-	case a.Status != report.Healthy:
-		c.Failure = outcome(clean(a.Status), clean(a.Safe), t.String())
+	case a.As != report.Healthy:
+		c.Failure = outcome(clean(a.As), clean(a.Safe), t.String())
 	case a.Safe != "YES": // there was nothing to compare
 		c.Skipped = outcome(clean(a.Status), clean(a.Safe), t.String())
 	default:
