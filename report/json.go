@@ -3,6 +3,7 @@ package report
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -188,6 +189,10 @@ func syntax(err error) error {
 	var s *json.SyntaxError
 	if errors.As(err, &s) {
 		return fmt.Errorf("not a whole JSON document, byte %d: %w", s.Offset, err)
+	}
+	var k *json.UnmarshalTypeError
+	if errors.As(err, &k) {
+		return fmt.Errorf("%s is a JSON %s, which it is in no report of detect", cmp.Or(k.Field, "the document"), k.Value)
 	}
 	return err
 }

@@ -49,7 +49,7 @@ EXIT STATUS:
 			backupFlag(),
 			&cli.StringFlag{Name: "velero-backup", Usage: "what Velero says about the backup: `FILE` velero-backup.json of the object store; found by itself beside the tarball", Destination: &o.velero},
 			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on a finding of this `SEVERITY` or worse: error or warning", Destination: &o.failOn},
-			&cli.StringFlag{Name: "format", Usage: "text or json", Value: "text", Destination: &o.format},
+			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the findings: text or json", Value: "text", Destination: &o.format},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, whole or not at all; - is stdout", Value: "-", Destination: &o.output},
 		},
 		Action: func(c *cli.Context) error {

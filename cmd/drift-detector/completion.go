@@ -71,6 +71,7 @@ func completionCommand(s *streams) *cli.Command {
 				if script, err = c.App.ToFishCompletion(); err != nil {
 					return err
 				}
+				script = strings.ReplaceAll(script, "`", "") // around what --help calls a value
 			}
 			_, err := io.WriteString(s.stdout, script)
 			return err

@@ -36,7 +36,7 @@ EXIT STATUS:
    2    wrong usage or unusable input; nothing was written
    3    the differences are written, but one of the reports is incomplete`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "format", Usage: "of the differences: " + strings.Join(diff.Names(), ", "), Value: "text", Destination: &o.format},
+			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the differences: " + strings.Join(diff.Names(), ", "), Value: "text", Destination: &o.format},
 			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(diff.Kinds(), ", ") + ", separated by commas", Destination: &o.failOn},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, whole or not at all; - is stdout", Value: "-", Destination: &o.output},
 		},

@@ -423,10 +423,17 @@ func TestOneBadItem(t *testing.T) {
 				}
 				return body, true
 			})
-			o := w.detect()
+			// A cluster of which nothing worse is known: it is the item that lowers
+			// the status of the whole.
+			const calm = "beta-prod"
+			o := w.detect("--cluster", calm)
 			if o.report == nil {
 				t.Fatalf("no report: exit %d\n%s", o.code, o.stderr)
 			}
+			if s := o.report.Summary.Status; s != "NeedFurtherConfirmation" {
+				t.Errorf("the summary of %s is %s", calm, s)
+			}
+			o = w.detect()
 			if !slices.ContainsFunc(o.report.Errors, func(e report.Error) bool { return strings.Contains(e.Object, machine) }) {
 				t.Errorf("errors do not name the item: %+v", o.report.Errors)
 			}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"regexp"
 
 	"github.com/urfave/cli/v2"
 )
@@ -34,8 +35,16 @@ func manual(app *cli.App) (string, error) {
 	before := cli.MarkdownDocTemplate
 	defer func() { cli.MarkdownDocTemplate = before }()
 	cli.MarkdownDocTemplate = manualTemplate
-	return app.ToManWithSection(1)
+	page, err := app.ToManWithSection(1)
+	if err != nil {
+		return "", err
+	}
+	return placeholder.ReplaceAllString(page, `\fI$3\fP$1$2$3$4`), nil
 }
+
+// placeholder is a flag's value and its first word in bold, which is what --help
+// calls it by.
+var placeholder = regexp.MustCompile(`\\fIvalue\\fP(\n[^\n]*?)(\\fB)([^\\\n]+)(\\fR)`)
 
 const flagTemplate = `{{define "flags"}}{{range .}}
 **{{range $i, $name := .Names}}{{if $i}}, {{end}}{{if gt (len $name) 1}}\-\-{{else}}\-{{end}}{{$name}}{{end}}**{{if .TakesValue}} *value*{{end}}

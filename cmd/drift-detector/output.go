@@ -55,9 +55,25 @@ func createOutput(path string, stdout io.Writer, inputs ...string) (*output, err
 	}
 	f, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".*.tmp") // mode 0600
 	if err != nil {
-		return nil, fmt.Errorf("writing the output %s: %w; nothing was contacted", path, err)
+		return nil, unwritable(path, filepath.Dir(target), err)
 	}
 	return &output{Writer: bufio.NewWriter(f), path: target, file: f, temp: true}, nil
+}
+
+// unwritable says why nothing can be written into a folder, and what to do. The
+// name of the temporary file in it is nobody's business.
+func unwritable(path, folder string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("writing the output %s: there is no folder %s; create it, or choose another --output", path, folder)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("writing the output %s: no permission to write into folder %s; choose another --output", path, folder)
+	}
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		err = at.Err
+	}
+	return fmt.Errorf("writing the output %s: folder %s cannot be written into: %w; choose another --output", path, folder, err)
 }
 
 // writeOutput writes what is ready to be written: whole, or not at all.

@@ -31,7 +31,7 @@ EXAMPLES:
    drift-detector plan report.json > runbook.md
    drift-detector plan report.json --format shell -o runbook.sh` + exitStatusHelp,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "format", Usage: "of the plan: markdown or shell", Value: "markdown", Destination: &o.format},
+			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the plan: markdown or shell", Value: "markdown", Destination: &o.format},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the plan to `FILE`, whole or not at all; - is stdout", Value: "-", Destination: &o.output},
 		},
 		Action: func(c *cli.Context) error {

@@ -43,7 +43,7 @@ EXAMPLES:
 }
 
 func formatFlag(value string, into *string) cli.Flag {
-	return &cli.StringFlag{Name: "format", Usage: "of the report: " + formats.List(), Value: value, Destination: into}
+	return &cli.StringFlag{Name: "format", Usage: "`FORMAT` of the report: " + formats.List(), Value: value, Destination: into}
 }
 
 func runRender(o renderOptions, s *streams) error {

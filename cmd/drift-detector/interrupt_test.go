@@ -1,0 +1,44 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"drift-detector/infra/lab"
+)
+
+// Ctrl-C while an API server hangs: exit status 130, the report that was there
+// stays as it was, and no file is left behind.
+func TestInterrupted(t *testing.T) {
+	w := fleet(t)
+	n, err := lab.StartAPIServers(w.backups[0], testdata+"nodes", lab.FaultOf{Cluster: "alpha-prod", Fault: lab.Hang})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Close)
+	w.nodes = n
+	folder := t.TempDir()
+	file := filepath.Join(folder, "report.json")
+	if err := os.WriteFile(file, []byte("before"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer time.AfterFunc(time.Second, cancel).Stop()
+	var stdout, stderr bytes.Buffer
+	s := &streams{stdout: &stdout, stderr: &stderr, getenv: func(string) string { return "" }, now: clock}
+	code := run(ctx, slices.Concat([]string{"drift-detector", "detect", "-o", file, "--quiet"}, w.sources(), w.reach()), s)
+	if got := errorLines(stderr.String()); code != exitInterrupted || len(got) != 2 || got[0] != "drift-detector: error: interrupted; nothing was written" {
+		t.Errorf("exit status %d, %q", code, got)
+	}
+	if data, err := os.ReadFile(file); err != nil || string(data) != "before" {
+		t.Errorf("the report is %q, %v", data, err)
+	}
+	if all, err := os.ReadDir(folder); err != nil || len(all) != 1 {
+		t.Errorf("left behind: %v, %v", all, err)
+	}
+}
