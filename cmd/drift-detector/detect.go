@@ -125,7 +125,7 @@ func runDetect(ctx context.Context, o detectOptions, s *streams) error {
 	}
 	if o.output != "-" && !o.quiet {
 		if err := report.Text(s.stdout, rep, textOptions(s)); err != nil {
-			return err
+			s.warn("%s is written; it could not be printed here as well: %v", o.output, err)
 		}
 	}
 	if err := o.fails.verdict(rep); err != nil {
@@ -160,7 +160,7 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *estate, a inf
 		Options:     report.Options{IgnoreHealthy: o.ignoreHealthy, SkipNodes: o.skipNodes, Filter: o.filter()},
 	})
 	runbook.Fill(rep)
-	return rep, o.verdictOnRun(inv, result), nil
+	return rep, verdictOnRun(result), nil
 }
 
 // filter says in the report which clusters it is of.
@@ -191,22 +191,23 @@ func (o *detectOptions) obtain(ctx context.Context, s *streams, e *estate, a inf
 }
 
 // verdictOnRun says whether the report, which is written by now, holds everything.
-func (o *detectOptions) verdictOnRun(inv infra.Inventory, result detector.Result) error {
+func verdictOnRun(result detector.Result) error {
 	if result.Complete {
 		return nil
 	}
-	if err := incomplete(inv); err != nil {
-		return err
-	}
+	var places []unseen
 	for _, scope := range result.Scopes {
-		if scope.State != infra.Complete && scope.Fault != nil {
-			return &errIncomplete{message: "incomplete: " + scope.Endpoint + ": " + scope.Fault.Message, hint: scope.Fault.Hint}
+		if scope.State != infra.Complete {
+			places = append(places, unseen{scope.Endpoint, scope.Fault})
 		}
+	}
+	if err := incomplete(places); err != nil {
+		return err
 	}
 	for _, e := range result.Errors {
 		if e.Scope == "" && e.Object == "" {
 			return &errIncomplete{message: "incomplete: " + e.Message, hint: e.Hint}
 		}
 	}
-	return &errIncomplete{message: "incomplete: the inventory does not cover every place that the backup names", hint: "make it again from this backup with 'drift-detector inventory'"}
+	return &errIncomplete{message: "incomplete: the report does not hold everything", hint: "see its scopes and errors"}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -240,27 +241,50 @@ func clusterNames(ids []backup.ClusterID) string {
 	return strings.Join(names, ", ")
 }
 
-// incomplete describes the listings that do not hold everything: the first line
-// names the hosts that are needed.
-func incomplete(inv infra.Inventory) error {
-	var hosts, hints []string
+// unseen is a place of which not everything is known.
+type unseen struct {
+	endpoint string
+	fault    *infra.Fault // may be nil
+}
+
+// notListed are the listings that do not hold everything.
+func notListed(inv infra.Inventory) []unseen {
+	var out []unseen
 	for _, l := range inv.Listings {
-		if l.State == infra.Complete || l.NodeState != "" {
-			continue
+		if l.State != infra.Complete && l.NodeState == "" {
+			out = append(out, unseen{l.Endpoint, l.Fault})
 		}
-		host := l.Endpoint
-		if l.Fault != nil {
-			host += " (" + l.Fault.Reason + ": " + l.Fault.Message + ")"
-			if l.Fault.Hint != "" {
-				hints = append(hints, l.Fault.Hint)
-			}
-		}
-		hosts = append(hosts, host)
 	}
-	if len(hosts) == 0 {
+	return out
+}
+
+// incomplete describes places that were not seen whole, or is nil when there are
+// none: the first line names the hosts that are needed, the hint says each thing
+// to do once.
+func incomplete(all []unseen) error {
+	var places, order []string
+	hosts := map[string][]string{} // by hint
+	for _, u := range all {
+		place := u.endpoint
+		if f := u.fault; f != nil {
+			place += " (" + f.Reason + ": " + strings.TrimPrefix(f.Message, u.endpoint+" ") + ")"
+			if f.Hint != "" && hosts[f.Hint] == nil {
+				order = append(order, f.Hint)
+			}
+			hosts[f.Hint] = append(hosts[f.Hint], u.endpoint)
+		}
+		places = append(places, place)
+	}
+	if len(places) == 0 {
 		return nil
 	}
-	return &errIncomplete{message: "incomplete: could not list all of " + strings.Join(hosts, "; "), hint: strings.Join(hints, "; ")}
+	for i, hint := range order {
+		if len(order) > 1 {
+			slices.Sort(hosts[hint])
+			order[i] = strings.Join(slices.Compact(hosts[hint]), ", ") + ": " + hint
+		}
+	}
+	return &errIncomplete{message: "incomplete: could not list all of " + strings.Join(places, "; "), hint: strings.Join(order, "; ")}
 }
 
 func readInventory(path string) (infra.Inventory, error) {

@@ -67,5 +67,5 @@ func runInventory(ctx context.Context, o inventoryOptions, s *streams) error {
 	if err := out.commit(); err != nil {
 		return err
 	}
-	return incomplete(inv)
+	return incomplete(notListed(inv))
 }
