@@ -124,7 +124,7 @@ func TestChanges(t *testing.T) {
 func TestChangesOfWhatIsNotThere(t *testing.T) {
 	v := start(t, VCenterOptions{})
 	_, cloned := v.Clone("nobody", CloneSpec{Name: "x"})
-	for _, err := range []error{cloned, v.Rename("nobody", "x"), v.Remove("nobody"), v.Deny("nobody"), v.Hide("/DC0/vm/none")} {
+	for _, err := range []error{cloned, v.Rename("nobody", "x"), v.Remove("nobody"), v.Deny("nobody"), v.Hide("/DC0/vm/none"), v.HideVMs("/DC0/vm/none")} {
 		if err == nil {
 			t.Error("a change of nothing succeeds")
 		}

@@ -95,6 +95,33 @@ func (v *VCenter) Hide(folder string) error {
 	return nil
 }
 
+// HideVMs takes the VMs in and below a folder out of the inventory and leaves the
+// folders, which is what an account sees whose role on the folder is not
+// propagated to its children.
+func (v *VCenter) HideVMs(folder string) error {
+	v.edit.Lock()
+	defer v.edit.Unlock()
+	ref, err := v.folder(folder)
+	if err != nil {
+		return fmt.Errorf("hiding the VMs of %s: %w", folder, err)
+	}
+	v.hideVMs(ref)
+	return nil
+}
+
+func (v *VCenter) hideVMs(ref types.ManagedObjectReference) {
+	registry := v.Service.Context.Map
+	f := registry.Get(ref).(*simulator.Folder)
+	for _, child := range append([]types.ManagedObjectReference(nil), f.ChildEntity...) {
+		switch x := registry.Get(child).(type) {
+		case *simulator.VirtualMachine:
+			v.drop(x)
+		case *simulator.Folder:
+			v.hideVMs(child)
+		}
+	}
+}
+
 func (v *VCenter) hide(ref types.ManagedObjectReference) {
 	registry, ctx := v.Service.Context.Map, v.context()
 	f := registry.Get(ref).(*simulator.Folder)
