@@ -55,8 +55,8 @@ func (e *estate) absent() []backup.Absence {
 	}
 	why := map[string]string{
 		identityKind: whyClusterScoped + "after a restore its clusters stand still until it is created again",
-		zoneKind:     whyClusterScoped + "where its machines are to be is then read from the VSphereMachine alone",
-		domainKind:   whyClusterScoped + "the datacenter of its zones is then read from the VSphereMachine alone",
+		zoneKind:     whyClusterScoped + "a machine of it that is not seen and has no VSphereVM may be in any vCenter",
+		domainKind:   whyClusterScoped + "a machine of it that is not seen and has no VSphereVM may be in any datacenter",
 	}
 	var list []backup.Absence
 	for k, from := range referrers {

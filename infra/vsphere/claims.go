@@ -17,7 +17,7 @@ func (p *provider) Claims(s *backup.Snapshot) infra.Claims {
 		c.Machines[i] = e.claim(&e.members[i])
 	}
 	c.Ties = e.ties()
-	c.Proofs = e.proofs(c.Machines)
+	c.Proofs = e.proofs(c.Machines, c.Ties)
 	c.Absent = e.absent()
 	c.Resources = e.resources()
 	return c
@@ -27,15 +27,16 @@ func (e *estate) claim(m *member) infra.Claim {
 	c := infra.Claim{
 		Machine:      m.index,
 		Provider:     Name,
-		Home:         infra.Home{Target: m.target, Within: m.at.within()},
+		Home:         infra.Home{Target: m.target},
 		InfraMissing: m.machine == nil,
 		Names:        []infra.Key{{Kind: keyName, Value: m.name}},
 		Hosts:        []infra.Key{{Kind: keyHost, Value: m.name}},
 		Blind:        []infra.Key{{Kind: keyName, Value: m.name}, {Kind: keyVMX, Value: m.name}},
-		Expect: []infra.Expectation{
-			{Key: infra.Key{Kind: keyName, Value: m.name}, Warning: "Renamed"},
-			{Key: m.at.folderKey(), Warning: "Moved"},
-		},
+		Expect:       []infra.Expectation{{Key: infra.Key{Kind: keyName, Value: m.name}, Warning: "Renamed"}},
+	}
+	if m.unplaced == "" {
+		c.Home.Within = m.at.within()
+		c.Expect = append(c.Expect, infra.Expectation{Key: m.at.folderKey(), Warning: "Moved"})
 	}
 	if m.index < 0 {
 		c.Orphan = e.orphan(m)

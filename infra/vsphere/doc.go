@@ -24,6 +24,7 @@
 //	ledger.go      counts failed logins
 //	list.go        reads pages of properties
 //	folders.go     the tree of folders
+//	landmarks.go   which folders the account sees VMs in
 //	catalogue.go   resource pools, datastores, networks and templates
 //	instance.go    one VM's properties become an Instance
 //	guestinfo.go   host name and API endpoint from a VM's own metadata
@@ -46,5 +47,7 @@
 //	resourcePool,    vCenter + datacenter + "//" + name, path or managed object id, as
 //	datastore,       the backup writes it; landmarks only
 //	network, template
+//	vmInFolder       folder of which the account sees VMs, see landmarks.go; landmark only
+//	vmOfBackup       vCenter where a VM bears a BIOS UUID that the backup records; landmark only
 //	unreadable       a VM of which not even the name could be read
 package vsphere

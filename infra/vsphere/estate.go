@@ -2,6 +2,7 @@ package vsphere
 
 import (
 	"cmp"
+	"fmt"
 
 	"drift-detector/backup"
 )
@@ -47,6 +48,9 @@ type member struct {
 	at      place
 	name    string // of the VM
 	target  string // id of the home target
+	// unplaced says why nobody knows where the VM is to be: at is then no more
+	// than where it would be without what the backup lacks. Empty: at is right.
+	unplaced string
 }
 
 func newEstate(s *backup.Snapshot) *estate {
@@ -167,6 +171,34 @@ func (e *estate) place(m *member) {
 	}
 	m.spec, m.at = spec, e.placeOf(spec)
 	m.target = e.targetID(m.cluster, m.at.Server)
+	if m.unplaced = e.unplaced(m, zone); m.unplaced != "" {
+		m.target += unplacedSuffix
+	}
+}
+
+// unplacedSuffix ends the id of the place where machines are looked for whose
+// place the backup does not tell. One that is found there is found, but one that
+// is not may be anywhere.
+const unplacedSuffix = "/unplaced"
+
+// unplaced says what the backup lacks to tell where a member's VM is to be. The
+// zone names vCenter, datacenter and folder, and CAPV puts them into the
+// VSphereVM (pkg/services/vimmachine.go v1.16.1).
+func (e *estate) unplaced(m *member, zone string) string {
+	switch z := e.zones[object{backup: m.cluster.Backup, name: zone}]; {
+	case m.vm != nil && m.vm.Data.Spec.Server != "":
+		return ""
+	case m.vm == nil && m.machine == nil:
+		return "a machine's " + machineKind + " and " + vmKind + " are not in the backup"
+	case zone == "":
+		return ""
+	case z == nil:
+		return fmt.Sprintf("a machine's %s %s is not in the backup", zoneKind, zone)
+	case e.domains[object{backup: m.cluster.Backup, name: z.Data.Domain}] == nil:
+		return fmt.Sprintf("%s %s of a machine's %s is not in the backup", domainKind, z.Data.Domain, zoneKind)
+	default:
+		return ""
+	}
 }
 
 // merge completes a clone spec as CAPV does: the zone overrides the machine,

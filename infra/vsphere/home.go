@@ -68,6 +68,15 @@ type home struct {
 	landmarks   []string           // folders, sorted
 	needed      []infra.Key        // what machines need besides
 	ignored     []string           // settings that are not followed, for the operator
+	unplaced    bool               // machines whose place is not known are looked for here
+}
+
+// ids are those of the target for a home.
+func (h *home) ids() []string {
+	if h.unplaced {
+		return []string{h.id, h.id + unplacedSuffix}
+	}
+	return []string{h.id}
 }
 
 // homes are all places where the VMs of the backup's clusters are or may come
@@ -112,6 +121,7 @@ func (e *estate) homes() []*home {
 		m := &e.members[i]
 		h := visit(m.cluster, m.spec.Server, m.spec.Thumbprint)
 		h.landmarks = append(h.landmarks, m.at.Folder)
+		h.unplaced = h.unplaced || m.unplaced != ""
 	}
 	for _, o := range e.owners() {
 		for _, t := range o.templates {

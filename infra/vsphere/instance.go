@@ -266,7 +266,7 @@ func warnings(m vm) []string {
 // candidate says whether the VM's own metadata may tell what it is: it lies in
 // a folder of the backup's clusters, and nothing else tells.
 func (in *inventory) candidate(m vm, i infra.Instance, known *claimed) bool {
-	if i.Exclude != "" || i.Unreadable || known.uuids[m.uuid] {
+	if _, taken := known.servers[m.uuid]; taken || i.Exclude != "" || i.Unreadable {
 		return false
 	}
 	return len(in.asked[in.folders.tree.folderOf(m.parent, m.vapp)]) > 0

@@ -86,7 +86,7 @@ func (v *vcenter) read(ctx context.Context, t infra.Target, d *detail, l *infra.
 		l.Warnings = append(l.Warnings, fmt.Sprintf("the metadata of %d unknown VMs in vCenter %s could not be read: less evidence on which cluster they belong to", left, t.Endpoint))
 	}
 	if len(l.Instances) > 0 { // who sees no VM at all has seen nothing
-		l.Landmarks = foundAmong(t.Landmarks, asked)
+		l.Landmarks = g.landmarks(t)
 		g.templates.answer(t, l)
 		v.readNeeded(ctx, t, folders, l)
 	}
@@ -107,11 +107,13 @@ type gathering struct {
 	candidates map[string]int // for a look at their metadata: index into instances, by managed object id
 	templates  *catalogue
 	seen       map[string]bool
+	inhabited  map[string]bool // managed object ids of folders of which VMs were read
 }
 
 func newGathering(in *inventory, known *claimed, landmarks []infra.Key) *gathering {
 	return &gathering{
-		in: in, known: known, candidates: map[string]int{}, seen: map[string]bool{}, templates: newTemplates(landmarks, in.folders),
+		in: in, known: known, candidates: map[string]int{}, seen: map[string]bool{}, inhabited: map[string]bool{},
+		templates: newTemplates(landmarks, in.folders),
 	}
 }
 
@@ -120,10 +122,16 @@ func (g *gathering) add(o types.ObjectContent) {
 		return // a VM that changes while pages are read can come twice
 	}
 	g.seen[o.Obj.Value] = true
-	m := readVM(o)
+	g.addVM(readVM(o))
+}
+
+func (g *gathering) addVM(m vm) {
 	i := g.in.instance(m)
 	if g.in.candidate(m, i, g.known) {
 		g.candidates[m.ref] = len(g.instances)
+	}
+	if i.Exclude == "" && !i.Unreadable {
+		g.inhabited[g.in.folders.tree.folderOf(m.parent, m.vapp)] = true
 	}
 	g.instances = append(g.instances, i)
 	g.templates.addVM(m)

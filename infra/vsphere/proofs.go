@@ -2,54 +2,98 @@ package vsphere
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
 )
 
-// proofs says what a listing must show before absence may be concluded from it:
-// the folders that the cluster's VSphereVMs name. A datacenter's own VM folder
-// is in every vCenter, so clusters that use nothing else need one of their VMs.
-func (e *estate) proofs(claims []infra.Claim) []infra.Proof {
-	type scope struct {
-		cluster backup.ClusterID
-		target  string
+// proofs says what a listing must show before absence may be concluded from it,
+// per cluster and target:
+//
+//   - one VM of the backup, or of the cluster by its name or bootstrap data: this
+//     is the vCenter that the backup means;
+//   - VMs in every folder where machines of the cluster are to be: the account
+//     sees what is in them;
+//   - where that is a datacenter's own VM folder, which every vCenter has, one of
+//     the machines that are to be in it;
+//   - each machine whose place the backup does not tell: it can be found, and
+//     never be missed.
+func (e *estate) proofs(claims []infra.Claim, ties []infra.Tie) []infra.Proof {
+	byName := map[backup.ClusterID][]infra.Key{}
+	for _, t := range ties {
+		if t.Grade == infra.Medium && !t.Key.IsZero() {
+			byName[t.Cluster] = append(byName[t.Cluster], t.Key)
+		}
 	}
-	type marks struct{ folders, strong map[infra.Key]bool }
-	of := map[scope]*marks{}
+	homes := map[homeOf]*proofsOf{}
+	hints := map[string]string{}
+	var proofs []infra.Proof
 	for i := range e.members {
 		m := &e.members[i]
-		s := scope{m.cluster, m.target}
-		if of[s] == nil {
-			of[s] = &marks{map[infra.Key]bool{}, map[infra.Key]bool{}}
+		var own []infra.Key
+		if k := claims[i].Strong; !k.IsZero() {
+			own = []infra.Key{k}
 		}
-		if m.vm != nil && !m.at.Root {
-			of[s].folders[m.at.folderKey()] = true
+		at := homeOf{m.cluster, m.target}
+		if m.unplaced != "" {
+			if hints[m.unplaced] == "" {
+				hints[m.unplaced] = m.unplaced + ", so nothing says in which vCenter and folder its VM is: make the backup with --include-cluster-resources=true and without filters, or look for the VM"
+			}
+			proofs = append(proofs, infra.Proof{Cluster: at.cluster, Target: at.target, Any: own, Hint: hints[m.unplaced]})
+			continue
 		}
-		if k := claims[i].Strong; k != (infra.Key{}) {
-			of[s].strong[k] = true
+		if homes[at] == nil {
+			homes[at] = &proofsOf{m.at.Server, map[string]bool{}, map[string][]infra.Key{}}
+		}
+		homes[at].folders[m.at.Folder] = true
+		if m.at.Root {
+			homes[at].roots[m.at.Folder] = append(homes[at].roots[m.at.Folder], own...)
 		}
 	}
-	var proofs []infra.Proof
-	for s, m := range of {
-		p := infra.Proof{Cluster: s.cluster, Target: s.target}
-		if len(m.folders) > 0 {
-			p.All = sortedKeys(m.folders)
-			p.Hint = "give the account read access to the folders of the cluster's VMs, or check that this is the vCenter that the backup means"
-		} else {
-			p.Any = sortedKeys(m.strong)
-			p.Hint = "the cluster's VMs are in no folder of their own and not one of them was seen: check that this is the vCenter that the backup means and that the account may read its VMs"
-		}
-		proofs = append(proofs, p)
+	for at, h := range homes {
+		proofs = append(proofs, h.proofs(at, byName[at.cluster])...)
 	}
-	slices.SortFunc(proofs, func(a, b infra.Proof) int {
+	slices.SortStableFunc(proofs, func(a, b infra.Proof) int {
 		return cmp.Or(compareClusters(a.Cluster, b.Cluster), cmp.Compare(a.Target, b.Target))
 	})
 	return proofs
 }
 
-func sortedKeys(set map[infra.Key]bool) []infra.Key {
-	return slices.SortedFunc(maps.Keys(set), func(a, b infra.Key) int { return cmp.Compare(a.Value, b.Value) })
+// homeOf is where a cluster's machines are looked for.
+type homeOf struct {
+	cluster backup.ClusterID
+	target  string
+}
+
+// proofsOf is what proves one home.
+type proofsOf struct {
+	server  string
+	folders map[string]bool        // where machines are to be
+	roots   map[string][]infra.Key // strong keys of those in datacenters' own folders
+}
+
+func (p *proofsOf) proofs(at homeOf, byName []infra.Key) []infra.Proof {
+	list := []infra.Proof{{
+		Cluster: at.cluster, Target: at.target, Any: append([]infra.Key{knownKey(p.server)}, byName...),
+		Hint: fmt.Sprintf("not one VM of the backup was seen in vCenter %s: check that this is the vCenter that the backup means", p.server),
+	}}
+	for _, f := range slices.Sorted(maps.Keys(p.roots)) {
+		list = append(list, infra.Proof{
+			Cluster: at.cluster, Target: at.target, Any: p.roots[f],
+			Hint: fmt.Sprintf("not one of the cluster's VMs that are to be in folder %s of vCenter %s was seen: check that this is the vCenter that the backup means and that the account may read the VMs of that datacenter",
+				strings.TrimPrefix(f, p.server), p.server),
+		})
+	}
+	for _, f := range slices.Sorted(maps.Keys(p.folders)) {
+		list = append(list, infra.Proof{
+			Cluster: at.cluster, Target: at.target, All: []infra.Key{inhabitedKey(f)},
+			Hint: fmt.Sprintf("not one VM was seen in folder %s of vCenter %s: give the account read access to it with propagation to children, or check that this is the vCenter that the backup means; when an administrator sees no VM in that folder either, its machines are gone",
+				strings.TrimPrefix(f, p.server), p.server),
+		})
+	}
+	return list
 }

@@ -64,6 +64,8 @@ const (
 	keyDatastore  = "datastore"
 	keyNetwork    = "network"
 	keyTemplate   = "template"
+	keyInhabited  = "vmInFolder"
+	keyKnown      = "vmOfBackup"
 )
 
 // nameless is borne by VMs of which not even the name could be read.

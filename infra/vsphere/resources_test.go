@@ -27,7 +27,7 @@ func (b *estateBackup) resources(t *testing.T) []string {
 	t.Helper()
 	var got []string
 	for _, r := range b.claims(t).Resources {
-		if r.Cluster.Name != "prod" || r.Target != b.claims(t).Machines[0].Home.Target {
+		if r.Cluster.Name != "prod" || r.Target != "vsphere/vc1.example:443/Secret/team/prod" {
 			t.Errorf("%+v is not the cluster's, at its home", r)
 		}
 		keys := make([]string, len(r.Keys))

@@ -18,20 +18,36 @@ type detail struct {
 	claimed     *claimed
 }
 
-// claimed are the BIOS UUIDs that the backup records: a VM that bears one is
-// known, and its own metadata is left alone.
-type claimed struct{ uuids map[string]bool }
+// claimed are the machines that the backup records.
+type claimed struct {
+	// servers are vCenters by the BIOS UUID of a machine: a VM that bears one is
+	// known, and its own metadata is left alone.
+	servers map[string]string
+	// folders are the BIOS UUIDs of the machines in each folder, empty for a
+	// machine without one.
+	folders map[string][]string
+}
+
+func (e *estate) claimed() *claimed {
+	c := &claimed{map[string]string{}, map[string][]string{}}
+	for i := range e.members {
+		m := &e.members[i]
+		key, _, _ := e.strong(m)
+		if _, taken := c.servers[key.Value]; !taken && !key.IsZero() {
+			c.servers[key.Value] = m.at.Server
+		}
+		if m.unplaced == "" {
+			c.folders[m.at.Folder] = append(c.folders[m.at.Folder], key.Value)
+		}
+	}
+	return c
+}
 
 // Targets says which vCenters to list, with which account. Places that share
 // server, user and password are one target, so that there is one login.
 func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.Access) []infra.Target {
 	e := newEstate(s)
-	known := &claimed{uuids: map[string]bool{}}
-	for i := range e.members {
-		if key, _, _ := e.strong(&e.members[i]); key != (infra.Key{}) {
-			known.uuids[key.Value] = true
-		}
-	}
+	known := e.claimed()
 	type login struct{ server, user, password string }
 	at := map[login]int{}
 	var targets []infra.Target
@@ -54,11 +70,11 @@ func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.
 }
 
 func (e *estate) target(h *home, secrets *backup.Secrets, a infra.Access, known *claimed) infra.Target {
-	t := infra.Target{IDs: []string{h.id}, Provider: Name, Endpoint: h.server, Clusters: h.clusters}
+	t := infra.Target{IDs: h.ids(), Provider: Name, Endpoint: h.server, Clusters: h.clusters}
 	for _, f := range h.landmarks {
-		t.Landmarks = append(t.Landmarks, infra.Key{Kind: keyFolder, Value: f})
+		t.Landmarks = append(t.Landmarks, infra.Key{Kind: keyFolder, Value: f}, inhabitedKey(f))
 	}
-	t.Landmarks = append(t.Landmarks, h.needed...)
+	t.Landmarks = append(append(t.Landmarks, knownKey(h.server)), h.needed...)
 	server, err := infra.ParseEndpoint(h.raw)
 	if err != nil {
 		t.Refused = refusedServer(h, err)

@@ -126,28 +126,64 @@ func TestEndpointTie(t *testing.T) {
 	}
 }
 
+func keyTexts(keys []infra.Key) string {
+	var all []string
+	for _, k := range keys {
+		all = append(all, k.String())
+	}
+	return strings.Join(all, ", ")
+}
+
 func TestProofs(t *testing.T) {
 	cluster := backup.ClusterID{Namespace: "team", Name: "prod"}
 	const target = "vsphere/vc1.example:443/Secret/team/prod"
-	folder := infra.Key{Kind: keyFolder, Value: "vc1.example:443/DC0/vm/prod"}
-	strong := infra.Key{Kind: keyBIOS, Value: uuid1}
+	const prod, root = "all of vmInFolder vc1.example:443/DC0/vm/prod", "all of vmInFolder vc1.example:443/DC0/vm"
+	const known, strong = "any of vmOfBackup vc1.example:443 and names", "any of biosUUID " + uuid1
+	unmade := func(b *estateBackup) {
+		b.set(machines.Resource(), "spec.providerID", "").set("machines"+capiGroup, "spec.providerID", nil)
+	}
 	for name, c := range map[string]struct {
-		change   func(*estateBackup)
-		all, any []infra.Key
+		change func(*estateBackup)
+		want   []string
+		target string
 	}{
-		"folder":                 {func(*estateBackup) {}, []infra.Key{folder}, nil},
-		"root folder":            {func(b *estateBackup) { b.set(vms.Resource(), "spec.folder", "/DC0/vm") }, nil, []infra.Key{strong}},
-		"folder of no VSphereVM": {func(b *estateBackup) { b.drop(vms.Resource()) }, nil, []infra.Key{strong}},
-		"nothing at all": {func(b *estateBackup) {
-			b.drop(vms.Resource()).set(machines.Resource(), "spec.providerID", "").set("machines"+capiGroup, "spec.providerID", nil)
-		}, nil, nil},
+		"folder":                   {func(*estateBackup) {}, []string{known, prod}, target},
+		"root folder":              {func(b *estateBackup) { b.set(vms.Resource(), "spec.folder", "/DC0/vm") }, []string{known, strong, root}, target},
+		"folder of VSphereMachine": {func(b *estateBackup) { b.drop(vms.Resource()) }, []string{known, prod}, target},
+		"root, and no id": {func(b *estateBackup) {
+			unmade(b.drop(vms.Resource()).set(machines.Resource(), "spec.folder", ""))
+		}, []string{known, "any of", root}, target},
+		"zone that is absent": {func(b *estateBackup) {
+			b.drop(vms.Resource()).set("machines"+capiGroup, "spec.failureDomain", "zone-a")
+		}, []string{strong}, target + "/unplaced"},
+		"zone that is absent, and no id": {func(b *estateBackup) {
+			unmade(b.drop(vms.Resource()).set("machines"+capiGroup, "spec.failureDomain", "zone-a"))
+		}, []string{"any of"}, target + "/unplaced"},
+		"only the Machine": {func(b *estateBackup) { b.drop(vms.Resource()).drop(machines.Resource()) }, []string{strong}, target + "/unplaced"},
+		"zone that is absent, and its VSphereVM": {func(b *estateBackup) {
+			b.set("machines"+capiGroup, "spec.failureDomain", "zone-a")
+		}, []string{known, prod}, target},
 	} {
 		b := newEstateBackup()
 		c.change(b)
-		proofs := b.claims(t).Proofs
-		if len(proofs) != 1 || proofs[0].Cluster != cluster || proofs[0].Target != target || proofs[0].Hint == "" ||
-			!slices.Equal(proofs[0].All, c.all) || !slices.Equal(proofs[0].Any, c.any) {
-			t.Errorf("%s: %+v", name, proofs)
+		var got []string
+		for _, p := range b.claims(t).Proofs {
+			line := "any of"
+			switch {
+			case len(p.All) > 0:
+				line = "all of " + keyTexts(p.All)
+			case len(p.Any) > 1 && p.Any[0].Kind == keyKnown:
+				line += " " + p.Any[0].String() + " and names"
+			case len(p.Any) > 0:
+				line += " " + keyTexts(p.Any)
+			}
+			got = append(got, line)
+			if p.Cluster != cluster || p.Target != c.target || p.Hint == "" {
+				t.Errorf("%s: %+v", name, p)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
 	}
 }

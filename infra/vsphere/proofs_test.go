@@ -1,0 +1,249 @@
+package vsphere
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"drift-detector/backup/backuptest"
+	"drift-detector/detector"
+	"drift-detector/infra"
+)
+
+// another adds a Machine of the MachineSet. What is nil is not in the backup.
+func (b *estateBackup) another(machine, vsphereMachine, vsphereVM fields) *estateBackup {
+	const core, vs, name = "cluster.x-k8s.io/v1beta1", group + "/v1beta1", "prod-md-0-abcde-xwvtz"
+	labels := fields{"cluster.x-k8s.io/cluster-name": "prod", "cluster.x-k8s.io/set-name": "prod-md-0-abcde", "cluster.x-k8s.io/deployment-name": "prod-md-0"}
+	add := func(resource, apiVersion, kind string, spec, more fields) {
+		if spec == nil {
+			return
+		}
+		o := newObject(apiVersion, kind, "team", name, fields{"metadata.labels": labels})
+		for k, v := range spec {
+			at(o, "spec")[k] = v
+		}
+		for k, v := range more {
+			at(o, "metadata")[k] = v
+		}
+		b.put(resource, o)
+	}
+	machine["clusterName"] = "prod"
+	machine["infrastructureRef"] = fields{"apiVersion": vs, "kind": machineKind, "name": name, "namespace": "team"}
+	add("machines"+capiGroup, core, "Machine", machine, nil)
+	add(machines.Resource(), vs, machineKind, vsphereMachine, nil)
+	add(vms.Resource(), vs, vmKind, vsphereVM, fields{
+		"uid": "cafe0000-0000-0000-0000-000000000002", "ownerReferences": []any{fields{"apiVersion": vs, "kind": machineKind, "name": name, "uid": "x"}},
+	})
+	return b
+}
+
+// sees is what a vCenter shows to an account: folders below DC0, and VMs.
+type sees struct {
+	rows [][4]string
+	vms  []vm
+}
+
+// decide lists what the account sees at every target, and decides.
+func (b *estateBackup) decide(t *testing.T, world sees) detector.Result {
+	t.Helper()
+	s, secrets := b.secret("team", "prod", login("u", "p")).load(t)
+	now := backuptest.Written.Add(24 * time.Hour)
+	rows := append([][4]string{{"datacenter-2", "Datacenter", "DC0", "group-d1"}, {"group-v3", "Folder", "vm", "datacenter-2"}, {"group-v5", "Folder", "prod", "group-v3"}}, world.rows...)
+	inv := infra.Inventory{Version: infra.InventoryVersion}
+	for _, target := range New().Targets(s, secrets, infra.Access{}) {
+		l := infra.Listing{IDs: target.IDs, Provider: Name, Endpoint: target.Endpoint, Clusters: target.Clusters, State: infra.Complete, ListedAt: now}
+		f := newFinder(treeOf(rows))
+		g := newGathering(&inventory{id: "vc-id", endpoint: target.Endpoint, folders: f, asked: f.resolve(target.Endpoint, target.Landmarks)},
+			target.Detail.(*detail).claimed, target.Landmarks)
+		for _, m := range world.vms {
+			g.addVM(m)
+		}
+		l.Instances, l.Landmarks = g.instances, g.landmarks(target)
+		inv.Listings = append(inv.Listings, l)
+	}
+	return detector.Detect(s, New().Claims(s), inv, detector.Options{Now: now})
+}
+
+// Absence is concluded only where the account was seen to see VMs: in the
+// vCenter, in the datacenter and in the folder of the machine in question.
+func TestAbsenceNeedsSight(t *testing.T) {
+	const one, two = "prod-md-0-abcde-vwxyz", "prod-md-0-abcde-xwvtz"
+	dc0 := func() fields {
+		return fields{"server": "vc1.example", "datacenter": "DC0", "folder": "/DC0/vm/prod", "biosUUID": uuid2}
+	}
+	with := func(o fields, changes fields) fields {
+		for k, v := range changes {
+			o[k] = v
+		}
+		return o
+	}
+	provided := func() fields { return fields{"providerID": "vsphere://" + uuid2} }
+	made := func(name, uuid, folder string) vm {
+		return vm{ref: "vm-" + uuid[len(uuid)-3:], name: name, parent: folder, uuid: uuid, connection: "connected", power: "poweredOn"}
+	}
+	first := vm{ref: "vm-136", name: "prod-vm-1", parent: "group-v5", uuid: uuid1, instanceUUID: vmUID, connection: "connected", power: "poweredOn"}
+	stranger := made("web", "42000000-0000-0000-0000-000000000777", "group-v5")
+	below := [4]string{"group-v6", "Folder", "below", "group-v5"}
+	other := [4]string{"group-v7", "Folder", "other", "group-v3"}
+	dc1 := [][4]string{{"datacenter-8", "Datacenter", "DC1", "group-d1"}, {"group-v9", "Folder", "vm", "datacenter-8"}}
+	in := func(m vm, folder string) vm { m.parent = folder; return m }
+	inDC1 := func(b *estateBackup) *estateBackup { // in the datacenter's own folder
+		return b.another(provided(), fields{"datacenter": "DC1"}, fields{"server": "vc1.example", "datacenter": "DC1", "biosUUID": uuid2})
+	}
+	zoned := func(b *estateBackup) *estateBackup {
+		return b.another(with(provided(), fields{"failureDomain": "zone-b"}), fields{"datacenter": "DC0", "folder": "/DC0/vm/prod"}, nil)
+	}
+	elsewhere := func(b *estateBackup) *estateBackup {
+		return b.another(provided(), with(dc0(), fields{"folder": "/DC0/vm/other"}), with(dc0(), fields{"folder": "/DC0/vm/other"}))
+	}
+	none := func(b *estateBackup) *estateBackup { return b }
+	for name, c := range map[string]struct {
+		backup   func(*estateBackup) *estateBackup
+		world    sees
+		want     map[string]detector.Status
+		complete bool
+		hint     string // part of it
+	}{
+		"the folder is empty": {
+			none, sees{[][4]string{other}, []vm{in(stranger, "group-v7")}},
+			map[string]detector.Status{one: detector.Unknown}, false, "/DC0/vm/prod",
+		},
+		"it is, and the other machine is seen": {
+			elsewhere, sees{[][4]string{other}, []vm{made(two, uuid2, "group-v7")}},
+			map[string]detector.Status{one: detector.Unknown, two: detector.Healthy}, false, "propagation",
+		},
+		"all that is seen in the folder is a template": {
+			elsewhere, sees{[][4]string{other}, []vm{made(two, uuid2, "group-v7"), {ref: "vm-9", name: "image", parent: "group-v5", uuid: stranger.uuid, template: true}}},
+			map[string]detector.Status{one: detector.Unknown, two: detector.Healthy}, false, "propagation",
+		},
+		"all that is seen in the folder cannot be read": {
+			elsewhere, sees{[][4]string{other}, []vm{made(two, uuid2, "group-v7"), {ref: "vm-9", name: "web", parent: "group-v5"}}},
+			map[string]detector.Status{one: detector.Unknown, two: detector.Healthy}, false, "propagation",
+		},
+		"all that is seen is below the folder": {
+			elsewhere, sees{[][4]string{other, below}, []vm{made(two, uuid2, "group-v7"), in(stranger, "group-v6")}},
+			map[string]detector.Status{one: detector.Unknown, two: detector.Healthy}, false, "propagation",
+		},
+		"a stranger is seen in the folder": {
+			elsewhere, sees{[][4]string{other}, []vm{made(two, uuid2, "group-v7"), stranger}},
+			map[string]detector.Status{one: detector.Stale, two: detector.Healthy}, true, "",
+		},
+		"nothing but strangers, in the same folder of another vCenter": {
+			none, sees{nil, []vm{stranger}},
+			map[string]detector.Status{one: detector.Unknown}, false, "the vCenter that the backup means",
+		},
+		"every machine was replaced since": {
+			none, sees{nil, []vm{made("prod-md-0-abcde-bcdfg", stranger.uuid, "group-v5")}},
+			map[string]detector.Status{one: detector.Stale}, true, "",
+		},
+		"every machine was moved out of the folder": {
+			none, sees{[][4]string{other}, []vm{in(first, "group-v7")}},
+			map[string]detector.Status{one: detector.Healthy}, true, "",
+		},
+		"all that have an id were moved out of the folder": {
+			func(b *estateBackup) *estateBackup {
+				return b.another(fields{}, dc0(), with(dc0(), fields{"biosUUID": ""}))
+			},
+			sees{[][4]string{other}, []vm{in(first, "group-v7")}},
+			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown}, false, "propagation",
+		},
+		"one of two folders of the name that the backup gives is empty": {
+			func(b *estateBackup) *estateBackup {
+				return elsewhere(b.set(vms.Resource(), "spec.folder", "prod"))
+			},
+			sees{[][4]string{other, {"group-v8", "Folder", "prod", "group-v7"}}, []vm{made(two, uuid2, "group-v7"), stranger}},
+			map[string]detector.Status{one: detector.Unknown, two: detector.Healthy}, false, "propagation",
+		},
+		"its datacenter is hidden, and it is in no folder": {
+			inDC1, sees{nil, []vm{first}},
+			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown}, false, "/DC1/vm",
+		},
+		"its datacenter shows a stranger": {
+			inDC1, sees{dc1, []vm{first, in(stranger, "group-v9")}},
+			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown}, false, "/DC1/vm",
+		},
+		"no VSphereVM, and its folder is hidden": {
+			func(b *estateBackup) *estateBackup {
+				return b.another(provided(), fields{"datacenter": "DC1", "folder": "/DC1/vm/other"}, nil)
+			},
+			sees{nil, []vm{first}},
+			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown}, false, "/DC1/vm/other",
+		},
+		"no VSphereVM, and its zone is absent": {
+			zoned, sees{nil, []vm{first}},
+			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown}, false, "zone-b",
+		},
+		"no VSphereVM, and its zone is absent, and it is seen": {
+			zoned, sees{[][4]string{other}, []vm{first, made(two, uuid2, "group-v7")}},
+			map[string]detector.Status{one: detector.Healthy, two: detector.Healthy}, true, "",
+		},
+		"no VSphereVM, its zone is there and its domain is absent": {
+			func(b *estateBackup) *estateBackup {
+				b.put(zones.Resource(), newObject(group+"/v1beta1", zoneKind, "", "zone-b", fields{"spec.server": "vc1.example", "spec.failureDomain": "domain-b"}))
+				return zoned(b)
+			},
+			sees{nil, []vm{first}},
+			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown}, false, "domain-b",
+		},
+		"no VSphereVM, and its zone is there": {
+			func(b *estateBackup) *estateBackup {
+				b.put(zones.Resource(), newObject(group+"/v1beta1", zoneKind, "", "zone-b", fields{"spec.server": "vc1.example", "spec.failureDomain": "domain-b"}))
+				b.put(domains.Resource(), newObject(group+"/v1beta1", domainKind, "", "domain-b", fields{"spec.topology": fields{"datacenter": "DC0"}}))
+				return zoned(b)
+			},
+			sees{nil, []vm{first}},
+			map[string]detector.Status{one: detector.Healthy, two: detector.Stale}, true, "",
+		},
+		"its zone is absent, and its VSphereVM is there": {
+			func(b *estateBackup) *estateBackup {
+				return b.another(with(provided(), fields{"failureDomain": "zone-b"}), dc0(), dc0())
+			},
+			sees{nil, []vm{first}},
+			map[string]detector.Status{one: detector.Healthy, two: detector.Stale}, true, "",
+		},
+		"made after the backup in the folder of its zone": {
+			func(b *estateBackup) *estateBackup {
+				return b.another(fields{"failureDomain": "zone-b"}, fields{"datacenter": "DC0", "folder": "/DC0/vm/prod"}, nil)
+			},
+			sees{[][4]string{other}, []vm{first, made(two, uuid2, "group-v7")}},
+			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown}, false, "zone-b",
+		},
+		"made after the backup, which lacks its infrastructure objects": {
+			func(b *estateBackup) *estateBackup { return b.another(fields{}, nil, nil) },
+			sees{nil, []vm{first, made(two, uuid2, "group-v5")}},
+			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown}, false, machineKind,
+		},
+		"the backup lacks its infrastructure objects, and it is not seen": {
+			func(b *estateBackup) *estateBackup { return b.another(provided(), nil, nil) },
+			sees{nil, []vm{first}},
+			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown}, false, machineKind,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := c.backup(newEstateBackup()).decide(t, c.world)
+			for _, cluster := range r.Clusters {
+				for _, set := range append(slices.Clone(cluster.WorkerGroups), cluster.ControlPlane) {
+					for _, m := range set.Machines {
+						if want, ours := c.want[m.Name]; ours && m.Status != want {
+							t.Errorf("%s is %s %s (%s), want %s", m.Name, m.Status, m.Reason, m.Message, want)
+						}
+						delete(c.want, m.Name)
+					}
+				}
+			}
+			if len(c.want) > 0 || r.Complete != c.complete {
+				t.Errorf("complete %t, not decided: %v", r.Complete, c.want)
+			}
+			hints := ""
+			for _, s := range r.Scopes {
+				if s.Fault != nil {
+					hints += s.Fault.Hint + "\n"
+				}
+			}
+			if !strings.Contains(hints, c.hint) {
+				t.Errorf("no %q in %q", c.hint, hints)
+			}
+		})
+	}
+}
