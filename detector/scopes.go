@@ -311,7 +311,9 @@ type unprovenHome struct {
 }
 
 func (u unprovenHomes) fault(endpoint string) *infra.Fault {
-	slices.SortFunc(u, func(a, b unprovenHome) int { return compareClusters(a.cluster, b.cluster) })
+	slices.SortFunc(u, func(a, b unprovenHome) int {
+		return cmp.Or(compareClusters(a.cluster, b.cluster), compareFaults(a.fault, b.fault), cmp.Compare(a.fault.Hint, b.fault.Hint))
+	})
 	if i := slices.IndexFunc(u, func(h unprovenHome) bool { return h.fault.Reason == listedBeforeBackup }); i >= 0 {
 		return u[i].fault
 	}
