@@ -64,15 +64,15 @@ func addGuestinfo(i *infra.Instance, o types.ObjectContent) bool {
 		if p.Name != propExtra || !ok {
 			continue
 		}
-		host, endpoint := fromExtraConfig(options.OptionValue)
-		if host == "" {
+		said := fromExtraConfig(options.OptionValue)
+		if said.host == "" {
 			return true
 		}
-		i.Host = infra.Key{Kind: keyHost, Value: host}
-		if endpoint != "" && host == i.Name {
+		i.Host = infra.Key{Kind: keyHost, Value: said.host}
+		if said.endpoint != "" && said.host == i.Name {
 			for _, k := range slices.Clone(i.Keys) {
 				if k.Kind == keyFolder {
-					i.Keys = append(i.Keys, endpointKey(k.Value, endpoint))
+					i.Keys = append(i.Keys, endpointKey(k.Value, said.endpoint))
 				}
 			}
 		}
@@ -86,8 +86,26 @@ var (
 	endpointLine = regexp.MustCompile(`(?:apiServerEndpoint|controlPlaneEndpoint)\\?"?:[ \t]*\\?["']?([A-Za-z0-9._\[\]:-]+:[0-9]{1,5})`)
 )
 
-// fromExtraConfig is all that is ever taken out of extraConfig.
-func fromExtraConfig(options []types.BaseOptionValue) (host, endpoint string) {
+// guest is all that is ever taken out of extraConfig.
+//
+// A VM that CAPV made and powered on has metadata: every version writes it before
+// the power goes on, for cloud-init and for Ignition alike (which it knows since
+// v1.5.0), writes it again at each reconcile where it differs, and never takes it
+// away (ReconcileVM and reconcileMetadata in pkg/services/govmomi/service.go,
+// v0.7.0 to v1.16.1). One that is powered off may still wait for it: for an
+// address, since v1.5.0, or because its controller stopped right after the clone.
+//
+// The endpoint is in the bootstrap data, which CAPV writes at the clone alone and
+// never takes away either (pkg/services/govmomi/vcenter/clone.go). The guest may:
+// Ignition deletes its own since v2.14.0 (GHSA-hj57-j5cw-2mwp), and VMs of the lab
+// have none. So a VM without an endpoint is nobody's in particular.
+type guest struct {
+	metadata bool   // CAPV's metadata is there, whether or not it could be understood
+	host     string // host name in it
+	endpoint string // of the API in the bootstrap data; empty where that names two
+}
+
+func fromExtraConfig(options []types.BaseOptionValue) (g guest) {
 	for _, o := range options {
 		if o == nil {
 			continue
@@ -99,16 +117,17 @@ func fromExtraConfig(options []types.BaseOptionValue) (host, endpoint string) {
 		}
 		switch option.Key {
 		case guestMetadata:
+			g.metadata = g.metadata || value != ""
 			if m := hostLine.FindStringSubmatch(decoded(value)); m != nil {
-				host = m[1]
+				g.host = m[1]
 			}
 		case guestUserdata, guestIgnition:
 			if e := endpointIn(decoded(value)); e != "" {
-				endpoint = e
+				g.endpoint = e
 			}
 		}
 	}
-	return host, endpoint
+	return g
 }
 
 // endpointIn finds the endpoint in kubeadm's join or init configuration, inside

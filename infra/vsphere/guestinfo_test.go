@@ -59,21 +59,23 @@ func TestGuestinfo(t *testing.T) {
 	ignition := `{"storage":{"files":[{"path":"/etc/kubeadm.yml","contents":{"source":"data:,` + url.PathEscape("discovery:\n  apiServerEndpoint: \"10.0.0.9:6443\"\n") + `"}}]}}`
 	for name, c := range map[string]struct {
 		options        []types.BaseOptionValue
+		metadata       bool
 		host, endpoint string
 	}{
-		"cloud-init":            {options(guestMetadata, b64(metadata), guestUserdata, b64(joinData)), "web-1", "10.0.0.9:6443"},
-		"encoded twice":         {options(guestMetadata, b64(b64(metadata)), guestUserdata, b64(b64(b64(joinData)))), "web-1", "10.0.0.9:6443"},
-		"compressed":            {options(guestMetadata, b64(zipped(t, metadata)), guestUserdata, b64(zipped(t, joinData))), "web-1", "10.0.0.9:6443"},
-		"not encoded":           {options(guestMetadata, metadata, guestUserdata, joinData), "web-1", "10.0.0.9:6443"},
-		"Ignition":              {options(guestMetadata, b64(metadata), guestIgnition, b64(ignition)), "web-1", "10.0.0.9:6443"},
-		"init":                  {options(guestUserdata, b64("controlPlaneEndpoint: API.example:6443\n")), "", "api.example:6443"},
-		"IPv6":                  {options(guestUserdata, b64("apiServerEndpoint: '[2001:db8::1]:6443'")), "", "[2001:db8::1]:6443"},
-		"two endpoints":         {options(guestUserdata, b64("apiServerEndpoint: a:1\napiServerEndpoint: b:1\n")), "", ""},
-		"nothing of use":        {options("guestinfo.other", b64(metadata), guestUserdata, "%%%", guestMetadata, b64("x: y")), "", ""},
-		"no strings, no values": {[]types.BaseOptionValue{nil, &types.OptionValue{Key: guestMetadata, Value: 7}}, "", ""},
+		"cloud-init":            {options(guestMetadata, b64(metadata), guestUserdata, b64(joinData)), true, "web-1", "10.0.0.9:6443"},
+		"encoded twice":         {options(guestMetadata, b64(b64(metadata)), guestUserdata, b64(b64(b64(joinData)))), true, "web-1", "10.0.0.9:6443"},
+		"compressed":            {options(guestMetadata, b64(zipped(t, metadata)), guestUserdata, b64(zipped(t, joinData))), true, "web-1", "10.0.0.9:6443"},
+		"not encoded":           {options(guestMetadata, metadata, guestUserdata, joinData), true, "web-1", "10.0.0.9:6443"},
+		"Ignition":              {options(guestMetadata, b64(metadata), guestIgnition, b64(ignition)), true, "web-1", "10.0.0.9:6443"},
+		"init":                  {options(guestUserdata, b64("controlPlaneEndpoint: API.example:6443\n")), false, "", "api.example:6443"},
+		"IPv6":                  {options(guestUserdata, b64("apiServerEndpoint: '[2001:db8::1]:6443'")), false, "", "[2001:db8::1]:6443"},
+		"two endpoints":         {options(guestUserdata, b64("apiServerEndpoint: a:1\napiServerEndpoint: b:1\n")), false, "", ""},
+		"nothing of use":        {options("guestinfo.other", b64(metadata), guestUserdata, "%%%", guestMetadata, b64("x: y")), true, "", ""},
+		"empty metadata":        {options(guestMetadata, ""), false, "", ""},
+		"no strings, no values": {[]types.BaseOptionValue{nil, &types.OptionValue{Key: guestMetadata, Value: 7}}, false, "", ""},
 	} {
-		if host, endpoint := fromExtraConfig(c.options); host != c.host || endpoint != c.endpoint {
-			t.Errorf("%s: %q, %q", name, host, endpoint)
+		if g := fromExtraConfig(c.options); g != (guest{c.metadata, c.host, c.endpoint}) {
+			t.Errorf("%s: %+v", name, g)
 		}
 	}
 	bomb := zipped(t, strings.Repeat("\x00", maxGuestinfo+1000))
