@@ -106,77 +106,106 @@ func TestAbsenceNeedsSight(t *testing.T) {
 		hint     string // part of it
 	}{
 		"the folder is empty": {
-			none, sees{[][4]string{other}, []vm{in(stranger, "group-v7")}},
-			map[string]detector.Status{one: detector.Unknown}, false, "/DC0/vm/prod",
+			none,
+			sees{[][4]string{other}, []vm{in(stranger, "group-v7")}},
+			map[string]detector.Status{one: detector.Unknown},
+			false, "/DC0/vm/prod",
 		},
 		"it is, and the other machine is seen": {
-			elsewhere, sees{[][4]string{other}, []vm{made(two, uuid2, "group-v7")}},
-			map[string]detector.Status{one: detector.Unknown, two: detector.Healthy}, false, "propagation",
+			elsewhere,
+			sees{[][4]string{other}, []vm{made(two, uuid2, "group-v7")}},
+			map[string]detector.Status{one: detector.Unknown, two: detector.Healthy},
+			false, "propagation",
 		},
 		"all that is seen in the folder is a template": {
-			elsewhere, sees{[][4]string{other}, []vm{made(two, uuid2, "group-v7"), {ref: "vm-9", name: "image", parent: "group-v5", uuid: stranger.uuid, template: true}}},
-			map[string]detector.Status{one: detector.Unknown, two: detector.Healthy}, false, "propagation",
+			elsewhere,
+			sees{[][4]string{other}, []vm{made(two, uuid2, "group-v7"), {ref: "vm-9", name: "image", parent: "group-v5", uuid: stranger.uuid, template: true}}},
+			map[string]detector.Status{one: detector.Unknown, two: detector.Healthy},
+			false, "propagation",
 		},
 		"all that is seen in the folder cannot be read": {
-			elsewhere, sees{[][4]string{other}, []vm{made(two, uuid2, "group-v7"), {ref: "vm-9", name: "web", parent: "group-v5"}}},
-			map[string]detector.Status{one: detector.Unknown, two: detector.Healthy}, false, "propagation",
+			elsewhere,
+			sees{[][4]string{other}, []vm{made(two, uuid2, "group-v7"), {ref: "vm-9", name: "web", parent: "group-v5"}}},
+			map[string]detector.Status{one: detector.Unknown, two: detector.Healthy},
+			false, "propagation",
 		},
 		"all that is seen is below the folder": {
-			elsewhere, sees{[][4]string{other, below}, []vm{made(two, uuid2, "group-v7"), in(stranger, "group-v6")}},
-			map[string]detector.Status{one: detector.Unknown, two: detector.Healthy}, false, "propagation",
+			elsewhere,
+			sees{[][4]string{other, below}, []vm{made(two, uuid2, "group-v7"), in(stranger, "group-v6")}},
+			map[string]detector.Status{one: detector.Unknown, two: detector.Healthy},
+			false, "propagation",
 		},
 		"a stranger is seen in the folder": {
-			elsewhere, sees{[][4]string{other}, []vm{made(two, uuid2, "group-v7"), stranger}},
-			map[string]detector.Status{one: detector.Stale, two: detector.Healthy}, true, "",
+			elsewhere,
+			sees{[][4]string{other}, []vm{made(two, uuid2, "group-v7"), stranger}},
+			map[string]detector.Status{one: detector.Stale, two: detector.Healthy},
+			true, "",
 		},
 		"nothing but strangers, in the same folder of another vCenter": {
-			none, sees{nil, []vm{stranger}},
-			map[string]detector.Status{one: detector.Unknown}, false, "the vCenter that the backup means",
+			none,
+			sees{nil, []vm{stranger}},
+			map[string]detector.Status{one: detector.Unknown},
+			false, "the vCenter that the backup means",
 		},
 		"every machine was replaced since": {
-			none, sees{nil, []vm{made("prod-md-0-abcde-bcdfg", stranger.uuid, "group-v5")}},
-			map[string]detector.Status{one: detector.Stale}, true, "",
+			none,
+			sees{nil, []vm{made("prod-md-0-abcde-bcdfg", stranger.uuid, "group-v5")}},
+			map[string]detector.Status{one: detector.Stale},
+			true, "",
 		},
 		"every machine was moved out of the folder": {
-			none, sees{[][4]string{other}, []vm{in(first, "group-v7")}},
-			map[string]detector.Status{one: detector.Healthy}, true, "",
+			none,
+			sees{[][4]string{other}, []vm{in(first, "group-v7")}},
+			map[string]detector.Status{one: detector.Healthy},
+			true, "",
 		},
 		"all that have an id were moved out of the folder": {
 			func(b *estateBackup) *estateBackup {
 				return b.another(fields{}, dc0(), with(dc0(), fields{"biosUUID": ""}))
 			},
 			sees{[][4]string{other}, []vm{in(first, "group-v7")}},
-			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown}, false, "propagation",
+			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
+			false, "propagation",
 		},
 		"one of two folders of the name that the backup gives is empty": {
 			func(b *estateBackup) *estateBackup {
 				return elsewhere(b.set(vms.Resource(), "spec.folder", "prod"))
 			},
 			sees{[][4]string{other, {"group-v8", "Folder", "prod", "group-v7"}}, []vm{made(two, uuid2, "group-v7"), stranger}},
-			map[string]detector.Status{one: detector.Unknown, two: detector.Healthy}, false, "propagation",
+			map[string]detector.Status{one: detector.Unknown, two: detector.Healthy},
+			false, "propagation",
 		},
 		"its datacenter is hidden, and it is in no folder": {
-			inDC1, sees{nil, []vm{first}},
-			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown}, false, "/DC1/vm",
+			inDC1,
+			sees{nil, []vm{first}},
+			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
+			false, "/DC1/vm",
 		},
 		"its datacenter shows a stranger": {
-			inDC1, sees{dc1, []vm{first, in(stranger, "group-v9")}},
-			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown}, false, "/DC1/vm",
+			inDC1,
+			sees{dc1, []vm{first, in(stranger, "group-v9")}},
+			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
+			false, "/DC1/vm",
 		},
 		"no VSphereVM, and its folder is hidden": {
 			func(b *estateBackup) *estateBackup {
 				return b.another(provided(), fields{"datacenter": "DC1", "folder": "/DC1/vm/other"}, nil)
 			},
 			sees{nil, []vm{first}},
-			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown}, false, "/DC1/vm/other",
+			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
+			false, "/DC1/vm/other",
 		},
 		"no VSphereVM, and its zone is absent": {
-			zoned, sees{nil, []vm{first}},
-			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown}, false, "zone-b",
+			zoned,
+			sees{nil, []vm{first}},
+			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
+			false, "zone-b",
 		},
 		"no VSphereVM, and its zone is absent, and it is seen": {
-			zoned, sees{[][4]string{other}, []vm{first, made(two, uuid2, "group-v7")}},
-			map[string]detector.Status{one: detector.Healthy, two: detector.Healthy}, true, "",
+			zoned,
+			sees{[][4]string{other}, []vm{first, made(two, uuid2, "group-v7")}},
+			map[string]detector.Status{one: detector.Healthy, two: detector.Healthy},
+			true, "",
 		},
 		"no VSphereVM, its zone is there and its domain is absent": {
 			func(b *estateBackup) *estateBackup {
@@ -184,7 +213,8 @@ func TestAbsenceNeedsSight(t *testing.T) {
 				return zoned(b)
 			},
 			sees{nil, []vm{first}},
-			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown}, false, "domain-b",
+			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
+			false, "domain-b",
 		},
 		"no VSphereVM, and its zone is there": {
 			func(b *estateBackup) *estateBackup {
@@ -193,31 +223,36 @@ func TestAbsenceNeedsSight(t *testing.T) {
 				return zoned(b)
 			},
 			sees{nil, []vm{first}},
-			map[string]detector.Status{one: detector.Healthy, two: detector.Stale}, true, "",
+			map[string]detector.Status{one: detector.Healthy, two: detector.Stale},
+			true, "",
 		},
 		"its zone is absent, and its VSphereVM is there": {
 			func(b *estateBackup) *estateBackup {
 				return b.another(with(provided(), fields{"failureDomain": "zone-b"}), dc0(), dc0())
 			},
 			sees{nil, []vm{first}},
-			map[string]detector.Status{one: detector.Healthy, two: detector.Stale}, true, "",
+			map[string]detector.Status{one: detector.Healthy, two: detector.Stale},
+			true, "",
 		},
 		"made after the backup in the folder of its zone": {
 			func(b *estateBackup) *estateBackup {
 				return b.another(fields{"failureDomain": "zone-b"}, fields{"datacenter": "DC0", "folder": "/DC0/vm/prod"}, nil)
 			},
 			sees{[][4]string{other}, []vm{first, made(two, uuid2, "group-v7")}},
-			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown}, false, "zone-b",
+			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
+			false, "zone-b",
 		},
 		"made after the backup, which lacks its infrastructure objects": {
 			func(b *estateBackup) *estateBackup { return b.another(fields{}, nil, nil) },
 			sees{nil, []vm{first, made(two, uuid2, "group-v5")}},
-			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown}, false, machineKind,
+			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
+			false, machineKind,
 		},
 		"the backup lacks its infrastructure objects, and it is not seen": {
 			func(b *estateBackup) *estateBackup { return b.another(provided(), nil, nil) },
 			sees{nil, []vm{first}},
-			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown}, false, machineKind,
+			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
+			false, machineKind,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
