@@ -2,17 +2,20 @@ package main
 
 import (
 	"bytes"
+	"encoding/base64"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/vmware/govmomi/simulator"
 	"github.com/vmware/govmomi/vim25/types"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/lab"
 	"drift-detector/report"
 )
 
@@ -183,5 +186,64 @@ func TestAnOrphanedVM(t *testing.T) {
 	o := w.detect("--skip-access-apiserver")
 	if status, reason, _ := verdictOf(o.report, name); status != report.Unknown || reason != "InstanceUnreadable" {
 		t.Errorf("%s is %s %s", name, status, reason)
+	}
+}
+
+// bootstrapped replaces what a VM holds for its own first boot.
+func (w *world) bootstrapped(name string, data map[string]string) {
+	w.t.Helper()
+	for _, e := range w.vcenter.Service.Context.Map.All("VirtualMachine") {
+		if vm := e.(*simulator.VirtualMachine); vm.Name == name {
+			config := *vm.Config
+			config.ExtraConfig = nil
+			for key, text := range data {
+				config.ExtraConfig = append(config.ExtraConfig, &types.OptionValue{Key: "guestinfo." + key, Value: base64.StdEncoding.EncodeToString([]byte(text))})
+			}
+			vm.Config = &config
+			return
+		}
+	}
+	w.t.Fatalf("no VM %s", name)
+}
+
+// A name like those of a cluster's machines is no evidence where the VM itself says
+// that it is somebody else's: it joins the API of another cluster, has another host
+// name, or was never given one by CAPV.
+func TestNamesThatTheVMContradicts(t *testing.T) {
+	metadata := func(host string) string { return "instance-id: \"" + host + "\"\nlocal-hostname: \"" + host + "\"\n" }
+	joins := func(endpoint string) string {
+		return "#cloud-config\nwrite_files:\n- content: |\n    discovery:\n      bootstrapToken:\n        apiServerEndpoint: " + endpoint + "\n"
+	}
+	w := fleet(t)
+	for name, data := range map[string]map[string]string{
+		"alpha-prod-md-0-xbz42-tgmq7": {"metadata": metadata("alpha-prod-md-0-xbz42-tgmq7"), "userdata": joins("10.99.99.99:6443")},
+		"alpha-prod-bcdfg":            {"metadata": metadata("alpha-prod-bcdfg"), "userdata": joins("10.99.99.99:6443")},
+		"alpha-prod-md-0-cjzhw-bcdfg": {"metadata": metadata("other-prod-md-0-zzzzz-zzzzz")},
+		"alpha-prod-mssql":            nil, // words of letters that suffixes are made of
+		"alpha-prod-https":            nil,
+	} {
+		if _, err := w.vcenter.Clone("alpha-prod-md-0-cjzhw-dm6x8", lab.CloneSpec{Name: name, Created: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)}); err != nil {
+			t.Fatal(err)
+		}
+		w.bootstrapped(name, data)
+		if name == "alpha-prod-https" {
+			if err := w.vcenter.SetPower(name, false); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	o := w.detect("--skip-access-apiserver")
+	for name, want := range map[string][2]string{
+		"alpha-prod-md-0-xbz42-tgmq7": {"", "InClusterFolder"},
+		"alpha-prod-bcdfg":            {"", "InClusterFolder"},
+		"alpha-prod-md-0-cjzhw-bcdfg": {"", "InClusterFolder"},
+		"alpha-prod-mssql":            {"", "InClusterFolder"},
+		// One that is off may have been cloned and not been given its metadata yet.
+		// It is to be confirmed like the others.
+		"alpha-prod-https": {"", "InClusterFolder"},
+	} {
+		if status, reason, found := verdictOf(o.report, name); !found || status != want[0] || reason != want[1] {
+			t.Errorf("%s is %q %s, found %v; want %q %s", name, status, reason, found, want[0], want[1])
+		}
 	}
 }

@@ -65,6 +65,7 @@ func addGuestinfo(i *infra.Instance, o types.ObjectContent) bool {
 			continue
 		}
 		said := fromExtraConfig(options.OptionValue)
+		i.Keys = append(i.Keys, said.keys(i)...)
 		if said.host == "" {
 			return true
 		}
@@ -103,6 +104,23 @@ type guest struct {
 	metadata bool   // CAPV's metadata is there, whether or not it could be understood
 	host     string // host name in it
 	endpoint string // of the API in the bootstrap data; empty where that names two
+}
+
+// keys are what ties by the name of a VM expect of it: that its own metadata gives
+// it that name, and that it joins the API of that cluster. Where the VM says
+// nothing of the kind it has no such key, and nothing is contradicted.
+func (g guest) keys(i *infra.Instance) []infra.Key {
+	var out []infra.Key
+	switch {
+	case g.host == i.Name || strings.HasPrefix(g.host, i.Name+"."):
+		out = append(out, ownName)
+	case g.host != "", !g.metadata:
+		out = append(out, infra.Key{Kind: keyNamed, Value: "another"})
+	}
+	if g.endpoint != "" {
+		out = append(out, infra.Key{Kind: keyJoins, Value: g.endpoint})
+	}
+	return out
 }
 
 func fromExtraConfig(options []types.BaseOptionValue) (g guest) {

@@ -59,6 +59,8 @@ const (
 	keyStem2      = "stem2"
 	keyEndpoint   = "endpoint+ownhost"
 	keyHost       = "host"
+	keyNamed      = "namedInMetadata" // whether CAPV's metadata on a VM gives it its name
+	keyJoins      = "joinsEndpoint"
 	keyUnreadable = "unreadable"
 	keyPool       = "resourcePool"
 	keyDatastore  = "datastore"
@@ -67,6 +69,9 @@ const (
 	keyInhabited  = "vmInFolder"
 	keyKnown      = "vmOfBackup"
 )
+
+// ownName is borne by VMs whose own metadata gives them the name that they have.
+var ownName = infra.Key{Kind: keyNamed, Value: "itself"}
 
 // nameless is borne by VMs of which not even the name could be read.
 var nameless = infra.Key{Kind: keyUnreadable, Value: "nameless"}

@@ -44,11 +44,24 @@ func (e *estate) ties() []infra.Tie {
 	for _, t := range patterns {
 		ties = append(ties, *t)
 	}
+	for i := range ties {
+		ties[i].Expect = e.expected(ties[i].Cluster)
+	}
 	for id, in := range folders {
 		ties = append(ties, e.placeTies(id, in)...)
 	}
 	slices.SortFunc(ties, compareTies)
 	return ties
+}
+
+// expected is what a VM of the cluster bears where it bears anything of the kind:
+// a name alone may be that of somebody else's VM.
+func (e *estate) expected(id backup.ClusterID) []infra.Key {
+	keys := []infra.Key{ownName}
+	if c := e.known[id]; c != nil && c.Endpoint != "" {
+		keys = append(keys, infra.Key{Kind: keyJoins, Value: strings.ToLower(c.Endpoint)})
+	}
+	return keys
 }
 
 // foldersOf are the folders where each cluster's VMs are, or where its owners'
