@@ -1,13 +1,14 @@
 package report
 
 import (
-	"drift-detector/report/terminal"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strings"
 	"time"
+
+	"drift-detector/report/terminal"
 )
 
 // TextOptions say how Text looks, never what it says about counts and verdicts.

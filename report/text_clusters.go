@@ -1,9 +1,10 @@
 package report
 
 import (
-	"drift-detector/report/terminal"
 	"fmt"
 	"unicode/utf8"
+
+	"drift-detector/report/terminal"
 )
 
 // Set is a control plane or a group of workers, in the one form that readers

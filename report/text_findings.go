@@ -2,10 +2,11 @@ package report
 
 import (
 	"cmp"
-	"drift-detector/report/terminal"
 	"fmt"
 	"slices"
 	"strings"
+
+	"drift-detector/report/terminal"
 )
 
 // foldAbove is how many machines of one cluster may be Unknown for the sake of

@@ -1,9 +1,10 @@
 package report
 
 import (
-	"drift-detector/report/terminal"
 	"fmt"
 	"slices"
+
+	"drift-detector/report/terminal"
 )
 
 // What is said of pools that make their machines themselves, and of the things

@@ -1,9 +1,10 @@
 package report
 
 import (
-	"drift-detector/report/terminal"
 	"fmt"
 	"slices"
+
+	"drift-detector/report/terminal"
 )
 
 // What follows the clusters: VMs that nobody claims, places that were not listed
