@@ -59,18 +59,10 @@ var conditionRows = []conditionRow{
 		return fmt.Sprintf("unless it is among the %d Machines that its owner deletes at once, with their instances, because it has more than it wants; those without a Node go first", f.set.deleted)
 	},
 	func(f *facts) string {
-		if f.outcome != AdoptedPoweredOn || f.check == nil {
+		if !f.off() || f.outcome != AdoptedPoweredOn && f.outcome != Stuck || !f.replaceable() {
 			return ""
 		}
 		return "unless its Node is not Ready for longer than " + f.check.title() + " allows: then Machine and VM are deleted and made anew"
-	},
-	// CAPA marks such a machine InstanceStopped and does no more (CAPA
-	// controllers/awsmachine_controller.go v2.11.1).
-	func(f *facts) string {
-		if f.outcome != Adopted || !f.warned("PoweredOff") {
-			return ""
-		}
-		return "its instance is stopped, and " + f.controller() + " does not start it"
 	},
 	func(f *facts) string {
 		if f.outcome != ReplacedByMachineHealthCheck || f.nodesRead() {

@@ -7,8 +7,8 @@ type Quorum string
 
 // Quorums of etcd.
 const (
-	QuorumStands        Quorum = "Stands"        // a majority exists, even if those that are gone are still members
-	QuorumUncertain     Quorum = "Uncertain"     // it depends on whether those that are gone left etcd in order
+	QuorumStands        Quorum = "Stands"        // a majority runs, even if those that are gone are still members
+	QuorumUncertain     Quorum = "Uncertain"     // it depends on whether those that are gone left etcd in order, or on who starts those that are stopped
 	QuorumLost          Quorum = "Lost"          // no machine of the control plane exists
 	QuorumNotApplicable Quorum = "NotApplicable" // etcd does not run on its machines, or how is not known here
 )
@@ -27,7 +27,7 @@ type Etcd struct {
 
 // etcd weighs the members before and after the restore.
 func (c *cluster) etcd(machines []Machine) Etcd {
-	e := Etcd{Recorded: c.recorded, Existing: c.alive}
+	e := Etcd{Recorded: c.recorded, Existing: c.alive + c.stopped}
 	for _, m := range machines {
 		if m.Outcome == GhostEtcdMemberRemoved {
 			e.Removed++
@@ -38,23 +38,37 @@ func (c *cluster) etcd(machines []Machine) Etcd {
 		e.Quorum, e.Message = QuorumNotApplicable, "etcd does not run on its machines, or in a way that is not known here"
 		return e
 	}
-	unknown := len(c.plane.members) - c.alive - c.stale
-	switch {
-	case c.alive == 0 && unknown == 0:
-		e.Quorum = QuorumLost
-		e.Message = "no machine of the control plane exists: etcd is gone with it, and no controller brings it back"
-	case c.quorate():
-		e.Quorum = QuorumStands
-		e.Message = fmt.Sprintf("%d of its machines exist, a majority whatever became of the others", c.alive)
-	case unknown > 0:
-		e.Quorum = QuorumUncertain
-		e.Message = fmt.Sprintf("%d of its machines exist, %d are gone and %d unknown: whether etcd has a majority cannot be told from here", c.alive, c.stale, unknown)
-	default:
-		e.Quorum = QuorumUncertain
-		e.Message = fmt.Sprintf("%d of its machines exist, %d are gone: etcd has a majority only if those left it in order; etcdctl member list tells", c.alive, c.stale)
-	}
+	e.Quorum, e.Message = c.quorum()
 	if e.Removed > 0 {
-		e.Message += fmt.Sprintf("; KubeadmControlPlane removes the members of %d ghosts one by one, so that %d of %d are left", e.Removed, e.After, e.Existing)
+		e.Message += fmt.Sprintf("; KubeadmControlPlane removes %s, so that %d of %d %s left",
+			plural(e.Removed, "ghost from it", "ghosts from it, one by one"), e.After, e.Existing, verb(e.After, "is", "are"))
 	}
 	return e
+}
+
+// quorum says whether etcd has a majority, and why.
+func (c *cluster) quorum() (Quorum, string) {
+	all := len(c.plane.members)
+	some := plural(c.alive, "control-plane machine exists", "control-plane machines exist")
+	if c.waking > 0 {
+		some += fmt.Sprintf(" (%s off until CAPV powers %s on)", plural(c.waking, "is", "are"), verb(c.waking, "it", "them"))
+	}
+	off := fmt.Sprintf("%s stopped (%s), and %s", plural(c.stopped, "is", "are"), c.stoppedNames(), c.nobodyStarts())
+	switch {
+	case c.alive+c.stopped+c.unsure() == 0:
+		return QuorumLost, "No machine of the control plane exists: etcd is gone with it, and no controller brings it back"
+	case c.alive == all:
+		return QuorumStands, some + ", and etcd with " + verb(c.alive, "it", "them")
+	case c.quorate() && c.stopped > 0:
+		return QuorumStands, some + ", a majority whatever becomes of the others; " + off
+	case c.quorate():
+		return QuorumStands, some + ", a majority whatever became of the others"
+	case c.stopped > 0:
+		return QuorumUncertain, fmt.Sprintf("Of %s only %d surely %s: %s. Until somebody does, etcd may have no majority",
+			plural(all, "control-plane machine", "control-plane machines"), c.alive, verb(c.alive, "runs", "run"), off)
+	case c.unsure() > 0:
+		return QuorumUncertain, fmt.Sprintf("%s, %s gone and %d unknown: whether etcd has a majority cannot be told from here", some, plural(c.stale, "is", "are"), c.unsure())
+	}
+	return QuorumUncertain, fmt.Sprintf("%s, %s gone: etcd has a majority only if %s left it in order; etcdctl member list tells",
+		some, plural(c.stale, "is", "are"), verb(c.stale, "that one", "those"))
 }

@@ -10,11 +10,14 @@ import (
 	"drift-detector/infra"
 )
 
-// vsphere is the name of the provider whose controller is CAPV.
-const vsphere = "vsphere"
+// The names of the providers whose controllers are CAPV and CAPA.
+const (
+	vsphere = "vsphere"
+	aws     = "aws"
+)
 
 // controllers are the names of the infrastructure controllers by provider.
-var controllers = map[string]string{vsphere: "CAPV", "aws": "CAPA"}
+var controllers = map[string]string{vsphere: "CAPV", aws: "CAPA"}
 
 // kubeadm is the control plane whose behaviour towards etcd is known.
 const kubeadm = "KubeadmControlPlane"
@@ -38,7 +41,9 @@ type cluster struct {
 	recorded    int // Machines of the control plane in the backup
 	nodeless    int // of those, how many will have no Node
 	undecided   int // of those, how many may or may not have one
-	alive       int // instances of control-plane machines that exist, ghosts included
+	alive       int // instances of control-plane machines that run, or are powered on after the restore; ghosts included
+	waking      int // of those, how many are off until CAPV powers them on
+	stopped     int // instances of control-plane machines that exist, and that nothing starts
 	stale       int // Machines whose instance does not exist
 	remediates  bool
 	remediation string // why, or why not

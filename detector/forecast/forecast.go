@@ -17,7 +17,8 @@ type Machine struct {
 
 // Note is something to know before the restore that no single machine tells.
 type Note struct {
-	Code, Message string
+	Code    string
+	Message string // sentences, without the last full stop
 }
 
 // Forecast is what will become of the estate. The management cluster itself is
@@ -111,7 +112,7 @@ func (r rules) of(s *backup.Snapshot, absent []backup.Absence, inv infra.Invento
 			f.Outcomes[o] += n
 		}
 	}
-	f.Notes = notesOnEstate(s, all)
+	f.Notes = notesOnEstate(s, all, res.Complete)
 	return f
 }
 

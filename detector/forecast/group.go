@@ -69,8 +69,8 @@ func (s *set) rollout() *Rollout {
 		return nil
 	}
 	return &Rollout{Stale: whole, Ghosts: ghosts, Message: fmt.Sprintf(
-		"%s %s was rolled out after the backup: one event behind %d Stale machines and %d ghosts of a new generation. The restore brings the old generation's template back; a newer backup would spare all of it",
-		s.Kind, s.Name, whole, ghosts)}
+		"%s %s was rolled out after the backup: one event behind %s and %s of a new generation. The restore brings the old generation's template back; a newer backup would spare all of it",
+		s.Kind, s.Name, plural(whole, "Stale machine", "Stale machines"), plural(ghosts, "ghost", "ghosts"))}
 }
 
 // oldGeneration says that a name is that of a MachineSet of the backup and a suffix.

@@ -36,7 +36,7 @@ func TestEtcd(t *testing.T) {
 			if e.Quorum != c.quorum || e.Recorded != c.recorded || e.Existing != c.existing || e.Removed != c.removed || e.After != c.left || (e.Message == "") != (c.quorum == "") {
 				t.Errorf("%+v", e)
 			}
-			if removed := strings.Contains(e.Message, "removes the members"); removed != (c.removed > 0) {
+			if removed := strings.Contains(e.Message, "KubeadmControlPlane removes"); removed != (c.removed > 0) {
 				t.Errorf("%q", e.Message)
 			}
 		})

@@ -20,6 +20,7 @@ const (
 	ReplicasManaged           = "ReplicasManaged"
 	DuplicateID               = "DuplicateID"
 	HostedInManagementCluster = "HostedInManagementCluster"
+	ControlPlaneStopped       = "ControlPlaneStopped"
 )
 
 // Codes of notes on the estate.
@@ -39,27 +40,35 @@ func notesOnCluster(c *cluster, f *Cluster) []Note {
 			out = append(out, Note{code, fmt.Sprintf(format, args...)})
 		}
 	}
-	add(c.Paused, ClusterPaused, "paused in the backup, and so after the restore: nothing is adopted, replaced or remediated until somebody sets spec.paused to false; keep it so if it was paused on purpose")
-	add(len(c.halts) > 0, IdentityAbsent, "%s is not in the backup: the cluster stands still until it exists; create its Secret first, then the identity, then change an annotation on the infrastructure cluster, because CAPV's retries come ever later", strings.Join(c.halts, " and "))
-	add(c.Derived, ClusterObjectAbsent, "its Cluster object is not in the backup: no controller acts on it until somebody or something (a ClusterDeployment, GitOps) makes it again")
-	add(c.ControlPlane.Reason == detector.HostedInManagementCluster, HostedInManagementCluster, "its control plane ran as pods inside the management cluster, and is lost with it until it is restored there")
-	add(c.dead(), ControlPlaneGone, "no machine of its control plane exists: if it was deleted after the backup, delete the Cluster before the restore brings it back to life as a shell")
+	add(c.Paused, ClusterPaused, "Paused in the backup, and so after the restore: nothing is adopted, replaced or remediated until somebody sets spec.paused to false; keep it so if it was paused on purpose")
+	add(len(c.halts) > 0, IdentityAbsent, "%s is not in the backup: the cluster stands still until it exists; create its Secret first, then the identity, then change an annotation on the infrastructure cluster, because the retries of its controller come ever later", strings.Join(c.halts, " and "))
+	add(c.Derived, ClusterObjectAbsent, "Its Cluster object is not in the backup: no controller acts on it until somebody or something (a ClusterDeployment, GitOps) makes it again")
+	add(c.ControlPlane.Reason == detector.HostedInManagementCluster, HostedInManagementCluster, "Its control plane ran as pods inside the management cluster, and is lost with it until it is restored there")
+	add(c.dead() && c.stopped == 0, ControlPlaneGone, "No machine of its control plane exists. If the cluster was deleted after the backup, leave it out of the restore, which would bring it back as a shell. If it was lost, no controller brings it back: etcd has to be recovered from a snapshot, or the cluster made anew")
+	add(c.Applicable && c.stalled(), ControlPlaneStopped, "Of its control plane %s stopped: %s. %s: have %s started, best before the restore. Until then etcd may have no majority, and without one the API server answers nobody",
+		plural(c.stopped, "machine is", "machines are"), c.stoppedNames(), sentence(c.nobodyStarts()), verb(c.stopped, "it", "them"))
 	add(f.ControlPlane.Etcd.Removed > 0, EtcdShrinks, "%s", f.ControlPlane.Etcd.Message)
 	for _, r := range rollouts(f) {
 		add(true, RolledOut, "%s", r.Message)
 	}
 	for i, g := range f.Groups {
-		add(g.ManagedBy != "", ReplicasManaged, "the replicas of %s %s are set by %s: those of the backup are of its time, and change again after the restore", c.groups[i].Kind, c.groups[i].Name, g.ManagedBy)
+		add(g.ManagedBy != "", ReplicasManaged, "The replicas of %s %s are set by %s: those of the backup are of its time, and change again after the restore", c.groups[i].Kind, c.groups[i].Name, g.ManagedBy)
 	}
-	var doubles []string
+	doubles := c.doubles()
+	add(len(doubles) > 0, DuplicateID, "More than one VM bears the BIOS UUID of %s: CAPV destroys every one of them when the Machine is deleted; change the copy's UUID or remove it first", strings.Join(doubles, ", "))
+	return out
+}
+
+// doubles are the machines whose id a second VM bears.
+func (c *cluster) doubles() []string {
+	var out []string
 	for _, s := range c.sets() {
 		for i := range s.members {
-			if s.members[i].warned(detector.DuplicateID) {
-				doubles = append(doubles, s.members[i].verdict.Name)
+			if f := &s.members[i]; f.warned(detector.DuplicateID) {
+				out = append(out, f.verdict.Name)
 			}
 		}
 	}
-	add(len(doubles) > 0, DuplicateID, "more than one VM bears the BIOS UUID of %s: CAPV destroys every one of them when the Machine is deleted; change the copy's UUID or remove it first", strings.Join(doubles, ", "))
 	return out
 }
 
@@ -77,9 +86,10 @@ func rollouts(f *Cluster) []*Rollout {
 }
 
 // notesOnEstate are what to know of the restore as a whole.
-func notesOnEstate(s *backup.Snapshot, all []*cluster) []Note {
-	clones, second, notHealing := 0, 0, 0
+func notesOnEstate(s *backup.Snapshot, all []*cluster, complete bool) []Note {
+	notHealing := 0
 	var running []string
+	var made clones
 	for _, c := range all {
 		if c.Self {
 			continue
@@ -87,33 +97,96 @@ func notesOnEstate(s *backup.Snapshot, all []*cluster) []Note {
 		if !c.Paused {
 			running = append(running, c.ID.Namespace+"/"+c.ID.Name)
 		}
-		for _, s := range c.sets() {
-			for i := range s.members {
-				f := &s.members[i]
-				if f.stale() && !heals[f.outcome] {
-					notHealing++
-				}
-				switch {
-				case c.Provider != vsphere || c.Paused || f.machine == nil:
-				case f.stale() && !f.unprovisioned():
-					clones++
-				case f.healthy() && (f.warned("Renamed") || f.warned("Moved")):
-					second++
-				}
+		notHealing += c.notHealing()
+		made.count(c)
+	}
+	slices.Sort(running)
+	out := []Note{
+		{AssumedOrder, made.assumption(complete)},
+		{WebhooksDuringRestore, webhooks(s)},
+		{OldManagementCluster, "Make sure that the old management cluster is gone, or that all its Clusters are paused: while both reconcile the same VMs, a delete on either side destroys a living one"},
+	}
+	if n := len(running); n > 0 {
+		out = append(out, Note{UnpausedClusters, fmt.Sprintf("%s not paused in the backup, so that %s controllers act as soon as %s objects are back: %s",
+			plural(n, "cluster is", "clusters are"), verb(n, "its", "their"), verb(n, "its", "their"), few(running))})
+	}
+	if notHealing > 0 {
+		out = append(out, Note{NotHealing, fmt.Sprintf("%s will not heal by %s, whatever the word ManualRemediationNotRequired promises: no controller replaces %s",
+			plural(notHealing, "Stale machine", "Stale machines"), verb(notHealing, "itself", "themselves"), verb(notHealing, "it", "them"))})
+	}
+	return out
+}
+
+// notHealing counts the Stale machines of the cluster that nothing replaces.
+func (c *cluster) notHealing() int {
+	n := 0
+	for _, s := range c.sets() {
+		for i := range s.members {
+			if f := &s.members[i]; f.stale() && !heals[f.outcome] {
+				n++
 			}
 		}
 	}
-	slices.Sort(running)
-	out := []Note{{AssumedOrder, fmt.Sprintf("the forecast assumes that Velero restores Cluster objects last, as it does by default. If they come first, or exist already, CAPV makes VSphereVMs without their ids and clones new VMs: for up to %d Stale machines under the old names, and for up to %d renamed or moved VMs beside the living ones", clones, second)}}
-	out = append(out, Note{WebhooksDuringRestore, webhooks(s)})
-	out = append(out, Note{OldManagementCluster, "make sure that the old management cluster is gone, or all its Clusters are paused: while both reconcile the same VMs, a delete on either side destroys a living one"})
-	if len(running) > 0 {
-		out = append(out, Note{UnpausedClusters, fmt.Sprintf("%d clusters are not paused in the backup, so that their controllers act as soon as their objects are back: %s", len(running), few(running))})
+	return n
+}
+
+// clones counts the machines for which CAPV would clone a VM if Cluster objects
+// were restored first: it then looks for a VM by folder and name alone.
+type clones struct {
+	vsphere                   bool // there is a cluster of CAPV's
+	stale, unknown, elsewhere int
+}
+
+func (n *clones) count(c *cluster) {
+	if c.Provider != vsphere {
+		return
 	}
-	if notHealing > 0 {
-		out = append(out, Note{NotHealing, fmt.Sprintf("%d Stale machines will not heal by themselves, whatever the word ManualRemediationNotRequired promises: no controller replaces them", notHealing)})
+	n.vsphere = true
+	if c.Paused {
+		return
 	}
-	return out
+	for _, s := range c.sets() {
+		for i := range s.members {
+			f := &s.members[i]
+			switch {
+			case f.machine == nil || f.unprovisioned():
+			case f.stale():
+				n.stale++
+			case f.verdict.Status == detector.Unknown:
+				n.unknown++
+			case f.warned("Renamed") || f.warned("Moved"):
+				n.elsewhere++
+			}
+		}
+	}
+}
+
+// assumption says on what order of the restore the forecast rests, and what
+// happens in another one. Numbers are given only when all was seen.
+func (n *clones) assumption(complete bool) string {
+	const order = "The forecast assumes that Velero restores Cluster objects last, as it does by default. If they come first, or exist already, "
+	switch {
+	case !n.vsphere:
+		return order + "controllers act before all objects are back and may make surplus Machines: what then becomes of them is not forecast"
+	case !complete:
+		return order + "CAPV makes VSphereVMs without their ids and clones new VMs: for Stale machines under the old names, and for renamed or moved VMs beside the living ones. For how many cannot be told, because not everything could be looked at"
+	case n.stale+n.unknown+n.elsewhere == 0:
+		return order + "CAPV makes VSphereVMs without their ids and finds their VMs by folder and name alone, which changes nothing here"
+	}
+	var of []string
+	for _, part := range []struct {
+		n         int
+		one, many string
+	}{
+		{n.stale, "Stale machine under the old name", "Stale machines under the old names"},
+		{n.unknown, "Unknown machine, if it has no VM under its name", "Unknown machines, if they have no VMs under their names"},
+		{n.elsewhere, "renamed or moved VM, beside the living one", "renamed or moved VMs, beside the living ones"},
+	} {
+		if part.n > 0 {
+			of = append(of, plural(part.n, part.one, part.many))
+		}
+	}
+	return order + "CAPV makes VSphereVMs without their ids and clones new VMs: for up to " + strings.Join(of, "; for up to ")
 }
 
 // webhooks warns of webhook configurations, which stop a restore while the
@@ -127,9 +200,9 @@ func webhooks(s *backup.Snapshot) string {
 			}
 		}
 	}
-	const rule = "webhook configurations of Cluster API must be absent, or their controllers running, while Velero restores: else all Clusters, Machines and infrastructure machines fail with connection refused"
+	const rule = "Webhook configurations of Cluster API must be absent, or their controllers running, while Velero restores: else all Clusters, Machines and infrastructure machines fail with connection refused"
 	if n > 0 {
-		return fmt.Sprintf("%s. The backup holds %d such configurations, and the restore brings them along: exclude them, or let the controllers run", rule, n)
+		return fmt.Sprintf("%s. The backup holds %d of them, and the restore brings them along: exclude them, or let the controllers run", rule, n)
 	}
 	return rule + ". The backup holds none; those of the new cluster count all the same"
 }

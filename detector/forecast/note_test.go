@@ -58,10 +58,10 @@ func TestNotesOnTheEstate(t *testing.T) {
 	if got, want := codes(f.Notes), "AssumedOrder WebhooksDuringRestore OldManagementCluster UnpausedClusters NotHealing"; got != want {
 		t.Errorf("%s", got)
 	}
-	if !strings.Contains(f.Notes[0].Message, "up to 1 Stale machines under the old names, and for up to 1 renamed") {
+	if !strings.Contains(f.Notes[0].Message, "up to 1 Stale machine under the old name; for up to 1 renamed or moved VM, beside") {
 		t.Errorf("%s", f.Notes[0].Message)
 	}
-	if f.NotHealing != 1 || f.Clusters[0].NotHealing != 1 || !strings.HasPrefix(f.Notes[4].Message, "1 Stale machines") {
+	if f.NotHealing != 1 || f.Clusters[0].NotHealing != 1 || !strings.HasPrefix(f.Notes[4].Message, "1 Stale machine will not heal by itself") {
 		t.Errorf("%d do not heal: %s", f.NotHealing, f.Notes[4].Message)
 	}
 	s.cluster.Paused = true
@@ -98,7 +98,7 @@ func TestWebhooksInTheBackup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := webhooks(s); !strings.Contains(got, "The backup holds 2 such configurations") {
+	if got := webhooks(s); !strings.Contains(got, "The backup holds 2 of them") {
 		t.Error(got)
 	}
 	if got := webhooks(newStory(t).snapshot); !strings.Contains(got, "The backup holds none") {
@@ -116,5 +116,65 @@ func TestFew(t *testing.T) {
 	}
 	if got := few(slices.Clone(names[:2])); got != "0, 1" {
 		t.Error(got)
+	}
+}
+
+// How many VMs would be cloned is only said when everything was looked at; an
+// Unknown machine may be one of them.
+func TestWhatClonesWouldBeMade(t *testing.T) {
+	for name, c := range map[string]struct {
+		arrange func(*story)
+		says    string
+		not     string
+	}{
+		"Stale and moved": {func(s *story) { s.worker("a", gone); s.worker("b", gone); s.worker("c", warned(found, "Moved")) }, "for up to 2 Stale machines under the old names; for up to 1 renamed or moved VM, beside the living one", "Unknown"},
+		"Unknown":         {func(s *story) { s.worker("a", unknown(detector.AmbiguousMatch)) }, "for up to 1 Unknown machine, if it has no VM under its name", "Stale machine"},
+		"not complete": {func(s *story) {
+			s.partial = true
+			s.worker("a", gone)
+			s.worker("b", unknown(detector.ScopeIncomplete))
+		}, "For how many cannot be told", "up to"},
+		"nothing":          {func(s *story) { s.worker("a", found); s.worker("b", never); s.ghostWorker("c") }, "which changes nothing here", "up to"},
+		"paused":           {func(s *story) { s.cluster.Paused = true; s.worker("a", gone) }, "which changes nothing here", "up to"},
+		"none of CAPV's":   {func(s *story) { s.cluster.Provider = aws; s.worker("a", gone) }, "controllers act before all objects are back", "CAPV"},
+		"the cluster Self": {func(s *story) { s.cluster.Self = true; s.worker("a", gone) }, "controllers act before all objects are back", "CAPV"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStory(t)
+			c.arrange(s)
+			if got := s.end().Notes[0].Message; !strings.Contains(got, c.says) || strings.Contains(got, c.not) {
+				t.Errorf("%q, want %q and not %q", got, c.says, c.not)
+			}
+		})
+	}
+}
+
+// Notes are printed in lists: each is a sentence by itself.
+func TestNotesAreSentences(t *testing.T) {
+	s := newStory(t)
+	s.cluster.Derived = true
+	s.snapshot.Groups[0].Autoscaled = true
+	s.absent = append(s.absent, backup.Absence{Kind: "VSphereClusterIdentity", Name: "shared", Halts: []backup.ClusterID{prod}})
+	s.worker("md-old-a", gone)
+	s.ghostWorker("md-new-a")
+	s.worker("md-old-b", warned(gone, detector.DuplicateID))
+	s.ghostWorker("md-new-b")
+	for _, arrange := range []func(*story){
+		func(s *story) { s.plane("a", found); s.ghostPlane("g") },
+		func(s *story) { s.cluster.Provider = aws; s.plane("c", asleep(found)) },
+		func(s *story) {
+			s.cluster.ControlPlane.Reason, s.cluster.Paused = detector.HostedInManagementCluster, true
+		},
+	} {
+		arrange(s)
+		f := s.end()
+		for _, n := range append(f.Notes, f.Clusters[0].Notes...) {
+			if first := n.Message[0]; first >= 'a' && first <= 'z' || strings.HasSuffix(n.Message, ".") {
+				t.Errorf("%s: %q", n.Code, n.Message)
+			}
+			if strings.Contains(n.Message, "1 ghosts") || strings.Contains(n.Message, "its machines") || strings.Contains(n.Message, "1 Stale machines") {
+				t.Errorf("%s: %q", n.Code, n.Message)
+			}
+		}
 	}
 }

@@ -69,16 +69,24 @@ func say(text string) func(*facts) string { return func(*facts) string { return 
 var outcomeRows = []outcomeRow{
 	{
 		"ghost worker, or of unknown role", func(f *facts) bool { return f.ghost() && !f.verdict.ControlPlane }, GhostKeepsRunning,
-		say("no object refers to it, so that no controller notices it: VM and Node keep running, and keep their addresses"),
+		func(f *facts) string {
+			const unnoticed = "no object refers to it, so that no controller notices it: "
+			if f.off() {
+				return unnoticed + f.runsOn()
+			}
+			return unnoticed + f.runsOn() + ", and keep their addresses"
+		},
 	},
 	{
 		"ghost control plane, etcd elsewhere", func(f *facts) bool { return f.ghost() && f.cluster.externalEtcd }, GhostKeepsRunning,
-		say("no object refers to it, so that no controller notices it: VM and Node keep running; etcd is external"),
+		func(f *facts) string {
+			return "no object refers to it, so that no controller notices it: " + f.runsOn() + "; etcd is external"
+		},
 	},
 	{
 		"ghost of another kind of control plane", func(f *facts) bool { return f.ghost() && f.cluster.plane.Kind != kubeadm }, CannotKnow,
 		func(f *facts) string {
-			return "VM and Node keep running; what " + cmp.Or(f.cluster.plane.Kind, "its control plane") + " does to an etcd member without a Machine is not known here"
+			return f.runsOn() + "; what " + cmp.Or(f.cluster.plane.Kind, "its control plane") + " does to an etcd member without a Machine is not known here"
 		},
 	},
 	{
@@ -88,16 +96,29 @@ var outcomeRows = []outcomeRow{
 	{
 		"ghost control plane beside one without a Node", func(f *facts) bool { return f.ghost() && f.cluster.nodeless > 0 }, GhostEtcdMemberKept,
 		func(f *facts) string {
-			return fmt.Sprintf("VM and Node keep running; KubeadmControlPlane leaves etcd alone while a control-plane Machine has no Node (%d of them), and removes this member within seconds once they are gone", f.cluster.nodeless)
+			return fmt.Sprintf("%s; KubeadmControlPlane leaves etcd alone while a control-plane Machine has no Node (%d of them), and removes this member within seconds once they are gone", f.runsOn(), f.cluster.nodeless)
 		},
 	},
 	{
-		"ghost control plane beside one that cannot be forecast", func(f *facts) bool { return f.ghost() && (f.cluster.undecided > 0 || f.cluster.recorded == 0) }, CannotKnow,
-		say("whether KubeadmControlPlane removes its etcd member depends on control-plane Machines of which nothing certain is known"),
+		"ghost control plane beside one that cannot be forecast", func(f *facts) bool {
+			return f.ghost() && (f.cluster.undecided > 0 || f.cluster.recorded == 0 || f.cluster.stalled())
+		}, CannotKnow,
+		func(f *facts) string {
+			if f.cluster.stalled() {
+				return "KubeadmControlPlane removes its etcd member only while etcd has a majority, and that depends on machines of the control plane that are stopped"
+			}
+			return "whether KubeadmControlPlane removes its etcd member depends on control-plane Machines of which nothing certain is known"
+		},
 	},
 	{
 		"ghost control plane", func(f *facts) bool { return f.ghost() }, GhostEtcdMemberRemoved,
-		say("KubeadmControlPlane removes etcd members without a Machine within seconds after its start; VM, Node, kubelet and API server keep running behind the endpoint"),
+		func(f *facts) string {
+			const removes = "KubeadmControlPlane removes etcd members without a Machine within seconds after its start; "
+			if f.off() {
+				return removes + f.runsOn()
+			}
+			return removes + "VM, Node, kubelet and API server keep running behind the endpoint"
+		},
 	},
 	{
 		"paused", func(f *facts) bool { return f.paused && f.known() }, UntouchedPaused,
@@ -107,25 +128,35 @@ var outcomeRows = []outcomeRow{
 	},
 	{
 		"infrastructure without Machine, owner short of machines", func(f *facts) bool { return f.orphan() && f.set.created > 0 }, OrphanedAndReplaced,
-		say("its Machine was being deleted and is not in the backup: VM and Node keep running without one, and the owner makes a new Machine because it is short of one"),
+		func(f *facts) string {
+			return "its Machine was being deleted and is not in the backup: " + f.runsOn() + " without one, and the owner makes a new Machine because it is short of one"
+		},
 	},
 	{
 		"infrastructure without Machine", func(f *facts) bool { return f.orphan() }, GhostKeepsRunning,
-		say("its Machine was being deleted and is not in the backup: VM and Node keep running without one, and nobody is short of it"),
+		func(f *facts) string {
+			return "its Machine was being deleted and is not in the backup: " + f.runsOn() + " without one, and nobody is short of it"
+		},
 	},
 	{
 		"member of a pool that is not there", func(f *facts) bool { return f.pool() && f.verdict.Status != detector.Healthy }, CannotKnow,
 		say("its pool makes and replaces its members by itself"),
 	},
 	{
-		"healthy, powered off", func(f *facts) bool {
-			return f.healthy() && f.cluster.Provider == vsphere && f.warned("PoweredOff") && f.recorded()
-		}, AdoptedPoweredOn,
+		"healthy, powered off", func(f *facts) bool { return f.poweredOn() && f.recorded() }, AdoptedPoweredOn,
 		say("its VM is found by the recorded id, and CAPV powers it on at once"),
 	},
 	{
 		"healthy, without id, not where its name says", func(f *facts) bool { return f.healthy() && !f.recorded() && (f.warned("Renamed") || f.warned("Moved")) }, NewInstanceCreated,
-		say("no id is recorded, and its VM is not found under its name and folder: CAPV clones a second one beside it"),
+		func(f *facts) string {
+			return "no id is recorded, and its instance is not found under its name: " + f.controller() + " makes a second one beside it"
+		},
+	},
+	// CAPA looks among the instances that run (CAPA pkg/cloud/services/ec2
+	// GetRunningInstanceByTags v2.11.1).
+	{
+		"healthy, without id, stopped", func(f *facts) bool { return f.healthy() && !f.recorded() && f.off() && f.cluster.Provider == aws }, NewInstanceCreated,
+		say("no id is recorded, and CAPA looks for its instance only among those that run: it makes a second one beside it"),
 	},
 	{
 		"healthy, without id", func(f *facts) bool { return f.healthy() && !f.recorded() }, AdoptedByName,
@@ -136,6 +167,10 @@ var outcomeRows = []outcomeRow{
 		func(f *facts) string {
 			return "its instance exists, but " + f.complaint() + f.replacement() + ", and its instance is deleted"
 		},
+	},
+	{
+		"healthy, stopped", func(f *facts) bool { return f.healthy() && f.off() }, Stuck,
+		func(f *facts) string { return f.whyOff() },
 	},
 	{
 		"healthy", func(f *facts) bool { return f.healthy() }, Adopted,

@@ -106,7 +106,7 @@ func TestWhetherTheControlPlaneRemediates(t *testing.T) {
 		"only Machine":                {covered(planes), func(s *story) { s.plane("a", found) }, false, "never replaces its only Machine"},
 		"two without a Node":          {covered(planes), three(found, gone, gone), false, "2 of its Machines will have no Node"},
 		"one of two broken":           {covered(planes), func(s *story) { s.plane("a", found); s.plane("m", gone) }, false, "no quorum"},
-		"one Unknown":                 {covered(planes), three(found, gone, unknown(detector.ScopeIncomplete)), false, "1 of its Machines are Unknown"},
+		"one Unknown":                 {covered(planes), three(found, gone, unknown(detector.ScopeIncomplete)), false, "1 of its Machines is Unknown"},
 		"none exists":                 {covered(planes), three(gone, gone, gone), false, "API server cannot answer"},
 		"paused":                      {covered(planes), func(s *story) { s.cluster.Paused = true; three(found, found, gone)(s) }, false, "paused"},
 		"another kind":                {covered(planes), func(s *story) { otherPlane(s); three(found, found, gone)(s) }, false, "RKE2ControlPlane"},

@@ -40,8 +40,10 @@ var rowStories = []rowStory{
 	{"member of a pool that is not there", nil, func(s *story) { s.worker("m", unknown(detector.ScopeIncomplete)).machine.Pool = "p" }, CannotKnow},
 	{"healthy, powered off", nil, func(s *story) { s.worker("m", warned(found, "PoweredOff")) }, AdoptedPoweredOn},
 	{"healthy, without id, not where its name says", nil, func(s *story) { s.worker("m", warned(named, "Renamed")) }, NewInstanceCreated},
+	{"healthy, without id, stopped", nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", halted(named)) }, NewInstanceCreated},
 	{"healthy, without id", nil, func(s *story) { s.worker("m", named) }, AdoptedByName},
 	{"healthy, its Node is bad for a health check", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", found); s.node("m", false); s.node("a", true) }, ReplacedByMachineHealthCheck},
+	{"healthy, stopped", nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", halted(found)) }, Stuck},
 	{"healthy", nil, func(s *story) { s.worker("m", found) }, Adopted},
 	{"not provisioned, replaced", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", never).machine.InfraMessage = "no template" }, ReplacedByMachineHealthCheck},
 	{"not provisioned, and could not be", nil, func(s *story) { s.worker("m", never).machine.InfraMessage = "no template" }, Stuck},
@@ -58,6 +60,18 @@ var rowStories = []rowStory{
 	{"ghost control plane, paused", nil, func(s *story) { s.cluster.Paused = true; s.plane("a", gone); s.ghostPlane("m") }, GhostEtcdMemberKept},
 	{"ghost control plane beside one without a Node", nil, func(s *story) { s.plane("a", gone); s.plane("b", unknown(detector.NodeAlive)); s.ghostPlane("m") }, GhostEtcdMemberKept},
 	{"healthy, without id, not where its name says", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", warned(named, "Moved")); s.node("m", false) }, NewInstanceCreated},
+	{"healthy, without id, not where its name says", nil, func(s *story) {
+		s.cluster.Provider = aws
+		v := halted(named)
+		v.Warnings = append(v.Warnings, detector.Warning{Reason: "Renamed"})
+		s.worker("m", v)
+	}, NewInstanceCreated},
+	{"healthy, its Node is bad for a health check", covered(workers), func(s *story) {
+		s.plane("a", found)
+		s.worker("m", asleep(found))
+		s.node("m", false)
+		s.node("a", true)
+	}, ReplacedByMachineHealthCheck},
 	{"healthy, without id", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", named); s.node("m", false) }, AdoptedByName},
 	{"not provisioned", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", never) }, NewInstanceCreated},
 	{"stale, replaced", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", gone); s.node("m", false) }, ReplacedByMachineHealthCheck},
@@ -133,20 +147,23 @@ func TestConditions(t *testing.T) {
 		arrange func(*story)
 		want    string // in the condition; empty: there is none
 	}{
-		"identity absent":                  {nil, func(s *story) { s.worker("m", found); halt(s) }, "only once VSphereClusterIdentity shared"},
-		"identity absent, ghost":           {nil, func(s *story) { s.ghostWorker("m"); halt(s) }, ""},
-		"Cluster object absent":            {nil, func(s *story) { s.worker("m", found); s.cluster.Derived = true }, "only once its Cluster object"},
-		"stale":                            {nil, func(s *story) { s.worker("m", gone) }, "if first, CAPV clones a new VM under the old name"},
-		"stale elsewhere":                  {nil, func(s *story) { s.worker("m", gone); s.cluster.Provider = "aws" }, ""},
-		"renamed":                          {nil, func(s *story) { s.worker("m", warned(found, "Renamed")) }, "clones a second VM beside it"},
-		"healthy":                          {nil, func(s *story) { s.worker("m", found) }, ""},
-		"duplicate":                        {nil, func(s *story) { s.worker("m", warned(found, detector.DuplicateID)) }, "destroy every VM with that UUID"},
-		"reidentified":                     {nil, func(s *story) { s.worker("m", warned(found, detector.Reidentified)) }, "both second keys differ"},
-		"surplus":                          {nil, func(s *story) { s.worker("m", found); s.worker("n", found); s.snapshot.Groups[1].Desired.N = 1 }, "among the 1 Machines that its owner deletes"},
-		"powered off under a health check": {covered(workers), func(s *story) { s.worker("m", warned(found, "PoweredOff")) }, "MachineHealthCheck check-0 allows"},
-		"stopped elsewhere":                {nil, func(s *story) { s.cluster.Provider = "aws"; s.worker("m", warned(found, "PoweredOff")) }, "CAPA does not start it"},
-		"powered off":                      {nil, func(s *story) { s.worker("m", warned(found, "PoweredOff")) }, ""},
-		"replaced, Nodes unread":           {covered(workers), func(s *story) { s.cluster.Provider = "aws"; s.plane("a", found); s.worker("m", gone) }, "the Node list was not read"},
+		"identity absent":                    {nil, func(s *story) { s.worker("m", found); halt(s) }, "only once VSphereClusterIdentity shared"},
+		"identity absent, ghost":             {nil, func(s *story) { s.ghostWorker("m"); halt(s) }, ""},
+		"Cluster object absent":              {nil, func(s *story) { s.worker("m", found); s.cluster.Derived = true }, "only once its Cluster object"},
+		"stale":                              {nil, func(s *story) { s.worker("m", gone) }, "if first, CAPV clones a new VM under the old name"},
+		"stale elsewhere":                    {nil, func(s *story) { s.worker("m", gone); s.cluster.Provider = "aws" }, ""},
+		"renamed":                            {nil, func(s *story) { s.worker("m", warned(found, "Renamed")) }, "clones a second VM beside it"},
+		"healthy":                            {nil, func(s *story) { s.worker("m", found) }, ""},
+		"duplicate":                          {nil, func(s *story) { s.worker("m", warned(found, detector.DuplicateID)) }, "destroy every VM with that UUID"},
+		"reidentified":                       {nil, func(s *story) { s.worker("m", warned(found, detector.Reidentified)) }, "both second keys differ"},
+		"surplus":                            {nil, func(s *story) { s.worker("m", found); s.worker("n", found); s.snapshot.Groups[1].Desired.N = 1 }, "among the 1 Machines that its owner deletes"},
+		"powered off under a health check":   {covered(workers), func(s *story) { s.worker("m", warned(found, "PoweredOff")) }, "MachineHealthCheck check-0 allows"},
+		"stopped elsewhere":                  {nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", halted(found)) }, ""},
+		"stopped, under a health check":      {covered(workers), func(s *story) { s.cluster.Provider = aws; s.worker("m", halted(found)) }, "MachineHealthCheck check-0 allows"},
+		"stopped with its control plane":     {covered(workers), func(s *story) { s.cluster.Provider = aws; s.plane("a", halted(found)); s.worker("m", halted(found)) }, ""},
+		"stopped, of a control plane of one": {covered(planes), func(s *story) { s.plane("m", asleep(found)); s.ghostPlane("g") }, ""},
+		"powered off":                        {nil, func(s *story) { s.worker("m", warned(found, "PoweredOff")) }, ""},
+		"replaced, Nodes unread":             {covered(workers), func(s *story) { s.cluster.Provider = "aws"; s.plane("a", found); s.worker("m", gone) }, "the Node list was not read"},
 		"replaced, Nodes read": {covered(workers), func(s *story) {
 			s.cluster.Provider = "aws"
 			s.worker("m", gone)

@@ -21,6 +21,7 @@ type story struct {
 	inventory infra.Inventory
 	absent    []backup.Absence
 	cluster   detector.Cluster
+	partial   bool // not everything could be looked at
 }
 
 var prod = backup.ClusterID{Namespace: "ns", Name: "prod"}
@@ -87,6 +88,24 @@ var (
 
 func unknown(reason string) detector.Verdict {
 	return detector.Verdict{Status: detector.Unknown, Reason: reason}
+}
+
+// halted is an instance that exists and does not run.
+func halted(v detector.Verdict) detector.Verdict {
+	i := *v.Instance
+	i.Warnings = []string{poweredOff}
+	v.Instance = &i
+	if v.Status == detector.Healthy {
+		v = warned(v, poweredOff)
+	}
+	return v
+}
+
+// asleep is a VM that CAPV does not power on.
+func asleep(v detector.Verdict) detector.Verdict {
+	v = halted(v)
+	v.Instance.State = suspended
+	return v
 }
 
 func warned(v detector.Verdict, reasons ...string) detector.Verdict {
@@ -162,7 +181,7 @@ func (s *story) node(machine string, ready bool) {
 }
 
 func (s *story) result() detector.Result {
-	return detector.Result{Clusters: []detector.Cluster{s.cluster}}
+	return detector.Result{Complete: !s.partial, Clusters: []detector.Cluster{s.cluster}}
 }
 
 // end forecasts the story.

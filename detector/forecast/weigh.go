@@ -57,10 +57,15 @@ func (f *facts) nodeMissing() bool {
 func (c *cluster) weighPlane() {
 	for i := range c.plane.members {
 		f := &c.plane.members[i]
-		switch f.verdict.Status {
-		case detector.Healthy, detector.Ghost:
+		switch {
+		case f.stopped():
+			c.stopped++
+		case f.verdict.Status == detector.Healthy || f.ghost():
 			c.alive++
-		case detector.Stale:
+			if f.off() {
+				c.waking++
+			}
+		case f.stale():
 			c.stale++
 		}
 		if f.machine == nil {
@@ -84,18 +89,22 @@ func (c *cluster) weighPlane() {
 }
 
 // dead says that the cluster's API server cannot answer, because no machine of
-// its control plane exists. Cluster API then takes the control plane for not
+// its control plane runs. Cluster API then takes the control plane for not
 // initialised.
 func (c *cluster) dead() bool {
 	return c.Applicable && c.recorded > 0 && c.alive == 0 && c.undecided == 0 && !c.read
 }
 
-// quorate says that an etcd majority exists even if those that are gone are
-// still its members.
-func (c *cluster) quorate() bool {
-	unknown := len(c.plane.members) - c.alive - c.stale
-	return 2*c.alive > c.alive+c.stale+unknown
-}
+// quorate says that an etcd majority runs even if those that are gone are still
+// its members.
+func (c *cluster) quorate() bool { return 2*c.alive > len(c.plane.members) }
+
+// stalled says that stopped instances leave etcd without a sure majority.
+func (c *cluster) stalled() bool { return c.stopped > 0 && !c.quorate() }
+
+// unsure counts the control-plane machines of which nobody can say whether they
+// exist.
+func (c *cluster) unsure() int { return len(c.plane.members) - c.alive - c.stopped - c.stale }
 
 // remediate says whether KubeadmControlPlane would replace one broken member,
 // and why (Cluster API controlplane/kubeadm/reconcilers/kubeadmcontrolplane/remediation.go v1.14.0).
@@ -118,9 +127,9 @@ func (c *cluster) remediate() (bool, string) {
 	case c.recorded <= 1:
 		return false, "KubeadmControlPlane never replaces its only Machine"
 	case c.dead():
-		return false, "no machine of it exists, so that its API server cannot answer and health checks skip it"
+		return false, "no machine of it runs, so that its API server cannot answer and health checks skip it"
 	case c.undecided > 0:
-		return false, fmt.Sprintf("%d of its Machines are Unknown", c.undecided)
+		return false, plural(c.undecided, "of its Machines is Unknown", "of its Machines are Unknown")
 	case c.nodeless > 1:
 		return false, fmt.Sprintf("%d of its Machines will have no Node, and KubeadmControlPlane refuses to replace one while another is being provisioned", c.nodeless)
 	case !c.quorate():
@@ -130,6 +139,12 @@ func (c *cluster) remediate() (bool, string) {
 		return false, why
 	}
 	return true, h.title() + " covers its machines, etcd has a quorum, and at most one Machine is without a Node"
+}
+
+// replaceable says that a health check would replace the machine if it found it
+// unhealthy.
+func (f *facts) replaceable() bool {
+	return f.check != nil && f.check.data.Template == "" && !f.cluster.dead() && (!f.verdict.ControlPlane || f.cluster.remediates)
 }
 
 // findRemedy says whether something replaces the machine, and why nothing does.
@@ -145,7 +160,7 @@ func (f *facts) findRemedy() (bool, string) {
 	case !f.unhealthy:
 		return false, h.title() + " covers it, but does not mind a missing Node"
 	case f.cluster.dead():
-		return false, h.title() + " covers it, but skips it while the control plane is not initialised, and no machine of that exists"
+		return false, h.title() + " covers it, but skips it while the control plane is not initialised, and no machine of that runs"
 	case h.data.Template != "":
 		return false, h.title() + " leaves it to " + h.data.Template + ", not to its owner"
 	case f.verdict.ControlPlane:

@@ -1,0 +1,87 @@
+package forecast
+
+import (
+	"slices"
+	"strings"
+
+	"drift-detector/detector"
+)
+
+// An instance that does not run is there all the same, and only CAPV starts one,
+// if it is a machine's and powered off (CAPV pkg/services/govmomi/service.go
+// reconcilePowerState v1.16.1). CAPA marks it InstanceStopped and does no more
+// (CAPA controllers/awsmachine_controller.go v2.11.1).
+
+// poweredOff is the warning that providers give of such an instance.
+const poweredOff = "PoweredOff"
+
+// suspended is the state in which CAPV finds a VM that it refuses to power on.
+const suspended = "suspended"
+
+// off says that the instance exists and does not run. Ghosts carry no warnings
+// of their own.
+func (f *facts) off() bool {
+	return f.warned(poweredOff) || f.verdict.Instance != nil && slices.Contains(f.verdict.Instance.Warnings, poweredOff)
+}
+
+func (f *facts) suspended() bool {
+	return f.verdict.Instance != nil && f.verdict.Instance.State == suspended
+}
+
+// poweredOn says that CAPV powers the VM on when it adopts it.
+func (f *facts) poweredOn() bool {
+	return f.healthy() && f.off() && f.cluster.Provider == vsphere && !f.suspended()
+}
+
+// stopped says that the instance exists, does not run, and that nothing starts
+// it by itself after the restore.
+func (f *facts) stopped() bool {
+	exists := f.verdict.Status == detector.Healthy || f.ghost()
+	return exists && f.off() && (!f.poweredOn() || f.paused || f.cluster.idle())
+}
+
+// idle says that no infrastructure controller acts on the cluster until somebody
+// brings back what the backup lacks.
+func (c *cluster) idle() bool { return len(c.halts) > 0 || c.Derived }
+
+// whyOff is why an instance that was found stays off.
+func (f *facts) whyOff() string {
+	switch {
+	case f.cluster.Provider == vsphere:
+		return "its VM is found by the recorded id and is suspended: CAPV powers on what is powered off, and fails at a VM that is suspended until somebody resumes it"
+	case controllers[f.cluster.Provider] != "":
+		return "its instance is found by the recorded id and is stopped: " + f.controller() + " never starts one, somebody has to"
+	}
+	return "its instance is found by the recorded id and is stopped, and no controller is known here that starts it"
+}
+
+// runsOn says what becomes of an instance that nobody touches.
+func (f *facts) runsOn() string {
+	if f.off() {
+		return "the VM stays off, as it is"
+	}
+	return "VM and Node keep running"
+}
+
+// stoppedNames are the machines of the control plane that are stopped.
+func (c *cluster) stoppedNames() string {
+	var out []string
+	for i := range c.plane.members {
+		if f := &c.plane.members[i]; f.stopped() {
+			out = append(out, f.verdict.Name)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// nobodyStarts says who does not start the stopped machines of the control
+// plane. It stands behind their names or their number.
+func (c *cluster) nobodyStarts() string {
+	switch {
+	case c.Provider == vsphere && (c.Paused || c.idle()):
+		return "CAPV powers none on before it acts on this cluster"
+	case controllers[c.Provider] != "":
+		return controllers[c.Provider] + " starts none of them"
+	}
+	return "no controller is known here that starts them"
+}

@@ -1,0 +1,125 @@
+package forecast
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"drift-detector/detector"
+)
+
+// A control-plane instance that is stopped, and that nothing starts, is no
+// member of etcd that works. What CAPV powers on is one.
+func TestEtcdOfWhatIsStopped(t *testing.T) {
+	onAWS := func(a, b, c detector.Verdict) func(*story) {
+		return func(s *story) { s.cluster.Provider = aws; three(a, b, c)(s) }
+	}
+	for name, c := range map[string]struct {
+		arrange  func(*story)
+		quorum   Quorum
+		existing int
+		says     string // in the message
+		noted    bool   // as ControlPlaneStopped
+	}{
+		"the only one":                {func(s *story) { s.cluster.Provider = aws; s.plane("m", halted(found)) }, QuorumUncertain, 1, "1 is stopped (m), and CAPA starts none of them", true},
+		"one of three":                {onAWS(found, found, halted(found)), QuorumStands, 3, "a majority whatever becomes of the others; 1 is stopped (m)", false},
+		"two of three":                {onAWS(found, halted(found), halted(found)), QuorumUncertain, 3, "Of 3 control-plane machines only 1 surely runs: 2 are stopped (b, m)", true},
+		"one, and one gone":           {onAWS(found, halted(found), gone), QuorumUncertain, 2, "1 is stopped (b)", true},
+		"powered off":                 {three(found, halted(found), halted(found)), QuorumStands, 3, "(2 are off until CAPV powers them on)", false},
+		"suspended":                   {three(found, asleep(found), asleep(found)), QuorumUncertain, 3, "CAPV starts none of them", true},
+		"powered off, paused":         {func(s *story) { s.cluster.Paused = true; s.plane("m", halted(found)) }, QuorumUncertain, 1, "CAPV powers none on before it acts", true},
+		"powered off, Machine paused": {func(s *story) { s.plane("m", halted(found)).machine.Paused = true }, QuorumUncertain, 1, "CAPV starts none", true},
+		"powered off, halted":         {func(s *story) { halt(s); s.plane("m", halted(found)) }, QuorumUncertain, 1, "CAPV powers none on before it acts", true},
+		"powered off, no Cluster":     {func(s *story) { s.cluster.Derived = true; s.plane("m", halted(found)) }, QuorumUncertain, 1, "CAPV powers none on before it acts", true},
+		"ghost that is off":           {func(s *story) { s.plane("m", found); *s.ghostPlane("g") = halted(ghostOf("g")) }, QuorumUncertain, 2, "1 is stopped (g)", true},
+		"of an unknown provider":      {func(s *story) { s.cluster.Provider = "other"; s.plane("m", halted(found)) }, QuorumUncertain, 1, "no controller is known here that starts them", true},
+		"etcd elsewhere": {func(s *story) {
+			s.cluster.Provider = aws
+			s.plane("m", halted(found))
+			s.snapshot.ControlPlanes[0].ExternalEtcd = true
+		}, QuorumNotApplicable, 1, "etcd does not run on its machines", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStory(t)
+			c.arrange(s)
+			f := s.end().Clusters[0]
+			e := f.ControlPlane.Etcd
+			if e.Quorum != c.quorum || e.Existing != c.existing || !strings.Contains(e.Message, c.says) {
+				t.Errorf("%+v, want %s %d %q", e, c.quorum, c.existing, c.says)
+			}
+			if got := slices.ContainsFunc(f.Notes, func(n Note) bool { return n.Code == ControlPlaneStopped }); got != c.noted || strings.Contains(codes(f.Notes), ControlPlaneGone) {
+				t.Errorf("notes %v", f.Notes)
+			}
+			if e.After != e.Existing-e.Removed {
+				t.Errorf("%+v", e)
+			}
+		})
+	}
+}
+
+func ghostOf(name string) detector.Verdict {
+	v := alien
+	v.Namespace, v.Name, v.ControlPlane = "ns", name, true
+	return v
+}
+
+func TestWhoStartsAnInstance(t *testing.T) {
+	for name, c := range map[string]struct {
+		arrange func(*story)
+		outcome Outcome
+		says    string
+	}{
+		"CAPV":             {func(s *story) { s.worker("m", halted(found)) }, AdoptedPoweredOn, "CAPV powers it on at once"},
+		"CAPV, suspended":  {func(s *story) { s.worker("m", asleep(found)) }, Stuck, "fails at a VM that is suspended"},
+		"CAPV, by name":    {func(s *story) { s.worker("m", halted(named)) }, AdoptedByName, "found by its name"},
+		"CAPA":             {func(s *story) { s.cluster.Provider = aws; s.worker("m", halted(found)) }, Stuck, "CAPA never starts one"},
+		"CAPA, without id": {func(s *story) { s.cluster.Provider = aws; s.worker("m", halted(named)) }, NewInstanceCreated, "only among those that run"},
+		"somebody else":    {func(s *story) { s.cluster.Provider = "other"; s.worker("m", halted(found)) }, Stuck, "no controller is known here"},
+		"ghost":            {func(s *story) { *s.ghostWorker("m") = halted(workerGhost("m")) }, GhostKeepsRunning, "the VM stays off"},
+		"ghost of the control plane": {func(s *story) {
+			s.plane("a", found)
+			s.plane("b", found)
+			*s.ghostPlane("m") = halted(ghostOf("m"))
+		}, GhostEtcdMemberRemoved, "within seconds after its start; the VM stays off"},
+		"ghost beside a stopped one": {func(s *story) {
+			s.cluster.Provider = aws
+			s.plane("a", halted(found))
+			s.ghostPlane("m")
+		}, CannotKnow, "only while etcd has a majority"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStory(t)
+			c.arrange(s)
+			if got := s.fate(s.end(), "m"); got.Outcome != c.outcome || !strings.Contains(got.Message, c.says) {
+				t.Errorf("%+v, want %s %q", got, c.outcome, c.says)
+			}
+		})
+	}
+}
+
+func workerGhost(name string) detector.Verdict {
+	v := alien
+	v.Namespace, v.Name = "ns", name
+	return v
+}
+
+// A cluster whose only control-plane instance is stopped is not all adopted.
+func TestStoppedIsNotCountedAsAdopted(t *testing.T) {
+	s := newStory(t, checkSpec(workers))
+	s.cluster.Provider = aws
+	s.plane("a", halted(found))
+	s.worker("b", found)
+	s.worker("m", gone)
+	f := s.end()
+	c := f.Clusters[0]
+	if want := "1 adopted, 2 broken until somebody acts"; c.Text != want || c.Outcomes[Adopted] != 1 || c.NotHealing != 1 {
+		t.Errorf("%q, want %q; %d do not heal", c.Text, want, c.NotHealing)
+	}
+	if r := c.ControlPlane.Replicas; r.Working != 0 || r.Missing != 1 {
+		t.Errorf("%+v", r)
+	}
+	// The API server does not answer: health checks skip the cluster.
+	if m := s.fate(f, "m"); m.Outcome != Stuck || !strings.Contains(m.Message, "no machine of that runs") {
+		t.Errorf("%+v", m)
+	}
+}
