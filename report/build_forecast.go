@@ -43,7 +43,7 @@ func machineForecast(fs []forecast.Machine, i int) *MachineForecast {
 	if i >= len(fs) {
 		return nil
 	}
-	return &MachineForecast{string(fs[i].Outcome), fs[i].Condition, fs[i].Message}
+	return &MachineForecast{string(fs[i].Outcome), fs[i].Condition, fs[i].Message, fs[i].RolledOut}
 }
 
 func replicas(r *forecast.Replicas) Replicas {

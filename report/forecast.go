@@ -1,5 +1,7 @@
 package report
 
+import "slices"
+
 // What the restored controllers will do. All of it is absent from a report that
 // was made without a forecast.
 
@@ -22,7 +24,42 @@ type ClusterForecast struct {
 // Note is something to know before the restore that no single machine tells.
 type Note struct {
 	Code    string `json:"code"`
-	Message string `json:"message"`
+	Message string `json:"message"` // sentences, without the last full stop
+}
+
+// Sentence is the message with its last full stop.
+func (n *Note) Sentence() string { return sentence(n.Message) }
+
+// ClusterNote is a note with all clusters of which it is told.
+type ClusterNote struct {
+	Note
+	Clusters []string // titles, those of the most urgent first
+}
+
+// ClusterNotes are the notes on clusters, those of the most urgent first, and
+// one that several clusters have once. Of the management cluster itself there
+// are none, nor of a cluster of which nothing is known.
+func (r *Report) ClusterNotes() []ClusterNote {
+	clusters := make([]*Cluster, 0, len(r.Clusters))
+	for i := range r.Clusters {
+		if c := &r.Clusters[i]; c.Forecast != nil && !c.Self && (c.unsupported() == 0 || c.unsupported() < c.Counts.Total) {
+			clusters = append(clusters, c)
+		}
+	}
+	slices.SortStableFunc(clusters, func(a, b *Cluster) int { return Urgency(a.Status) - Urgency(b.Status) })
+	var out []ClusterNote
+	at := map[Note]int{}
+	for _, c := range clusters {
+		for _, n := range c.Forecast.Notes {
+			i, ok := at[n]
+			if !ok {
+				i = len(out)
+				at[n], out = i, append(out, ClusterNote{Note: n})
+			}
+			out[i].Clusters = append(out[i].Clusters, c.Title())
+		}
+	}
+	return out
 }
 
 // MachineForecast is what will become of one machine or ghost.
@@ -30,6 +67,7 @@ type MachineForecast struct {
 	Outcome   string `json:"outcome"`
 	Condition string `json:"condition,omitempty"` // when the outcome holds, or when it does not
 	Message   string `json:"message"`
+	RolledOut bool   `json:"rolledOut,omitempty"` // is part of the rollout of its group
 }
 
 // ControlPlaneForecast is what will become of a control plane.
@@ -74,5 +112,22 @@ type Etcd struct {
 type Rollout struct {
 	Stale   int    `json:"stale"`
 	Ghosts  int    `json:"ghosts"`
-	Message string `json:"message"`
+	Message string `json:"message"` // sentences, without the last full stop
+}
+
+// Sentence is the message with its last full stop.
+func (r *Rollout) Sentence() string { return sentence(r.Message) }
+
+func (f *ControlPlaneForecast) rollout() *Rollout {
+	if f == nil {
+		return nil
+	}
+	return f.Rollout
+}
+
+func (f *GroupForecast) rollout() *Rollout {
+	if f == nil {
+		return nil
+	}
+	return f.Rollout
 }

@@ -54,7 +54,7 @@ var fields = map[string]string{
 	"clusterForecast":      "text outcomes notHealing notes",
 	"note":                 "code message",
 	"step":                 "when who text commands",
-	"machineForecast":      "outcome condition? message",
+	"machineForecast":      "outcome condition? message rolledOut?",
 	"controlPlaneForecast": "replicas etcd? remediates why? rollout?",
 	"groupForecast":        "replicas managedBy? rollout?",
 	"replicas":             "recorded working created deleted running unknown surplus missing",

@@ -19,13 +19,14 @@ type TextOptions struct {
 }
 
 // Text writes the report for a person, the answer first: is it safe to restore,
-// what to do, the counts, a line per cluster, then every finding by urgency. All
-// that comes from outside is escaped. It returns the first error of the writer.
+// what to do, the counts, a line per cluster, what to know before the restore, then
+// every finding by urgency. All that comes from outside is escaped. It returns the first error of the writer.
 func Text(w io.Writer, r *Report, o TextOptions) error {
 	p := printer{terminal.NewPrinter(w, o.Width, o.Color)}
 	p.answer(r)
 	p.counts(r)
 	p.clusters(r)
+	p.forecast(r, o.All)
 	p.findings(r, o.All)
 	p.infraMachines(r)
 	p.ignored(r)

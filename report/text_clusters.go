@@ -16,16 +16,17 @@ type Set struct {
 	Desired  *int64
 	Pool     *Pool
 	Counts   MachineCounts
+	Rollout  *Rollout
 	Machines []Machine // not more than Counts when Options.IgnoreHealthy is set
 }
 
 // Sets are the control plane, then the groups of workers.
 func (c *Cluster) Sets() []Set {
 	cp := &c.ControlPlane
-	out := []Set{{setTitle(cp.Kind, cp.Name, "control plane"), cp.Status, cp.Reason, cp.Desired, nil, cp.Counts, cp.Machines}}
+	out := []Set{{setTitle(cp.Kind, cp.Name, "control plane"), cp.Status, cp.Reason, cp.Desired, nil, cp.Counts, cp.Forecast.rollout(), cp.Machines}}
 	for i := range c.Workers.Groups {
 		g := &c.Workers.Groups[i]
-		out = append(out, Set{setTitle(g.Kind, g.Name, "workers of no known group"), g.Status, g.Reason, g.Desired, g.Pool, g.Counts, g.Machines})
+		out = append(out, Set{setTitle(g.Kind, g.Name, "workers of no known group"), g.Status, g.Reason, g.Desired, g.Pool, g.Counts, g.Forecast.rollout(), g.Machines})
 	}
 	return out
 }

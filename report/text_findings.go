@@ -93,10 +93,11 @@ func (p printer) cluster(c *Cluster, all bool) {
 	fold := !all && blind > foldAbove
 	// own says that a machine has a line of its own.
 	own := func(m *Machine) bool { return all || m.rank() < nothing && !(fold && m.blind()) }
+	fate := newToldFates(all)
 	sets := c.Sets()
 	slices.SortStableFunc(sets, func(a, b Set) int { return cmp.Compare(a.rank(), b.rank()) })
 	for i := range sets {
-		p.set(&sets[i], own)
+		p.set(&sets[i], own, fate)
 	}
 	if fold {
 		p.status(2, Unknown, fmt.Sprintf("%d machines ScopeIncomplete: %s", blind, why))
@@ -162,7 +163,7 @@ func (p printer) status(indent int, status, text string) {
 
 // set prints a set with the machines that have a line of their own, or nothing
 // when there is nothing to say.
-func (p printer) set(s *Set, own func(*Machine) bool) {
+func (p printer) set(s *Set, own func(*Machine) bool, fate *toldFates) {
 	ms := make([]*Machine, 0, len(s.Machines))
 	for i := range s.Machines {
 		if m := &s.Machines[i]; own(m) {
@@ -182,14 +183,14 @@ func (p printer) set(s *Set, own func(*Machine) bool) {
 	}
 	p.Print(2, 4, head)
 	slices.SortStableFunc(ms, func(a, b *Machine) int { return cmp.Compare(a.rank(), b.rank()) })
-	for _, m := range ms {
-		p.machine(m)
+	for _, m := range p.rollout(s, ms, fate) {
+		p.machine(m, fate)
 	}
 }
 
-// machine prints one machine: verdict, name, reason, where its VM is, and what
-// the verdict rests on.
-func (p printer) machine(m *Machine) {
+// machine prints one machine: verdict, name, reason, where its VM is, what the
+// verdict rests on, and what becomes of it.
+func (p printer) machine(m *Machine, fate *toldFates) {
 	l := lookOf(m.Status)
 	if m.Status == Healthy && len(m.Warnings) > 0 {
 		l.mark, l.style = "*", terminal.Yellow
@@ -218,7 +219,7 @@ func (p printer) machine(m *Machine) {
 			row = row.Named(terminal.Dim, "in", o.Scope)
 		}
 	}
-	p.Print(4, 8, row)
+	p.Print(4, 8, fate.add(row, m))
 }
 
 // afterSlash is the id in a provider id: providers write it last.

@@ -56,6 +56,9 @@ var conditionRows = []conditionRow{
 		if f.ghost() || f.orphan() || f.set.deleted == 0 {
 			return ""
 		}
+		if f.set.deleted == 1 {
+			return "unless it is the Machine that its owner deletes at once, with its instance, because it has one more than it wants; one without a Node goes first"
+		}
 		return fmt.Sprintf("unless it is among the %d Machines that its owner deletes at once, with their instances, because it has more than it wants; those without a Node go first", f.set.deleted)
 	},
 	func(f *facts) string {

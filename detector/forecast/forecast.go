@@ -13,6 +13,7 @@ type Machine struct {
 	// Condition says when the outcome holds, or when it does not; it may be empty.
 	Condition string
 	Message   string // the reason
+	RolledOut bool   // is part of its set's Rollout
 }
 
 // Note is something to know before the restore that no single machine tells.
@@ -122,14 +123,14 @@ func (r rules) cluster(c *cluster) Cluster {
 	p := &c.plane
 	out.ControlPlane.Machines = r.machines(p, &out)
 	out.ControlPlane.Replicas = p.replicas(out.ControlPlane.Machines)
-	out.ControlPlane.Rollout = p.rollout()
+	out.ControlPlane.Rollout = p.rollout(out.ControlPlane.Machines)
 	if c.Applicable {
 		out.ControlPlane.Etcd = c.etcd(out.ControlPlane.Machines)
 		out.ControlPlane.Remediates, out.ControlPlane.Why = c.remediates, c.remediation
 	}
 	for i, g := range c.groups {
 		machines := r.machines(g, &out)
-		out.Groups[i] = Group{Machines: machines, Replicas: g.replicas(machines), ManagedBy: g.managedBy, Rollout: g.rollout()}
+		out.Groups[i] = Group{Machines: machines, Replicas: g.replicas(machines), ManagedBy: g.managedBy, Rollout: g.rollout(machines)}
 	}
 	out.Notes = notesOnCluster(c, &out)
 	out.Text = textOf(c, &out)

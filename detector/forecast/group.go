@@ -41,13 +41,13 @@ func (s *set) replicas(machines []Machine) Replicas {
 // a MachineSet are Stale, and about as many ghosts stand beside them that
 // belong to no MachineSet of the backup. Of a control plane, whose Machines
 // have no generation in their names, all Machines are Stale.
-func (s *set) rollout() *Rollout {
+func (s *set) rollout(machines []Machine) *Rollout {
 	ghosts, stale, whole := 0, 0, 0
 	bySet, gone := map[string]int{}, map[string]int{}
 	for i := range s.members {
 		f := &s.members[i]
 		switch {
-		case f.ghost() && !s.oldGeneration(f.verdict.Name):
+		case s.newGeneration(f):
 			ghosts++
 		case f.machine != nil:
 			bySet[f.machine.Set]++
@@ -68,10 +68,17 @@ func (s *set) rollout() *Rollout {
 	if s.Kind != "MachineDeployment" && (stale != s.recorded || s.recorded < 2) {
 		return nil
 	}
+	for i := range s.members {
+		f := &s.members[i]
+		machines[i].RolledOut = s.newGeneration(f) || f.machine != nil && gone[f.machine.Set] == bySet[f.machine.Set]
+	}
 	return &Rollout{Stale: whole, Ghosts: ghosts, Message: fmt.Sprintf(
 		"%s %s was rolled out after the backup: one event behind %s and %s of a new generation. The restore brings the old generation's template back; a newer backup would spare all of it",
 		s.Kind, s.Name, plural(whole, "Stale machine", "Stale machines"), plural(ghosts, "ghost", "ghosts"))}
 }
+
+// newGeneration says that it is a ghost that belongs to no MachineSet of the backup.
+func (s *set) newGeneration(f *facts) bool { return f.ghost() && !s.oldGeneration(f.verdict.Name) }
 
 // oldGeneration says that a name is that of a MachineSet of the backup and a suffix.
 func (s *set) oldGeneration(name string) bool {

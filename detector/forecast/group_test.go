@@ -112,6 +112,12 @@ func TestRollout(t *testing.T) {
 			s.worker("md-old-x", found)
 			many(s, 4, "md-new", ghost(s))
 		}, 0, 0},
+		"beside another set": {func(s *story) {
+			many(s, 5, "md-old", stale(s))
+			many(s, 5, "md-new", ghost(s))
+			many(s, 2, "md-old-y", ghost(s))
+			s.worker("md-other", found).machine.Set = "md-other"
+		}, 5, 5},
 		"nobody came":              {func(s *story) { many(s, 5, "md-old", stale(s)) }, 0, 0},
 		"control plane":            {func(s *story) { three(gone, gone, gone)(s); many(s, 3, "cp", func(n string) { s.ghostPlane(n) }) }, 3, 3},
 		"one of the control plane": {func(s *story) { three(found, found, gone)(s); s.ghostPlane("cp-x") }, 0, 0},
@@ -129,16 +135,32 @@ func TestRollout(t *testing.T) {
 			f := s.end().Clusters[0]
 			got := append(rollouts(&f), nil)[0]
 			if c.stale == 0 {
-				if got != nil {
+				if got != nil || rolledOut(&f) != 0 {
 					t.Errorf("%+v", got)
 				}
 				return
+			}
+			if n := rolledOut(&f); n != c.stale+c.ghosts {
+				t.Errorf("%d machines are part of it, want %d", n, c.stale+c.ghosts)
 			}
 			if got == nil || got.Stale != c.stale || got.Ghosts != c.ghosts || !slices.ContainsFunc(f.Notes, func(n Note) bool { return n.Code == RolledOut && n.Message == got.Message }) {
 				t.Errorf("%+v, notes %v", got, f.Notes)
 			}
 		})
 	}
+}
+
+// rolledOut counts the machines and ghosts that are part of a rollout.
+func rolledOut(f *Cluster) int {
+	n := 0
+	for _, ms := range [][]Machine{f.ControlPlane.Machines, f.Groups[0].Machines} {
+		for _, m := range ms {
+			if m.RolledOut {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // The order of machines, groups and listings in the inputs changes nothing.

@@ -127,13 +127,14 @@ func (h *check) allows() (bool, string) {
 	if h.data.Range != "" {
 		low, high, ok := parseRange(h.data.Range)
 		if ok && (h.unhealthy < low || h.unhealthy > high) {
-			return false, fmt.Sprintf("%s stops, because %d unhealthy machines are not within %s", h.title(), h.unhealthy, h.data.Range)
+			return false, fmt.Sprintf("%s stops, because %s not within %s", h.title(), plural(h.unhealthy, "unhealthy machine is", "unhealthy machines are"), h.data.Range)
 		}
 		return true, ""
 	}
 	limit, text, ok := h.limit()
 	if ok && h.unhealthy > limit {
-		return false, fmt.Sprintf("%s stops, because %d of %d machines are unhealthy and %s is its limit", h.title(), h.unhealthy, h.targets, text)
+		return false, fmt.Sprintf("%s stops, because %d of %s %s unhealthy and %s is its limit",
+			h.title(), h.unhealthy, plural(h.targets, "machine", "machines"), verb(h.unhealthy, "is", "are"), text)
 	}
 	return true, ""
 }

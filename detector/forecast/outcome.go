@@ -96,7 +96,9 @@ var outcomeRows = []outcomeRow{
 	{
 		"ghost control plane beside one without a Node", func(f *facts) bool { return f.ghost() && f.cluster.nodeless > 0 }, GhostEtcdMemberKept,
 		func(f *facts) string {
-			return fmt.Sprintf("%s; KubeadmControlPlane leaves etcd alone while a control-plane Machine has no Node (%d of them), and removes this member within seconds once they are gone", f.runsOn(), f.cluster.nodeless)
+			n := f.cluster.nodeless
+			return fmt.Sprintf("%s; KubeadmControlPlane leaves etcd alone while %s no Node, and removes this member within seconds once %s gone",
+				f.runsOn(), plural(n, "control-plane Machine has", "control-plane Machines have"), verb(n, "it is", "they are"))
 		},
 	},
 	{

@@ -77,11 +77,12 @@ func (c *cluster) stoppedNames() string {
 // nobodyStarts says who does not start the stopped machines of the control
 // plane. It stands behind their names or their number.
 func (c *cluster) nobodyStarts() string {
+	them := verb(c.stopped, "it", "them")
 	switch {
 	case c.Provider == vsphere && (c.Paused || c.idle()):
-		return "CAPV powers none on before it acts on this cluster"
+		return "CAPV does not power " + them + " on before it acts on this cluster"
 	case controllers[c.Provider] != "":
-		return controllers[c.Provider] + " starts none of them"
+		return controllers[c.Provider] + " does not start " + them
 	}
-	return "no controller is known here that starts them"
+	return "no controller is known here that starts " + them
 }

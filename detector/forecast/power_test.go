@@ -21,18 +21,18 @@ func TestEtcdOfWhatIsStopped(t *testing.T) {
 		says     string // in the message
 		noted    bool   // as ControlPlaneStopped
 	}{
-		"the only one":                {func(s *story) { s.cluster.Provider = aws; s.plane("m", halted(found)) }, QuorumUncertain, 1, "1 is stopped (m), and CAPA starts none of them", true},
+		"the only one":                {func(s *story) { s.cluster.Provider = aws; s.plane("m", halted(found)) }, QuorumUncertain, 1, "1 is stopped (m), and CAPA does not start it", true},
 		"one of three":                {onAWS(found, found, halted(found)), QuorumStands, 3, "a majority whatever becomes of the others; 1 is stopped (m)", false},
 		"two of three":                {onAWS(found, halted(found), halted(found)), QuorumUncertain, 3, "Of 3 control-plane machines only 1 surely runs: 2 are stopped (b, m)", true},
 		"one, and one gone":           {onAWS(found, halted(found), gone), QuorumUncertain, 2, "1 is stopped (b)", true},
 		"powered off":                 {three(found, halted(found), halted(found)), QuorumStands, 3, "(2 are off until CAPV powers them on)", false},
-		"suspended":                   {three(found, asleep(found), asleep(found)), QuorumUncertain, 3, "CAPV starts none of them", true},
-		"powered off, paused":         {func(s *story) { s.cluster.Paused = true; s.plane("m", halted(found)) }, QuorumUncertain, 1, "CAPV powers none on before it acts", true},
-		"powered off, Machine paused": {func(s *story) { s.plane("m", halted(found)).machine.Paused = true }, QuorumUncertain, 1, "CAPV starts none", true},
-		"powered off, halted":         {func(s *story) { halt(s); s.plane("m", halted(found)) }, QuorumUncertain, 1, "CAPV powers none on before it acts", true},
-		"powered off, no Cluster":     {func(s *story) { s.cluster.Derived = true; s.plane("m", halted(found)) }, QuorumUncertain, 1, "CAPV powers none on before it acts", true},
+		"suspended":                   {three(found, asleep(found), asleep(found)), QuorumUncertain, 3, "CAPV does not start them", true},
+		"powered off, paused":         {func(s *story) { s.cluster.Paused = true; s.plane("m", halted(found)) }, QuorumUncertain, 1, "CAPV does not power it on before it acts", true},
+		"powered off, Machine paused": {func(s *story) { s.plane("m", halted(found)).machine.Paused = true }, QuorumUncertain, 1, "CAPV does not start it", true},
+		"powered off, halted":         {func(s *story) { halt(s); s.plane("m", halted(found)) }, QuorumUncertain, 1, "CAPV does not power it on before it acts", true},
+		"powered off, no Cluster":     {func(s *story) { s.cluster.Derived = true; s.plane("m", halted(found)) }, QuorumUncertain, 1, "CAPV does not power it on before it acts", true},
 		"ghost that is off":           {func(s *story) { s.plane("m", found); *s.ghostPlane("g") = halted(ghostOf("g")) }, QuorumUncertain, 2, "1 is stopped (g)", true},
-		"of an unknown provider":      {func(s *story) { s.cluster.Provider = "other"; s.plane("m", halted(found)) }, QuorumUncertain, 1, "no controller is known here that starts them", true},
+		"of an unknown provider":      {func(s *story) { s.cluster.Provider = "other"; s.plane("m", halted(found)) }, QuorumUncertain, 1, "no controller is known here that starts it", true},
 		"etcd elsewhere": {func(s *story) {
 			s.cluster.Provider = aws
 			s.plane("m", halted(found))

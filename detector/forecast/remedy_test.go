@@ -49,7 +49,7 @@ func TestWhoReplacesAStaleWorker(t *testing.T) {
 		"external remediation":          {with(checkSpec(workers), "remediation", fields{"templateRef": fields{"kind": "Metal3RemediationTemplate", "name": "x", "apiVersion": "v1"}}), nil, false, "Metal3RemediationTemplate"},
 		"external remediation, v1beta1": {with(checkSpec(workers), "remediationTemplate", fields{"kind": "Metal3RemediationTemplate"}), nil, false, "Metal3RemediationTemplate"},
 		"without MachineSet":            {checkSpec(workers), func(s *story) { s.snapshot.Machines[1].Owner = backup.Owner{} }, false, "no MachineSet owns it"},
-		"limit of none":                 {with(checkSpec(workers), "remediation", trigger("unhealthyLessThanOrEqualTo", 0)), nil, false, "1 of 2 machines are unhealthy and 0 is its limit"},
+		"limit of none":                 {with(checkSpec(workers), "remediation", trigger("unhealthyLessThanOrEqualTo", 0)), nil, false, "1 of 2 machines is unhealthy and 0 is its limit"},
 		"limit of one":                  {with(checkSpec(workers), "remediation", trigger("unhealthyLessThanOrEqualTo", 1)), nil, true, "check-0"},
 		"limit of 40%":                  {with(checkSpec(workers), "maxUnhealthy", "40%"), nil, false, "40% is its limit"},
 		"limit of 50%":                  {with(checkSpec(workers), "maxUnhealthy", "50%"), nil, true, "check-0"},

@@ -156,7 +156,7 @@ func TestConditions(t *testing.T) {
 		"healthy":                            {nil, func(s *story) { s.worker("m", found) }, ""},
 		"duplicate":                          {nil, func(s *story) { s.worker("m", warned(found, detector.DuplicateID)) }, "destroy every VM with that UUID"},
 		"reidentified":                       {nil, func(s *story) { s.worker("m", warned(found, detector.Reidentified)) }, "both second keys differ"},
-		"surplus":                            {nil, func(s *story) { s.worker("m", found); s.worker("n", found); s.snapshot.Groups[1].Desired.N = 1 }, "among the 1 Machines that its owner deletes"},
+		"surplus":                            {nil, func(s *story) { s.worker("m", found); s.worker("n", found); s.snapshot.Groups[1].Desired.N = 1 }, "the Machine that its owner deletes at once"},
 		"powered off under a health check":   {covered(workers), func(s *story) { s.worker("m", warned(found, "PoweredOff")) }, "MachineHealthCheck check-0 allows"},
 		"stopped elsewhere":                  {nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", halted(found)) }, ""},
 		"stopped, under a health check":      {covered(workers), func(s *story) { s.cluster.Provider = aws; s.worker("m", halted(found)) }, "MachineHealthCheck check-0 allows"},
