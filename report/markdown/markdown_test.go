@@ -392,3 +392,46 @@ func TestTheWritersErrorIsTold(t *testing.T) {
 		t.Errorf("error %v, want %v with what was being done", err, errBroken)
 	}
 }
+
+// Every note is there, of the estate and of its clusters; one that several
+// clusters have is there once.
+func TestEveryNoteIsThere(t *testing.T) {
+	r := reporttest.Sized(8, 3)
+	estate := []report.Note{{Code: "OldManagementCluster", Message: "Make sure that the old one is gone"}, {Code: "AssumedOrder", Message: "Clusters come last."}}
+	r.Summary.Forecast = &report.EstateForecast{Notes: estate}
+	paused := report.Note{Code: "ClusterPaused", Message: "Nothing is adopted"}
+	for i := range r.Clusters {
+		own := report.Note{Code: "RolledOut", Message: fmt.Sprintf("Group %d was rolled out", i)}
+		r.Clusters[i].Forecast = &report.ClusterForecast{Text: fmt.Sprintf("%d adopted", i), Notes: []report.Note{paused, own}}
+	}
+	doc := text(t, r)
+	want := []string{"- `OldManagementCluster`: Make sure that the old one is gone.\n", "- `AssumedOrder`: Clusters come last.\n", " and 3 more: Nothing is adopted.\n"}
+	for i := range r.Clusters {
+		want = append(want, fmt.Sprintf("- `RolledOut`, of %s: Group %d was rolled out.\n", name(r.Clusters[i].Title()), i), fmt.Sprintf(": %d adopted\n", i))
+	}
+	for _, w := range want {
+		if strings.Count(doc, w) != 1 {
+			t.Errorf("%d times %q in:\n%s", strings.Count(doc, w), w, doc)
+		}
+	}
+	if says, holds := listed(t, doc, "To know before the restore"); says != len(want) || holds != says {
+		t.Errorf("the section says %d and holds %d, want %d", says, holds, len(want))
+	}
+}
+
+// What a ticket has no room for is cut, and counted.
+func TestNotesOfManyClustersAreCut(t *testing.T) {
+	r := reporttest.Sized(300, 2)
+	for i := range r.Clusters {
+		long := strings.Repeat(fmt.Sprintf("note %d ", i), 100)
+		r.Clusters[i].Forecast = &report.ClusterForecast{Notes: []report.Note{{Code: "RolledOut", Message: long}, {Code: "EtcdShrinks", Message: long}}}
+	}
+	doc := text(t, r)
+	if len(doc) > Limit {
+		t.Errorf("%d bytes", len(doc))
+	}
+	want := 600 + len(r.Summary.Forecast.Notes)
+	if says, holds := listed(t, doc, "To know before the restore"); says != want || holds != want || !strings.Contains(doc, "more notes") {
+		t.Errorf("says %d, holds %d, want %d", says, holds, want)
+	}
+}

@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"fmt"
+	"strings"
 
 	"drift-detector/report"
 )
@@ -99,13 +100,21 @@ func missing(r *report.Report) *section {
 	return listing("Missing in the backup", "things", items)
 }
 
-// notes are what to know before the restore that no machine tells.
+// notes are what to know before the restore that no machine tells: of all, then
+// of clusters, the most urgent first.
 func notes(r *report.Report) *section {
 	var items []item
 	if f := r.Summary.Forecast; f != nil {
 		for _, n := range f.Notes {
-			items = append(items, bullet("", "%s: %s", short(n.Code), prose(n.Message)))
+			items = append(items, bullet("", "%s: %s", short(n.Code), prose(n.Sentence())))
 		}
+	}
+	for _, n := range r.ClusterNotes() {
+		place := ""
+		if len(n.Clusters) == 1 {
+			place = n.Clusters[0]
+		}
+		items = append(items, bullet(place, "%s, of %s: %s", short(n.Code), few(n.Clusters), prose(n.Sentence())))
 	}
 	for _, c := range byUrgency(r) {
 		if c.Forecast != nil && !c.Self && c.Forecast.Text != "" {
@@ -113,6 +122,20 @@ func notes(r *report.Report) *section {
 		}
 	}
 	return listing("To know before the restore", "notes", items)
+}
+
+// few names the first clusters and counts the rest.
+func few(clusters []string) string {
+	const most = 5
+	var out []string
+	for _, c := range clusters[:min(most, len(clusters))] {
+		out = append(out, name(c))
+	}
+	text := strings.Join(out, ", ")
+	if n := len(clusters) - most; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	return text
 }
 
 // checks are the findings on the backup alone, without those that are only good
