@@ -181,4 +181,9 @@ func (p printer) names(ms []*Machine, fate *toldFates) {
 }
 
 // sentence is text with its last full stop.
-func sentence(text string) string { return strings.TrimSuffix(text, ".") + "." }
+func sentence(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.TrimSuffix(text, ".") + "."
+}

@@ -158,7 +158,10 @@ func (f *facts) neverMade() string {
 
 // lost is why the controllers do not get hold of an instance that exists.
 func (f *facts) lost() string {
-	if f.reason(detector.InfraObjectMissing) {
+	switch {
+	case f.reason(detector.InfraObjectMissing) && f.verdict.Instance == nil:
+		return "its infrastructure object is not in the backup, so that no controller looks for an instance or makes one"
+	case f.reason(detector.InfraObjectMissing):
 		return "its infrastructure object is not in the backup, so that no controller ties the Machine to the instance that exists"
 	}
 	return f.controller() + " looks for the recorded id in one place, and the instance is elsewhere or bears another: it will not be found"

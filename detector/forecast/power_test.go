@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"drift-detector/detector"
+	"drift-detector/infra"
 )
 
 // A control-plane instance that is stopped, and that nothing starts, is no
@@ -101,6 +102,20 @@ func workerGhost(name string) detector.Verdict {
 	v := alien
 	v.Namespace, v.Name = "ns", name
 	return v
+}
+
+// Without its infrastructure object a Machine may have an instance, or none that
+// anybody found.
+func TestInfraObjectMissing(t *testing.T) {
+	for says, instance := range map[string]*infra.Instance{"the instance that exists": {ID: "1"}, "looks for an instance or makes one": nil} {
+		s := newStory(t)
+		v := unknown(detector.InfraObjectMissing)
+		v.Instance = instance
+		s.worker("m", v)
+		if m := s.fate(s.end(), "m"); m.Outcome != Stuck || !strings.Contains(m.Message, says) {
+			t.Errorf("%+v, want %q", m, says)
+		}
+	}
 }
 
 // A cluster whose only control-plane instance is stopped is not all adopted.
