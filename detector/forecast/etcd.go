@@ -63,9 +63,14 @@ func (c *cluster) quorum() (Quorum, string) {
 		return QuorumStands, some + ", a majority whatever becomes of the others; " + off
 	case c.quorate():
 		return QuorumStands, some + ", a majority whatever became of the others"
+	case all == 1 && c.stopped == 1:
+		return QuorumUncertain, fmt.Sprintf("The only control-plane machine is stopped (%s), and %s: until somebody does, etcd does not run", c.stoppedNames(), c.nobodyStarts())
 	case c.stopped > 0:
-		return QuorumUncertain, fmt.Sprintf("Of %s only %d surely %s: %s. Until somebody does, etcd may have no majority",
-			plural(all, "control-plane machine", "control-plane machines"), c.alive, verb(c.alive, "runs", "run"), off)
+		surely := "none surely runs"
+		if c.alive > 0 {
+			surely = "only " + plural(c.alive, "surely runs", "surely run")
+		}
+		return QuorumUncertain, fmt.Sprintf("Of %d control-plane machines %s: %s. Until somebody does, etcd may have no majority", all, surely, off)
 	case c.unsure() > 0:
 		return QuorumUncertain, fmt.Sprintf("%s, %s gone and %d unknown: whether etcd has a majority cannot be told from here", some, plural(c.stale, "is", "are"), c.unsure())
 	}

@@ -45,8 +45,9 @@ func notesOnCluster(c *cluster, f *Cluster) []Note {
 	add(c.Derived, ClusterObjectAbsent, "Its Cluster object is not in the backup: no controller acts on it until somebody or something (a ClusterDeployment, GitOps) makes it again")
 	add(c.ControlPlane.Reason == detector.HostedInManagementCluster, HostedInManagementCluster, "Its control plane ran as pods inside the management cluster, and is lost with it until it is restored there")
 	add(c.dead() && c.stopped == 0, ControlPlaneGone, "No machine of its control plane exists. If the cluster was deleted after the backup, leave it out of the restore, which would bring it back as a shell. If it was lost, no controller brings it back: etcd has to be recovered from a snapshot, or the cluster made anew")
-	add(c.Applicable && c.stalled(), ControlPlaneStopped, "Of its control plane %s stopped: %s. %s: have %s started, best before the restore. Until then etcd may have no majority, and without one the API server answers nobody",
-		plural(c.stopped, "machine is", "machines are"), c.stoppedNames(), sentence(c.nobodyStarts()), verb(c.stopped, "it", "them"))
+	harm := c.harm()
+	add(harm != "", ControlPlaneStopped, "Of its control plane %s stopped: %s. %s: have %s started, best before the restore. Until then %s",
+		plural(c.stopped, "machine is", "machines are"), c.stoppedNames(), sentence(c.nobodyStarts()), verb(c.stopped, "it", "them"), harm)
 	add(f.ControlPlane.Etcd.Removed > 0, EtcdShrinks, "%s", f.ControlPlane.Etcd.Message)
 	for _, r := range rollouts(f) {
 		add(true, RolledOut, "%s", r.Message)

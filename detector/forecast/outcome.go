@@ -141,7 +141,9 @@ var outcomeRows = []outcomeRow{
 		},
 	},
 	{
-		"member of a pool that is not there", func(f *facts) bool { return f.pool() && f.verdict.Status != detector.Healthy }, CannotKnow,
+		"member of a pool that is not there, or stopped", func(f *facts) bool {
+			return f.pool() && (f.verdict.Status != detector.Healthy || f.off() && !f.poweredOn())
+		}, CannotKnow,
 		say("its pool makes and replaces its members by itself"),
 	},
 	{

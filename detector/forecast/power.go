@@ -74,6 +74,20 @@ func (c *cluster) stoppedNames() string {
 	return strings.Join(out, ", ")
 }
 
+// harm is what stopped machines of the control plane do to the cluster as a
+// whole, if anything.
+func (c *cluster) harm() string {
+	switch {
+	case !c.Applicable || c.stopped == 0:
+		return ""
+	case c.alive+c.unsure() == 0:
+		return "its API server answers nobody"
+	case c.plane.Kind == kubeadm && !c.externalEtcd && !c.quorate():
+		return "etcd may have no majority, and without one the API server answers nobody"
+	}
+	return ""
+}
+
 // nobodyStarts says who does not start the stopped machines of the control
 // plane. It stands behind their names or their number.
 func (c *cluster) nobodyStarts() string {

@@ -37,7 +37,8 @@ var rowStories = []rowStory{
 	{"paused", nil, func(s *story) { s.worker("m", found).machine.Paused = true }, UntouchedPaused},
 	{"infrastructure without Machine, owner short of machines", nil, func(s *story) { s.snapshot.Groups[1].Desired.N = 1; s.orphan("m") }, OrphanedAndReplaced},
 	{"infrastructure without Machine", nil, func(s *story) { s.orphan("m") }, GhostKeepsRunning},
-	{"member of a pool that is not there", nil, func(s *story) { s.worker("m", unknown(detector.ScopeIncomplete)).machine.Pool = "p" }, CannotKnow},
+	{"member of a pool that is not there, or stopped", nil, func(s *story) { s.worker("m", unknown(detector.ScopeIncomplete)).machine.Pool = "p" }, CannotKnow},
+	{"member of a pool that is not there, or stopped", nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", halted(found)).machine.Pool = "p" }, CannotKnow},
 	{"healthy, powered off", nil, func(s *story) { s.worker("m", warned(found, "PoweredOff")) }, AdoptedPoweredOn},
 	{"healthy, without id, not where its name says", nil, func(s *story) { s.worker("m", warned(named, "Renamed")) }, NewInstanceCreated},
 	{"healthy, without id, stopped", nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", halted(named)) }, NewInstanceCreated},
@@ -84,14 +85,14 @@ func otherPlane(s *story) {
 
 // disjointRows are rows that never fit one machine together with the next row.
 var disjointRows = map[string]string{
-	"ghost worker, or of unknown role":   "the next wants a control plane",
-	"ghost control plane":                "the next wants a machine of the backup",
-	"paused":                             "owners of a paused cluster are never short of machines",
-	"infrastructure without Machine":     "the next wants a Machine",
-	"member of a pool that is not there": "the next wants it Healthy",
-	"healthy, powered off":               "with an id here, without in the next",
-	"healthy":                            "the next wants it Stale",
-	"stale":                              "the next wants it Unknown",
+	"ghost worker, or of unknown role":               "the next wants a control plane",
+	"ghost control plane":                            "the next wants a machine of the backup",
+	"paused":                                         "owners of a paused cluster are never short of machines",
+	"infrastructure without Machine":                 "the next wants a Machine",
+	"member of a pool that is not there, or stopped": "the next wants one that CAPV powers on",
+	"healthy, powered off":                           "with an id here, without in the next",
+	"healthy":                                        "the next wants it Stale",
+	"stale":                                          "the next wants it Unknown",
 }
 
 // arranged are the stories of all rowStories, in their order.
