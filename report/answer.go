@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"drift-detector/detector"
+	"drift-detector/detector/forecast"
 	"drift-detector/report/terminal"
 )
 
@@ -120,8 +121,8 @@ func (l *factList) machines(r *Report, t *tallies) {
 		"of the Ghosts is a control plane machine: the restored KubeadmControlPlane may remove its etcd member. Plan for that before the restore.",
 		"of the Ghosts are control plane machines: the restored KubeadmControlPlane may remove their etcd members. Plan for that before the restore.")
 	l.count(t.duplicates, Ghost,
-		"machine shares its id with another VM (DuplicateID). Delete neither the Machine nor a VM by that id: it may destroy both.",
-		"machines share their ids with other VMs (DuplicateID). Delete neither these Machines nor a VM by such an id: it may destroy both.")
+		"machine shares its id with another VM (DuplicateID): whoever deletes its Machine (a person, a health check, a scale-down) may destroy every VM with that id. Give the copy another id, or remove it, before the restore.",
+		"machines share their ids with other VMs (DuplicateID): whoever deletes such a Machine (a person, a health check, a scale-down) may destroy every VM with its id. Give the copies other ids, or remove them, before the restore.")
 	l.count(m.Unknown-t.unsupported, Unknown,
 		"machine could not be decided (Unknown). Below it says why; settle that and run again.",
 		"machines could not be decided (Unknown). Below each says why; settle that and run again.")
@@ -142,6 +143,9 @@ func (l *factList) machines(r *Report, t *tallies) {
 
 // beside are the facts about what is no machine, and about warnings.
 func (l *factList) beside(r *Report, t *tallies) {
+	l.count(t.stopped, Unknown,
+		"VM exists and does not run, and no controller will start it: see its forecast.",
+		"VMs exist and do not run, and no controller will start them: see their forecasts.")
 	l.count(t.poolsAbsent, Unknown,
 		"machine pool was not found: restored controllers will make it anew, with new machines.",
 		"machine pools were not found: restored controllers will make them anew, with new machines.")
@@ -182,7 +186,7 @@ func (l *factList) scope(r *Report, t *tallies) {
 // tallies are numbers that the answer needs besides the summary's.
 type tallies struct {
 	ghostControlPlane, staleControlPlane, unsupported, warned, missing int
-	pools, poolsAbsent, poolsUndecided, duplicates                     int
+	pools, poolsAbsent, poolsUndecided, duplicates, stopped            int
 	notHealingAside                                                    int             // of what rules set aside
 	warnings, checkErrors                                              map[string]bool // their reasons, and codes
 }
@@ -209,11 +213,8 @@ func tally(r *Report) tallies {
 				t.ghostControlPlane += one(m.Status == Ghost && m.Role == "control-plane")
 				t.staleControlPlane += one(m.Status == Stale && m.Role == "control-plane")
 				t.unsupported += one(m.unsupported())
-				t.warned += one(len(m.Warnings) > 0)
-				t.duplicates += one(slices.ContainsFunc(m.Warnings, func(w Warning) bool { return w.Reason == detector.DuplicateID }))
-				for _, w := range m.Warnings {
-					t.warnings[w.Reason] = true
-				}
+				t.warn(m)
+				t.stopped += one(m.Status == Healthy && m.Forecast != nil && m.Forecast.Outcome == string(forecast.Stuck))
 			}
 		}
 	}
@@ -226,6 +227,20 @@ func tally(r *Report) tallies {
 		}
 	}
 	return t
+}
+
+// warn counts the warnings of a machine; DuplicateID has a fact of its own.
+func (t *tallies) warn(m *Machine) {
+	others := 0
+	for _, w := range m.Warnings {
+		if w.Reason == detector.DuplicateID {
+			t.duplicates++
+			continue
+		}
+		others++
+		t.warnings[w.Reason] = true
+	}
+	t.warned += one(others > 0)
 }
 
 func one(yes bool) int {

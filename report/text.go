@@ -43,7 +43,7 @@ type printer struct{ *terminal.Printer }
 func (p printer) answer(r *Report) {
 	a := r.Answer()
 	l := lookOf(a.Status)
-	p.Print(0, 4, terminal.Lead(terminal.Bold, "Safe to restore?", 0).Prose(l.style, a.Safe))
+	p.Print(0, 4, terminal.Lead(terminal.Bold, "Safe to restore?", 0).Prose(lookOf(a.As).style, a.Safe))
 	p.Print(0, 4, terminal.Lead(terminal.Plain, "Status:", 0).Prose(l.style, a.Status))
 	p.Newline()
 	for _, f := range a.Facts {

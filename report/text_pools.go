@@ -12,25 +12,38 @@ import (
 
 // poolNote counts the members of the cluster's pools.
 func (c *Cluster) poolNote() string {
-	pools, members := 0, 0
+	pools, members, undecided := 0, 0, 0
 	for i := range c.Workers.Groups {
 		if p := c.Workers.Groups[i].Pool; p != nil {
 			pools++
 			members += len(p.Now)
+			undecided += one(!p.decided())
 		}
 	}
-	if pools == 0 {
+	switch {
+	case pools == 0:
 		return ""
+	case undecided == pools:
+		return fmt.Sprintf("%s, members not known", plural(pools, "pool"))
+	case undecided > 0:
+		return fmt.Sprintf("%s in %s, those of %d not known", plural(members, "member"), plural(pools, "pool"), undecided)
 	}
 	return fmt.Sprintf("%s in %s", plural(members, "member"), plural(pools, "pool"))
 }
+
+// decided says that it is known whether the pool exists, and so who is a member.
+func (p *Pool) decided() bool { return p.State == Present || p.State == Absent }
 
 // brief says what a set holds: its machines, the members of its pool, and how
 // many there should be.
 func (s *Set) brief() string {
 	members := ""
-	if s.Pool != nil {
+	switch {
+	case s.Pool == nil:
+	case s.Pool.decided() || len(s.Pool.Now) > 0:
 		members = plural(len(s.Pool.Now), "member")
+	default:
+		members = "members not known"
 	}
 	text := join(", ", s.Counts.brief(), members)
 	if s.Desired != nil {
