@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"regexp"
 	"strings"
 
 	"drift-detector/report"
@@ -58,6 +59,11 @@ func (c command) stop(why string) command {
 func ask(name, what string) command {
 	return command{text: name + "='' # " + terminal.Escape(what)}
 }
+
+var asking = regexp.MustCompile(`^[A-Z][A-Z0-9_]*='' # `)
+
+// asks says that a line is one of ask.
+func asks(line string) bool { return asking.MatchString(line) }
 
 // draft collects the steps of one finding.
 type draft struct {

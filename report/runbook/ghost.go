@@ -138,9 +138,9 @@ func (b *book) remove(d *draft, v *vm) {
 	if v.Provider == "aws" {
 		d.after("See that no Auto Scaling group holds it, which would replace it: detach it there first.", v.leaveGroup())
 		d.after("Stop the instance and see that nothing is missed: this can be undone.", v.guard(), v.powerOff())
-		d.after("Terminate it. Elastic addresses and network interfaces of its own may be left over.", v.guard(), v.destroy())
+		d.after("Terminate it when it has stopped; the line does nothing before. One that can't be stopped (instance store) is left to the console. Elastic addresses and network interfaces of its own may be left over.", v.guard(), v.destroy())
 		return
 	}
 	d.after("Power it off and see that nothing is missed: this can be undone.", v.guard(), v.powerOff())
-	d.after("Delete it. An IPAM claim of its own may be left over.", v.guard(), v.destroy())
+	d.after("Delete it; the line does nothing while it runs. An IPAM claim of its own may be left over.", v.guard(), v.destroy())
 }

@@ -88,7 +88,17 @@ func compare(read command, want string) command {
 // guard is a line of its own before one that destroys.
 func (v *vm) guard() command { return v.same().stop("stop: this is not the VM of the report") }
 
-// powerOff and destroy compare once more, so that neither works without.
+// off says that the instance does not run.
+func (v *vm) off() command {
+	if v.Provider == "aws" {
+		return compare(v.aws("ec2", "describe-instances", "--instance-ids="+v.ID, "--query=Reservations[].Instances[].State.Name", "--output=text"), "stopped")
+	}
+	return compare(v.govc("object.collect", "-s", v.mo(), "runtime.powerState"), "poweredOff")
+}
+
+// powerOff and destroy compare once more, so that neither works without. What
+// still runs is not destroyed: govc would power it off without a word (govmomi
+// cli/vm/destroy.go v0.56.0), and the step that can be undone would be skipped.
 func (v *vm) powerOff() command {
 	if v.Provider == "aws" {
 		return v.same().then(v.aws("ec2", "stop-instances", "--instance-ids="+v.ID))
@@ -98,9 +108,9 @@ func (v *vm) powerOff() command {
 
 func (v *vm) destroy() command {
 	if v.Provider == "aws" {
-		return v.same().then(v.aws("ec2", "terminate-instances", "--instance-ids="+v.ID))
+		return v.same().then(v.off()).then(v.aws("ec2", "terminate-instances", "--instance-ids="+v.ID))
 	}
-	return v.same().then(v.govc("vm.destroy", v.mo()))
+	return v.same().then(v.off()).then(v.govc("vm.destroy", v.mo()))
 }
 
 // disks shows what is attached, and detaches without deleting.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"drift-detector/report"
@@ -23,7 +24,7 @@ func Markdown(w io.Writer, p Plan) error {
 		m.list(p.Unknown)
 	}
 	if len(p.Variables) > 0 {
-		m.printf("## Set these once\n\nA line whose variable is not set ends with an error and does nothing.\n\n")
+		m.printf("## Set these once\n\nThe commands are for sh or bash. Copy one block at a time, and look at what it did before you take the next: within a block, what follows a command that failed does not run. A line whose variable is not set ends with an error and does nothing.\n\n")
 		m.code("", variableLines(p.Variables))
 	}
 	for _, s := range p.Sections {
@@ -69,9 +70,7 @@ func (m *page) chapter(c *Chapter) {
 func (m *page) steps(steps []report.Step) {
 	for i, s := range steps {
 		m.printf("%d. %s%s\n\n", i+1, whose(s), prose(s.Text))
-		if len(s.Commands) > 0 {
-			m.code("   ", s.Commands)
-		}
+		m.commands("   ", s.Commands)
 	}
 }
 
@@ -102,22 +101,43 @@ func (m *page) batch(b *Batch) {
 			m.printf(". Forecast: %s", prose(item.Forecast))
 		}
 		m.printf("\n")
-		if lines := item.lines(len(b.Steps) > 1); len(lines) > 0 {
+		for n, commands := range item.Commands {
+			if len(commands) == 0 {
+				continue
+			}
 			m.printf("\n")
-			m.code("  ", lines)
+			if len(b.Steps) > 1 {
+				m.printf("  Step %d:\n\n", n+1)
+			}
+			m.commands("  ", commands)
 		}
 	}
 	m.printf("\n")
 }
 
-// lines are the commands of an item, under the number of the step that they are of.
-func (i *Item) lines(numbered bool) []string {
-	var out []string
-	for n, commands := range i.Commands {
-		if numbered && len(commands) > 0 {
-			out = append(out, fmt.Sprintf("# step %d", n+1))
+// commands writes the commands of one step. A fence is what a forge copies at
+// one click, and a terminal runs what is pasted line by line, whatever has become
+// of the line before. So a fence holds no two steps, and within it what follows a
+// command runs only when that one succeeded. Where the operator fills a value in,
+// the commands before it are a fence of their own.
+func (m *page) commands(indent string, lines []string) {
+	for from := 0; from < len(lines); {
+		to := from + 1
+		for to < len(lines) && (!asks(lines[to]) || asks(lines[to-1])) {
+			to++
 		}
-		out = append(out, commands...)
+		m.code(indent, chained(lines[from:to]))
+		from = to
+	}
+}
+
+// chained makes one command of several.
+func chained(lines []string) []string {
+	out := slices.Clone(lines)
+	for i := range out[:len(out)-1] {
+		if !asks(out[i]) {
+			out[i] += " &&"
+		}
 	}
 	return out
 }

@@ -60,7 +60,7 @@ func TestBothFormsHoldEveryCommandOnce(t *testing.T) {
 		if !strings.Contains(shell, "\n# "+c+"\n") {
 			t.Errorf("the script lacks %s", c)
 		}
-		if !strings.Contains(markdown, "  "+c+"\n") {
+		if !strings.Contains(markdown, "  "+c+"\n") && !strings.Contains(markdown, "  "+c+" &&\n") {
 			t.Errorf("the Markdown lacks %s", c)
 		}
 	}

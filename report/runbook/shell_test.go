@@ -85,22 +85,37 @@ func enact(script string) string {
 const tools = `#!/bin/sh
 printf '%s\0' "${0##*/}" "$@" >>"$RECORD"
 printf '\n\0' >>"$RECORD"
-case "$*" in
+` + answers
+
+// answers is what they print.
+const answers = `case "$*" in
+*runtime.powerState) echo poweredOff ;;
+*"State.Name --output=text") echo stopped ;;
 *"object.collect -s VirtualMachine:vm-2 "*) echo ` + planeID + ` ;;
 *"object.collect -s VirtualMachine:vm-3 "*) echo ` + ghostID + ` ;;
 *"[OwnerId, Instances[0].InstanceId]"*) printf '` + account + `\t` + ec2ID + `\n' ;;
 esac
 `
 
-// run executes a script with tools that only record, and gives their calls.
-func run(t *testing.T, script string) [][]string {
+// programs are what commands call.
+var programs = []string{"kubectl", "govc", "aws", "velero"}
+
+// install puts a stand-in of each program in a folder.
+func install(t *testing.T, text string) string {
 	t.Helper()
 	bin := t.TempDir()
-	for _, name := range []string{"kubectl", "govc", "aws", "velero"} {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte(tools), 0o700); err != nil {
+	for _, name := range programs {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte(text), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
+	return bin
+}
+
+// run executes a script with tools that only record, and gives their calls.
+func run(t *testing.T, script string) [][]string {
+	t.Helper()
+	bin := install(t, tools)
 	record := filepath.Join(t.TempDir(), "record")
 	cmd := exec.Command("sh", writeScript(t, script))
 	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "RECORD="+record)
@@ -153,12 +168,7 @@ func TestEnactedScriptStopsAtAnotherVM(t *testing.T) {
 	}
 	script := enact(asShell(t, r))
 	file := writeScript(t, strings.ReplaceAll(script, "set -eu", "set -u")) // go on behind every refusal
-	bin, record := t.TempDir(), filepath.Join(t.TempDir(), "record")
-	for _, name := range []string{"kubectl", "govc", "aws", "velero"} {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte(tools), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
+	bin, record := install(t, tools), filepath.Join(t.TempDir(), "record")
 	cmd := exec.Command("sh", file)
 	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "RECORD="+record)
 	out, err := cmd.CombinedOutput()
