@@ -3,6 +3,8 @@ package backup
 import (
 	"slices"
 	"time"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
 // Snapshot is what one or several backups say about the estate. It is
@@ -117,6 +119,16 @@ type Group struct {
 	// cluster autoscaler's annotations of minimum or maximum are present.
 	ReplicasManagedBy string
 	Autoscaled        bool
+}
+
+// Topology is the name of a MachineDeployment in spec.topology of its Cluster,
+// which sets its replicas; empty when it is of no managed topology.
+func (g *Group) Topology() string {
+	all := g.Labels.Map()
+	if _, owned := all[clusterv1.ClusterTopologyOwnedLabel]; !owned {
+		return ""
+	}
+	return all[clusterv1.ClusterTopologyMachineDeploymentNameLabel]
 }
 
 // Machine is a Machine of Cluster API, v1alpha3 to v1beta2.

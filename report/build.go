@@ -35,6 +35,7 @@ func New(p Parts) *Report {
 		ignoreHealthy: p.Options.IgnoreHealthy,
 		places:        map[string]place{},
 	}
+	b.readTopologies(p.Snapshot)
 	for _, l := range p.Inventory.Listings {
 		for _, id := range l.IDs {
 			b.places[id] = place{l.Provider, scopeName(l.Provider, l.Endpoint, l.Location)}
@@ -69,7 +70,26 @@ func New(p Parts) *Report {
 // builder carries what every verdict needs on its way into the document.
 type builder struct {
 	ignoreHealthy bool
-	places        map[string]place // by target id
+	places        map[string]place  // by target id
+	topologies    map[member]string // name in spec.topology
+}
+
+// member is a MachineDeployment of a cluster.
+type member struct {
+	cluster backup.ClusterID
+	name    string
+}
+
+func (b *builder) readTopologies(s *backup.Snapshot) {
+	if s == nil {
+		return
+	}
+	b.topologies = map[member]string{}
+	for i := range s.Groups {
+		if g := &s.Groups[i]; g.Kind == "MachineDeployment" {
+			b.topologies[member{g.Cluster, g.Name}] = g.Topology()
+		}
+	}
 }
 
 type place struct{ provider, name string }
@@ -142,6 +162,9 @@ func (b *builder) cluster(c *detector.Cluster, f *forecast.Cluster) Cluster {
 	for i := range c.WorkerGroups {
 		s := &c.WorkerGroups[i]
 		g := Group{Kind: s.Kind, Name: s.Name, Status: string(s.Status), Reason: s.Reason, Desired: number(s.Desired), Pool: pool(s.Pool)}
+		if s.Kind == "MachineDeployment" {
+			g.Topology = b.topologies[member{c.ID, s.Name}]
+		}
 		if f != nil {
 			fates = f.Groups[i].Machines
 		}

@@ -124,6 +124,29 @@ func TestOthersAreNamedWhereTheyAre(t *testing.T) {
 	}
 }
 
+// What a ClusterClass made is scaled at the Cluster: its name there is said.
+func TestTopologyOfAGroup(t *testing.T) {
+	p := sampleParts()
+	c := &p.Result.Clusters[1]
+	name := c.WorkerGroups[0].Name
+	group := func(cluster backup.ClusterID, kind string, labels backup.Labels) backup.Group {
+		return backup.Group{Meta: backup.Meta{Name: name}, Kind: kind, Cluster: cluster, Labels: labels}
+	}
+	const own, named = `"topology.cluster.x-k8s.io/owned":""`, `"topology.cluster.x-k8s.io/deployment-name":"md-0"`
+	other := c.ID
+	other.Namespace += "-2"
+	for labels, want := range map[string]string{"{" + own + "," + named + "}": "md-0", "{" + named + "}": "", "{}": ""} {
+		p.Snapshot.Groups = []backup.Group{
+			group(other, "MachineDeployment", "{"+own+`,"topology.cluster.x-k8s.io/deployment-name":"of-another"}`),
+			group(c.ID, "MachineDeployment", backup.Labels(labels)),
+			group(c.ID, "MachineSet", "{"+own+`,"topology.cluster.x-k8s.io/deployment-name":"of-its-set"}`),
+		}
+		if got := New(p).Clusters[1].Workers.Groups[0].Topology; got != want {
+			t.Errorf("%s: %q, want %q", labels, got, want)
+		}
+	}
+}
+
 func TestPoolsAndResources(t *testing.T) {
 	r := New(poolParts())
 	p := r.Clusters[0].Workers.Groups[0].Pool

@@ -196,11 +196,14 @@ type Workers struct {
 
 // Group is a MachineDeployment, MachineSet or MachinePool with its machines.
 type Group struct {
-	Kind     string         `json:"kind"`
-	Name     string         `json:"name"`
-	Status   string         `json:"status"`
-	Reason   string         `json:"reason,omitempty"`
-	Desired  *int64         `json:"desired,omitempty"`
+	Kind    string `json:"kind"`
+	Name    string `json:"name"`
+	Status  string `json:"status"`
+	Reason  string `json:"reason,omitempty"`
+	Desired *int64 `json:"desired,omitempty"`
+	// Topology is the name of a MachineDeployment in spec.topology of its
+	// Cluster, from which its replicas come.
+	Topology string         `json:"topology,omitempty"`
 	Pool     *Pool          `json:"pool,omitempty"`
 	Counts   MachineCounts  `json:"counts"`
 	Machines []Machine      `json:"machines"`

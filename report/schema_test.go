@@ -34,7 +34,7 @@ var fields = map[string]string{
 	"nodes":          "state count error?",
 	"controlPlane":   "kind name status reason? applicable desired? counts machines forecast?",
 	"workers":        "status groups",
-	"group":          "kind name status reason? desired? pool? counts machines forecast?",
+	"group":          "kind name status reason? desired? topology? pool? counts machines forecast?",
 	"pool":           "state then now missing added desired? managedBy? message?",
 	"resource":       "kind name state usedBy message?",
 	"machine":        "namespace name uid? role status reason? message? providerID? node? instance otherInstances? evidence warnings? ignored? forecast? remediation?",

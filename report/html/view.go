@@ -39,6 +39,7 @@ type set struct {
 	Index        int
 	Machines     []machine // findings by urgency, what rules set aside, then the rest
 	Findings     int       // how many of Machines are findings
+	Topology     string    // name in the topology of the Cluster
 	Unlisted     int       // Healthy machines that the report leaves out
 	ControlPlane *report.ControlPlaneForecast
 	Group        *report.GroupForecast
@@ -141,7 +142,7 @@ func sets(c *cluster) []set {
 			t.Kind, t.Name, t.ControlPlane = c.ControlPlane.Kind, c.ControlPlane.Name, c.ControlPlane.Forecast
 		} else {
 			g := &c.Workers.Groups[i-1]
-			t.Kind, t.Name, t.Group = g.Kind, g.Name, g.Forecast
+			t.Kind, t.Name, t.Topology, t.Group = g.Kind, g.Name, g.Topology, g.Forecast
 		}
 		for j := range s.Machines {
 			m := &s.Machines[j]
