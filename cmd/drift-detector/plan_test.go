@@ -106,7 +106,7 @@ var (
 	waitAndRemove    = slices.Concat([]string{"after-restore operator: get"}, removal)
 	prove            = []string{"before-restore operator: get object.collect", "after-restore operator:"}
 	replace          = []string{"after-restore operator: find delete"}
-	scaleDownOr      = slices.Concat([]string{"after-restore operator: annotate scale"}, replace)
+	scaleDownOr      = slices.Concat([]string{"after-restore operator: find scale"}, replace)
 	duplicate        = []string{"before-restore operator: object.collect object.collect", "after-restore operator:"}
 	watchPowerOn     = []string{"after-restore controller: object.collect"}
 	finishDeletion   = []string{"after-restore controller: get", "after-restore operator: get get object.collect", "after-restore operator: get"}
@@ -231,6 +231,21 @@ func TestPlansAgreeWithForecasts(t *testing.T) {
 		if name == "restored" && (seen["ReplacedByMachineHealthCheck"] == 0 || seen["Stuck"] == 0 || seen["GhostEtcdMemberRemoved"] == 0 || seen["UntouchedPaused"] == 0) {
 			t.Errorf("the lab has lost cases: %v", seen)
 		}
+	}
+}
+
+// Cluster delta-topo is of a ClusterClass and was scaled from 3 to 2 after the
+// backup: its fewer machines are asked for at the Cluster.
+func TestClusterOfAClassIsScaledAtItsTopology(t *testing.T) {
+	got := planned(t, restored(t).detect().report, "delta-topo")
+	want := []string{"after-restore operator: find get ask patch", "after-restore operator: find delete"}
+	for name, steps := range got {
+		if !slices.Equal(steps, want) {
+			t.Errorf("%s\n got %q\nwant %q", name, steps, want)
+		}
+	}
+	if len(got) != 1 {
+		t.Errorf("%d machines have steps, want 1", len(got))
 	}
 }
 

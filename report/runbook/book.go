@@ -140,6 +140,7 @@ type set struct {
 	machines   []report.Machine
 	plane      bool
 	managedBy  string                    // who sets the replicas instead of the operator
+	topology   string                    // its name in spec.topology of its Cluster, where its replicas are set
 	etcd       *report.Etcd              // nil without a forecast
 	rollout    *report.Rollout           // nil when there was none
 	places     map[*report.Machine]int64 // of nth
@@ -154,7 +155,7 @@ func sets(c *report.Cluster) []*set {
 	out := []*set{plane}
 	for i := range c.Workers.Groups {
 		g := &c.Workers.Groups[i]
-		group := &set{cluster: c, kind: g.Kind, name: g.Name, reason: g.Reason, desired: g.Desired, counts: g.Counts, machines: g.Machines}
+		group := &set{cluster: c, kind: g.Kind, name: g.Name, reason: g.Reason, desired: g.Desired, topology: g.Topology, counts: g.Counts, machines: g.Machines}
 		if g.Forecast != nil {
 			group.managedBy, group.rollout = g.Forecast.ManagedBy, g.Forecast.Rollout
 		}

@@ -46,13 +46,14 @@ func (b *book) ghostWorker(d *draft, s *set, m *report.Machine, v *vm) {
 // capacity comes before a drain: what runs on the Ghost needs another place.
 func (b *book) capacity(d *draft, s *set) {
 	alive := s.counts.Healthy + s.counts.Ghost
-	resource, known := scalable[s.kind]
+	_, known := scalable[s.kind]
 	switch {
 	case s.managedBy != "":
 		d.after("Capacity first: the replicas of its owner are set by "+s.managedBy+". See that the other machines can carry the load, or raise the limit there, and wait until new ones are Ready.", listMachines(s.cluster))
 	case known && s.desired != nil && int64(alive) > *s.desired:
-		d.after(fmt.Sprintf("Capacity first: the restored owner wants %d, and %d run today. If the load needs them all, scale the owner to %d and wait until the new machines are Running. Where a ClusterClass topology or an autoscaler sets the replicas, change them there.", *s.desired, alive, alive),
-			manage(s.cluster.Namespace, "scale", resource+s.name, fmt.Sprintf("--replicas=%d", alive)), listMachines(s.cluster))
+		look, scale := s.scale(*s.desired, int64(alive))
+		d.after(fmt.Sprintf("Capacity first: the restored owner wants %d, and %d exist. If the load needs them all, scale the owner to %d and wait until the new machines are Running.", *s.desired, alive, alive)+atTheTopology(s),
+			append(look, scale, listMachines(s.cluster))...)
 	case s.counts.Stale > 0:
 		d.after("Capacity first: replace the Stale machines of the same owner before this, and wait until their replacements are Running.", listMachines(s.cluster))
 	default:

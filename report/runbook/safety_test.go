@@ -2,7 +2,9 @@ package runbook
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -99,22 +101,47 @@ func TestInstancesOfAWSAreGuardedByAccountAndID(t *testing.T) {
 	guarded(t, lines)
 }
 
-// A Machine is never deleted without a search for its id in the same line.
-func TestMachinesAreDeletedOnlyWhereTheirIDIsGone(t *testing.T) {
-	r := sample("alpha-prod")
-	Fill(r)
-	deleted := 0
-	for _, l := range commands(allSteps(r)) {
-		if !strings.Contains(l, " delete machines.") {
-			continue
-		}
-		deleted++
-		if !strings.HasPrefix(l, "FOUND=$(") || !strings.Contains(l, `) && test -z "$FOUND" && kubectl`) {
-			t.Errorf("it does not look first: %s", l)
-		}
+var fewer = regexp.MustCompile(`--current-replicas=(\d+) --replicas=(\d+)|replicas","value":(\d+)\},.*replicas","value":(\d+)\}`)
+
+// deletesMachine says that a command deletes a Machine: by name, by marking it, or
+// by wanting fewer of its like.
+func deletesMachine(command string) bool {
+	if strings.Contains(command, " delete machines.") || strings.Contains(command, "delete-machine=") {
+		return true
 	}
-	if deleted != 3 {
-		t.Errorf("%d Machines are deleted, want 3", deleted)
+	found := fewer.FindStringSubmatch(command)
+	if found == nil {
+		return strings.Contains(command, " scale ")
+	}
+	from, _ := strconv.Atoi(found[1] + found[3])
+	to, _ := strconv.Atoi(found[2] + found[4])
+	return to < from
+}
+
+// A Machine is never deleted, in whatever way, without a search for its id in the
+// same line.
+func TestMachinesAreDeletedOnlyWhereTheirIDIsGone(t *testing.T) {
+	whole := sample("alpha-prod")
+	Fill(whole)
+	smaller, _ := scaledDown(t, 1, 2, 3)
+	Fill(smaller)
+	topology, g := scaledDown(t, 1, 2, 3)
+	g.Topology = "md-0"
+	Fill(topology)
+	for i, want := range []int{3, 6, 6} {
+		deleted := 0
+		for _, l := range commands(allSteps([]*report.Report{whole, smaller, topology}[i])) {
+			if !deletesMachine(l) {
+				continue
+			}
+			deleted++
+			if !strings.HasPrefix(l, "FOUND=$(") || !strings.Contains(l, `) && test -z "$FOUND" && kubectl`) {
+				t.Errorf("it does not look first: %s", l)
+			}
+		}
+		if deleted != want {
+			t.Errorf("report %d: %d lines delete Machines, want %d", i, deleted, want)
+		}
 	}
 }
 

@@ -69,15 +69,29 @@ func (b *book) staleWorker(d *draft, s *set, m *report.Machine) {
 // Ghost in the place of the Stale: somebody wanted fewer. Each Machine is marked
 // and the owner scaled by one: scaling to the end at once could take a living
 // machine in the place of a Stale one that still has its Node (Cluster API
-// core/reconcilers/machineset/machineset_delete_policy.go v1.14.0).
+// core/reconcilers/machineset/machineset_delete_policy.go v1.14.0). A Machine
+// that is scaled away is deleted like any other, so that nothing may bear its id;
+// and without the mark any Machine would be: all is one command.
 func (b *book) scaleDown(d *draft, s *set, m *report.Machine) {
-	resource, known := scalable[s.kind]
-	if s.counts.Ghost > 0 || s.counts.Unknown > 0 || s.counts.Healthy == 0 || s.desired == nil || *s.desired <= int64(s.counts.Healthy) || !known || s.managedBy != "" {
+	_, known := scalable[s.kind]
+	living := int64(s.counts.Healthy)
+	if s.counts.Ghost > 0 || s.counts.Unknown > 0 || living == 0 || s.desired == nil || !known || s.managedBy != "" {
 		return
 	}
-	d.after(fmt.Sprintf("Decide: %d of %d run, and nothing replaced the others. If the group was scaled down after the backup, mark one Stale Machine after the other and scale their owner down by one each time, in the order of this list: it deletes the one that is marked. Then skip the next step. Where a ClusterClass topology sets the replicas, change them there.", s.counts.Healthy, *s.desired),
-		manage(m.Namespace, "annotate", machines+m.Name, "cluster.x-k8s.io/delete-machine=yes"),
-		manage(m.Namespace, "scale", resource+s.name, fmt.Sprintf("--replicas=%d", max(*s.desired-s.nth(m), int64(s.counts.Healthy)))))
+	to := *s.desired - s.nth(m)
+	if to < living {
+		return
+	}
+	text := fmt.Sprintf("Decide: %d of %d exist, and nothing replaced the others. If the group was scaled down after the backup, mark one Stale Machine after the other and scale their owner down by one each time, in the order of this list: it deletes the one that is marked.", living, *s.desired)
+	g, ok := b.absence(s.cluster, m)
+	if !ok {
+		d.after(text + " No command is made for that: a VM with the id of the Machine would be destroyed, and the report can't say where to look for one.")
+		return
+	}
+	look, scale := s.scale(to+1, to)
+	mark := manage(m.Namespace, "annotate", machines+m.Name, "--overwrite", "cluster.x-k8s.io/delete-machine=yes")
+	d.after(text+" Before that, look once more for a VM with its id, which must print nothing: deleting a Machine destroys every VM that has it."+atTheTopology(s)+" Then skip the next step.",
+		slices.Concat(g.searches, look, []command{g.before(mark.then(scale))})...)
 }
 
 // nth is the place of a Machine among those of the set that somebody may scale away.
@@ -85,7 +99,7 @@ func (s *set) nth(m *report.Machine) int64 {
 	if s.places == nil {
 		s.places = map[*report.Machine]int64{}
 		for i := range s.machines {
-			if o := &s.machines[i]; o.Status == report.Stale && !replaced[outcome(o)] && o.Reason != "NotProvisioned" {
+			if o := &s.machines[i]; o.Status == report.Stale && o.Ignored == nil && !replaced[outcome(o)] && o.Reason != "NotProvisioned" {
 				s.places[o] = int64(len(s.places)) + 1
 			}
 		}
@@ -124,21 +138,44 @@ func (b *book) staleControlPlane(d *draft, s *set, m *report.Machine) {
 
 // remake deletes a Machine if nothing bears its id.
 func (b *book) remake(d *draft, s *set, m *report.Machine, text string) {
-	id := m.ProviderID[strings.LastIndexByte(m.ProviderID, '/')+1:]
-	homes := b.homes(s.cluster, m)
-	if len(homes) == 0 || !identifies(s.cluster.Provider, id) {
+	g, ok := b.absence(s.cluster, m)
+	if !ok {
 		d.after(text+" Make sure by hand that there is still no VM with its id, because deleting a Machine destroys every VM that has it; the report can't say where to look.",
 			manage(m.Namespace, "describe", machines+m.Name))
 		return
 	}
-	var lines []command
-	remove := manage(m.Namespace, "delete", machines+m.Name)
-	for _, p := range slices.Backward(homes) {
-		lines = append(lines, p.find(id))
-		remove = p.absent(id).then(remove)
+	d.after(text+" Before that, look once more for a VM with its id, which must print nothing: deleting a Machine destroys every VM that has it.",
+		append(g.searches, g.before(manage(m.Namespace, "delete", machines+m.Name)))...)
+}
+
+// absence is the search for a VM with the id of a Machine, in every place where
+// it could be.
+type absence struct {
+	searches []command // print what is found
+	proofs   []command // fail when something is found
+}
+
+// absence is false where nobody can tell what to search for, or where.
+func (b *book) absence(c *report.Cluster, m *report.Machine) (absence, bool) {
+	id := m.ProviderID[strings.LastIndexByte(m.ProviderID, '/')+1:]
+	homes := b.homes(c, m)
+	if len(homes) == 0 || !identifies(c.Provider, id) {
+		return absence{}, false
 	}
-	slices.Reverse(lines)
-	d.after(text+" Before that, look once more for a VM with its id, which must print nothing: deleting a Machine destroys every VM that has it.", append(lines, remove)...)
+	var out absence
+	for _, p := range homes {
+		out.searches = append(out.searches, p.find(id))
+		out.proofs = append(out.proofs, p.absent(id))
+	}
+	return out, true
+}
+
+// before runs a command only when nothing was found anywhere.
+func (a absence) before(c command) command {
+	for _, p := range slices.Backward(a.proofs) {
+		c = p.then(c)
+	}
+	return c
 }
 
 func identifies(provider, id string) bool {

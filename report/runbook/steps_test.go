@@ -1,6 +1,9 @@
 package runbook
 
 import (
+	"encoding/json"
+	"fmt"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -32,7 +35,7 @@ func TestGhostWorkerIsDrainedBeforeItsDisksAreSavedBeforeItIsDeleted(t *testing.
 	r := sample("alpha")
 	group(r).Counts, group(r).Desired = report.MachineCounts{Total: 6, Healthy: 4, Ghost: 2}, number(4)
 	inOrder(t, commands(stepsOf(t, r, report.Ghost, "worker")),
-		"scale machinedeployments.cluster.x-k8s.io/alpha --replicas=6", "drain node/alpha", "get volumeattachments", "device.info", "device.remove -vm VirtualMachine:vm-3 -keep",
+		"scale machinedeployments.cluster.x-k8s.io/alpha --current-replicas=4 --replicas=6", "drain node/alpha", "get volumeattachments", "device.info", "device.remove -vm VirtualMachine:vm-3 -keep",
 		"delete node/alpha", "|| { echo 'stop", "vm.power -off", "|| { echo 'stop", "vm.destroy VirtualMachine:vm-3")
 }
 
@@ -139,20 +142,155 @@ func TestWhoReplacesAStaleWorkerIsTheForecastsWord(t *testing.T) {
 	}
 }
 
-func TestGroupThatWasScaledDownIsScaledOneByOneAndMarkedFirst(t *testing.T) {
+// scaledDown is a report with a group of which so many are Healthy and Stale.
+func scaledDown(t *testing.T, healthy, stale int, desired int64) (*report.Report, *report.Group) {
+	t.Helper()
 	r := sample("alpha")
 	g := group(r)
-	stale := *find(t, r, report.Stale, "worker")
-	second := stale
-	second.Name = "beta"
-	g.Machines, g.Counts, g.Desired = []report.Machine{stale, second}, report.MachineCounts{Total: 3, Healthy: 1, Stale: 2}, number(3)
+	one := *find(t, r, report.Stale, "worker")
+	g.Machines, g.Desired = nil, number(desired)
+	g.Counts = report.MachineCounts{Total: healthy + stale, Healthy: healthy, Stale: stale}
+	for i := range stale {
+		m := one
+		m.Name = fmt.Sprintf("stale-%d", i+1)
+		g.Machines = append(g.Machines, m)
+	}
+	return r, g
+}
+
+// scaling is the line that scales a Stale machine away, "" without one.
+func scaling(m *report.Machine) string {
+	for _, c := range commands(m.Remediation) {
+		if strings.Contains(c, "replicas") && !asks(c) && !strings.Contains(c, " get ") {
+			return c
+		}
+	}
+	return ""
+}
+
+func TestGroupThatWasScaledDownIsScaledOneByOneAndMarkedFirst(t *testing.T) {
+	r, g := scaledDown(t, 1, 2, 3)
 	Fill(r)
-	inOrder(t, commands(g.Machines[0].Remediation), "annotate machines.cluster.x-k8s.io/alpha cluster.x-k8s.io/delete-machine=yes", "--replicas=2", "delete machines")
-	inOrder(t, commands(g.Machines[1].Remediation), "annotate machines.cluster.x-k8s.io/beta cluster.x-k8s.io/delete-machine=yes", "--replicas=1", "delete machines")
-	g.Counts.Ghost = 2
-	Fill(r)
-	if text := strings.Join(commands(g.Machines[0].Remediation), "\n"); strings.Contains(text, "scale") {
-		t.Errorf("a group whose machines were replaced is scaled down: %s", text)
+	for i, want := range []string{"--current-replicas=3 --replicas=2", "--current-replicas=2 --replicas=1"} {
+		m := &g.Machines[i]
+		line := scaling(m)
+		pieces := strings.Split(line, " && ")
+		if len(pieces) != 4 || !strings.HasPrefix(pieces[0], "FOUND=$(") || pieces[1] != `test -z "$FOUND"` ||
+			!strings.Contains(pieces[2], "annotate machines.cluster.x-k8s.io/"+m.Name+" --overwrite cluster.x-k8s.io/delete-machine=yes") || !strings.Contains(pieces[3], want) {
+			t.Errorf("search, mark and scale are not one command: %s", line)
+		}
+		inOrder(t, commands(m.Remediation), "govc find", want, "govc find", "delete machines")
+	}
+}
+
+// Living machines are never scaled away, nor is what others have replaced, or
+// what may still be found.
+func TestOnlyStaleMachinesAreScaledAway(t *testing.T) {
+	for name, tt := range map[string]struct {
+		healthy, stale int
+		desired        int64
+		change         func(*report.Group)
+		want           string // of the last machine
+	}{
+		"the last replica":       {1, 2, 3, func(*report.Group) {}, "--replicas=1"},
+		"more Stale than wanted": {2, 3, 4, func(*report.Group) {}, ""},
+		"as many run as wanted":  {3, 1, 3, func(*report.Group) {}, ""},
+		"nothing runs":           {0, 2, 2, func(*report.Group) {}, ""},
+		"a Ghost in its place":   {1, 1, 2, func(g *report.Group) { g.Counts.Ghost = 1 }, ""},
+		"one is Unknown":         {1, 1, 2, func(g *report.Group) { g.Counts.Unknown = 1 }, ""},
+		"no number is known":     {1, 1, 2, func(g *report.Group) { g.Desired = nil }, ""},
+		"an autoscaler":          {1, 1, 2, func(g *report.Group) { g.Forecast = &report.GroupForecast{ManagedBy: "an autoscaler"} }, ""},
+		"another kind":           {1, 1, 2, func(g *report.Group) { g.Kind = "Other" }, ""},
+		"its id is not known":    {1, 1, 2, func(g *report.Group) { g.Machines[0].ProviderID = "" }, ""},
+		"one before is ignored":  {1, 2, 3, func(g *report.Group) { g.Machines[0].Ignored = &report.Ignored{} }, "--current-replicas=3 --replicas=2"},
+		"one before is replaced": {1, 2, 3, func(g *report.Group) {
+			g.Machines[0].Forecast = &report.MachineForecast{Outcome: "ReplacedByMachineHealthCheck"}
+		}, "--current-replicas=3 --replicas=2"},
+	} {
+		r, g := scaledDown(t, tt.healthy, tt.stale, tt.desired)
+		tt.change(g)
+		Fill(r)
+		line := scaling(&g.Machines[tt.stale-1])
+		if !strings.Contains(line, tt.want) || (line == "") != (tt.want == "") {
+			t.Errorf("%s: %q, want %q", name, line, tt.want)
+		}
+	}
+}
+
+// The topology controller takes a change of a MachineDeployment back.
+func TestGroupOfAClusterClassIsScaledAtItsCluster(t *testing.T) {
+	const test = `{"op":"test","path":"/spec/topology/workers/machineDeployments/'"${INDEX:?}"'/`
+	down, g := scaledDown(t, 1, 1, 2)
+	g.Topology = "md-0"
+	Fill(down)
+	up := sample("alpha")
+	h := group(up)
+	h.Topology, h.Counts, h.Desired = "md-0", report.MachineCounts{Total: 3, Healthy: 1, Ghost: 2}, number(2)
+	Fill(up)
+	for want, steps := range map[int][]report.Step{1: g.Machines[0].Remediation, 3: find(t, up, report.Ghost, "worker").Remediation} {
+		lines := commands(steps)
+		inOrder(t, lines, "get clusters.cluster.x-k8s.io/alpha", "INDEX='' # the number before md-0",
+			"patch clusters.cluster.x-k8s.io/alpha --type=json --patch='["+test+`name","value":"md-0"},`+test+`replicas","value":2},`+
+				`{"op":"replace","path":"/spec/topology/workers/machineDeployments/'"${INDEX:?}"'/replicas","value":`+fmt.Sprint(want)+`}]'`)
+		if strings.Contains(strings.Join(lines, "\n"), " scale ") {
+			t.Errorf("the MachineDeployment itself is scaled: %q", lines)
+		}
+		if want == 1 && !strings.Contains(strings.Join(lines, "\n"), `test -z "$FOUND" && `) {
+			t.Errorf("nothing looks for its VM first: %q", lines)
+		}
+	}
+}
+
+// A shell makes of the patch what the API server reads.
+func TestTopologyPatchIsJSON(t *testing.T) {
+	for _, name := range hostile {
+		word, ok := topologyPatch(name, 3, 2).(raw)
+		if !ok {
+			t.Errorf("%q is refused", name)
+			continue
+		}
+		out, err := exec.Command("sh", "-c", "INDEX=7; printf %s "+string(word)).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ops []struct {
+			Op, Path string
+			Value    any
+		}
+		if err := json.Unmarshal([]byte(strings.TrimPrefix(string(out), "--patch=")), &ops); err != nil {
+			t.Errorf("%q: %v in %s", name, err, out)
+			continue
+		}
+		const at = "/spec/topology/workers/machineDeployments/7/"
+		if len(ops) != 3 || ops[0].Value != name || ops[0].Op+ops[0].Path != "test"+at+"name" || ops[1].Op+ops[1].Path != "test"+at+"replicas" ||
+			ops[1].Value != 3.0 || ops[2].Op+ops[2].Path != "replace"+at+"replicas" || ops[2].Value != 2.0 {
+			t.Errorf("%q: %+v", name, ops)
+		}
+	}
+}
+
+// A majority that is not there is no majority: with as many gone as alive, nothing
+// is deleted before etcd was looked at as a whole.
+func TestControlPlaneWithoutAMajorityIsRecoveredFirst(t *testing.T) {
+	for _, tt := range []struct {
+		healthy, stale int
+		recover        bool
+	}{{2, 1, false}, {1, 1, true}, {1, 2, true}} {
+		r := sample("alpha")
+		r.Clusters[0].ControlPlane.Counts = report.MachineCounts{Total: tt.healthy + tt.stale, Healthy: tt.healthy, Stale: tt.stale}
+		text := fmt.Sprint(stepsOf(t, r, report.Stale, "control-plane"))
+		if got := strings.Contains(text, "Delete nothing before etcd has a majority"); got != tt.recover {
+			t.Errorf("%d exist, %d are gone: told to recover: %v", tt.healthy, tt.stale, got)
+		}
+	}
+}
+
+// What is powered off exists, and does not run.
+func TestCapacityCountsWhatExists(t *testing.T) {
+	r := sample("alpha")
+	group(r).Counts, group(r).Desired = report.MachineCounts{Total: 6, Healthy: 4, Ghost: 2}, number(4)
+	if text := stepsOf(t, r, report.Ghost, "worker")[0].Text; !strings.Contains(text, "wants 4, and 6 exist") || strings.Contains(text, "6 run") {
+		t.Error(text)
 	}
 }
 
