@@ -13,6 +13,7 @@ const (
 	management    = "MGMT"
 	oldManagement = "OLD_MGMT"
 	backupName    = "BACKUP"
+	restoreName   = "RESTORE"
 	etcdPod       = "ETCD_POD"
 )
 
@@ -43,6 +44,7 @@ func open(r *report.Report) *book {
 		{management, "context of the new management cluster in your kubeconfig"},
 		{oldManagement, "context of the old management cluster, as long as it answers"},
 		{backupName, "name of the Backup that Velero restores; there has to be one of that name in the new cluster"},
+		{restoreName, "a name of your choice for the restore, of small letters, digits and dashes"},
 	}
 	taken := map[string]bool{}
 	for i := range r.Clusters {

@@ -54,6 +54,14 @@ func (c command) stop(why string) command {
 	return command{text: c.text + " || { echo '" + why + "' >&2; false; }"}
 }
 
+// orSay makes a command whose failure is told and stops nothing that follows.
+func (c command) orSay(what string) command {
+	if c.refused != "" {
+		return c
+	}
+	return command{text: c.text + " || echo '" + what + "' >&2"}
+}
+
 // ask leaves the value of a variable to the operator; what is said of it may be
 // foreign, and stands behind a comment sign.
 func ask(name, what string) command {

@@ -77,16 +77,10 @@ func (b *book) chapter(c *report.Cluster, when string) Chapter {
 func (b *book) estate() Chapter {
 	var d draft
 	b.settleScopes(&d)
-	var pauses []command
-	for i := range b.Clusters {
-		if c := &b.Clusters[i]; !c.Self {
-			pauses = append(pauses, kubectl(oldManagement, "--namespace="+c.Namespace, "patch", clusters+c.Name, "--type=merge", `--patch={"spec":{"paused":true}}`))
-		}
-	}
-	d.before("Shut the old management cluster down for good. If any of it still answers and can't be shut down, pause all its Clusters: two management clusters that reconcile the same VMs destroy each other's.", pauses...)
+	b.stopOld(&d)
 	b.absences(&d)
-	ch := Chapter{Title: "The estate", Steps: d.steps}
-	if text := b.checks(); text != "" {
+	ch := Chapter{Title: "The estate", Steps: d.steps, Batches: b.faults()}
+	if text := b.checked(); text != "" {
 		ch.Notes = append(ch.Notes, text)
 	}
 	if f := b.Summary.Forecast; f != nil {
@@ -97,16 +91,23 @@ func (b *book) estate() Chapter {
 	return ch
 }
 
-// checks counts what the report says about the backup itself.
-func (b *book) checks() string {
-	n := map[string]int{}
-	for i := range b.Checks {
-		n[b.Checks[i].Severity]++
+// stopOld ends the old management cluster, or at least what it does. That one
+// Cluster can't be paused, because it was deleted since, keeps none of the others
+// from being paused.
+func (b *book) stopOld(d *draft) {
+	var pauses []command
+	for i := range b.Clusters {
+		if c := &b.Clusters[i]; !c.Self {
+			pause := kubectl(oldManagement, "--namespace="+c.Namespace, "patch", clusters+c.Name, "--type=merge", `--patch={"spec":{"paused":true}}`)
+			pauses = append(pauses, pause.orSay("not paused: look at this one"))
+		}
 	}
-	if n["error"]+n["warning"] == 0 {
-		return ""
+	text := "Shut the old management cluster down for good. If any of it still answers and can't be shut down, pause all its Clusters: two management clusters that reconcile the same VMs destroy each other's."
+	if b.Options.Filter != nil {
+		text += fmt.Sprintf(" This plan is only of the clusters that were asked for (%s): pause the others, too.", b.Options.Filter)
 	}
-	return fmt.Sprintf("The report's checks of the backup itself found %d errors and %d warnings: settle the errors before the restore.", n["error"], n["warning"])
+	d.before(text+" The last line lists all that it has: each has to be paused.", append(pauses,
+		kubectl(oldManagement, "get", "clusters.cluster.x-k8s.io", "--all-namespaces", "--output=custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,PAUSED:.spec.paused"))...)
 }
 
 // settleScopes is for places that hide something.
@@ -132,7 +133,7 @@ func (b *book) absences(d *draft) {
 	for i := range b.Backups {
 		for _, m := range b.Backups[i].Missing {
 			name := strings.TrimPrefix(m.Namespace+"/"+m.Name, "/")
-			text := fmt.Sprintf("%s %s, which %s refers to, is not in the backup: %s. ", m.Kind, name, m.ReferredBy, m.Why)
+			text := fmt.Sprintf("%s %s is not in the backup, and referred to by %s: %s. ", m.Kind, name, m.ReferredBy, m.Why)
 			if identityKinds[m.Kind] != "" {
 				text += "Write its manifest now, from your sources or from another backup. After the restore its Secret has to exist first, then the identity."
 			} else {
@@ -145,17 +146,40 @@ func (b *book) absences(d *draft) {
 
 var labelForm = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$`)
 
-// leavable are clusters of which nothing exists any more, by names that a label
-// selector can tell from those of all others.
-func (b *book) leavable() []string {
-	var out []string
+// gone says that nothing of a cluster exists any more.
+func gone(c *report.Cluster) bool {
+	return c.Counts.Total > 0 && c.Counts.Stale == c.Counts.Total && dead(c)
+}
+
+// goneClusters are those of which nothing exists any more.
+func (b *book) goneClusters() []*report.Cluster {
+	var out []*report.Cluster
 	for i := range b.Clusters {
-		c := &b.Clusters[i]
-		if !c.Self && c.Counts.Total > 0 && c.Counts.Stale == c.Counts.Total && dead(c) && b.names[c.Name] == 1 && labelForm.MatchString(c.Name) {
-			out = append(out, c.Name)
+		if c := &b.Clusters[i]; !c.Self && gone(c) {
+			out = append(out, c)
 		}
 	}
 	return out
+}
+
+// leavable are those of them whose names a label selector can tell from those of
+// all others: it knows no namespaces. A report of some clusters does not know
+// what others are called.
+func (b *book) leavable() []*report.Cluster {
+	if b.Options.Filter != nil {
+		return nil
+	}
+	return slices.DeleteFunc(b.goneClusters(), func(c *report.Cluster) bool {
+		return b.names[c.Name] != 1 || !labelForm.MatchString(c.Name)
+	})
+}
+
+func names(cs []*report.Cluster) string {
+	out := make([]string, len(cs))
+	for i, c := range cs {
+		out[i] = key(c)
+	}
+	return strings.Join(out, ", ")
 }
 
 // pausing makes Velero pause every Cluster that it restores (Velero
@@ -171,22 +195,66 @@ func (b *book) restore() Chapter {
 		kubectl(management, "get", "validatingwebhookconfigurations,mutatingwebhookconfigurations"))
 	d.before("Have every Cluster restored paused, so that you let one after the other go. Clusters that were paused in the backup stay so on purpose: do not unpause them with the others.",
 		kubectl(management, "--namespace=velero", "create", "configmap", "restore-paused", "--from-literal=modifiers.yaml="+pausing))
-	base := []any{raw("velero --kubecontext"), variable(management), "restore", "create", raw("--from-backup"), variable(backupName), "--resource-modifier-configmap=restore-paused", "--wait"}
 	text := "Restore, in Velero's own order: it puts Clusters last. Give it no --restore-resource-priorities that puts them before Machines: CAPV then makes VSphereVMs without their ids, and clones new VMs."
 	if len(b.Backups) > 1 {
-		text += fmt.Sprintf(" The report is of %d backups: restore each.", len(b.Backups))
+		text += fmt.Sprintf(" The report is of %d backups: restore each, under a name of its own.", len(b.Backups))
 	}
-	if gone := b.leavable(); len(gone) > 0 {
-		text += " Of " + strings.Join(gone, ", ") + " no machine exists any more: if that was deleted on purpose, take the second line, which leaves it out, instead of the first."
-		out := append(slices.Clone(base[:len(base)-1]), "--selector=cluster.x-k8s.io/cluster-name notin ("+strings.Join(gone, ",")+")", "--wait")
-		d.before(text, line(base...), line(out...))
-	} else {
-		d.before(text, line(base...))
+	out := b.leavable()
+	if len(out) > 0 {
+		text += " If you leave clusters out, do not do this, but the next step."
 	}
-	d.before("See that it completed, and read its errors and warnings before you go on.",
-		line(raw("velero --kubecontext"), variable(management), "restore", "get"),
-		kubectl(management, "get", "clusters.cluster.x-k8s.io,machines.cluster.x-k8s.io", "--all-namespaces"))
+	rest := slices.DeleteFunc(b.goneClusters(), func(c *report.Cluster) bool { return slices.Contains(out, c) })
+	if len(rest) > 0 {
+		text += " " + b.whyRestored(rest)
+	}
+	d.before(text, restoring())
+	if len(out) > 0 {
+		b.leaveOut(&d, out)
+	}
+	d.before("See that it completed, and read its errors and warnings before you go on. That something already exists is a mere warning, and means all the same that it was not restored.",
+		velero("restore", "describe", variable(restoreName), "--details"),
+		kubectl(management, "get", "clusters.cluster.x-k8s.io,machines.cluster.x-k8s.io", "--all-namespaces"),
+		velero("restore", "logs", variable(restoreName)))
 	return Chapter{Title: "Restore it paused, Clusters last", Steps: d.steps}
+}
+
+// velero addresses the Velero of the new management cluster.
+func velero(words ...any) command {
+	return line(append([]any{raw("velero --kubecontext"), variable(management)}, words...)...)
+}
+
+// restoring is the restore, with further options.
+func restoring(options ...string) command {
+	words := []any{"restore", "create", variable(restoreName), raw("--from-backup"), variable(backupName), "--resource-modifier-configmap=restore-paused"}
+	for _, o := range options {
+		words = append(words, o)
+	}
+	return velero(append(words, "--wait")...)
+}
+
+// leaveOut is the restore without clusters that were deleted on purpose. A label
+// selector asks every object for itself (Velero pkg/restore v1.18.1): what does
+// not bear the label of its cluster is restored all the same, as most Cluster
+// objects themselves.
+func (b *book) leaveOut(d *draft, out []*report.Cluster) {
+	labels := make([]string, len(out))
+	var look []command
+	for i, c := range out {
+		labels[i] = c.Name
+		look = append(look, manage(c.Namespace, "get", clusters+c.Name, "--ignore-not-found"))
+	}
+	d.before("Instead, if no machine of these exists because they were deleted on purpose: restore without "+names(out)+".",
+		restoring("--selector=cluster.x-k8s.io/cluster-name notin ("+strings.Join(labels, ",")+")"))
+	d.before("The selector leaves out what bears the label cluster.x-k8s.io/cluster-name. Templates and Secrets often do not, and the Cluster object itself does not always: then it comes back alone. Paused, as here, it does no harm: leave it so. Unpaused, its controllers act on what came back with it, and could build an infrastructure cluster anew. To be rid of it, see that nothing else of it came back, its infrastructure cluster least of all, which would be deleted with it; delete it while it is paused, and unpause it only then, so that its controllers let it go.", look...)
+}
+
+// whyRestored says why no line leaves clusters out of which nothing exists.
+func (b *book) whyRestored(gone []*report.Cluster) string {
+	text := "Of " + names(gone) + " no machine exists any more, and no line is made that leaves that out: "
+	if b.Options.Filter != nil {
+		return text + "the report is only of some clusters, and a selector would leave a living one of the same name in another namespace out as well. Run detect on all clusters for that line, or leave these paused after the restore."
+	}
+	return text + "a selector goes by names alone, and can't tell it from others. Leave these paused after the restore."
 }
 
 // afterRestore lets one cluster after the other go, and cleans up behind it.
@@ -262,18 +330,30 @@ func memberGhosts(c *report.Cluster) int {
 
 // release unpauses a cluster that was not paused in the backup.
 func (b *book) release(d *draft, c *report.Cluster) {
+	if gone(c) {
+		d.after("If you left it out, there is nothing to do. If it was restored, leave it paused until it is decided what becomes of it.", listMachines(c))
+		return
+	}
+	b.settleErrors(d, c)
+	b.warnOfEviction(d, c)
 	unpause := manage(c.Namespace, "patch", clusters+c.Name, "--type=merge", `--patch={"spec":{"paused":false}}`)
 	switch {
 	case c.Paused:
 		d.after("It was paused in the backup. Leave it so until you know who paused it and why; what follows holds from when it is unpaused.", unpause)
-	case slices.Contains(b.leavable(), c.Name):
-		d.after("If you left it out, there is nothing to do. If it was restored, leave it paused until it is decided what becomes of it.", listMachines(c))
 	case c.Derived:
 		d.after("Its Cluster object was not in the backup. Have it made again (ClusterDeployment, GitOps), and then see what becomes of its Machines.", listMachines(c))
 	default:
-		if ghosts := memberGhosts(c); ghosts > 0 {
-			d.after(fmt.Sprintf("Before you unpause it: KubeadmControlPlane removes the etcd members of Ghosts without asking, as soon as all its Machines have Nodes, and early releases remove all at once. Ghosts with a member: %d. See that every member answers; if not, remove the members of the Ghosts by hand now, one at a time, as below.", ghosts), b.quorum(c)...)
-		}
 		d.after("Unpause it, and wait until its Machines have been adopted: Running, with a Node each, but for those below.", unpause, listMachines(c))
 	}
+}
+
+// warnOfEviction comes before whatever lets KubeadmControlPlane act: it removes
+// the members of Ghosts within seconds.
+func (b *book) warnOfEviction(d *draft, c *report.Cluster) {
+	ghosts := memberGhosts(c)
+	if ghosts == 0 {
+		return
+	}
+	d.after(fmt.Sprintf("Before it is unpaused: KubeadmControlPlane removes the etcd members of Ghosts without asking, as soon as all its Machines have Nodes, and early releases remove all at once. Ghosts with a member: %d. See that every member answers. If one that is to stay does not, leave the cluster paused, and repair that member or take a newer backup: when the Ghosts' members go, etcd has no majority. Only if the silent one is a Ghost's, all that are to stay answer, and so does a majority of all: remove the members of the Ghosts by hand now, the silent one first, one at a time, as below.", ghosts)+
+		b.etcdAt(c), b.quorum(c)...)
 }

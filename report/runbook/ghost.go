@@ -67,7 +67,7 @@ func (b *book) ghostControlPlane(d *draft, s *set, m *report.Machine, v *vm) {
 	c := s.cluster
 	etcd := s.kind == "KubeadmControlPlane" && !s.externalEtcd()
 	if etcd {
-		d.before("Take a snapshot of etcd, copy it off the Node, and write down the members: after the restore KubeadmControlPlane removes members without a Machine by itself, within seconds, once all its Machines have Nodes. If this VM must stay a member, take a newer backup instead.",
+		d.before("Take a snapshot of etcd, copy it off the Node, and write down the members: after the restore KubeadmControlPlane removes members without a Machine by itself, within seconds, once all its Machines have Nodes. If this VM must stay a member, take a newer backup instead."+b.etcdAt(c),
 			append(b.quorum(c), b.etcdctl(c, "snapshot", "save", "/var/lib/etcd/before-restore.db"))...)
 	}
 	d.after("One control-plane machine at a time. See first that the restored Machines of the control plane are Running with a Node each; replace its Stale ones first.", listMachines(c))

@@ -52,18 +52,37 @@ func (b *book) attachments(c *report.Cluster) command {
 // etcdctl runs in an etcd pod that kubeadm made, with the certificates where
 // kubeadm puts them (kubeadm cmd/kubeadm/app/constants v1.35).
 func (b *book) etcdctl(c *report.Cluster, words ...any) command {
-	pod := variable(etcdPod)
-	for i := range c.ControlPlane.Machines {
-		if m := &c.ControlPlane.Machines[i]; m.Status == report.Healthy && m.Node != "" {
-			if q, ok := Quote("pod/etcd-" + m.Node); ok {
-				return b.etcdctlIn(c, raw(q), words)
-			}
-		}
+	if m := running(c); m != nil {
+		return b.etcdctlIn(c, "pod/etcd-"+m.Node, words)
 	}
-	return b.etcdctlIn(c, `pod/`+pod, words)
+	return b.etcdctlIn(c, raw("pod/"+variable(etcdPod)), words)
 }
 
-func (b *book) etcdctlIn(c *report.Cluster, pod raw, words []any) command {
+// running is a control-plane machine of the backup on whose Node etcd runs, or nil.
+func running(c *report.Cluster) *report.Machine {
+	for i := range c.ControlPlane.Machines {
+		m := &c.ControlPlane.Machines[i]
+		if _, ok := Quote(m.Node); ok && m.Status == report.Healthy && m.Node != "" && !warned(m, "PoweredOff") {
+			return m
+		}
+	}
+	return nil
+}
+
+// etcdAt says so when no Node is known on which etcd runs.
+func (b *book) etcdAt(c *report.Cluster) string {
+	if running(c) != nil {
+		return ""
+	}
+	for i := range c.ControlPlane.Machines {
+		if m := &c.ControlPlane.Machines[i]; m.Status == report.Healthy && warned(m, "PoweredOff") {
+			return " Machine " + m.Name + " is powered off, and none of the backup is known to run: " + etcdPod + " has to name the etcd pod of a Node that does, and a Ghost's may be the only one. Start what is powered off before you remove any."
+		}
+	}
+	return " No control-plane Node of the backup is known to run: " + etcdPod + " has to name the etcd pod of one that does."
+}
+
+func (b *book) etcdctlIn(c *report.Cluster, pod any, words []any) command {
 	return b.workload(c, append([]any{
 		"--namespace=kube-system", "exec", pod, raw("--"), "etcdctl", "--endpoints=https://127.0.0.1:2379",
 		"--cacert=/etc/kubernetes/pki/etcd/ca.crt", "--cert=/etc/kubernetes/pki/etcd/server.crt", "--key=/etc/kubernetes/pki/etcd/server.key",

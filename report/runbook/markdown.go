@@ -101,11 +101,15 @@ func (m *page) batch(b *Batch) {
 			m.printf(". Forecast: %s", prose(item.Forecast))
 		}
 		m.printf("\n")
+		first := true
 		for n, commands := range item.Commands {
 			if len(commands) == 0 {
 				continue
 			}
-			m.printf("\n")
+			if first {
+				m.printf("\n")
+				first = false
+			}
 			if len(b.Steps) > 1 {
 				m.printf("  Step %d:\n\n", n+1)
 			}

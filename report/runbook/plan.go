@@ -109,15 +109,15 @@ func (p *Plan) used() map[string]bool {
 // answer is the plan in a few lines.
 func (b *book) answer(p *Plan) []string {
 	s := &b.Summary
-	out := []string{fmt.Sprintf("Status: %s. %d clusters, %d machines: %d Ghost, %d Unknown, %d Stale, %d Healthy; %d VMs to confirm.",
-		s.Status, s.Clusters.Total, s.Machines.Total, s.Machines.Ghost, s.Machines.Unknown, s.Machines.Stale, s.Machines.Healthy, s.InfraMachines)}
+	out := []string{fmt.Sprintf("Status: %s. %s, %s: %d Ghost, %d Unknown, %d Stale, %d Healthy; %s to confirm.",
+		s.Status, count(s.Clusters.Total, "cluster"), count(s.Machines.Total, "machine"), s.Machines.Ghost, s.Machines.Unknown, s.Machines.Stale, s.Machines.Healthy, count(s.InfraMachines, "VM"))}
 	before, after, controllers := b.tally()
-	out = append(out, fmt.Sprintf("You: %s before the restore, %s after it. Controllers: %s, without you.", findings(before), findings(after), findings(controllers)))
+	out = append(out, fmt.Sprintf("You: %s before the restore, %s after it. Controllers: %s, without you.", count(before, "finding"), count(after, "finding"), count(controllers, "finding")))
 	if s.Machines.Ghost > 0 {
 		out = append(out, "If there is a newer backup, plan with that one: what was made after this backup are the Ghosts.")
 	}
 	if f := s.Forecast; f != nil && f.NotHealing > 0 {
-		out = append(out, fmt.Sprintf("%d of the Stale machines do not heal by themselves.", f.NotHealing))
+		out = append(out, fmt.Sprintf("Stale machines that no controller heals: %d.", f.NotHealing))
 	}
 	for _, k := range b.Backups {
 		out = append(out, fmt.Sprintf("Backup %s, written %s to %s.", k.Path, k.WrittenFrom.Format("2006-01-02 15:04:05"), k.WrittenTo.Format("15:04:05 MST")))
@@ -125,11 +125,20 @@ func (b *book) answer(p *Plan) []string {
 	return append(out, "No line was run. Read each before you run it, in this order, one cluster at a time.")
 }
 
-func findings(n int) string {
+// count is a number with its noun.
+func count(n int, noun string) string {
 	if n == 1 {
-		return "1 finding"
+		return "1 " + noun
 	}
-	return fmt.Sprintf("%d findings", n)
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// are is a number with its noun, of which something is said.
+func are(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun + " is"
+	}
+	return count(n, noun) + " are"
 }
 
 // tally counts findings by who has to do something, and when.
@@ -174,7 +183,7 @@ func (b *book) limits() []string {
 	add(!b.Summary.Complete, "The report is not complete: not every place could be listed. What is there is Unknown, and no step removes it. Run detect again before you rely on this plan.")
 	add(b.Options.IgnoreHealthy, "The report was made with --ignore-healthy-resources: healthy machines are not in it, so that their Nodes (where etcdctl could run) are not known here. Make it again without that flag for a plan that names them.")
 	add(b.Options.SkipNodes, "The Node lists were not read, as asked: Ghosts have weaker evidence, and what that leaves unproven has no line that removes it.")
-	add(b.Summary.Ignored > 0, "%d findings are set aside by ignore rules: no steps are made for them. They are listed in the report.", b.Summary.Ignored)
+	add(b.Summary.Ignored > 0, "%s set aside by ignore rules: no steps are made for what is. The report lists it.", are(b.Summary.Ignored, "finding"))
 	add(b.Options.Filter != nil, "The report is only of the clusters that were asked for: %s.", b.Options.Filter)
 	var unread []string
 	for i := range b.Clusters {
@@ -186,10 +195,10 @@ func (b *book) limits() []string {
 		add(c.Derived, "Cluster %s has no Cluster object in the backup: no controller acts on it until it exists again.", key(c))
 	}
 	add(len(unread) > 0, "The Node list of %s could not be read.", strings.Join(unread, ", "))
-	add(b.Summary.Errors > 0, "%d errors occurred while the report was made; they are in it.", b.Summary.Errors)
+	add(b.Summary.Errors > 0, "While the report was made, %s occurred: see there.", count(b.Summary.Errors, "error"))
 	add(b.Summary.Forecast == nil && b.Summary.Machines.Stale > 0, "The report holds no forecast: whether a MachineHealthCheck replaces a Stale machine is not known here.")
 	listed, counted := b.listed()
-	add(listed < counted, "The report lists %d findings of the %d that it counts: it was cut or filtered, and this plan lacks the others.", listed, counted)
+	add(listed < counted, "The report counts %s and lists %d: it was cut or filtered, and this plan lacks the others.", count(counted, "finding"), listed)
 	return out
 }
 

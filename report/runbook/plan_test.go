@@ -3,6 +3,7 @@ package runbook
 import (
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -174,29 +175,88 @@ func TestPlanSaysAtItsTopWhatItCouldNotKnow(t *testing.T) {
 	}
 }
 
+// deleted is a report of which the first cluster was deleted after the backup.
+func deleted() *report.Report {
+	r := sample("alpha")
+	c := &r.Clusters[0]
+	c.ControlPlane.Machines, c.ControlPlane.Counts = c.ControlPlane.Machines[2:], report.MachineCounts{Total: 1, Stale: 1}
+	c.Workers.Groups, c.Counts = nil, report.MachineCounts{Total: 1, Stale: 1}
+	return r
+}
+
+// lines are steps as one text each: words, then commands.
+func lines(steps []report.Step) []string {
+	out := make([]string, len(steps))
+	for i, s := range steps {
+		out[i] = s.Text + "\n" + strings.Join(s.Commands, "\n")
+	}
+	return out
+}
+
+// The restore of all and the restore without a cluster are one or the other, and
+// so never one block to copy; the Cluster object may come back all the same.
 func TestClusterThatIsGoneCanBeLeftOutOfTheRestore(t *testing.T) {
-	gone := func() *report.Report {
-		r := sample("alpha")
-		c := &r.Clusters[0]
-		c.ControlPlane.Machines, c.ControlPlane.Counts = c.ControlPlane.Machines[2:], report.MachineCounts{Total: 1, Stale: 1}
-		c.Workers.Groups, c.Counts = nil, report.MachineCounts{Total: 1, Stale: 1}
-		return r
+	steps := lines(New(deleted()).Sections[1].Chapters[0].Steps)
+	inOrder(t, steps, "If you leave clusters out, do not do this, but the next step.", "'--selector=cluster.x-k8s.io/cluster-name notin (alpha)'", "then it comes back alone. Paused, as here, it does no harm", "restore describe")
+	creates := 0
+	for _, s := range steps {
+		n := strings.Count(s, "restore create")
+		creates += n
+		if n > 1 {
+			t.Errorf("one step restores twice: %s", s)
+		}
 	}
-	const selector = "notin (alpha)"
-	if text := asShell(t, gone()); !strings.Contains(text, "# velero") || !strings.Contains(text, selector) {
-		t.Error("nothing leaves it out")
+	if creates != 2 {
+		t.Errorf("%d ways to restore, want 2", creates)
 	}
-	for name, change := range map[string]func(*report.Report){
-		"it had no control plane": func(r *report.Report) { r.Clusters[0].ControlPlane = report.ControlPlane{} },
-		"one machine lives":       func(r *report.Report) { r.Clusters[0].Counts = report.MachineCounts{Total: 2, Healthy: 1, Stale: 1} },
-		"another has its name":    func(r *report.Report) { r.Clusters[1].Name = "alpha" },
-		"its name is no label":    func(r *report.Report) { r.Clusters[0].Name = "alpha)" },
-		"the management itself":   func(r *report.Report) { r.Clusters[0].Self = true },
+}
+
+func TestClusterThatMayLiveIsNotLeftOut(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(*report.Report)
+		says   string
+	}{
+		"it had no control plane": {func(r *report.Report) { r.Clusters[0].ControlPlane = report.ControlPlane{} }, ""},
+		"one machine lives":       {func(r *report.Report) { r.Clusters[0].Counts = report.MachineCounts{Total: 2, Healthy: 1, Stale: 1} }, ""},
+		"another has its name":    {func(r *report.Report) { r.Clusters[1].Name = "alpha" }, "can't tell it from others"},
+		"its name is no label":    {func(r *report.Report) { r.Clusters[0].Name = "alpha)" }, "can't tell it from others"},
+		"the management itself":   {func(r *report.Report) { r.Clusters[0].Self = true }, ""},
+		"others are not shown":    {func(r *report.Report) { r.Options.Filter = &report.Filter{Namespaces: []string{"alpha"}} }, "the report is only of some clusters"},
 	} {
-		r := gone()
-		change(r)
-		if strings.Contains(asShell(t, r), "notin (") {
+		r := deleted()
+		tt.change(r)
+		text := strings.Join(lines(New(r).Sections[1].Chapters[0].Steps), "\n")
+		if strings.Contains(text, "notin (") {
 			t.Errorf("%s: it is left out all the same", name)
+		}
+		if got := strings.Contains(text, "no line is made that leaves that out"); got != (tt.says != "") || !strings.Contains(text, tt.says) {
+			t.Errorf("%s: it does not say why: %s", name, text)
+		}
+	}
+}
+
+// Whether or not it can be left out, nobody is told to unpause what is gone.
+func TestClusterThatIsGoneStaysPaused(t *testing.T) {
+	r := deleted()
+	for _, filter := range []*report.Filter{nil, {Clusters: []string{"alpha"}}} {
+		r.Options.Filter = filter
+		text := strings.Join(lines(New(r).Sections[2].Chapters[0].Steps), "\n")
+		if strings.Contains(text, `"paused":false`) || !strings.Contains(text, "leave it paused") {
+			t.Errorf("filter %v: %s", filter, text)
+		}
+	}
+}
+
+func TestNarrowedPlanSaysThatOthersHaveToBePausedToo(t *testing.T) {
+	for _, filter := range []*report.Filter{nil, {Clusters: []string{"alpha"}}} {
+		r := sample("alpha")
+		r.Options.Filter = filter
+		text := strings.Join(lines(New(r).Sections[0].Chapters[0].Steps), "\n")
+		if got := strings.Contains(text, "only of the clusters that were asked for (--cluster alpha): pause the others, too"); got != (filter != nil) {
+			t.Errorf("filter %v: told so: %v", filter, got)
+		}
+		if !strings.Contains(text, `--context "${OLD_MGMT:?}" get clusters.cluster.x-k8s.io --all-namespaces`) {
+			t.Error("nothing lists what the old management cluster has")
 		}
 	}
 }
@@ -212,6 +272,31 @@ func TestPausedClusterIsNotUnpausedWithTheOthers(t *testing.T) {
 	}
 	if !strings.Contains(second[len(second)-1].Text, "Unpause it") {
 		t.Errorf("%+v", second)
+	}
+}
+
+// To remove members of Ghosts costs the quorum when one that stays is silent.
+// That holds for a paused cluster as for any other, from when it is unpaused, and
+// for one whose Cluster object has still to be made.
+func TestEvictionIsWarnedOfBeforeAnythingIsUnpaused(t *testing.T) {
+	for name, change := range map[string]func(*report.Cluster){
+		"running": func(*report.Cluster) {},
+		"paused":  func(c *report.Cluster) { c.Paused = true },
+		"derived": func(c *report.Cluster) { c.Derived = true },
+	} {
+		r := sample("alpha")
+		change(&r.Clusters[0])
+		steps := lines(New(r).Sections[2].Chapters[0].Steps)
+		inOrder(t, steps, "Ghosts with a member: 1. See that every member answers. If one that is to stay does not, leave the cluster paused, and repair that member or take a newer backup", "")
+		i := slices.IndexFunc(steps, func(s string) bool { return strings.Contains(s, "Ghosts with a member") })
+		if i < 0 || !strings.Contains(steps[i], "Only if the silent one is a Ghost's, all that are to stay answer, and so does a majority of all: remove") || !strings.Contains(steps[i], "endpoint health") {
+			t.Errorf("%s: %q", name, steps)
+		}
+		for _, s := range steps[:i+1] {
+			if strings.Contains(s, `"paused":false`) {
+				t.Errorf("%s: it is unpaused before: %s", name, s)
+			}
+		}
 	}
 }
 

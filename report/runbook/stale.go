@@ -124,7 +124,7 @@ func (b *book) staleControlPlane(d *draft, s *set, m *report.Machine) {
 		b.remake(d, s, m, "Delete the Machine, one at a time; KubeadmControlPlane makes a new one. etcd is not on these machines.")
 		return
 	}
-	d.before("See that etcd has a majority, and take a snapshot of it off the Node, before anything changes.",
+	d.before("See that etcd has a majority, and take a snapshot of it off the Node, before anything changes."+b.etcdAt(c),
 		append(b.quorum(c), b.etcdctl(c, "snapshot", "save", "/var/lib/etcd/before-restore.db"))...)
 	text := fmt.Sprintf("Machines of the control plane that exist: %d; that are gone: %d.", alive, gone)
 	if alive <= gone {

@@ -87,6 +87,32 @@ func TestEtcdIsAskedOnALivingNodeAlone(t *testing.T) {
 	inOrder(t, commands(stepsOf(t, r, report.Stale, "control-plane")), `exec pod/"${ETCD_POD:?}" -- etcdctl`)
 }
 
+// On a Node that is powered off runs no etcd.
+func TestEtcdIsNotAskedOnANodeThatIsOff(t *testing.T) {
+	off := []report.Warning{{Reason: "PoweredOff"}}
+	for _, status := range []string{report.Stale, report.Ghost} {
+		r := sample("alpha")
+		p := &r.Clusters[0].ControlPlane
+		first := find(t, r, report.Healthy, "control-plane")
+		first.Warnings, first.Node = off, "off"
+		second := *first
+		second.Warnings, second.Node = nil, "living"
+		p.Machines = append(p.Machines, second)
+		steps := stepsOf(t, r, status, "control-plane")
+		if text := fmt.Sprint(steps); strings.Contains(text, "etcd-off") || !strings.Contains(text, "exec pod/etcd-living -- ") || strings.Contains(text, "powered off") {
+			t.Errorf("%s: %s", status, text)
+		}
+		p.Machines = p.Machines[:3]
+		steps = stepsOf(t, r, status, "control-plane")
+		if text := fmt.Sprint(steps); strings.Contains(text, "etcd-off") || !strings.Contains(text, `pod/"${ETCD_POD:?}"`) || !strings.Contains(steps[0].Text, "Machine alpha is powered off, and none of the backup is known to run: ETCD_POD has to name") {
+			t.Errorf("%s, none runs: %s", status, text)
+		}
+		if text := fmt.Sprint(New(r).Sections[2].Chapters[0].Steps); !strings.Contains(text, "is powered off") {
+			t.Errorf("it is not told before the cluster is unpaused: %s", text)
+		}
+	}
+}
+
 func TestExternalEtcdIsLeftAlone(t *testing.T) {
 	r := sample("alpha")
 	r.Clusters[0].ControlPlane.Forecast = &report.ControlPlaneForecast{Etcd: &report.Etcd{Quorum: "NotApplicable"}}
