@@ -107,7 +107,7 @@ var (
 	prove            = []string{"before-restore operator: get object.collect", "after-restore operator:"}
 	replace          = []string{"after-restore operator: find delete"}
 	scaleDownOr      = slices.Concat([]string{"after-restore operator: find scale"}, replace)
-	duplicate        = []string{"before-restore operator: object.collect object.collect", "after-restore operator:"}
+	duplicate        = []string{"before-restore operator: object.collect object.collect", "before-restore operator: ask vm.change", "after-restore operator:"}
 	watchPowerOn     = []string{"after-restore controller: object.collect"}
 	finishDeletion   = []string{"after-restore controller: get", "after-restore operator: get get object.collect", "after-restore operator: get"}
 	findTheCause     = []string{"after-restore operator: describe", "after-restore controller: get"}

@@ -67,8 +67,8 @@ func (b *book) ghostControlPlane(d *draft, s *set, m *report.Machine, v *vm) {
 	c := s.cluster
 	etcd := s.kind == "KubeadmControlPlane" && !s.externalEtcd()
 	if etcd {
-		d.before("Take a snapshot of etcd, copy it off the Node, and write down the members: after the restore KubeadmControlPlane removes members without a Machine by itself, within seconds, once all its Machines have Nodes. If this VM must stay a member, take a newer backup instead."+b.etcdAt(c),
-			append(b.quorum(c), b.etcdctl(c, "snapshot", "save", "/var/lib/etcd/before-restore.db"))...)
+		d.before("See that etcd has a majority, and write its members down: after the restore KubeadmControlPlane removes members without a Machine by itself, within seconds, once all its Machines have Nodes. If this VM must stay a member, take a newer backup instead."+b.etcdAt(c), b.quorum(c)...)
+		b.snapshot(d, c)
 	}
 	d.after("One control-plane machine at a time. See first that the restored Machines of the control plane are Running with a Node each; replace its Stale ones first.", listMachines(c))
 	switch {
@@ -137,7 +137,7 @@ func (b *book) detach(d *draft, v *vm) {
 // it again by its id, and compares the id itself once more.
 func (b *book) remove(d *draft, v *vm) {
 	if v.Provider == "aws" {
-		d.after("See that no Auto Scaling group holds it, which would replace it: detach it there first.", v.leaveGroup())
+		d.after("See that no Auto Scaling group holds it, which would replace it. If the list is empty, there is nothing to do; else detach it there. A group at its minimum refuses that: lower the minimum first.", v.leaveGroup()...)
 		d.after("Stop the instance and see that nothing is missed: this can be undone.", v.guard(), v.powerOff())
 		d.after("Terminate it when it has stopped; the line does nothing before. One that can't be stopped (instance store) is left to the console. Elastic addresses and network interfaces of its own may be left over.", v.guard(), v.destroy())
 		return

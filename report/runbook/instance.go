@@ -78,7 +78,7 @@ func (v *vm) same() command {
 	return compare(read, want)
 }
 
-func compare(read command, want string) command {
+func compare(read command, want any) command {
 	if read.refused != "" {
 		return read
 	}
@@ -94,6 +94,32 @@ func (v *vm) off() command {
 		return compare(v.aws("ec2", "describe-instances", "--instance-ids="+v.ID, "--query=Reservations[].Instances[].State.Name", "--output=text"), "stopped")
 	}
 	return compare(v.govc("object.collect", "-s", v.mo(), "runtime.powerState"), "poweredOff")
+}
+
+// start runs an instance that is off.
+func (v *vm) start() command {
+	if v.Provider == "aws" {
+		return v.same().then(v.aws("ec2", "start-instances", "--instance-ids="+v.ID))
+	}
+	return v.same().then(v.govc("vm.power", "-on", v.mo()))
+}
+
+// startAs runs a VM that has been given another id.
+func (v *vm) startAs(id string) command {
+	renamed := *v.Instance
+	renamed.ID = id
+	return (&vm{&renamed, v.place}).start()
+}
+
+// rename gives a VM of vSphere another BIOS UUID, which vCenter takes only while
+// the VM is off.
+func (v *vm) rename(id any) command {
+	return v.same().then(v.off()).then(v.govc("vm.change", "-vm", v.mo(), "-uuid", id))
+}
+
+// newID gives a copy an id of its own.
+func (v *vm) newID() []command {
+	return []command{ask("NEW_UUID", "a new one, such as uuidgen prints, for "+v.Name), v.rename(variable("NEW_UUID"))}
 }
 
 // powerOff and destroy compare once more, so that neither works without. What
@@ -130,9 +156,14 @@ func (v *vm) disks() []command {
 	}
 }
 
-// leaveGroup shows whether an Auto Scaling group would replace the instance.
-func (v *vm) leaveGroup() command {
-	return v.aws("autoscaling", "describe-auto-scaling-instances", "--instance-ids="+v.ID, "--output=table")
+// leaveGroup takes an instance out of an Auto Scaling group, which would replace
+// it, and lets the group want one less.
+func (v *vm) leaveGroup() []command {
+	return []command{
+		v.aws("autoscaling", "describe-auto-scaling-instances", "--instance-ids="+v.ID, "--output=table"),
+		ask("GROUP", "the AutoScalingGroupName that this printed"),
+		v.same().then(v.aws("autoscaling", "detach-instances", "--instance-ids="+v.ID, "--auto-scaling-group-name", variable("GROUP"), "--should-decrement-desired-capacity")),
+	}
 }
 
 // leaveBalancer takes a control-plane instance out of the API server's load

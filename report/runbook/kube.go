@@ -1,6 +1,10 @@
 package runbook
 
-import "drift-detector/report"
+import (
+	"strings"
+
+	"drift-detector/report"
+)
 
 // Resources, by the kinds that own machines.
 var scalable = map[string]string{
@@ -92,4 +96,31 @@ func (b *book) etcdctlIn(c *report.Cluster, pod any, words []any) command {
 // quorum shows the members of etcd and whether each answers.
 func (b *book) quorum(c *report.Cluster) []command {
 	return []command{b.etcdctl(c, "member", "list", "--write-out=table"), b.etcdctl(c, "endpoint", "health", "--cluster")}
+}
+
+// snapshotFile is on the Node and in the pod alike: kubeadm mounts the folder
+// (kubeadm cmd/kubeadm/app/phases/etcd/local.go v1.35).
+const snapshotFile = "/var/lib/etcd/before-restore.db"
+
+// snapshot saves etcd off its Node. Its image has neither cat nor tar, so that a
+// pod of the Node's own, which sees the Node's files below /host, reads the file.
+// That it arrived whole is compared, because kubectl does not say so.
+func (b *book) snapshot(d *draft, c *report.Cluster) {
+	system := func(words ...any) command {
+		return b.workload(c, append([]any{"--namespace=kube-system"}, words...)...)
+	}
+	on := any(raw(`"node/${` + etcdPod + `#etcd-}"`))
+	if m := running(c); m != nil {
+		on = node + m.Node
+	}
+	pod, copied := raw(`"pod/${DEBUG_POD:?}"`), raw(`"$COPY"`)
+	sum := system("exec", pod, raw("--"), "cksum", "/host"+snapshotFile)
+	d.before("Take a snapshot of etcd, and copy it off the Node. Any image that has cat and cksum will do; where none can be pulled, take "+snapshotFile+" from the Node over SSH.",
+		b.etcdctl(c, "snapshot", "save", snapshotFile),
+		system("debug", on, "--image=busybox", raw("--"), "sleep", "3600"),
+		ask("DEBUG_POD", "name of the pod that this printed, node-debugger-…"),
+		line(raw(`COPY="etcd-`+strings.TrimPrefix(b.contexts[key(c)], "CTX_")+`-$(date +%Y%m%dT%H%M%S).db"`)),
+		system("exec", pod, raw("--"), "cat", "/host"+snapshotFile, raw(">"+copied)),
+		compare(command{sum.text + " | cut -d ' ' -f 1,2", sum.refused}, raw(`"$(cksum <`+copied+`)"`)).stop("stop: the copy is not whole"),
+		system("delete", pod))
 }

@@ -130,7 +130,7 @@ func commands(steps []report.Step) []string {
 
 // destroys says that a command ends a VM.
 func destroys(command string) bool {
-	return slices.ContainsFunc([]string{"vm.destroy", "object.destroy", "vm.power", "terminate-instances", "stop-instances", "disk.rm", "delete-volume"}, func(word string) bool {
+	return slices.ContainsFunc([]string{"vm.destroy", "object.destroy", "vm.power -off", "terminate-instances", "stop-instances", "disk.rm", "delete-volume"}, func(word string) bool {
 		return strings.Contains(command, word)
 	})
 }

@@ -124,8 +124,8 @@ func (b *book) staleControlPlane(d *draft, s *set, m *report.Machine) {
 		b.remake(d, s, m, "Delete the Machine, one at a time; KubeadmControlPlane makes a new one. etcd is not on these machines.")
 		return
 	}
-	d.before("See that etcd has a majority, and take a snapshot of it off the Node, before anything changes."+b.etcdAt(c),
-		append(b.quorum(c), b.etcdctl(c, "snapshot", "save", "/var/lib/etcd/before-restore.db"))...)
+	d.before("See that etcd has a majority, before anything changes."+b.etcdAt(c), b.quorum(c)...)
+	b.snapshot(d, c)
 	text := fmt.Sprintf("Machines of the control plane that exist: %d; that are gone: %d.", alive, gone)
 	if alive <= gone {
 		d.after(text+" Delete nothing before etcd has a majority: if those that are gone are still members of it, recover etcd by hand first. If they had left it in order, the living members answer, and the next step is safe.", b.quorum(c)...)

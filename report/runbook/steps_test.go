@@ -55,7 +55,7 @@ func TestGhostControlPlaneLeavesEtcdBetweenTwoLooksAtTheQuorum(t *testing.T) {
 	if i := slices.IndexFunc(steps, func(s report.Step) bool { return strings.Contains(s.Text, "load balancer") }); i < 0 || !slices.ContainsFunc(steps[i:], func(s report.Step) bool { return strings.Contains(s.Text, "Drain") }) {
 		t.Error("it is not taken out of the load balancer before it is drained")
 	}
-	if steps[0].When != report.BeforeRestore || steps[1].When != report.AfterRestore {
+	if steps[1].When != report.BeforeRestore || !strings.Contains(fmt.Sprint(steps[1].Commands), "snapshot save") || steps[2].When != report.AfterRestore {
 		t.Error("the snapshot is not taken before the restore, or the rest not after it")
 	}
 }
@@ -336,10 +336,141 @@ func TestDuplicateIDWarnsBeforeTheRestoreAndAfterIt(t *testing.T) {
 	m := find(t, r, report.Healthy, "control-plane")
 	m.Warnings, m.Others = []report.Warning{{Reason: "DuplicateID"}}, []report.Instance{*vsphereVM("copy", livingID, 9)}
 	steps := stepsOf(t, r, report.Healthy, "control-plane")
-	if len(steps) != 2 || steps[0].When != report.BeforeRestore || steps[1].When != report.AfterRestore {
+	if len(steps) != 3 || steps[0].When != report.BeforeRestore || steps[2].When != report.AfterRestore {
 		t.Fatalf("%+v", steps)
 	}
 	inOrder(t, steps[0].Commands, "object.collect VirtualMachine:vm-1 ", "object.collect VirtualMachine:vm-9 ")
+}
+
+// changes is the only line that gives a VM another id, "" without one.
+func changes(t *testing.T, steps []report.Step) string {
+	t.Helper()
+	line := ""
+	for _, c := range commands(steps) {
+		if strings.Contains(c, "vm.change") {
+			if line != "" {
+				t.Errorf("two lines change an id: %s\n%s", line, c)
+			}
+			line = c
+		}
+	}
+	return line
+}
+
+// The copy gets another id, never the machine itself, and never while it runs.
+func TestCopyGetsAnotherID(t *testing.T) {
+	const read = `GOVC_URL="${VCENTER_1:?}" govc object.collect -s VirtualMachine:`
+	want := func(ref, id, become string) string {
+		return `test "$(` + read + ref + ` config.uuid)" = ` + id + ` && test "$(` + read + ref + ` runtime.powerState)" = poweredOff && ` +
+			`GOVC_URL="${VCENTER_1:?}" govc vm.change -vm VirtualMachine:` + ref + ` -uuid ` + become
+	}
+	r := sample("alpha")
+	m := find(t, r, report.Healthy, "control-plane")
+	m.Warnings, m.Others = []report.Warning{{Reason: "DuplicateID"}}, []report.Instance{*vsphereVM("copy", livingID, 9)}
+	r.InfraMachines[0].Instance, r.InfraMachines[0].Reason = m.Others[0], "DuplicateID"
+	Fill(r)
+	for _, steps := range [][]report.Step{m.Remediation, r.InfraMachines[0].Remediation} {
+		if got := changes(t, steps); got != want("vm-9", livingID, `"${NEW_UUID:?}"`) {
+			t.Errorf("%s", got)
+		}
+	}
+
+	changed := *find(t, r, report.Unknown, "worker")
+	other := changed.Instance.ID
+	for name, tt := range map[string]struct {
+		change func(m *report.Machine)
+		want   string
+	}{
+		"alone":          {func(*report.Machine) {}, `FOUND=$(GOVC_URL="${VCENTER_1:?}" govc find / -type m -config.uuid ` + staleID + `) && test -z "$FOUND" && ` + want("vm-4", other, staleID)},
+		"id is taken":    {func(m *report.Machine) { m.ProviderID = "vsphere://" + livingID }, ""},
+		"id is no id":    {func(m *report.Machine) { m.ProviderID = "vsphere://x" }, ""},
+		"two candidates": {func(m *report.Machine) { m.Others = append(m.Others, m.Others[0]) }, ""},
+		"another reason": {func(m *report.Machine) { m.Reason = "AmbiguousMatch" }, ""},
+	} {
+		r := sample("alpha")
+		m := find(t, r, report.Unknown, "worker")
+		m.Reason, m.ProviderID, m.Others, m.Instance = "IdentityChanged", "vsphere://"+staleID, []report.Instance{*m.Instance}, nil
+		tt.change(m)
+		Fill(r)
+		if got := changes(t, m.Remediation); got != tt.want {
+			t.Errorf("%s: %s, want %s", name, got, tt.want)
+		}
+	}
+}
+
+// Which of two VMs is the machine is only known where a second key tells.
+func TestNoIDIsChangedWhereItIsNotKnownWhichIsTheCopy(t *testing.T) {
+	r := sample("alpha")
+	m := find(t, r, report.Unknown, "worker")
+	m.Reason, m.Warnings = "AmbiguousMatch", []report.Warning{{Reason: "DuplicateID"}}
+	m.Others = []report.Instance{*vsphereVM("copy", m.Instance.ID, 9)}
+	if got := changes(t, stepsOf(t, r, report.Unknown, "worker")); got != "" {
+		t.Error(got)
+	}
+}
+
+func TestSnapshotLeavesItsNodeWhole(t *testing.T) {
+	for _, status := range []string{report.Stale, report.Ghost} {
+		r := sample("alpha")
+		inOrder(t, commands(stepsOf(t, r, status, "control-plane")), "snapshot save /var/lib/etcd/before-restore.db", "debug node/alpha --image=busybox -- sleep 3600", "DEBUG_POD=''",
+			`COPY="etcd-ALPHA_ALPHA-$(date`, `exec "pod/${DEBUG_POD:?}" -- cat /host/var/lib/etcd/before-restore.db >"$COPY"`, `= "$(cksum <"$COPY")" || { echo 'stop: the copy is not whole'`, `delete "pod/${DEBUG_POD:?}"`)
+		find(t, r, report.Healthy, "control-plane").Node = ""
+		inOrder(t, commands(stepsOf(t, r, status, "control-plane")), `exec pod/"${ETCD_POD:?}" -- etcdctl`, `debug "node/${ETCD_POD#etcd-}"`)
+	}
+}
+
+func TestInstanceLeavesItsAutoScalingGroup(t *testing.T) {
+	r := sample("alpha")
+	Fill(r)
+	inOrder(t, commands(r.Clusters[1].Workers.Groups[0].Machines[0].Remediation), "autoscaling describe-auto-scaling-instances", "GROUP=''",
+		"= '"+account+" "+ec2ID+"' && aws --profile \"${AWS_1:?}\" --region=us-east-1 autoscaling detach-instances --instance-ids="+ec2ID+" --auto-scaling-group-name \"${GROUP:?}\" --should-decrement-desired-capacity", "stop-instances")
+}
+
+// What CAPV does not start, or not in time, has a line that does.
+func TestPoweredOffIsStarted(t *testing.T) {
+	start := func(c string) bool {
+		return strings.Contains(c, "vm.power -on VirtualMachine:vm-1") || strings.Contains(c, "ec2 start-instances --instance-ids="+ec2ID)
+	}
+	for name, tt := range map[string]struct {
+		change func(*report.Report, *report.Machine)
+		starts string // when, "" for never
+	}{
+		"by CAPV":         {func(*report.Report, *report.Machine) {}, ""},
+		"of a paused one": {func(r *report.Report, _ *report.Machine) { r.Clusters[0].Paused = true }, report.AfterRestore},
+		"two bear its id": {func(r *report.Report, m *report.Machine) {
+			r.Clusters[0].Paused = true
+			r.InfraMachines[0].Instance.ID = m.Instance.ID
+		}, ""},
+		"the last of etcd": {func(r *report.Report, _ *report.Machine) {
+			r.Clusters[0].ControlPlane.Machines = r.Clusters[0].ControlPlane.Machines[:3]
+		}, report.BeforeRestore},
+		"of AWS": {func(r *report.Report, m *report.Machine) {
+			r.Clusters[0].Provider, m.Instance = "aws", r.Clusters[1].Workers.Groups[0].Machines[0].Instance
+			r.Clusters[1].Workers.Groups[0].Machines = nil
+		}, report.AfterRestore},
+	} {
+		r := sample("alpha")
+		p := &r.Clusters[0].ControlPlane
+		second := *find(t, r, report.Healthy, "control-plane")
+		second.Instance = vsphereVM("second", copyID, 9)
+		p.Machines = append(p.Machines, second)
+		m := find(t, r, report.Healthy, "control-plane")
+		m.Warnings = []report.Warning{{Reason: "PoweredOff"}}
+		tt.change(r, m)
+		Fill(r)
+		got := ""
+		for _, s := range m.Remediation {
+			if i := slices.IndexFunc(s.Commands, start); i >= 0 {
+				got = s.When
+				if !strings.HasPrefix(s.Commands[i], `test "$(`) {
+					t.Errorf("%s: it does not compare the id first: %s", name, s.Commands[i])
+				}
+			}
+		}
+		if got != tt.starts {
+			t.Errorf("%s: started %q, want %q", name, got, tt.starts)
+		}
+	}
 }
 
 func TestEveryReasonHasWordsOfItsOwn(t *testing.T) {
@@ -367,6 +498,8 @@ func TestWarningsOfHealthyMachines(t *testing.T) {
 	} {
 		r := sample("alpha")
 		r.Clusters[0].Provider = tt.provider
+		second := *find(t, r, report.Healthy, "control-plane")
+		r.Clusters[0].ControlPlane.Machines = append(r.Clusters[0].ControlPlane.Machines, second)
 		m := find(t, r, report.Healthy, "control-plane")
 		m.Warnings, m.Forecast = []report.Warning{{Reason: tt.reason}}, &report.MachineForecast{Outcome: tt.outcome}
 		s := stepsOf(t, r, report.Healthy, "control-plane")

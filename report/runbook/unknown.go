@@ -1,6 +1,10 @@
 package runbook
 
-import "drift-detector/report"
+import (
+	"strings"
+
+	"drift-detector/report"
+)
 
 // unknowns is what to do about what could not be decided, by reason. Nobody acts
 // on such a machine before it is settled.
@@ -29,6 +33,24 @@ func (b *book) unknown(d *draft, s *set, m *report.Machine) {
 	}
 	look = append(look, b.look(m)...)
 	d.before(text, look...)
+	if m.Reason == "IdentityChanged" {
+		b.oldID(d, m)
+	}
+}
+
+// oldID gives a VM the id back that the backup records, if nothing else has it.
+func (b *book) oldID(d *draft, m *report.Machine) {
+	id := strings.ToLower(m.ProviderID[strings.LastIndexByte(m.ProviderID, '/')+1:])
+	if len(m.Others) != 1 || !uuidForm.MatchString(id) || b.bearers[id] > 0 {
+		return
+	}
+	v := b.vm(&m.Others[0])
+	if v == nil || v.Provider != "vsphere" {
+		return
+	}
+	d.before("If you give it its recorded id again: drain its Node, power the VM off, change the id, and start it. The line that changes it does nothing while the VM runs, or when anything bears that id by now.",
+		v.find(id), v.absent(id).then(v.rename(id)))
+	d.before("Start it again.", v.startAs(id))
 }
 
 // look shows all instances that a verdict names.
@@ -48,7 +70,23 @@ func (b *book) look(m *report.Machine) []command {
 // duplicateID is a danger whatever else is true of the machine.
 func (b *book) duplicateID(d *draft, m *report.Machine) {
 	d.before("Danger: other VMs bear its id, and whoever deletes its Machine (a person, a health check, a scale-down) makes the controller destroy all of them. Ask the owner of the other VM; then give that one another BIOS UUID, or take it out of the inventory, before the restore.", b.look(m)...)
+	b.ownIDs(d, m)
 	d.after("Do not delete its Machine while two VMs bear the id, and see that no MachineHealthCheck does.")
+}
+
+// ownIDs gives copies ids of their own, where a second key tells which of the VMs
+// is the machine.
+func (b *book) ownIDs(d *draft, m *report.Machine) {
+	var lines []command
+	for i := range m.Others {
+		o := &m.Others[i]
+		if v := b.vm(o); m.Status == report.Healthy && m.Instance != nil && v != nil && v.Provider == "vsphere" && strings.EqualFold(o.ID, m.Instance.ID) && o.Ref != m.Instance.Ref {
+			lines = append(lines, v.newID()...)
+		}
+	}
+	if len(lines) > 0 {
+		d.before("When its owner agrees and has powered the other VM off, give it another BIOS UUID. A line does nothing while that VM runs.", lines...)
+	}
 }
 
 // warnings are what to do about a healthy machine that carries some.
@@ -62,12 +100,27 @@ func (b *book) warnings(d *draft, s *set, m *report.Machine) {
 		b.machineMissing(d, s, m)
 	}
 	if warned(m, "PoweredOff") {
-		switch {
-		case c.Provider == "vsphere":
-			d.controller("CAPV powers its VM on as soon as it is adopted. If it is off on purpose, keep its cluster paused.", b.look(m)...)
-		default:
-			d.after("Its instance exists and does not run. Start it, or delete its Machine and let the owner make another.", b.look(m)...)
-		}
+		b.poweredOff(d, s, m)
+	}
+}
+
+// poweredOff is started by CAPV, and on AWS by nobody.
+func (b *book) poweredOff(d *draft, s *set, m *report.Machine) {
+	c := s.cluster
+	look := b.look(m)
+	if v := b.vm(m.Instance); v != nil && b.only(m.Instance) && len(m.Others) == 0 {
+		look = append(look, v.start())
+	}
+	if s.plane && s.kind == "KubeadmControlPlane" && !s.externalEtcd() && running(c) == nil {
+		d.before("No machine of its control plane is known to run, and etcd needs it. Start it before the restore, unless the cluster is off on purpose.", look...)
+	}
+	switch {
+	case c.Provider == "vsphere" && c.Paused:
+		d.after("CAPV powers its VM on as soon as its cluster is unpaused. Start it if it is to run before that; if it is off on purpose, keep the cluster paused.", look...)
+	case c.Provider == "vsphere":
+		d.controller("CAPV powers its VM on as soon as it is adopted. If it is off on purpose, keep its cluster paused.", b.look(m)...)
+	default:
+		d.after("Its instance exists and does not run. Start it, or delete its Machine and let the owner make another.", look...)
 	}
 }
 
