@@ -100,7 +100,7 @@ func (b *book) settleErrors(d *draft, c *report.Cluster) {
 // tied says that all clusters that an error concerns are known.
 func (b *book) tied(k *report.Check) bool {
 	for _, m := range b.missed(k) {
-		if strings.Contains(m.ReferredBy, " and ") {
+		if strings.Contains(m.ReferredBy, " and ") && (identityKinds[m.Kind] == "" || !b.foreseen()) {
 			return false
 		}
 	}
@@ -110,6 +110,12 @@ func (b *book) tied(k *report.Check) bool {
 		}
 	}
 	return false
+}
+
+// foreseen says that each cluster has a forecast, which names the identity that
+// it lacks.
+func (b *book) foreseen() bool {
+	return !slices.ContainsFunc(b.Clusters, func(c report.Cluster) bool { return c.Forecast == nil })
 }
 
 // concerns says that an error is certainly about a cluster: about an object of

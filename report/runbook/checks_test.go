@@ -61,7 +61,8 @@ func TestErrorsAreRepeatedBeforeTheirClusterIsUnpaused(t *testing.T) {
 		"Secret alpha/alpha2-kubeconfig":            "- own",
 		"Secret alpha/alpha-eu-ca":                  "open open",
 		"VSphereClusterIdentity of-alpha":           "own -",
-		"VSphereClusterIdentity of-more":            "own open",
+		"VSphereClusterIdentity of-more":            "own -", // every cluster has a forecast, which would tell
+		"Secret alpha/of-more":                      "own open",
 		"VSphereClusterIdentity told-by-a-forecast": "- own",
 		"VSphereMachine alpha/lost":                 "own -",
 		"ClusterClass alpha/alpha":                  "open open",
@@ -75,6 +76,7 @@ func TestErrorsAreRepeatedBeforeTheirClusterIsUnpaused(t *testing.T) {
 		r.Backups[0].Missing = []report.Missing{
 			{Kind: "VSphereClusterIdentity", Name: "of-alpha", ReferredBy: "VSphereCluster alpha/alpha"},
 			{Kind: "VSphereClusterIdentity", Name: "of-more", ReferredBy: "VSphereCluster alpha/alpha and 1 more"},
+			{Kind: "Secret", Namespace: "alpha", Name: "of-more", ReferredBy: "VSphereCluster alpha/alpha and 1 more"},
 			{Kind: "VSphereClusterIdentity", Name: "told-by-a-forecast", ReferredBy: "VSphereCluster alpha/elsewhere"},
 			{Kind: "VSphereMachine", Namespace: "alpha", Name: "lost", ReferredBy: "Machine alpha/stale"},
 		}
@@ -98,6 +100,17 @@ func TestErrorsAreRepeatedBeforeTheirClusterIsUnpaused(t *testing.T) {
 		if strings.Join(got, " ") != want {
 			t.Errorf("%s: %q, want %q", object, got, want)
 		}
+	}
+}
+
+// Without a forecast of each cluster nobody knows who the others are.
+func TestUsersOfAnIdentityAreKnownByTheForecastAlone(t *testing.T) {
+	r := sample("alpha")
+	r.Clusters[0].Forecast = nil
+	r.Backups[0].Missing = []report.Missing{{Kind: "VSphereClusterIdentity", Name: "x", ReferredBy: "VSphereCluster alpha/alpha and 1 more"}}
+	r.Checks = []report.Check{faultOn("VSphereClusterIdentity x", "Code")}
+	if text := fmt.Sprint(New(r).Sections[2].Chapters[1].Steps); !strings.Contains(text, "can't be told to be of one cluster") {
+		t.Error(text)
 	}
 }
 

@@ -15,5 +15,7 @@
 // Names come from a backup that may be hostile. They reach a command through
 // [Quote] alone; a command that would have to hold a control character is not
 // made, nor any that would follow it. Lines that destroy exist only for Ghosts
-// with strong evidence whose id nothing else bears, and compare that id once more.
+// with strong evidence whose id nothing else bears, compare that id once more, and
+// demand that the VM is off. What is pasted goes on behind a failure: each line
+// holds what it depends on, and [Markdown] makes one block of one step.
 package runbook
