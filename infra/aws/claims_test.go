@@ -354,3 +354,34 @@ func TestPoolMembers(t *testing.T) {
 		t.Errorf("the instances are %+v", l.Instances)
 	}
 }
+
+// A Machine of a pool is a member, though the backup lacks the pool: that its
+// instance is gone proves nothing, and it is never Stale.
+func TestMembersOfAPoolThatTheBackupLacks(t *testing.T) {
+	labels := map[string]any{"cluster.x-k8s.io/cluster-name": "prod", "cluster.x-k8s.io/pool-name": "mp"}
+	b := newMade().cluster("ns", "prod", fleetRegion, "vpc-1")
+	for i, name := range []string{"mp-a", "mp-b", "mp-c"} {
+		spec := map[string]any{}
+		if i < 2 {
+			spec["instanceID"] = idOf(i + 1)
+		}
+		own := infraObject(machineKind, "ns", name, "prod", spec)
+		machine := capiObject("Machine", "ns", name, "prod", map[string]any{
+			"clusterName": "prod", "infrastructureRef": map[string]any{"apiGroup": group, "kind": machineKind, "name": name},
+		})
+		own["metadata"].(map[string]any)["labels"], machine["metadata"].(map[string]any)["labels"] = labels, labels
+		b.Add("awsmachines."+group, own)
+		b.Add("machines.cluster.x-k8s.io", machine)
+	}
+	mine := capaInstance(idOf(1), "vpc-1", "prod", roleNode, "", "mp")
+	mine.Tags = append(mine.Tags, lab.EC2Tag{Key: tagGroup, Value: "mp"})
+	o, _ := outcomeWith(t, b, mine)
+	if v := o.machines["ns/mp-a"]; v.Status != detector.Healthy {
+		t.Errorf("mp-a is %s %s", v.Status, v.Reason)
+	}
+	for _, name := range []string{"mp-b", "mp-c"} {
+		if v := o.machines["ns/"+name]; v.Status != detector.Unknown || v.Reason != detector.PoolMember {
+			t.Errorf("%s is %s %s, want Unknown PoolMember", name, v.Status, v.Reason)
+		}
+	}
+}

@@ -38,6 +38,7 @@
 //	owner+role+vpc+namespace  tag/role/vpc/namespace, from tag MachineName
 //	…+stem1, …+stem2          besides, the name without one or two random suffixes
 //	asg, nodegroup            target/name, on members of pools of the backup
+//	pool                      on claims alone: of a pool that the backup lacks
 //
 // An instance bears the keys with an owner only when it carries exactly one
 // ownership tag. Landmarks have the kinds vpc, subnet, securityGroup,

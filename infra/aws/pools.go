@@ -121,14 +121,17 @@ func nodegroupKey(target, cluster, name string) infra.Key {
 	return infra.Key{Kind: keyNodegroup, Value: target + "/" + join(cluster, name)}
 }
 
-// poolOf is the key of the pool that a member's Machine belongs to, or zero.
+// poolOf is the key of the pool that a member's Machine belongs to, or zero. Of
+// a pool that is not in the backup, or whose name is hashed in the label, no
+// instance bears the key; that the machine has a pool holds all the same.
 func (e *estate) poolOf(m *member) infra.Key {
 	name := ""
 	if m.index >= 0 {
 		name = e.snapshot.Machines[m.index].Pool
 	}
-	if name == "" && m.machine != nil {
-		name = m.machine.Data.Pool
+	if m.machine != nil {
+		owner, _ := ownerOf(&m.machine.Meta, machinePoolKind)
+		name = cmp.Or(name, owner, m.machine.Data.Pool)
 	}
 	if name == "" {
 		return infra.Key{}
@@ -138,7 +141,7 @@ func (e *estate) poolOf(m *member) infra.Key {
 			return e.poolKey(p)
 		}
 	}
-	return infra.Key{}
+	return infra.Key{Kind: keyLostPool, Value: join(m.cluster.Namespace, m.cluster.Name, name)}
 }
 
 func (e *estate) poolClaims() []infra.Pool {

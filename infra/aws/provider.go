@@ -52,6 +52,7 @@ const (
 	keyOwnedNSStem2  = "owner+role+vpc+namespace+stem2"
 	keyASG           = "asg"
 	keyNodegroup     = "nodegroup"
+	keyLostPool      = "pool" // of claims only: one that the backup lacks
 	keySubnet        = "subnet"
 	keySecurityGroup = "securityGroup"
 	keyNAT           = "natGateway"
