@@ -57,15 +57,38 @@ func (e *estate) claim(m *member) infra.Claim {
 		c.Orphan = e.orphan(m)
 	}
 	c.Strong, c.Source, c.Conflict = e.strong(m)
+	s.secondKeys(&c, m.cluster.Namespace, names)
+	return c
+}
+
+// secondKeys are those by which an instance is told that is not the recorded
+// one, or whose id is not recorded. names are the Machine's and, where it has
+// another, the AWSMachine's.
+func (s *site) secondKeys(c *infra.Claim, namespace string, names []string) {
 	if s.vpc != "" {
-		c.Identity = infra.Key{Kind: keyMachineName, Value: join(s.tag, s.vpc, m.cluster.Namespace, names[0])}
+		c.Identity = infra.Key{Kind: keyMachineName, Value: join(s.tag, s.vpc, namespace, names[0])}
 		// CAPA itself finds an instance that it has not recorded by owner and name
 		// (pkg/cloud/services/ec2/instances.go GetRunningInstanceByTags v2.9.3).
 		for _, n := range names {
 			c.Weak = append(c.Weak, infra.Key{Kind: keyOwnedName, Value: join(s.tag, s.vpc, n)})
 		}
+		return
 	}
-	return c
+	// In whichever VPC. That is too little to say that an instance is the
+	// machine's for sure, and enough not to say that the machine has none.
+	tagged := infra.Key{Kind: keyOwnedTag, Value: join(s.tag, namespace, names[0])}
+	if s.record == nil {
+		// Of an EKS cluster nothing says its name in tags then.
+		tagged = infra.Key{Kind: keyTag, Value: join(namespace, names[0])}
+	}
+	if !c.Strong.IsZero() {
+		c.Identity = tagged
+		return
+	}
+	c.Weak = append(c.Weak, tagged)
+	for _, n := range names {
+		c.Weak = append(c.Weak, infra.Key{Kind: keyOwnedAnywhere, Value: join(s.tag, n)})
+	}
 }
 
 // join makes one value of several. Parts from outside may hold the separator.

@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -382,6 +383,78 @@ func TestMembersOfAPoolThatTheBackupLacks(t *testing.T) {
 	for _, name := range []string{"mp-b", "mp-c"} {
 		if v := o.machines["ns/"+name]; v.Status != detector.Unknown || v.Reason != detector.PoolMember {
 			t.Errorf("%s is %s %s, want Unknown PoolMember", name, v.Status, v.Reason)
+		}
+	}
+}
+
+// Where the backup does not name the VPC of a cluster, tags alone tell the
+// instance of a machine without a recorded id: it is never said that none was
+// made. Clusters of one name are told apart by the namespace.
+func TestMachinesWithoutVPC(t *testing.T) {
+	b := newMade()
+	for n, ns := range []string{"red", "blue"} {
+		b.cluster(ns, "prod", fleetRegion, "").
+			machine(ns, "prod", ns+"-recorded", idOf(10+n)).machine(ns, "prod", "by-tag", "").machine(ns, "prod", ns+"-by-name", "").
+			machine(ns, "prod", "by-name-of-two", "").machine(ns, "prod", "twice", "").machine(ns, "prod", "none", "").machine(ns, "prod", "changed", idOf(90+n))
+	}
+	o, _ := outcomeWith(t, b,
+		capaInstance(idOf(10), "vpc-1", "prod", roleNode, "", ""), capaInstance(idOf(11), "vpc-2", "prod", roleNode, "", ""),
+		capaInstance(idOf(1), "vpc-1", "prod", roleNode, "red/by-tag", "another name"),
+		capaInstance(idOf(2), "vpc-2", "prod", roleNode, "", "red-by-name"),
+		capaInstance(idOf(3), "vpc-2", "prod", roleNode, "", "by-name-of-two"),
+		capaInstance(idOf(4), "vpc-1", "prod", roleNode, "red/twice", "twice"), capaInstance(idOf(5), "vpc-2", "prod", roleNode, "red/twice", "twice"),
+		capaInstance(idOf(6), "vpc-1", "prod", roleNode, "green/none", "none"), capaInstance(idOf(7), "vpc-1", "other", roleNode, "red/none", "none"),
+		capaInstance(idOf(8), "vpc-1", "prod", roleNode, "red/changed", "changed"),
+	)
+	want := map[string]string{
+		"red/red-recorded": "Healthy ", "blue/blue-recorded": "Healthy ",
+		"red/by-tag": "Healthy ", "blue/by-tag": "Stale NotProvisioned",
+		"red/red-by-name": "Healthy ", "blue/blue-by-name": "Stale NotProvisioned",
+		"red/by-name-of-two": "Unknown AmbiguousMatch", "blue/by-name-of-two": "Unknown AmbiguousMatch",
+		"red/twice": "Unknown AmbiguousMatch", "blue/twice": "Stale NotProvisioned",
+		"red/none": "Stale NotProvisioned", "blue/none": "Stale NotProvisioned",
+		"red/changed": "Unknown IdentityChanged", "blue/changed": "Stale InstanceNotFound",
+	}
+	for name, verdict := range want {
+		if v := o.machines[name]; string(v.Status)+" "+v.Reason != verdict {
+			t.Errorf("%s is %s %s, want %s", name, v.Status, v.Reason, verdict)
+		}
+	}
+	for _, name := range []string{"by-tag", "red-by-name"} {
+		if v := o.machines["red/"+name]; len(v.Evidence) == 0 || v.Evidence[0].Strength != detector.StrengthMedium {
+			t.Errorf("the evidence for %s is %+v, want medium", name, v.Evidence)
+		}
+	}
+	if len(o.ghosts) > 0 {
+		t.Errorf("the Ghosts are %v", o.ghosts)
+	}
+}
+
+// Without AWSManagedControlPlane nothing says the name of an EKS cluster in
+// tags: the machine's own name in them has to do.
+func TestMachinesWithoutTheObjectOfTheirCluster(t *testing.T) {
+	b := newMade()
+	b.Add("clusters.cluster.x-k8s.io", capiObject("Cluster", "ns", "eks", "eks", map[string]any{
+		"controlPlaneRef": map[string]any{"apiGroup": planeGroup, "kind": planeKind, "name": "eks-cp"},
+	}))
+	b.machine("ns", "eks", "recorded", idOf(1)).machine("ns", "eks", "made", "").machine("ns", "eks", "none", "")
+	s, _ := load(t, b.Bytes())
+	serve(t, lab.EC2Options{}, nil,
+		capaInstance(idOf(1), "vpc-1", "own-name", roleNode, "ns/recorded", "x"), capaInstance(idOf(2), "vpc-1", "own-name", roleNode, "ns/made", "x"))
+	for name, value := range map[string]string{
+		"AWS_ACCESS_KEY_ID": labKey, "AWS_SECRET_ACCESS_KEY": labSecret, "AWS_SESSION_TOKEN": labToken,
+		"AWS_PROFILE": "", "AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
+	} {
+		t.Setenv(name, value)
+	}
+	inv := listAll(t, New(), s, nil, infra.Access{AWSAmbient: true})
+	if l := inv.Listings[0]; l.State != infra.Complete {
+		t.Fatalf("the listing is %s: %+v", l.State, l.Fault)
+	}
+	o := outcomeOf(decide(t, s, inv))
+	for name, want := range map[string]detector.Status{"recorded": detector.Healthy, "made": detector.Healthy, "none": detector.Stale} {
+		if v := o.machines["ns/"+name]; v.Status != want {
+			t.Errorf("%s is %s %s, want %s", name, v.Status, v.Reason, want)
 		}
 	}
 }

@@ -34,13 +34,17 @@
 //	name                      tag Name
 //	machineName               tag/vpc/namespace/name, from tag MachineName
 //	owner+vpc+name            tag/vpc/tag Name
+//	owner+machineNameTag      tag/namespace/name, from tag MachineName
+//	owner+name                tag/tag Name, on instances without tag MachineName
+//	machineNameTag            namespace/name, from tag MachineName
 //	owner+role+vpc            tag/role/vpc, on instances without tag MachineName
 //	owner+role+vpc+namespace  tag/role/vpc/namespace, from tag MachineName
 //	…+stem1, …+stem2          besides, the name without one or two random suffixes
 //	asg, nodegroup            target/name, on members of pools of the backup
 //	pool                      on claims alone: of a pool that the backup lacks
 //
-// An instance bears the keys with an owner only when it carries exactly one
+// Claims bear the last three where the backup does not say in which VPC their
+// cluster is. An instance bears the keys with an owner only when it carries exactly one
 // ownership tag. Landmarks have the kinds vpc, subnet, securityGroup,
 // natGateway, classicLoadBalancer, loadBalancer, asg and nodegroup.
 //

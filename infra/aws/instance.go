@@ -112,15 +112,27 @@ func (l *listing) instance(i *types.Instance) infra.Instance {
 	if t.name != "" {
 		add(keyName, t.name)
 	}
-	if owner := t.owner(); owner != "" {
+	namespace, machine, tagged := strings.Cut(t.machineName, "/")
+	owner := t.owner()
+	if owner != "" {
 		add(infra.OwnerTag, owner)
 	}
-	if owner := t.owner(); owner != "" && vpc != "" {
+	if tagged {
+		add(keyTag, join(namespace, machine))
+	}
+	switch {
+	case owner == "":
+	case tagged:
+		add(keyOwnedTag, join(owner, namespace, machine))
+	case t.machineName == "" && t.name != "":
+		add(keyOwnedAnywhere, join(owner, t.name))
+	}
+	if owner != "" && vpc != "" {
 		if t.name != "" {
 			add(keyOwnedName, join(owner, vpc, t.name))
 		}
-		if namespace, name, ok := strings.Cut(t.machineName, "/"); ok {
-			add(keyMachineName, join(owner, vpc, namespace, name))
+		if tagged {
+			add(keyMachineName, join(owner, vpc, namespace, machine))
 		}
 		out.Keys = append(out.Keys, tiedKeys(owner, t.role, vpc, t.machineName, t.name)...)
 	}
