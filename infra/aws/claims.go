@@ -163,7 +163,9 @@ func (e *estate) controlPlaneOf(id backup.ClusterID, name string) infra.OwnerID 
 }
 
 // proofs says what a listing must show before absence may be concluded from it:
-// the cluster's VPC, or any instance that the backup records.
+// the cluster's VPC in the account that owns it, or any instance that the backup
+// records. Another account that the VPC is shared with sees it, too, and none of
+// the cluster's instances.
 func (e *estate) proofs(claims []infra.Claim, pools []infra.Pool) []infra.Proof {
 	any := map[backup.ClusterID]map[infra.Key]bool{}
 	note := func(id backup.ClusterID, k infra.Key) {
@@ -176,7 +178,7 @@ func (e *estate) proofs(claims []infra.Claim, pools []infra.Pool) []infra.Proof 
 	}
 	for id, s := range e.sites {
 		if s.vpc != "" {
-			note(id, infra.Key{Kind: keyVPC, Value: s.vpc})
+			note(id, infra.Key{Kind: keyOwnVPC, Value: s.vpc})
 		}
 	}
 	for i := range e.members {
@@ -191,7 +193,7 @@ func (e *estate) proofs(claims []infra.Claim, pools []infra.Pool) []infra.Proof 
 	for _, id := range e.order() {
 		proofs = append(proofs, infra.Proof{
 			Cluster: id, Target: e.sites[id].target, Any: sortedKeys(any[id]),
-			Hint: "neither the cluster's VPC nor one of its instances was seen: check that the credential is of the AWS account that the cluster is in",
+			Hint: "neither was one of the cluster's instances seen, nor does the account own the cluster's VPC; one that is shared with it proves nothing: check that the credential is of the AWS account that the cluster is in",
 		})
 	}
 	return proofs

@@ -45,8 +45,9 @@
 //
 // Claims bear the last three where the backup does not say in which VPC their
 // cluster is. An instance bears the keys with an owner only when it carries exactly one
-// ownership tag. Landmarks have the kinds vpc, subnet, securityGroup,
-// natGateway, classicLoadBalancer, loadBalancer, asg and nodegroup.
+// ownership tag. Landmarks have the kinds vpc, ownVPC (one that the account of the
+// credential owns), subnet, securityGroup, natGateway, classicLoadBalancer,
+// loadBalancer, asg and nodegroup.
 //
 // # Calls
 //

@@ -2,6 +2,7 @@ package aws
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -151,6 +152,54 @@ func TestAnotherAccountProvesNothing(t *testing.T) {
 		if sc.State != infra.Partial || sc.Fault.Reason != "VisibilityUnproven" {
 			t.Errorf("%s is %s: %+v", sc.Location, sc.State, sc.Fault)
 		}
+	}
+}
+
+// A VPC that is shared shows to every account that it is shared with, and the
+// instances in it to their own only: it proves nothing. A recorded instance does.
+func TestASharedVPCProvesNothing(t *testing.T) {
+	const shared, other = "vpc-1", "999999999999"
+	for name, c := range map[string]struct {
+		caller, owner string // accounts; the instances are all the lab's
+		proven        bool
+		status        detector.Status // of the machine whose instance is there
+	}{
+		"the account that owns it":                {lab.EC2Account, lab.EC2Account, true, detector.Healthy},
+		"another one that it is shared with":      {other, lab.EC2Account, false, detector.Unknown},
+		"the one that the cluster is in":          {lab.EC2Account, other, true, detector.Healthy},
+		"a third one that it is shared with":      {other, "888888888888", false, detector.Unknown},
+		"the cluster's, without a known instance": {lab.EC2Account, other, false, detector.Unknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newMade().keys().cluster("ns", "prod", fleetRegion, shared).machine("ns", "prod", "here", idOf(1)).machine("ns", "prod", "gone", idOf(2))
+			s, secrets := load(t, b.Bytes())
+			mine := capaInstance(idOf(1), shared, "prod", roleNode, "ns/here", "here")
+			if !c.proven && c.caller == lab.EC2Account {
+				mine.InstanceID = idOf(9)
+			}
+			serve(t, lab.EC2Options{
+				Backup: saved(t, b), SharedVPCs: map[string]string{shared: c.owner},
+				Keys: []lab.EC2Key{{ID: labKey, Secret: labSecret, Token: labToken, Account: c.caller}},
+			}, nil, mine)
+			inv := listAll(t, New(), s, secrets, infra.Access{})
+			if l := inv.Listings[0]; l.State != infra.Complete || !slices.Contains(l.Landmarks, infra.Key{Kind: keyVPC, Value: shared}) {
+				t.Fatalf("the listing is %s and found %v: %+v", l.State, l.Landmarks, l.Fault)
+			}
+			r := decide(t, s, inv)
+			gone := detector.Unknown
+			if c.proven {
+				gone = detector.Stale
+			}
+			o := outcomeOf(r)
+			for machine, want := range map[string]detector.Status{"ns/here": c.status, "ns/gone": gone} {
+				if v := o.machines[machine]; v.Status != want {
+					t.Errorf("%s is %s %s, want %s", machine, v.Status, v.Reason, want)
+				}
+			}
+			if r.Complete != c.proven {
+				t.Errorf("complete is %t", r.Complete)
+			}
+		})
 	}
 }
 

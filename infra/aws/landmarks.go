@@ -20,23 +20,15 @@ type lookup struct {
 	kind, action, what string
 	batch              int
 	// find returns those of the names that exist.
-	find func(ctx context.Context, a *api, names []string) ([]string, error)
+	find func(ctx context.Context, l *listing, names []string) ([]string, error)
 }
 
 // Filters, unlike ids, do not make a call fail that names something unknown;
 // load balancers have no filter, so each is asked for by itself.
 var lookups = []lookup{
-	{keyVPC, "ec2:DescribeVpcs", "VPCs", idBatch, func(ctx context.Context, a *api, names []string) (found []string, err error) {
-		out, err := a.vpcs(ctx, &ec2.DescribeVpcsInput{Filters: filter("vpc-id", names)})
-		if err == nil {
-			for i := range out.Vpcs {
-				found = append(found, aws.ToString(out.Vpcs[i].VpcId))
-			}
-		}
-		return found, err
-	}},
-	{keySubnet, "ec2:DescribeSubnets", "subnets", idBatch, func(ctx context.Context, a *api, names []string) (found []string, err error) {
-		out, err := a.subnets(ctx, &ec2.DescribeSubnetsInput{Filters: filter("subnet-id", names)})
+	{keyVPC, "ec2:DescribeVpcs", "VPCs", idBatch, findVPCs},
+	{keySubnet, "ec2:DescribeSubnets", "subnets", idBatch, func(ctx context.Context, l *listing, names []string) (found []string, err error) {
+		out, err := l.api.subnets(ctx, &ec2.DescribeSubnetsInput{Filters: filter("subnet-id", names)})
 		if err == nil {
 			for i := range out.Subnets {
 				found = append(found, aws.ToString(out.Subnets[i].SubnetId))
@@ -44,8 +36,8 @@ var lookups = []lookup{
 		}
 		return found, err
 	}},
-	{keySecurityGroup, "ec2:DescribeSecurityGroups", "security groups", idBatch, func(ctx context.Context, a *api, names []string) (found []string, err error) {
-		out, err := a.securityGroups(ctx, &ec2.DescribeSecurityGroupsInput{Filters: filter("group-id", names)})
+	{keySecurityGroup, "ec2:DescribeSecurityGroups", "security groups", idBatch, func(ctx context.Context, l *listing, names []string) (found []string, err error) {
+		out, err := l.api.securityGroups(ctx, &ec2.DescribeSecurityGroupsInput{Filters: filter("group-id", names)})
 		if err == nil {
 			for i := range out.SecurityGroups {
 				found = append(found, aws.ToString(out.SecurityGroups[i].GroupId))
@@ -54,8 +46,8 @@ var lookups = []lookup{
 		return found, err
 	}},
 	{keyNAT, "ec2:DescribeNatGateways", "NAT gateways", idBatch, findNATs},
-	{keyClassicLB, "elasticloadbalancing:DescribeLoadBalancers", "load balancers", 1, func(ctx context.Context, a *api, names []string) (found []string, err error) {
-		out, err := a.classicLBs(ctx, &elb.DescribeLoadBalancersInput{LoadBalancerNames: names})
+	{keyClassicLB, "elasticloadbalancing:DescribeLoadBalancers", "load balancers", 1, func(ctx context.Context, l *listing, names []string) (found []string, err error) {
+		out, err := l.api.classicLBs(ctx, &elb.DescribeLoadBalancersInput{LoadBalancerNames: names})
 		if err == nil {
 			for i := range out.LoadBalancerDescriptions {
 				found = append(found, aws.ToString(out.LoadBalancerDescriptions[i].LoadBalancerName))
@@ -63,8 +55,8 @@ var lookups = []lookup{
 		}
 		return found, unlessMissing(err)
 	}},
-	{keyLB, "elasticloadbalancing:DescribeLoadBalancers", "load balancers", 1, func(ctx context.Context, a *api, names []string) (found []string, err error) {
-		out, err := a.lbs(ctx, &elbv2.DescribeLoadBalancersInput{Names: names})
+	{keyLB, "elasticloadbalancing:DescribeLoadBalancers", "load balancers", 1, func(ctx context.Context, l *listing, names []string) (found []string, err error) {
+		out, err := l.api.lbs(ctx, &elbv2.DescribeLoadBalancersInput{Names: names})
 		if err == nil {
 			for i := range out.LoadBalancers {
 				found = append(found, aws.ToString(out.LoadBalancers[i].LoadBalancerName))
@@ -74,10 +66,28 @@ var lookups = []lookup{
 	}},
 }
 
+// findVPCs notes, too, which of them the caller's account owns. Of a VPC that
+// another account shares with it, the caller sees the VPC and nobody's instances
+// but its own (VPC user guide, "Share your VPC subnets with other accounts").
+func findVPCs(ctx context.Context, l *listing, names []string) (found []string, err error) {
+	out, err := l.api.vpcs(ctx, &ec2.DescribeVpcsInput{Filters: filter("vpc-id", names)})
+	if err != nil {
+		return nil, err
+	}
+	for i := range out.Vpcs {
+		id, owner := aws.ToString(out.Vpcs[i].VpcId), aws.ToString(out.Vpcs[i].OwnerId)
+		found = append(found, id)
+		if owner != "" && owner == l.Account {
+			l.found(keyOwnVPC, id)
+		}
+	}
+	return found, nil
+}
+
 // findNATs counts gateways that work or come to: deleted ones are listed for
 // about an hour.
-func findNATs(ctx context.Context, a *api, names []string) (found []string, err error) {
-	out, err := a.nats(ctx, &ec2.DescribeNatGatewaysInput{Filter: filter("nat-gateway-id", names)})
+func findNATs(ctx context.Context, l *listing, names []string) (found []string, err error) {
+	out, err := l.api.nats(ctx, &ec2.DescribeNatGatewaysInput{Filter: filter("nat-gateway-id", names)})
 	if err != nil {
 		return nil, err
 	}
@@ -115,17 +125,22 @@ func (l *listing) readLandmarks(ctx context.Context) {
 		}
 		slices.Sort(names)
 		for batch := range slices.Chunk(names, look.batch) {
-			found, err := look.find(ctx, l.api, batch)
+			found, err := look.find(ctx, l, batch)
 			if err != nil {
 				l.unread(ctx, look.action, what(look, names), err, look.kind)
 				break
 			}
 			for _, name := range found {
-				if k := (infra.Key{Kind: look.kind, Value: name}); l.marks[k] {
-					l.Landmarks = append(l.Landmarks, k)
-				}
+				l.found(look.kind, name)
 			}
 		}
+	}
+}
+
+// found notes a landmark, if it is one that is looked for.
+func (l *listing) found(kind, name string) {
+	if k := (infra.Key{Kind: kind, Value: name}); l.marks[k] {
+		l.Landmarks = append(l.Landmarks, k)
 	}
 }
 

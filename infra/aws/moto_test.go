@@ -236,8 +236,9 @@ func TestMoto(t *testing.T) {
 			if l.State != infra.Complete || l.Account != fleetAccount || len(l.Instances) != 11 || len(l.Unread) > 0 {
 				t.Fatalf("the listing is %s of %s with %d instances, unread %v, fault %+v", l.State, l.Account, len(l.Instances), l.Unread, l.Fault)
 			}
-			if len(l.Landmarks) != 3 || !slices.Contains(l.Landmarks, pool.Landmark) {
-				t.Errorf("found are %v, want VPC, load balancer and pool", l.Landmarks)
+			own := slices.ContainsFunc(l.Landmarks, func(k infra.Key) bool { return k.Kind == keyOwnVPC })
+			if len(l.Landmarks) != 4 || !own || !slices.Contains(l.Landmarks, pool.Landmark) {
+				t.Errorf("found are %v, want VPC, that it is the account's own, load balancer and pool", l.Landmarks)
 			}
 			members := 0
 			for i := range l.Instances {

@@ -41,6 +41,7 @@ func (p *provider) Spec() infra.Spec {
 const (
 	keyInstance      = "instanceID"
 	keyVPC           = "vpc"
+	keyOwnVPC        = "ownVPC" // a landmark: a VPC that the caller's account owns
 	keyName          = "name"
 	keyMachineName   = "machineName"
 	keyOwnedName     = "owner+vpc+name"

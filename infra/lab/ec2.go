@@ -32,6 +32,9 @@ type EC2Options struct {
 	Backup string
 	// Absent are ids and names out of Backup that do not exist any more.
 	Absent []string
+	// SharedVPCs are ids of VPCs, by which other account owns each and shares
+	// it: every account sees them.
+	SharedVPCs map[string]string
 	// Synthetic is a number of further instances in us-east-1 that are nobody's.
 	Synthetic int
 	// Keys may call. Nil stands for EC2KeyID with EC2Secret.
@@ -76,6 +79,7 @@ type EC2 struct {
 	roles     []EC2Role
 	instances []EC2Instance
 	network   []networkPart
+	shared    map[string]string
 	pageSize  int
 	faults    EC2Faults
 	seen      int // calls that ThrottleEvery counts
@@ -86,7 +90,7 @@ type EC2 struct {
 // StartEC2 serves on a random port of 127.0.0.1 until Close.
 func StartEC2(o EC2Options) (*EC2, error) {
 	e := &EC2{
-		keys: map[string]EC2Key{}, roles: o.Roles, pageSize: o.PageSize, faults: o.Faults, calls: map[string]int{},
+		keys: map[string]EC2Key{}, shared: o.SharedVPCs, roles: o.Roles, pageSize: o.PageSize, faults: o.Faults, calls: map[string]int{},
 	}
 	keys := o.Keys
 	if keys == nil {

@@ -306,6 +306,28 @@ func TestEC2ServesWhatTheBackupNames(t *testing.T) {
 	}
 }
 
+// A VPC shows to the account that owns it, and to every account when it is shared.
+func TestEC2SharesVPCs(t *testing.T) {
+	other := EC2Key{ID: "AKIAOTHERACCOUNT0001", Secret: "s", Account: "999999999999"}
+	for _, shared := range []bool{false, true} {
+		o := awsFleet()
+		o.Keys = []EC2Key{goodKey, other}
+		owner := EC2Account
+		if shared {
+			owner = "888888888888"
+			o.SharedVPCs = map[string]string{awsVPC: owner}
+		}
+		e := startEC2(t, o)
+		for _, key := range o.Keys {
+			vpcs, err := ec2.NewFromConfig(client(e, "us-east-1", key)).DescribeVpcs(t.Context(), &ec2.DescribeVpcsInput{})
+			sees := shared || key.Account != other.Account
+			if err != nil || len(vpcs.Vpcs) > 1 || (len(vpcs.Vpcs) == 1) != sees || sees && aws.ToString(vpcs.Vpcs[0].OwnerId) != owner {
+				t.Errorf("shared %t, account %q: %+v, %v", shared, key.Account, vpcs, err)
+			}
+		}
+	}
+}
+
 func TestEC2NetworkOfEveryKind(t *testing.T) {
 	var p placement
 	p.Spec.Region = "us-east-1"

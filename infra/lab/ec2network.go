@@ -2,6 +2,7 @@ package lab
 
 import (
 	"archive/tar"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -132,7 +133,9 @@ func (e *EC2) describeNetwork(c *apiCall, kind networkKind) (element, *refusal) 
 		found = append(found, p.id)
 		item := branch("item", leaf(kind.id, p.id))
 		switch kind.set {
-		case "vpcSet", "natGatewaySet":
+		case "vpcSet":
+			item.Children = append(item.Children, leaf("state", "available"), leaf("ownerId", cmp.Or(e.shared[p.id], EC2Account)))
+		case "natGatewaySet":
 			item.Children = append(item.Children, leaf("state", "available"))
 		}
 		set.Children = append(set.Children, item)
@@ -149,7 +152,8 @@ func (e *EC2) describeNetwork(c *apiCall, kind networkKind) (element, *refusal) 
 func (e *EC2) visible(c *apiCall, kind string) []networkPart {
 	var all []networkPart
 	for _, p := range e.network {
-		if p.kind == kind && p.region == c.region && c.caller.Account == EC2Account {
+		_, shared := e.shared[p.id]
+		if p.kind == kind && p.region == c.region && (shared || c.caller.Account == EC2Account) {
 			all = append(all, p)
 		}
 	}
