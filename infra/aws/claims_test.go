@@ -54,8 +54,8 @@ func (o outcome) wantUnattributed(t *testing.T, ids ...string) {
 // name in the account, are told apart; what cannot be told is nobody's Ghost.
 func TestClustersOfOneName(t *testing.T) {
 	b := newMade().
-		cluster("red", "prod", fleetRegion, "vpc-shared").set("red", "prod", "prod-md-bcdfg", 0).
-		cluster("blue", "prod", fleetRegion, "vpc-shared").set("blue", "prod", "prod-md-xwvtz", 0)
+		cluster("red", "prod", fleetRegion, "vpc-shared").set("red", "prod", "prod-md-bcdfg", 0).set("red", "prod", "prod-x-bbbbb", 0).
+		cluster("blue", "prod", fleetRegion, "vpc-shared").set("blue", "prod", "prod-md-xwvtz", 0).set("blue", "prod", "prod-x-bbbbb", 0)
 	o, _ := outcomeWith(t, b,
 		capaInstance(idOf(1), "vpc-shared", "prod", roleNode, "red/prod-x-bbbbb-bbbbb", "prod-x-bbbbb-bbbbb"),
 		capaInstance(idOf(2), "vpc-shared", "prod", roleNode, "blue/prod-x-bbbbb-bbbbb", "prod-x-bbbbb-bbbbb"),
@@ -124,11 +124,11 @@ func TestIncompleteOwners(t *testing.T) {
 func TestMachinesWithoutInstanceID(t *testing.T) {
 	b := newMade().cluster("ns", "prod", fleetRegion, "vpc-1").
 		machine("ns", "prod", "by-tag", "").machine("ns", "prod", "by-name", "").machine("ns", "prod", "none", "").
-		machine("ns", "prod", "changed", idOf(90))
+		machine("ns", "prod", "namesake", "").machine("ns", "prod", "changed", idOf(90))
 	o, _ := outcomeWith(t, b,
 		capaInstance(idOf(1), "vpc-1", "prod", roleNode, "ns/by-tag", "another name"),
 		capaInstance(idOf(2), "vpc-1", "prod", roleNode, "", "by-name"),
-		capaInstance(idOf(3), "vpc-2", "prod", roleNode, "", "none"),
+		capaInstance(idOf(3), "vpc-2", "prod", roleNode, "", "namesake"),
 		capaInstance(idOf(4), "vpc-1", "prod", roleNode, "ns/changed", "changed"),
 	)
 	for name, want := range map[string]struct {
@@ -136,7 +136,7 @@ func TestMachinesWithoutInstanceID(t *testing.T) {
 		reason string
 	}{
 		"by-tag": {detector.Healthy, ""}, "by-name": {detector.Healthy, ""},
-		"none": {detector.Stale, "NotProvisioned"}, "changed": {detector.Unknown, "IdentityChanged"},
+		"none": {detector.Stale, "NotProvisioned"}, "namesake": {detector.Unknown, "AmbiguousMatch"}, "changed": {detector.Unknown, "IdentityChanged"},
 	} {
 		if v := o.machines["ns/"+name]; v.Status != want.status || v.Reason != want.reason {
 			t.Errorf("%s is %s %s, want %s %s", name, v.Status, v.Reason, want.status, want.reason)
@@ -402,8 +402,8 @@ func TestMachinesWithoutVPC(t *testing.T) {
 		capaInstance(idOf(1), "vpc-1", "prod", roleNode, "red/by-tag", "another name"),
 		capaInstance(idOf(2), "vpc-2", "prod", roleNode, "", "red-by-name"),
 		capaInstance(idOf(3), "vpc-2", "prod", roleNode, "", "by-name-of-two"),
-		capaInstance(idOf(4), "vpc-1", "prod", roleNode, "red/twice", "twice"), capaInstance(idOf(5), "vpc-2", "prod", roleNode, "red/twice", "twice"),
-		capaInstance(idOf(6), "vpc-1", "prod", roleNode, "green/none", "none"), capaInstance(idOf(7), "vpc-1", "other", roleNode, "red/none", "none"),
+		capaInstance(idOf(4), "vpc-1", "prod", roleNode, "red/twice", "x"), capaInstance(idOf(5), "vpc-2", "prod", roleNode, "red/twice", "x"),
+		capaInstance(idOf(6), "vpc-1", "prod", roleNode, "green/none", "x"), capaInstance(idOf(7), "vpc-1", "other", roleNode, "red/none", "x"),
 		capaInstance(idOf(8), "vpc-1", "prod", roleNode, "red/changed", "changed"),
 	)
 	want := map[string]string{
