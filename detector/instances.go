@@ -254,6 +254,9 @@ func (e *estate) missing(v *vm, b bond) string {
 	if !slices.ContainsFunc(v.seen, current) {
 		return "it was listed before the backup was written, and may be gone with its machine since"
 	}
+	if p := e.unaskedPool(v, b); p != nil {
+		return fmt.Sprintf("it may be a member of %s %s, which was not asked for where it was listed", p.Kind, p.Name)
+	}
 	if i := b.cluster.Backup; i >= 0 && i < len(e.snap.Backups) {
 		if end := e.snap.Backups[i].WrittenTo; !end.IsZero() && v.Created.After(end.Add(clockSkew)) {
 			return ""

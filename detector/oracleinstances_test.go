@@ -217,7 +217,7 @@ func (o *oracle) placed(v *oracleVM) (line string, id backup.ClusterID, set stri
 		return "excluded terminated " + v.Identity, id, "", ""
 	}
 	for _, p := range o.claims.Pools {
-		if v.Bears(p.Key) {
+		if o.isMember(p, v) {
 			return "excluded poolMember " + v.Identity, id, "", ""
 		}
 	}
@@ -295,7 +295,7 @@ func (o *oracle) placed(v *oracleVM) (line string, id backup.ClusterID, set stri
 				kind, own = p.Kind, p.Name
 			}
 		}
-		if !v.Created.After(end.Add(5*time.Minute)) && !o.sufficient(b.cluster, kind, own) {
+		if o.mayBeMember(v, b.cluster) || !v.Created.After(end.Add(5*time.Minute)) && !o.sufficient(b.cluster, kind, own) {
 			status, b = Unknown, bonds[i]
 		}
 	}

@@ -38,6 +38,7 @@ func (o *oracle) deciding() map[place]bool {
 // exists says whether a landmark is at a place.
 func (o *oracle) exists(id backup.ClusterID, target string, k infra.Key) Presence {
 	complete, _ := o.absenceCounts(id, target)
+	complete = complete && !o.unasked(target, k)
 	for _, l := range o.inv.Listings {
 		if !slices.Contains(l.IDs, target) {
 			continue
@@ -55,6 +56,33 @@ func (o *oracle) exists(id backup.ClusterID, target string, k infra.Key) Presenc
 	return Undecided
 }
 
+// unasked says that nobody looked for a landmark where it would be.
+func (o *oracle) unasked(target string, k infra.Key) bool {
+	listed := false
+	for _, l := range o.inv.Listings {
+		if l.NodeState != "" || !slices.Contains(l.IDs, target) {
+			continue
+		}
+		if listed = true; slices.Contains(l.Asked, k) || slices.Contains(l.Landmarks, k) {
+			return false
+		}
+	}
+	return listed
+}
+
+// isMember says whether an instance is in a pool, as far as anybody knows.
+func (o *oracle) isMember(p infra.Pool, v *oracleVM) bool {
+	recorded := slices.ContainsFunc(p.Members, v.Bears) && o.seenBy(v, p.Target)
+	return v.Bears(p.Key) || recorded && o.unasked(p.Target, p.Landmark)
+}
+
+// mayBeMember says that nobody asked where an instance was seen for a pool of the cluster.
+func (o *oracle) mayBeMember(v *oracleVM, id backup.ClusterID) bool {
+	return slices.ContainsFunc(o.claims.Pools, func(p infra.Pool) bool {
+		return p.Cluster == id && o.unasked(p.Target, p.Landmark) && o.seenBy(v, p.Target)
+	})
+}
+
 // tellPools says what became of the pools and resources of a cluster.
 func (o *oracle) tellPools(id backup.ClusterID, say func(string, ...any), groups map[string]bool, reasons map[string]string) {
 	for _, p := range o.claims.Pools {
@@ -66,7 +94,7 @@ func (o *oracle) tellPools(id backup.ClusterID, say func(string, ...any), groups
 			then = append(then, m.Value)
 		}
 		for _, v := range o.vms {
-			if v.Bears(p.Key) && !v.Gone {
+			if o.isMember(p, v) && !v.Gone {
 				now = append(now, nameOrID(v))
 			}
 		}

@@ -249,6 +249,11 @@ func (o *oracle) tellScopes(say func(string, ...any)) bool {
 				state = infra.Partial
 			}
 		}
+		for _, p := range o.claims.Pools {
+			if whole, _ := o.absenceCounts(p.Cluster, p.Target); whole && slices.Contains(l.IDs, p.Target) && o.unasked(p.Target, p.Landmark) {
+				state = infra.Partial
+			}
+		}
 		complete = complete && state == infra.Complete
 		say("scope %s %s %s", l.Endpoint, l.Account, state)
 	}

@@ -38,11 +38,9 @@ func (e *estate) newPools(all []infra.Pool) []poolSet {
 		for _, k := range p.Members {
 			s.Then = append(s.Then, k.Value)
 		}
-		for _, v := range e.bearing(p.Key) {
-			if alive(v) {
-				v.member = true
-				s.Now = append(s.Now, cmp.Or(v.ID, v.Name, v.Identity))
-			}
+		for _, v := range e.membersOf(p) {
+			v.member = true
+			s.Now = append(s.Now, cmp.Or(v.ID, v.Name, v.Identity))
 		}
 		s.Then, s.Now = sortedOnce(s.Then), sortedOnce(s.Now)
 		e.judgePool(p, s)
@@ -147,6 +145,9 @@ func (e *estate) presence(at place, keys ...infra.Key) (Presence, string) {
 	}
 	if !h.complete {
 		return Undecided, h.fault.Message
+	}
+	if slices.ContainsFunc(keys, func(k infra.Key) bool { return e.scopes.unasked(at.target, k) }) {
+		return Undecided, h.name + " was not asked for it: it was listed for another backup, or by an older version"
 	}
 	for _, i := range h.listings {
 		for _, k := range keys {

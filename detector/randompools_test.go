@@ -29,6 +29,14 @@ func (d dice) pools(s *scene, ids []backup.ClusterID, trouble int) {
 		if d.chance(trouble) {
 			l.Unread = []string{pick(d, "asg", "folder")}
 		}
+		if d.chance(trouble) {
+			l.Asked = []infra.Key{} // made for another backup
+			for _, k := range []infra.Key{asg("prod"), asg("prod-eu"), key("folder", "f1"), key("folder", "f2"), key("folder", "f3")} {
+				if d.chance(50) {
+					l.Asked = append(l.Asked, k)
+				}
+			}
+		}
 	}
 	if d.chance(20) {
 		s.claims.Exclude = []infra.Exclusion{{Key: bios(fmt.Sprintf("new%d", d.IntN(9))), Cause: "bastion"}, {Key: bios("prod00"), Cause: "nat"}}

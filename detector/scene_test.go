@@ -203,9 +203,28 @@ func ownedBy(kind, name string) infra.OwnerID {
 func (s *scene) inventory() infra.Inventory {
 	inv := infra.Inventory{Version: infra.InventoryVersion}
 	for _, l := range s.listings {
-		inv.Listings = append(inv.Listings, *l)
+		copied := *l
+		if l.Asked == nil && !isNodeList(l) {
+			copied.Asked = s.everything()
+		}
+		inv.Listings = append(inv.Listings, copied)
 	}
 	return inv
+}
+
+// everything is what a listing is asked for when it is made for this backup. A
+// listing with Asked of its own was made for another.
+func (s *scene) everything() (all []infra.Key) {
+	for _, p := range s.claims.Proofs {
+		all = append(all, p.All...)
+	}
+	for _, p := range s.claims.Pools {
+		all = append(all, p.Landmark)
+	}
+	for _, r := range s.claims.Resources {
+		all = append(all, r.Keys...)
+	}
+	return all
 }
 
 func (s *scene) detect() Result { return s.with(tables{machineRows, instanceRows}) }

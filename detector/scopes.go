@@ -30,6 +30,7 @@ type homeScope struct {
 	listings []int32 // those that cover the target
 	complete bool
 	fault    *infra.Fault // why not
+	unasked  *infra.Fault // a pool was not looked for there
 	name     string       // for people
 	count    int          // instances seen there
 	decides  bool         // on machines or pools, so that it must be a complete scope
@@ -41,12 +42,13 @@ type scopes struct {
 	listings []infra.Listing
 	byTarget map[string][]int32
 	showing  map[infra.Key][]int32 // listings that found a landmark
+	asking   map[infra.Key][]int32 // listings that looked for it
 	homes    map[place]*homeScope
 }
 
 // newScopes says which listings cover which target.
 func newScopes(listings []infra.Listing) scopes {
-	s := scopes{listings: listings, byTarget: map[string][]int32{}, showing: map[infra.Key][]int32{}, homes: map[place]*homeScope{}}
+	s := scopes{listings: listings, byTarget: map[string][]int32{}, showing: map[infra.Key][]int32{}, asking: map[infra.Key][]int32{}, homes: map[place]*homeScope{}}
 	for i := range listings {
 		if isNodeList(&listings[i]) {
 			continue
@@ -58,6 +60,10 @@ func newScopes(listings []infra.Listing) scopes {
 		}
 		for _, k := range listings[i].Landmarks {
 			s.showing[k] = append(s.showing[k], int32(i))
+			s.asking[k] = append(s.asking[k], int32(i))
+		}
+		for _, k := range listings[i].Asked {
+			s.asking[k] = append(s.asking[k], int32(i))
 		}
 	}
 	return s
@@ -84,7 +90,9 @@ func (e *estate) judgeHomes(c *infra.Claims) {
 		}
 	}
 	for i := range c.Pools {
-		judge(place{c.Pools[i].Cluster, c.Pools[i].Target}, true)
+		p := &c.Pools[i]
+		judge(place{p.Cluster, p.Target}, true)
+		e.scopes.noteUnasked(p)
 	}
 	for i := range c.Resources {
 		judge(place{c.Resources[i].Cluster, c.Resources[i].Target}, false)
@@ -109,7 +117,7 @@ func faultNotListed(target string) *infra.Fault {
 	return &infra.Fault{
 		Reason:  notListed,
 		Message: fmt.Sprintf("%q was not listed", target),
-		Hint:    "list again with this backup; a saved inventory must come from the same backup",
+		Hint:    hintListAgain,
 	}
 }
 
@@ -262,7 +270,12 @@ func (s *scopes) results(shows func(backup.ClusterID) bool, shown []bool) []Scop
 	missing := map[string]bool{}
 	for at, h := range s.homes {
 		switch {
-		case h.complete || !h.decides || !shows(at.cluster):
+		case !h.decides || !shows(at.cluster):
+		case h.complete && h.unasked != nil:
+			for _, i := range h.listings {
+				unproven[i] = append(unproven[i], unprovenHome{at.cluster, h.unasked})
+			}
+		case h.complete:
 		case len(h.listings) == 0:
 			missing[at.target] = true
 		case h.fault.Reason == visibilityUnproven, h.fault.Reason == listedBeforeBackup:
@@ -311,17 +324,18 @@ type unprovenHome struct {
 }
 
 func (u unprovenHomes) fault(endpoint string) *infra.Fault {
-	slices.SortFunc(u, func(a, b unprovenHome) int {
-		return cmp.Or(compareClusters(a.cluster, b.cluster), compareFaults(a.fault, b.fault), cmp.Compare(a.fault.Hint, b.fault.Hint))
-	})
-	if i := slices.IndexFunc(u, func(h unprovenHome) bool { return h.fault.Reason == listedBeforeBackup }); i >= 0 {
-		return u[i].fault
+	worst := u.worst()
+	if worst.Reason != visibilityUnproven {
+		return worst
 	}
-	names := make([]string, len(u))
-	for i := range u {
-		names[i] = u[i].cluster.Namespace + "/" + u[i].cluster.Name
+	var names []string
+	for _, h := range u {
+		if h.fault.Reason == visibilityUnproven {
+			names = append(names, h.cluster.Namespace+"/"+h.cluster.Name)
+		}
 	}
-	return &infra.Fault{Reason: visibilityUnproven, Message: unprovenMessage(endpoint, slices.Compact(names)), Hint: u[0].fault.Hint}
+	slices.Sort(names)
+	return &infra.Fault{Reason: visibilityUnproven, Message: unprovenMessage(endpoint, slices.Compact(names)), Hint: worst.Hint}
 }
 
 func unprovenMessage(endpoint string, clusters []string) string {

@@ -119,7 +119,8 @@ type Pool struct {
 
 // Resource is something beside instances that a restore depends on: a VPC, a
 // folder, a template. It is present when a complete listing of Target found one
-// of Keys among its Landmarks, absent when it found none, unknown else.
+// of Keys among its Landmarks, absent when it was asked for all of them and found
+// none, unknown else.
 type Resource struct {
 	Cluster backup.ClusterID
 	Target  string
@@ -273,6 +274,10 @@ type Listing struct {
 	Warnings  []string           `json:"warnings,omitempty"`
 	ListedAt  time.Time          `json:"listedAt"`
 	Landmarks []Key              `json:"landmarks,omitempty"` // those of Target.Landmarks that were found
+	// Asked are all of Target.Landmarks, so that one that nobody looked for is
+	// not taken for absent. The Registry fills it in. Inventories that were saved
+	// before it was kept lack it: then only Landmarks were surely asked for.
+	Asked []Key `json:"asked,omitempty"`
 	// Unread are the kinds of landmarks that could not be looked up (no
 	// permission), so that a missing one proves nothing.
 	Unread    []string   `json:"unread,omitempty"`

@@ -177,6 +177,7 @@ func (r *Registry) list(ctx context.Context, t Target) (l Listing) {
 			}}
 		}
 		l.IDs, l.Provider, l.Endpoint, l.Location, l.Clusters = t.IDs, t.Provider, t.Endpoint, t.Location, t.Clusters
+		l.Asked = t.Landmarks
 		l.Account = cmp.Or(l.Account, t.Account)
 		l.Warnings = slices.Concat(t.Warnings, l.Warnings)
 	}()

@@ -131,11 +131,40 @@ func TestCollectListsAtOnce(t *testing.T) {
 	}
 }
 
+// A listing keeps all that it was asked for, found or not, so that a saved one
+// does not make absent what another backup asks for.
+func TestListingsKeepWhatTheyWereAskedFor(t *testing.T) {
+	asked := []infra.Key{{Kind: "folder", Value: "here"}, {Kind: "folder", Value: "gone"}}
+	r := infra.NewRegistry(
+		tiny{name: "a", list: func(context.Context, infra.Target) infra.Listing {
+			return infra.Listing{State: infra.Complete, Landmarks: asked[:1]}
+		}},
+		tiny{name: "bad", list: func(context.Context, infra.Target) infra.Listing { panic("x") }},
+	)
+	inv := r.Collect(context.Background(), []infra.Target{
+		{IDs: []string{"x"}, Provider: "a", Landmarks: asked}, {IDs: []string{"y"}, Provider: "a"}, {IDs: []string{"z"}, Provider: "bad", Landmarks: asked},
+	}, nil)
+	var buf bytes.Buffer
+	if err := infra.WriteInventory(&buf, inv); err != nil {
+		t.Fatal(err)
+	}
+	saved, err := infra.ReadInventory(&buf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range [][]infra.Key{asked, nil, asked} {
+		if got := saved.Listings[i].Asked; !reflect.DeepEqual(got, want) {
+			t.Errorf("listing %d was asked for %v, want %v", i, got, want)
+		}
+	}
+}
+
 func TestInventoryRoundTrip(t *testing.T) {
 	inv := infra.Inventory{Version: infra.InventoryVersion, Listings: []infra.Listing{{
 		IDs: []string{"a/here"}, Provider: "a", State: infra.Partial, Fault: &infra.Fault{Reason: "R", Message: "m", Hint: "h"},
 		ListedAt:  time.Date(2026, 11, 21, 3, 4, 5, 0, time.UTC),
 		Landmarks: []infra.Key{{Kind: "folder", Value: "/DC0/vm/<x>"}},
+		Asked:     []infra.Key{{Kind: "folder", Value: "/DC0/vm/<x>"}, {Kind: "folder", Value: "/DC0/vm/y"}},
 		Instances: []infra.Instance{{Identity: "i", Keys: []infra.Key{{Kind: "k", Value: "v"}}, Host: infra.Key{Kind: "host", Value: "h"}}},
 		Nodes:     []infra.Node{{Name: "n", Cluster: backup.ClusterID{Backup: 1, Namespace: "ns", Name: "c"}}},
 	}}}

@@ -259,10 +259,23 @@ func claimsFit(t *testing.T, r *run, all []infra.Listing) {
 	if again := r.provider.Claims(r.snapshot); !reflect.DeepEqual(c, again) {
 		t.Error("two calls of Claims differ")
 	}
+	asked := func(target, what string, keys ...infra.Key) {
+		for _, k := range keys {
+			if !k.IsZero() && !slices.Contains(landmarks[target], k) {
+				t.Errorf("nobody looks at %q for landmark %s of %s", target, k, what)
+			}
+		}
+	}
 	for _, m := range c.Machines {
 		if _, ok := landmarks[m.Home.Target]; !ok {
 			t.Errorf("machine %d calls %q home, which is no target", m.Machine, m.Home.Target)
 		}
+	}
+	for _, p := range c.Pools {
+		asked(p.Target, p.Kind+" "+p.Name, p.Landmark)
+	}
+	for _, r := range c.Resources {
+		asked(r.Target, r.Kind+" "+r.Name, r.Keys...)
 	}
 	for _, p := range c.Proofs {
 		marks, ok := landmarks[p.Target]

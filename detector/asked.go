@@ -1,0 +1,71 @@
+package detector
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"drift-detector/infra"
+)
+
+// notAsked is the reason code of a scope in which a pool was not looked for. It
+// comes with a saved inventory of another backup.
+const notAsked = "NotAsked"
+
+const hintListAgain = "list again with this backup; a saved inventory must come from the same backup"
+
+// unasked says that a target was listed and a landmark was not looked for there:
+// that it was not found says nothing. What was found was looked for.
+func (s *scopes) unasked(target string, k infra.Key) bool {
+	at := s.byTarget[target]
+	return !k.IsZero() && len(at) > 0 && !slices.ContainsFunc(at, func(i int32) bool { return slices.Contains(s.asking[k], i) })
+}
+
+// noteUnasked remembers a pool that was not looked for at its home, of several the
+// first.
+func (s *scopes) noteUnasked(p *infra.Pool) {
+	if !s.unasked(p.Target, p.Landmark) {
+		return
+	}
+	h := s.homes[place{p.Cluster, p.Target}]
+	f := &infra.Fault{
+		Reason:  notAsked,
+		Message: fmt.Sprintf("%s was listed for another backup, or by an older version: nobody asked for %s %s/%s", h.name, p.Kind, p.Cluster.Namespace, p.Name),
+		Hint:    hintListAgain,
+	}
+	if h.unasked == nil || compareFaults(f, h.unasked) < 0 {
+		h.unasked = f
+	}
+}
+
+// unaskedPool is a pool of the cluster that an instance may be a member of
+// without bearing its key, because where it was seen nobody asked for the pool.
+func (e *estate) unaskedPool(v *vm, b bond) *infra.Pool {
+	for i := range e.pools {
+		if p := e.pools[i].Pool; p.Cluster == b.cluster && e.scopes.unasked(p.Target, p.Landmark) && v.seenIn(e.scopes.byTarget[p.Target]) {
+			return p
+		}
+	}
+	return nil
+}
+
+// membersOf are the living members of a pool: the instances that bear its key.
+// When nobody asked for the pool none can bear it; those that the backup records
+// are members as far as anybody knows.
+func (e *estate) membersOf(p *infra.Pool) []*vm {
+	members := e.bearing(p.Key)
+	if e.scopes.unasked(p.Target, p.Landmark) {
+		members = append(members, keep(e.bearing(p.Members...), func(v *vm) bool { return v.seenIn(e.scopes.byTarget[p.Target]) })...)
+	}
+	return keep(members, alive)
+}
+
+// worst is the fault that a scope shows for all of its unproven homes.
+func (u unprovenHomes) worst() *infra.Fault {
+	order := func(f *infra.Fault) int {
+		return slices.Index([]string{listedBeforeBackup, visibilityUnproven, notAsked}, f.Reason)
+	}
+	return slices.MinFunc(u, func(a, b unprovenHome) int {
+		return cmp.Or(cmp.Compare(order(a.fault), order(b.fault)), compareClusters(a.cluster, b.cluster), compareFaults(a.fault, b.fault), cmp.Compare(a.fault.Hint, b.fault.Hint))
+	}).fault
+}
