@@ -71,8 +71,8 @@ func TestInventoryOfAnotherBackup(t *testing.T) {
 			}
 		}
 	}
-	if where, cluster, _ := placementOfID(o.report, memberSince); where != "Unknown" {
-		t.Errorf("the new member is %s of %q", where, cluster)
+	if where, cluster, _ := placementOfID(o.report, memberSince); where != "infraMachines" {
+		t.Errorf("the new member is %s of %q, want one to confirm", where, cluster)
 	}
 	there, unknown := resourcesOf(live.report), 0
 	for name, state := range resourcesOf(o.report) {

@@ -356,6 +356,21 @@ func TestPoolMembers(t *testing.T) {
 	}
 }
 
+// What an autoscaling group made heals itself: of a group that the backup does not
+// know no instance is a Ghost, it is to be confirmed.
+func TestMembersOfAGroupThatTheBackupLacks(t *testing.T) {
+	b := newMade().cluster("ns", "prod", fleetRegion, "vpc-1").set("ns", "prod", "prod-md-bcdfg", 0)
+	var all []lab.EC2Instance
+	for i, tag := range []string{tagGroup, tagNodegroup, "other"} {
+		one := capaInstance(idOf(i+1), "vpc-1", "prod", roleNode, "", "prod-md-bcdfg-ccccc")
+		one.Tags = append(one.Tags, lab.EC2Tag{Key: tag, Value: "prod-md-bcdfg-ccccc"})
+		all = append(all, one)
+	}
+	o, _ := outcomeWith(t, b, all...)
+	o.wantUnattributed(t, idOf(1), idOf(2))
+	o.wantGhost(t, idOf(3), "ns", detector.StrengthMedium)
+}
+
 // A Machine of a pool is a member, though the backup lacks the pool: that its
 // instance is gone proves nothing, and it is never Stale.
 func TestMembersOfAPoolThatTheBackupLacks(t *testing.T) {

@@ -37,7 +37,8 @@
 //	owner+machineNameTag      tag/namespace/name, from tag MachineName
 //	owner+name                tag/tag Name, on instances without tag MachineName
 //	machineNameTag            namespace/name, from tag MachineName
-//	owner+role+vpc            tag/role/vpc, on instances without tag MachineName
+//	owner+role+vpc            tag/role/vpc, on instances without tag MachineName;
+//	                          this and the next never on what a group made
 //	owner+role+vpc+namespace  tag/role/vpc/namespace, from tag MachineName
 //	…+stem1, …+stem2          besides, the name without one or two random suffixes
 //	asg, nodegroup            target/name, on members of pools of the backup

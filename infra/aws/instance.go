@@ -134,7 +134,11 @@ func (l *listing) instance(i *types.Instance) infra.Instance {
 		if tagged {
 			add(keyMachineName, join(owner, vpc, namespace, machine))
 		}
-		out.Keys = append(out.Keys, tiedKeys(owner, t.role, vpc, t.machineName, t.name)...)
+		// What an autoscaling group made is nobody's single machine, whether or not
+		// the backup knows the group.
+		if t.group == "" && t.nodegroup == "" {
+			out.Keys = append(out.Keys, tiedKeys(owner, t.role, vpc, t.machineName, t.name)...)
+		}
 	}
 	l.addPoolKeys(&out, &t)
 	return out
