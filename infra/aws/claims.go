@@ -162,10 +162,24 @@ func (e *estate) controlPlaneOf(id backup.ClusterID, name string) infra.OwnerID 
 	return owner
 }
 
+// ownVPC are the landmarks that prove a cluster's account: its VPC, made by CAPA
+// for it. CAPA tags it with the name of the Cluster, also where instances bear
+// another (pkg/cloud/services/network/vpc.go v1.5.0).
+func (s *site) ownVPC(id backup.ClusterID) []infra.Key {
+	if s.vpc == "" {
+		return nil
+	}
+	keys := []infra.Key{{Kind: keyOwnVPC, Value: join(s.vpc, id.Name)}}
+	if s.tag != id.Name {
+		keys = append(keys, infra.Key{Kind: keyOwnVPC, Value: join(s.vpc, s.tag)})
+	}
+	return keys
+}
+
 // proofs says what a listing must show before absence may be concluded from it:
-// the cluster's VPC in the account that owns it, or any instance that the backup
-// records. Another account that the VPC is shared with sees it, too, and none of
-// the cluster's instances.
+// the VPC that CAPA made for the cluster, in the account that owns it, or any
+// instance that the backup records. A VPC that was there before may be shared: then
+// accounts see it that see none of the cluster's instances.
 func (e *estate) proofs(claims []infra.Claim, pools []infra.Pool) []infra.Proof {
 	any := map[backup.ClusterID]map[infra.Key]bool{}
 	note := func(id backup.ClusterID, k infra.Key) {
@@ -177,8 +191,8 @@ func (e *estate) proofs(claims []infra.Claim, pools []infra.Pool) []infra.Proof 
 		}
 	}
 	for id, s := range e.sites {
-		if s.vpc != "" {
-			note(id, infra.Key{Kind: keyOwnVPC, Value: s.vpc})
+		for _, k := range s.ownVPC(id) {
+			note(id, k)
 		}
 	}
 	for i := range e.members {
@@ -193,7 +207,7 @@ func (e *estate) proofs(claims []infra.Claim, pools []infra.Pool) []infra.Proof 
 	for _, id := range e.order() {
 		proofs = append(proofs, infra.Proof{
 			Cluster: id, Target: e.sites[id].target, Any: sortedKeys(any[id]),
-			Hint: "neither was one of the cluster's instances seen, nor does the account own the cluster's VPC; one that is shared with it proves nothing: check that the credential is of the AWS account that the cluster is in",
+			Hint: "neither one of the cluster's instances was seen, nor a VPC that Cluster API made for it in this account; any other VPC may be shared between accounts: check that the credential is of the AWS account that the cluster is in",
 		})
 	}
 	return proofs

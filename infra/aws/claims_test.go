@@ -269,7 +269,7 @@ func TestResources(t *testing.T) {
 	for _, k := range l.Landmarks {
 		found = append(found, k.Value)
 	}
-	if want := []string{"nat-a", "vpc-1", "vpc-2", "sg-node", "subnet-a", "vpc-1", "vpc-2"}; !slices.Equal(found, want) || len(l.Unread) > 0 || l.State != infra.Complete {
+	if want := []string{"nat-a", "vpc-1/plain", "vpc-2/full", "sg-node", "subnet-a", "vpc-1", "vpc-2"}; !slices.Equal(found, want) || len(l.Unread) > 0 || l.State != infra.Complete {
 		t.Errorf("found are %q, want %q; unread %v, %s", found, want, l.Unread, l.State)
 	}
 }

@@ -44,11 +44,11 @@
 //	asg, nodegroup            target/name, on members of pools of the backup
 //	pool                      on claims alone: of a pool that the backup lacks
 //
-// Claims bear the last three where the backup does not say in which VPC their
-// cluster is. An instance bears the keys with an owner only when it carries exactly one
-// ownership tag. Landmarks have the kinds vpc, ownVPC (one that the account of the
-// credential owns), subnet, securityGroup, natGateway, classicLoadBalancer,
-// loadBalancer, asg and nodegroup.
+// Claims bear owner+machineNameTag, owner+name and machineNameTag where the backup
+// does not say in which VPC their cluster is. An instance bears the keys with an
+// owner only when it carries exactly one ownership tag. Landmarks have the kinds
+// vpc, ownVPC (one that CAPA made, in the credential's account), subnet,
+// securityGroup, natGateway, classicLoadBalancer, loadBalancer, asg and nodegroup.
 //
 // # Calls
 //

@@ -165,9 +165,11 @@ func TestASharedVPCProvesNothing(t *testing.T) {
 		status        detector.Status // of the machine whose instance is there
 	}{
 		"the account that owns it":                {lab.EC2Account, lab.EC2Account, true, detector.Healthy},
+		"one that owns it for other accounts":     {other, other, false, detector.Unknown},
 		"another one that it is shared with":      {other, lab.EC2Account, false, detector.Unknown},
 		"the one that the cluster is in":          {lab.EC2Account, other, true, detector.Healthy},
 		"a third one that it is shared with":      {other, "888888888888", false, detector.Unknown},
+		"no known instance in any":                {lab.EC2Account, lab.EC2Account, false, detector.Unknown},
 		"the cluster's, without a known instance": {lab.EC2Account, other, false, detector.Unknown},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -86,9 +86,9 @@ func (e *estate) homes() []*home {
 		h.clusters = append(h.clusters, id)
 		for _, k := range e.marks(s) {
 			h.landmarks[k] = true
-			if k.Kind == keyVPC {
-				h.landmarks[infra.Key{Kind: keyOwnVPC, Value: k.Value}] = true
-			}
+		}
+		for _, k := range s.ownVPC(id) {
+			h.landmarks[k] = true
 		}
 	}
 	for i := range e.members {

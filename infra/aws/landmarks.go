@@ -66,19 +66,26 @@ var lookups = []lookup{
 	}},
 }
 
-// findVPCs notes, too, which of them the caller's account owns. Of a VPC that
-// another account shares with it, the caller sees the VPC and nobody's instances
-// but its own (VPC user guide, "Share your VPC subnets with other accounts").
+// findVPCs notes, too, which of them the caller's account owns and CAPA made, by
+// the cluster in CAPA's tag. Of a VPC that accounts share, its owner and all others
+// see the VPC, and of the instances in it nobody sees but his own (VPC user guide,
+// "Share your VPC subnets with other accounts"); what CAPA made for a cluster is in
+// the account of the cluster's instances.
 func findVPCs(ctx context.Context, l *listing, names []string) (found []string, err error) {
 	out, err := l.api.vpcs(ctx, &ec2.DescribeVpcsInput{Filters: filter("vpc-id", names)})
 	if err != nil {
 		return nil, err
 	}
 	for i := range out.Vpcs {
-		id, owner := aws.ToString(out.Vpcs[i].VpcId), aws.ToString(out.Vpcs[i].OwnerId)
+		v := &out.Vpcs[i]
+		id, owner := aws.ToString(v.VpcId), aws.ToString(v.OwnerId)
 		found = append(found, id)
-		if owner != "" && owner == l.Account {
-			l.found(keyOwnVPC, id)
+		if owner == "" || owner != l.Account {
+			continue
+		}
+		tags := readTags(v.Tags)
+		for _, cluster := range tags.owners {
+			l.found(keyOwnVPC, join(id, cluster))
 		}
 	}
 	return found, nil

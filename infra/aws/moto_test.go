@@ -139,7 +139,12 @@ func (s *seeder) startsEmpty() {
 }
 
 func (s *seeder) network(instances []lab.EC2Instance) {
-	vpc, err := s.ec2.CreateVpc(s.t.Context(), &ec2.CreateVpcInput{CidrBlock: sdk.String("10.0.0.0/16")})
+	vpc, err := s.ec2.CreateVpc(s.t.Context(), &ec2.CreateVpcInput{
+		CidrBlock: sdk.String("10.0.0.0/16"),
+		TagSpecifications: []types.TagSpecification{{ResourceType: types.ResourceTypeVpc, Tags: []types.Tag{{
+			Key: sdk.String(tagOwner + "aws-prod"), Value: sdk.String(owned),
+		}}}},
+	})
 	s.must(err)
 	subnet, err := s.ec2.CreateSubnet(s.t.Context(), &ec2.CreateSubnetInput{VpcId: vpc.Vpc.VpcId, CidrBlock: sdk.String("10.0.1.0/24")})
 	s.must(err)
@@ -238,7 +243,7 @@ func TestMoto(t *testing.T) {
 			}
 			own := slices.ContainsFunc(l.Landmarks, func(k infra.Key) bool { return k.Kind == keyOwnVPC })
 			if len(l.Landmarks) != 4 || !own || !slices.Contains(l.Landmarks, pool.Landmark) {
-				t.Errorf("found are %v, want VPC, that it is the account's own, load balancer and pool", l.Landmarks)
+				t.Errorf("found are %v, want VPC, that CAPA made it in this account, load balancer and pool", l.Landmarks)
 			}
 			members := 0
 			for i := range l.Instances {

@@ -41,7 +41,7 @@ func (p *provider) Spec() infra.Spec {
 const (
 	keyInstance      = "instanceID"
 	keyVPC           = "vpc"
-	keyOwnVPC        = "ownVPC" // a landmark: a VPC that the caller's account owns
+	keyOwnVPC        = "ownVPC" // a landmark: VPC and the cluster that CAPA made it for, in the caller's account
 	keyName          = "name"
 	keyMachineName   = "machineName"
 	keyOwnedName     = "owner+vpc+name"

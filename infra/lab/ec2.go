@@ -32,8 +32,8 @@ type EC2Options struct {
 	Backup string
 	// Absent are ids and names out of Backup that do not exist any more.
 	Absent []string
-	// SharedVPCs are ids of VPCs, by which other account owns each and shares
-	// it: every account sees them.
+	// SharedVPCs are ids of VPCs that were there before their clusters, and the
+	// account that owns each and shares it with every other.
 	SharedVPCs map[string]string
 	// Synthetic is a number of further instances in us-east-1 that are nobody's.
 	Synthetic int

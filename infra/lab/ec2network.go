@@ -19,6 +19,7 @@ type networkPart struct {
 	kind   string // the action that describes it: "ec2:DescribeVpcs"
 	region string
 	id     string // of load balancers the name
+	owner  string // of a VPC the cluster that it was made for
 }
 
 // Kinds of load balancers, which share one action.
@@ -30,6 +31,9 @@ const (
 // placement is what AWSClusters and AWSManagedControlPlanes say of their
 // network (CAPA api/v1beta2 v2.11.1).
 type placement struct {
+	Metadata struct {
+		Name string `json:"name"`
+	} `json:"metadata"`
 	Spec struct {
 		Region  string `json:"region"`
 		Network struct {
@@ -81,18 +85,18 @@ func readNetwork(backup string, absent []string) ([]networkPart, error) {
 
 func (p *placement) parts() []networkPart {
 	region := p.Spec.Region
-	all := []networkPart{{"ec2:DescribeVpcs", region, p.Spec.Network.VPC.ID}}
+	all := []networkPart{{"ec2:DescribeVpcs", region, p.Spec.Network.VPC.ID, p.Metadata.Name}}
 	for _, s := range p.Spec.Network.Subnets {
 		id := s.ID
 		if s.Resource != "" {
 			id = s.Resource
 		}
-		all = append(all, networkPart{"ec2:DescribeSubnets", region, id}, networkPart{"ec2:DescribeNatGateways", region, s.NAT})
+		all = append(all, networkPart{kind: "ec2:DescribeSubnets", region: region, id: id}, networkPart{kind: "ec2:DescribeNatGateways", region: region, id: s.NAT})
 	}
 	for _, g := range p.Status.Network.SecurityGroups {
-		all = append(all, networkPart{"ec2:DescribeSecurityGroups", region, g.ID})
+		all = append(all, networkPart{kind: "ec2:DescribeSecurityGroups", region: region, id: g.ID})
 	}
-	lb := networkPart{classicLB, region, p.Status.Network.LB.Name}
+	lb := networkPart{kind: classicLB, region: region, id: p.Status.Network.LB.Name}
 	if p.Status.Network.LB.ARN != "" {
 		lb.kind = newLB
 	}
@@ -135,6 +139,10 @@ func (e *EC2) describeNetwork(c *apiCall, kind networkKind) (element, *refusal) 
 		switch kind.set {
 		case "vpcSet":
 			item.Children = append(item.Children, leaf("state", "available"), leaf("ownerId", cmp.Or(e.shared[p.id], EC2Account)))
+			if e.shared[p.id] == "" {
+				item.Children = append(item.Children, branch("tagSet",
+					branch("item", leaf("key", "sigs.k8s.io/cluster-api-provider-aws/cluster/"+p.owner), leaf("value", "owned"))))
+			}
 		case "natGatewaySet":
 			item.Children = append(item.Children, leaf("state", "available"))
 		}
