@@ -224,8 +224,10 @@ func steps(all []report.Step) string {
 	var b strings.Builder
 	for i, s := range all {
 		fmt.Fprintf(&b, "  - Step %d (%s, %s): %s\n", i+1, prose(s.When), prose(s.Who), prose(s.Text))
-		if len(s.Commands) > 0 {
-			b.WriteString("\n" + fenced("    ", s.Commands))
+		// A fence is what a forge copies at one click, and a terminal runs the next
+		// line of a paste whatever has become of the one before.
+		for _, line := range s.Commands {
+			b.WriteString("\n" + fenced("    ", []string{line}))
 		}
 	}
 	return b.String()

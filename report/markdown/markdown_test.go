@@ -435,3 +435,11 @@ func TestNotesOfManyClustersAreCut(t *testing.T) {
 		t.Errorf("says %d, holds %d, want %d", says, holds, want)
 	}
 }
+
+// A block holds one line: what follows a line that failed is not pasted with it.
+func TestABlockOfCommandsIsOneLine(t *testing.T) {
+	got := steps([]report.Step{{Text: "Look", Commands: []string{"first", "second"}}, {Text: "Think"}, {Text: "Act", Commands: []string{"third"}}})
+	if n := strings.Count(got, "```sh\n"); n != 3 || strings.Contains(got, "first\n    second") {
+		t.Errorf("%d blocks:\n%s", n, got)
+	}
+}
