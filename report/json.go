@@ -10,7 +10,6 @@ import (
 	"io"
 	"reflect"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"drift-detector/report/terminal"
@@ -88,7 +87,7 @@ func (j *jsonWriter) value(v any, prefix string) {
 	e.SetEscapeHTML(false)
 	e.SetIndent(prefix, "  ")
 	if j.err = e.Encode(v); j.err == nil {
-		_, j.err = j.Write(tame(bytes.TrimSuffix(j.buf.Bytes(), []byte("\n"))))
+		_, j.err = j.Write(terminal.JSON(bytes.TrimSuffix(j.buf.Bytes(), []byte("\n"))))
 	}
 }
 
@@ -96,34 +95,6 @@ func (j *jsonWriter) text(s string) {
 	if j.err == nil {
 		_, j.err = j.WriteString(s)
 	}
-}
-
-// tame replaces what terminal.Escape would show as bytes by \u escapes. Outside of
-// strings JSON holds no such characters, apart from its own newlines. U+FFFD is
-// among them because encoding/json escapes it only where it stands for invalid
-// UTF-8, so that a document would change when it is read and written again.
-func tame(doc []byte) []byte {
-	suspect := func(r rune) bool {
-		return r != '\n' && (terminal.Unsafe(r) || r == utf8.RuneError)
-	}
-	if bytes.IndexFunc(doc, suspect) < 0 {
-		return doc
-	}
-	out := make([]byte, 0, len(doc)+64)
-	for len(doc) > 0 {
-		r, n := utf8.DecodeRune(doc)
-		switch {
-		case !suspect(r):
-			out = append(out, doc[:n]...)
-		case r > 0xffff:
-			hi, lo := utf16.EncodeRune(r)
-			out = fmt.Appendf(out, `\u%04x\u%04x`, hi, lo)
-		default:
-			out = fmt.Appendf(out, `\u%04x`, r)
-		}
-		doc = doc[n:]
-	}
-	return out
 }
 
 // Valid is a string as a report that was saved as JSON gives it back: each

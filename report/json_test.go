@@ -137,7 +137,7 @@ func TestJSONIsWhatTheLibraryWrites(t *testing.T) {
 		if err := e.Encode(r); err != nil {
 			t.Fatal(err)
 		}
-		if got := encode(t, r); !bytes.Equal(got, tame(want.Bytes())) {
+		if got := encode(t, r); !bytes.Equal(got, terminal.JSON(want.Bytes())) {
 			t.Fatalf("got\n%s\nwant\n%s", got, want.Bytes())
 		}
 	}

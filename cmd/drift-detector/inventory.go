@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
 
 	"github.com/urfave/cli/v2"
 
 	"drift-detector/infra"
+	"drift-detector/report/terminal"
 )
 
 type inventoryOptions struct {
@@ -61,7 +63,11 @@ func runInventory(ctx context.Context, o inventoryOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
-	if err := infra.WriteInventory(out, inv); err != nil {
+	var document bytes.Buffer
+	if err := infra.WriteInventory(&document, inv); err != nil {
+		return out.failed(err)
+	}
+	if _, err := out.Write(terminal.JSON(document.Bytes())); err != nil {
 		return out.failed(err)
 	}
 	if err := out.commit(); err != nil {
