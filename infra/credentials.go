@@ -1,7 +1,7 @@
 package infra
 
 import (
-	"crypto/sha1" //nolint:gosec // only its size is used
+	"crypto/sha1" // only its size is used
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/hex"
