@@ -291,7 +291,9 @@ type Listing struct {
 // Instance is one VM as its infrastructure reports it.
 type Instance struct {
 	// Identity is equal exactly for two sightings of one VM, whoever saw it:
-	// vCenter's own instanceUuid and the managed object id, AWS account and instance id.
+	// vCenter's own instanceUuid, the key of its certificate and the managed
+	// object id; AWS account and instance id. No server may be able to give its
+	// instances the identity of another's: what they say would count for both.
 	Identity  string    `json:"identity"`
 	ID        string    `json:"id,omitempty"`  // the strong key's value: BIOS UUID, instance id
 	Ref       string    `json:"ref,omitempty"` // managed object id

@@ -103,6 +103,12 @@ func Thumbprint(c *x509.Certificate) string {
 	return strings.Join(parts, ":")
 }
 
+// PublicKey is the SHA-256 of a certificate's public key, in hex. A renewed
+// certificate may keep it; nobody else can complete a handshake with it.
+func PublicKey(c *x509.Certificate) string {
+	return fmt.Sprintf("%x", sha256.Sum256(c.RawSubjectPublicKeyInfo))
+}
+
 func normalThumbprint(s string) string {
 	return strings.ToLower(strings.NewReplacer(":", "", " ", "").Replace(s))
 }

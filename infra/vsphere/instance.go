@@ -133,7 +133,7 @@ func (m *vm) readable() bool {
 
 // inventory is where instances are put: one vCenter as seen through one target.
 type inventory struct {
-	id       string // about.instanceUuid
+	identity string // of the vCenter, see identityOf
 	endpoint string
 	folders  *finder
 	asked    map[string][]string // forms of folders in the backup, by managed object id
@@ -143,7 +143,7 @@ func (in *inventory) instance(m vm) infra.Instance {
 	folder := in.folders.tree.folderOf(m.parent, m.vapp)
 	at := in.folders.spots[folder]
 	i := infra.Instance{
-		Identity: in.identity() + "/" + m.ref, ID: m.uuid, Ref: m.ref, Name: m.name, State: m.power, Created: m.created,
+		Identity: in.identity + "/" + m.ref, ID: m.uuid, Ref: m.ref, Name: m.name, State: m.power, Created: m.created,
 		Exclude: exclude(m, at.path), Unreadable: !m.readable(), Warnings: warnings(m),
 	}
 	if at.path != "" && m.name != "" {
@@ -178,14 +178,6 @@ func (in *inventory) instance(m vm) infra.Instance {
 		i.Keys = append(i.Keys, nameless)
 	}
 	return i
-}
-
-// identity is vCenter's own, so that two addresses of one vCenter are one.
-func (in *inventory) identity() string {
-	if in.id == "" {
-		return in.endpoint
-	}
-	return in.id
 }
 
 // formsOf are the forms of a VM's folder: its path, and what else the backup

@@ -72,7 +72,7 @@ func (v *vcenter) read(ctx context.Context, t infra.Target, d *detail, l *infra.
 	}
 	folders := newFinder(tree)
 	asked := folders.resolve(t.Endpoint, t.Landmarks)
-	in := &inventory{id: v.ServiceContent.About.InstanceUuid, endpoint: t.Endpoint, folders: folders, asked: asked}
+	in := &inventory{identity: v.identity, endpoint: t.Endpoint, folders: folders, asked: asked}
 	g := newGathering(in, d.claimed, t.Landmarks)
 	err = v.eachObject(ctx, []types.PropertySpec{{Type: vmType, PathSet: vmProperties}}, func(o types.ObjectContent) {
 		g.add(o)

@@ -100,7 +100,7 @@ func TestFoldersMeet(t *testing.T) {
 			t.Errorf("%q in %q is %s: found %v, root %t; want %v, %t", c.folder, c.datacenter, folder, ids, root, c.want, c.root)
 		}
 		for _, id := range c.want {
-			in := inventory{id: "vc-id", endpoint: vc, folders: f, asked: found}
+			in := inventory{identity: "vc-id", endpoint: vc, folders: f, asked: found}
 			i := in.instance(vm{ref: "vm-1", name: "web", parent: id, uuid: "00000000-0000-0000-0000-000000000001"})
 			if !i.Bears(key) || !i.Bears(pathKey(folder, "web")) {
 				t.Errorf("a VM in %s bears %v, want %s", id, i.Keys, key)
@@ -111,7 +111,7 @@ func TestFoldersMeet(t *testing.T) {
 
 func TestDatacentersMeet(t *testing.T) {
 	f := newFinder(estateTree)
-	in := inventory{id: "vc-id", endpoint: "vc:443", folders: f}
+	in := inventory{identity: "vc-id", endpoint: "vc:443", folders: f}
 	i := in.instance(vm{ref: "vm-1", name: "web", parent: "group-v10", uuid: "00000000-0000-0000-0000-000000000001"})
 	for raw, want := range map[string]bool{
 		"DC1": true, " DC1 ": true, "/Europe/DC1": true, "Europe/DC1/": true, "datacenter-8": true, "Datacenter:datacenter-8": true,
@@ -130,7 +130,7 @@ func TestDatacentersMeet(t *testing.T) {
 
 func TestHiddenParents(t *testing.T) {
 	f := newFinder(estateTree)
-	in := inventory{id: "vc-id", endpoint: "vc:443", folders: f}
+	in := inventory{identity: "vc-id", endpoint: "vc:443", folders: f}
 	for _, parent := range []string{"group-v20", "group-v30", "", "group-v77"} {
 		readable := in.instance(vm{ref: "vm-1", name: "web", parent: parent, uuid: "00000000-0000-0000-0000-000000000001"})
 		blind := in.instance(vm{ref: "vm-1", name: "web", parent: parent})
@@ -150,7 +150,7 @@ func TestVMInVAppHasItsFolder(t *testing.T) {
 		{"resgroup-v2", "VirtualApp", "inner", "resgroup-v1"},
 	})
 	tr.nodes["resgroup-v1"] = node{kind: "VirtualApp", name: "outer", parent: "resgroup-8", folder: "group-v3"}
-	in := inventory{id: "vc-id", endpoint: "vc:443", folders: newFinder(tr)}
+	in := inventory{identity: "vc-id", endpoint: "vc:443", folders: newFinder(tr)}
 	if i := in.instance(vm{ref: "vm-1", name: "web", vapp: "resgroup-v2"}); i.Path != "/DC0/vm/web" {
 		t.Errorf("path %q", i.Path)
 	}
@@ -176,7 +176,7 @@ func TestServers(t *testing.T) {
 // TestPropertiesThatAreMissing: each costs only itself.
 func TestPropertiesThatAreMissing(t *testing.T) {
 	const id = "00000000-0000-0000-0000-00000000000a"
-	g := newGathering(&inventory{id: "vc-id", endpoint: "vc:443", folders: newFinder(estateTree)}, &claimed{}, nil)
+	g := newGathering(&inventory{identity: "vc-id", endpoint: "vc:443", folders: newFinder(estateTree)}, &claimed{}, nil)
 	o := types.ObjectContent{
 		Obj: types.ManagedObjectReference{Type: "VirtualMachine", Value: "vm-1"},
 		PropSet: []types.DynamicProperty{
@@ -201,7 +201,7 @@ func TestPropertiesThatAreMissing(t *testing.T) {
 }
 
 func TestInstanceKinds(t *testing.T) {
-	in := inventory{id: "vc-id", endpoint: "vc:443", folders: newFinder(treeOf([][4]string{
+	in := inventory{identity: "vc-id", endpoint: "vc:443", folders: newFinder(treeOf([][4]string{
 		{"datacenter-2", "Datacenter", "DC0", "group-d1"}, {"group-v3", "Folder", "vm", "datacenter-2"}, {"group-v4", "Folder", "vCLS", "group-v3"},
 	}))}
 	const id = "00000000-0000-0000-0000-000000000001"

@@ -54,7 +54,7 @@ func (b *estateBackup) decide(t *testing.T, world sees) detector.Result {
 	for _, target := range New().Targets(s, secrets, infra.Access{}) {
 		l := infra.Listing{IDs: target.IDs, Provider: Name, Endpoint: target.Endpoint, Clusters: target.Clusters, State: infra.Complete, ListedAt: now}
 		f := newFinder(treeOf(rows))
-		g := newGathering(&inventory{id: "vc-id", endpoint: target.Endpoint, folders: f, asked: f.resolve(target.Endpoint, target.Landmarks)},
+		g := newGathering(&inventory{identity: "vc-id", endpoint: target.Endpoint, folders: f, asked: f.resolve(target.Endpoint, target.Landmarks)},
 			target.Detail.(*detail).claimed, target.Landmarks)
 		for _, m := range world.vms {
 			g.addVM(m)

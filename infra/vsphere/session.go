@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/vmware/govmomi/fault"
@@ -36,6 +37,56 @@ type vcenter struct {
 	*vim25.Client
 	manager *session.Manager
 	page    int32
+	// identity tells this vCenter from every other one, also from one that
+	// wants to pass for it.
+	identity string
+}
+
+// identityOf joins vCenter's own id, which anybody can read and repeat, with the
+// key of its certificate, which nobody else can present. Two addresses of one
+// vCenter share both.
+func identityOf(c *vim25.Client, t infra.Target, key *serverKey) string {
+	return cmp.Or(uuidOf(c.ServiceContent.About.InstanceUuid), t.Endpoint) + "/" + key.value()
+}
+
+// serverKey is the public key that a server has proven to hold. All connections
+// of a session must show the same: else one of them could lead to another
+// server than the one whose answers are believed.
+type serverKey struct {
+	mu   sync.Mutex
+	held string
+}
+
+var errOtherKey = errors.New("the server shows another certificate than before in the same session")
+
+// hold makes connections of a configuration show the key, after whatever else
+// verifies them.
+func (k *serverKey) hold(conf *tls.Config) {
+	verify := conf.VerifyConnection
+	conf.VerifyConnection = func(cs tls.ConnectionState) error {
+		if verify != nil {
+			if err := verify(cs); err != nil {
+				return err
+			}
+		}
+		if len(cs.PeerCertificates) == 0 {
+			return errors.New("the server sent no certificate")
+		}
+		key := infra.PublicKey(cs.PeerCertificates[0])
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		if k.held != "" && k.held != key {
+			return errOtherKey
+		}
+		k.held = key
+		return nil
+	}
+}
+
+func (k *serverKey) value() string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.held
 }
 
 // connect opens a session. It contacts nothing before the certificate of the
@@ -52,7 +103,8 @@ func (p *provider) connect(ctx context.Context, t infra.Target, d *detail) (*vce
 	}
 	var refused error
 	for _, trust := range trusts {
-		c, err := dial(ctx, t, d, trust)
+		var key serverKey
+		c, err := dial(ctx, t, d, trust, &key)
 		var untrusted *infra.CertificateError
 		if errors.As(err, &untrusted) || errors.Is(err, errBadTrust) {
 			refused = err
@@ -61,7 +113,7 @@ func (p *provider) connect(ctx context.Context, t infra.Target, d *detail) (*vce
 		if err != nil {
 			return nil, err
 		}
-		return p.login(ctx, c, t)
+		return p.login(ctx, c, t, identityOf(c, t, &key))
 	}
 	return nil, refused
 }
@@ -70,11 +122,12 @@ func (p *provider) connect(ctx context.Context, t infra.Target, d *detail) (*vce
 var errBadTrust = errors.New("nothing says which certificate to trust")
 
 // dial reads the service content, which needs no session.
-func dial(ctx context.Context, t infra.Target, d *detail, trust infra.Trust) (*vim25.Client, error) {
+func dial(ctx context.Context, t infra.Target, d *detail, trust infra.Trust, key *serverKey) (*vim25.Client, error) {
 	conf, err := trust.TLSConfig()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errBadTrust, err)
 	}
+	key.hold(conf)
 	host := d.server.String()
 	if t.Dial != "" {
 		host = t.Dial
@@ -109,17 +162,16 @@ var errLockout = fmt.Errorf("%d logins of this account have failed; no further o
 // login logs in once with the credential as it is and, when that fails and it
 // ends in white space as `echo | base64` leaves it, once without. CAPV itself
 // uses the bytes as they are.
-func (p *provider) login(ctx context.Context, c *vim25.Client, t infra.Target) (*vcenter, error) {
+func (p *provider) login(ctx context.Context, c *vim25.Client, t infra.Target, identity string) (*vcenter, error) {
 	cred, _ := t.Credential.(credential)
 	user, password := cred.user.Reveal(), cred.password.Reveal()
 	// Two addresses of one vCenter are one place where an account gets locked.
-	server := cmp.Or(c.ServiceContent.About.InstanceUuid, t.Endpoint)
-	turn, err := p.logins.enter(ctx, account{server, strings.ToLower(strings.TrimSpace(user))})
+	turn, err := p.logins.enter(ctx, account{identity, strings.ToLower(strings.TrimSpace(user))})
 	if err != nil {
 		return nil, err
 	}
 	defer turn.leave()
-	v := &vcenter{Client: c, manager: session.NewManager(c), page: p.page}
+	v := &vcenter{Client: c, manager: session.NewManager(c), page: p.page, identity: identity}
 	attempts := [][2]string{{user, password}}
 	if u, w := trimEnd(user), trimEnd(password); u != user || w != password {
 		attempts = append(attempts, [2]string{u, w})
