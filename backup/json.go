@@ -139,3 +139,56 @@ func Failing[T any](into func(*T) *Condition, list, kind string) Field[T] {
 		},
 	}
 }
+
+// Standing says whether a condition of an object's status holds.
+type Standing uint8
+
+// Standings of a condition.
+const (
+	// Unsaid is a condition that is absent or not True, or that is about an
+	// earlier generation of the object.
+	Unsaid Standing = iota
+	// Holds is a condition that is True and does not say of which generation.
+	Holds
+	// HoldsNow is a condition that is True of the object's own generation.
+	HoldsNow
+)
+
+// Stands reads from a list of conditions ("status.conditions") whether the one
+// of a type holds.
+func Stands[T any](into func(*T) *Standing, list, kind string) Field[T] {
+	member := func(name string) string { return list + "[]." + name }
+	return Field[T]{
+		paths: []string{member("type"), member("status"), member("observedGeneration"), "metadata.generation"},
+		together: func(t *T, f []found, _ *memory, _ *usage) error {
+			for _, v := range f[0].values {
+				if !v.isString() {
+					return errNotString
+				}
+				if string(v.raw) != kind {
+					continue
+				}
+				status, observed := f[1].text(v.elem), f[2].text(v.elem)
+				switch {
+				case status != "True":
+				case observed == "":
+					*into(t) = Holds
+				case observed == f[3].text(0):
+					*into(t) = HoldsNow
+				}
+				return nil
+			}
+			return nil
+		},
+	}
+}
+
+// text is what an element holds as it is written, empty when it holds nothing.
+func (f found) text(elem int) string {
+	for _, v := range f.values {
+		if v.elem == elem {
+			return string(v.raw)
+		}
+	}
+	return ""
+}
