@@ -44,6 +44,7 @@ var mayImport = map[string][]string{
 	"infra/vsphere": {
 		"drift-detector/backup", "drift-detector/backup/readiness", "drift-detector/infra",
 		"github.com/vmware/govmomi",
+		"k8s.io/apimachinery/pkg/apis/meta/v1", "k8s.io/apimachinery/pkg/labels",
 		"sigs.k8s.io/cluster-api/api/core/v1beta2",
 		"sigs.k8s.io/yaml",
 	},

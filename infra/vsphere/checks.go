@@ -43,8 +43,15 @@ func (e *estate) credentialsAbsent(secrets *backup.Secrets) []readiness.Finding 
 		if h.identity.Kind == unknownIdentity {
 			continue // the VSphereCluster itself is what the backup lacks
 		}
-		if _, fault := e.credentialOf(h, secrets); fault != nil {
-			k := login{h.backup, h.identity}
+		k := login{h.backup, h.identity}
+		_, fault := e.credentialOf(h, secrets)
+		if k.Kind == identityKind && e.identities[object{backup: h.backup, name: k.Name}] == nil {
+			// Without the identity nothing says who may use it, but its Secret
+			// may be there.
+			k.Namespace = ""
+			_, fault = e.fromIdentity(h, secrets)
+		}
+		if fault != nil {
 			faults[k] = fault.Message
 			if users[k] == nil {
 				users[k] = map[backup.ClusterID]bool{}
@@ -58,6 +65,10 @@ func (e *estate) credentialsAbsent(secrets *backup.Secrets) []readiness.Finding 
 	for k, message := range faults {
 		what, namespace := "credential of "+k.Kind+" "+k.Name, managerSpace
 		switch k.Kind {
+		case identityKind:
+			if k.Namespace != "" {
+				what += " for namespace " + k.Namespace
+			}
 		case secretKind:
 			what, namespace = secretKind+" "+k.Namespace+"/"+k.Name, k.Namespace
 		case managerIdentity:

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/yaml"
 
 	"drift-detector/backup"
@@ -37,10 +39,18 @@ func (e *estate) credentialOf(h *home, secrets *backup.Secrets) (found, *infra.F
 		s := secrets.Named(h.backup, h.identity.Namespace, h.identity.Name)
 		return fromSecret(s, fmt.Sprintf("Secret %s/%s", h.identity.Namespace, h.identity.Name))
 	case identityKind:
+		if h.identity.Namespace != "" {
+			first := h.clusters[0]
+			return found{}, noCredential("%s", e.forbidden(first, e.vsphereCluster(first)))
+		}
 		return e.fromIdentity(h, secrets)
 	case managerIdentity:
 		return fromManager(h, secrets)
 	case unknownIdentity:
+		if c := e.known[h.clusters[0]]; c != nil && leadsAway(c.Infrastructure, c.Namespace) {
+			return found{}, noCredential("Cluster %s/%s refers to %s %s in namespace %s; Cluster API forbids that, and it is not followed",
+				c.Namespace, c.Name, clusterKind, c.Infrastructure.Name, c.Infrastructure.Namespace)
+		}
 		return found{}, noCredential("VSphereCluster %s/%s is not in the backup, so nothing says which credential it uses", h.identity.Namespace, h.identity.Name)
 	default:
 		return found{}, noCredential("identityRef of kind %q is unknown", h.identity.Kind)
@@ -70,7 +80,7 @@ func fromSecret(s *backup.Secret, name string) (found, *infra.Fault) {
 // Secret is told by its name and by the owner that CAPV gives it.
 func (e *estate) fromIdentity(h *home, secrets *backup.Secrets) (found, *infra.Fault) {
 	name := h.identity.Name
-	object := index(identities.In(e.snapshot))[object{backup: h.backup, name: name}]
+	object := e.identities[object{backup: h.backup, name: name}]
 	var owned, named []*backup.Secret
 	for s := range secrets.All() {
 		if s.Backup != h.backup || s.Data[passKey].IsZero() {
@@ -96,12 +106,63 @@ func (e *estate) fromIdentity(h *home, secrets *backup.Secrets) (found, *infra.F
 	if fault != nil {
 		return found{}, fault
 	}
-	f, fault := fromSecret(s, what)
-	if object != nil && !object.Data.Allows && fault == nil {
-		f.warnings = append(f.warnings, fmt.Sprintf("%s %s has no allowedNamespaces: CAPV lets no cluster use it", identityKind, name))
-	}
-	return f, fault
+	return fromSecret(s, what)
 }
+
+// forbidden says why CAPV would not let a cluster use the VSphereClusterIdentity
+// that it names, or why the backup does not tell; it is empty when CAPV would
+// (pkg/identity/identity.go v1.16.1). The server is named by the cluster's
+// namespace, so whoever is let through gets the password of all of them.
+func (e *estate) forbidden(id backup.ClusterID, c *backup.Record[vsphereCluster]) string {
+	what := identityKind + " " + c.Data.IdentityName
+	object := e.identities[object{backup: c.Backup, name: c.Data.IdentityName}]
+	switch {
+	case object == nil && e.hasLoggedIn(id, c):
+		return ""
+	case object == nil:
+		return fmt.Sprintf("%s is not in the backup, so nothing says which namespaces may use it, and %s %s/%s does not show that CAPV has logged in with it (condition VCenterAvailable)",
+			what, clusterKind, c.Namespace, c.Name)
+	case object.Data.Allowed == "":
+		return what + " has no allowedNamespaces: CAPV lets no cluster use it"
+	}
+	selector, err := selectorOf(object.Data.Allowed)
+	if err != nil {
+		return fmt.Sprintf("allowedNamespaces of %s holds no label selector", what)
+	}
+	if selector.Empty() {
+		return ""
+	}
+	n := e.namespaces[namespaceOf(&c.Meta)]
+	switch {
+	case n == nil:
+		return fmt.Sprintf("%s is for namespaces with certain labels, and Namespace %s is not in the backup", what, c.Namespace)
+	case !selector.Matches(labels.Set(backup.Labels(n.Data.Labels).Map())):
+		return fmt.Sprintf("allowedNamespaces of %s does not select Namespace %s: CAPV does not let its clusters use it", what, c.Namespace)
+	}
+	return ""
+}
+
+// hasLoggedIn stands in for an identity that is not in the backup, as in every
+// default one: CAPV itself found that the cluster may use it, for what its
+// VSphereCluster says now. While a cluster is paused, CAPV takes nothing back,
+// so then the condition must say that it knows the latest change.
+func (e *estate) hasLoggedIn(id backup.ClusterID, c *backup.Record[vsphereCluster]) bool {
+	cluster := e.known[id]
+	paused := c.Paused || cluster != nil && cluster.Paused
+	return c.Data.Available == backup.HoldsNow || c.Data.Available == backup.Holds && !paused
+}
+
+func selectorOf(allowedNamespaces string) (labels.Selector, error) {
+	var allowed struct {
+		Selector metav1.LabelSelector `json:"selector"`
+	}
+	if err := json.Unmarshal([]byte(allowedNamespaces), &allowed); err != nil {
+		return nil, err
+	}
+	return metav1.LabelSelectorAsSelector(&allowed.Selector)
+}
+
+func namespaceOf(m *backup.Meta) object { return object{backup: m.Backup, name: m.Namespace} }
 
 func intersect(a, b []*backup.Secret) []*backup.Secret {
 	return slices.DeleteFunc(slices.Clone(a), func(s *backup.Secret) bool { return !slices.Contains(b, s) })

@@ -24,9 +24,12 @@ type estate struct {
 	zones     map[object]*backup.Record[vsphereZone]
 	domains   map[object]*backup.Record[vsphereDomain]
 	known     map[backup.ClusterID]*backup.Cluster
-	vmOf      map[object]*backup.Record[vsphereVM] // by the VSphereMachine that owns it
-	vmNamed   map[object]*backup.Record[vsphereVM] // without such an owner, by its name and by its bootstrap data
-	members   []member
+	// What says who may use which credential.
+	identities map[object]*backup.Record[vsphereIdentity]
+	namespaces map[object]*backup.Record[namespace]
+	vmOf       map[object]*backup.Record[vsphereVM] // by the VSphereMachine that owns it
+	vmNamed    map[object]*backup.Record[vsphereVM] // without such an owner, by its name and by its bootstrap data
+	members    []member
 	// What is parsed and composed once per server and cluster, not per machine.
 	servers map[string]string
 	targets map[clusterServer]string
@@ -56,7 +59,8 @@ type member struct {
 func newEstate(s *backup.Snapshot) *estate {
 	e := &estate{
 		snapshot: s, clusters: index(clusters.In(s)), machines: index(machines.In(s)), templates: index(templates.In(s)),
-		zones: index(zones.In(s)), domains: index(domains.In(s)), known: map[backup.ClusterID]*backup.Cluster{},
+		zones: index(zones.In(s)), domains: index(domains.In(s)),
+		identities: index(identities.In(s)), namespaces: index(namespaces.In(s)), known: map[backup.ClusterID]*backup.Cluster{},
 		vmOf: map[object]*backup.Record[vsphereVM]{}, vmNamed: map[object]*backup.Record[vsphereVM]{},
 		servers: map[string]string{}, targets: map[clusterServer]string{},
 	}
@@ -119,8 +123,12 @@ func (e *estate) join() {
 	for i := range e.snapshot.Machines {
 		m := &e.snapshot.Machines[i]
 		if ref := m.Infrastructure; ref.Group == group && ref.Kind == machineKind {
-			at := object{m.Backup, cmp.Or(ref.Namespace, m.Namespace), ref.Name}
-			add(member{index: i, machine: e.machines[at], vm: e.findVM(at, m.Name), cluster: m.Cluster})
+			own := member{index: i, cluster: m.Cluster}
+			if !leadsAway(ref, m.Namespace) {
+				at := object{m.Backup, m.Namespace, ref.Name}
+				own.machine, own.vm = e.machines[at], e.findVM(at, m.Name)
+			}
+			add(own)
 		}
 	}
 	for m := range machines.In(e.snapshot).All() {
@@ -233,11 +241,21 @@ func (e *estate) server(raw string) string {
 	return s
 }
 
+// leadsAway says that a reference names another namespace than the one of the
+// object that refers. Cluster API forbids it (internal/webhooks/cluster.go
+// v1.13.3), and nobody may use another tenant's objects and credentials by it.
+func leadsAway(ref backup.Ref, namespace string) bool {
+	return ref.Namespace != "" && ref.Namespace != namespace
+}
+
 // vsphereCluster is the VSphereCluster of a cluster, or nil when the backup
 // does not hold it.
 func (e *estate) vsphereCluster(id backup.ClusterID) *backup.Record[vsphereCluster] {
 	if c := e.known[id]; c != nil && c.Infrastructure.Kind == clusterKind && c.Infrastructure.Name != "" {
-		return e.clusters[object{id.Backup, cmp.Or(c.Infrastructure.Namespace, id.Namespace), c.Infrastructure.Name}]
+		if leadsAway(c.Infrastructure, id.Namespace) {
+			return nil
+		}
+		return e.clusters[object{id.Backup, id.Namespace, c.Infrastructure.Name}]
 	}
 	return e.clusters[object{id.Backup, id.Namespace, id.Name}]
 }

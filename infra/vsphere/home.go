@@ -12,7 +12,8 @@ import (
 )
 
 // identity is how a cluster says which credential CAPV is to use. It is the
-// reference, never the credential, so that ids made of it need no Secrets.
+// reference, never the credential, so that ids made of it need no Secrets. A
+// VSphereClusterIdentity has a Namespace when that may not use it.
 type identity struct {
 	Kind, Namespace, Name string
 }
@@ -29,6 +30,10 @@ func (e *estate) identityOf(id backup.ClusterID) identity {
 		return identity{unknownIdentity, id.Namespace, id.Name}
 	case c.Data.IdentityKind == "" && c.Data.IdentityName == "":
 		return identity{Kind: managerIdentity}
+	case c.Data.IdentityKind == identityKind && e.forbidden(id, c) != "":
+		// A place of its own: what this cluster names must not get the
+		// credential by way of clusters that may use it.
+		return identity{identityKind, c.Namespace, c.Data.IdentityName}
 	case c.Data.IdentityKind == identityKind:
 		return identity{Kind: identityKind, Name: c.Data.IdentityName}
 	default:

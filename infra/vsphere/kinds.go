@@ -59,6 +59,8 @@ type vsphereCluster struct {
 	Server, Thumbprint         string
 	IdentityKind, IdentityName string
 	Insecure                   bool // v1alpha3 only
+	// Available says whether CAPV has logged in to the server with the identity.
+	Available backup.Standing
 }
 
 var clusters = backup.NewKind("vsphereclusters."+group,
@@ -67,6 +69,7 @@ var clusters = backup.NewKind("vsphereclusters."+group,
 	backup.Text(func(c *vsphereCluster) *string { return &c.IdentityKind }, "spec.identityRef.kind"),
 	backup.Text(func(c *vsphereCluster) *string { return &c.IdentityName }, "spec.identityRef.name"),
 	backup.Flag(func(c *vsphereCluster) *bool { return &c.Insecure }, "spec.insecure"),
+	backup.Stands(func(c *vsphereCluster) *backup.Standing { return &c.Available }, "status.conditions", "VCenterAvailable"),
 )
 
 type vsphereMachine struct {
@@ -142,14 +145,21 @@ var templates = backup.NewKind("vspheremachinetemplates."+group, append(slices.C
 
 type vsphereIdentity struct {
 	Secret string
-	// Allows says that allowedNamespaces is there: CAPV lets nobody use an
-	// identity without it (docs/identity_management.md v1.16.1).
-	Allows bool
+	// Allowed is allowedNamespaces in JSON: CAPV lets nobody use an identity
+	// without it (docs/identity_management.md v1.16.1).
+	Allowed string
 }
 
 var identities = backup.NewKind("vsphereclusteridentities."+group,
 	backup.Text(func(i *vsphereIdentity) *string { return &i.Secret }, "spec.secretName"),
-	backup.Present(func(i *vsphereIdentity) *bool { return &i.Allows }, "spec.allowedNamespaces"),
+	backup.Raw(func(i *vsphereIdentity) *string { return &i.Allowed }, "spec.allowedNamespaces"),
+)
+
+// namespaces are asked for their labels, which say who may use an identity.
+type namespace struct{ Labels string }
+
+var namespaces = backup.NewKind("namespaces",
+	backup.Raw(func(n *namespace) *string { return &n.Labels }, "metadata.labels"),
 )
 
 type vsphereZone struct{ Server, Domain, Folder string }
@@ -175,7 +185,7 @@ const (
 )
 
 var want = backup.Want{
-	Kinds: []backup.AnyKind{clusters, machines, vms, templates, identities, zones, domains},
+	Kinds: []backup.AnyKind{clusters, machines, vms, templates, identities, namespaces, zones, domains},
 	Secrets: []backup.SecretRule{
 		{Keys: []string{userKey, passKey}},
 		{Name: managerSecret, Keys: []string{managerKey}},

@@ -1,0 +1,157 @@
+package vsphere
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// shared is a cluster that names VSphereClusterIdentity shared, whose Secret is
+// there. The object itself is made of values, absent when they are nil.
+func shared(values fields, labels fields) *estateBackup {
+	b := newEstateBackup().set(clusters.Resource(), "spec.identityRef", fields{"kind": identityKind, "name": "shared"})
+	b.secret(managerSpace, "creds", login("anna", "m4rk3r"), "shared")
+	if values != nil {
+		values["spec.secretName"] = "creds"
+		b.put(identities.Resource(), newObject(group+"/v1beta1", identityKind, "", "shared", values))
+	}
+	if labels != nil {
+		b.put(namespaces.Resource(), newObject("v1", "Namespace", "", "team", fields{"metadata.labels": labels}))
+	}
+	return b
+}
+
+func allowing(selector any) fields {
+	return fields{"spec.allowedNamespaces": fields{"selector": selector}}
+}
+
+// TestWhoMayUseAnIdentity: CAPV gives the password of a VSphereClusterIdentity to
+// the namespaces that it selects, and the server is named by the namespace.
+func TestWhoMayUseAnIdentity(t *testing.T) {
+	platform := fields{"matchLabels": fields{"team": "platform"}}
+	expression := func(operator string, values ...any) fields {
+		e := fields{"key": "team", "operator": operator}
+		if len(values) > 0 {
+			e["values"] = values
+		}
+		return fields{"matchExpressions": []any{e}}
+	}
+	condition := func(status string, generation any) *estateBackup {
+		c := fields{"type": "VCenterAvailable", "status": status}
+		if generation != nil {
+			c["observedGeneration"] = generation
+		}
+		return proven(shared(nil, nil)).set(clusters.Resource(), "status.conditions", []any{fields{"type": "Ready", "status": "True"}, c})
+	}
+	paused := func(b *estateBackup) *estateBackup { return b.set("clusters"+capiGroup, "spec.paused", true) }
+	for name, c := range map[string]struct {
+		b       *estateBackup
+		refused string // part of the message; empty: used
+	}{
+		"selected":                         {shared(allowing(platform), fields{"team": "platform", "x": "y"}), ""},
+		"everybody":                        {shared(allowing(fields{}), nil), ""},
+		"everybody, no selector":           {shared(fields{"spec.allowedNamespaces": fields{}}, nil), ""},
+		"selected by expression":           {shared(allowing(expression("In", "a", "platform")), fields{"team": "platform"}), ""},
+		"nobody":                           {shared(fields{}, fields{"team": "platform"}), "no allowedNamespaces"},
+		"nobody, null":                     {shared(fields{"spec.allowedNamespaces": nil}, fields{"team": "platform"}), "no allowedNamespaces"},
+		"another value":                    {shared(allowing(platform), fields{"team": "evil"}), "does not select Namespace team"},
+		"no label":                         {shared(allowing(platform), fields{}), "does not select Namespace team"},
+		"excluded by expression":           {shared(allowing(expression("NotIn", "platform")), fields{"team": "platform"}), "does not select Namespace team"},
+		"the Namespace is not there":       {shared(allowing(platform), nil), "Namespace team is not in the backup"},
+		"nor does its absence select":      {shared(allowing(expression("DoesNotExist")), nil), "Namespace team is not in the backup"},
+		"no selector at all":               {shared(fields{"spec.allowedNamespaces": "all"}, fields{}), "no label selector"},
+		"an operator that is none":         {shared(allowing(expression("Is", "x")), fields{}), "no label selector"},
+		"absent":                           {shared(nil, fields{"team": "platform"}), "is not in the backup"},
+		"absent, CAPV has logged in":       {condition("True", 3), ""},
+		"absent, CAPV could not log in":    {condition("False", 3), "is not in the backup"},
+		"absent, logged in before changes": {condition("True", 2), "is not in the backup"},
+		"absent, older CAPV has logged in": {condition("True", nil), ""},
+		"absent, logged in, now paused":    {paused(condition("True", 3)), ""},
+		"absent, older CAPV, now paused":   {paused(condition("True", nil)), "is not in the backup"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			target, user, _ := c.b.sole(t, infra.Access{})
+			f := refusal(target)
+			if c.refused == "" {
+				if user != "anna" || target.Refused != nil {
+					t.Errorf("user %q, refused %+v", user, f)
+				}
+				return
+			}
+			if user != "" || f.Reason != "NoCredential" || !strings.Contains(f.Message, c.refused) || !strings.Contains(f.Hint, "--credentials") {
+				t.Errorf("user %q, refused %+v, want %q", user, f, c.refused)
+			}
+			given := infra.Credential{Endpoint: "vc1.example", Username: "ops", Password: backup.NewSensitive("q")}
+			if target, user, _ := c.b.sole(t, infra.Access{Credentials: []infra.Credential{given}}); user != "ops" || target.Refused != nil {
+				t.Errorf("the operator's own credential is not used: %q, %+v", user, refusal(target))
+			}
+		})
+	}
+}
+
+// TestNobodyGetsACredentialByWayOfOthers: two namespaces name one server and one
+// identity, and one of them may not use it.
+func TestNobodyGetsACredentialByWayOfOthers(t *testing.T) {
+	b := shared(allowing(fields{"matchLabels": fields{"team": "platform"}}), fields{"team": "platform"})
+	b.put("clusters"+capiGroup, newObject("cluster.x-k8s.io/v1beta1", "Cluster", "evil", "e", fields{
+		"spec.infrastructureRef": fields{"apiVersion": group + "/v1beta1", "kind": clusterKind, "name": "e", "namespace": "evil"},
+	}))
+	b.put(clusters.Resource(), newObject(group+"/v1beta1", clusterKind, "evil", "e", fields{
+		"spec.server": "vc1.example", "spec.identityRef": fields{"kind": identityKind, "name": "shared"}, "spec.thumbprint": "EE:EE",
+	}))
+	all := b.targets(t, infra.Access{})
+	if len(all) != 2 {
+		t.Fatalf("%d targets", len(all))
+	}
+	for _, target := range all {
+		evil := target.Clusters[0].Namespace == "evil"
+		if len(target.Clusters) != 1 || evil != (target.Refused != nil) || evil != (target.Credential == nil) {
+			t.Errorf("%v: clusters %v, refused %+v", target.IDs, target.Clusters, refusal(target))
+		}
+		if d, ok := target.Detail.(*detail); ok && slices.Contains(d.thumbprints, "EE:EE") {
+			t.Error("the certificate that the other namespace names is trusted")
+		}
+	}
+}
+
+// TestReferencesStayInTheirNamespace: Cluster API forbids others, so following
+// one would hand a tenant the credentials and the machines of another.
+func TestReferencesStayInTheirNamespace(t *testing.T) {
+	b := newEstateBackup().secret("team", "prod", login("anna", "m4rk3r"))
+	b.put("clusters"+capiGroup, newObject("cluster.x-k8s.io/v1beta1", "Cluster", "evil", "e", fields{
+		"spec.infrastructureRef": fields{"apiVersion": group + "/v1beta1", "kind": clusterKind, "name": "prod", "namespace": "team"},
+	}))
+	b.put("machines"+capiGroup, newObject("cluster.x-k8s.io/v1beta1", "Machine", "evil", "m1", fields{
+		"metadata.labels": fields{"cluster.x-k8s.io/cluster-name": "e"}, "spec.clusterName": "e",
+		"spec.infrastructureRef": fields{"apiVersion": group + "/v1beta1", "kind": machineKind, "name": "prod-md-0-tpl-12345", "namespace": "team"},
+	}))
+	b.put("machines"+capiGroup, newObject("cluster.x-k8s.io/v1beta1", "Machine", "evil", "m2", fields{
+		"metadata.labels": fields{"cluster.x-k8s.io/cluster-name": "e"}, "spec.clusterName": "e",
+		"spec.infrastructureRef": fields{"apiVersion": group + "/v1beta1", "kind": machineKind, "name": "m2", "namespace": "evil"},
+	}))
+	b.put(machines.Resource(), newObject(group+"/v1beta1", machineKind, "evil", "m2", fields{
+		"metadata.labels": fields{"cluster.x-k8s.io/cluster-name": "e"}, "spec.server": "attacker.example",
+	}))
+	said := ""
+	for _, target := range b.targets(t, infra.Access{}) {
+		ours := target.Clusters[0].Namespace == "team"
+		if len(target.Clusters) != 1 || ours != (target.Refused == nil) {
+			t.Errorf("%v at %s: clusters %v, refused %+v", target.IDs, target.Endpoint, target.Clusters, refusal(target))
+		}
+		if target.Endpoint == "attacker.example:443" {
+			said = refusal(target).Message
+		}
+	}
+	if !strings.Contains(said, "in namespace team") {
+		t.Errorf("refused with %q", said)
+	}
+	s, _ := b.load(t)
+	for _, c := range New().Claims(s).Machines {
+		if m := c.Machine; m >= 0 && s.Machines[m].Name == "m1" && (!c.Strong.IsZero() || !c.InfraMissing) {
+			t.Errorf("the machine claims %v, infrastructure missing %t", c.Strong, c.InfraMissing)
+		}
+	}
+}
