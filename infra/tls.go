@@ -29,7 +29,7 @@ type CertificateError struct {
 }
 
 func (e *CertificateError) Error() string {
-	return fmt.Sprintf("the certificate of %s is not trusted: %v; its SHA-256 is %s", e.Server, e.Cause, e.SHA256)
+	return fmt.Sprintf("the certificate of %s is not trusted: %s; its SHA-256 is %s", e.Server, Brief(e.Cause.Error()), e.SHA256)
 }
 
 func (e *CertificateError) Unwrap() error { return e.Cause }
