@@ -203,7 +203,7 @@ func (v *vcenter) readNeeded(ctx context.Context, t infra.Target, folders *finde
 			continue
 		}
 		c := newCatalogue(s, folders)
-		err := v.eachOf(ctx, s.read, []types.PropertySpec{{Type: "ManagedEntity", PathSet: []string{propName, propParent}}}, c.add)
+		err := v.eachOf(ctx, s.read, []types.PropertySpec{{Type: "ManagedEntity", PathSet: []string{propName, propParent}}}, v.limits.things, c.add)
 		if err != nil && broken == nil {
 			broken = err
 		}
@@ -214,6 +214,6 @@ func (v *vcenter) readNeeded(ctx context.Context, t infra.Target, folders *finde
 		c.answer(t, l)
 	}
 	if broken != nil {
-		l.Warnings = append(l.Warnings, fmt.Sprintf("what machines need in vCenter %s besides VMs could not be read whole: %v", t.Endpoint, broken))
+		l.Warnings = append(l.Warnings, fmt.Sprintf("what machines need in vCenter %s besides VMs could not be read whole: %s", t.Endpoint, infra.Brief(broken.Error())))
 	}
 }

@@ -14,18 +14,21 @@ import (
 // connectFault says why there is no session, and what to do.
 func connectFault(ctx context.Context, t infra.Target, err error) *infra.Fault {
 	where := "vCenter " + t.Endpoint
+	why := infra.Brief(err.Error())
 	if t.Dial != "" {
 		where += " (reached at " + t.Dial + ")"
 	}
 	var untrusted *infra.CertificateError
 	switch {
+	case overtime(ctx):
+		return unreachable(t, where+" did not answer in full in time")
 	case ctx.Err() != nil:
 		return interrupted(where, ctx)
 	case errors.As(err, &untrusted):
 		return &infra.Fault{Reason: "UntrustedCertificate", Message: where + ": " + untrusted.Error(), Hint: untrusted.Hint(t.Endpoint)}
 	case errors.Is(err, errBadTrust):
 		return &infra.Fault{
-			Reason: "UntrustedCertificate", Message: fmt.Sprintf("%s: %v", where, err),
+			Reason: "UntrustedCertificate", Message: where + ": " + why,
 			Hint: "give the SHA-256 of the server's certificate as thumbprint with --credentials",
 		}
 	case errors.Is(err, errLockout) || fault.Is(err, &types.InvalidLogin{}):
@@ -40,24 +43,35 @@ func connectFault(ctx context.Context, t infra.Target, err error) *infra.Fault {
 		return f
 	case fault.Is(err, &types.NoPermission{}):
 		return &infra.Fault{
-			Reason: "NoPermission", Message: fmt.Sprintf("%s does not let user %s log in: %v", where, t.Account, err),
+			Reason: "NoPermission", Message: fmt.Sprintf("%s does not let user %s log in: %s", where, t.Account, why),
 			Hint: "give the account the privilege System.View, or another account with --credentials",
 		}
 	default:
-		return &infra.Fault{
-			Reason: "Unreachable", Message: fmt.Sprintf("cannot talk to %s: %v", where, err),
-			Hint: fmt.Sprintf("run from where %s can be reached, or say where to reach it with --endpoint %s=HOST:PORT", t.Endpoint, t.Endpoint),
-		}
+		return unreachable(t, "cannot talk to "+where+": "+why)
 	}
 }
 
+func unreachable(t infra.Target, message string) *infra.Fault {
+	return &infra.Fault{
+		Reason: "Unreachable", Message: message,
+		Hint: fmt.Sprintf("run from where %s can be reached, or say where to reach it with --endpoint %s=HOST:PORT", t.Endpoint, t.Endpoint),
+	}
+}
+
+// overtime says that the target's own time is over, not that of the run.
+func overtime(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errOvertime) }
+
 // listFault says why a listing is not whole.
 func listFault(ctx context.Context, t infra.Target, doing string, err error) *infra.Fault {
-	if ctx.Err() != nil {
+	why := infra.Brief(err.Error())
+	switch {
+	case overtime(ctx):
+		why = "it did not answer in full in time"
+	case ctx.Err() != nil:
 		return interrupted("vCenter "+t.Endpoint, ctx)
 	}
 	return &infra.Fault{
-		Reason: "ListingBroken", Message: fmt.Sprintf("vCenter %s: %s: %v", t.Endpoint, doing, err),
+		Reason: "ListingBroken", Message: fmt.Sprintf("vCenter %s: %s: %s", t.Endpoint, doing, why),
 		Hint: "run again; nothing is concluded from what was not listed",
 	}
 }

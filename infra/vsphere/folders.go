@@ -63,6 +63,7 @@ func (t *tree) spot(id string) spot {
 	var s spot
 	var parts []string
 	below := 0 // parts below the datacenter
+	size := 0
 	for range maxDepth {
 		if id == t.root {
 			s.path = joinReversed(parts)
@@ -72,8 +73,8 @@ func (t *tree) spot(id string) spot {
 			return s
 		}
 		n, ok := t.nodes[id]
-		if !ok {
-			break // hidden from the account
+		if size += len(n.name); !ok || size > maxPath {
+			break // hidden from the account, or nobody's folder
 		}
 		if n.kind == "Datacenter" && s.datacenter == "" {
 			s.datacenter, below = id, len(parts)

@@ -137,11 +137,11 @@ func fromExtraConfig(options []types.BaseOptionValue) (g guest) {
 		case guestMetadata:
 			g.metadata = g.metadata || value != ""
 			if m := hostLine.FindStringSubmatch(decoded(value)); m != nil {
-				g.host = m[1]
+				g.host = begin(m[1])
 			}
 		case guestUserdata, guestIgnition:
 			if e := endpointIn(decoded(value)); e != "" {
-				g.endpoint = e
+				g.endpoint = begin(e)
 			}
 		}
 	}

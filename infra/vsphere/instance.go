@@ -71,20 +71,20 @@ func readVM(o types.ObjectContent) vm {
 			}
 		case propCreated:
 			if t, ok := p.Val.(time.Time); ok {
-				m.created = t.UTC()
+				m.created = dateOf(t)
 			}
 		case propManagedBy:
 			if by, ok := p.Val.(types.ManagedByInfo); ok {
 				m.manager = by.ExtensionKey
 			}
 		case propVMX:
-			m.vmx = word(p.Val)
+			m.vmx = short(word(p.Val))
 		case propConnection:
 			m.connection = word(p.Val)
 		case propPower:
 			m.power = word(p.Val)
 		case propAddress:
-			m.address = word(p.Val)
+			m.address = short(word(p.Val)) // the guest says it
 		}
 	}
 	if m.uuid == "" {

@@ -47,6 +47,8 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 		l.Fault = &infra.Fault{Reason: "InternalError", Message: "the target was not made by this provider"}
 		return l
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, p.limits.total, errOvertime)
+	defer cancel()
 	v, err := p.connect(ctx, t, d)
 	if err != nil {
 		l.Fault = connectFault(ctx, t, err)
@@ -54,7 +56,7 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	}
 	v.read(ctx, t, d, &l)
 	if err := v.logout(ctx); err != nil {
-		l.Warnings = append(l.Warnings, fmt.Sprintf("logging out of vCenter %s failed, so its session stays until it times out: %v", t.Endpoint, err))
+		l.Warnings = append(l.Warnings, fmt.Sprintf("logging out of vCenter %s failed, so its session stays until it times out: %s", t.Endpoint, infra.Brief(err.Error())))
 	}
 	return l
 }
@@ -66,7 +68,7 @@ func (v *vcenter) read(ctx context.Context, t infra.Target, d *detail, l *infra.
 		return
 	}
 	tree := newTree(v.ServiceContent.RootFolder.Value)
-	err := v.eachObject(ctx, treeKinds, tree.add)
+	err := v.eachObject(ctx, treeKinds, v.limits.things, tree.add)
 	if err != nil {
 		l.Fault = listFault(ctx, t, "listing folders", err)
 	}
@@ -74,9 +76,11 @@ func (v *vcenter) read(ctx context.Context, t infra.Target, d *detail, l *infra.
 	asked := folders.resolve(t.Endpoint, t.Landmarks)
 	in := &inventory{identity: v.identity, endpoint: t.Endpoint, folders: folders, asked: asked}
 	g := newGathering(in, d.claimed, t.Landmarks)
-	err = v.eachObject(ctx, []types.PropertySpec{{Type: vmType, PathSet: vmProperties}}, func(o types.ObjectContent) {
-		g.add(o)
+	g.text = v.limits.text
+	err = v.eachUntil(ctx, []string{vmType}, []types.PropertySpec{{Type: vmType, PathSet: vmProperties}}, v.limits.vms, func(o types.ObjectContent) error {
+		err := g.add(o)
 		t.Found(len(g.instances))
+		return err
 	})
 	l.Instances = g.instances
 	if err != nil {
@@ -108,25 +112,29 @@ type gathering struct {
 	templates  *catalogue
 	seen       map[string]bool
 	inhabited  map[string]bool // managed object ids of folders of which VMs were read
+	text       int             // how much more is kept
 }
 
 func newGathering(in *inventory, known *claimed, landmarks []infra.Key) *gathering {
 	return &gathering{
 		in: in, known: known, candidates: map[string]int{}, seen: map[string]bool{}, inhabited: map[string]bool{},
-		templates: newTemplates(landmarks, in.folders),
+		templates: newTemplates(landmarks, in.folders), text: standard.text,
 	}
 }
 
-func (g *gathering) add(o types.ObjectContent) {
+func (g *gathering) add(o types.ObjectContent) error {
 	if g.seen[o.Obj.Value] {
-		return // a VM that changes while pages are read can come twice
+		return nil // a VM that changes while pages are read can come twice
 	}
 	g.seen[o.Obj.Value] = true
-	g.addVM(readVM(o))
+	return g.addVM(readVM(o))
 }
 
-func (g *gathering) addVM(m vm) {
+func (g *gathering) addVM(m vm) error {
 	i := g.in.instance(m)
+	if g.text -= textOf(&i); g.text < 0 {
+		return errManyText
+	}
 	if g.in.candidate(m, i, g.known) {
 		g.candidates[m.ref] = len(g.instances)
 	}
@@ -135,36 +143,62 @@ func (g *gathering) addVM(m vm) {
 	}
 	g.instances = append(g.instances, i)
 	g.templates.addVM(m)
+	return nil
 }
 
 // eachObject visits the objects of some types below the root folder page by page.
-func (v *vcenter) eachObject(ctx context.Context, specs []types.PropertySpec, visit func(types.ObjectContent)) error {
+func (v *vcenter) eachObject(ctx context.Context, specs []types.PropertySpec, most int, visit func(types.ObjectContent)) error {
 	var kinds []string
 	for _, s := range specs {
 		kinds = append(kinds, s.Type)
 	}
-	return v.eachOf(ctx, kinds, specs, visit)
+	return v.eachOf(ctx, kinds, specs, most, visit)
 }
 
 // eachOf is eachObject for types that share properties of a common base.
-func (v *vcenter) eachOf(ctx context.Context, kinds []string, specs []types.PropertySpec, visit func(types.ObjectContent)) error {
+func (v *vcenter) eachOf(ctx context.Context, kinds []string, specs []types.PropertySpec, most int, visit func(types.ObjectContent)) error {
+	return v.eachUntil(ctx, kinds, specs, most, func(o types.ObjectContent) error {
+		visit(o)
+		return nil
+	})
+}
+
+// eachUntil is eachOf that ends with the first error of visit.
+func (v *vcenter) eachUntil(ctx context.Context, kinds []string, specs []types.PropertySpec, most int, visit func(types.ObjectContent) error) error {
 	cv, err := view.NewManager(v.Client).CreateContainerView(ctx, v.ServiceContent.RootFolder, kinds, true)
 	if err != nil {
 		return fmt.Errorf("creating a view: %w", err)
 	}
-	return v.pages(ctx, []types.PropertyFilterSpec{{
+	seen := 0
+	return v.pagesUntil(ctx, []types.PropertyFilterSpec{{
 		ObjectSet: []types.ObjectSpec{{
 			Obj: cv.Reference(), Skip: types.NewBool(true),
 			SelectSet: []types.BaseSelectionSpec{&types.TraversalSpec{Type: cv.Reference().Type, Path: "view"}},
 		}},
 		PropSet: specs,
-	}}, visit)
+	}}, func(o types.ObjectContent) error {
+		if seen++; seen > most {
+			return fmt.Errorf("there are more than %d", most)
+		}
+		if err := checkTexts(o); err != nil {
+			return err
+		}
+		return visit(o)
+	})
 }
 
-// pages retrieves properties until vCenter says that there is no more. The
+// pages retrieves properties until vCenter says that there is no more.
+func (v *vcenter) pages(ctx context.Context, specs []types.PropertyFilterSpec, visit func(types.ObjectContent)) error {
+	return v.pagesUntil(ctx, specs, func(o types.ObjectContent) error {
+		visit(o)
+		return nil
+	})
+}
+
+// pagesUntil is pages that ends with the first error of visit. The
 // property collector of govmomi returns nothing at all when a page fails
 // (property/collector.go v0.56.0), so this asks for each page itself.
-func (v *vcenter) pages(ctx context.Context, specs []types.PropertyFilterSpec, visit func(types.ObjectContent)) error {
+func (v *vcenter) pagesUntil(ctx context.Context, specs []types.PropertyFilterSpec, visit func(types.ObjectContent) error) error {
 	collector := v.ServiceContent.PropertyCollector
 	first, err := methods.RetrievePropertiesEx(ctx, v.Client, &types.RetrievePropertiesEx{
 		This: collector, SpecSet: specs, Options: types.RetrieveOptions{MaxObjects: v.page},
@@ -175,7 +209,9 @@ func (v *vcenter) pages(ctx context.Context, specs []types.PropertyFilterSpec, v
 	page := first.Returnval
 	for n := 1; page != nil; n++ {
 		for _, o := range page.Objects {
-			visit(o)
+			if err := visit(o); err != nil {
+				return err
+			}
 		}
 		if page.Token == "" {
 			return nil

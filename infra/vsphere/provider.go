@@ -15,11 +15,12 @@ const Name = "vsphere"
 type provider struct {
 	logins *ledger
 	page   int32 // objects in one answer
+	limits limits
 }
 
 // New returns the vSphere provider. One value serves one run: it counts the
 // logins that failed, so that no account is locked.
-func New() infra.Provider { return &provider{logins: newLedger(), page: pageSize} }
+func New() infra.Provider { return &provider{logins: newLedger(), page: pageSize, limits: standard} }
 
 // Spec says what the provider reads from a backup.
 func (p *provider) Spec() infra.Spec {

@@ -37,6 +37,7 @@ type vcenter struct {
 	*vim25.Client
 	manager *session.Manager
 	page    int32
+	limits  limits
 	// identity tells this vCenter from every other one, also from one that
 	// wants to pass for it.
 	identity string
@@ -151,8 +152,10 @@ func transport(conf *tls.Config) *http.Transport {
 		TLSClientConfig:       conf,
 		TLSHandshakeTimeout:   dialTimeout,
 		ResponseHeaderTimeout: callTimeout,
-		MaxIdleConnsPerHost:   1,
-		ForceAttemptHTTP2:     false,
+		// A status line is quoted in errors.
+		MaxResponseHeaderBytes: 64 << 10,
+		MaxIdleConnsPerHost:    1,
+		ForceAttemptHTTP2:      false,
 	}
 }
 
@@ -171,7 +174,7 @@ func (p *provider) login(ctx context.Context, c *vim25.Client, t infra.Target, i
 		return nil, err
 	}
 	defer turn.leave()
-	v := &vcenter{Client: c, manager: session.NewManager(c), page: p.page, identity: identity}
+	v := &vcenter{Client: c, manager: session.NewManager(c), page: p.page, limits: p.limits, identity: identity}
 	attempts := [][2]string{{user, password}}
 	if u, w := trimEnd(user), trimEnd(password); u != user || w != password {
 		attempts = append(attempts, [2]string{u, w})
