@@ -10,9 +10,15 @@ import (
 	"strings"
 )
 
-// ErrPlainHTTP is the cause when an endpoint asks for http://: a credential
-// would travel in clear.
-var ErrPlainHTTP = errors.New("http:// is refused, only https:// is used")
+// Why a string is no endpoint. The texts quote nothing of it: a password may
+// stand anywhere in a URL.
+var (
+	// ErrPlainHTTP asks for http://: a credential would travel in clear.
+	ErrPlainHTTP = errors.New("http:// is refused, only https:// is used")
+	ErrScheme    = errors.New("its scheme is not https")
+	ErrPort      = errors.New("its port is not a number from 1 to 65535")
+	ErrHost      = errors.New("it is not a host, host:port or https:// URL")
+)
 
 // Endpoint is a server in the one form in which servers are compared: lower
 // case, with the port, without scheme, user info and path.
@@ -26,8 +32,8 @@ func (e Endpoint) String() string { return net.JoinHostPort(e.Host, e.Port) }
 
 // ParseEndpoint reads what backups and operators write for a server: a host, a
 // host and port, or a URL. The port is 443 where none is given. It returns
-// ErrPlainHTTP for http://, and an error for anything that is no host: the
-// string may come from a hostile backup.
+// one of the errors above for anything else: the string may come from a hostile
+// backup.
 func ParseEndpoint(s string) (Endpoint, error) {
 	rest := strings.TrimSpace(s)
 	if scheme, after, ok := strings.Cut(rest, "://"); ok {
@@ -37,7 +43,7 @@ func ParseEndpoint(s string) (Endpoint, error) {
 		case "http":
 			return Endpoint{}, ErrPlainHTTP
 		default:
-			return Endpoint{}, fmt.Errorf("scheme %q is not https", scheme)
+			return Endpoint{}, ErrScheme
 		}
 	}
 	if addr, err := netip.ParseAddr(rest); err == nil {
@@ -45,20 +51,20 @@ func ParseEndpoint(s string) (Endpoint, error) {
 	}
 	u, err := url.Parse("https://" + rest)
 	if err != nil {
-		return Endpoint{}, errors.New("is not a host, host:port or https:// URL")
+		return Endpoint{}, ErrHost
 	}
 	host, port := strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")), u.Port()
 	if port == "" {
 		port = "443"
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-		return Endpoint{}, fmt.Errorf("port %q is not a port", port)
+		return Endpoint{}, ErrPort
 	}
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return Endpoint{addr.String(), port}, nil
 	}
 	if !isHostName(host) {
-		return Endpoint{}, errors.New("is not a host, host:port or https:// URL")
+		return Endpoint{}, ErrHost
 	}
 	return Endpoint{host, port}, nil
 }

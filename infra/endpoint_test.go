@@ -37,6 +37,13 @@ func TestParseEndpoint(t *testing.T) {
 			t.Errorf("ParseEndpoint(%q) = %q, want an error", in, got)
 		}
 	}
+	for in, want := range map[string]error{
+		"m4rk3r://vc.example": infra.ErrScheme, "ftp://u:m4rk3r@vc.example": infra.ErrScheme, "u:m4rk3r@vc:99999": infra.ErrPort, "u:m4rk3r": infra.ErrHost, "u:m4rk3r@v c": infra.ErrHost,
+	} {
+		if _, err := infra.ParseEndpoint(in); !errors.Is(err, want) || strings.Contains(err.Error(), "m4rk3r") {
+			t.Errorf("ParseEndpoint(%q): %v, want %v", in, err, want)
+		}
+	}
 }
 
 func TestAccessIsByEndpointInAnyForm(t *testing.T) {

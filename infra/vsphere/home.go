@@ -69,11 +69,12 @@ type home struct {
 	backup      int
 	identity    identity
 	clusters    []backup.ClusterID // sorted
-	thumbprints []string           // the VSphereClusters' own first
-	landmarks   []string           // folders, sorted
-	needed      []infra.Key        // what machines need besides
-	ignored     []string           // settings that are not followed, for the operator
-	unplaced    bool               // machines whose place is not known are looked for here
+	of          map[backup.ClusterID]bool
+	thumbprints []string    // the VSphereClusters' own first
+	landmarks   []string    // folders, sorted
+	needed      []infra.Key // what machines need besides
+	ignored     []string    // settings that are not followed, for the operator
+	unplaced    bool        // machines whose place is not known are looked for here
 }
 
 // ids are those of the target for a home.
@@ -87,66 +88,81 @@ func (h *home) ids() []string {
 // homes are all places where the VMs of the backup's clusters are or may come
 // to be: where its machines are, and where templates and clusters point.
 func (e *estate) homes() []*home {
-	byID := map[string]*home{}
-	type pair struct {
-		h  *home
-		id backup.ClusterID
-	}
-	seen := map[pair]bool{}
-	visit := func(cluster backup.ClusterID, raw, thumbprint string) *home {
-		server := e.server(raw)
-		id := e.targetID(cluster, server)
-		h := byID[id]
-		if h == nil {
-			h = &home{id: id, server: server, raw: raw, backup: cluster.Backup, identity: e.identityOf(cluster)}
-			byID[id] = h
-			if strings.Contains(raw, "@") {
-				h.ignored = append(h.ignored, "the user info in the server "+server+" of the backup is ignored")
-			}
-		}
-		if !seen[pair{h, cluster}] {
-			seen[pair{h, cluster}] = true
-			h.clusters = append(h.clusters, cluster)
-		}
-		if thumbprint != "" && !slices.Contains(h.thumbprints, thumbprint) {
-			h.thumbprints = append(h.thumbprints, thumbprint)
-		}
-		return h
-	}
-	ours := slices.SortedFunc(maps.Keys(e.providers()), compareClusters)
-	for _, id := range ours {
-		if c := e.vsphereCluster(id); c != nil {
-			h := visit(id, c.Data.Server, c.Data.Thumbprint)
-			if c.Data.Insecure {
-				h.ignored = append(h.ignored, fmt.Sprintf("VSphereCluster %s/%s says insecure: that is ignored, the certificate is verified", c.Namespace, c.Name))
-			}
-		}
-	}
+	l := homeList{estate: e, byID: map[string]*home{}}
+	l.addClusters()
 	for i := range e.members {
 		m := &e.members[i]
-		h := visit(m.cluster, m.spec.Server, m.spec.Thumbprint)
+		h := l.at(m.cluster, m.spec)
 		h.landmarks = append(h.landmarks, m.at.Folder)
 		h.unplaced = h.unplaced || m.unplaced != ""
 	}
 	for _, o := range e.owners() {
 		for _, t := range o.templates {
 			spec := e.merge(o.id.Cluster, "", t.Data.Spec)
-			h := visit(o.id.Cluster, spec.Server, spec.Thumbprint)
+			h := l.at(o.id.Cluster, spec)
 			h.landmarks = append(h.landmarks, e.placeOf(spec).Folder)
 		}
 	}
 	for _, r := range e.resources() {
-		if h := byID[r.Target]; h != nil {
+		if h := l.byID[r.Target]; h != nil {
 			h.needed = append(h.needed, r.Keys...)
 		}
 	}
-	list := slices.SortedFunc(maps.Values(byID), func(a, b *home) int { return cmp.Compare(a.id, b.id) })
-	for _, h := range list {
+	return l.sorted()
+}
+
+// homeList gathers homes by their ids.
+type homeList struct {
+	estate *estate
+	byID   map[string]*home
+}
+
+// at is the home of what a cluster wants to be at a server, with the cluster and
+// the thumbprint noted.
+func (l *homeList) at(cluster backup.ClusterID, spec cloneSpec) *home {
+	server := l.estate.server(spec.Server)
+	id := l.estate.targetID(cluster, server)
+	h := l.byID[id]
+	if h == nil {
+		h = &home{id: id, server: server, raw: spec.Server, backup: cluster.Backup, identity: l.estate.identityOf(cluster), of: map[backup.ClusterID]bool{}}
+		l.byID[id] = h
+		if strings.Contains(spec.Server, "@") {
+			h.ignored = append(h.ignored, "the user info in the server "+server+" of the backup is ignored")
+		}
+	}
+	if !h.of[cluster] {
+		h.of[cluster] = true
+		h.clusters = append(h.clusters, cluster)
+	}
+	if spec.Thumbprint != "" && !slices.Contains(h.thumbprints, spec.Thumbprint) {
+		h.thumbprints = append(h.thumbprints, spec.Thumbprint)
+	}
+	return h
+}
+
+// addClusters comes first, so that the VSphereClusters' own thumbprints do.
+func (l *homeList) addClusters() {
+	e := l.estate
+	for _, id := range slices.SortedFunc(maps.Keys(e.providers()), compareClusters) {
+		c := e.vsphereCluster(id)
+		if c == nil {
+			continue
+		}
+		h := l.at(id, cloneSpec{Server: c.Data.Server, Thumbprint: c.Data.Thumbprint})
+		if c.Data.Insecure {
+			h.ignored = append(h.ignored, fmt.Sprintf("VSphereCluster %s/%s says insecure: that is ignored, the certificate is verified", c.Namespace, c.Name))
+		}
+	}
+}
+
+func (l *homeList) sorted() []*home {
+	all := slices.SortedFunc(maps.Values(l.byID), func(a, b *home) int { return cmp.Compare(a.id, b.id) })
+	for _, h := range all {
 		slices.SortFunc(h.clusters, compareClusters)
 		slices.Sort(h.landmarks)
 		h.landmarks = slices.Compact(h.landmarks)
 	}
-	return list
+	return all
 }
 
 func compareClusters(a, b backup.ClusterID) int {

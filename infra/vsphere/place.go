@@ -1,6 +1,7 @@
 package vsphere
 
 import (
+	"errors"
 	"net/url"
 	"regexp"
 	"strings"
@@ -29,27 +30,43 @@ func (p place) within() infra.Key {
 
 func (p place) folderKey() infra.Key { return infra.Key{Kind: keyFolder, Value: p.Folder} }
 
-// serverOf is the one form of a server in ids and keys. A server that cannot be
-// used keeps a readable form without user info, and the error that says why.
+// serverOf is the one form of a server in ids and keys. One that cannot be used
+// has a form by its cause and by what may be shown of it, and the error.
 func serverOf(raw string) (string, error) {
 	e, err := infra.ParseEndpoint(raw)
 	if err == nil {
 		return e.String(), nil
 	}
-	rest := strings.ToLower(strings.TrimSpace(raw))
-	if at := strings.LastIndex(rest, "@"); at >= 0 {
-		rest = rest[at+1:]
+	cause := "host"
+	switch {
+	case strings.TrimSpace(raw) == "":
+		cause = "none"
+	case errors.Is(err, infra.ErrPlainHTTP):
+		cause = "http"
+	case errors.Is(err, infra.ErrScheme):
+		cause = "scheme"
+	case errors.Is(err, infra.ErrPort):
+		cause = "port"
 	}
+	return "invalid:" + cause + ":" + shownHost(raw), err
+}
+
+// shownHost is what may be shown of a server that cannot be used: its host. It
+// is empty when a password might be taken for that.
+func shownHost(raw string) string {
+	rest := strings.ToLower(strings.TrimSpace(raw))
 	if _, after, ok := strings.Cut(rest, "://"); ok {
 		rest = after
 	}
 	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		if strings.Contains(rest[end:], "@") {
+			return ""
+		}
 		rest = rest[:end]
 	}
-	if len(rest) > 253 {
-		rest = rest[:253]
-	}
-	return "invalid:" + rest, err
+	rest = rest[strings.LastIndex(rest, "@")+1:]
+	rest, _, _ = strings.Cut(rest, ":")
+	return strings.ToValidUTF8(rest[:min(len(rest), 253)], "")
 }
 
 // datacenterOf normalises what objects write for a datacenter.

@@ -1,7 +1,6 @@
 package vsphere
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -77,7 +76,7 @@ func (e *estate) target(h *home, secrets *backup.Secrets, a infra.Access, known 
 	t.Landmarks = append(append(t.Landmarks, knownKey(h.server)), h.needed...)
 	server, err := infra.ParseEndpoint(h.raw)
 	if err != nil {
-		t.Refused = refusedServer(h, err)
+		t.Endpoint, t.Refused = refusedServer(h, err)
 		return t
 	}
 	if dial := a.DialAddress(server); dial != server.String() {
@@ -106,19 +105,23 @@ func (e *estate) target(h *home, secrets *backup.Secrets, a infra.Access, known 
 	return t
 }
 
-func refusedServer(h *home, err error) *infra.Fault {
-	f := &infra.Fault{
-		Reason: "BadEndpoint", Message: fmt.Sprintf("server %q in the backup %v", strings.TrimPrefix(h.server, "invalid:"), err),
+// refusedServer says what to call a server that is not contacted, and why it is not.
+func refusedServer(h *home, err error) (endpoint string, f *infra.Fault) {
+	f = &infra.Fault{
+		Reason: "BadEndpoint", Message: fmt.Sprintf("a server in the backup: %v", err),
 		Hint: "correct the server of its VSphereCluster or VSphereVM; drift-detector contacts https:// servers only",
 	}
-	switch {
+	switch shown := shownHost(h.raw); {
 	case strings.TrimSpace(h.raw) == "":
 		f.Message = fmt.Sprintf("the backup names no vCenter for %d clusters", len(h.clusters))
 		f.Hint = "see which VSphereCluster or VSphereVM the backup lacks"
-	case errors.Is(err, infra.ErrPlainHTTP):
-		f.Message = fmt.Sprintf("server %q in the backup: %v", strings.TrimPrefix(h.server, "invalid:"), err)
+		return "(no server)", f
+	case shown == "":
+		return "(server not shown)", f
+	default:
+		f.Message = fmt.Sprintf("server %q in the backup: %v", shown, err)
+		return shown, f
 	}
-	return f
 }
 
 // merge adds a place to the target that logs in with the same credential.

@@ -161,17 +161,53 @@ func TestEveryServerOfAClusterIsATarget(t *testing.T) {
 }
 
 func TestServersThatAreRefused(t *testing.T) {
-	for _, server := range []string{"http://u:m4rk3r@vc1.example", "", "vc1 example", "ftp://vc1"} {
+	for server, want := range map[string]struct{ endpoint, says string }{
+		"":                                   {"(no server)", "the backup names no vCenter for 1 clusters"},
+		"vc1 example":                        {"vc1 example", `server "vc1 example" in the backup: it is not a host, host:port or https:// URL`},
+		"http://u:m4rk3r@vc1.example":        {"vc1.example", `server "vc1.example" in the backup: http:// is refused, only https:// is used`},
+		"ftp://u:m4rk3r@VC1":                 {"vc1", `server "vc1" in the backup: its scheme is not https`},
+		"m4rk3r://vc1":                       {"vc1", `server "vc1" in the backup: its scheme is not https`},
+		"https://u:m4rk3r%zz@vc1.example/x":  {"vc1.example", `server "vc1.example" in the backup: it is not a host, host:port or https:// URL`},
+		"https://a b:m4rk3r@vc1.example":     {"vc1.example", `server "vc1.example" in the backup: it is not a host, host:port or https:// URL`},
+		"https://u:m4rk3r@vc1.example:99999": {"vc1.example", `server "vc1.example" in the backup: its port is not a number from 1 to 65535`},
+		"u:m4rk3r":                           {"u", `server "u" in the backup: it is not a host, host:port or https:// URL`},
+		"https://u:p/m4rk3r@vc1.example":     {"(server not shown)", "a server in the backup: it is not a host, host:port or https:// URL"},
+		"vc1..example/sdk?a=%zz#x@m4rk3r":    {"(server not shown)", "a server in the backup: it is not a host, host:port or https:// URL"},
+	} {
 		b := newEstateBackup().secret("team", "prod", login("anna", "p"))
 		b.set(vms.Resource(), "spec.server", server).set(clusters.Resource(), "spec.server", server).set(templates.Resource(), "spec.template.spec.server", server)
 		target, user, _ := b.sole(t, infra.Access{})
 		f := refusal(target)
-		if f.Reason != "BadEndpoint" || f.Hint == "" || user != "" || strings.Contains(fmt.Sprintf("%+v", target), "m4rk3r") {
-			t.Errorf("%q: %+v", server, f)
+		if f.Reason != "BadEndpoint" || f.Hint == "" || f.Message != want.says || target.Endpoint != want.endpoint || user != "" {
+			t.Errorf("%q: %s, %+v; want %+v", server, target.Endpoint, f, want)
+		}
+		if said := fmt.Sprintf("%+v", target); strings.Contains(said, "m4rk3r") {
+			t.Errorf("%q: %s", server, said)
 		}
 		if c := b.claim(t); c.Home.Target != target.IDs[0] {
 			t.Errorf("%q: the claim's home is %s, the target %v", server, c.Home.Target, target.IDs)
 		}
+	}
+}
+
+// TestEveryCauseIsSaid: servers that share a host and are refused for different
+// reasons are different places.
+func TestEveryCauseIsSaid(t *testing.T) {
+	b := newEstateBackup().secret("team", "prod", login("anna", "p"))
+	b.set(clusters.Resource(), "spec.server", "http://vc.corp").set(vms.Resource(), "spec.server", "vc.corp:0")
+	b.set(templates.Resource(), "spec.template.spec.server", "ftp://vc.corp")
+	var said []string
+	for _, target := range b.targets(t, infra.Access{}) {
+		said = append(said, target.Endpoint+": "+refusal(target).Message)
+	}
+	slices.Sort(said)
+	want := []string{
+		`vc.corp: server "vc.corp" in the backup: http:// is refused, only https:// is used`,
+		`vc.corp: server "vc.corp" in the backup: its port is not a number from 1 to 65535`,
+		`vc.corp: server "vc.corp" in the backup: its scheme is not https`,
+	}
+	if !slices.Equal(said, want) {
+		t.Errorf("%q", said)
 	}
 }
 
