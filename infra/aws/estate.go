@@ -1,8 +1,6 @@
 package aws
 
 import (
-	"cmp"
-
 	"drift-detector/backup"
 )
 
@@ -10,6 +8,17 @@ import (
 type object struct {
 	backup          int
 	namespace, name string
+}
+
+// refersTo is the object that one of a namespace refers to, or none where the
+// reference leads into another: Cluster API forbids that
+// (internal/webhooks/cluster.go v1.13.3), and nobody may use another tenant's
+// objects and credentials by it.
+func refersTo(at int, namespace string, ref backup.Ref) object {
+	if ref.Namespace != "" && ref.Namespace != namespace {
+		return object{}
+	}
+	return object{at, namespace, ref.Name}
 }
 
 func objectOf(m *backup.Meta) object { return object{m.Backup, m.Namespace, m.Name} }
@@ -83,7 +92,7 @@ func (e *estate) join() {
 	for i := range e.snapshot.Machines {
 		m := &e.snapshot.Machines[i]
 		if ref := m.Infrastructure; ref.Group == group && ref.Kind == machineKind {
-			r := e.machines[object{m.Backup, cmp.Or(ref.Namespace, m.Namespace), ref.Name}]
+			r := e.machines[refersTo(m.Backup, m.Namespace, ref)]
 			used[r] = true
 			e.members = append(e.members, member{index: i, machine: r, cluster: m.Cluster})
 		}

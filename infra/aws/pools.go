@@ -37,7 +37,7 @@ func (e *estate) joinPools() {
 			continue
 		}
 		p := pool{cluster: g.Cluster, name: g.Name, kind: ref.Kind, infraName: ref.Name, desired: g.Desired}
-		p.record = infraPools[ref.Kind][object{g.Backup, cmp.Or(ref.Namespace, g.Namespace), ref.Name}]
+		p.record = infraPools[ref.Kind][refersTo(g.Backup, g.Namespace, ref)]
 		used[p.record] = true
 		if x := extras[objectOf(&g.Meta)]; x != nil {
 			p.managedBy, p.providerIDs = x.Data.ManagedBy, x.Data.ProviderIDs

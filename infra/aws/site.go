@@ -70,7 +70,7 @@ func (e *estate) siteOf(id backup.ClusterID, zones []string) *site {
 // recordOf finds the object that says where a cluster is.
 func (e *estate) recordOf(id backup.ClusterID) (*backup.Record[awsCluster], string) {
 	at := func(ref backup.Ref) object {
-		return object{id.Backup, cmp.Or(ref.Namespace, id.Namespace), ref.Name}
+		return refersTo(id.Backup, id.Namespace, ref)
 	}
 	if c := e.known[id]; c != nil {
 		for _, ref := range []backup.Ref{c.ControlPlane, c.Infrastructure} {
