@@ -3,7 +3,6 @@ package backup
 import (
 	"errors"
 	"strconv"
-	"time"
 )
 
 // Field reads one thing of an object into a record of type T.
@@ -104,12 +103,5 @@ func Count[T any](into func(*T) *Number, paths ...string) Field[T] {
 		}
 		*into(t) = Number{N: n, Known: true}
 		return nil
-	}}
-}
-
-// Moment reads a JSON string that holds a time in RFC 3339 form.
-func Moment[T any](into func(*T) *time.Time, paths ...string) Field[T] {
-	return Field[T]{paths: paths, read: func(t *T, f found, m *memory, _ *usage) error {
-		return m.moment(f.values[0], into(t))
 	}}
 }
