@@ -9,8 +9,11 @@
 // for, and the shapes of the Secrets that hold credentials. All other bytes are
 // skipped.
 //
-// A backup is hostile until proven otherwise. Sizes, depths and counts are
-// bounded, a bad item costs only itself and is listed in [Snapshot.Problems],
-// and credentials come back beside the Snapshot, in [Secrets], so that they can
-// be dropped as soon as listing is done.
+// A backup is hostile until proven otherwise. Each item is bounded in size,
+// depth and the length of each text and list that is kept of it; an item that
+// breaks a bound, or is bad in another way, costs only itself and is listed in
+// [Snapshot.Problems]: nothing is cut short. The number of objects and of their
+// kinds is bounded for a backup as a whole, and so is all that is kept of them;
+// a backup beyond that is refused. Credentials come back beside the Snapshot, in
+// [Secrets], so that they can be dropped as soon as listing is done.
 package backup

@@ -15,7 +15,8 @@ import (
 // present wins, because API versions keep one thing in different places. A
 // member that is null counts as absent.
 //
-// A member of another JSON type than the field wants is an error: the object
+// A member of another JSON type than the field wants is an error, and so is a
+// text longer than 64 KiB and an array of more than 10,000 elements: the object
 // becomes a Problem and is left out.
 type Field[T any] struct {
 	paths []string
@@ -45,8 +46,9 @@ func Text[T any](into func(*T) *string, paths ...string) Field[T] {
 		if !v.isString() {
 			return errNotString
 		}
-		*into(t) = m.text(v, use)
-		return nil
+		text, err := m.text(v, use)
+		*into(t) = text
+		return err
 	}}
 }
 
@@ -55,12 +57,16 @@ func Text[T any](into func(*T) *string, paths ...string) Field[T] {
 // path gives an empty string.
 func Texts[T any](into func(*T) *[]string, paths ...string) Field[T] {
 	return Field[T]{paths: paths, read: func(t *T, f found, m *memory, use *usage) error {
-		list := make([]string, max(f.elems, 1))
+		list := m.list(max(f.elems, 1))
 		for _, v := range f.values {
 			if !v.isString() {
 				return errNotString
 			}
-			list[v.elem] = m.text(v, use)
+			text, err := m.text(v, use)
+			if err != nil {
+				return err
+			}
+			list[v.elem] = text
 		}
 		*into(t) = list
 		return nil

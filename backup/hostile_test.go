@@ -66,6 +66,67 @@ func TestHostileItems(t *testing.T) {
 	}
 }
 
+// What is too long costs the item, and is told: nothing is cut. The longest that
+// is allowed is kept whole.
+func TestTooLongItems(t *testing.T) {
+	const most = 64 << 10
+	long := strings.Repeat("x", most+1)
+	array := func(n int, element any) []any { return slices.Repeat([]any{element}, n) }
+	meta := func(o object) object { return o["metadata"].(object) }
+	spec := func(o object) object { return o["spec"].(object) }
+	b := withCluster()
+	want := map[string]string{}
+	add := func(resource string, o object, change func(o object), reason string) {
+		change(o)
+		b.AddAt(resource, "", o)
+		if reason != "" {
+			name := meta(o)["name"].(string)
+			want[backuptest.Path(resource, "", "ns", name)] = reason
+		}
+	}
+	addMachine := func(name string, change func(object), reason string) {
+		add(machines, machine("v1beta2", name, ""), change, reason)
+	}
+	const tooLong = " is longer than 65536 bytes"
+	addMachine("provider", func(o object) { spec(o)["providerID"] = long }, "spec.providerID"+tooLong)
+	addMachine("escaped", func(o object) { spec(o)["providerID"] = strings.Repeat("ü", most/2+1) }, "spec.providerID"+tooLong)
+	addMachine("uid", func(o object) { meta(o)["uid"] = long }, "metadata.uid"+tooLong)
+	addMachine("owner", func(o object) { meta(o)["ownerReferences"] = []any{object{"kind": "K", "name": long}} }, "metadata.ownerReferences[].name"+tooLong)
+	addMachine("owners", func(o object) { meta(o)["ownerReferences"] = array(10001, object{}) }, "an array has more than 10000 elements")
+	addMachine("labels", func(o object) { meta(o)["labels"] = object{"a": long} }, "metadata.labels"+tooLong)
+	addMachine("condition", func(o object) {
+		o["status"] = object{"conditions": []any{object{"type": "InfrastructureReady", "status": "False", "message": long}}}
+	}, "status.conditions[].message"+tooLong)
+	addMachine("conditions", func(o object) { o["status"] = object{"conditions": array(10001, object{"type": "x"})} }, "an array has more than 10000 elements")
+	addMachine("whole", func(o object) {
+		spec(o)["providerID"] = long[:most]
+		meta(o)["ownerReferences"] = array(10000, object{"kind": "K"})
+	}, "")
+	addThing := func(name string, s object, reason string) { add(things, newThing(name, s), func(object) {}, reason) }
+	addThing("element", object{"list": []any{"a", long}}, "spec.list[]"+tooLong)
+	addThing("list", object{"list": array(10001, "a")}, "an array has more than 10000 elements")
+	addThing("whole", object{"list": array(10000, "a")}, "")
+
+	s, _ := loadAll(t, backup.Want{Kinds: []backup.AnyKind{thingKind}}, backuptest.Source("b", b.Bytes()))
+	if got := names(s); !slices.Equal(got, []string{"whole"}) || len(s.Machines[0].ProviderID) != most || len(s.Machines[0].Owners) != 10000 {
+		t.Errorf("machines %q", got)
+	}
+	for r := range thingKind.In(s).All() {
+		if r.Name != "whole" || len(r.Data.List) != 10000 {
+			t.Errorf("thing %s with %d elements", r.Name, len(r.Data.List))
+		}
+	}
+	for _, p := range s.Problems {
+		if p.Reason != want[p.Item] {
+			t.Errorf("%s: %s, want %s", p.Item, p.Reason, want[p.Item])
+		}
+		delete(want, p.Item)
+	}
+	if len(want) > 0 {
+		t.Errorf("no problem told of %v", want)
+	}
+}
+
 // Entries that are no files of a backup are passed over, and told.
 func TestHostileEntries(t *testing.T) {
 	body := marshal(machine("v1beta2", "evil", ""))

@@ -3,19 +3,12 @@ package backup
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 )
-
-// maxRaw bounds a value that a Raw field keeps: label selectors and labels are
-// far smaller, and a record is no place for blobs.
-const maxRaw = 64 << 10
-
-var errRawTooLong = fmt.Errorf("longer than %d bytes", maxRaw)
 
 // Raw keeps the JSON text of a value of whatever type, as the backup writes it:
 // "{}", "[1]", "5", "\"text\"" with its quotes. It is for small values whose
 // meaning another package owns (a label selector, an int-or-string); equal texts
-// are kept once. A value longer than 64 KiB is an error.
+// are kept once.
 func Raw[T any](into func(*T) *string, paths ...string) Field[T] {
 	return Field[T]{paths: paths, read: func(t *T, f found, m *memory, use *usage) error {
 		text, err := m.json(f.values[0], use)
@@ -29,7 +22,7 @@ func Raw[T any](into func(*T) *string, paths ...string) Field[T] {
 // path gives an empty text.
 func Raws[T any](into func(*T) *[]string, paths ...string) Field[T] {
 	return Field[T]{paths: paths, read: func(t *T, f found, m *memory, use *usage) error {
-		list := make([]string, max(f.elems, 1))
+		list := m.list(max(f.elems, 1))
 		for _, v := range f.values {
 			text, err := m.json(v, use)
 			if err != nil {
@@ -54,8 +47,8 @@ func (m *memory) json(v value, use *usage) (string, error) {
 		m.scratch = append(append(append(m.scratch[:0], '"'), raw...), '"')
 		raw = m.scratch
 	}
-	if len(raw) > maxRaw {
-		return "", errRawTooLong
+	if len(raw) > maxText {
+		return "", errTooLong
 	}
 	return m.keep(raw, use), nil
 }
@@ -124,9 +117,14 @@ func Failing[T any](into func(*T) *Condition, list, kind string) Field[T] {
 				c := Condition{}
 				for i, to := range []*string{&c.Status, &c.Reason, &c.Message} {
 					for _, part := range f[i+1].values {
-						if part.elem == v.elem && part.isString() {
-							*to = m.text(part, use)
+						if part.elem != v.elem || !part.isString() {
+							continue
 						}
+						text, err := m.text(part, use)
+						if err != nil {
+							return fieldError{member([]string{"status", "reason", "message"}[i]), err}
+						}
+						*to = text
 					}
 					if c.Status == "" || c.Status == "True" {
 						return nil

@@ -52,15 +52,20 @@ func TestBounds(t *testing.T) {
 	path, body := machineFile("large")
 	data := tarOf(t, append(files, path, body+strings.Repeat(" ", 1000))...)
 
-	s, err := loadBytes(data, limits{item: 1000, items: 4, versions: 4})
+	bounds := func(item int64, items int) limits {
+		b := defaultLimits
+		b.item, b.items, b.versions = item, items, 4
+		return b
+	}
+	s, err := loadBytes(data, bounds(1000, 4))
 	if err != nil || len(s.Machines) != 3 || len(s.Problems) != 1 || !strings.Contains(s.Problems[0].Reason, "larger than 1000 bytes") {
 		t.Errorf("a large item: error %v, snapshot %+v", err, s)
 	}
-	if s, err = loadBytes(data, limits{item: 2000, items: 4, versions: 4}); err != nil || len(s.Machines) != 4 {
+	if s, err = loadBytes(data, bounds(2000, 4)); err != nil || len(s.Machines) != 4 {
 		t.Errorf("within the bounds: error %v, snapshot %+v", err, s)
 	}
 	var input *InputError
-	if _, err = loadBytes(data, limits{item: 2000, items: 3, versions: 4}); !errors.As(err, &input) || !strings.Contains(input.Problem, "more than 3 objects") {
+	if _, err = loadBytes(data, bounds(2000, 3)); !errors.As(err, &input) || !strings.Contains(input.Problem, "more than 3 objects") {
 		t.Errorf("too many items: error %v", err)
 	}
 	for i := range 6 {
@@ -68,15 +73,126 @@ func TestBounds(t *testing.T) {
 		path, body := machineFile("m0")
 		files = append(files, strings.Replace(path, "machines.cluster.x-k8s.io/", dir, 1), body)
 	}
-	s, err = loadBytes(tarOf(t, files...), limits{item: 1000, items: 4, versions: 4})
+	s, err = loadBytes(tarOf(t, files...), bounds(1000, 4))
 	if err != nil || len(s.Problems) != 2 || !strings.Contains(s.Problems[0].Reason, "more than 4 version directories") {
 		t.Errorf("many versions: error %v, problems %v", err, s.Problems)
 	}
 }
 
 func TestDefaultLimits(t *testing.T) {
-	if (defaultLimits != limits{item: 16 << 20, items: 5_000_000, versions: 32}) || maxName != 4096 || maxDepth != 100 {
+	want := limits{
+		item: 16 << 20, versions: 32, items: 5_000_000, resources: 10_000, kinds: 64,
+		memory: 1 << 30, spare: 128 << 20, expansion: 16,
+	}
+	if defaultLimits != want || maxName != 4096 || maxDepth != 100 || maxElems != 10_000 || maxText != 64<<10 || maxSecret != 1<<20 {
 		t.Errorf("limits %+v", defaultLimits)
+	}
+}
+
+// A backup of more kinds than any cluster has is refused before each of them
+// costs its reader.
+func TestKindsAreBounded(t *testing.T) {
+	bounds := defaultLimits
+	bounds.kinds, bounds.resources = 3, 10
+	for resource, most := range map[string]int{
+		"r%d.controlplane.cluster.x-k8s.io": 3, "r%dclusters.infrastructure.cluster.x-k8s.io": 3, "r%d": 9, "r%d.cluster.x-k8s.io": 9,
+	} {
+		path, body := machineFile("m")
+		files := []string{versionPath, "1.1.0\n", path, body}
+		for i := range most + 1 {
+			s, err := loadBytes(tarOf(t, files...), bounds)
+			if err != nil || len(s.Machines) != 1 {
+				t.Fatalf("%d of %s: error %v", i, resource, err)
+			}
+			files = append(files, "resources/"+fmt.Sprintf(resource, i)+"/namespaces/ns/x.json", "{}")
+		}
+		var input *InputError
+		if _, err := loadBytes(tarOf(t, files...), bounds); !errors.As(err, &input) || input.Name != "b" ||
+			!strings.Contains(input.Problem, "holds more than") || !strings.Contains(input.Next, "where the file comes from") {
+			t.Errorf("%d of %s: error %v", most+1, resource, err)
+		}
+	}
+}
+
+// Whatever many items make the loader keep, there is an end to it.
+func TestMemoryIsBounded(t *testing.T) {
+	type list struct{ Names []string }
+	const things = "things.infrastructure.cluster.x-k8s.io"
+	w := Want{
+		Kinds:   []AnyKind{NewKind(things, Texts(func(l *list) *[]string { return &l.Names }, "spec.names[].name"))},
+		Secrets: []SecretRule{{Name: "*-kubeconfig", Keys: []string{"value"}}},
+	}
+	object := func(resource, apiVersion, name, rest string) (string, string) {
+		return "resources/" + resource + "/namespaces/ns/" + name + ".json",
+			`{"apiVersion":"` + apiVersion + `","kind":"K","metadata":{"namespace":"ns","name":"` + name + `","uid":"` + name + `"` + rest + `}`
+	}
+	machine := func(name, rest string) (string, string) {
+		return object("machines.cluster.x-k8s.io", "cluster.x-k8s.io/v1beta2", name, rest)
+	}
+	long := strings.Repeat("x", maxText)
+	for what, c := range map[string]struct {
+		items int
+		item  func(i int) (path, body string)
+	}{
+		"records": {10000, func(i int) (string, string) {
+			return machine(fmt.Sprintf("m%d", i), `},"spec":{"clusterName":"c"}`)
+		}},
+		"texts": {100, func(i int) (string, string) {
+			return machine(fmt.Sprintf("m%d", i), fmt.Sprintf(`},"spec":{"clusterName":"c","providerID":"%d%s"}`, i, long[10:]))
+		}},
+		"texts of items that are left out": {100, func(i int) (string, string) {
+			return machine(fmt.Sprintf("m%d", i), fmt.Sprintf(`},"spec":{"clusterName":"%d%s","providerID":7}`, i, long[10:]))
+		}},
+		"labels": {100, func(i int) (string, string) {
+			return machine(fmt.Sprintf("m%d", i), fmt.Sprintf(`,"labels":{"a":"%d%s"}},"spec":{"clusterName":"c"}`, i, long[20:]))
+		}},
+		"owners": {100, func(i int) (string, string) {
+			return machine(fmt.Sprintf("m%d", i), `,"ownerReferences":[`+strings.Repeat(`{"kind":""},`, 4999)+`{"kind":""}]},"spec":{"clusterName":"c"}`)
+		}},
+		"lists": {100, func(i int) (string, string) {
+			return object(things, "infrastructure.cluster.x-k8s.io/v1", fmt.Sprintf("t%d", i), `},"spec":{"names":[{"name":""}`+strings.Repeat(`,{}`, 9999)+`]}`)
+		}},
+		"Secrets": {100, func(i int) (string, string) {
+			return object("secrets", "v1", fmt.Sprintf("%d-kubeconfig", i), `},"data":{"value":"`+long+long+`"}`)
+		}},
+		"names of resources": {3000, func(i int) (string, string) {
+			return fmt.Sprintf("resources/r%d.%s/namespaces/ns/x.json", i, long[:2000]), "{}"
+		}},
+		"names of versions": {3000, func(i int) (string, string) {
+			return fmt.Sprintf("resources/r%d/v%d%s/namespaces/ns/x.json", i/32, i, long[:2000]), "{}"
+		}},
+	} {
+		path, body := machineFile("m")
+		files := []string{versionPath, "1.1.0\n", path, body}
+		for i := range c.items {
+			path, body := c.item(i)
+			files = append(files, path, body)
+		}
+		data := tarOf(t, files...)
+		load := func(bounds limits) error {
+			_, _, err := load(context.Background(), []Source{{Name: "b", Open: func() (io.ReadCloser, error) {
+				return io.NopCloser(bytes.NewReader(data)), nil
+			}}}, w, bounds)
+			return err
+		}
+		if err := load(defaultLimits); err != nil {
+			t.Errorf("%s: error %v", what, err)
+		}
+		whole, small := defaultLimits, defaultLimits
+		whole.memory = 1 << 20
+		small.spare, small.expansion = 1<<20, 0
+		for _, bounds := range []limits{whole, small} {
+			var input *InputError
+			if err := load(bounds); !errors.As(err, &input) || !strings.Contains(input.Problem, "more than 1 MiB of memory") || input.Next == "" {
+				t.Errorf("%s: error %v", what, err)
+			}
+		}
+		small.spare, small.expansion = 0, 16
+		if what == "records" {
+			if err := load(small); err != nil {
+				t.Errorf("%s, for the size of the file: error %v", what, err)
+			}
+		}
 	}
 }
 

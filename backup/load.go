@@ -42,6 +42,7 @@ type loading struct {
 	limits   limits
 	infos    []Info
 	memory   *memory
+	input    int64 // bytes of the files that were read so far
 	scanner  scanner
 	wanted   []AnyKind
 	readers  map[string][]reader // by resource
@@ -76,9 +77,15 @@ func newLoading(sources int, w Want, bounds limits) *loading {
 }
 
 // readersOf makes the readers of a resource when it is first met.
-func (l *loading) readersOf(resource string) []reader {
+func (l *loading) readersOf(resource string) ([]reader, error) {
 	if rs, ok := l.readers[resource]; ok {
-		return rs
+		return rs, nil
+	}
+	if isControlPlane(resource) && len(l.controlPlanes) == l.limits.kinds {
+		return nil, breach{fmt.Sprintf("holds more than %d kinds of control planes", l.limits.kinds), nextOrigin}
+	}
+	if isInfraCluster(resource) && len(l.infraClusters) == l.limits.kinds {
+		return nil, breach{fmt.Sprintf("holds more than %d kinds of infrastructure clusters", l.limits.kinds), nextOrigin}
 	}
 	var rs []reader
 	have := map[AnyKind]bool{}
@@ -102,7 +109,7 @@ func (l *loading) readersOf(resource string) []reader {
 		rs = append(rs, l.secrets)
 	}
 	l.readers[resource] = rs
-	return rs
+	return rs, nil
 }
 
 // maxProblems is how many Problems of one backup are listed.

@@ -2,6 +2,8 @@ package backup
 
 import (
 	"errors"
+	"fmt"
+	"reflect"
 	"strings"
 	"time"
 	"unicode/utf16"
@@ -14,10 +16,27 @@ const (
 	ownerBatch = 1024
 )
 
+// maxText bounds a value that is kept. It leaves room for ten times the longest
+// that anybody asks for, the configuration that kubeadm leaves in a ConfigMap;
+// a record is no place for blobs.
+const maxText = 64 << 10
+
+var errTooLong = fmt.Errorf("longer than %d bytes", maxText)
+
+// What things take beside their own bytes, for counting.
+const (
+	stringSize  = 16 // its header
+	entrySize   = 64 // an entry of a map of strings
+	smallObject = 512
+)
+
+var ownerSize = int(reflect.TypeFor[Owner]().Size())
+
 // memory keeps what outlives the body that it was read from. Values that repeat
 // (namespaces, clusters, servers) are kept once, others lie in arenas: one
 // allocation for thousands of strings.
 type memory struct {
+	kept     int64 // bytes so far, of everything that a Load keeps
 	arena    *strings.Builder
 	interned map[string]string
 	// object is the name of the object being read: other objects, its Node and
@@ -25,6 +44,7 @@ type memory struct {
 	object  string
 	owners  []Owner
 	scratch []byte
+	found   [][]value // see capture
 }
 
 func newMemory() *memory {
@@ -38,14 +58,30 @@ type usage struct{ hits, misses int }
 // values costs more than it saves.
 func (u *usage) unique() bool { return u.misses > 1024 && u.misses > u.hits }
 
+// spend counts bytes that are kept elsewhere.
+func (m *memory) spend(bytes int) { m.kept += int64(bytes) }
+
+// capture returns room for what a scan finds by a plan. All of them lie in one
+// place, because one object is scanned and read before the next: else each kind
+// would hold on to room for the longest list that it ever met.
+func (m *memory) capture(p *plan) *capture {
+	if len(m.found) < len(p.slots) {
+		m.found = make([][]value, max(len(p.slots), 64))
+	}
+	return &capture{found: m.found[:len(p.slots)], elems: make([]int, p.arrays)}
+}
+
 // text returns a string value as a Go string that shares nothing with the body.
-func (m *memory) text(v value, use *usage) string {
+func (m *memory) text(v value, use *usage) (string, error) {
 	raw := v.raw
 	if v.form == formEscaped {
 		m.scratch = unquote(m.scratch[:0], raw)
 		raw = m.scratch
 	}
-	return m.keep(raw, use)
+	if len(raw) > maxText {
+		return "", errTooLong
+	}
+	return m.keep(raw, use), nil
 }
 
 func (m *memory) keep(raw []byte, use *usage) string {
@@ -63,6 +99,7 @@ func (m *memory) keep(raw []byte, use *usage) string {
 		return s
 	}
 	use.misses++
+	m.spend(entrySize)
 	s := m.store(raw)
 	m.interned[s] = s
 	return s
@@ -71,6 +108,7 @@ func (m *memory) keep(raw []byte, use *usage) string {
 // store copies into the arena. A Builder whose capacity suffices never moves
 // what it holds, so that parts of its String stay valid while it grows.
 func (m *memory) store(raw []byte) string {
+	m.spend(len(raw))
 	if len(raw) > arenaSize/8 {
 		return string(raw)
 	}
@@ -83,8 +121,15 @@ func (m *memory) store(raw []byte) string {
 	return m.arena.String()[start:]
 }
 
+// list returns room for n strings.
+func (m *memory) list(n int) []string {
+	m.spend(n * stringSize)
+	return make([]string, n)
+}
+
 // ownerSlice returns room for n owners.
 func (m *memory) ownerSlice(n int) []Owner {
+	m.spend(n * ownerSize)
 	if len(m.owners) < n {
 		m.owners = make([]Owner, max(ownerBatch, n))
 	}

@@ -38,7 +38,11 @@ func readMeta(to *Meta, e *entry, p *plan, c *capture, m *memory, use *metaUsage
 		if !f.values[0].isString() {
 			return "", fieldError{metaPaths[slot], errNotString}
 		}
-		return m.text(f.values[0], use), nil
+		s, err := m.text(f.values[0], use)
+		if err != nil {
+			return "", fieldError{metaPaths[slot], err}
+		}
+		return s, nil
 	}
 	if err := checkIdentity(e, p, c, m); err != nil {
 		return err
@@ -149,7 +153,11 @@ func readOwners(to *Meta, p *plan, c *capture, m *memory, use *metaUsage) error 
 			if !v.isString() {
 				return fieldError{metaPaths[part.slot], errNotString}
 			}
-			*part.into(&to.Owners[v.elem]) = m.text(v, part.use)
+			text, err := m.text(v, part.use)
+			if err != nil {
+				return fieldError{metaPaths[part.slot], err}
+			}
+			*part.into(&to.Owners[v.elem]) = text
 		}
 	}
 	for _, v := range c.found[slotOwnerController] {

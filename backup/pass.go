@@ -9,17 +9,40 @@ import (
 	"time"
 )
 
-// Bounds on what a backup may ask of us. A breach costs the item, but for the
-// number of items, which ends the pass.
+// Bounds on what a backup may ask of us. Those on one item cost the item, those
+// on the backup as a whole end the pass: whatever were left out to keep them
+// might be what decides.
 type limits struct {
 	item     int64 // bytes of one item
-	items    int   // distinct objects of a backup
 	versions int   // directories of API versions of one resource
+
+	items     int // distinct objects of a backup
+	resources int // distinct resources of a backup
+	kinds     int // resources of control planes, and of infrastructure clusters, in all backups
+	// What is kept of all backups, in bytes: memory whatever their size, less of
+	// small ones: spare and expansion times the size of the files.
+	memory, spare, expansion int64
 }
 
-var defaultLimits = limits{item: 16 << 20, items: 5_000_000, versions: 32}
+// A machine takes 3.6 kB with all that is kept about it, and its objects 1.9 kB
+// of a compressed backup (the lab's). So 1 GiB is room for 300,000 machines, spare
+// for 35,000, and expansion for a backup eight times as terse.
+var defaultLimits = limits{
+	item: 16 << 20, versions: 32,
+	items: 5_000_000, resources: 10_000, kinds: 64,
+	memory: 1 << 30, spare: 128 << 20, expansion: 16,
+}
 
-var errTooManyItems = errors.New("too many items")
+// breach says which bound on the backup as a whole is broken, and what to do.
+type breach struct{ problem, next string }
+
+func (b breach) Error() string { return b.problem }
+
+const (
+	nextSmaller = "back up the namespaces of the clusters only"
+	nextOrigin  = "check where the file comes from: no management cluster has that many"
+	nextMemory  = "check where the file comes from; if it is yours, back up the namespaces of the clusters only, and give one backup at a time"
+)
 
 // resource is what a pass knows of one resource directory.
 type resource struct {
@@ -114,12 +137,15 @@ func (p *pass) item(h *tarHeader, path []byte) (bool, error) {
 		p.problem(path, err.Error())
 		return false, nil
 	}
-	r := p.resource(name.resource)
-	form, err := p.count(r, name)
-	if errors.Is(err, errTooManyItems) {
+	r, err := p.resource(name.resource)
+	if err != nil {
 		return false, err
 	}
+	form, err := p.count(r, name)
 	if err != nil {
+		if errors.As(err, new(breach)) {
+			return false, err
+		}
 		p.problem(path, err.Error())
 		return false, nil
 	}
@@ -146,18 +172,35 @@ func (p *pass) item(h *tarHeader, path []byte) (bool, error) {
 }
 
 // resource finds what is known of a resource directory, or starts it.
-func (p *pass) resource(name []byte) *resource {
+func (p *pass) resource(name []byte) (*resource, error) {
 	if p.current != nil && p.current.name == string(name) {
-		return p.current
+		return p.current, nil
 	}
 	r := p.resources[string(name)]
 	if r == nil {
+		if most := p.load.limits.resources; len(p.resources) == most {
+			return nil, breach{fmt.Sprintf("holds more than %d kinds of objects", most), nextOrigin}
+		}
 		r = &resource{name: string(name)}
-		r.readers = p.load.readersOf(r.name)
+		var err error
+		if r.readers, err = p.load.readersOf(r.name); err != nil {
+			return nil, err
+		}
+		p.load.memory.spend(smallObject + len(r.name))
 		p.resources[r.name] = r
 	}
 	p.current = r
-	return r
+	return r, nil
+}
+
+// affordable says whether what is kept so far is within bounds.
+func (p *pass) affordable() error {
+	l := p.load
+	most := min(l.limits.memory, l.limits.spare+l.limits.expansion*l.input)
+	if l.memory.kept <= most {
+		return nil
+	}
+	return breach{fmt.Sprintf("what it says about clusters and machines needs more than %d MiB of memory, more than a file of its size should", most>>20), nextMemory}
 }
 
 // count notes one more copy. Each object is to be counted once without
@@ -173,7 +216,7 @@ func (p *pass) count(r *resource, name itemName) (copyForm, error) {
 				p.info.Items++
 			}
 			if p.info.Items > p.load.limits.items {
-				return f.form, errTooManyItems
+				return f.form, breach{fmt.Sprintf("holds more than %d objects", p.load.limits.items), nextSmaller}
 			}
 			return f.form, nil
 		}
@@ -182,6 +225,10 @@ func (p *pass) count(r *resource, name itemName) (copyForm, error) {
 		return copyForm{}, fmt.Errorf("the resource has more than %d version directories", p.load.limits.versions)
 	}
 	r.forms = append(r.forms, formCount{form: copyForm{string(name.version), name.preferred}})
+	p.load.memory.spend(entrySize + len(name.version))
+	if err := p.affordable(); err != nil {
+		return copyForm{}, err
+	}
 	return p.count(r, name)
 }
 
@@ -203,10 +250,10 @@ func (p *pass) body(b []byte) error {
 	for _, rd := range p.reading {
 		if err := rd.read(e, &p.load.scanner, b); err != nil {
 			p.problem([]byte(e.path()), err.Error())
-			return nil
+			break
 		}
 	}
-	return nil
+	return p.affordable()
 }
 
 // isLast says whether the entry has the name of the classic item just read.

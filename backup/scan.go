@@ -5,8 +5,13 @@ import (
 	"fmt"
 )
 
-// maxDepth bounds how deep JSON may nest.
-const maxDepth = 100
+// Bounds on one document: how deep JSON may nest, and how long an array may be
+// of whose elements something is wanted. The longest of those are the members of
+// machine pools, of which clouds allow some thousands.
+const (
+	maxDepth = 100
+	maxElems = 10_000
+)
 
 // form is the JSON type of a value that was captured.
 type form uint8
@@ -39,10 +44,6 @@ type capture struct {
 	elems []int // elements seen, by array of the plan
 }
 
-func newCapture(p *plan) *capture {
-	return &capture{found: make([][]value, len(p.slots)), elems: make([]int, p.arrays)}
-}
-
 // at is what a slot of the plan holds, and whether it holds anything.
 func (c *capture) at(p *plan, slot int) (found, bool) {
 	f := found{values: c.found[slot]}
@@ -59,6 +60,7 @@ func (e syntaxError) Error() string { return fmt.Sprintf("invalid JSON at byte %
 
 var (
 	errDepth     = fmt.Errorf("JSON nests deeper than %d", maxDepth)
+	errElems     = fmt.Errorf("an array has more than %d elements", maxElems)
 	errDuplicate = errors.New("a member occurs twice in one object")
 )
 
@@ -262,6 +264,9 @@ func (s *scanner) array(i int, n *node) (int, error) {
 	}
 	for {
 		elem := s.capture.elems[n.array]
+		if elem == maxElems {
+			return i, errElems
+		}
 		s.capture.elems[n.array]++
 		var err error
 		if i, err = s.wanted(i, n.each, elem); err != nil {

@@ -148,7 +148,11 @@ func scanned(p *plan, s *scanner, c *capture, data []byte, paths []string, slots
 			var tok json.Token
 			switch v.form {
 			case formString, formEscaped:
-				tok = m.text(v, &usage{})
+				text, err := m.text(v, &usage{})
+				if err != nil {
+					return nil, err
+				}
+				tok = text
 			case formNumber:
 				tok = json.Number(v.raw)
 			case formTrue, formFalse:
@@ -172,7 +176,7 @@ func compareWithOracle(t *testing.T, data []byte) {
 		paths, all = append(paths[:len(paths):len(paths)], path), append(all, slot)
 	}
 	want, wantErr := oracle(data, paths)
-	got, err := scanned(p, new(scanner), newCapture(p), data, paths, all)
+	got, err := scanned(p, new(scanner), newMemory().capture(p), data, paths, all)
 	if (err == nil) != (wantErr == nil) {
 		t.Fatalf("error %v, the oracle says %v, for %q", err, wantErr, data)
 	}
@@ -310,7 +314,7 @@ func BenchmarkScanMachine(b *testing.B) {
 func TestScanErrorsQuoteNothing(t *testing.T) {
 	for _, doc := range []string{`{"spec":{"a":hunter2}}`, `{"hunter2":1`, `{"spec":"hunter2"}`, `{"spec":{"list":"hunter2"}}`} {
 		p, _ := fuzzPlan()
-		err := new(scanner).scan(p, newCapture(p), []byte(doc))
+		err := new(scanner).scan(p, newMemory().capture(p), []byte(doc))
 		if err == nil || err == io.EOF || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("scanning %s: error %v", doc, err)
 		}

@@ -120,6 +120,39 @@ func TestSecretRules(t *testing.T) {
 	}
 }
 
+// A Secret that is larger than Kubernetes lets one be is told and left out, also
+// where its own rule has no name or could do without the key.
+func TestSecretsTooLarge(t *testing.T) {
+	most := strings.Repeat("x", 1<<20)
+	b := withCluster().
+		Add("secrets", secret("most-kubeconfig", "cluster.x-k8s.io/secret", object{"value": encode(most)})).
+		Add("secrets", secret("named-kubeconfig", "cluster.x-k8s.io/secret", object{"value": encode(most + "xxx")})).
+		Add("secrets", secret("shape", "Opaque", object{"username": encode("u"), "password": encode(most + "xxx")})).
+		Add("secrets", secret("optional", "Opaque", object{"username": encode("u"), "password": encode("p"), "tls.crt": encode(most + "xxx")})).
+		Add("secrets", secret("type", strings.Repeat("t", 1<<20), object{"username": encode("u"), "password": encode("p")})).
+		Add("secrets", secret("unasked", "Opaque", object{"username": encode("u"), "password": encode("p"), "other": encode(most + "xxx")}))
+	s, secrets := loadAll(t, backup.Want{Secrets: []backup.SecretRule{kubeconfigs, logins}}, backuptest.Source("b", b.Bytes()))
+	var got []string
+	for s := range secrets.All() {
+		got = append(got, s.Name)
+	}
+	if !slices.Equal(got, []string{"most-kubeconfig", "unasked"}) {
+		t.Errorf("secrets %q", got)
+	}
+	const tooLarge = " is larger than 1048576 bytes, which no Secret can be"
+	want := []string{
+		`resources/secrets/namespaces/ns/named-kubeconfig.json: data key "value"` + tooLarge,
+		`resources/secrets/namespaces/ns/optional.json: data key "tls.crt"` + tooLarge,
+		`resources/secrets/namespaces/ns/shape.json: data key "password"` + tooLarge,
+		`resources/secrets/namespaces/ns/type.json: type is longer than 65536 bytes`,
+	}
+	reasons := problems(s)
+	slices.Sort(reasons)
+	if !slices.Equal(reasons, want) {
+		t.Errorf("problems %q", reasons)
+	}
+}
+
 // problems are the problems of a snapshot as "item: reason".
 func problems(s *backup.Snapshot) []string {
 	var list []string

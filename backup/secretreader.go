@@ -48,7 +48,7 @@ func newSecretReader(rules []SecretRule, m *memory) *secretReader {
 			r.keys[key] = add("data", key)
 		}
 	}
-	r.capture = newCapture(r.plan)
+	r.capture = m.capture(r.plan)
 	return r
 }
 
@@ -68,6 +68,12 @@ func (rule *SecretRule) fitsName(name string) bool {
 
 var errNotBase64 = errors.New("not base64")
 
+// maxSecret is how large the data of a Secret may be (Kubernetes
+// pkg/apis/core/types.go MaxSecretSize v1.36.0).
+const maxSecret = 1 << 20
+
+var errTooLarge = fmt.Errorf("larger than %d bytes, which no Secret can be", maxSecret)
+
 // keyError says what is wrong with one data key of a Secret.
 type keyError struct {
 	key string
@@ -75,6 +81,8 @@ type keyError struct {
 }
 
 func (e keyError) Error() string { return fmt.Sprintf("data key %q is %v", e.key, e.err) }
+
+func (e keyError) Unwrap() error { return e.err }
 
 // read keeps the Secret when one of the rules fits it. Keys that other rules
 // name come along with it, when those rules fit too.
@@ -87,7 +95,10 @@ func (r *secretReader) read(e *entry, s *scanner, body []byte) error {
 		if !f.values[0].isString() {
 			return fieldError{"type", errNotString}
 		}
-		typ = r.memory.text(f.values[0], &r.use)
+		var err error
+		if typ, err = r.memory.text(f.values[0], &r.use); err != nil {
+			return fieldError{"type", err}
+		}
 	}
 	data := map[string]Sensitive{}
 	var fits bool
@@ -97,6 +108,9 @@ func (r *secretReader) read(e *entry, s *scanner, body []byte) error {
 			continue
 		}
 		values, err := r.values(rule)
+		if errors.Is(err, errTooLarge) {
+			return err
+		}
 		if err != nil {
 			if rule.Name != "" {
 				named = err
@@ -114,10 +128,15 @@ func (r *secretReader) read(e *entry, s *scanner, body []byte) error {
 		return err
 	}
 	r.list = append(r.list, kept)
+	r.memory.spend(smallObject)
+	for _, v := range data {
+		r.memory.spend(len(v.value))
+	}
 	return nil
 }
 
-// values decodes the keys of a rule. A bad optional key counts as absent.
+// values decodes the keys of a rule. A bad optional key counts as absent, unless
+// it is too large to look at.
 func (r *secretReader) values(rule SecretRule) (map[string]Sensitive, error) {
 	values := map[string]Sensitive{}
 	for _, key := range rule.Keys {
@@ -128,8 +147,12 @@ func (r *secretReader) values(rule SecretRule) (map[string]Sensitive, error) {
 		values[key] = v
 	}
 	for _, key := range rule.Optional {
-		if v, err := r.value(key); err == nil {
+		v, err := r.value(key)
+		switch {
+		case err == nil:
 			values[key] = v
+		case errors.Is(err, errTooLarge):
+			return nil, keyError{key, err}
 		}
 	}
 	return values, nil
@@ -147,6 +170,9 @@ func (r *secretReader) value(key string) (Sensitive, error) {
 	raw := v.raw
 	if v.form == formEscaped {
 		raw = unquote(nil, raw)
+	}
+	if len(raw) > base64.StdEncoding.EncodedLen(maxSecret) {
+		return Sensitive{}, errTooLarge
 	}
 	text, err := base64.StdEncoding.AppendDecode(nil, raw)
 	if err != nil {

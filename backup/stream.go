@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 
@@ -27,7 +26,7 @@ func (l *loading) readSource(ctx context.Context, backup int, source Source) (In
 	defer file.Close()
 
 	hash := sha256.New()
-	input := bufio.NewReaderSize(io.TeeReader(file, hash), 256<<10)
+	input := bufio.NewReaderSize(io.TeeReader(file, io.MultiWriter(hash, counter{&l.input})), 256<<10)
 	walker := &tarWalker{visitor: p}
 	if err := stream(ctx, input, walker); err != nil {
 		return p.info, l.refuse(ctx, source.Name, walker, err)
@@ -38,6 +37,14 @@ func (l *loading) readSource(ctx context.Context, backup int, source Source) (In
 	p.info.SHA256 = hex.EncodeToString(hash.Sum(nil))
 	l.holds = append(l.holds, p.held())
 	return p.info, nil
+}
+
+// counter counts what is written to it.
+type counter struct{ bytes *int64 }
+
+func (c counter) Write(p []byte) (int, error) {
+	*c.bytes += int64(len(p))
+	return len(p), nil
 }
 
 // stream pushes the tar inside the input through the walker, to the very end of
@@ -114,6 +121,7 @@ func (l *loading) refuse(ctx context.Context, name string, walker *tarWalker, er
 	}
 	refusal := func(problem, next string) error { return &InputError{name, problem, next, err} }
 	var foreign foreignError
+	var over breach
 	var read readError
 	switch {
 	case errors.Is(err, errEmpty):
@@ -122,8 +130,8 @@ func (l *loading) refuse(ctx context.Context, name string, walker *tarWalker, er
 		return wrongFile(name, foreign.what, err)
 	case errors.Is(err, errNotTar):
 		return wrongFile(name, "gzip of "+nameOf(walker.first()), err)
-	case errors.Is(err, errTooManyItems):
-		return refusal(fmt.Sprintf("holds more than %d objects", l.limits.items), "back up the namespaces of the clusters only")
+	case errors.As(err, &over):
+		return refusal(over.problem, over.next)
 	case errors.Is(err, gzip.ErrChecksum):
 		return refusal("the file is damaged: its checksum is wrong", nextDownload)
 	case errors.Is(err, gzip.ErrHeader) && walker.end() == nil, errors.Is(err, errTarTrailing):

@@ -2,6 +2,8 @@ package backup
 
 import (
 	"cmp"
+	"errors"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -84,12 +86,16 @@ type builder[T any] struct {
 	meta    metaUsage
 	table   Table[T]
 	forms   []copyForm
+	size    int // bytes of a record
 	// gathered is used again for each field that reads its paths together.
 	gathered []found
 }
 
 func newBuilder[T any](k *Kind[T], m *memory) *builder[T] {
-	return &builder[T]{kind: k, memory: m, capture: newCapture(k.plan), usage: make([]usage, len(k.columns))}
+	return &builder[T]{
+		kind: k, memory: m, capture: m.capture(k.plan), usage: make([]usage, len(k.columns)),
+		size: int(reflect.TypeFor[Record[T]]().Size()),
+	}
 }
 
 func (b *builder[T]) wants(e *entry) bool {
@@ -135,10 +141,11 @@ func (b *builder[T]) readTogether(into *T, column int) error {
 		f, _ := b.capture.at(b.kind.plan, slot)
 		b.gathered = append(b.gathered, f)
 	}
-	if err := c.field.together(into, b.gathered, b.memory, &b.usage[column]); err != nil {
-		return fieldError{b.kind.plan.slots[c.slots[0]].path, err}
+	err := c.field.together(into, b.gathered, b.memory, &b.usage[column])
+	if err == nil || errors.As(err, new(fieldError)) {
+		return err
 	}
-	return nil
+	return fieldError{b.kind.plan.slots[c.slots[0]].path, err}
 }
 
 // form is the number of a copy's form.
@@ -154,6 +161,7 @@ func (b *builder[T]) form(f copyForm) uint32 {
 // append adds a record. The first block grows as needed, because most kinds
 // have few objects; later ones are made whole.
 func (b *builder[T]) append(r Record[T]) {
+	b.memory.spend(b.size)
 	t := &b.table
 	if t.count%blockLen == 0 {
 		size := 0
