@@ -67,12 +67,12 @@ func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, now time.T
 			}
 			continue
 		}
-		_, user, err := currentContext(secret.Data[secretKey])
-		if err != nil {
-			found = append(found, ruleUnreadable.On(c.Backup, what, "%v", err))
+		config := parse(secret.Data[secretKey], maxKubeconfig)
+		if config.err != nil {
+			found = append(found, ruleUnreadable.On(c.Backup, what, "%v", config.err))
 			continue
 		}
-		end, ok := expiry(user.ClientCertificateData)
+		end, ok := expiry(config.user.ClientCertificateData)
 		if !ok {
 			continue
 		}

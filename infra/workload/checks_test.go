@@ -51,11 +51,11 @@ func TestCheck(t *testing.T) {
 		"warning KubeconfigAbsent Secret one/kcp-gone-kubeconfig: not in the backup",
 		"warning KubeconfigUnusable Secret one/broken-kubeconfig: it is not a kubeconfig",
 	}
-	_, user, err := currentContext(secrets.Named(0, "one", "kcp-good-kubeconfig").Data[secretKey])
-	if err != nil {
-		t.Fatal(err)
+	config := parse(secrets.Named(0, "one", "kcp-good-kubeconfig").Data[secretKey], maxKubeconfig)
+	if config.err != nil {
+		t.Fatal(config.err)
 	}
-	end, ok := expiry(user.ClientCertificateData)
+	end, ok := expiry(config.user.ClientCertificateData)
 	if !ok {
 		t.Fatal("the kubeconfig has no client certificate")
 	}

@@ -15,9 +15,13 @@ import (
 	"drift-detector/infra"
 )
 
-// maxKubeconfig bounds a kubeconfig: a Secret can't be larger (Kubernetes
-// pkg/apis/core/types.go MaxSecretSize v1.36.0).
-const maxKubeconfig = 1 << 20
+// Bounds on a kubeconfig before it is parsed, which takes YAML far longer than
+// its size suggests. Cluster API's name one cluster and one user, in 6 kB; the
+// operator's own may name many.
+const (
+	maxKubeconfig = 64 << 10
+	maxOperators  = 1 << 20
+)
 
 // login is what is left of a kubeconfig: a server, the CA that its certificate
 // is verified against, and a client certificate or token that is embedded.
@@ -45,18 +49,19 @@ func (l *login) account() string {
 	return l.client.Subject.CommonName
 }
 
-// parseLogin reads the current context of a kubeconfig. Whatever would run a
-// program, open a file or weaken the connection is refused or ignored, and
-// none of it is looked at. Errors hold no value of the kubeconfig but names.
-func parseLogin(text backup.Sensitive) (*login, error) {
-	cluster, user, err := currentContext(text)
-	if err != nil {
-		return nil, err
+// login is what the current context allows. Whatever would run a program, open a
+// file or weaken the connection is refused or ignored, and none of it is looked
+// at. Errors hold no value of the kubeconfig but names.
+func (k *kubeconfig) login() (*login, error) {
+	if k.err != nil {
+		return nil, k.err
 	}
+	cluster, user := k.cluster, k.user
 	if err := refuse(cluster, user); err != nil {
 		return nil, err
 	}
 	l := &login{ignored: ignoredSettings(cluster)}
+	var err error
 	if l.endpoint, l.path, err = server(cluster.Server); err != nil {
 		return nil, err
 	}
@@ -149,32 +154,40 @@ func server(s string) (infra.Endpoint, string, error) {
 	return endpoint, strings.TrimRight(u.EscapedPath(), "/"), nil
 }
 
-// serverOf is the server that a kubeconfig names, whatever else is wrong with it.
-func serverOf(text backup.Sensitive) string {
-	cluster, _, err := currentContext(text)
-	if err != nil {
-		return ""
-	}
-	return cluster.Server
+// kubeconfig is the cluster and user of a kubeconfig that kubectl would use, or
+// why they are not known.
+type kubeconfig struct {
+	cluster *clientcmdapi.Cluster
+	user    *clientcmdapi.AuthInfo
+	err     error
 }
 
-// currentContext returns the cluster and user that kubectl would use. The
+// server is the server that a kubeconfig names, whatever else is wrong with it.
+func (k *kubeconfig) server() string {
+	if k.err != nil {
+		return ""
+	}
+	return k.cluster.Server
+}
+
+// parse reads the current context of a kubeconfig of at most so many bytes. The
 // loader's own errors stay out: they quote what they could not read.
-func currentContext(text backup.Sensitive) (*clientcmdapi.Cluster, *clientcmdapi.AuthInfo, error) {
-	if len(text.Reveal()) > maxKubeconfig {
-		return nil, nil, fmt.Errorf("it is larger than %d bytes", maxKubeconfig)
+func parse(text backup.Sensitive, most int) kubeconfig {
+	fail := func(format string, args ...any) kubeconfig { return kubeconfig{err: fmt.Errorf(format, args...)} }
+	if size := len(text.Reveal()); size > most {
+		return fail("it was not read: it has %d bytes, more than %d; a real one has a few thousand", size, most)
 	}
 	conf, err := clientcmd.Load([]byte(text.Reveal()))
 	if err != nil {
-		return nil, nil, errors.New("it is not a kubeconfig")
+		return fail("it is not a kubeconfig")
 	}
 	current := conf.Contexts[conf.CurrentContext]
 	if current == nil {
-		return nil, nil, errors.New("it has no current context")
+		return fail("it has no current context")
 	}
 	cluster, user := conf.Clusters[current.Cluster], conf.AuthInfos[current.AuthInfo]
 	if cluster == nil || user == nil {
-		return nil, nil, errors.New("its current context names a cluster or user that it does not hold")
+		return fail("its current context names a cluster or user that it does not hold")
 	}
-	return cluster, user, nil
+	return kubeconfig{cluster: cluster, user: user}
 }

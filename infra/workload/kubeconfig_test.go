@@ -18,11 +18,14 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"drift-detector/backup"
+	"drift-detector/backup/backuptest"
+	"drift-detector/infra"
 )
 
 func mustParse(t *testing.T, text string) *login {
 	t.Helper()
-	l, err := parseLogin(backup.NewSensitive(text))
+	found := parse(backup.NewSensitive(text), maxKubeconfig)
+	l, err := found.login()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,14 +118,45 @@ func TestKubeconfigsThatAreNone(t *testing.T) {
 	}
 }
 
+// A kubeconfig that is too large is not parsed. The operator's own may be larger
+// than the backup's.
 func TestKubeconfigsAreBounded(t *testing.T) {
 	s := serve(t, serverOptions{}, answer(200, nodes("", "a")))
-	text := s.kubeconfig(t)
-	for size, want := range map[int]string{maxKubeconfig: stateRead, maxKubeconfig + 1: stateNoKubeconfig} {
-		padded := text + "#" + strings.Repeat("x", size-len(text)-1)
-		if l := list(t, padded); l.NodeState != want {
+	sized := func(size int) string {
+		text := s.kubeconfig(t)
+		return text + "#" + strings.Repeat("x", size-len(text)-1)
+	}
+	ofBackup := func(text string) infra.Target {
+		snapshot, secrets := load(t, backuptest.Source("test", backuptest.New().
+			Add("clusters.cluster.x-k8s.io", clusterObject("one", "prod")).
+			Add("secrets", secretObject("one", "prod-kubeconfig", map[string]string{"value": text})).Bytes()))
+		return New(nil).Targets(snapshot, secrets, infra.Access{})[0]
+	}
+	if l := New(nil).List(t.Context(), ofBackup(sized(64<<10))); l.NodeState != stateRead {
+		t.Errorf("state %s, fault %+v", l.NodeState, l.Fault)
+	}
+	if got := ofBackup(sized(64<<10 + 1)); got.NodeState != stateNoKubeconfig || got.Refused.Reason != "KubeconfigRefused" ||
+		!strings.Contains(got.Refused.Message, "Secret one/prod-kubeconfig is not used: it was not read: it has 65537 bytes, more than 65536") {
+		t.Errorf("state %s, refused %+v", got.NodeState, got.Refused)
+	}
+	for size, want := range map[int]string{1 << 20: stateRead, 1<<20 + 1: stateNoKubeconfig} {
+		if l := list(t, sized(size)); l.NodeState != want {
 			t.Errorf("%d bytes: state %s, want %s; fault %+v", size, l.NodeState, want, l.Fault)
 		}
+	}
+}
+
+// A kubeconfig is parsed once: YAML is what takes the time.
+func TestKubeconfigsAreParsedOnce(t *testing.T) {
+	s := serve(t, serverOptions{}, answer(200, nodes("", "a")))
+	text := s.kubeconfig(t) + "extensions: [" + strings.Repeat("{name: a}, ", 1000) + "]\n"
+	tarball := backuptest.New().
+		Add("clusters.cluster.x-k8s.io", clusterObject("one", "prod")).
+		Add("secrets", secretObject("one", "prod-kubeconfig", map[string]string{"value": text}))
+	snapshot, secrets := load(t, backuptest.Source("test", tarball.Bytes()))
+	once := testing.AllocsPerRun(5, func() { parse(backup.NewSensitive(text), maxKubeconfig) })
+	if all := testing.AllocsPerRun(5, func() { New(nil).Targets(snapshot, secrets, infra.Access{}) }); all > 1.5*once {
+		t.Errorf("%v allocations, and parsing once takes %v", all, once)
 	}
 }
 

@@ -96,7 +96,7 @@ func target(c *backup.Cluster, secrets *backup.Secrets, a infra.Access) infra.Ta
 		t.NodeState = stateSkipped
 		return t
 	}
-	text, source, ok := kubeconfigOf(c, secrets, a)
+	found, source, ok := kubeconfigOf(c, secrets, a)
 	if !ok {
 		t.NodeState = stateNoKubeconfig
 		t.Refused = &infra.Fault{
@@ -107,7 +107,7 @@ func target(c *backup.Cluster, secrets *backup.Secrets, a infra.Access) infra.Ta
 		return t
 	}
 	t.Source = source
-	login, err := parseLogin(text)
+	login, err := found.login()
 	if err != nil {
 		t.NodeState = stateNoKubeconfig
 		t.Refused = &infra.Fault{Reason: "KubeconfigRefused", Message: fmt.Sprintf("the kubeconfig in %s is not used: %v", source, err), Hint: hintKubeconfig}
@@ -127,15 +127,17 @@ func target(c *backup.Cluster, secrets *backup.Secrets, a infra.Access) infra.Ta
 // kubeconfigOf returns the operator's kubeconfig for the cluster, else the
 // backup's, and says where it comes from. The operator's is found by the server
 // that the backup's kubeconfig names, or by the cluster's endpoint.
-func kubeconfigOf(c *backup.Cluster, secrets *backup.Secrets, a infra.Access) (text backup.Sensitive, source string, ok bool) {
+func kubeconfigOf(c *backup.Cluster, secrets *backup.Secrets, a infra.Access) (found kubeconfig, source string, ok bool) {
 	name := c.Meta.Name + "-kubeconfig"
+	var text backup.Sensitive
 	if secret := secrets.Named(c.Backup, c.Namespace, name); secret != nil {
 		text = secret.Data[secretKey]
 	}
-	for _, endpoint := range []string{serverOf(text), c.Endpoint} {
+	found = parse(text, maxKubeconfig)
+	for _, endpoint := range []string{found.server(), c.Endpoint} {
 		if own, given := a.CredentialFor(endpoint); given && !own.Kubeconfig.IsZero() {
-			return own.Kubeconfig, cmp.Or(own.Source, "the operator's kubeconfig"), true
+			return parse(own.Kubeconfig, maxOperators), cmp.Or(own.Source, "the operator's kubeconfig"), true
 		}
 	}
-	return text, fmt.Sprintf("Secret %s/%s", c.Namespace, name), !text.IsZero()
+	return found, fmt.Sprintf("Secret %s/%s", c.Namespace, name), !text.IsZero()
 }
