@@ -93,21 +93,8 @@ func clusterName(m *Meta, spec string) string {
 
 // namesakeOf is the cluster of an object that is named like its cluster unless
 // it says otherwise: an infrastructure cluster, a control plane.
-func (a *assembly) namesakeOf(m *Meta) ClusterID {
-	return a.clusterID(m, cmp.Or(clusterName(m, ""), m.Name))
-}
-
-// clusterID is the id of a cluster that an object names. When several backups
-// show a cluster that has no Cluster object, it is the newest one's.
-func (a *assembly) clusterID(m *Meta, name string) ClusterID {
-	id := ClusterID{m.Backup, m.Namespace, name}
-	for {
-		to, ok := a.load.moved[id]
-		if _, whole := a.clusters[id]; whole || !ok {
-			return id
-		}
-		id = to
-	}
+func namesakeOf(m *Meta) ClusterID {
+	return ClusterID{m.Backup, m.Namespace, cmp.Or(clusterName(m, ""), m.Name)}
 }
 
 // homeless tells of an object that can't be placed in any cluster.
@@ -121,7 +108,7 @@ func (a *assembly) readControlPlanes() {
 		for r := range k.In(s).All() {
 			id, ok := a.ownedBy[key(&r.Meta, r.Data.Kind, r.Name)]
 			if !ok {
-				id = a.namesakeOf(&r.Meta)
+				id = namesakeOf(&r.Meta)
 			}
 			s.ControlPlanes = append(s.ControlPlanes, ControlPlane{
 				Meta: r.Meta, Kind: r.Data.Kind, Cluster: id,
@@ -150,7 +137,7 @@ func (a *assembly) readGroups() {
 				continue
 			}
 			group := Group{
-				Meta: r.Meta, Kind: g.name, Cluster: a.clusterID(&r.Meta, name),
+				Meta: r.Meta, Kind: g.name, Cluster: ClusterID{r.Backup, r.Namespace, name},
 				Desired: r.Data.Desired, Replicas: r.Data.Replicas, NamingTemplate: r.Data.NamingTemplate,
 				Infrastructure: r.Data.Infrastructure.ref(r.Namespace),
 				Labels:         r.Data.Labels, TemplateLabels: r.Data.TemplateLabels, Selector: r.Data.Selector,
@@ -197,7 +184,7 @@ func (a *assembly) readMachines() {
 			continue
 		}
 		m := Machine{
-			Meta: r.Meta, Cluster: a.clusterID(&r.Meta, name), ControlPlane: r.Data.ControlPlane,
+			Meta: r.Meta, Cluster: ClusterID{r.Backup, r.Namespace, name}, ControlPlane: r.Data.ControlPlane,
 			Deployment:     ownerNamed(&r.Meta, "MachineDeployment", r.Data.Deployment),
 			Set:            ownerNamed(&r.Meta, "MachineSet", r.Data.Set),
 			Pool:           ownerNamed(&r.Meta, "MachinePool", r.Data.Pool),

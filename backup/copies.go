@@ -91,7 +91,7 @@ func (b *builder[T]) pathOf(r *Record[T]) string {
 }
 
 // mergeBackups keeps of an object that several backups hold, with one uid, the
-// copy that was written last. Objects of one name and different uids are
+// copy that was written last; it belongs to no cluster, else they are twins. Objects of one name and different uids are
 // different objects.
 func (b *builder[T]) mergeBackups(l *loading) {
 	type identity struct{ uid, namespace, name string }

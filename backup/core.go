@@ -96,7 +96,7 @@ type machineFields struct {
 	BootstrapSecret                         string
 }
 
-var machineKind = NewKind("machines."+coreGroup, join(
+var machineKind = alone("a Machine with the same uid", NewKind("machines."+coreGroup, join(
 	[]Field[machineFields]{
 		Text(func(t *machineFields) *string { return &t.Cluster }, "spec.clusterName"),
 		Present(func(t *machineFields) *bool { return &t.ControlPlane }, "label:"+clusterv1.MachineControlPlaneLabel),
@@ -115,7 +115,7 @@ var machineKind = NewKind("machines."+coreGroup, join(
 	},
 	reference(func(t *machineFields) *refFields { return &t.Infrastructure }, "spec.infrastructureRef"),
 	reference(func(t *machineFields) *refFields { return &t.Bootstrap }, "spec.bootstrap.configRef"),
-)...)
+)...))
 
 type groupFields struct {
 	Cluster, Deployment, NamingTemplate string
@@ -127,7 +127,7 @@ type groupFields struct {
 }
 
 func newGroupKind(resource string) *Kind[groupFields] {
-	return NewKind(resource, join(
+	return alone("a machine group with the same uid", NewKind(resource, join(
 		[]Field[groupFields]{
 			Text(func(t *groupFields) *string { return &t.Cluster }, "spec.clusterName"),
 			Text(func(t *groupFields) *string { return &t.Deployment }, "label:"+clusterv1.MachineDeploymentNameLabel),
@@ -141,7 +141,7 @@ func newGroupKind(resource string) *Kind[groupFields] {
 			Present(func(t *groupFields) *bool { return &t.Autoscaled }, "annotation:"+clusterv1.AutoscalerMinSizeAnnotation, "annotation:"+clusterv1.AutoscalerMaxSizeAnnotation),
 		},
 		reference(func(t *groupFields) *refFields { return &t.Infrastructure }, "spec.template.spec.infrastructureRef"),
-	)...)
+	)...))
 }
 
 // groupKinds are the kinds of machine groups. Before Cluster API v0.4 MachinePools
@@ -164,7 +164,7 @@ type controlPlaneFields struct {
 }
 
 func newControlPlaneKind(resource string) *Kind[controlPlaneFields] {
-	return NewKind(resource, append(
+	return alone("a control plane with the same uid", NewKind(resource, append(
 		reference(func(t *controlPlaneFields) *refFields { return &t.Infrastructure },
 			"spec.machineTemplate.spec.infrastructureRef", "spec.machineTemplate.infrastructureRef", "spec.infrastructureTemplate"),
 		Text(func(t *controlPlaneFields) *string { return &t.Kind }, "kind"),
@@ -172,7 +172,7 @@ func newControlPlaneKind(resource string) *Kind[controlPlaneFields] {
 		Count(func(t *controlPlaneFields) *Number { return &t.Desired }, "spec.replicas"),
 		Count(func(t *controlPlaneFields) *Number { return &t.Replicas }, "status.replicas"),
 		Present(func(t *controlPlaneFields) *bool { return &t.ExternalEtcd }, "spec.kubeadmConfigSpec.clusterConfiguration.etcd.external"),
-	)...)
+	)...))
 }
 
 type infraClusterFields struct {
@@ -181,10 +181,10 @@ type infraClusterFields struct {
 }
 
 func newInfraClusterKind(resource string) *Kind[infraClusterFields] {
-	return NewKind(resource, join(
+	return alone("an infrastructure cluster with the same uid", NewKind(resource, join(
 		one(Text(func(t *infraClusterFields) *string { return &t.Kind }, "kind")),
 		endpoint(func(t *infraClusterFields) *endpointFields { return &t.Endpoint }),
-	)...)
+	)...))
 }
 
 // namespaceKind keeps Namespace kube-system, whose uid is as good as that of

@@ -36,7 +36,7 @@ func (a *assembly) readInfraClusters() {
 func (a *assembly) derive() {
 	s := a.snapshot
 	for i := range a.infra {
-		a.deriveFrom(a.namesakeOf(&a.infra[i].Meta))
+		a.deriveFrom(namesakeOf(&a.infra[i].Meta))
 	}
 	for i := range s.ControlPlanes {
 		a.deriveFrom(s.ControlPlanes[i].Cluster)
@@ -71,7 +71,7 @@ func (a *assembly) deriveFrom(id ClusterID) {
 func (a *assembly) fillFromInfra() {
 	for i := range a.infra {
 		in := &a.infra[i]
-		c := &a.snapshot.Clusters[a.clusters[a.namesakeOf(&in.Meta)]]
+		c := &a.snapshot.Clusters[a.clusters[namesakeOf(&in.Meta)]]
 		if c.Derived && c.Infrastructure.IsZero() {
 			c.Infrastructure = in.ref
 			c.Paused = c.Paused || in.Paused

@@ -51,8 +51,7 @@ type loading struct {
 	holds    []map[string]bool // by backup: the resources that it has items of
 	problems [][]Problem       // by backup
 	more     []int             // by backup: problems that are only counted
-	twins    []twin
-	moved    map[ClusterID]ClusterID // clusters that several backups show, to the newer one
+	twins    *twin             // the first of them
 
 	// Kinds that are met while reading: all control planes, all infrastructure clusters.
 	controlPlanes []*Kind[controlPlaneFields]
@@ -67,7 +66,6 @@ func newLoading(sources int, w Want, bounds limits) *loading {
 		wanted:  append(slices.Clone(w.Kinds), coreKinds...),
 		readers: map[string][]reader{},
 		tables:  map[AnyKind]any{},
-		moved:   map[ClusterID]ClusterID{},
 		more:    make([]int, sources),
 
 		problems: make([][]Problem, sources),

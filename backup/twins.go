@@ -3,7 +3,6 @@ package backup
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -13,41 +12,35 @@ type twin struct {
 	shared        string
 }
 
-// met notes that two backups hold one object. When that may not be, the backups
-// are twins. Else they show one cluster, of which each may hold some objects:
-// those without a Cluster object are then put together under the newer backup.
+// met notes that two backups hold one object. No two management clusters have an
+// object with one uid: a move or a restore makes new ones. What belongs to a
+// cluster is then told twice, in two versions, and a machine that one of them
+// lacks was deleted meanwhile or is new: those backups are twins. Identities and
+// the like may be in several backups, each of some clusters.
 func (l *loading) met(a, b *Meta, alone string) {
-	if alone != "" {
-		l.twins = append(l.twins, twin{min(a.Backup, b.Backup), max(a.Backup, b.Backup), alone})
+	if alone == "" && a.ClusterName != "" {
+		alone = "objects of cluster " + a.Namespace + "/" + a.ClusterName + " with the same uids"
+	}
+	if alone == "" {
 		return
 	}
-	if a.ClusterName == "" || a.Backup == b.Backup {
-		return
-	}
-	older, newer := a.Backup, b.Backup
-	if l.newer(older, newer) {
-		older, newer = newer, older
-	}
-	id := ClusterID{older, a.Namespace, a.ClusterName}
-	if to, ok := l.moved[id]; !ok || l.newer(newer, to.Backup) {
-		l.moved[id] = ClusterID{newer, a.Namespace, a.ClusterName}
+	t := twin{min(a.Backup, b.Backup), max(a.Backup, b.Backup), alone}
+	if l.twins == nil || t.compare(*l.twins) < 0 {
+		l.twins = &t
 	}
 }
 
-// newer says whether one backup was written after another.
-func (l *loading) newer(i, j int) bool {
-	return cmp.Or(l.infos[i].WrittenTo.Compare(l.infos[j].WrittenTo), cmp.Compare(i, j)) > 0
+func (t twin) compare(u twin) int {
+	return cmp.Or(cmp.Compare(t.first, u.first), cmp.Compare(t.second, u.second), strings.Compare(t.shared, u.shared))
 }
 
 // refuseTwins refuses two backups of one management cluster: whatever differs
 // between them would be told twice, in two versions.
 func (l *loading) refuseTwins(sources []Source) error {
-	if len(l.twins) == 0 {
+	t := l.twins
+	if t == nil {
 		return nil
 	}
-	t := slices.MinFunc(l.twins, func(a, b twin) int {
-		return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.second, b.second), -strings.Compare(a.shared, b.shared))
-	})
 	return &InputError{
 		Name:    sources[t.second].Name,
 		Problem: fmt.Sprintf("a backup of the same management cluster as %s: both hold %s", sources[t.first].Name, t.shared),
