@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 )
 
 // Load reads the sources, one streaming pass each, and keeps the core objects of
@@ -13,7 +14,9 @@ import (
 // An input that can't be used is an [*InputError]; when the context ends, its
 // error is returned. What is wrong with single items is in Snapshot.Problems.
 func Load(ctx context.Context, sources []Source, w Want) (*Snapshot, *Secrets, error) {
-	return load(ctx, sources, w, defaultLimits)
+	bounds := defaultLimits
+	bounds.future = time.Now().Add(24 * time.Hour)
+	return load(ctx, sources, w, bounds)
 }
 
 func load(ctx context.Context, sources []Source, w Want, bounds limits) (*Snapshot, *Secrets, error) {

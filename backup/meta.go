@@ -64,6 +64,7 @@ func readMeta(to *Meta, e *entry, p *plan, c *capture, m *memory, use *metaUsage
 		if err := m.moment(f.values[0], &to.Created); err != nil {
 			return fieldError{metaPaths[slotCreated], err}
 		}
+		e.created = to.Created
 	}
 	_, to.Paused = c.at(p, slotPaused)
 	return readOwners(to, p, c, m, use)

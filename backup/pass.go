@@ -22,6 +22,8 @@ type limits struct {
 	// What is kept of all backups, in bytes: memory whatever their size, less of
 	// small ones: spare and expansion times the size of the files.
 	memory, spare, expansion int64
+
+	future time.Time // no object was created after it, whatever it says; zero for no such bound
 }
 
 // A machine takes 3.6 kB with all that is kept about it, and its objects 1.9 kB
@@ -70,6 +72,8 @@ type pass struct {
 	// preferred-version twin, byte for byte the same, right behind it.
 	lastName, lastBody []byte
 	lastResource       *resource
+	// When the youngest object was created, and the youngest that may be true.
+	youngest, youngestTrue time.Time
 }
 
 // guarded ends the pass when the context ends.
@@ -116,9 +120,12 @@ func (p *pass) enter(h *tarHeader) (bool, error) {
 	return p.item(h, path)
 }
 
+// maxWritten is the end of the year 9999, beyond which no format of time goes.
+const maxWritten = 253402300799
+
 // note widens the time in which the backup was written.
 func (p *pass) note(written int64) {
-	if written == 0 {
+	if written <= 0 || written > maxWritten {
 		return
 	}
 	t := time.Unix(written, 0).UTC()
@@ -127,6 +134,34 @@ func (p *pass) note(written int64) {
 	}
 	if t.After(p.info.WrittenTo) {
 		p.info.WrittenTo = t
+	}
+}
+
+// born notes when an object was created.
+func (p *pass) born(created time.Time) {
+	if created.After(p.youngest) {
+		p.youngest = created
+	}
+	if future := p.load.limits.future; created.After(p.youngestTrue) && (future.IsZero() || !created.After(future)) {
+		p.youngestTrue = created
+	}
+}
+
+// date compares the times of the entries with those of the objects. Entries tell
+// when the backup was written only as long as nobody packs them again under
+// another time; an object in it was there before it was written, by the clock of
+// the API server, unless that is ahead of everybody's. To take the backup for
+// older than it is would make Ghosts of what it leaves out.
+func (p *pass) date() {
+	const skew = 5 * time.Minute // between the clocks of Velero and the API server
+	i := &p.info
+	i.Undated = p.youngest.After(i.WrittenTo.Add(skew))
+	if !p.youngestTrue.After(i.WrittenTo) {
+		return
+	}
+	i.WrittenTo = p.youngestTrue.UTC()
+	if i.Undated {
+		i.WrittenFrom = i.WrittenTo
 	}
 }
 
@@ -248,7 +283,9 @@ func (p *pass) body(b []byte) error {
 		p.lastBody = append(p.lastBody[:0], b...)
 	}
 	for _, rd := range p.reading {
-		if err := rd.read(e, &p.load.scanner, b); err != nil {
+		err := rd.read(e, &p.load.scanner, b)
+		p.born(e.created)
+		if err != nil {
 			p.problem([]byte(e.path()), err.Error())
 			break
 		}

@@ -28,8 +28,13 @@ type Info struct {
 	FormatVersion string // Velero's format version, "1" or "1.1.0"
 	// WrittenFrom and WrittenTo are the first and last modification time of an
 	// entry: the tarball carries no other time (Velero pkg/backup/item_backupper.go v1.18.1).
+	// WrittenTo is never before an object in it was created, if that is not ahead of today.
 	WrittenFrom, WrittenTo time.Time
-	Items                  int // distinct objects, each counted once
+	// Undated says that objects in it are younger than all entries: somebody has
+	// packed it again, or a clock was wrong. WrittenTo is then the earliest time at
+	// which it can have been written, and nothing is known to be younger than it.
+	Undated bool
+	Items   int // distinct objects, each counted once
 }
 
 // ClusterID names a cluster of a Snapshot. Backup is the index into

@@ -34,6 +34,7 @@ func (l *loading) readSource(ctx context.Context, backup int, source Source) (In
 	if err := p.check(source.Name); err != nil {
 		return p.info, err
 	}
+	p.date()
 	p.info.SHA256 = hex.EncodeToString(hash.Sum(nil))
 	l.holds = append(l.holds, p.held())
 	return p.info, nil

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/version"
 )
@@ -60,6 +61,7 @@ type entry struct {
 	namespace, name []byte
 	form            copyForm
 	written         int64
+	created         time.Time // of the object, once it is read
 }
 
 // path is the item's path in the tarball in the form that Problems print.

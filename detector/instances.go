@@ -258,7 +258,7 @@ func (e *estate) missing(v *vm, b bond) string {
 		return fmt.Sprintf("it may be a member of %s %s, which was not asked for where it was listed", p.Kind, p.Name)
 	}
 	if i := b.cluster.Backup; i >= 0 && i < len(e.snap.Backups) {
-		if end := e.snap.Backups[i].WrittenTo; !end.IsZero() && v.Created.After(end.Add(clockSkew)) {
+		if k := &e.snap.Backups[i]; !k.Undated && !k.WrittenTo.IsZero() && v.Created.After(k.WrittenTo.Add(clockSkew)) {
 			return ""
 		}
 	}

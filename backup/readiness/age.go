@@ -20,6 +20,11 @@ var (
 		"The clock of this machine or that of the backup's cluster is wrong: ages and expiry dates here are not to be trusted.",
 		"set the clock and run again",
 	}
+	ruleUndated = Rule{
+		"BackupUndated", Warning,
+		"It was packed again under another time, or a clock was wrong. No VM is known to be younger than the backup: one that it lacks is a Ghost only where the backup is known to hold all machines.",
+		"give the file as Velero wrote it",
+	}
 	ruleWindow = Rule{
 		"BackupWindowLong", Warning,
 		"Its objects are not of one moment: what changed meanwhile may be there half, or twice, under the old and the new name.",
@@ -48,6 +53,11 @@ func ages(e *examination) []Finding {
 			continue
 		}
 		age := e.options.Now.Sub(b.WrittenTo)
+		if b.Undated {
+			found = append(found, ruleUndated.On(i, e.tarball(i), "objects in it are younger than its entries; it may have been written at %s UTC, %s ago, or later",
+				b.WrittenTo.UTC().Format("2006-01-02 15:04:05"), span(age)))
+			continue
+		}
 		rule, says := ruleAge, "it is "+span(age)+" old"
 		switch {
 		case age < -skew:

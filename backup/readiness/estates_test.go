@@ -172,6 +172,19 @@ func TestOtherControlPlanes(t *testing.T) {
 	}
 }
 
+// TestUndated holds that of a tarball that was packed again under an old time no
+// age is told, and that it is not taken for another than the one described.
+func TestUndated(t *testing.T) {
+	velero := []*readiness.VeleroBackup{described(t)}
+	before := signs(checkAll(t, afterwards, velero, backuptest.Source("b", derive(t, lab, without()))))
+	for _, at := range []time.Time{time.Unix(0, 0), time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)} {
+		got := difference(before, signs(checkAll(t, afterwards, velero, backuptest.Source("b", deriveAt(t, lab, at, without())))))
+		if want := []string{"+warning BackupUndated: backup b", "-info BackupAge: backup b"}; !slices.Equal(got, want) {
+			t.Errorf("written at %v: %q", at, got)
+		}
+	}
+}
+
 // TestSeveralBackups holds that each backup is judged by itself: its own
 // Secrets, description and age.
 func TestSeveralBackups(t *testing.T) {

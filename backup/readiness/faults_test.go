@@ -96,7 +96,13 @@ func itemsOf(t testing.TB, tarball string) []item {
 // the time when the lab's backup ran.
 func derive(t testing.TB, from string, c change) []byte {
 	t.Helper()
-	b := backuptest.NewFormat("").At(time.Date(2026, 11, 21, 4, 6, 30, 0, time.UTC))
+	return deriveAt(t, from, time.Date(2026, 11, 21, 4, 6, 30, 0, time.UTC), c)
+}
+
+// deriveAt is derive with another time of writing.
+func deriveAt(t testing.TB, from string, at time.Time, c change) []byte {
+	t.Helper()
+	b := backuptest.NewFormat("").At(at)
 	for _, i := range itemsOf(t, from) {
 		if body := c(i.path, i.body); body != nil {
 			b.Raw(i.path, body)

@@ -117,13 +117,14 @@ func jsonFault(err error) string {
 
 // Of says whether the description may be of a tarball: its items were written
 // while the backup ran, by the same clock. Slack allows for the time between a
-// step and its record.
+// step and its record. Of an undated tarball it is known only what it is not
+// older than.
 func (v *VeleroBackup) Of(b backup.Info) bool {
 	const slack = time.Minute
 	if b.WrittenTo.IsZero() {
 		return true
 	}
-	if !v.Started.IsZero() && b.WrittenFrom.Before(v.Started.Add(-slack)) {
+	if !b.Undated && !v.Started.IsZero() && b.WrittenFrom.Before(v.Started.Add(-slack)) {
 		return false
 	}
 	return v.Ended.IsZero() || !b.WrittenTo.After(v.Ended.Add(slack))
