@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"drift-detector/backup"
 	"drift-detector/detector"
@@ -252,5 +253,22 @@ func TestCallsForTenThousandInstances(t *testing.T) {
 	}
 	if len(got) != len(want) {
 		t.Errorf("the calls are %v, want %v", got, want)
+	}
+}
+
+// A region that goes on answering slowly gets its share of time, and its listing
+// says that it was not read whole.
+func TestARegionThatTakesTooLong(t *testing.T) {
+	s, secrets, instances := twoRegions(t)
+	serve(t, lab.EC2Options{PageSize: 1}, func(call) *trouble {
+		time.Sleep(50 * time.Millisecond)
+		return nil
+	}, instances...)
+	p := small(pageSize).(*provider)
+	p.total = 120 * time.Millisecond
+	for _, l := range listAll(t, p, s, secrets, infra.Access{}).Listings {
+		if l.State == infra.Complete || l.Fault == nil || l.Fault.Reason != "ListingBroken" || !strings.Contains(l.Fault.Message, "in time") {
+			t.Errorf("%s is %s: %+v", l.Location, l.State, l.Fault)
+		}
 	}
 }

@@ -129,5 +129,8 @@ func networkFault(t infra.Target, doing string, err error) *infra.Fault {
 }
 
 func interrupted(t infra.Target, ctx context.Context) *infra.Fault {
+	if cause := context.Cause(ctx); errors.Is(cause, errOvertime) {
+		return &infra.Fault{Reason: "ListingBroken", Message: fmt.Sprintf("%s: %v", where(t), cause), Hint: "run again; nothing is concluded from what was not listed"}
+	}
 	return &infra.Fault{Reason: "Interrupted", Message: fmt.Sprintf("%s: interrupted: %v", where(t), context.Cause(ctx)), Hint: "run again"}
 }

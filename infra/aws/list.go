@@ -51,6 +51,8 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 		l.Fault = &infra.Fault{Reason: "InternalError", Message: "the target was not made by this provider"}
 		return l
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, p.total, errOvertime)
+	defer cancel()
 	a, err := p.login(ctx, d, &c, &l)
 	if err != nil {
 		l.Fault = connectFault(ctx, t, err)
