@@ -121,8 +121,10 @@ func TestEndlessVCenter(t *testing.T) {
 	}{
 		"VMs":   {&oddVCenter{objects: plainVM, endless: vmType}, few, infra.Partial, 7, "listing VMs broke off after 7: there are more than 7"},
 		"pages": {&oddVCenter{objects: func(string, int) string { return "" }, endless: vmType}, standard, infra.Failed, 0, "more than 2000 pages"},
-		"folders": {&oddVCenter{objects: func(kind string, page int) string { return vmXML(kind, page, "f", "") }, endless: "Folder"}, few, infra.Partial, 1,
-			"listing folders: there are more than 5"},
+		"folders": {
+			&oddVCenter{objects: func(kind string, page int) string { return vmXML(kind, page, "f", "") }, endless: "Folder"}, few, infra.Partial, 1,
+			"listing folders: there are more than 5",
+		},
 		"long names": {&oddVCenter{objects: func(kind string, page int) string {
 			if kind == vmType && page > 2 {
 				return vmXML(kind, page, long, "")
