@@ -16,8 +16,6 @@ type Access struct {
 	AWSAmbient bool
 	// SkipNodes leaves workload API servers alone.
 	SkipNodes bool
-	// Notify gets one line before a credential is used, and warnings. It may be nil.
-	Notify func(string)
 }
 
 // Reroute says to reach at To what the backup calls From. The certificate is

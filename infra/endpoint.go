@@ -2,7 +2,6 @@ package infra
 
 import (
 	"errors"
-	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
@@ -115,11 +114,4 @@ func (a Access) DialAddress(endpoint Endpoint) string {
 		}
 	}
 	return endpoint.String()
-}
-
-// Say hands a line to Notify, when there is one.
-func (a Access) Say(format string, args ...any) {
-	if a.Notify != nil {
-		a.Notify(fmt.Sprintf(format, args...))
-	}
 }

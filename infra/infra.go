@@ -215,6 +215,7 @@ type Target struct {
 	Location   string // region or the like; empty when the whole endpoint is listed
 	Account    string // user name or account; never a secret
 	Source     string // which object the credential comes from, by name
+	Use        string // in a sentence, which credential goes where: for the operator, before it does
 	Clusters   []backup.ClusterID
 	Refused    *Fault          // why it can't be listed at all: no credential, bad endpoint
 	NodeState  string          // of a Target for Nodes: the NodeState of a Listing that holds none

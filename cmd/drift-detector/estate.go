@@ -76,9 +76,6 @@ func (o *estateOptions) access(s *streams) (infra.Access, error) {
 		InsecureSkipVerify: o.insecure, SkipNodes: o.skipNodes,
 		AWSProfile: o.awsProfile, AWSAmbient: o.awsAmbient,
 	}
-	if !o.quiet {
-		a.Notify = func(line string) { s.info("%s", line) }
-	}
 	for _, e := range o.endpoints {
 		r, err := infra.ParseReroute(e)
 		if err != nil {
@@ -161,6 +158,16 @@ func (e *estate) targets(a infra.Access) []infra.Target {
 // list contacts every target and forgets the credentials.
 func (o *estateOptions) list(ctx context.Context, s *streams, e *estate, a infra.Access) (infra.Inventory, error) {
 	targets := e.targets(a)
+	for _, t := range targets {
+		if t.Use != "" && t.Refused == nil && !o.quiet {
+			s.info("%s", t.Use)
+		}
+	}
+	for _, t := range targets {
+		for _, w := range t.Warnings {
+			s.warn("%s", w)
+		}
+	}
 	watch := &infra.Watch{
 		Found: func(int, int) {},
 		Done:  func(_ int, l infra.Listing) { s.debugf("%s", describeListing(l)) },
@@ -173,8 +180,8 @@ func (o *estateOptions) list(ctx context.Context, s *streams, e *estate, a infra
 	inv := e.registry.Collect(ctx, targets, watch)
 	stop()
 	e.secrets.Drop()
-	for _, l := range inv.Listings {
-		for _, w := range l.Warnings {
+	for i, l := range inv.Listings {
+		for _, w := range l.Warnings[len(targets[i].Warnings):] { // those of the target were said
 			s.warn("%s", w)
 		}
 	}
@@ -204,7 +211,6 @@ func (o *estateOptions) preview(ctx context.Context, s *streams) error {
 
 // plan prints what would be contacted, with which credential.
 func (e *estate) plan(s *streams, a infra.Access) error {
-	a.Notify = nil
 	for _, t := range e.targets(a) {
 		line := t.Provider + " " + t.Endpoint
 		if t.Dial != "" && t.Dial != t.Endpoint {

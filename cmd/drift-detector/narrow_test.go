@@ -3,6 +3,7 @@ package main
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"drift-detector/report"
@@ -43,6 +44,25 @@ func TestOneClusterOfTheLab(t *testing.T) {
 		for _, m := range one.report.InfraMachines {
 			if !slices.ContainsFunc(whole.report.InfraMachines, func(o report.InfraMachine) bool { return reflect.DeepEqual(o, m) }) {
 				t.Errorf("%s alone: %s (%s) is to be confirmed, and was not among all", c.Title(), m.Instance.Name, m.Reason)
+			}
+		}
+	}
+}
+
+// Who narrows a run is told of the credentials that it uses, and of no other.
+func TestNarrowedRunAnnouncesWhatItUses(t *testing.T) {
+	w := fleet(t)
+	for cluster, others := range map[string][]string{
+		"aws-prod":  {"vCenter ", "alpha-prod", "beta-prod"},
+		"beta-prod": {"AWS region", "alpha-prod-kubeconfig", "aws-prod-kubeconfig"},
+	} {
+		o := w.detect("--cluster", cluster)
+		if !strings.Contains(o.stderr, "for the API server ") || !strings.Contains(o.stderr, cluster) {
+			t.Errorf("%s: nothing is announced:\n%s", cluster, o.stderr)
+		}
+		for _, other := range others {
+			if strings.Contains(o.stderr, other) {
+				t.Errorf("%s: %q is announced:\n%s", cluster, other, o.stderr)
 			}
 		}
 	}

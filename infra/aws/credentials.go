@@ -113,6 +113,9 @@ func (f found) assuming(chain []role) found {
 	for _, r := range slices.Backward(chain) {
 		f.roles = append(f.roles, r)
 		f.source += ", then role " + r.ARN
+		if f.operator {
+			f.warnings = append(f.warnings, fmt.Sprintf("role %s, which the backup names, is assumed with your own AWS credentials", r.ARN))
+		}
 	}
 	return f
 }

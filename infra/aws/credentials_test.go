@@ -85,23 +85,24 @@ func TestWhereCredentialsComeFrom(t *testing.T) {
 		"a hostile chain, the operator has": {backup: one(roleIdentity, "a").identity(roleIdentity, "a", roleSpec(arnA, "", "", "")), access: ambient, source: "your own AWS credentials (--aws-ambient), then role " + arnA},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var said []string
-			c.access.Notify = func(line string) { said = append(said, line) }
 			target := onlyTarget(t, c.backup, c.access)
 			if c.source != "" {
 				if target.Refused != nil || target.Source != c.source {
 					t.Errorf("it is %q, refused %+v", target.Source, target.Refused)
 				}
-				if len(said) != 1 || !strings.Contains(said[0], c.source) {
-					t.Errorf("it was announced as %q", said)
+				if !strings.Contains(target.Use, c.source) {
+					t.Errorf("it is announced as %q", target.Use)
+				}
+				if role := strings.Contains(strings.Join(target.Warnings, "\n"), "is assumed with your own AWS credentials"); role != (strings.Contains(c.source, "your own") && strings.Contains(c.source, "then role")) {
+					t.Errorf("the operator is told %q", target.Warnings)
 				}
 				return
 			}
 			if target.Refused == nil || target.Refused.Reason != c.reason || !strings.Contains(target.Refused.Message, c.says) || target.Refused.Hint == "" {
 				t.Errorf("it is %q, refused %+v", target.Source, target.Refused)
 			}
-			if target.Credential != nil || len(said) > 0 {
-				t.Errorf("a refused target has a credential, or was announced as %q", said)
+			if target.Credential != nil || target.Use != "" {
+				t.Errorf("a refused target has a credential, or is announced as %q", target.Use)
 			}
 		})
 	}

@@ -38,7 +38,7 @@ func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.
 		targets = append(targets, t)
 	}
 	for i := range targets {
-		finish(&targets[i], a)
+		finish(&targets[i])
 	}
 	return targets
 }
@@ -111,7 +111,7 @@ func merge(into *infra.Target, t infra.Target) {
 	to.ids = append(to.ids, t.Detail.(*detail).ids...)
 }
 
-func finish(t *infra.Target, a infra.Access) {
+func finish(t *infra.Target) {
 	slices.Sort(t.IDs)
 	slices.SortFunc(t.Clusters, compareClusters)
 	slices.SortFunc(t.Landmarks, compareKeys)
@@ -128,5 +128,5 @@ func finish(t *infra.Target, a infra.Access) {
 	if t.Dial != "" {
 		where += " (reached at " + t.Dial + ")"
 	}
-	a.Say("%s: %s", where, t.Source)
+	t.Use = where + ": " + t.Source
 }

@@ -88,7 +88,6 @@ type run struct {
 	provider infra.Provider
 	snapshot *backup.Snapshot
 	targets  []infra.Target
-	said     []string
 }
 
 func start(t *testing.T, h Harness, w World) *run {
@@ -96,9 +95,7 @@ func start(t *testing.T, h Harness, w World) *run {
 	r := &run{provider: h.New()}
 	s, secrets := w.Load()
 	r.snapshot = s
-	a := w.Access
-	a.Notify = func(line string) { r.said = append(r.said, line) }
-	r.targets = r.provider.Targets(s, secrets, a)
+	r.targets = r.provider.Targets(s, secrets, w.Access)
 	if len(r.targets) == 0 {
 		t.Fatal("the provider finds no target")
 	}
@@ -221,7 +218,6 @@ func hidden(t *testing.T, r *run, all []infra.Listing, w World) {
 		}
 		out.Write(data)
 	}
-	out.WriteString(strings.Join(r.said, "\n"))
 	for _, m := range w.Markers {
 		for _, form := range []string{m, fmt.Sprintf("%x", m)} {
 			if at := strings.Index(out.String(), form); at >= 0 {

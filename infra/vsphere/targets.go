@@ -63,7 +63,7 @@ func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.
 		targets = append(targets, t)
 	}
 	for i := range targets {
-		finish(&targets[i], a)
+		finish(&targets[i])
 	}
 	return targets
 }
@@ -135,7 +135,7 @@ func merge(into *infra.Target, t infra.Target) {
 // leaves its predecessor in older objects, more is no honest backup.
 const maxThumbprints = 8
 
-func finish(t *infra.Target, a infra.Access) {
+func finish(t *infra.Target) {
 	slices.Sort(t.IDs)
 	slices.SortFunc(t.Clusters, compareClusters)
 	t.Clusters = slices.Compact(t.Clusters)
@@ -158,5 +158,5 @@ func finish(t *infra.Target, a infra.Access) {
 	if t.Dial != "" {
 		where += " (reached at " + t.Dial + ")"
 	}
-	a.Say("vCenter %s: user %s from %s", where, t.Account, t.Source)
+	t.Use = fmt.Sprintf("vCenter %s: user %s from %s", where, t.Account, t.Source)
 }

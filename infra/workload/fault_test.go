@@ -248,18 +248,17 @@ func TestFaultsQuoteNothing(t *testing.T) {
 	for name, handler := range map[string]http.HandlerFunc{"redirect": echo, "body": body, "status line": status} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, serverOptions{tokens: true}, handler)
-			var said []string
 			a := access(s.kubeconfig(t, func(c *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) {
 				c.Server = strings.Replace(s.URL, "https://", "https://admin:"+secret+"@", 1)
 				c.ProxyURL = "http://admin:" + secret + "@127.0.0.1:1"
 				*u = clientcmdapi.AuthInfo{Token: secret}
 			}))
-			a.Notify = func(line string) { said = append(said, line) }
+			use := New(nil).Targets(prod(), nil, a)[0].Use
 			l := run(t, t.Context(), New(nil), a)
-			if l.Fault == nil || len(l.Warnings) == 0 || len(said) == 0 || s.requests.Load() == 0 {
-				t.Fatalf("fault %+v, warnings %q, said %q: nothing to search", l.Fault, l.Warnings, said)
+			if l.Fault == nil || len(l.Warnings) == 0 || use == "" || s.requests.Load() == 0 {
+				t.Fatalf("fault %+v, warnings %q, said %q: nothing to search", l.Fault, l.Warnings, use)
 			}
-			for _, text := range slices.Concat(l.Warnings, said, []string{l.Fault.Message, l.Fault.Hint, l.Endpoint, l.Account}) {
+			for _, text := range slices.Concat(l.Warnings, []string{use, l.Fault.Message, l.Fault.Hint, l.Endpoint, l.Account}) {
 				if strings.Contains(text, secret) {
 					t.Errorf("the secret shows in %q", text)
 				}

@@ -264,12 +264,9 @@ func TestTargetsSayWhatIsUsed(t *testing.T) {
 	const token = "marker-token-5f3a"
 	var key []byte
 	text := s.kubeconfig(t, func(_ *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) { u.Token, key = token, u.ClientKeyData })
-	var said []string
-	a := access(text)
-	a.Notify = func(line string) { said = append(said, line) }
-	target := New(nil).Targets(prod(), nil, a)[0]
-	if want := []string{"using test for the API server " + s.address(t) + " of cluster tenant/prod"}; !slices.Equal(said, want) {
-		t.Errorf("said %q, want %q", said, want)
+	target := New(nil).Targets(prod(), nil, access(text))[0]
+	if want := "using test for the API server " + s.address(t) + " of cluster tenant/prod"; target.Use != want {
+		t.Errorf("said %q, want %q", target.Use, want)
 	}
 	l, ok := target.Credential.(*login)
 	if !ok || l.token.Reveal() != token || len(l.tls.Certificates) != 1 {
@@ -279,7 +276,7 @@ func TestTargetsSayWhatIsUsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown := strings.Join(append(said, string(saved), fmt.Sprintf("%v %+v %#v %s %x", target, target, target, target.Credential, target.Credential)), "\n")
+	shown := strings.Join(append([]string{target.Use, string(saved)}, fmt.Sprintf("%v %+v %#v %s %x", target, target, target, target.Credential, target.Credential)), "\n")
 	for _, secret := range []string{token, strings.Split(string(key), "\n")[1], fmt.Sprintf("%x", token)} {
 		if strings.Contains(shown, secret) {
 			t.Errorf("%q shows in %s", secret, shown)

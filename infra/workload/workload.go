@@ -120,7 +120,7 @@ func target(c *backup.Cluster, secrets *backup.Secrets, a infra.Access) infra.Ta
 	}
 	t.Credential = login
 	t.NodeState = stateUnreachable // until List says otherwise
-	a.Say("using %s for the API server %s of cluster %s/%s", source, t.Endpoint, id.Namespace, id.Name)
+	t.Use = fmt.Sprintf("using %s for the API server %s of cluster %s/%s", source, t.Endpoint, id.Namespace, id.Name)
 	return t
 }
 
