@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	groups "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"drift-detector/backup"
 	"drift-detector/detector"
@@ -471,5 +473,12 @@ func TestMachinesWithoutTheObjectOfTheirCluster(t *testing.T) {
 		if v := o.machines["ns/"+name]; v.Status != want {
 			t.Errorf("%s is %s %s, want %s", name, v.Status, v.Reason, want)
 		}
+	}
+}
+
+func TestPathEndsInTheInstance(t *testing.T) {
+	i := &types.Instance{InstanceId: aws.String("i-1"), VpcId: aws.String("vpc-1"), Placement: &types.Placement{AvailabilityZone: aws.String("eu-west-1a")}}
+	if got := pathOf(i); got != "eu-west-1a/vpc-1/i-1" {
+		t.Errorf("the path is %q", got)
 	}
 }

@@ -164,13 +164,14 @@ func (l *listing) addKnown(i *infra.Instance, k infra.Key) {
 	}
 }
 
-// pathOf is where the instance is, for people.
+// pathOf is where the instance is, for people: zone, VPC and subnet are what
+// folders are elsewhere, and the id is what it is found by.
 func pathOf(i *types.Instance) string {
 	var parts []string
 	if i.Placement != nil {
 		parts = append(parts, aws.ToString(i.Placement.AvailabilityZone))
 	}
-	parts = append(parts, aws.ToString(i.VpcId), aws.ToString(i.SubnetId))
+	parts = append(parts, aws.ToString(i.VpcId), aws.ToString(i.SubnetId), aws.ToString(i.InstanceId))
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "/")
 }
 
