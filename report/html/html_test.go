@@ -439,3 +439,26 @@ func TestNotesAreSentences(t *testing.T) {
 		}
 	}
 }
+
+// The answer names the clusters that something must be done about, the worst
+// first, and says how many more there are.
+func TestAnswerSaysWhere(t *testing.T) {
+	r := &report.Report{}
+	for i, status := range []string{
+		report.Healthy, report.ManualRemediationNotRequired, report.ManualRemediationRequired, report.NeedFurtherConfirmation,
+		report.ManualRemediationNotRequired, report.ManualRemediationNotRequired, report.ManualRemediationNotRequired,
+	} {
+		c := report.Cluster{Namespace: "ns", Name: fmt.Sprint("c", i), Status: status}
+		c.Counts = report.MachineCounts{Total: 3, Ghost: 1, Stale: 2}
+		r.Clusters = append(r.Clusters, c)
+	}
+	r.Clusters = append(r.Clusters, report.Cluster{Name: "self", Self: true, Status: report.ManualRemediationRequired})
+	v := newView(r)
+	var got []string
+	for _, c := range v.Where() {
+		got = append(got, c.Name+" "+c.Brief())
+	}
+	if want := "c2 1 Ghost, 2 Stale|c3 1 Ghost, 2 Stale|c1 1 Ghost, 2 Stale|c4 1 Ghost, 2 Stale|c5 1 Ghost, 2 Stale"; strings.Join(got, "|") != want || v.Elsewhere() != 1 {
+		t.Errorf("%q and %d more", got, v.Elsewhere())
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"slices"
+	"strings"
 
 	"drift-detector/report"
 )
@@ -123,6 +124,36 @@ func (c *cluster) urgency() int {
 		n++
 	}
 	return n
+}
+
+// most is how many clusters the answer names; the picture has them all.
+const most = 5
+
+// Where are the clusters that something must be done about, the worst first.
+func (v view) Where() []cluster {
+	all := v.concerned()
+	return all[:min(most, len(all))]
+}
+
+// Elsewhere is how many more there are.
+func (v view) Elsewhere() int { return len(v.concerned()) - len(v.Where()) }
+
+func (v view) concerned() []cluster {
+	return slices.DeleteFunc(slices.Clone(v.Estate), func(c cluster) bool { return c.Self || c.Status == report.Healthy })
+}
+
+// Brief counts what is not Healthy in the cluster.
+func (c cluster) Brief() string {
+	var parts []string
+	for _, n := range []struct {
+		count  int
+		status string
+	}{{c.Counts.Ghost, report.Ghost}, {c.Counts.Unknown, report.Unknown}, {c.Counts.Stale, report.Stale}} {
+		if n.count > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n.count, n.status))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // Findings is how many machines of the cluster there is something to say of.
