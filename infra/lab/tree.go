@@ -3,6 +3,7 @@ package lab
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/vmware/govmomi/simulator"
 	"github.com/vmware/govmomi/vim25/mo"
@@ -84,55 +85,44 @@ func (v *VCenter) Move(vm, folder string) error {
 
 // Hide takes a folder with all that is in it out of the inventory, which is
 // what an account without permission on it sees.
-func (v *VCenter) Hide(folder string) error {
+func (v *VCenter) Hide(folder string) error { return v.clear(folder, v.hide) }
+
+// HideVMs takes the VMs in and below a folder out of the inventory and leaves the
+// folders, which is what an account sees whose role on the folder is not
+// propagated to its children.
+func (v *VCenter) HideVMs(folder string) error {
+	return v.clear(folder, func(types.ManagedObjectReference) {})
+}
+
+// clear drops the VMs in and below a folder; done is called for each folder when
+// it is empty, the innermost first.
+func (v *VCenter) clear(folder string, done func(types.ManagedObjectReference)) error {
 	v.edit.Lock()
 	defer v.edit.Unlock()
 	ref, err := v.folder(folder)
 	if err != nil {
 		return fmt.Errorf("hiding %s: %w", folder, err)
 	}
-	v.hide(ref)
+	v.walk(ref, done)
 	return nil
 }
 
-// HideVMs takes the VMs in and below a folder out of the inventory and leaves the
-// folders, which is what an account sees whose role on the folder is not
-// propagated to its children.
-func (v *VCenter) HideVMs(folder string) error {
-	v.edit.Lock()
-	defer v.edit.Unlock()
-	ref, err := v.folder(folder)
-	if err != nil {
-		return fmt.Errorf("hiding the VMs of %s: %w", folder, err)
-	}
-	v.hideVMs(ref)
-	return nil
-}
-
-func (v *VCenter) hideVMs(ref types.ManagedObjectReference) {
+func (v *VCenter) walk(ref types.ManagedObjectReference, done func(types.ManagedObjectReference)) {
 	registry := v.Service.Context.Map
-	f := registry.Get(ref).(*simulator.Folder)
-	for _, child := range append([]types.ManagedObjectReference(nil), f.ChildEntity...) {
+	for _, child := range slices.Clone(registry.Get(ref).(*simulator.Folder).ChildEntity) {
 		switch x := registry.Get(child).(type) {
 		case *simulator.VirtualMachine:
 			v.drop(x)
 		case *simulator.Folder:
-			v.hideVMs(child)
+			v.walk(child, done)
 		}
 	}
+	done(ref)
 }
 
 func (v *VCenter) hide(ref types.ManagedObjectReference) {
 	registry, ctx := v.Service.Context.Map, v.context()
 	f := registry.Get(ref).(*simulator.Folder)
-	for _, child := range append([]types.ManagedObjectReference(nil), f.ChildEntity...) {
-		switch x := registry.Get(child).(type) {
-		case *simulator.VirtualMachine:
-			v.drop(x)
-		case *simulator.Folder:
-			v.hide(child)
-		}
-	}
 	if parent, ok := registry.Get(*f.Parent).(*simulator.Folder); ok {
 		registry.RemoveReference(ctx, parent, &parent.ChildEntity, ref)
 	}
