@@ -58,36 +58,28 @@ func demo(ctx context.Context, program string, stdout, stderr io.Writer) error {
 	if _, err := os.Stat(program); err != nil {
 		return fmt.Errorf("%w: run make build first, and this from the root of the repository", err)
 	}
-	v, err := lab.StartVCenter(lab.VCenterOptions{Archive: vcenter})
+	s, err := serve()
+	defer s.close()
 	if err != nil {
 		return err
 	}
-	defer v.Close()
-	aws, err := lab.StartEC2(lab.EC2Options{Instances: ec2, Backup: backup})
-	if err != nil {
+	say(stdout, introduction, backup, s.vcenter.Addr, strings.TrimPrefix(s.aws.URL, "http://"), s.aws.URL, lab.EC2KeyID,
+		program, backup, report, filepath.Base(s.credentials), s.vcenter.Reroute(), len(s.api.Reroutes()))
+	cmd := exec.Command(program, s.arguments()...)
+	cmd.Stdout, cmd.Stderr, cmd.Env = stdout, stderr, environment(os.Environ(), s.aws.Environment())
+	if err := run(ctx, cmd); err != nil {
 		return err
 	}
-	defer aws.Close()
-	api, err := lab.StartAPIServers(backup, nodes)
-	if err != nil {
+	cmd = exec.Command(program, "render", report, "--format", "html", "-o", page)
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	if err := run(ctx, cmd); err != nil {
 		return err
 	}
-	defer api.Close()
-	dir, err := os.MkdirTemp("", "drift-detector-demo-")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	credentials, err := v.WriteCredentials(dir)
-	if err != nil {
-		return err
-	}
+	say(stdout, next, program, report, page, fileURL(page), report, program, report, program, program)
+	return nil
+}
 
-	args := []string{"detect", "--backup", backup, "-o", report, "--credentials", credentials, "--aws-ambient"}
-	for _, r := range append([]string{v.Reroute()}, api.Reroutes()...) {
-		args = append(args, "--endpoint", r)
-	}
-	say(stdout, `A management cluster is lost; its Velero backup is %s.
+const introduction = `A management cluster is lost; its Velero backup is %s.
 What it managed has drifted since. Served on loopback: its vCenter, by a
 simulator, on %s; its AWS account, by a server of this demo that
 answers what EC2 would, on %s. The command:
@@ -100,20 +92,9 @@ answers what EC2 would, on %s. The command:
                        none, because CAPA's controller had its own)
       --endpoint %s   (and %d more: here is not where the backup says)
 
-`, backup, v.Addr, strings.TrimPrefix(aws.URL, "http://"), aws.URL, lab.EC2KeyID,
-		program, backup, report, filepath.Base(credentials), v.Reroute(), len(api.Reroutes()))
+`
 
-	cmd := exec.Command(program, args...)
-	cmd.Stdout, cmd.Stderr, cmd.Env = stdout, stderr, environment(os.Environ(), aws.Environment())
-	if err := run(ctx, cmd); err != nil {
-		return err
-	}
-	cmd = exec.Command(program, "render", report, "--format", "html", "-o", page)
-	cmd.Stdout, cmd.Stderr = stdout, stderr
-	if err := run(ctx, cmd); err != nil {
-		return err
-	}
-	say(stdout, `
+const next = `
 The same as a page for the browser, made by %s render %s --format html -o %s:
 
   %s
@@ -127,8 +108,54 @@ Next:
       all options, and the exit status
   %s detect --backup YOURS-data.tar.gz --dry-run
       where it would look, and with which account
-`, program, report, page, fileURL(page), report, program, report, program, program)
-	return nil
+`
+
+// served is the fleet on loopback.
+type served struct {
+	vcenter     *lab.VCenter
+	aws         *lab.EC2
+	api         *lab.APIServers
+	credentials string // file that pins the vCenter's certificate
+	stop        []func()
+}
+
+// serve starts all of it. What was started is to be closed, also after an error.
+func serve() (s served, err error) {
+	if s.vcenter, err = lab.StartVCenter(lab.VCenterOptions{Archive: vcenter}); err != nil {
+		return s, err
+	}
+	s.stop = append(s.stop, s.vcenter.Close)
+	if s.aws, err = lab.StartEC2(lab.EC2Options{Instances: ec2, Backup: backup}); err != nil {
+		return s, err
+	}
+	s.stop = append(s.stop, s.aws.Close)
+	if s.api, err = lab.StartAPIServers(backup, nodes); err != nil {
+		return s, err
+	}
+	s.stop = append(s.stop, s.api.Close)
+	dir, err := os.MkdirTemp("", "drift-detector-demo-")
+	if err != nil {
+		return s, err
+	}
+	s.stop = append(s.stop, func() { _ = os.RemoveAll(dir) })
+	s.credentials, err = s.vcenter.WriteCredentials(dir)
+	return s, err
+}
+
+func (s served) close() {
+	for _, stop := range slices.Backward(s.stop) {
+		stop()
+	}
+}
+
+// arguments are those of the program that looks at the fleet here, and not where
+// the backup says.
+func (s served) arguments() []string {
+	args := []string{"detect", "--backup", backup, "-o", report, "--credentials", s.credentials, "--aws-ambient"}
+	for _, r := range append([]string{s.vcenter.Reroute()}, s.api.Reroutes()...) {
+		args = append(args, "--endpoint", r)
+	}
+	return args
 }
 
 // fileURL is what a browser opens, and many terminals on a click.
