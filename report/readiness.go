@@ -135,6 +135,12 @@ func ReadinessText(w io.Writer, r *Readiness, o TextOptions) error {
 	return p.Flush()
 }
 
+// CheckMark is the mark before a check of a severity, and its colour.
+func CheckMark(severity string) (mark string, style terminal.Style) {
+	l := checkLooks[severity]
+	return l.mark, l.style
+}
+
 // checkLooks are the mark and the colour of each severity.
 var checkLooks = map[string]look{
 	string(readiness.Error):   {"!", terminal.Red, 0},

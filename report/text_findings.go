@@ -242,7 +242,7 @@ func (m *Machine) best() *Evidence {
 
 // withInstance adds where a VM is and its ids, whole.
 func withInstance(l terminal.Line, i *Instance) terminal.Line {
-	if at := cmp.Or(i.Path, i.Name); at != "" {
+	if at := cmp.Or(strings.TrimSuffix(i.Path, "/"+i.ID), i.Name); at != "" { // the id follows
 		l = l.Field(terminal.Dim, terminal.Quoted(at))
 	}
 	return withIDs(l, i)

@@ -106,10 +106,7 @@ func (t *toldFates) add(l terminal.Line, m *Machine) terminal.Line {
 		text = join("; ", join(": ", text, f.Message), f.Condition)
 	}
 	if t.told[text] && !t.all {
-		if plain {
-			return l
-		}
-		return l.Prose(terminal.Plain, "after the restore: "+f.Outcome)
+		return l.Prose(terminal.Plain, "after the restore: "+f.Outcome+", as above")
 	}
 	t.told[text] = true
 	return l.Prose(terminal.Plain, "after the restore: "+text)

@@ -70,17 +70,17 @@ func TestTextForecastsMachines(t *testing.T) {
 		forecast  MachineForecast
 		says, two string // of one machine, and of a second one in the cluster
 	}{
-		"Stale":                     {Stale, MachineForecast{Outcome: "Stuck", Message: "nobody"}, "Stuck: nobody", "Stuck"},
-		"Stale, on a condition":     {Stale, MachineForecast{Outcome: "Stuck", Message: "nobody", Condition: "if so"}, "Stuck: nobody; if so", "Stuck"},
+		"Stale":                     {Stale, MachineForecast{Outcome: "Stuck", Message: "nobody"}, "Stuck: nobody", "Stuck, as above"},
+		"Stale, on a condition":     {Stale, MachineForecast{Outcome: "Stuck", Message: "nobody", Condition: "if so"}, "Stuck: nobody; if so", "Stuck, as above"},
 		"Ghost":                     {Ghost, MachineForecast{Outcome: "GhostKeepsRunning", Message: "unnoticed"}, "", ""},
-		"Ghost, on a condition":     {Ghost, MachineForecast{Outcome: "GhostKeepsRunning", Message: "unnoticed", Condition: "if a worker"}, "GhostKeepsRunning, if a worker", ""},
-		"Ghost, member of etcd":     {Ghost, MachineForecast{Outcome: "GhostEtcdMemberRemoved", Message: "removed"}, "GhostEtcdMemberRemoved: removed", "GhostEtcdMemberRemoved"},
-		"Ghost that is not known":   {Ghost, MachineForecast{Outcome: "CannotKnow", Message: "it depends"}, "CannotKnow: it depends", "CannotKnow"},
+		"Ghost, on a condition":     {Ghost, MachineForecast{Outcome: "GhostKeepsRunning", Message: "unnoticed", Condition: "if a worker"}, "GhostKeepsRunning, if a worker", "GhostKeepsRunning, as above"},
+		"Ghost, member of etcd":     {Ghost, MachineForecast{Outcome: "GhostEtcdMemberRemoved", Message: "removed"}, "GhostEtcdMemberRemoved: removed", "GhostEtcdMemberRemoved, as above"},
+		"Ghost that is not known":   {Ghost, MachineForecast{Outcome: "CannotKnow", Message: "it depends"}, "CannotKnow: it depends", "CannotKnow, as above"},
 		"Unknown":                   {Unknown, MachineForecast{Outcome: "CannotKnow", Message: "unknown", Condition: "only once"}, "", ""},
-		"Unknown that is stuck":     {Unknown, MachineForecast{Outcome: "Stuck", Message: "not found"}, "Stuck: not found", "Stuck"},
+		"Unknown that is stuck":     {Unknown, MachineForecast{Outcome: "Stuck", Message: "not found"}, "Stuck: not found", "Stuck, as above"},
 		"Healthy":                   {Healthy, MachineForecast{Outcome: "Adopted", Message: "as it is"}, "", ""},
-		"Healthy, on a condition":   {Healthy, MachineForecast{Outcome: "Adopted", Message: "as it is", Condition: "only if"}, "Adopted, only if", ""},
-		"Healthy, and nobody's job": {Healthy, MachineForecast{Outcome: "Stuck", Message: "stopped"}, "Stuck: stopped", "Stuck"},
+		"Healthy, on a condition":   {Healthy, MachineForecast{Outcome: "Adopted", Message: "as it is", Condition: "only if"}, "Adopted, only if", "Adopted, as above"},
+		"Healthy, and nobody's job": {Healthy, MachineForecast{Outcome: "Stuck", Message: "stopped"}, "Stuck: stopped", "Stuck, as above"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := foretold()
@@ -106,7 +106,7 @@ func TestTextForecastsMachines(t *testing.T) {
 				}
 			}
 			got := tell(&ms[0], &ms[1])
-			if strings.Count(got, shown) != want || c.forecast.Message != "" && strings.Count(got, c.forecast.Message) > 1 || c.two != "" && !strings.Contains(got, shown+" "+c.two+" ") {
+			if strings.Count(got, shown) != want || c.forecast.Message != "" && strings.Count(got, c.forecast.Message) > 1 || c.two != "" && !strings.Contains(got, shown+" "+c.two) {
 				t.Errorf("two: %s", got)
 			}
 			if all := words(t, r, TextOptions{All: true}); c.two != "" && strings.Count(all, shown+" "+c.says) != 2 {

@@ -63,8 +63,9 @@ func createOutput(path string, stdout io.Writer, inputs ...string) (*output, err
 // unwritable says why nothing can be written into a folder, and what to do. The
 // name of the temporary file in it is nobody's business.
 func unwritable(path, folder string, err error) error {
+	_, gone := os.Stat(folder)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(gone, fs.ErrNotExist):
 		return fmt.Errorf("writing the output %s: there is no folder %s; create it, or choose another --output", path, folder)
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf("writing the output %s: no permission to write into folder %s; choose another --output", path, folder)

@@ -23,7 +23,7 @@ func schemaCommand(s *streams) *cli.Command {
 	documents := slices.Sorted(maps.Keys(schemas))
 	return &cli.Command{
 		Name:      "schema",
-		Usage:     "print the JSON Schema of the report",
+		Usage:     "print the JSON Schema of the report, of check or of diff",
 		UsageText: "drift-detector schema [" + strings.Join(documents, "|") + "]",
 		Description: `The schema is of the report that this binary writes, or of the JSON of check or
 diff.

@@ -234,9 +234,13 @@ func textOf(c *cluster, f *Cluster) string {
 	add(o[NewInstanceCreated], "%d made anew")
 	add(o[Stuck]+o[StuckNodeLeft], "%d broken until somebody acts")
 	add(o[OrphanedAndReplaced], "%d orphaned and replaced")
-	running, evicted := o[GhostKeepsRunning]+o[GhostEtcdMemberKept], o[GhostEtcdMemberRemoved]
-	add(running, "%d "+ghosts(running)+" on")
-	add(evicted, "%d "+ghosts(evicted)+" on as no etcd member")
+	left, evicted := o[GhostKeepsRunning]+o[GhostEtcdMemberKept], o[GhostEtcdMemberRemoved]
+	if left > 0 {
+		parts = append(parts, ghosts(left, "left unmanaged"))
+	}
+	if evicted > 0 {
+		parts = append(parts, ghosts(evicted, "taken out of etcd and left unmanaged"))
+	}
 	add(o[CannotKnow], "%d cannot be told")
 	if len(parts) == 0 {
 		parts = append(parts, "no machines")
@@ -248,9 +252,9 @@ func textOf(c *cluster, f *Cluster) string {
 	return text
 }
 
-func ghosts(n int) string {
+func ghosts(n int, becomes string) string {
 	if n == 1 {
-		return "ghost runs"
+		return "1 ghost " + becomes
 	}
-	return "ghosts run"
+	return fmt.Sprintf("%d ghosts %s", n, becomes)
 }

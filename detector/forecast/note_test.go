@@ -31,11 +31,11 @@ func TestNotesOnAClusterAndItsText(t *testing.T) {
 		"halted":   {func(s *story) { halt(s); s.worker("b", gone) }, IdentityAbsent, "stands still until VSphereClusterIdentity shared exists; then 1 broken until somebody acts"},
 		"derived":  {func(s *story) { s.cluster.Derived = true; s.worker("b", never) }, ClusterObjectAbsent, "1 made anew"},
 		"deleted":  {func(s *story) { s.plane("a", gone); s.worker("b", gone) }, ControlPlaneGone, "2 broken until somebody acts"},
-		"shrinks":  {func(s *story) { s.plane("a", found); s.ghostPlane("b") }, EtcdShrinks, "1 adopted, 1 ghost runs on as no etcd member"},
+		"shrinks":  {func(s *story) { s.plane("a", found); s.ghostPlane("b") }, EtcdShrinks, "1 adopted, 1 ghost taken out of etcd and left unmanaged"},
 		"doubled":  {func(s *story) { s.worker("b", warned(found, detector.DuplicateID)) }, DuplicateID, "1 adopted"},
 		"hosted":   {func(s *story) { s.cluster.ControlPlane.Reason = detector.HostedInManagementCluster }, HostedInManagementCluster, "no machines"},
 		"scaled":   {func(s *story) { s.snapshot.Groups[0].Autoscaled = true; s.worker("b", found) }, ReplicasManaged, "1 adopted"},
-		"managed":  {func(s *story) { s.snapshot.Groups[0].ReplicasManagedBy = "karpenter"; s.ghostWorker("b") }, ReplicasManaged, "1 ghost runs on"},
+		"managed":  {func(s *story) { s.snapshot.Groups[0].ReplicasManagedBy = "karpenter"; s.ghostWorker("b") }, ReplicasManaged, "1 ghost left unmanaged"},
 		"orphaned": {func(s *story) { want(s, 1); s.orphan("b"); s.worker("c", unknown("x")); want(s, 2) }, "", "1 orphaned and replaced, 1 cannot be told"},
 	} {
 		t.Run(name, func(t *testing.T) {

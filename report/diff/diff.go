@@ -83,6 +83,7 @@ type Side struct {
 	InfraMachines int                  `json:"infraMachines"`
 	Ignored       int                  `json:"ignored"`
 	Errors        int                  `json:"errors"`
+	BackupErrors  int                  `json:"backupErrors"` // checks of the backup itself that are errors
 }
 
 // Backup is a tarball that a report was made of.
@@ -156,7 +157,7 @@ func side(r *report.Report) Side {
 	s := Side{
 		GeneratedAt: r.GeneratedAt, Backups: []Backup{}, Status: r.Summary.Status, Complete: r.Summary.Complete,
 		Clusters: r.Summary.Clusters, Machines: r.Summary.Machines,
-		InfraMachines: r.Summary.InfraMachines, Ignored: r.Summary.Ignored, Errors: r.Summary.Errors,
+		InfraMachines: r.Summary.InfraMachines, Ignored: r.Summary.Ignored, Errors: r.Summary.Errors, BackupErrors: r.CheckErrors(),
 	}
 	for i := range r.Backups {
 		b := &r.Backups[i]

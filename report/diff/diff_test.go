@@ -501,3 +501,17 @@ func TestChecks(t *testing.T) {
 		}
 	}
 }
+
+// A finding on the backup itself bears the mark of its severity.
+func TestCheckMarks(t *testing.T) {
+	old, new := estate(), estate()
+	for _, severity := range []string{"error", "warning", "info"} {
+		new.Checks = append(new.Checks, report.Check{Severity: severity, Code: "Code", Object: "Cluster a/b", Message: "m"})
+	}
+	text := write(t, plainText, compareOK(t, old, new))
+	for _, row := range []string{"  ! error  Code  \"Cluster a/b\"\n", "  ? warning  Code  \"Cluster a/b\"\n", "  = info  Code  \"Cluster a/b\"\n", "Backup errors         0       1  +1\n"} {
+		if !strings.Contains(text, row) {
+			t.Errorf("no row %q in\n%s", row, text)
+		}
+	}
+}

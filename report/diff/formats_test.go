@@ -184,10 +184,10 @@ func walk(at string, v any, into map[string]bool) {
 const pinned = `
 schemaVersion kind old new different worse complete warnings machines infraMachines clusters scopes errors checks
 checks.new checks.gone checks.changed
-old.generatedAt old.backups old.status old.complete old.clusters old.machines old.infraMachines old.ignored old.errors
+old.generatedAt old.backups old.status old.complete old.clusters old.machines old.infraMachines old.ignored old.errors old.backupErrors
 old.clusters.total old.clusters.Healthy old.clusters.ManualRemediationNotRequired old.clusters.ManualRemediationRequired old.clusters.NeedFurtherConfirmation
 old.machines.total old.machines.Healthy old.machines.Stale old.machines.Ghost old.machines.Unknown
-new.generatedAt new.backups new.status new.complete new.clusters new.machines new.infraMachines new.ignored new.errors
+new.generatedAt new.backups new.status new.complete new.clusters new.machines new.infraMachines new.ignored new.errors new.backupErrors
 new.clusters.total new.clusters.Healthy new.clusters.ManualRemediationNotRequired new.clusters.ManualRemediationRequired new.clusters.NeedFurtherConfirmation
 new.machines.total new.machines.Healthy new.machines.Stale new.machines.Ghost new.machines.Unknown
 new.backups.path new.backups.sha256 new.backups.writtenTo
@@ -452,6 +452,7 @@ Healthy               1       0  -1
 VMs to confirm        0       0  =
 Ignored               0       0  =
 Errors                0       0  =
+Backup errors         0       0  =
 
 MACHINES NEW (1)
   ! Ghost  tenant/prod  "md-0 b"

@@ -53,6 +53,7 @@ type row struct {
 	name   string
 	gone   bool
 	warned bool // Healthy, and not the whole story
+	check  bool // status is the severity of a finding on the backup itself
 	facts  []fact
 }
 
@@ -171,7 +172,7 @@ func errorRow(e *report.Error, facts []fact) row {
 }
 
 func checkRow(c *report.Check, facts []fact) row {
-	return row{status: c.Severity, place: c.Code, name: c.Object, facts: append(facts, fact{new: c.Message})}
+	return row{check: true, status: c.Severity, place: c.Code, name: c.Object, facts: append(facts, fact{new: c.Message})}
 }
 
 // look is the mark before a status and its colour: those of the report, and for
@@ -182,6 +183,8 @@ func (r *row) look() (string, terminal.Style) {
 		return " ", terminal.Dim
 	case r.warned:
 		return "*", terminal.Yellow
+	case r.check:
+		return report.CheckMark(r.status)
 	case r.status == "complete":
 		return report.Mark(report.Healthy), report.Style(report.Healthy)
 	default:
@@ -290,6 +293,7 @@ func (d *Diff) numbers() []number {
 		{"VMs to confirm", a.InfraMachines, b.InfraMachines},
 		{"Ignored", a.Ignored, b.Ignored},
 		{"Errors", a.Errors, b.Errors},
+		{"Backup errors", a.BackupErrors, b.BackupErrors},
 	}
 }
 
