@@ -31,9 +31,10 @@ const guestBatch = 50
 // it: the host name, and the API endpoint that the VM was to join. All else in
 // extraConfig, bootstrap tokens and keys among it, is dropped on the spot. look
 // tells where in instances a managed object id is; the number of candidates
-// that could not be read is returned.
+// that could not be read is returned. The name of such a one ties it to nothing:
+// nobody knows what its metadata would have said against that.
 func (v *vcenter) readGuestinfo(ctx context.Context, look map[string]int, instances []infra.Instance) (left int) {
-	read := 0
+	read := make(map[string]bool, len(look))
 	for batch := range slices.Chunk(slices.Sorted(maps.Keys(look)), guestBatch) {
 		var objects []types.ObjectSpec
 		for _, ref := range batch {
@@ -48,13 +49,18 @@ func (v *vcenter) readGuestinfo(ctx context.Context, look map[string]int, instan
 			if !ok || !addGuestinfo(&instances[at], o) {
 				return
 			}
-			read++
+			read[o.Obj.Value] = true
 		})
-		if err != nil {
+		if err != nil && ctx.Err() != nil {
 			break
 		}
 	}
-	return len(look) - read
+	for ref, at := range look {
+		if !read[ref] {
+			instances[at].Keys = append(instances[at].Keys, infra.Key{Kind: keyNamed, Value: "unread"})
+		}
+	}
+	return len(look) - len(read)
 }
 
 // addGuestinfo reads one answer; it is false when extraConfig was not given.

@@ -146,4 +146,22 @@ func TestUnreadMetadataIsSaid(t *testing.T) {
 	if l.State != infra.Complete || len(l.Instances) != fleetVMs || !containsText(strings.Join(l.Warnings, ""), "the metadata of 11 unknown VMs") {
 		t.Errorf("%s, %d VMs, %q: %+v", l.State, len(l.Instances), l.Warnings, faultOf(l))
 	}
+	// What the metadata would have said against a name is not known, so that no
+	// name ties any of them to a cluster.
+	unread := infra.Key{Kind: keyNamed, Value: "unread"}
+	n := 0
+	for i := range l.Instances {
+		if l.Instances[i].Bears(unread) {
+			n++
+		}
+	}
+	if n != 11 {
+		t.Errorf("%d VMs are marked as unread", n)
+	}
+	s, _ := load(t, fleet(t))
+	for _, tie := range New().Claims(s).Ties {
+		if tie.Grade == infra.Medium && tie.Key.Kind != keyEndpoint && !slices.Contains(tie.Expect, ownName) {
+			t.Errorf("a tie by a name holds whatever the metadata says: %+v", tie)
+		}
+	}
 }
