@@ -176,7 +176,7 @@ func unreadable(all []Unattributed) string {
 	const few = 5
 	var names []string
 	for i := range all {
-		if all[i].Reason == InstanceUnreadable {
+		if all[i].Unread {
 			names = append(names, cmp.Or(all[i].Instance.Path, all[i].Instance.Name, all[i].Instance.Ref))
 		}
 	}

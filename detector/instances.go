@@ -138,6 +138,7 @@ var instanceRows = []instanceRow{
 		func(f *instanceFacts) placement {
 			p := f.suggest(InstanceUnreadable, "it has a name like the machines of "+clusterNames(clustersOf(f.medium))+", but its properties cannot be read", clustersOf(f.medium)...)
 			p.unattributed.Evidence = bondEvidence(f.medium, StrengthWeak)
+			p.unattributed.Unread = true
 			return p
 		},
 	},
@@ -152,6 +153,7 @@ var instanceRows = []instanceRow{
 		func(f *instanceFacts) placement {
 			p := f.suggest(InstanceUnreadable, "its properties cannot be read, so that nothing tells whose it is", clustersOf(f.place)...)
 			p.unattributed.Evidence = bondEvidence(f.place, StrengthWeak)
+			p.unattributed.Unread = f.vm.Name == "" // a name that is no machine's is known, at least
 			return p
 		},
 	},
@@ -344,6 +346,7 @@ func bondEvidence(bonds []bond, s Strength) []Evidence {
 // unattributed is the placement of an instance that a machine mentions.
 func (f *instanceFacts) unattributed(reason, message string, c *claim) placement {
 	p := f.suggest(reason, message, c.cluster)
+	p.unattributed.Unread = reason == InstanceUnreadable
 	p.unattributed.Evidence = []Evidence{{"machine", c.namespace + "/" + c.name, StrengthMedium}}
 	return p
 }

@@ -72,7 +72,7 @@ func TestRandomWorldsKeepTheLaws(t *testing.T) {
 		everyMachineOnce(t, seed, s, r)
 		everyInstanceOnce(t, seed, s, r)
 		unlisted := slices.ContainsFunc(r.Scopes, func(sc Scope) bool { return sc.State != infra.Complete || sc.Fault != nil })
-		unread := slices.ContainsFunc(r.Unattributed, func(u Unattributed) bool { return u.Reason == InstanceUnreadable })
+		unread := slices.ContainsFunc(r.Unattributed, func(u Unattributed) bool { return u.Unread })
 		if (unlisted || unread) == r.Complete {
 			t.Fatalf("world %d: complete is %v and the scopes are %+v", seed, r.Complete, r.Scopes)
 		}

@@ -20,6 +20,7 @@ type oracle struct {
 	inv    infra.Inventory
 	vms    []*oracleVM
 	all    []*oracleClaim
+	unread bool // something may be a machine, and could not be read
 }
 
 type oracleVM struct {

@@ -208,6 +208,11 @@ func (o *oracle) suspects(v *oracleVM) map[string]bool {
 // placed is the table for instances in plain words.
 func (o *oracle) placed(v *oracleVM) (line string, id backup.ClusterID, set string, status Status) {
 	loose := func(reason, cluster string) (string, backup.ClusterID, string, Status) {
+		// Where only the place speaks for it, a name that is known says that it is none.
+		nothingElse := len(o.bonds(v, infra.Medium)) == 0
+		if _, by := o.mentioned(v); reason == "InstanceUnreadable" && !(by == nil && nothingElse && v.Name != "") {
+			o.unread = true
+		}
 		return fmt.Sprintf("unattributed %s %s %s", v.Identity, reason, cluster), id, "", ""
 	}
 	if v.Exclude != "" {

@@ -124,10 +124,7 @@ func (o *oracle) tell() []string {
 			loose++
 		}
 	}
-	unread := slices.ContainsFunc(lines, func(s string) bool {
-		return strings.HasPrefix(s, "unattributed") && strings.Contains(s, " InstanceUnreadable ")
-	})
-	o.tellClusters(say, ratings, loose, unread)
+	o.tellClusters(say, ratings, loose, o.unread)
 	sort.Strings(lines)
 	return lines
 }

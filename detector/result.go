@@ -160,6 +160,9 @@ type Unattributed struct {
 	Reason   string
 	Message  string
 	Evidence []Evidence
+	// Unread says that it may be a machine, and that nobody could look: the run has
+	// not seen everything.
+	Unread bool
 }
 
 // Scope is the state of one listed place.

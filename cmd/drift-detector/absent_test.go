@@ -197,6 +197,24 @@ func TestAnOrphanedVM(t *testing.T) {
 	}
 }
 
+// A dead VM of somebody else in a folder of the clusters has a name that is no
+// machine's: it is listed, and is no reason to call every night's run incomplete.
+func TestAnInaccessibleNeighbour(t *testing.T) {
+	w := fleet(t)
+	const name = "old-iso-builder"
+	if _, err := w.vcenter.Clone("alpha-prod-md-0-cjzhw-dm6x8", lab.CloneSpec{Name: name}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.vcenter.SetConnection(name, types.VirtualMachineConnectionStateInaccessible); err != nil {
+		t.Fatal(err)
+	}
+	o := w.detect()
+	o.demand(t, exitOK)
+	if status, reason, found := verdictOf(o.report, name); !found || status != "" || reason != "InstanceUnreadable" {
+		t.Errorf("it is %q %s, found %v", status, reason, found)
+	}
+}
+
 // bootstrapped replaces what a VM holds for its own first boot.
 func (w *world) bootstrapped(name string, data map[string]string) {
 	w.t.Helper()
