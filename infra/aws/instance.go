@@ -103,15 +103,22 @@ func (l *listing) instance(i *types.Instance) infra.Instance {
 		out.Exclude = "" // the role means something only beside CAPA's own tag
 	}
 	add := func(kind, value string) {
-		out.Keys = append(out.Keys, infra.Key{Kind: kind, Value: value})
+		if value != "" {
+			out.Keys = append(out.Keys, infra.Key{Kind: kind, Value: value})
+		}
 	}
 	add(keyInstance, strings.ToLower(id))
-	if vpc != "" {
-		add(keyVPC, vpc)
-	}
-	if t.name != "" {
-		add(keyName, t.name)
-	}
+	add(keyVPC, vpc)
+	add(keyName, t.name)
+	out.Keys = append(out.Keys, t.ownedKeys(vpc)...)
+	l.addPoolKeys(&out, &t)
+	return out
+}
+
+// ownedKeys are those by which an instance is found without its id: what CAPA's
+// tags say of its cluster and its machine.
+func (t *tags) ownedKeys(vpc string) (keys []infra.Key) {
+	add := func(kind, value string) { keys = append(keys, infra.Key{Kind: kind, Value: value}) }
 	namespace, machine, tagged := strings.Cut(t.machineName, "/")
 	owner := t.owner()
 	if owner != "" {
@@ -137,11 +144,10 @@ func (l *listing) instance(i *types.Instance) infra.Instance {
 		// What an autoscaling group made is nobody's single machine, whether or not
 		// the backup knows the group.
 		if t.group == "" && t.nodegroup == "" {
-			out.Keys = append(out.Keys, tiedKeys(owner, t.role, vpc, t.machineName, t.name)...)
+			keys = append(keys, tiedKeys(owner, t.role, vpc, t.machineName, t.name)...)
 		}
 	}
-	l.addPoolKeys(&out, &t)
-	return out
+	return keys
 }
 
 // addPoolKeys adds the keys of the backup's pools that the instance says it is
