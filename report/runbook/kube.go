@@ -73,10 +73,26 @@ func running(c *report.Cluster) *report.Machine {
 	return nil
 }
 
+// unlisted counts the control-plane machines that are Healthy and not in the
+// report's list, as with --ignore-healthy-resources. They run: one that is
+// powered off carries a warning, and is listed.
+func unlisted(c *report.Cluster) int {
+	n := c.ControlPlane.Counts.Healthy
+	for i := range c.ControlPlane.Machines {
+		if c.ControlPlane.Machines[i].Status == report.Healthy {
+			n--
+		}
+	}
+	return max(0, n)
+}
+
 // etcdAt says so when no Node is known on which etcd runs.
 func (b *book) etcdAt(c *report.Cluster) string {
 	if running(c) != nil {
 		return ""
+	}
+	if n := unlisted(c); n > 0 {
+		return " The report leaves out " + count(n, "control-plane machine") + " that it counts as Healthy: " + etcdPod + " has to name the etcd pod of such a one."
 	}
 	for i := range c.ControlPlane.Machines {
 		if m := &c.ControlPlane.Machines[i]; m.Status == report.Healthy && warned(m, "PoweredOff") {

@@ -84,7 +84,17 @@ func TestEtcdIsAskedOnALivingNodeAlone(t *testing.T) {
 		}
 	}
 	p.Machines = p.Machines[:2] // as with --ignore-healthy-resources
-	inOrder(t, commands(stepsOf(t, r, report.Stale, "control-plane")), `exec pod/"${ETCD_POD:?}" -- etcdctl`)
+	for _, status := range []string{report.Stale, report.Ghost} {
+		steps := stepsOf(t, r, status, "control-plane")
+		inOrder(t, commands(steps), `exec pod/"${ETCD_POD:?}" -- etcdctl`)
+		if text := steps[0].Text; !strings.Contains(text, "leaves out 1 control-plane machine that it counts as Healthy: ETCD_POD has to name") || strings.Contains(text, "known to run") {
+			t.Errorf("%s: %s", status, text)
+		}
+	}
+	p.Counts.Healthy = 0
+	if text := stepsOf(t, r, report.Stale, "control-plane")[0].Text; !strings.Contains(text, "No control-plane Node of the backup is known to run") {
+		t.Error(text)
+	}
 }
 
 // On a Node that is powered off runs no etcd.
@@ -426,6 +436,16 @@ func TestInstanceLeavesItsAutoScalingGroup(t *testing.T) {
 		"= '"+account+" "+ec2ID+"' && aws --profile \"${AWS_1:?}\" --region=us-east-1 autoscaling detach-instances --instance-ids="+ec2ID+" --auto-scaling-group-name \"${GROUP:?}\" --should-decrement-desired-capacity", "stop-instances")
 }
 
+// foretold gives a machine a forecast, if any, and its VM a state.
+func foretold(outcome, state string) func(*report.Report, *report.Machine) {
+	return func(_ *report.Report, m *report.Machine) {
+		m.Instance.State = state
+		if outcome != "" {
+			m.Forecast = &report.MachineForecast{Outcome: outcome}
+		}
+	}
+}
+
 // What CAPV does not start, or not in time, has a line that does.
 func TestPoweredOffIsStarted(t *testing.T) {
 	start := func(c string) bool {
@@ -444,6 +464,16 @@ func TestPoweredOffIsStarted(t *testing.T) {
 		"the last of etcd": {func(r *report.Report, _ *report.Machine) {
 			r.Clusters[0].ControlPlane.Machines = r.Clusters[0].ControlPlane.Machines[:3]
 		}, report.BeforeRestore},
+		"others are left out": {func(r *report.Report, _ *report.Machine) {
+			p := &r.Clusters[0].ControlPlane
+			p.Machines, p.Counts.Healthy = p.Machines[:3], 3
+		}, ""},
+		"as foreseen":                   {foretold("AdoptedPoweredOn", "poweredOff"), ""},
+		"paused alone":                  {foretold("UntouchedPaused", "poweredOff"), report.AfterRestore},
+		"suspended":                     {foretold("Stuck", "suspended"), report.AfterRestore},
+		"suspended, without a forecast": {foretold("", "suspended"), report.AfterRestore},
+		"an orphan":                     {foretold("GhostKeepsRunning", "poweredOff"), report.AfterRestore},
+		"to be replaced":                {foretold("ReplacedByMachineHealthCheck", "suspended"), report.BeforeRestore},
 		"of AWS": {func(r *report.Report, m *report.Machine) {
 			r.Clusters[0].Provider, m.Instance = "aws", r.Clusters[1].Workers.Groups[0].Machines[0].Instance
 			r.Clusters[1].Workers.Groups[0].Machines = nil
@@ -469,6 +499,43 @@ func TestPoweredOffIsStarted(t *testing.T) {
 		}
 		if got != tt.starts {
 			t.Errorf("%s: started %q, want %q", name, got, tt.starts)
+		}
+	}
+}
+
+// That the controllers power a VM on is said where the forecast says it, and
+// counted where it is said.
+func TestPowerOnIsLeftToControllersOnlyAsForeseen(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(*report.Report, *report.Machine)
+		left   bool
+	}{
+		"as foreseen":                      {foretold("AdoptedPoweredOn", "poweredOff"), true},
+		"without a forecast":               {foretold("", "poweredOff"), true},
+		"suspended":                        {foretold("Stuck", "suspended"), false},
+		"suspended, without a forecast":    {foretold("", "suspended"), false},
+		"paused by itself":                 {foretold("UntouchedPaused", "poweredOff"), false},
+		"nobody knows":                     {foretold("CannotKnow", "poweredOff"), false},
+		"not adopted":                      {foretold("GhostKeepsRunning", "poweredOff"), false},
+		"in a paused one without forecast": {func(r *report.Report, _ *report.Machine) { r.Clusters[0].Paused = true }, false},
+	} {
+		r := sample("alpha")
+		c := &r.Clusters[0]
+		m := find(t, r, report.Healthy, "control-plane")
+		m.Warnings = []report.Warning{{Reason: "PoweredOff"}}
+		tt.change(r, m)
+		c.ControlPlane.Kind, c.ControlPlane.Machines, c.Workers.Groups = "", []report.Machine{*m}, nil
+		r.Clusters, r.InfraMachines = r.Clusters[:1], nil
+		text := asMarkdown(t, r)
+		if strings.Contains(text, "powers its VM on as soon as it is adopted") != tt.left {
+			t.Errorf("%s: told that CAPV powers it on: %v", name, !tt.left)
+		}
+		want := "You: 0 findings before the restore, 1 finding after it. Controllers: 0 findings"
+		if tt.left {
+			want = "You: 0 findings before the restore, 0 findings after it. Controllers: 1 finding"
+		}
+		if !strings.Contains(text, want) {
+			t.Errorf("%s: it does not say %q", name, want)
 		}
 	}
 }

@@ -104,25 +104,43 @@ func (b *book) warnings(d *draft, s *set, m *report.Machine) {
 	}
 }
 
-// poweredOff is started by CAPV, and on AWS by nobody.
+// poweredOff is started by CAPV where the forecast says so, and else by nobody.
 func (b *book) poweredOff(d *draft, s *set, m *report.Machine) {
 	c := s.cluster
 	look := b.look(m)
 	if v := b.vm(m.Instance); v != nil && b.only(m.Instance) && len(m.Others) == 0 {
 		look = append(look, v.start())
 	}
-	if s.plane && s.kind == "KubeadmControlPlane" && !s.externalEtcd() && running(c) == nil {
+	if s.plane && s.kind == "KubeadmControlPlane" && !s.externalEtcd() && running(c) == nil && unlisted(c) == 0 {
 		d.before("No machine of its control plane is known to run, and etcd needs it. Start it before the restore, unless the cluster is off on purpose.", look...)
 	}
 	switch {
-	case c.Provider == "vsphere" && c.Paused:
-		d.after("CAPV powers its VM on as soon as its cluster is unpaused. Start it if it is to run before that; if it is off on purpose, keep the cluster paused.", look...)
-	case c.Provider == "vsphere":
+	case powersOn(c, m):
 		d.controller("CAPV powers its VM on as soon as it is adopted. If it is off on purpose, keep its cluster paused.", b.look(m)...)
-	default:
+	case outcome(m) == "ReplacedByMachineHealthCheck":
+		d.before("It does not run, and a MachineHealthCheck deletes its Machine and its VM after the restore. Start it before, if it is to stay, and see that its Node is Ready.", look...)
+		d.controller("What still does not run is deleted and made anew. Watch, and do nothing.", listMachines(c))
+	case c.Provider != "vsphere":
 		d.after("Its instance exists and does not run. Start it, or delete its Machine and let the owner make another.", look...)
+	case suspended(m):
+		d.after("Its VM is suspended: CAPV powers on what is powered off, and fails at what is suspended. Start it, which resumes it; if it is suspended on purpose, keep its cluster paused.", look...)
+	case c.Paused || outcome(m) == "UntouchedPaused":
+		d.after("It is paused, with its cluster or by itself (annotation cluster.x-k8s.io/paused), and CAPV powers its VM on as soon as it is not any more. Start it if it is to run before that; if it is off on purpose, keep it paused.", look...)
+	default:
+		d.after("Its VM exists and does not run, and the forecast does not say that a controller starts it. Start it if it is to run.", look...)
 	}
 }
+
+// powersOn says that CAPV starts the VM of a machine by itself. Without a
+// forecast that is what it does to each but those that are paused or suspended.
+func powersOn(c *report.Cluster, m *report.Machine) bool {
+	if outcome(m) == "" {
+		return c.Provider == "vsphere" && !c.Paused && !suspended(m)
+	}
+	return outcome(m) == "AdoptedPoweredOn"
+}
+
+func suspended(m *report.Machine) bool { return m.Instance != nil && m.Instance.State == "suspended" }
 
 // machineMissing is a machine whose Machine was being deleted: its other objects
 // come back without an owner, and a new Machine is made beside it.
