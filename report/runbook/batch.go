@@ -167,3 +167,11 @@ func (b *Batch) shareForecast() {
 		b.Items[i].Forecast = ""
 	}
 }
+
+// drop leaves of a step what it says instead.
+func (b *Batch) drop(n int, text string) {
+	b.Steps[n].Text, b.Steps[n].Commands = text, nil
+	for i := range b.Items {
+		b.Items[i].Commands[n] = nil
+	}
+}

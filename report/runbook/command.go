@@ -62,6 +62,14 @@ func (c command) orSay(what string) command {
 	return command{text: c.text + " || echo '" + what + "' >&2"}
 }
 
+// private makes what a command writes readable by nobody else.
+func (c command) private() command {
+	if c.refused != "" {
+		return c
+	}
+	return command{text: "(umask 077; " + c.text + ")"}
+}
+
 // ask leaves the value of a variable to the operator; what is said of it may be
 // foreign, and stands behind a comment sign.
 func ask(name, what string) command {

@@ -70,6 +70,7 @@ func (b *book) chapter(c *report.Cluster, when string) Chapter {
 	for _, s := range sets(c) {
 		ch.Batches = append(ch.Batches, b.batches(s, when)...)
 	}
+	takenOnce(ch.Batches)
 	return ch
 }
 

@@ -118,9 +118,16 @@ func (b *book) quorum(c *report.Cluster) []command {
 // (kubeadm cmd/kubeadm/app/phases/etcd/local.go v1.35).
 const snapshotFile = "/var/lib/etcd/before-restore.db"
 
+// What is said of the snapshot, at its first and at every further mention in a cluster.
+const (
+	snapshotText = "Take a snapshot of etcd, and copy it off the Node. Any image that has cat and cksum will do; where none can be pulled, take " + snapshotFile + " from the Node over SSH. It holds the cluster's Secrets: keep the copy to yourself, and when all is done remove it, and " + snapshotFile + " on the Node."
+	snapshotOnce = "Take a snapshot of etcd, as said above of this cluster. If you have it, that one is enough."
+)
+
 // snapshot saves etcd off its Node. Its image has neither cat nor tar, so that a
 // pod of the Node's own, which sees the Node's files below /host, reads the file.
-// That it arrived whole is compared, because kubectl does not say so.
+// That it arrived whole is compared, because kubectl does not say so. Only who
+// copies it may read it: every Secret of the cluster is in it.
 func (b *book) snapshot(d *draft, c *report.Cluster) {
 	system := func(words ...any) command {
 		return b.workload(c, append([]any{"--namespace=kube-system"}, words...)...)
@@ -131,12 +138,29 @@ func (b *book) snapshot(d *draft, c *report.Cluster) {
 	}
 	pod, copied := raw(`"pod/${DEBUG_POD:?}"`), raw(`"$COPY"`)
 	sum := system("exec", pod, raw("--"), "cksum", "/host"+snapshotFile)
-	d.before("Take a snapshot of etcd, and copy it off the Node. Any image that has cat and cksum will do; where none can be pulled, take "+snapshotFile+" from the Node over SSH.",
+	d.before(snapshotText,
 		b.etcdctl(c, "snapshot", "save", snapshotFile),
 		system("debug", on, "--image=busybox", raw("--"), "sleep", "3600"),
 		ask("DEBUG_POD", "name of the pod that this printed, node-debugger-…"),
 		line(raw(`COPY="etcd-`+strings.TrimPrefix(b.contexts[key(c)], "CTX_")+`-$(date +%Y%m%dT%H%M%S).db"`)),
-		system("exec", pod, raw("--"), "cat", "/host"+snapshotFile, raw(">"+copied)),
-		compare(command{sum.text + " | cut -d ' ' -f 1,2", sum.refused}, raw(`"$(cksum <`+copied+`)"`)).stop("stop: the copy is not whole"),
+		system("exec", pod, raw("--"), "cat", "/host"+snapshotFile, raw(">"+copied)).private(),
+		compare(command{sum.text + " | cut -d ' ' -f 1,2", sum.refused}, raw(`"$(cksum <`+copied+`)"`)).stop("stop: the copy is partial. Remove it, and copy again"),
 		system("delete", pod))
+}
+
+// takenOnce tells of the snapshot once for all batches of a cluster.
+func takenOnce(batches []Batch) {
+	taken := false
+	for i := range batches {
+		for n := range batches[i].Steps {
+			s := &batches[i].Steps[n]
+			if s.Text != snapshotText {
+				continue
+			}
+			if taken {
+				batches[i].drop(n, snapshotOnce)
+			}
+			taken = true
+		}
+	}
 }

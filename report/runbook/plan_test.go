@@ -329,6 +329,23 @@ func TestQuorumIsLookedAtBeforeAClusterWithGhostMembersIsUnpaused(t *testing.T) 
 	}
 }
 
+// One snapshot is enough for all findings of a control plane; another cluster has
+// its own.
+func TestSnapshotIsToldOncePerCluster(t *testing.T) {
+	r := sample("alpha")
+	second := sample("beta")
+	find(t, second, report.Ghost, "control-plane").Instance.ID = "66666666-6666-6666-6666-666666666666"
+	r.Clusters = append(r.Clusters, second.Clusters[0])
+	for kind, text := range map[string]string{"markdown": asMarkdown(t, r), "shell": asShell(t, r)} {
+		text = strings.Join(strings.Fields(strings.ReplaceAll(text, "\n##", " ")), " ")
+		for want, n := range map[string]int{"snapshot save": 2, "copy it off the Node": 2, "as said above of this cluster": 2, "sleep 3600": 2, `>"$COPY"`: 2} {
+			if got := strings.Count(text, want); got != n {
+				t.Errorf("%s: %q is there %d times, want %d", kind, want, got, n)
+			}
+		}
+	}
+}
+
 type brokenWriter struct{ left int }
 
 func (w *brokenWriter) Write(p []byte) (int, error) {

@@ -3,7 +3,9 @@ package runbook
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -423,9 +425,41 @@ func TestSnapshotLeavesItsNodeWhole(t *testing.T) {
 	for _, status := range []string{report.Stale, report.Ghost} {
 		r := sample("alpha")
 		inOrder(t, commands(stepsOf(t, r, status, "control-plane")), "snapshot save /var/lib/etcd/before-restore.db", "debug node/alpha --image=busybox -- sleep 3600", "DEBUG_POD=''",
-			`COPY="etcd-ALPHA_ALPHA-$(date`, `exec "pod/${DEBUG_POD:?}" -- cat /host/var/lib/etcd/before-restore.db >"$COPY"`, `= "$(cksum <"$COPY")" || { echo 'stop: the copy is not whole'`, `delete "pod/${DEBUG_POD:?}"`)
+			`COPY="etcd-ALPHA_ALPHA-$(date`, `exec "pod/${DEBUG_POD:?}" -- cat /host/var/lib/etcd/before-restore.db >"$COPY")`, `= "$(cksum <"$COPY")" || { echo 'stop: the copy is partial.`, `delete "pod/${DEBUG_POD:?}"`)
 		find(t, r, report.Healthy, "control-plane").Node = ""
 		inOrder(t, commands(stepsOf(t, r, status, "control-plane")), `exec pod/"${ETCD_POD:?}" -- etcdctl`, `debug "node/${ETCD_POD#etcd-}"`)
+	}
+}
+
+// It holds every Secret of the cluster: nobody else may read the copy, and both
+// files are to go.
+func TestSnapshotIsReadByNobodyElse(t *testing.T) {
+	r := sample("alpha")
+	copied := 0
+	for _, s := range stepsOf(t, r, report.Stale, "control-plane") {
+		for _, c := range s.Commands {
+			if !strings.Contains(c, `>"$COPY"`) {
+				continue
+			}
+			copied++
+			if !strings.Contains(s.Text, "It holds the cluster's Secrets") || !strings.Contains(s.Text, "remove it, and /var/lib/etcd/before-restore.db on the Node") {
+				t.Error(s.Text)
+			}
+			bin := install(t, "#!/bin/sh\necho secret\n")
+			cmd := exec.Command("sh", "-c", "umask 022; COPY=copy.db; CTX_ALPHA_ALPHA=x; DEBUG_POD=x; "+c+"; umask")
+			cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
+			out, err := cmd.CombinedOutput()
+			if err != nil || strings.TrimSpace(string(out)) != "0022" {
+				t.Errorf("%v: %s", err, out)
+			}
+			info, err := os.Stat(filepath.Join(cmd.Dir, "copy.db"))
+			if err != nil || info.Mode().Perm() != 0o600 || info.Size() == 0 {
+				t.Errorf("%v: %v", err, info)
+			}
+		}
+	}
+	if copied != 1 {
+		t.Errorf("%d lines copy it", copied)
 	}
 }
 
