@@ -10,17 +10,11 @@ import (
 	"drift-detector/report"
 )
 
-// Severities of checks that matter here.
-const (
-	faulty = "error"
-	doubt  = "warning"
-)
-
 // errorsFound are the checks of the backup that found an error.
 func (b *book) errorsFound() []*report.Check {
 	var out []*report.Check
 	for i := range b.Checks {
-		if b.Checks[i].Severity == faulty {
+		if b.Checks[i].Error() {
 			out = append(out, &b.Checks[i])
 		}
 	}
@@ -29,13 +23,12 @@ func (b *book) errorsFound() []*report.Check {
 
 // checked counts what the report says about the backup itself.
 func (b *book) checked() string {
-	warnings := 0
+	errors, warnings := b.CheckErrors(), 0
 	for i := range b.Checks {
-		if b.Checks[i].Severity == doubt {
+		if b.Checks[i].Severity == "warning" {
 			warnings++
 		}
 	}
-	errors := len(b.errorsFound())
 	switch {
 	case errors+warnings == 0:
 		return ""

@@ -9,7 +9,7 @@ import (
 )
 
 func faultOn(object, code string) report.Check {
-	return report.Check{Severity: faulty, Code: code, Object: object, Message: "found in " + object, Why: "why of " + code, Do: "do about " + code}
+	return report.Check{Severity: "error", Code: code, Object: object, Message: "found in " + object, Why: "why of " + code, Do: "do about " + code}
 }
 
 // Each error is named before the restore, with why it matters and what to do;
@@ -18,7 +18,7 @@ func TestErrorsOfTheBackupAreListed(t *testing.T) {
 	r := sample("alpha")
 	r.Checks = []report.Check{
 		faultOn("Secret alpha/alpha-ca", "CertificateAbsent"), faultOn("Secret alpha/alpha-sa", "CertificateAbsent"), faultOn("ClusterClass alpha/x", "ClusterClassAbsent"),
-		{Severity: doubt, Code: "BackupOld", Object: "backup x"},
+		{Severity: "warning", Code: "BackupOld", Object: "backup x"},
 		{Severity: "info", Code: "BackupAge", Object: "backup y"},
 	}
 	for kind, text := range map[string]string{"markdown": asMarkdown(t, r), "shell": asShell(t, r)} {
@@ -131,7 +131,7 @@ func TestOneIsNoneMoreThanOne(t *testing.T) {
 	r.Summary.Clusters.Total, r.Summary.Machines.Total, r.Summary.InfraMachines = 1, 1, 1
 	r.Summary.Errors, r.Summary.Ignored = 1, 1
 	r.Summary.Forecast = &report.EstateForecast{NotHealing: 1}
-	r.Checks = []report.Check{faultOn("x", "Code"), {Severity: doubt}}
+	r.Checks = []report.Check{faultOn("x", "Code"), {Severity: "warning"}}
 	r.Backups[0].Missing[0].ReferredBy += " and 1 more"
 	g := group(r)
 	g.Machines, g.Counts = g.Machines[:1], report.MachineCounts{Total: 1, Ghost: 1}
