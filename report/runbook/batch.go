@@ -23,12 +23,17 @@ func (b *book) batches(s *set, when string) []Batch {
 	slices.SortStableFunc(ms, func(x, y *report.Machine) int {
 		return cmp.Compare(slices.Index(order, x.Status), slices.Index(order, y.Status))
 	})
+	drifted := -1 // the first batch of what an event left behind
 	for _, m := range ms {
-		g.add(m.Status+m.Reason, b.steps[m], Item{Name: m.Name, Detail: detail(m), Forecast: foreseen(m)}, s.title(), words(m))
+		at := g.add(m.Status+m.Reason, b.steps[m], Item{Name: m.Name, Detail: detail(m), Forecast: foreseen(m)}, s.title(), words(m))
+		if drifted < 0 && (m.Status == report.Stale || m.Status == report.Ghost) {
+			drifted = at
+		}
 	}
 	out := g.finish()
-	if len(out) > 0 {
-		out[0].Note = event(s)
+	if drifted >= 0 && !b.told[s.id()] {
+		out[drifted].Note = event(s)
+		b.told[s.id()] = true
 	}
 	return out
 }
@@ -37,7 +42,7 @@ func (b *book) batches(s *set, when string) []Batch {
 func event(s *set) string {
 	switch {
 	case s.rollout != nil:
-		return s.rollout.Message + "."
+		return s.rollout.Sentence()
 	case s.counts.Stale > 0 && s.counts.Ghost > 0:
 		return fmt.Sprintf("%d Stale and %d Ghost of one owner are most likely one event: machines that were replaced after the backup.", s.counts.Stale, s.counts.Ghost)
 	default:
@@ -107,8 +112,9 @@ type pending struct {
 	items             []Item
 }
 
-// add puts a finding with steps at this time into the batch of its like.
-func (g *gathering) add(kind string, steps []report.Step, item Item, owner, words string) {
+// add puts a finding with steps at this time into the batch of its like, and
+// says which that is; -1 without such steps.
+func (g *gathering) add(kind string, steps []report.Step, item Item, owner, words string) int {
 	var texts []report.Step
 	key := kind
 	for _, s := range steps {
@@ -120,7 +126,7 @@ func (g *gathering) add(kind string, steps []report.Step, item Item, owner, word
 		key += "\x00" + s.Who + "\x00" + s.Text
 	}
 	if len(texts) == 0 {
-		return
+		return -1
 	}
 	i := slices.IndexFunc(g.batches, func(p *pending) bool { return p.key == key })
 	if i < 0 {
@@ -128,6 +134,7 @@ func (g *gathering) add(kind string, steps []report.Step, item Item, owner, word
 		g.batches = append(g.batches, &pending{key: key, owner: owner, words: words, texts: texts})
 	}
 	g.batches[i].items = append(g.batches[i].items, item)
+	return i
 }
 
 func (g *gathering) finish() []Batch {

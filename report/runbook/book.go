@@ -33,13 +33,14 @@ type book struct {
 	homesOf map[*report.Cluster][]*place
 	steps   map[*report.Machine][]report.Step
 	others  map[*report.InfraMachine][]report.Step
+	told    map[setID]bool // of which sets the event behind their findings was told
 }
 
 // place is a vCenter or an AWS account and region, as commands address it.
 type place struct{ provider, variable, region, account string }
 
 func open(r *report.Report) *book {
-	b := &book{Report: r, contexts: map[string]string{}, places: map[string]*place{}, bearers: map[string]int{}, names: map[string]int{}, homesOf: map[*report.Cluster][]*place{}}
+	b := &book{Report: r, contexts: map[string]string{}, places: map[string]*place{}, bearers: map[string]int{}, names: map[string]int{}, homesOf: map[*report.Cluster][]*place{}, told: map[setID]bool{}}
 	b.variables = []Variable{
 		{management, "context of the new management cluster in your kubeconfig"},
 		{oldManagement, "context of the old management cluster, as long as it answers"},
@@ -147,6 +148,15 @@ type set struct {
 	rollout    *report.Rollout           // nil when there was none
 	places     map[*report.Machine]int64 // of nth
 }
+
+// setID tells a set from all others.
+type setID struct {
+	cluster    *report.Cluster
+	kind, name string
+	plane      bool
+}
+
+func (s *set) id() setID { return setID{s.cluster, s.kind, s.name, s.plane} }
 
 func sets(c *report.Cluster) []*set {
 	p := &c.ControlPlane

@@ -58,10 +58,7 @@ func notes(c *report.Cluster) []string {
 	if c.Forecast.Text != "" {
 		out = append(out, "Forecast: "+c.Forecast.Text+".")
 	}
-	for _, n := range c.Forecast.Notes {
-		out = append(out, n.Message+".")
-	}
-	return out
+	return append(out, sentences(c.Forecast.Notes)...)
 }
 
 // chapter is the findings of one cluster, control plane first.
@@ -85,11 +82,18 @@ func (b *book) estate() Chapter {
 		ch.Notes = append(ch.Notes, text)
 	}
 	if f := b.Summary.Forecast; f != nil {
-		for _, n := range f.Notes {
-			ch.Notes = append(ch.Notes, n.Message+".")
-		}
+		told := func(n report.Note) bool { return n.Code == "NotHealing" && f.NotHealing > 0 } // in the answer
+		ch.Notes = append(ch.Notes, sentences(slices.DeleteFunc(slices.Clone(f.Notes), told))...)
 	}
 	return ch
+}
+
+func sentences(notes []report.Note) []string {
+	out := make([]string, len(notes))
+	for i := range notes {
+		out[i] = notes[i].Sentence()
+	}
+	return out
 }
 
 // stopOld ends the old management cluster, or at least what it does. That one

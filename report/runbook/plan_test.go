@@ -134,6 +134,45 @@ func TestStaleComesBeforeGhostAndARolloutIsOneEvent(t *testing.T) {
 	}
 }
 
+// What is one event is told where its machines are, before the restore or after
+// it, and not twice.
+func TestEventIsToldOnceAndWithItsMachines(t *testing.T) {
+	const told = "are most likely one event"
+	r := sample("alpha")
+	off := *find(t, r, report.Healthy, "control-plane")
+	off.Role, off.Warnings, off.Instance = "worker", []report.Warning{{Reason: "PoweredOff"}}, vsphereVM("off", "66666666-6666-6666-6666-666666666666", 8)
+	for _, m := range []*[]report.Machine{&r.Clusters[0].ControlPlane.Machines, &group(r).Machines} {
+		*m = append([]report.Machine{off}, *m...)
+	}
+	heading, headings := "", []string{}
+	for _, row := range strings.Split(asMarkdown(t, r), "\n") {
+		if strings.HasPrefix(row, "#") {
+			heading = row
+		}
+		if strings.Contains(row, told) {
+			headings = append(headings, heading)
+		}
+	}
+	if want := []string{"#### KubeadmControlPlane alpha: 1 Stale", "#### MachineDeployment alpha: 1 Stale", "#### MachineSet alpha: 1 Stale"}; !slices.Equal(headings, want) {
+		t.Errorf("told below %q, want %q", headings, want)
+	}
+}
+
+// That machines do not heal is said in the answer, and not again among the notes.
+func TestMachinesThatDoNotHealAreToldOnce(t *testing.T) {
+	for n, want := range map[int][2]int{0: {0, 1}, 3: {1, 0}} { // in the answer, among the notes
+		r := sample("alpha")
+		r.Summary.Forecast = &report.EstateForecast{NotHealing: n, Notes: []report.Note{{Code: "NotHealing", Message: "3 will not heal"}, {Code: "Other", Message: "more of it."}}}
+		text := asMarkdown(t, r)
+		if got := [2]int{strings.Count(text, "that no controller heals: 3"), strings.Count(text, "3 will not heal.")}; got != want {
+			t.Errorf("%d: told %v, want %v", n, got, want)
+		}
+		if !strings.Contains(text, "- more of it.\n") {
+			t.Errorf("%d: another note is not there, or ends in two full stops", n)
+		}
+	}
+}
+
 func TestPlanSaysAtItsTopWhatItCouldNotKnow(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(*report.Report)
