@@ -1,6 +1,12 @@
 package runbook
 
-import "drift-detector/report"
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"drift-detector/report"
+)
 
 // unattributed is what to do about VMs that may or may not be of a cluster.
 var unattributed = map[string]string{
@@ -19,6 +25,10 @@ func (b *book) infraMachine(m *report.InfraMachine) []report.Step {
 	if m.Ignored != nil {
 		return nil
 	}
+	if c, x := b.twin(m); x != nil {
+		d.before(fmt.Sprintf("It bears the id of machine %s of cluster %s. See there: what is to be done about both is said with that machine, once.", x.Name, key(c)))
+		return d.steps
+	}
 	text, known := unattributed[m.Reason]
 	if !known {
 		text = "Ask its owner whether it belongs to a cluster of this backup. If nobody knows it, leave it running, and look again after the restore: nothing restored refers to it."
@@ -32,4 +42,26 @@ func (b *book) infraMachine(m *report.InfraMachine) []report.Step {
 		d.before("When its owner agrees and has powered it off, give it another BIOS UUID. The line does nothing while it runs.", v.newID()...)
 	}
 	return d.steps
+}
+
+// twin is the machine whose id an instance bears, if that machine's own steps say
+// what to do about the instance.
+func (b *book) twin(m *report.InfraMachine) (*report.Cluster, *report.Machine) {
+	if m.Reason != "DuplicateID" {
+		return nil, nil
+	}
+	same := func(o report.Instance) bool {
+		return o.Scope == m.Instance.Scope && o.Ref == m.Instance.Ref && strings.EqualFold(o.ID, m.Instance.ID)
+	}
+	for i := range b.Clusters {
+		for _, s := range sets(&b.Clusters[i]) {
+			for j := range s.machines {
+				x := &s.machines[j]
+				if warned(x, "DuplicateID") && len(b.steps[x]) > 0 && slices.ContainsFunc(x.Others, same) {
+					return s.cluster, x
+				}
+			}
+		}
+	}
+	return nil, nil
 }

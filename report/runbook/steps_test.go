@@ -379,12 +379,9 @@ func TestCopyGetsAnotherID(t *testing.T) {
 	r := sample("alpha")
 	m := find(t, r, report.Healthy, "control-plane")
 	m.Warnings, m.Others = []report.Warning{{Reason: "DuplicateID"}}, []report.Instance{*vsphereVM("copy", livingID, 9)}
-	r.InfraMachines[0].Instance, r.InfraMachines[0].Reason = m.Others[0], "DuplicateID"
 	Fill(r)
-	for _, steps := range [][]report.Step{m.Remediation, r.InfraMachines[0].Remediation} {
-		if got := changes(t, steps); got != want("vm-9", livingID, `"${NEW_UUID:?}"`) {
-			t.Errorf("%s", got)
-		}
+	if got := changes(t, m.Remediation); got != want("vm-9", livingID, `"${NEW_UUID:?}"`) {
+		t.Errorf("%s", got)
 	}
 
 	changed := *find(t, r, report.Unknown, "worker")
@@ -406,6 +403,39 @@ func TestCopyGetsAnotherID(t *testing.T) {
 		Fill(r)
 		if got := changes(t, m.Remediation); got != tt.want {
 			t.Errorf("%s: %s, want %s", name, got, tt.want)
+		}
+	}
+}
+
+// What to do about a copy is said with the machine, unless that has no steps or
+// does not name the copy.
+func TestCopyIsDealtWithOnce(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(*report.Machine)
+		there  bool
+	}{
+		"named":         {func(*report.Machine) {}, true},
+		"another VM":    {func(m *report.Machine) { m.Others[0].Ref = "vm-10" }, false},
+		"another place": {func(m *report.Machine) { m.Others[0].Scope = "vsphere elsewhere.example" }, false},
+		"ignored":       {func(m *report.Machine) { m.Ignored = &report.Ignored{} }, false},
+		"no warning":    {func(m *report.Machine) { m.Warnings = nil }, false},
+	} {
+		r := sample("alpha")
+		m := find(t, r, report.Healthy, "control-plane")
+		m.Warnings, m.Others = []report.Warning{{Reason: "DuplicateID"}}, []report.Instance{*vsphereVM("copy", livingID, 9)}
+		infra := &r.InfraMachines[0]
+		infra.Instance, infra.Reason = m.Others[0], "DuplicateID"
+		tt.change(m)
+		Fill(r)
+		want := 3 // ask, compare and change, and a look
+		if tt.there {
+			want = 0
+		}
+		if got := commands(infra.Remediation); len(got) != want {
+			t.Errorf("%s: %q", name, got)
+		}
+		if got := infra.Remediation[0].Text; strings.Contains(got, "machine alpha of cluster alpha/alpha. See there") != tt.there {
+			t.Errorf("%s: %s", name, got)
 		}
 	}
 }
