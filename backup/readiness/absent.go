@@ -21,7 +21,7 @@ var absentRules = []absentRule{
 	{func(a *backup.Absence) bool { return len(a.Halts) > 0 }, Rule{
 		"IdentityAbsent", Error,
 		"It is the only way of its clusters to the infrastructure: after the restore their controllers stand still, health checks included, until it exists again.",
-		"back up once more with --include-cluster-resources=true, or create it by hand after its Secret has been restored, then touch the infrastructure cluster (an annotation will do) so that its controller looks again at once",
+		"if the old management cluster still answers, back up once more with --include-cluster-resources=true; else find its manifest in your sources or in another backup, create it by hand after its Secret has been restored, then touch the infrastructure cluster (an annotation will do) so that its controller looks again at once",
 	}},
 	{func(a *backup.Absence) bool { return strings.HasSuffix(a.Kind, "Template") }, Rule{
 		"TemplateAbsent", Warning,
