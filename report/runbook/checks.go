@@ -65,13 +65,15 @@ func sentence(text string) string {
 	return string(unicode.ToUpper(first)) + strings.TrimSuffix(text[size:], ".") + "."
 }
 
-// settleErrors repeats, before a cluster is let go, the errors that concern it.
-// Those of which that can't be said for certain are pointed to.
+// settleErrors repeats, before a cluster is let go, the errors that concern it,
+// but for identities, which a step before brings back. Those of which it can't be
+// said for certain whom they concern are pointed to.
 func (b *book) settleErrors(d *draft, c *report.Cluster) {
 	var own []string
 	open := 0
 	for _, k := range b.errorsFound() {
 		switch {
+		case b.identity(k, c):
 		case b.concerns(k, c):
 			own = append(own, k.Object+" ("+k.Code+": "+k.Message+")")
 		case !b.tied(k):
@@ -88,6 +90,11 @@ func (b *book) settleErrors(d *draft, c *report.Cluster) {
 	if text != "" {
 		d.after(strings.TrimSpace(text))
 	}
+}
+
+// identity says that an error is about an identity that a cluster waits for.
+func (b *book) identity(k *report.Check, c *report.Cluster) bool {
+	return k.Backup == c.Backup && slices.ContainsFunc(b.missed(k), func(m *report.Missing) bool { return waits(c, m) })
 }
 
 // tied says that all clusters that an error concerns are known.

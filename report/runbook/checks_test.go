@@ -46,7 +46,8 @@ func TestErrorsOfTheBackupAreListed(t *testing.T) {
 }
 
 // An error is repeated before the unpausing of the cluster that it is certainly
-// about, and pointed to where that is not known.
+// about, and pointed to where that is not known. What brings an absent identity
+// back is a step of its own, after which there is nothing left to settle.
 func TestErrorsAreRepeatedBeforeTheirClusterIsUnpaused(t *testing.T) {
 	for object, want := range map[string]string{ // of alpha/alpha, then alpha/alpha2
 		"Cluster alpha/alpha":                       "own -",
@@ -60,10 +61,10 @@ func TestErrorsAreRepeatedBeforeTheirClusterIsUnpaused(t *testing.T) {
 		"Secret alpha/alpha-ca":                     "own -",
 		"Secret alpha/alpha2-kubeconfig":            "- own",
 		"Secret alpha/alpha-eu-ca":                  "open open",
-		"VSphereClusterIdentity of-alpha":           "own -",
-		"VSphereClusterIdentity of-more":            "own -", // every cluster has a forecast, which would tell
+		"VSphereClusterIdentity of-alpha":           "waits -",
+		"VSphereClusterIdentity of-more":            "waits -", // every cluster has a forecast, which would tell
 		"Secret alpha/of-more":                      "own open",
-		"VSphereClusterIdentity told-by-a-forecast": "- own",
+		"VSphereClusterIdentity told-by-a-forecast": "- waits",
 		"VSphereMachine alpha/lost":                 "own -",
 		"ClusterClass alpha/alpha":                  "open open",
 		"every Secret":                              "open open",
@@ -87,6 +88,8 @@ func TestErrorsAreRepeatedBeforeTheirClusterIsUnpaused(t *testing.T) {
 			steps := lines(c.Steps)
 			text := strings.Join(steps, "\n")
 			switch {
+			case object != "" && strings.Contains(text, "stands still until "+object+" exists") && !strings.Contains(text, "this is settled"):
+				got = append(got, "waits")
 			case strings.Contains(text, object+" (Code: found in "+object+")"):
 				got = append(got, "own")
 				inOrder(t, steps, "Do not unpause it before this is settled", `{"spec":{"paused":false}}`)
@@ -99,6 +102,25 @@ func TestErrorsAreRepeatedBeforeTheirClusterIsUnpaused(t *testing.T) {
 		}
 		if strings.Join(got, " ") != want {
 			t.Errorf("%s: %q, want %q", object, got, want)
+		}
+	}
+}
+
+// What is missing is told once before the restore: with the error that is about
+// it, or else by itself.
+func TestWhatIsMissingIsToldOnce(t *testing.T) {
+	for name, k := range map[string]report.Check{
+		"by an error":              faultOn("VSphereClusterIdentity alpha", "IdentityAbsent"),
+		"by a warning":             {Severity: "warning", Object: "VSphereClusterIdentity alpha"},
+		"by an error of something": faultOn("VSphereClusterIdentity other", "IdentityAbsent"),
+		"of another backup":        {Severity: "error", Object: "VSphereClusterIdentity alpha", Backup: 1},
+	} {
+		r := sample("alpha")
+		r.Backups[0].Missing = r.Backups[0].Missing[:1]
+		r.Checks = []report.Check{k}
+		text := strings.Join(lines(New(r).Sections[0].Chapters[0].Steps), "\n")
+		if got, want := strings.Contains(text, "VSphereClusterIdentity alpha is not in the backup"), name != "by an error"; got != want {
+			t.Errorf("%s: told by itself: %v", name, got)
 		}
 	}
 }

@@ -133,10 +133,21 @@ func (b *book) settleScopes(d *draft) {
 	}
 }
 
-// absences is what the backup refers to and lacks.
+// absences is what the backup refers to and lacks, but for what an error of the
+// backup is about: that is told there.
 func (b *book) absences(d *draft) {
+	told := map[*report.Missing]bool{}
+	for _, k := range b.errorsFound() {
+		for _, m := range b.missed(k) {
+			told[m] = true
+		}
+	}
 	for i := range b.Backups {
-		for _, m := range b.Backups[i].Missing {
+		for j := range b.Backups[i].Missing {
+			m := &b.Backups[i].Missing[j]
+			if told[m] {
+				continue
+			}
 			name := strings.TrimPrefix(m.Namespace+"/"+m.Name, "/")
 			text := fmt.Sprintf("%s %s is not in the backup, and referred to by %s: %s. ", m.Kind, name, m.ReferredBy, m.Why)
 			if identityKinds[m.Kind] != "" {
@@ -286,8 +297,9 @@ func (b *book) identities(d *draft, c *report.Cluster) {
 	if c.Backup < 0 || c.Backup >= len(b.Backups) {
 		return
 	}
-	for _, m := range b.Backups[c.Backup].Missing {
-		if identityKinds[m.Kind] == "" || !needs(c, &m) {
+	for i := range b.Backups[c.Backup].Missing {
+		m := &b.Backups[c.Backup].Missing[i]
+		if !waits(c, m) {
 			continue
 		}
 		lines := []command{kubectl(management, "get", identityKinds[m.Kind]+m.Name)}
@@ -296,6 +308,11 @@ func (b *book) identities(d *draft, c *report.Cluster) {
 		}
 		d.after(fmt.Sprintf("The cluster stands still until %s %s exists. See that its Secret is there, apply its manifest, then touch the infrastructure cluster, because retries come ever later.", m.Kind, m.Name), lines...)
 	}
+}
+
+// waits says that a cluster stands still until an identity exists.
+func waits(c *report.Cluster, m *report.Missing) bool {
+	return identityKinds[m.Kind] != "" && needs(c, m)
 }
 
 // needs says that a cluster waits for something that the backup lacks: the
