@@ -24,7 +24,7 @@ func Markdown(w io.Writer, p Plan) error {
 		m.list(p.Unknown)
 	}
 	if len(p.Variables) > 0 {
-		m.printf("## Set these once\n\nThe commands are for sh or bash. Copy one block at a time, and look at what it did before you take the next: within a block, what follows a command that failed does not run. A line whose variable is not set ends with an error and does nothing.\n\n")
+		m.printf("## Set these once\n\nThe commands are for sh or bash. Copy one block at a time, and look at what it did before you take the next: within a block, but for the pausing of Clusters, what follows a command that failed does not run. A line whose variable is not set ends with an error and does nothing.\n\n")
 		m.code("", variableLines(p.Variables))
 	}
 	for _, s := range p.Sections {
@@ -122,8 +122,9 @@ func (m *page) batch(b *Batch) {
 // commands writes the commands of one step. A fence is what a forge copies at
 // one click, and a terminal runs what is pasted line by line, whatever has become
 // of the line before. So a fence holds no two steps, and within it what follows a
-// command runs only when that one succeeded. Where the operator fills a value in,
-// the commands before it are a fence of their own.
+// command runs only when that one succeeded, but for the pausing of Clusters, each
+// of which stands for itself. Where the operator fills a value in, the commands
+// before it are a fence of their own.
 func (m *page) commands(indent string, lines []string) {
 	for from := 0; from < len(lines); {
 		to := from + 1

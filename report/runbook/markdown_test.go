@@ -65,7 +65,11 @@ var filled = func() string {
 // a drain that a PodDisruptionBudget refuses must not be followed by the end of
 // the VM.
 func TestPasteOfAFenceStopsAtTheFirstFailure(t *testing.T) {
-	blocks := fences(asMarkdown(t, sample("alpha")))
+	text := asMarkdown(t, sample("alpha"))
+	if !strings.Contains(text, "within a block, but for the pausing of Clusters, what follows a command that failed does not run") {
+		t.Error("the reader is not told so")
+	}
+	blocks := fences(text)
 	ran := 0
 	for i, calls := range paste(t, blocks, "exit 1") {
 		n := strings.Count(calls, "\n")
