@@ -39,7 +39,10 @@ func (b *builder[T]) sorted() bool {
 // sort fills the order: by name, the best copy of each object first.
 func (b *builder[T]) sort() {
 	t := &b.table
-	b.fillOrder()
+	t.order = make([]uint32, t.count)
+	for i := range t.order {
+		t.order[i] = uint32(i)
+	}
 	slices.SortFunc(t.order, func(i, j uint32) int {
 		x, y := t.at(i), t.at(j)
 		if c := compareNames(&x.Meta, &y.Meta); c != 0 {
@@ -50,16 +53,6 @@ func (b *builder[T]) sort() {
 		}
 		return cmp.Compare(i, j)
 	})
-}
-
-func (b *builder[T]) fillOrder() {
-	if b.table.order != nil {
-		return
-	}
-	b.table.order = make([]uint32, b.table.count)
-	for i := range b.table.order {
-		b.table.order[i] = uint32(i)
-	}
 }
 
 // dropCopies keeps the first of each run of copies. Copies are of one object,
@@ -90,29 +83,29 @@ func (b *builder[T]) pathOf(r *Record[T]) string {
 	return itemPath(b.kind.resource, b.forms[r.origin.copy], r.Namespace, r.Name)
 }
 
-// mergeBackups keeps of an object that several backups hold, with one uid, the
-// copy that was written last; it belongs to no cluster, else they are twins. Objects of one name and different uids are
-// different objects.
+// mergeBackups gives all copies of an object that several backups hold, with one
+// uid, what was written last. Each backup keeps its copy, because its clusters
+// look for objects in their own backup alone. Objects of one name and different
+// uids are different objects.
 func (b *builder[T]) mergeBackups(l *loading) {
 	type identity struct{ uid, namespace, name string }
 	of := func(r *Record[T]) identity { return identity{r.UID, r.Namespace, r.Name} }
 	t := &b.table
-	b.fillOrder()
-	newest := make(map[identity]uint32, len(t.order))
-	for _, i := range t.order {
-		r := t.at(i)
-		at, ok := newest[of(r)]
-		if !ok {
-			newest[of(r)] = i
-			continue
+	newest := make(map[identity]*Record[T], t.count)
+	for r := range t.All() {
+		have := newest[of(r)]
+		if have != nil {
+			l.met(&have.Meta, &r.Meta, b.kind.alone)
 		}
-		have := t.at(at)
-		l.met(&have.Meta, &r.Meta, b.kind.alone)
-		if r.origin.written >= have.origin.written {
-			newest[of(r)] = i
+		if have == nil || r.origin.written >= have.origin.written {
+			newest[of(r)] = r
 		}
 	}
-	t.order = slices.DeleteFunc(t.order, func(i uint32) bool { return newest[of(t.at(i))] != i })
+	for r := range t.All() {
+		backup := r.Backup
+		*r = *newest[of(r)]
+		r.Backup = backup
+	}
 }
 
 // has says whether the settled table holds an object.

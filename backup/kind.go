@@ -71,7 +71,7 @@ type Kind[T any] struct {
 	only func(namespace, name []byte) bool
 	// alone says, in words, what it means that two backups hold one object of
 	// the kind: they are of one management cluster. It is empty for kinds whose
-	// objects merge.
+	// objects may be in several backups, each of some clusters.
 	alone string
 }
 

@@ -146,12 +146,7 @@ func (l *loading) lookUp(resource string, backup int, ref Ref) (known, found boo
 			continue
 		}
 		known = true
-		// An object that several backups hold was kept once, in one of them.
-		for other := range l.sources {
-			if other == backup || l.sources > 1 {
-				found = found || t.has(&Meta{Backup: other, Namespace: ref.Namespace, Name: ref.Name})
-			}
-		}
+		found = found || t.has(&Meta{Backup: backup, Namespace: ref.Namespace, Name: ref.Name})
 	}
 	return known, found
 }

@@ -86,8 +86,8 @@ func TestTwoDaysOfOneManagementCluster(t *testing.T) {
 	}
 }
 
-// Objects with one uid are one object, the newer copy counts; objects of one
-// name with two uids are two, each in its own cluster.
+// Objects with one uid are one object: each backup that holds it has what was
+// written last. Objects of one name with two uids are two.
 func TestMerging(t *testing.T) {
 	later := backuptest.Written.Add(time.Hour)
 	named := func(name, uid, text string) object {
@@ -119,7 +119,7 @@ func TestMerging(t *testing.T) {
 			got = append(got, fmt.Sprintf("%s %s %s", s.Backups[r.Backup].Path, r.Name, r.Data.First))
 		}
 		slices.Sort(got)
-		want := []string{"foreign shared foreign", "old only-old old", "recent only-new new", "recent shared new"}
+		want := []string{"foreign shared foreign", "old only-old old", "old shared new", "recent only-new new", "recent shared new"}
 		if !slices.Equal(got, want) {
 			t.Errorf("order %v: things %q", order, got)
 		}

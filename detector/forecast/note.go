@@ -195,8 +195,10 @@ func (n *clones) assumption(complete bool) string {
 func webhooks(s *backup.Snapshot) string {
 	n := 0
 	for _, k := range webhookKinds {
+		counted := map[string]bool{} // by uid: several backups may hold one
 		for r := range k.In(s).All() {
-			if isClusterAPIWebhook(r.Name) {
+			if isClusterAPIWebhook(r.Name) && !counted[r.UID+r.Name] {
+				counted[r.UID+r.Name] = true
 				n++
 			}
 		}

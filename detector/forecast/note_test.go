@@ -82,19 +82,24 @@ func TestSelfIsNotCounted(t *testing.T) {
 }
 
 func TestWebhooksInTheBackup(t *testing.T) {
-	b := backuptest.New().Add("clusters.cluster.x-k8s.io", fields{
-		"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "metadata": fields{"namespace": "ns", "name": "prod"},
-	})
+	of := func(namespace string) *backuptest.Tarball {
+		return backuptest.New().Add("clusters.cluster.x-k8s.io", fields{
+			"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "metadata": fields{"namespace": namespace, "name": "prod"},
+		})
+	}
+	b, other := of("ns"), of("other") // two parts of one management cluster
 	for _, name := range []string{"capi-validating-webhook-configuration", "capv-mutating-webhook-configuration", "cert-manager-webhook", "capsule-webhook-configuration"} {
 		for _, kind := range []string{"validatingwebhookconfigurations", "mutatingwebhookconfigurations"} {
 			if (kind[0] == 'm') == strings.Contains(name, "mutating") {
-				b.Add(kind+".admissionregistration.k8s.io", fields{
-					"apiVersion": "admissionregistration.k8s.io/v1", "kind": "WebhookConfiguration", "metadata": fields{"name": name},
-				})
+				for _, part := range []*backuptest.Tarball{b, other} {
+					part.Add(kind+".admissionregistration.k8s.io", fields{
+						"apiVersion": "admissionregistration.k8s.io/v1", "kind": "WebhookConfiguration", "metadata": fields{"name": name, "uid": name},
+					})
+				}
 			}
 		}
 	}
-	s, _, err := backup.Load(context.Background(), []backup.Source{backuptest.Source("b", b.Bytes())}, Want())
+	s, _, err := backup.Load(context.Background(), []backup.Source{backuptest.Source("b", b.Bytes()), backuptest.Source("other", other.Bytes())}, Want())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"drift-detector/backup"
+	"drift-detector/backup/backuptest"
 	"drift-detector/infra"
 	"drift-detector/infra/infratest"
 	"drift-detector/infra/lab"
@@ -259,5 +261,34 @@ func TestAProfileDoesNotAskTheMachine(t *testing.T) {
 	}
 	if n := contacts(); n != 0 {
 		t.Errorf("the machine was asked %d times", n)
+	}
+}
+
+// A management cluster is backed up namespace by namespace, and the identities
+// are in each of the backups.
+func TestSplitBackupsShareIdentities(t *testing.T) {
+	part := func(namespace string, n int) backup.Source {
+		return backuptest.Source(namespace, newMade().keys().
+			cluster(namespace, "a", fleetRegion, "vpc-1", roleIdentity, "r").machine(namespace, "a", "a-1", idOf(n)).
+			cluster(namespace, "b", fleetRegion, "vpc-1", staticIdentity, "s").machine(namespace, "b", "b-1", idOf(n+1)).
+			identity(roleIdentity, "r", roleSpec(arnA, "", "", "")).
+			identity(staticIdentity, "s", map[string]any{"secretRef": "x"}).static(managerSpace, "x", "").Bytes())
+	}
+	s, secrets, err := backup.Load(t.Context(), []backup.Source{part("one", 1), part("two", 3)}, want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reached := 0
+	for _, target := range New().Targets(s, secrets, infra.Access{}) {
+		reached += len(target.Clusters)
+		if target.Refused != nil {
+			t.Errorf("%v: %s", target.Clusters, target.Refused.Message)
+		}
+	}
+	if reached != 4 {
+		t.Errorf("%d clusters are reached", reached)
+	}
+	if absent := New().Claims(s).Absent; len(absent) > 0 {
+		t.Errorf("absent: %+v", absent)
 	}
 }

@@ -1,11 +1,13 @@
 package vsphere
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
 
 	"drift-detector/backup"
+	"drift-detector/backup/backuptest"
 	"drift-detector/infra"
 )
 
@@ -89,6 +91,50 @@ func TestWhoMayUseAnIdentity(t *testing.T) {
 				t.Errorf("the operator's own credential is not used: %q, %+v", user, refusal(target))
 			}
 		})
+	}
+}
+
+// inNamespace is the same backup of another namespace; objects without one stay.
+func (b *estateBackup) inNamespace(t *testing.T, name string) *estateBackup {
+	t.Helper()
+	text, err := json.Marshal(b.objects)
+	must(t, err)
+	other := &estateBackup{}
+	must(t, json.Unmarshal([]byte(strings.NewReplacer(`"namespace":"team"`, `"namespace":"`+name+`"`, "-team-", "-"+name+"-").Replace(string(text))), &other.objects))
+	return other
+}
+
+// TestSplitBackupsShareClusterScopedObjects: a management cluster is backed up
+// namespace by namespace, and what is cluster-scoped is in each of the backups.
+func TestSplitBackupsShareClusterScopedObjects(t *testing.T) {
+	platform := fields{"team": "platform"}
+	a := shared(allowing(fields{"matchLabels": platform}), platform).drop(vms.Resource()).set("machines"+capiGroup, "spec.failureDomain", "z")
+	a.put(namespaces.Resource(), newObject("v1", "Namespace", "", "blue", fields{"metadata.labels": platform}))
+	a.put(zones.Resource(), newObject(group+"/v1beta1", zoneKind, "", "z", fields{"spec.server": "vc1.example", "spec.failureDomain": "d"}))
+	a.put(domains.Resource(), newObject(group+"/v1beta1", domainKind, "", "d", fields{"spec.topology.datacenter": "DC0"}))
+	one, two := backuptest.Source("a", a.bytes()), backuptest.Source("b", a.inNamespace(t, "blue").bytes())
+	for _, sources := range [][]backup.Source{{one, two}, {two, one}} {
+		s, secrets, err := backup.Load(t.Context(), sources, want)
+		must(t, err)
+		reached := 0
+		for _, target := range New().Targets(s, secrets, infra.Access{}) {
+			reached += len(target.Clusters)
+			if target.Refused != nil {
+				t.Errorf("%v: %s", target.Clusters, target.Refused.Message)
+			}
+		}
+		if reached != 2 {
+			t.Errorf("%d clusters are reached", reached)
+		}
+		claims := New().Claims(s)
+		if len(claims.Absent) > 0 {
+			t.Errorf("absent: %+v", claims.Absent)
+		}
+		for _, m := range claims.Machines {
+			if m.Home.Within.Value != "DC0" || strings.HasSuffix(m.Home.Target, unplacedSuffix) {
+				t.Errorf("home of %s is %+v", s.Machines[m.Machine].Name, m.Home)
+			}
+		}
 	}
 }
 
