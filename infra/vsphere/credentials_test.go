@@ -41,38 +41,53 @@ func TestWhoMayUseAnIdentity(t *testing.T) {
 		}
 		return fields{"matchExpressions": []any{e}}
 	}
-	condition := func(status string, generation any) *estateBackup {
+	loggedIn := func(b *estateBackup, status string, generation any) *estateBackup {
 		c := fields{"type": "VCenterAvailable", "status": status}
 		if generation != nil {
 			c["observedGeneration"] = generation
 		}
-		return proven(shared(nil, nil)).set(clusters.Resource(), "status.conditions", []any{fields{"type": "Ready", "status": "True"}, c})
+		return proven(b).set(clusters.Resource(), "status.conditions", []any{fields{"type": "Ready", "status": "True"}, c})
 	}
+	condition := func(status string, generation any) *estateBackup {
+		return loggedIn(shared(nil, nil), status, generation)
+	}
+	team := fields{"matchLabels": fields{nameLabel: "team"}}
+	teams := fields{"matchExpressions": []any{fields{"key": nameLabel, "operator": "In", "values": []any{"red", "team"}}}}
+	teamAndMore := fields{"matchLabels": fields{nameLabel: "team", "team": "platform"}}
 	paused := func(b *estateBackup) *estateBackup { return b.set("clusters"+capiGroup, "spec.paused", true) }
 	for name, c := range map[string]struct {
 		b       *estateBackup
 		refused string // part of the message; empty: used
 	}{
-		"selected":                         {shared(allowing(platform), fields{"team": "platform", "x": "y"}), ""},
-		"everybody":                        {shared(allowing(fields{}), nil), ""},
-		"everybody, no selector":           {shared(fields{"spec.allowedNamespaces": fields{}}, nil), ""},
-		"selected by expression":           {shared(allowing(expression("In", "a", "platform")), fields{"team": "platform"}), ""},
-		"nobody":                           {shared(fields{}, fields{"team": "platform"}), "no allowedNamespaces"},
-		"nobody, null":                     {shared(fields{"spec.allowedNamespaces": nil}, fields{"team": "platform"}), "no allowedNamespaces"},
-		"another value":                    {shared(allowing(platform), fields{"team": "evil"}), "does not select Namespace team"},
-		"no label":                         {shared(allowing(platform), fields{}), "does not select Namespace team"},
-		"excluded by expression":           {shared(allowing(expression("NotIn", "platform")), fields{"team": "platform"}), "does not select Namespace team"},
-		"the Namespace is not there":       {shared(allowing(platform), nil), "Namespace team is not in the backup"},
-		"nor does its absence select":      {shared(allowing(expression("DoesNotExist")), nil), "Namespace team is not in the backup"},
-		"no selector at all":               {shared(fields{"spec.allowedNamespaces": "all"}, fields{}), "no label selector"},
-		"an operator that is none":         {shared(allowing(expression("Is", "x")), fields{}), "no label selector"},
-		"absent":                           {shared(nil, fields{"team": "platform"}), "is not in the backup"},
-		"absent, CAPV has logged in":       {condition("True", 3), ""},
-		"absent, CAPV could not log in":    {condition("False", 3), "is not in the backup"},
-		"absent, logged in before changes": {condition("True", 2), "is not in the backup"},
-		"absent, older CAPV has logged in": {condition("True", nil), ""},
-		"absent, logged in, now paused":    {paused(condition("True", 3)), ""},
-		"absent, older CAPV, now paused":   {paused(condition("True", nil)), "is not in the backup"},
+		"selected":                               {shared(allowing(platform), fields{"team": "platform", "x": "y"}), ""},
+		"everybody":                              {shared(allowing(fields{}), nil), ""},
+		"everybody, no selector":                 {shared(fields{"spec.allowedNamespaces": fields{}}, nil), ""},
+		"selected by expression":                 {shared(allowing(expression("In", "a", "platform")), fields{"team": "platform"}), ""},
+		"nobody":                                 {shared(fields{}, fields{"team": "platform"}), "no allowedNamespaces"},
+		"nobody, null":                           {shared(fields{"spec.allowedNamespaces": nil}, fields{"team": "platform"}), "no allowedNamespaces"},
+		"another value":                          {shared(allowing(platform), fields{"team": "evil"}), "does not select Namespace team"},
+		"no label":                               {shared(allowing(platform), fields{}), "does not select Namespace team"},
+		"excluded by expression":                 {shared(allowing(expression("NotIn", "platform")), fields{"team": "platform"}), "does not select Namespace team"},
+		"the Namespace is not there":             {shared(allowing(platform), nil), "Namespace team is not in the backup"},
+		"nor does its absence select":            {shared(allowing(expression("DoesNotExist")), nil), "Namespace team is not in the backup"},
+		"it is not there, CAPV has logged in":    {loggedIn(shared(allowing(platform), nil), "True", 3), ""},
+		"it is not there, CAPV could not log in": {loggedIn(shared(allowing(platform), nil), "False", 3), "Namespace team is not in the backup"},
+		"it is not there, CAPV has logged in before changes": {loggedIn(shared(allowing(platform), nil), "True", 2), "Namespace team is not in the backup"},
+		"it is there without the label, CAPV has logged in":  {loggedIn(shared(allowing(platform), fields{}), "True", 3), "does not select Namespace team"},
+		"selected by name, it is not there":                  {shared(allowing(team), nil), ""},
+		"selected by names, it is not there":                 {shared(allowing(teams), nil), ""},
+		"selected by another name, it is not there":          {shared(allowing(fields{"matchLabels": fields{nameLabel: "red"}}), nil), "does not select Namespace team"},
+		"another name, it is not there, CAPV has logged in":  {loggedIn(shared(allowing(fields{"matchLabels": fields{nameLabel: "red"}}), nil), "True", 3), "does not select Namespace team"},
+		"selected by name and a label, it is not there":      {shared(allowing(teamAndMore), nil), "Namespace team is not in the backup"},
+		"no selector at all":                                 {shared(fields{"spec.allowedNamespaces": "all"}, fields{}), "no label selector"},
+		"an operator that is none":                           {shared(allowing(expression("Is", "x")), fields{}), "no label selector"},
+		"absent":                                             {shared(nil, fields{"team": "platform"}), "is not in the backup"},
+		"absent, CAPV has logged in":                         {condition("True", 3), ""},
+		"absent, CAPV could not log in":                      {condition("False", 3), "is not in the backup"},
+		"absent, logged in before changes":                   {condition("True", 2), "is not in the backup"},
+		"absent, older CAPV has logged in":                   {condition("True", nil), ""},
+		"absent, logged in, now paused":                      {paused(condition("True", 3)), ""},
+		"absent, older CAPV, now paused":                     {paused(condition("True", nil)), "is not in the backup"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			target, user, _ := c.b.sole(t, infra.Access{})
