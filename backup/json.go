@@ -3,6 +3,7 @@ package backup
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 )
 
 // Raw keeps the JSON text of a value of whatever type, as the backup writes it:
@@ -152,29 +153,34 @@ const (
 	HoldsNow
 )
 
-// Stands reads from a list of conditions ("status.conditions") whether the one
-// of a type holds.
-func Stands[T any](into func(*T) *Standing, list, kind string) Field[T] {
-	member := func(name string) string { return list + "[]." + name }
+// Stands reads whether the condition of a type holds. Of several lists of
+// conditions ("status.conditions") the first that has it counts.
+func Stands[T any](into func(*T) *Standing, kind string, lists ...string) Field[T] {
+	var paths []string
+	for _, list := range lists {
+		paths = append(paths, list+"[].type", list+"[].status", list+"[].observedGeneration")
+	}
 	return Field[T]{
-		paths: []string{member("type"), member("status"), member("observedGeneration"), "metadata.generation"},
+		paths: append(paths, "metadata.generation"),
 		together: func(t *T, f []found, _ *memory, _ *usage) error {
-			for _, v := range f[0].values {
-				if !v.isString() {
-					return errNotString
+			generation := f[len(paths)].text(0)
+			for list := range slices.Chunk(f[:len(paths)], 3) {
+				for _, v := range list[0].values {
+					if !v.isString() {
+						return errNotString
+					}
+					if string(v.raw) != kind {
+						continue
+					}
+					switch status, observed := list[1].text(v.elem), list[2].text(v.elem); {
+					case status != "True":
+					case observed == "":
+						*into(t) = Holds
+					case observed == generation:
+						*into(t) = HoldsNow
+					}
+					return nil
 				}
-				if string(v.raw) != kind {
-					continue
-				}
-				status, observed := f[1].text(v.elem), f[2].text(v.elem)
-				switch {
-				case status != "True":
-				case observed == "":
-					*into(t) = Holds
-				case observed == f[3].text(0):
-					*into(t) = HoldsNow
-				}
-				return nil
 			}
 			return nil
 		},

@@ -9,7 +9,7 @@ import (
 
 func TestStandsKnowsTheGeneration(t *testing.T) {
 	type thing struct{ Ready backup.Standing }
-	kind := backup.NewKind(things, backup.Stands(func(t *thing) *backup.Standing { return &t.Ready }, "status.conditions", "Ready"))
+	kind := backup.NewKind(things, backup.Stands(func(t *thing) *backup.Standing { return &t.Ready }, "Ready", "status.v1beta2.conditions", "status.conditions"))
 	ready := func(status string, generation ...any) object {
 		c := object{"type": "Ready", "status": status}
 		if len(generation) > 0 {
@@ -21,21 +21,27 @@ func TestStandsKnowsTheGeneration(t *testing.T) {
 	for name, c := range map[string]struct {
 		generation any
 		conditions []any
+		newer      []any
 		want       backup.Standing
 	}{
-		"absent":             {7, []any{other}, backup.Unsaid},
-		"no conditions":      {7, []any{}, backup.Unsaid},
-		"False":              {7, []any{other, ready("False", 7)}, backup.Unsaid},
-		"True":               {7, []any{ready("True"), other}, backup.Holds},
-		"True now":           {7, []any{other, ready("True", 7)}, backup.HoldsNow},
-		"True before":        {7, []any{other, ready("True", 6)}, backup.Unsaid},
-		"generation unknown": {nil, []any{ready("True", 7)}, backup.Unsaid},
-		"twice":              {7, []any{ready("False", 7), ready("True", 7)}, backup.Unsaid},
+		"absent":                 {7, []any{other}, nil, backup.Unsaid},
+		"no conditions":          {7, []any{}, nil, backup.Unsaid},
+		"False":                  {7, []any{other, ready("False", 7)}, nil, backup.Unsaid},
+		"True":                   {7, []any{ready("True"), other}, nil, backup.Holds},
+		"True now":               {7, []any{other, ready("True", 7)}, nil, backup.HoldsNow},
+		"True before":            {7, []any{other, ready("True", 6)}, nil, backup.Unsaid},
+		"generation unknown":     {nil, []any{ready("True", 7)}, nil, backup.Unsaid},
+		"twice":                  {7, []any{ready("False", 7), ready("True", 7)}, nil, backup.Unsaid},
+		"newer list only":        {7, nil, []any{ready("True", 7)}, backup.HoldsNow},
+		"both lists":             {7, []any{ready("True")}, []any{other, ready("True", 7)}, backup.HoldsNow},
+		"newer list lacks it":    {7, []any{ready("True")}, []any{other}, backup.Holds},
+		"newer list says before": {7, []any{ready("True")}, []any{ready("True", 6)}, backup.Unsaid},
+		"newer list says False":  {7, []any{ready("True")}, []any{ready("False", 7)}, backup.Unsaid},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := newThing("t", object{})
 			o["metadata"].(object)["generation"] = c.generation
-			o["status"] = object{"conditions": c.conditions}
+			o["status"] = object{"conditions": c.conditions, "v1beta2": object{"conditions": c.newer}}
 			b := withCluster()
 			b.Add(things, o)
 			s, _ := loadAll(t, backup.Want{Kinds: []backup.AnyKind{kind}}, backuptest.Source("b", b.Bytes()))

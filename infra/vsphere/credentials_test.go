@@ -51,6 +51,12 @@ func TestWhoMayUseAnIdentity(t *testing.T) {
 	condition := func(status string, generation any) *estateBackup {
 		return loggedIn(shared(nil, nil), status, generation)
 	}
+	// both is what CAPV v1.13 to v1.15 write.
+	both := func(status string, generation any) *estateBackup {
+		return condition(status, nil).set(clusters.Resource(), "status.v1beta2", fields{"conditions": []any{
+			fields{"type": "VCenterAvailable", "status": status, "observedGeneration": generation},
+		}})
+	}
 	team := fields{"matchLabels": fields{nameLabel: "team"}}
 	teams := fields{"matchExpressions": []any{fields{"key": nameLabel, "operator": "In", "values": []any{"red", "team"}}}}
 	teamAndMore := fields{"matchLabels": fields{nameLabel: "team", "team": "platform"}}
@@ -88,6 +94,11 @@ func TestWhoMayUseAnIdentity(t *testing.T) {
 		"absent, older CAPV has logged in":                   {condition("True", nil), ""},
 		"absent, logged in, now paused":                      {paused(condition("True", 3)), ""},
 		"absent, older CAPV, now paused":                     {paused(condition("True", nil)), "is not in the backup"},
+		"absent, CAPV v1.15 has logged in":                   {both("True", 3), ""},
+		"absent, CAPV v1.15, now paused":                     {paused(both("True", 3)), ""},
+		"absent, CAPV v1.15, paused before changes":          {paused(both("True", 2)), "is not in the backup"},
+		"absent, CAPV v1.15, stopped before changes":         {both("True", 2), "is not in the backup"},
+		"absent, CAPV v1.15 could not log in":                {both("False", 3), "is not in the backup"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			target, user, _ := c.b.sole(t, infra.Access{})

@@ -69,7 +69,10 @@ var clusters = backup.NewKind("vsphereclusters."+group,
 	backup.Text(func(c *vsphereCluster) *string { return &c.IdentityKind }, "spec.identityRef.kind"),
 	backup.Text(func(c *vsphereCluster) *string { return &c.IdentityName }, "spec.identityRef.name"),
 	backup.Flag(func(c *vsphereCluster) *bool { return &c.Insecure }, "spec.insecure"),
-	backup.Stands(func(c *vsphereCluster) *backup.Standing { return &c.Available }, "status.conditions", "VCenterAvailable"),
+	// CAPV v1.13 to v1.15 serve v1beta1 and write the condition twice: only
+	// status.v1beta2 knows the generation (VSphereClusterVCenterAvailableV1Beta2Condition,
+	// apis/v1beta1/vspherecluster_types.go v1.15.0).
+	backup.Stands(func(c *vsphereCluster) *backup.Standing { return &c.Available }, "VCenterAvailable", "status.v1beta2.conditions", "status.conditions"),
 )
 
 type vsphereMachine struct {
