@@ -176,38 +176,48 @@ func (s *site) ownVPC(id backup.ClusterID) []infra.Key {
 	return keys
 }
 
-// proofs says what a listing must show before absence may be concluded from it:
-// the VPC that CAPA made for the cluster, in the account that owns it, or any
-// instance that the backup records. A VPC that was there before may be shared: then
-// accounts see it that see none of the cluster's instances.
+// proofs says what a listing must show before absence may be concluded from it,
+// per target. A target is one region under one identity, and an identity is of one
+// account: what shows that account for one of its clusters shows it for all. That
+// is an instance that the backup records, a pool that is told from a namesake in
+// another account, or the VPC that CAPA made for a cluster, in the account that
+// owns it. A VPC that was there before may be shared: then accounts see it that see
+// none of the cluster's instances.
 func (e *estate) proofs(claims []infra.Claim, pools []infra.Pool) []infra.Proof {
-	any := map[backup.ClusterID]map[infra.Key]bool{}
-	note := func(id backup.ClusterID, k infra.Key) {
-		if any[id] == nil {
-			any[id] = map[infra.Key]bool{}
+	sights := map[string]map[infra.Key]bool{} // by target
+	note := func(id backup.ClusterID, keys ...infra.Key) {
+		target := e.sites[id].target
+		if sights[target] == nil {
+			sights[target] = map[infra.Key]bool{}
 		}
-		if !k.IsZero() {
-			any[id][k] = true
+		for _, k := range keys {
+			if !k.IsZero() {
+				sights[target][k] = true
+			}
 		}
 	}
 	for id, s := range e.sites {
-		for _, k := range s.ownVPC(id) {
-			note(id, k)
-		}
+		note(id, s.ownVPC(id)...)
 	}
 	for i := range e.members {
 		note(e.members[i].cluster, claims[i].Strong)
 	}
-	for _, p := range pools {
-		for _, k := range p.Members {
-			note(p.Cluster, k)
-		}
+	for i := range pools {
+		note(pools[i].Cluster, pools[i].Members...)
+	}
+	for i := range e.pools {
+		note(e.pools[i].cluster, e.ownPool(&e.pools[i])...)
+	}
+	shared := map[string][]infra.Key{}
+	for target, keys := range sights {
+		shared[target] = sortedKeys(keys)
 	}
 	var proofs []infra.Proof
 	for _, id := range e.order() {
+		target := e.sites[id].target
 		proofs = append(proofs, infra.Proof{
-			Cluster: id, Target: e.sites[id].target, Any: sortedKeys(any[id]),
-			Hint: "neither one of the cluster's instances was seen, nor a VPC that Cluster API made for it in this account; any other VPC may be shared between accounts: check that the credential is of the AWS account that the cluster is in",
+			Cluster: id, Target: target, Any: shared[target],
+			Hint: "of the clusters that are in this region under the same identity neither an instance nor a machine pool was seen, nor a VPC that Cluster API made for one of them in this account; any other VPC may be shared between accounts: check that the credential is of the AWS account that the cluster is in",
 		})
 	}
 	return proofs

@@ -48,7 +48,8 @@
 // does not say in which VPC their cluster is. An instance bears the keys with an
 // owner only when it carries exactly one ownership tag. Landmarks have the kinds
 // vpc, ownVPC (one that CAPA made, in the credential's account), subnet,
-// securityGroup, natGateway, classicLoadBalancer, loadBalancer, asg and nodegroup.
+// securityGroup, natGateway, classicLoadBalancer, loadBalancer, asg and nodegroup;
+// asgARN and nodegroup+subnet are groups that are no other account's of the same name.
 //
 // # Calls
 //

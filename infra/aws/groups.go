@@ -3,6 +3,7 @@ package aws
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
@@ -54,7 +55,12 @@ func (l *listing) takeGroup(g *types.AutoScalingGroup) {
 			nodegroup = aws.ToString(g.Tags[i].Value)
 		}
 	}
+	l.found(keyOwnASG, aws.ToString(g.AutoScalingGroupARN))
 	for _, id := range l.target.IDs {
+		for subnet := range strings.SplitSeq(aws.ToString(g.VPCZoneIdentifier), ",") {
+			k := placedKey(nodegroupKey(id, cluster, nodegroup), strings.TrimSpace(subnet))
+			l.found(k.Kind, k.Value)
+		}
 		for _, k := range []infra.Key{asgKey(id, name), nodegroupKey(id, cluster, nodegroup)} {
 			if !l.marks[k] {
 				continue

@@ -100,6 +100,9 @@ func (e *estate) homes() []*home {
 		p := &e.pools[i]
 		h := byID[e.sites[p.cluster].target]
 		h.landmarks[e.poolKey(p)] = true
+		for _, k := range e.ownPool(p) {
+			h.landmarks[k] = true
+		}
 		for _, id := range p.memberIDs() {
 			h.expect(id)
 		}

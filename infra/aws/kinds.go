@@ -96,7 +96,8 @@ var machines = backup.NewKind("awsmachines."+group,
 // awsPool is an AWSMachinePool or an AWSManagedMachinePool.
 type awsPool struct {
 	ARN         string // of the autoscaling group
-	Nodegroup   string // of an AWSManagedMachinePool
+	Nodegroup   string // of an AWSManagedMachinePool, as are Subnets
+	Subnets     []string
 	ProviderIDs []string
 	Instances   []string
 }
@@ -109,6 +110,7 @@ var pools = backup.NewKind("awsmachinepools."+group,
 
 var managedPools = backup.NewKind("awsmanagedmachinepools."+group,
 	backup.Text(func(p *awsPool) *string { return &p.Nodegroup }, "spec.eksNodegroupName"),
+	backup.Texts(func(p *awsPool) *[]string { return &p.Subnets }, "spec.subnetIDs[]"),
 	backup.Texts(func(p *awsPool) *[]string { return &p.ProviderIDs }, "spec.providerIDList[]"),
 )
 

@@ -121,6 +121,37 @@ func nodegroupKey(target, cluster, name string) infra.Key {
 	return infra.Key{Kind: keyNodegroup, Value: target + "/" + join(cluster, name)}
 }
 
+// ownPool are the landmarks by which a pool shows its account, where its name alone
+// may be that of another account's pool: an autoscaling group by the ARN that the
+// backup records, a node group by the subnets that it is in.
+func (e *estate) ownPool(p *pool) []infra.Key {
+	if p.kind != managedPoolKind {
+		if p.record == nil || !strings.HasPrefix(p.record.Data.ARN, "arn:") {
+			return nil
+		}
+		return []infra.Key{{Kind: keyOwnASG, Value: p.record.Data.ARN}}
+	}
+	var subnets []string
+	for _, k := range e.marks(e.sites[p.cluster]) {
+		if k.Kind == keySubnet {
+			subnets = append(subnets, k.Value)
+		}
+	}
+	if p.record != nil {
+		subnets = append(subnets, p.record.Data.Subnets...)
+	}
+	var keys []infra.Key
+	for _, subnet := range subnets {
+		keys = append(keys, placedKey(e.poolKey(p), subnet))
+	}
+	return keys
+}
+
+// placedKey is the landmark of a node group in a subnet.
+func placedKey(nodegroup infra.Key, subnet string) infra.Key {
+	return infra.Key{Kind: keyOwnNodegroup, Value: nodegroup.Value + "/" + subnet}
+}
+
 // poolOf is the key of the pool that a member's Machine belongs to, or zero. Of
 // a pool that is not in the backup, or whose name is hashed in the label, no
 // instance bears the key; that the machine has a pool holds all the same.

@@ -66,7 +66,9 @@ const (
 	keyOwnedNSStem2  = "owner+role+vpc+namespace+stem2"
 	keyASG           = "asg"
 	keyNodegroup     = "nodegroup"
-	keyLostPool      = "pool" // of claims only: one that the backup lacks
+	keyOwnASG        = "asgARN"           // a landmark: the very group that CAPA made
+	keyOwnNodegroup  = "nodegroup+subnet" // a landmark: a node group in a subnet that the backup names
+	keyLostPool      = "pool"             // of claims only: one that the backup lacks
 	keySubnet        = "subnet"
 	keySecurityGroup = "securityGroup"
 	keyNAT           = "natGateway"

@@ -35,6 +35,8 @@ type EC2Options struct {
 	// SharedVPCs are ids of VPCs that were there before their clusters, and the
 	// account that owns each and shares it with every other.
 	SharedVPCs map[string]string
+	// Groups are autoscaling groups in us-east-1 that have no members.
+	Groups []EC2Group
 	// Synthetic is a number of further instances in us-east-1 that are nobody's.
 	Synthetic int
 	// Keys may call. Nil stands for EC2KeyID with EC2Secret.
@@ -54,6 +56,14 @@ type EC2Key struct {
 	Token      string // the session token that goes with it, if any
 	Account    string // empty: EC2Account
 	arn        string // who it is, when not a user
+}
+
+// EC2Group is an autoscaling group.
+type EC2Group struct {
+	Name, ARN string
+	Subnets   []string
+	Tags      []EC2Tag
+	Account   string // empty: EC2Account
 }
 
 // EC2Role is a role that sts:AssumeRole gives.
@@ -80,6 +90,7 @@ type EC2 struct {
 	instances []EC2Instance
 	network   []networkPart
 	shared    map[string]string
+	groups    []EC2Group
 	pageSize  int
 	faults    EC2Faults
 	seen      int // calls that ThrottleEvery counts
@@ -90,7 +101,7 @@ type EC2 struct {
 // StartEC2 serves on a random port of 127.0.0.1 until Close.
 func StartEC2(o EC2Options) (*EC2, error) {
 	e := &EC2{
-		keys: map[string]EC2Key{}, shared: o.SharedVPCs, roles: o.Roles, pageSize: o.PageSize, faults: o.Faults, calls: map[string]int{},
+		keys: map[string]EC2Key{}, shared: o.SharedVPCs, groups: o.Groups, roles: o.Roles, pageSize: o.PageSize, faults: o.Faults, calls: map[string]int{},
 	}
 	keys := o.Keys
 	if keys == nil {

@@ -193,11 +193,18 @@ func (e *EC2) describeLoadBalancers(c *apiCall) (element, *refusal) {
 const mostGroups = 100
 
 // describeGroups answers with the groups that instances say they are members
-// of. Each wants as many as it has.
+// of, and with those that have none. Each wants as many as it has.
 func (e *EC2) describeGroups(c *apiCall) (element, *refusal) {
 	names := c.list("AutoScalingGroupNames.member")
 	members := map[string][]EC2Instance{}
+	empty := map[string]EC2Group{}
 	var order []string
+	for _, g := range e.groups {
+		if c.region == emptyRegion && c.caller.Account == cmp.Or(g.Account, EC2Account) && (len(names) == 0 || slices.Contains(names, g.Name)) {
+			empty[g.Name] = g
+			order = append(order, g.Name)
+		}
+	}
 	for _, i := range e.instances {
 		name, ok := i.Tag("aws:autoscaling:groupName")
 		gone := i.State.Name == "terminated" || i.State.Name == "shutting-down"
@@ -224,7 +231,11 @@ func (e *EC2) describeGroups(c *apiCall) (element, *refusal) {
 	to := min(from+size, len(order))
 	set := branch("AutoScalingGroups")
 	for _, name := range order[from:to] {
-		set.Children = append(set.Children, group(name, members[name]))
+		g, ok := empty[name]
+		if !ok {
+			g = groupOf(name, members[name])
+		}
+		set.Children = append(set.Children, group(g, members[name]))
 	}
 	if to < len(order) {
 		return result(c.action, set, leaf("NextToken", fmt.Sprintf("from-%d", to))), nil
@@ -232,20 +243,39 @@ func (e *EC2) describeGroups(c *apiCall) (element, *refusal) {
 	return result(c.action, set), nil
 }
 
-func group(name string, members []EC2Instance) element {
+// emptyRegion is where groups without members are.
+const emptyRegion = "us-east-1"
+
+// groupOf is the group that instances are members of. EKS names its node group on
+// the group as on the members.
+func groupOf(name string, members []EC2Instance) EC2Group {
+	g := EC2Group{Name: name}
+	for _, t := range members[0].Tags {
+		if strings.HasPrefix(t.Key, "eks:") {
+			g.Tags = append(g.Tags, t)
+		}
+	}
+	return g
+}
+
+func group(g EC2Group, members []EC2Instance) element {
 	list, tags := branch("Instances"), branch("Tags")
 	for _, i := range members {
 		list.Children = append(list.Children, branch("member",
 			leaf("InstanceId", i.InstanceID), leaf("AvailabilityZone", i.Placement.AvailabilityZone),
 			leaf("LifecycleState", "InService"), leaf("HealthStatus", "Healthy"), leaf("ProtectedFromScaleIn", "false")))
 	}
-	// EKS names its node group on the group as on the members.
-	for _, t := range members[0].Tags {
-		if strings.HasPrefix(t.Key, "eks:") {
-			tags.Children = append(tags.Children, branch("member", leaf("Key", t.Key), leaf("Value", t.Value), leaf("ResourceId", name)))
-		}
+	for _, t := range g.Tags {
+		tags.Children = append(tags.Children, branch("member", leaf("Key", t.Key), leaf("Value", t.Value), leaf("ResourceId", g.Name)))
 	}
 	count := strconv.Itoa(len(members))
-	return branch("member", leaf("AutoScalingGroupName", name), leaf("DesiredCapacity", count),
+	all := branch("member", leaf("AutoScalingGroupName", g.Name), leaf("DesiredCapacity", count),
 		leaf("MinSize", "0"), leaf("MaxSize", count), list, tags)
+	if g.ARN != "" {
+		all.Children = append(all.Children, leaf("AutoScalingGroupARN", g.ARN))
+	}
+	if len(g.Subnets) > 0 {
+		all.Children = append(all.Children, leaf("VPCZoneIdentifier", strings.Join(g.Subnets, ",")))
+	}
+	return all
 }
