@@ -27,7 +27,7 @@ func (s *scopes) noteUnasked(p *infra.Pool) {
 	if !s.unasked(p.Target, p.Landmark) {
 		return
 	}
-	h := s.homes[place{p.Cluster, p.Target}]
+	h := s.homes[place{p.Cluster, p.Target, ""}]
 	f := &infra.Fault{
 		Reason:  notAsked,
 		Message: fmt.Sprintf("%s was listed for another backup, or by an older version: nobody asked for %s %s/%s", h.name, p.Kind, p.Cluster.Namespace, p.Name),

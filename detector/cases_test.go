@@ -190,6 +190,26 @@ func TestEdgeCases(t *testing.T) {
 			s.claims.Proofs[0].Any = []infra.Key{key("folder", "f")}
 		}, []wish{{name: "m", status: Unknown, reason: ScopeIncomplete}}},
 
+		{"25 one of two folders, and a machine in each", func(s *scene) {
+			s.worker("m").Home.Part = "f"
+			s.worker("n").Home.Part = "g"
+			s.claims.Proofs[0].All = []infra.Key{key("known", "vc")}
+			s.listings[0].Landmarks = []infra.Key{key("known", "vc"), key("folder", "f")}
+			for _, part := range []string{"f", "g"} {
+				s.claims.Proofs = append(s.claims.Proofs, infra.Proof{Cluster: prod, Target: vc, Part: part, All: []infra.Key{key("folder", part)}})
+			}
+		}, []wish{{name: "m", status: Stale, reason: InstanceNotFound}, {name: "n", status: Unknown, reason: ScopeIncomplete}}},
+
+		{"25 a folder that is seen, at a vCenter that is not proven", func(s *scene) {
+			s.worker("m").Home.Part = "f"
+			s.claims.Proofs[0].All = []infra.Key{key("known", "vc")}
+			s.claims.Proofs = append(s.claims.Proofs, infra.Proof{Cluster: prod, Target: vc, Part: "f", All: []infra.Key{key("folder", "f")}})
+		}, []wish{{name: "m", status: Unknown, reason: ScopeIncomplete}}},
+
+		{"25 a folder that nothing can prove", func(s *scene) {
+			s.worker("m").Home.Part = "f"
+		}, []wish{{name: "m", status: Unknown, reason: ScopeIncomplete}}},
+
 		{"27 a broken page", func(s *scene) {
 			s.worker("m")
 			s.worker("n")

@@ -259,7 +259,7 @@ type machineFacts struct {
 
 // facts takes everything that decides about a claim out of the estate.
 func (e *estate) facts(c *claim) *machineFacts {
-	f := &machineFacts{claim: c, scope: e.scopes.home(c.cluster, c.Home.Target)}
+	f := &machineFacts{claim: c, scope: e.scopes.home(homeOf(c))}
 	f.home, f.copies = e.partHome(c, e.bearing(c.Strong))
 	f.single = singledOut(c, f.home)
 	f.elsewhere = f.copies

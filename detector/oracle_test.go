@@ -196,7 +196,8 @@ func (o *oracle) maybeHome(c *oracleClaim, v *oracleVM) bool {
 
 // absenceCounts says whether what was not seen at a home is not there, and what
 // the scope's fault is when not.
-func (o *oracle) absenceCounts(id backup.ClusterID, target string) (bool, string) {
+func (o *oracle) absenceCounts(at place) (bool, string) {
+	id, target := at.cluster, at.target
 	covered := false
 	for _, l := range o.inv.Listings {
 		if l.NodeState == "" && slices.Contains(l.IDs, target) {
@@ -211,10 +212,12 @@ func (o *oracle) absenceCounts(id backup.ClusterID, target string) (bool, string
 	}
 	proofs := 0
 	for _, p := range o.claims.Proofs {
-		if p.Cluster != id || p.Target != target {
+		if p.Cluster != id || p.Target != target || at.part != "" && p.Part != "" && p.Part != at.part {
 			continue
 		}
-		proofs++
+		if at.part == "" || p.Part != "" {
+			proofs++
+		}
 		found := func(k infra.Key) bool {
 			for _, l := range o.inv.Listings {
 				if slices.Contains(l.IDs, target) && slices.Contains(l.Landmarks, k) {

@@ -34,7 +34,7 @@ func (o *oracle) decide(c *oracleClaim) {
 	if living := slices.DeleteFunc(slices.Clone(strongHere), func(v *oracleVM) bool { return v.Gone }); len(living) > 0 {
 		strongHere = living
 	}
-	complete, _ := o.absenceCounts(c.cluster, c.Home.Target)
+	complete, _ := o.absenceCounts(place{c.cluster, c.Home.Target, c.Home.Part})
 	if len(strongHere) == 0 {
 		for _, v := range o.vms {
 			for _, k := range c.Blind {

@@ -26,18 +26,18 @@ func (o *oracle) deciding() map[place]bool {
 	out := map[place]bool{}
 	for _, c := range o.all {
 		if c.Provider != "" {
-			out[place{c.cluster, c.Home.Target}] = true
+			out[place{c.cluster, c.Home.Target, c.Home.Part}] = true
 		}
 	}
 	for _, p := range o.claims.Pools {
-		out[place{p.Cluster, p.Target}] = true
+		out[place{p.Cluster, p.Target, ""}] = true
 	}
 	return out
 }
 
 // exists says whether a landmark is at a place.
 func (o *oracle) exists(id backup.ClusterID, target string, k infra.Key) Presence {
-	complete, _ := o.absenceCounts(id, target)
+	complete, _ := o.absenceCounts(place{id, target, ""})
 	complete = complete && !o.unasked(target, k)
 	for _, l := range o.inv.Listings {
 		if !slices.Contains(l.IDs, target) {

@@ -231,7 +231,7 @@ func (o *oracle) tellScopes(say func(string, ...any)) bool {
 	complete := true
 	missing := map[string]bool{}
 	for at := range o.deciding() {
-		if _, why := o.absenceCounts(at.cluster, at.target); why == "NotListed" {
+		if _, why := o.absenceCounts(at); why == "NotListed" {
 			missing[at.target] = true
 		}
 	}
@@ -241,13 +241,13 @@ func (o *oracle) tellScopes(say func(string, ...any)) bool {
 		}
 		state := l.State
 		for at := range o.deciding() {
-			_, why := o.absenceCounts(at.cluster, at.target)
+			_, why := o.absenceCounts(at)
 			if why == "VisibilityUnproven" && slices.Contains(l.IDs, at.target) && state == infra.Complete {
 				state = infra.Partial
 			}
 		}
 		for _, p := range o.claims.Pools {
-			if whole, _ := o.absenceCounts(p.Cluster, p.Target); whole && slices.Contains(l.IDs, p.Target) && o.unasked(p.Target, p.Landmark) {
+			if whole, _ := o.absenceCounts(place{p.Cluster, p.Target, ""}); whole && slices.Contains(l.IDs, p.Target) && o.unasked(p.Target, p.Landmark) {
 				state = infra.Partial
 			}
 		}

@@ -76,7 +76,7 @@ func sortedOnce(ids []string) []string {
 // judgePool says whether the pool exists and what changed in it.
 func (e *estate) judgePool(p *infra.Pool, s *PoolState) {
 	var why string
-	s.State, why = e.presence(place{p.Cluster, p.Target}, p.Landmark)
+	s.State, why = e.presence(place{p.Cluster, p.Target, ""}, p.Landmark)
 	switch {
 	case s.State == Absent && len(s.Now) == 0:
 		s.Message = "it was not found: the restored controllers will make it anew, with new machines"
@@ -135,7 +135,7 @@ func (s *PoolState) reason() string {
 // presence says whether something that is no instance exists, and why that
 // cannot be told. Any of the keys finds it.
 func (e *estate) presence(at place, keys ...infra.Key) (Presence, string) {
-	h := e.scopes.home(at.cluster, at.target)
+	h := e.scopes.home(at)
 	keys = slices.DeleteFunc(slices.Clone(keys), infra.Key.IsZero)
 	if slices.ContainsFunc(keys, func(k infra.Key) bool { return e.scopes.shows(h, k) }) {
 		return Present, ""
@@ -166,7 +166,7 @@ func (e *estate) resources(all []infra.Resource) map[backup.ClusterID][]Resource
 		r := &all[i]
 		s := ResourceState{Kind: r.Kind, Name: r.Name, UsedBy: r.UsedBy}
 		var why string
-		switch s.State, why = e.presence(place{r.Cluster, r.Target}, r.Keys...); s.State {
+		switch s.State, why = e.presence(place{r.Cluster, r.Target, ""}, r.Keys...); s.State {
 		case Absent:
 			s.Message = fmt.Sprintf("replacing a machine will fail: %s %s was not found", r.Kind, r.Name)
 		case Undecided:

@@ -188,6 +188,29 @@ func TestExclusions(t *testing.T) {
 	expect(t, r, wish{name: "m", status: Healthy})
 }
 
+// A resource is no part's: that it was not found proves something only where every
+// part of the target is seen.
+func TestResourcesNeedEveryPart(t *testing.T) {
+	for _, shown := range []bool{false, true} {
+		s := newScene()
+		s.worker("m").Home.Part = "f"
+		s.worker("n").Home.Part = "g"
+		s.vmOf("n")
+		s.claims.Proofs[0].Part = "f"
+		s.claims.Proofs = append(s.claims.Proofs, infra.Proof{Cluster: prod, Target: vc, Part: "g", All: []infra.Key{key("folder", "g")}})
+		s.claims.Resources = []infra.Resource{{Cluster: prod, Target: vc, Kind: "template", Name: "t", Keys: []infra.Key{key("template", "t")}, UsedBy: "T"}}
+		want := Undecided
+		if shown {
+			s.listings[0].Landmarks = append(s.listings[0].Landmarks, key("folder", "g"))
+			want = Absent
+		}
+		r := s.detect()
+		if got := r.Clusters[0].Resources; len(got) != 1 || got[0].State != want || r.Complete != shown || len(r.Scopes) != 1 {
+			t.Errorf("every part seen: %t: the resources are %+v, complete %t, scopes %+v", shown, got, r.Complete, r.Scopes)
+		}
+	}
+}
+
 func TestResources(t *testing.T) {
 	s := newScene()
 	resource := func(name string, keys ...infra.Key) {

@@ -128,7 +128,7 @@ func (d dice) claim(c *infra.Claim, id backup.ClusterID, n, trouble int) {
 		c.Provider = ""
 		return
 	}
-	c.Home = infra.Home{Target: pick(d, "vc1/a", "vc1/a", "vc1/b", "vc2")}
+	c.Home = infra.Home{Target: pick(d, "vc1/a", "vc1/a", "vc1/b", "vc2"), Part: pick(d, "", "", "", "p1", "p2")}
 	if d.chance(30) {
 		c.Home.Within = key("datacenter", pick(d, "DC0", "DC1"))
 	}
@@ -187,6 +187,11 @@ func (d dice) listings(s *scene, ids []backup.ClusterID, trouble int) {
 				p.All, p.Any = nil, []infra.Key{bios(fmt.Sprintf("%s%d0", id.Name, id.Backup)), key("folder", "f2")}
 			}
 			s.claims.Proofs = append(s.claims.Proofs, p)
+			for _, part := range []string{"p1", "p2"} {
+				if !d.chance(trouble) {
+					s.claims.Proofs = append(s.claims.Proofs, infra.Proof{Cluster: id, Target: target, Part: part, All: []infra.Key{key("folder", pick(d, "f1", "f2"))}, Hint: "look"})
+				}
+			}
 		}
 	}
 }

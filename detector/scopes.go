@@ -19,11 +19,14 @@ const (
 	listedBeforeBackup = "ListedBeforeBackup"
 )
 
-// place is one cluster's view of one target.
+// place is one cluster's view of one target, or of a part of it.
 type place struct {
 	cluster backup.ClusterID
 	target  string
+	part    string // infra.Home.Part
 }
+
+func homeOf(c *claim) place { return place{c.cluster, c.Home.Target, c.Home.Part} }
 
 // homeScope says how far absence can be concluded at a place.
 type homeScope struct {
@@ -71,31 +74,47 @@ func newScopes(listings []infra.Listing) scopes {
 
 // judgeHomes judges every place where machines, pools or resources are looked for.
 func (e *estate) judgeHomes(c *infra.Claims) {
-	proofOf := map[place][]*infra.Proof{}
-	for i := range c.Proofs {
-		at := place{c.Proofs[i].Cluster, c.Proofs[i].Target}
-		proofOf[at] = append(proofOf[at], &c.Proofs[i])
-	}
+	proofs := proofsOf(c.Proofs)
 	judge := func(at place, decides bool) {
 		h := e.scopes.homes[at]
 		if h == nil {
-			h = e.judge(at, proofOf[at])
+			h = e.judge(at, proofs(at))
 			e.scopes.homes[at] = h
 		}
 		h.decides = h.decides || decides
 	}
 	for _, c := range e.claims {
 		if c.Provider != "" {
-			judge(place{c.cluster, c.Home.Target}, true)
+			judge(homeOf(c), true)
 		}
 	}
 	for i := range c.Pools {
 		p := &c.Pools[i]
-		judge(place{p.Cluster, p.Target}, true)
+		judge(place{p.Cluster, p.Target, ""}, true)
 		e.scopes.noteUnasked(p)
 	}
 	for i := range c.Resources {
-		judge(place{c.Resources[i].Cluster, c.Resources[i].Target}, false)
+		judge(place{c.Resources[i].Cluster, c.Resources[i].Target, ""}, false)
+	}
+}
+
+// proofsOf are the proofs that count at a place, none for a part that has none of its
+// own. For a target as a whole those of its parts count, too.
+func proofsOf(all []infra.Proof) func(place) []*infra.Proof {
+	of, whole := map[place][]*infra.Proof{}, map[place][]*infra.Proof{}
+	for i := range all {
+		p := &all[i]
+		of[place{p.Cluster, p.Target, p.Part}] = append(of[place{p.Cluster, p.Target, p.Part}], p)
+		whole[place{p.Cluster, p.Target, ""}] = append(whole[place{p.Cluster, p.Target, ""}], p)
+	}
+	return func(at place) []*infra.Proof {
+		if at.part == "" {
+			return whole[at]
+		}
+		if len(of[at]) == 0 {
+			return nil
+		}
+		return slices.Concat(of[place{at.cluster, at.target, ""}], of[at])
 	}
 }
 
@@ -103,11 +122,11 @@ func (e *estate) judgeHomes(c *infra.Claims) {
 func isNodeList(l *infra.Listing) bool { return l.NodeState != "" }
 
 // home returns the judgement on a place. A place that nobody listed is not complete.
-func (s *scopes) home(cluster backup.ClusterID, target string) *homeScope {
-	if h := s.homes[place{cluster, target}]; h != nil {
+func (s *scopes) home(at place) *homeScope {
+	if h := s.homes[at]; h != nil {
 		return h
 	}
-	return &homeScope{fault: faultNotListed(target), name: target}
+	return &homeScope{fault: faultNotListed(at.target), name: at.target}
 }
 
 func faultNotListed(target string) *infra.Fault {

@@ -144,6 +144,7 @@ type Orphan struct {
 type Home struct {
 	Target string // one of Target.IDs
 	Within Key    // key that an instance at home bears besides (its datacenter); zero: anywhere in the target
+	Part   string // of the target, with Proofs of its own: a folder; empty: the target as a whole
 }
 
 // Expectation is a key that a matched instance should bear; when it bears
@@ -193,12 +194,15 @@ type Tie struct {
 }
 
 // Proof says when a complete listing may be trusted to be of the right place,
-// for one cluster at one target. Without it the cluster's home is partial.
+// for one cluster at one target. Without it the cluster's home is partial. One for
+// a Part of the target counts for the claims that have their Home there, beside
+// those for all of it; at least one has to. What is no claim's needs every one.
 type Proof struct {
 	Cluster backup.ClusterID
 	Target  string
-	All     []Key // landmarks that must all have been found; when empty, Any decides
-	Any     []Key // keys of which at least one instance or landmark must bear one
+	Part    string // as in Home; empty: all of the target
+	All     []Key  // landmarks that must all have been found; when empty, Any decides
+	Any     []Key  // keys of which at least one instance or landmark must bear one
 	Hint    string
 }
 

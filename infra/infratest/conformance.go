@@ -266,6 +266,9 @@ func claimsFit(t *testing.T, r *run, all []infra.Listing) {
 		if _, ok := landmarks[m.Home.Target]; !ok {
 			t.Errorf("machine %d calls %q home, which is no target", m.Machine, m.Home.Target)
 		}
+		if m.Home.Part != "" && !slices.ContainsFunc(c.Proofs, func(p infra.Proof) bool { return p.Target == m.Home.Target && p.Part == m.Home.Part }) {
+			t.Errorf("nothing can prove part %q of %q, the home of machine %d", m.Home.Part, m.Home.Target, m.Machine)
+		}
 	}
 	for _, p := range c.Pools {
 		asked(p.Target, p.Kind+" "+p.Name, p.Landmark)

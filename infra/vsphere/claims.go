@@ -35,7 +35,7 @@ func (e *estate) claim(m *member) infra.Claim {
 		Expect:       []infra.Expectation{{Key: infra.Key{Kind: keyName, Value: m.name}, Warning: "Renamed"}},
 	}
 	if m.unplaced == "" {
-		c.Home.Within = m.at.within()
+		c.Home.Within, c.Home.Part = m.at.within(), m.at.Folder
 		c.Expect = append(c.Expect, infra.Expectation{Key: m.at.folderKey(), Warning: "Moved"})
 	}
 	if m.index < 0 {

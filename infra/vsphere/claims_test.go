@@ -147,7 +147,7 @@ func TestClaim(t *testing.T) {
 	got := newEstateBackup().claim(t)
 	want := infra.Claim{
 		Machine: 0, Provider: Name,
-		Home:     infra.Home{Target: "vsphere/vc1.example:443/Secret/team/prod", Within: infra.Key{Kind: keyDatacenter, Value: "DC0"}},
+		Home:     infra.Home{Target: "vsphere/vc1.example:443/Secret/team/prod", Within: infra.Key{Kind: keyDatacenter, Value: "DC0"}, Part: folder},
 		Strong:   infra.Key{Kind: keyBIOS, Value: uuid1},
 		Source:   "VSphereVM.spec.biosUUID",
 		Identity: infra.Key{Kind: keyInstance, Value: vmUID},

@@ -16,8 +16,9 @@ import (
 //
 //   - one VM of the backup, or of the cluster by its name or bootstrap data: this
 //     is the vCenter that the backup means;
-//   - VMs in every folder where machines of the cluster are to be: the account
-//     sees what is in them;
+//   - VMs in the folder where the machine in question is to be: the account sees
+//     what is in it. Each folder is a part of the target: what an account may not
+//     see of one says nothing about the machines of another;
 //   - where that is a datacenter's own VM folder, which every vCenter has, one of
 //     the machines that are to be in it;
 //   - each machine whose place the backup does not tell: it can be found, and
@@ -83,14 +84,14 @@ func (p *proofsOf) proofs(at homeOf, byName []infra.Key) []infra.Proof {
 	}}
 	for _, f := range slices.Sorted(maps.Keys(p.roots)) {
 		list = append(list, infra.Proof{
-			Cluster: at.cluster, Target: at.target, Any: p.roots[f],
+			Cluster: at.cluster, Target: at.target, Part: f, Any: p.roots[f],
 			Hint: fmt.Sprintf("not one of the cluster's VMs that are to be in folder %s of vCenter %s was seen: check that this is the vCenter that the backup means and that the account may read the VMs of that datacenter",
 				strings.TrimPrefix(f, p.server), p.server),
 		})
 	}
 	for _, f := range slices.Sorted(maps.Keys(p.folders)) {
 		list = append(list, infra.Proof{
-			Cluster: at.cluster, Target: at.target, All: []infra.Key{inhabitedKey(f)},
+			Cluster: at.cluster, Target: at.target, Part: f, All: []infra.Key{inhabitedKey(f)},
 			Hint: fmt.Sprintf("not one VM was seen in folder %s of vCenter %s: give the account read access to it with propagation to children, or check that this is the vCenter that the backup means; when an administrator sees no VM in that folder either, its machines are gone",
 				strings.TrimPrefix(f, p.server), p.server),
 		})

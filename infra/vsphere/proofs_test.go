@@ -141,6 +141,36 @@ func TestAbsenceNeedsSight(t *testing.T) {
 			map[string]detector.Status{one: detector.Stale, two: detector.Healthy},
 			true, "",
 		},
+		"of two folders one is empty, and both machines are gone": {
+			elsewhere,
+			sees{[][4]string{other}, []vm{made("prod-md-0-abcde-bcdfg", stranger.uuid, "group-v5")}},
+			map[string]detector.Status{one: detector.Stale, two: detector.Unknown},
+			false, "in folder /DC0/vm/other",
+		},
+		"of two folders one is hidden, and both machines are gone": {
+			elsewhere,
+			sees{nil, []vm{made("prod-md-0-abcde-bcdfg", stranger.uuid, "group-v5")}},
+			map[string]detector.Status{one: detector.Stale, two: detector.Unknown},
+			false, "in folder /DC0/vm/other",
+		},
+		"both folders are empty": {
+			elsewhere,
+			sees{[][4]string{other}, []vm{made("prod-md-0-abcde-bcdfg", stranger.uuid, "group-v3")}},
+			map[string]detector.Status{one: detector.Unknown, two: detector.Unknown},
+			false, "in folder /DC0/vm/",
+		},
+		"both show nothing but strangers": {
+			elsewhere,
+			sees{[][4]string{other}, []vm{stranger, in(made("db", "42000000-0000-0000-0000-000000000778", ""), "group-v7")}},
+			map[string]detector.Status{one: detector.Unknown, two: detector.Unknown},
+			false, "the vCenter that the backup means",
+		},
+		"its datacenter is hidden, and the machine of another folder is gone": {
+			inDC1,
+			sees{nil, []vm{made("prod-md-0-abcde-bcdfg", stranger.uuid, "group-v5")}},
+			map[string]detector.Status{one: detector.Stale, two: detector.Unknown},
+			false, "/DC1/vm",
+		},
 		"nothing but strangers, in the same folder of another vCenter": {
 			none,
 			sees{nil, []vm{stranger}},
@@ -269,6 +299,9 @@ func TestAbsenceNeedsSight(t *testing.T) {
 			}
 			if len(c.want) > 0 || r.Complete != c.complete {
 				t.Errorf("complete %t, not decided: %v", r.Complete, c.want)
+			}
+			if len(r.Scopes) != 1 {
+				t.Errorf("one listing is shown as %d scopes", len(r.Scopes))
 			}
 			hints := ""
 			for _, s := range r.Scopes {
