@@ -20,7 +20,8 @@ import (
 //     what is in it. Each folder is a part of the target: what an account may not
 //     see of one says nothing about the machines of another;
 //   - where that is a datacenter's own VM folder, which every vCenter has, one of
-//     the machines that are to be in it;
+//     the machines of whichever cluster that are to be in it, if the backup records
+//     an id of any: the account sees what the controllers make there;
 //   - each machine whose place the backup does not tell: it can be found, and
 //     never be missed.
 func (e *estate) proofs(claims []infra.Claim, ties []infra.Tie) []infra.Proof {
@@ -31,6 +32,7 @@ func (e *estate) proofs(claims []infra.Claim, ties []infra.Tie) []infra.Proof {
 		}
 	}
 	homes := map[homeOf]*proofsOf{}
+	roots := map[string][]infra.Key{} // strong keys of the machines in datacenters' own folders
 	hints := map[string]string{}
 	var proofs []infra.Proof
 	for i := range e.members {
@@ -48,15 +50,15 @@ func (e *estate) proofs(claims []infra.Claim, ties []infra.Tie) []infra.Proof {
 			continue
 		}
 		if homes[at] == nil {
-			homes[at] = &proofsOf{m.at.Server, map[string]bool{}, map[string][]infra.Key{}}
+			homes[at] = &proofsOf{m.at.Server, map[string]bool{}}
 		}
 		homes[at].folders[m.at.Folder] = true
 		if m.at.Root {
-			homes[at].roots[m.at.Folder] = append(homes[at].roots[m.at.Folder], own...)
+			roots[m.at.Folder] = append(roots[m.at.Folder], own...)
 		}
 	}
 	for at, h := range homes {
-		proofs = append(proofs, h.proofs(at, byName[at.cluster])...)
+		proofs = append(proofs, h.proofs(at, byName[at.cluster], roots)...)
 	}
 	slices.SortStableFunc(proofs, func(a, b infra.Proof) int {
 		return cmp.Or(compareClusters(a.Cluster, b.Cluster), cmp.Compare(a.Target, b.Target))
@@ -73,27 +75,25 @@ type homeOf struct {
 // proofsOf is what proves one home.
 type proofsOf struct {
 	server  string
-	folders map[string]bool        // where machines are to be
-	roots   map[string][]infra.Key // strong keys of those in datacenters' own folders
+	folders map[string]bool // where machines are to be
 }
 
-func (p *proofsOf) proofs(at homeOf, byName []infra.Key) []infra.Proof {
+func (p *proofsOf) proofs(at homeOf, byName []infra.Key, roots map[string][]infra.Key) []infra.Proof {
 	list := []infra.Proof{{
 		Cluster: at.cluster, Target: at.target, Any: append([]infra.Key{knownKey(p.server)}, byName...),
 		Hint: fmt.Sprintf("not one VM of the backup was seen in vCenter %s: check that this is the vCenter that the backup means", p.server),
 	}}
-	for _, f := range slices.Sorted(maps.Keys(p.roots)) {
-		list = append(list, infra.Proof{
-			Cluster: at.cluster, Target: at.target, Part: f, Any: p.roots[f],
-			Hint: fmt.Sprintf("not one of the cluster's VMs that are to be in folder %s of vCenter %s was seen: check that this is the vCenter that the backup means and that the account may read the VMs of that datacenter",
-				strings.TrimPrefix(f, p.server), p.server),
-		})
-	}
 	for _, f := range slices.Sorted(maps.Keys(p.folders)) {
+		name := strings.TrimPrefix(f, p.server)
+		if known := roots[f]; len(known) > 0 {
+			list = append(list, infra.Proof{
+				Cluster: at.cluster, Target: at.target, Part: f, Any: known,
+				Hint: fmt.Sprintf("not one of the backup's VMs that are to be in folder %s of vCenter %s was seen: check that this is the vCenter that the backup means and that the account may read the VMs of that datacenter", name, p.server),
+			})
+		}
 		list = append(list, infra.Proof{
 			Cluster: at.cluster, Target: at.target, Part: f, All: []infra.Key{inhabitedKey(f)},
-			Hint: fmt.Sprintf("not one VM was seen in folder %s of vCenter %s: give the account read access to it with propagation to children, or check that this is the vCenter that the backup means; when an administrator sees no VM in that folder either, its machines are gone",
-				strings.TrimPrefix(f, p.server), p.server),
+			Hint: fmt.Sprintf("not one VM was seen in folder %s of vCenter %s: give the account read access to it with propagation to children, or check that this is the vCenter that the backup means; when an administrator sees no VM in that folder either, its machines are gone", name, p.server),
 		})
 	}
 	return list

@@ -38,6 +38,22 @@ func (b *estateBackup) another(machine, vsphereMachine, vsphereVM fields) *estat
 	return b
 }
 
+// neighbour adds a cluster of the namespace, under the same credential, with one
+// VSphereVM.
+func (b *estateBackup) neighbour(vm fields) *estateBackup {
+	const vs, name = group + "/v1beta1", "eu-md-0-abcde-bbbbb"
+	b.put("clusters"+capiGroup, newObject("cluster.x-k8s.io/v1beta1", "Cluster", "team", "eu", fields{
+		"spec.infrastructureRef": fields{"apiVersion": vs, "kind": clusterKind, "name": "eu", "namespace": "team"},
+	}))
+	b.put(clusters.Resource(), newObject(vs, clusterKind, "team", "eu", fields{
+		"spec.server": "vc1.example", "spec.identityRef": fields{"kind": "Secret", "name": "prod"},
+	}))
+	b.put(vms.Resource(), newObject(vs, vmKind, "team", name, fields{
+		"metadata.labels": fields{"cluster.x-k8s.io/cluster-name": "eu"}, "spec": vm,
+	}))
+	return b
+}
+
 // sees is what a vCenter shows to an account: folders below DC0, and VMs.
 type sees struct {
 	rows [][4]string
@@ -88,8 +104,15 @@ func TestAbsenceNeedsSight(t *testing.T) {
 	other := [4]string{"group-v7", "Folder", "other", "group-v3"}
 	dc1 := [][4]string{{"datacenter-8", "Datacenter", "DC1", "group-d1"}, {"group-v9", "Folder", "vm", "datacenter-8"}}
 	in := func(m vm, folder string) vm { m.parent = folder; return m }
-	inDC1 := func(b *estateBackup) *estateBackup { // in the datacenter's own folder
-		return b.another(provided(), fields{"datacenter": "DC1"}, fields{"server": "vc1.example", "datacenter": "DC1", "biosUUID": uuid2})
+	const uuid3 = "42000000-0000-0000-0000-000000000333"
+	rooted := func(uuid string) fields { // in the datacenter's own folder
+		return fields{"server": "vc1.example", "datacenter": "DC1", "biosUUID": uuid}
+	}
+	inDC1 := func(b *estateBackup) *estateBackup {
+		return b.another(provided(), fields{"datacenter": "DC1"}, rooted(uuid2))
+	}
+	provisioning := func(b *estateBackup) *estateBackup {
+		return b.another(fields{}, fields{"datacenter": "DC1"}, rooted(""))
 	}
 	zoned := func(b *estateBackup) *estateBackup {
 		return b.another(with(provided(), fields{"failureDomain": "zone-b"}), fields{"datacenter": "DC0", "folder": "/DC0/vm/prod"}, nil)
@@ -213,6 +236,56 @@ func TestAbsenceNeedsSight(t *testing.T) {
 		},
 		"its datacenter shows a stranger": {
 			inDC1,
+			sees{dc1, []vm{first, in(stranger, "group-v9")}},
+			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
+			false, "/DC1/vm",
+		},
+		"its datacenter shows a stranger and a machine of another cluster": {
+			func(b *estateBackup) *estateBackup { return inDC1(b).neighbour(rooted(uuid3)) },
+			sees{dc1, []vm{first, in(stranger, "group-v9"), made("eu-md-0-abcde-bbbbb", uuid3, "group-v9")}},
+			map[string]detector.Status{one: detector.Healthy, two: detector.Stale},
+			true, "",
+		},
+		"its datacenter shows a stranger, and the machine of another cluster is gone as well": {
+			func(b *estateBackup) *estateBackup { return inDC1(b).neighbour(rooted(uuid3)) },
+			sees{dc1, []vm{first, in(stranger, "group-v9")}},
+			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
+			false, "/DC1/vm",
+		},
+		"its datacenter shows a stranger, and a machine of another cluster is seen elsewhere": {
+			func(b *estateBackup) *estateBackup {
+				return inDC1(b).neighbour(fields{"server": "vc1.example", "datacenter": "DC0", "folder": "/DC0/vm/prod", "biosUUID": uuid3})
+			},
+			sees{dc1, []vm{first, in(stranger, "group-v9"), made("eu-md-0-abcde-bbbbb", uuid3, "group-v5")}},
+			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
+			false, "/DC1/vm",
+		},
+		"its datacenter hides its VMs, and the machine of another cluster has left it": {
+			func(b *estateBackup) *estateBackup { return inDC1(b).neighbour(rooted(uuid3)) },
+			sees{dc1, []vm{first, made("eu-md-0-abcde-bbbbb", uuid3, "group-v5")}},
+			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
+			false, "/DC1/vm",
+		},
+		"nothing in its datacenter has an id yet": {
+			provisioning,
+			sees{dc1, []vm{first, in(stranger, "group-v9")}},
+			map[string]detector.Status{one: detector.Healthy, two: detector.Stale},
+			true, "",
+		},
+		"nothing in its datacenter has an id yet, and it shows no VM": {
+			provisioning,
+			sees{dc1, []vm{first}},
+			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
+			false, "/DC1/vm",
+		},
+		"nothing in its datacenter has an id yet, and no VM of the backup is seen": {
+			provisioning,
+			sees{dc1, []vm{stranger, in(made("db", "42000000-0000-0000-0000-000000000778", ""), "group-v9")}},
+			map[string]detector.Status{one: detector.Unknown, two: detector.Unknown},
+			false, "the vCenter that the backup means",
+		},
+		"it has no id yet, and the machine of another cluster in its datacenter is gone": {
+			func(b *estateBackup) *estateBackup { return provisioning(b).neighbour(rooted(uuid3)) },
 			sees{dc1, []vm{first, in(stranger, "group-v9")}},
 			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
 			false, "/DC1/vm",

@@ -150,9 +150,9 @@ func TestProofs(t *testing.T) {
 		"folder":                   {func(*estateBackup) {}, []string{known, prod}, target},
 		"root folder":              {func(b *estateBackup) { b.set(vms.Resource(), "spec.folder", "/DC0/vm") }, []string{known, strong, root}, target},
 		"folder of VSphereMachine": {func(b *estateBackup) { b.drop(vms.Resource()) }, []string{known, prod}, target},
-		"root, and no id": {func(b *estateBackup) {
+		"root, and no id, so that no machine of it can be asked for": {func(b *estateBackup) {
 			unmade(b.drop(vms.Resource()).set(machines.Resource(), "spec.folder", ""))
-		}, []string{known, "any of", root}, target},
+		}, []string{known, root}, target},
 		"zone that is absent": {func(b *estateBackup) {
 			b.drop(vms.Resource()).set("machines"+capiGroup, "spec.failureDomain", "zone-a")
 		}, []string{strong}, target + "/unplaced"},
@@ -178,6 +178,9 @@ func TestProofs(t *testing.T) {
 				line += " " + keyTexts(p.Any)
 			}
 			got = append(got, line)
+			if ofFolder := line != known && c.target == target; ofFolder != (p.Part != "") {
+				t.Errorf("%s: part %q of %+v", name, p.Part, p)
+			}
 			if p.Cluster != cluster || p.Target != c.target || p.Hint == "" {
 				t.Errorf("%s: %+v", name, p)
 			}
