@@ -147,17 +147,55 @@ func join(wants ...backup.Want) backup.Want {
 }
 
 // targets are the places that the clusters that were asked for need.
-func (e *estate) targets(a infra.Access) []infra.Target {
+func (e *estate) targets(s *streams, a infra.Access) []infra.Target {
 	all := e.registry.Targets(e.snapshot, e.secrets, a)
+	for _, given := range e.unused(a, all) {
+		s.warn("%s fits nothing: the backup names no such endpoint", given)
+	}
 	if e.shows == nil {
 		return all
 	}
 	return infra.For(e.shows, all)
 }
 
+// unused is what the operator gave for endpoints that the backup does not name:
+// most likely a slip, which would show as a missing credential only.
+func (e *estate) unused(a infra.Access, all []infra.Target) []string {
+	if a.SkipNodes {
+		return nil // what is for API servers is of no use this time
+	}
+	named := map[infra.Endpoint]bool{}
+	name := func(endpoint string) {
+		if at, err := infra.ParseEndpoint(endpoint); err == nil {
+			named[at] = true
+		}
+	}
+	for i := range all {
+		name(all[i].Endpoint)
+	}
+	for i := range e.snapshot.Clusters {
+		name(e.snapshot.Clusters[i].Endpoint)
+	}
+	var out []string
+	check := func(endpoint, source string) {
+		if at, err := infra.ParseEndpoint(endpoint); err == nil && !named[at] {
+			out = append(out, source+" for "+at.String())
+		}
+	}
+	for _, r := range a.Reroutes {
+		check(r.From, "--endpoint")
+	}
+	for _, c := range a.Credentials {
+		if strings.HasPrefix(c.Source, "--credentials") { // GOVC_URL may be set for other work
+			check(c.Endpoint, c.Source)
+		}
+	}
+	return out
+}
+
 // list contacts every target and forgets the credentials.
 func (o *estateOptions) list(ctx context.Context, s *streams, e *estate, a infra.Access) (infra.Inventory, error) {
-	targets := e.targets(a)
+	targets := e.targets(s, a)
 	for _, t := range targets {
 		if t.Use != "" && t.Refused == nil && !o.quiet {
 			s.info("%s", t.Use)
@@ -211,7 +249,7 @@ func (o *estateOptions) preview(ctx context.Context, s *streams) error {
 
 // plan prints what would be contacted, with which credential.
 func (e *estate) plan(s *streams, a infra.Access) error {
-	for _, t := range e.targets(a) {
+	for _, t := range e.targets(s, a) {
 		line := t.Provider + " " + t.Endpoint
 		if t.Dial != "" && t.Dial != t.Endpoint {
 			line += " at " + t.Dial
