@@ -97,10 +97,13 @@ func namesakeOf(m *Meta) ClusterID {
 	return ClusterID{m.Backup, m.Namespace, cmp.Or(clusterName(m, ""), m.Name)}
 }
 
-// homeless tells of an object that can't be placed in any cluster.
-func (a *assembly) homeless(resource string, m *Meta) {
-	a.load.problem(m.Backup, itemPath(resource, copyForm{}, m.Namespace, m.Name), fieldError{"spec.clusterName", errMissing}.Error())
+// lacks tells of an object that is of no use without a field: it is left out.
+func (a *assembly) lacks(field, resource string, m *Meta) {
+	a.load.problem(m.Backup, itemPath(resource, copyForm{}, m.Namespace, m.Name), fieldError{field, errMissing}.Error())
 }
+
+// homeless tells of an object that can't be placed in any cluster.
+func (a *assembly) homeless(resource string, m *Meta) { a.lacks("spec.clusterName", resource, m) }
 
 func (a *assembly) readControlPlanes() {
 	s := a.snapshot
@@ -181,6 +184,10 @@ func (a *assembly) readMachines() {
 		name := clusterName(&r.Meta, r.Data.Cluster)
 		if name == "" {
 			a.homeless(machineKind.resource, &r.Meta)
+			continue
+		}
+		if r.Data.Infrastructure.Kind == "" || r.Data.Infrastructure.Name == "" {
+			a.lacks("spec.infrastructureRef", machineKind.resource, &r.Meta)
 			continue
 		}
 		m := Machine{

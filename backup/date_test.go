@@ -49,7 +49,7 @@ func TestWhenWritten(t *testing.T) {
 		w := tar.NewWriter(&b)
 		for i, object := range c.objects {
 			path, _ := machineFile(fmt.Sprintf("m%d", i))
-			body := fmt.Sprintf(`{"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"Machine","metadata":{"namespace":"ns","name":"m%d","uid":"%d","creationTimestamp":"%s"},"spec":{"clusterName":"c"}}`, i, i, object)
+			body := fmt.Sprintf(`{"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"Machine","metadata":{"namespace":"ns","name":"m%d","uid":"%d","creationTimestamp":"%s"},"spec":{"clusterName":"c","infrastructureRef":{"kind":"K","name":"n"}}}`, i, i, object)
 			if object == "" {
 				_, body = machineFile("m0")
 			}

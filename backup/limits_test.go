@@ -40,7 +40,7 @@ func loadBytes(data []byte, bounds limits) (*Snapshot, error) {
 
 func machineFile(name string) (path, body string) {
 	return "resources/machines.cluster.x-k8s.io/namespaces/ns/" + name + ".json",
-		`{"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"Machine","metadata":{"namespace":"ns","name":"` + name + `","uid":"` + name + `"},"spec":{"clusterName":"c"}}`
+		`{"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"Machine","metadata":{"namespace":"ns","name":"` + name + `","uid":"` + name + `"},"spec":{"clusterName":"c","infrastructureRef":{"kind":"K","name":"n"}}}`
 }
 
 func TestBounds(t *testing.T) {
@@ -135,16 +135,16 @@ func TestMemoryIsBounded(t *testing.T) {
 		item  func(i int) (path, body string)
 	}{
 		"records": {10000, func(i int) (string, string) {
-			return machine(fmt.Sprintf("m%d", i), `},"spec":{"clusterName":"c"}`)
+			return machine(fmt.Sprintf("m%d", i), `},"spec":{"infrastructureRef":{"kind":"K","name":"n"},"clusterName":"c"}`)
 		}},
 		"texts": {100, func(i int) (string, string) {
-			return machine(fmt.Sprintf("m%d", i), fmt.Sprintf(`},"spec":{"clusterName":"c","providerID":"%d%s"}`, i, long[10:]))
+			return machine(fmt.Sprintf("m%d", i), fmt.Sprintf(`},"spec":{"infrastructureRef":{"kind":"K","name":"n"},"clusterName":"c","providerID":"%d%s"}`, i, long[10:]))
 		}},
 		"texts of items that are left out": {100, func(i int) (string, string) {
-			return machine(fmt.Sprintf("m%d", i), fmt.Sprintf(`},"spec":{"clusterName":"%d%s","providerID":7}`, i, long[10:]))
+			return machine(fmt.Sprintf("m%d", i), fmt.Sprintf(`},"spec":{"infrastructureRef":{"kind":"K","name":"n"},"clusterName":"%d%s","providerID":7}`, i, long[10:]))
 		}},
 		"labels": {100, func(i int) (string, string) {
-			return machine(fmt.Sprintf("m%d", i), fmt.Sprintf(`,"labels":{"a":"%d%s"}},"spec":{"clusterName":"c"}`, i, long[20:]))
+			return machine(fmt.Sprintf("m%d", i), fmt.Sprintf(`,"labels":{"a":"%d%s"}},"spec":{"infrastructureRef":{"kind":"K","name":"n"},"clusterName":"c"}`, i, long[20:]))
 		}},
 		"owners": {100, func(i int) (string, string) {
 			return machine(fmt.Sprintf("m%d", i), `,"ownerReferences":[`+strings.Repeat(`{"kind":""},`, 4999)+`{"kind":""}]},"spec":{"clusterName":"c"}`)

@@ -16,7 +16,7 @@ func machine(version, name, phase string) object {
 	return object{
 		"apiVersion": "cluster.x-k8s.io/" + version, "kind": "Machine",
 		"metadata": object{"namespace": "ns", "name": name, "uid": backuptest.UID(name)},
-		"spec":     object{"clusterName": "c"}, "status": object{"phase": phase},
+		"spec":     object{"clusterName": "c", "infrastructureRef": object{"kind": "K", "name": name}}, "status": object{"phase": phase},
 	}
 }
 

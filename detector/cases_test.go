@@ -1,7 +1,6 @@
 package detector
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -423,19 +422,5 @@ func TestEdgeCases(t *testing.T) {
 			tc.arrange(s)
 			expect(t, s.detect(), tc.want...)
 		})
-	}
-}
-
-// A Machine without a reference is of no provider, and the report says so instead
-// of blaming its kind.
-func TestMachineWithoutInfrastructureRef(t *testing.T) {
-	for kind, want := range map[string]string{"": "it names no infrastructure object", "Metal3Machine": "no provider of this version reads Metal3Machine"} {
-		s := newScene()
-		c := s.worker("m")
-		c.Provider, c.Source = "", kind
-		s.snap.Machines[0].Infrastructure.Kind = kind
-		if v := verdictsOf(s.detect().Clusters[0])[0]; v.Reason != UnsupportedProvider || !strings.HasPrefix(v.Message, want) {
-			t.Errorf("%q: %s %s", kind, v.Reason, v.Message)
-		}
 	}
 }

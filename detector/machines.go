@@ -48,9 +48,6 @@ var machineRows = []machineRow{
 		"1 provider not supported",
 		func(f *machineFacts) bool { return f.claim.Provider == "" },
 		func(f *machineFacts) Verdict {
-			if m := f.claim.machine; m != nil && m.Infrastructure.Kind == "" {
-				return unknown(UnsupportedProvider, "it names no infrastructure object (spec.infrastructureRef), which Cluster API demands")
-			}
 			return unknown(UnsupportedProvider, "no provider of this version reads "+cmp.Or(f.claim.Source, "this kind of machine"))
 		},
 	},

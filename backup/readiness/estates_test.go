@@ -132,7 +132,7 @@ func TestK0rdent(t *testing.T) {
 	}
 	machine := func(cluster string) map[string]any {
 		return map[string]any{
-			"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine", "spec": map[string]any{"clusterName": cluster, "providerID": "x"},
+			"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine", "spec": map[string]any{"clusterName": cluster, "providerID": "x", "infrastructureRef": map[string]any{"kind": "K", "name": cluster}},
 			"metadata": map[string]any{"namespace": "kcm", "name": cluster + "-1"},
 		}
 	}
@@ -141,7 +141,7 @@ func TestK0rdent(t *testing.T) {
 	v := described(t, `"snapshotVolumes": false,`, `"excludedResources": ["clusters.cluster.x-k8s.io"],`)
 	got := signs(check(t, b.Bytes(), afterwards, v))
 	want := []string{
-		"error ClusterAbsent: Cluster kcm/lost", "error SecretsAbsent: every Secret",
+		"error ClusterAbsent: Cluster kcm/lost", "error SecretsAbsent: every Secret", "warning ObjectAbsent: every K",
 		"info BackupAge: backup backup.tar.gz", "info ClusterLeftOut: Cluster kcm/made", "info ClusterScopedFiltered: backup backup.tar.gz",
 	}
 	if !slices.Equal(got, want) {

@@ -410,6 +410,9 @@ func TestOneBadItem(t *testing.T) {
 	for name, edit := range map[string]func(body []byte) []byte{
 		"invalid JSON":              func(b []byte) []byte { return b[:len(b)/2] },
 		"path and content disagree": func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), "tenant-gamma", "tenant-delta")) },
+		"a missing field": func(b []byte) []byte {
+			return []byte(strings.Replace(string(b), `"infrastructureRef":`, `"elsewhere":`, 1))
+		},
 		"a field of another JSON type": func(b []byte) []byte {
 			return []byte(strings.Replace(string(b), `"clusterName":"gamma-edge"`, `"clusterName":7`, 1))
 		},
