@@ -109,7 +109,7 @@ func TestSmallFilesThatAskForMuch(t *testing.T) {
 		return map[string]any{
 			"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine",
 			"metadata": map[string]any{"namespace": "ns", "name": fmt.Sprintf("m%04d", i)},
-			"spec":     map[string]any{"clusterName": "c", "providerID": fmt.Sprintf("%d", i) + strings.Repeat("x", size)},
+			"spec":     map[string]any{"clusterName": "c", "infrastructureRef": map[string]any{"kind": "K", "name": "n"}, "providerID": fmt.Sprintf("%d", i) + strings.Repeat("x", size)},
 		}
 	}
 	dir := t.TempDir()
