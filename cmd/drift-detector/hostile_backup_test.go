@@ -138,7 +138,7 @@ func TestSmallFilesThatAskForMuch(t *testing.T) {
 	}
 
 	many := backuptest.New()
-	for i := range 2400 {
+	for i := range 3000 {
 		many.AddAt("machines.cluster.x-k8s.io", "", machine(i, 60_000))
 	}
 	o, file := run(many)
