@@ -39,13 +39,17 @@ func (t tables) detect(s *backup.Snapshot, c infra.Claims, inv infra.Inventory, 
 	}
 	shown := e.scopes.needed(&o)
 	r := Result{Excluded: map[string]int{}, ForeignTags: map[string]int{}, Scopes: e.scopes.results(o.shows, shown)}
-	for i := range e.vms {
-		if v := &e.vms[i]; v.winner == nil {
-			if p := t.decideInstance(e.instanceFacts(v)); p.concerns(o.shows, v, shown) {
-				r.place(d, p)
-			}
+	decide := func(v *vm) {
+		if p := t.decideInstance(e.instanceFacts(v)); p.concerns(o.shows, v, shown) {
+			r.place(d, p)
 		}
 	}
+	for i := range e.vms {
+		if v := &e.vms[i]; v.winner == nil {
+			decide(v)
+		}
+	}
+	e.decideStrangers(decide)
 	slices.SortStableFunc(r.Unattributed, func(a, b Unattributed) int { return compareInstances(&a.Instance, &b.Instance) })
 	r.Clusters = d.clusters(o.shows)
 	r.conclude(s)

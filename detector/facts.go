@@ -76,12 +76,13 @@ func (s *suitors) others(c *claim) bool { return s.many || (s.first != nil && s.
 func newEstate(s *backup.Snapshot, c infra.Claims, inv infra.Inventory, now time.Time) *estate {
 	listings := orderListings(inv.Listings)
 	e := &estate{snap: s, claims: orderClaims(s, c.Machines), sharers: map[sharersOf]*sharers{}}
+	e.nodes = indexNodes(listings, now)
+	listings = callUp(listings, &c, &e.nodes)
 	e.vms = mergeSightings(listings)
 	e.byKey = indexKeys(e.vms)
 	e.exclude(c.Exclude)
 	e.scopes = newScopes(listings)
 	e.judgeHomes(&c)
-	e.nodes = indexNodes(listings, now)
 	e.owners = newOwners(s, e.claims, c.Pools)
 	e.ties = newTieIndex(c, e.claims, listings)
 	e.ownTags = make(map[infra.Key]bool, len(c.OwnerTags))

@@ -151,7 +151,7 @@ func (e *estate) judge(at place, proofs []*infra.Proof) *homeScope {
 	for _, i := range h.listings {
 		l := &e.scopes.listings[i]
 		h.name = cmp.Or(l.Endpoint, h.name)
-		h.count += len(l.Instances)
+		h.count += l.Count()
 		fault := e.tooOld(l, at.cluster)
 		if l.State != infra.Complete {
 			fault = faultOf(l)
@@ -320,7 +320,7 @@ func (s *scopes) results(shows func(backup.ClusterID) bool, shown []bool) []Scop
 func scopeOf(l *infra.Listing, unproven unprovenHomes) Scope {
 	out := Scope{
 		Provider: l.Provider, Endpoint: l.Endpoint, Location: l.Location, Account: l.Account,
-		State: l.State, Instances: len(l.Instances), Fault: l.Fault,
+		State: l.State, Instances: l.Count(), Fault: l.Fault,
 	}
 	switch {
 	case l.State == infra.Complete && len(unproven) > 0:

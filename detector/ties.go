@@ -30,9 +30,7 @@ func newTieIndex(c infra.Claims, claims []*claim, listings []infra.Listing) tieI
 			t.byKey[tie.Key] = append(t.byKey[tie.Key], tie)
 			continue
 		}
-		// A pattern that is no expression ties nothing, as an empty one would
-		// tie everything.
-		if re, err := regexp.Compile(`^(?:` + tie.Pattern + `)$`); err == nil && tie.Pattern != "" {
+		if re := tie.Named(); re != nil {
 			t.patterns = append(t.patterns, patternTie{tie, re})
 		}
 	}

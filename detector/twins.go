@@ -65,6 +65,9 @@ func (e *estate) sharing(k infra.Key, like *vm) *sharers {
 		return s
 	}
 	s = &sharers{}
+	if e.byKey.head[k] == 0 {
+		return s // of a stranger, of which there are too many to remember them
+	}
 	e.sharers[at] = s
 	all := keep(e.bearing(k), func(v *vm) bool {
 		return alive(v) && (like == nil || v.provider == like.provider && v.ID == k.Value)

@@ -2,6 +2,7 @@ package infra
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -193,6 +194,20 @@ type Tie struct {
 	Detail       string // evidence for people: "name is MachineSet alpha-prod-md-0-cjzhw + 5 characters, in folder …"
 }
 
+// Named is Pattern as an expression for whole names. It is nil where there is none,
+// and where it is no expression: such a tie ties nothing, as an empty one would tie
+// everything.
+func (t *Tie) Named() *regexp.Regexp {
+	if t.Pattern == "" {
+		return nil
+	}
+	re, err := regexp.Compile(`^(?:` + t.Pattern + `)$`)
+	if err != nil {
+		return nil
+	}
+	return re
+}
+
 // Proof says when a complete listing may be trusted to be of the right place,
 // for one cluster at one target. Without it the cluster's home is partial. One for
 // a Part of the target counts for the claims that have their Home there, beside
@@ -212,22 +227,25 @@ type Target struct {
 	// Target covers. They are made from the backup without its Secrets, so
 	// that a saved inventory fits the same backup on another machine. Places
 	// that turn out to share endpoint and credential are listed once.
-	IDs        []string
-	Provider   string
-	Endpoint   string // as the backup calls it, host or host:port
-	Dial       string // where to reach it instead (--endpoint); empty: Endpoint itself
-	Location   string // region or the like; empty when the whole endpoint is listed
-	Account    string // user name or account; never a secret
-	Source     string // which object the credential comes from, by name
-	Use        string // in a sentence, which credential goes where: for the operator, before it does
-	Clusters   []backup.ClusterID
-	Refused    *Fault          // why it can't be listed at all: no credential, bad endpoint
-	NodeState  string          // of a Target for Nodes: the NodeState of a Listing that holds none
-	Warnings   []string        // for the operator, before listing: settings of the backup that are ignored
-	Landmarks  []Key           // what List is to look for, so that Proofs can hold
-	Progress   func(found int) `json:"-"` // told by Found; may be nil
-	Credential any             // the provider's own; it must print as redacted
-	Detail     any             // the provider's own, without secrets
+	IDs       []string
+	Provider  string
+	Endpoint  string // as the backup calls it, host or host:port
+	Dial      string // where to reach it instead (--endpoint); empty: Endpoint itself
+	Location  string // region or the like; empty when the whole endpoint is listed
+	Account   string // user name or account; never a secret
+	Source    string // which object the credential comes from, by name
+	Use       string // in a sentence, which credential goes where: for the operator, before it does
+	Clusters  []backup.ClusterID
+	Refused   *Fault          // why it can't be listed at all: no credential, bad endpoint
+	NodeState string          // of a Target for Nodes: the NodeState of a Listing that holds none
+	Warnings  []string        // for the operator, before listing: settings of the backup that are ignored
+	Landmarks []Key           // what List is to look for, so that Proofs can hold
+	Progress  func(found int) `json:"-"` // told by Found; may be nil
+	// Near says which instances the Listing is to keep as they are, see Claims.Near;
+	// the others are kept packed. It may be nil: then all are.
+	Near       func(*Instance) bool `json:"-"`
+	Credential any                  // the provider's own; it must print as redacted
+	Detail     any                  // the provider's own, without secrets
 }
 
 // Found tells whoever watches how many instances or Nodes a listing holds so far.
@@ -287,11 +305,26 @@ type Listing struct {
 	// permission), so that a missing one proves nothing.
 	Unread    []string   `json:"unread,omitempty"`
 	Instances []Instance `json:"instances,omitempty"`
-	Nodes     []Node     `json:"nodes,omitempty"`
+	// Strangers are the instances that Target.Near did not accept. They are as much
+	// part of the listing as the others; WriteInventory saves them among those.
+	Strangers Strangers `json:"-"`
+	Nodes     []Node    `json:"nodes,omitempty"`
 	// NodeState is set on listings of Nodes: read, skipped, noKubeconfig,
 	// unreachable or denied. Such a listing is evidence, not a scope.
 	NodeState string `json:"nodeState,omitempty"`
 }
+
+// File adds an instance to the listing of the target, where Near says.
+func (l *Listing) File(t *Target, i Instance) {
+	if t.Near == nil || t.Near(&i) {
+		l.Instances = append(l.Instances, i)
+	} else {
+		l.Strangers.Add(i)
+	}
+}
+
+// Count is how many instances the listing holds.
+func (l *Listing) Count() int { return len(l.Instances) + l.Strangers.Len() }
 
 // Instance is one VM as its infrastructure reports it.
 type Instance struct {

@@ -6,10 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
-// WriteInventory saves what was listed, as JSON. It holds no secret.
+// WriteInventory saves what was listed, all of it, as JSON. It holds no secret.
 func WriteInventory(w io.Writer, inv Inventory) error {
+	inv.Listings = slices.Clone(inv.Listings)
+	for i := range inv.Listings {
+		l := &inv.Listings[i]
+		l.Instances = slices.AppendSeq(slices.Clip(l.Instances), l.Strangers.All())
+	}
 	buf := bufio.NewWriter(w)
 	enc := json.NewEncoder(buf)
 	enc.SetEscapeHTML(false)

@@ -173,7 +173,7 @@ func (o *detectOptions) filter() *report.Filter {
 
 func (o *detectOptions) obtain(ctx context.Context, s *streams, e *estate, a infra.Access) (infra.Inventory, error) {
 	if o.inventory == "" {
-		return o.list(ctx, s, e, a)
+		return o.list(ctx, s, e, a, e.claims.Near())
 	}
 	e.secrets.Drop()
 	inv, err := readInventory(o.inventory)

@@ -193,9 +193,13 @@ func (e *estate) unused(a infra.Access, all []infra.Target) []string {
 	return out
 }
 
-// list contacts every target and forgets the credentials.
-func (o *estateOptions) list(ctx context.Context, s *streams, e *estate, a infra.Access) (infra.Inventory, error) {
+// list contacts every target and forgets the credentials. near is that of the
+// targets: nil keeps everything as it is.
+func (o *estateOptions) list(ctx context.Context, s *streams, e *estate, a infra.Access, near func(*infra.Instance) bool) (infra.Inventory, error) {
 	targets := e.targets(s, a)
+	for i := range targets {
+		targets[i].Near = near
+	}
 	for _, t := range targets {
 		if t.Use != "" && t.Refused == nil && !o.quiet {
 			s.info("%s", t.Use)
@@ -227,7 +231,7 @@ func (o *estateOptions) list(ctx context.Context, s *streams, e *estate, a infra
 }
 
 func describeListing(l infra.Listing) string {
-	what := fmt.Sprintf("%d instances", len(l.Instances))
+	what := fmt.Sprintf("%d instances", l.Count())
 	if l.NodeState != "" {
 		what = fmt.Sprintf("%d Nodes", len(l.Nodes))
 	}

@@ -59,7 +59,7 @@ func runInventory(ctx context.Context, o inventoryOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
-	inv, err := o.list(ctx, s, e, access)
+	inv, err := o.list(ctx, s, e, access, nil)
 	if err != nil {
 		return err
 	}

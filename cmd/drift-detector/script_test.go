@@ -17,11 +17,12 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"drift-detector": func() { os.Exit(int(run(context.Background(), os.Args, process()))) },
-	})
+// commands are what this test binary does under other names than its own.
+var commands = map[string]func(){
+	"drift-detector": func() { os.Exit(int(run(context.Background(), os.Args, process()))) },
 }
+
+func TestMain(m *testing.M) { testscript.Main(m, commands) }
 
 // TestScripts runs the command line as a user does, one script per behaviour:
 // stdout, stderr and exit status are asserted. $ROOT is the repository, $LAB its

@@ -350,9 +350,15 @@ func TestPoolMembers(t *testing.T) {
 		Listing: &infra.Listing{Instances: []infra.Instance{{ID: idOf(1)}, {ID: idOf(2)}}}, target: target,
 		marks: map[infra.Key]bool{want: true}, members: map[string][]infra.Key{},
 	}
-	name, member := "own-name", idOf(1)
-	l.takeGroup(&groups.AutoScalingGroup{AutoScalingGroupName: &name, Instances: []groups.Instance{{InstanceId: &member}}})
+	for _, n := range []int{3, 4} {
+		l.Strangers.Add(infra.Instance{ID: idOf(n)})
+	}
+	name, member, stranger := "own-name", idOf(1), idOf(3)
+	l.takeGroup(&groups.AutoScalingGroup{AutoScalingGroupName: &name, Instances: []groups.Instance{{InstanceId: &member}, {InstanceId: &stranger}}})
 	l.addGroupKeys()
+	if len(l.Instances) != 3 || l.Instances[2].ID != stranger || !l.Instances[2].Bears(want) || l.Strangers.Len() != 1 {
+		t.Errorf("the instances are %+v, strangers %d", l.Instances, l.Strangers.Len())
+	}
 	if !l.Instances[0].Bears(want) || l.Instances[1].Bears(want) || !slices.Contains(l.Landmarks, want) {
 		t.Errorf("the instances are %+v", l.Instances)
 	}

@@ -63,5 +63,7 @@
 //	⌈k/200⌉ for each of four kinds  DescribeVpcs, Subnets, SecurityGroups, NatGateways
 //	1 for each load balancer
 //
-// and retries, at no more than 20 calls a second in a region.
+// and retries, at no more than 20 calls a second in a region. Instances that bear no
+// key of the backup are kept packed (infra.Strangers), so that memory is a matter of
+// the backup and of one page, not of n.
 package aws

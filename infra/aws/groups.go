@@ -77,6 +77,9 @@ func (l *listing) takeGroup(g *types.AutoScalingGroup) {
 // addGroupKeys adds the keys of the groups that list an instance as theirs, in
 // case it has lost its tags.
 func (l *listing) addGroupKeys() {
+	if len(l.members) > 0 {
+		l.Instances = append(l.Instances, l.Strangers.Take(func(i *infra.Instance) bool { return l.members[i.ID] != nil })...)
+	}
 	for i := range l.Instances {
 		for _, k := range l.members[l.Instances[i].ID] {
 			l.addKnown(&l.Instances[i], k)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -101,21 +102,29 @@ func (o outcome) agrees(t *testing.T, want verdicts) {
 	}
 }
 
-// Every entry of the lab's oracle holds: on whole pages, on pages of three, and
-// through a saved inventory.
+// Every entry of the lab's oracle holds: on whole pages, on pages of three, with
+// strangers packed, and through a saved inventory.
 func TestLabVerdicts(t *testing.T) {
+	const strangers = 20
 	want := readVerdicts(t)
 	s, secrets := load(t, fleet(t, profileOf(labKey, labSecret, labToken)))
 	for name, page := range map[string]int{"one page": pageSize, "pages of 3": 3} {
 		t.Run(name, func(t *testing.T) {
 			o := fleetEC2()
-			o.PageSize = page
+			o.PageSize, o.Synthetic = page, strangers
 			serve(t, o, nil)
 			inv := listAll(t, New(), s, secrets, infra.Access{})
-			if l := inv.Listings[0]; l.State != infra.Complete || l.Account != fleetAccount || len(l.Instances) != 11 || len(l.Unread) > 0 {
+			if l := inv.Listings[0]; l.State != infra.Complete || l.Account != fleetAccount || len(l.Instances) != 11+strangers || len(l.Unread) > 0 {
 				t.Fatalf("the listing is %s of %s with %d instances, unread %v, fault %+v", l.State, l.Account, len(l.Instances), l.Unread, l.Fault)
 			}
 			outcomeOf(decide(t, s, inv)).agrees(t, want)
+			packed := listNear(t, New(), s, secrets, infra.Access{})
+			if l := packed.Listings[0]; l.Count() != 11+strangers || l.Strangers.Len() != strangers {
+				t.Errorf("%d instances, %d of them strangers", l.Count(), l.Strangers.Len())
+			}
+			if !reflect.DeepEqual(decide(t, s, packed), decide(t, s, inv)) {
+				t.Error("with strangers the result is another")
+			}
 
 			var file bytes.Buffer
 			if err := infra.WriteInventory(&file, inv); err != nil {

@@ -91,7 +91,7 @@ func (l *listing) read(ctx context.Context) {
 	switch {
 	case l.Fault == nil:
 		l.State = infra.Complete
-	case len(l.Instances) > 0:
+	case l.Count() > 0:
 		l.State = infra.Partial
 	}
 }
@@ -100,7 +100,7 @@ func (l *listing) read(ctx context.Context) {
 // its tags, and a tag that was lost must not hide it.
 func (l *listing) readInstances(ctx context.Context) *infra.Fault {
 	if err := l.readPages(ctx, nil); err != nil {
-		return listFault(ctx, l.target, "ec2:DescribeInstances", fmt.Sprintf("listing instances broke off after %d", len(l.Instances)), err)
+		return listFault(ctx, l.target, "ec2:DescribeInstances", fmt.Sprintf("listing instances broke off after %d", l.Count()), err)
 	}
 	return nil
 }
@@ -132,7 +132,7 @@ func (l *listing) readPages(ctx context.Context, filters []types.Filter) error {
 			return err
 		}
 		l.take(out.Reservations)
-		l.target.Found(len(l.Instances))
+		l.target.Found(l.Count())
 		if aws.ToString(out.NextToken) == "" {
 			return nil
 		}
@@ -153,7 +153,7 @@ func (l *listing) take(reservations []types.Reservation) {
 				continue
 			}
 			l.seen[id] = true
-			l.Instances = append(l.Instances, l.instance(one))
+			l.File(&l.target, l.instance(one))
 		}
 	}
 }

@@ -19,15 +19,12 @@ func knownKey(server string) infra.Key { return infra.Key{Kind: keyKnown, Value:
 // and of templates, an account may have permissions of their own. An empty folder
 // counts as well once every machine of the backup that belongs there was seen
 // elsewhere: then nothing is missing from it.
-func (g *gathering) landmarks(t infra.Target) []infra.Key {
-	seen := map[string]bool{}
+func (g *gathering) landmarks() []infra.Key {
+	t := g.target
 	known := false
-	for i := range g.instances {
-		id := g.instances[i].ID
-		seen[id] = true
-		known = known || id != "" && g.known.servers[id] == t.Endpoint
+	for id := range g.found {
+		known = known || g.known.servers[id] == t.Endpoint
 	}
-	delete(seen, "")
 	here := map[string]bool{} // forms of folders that were resolved: whether all of the folders are inhabited
 	for id, forms := range g.in.asked {
 		for _, f := range forms {
@@ -38,7 +35,7 @@ func (g *gathering) landmarks(t infra.Target) []infra.Key {
 	keys := foundAmong(t.Landmarks, g.in.asked)
 	for _, k := range ofKind(t.Landmarks, keyInhabited) {
 		inhabited, resolved := here[k.Value]
-		if inhabited || resolved && !slices.ContainsFunc(g.known.folders[k.Value], func(id string) bool { return !seen[id] }) {
+		if inhabited || resolved && !slices.ContainsFunc(g.known.folders[k.Value], func(id string) bool { return !g.found[id] }) {
 			keys = append(keys, k)
 		}
 	}

@@ -75,22 +75,21 @@ func (v *vcenter) read(ctx context.Context, t infra.Target, d *detail, l *infra.
 	folders := newFinder(tree)
 	asked := folders.resolve(t.Endpoint, t.Landmarks)
 	in := &inventory{identity: v.identity, endpoint: t.Endpoint, folders: folders, asked: asked}
-	g := newGathering(in, d.claimed, t.Landmarks)
+	g := newGathering(in, d.claimed, &t, l)
 	g.text = v.limits.text
 	err = v.eachUntil(ctx, []string{vmType}, []types.PropertySpec{{Type: vmType, PathSet: vmProperties}}, v.limits.vms, func(o types.ObjectContent) error {
 		err := g.add(o)
-		t.Found(len(g.instances))
+		t.Found(l.Count())
 		return err
 	})
-	l.Instances = g.instances
 	if err != nil {
-		l.Fault = listFault(ctx, t, fmt.Sprintf("listing VMs broke off after %d", len(l.Instances)), err)
+		l.Fault = listFault(ctx, t, fmt.Sprintf("listing VMs broke off after %d", l.Count()), err)
 	}
 	if left := v.readGuestinfo(ctx, g.candidates, l.Instances); left > 0 {
 		l.Warnings = append(l.Warnings, fmt.Sprintf("the metadata of %d unknown VMs in vCenter %s could not be read: less evidence on which cluster they belong to", left, t.Endpoint))
 	}
-	if len(l.Instances) > 0 { // who sees no VM at all has seen nothing
-		l.Landmarks = g.landmarks(t)
+	if l.Count() > 0 { // who sees no VM at all has seen nothing
+		l.Landmarks = g.landmarks()
 		g.templates.answer(t, l)
 		v.readNeeded(ctx, t, folders, l)
 	}
@@ -98,7 +97,7 @@ func (v *vcenter) read(ctx context.Context, t infra.Target, d *detail, l *infra.
 	switch {
 	case l.Fault == nil:
 		l.State = infra.Complete
-	case len(l.Instances) > 0:
+	case l.Count() > 0:
 		l.State = infra.Partial
 	}
 }
@@ -107,18 +106,21 @@ func (v *vcenter) read(ctx context.Context, t infra.Target, d *detail, l *infra.
 type gathering struct {
 	in         *inventory
 	known      *claimed
-	instances  []infra.Instance
-	candidates map[string]int // for a look at their metadata: index into instances, by managed object id
+	target     *infra.Target
+	listing    *infra.Listing
+	candidates map[string]int // for a look at their metadata: index into the listing's Instances, by managed object id
 	templates  *catalogue
-	seen       map[string]bool
+	seen       map[string]bool // managed object ids
+	found      map[string]bool // BIOS UUIDs of the backup
 	inhabited  map[string]bool // managed object ids of folders of which VMs were read
 	text       int             // how much more is kept
 }
 
-func newGathering(in *inventory, known *claimed, landmarks []infra.Key) *gathering {
+func newGathering(in *inventory, known *claimed, t *infra.Target, l *infra.Listing) *gathering {
 	return &gathering{
-		in: in, known: known, candidates: map[string]int{}, seen: map[string]bool{}, inhabited: map[string]bool{},
-		templates: newTemplates(landmarks, in.folders), text: standard.text,
+		in: in, known: known, target: t, listing: l,
+		candidates: map[string]int{}, seen: map[string]bool{}, found: map[string]bool{}, inhabited: map[string]bool{},
+		templates: newTemplates(t.Landmarks, in.folders), text: standard.text,
 	}
 }
 
@@ -135,14 +137,19 @@ func (g *gathering) addVM(m vm) error {
 	if g.text -= textOf(&i); g.text < 0 {
 		return errManyText
 	}
-	if g.in.candidate(m, i, g.known) {
-		g.candidates[m.ref] = len(g.instances)
+	if _, ours := g.known.servers[i.ID]; ours {
+		g.found[i.ID] = true
 	}
 	if i.Exclude == "" && !i.Unreadable {
 		g.inhabited[g.in.folders.tree.folderOf(m.parent, m.vapp)] = true
 	}
-	g.instances = append(g.instances, i)
 	g.templates.addVM(m)
+	if g.in.candidate(m, i, g.known) {
+		g.candidates[m.ref] = len(g.listing.Instances)
+		g.listing.Instances = append(g.listing.Instances, i)
+	} else {
+		g.listing.File(g.target, i)
+	}
 	return nil
 }
 

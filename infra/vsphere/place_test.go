@@ -176,7 +176,7 @@ func TestServers(t *testing.T) {
 // TestPropertiesThatAreMissing: each costs only itself.
 func TestPropertiesThatAreMissing(t *testing.T) {
 	const id = "00000000-0000-0000-0000-00000000000a"
-	g := newGathering(&inventory{identity: "vc-id", endpoint: "vc:443", folders: newFinder(estateTree)}, &claimed{}, nil)
+	g := newGathering(&inventory{identity: "vc-id", endpoint: "vc:443", folders: newFinder(estateTree)}, &claimed{}, &infra.Target{}, &infra.Listing{})
 	o := types.ObjectContent{
 		Obj: types.ManagedObjectReference{Type: "VirtualMachine", Value: "vm-1"},
 		PropSet: []types.DynamicProperty{
@@ -191,10 +191,10 @@ func TestPropertiesThatAreMissing(t *testing.T) {
 	}
 	g.add(o)
 	g.add(o) // as when it moved between two pages
-	if len(g.instances) != 1 {
-		t.Fatalf("%d instances of one VM", len(g.instances))
+	if len(g.listing.Instances) != 1 {
+		t.Fatalf("%d instances of one VM", len(g.listing.Instances))
 	}
-	i := g.instances[0]
+	i := g.listing.Instances[0]
 	if i.ID != id || i.Unreadable || i.Exclude != "template" || !contains(i.Keys, keyInstance, id) || !slices.Equal(i.Warnings, []string{"PoweredOff"}) {
 		t.Errorf("%+v", i)
 	}

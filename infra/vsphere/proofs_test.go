@@ -71,11 +71,11 @@ func (b *estateBackup) decide(t *testing.T, world sees) detector.Result {
 		l := infra.Listing{IDs: target.IDs, Provider: Name, Endpoint: target.Endpoint, Clusters: target.Clusters, State: infra.Complete, ListedAt: now}
 		f := newFinder(treeOf(rows))
 		g := newGathering(&inventory{identity: "vc-id", endpoint: target.Endpoint, folders: f, asked: f.resolve(target.Endpoint, target.Landmarks)},
-			target.Detail.(*detail).claimed, target.Landmarks)
+			target.Detail.(*detail).claimed, &target, &l)
 		for _, m := range world.vms {
 			g.addVM(m)
 		}
-		l.Instances, l.Landmarks = g.instances, g.landmarks(target)
+		l.Landmarks = g.landmarks()
 		inv.Listings = append(inv.Listings, l)
 	}
 	return detector.Detect(s, New().Claims(s), inv, detector.Options{Now: now})
