@@ -314,7 +314,8 @@ type Listing struct {
 	NodeState string `json:"nodeState,omitempty"`
 }
 
-// File adds an instance to the listing of the target, where Near says.
+// File adds an instance to the listing of the target, where Near says. A provider of
+// places that may hold any number of instances files them by it as they come in.
 func (l *Listing) File(t *Target, i Instance) {
 	if t.Near == nil || t.Near(&i) {
 		l.Instances = append(l.Instances, i)

@@ -137,6 +137,7 @@ func whole(t *testing.T, h Harness, w World) {
 		}
 	})
 	t.Run("a saved inventory is the same", func(t *testing.T) { roundTrip(t, all) })
+	t.Run("strangers lack nothing", func(t *testing.T) { strangersWhole(t, start(t, h, w), all) })
 	t.Run("secrets stay hidden", func(t *testing.T) { hidden(t, r, all, w) })
 	t.Run("target ids need no Secrets", func(t *testing.T) { idsWithoutSecrets(t, h, w, r) })
 	t.Run("claims fit targets", func(t *testing.T) { claimsFit(t, r, all) })
@@ -170,6 +171,32 @@ func uniqueIdentities(t *testing.T, all []infra.Listing) {
 			}
 			seen[i.Identity] = true
 		}
+	}
+}
+
+// strangersWhole lists with everything but what the provider itself needs packed:
+// the listings must hold the same.
+func strangersWhole(t *testing.T, r *run, all []infra.Listing) {
+	for i := range r.targets {
+		r.targets[i].Near = func(*infra.Instance) bool { return false }
+	}
+	packed := timeless(r.list(t.Context()))
+	for i := range packed {
+		l := &packed[i]
+		l.Instances = slices.AppendSeq(l.Instances, l.Strangers.All())
+		l.Strangers = infra.Strangers{}
+		slices.SortFunc(l.Instances, func(a, b infra.Instance) int { return strings.Compare(a.Identity, b.Identity) })
+	}
+	got, err := json.Marshal(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := json.Marshal(timeless(all))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("with strangers packed the listings are\n%s\nwere\n%s", got, want)
 	}
 }
 
