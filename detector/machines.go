@@ -299,7 +299,7 @@ func (f *machineFacts) with(v Verdict, found *vm, s Strength) Verdict {
 
 // healthy is the verdict of a match, with what goes with it.
 func (f *machineFacts) healthy(found *vm, s Strength) Verdict {
-	v := f.with(Verdict{Status: Healthy}, found, s)
+	v := f.with(Verdict{Status: Healthy, ByID: bears(found, f.claim.Strong)}, found, s)
 	for _, w := range found.Warnings {
 		v.Warnings = append(v.Warnings, Warning{w, conditionText(w)})
 	}

@@ -79,6 +79,7 @@ type Verdict struct {
 	ProviderID      string
 	Node            string
 	Instance        *infra.Instance
+	ByID            bool             // Instance bears the id that the backup records, and is Healthy for that
 	Scope           string           // id of the target where Instance was seen
 	Others          []infra.Instance // further instances that the verdict names
 	OtherScopes     []string         // id of the target where each of Others was seen

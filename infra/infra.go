@@ -35,6 +35,25 @@ type Spec struct {
 	// Keys turns a provider id as Nodes and Machines carry it into the keys
 	// that the provider's instances bear. It returns nil for ids of others.
 	Keys func(providerID string) []Key
+	// Controller is what makes and deletes the instances, for forecasts of a restore.
+	Controller Controller
+}
+
+// Controller says how a provider's infrastructure controller acts on what it finds
+// after a restore. One with a Name keeps to what all known ones do: it looks for an
+// instance by the id that is recorded, and where none is by the machine's name, and
+// never makes a new one for an id that is recorded. Of one without a Name nothing is
+// foretold.
+type Controller struct {
+	Name        string // "CAPV"
+	PowersOn    bool   // it starts an instance that is off, unless it is suspended
+	RunningOnly bool   // by name it looks among the instances that run
+	// ClustersFirst is what it does when Cluster objects are restored before Machines,
+	// if it loses the recorded ids then: "makes VSphereVMs without their ids".
+	ClustersFirst string
+	// DeletesCopies says that with a machine it destroys every instance that bears
+	// its id.
+	DeletesCopies bool
 }
 
 // GroupKind is an API group and kind, such as

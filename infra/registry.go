@@ -64,6 +64,16 @@ func (r *Registry) Keys(providerID string) []Key {
 	return nil
 }
 
+// Controllers are the controllers of the providers, by the providers' names.
+func (r *Registry) Controllers() map[string]Controller {
+	all := make(map[string]Controller, len(r.providers))
+	for _, p := range r.providers {
+		spec := p.Spec()
+		all[spec.Name] = spec.Controller
+	}
+	return all
+}
+
 // Claims joins the claims of all providers. A machine that none of them claims
 // gets a Claim without a Provider, so that it has a verdict too.
 func (r *Registry) Claims(s *backup.Snapshot) Claims {

@@ -147,7 +147,7 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *estate, a inf
 		return nil, nil, err
 	}
 	result := detector.Detect(e.snapshot, e.claims, inv, detector.Options{Now: now, Only: e.shows})
-	future := forecast.Of(e.snapshot, slices.Concat(e.snapshot.Absent, e.claims.Absent), inv, result)
+	future := forecast.Of(e.snapshot, slices.Concat(e.snapshot.Absent, e.claims.Absent), inv, result, e.registry.Controllers())
 	rep = report.New(report.Parts{
 		Result:      result,
 		Forecast:    &future,

@@ -29,22 +29,25 @@ var conditionRows = []conditionRow{
 	// Clusters before Machines: CAPV makes the VSphereVM before Velero does,
 	// without its id, and then looks for the VM by folder and name.
 	func(f *facts) string {
-		if f.cluster.Provider != vsphere || !f.stale() || f.unprovisioned() {
+		if f.cluster.controller.ClustersFirst == "" || !f.stale() || f.unprovisioned() {
 			return ""
 		}
-		return "only if Velero restores Clusters last, as by default: if first, CAPV clones a new VM under the old name"
+		return "only if Velero restores Clusters last, as by default: if first, " + f.controller() + " clones a new VM under the old name"
 	},
 	func(f *facts) string {
-		if f.cluster.Provider != vsphere || f.outcome != Adopted || !f.warned("Renamed") && !f.warned("Moved") {
+		if f.cluster.controller.ClustersFirst == "" || f.outcome != Adopted || !f.warned("Renamed") && !f.warned("Moved") {
 			return ""
 		}
-		return "only if Velero restores Clusters last, as by default: if first, CAPV does not find it by name and clones a second VM beside it"
+		return "only if Velero restores Clusters last, as by default: if first, " + f.controller() + " does not find it by name and clones a second VM beside it"
 	},
 	func(f *facts) string {
-		if !f.warned(detector.DuplicateID) {
+		switch {
+		case !f.warned(detector.DuplicateID):
 			return ""
+		case f.cluster.controller.DeletesCopies:
+			return "another VM bears the same BIOS UUID, and vCenter may return that one; deleting the Machine makes " + f.controller() + " destroy every VM with that UUID, one after the other"
 		}
-		return "another VM bears the same BIOS UUID, and vCenter may return that one; deleting the Machine makes CAPV destroy every VM with that UUID, one after the other"
+		return "another instance bears the same id, and may be the one that is found; whether deleting the Machine deletes both is not known here"
 	},
 	func(f *facts) string {
 		if !f.warned(detector.Reidentified) {

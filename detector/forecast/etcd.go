@@ -51,7 +51,7 @@ func (c *cluster) quorum() (Quorum, string) {
 	all := len(c.plane.members)
 	some := plural(c.alive, "control-plane machine exists", "control-plane machines exist")
 	if c.waking > 0 {
-		some += fmt.Sprintf(" (%s off until CAPV powers %s on)", plural(c.waking, "is", "are"), verb(c.waking, "it", "them"))
+		some += fmt.Sprintf(" (%s off until %s powers %s on)", plural(c.waking, "is", "are"), c.controller.Name, verb(c.waking, "it", "them"))
 	}
 	off := fmt.Sprintf("%s stopped (%s), and %s", plural(c.stopped, "is", "are"), c.stoppedNames(), c.nobodyStarts())
 	switch {

@@ -10,25 +10,13 @@ import (
 	"drift-detector/infra"
 )
 
-// The names of the providers whose controllers are CAPV and CAPA.
-const (
-	vsphere = "vsphere"
-	aws     = "aws"
-)
-
-// controllers are the names of the infrastructure controllers by provider.
-var controllers = map[string]string{vsphere: "CAPV", aws: "CAPA"}
-
 // kubeadm is the control plane whose behaviour towards etcd is known.
 const kubeadm = "KubeadmControlPlane"
-
-// idKinds are the keys by which an infrastructure controller finds the instance
-// of a machine whose id is recorded.
-var idKinds = map[string]bool{"biosUUID": true, "instanceID": true}
 
 // cluster is one cluster with all that its forecast rests on.
 type cluster struct {
 	*detector.Cluster
+	controller   infra.Controller
 	plane        set
 	groups       []*set
 	checks       []*check
@@ -42,7 +30,7 @@ type cluster struct {
 	nodeless    int // of those, how many will have no Node
 	undecided   int // of those, how many may or may not have one
 	alive       int // instances of control-plane machines that run, or are powered on after the restore; ghosts included
-	waking      int // of those, how many are off until CAPV powers them on
+	waking      int // of those, how many are off until the controller powers them on
 	stopped     int // instances of control-plane machines that exist, and that nothing starts
 	stale       int // Machines whose instance does not exist
 	remediates  bool
@@ -130,25 +118,10 @@ func (f *facts) reason(any ...string) bool {
 	return false
 }
 
-// recorded says that the instance was found by the id that the backup records,
-// which is what the controllers look for first.
-func (f *facts) recorded() bool {
-	for _, e := range f.verdict.Evidence {
-		if idKinds[e.Kind] {
-			return true
-		}
-	}
-	return false
-}
-
 func (f *facts) nodesRead() bool { return f.cluster.read }
 
-func (f *facts) controller() string {
-	if name := controllers[f.cluster.Provider]; name != "" {
-		return name
-	}
-	return "the infrastructure controller"
-}
+// controller is the name of the infrastructure controller.
+func (f *facts) controller() string { return f.cluster.controller.Name }
 
 // neverMade is why a machine whose id is recorded gets no new instance (CAPV
 // pkg/services/govmomi/service.go v1.16.1, CAPA controllers/awsmachine_controller.go v2.11.1).

@@ -86,9 +86,10 @@ type Rollout struct {
 }
 
 // Of forecasts a restore. absent is what the backup lacks, as Snapshot and
-// Claims tell it; the inventory is the one that the result was decided from.
-func Of(s *backup.Snapshot, absent []backup.Absence, inv infra.Inventory, r detector.Result) Forecast {
-	return rules{outcomeRows, conditionRows}.of(s, absent, inv, r)
+// Claims tell it; the inventory is the one that the result was decided from;
+// controllers are those of the providers, by the providers' names.
+func Of(s *backup.Snapshot, absent []backup.Absence, inv infra.Inventory, r detector.Result, controllers map[string]infra.Controller) Forecast {
+	return rules{outcomeRows, conditionRows}.of(s, absent, inv, r, controllers)
 }
 
 // rules are the tables by which machines are forecast.
@@ -97,8 +98,9 @@ type rules struct {
 	conditions []conditionRow
 }
 
-func (r rules) of(s *backup.Snapshot, absent []backup.Absence, inv infra.Inventory, res detector.Result) Forecast {
+func (r rules) of(s *backup.Snapshot, absent []backup.Absence, inv infra.Inventory, res detector.Result, controllers map[string]infra.Controller) Forecast {
 	x := newIndex(s, absent, inv)
+	x.controllers = controllers
 	f := Forecast{Outcomes: map[Outcome]int{}, Clusters: make([]Cluster, len(res.Clusters))}
 	all := make([]*cluster, len(res.Clusters))
 	for i := range res.Clusters {

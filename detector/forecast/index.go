@@ -18,6 +18,8 @@ type index struct {
 	halts    map[backup.ClusterID][]string
 	nodes    map[nodeKey]*infra.Node
 	read     map[backup.ClusterID]bool // the Node list was read
+
+	controllers map[string]infra.Controller // by provider
 }
 
 // owner names what makes Machines.
@@ -77,7 +79,7 @@ func newIndex(s *backup.Snapshot, absent []backup.Absence, inv infra.Inventory) 
 
 // cluster gathers all facts about one cluster.
 func (x *index) cluster(c *detector.Cluster) *cluster {
-	out := &cluster{Cluster: c, backups: x.snapshot.Backups, halts: x.halts[c.ID], read: x.read[c.ID], checks: x.checks[c.ID]}
+	out := &cluster{Cluster: c, backups: x.snapshot.Backups, halts: x.halts[c.ID], read: x.read[c.ID], checks: x.checks[c.ID], controller: x.controllers[c.Provider]}
 	out.plane = set{cluster: out, Set: &c.ControlPlane, plane: x.plane(c)}
 	x.fill(&out.plane)
 	if p := out.plane.plane; p != nil {

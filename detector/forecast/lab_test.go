@@ -71,7 +71,7 @@ func foretell(t *testing.T, archive, vcenter, nodes string, skipNodes bool) fore
 		snapshot: s, absent: append(s.Absent, claims.Absent...), inventory: inv,
 		result: detector.Detect(s, claims, inv, detector.Options{Now: time.Now()}),
 	}
-	out.forecast = forecast.Of(s, out.absent, inv, out.result)
+	out.forecast = forecast.Of(s, out.absent, inv, out.result, registry.Controllers())
 	return out
 }
 

@@ -56,7 +56,11 @@ func notesOnCluster(c *cluster, f *Cluster) []Note {
 		add(g.ManagedBy != "", ReplicasManaged, "The replicas of %s %s are set by %s: those of the backup are of its time, and change again after the restore", c.groups[i].Kind, c.groups[i].Name, g.ManagedBy)
 	}
 	doubles := c.doubles()
-	add(len(doubles) > 0, DuplicateID, "More than one VM bears the BIOS UUID of %s: CAPV destroys every one of them when the Machine is deleted; change the copy's UUID or remove it first", strings.Join(doubles, ", "))
+	if c.controller.DeletesCopies {
+		add(len(doubles) > 0, DuplicateID, "More than one VM bears the BIOS UUID of %s: %s destroys every one of them when the Machine is deleted; change the copy's UUID or remove it first", strings.Join(doubles, ", "), c.controller.Name)
+	} else {
+		add(len(doubles) > 0, DuplicateID, "More than one instance bears the id of %s: deleting the Machine may delete every one of them; remove the copy first", strings.Join(doubles, ", "))
+	}
 	return out
 }
 
@@ -131,18 +135,20 @@ func (c *cluster) notHealing() int {
 	return n
 }
 
-// clones counts the machines for which CAPV would clone a VM if Cluster objects
-// were restored first: it then looks for a VM by folder and name alone.
+// clones counts the machines for which a controller would clone a VM if Cluster
+// objects were restored first: it then looks for a VM by folder and name alone.
 type clones struct {
-	vsphere                   bool // there is a cluster of CAPV's
+	by                        []string // what the controllers do that would
 	stale, unknown, elsewhere int
 }
 
 func (n *clones) count(c *cluster) {
-	if c.Provider != vsphere {
+	if c.controller.ClustersFirst == "" {
 		return
 	}
-	n.vsphere = true
+	if does := c.controller.Name + " " + c.controller.ClustersFirst; !slices.Contains(n.by, does) {
+		n.by = append(n.by, does)
+	}
 	if c.Paused {
 		return
 	}
@@ -166,13 +172,14 @@ func (n *clones) count(c *cluster) {
 // happens in another one. Numbers are given only when all was seen.
 func (n *clones) assumption(complete bool) string {
 	const order = "The forecast assumes that Velero restores Cluster objects last, as it does by default. If they come first, or exist already, "
+	does := strings.Join(n.by, ", ")
 	switch {
-	case !n.vsphere:
+	case does == "":
 		return order + "controllers act before all objects are back and may make surplus Machines: what then becomes of them is not forecast"
 	case !complete:
-		return order + "CAPV makes VSphereVMs without their ids and clones new VMs: for Stale machines under the old names, and for renamed or moved VMs beside the living ones. For how many cannot be told, because not everything could be looked at"
+		return order + does + " and clones new VMs: for Stale machines under the old names, and for renamed or moved VMs beside the living ones. For how many cannot be told, because not everything could be looked at"
 	case n.stale+n.unknown+n.elsewhere == 0:
-		return order + "CAPV makes VSphereVMs without their ids and finds their VMs by folder and name alone, which changes nothing here"
+		return order + does + " and finds their VMs by folder and name alone, which changes nothing here"
 	}
 	var of []string
 	for _, part := range []struct {
@@ -187,7 +194,7 @@ func (n *clones) assumption(complete bool) string {
 			of = append(of, plural(part.n, part.one, part.many))
 		}
 	}
-	return order + "CAPV makes VSphereVMs without their ids and clones new VMs: for up to " + strings.Join(of, "; for up to ")
+	return order + does + " and clones new VMs: for up to " + strings.Join(of, "; for up to ")
 }
 
 // webhooks warns of webhook configurations, which stop a restore while the

@@ -14,7 +14,7 @@ type Outcome string
 // Outcomes of machines.
 const (
 	Adopted                      Outcome = "Adopted"                      // the controllers take its instance over as it is
-	AdoptedPoweredOn             Outcome = "AdoptedPoweredOn"             // likewise, and CAPV powers the VM on
+	AdoptedPoweredOn             Outcome = "AdoptedPoweredOn"             // likewise, and the controller powers the VM on
 	AdoptedByName                Outcome = "AdoptedByName"                // no id is recorded: it is found by name
 	Stuck                        Outcome = "Stuck"                        // broken until somebody acts
 	StuckNodeLeft                Outcome = "StuckNodeLeft"                // likewise, though its Node is there and looks well
@@ -141,29 +141,43 @@ var outcomeRows = []outcomeRow{
 		},
 	},
 	{
+		"of a controller that is not known", func(f *facts) bool {
+			return f.machine != nil && f.controller() == "" && !f.reason(detector.UnsupportedProvider)
+		}, CannotKnow,
+		func(f *facts) string {
+			return "what the controller of provider " + cmp.Or(f.cluster.Provider, "none") + " does after a restore is not known here"
+		},
+	},
+	{
 		"member of a pool that is not there, or stopped", func(f *facts) bool {
 			return f.pool() && (f.verdict.Status != detector.Healthy || f.off() && !f.poweredOn())
 		}, CannotKnow,
 		say("its pool makes and replaces its members by itself"),
 	},
 	{
-		"healthy, powered off", func(f *facts) bool { return f.poweredOn() && f.recorded() }, AdoptedPoweredOn,
-		say("its VM is found by the recorded id, and CAPV powers it on at once"),
+		"healthy, powered off", func(f *facts) bool { return f.poweredOn() && f.verdict.ByID }, AdoptedPoweredOn,
+		func(f *facts) string {
+			return "its VM is found by the recorded id, and " + f.controller() + " powers it on at once"
+		},
 	},
 	{
-		"healthy, without id, not where its name says", func(f *facts) bool { return f.healthy() && !f.recorded() && (f.warned("Renamed") || f.warned("Moved")) }, NewInstanceCreated,
+		"healthy, without id, not where its name says", func(f *facts) bool {
+			return f.healthy() && !f.verdict.ByID && (f.warned("Renamed") || f.warned("Moved"))
+		}, NewInstanceCreated,
 		func(f *facts) string {
 			return "no id is recorded, and its instance is not found under its name: " + f.controller() + " makes a second one beside it"
 		},
 	},
-	// CAPA looks among the instances that run (CAPA pkg/cloud/services/ec2
-	// GetRunningInstanceByTags v2.11.1).
 	{
-		"healthy, without id, stopped", func(f *facts) bool { return f.healthy() && !f.recorded() && f.off() && f.cluster.Provider == aws }, NewInstanceCreated,
-		say("no id is recorded, and CAPA looks for its instance only among those that run: it makes a second one beside it"),
+		"healthy, without id, stopped", func(f *facts) bool {
+			return f.healthy() && !f.verdict.ByID && f.off() && f.cluster.controller.RunningOnly
+		}, NewInstanceCreated,
+		func(f *facts) string {
+			return "no id is recorded, and " + f.controller() + " looks for its instance only among those that run: it makes a second one beside it"
+		},
 	},
 	{
-		"healthy, without id", func(f *facts) bool { return f.healthy() && !f.recorded() }, AdoptedByName,
+		"healthy, without id", func(f *facts) bool { return f.healthy() && !f.verdict.ByID }, AdoptedByName,
 		say("no id is recorded: it is found by its name, and the id is filled in"),
 	},
 	{

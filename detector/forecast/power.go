@@ -7,15 +7,14 @@ import (
 	"drift-detector/detector"
 )
 
-// An instance that does not run is there all the same, and only CAPV starts one,
-// if it is a machine's and powered off (CAPV pkg/services/govmomi/service.go
-// reconcilePowerState v1.16.1). CAPA marks it InstanceStopped and does no more
-// (CAPA controllers/awsmachine_controller.go v2.11.1).
+// An instance that does not run is there all the same. A controller may start one
+// that is a machine's, as CAPV does (infra.Controller.PowersOn); CAPA marks it
+// InstanceStopped and does no more (CAPA controllers/awsmachine_controller.go v2.11.1).
 
 // poweredOff is the warning that providers give of such an instance.
 const poweredOff = "PoweredOff"
 
-// suspended is the state in which CAPV finds a VM that it refuses to power on.
+// suspended is the state of an instance that no controller powers on: CAPV fails at it.
 const suspended = "suspended"
 
 // off says that the instance exists and does not run. Ghosts carry no warnings
@@ -28,9 +27,9 @@ func (f *facts) suspended() bool {
 	return f.verdict.Instance != nil && f.verdict.Instance.State == suspended
 }
 
-// poweredOn says that CAPV powers the VM on when it adopts it.
+// poweredOn says that the controller starts the instance when it adopts it.
 func (f *facts) poweredOn() bool {
-	return f.healthy() && f.off() && f.cluster.Provider == vsphere && !f.suspended()
+	return f.healthy() && f.off() && f.cluster.controller.PowersOn && !f.suspended()
 }
 
 // stopped says that the instance exists, does not run, and that nothing starts
@@ -46,13 +45,10 @@ func (c *cluster) idle() bool { return len(c.halts) > 0 || c.Derived }
 
 // whyOff is why an instance that was found stays off.
 func (f *facts) whyOff() string {
-	switch {
-	case f.cluster.Provider == vsphere:
-		return "its VM is found by the recorded id and is suspended: CAPV powers on what is powered off, and fails at a VM that is suspended until somebody resumes it"
-	case controllers[f.cluster.Provider] != "":
-		return "its instance is found by the recorded id and is stopped: " + f.controller() + " never starts one, somebody has to"
+	if f.cluster.controller.PowersOn {
+		return "its VM is found by the recorded id and is suspended: " + f.controller() + " powers on what is powered off, and fails at a VM that is suspended until somebody resumes it"
 	}
-	return "its instance is found by the recorded id and is stopped, and no controller is known here that starts it"
+	return "its instance is found by the recorded id and is stopped: " + f.controller() + " never starts one, somebody has to"
 }
 
 // runsOn says what becomes of an instance that nobody touches.
@@ -93,10 +89,10 @@ func (c *cluster) harm() string {
 func (c *cluster) nobodyStarts() string {
 	them := verb(c.stopped, "it", "them")
 	switch {
-	case c.Provider == vsphere && (c.Paused || c.idle()):
-		return "CAPV does not power " + them + " on before it acts on this cluster"
-	case controllers[c.Provider] != "":
-		return controllers[c.Provider] + " does not start " + them
+	case c.controller.PowersOn && (c.Paused || c.idle()):
+		return c.controller.Name + " does not power " + them + " on before it acts on this cluster"
+	case c.controller.Name != "":
+		return c.controller.Name + " does not start " + them
 	}
 	return "no controller is known here that starts " + them
 }

@@ -37,6 +37,8 @@ var rowStories = []rowStory{
 	{"paused", nil, func(s *story) { s.worker("m", found).machine.Paused = true }, UntouchedPaused},
 	{"infrastructure without Machine, owner short of machines", nil, func(s *story) { s.snapshot.Groups[1].Desired.N = 1; s.orphan("m") }, OrphanedAndReplaced},
 	{"infrastructure without Machine", nil, func(s *story) { s.orphan("m") }, GhostKeepsRunning},
+	{"of a controller that is not known", nil, func(s *story) { s.cluster.Provider = "other"; s.worker("m", found) }, CannotKnow},
+	{"of a controller that is not known", nil, func(s *story) { s.cluster.Provider = "other"; s.worker("m", gone).machine.Pool = "p" }, CannotKnow},
 	{"member of a pool that is not there, or stopped", nil, func(s *story) { s.worker("m", unknown(detector.ScopeIncomplete)).machine.Pool = "p" }, CannotKnow},
 	{"member of a pool that is not there, or stopped", nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", halted(found)).machine.Pool = "p" }, CannotKnow},
 	{"healthy, powered off", nil, func(s *story) { s.worker("m", warned(found, "PoweredOff")) }, AdoptedPoweredOn},
@@ -109,7 +111,7 @@ func arranged(t *testing.T) []*story {
 // by is the forecast of machine "m" by a table.
 func (s *story) by(table []outcomeRow) Machine {
 	s.t.Helper()
-	return s.fate(rules{table, conditionRows}.of(s.snapshot, s.absent, s.inventory, s.result()), "m")
+	return s.fate(rules{table, conditionRows}.of(s.snapshot, s.absent, s.inventory, s.result(), controllers), "m")
 }
 
 func TestEveryRowDecides(t *testing.T) {
@@ -156,6 +158,7 @@ func TestConditions(t *testing.T) {
 		"renamed":                            {nil, func(s *story) { s.worker("m", warned(found, "Renamed")) }, "clones a second VM beside it"},
 		"healthy":                            {nil, func(s *story) { s.worker("m", found) }, ""},
 		"duplicate":                          {nil, func(s *story) { s.worker("m", warned(found, detector.DuplicateID)) }, "destroy every VM with that UUID"},
+		"duplicate elsewhere":                {nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", warned(found, detector.DuplicateID)) }, "deletes both is not known here"},
 		"reidentified":                       {nil, func(s *story) { s.worker("m", warned(found, detector.Reidentified)) }, "both second keys differ"},
 		"surplus":                            {nil, func(s *story) { s.worker("m", found); s.worker("n", found); s.snapshot.Groups[1].Desired.N = 1 }, "the Machine that its owner deletes at once"},
 		"powered off under a health check":   {covered(workers), func(s *story) { s.worker("m", warned(found, "PoweredOff")) }, "MachineHealthCheck check-0 allows"},

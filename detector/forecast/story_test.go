@@ -10,6 +10,7 @@ import (
 	"drift-detector/backup/backuptest"
 	"drift-detector/detector"
 	"drift-detector/infra"
+	"drift-detector/infra/all"
 )
 
 // A story is a small estate with verdicts that tests arrange: cluster ns/prod
@@ -78,9 +79,17 @@ type member struct {
 	machine *backup.Machine
 }
 
+// The names of the providers, and what they say of their controllers.
+const (
+	vsphere = "vsphere"
+	aws     = "aws"
+)
+
+var controllers = all.Registry().Controllers()
+
 var (
-	found = detector.Verdict{Status: detector.Healthy, Instance: &infra.Instance{ID: "1"}, Evidence: []detector.Evidence{{Kind: "biosUUID"}}}
-	named = detector.Verdict{Status: detector.Healthy, Instance: &infra.Instance{ID: "1"}, Evidence: []detector.Evidence{{Kind: "name+folder"}}}
+	found = detector.Verdict{Status: detector.Healthy, Instance: &infra.Instance{ID: "1"}, ByID: true}
+	named = detector.Verdict{Status: detector.Healthy, Instance: &infra.Instance{ID: "1"}}
 	gone  = detector.Verdict{Status: detector.Stale, Reason: detector.InstanceNotFound}
 	never = detector.Verdict{Status: detector.Stale, Reason: detector.NotProvisioned}
 	alien = detector.Verdict{Status: detector.Ghost, RoleKnown: true, Instance: &infra.Instance{ID: "2"}}
@@ -185,7 +194,9 @@ func (s *story) result() detector.Result {
 }
 
 // end forecasts the story.
-func (s *story) end() Forecast { return Of(s.snapshot, s.absent, s.inventory, s.result()) }
+func (s *story) end() Forecast {
+	return Of(s.snapshot, s.absent, s.inventory, s.result(), controllers)
+}
 
 // fate is the forecast of one machine by its name.
 func (s *story) fate(f Forecast, name string) Machine {

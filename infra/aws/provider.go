@@ -44,6 +44,8 @@ func (p *provider) Spec() infra.Spec {
 		Kinds: []infra.GroupKind{{Group: group, Kind: machineKind}},
 		Want:  want,
 		Keys:  providerIDKeys,
+		// GetRunningInstanceByTags in pkg/cloud/services/ec2/instances.go v2.11.1.
+		Controller: infra.Controller{Name: "CAPA", RunningOnly: true},
 	}
 }
 

@@ -29,6 +29,12 @@ func (p *provider) Spec() infra.Spec {
 		Kinds: []infra.GroupKind{{Group: group, Kind: machineKind}},
 		Want:  want,
 		Keys:  providerIDKeys,
+		Controller: infra.Controller{
+			// pkg/services/govmomi/service.go v1.16.1: reconcilePowerState powers on what is
+			// off, and DestroyVM looks for the VM again until none bears the UUID.
+			Name: "CAPV", PowersOn: true, DeletesCopies: true,
+			ClustersFirst: "makes VSphereVMs without their ids",
+		},
 	}
 }
 
