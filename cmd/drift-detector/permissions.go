@@ -11,14 +11,9 @@ import (
 	"drift-detector/docs/permissions"
 )
 
-// permissionDocuments are what the command prints, by provider.
-var permissionDocuments = map[string]string{
-	"aws":     permissions.AWS,
-	"vsphere": permissions.VSphere,
-}
-
 func permissionsCommand(s *streams) *cli.Command {
-	providers := slices.Sorted(maps.Keys(permissionDocuments))
+	documents := permissions.Documents()
+	providers := slices.Sorted(maps.Keys(documents))
 	return &cli.Command{
 		Name:      "permissions",
 		Usage:     "print what an account must be allowed to list an infrastructure",
@@ -36,7 +31,7 @@ EXAMPLES:
 			if c.NArg() != 1 || !slices.Contains(providers, provider) {
 				return &usageError{message: "name one provider: " + strings.Join(providers, ", "), command: "permissions"}
 			}
-			_, err := io.WriteString(s.stdout, permissionDocuments[provider])
+			_, err := io.WriteString(s.stdout, documents[provider])
 			return err
 		},
 	}

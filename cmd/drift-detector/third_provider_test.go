@@ -10,8 +10,10 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/backuptest"
 	"drift-detector/detector"
+	"drift-detector/detector/forecast"
 	"drift-detector/infra"
 	"drift-detector/report"
+	"drift-detector/report/runbook"
 )
 
 // tinyMachine is what the tiny provider reads of its own kind.
@@ -30,9 +32,10 @@ func serial(s string) infra.Key { return infra.Key{Kind: "serial", Value: s} }
 
 func (p tiny) Spec() infra.Spec {
 	return infra.Spec{
-		Name:  "tiny",
-		Kinds: []infra.GroupKind{{Group: "infrastructure.cluster.x-k8s.io", Kind: "TinyMachine"}},
-		Want:  backup.Want{Kinds: []backup.AnyKind{tinyMachines}},
+		Name:       "tiny",
+		Kinds:      []infra.GroupKind{{Group: "infrastructure.cluster.x-k8s.io", Kind: "TinyMachine"}},
+		Want:       backup.Want{Kinds: []backup.AnyKind{tinyMachines}},
+		Controller: infra.Controller{Name: "CAPT"},
 		Keys: func(id string) []infra.Key {
 			if s, ok := strings.CutPrefix(id, "tiny://"); ok {
 				return []infra.Key{serial(s)}
@@ -115,15 +118,23 @@ func TestAThirdProviderNeedsNothingButItself(t *testing.T) {
 	claims := registry.Claims(snapshot)
 	inventory := registry.Collect(t.Context(), registry.Targets(snapshot, secrets, infra.Access{}), nil)
 	result := detector.Detect(snapshot, claims, inventory, detector.Options{Now: time.Now()})
-	r := report.New(report.Parts{Result: result, Snapshot: snapshot, Inventory: inventory})
+	future := forecast.Of(snapshot, nil, inventory, result, registry.Controllers())
+	r := report.New(report.Parts{Result: result, Forecast: &future, Snapshot: snapshot, Inventory: inventory})
+	runbook.Fill(r)
 
 	got := map[string]string{}
 	for _, c := range r.Clusters {
 		for _, m := range machinesOf(c) {
-			got[m.Name] = m.Status
+			got[m.Name] = m.Status + " " + m.Forecast.Outcome
+			if m.Status == report.Stale && !strings.HasPrefix(m.Forecast.Message, "CAPT never makes a new instance") {
+				t.Errorf("%s: %s", m.Name, m.Forecast.Message)
+			}
+			if m.Status != report.Healthy && len(m.Remediation) == 0 {
+				t.Errorf("%s: nothing says what to do", m.Name)
+			}
 		}
 	}
-	want := map[string]string{"edge-md-a": "Healthy", "edge-md-b": "Stale", "box-c": "Ghost"}
+	want := map[string]string{"edge-md-a": "Healthy Adopted", "edge-md-b": "Stale Stuck", "box-c": "Ghost GhostKeepsRunning"}
 	if !maps.Equal(got, want) || !r.Summary.Complete {
 		t.Errorf("verdicts %v (complete %v), want %v", got, r.Summary.Complete, want)
 	}

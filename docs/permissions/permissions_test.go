@@ -23,7 +23,7 @@ func actions(t *testing.T) []string {
 		Version   string
 		Statement []statement
 	}
-	if err := json.Unmarshal([]byte(AWS), &policy); err != nil {
+	if err := json.Unmarshal([]byte(Documents()["aws"]), &policy); err != nil {
 		t.Fatal(err)
 	}
 	if policy.Version != "2012-10-17" {
@@ -83,7 +83,7 @@ func TestPolicyIsWhatTheProviderCalls(t *testing.T) {
 
 func TestRoleOfVSphere(t *testing.T) {
 	for _, want := range []string{"System.View", "System.Read", "System.Anonymous", "Propagate", "VisibilityUnproven", "InstanceUnreadable"} {
-		if !strings.Contains(VSphere, want) {
+		if !strings.Contains(Documents()["vsphere"], want) {
 			t.Errorf("the document does not speak of %s", want)
 		}
 	}

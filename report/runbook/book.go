@@ -1,7 +1,6 @@
 package runbook
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -37,7 +36,10 @@ type book struct {
 }
 
 // place is a vCenter or an AWS account and region, as commands address it.
-type place struct{ provider, variable, region, account string }
+type place struct {
+	*provider
+	variable, region, account string
+}
 
 func open(r *report.Report) *book {
 	b := &book{Report: r, contexts: map[string]string{}, places: map[string]*place{}, bearers: map[string]int{}, names: map[string]int{}, homesOf: map[*report.Cluster][]*place{}, told: map[setID]bool{}}
@@ -79,20 +81,16 @@ func (b *book) findPlaces() {
 	count := map[string]int{}
 	for i := range b.Scopes {
 		s := &b.Scopes[i]
-		prefix, meaning := "PLACE", ""
-		switch s.Provider {
-		case "vsphere":
-			prefix, meaning = "VCENTER", "URL of vCenter "+s.Endpoint+" for govc, as you reach it; govc also needs GOVC_USERNAME, GOVC_PASSWORD"
-		case "aws":
-			prefix, meaning = "AWS", "profile of the AWS CLI for account "+cmp.Or(s.Account, "of "+s.Endpoint)+", region "+s.Location
-		default:
+		known := providers[s.Provider]
+		if known == nil {
 			continue
 		}
-		if !regionForm.MatchString(s.Location) && s.Provider == "aws" {
+		prefix, meaning, ok := known.place(s)
+		if !ok {
 			continue
 		}
 		count[prefix]++
-		p := &place{s.Provider, fmt.Sprintf("%s_%d", prefix, count[prefix]), s.Location, s.Account}
+		p := &place{known, fmt.Sprintf("%s_%d", prefix, count[prefix]), s.Location, s.Account}
 		if name := scopeName(s); b.places[name] == nil { // the same place under another account
 			b.places[name] = p
 			b.variables = append(b.variables, Variable{p.variable, meaning})

@@ -303,8 +303,8 @@ func (b *book) identities(d *draft, c *report.Cluster) {
 			continue
 		}
 		lines := []command{kubectl(management, "get", identityKinds[m.Kind]+m.Name)}
-		if touched := infraClusters[c.Provider]; touched != "" {
-			lines = append(lines, manage(c.Namespace, "annotate", touched, "--selector=cluster.x-k8s.io/cluster-name="+c.Name, "--overwrite", raw(`drift-detector/retry="$(date +%s)"`)))
+		if p := providers[c.Provider]; p != nil {
+			lines = append(lines, manage(c.Namespace, "annotate", p.clusterKind, "--selector=cluster.x-k8s.io/cluster-name="+c.Name, "--overwrite", raw(`drift-detector/retry="$(date +%s)"`)))
 		}
 		d.after(fmt.Sprintf("The cluster stands still until %s %s exists. See that its Secret is there, apply its manifest, then touch the infrastructure cluster, because retries come ever later.", m.Kind, m.Name), lines...)
 	}
@@ -325,20 +325,6 @@ func needs(c *report.Cluster, m *report.Missing) bool {
 	return c.Forecast != nil && slices.ContainsFunc(c.Forecast.Notes, func(n report.Note) bool {
 		return n.Code == "IdentityAbsent" && strings.Contains(n.Message, m.Kind+" "+m.Name)
 	})
-}
-
-// identityKinds are the cluster-scoped kinds that lead to credentials.
-var identityKinds = map[string]string{
-	"VSphereClusterIdentity":       "vsphereclusteridentities.infrastructure.cluster.x-k8s.io/",
-	"AWSClusterControllerIdentity": "awsclustercontrolleridentities.infrastructure.cluster.x-k8s.io/",
-	"AWSClusterRoleIdentity":       "awsclusterroleidentities.infrastructure.cluster.x-k8s.io/",
-	"AWSClusterStaticIdentity":     "awsclusterstaticidentities.infrastructure.cluster.x-k8s.io/",
-}
-
-// infraClusters are what refers to them, by provider.
-var infraClusters = map[string]string{
-	"vsphere": "vsphereclusters.infrastructure.cluster.x-k8s.io",
-	"aws":     "awsclusters.infrastructure.cluster.x-k8s.io",
 }
 
 // memberGhosts counts Ghosts whose etcd members KubeadmControlPlane would remove.

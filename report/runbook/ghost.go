@@ -38,9 +38,9 @@ func (b *book) prove(d *draft, s *set, m *report.Machine, v *vm) {
 func (b *book) ghostWorker(d *draft, s *set, m *report.Machine, v *vm) {
 	b.capacity(d, s)
 	d.after("Drain its Node, and wait until no volume is attached to it any more.", append(b.drain(s.cluster, m), b.attachments(s.cluster))...)
-	b.detach(d, v)
+	v.detach(d, v)
 	d.after("Delete its Node.", b.deleteNode(s.cluster, m))
-	b.remove(d, v)
+	v.remove(d, v)
 }
 
 // capacity comes before a drain: what runs on the Ghost needs another place.
@@ -80,15 +80,11 @@ func (b *book) ghostControlPlane(d *draft, s *set, m *report.Machine, v *vm) {
 	case s.kind != "KubeadmControlPlane":
 		d.after("Remove its member from etcd with the means of this kind of control plane, and see that a majority of the members answers before you go on.")
 	}
-	if v.Provider == "aws" {
-		d.after("Take it out of the load balancer of the API server: its own API server has lost etcd.", v.leaveBalancer()...)
-	} else {
-		d.after("Take it out of the targets of the API server's load balancer (HAProxy, NSX, keepalived): its own API server has lost etcd. With kube-vip there is nothing to take out, it ends with the VM.")
-	}
+	v.leaveBalancer(d, v)
 	d.after("Drain its Node, and wait until no volume is attached to it any more.", append(b.drain(c, m), b.attachments(c))...)
-	b.detach(d, v)
+	v.detach(d, v)
 	d.after("Delete its Node.", b.deleteNode(c, m))
-	b.remove(d, v)
+	v.remove(d, v)
 	if etcd {
 		d.after("See that all members answer before you begin with the next machine. If the control plane was larger before the restore, scale it up only now.", b.quorum(c)...)
 	}
@@ -121,27 +117,4 @@ func (b *book) deleteNode(c *report.Cluster, m *report.Machine) command {
 		return b.workload(c, "delete", node+m.Node)
 	}
 	return b.workload(c, "delete", raw(`"node/${NODE:?}"`))
-}
-
-// detach saves the disks that a persistent volume lives on: with the VM, vCenter
-// deletes every disk that is attached.
-func (b *book) detach(d *draft, v *vm) {
-	text := "Detach, and do not delete, every disk beside the VM's own: first-class disks of persistent volumes (CNS) above all. Deleting the VM deletes what is attached."
-	if v.Provider == "aws" {
-		text = "Detach, and do not delete, every EBS volume beside the root volume; one with DeleteOnTermination would end with the instance."
-	}
-	d.after(text, v.disks()...)
-}
-
-// remove ends the VM. Every line that changes it is preceded by one that reads
-// it again by its id, and compares the id itself once more.
-func (b *book) remove(d *draft, v *vm) {
-	if v.Provider == "aws" {
-		d.after("See that no Auto Scaling group holds it, which would replace it. If the list is empty, there is nothing to do; else detach it there. A group at its minimum refuses that: lower the minimum first.", v.leaveGroup()...)
-		d.after("Stop the instance and see that nothing is missed: this can be undone.", v.guard(), v.powerOff())
-		d.after("Terminate it when it has stopped; the line does nothing before. One that can't be stopped (instance store) is left to the console. Elastic addresses and network interfaces of its own may be left over.", v.guard(), v.destroy())
-		return
-	}
-	d.after("Power it off and see that nothing is missed: this can be undone.", v.guard(), v.powerOff())
-	d.after("Delete it; the line does nothing while it runs. An IPAM claim of its own may be left over.", v.guard(), v.destroy())
 }

@@ -38,7 +38,7 @@ func (b *book) infraMachine(m *report.InfraMachine) []report.Step {
 		look = append(look, v.show())
 	}
 	d.before(text, look...)
-	if v := b.vm(&m.Instance); v != nil && v.Provider == "vsphere" && m.Reason == "DuplicateID" {
+	if v := b.vm(&m.Instance); v != nil && v.renames() && m.Reason == "DuplicateID" {
 		d.before("When its owner agrees and has powered it off, give it another BIOS UUID. The line does nothing while it runs.", v.newID()...)
 	}
 	return d.steps

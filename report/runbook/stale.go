@@ -159,12 +159,12 @@ type absence struct {
 func (b *book) absence(c *report.Cluster, m *report.Machine) (absence, bool) {
 	id := m.ProviderID[strings.LastIndexByte(m.ProviderID, '/')+1:]
 	homes := b.homes(c, m)
-	if len(homes) == 0 || !identifies(c.Provider, id) {
+	if len(homes) == 0 || !homes[0].identifies(id) {
 		return absence{}, false
 	}
 	var out absence
 	for _, p := range homes {
-		out.searches = append(out.searches, p.find(id))
+		out.searches = append(out.searches, p.find(p, id))
 		out.proofs = append(out.proofs, p.absent(id))
 	}
 	return out, true
@@ -178,17 +178,6 @@ func (a absence) before(c command) command {
 	return c
 }
 
-func identifies(provider, id string) bool {
-	switch provider {
-	case "vsphere":
-		return uuidForm.MatchString(id)
-	case "aws":
-		return ec2Form.MatchString(id)
-	default:
-		return false
-	}
-}
-
 // homes are where a Machine's VM would be: where its own was seen, else where
 // others of its cluster are, else every place of its provider.
 func (b *book) homes(c *report.Cluster, m *report.Machine) []*place {
@@ -200,7 +189,7 @@ func (b *book) homes(c *report.Cluster, m *report.Machine) []*place {
 	}
 	var out []*place
 	note := func(p *place) {
-		if p != nil && p.provider == c.Provider && !slices.Contains(out, p) {
+		if p != nil && p.provider == providers[c.Provider] && !slices.Contains(out, p) {
 			out = append(out, p)
 		}
 	}

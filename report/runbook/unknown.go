@@ -45,11 +45,11 @@ func (b *book) oldID(d *draft, m *report.Machine) {
 		return
 	}
 	v := b.vm(&m.Others[0])
-	if v == nil || v.Provider != "vsphere" {
+	if v == nil || !v.renames() {
 		return
 	}
 	d.before("If you give it its recorded id again: drain its Node, power the VM off, change the id, and start it. The line that changes it does nothing while the VM runs, or when anything bears that id by now.",
-		v.find(id), v.absent(id).then(v.rename(id)))
+		v.find(v.place, id), v.absent(id).then(v.rename(id)))
 	d.before("Start it again.", v.startAs(id))
 }
 
@@ -80,7 +80,7 @@ func (b *book) ownIDs(d *draft, m *report.Machine) {
 	var lines []command
 	for i := range m.Others {
 		o := &m.Others[i]
-		if v := b.vm(o); m.Status == report.Healthy && m.Instance != nil && v != nil && v.Provider == "vsphere" && strings.EqualFold(o.ID, m.Instance.ID) && o.Ref != m.Instance.Ref {
+		if v := b.vm(o); m.Status == report.Healthy && m.Instance != nil && v != nil && v.renames() && strings.EqualFold(o.ID, m.Instance.ID) && o.Ref != m.Instance.Ref {
 			lines = append(lines, v.newID()...)
 		}
 	}
@@ -116,26 +116,29 @@ func (b *book) poweredOff(d *draft, s *set, m *report.Machine) {
 	}
 	switch {
 	case powersOn(c, m):
-		d.controller("CAPV powers its VM on as soon as it is adopted. If it is off on purpose, keep its cluster paused.", b.look(m)...)
+		d.controller(providers[c.Provider].controller+" powers its VM on as soon as it is adopted. If it is off on purpose, keep its cluster paused.", b.look(m)...)
 	case outcome(m) == "ReplacedByMachineHealthCheck":
 		d.before("It does not run, and a MachineHealthCheck deletes its Machine and its VM after the restore. Start it before, if it is to stay, and see that its Node is Ready.", look...)
 		d.controller("What still does not run is deleted and made anew. Watch, and do nothing.", listMachines(c))
-	case c.Provider != "vsphere":
+	case providers[c.Provider] == nil || !providers[c.Provider].powersOn:
 		d.after("Its instance exists and does not run. Start it, or delete its Machine and let the owner make another.", look...)
 	case suspended(m):
-		d.after("Its VM is suspended: CAPV powers on what is powered off, and fails at what is suspended. Start it, which resumes it; if it is suspended on purpose, keep its cluster paused.", look...)
+		d.after("Its VM is suspended: "+providers[c.Provider].controller+" powers on what is powered off, and fails at what is suspended. Start it, which resumes it; if it is suspended on purpose, keep its cluster paused.", look...)
 	case c.Paused || outcome(m) == "UntouchedPaused":
-		d.after("It is paused, with its cluster or by itself (annotation cluster.x-k8s.io/paused), and CAPV powers its VM on as soon as it is not any more. Start it if it is to run before that; if it is off on purpose, keep it paused.", look...)
+		d.after("It is paused, with its cluster or by itself (annotation cluster.x-k8s.io/paused), and "+providers[c.Provider].controller+" powers its VM on as soon as it is not any more. Start it if it is to run before that; if it is off on purpose, keep it paused.", look...)
 	default:
 		d.after("Its VM exists and does not run, and the forecast does not say that a controller starts it. Start it if it is to run.", look...)
 	}
 }
 
-// powersOn says that CAPV starts the VM of a machine by itself. Without a
+// powersOn says that its controller starts the VM of a machine by itself. Without a
 // forecast that is what it does to each but those that are paused or suspended.
 func powersOn(c *report.Cluster, m *report.Machine) bool {
+	if p := providers[c.Provider]; p == nil || !p.powersOn {
+		return false
+	}
 	if outcome(m) == "" {
-		return c.Provider == "vsphere" && !c.Paused && !suspended(m)
+		return !c.Paused && !suspended(m)
 	}
 	return outcome(m) == "AdoptedPoweredOn"
 }
@@ -151,6 +154,9 @@ func (b *book) machineMissing(d *draft, s *set, m *report.Machine) {
 	}
 	d.after("Its Machine was being deleted when the backup was taken, and is not in it; VM and Node run on. Finish by hand what was begun: see that the group has the machines that it wants, find its Node by the id, and drain and delete it.",
 		append([]command{listMachines(c), b.nodesByID(c)}, b.look(m)...)...)
-	d.after("Then look at the objects that were restored without an owner: deleting its VSphereVM or AWSMachine makes the controller destroy the VM, which is how the deletion would have ended. No line here does that: decide it first.",
-		manage(m.Namespace, "get", "vspheremachines.infrastructure.cluster.x-k8s.io,vspherevms.infrastructure.cluster.x-k8s.io,awsmachines.infrastructure.cluster.x-k8s.io", "--ignore-not-found", "--selector=cluster.x-k8s.io/cluster-name="+c.Name))
+	var left []command
+	if p := providers[c.Provider]; p != nil {
+		left = append(left, manage(m.Namespace, "get", strings.Join(p.machineKinds, ","), "--ignore-not-found", "--selector=cluster.x-k8s.io/cluster-name="+c.Name))
+	}
+	d.after("Then look at the objects that were restored without an owner: deleting its infrastructure machine (a VSphereVM, an AWSMachine) makes the controller destroy the VM, which is how the deletion would have ended. No line here does that: decide it first.", left...)
 }

@@ -1,0 +1,108 @@
+package runbook
+
+import (
+	"cmp"
+	"regexp"
+
+	"drift-detector/report"
+)
+
+var aws = provider{
+	tool:         awsCLI{},
+	controller:   "CAPA",
+	machineKinds: []string{"awsmachines.infrastructure.cluster.x-k8s.io"},
+	clusterKind:  "awsclusters.infrastructure.cluster.x-k8s.io",
+	identities: map[string]string{
+		"AWSClusterControllerIdentity": "awsclustercontrolleridentities.infrastructure.cluster.x-k8s.io",
+		"AWSClusterRoleIdentity":       "awsclusterroleidentities.infrastructure.cluster.x-k8s.io",
+		"AWSClusterStaticIdentity":     "awsclusterstaticidentities.infrastructure.cluster.x-k8s.io",
+	},
+}
+
+var (
+	ec2Form     = regexp.MustCompile(`^i-[0-9a-f]+$`)
+	regionForm  = regexp.MustCompile(`^[a-z0-9-]*$`)
+	accountForm = regexp.MustCompile(`^[0-9]{12}$`)
+)
+
+// awsCLI is the AWS command line interface.
+type awsCLI struct{}
+
+func (awsCLI) place(s *report.Scope) (prefix, meaning string, ok bool) {
+	return "AWS", "profile of the AWS CLI for account " + cmp.Or(s.Account, "of "+s.Endpoint) + ", region " + s.Location, regionForm.MatchString(s.Location)
+}
+
+func (awsCLI) identifies(id string) bool { return ec2Form.MatchString(id) }
+
+func (awsCLI) addresses(i *report.Instance) bool { return ec2Form.MatchString(i.ID) }
+
+func (awsCLI) line(p *place, words ...any) command {
+	head := []any{raw("aws --profile"), variable(p.variable)}
+	if p.region != "" {
+		head = append(head, "--region="+p.region)
+	}
+	return line(append(head, words...)...)
+}
+
+func (a awsCLI) show(v *vm) command {
+	return a.line(v.place, "ec2", "describe-instances", "--instance-ids="+v.ID, "--output=yaml")
+}
+
+// same compares the instance id, and the account where the report knows it.
+func (a awsCLI) same(v *vm) command {
+	query, want := "Reservations[].Instances[].InstanceId", v.ID
+	if accountForm.MatchString(v.account) {
+		query, want = "Reservations[].[OwnerId, Instances[0].InstanceId][]", v.account+" "+v.ID
+	}
+	read := a.line(v.place, "ec2", "describe-instances", "--instance-ids="+v.ID, "--query="+query, "--output=text")
+	return compare(command{text: read.text + " | tr '\\t' ' '", refused: read.refused}, want)
+}
+
+func (a awsCLI) off(v *vm) command {
+	return compare(a.line(v.place, "ec2", "describe-instances", "--instance-ids="+v.ID, "--query=Reservations[].Instances[].State.Name", "--output=text"), "stopped")
+}
+
+func (a awsCLI) start(v *vm) command {
+	return a.line(v.place, "ec2", "start-instances", "--instance-ids="+v.ID)
+}
+
+func (a awsCLI) stop(v *vm) command {
+	return a.line(v.place, "ec2", "stop-instances", "--instance-ids="+v.ID)
+}
+
+func (a awsCLI) destroy(v *vm) command {
+	return a.line(v.place, "ec2", "terminate-instances", "--instance-ids="+v.ID)
+}
+
+func (a awsCLI) find(p *place, id string) command {
+	return a.line(p, "ec2", "describe-instances",
+		"--filters=Name=instance-id,Values="+id, "--query=Reservations[].Instances[?State.Name!='terminated'].InstanceId", "--output=text")
+}
+
+// leaveBalancer takes a control-plane instance out of the API server's load
+// balancer, which CAPA makes as a classic one by default (CAPA api/v1beta2 v2.11.1).
+func (a awsCLI) leaveBalancer(d *draft, v *vm) {
+	d.after("Take it out of the load balancer of the API server: its own API server has lost etcd.",
+		a.line(v.place, "elb", "describe-load-balancers", "--query=LoadBalancerDescriptions[?Instances[?InstanceId=='"+v.ID+"']].LoadBalancerName", "--output=text"),
+		ask("BALANCER", "the name that this printed; of a target group use 'aws elbv2 deregister-targets' instead"),
+		v.guarded(a.line(v.place, "elb", "deregister-instances-from-load-balancer", "--load-balancer-name", variable("BALANCER"), "--instances="+v.ID)))
+}
+
+func (a awsCLI) detach(d *draft, v *vm) {
+	d.after("Detach, and do not delete, every EBS volume beside the root volume; one with DeleteOnTermination would end with the instance.",
+		a.line(v.place, "ec2", "describe-volumes", "--filters=Name=attachment.instance-id,Values="+v.ID,
+			"--query=Volumes[].[VolumeId,Attachments[0].Device,Attachments[0].DeleteOnTermination]", "--output=table"),
+		ask("VOLUME", "a volume of that list that is not the root volume; repeat for each"),
+		v.guarded(a.line(v.place, "ec2", "detach-volume", "--instance-id="+v.ID, "--volume-id", variable("VOLUME"))))
+}
+
+// remove takes the instance out of an Auto Scaling group first, which would replace
+// it, and lets the group want one less.
+func (a awsCLI) remove(d *draft, v *vm) {
+	d.after("See that no Auto Scaling group holds it, which would replace it. If the list is empty, there is nothing to do; else detach it there. A group at its minimum refuses that: lower the minimum first.",
+		a.line(v.place, "autoscaling", "describe-auto-scaling-instances", "--instance-ids="+v.ID, "--output=table"),
+		ask("GROUP", "the AutoScalingGroupName that this printed"),
+		v.guarded(a.line(v.place, "autoscaling", "detach-instances", "--instance-ids="+v.ID, "--auto-scaling-group-name", variable("GROUP"), "--should-decrement-desired-capacity")))
+	d.after("Stop the instance and see that nothing is missed: this can be undone.", v.guard(), v.powerOff())
+	d.after("Terminate it when it has stopped; the line does nothing before. One that can't be stopped (instance store) is left to the console. Elastic addresses and network interfaces of its own may be left over.", v.guard(), v.destroy())
+}

@@ -1,0 +1,87 @@
+package runbook
+
+import (
+	"regexp"
+	"strings"
+
+	"drift-detector/report"
+)
+
+var vsphere = provider{
+	tool:         govc{},
+	controller:   "CAPV",
+	powersOn:     true,
+	machineKinds: []string{"vspheremachines.infrastructure.cluster.x-k8s.io", "vspherevms.infrastructure.cluster.x-k8s.io"},
+	clusterKind:  "vsphereclusters.infrastructure.cluster.x-k8s.io",
+	identities:   map[string]string{"VSphereClusterIdentity": "vsphereclusteridentities.infrastructure.cluster.x-k8s.io"},
+}
+
+var (
+	uuidForm = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+	refForm  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*$`)
+)
+
+// govc is the command line of govmomi.
+type govc struct{}
+
+func (govc) place(s *report.Scope) (prefix, meaning string, ok bool) {
+	return "VCENTER", "URL of vCenter " + s.Endpoint + " for govc, as you reach it; govc also needs GOVC_USERNAME, GOVC_PASSWORD", true
+}
+
+func (govc) identifies(id string) bool { return uuidForm.MatchString(id) }
+
+func (govc) addresses(i *report.Instance) bool {
+	return uuidForm.MatchString(i.ID) && refForm.MatchString(i.Ref)
+}
+
+// mo is how govc addresses a managed object by its id (govmomi find/finder.go v0.56.0).
+func mo(v *vm) string { return "VirtualMachine:" + v.Ref }
+
+func (govc) line(p *place, words ...any) command {
+	return line(append([]any{raw("GOVC_URL=" + string(variable(p.variable)) + " govc")}, words...)...)
+}
+
+func (g govc) show(v *vm) command {
+	return g.line(v.place, "object.collect", mo(v), "name", "config.uuid", "config.instanceUuid", "config.createDate", "runtime.powerState", "guest.hostName", "guest.ipAddress")
+}
+
+// same compares the BIOS UUID.
+func (g govc) same(v *vm) command {
+	return compare(g.line(v.place, "object.collect", "-s", mo(v), "config.uuid"), v.ID)
+}
+
+func (g govc) off(v *vm) command {
+	return compare(g.line(v.place, "object.collect", "-s", mo(v), "runtime.powerState"), "poweredOff")
+}
+
+func (g govc) start(v *vm) command { return g.line(v.place, "vm.power", "-on", mo(v)) }
+func (g govc) stop(v *vm) command  { return g.line(v.place, "vm.power", "-off", "-force", mo(v)) }
+
+func (g govc) destroy(v *vm) command { return g.line(v.place, "vm.destroy", mo(v)) }
+
+// rename gives a VM another BIOS UUID, which vCenter takes only while it is off.
+func (g govc) rename(v *vm, id any) command {
+	return g.line(v.place, "vm.change", "-vm", mo(v), "-uuid", id)
+}
+
+func (g govc) find(p *place, id string) command {
+	return g.line(p, "find", "/", "-type", "m", "-config.uuid", strings.ToLower(id))
+}
+
+func (govc) leaveBalancer(d *draft, _ *vm) {
+	d.after("Take it out of the targets of the API server's load balancer (HAProxy, NSX, keepalived): its own API server has lost etcd. With kube-vip there is nothing to take out, it ends with the VM.")
+}
+
+// detach saves the disks that a persistent volume lives on: with the VM, vCenter
+// deletes every disk that is attached.
+func (g govc) detach(d *draft, v *vm) {
+	d.after("Detach, and do not delete, every disk beside the VM's own: first-class disks of persistent volumes (CNS) above all. Deleting the VM deletes what is attached.",
+		g.line(v.place, "device.info", "-vm", mo(v), "disk-*"),
+		ask("DISK", "name of a disk of that list that is not the VM's own first disk; repeat for each"),
+		v.guarded(g.line(v.place, "device.remove", "-vm", mo(v), "-keep", variable("DISK"))))
+}
+
+func (govc) remove(d *draft, v *vm) {
+	d.after("Power it off and see that nothing is missed: this can be undone.", v.guard(), v.powerOff())
+	d.after("Delete it; the line does nothing while it runs. An IPAM claim of its own may be left over.", v.guard(), v.destroy())
+}
