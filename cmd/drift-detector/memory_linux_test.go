@@ -61,7 +61,9 @@ func TestMemoryStaysFlat(t *testing.T) {
 	few, many := 1_000, 31_000
 	least, most := peak(t, few), peak(t, many)
 	t.Logf("%d kB with %d instances, %d kB with %d", least, few, most, many)
-	if each := (most - least) * 1024 / (many - few); each > 500 {
+	// It is about 400 bytes, half of them garbage yet to be collected; one that is
+	// not packed takes 2,400.
+	if each := (most - least) * 1024 / (many - few); each > 1000 {
 		t.Errorf("%d instances take %d kB, %d take %d kB: %d bytes for each", few, least, many, most, each)
 	}
 }
