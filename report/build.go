@@ -36,11 +36,7 @@ func New(p Parts) *Report {
 		places:        map[string]place{},
 	}
 	b.readTopologies(p.Snapshot)
-	for _, l := range p.Inventory.Listings {
-		for _, id := range l.IDs {
-			b.places[id] = place{l.Provider, scopeName(l.Provider, l.Endpoint, l.Location)}
-		}
-	}
+	b.namePlaces(p.Inventory.Listings)
 	r := &Report{
 		SchemaVersion: SchemaVersion,
 		Tool:          p.Tool,
@@ -92,7 +88,31 @@ func (b *builder) readTopologies(s *backup.Snapshot) {
 	}
 }
 
-type place struct{ provider, name string }
+// place is a scope as instances name it.
+type place struct{ provider, name, account string }
+
+// namePlaces names the scopes by their targets' ids, with the account where several
+// accounts share the name: two AWS accounts have the same regions.
+func (b *builder) namePlaces(listings []infra.Listing) {
+	accounts := map[string]string{}
+	shared := map[string]bool{}
+	for _, l := range listings {
+		name := scopeName(l.Provider, l.Endpoint, l.Location)
+		if have, known := accounts[name]; known && have != l.Account {
+			shared[name] = true
+		}
+		accounts[name] = l.Account
+	}
+	for _, l := range listings {
+		at := place{provider: l.Provider, name: scopeName(l.Provider, l.Endpoint, l.Location)}
+		if shared[at.name] {
+			at.account = l.Account
+		}
+		for _, id := range l.IDs {
+			b.places[id] = at
+		}
+	}
+}
 
 func scopeName(parts ...string) string {
 	return join(" ", parts...)
@@ -262,12 +282,12 @@ func (b *builder) place(target, provider string) place {
 	if p, ok := b.places[target]; ok {
 		return p
 	}
-	return place{provider, target}
+	return place{provider: provider, name: target}
 }
 
 func instance(i *infra.Instance, at place) Instance {
 	out := Instance{
-		Provider: at.provider, Scope: at.name, ID: i.ID, Ref: i.Ref,
+		Provider: at.provider, Scope: at.name, Account: at.account, ID: i.ID, Ref: i.Ref,
 		Name: i.Name, Path: i.Path, State: i.State, Addresses: i.Addresses,
 	}
 	for _, tag := range i.Tags {

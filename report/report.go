@@ -284,6 +284,7 @@ type Warning struct {
 type Instance struct {
 	Provider  string     `json:"provider"`
 	Scope     string     `json:"scope"`
+	Account   string     `json:"account,omitempty"` // of the scope, where several accounts share its name
 	ID        string     `json:"id"`
 	Ref       string     `json:"ref"`
 	Name      string     `json:"name"`

@@ -40,7 +40,7 @@ var fields = map[string]string{
 	"machine":        "namespace name uid? role status reason? message? providerID? node? instance otherInstances? evidence warnings? ignored? forecast? remediation?",
 	"evidence":       "kind detail strength",
 	"warning":        "reason message",
-	"instance":       "provider scope id ref name path state created? addresses? tags?",
+	"instance":       "provider scope account? id ref name path state created? addresses? tags?",
 	"infraMachine":   "instance cluster foreignCluster? reason message? evidence ignored? remediation?",
 	"scope":          "provider endpoint location account state instances error?",
 	"filter":         "clusters? namespaces? selector?",

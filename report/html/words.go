@@ -176,7 +176,7 @@ func instance(i *report.Instance) []fact {
 	}
 	facts := known(
 		fact{"VM", name(i.Name)}, fact{"VM id", i.ID}, fact{"VM ref", i.Ref}, fact{"Path", i.Path}, fact{"State", i.State},
-		fact{"Created", created}, fact{"Addresses", strings.Join(i.Addresses, ", ")}, fact{"Provider", i.Provider}, fact{"Seen in", i.Scope})
+		fact{"Created", created}, fact{"Addresses", strings.Join(i.Addresses, ", ")}, fact{"Provider", i.Provider}, fact{"Seen in", i.Scope}, fact{"Account", i.Account})
 	for _, t := range pairs(i.Tags) {
 		facts = append(facts, fact{"Tag", fmt.Sprintf("%s = %s", name(t.Key), name(t.Value.(string)))})
 	}

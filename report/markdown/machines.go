@@ -194,7 +194,7 @@ func instance(i *report.Instance) string {
 }
 
 func location(i *report.Instance) string {
-	return join(", ", optional(i.Path), labeled("id", i.ID), labeled("ref", i.Ref), optional(i.State), labeled("in", i.Scope))
+	return join(", ", optional(i.Path), labeled("id", i.ID), labeled("ref", i.Ref), optional(i.State), labeled("in", i.Scope), labeled("account", i.Account))
 }
 
 func labeled(label, s string) string {

@@ -10,6 +10,7 @@ import (
 var aws = provider{
 	tool:         awsCLI{},
 	controller:   "CAPA",
+	accounts:     true,
 	machineKinds: []string{"awsmachines.infrastructure.cluster.x-k8s.io"},
 	clusterKind:  "awsclusters.infrastructure.cluster.x-k8s.io",
 	identities: map[string]string{
@@ -45,7 +46,7 @@ func (awsCLI) line(p *place, words ...any) command {
 }
 
 func (a awsCLI) show(v *vm) command {
-	return a.line(v.place, "ec2", "describe-instances", "--instance-ids="+v.ID, "--output=yaml")
+	return a.line(v.place, "ec2", "describe-instances", "--instance-ids="+v.ID, "--output=json")
 }
 
 // same compares the instance id, and the account where the report knows it.
@@ -77,6 +78,13 @@ func (a awsCLI) destroy(v *vm) command {
 func (a awsCLI) find(p *place, id string) command {
 	return a.line(p, "ec2", "describe-instances",
 		"--filters=Name=instance-id,Values="+id, "--query=Reservations[].Instances[?State.Name!='terminated'].InstanceId", "--output=text")
+}
+
+func (a awsCLI) here(p *place) command {
+	if !accountForm.MatchString(p.account) {
+		return command{}
+	}
+	return compare(a.line(p, "sts", "get-caller-identity", "--query=Account", "--output=text"), p.account)
 }
 
 // leaveBalancer takes a control-plane instance out of the API server's load

@@ -24,7 +24,7 @@ type book struct {
 	*report.Report
 	variables []Variable
 	contexts  map[string]string // variable of a cluster's kubeconfig context, by namespace/name
-	places    map[string]*place // by the scope of an instance
+	places    map[string]*place // by placeKey; nil where a scope's name means several
 	bearers   map[string]int    // how many instances of the report bear an id
 	names     map[string]int    // how many clusters have a name
 
@@ -91,11 +91,46 @@ func (b *book) findPlaces() {
 		}
 		count[prefix]++
 		p := &place{known, fmt.Sprintf("%s_%d", prefix, count[prefix]), s.Location, s.Account}
-		if name := scopeName(s); b.places[name] == nil { // the same place under another account
-			b.places[name] = p
-			b.variables = append(b.variables, Variable{p.variable, meaning})
+		name := known.placeKey(scopeName(s), s.Account)
+		if b.places[name] != nil {
+			continue // the same place under another account
 		}
+		b.places[name] = p
+		b.variables = append(b.variables, Variable{p.variable, meaning})
+		b.placeByName(scopeName(s), p)
 	}
+}
+
+// placeByName lets a scope's name alone lead to the place, while it is the only one
+// of that name.
+func (b *book) placeByName(name string, p *place) {
+	if have, known := b.places[name]; known && have != p {
+		p = nil
+	}
+	b.places[name] = p
+}
+
+// placeOf is where an instance was seen, nil when that can't be addressed or told
+// from another place of the name.
+func (b *book) placeOf(i *report.Instance) *place {
+	known := providers[i.Provider]
+	if known == nil {
+		return nil
+	}
+	p := b.places[known.placeKey(i.Scope, i.Account)]
+	if p == nil || p.provider != known {
+		return nil
+	}
+	return p
+}
+
+// placeKey is what tells a place from others: an account of its own is one where
+// accounts do not see each other's instances.
+func (p *provider) placeKey(scope, account string) string {
+	if !p.accounts || account == "" {
+		return scope
+	}
+	return scope + "\x00" + account
 }
 
 // scopeName names a scope as report.Instance.Scope does.

@@ -18,7 +18,7 @@ func (b *book) vm(i *report.Instance) *vm {
 	if i == nil {
 		return nil
 	}
-	if p := b.places[i.Scope]; p != nil && p.provider == providers[i.Provider] && p.addresses(i) {
+	if p := b.placeOf(i); p != nil && p.addresses(i) {
 		return &vm{i, p}
 	}
 	return nil
@@ -69,11 +69,16 @@ func (v *vm) newID() []command {
 func (v *vm) powerOff() command { return v.guarded(v.stop(v)) }
 func (v *vm) destroy() command  { return v.guarded(v.off(v).then(v.tool.destroy(v))) }
 
-// absent says that nothing bears an id. A search that fails is no absence.
+// absent says that nothing bears an id. A search that fails is no absence, nor is
+// one in another account than the report's.
 func (p *place) absent(id string) command {
 	find := p.find(p, id)
 	if find.refused != "" {
 		return find
 	}
-	return command{text: "FOUND=$(" + find.text + `) && test -z "$FOUND"`}
+	absent := command{text: "FOUND=$(" + find.text + `) && test -z "$FOUND"`}
+	if here := p.here(p); here != (command{}) {
+		return here.then(absent)
+	}
+	return absent
 }

@@ -8,6 +8,7 @@ import "drift-detector/report"
 type provider struct {
 	tool
 	controller   string            // its controller's name
+	accounts     bool              // accounts do not see each other's instances at one endpoint
 	powersOn     bool              // the controller starts what is off, unless it is suspended
 	machineKinds []string          // resources of its infrastructure machines
 	clusterKind  string            // resource of its infrastructure clusters, which are touched to hasten a retry
@@ -38,6 +39,7 @@ type tool interface {
 	stop(*vm) command
 	destroy(*vm) command
 	find(p *place, id string) command // prints what bears the id
+	here(*place) command              // fails in another account than the report's; none where that shows otherwise
 
 	// leaveBalancer, detach and remove are the steps that end a Ghost: out of the
 	// API server's load balancer, disks that are to stay off it, then itself.

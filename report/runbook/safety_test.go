@@ -135,6 +135,11 @@ func TestMachinesAreDeletedOnlyWhereTheirIDIsGone(t *testing.T) {
 				continue
 			}
 			deleted++
+			// AWS answers about the account of the profile alone.
+			l, account := strings.CutPrefix(l, `test "$(aws --profile "${AWS_1:?}" --region=us-east-1 sts get-caller-identity --query=Account --output=text)" = `+account+" && ")
+			if account != strings.Contains(l, "$(aws ") {
+				t.Errorf("it does not see that it is in the right account: %s", l)
+			}
 			if !strings.HasPrefix(l, "FOUND=$(") || !strings.Contains(l, `) && test -z "$FOUND" && kubectl`) {
 				t.Errorf("it does not look first: %s", l)
 			}

@@ -181,8 +181,10 @@ func (a absence) before(c command) command {
 // homes are where a Machine's VM would be: where its own was seen, else where
 // others of its cluster are, else every place of its provider.
 func (b *book) homes(c *report.Cluster, m *report.Machine) []*place {
-	if m.Instance != nil && b.places[m.Instance.Scope] != nil {
-		return []*place{b.places[m.Instance.Scope]}
+	if m.Instance != nil {
+		if p := b.placeOf(m.Instance); p != nil {
+			return []*place{p}
+		}
 	}
 	if known, ok := b.homesOf[c]; ok {
 		return known
@@ -196,13 +198,14 @@ func (b *book) homes(c *report.Cluster, m *report.Machine) []*place {
 	for _, s := range sets(c) {
 		for i := range s.machines {
 			if n := s.machines[i].Instance; n != nil {
-				note(b.places[n.Scope])
+				note(b.placeOf(n))
 			}
 		}
 	}
 	if len(out) == 0 {
 		for i := range b.Scopes {
-			note(b.places[scopeName(&b.Scopes[i])])
+			s := &b.Scopes[i]
+			note(b.placeOf(&report.Instance{Provider: s.Provider, Scope: scopeName(s), Account: s.Account}))
 		}
 	}
 	slices.SortFunc(out, func(x, y *place) int { return cmp.Compare(x.variable, y.variable) })

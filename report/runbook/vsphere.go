@@ -68,6 +68,9 @@ func (g govc) find(p *place, id string) command {
 	return g.line(p, "find", "/", "-type", "m", "-config.uuid", strings.ToLower(id))
 }
 
+// here is told by the URL.
+func (govc) here(*place) command { return command{} }
+
 func (govc) leaveBalancer(d *draft, _ *vm) {
 	d.after("Take it out of the targets of the API server's load balancer (HAProxy, NSX, keepalived): its own API server has lost etcd. With kube-vip there is nothing to take out, it ends with the VM.")
 }
