@@ -50,11 +50,12 @@ func (e *estate) unaskedPool(v *vm, b bond) *infra.Pool {
 }
 
 // membersOf are the living members of a pool: the instances that bear its key.
-// When nobody asked for the pool none can bear it; those that the backup records
-// are members as far as anybody knows.
+// When nobody asked for the pool, or for one of a name that is only guessed, none
+// can bear it; those that the backup records are members as far as anybody knows.
 func (e *estate) membersOf(p *infra.Pool) []*vm {
 	members := e.bearing(p.Key)
-	if e.scopes.unasked(p.Target, p.Landmark) {
+	state, _ := e.presence(place{p.Cluster, p.Target, ""}, p.Landmark)
+	if e.scopes.unasked(p.Target, p.Landmark) || p.Guessed != "" && state != Present {
 		members = append(members, keep(e.bearing(p.Members...), func(v *vm) bool { return v.seenIn(e.scopes.byTarget[p.Target]) })...)
 	}
 	return keep(members, alive)

@@ -52,10 +52,26 @@ func newDrafts(e *estate, c *infra.Claims) *drafts {
 			}
 		}
 	}
+	for i := range e.snap.Groups {
+		d.unread(&e.snap.Groups[i])
+	}
 	for id, list := range e.resources(c.Resources) {
 		d.of(id).Resources = list
 	}
 	return d
+}
+
+// unread marks a pool of a kind that no provider reads, as long as no Machine of it
+// tells: that nothing was looked for must not show as nothing drifted.
+func (d *drafts) unread(g *backup.Group) {
+	s := d.of(g.Cluster).group(d.display(ownerOfGroup(g)))
+	if g.Kind != machinePool || s.Pool != nil || d.owners.count[ownerOfGroup(g)] > 0 || g.Desired.Known && g.Desired.N == 0 {
+		return
+	}
+	s.Pool = &PoolState{
+		State: Undecided, Desired: g.Desired, ManagedBy: g.ReplicasManagedBy,
+		Message: "whether it exists cannot be told: no provider of this version reads " + cmp.Or(g.Infrastructure.Kind, "its kind"),
+	}
 }
 
 // of returns the draft of a cluster, a derived one when the backup does not list it.

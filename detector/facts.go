@@ -249,6 +249,7 @@ type machineFacts struct {
 	single *vm
 	// copies says that instances elsewhere bear the strong key too.
 	copies       []*vm
+	doubted      []*vm // bear another id that the backup records for it
 	elsewhere    []*vm
 	identity     []*vm // bear the second key that finds by itself
 	weak         []*vm // at home, by the weaker keys of a machine without a strong one
@@ -263,6 +264,7 @@ func (e *estate) facts(c *claim) *machineFacts {
 	f := &machineFacts{claim: c, scope: e.scopes.home(homeOf(c))}
 	f.home, f.copies = e.partHome(c, e.bearing(c.Strong))
 	f.single = singledOut(c, f.home)
+	f.doubted = e.bearing(c.Doubted...)
 	f.elsewhere = f.copies
 	switch {
 	case len(f.home) == 0:

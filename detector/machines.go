@@ -62,7 +62,7 @@ var machineRows = []machineRow{
 		"2 two sources of the strong key differ",
 		func(f *machineFacts) bool { return f.claim.Conflict != "" },
 		func(f *machineFacts) Verdict {
-			return f.naming(unknown(ConflictingIDs, "the backup records two ids: "+f.claim.Conflict), f.home, f.copies)
+			return f.naming(unknown(ConflictingIDs, "the backup records two ids: "+f.claim.Conflict), f.home, f.copies, f.doubted)
 		},
 	},
 	{
@@ -81,7 +81,7 @@ var machineRows = []machineRow{
 		"5 strong key on one at home, infrastructure object absent",
 		func(f *machineFacts) bool { return len(f.home) == 1 && f.claim.InfraMissing },
 		func(f *machineFacts) Verdict {
-			return f.with(unknown(InfraObjectMissing, fmt.Sprintf("%s exists, but its infrastructure object is not in the backup", nameOf(f.home[0]))), f.home[0], StrengthStrong)
+			return f.with(f.infraMissing(f.home[0]), f.home[0], StrengthStrong)
 		},
 	},
 	{
@@ -115,6 +115,22 @@ var machineRows = []machineRow{
 		func(f *machineFacts) bool { return len(f.elsewhere) > 0 },
 		func(f *machineFacts) Verdict {
 			return f.naming(unknown(FoundElsewhere, fmt.Sprintf("%s is not where the controllers look, but at %s", f.id(), nameOf(f.elsewhere[0]))), f.elsewhere)
+		},
+	},
+	{
+		"10 infrastructure object absent, found by keys beside the strong one that is not recorded",
+		func(f *machineFacts) bool {
+			return f.claim.Strong.IsZero() && f.claim.InfraMissing && len(f.identity)+len(f.weak) > 0
+		},
+		func(f *machineFacts) Verdict {
+			found := f.identity
+			if len(found) == 0 {
+				found = f.weak
+			}
+			if len(found) > 1 || f.contested {
+				return f.ambiguous(found)
+			}
+			return f.with(f.infraMissing(found[0]), found[0], StrengthMedium)
 		},
 	},
 	{
@@ -201,7 +217,16 @@ func decideDuplicates(f *machineFacts) Verdict {
 		return f.ambiguous(f.home)
 	}
 	v := f.healthy(f.single, StrengthStrong)
+	if f.claim.InfraMissing {
+		v = f.with(f.infraMissing(f.single), f.single, StrengthStrong)
+	}
 	return others(v, f.without(f.single, f.home, f.copies))
+}
+
+// infraMissing is the verdict where an instance exists that no controller will tie
+// to its Machine.
+func (f *machineFacts) infraMissing(v *vm) Verdict {
+	return unknown(InfraObjectMissing, nameOf(v)+" exists, but its infrastructure object is not in the backup")
 }
 
 // decideMatch is row 7. When both second keys differ and parts of the place were

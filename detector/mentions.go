@@ -86,6 +86,9 @@ func (e *estate) mentionKeys(c *claim) {
 			v.duplicateOf = c
 		}
 	}
+	for _, v := range e.bearing(c.Doubted...) {
+		v.remember(c, byStrongKey, reasonOf(c, ConflictingIDs))
+	}
 	for _, v := range e.bearing(c.Identity) {
 		v.remember(c, bySecondKey, reasonOf(c, IdentityChanged))
 	}

@@ -42,6 +42,9 @@ func (o *oracle) mentioned(v *oracleVM) (reason string, by *oracleClaim) {
 				consider(1, c, about(c, "FoundElsewhere"))
 			}
 		}
+		if slices.ContainsFunc(c.Doubted, v.Bears) {
+			consider(1, c, about(c, "ConflictingIDs"))
+		}
 		if o.has(v, c.Identity) {
 			consider(2, c, about(c, "IdentityChanged"))
 		}

@@ -60,6 +60,10 @@ func (o *oracle) decide(c *oracleClaim) {
 			o.set(c, Unknown, "AmbiguousMatch", nil)
 			return
 		}
+		if c.InfraMissing {
+			o.set(c, Unknown, "InfraObjectMissing", told[0])
+			return
+		}
 		o.match(c, told[0], len(strongHere)+len(strongAway) > 1, false)
 		return
 	}
@@ -136,10 +140,14 @@ func (o *oracle) decideAbsent(c *oracleClaim, strongAway []*oracleVM) {
 		o.set(c, Unknown, "FoundElsewhere", nil)
 	case len(sameHere) > 1 || len(sameHere) == 1 && wanted(sameHere[0], false):
 		o.set(c, Unknown, "AmbiguousMatch", nil)
+	case len(sameHere) == 1 && c.InfraMissing:
+		o.set(c, Unknown, "InfraObjectMissing", sameHere[0])
 	case len(sameHere) == 1:
 		o.match(c, sameHere[0], false, false)
 	case len(weak) > 1 || len(weak) == 1 && wanted(weak[0], true):
 		o.set(c, Unknown, "AmbiguousMatch", nil)
+	case len(weak) == 1 && c.InfraMissing:
+		o.set(c, Unknown, "InfraObjectMissing", weak[0])
 	case len(weak) == 1:
 		o.match(c, weak[0], false, false)
 	case o.nodeAlive(c):

@@ -168,6 +168,10 @@ func (o *oracle) tellClusters(say func(string, ...any), ratings map[string][]Rol
 				if g.Kind != "MachinePool" && g.Replicas.Known && o.countGroup(g) < g.Replicas.N {
 					reasons[set] = "MachinesNotInBackup"
 				}
+				if g.Kind == "MachinePool" && !o.pooled(id, g.Kind, g.Name) && o.countGroup(g) == 0 && (!g.Desired.Known || g.Desired.N > 0) {
+					reasons[set] = "PoolUndecided"
+					say("pool %s %s unknown [] []", o.cid(id), set)
+				}
 			}
 		}
 		o.tellPools(id, say, groups, reasons)

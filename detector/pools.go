@@ -77,6 +77,9 @@ func sortedOnce(ids []string) []string {
 func (e *estate) judgePool(p *infra.Pool, s *PoolState) {
 	var why string
 	s.State, why = e.presence(place{p.Cluster, p.Target, ""}, p.Landmark)
+	if s.State == Absent && p.Guessed != "" {
+		s.State, why = Undecided, p.Guessed
+	}
 	switch {
 	case s.State == Absent && len(s.Now) == 0:
 		s.Message = "it was not found: the restored controllers will make it anew, with new machines"

@@ -94,13 +94,35 @@ func TestPools(t *testing.T) {
 	}
 }
 
-// A pool that no provider knows is a group of machines like any other.
+// A pool of a kind that no provider reads is a group of machines like any other, if
+// there are some: without, nothing was looked for, and that must show.
 func TestPoolWithoutAClaim(t *testing.T) {
-	s := newScene()
-	s.pool("p")
-	s.claims.Pools = nil
-	if g := poolOf(t, s.detect(), "p"); g.Pool != nil || g.Status != AllHealthy {
-		t.Errorf("got %+v", g)
+	for name, c := range map[string]struct {
+		arrange func(*scene)
+		status  Rollup
+		pool    bool
+	}{
+		"without Machines": {func(*scene) {}, NeedFurtherConfirmation, true},
+		"of three":         {func(s *scene) { s.snap.Groups[len(s.snap.Groups)-1].Desired = known(3) }, NeedFurtherConfirmation, true},
+		"of none":          {func(s *scene) { s.snap.Groups[len(s.snap.Groups)-1].Desired = known(0) }, AllHealthy, false},
+		"with its Machines": {func(s *scene) {
+			s.worker(subject)
+			m := &s.snap.Machines[len(s.snap.Machines)-1]
+			m.Owner, m.Set, m.Deployment = backup.Owner{Kind: machinePool, Name: "p"}, "", ""
+			s.group(prod, "md").Replicas.N--
+			s.group(prod, "md-bcdfg").Replicas.N--
+			s.vmOf(subject)
+		}, AllHealthy, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene()
+			s.pool("p")
+			s.claims.Pools = nil
+			c.arrange(s)
+			if g := poolOf(t, s.detect(), "p"); (g.Pool != nil) != c.pool || g.Status != c.status {
+				t.Errorf("got %+v, pool %+v", g, g.Pool)
+			}
+		})
 	}
 }
 
@@ -248,5 +270,36 @@ func TestResources(t *testing.T) {
 	}
 	if !r.Complete {
 		t.Error("the place of resources alone makes the report incomplete")
+	}
+}
+
+// Of a pool whose name is only guessed, not to be found proves nothing, and the
+// members that the backup records are its members as far as anybody knows.
+func TestPoolOfAGuessedName(t *testing.T) {
+	for name, c := range map[string]struct {
+		there  bool
+		state  Presence
+		now    []string
+		reason string
+	}{
+		"found":     {true, Present, nil, ""},
+		"not found": {false, Undecided, []string{"i-1"}, PoolUndecided},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene()
+			s.pool("p", "i-1").Guessed = "its object is not in the backup"
+			s.vm("member", bios("i-1"))
+			if !c.there {
+				s.listings[0].Landmarks = slices.DeleteFunc(s.listings[0].Landmarks, func(k infra.Key) bool { return k == asg("p") })
+			}
+			r := s.detect()
+			g := poolOf(t, r, "p")
+			if g.Pool.State != c.state || !slices.Equal(g.Pool.Now, c.now) || g.Reason != c.reason {
+				t.Errorf("it is %s with %v, %s: %s", g.Pool.State, g.Pool.Now, g.Reason, g.Pool.Message)
+			}
+			if left := len(r.Unattributed) > 0; left != c.there {
+				t.Errorf("unattributed are %+v", r.Unattributed)
+			}
+		})
 	}
 }

@@ -153,6 +153,7 @@ func (d dice) claim(c *infra.Claim, id backup.ClusterID, n, trouble int) {
 	}
 	if d.chance(trouble / 3) {
 		c.Conflict = "two ids"
+		c.Doubted = []infra.Key{bios(fmt.Sprintf("new%d", d.IntN(8)))}
 	}
 	c.InfraMissing = c.Orphan == nil && d.chance(trouble/3)
 }

@@ -114,9 +114,9 @@ func TestRollUp(t *testing.T) {
 			s.group(prod, "md").Replicas = known(0)
 		}, "cp Healthy ; groups " + md + "Healthy ; workers Healthy; cluster Healthy; all Healthy"},
 
-		{"a pool's members have no Machines", func(s *scene) {
+		{"a pool that no provider reads", func(s *scene) {
 			s.snap.Groups = append(s.snap.Groups, backup.Group{Meta: backup.Meta{Namespace: "tenant", Name: "pool"}, Kind: machinePool, Cluster: prod, Replicas: known(4)})
-		}, "cp Healthy ; groups " + md + "Healthy ,MachinePool/pool Healthy ; workers Healthy; cluster Healthy; all Healthy"},
+		}, "cp Healthy ; groups " + md + "Healthy ,MachinePool/pool NeedFurtherConfirmation PoolUndecided; workers NeedFurtherConfirmation; cluster NeedFurtherConfirmation; all NeedFurtherConfirmation"},
 
 		{"a hosted control plane went down with the management cluster", func(s *scene) {
 			s.snap.Clusters[0].ControlPlane = backup.Ref{Kind: "K0smotronControlPlane", Name: "cp"}

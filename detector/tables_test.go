@@ -36,8 +36,9 @@ var machineScenes = []rowScene{
 	{"7 ", func(s *scene) { s.worker(subject); s.vmOf(subject) }, Healthy, ""},
 	{"8 ", func(s *scene) { s.worker(subject); s.listings[0].State = infra.Partial }, Unknown, ScopeIncomplete},
 	{"9 ", func(s *scene) { s.worker(subject); s.list("far"); s.vmIn(1, "away", bios("b-m")) }, Unknown, FoundElsewhere},
-	{"10 ", func(s *scene) { s.worker(subject); s.vm("re-made", bios("b-x"), uuid("i-m")) }, Unknown, IdentityChanged},
-	{"10 ", func(s *scene) { s.worker(subject).Strong = infra.Key{}; s.vm("new", bios("b-x"), uuid("i-m")) }, Healthy, ""},
+	{"10 infra", func(s *scene) { weakWorker(s).InfraMissing = true; s.vm("new", weakly("w")) }, Unknown, InfraObjectMissing},
+	{"10 second", func(s *scene) { s.worker(subject); s.vm("re-made", bios("b-x"), uuid("i-m")) }, Unknown, IdentityChanged},
+	{"10 second", func(s *scene) { s.worker(subject).Strong = infra.Key{}; s.vm("new", bios("b-x"), uuid("i-m")) }, Healthy, ""},
 	{"11 ", func(s *scene) { weakWorker(s); s.vm("new", bios("b-x"), weakly("w")) }, Healthy, ""},
 	{"12 ", func(s *scene) { s.worker(subject); s.node(prod, bios("b-m"), subject) }, Unknown, NodeAlive},
 	{"13 member", func(s *scene) { s.poolWorker(subject) }, Unknown, PoolMember},
@@ -52,7 +53,7 @@ var machineScenes = []rowScene{
 		s.worker(subject).Conflict = "two"
 		s.vm("dark", ref("r-m")).Unreadable = true
 	}, Unknown, ConflictingIDs},
-	{"4 ", func(s *scene) { s.worker(subject).InfraMissing = true; s.vmOf(subject); s.vm("copy", bios("b-m")) }, Healthy, ""},
+	{"4 ", func(s *scene) { s.worker(subject).InfraMissing = true; s.vmOf(subject); s.vm("copy", bios("b-m")) }, Unknown, InfraObjectMissing},
 	{"5 ", func(s *scene) { s.poolWorker(subject).InfraMissing = true; s.vmOf(subject).Gone = true }, Unknown, InfraObjectMissing},
 	{"5 ", func(s *scene) { s.worker(subject).InfraMissing = true; s.vmOf(subject).Gone = true }, Unknown, InfraObjectMissing},
 	{"7 ", func(s *scene) { s.poolWorker(subject); s.vmOf(subject) }, Healthy, ""},
@@ -69,7 +70,17 @@ var machineScenes = []rowScene{
 		s.vmIn(1, "away", bios("b-m"))
 		s.vm("re-made", uuid("i-m"))
 	}, Unknown, FoundElsewhere},
-	{"10 ", func(s *scene) { weakWorker(s); s.vm("new", uuid("i-m")); s.vm("older", weakly("w")) }, Healthy, ""},
+	{"9 ", func(s *scene) {
+		weakWorker(s).InfraMissing = true
+		s.list("far")
+		s.vmIn(1, "away", uuid("i-m"))
+		s.vm("new", weakly("w"))
+	}, Unknown, FoundElsewhere},
+	{"10 infra", func(s *scene) {
+		weakWorker(s).InfraMissing = true
+		s.vm("new", uuid("i-m"))
+	}, Unknown, InfraObjectMissing},
+	{"10 second", func(s *scene) { weakWorker(s); s.vm("new", uuid("i-m")); s.vm("older", weakly("w")) }, Healthy, ""},
 	{"11 ", func(s *scene) { weakWorker(s); s.vm("new", weakly("w")); s.node(prod, bios("b-x"), subject) }, Healthy, ""},
 	{"12 ", func(s *scene) { s.poolWorker(subject); s.node(prod, bios("b-m"), subject) }, Unknown, NodeAlive},
 	{"13 member", func(s *scene) { s.poolWorker(subject).Strong = infra.Key{} }, Unknown, PoolMember},
@@ -82,9 +93,10 @@ var machineScenes = []rowScene{
 	{"12 ", func(s *scene) { s.worker(subject).Strong = infra.Key{}; s.node(prod, bios("b-x"), subject) }, Unknown, NodeAlive},
 }
 
-func weakWorker(s *scene) {
+func weakWorker(s *scene) *infra.Claim {
 	c := s.worker(subject)
 	c.Strong, c.Weak = infra.Key{}, []infra.Key{weakly("w")}
+	return c
 }
 
 // disjointMachineRows are neighbours that never fit one machine both, by what

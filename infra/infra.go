@@ -101,6 +101,7 @@ type Claim struct {
 	Strong   Key    // the recorded id; zero when the backup records none
 	Source   string // where Strong was read: "VSphereVM.spec.biosUUID"
 	Conflict string // two sources of the strong key differ: which, and both values
+	Doubted  []Key  // the ids beside Strong that sources record: an instance of one may be the machine
 	Identity Key    // second key that finds by itself: vSphere instanceUuid == VSphereVM uid
 	Ref      Key    // second key that only separates or confirms: vSphere managed object id
 	Weak     []Key  // any one of these on exactly one instance is a weaker match: name + folder
@@ -130,9 +131,10 @@ type Pool struct {
 	Kind      string // of the group in the Snapshot: "MachinePool"
 	Name      string
 	Target    string
-	Key       Key   // instances that are members now bear it
-	Landmark  Key   // found when the pool itself exists; it must be among the Target's Landmarks
-	Members   []Key // members that the backup records
+	Key       Key    // instances that are members now bear it
+	Landmark  Key    // found when the pool itself exists; it must be among the Target's Landmarks
+	Guessed   string // why Landmark may be that of another, so that its absence proves nothing; empty: it is not
+	Members   []Key  // members that the backup records
 	Desired   backup.Number
 	ManagedBy string // who owns the replicas, when not Cluster API: the value of cluster.x-k8s.io/replicas-managed-by
 }

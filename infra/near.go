@@ -46,6 +46,7 @@ func (c *Claims) eachKey(pass func(Key)) {
 		m := &c.Machines[i]
 		pass(m.Strong)
 		pass(m.Identity)
+		all(m.Doubted)
 		all(m.Weak)
 		all(m.Names)
 		all(m.Hosts)

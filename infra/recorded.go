@@ -13,8 +13,9 @@ type Recorded struct {
 
 // Agreed is the id that all places record, as a key of the kind, with the first
 // of them that does. Where two differ, or one holds no id (read returns it
-// empty), conflict says so: nobody can tell which instance is meant.
-func Agreed(kind, what string, all []Recorded, read func(raw string) string) (key Key, source, conflict string) {
+// empty), conflict says so: nobody can tell which instance is meant. others are the
+// ids that differ from the key.
+func Agreed(kind, what string, all []Recorded, read func(raw string) string) (key Key, source, conflict string, others []Key) {
 	for _, r := range all {
 		raw := strings.TrimSpace(r.Raw)
 		if raw == "" {
@@ -27,7 +28,8 @@ func Agreed(kind, what string, all []Recorded, read func(raw string) string) (ke
 			key, source = Key{Kind: kind, Value: id}, r.Source
 		case key.Value != id:
 			conflict = fmt.Sprintf("%s says %s, %s says %s", source, key.Value, r.Source, id)
+			others = append(others, Key{Kind: kind, Value: id})
 		}
 	}
-	return key, source, conflict
+	return key, source, conflict, others
 }

@@ -56,7 +56,7 @@ func (e *estate) claim(m *member) infra.Claim {
 	if m.index < 0 {
 		c.Orphan = e.orphan(m)
 	}
-	c.Strong, c.Source, c.Conflict = e.strong(m)
+	c.Strong, c.Source, c.Conflict, c.Doubted = e.strong(m)
 	s.secondKeys(&c, m.cluster.Namespace, names)
 	return c
 }
@@ -102,7 +102,7 @@ func join(parts ...string) string {
 
 // strong finds the instance id that the backup records. CAPA writes it in three
 // places; where two differ nobody can say which instance is meant.
-func (e *estate) strong(m *member) (key infra.Key, source, conflict string) {
+func (e *estate) strong(m *member) (key infra.Key, source, conflict string, others []infra.Key) {
 	var all []infra.Recorded
 	if m.machine != nil {
 		all = append(all, infra.Recorded{Source: "AWSMachine.spec.instanceID", Raw: m.machine.Data.InstanceID})

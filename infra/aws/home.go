@@ -93,7 +93,7 @@ func (e *estate) homes() []*home {
 	}
 	for i := range e.members {
 		m := &e.members[i]
-		key, _, _ := e.strong(m)
+		key, _, _, _ := e.strong(m)
 		byID[e.sites[m.cluster].target].expect(key.Value)
 	}
 	for i := range e.pools {

@@ -41,7 +41,7 @@ func (e *estate) claim(m *member) infra.Claim {
 	if m.index < 0 {
 		c.Orphan = e.orphan(m)
 	}
-	c.Strong, c.Source, c.Conflict = e.strong(m)
+	c.Strong, c.Source, c.Conflict, c.Doubted = e.strong(m)
 	if m.vm != nil {
 		if id := uuidOf(m.vm.UID); id != "" {
 			c.Identity = infra.Key{Kind: keyInstance, Value: id}
@@ -73,7 +73,7 @@ func refOf(s string) string {
 
 // strong finds the BIOS UUID that the backup records. CAPV writes it in three
 // places; where two differ nobody can say which VM is meant.
-func (e *estate) strong(m *member) (key infra.Key, source, conflict string) {
+func (e *estate) strong(m *member) (key infra.Key, source, conflict string, others []infra.Key) {
 	var all []infra.Recorded
 	if m.vm != nil {
 		all = append(all, infra.Recorded{Source: "VSphereVM.spec.biosUUID", Raw: m.vm.Data.BIOSUUID})

@@ -123,7 +123,7 @@ func (n *needed) addMember(m *member) {
 	default:
 		return
 	}
-	if key, _, _ := n.estate.strong(m); !key.IsZero() && n.estate.templateOf(m) != nil {
+	if key, _, _, _ := n.estate.strong(m); !key.IsZero() && n.estate.templateOf(m) != nil {
 		want.Template = ""
 	}
 	n.add(m.cluster, spec, want, user)

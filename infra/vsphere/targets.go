@@ -31,7 +31,7 @@ func (e *estate) claimed() *claimed {
 	c := &claimed{map[string]string{}, map[string][]string{}}
 	for i := range e.members {
 		m := &e.members[i]
-		key, _, _ := e.strong(m)
+		key, _, _, _ := e.strong(m)
 		if _, taken := c.servers[key.Value]; !taken && !key.IsZero() {
 			c.servers[key.Value] = m.at.Server
 		}
