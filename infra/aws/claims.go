@@ -52,6 +52,9 @@ func (e *estate) claim(m *member) infra.Claim {
 	}
 	for _, n := range names {
 		c.Names = append(c.Names, infra.Key{Kind: keyName, Value: n})
+		for _, owner := range []string{s.tag, ""} {
+			c.Names = append(c.Names, infra.Key{Kind: keyNamesake, Value: join(owner, m.cluster.Namespace, n)})
+		}
 	}
 	if m.index < 0 {
 		c.Orphan = e.orphan(m)
@@ -69,8 +72,11 @@ func (s *site) secondKeys(c *infra.Claim, namespace string, names []string) {
 		c.Identity = infra.Key{Kind: keyMachineName, Value: join(s.tag, s.vpc, namespace, names[0])}
 		// CAPA itself finds an instance that it has not recorded by owner and name
 		// (pkg/cloud/services/ec2/instances.go GetRunningInstanceByTags v2.9.3).
-		for _, n := range names {
+		for i, n := range names {
 			c.Weak = append(c.Weak, infra.Key{Kind: keyOwnedName, Value: join(s.tag, s.vpc, n)})
+			if i > 0 {
+				c.Weak = append(c.Weak, infra.Key{Kind: keyMachineName, Value: join(s.tag, s.vpc, namespace, n)})
+			}
 		}
 		return
 	}

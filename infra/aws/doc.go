@@ -33,10 +33,12 @@
 //	vpc                       vpc-0123
 //	name                      tag Name
 //	machineName               tag/vpc/namespace/name, from tag MachineName
-//	owner+vpc+name            tag/vpc/tag Name
+//	owner+vpc+name            tag/vpc/tag Name, on instances without tag MachineName
+//	                          that no group made
 //	owner+machineNameTag      tag/namespace/name, from tag MachineName
 //	owner+name                tag/tag Name, on instances without tag MachineName
 //	machineNameTag            namespace/name, from tag MachineName
+//	owners+machineNameTag     the same after each owner, or none: a namesake at least
 //	owner+role+vpc            tag/role/vpc, on instances without tag MachineName;
 //	                          this and the next never on what a group made
 //	owner+role+vpc+namespace  tag/role/vpc/namespace, from tag MachineName
@@ -46,7 +48,8 @@
 //
 // Claims bear owner+machineNameTag, owner+name and machineNameTag where the backup
 // does not say in which VPC their cluster is. An instance bears the keys with an
-// owner only when it carries exactly one ownership tag. Landmarks have the kinds
+// owner only when it carries exactly one ownership tag, but for owners+machineNameTag,
+// which only keeps a machine from being called not provisioned. Landmarks have the kinds
 // vpc, ownVPC (one that CAPA made, in the credential's account), subnet,
 // securityGroup, natGateway, classicLoadBalancer, loadBalancer, asg and nodegroup;
 // asgARN and nodegroup+subnet are groups that are no other account's of the same name.

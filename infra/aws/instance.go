@@ -126,6 +126,12 @@ func (t *tags) ownedKeys(vpc string) (keys []infra.Key) {
 	}
 	if tagged {
 		add(keyTag, join(namespace, machine))
+		for _, owner := range t.owners {
+			add(keyNamesake, join(owner, namespace, machine))
+		}
+		if len(t.owners) == 0 {
+			add(keyNamesake, join("", namespace, machine))
+		}
 	}
 	switch {
 	case owner == "":
@@ -135,7 +141,9 @@ func (t *tags) ownedKeys(vpc string) (keys []infra.Key) {
 		add(keyOwnedAnywhere, join(owner, t.name))
 	}
 	if owner != "" && vpc != "" {
-		if t.name != "" {
+		// Where the machine's name is in a tag of its own, that is the name: CAPA
+		// writes it on all that it makes. And what a group made is nobody's machine.
+		if t.name != "" && t.machineName == "" && t.group == "" && t.nodegroup == "" {
 			add(keyOwnedName, join(owner, vpc, t.name))
 		}
 		if tagged {

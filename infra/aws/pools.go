@@ -2,6 +2,7 @@ package aws
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -175,6 +176,18 @@ func (e *estate) poolOf(m *member) infra.Key {
 	return infra.Key{Kind: keyLostPool, Value: join(m.cluster.Namespace, m.cluster.Name, name)}
 }
 
+// guessed says why the name of a pool is not known for sure. What CAPA calls it
+// stands in its own object, and an EKS cluster's name in its control plane's.
+func (e *estate) guessed(p *pool) string {
+	switch s := e.sites[p.cluster]; {
+	case p.record == nil:
+		return fmt.Sprintf("%s %s, which says what it is called, is not in the backup", p.kind, p.infraName)
+	case p.kind == managedPoolKind && (s.record == nil || s.kind != planeKind):
+		return "the " + planeKind + " of its cluster, which says what that is called, is not in the backup"
+	}
+	return ""
+}
+
 func (e *estate) poolClaims() []infra.Pool {
 	var list []infra.Pool
 	for i := range e.pools {
@@ -182,7 +195,7 @@ func (e *estate) poolClaims() []infra.Pool {
 		key := e.poolKey(p)
 		c := infra.Pool{
 			Cluster: p.cluster, Kind: machinePoolKind, Name: p.name, Target: e.sites[p.cluster].target,
-			Key: key, Landmark: key, Desired: p.desired, ManagedBy: p.managedBy,
+			Key: key, Landmark: key, Guessed: e.guessed(p), Desired: p.desired, ManagedBy: p.managedBy,
 		}
 		for _, id := range p.memberIDs() {
 			c.Members = append(c.Members, infra.Key{Kind: keyInstance, Value: id})

@@ -60,6 +60,7 @@ const (
 	keyTag           = "machineNameTag"
 	keyOwnedTag      = "owner+machineNameTag"
 	keyOwnedAnywhere = "owner+name"
+	keyNamesake      = "owners+machineNameTag"
 	keyOwned         = "owner+role+vpc"
 	keyOwnedStem1    = "owner+role+vpc+stem1"
 	keyOwnedStem2    = "owner+role+vpc+stem2"
