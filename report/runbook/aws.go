@@ -7,12 +7,17 @@ import (
 	"drift-detector/report"
 )
 
+// managedPlane is the control plane of an EKS cluster. CAPA reads its identity
+// there, not in an AWSCluster (CAPA controlplane/eks/api/v1beta2 v2.11.1).
+const managedPlane = "AWSManagedControlPlane"
+
 var aws = provider{
 	tool:         awsCLI{},
 	controller:   "CAPA",
 	accounts:     true,
 	machineKinds: []string{"awsmachines.infrastructure.cluster.x-k8s.io"},
 	clusterKind:  "awsclusters.infrastructure.cluster.x-k8s.io",
+	planeKinds:   map[string]string{managedPlane: "awsmanagedcontrolplanes.controlplane.cluster.x-k8s.io"},
 	identities: map[string]string{
 		"AWSClusterControllerIdentity": "awsclustercontrolleridentities.infrastructure.cluster.x-k8s.io",
 		"AWSClusterRoleIdentity":       "awsclusterroleidentities.infrastructure.cluster.x-k8s.io",

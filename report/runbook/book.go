@@ -2,6 +2,7 @@ package runbook
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"drift-detector/report"
@@ -23,10 +24,10 @@ type Variable struct{ Name, Meaning string }
 type book struct {
 	*report.Report
 	variables []Variable
-	contexts  map[string]string // variable of a cluster's kubeconfig context, by namespace/name
-	places    map[string]*place // by placeKey; nil where a scope's name means several
-	bearers   map[string]int    // how many instances of the report bear an id
-	names     map[string]int    // how many clusters have a name
+	contexts  map[*report.Cluster]string // variable of a cluster's kubeconfig context
+	places    map[string]*place          // by placeKey; nil where a scope's name means several
+	bearers   map[string]int             // how many instances of the report bear an id
+	names     map[string]int             // how many clusters have a name
 
 	// What plan finds out.
 	homesOf map[*report.Cluster][]*place
@@ -42,7 +43,7 @@ type place struct {
 }
 
 func open(r *report.Report) *book {
-	b := &book{Report: r, contexts: map[string]string{}, places: map[string]*place{}, bearers: map[string]int{}, names: map[string]int{}, homesOf: map[*report.Cluster][]*place{}, told: map[setID]bool{}}
+	b := &book{Report: r, contexts: map[*report.Cluster]string{}, places: map[string]*place{}, bearers: map[string]int{}, names: map[string]int{}, homesOf: map[*report.Cluster][]*place{}, told: map[setID]bool{}}
 	b.variables = []Variable{
 		{management, "context of the new management cluster in your kubeconfig"},
 		{oldManagement, "context of the old management cluster, as long as it answers"},
@@ -54,8 +55,8 @@ func open(r *report.Report) *book {
 		c := &r.Clusters[i]
 		b.names[c.Name]++
 		name := variableName("CTX_"+c.Namespace+"_"+c.Name, taken)
-		b.contexts[key(c)] = name
-		b.variables = append(b.variables, Variable{name, "context of workload cluster " + key(c) + "; clusterctl names it " + c.Name + "-admin@" + c.Name})
+		b.contexts[c] = name
+		b.variables = append(b.variables, Variable{name, b.contextMeaning(c)})
 		for _, s := range sets(c) {
 			for j := range s.machines {
 				b.bear(s.machines[j].Instance)
@@ -68,6 +69,25 @@ func open(r *report.Report) *book {
 	b.variables = append(b.variables, Variable{etcdPod, "an etcd pod of a living control-plane Node, in kube-system of the cluster in question"})
 	b.findPlaces()
 	return b
+}
+
+// contextMeaning tells the cluster from one of its name in another backup. Only of
+// kubeadm's control planes clusterctl's name for the context is known.
+func (b *book) contextMeaning(c *report.Cluster) string {
+	text := "context of workload cluster " + key(c)
+	if b.twins(c) && c.Backup >= 0 && c.Backup < len(b.Backups) {
+		text += " of backup " + b.Backups[c.Backup].Path
+	}
+	if c.ControlPlane.Kind == managedPlane {
+		return text
+	}
+	return text + "; clusterctl names it " + c.Name + "-admin@" + c.Name
+}
+
+// twins says that another backup has a cluster of that namespace and name: they are
+// of different management clusters.
+func (b *book) twins(c *report.Cluster) bool {
+	return slices.ContainsFunc(b.Clusters, func(o report.Cluster) bool { return key(&o) == key(c) && o.Backup != c.Backup })
 }
 
 func (b *book) bear(i *report.Instance) {

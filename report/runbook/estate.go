@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -211,7 +212,7 @@ func (b *book) restore() Chapter {
 		kubectl(management, "get", "validatingwebhookconfigurations,mutatingwebhookconfigurations"))
 	d.before("Have every Cluster restored paused, so that you let one after the other go. Clusters that were paused in the backup stay so on purpose: do not unpause them with the others.",
 		kubectl(management, "--namespace=velero", "create", "configmap", "restore-paused", "--from-literal=modifiers.yaml="+pausing))
-	text := "Restore, in Velero's own order: it puts Clusters last. Give it no --restore-resource-priorities that puts them before Machines: CAPV then makes VSphereVMs without their ids, and clones new VMs."
+	text := "Restore, in Velero's own order: it puts Clusters last. Give it no --restore-resource-priorities that puts them before Machines: " + b.clustersFirst() + "."
 	if len(b.Backups) > 1 {
 		text += fmt.Sprintf(" The report is of %d backups: restore each, under a name of its own.", len(b.Backups))
 	}
@@ -232,6 +233,16 @@ func (b *book) restore() Chapter {
 		kubectl(management, "get", "clusters.cluster.x-k8s.io,machines.cluster.x-k8s.io", "--all-namespaces"),
 		velero("restore", "logs", variable(restoreName)))
 	return Chapter{Title: "Restore it paused, Clusters last", Steps: d.steps}
+}
+
+// clustersFirst is what happens when Clusters are restored before Machines.
+func (b *book) clustersFirst() string {
+	for i := range b.Clusters {
+		if p := providers[b.Clusters[i].Provider]; p != nil && p.clusterFirst != "" {
+			return p.controller + " then " + p.clusterFirst
+		}
+	}
+	return "controllers then act before all objects are back, and may make surplus Machines"
 }
 
 // velero addresses the Velero of the new management cluster.
@@ -304,9 +315,9 @@ func (b *book) identities(d *draft, c *report.Cluster) {
 		}
 		lines := []command{kubectl(management, "get", identityKinds[m.Kind]+m.Name)}
 		if p := providers[c.Provider]; p != nil {
-			lines = append(lines, manage(c.Namespace, "annotate", p.clusterKind, "--selector=cluster.x-k8s.io/cluster-name="+c.Name, "--overwrite", raw(`drift-detector/retry="$(date +%s)"`)))
+			lines = append(lines, manage(c.Namespace, "annotate", cmp.Or(p.planeKinds[c.ControlPlane.Kind], p.clusterKind), "--selector=cluster.x-k8s.io/cluster-name="+c.Name, "--overwrite", raw(`drift-detector/retry="$(date +%s)"`)))
 		}
-		d.after(fmt.Sprintf("The cluster stands still until %s %s exists. See that its Secret is there, apply its manifest, then touch the infrastructure cluster, because retries come ever later.", m.Kind, m.Name), lines...)
+		d.after(fmt.Sprintf("The cluster stands still until %s %s exists. See that the Secret is there which it names, if it names one, apply its manifest, then touch the infrastructure cluster, because retries come ever later.", m.Kind, m.Name), lines...)
 	}
 }
 

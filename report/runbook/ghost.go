@@ -13,7 +13,8 @@ func (b *book) ghost(d *draft, s *set, m *report.Machine) {
 	v := b.vm(m.Instance)
 	switch {
 	case m.Instance == nil || v == nil:
-		d.before("Its VM can't be addressed by an id from this report. Find it in its infrastructure's console, prove that it is a machine of this cluster, and remove it by hand, in the order that holds for other Ghosts.")
+		d.before("Its VM can't be addressed by an id from this report. Find it in its infrastructure's console, and prove that it is a machine of this cluster.")
+		d.after("Remove it by hand, and not before the restore: for a control-plane machine see first that the others answer and that etcd lists it no more; then drain its Node, detach the disks of persistent volumes, delete the Node, power the VM off, and delete it only when nothing is missed.")
 		return
 	case warned(m, "DuplicateID") || len(m.Others) > 0 || !b.only(m.Instance):
 		d.before("Other VMs bear its id, or may be meant by it. Tell them apart by path, creation time and addresses before you touch any; no command that destroys is made here.", v.show())

@@ -33,7 +33,7 @@ func manage(namespace string, words ...any) command {
 
 // workload addresses the workload cluster itself.
 func (b *book) workload(c *report.Cluster, words ...any) command {
-	return kubectl(b.contexts[key(c)], words...)
+	return kubectl(b.contexts[c], words...)
 }
 
 // listMachines shows what has become of a cluster's Machines.
@@ -142,7 +142,7 @@ func (b *book) snapshot(d *draft, c *report.Cluster) {
 		b.etcdctl(c, "snapshot", "save", snapshotFile),
 		system("debug", on, "--image=busybox", raw("--"), "sleep", "3600"),
 		ask("DEBUG_POD", "name of the pod that this printed, node-debugger-…"),
-		line(raw(`COPY="etcd-`+strings.TrimPrefix(b.contexts[key(c)], "CTX_")+`-$(date +%Y%m%dT%H%M%S).db"`)),
+		line(raw(`COPY="etcd-`+strings.TrimPrefix(b.contexts[c], "CTX_")+`-$(date +%Y%m%dT%H%M%S).db"`)),
 		system("exec", pod, raw("--"), "cat", "/host"+snapshotFile, raw(">"+copied)).private(),
 		compare(command{sum.text + " | cut -d ' ' -f 1,2", sum.refused}, raw(`"$(cksum <`+copied+`)"`)).stop("stop: the copy is partial. Remove it, and copy again"),
 		system("delete", pod))

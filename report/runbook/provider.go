@@ -12,6 +12,8 @@ type provider struct {
 	powersOn     bool              // the controller starts what is off, unless it is suspended
 	machineKinds []string          // resources of its infrastructure machines
 	clusterKind  string            // resource of its infrastructure clusters, which are touched to hasten a retry
+	planeKinds   map[string]string // the same of control planes that stand for them, by kind
+	clusterFirst string            // what it does when Clusters are restored before Machines; empty: nothing known
 	identities   map[string]string // resource of each kind that leads a cluster to its credential
 }
 
@@ -51,6 +53,14 @@ type tool interface {
 // renamer is a tool of instances whose id can be changed, while they are off.
 type renamer interface {
 	rename(v *vm, id any) command
+}
+
+// controllerOf names the infrastructure controller of a cluster.
+func controllerOf(c *report.Cluster) string {
+	if p := providers[c.Provider]; p != nil {
+		return p.controller
+	}
+	return "The controller of provider " + c.Provider
 }
 
 // renames says that the instance can be given another id.

@@ -64,7 +64,7 @@ func TestAProviderWithoutCommands(t *testing.T) {
 	}
 	for _, role := range []string{"worker", "control-plane"} {
 		steps := stepsOf(t, r, report.Ghost, role)
-		if len(steps) != 1 || !strings.Contains(steps[0].Text, "by hand") || len(steps[0].Commands) > 0 {
+		if len(steps) != 2 || len(steps[0].Commands)+len(steps[1].Commands) > 0 || steps[1].When != report.AfterRestore || !strings.Contains(steps[1].Text, "by hand, and not before") {
 			t.Errorf("Ghost, %s: %+v", role, steps)
 		}
 		for _, l := range commandsOf(t, r, report.Stale, role) {
@@ -94,6 +94,110 @@ func TestAnIDOfAnotherFormProvesNothing(t *testing.T) {
 	for _, id := range []string{"", "vsphere://x", "vsphere://" + staleID + "0", "aws:///us-east-1a/" + ec2ID} {
 		if deletes(id) {
 			t.Errorf("%q: a line deletes the Machine", id)
+		}
+	}
+}
+
+// Two AWS accounts have the same regions: each has a profile of its own, and what
+// can't be told apart is not addressed.
+func TestTwoAccountsOfOneRegion(t *testing.T) {
+	const second = "111111111111"
+	arrange := func(of string) *report.Report {
+		r := sample("alpha")
+		other := r.Scopes[1]
+		other.Account = second
+		r.Scopes = append([]report.Scope{other}, r.Scopes...)
+		c := &r.Clusters[1]
+		for _, s := range sets(c) {
+			for i := range s.machines {
+				if n := s.machines[i].Instance; n != nil {
+					n.Account = of
+				}
+			}
+		}
+		return r
+	}
+	linesOf := func(r *report.Report) string {
+		Fill(r)
+		var all []string
+		for _, s := range sets(&r.Clusters[1]) {
+			for i := range s.machines {
+				for _, step := range s.machines[i].Remediation {
+					all = append(all, step.Commands...)
+				}
+			}
+		}
+		return strings.Join(all, "\n")
+	}
+	for profile, of := range map[string]string{"AWS_1": second, "AWS_2": account} {
+		text := linesOf(arrange(of))
+		if other := map[string]string{"AWS_1": "AWS_2", "AWS_2": "AWS_1"}[profile]; !strings.Contains(text, profile+":?") || strings.Contains(text, other+":?") || !strings.Contains(text, of) {
+			t.Errorf("account %s is addressed by\n%s", of, text)
+		}
+	}
+	if text := linesOf(arrange("")); strings.Contains(text, "terminate-instances") {
+		t.Errorf("an account that is not known is addressed by\n%s", text)
+	}
+}
+
+// Clusters of one name in two backups have a context each.
+func TestClustersOfOneNameInTwoBackups(t *testing.T) {
+	r := sample("alpha")
+	r.Backups = append(r.Backups, report.Backup{Path: "second.tar.gz"})
+	r.Clusters[0].Backup = 0
+	twin := r.Clusters[0]
+	twin.Backup = 1
+	r.Clusters = append(r.Clusters, twin)
+	b := open(r)
+	first, last := b.contexts[&r.Clusters[0]], b.contexts[&r.Clusters[len(r.Clusters)-1]]
+	if first == "" || first == last {
+		t.Errorf("the contexts are %q and %q", first, last)
+	}
+	for _, name := range []string{first, last} {
+		if !slices.ContainsFunc(b.variables, func(v Variable) bool { return v.Name == name && strings.Contains(v.Meaning, " of backup ") }) {
+			t.Errorf("%s is not explained: %+v", name, b.variables)
+		}
+	}
+	if !slices.ContainsFunc(b.limits(), func(s string) bool { return strings.Contains(s, "alpha/alpha is in several backups") }) {
+		t.Errorf("the limits are %q", b.limits())
+	}
+}
+
+// A stopped machine of a control plane is started, never deleted; and who starts it
+// is the forecast's word, whatever provider it is of.
+func TestStoppedMachines(t *testing.T) {
+	for name, c := range map[string]struct{ provider, outcome, says, not string }{
+		"CAPA":                           {"aws", "Stuck", "costs it a member of etcd", "or delete its Machine"},
+		"a provider without commands":    {"other", "AdoptedPoweredOn", "The controller of provider other powers its VM on", "Start it"},
+		"the same, and nobody starts it": {"other", "Stuck", "costs it a member of etcd", "powers"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := sample("alpha")
+			r.Clusters[0].Provider = c.provider
+			second := *find(t, r, report.Healthy, "control-plane")
+			r.Clusters[0].ControlPlane.Machines = append(r.Clusters[0].ControlPlane.Machines, second)
+			m := find(t, r, report.Healthy, "control-plane")
+			m.Warnings, m.Forecast = []report.Warning{{Reason: "PoweredOff"}}, &report.MachineForecast{Outcome: c.outcome}
+			steps := stepsOf(t, r, report.Healthy, "control-plane")
+			last := steps[len(steps)-1].Text
+			if !strings.Contains(last, c.says) || strings.Contains(last, c.not) {
+				t.Errorf("%q", last)
+			}
+		})
+	}
+}
+
+// The identity of an EKS cluster is read from its control plane.
+func TestRetryOfAnEKSCluster(t *testing.T) {
+	for kind, want := range map[string]string{"KubeadmControlPlane": " awsclusters.", managedPlane: " awsmanagedcontrolplanes.controlplane."} {
+		r := sample("alpha")
+		c := &r.Clusters[1]
+		c.ControlPlane.Kind, c.Backup = kind, 0
+		r.Backups[0].Missing = []report.Missing{{Kind: "AWSClusterRoleIdentity", Name: "role", ReferredBy: "AWSCluster " + key(c)}}
+		var d draft
+		open(r).identities(&d, c)
+		if len(d.steps) != 1 || len(d.steps[0].Commands) != 2 || !strings.Contains(d.steps[0].Commands[1], want) {
+			t.Errorf("%s: %+v", kind, d.steps)
 		}
 	}
 }

@@ -22,7 +22,11 @@ func (b *book) stale(d *draft, s *set, m *report.Machine) {
 	case "UntouchedPaused":
 		d.after("Its cluster is paused and nothing acts on it. Find out who paused it and why; what follows holds from when it is unpaused.")
 	case "CannotKnow":
-		d.before("What becomes of it can't be told. Settle what the report calls Unknown in its cluster, and run detect again.")
+		if s.cluster.Counts.Unknown > 0 {
+			d.before("What becomes of it can't be told. Settle what the report calls Unknown in its cluster, and run detect again.")
+			return
+		}
+		d.after("What its controllers do can't be told from here. Watch them first: if its Machine stays without a VM, delete it by hand once you have seen that there is still no VM with its id, and its owner makes another.", listMachines(s.cluster))
 		return
 	}
 	switch {

@@ -116,10 +116,12 @@ func (b *book) poweredOff(d *draft, s *set, m *report.Machine) {
 	}
 	switch {
 	case powersOn(c, m):
-		d.controller(providers[c.Provider].controller+" powers its VM on as soon as it is adopted. If it is off on purpose, keep its cluster paused.", b.look(m)...)
+		d.controller(controllerOf(c)+" powers its VM on as soon as it is adopted. If it is off on purpose, keep its cluster paused.", b.look(m)...)
 	case outcome(m) == "ReplacedByMachineHealthCheck":
 		d.before("It does not run, and a MachineHealthCheck deletes its Machine and its VM after the restore. Start it before, if it is to stay, and see that its Node is Ready.", look...)
 		d.controller("What still does not run is deleted and made anew. Watch, and do nothing.", listMachines(c))
+	case (providers[c.Provider] == nil || !providers[c.Provider].powersOn) && s.plane:
+		d.after("Its instance exists and does not run. Start it: no controller does, and deleting the Machine of a control plane costs it a member of etcd.", look...)
 	case providers[c.Provider] == nil || !providers[c.Provider].powersOn:
 		d.after("Its instance exists and does not run. Start it, or delete its Machine and let the owner make another.", look...)
 	case suspended(m):
@@ -134,13 +136,11 @@ func (b *book) poweredOff(d *draft, s *set, m *report.Machine) {
 // powersOn says that its controller starts the VM of a machine by itself. Without a
 // forecast that is what it does to each but those that are paused or suspended.
 func powersOn(c *report.Cluster, m *report.Machine) bool {
-	if p := providers[c.Provider]; p == nil || !p.powersOn {
-		return false
+	if outcome(m) != "" {
+		return outcome(m) == "AdoptedPoweredOn"
 	}
-	if outcome(m) == "" {
-		return !c.Paused && !suspended(m)
-	}
-	return outcome(m) == "AdoptedPoweredOn"
+	p := providers[c.Provider]
+	return p != nil && p.powersOn && !c.Paused && !suspended(m)
 }
 
 func suspended(m *report.Machine) bool { return m.Instance != nil && m.Instance.State == "suspended" }

@@ -11,6 +11,7 @@ var vsphere = provider{
 	tool:         govc{},
 	controller:   "CAPV",
 	powersOn:     true,
+	clusterFirst: "makes VSphereVMs without their ids, and clones new VMs",
 	machineKinds: []string{"vspheremachines.infrastructure.cluster.x-k8s.io", "vspherevms.infrastructure.cluster.x-k8s.io"},
 	clusterKind:  "vsphereclusters.infrastructure.cluster.x-k8s.io",
 	identities:   map[string]string{"VSphereClusterIdentity": "vsphereclusteridentities.infrastructure.cluster.x-k8s.io"},
@@ -25,7 +26,7 @@ var (
 type govc struct{}
 
 func (govc) place(s *report.Scope) (prefix, meaning string, ok bool) {
-	return "VCENTER", "URL of vCenter " + s.Endpoint + " for govc, as you reach it; govc also needs GOVC_USERNAME, GOVC_PASSWORD", true
+	return "VCENTER", "URL of vCenter " + s.Endpoint + " for govc, as you reach it; govc also needs GOVC_USERNAME and GOVC_PASSWORD or, where vCenters differ in them, both in the URL and none of these variables", true
 }
 
 func (govc) identifies(id string) bool { return uuidForm.MatchString(id) }
