@@ -23,7 +23,8 @@ type estate struct {
 	pools  []poolSet
 
 	sharers map[sharersOf]*sharers
-	ownTags map[infra.Key]bool // ownership tags of the backup's clusters
+	unnamed map[infra.OwnerID]*claim // by owner: a machine of which the backup says neither id nor name of its instance
+	ownTags map[infra.Key]bool       // ownership tags of the backup's clusters
 }
 
 // claim is one machine of the backup, or an orphan, with what became of it.
@@ -268,7 +269,7 @@ func (e *estate) facts(c *claim) *machineFacts {
 	f.elsewhere = f.copies
 	switch {
 	case len(f.home) == 0:
-		f.namesakes = keep(e.bearing(c.Names...), func(v *vm) bool { return alive(v) && v.Exclude == "" && !v.byStrong.others(c) })
+		f.namesakes = keep(e.namesakes(c), func(v *vm) bool { return alive(v) && v.Exclude == "" && !v.byStrong.others(c) })
 		f.blind = keep(e.bearing(c.Blind...), func(v *vm) bool { return v.Unreadable && e.mayBeAtHome(c, v) })
 	case !slices.ContainsFunc(f.home, func(v *vm) bool { return !v.Unreadable }):
 		// Its keys are what the infrastructure remembers of it; whether there is
@@ -281,6 +282,20 @@ func (e *estate) facts(c *claim) *machineFacts {
 	e.secondFacts(c, f)
 	f.node = e.nodes.alive(c)
 	return f
+}
+
+// namesakes bear the claim's name; of a claim without a recorded id also those on
+// which a Node says that it is the machine, alive or not.
+func (e *estate) namesakes(c *claim) []*vm {
+	keys := c.Names
+	if c.Strong.IsZero() {
+		for _, n := range e.nodes.byMachine[machineName{c.cluster, c.namespace, c.name}] {
+			if n.agrees() {
+				keys = slices.Concat(keys, n.Keys)
+			}
+		}
+	}
+	return e.bearing(keys...)
 }
 
 // secondFacts fills in what the keys beside the strong one find.

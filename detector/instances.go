@@ -259,14 +259,17 @@ func (e *estate) missing(v *vm, b bond) string {
 	if p := e.unaskedPool(v, b); p != nil {
 		return fmt.Sprintf("it may be a member of %s %s, which was not asked for where it was listed", p.Kind, p.Name)
 	}
+	owner := b.owner
+	if b.controlPlane && owner.Kind == "" {
+		owner = e.owners.planeOf(b.cluster, backup.Owner{})
+	}
+	if c := cmp.Or(e.unnamed[owner], e.unnamed[e.owners.resolve(owner)]); c != nil {
+		return fmt.Sprintf("it may be that of machine %s/%s, of which the backup tells neither the id nor the name of its instance", c.namespace, c.name)
+	}
 	if i := b.cluster.Backup; i >= 0 && i < len(e.snap.Backups) {
 		if k := &e.snap.Backups[i]; !k.Undated && !k.WrittenTo.IsZero() && v.Created.After(k.WrittenTo.Add(clockSkew)) {
 			return ""
 		}
-	}
-	owner := b.owner
-	if b.controlPlane && owner.Kind == "" {
-		owner = e.owners.planeOf(b.cluster, backup.Owner{})
 	}
 	return e.owners.missing(e.owners.resolve(owner))
 }

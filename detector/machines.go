@@ -175,6 +175,13 @@ var machineRows = []machineRow{
 		},
 	},
 	{
+		"13 no strong key recorded, nor known what its instance is called",
+		func(f *machineFacts) bool { return f.claim.Strong.IsZero() && f.claim.Unnamed != "" },
+		func(f *machineFacts) Verdict {
+			return unknown(AmbiguousMatch, "the backup records no id for it, and what an instance made since would be called cannot be told: "+f.claim.Unnamed)
+		},
+	},
+	{
 		"13 no strong key recorded",
 		func(f *machineFacts) bool { return f.claim.Strong.IsZero() },
 		func(f *machineFacts) Verdict {

@@ -49,7 +49,9 @@ func (e *estate) mentionAll() {
 			hosts[v.Host] = nil
 		}
 	}
+	e.unnamed = map[infra.OwnerID]*claim{}
 	for _, c := range e.claims {
+		e.noteUnnamed(c)
 		e.mentionKeys(c)
 		e.mentionNodes(c)
 		for _, k := range c.Hosts {
@@ -61,6 +63,19 @@ func (e *estate) mentionAll() {
 	for i := range e.vms {
 		if v := &e.vms[i]; v.winner == nil && !v.Host.IsZero() {
 			v.cloneOf = hosts[v.Host]
+		}
+	}
+}
+
+// noteUnnamed remembers a machine whose instance may be any of its owner's: no id is
+// recorded, and what says what the instance is called is missing or not understood.
+func (e *estate) noteUnnamed(c *claim) {
+	if c.won != nil || !c.Strong.IsZero() || !c.InfraMissing && c.Unnamed == "" {
+		return
+	}
+	for _, id := range c.owners {
+		if e.unnamed[id] == nil {
+			e.unnamed[id] = c
 		}
 	}
 }
@@ -129,6 +144,9 @@ func mentionText(m mention) string {
 	case SameName:
 		return "it has the name of machine " + name + ", but not its id"
 	case NodeOfMachine:
+		if m.claim.Strong.IsZero() {
+			return "a Node on it says it is machine " + name + ", for which the backup records no id"
+		}
 		return "a Node on it says it is machine " + name + ", whose recorded id is another"
 	case InstanceUnreadable:
 		return "it may be machine " + name + ", but its properties cannot be read"

@@ -303,7 +303,7 @@ func (o *oracle) placed(v *oracleVM) (line string, id backup.ClusterID, set stri
 				kind, own = p.Kind, p.Name
 			}
 		}
-		if o.mayBeMember(v, b.cluster) || !v.Created.After(end.Add(5*time.Minute)) && !o.sufficient(b.cluster, kind, own) {
+		if o.mayBeMember(v, b.cluster) || o.nameless(b.cluster, kind, own) || !v.Created.After(end.Add(5*time.Minute)) && !o.sufficient(b.cluster, kind, own) {
 			status, b = Unknown, bonds[i]
 		}
 	}
@@ -315,4 +315,24 @@ func (o *oracle) placed(v *oracleVM) (line string, id backup.ClusterID, set stri
 		why = "MachineNotInBackup"
 	}
 	return fmt.Sprintf("machine %s %s %s/%s %s %s [] %s", o.cid(b.cluster), set, b.cluster.Namespace, v.Name, status, why, v.Identity), b.cluster, set, status
+}
+
+// nameless says whether an owner has a machine of which neither an id nor the name
+// of its instance is known, so that any instance of the owner may be its.
+func (o *oracle) nameless(id backup.ClusterID, kind, own string) bool {
+	if kind == "MachineSet" && !slices.ContainsFunc(o.snap.Groups, func(g backup.Group) bool { return g.Cluster == id && g.Kind == kind && g.Name == own }) {
+		kind, own = "MachineDeployment", o.deploymentOfSet(id, own)
+	}
+	return slices.ContainsFunc(o.all, func(c *oracleClaim) bool {
+		if c.cluster != id || !c.Strong.IsZero() || !c.InfraMissing && c.Unnamed == "" || c.vm != nil {
+			return false
+		}
+		switch kind {
+		case "MachineSet":
+			return c.set == own
+		case "MachineDeployment":
+			return own != "" && c.deployment == own
+		}
+		return c.cp
+	})
 }

@@ -158,6 +158,8 @@ func (o *oracle) decideAbsent(c *oracleClaim, strongAway []*oracleVM) {
 		o.set(c, Unknown, "AmbiguousMatch", nil)
 	case c.InfraMissing:
 		o.set(c, Unknown, "InfraObjectMissing", nil)
+	case c.Unnamed != "":
+		o.set(c, Unknown, "AmbiguousMatch", nil)
 	default:
 		o.set(c, Stale, "NotProvisioned", nil)
 	}
@@ -168,7 +170,7 @@ func (o *oracle) decideAbsent(c *oracleClaim, strongAway []*oracleVM) {
 func (o *oracle) namesake(c *oracleClaim) bool {
 	for _, v := range o.vms {
 		others := slices.ContainsFunc(o.all, func(other *oracleClaim) bool { return other != c && o.has(v, other.Strong) })
-		if !v.Gone && v.Exclude == "" && !others && slices.ContainsFunc(c.Names, v.Bears) {
+		if !v.Gone && v.Exclude == "" && !others && (slices.ContainsFunc(c.Names, v.Bears) || c.Strong.IsZero() && o.nodeNames(c, v)) {
 			return true
 		}
 	}
@@ -206,4 +208,11 @@ func (o *oracle) nodeAlive(c *oracleClaim) bool {
 		}
 	}
 	return false
+}
+
+// nodeNames says whether a Node on the instance says that it is the machine.
+func (o *oracle) nodeNames(c *oracleClaim, v *oracleVM) bool {
+	return slices.ContainsFunc(o.nodesOn(v), func(n infra.Node) bool {
+		return o.nodeAgrees(n) && n.Cluster == c.cluster && n.Machine == c.name && n.ClusterNamespace == c.ns
+	})
 }

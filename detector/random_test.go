@@ -155,6 +155,9 @@ func (d dice) claim(c *infra.Claim, id backup.ClusterID, n, trouble int) {
 		c.Conflict = "two ids"
 		c.Doubted = []infra.Key{bios(fmt.Sprintf("new%d", d.IntN(8)))}
 	}
+	if d.chance(trouble / 3) {
+		c.Unnamed = "odd"
+	}
 	c.InfraMissing = c.Orphan == nil && d.chance(trouble/3)
 }
 

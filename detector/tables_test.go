@@ -44,6 +44,11 @@ var machineScenes = []rowScene{
 	{"13 member", func(s *scene) { s.poolWorker(subject) }, Unknown, PoolMember},
 	{"13 no strong key recorded, a", func(s *scene) { s.worker(subject).Strong = infra.Key{}; s.vm("later", named(subject)) }, Unknown, AmbiguousMatch},
 	{"13 no strong key recorded, i", func(s *scene) { c := s.worker(subject); c.Strong, c.InfraMissing = infra.Key{}, true }, Unknown, InfraObjectMissing},
+	{"13 no strong key recorded, nor", func(s *scene) { c := s.worker(subject); c.Strong, c.Unnamed = infra.Key{}, "odd" }, Unknown, AmbiguousMatch},
+	{"13 no strong key recorded, i", func(s *scene) {
+		c := s.worker(subject)
+		c.Strong, c.Unnamed, c.InfraMissing = infra.Key{}, "odd", true
+	}, Unknown, InfraObjectMissing},
 	{"13 no strong key recorded", func(s *scene) { s.worker(subject).Strong = infra.Key{} }, Stale, NotProvisioned},
 	{"14 ", func(s *scene) { s.worker(subject) }, Stale, InstanceNotFound},
 

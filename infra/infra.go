@@ -106,6 +106,7 @@ type Claim struct {
 	Ref      Key    // second key that only separates or confirms: vSphere managed object id
 	Weak     []Key  // any one of these on exactly one instance is a weaker match: name + folder
 	Names    []Key  // bearing one of these is a mere namesake
+	Unnamed  string // why nobody knows what its instance is called, so that Names lack it; empty: they do not
 	Hosts    []Key  // an instance whose own metadata bears one of these is a copy of the machine
 	Blind    []Key  // an unreadable instance that bears one of these may be the machine
 	Expect   []Expectation

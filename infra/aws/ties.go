@@ -80,7 +80,9 @@ func (e *estate) owners(id backup.ClusterID) []infra.OwnerID {
 // tied makes the two ties of an owner: by tag MachineName, and for instances
 // that lack it. Without a name of the owner any name fits.
 func (s *site) tied(id backup.ClusterID, owner infra.OwnerID, role, name string) []infra.Tie {
-	tie := infra.Tie{Cluster: id, Owner: owner, ControlPlane: role == roleControlPlane, Specificity: len(name)}
+	tie := infra.Tie{Cluster: id, Owner: owner, ControlPlane: role == roleControlPlane}
+	// Of owners whose names are cut to the same stem none is the more likely one.
+	tie.Specificity = min(len(name), len(stemOf(name)))
 	tagged := fmt.Sprintf("it is tagged as owned by %s, role %s, in the cluster's VPC %s", s.tag, role, s.vpc)
 	parts := []string{s.tag, role, s.vpc}
 	strong, medium := keyOwnedNS, keyOwned

@@ -34,6 +34,7 @@ func (e *estate) claim(m *member) infra.Claim {
 		Blind:        []infra.Key{{Kind: keyName, Value: m.name}, {Kind: keyVMX, Value: m.name}},
 		Expect:       []infra.Expectation{{Key: infra.Key{Kind: keyName, Value: m.name}, Warning: "Renamed"}},
 	}
+	c.Unnamed = m.unnamed
 	if m.unplaced == "" {
 		c.Home.Within, c.Home.Part = m.at.within(), m.at.Folder
 		c.Expect = append(c.Expect, infra.Expectation{Key: m.at.folderKey(), Warning: "Moved"})
@@ -50,6 +51,10 @@ func (e *estate) claim(m *member) infra.Claim {
 			c.Ref = infra.Key{Kind: keyRef, Value: ref}
 		}
 	}
+	if c.Strong.IsZero() && !c.Ref.IsZero() {
+		// Whatever its name is by now, a VM was made for the machine.
+		c.Names = append(c.Names, c.Ref)
+	}
 	switch {
 	case c.Ref != infra.Key{}:
 		c.Weak = []infra.Key{pathRefKey(m.at.Folder, m.name, c.Ref.Value)}
@@ -61,6 +66,9 @@ func (e *estate) claim(m *member) infra.Claim {
 			// a recorded vmRef, or without a VM on record, something does.
 			c.Blind = append(c.Blind, nameless)
 		}
+	}
+	if c.Unnamed != "" {
+		c.Weak = nil
 	}
 	return c
 }

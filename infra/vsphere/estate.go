@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"drift-detector/backup"
+	"drift-detector/infra"
 )
 
 // object names one object of a backup, within its kind.
@@ -54,6 +55,8 @@ type member struct {
 	// unplaced says why nobody knows where the VM is to be: at is then no more
 	// than where it would be without what the backup lacks. Empty: at is right.
 	unplaced string
+	// unnamed says why nobody knows what the VM is called: name is the machine's then.
+	unnamed string
 }
 
 func newEstate(s *backup.Snapshot) *estate {
@@ -164,7 +167,10 @@ func (e *estate) place(m *member) {
 		zone = cmp.Or(zone, m.machine.Data.FailureDomain)
 		name = cmp.Or(name, m.machine.Name)
 		spec = m.machine.Data.Spec
-		m.name = concreteName(name, m.machine.Data.OS, m.machine.Data.Naming)
+		named := false
+		if m.name, named = concreteName(name, m.machine.Data.OS, m.machine.Data.Naming); !named {
+			m.unnamed = fmt.Sprintf("naming template %q of VSphereMachine %s is not understood", infra.Brief(m.machine.Data.Naming), m.machine.Name)
+		}
 	}
 	m.name = cmp.Or(m.name, name)
 	spec = e.merge(m.cluster, zone, spec)
@@ -175,7 +181,7 @@ func (e *estate) place(m *member) {
 		if merged.Server == "" {
 			merged.Server, merged.Thumbprint = spec.Server, spec.Thumbprint
 		}
-		spec, m.name = merged, m.vm.Name
+		spec, m.name, m.unnamed = merged, m.vm.Name, ""
 	}
 	m.spec, m.at = spec, e.placeOf(spec)
 	m.target = e.targetID(m.cluster, m.at.Server)

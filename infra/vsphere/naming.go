@@ -108,15 +108,15 @@ func vmName(machine text, os, naming string) (text, bool) {
 
 func isWindows(os string) bool { return strings.EqualFold(os, "windows") }
 
-// concreteName is the VM name of a machine that is known by name, or the
-// machine's own where the template can't be told.
-func concreteName(machine, os, naming string) string {
+// concreteName is the VM name of a machine that is known by name. Where the template
+// can't be told it is false, and the name the machine's own.
+func concreteName(machine, os, naming string) (string, bool) {
 	if t, ok := vmName(literal(machine), os, naming); ok {
 		if s, ok := t.concrete(); ok {
-			return s
+			return s, true
 		}
 	}
-	return machine
+	return machine, false
 }
 
 // Bounds of a naming template: it comes from the backup.

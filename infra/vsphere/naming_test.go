@@ -30,7 +30,7 @@ func TestVMNames(t *testing.T) {
 		{"m-1", "", strings.Repeat("{{ .machine.name }}", 100), "m-1"},
 		{"m-1", "", strings.Repeat("x", maxTemplate+1), "m-1"},
 	} {
-		if got := concreteName(c.machine, c.os, c.naming); got != c.want {
+		if got, _ := concreteName(c.machine, c.os, c.naming); got != c.want {
 			t.Errorf("%s, %s, %q: %q, want %q", c.machine, c.os, c.naming, got, c.want)
 		}
 	}

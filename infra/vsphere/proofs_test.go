@@ -63,6 +63,13 @@ type sees struct {
 // decide lists what the account sees at every target, and decides.
 func (b *estateBackup) decide(t *testing.T, world sees) detector.Result {
 	t.Helper()
+	return b.decideWithin(t, world, nil)
+}
+
+// decideWithin is decide where the own metadata of some VMs gives them their name and
+// the endpoint that they join, as CAPV's does.
+func (b *estateBackup) decideWithin(t *testing.T, world sees, guests map[string]string) detector.Result {
+	t.Helper()
 	s, secrets := b.secret("team", "prod", login("u", "p")).load(t)
 	now := backuptest.Written.Add(24 * time.Hour)
 	rows := append([][4]string{{"datacenter-2", "Datacenter", "DC0", "group-d1"}, {"group-v3", "Folder", "vm", "datacenter-2"}, {"group-v5", "Folder", "prod", "group-v3"}}, world.rows...)
@@ -74,6 +81,19 @@ func (b *estateBackup) decide(t *testing.T, world sees) detector.Result {
 			target.Detail.(*detail).claimed, &target, &l)
 		for _, m := range world.vms {
 			g.addVM(m)
+		}
+		for _, at := range g.candidates {
+			i := &l.Instances[at]
+			endpoint, ok := guests[i.Name]
+			if !ok {
+				continue
+			}
+			i.Keys = append(i.Keys, guest{metadata: true, host: i.Name, endpoint: endpoint}.keys(i)...)
+			for _, k := range slices.Clone(i.Keys) {
+				if k.Kind == keyFolder {
+					i.Keys = append(i.Keys, endpointKey(k.Value, endpoint))
+				}
+			}
 		}
 		l.Landmarks = g.landmarks()
 		inv.Listings = append(inv.Listings, l)

@@ -120,9 +120,11 @@ func (o *owner) shapes() []shape {
 // stem ties by the default names, which keys can express.
 func (o *owner) stem(folder string) infra.Tie {
 	t := infra.Tie{
-		Cluster: o.id.Cluster, Grade: infra.Medium, Owner: o.id, ControlPlane: o.controlPlane, Specificity: len(o.id.Name),
-		Key:    infra.Key{Kind: keyStem1, Value: folder + "/" + stemOf(o.id.Name)},
-		Detail: fmt.Sprintf("its name is %s %s + %d characters, in folder %s", o.id.Kind, o.id.Name, suffixLen, folder),
+		Cluster: o.id.Cluster, Grade: infra.Medium, Owner: o.id, ControlPlane: o.controlPlane,
+		// Of owners whose names are cut to the same stem none is the more likely one.
+		Specificity: min(len(o.id.Name), len(stemOf(o.id.Name))),
+		Key:         infra.Key{Kind: keyStem1, Value: folder + "/" + stemOf(o.id.Name)},
+		Detail:      fmt.Sprintf("its name is %s %s + %d characters, in folder %s", o.id.Kind, o.id.Name, suffixLen, folder),
 	}
 	if o.id.Kind == "MachineDeployment" {
 		t.Key = infra.Key{Kind: keyStem2, Value: folder + "/" + o.id.Name}
