@@ -45,7 +45,7 @@ var conditionRows = []conditionRow{
 		case !f.warned(detector.DuplicateID):
 			return ""
 		case f.cluster.controller.DeletesCopies:
-			return "another VM bears the same BIOS UUID, and vCenter may return that one; deleting the Machine makes " + f.controller() + " destroy every VM with that UUID, one after the other"
+			return "another VM bears the same id, and may be the one that is found; deleting the Machine makes " + f.controller() + " destroy every VM with that id, one after the other"
 		}
 		return "another instance bears the same id, and may be the one that is found; whether deleting the Machine deletes both is not known here"
 	},

@@ -115,7 +115,7 @@ func (r rules) of(s *backup.Snapshot, absent []backup.Absence, inv infra.Invento
 			f.Outcomes[o] += n
 		}
 	}
-	f.Notes = notesOnEstate(s, all, res.Complete)
+	f.Notes = notesOnEstate(s, all, f.NotHealing, res.Complete)
 	return f
 }
 

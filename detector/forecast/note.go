@@ -57,7 +57,7 @@ func notesOnCluster(c *cluster, f *Cluster) []Note {
 	}
 	doubles := c.doubles()
 	if c.controller.DeletesCopies {
-		add(len(doubles) > 0, DuplicateID, "More than one VM bears the BIOS UUID of %s: %s destroys every one of them when the Machine is deleted; change the copy's UUID or remove it first", strings.Join(doubles, ", "), c.controller.Name)
+		add(len(doubles) > 0, DuplicateID, "More than one VM bears the id of %s: %s destroys every one of them when the Machine is deleted; give the copy another id or remove it first", strings.Join(doubles, ", "), c.controller.Name)
 	} else {
 		add(len(doubles) > 0, DuplicateID, "More than one instance bears the id of %s: deleting the Machine may delete every one of them; remove the copy first", strings.Join(doubles, ", "))
 	}
@@ -91,8 +91,7 @@ func rollouts(f *Cluster) []*Rollout {
 }
 
 // notesOnEstate are what to know of the restore as a whole.
-func notesOnEstate(s *backup.Snapshot, all []*cluster, complete bool) []Note {
-	notHealing := 0
+func notesOnEstate(s *backup.Snapshot, all []*cluster, notHealing int, complete bool) []Note {
 	var running []string
 	var made clones
 	for _, c := range all {
@@ -102,7 +101,6 @@ func notesOnEstate(s *backup.Snapshot, all []*cluster, complete bool) []Note {
 		if !c.Paused {
 			running = append(running, c.ID.Namespace+"/"+c.ID.Name)
 		}
-		notHealing += c.notHealing()
 		made.count(c)
 	}
 	slices.Sort(running)
@@ -120,19 +118,6 @@ func notesOnEstate(s *backup.Snapshot, all []*cluster, complete bool) []Note {
 			plural(notHealing, "Stale machine", "Stale machines"), verb(notHealing, "itself", "themselves"), verb(notHealing, "it", "them"))})
 	}
 	return out
-}
-
-// notHealing counts the Stale machines of the cluster that nothing replaces.
-func (c *cluster) notHealing() int {
-	n := 0
-	for _, s := range c.sets() {
-		for i := range s.members {
-			if f := &s.members[i]; f.stale() && !heals[f.outcome] {
-				n++
-			}
-		}
-	}
-	return n
 }
 
 // clones counts the machines for which a controller would clone a VM if Cluster

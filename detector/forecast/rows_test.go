@@ -157,7 +157,7 @@ func TestConditions(t *testing.T) {
 		"stale elsewhere":                    {nil, func(s *story) { s.worker("m", gone); s.cluster.Provider = "aws" }, ""},
 		"renamed":                            {nil, func(s *story) { s.worker("m", warned(found, "Renamed")) }, "clones a second VM beside it"},
 		"healthy":                            {nil, func(s *story) { s.worker("m", found) }, ""},
-		"duplicate":                          {nil, func(s *story) { s.worker("m", warned(found, detector.DuplicateID)) }, "destroy every VM with that UUID"},
+		"duplicate":                          {nil, func(s *story) { s.worker("m", warned(found, detector.DuplicateID)) }, "destroy every VM with that id"},
 		"duplicate elsewhere":                {nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", warned(found, detector.DuplicateID)) }, "deletes both is not known here"},
 		"reidentified":                       {nil, func(s *story) { s.worker("m", warned(found, detector.Reidentified)) }, "both second keys differ"},
 		"surplus":                            {nil, func(s *story) { s.worker("m", found); s.worker("n", found); s.snapshot.Groups[1].Desired.N = 1 }, "the Machine that its owner deletes at once"},

@@ -1,6 +1,7 @@
 package vsphere
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -230,5 +231,24 @@ func TestInstanceKinds(t *testing.T) {
 	}
 	if got := slices.Concat(vmxFolders("[ds] web.vmx"), vmxFolders("[] /"), vmxFolders("")); !slices.Equal(got, []string{"web"}) {
 		t.Errorf("vmx folders %q", got)
+	}
+}
+
+// What the backup has no key for is packed; what lies in a folder of the backup's and
+// may be looked at more closely is not, nor is what is near.
+func TestStrangersArePacked(t *testing.T) {
+	near := func(i *infra.Instance) bool { return i.Name == "near" }
+	f := newFinder(estateTree)
+	var l infra.Listing
+	in := &inventory{identity: "vc-id", endpoint: "vc:443", folders: f, asked: map[string][]string{"group-v5": {"vc:443/DC0/vm/prod"}}}
+	g := newGathering(in, &claimed{}, &infra.Target{Near: near}, &l)
+	for n, m := range []vm{{name: "far", parent: "group-v3"}, {name: "near", parent: "group-v3"}, {name: "candidate", parent: "group-v5"}} {
+		m.ref, m.uuid = fmt.Sprint("vm-", n), fmt.Sprintf("00000000-0000-0000-0000-%012d", n)
+		if err := g.addVM(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(l.Instances) != 2 || l.Strangers.Len() != 1 || l.Instances[g.candidates["vm-2"]].Name != "candidate" {
+		t.Errorf("%d instances, %d strangers, candidates %v", len(l.Instances), l.Strangers.Len(), g.candidates)
 	}
 }

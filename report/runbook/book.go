@@ -78,7 +78,7 @@ func (b *book) contextMeaning(c *report.Cluster) string {
 	if b.twins(c) && c.Backup >= 0 && c.Backup < len(b.Backups) {
 		text += " of backup " + b.Backups[c.Backup].Path
 	}
-	if c.ControlPlane.Kind == managedPlane {
+	if p := providers[c.Provider]; p != nil && p.planeKinds[c.ControlPlane.Kind] != "" {
 		return text
 	}
 	return text + "; clusterctl names it " + c.Name + "-admin@" + c.Name

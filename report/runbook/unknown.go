@@ -104,9 +104,12 @@ func (b *book) warnings(d *draft, s *set, m *report.Machine) {
 	}
 }
 
-// poweredOff is started by CAPV where the forecast says so, and else by nobody.
+// poweredOff is started by its controller where the forecast says so, and else by
+// nobody.
 func (b *book) poweredOff(d *draft, s *set, m *report.Machine) {
 	c := s.cluster
+	p := providers[c.Provider]
+	starts := p != nil && p.powersOn
 	look := b.look(m)
 	if v := b.vm(m.Instance); v != nil && b.only(m.Instance) && len(m.Others) == 0 {
 		look = append(look, v.start())
@@ -120,14 +123,14 @@ func (b *book) poweredOff(d *draft, s *set, m *report.Machine) {
 	case outcome(m) == "ReplacedByMachineHealthCheck":
 		d.before("It does not run, and a MachineHealthCheck deletes its Machine and its VM after the restore. Start it before, if it is to stay, and see that its Node is Ready.", look...)
 		d.controller("What still does not run is deleted and made anew. Watch, and do nothing.", listMachines(c))
-	case (providers[c.Provider] == nil || !providers[c.Provider].powersOn) && s.plane:
-		d.after("Its instance exists and does not run. Start it: no controller does, and deleting the Machine of a control plane costs it a member of etcd.", look...)
-	case providers[c.Provider] == nil || !providers[c.Provider].powersOn:
+	case !starts && s.plane:
+		d.after("Its instance exists and does not run. Start it: deleting the Machine of a control plane costs it a member of etcd.", look...)
+	case !starts:
 		d.after("Its instance exists and does not run. Start it, or delete its Machine and let the owner make another.", look...)
 	case suspended(m):
-		d.after("Its VM is suspended: "+providers[c.Provider].controller+" powers on what is powered off, and fails at what is suspended. Start it, which resumes it; if it is suspended on purpose, keep its cluster paused.", look...)
+		d.after("Its VM is suspended: "+p.controller+" powers on what is powered off, and fails at what is suspended. Start it, which resumes it; if it is suspended on purpose, keep its cluster paused.", look...)
 	case c.Paused || outcome(m) == "UntouchedPaused":
-		d.after("It is paused, with its cluster or by itself (annotation cluster.x-k8s.io/paused), and "+providers[c.Provider].controller+" powers its VM on as soon as it is not any more. Start it if it is to run before that; if it is off on purpose, keep it paused.", look...)
+		d.after("It is paused, with its cluster or by itself (annotation cluster.x-k8s.io/paused), and "+p.controller+" powers its VM on as soon as it is not any more. Start it if it is to run before that; if it is off on purpose, keep it paused.", look...)
 	default:
 		d.after("Its VM exists and does not run, and the forecast does not say that a controller starts it. Start it if it is to run.", look...)
 	}
