@@ -58,6 +58,9 @@ func newDrafts(e *estate, c *infra.Claims) *drafts {
 	for id, list := range e.resources(c.Resources) {
 		d.of(id).Resources = list
 	}
+	for id, list := range haltsOf(c.Halts) {
+		d.of(id).Halts = list
+	}
 	return d
 }
 

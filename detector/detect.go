@@ -71,6 +71,7 @@ func (e *estate) settle(c *claim, rows []machineRow) {
 			slices.SortFunc(v.Warnings, compareWarnings)
 		}
 	}
+	v.Finds = f.finds(&v)
 	c.verdict = v
 	if v.Instance == nil || !c.listed() {
 		return

@@ -257,6 +257,7 @@ type machineFacts struct {
 	contested    bool  // another machine wants the one in identity or weak
 	reidentified bool
 	node         *infra.Node // alive, and says that it is this machine
+	searched     []*vm       // what its controller finds at home where it searches by name
 	namesakes    []*vm       // bear its name and no other machine's strong key, when its own was not found at home
 }
 
@@ -280,6 +281,9 @@ func (e *estate) facts(c *claim) *machineFacts {
 		f.reidentified = bearsOther(f.home[0], c.Identity) && bearsOther(f.home[0], c.Ref)
 	}
 	e.secondFacts(c, f)
+	if f.searches() {
+		f.searched = keep(e.bearing(c.Searches...), func(v *vm) bool { return alive(v) && e.atHome(c, v) })
+	}
 	f.node = e.nodes.alive(c)
 	return f
 }

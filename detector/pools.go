@@ -33,7 +33,7 @@ func (e *estate) newPools(all []infra.Pool) []poolSet {
 	out := make([]poolSet, len(all))
 	for i := range all {
 		p := &all[i]
-		out[i] = poolSet{p, PoolState{Desired: p.Desired, ManagedBy: p.ManagedBy}}
+		out[i] = poolSet{p, PoolState{Desired: p.Desired, DesiredNow: e.scopes.sizeOf(p), ManagedBy: p.ManagedBy}}
 		s := &out[i].state
 		for _, k := range p.Members {
 			s.Then = append(s.Then, k.Value)
@@ -162,16 +162,38 @@ func (e *estate) presence(at place, keys ...infra.Key) (Presence, string) {
 	return Absent, ""
 }
 
+// whenGone says in a sentence what the absence of a resource means.
+var whenGone = map[infra.WhenGone]string{
+	infra.FailsReplacement: "replacing a machine will fail",
+	infra.HaltsCluster:     "the restored controllers do nothing for the cluster until it is back",
+	infra.MadeAgain:        "the restored controllers make a new one",
+}
+
+// haltsOf are the claims' Halts by cluster, in order.
+func haltsOf(all []infra.Halt) map[backup.ClusterID][]infra.Halt {
+	out := map[backup.ClusterID][]infra.Halt{}
+	for _, h := range all {
+		out[h.Cluster] = append(out[h.Cluster], h)
+	}
+	for id, list := range out {
+		slices.SortFunc(list, func(a, b infra.Halt) int {
+			return cmp.Or(cmp.Compare(a.Object, b.Object), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Hint, b.Hint))
+		})
+		out[id] = slices.Compact(list)
+	}
+	return out
+}
+
 // resources are the states of what the clusters' machines depend on, by cluster.
 func (e *estate) resources(all []infra.Resource) map[backup.ClusterID][]ResourceState {
 	out := map[backup.ClusterID][]ResourceState{}
 	for i := range all {
 		r := &all[i]
-		s := ResourceState{Kind: r.Kind, Name: r.Name, UsedBy: r.UsedBy}
+		s := ResourceState{Kind: r.Kind, Name: r.Name, UsedBy: r.UsedBy, WhenGone: cmp.Or(r.WhenGone, infra.FailsReplacement)}
 		var why string
 		switch s.State, why = e.presence(place{r.Cluster, r.Target, ""}, r.Keys...); s.State {
 		case Absent:
-			s.Message = fmt.Sprintf("replacing a machine will fail: %s %s was not found", r.Kind, r.Name)
+			s.Message = fmt.Sprintf("%s: %s %s was not found", cmp.Or(r.Consequence, whenGone[s.WhenGone]), r.Kind, r.Name)
 		case Undecided:
 			s.Message = "whether it exists cannot be told: " + why
 		}
@@ -185,4 +207,22 @@ func (e *estate) resources(all []infra.Resource) map[backup.ClusterID][]Resource
 		out[id] = slices.Compact(list)
 	}
 	return out
+}
+
+// sizeOf is what a pool is set to where it is. Two listings of it that differ tell
+// nothing.
+func (s *scopes) sizeOf(p *infra.Pool) backup.Number {
+	var size backup.Number
+	for _, i := range s.byTarget[p.Target] {
+		for _, one := range s.listings[i].PoolSizes {
+			switch {
+			case one.Landmark != p.Landmark:
+			case size.Known && size.N != one.Desired:
+				return backup.Number{}
+			default:
+				size = backup.Number{N: one.Desired, Known: true}
+			}
+		}
+	}
+	return size
 }

@@ -33,6 +33,12 @@ var machineScenes = []rowScene{
 	{"5 ", func(s *scene) { s.worker(subject).InfraMissing = true; s.vmOf(subject) }, Unknown, InfraObjectMissing},
 	{"6 member", func(s *scene) { s.poolWorker(subject); s.vmOf(subject).Gone = true }, Unknown, PoolMember},
 	{"6 strong", func(s *scene) { s.worker(subject); s.vmOf(subject).Gone = true }, Stale, InstanceTerminated},
+	{"7 matched", func(s *scene) { searching(s); s.vmOf(subject) }, Unknown, NotFoundByName},
+	{"7 matched", func(s *scene) {
+		searching(s)
+		s.vmOf(subject).Keys = append(s.vmOf(subject).Keys, searched)
+		s.vm("namesake", searched)
+	}, Unknown, AmbiguousMatch},
 	{"7 ", func(s *scene) { s.worker(subject); s.vmOf(subject) }, Healthy, ""},
 	{"8 ", func(s *scene) { s.worker(subject); s.listings[0].State = infra.Partial }, Unknown, ScopeIncomplete},
 	{"9 ", func(s *scene) { s.worker(subject); s.list("far"); s.vmIn(1, "away", bios("b-m")) }, Unknown, FoundElsewhere},
@@ -104,11 +110,22 @@ func weakWorker(s *scene) *infra.Claim {
 	return c
 }
 
+// searched is what the controller's search by name finds.
+var searched = key("searched", subject)
+
+// searching is a machine whose id is recorded where its controller does not read it.
+func searching(s *scene) *infra.Claim {
+	c := s.worker(subject)
+	c.Reads, c.Searches = "spec.id", []infra.Key{searched}
+	return c
+}
+
 // disjointMachineRows are neighbours that never fit one machine both, by what
 // their facts mean.
 var disjointMachineRows = map[string]string{
-	"3 ": "row 3 needs a strong key that was not found at home, row 4 one that was found there twice",
-	"4 ": "row 4 needs two at home, row 5 exactly one",
+	"3 ":       "row 3 needs a strong key that was not found at home, row 4 one that was found there twice",
+	"4 ":       "row 4 needs two at home, row 5 exactly one",
+	"6 strong": "row 6 needs one that has ended, the next a living one",
 }
 
 // disjointInstanceRows is the same for instances.

@@ -48,6 +48,7 @@ func (c *Claims) eachKey(pass func(Key)) {
 		pass(m.Identity)
 		all(m.Doubted)
 		all(m.Weak)
+		all(m.Searches)
 		all(m.Names)
 		all(m.Hosts)
 	}

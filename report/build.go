@@ -193,7 +193,7 @@ func (b *builder) cluster(c *detector.Cluster, f *forecast.Cluster) Cluster {
 		out.Workers.Groups = append(out.Workers.Groups, g)
 	}
 	for _, res := range c.Resources {
-		out.Resources = append(out.Resources, Resource{res.Kind, res.Name, string(res.State), res.UsedBy, res.Message})
+		out.Resources = append(out.Resources, Resource{res.Kind, res.Name, string(res.State), res.UsedBy, string(res.WhenGone), res.Message})
 	}
 	out.foresee(f)
 	return out
@@ -203,7 +203,7 @@ func pool(p *detector.PoolState) *Pool {
 	if p == nil {
 		return nil
 	}
-	out := &Pool{State: string(p.State), Then: p.Then, Now: p.Now, Desired: number(p.Desired), ManagedBy: p.ManagedBy, Message: p.Message}
+	out := &Pool{State: string(p.State), Then: p.Then, Now: p.Now, Desired: number(p.Desired), DesiredNow: number(p.DesiredNow), ManagedBy: p.ManagedBy, Message: p.Message}
 	if p.State != detector.Undecided { // else nobody knows who is a member
 		out.Missing, out.Added = without(p.Then, p.Now), without(p.Now, p.Then)
 	}

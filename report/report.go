@@ -220,23 +220,26 @@ const (
 // Pool compares the members of a pool that makes its machines itself: as a set,
 // by their ids.
 type Pool struct {
-	State     string   `json:"state"`
-	Then      []string `json:"then"`    // in the backup
-	Now       []string `json:"now"`     // alive
-	Missing   []string `json:"missing"` // Then without Now
-	Added     []string `json:"added"`   // Now without Then
-	Desired   *int64   `json:"desired,omitempty"`
-	ManagedBy string   `json:"managedBy,omitempty"`
-	Message   string   `json:"message,omitempty"`
+	State   string   `json:"state"`
+	Then    []string `json:"then"`    // in the backup
+	Now     []string `json:"now"`     // alive
+	Missing []string `json:"missing"` // Then without Now
+	Added   []string `json:"added"`   // Now without Then
+	Desired *int64   `json:"desired,omitempty"`
+	// DesiredNow is what the pool is set to where it is.
+	DesiredNow *int64 `json:"desiredNow,omitempty"`
+	ManagedBy  string `json:"managedBy,omitempty"`
+	Message    string `json:"message,omitempty"`
 }
 
 // Resource is something besides machines that a restore depends on.
 type Resource struct {
-	Kind    string `json:"kind"`
-	Name    string `json:"name"`
-	State   string `json:"state"`
-	UsedBy  string `json:"usedBy"`
-	Message string `json:"message,omitempty"`
+	Kind     string `json:"kind"`
+	Name     string `json:"name"`
+	State    string `json:"state"`
+	UsedBy   string `json:"usedBy"`
+	WhenGone string `json:"whenGone,omitempty"` // what its absence means to the controllers
+	Message  string `json:"message,omitempty"`
 }
 
 // ResourceCounts counts resources by state.

@@ -61,7 +61,20 @@ func (e *estate) claim(m *member) infra.Claim {
 	}
 	c.Strong, c.Source, c.Conflict, c.Doubted = e.strong(m)
 	s.secondKeys(&c, m.cluster.Namespace, names)
+	if m.machine != nil {
+		c.Reads = "AWSMachine.spec.providerID"
+		c.ReadsID = providerIDKeys(m.machine.Data.ProviderID) != nil
+		// By the name of the Cluster, also where instances bear another as EKS's do
+		// (GetRunningInstanceByTags in pkg/cloud/services/ec2/instances.go v2.11.1).
+		c.Searches = []infra.Key{searchKey(m.cluster.Name, m.machine.Name)}
+	}
 	return c
+}
+
+// searchKey is what CAPA's search by name finds: an instance that is owned by the
+// cluster, bears the name in tag Name and is pending or running, in whichever VPC.
+func searchKey(cluster, name string) infra.Key {
+	return infra.Key{Kind: keySearched, Value: join(cluster, name)}
 }
 
 // secondKeys are those by which an instance is told that is not the recorded

@@ -129,7 +129,7 @@ func TestMachinesWithoutInstanceID(t *testing.T) {
 		status detector.Status
 		reason string
 	}{
-		"by-tag": {detector.Healthy, ""}, "by-name": {detector.Healthy, ""},
+		"by-tag": {detector.Unknown, "NotFoundByName"}, "by-name": {detector.Healthy, ""},
 		"none": {detector.Stale, "NotProvisioned"}, "namesake": {detector.Unknown, "AmbiguousMatch"}, "changed": {detector.Unknown, "IdentityChanged"},
 	} {
 		if v := o.machines["ns/"+name]; v.Status != want.status || v.Reason != want.reason {
@@ -423,7 +423,7 @@ func TestMachinesWithoutVPC(t *testing.T) {
 	)
 	want := map[string]string{
 		"red/red-recorded": "Healthy ", "blue/blue-recorded": "Healthy ",
-		"red/by-tag": "Healthy ", "blue/by-tag": "Stale NotProvisioned",
+		"red/by-tag": "Unknown NotFoundByName", "blue/by-tag": "Stale NotProvisioned",
 		"red/red-by-name": "Healthy ", "blue/blue-by-name": "Stale NotProvisioned",
 		"red/by-name-of-two": "Unknown AmbiguousMatch", "blue/by-name-of-two": "Unknown AmbiguousMatch",
 		"red/twice": "Unknown AmbiguousMatch", "blue/twice": "Stale NotProvisioned",
@@ -467,8 +467,8 @@ func TestMachinesWithoutTheObjectOfTheirCluster(t *testing.T) {
 		t.Fatalf("the listing is %s: %+v", l.State, l.Fault)
 	}
 	o := outcomeOf(decide(t, s, inv))
-	for name, want := range map[string]detector.Status{"recorded": detector.Healthy, "made": detector.Healthy, "none": detector.Stale} {
-		if v := o.machines["ns/"+name]; v.Status != want {
+	for name, want := range map[string]detector.Status{"recorded": detector.Healthy, "made": detector.Unknown, "none": detector.Stale} {
+		if v := o.machines["ns/"+name]; v.Status != want || want == detector.Unknown && v.Reason != detector.NotFoundByName {
 			t.Errorf("%s is %s %s, want %s", name, v.Status, v.Reason, want)
 		}
 	}

@@ -37,6 +37,8 @@
 //	                          that no group made
 //	owner+machineNameTag      tag/namespace/name, from tag MachineName
 //	owner+name                tag/tag Name, on instances without tag MachineName
+//	owner+name+running        tag/tag Name, after each owner, while it is pending or running:
+//	                          what CAPA's own search by name finds
 //	machineNameTag            namespace/name, from tag MachineName
 //	owners+machineNameTag     the same after each owner, or none: a namesake at least
 //	owner+role+vpc            tag/role/vpc, on instances without tag MachineName;

@@ -111,6 +111,7 @@ func (l *listing) instance(i *types.Instance) infra.Instance {
 	add(keyVPC, vpc)
 	add(keyName, t.name)
 	out.Keys = append(out.Keys, t.ownedKeys(vpc)...)
+	out.Keys = append(out.Keys, t.searchedKeys(i.State)...)
 	l.addPoolKeys(&out, &t)
 	return out
 }
@@ -153,6 +154,20 @@ func (t *tags) ownedKeys(vpc string) (keys []infra.Key) {
 		// the backup knows the group.
 		if t.group == "" && t.nodegroup == "" {
 			keys = append(keys, tiedKeys(owner, t.role, vpc, t.machineName, t.name)...)
+		}
+	}
+	return keys
+}
+
+// searchedKeys are those by which CAPA's search by name finds the instance.
+func (t *tags) searchedKeys(state *types.InstanceState) (keys []infra.Key) {
+	if state == nil || t.name == "" {
+		return nil
+	}
+	switch state.Name {
+	case types.InstanceStateNamePending, types.InstanceStateNameRunning:
+		for _, owner := range t.owners {
+			keys = append(keys, searchKey(owner, t.name))
 		}
 	}
 	return keys

@@ -60,6 +60,7 @@ const (
 	keyTag           = "machineNameTag"
 	keyOwnedTag      = "owner+machineNameTag"
 	keyOwnedAnywhere = "owner+name"
+	keySearched      = "owner+name+running"
 	keyNamesake      = "owners+machineNameTag"
 	keyOwned         = "owner+role+vpc"
 	keyOwnedStem1    = "owner+role+vpc+stem1"

@@ -70,7 +70,21 @@ func (e *estate) claim(m *member) infra.Claim {
 	if c.Unnamed != "" {
 		c.Weak = nil
 	}
+	m.search(&c)
 	return c
+}
+
+// search says how CAPV finds the VM after a restore: by VSphereVM.spec.biosUUID, else
+// by the VSphereVM's uid, which a restore makes new, else by name and folder
+// (pkg/services/govmomi/util.go findVM v1.16.1). Where name or folder are not known,
+// nothing is said of it.
+func (m *member) search(c *infra.Claim) {
+	if m.unplaced != "" || c.Unnamed != "" {
+		return
+	}
+	c.Reads = "VSphereVM.spec.biosUUID"
+	c.ReadsID = m.vm != nil && uuidOf(m.vm.Data.BIOSUUID) != ""
+	c.Searches = []infra.Key{pathKey(m.at.Folder, m.name)}
 }
 
 // refOf is the managed object id in "VirtualMachine:vm-136".

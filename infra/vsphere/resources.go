@@ -41,7 +41,7 @@ func (e *estate) resources() []infra.Resource {
 	}
 	list := make([]infra.Resource, 0, len(n.things))
 	for t, by := range n.things {
-		r := infra.Resource{Cluster: t.cluster, Target: t.target, Kind: t.kind, Name: t.name, UsedBy: by.first}
+		r := infra.Resource{Cluster: t.cluster, Target: t.target, Kind: t.kind, Name: t.name, UsedBy: by.first, WhenGone: infra.FailsReplacement}
 		if by.more > 0 {
 			r.UsedBy += fmt.Sprintf(" and %d more", by.more)
 		}
