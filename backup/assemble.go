@@ -144,7 +144,7 @@ func (a *assembly) readGroups() {
 				Desired: r.Data.Desired, Replicas: r.Data.Replicas, NamingTemplate: r.Data.NamingTemplate,
 				Infrastructure: r.Data.Infrastructure.ref(r.Namespace),
 				Labels:         r.Data.Labels, TemplateLabels: r.Data.TemplateLabels, Selector: r.Data.Selector,
-				ReplicasManagedBy: r.Data.ReplicasManagedBy, Autoscaled: r.Data.Autoscaled,
+				ReplicasManagedBy: r.Data.managedBy(), Autoscaled: r.Data.Autoscaled,
 			}
 			if g.name == "MachineSet" {
 				group.Deployment = ownerNamed(&r.Meta, "MachineDeployment", r.Data.Deployment)

@@ -121,8 +121,8 @@ type groupFields struct {
 	Cluster, Deployment, NamingTemplate string
 	Desired, Replicas                   Number
 	Labels, TemplateLabels              Labels
-	Selector, ReplicasManagedBy         string
-	Autoscaled                          bool
+	Selector, ManagedBy                 string // ManagedBy is the annotation's value, where Managed says that there is one
+	Managed, Autoscaled                 bool
 	Infrastructure                      refFields
 }
 
@@ -137,11 +137,25 @@ func newGroupKind(resource string) *Kind[groupFields] {
 			labelsOf(func(t *groupFields) *Labels { return &t.Labels }, "metadata.labels"),
 			labelsOf(func(t *groupFields) *Labels { return &t.TemplateLabels }, "spec.template.metadata.labels"),
 			Raw(func(t *groupFields) *string { return &t.Selector }, "spec.selector"),
-			Text(func(t *groupFields) *string { return &t.ReplicasManagedBy }, "annotation:"+clusterv1.ReplicasManagedByAnnotation),
+			Text(func(t *groupFields) *string { return &t.ManagedBy }, "annotation:"+clusterv1.ReplicasManagedByAnnotation),
+			Present(func(t *groupFields) *bool { return &t.Managed }, "annotation:"+clusterv1.ReplicasManagedByAnnotation),
 			Present(func(t *groupFields) *bool { return &t.Autoscaled }, "annotation:"+clusterv1.AutoscalerMinSizeAnnotation, "annotation:"+clusterv1.AutoscalerMaxSizeAnnotation),
 		},
 		reference(func(t *groupFields) *refFields { return &t.Infrastructure }, "spec.template.spec.infrastructureRef"),
 	)...))
+}
+
+// managedBy says who sets the replicas instead of the operator, or is empty. Cluster
+// API takes every value of the annotation but "false" for yes, also an empty one
+// (util/annotations/helpers.go v1.14.0).
+func (t *groupFields) managedBy() string {
+	switch {
+	case !t.Managed || t.ManagedBy == "false":
+		return ""
+	case t.ManagedBy == "" || t.ManagedBy == "true":
+		return "an autoscaler outside Cluster API"
+	}
+	return t.ManagedBy
 }
 
 // groupKinds are the kinds of machine groups. Before Cluster API v0.4 MachinePools

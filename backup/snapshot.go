@@ -119,7 +119,7 @@ type Group struct {
 	Labels         Labels
 	TemplateLabels Labels // spec.template.metadata.labels, which its machines get
 	Selector       string // spec.selector, a label selector in JSON; empty when absent
-	// ReplicasManagedBy is annotation cluster.x-k8s.io/replicas-managed-by: who
+	// ReplicasManagedBy is from annotation cluster.x-k8s.io/replicas-managed-by: who
 	// sets the replicas instead of the operator. Autoscaled says that the
 	// cluster autoscaler's annotations of minimum or maximum are present.
 	ReplicasManagedBy string
