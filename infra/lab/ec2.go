@@ -32,10 +32,16 @@ type EC2Options struct {
 	Backup string
 	// Absent are ids and names out of Backup that do not exist any more.
 	Absent []string
+	// State is the path of a folder with what `aws ec2 describe-instances` and the
+	// other calls printed, one file per region and call, as testdata/capa/aws has
+	// them. It is served beside what Instances and Backup say. Empty serves none.
+	State string
 	// SharedVPCs are ids of VPCs that were there before their clusters, and the
 	// account that owns each and shares it with every other.
 	SharedVPCs map[string]string
-	// Groups are autoscaling groups in us-east-1 that have no members.
+	// Groups are autoscaling groups. Their members are the instances that name the
+	// group in a tag; a group that instances name and that is not here has what
+	// members it has, and wants as many.
 	Groups []EC2Group
 	// Synthetic is a number of further instances in us-east-1 that are nobody's.
 	Synthetic int
@@ -63,7 +69,9 @@ type EC2Group struct {
 	Name, ARN string
 	Subnets   []string
 	Tags      []EC2Tag
+	Region    string // empty: us-east-1
 	Account   string // empty: EC2Account
+	Desired   *int   // nil: as many as it has members
 }
 
 // EC2Role is a role that sts:AssumeRole gives.
@@ -74,9 +82,9 @@ type EC2Role struct {
 }
 
 // EC2 is a running server of the AWS services that drift-detector calls: EC2,
-// STS, Auto Scaling and Elastic Load Balancing, all at one address. It speaks
-// their query protocol, verifies signatures, and only ever reads. Its methods
-// may be called while it serves.
+// STS, Auto Scaling, Elastic Load Balancing and EKS, all at one address. It speaks
+// their query protocol, of EKS JSON, verifies signatures, and only ever reads. Its
+// methods may be called while it serves.
 type EC2 struct {
 	// URL is what AWS_ENDPOINT_URL takes, "http://127.0.0.1:port".
 	URL string
@@ -95,13 +103,14 @@ type EC2 struct {
 	faults    EC2Faults
 	seen      int // calls that ThrottleEvery counts
 	calls     map[string]int
+	callers   map[string]bool
 	assumed   []string
 }
 
 // StartEC2 serves on a random port of 127.0.0.1 until Close.
 func StartEC2(o EC2Options) (*EC2, error) {
 	e := &EC2{
-		keys: map[string]EC2Key{}, shared: o.SharedVPCs, groups: o.Groups, roles: o.Roles, pageSize: o.PageSize, faults: o.Faults, calls: map[string]int{},
+		keys: map[string]EC2Key{}, shared: o.SharedVPCs, groups: o.Groups, roles: o.Roles, pageSize: o.PageSize, faults: o.Faults, calls: map[string]int{}, callers: map[string]bool{},
 	}
 	keys := o.Keys
 	if keys == nil {
@@ -121,9 +130,13 @@ func StartEC2(o EC2Options) (*EC2, error) {
 		return nil, fmt.Errorf("starting the lab's EC2: %w", err)
 	}
 	e.instances = append(e.instances, synthetic(o.Synthetic)...)
-	if e.network, err = readNetwork(o.Backup, o.Absent); err != nil {
+	if e.network, err = readNetwork(o.Backup); err != nil {
 		return nil, fmt.Errorf("starting the lab's EC2: %w", err)
 	}
+	if err := e.readState(o.State); err != nil {
+		return nil, fmt.Errorf("starting the lab's EC2: %w", err)
+	}
+	e.Remove(o.Absent...)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("starting the lab's EC2: %w", err)
@@ -167,6 +180,13 @@ func (e *EC2) Calls() map[string]int {
 	return maps.Clone(e.calls)
 }
 
+// Callers are the ids of the keys that calls were signed with, sorted.
+func (e *EC2) Callers() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Sorted(maps.Keys(e.callers))
+}
+
 // Assumed are the ARNs of the roles that were assumed, in order.
 func (e *EC2) Assumed() []string {
 	e.mu.Lock()
@@ -192,6 +212,20 @@ func (e *EC2) Change(edit func(*EC2Instance) (keep bool)) {
 		}
 	}
 	e.instances = kept
+}
+
+// Remove lets parts of the network be gone, by their ids and names.
+func (e *EC2) Remove(ids ...string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.network = slices.DeleteFunc(e.network, func(p networkPart) bool { return p.id == "" || slices.Contains(ids, p.id) })
+}
+
+// SetGroup adds an autoscaling group, or replaces the one of its name.
+func (e *EC2) SetGroup(g EC2Group) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.groups = append(slices.DeleteFunc(e.groups, func(have EC2Group) bool { return have.Name == g.Name }), g)
 }
 
 // Bend replaces the faults.

@@ -59,8 +59,10 @@ func client(e *EC2, region string, k EC2Key) aws.Config {
 type plainBody struct{}
 
 func (plainBody) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	r.Body = struct{ io.ReadCloser }{r.Body}
+	if r.Body != nil {
+		r = r.Clone(r.Context())
+		r.Body = struct{ io.ReadCloser }{r.Body}
+	}
 	return http.DefaultTransport.RoundTrip(r)
 }
 

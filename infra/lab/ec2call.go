@@ -23,6 +23,7 @@ type apiCall struct {
 	action          string
 	version         string // tells the classic load balancers from the others
 	form            url.Values
+	name            string // of the control plane that EKS is asked for
 	caller          EC2Key
 }
 
@@ -50,6 +51,7 @@ func (e *EC2) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	e.mu.Lock()
 	e.calls[c.iam()]++
+	e.callers[c.caller.ID] = true
 	bad = e.fault(c)
 	var answer any
 	cut := false
@@ -59,6 +61,10 @@ func (e *EC2) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e.mu.Unlock()
 	if bad != nil {
 		writeRefusal(w, c, bad)
+		return
+	}
+	if c.service == "eks" {
+		writeJSON(w, answer, nil)
 		return
 	}
 	text, err := xml.Marshal(answer)
@@ -81,8 +87,12 @@ func (e *EC2) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // answer carries a call out. cut says that the connection is to break off in
 // the middle of the answer.
 func (e *EC2) answer(c *apiCall) (answer any, cut bool, bad *refusal) {
-	if c.iam() == "ec2:DescribeInstances" {
+	switch c.iam() {
+	case "ec2:DescribeInstances":
 		return e.describeInstances(c)
+	case eksAction:
+		answer, bad = e.describeCluster(c)
+		return answer, false, bad
 	}
 	var handle func(*apiCall) (element, *refusal)
 	switch c.iam() {
@@ -108,6 +118,10 @@ func (e *EC2) answer(c *apiCall) (answer any, cut bool, bad *refusal) {
 
 // writeRefusal answers an error in the form of the service that was called.
 func writeRefusal(w http.ResponseWriter, c *apiCall, r *refusal) {
+	if c.service == "eks" {
+		writeJSON(w, nil, r)
+		return
+	}
 	fault := branch("Error", leaf("Type", "Sender"), leaf("Code", r.code), leaf("Message", r.message))
 	answer := branch("ErrorResponse", fault, leaf("RequestId", "lab"))
 	if c.service == "ec2" {
@@ -153,6 +167,9 @@ func (e *EC2) parse(r *http.Request) (*apiCall, *refusal) {
 		return c, refuse(http.StatusBadRequest, "MalformedQueryString", "%v", err)
 	}
 	c.action, c.version = c.form.Get("Action"), c.form.Get("Version")
+	if c.service == "eks" {
+		c.parseEKS(r)
+	}
 	e.mu.Lock()
 	key, known := e.keys[s.keyID]
 	e.mu.Unlock()

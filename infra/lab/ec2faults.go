@@ -54,7 +54,11 @@ func (e *EC2) fault(c *apiCall) *refusal {
 		return refuse(http.StatusServiceUnavailable, pick("RequestLimitExceeded", "Throttling"), "Request limit exceeded.")
 	}
 	if slices.Contains(f.DenyActions, c.iam()) || c.service != "sts" && slices.Contains(f.DenyRegions, c.region) {
-		return refuse(http.StatusForbidden, pick("UnauthorizedOperation", "AccessDenied"), "You are not authorized to perform: %s", c.iam())
+		code := pick("UnauthorizedOperation", "AccessDenied")
+		if c.service == "eks" {
+			code = "AccessDeniedException"
+		}
+		return refuse(http.StatusForbidden, code, "You are not authorized to perform: %s", c.iam())
 	}
 	if c.iam() == "ec2:DescribeInstances" && slices.Contains(f.ZoneOutage, c.region) && !c.aboutCertainInstances() {
 		return refuse(http.StatusServiceUnavailable, "Unavailable", "An Availability Zone of %s is impaired.", c.region)

@@ -28,7 +28,13 @@ type EC2Instance struct {
 	Subnet           string   `json:"SubnetId" xml:"subnetId,omitempty"`
 	PrivateIPAddress string   `json:"PrivateIpAddress" xml:"privateIpAddress,omitempty"`
 	PrivateDNSName   string   `json:"PrivateDnsName" xml:"privateDnsName,omitempty"`
+	SecurityGroups   []EC2Ref `json:"SecurityGroups" xml:"groupSet>item"`
 	Tags             []EC2Tag `json:"Tags" xml:"tagSet>item"`
+}
+
+// EC2Ref is a security group of an instance.
+type EC2Ref struct {
+	ID string `json:"GroupId" xml:"groupId"`
 }
 
 // EC2State is the state of an instance: 16 running, 48 terminated, 80 stopped.
@@ -53,10 +59,11 @@ func (i *EC2Instance) Tag(key string) (value string, ok bool) {
 	return "", false
 }
 
-// region is the zone without its letter.
+// region is what precedes the first number of the zone, and that number: us-west-2 of
+// us-west-2a, of the local zone us-west-2-lax-1a and of us-west-2-wl1-las-wlz-1.
 func (i *EC2Instance) region() string {
 	zone := i.Placement.AvailabilityZone
-	return zone[:max(0, len(zone)-1)]
+	return zone[:strings.IndexAny(zone, "0123456789")+1]
 }
 
 // readInstances reads what `aws ec2 describe-instances` printed.

@@ -14,12 +14,15 @@ import (
 )
 
 // networkPart is one thing beside instances that AWS holds: a VPC, a subnet, a
-// security group, a NAT gateway or a load balancer.
+// security group, a NAT gateway, a load balancer or the control plane of EKS.
 type networkPart struct {
 	kind   string // the action that describes it: "ec2:DescribeVpcs"
 	region string
-	id     string // of load balancers the name
-	owner  string // of a VPC the cluster that it was made for
+	id     string   // of load balancers and control planes the name
+	vpc    string   // that it is in
+	dns    string   // of a load balancer its name, of a control plane its endpoint
+	state  string   // empty: "available", of control planes "ACTIVE"
+	owners []string // the clusters that CAPA's tag on a VPC names
 }
 
 // Kinds of load balancers, which share one action.
@@ -28,14 +31,24 @@ const (
 	newLB     = "elasticloadbalancing:DescribeLoadBalancers 2015-12-01"
 )
 
+// eksAction describes a control plane of EKS.
+const eksAction = "eks:DescribeCluster"
+
 // placement is what AWSClusters and AWSManagedControlPlanes say of their
 // network (CAPA api/v1beta2 v2.11.1).
 type placement struct {
+	Kind     string `json:"kind"`
 	Metadata struct {
-		Name string `json:"name"`
+		Namespace string            `json:"namespace"`
+		Name      string            `json:"name"`
+		Labels    map[string]string `json:"labels"`
 	} `json:"metadata"`
 	Spec struct {
-		Region  string `json:"region"`
+		Region   string `json:"region"`
+		EKS      string `json:"eksClusterName"`
+		Endpoint struct {
+			Host string `json:"host"`
+		} `json:"controlPlaneEndpoint"`
 		Network struct {
 			VPC struct {
 				ID string `json:"id"`
@@ -45,6 +58,7 @@ type placement struct {
 				Resource string `json:"resourceID"`
 				NAT      string `json:"natGatewayId"`
 			} `json:"subnets"`
+			Overrides map[string]string `json:"securityGroupOverrides"`
 		} `json:"network"`
 	} `json:"spec"`
 	Status struct {
@@ -52,17 +66,21 @@ type placement struct {
 			SecurityGroups map[string]struct {
 				ID string `json:"id"`
 			} `json:"securityGroups"`
-			LB struct {
-				Name string `json:"name"`
-				ARN  string `json:"arn"`
-			} `json:"apiServerElb"`
+			LB        loadBalancer `json:"apiServerElb"`
+			Secondary loadBalancer `json:"secondaryAPIServerELB"`
 		} `json:"networkStatus"`
 	} `json:"status"`
 }
 
+type loadBalancer struct {
+	Name string `json:"name"`
+	ARN  string `json:"arn"`
+	DNS  string `json:"dnsName"`
+}
+
 // readNetwork collects what the AWS clusters of a backup name. It goes over the
 // tarball plainly, apart from package backup, which it is to test.
-func readNetwork(backup string, absent []string) ([]networkPart, error) {
+func readNetwork(backup string) ([]networkPart, error) {
 	if backup == "" {
 		return nil, nil
 	}
@@ -80,27 +98,40 @@ func readNetwork(backup string, absent []string) ([]networkPart, error) {
 		all = append(all, p.parts()...)
 		return nil
 	})
-	return slices.DeleteFunc(all, func(p networkPart) bool { return p.id == "" || slices.Contains(absent, p.id) }), err
+	return all, err
 }
 
 func (p *placement) parts() []networkPart {
-	region := p.Spec.Region
-	all := []networkPart{{"ec2:DescribeVpcs", region, p.Spec.Network.VPC.ID, p.Metadata.Name}}
-	for _, s := range p.Spec.Network.Subnets {
-		id := s.ID
-		if s.Resource != "" {
-			id = s.Resource
-		}
-		all = append(all, networkPart{kind: "ec2:DescribeSubnets", region: region, id: id}, networkPart{kind: "ec2:DescribeNatGateways", region: region, id: s.NAT})
+	n := &p.Spec.Network
+	var all []networkPart
+	add := func(kind, id string) {
+		all = append(all, networkPart{kind: kind, region: p.Spec.Region, id: id, vpc: n.VPC.ID})
+	}
+	add("ec2:DescribeVpcs", n.VPC.ID)
+	all[0].owners = []string{cmp.Or(p.Metadata.Labels["cluster.x-k8s.io/cluster-name"], p.Metadata.Name)}
+	for _, s := range n.Subnets {
+		add("ec2:DescribeSubnets", cmp.Or(s.Resource, s.ID))
+		add("ec2:DescribeNatGateways", s.NAT)
+	}
+	for _, id := range n.Overrides {
+		add("ec2:DescribeSecurityGroups", id)
 	}
 	for _, g := range p.Status.Network.SecurityGroups {
-		all = append(all, networkPart{kind: "ec2:DescribeSecurityGroups", region: region, id: g.ID})
+		add("ec2:DescribeSecurityGroups", g.ID)
 	}
-	lb := networkPart{kind: classicLB, region: region, id: p.Status.Network.LB.Name}
-	if p.Status.Network.LB.ARN != "" {
-		lb.kind = newLB
+	for _, lb := range []loadBalancer{p.Status.Network.LB, p.Status.Network.Secondary} {
+		kind := classicLB
+		if lb.ARN != "" {
+			kind = newLB
+		}
+		add(kind, lb.Name)
+		all[len(all)-1].dns = lb.DNS
 	}
-	return append(all, lb)
+	if p.Kind == "AWSManagedControlPlane" {
+		add(eksAction, cmp.Or(p.Spec.EKS, p.Metadata.Namespace+"_"+p.Metadata.Name))
+		all[len(all)-1].dns = p.Spec.Endpoint.Host
+	}
+	return all
 }
 
 // networkKind is how EC2 spells one kind in requests and answers.
@@ -139,12 +170,17 @@ func (e *EC2) describeNetwork(c *apiCall, kind networkKind) (element, *refusal) 
 		switch kind.set {
 		case "vpcSet":
 			item.Children = append(item.Children, leaf("state", "available"), leaf("ownerId", cmp.Or(e.shared[p.id], EC2Account)))
+			tags := branch("tagSet")
+			for _, owner := range p.owners {
+				tags.Children = append(tags.Children, branch("item", leaf("key", "sigs.k8s.io/cluster-api-provider-aws/cluster/"+owner), leaf("value", "owned")))
+			}
 			if e.shared[p.id] == "" {
-				item.Children = append(item.Children, branch("tagSet",
-					branch("item", leaf("key", "sigs.k8s.io/cluster-api-provider-aws/cluster/"+p.owner), leaf("value", "owned"))))
+				item.Children = append(item.Children, tags)
 			}
 		case "natGatewaySet":
-			item.Children = append(item.Children, leaf("state", "available"))
+			item.Children = append(item.Children, leaf("state", cmp.Or(p.state, "available")))
+		case "securityGroupInfo":
+			item.Children = append(item.Children, leaf("ownerId", EC2Account), leaf("vpcId", p.vpc))
 		}
 		set.Children = append(set.Children, item)
 	}
@@ -183,7 +219,11 @@ func (e *EC2) describeLoadBalancers(c *apiCall) (element, *refusal) {
 	}
 	for _, p := range known {
 		if len(names) == 0 || slices.Contains(names, p.id) {
-			set.Children = append(set.Children, branch("member", leaf("LoadBalancerName", p.id)))
+			vpc := "VpcId"
+			if kind == classicLB {
+				vpc = "VPCId"
+			}
+			set.Children = append(set.Children, branch("member", leaf("LoadBalancerName", p.id), leaf("DNSName", p.dns), leaf(vpc, p.vpc)))
 		}
 	}
 	return result(c.action, set), nil
@@ -192,26 +232,27 @@ func (e *EC2) describeLoadBalancers(c *apiCall) (element, *refusal) {
 // mostGroups is the most that DescribeAutoScalingGroups gives in one answer.
 const mostGroups = 100
 
-// describeGroups answers with the groups that instances say they are members
-// of, and with those that have none. Each wants as many as it has.
+// describeGroups answers with the groups of the options, and with those that
+// instances say they are members of beside.
 func (e *EC2) describeGroups(c *apiCall) (element, *refusal) {
 	names := c.list("AutoScalingGroupNames.member")
+	asked := func(name string) bool { return len(names) == 0 || slices.Contains(names, name) }
 	members := map[string][]EC2Instance{}
-	empty := map[string]EC2Group{}
+	groups := map[string]EC2Group{}
 	var order []string
 	for _, g := range e.groups {
-		if c.region == emptyRegion && c.caller.Account == cmp.Or(g.Account, EC2Account) && (len(names) == 0 || slices.Contains(names, g.Name)) {
-			empty[g.Name] = g
+		if c.region == cmp.Or(g.Region, "us-east-1") && c.caller.Account == cmp.Or(g.Account, EC2Account) && asked(g.Name) {
+			groups[g.Name] = g
 			order = append(order, g.Name)
 		}
 	}
 	for _, i := range e.instances {
 		name, ok := i.Tag("aws:autoscaling:groupName")
 		gone := i.State.Name == "terminated" || i.State.Name == "shutting-down"
-		if !ok || gone || i.region() != c.region || c.caller.Account != EC2Account || len(names) > 0 && !slices.Contains(names, name) {
+		if !ok || gone || i.region() != c.region || c.caller.Account != EC2Account || !asked(name) {
 			continue
 		}
-		if members[name] == nil {
+		if members[name] == nil && groups[name].Name == "" {
 			order = append(order, name)
 		}
 		members[name] = append(members[name], i)
@@ -231,7 +272,7 @@ func (e *EC2) describeGroups(c *apiCall) (element, *refusal) {
 	to := min(from+size, len(order))
 	set := branch("AutoScalingGroups")
 	for _, name := range order[from:to] {
-		g, ok := empty[name]
+		g, ok := groups[name]
 		if !ok {
 			g = groupOf(name, members[name])
 		}
@@ -242,9 +283,6 @@ func (e *EC2) describeGroups(c *apiCall) (element, *refusal) {
 	}
 	return result(c.action, set), nil
 }
-
-// emptyRegion is where groups without members are.
-const emptyRegion = "us-east-1"
 
 // groupOf is the group that instances are members of. EKS names its node group on
 // the group as on the members.
@@ -269,6 +307,9 @@ func group(g EC2Group, members []EC2Instance) element {
 		tags.Children = append(tags.Children, branch("member", leaf("Key", t.Key), leaf("Value", t.Value), leaf("ResourceId", g.Name)))
 	}
 	count := strconv.Itoa(len(members))
+	if g.Desired != nil {
+		count = strconv.Itoa(*g.Desired)
+	}
 	all := branch("member", leaf("AutoScalingGroupName", g.Name), leaf("DesiredCapacity", count),
 		leaf("MinSize", "0"), leaf("MaxSize", count), list, tags)
 	if g.ARN != "" {

@@ -1,0 +1,41 @@
+package lab
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// describeCluster answers for one control plane of EKS. Its service speaks JSON, and
+// names what is asked for in the path.
+func (e *EC2) describeCluster(c *apiCall) (answer any, bad *refusal) {
+	known := e.visible(c, eksAction)
+	i := slices.IndexFunc(known, func(p networkPart) bool { return p.id == c.name })
+	if i < 0 {
+		return nil, refuse(http.StatusNotFound, "ResourceNotFoundException", "No cluster found for name: %s.", c.name)
+	}
+	return map[string]any{"cluster": map[string]any{
+		"name": known[i].id, "status": cmp.Or(known[i].state, "ACTIVE"), "endpoint": known[i].dns,
+		"resourcesVpcConfig": map[string]any{"vpcId": known[i].vpc},
+	}}, nil
+}
+
+// parseEKS reads what is asked for out of the path of a call.
+func (c *apiCall) parseEKS(r *http.Request) {
+	if name, ok := strings.CutPrefix(r.URL.Path, "/clusters/"); ok && r.Method == http.MethodGet {
+		c.action, c.name = "DescribeCluster", name
+	}
+}
+
+// writeJSON answers a call of EKS.
+func writeJSON(w http.ResponseWriter, answer any, bad *refusal) {
+	w.Header().Set("Content-Type", "application/json")
+	if bad != nil {
+		w.Header().Set("X-Amzn-Errortype", bad.code)
+		w.WriteHeader(bad.status)
+		answer = map[string]string{"message": bad.message}
+	}
+	_ = json.NewEncoder(w).Encode(answer)
+}

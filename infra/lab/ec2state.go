@@ -1,0 +1,144 @@
+package lab
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// saved is what the command line of AWS printed, of all calls.
+type saved struct {
+	Vpcs []struct {
+		VpcID string `json:"VpcId"`
+		Tags  []EC2Tag
+	}
+	Subnets []struct {
+		SubnetID string `json:"SubnetId"`
+		VpcID    string `json:"VpcId"`
+	}
+	SecurityGroups []struct {
+		GroupID string `json:"GroupId"`
+		VpcID   string `json:"VpcId"`
+	}
+	NatGateways []struct {
+		NatGatewayID string `json:"NatGatewayId"`
+		VpcID        string `json:"VpcId"`
+		State        string
+	}
+	LoadBalancerDescriptions []struct{ LoadBalancerName, DNSName, VPCId string }
+	LoadBalancers            []struct {
+		LoadBalancerName, DNSName string
+		VpcID                     string `json:"VpcId"`
+	}
+	AutoScalingGroups []struct {
+		AutoScalingGroupName, AutoScalingGroupARN, VPCZoneIdentifier string
+		DesiredCapacity                                              int
+		Tags                                                         []EC2Tag
+	}
+}
+
+// readState adds what the files of a folder say: "us-east-1-describe-vpcs.json". A
+// region without a file of instances has none.
+func (e *EC2) readState(folder string) error {
+	if folder == "" {
+		return nil
+	}
+	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
+	if err != nil || len(files) == 0 {
+		return errors.Join(fmt.Errorf("%s holds no saved answers of AWS", folder), err)
+	}
+	for _, file := range files {
+		name := filepath.Base(file)
+		region := name[:strings.IndexAny(name, "0123456789")+1]
+		switch strings.TrimPrefix(name, region+"-") {
+		case "describe-instances.json":
+			some, err := readInstances(file)
+			if err != nil {
+				return err
+			}
+			e.instances = append(e.instances, some...)
+		case "eks.json":
+			err = e.readEKS(file, region)
+		default:
+			err = e.readAnswer(file, region)
+		}
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", file, err)
+		}
+	}
+	return nil
+}
+
+func (e *EC2) readAnswer(file, region string) error {
+	var s saved
+	if err := decodeFile(file, &s); err != nil {
+		return err
+	}
+	add := func(p networkPart) {
+		p.region = region
+		e.network = append(e.network, p)
+	}
+	for _, v := range s.Vpcs {
+		p := networkPart{kind: "ec2:DescribeVpcs", id: v.VpcID}
+		for _, t := range v.Tags {
+			if owner, ok := strings.CutPrefix(t.Key, "sigs.k8s.io/cluster-api-provider-aws/cluster/"); ok {
+				p.owners = append(p.owners, owner)
+			}
+		}
+		add(p)
+	}
+	for _, x := range s.Subnets {
+		add(networkPart{kind: "ec2:DescribeSubnets", id: x.SubnetID, vpc: x.VpcID})
+	}
+	for _, x := range s.SecurityGroups {
+		add(networkPart{kind: "ec2:DescribeSecurityGroups", id: x.GroupID, vpc: x.VpcID})
+	}
+	for _, x := range s.NatGateways {
+		add(networkPart{kind: "ec2:DescribeNatGateways", id: x.NatGatewayID, vpc: x.VpcID, state: x.State})
+	}
+	for _, x := range s.LoadBalancerDescriptions {
+		add(networkPart{kind: classicLB, id: x.LoadBalancerName, vpc: x.VPCId, dns: x.DNSName})
+	}
+	for _, x := range s.LoadBalancers {
+		add(networkPart{kind: newLB, id: x.LoadBalancerName, vpc: x.VpcID, dns: x.DNSName})
+	}
+	for _, x := range s.AutoScalingGroups {
+		e.groups = append(e.groups, EC2Group{
+			Name: x.AutoScalingGroupName, ARN: x.AutoScalingGroupARN, Subnets: strings.Split(x.VPCZoneIdentifier, ","),
+			Tags: x.Tags, Region: region, Desired: &x.DesiredCapacity,
+		})
+	}
+	return nil
+}
+
+// readEKS reads control planes by their names.
+func (e *EC2) readEKS(file, region string) error {
+	var planes map[string]struct {
+		Cluster struct {
+			Endpoint, Status string
+			VPC              struct {
+				ID string `json:"vpcId"`
+			} `json:"resourcesVpcConfig"`
+		}
+	}
+	if err := decodeFile(file, &planes); err != nil {
+		return err
+	}
+	for name, p := range planes {
+		e.network = append(e.network, networkPart{
+			kind: eksAction, region: region, id: name, vpc: p.Cluster.VPC.ID, dns: p.Cluster.Endpoint, state: p.Cluster.Status,
+		})
+	}
+	return nil
+}
+
+func decodeFile(file string, into any) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, into)
+}
