@@ -49,14 +49,14 @@ func (e *estate) unaskedPool(v *vm, b bond) *infra.Pool {
 	return nil
 }
 
-// membersOf are the living members of a pool: the instances that bear its key.
-// When nobody asked for the pool, or for one of a name that is only guessed, none
-// can bear it; those that the backup records are members as far as anybody knows.
+// membersOf are the living members of a pool: the instances that bear its key. Where
+// it cannot be told whether the pool exists, none may bear it: those that the backup
+// records are members as far as anybody knows, wherever they were seen.
 func (e *estate) membersOf(p *infra.Pool) []*vm {
 	members := e.bearing(p.Key)
 	state, _ := e.presence(place{p.Cluster, p.Target, ""}, p.Landmark)
-	if e.scopes.unasked(p.Target, p.Landmark) || p.Guessed != "" && state != Present {
-		members = append(members, keep(e.bearing(p.Members...), func(v *vm) bool { return v.seenIn(e.scopes.byTarget[p.Target]) })...)
+	if state == Undecided || state == Absent && p.Guessed != "" {
+		members = e.bearing(append([]infra.Key{p.Key}, p.Members...)...)
 	}
 	return keep(members, alive)
 }

@@ -21,6 +21,8 @@ type estate struct {
 	owners *owners
 	ties   tieIndex
 	pools  []poolSet
+	// poolState is whether each pool exists, by the key of its members.
+	poolState map[clusterKey]Presence
 
 	sharers map[sharersOf]*sharers
 	unnamed map[infra.OwnerID]*claim // by owner: a machine of which the backup says neither id nor name of its instance
@@ -86,6 +88,7 @@ func newEstate(s *backup.Snapshot, c infra.Claims, inv infra.Inventory, now time
 	e.judgeHomes(&c)
 	e.owners = newOwners(s, e.claims, c.Pools)
 	e.ties = newTieIndex(c, e.claims, listings)
+	e.findShared(c.Ties)
 	e.ownTags = make(map[infra.Key]bool, len(c.OwnerTags))
 	for _, k := range c.OwnerTags {
 		e.ownTags[k] = true
@@ -257,6 +260,8 @@ type machineFacts struct {
 	contested    bool  // another machine wants the one in identity or weak
 	reidentified bool
 	node         *infra.Node // alive, and says that it is this machine
+	pool         Presence    // whether the pool that it is a member of exists; empty when the backup lacks it
+	remade       []*vm       // bear its second key, or its name in its place, when its own instance has ended
 	searched     []*vm       // what its controller finds at home where it searches by name
 	namesakes    []*vm       // bear its name and no other machine's strong key, when its own was not found at home
 }
@@ -281,6 +286,10 @@ func (e *estate) facts(c *claim) *machineFacts {
 		f.reidentified = bearsOther(f.home[0], c.Identity) && bearsOther(f.home[0], c.Ref)
 	}
 	e.secondFacts(c, f)
+	f.pool = e.poolState[clusterKey{c.cluster, c.Pool}]
+	if len(f.home) == 1 && f.home[0].Gone {
+		f.remade = e.remade(c, f)
+	}
 	if f.searches() {
 		f.searched = keep(e.bearing(c.Searches...), func(v *vm) bool { return alive(v) && e.atHome(c, v) })
 	}

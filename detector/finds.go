@@ -1,6 +1,9 @@
 package detector
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // NotFoundByName is the reason code of a machine whose instance exists, and whose
 // controller searches for it by name and does not find it.
@@ -13,37 +16,21 @@ func (f *machineFacts) searches() bool {
 	return c.Provider != "" && c.machine != nil && !c.InfraMissing && c.Reads != "" && !c.ReadsID && !f.inPool()
 }
 
-// match is the instance that the keys of the claim single out, or nil.
-func (f *machineFacts) match() *vm {
+// overlooked is the verdict on a match that the machine's controller does not take for
+// its instance: it searches by name, and finds another one, several or none. Healthy is
+// said of what the controller takes (the sixth law).
+func (f *machineFacts) overlooked(found *vm) (v Verdict, overlooked bool) {
 	switch {
-	case len(f.home) == 1 && alive(f.home[0]):
-		return f.home[0]
-	case !f.claim.Strong.IsZero() || f.contested || len(f.home) > 0:
-	case len(f.identity) == 1:
-		return f.identity[0]
-	case len(f.identity) == 0 && len(f.weak) == 1:
-		return f.weak[0]
-	}
-	return nil
-}
-
-// searchRow holds to the law that Healthy is said of the instance that the controller
-// takes.
-var searchRow = machineRow{
-	"7 matched, but its controller searches by name and takes another or none",
-	func(f *machineFacts) bool {
-		found := f.match()
-		return found != nil && f.searches() && (len(f.without(found, f.searched)) > 0 || len(f.searched) == 0 && f.scope.complete)
-	},
-	func(f *machineFacts) Verdict {
-		found := f.match()
-		if len(f.searched) > 0 {
-			return f.ambiguous(f.without(nil, []*vm{found}, f.searched))
-		}
+	case !f.searches():
+		return v, false
+	case len(f.without(found, f.searched)) > 0:
+		return f.ambiguous(f.without(nil, []*vm{found}, f.searched)), true
+	case len(f.searched) == 0 && f.scope.complete:
 		return f.with(unknown(NotFoundByName, fmt.Sprintf(
 			"%s is its instance, but the backup holds no id in %s, where its controller reads it: it searches by name, finds none and makes a second one; write the id there before the controllers start",
-			nameOf(found), f.claim.Reads)), found, StrengthMedium)
-	},
+			nameOf(found), f.claim.Reads)), found, StrengthMedium), true
+	}
+	return v, false
 }
 
 // finds says what the controller takes, given the verdict.
@@ -64,4 +51,23 @@ func (f *machineFacts) finds(v *Verdict) Finds {
 		return FindsByName
 	}
 	return FindsOther
+}
+
+// remade are the living instances that have the place of an ended one: they bear the
+// machine's second key, or its name in its place, and are nobody else's.
+func (e *estate) remade(c *claim, f *machineFacts) []*vm {
+	named := keep(e.bearing(c.Witness...), func(v *vm) bool {
+		return alive(v) && v.Exclude == "" && e.atHome(c, v) && !v.byStrong.others(c) && !v.byIdentity.others(c)
+	})
+	return f.without(f.home[0], f.identity, named)
+}
+
+// remadeRow is the second law for instances that are still listed when they have ended.
+var remadeRow = machineRow{
+	"6 ended, but another has its place",
+	func(f *machineFacts) bool { return len(f.remade) > 0 },
+	func(f *machineFacts) Verdict {
+		return f.naming(unknown(IdentityChanged, fmt.Sprintf("%s, which the backup records, is listed as %s, and %s has its place and its name: its Node, or whoever runs the infrastructure, can tell whether it is the machine",
+			nameOf(f.home[0]), cmp.Or(f.home[0].State, "ended"), nameOf(f.remade[0]))), f.remade)
+	},
 }

@@ -6,6 +6,16 @@ import (
 	"drift-detector/infra"
 )
 
+// searched is what the controller's search by name finds.
+var searched = key("searched", subject)
+
+// searching is a machine whose id is recorded where its controller does not read it.
+func searching(s *scene) *infra.Claim {
+	c := s.worker(subject)
+	c.Reads, c.Searches = "spec.id", []infra.Key{searched}
+	return c
+}
+
 // What the controller takes is told of every machine that it looks for, whatever the
 // verdict is.
 func TestFinds(t *testing.T) {
@@ -64,4 +74,59 @@ func verdictOf(t *testing.T, s *scene) Verdict {
 	}
 	t.Fatal("the scene has no machine")
 	return Verdict{}
+}
+
+// Healthy is said of the instance that the controller takes, by whatever keys it was
+// found.
+func TestMatchesThatTheControllerOverlooks(t *testing.T) {
+	second := func(s *scene) { searching(s).Strong = infra.Key{} }
+	for name, c := range map[string]struct {
+		arrange func(*scene)
+		status  Status
+		reason  string
+	}{
+		"by id, found by name":          {func(s *scene) { searching(s); s.vm("m", bios("b-m"), searched) }, Healthy, ""},
+		"by id, under another name":     {func(s *scene) { searching(s); s.vmOf(subject) }, Unknown, NotFoundByName},
+		"by id, another has the name":   {func(s *scene) { searching(s); s.vmOf(subject); s.vm("n", searched) }, Unknown, AmbiguousMatch},
+		"by id, two have the name":      {func(s *scene) { searching(s); s.vm("m", bios("b-m"), searched); s.vm("n", searched) }, Unknown, AmbiguousMatch},
+		"by id, in a part of the place": {func(s *scene) { searching(s); s.vmOf(subject); s.listings[0].State = infra.Partial }, Healthy, ""},
+		"one of two with the id":        {func(s *scene) { searching(s); s.vmOf(subject); s.vm("copy", bios("b-m")) }, Unknown, NotFoundByName},
+		"by the second key":             {func(s *scene) { second(s); s.vm("m", bios("b-x"), uuid("i-m")) }, Unknown, NotFoundByName},
+		"by the second key and name":    {func(s *scene) { second(s); s.vm("m", bios("b-x"), uuid("i-m"), searched) }, Healthy, ""},
+		"the id is where it is read":    {func(s *scene) { searching(s).ReadsID = true; s.vmOf(subject); s.vm("n", searched) }, Healthy, ""},
+		"a member of a pool":            {func(s *scene) { searching(s).Pool = asg("p"); s.vmOf(subject) }, Healthy, ""},
+	} {
+		s := newScene()
+		c.arrange(s)
+		if v := verdictOf(t, s); v.Status != c.status || v.Reason != c.reason {
+			t.Errorf("%s: %s %s: %s; want %s %s", name, v.Status, v.Reason, v.Message, c.status, c.reason)
+		}
+	}
+}
+
+// In every world, Healthy machines are those that their controllers take.
+func TestRandomWorldsHealthyIsWhatTheControllerTakes(t *testing.T) {
+	finds := map[Finds]int{}
+	for seed := range uint64(1500) {
+		s := randomWorld(seed)
+		for i := range s.claims.Machines {
+			if c := &s.claims.Machines[i]; c.Provider != "" && (seed+uint64(i))%3 > 0 {
+				c.Reads, c.ReadsID, c.Searches = "spec.id", !c.Strong.IsZero() && (seed+uint64(i))%3 == 1, c.Names
+			}
+		}
+		for _, c := range s.detect().Clusters {
+			for _, v := range verdictsOf(c) {
+				finds[v.Finds]++
+				if v.Status == Healthy && v.Finds != FindsByID && v.Finds != FindsByName && v.Finds != FindsUnknown {
+					t.Fatalf("world %d: %s is Healthy, and its controller finds %q", seed, v.Name, v.Finds)
+				}
+			}
+		}
+	}
+	for _, f := range []Finds{FindsUnknown, FindsByID, FindsByName, FindsOther, FindsSeveral, FindsNothing} {
+		if finds[f] == 0 {
+			t.Errorf("no world led to %q", f)
+		}
+	}
+	t.Log(finds)
 }

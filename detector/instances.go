@@ -17,6 +17,7 @@ const (
 	ForeignNode        = "ForeignNode"
 	AmbiguousOwner     = "AmbiguousOwner"
 	InClusterFolder    = "InClusterFolder"
+	NameOnly           = "NameOnly"
 	// Terminated is the cause under which an ended instance without a machine is
 	// counted as excluded.
 	Terminated = "terminated"
@@ -39,6 +40,7 @@ type leads struct {
 	strong  []bond // the most specific of the grade, of one or several clusters
 	medium  []bond
 	place   []bond
+	named   []bond
 	foreign []*node // say that they run on it, and that alone ties it to no cluster
 	// foreignCluster is the cluster outside the backup that the Node names.
 	foreignCluster string
@@ -172,6 +174,16 @@ var instanceRows = []instanceRow{
 		},
 	},
 	{
+		"7 a name of the cluster, wherever it lies",
+		func(f *instanceFacts) bool { return len(f.named) > 0 },
+		func(f *instanceFacts) placement {
+			ids := clustersOf(f.named)
+			p := f.suggest(NameOnly, "it is named as machines of "+clusterNames(ids)+" are, and lies where none of them do", ids...)
+			p.unattributed.Evidence = bondEvidence(f.named, StrengthWeak)
+			return p
+		},
+	},
+	{
 		"8 nothing",
 		func(*instanceFacts) bool { return true },
 		func(f *instanceFacts) placement { return placement{outOfScope: true, foreign: f.foreignTag} },
@@ -200,7 +212,7 @@ func (e *estate) instanceFacts(v *vm) *instanceFacts {
 // leads gathers what ties an instance to clusters.
 func (e *estate) leads(v *vm) leads {
 	var f leads
-	var strong, medium, place []bond
+	var strong, medium, place, named []bond
 	ties := e.ties.fitting(v)
 	for _, n := range e.nodes.on(v) {
 		// Whoever administers a workload cluster can make a Node that names any VM.
@@ -221,9 +233,11 @@ func (e *estate) leads(v *vm) leads {
 		case infra.Place:
 			b.specificity = 0 // a place suggests, it does not compete
 			place = append(place, b)
+		case infra.Named:
+			named = append(named, b)
 		}
 	}
-	f.strong, f.medium, f.place = strongest(strong), strongest(medium), strongest(place)
+	f.strong, f.medium, f.place, f.named = strongest(strong), strongest(medium), strongest(place), strongest(named)
 	return f
 }
 

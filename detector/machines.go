@@ -88,9 +88,10 @@ var machineRows = []machineRow{
 		"6 member of a pool that has ended",
 		func(f *machineFacts) bool { return len(f.home) == 1 && f.home[0].Gone && f.inPool() },
 		func(f *machineFacts) Verdict {
-			return f.with(unknown(PoolMember, fmt.Sprintf("%s is listed as %s; %s", nameOf(f.home[0]), cmp.Or(f.home[0].State, "ended"), poolHeals)), f.home[0], StrengthStrong)
+			return f.with(f.leftPool(fmt.Sprintf("%s is listed as %s", nameOf(f.home[0]), cmp.Or(f.home[0].State, "ended"))), f.home[0], StrengthStrong)
 		},
 	},
+	remadeRow,
 	{
 		"6 strong key on one at home that has ended",
 		func(f *machineFacts) bool { return len(f.home) == 1 && f.home[0].Gone },
@@ -98,7 +99,6 @@ var machineRows = []machineRow{
 			return f.with(stale(InstanceTerminated, fmt.Sprintf("%s is listed as %s", nameOf(f.home[0]), cmp.Or(f.home[0].State, "ended"))), f.home[0], StrengthStrong)
 		},
 	},
-	searchRow,
 	{
 		"7 strong key on exactly one at home",
 		func(f *machineFacts) bool { return len(f.home) == 1 },
@@ -160,7 +160,7 @@ var machineRows = []machineRow{
 		"13 member of a pool",
 		(*machineFacts).inPool,
 		func(f *machineFacts) Verdict {
-			return unknown(PoolMember, fmt.Sprintf("%s was not found; %s", f.id(), poolHeals))
+			return f.leftPool(f.id() + " was not found")
 		},
 	},
 	{
@@ -195,9 +195,6 @@ var machineRows = []machineRow{
 		decideNothing,
 	},
 }
-
-// poolHeals is what there is to know of a member of a pool that is gone.
-const poolHeals = "its pool replaces members itself, and Cluster API deletes this Machine when it is restored"
 
 func (f *machineFacts) inPool() bool { return !f.claim.Pool.IsZero() }
 
@@ -330,8 +327,12 @@ func (f *machineFacts) with(v Verdict, found *vm, s Strength) Verdict {
 	return v
 }
 
-// healthy is the verdict of a match, with what goes with it.
+// healthy is the verdict of a match, with what goes with it, unless its controller
+// takes something else.
 func (f *machineFacts) healthy(found *vm, s Strength) Verdict {
+	if v, overlooked := f.overlooked(found); overlooked {
+		return v
+	}
 	v := f.with(Verdict{Status: Healthy, ByID: bears(found, f.claim.Strong)}, found, s)
 	for _, w := range found.Warnings {
 		v.Warnings = append(v.Warnings, Warning{w, conditionText(w)})

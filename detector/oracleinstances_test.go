@@ -234,7 +234,7 @@ func (o *oracle) placed(v *oracleVM) (line string, id backup.ClusterID, set stri
 		return loose(reason, o.cid(by.cluster))
 	}
 	for _, p := range o.poolsInOrder() {
-		if slices.ContainsFunc(p.Members, v.Bears) {
+		if slices.ContainsFunc(p.Members, v.Bears) && o.poolState(p) != Undecided {
 			return loose("LeftPool", o.cid(p.Cluster))
 		}
 	}

@@ -75,7 +75,9 @@ func (o *oracle) decide(c *oracleClaim) {
 		case c.InfraMissing:
 			o.set(c, Unknown, "InfraObjectMissing", v)
 		case v.Gone && c.Pool != (infra.Key{}):
-			o.set(c, Unknown, "PoolMember", v)
+			o.set(c, o.memberGone(c), "PoolMember", v)
+		case v.Gone && o.remade(c):
+			o.set(c, Unknown, "IdentityChanged", nil)
 		case v.Gone:
 			o.set(c, Stale, "InstanceTerminated", v)
 		case reidentified && !complete:
@@ -123,7 +125,7 @@ func (o *oracle) decideAbsent(c *oracleClaim, strongAway []*oracleVM) {
 		case o.nodeAlive(c):
 			o.set(c, Unknown, "NodeAlive", nil)
 		case c.Pool != (infra.Key{}):
-			o.set(c, Unknown, "PoolMember", nil)
+			o.set(c, o.memberGone(c), "PoolMember", nil)
 		default:
 			o.set(c, Stale, "InstanceNotFound", nil)
 			if o.namesake(c) {
@@ -153,7 +155,7 @@ func (o *oracle) decideAbsent(c *oracleClaim, strongAway []*oracleVM) {
 	case o.nodeAlive(c):
 		o.set(c, Unknown, "NodeAlive", nil)
 	case c.Pool != (infra.Key{}):
-		o.set(c, Unknown, "PoolMember", nil)
+		o.set(c, o.memberGone(c), "PoolMember", nil)
 	case o.namesake(c):
 		o.set(c, Unknown, "AmbiguousMatch", nil)
 	case c.InfraMissing:
@@ -215,4 +217,17 @@ func (o *oracle) nodeNames(c *oracleClaim, v *oracleVM) bool {
 	return slices.ContainsFunc(o.nodesOn(v), func(n infra.Node) bool {
 		return o.nodeAgrees(n) && n.Cluster == c.cluster && n.Machine == c.name && n.ClusterNamespace == c.ns
 	})
+}
+
+// remade says that a living instance bears the machine's second key, or its name in its
+// place without being another's.
+func (o *oracle) remade(c *oracleClaim) bool {
+	return len(o.find(func(v *oracleVM) bool {
+		if v.Gone || !slices.ContainsFunc(c.Witness, v.Bears) || v.Exclude != "" || !o.atHome(c, v) {
+			return !v.Gone && o.has(v, c.Identity)
+		}
+		return o.has(v, c.Identity) || !slices.ContainsFunc(o.all, func(other *oracleClaim) bool {
+			return other != c && (o.has(v, other.Strong) || o.has(v, other.Identity))
+		})
+	})) > 0
 }

@@ -72,8 +72,7 @@ func (o *oracle) unasked(target string, k infra.Key) bool {
 
 // isMember says whether an instance is in a pool, as far as anybody knows.
 func (o *oracle) isMember(p infra.Pool, v *oracleVM) bool {
-	recorded := slices.ContainsFunc(p.Members, v.Bears) && o.seenBy(v, p.Target)
-	return v.Bears(p.Key) || recorded && o.unasked(p.Target, p.Landmark)
+	return v.Bears(p.Key) || slices.ContainsFunc(p.Members, v.Bears) && o.exists(p.Cluster, p.Target, p.Landmark) == Undecided
 }
 
 // mayBeMember says that nobody asked where an instance was seen for a pool of the cluster.
@@ -81,6 +80,31 @@ func (o *oracle) mayBeMember(v *oracleVM, id backup.ClusterID) bool {
 	return slices.ContainsFunc(o.claims.Pools, func(p infra.Pool) bool {
 		return p.Cluster == id && o.unasked(p.Target, p.Landmark) && o.seenBy(v, p.Target)
 	})
+}
+
+// poolState says whether a pool exists. Members say that one which was not found does.
+func (o *oracle) poolState(p infra.Pool) Presence {
+	state := o.exists(p.Cluster, p.Target, p.Landmark)
+	if state == Absent && slices.ContainsFunc(o.vms, func(v *oracleVM) bool { return !v.Gone && o.isMember(p, v) }) {
+		return Undecided
+	}
+	return state
+}
+
+// memberGone is the status of a machine of a pool whose instance is gone.
+func (o *oracle) memberGone(c *oracleClaim) Status {
+	complete, _ := o.absenceCounts(place{c.cluster, c.Home.Target, c.Home.Part})
+	known := false
+	for _, p := range o.claims.Pools {
+		if p.Key == c.Pool && p.Cluster == c.cluster {
+			known = true
+			complete = complete && o.poolState(p) != Undecided
+		}
+	}
+	if complete && known {
+		return Stale
+	}
+	return Unknown
 }
 
 // tellPools says what became of the pools and resources of a cluster.
@@ -100,10 +124,7 @@ func (o *oracle) tellPools(id backup.ClusterID, say func(string, ...any), groups
 		}
 		sort.Strings(then)
 		sort.Strings(now)
-		state := o.exists(id, p.Target, p.Landmark)
-		if state == Absent && len(now) > 0 {
-			state = Undecided
-		}
+		state := o.poolState(p)
 		set := p.Kind + "/" + p.Name
 		groups[set] = true
 		reasons[set] = map[Presence]string{Present: "", Absent: "PoolMissing", Undecided: "PoolUndecided"}[state]

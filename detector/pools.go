@@ -46,7 +46,14 @@ func (e *estate) newPools(all []infra.Pool) []poolSet {
 		e.judgePool(p, s)
 	}
 	slices.SortStableFunc(out, comparePools)
+	e.poolState = make(map[clusterKey]Presence, len(out))
 	for i := range out {
+		if k := (clusterKey{out[i].Cluster, out[i].Key}); e.poolState[k] != Undecided {
+			e.poolState[k] = out[i].state.State
+		}
+		if out[i].state.State == Undecided {
+			continue // nobody knows who left it
+		}
 		for _, v := range e.bearing(out[i].Members...) {
 			if v.former == nil {
 				v.former = out[i].Pool
@@ -99,11 +106,15 @@ func (s *PoolState) changes() string {
 	if len(gone)+len(added) > 0 {
 		parts = append(parts, fmt.Sprintf("its members changed since the backup, as those of a pool do: %d gone, %d new", len(gone), len(added)))
 	}
-	if s.Desired.Known && s.Desired.N != int64(len(s.Now)) {
-		by := ""
-		if s.ManagedBy != "" {
-			by = ", which " + s.ManagedBy + " sets now"
-		}
+	by := ""
+	if s.ManagedBy != "" {
+		by = ", which " + s.ManagedBy + " sets now"
+	}
+	switch {
+	case !s.Desired.Known:
+	case s.DesiredNow.Known && s.DesiredNow.N != s.Desired.N:
+		parts = append(parts, fmt.Sprintf("it is set to %d and has %s, the backup desires %d%s", s.DesiredNow.N, quantity(len(s.Now), "member", "members"), s.Desired.N, by))
+	case s.Desired.N != int64(len(s.Now)):
 		parts = append(parts, fmt.Sprintf("%s, the backup desires %d%s", quantity(len(s.Now), "member now", "members now"), s.Desired.N, by))
 	}
 	return strings.Join(parts, "; ")
@@ -133,6 +144,18 @@ func (s *PoolState) reason() string {
 		return PoolUndecided
 	}
 	return ""
+}
+
+// leftPool is the verdict on a member of a pool that is gone. Of a pool that was read
+// it is part of what changed in the set: Cluster API deletes such a Machine by itself
+// within a minute of the restore (testdata/restore; CAPA
+// exp/controllers/awsmachinepool_machines.go v2.11.1).
+func (f *machineFacts) leftPool(how string) Verdict {
+	const deletes = "its pool replaces members itself, and Cluster API deletes this Machine when it is restored"
+	if f.scope.complete && (f.pool == Present || f.pool == Absent) {
+		return stale(PoolMember, how+": "+deletes+"; there is nothing to do")
+	}
+	return unknown(PoolMember, how+"; "+deletes+", if its pool is there, which is not known")
 }
 
 // presence says whether something that is no instance exists, and why that
@@ -196,6 +219,9 @@ func (e *estate) resources(all []infra.Resource) map[backup.ClusterID][]Resource
 			s.Message = fmt.Sprintf("%s: %s %s was not found", cmp.Or(r.Consequence, whenGone[s.WhenGone]), r.Kind, r.Name)
 		case Undecided:
 			s.Message = "whether it exists cannot be told: " + why
+			if s.WhenGone == infra.HaltsCluster {
+				s.Message += "; if it is gone: " + cmp.Or(r.Consequence, whenGone[s.WhenGone])
+			}
 		}
 		out[r.Cluster] = append(out[r.Cluster], s)
 	}

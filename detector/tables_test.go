@@ -32,13 +32,12 @@ var machineScenes = []rowScene{
 	{"4 ", func(s *scene) { s.worker(subject); s.vm("a", bios("b-m")); s.vm("b", bios("b-m")) }, Unknown, AmbiguousMatch},
 	{"5 ", func(s *scene) { s.worker(subject).InfraMissing = true; s.vmOf(subject) }, Unknown, InfraObjectMissing},
 	{"6 member", func(s *scene) { s.poolWorker(subject); s.vmOf(subject).Gone = true }, Unknown, PoolMember},
+	{"6 ended", func(s *scene) {
+		s.worker(subject)
+		s.vmOf(subject).Gone = true
+		s.vm("re-made", bios("b-x"), uuid("i-m"))
+	}, Unknown, IdentityChanged},
 	{"6 strong", func(s *scene) { s.worker(subject); s.vmOf(subject).Gone = true }, Stale, InstanceTerminated},
-	{"7 matched", func(s *scene) { searching(s); s.vmOf(subject) }, Unknown, NotFoundByName},
-	{"7 matched", func(s *scene) {
-		searching(s)
-		s.vmOf(subject).Keys = append(s.vmOf(subject).Keys, searched)
-		s.vm("namesake", searched)
-	}, Unknown, AmbiguousMatch},
 	{"7 ", func(s *scene) { s.worker(subject); s.vmOf(subject) }, Healthy, ""},
 	{"8 ", func(s *scene) { s.worker(subject); s.listings[0].State = infra.Partial }, Unknown, ScopeIncomplete},
 	{"9 ", func(s *scene) { s.worker(subject); s.list("far"); s.vmIn(1, "away", bios("b-m")) }, Unknown, FoundElsewhere},
@@ -67,6 +66,16 @@ var machineScenes = []rowScene{
 	{"4 ", func(s *scene) { s.worker(subject).InfraMissing = true; s.vmOf(subject); s.vm("copy", bios("b-m")) }, Unknown, InfraObjectMissing},
 	{"5 ", func(s *scene) { s.poolWorker(subject).InfraMissing = true; s.vmOf(subject).Gone = true }, Unknown, InfraObjectMissing},
 	{"5 ", func(s *scene) { s.worker(subject).InfraMissing = true; s.vmOf(subject).Gone = true }, Unknown, InfraObjectMissing},
+	{"6 member", func(s *scene) {
+		s.poolWorker(subject)
+		s.vmOf(subject).Gone = true
+		s.vm("re-made", bios("b-x"), uuid("i-m"))
+	}, Unknown, PoolMember},
+	{"6 ended", func(s *scene) {
+		s.worker(subject).Witness = []infra.Key{key("place", "f/m")}
+		s.vmOf(subject).Gone = true
+		s.vm("re-made", bios("b-x"), key("place", "f/m"))
+	}, Unknown, IdentityChanged},
 	{"7 ", func(s *scene) { s.poolWorker(subject); s.vmOf(subject) }, Healthy, ""},
 	{"7 ", func(s *scene) { s.worker(subject); s.vmOf(subject); s.listings[0].State = infra.Partial }, Healthy, ""},
 	{"8 ", func(s *scene) {
@@ -110,22 +119,11 @@ func weakWorker(s *scene) *infra.Claim {
 	return c
 }
 
-// searched is what the controller's search by name finds.
-var searched = key("searched", subject)
-
-// searching is a machine whose id is recorded where its controller does not read it.
-func searching(s *scene) *infra.Claim {
-	c := s.worker(subject)
-	c.Reads, c.Searches = "spec.id", []infra.Key{searched}
-	return c
-}
-
 // disjointMachineRows are neighbours that never fit one machine both, by what
 // their facts mean.
 var disjointMachineRows = map[string]string{
-	"3 ":       "row 3 needs a strong key that was not found at home, row 4 one that was found there twice",
-	"4 ":       "row 4 needs two at home, row 5 exactly one",
-	"6 strong": "row 6 needs one that has ended, the next a living one",
+	"3 ": "row 3 needs a strong key that was not found at home, row 4 one that was found there twice",
+	"4 ": "row 4 needs two at home, row 5 exactly one",
 }
 
 // disjointInstanceRows is the same for instances.
@@ -156,6 +154,7 @@ var instanceScenes = []rowScene{
 	{"7 unreadable", func(s *scene) { byFolder(s); s.vm(subject, key("folder", "f")).Unreadable = true }, "", InstanceUnreadable},
 	{"7 unreadable", func(s *scene) { s.vm(subject).Unreadable = true }, "", InstanceUnreadable},
 	{"7 lies", func(s *scene) { byFolder(s); s.vm(subject, key("folder", "f")) }, "", InClusterFolder},
+	{"7 a name", func(s *scene) { byAnyName(s); s.vm(subject, key("anywhere", "md")) }, "", NameOnly},
 	{"8 ", func(s *scene) { i := s.vm(subject); i.Unreadable, i.Path = true, "/DC0/vm/else/m" }, "", "out of scope"},
 	{"8 ", func(s *scene) { s.vm(subject) }, "", "out of scope"},
 
@@ -201,6 +200,7 @@ var instanceScenes = []rowScene{
 		s.vm("copy", bios("b-m"))
 		s.node(prod, bios("b-m"), "")
 	}, "", DuplicateID},
+	{"7 lies", func(s *scene) { byFolder(s); byAnyName(s); s.vm(subject, key("folder", "f"), key("anywhere", "md")) }, "", InClusterFolder},
 	{"3 ", func(s *scene) {
 		s.vm(subject, bios("b-m"))
 		s.node(prod, bios("b-m"), "later")
@@ -230,6 +230,10 @@ func withNode(s *scene) {
 
 func byStem(s *scene) {
 	s.tie(infra.Medium, key("stem", "md-bcdfg"), ownedBy(machineSet, "md-bcdfg"), 8)
+}
+
+func byAnyName(s *scene) {
+	s.tie(infra.Named, key("anywhere", "md"), ownedBy(machineSet, "md-bcdfg"), 0)
 }
 
 func byFolder(s *scene) { s.tie(infra.Place, key("folder", "f"), ownedBy("", ""), 0) }

@@ -15,6 +15,44 @@ type tieIndex struct {
 	byKey    map[infra.Key][]*infra.Tie
 	patterns []patternTie
 	places   map[backup.ClusterID]map[int32]bool // listings that show where a cluster's machines may be
+	shared   map[clusterKey]bool
+}
+
+// clusterKey is a key as far as one cluster has to do with it.
+type clusterKey struct {
+	cluster backup.ClusterID
+	infra.Key
+}
+
+// findShared learns which keys of the kinds that ties ask for are borne by the living
+// instances of recorded machines.
+func (e *estate) findShared(ties []infra.Tie) {
+	kinds := map[string]bool{}
+	for i := range ties {
+		if kind := ties[i].Shares; kind != "" {
+			kinds[kind] = true
+		}
+	}
+	if len(kinds) == 0 {
+		return
+	}
+	e.ties.shared = map[clusterKey]bool{}
+	for _, c := range e.claims {
+		for _, v := range keep(e.bearing(c.Strong), func(v *vm) bool { return alive(v) && e.atHome(c, v) }) {
+			for _, k := range v.Keys {
+				if kinds[k.Kind] {
+					e.ties.shared[clusterKey{c.cluster, k}] = true
+				}
+			}
+		}
+	}
+}
+
+// shares says whether an instance bears what the tie asks for beside its key.
+func (t *tieIndex) shares(tie *infra.Tie, v *vm) bool {
+	return tie.Shares == "" || slices.ContainsFunc(v.Keys, func(k infra.Key) bool {
+		return k.Kind == tie.Shares && t.shared[clusterKey{tie.Cluster, k}]
+	})
 }
 
 type patternTie struct {
@@ -80,7 +118,8 @@ func (t *tieIndex) fitting(v *vm) []*infra.Tie {
 	}
 	return slices.DeleteFunc(out, func(tie *infra.Tie) bool {
 		contradicted := slices.ContainsFunc(tie.Expect, func(k infra.Key) bool { return bearsOther(v, k) })
-		return contradicted || tie.Grade < infra.Strong && !t.inPlace(tie.Cluster, v)
+		anywhere := tie.Grade == infra.Strong || tie.Grade == infra.Named
+		return contradicted || !anywhere && !t.inPlace(tie.Cluster, v) || !t.shares(tie, v)
 	})
 }
 

@@ -107,10 +107,14 @@ type Claim struct {
 	Ref      Key    // second key that only separates or confirms: vSphere managed object id
 	Weak     []Key  // any one of these on exactly one instance is a weaker match: name + folder
 	Names    []Key  // bearing one of these is a mere namesake
-	Unnamed  string // why nobody knows what its instance is called, so that Names lack it; empty: they do not
-	Hosts    []Key  // an instance whose own metadata bears one of these is a copy of the machine
-	Blind    []Key  // an unreadable instance that bears one of these may be the machine
-	Expect   []Expectation
+	// Witness are what a living instance under another id bears that has the machine's
+	// place and name, its own or the one that its metadata gives it: the machine is
+	// not gone as long as nobody has told the two apart.
+	Witness []Key
+	Unnamed string // why nobody knows what its instance is called, so that Names lack it; empty: they do not
+	Hosts   []Key  // an instance whose own metadata bears one of these is a copy of the machine
+	Blind   []Key  // an unreadable instance that bears one of these may be the machine
+	Expect  []Expectation
 	// Reads names the field of the backup from which the machine's controller takes
 	// the instance's id after a restore: "VSphereVM.spec.biosUUID". ReadsID says that
 	// an id is recorded there. Where none is, the controller takes the instance at
@@ -224,8 +228,11 @@ type Grade int
 
 // Grades of ties, weakest first.
 const (
+	// Named only says that an instance has a name like the machines of a cluster,
+	// wherever it lies.
+	Named Grade = iota + 1
 	// Place only says that an instance lies where a cluster's machines lie.
-	Place Grade = iota + 1
+	Place
 	// Medium ties by name or by the cluster's endpoint.
 	Medium
 	// Strong ties by something that only the cluster's own controllers write.
@@ -251,7 +258,11 @@ type Tie struct {
 	Within  Key
 	// Expect are what an instance of the owner bears, where it bears one of their
 	// kind at all: another value contradicts the tie, which then ties nothing.
-	Expect       []Key
+	Expect []Key
+	// Shares is a kind of key. Where it is set, the instance has to bear the same key of
+	// the kind as a living instance whose id is recorded for a machine of the cluster:
+	// that shows the place where the backup does not say it.
+	Shares       string
 	Owner        OwnerID // whose completeness decides whether the instance is a Ghost
 	ControlPlane bool
 	Specificity  int    // among ties of one grade the most specific wins; a draw decides nothing

@@ -50,6 +50,7 @@ func (c *Claims) eachKey(pass func(Key)) {
 		all(m.Weak)
 		all(m.Searches)
 		all(m.Names)
+		all(m.Witness)
 		all(m.Hosts)
 	}
 	for i := range c.Ties {

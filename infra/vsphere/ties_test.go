@@ -35,11 +35,11 @@ func tiedTo(t *testing.T, c infra.Claims, folder, name string) []string {
 
 func TestTies(t *testing.T) {
 	const (
-		place = "1"
-		cp    = "2 KubeadmControlPlane prod-cp"
-		ms    = "2 MachineSet prod-md-0-abcde"
-		md    = "2 MachineDeployment prod-md-0"
-		any   = "2"
+		place = "2"
+		cp    = "3 KubeadmControlPlane prod-cp"
+		ms    = "3 MachineSet prod-md-0-abcde"
+		md    = "3 MachineDeployment prod-md-0"
+		any   = "3"
 	)
 	const folder = "/DC0/vm/prod"
 	naming := func(template string) func(*estateBackup) {
