@@ -213,7 +213,7 @@ func TestAWSRoleOfTheBackup(t *testing.T) {
 	w.added("role-object", func(b *backuptest.Tarball) {
 		b.Add("awsclusterroleidentities.infrastructure.cluster.x-k8s.io", map[string]any{
 			"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta2", "kind": "AWSClusterRoleIdentity",
-			"metadata": map[string]any{"name": "collector"}, "spec": map[string]any{"roleARN": hostile},
+			"metadata": map[string]any{"name": "collector"}, "spec": map[string]any{"roleARN": hostile, "allowedNamespaces": map[string]any{}},
 		})
 	})
 	o := w.run(slices.DeleteFunc(slices.Concat(w.sources(), w.reach()), func(a string) bool { return a == "--aws-ambient" })...)

@@ -18,13 +18,12 @@ func (e *estate) absent() []backup.Absence {
 		backup int
 		identity
 	}
-	known := e.identities()
 	referrers := map[missing][]string{}
 	halts := map[missing][]backup.ClusterID{}
 	note := func(n int, id identity, by string) {
 		// CAPA makes the controller's identity by itself when it starts
 		// (feature AutoControllerIdentityCreator, on by default).
-		if id.Kind != unknownIdentity && id.Kind != controllerIdentity && !known[identityAt{n, id}] {
+		if id.Kind != unknownIdentity && id.Kind != controllerIdentity && !e.holds(n, id) {
 			m := missing{n, id}
 			referrers[m] = append(referrers[m], by)
 		}
@@ -53,20 +52,8 @@ func (e *estate) absent() []backup.Absence {
 	return list
 }
 
-// identityAt is an identity of one of several backups.
-type identityAt struct {
-	backup int
-	identity
-}
-
-// identities are those that the backup holds.
-func (e *estate) identities() map[identityAt]bool {
-	known := map[identityAt]bool{}
-	for r := range statics.In(e.snapshot).All() {
-		known[identityAt{r.Backup, identity{staticIdentity, r.Name}}] = true
-	}
-	for r := range roles.In(e.snapshot).All() {
-		known[identityAt{r.Backup, identity{roleIdentity, r.Name}}] = true
-	}
-	return known
+// holds says whether a backup holds an identity.
+func (e *estate) holds(n int, id identity) bool {
+	_, found, _ := e.allowedOf(n, id)
+	return found
 }

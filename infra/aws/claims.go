@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -26,6 +27,7 @@ func (p *provider) Claims(s *backup.Snapshot) infra.Claims {
 	c.Exclude = e.exclusions()
 	c.Resources = e.resources()
 	c.Absent = e.absent()
+	c.Halts = e.halts()
 	for _, id := range e.order() {
 		c.OwnerTags = append(c.OwnerTags, infra.Key{Kind: infra.OwnerTag, Value: e.sites[id].tag})
 	}
@@ -62,6 +64,7 @@ func (e *estate) claim(m *member) infra.Claim {
 	c.Strong, c.Source, c.Conflict, c.Doubted = e.strong(m)
 	s.secondKeys(&c, m.cluster.Namespace, names)
 	if m.machine != nil {
+		c.Expect = e.nameTag(m, s)
 		c.Reads = "AWSMachine.spec.providerID"
 		c.ReadsID = providerIDKeys(m.machine.Data.ProviderID) != nil
 		// By the name of the Cluster, also where instances bear another as EKS's do
@@ -69,6 +72,20 @@ func (e *estate) claim(m *member) infra.Claim {
 		c.Searches = []infra.Key{searchKey(m.cluster.Name, m.machine.Name)}
 	}
 	return c
+}
+
+// nameTag is what an instance's tag Name says, unless somebody changed it: the name of
+// the AWSMachine, where additionalTags do not say otherwise. What a group made is
+// called as the group.
+func (e *estate) nameTag(m *member, s *site) []infra.Expectation {
+	if !e.poolOf(m).IsZero() {
+		return nil
+	}
+	name := m.machine.Name
+	if s.record != nil {
+		name = cmp.Or(s.record.Data.NameTag, name)
+	}
+	return []infra.Expectation{{Key: infra.Key{Kind: keyName, Value: cmp.Or(m.machine.Data.NameTag, name)}, Warning: "Renamed"}}
 }
 
 // searchKey is what CAPA's search by name finds: an instance that is owned by the
@@ -91,6 +108,7 @@ func (s *site) secondKeys(c *infra.Claim, namespace string, names []string) {
 				c.Weak = append(c.Weak, infra.Key{Kind: keyMachineName, Value: join(s.tag, s.vpc, namespace, n)})
 			}
 		}
+		c.Witness = c.Weak
 		return
 	}
 	// In whichever VPC. That is too little to say that an instance is the
@@ -100,14 +118,14 @@ func (s *site) secondKeys(c *infra.Claim, namespace string, names []string) {
 		// Of an EKS cluster nothing says its name in tags then.
 		tagged = infra.Key{Kind: keyTag, Value: join(namespace, names[0])}
 	}
+	for _, n := range names {
+		c.Witness = append(c.Witness, infra.Key{Kind: keyOwnedAnywhere, Value: join(s.tag, n)})
+	}
 	if !c.Strong.IsZero() {
 		c.Identity = tagged
 		return
 	}
-	c.Weak = append(c.Weak, tagged)
-	for _, n := range names {
-		c.Weak = append(c.Weak, infra.Key{Kind: keyOwnedAnywhere, Value: join(s.tag, n)})
-	}
+	c.Weak = append([]infra.Key{tagged}, c.Witness...)
 }
 
 // join makes one value of several. Parts from outside may hold the separator.
@@ -117,6 +135,11 @@ func join(parts ...string) string {
 		escaped[i] = strings.ReplaceAll(strings.ReplaceAll(p, "%", "%25"), "/", "%2f")
 	}
 	return strings.Join(escaped, "/")
+}
+
+// unjoin is one part of what join made.
+func unjoin(part string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(part, "%2f", "/"), "%25", "%")
 }
 
 // strong finds the instance id that the backup records. CAPA writes it in three
@@ -179,67 +202,6 @@ func (e *estate) controlPlaneOf(id backup.ClusterID, name string) infra.OwnerID 
 		return infra.OwnerID{Cluster: id}
 	}
 	return owner
-}
-
-// ownVPC are the landmarks that prove a cluster's account: its VPC, made by CAPA
-// for it. CAPA tags it with the name of the Cluster, also where instances bear
-// another (pkg/cloud/services/network/vpc.go v1.5.0).
-func (s *site) ownVPC(id backup.ClusterID) []infra.Key {
-	if s.vpc == "" {
-		return nil
-	}
-	keys := []infra.Key{{Kind: keyOwnVPC, Value: join(s.vpc, id.Name)}}
-	if s.tag != id.Name {
-		keys = append(keys, infra.Key{Kind: keyOwnVPC, Value: join(s.vpc, s.tag)})
-	}
-	return keys
-}
-
-// proofs says what a listing must show before absence may be concluded from it,
-// per target. A target is one region under one identity, and an identity is of one
-// account: what shows that account for one of its clusters shows it for all. That
-// is an instance that the backup records, a pool that is told from a namesake in
-// another account, or the VPC that CAPA made for a cluster, in the account that
-// owns it. A VPC that was there before may be shared: then accounts see it that see
-// none of the cluster's instances.
-func (e *estate) proofs(claims []infra.Claim, pools []infra.Pool) []infra.Proof {
-	sights := map[string]map[infra.Key]bool{} // by target
-	note := func(id backup.ClusterID, keys ...infra.Key) {
-		target := e.sites[id].target
-		if sights[target] == nil {
-			sights[target] = map[infra.Key]bool{}
-		}
-		for _, k := range keys {
-			if !k.IsZero() {
-				sights[target][k] = true
-			}
-		}
-	}
-	for id, s := range e.sites {
-		note(id, s.ownVPC(id)...)
-	}
-	for i := range e.members {
-		note(e.members[i].cluster, claims[i].Strong)
-	}
-	for i := range pools {
-		note(pools[i].Cluster, pools[i].Members...)
-	}
-	for i := range e.pools {
-		note(e.pools[i].cluster, e.ownPool(&e.pools[i])...)
-	}
-	shared := map[string][]infra.Key{}
-	for target, keys := range sights {
-		shared[target] = sortedKeys(keys)
-	}
-	var proofs []infra.Proof
-	for _, id := range e.order() {
-		target := e.sites[id].target
-		proofs = append(proofs, infra.Proof{
-			Cluster: id, Target: target, Any: shared[target],
-			Hint: "of the clusters that are in this region under the same identity neither an instance nor a machine pool was seen, nor a VPC that Cluster API made for one of them in this account; any other VPC may be shared between accounts: check that the credential is of the AWS account that the cluster is in",
-		})
-	}
-	return proofs
 }
 
 // exclusions are instances that CAPA makes and that are nobody's machine.

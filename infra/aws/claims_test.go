@@ -1,7 +1,6 @@
 package aws
 
 import (
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -64,7 +63,7 @@ func TestClustersOfOneName(t *testing.T) {
 	o.wantGhost(t, idOf(2), "blue", detector.StrengthStrong)
 	o.wantGhost(t, idOf(3), "red", detector.StrengthMedium)
 	o.wantGhost(t, idOf(4), "blue", detector.StrengthMedium)
-	o.wantUnattributed(t, idOf(5), idOf(6))
+	o.wantUnattributed(t, idOf(5), idOf(6), idOf(7), idOf(8))
 	if len(o.ghosts) != 4 {
 		t.Errorf("there are %d Ghosts, want 4", len(o.ghosts))
 	}
@@ -263,7 +262,7 @@ func TestResources(t *testing.T) {
 	for _, k := range l.Landmarks {
 		found = append(found, k.Value)
 	}
-	if want := []string{"nat-a", "vpc-1/plain", "vpc-2/full", "sg-node", "subnet-a", "vpc-1", "vpc-2"}; !slices.Equal(found, want) || len(l.Unread) > 0 || l.State != infra.Complete {
+	if want := []string{"nat-a", "sg-node", "vpc-1/plain", "vpc-2/full", "sg-node", "subnet-a", "vpc-1", "vpc-2"}; !slices.Equal(found, want) || len(l.Unread) > 0 || l.State != infra.Complete {
 		t.Errorf("found are %q, want %q; unread %v, %s", found, want, l.Unread, l.State)
 	}
 }
@@ -271,11 +270,11 @@ func TestResources(t *testing.T) {
 // A load balancer that is gone is absent, not unread, though AWS calls it an error.
 func TestAbsentLoadBalancer(t *testing.T) {
 	s, secrets := load(t, fleet(t, profileOf(labKey, labSecret, labToken)))
-	k := infra.Key{Kind: keyClassicLB, Value: "aws-prod-apiserver"}
+	k := lbKey(keyClassicLB, "vpc-0a1b2c3d4e5f60718", "aws-prod-apiserver")
 	for _, absent := range []bool{false, true} {
 		o := fleetEC2()
 		if absent {
-			o.Absent = []string{k.Value}
+			o.Absent = []string{"aws-prod-apiserver"}
 		}
 		serve(t, o, nil)
 		l := listAll(t, New(), s, secrets, infra.Access{}).Listings[0]
@@ -307,7 +306,8 @@ func TestRegionFromZones(t *testing.T) {
 		{[]string{"us-east-1a", "us-east-1b", ""}, "us-east-1"},
 		{[]string{"us-east-1a", "eu-west-1a"}, ""},
 		{[]string{"us-gov-west-1a"}, "us-gov-west-1"},
-		{[]string{"us-west-2-lax-1a"}, ""},
+		{[]string{"us-west-2-lax-1a", "us-west-2-wl1-las-wlz-1", "us-west-2b"}, "us-west-2"},
+		{[]string{"us-west-2-lax-1a", "us-east-1-bos-1a"}, ""},
 		{[]string{"x.evil.example/a"}, ""},
 		{nil, ""},
 	} {
@@ -456,13 +456,7 @@ func TestMachinesWithoutTheObjectOfTheirCluster(t *testing.T) {
 	s, _ := load(t, b.Bytes())
 	serve(t, lab.EC2Options{}, nil,
 		capaInstance(idOf(1), "vpc-1", "own-name", roleNode, "ns/recorded", "x"), capaInstance(idOf(2), "vpc-1", "own-name", roleNode, "ns/made", "x"))
-	for name, value := range map[string]string{
-		"AWS_ACCESS_KEY_ID": labKey, "AWS_SECRET_ACCESS_KEY": labSecret, "AWS_SESSION_TOKEN": labToken,
-		"AWS_PROFILE": "", "AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
-	} {
-		t.Setenv(name, value)
-	}
-	inv := listAll(t, New(), s, nil, infra.Access{AWSAmbient: true})
+	inv := listAll(t, New(), s, nil, ambientAccess(t))
 	if l := inv.Listings[0]; l.State != infra.Complete {
 		t.Fatalf("the listing is %s: %+v", l.State, l.Fault)
 	}

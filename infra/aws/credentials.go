@@ -19,6 +19,10 @@ type credential struct {
 	operator          bool
 	profile           string // of the operator; empty: the SDK's whole chain
 	roles             []role
+	// instead is the operator's own, where he lets it be used: it is tried when AWS
+	// refuses the keys of the backup, which may have been changed since.
+	instead       *credential
+	insteadSource string
 }
 
 func (credential) String() string                 { return backup.Sensitive{}.String() }
@@ -59,13 +63,15 @@ func sourceOf(r role) identity {
 // Where the operator lets his own chain be used, it stands in for the
 // controller's, and for what the backup lacks.
 func (e *estate) credentialOf(h *home, secrets *backup.Secrets, a infra.Access) (found, *infra.Fault) {
-	known := index(roles.In(e.snapshot))
+	if h.forbidden != "" {
+		return standIn(a, nil, "%s", h.forbidden)
+	}
 	var chain []role
 	var names []string
 	seen := map[identity]bool{}
 	at := h.identity
 	for at.Kind == roleIdentity {
-		r := known[object{backup: h.backup, name: at.Name}]
+		r := e.roles[object{backup: h.backup, name: at.Name}]
 		switch {
 		case seen[at]:
 			return found{}, badIdentity("%s is assumed with itself: %s", at, strings.Join(append(names, at.Name), ", "))
@@ -84,7 +90,12 @@ func (e *estate) credentialOf(h *home, secrets *backup.Secrets, a infra.Access) 
 	if fault != nil {
 		return found{}, fault
 	}
-	return f.assuming(chain), nil
+	f = f.assuming(chain)
+	if operatorAllowed(a) && !f.operator {
+		own := ofOperator(a).assuming(chain)
+		f.instead, f.insteadSource = &own.credential, own.source
+	}
+	return f, nil
 }
 
 // keysOf finds the keys that the chain of roles starts from.
@@ -159,7 +170,7 @@ func badIdentity(format string, args ...any) *infra.Fault {
 // backup does not hold the identity at all; its Secret is told by the owner
 // that CAPA gives it. missing says what is not there.
 func (e *estate) fromStatic(at identity, h *home, secrets *backup.Secrets) (f found, missing string) {
-	object := index(statics.In(e.snapshot))[object{backup: h.backup, name: at.Name}]
+	object := e.statics[object{backup: h.backup, name: at.Name}]
 	var owned, named []*backup.Secret
 	for s := range secrets.All() {
 		if s.Backup != h.backup || s.Data[secretKey].IsZero() {

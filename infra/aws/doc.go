@@ -8,9 +8,11 @@
 //	estate.go       joins Machine, AWSMachine, pools and cluster
 //	site.go         region, VPC and owner tag of a cluster
 //	home.go         one place per region and identity
+//	identities.go   which clusters may use which identity
 //	claims.go       keys by which a machine's instance is found
 //	ties.go         keys by which other instances belong to a cluster
 //	pools.go        autoscaling groups and EKS node groups
+//	proofs.go       what shows the account of a cluster
 //	resources.go    what else a cluster's restore depends on
 //	absent.go       what the backup lacks
 //
@@ -24,7 +26,7 @@
 //	list.go         reads pages of instances
 //	instance.go     one instance as EC2 shows it
 //	groups.go       autoscaling groups
-//	landmarks.go    VPCs, subnets, security groups, gateways, load balancers
+//	landmarks.go    VPCs, subnets, security groups, gateways, load balancers, EKS
 //	faults.go       what went wrong, and what to do
 //
 // Keys of instances and claims, where tag is the name in CAPA's ownership tag:
@@ -45,16 +47,23 @@
 //	                          this and the next never on what a group made
 //	owner+role+vpc+namespace  tag/role/vpc/namespace, from tag MachineName
 //	…+stem1, …+stem2          besides, the name without one or two random suffixes
+//	role+namespace+stem…      role/namespace/name without suffixes, from tag MachineName,
+//	                          in whichever VPC; never on what a group made
+//	owner+vpc                 tag/vpc, with tag MachineName: where such an instance lies
+//	stem1, stem2              the name in tag MachineName or Name without suffixes
+//	mark                      a cluster that any tag of CAPA, EKS or the cloud provider names
 //	asg, nodegroup            target/name, on members of pools of the backup
 //	pool                      on claims alone: of a pool that the backup lacks
 //
 // Claims bear owner+machineNameTag, owner+name and machineNameTag where the backup
 // does not say in which VPC their cluster is. An instance bears the keys with an
 // owner only when it carries exactly one ownership tag, but for owners+machineNameTag,
-// which only keeps a machine from being called not provisioned. Landmarks have the kinds
-// vpc, ownVPC (one that CAPA made, in the credential's account), subnet,
-// securityGroup, natGateway, classicLoadBalancer, loadBalancer, asg and nodegroup;
-// asgARN and nodegroup+subnet are groups that are no other account's of the same name.
+// which only keeps a machine from being called not provisioned, and for owner+name+running
+// and mark. Landmarks have the kinds vpc, subnet, securityGroup, natGateway, asg, nodegroup,
+// eksControlPlane, bastion (the cluster that it is of), and classicLoadBalancer and
+// loadBalancer (VPC/name). Of the account they show it is: account (its number), ownVPC
+// (one that CAPA made, in the credential's account), ownSecurityGroup, loadBalancerDNS,
+// eksEndpoint, and nodegroup+subnet, a group that is no other account's of the same name.
 //
 // # Calls
 //
@@ -66,7 +75,7 @@
 //	⌈m/200⌉                        DescribeInstances by id
 //	max(1, ⌈g/100⌉) if any pool    DescribeAutoScalingGroups, g groups in the region
 //	⌈k/200⌉ for each of four kinds  DescribeVpcs, Subnets, SecurityGroups, NatGateways
-//	1 for each load balancer
+//	1 for each load balancer and each control plane of EKS
 //
 // and retries, at no more than 20 calls a second in a region. Instances that bear no
 // key of the backup are kept packed (infra.Strangers), so that memory is a matter of

@@ -30,10 +30,16 @@ type estate struct {
 	planes   map[object]*backup.Record[awsCluster]
 	planeOf  map[backup.ClusterID]*backup.Record[awsCluster] // by label
 	machines map[object]*backup.Record[awsMachine]
-	pools    []pool
-	known    map[backup.ClusterID]*backup.Cluster
-	members  []member
-	sites    map[backup.ClusterID]*site // of the clusters that are CAPA's
+	// Identities, and what says who may use them.
+	roles       map[object]*backup.Record[role]
+	statics     map[object]*backup.Record[static]
+	controllers map[object]*backup.Record[controller]
+	namespaces  map[object]*backup.Record[namespace]
+	pools       []pool
+	poolNamed   map[poolName]*pool
+	known       map[backup.ClusterID]*backup.Cluster
+	members     []member
+	sites       map[backup.ClusterID]*site // of the clusters that are CAPA's
 }
 
 // member is one machine that the backup expects: a Machine with the AWSMachine
@@ -47,8 +53,9 @@ type member struct {
 func newEstate(s *backup.Snapshot) *estate {
 	e := &estate{
 		snapshot: s, clusters: index(clusters.In(s)), planes: index(planes.In(s)), machines: index(machines.In(s)),
-		planeOf: map[backup.ClusterID]*backup.Record[awsCluster]{},
-		known:   map[backup.ClusterID]*backup.Cluster{}, sites: map[backup.ClusterID]*site{},
+		roles: index(roles.In(s)), statics: index(statics.In(s)),
+		controllers: index(controllers.In(s)), namespaces: index(namespaces.In(s)), planeOf: map[backup.ClusterID]*backup.Record[awsCluster]{},
+		known: map[backup.ClusterID]*backup.Cluster{}, sites: map[backup.ClusterID]*site{},
 	}
 	for i := range s.Clusters {
 		e.known[s.Clusters[i].ID()] = &s.Clusters[i]
@@ -60,6 +67,7 @@ func newEstate(s *backup.Snapshot) *estate {
 	}
 	e.join()
 	e.joinPools()
+	e.namePools()
 	e.findSites()
 	return e
 }

@@ -42,6 +42,12 @@ func codeOf(err error) (code string, ok bool) {
 	return api.ErrorCode(), true
 }
 
+// keyRefused says that AWS does not take a key, or takes it no more.
+func keyRefused(err error) bool {
+	code, _ := codeOf(err)
+	return slices.Contains(wrongKeys, code) || slices.Contains(expiredKeys, code)
+}
+
 func where(t infra.Target) string {
 	w := "AWS region " + t.Location
 	if t.Dial != "" {

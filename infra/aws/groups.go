@@ -55,7 +55,6 @@ func (l *listing) takeGroup(g *types.AutoScalingGroup) {
 			nodegroup = aws.ToString(g.Tags[i].Value)
 		}
 	}
-	l.found(keyOwnASG, aws.ToString(g.AutoScalingGroupARN))
 	for _, id := range l.target.IDs {
 		for subnet := range strings.SplitSeq(aws.ToString(g.VPCZoneIdentifier), ",") {
 			k := placedKey(nodegroupKey(id, cluster, nodegroup), strings.TrimSpace(subnet))
@@ -66,6 +65,9 @@ func (l *listing) takeGroup(g *types.AutoScalingGroup) {
 				continue
 			}
 			l.Landmarks = append(l.Landmarks, k)
+			if n := g.DesiredCapacity; n != nil {
+				l.PoolSizes = append(l.PoolSizes, infra.PoolSize{Landmark: k, Desired: int64(*n)})
+			}
 			for i := range g.Instances {
 				member := aws.ToString(g.Instances[i].InstanceId)
 				l.members[member] = append(l.members[member], k)

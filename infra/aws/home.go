@@ -40,6 +40,9 @@ func (i identity) String() string { return i.Kind + "/" + i.Name }
 // name for two credentials, so all but the first are numbered.
 func (e *estate) targetID(id backup.ClusterID, s *site) string {
 	t := fmt.Sprintf("%s/%s/%s", Name, regionName(s.region), identityOf(id, s))
+	if s.forbidden != "" {
+		t += "/not for " + id.Namespace
+	}
 	if id.Backup > 0 {
 		t += fmt.Sprintf("#%d", id.Backup+1)
 	}
@@ -65,6 +68,7 @@ type home struct {
 	region    string
 	backup    int
 	identity  identity
+	forbidden string             // why its clusters may not use it
 	clusters  []backup.ClusterID // sorted
 	landmarks map[infra.Key]bool
 	ids       map[string]bool // instance ids that the backup records
@@ -81,13 +85,16 @@ func (e *estate) homes() []*home {
 				id: s.target, region: s.region, backup: id.Backup, identity: identityOf(id, s),
 				landmarks: map[infra.Key]bool{}, ids: map[string]bool{},
 			}
+			if s.forbidden != "" {
+				h.forbidden = s.refusal(id)
+			}
 			byID[s.target] = h
 		}
 		h.clusters = append(h.clusters, id)
-		for _, k := range e.marks(s) {
-			h.landmarks[k] = true
+		for _, p := range s.parts(id) {
+			h.landmarks[p.key] = true
 		}
-		for _, k := range s.ownVPC(id) {
+		for _, k := range e.accountOf(id) {
 			h.landmarks[k] = true
 		}
 	}
@@ -106,6 +113,9 @@ func (e *estate) homes() []*home {
 		for _, id := range p.memberIDs() {
 			h.expect(id)
 		}
+	}
+	for _, h := range byID {
+		delete(h.landmarks, infra.Key{})
 	}
 	list := slices.SortedFunc(maps.Values(byID), func(a, b *home) int { return cmp.Compare(a.id, b.id) })
 	for _, h := range list {

@@ -17,6 +17,7 @@ import (
 // Scaling and EKS name the other three).
 const (
 	tagOwner       = "sigs.k8s.io/cluster-api-provider-aws/cluster/"
+	tagCloud       = "kubernetes.io/cluster/"
 	tagRole        = "sigs.k8s.io/cluster-api-provider-aws/role"
 	tagMachineName = "MachineName"
 	tagName        = "Name"
@@ -36,6 +37,7 @@ type tags struct {
 	name, role, machineName      string
 	group, eksCluster, nodegroup string
 	owners                       []string
+	marks                        []string // clusters that CAPA's tag or that of the cloud provider names
 }
 
 func readTags(all []types.Tag) tags {
@@ -56,8 +58,13 @@ func readTags(all []types.Tag) tags {
 		case tagNodegroup:
 			t.nodegroup = value
 		default:
-			if owner, ok := strings.CutPrefix(key, tagOwner); ok && value == owned {
-				t.owners = append(t.owners, owner)
+			if owner, ok := strings.CutPrefix(key, tagOwner); ok {
+				t.marks = append(t.marks, owner)
+				if value == owned {
+					t.owners = append(t.owners, owner)
+				}
+			} else if owner, ok := strings.CutPrefix(key, tagCloud); ok {
+				t.marks = append(t.marks, owner)
 			}
 		}
 	}
@@ -102,6 +109,11 @@ func (l *listing) instance(i *types.Instance) infra.Instance {
 	if len(t.owners) == 0 {
 		out.Exclude = "" // the role means something only beside CAPA's own tag
 	}
+	if t.role == bastion && !out.Gone {
+		for _, owner := range t.owners {
+			l.found(keyBastion, owner)
+		}
+	}
 	add := func(kind, value string) {
 		if value != "" {
 			out.Keys = append(out.Keys, infra.Key{Kind: kind, Value: value})
@@ -112,6 +124,7 @@ func (l *listing) instance(i *types.Instance) infra.Instance {
 	add(keyName, t.name)
 	out.Keys = append(out.Keys, t.ownedKeys(vpc)...)
 	out.Keys = append(out.Keys, t.searchedKeys(i.State)...)
+	out.Keys = append(out.Keys, t.nameKeys(vpc, t.group != "" || t.nodegroup != "")...)
 	l.addPoolKeys(&out, &t)
 	return out
 }

@@ -1,6 +1,8 @@
 package aws
 
 import (
+	"slices"
+
 	capi "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"drift-detector/backup"
@@ -37,14 +39,23 @@ type awsCluster struct {
 	// Subnets, SubnetResources and NATs run side by side. CAPA keeps the id that
 	// AWS gave in SubnetResources when it made the subnet itself.
 	Subnets, SubnetResources, NATs []string
-	SecurityGroups                 [len(securityGroupRoles)]string
-	LBName, LBType, LBARN          string
-	Bastion                        string
+	VPCTags                        string // in JSON
+	// SecurityGroups are those that CAPA uses, by role; of them those of Overrides
+	// were there before, and CAPA makes the others.
+	SecurityGroups, Overrides [len(securityGroupRoles)]string
+	Endpoint                  string // host of the API server, or URL
+	LB, Secondary             loadBalancer
+	Bastion                   string
+	BastionEnabled            bool
+	NameTag                   string // that CAPA puts on instances instead of their names
 }
+
+// loadBalancer is one of the API server.
+type loadBalancer struct{ Name, Type, ARN, DNS string }
 
 // securityGroupRoles are the members of status.networkStatus.securityGroups
 // (api/v1beta2/network_types.go v2.11.1).
-var securityGroupRoles = [...]string{"bastion", "node", "node-eks-additional", "controlplane", "apiserver-lb", "lb"}
+var securityGroupRoles = [...]string{"bastion", "node", "node-eks-additional", "cluster", "controlplane", "apiserver-lb", "lb"}
 
 func placement() []backup.Field[awsCluster] {
 	type c = awsCluster
@@ -56,18 +67,38 @@ func placement() []backup.Field[awsCluster] {
 		backup.Texts(func(c *c) *[]string { return &c.Subnets }, "spec.network.subnets[].id", "spec.networkSpec.subnets[].id"),
 		backup.Texts(func(c *c) *[]string { return &c.SubnetResources }, "spec.network.subnets[].resourceID"),
 		backup.Texts(func(c *c) *[]string { return &c.NATs }, "spec.network.subnets[].natGatewayId", "spec.networkSpec.subnets[].natGatewayId"),
-		backup.Text(func(c *c) *string { return &c.LBName },
-			"status.networkStatus.apiServerElb.name", "status.network.apiServerElb.name", "spec.controlPlaneLoadBalancer.name"),
-		backup.Text(func(c *c) *string { return &c.LBType },
-			"status.networkStatus.apiServerElb.loadBalancerType", "spec.controlPlaneLoadBalancer.loadBalancerType"),
-		backup.Text(func(c *c) *string { return &c.LBARN }, "status.networkStatus.apiServerElb.arn"),
+		backup.Raw(func(c *c) *string { return &c.VPCTags }, "spec.network.vpc.tags", "spec.networkSpec.vpc.tags"),
+		backup.Text(func(c *c) *string { return &c.Endpoint }, "spec.controlPlaneEndpoint.host"),
 		backup.Text(func(c *c) *string { return &c.Bastion }, "status.bastion.id"),
+		backup.Flag(func(c *c) *bool { return &c.BastionEnabled }, "spec.bastion.enabled"),
+		backup.Text(func(c *c) *string { return &c.NameTag }, "spec.additionalTags.Name"),
 	}
 	for i, role := range securityGroupRoles {
-		fields = append(fields, backup.Text(func(c *c) *string { return &c.SecurityGroups[i] },
-			"status.networkStatus.securityGroups."+role+".id", "status.network.securityGroups."+role+".id"))
+		fields = append(fields,
+			backup.Text(func(c *c) *string { return &c.SecurityGroups[i] },
+				"status.networkStatus.securityGroups."+role+".id", "status.network.securityGroups."+role+".id"),
+			backup.Text(func(c *c) *string { return &c.Overrides[i] }, "spec.network.securityGroupOverrides."+role))
 	}
-	return fields
+	return slices.Concat(fields,
+		balancer(func(c *c) *loadBalancer { return &c.LB }, "controlPlaneLoadBalancer", "apiServerElb"),
+		balancer(func(c *c) *loadBalancer { return &c.Secondary }, "secondaryControlPlaneLoadBalancer", "secondaryAPIServerELB"))
+}
+
+// balancer reads what spec asks for under one name and status says under another.
+func balancer(of func(*awsCluster) *loadBalancer, spec, status string) []backup.Field[awsCluster] {
+	paths := func(member, asked string) []string {
+		all := []string{"status.networkStatus." + status + "." + member, "status.network." + status + "." + member}
+		if asked != "" {
+			all = append(all, "spec."+spec+"."+asked)
+		}
+		return all
+	}
+	return []backup.Field[awsCluster]{
+		backup.Text(func(c *awsCluster) *string { return &of(c).Name }, paths("name", "name")...),
+		backup.Text(func(c *awsCluster) *string { return &of(c).Type }, paths("loadBalancerType", "loadBalancerType")...),
+		backup.Text(func(c *awsCluster) *string { return &of(c).ARN }, paths("arn", "")...),
+		backup.Text(func(c *awsCluster) *string { return &of(c).DNS }, paths("dnsName", "")...),
+	}
 }
 
 var clusters = backup.NewKind("awsclusters."+group, placement()...)
@@ -78,6 +109,7 @@ var planes = backup.NewKind("awsmanagedcontrolplanes."+planeGroup, append(placem
 
 type awsMachine struct {
 	ProviderID, InstanceID string
+	NameTag                string // as awsCluster.NameTag
 	ControlPlane           bool
 	// Names of the owners, from labels.
 	ControlPlaneName, Set, Deployment, Pool string
@@ -86,6 +118,7 @@ type awsMachine struct {
 var machines = backup.NewKind("awsmachines."+group,
 	backup.Text(func(m *awsMachine) *string { return &m.ProviderID }, "spec.providerID"),
 	backup.Text(func(m *awsMachine) *string { return &m.InstanceID }, "spec.instanceID"),
+	backup.Text(func(m *awsMachine) *string { return &m.NameTag }, "spec.additionalTags.Name"),
 	backup.Present(func(m *awsMachine) *bool { return &m.ControlPlane }, "label:"+capi.MachineControlPlaneLabel),
 	backup.Text(func(m *awsMachine) *string { return &m.ControlPlaneName }, "label:"+capi.MachineControlPlaneNameLabel),
 	backup.Text(func(m *awsMachine) *string { return &m.Set }, "label:"+capi.MachineSetNameLabel),
@@ -115,25 +148,37 @@ var managedPools = backup.NewKind("awsmanagedmachinepools."+group,
 )
 
 // machinePool is what Cluster API's own MachinePool says beside a backup.Group.
-type machinePool struct {
-	ManagedBy   string
-	ProviderIDs []string
-}
+type machinePool struct{ ProviderIDs []string }
 
 var machinePools = backup.NewKind("machinepools.cluster.x-k8s.io",
-	backup.Text(func(p *machinePool) *string { return &p.ManagedBy }, "annotation:"+capi.ReplicasManagedByAnnotation),
 	backup.Texts(func(p *machinePool) *[]string { return &p.ProviderIDs }, "spec.providerIDList[]"),
 )
 
-type static struct{ Secret string }
+// Each identity has its spec.allowedNamespaces in JSON, see Allows.
+type static struct{ Secret, Allowed string }
 
 var statics = backup.NewKind("awsclusterstaticidentities."+group,
 	backup.Text(func(s *static) *string { return &s.Secret }, "spec.secretRef"),
+	backup.Raw(func(s *static) *string { return &s.Allowed }, "spec.allowedNamespaces"),
+)
+
+type controller struct{ Allowed string }
+
+var controllers = backup.NewKind("awsclustercontrolleridentities."+group,
+	backup.Raw(func(c *controller) *string { return &c.Allowed }, "spec.allowedNamespaces"),
+)
+
+// namespaces are asked for their labels, which say who may use an identity.
+type namespace struct{ Labels string }
+
+var namespaces = backup.NewKind("namespaces",
+	backup.Raw(func(n *namespace) *string { return &n.Labels }, "metadata.labels"),
 )
 
 type role struct {
 	ARN, ExternalID, Session string
 	SourceKind, SourceName   string
+	Allowed                  string
 }
 
 var roles = backup.NewKind("awsclusterroleidentities."+group,
@@ -142,6 +187,7 @@ var roles = backup.NewKind("awsclusterroleidentities."+group,
 	backup.Text(func(r *role) *string { return &r.Session }, "spec.sessionName"),
 	backup.Text(func(r *role) *string { return &r.SourceKind }, "spec.sourceIdentityRef.kind"),
 	backup.Text(func(r *role) *string { return &r.SourceName }, "spec.sourceIdentityRef.name"),
+	backup.Raw(func(r *role) *string { return &r.Allowed }, "spec.allowedNamespaces"),
 )
 
 // Keys of the credentials' Secrets (CAPA pkg/cloud/identity/identity.go and
@@ -154,7 +200,7 @@ const (
 )
 
 var want = backup.Want{
-	Kinds: []backup.AnyKind{clusters, planes, machines, pools, managedPools, machinePools, statics, roles},
+	Kinds: []backup.AnyKind{clusters, planes, machines, pools, managedPools, machinePools, statics, roles, controllers, namespaces},
 	Secrets: []backup.SecretRule{
 		{Keys: []string{accessKey, secretKey}, Optional: []string{tokenKey}},
 		{Name: managerSecret, Keys: []string{managerKey}},

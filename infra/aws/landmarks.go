@@ -2,12 +2,15 @@ package aws
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
 	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 
@@ -19,12 +22,12 @@ import (
 type lookup struct {
 	kind, action, what string
 	batch              int
-	// find returns those of the names that exist.
+	// find returns those of the names that exist, as landmarks write them.
 	find func(ctx context.Context, l *listing, names []string) ([]string, error)
 }
 
 // Filters, unlike ids, do not make a call fail that names something unknown;
-// load balancers have no filter, so each is asked for by itself.
+// load balancers and control planes have no filter, so each is asked for by itself.
 var lookups = []lookup{
 	{keyVPC, "ec2:DescribeVpcs", "VPCs", idBatch, findVPCs},
 	{keySubnet, "ec2:DescribeSubnets", "subnets", idBatch, func(ctx context.Context, l *listing, names []string) (found []string, err error) {
@@ -40,7 +43,11 @@ var lookups = []lookup{
 		out, err := l.api.securityGroups(ctx, &ec2.DescribeSecurityGroupsInput{Filters: filter("group-id", names)})
 		if err == nil {
 			for i := range out.SecurityGroups {
-				found = append(found, aws.ToString(out.SecurityGroups[i].GroupId))
+				g := &out.SecurityGroups[i]
+				found = append(found, aws.ToString(g.GroupId))
+				if owner := aws.ToString(g.OwnerId); owner != "" && owner == l.Account {
+					l.found(keyOwnGroup, aws.ToString(g.GroupId))
+				}
 			}
 		}
 		return found, err
@@ -50,7 +57,8 @@ var lookups = []lookup{
 		out, err := l.api.classicLBs(ctx, &elb.DescribeLoadBalancersInput{LoadBalancerNames: names})
 		if err == nil {
 			for i := range out.LoadBalancerDescriptions {
-				found = append(found, aws.ToString(out.LoadBalancerDescriptions[i].LoadBalancerName))
+				lb := &out.LoadBalancerDescriptions[i]
+				found = append(found, l.balancer(lb.LoadBalancerName, lb.VPCId, lb.DNSName)...)
 			}
 		}
 		return found, unlessMissing(err)
@@ -59,12 +67,42 @@ var lookups = []lookup{
 		out, err := l.api.lbs(ctx, &elbv2.DescribeLoadBalancersInput{Names: names})
 		if err == nil {
 			for i := range out.LoadBalancers {
-				found = append(found, aws.ToString(out.LoadBalancers[i].LoadBalancerName))
+				lb := &out.LoadBalancers[i]
+				found = append(found, l.balancer(lb.LoadBalancerName, lb.VpcId, lb.DNSName)...)
 			}
 		}
 		return found, unlessMissing(err)
 	}},
+	{keyEKS, "eks:DescribeCluster", "EKS control planes", 1, findPlane},
 }
+
+// balancer notes that the name which AWS gave a load balancer is seen, and returns
+// the landmarks of its own name: in its VPC, and in any.
+func (l *listing) balancer(name, vpc, dns *string) []string {
+	l.found(keyLBName, hostOf(aws.ToString(dns)))
+	return []string{join(aws.ToString(vpc), aws.ToString(name)), join("", aws.ToString(name))}
+}
+
+// findPlane looks for one control plane. One that is being deleted is gone in a
+// moment, and CAPA makes it anew then.
+func findPlane(ctx context.Context, l *listing, names []string) (found []string, err error) {
+	out, err := l.api.plane(ctx, &eks.DescribeClusterInput{Name: &names[0]})
+	if err != nil {
+		return nil, unlessMissing(err)
+	}
+	c := out.Cluster
+	if c == nil || aws.ToString(c.Name) != names[0] {
+		return nil, errNoAnswer
+	}
+	l.found(keyEndpoint, hostOf(aws.ToString(c.Endpoint)))
+	if c.Status == ekstypes.ClusterStatusDeleting {
+		return nil, nil
+	}
+	return names, nil
+}
+
+// errNoAnswer says that a server answered something else than it was asked for.
+var errNoAnswer = errors.New("the answer is about something else")
 
 // findVPCs notes, too, which of them the caller's account owns and CAPA made, by
 // the cluster in CAPA's tag. Of a VPC that accounts share, its owner and all others
@@ -111,11 +149,11 @@ func filter(name string, values []string) []ec2types.Filter {
 	return []ec2types.Filter{{Name: aws.String(name), Values: values}}
 }
 
-// unlessMissing takes the error that says that a load balancer does not exist
-// for the answer that it is.
+// unlessMissing takes the error that says that a load balancer or a control plane
+// does not exist for the answer that it is.
 func unlessMissing(err error) error {
 	switch code, _ := codeOf(err); code {
-	case "LoadBalancerNotFound", "LoadBalancerNotFoundException", "AccessPointNotFound", "AccessPointNotFoundException":
+	case "LoadBalancerNotFound", "LoadBalancerNotFoundException", "AccessPointNotFound", "AccessPointNotFoundException", "ResourceNotFoundException":
 		return nil
 	}
 	return err
@@ -127,10 +165,11 @@ func (l *listing) readLandmarks(ctx context.Context) {
 		var names []string
 		for k := range l.marks {
 			if k.Kind == look.kind {
-				names = append(names, k.Value)
+				names = append(names, nameIn(k))
 			}
 		}
 		slices.Sort(names)
+		names = slices.Compact(names)
 		for batch := range slices.Chunk(names, look.batch) {
 			found, err := look.find(ctx, l, batch)
 			if err != nil {
@@ -142,6 +181,15 @@ func (l *listing) readLandmarks(ctx context.Context) {
 			}
 		}
 	}
+}
+
+// nameIn is what AWS calls a landmark.
+func nameIn(k infra.Key) string {
+	if k.Kind != keyLB && k.Kind != keyClassicLB {
+		return k.Value
+	}
+	_, name, _ := strings.Cut(k.Value, "/")
+	return unjoin(name)
 }
 
 // found notes a landmark, if it is one that is looked for.

@@ -54,6 +54,10 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	ctx, cancel := context.WithTimeoutCause(ctx, p.total, errOvertime)
 	defer cancel()
 	a, err := p.login(ctx, d, &c, &l)
+	if c.instead != nil && keyRefused(err) {
+		l.Warnings = append(l.Warnings, fmt.Sprintf("%s refuses the key of the backup: your own AWS credentials are used instead", where(t)))
+		a, err = p.login(ctx, d, c.instead, &l)
+	}
 	if err != nil {
 		l.Fault = connectFault(ctx, t, err)
 		return l
@@ -66,6 +70,7 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	for _, k := range t.Landmarks {
 		run.marks[k] = true
 	}
+	run.found(keyAccount, l.Account)
 	run.read(ctx)
 	return l
 }
@@ -85,6 +90,7 @@ func (l *listing) read(ctx context.Context) {
 	}
 	l.addGroupKeys()
 	slices.SortFunc(l.Instances, func(a, b infra.Instance) int { return cmp.Compare(a.Identity, b.Identity) })
+	slices.SortFunc(l.PoolSizes, func(a, b infra.PoolSize) int { return compareKeys(a.Landmark, b.Landmark) })
 	slices.SortFunc(l.Landmarks, compareKeys)
 	l.Landmarks = slices.Compact(l.Landmarks)
 	slices.Sort(l.Unread)

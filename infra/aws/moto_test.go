@@ -19,6 +19,8 @@ import (
 	autoscalingtypes "github.com/aws/aws-sdk-go-v2/service/autoscaling/types"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
 	elbtypes "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing/types"
 
@@ -245,6 +247,9 @@ func TestMoto(t *testing.T) {
 			if len(l.Landmarks) != 4 || !own || !slices.Contains(l.Landmarks, pool.Landmark) {
 				t.Errorf("found are %v, want VPC, that CAPA made it in this account, load balancer and pool", l.Landmarks)
 			}
+			if want := []infra.PoolSize{{Landmark: pool.Landmark, Desired: 3}}; !slices.Equal(l.PoolSizes, want) {
+				t.Errorf("the pool is set to %v, want %v", l.PoolSizes, want)
+			}
 			members := 0
 			for i := range l.Instances {
 				if l.Instances[i].Bears(pool.Key) {
@@ -264,4 +269,28 @@ func TestMoto(t *testing.T) {
 			t.Errorf("it is %s of %s: %+v", l.State, l.Account, l.Fault)
 		}
 	})
+}
+
+// EKS, which speaks JSON, is understood too, and what a group is set to.
+func TestMotoEKS(t *testing.T) {
+	url := serveMoto(t)
+	t.Setenv("AWS_ENDPOINT_URL", url)
+	conf := sdk.Config{Region: fleetRegion, BaseEndpoint: &url, Credentials: credentials.NewStaticCredentialsProvider(labKey, labSecret, "")}
+	s := &seeder{t, ec2.NewFromConfig(conf), autoscaling.NewFromConfig(conf), elb.NewFromConfig(conf), map[string]string{}, nil}
+	s.network(nil)
+	role := "arn:aws:iam::" + fleetAccount + ":role/eks"
+	made, err := eks.NewFromConfig(conf).CreateCluster(t.Context(), &eks.CreateClusterInput{
+		Name: sdk.String("ns_cp"), RoleArn: &role, ResourcesVpcConfig: &ekstypes.VpcConfigRequest{SubnetIds: []string{*s.subnet}},
+	})
+	s.must(err)
+	for name, want := range map[string]int{"cp": 2, "gone": 0} {
+		b := newMade().keys().eks("ns", "c", name, map[string]any{
+			"region": fleetRegion, "controlPlaneEndpoint": map[string]any{"host": sdk.ToString(made.Cluster.Endpoint)},
+		})
+		snapshot, secrets := load(t, b.Bytes())
+		l := listAll(t, New(), snapshot, secrets, infra.Access{}).Listings[0]
+		if l.State != infra.Complete || len(l.Unread) > 0 || len(l.Landmarks) != want {
+			t.Errorf("%s: it is %s, unread %v, found %v", name, l.State, l.Unread, l.Landmarks)
+		}
+	}
 }

@@ -37,11 +37,11 @@ func (e *estate) joinPools() {
 		if g.Kind != machinePoolKind || ref.Group != group || infraPools[ref.Kind] == nil {
 			continue
 		}
-		p := pool{cluster: g.Cluster, name: g.Name, kind: ref.Kind, infraName: ref.Name, desired: g.Desired}
+		p := pool{cluster: g.Cluster, name: g.Name, kind: ref.Kind, infraName: ref.Name, desired: g.Desired, managedBy: g.ReplicasManagedBy}
 		p.record = infraPools[ref.Kind][refersTo(g.Backup, g.Namespace, ref)]
 		used[p.record] = true
 		if x := extras[objectOf(&g.Meta)]; x != nil {
-			p.managedBy, p.providerIDs = x.Data.ManagedBy, x.Data.ProviderIDs
+			p.providerIDs = x.Data.ProviderIDs
 		}
 		e.addPool(p)
 	}
@@ -73,6 +73,23 @@ func (e *estate) addPool(p pool) {
 		}
 	}
 	e.pools = append(e.pools, p)
+}
+
+// poolName is how a Machine names its pool.
+type poolName struct {
+	cluster backup.ClusterID
+	name    string
+}
+
+// namePools indexes the pools, of several of one name the first.
+func (e *estate) namePools() {
+	e.poolNamed = make(map[poolName]*pool, len(e.pools))
+	for i := range e.pools {
+		k := poolName{e.pools[i].cluster, e.pools[i].name}
+		if e.poolNamed[k] == nil {
+			e.poolNamed[k] = &e.pools[i]
+		}
+	}
 }
 
 // memberIDs are the instance ids that the backup records, each once, sorted.
@@ -123,19 +140,19 @@ func nodegroupKey(target, cluster, name string) infra.Key {
 }
 
 // ownPool are the landmarks by which a pool shows its account, where its name alone
-// may be that of another account's pool: an autoscaling group by the ARN that the
-// backup records, a node group by the subnets that it is in.
+// may be that of another account's pool: an autoscaling group by the account in the
+// ARN that the backup records, a node group by the subnets that it is in.
 func (e *estate) ownPool(p *pool) []infra.Key {
 	if p.kind != managedPoolKind {
-		if p.record == nil || !strings.HasPrefix(p.record.Data.ARN, "arn:") {
+		if p.record == nil {
 			return nil
 		}
-		return []infra.Key{{Kind: keyOwnASG, Value: p.record.Data.ARN}}
+		return accountIn(p.record.Data.ARN)
 	}
 	var subnets []string
-	for _, k := range e.marks(e.sites[p.cluster]) {
-		if k.Kind == keySubnet {
-			subnets = append(subnets, k.Value)
+	for _, part := range e.sites[p.cluster].parts(p.cluster) {
+		if part.key.Kind == keySubnet {
+			subnets = append(subnets, part.key.Value)
 		}
 	}
 	if p.record != nil {
@@ -168,10 +185,8 @@ func (e *estate) poolOf(m *member) infra.Key {
 	if name == "" {
 		return infra.Key{}
 	}
-	for i := range e.pools {
-		if p := &e.pools[i]; p.cluster == m.cluster && p.name == name {
-			return e.poolKey(p)
-		}
+	if p := e.poolNamed[poolName{m.cluster, name}]; p != nil {
+		return e.poolKey(p)
 	}
 	return infra.Key{Kind: keyLostPool, Value: join(m.cluster.Namespace, m.cluster.Name, name)}
 }

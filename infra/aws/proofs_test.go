@@ -124,7 +124,7 @@ func TestAPoolOfNoMembersProvesItsAccount(t *testing.T) {
 		"node group of another EKS cluster":           {eks(named("subnet-b"), nil), another, false},
 		"node group that the account does not see":    {eks(named("subnet-b"), nil), theirs, false},
 		"autoscaling group":                           {asg(arn), lab.EC2Group{Name: "mp", ARN: arn}, true},
-		"autoscaling group of the name, of other ARN": {asg(arn), lab.EC2Group{Name: "mp", ARN: strings.Replace(arn, lab.EC2Account, otherAccount, 1)}, false},
+		"autoscaling group of the name, of other ARN": {asg(strings.Replace(arn, lab.EC2Account, otherAccount, 1)), lab.EC2Group{Name: "mp", ARN: arn}, false},
 		"autoscaling group of the name, without ARN":  {asg(""), lab.EC2Group{Name: "mp", ARN: arn}, false},
 	} {
 		t.Run(name, func(t *testing.T) {

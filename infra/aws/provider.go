@@ -68,9 +68,14 @@ const (
 	keyOwnedNS       = "owner+role+vpc+namespace"
 	keyOwnedNSStem1  = "owner+role+vpc+namespace+stem1"
 	keyOwnedNSStem2  = "owner+role+vpc+namespace+stem2"
+	keyOwnedVPC      = "owner+vpc"
+	keyRoleStem1     = "role+namespace+stem1"
+	keyRoleStem2     = "role+namespace+stem2"
+	keyStem1         = "stem1"
+	keyStem2         = "stem2"
+	keyMark          = "mark"
 	keyASG           = "asg"
 	keyNodegroup     = "nodegroup"
-	keyOwnASG        = "asgARN"           // a landmark: the very group that CAPA made
 	keyOwnNodegroup  = "nodegroup+subnet" // a landmark: a node group in a subnet that the backup names
 	keyLostPool      = "pool"             // of claims only: one that the backup lacks
 	keySubnet        = "subnet"
@@ -78,6 +83,13 @@ const (
 	keyNAT           = "natGateway"
 	keyClassicLB     = "classicLoadBalancer"
 	keyLB            = "loadBalancer"
+	keyEKS           = "eksControlPlane"
+	keyBastion       = "bastion"
+	// Landmarks that prove the account.
+	keyAccount  = "account"
+	keyOwnGroup = "ownSecurityGroup"
+	keyLBName   = "loadBalancerDNS"
+	keyEndpoint = "eksEndpoint"
 )
 
 const providerIDPrefix = "aws://"

@@ -1,71 +1,181 @@
 package aws
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
+	"drift-detector/backup"
 	"drift-detector/infra"
 )
 
-// resources are the parts of a cluster's network that CAPA does not make again
-// when they are gone, or cannot make machines without.
+// part is one thing beside instances that CAPA needs or makes for a cluster.
+type part struct {
+	kind, name  string    // as people call it
+	key         infra.Key // zero when nobody knows how to look
+	whenGone    infra.WhenGone
+	consequence string // see infra.Resource
+}
+
+// resources are the parts of the clusters, in order.
 func (e *estate) resources() []infra.Resource {
 	var list []infra.Resource
 	for _, id := range e.order() {
 		s := e.sites[id]
-		for _, k := range e.marks(s) {
-			list = append(list, infra.Resource{
-				Cluster: id, Target: s.target, Kind: resourceKinds[k.Kind], Name: k.Value, Keys: []infra.Key{k},
-				UsedBy: fmt.Sprintf("%s %s/%s", s.kind, s.record.Namespace, s.record.Name),
-			})
+		for _, p := range s.parts(id) {
+			r := infra.Resource{
+				Cluster: id, Target: s.target, Kind: p.kind, Name: p.name,
+				UsedBy:   fmt.Sprintf("%s %s/%s", s.kind, s.record.Namespace, s.record.Name),
+				WhenGone: p.whenGone, Consequence: p.consequence,
+			}
+			if !p.key.IsZero() {
+				r.Keys = []infra.Key{p.key}
+			}
+			list = append(list, r)
 		}
 	}
 	return list
 }
 
-var resourceKinds = map[string]string{
-	keyVPC: "VPC", keySubnet: "subnet", keySecurityGroup: "security group", keyNAT: "NAT gateway",
-	keyClassicLB: "load balancer", keyLB: "load balancer",
-}
+// What CAPA does without a part (v2.11.1: pkg/cloud/services/network/vpc.go,
+// subnets.go, routetables.go, natgateways.go; securitygroup/securitygroups.go;
+// elb/loadbalancer.go; eks/cluster.go; ec2/bastion.go). A restore takes the status of
+// AWSCluster away, so that machines wait until CAPA has gone through all of them.
+const (
+	withoutVPC    = "CAPA never makes a VPC that the cluster names: it does nothing for the cluster until it names another"
+	withoutSubnet = "CAPA never makes a subnet that the cluster names: it does nothing for the cluster until the subnet is taken out of the list"
+	withoutGroup  = "CAPA never makes a security group of securityGroupOverrides: it does nothing for the cluster until it names another"
+	withoutLB     = "CAPA calls a cluster without the load balancer of its API server unrecoverable: it does nothing for it"
+	withoutNAT    = "new machines in its zone have no way out, and CAPA makes gateways only in VPCs that it made"
+	withoutEKS    = "CAPA makes a control plane of that name anew, and an empty one: the Nodes and workloads of the old one are not in it"
+)
 
-// marks are the keys of a cluster's resources, each once, in order.
-func (e *estate) marks(s *site) []infra.Key {
+// parts are what a cluster's object names, each once, in the order of their kinds and names.
+func (s *site) parts(id backup.ClusterID) []part {
 	if s.record == nil {
 		return nil
 	}
 	d := &s.record.Data
-	set := map[infra.Key]bool{}
-	add := func(kind, prefix, id string) {
-		if strings.HasPrefix(id, prefix) && id != "" {
-			set[infra.Key{Kind: kind, Value: id}] = true
-		}
-	}
-	add(keyVPC, "vpc-", d.VPC)
-	for i, id := range d.Subnets {
+	all := []part{{"VPC", d.VPC, keyWith(keyVPC, "vpc-", d.VPC), infra.HaltsCluster, withoutVPC}}
+	for i, subnet := range d.Subnets {
 		// Of a subnet that CAPA made the id is a placeholder
 		// (api/v1beta2/network_types.go v2.11.1).
 		if i < len(d.SubnetResources) && d.SubnetResources[i] != "" {
-			id = d.SubnetResources[i]
+			subnet = d.SubnetResources[i]
 		}
-		add(keySubnet, "subnet-", id)
+		all = append(all, part{"subnet", subnet, keyWith(keySubnet, "subnet-", subnet), infra.HaltsCluster, withoutSubnet})
 	}
-	for _, id := range d.NATs {
-		add(keyNAT, "nat-", id)
+	for _, nat := range d.NATs {
+		p := part{"NAT gateway", nat, keyWith(keyNAT, "nat-", nat), infra.MadeAgain, ""}
+		if !s.madeVPC(id) {
+			p.whenGone, p.consequence = infra.FailsReplacement, withoutNAT
+		}
+		all = append(all, p)
 	}
-	for _, id := range d.SecurityGroups {
-		add(keySecurityGroup, "sg-", id)
+	for i, group := range d.SecurityGroups {
+		if group != d.Overrides[i] {
+			all = append(all, part{"security group", group, keyWith(keySecurityGroup, "sg-", group), infra.MadeAgain, ""})
+		}
+		all = append(all, part{"security group", d.Overrides[i], keyWith(keySecurityGroup, "sg-", d.Overrides[i]), infra.HaltsCluster, withoutGroup})
 	}
-	switch d.LBType {
-	case "disabled":
-	case "nlb", "alb", "elb":
-		add(keyLB, "", d.LBName)
-	default:
-		// CAPA's default is a classic load balancer, which has no ARN.
-		if d.LBARN != "" {
-			add(keyLB, "", d.LBName)
+	all = slices.DeleteFunc(all, func(p part) bool { return p.key.IsZero() })
+	all = append(all, s.balancers(id)...)
+	if s.kind == planeKind {
+		all = append(all, part{"EKS control plane", s.tag, infra.Key{Kind: keyEKS, Value: s.tag}, infra.MadeAgain, withoutEKS})
+	}
+	if d.BastionEnabled {
+		all = append(all, part{"bastion", cmp.Or(d.Bastion, id.Name+"-bastion"), infra.Key{Kind: keyBastion, Value: id.Name}, infra.MadeAgain, ""})
+	}
+	slices.SortStableFunc(all, func(a, b part) int {
+		return cmp.Or(compareKeys(a.key, b.key), cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name))
+	})
+	return slices.CompactFunc(all, func(a, b part) bool { return a.key == b.key && a.name == b.name })
+}
+
+// keyWith is the key of something whose ids begin in one way; it is zero for what does not.
+func keyWith(kind, prefix, id string) infra.Key {
+	if !strings.HasPrefix(id, prefix) {
+		return infra.Key{}
+	}
+	return infra.Key{Kind: kind, Value: id}
+}
+
+// madeVPC says that CAPA made the cluster's VPC for it, and so what is in it.
+func (s *site) madeVPC(id backup.ClusterID) bool {
+	var tags map[string]string
+	return json.Unmarshal([]byte(s.record.Data.VPCTags), &tags) == nil && tags[tagOwner+id.Name] == owned
+}
+
+// Kinds of load balancers (CAPA api/v1beta2/awscluster_types.go v2.11.1).
+const (
+	classicType  = "classic"
+	disabledType = "disabled"
+)
+
+// balancers are the load balancers of the API server. A cluster whose endpoint is not
+// known yet has none, and CAPA makes them.
+func (s *site) balancers(id backup.ClusterID) []part {
+	d := &s.record.Data
+	first, second := d.LB, d.Secondary
+	switch {
+	case s.kind == planeKind || first.Type == disabledType:
+		return nil
+	case first.Name == "" && d.Endpoint == "":
+		first.Type = disabledType
+	case first.Type == "" && first.ARN == "":
+		first.Type = classicType
+	}
+	var all []part
+	add := func(lb loadBalancer) {
+		p := part{"load balancer", lb.Name, infra.Key{}, infra.HaltsCluster, withoutLB}
+		if d.Endpoint == "" {
+			p.whenGone, p.consequence = infra.MadeAgain, ""
+		}
+		kind := keyLB
+		if lb.Type == classicType {
+			kind = keyClassicLB
+		}
+		if p.name == "" {
+			p.name = nameOfLB(id, kind)
+		}
+		if p.name == "" {
+			p.name = "of cluster " + id.Namespace + "/" + id.Name
 		} else {
-			add(keyClassicLB, "", d.LBName)
+			p.key = lbKey(kind, s.vpc, p.name)
 		}
+		all = append(all, p)
 	}
-	return sortedKeys(set)
+	if first.Type != disabledType {
+		add(first)
+	}
+	if second.Name != "" || second.Type != "" {
+		add(second)
+	}
+	return all
+}
+
+// lbKey is the landmark of a load balancer in a VPC, or, where that is not known, in
+// any. CAPA takes none of the name that is in another.
+func lbKey(kind, vpc, name string) infra.Key {
+	return infra.Key{Kind: kind, Value: join(vpc, name)}
+}
+
+// longestLB is how long the name of a load balancer may be.
+const longestLB = 32
+
+// nameOfLB is what CAPA calls a load balancer that nobody gave a name, or empty: a
+// name that is too long is hashed, which is not followed here (GenerateELBName in
+// pkg/cloud/services/elb/loadbalancer.go v2.11.1).
+func nameOfLB(id backup.ClusterID, kind string) string {
+	name := id.Name
+	if kind == keyLB {
+		name = id.Namespace + "-" + id.Name
+	}
+	name = strings.ReplaceAll(name, ".", "-") + "-apiserver"
+	if len(name) > longestLB {
+		return ""
+	}
+	return name
 }

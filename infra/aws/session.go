@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
 	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
 	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
 	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
@@ -44,6 +45,7 @@ type api struct {
 	groups         operation[autoscaling.DescribeAutoScalingGroupsInput, autoscaling.DescribeAutoScalingGroupsOutput, autoscaling.Options]
 	classicLBs     operation[elb.DescribeLoadBalancersInput, elb.DescribeLoadBalancersOutput, elb.Options]
 	lbs            operation[elbv2.DescribeLoadBalancersInput, elbv2.DescribeLoadBalancersOutput, elbv2.Options]
+	plane          operation[eks.DescribeClusterInput, eks.DescribeClusterOutput, eks.Options]
 	close          func()
 }
 
@@ -129,6 +131,7 @@ func newAPI(conf aws.Config) *api {
 		identity: s.GetCallerIdentity, instances: e.DescribeInstances, vpcs: e.DescribeVpcs, subnets: e.DescribeSubnets,
 		securityGroups: e.DescribeSecurityGroups, nats: e.DescribeNatGateways, groups: g.DescribeAutoScalingGroups,
 		classicLBs: classic.DescribeLoadBalancers, lbs: v2.DescribeLoadBalancers,
+		plane: eks.NewFromConfig(conf).DescribeCluster,
 	}
 }
 

@@ -15,7 +15,12 @@ type site struct {
 	region string                     // as the backup writes it; not checked
 	vpc    string
 	tag    string // the name in CAPA's ownership tag
+	eks    bool   // its control plane is one of EKS, whether or not the backup holds it
 	target string // id of the home target
+	// forbidden says why CAPA does not let the cluster use forbidder, an identity in
+	// the chain of its own; empty: nothing says that it does not.
+	forbidden string
+	forbidder identity
 }
 
 // findSites visits the clusters that are CAPA's: by their references, or because
@@ -52,6 +57,9 @@ func (e *estate) findSites() {
 
 func (e *estate) siteOf(id backup.ClusterID, zones []string) *site {
 	s := &site{tag: id.Name}
+	if c := e.known[id]; c != nil {
+		s.eks = c.ControlPlane.Kind == planeKind || c.Infrastructure.Kind == planeKind || c.Infrastructure.Kind == managedClusterKind
+	}
 	s.record, s.kind = e.recordOf(id)
 	if s.record != nil {
 		d := &s.record.Data
@@ -63,6 +71,7 @@ func (e *estate) siteOf(id backup.ClusterID, zones []string) *site {
 	if s.region == "" {
 		s.region = regionOfZones(zones)
 	}
+	s.forbidder, s.forbidden = e.forbidden(id, s)
 	s.target = e.targetID(id, s)
 	return s
 }
@@ -102,20 +111,24 @@ func eksName(namespace, name string) string {
 // are us-east-1, us-gov-west-1, cn-north-1, us-isob-east-1, eusc-de-east-1.
 var regionForm = regexp.MustCompile(`^[a-z]{2,4}(-[a-z]+)+-\d$`)
 
+// zoneForm parts a zone into its region and the rest: us-west-2a is a zone of the
+// region itself, us-west-2-lax-1a a local zone, us-east-1-wl1-bos-wlz-1 one of
+// Wavelength (EC2 user guide, "Regions and Zones").
+var zoneForm = regexp.MustCompile(`^([a-z]{2,4}(?:-[a-z]+)+-\d)(?:[a-z]|-[a-z][a-z0-9-]*)$`)
+
 // regionOfZones is the region that all zones lie in, for clusters whose own
-// object does not name one; empty when they do not agree. A zone is its region
-// and a letter.
+// object does not name one; empty when they do not agree.
 func regionOfZones(zones []string) string {
 	region := ""
 	for _, z := range zones {
-		if len(z) < 2 {
+		if z == "" {
 			continue
 		}
-		r := z[:len(z)-1]
-		if !regionForm.MatchString(r) || (region != "" && r != region) {
+		m := zoneForm.FindStringSubmatch(z)
+		if m == nil || region != "" && m[1] != region {
 			return ""
 		}
-		region = r
+		region = m[1]
 	}
 	return region
 }

@@ -129,4 +129,7 @@ func finish(t *infra.Target) {
 		where += " (reached at " + t.Dial + ")"
 	}
 	t.Use = where + ": " + t.Source
+	if c, ok := t.Credential.(credential); ok && c.instead != nil {
+		t.Use += "; if AWS refuses that key, " + c.insteadSource
+	}
 }

@@ -18,23 +18,34 @@ const (
 // (k8s.io/apimachinery pkg/util/rand v0.36: no vowels, nothing that looks alike).
 const safe = "bcdfghjklmnpqrstvwxz2456789"
 
-// Lengths of Cluster API's names: suffixes are 5 characters, names are cut to
-// 63, and up to version 1.5 a MachineSet was named by a hash of up to 10
-// (internal/topology/names v1.14.0, machinedeployment_sync.go v1.5.0).
+// Lengths of Cluster API's names: suffixes are 5 characters, names are cut to 63,
+// and up to version 1.5 a MachineSet was named by a hash of up to 10, in 1.4 and 1.5
+// followed by 6 more (internal/topology/names v1.14.0, machinedeployment_sync.go v1.5.0).
 const (
 	suffixLen    = 5
-	maxSetSuffix = 10
+	maxSetSuffix = 16
 	maxName      = 63
 )
 
 // ties says what connects instances that no machine claims with the clusters of
-// the backup: CAPA's ownership tag, in the cluster's own VPC. The owner of the
-// machine is read off its name where that is possible, because a cluster is
-// seldom in the backup as completely as one MachineSet.
+// the backup: CAPA's ownership tag, in the cluster's own VPC or where instances of its
+// recorded machines are. The owner of the machine is read off its name where that is
+// possible, because a cluster is seldom in the backup as completely as one MachineSet.
+// What bears a cluster's mark or name elsewhere may be somebody else's.
 func (e *estate) ties() []infra.Tie {
+	owners := e.owners()
 	var ties []infra.Tie
 	for _, id := range e.order() {
 		s := e.sites[id]
+		for _, o := range owners[id] {
+			ties = append(ties, beside(id, o), named(id, o))
+		}
+		for _, mark := range s.marks() {
+			ties = append(ties, infra.Tie{
+				Cluster: id, Grade: infra.Named, Key: infra.Key{Kind: keyMark, Value: mark}, Owner: infra.OwnerID{Cluster: id},
+				Detail: "it is tagged as one of cluster " + mark,
+			})
+		}
 		if s.vpc == "" {
 			continue
 		}
@@ -45,12 +56,8 @@ func (e *estate) ties() []infra.Tie {
 			}
 			ties = append(ties, s.tied(id, owner, role, "")...)
 		}
-		for _, o := range e.owners(id) {
-			role := roleNode
-			if o.Kind != "MachineSet" && o.Kind != "MachineDeployment" {
-				role = roleControlPlane
-			}
-			ties = append(ties, s.tied(id, o, role, o.Name)...)
+		for _, o := range owners[id] {
+			ties = append(ties, s.tied(id, o, roleOf(o), o.Name)...)
 		}
 		where := fmt.Sprintf("%s of cluster %s/%s", s.vpc, id.Namespace, id.Name)
 		ties = append(ties, infra.Tie{
@@ -61,20 +68,70 @@ func (e *estate) ties() []infra.Tie {
 	return ties
 }
 
-// owners are what creates machines of a cluster one by one.
-func (e *estate) owners(id backup.ClusterID) []infra.OwnerID {
-	var list []infra.OwnerID
+// owners are what creates machines one by one, by cluster.
+func (e *estate) owners() map[backup.ClusterID][]infra.OwnerID {
+	all := map[backup.ClusterID][]infra.OwnerID{}
 	for i := range e.snapshot.ControlPlanes {
-		if c := &e.snapshot.ControlPlanes[i]; c.Cluster == id {
-			list = append(list, infra.OwnerID{Cluster: id, Kind: c.Kind, Name: c.Name})
-		}
+		c := &e.snapshot.ControlPlanes[i]
+		all[c.Cluster] = append(all[c.Cluster], infra.OwnerID{Cluster: c.Cluster, Kind: c.Kind, Name: c.Name})
 	}
 	for i := range e.snapshot.Groups {
-		if g := &e.snapshot.Groups[i]; g.Cluster == id && g.Kind != machinePoolKind {
-			list = append(list, infra.OwnerID{Cluster: id, Kind: g.Kind, Name: g.Name})
+		if g := &e.snapshot.Groups[i]; g.Kind != machinePoolKind {
+			all[g.Cluster] = append(all[g.Cluster], infra.OwnerID{Cluster: g.Cluster, Kind: g.Kind, Name: g.Name})
 		}
 	}
-	return list
+	return all
+}
+
+// roleOf is the value of CAPA's role tag on the machines of an owner.
+func roleOf(o infra.OwnerID) string {
+	if o.Kind == "MachineSet" || o.Kind == "MachineDeployment" {
+		return roleNode
+	}
+	return roleControlPlane
+}
+
+// stemOfOwner is what precedes the random characters in the names of an owner's
+// machines, and how many parts those are.
+func stemOfOwner(o infra.OwnerID) (stem string, parts int) {
+	if o.Kind == "MachineDeployment" {
+		return o.Name, 2
+	}
+	return stemOf(o.Name), 1
+}
+
+// beside ties what CAPA made for an owner, wherever it lies, as long as a recorded
+// machine of the cluster lies there under the same ownership tag. A cluster may have
+// machines in other VPCs than its own (AWSMachine.spec.subnet), and the backup may
+// name none.
+func beside(id backup.ClusterID, o infra.OwnerID) infra.Tie {
+	stem, parts := stemOfOwner(o)
+	kind := [...]string{1: keyRoleStem1, 2: keyRoleStem2}[parts]
+	return infra.Tie{
+		Cluster: id, Grade: infra.Strong, Owner: o, ControlPlane: roleOf(o) == roleControlPlane, Shares: keyOwnedVPC,
+		Specificity: min(len(o.Name), len(stem)), Key: infra.Key{Kind: kind, Value: join(roleOf(o), id.Namespace, stem)},
+		Detail: fmt.Sprintf("its tag MachineName has namespace %s and a name that %s %s gives, and it lies in a VPC with recorded machines of the cluster, under the same ownership tag", id.Namespace, o.Kind, o.Name),
+	}
+}
+
+// named says of an instance that its name is one that an owner gives.
+func named(id backup.ClusterID, o infra.OwnerID) infra.Tie {
+	stem, parts := stemOfOwner(o)
+	kind := [...]string{1: keyStem1, 2: keyStem2}[parts]
+	return infra.Tie{
+		Cluster: id, Grade: infra.Named, Owner: o, ControlPlane: roleOf(o) == roleControlPlane, Specificity: len(stem),
+		Key:    infra.Key{Kind: kind, Value: join(stem)},
+		Detail: fmt.Sprintf("its name is one that %s %s gives", o.Kind, o.Name),
+	}
+}
+
+// marks are the names of a cluster in tags. Of a cluster of EKS whose object the
+// backup lacks, nobody knows the name.
+func (s *site) marks() []string {
+	if s.record == nil && s.eks {
+		return nil
+	}
+	return []string{s.tag}
 }
 
 // tied makes the two ties of an owner: by tag MachineName, and for instances
@@ -156,3 +213,40 @@ func stems(name string) (one, two string) {
 }
 
 func allSafe(s string) bool { return strings.Trim(s, safe) == "" }
+
+// nameKeys are those that an instance bears for its names, wherever it lies: the other
+// side of beside and named. grouped says that a group made it, which makes nobody's
+// single machine.
+func (t *tags) nameKeys(vpc string, grouped bool) (keys []infra.Key) {
+	add := func(kind string, parts ...string) { keys = append(keys, infra.Key{Kind: kind, Value: join(parts...)}) }
+	seen := map[string]bool{}
+	for _, mark := range append(t.marks, t.eksCluster) {
+		if mark != "" && !seen[mark] {
+			seen[mark] = true
+			keys = append(keys, infra.Key{Kind: keyMark, Value: mark})
+		}
+	}
+	namespace, machine, tagged := strings.Cut(t.machineName, "/")
+	one, two := stems(machine)
+	if tagged && !grouped && (t.role == roleNode || t.role == roleControlPlane) {
+		if owner := t.owner(); owner != "" && vpc != "" {
+			add(keyOwnedVPC, owner, vpc)
+		}
+		if one != "" {
+			add(keyRoleStem1, t.role, namespace, one)
+		}
+		if two != "" {
+			add(keyRoleStem2, t.role, namespace, two)
+		}
+	}
+	if !tagged {
+		one, two = stems(t.name)
+	}
+	if one != "" {
+		add(keyStem1, one)
+	}
+	if two != "" {
+		add(keyStem2, two)
+	}
+	return keys
+}

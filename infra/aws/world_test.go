@@ -131,6 +131,17 @@ func (m made) cluster(namespace, name, region, vpc string, identityRef ...string
 	return m
 }
 
+// eks adds a Cluster and its AWSManagedControlPlane.
+func (m made) eks(namespace, name, plane string, spec map[string]any) made {
+	m.Add("clusters.cluster.x-k8s.io", capiObject("Cluster", namespace, name, name, map[string]any{
+		"controlPlaneRef": map[string]any{"apiGroup": planeGroup, "kind": planeKind, "name": plane},
+	}))
+	o := infraObject(planeKind, namespace, plane, name, spec)
+	o["apiVersion"] = planeGroup + "/v1beta2"
+	m.Add("awsmanagedcontrolplanes."+planeGroup, o)
+	return m
+}
+
 // machine adds a Machine of a MachineSet and its AWSMachine.
 func (m made) machine(namespace, cluster, name, instanceID string) made {
 	spec := map[string]any{}
@@ -145,7 +156,11 @@ func (m made) machine(namespace, cluster, name, instanceID string) made {
 	return m
 }
 
+// identity adds one that every namespace may use, unless spec says who may.
 func (m made) identity(kind, name string, spec map[string]any) made {
+	if _, given := spec["allowedNamespaces"]; !given {
+		spec["allowedNamespaces"] = map[string]any{}
+	}
 	resource := map[string]string{staticIdentity: "awsclusterstaticidentities.", roleIdentity: "awsclusterroleidentities."}[kind]
 	m.Add(resource+group, infraObject(kind, "", name, "", spec))
 	return m
@@ -207,4 +222,16 @@ func sdkInstance(launched, attached time.Time) types.Instance {
 		LaunchTime:          &launched,
 		BlockDeviceMappings: []types.InstanceBlockDeviceMapping{{Ebs: &types.EbsInstanceBlockDevice{AttachTime: &attached}}},
 	}
+}
+
+// ambientAccess lets the operator's own credential be used, and makes it the lab's.
+func ambientAccess(t *testing.T) infra.Access {
+	t.Helper()
+	for name, value := range map[string]string{
+		"AWS_ACCESS_KEY_ID": labKey, "AWS_SECRET_ACCESS_KEY": labSecret, "AWS_SESSION_TOKEN": labToken,
+		"AWS_PROFILE": "", "AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
+	} {
+		t.Setenv(name, value)
+	}
+	return infra.Access{AWSAmbient: true}
 }

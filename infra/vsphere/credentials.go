@@ -132,33 +132,21 @@ func (e *estate) forbidden(id backup.ClusterID, c *backup.Record[vsphereCluster]
 	if selector.Empty() {
 		return ""
 	}
-	var of labels.Set
-	switch n := e.namespaces[namespaceOf(&c.Meta)]; {
-	case n != nil:
-		of = backup.Labels(n.Data.Labels).Map()
-	case byName(selector):
-		of = labels.Set{nameLabel: c.Namespace}
-	case e.hasLoggedIn(id, c):
+	var of *backup.Labels
+	if n := e.namespaces[namespaceOf(&c.Meta)]; n != nil {
+		of = (*backup.Labels)(&n.Data.Labels)
+	}
+	selected, decided := infra.SelectsNamespace(selector, c.Namespace, of)
+	switch {
+	case !decided && e.hasLoggedIn(id, c):
 		return ""
-	default:
+	case !decided:
 		return fmt.Sprintf("%s is for namespaces with certain labels, Namespace %s is not in the backup, and %s %s/%s does not show that CAPV has logged in with the identity (condition VCenterAvailable)",
 			what, c.Namespace, clusterKind, c.Namespace, c.Name)
-	}
-	if !selector.Matches(of) {
+	case !selected:
 		return fmt.Sprintf("allowedNamespaces of %s does not select Namespace %s: CAPV does not let its clusters use it", what, c.Namespace)
 	}
 	return ""
-}
-
-// nameLabel is a label of every Namespace, in which Kubernetes itself keeps the
-// name (k8s.io/api core/v1/well_known_labels.go v0.36.3; SetDefaults_Namespace
-// in kubernetes pkg/apis/core/v1/defaults.go).
-const nameLabel = "kubernetes.io/metadata.name"
-
-// byName says whether a selector asks for nothing but the name of a Namespace.
-func byName(s labels.Selector) bool {
-	asked, _ := s.Requirements()
-	return !slices.ContainsFunc(asked, func(r labels.Requirement) bool { return r.Key() != nameLabel })
 }
 
 // hasLoggedIn stands in for an identity or a Namespace that is not in the

@@ -13,6 +13,9 @@ import (
 
 // shared is a cluster that names VSphereClusterIdentity shared, whose Secret is
 // there. The object itself is made of values, absent when they are nil.
+// nameLabel is the label of a Namespace that repeats its name.
+const nameLabel = "kubernetes.io/metadata.name"
+
 func shared(values fields, labels fields) *estateBackup {
 	b := newEstateBackup().set(clusters.Resource(), "spec.identityRef", fields{"kind": identityKind, "name": "shared"})
 	b.secret(managerSpace, "creds", login("anna", "m4rk3r"), "shared")

@@ -1,0 +1,130 @@
+package aws
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// Permission says whether the clusters of a namespace may use an identity.
+type Permission int
+
+// Permissions. Undecided is what the backup does not tell: CAPA may allow it.
+const (
+	Allowed Permission = iota
+	Forbidden
+	Undecided
+)
+
+// Allows reads spec.allowedNamespaces of an identity, in JSON and empty where it is
+// absent, as CAPA does (isClusterPermittedToUsePrincipal in pkg/cloud/scope/session.go
+// v2.11.1): absent allows nobody, {} everybody, and otherwise the list and the selector
+// allow those that they name; an empty selector names none. labels are those of the
+// Namespace, nil when the backup does not hold it. why is empty for what is allowed.
+func Allows(allowedNamespaces, namespace string, labels *backup.Labels) (p Permission, why string) {
+	if allowedNamespaces == "" {
+		return Forbidden, "it has no allowedNamespaces, so that no cluster may use it"
+	}
+	var allowed struct {
+		List     []string             `json:"list"`
+		Selector metav1.LabelSelector `json:"selector"`
+	}
+	everybody := allowed
+	if err := json.Unmarshal([]byte(allowedNamespaces), &allowed); err != nil {
+		return Undecided, "its allowedNamespaces cannot be read"
+	}
+	if reflect.DeepEqual(allowed, everybody) {
+		return Allowed, ""
+	}
+	for _, name := range allowed.List {
+		if name == namespace {
+			return Allowed, ""
+		}
+	}
+	selector, err := metav1.LabelSelectorAsSelector(&allowed.Selector)
+	if err != nil {
+		return Undecided, "the selector in its allowedNamespaces cannot be read"
+	}
+	if selector.Empty() {
+		return Forbidden, "its allowedNamespaces do not name namespace " + namespace
+	}
+	switch selected, decided := infra.SelectsNamespace(selector, namespace, labels); {
+	case !decided:
+		return Undecided, "its allowedNamespaces go by labels of Namespace " + namespace + ", which is not in the backup"
+	case !selected:
+		return Forbidden, "its allowedNamespaces do not select Namespace " + namespace
+	}
+	return Allowed, ""
+}
+
+// forbidden names the first identity in the chain of a cluster's that does not allow
+// its namespace, with the reason; both are empty where none is known to. Identities
+// that the backup lacks forbid nothing: see absent.
+func (e *estate) forbidden(id backup.ClusterID, s *site) (at identity, why string) {
+	var labels *backup.Labels
+	if n := e.namespaces[object{backup: id.Backup, name: id.Namespace}]; n != nil {
+		labels = (*backup.Labels)(&n.Data.Labels)
+	}
+	at = identityOf(id, s)
+	for range maxRoles + 1 {
+		allowed, found, next := e.allowedOf(id.Backup, at)
+		if !found {
+			break
+		}
+		if p, why := Allows(allowed, id.Namespace, labels); p == Forbidden {
+			return at, why
+		}
+		if next == (identity{}) {
+			break
+		}
+		at = next
+	}
+	return identity{}, ""
+}
+
+// allowedOf is allowedNamespaces of an identity, and the one that it is assumed with,
+// if there is one.
+func (e *estate) allowedOf(n int, at identity) (allowed string, found bool, next identity) {
+	k := object{backup: n, name: at.Name}
+	switch at.Kind {
+	case controllerIdentity:
+		if r := e.controllers[k]; r != nil {
+			return r.Data.Allowed, true, identity{}
+		}
+	case staticIdentity:
+		if r := e.statics[k]; r != nil {
+			return r.Data.Allowed, true, identity{}
+		}
+	case roleIdentity:
+		if r := e.roles[k]; r != nil {
+			return r.Data.Allowed, true, sourceOf(r.Data)
+		}
+	}
+	return "", false, identity{}
+}
+
+// refusal says why a cluster may not use its identity.
+func (s *site) refusal(id backup.ClusterID) string {
+	return fmt.Sprintf("%s %s may not be used by clusters of namespace %s: %s", s.forbidder.Kind, s.forbidder.Name, id.Namespace, s.forbidden)
+}
+
+// halts are the clusters that CAPA leaves alone because they may not use the identity
+// that they name.
+func (e *estate) halts() []infra.Halt {
+	var list []infra.Halt
+	for _, id := range e.order() {
+		if s := e.sites[id]; s.forbidden != "" {
+			list = append(list, infra.Halt{
+				Cluster: id, Object: fmt.Sprintf("%s %s", s.forbidder.Kind, s.forbidder.Name),
+				Message: s.refusal(id) + "; CAPA does nothing for the cluster",
+				Hint:    fmt.Sprintf("add namespace %s to spec.allowedNamespaces.list of %s %s", id.Namespace, s.forbidder.Kind, s.forbidder.Name),
+			})
+		}
+	}
+	return list
+}

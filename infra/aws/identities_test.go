@@ -1,0 +1,111 @@
+package aws
+
+import (
+	"strings"
+	"testing"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+func TestPoint44Allows(t *testing.T) {
+	labels := func(text string) *backup.Labels { l := backup.Labels(text); return &l }
+	team := labels(`{"kubernetes.io/metadata.name":"team-a","tenant":"a"}`)
+	const (
+		byLabel = `{"selector":{"matchLabels":{"tenant":"a"}}}`
+		byName  = `{"selector":{"matchLabels":{"kubernetes.io/metadata.name":"team-a"}}}`
+	)
+	for _, c := range []struct {
+		allowed string
+		labels  *backup.Labels
+		want    Permission
+	}{
+		{"", team, Forbidden},
+		{"{}", team, Allowed},
+		{"{}", nil, Allowed},
+		{`{"list":null,"selector":{}}`, team, Allowed},
+		{`{"selector":{}}`, team, Allowed},
+		{`{"list":[]}`, team, Forbidden},
+		{`{"list":["team-b"]}`, team, Forbidden},
+		{`{"list":["team-b","team-a"]}`, nil, Allowed},
+		{`{"list":["team-a-2"]}`, team, Forbidden},
+		{`{"selector":{"matchLabels":{}}}`, team, Forbidden},
+		{`{"list":["team-b"],"selector":{"matchLabels":{"tenant":"a"}}}`, team, Allowed},
+		{byLabel, team, Allowed},
+		{byLabel, labels(`{"tenant":"b"}`), Forbidden},
+		{byLabel, nil, Undecided},
+		{byName, nil, Allowed},
+		{`{"selector":{"matchExpressions":[{"key":"tenant","operator":"NotIn","values":["a"]}]}}`, team, Forbidden},
+		{`{"selector":{"matchExpressions":[{"key":"tenant","operator":"Exists"}]}}`, team, Allowed},
+		{`{"selector":{"matchExpressions":[{"key":"tenant","operator":"Near"}]}}`, team, Undecided},
+		{`[]`, team, Undecided},
+	} {
+		got, why := Allows(c.allowed, "team-a", c.labels)
+		if got != c.want || (why == "") != (got == Allowed) {
+			t.Errorf("%s: %d %q, want %d", c.allowed, got, why, c.want)
+		}
+	}
+}
+
+// Every identity in the chain has to allow the namespace, and what forbids it halts
+// the cluster. An identity that the backup lacks is a matter of Absent.
+func TestPoint44TheWholeChainHasToAllow(t *testing.T) {
+	only := func(ns string) map[string]any { return map[string]any{"list": []any{ns}} }
+	controller := func(b made, allowed map[string]any) made {
+		b.Add("awsclustercontrolleridentities."+group, infraObject(controllerIdentity, "", defaultIdentity, "", map[string]any{"allowedNamespaces": allowed}))
+		return b
+	}
+	chain := func(first, second map[string]any) made {
+		spec := roleSpec(arnA, "", roleIdentity, "b")
+		spec["allowedNamespaces"] = first
+		next := roleSpec(arnB, "", "", "")
+		next["allowedNamespaces"] = second
+		return one(roleIdentity, "a").identity(roleIdentity, "a", spec).identity(roleIdentity, "b", next)
+	}
+	for name, c := range map[string]struct {
+		backup made
+		halted string // the object that says so
+	}{
+		"all allow it":                  {controller(chain(only("ns"), map[string]any{}), only("ns")), ""},
+		"the first does not":            {chain(only("x"), map[string]any{}), "AWSClusterRoleIdentity a"},
+		"the second does not":           {chain(only("ns"), only("x")), "AWSClusterRoleIdentity b"},
+		"the controller's does not":     {controller(chain(only("ns"), only("ns")), only("x")), "AWSClusterControllerIdentity default"},
+		"the controller's is not there": {chain(only("ns"), only("ns")), ""},
+		"none of them is there":         {one(roleIdentity, "a"), ""},
+		"no reference":                  {controller(newMade().cluster("ns", "c", fleetRegion, "vpc-1"), only("x")), "AWSClusterControllerIdentity default"},
+	} {
+		s, secrets := load(t, c.backup.keys().Bytes())
+		halts := New().Claims(s).Halts
+		target := New().Targets(s, secrets, infra.Access{})[0]
+		if c.halted == "" {
+			if len(halts) > 0 {
+				t.Errorf("%s: %+v", name, halts)
+			}
+			continue
+		}
+		if len(halts) != 1 || halts[0].Object != c.halted || halts[0].Cluster.Namespace != "ns" || !strings.Contains(halts[0].Hint, "ns") {
+			t.Errorf("%s: %+v, want %s", name, halts, c.halted)
+		}
+		if target.Refused == nil || !strings.Contains(target.Refused.Message, c.halted) || target.Credential != nil {
+			t.Errorf("%s: the target has %v, refused %+v", name, target.Source, target.Refused)
+		}
+	}
+}
+
+// Clusters of two namespaces that name one identity are two places when it allows one
+// of them.
+func TestPoint44TwoNamespacesOfOneIdentity(t *testing.T) {
+	spec := map[string]any{"secretRef": "x", "allowedNamespaces": map[string]any{"list": []any{"red"}}}
+	b := newMade().cluster("red", "a", fleetRegion, "vpc-1", staticIdentity, "s").cluster("blue", "b", fleetRegion, "vpc-2", staticIdentity, "s").
+		identity(staticIdentity, "s", spec).static("capa-system", "x", "s")
+	s, secrets := load(t, b.Bytes())
+	targets := New().Targets(s, secrets, infra.Access{})
+	if len(targets) != 2 {
+		t.Fatalf("%d targets: %+v", len(targets), targets)
+	}
+	for _, target := range targets {
+		if ns := target.Clusters[0].Namespace; len(target.Clusters) != 1 || (target.Refused == nil) != (ns == "red") {
+			t.Errorf("%v of %s is refused: %+v", target.IDs, ns, target.Refused)
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package aws
+
+import (
+	"regexp"
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// ownVPC are the landmarks that prove a cluster's account: its VPC, made by CAPA
+// for it. CAPA tags it with the name of the Cluster, also where instances bear
+// another (pkg/cloud/services/network/vpc.go v1.5.0).
+func (s *site) ownVPC(id backup.ClusterID) []infra.Key {
+	if s.vpc == "" {
+		return nil
+	}
+	keys := []infra.Key{{Kind: keyOwnVPC, Value: join(s.vpc, id.Name)}}
+	if s.tag != id.Name {
+		keys = append(keys, infra.Key{Kind: keyOwnVPC, Value: join(s.vpc, s.tag)})
+	}
+	return keys
+}
+
+// accountForm finds the account in the ARN of a load balancer or an autoscaling group: arn:aws:autoscaling:us-east-1:123456789012:autoScalingGroup:…
+var accountForm = regexp.MustCompile(`^arn:aws[a-z-]*:[a-z]+:[a-z0-9-]*:(\d{12}):`)
+
+// accountIn is the landmark of the account that an ARN names, if it names one.
+func accountIn(arn string) []infra.Key {
+	m := accountForm.FindStringSubmatch(arn)
+	if m == nil {
+		return nil
+	}
+	return []infra.Key{{Kind: keyAccount, Value: m[1]}}
+}
+
+// accountOf are the landmarks that show the account which a cluster is in, all of
+// them by ids that the backup records: the VPC that CAPA made for it; the account
+// itself, in an ARN; a security group that CAPA made, where the caller owns it; the
+// names that AWS gave its load balancer and its EKS endpoint, which are unique.
+// None is what a namesake in another account could have. The role of an identity is
+// none of them: it says where CAPA looks, and not what there is.
+func (e *estate) accountOf(id backup.ClusterID) []infra.Key {
+	s := e.sites[id]
+	keys := s.ownVPC(id)
+	if s.record == nil {
+		return keys
+	}
+	d := &s.record.Data
+	for i, group := range d.SecurityGroups {
+		// One that was there before may be of another account that shares it.
+		if k := keyWith(keyOwnGroup, "sg-", group); !k.IsZero() && d.Overrides[i] != group {
+			keys = append(keys, k)
+		}
+	}
+	for _, lb := range []loadBalancer{d.LB, d.Secondary} {
+		keys = append(keys, accountIn(lb.ARN)...)
+		if lb.DNS != "" {
+			keys = append(keys, infra.Key{Kind: keyLBName, Value: hostOf(lb.DNS)})
+		}
+	}
+	switch host := hostOf(d.Endpoint); {
+	case s.kind == planeKind && host != "":
+		keys = append(keys, infra.Key{Kind: keyEndpoint, Value: host})
+	case strings.Contains(host, ".elb."):
+		keys = append(keys, infra.Key{Kind: keyLBName, Value: host})
+	}
+	return keys
+}
+
+// hostOf is the host of an endpoint, which EKS writes as a URL.
+func hostOf(endpoint string) string {
+	host := strings.ToLower(strings.TrimSpace(endpoint))
+	host = strings.TrimPrefix(host, "https://")
+	host, _, _ = strings.Cut(host, "/")
+	return strings.TrimSuffix(host, ".")
+}
+
+// proofs says what a listing must show before absence may be concluded from it,
+// per target. A target is one region under one identity, and an identity is of one
+// account: what shows that account for one of its clusters shows it for all. That
+// is an instance that the backup records, a pool that is told from a namesake in
+// another account, or what accountOf says. A VPC that was there before may be
+// shared: then accounts see it that see none of the cluster's instances.
+func (e *estate) proofs(claims []infra.Claim, pools []infra.Pool) []infra.Proof {
+	sights := map[string]map[infra.Key]bool{} // by target
+	note := func(id backup.ClusterID, keys ...infra.Key) {
+		target := e.sites[id].target
+		if sights[target] == nil {
+			sights[target] = map[infra.Key]bool{}
+		}
+		for _, k := range keys {
+			if !k.IsZero() {
+				sights[target][k] = true
+			}
+		}
+	}
+	for id := range e.sites {
+		note(id, e.accountOf(id)...)
+	}
+	for i := range e.members {
+		note(e.members[i].cluster, claims[i].Strong)
+	}
+	for i := range pools {
+		note(pools[i].Cluster, pools[i].Members...)
+	}
+	for i := range e.pools {
+		note(e.pools[i].cluster, e.ownPool(&e.pools[i])...)
+	}
+	shared := map[string][]infra.Key{}
+	for target, keys := range sights {
+		shared[target] = sortedKeys(keys)
+	}
+	var proofs []infra.Proof
+	for _, id := range e.order() {
+		target := e.sites[id].target
+		proofs = append(proofs, infra.Proof{
+			Cluster: id, Target: target, Any: shared[target],
+			Hint: "of the clusters that are in this region under the same identity nothing was seen that shows the account: no instance, machine pool, security group or load balancer that the backup records, no VPC that Cluster API made for one of them; a VPC that was there before may be shared between accounts: check that the credential is of the AWS account that the cluster is in",
+		})
+	}
+	return proofs
+}

@@ -1,0 +1,44 @@
+package aws
+
+import (
+	"slices"
+	"testing"
+
+	"drift-detector/infra"
+	"drift-detector/infra/lab"
+)
+
+// What has a machine's place and name bears a key of its claim: by tag MachineName the
+// second key, by tag Name that of a witness. What a group made, what lies in another
+// VPC and what another cluster owns does not.
+func TestLaw2WitnessesOfAMachine(t *testing.T) {
+	grouped := capaInstance(idOf(5), "vpc-1", "prod", roleNode, "", "m")
+	grouped.Tags = append(grouped.Tags, lab.EC2Tag{Key: tagGroup, Value: "g"})
+	for name, c := range map[string]struct {
+		vpc      string
+		instance lab.EC2Instance
+		identity bool
+		witness  bool
+	}{
+		"tag MachineName":          {"vpc-1", capaInstance(idOf(2), "vpc-1", "prod", roleNode, "ns/m", "x"), true, false},
+		"tag Name":                 {"vpc-1", capaInstance(idOf(3), "vpc-1", "prod", roleNode, "", "m"), false, true},
+		"tag Name, another VPC":    {"vpc-1", capaInstance(idOf(4), "vpc-2", "prod", roleNode, "", "m"), false, false},
+		"tag Name, of a group":     {"vpc-1", grouped, false, false},
+		"tag Name, of others":      {"vpc-1", capaInstance(idOf(6), "vpc-1", "other", roleNode, "", "m"), false, false},
+		"tag MachineName, no VPC":  {"", capaInstance(idOf(2), "vpc-9", "prod", roleNode, "ns/m", "x"), true, false},
+		"tag Name, no VPC":         {"", capaInstance(idOf(3), "vpc-9", "prod", roleNode, "", "m"), false, true},
+		"another machine's":        {"vpc-1", capaInstance(idOf(7), "vpc-1", "prod", roleNode, "ns/other", "m"), false, false},
+		"another namespace's name": {"vpc-1", capaInstance(idOf(8), "vpc-1", "prod", roleNode, "else/m", "m"), false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newMade().keys().cluster("ns", "prod", fleetRegion, c.vpc).machine("ns", "prod", "m", idOf(1))
+			s, secrets := load(t, b.Bytes())
+			claim := New().Claims(s).Machines[0]
+			serve(t, lab.EC2Options{}, nil, c.instance)
+			i := listAll(t, New(), s, secrets, infra.Access{}).Listings[0].Instances[0]
+			if i.Bears(claim.Identity) != c.identity || slices.ContainsFunc(claim.Witness, i.Bears) != c.witness {
+				t.Errorf("it bears %v; the second key is %v, witnesses have %v", i.Keys, claim.Identity, claim.Witness)
+			}
+		})
+	}
+}
