@@ -49,9 +49,9 @@ func (e *estate) unaskedPool(v *vm, b bond) *infra.Pool {
 	return nil
 }
 
-// membersOf are the living members of a pool: the instances that bear its key. Where
-// it cannot be told whether the pool exists, none may bear it: those that the backup
-// records are members as far as anybody knows, wherever they were seen.
+// membersOf are the living members of a pool: the instances that have its key. Where
+// nobody knows whether the pool exists, none may have it: those that the backup records
+// are members as far as anybody knows, wherever they were seen.
 func (e *estate) membersOf(p *infra.Pool) []*vm {
 	members := e.bearing(p.Key)
 	state, _ := e.presence(place{p.Cluster, p.Target, ""}, p.Landmark)

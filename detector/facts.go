@@ -261,7 +261,7 @@ type machineFacts struct {
 	reidentified bool
 	node         *infra.Node // alive, and says that it is this machine
 	pool         Presence    // whether the pool that it is a member of exists; empty when the backup lacks it
-	remade       []*vm       // bear its second key, or its name in its place, when its own instance has ended
+	remade       []*vm       // have its second key, or its name in its place, when its own instance has ended
 	searched     []*vm       // what its controller finds at home where it searches by name
 	namesakes    []*vm       // bear its name and no other machine's strong key, when its own was not found at home
 }

@@ -9,7 +9,7 @@ import (
 // controller searches for it by name and does not find it.
 const NotFoundByName = "NotFoundByName"
 
-// searches says that the machine's controller has no id to go by, and searches by
+// searches reports that the machine's controller has no id to go by, and searches by
 // name. A member of a pool is never made for its Machine, whatever is found.
 func (f *machineFacts) searches() bool {
 	c := f.claim
@@ -53,7 +53,7 @@ func (f *machineFacts) finds(v *Verdict) Finds {
 	return FindsOther
 }
 
-// remade are the living instances that have the place of an ended one: they bear the
+// remade are the living instances that have the place of an ended one: they have the
 // machine's second key, or its name in its place, and are nobody else's.
 func (e *estate) remade(c *claim, f *machineFacts) []*vm {
 	named := keep(e.bearing(c.Witness...), func(v *vm) bool {

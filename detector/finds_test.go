@@ -16,8 +16,7 @@ func searching(s *scene) *infra.Claim {
 	return c
 }
 
-// What the controller takes is told of every machine that it looks for, whatever the
-// verdict is.
+// Finds is set for every machine that a controller looks for, whatever the verdict is.
 func TestFinds(t *testing.T) {
 	byName := func(s *scene) *infra.Claim {
 		c := searching(s)

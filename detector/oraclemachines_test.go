@@ -219,8 +219,8 @@ func (o *oracle) nodeNames(c *oracleClaim, v *oracleVM) bool {
 	})
 }
 
-// remade says that a living instance bears the machine's second key, or its name in its
-// place without being another's.
+// remade reports whether a living instance has the machine's second key, or its name in
+// its place without being another's.
 func (o *oracle) remade(c *oracleClaim) bool {
 	return len(o.find(func(v *oracleVM) bool {
 		if v.Gone || !slices.ContainsFunc(c.Witness, v.Bears) || v.Exclude != "" || !o.atHome(c, v) {

@@ -82,7 +82,7 @@ func (o *oracle) mayBeMember(v *oracleVM, id backup.ClusterID) bool {
 	})
 }
 
-// poolState says whether a pool exists. Members say that one which was not found does.
+// poolState reports whether a pool exists. Members say that one which was not found does.
 func (o *oracle) poolState(p infra.Pool) Presence {
 	state := o.exists(p.Cluster, p.Target, p.Landmark)
 	if state == Absent && slices.ContainsFunc(o.vms, func(v *oracleVM) bool { return !v.Gone && o.isMember(p, v) }) {

@@ -8,7 +8,7 @@ import (
 	"drift-detector/infra"
 )
 
-// Who left a pool can be told only of a pool that was looked for: of one that nobody
+// Only of a pool that was looked for does anybody know who left it: of one that nobody
 // read, those that the backup records are members as far as anybody knows.
 func TestNobodyLeavesAPoolThatWasNotRead(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -119,7 +119,7 @@ func TestWhatTheAbsenceOfResourcesMeans(t *testing.T) {
 	}
 }
 
-// A tie that asks for a shared key ties what lies beside living instances of recorded
+// A tie that asks for a shared key ties what is beside living instances of recorded
 // machines of the same cluster.
 func TestTiesByWhatIsShared(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -128,7 +128,7 @@ func TestTiesByWhatIsShared(t *testing.T) {
 	}{
 		"beside a recorded machine": {func(s *scene) { s.vm("x", bios("b-x"), key("net", "1")) }, Ghost},
 		"beside one that has ended": {func(s *scene) { s.vm("x", bios("b-x"), key("net", "1")).Gone = true }, ""},
-		"beside a stranger":         {func(s *scene) { s.vm("y", bios("b-y"), key("net", "1")) }, ""},
+		"beside somebody else's":    {func(s *scene) { s.vm("y", bios("b-y"), key("net", "1")) }, ""},
 		"somewhere else":            {func(s *scene) { s.vm("x", bios("b-x"), key("net", "2")) }, ""},
 		"beside another cluster's": {func(s *scene) {
 			s.claims.Ties[0].Cluster = backup.ClusterID{Namespace: "t9", Name: "other"}

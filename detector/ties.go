@@ -24,8 +24,8 @@ type clusterKey struct {
 	infra.Key
 }
 
-// findShared learns which keys of the kinds that ties ask for are borne by the living
-// instances of recorded machines.
+// findShared finds the keys of the kinds that ties ask for on the living instances of
+// recorded machines.
 func (e *estate) findShared(ties []infra.Tie) {
 	kinds := map[string]bool{}
 	for i := range ties {
@@ -48,7 +48,7 @@ func (e *estate) findShared(ties []infra.Tie) {
 	}
 }
 
-// shares says whether an instance bears what the tie asks for beside its key.
+// shares reports whether an instance has what the tie asks for beside its key.
 func (t *tieIndex) shares(tie *infra.Tie, v *vm) bool {
 	return tie.Shares == "" || slices.ContainsFunc(v.Keys, func(k infra.Key) bool {
 		return k.Kind == tie.Shares && t.shared[clusterKey{tie.Cluster, k}]

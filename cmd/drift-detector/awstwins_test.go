@@ -125,7 +125,7 @@ func TestAWSDeniedInOneRegionOfTwo(t *testing.T) {
 }
 
 // Another team's cluster of the same name, in the same account: what is in a VPC of its
-// own bears our name and gets a line, and in ours the namespace in tag MachineName tells.
+// own has our name and gets a line, and in ours the namespace in tag MachineName decides.
 func TestAWSClusterOfAnotherTeam(t *testing.T) {
 	w := fleet(t)
 	before := w.detect()

@@ -119,8 +119,8 @@ const (
 	ownedByProd = "CAPA/cluster/prod-a=owned"
 )
 
-// Nothing that bears a cluster's mark is dropped, wherever it lies, and a Ghost is
-// what lies where recorded machines of the cluster do.
+// Nothing that has a cluster's mark is dropped, wherever it is, and a Ghost is what is
+// where recorded machines of the cluster are.
 func TestPoint09NothingWithOurMarkIsDropped(t *testing.T) {
 	ghosts := func(twin string) map[string]string {
 		want := map[string]string{capaTwin: twin}

@@ -132,7 +132,7 @@ func TestPoint34MembersOfAPoolThatWasNotRead(t *testing.T) {
 	}
 }
 
-// A changed tag Name is told, as long as nobody asked for another name.
+// A changed tag Name is a warning, as long as nobody asked for another name.
 func TestPoint39Renamed(t *testing.T) {
 	const name = "prod-a-md-0-vm488-vh4sh"
 	renamed := func(o outcome) bool {
@@ -145,13 +145,13 @@ func TestPoint39Renamed(t *testing.T) {
 	}
 	w, _ := capaFleet(t)
 	if !renamed(w.detectAWS()) {
-		t.Error("a changed name is not told")
+		t.Error("there is no warning of a changed name")
 	}
 	w.onObject("awsmachines", name, func(o map[string]any) {
 		within(o, "spec")["additionalTags"] = map[string]any{"Name": "do-not-touch-anna"}
 	})
 	if renamed(w.detectAWS()) {
-		t.Error("a name that additionalTags ask for is told as a change")
+		t.Error("a warning of a name that additionalTags ask for")
 	}
 	for _, c := range w.detectAWS().report.Clusters {
 		for _, g := range c.Workers.Groups {

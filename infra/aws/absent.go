@@ -52,7 +52,7 @@ func (e *estate) absent() []backup.Absence {
 	return list
 }
 
-// holds says whether a backup holds an identity.
+// holds reports whether a backup holds an identity.
 func (e *estate) holds(n int, id identity) bool {
 	_, found, _ := e.allowedOf(n, id)
 	return found

@@ -113,8 +113,8 @@ func TestPoint16AnEndpointOfEKSProvesTheAccount(t *testing.T) {
 	}
 }
 
-// CAPA searches by the name of the Cluster, and instances of EKS bear the name that
-// EKS has for it: none is found, whatever they are called.
+// CAPA searches by the name of the Cluster, and instances of EKS are tagged with the
+// name that EKS has for it: none is found, whatever they are called.
 func TestPoint12InstancesOfEKSAreNotFoundByName(t *testing.T) {
 	b := newMade().keys().eks("ns", "c", "cp", map[string]any{"region": fleetRegion, "network": map[string]any{"vpc": map[string]any{"id": "vpc-1"}}})
 	b.machine("ns", "c", "recorded", idOf(1)).machine("ns", "c", "searched", "")

@@ -67,7 +67,7 @@ func (e *estate) claim(m *member) infra.Claim {
 		c.Expect = e.nameTag(m, s)
 		c.Reads = "AWSMachine.spec.providerID"
 		c.ReadsID = providerIDKeys(m.machine.Data.ProviderID) != nil
-		// By the name of the Cluster, also where instances bear another as EKS's do
+		// By the name of the Cluster, also where instances have another as EKS's do
 		// (GetRunningInstanceByTags in pkg/cloud/services/ec2/instances.go v2.11.1).
 		c.Searches = []infra.Key{searchKey(m.cluster.Name, m.machine.Name)}
 	}
@@ -89,7 +89,7 @@ func (e *estate) nameTag(m *member, s *site) []infra.Expectation {
 }
 
 // searchKey is what CAPA's search by name finds: an instance that is owned by the
-// cluster, bears the name in tag Name and is pending or running, in whichever VPC.
+// cluster, has the name in tag Name and is pending or running, in whichever VPC.
 func searchKey(cluster, name string) infra.Key {
 	return infra.Key{Kind: keySearched, Value: join(cluster, name)}
 }

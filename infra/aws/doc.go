@@ -49,7 +49,7 @@
 //	…+stem1, …+stem2          besides, the name without one or two random suffixes
 //	role+namespace+stem…      role/namespace/name without suffixes, from tag MachineName,
 //	                          in whichever VPC; never on what a group made
-//	owner+vpc                 tag/vpc, with tag MachineName: where such an instance lies
+//	owner+vpc                 tag/vpc, with tag MachineName: where such an instance is
 //	stem1, stem2              the name in tag MachineName or Name without suffixes
 //	mark                      a cluster that any tag of CAPA, EKS or the cloud provider names
 //	asg, nodegroup            target/name, on members of pools of the backup

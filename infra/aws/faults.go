@@ -42,7 +42,7 @@ func codeOf(err error) (code string, ok bool) {
 	return api.ErrorCode(), true
 }
 
-// keyRefused says that AWS does not take a key, or takes it no more.
+// keyRefused reports that AWS does not take a key, or takes it no more.
 func keyRefused(err error) bool {
 	code, _ := codeOf(err)
 	return slices.Contains(wrongKeys, code) || slices.Contains(expiredKeys, code)

@@ -11,7 +11,7 @@ import (
 	"drift-detector/infra"
 )
 
-// Permission says whether the clusters of a namespace may use an identity.
+// Permission is whether the clusters of a namespace may use an identity.
 type Permission int
 
 // Permissions. Undecided is what the backup does not tell: CAPA may allow it.

@@ -84,7 +84,7 @@ func (l *listing) balancer(name, vpc, dns *string) []string {
 }
 
 // findPlane looks for one control plane. One that is being deleted is gone in a
-// moment, and CAPA makes it anew then.
+// moment, and CAPA makes it again then.
 func findPlane(ctx context.Context, l *listing, names []string) (found []string, err error) {
 	out, err := l.api.plane(ctx, &eks.DescribeClusterInput{Name: &names[0]})
 	if err != nil {

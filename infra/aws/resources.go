@@ -49,7 +49,7 @@ const (
 	withoutGroup  = "CAPA never makes a security group of securityGroupOverrides: it does nothing for the cluster until it names another"
 	withoutLB     = "CAPA calls a cluster without the load balancer of its API server unrecoverable: it does nothing for it"
 	withoutNAT    = "new machines in its zone have no way out, and CAPA makes gateways only in VPCs that it made"
-	withoutEKS    = "CAPA makes a control plane of that name anew, and an empty one: the Nodes and workloads of the old one are not in it"
+	withoutEKS    = "CAPA makes a new control plane of that name, and an empty one: the Nodes and workloads of the old one are not in it"
 )
 
 // parts are what a cluster's object names, each once, in the order of their kinds and names.
@@ -102,7 +102,7 @@ func keyWith(kind, prefix, id string) infra.Key {
 	return infra.Key{Kind: kind, Value: id}
 }
 
-// madeVPC says that CAPA made the cluster's VPC for it, and so what is in it.
+// madeVPC reports whether CAPA made the cluster's VPC for it, and so what is in it.
 func (s *site) madeVPC(id backup.ClusterID) bool {
 	var tags map[string]string
 	return json.Unmarshal([]byte(s.record.Data.VPCTags), &tags) == nil && tags[tagOwner+id.Name] == owned

@@ -31,7 +31,7 @@ const (
 // the backup: CAPA's ownership tag, in the cluster's own VPC or where instances of its
 // recorded machines are. The owner of the machine is read off its name where that is
 // possible, because a cluster is seldom in the backup as completely as one MachineSet.
-// What bears a cluster's mark or name elsewhere may be somebody else's.
+// What has a cluster's mark or name elsewhere may be somebody else's.
 func (e *estate) ties() []infra.Tie {
 	owners := e.owners()
 	var ties []infra.Tie
@@ -100,8 +100,8 @@ func stemOfOwner(o infra.OwnerID) (stem string, parts int) {
 	return stemOf(o.Name), 1
 }
 
-// beside ties what CAPA made for an owner, wherever it lies, as long as a recorded
-// machine of the cluster lies there under the same ownership tag. A cluster may have
+// beside ties what CAPA made for an owner, wherever it is, as long as a recorded
+// machine of the cluster is there under the same ownership tag. A cluster may have
 // machines in other VPCs than its own (AWSMachine.spec.subnet), and the backup may
 // name none.
 func beside(id backup.ClusterID, o infra.OwnerID) infra.Tie {
@@ -110,7 +110,7 @@ func beside(id backup.ClusterID, o infra.OwnerID) infra.Tie {
 	return infra.Tie{
 		Cluster: id, Grade: infra.Strong, Owner: o, ControlPlane: roleOf(o) == roleControlPlane, Shares: keyOwnedVPC,
 		Specificity: min(len(o.Name), len(stem)), Key: infra.Key{Kind: kind, Value: join(roleOf(o), id.Namespace, stem)},
-		Detail: fmt.Sprintf("its tag MachineName has namespace %s and a name that %s %s gives, and it lies in a VPC with recorded machines of the cluster, under the same ownership tag", id.Namespace, o.Kind, o.Name),
+		Detail: fmt.Sprintf("its tag MachineName has namespace %s and a name that %s %s gives, and it is in a VPC with recorded machines of the cluster, under the same ownership tag", id.Namespace, o.Kind, o.Name),
 	}
 }
 
@@ -214,7 +214,7 @@ func stems(name string) (one, two string) {
 
 func allSafe(s string) bool { return strings.Trim(s, safe) == "" }
 
-// nameKeys are those that an instance bears for its names, wherever it lies: the other
+// nameKeys are those that an instance has for its names, wherever it is: the other
 // side of beside and named. grouped says that a group made it, which makes nobody's
 // single machine.
 func (t *tags) nameKeys(vpc string, grouped bool) (keys []infra.Key) {

@@ -8,8 +8,8 @@ import (
 	"drift-detector/infra/lab"
 )
 
-// What has a machine's place and name bears a key of its claim: by tag MachineName the
-// second key, by tag Name that of a witness. What a group made, what lies in another
+// What has a machine's place and name has a key of its claim: by tag MachineName the
+// second key, by tag Name that of a witness. What a group made, what is in another
 // VPC and what another cluster owns does not.
 func TestLaw2WitnessesOfAMachine(t *testing.T) {
 	grouped := capaInstance(idOf(5), "vpc-1", "prod", roleNode, "", "m")
@@ -37,7 +37,7 @@ func TestLaw2WitnessesOfAMachine(t *testing.T) {
 			serve(t, lab.EC2Options{}, nil, c.instance)
 			i := listAll(t, New(), s, secrets, infra.Access{}).Listings[0].Instances[0]
 			if i.Bears(claim.Identity) != c.identity || slices.ContainsFunc(claim.Witness, i.Bears) != c.witness {
-				t.Errorf("it bears %v; the second key is %v, witnesses have %v", i.Keys, claim.Identity, claim.Witness)
+				t.Errorf("it has %v; the second key is %v, witnesses have %v", i.Keys, claim.Identity, claim.Witness)
 			}
 		})
 	}
