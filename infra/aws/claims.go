@@ -25,6 +25,7 @@ func (p *provider) Claims(s *backup.Snapshot) infra.Claims {
 	c.Proofs = e.proofs(c.Machines, c.Pools)
 	c.Exclude = e.exclusions()
 	c.Resources = e.resources()
+	c.LoadBalancers = e.loadBalancers()
 	c.Absent = e.absent()
 	for _, id := range e.order() {
 		c.OwnerTags = append(c.OwnerTags, infra.Key{Kind: infra.OwnerTag, Value: e.sites[id].tag})

@@ -4,6 +4,7 @@ import (
 	capi "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"drift-detector/backup"
+	"drift-detector/infra"
 )
 
 const (
@@ -39,6 +40,7 @@ type awsCluster struct {
 	Subnets, SubnetResources, NATs []string
 	SecurityGroups                 [len(securityGroupRoles)]string
 	LBName, LBType, LBARN          string
+	SecondLB                       infra.LoadBalancer // of spec.secondaryControlPlaneLoadBalancer
 	Bastion                        string
 }
 
@@ -61,6 +63,11 @@ func placement() []backup.Field[awsCluster] {
 		backup.Text(func(c *c) *string { return &c.LBType },
 			"status.networkStatus.apiServerElb.loadBalancerType", "spec.controlPlaneLoadBalancer.loadBalancerType"),
 		backup.Text(func(c *c) *string { return &c.LBARN }, "status.networkStatus.apiServerElb.arn"),
+		backup.Text(func(c *c) *string { return &c.SecondLB.Name },
+			"status.networkStatus.secondaryAPIServerELB.name", "spec.secondaryControlPlaneLoadBalancer.name"),
+		backup.Text(func(c *c) *string { return &c.SecondLB.Type },
+			"status.networkStatus.secondaryAPIServerELB.loadBalancerType", "spec.secondaryControlPlaneLoadBalancer.loadBalancerType"),
+		backup.Text(func(c *c) *string { return &c.SecondLB.ARN }, "status.networkStatus.secondaryAPIServerELB.arn"),
 		backup.Text(func(c *c) *string { return &c.Bastion }, "status.bastion.id"),
 	}
 	for i, role := range securityGroupRoles {
