@@ -138,6 +138,13 @@ func TestPoint10TheLivingCopyIsNeverPoweredOffOrRenamed(t *testing.T) {
 			t.Errorf("machine %s, copy %s: %q", states[0], states[1], o.calls)
 		}
 	}
+	// A copy in a place that is known, of a machine in one that is not.
+	r, m = arrange("poweredOn", "poweredOff")
+	m.Others[0].Scope = "vsphere vc2.example"
+	r.Scopes[2], r.Scopes[0].Identity = report.Scope{Provider: "vsphere", Endpoint: "vc2.example", Identity: vcenterID}, ""
+	if got := linesWith(r, "vm.change"); len(got) > 0 {
+		t.Errorf("%q", got)
+	}
 	// A copy whose machine is not in the report, or has no steps, is its owner's.
 	r, m = arrange("poweredOn", "poweredOff")
 	r.InfraMachines[0].Instance, r.InfraMachines[0].Reason, m.Ignored = m.Others[0], "DuplicateID", &report.Ignored{}

@@ -402,6 +402,7 @@ func TestCopyGetsAnotherID(t *testing.T) {
 		want   string
 	}{
 		"alone": {func(*report.Machine) {}, `{ test "$(` + read + `- content.about.instanceUuid)" = ` + vcenterID + ` || { echo 'stop: this is not the vCenter of the report' >&2; false; }; } && ` +
+			`{ test -n "$(GOVC_URL="${VCENTER_1:?}" govc find / -type m -config.uuid ` + other + `)" || { echo 'stop: this account does not find VM alpha' >&2; false; }; } && ` +
 			`FOUND=$(GOVC_URL="${VCENTER_1:?}" govc find / -type m -config.uuid ` + staleID + `) && { test -z "$FOUND" || { echo 'stop: something has the id ` + staleID + `:' "$FOUND" >&2; false; }; } && ` + want("vm-4", other, staleID)},
 		"id is taken":    {func(m *report.Machine) { m.ProviderID = "vsphere://" + livingID }, ""},
 		"id is no id":    {func(m *report.Machine) { m.ProviderID = "vsphere://x" }, ""},

@@ -35,12 +35,12 @@ func (b *book) unknown(d *draft, s *set, m *report.Machine) {
 	look = append(look, b.look(m)...)
 	d.before(text, look...)
 	if m.Reason == "IdentityChanged" {
-		b.oldID(d, m)
+		b.oldID(d, s.cluster, m)
 	}
 }
 
 // oldID gives a VM the id back that the backup records, if nothing else has it.
-func (b *book) oldID(d *draft, m *report.Machine) {
+func (b *book) oldID(d *draft, c *report.Cluster, m *report.Machine) {
 	id := recordedID(m)
 	if len(m.Others) != 1 || !uuidForm.MatchString(id) || b.bearers[id] > 0 {
 		return
@@ -52,8 +52,9 @@ func (b *book) oldID(d *draft, m *report.Machine) {
 	if !v.proven() {
 		return
 	}
+	sees, what := v.sees(v.place, c, v.Instance)
 	d.before("If it is the machine, and you give it its recorded id again: drain its Node, power the VM off, change the id, and start it. The line that changes it does nothing while the VM runs, or when anything has that id by now.",
-		all(v.proof(), v.free(id), v.rename(id)))
+		all(v.proof(), sees.stop("this account does not find "+what), v.free(id), v.rename(id)))
 	d.before("Start it again.", v.startAs(id))
 }
 
@@ -89,7 +90,7 @@ func (b *book) duplicateID(d *draft, c *report.Cluster, m *report.Machine) {
 // is the machine, and that one runs.
 func (b *book) ownIDs(d *draft, m *report.Machine) {
 	machine := b.vm(m.Instance)
-	if machine == nil || !runs(m) {
+	if machine == nil || !machine.proven() || !runs(m) {
 		d.before("No line gives a copy another id: no VM is known to be the machine and to run, so that any of them may be what is alive. Leave all as they are, and run detect again when it is clear which is the machine.")
 		return
 	}
