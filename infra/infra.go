@@ -88,6 +88,9 @@ type Claims struct {
 	Resources []Resource
 	OwnerTags []Key // of kind OwnerTag: those of the backup's own clusters
 	Halts     []Halt
+	// LoadBalancers are those before the API server of each cluster, as the backup
+	// records them.
+	LoadBalancers map[backup.ClusterID][]LoadBalancer
 	// Providers names the provider of each cluster that one claims.
 	Providers map[backup.ClusterID]string
 }
@@ -197,6 +200,13 @@ type Resource struct {
 	// full stop, where there is more to say than that.
 	WhenGone    WhenGone
 	Consequence string
+}
+
+// LoadBalancer is what stands before the API server of a cluster.
+type LoadBalancer struct {
+	Type string // as the provider's controller calls it; empty: its default
+	Name string
+	ARN  string // empty where it has none, or none is recorded
 }
 
 // Orphan is an infrastructure machine of the backup without its Machine: Velero
@@ -361,11 +371,14 @@ type Fault struct {
 
 // Listing is what a provider found at a Target.
 type Listing struct {
-	IDs       []string           `json:"ids"`
-	Provider  string             `json:"provider"`
-	Endpoint  string             `json:"endpoint"`
-	Location  string             `json:"location,omitempty"`
-	Account   string             `json:"account,omitempty"`
+	IDs      []string `json:"ids"`
+	Provider string   `json:"provider"`
+	Endpoint string   `json:"endpoint"`
+	Location string   `json:"location,omitempty"`
+	Account  string   `json:"account,omitempty"`
+	// Identity is the id by which the place itself tells who it is: a vCenter's
+	// about.instanceUuid, the number of an AWS account. Empty when it did not say.
+	Identity  string             `json:"identity,omitempty"`
 	Clusters  []backup.ClusterID `json:"clusters,omitempty"`
 	State     State              `json:"state"`
 	Fault     *Fault             `json:"fault,omitempty"`

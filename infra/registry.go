@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -77,7 +78,7 @@ func (r *Registry) Controllers() map[string]Controller {
 // Claims joins the claims of all providers. A machine that none of them claims
 // gets a Claim without a Provider, so that it has a verdict too.
 func (r *Registry) Claims(s *backup.Snapshot) Claims {
-	all := Claims{Providers: map[backup.ClusterID]string{}}
+	all := Claims{Providers: map[backup.ClusterID]string{}, LoadBalancers: map[backup.ClusterID][]LoadBalancer{}}
 	claimed := make([]bool, len(s.Machines))
 	for _, p := range r.providers {
 		c := p.Claims(s)
@@ -98,6 +99,7 @@ func (r *Registry) Claims(s *backup.Snapshot) Claims {
 		for id, name := range c.Providers {
 			all.Providers[id] = name
 		}
+		maps.Copy(all.LoadBalancers, c.LoadBalancers)
 	}
 	for i, done := range claimed {
 		if !done {

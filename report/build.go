@@ -19,6 +19,8 @@ type Parts struct {
 	Snapshot  *backup.Snapshot // for what was read and what it lacks; may be nil
 	Absent    []backup.Absence // what the providers miss besides Snapshot.Absent
 	Inventory infra.Inventory  // for the names of the scopes that verdicts refer to by target id
+	// LoadBalancers are those of infra.Claims.
+	LoadBalancers map[backup.ClusterID][]infra.LoadBalancer
 	// Forecast is made from Result, in whose order its parts are; nil leaves it
 	// out of the document.
 	Forecast    *forecast.Forecast
@@ -45,14 +47,16 @@ func New(p Parts) *Report {
 		Backups:       backups(p.Snapshot, p.Absent),
 	}
 	for i := range p.Result.Clusters {
-		r.Clusters = append(r.Clusters, b.cluster(&p.Result.Clusters[i], forecastOf(p.Forecast, i)))
+		c := b.cluster(&p.Result.Clusters[i], forecastOf(p.Forecast, i))
+		for _, lb := range p.LoadBalancers[p.Result.Clusters[i].ID] {
+			c.APILoadBalancers = append(c.APILoadBalancers, LoadBalancer(lb))
+		}
+		r.Clusters = append(r.Clusters, c)
 	}
 	for i := range p.Result.Unattributed {
 		r.InfraMachines = append(r.InfraMachines, b.infraMachine(&p.Result.Unattributed[i]))
 	}
-	for i := range p.Result.Scopes {
-		r.Scopes = append(r.Scopes, scope(&p.Result.Scopes[i]))
-	}
+	r.Scopes = scopes(p.Result.Scopes, p.Inventory.Listings)
 	r.Checks = Checks(p.Checks)
 	for _, e := range p.Result.Errors {
 		r.Errors = append(r.Errors, Error(e))
@@ -86,36 +90,6 @@ func (b *builder) readTopologies(s *backup.Snapshot) {
 			b.topologies[member{g.Cluster, g.Name}] = g.Topology()
 		}
 	}
-}
-
-// place is a scope as instances name it.
-type place struct{ provider, name, account string }
-
-// namePlaces names the scopes by their targets' ids, with the account where several
-// accounts share the name: two AWS accounts have the same regions.
-func (b *builder) namePlaces(listings []infra.Listing) {
-	accounts := map[string]string{}
-	shared := map[string]bool{}
-	for _, l := range listings {
-		name := scopeName(l.Provider, l.Endpoint, l.Location)
-		if have, known := accounts[name]; known && have != l.Account {
-			shared[name] = true
-		}
-		accounts[name] = l.Account
-	}
-	for _, l := range listings {
-		at := place{provider: l.Provider, name: scopeName(l.Provider, l.Endpoint, l.Location)}
-		if shared[at.name] {
-			at.account = l.Account
-		}
-		for _, id := range l.IDs {
-			b.places[id] = at
-		}
-	}
-}
-
-func scopeName(parts ...string) string {
-	return join(" ", parts...)
 }
 
 // utc gives times the one form that the document has. A backup may carry times
@@ -319,17 +293,6 @@ func (b *builder) infraMachine(u *detector.Unattributed) InfraMachine {
 		m.Cluster = u.Cluster.Namespace + "/" + u.Cluster.Name
 	}
 	return m
-}
-
-func scope(s *detector.Scope) Scope {
-	out := Scope{
-		Provider: s.Provider, Endpoint: s.Endpoint, Location: s.Location, Account: s.Account,
-		State: string(s.State), Instances: s.Instances,
-	}
-	if s.Fault != nil {
-		out.Error = &Fault{s.Fault.Reason, s.Fault.Message, s.Fault.Hint}
-	}
-	return out
 }
 
 func summary(res *detector.Result, r *Report) Summary {

@@ -158,6 +158,9 @@ type Cluster struct {
 	Self      bool   `json:"self"`
 	Paused    bool   `json:"paused"`
 	Endpoint  string `json:"endpoint"`
+	// APILoadBalancers are those before the API server that the infrastructure's
+	// controller makes (AWS), as the backup records them.
+	APILoadBalancers []LoadBalancer `json:"apiLoadBalancers,omitempty"`
 	// Counts, here and below, are of all machines, also of those that
 	// Options.IgnoreHealthy leaves out of the lists.
 	Counts       MachineCounts    `json:"counts"`
@@ -166,6 +169,13 @@ type Cluster struct {
 	Workers      Workers          `json:"workers"`
 	Resources    []Resource       `json:"resources"`
 	Forecast     *ClusterForecast `json:"forecast,omitempty"`
+}
+
+// LoadBalancer is a load balancer as the backup records it.
+type LoadBalancer struct {
+	Type string `json:"type,omitempty"` // absent: the controller's default
+	Name string `json:"name,omitempty"`
+	ARN  string `json:"arn,omitempty"`
 }
 
 // Nodes says what became of the cluster's Node list.
@@ -340,10 +350,13 @@ const (
 
 // Scope is one place that was listed.
 type Scope struct {
-	Provider  string `json:"provider"`
-	Endpoint  string `json:"endpoint"`
-	Location  string `json:"location"`
-	Account   string `json:"account"`
+	Provider string `json:"provider"`
+	Endpoint string `json:"endpoint"`
+	Location string `json:"location"`
+	Account  string `json:"account"`
+	// Identity is the id by which the place itself says who it is: a vCenter's
+	// about.instanceUuid, the number of an AWS account. Absent when it did not say.
+	Identity  string `json:"identity,omitempty"`
 	State     string `json:"state"`
 	Instances int    `json:"instances"`
 	Error     *Fault `json:"error,omitempty"`

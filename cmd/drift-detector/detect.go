@@ -149,15 +149,16 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *estate, a inf
 	result := detector.Detect(e.snapshot, e.claims, inv, detector.Options{Now: now, Only: e.shows})
 	future := forecast.Of(e.snapshot, slices.Concat(e.snapshot.Absent, e.claims.Absent), inv, result, e.registry.Controllers())
 	rep = report.New(report.Parts{
-		Result:      result,
-		Forecast:    &future,
-		Snapshot:    e.snapshot,
-		Inventory:   inv,
-		Absent:      e.claims.Absent,
-		Checks:      checks,
-		Tool:        report.Tool{Name: "drift-detector", Version: version, Commit: commit},
-		GeneratedAt: now,
-		Options:     report.Options{IgnoreHealthy: o.ignoreHealthy, SkipNodes: o.skipNodes, Filter: o.filter()},
+		Result:        result,
+		Forecast:      &future,
+		Snapshot:      e.snapshot,
+		Inventory:     inv,
+		Absent:        e.claims.Absent,
+		LoadBalancers: e.claims.LoadBalancers,
+		Checks:        checks,
+		Tool:          report.Tool{Name: "drift-detector", Version: version, Commit: commit},
+		GeneratedAt:   now,
+		Options:       report.Options{IgnoreHealthy: o.ignoreHealthy, SkipNodes: o.skipNodes, Filter: o.filter()},
 	})
 	runbook.Fill(rep)
 	return rep, verdictOnRun(result), nil

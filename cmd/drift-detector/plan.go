@@ -24,8 +24,9 @@ func planCommand(s *streams) *cli.Command {
 		UsageText: "drift-detector plan REPORT [options]",
 		Description: `Who does what, when, in which safe order, with the commands for each finding.
 drift-detector runs none of them. As a shell script every command is commented
-out; lines that destroy a VM exist only where the evidence is strong, and read
-the VM again by its id first.
+out. A line that changes something first sees that it is in the vCenter, the AWS
+account and the cluster of the report; lines that destroy a VM exist only where
+the evidence is strong, and read the VM again by its id.
 
 EXAMPLES:
    drift-detector plan report.json > runbook.md

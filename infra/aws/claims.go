@@ -26,6 +26,7 @@ func (p *provider) Claims(s *backup.Snapshot) infra.Claims {
 	c.Proofs = e.proofs(c.Machines, c.Pools)
 	c.Exclude = e.exclusions()
 	c.Resources = e.resources()
+	c.LoadBalancers = e.loadBalancers()
 	c.Absent = e.absent()
 	c.Halts = e.halts()
 	for _, id := range e.order() {

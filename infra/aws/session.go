@@ -63,6 +63,7 @@ func (p *provider) login(ctx context.Context, d *detail, c *credential, l *infra
 		return nil, err
 	}
 	l.Account = aws.ToString(me.Account)
+	l.Identity = l.Account
 	return a, nil
 }
 

@@ -234,6 +234,8 @@ func (i *EC2Instance) passes(filters []filter) (bool, *refusal) {
 			fits = slices.ContainsFunc(i.Tags, func(t EC2Tag) bool { return f.fits(t.Key) })
 		case f.name == "instance-id":
 			fits = f.fits(i.InstanceID)
+		case f.name == "owner-id":
+			fits = f.fits(EC2Account)
 		case f.name == "instance-state-name":
 			fits = f.fits(i.State.Name)
 		case f.name == "vpc-id":

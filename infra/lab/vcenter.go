@@ -152,6 +152,11 @@ func (v *VCenter) Logins() Logins {
 	return v.logins
 }
 
+// InstanceUUID is the vCenter's own id (about.instanceUuid).
+func (v *VCenter) InstanceUUID() string {
+	return v.Service.Context.Map.Get(vim25.ServiceInstance).(*simulator.ServiceInstance).Content.About.InstanceUuid
+}
+
 // Reroute is what drift-detector's --endpoint flag takes to reach the vCenter
 // that the lab's backups name, "FROM=TO".
 func (v *VCenter) Reroute() string { return v.Named + "=" + v.Addr }

@@ -54,6 +54,7 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 		l.Fault = connectFault(ctx, t, err)
 		return l
 	}
+	l.Identity = uuidOf(v.ServiceContent.About.InstanceUuid)
 	v.read(ctx, t, d, &l)
 	if err := v.logout(ctx); err != nil {
 		l.Warnings = append(l.Warnings, fmt.Sprintf("logging out of vCenter %s failed, so its session stays until it times out: %s", t.Endpoint, infra.Brief(err.Error())))

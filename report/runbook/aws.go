@@ -13,7 +13,9 @@ const managedPlane = "AWSManagedControlPlane"
 
 var aws = provider{
 	tool:         awsCLI{},
+	noun:         "AWS account",
 	controller:   "CAPA",
+	deletes:      "deleting a Machine makes CAPA terminate the instance that has its id",
 	accounts:     true,
 	machineKinds: []string{"awsmachines.infrastructure.cluster.x-k8s.io"},
 	clusterKind:  "awsclusters.infrastructure.cluster.x-k8s.io",
@@ -29,6 +31,7 @@ var (
 	ec2Form     = regexp.MustCompile(`^i-[0-9a-f]+$`)
 	regionForm  = regexp.MustCompile(`^[a-z0-9-]*$`)
 	accountForm = regexp.MustCompile(`^[0-9]{12}$`)
+	vpcForm     = regexp.MustCompile(`^vpc-[0-9a-f]+$`)
 )
 
 // awsCLI is the AWS command line interface.
@@ -54,18 +57,20 @@ func (a awsCLI) show(v *vm) command {
 	return a.line(v.place, "ec2", "describe-instances", "--instance-ids="+v.ID, "--output=json")
 }
 
-// same compares the instance id, and the account where the report knows it.
+// requires is empty: both releases of the AWS CLI have all that is used here.
+func (awsCLI) requires() (command, string) { return command{}, "" }
+
+// same looks for the instance id in the account of the report.
 func (a awsCLI) same(v *vm) command {
-	query, want := "Reservations[].Instances[].InstanceId", v.ID
-	if accountForm.MatchString(v.account) {
-		query, want = "Reservations[].[OwnerId, Instances[0].InstanceId][]", v.account+" "+v.ID
-	}
-	read := a.line(v.place, "ec2", "describe-instances", "--instance-ids="+v.ID, "--query="+query, "--output=text")
-	return compare(command{text: read.text + " | tr '\\t' ' '", refused: read.refused}, want)
+	return compare(a.line(v.place, "ec2", "describe-instances", "--filters", "Name=instance-id,Values="+v.ID, "Name=owner-id,Values="+v.identity,
+		"--query=Reservations[].Instances[].InstanceId", "--output=text"), v.ID)
 }
 
-func (a awsCLI) off(v *vm) command {
-	return compare(a.line(v.place, "ec2", "describe-instances", "--instance-ids="+v.ID, "--query=Reservations[].Instances[].State.Name", "--output=text"), "stopped")
+func (a awsCLI) off(v *vm) command { return a.state(v, "stopped") }
+func (a awsCLI) on(v *vm) command  { return a.state(v, "running") }
+
+func (a awsCLI) state(v *vm, want string) command {
+	return compare(a.line(v.place, "ec2", "describe-instances", "--instance-ids="+v.ID, "--query=Reservations[].Instances[].State.Name", "--output=text"), want)
 }
 
 func (a awsCLI) start(v *vm) command {
@@ -86,19 +91,29 @@ func (a awsCLI) find(p *place, id string) command {
 }
 
 func (a awsCLI) here(p *place) command {
-	if !accountForm.MatchString(p.account) {
+	if !accountForm.MatchString(p.identity) {
 		return command{}
 	}
-	return compare(a.line(p, "sts", "get-caller-identity", "--query=Account", "--output=text"), p.account)
+	return compare(a.line(p, "sts", "get-caller-identity", "--query=Account", "--output=text"), p.identity)
 }
 
-// leaveBalancer takes a control-plane instance out of the API server's load
-// balancer, which CAPA makes as a classic one by default (CAPA api/v1beta2 v2.11.1).
-func (a awsCLI) leaveBalancer(d *draft, v *vm) {
-	d.after("Take it out of the load balancer of the API server: its own API server has lost etcd.",
-		a.line(v.place, "elb", "describe-load-balancers", "--query=LoadBalancerDescriptions[?Instances[?InstanceId=='"+v.ID+"']].LoadBalancerName", "--output=text"),
-		ask("BALANCER", "the name that this printed; of a target group use 'aws elbv2 deregister-targets' instead"),
-		v.guarded(a.line(v.place, "elb", "deregister-instances-from-load-balancer", "--load-balancer-name", variable("BALANCER"), "--instances="+v.ID)))
+// sees falls back on the cluster's VPC: who may list instances at all lists every
+// instance of the account's region, and the VPC says that it is that region.
+func (a awsCLI) sees(p *place, c *report.Cluster, i *report.Instance) (check command, what string) {
+	if i != nil && ec2Form.MatchString(i.ID) {
+		return compare(a.line(p, "ec2", "describe-instances", "--filters=Name=instance-id,Values="+i.ID,
+			"--query=Reservations[].Instances[].InstanceId", "--output=text"), i.ID), "instance " + i.ID
+	}
+	for _, r := range c.Resources {
+		if r.Kind == "VPC" && r.State == report.Present && vpcForm.MatchString(r.Name) {
+			return compare(a.line(p, "ec2", "describe-vpcs", "--filters=Name=vpc-id,Values="+r.Name, "--query=Vpcs[].VpcId", "--output=text"), r.Name), r.Name
+		}
+	}
+	return command{}, ""
+}
+
+func (a awsCLI) groupSize(p *place, member string) command {
+	return a.line(p, "autoscaling", "describe-auto-scaling-groups", "--query=AutoScalingGroups[?Instances[?InstanceId=='"+member+"']].DesiredCapacity", "--output=text")
 }
 
 func (a awsCLI) detach(d *draft, v *vm) {
@@ -111,11 +126,11 @@ func (a awsCLI) detach(d *draft, v *vm) {
 
 // remove takes the instance out of an Auto Scaling group first, which would replace
 // it, and lets the group want one less.
-func (a awsCLI) remove(d *draft, v *vm) {
+func (a awsCLI) remove(d *draft, v *vm, first command) {
 	d.after("See that no Auto Scaling group holds it, which would replace it. If the list is empty, there is nothing to do; else detach it there. A group at its minimum refuses that: lower the minimum first.",
 		a.line(v.place, "autoscaling", "describe-auto-scaling-instances", "--instance-ids="+v.ID, "--output=table"),
 		ask("GROUP", "the AutoScalingGroupName that this printed"),
 		v.guarded(a.line(v.place, "autoscaling", "detach-instances", "--instance-ids="+v.ID, "--auto-scaling-group-name", variable("GROUP"), "--should-decrement-desired-capacity")))
-	d.after("Stop the instance and see that nothing is missed: this can be undone.", v.guard(), v.powerOff())
-	d.after("Terminate it when it has stopped; the line does nothing before. One that can't be stopped (instance store) is left to the console. Elastic addresses and network interfaces of its own may be left over.", v.guard(), v.destroy())
+	d.after("Stop the instance and see that nothing is missed: this can be undone.", first.then(v.powerOff()))
+	d.after("Terminate it when it has stopped; the line does nothing before. One that can't be stopped (instance store) is left to the console. Elastic addresses and network interfaces of its own may be left over.", v.destroy())
 }

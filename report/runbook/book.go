@@ -1,8 +1,8 @@
 package runbook
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"drift-detector/report"
@@ -14,11 +14,15 @@ const (
 	oldManagement = "OLD_MGMT"
 	backupName    = "BACKUP"
 	restoreName   = "RESTORE"
+	veleroSpace   = "VELERO_NAMESPACE"
 	etcdPod       = "ETCD_POD"
 )
 
 // Variable is a value that only the operator knows. It is set once, at the top.
-type Variable struct{ Name, Meaning string }
+type Variable struct {
+	Name, Meaning string
+	Value         string // what most operators need; empty: nobody else knows it
+}
 
 // book is a report with what its commands need beside it.
 type book struct {
@@ -28,27 +32,37 @@ type book struct {
 	places    map[string]*place          // by placeKey; nil where a scope's name means several
 	bearers   map[string]int             // how many instances of the report bear an id
 	names     map[string]int             // how many clusters have a name
+	backupsOf map[string]map[int]bool    // backups that hold a cluster of a key
+	alike     map[string][]string        // VMs that may be of a cluster, by its key
 
 	// What plan finds out.
-	homesOf map[*report.Cluster][]*place
-	steps   map[*report.Machine][]report.Step
-	others  map[*report.InfraMachine][]report.Step
-	told    map[setID]bool // of which sets the event behind their findings was told
-}
-
-// place is a vCenter or an AWS account and region, as commands address it.
-type place struct {
-	*provider
-	variable, region, account string
+	homesOf   map[*report.Cluster][]*place
+	witnesses map[witnessKey]*report.Machine
+	alive     map[*report.Cluster]*report.Machine // of living
+	steps     map[*report.Machine][]report.Step
+	others    map[*report.InfraMachine][]report.Step
+	told      map[setID]bool // of which sets the event behind their findings was told
 }
 
 func open(r *report.Report) *book {
-	b := &book{Report: r, contexts: map[*report.Cluster]string{}, places: map[string]*place{}, bearers: map[string]int{}, names: map[string]int{}, homesOf: map[*report.Cluster][]*place{}, told: map[setID]bool{}}
+	b := &book{
+		Report: r, contexts: map[*report.Cluster]string{}, places: map[string]*place{}, bearers: map[string]int{}, names: map[string]int{},
+		backupsOf: map[string]map[int]bool{}, alike: map[string][]string{},
+		homesOf: map[*report.Cluster][]*place{}, witnesses: map[witnessKey]*report.Machine{}, alive: map[*report.Cluster]*report.Machine{}, told: map[setID]bool{},
+	}
 	b.variables = []Variable{
-		{management, "context of the new management cluster in your kubeconfig"},
-		{oldManagement, "context of the old management cluster, as long as it answers"},
-		{backupName, "name of the Backup that Velero restores; there has to be one of that name in the new cluster"},
-		{restoreName, "a name of your choice for the restore, of small letters, digits and dashes"},
+		{Name: management, Meaning: "context of the new management cluster in your kubeconfig"},
+		{Name: oldManagement, Meaning: "context of the old management cluster, as long as it answers"},
+		{Name: backupName, Meaning: "name of the Backup that Velero restores; there has to be one of that name in the new cluster"},
+		{Name: restoreName, Meaning: "a name of your choice for the restore, of small letters, digits and dashes, 63 at most"},
+		{Name: veleroSpace, Meaning: "namespace of Velero in the new cluster; OADP uses openshift-adp", Value: "velero"},
+	}
+	for i := range r.Clusters {
+		c := &r.Clusters[i]
+		if b.backupsOf[key(c)] == nil {
+			b.backupsOf[key(c)] = map[int]bool{}
+		}
+		b.backupsOf[key(c)][c.Backup] = true
 	}
 	taken := map[string]bool{}
 	for i := range r.Clusters {
@@ -56,7 +70,7 @@ func open(r *report.Report) *book {
 		b.names[c.Name]++
 		name := variableName("CTX_"+c.Namespace+"_"+c.Name, taken)
 		b.contexts[c] = name
-		b.variables = append(b.variables, Variable{name, b.contextMeaning(c)})
+		b.variables = append(b.variables, Variable{Name: name, Meaning: b.contextMeaning(c)})
 		for _, s := range sets(c) {
 			for j := range s.machines {
 				b.bear(s.machines[j].Instance)
@@ -64,9 +78,13 @@ func open(r *report.Report) *book {
 		}
 	}
 	for i := range r.InfraMachines {
-		b.bear(&r.InfraMachines[i].Instance)
+		m := &r.InfraMachines[i]
+		b.bear(&m.Instance)
+		if m.Cluster != "" {
+			b.alike[m.Cluster] = append(b.alike[m.Cluster], cmp.Or(m.Instance.Path, m.Instance.Name))
+		}
 	}
-	b.variables = append(b.variables, Variable{etcdPod, "an etcd pod of a living control-plane Node, in kube-system of the cluster in question"})
+	b.variables = append(b.variables, Variable{Name: etcdPod, Meaning: "an etcd pod of a living control-plane Node, in kube-system of the cluster in question"})
 	b.findPlaces()
 	return b
 }
@@ -86,76 +104,12 @@ func (b *book) contextMeaning(c *report.Cluster) string {
 
 // twins says that another backup has a cluster of that namespace and name: they are
 // of different management clusters.
-func (b *book) twins(c *report.Cluster) bool {
-	return slices.ContainsFunc(b.Clusters, func(o report.Cluster) bool { return key(&o) == key(c) && o.Backup != c.Backup })
-}
+func (b *book) twins(c *report.Cluster) bool { return len(b.backupsOf[key(c)]) > 1 }
 
 func (b *book) bear(i *report.Instance) {
 	if i != nil {
 		b.bearers[strings.ToLower(i.ID)]++
 	}
-}
-
-// findPlaces names a variable for every scope that commands will address.
-func (b *book) findPlaces() {
-	count := map[string]int{}
-	for i := range b.Scopes {
-		s := &b.Scopes[i]
-		known := providers[s.Provider]
-		if known == nil {
-			continue
-		}
-		prefix, meaning, ok := known.place(s)
-		if !ok {
-			continue
-		}
-		count[prefix]++
-		p := &place{known, fmt.Sprintf("%s_%d", prefix, count[prefix]), s.Location, s.Account}
-		name := known.placeKey(scopeName(s), s.Account)
-		if b.places[name] != nil {
-			continue // the same place under another account
-		}
-		b.places[name] = p
-		b.variables = append(b.variables, Variable{p.variable, meaning})
-		b.placeByName(scopeName(s), p)
-	}
-}
-
-// placeByName lets a scope's name alone lead to the place, while it is the only one
-// of that name.
-func (b *book) placeByName(name string, p *place) {
-	if have, known := b.places[name]; known && have != p {
-		p = nil
-	}
-	b.places[name] = p
-}
-
-// placeOf is where an instance was seen, nil when that can't be addressed or told
-// from another place of the name.
-func (b *book) placeOf(i *report.Instance) *place {
-	known := providers[i.Provider]
-	if known == nil {
-		return nil
-	}
-	p := b.places[known.placeKey(i.Scope, i.Account)]
-	if p == nil || p.provider != known {
-		return nil
-	}
-	return p
-}
-
-// placeKey is what tells a place from others: an account of its own is one where
-// accounts do not see each other's instances.
-func (p *provider) placeKey(scope, account string) string {
-	if !p.accounts || account == "" {
-		return scope
-	}
-	return scope + "\x00" + account
-}
-
-// scopeName names a scope as report.Instance.Scope does.
-func scopeName(s *report.Scope) string {
-	return strings.TrimSuffix(s.Provider+" "+s.Endpoint+" "+s.Location, " ")
 }
 
 // variableName makes a name for a shell out of a foreign one.

@@ -40,18 +40,79 @@ func (c command) then(next command) command {
 	if c.refused != "" {
 		return c
 	}
-	if next.refused != "" {
+	switch {
+	case next.refused != "":
 		return next
+	case c.text == "":
+		return next
+	case next.text == "":
+		return c
 	}
 	return command{text: c.text + " && " + next.text}
 }
 
-// stop makes a check that failed end a script, and tell so at a prompt.
-func (c command) stop(why string) command {
+// stop makes a check that fails say why, with what it found, and end what depends
+// on it.
+func (c command) stop(why string, found ...any) command {
+	say := line(append([]any{raw("echo"), "stop: " + why}, found...)...)
+	switch {
+	case c.refused != "":
+		return c
+	case say.refused != "":
+		return say
+	default:
+		return command{text: "{ " + c.text + " || { " + say.text + " >&2; false; }; }"}
+	}
+}
+
+// keep assigns what a command prints to a variable, and fails when it does.
+func (c command) keep(name string) command {
 	if c.refused != "" {
 		return c
 	}
-	return command{text: c.text + " || { echo '" + why + "' >&2; false; }"}
+	return command{text: name + "=$(" + c.text + ")"}
+}
+
+// empty fails when a variable holds anything.
+func empty(name string) command { return line(raw(`test -z "$` + name + `"`)) }
+
+// has fails unless a variable holds a text, which is put together of pieces; lacks
+// fails when it does.
+func has(name string, pieces ...any) command {
+	return pattern(pieces).wrap(`case "$`+name+`" in *`, "*) ;; *) false ;; esac")
+}
+
+func lacks(name string, pieces ...any) command {
+	return pattern(pieces).wrap(`case "$`+name+`" in *`, "*) false ;; esac")
+}
+
+// pattern is pieces without spaces between them. What Quote leaves as it is has no
+// meaning in a pattern either.
+func pattern(pieces []any) command {
+	var out command
+	for _, p := range pieces {
+		next := line(p)
+		if next.refused != "" {
+			return next
+		}
+		out.text += next.text
+	}
+	return out
+}
+
+func (c command) wrap(before, after string) command {
+	if c.refused != "" {
+		return c
+	}
+	return command{text: before + c.text + after}
+}
+
+// all is commands of which each runs only when those before it succeeded.
+func all(first command, more ...command) command {
+	for _, c := range more {
+		first = first.then(c)
+	}
+	return first
 }
 
 // orSay makes a command whose failure is told and stops nothing that follows.
@@ -72,8 +133,11 @@ func (c command) private() command {
 
 // ask leaves the value of a variable to the operator; what is said of it may be
 // foreign, and stands behind a comment sign.
-func ask(name, what string) command {
-	return command{text: name + "='' # " + terminal.Escape(what)}
+func ask(name, what string) command { return preset(name, "", what) }
+
+// preset is ask with a value that most operators need not change.
+func preset(name, value, what string) command {
+	return command{text: name + "='" + value + "' # " + terminal.Escape(what)}
 }
 
 var asking = regexp.MustCompile(`^[A-Z][A-Z0-9_]*='' # `)
@@ -99,7 +163,9 @@ func (d *draft) step(when, who, text string, commands ...command) {
 	}
 	if !d.refused {
 		for _, c := range commands {
-			s.Commands = append(s.Commands, c.text)
+			if c.text != "" {
+				s.Commands = append(s.Commands, c.text)
+			}
 		}
 	}
 	d.steps = append(d.steps, s)

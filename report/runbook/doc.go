@@ -14,8 +14,16 @@
 //
 // Names come from a backup that may be hostile. They reach a command through
 // [Quote] alone; a command that would have to hold a control character is not
-// made, nor any that would follow it. Lines that destroy exist only for Ghosts
-// with strong evidence whose id nothing else bears, compare that id once more, and
-// demand that the VM is off. What is pasted goes on behind a failure: each line
-// holds what it depends on, and [Markdown] makes one block of one step.
+// made, nor any that would follow it.
+//
+// A line proves that it looks at the right place before it concludes anything, by
+// ids: a vCenter by its instanceUuid, AWS by its account, a workload cluster by the
+// Node of a machine that lives, the management cluster by what the restore labelled
+// or by the id that a Machine records. That nothing has an id counts only for an
+// account that finds a Healthy machine of the same cluster in the same way. Lines
+// that destroy exist only for Ghosts with strong evidence whose id nothing else has,
+// compare that id once more, demand that the VM is off, and never cost etcd its
+// majority: see absent, guarded, evict and majority. Where a proof can't be made there
+// is no line, and a person decides. What is pasted goes on behind a failure: each
+// line holds what it depends on, and [Markdown] makes one block of one step.
 package runbook

@@ -1,7 +1,6 @@
 package runbook
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -43,7 +42,7 @@ func (b *book) beforeRestore() []Chapter {
 
 // reasons is what to do about a control plane or a group as a whole.
 var reasons = map[string]string{
-	"ControlPlaneLost":          "of its recorded machines no etcd majority exists. If the cluster was deleted or scaled down after the backup, that is all; if machines were lost, recover etcd before anything else.",
+	"ControlPlaneLost":          "of its recorded machines no etcd majority was found. If the cluster was deleted or scaled down after the backup, that is all; if machines were lost, recover etcd before anything else.",
 	"MachinesNotInBackup":       "the backup holds fewer Machines than its owner counted. A VM that seems to be nobody's may be one of them: remove none of this group before that is settled with a complete backup.",
 	"HostedInManagementCluster": "it ran as pods in the lost management cluster. Its own data has to be restored there before the cluster answers again.",
 }
@@ -59,7 +58,8 @@ func notes(c *report.Cluster) []string {
 	if c.Forecast.Text != "" {
 		out = append(out, "Forecast: "+c.Forecast.Text+".")
 	}
-	return append(out, sentences(c.Forecast.Notes)...)
+	decided := func(n report.Note) bool { return n.Code == "ControlPlaneGone" } // at its control plane
+	return append(out, sentences(slices.DeleteFunc(slices.Clone(c.Forecast.Notes), decided))...)
 }
 
 // chapter is the findings of one cluster, control plane first.
@@ -75,6 +75,7 @@ func (b *book) chapter(c *report.Cluster, when string) Chapter {
 // estate is what concerns all clusters.
 func (b *book) estate() Chapter {
 	var d draft
+	b.lookAtPlaces(&d)
 	b.settleScopes(&d)
 	b.stopOld(&d)
 	b.absences(&d)
@@ -97,6 +98,9 @@ func sentences(notes []report.Note) []string {
 	return out
 }
 
+// pausePatch pauses a Cluster.
+const pausePatch = `--patch={"spec":{"paused":true}}`
+
 // stopOld ends the old management cluster, or at least what it does. That one
 // Cluster can't be paused, because it was deleted since, keeps none of the others
 // from being paused.
@@ -104,7 +108,7 @@ func (b *book) stopOld(d *draft) {
 	var pauses []command
 	for i := range b.Clusters {
 		if c := &b.Clusters[i]; !c.Self {
-			pause := kubectl(oldManagement, "--namespace="+c.Namespace, "patch", clusters+c.Name, "--type=merge", `--patch={"spec":{"paused":true}}`)
+			pause := kubectl(oldManagement, "--namespace="+c.Namespace, "patch", clusters+c.Name, "--type=merge", pausePatch)
 			pauses = append(pauses, pause.orSay("not paused: look at this one"))
 		}
 	}
@@ -163,16 +167,17 @@ func (b *book) absences(d *draft) {
 
 var labelForm = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$`)
 
-// gone says that nothing of a cluster exists any more.
-func gone(c *report.Cluster) bool {
-	return c.Counts.Total > 0 && c.Counts.Stale == c.Counts.Total && dead(c)
+// gone says that of all that the backup records of a cluster nothing was found, nor
+// anything that may be its.
+func (b *book) gone(c *report.Cluster) bool {
+	return c.Counts.Total > 0 && c.Counts.Stale == c.Counts.Total && dead(c) && len(b.namesakes(c)) == 0
 }
 
 // goneClusters are those of which nothing exists any more.
 func (b *book) goneClusters() []*report.Cluster {
 	var out []*report.Cluster
 	for i := range b.Clusters {
-		if c := &b.Clusters[i]; !c.Self && gone(c) {
+		if c := &b.Clusters[i]; !c.Self && b.gone(c) {
 			out = append(out, c)
 		}
 	}
@@ -197,182 +202,4 @@ func names(cs []*report.Cluster) string {
 		out[i] = key(c)
 	}
 	return strings.Join(out, ", ")
-}
-
-// pausing makes Velero pause every Cluster that it restores (Velero
-// internal/resourcemodifiers v1.18.1).
-const pausing = `{"version":"v1","resourceModifierRules":[{"conditions":{"groupResource":"clusters.cluster.x-k8s.io"},"mergePatches":[{"patchData":"{\"spec\":{\"paused\":true}}"}]}]}`
-
-// restore is the restore itself.
-func (b *book) restore() Chapter {
-	var d draft
-	d.before("In the new cluster install the releases of Cluster API and of the providers that the old one had, or later ones that still serve the API versions of the backup, and Velero with the object store of the backup. It must hold none of the Clusters yet.",
-		kubectl(management, "get", "clusters.cluster.x-k8s.io", "--all-namespaces"))
-	d.before("Leave the controllers running, so that their webhooks answer; or remove Cluster API's webhook configurations before you stop them. With the webhooks in place and nobody behind them, Velero can restore no Cluster, Machine or infrastructure machine.",
-		kubectl(management, "get", "validatingwebhookconfigurations,mutatingwebhookconfigurations"))
-	d.before("Have every Cluster restored paused, so that you let one after the other go. Clusters that were paused in the backup stay so on purpose: do not unpause them with the others.",
-		kubectl(management, "--namespace=velero", "create", "configmap", "restore-paused", "--from-literal=modifiers.yaml="+pausing))
-	text := "Restore, in Velero's own order: it puts Clusters last. Give it no --restore-resource-priorities that puts them before Machines: " + b.clustersFirst() + "."
-	if len(b.Backups) > 1 {
-		text += fmt.Sprintf(" The report is of %d backups: restore each, under a name of its own.", len(b.Backups))
-	}
-	out := b.leavable()
-	if len(out) > 0 {
-		text += " If you leave clusters out, do not do this, but the next step."
-	}
-	rest := slices.DeleteFunc(b.goneClusters(), func(c *report.Cluster) bool { return slices.Contains(out, c) })
-	if len(rest) > 0 {
-		text += " " + b.whyRestored(rest)
-	}
-	d.before(text, restoring())
-	if len(out) > 0 {
-		b.leaveOut(&d, out)
-	}
-	d.before("See that it completed, and read its errors and warnings before you go on. That something already exists is a mere warning, and means all the same that it was not restored.",
-		velero("restore", "describe", variable(restoreName), "--details"),
-		kubectl(management, "get", "clusters.cluster.x-k8s.io,machines.cluster.x-k8s.io", "--all-namespaces"),
-		velero("restore", "logs", variable(restoreName)))
-	return Chapter{Title: "Restore it paused, Clusters last", Steps: d.steps}
-}
-
-// clustersFirst is what happens when Clusters are restored before Machines.
-func (b *book) clustersFirst() string {
-	for i := range b.Clusters {
-		if p := providers[b.Clusters[i].Provider]; p != nil && p.clusterFirst != "" {
-			return p.controller + " then " + p.clusterFirst
-		}
-	}
-	return "controllers then act before all objects are back, and may make surplus Machines"
-}
-
-// velero addresses the Velero of the new management cluster.
-func velero(words ...any) command {
-	return line(append([]any{raw("velero --kubecontext"), variable(management)}, words...)...)
-}
-
-// restoring is the restore, with further options.
-func restoring(options ...string) command {
-	words := []any{"restore", "create", variable(restoreName), raw("--from-backup"), variable(backupName), "--resource-modifier-configmap=restore-paused"}
-	for _, o := range options {
-		words = append(words, o)
-	}
-	return velero(append(words, "--wait")...)
-}
-
-// leaveOut is the restore without clusters that were deleted on purpose. A label
-// selector asks every object for itself (Velero pkg/restore v1.18.1): what does
-// not bear the label of its cluster is restored all the same, as most Cluster
-// objects themselves.
-func (b *book) leaveOut(d *draft, out []*report.Cluster) {
-	labels := make([]string, len(out))
-	var look []command
-	for i, c := range out {
-		labels[i] = c.Name
-		look = append(look, manage(c.Namespace, "get", clusters+c.Name, "--ignore-not-found"))
-	}
-	d.before("Instead, if no machine of these exists because they were deleted on purpose: restore without "+names(out)+".",
-		restoring("--selector=cluster.x-k8s.io/cluster-name notin ("+strings.Join(labels, ",")+")"))
-	d.before("The selector leaves out what bears the label cluster.x-k8s.io/cluster-name. Templates and Secrets often do not, and the Cluster object itself does not always: then it comes back alone. Paused, as here, it does no harm: leave it so. Unpaused, its controllers act on what came back with it, and could build an infrastructure cluster anew. To be rid of it, see that nothing else of it came back, its infrastructure cluster least of all, which would be deleted with it; delete it while it is paused, and unpause it only then, so that its controllers let it go.", look...)
-}
-
-// whyRestored says why no line leaves clusters out of which nothing exists.
-func (b *book) whyRestored(gone []*report.Cluster) string {
-	text := "Of " + names(gone) + " no machine exists any more, and no line is made that leaves that out: "
-	if b.Options.Filter != nil {
-		return text + "the report is only of some clusters, and a selector would leave a living one of the same name in another namespace out as well. Run detect on all clusters for that line, or leave these paused after the restore."
-	}
-	return text + "a selector goes by names alone, and can't tell it from others. Leave these paused after the restore."
-}
-
-// afterRestore lets one cluster after the other go, and cleans up behind it.
-func (b *book) afterRestore() []Chapter {
-	var out []Chapter
-	for i := range b.Clusters {
-		c := &b.Clusters[i]
-		if c.Self {
-			continue
-		}
-		ch := b.chapter(c, report.AfterRestore)
-		var d draft
-		b.identities(&d, c)
-		b.release(&d, c)
-		ch.Steps = d.steps
-		out = append(out, ch)
-	}
-	return out
-}
-
-// identities are applied again when their Secret is there, and the
-// infrastructure cluster is touched: CAPV's retries come ever later.
-func (b *book) identities(d *draft, c *report.Cluster) {
-	if c.Backup < 0 || c.Backup >= len(b.Backups) {
-		return
-	}
-	for i := range b.Backups[c.Backup].Missing {
-		m := &b.Backups[c.Backup].Missing[i]
-		if !waits(c, m) {
-			continue
-		}
-		lines := []command{kubectl(management, "get", identityKinds[m.Kind]+m.Name)}
-		if p := providers[c.Provider]; p != nil {
-			lines = append(lines, manage(c.Namespace, "annotate", cmp.Or(p.planeKinds[c.ControlPlane.Kind], p.clusterKind), "--selector=cluster.x-k8s.io/cluster-name="+c.Name, "--overwrite", raw(`drift-detector/retry="$(date +%s)"`)))
-		}
-		d.after(fmt.Sprintf("The cluster stands still until %s %s exists. See that the Secret is there which it names, if it names one, apply its manifest, then touch the infrastructure cluster, because retries come ever later.", m.Kind, m.Name), lines...)
-	}
-}
-
-// waits says that a cluster stands still until an identity exists.
-func waits(c *report.Cluster, m *report.Missing) bool {
-	return identityKinds[m.Kind] != "" && needs(c, m)
-}
-
-// needs says that a cluster waits for something that the backup lacks: the
-// forecast names it to each, the list of what is missing to the first alone.
-func needs(c *report.Cluster, m *report.Missing) bool {
-	_, object, _ := strings.Cut(m.ReferredBy, " ")
-	if object == key(c) || strings.HasPrefix(object, key(c)+" and ") {
-		return true
-	}
-	return c.Forecast != nil && slices.ContainsFunc(c.Forecast.Notes, func(n report.Note) bool {
-		return n.Code == "IdentityAbsent" && strings.Contains(n.Message, m.Kind+" "+m.Name)
-	})
-}
-
-// memberGhosts counts Ghosts whose etcd members KubeadmControlPlane would remove.
-func memberGhosts(c *report.Cluster) int {
-	s := sets(c)[0]
-	if s.kind != "KubeadmControlPlane" || s.externalEtcd() {
-		return 0
-	}
-	return s.counts.Ghost
-}
-
-// release unpauses a cluster that was not paused in the backup.
-func (b *book) release(d *draft, c *report.Cluster) {
-	if gone(c) {
-		d.after("If you left it out, there is nothing to do. If it was restored, leave it paused until it is decided what becomes of it.", listMachines(c))
-		return
-	}
-	b.settleErrors(d, c)
-	b.warnOfEviction(d, c)
-	unpause := manage(c.Namespace, "patch", clusters+c.Name, "--type=merge", `--patch={"spec":{"paused":false}}`)
-	switch {
-	case c.Paused:
-		d.after("It was paused in the backup. Leave it so until you know who paused it and why; what follows holds from when it is unpaused.", unpause)
-	case c.Derived:
-		d.after("Its Cluster object was not in the backup. Have it made again (ClusterDeployment, GitOps), and then see what becomes of its Machines.", listMachines(c))
-	default:
-		d.after("Unpause it, and wait until its Machines have been adopted: Running, with a Node each, but for those below.", unpause, listMachines(c))
-	}
-}
-
-// warnOfEviction comes before whatever lets KubeadmControlPlane act: it removes
-// the members of Ghosts within seconds.
-func (b *book) warnOfEviction(d *draft, c *report.Cluster) {
-	ghosts := memberGhosts(c)
-	if ghosts == 0 {
-		return
-	}
-	d.after(fmt.Sprintf("Before it is unpaused: KubeadmControlPlane removes the etcd members of Ghosts without asking, as soon as all its Machines have Nodes, and early releases remove all at once. Ghosts with a member: %d. See that every member answers. If one that is to stay does not, leave the cluster paused, and repair that member or take a newer backup: when the Ghosts' members go, etcd has no majority. Only if the silent one is a Ghost's, all that are to stay answer, and so does a majority of all: remove the members of the Ghosts by hand now, the silent one first, one at a time, as below.", ghosts)+
-		b.etcdAt(c), b.quorum(c)...)
 }

@@ -11,7 +11,7 @@ import (
 // unattributed is what to do about VMs that may or may not be of a cluster.
 var unattributed = map[string]string{
 	"CloneOf":         "It seems to be a clone of a machine of the backup: its own metadata carries that machine's host name. If it is one, keep it off the network of the cluster.",
-	"DuplicateID":     "It bears the id of a machine of the backup. Ask its owner; then give it another BIOS UUID, or take it out of the inventory, before the restore: whoever deletes that Machine destroys this VM too.",
+	"DuplicateID":     "It has the id of a machine of the backup, and deleting that Machine may destroy this VM too. First find out which of the VMs with that id the Node of the machine runs on: that one is left as it is. Ask the owner of the other to shut it down and to give it another BIOS UUID, or to take it out of the inventory, before the restore.",
 	"SameName":        "It has the name of a machine of the backup and another id. No controller adopts it as long as the recorded id is restored; if Clusters were restored before Machines, one without an id would be.",
 	"ForeignNode":     "It is a Node of the cluster that Cluster API does not manage. Leave it, unless nobody knows who joined it.",
 	"IdentityChanged": "It seems to be the VM of a machine of the backup under another id. Decide there.",
@@ -38,9 +38,6 @@ func (b *book) infraMachine(m *report.InfraMachine) []report.Step {
 		look = append(look, v.show())
 	}
 	d.before(text, look...)
-	if v := b.vm(&m.Instance); v != nil && v.renames() && m.Reason == "DuplicateID" {
-		d.before("When its owner agrees and has powered it off, give it another BIOS UUID. The line does nothing while it runs.", v.newID()...)
-	}
 	return d.steps
 }
 

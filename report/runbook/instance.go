@@ -36,12 +36,15 @@ func compare(read command, want any) command {
 
 func (v *vm) show() command { return v.tool.show(v) }
 
-// guarded runs a command only after the instance was read again by its id and found
-// to be the one of the report.
-func (v *vm) guarded(c command) command { return v.same(v).then(c) }
-
-// guard is a line of its own before one that destroys.
-func (v *vm) guard() command { return v.same(v).stop("stop: this is not the VM of the report") }
+// guarded runs a command only after the instance was read again by its id, at the
+// place of the report, and found to be the one of the report. It is empty where
+// that can't be seen.
+func (v *vm) guarded(c command) command {
+	if !v.proven() {
+		return command{}
+	}
+	return v.same(v).stop("this is not the VM of the report").then(c)
+}
 
 // start runs an instance that is off.
 func (v *vm) start() command { return v.guarded(v.tool.start(v)) }
@@ -55,30 +58,20 @@ func (v *vm) startAs(id string) command {
 
 // rename gives an instance another id while it is off; see renames.
 func (v *vm) rename(id any) command {
-	return v.guarded(v.off(v).then(v.tool.(renamer).rename(v, id)))
+	return v.guarded(v.ended().then(v.tool.(renamer).rename(v, id)))
 }
 
-// newID gives a copy an id of its own.
-func (v *vm) newID() []command {
-	return []command{ask("NEW_UUID", "a new one, such as uuidgen prints, for "+v.Name), v.rename(variable("NEW_UUID"))}
+// ended stops while the instance runs.
+func (v *vm) ended() command { return v.off(v).stop("it still runs") }
+
+// newID gives a copy of a machine an id of its own, while the machine itself runs.
+func (v *vm) newID(machine *vm) []command {
+	c := all(machine.guarded(machine.on(machine).stop("the machine itself does not run: the copy may be what is alive")), v.rename(variable("NEW_UUID")))
+	return []command{ask("NEW_UUID", "a new one, such as uuidgen prints, for "+v.Name), c}
 }
 
 // powerOff and destroy compare once more, so that neither works without. What
 // still runs is not destroyed: govc would power it off without a word (govmomi
 // cli/vm/destroy.go v0.56.0), and the step that can be undone would be skipped.
 func (v *vm) powerOff() command { return v.guarded(v.stop(v)) }
-func (v *vm) destroy() command  { return v.guarded(v.off(v).then(v.tool.destroy(v))) }
-
-// absent says that nothing bears an id. A search that fails is no absence, nor is
-// one in another account than the report's.
-func (p *place) absent(id string) command {
-	find := p.find(p, id)
-	if find.refused != "" {
-		return find
-	}
-	absent := command{text: "FOUND=$(" + find.text + `) && test -z "$FOUND"`}
-	if here := p.here(p); here != (command{}) {
-		return here.then(absent)
-	}
-	return absent
-}
+func (v *vm) destroy() command  { return v.guarded(v.ended().then(v.tool.destroy(v))) }

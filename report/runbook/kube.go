@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"cmp"
 	"strings"
 
 	"drift-detector/report"
@@ -18,6 +19,7 @@ var scalable = map[string]string{
 const (
 	clusters = "clusters.cluster.x-k8s.io/"
 	machines = "machines.cluster.x-k8s.io/"
+	pools    = "machinepools.cluster.x-k8s.io/"
 	node     = "node/"
 )
 
@@ -53,114 +55,70 @@ func (b *book) attachments(c *report.Cluster) command {
 		"--output=custom-columns=NODE:.spec.nodeName,VOLUME:.spec.source.persistentVolumeName,ATTACHED:.status.attached")
 }
 
-// etcdctl runs in an etcd pod that kubeadm made, with the certificates where
-// kubeadm puts them (kubeadm cmd/kubeadm/app/constants v1.35).
-func (b *book) etcdctl(c *report.Cluster, words ...any) command {
-	if m := running(c); m != nil {
-		return b.etcdctlIn(c, "pod/etcd-"+m.Node, words)
-	}
-	return b.etcdctlIn(c, raw("pod/"+variable(etcdPod)), words)
+// providerID is where an object records the id of its instance.
+const providerID = "--output=jsonpath={.spec.providerID}"
+
+// isNode stops unless the Node runs on the instance, by the id that the Node itself
+// records: the cluster of another context may have a Node of that name.
+func (b *book) isNode(c *report.Cluster, name any, id string) command {
+	return b.workload(c, "get", name, providerID).keep("ID").then(line(raw(`test "${ID##*/}" =`), strings.ToLower(id))).
+		stop("the Node of that name is of another machine, or the context of another cluster")
 }
 
-// running is a control-plane machine of the backup on whose Node etcd runs, or nil.
-func running(c *report.Cluster) *report.Machine {
-	for i := range c.ControlPlane.Machines {
-		m := &c.ControlPlane.Machines[i]
-		if _, ok := Quote(m.Node); ok && m.Status == report.Healthy && m.Node != "" && !warned(m, "PoweredOff") {
-			return m
-		}
-	}
-	return nil
+// isMachine stops unless the Machine records the id of the report: another
+// management cluster may have a Machine of that name.
+func isMachine(m *report.Machine) command {
+	return compare(manage(m.Namespace, "get", machines+m.Name, providerID), m.ProviderID).
+		stop("the Machine of that name is not the one of the report, or the context of another management cluster")
 }
 
-// unlisted counts the control-plane machines that are Healthy and not in the
-// report's list, as with --ignore-healthy-resources. They run: one that is
-// powered off carries a warning, and is listed.
-func unlisted(c *report.Cluster) int {
-	n := c.ControlPlane.Counts.Healthy
-	for i := range c.ControlPlane.Machines {
-		if c.ControlPlane.Machines[i].Status == report.Healthy {
-			n--
-		}
-	}
-	return max(0, n)
+// restored stops unless the object is one that this restore made. Velero labels all
+// that it restores (pkg/restore/restore.go v1.18.1).
+func restored(namespace, object string) command {
+	return compare(manage(namespace, "get", object, `--output=jsonpath={.metadata.labels.velero\.io/restore-name}`), variable(restoreName)).
+		stop("this restore did not make the object, or the context is of another management cluster")
 }
 
-// etcdAt says so when no Node is known on which etcd runs.
-func (b *book) etcdAt(c *report.Cluster) string {
-	if running(c) != nil {
-		return ""
-	}
-	if n := unlisted(c); n > 0 {
-		return " The report leaves out " + count(n, "control-plane machine") + " that it counts as Healthy: " + etcdPod + " has to name the etcd pod of such a one."
-	}
-	for i := range c.ControlPlane.Machines {
-		if m := &c.ControlPlane.Machines[i]; m.Status == report.Healthy && warned(m, "PoweredOff") {
-			return " Machine " + m.Name + " is powered off, and none of the backup is known to run: " + etcdPod + " has to name the etcd pod of a Node that does, and a Ghost's may be the only one. Start what is powered off before you remove any."
-		}
-	}
-	return " No control-plane Node of the backup is known to run: " + etcdPod + " has to name the etcd pod of one that does."
+// nodeReady lists the ids of all Nodes, each with whether it is Ready.
+const nodeReady = `--output=jsonpath={range .items[*]}{.spec.providerID}{" "}{.status.conditions[?(@.type=="Ready")].status}{" "}{end}`
+
+// isCluster stops unless the Nodes that a context leads to include that of a machine
+// which certainly is of the cluster: there has to be one, see living. NODES then holds them.
+func (b *book) isCluster(c *report.Cluster) command {
+	m := b.living(c)
+	return b.workload(c, "get", "nodes", nodeReady).keep("NODES").
+		then(has("NODES", "/"+strings.ToLower(m.Instance.ID)+" ").stop("the context is of another cluster: it has no Node of " + m.Name))
 }
 
-func (b *book) etcdctlIn(c *report.Cluster, pod any, words []any) command {
-	return b.workload(c, append([]any{
-		"--namespace=kube-system", "exec", pod, raw("--"), "etcdctl", "--endpoints=https://127.0.0.1:2379",
-		"--cacert=/etc/kubernetes/pki/etcd/ca.crt", "--cert=/etc/kubernetes/pki/etcd/server.crt", "--key=/etc/kubernetes/pki/etcd/server.key",
-	}, words...)...)
+// noNode stops when the Node of an instance is Ready.
+func (b *book) noNode(c *report.Cluster, id string) command {
+	return b.isCluster(c).then(lacks("NODES", "/"+strings.ToLower(id), raw(`" True"`)).stop("its Node is alive, so that the machine exists somewhere"))
 }
 
-// quorum shows the members of etcd and whether each answers.
-func (b *book) quorum(c *report.Cluster) []command {
-	return []command{b.etcdctl(c, "member", "list", "--write-out=table"), b.etcdctl(c, "endpoint", "health", "--cluster")}
-}
-
-// snapshotFile is on the Node and in the pod alike: kubeadm mounts the folder
-// (kubeadm cmd/kubeadm/app/phases/etcd/local.go v1.35).
-const snapshotFile = "/var/lib/etcd/before-restore.db"
-
-// What is said of the snapshot, at its first and at every further mention in a cluster.
-const (
-	snapshotText = "Take a snapshot of etcd, and copy it off the Node. Any image that has cat and cksum will do; where none can be pulled, take " + snapshotFile + " from the Node over SSH. It holds the cluster's Secrets: keep the copy to yourself, and when all is done remove it, and " + snapshotFile + " on the Node."
-	snapshotOnce = "Take a snapshot of etcd, as said above of this cluster. If you have it, that one is enough."
-)
-
-// snapshot saves etcd off its Node. Its image has neither cat nor tar, so that a
-// pod of the Node's own, which sees the Node's files below /host, reads the file.
-// That it arrived whole is compared, because kubectl does not say so. Only who
-// copies it may read it: every Secret of the cluster is in it.
-func (b *book) snapshot(d *draft, c *report.Cluster) {
-	system := func(words ...any) command {
-		return b.workload(c, append([]any{"--namespace=kube-system"}, words...)...)
+// living is a machine of the cluster that is known to run, one whose Node is known
+// and of the control plane first, or nil.
+func (b *book) living(c *report.Cluster) *report.Machine {
+	m, known := b.alive[c]
+	if !known {
+		m = findLiving(c)
+		b.alive[c] = m
 	}
-	on := any(raw(`"node/${` + etcdPod + `#etcd-}"`))
-	if m := running(c); m != nil {
-		on = node + m.Node
-	}
-	pod, copied := raw(`"pod/${DEBUG_POD:?}"`), raw(`"$COPY"`)
-	sum := system("exec", pod, raw("--"), "cksum", "/host"+snapshotFile)
-	d.before(snapshotText,
-		b.etcdctl(c, "snapshot", "save", snapshotFile),
-		system("debug", on, "--image=busybox", raw("--"), "sleep", "3600"),
-		ask("DEBUG_POD", "name of the pod that this printed, node-debugger-…"),
-		line(raw(`COPY="etcd-`+strings.TrimPrefix(b.contexts[c], "CTX_")+`-$(date +%Y%m%dT%H%M%S).db"`)),
-		system("exec", pod, raw("--"), "cat", "/host"+snapshotFile, raw(">"+copied)).private(),
-		compare(command{sum.text + " | cut -d ' ' -f 1,2", sum.refused}, raw(`"$(cksum <`+copied+`)"`)).stop("stop: the copy is partial. Remove it, and copy again"),
-		system("delete", pod))
+	return m
 }
 
-// takenOnce tells of the snapshot once for all batches of a cluster.
-func takenOnce(batches []Batch) {
-	taken := false
-	for i := range batches {
-		for n := range batches[i].Steps {
-			s := &batches[i].Steps[n]
-			if s.Text != snapshotText {
+func findLiving(c *report.Cluster) *report.Machine {
+	var second *report.Machine
+	for _, s := range sets(c) {
+		for i := range s.machines {
+			m := &s.machines[i]
+			if !runs(m) || m.Instance == nil || !uuidForm.MatchString(m.Instance.ID) && !ec2Form.MatchString(m.Instance.ID) {
 				continue
 			}
-			if taken {
-				batches[i].drop(n, snapshotOnce)
+			if m.Node != "" {
+				return m
 			}
-			taken = true
+			second = cmp.Or(second, m)
 		}
 	}
+	return second
 }

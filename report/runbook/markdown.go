@@ -40,7 +40,7 @@ func Markdown(w io.Writer, p Plan) error {
 func variableLines(vs []Variable) []string {
 	out := make([]string, len(vs))
 	for i, v := range vs {
-		out[i] = "export " + ask(v.Name, v.Meaning).text
+		out[i] = "export " + preset(v.Name, v.Value, v.Meaning).text
 	}
 	return out
 }

@@ -113,6 +113,7 @@ func (b *book) answer(p *Plan) []string {
 		s.Status, count(s.Clusters.Total, "cluster"), count(s.Machines.Total, "machine"), s.Machines.Ghost, s.Machines.Unknown, s.Machines.Stale, s.Machines.Healthy, count(s.InfraMachines, "VM"))}
 	before, after, controllers := b.tally()
 	out = append(out, fmt.Sprintf("You: %s before the restore, %s after it. Controllers: %s, without you.", count(before, "finding"), count(after, "finding"), count(controllers, "finding")))
+	out = append(out, "First condition of all: until everything is restored, nothing may act. Clusters come last, and paused as here, or while the controllers are stopped; no other tool makes them first. Else "+b.clustersFirst()+".")
 	if s.Machines.Ghost > 0 {
 		out = append(out, "If there is a newer backup, plan with that one: what was made after this backup are the Ghosts.")
 	}

@@ -218,7 +218,7 @@ func TestPlanSaysAtItsTopWhatItCouldNotKnow(t *testing.T) {
 func deleted() *report.Report {
 	r := sample("alpha")
 	c := &r.Clusters[0]
-	c.ControlPlane.Machines, c.ControlPlane.Counts = c.ControlPlane.Machines[2:], report.MachineCounts{Total: 1, Stale: 1}
+	c.ControlPlane.Machines, c.ControlPlane.Counts = c.ControlPlane.Machines[2:3], report.MachineCounts{Total: 1, Stale: 1}
 	c.Workers.Groups, c.Counts = nil, report.MachineCounts{Total: 1, Stale: 1}
 	return r
 }
@@ -377,7 +377,7 @@ func TestSnapshotIsToldOncePerCluster(t *testing.T) {
 	r.Clusters = append(r.Clusters, second.Clusters[0])
 	for kind, text := range map[string]string{"markdown": asMarkdown(t, r), "shell": asShell(t, r)} {
 		text = strings.Join(strings.Fields(strings.ReplaceAll(text, "\n##", " ")), " ")
-		for want, n := range map[string]int{"snapshot save": 2, "copy it off the Node": 2, "as said above of this cluster": 2, "sleep 3600": 2, `>"$COPY"`: 2} {
+		for want, n := range map[string]int{"snapshot save": 2, "copy it off the Node": 2, "as said above of this cluster": 2, "sleep 3600": 2, `>"${COPY:?}"`: 2} {
 			if got := strings.Count(text, want); got != n {
 				t.Errorf("%s: %q is there %d times, want %d", kind, want, got, n)
 			}

@@ -7,7 +7,9 @@ import "drift-detector/report"
 // that is not here a plan says what to do, and makes no line for a shell.
 type provider struct {
 	tool
+	noun         string            // what a place of it is called
 	controller   string            // its controller's name
+	deletes      string            // what the controller does to instances when a Machine is deleted: a sentence
 	accounts     bool              // accounts do not see each other's instances at one endpoint
 	powersOn     bool              // the controller starts what is off, unless it is suspended
 	machineKinds []string          // resources of its infrastructure machines
@@ -34,20 +36,37 @@ type tool interface {
 	// addresses says that commands can address an instance by its ids.
 	addresses(*report.Instance) bool
 
+	// requires fails when the tool is too old, and says so in a sentence; none where
+	// any release will do.
+	requires() (check command, why string)
+	// here fails at any other place than the report's; it is empty where the report
+	// does not say which that is.
+	here(*place) command
 	show(*vm) command // prints what there is to see
-	same(*vm) command // fails unless the infrastructure shows the id again
+	same(*vm) command // fails unless that place shows the id again
 	off(*vm) command  // fails unless it is powered off
+	on(*vm) command   // fails unless it runs
 	start(*vm) command
 	stop(*vm) command
 	destroy(*vm) command
-	find(p *place, id string) command // prints what bears the id
-	here(*place) command              // fails in another account than the report's; none where that shows otherwise
+	find(p *place, id string) command // prints what has the id
+	// sees fails unless whoever asks finds an instance of the cluster, in the way in
+	// which find looks. Where the report has none, i is nil: then it is something else
+	// of the cluster, or empty. what names it.
+	sees(p *place, c *report.Cluster, i *report.Instance) (check command, what string)
 
 	// leaveBalancer, detach and remove are the steps that end a Ghost: out of the
-	// API server's load balancer, disks that are to stay off it, then itself.
-	leaveBalancer(*draft, *vm)
+	// API server's load balancer, disks that are to stay off it, then itself, which
+	// first has to allow.
+	leaveBalancer(*draft, *report.Cluster, *vm)
 	detach(*draft, *vm)
-	remove(*draft, *vm)
+	remove(d *draft, v *vm, first command)
+}
+
+// sizer is a tool of places that make machines by themselves, in groups.
+type sizer interface {
+	// groupSize prints how many members the group of an instance is set to have.
+	groupSize(p *place, member string) command
 }
 
 // renamer is a tool of instances whose id can be changed, while they are off.

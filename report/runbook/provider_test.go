@@ -105,7 +105,7 @@ func TestTwoAccountsOfOneRegion(t *testing.T) {
 	arrange := func(of string) *report.Report {
 		r := sample("alpha")
 		other := r.Scopes[1]
-		other.Account = second
+		other.Account, other.Identity = second, second
 		r.Scopes = append([]report.Scope{other}, r.Scopes...)
 		c := &r.Clusters[1]
 		for _, s := range sets(c) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"drift-detector/report"
+	"drift-detector/report/reporttest"
 	"drift-detector/report/terminal"
 )
 
@@ -73,20 +74,24 @@ func doubtful(status, strength, role, doubt, outcome string) (*report.Report, *r
 	return r, m
 }
 
-// guarded demands that each line that destroys compares the id, and that the one
-// before it does so and stops.
+// guarded demands that each line that destroys sees first that it is at the place of
+// the report, and compares the id there.
 func guarded(t *testing.T, lines []string) {
 	t.Helper()
-	for i, l := range lines {
+	for _, l := range lines {
 		if !destroys(l) {
 			continue
 		}
-		compared, _, _ := strings.Cut(l, " && ")
-		if !strings.HasPrefix(compared, `test "$(`) || !strings.HasSuffix(compared, " = "+ghostID) && !strings.HasSuffix(compared, " = '"+account+" "+ec2ID+"'") {
-			t.Errorf("it does not compare the id first: %s", l)
+		at := strings.Index(l, " || { echo 'stop: this is not the VM of the report' >&2; false; }; } && ")
+		if at < 0 {
+			t.Errorf("no guard in %s", l)
+			continue
 		}
-		if i == 0 || !strings.HasPrefix(lines[i-1], compared+" || { echo 'stop:") {
-			t.Errorf("no guard before %s", l)
+		checks, rest := l[:at], l[at:]
+		vsphere := strings.Contains(checks, `content.about.instanceUuid)" = `+vcenterID+" && ") && strings.Contains(checks, `config.uuid)" = `)
+		aws := strings.Contains(checks, "Name=owner-id,Values="+account) && strings.HasSuffix(checks, `)" = `+ec2ID)
+		if !vsphere && !aws || destroys(checks) || !destroys(rest) {
+			t.Errorf("it does not compare place and id first: %s", l)
 		}
 	}
 }
@@ -118,8 +123,24 @@ func deletesMachine(command string) bool {
 	return to < from
 }
 
+// unproven is what a line that deletes a Machine does not look at first, in the order
+// in which it has to.
+func unproven(line string) string {
+	for _, want := range []string{"about.instanceUuid)|get-caller-identity", "this account does not see", "FOUND=$(", `test -z "$FOUND"`, "get machines.", "spec.providerID}')\" = "} {
+		at := -1
+		for _, one := range strings.Split(want, "|") {
+			at = max(at, strings.Index(line, one))
+		}
+		if at < 0 {
+			return "it lacks " + want + ", or that comes too late"
+		}
+		line = line[at:]
+	}
+	return ""
+}
+
 // A Machine is never deleted, in whatever way, without a search for its id in the
-// same line.
+// same line, at the right place and by somebody who sees the cluster.
 func TestMachinesAreDeletedOnlyWhereTheirIDIsGone(t *testing.T) {
 	whole := sample("alpha-prod")
 	Fill(whole)
@@ -135,13 +156,8 @@ func TestMachinesAreDeletedOnlyWhereTheirIDIsGone(t *testing.T) {
 				continue
 			}
 			deleted++
-			// AWS answers about the account of the profile alone.
-			l, account := strings.CutPrefix(l, `test "$(aws --profile "${AWS_1:?}" --region=us-east-1 sts get-caller-identity --query=Account --output=text)" = `+account+" && ")
-			if account != strings.Contains(l, "$(aws ") {
-				t.Errorf("it does not see that it is in the right account: %s", l)
-			}
-			if !strings.HasPrefix(l, "FOUND=$(") || !strings.Contains(l, `) && test -z "$FOUND" && kubectl`) {
-				t.Errorf("it does not look first: %s", l)
+			if why := unproven(l); why != "" {
+				t.Errorf("%s: %s", why, l)
 			}
 		}
 		if deleted != want {
@@ -154,6 +170,7 @@ func TestMachinesAreDeletedOnlyWhereTheirIDIsGone(t *testing.T) {
 func TestEveryPlaceOfAClusterIsSearched(t *testing.T) {
 	r := sample("alpha-prod")
 	r.Scopes[2] = report.Scope{Provider: "vsphere", Endpoint: "vc2.example", State: "complete"}
+	r.Scopes[2].Identity = "0a0a0a0a-bd88-4ef6-b594-21283e1c677f"
 	find(t, r, report.Healthy, "control-plane").Instance.Scope = "vsphere vc2.example"
 	Fill(r)
 	lines := commands(find(t, r, report.Stale, "worker").Remediation)
@@ -210,7 +227,7 @@ func TestNoCommandHoldsWhatATerminalWouldNotShow(t *testing.T) {
 func TestVariablesAreSetOnceAndUsed(t *testing.T) {
 	text := asShell(t, sample("alpha-prod"))
 	for _, v := range New(sample("alpha-prod")).Variables {
-		if n := strings.Count(text, "export "+v.Name+"=''"); n != 1 {
+		if n := strings.Count(text, "export "+v.Name+"='"+v.Value+"'"); n != 1 {
 			t.Errorf("%s is set %d times", v.Name, n)
 		}
 		if !strings.Contains(text, "${"+v.Name+":?}") {
@@ -219,7 +236,7 @@ func TestVariablesAreSetOnceAndUsed(t *testing.T) {
 	}
 	for _, row := range strings.Split(text, "${") {
 		name, _, ok := strings.Cut(row, ":?}")
-		if ok && !strings.Contains(text, name+"=''") {
+		if ok && !strings.Contains(text, name+"='") && !strings.Contains(text, name+`="`) {
 			t.Errorf("%s is never set", name)
 		}
 	}
@@ -256,5 +273,38 @@ func TestStepsOfTheReportAreMadeAnew(t *testing.T) {
 	Fill(r)
 	if text := fmt.Sprint(allSteps(r)); strings.Contains(text, "rm -rf") {
 		t.Error("Fill keeps them")
+	}
+}
+
+// Whatever a report holds, a plan is made of it, and lacks no proof that a line needs.
+func TestAnyReportHasAPlan(t *testing.T) {
+	for seed := range uint64(300) {
+		New(reporttest.Random(seed))
+	}
+	New(reporttest.HostileReport())
+	for _, cut := range []func(*report.Machine){
+		func(m *report.Machine) { m.Instance = nil }, func(m *report.Machine) { m.ProviderID = "" }, func(m *report.Machine) { m.Node = "" },
+		func(m *report.Machine) { m.Instance = &report.Instance{} }, func(m *report.Machine) { m.Others = []report.Instance{{}} },
+		func(m *report.Machine) {
+			m.Warnings = []report.Warning{{Reason: "DuplicateID"}, {Reason: "PoweredOff"}, {Reason: "MachineMissing"}}
+		},
+		func(m *report.Machine) { m.Status = report.Unknown }, func(m *report.Machine) { m.Status = report.Stale }, func(m *report.Machine) { m.Status = report.Ghost },
+	} {
+		for _, of := range []string{report.Healthy, report.Stale, report.Ghost, report.Unknown} {
+			for _, state := range []string{"read", "skipped"} {
+				r := sample("alpha")
+				for i := range r.Clusters {
+					r.Clusters[i].Nodes.State = state
+					for _, s := range sets(&r.Clusters[i]) {
+						for j := range s.machines {
+							if m := &s.machines[j]; m.Status == of {
+								cut(m)
+							}
+						}
+					}
+				}
+				asMarkdown(t, r)
+			}
+		}
 	}
 }

@@ -15,15 +15,26 @@ const (
 	staleID   = "65599f85-96e2-5f5e-8b21-b431ece5ed0d"
 	livingID  = "f9e3e854-a71d-56c5-8477-7ef7f5d85166"
 	copyID    = "d38caeee-bfd7-5c88-83f3-a5093af8d8e0"
+	secondID  = "1b6f6f0e-3a0f-5c57-9d3c-8f8e1d3f7a11"
+	vcenterID = "dbed6e0c-bd88-4ef6-b594-21283e1c677f"
 	ec2ID     = "i-0e09aee8835a36969"
+	ec2Living = "i-0aa11bb22cc33dd44"
 	ec2StaleD = "i-0888c4ded0c78e6b6"
 	account   = "123456789012"
 )
+
+// plane ends the names of what is of the control plane and has no VM, or no Machine:
+// a stand-in of a program tells it from the workers by that.
+const plane = "-cp"
 
 var strong = []report.Evidence{{Kind: "node", Detail: "a Node says so", Strength: "strong"}}
 
 func vsphereVM(name, id string, ref int) *report.Instance {
 	return &report.Instance{Provider: "vsphere", Scope: "vsphere vc.example", ID: id, Ref: fmt.Sprintf("vm-%d", ref), Name: name, Path: "/DC/vm/" + name, State: "poweredOn"}
+}
+
+func ec2VM(name, id string) *report.Instance {
+	return &report.Instance{Provider: "aws", Scope: "aws ec2.us-east-1.amazonaws.com us-east-1", ID: id, Name: name, State: "running"}
 }
 
 func number(n int64) *int64 { return &n }
@@ -39,10 +50,13 @@ func sample(name string) *report.Report {
 	}
 	living := machine(report.Healthy, "control-plane", "vsphere://"+livingID)
 	living.Instance = vsphereVM(name, livingID, 1)
+	second := machine(report.Healthy, "control-plane", "vsphere://"+secondID)
+	second.Instance, second.Node = vsphereVM(name, secondID, 8), ""
 	ghostPlane := machine(report.Ghost, "control-plane", "")
+	ghostPlane.Node = name + plane
 	ghostPlane.Instance, ghostPlane.Evidence, ghostPlane.Forecast = vsphereVM(name, planeID, 2), strong, foreseen("GhostEtcdMemberKept")
 	stalePlane := machine(report.Stale, "control-plane", "vsphere://"+copyID)
-	stalePlane.Forecast = foreseen("Stuck")
+	stalePlane.Name, stalePlane.Forecast = name+plane, foreseen("Stuck")
 	ghost := machine(report.Ghost, "worker", "")
 	ghost.Instance, ghost.Evidence, ghost.Forecast = vsphereVM(name, ghostID, 3), strong, foreseen("GhostKeepsRunning")
 	stale := machine(report.Stale, "worker", "vsphere://"+staleID)
@@ -50,21 +64,23 @@ func sample(name string) *report.Report {
 	unknown := machine(report.Unknown, "worker", "")
 	unknown.Reason, unknown.Instance = "FoundElsewhere", vsphereVM(name, "44444444-4444-4444-4444-444444444444", 4)
 	awsGhost := machine(report.Ghost, "worker", "")
-	awsGhost.Node, awsGhost.Evidence = "", strong
-	awsGhost.Instance = &report.Instance{Provider: "aws", Scope: "aws ec2.us-east-1.amazonaws.com us-east-1", ID: ec2ID, Name: name, State: "running"}
+	awsGhost.Node, awsGhost.Evidence, awsGhost.Instance = "", strong, ec2VM(name, ec2ID)
 	awsStale := machine(report.Stale, "worker", "aws:///us-east-1a/"+ec2StaleD)
+	awsStale.Name = name + "-aws"
+	awsLiving := machine(report.Healthy, "worker", "aws:///us-east-1a/"+ec2Living)
+	awsLiving.Instance = ec2VM(name, ec2Living)
 
 	return &report.Report{
 		SchemaVersion: report.SchemaVersion,
 		Backups:       []report.Backup{{Path: name, Missing: []report.Missing{{Kind: "VSphereClusterIdentity", Name: name, ReferredBy: "VSphereCluster " + name + "/" + name, Why: name}, {Kind: name, Namespace: name, Name: name, ReferredBy: name, Why: name}}}},
-		Summary:       report.Summary{Status: report.ManualRemediationRequired, InfraMachines: 1, Machines: report.MachineCounts{Total: 9, Healthy: 1, Stale: 3, Ghost: 3, Unknown: 1}},
+		Summary:       report.Summary{Status: report.ManualRemediationRequired, InfraMachines: 1, Machines: report.MachineCounts{Total: 10, Healthy: 3, Stale: 3, Ghost: 3, Unknown: 1}},
 		Clusters: []report.Cluster{
 			{
 				Namespace: name, Name: name, Provider: "vsphere", Nodes: report.Nodes{State: "read"},
 				Forecast: &report.ClusterForecast{Text: name, Notes: []report.Note{{Code: name, Message: name}}},
 				ControlPlane: report.ControlPlane{
-					Kind: "KubeadmControlPlane", Name: name, Applicable: true, Desired: number(2),
-					Counts: report.MachineCounts{Total: 3, Healthy: 1, Stale: 1, Ghost: 1}, Machines: []report.Machine{living, ghostPlane, stalePlane},
+					Kind: "KubeadmControlPlane", Name: name, Applicable: true, Desired: number(3),
+					Counts: report.MachineCounts{Total: 4, Healthy: 2, Stale: 1, Ghost: 1}, Machines: []report.Machine{living, ghostPlane, stalePlane, second},
 				},
 				Workers: report.Workers{Groups: []report.Group{
 					{Kind: "MachineDeployment", Name: name, Desired: number(2), Counts: report.MachineCounts{Total: 3, Stale: 1, Ghost: 1, Unknown: 1}, Machines: []report.Machine{ghost, stale, unknown}},
@@ -74,14 +90,14 @@ func sample(name string) *report.Report {
 				Namespace: name, Name: name + "2", Provider: "aws", Nodes: report.Nodes{State: "denied", Error: name},
 				ControlPlane: report.ControlPlane{Kind: name, Name: name},
 				Workers: report.Workers{Groups: []report.Group{
-					{Kind: "MachineSet", Name: name, Desired: number(1), Counts: report.MachineCounts{Total: 2, Stale: 1, Ghost: 1}, Machines: []report.Machine{awsGhost, awsStale}},
+					{Kind: "MachineSet", Name: name, Desired: number(2), Counts: report.MachineCounts{Total: 3, Healthy: 1, Stale: 1, Ghost: 1}, Machines: []report.Machine{awsGhost, awsStale, awsLiving}},
 				}},
 			},
 		},
 		InfraMachines: []report.InfraMachine{{Instance: *vsphereVM(name, "55555555-5555-5555-5555-555555555555", 5), Reason: "CloneOf", Message: name}},
 		Scopes: []report.Scope{
-			{Provider: "vsphere", Endpoint: "vc.example", Account: name, State: "complete"},
-			{Provider: "aws", Endpoint: "ec2.us-east-1.amazonaws.com", Location: "us-east-1", Account: account, State: "partial", Error: &report.Fault{Reason: name, Message: name, Hint: name}},
+			{Provider: "vsphere", Endpoint: "vc.example", Account: name, Identity: vcenterID, State: "complete"},
+			{Provider: "aws", Endpoint: "ec2.us-east-1.amazonaws.com", Location: "us-east-1", Account: account, Identity: account, State: "partial", Error: &report.Fault{Reason: name, Message: name, Hint: name}},
 			{Provider: "vsphere", Endpoint: name, State: "failed", Error: &report.Fault{Reason: name, Message: name, Hint: name}},
 		},
 		Errors: []report.Error{{Message: name}},

@@ -13,14 +13,15 @@ import (
 // exp/topology/desiredstate/desired_state.go v1.14.0); look finds its place there.
 func (s *set) scale(from, to int64) (look []command, scale command) {
 	if s.topology == "" {
-		return nil, manage(s.cluster.Namespace, "scale", scalable[s.kind]+s.name, fmt.Sprintf("--current-replicas=%d", from), fmt.Sprintf("--replicas=%d", to))
+		object := scalable[s.kind] + s.name
+		return nil, restored(s.cluster.Namespace, object).then(manage(s.cluster.Namespace, "scale", object, fmt.Sprintf("--current-replicas=%d", from), fmt.Sprintf("--replicas=%d", to)))
 	}
 	object := clusters + s.cluster.Name
 	look = []command{
-		manage(s.cluster.Namespace, "get", object, `--output=jsonpath={range .spec.topology.workers.machineDeployments[*]}{.name}{" "}{.replicas}{"\n"}{end}`, raw("| nl -v 0")),
+		manage(s.cluster.Namespace, "get", object, `--output=go-template={{range $i, $m := .spec.topology.workers.machineDeployments}}{{$i}} {{$m.name}} {{$m.replicas}}{{"\n"}}{{end}}`),
 		ask("INDEX", "the number before "+s.topology+" in that list"),
 	}
-	return look, manage(s.cluster.Namespace, "patch", object, "--type=json", topologyPatch(s.topology, from, to))
+	return look, restored(s.cluster.Namespace, object).then(manage(s.cluster.Namespace, "patch", object, "--type=json", topologyPatch(s.topology, from, to)))
 }
 
 // topologyPatch is a JSON patch of the MachineDeployment at ${INDEX}: it fails

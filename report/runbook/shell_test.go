@@ -100,14 +100,30 @@ printf '%s\0' "${0##*/}" "$@" >>"$RECORD"
 printf '\n\0' >>"$RECORD"
 ` + answers
 
-// answers is what they print.
+// answers is what they print. SAMPLE is the name that everything has.
 const answers = `case "$*" in
-*" cksum "*) cksum </dev/null ;;
+*" cksum "*) echo "$(cksum </dev/null | cut -d ' ' -f 1,2) /file" ;;
 *runtime.powerState) echo poweredOff ;;
 *"State.Name --output=text") echo stopped ;;
+*about.instanceUuid) echo ` + vcenterID + ` ;;
 *"object.collect -s VirtualMachine:vm-2 "*) echo ` + planeID + ` ;;
 *"object.collect -s VirtualMachine:vm-3 "*) echo ` + ghostID + ` ;;
-*"[OwnerId, Instances[0].InstanceId]"*) printf '` + account + `\t` + ec2ID + `\n' ;;
+*"-config.uuid ` + livingID + `"|*"-config.uuid ` + secondID + `") echo /DC/vm/living ;;
+*"sts get-caller-identity"*) echo ` + account + ` ;;
+*"Values=` + ec2ID + ` Name=owner-id,Values=` + account + `"*) echo ` + ec2ID + ` ;;
+*"Values=` + ec2Living + `"*) echo ` + ec2Living + ` ;;
+*" get nodes --output=jsonpath"*) printf 'vsphere://` + livingID + ` True aws:///us-east-1a/` + ec2Living + ` True ' ;;
+*" get node/filled "*spec.providerID*) echo aws:///us-east-1a/` + ec2ID + ` ;;
+*" get node/"*` + plane + `" --output=jsonpath={.spec.providerID}") echo vsphere://` + planeID + ` ;;
+*" get node/"*spec.providerID*) echo vsphere://` + ghostID + ` ;;
+*" get machines."*` + plane + `" --output=jsonpath={.spec.providerID}") echo vsphere://` + copyID + ` ;;
+*" get machines."*"-aws --output=jsonpath={.spec.providerID}") echo aws:///us-east-1a/` + ec2StaleD + ` ;;
+*" get machines."*spec.providerID*) echo vsphere://` + staleID + ` ;;
+*restore-name*) echo filled ;;
+*" member list") test -e "$RECORD.removed" || echo "filled, started, $SAMPLE` + plane + `, https://10.0.0.2:2380, https://10.0.0.2:2379, false" ;;
+*" member remove "*) : >"$RECORD.removed" ;;
+*status.phase*) echo Completed ;;
+*mutatingwebhookconfigurations*--output=name) echo hook ;;
 esac
 `
 
@@ -127,12 +143,12 @@ func install(t *testing.T, text string) string {
 }
 
 // run executes a script with tools that only record, and gives their calls.
-func run(t *testing.T, script string) [][]string {
+func run(t *testing.T, name, script string) [][]string {
 	t.Helper()
 	bin := install(t, tools)
 	record := filepath.Join(t.TempDir(), "record")
 	cmd := exec.Command("sh", writeScript(t, script))
-	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "RECORD="+record)
+	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "RECORD="+record, "SAMPLE="+name)
 	_, left := inFolder(t, cmd)
 	if i := slices.IndexFunc(left, func(name string) bool { return !snapshots.MatchString(name) }); i >= 0 || len(left) == 0 {
 		t.Errorf("it left %q behind", left)
@@ -152,7 +168,7 @@ func run(t *testing.T, script string) [][]string {
 // one word, and never as an option.
 func TestEnactedScriptHandsHostileNamesOverWhole(t *testing.T) {
 	for _, name := range []string{"$(touch x)", "a;touch x", "-rf", "'; touch x; '", `"; touch x; "`, "*", `a\`, "# x", "a&touch x", "{a,b}", "alpha-prod"} {
-		calls := run(t, enact(asShell(t, sample(name))))
+		calls := run(t, name, enact(asShell(t, sample(name))))
 		for _, want := range [][]string{
 			{"kubectl", "--context", "filled", "--namespace=" + name, "delete", "machines.cluster.x-k8s.io/" + name},
 			{"kubectl", "--context", "filled", "drain", "node/" + name, "--ignore-daemonsets", "--delete-emptydir-data"},

@@ -35,7 +35,7 @@ func (b *book) stale(d *draft, s *set, m *report.Machine) {
 	case s.plane:
 		b.staleControlPlane(d, s, m)
 	case dead(s.cluster):
-		d.before("No machine of its control plane exists, so that a new worker would have nothing to join. What becomes of the cluster is decided at its control plane; there is nothing to do for this one by itself.")
+		d.before("None of the machines of its control plane that the backup records was found, so that a new worker would have nothing to join. What becomes of the cluster is decided at its control plane; there is nothing to do for this one by itself.")
 	case s.kind == "MachinePool":
 		d.controller("Its pool makes and replaces its members by itself.", listMachines(s.cluster))
 	default:
@@ -43,7 +43,8 @@ func (b *book) stale(d *draft, s *set, m *report.Machine) {
 	}
 }
 
-// dead says that no machine of a control plane exists that had some.
+// dead says that none of the machines that the backup records of a control plane
+// was found.
 func dead(c *report.Cluster) bool {
 	n := c.ControlPlane.Counts
 	return c.ControlPlane.Applicable && n.Stale > 0 && n.Stale == n.Total
@@ -87,15 +88,14 @@ func (b *book) scaleDown(d *draft, s *set, m *report.Machine) {
 		return
 	}
 	text := fmt.Sprintf("Decide: %d of %d exist, and nothing replaced the others. If the group was scaled down after the backup, mark one Stale Machine after the other and scale their owner down by one each time, in the order of this list: it deletes the one that is marked.", living, *s.desired)
-	g, ok := b.absence(s.cluster, m)
-	if !ok {
-		d.after(text + " No command is made for that: a VM with the id of the Machine would be destroyed, and the report can't say where to look for one.")
+	a := b.absent(s, m)
+	if a.why != "" {
+		d.after(text + " No line does that: " + a.why + ".")
 		return
 	}
 	look, scale := s.scale(to+1, to)
 	mark := manage(m.Namespace, "annotate", machines+m.Name, "--overwrite", "cluster.x-k8s.io/delete-machine=yes")
-	d.after(text+" Before that, look once more for a VM with its id, which must print nothing: deleting a Machine destroys every VM that has it."+atTheTopology(s)+" Then skip the next step.",
-		slices.Concat(g.searches, look, []command{g.before(mark.then(scale))})...)
+	d.after(text+atTheTopology(s)+" The line makes the same checks as that of the next step, which is then to be skipped.", append(look, a.before(mark.then(scale)))...)
 }
 
 // nth is the place of a Machine among those of the set that somebody may scale away.
@@ -117,9 +117,13 @@ var replaced = map[string]bool{"ReplacedByMachineHealthCheck": true, "NewInstanc
 func (b *book) staleControlPlane(d *draft, s *set, m *report.Machine) {
 	c := s.cluster
 	alive, gone := s.counts.Healthy+s.counts.Ghost, s.counts.Stale
+	etcd := s.kind == "KubeadmControlPlane" && !s.externalEtcd()
 	switch {
 	case dead(c):
-		d.before("No machine of the control plane exists. If the cluster was deleted after the backup, leave it out of the restore. If it was lost, no controller brings it back: etcd has to be recovered from a snapshot, or the cluster made anew.")
+		d.before("None of the machines of the control plane that the backup records was found. " + b.whatIsLeft(c))
+		return
+	case etcd && runners(c) == 0:
+		d.before("No machine of the control plane that the backup records is known to run, so that its etcd lives on what the backup does not know, if at all. Delete none of its Machines: KubeadmControlPlane removes etcd members that have no Machine, and those may be the only ones alive. Start what is off, or take a newer backup, and run detect again."+b.etcdAt(c), b.quorum(c)...)
 		return
 	case s.kind != "KubeadmControlPlane":
 		d.after("Replace it with the means of this kind of control plane, one machine at a time, when a majority of the others answers.", listMachines(c))
@@ -140,79 +144,35 @@ func (b *book) staleControlPlane(d *draft, s *set, m *report.Machine) {
 	d.after("See that the members of etcd answer before the next one; the member of the deleted Machine may have to be removed.", append(b.quorum(c), listMachines(c))...)
 }
 
-// remake deletes a Machine if nothing bears its id.
-func (b *book) remake(d *draft, s *set, m *report.Machine, text string) {
-	g, ok := b.absence(s.cluster, m)
-	if !ok {
-		d.after(text+" Make sure by hand that there is still no VM with its id, because deleting a Machine destroys every VM that has it; the report can't say where to look.",
-			manage(m.Namespace, "describe", machines+m.Name))
-		return
+// whatIsLeft says what becomes of a cluster of whose control plane nothing was found.
+func (b *book) whatIsLeft(c *report.Cluster) string {
+	if vms := b.namesakes(c); len(vms) > 0 {
+		return "But VMs exist that may be its machines: " + strings.Join(vms, ", ") + ". Look at these first, and at the Nodes of the cluster if its API server answers: one that was brought back from a VM backup, or copied, may have its name and another id. As long as one of them may be a machine of the cluster, neither leave the cluster out of the restore nor recover its etcd."
 	}
-	d.after(text+" Before that, look once more for a VM with its id, which must print nothing: deleting a Machine destroys every VM that has it.",
-		append(g.searches, g.before(manage(m.Namespace, "delete", machines+m.Name)))...)
+	if n := c.Counts.Unknown; n > 0 {
+		return fmt.Sprintf("But %d of the cluster's machines are Unknown: settle these first, and run detect again.", n)
+	}
+	return "If the cluster was deleted after the backup, leave it out of the restore. If it was lost, no controller brings it back: etcd has to be recovered from a snapshot, or the cluster made new."
 }
 
-// absence is the search for a VM with the id of a Machine, in every place where
-// it could be.
-type absence struct {
-	searches []command // print what is found
-	proofs   []command // fail when something is found
-}
-
-// absence is false where nobody can tell what to search for, or where.
-func (b *book) absence(c *report.Cluster, m *report.Machine) (absence, bool) {
-	id := m.ProviderID[strings.LastIndexByte(m.ProviderID, '/')+1:]
-	homes := b.homes(c, m)
-	if len(homes) == 0 || !homes[0].identifies(id) {
-		return absence{}, false
-	}
-	var out absence
-	for _, p := range homes {
-		out.searches = append(out.searches, p.find(p, id))
-		out.proofs = append(out.proofs, p.absent(id))
-	}
-	return out, true
-}
-
-// before runs a command only when nothing was found anywhere.
-func (a absence) before(c command) command {
-	for _, p := range slices.Backward(a.proofs) {
-		c = p.then(c)
-	}
-	return c
-}
-
-// homes are where a Machine's VM would be: where its own was seen, else where
-// others of its cluster are, else every place of its provider.
-func (b *book) homes(c *report.Cluster, m *report.Machine) []*place {
-	if m.Instance != nil {
-		if p := b.placeOf(m.Instance); p != nil {
-			return []*place{p}
-		}
-	}
-	if known, ok := b.homesOf[c]; ok {
-		return known
-	}
-	var out []*place
-	note := func(p *place) {
-		if p != nil && p.provider == providers[c.Provider] && !slices.Contains(out, p) {
-			out = append(out, p)
-		}
-	}
+// namesakes are the VMs that may be machines of a cluster, by name or place.
+func (b *book) namesakes(c *report.Cluster) []string {
+	out := slices.Clone(b.alike[key(c)])
 	for _, s := range sets(c) {
 		for i := range s.machines {
-			if n := s.machines[i].Instance; n != nil {
-				note(b.placeOf(n))
+			m := &s.machines[i]
+			for j := range m.Others {
+				out = append(out, cmp.Or(m.Others[j].Path, m.Others[j].Name))
 			}
 		}
 	}
-	if len(out) == 0 {
-		for i := range b.Scopes {
-			s := &b.Scopes[i]
-			note(b.placeOf(&report.Instance{Provider: s.Provider, Scope: scopeName(s), Account: s.Account}))
-		}
+	slices.Sort(out)
+	out = slices.Compact(out)
+	if len(out) > shown {
+		return append(out[:shown:shown], fmt.Sprintf("and %d more", len(out)-shown))
 	}
-	slices.SortFunc(out, func(x, y *place) int { return cmp.Compare(x.variable, y.variable) })
-	b.homesOf[c] = out
 	return out
 }
+
+// shown is how many names a sentence lists.
+const shown = 10

@@ -43,7 +43,7 @@ func (b *book) machine(s *set, m *report.Machine) []report.Step {
 		return nil
 	}
 	if warned(m, "DuplicateID") {
-		b.duplicateID(&d, m)
+		b.duplicateID(&d, s.cluster, m)
 	}
 	switch {
 	case m.Status == report.Ghost:

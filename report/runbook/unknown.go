@@ -9,14 +9,15 @@ import (
 // unknowns is what to do about what could not be decided, by reason. Nobody acts
 // on such a machine before it is settled.
 var unknowns = map[string]string{
-	"AmbiguousMatch":      "Several VMs may be the machine. Compare them with the machine's Node and addresses, give copies another BIOS UUID or take them out of the inventory, and run detect again. Until then nothing may delete its Machine: every VM with its id would be destroyed.",
+	"AmbiguousMatch":      "Several VMs may be the machine. First find out which of them its Node runs on: compare the Node's addresses and heartbeat with theirs. That one is left as it is. A copy that is off gets another BIOS UUID, or is taken out of the inventory; one that runs is its owner's to shut down. Then run detect again. Until then nothing may start, stop or delete anything of it: the controller takes whichever VM it finds by the id.",
 	"ClaimedTwice":        "Two Machines record one id. Find out which of them the VM belongs to; delete neither Machine while both name it, because that destroys the VM of the other.",
 	"ConflictingIDs":      "Two objects of the backup record different ids for it. Look both ids up, and correct the wrong object after the restore, before its cluster is unpaused.",
-	"FoundElsewhere":      "Its VM is where its controller does not look: in another datacenter, vCenter or account. Move it back before the restore, or treat the Machine as Stale and the VM as a Ghost after it.",
-	"IdentityChanged":     "Its VM is there under another id, as after a restore from a VM backup. Give the VM its recorded id again before the restore, while it is powered off; or treat the Machine as Stale and the VM as a Ghost.",
+	"FoundElsewhere":      "A VM with its id is where its controller does not look: in another datacenter, vCenter or account. Prove by its Node and addresses that it is the machine, and no replica. If it is, move it back before the restore.",
+	"IdentityChanged":     "A VM that may be it is there under another id, as after a restore from a VM backup. Prove by its Node and addresses that it is the machine. If it is, give it its recorded id again before the restore, while it is powered off, of a control plane one at a time and while etcd has a majority without it; or leave the Machine as it is, and paused, until that is possible. If it is not, run detect again when it is out of the way.",
 	"InfraObjectMissing":  "Its VM exists, and the backup lacks the infrastructure object that ties it to the Machine. Take that object from another backup; without it the Machine is broken until it is deleted.",
 	"InstanceUnreadable":  "A VM that may be this machine could not be read. Bring it back (inaccessible datastore, disconnected host, missing permission), and run detect again.",
 	"MachineNotInBackup":  "Its owner had more Machines than the backup holds, so that it may be one of those. Take a complete backup if there is one; else find out from its Node and its creation time whether it belongs to this cluster.",
+	"NodeListUnread":      "No VM was found, and the Node list that would show whether its Node is alive could not be read. Make the cluster's API server answer, and run detect again; only if it is gone for good, run it with --skip-access-apiserver.",
 	"NodeAlive":           "No VM was found, and its Node is alive all the same. The VM is somewhere that was not listed: find it by the Node's address and provider id, and run detect again with that place.",
 	"ScopeIncomplete":     "Its place could not be listed whole. Remove what stood in the way (the report's scopes and errors say what), and run detect again. Do not act on it before.",
 	"UnsupportedProvider": "No provider of this release reads its infrastructure. Compare it by hand.",
@@ -34,13 +35,13 @@ func (b *book) unknown(d *draft, s *set, m *report.Machine) {
 	look = append(look, b.look(m)...)
 	d.before(text, look...)
 	if m.Reason == "IdentityChanged" {
-		b.oldID(d, m)
+		b.oldID(d, s.cluster, m)
 	}
 }
 
 // oldID gives a VM the id back that the backup records, if nothing else has it.
-func (b *book) oldID(d *draft, m *report.Machine) {
-	id := strings.ToLower(m.ProviderID[strings.LastIndexByte(m.ProviderID, '/')+1:])
+func (b *book) oldID(d *draft, c *report.Cluster, m *report.Machine) {
+	id := recordedID(m)
 	if len(m.Others) != 1 || !uuidForm.MatchString(id) || b.bearers[id] > 0 {
 		return
 	}
@@ -48,8 +49,12 @@ func (b *book) oldID(d *draft, m *report.Machine) {
 	if v == nil || !v.renames() {
 		return
 	}
-	d.before("If you give it its recorded id again: drain its Node, power the VM off, change the id, and start it. The line that changes it does nothing while the VM runs, or when anything bears that id by now.",
-		v.find(v.place, id), v.absent(id).then(v.rename(id)))
+	if !v.proven() {
+		return
+	}
+	sees, what := v.sees(v.place, c, v.Instance)
+	d.before("If it is the machine, and you give it its recorded id again: drain its Node, power the VM off, change the id, and start it. The line that changes it does nothing while the VM runs, or when anything has that id by now.",
+		all(v.proof(), sees.stop("this account does not find "+what), v.free(id), v.rename(id)))
 	d.before("Start it again.", v.startAs(id))
 }
 
@@ -67,25 +72,37 @@ func (b *book) look(m *report.Machine) []command {
 	return out
 }
 
-// duplicateID is a danger whatever else is true of the machine.
-func (b *book) duplicateID(d *draft, m *report.Machine) {
-	d.before("Danger: other VMs bear its id, and whoever deletes its Machine (a person, a health check, a scale-down) makes the controller destroy all of them. Ask the owner of the other VM; then give that one another BIOS UUID, or take it out of the inventory, before the restore.", b.look(m)...)
+// duplicateID is a danger whatever else is true of the machine. Which of the VMs is
+// the living one is established before anything else: to power it off and give it
+// another id would cost the machine.
+func (b *book) duplicateID(d *draft, c *report.Cluster, m *report.Machine) {
+	nodes := "nodes"
+	if m.Node != "" {
+		nodes = node + m.Node
+	}
+	d.before("Danger: other VMs have its id, and "+deletes(c)+", whoever deletes it (a person, a health check, a scale-down). First find out which of them its Node runs on: compare the Node's addresses with theirs. That one is left as it is.",
+		append([]command{b.workload(c, "get", nodes, "--output=wide")}, b.look(m)...)...)
 	b.ownIDs(d, m)
-	d.after("Do not delete its Machine while two VMs bear the id, and see that no MachineHealthCheck does.")
+	d.after("Do not delete its Machine while two VMs have the id, and see that no MachineHealthCheck does.")
 }
 
 // ownIDs gives copies ids of their own, where a second key tells which of the VMs
-// is the machine.
+// is the machine, and that one runs.
 func (b *book) ownIDs(d *draft, m *report.Machine) {
+	machine := b.vm(m.Instance)
+	if machine == nil || !machine.proven() || !runs(m) {
+		d.before("No line gives a copy another id: no VM is known to be the machine and to run, so that any of them may be what is alive. Leave all as they are, and run detect again when it is clear which is the machine.")
+		return
+	}
 	var lines []command
 	for i := range m.Others {
 		o := &m.Others[i]
-		if v := b.vm(o); m.Status == report.Healthy && m.Instance != nil && v != nil && v.renames() && strings.EqualFold(o.ID, m.Instance.ID) && o.Ref != m.Instance.Ref {
-			lines = append(lines, v.newID()...)
+		if v := b.vm(o); v != nil && v.renames() && v.proven() && strings.EqualFold(o.ID, m.Instance.ID) && o.Ref != m.Instance.Ref {
+			lines = append(lines, v.newID(machine)...)
 		}
 	}
 	if len(lines) > 0 {
-		d.before("When its owner agrees and has powered the other VM off, give it another BIOS UUID. A line does nothing while that VM runs.", lines...)
+		d.before("If the Node runs on the machine's own VM: ask the owner of the other one to shut it down, then give that one another BIOS UUID. The line does nothing unless the machine's VM runs and the other one is off.", lines...)
 	}
 }
 
@@ -104,8 +121,9 @@ func (b *book) warnings(d *draft, s *set, m *report.Machine) {
 	}
 }
 
-// poweredOff is started by its controller where the forecast says so, and else by
-// nobody.
+// poweredOff is started by its controller where the forecast says so. What nobody
+// starts is started before the restore: the controllers replace, or leave for dead,
+// what they find stopped.
 func (b *book) poweredOff(d *draft, s *set, m *report.Machine) {
 	c := s.cluster
 	p := providers[c.Provider]
@@ -114,7 +132,8 @@ func (b *book) poweredOff(d *draft, s *set, m *report.Machine) {
 	if v := b.vm(m.Instance); v != nil && b.only(m.Instance) && len(m.Others) == 0 {
 		look = append(look, v.start())
 	}
-	if s.plane && s.kind == "KubeadmControlPlane" && !s.externalEtcd() && running(c) == nil && unlisted(c) == 0 {
+	last := s.plane && s.kind == "KubeadmControlPlane" && !s.externalEtcd() && runners(c) == 0
+	if last {
 		d.before("No machine of its control plane is known to run, and etcd needs it. Start it before the restore, unless the cluster is off on purpose.", look...)
 	}
 	switch {
@@ -123,10 +142,11 @@ func (b *book) poweredOff(d *draft, s *set, m *report.Machine) {
 	case outcome(m) == "ReplacedByMachineHealthCheck":
 		d.before("It does not run, and a MachineHealthCheck deletes its Machine and its VM after the restore. Start it before, if it is to stay, and see that its Node is Ready.", look...)
 		d.controller("What still does not run is deleted and made anew. Watch, and do nothing.", listMachines(c))
+	case !starts && last:
 	case !starts && s.plane:
-		d.after("Its instance exists and does not run. Start it: deleting the Machine of a control plane costs it a member of etcd.", look...)
+		d.before("Its instance exists and does not run, and no controller starts it. Start it before its cluster is unpaused: deleting the Machine of a control plane costs it a member of etcd.", look...)
 	case !starts:
-		d.after("Its instance exists and does not run. Start it, or delete its Machine and let the owner make another.", look...)
+		d.before("Its instance exists and does not run, and no controller starts it. Start it before its cluster is unpaused, and see that its Node is Ready: a MachineHealthCheck that covers it ends it otherwise. If it is off on purpose, keep its cluster paused.", look...)
 	case suspended(m):
 		d.after("Its VM is suspended: "+p.controller+" powers on what is powered off, and fails at what is suspended. Start it, which resumes it; if it is suspended on purpose, keep its cluster paused.", look...)
 	case c.Paused || outcome(m) == "UntouchedPaused":

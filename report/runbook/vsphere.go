@@ -9,7 +9,9 @@ import (
 
 var vsphere = provider{
 	tool:         govc{},
+	noun:         "vCenter",
 	controller:   "CAPV",
+	deletes:      "deleting a Machine makes CAPV destroy every VM of its datacenter that has its id",
 	powersOn:     true,
 	clusterFirst: "makes VSphereVMs without their ids, and clones new VMs",
 	machineKinds: []string{"vspheremachines.infrastructure.cluster.x-k8s.io", "vspherevms.infrastructure.cluster.x-k8s.io"},
@@ -35,6 +37,33 @@ func (govc) addresses(i *report.Instance) bool {
 	return uuidForm.MatchString(i.ID) && refForm.MatchString(i.Ref)
 }
 
+// leastGovc is the first release that takes managed object ids for VMs in all of
+// its commands (govmomi find/finder.go v0.46.0, commit a9d5985f).
+const leastGovc = "0.46.0"
+
+func (govc) requires() (command, string) {
+	return line(raw("govc version -require " + leastGovc)),
+		"govc has to be " + leastGovc + " or later, because earlier releases take no managed object ids. One that was built from source may call itself 0.0.0 and fail here: take a release."
+}
+
+// here compares the vCenter's own id, which govc reads without a look at the inventory.
+func (g govc) here(p *place) command {
+	if !uuidForm.MatchString(p.identity) {
+		return command{}
+	}
+	return compare(g.line(p, "object.collect", "-s", "-", "content.about.instanceUuid"), p.identity)
+}
+
+// sees searches as find does: a VM that can be read by its managed object id need
+// not be found.
+func (g govc) sees(p *place, _ *report.Cluster, i *report.Instance) (check command, what string) {
+	if i == nil || !uuidForm.MatchString(i.ID) {
+		return command{}, ""
+	}
+	found := g.find(p, i.ID)
+	return command{text: `test -n "$(` + found.text + `)"`, refused: found.refused}, "VM " + i.Name
+}
+
 // mo is how govc addresses a managed object by its id (govmomi find/finder.go v0.56.0).
 func mo(v *vm) string { return "VirtualMachine:" + v.Ref }
 
@@ -46,13 +75,16 @@ func (g govc) show(v *vm) command {
 	return g.line(v.place, "object.collect", mo(v), "name", "config.uuid", "config.instanceUuid", "config.createDate", "runtime.powerState", "guest.hostName", "guest.ipAddress")
 }
 
-// same compares the BIOS UUID.
+// same compares the vCenter and the BIOS UUID.
 func (g govc) same(v *vm) command {
-	return compare(g.line(v.place, "object.collect", "-s", mo(v), "config.uuid"), v.ID)
+	return g.here(v.place).then(compare(g.line(v.place, "object.collect", "-s", mo(v), "config.uuid"), v.ID))
 }
 
-func (g govc) off(v *vm) command {
-	return compare(g.line(v.place, "object.collect", "-s", mo(v), "runtime.powerState"), "poweredOff")
+func (g govc) off(v *vm) command { return g.state(v, "poweredOff") }
+func (g govc) on(v *vm) command  { return g.state(v, "poweredOn") }
+
+func (g govc) state(v *vm, want string) command {
+	return compare(g.line(v.place, "object.collect", "-s", mo(v), "runtime.powerState"), want)
 }
 
 func (g govc) start(v *vm) command { return g.line(v.place, "vm.power", "-on", mo(v)) }
@@ -69,10 +101,7 @@ func (g govc) find(p *place, id string) command {
 	return g.line(p, "find", "/", "-type", "m", "-config.uuid", strings.ToLower(id))
 }
 
-// here is told by the URL.
-func (govc) here(*place) command { return command{} }
-
-func (govc) leaveBalancer(d *draft, _ *vm) {
+func (govc) leaveBalancer(d *draft, _ *report.Cluster, _ *vm) {
 	d.after("Take it out of the targets of the API server's load balancer (HAProxy, NSX, keepalived): its own API server has lost etcd. With kube-vip there is nothing to take out, it ends with the VM.")
 }
 
@@ -85,7 +114,7 @@ func (g govc) detach(d *draft, v *vm) {
 		v.guarded(g.line(v.place, "device.remove", "-vm", mo(v), "-keep", variable("DISK"))))
 }
 
-func (govc) remove(d *draft, v *vm) {
-	d.after("Power it off and see that nothing is missed: this can be undone.", v.guard(), v.powerOff())
-	d.after("Delete it; the line does nothing while it runs. An IPAM claim of its own may be left over.", v.guard(), v.destroy())
+func (govc) remove(d *draft, v *vm, first command) {
+	d.after("Power it off and see that nothing is missed: this can be undone.", first.then(v.powerOff()))
+	d.after("Delete it; the line does nothing while it runs. An IPAM claim of its own may be left over.", v.destroy())
 }

@@ -1,0 +1,77 @@
+package report
+
+import (
+	"drift-detector/detector"
+	"drift-detector/infra"
+)
+
+// place is a scope as instances name it.
+type place struct{ provider, name, account string }
+
+// namePlaces names the scopes by their targets' ids, with the account where several
+// accounts share the name: two AWS accounts have the same regions.
+func (b *builder) namePlaces(listings []infra.Listing) {
+	accounts := map[string]string{}
+	shared := map[string]bool{}
+	for _, l := range listings {
+		name := scopeName(l.Provider, l.Endpoint, l.Location)
+		if have, known := accounts[name]; known && have != l.Account {
+			shared[name] = true
+		}
+		accounts[name] = l.Account
+	}
+	for _, l := range listings {
+		at := place{provider: l.Provider, name: scopeName(l.Provider, l.Endpoint, l.Location)}
+		if shared[at.name] {
+			at.account = l.Account
+		}
+		for _, id := range l.IDs {
+			b.places[id] = at
+		}
+	}
+}
+
+func scopeName(parts ...string) string {
+	return join(" ", parts...)
+}
+
+func scopes(found []detector.Scope, listings []infra.Listing) []Scope {
+	identities := identitiesOf(listings)
+	var out []Scope
+	for i := range found {
+		s := scope(&found[i])
+		s.Identity = identities[s.key()]
+		out = append(out, s)
+	}
+	return out
+}
+
+func scope(s *detector.Scope) Scope {
+	out := Scope{
+		Provider: s.Provider, Endpoint: s.Endpoint, Location: s.Location, Account: s.Account,
+		State: string(s.State), Instances: s.Instances,
+	}
+	if s.Fault != nil {
+		out.Error = &Fault{s.Fault.Reason, s.Fault.Message, s.Fault.Hint}
+	}
+	return out
+}
+
+// scopeKey is what a scope and the listing behind it have in common.
+type scopeKey struct{ provider, endpoint, location, account string }
+
+func (s *Scope) key() scopeKey { return scopeKey{s.Provider, s.Endpoint, s.Location, s.Account} }
+
+// identitiesOf says who each place is, empty where listings of one name disagree.
+func identitiesOf(listings []infra.Listing) map[scopeKey]string {
+	out := map[scopeKey]string{}
+	for _, l := range listings {
+		k := scopeKey{l.Provider, l.Endpoint, l.Location, l.Account}
+		if have, known := out[k]; known && have != l.Identity {
+			out[k] = ""
+			continue
+		}
+		out[k] = l.Identity
+	}
+	return out
+}

@@ -1,0 +1,237 @@
+package oracle
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vmware/govmomi/cli"
+	"github.com/vmware/govmomi/cli/flags"
+	// The commands that plans print register themselves.
+	_ "github.com/vmware/govmomi/cli/device"
+	_ "github.com/vmware/govmomi/cli/object"
+	_ "github.com/vmware/govmomi/cli/version"
+	_ "github.com/vmware/govmomi/cli/vm"
+
+	"drift-detector/infra/lab"
+	"drift-detector/report"
+	"drift-detector/report/runbook"
+)
+
+// TestMain is govc itself where the test binary is called by that name.
+func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == "govc" {
+		flags.BuildVersion = os.Getenv("GOVC_TEST_VERSION")
+		os.Exit(cli.Run(os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
+const testdata = ".."
+
+// fleet is the lab's vCenter after the drift. Another id makes it another vCenter
+// that holds the same VMs under the same ids, as a stand-by site does.
+func fleet(t *testing.T, id string) *lab.VCenter {
+	t.Helper()
+	v, err := lab.StartVCenter(lab.VCenterOptions{Archive: filepath.Join(testdata, "vcenter-after.tar.gz"), InstanceUUID: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(v.Close)
+	return v
+}
+
+// detected is the report of the real program on the lab, but for its AWS cluster.
+func detected(t *testing.T, v *lab.VCenter) *report.Report {
+	t.Helper()
+	backup := filepath.Join(testdata, "fleet-data.tar.gz")
+	n, err := lab.StartAPIServers(backup, filepath.Join(testdata, "nodes"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Close)
+	dir := t.TempDir()
+	creds, err := v.WriteCredentials(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, file := filepath.Join(dir, "drift-detector"), filepath.Join(dir, "report.json")
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", program, "./cmd/drift-detector")
+	build.Dir = filepath.Join(testdata, "..")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	args := []string{"detect", "--backup", backup, "-o", file, "--quiet", "--credentials", creds, "--endpoint", v.Reroute()}
+	for _, r := range n.Reroutes() {
+		args = append(args, "--endpoint", r)
+	}
+	for _, c := range []string{"alpha-prod", "beta-prod", "gamma-edge"} {
+		args = append(args, "--cluster", c)
+	}
+	if out, err := exec.Command(program, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := report.Read(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// shell runs lines of a plan with the real govc and stand-ins of the other programs,
+// which record what they are called with.
+type shell struct {
+	t        *testing.T
+	bin, log string
+	env      []string
+}
+
+const standIn = `#!/bin/sh
+echo "${0##*/} $*" >>"$LOG"
+case "$*" in
+*spec.providerID*) echo "$PROVIDER_ID" ;;
+*restore-name*) echo restore-1 ;;
+esac
+`
+
+func newShell(t *testing.T, v *lab.VCenter, version string) *shell {
+	t.Helper()
+	s := &shell{t: t, bin: t.TempDir()}
+	s.log = filepath.Join(s.bin, "log")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(self, filepath.Join(s.bin, "govc")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(s.bin, "kubectl"), []byte(standIn), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s.env = append(os.Environ(), "PATH="+s.bin+":"+os.Getenv("PATH"), "LOG="+s.log, "GOVC_TEST_VERSION="+version, "HOME="+s.bin,
+		"VCENTER_1=https://user:secret@"+v.Addr, "GOVC_INSECURE=true", "MGMT=mgmt", "RESTORE=restore-1")
+	return s
+}
+
+// run says whether a line succeeded, what it printed, and how kubectl was called.
+func (s *shell) run(line, providerID string) (ok bool, printed, calls string) {
+	s.t.Helper()
+	os.Remove(s.log)
+	cmd := exec.Command("sh", "-c", line)
+	cmd.Env, cmd.Dir = append(s.env, "PROVIDER_ID="+providerID), s.t.TempDir()
+	out, err := cmd.CombinedOutput()
+	called, _ := os.ReadFile(s.log) // absent when nothing was called
+	return err == nil, string(out), string(called)
+}
+
+// lines are those of the plan that hold a piece of text, with the id that the
+// machine records.
+func lines(r *report.Report, piece string) (out [][2]string) {
+	for i := range r.Clusters {
+		for _, set := range r.Clusters[i].Sets() {
+			for _, m := range set.Machines {
+				for _, s := range m.Remediation {
+					for _, c := range s.Commands {
+						if strings.Contains(c, piece) {
+							out = append(out, [2]string{c, m.ProviderID})
+						}
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// TestPoint26DeleteLinesNeedTheRightVCenterAndAnAccountThatSees runs the lines that
+// delete Machines and VMs with the real govc.
+func TestPoint26DeleteLinesNeedTheRightVCenterAndAnAccountThatSees(t *testing.T) {
+	right := fleet(t, "")
+	r := detected(t, right)
+	deletes, ends := lines(r, " delete machines."), slices.Concat(lines(r, "vm.power -off"), lines(r, "vm.destroy"))
+	if len(deletes) < 5 || len(ends) < 10 {
+		t.Fatalf("the plan has %d lines that delete Machines and %d that end VMs", len(deletes), len(ends))
+	}
+
+	empty, err := lab.StartVCenter(lab.VCenterOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(empty.Close)
+	blind := fleet(t, "")
+	for _, folder := range []string{"/DC0/vm/capi/tenant-alpha", "/DC0/vm/capi/tenant-beta", "/DC0/vm/capi/tenant-gamma", "/DC0/vm/capi/decommissioned"} {
+		if err := blind.HideVMs(folder); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, at := range map[string]struct {
+		vcenter *lab.VCenter
+		says    string
+	}{
+		"a replica of the site": {fleet(t, "0a0a0a0a-0000-4000-8000-000000000001"), "stop: this is not the v"},
+		"an empty vCenter":      {empty, "stop: this is not the v"},
+		"a blind account":       {blind, "stop: this"},
+	} {
+		before := len(at.vcenter.VMs())
+		s := newShell(t, at.vcenter, "v0.56.0")
+		for _, l := range slices.Concat(deletes, ends) {
+			ok, printed, calls := s.run(l[0], l[1])
+			if ok || strings.Contains(calls, " delete ") || !strings.Contains(strings.ToLower(printed), at.says) {
+				t.Errorf("%s: ended well %v, said %q, called %q: %s", name, ok, printed, calls, l[0])
+			}
+		}
+		if n := len(at.vcenter.VMs()); n != before {
+			t.Errorf("%s: %d VMs are left of %d", name, n, before)
+		}
+	}
+
+	s := newShell(t, right, "v0.56.0")
+	for _, l := range deletes {
+		if ok, printed, calls := s.run(l[0], l[1]); !ok || !strings.Contains(calls, " delete machines.") {
+			t.Errorf("in the right place: %s, called %q: %s", printed, calls, l[0])
+		}
+		if ok, _, calls := s.run(l[0], "vsphere://another"); ok || strings.Contains(calls, " delete ") {
+			t.Errorf("another Machine of the name is deleted: %s", l[0])
+		}
+	}
+	before := len(right.VMs())
+	for _, l := range ends {
+		if ok, printed, _ := s.run(l[0], l[1]); !ok {
+			t.Errorf("in the right place: %s: %s", printed, l[0])
+		}
+	}
+	if got, want := before-len(right.VMs()), len(ends)/2; got != want {
+		t.Errorf("%d VMs are gone, want %d", got, want)
+	}
+}
+
+// TestPoint29GovcHasToBeNewEnough holds the first line of a plan against govc's own
+// comparison of versions, and all that plans do with managed object ids against what
+// that release brought.
+func TestPoint29GovcHasToBeNewEnough(t *testing.T) {
+	v := fleet(t, "")
+	var check string
+	for _, step := range runbook.New(detected(t, v)).Sections[0].Chapters[0].Steps {
+		for _, c := range step.Commands {
+			if strings.HasPrefix(c, "govc version ") {
+				check = c
+			}
+		}
+	}
+	if check == "" {
+		t.Fatal("the plan does not look at govc's version")
+	}
+	for version, want := range map[string]bool{"0.18.0": false, "v0.45.1": false, "v0.0.0": false, "v0.46.0": true, "v0.56.0": true} {
+		if ok, printed, _ := newShell(t, v, version).run(check, ""); ok != want {
+			t.Errorf("%s: %v (%s)", version, ok, printed)
+		}
+	}
+}
