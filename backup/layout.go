@@ -56,18 +56,15 @@ func checkPath(path []byte) error {
 	return detour
 }
 
-// ofItem is the resource and the namespace of an item, as far as its path names
-// them, however the path is written.
-func ofItem(item string) (resource, namespace string) {
+// resourceIn is the resource of an item, as far as its path names one, however the
+// path is written.
+func resourceIn(item string) string {
 	rest, ok := strings.CutPrefix(path.Clean("/"+item), "/"+resourcesPrefix)
 	if !ok {
-		return "", ""
+		return ""
 	}
-	resource, rest, _ = strings.Cut(rest, "/")
-	if _, below, ok := strings.Cut("/"+rest, "/"+velero.NamespaceScopedDir+"/"); ok {
-		namespace, _, _ = strings.Cut(below, "/")
-	}
-	return resource, namespace
+	resource, _, _ := strings.Cut(rest, "/")
+	return resource
 }
 
 // parseItem takes the path of an item apart:

@@ -120,8 +120,7 @@ const maxProblems = 1000
 
 // problem notes what is wrong with an item.
 func (l *loading) problem(backup int, item, reason string) {
-	resource, namespace := ofItem(item)
-	p := Problem{Backup: backup, Item: item, Namespace: namespace, Reason: reason, Decisive: l.decisive(resource)}
+	p := Problem{Backup: backup, Item: item, Reason: reason, Decisive: l.decisive(resourceIn(item))}
 	if len(l.problems[backup]) >= maxProblems {
 		l.unlisted[backup]++
 		l.more[backup].Decisive = l.more[backup].Decisive || p.Decisive

@@ -180,10 +180,9 @@ type Absence struct {
 
 // Problem is one item that could not be read, or was left out.
 type Problem struct {
-	Backup    int
-	Item      string // path in the tarball
-	Namespace string // that the path names; empty: none
-	Reason    string // what is wrong with it
+	Backup int
+	Item   string // path in the tarball
+	Reason string // what is wrong with it
 	// Decisive says that verdicts and forecasts rest on objects of its kind: whoever
 	// decides from the Snapshot has not seen everything.
 	Decisive bool

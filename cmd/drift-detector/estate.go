@@ -12,6 +12,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/readiness"
 	"drift-detector/backup/selection"
+	"drift-detector/detector"
 	"drift-detector/detector/forecast"
 	"drift-detector/infra"
 	"drift-detector/infra/all"
@@ -306,10 +307,35 @@ func notListed(inv infra.Inventory) []unseen {
 	return out
 }
 
-// incomplete describes places that were not seen whole, or is nil when there are
-// none: the first line names the hosts that are needed, the hint says each thing
-// to do once.
-func incomplete(all []unseen) error {
+// itemsUnread names items of the backup on which verdicts rest and that could not be
+// read, at most three of them, and says what to do; empty when there are none.
+func itemsUnread(all []detector.Error) (text, hint string) {
+	const few = 3
+	var items []string
+	n := 0
+	for _, e := range all {
+		if !e.Unread {
+			continue
+		}
+		if n++; n <= few {
+			items, hint = append(items, e.Object+" ("+e.Message+")"), e.Hint
+		}
+	}
+	switch {
+	case n == 0:
+		return "", ""
+	case n == 1:
+		return "could not read 1 object of the backup: " + items[0], hint
+	case n > few:
+		items = append(items, fmt.Sprintf("%d more", n-few))
+	}
+	return fmt.Sprintf("could not read %d objects of the backup: %s", n, strings.Join(items, "; ")), hint
+}
+
+// incomplete describes places that were not seen whole and what else is missing, or
+// is nil when there is nothing: the first line names the hosts that are needed, the
+// hint says each thing to do once.
+func incomplete(all []unseen, items, itemsHint string) error {
 	var places, order []string
 	hosts := map[string][]string{} // by hint
 	for _, u := range all {
@@ -323,7 +349,14 @@ func incomplete(all []unseen) error {
 		}
 		places = append(places, place)
 	}
-	if len(places) == 0 {
+	var missing []string
+	if len(places) > 0 {
+		missing = append(missing, "could not list all of "+strings.Join(places, "; "))
+	}
+	if items != "" {
+		missing = append(missing, items)
+	}
+	if len(missing) == 0 {
 		return nil
 	}
 	for i, hint := range order {
@@ -332,7 +365,10 @@ func incomplete(all []unseen) error {
 			order[i] = strings.Join(slices.Compact(hosts[hint]), ", ") + ": " + hint
 		}
 	}
-	return &errIncomplete{message: "incomplete: could not list all of " + strings.Join(places, "; "), hint: strings.Join(order, "; ")}
+	if items != "" {
+		order = append(order, itemsHint)
+	}
+	return &errIncomplete{message: "incomplete: " + strings.Join(missing, "; "), hint: strings.Join(order, "; ")}
 }
 
 func readInventory(path string) (infra.Inventory, error) {
