@@ -414,7 +414,7 @@ func TestFaultD7KindsOfItems(t *testing.T) {
 	for resource, code := range map[string]exitCode{
 		"machines.cluster.x-k8s.io": exitIncomplete, "machinesets.cluster.x-k8s.io": exitIncomplete,
 		"machinedeployments.cluster.x-k8s.io": exitIncomplete,
-		"clusters.cluster.x-k8s.io": exitIncomplete, "kubeadmcontrolplanes.controlplane.cluster.x-k8s.io": exitIncomplete,
+		"clusters.cluster.x-k8s.io":           exitIncomplete, "kubeadmcontrolplanes.controlplane.cluster.x-k8s.io": exitIncomplete,
 		"vspherevms.infrastructure.cluster.x-k8s.io": exitIncomplete, "vspheremachines.infrastructure.cluster.x-k8s.io": exitIncomplete,
 		"awsmachines.infrastructure.cluster.x-k8s.io": exitIncomplete,
 		"pods": exitOK, "configmaps": exitOK, "kubeadmconfigs.bootstrap.cluster.x-k8s.io": exitOK,

@@ -23,13 +23,15 @@ func TestIncompleteNamesEveryPlaceAndHintOnce(t *testing.T) {
 		{[]unseen{none("a:443")}, "", "incomplete: could not list all of a:443 (NoCredential: the backup has none)", give},
 		{[]unseen{none("a:443"), none("b:443")}, "", "incomplete: could not list all of a:443 (NoCredential: the backup has none); b:443 (NoCredential: the backup has none)", give},
 		{
-			[]unseen{{"b:443", &infra.Fault{Reason: "VisibilityUnproven", Message: "b:443 was listed, but nothing shows it", Hint: look}}, none("a:443"), {"c:443", nil}}, "",
+			[]unseen{{"b:443", &infra.Fault{Reason: "VisibilityUnproven", Message: "b:443 was listed, but nothing shows it", Hint: look}}, none("a:443"), {"c:443", nil}},
+			"",
 			"incomplete: could not list all of b:443 (VisibilityUnproven: was listed, but nothing shows it); a:443 (NoCredential: the backup has none); c:443",
 			"b:443: " + look + "; a:443: " + give,
 		},
 		{nil, "could not read 1 object of the backup: m (invalid JSON)", "incomplete: could not read 1 object of the backup: m (invalid JSON)", items},
 		{
-			[]unseen{none("a:443")}, "could not read 1 object of the backup: m (invalid JSON)",
+			[]unseen{none("a:443")},
+			"could not read 1 object of the backup: m (invalid JSON)",
 			"incomplete: could not list all of a:443 (NoCredential: the backup has none); could not read 1 object of the backup: m (invalid JSON)", give + "; " + items,
 		},
 	} {
