@@ -21,6 +21,7 @@
 //	profile.go      reads the controller's credentials file
 //	session.go      builds the calls, assumes roles
 //	transport.go    bounds on rate, time and size
+//	answers.go      what an answer must hold to be believed
 //	list.go         reads pages of instances
 //	instance.go     one instance as EC2 shows it
 //	groups.go       autoscaling groups

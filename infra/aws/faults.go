@@ -16,6 +16,7 @@ import (
 
 const (
 	hintAgain       = "run again; nothing is concluded from what was not listed"
+	hintForeign     = "something between here and AWS answers in its stead: see HTTPS_PROXY, NO_PROXY and AWS_ENDPOINT_URL, and run again; nothing is concluded from what was not listed"
 	hintPermissions = "`drift-detector permissions aws` prints a policy with all that is needed"
 )
 
@@ -108,11 +109,14 @@ func networkFault(t infra.Target, doing string, err error) *infra.Fault {
 	var dial *net.OpError
 	var request *url.Error
 	var dns *net.DNSError
+	var answer *answerError
 	cause := err
 	if errors.As(err, &request) {
 		cause = request.Err // without the attempts and ids that the SDK puts around it
 	}
 	switch {
+	case errors.As(err, &answer) && answer.cause == nil:
+		return &infra.Fault{Reason: "UnexpectedAnswer", Message: fmt.Sprintf("%s: %s: %v", where(t), doing, answer), Hint: hintForeign}
 	case errors.As(err, &untrusted):
 		return &infra.Fault{
 			Reason: "UntrustedCertificate", Message: fmt.Sprintf("%s: %v", where(t), cause),

@@ -126,9 +126,15 @@ func newAPI(conf aws.Config) *api {
 	s, e, g := sts.NewFromConfig(conf), ec2.NewFromConfig(conf), autoscaling.NewFromConfig(conf)
 	classic, v2 := elb.NewFromConfig(conf), elbv2.NewFromConfig(conf)
 	return &api{
-		identity: s.GetCallerIdentity, instances: e.DescribeInstances, vpcs: e.DescribeVpcs, subnets: e.DescribeSubnets,
-		securityGroups: e.DescribeSecurityGroups, nats: e.DescribeNatGateways, groups: g.DescribeAutoScalingGroups,
-		classicLBs: classic.DescribeLoadBalancers, lbs: v2.DescribeLoadBalancers,
+		identity:       checked(s.GetCallerIdentity, checkIdentity),
+		instances:      checked(e.DescribeInstances, checkInstances),
+		vpcs:           checked(e.DescribeVpcs, checkVPCs),
+		subnets:        checked(e.DescribeSubnets, checkSubnets),
+		securityGroups: checked(e.DescribeSecurityGroups, checkSecurityGroups),
+		nats:           checked(e.DescribeNatGateways, checkNATs),
+		groups:         checked(g.DescribeAutoScalingGroups, checkGroups),
+		classicLBs:     checked(classic.DescribeLoadBalancers, checkClassicLBs),
+		lbs:            checked(v2.DescribeLoadBalancers, checkLBs),
 	}
 }
 

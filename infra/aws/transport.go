@@ -70,7 +70,8 @@ func newTransport(limit *rate.Limiter, caFile string, insecure bool) (*bounded, 
 	}}}, nil
 }
 
-// bounded sends requests no faster than the limit, retries included.
+// bounded sends requests no faster than the limit, retries included, and returns
+// answers of AWS only.
 type bounded struct {
 	limit *rate.Limiter
 	next  *infra.Bounded
@@ -94,5 +95,9 @@ func (b *bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 		req = req.Clone(req.Context())
 		req.Body = struct{ io.ReadCloser }{req.Body}
 	}
-	return b.next.RoundTrip(req)
+	res, err := b.next.RoundTrip(req)
+	if err != nil || res.StatusCode < 200 || res.StatusCode > 299 {
+		return res, err
+	}
+	return whole(req, res)
 }
