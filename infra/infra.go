@@ -267,7 +267,10 @@ type Target struct {
 	// the others are kept packed. It may be nil: then all are.
 	Near       func(*Instance) bool `json:"-"`
 	Credential any                  // the provider's own; it must print as redacted
-	Detail     any                  // the provider's own, without secrets
+	// Redaction hides the secrets in Credential, and those that List gets for it, in
+	// whatever a server says. Every Target with a Credential has one.
+	Redaction *Redaction `json:"-"`
+	Detail    any        // the provider's own, without secrets
 }
 
 // Found tells whoever watches how many instances or Nodes a listing holds so far.

@@ -55,7 +55,7 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, p.total, errOvertime)
 	defer cancel()
-	a, err := p.login(ctx, d, &c, &l)
+	a, err := p.login(ctx, d, &c, &l, t.Redaction)
 	if err != nil {
 		l.Fault = connectFault(ctx, t, err)
 		return l

@@ -17,6 +17,7 @@ import (
 	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
+	"drift-detector/backup"
 	"drift-detector/infra"
 )
 
@@ -48,10 +49,10 @@ type api struct {
 }
 
 // login builds the calls for a target and asks AWS which account they are of.
-func (p *provider) login(ctx context.Context, d *detail, c *credential, l *infra.Listing) (*api, error) {
+func (p *provider) login(ctx context.Context, d *detail, c *credential, l *infra.Listing, hidden *infra.Redaction) (*api, error) {
 	ctx, cancel := context.WithTimeout(ctx, loginTimeout)
 	defer cancel()
-	a, err := p.connect(ctx, d, c)
+	a, err := p.connect(ctx, d, c, hidden)
 	if err != nil {
 		return nil, err
 	}
@@ -66,12 +67,12 @@ func (p *provider) login(ctx context.Context, d *detail, c *credential, l *infra
 
 // connect builds the calls for a target. It contacts AWS only to assume roles,
 // and, for the operator's own chain, whatever that chain names.
-func (p *provider) connect(ctx context.Context, d *detail, c *credential) (*api, error) {
+func (p *provider) connect(ctx context.Context, d *detail, c *credential, hidden *infra.Redaction) (*api, error) {
 	env, err := config.NewEnvConfig()
 	if err != nil {
 		return nil, fmt.Errorf("reading the AWS settings of the environment: %w", err)
 	}
-	http, err := newTransport(p.limits.of(d.region), env.CustomCABundle, d.insecure)
+	http, err := newTransport(p.limits.of(d.region), env.CustomCABundle, d.insecure, hidden)
 	if err != nil {
 		return nil, err
 	}
@@ -87,6 +88,9 @@ func (p *provider) connect(ctx context.Context, d *detail, c *credential) (*api,
 		if conf.Credentials, err = assume(ctx, conf, r); err != nil {
 			http.next.CloseIdleConnections()
 			return nil, err
+		}
+		if k, err := conf.Credentials.Retrieve(ctx); err == nil {
+			hidden.Add(backup.NewSensitive(k.SecretAccessKey), backup.NewSensitive(k.SessionToken))
 		}
 	}
 	a := newAPI(conf)

@@ -56,7 +56,7 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	}
 	v.read(ctx, t, d, &l)
 	if err := v.logout(ctx); err != nil {
-		l.Warnings = append(l.Warnings, fmt.Sprintf("logging out of vCenter %s failed, so its session stays until it times out: %s", t.Endpoint, infra.Brief(err.Error())))
+		l.Warnings = append(l.Warnings, fmt.Sprintf("logging out of vCenter %s failed, so its session stays until it times out: %s", t.Endpoint, t.Redaction.Brief(err.Error())))
 	}
 	return l
 }
