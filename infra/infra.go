@@ -267,8 +267,9 @@ type Target struct {
 	// the others are kept packed. It may be nil: then all are.
 	Near       func(*Instance) bool `json:"-"`
 	Credential any                  // the provider's own; it must print as redacted
-	// Redaction hides the secrets in Credential, and those that List gets for it, in
-	// whatever a server says. Every Target with a Credential has one.
+	// Redaction hides the secrets in Credential, and those that List gets for it. Every
+	// Target with a Credential has one, and List passes each text of a server that goes
+	// into a Fault or a warning through it, before anything else.
 	Redaction *Redaction `json:"-"`
 	Detail    any        // the provider's own, without secrets
 }

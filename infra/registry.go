@@ -190,13 +190,6 @@ func (r *Registry) list(ctx context.Context, t Target) (l Listing) {
 		l.Asked = t.Landmarks
 		l.Account = cmp.Or(l.Account, t.Account)
 		l.Warnings = slices.Concat(t.Warnings, l.Warnings)
-		// Providers do it before they shorten foreign text; what one forgot is hidden here.
-		for i := range l.Warnings {
-			l.Warnings[i] = t.Redaction.Text(l.Warnings[i])
-		}
-		if f := l.Fault; f != nil && t.Redaction != nil {
-			l.Fault = &Fault{Reason: f.Reason, Message: t.Redaction.Text(f.Message), Hint: t.Redaction.Text(f.Hint)}
-		}
 	}()
 	p := r.named(t.Provider)
 	if p == nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"html"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -36,7 +37,8 @@ func TestFaultD3AVCenterThatRepeatsThePassword(t *testing.T) {
 		}
 	}
 	t.Run("status line", func(t *testing.T) {
-		repeats(t, password, password, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		repeats(t, password, password, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
 			conn, _, err := http.NewResponseController(w).Hijack()
 			if err != nil {
 				t.Error(err)
