@@ -173,9 +173,14 @@ type Absence struct {
 	Resource              string // of Kind, as in the paths of a backup
 	ReferredBy            string // "VSphereCluster tenant-beta/beta-prod"
 	Why                   string // what usually leaves it out, and what follows
+	// Clusters are those whose objects refer to it, in order.
+	Clusters []ClusterID
 	// Halts are the clusters that no controller touches after a restore until
 	// the object exists again: an identity is their only way to the infrastructure.
 	Halts []ClusterID
+	// HaltsMachines says that machines of Clusters stand still until the object
+	// exists again: their place is derived from it.
+	HaltsMachines bool
 }
 
 // Problem is one item that could not be read, or was left out.

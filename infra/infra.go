@@ -46,6 +46,7 @@ type Spec struct {
 // foretold.
 type Controller struct {
 	Name        string // "CAPV"
+	Makes       string // how it makes a machine's instance: "clones a VM"
 	PowersOn    bool   // it starts an instance that is off, unless it is suspended
 	RunningOnly bool   // by name it looks among the instances that run
 	// ClustersFirst is what it does when Cluster objects are restored before Machines,

@@ -36,7 +36,7 @@ func checkAll(t testing.TB, now time.Time, v []*readiness.VeleroBackup, sources 
 	}
 	claims := registry.Claims(s)
 	return readiness.Check(s, secrets, readiness.Options{
-		Now: now, Velero: v, Absent: claims.Absent, Findings: registry.Check(s, secrets, claims, now),
+		Now: now, Velero: v, Absent: claims.Absent, Findings: registry.Check(s, secrets, claims, now), Controllers: registry.Makers(claims),
 	})
 }
 

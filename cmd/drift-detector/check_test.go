@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -31,7 +32,7 @@ func TestDetectChecks(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := untimed(doc.Checks)
-	if len(want) < 20 || !slices.Equal(untimed(o.report.Checks), want) {
+	if len(want) < 20 || !reflect.DeepEqual(untimed(o.report.Checks), want) {
 		t.Errorf("detect has %d checks, check has %d", len(untimed(o.report.Checks)), len(want))
 	}
 	saved := w.dir + "/saved.json"
@@ -42,7 +43,7 @@ func TestDetectChecks(t *testing.T) {
 	if err := json.Unmarshal([]byte(offline.stdout), &rep); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(untimed(rep.Checks), want) {
+	if !reflect.DeepEqual(untimed(rep.Checks), want) {
 		t.Errorf("detect has %d checks without network, check has %d", len(untimed(rep.Checks)), len(want))
 	}
 }

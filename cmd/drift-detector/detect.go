@@ -164,14 +164,6 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *estate, a inf
 	return rep, verdictOnRun(result), nil
 }
 
-// filter says in the report which clusters it is of.
-func (o *detectOptions) filter() *report.Filter {
-	if o.selection.IsZero() {
-		return nil
-	}
-	return &report.Filter{Clusters: o.selection.Clusters, Namespaces: o.selection.Namespaces, Selector: o.selection.Selector}
-}
-
 func (o *detectOptions) obtain(ctx context.Context, s *streams, e *estate, a infra.Access) (infra.Inventory, error) {
 	if o.inventory == "" {
 		return o.list(ctx, s, e, a, e.claims.Near())

@@ -16,6 +16,7 @@ import (
 	"drift-detector/detector/forecast"
 	"drift-detector/infra"
 	"drift-detector/infra/all"
+	"drift-detector/report"
 	"drift-detector/report/terminal"
 )
 
@@ -35,7 +36,7 @@ type estateOptions struct {
 }
 
 func (o *estateOptions) flags() []cli.Flag {
-	return []cli.Flag{
+	return slices.Concat([]cli.Flag{
 		backupFlag(),
 		&cli.BoolFlag{Name: "skip-access-apiserver", Usage: "do not read the Node lists of the workload clusters", Destination: &o.skipNodes},
 		&cli.BoolFlag{Name: "insecure-skip-verify", Usage: "do not verify certificates of infrastructure endpoints; API servers are always verified", Destination: &o.insecure},
@@ -43,12 +44,27 @@ func (o *estateOptions) flags() []cli.Flag {
 		&cli.StringFlag{Name: "credentials", Usage: "YAML `FILE` whose entries override the backup per endpoint", Destination: &o.credentials},
 		&cli.StringFlag{Name: "aws-profile", Usage: "in place of the AWS controller's credential use the profile `NAME` of your own configuration", Destination: &o.awsProfile},
 		&cli.BoolFlag{Name: "aws-ambient", Usage: "the same with your own default credentials: environment, configuration, instance role", Destination: &o.awsAmbient},
+	}, o.selectionFlags(), []cli.Flag{
+		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print warnings and errors only: no progress, no summary, not which credential goes where", Destination: &o.quiet},
+		&cli.BoolFlag{Name: "dry-run", Usage: "say which endpoints, accounts and Secrets would be used, and contact nothing", Destination: &o.dryRun},
+	})
+}
+
+// selectionFlags say which clusters are shown.
+func (o *estateOptions) selectionFlags() []cli.Flag {
+	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "cluster", Usage: "only the cluster `NAME`, or namespace/name: no other is contacted or reported; repeatable"},
 		&cli.StringSliceFlag{Name: "namespace", Usage: "only the clusters in namespace `NAME`; repeatable"},
 		&cli.StringFlag{Name: "selector", Aliases: []string{"l"}, Usage: "only the clusters whose labels fit `SELECTOR`, as kubectl takes it", Destination: &o.selection.Selector},
-		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print warnings and errors only: no progress, no summary, not which credential goes where", Destination: &o.quiet},
-		&cli.BoolFlag{Name: "dry-run", Usage: "say which endpoints, accounts and Secrets would be used, and contact nothing", Destination: &o.dryRun},
 	}
+}
+
+// filter says in the report which clusters are shown.
+func (o *estateOptions) filter() *report.Filter {
+	if o.selection.IsZero() {
+		return nil
+	}
+	return &report.Filter{Clusters: o.selection.Clusters, Namespaces: o.selection.Namespaces, Selector: o.selection.Selector}
 }
 
 func backupFlag() cli.Flag {
@@ -106,7 +122,7 @@ type estate struct {
 	snapshot *backup.Snapshot
 	secrets  *backup.Secrets
 	claims   infra.Claims
-	shows    func(backup.ClusterID) bool // the clusters that were asked for; nil is all
+	shows    func(backup.ClusterID) bool // the clusters that are shown; nil is all
 	velero   []*readiness.VeleroBackup   // by backup; nil where Velero's file is not beside the tarball
 }
 
@@ -134,7 +150,21 @@ func (o *estateOptions) load(ctx context.Context, s *streams) (*estate, error) {
 		s.debugf("read %s: %d objects, written %s to %s", b.Path, b.Items, b.WrittenFrom, b.WrittenTo)
 	}
 	e.claims = e.registry.Claims(e.snapshot)
+	e.narrow()
 	return e, nil
+}
+
+// narrow leaves out what the backup lacks and only clusters miss that are not shown.
+func (e *estate) narrow() {
+	if e.shows == nil {
+		return
+	}
+	elsewhere := func(a backup.Absence) bool {
+		return len(a.Clusters) > 0 && !slices.ContainsFunc(a.Clusters, e.shows)
+	}
+	shown := *e.snapshot
+	shown.Absent = slices.DeleteFunc(slices.Clone(shown.Absent), elsewhere)
+	e.snapshot, e.claims.Absent = &shown, slices.DeleteFunc(e.claims.Absent, elsewhere)
 }
 
 // join is what several packages ask of a backup.

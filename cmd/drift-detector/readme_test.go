@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/urfave/cli/v2"
 )
@@ -70,8 +71,9 @@ func TestReadmeShowsRealOutputOfItsCommands(t *testing.T) {
 		}
 	}
 	t.Chdir(w.dir)
+	evening := func() time.Time { return time.Date(2026, 11, 21, 20, 0, 0, 0, time.UTC) } // of the day of the backup
 	for _, e := range examples {
-		o := runProgram(t, strings.Fields(e[1])...)
+		o := runAt(t, evening, strings.Fields(e[1])...)
 		o.demand(t, exitOK)
 		rest, shown := o.stdout, 0
 		for line := range strings.Lines(e[2]) {

@@ -18,7 +18,7 @@ func (e *estate) absent() []backup.Absence {
 		backup int
 		identity
 	}
-	known := e.identities()
+	known, byName := e.identities(), index(roles.In(e.snapshot))
 	referrers := map[missing][]string{}
 	halts := map[missing][]backup.ClusterID{}
 	note := func(n int, id identity, by string) {
@@ -30,10 +30,14 @@ func (e *estate) absent() []backup.Absence {
 		}
 	}
 	for _, id := range e.order() {
-		if s := e.sites[id]; s.record != nil {
-			direct := missing{id.Backup, identityOf(id, s)}
-			halts[direct] = append(halts[direct], id)
-			note(id.Backup, direct.identity, fmt.Sprintf("%s %s/%s", s.kind, s.record.Namespace, s.record.Name))
+		s := e.sites[id]
+		if s.record == nil {
+			continue
+		}
+		note(id.Backup, identityOf(id, s), fmt.Sprintf("%s %s/%s", s.kind, s.record.Namespace, s.record.Name))
+		// Without any identity of the chain CAPA has no session for the cluster.
+		for _, at := range chain(byName, id.Backup, identityOf(id, s)) {
+			halts[missing{id.Backup, at}] = append(halts[missing{id.Backup, at}], id)
 		}
 	}
 	for r := range roles.In(e.snapshot).All() {
@@ -45,12 +49,27 @@ func (e *estate) absent() []backup.Absence {
 		if n := len(from) - 1; n > 0 {
 			by += fmt.Sprintf(" and %d more", n)
 		}
-		list = append(list, backup.Absence{Backup: m.backup, Kind: m.Kind, Name: m.Name, ReferredBy: by, Why: whyClusterScoped, Halts: halts[m]})
+		list = append(list, backup.Absence{Backup: m.backup, Kind: m.Kind, Name: m.Name, ReferredBy: by, Why: whyClusterScoped, Clusters: halts[m], Halts: halts[m]})
 	}
 	slices.SortFunc(list, func(a, b backup.Absence) int {
 		return cmp.Or(cmp.Compare(a.Backup, b.Backup), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
 	})
 	return list
+}
+
+// chain is an identity and those that it is assumed with, as far as the backup holds
+// them (CAPA pkg/cloud/scope/session.go buildProvidersForRef v2.11.1).
+func chain(known map[object]*backup.Record[role], n int, at identity) []identity {
+	var all []identity
+	for len(all) <= maxRoles && !slices.Contains(all, at) {
+		all = append(all, at)
+		r := known[object{backup: n, name: at.Name}]
+		if at.Kind != roleIdentity || r == nil {
+			break
+		}
+		at = sourceOf(r.Data)
+	}
+	return all
 }
 
 // identityAt is an identity of one of several backups.

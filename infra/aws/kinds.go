@@ -154,9 +154,10 @@ const (
 )
 
 var want = backup.Want{
-	Kinds: []backup.AnyKind{clusters, planes, machines, pools, managedPools, machinePools, statics, roles},
+	Kinds: append([]backup.AnyKind{clusters, planes, machines, pools, managedPools, machinePools, statics, roles}, checkKinds...),
 	Secrets: []backup.SecretRule{
 		{Keys: []string{accessKey, secretKey}, Optional: []string{tokenKey}},
 		{Name: managerSecret, Keys: []string{managerKey}},
+		{Type: "cluster.x-k8s.io/secret"}, // whether they are there: kubeconfigs, bootstrap data
 	},
 }

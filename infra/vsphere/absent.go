@@ -3,6 +3,7 @@ package vsphere
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"drift-detector/backup"
@@ -19,10 +20,17 @@ func (e *estate) absent() []backup.Absence {
 		object object
 	}
 	referrers := map[missing][]string{}
-	note := func(kind string, at object, referrer string) {
+	concerned := map[missing]map[backup.ClusterID]bool{}
+	note := func(kind string, at object, referrer string, clusters ...backup.ClusterID) {
 		k := missing{kind, at}
 		if list := referrers[k]; len(list) == 0 || list[len(list)-1] != referrer {
 			referrers[k] = append(list, referrer)
+		}
+		if concerned[k] == nil {
+			concerned[k] = map[backup.ClusterID]bool{}
+		}
+		for _, id := range clusters {
+			concerned[k][id] = true
 		}
 	}
 	halted := e.byVSphereCluster()
@@ -31,32 +39,44 @@ func (e *estate) absent() []backup.Absence {
 	for c := range clusters.In(e.snapshot).All() {
 		at := object{backup: c.Backup, name: c.Data.IdentityName}
 		if c.Data.IdentityKind == identityKind && known[at] == nil {
-			note(identityKind, at, clusterKind+" "+c.Namespace+"/"+c.Name)
+			note(identityKind, at, clusterKind+" "+c.Namespace+"/"+c.Name, halted[c]...)
 			k := missing{identityKind, at}
 			halts[k] = append(halts[k], halted[c]...)
 		}
 	}
+	used := map[object]map[backup.ClusterID]bool{} // zones, by the clusters of their machines
 	for i := range e.members {
 		m := &e.members[i]
-		if m.index < 0 || m.vm != nil {
-			continue // a VSphereVM holds all that the zone would say
+		if m.index < 0 {
+			continue
 		}
 		machine := &e.snapshot.Machines[m.index]
 		at := object{backup: machine.Backup, name: machine.FailureDomain}
-		if at.name != "" && e.zones[at] == nil {
-			note(zoneKind, at, "Machine "+machine.Namespace+"/"+machine.Name)
+		switch {
+		case at.name == "":
+		case e.zones[at] == nil:
+			note(zoneKind, at, "Machine "+machine.Namespace+"/"+machine.Name, m.cluster)
+		default:
+			if used[at] == nil {
+				used[at] = map[backup.ClusterID]bool{}
+			}
+			used[at][m.cluster] = true
 		}
 	}
-	for _, z := range e.zones {
+	for k, z := range e.zones {
 		at := object{backup: z.Backup, name: z.Data.Domain}
 		if at.name != "" && e.domains[at] == nil {
-			note(domainKind, at, zoneKind+" "+z.Name)
+			note(domainKind, at, zoneKind+" "+z.Name, slices.Collect(maps.Keys(used[k]))...)
 		}
 	}
+	// CAPV takes the bare clone spec where it does not find the zone or its domain
+	// (pkg/services/vimmachine.go generateOverrideFunc), and its own webhook refuses
+	// that change of a VSphereVM (internal/webhooks/vspherevm.go v1.16.1).
+	const halting = "CAPV derives the place of its machines from it: each with a VSphereVM stands still after a restore, because another place is refused, and each without one is looked for and made elsewhere"
 	why := map[string]string{
 		identityKind: whyClusterScoped + "after a restore its clusters stand still until it is created again",
-		zoneKind:     whyClusterScoped + "a machine of it that is not seen and has no VSphereVM may be in any vCenter",
-		domainKind:   whyClusterScoped + "a machine of it that is not seen and has no VSphereVM may be in any datacenter",
+		zoneKind:     whyClusterScoped + halting,
+		domainKind:   whyClusterScoped + halting,
 	}
 	var list []backup.Absence
 	for k, from := range referrers {
@@ -65,7 +85,10 @@ func (e *estate) absent() []backup.Absence {
 		if n := len(from) - 1; n > 0 {
 			by += fmt.Sprintf(" and %d more", n)
 		}
-		list = append(list, backup.Absence{Backup: k.object.backup, Kind: k.kind, Name: k.object.name, ReferredBy: by, Why: why[k.kind], Halts: halts[k]})
+		list = append(list, backup.Absence{
+			Backup: k.object.backup, Kind: k.kind, Name: k.object.name, ReferredBy: by, Why: why[k.kind],
+			Clusters: slices.SortedFunc(maps.Keys(concerned[k]), compareClusters), Halts: halts[k], HaltsMachines: k.kind != identityKind && len(concerned[k]) > 0,
+		})
 	}
 	slices.SortFunc(list, func(a, b backup.Absence) int {
 		return cmp.Or(cmp.Compare(a.Backup, b.Backup), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))

@@ -2,6 +2,8 @@ package vsphere
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"drift-detector/backup"
@@ -13,6 +15,11 @@ var (
 		Code: "CredentialAbsent", Severity: readiness.Error,
 		Why: "CAPV can't log in to the vCenter: after the restore nothing of these clusters is reconciled.",
 		Do:  "create the Secret by hand before the clusters are unpaused; give user and password to drift-detector detect with --credentials",
+	}
+	ruleBootstrap = readiness.Rule{
+		Code: "BootstrapDataAbsent", Severity: readiness.Warning,
+		Why: "CAPV makes the VSphereVM again, without the BIOS UUID, and looks for the VM by its name; where it finds none, it can't clone one without the bootstrap data.",
+		Do:  "see whether its VM is there under its name (drift-detector detect tells); if not, delete the Machine after the restore, so that its owner makes another",
 	}
 	ruleGone = readiness.Rule{
 		Code: "VMGone", Severity: readiness.Warning,
@@ -29,7 +36,35 @@ const notFound = "NotFoundByBIOSUUID"
 // it was taken.
 func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, _ time.Time) []readiness.Finding {
 	e := newEstate(s)
-	return append(e.credentialsAbsent(secrets), e.gone()...)
+	return slices.Concat(e.credentialsAbsent(secrets), e.gone(), e.bootstrapAbsent(secrets), readiness.Versions(s, versionedKinds, servedVersions))
+}
+
+// servedVersions are CAPV's: v1.8 still served both alphas, v1.10 does not (config
+// CRDs v1.8.10, v1.10.4).
+var servedVersions = []readiness.ServedVersion{
+	{Version: "v1alpha3", Until: "Cluster API Provider vSphere serves it up to release v1.8 or v1.9"},
+	{Version: "v1alpha4", Until: "Cluster API Provider vSphere serves it up to release v1.8 or v1.9"},
+}
+
+var versionedKinds = []*readiness.VersionKind{readiness.NewVersionKind("vsphereclusters." + group)}
+
+// bootstrapAbsent are machines without VSphereVM that lack their bootstrap data.
+func (e *estate) bootstrapAbsent(secrets *backup.Secrets) []readiness.Finding {
+	var found []readiness.Finding
+	for i := range e.members {
+		m := &e.members[i]
+		if m.index < 0 || m.machine == nil || m.vm != nil {
+			continue
+		}
+		machine := &e.snapshot.Machines[m.index]
+		if machine.ProviderID == "" || !readiness.LacksBootstrap(machine, secrets) {
+			continue // without a provider id it is waited for, and found as such
+		}
+		found = append(found, ruleBootstrap.On(machine.Backup, fmt.Sprintf("Secret %s/%s", machine.Namespace, machine.BootstrapSecret),
+			"not in the backup; bootstrap data of Machine %s, which has no %s there", machine.Name, vmKind).
+			At("secrets", machine.Namespace).Of(machine.Cluster))
+	}
+	return found
 }
 
 func (e *estate) credentialsAbsent(secrets *backup.Secrets) []readiness.Finding {
@@ -78,7 +113,7 @@ func (e *estate) credentialsAbsent(secrets *backup.Secrets) []readiness.Finding 
 		if n := len(users[k]); n != 1 {
 			clusters = fmt.Sprintf("%d clusters", n)
 		}
-		found = append(found, ruleCredential.On(k.backup, what, "%s; used by %s", message, clusters).At("secrets", namespace))
+		found = append(found, ruleCredential.On(k.backup, what, "%s; used by %s", message, clusters).At("secrets", namespace).Of(slices.Collect(maps.Keys(users[k]))...))
 	}
 	return found
 }
@@ -95,7 +130,7 @@ func (e *estate) gone() []readiness.Finding {
 			says = "its Machine says " + e.snapshot.Machines[m.index].Phase
 		}
 		found = append(found, ruleGone.On(m.vm.Backup, vmKind+" "+m.vm.Namespace+"/"+m.vm.Name,
-			"condition says %s, while %s", notFound, says))
+			"condition says %s, while %s", notFound, says).Of(m.cluster))
 	}
 	return found
 }
