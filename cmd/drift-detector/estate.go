@@ -16,7 +16,6 @@ import (
 	"drift-detector/detector/forecast"
 	"drift-detector/infra"
 	"drift-detector/infra/all"
-	"drift-detector/report"
 	"drift-detector/report/terminal"
 )
 
@@ -48,23 +47,6 @@ func (o *estateOptions) flags() []cli.Flag {
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print warnings and errors only: no progress, no summary, not which credential goes where", Destination: &o.quiet},
 		&cli.BoolFlag{Name: "dry-run", Usage: "say which endpoints, accounts and Secrets would be used, and contact nothing", Destination: &o.dryRun},
 	})
-}
-
-// selectionFlags say which clusters are shown.
-func (o *estateOptions) selectionFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "cluster", Usage: "only the cluster `NAME`, or namespace/name: no other is contacted or reported; repeatable"},
-		&cli.StringSliceFlag{Name: "namespace", Usage: "only the clusters in namespace `NAME`; repeatable"},
-		&cli.StringFlag{Name: "selector", Aliases: []string{"l"}, Usage: "only the clusters whose labels fit `SELECTOR`, as kubectl takes it", Destination: &o.selection.Selector},
-	}
-}
-
-// filter says in the report which clusters are shown.
-func (o *estateOptions) filter() *report.Filter {
-	if o.selection.IsZero() {
-		return nil
-	}
-	return &report.Filter{Clusters: o.selection.Clusters, Namespaces: o.selection.Namespaces, Selector: o.selection.Selector}
 }
 
 func backupFlag() cli.Flag {
@@ -152,19 +134,6 @@ func (o *estateOptions) load(ctx context.Context, s *streams) (*estate, error) {
 	e.claims = e.registry.Claims(e.snapshot)
 	e.narrow()
 	return e, nil
-}
-
-// narrow leaves out what the backup lacks and only clusters miss that are not shown.
-func (e *estate) narrow() {
-	if e.shows == nil {
-		return
-	}
-	elsewhere := func(a backup.Absence) bool {
-		return len(a.Clusters) > 0 && !slices.ContainsFunc(a.Clusters, e.shows)
-	}
-	shown := *e.snapshot
-	shown.Absent = slices.DeleteFunc(slices.Clone(shown.Absent), elsewhere)
-	e.snapshot, e.claims.Absent = &shown, slices.DeleteFunc(e.claims.Absent, elsewhere)
 }
 
 // join is what several packages ask of a backup.

@@ -3,7 +3,6 @@ package aws
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"time"
@@ -91,92 +90,57 @@ func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, _ time.Tim
 
 // credentialsAbsent are the identities of which the keys are not in the backup.
 func (e *estate) credentialsAbsent(secrets *backup.Secrets) []readiness.Finding {
-	type login struct {
-		backup int
-		identity
-	}
-	users := map[login]map[backup.ClusterID]bool{}
-	faults := map[login]string{}
+	var found readiness.Shared
 	for _, h := range e.homes() {
 		if h.identity.Kind == unknownIdentity {
 			continue // the cluster's own object is what the backup lacks
 		}
-		k := login{h.backup, h.identity}
-		if _, fault := e.credentialOf(h, secrets, infra.Access{}); fault != nil {
-			faults[k] = fault.Message
-			if users[k] == nil {
-				users[k] = map[backup.ClusterID]bool{}
-			}
-			for _, id := range h.clusters {
-				users[k][id] = true
-			}
+		_, fault := e.credentialOf(h, secrets, infra.Access{})
+		if fault == nil {
+			continue
 		}
-	}
-	var found []readiness.Finding
-	for k, message := range faults {
-		what := "credential of " + k.Kind + " " + k.Name
-		if k.Kind == controllerIdentity {
+		what := "credential of " + h.identity.Kind + " " + h.identity.Name
+		if h.identity.Kind == controllerIdentity {
 			what = "Secret " + managerSpace + "/" + managerSecret
 		}
-		found = append(found, ruleCredential.On(k.backup, what, "%s; used by %s", message, howMany(len(users[k]))).
-			At("secrets", managerSpace).Of(slices.Collect(maps.Keys(users[k]))...))
+		found.Add(ruleCredential.On(h.backup, what, "%s", fault.Message).At("secrets", managerSpace), h.clusters...)
 	}
-	return found
-}
-
-func howMany(n int) string {
-	if n == 1 {
-		return "1 cluster"
-	}
-	return fmt.Sprintf("%d clusters", n)
+	return found.Findings()
 }
 
 // forbidden are the identities that a cluster names, by itself or along a chain of
 // roles, and that its namespace may not use.
 func (e *estate) forbidden() []readiness.Finding {
-	type use struct {
-		backup int
-		identity
-		namespace string
-	}
-	byName := index(roles.In(e.snapshot))
-	users := map[use][]backup.ClusterID{}
-	for _, id := range e.order() {
-		if r := e.sites[id].record; r == nil || r.Data.IdentityKind == "" {
-			continue // CAPA asks nobody then
-		}
-		for _, at := range chain(byName, id.Backup, identityOf(id, e.sites[id])) {
-			k := use{id.Backup, at, id.Namespace}
-			users[k] = append(users[k], id)
-		}
-	}
+	byName, spaces := index(roles.In(e.snapshot)), index(namespaceKind.In(e.snapshot))
 	objects := map[string]map[object]*backup.Record[allowance]{}
 	for kind, k := range allowances {
 		objects[kind] = index(k.In(e.snapshot))
 	}
-	spaces := index(namespaceKind.In(e.snapshot))
-	var found []readiness.Finding
-	for k, ids := range users {
-		r := objects[k.Kind][object{backup: k.backup, name: k.Name}]
-		if r == nil {
-			continue // that it is absent is said elsewhere
+	var found readiness.Shared
+	for _, id := range e.order() {
+		if r := e.sites[id].record; r == nil || r.Data.IdentityKind == "" {
+			continue // CAPA asks nobody then
 		}
 		var of map[string]string
-		n := spaces[object{backup: k.backup, name: k.namespace}]
+		n := spaces[object{backup: id.Backup, name: id.Namespace}]
 		if n != nil {
 			of = backup.Labels(n.Data.Labels).Map()
 		}
-		allowed, sure, why := permits(r.Data.Allowed, k.namespace, of, n != nil)
-		if allowed {
-			continue
+		for _, at := range chain(byName, id.Backup, identityOf(id, e.sites[id])) {
+			r := objects[at.Kind][object{backup: id.Backup, name: at.Name}]
+			if r == nil {
+				continue // that it is absent is said elsewhere
+			}
+			if allowed, sure, why := permits(r.Data.Allowed, id.Namespace, of, n != nil); !allowed {
+				rule := ruleForbidden
+				if !sure {
+					rule = ruleMaybeForbidden
+				}
+				found.Add(rule.On(id.Backup, fmt.Sprintf("%s for namespace %s", at, id.Namespace), "%s", why), id)
+			}
 		}
-		rule := ruleForbidden
-		if !sure {
-			rule = ruleMaybeForbidden
-		}
-		found = append(found, rule.On(k.backup, fmt.Sprintf("%s for namespace %s", k.identity, k.namespace), "%s; used by %s", why, howMany(len(ids))).Of(ids...))
 	}
-	return found
+	return found.Findings()
 }
 
 // permits reports whether CAPA lets clusters of a namespace use an identity with these

@@ -13,6 +13,7 @@
 //	pools.go        autoscaling groups and EKS node groups
 //	resources.go    what else a cluster's restore depends on
 //	absent.go       what the backup lacks
+//	checks.go       what will not work after a restore
 //
 // Where to look, and what there is:
 //

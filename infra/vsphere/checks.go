@@ -2,7 +2,6 @@ package vsphere
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -68,54 +67,36 @@ func (e *estate) bootstrapAbsent(secrets *backup.Secrets) []readiness.Finding {
 }
 
 func (e *estate) credentialsAbsent(secrets *backup.Secrets) []readiness.Finding {
-	type login struct {
-		backup int
-		identity
-	}
-	users := map[login]map[backup.ClusterID]bool{}
-	faults := map[login]string{}
+	var found readiness.Shared
 	for _, h := range e.homes() {
 		if h.identity.Kind == unknownIdentity {
 			continue // the VSphereCluster itself is what the backup lacks
 		}
-		k := login{h.backup, h.identity}
+		id := h.identity
 		_, fault := e.credentialOf(h, secrets)
-		if k.Kind == identityKind && e.identities[object{backup: h.backup, name: k.Name}] == nil {
+		if id.Kind == identityKind && e.identities[object{backup: h.backup, name: id.Name}] == nil {
 			// Without the identity nothing says who may use it, but its Secret
 			// may be there.
-			k.Namespace = ""
+			id.Namespace = ""
 			_, fault = e.fromIdentity(h, secrets)
 		}
-		if fault != nil {
-			faults[k] = fault.Message
-			if users[k] == nil {
-				users[k] = map[backup.ClusterID]bool{}
-			}
-			for _, id := range h.clusters {
-				users[k][id] = true
-			}
+		if fault == nil {
+			continue
 		}
-	}
-	var found []readiness.Finding
-	for k, message := range faults {
-		what, namespace := "credential of "+k.Kind+" "+k.Name, managerSpace
-		switch k.Kind {
+		what, namespace := "credential of "+id.Kind+" "+id.Name, managerSpace
+		switch id.Kind {
 		case identityKind:
-			if k.Namespace != "" {
-				what += " for namespace " + k.Namespace
+			if id.Namespace != "" {
+				what += " for namespace " + id.Namespace
 			}
 		case secretKind:
-			what, namespace = secretKind+" "+k.Namespace+"/"+k.Name, k.Namespace
+			what, namespace = secretKind+" "+id.Namespace+"/"+id.Name, id.Namespace
 		case managerIdentity:
 			what = secretKind + " " + managerSpace + "/" + managerSecret
 		}
-		clusters := "1 cluster"
-		if n := len(users[k]); n != 1 {
-			clusters = fmt.Sprintf("%d clusters", n)
-		}
-		found = append(found, ruleCredential.On(k.backup, what, "%s; used by %s", message, clusters).At("secrets", namespace).Of(slices.Collect(maps.Keys(users[k]))...))
+		found.Add(ruleCredential.On(h.backup, what, "%s", fault.Message).At("secrets", namespace), h.clusters...)
 	}
-	return found
+	return found.Findings()
 }
 
 func (e *estate) gone() []readiness.Finding {
