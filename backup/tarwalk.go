@@ -230,11 +230,14 @@ const maxTarSize = 1 << 62
 func padding(size int64) int64 { return -size & (tarBlock - 1) }
 
 // plain reads a header as Velero writes it for all but the longest names: POSIX
-// ustar of a file or a folder, with numbers in octal. It is false for any other.
+// ustar of a file or a folder, with numbers in octal; and one as GNU tar writes it
+// when somebody packs a backup again. It is false for any other.
 func (w *tarWalker) plain(b []byte) bool {
 	block := (*[tarBlock]byte)(b)
 	kind := block[156]
-	if string(block[257:265]) != "ustar\x0000" || kind != '0' && kind != '5' || string(block[508:512]) == "tar\x00" {
+	gnu := string(block[257:265]) == "ustar  \x00" && isZero(block[345:])
+	posix := string(block[257:265]) == "ustar\x0000" && string(block[508:512]) != "tar\x00"
+	if !posix && !gnu || kind != '0' && kind != '5' {
 		return false
 	}
 	digits := isOctal(block[100:108]) && isOctal(block[108:116]) && isOctal(block[116:124]) && // mode, uid, gid
