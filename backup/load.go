@@ -129,7 +129,7 @@ func (l *loading) problem(backup int, item, reason string) {
 	l.problems[backup] = append(l.problems[backup], p)
 }
 
-// decisive says whether verdicts rest on objects of a resource: it is one of Cluster
+// decisive reports whether verdicts rest on objects of a resource: it is one of Cluster
 // API or of an infrastructure provider, and somebody asked for it.
 func (l *loading) decisive(resource string) bool {
 	return isClusterAPI(groupOfResource(resource)) && (isControlPlane(resource) || isInfraCluster(resource) ||

@@ -259,7 +259,7 @@ func (w *tarWalker) plain(b []byte) bool {
 	return true
 }
 
-// isOctal says whether a field of eight bytes is seven octal digits and a NUL, or
+// isOctal reports whether a field of eight bytes is seven octal digits and a NUL, or
 // empty.
 func isOctal(b []byte) bool {
 	field := binary.LittleEndian.Uint64(b)

@@ -196,7 +196,7 @@ func mark(hide []bool, text, form []byte) {
 	}
 }
 
-// inWord says whether a byte of a text is of a word.
+// inWord reports whether a byte of a text is of a word.
 func inWord(text []byte, at int) bool {
 	return at >= 0 && at < len(text) && (text[at] >= 0x80 || 'a' <= text[at] && text[at] <= 'z' || '0' <= text[at] && text[at] <= '9')
 }

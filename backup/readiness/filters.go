@@ -121,14 +121,14 @@ func (f *filterSpec) policy() string {
 	return "resourcePolicy: " + f.ResourcePolicy.Name + ", of which the content is unknown"
 }
 
-// older says whether one of the filters is set that are for namespaced and
+// older reports whether one of the filters is set that are for namespaced and
 // cluster-scoped resources alike. Velero up to 1.16 read a backup without any filter
 // as one of these, too (UseOldResourceFilters in pkg/util/collections v1.16.2, v1.17.0).
 func (f *filterSpec) older() bool {
 	return f.IncludeClusterResources != nil || len(f.IncludedResources) > 0 || len(f.ExcludedResources) > 0
 }
 
-// scoped says whether one of the filters is set that are for resources of one scope.
+// scoped reports whether one of the filters is set that are for resources of one scope.
 func (f *filterSpec) scoped() bool {
 	return len(f.IncludedNamespaceScopedResources)+len(f.ExcludedNamespaceScopedResources)+
 		len(f.IncludedClusterScopedResources)+len(f.ExcludedClusterScopedResources) > 0

@@ -182,7 +182,7 @@ func permits(allowed, namespace string, of map[string]string, known bool) (ok, s
 // name (k8s.io/api core/v1/well_known_labels.go v0.36.3).
 const nameLabel = "kubernetes.io/metadata.name"
 
-// byName says whether a selector asks for nothing but the name of a Namespace.
+// byName reports whether a selector asks for nothing but the name of a Namespace.
 func byName(s labels.Selector) bool {
 	asked, _ := s.Requirements()
 	return !slices.ContainsFunc(asked, func(r labels.Requirement) bool { return r.Key() != nameLabel })
