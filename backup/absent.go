@@ -14,6 +14,7 @@ type absent struct {
 	entire   bool   // no object of the kind is in the backup
 	resource string
 	list     []Absence
+	clusters []ClusterID // of those who refer
 }
 
 const (
@@ -32,22 +33,22 @@ func (a *assembly) findAbsent() {
 			continue
 		}
 		by := fmt.Sprintf("Cluster %s/%s", c.Namespace, c.Name)
-		a.follow(gone, c.Backup, c.ControlPlane, by)
-		a.follow(gone, c.Backup, c.Infrastructure, by)
+		a.follow(gone, c.ID(), c.ControlPlane, by)
+		a.follow(gone, c.ID(), c.Infrastructure, by)
 	}
 	for i := range s.Machines {
 		m := &s.Machines[i]
 		by := "Machine " + m.Namespace + "/" + m.Name
-		a.follow(gone, m.Backup, m.Infrastructure, by)
-		a.follow(gone, m.Backup, m.Bootstrap, by)
+		a.follow(gone, m.Cluster, m.Infrastructure, by)
+		a.follow(gone, m.Cluster, m.Bootstrap, by)
 	}
 	for i := range s.ControlPlanes {
 		c := &s.ControlPlanes[i]
-		a.follow(gone, c.Backup, c.Infrastructure, c.Kind+" "+c.Namespace+"/"+c.Name)
+		a.follow(gone, c.Cluster, c.Infrastructure, c.Kind+" "+c.Namespace+"/"+c.Name)
 	}
 	for i := range s.Groups {
 		if g := &s.Groups[i]; g.Kind != "MachineSet" || g.Deployment == "" { // else its MachineDeployment refers to the same
-			a.follow(gone, g.Backup, g.Infrastructure, g.Kind+" "+g.Namespace+"/"+g.Name)
+			a.follow(gone, g.Cluster, g.Infrastructure, g.Kind+" "+g.Namespace+"/"+g.Name)
 		}
 	}
 	for k, g := range gone {
@@ -59,7 +60,9 @@ func (a *assembly) findAbsent() {
 		if g.referred > 1 {
 			by = fmt.Sprintf("%d objects, first %s", g.referred, g.first)
 		}
-		s.Absent = append(s.Absent, Absence{Backup: k.backup, Kind: k.kind, Name: "*", Resource: g.resource, ReferredBy: by, Why: whyKind})
+		s.Absent = append(s.Absent, Absence{
+			Backup: k.backup, Kind: k.kind, Name: "*", Resource: g.resource, ReferredBy: by, Why: whyKind, Clusters: inOrder(g.clusters),
+		})
 	}
 	slices.SortFunc(s.Absent, func(x, y Absence) int {
 		return cmp.Or(cmp.Compare(x.Backup, y.Backup), strings.Compare(x.Kind, y.Kind),
@@ -69,10 +72,11 @@ func (a *assembly) findAbsent() {
 
 // follow notes a reference whose object is not in the backup. Of a kind that was
 // not read, only the absence of all objects can be told.
-func (a *assembly) follow(gone map[objectKey]*absent, backup int, ref Ref, by string) {
+func (a *assembly) follow(gone map[objectKey]*absent, cluster ClusterID, ref Ref, by string) {
 	if ref.IsZero() {
 		return
 	}
+	backup := cluster.Backup
 	resource := resourceOf(ref)
 	entire := !a.load.holds[backup][resource]
 	if !entire {
@@ -88,11 +92,23 @@ func (a *assembly) follow(gone map[objectKey]*absent, backup int, ref Ref, by st
 		gone[k] = g
 	}
 	g.referred++
+	if last := len(g.clusters) - 1; last < 0 || g.clusters[last] != cluster {
+		g.clusters = append(g.clusters, cluster)
+	}
 	if !entire {
 		g.list = append(g.list, Absence{
 			Backup: backup, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, Resource: resource, ReferredBy: by, Why: whyObject,
+			Clusters: []ClusterID{cluster},
 		})
 	}
+}
+
+// inOrder sorts clusters and leaves each in once.
+func inOrder(ids []ClusterID) []ClusterID {
+	slices.SortFunc(ids, func(x, y ClusterID) int {
+		return cmp.Or(cmp.Compare(x.Backup, y.Backup), strings.Compare(x.Namespace, y.Namespace), strings.Compare(x.Name, y.Name))
+	})
+	return slices.Compact(ids)
 }
 
 // resourceOf is the directory of the objects of a kind. The contract of Cluster

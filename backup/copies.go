@@ -51,9 +51,15 @@ func (b *builder[T]) sort() {
 		if c := compareCopies(b.forms[x.origin.copy], b.forms[y.origin.copy]); c != 0 {
 			return c
 		}
-		return cmp.Compare(i, j)
+		return cmp.Compare(j, i) // what comes last replaces what came before, when it is extracted
 	})
 }
+
+// What is wrong with a copy that is left out.
+const (
+	pathTwice = "the path occurs twice; the last one is used, as Velero does"
+	otherUID  = "another copy of the object has another uid; this one is left out"
+)
 
 // dropCopies keeps the first of each run of copies. Copies are of one object,
 // so their uids must agree; and a path occurs once in a tarball.
@@ -66,10 +72,10 @@ func (b *builder[T]) dropCopies(l *loading) {
 			best := t.at(kept[len(kept)-1])
 			if compareNames(&best.Meta, &r.Meta) == 0 {
 				switch {
-				case best.UID != r.UID:
-					l.problem(r.Backup, b.pathOf(r), "another copy of the object has another uid; this one is left out")
 				case best.origin.copy == r.origin.copy:
-					l.problem(r.Backup, b.pathOf(r), "the path occurs twice; the first one is used")
+					l.problem(r.Backup, b.pathOf(r), pathTwice)
+				case best.UID != r.UID:
+					l.problem(r.Backup, b.pathOf(r), otherUID)
 				}
 				continue
 			}

@@ -3,6 +3,7 @@ package backup
 import (
 	"bytes"
 	"errors"
+	"path"
 	"strings"
 
 	velero "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
@@ -27,25 +28,43 @@ type itemName struct {
 
 var (
 	errEscapes   = errors.New("the path leads out of the archive")
+	errDetour    = errors.New("the path is not in its shortest form, as Velero writes it; a restore reads it all the same")
 	errNotAnItem = errors.New("not a path of a Velero backup")
 )
 
-// checkPath refuses paths that lead elsewhere when somebody extracts them.
-// Nothing is ever extracted here; such a path only shows that the tarball was
-// not written by Velero.
+// checkPath refuses paths that lead elsewhere when somebody extracts them, and
+// those that Velero, which does extract them, would shorten first. Nothing is ever
+// extracted here; such a path only shows that the tarball was not written by Velero.
 func checkPath(path []byte) error {
 	if len(path) > 0 && path[0] == '/' || bytes.IndexByte(path, 0) >= 0 {
 		return errEscapes
 	}
-	if !bytes.Contains(path, []byte("..")) {
-		return nil
-	}
-	for part := range bytes.SplitSeq(path, []byte("/")) {
-		if string(part) == ".." {
+	var detour error
+	for rest, more := path, len(path) > 0; more; {
+		part := rest
+		i := bytes.IndexByte(rest, '/')
+		if more = i >= 0; more {
+			part, rest = rest[:i], rest[i+1:]
+		}
+		switch string(part) {
+		case "..":
 			return errEscapes
+		case "", ".":
+			detour = errDetour
 		}
 	}
-	return nil
+	return detour
+}
+
+// resourceIn is the resource of an item, as far as its path names one, however the
+// path is written.
+func resourceIn(item string) string {
+	rest, ok := strings.CutPrefix(path.Clean("/"+item), "/"+resourcesPrefix)
+	if !ok {
+		return ""
+	}
+	resource, _, _ := strings.Cut(rest, "/")
+	return resource
 }
 
 // parseItem takes the path of an item apart:

@@ -53,7 +53,8 @@ type loading struct {
 	tables   map[AnyKind]any
 	holds    []map[string]bool // by backup: the resources that it has items of
 	problems [][]Problem       // by backup
-	more     []int             // by backup: problems that are only counted
+	more     []Problem         // by backup: what is said of those that are only counted
+	unlisted []int             // by backup: how many they are
 	twins    *twin             // the first of them
 
 	// Kinds that are met while reading: all control planes, all infrastructure clusters.
@@ -63,13 +64,14 @@ type loading struct {
 
 func newLoading(sources int, w Want, bounds limits) *loading {
 	l := &loading{
-		sources: sources,
-		limits:  bounds,
-		memory:  newMemory(),
-		wanted:  append(slices.Clone(w.Kinds), coreKinds...),
-		readers: map[string][]reader{},
-		tables:  map[AnyKind]any{},
-		more:    make([]int, sources),
+		sources:  sources,
+		limits:   bounds,
+		memory:   newMemory(),
+		wanted:   append(slices.Clone(w.Kinds), coreKinds...),
+		readers:  map[string][]reader{},
+		tables:   map[AnyKind]any{},
+		more:     make([]Problem, sources),
+		unlisted: make([]int, sources),
 
 		problems: make([][]Problem, sources),
 	}
@@ -118,20 +120,29 @@ const maxProblems = 1000
 
 // problem notes what is wrong with an item.
 func (l *loading) problem(backup int, item, reason string) {
+	p := Problem{Backup: backup, Item: item, Reason: reason, Decisive: l.decisive(resourceIn(item))}
 	if len(l.problems[backup]) >= maxProblems {
-		l.more[backup]++
+		l.unlisted[backup]++
+		l.more[backup].Decisive = l.more[backup].Decisive || p.Decisive
 		return
 	}
-	l.problems[backup] = append(l.problems[backup], Problem{Backup: backup, Item: item, Reason: reason})
+	l.problems[backup] = append(l.problems[backup], p)
+}
+
+// decisive reports whether verdicts rest on objects of a resource: it is one of Cluster
+// API or of an infrastructure provider, and somebody asked for it.
+func (l *loading) decisive(resource string) bool {
+	return isClusterAPI(groupOfResource(resource)) && (isControlPlane(resource) || isInfraCluster(resource) ||
+		slices.ContainsFunc(l.wanted, func(k AnyKind) bool { return k.Resource() == resource }))
 }
 
 // allProblems is the list for the Snapshot, which owns up to those not listed.
 func (l *loading) allProblems() []Problem {
-	for i, n := range l.more {
+	for i, n := range l.unlisted {
 		if n > 0 {
-			l.problems[i] = append(l.problems[i], Problem{
-				Backup: i, Item: l.infos[i].Path, Reason: fmt.Sprintf("%d more items have problems that are not listed", n),
-			})
+			more := l.more[i]
+			more.Backup, more.Item, more.Reason = i, l.infos[i].Path, fmt.Sprintf("%d more items have problems that are not listed", n)
+			l.problems[i] = append(l.problems[i], more)
 		}
 	}
 	return slices.Concat(l.problems...)

@@ -92,6 +92,9 @@ func (g guarded) Write(p []byte) (int, error) {
 // enter decides about one entry by its header.
 func (p *pass) enter(h *tarHeader) (bool, error) {
 	path := bytes.TrimPrefix(h.name, []byte("./"))
+	if h.kind == '5' {
+		path = bytes.TrimSuffix(path, []byte("/"))
+	}
 	p.reading = p.reading[:0]
 	switch err := checkPath(path); {
 	case h.tooLong:
@@ -100,10 +103,14 @@ func (p *pass) enter(h *tarHeader) (bool, error) {
 	case err != nil:
 		p.problem(path, err.Error())
 		return false, nil
-	case h.kind == '5':
+	case h.kind == '5' && h.odd == "":
 		return false, nil // Velero writes no folders, tools that pack a backup again do
+	case h.odd != "":
+		p.problem(path, "its tar header is none that Velero writes: "+h.odd)
 	case h.kind != '0':
 		p.problem(path, "not a regular file")
+	}
+	if h.kind != '0' {
 		return false, nil
 	}
 	p.note(h.written)

@@ -191,14 +191,19 @@ func (r *secretReader) finish(l *loading) {
 	})
 	kept := r.list[:0]
 	for _, s := range r.list {
-		if len(kept) > 0 && compareNames(&kept[len(kept)-1].Meta, &s.Meta) == 0 {
-			if kept[len(kept)-1].UID != s.UID {
-				l.problem(s.Backup, itemPath(secretResource, s.form, s.Namespace, s.Name),
-					"another copy of the object has another uid; this one is left out")
-			}
+		if len(kept) == 0 || compareNames(&kept[len(kept)-1].Meta, &s.Meta) != 0 {
+			kept = append(kept, s)
 			continue
 		}
-		kept = append(kept, s)
+		best := &kept[len(kept)-1]
+		path := itemPath(secretResource, s.form, s.Namespace, s.Name)
+		switch {
+		case best.form == s.form:
+			l.problem(s.Backup, path, pathTwice)
+			*best = s
+		case best.UID != s.UID:
+			l.problem(s.Backup, path, otherUID)
+		}
 	}
 	clear(r.list[len(kept):])
 	r.list = kept

@@ -173,9 +173,14 @@ type Absence struct {
 	Resource              string // of Kind, as in the paths of a backup
 	ReferredBy            string // "VSphereCluster tenant-beta/beta-prod"
 	Why                   string // what usually leaves it out, and what follows
+	// Clusters are those whose objects refer to it, in order.
+	Clusters []ClusterID
 	// Halts are the clusters that no controller touches after a restore until
 	// the object exists again: an identity is their only way to the infrastructure.
 	Halts []ClusterID
+	// HaltsMachines says that machines of Clusters stand still until the object
+	// exists again: their place is derived from it.
+	HaltsMachines bool
 }
 
 // Problem is one item that could not be read, or was left out.
@@ -183,6 +188,9 @@ type Problem struct {
 	Backup int
 	Item   string // path in the tarball
 	Reason string // what is wrong with it
+	// Decisive says that verdicts and forecasts rest on objects of its kind: whoever
+	// decides from the Snapshot has not seen everything.
+	Decisive bool
 }
 
 // Cluster is the cluster of that id, or nil.

@@ -4,21 +4,23 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"strconv"
 )
 
 // Sizes of the tar format (POSIX pax, IEEE Std 1003.1), and bounds of ours.
 const (
 	tarBlock    = 512
 	maxName     = 4 << 10
-	maxExtended = 64 << 10 // a PAX header holds a name and little else
+	maxExtended = 1 << 20 // bytes of one extended header, as archive/tar has it (Go 1.26)
+	maxHeaders  = 4 << 20 // bytes of all headers of one entry
 )
 
 // Errors that end a walk.
 var (
 	errNotTar       = errors.New("not a tar archive")
 	errTarChecksum  = errors.New("a tar header's checksum is wrong")
-	errTarField     = errors.New("a tar header holds no valid number")
+	errTarField     = errors.New("a tar header holds no valid number, or records that contradict each other")
+	errTarHeaders   = errors.New("an entry has more tar headers than any file needs")
+	errTarSparse    = errors.New("it holds sparse files, which Velero never writes")
 	errTarTruncated = errors.New("the archive is cut short")
 	errTarTrailing  = errors.New("there is data behind the end of the archive")
 )
@@ -28,9 +30,10 @@ var (
 type tarHeader struct {
 	name    []byte
 	tooLong bool // the name is longer than maxName, and cut
-	kind    byte // type flag; '0' for regular files of all ages
+	kind    byte // type flag, as archive/tar gives it
 	size    int64
-	written int64 // modification time, Unix seconds
+	written int64  // modification time, Unix seconds
+	odd     string // how its headers differ from all that Velero writes; empty: not at all
 }
 
 // tarVisitor is told what a walk meets.
@@ -45,6 +48,11 @@ type tarVisitor interface {
 // tarWalker is a push reader of tar: what is written to it is the archive. A
 // body that is not wanted costs one subtraction; one that is wanted is gathered
 // in memory.
+//
+// An archive means to it what it means to archive/tar, with which Velero reads
+// it (pkg/archive/extractor.go v1.18.1). It reads the headers that Velero writes
+// itself; all others are handed to archive/tar, see tarextension.go. Beyond that it
+// refuses sparse files and what is cut short or goes on behind its end.
 type tarWalker struct {
 	visitor tarVisitor
 	block   []byte // header that came in pieces
@@ -54,20 +62,11 @@ type tarWalker struct {
 	got     []byte // wanted body so far
 	special byte   // type of the extended header that got is filled with, or 0
 	header  tarHeader
-	short   []byte   // name from the header itself
-	next    extended // what extended headers say of the next entry
-	head    []byte   // first block, when it is no header
-	zeros   int      // zero blocks at the end
+	name    []byte       // of the entry
+	before  tarExtension // extended headers of the next entry
+	head    []byte       // first block, when it is no header
+	zeros   int          // zero blocks at the end
 	headers int
-}
-
-// extended is what PAX and GNU headers say of the entry behind them.
-type extended struct {
-	name    []byte
-	size    int64
-	hasName bool
-	hasSize bool
-	tooLong bool
 }
 
 // Write takes the next piece of the archive.
@@ -116,7 +115,7 @@ func (w *tarWalker) end() error {
 	if w.zeros >= 2 && len(w.block) > 0 {
 		return errTarTrailing
 	}
-	if w.zeros < 2 || w.skip > 0 || w.need > 0 || len(w.block) > 0 {
+	if w.zeros < 2 || w.skip > 0 || w.need > 0 || len(w.block) > 0 || !w.before.empty() {
 		return errTarTruncated
 	}
 	return nil
@@ -131,45 +130,51 @@ func (w *tarWalker) read(b []byte) error {
 	if w.zeros > 0 {
 		return errTarTrailing
 	}
-	if err := checkTarHeader(b); err != nil {
-		if w.headers == 0 {
-			w.head = bytes.Clone(b)
-			return errNotTar
+	h := &w.header
+	if !w.before.empty() || !w.plain(b) {
+		if err := checkTarHeader(b); err != nil {
+			if w.headers == 0 {
+				w.head = bytes.Clone(b)
+				return errNotTar
+			}
+			return err
 		}
-		return err
+		switch kind := b[156]; kind {
+		case 'x', 'g', 'L', 'K':
+			return w.extend(b, kind)
+		}
+		if err := w.before.entry(b, h); err != nil {
+			return err
+		}
 	}
+	return w.enter()
+}
+
+// enter tells the visitor of the entry whose header was read.
+func (w *tarWalker) enter() error {
 	w.headers++
-	size, ok := tarNumber(b[124:136])
-	if !ok {
+	h := &w.header
+	if h.size > maxTarSize {
 		return errTarField
 	}
-	written, _ := tarNumber(b[136:148]) // a time before 1970 counts as none
-	kind := b[156]
-	switch kind {
-	case 'x', 'g', 'L', 'K':
-		return w.extend(kind, size)
-	case 0, '7':
-		kind = '0'
+	if h.tooLong = len(h.name) > maxName; h.tooLong {
+		h.name = h.name[:maxName]
 	}
-	if w.next.hasSize {
-		size = w.next.size
-	}
-	switch kind {
-	case '1', '2', '3', '4', '5', '6': // links, devices, directories, pipes: no body
-		size = 0
-	}
-	w.header = tarHeader{name: w.name(b), tooLong: w.next.tooLong, kind: kind, size: size, written: written}
-	w.next = extended{name: w.next.name[:0]}
-	wanted, err := w.visitor.enter(&w.header)
+	wanted, err := w.visitor.enter(h)
 	if err != nil {
 		return err
 	}
-	pad := -size & (tarBlock - 1)
+	pad := padding(h.size)
 	if !wanted {
-		w.skip = size + pad
+		w.skip = h.size + pad
 		return nil
 	}
-	w.got, w.need, w.pad, w.special = w.got[:0], size, pad, 0
+	return w.gather(h.size, pad, 0)
+}
+
+// gather begins a body that is wanted.
+func (w *tarWalker) gather(size, pad int64, special byte) error {
+	w.got, w.need, w.pad, w.special = w.got[:0], size, pad, special
 	if size == 0 {
 		return w.complete()
 	}
@@ -177,18 +182,19 @@ func (w *tarWalker) read(b []byte) error {
 }
 
 // extend begins the body of an extended header.
-func (w *tarWalker) extend(kind byte, size int64) error {
-	pad := -size & (tarBlock - 1)
+func (w *tarWalker) extend(b []byte, kind byte) error {
+	w.headers++
+	size, ok := tarNumber(b[124:136])
+	if !ok {
+		return errTarField
+	}
 	if size > maxExtended {
-		w.next.tooLong = w.next.tooLong || kind != 'K'
-		w.skip = size + pad
-		return nil
+		return errTarHeaders
 	}
-	w.got, w.need, w.pad, w.special = w.got[:0], size, pad, kind
-	if size == 0 {
-		return w.complete()
+	if err := w.before.header(b, kind); err != nil {
+		return err
 	}
-	return nil
+	return w.gather(size, padding(size), kind)
 }
 
 // complete hands on a body that has been gathered.
@@ -196,67 +202,82 @@ func (w *tarWalker) complete() error {
 	w.skip = w.pad
 	special := w.special
 	w.special = 0
-	switch special {
-	case 0:
+	if special == 0 {
 		return w.visitor.body(w.got)
-	case 'L':
-		w.setName(bytes.TrimRight(w.got, "\x00"))
-	case 'x':
-		return w.pax()
 	}
-	return nil // 'K' names a link's target, 'g' sets defaults that no name or size may come from
-}
-
-func (w *tarWalker) setName(name []byte) {
-	w.next.tooLong = len(name) > maxName
-	w.next.name = append(w.next.name[:0], name[:min(len(name), maxName)]...)
-	w.next.hasName = true
-}
-
-// pax reads the records of a PAX header: "<length> <key>=<value>\n".
-func (w *tarWalker) pax() error {
-	for rest := w.got; len(rest) > 0; {
-		digits, _, ok := bytes.Cut(rest, []byte(" "))
-		length, err := strconv.Atoi(string(digits))
-		if !ok || err != nil || length <= len(digits)+1 || length > len(rest) || rest[length-1] != '\n' {
-			return errTarField
-		}
-		record := rest[len(digits)+1 : length-1]
-		rest = rest[length:]
-		key, value, ok := bytes.Cut(record, []byte("="))
-		if !ok {
-			return errTarField
-		}
-		switch string(key) {
-		case "path":
-			w.setName(value)
-		case "size":
-			size, err := strconv.ParseInt(string(value), 10, 64)
-			if err != nil || size < 0 || size > maxTarSize {
-				return errTarField
-			}
-			w.next.size, w.next.hasSize = size, true
-		}
+	if err := w.before.content(w.got, special); err != nil {
+		return err
 	}
+	if special != 'g' {
+		return nil
+	}
+	// To archive/tar a global header is an entry by itself.
+	if err := w.before.entry(nil, &w.header); err != nil {
+		return err
+	}
+	body := w.skip
+	w.header.size = 0
+	if err := w.enter(); err != nil {
+		return err
+	}
+	w.skip = body
 	return nil
 }
 
 // maxTarSize keeps sums of size and padding from overflowing.
 const maxTarSize = 1 << 62
 
-// name is the entry's name: what an extended header says, else prefix and name.
-func (w *tarWalker) name(b []byte) []byte {
-	if w.next.hasName {
-		return w.next.name
+func padding(size int64) int64 { return -size & (tarBlock - 1) }
+
+// plain reads a header as Velero writes it for all but the longest names: POSIX
+// ustar of a file or a folder, with numbers in octal; and one as GNU tar writes it
+// when somebody packs a backup again. It is false for any other.
+func (w *tarWalker) plain(b []byte) bool {
+	block := (*[tarBlock]byte)(b)
+	kind := block[156]
+	gnu := string(block[257:265]) == "ustar  \x00" && isZero(block[345:])
+	posix := string(block[257:265]) == "ustar\x0000" && string(block[508:512]) != "tar\x00"
+	if !posix && !gnu || kind != '0' && kind != '5' {
+		return false
 	}
-	name := untilNUL(b[0:100])
-	if string(b[257:263]) != "ustar\x00" || b[345] == 0 {
-		w.short = append(w.short[:0], name...)
-		return w.short
+	digits := isOctal(block[100:108]) && isOctal(block[108:116]) && isOctal(block[116:124]) && // mode, uid, gid
+		isOctal(block[329:337]) && isOctal(block[337:345]) // device
+	size, sizeOK := longOctal(block[124:136])
+	written, writtenOK := longOctal(block[136:148])
+	if !digits || !sizeOK || !writtenOK || checkTarHeader(b) != nil {
+		return false
 	}
-	w.short = append(append(w.short[:0], untilNUL(b[345:500])...), '/')
-	w.short = append(w.short, name...)
-	return w.short
+	if kind == '5' {
+		size = 0
+	}
+	w.name = w.name[:0]
+	if b[345] != 0 {
+		w.name = append(append(w.name, untilNUL(b[345:500])...), '/')
+	}
+	w.name = append(w.name, untilNUL(b[0:100])...)
+	w.header = tarHeader{name: w.name, kind: kind, size: size, written: written}
+	return true
+}
+
+// isOctal reports whether a field of eight bytes is seven octal digits and a NUL, or
+// empty.
+func isOctal(b []byte) bool {
+	field := binary.LittleEndian.Uint64(b)
+	return field == 0 || field&0xfff8f8f8f8f8f8f8 == 0x0030303030303030
+}
+
+// longOctal reads a field of twelve bytes that is eleven octal digits and a NUL.
+// Eight digits are added at once: neighbours to pairs, pairs to fours, fours to eight.
+func longOctal(b []byte) (int64, bool) {
+	high, low := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint32(b[8:])
+	if high&0xf8f8f8f8f8f8f8f8 != 0x3030303030303030 || low&0xfff8f8f8 != 0x00303030 {
+		return 0, false
+	}
+	high &= 0x0707070707070707
+	high = (high<<3 | high>>8) & 0x003f003f003f003f
+	high = (high<<6 | high>>16) & 0x00000fff00000fff
+	high = (high<<12 | high>>32) & 0xffffff
+	return int64(high<<9 | uint64(low&7)<<6 | uint64(low>>8&7)<<3 | uint64(low>>16&7)), true
 }
 
 func untilNUL(b []byte) []byte {
@@ -278,13 +299,13 @@ func isZero(b []byte) bool {
 // checkTarHeader compares the checksum: the sum of the block's bytes with the
 // field itself taken as spaces. Old writers summed signed bytes.
 func checkTarHeader(b []byte) error {
-	want, ok := tarNumber(b[148:156])
+	want, ok := tarOctal(b[148:156])
 	if !ok {
 		return errTarChecksum
 	}
-	sum := blockSum(b)
+	sum := blockSum(b) + 8*' '
 	for _, c := range b[148:156] {
-		sum += ' ' - int64(c)
+		sum -= int64(c)
 	}
 	if want == sum {
 		return nil
@@ -305,44 +326,51 @@ func checkTarHeader(b []byte) error {
 func blockSum(b []byte) int64 {
 	const even = 0x00ff00ff00ff00ff
 	var lanes uint64
-	for i := 0; i < tarBlock; i += 8 {
-		w := binary.LittleEndian.Uint64(b[i:])
-		lanes += w&even + w>>8&even
+	for block := (*[tarBlock]byte)(b)[:]; len(block) >= 16; block = block[16:] {
+		v, w := binary.LittleEndian.Uint64(block), binary.LittleEndian.Uint64(block[8:])
+		lanes += v&even + v>>8&even + w&even + w>>8&even
 	}
 	return int64(lanes&0xffff + lanes>>16&0xffff + lanes>>32&0xffff + lanes>>48)
 }
 
-// tarNumber reads a numeric field: octal text, or GNU's base 256.
+// tarNumber reads a numeric field that is not negative: octal text, or GNU's
+// base 256.
 func tarNumber(b []byte) (int64, bool) {
-	if b[0]&0x80 != 0 {
-		if b[0]&0x40 != 0 {
-			return 0, false // negative
-		}
-		n := int64(b[0] & 0x3f)
-		for _, c := range b[1:] {
-			if n > maxTarSize>>8 {
-				return 0, false
-			}
-			n = n<<8 | int64(c)
-		}
-		return n, true
+	if b[0]&0x80 == 0 {
+		return tarOctal(b)
 	}
-	return octal(b)
+	if b[0]&0x40 != 0 {
+		return 0, false // negative
+	}
+	n := int64(b[0] & 0x3f)
+	for _, c := range b[1:] {
+		if n > maxTarSize>>8 {
+			return 0, false
+		}
+		n = n<<8 | int64(c)
+	}
+	return n, true
 }
 
-// octal reads digits that spaces or NULs may surround.
-func octal(b []byte) (n int64, ok bool) {
-	i := 0
-	for i < len(b) && (b[i] == ' ' || b[i] == 0) {
-		i++
+// tarOctal reads digits that spaces or NULs may surround. Of several texts with
+// NULs between them the first counts.
+func tarOctal(b []byte) (n int64, ok bool) {
+	for len(b) > 0 && (b[0] == ' ' || b[0] == 0) {
+		b = b[1:]
 	}
-	for ; i < len(b) && '0' <= b[i] && b[i] <= '7'; i++ {
-		n = n<<3 | int64(b[i]-'0')
+	for len(b) > 0 && (b[len(b)-1] == ' ' || b[len(b)-1] == 0) {
+		b = b[:len(b)-1]
 	}
-	for i < len(b) && (b[i] == ' ' || b[i] == 0) {
-		i++
+	for _, c := range b {
+		switch {
+		case c == 0:
+			return n, true
+		case c < '0' || c > '7':
+			return 0, false
+		}
+		n = n<<3 | int64(c-'0')
 	}
-	return n, i == len(b)
+	return n, true
 }
 
 // first is the beginning of an archive of which no header could be read.

@@ -155,8 +155,15 @@ func (r *Result) conclude(s *backup.Snapshot) {
 	if len(r.Unattributed) > 0 {
 		r.Status = Worst(r.Status, NeedFurtherConfirmationInfraMachine)
 	}
+	// Those of clusters that are not shown count as well: whose machine could not be
+	// read cannot be told from any other's VM.
 	for _, p := range s.Problems {
-		r.Errors = append(r.Errors, Error{Object: p.Item, Message: p.Reason})
+		e := Error{Object: p.Item, Message: p.Reason, Unread: p.Decisive}
+		if p.Decisive {
+			r.Complete = false
+			e.Hint = "nothing is concluded from what could not be read; take another backup, or see what that object is"
+		}
+		r.Errors = append(r.Errors, e)
 	}
 	for i := range r.Scopes {
 		if sc := &r.Scopes[i]; sc.State != infra.Complete {

@@ -138,7 +138,7 @@ var instanceRows = []instanceRow{
 		"5 unreadable, with a name like those of the cluster",
 		func(f *instanceFacts) bool { return len(f.medium) > 0 && f.vm.Unreadable },
 		func(f *instanceFacts) placement {
-			p := f.suggest(InstanceUnreadable, "it has a name like the machines of "+clusterNames(clustersOf(f.medium))+", but its properties cannot be read", clustersOf(f.medium)...)
+			p := f.suggest(InstanceUnreadable, "it has a name or tags like the machines of "+clusterNames(clustersOf(f.medium))+", but its properties cannot be read", clustersOf(f.medium)...)
 			p.unattributed.Evidence = bondEvidence(f.medium, StrengthWeak)
 			p.unattributed.Unread = true
 			return p
@@ -227,7 +227,11 @@ func (e *estate) leads(v *vm) leads {
 	for _, t := range ties {
 		switch b := bondOfTie(t); t.Grade {
 		case infra.Strong:
-			strong = append(strong, b)
+			if v.Unreadable { // it may have ended: what it says of itself is no proof that it runs
+				medium = append(medium, b)
+			} else {
+				strong = append(strong, b)
+			}
 		case infra.Medium:
 			medium = append(medium, b)
 		case infra.Place:

@@ -199,13 +199,16 @@ type Scope struct {
 // Error is something that went wrong during the run.
 type Error struct {
 	Scope, Object, Message, Hint string
+	// Unread says that Object is an item of the backup on which verdicts rest, so
+	// that the result is not complete.
+	Unread bool
 }
 
 // Result is everything that was decided. Its order does not depend on the
 // order of the inputs.
 type Result struct {
 	Status       Rollup
-	Complete     bool // every scope is complete, no credential was missing, and what may be a machine could be read
+	Complete     bool // every scope is complete, no credential was missing, and what may be a machine, in the backup too, could be read
 	Clusters     []Cluster
 	Unattributed []Unattributed
 	Excluded     map[string]int // by cause

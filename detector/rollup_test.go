@@ -220,8 +220,15 @@ func TestClusterHeader(t *testing.T) {
 func TestErrors(t *testing.T) {
 	s := newScene()
 	s.snap.Problems = []backup.Problem{{Item: "z", Reason: "bad"}, {Item: "a", Reason: "worse"}}
+	if !s.detect().Complete {
+		t.Error("an item on which no verdict rests made the result incomplete")
+	}
+	s.snap.Problems[1].Decisive = true
+	if s.detect().Complete {
+		t.Error("the result is complete without an item on which verdicts rest")
+	}
 	s.listings[0].State, s.listings[0].Fault = infra.Failed, &infra.Fault{Reason: "Unreachable", Message: "no route", Hint: "open the firewall"}
-	want := []Error{{Object: "a", Message: "worse"}, {Object: "z", Message: "bad"}, {Scope: "vsphere vc/user", Message: "no route", Hint: "open the firewall"}}
+	want := []Error{{Object: "a", Message: "worse", Hint: "nothing is concluded from what could not be read; take another backup, or see what that object is", Unread: true}, {Object: "z", Message: "bad"}, {Scope: "vsphere vc/user", Message: "no route", Hint: "open the firewall"}}
 	if got := s.detect().Errors; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

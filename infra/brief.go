@@ -10,13 +10,17 @@ import (
 const maxForeign = 300
 
 // Brief is the beginning of a text that somebody else wrote, whole when it is short.
-func Brief(text string) string {
-	if len(text) <= maxForeign {
+// Where that may be somebody who was sent a secret, it is for [Redaction.Brief].
+func Brief(text string) string { return brief(text, len(text)) }
+
+// brief is Brief of a text of which only the beginning is there, of so many bytes in all.
+func brief(text string, all int) string {
+	if len(text) <= maxForeign && len(text) == all {
 		return text
 	}
-	end := maxForeign
-	for end > 0 && !utf8.RuneStart(text[end]) {
+	end := min(maxForeign, len(text))
+	for end > 0 && end < len(text) && !utf8.RuneStart(text[end]) {
 		end--
 	}
-	return fmt.Sprintf("%s… (%d bytes)", text[:end], len(text))
+	return fmt.Sprintf("%s… (%d bytes)", text[:end], all)
 }

@@ -32,8 +32,19 @@ func (r *Registry) Check(s *backup.Snapshot, secrets *backup.Secrets, c Claims, 
 		if o := c.Machines[i].Orphan; o != nil {
 			all = append(all, ruleMachineAbsent.On(o.Cluster.Backup, o.Kind+" "+o.Namespace+"/"+o.Name,
 				"its Machine is not in the backup: being deleted when the backup was taken, or filtered out").
-				At("machines.cluster.x-k8s.io", o.Namespace))
+				At("machines.cluster.x-k8s.io", o.Namespace).Of(o.Cluster))
 		}
+	}
+	return all
+}
+
+// Makers are the infrastructure controllers of the clusters that providers claim, in
+// the words of findings.
+func (r *Registry) Makers(c Claims) map[backup.ClusterID]readiness.Controller {
+	controllers := r.Controllers()
+	all := make(map[backup.ClusterID]readiness.Controller, len(c.Providers))
+	for id, name := range c.Providers {
+		all[id] = readiness.Controller{Name: controllers[name].Name, Makes: controllers[name].Makes}
 	}
 	return all
 }

@@ -46,6 +46,7 @@ type Spec struct {
 // foretold.
 type Controller struct {
 	Name        string // "CAPV"
+	Makes       string // how it makes a machine's instance: "clones a VM"
 	PowersOn    bool   // it starts an instance that is off, unless it is suspended
 	RunningOnly bool   // by name it looks among the instances that run
 	// ClustersFirst is what it does when Cluster objects are restored before Machines,
@@ -330,7 +331,11 @@ type Target struct {
 	// the others are kept packed. It may be nil: then all are.
 	Near       func(*Instance) bool `json:"-"`
 	Credential any                  // the provider's own; it must print as redacted
-	Detail     any                  // the provider's own, without secrets
+	// Redaction hides the secrets in Credential, and those that List gets for it. Every
+	// Target with a Credential has one, and List passes each text of a server that goes
+	// into a Fault or a warning through it, before anything else.
+	Redaction *Redaction `json:"-"`
+	Detail    any        // the provider's own, without secrets
 }
 
 // Found tells whoever watches how many instances or Nodes a listing holds so far.

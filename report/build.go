@@ -59,7 +59,7 @@ func New(p Parts) *Report {
 	r.Scopes = scopes(p.Result.Scopes, p.Inventory.Listings)
 	r.Checks = Checks(p.Checks)
 	for _, e := range p.Result.Errors {
-		r.Errors = append(r.Errors, Error(e))
+		r.Errors = append(r.Errors, Error{Scope: e.Scope, Object: e.Object, Message: e.Message, Hint: e.Hint})
 	}
 	r.Summary = summary(&p.Result, r)
 	r.Summary.Forecast = estateForecast(p.Forecast)

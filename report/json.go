@@ -38,7 +38,7 @@ func Document(w io.Writer, doc any) error {
 	for i := range v.NumField() {
 		f := v.Field(i)
 		name, option, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-		if option == "omitempty" && f.Len() == 0 {
+		if option == "omitempty" && (f.IsZero() || f.Kind() == reflect.Slice && f.Len() == 0) {
 			continue
 		}
 		j.text(separator(i, "{", "  ") + `"` + name + `": `)

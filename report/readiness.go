@@ -20,6 +20,8 @@ type Check struct {
 	Message  string `json:"message"`
 	Why      string `json:"why"`
 	Do       string `json:"do"`
+	// Clusters are those that it concerns, as namespace/name; none: the backup as a whole.
+	Clusters []string `json:"clusters,omitempty"`
 }
 
 // Error says that part of the estate does not work after the restore until
@@ -37,6 +39,9 @@ func Checks(found []readiness.Finding) []Check {
 			Severity: string(f.Severity), Code: f.Code, Backup: f.Backup,
 			Object: f.Object, Message: f.Message, Why: f.Why, Do: f.Do,
 		}
+		for _, id := range f.Clusters {
+			out[i].Clusters = append(out[i].Clusters, id.Namespace+"/"+id.Name)
+		}
 	}
 	return out
 }
@@ -47,6 +52,7 @@ type Readiness struct {
 	SchemaVersion string           `json:"schemaVersion"`
 	Tool          Tool             `json:"tool"`
 	GeneratedAt   time.Time        `json:"generatedAt"`
+	Filter        *Filter          `json:"filter,omitempty"` // which clusters the checks are of; absent when of all
 	Backups       []Backup         `json:"backups"`
 	Summary       ReadinessSummary `json:"summary"`
 	Checks        []Check          `json:"checks"`
@@ -121,6 +127,9 @@ func ReadinessText(w io.Writer, r *Readiness, o TextOptions) error {
 	p.Print(0, 4, terminal.Lead(terminal.Plain, "Found:", 0).Prose(terminal.Plain, r.Summary.String()))
 	for i := range r.Backups {
 		p.Print(0, 4, terminal.Lead(terminal.Plain, "Backup:", 0).Prose(terminal.Plain, r.Backups[i].Path))
+	}
+	if r.Filter != nil {
+		p.Print(0, 4, terminal.Lead(terminal.Plain, "Only:", 0).Prose(terminal.Plain, r.Filter.String()))
 	}
 	for group := range groups(r.Checks) {
 		p.Newline()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -170,7 +171,7 @@ func TestGroups(t *testing.T) {
 	for g := range groups(all) {
 		back, sizes = append(back, g...), append(sizes, len(g))
 	}
-	if !slices.Equal(back, all) || !slices.Equal(sizes, []int{2, 1, 1}) {
+	if !reflect.DeepEqual(back, all) || !slices.Equal(sizes, []int{2, 1, 1}) {
 		t.Errorf("sizes %v", sizes)
 	}
 }

@@ -48,7 +48,7 @@ var fields = map[string]string{
 	"ignored":        "rule reason",
 	"ignoreRule":     "file line reason? expires? include? state matched",
 	"fault":          "reason message hint?",
-	"check":          "severity code backup object message why do",
+	"check":          "severity code backup object message why do clusters?",
 	"error":          "scope? object? message hint?",
 
 	"estateForecast":       "outcomes notHealing notes",

@@ -18,11 +18,6 @@ type absentRule struct {
 
 // absentRules are asked in this order; the last fits all.
 var absentRules = []absentRule{
-	{func(a *backup.Absence) bool { return len(a.Halts) > 0 }, Rule{
-		"IdentityAbsent", Error,
-		"It is the only way of its clusters to the infrastructure: after the restore their controllers stand still, health checks included, until it exists again.",
-		"if the old management cluster still answers, back up once more with --include-cluster-resources=true; else find its manifest in your sources or in another backup, create it by hand after its Secret has been restored, then touch the infrastructure cluster (an annotation will do) so that its controller looks again at once",
-	}},
 	{func(a *backup.Absence) bool { return strings.HasSuffix(a.Kind, "Template") }, Rule{
 		"TemplateAbsent", Warning,
 		"No new machine can be made from it: the next replacement, scale-up or rollout fails.",
@@ -50,6 +45,21 @@ var absentRules = []absentRule{
 		"The link from the Machine to its VM is lost: the Machine stays without infrastructure, and deleting it leaves the VM behind.",
 		doNewer,
 	}},
+	{func(a *backup.Absence) bool { return isInfrastructure(a.Resource, "machinepools") }, Rule{
+		"InfraPoolAbsent", Error,
+		"The MachinePool can't reach its infrastructure: nobody scales, upgrades or deletes its machines.",
+		doNewer,
+	}},
+	{func(a *backup.Absence) bool { return len(a.Halts) > 0 }, Rule{
+		"IdentityAbsent", Error,
+		"It is the only way of its clusters to the infrastructure: after the restore their controllers stand still, health checks included, until it exists again.",
+		"if the old management cluster still answers, back up once more with --include-cluster-resources=true; else find its manifest in your sources or in another backup, create it by hand after its Secret has been restored, then touch the infrastructure cluster (an annotation will do) so that its controller looks again at once",
+	}},
+	{func(a *backup.Absence) bool { return a.HaltsMachines }, Rule{
+		"PlacementAbsent", Error,
+		"", // who misses it says what follows
+		"if the old management cluster still answers, back up once more with --include-cluster-resources=true; else find its manifest in your sources or in another backup, and create it by hand before the cluster is unpaused",
+	}},
 	{func(*backup.Absence) bool { return true }, Rule{
 		"ObjectAbsent", Warning,
 		"", // who misses it says what follows
@@ -74,7 +84,7 @@ func absentObjects(e *examination) []Finding {
 		}
 		f := absentRules[i].rule.On(a.Backup, what, "%s", message)
 		f.Why = cmp.Or(f.Why, a.Why)
-		found = append(found, f.At(cmp.Or(a.Resource, strings.ToLower(a.Kind)), namespaceOf(&a)))
+		found = append(found, f.At(cmp.Or(a.Resource, strings.ToLower(a.Kind)), namespaceOf(&a)).Of(a.Clusters...))
 	}
 	return found
 }
@@ -109,20 +119,21 @@ func ownersAbsent(e *examination) []Finding {
 		if by.kind == "MachineSet" && e.groups[by] == nil {
 			found = append(found, ruleOwner.On(by.backup, name(by.kind, by.namespace, by.name),
 				"not in the backup; owns %s there", count(len(machines), "machine")).
-				At("machinesets."+coreGroup, by.namespace))
+				At("machinesets."+coreGroup, by.namespace).Of(machines[0].Cluster))
 		}
 	}
-	sets := map[owner]int{}
+	sets := map[owner][]*backup.Group{}
 	for by, g := range e.groups {
 		if by.kind == "MachineSet" && g.Deployment != "" {
-			sets[owner{"MachineDeployment", object{by.backup, by.namespace, g.Deployment}}]++
+			of := owner{"MachineDeployment", object{by.backup, by.namespace, g.Deployment}}
+			sets[of] = append(sets[of], g)
 		}
 	}
-	for by, n := range sets {
+	for by, owned := range sets {
 		if e.groups[by] == nil {
 			found = append(found, ruleOwner.On(by.backup, name(by.kind, by.namespace, by.name),
-				"not in the backup; owns %s there", count(n, "MachineSet")).
-				At("machinedeployments."+coreGroup, by.namespace))
+				"not in the backup; owns %s there", count(len(owned), "MachineSet")).
+				At("machinedeployments."+coreGroup, by.namespace).Of(owned[0].Cluster))
 		}
 	}
 	return found
@@ -131,21 +142,21 @@ func ownersAbsent(e *examination) []Finding {
 // machinesMissing are owners with fewer machines in the backup than they had.
 func machinesMissing(e *examination) []Finding {
 	var found []Finding
-	look := func(by owner, replicas backup.Number) {
+	look := func(by owner, cluster backup.ClusterID, replicas backup.Number) {
 		if have := len(e.machines[by]); replicas.Known && int64(have) < replicas.N {
 			found = append(found, ruleMachines.On(by.backup, name(by.kind, by.namespace, by.name),
 				"it had %s, and the backup holds %d", count(int(replicas.N), "machine"), have).
-				At("machines."+coreGroup, by.namespace))
+				At("machines."+coreGroup, by.namespace).Of(cluster))
 		}
 	}
 	for by, g := range e.groups {
 		if by.kind == "MachineSet" {
-			look(by, g.Replicas)
+			look(by, g.Cluster, g.Replicas)
 		}
 	}
 	for by, c := range e.planes {
 		if c.Kind == "KubeadmControlPlane" {
-			look(by, c.Replicas)
+			look(by, c.Cluster, c.Replicas)
 		}
 	}
 	return found

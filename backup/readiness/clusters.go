@@ -10,9 +10,11 @@ import (
 )
 
 var (
+	// Seen in real restores with Clusters first: each MachineDeployment made a new
+	// MachineSet, and the restored ones were adopted as old and scaled to 0.
 	ruleNotPaused = Rule{
 		"ClusterNotPaused", Warning,
-		"Controllers act on it the moment its Cluster object is back. Velero restores Clusters last, and then the machines are there; where the Cluster comes first (another restore order, or it exists already), new VMs are cloned for machines that live.",
+		"Controllers act on it the moment its Cluster object is back. Velero restores Clusters last, and then the machines are there. Where the Cluster comes first (another restore order, or it exists already), its MachineDeployments make MachineSets of their own, with new machines, and the restored ones count as old and are scaled down: living workers end.",
 		"restore it paused, with a resource modifier that sets spec.paused on clusters.cluster.x-k8s.io (velero restore create --resource-modifier-configmap), look at it, and unpause one cluster at a time",
 	}
 	rulePaused = Rule{
@@ -64,9 +66,13 @@ func pausing(e *examination) []Finding {
 		what := name("Cluster", c.Namespace, c.Meta.Name)
 		switch {
 		case c.Paused:
-			found = append(found, rulePaused.On(c.Backup, what, "paused when the backup was taken"))
+			found = append(found, rulePaused.On(c.Backup, what, "paused when the backup was taken").Of(c.ID()))
 		case !c.Derived:
-			found = append(found, ruleNotPaused.On(c.Backup, what, "not paused"))
+			says := "not paused"
+			if k := e.options.Controllers[c.ID()]; k.Makes != "" {
+				says += "; " + k.Name + " " + k.Makes + " for each new machine"
+			}
+			found = append(found, ruleNotPaused.On(c.Backup, what, "%s", says).Of(c.ID()))
 		}
 	}
 	return found
@@ -83,11 +89,11 @@ func clustersLeftOut(e *examination) []Finding {
 		}
 		what := name("Cluster", c.Namespace, c.Meta.Name)
 		if deployments[objectOf(&c.Meta)] {
-			found = append(found, ruleClusterLeftOut.On(c.Backup, what, "not in the backup; its ClusterDeployment is"))
+			found = append(found, ruleClusterLeftOut.On(c.Backup, what, "not in the backup; its ClusterDeployment is").Of(c.ID()))
 			continue
 		}
 		found = append(found, ruleClusterAbsent.On(c.Backup, what, "not in the backup, although objects of it are").
-			At("clusters."+coreGroup, c.Namespace))
+			At("clusters."+coreGroup, c.Namespace).Of(c.ID()))
 	}
 	return found
 }
@@ -95,20 +101,20 @@ func clustersLeftOut(e *examination) []Finding {
 // classes are the ClusterClasses that managed topologies name.
 func classes(e *examination) []Finding {
 	known := set(classKind.In(e.Snapshot))
-	users := map[object][]string{}
+	users := map[object][]backup.ClusterID{}
 	for c := range clusterKind.In(e.Snapshot).All() {
 		at := object{c.Backup, c.Data.ClassNamespace, c.Data.Class}
 		if at.namespace == "" {
 			at.namespace = c.Namespace
 		}
 		if at.name != "" && !known[at] {
-			users[at] = append(users[at], c.Namespace+"/"+c.Name)
+			users[at] = append(users[at], backup.ClusterID{Backup: c.Backup, Namespace: c.Namespace, Name: c.Name})
 		}
 	}
 	var found []Finding
 	for at, clusters := range users {
 		found = append(found, ruleClass.On(at.backup, name("ClusterClass", at.namespace, at.name),
-			"not in the backup; class of %s", some(clusters)).At("clusterclasses."+coreGroup, at.namespace))
+			"not in the backup; class of %s", some(namesOf(clusters))).At("clusterclasses."+coreGroup, at.namespace).Of(clusters...))
 	}
 	return found
 }
@@ -127,10 +133,12 @@ func certificates(e *examination) []Finding {
 			s := e.secrets.Named(c.Backup, c.Namespace, secret)
 			if s == nil {
 				found = append(found, ruleCertificate.On(c.Backup, name("Secret", c.Namespace, secret), "not in the backup").
-					At(secretResource, c.Namespace))
+					At(secretResource, c.Namespace).Of(c.ID()))
 				continue
 			}
-			found = append(found, e.expiry(s)...)
+			for _, f := range e.expiry(s) {
+				found = append(found, f.Of(c.ID()))
+			}
 		}
 	}
 	return found
@@ -180,6 +188,14 @@ func secretsAbsent(e *examination) []Finding {
 // foldedSecret says that a finding on one Secret is part of SecretsAbsent.
 func (e *examination) foldedSecret(f Finding) bool {
 	return f.Absent.Resource == secretResource && f.Code != ruleSecrets.Code && !e.hasSecrets[f.Backup]
+}
+
+func namesOf(ids []backup.ClusterID) []string {
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = id.Namespace + "/" + id.Name
+	}
+	return names
 }
 
 // some names up to three of a list, and how many more there are.

@@ -3,6 +3,7 @@ package readiness_test
 import (
 	"fmt"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -227,7 +228,7 @@ func TestOrder(t *testing.T) {
 	}
 	forward := check(t, build(), afterwards, nil)
 	slices.Reverse(items)
-	if backward := check(t, build(), afterwards, nil); !slices.Equal(forward, backward) {
+	if backward := check(t, build(), afterwards, nil); !reflect.DeepEqual(forward, backward) {
 		t.Error("the order of the items changes the findings")
 	}
 }

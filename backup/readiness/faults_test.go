@@ -174,7 +174,7 @@ func TestFaults(t *testing.T) {
 		},
 		{
 			"no Secret is there", without("secrets//"),
-			[]string{"+error SecretsAbsent: every Secret"},
+			[]string{"+error SecretsAbsent: every Secret", "-warning CredentialAbsent: Secret capa-system/capa-manager-bootstrap-credentials"},
 			"none of 5 clusters",
 		},
 		{

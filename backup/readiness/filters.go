@@ -1,6 +1,7 @@
 package readiness
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -32,6 +33,11 @@ var (
 		"ClusterScopedFiltered", Info,
 		"Identities with the credentials of whole clusters, failure domains and the like are cluster-scoped, and only what namespaced objects need for their own kind is added by Velero itself.",
 		"back up with --include-cluster-resources=true",
+	}
+	rulePolicy = Rule{
+		"ResourcePolicyUnknown", Info,
+		"Since Velero 1.17 a resource policy can leave whole kinds out (includeExcludePolicy), and what it says is in a ConfigMap of Velero's namespace only: what is absent may have been left out by it.",
+		"read that ConfigMap, if the old management cluster still answers, or compare with the -resource-list.json.gz beside the tarball",
 	}
 )
 
@@ -65,6 +71,9 @@ func filters(e *examination) []Finding {
 		if by := f.labels(); by != "" {
 			found = append(found, ruleLabels.On(i, what, "backup %s: %s", v.Name, by))
 		}
+		if by := f.policy(); by != "" {
+			found = append(found, rulePolicy.On(i, what, "backup %s: %s", v.Name, by))
+		}
 		if by := f.clusterScoped(); by != "" {
 			found = append(found, ruleClusterScoped.On(i, what, "backup %s: %s", v.Name, by))
 		}
@@ -89,15 +98,40 @@ func (f *filterSpec) leavesOut(a Absent) string {
 	if by := f.resource(a.Resource, clusterScoped); by != "" {
 		return by
 	}
+	by := ""
 	switch {
 	case clusterScoped:
-		return f.clusterScoped()
+		by = f.clusterScoped()
 	case a.Namespace != anyNamespace:
-		if by := f.namespace(a.Namespace); by != "" {
-			return by
-		}
+		by = f.namespace(a.Namespace)
 	}
-	return f.labels()
+	if by == "" && !clusterScoped {
+		by = f.labels()
+	}
+	return cmp.Or(by, f.policy())
+}
+
+// policy names the resource policy, which may leave out anything but together with
+// the older filters (Velero pkg/backup/backup.go, pkg/controller/backup_controller.go
+// v1.18.1).
+func (f *filterSpec) policy() string {
+	if f.ResourcePolicy == nil || f.ResourcePolicy.Name == "" || f.older() {
+		return ""
+	}
+	return "resourcePolicy: " + f.ResourcePolicy.Name + ", of which the content is unknown"
+}
+
+// older reports whether one of the filters is set that are for namespaced and
+// cluster-scoped resources alike. Velero up to 1.16 read a backup without any filter
+// as one of these, too (UseOldResourceFilters in pkg/util/collections v1.16.2, v1.17.0).
+func (f *filterSpec) older() bool {
+	return f.IncludeClusterResources != nil || len(f.IncludedResources) > 0 || len(f.ExcludedResources) > 0
+}
+
+// scoped reports whether one of the filters is set that are for resources of one scope.
+func (f *filterSpec) scoped() bool {
+	return len(f.IncludedNamespaceScopedResources)+len(f.ExcludedNamespaceScopedResources)+
+		len(f.IncludedClusterScopedResources)+len(f.ExcludedClusterScopedResources) > 0
 }
 
 // resource names the list of resources that leaves a resource out.
@@ -179,17 +213,27 @@ func (f *filterSpec) labels() string {
 	return strings.Join(all, " and ")
 }
 
-// clusterScoped says why cluster-scoped objects are left out. Unless they are
-// asked for, Velero 1.18 leaves them out even of a backup of all namespaces
-// (pkg/util/collections/includes_excludes.go v1.18.1, seen in a real backup).
+// clusterScoped says why cluster-scoped objects are left out. Unless they are asked
+// for, the filters for one scope leave them out always, those for both scopes where
+// not all namespaces are backed up. Without any filter the former count since Velero
+// 1.17, the latter before (pkg/util/collections/includes_excludes.go v1.16.2, v1.17.0;
+// pkg/controller/backup_controller.go adds exclusions, which has the same effect;
+// seen in a real backup of 1.18). No file says which Velero wrote a backup.
 func (f *filterSpec) clusterScoped() string {
+	everywhere := f.namespaces() == ""
 	switch {
 	case f.IncludeClusterResources != nil && *f.IncludeClusterResources, len(f.IncludedClusterScopedResources) > 0:
 		return ""
 	case f.IncludeClusterResources != nil:
 		return "includeClusterResources: false"
+	case f.scoped():
+		return "includedClusterScopedResources is not set, and then cluster-scoped objects stay out"
+	case f.older() && everywhere:
+		return ""
+	case !everywhere:
+		return "includeClusterResources is not set, and without all namespaces cluster-scoped objects stay out"
 	}
-	return "includeClusterResources is not set, and by default cluster-scoped objects stay out"
+	return "includeClusterResources is not set, and since Velero 1.17 cluster-scoped objects stay out by default"
 }
 
 // brief is a list, cut when it is long.

@@ -15,12 +15,10 @@ const (
 
 // clusterFields are what the package reads of a Cluster beside the core's fields.
 type clusterFields struct {
-	APIVersion            string
 	Class, ClassNamespace string // ClusterClass of a managed topology
 }
 
 var clusterKind = backup.NewKind("clusters."+coreGroup,
-	backup.Text(func(c *clusterFields) *string { return &c.APIVersion }, "apiVersion"),
 	backup.Text(func(c *clusterFields) *string { return &c.Class }, "spec.topology.classRef.name", "spec.topology.class"),
 	backup.Text(func(c *clusterFields) *string { return &c.ClassNamespace }, "spec.topology.classRef.namespace", "spec.topology.classNamespace"),
 )
@@ -47,24 +45,6 @@ var healthCheckKind = backup.NewKind("machinehealthchecks."+coreGroup,
 // deploymentKind is k0rdent's: it makes a Cluster of the same name through Helm
 // (k0rdent/kcm internal/controller/clusterdeployment_controller.go v1.11.4).
 var deploymentKind = backup.NewKind[struct{}]("clusterdeployments.k0rdent.mirantis.com")
-
-// versioned are the kinds whose API version is looked at: one of each group
-// tells for the others, and they are few.
-type versionFields struct{ APIVersion string }
-
-var versionedKinds = func() []*backup.Kind[versionFields] {
-	var kinds []*backup.Kind[versionFields]
-	for _, resource := range []string{
-		"machinedeployments." + coreGroup,
-		"kubeadmcontrolplanes." + controlPlaneGroup,
-		"kubeadmconfigtemplates." + bootstrapGroup,
-		"vsphereclusters." + infrastructureGroup,
-	} {
-		kinds = append(kinds, backup.NewKind(resource,
-			backup.Text(func(v *versionFields) *string { return &v.APIVersion }, "apiVersion")))
-	}
-	return kinds
-}()
 
 // caParts are the Secrets with the certificate authorities of a cluster that
 // KubeadmControlPlane keeps, by the ends of their names (Cluster API

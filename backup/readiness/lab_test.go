@@ -25,7 +25,18 @@ func check(t testing.TB, tarball []byte, now time.Time, v *readiness.VeleroBacku
 	return checkAll(t, now, []*readiness.VeleroBackup{v}, backuptest.Source("backup.tar.gz", tarball))
 }
 
+// checkOnly is check with some clusters shown.
+func checkOnly(t testing.TB, tarball []byte, v *readiness.VeleroBackup, only func(backup.ClusterID) bool) []readiness.Finding {
+	t.Helper()
+	return checkShown(t, only, afterwards, []*readiness.VeleroBackup{v}, backuptest.Source("backup.tar.gz", tarball))
+}
+
 func checkAll(t testing.TB, now time.Time, v []*readiness.VeleroBackup, sources ...backup.Source) []readiness.Finding {
+	t.Helper()
+	return checkShown(t, nil, now, v, sources...)
+}
+
+func checkShown(t testing.TB, only func(backup.ClusterID) bool, now time.Time, v []*readiness.VeleroBackup, sources ...backup.Source) []readiness.Finding {
 	t.Helper()
 	registry := all.Registry()
 	want, own := registry.Want(), readiness.Want()
@@ -36,7 +47,7 @@ func checkAll(t testing.TB, now time.Time, v []*readiness.VeleroBackup, sources 
 	}
 	claims := registry.Claims(s)
 	return readiness.Check(s, secrets, readiness.Options{
-		Now: now, Velero: v, Absent: claims.Absent, Findings: registry.Check(s, secrets, claims, now),
+		Now: now, Velero: v, Only: only, Absent: claims.Absent, Findings: registry.Check(s, secrets, claims, now), Controllers: registry.Makers(claims),
 	})
 }
 

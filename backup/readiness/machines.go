@@ -21,7 +21,7 @@ var (
 	}
 	ruleBootstrapData = Rule{
 		"BootstrapDataAbsent", Error,
-		"Its VM can't be made without the bootstrap data.",
+		"It waits for good: its VM can't be made without the bootstrap data, and nobody makes that again.",
 		"delete the Machine after the restore, so that its owner makes another",
 	}
 	ruleHealth = Rule{
@@ -36,6 +36,13 @@ var (
 // controllers/kubeadmconfig_controller.go DefaultTokenTTL v1.14.0).
 const tokenLifetime = 15 * time.Minute
 
+// LacksBootstrap reports whether the bootstrap data of a machine should be among the
+// Secrets and is not. Only of data that Cluster API made it is known what the Secret
+// looks like.
+func LacksBootstrap(m *backup.Machine, secrets *backup.Secrets) bool {
+	return m.BootstrapSecret != "" && !m.Bootstrap.IsZero() && secrets.Named(m.Backup, m.Namespace, m.BootstrapSecret) == nil
+}
+
 // provisioning are machines that had no VM yet.
 func provisioning(e *examination) []Finding {
 	var found []Finding
@@ -49,16 +56,15 @@ func provisioning(e *examination) []Finding {
 		if m.Phase != "" {
 			phase = ", in phase " + m.Phase
 		}
-		found = append(found, ruleProvisioning.On(m.Backup, what, "no provider id when the backup was taken%s", phase))
-		// Only of data that Cluster API made it is known what the Secret looks like.
-		if m.BootstrapSecret != "" && !m.Bootstrap.IsZero() && e.secrets.Named(m.Backup, m.Namespace, m.BootstrapSecret) == nil {
+		found = append(found, ruleProvisioning.On(m.Backup, what, "no provider id when the backup was taken%s", phase).Of(m.Cluster))
+		if LacksBootstrap(m, e.secrets) {
 			found = append(found, ruleBootstrapData.On(m.Backup, name("Secret", m.Namespace, m.BootstrapSecret),
-				"not in the backup; bootstrap data of Machine %s", m.Name).At(secretResource, m.Namespace))
+				"not in the backup; bootstrap data of Machine %s", m.Name).At(secretResource, m.Namespace).Of(m.Cluster))
 		}
 		written := e.Backups[m.Backup].WrittenTo
 		config := e.configs[object{m.Backup, m.Bootstrap.Namespace, m.Bootstrap.Name}]
 		if config != nil && config.Data.Token && e.options.Now.After(written.Add(tokenLifetime)) {
-			found = append(found, ruleToken.On(m.Backup, what, "the token to join with was valid for %d minutes after the backup at most", tokenLifetime/time.Minute))
+			found = append(found, ruleToken.On(m.Backup, what, "the token to join with was valid for %d minutes after the backup at most", tokenLifetime/time.Minute).Of(m.Cluster))
 		}
 	}
 	return found
@@ -97,7 +103,7 @@ func healthChecks(e *examination) []Finding {
 		case bare == len(machines):
 			message = fmt.Sprintf("none of its %d machines is covered", bare)
 		}
-		found = append(found, ruleHealth.On(by.backup, name(by.kind, by.namespace, by.name), "%s", message))
+		found = append(found, ruleHealth.On(by.backup, name(by.kind, by.namespace, by.name), "%s", message).Of(machines[0].Cluster))
 	}
 	return found
 }

@@ -32,6 +32,8 @@ type Finding struct {
 	Message  string // what was found
 	Why      string // why it matters at the restore
 	Do       string // what to do
+	// Clusters are those that it concerns, in order; none: the backup as a whole.
+	Clusters []backup.ClusterID
 	// Absent is set when Object is not in the backup: a filter of Velero may
 	// explain that.
 	Absent Absent
@@ -58,6 +60,18 @@ func (r Rule) On(backup int, object, format string, args ...any) Finding {
 	}
 }
 
+// Of says which clusters the finding concerns.
+func (f Finding) Of(clusters ...backup.ClusterID) Finding {
+	f.Clusters = append(slices.Clone(f.Clusters), clusters...)
+	slices.SortFunc(f.Clusters, compareClusters)
+	f.Clusters = slices.Compact(f.Clusters)
+	return f
+}
+
+func compareClusters(a, b backup.ClusterID) int {
+	return cmp.Or(cmp.Compare(a.Backup, b.Backup), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+}
+
 // At says that the object of the finding is what the backup lacks.
 func (f Finding) At(resource, namespace string) Finding {
 	f.Absent = Absent{resource, namespace}
@@ -74,6 +88,18 @@ type Options struct {
 	Absent []backup.Absence
 	// Findings are those of providers, to be listed with the others.
 	Findings []Finding
+	// Controllers say what the infrastructure controller of a cluster does, where
+	// one is known.
+	Controllers map[backup.ClusterID]Controller
+	// Only leaves out what concerns none of the clusters for which it is true. What
+	// concerns the backup as a whole stays. Nil leaves out nothing.
+	Only func(backup.ClusterID) bool
+}
+
+// Controller is an infrastructure controller in the words of findings.
+type Controller struct {
+	Name  string // "CAPV"
+	Makes string // how it makes a machine: "clones a VM"
 }
 
 // checks are all there are. Each is independent of the others.
@@ -94,6 +120,7 @@ func Check(s *backup.Snapshot, secrets *backup.Secrets, o Options) []Finding {
 		all = append(all, find(e)...)
 	}
 	all = slices.DeleteFunc(all, e.foldedSecret)
+	all = narrow(all, o.Only)
 	for i := range all {
 		e.explain(&all[i])
 	}
@@ -104,7 +131,20 @@ func Check(s *backup.Snapshot, secrets *backup.Secrets, o Options) []Finding {
 			strings.Compare(a.Object, b.Object), strings.Compare(a.Message, b.Message),
 		)
 	})
-	return slices.Compact(all)
+	return slices.CompactFunc(all, func(a, b Finding) bool {
+		return a.Severity == b.Severity && a.Code == b.Code && a.Backup == b.Backup && a.Object == b.Object && a.Message == b.Message
+	})
+}
+
+// narrow keeps what concerns a cluster that is asked for, or the backup as a whole,
+// and of the clusters those that are asked for.
+func narrow(all []Finding, only func(backup.ClusterID) bool) []Finding {
+	if only == nil {
+		return all
+	}
+	return slices.DeleteFunc(all, func(f Finding) bool {
+		return len(f.Clusters) > 0 && !slices.ContainsFunc(f.Clusters, only)
+	})
 }
 
 // Count is the number of findings of a severity.

@@ -50,13 +50,13 @@ func overlaps(e *examination) []Finding {
 		children := newOffspring()
 		for i := range e.Groups {
 			if g := &e.Groups[i]; g.Kind == kind {
-				children.add(place{g.Backup, g.Namespace}, name(kind, g.Namespace, g.Name), g.TemplateLabels)
+				children.add(place{g.Backup, g.Namespace}, name(kind, g.Namespace, g.Name), g.Cluster, g.TemplateLabels)
 			}
 		}
 		if kind == "MachineSet" {
 			for i := range e.Machines {
 				if m := &e.Machines[i]; m.ControlPlane && m.Owner.Name != "" {
-					children.add(place{m.Backup, m.Namespace}, name(m.Owner.Kind, m.Namespace, m.Owner.Name), m.Labels)
+					children.add(place{m.Backup, m.Namespace}, name(m.Owner.Kind, m.Namespace, m.Owner.Name), m.Cluster, m.Labels)
 				}
 			}
 		}
@@ -67,7 +67,7 @@ func overlaps(e *examination) []Finding {
 				continue
 			}
 			own := name(kind, g.Namespace, g.Name)
-			others := children.selected(place{g.Backup, g.Namespace}, s, own)
+			others, clusters := children.selected(place{g.Backup, g.Namespace}, s, own)
 			if len(others) == 0 {
 				continue
 			}
@@ -75,7 +75,7 @@ func overlaps(e *examination) []Finding {
 			if len(others) == maxOthers {
 				whose += " and maybe others"
 			}
-			found = append(found, ruleOverlap.On(g.Backup, own, "its selector also fits machines of %s", whose))
+			found = append(found, ruleOverlap.On(g.Backup, own, "its selector also fits machines of %s", whose).Of(append(clusters, g.Cluster)...))
 		}
 	}
 	return found
@@ -96,8 +96,9 @@ type offspring struct {
 }
 
 type child struct {
-	owner  string
-	labels map[string]string
+	owner   string
+	cluster backup.ClusterID
+	labels  map[string]string
 }
 
 type childKey struct {
@@ -115,13 +116,13 @@ func newOffspring() *offspring {
 	return &offspring{all: map[place][]child{}, labeled: map[labelAt][]child{}, known: map[childKey]bool{}}
 }
 
-func (o *offspring) add(at place, by string, l backup.Labels) {
+func (o *offspring) add(at place, by string, cluster backup.ClusterID, l backup.Labels) {
 	k := childKey{at, by, l}
 	if o.known[k] {
 		return
 	}
 	o.known[k] = true
-	c := child{by, l.Map()}
+	c := child{by, cluster, l.Map()}
 	o.all[at] = append(o.all[at], c)
 	for key, value := range c.labels {
 		o.labeled[labelAt{at, key, value}] = append(o.labeled[labelAt{at, key, value}], c)
@@ -132,24 +133,25 @@ func (o *offspring) add(at place, by string, l backup.Labels) {
 // that fits everything would else be asked about everything.
 const maxOthers = 3
 
-// selected are the owners, other than its own, whose offspring a selector fits.
-func (o *offspring) selected(at place, s selector, own string) []string {
+// selected are the owners, other than its own, whose offspring a selector fits, and
+// their clusters.
+func (o *offspring) selected(at place, s selector, own string) (others []string, clusters []backup.ClusterID) {
 	candidates := o.all[at]
 	for key, value := range s.exact {
 		if fewer := o.labeled[labelAt{at, key, value}]; len(fewer) < len(candidates) {
 			candidates = fewer
 		}
 	}
-	var others []string
 	for _, c := range candidates {
 		if c.owner != own && !slices.Contains(others, c.owner) && s.matches(c.labels) {
+			clusters = append(clusters, c.cluster)
 			if others = append(others, c.owner); len(others) == maxOthers {
 				break
 			}
 		}
 	}
 	slices.Sort(others)
-	return others
+	return others, clusters
 }
 
 // count is a number with its noun.

@@ -43,6 +43,9 @@ type filterSpec struct {
 	IncludeClusterResources          *bool                   `json:"includeClusterResources"`
 	LabelSelector                    *metav1.LabelSelector   `json:"labelSelector"`
 	OrLabelSelectors                 []*metav1.LabelSelector `json:"orLabelSelectors"`
+	ResourcePolicy                   *struct {
+		Name string `json:"name"`
+	} `json:"resourcePolicy"`
 }
 
 // maxVelero bounds velero-backup.json: an object of the API server is smaller

@@ -51,7 +51,7 @@ func TestVelero(t *testing.T) {
 		want    []string // against the lab with its untouched description
 		says    string   // some message
 	}{
-		{"untouched", whole, afterwards, nil, nil, "referred to by VSphereCluster tenant-beta/beta-prod; explained by: includeClusterResources is not set, and by default"},
+		{"untouched", whole, afterwards, nil, nil, "referred to by VSphereCluster tenant-beta/beta-prod; explained by: includedClusterScopedResources is not set, and then cluster-scoped objects stay out"},
 		{
 			"not completed", whole, afterwards,
 			[]string{`"phase": "Completed"`, `"phase": "PartiallyFailed", "errors": 3, "warnings": 1`},

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -38,6 +39,7 @@ Nothing is contacted.
 EXAMPLES:
    drift-detector check --backup mgmt-data.tar.gz
    drift-detector check --backup mgmt-data.tar.gz --velero-backup velero-backup.json
+   drift-detector check --backup mgmt-data.tar.gz --cluster alpha-prod
    drift-detector check --backup bucket/backups/nightly --fail-on error --format json -o check.json
 
 EXIT STATUS:
@@ -45,13 +47,12 @@ EXIT STATUS:
    1    all findings are written, and --fail-on matches one
    2    wrong usage or unusable input; nothing was written
    130  interrupted; nothing was written`,
-		Flags: []cli.Flag{
-			backupFlag(),
+		Flags: slices.Concat([]cli.Flag{backupFlag()}, o.selectionFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "velero-backup", Usage: "what Velero says about the backup: `FILE` velero-backup.json of the object store; found by itself beside the tarball", Destination: &o.velero},
 			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on a finding of this `SEVERITY` or worse: error or warning", Destination: &o.failOn},
 			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the findings: text or json", Value: "text", Destination: &o.format},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, whole or not at all; - is stdout", Value: "-", Destination: &o.output},
-		},
+		}),
 		Action: func(c *cli.Context) error {
 			if err := o.read(c); err != nil {
 				return err
@@ -94,6 +95,7 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 	found := e.check(now)
 	e.secrets.Drop()
 	doc := report.NewReadiness(e.snapshot, e.claims.Absent, found, report.Tool{Name: "drift-detector", Version: version, Commit: commit}, now)
+	doc.Filter = o.filter()
 	if err := o.write(out, doc, s); err != nil {
 		return out.failed(err)
 	}
@@ -123,8 +125,9 @@ func (o *checkOptions) write(w io.Writer, doc *report.Readiness, s *streams) err
 // before the credentials are dropped.
 func (e *estate) check(now time.Time) []readiness.Finding {
 	return readiness.Check(e.snapshot, e.secrets, readiness.Options{
-		Now: now, Velero: e.velero, Absent: e.claims.Absent,
-		Findings: e.registry.Check(e.snapshot, e.secrets, e.claims, now),
+		Now: now, Velero: e.velero, Absent: e.claims.Absent, Only: e.shows,
+		Findings:    e.registry.Check(e.snapshot, e.secrets, e.claims, now),
+		Controllers: e.registry.Makers(e.claims),
 	})
 }
 

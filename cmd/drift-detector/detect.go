@@ -49,7 +49,8 @@ EXIT STATUS:
    0    the report is written and complete, whatever it found
    1    the report is written, and holds what --fail-on names, complete or not
    2    wrong usage or unusable input; nothing was written
-   3    the report is written, but incomplete: a place could not be listed or proven
+   3    the report is written, but incomplete: a place could not be listed or proven,
+        or an object of the backup on which verdicts rest could not be read
    130  interrupted; nothing was written`,
 		Flags: append(o.flags(),
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the report to `FILE`, whole or not at all; - is stdout", Destination: &o.output},
@@ -164,14 +165,6 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *estate, a inf
 	return rep, verdictOnRun(result), nil
 }
 
-// filter says in the report which clusters it is of.
-func (o *detectOptions) filter() *report.Filter {
-	if o.selection.IsZero() {
-		return nil
-	}
-	return &report.Filter{Clusters: o.selection.Clusters, Namespaces: o.selection.Namespaces, Selector: o.selection.Selector}
-}
-
 func (o *detectOptions) obtain(ctx context.Context, s *streams, e *estate, a infra.Access) (infra.Inventory, error) {
 	if o.inventory == "" {
 		return o.list(ctx, s, e, a, e.claims.Near())
@@ -202,7 +195,8 @@ func verdictOnRun(result detector.Result) error {
 			places = append(places, unseen{scope.Endpoint, scope.Fault})
 		}
 	}
-	if err := incomplete(places); err != nil {
+	items, hint := itemsUnread(result.Errors)
+	if err := incomplete(places, items, hint); err != nil {
 		return err
 	}
 	for _, e := range result.Errors {

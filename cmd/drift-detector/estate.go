@@ -12,6 +12,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/readiness"
 	"drift-detector/backup/selection"
+	"drift-detector/detector"
 	"drift-detector/detector/forecast"
 	"drift-detector/infra"
 	"drift-detector/infra/all"
@@ -34,7 +35,7 @@ type estateOptions struct {
 }
 
 func (o *estateOptions) flags() []cli.Flag {
-	return []cli.Flag{
+	return slices.Concat([]cli.Flag{
 		backupFlag(),
 		&cli.BoolFlag{Name: "skip-access-apiserver", Usage: "do not read the Node lists of the workload clusters", Destination: &o.skipNodes},
 		&cli.BoolFlag{Name: "insecure-skip-verify", Usage: "do not verify certificates of infrastructure endpoints; API servers are always verified", Destination: &o.insecure},
@@ -42,12 +43,10 @@ func (o *estateOptions) flags() []cli.Flag {
 		&cli.StringFlag{Name: "credentials", Usage: "YAML `FILE` whose entries override the backup per endpoint", Destination: &o.credentials},
 		&cli.StringFlag{Name: "aws-profile", Usage: "in place of the AWS controller's credential use the profile `NAME` of your own configuration", Destination: &o.awsProfile},
 		&cli.BoolFlag{Name: "aws-ambient", Usage: "the same with your own default credentials: environment, configuration, instance role", Destination: &o.awsAmbient},
-		&cli.StringSliceFlag{Name: "cluster", Usage: "only the cluster `NAME`, or namespace/name: no other is contacted or reported; repeatable"},
-		&cli.StringSliceFlag{Name: "namespace", Usage: "only the clusters in namespace `NAME`; repeatable"},
-		&cli.StringFlag{Name: "selector", Aliases: []string{"l"}, Usage: "only the clusters whose labels fit `SELECTOR`, as kubectl takes it", Destination: &o.selection.Selector},
+	}, o.selectionFlags(), []cli.Flag{
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print warnings and errors only: no progress, no summary, not which credential goes where", Destination: &o.quiet},
 		&cli.BoolFlag{Name: "dry-run", Usage: "say which endpoints, accounts and Secrets would be used, and contact nothing", Destination: &o.dryRun},
-	}
+	})
 }
 
 func backupFlag() cli.Flag {
@@ -105,7 +104,7 @@ type estate struct {
 	snapshot *backup.Snapshot
 	secrets  *backup.Secrets
 	claims   infra.Claims
-	shows    func(backup.ClusterID) bool // the clusters that were asked for; nil is all
+	shows    func(backup.ClusterID) bool // the clusters that are shown; nil is all
 	velero   []*readiness.VeleroBackup   // by backup; nil where Velero's file is not beside the tarball
 }
 
@@ -133,6 +132,7 @@ func (o *estateOptions) load(ctx context.Context, s *streams) (*estate, error) {
 		s.debugf("read %s: %d objects, written %s to %s", b.Path, b.Items, b.WrittenFrom, b.WrittenTo)
 	}
 	e.claims = e.registry.Claims(e.snapshot)
+	e.narrow()
 	return e, nil
 }
 
@@ -306,10 +306,35 @@ func notListed(inv infra.Inventory) []unseen {
 	return out
 }
 
-// incomplete describes places that were not seen whole, or is nil when there are
-// none: the first line names the hosts that are needed, the hint says each thing
-// to do once.
-func incomplete(all []unseen) error {
+// itemsUnread names items of the backup on which verdicts rest and that could not be
+// read, at most three of them, and says what to do; empty when there are none.
+func itemsUnread(all []detector.Error) (text, hint string) {
+	const few = 3
+	var items []string
+	n := 0
+	for _, e := range all {
+		if !e.Unread {
+			continue
+		}
+		if n++; n <= few {
+			items, hint = append(items, e.Object+" ("+e.Message+")"), e.Hint
+		}
+	}
+	switch {
+	case n == 0:
+		return "", ""
+	case n == 1:
+		return "could not read 1 object of the backup: " + items[0], hint
+	case n > few:
+		items = append(items, fmt.Sprintf("%d more", n-few))
+	}
+	return fmt.Sprintf("could not read %d objects of the backup: %s", n, strings.Join(items, "; ")), hint
+}
+
+// incomplete describes places that were not seen whole and what else is missing, or
+// is nil when there is nothing: the first line names the hosts that are needed, the
+// hint says each thing to do once.
+func incomplete(all []unseen, items, itemsHint string) error {
 	var places, order []string
 	hosts := map[string][]string{} // by hint
 	for _, u := range all {
@@ -323,7 +348,14 @@ func incomplete(all []unseen) error {
 		}
 		places = append(places, place)
 	}
-	if len(places) == 0 {
+	var missing []string
+	if len(places) > 0 {
+		missing = append(missing, "could not list all of "+strings.Join(places, "; "))
+	}
+	if items != "" {
+		missing = append(missing, items)
+	}
+	if len(missing) == 0 {
 		return nil
 	}
 	for i, hint := range order {
@@ -332,7 +364,10 @@ func incomplete(all []unseen) error {
 			order[i] = strings.Join(slices.Compact(hosts[hint]), ", ") + ": " + hint
 		}
 	}
-	return &errIncomplete{message: "incomplete: could not list all of " + strings.Join(places, "; "), hint: strings.Join(order, "; ")}
+	if items != "" {
+		order = append(order, itemsHint)
+	}
+	return &errIncomplete{message: "incomplete: " + strings.Join(missing, "; "), hint: strings.Join(order, "; ")}
 }
 
 func readInventory(path string) (infra.Inventory, error) {

@@ -34,9 +34,10 @@ var mayImport = map[string][]string{
 	},
 	"infra/all": {"drift-detector/infra", "drift-detector/infra/aws", "drift-detector/infra/vsphere", "drift-detector/infra/workload"},
 	"infra/aws": {
-		"drift-detector/backup", "drift-detector/infra",
+		"drift-detector/backup", "drift-detector/backup/readiness", "drift-detector/infra",
 		"github.com/aws/aws-sdk-go-v2", "github.com/aws/smithy-go",
-		"golang.org/x/time/rate", "k8s.io/apimachinery/pkg/apis/meta/v1",
+		"golang.org/x/time/rate",
+		"k8s.io/apimachinery/pkg/apis/meta/v1", "k8s.io/apimachinery/pkg/labels",
 		"sigs.k8s.io/cluster-api/api/core/v1beta2",
 	},
 	"infra/infratest": {"drift-detector/backup", "drift-detector/infra"},

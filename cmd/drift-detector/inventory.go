@@ -73,5 +73,5 @@ func runInventory(ctx context.Context, o inventoryOptions, s *streams) error {
 	if err := out.commit(); err != nil {
 		return err
 	}
-	return incomplete(notListed(inv))
+	return incomplete(notListed(inv), "", "")
 }

@@ -29,10 +29,14 @@ func (e *estate) absent() []backup.Absence {
 		}
 	}
 	for _, id := range e.order() {
-		if s := e.sites[id]; s.record != nil {
-			direct := missing{id.Backup, identityOf(id, s)}
-			halts[direct] = append(halts[direct], id)
-			note(id.Backup, direct.identity, fmt.Sprintf("%s %s/%s", s.kind, s.record.Namespace, s.record.Name))
+		s := e.sites[id]
+		if s.record == nil {
+			continue
+		}
+		note(id.Backup, identityOf(id, s), fmt.Sprintf("%s %s/%s", s.kind, s.record.Namespace, s.record.Name))
+		// Without any identity of the chain CAPA has no session for the cluster.
+		for _, at := range e.chain(id.Backup, identityOf(id, s)) {
+			halts[missing{id.Backup, at}] = append(halts[missing{id.Backup, at}], id)
 		}
 	}
 	for r := range roles.In(e.snapshot).All() {
@@ -44,7 +48,7 @@ func (e *estate) absent() []backup.Absence {
 		if n := len(from) - 1; n > 0 {
 			by += fmt.Sprintf(" and %d more", n)
 		}
-		list = append(list, backup.Absence{Backup: m.backup, Kind: m.Kind, Name: m.Name, ReferredBy: by, Why: whyClusterScoped, Halts: halts[m]})
+		list = append(list, backup.Absence{Backup: m.backup, Kind: m.Kind, Name: m.Name, ReferredBy: by, Why: whyClusterScoped, Clusters: halts[m], Halts: halts[m]})
 	}
 	slices.SortFunc(list, func(a, b backup.Absence) int {
 		return cmp.Or(cmp.Compare(a.Backup, b.Backup), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))

@@ -15,6 +15,7 @@
 //	proofs.go       what shows the account of a cluster
 //	resources.go    what else a cluster's restore depends on
 //	absent.go       what the backup lacks
+//	checks.go       what will not work after a restore
 //
 // Where to look, and what there is:
 //
@@ -23,6 +24,7 @@
 //	profile.go      reads the controller's credentials file
 //	session.go      builds the calls, assumes roles
 //	transport.go    bounds on rate, time and size
+//	answers.go      what an answer must hold to be believed
 //	list.go         reads pages of instances
 //	instance.go     one instance as EC2 shows it
 //	groups.go       autoscaling groups

@@ -16,6 +16,7 @@ import (
 
 const (
 	hintAgain       = "run again; nothing is concluded from what was not listed"
+	hintForeign     = "something between here and AWS answers in its stead: see HTTPS_PROXY, NO_PROXY and AWS_ENDPOINT_URL, and run again; nothing is concluded from what was not listed"
 	hintPermissions = "`drift-detector permissions aws` prints a policy with all that is needed"
 )
 
@@ -78,6 +79,7 @@ func listFault(ctx context.Context, t infra.Target, action, doing string, err er
 		return interrupted(t, ctx)
 	}
 	code, answered := codeOf(err)
+	code = t.Redaction.Brief(code)
 	switch {
 	case slices.Contains(wrongKeys, code):
 		return &infra.Fault{
@@ -114,23 +116,27 @@ func networkFault(t infra.Target, doing string, err error) *infra.Fault {
 	var dial *net.OpError
 	var request *url.Error
 	var dns *net.DNSError
+	var answer *answerError
 	cause := err
 	if errors.As(err, &request) {
 		cause = request.Err // without the attempts and ids that the SDK puts around it
 	}
+	why := t.Redaction.Brief(cause.Error())
 	switch {
+	case errors.As(err, &answer) && answer.cause == nil:
+		return &infra.Fault{Reason: "UnexpectedAnswer", Message: fmt.Sprintf("%s: %s: %s", where(t), doing, why), Hint: hintForeign}
 	case errors.As(err, &untrusted):
 		return &infra.Fault{
-			Reason: "UntrustedCertificate", Message: fmt.Sprintf("%s: %v", where(t), cause),
+			Reason: "UntrustedCertificate", Message: fmt.Sprintf("%s: %s", where(t), why),
 			Hint: "if a proxy opens TLS on the way, give its certificate in AWS_CA_BUNDLE",
 		}
 	case errors.As(err, &dns), errors.As(err, &dial) && dial.Op == "dial", errors.Is(err, context.DeadlineExceeded):
 		return &infra.Fault{
-			Reason: "Unreachable", Message: fmt.Sprintf("cannot talk to %s: %v", where(t), cause),
+			Reason: "Unreachable", Message: fmt.Sprintf("cannot talk to %s: %s", where(t), why),
 			Hint: fmt.Sprintf("run from where %s and the region's other AWS endpoints can be reached, or set HTTPS_PROXY or AWS_ENDPOINT_URL", t.Endpoint),
 		}
 	default:
-		return &infra.Fault{Reason: "ListingBroken", Message: fmt.Sprintf("%s: %s: %v", where(t), doing, cause), Hint: hintAgain}
+		return &infra.Fault{Reason: "ListingBroken", Message: fmt.Sprintf("%s: %s: %s", where(t), doing, why), Hint: hintAgain}
 	}
 }
 

@@ -22,11 +22,12 @@ type call struct {
 	form           url.Values
 }
 
-// trouble is an answer that goes wrong: an error of AWS, or a connection that
-// ends in the middle of the answer.
+// trouble is an answer that goes wrong: an error of AWS, a connection that ends in
+// the middle of the answer, or another answer in its place.
 type trouble struct {
 	code string
 	cut  bool
+	bend bent
 }
 
 // front stands before the lab's EC2, counts the calls, and lets any of them go wrong.
@@ -92,6 +93,12 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Length", fmt.Sprint(whole.Body.Len()))
 		_, _ = w.Write(whole.Body.Bytes()[:whole.Body.Len()/2])
 		panic(http.ErrAbortHandler)
+	case bad.bend != nil:
+		whole := httptest.NewRecorder()
+		f.ec2.ServeHTTP(whole, r)
+		status, body := bad.bend(whole.Body.Bytes())
+		w.WriteHeader(status)
+		_, _ = w.Write(body)
 	default:
 		// AWS repeats in its text what the request carried.
 		w.WriteHeader(http.StatusBadRequest)

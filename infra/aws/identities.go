@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -27,7 +28,7 @@ const (
 // allow those that they name; an empty selector names none. labels are those of the
 // Namespace, nil when the backup does not hold it. why is empty for what is allowed.
 func Allows(allowedNamespaces, namespace string, labels *backup.Labels) (p Permission, why string) {
-	if allowedNamespaces == "" {
+	if allowedNamespaces == "" || allowedNamespaces == "null" {
 		return Forbidden, "it has no allowedNamespaces, so that no cluster may use it"
 	}
 	var allowed struct {
@@ -41,14 +42,12 @@ func Allows(allowedNamespaces, namespace string, labels *backup.Labels) (p Permi
 	if reflect.DeepEqual(allowed, everybody) {
 		return Allowed, ""
 	}
-	for _, name := range allowed.List {
-		if name == namespace {
-			return Allowed, ""
-		}
+	if slices.Contains(allowed.List, namespace) {
+		return Allowed, ""
 	}
 	selector, err := metav1.LabelSelectorAsSelector(&allowed.Selector)
 	if err != nil {
-		return Undecided, "the selector in its allowedNamespaces cannot be read"
+		return Forbidden, "the selector in its allowedNamespaces is not valid"
 	}
 	if selector.Empty() {
 		return Forbidden, "its allowedNamespaces do not name namespace " + namespace
@@ -63,28 +62,39 @@ func Allows(allowedNamespaces, namespace string, labels *backup.Labels) (p Permi
 }
 
 // forbidden names the first identity in the chain of a cluster's that does not allow
-// its namespace, with the reason; both are empty where none is known to. Identities
-// that the backup lacks forbid nothing: see absent.
+// its namespace, with the reason; both are empty where none is known to.
 func (e *estate) forbidden(id backup.ClusterID, s *site) (at identity, why string) {
+	for _, at := range e.chain(id.Backup, identityOf(id, s)) {
+		if p, why := e.permission(id, at); p == Forbidden {
+			return at, why
+		}
+	}
+	return identity{}, ""
+}
+
+// chain is an identity and those that it is assumed with, as far as the backup holds
+// them (CAPA pkg/cloud/scope/session.go buildProvidersForRef v2.11.1).
+func (e *estate) chain(n int, at identity) []identity {
+	var all []identity
+	for len(all) <= maxRoles && at != (identity{}) && !slices.Contains(all, at) {
+		all = append(all, at)
+		_, _, at = e.allowedOf(n, at)
+	}
+	return all
+}
+
+// permission reports whether a cluster may use an identity, and why not. One that the
+// backup lacks forbids nothing: see absent.
+func (e *estate) permission(id backup.ClusterID, at identity) (Permission, string) {
+	allowed, found, _ := e.allowedOf(id.Backup, at)
+	if !found {
+		return Allowed, ""
+	}
 	var labels *backup.Labels
 	if n := e.namespaces[object{backup: id.Backup, name: id.Namespace}]; n != nil {
 		labels = (*backup.Labels)(&n.Data.Labels)
 	}
-	at = identityOf(id, s)
-	for range maxRoles + 1 {
-		allowed, found, next := e.allowedOf(id.Backup, at)
-		if !found {
-			break
-		}
-		if p, why := Allows(allowed, id.Namespace, labels); p == Forbidden {
-			return at, why
-		}
-		if next == (identity{}) {
-			break
-		}
-		at = next
-	}
-	return identity{}, ""
+	return Allows(allowed, id.Namespace, labels)
 }
 
 // allowedOf is allowedNamespaces of an identity, and the one that it is assumed with,

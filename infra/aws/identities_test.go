@@ -37,7 +37,7 @@ func TestPoint44Allows(t *testing.T) {
 		{byName, nil, Allowed},
 		{`{"selector":{"matchExpressions":[{"key":"tenant","operator":"NotIn","values":["a"]}]}}`, team, Forbidden},
 		{`{"selector":{"matchExpressions":[{"key":"tenant","operator":"Exists"}]}}`, team, Allowed},
-		{`{"selector":{"matchExpressions":[{"key":"tenant","operator":"Near"}]}}`, team, Undecided},
+		{`{"selector":{"matchExpressions":[{"key":"tenant","operator":"Near"}]}}`, team, Forbidden},
 		{`[]`, team, Undecided},
 	} {
 		got, why := Allows(c.allowed, "team-a", c.labels)

@@ -97,14 +97,19 @@ func (l *listing) instance(i *types.Instance) infra.Instance {
 		Identity: l.Account + "/" + id, ID: id, Name: t.name, Path: pathOf(i), Created: created(i),
 		Addresses: addresses(i), Exclude: excludedRoles[t.role], Tags: allTags(i.Tags),
 	}
+	var state types.InstanceStateName
 	if i.State != nil {
-		out.State = string(i.State.Name)
-		switch i.State.Name {
-		case types.InstanceStateNameTerminated, types.InstanceStateNameShuttingDown:
-			out.Gone = true
-		case types.InstanceStateNameStopped, types.InstanceStateNameStopping:
-			out.Warnings = []string{"PoweredOff"}
-		}
+		state = i.State.Name
+	}
+	out.State = string(state)
+	switch state {
+	case types.InstanceStateNamePending, types.InstanceStateNameRunning:
+	case types.InstanceStateNameTerminated, types.InstanceStateNameShuttingDown:
+		out.Gone = true
+	case types.InstanceStateNameStopped, types.InstanceStateNameStopping:
+		out.Warnings = []string{"PoweredOff"}
+	default: // EC2 has no other state, and never leaves it out: it may run, or have ended
+		out.Unreadable = true
 	}
 	if len(t.owners) == 0 {
 		out.Exclude = "" // the role means something only beside CAPA's own tag

@@ -200,9 +200,10 @@ const (
 )
 
 var want = backup.Want{
-	Kinds: []backup.AnyKind{clusters, planes, machines, pools, managedPools, machinePools, statics, roles, controllers, namespaces},
+	Kinds: slices.Concat([]backup.AnyKind{clusters, planes, machines, pools, managedPools, machinePools, statics, roles, controllers, namespaces}, versionKinds()),
 	Secrets: []backup.SecretRule{
 		{Keys: []string{accessKey, secretKey}, Optional: []string{tokenKey}},
 		{Name: managerSecret, Keys: []string{managerKey}},
+		{Type: "cluster.x-k8s.io/secret"}, // whether they are there: kubeconfigs, bootstrap data
 	},
 }

@@ -2,7 +2,6 @@ package aws
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -90,19 +89,12 @@ func findPlane(ctx context.Context, l *listing, names []string) (found []string,
 	if err != nil {
 		return nil, unlessMissing(err)
 	}
-	c := out.Cluster
-	if c == nil || aws.ToString(c.Name) != names[0] {
-		return nil, errNoAnswer
-	}
-	l.found(keyEndpoint, hostOf(aws.ToString(c.Endpoint)))
-	if c.Status == ekstypes.ClusterStatusDeleting {
+	l.found(keyEndpoint, hostOf(aws.ToString(out.Cluster.Endpoint)))
+	if out.Cluster.Status == ekstypes.ClusterStatusDeleting {
 		return nil, nil
 	}
 	return names, nil
 }
-
-// errNoAnswer says that a server answered something else than it was asked for.
-var errNoAnswer = errors.New("the answer is about something else")
 
 // findVPCs notes, too, which of them the caller's account owns and CAPA made, by
 // the cluster in CAPA's tag. Of a VPC that accounts share, its owner and all others

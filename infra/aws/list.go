@@ -33,6 +33,8 @@ type listing struct {
 	marks   map[infra.Key]bool     // landmarks to look for
 	members map[string][]infra.Key // pools of the backup, by the instance ids that they list
 	seen    map[string]bool        // instance ids
+	// stateless are the ids of instances whose state EC2 did not say.
+	stateless []string
 }
 
 // List reads all instances of a region, and what else the backup names there.
@@ -53,10 +55,10 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, p.total, errOvertime)
 	defer cancel()
-	a, err := p.login(ctx, d, &c, &l)
+	a, err := p.login(ctx, d, &c, &l, t.Redaction)
 	if c.instead != nil && keyRefused(err) {
 		l.Warnings = append(l.Warnings, fmt.Sprintf("%s refuses the key of the backup: your own AWS credentials are used instead", where(t)))
-		a, err = p.login(ctx, d, c.instead, &l)
+		a, err = p.login(ctx, d, c.instead, &l, t.Redaction)
 	}
 	if err != nil {
 		l.Fault = connectFault(ctx, t, err)
@@ -87,6 +89,9 @@ func (l *listing) read(ctx context.Context) {
 		if ctx.Err() != nil {
 			l.Fault = interrupted(l.target, ctx)
 		}
+	}
+	if n := len(l.stateless); l.Fault == nil && n > 0 {
+		l.Fault = networkFault(l.target, "listing instances", lacking("DescribeInstances", fmt.Sprintf("holds %d without a state that is known, first %s", n, l.stateless[0])))
 	}
 	l.addGroupKeys()
 	slices.SortFunc(l.Instances, func(a, b infra.Instance) int { return cmp.Compare(a.Identity, b.Identity) })
@@ -155,11 +160,15 @@ func (l *listing) take(reservations []types.Reservation) {
 		for j := range reservations[i].Instances {
 			one := &reservations[i].Instances[j]
 			id := aws.ToString(one.InstanceId)
-			if id == "" || l.seen[id] {
+			if l.seen[id] {
 				continue
 			}
 			l.seen[id] = true
-			l.File(&l.target, l.instance(one))
+			found := l.instance(one)
+			if found.Unreadable {
+				l.stateless = append(l.stateless, id)
+			}
+			l.File(&l.target, found)
 		}
 	}
 }

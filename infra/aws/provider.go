@@ -45,7 +45,7 @@ func (p *provider) Spec() infra.Spec {
 		Want:  want,
 		Keys:  providerIDKeys,
 		// GetRunningInstanceByTags in pkg/cloud/services/ec2/instances.go v2.11.1.
-		Controller: infra.Controller{Name: "CAPA", RunningOnly: true},
+		Controller: infra.Controller{Name: "CAPA", Makes: "launches an instance", RunningOnly: true},
 	}
 }
 

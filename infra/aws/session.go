@@ -18,6 +18,7 @@ import (
 	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
+	"drift-detector/backup"
 	"drift-detector/infra"
 )
 
@@ -50,10 +51,10 @@ type api struct {
 }
 
 // login builds the calls for a target and asks AWS which account they are of.
-func (p *provider) login(ctx context.Context, d *detail, c *credential, l *infra.Listing) (*api, error) {
+func (p *provider) login(ctx context.Context, d *detail, c *credential, l *infra.Listing, hidden *infra.Redaction) (*api, error) {
 	ctx, cancel := context.WithTimeout(ctx, loginTimeout)
 	defer cancel()
-	a, err := p.connect(ctx, d, c)
+	a, err := p.connect(ctx, d, c, hidden)
 	if err != nil {
 		return nil, err
 	}
@@ -69,12 +70,12 @@ func (p *provider) login(ctx context.Context, d *detail, c *credential, l *infra
 
 // connect builds the calls for a target. It contacts AWS only to assume roles,
 // and, for the operator's own chain, whatever that chain names.
-func (p *provider) connect(ctx context.Context, d *detail, c *credential) (*api, error) {
+func (p *provider) connect(ctx context.Context, d *detail, c *credential, hidden *infra.Redaction) (*api, error) {
 	env, err := config.NewEnvConfig()
 	if err != nil {
 		return nil, fmt.Errorf("reading the AWS settings of the environment: %w", err)
 	}
-	http, err := newTransport(p.limits.of(d.region), env.CustomCABundle, d.insecure)
+	http, err := newTransport(p.limits.of(d.region), env.CustomCABundle, d.insecure, hidden)
 	if err != nil {
 		return nil, err
 	}
@@ -90,6 +91,9 @@ func (p *provider) connect(ctx context.Context, d *detail, c *credential) (*api,
 		if conf.Credentials, err = assume(ctx, conf, r); err != nil {
 			http.next.CloseIdleConnections()
 			return nil, err
+		}
+		if k, err := conf.Credentials.Retrieve(ctx); err == nil {
+			hidden.Add(backup.NewSensitive(k.SecretAccessKey), backup.NewSensitive(k.SessionToken))
 		}
 	}
 	a := newAPI(conf)
@@ -129,10 +133,16 @@ func newAPI(conf aws.Config) *api {
 	s, e, g := sts.NewFromConfig(conf), ec2.NewFromConfig(conf), autoscaling.NewFromConfig(conf)
 	classic, v2 := elb.NewFromConfig(conf), elbv2.NewFromConfig(conf)
 	return &api{
-		identity: s.GetCallerIdentity, instances: e.DescribeInstances, vpcs: e.DescribeVpcs, subnets: e.DescribeSubnets,
-		securityGroups: e.DescribeSecurityGroups, nats: e.DescribeNatGateways, groups: g.DescribeAutoScalingGroups,
-		classicLBs: classic.DescribeLoadBalancers, lbs: v2.DescribeLoadBalancers,
-		plane: eks.NewFromConfig(conf).DescribeCluster,
+		identity:       checked(s.GetCallerIdentity, checkIdentity),
+		instances:      checked(e.DescribeInstances, checkInstances),
+		vpcs:           checked(e.DescribeVpcs, checkVPCs),
+		subnets:        checked(e.DescribeSubnets, checkSubnets),
+		securityGroups: checked(e.DescribeSecurityGroups, checkSecurityGroups),
+		nats:           checked(e.DescribeNatGateways, checkNATs),
+		groups:         checked(g.DescribeAutoScalingGroups, checkGroups),
+		classicLBs:     checked(classic.DescribeLoadBalancers, checkClassicLBs),
+		lbs:            checked(v2.DescribeLoadBalancers, checkLBs),
+		plane:          checked(eks.NewFromConfig(conf).DescribeCluster, checkPlane),
 	}
 }
 

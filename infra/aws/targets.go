@@ -61,6 +61,7 @@ func (p *provider) target(e *estate, h *home, secrets *backup.Secrets, a infra.A
 		return t
 	}
 	t.Credential, t.Source, t.Warnings = f.credential, f.source, f.warnings
+	t.Redaction = infra.NewRedaction(f.id, f.secret, f.token)
 	if n := len(f.roles); n > 0 {
 		t.Account = roleForm.FindStringSubmatch(f.roles[n-1].ARN)[1]
 	}

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"drift-detector/backup"
 	"drift-detector/infra"
 )
 
@@ -48,7 +49,7 @@ func (l *limits) of(region string) *rate.Limiter {
 
 // newTransport returns a client for one listing. caFile holds further roots, as
 // the SDK's AWS_CA_BUNDLE does; it is the operator's.
-func newTransport(limit *rate.Limiter, caFile string, insecure bool) (*bounded, error) {
+func newTransport(limit *rate.Limiter, caFile string, insecure bool, hidden *infra.Redaction) (*bounded, error) {
 	conf := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: insecure}
 	if caFile != "" {
 		pem, err := os.ReadFile(caFile)
@@ -60,7 +61,7 @@ func newTransport(limit *rate.Limiter, caFile string, insecure bool) (*bounded, 
 			return nil, errors.New("reading AWS_CA_BUNDLE: it holds no certificate in PEM form")
 		}
 	}
-	return &bounded{limit: limit, next: &infra.Bounded{Limit: maxAnswer, Next: &http.Transport{
+	return &bounded{limit: limit, hidden: hidden, next: &infra.Bounded{Limit: maxAnswer, Next: &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment, // the operator's, never the backup's
 		DialContext:           (&net.Dialer{Timeout: dialTimeout}).DialContext,
 		TLSClientConfig:       conf,
@@ -70,10 +71,12 @@ func newTransport(limit *rate.Limiter, caFile string, insecure bool) (*bounded, 
 	}}}, nil
 }
 
-// bounded sends requests no faster than the limit, retries included.
+// bounded sends requests no faster than the limit, retries included, and returns
+// answers of AWS only.
 type bounded struct {
-	limit *rate.Limiter
-	next  *infra.Bounded
+	limit  *rate.Limiter
+	hidden *infra.Redaction
+	next   *infra.Bounded
 }
 
 // client follows no redirects: a signed request is for one host.
@@ -88,11 +91,17 @@ func (b *bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := b.limit.Wait(req.Context()); err != nil {
 		return nil, err
 	}
+	// Keys of roles, and those of the operator's own chain, are known from here on.
+	b.hidden.Add(backup.NewSensitive(req.Header.Get("X-Amz-Security-Token")))
 	if req.Body != nil {
 		// smithy-go 1.28.8 answers WriteTo after Close with io.EOF, which
 		// net/http takes for a failed write when a server answers at once.
 		req = req.Clone(req.Context())
 		req.Body = struct{ io.ReadCloser }{req.Body}
 	}
-	return b.next.RoundTrip(req)
+	res, err := b.next.RoundTrip(req)
+	if err != nil || res.StatusCode < 200 || res.StatusCode > 299 {
+		return res, err
+	}
+	return whole(req, res)
 }

@@ -139,6 +139,7 @@ func whole(t *testing.T, h Harness, w World) {
 	t.Run("a saved inventory is the same", func(t *testing.T) { roundTrip(t, all) })
 	t.Run("strangers lack nothing", func(t *testing.T) { strangersWhole(t, start(t, h, w), all) })
 	t.Run("secrets stay hidden", func(t *testing.T) { hidden(t, r, all, w) })
+	t.Run("secrets that a server repeats are hidden", func(t *testing.T) { redacts(t, r, w) })
 	t.Run("target ids need no Secrets", func(t *testing.T) { idsWithoutSecrets(t, h, w, r) })
 	t.Run("claims fit targets", func(t *testing.T) { claimsFit(t, r, all) })
 	t.Run("the Snapshot is not changed", func(t *testing.T) {
@@ -250,6 +251,20 @@ func hidden(t *testing.T, r *run, all []infra.Listing, w World) {
 			if at := strings.Index(out.String(), form); at >= 0 {
 				t.Errorf("a secret is printed behind %q", tail(out.String()[:at], 80))
 			}
+		}
+	}
+}
+
+// redacts holds that each Target hides what it logs in with from what its server says.
+func redacts(t *testing.T, r *run, w World) {
+	for _, target := range r.targets {
+		if target.Credential != nil && target.Redaction == nil {
+			t.Errorf("%v has a credential, and hides none of it", target.IDs)
+		}
+	}
+	for i, m := range w.Markers {
+		if !slices.ContainsFunc(r.targets, func(target infra.Target) bool { return !strings.Contains(target.Redaction.Text("it is "+m), m) }) {
+			t.Errorf("no target hides secret %d", i)
 		}
 	}
 }

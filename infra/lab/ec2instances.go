@@ -110,9 +110,14 @@ const (
 )
 
 type describeInstancesResponse struct {
-	RequestID    string        `xml:"requestId"`
-	Reservations []reservation `xml:"reservationSet>item"`
-	NextToken    string        `xml:"nextToken,omitempty"`
+	RequestID    string         `xml:"requestId"`
+	Reservations reservationSet `xml:"reservationSet"`
+	NextToken    string         `xml:"nextToken,omitempty"`
+}
+
+// reservationSet is an element of its own, so that EC2's answer has it when it is empty.
+type reservationSet struct {
+	Items []reservation `xml:"item"`
 }
 
 type reservation struct {
@@ -161,7 +166,7 @@ func (e *EC2) describeInstances(c *apiCall) (any, bool, *refusal) {
 	to := min(from+size, len(fit))
 	answer := describeInstancesResponse{RequestID: "lab"}
 	for _, i := range fit[min(from, to):to] {
-		answer.Reservations = append(answer.Reservations, reservation{"r-" + strings.TrimPrefix(i.InstanceID, "i-"), EC2Account, []EC2Instance{i}})
+		answer.Reservations.Items = append(answer.Reservations.Items, reservation{"r-" + strings.TrimPrefix(i.InstanceID, "i-"), EC2Account, []EC2Instance{i}})
 	}
 	if to < len(fit) {
 		answer.NextToken = fmt.Sprintf("from-%d", to)

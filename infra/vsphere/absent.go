@@ -3,6 +3,7 @@ package vsphere
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"drift-detector/backup"
@@ -10,67 +11,100 @@ import (
 
 const whyClusterScoped = "Velero leaves cluster-scoped objects out unless --include-cluster-resources=true; "
 
+// gaps gathers what vSphere objects refer to and the backup lacks.
+type gaps struct {
+	referrers map[gap][]string
+	clusters  map[gap]map[backup.ClusterID]bool
+}
+
+type gap struct {
+	kind   string
+	object object
+}
+
+// note adds one reference, with the clusters that it concerns.
+func (g *gaps) note(kind string, at object, referrer string, clusters ...backup.ClusterID) {
+	k := gap{kind, at}
+	if list := g.referrers[k]; len(list) == 0 || list[len(list)-1] != referrer {
+		g.referrers[k] = append(list, referrer)
+	}
+	if g.clusters[k] == nil {
+		g.clusters[k] = map[backup.ClusterID]bool{}
+	}
+	for _, id := range clusters {
+		g.clusters[k][id] = true
+	}
+}
+
+// CAPV takes the bare clone spec where it does not find the zone of a machine or the
+// zone's domain (pkg/services/vimmachine.go generateOverrideFunc), and its own webhook
+// refuses that change of a VSphereVM (internal/webhooks/vspherevm.go v1.16.1).
+const whyPlacement = whyClusterScoped + "CAPV derives the place of its machines from it: each with a VSphereVM stands still after a restore, because another place is refused, and each without one is looked for and made elsewhere"
+
 // absent lists what vSphere objects refer to and the backup lacks, each missing
 // object once. Velero leaves cluster-scoped objects out of most backups
 // (pkg/util/collections/includes_excludes.go v1.18.1).
 func (e *estate) absent() []backup.Absence {
-	type missing struct {
-		kind   string
-		object object
-	}
-	referrers := map[missing][]string{}
-	note := func(kind string, at object, referrer string) {
-		k := missing{kind, at}
-		if list := referrers[k]; len(list) == 0 || list[len(list)-1] != referrer {
-			referrers[k] = append(list, referrer)
-		}
-	}
-	halted := e.byVSphereCluster()
-	halts := map[missing][]backup.ClusterID{}
-	known := index(identities.In(e.snapshot))
+	g := &gaps{map[gap][]string{}, map[gap]map[backup.ClusterID]bool{}}
+	of := e.byVSphereCluster()
 	for c := range clusters.In(e.snapshot).All() {
 		at := object{backup: c.Backup, name: c.Data.IdentityName}
-		if c.Data.IdentityKind == identityKind && known[at] == nil {
-			note(identityKind, at, clusterKind+" "+c.Namespace+"/"+c.Name)
-			k := missing{identityKind, at}
-			halts[k] = append(halts[k], halted[c]...)
+		if c.Data.IdentityKind == identityKind && e.identities[at] == nil {
+			g.note(identityKind, at, clusterKind+" "+c.Namespace+"/"+c.Name, of[c]...)
 		}
 	}
-	for i := range e.members {
-		m := &e.members[i]
-		if m.index < 0 || m.vm != nil {
-			continue // a VSphereVM holds all that the zone would say
-		}
-		machine := &e.snapshot.Machines[m.index]
-		at := object{backup: machine.Backup, name: machine.FailureDomain}
-		if at.name != "" && e.zones[at] == nil {
-			note(zoneKind, at, "Machine "+machine.Namespace+"/"+machine.Name)
-		}
-	}
-	for _, z := range e.zones {
-		at := object{backup: z.Backup, name: z.Data.Domain}
-		if at.name != "" && e.domains[at] == nil {
-			note(domainKind, at, zoneKind+" "+z.Name)
-		}
-	}
-	why := map[string]string{
-		identityKind: whyClusterScoped + "after a restore its clusters stand still until it is created again",
-		zoneKind:     whyClusterScoped + "a machine of it that is not seen and has no VSphereVM may be in any vCenter",
-		domainKind:   whyClusterScoped + "a machine of it that is not seen and has no VSphereVM may be in any datacenter",
-	}
+	e.placementGaps(g)
 	var list []backup.Absence
-	for k, from := range referrers {
+	for k, from := range g.referrers {
 		slices.Sort(from)
 		by := from[0]
 		if n := len(from) - 1; n > 0 {
 			by += fmt.Sprintf(" and %d more", n)
 		}
-		list = append(list, backup.Absence{Backup: k.object.backup, Kind: k.kind, Name: k.object.name, ReferredBy: by, Why: why[k.kind], Halts: halts[k]})
+		a := backup.Absence{
+			Backup: k.object.backup, Kind: k.kind, Name: k.object.name, ReferredBy: by, Why: whyPlacement,
+			Clusters: slices.SortedFunc(maps.Keys(g.clusters[k]), compareClusters),
+		}
+		if a.HaltsMachines = len(a.Clusters) > 0; k.kind == identityKind {
+			a.Why = whyClusterScoped + "after a restore its clusters stand still until it is created again"
+			a.Halts, a.HaltsMachines = a.Clusters, false
+		}
+		list = append(list, a)
 	}
 	slices.SortFunc(list, func(a, b backup.Absence) int {
 		return cmp.Or(cmp.Compare(a.Backup, b.Backup), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
 	})
 	return list
+}
+
+// placementGaps notes zones of machines, and domains of zones. A zone that no machine
+// is in concerns no cluster.
+func (e *estate) placementGaps(g *gaps) {
+	used := map[object]map[backup.ClusterID]bool{} // zones, by the clusters of their machines
+	for i := range e.members {
+		m := &e.members[i]
+		if m.index < 0 {
+			continue
+		}
+		machine := &e.snapshot.Machines[m.index]
+		at := object{backup: machine.Backup, name: machine.FailureDomain}
+		switch {
+		case at.name == "":
+		case e.zones[at] == nil:
+			g.note(zoneKind, at, "Machine "+machine.Namespace+"/"+machine.Name, m.cluster)
+		default:
+			if used[at] == nil {
+				used[at] = map[backup.ClusterID]bool{}
+			}
+			used[at][m.cluster] = true
+		}
+	}
+	for k, z := range e.zones {
+		at := object{backup: z.Backup, name: z.Data.Domain}
+		if at.name != "" && e.domains[at] == nil {
+			g.note(domainKind, at, zoneKind+" "+z.Name, slices.Collect(maps.Keys(used[k]))...)
+		}
+	}
 }
 
 // byVSphereCluster are the clusters of each VSphereCluster, in the order of the

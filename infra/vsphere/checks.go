@@ -2,6 +2,7 @@ package vsphere
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"drift-detector/backup"
@@ -13,6 +14,11 @@ var (
 		Code: "CredentialAbsent", Severity: readiness.Error,
 		Why: "CAPV can't log in to the vCenter: after the restore nothing of these clusters is reconciled.",
 		Do:  "create the Secret by hand before the clusters are unpaused; give user and password to drift-detector detect with --credentials",
+	}
+	ruleBootstrap = readiness.Rule{
+		Code: "BootstrapDataAbsent", Severity: readiness.Warning,
+		Why: "CAPV makes the VSphereVM again, without the BIOS UUID, and looks for the VM by its name; where it finds none, it can't clone one without the bootstrap data.",
+		Do:  "see whether its VM is there under its name (drift-detector detect tells); if not, delete the Machine after the restore, so that its owner makes another",
 	}
 	ruleGone = readiness.Rule{
 		Code: "VMGone", Severity: readiness.Warning,
@@ -29,58 +35,68 @@ const notFound = "NotFoundByBIOSUUID"
 // it was taken.
 func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, _ time.Time) []readiness.Finding {
 	e := newEstate(s)
-	return append(e.credentialsAbsent(secrets), e.gone()...)
+	return slices.Concat(e.credentialsAbsent(secrets), e.gone(), e.bootstrapAbsent(secrets), readiness.Versions(s, versionedKinds, servedVersions))
+}
+
+// servedVersions are CAPV's: v1.8 still served both alphas, v1.10 does not (config
+// CRDs v1.8.10, v1.10.4).
+var servedVersions = []readiness.ServedVersion{
+	{Version: "v1alpha3", Until: "Cluster API Provider vSphere serves it up to release v1.8 or v1.9"},
+	{Version: "v1alpha4", Until: "Cluster API Provider vSphere serves it up to release v1.8 or v1.9"},
+}
+
+var versionedKinds = []*readiness.VersionKind{readiness.NewVersionKind("vsphereclusters." + group)}
+
+// bootstrapAbsent are machines without VSphereVM that lack their bootstrap data.
+func (e *estate) bootstrapAbsent(secrets *backup.Secrets) []readiness.Finding {
+	var found []readiness.Finding
+	for i := range e.members {
+		m := &e.members[i]
+		if m.index < 0 || m.machine == nil || m.vm != nil {
+			continue
+		}
+		machine := &e.snapshot.Machines[m.index]
+		if machine.ProviderID == "" || !readiness.LacksBootstrap(machine, secrets) {
+			continue // without a provider id it is waited for, and found as such
+		}
+		found = append(found, ruleBootstrap.On(machine.Backup, fmt.Sprintf("Secret %s/%s", machine.Namespace, machine.BootstrapSecret),
+			"not in the backup; bootstrap data of Machine %s, which has no %s there", machine.Name, vmKind).
+			At("secrets", machine.Namespace).Of(machine.Cluster))
+	}
+	return found
 }
 
 func (e *estate) credentialsAbsent(secrets *backup.Secrets) []readiness.Finding {
-	type login struct {
-		backup int
-		identity
-	}
-	users := map[login]map[backup.ClusterID]bool{}
-	faults := map[login]string{}
+	var found readiness.Shared
 	for _, h := range e.homes() {
 		if h.identity.Kind == unknownIdentity {
 			continue // the VSphereCluster itself is what the backup lacks
 		}
-		k := login{h.backup, h.identity}
+		id := h.identity
 		_, fault := e.credentialOf(h, secrets)
-		if k.Kind == identityKind && e.identities[object{backup: h.backup, name: k.Name}] == nil {
+		if id.Kind == identityKind && e.identities[object{backup: h.backup, name: id.Name}] == nil {
 			// Without the identity nothing says who may use it, but its Secret
 			// may be there.
-			k.Namespace = ""
+			id.Namespace = ""
 			_, fault = e.fromIdentity(h, secrets)
 		}
-		if fault != nil {
-			faults[k] = fault.Message
-			if users[k] == nil {
-				users[k] = map[backup.ClusterID]bool{}
-			}
-			for _, id := range h.clusters {
-				users[k][id] = true
-			}
+		if fault == nil {
+			continue
 		}
-	}
-	var found []readiness.Finding
-	for k, message := range faults {
-		what, namespace := "credential of "+k.Kind+" "+k.Name, managerSpace
-		switch k.Kind {
+		what, namespace := "credential of "+id.Kind+" "+id.Name, managerSpace
+		switch id.Kind {
 		case identityKind:
-			if k.Namespace != "" {
-				what += " for namespace " + k.Namespace
+			if id.Namespace != "" {
+				what += " for namespace " + id.Namespace
 			}
 		case secretKind:
-			what, namespace = secretKind+" "+k.Namespace+"/"+k.Name, k.Namespace
+			what, namespace = secretKind+" "+id.Namespace+"/"+id.Name, id.Namespace
 		case managerIdentity:
 			what = secretKind + " " + managerSpace + "/" + managerSecret
 		}
-		clusters := "1 cluster"
-		if n := len(users[k]); n != 1 {
-			clusters = fmt.Sprintf("%d clusters", n)
-		}
-		found = append(found, ruleCredential.On(k.backup, what, "%s; used by %s", message, clusters).At("secrets", namespace))
+		found.Add(ruleCredential.On(h.backup, what, "%s", fault.Message).At("secrets", namespace), h.clusters...)
 	}
-	return found
+	return found.Findings()
 }
 
 func (e *estate) gone() []readiness.Finding {
@@ -95,7 +111,7 @@ func (e *estate) gone() []readiness.Finding {
 			says = "its Machine says " + e.snapshot.Machines[m.index].Phase
 		}
 		found = append(found, ruleGone.On(m.vm.Backup, vmKind+" "+m.vm.Namespace+"/"+m.vm.Name,
-			"condition says %s, while %s", notFound, says))
+			"condition says %s, while %s", notFound, says).Of(m.cluster))
 	}
 	return found
 }

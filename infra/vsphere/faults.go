@@ -14,7 +14,7 @@ import (
 // connectFault says why there is no session, and what to do.
 func connectFault(ctx context.Context, t infra.Target, err error) *infra.Fault {
 	where := "vCenter " + t.Endpoint
-	why := infra.Brief(err.Error())
+	why := t.Redaction.Brief(err.Error())
 	if t.Dial != "" {
 		where += " (reached at " + t.Dial + ")"
 	}
@@ -25,7 +25,7 @@ func connectFault(ctx context.Context, t infra.Target, err error) *infra.Fault {
 	case ctx.Err() != nil:
 		return interrupted(where, ctx)
 	case errors.As(err, &untrusted):
-		return &infra.Fault{Reason: "UntrustedCertificate", Message: where + ": " + untrusted.Error(), Hint: untrusted.Hint(t.Endpoint)}
+		return &infra.Fault{Reason: "UntrustedCertificate", Message: where + ": " + t.Redaction.Text(untrusted.Error()), Hint: untrusted.Hint(t.Endpoint)}
 	case errors.Is(err, errBadTrust):
 		return &infra.Fault{
 			Reason: "UntrustedCertificate", Message: where + ": " + why,
@@ -63,7 +63,7 @@ func overtime(ctx context.Context) bool { return errors.Is(context.Cause(ctx), e
 
 // listFault says why a listing is not whole.
 func listFault(ctx context.Context, t infra.Target, doing string, err error) *infra.Fault {
-	why := infra.Brief(err.Error())
+	why := t.Redaction.Brief(err.Error())
 	switch {
 	case overtime(ctx):
 		why = "it did not answer in full in time"

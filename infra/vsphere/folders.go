@@ -73,7 +73,7 @@ func (t *tree) spot(id string) spot {
 			return s
 		}
 		n, ok := t.nodes[id]
-		if size += len(n.name); !ok || size > maxPath {
+		if size += len(n.name); !ok || n.name == "" || size > maxPath {
 			break // hidden from the account, or nobody's folder
 		}
 		if n.kind == "Datacenter" && s.datacenter == "" {

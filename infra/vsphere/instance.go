@@ -37,6 +37,7 @@ type vm struct {
 	ref, name, parent, vapp string
 	uuid, instanceUUID      string
 	template                bool
+	lacking                 bool // vCenter left out what it never leaves out of a VM that it can read
 	created                 time.Time
 	manager                 string // key of the extension that manages it
 	vmx                     string
@@ -49,6 +50,7 @@ type vm struct {
 func readVM(o types.ObjectContent) vm {
 	m := vm{ref: o.Obj.Value}
 	var summaryUUID, summaryInstance string
+	kindKnown := false
 	for _, p := range o.PropSet {
 		switch p.Name {
 		case propName:
@@ -66,9 +68,8 @@ func readVM(o types.ObjectContent) vm {
 		case propSummaryInstanceUUID:
 			summaryInstance = uuidOf(word(p.Val))
 		case propTemplate, propSummaryTemplate:
-			if b, ok := p.Val.(bool); ok && b {
-				m.template = true
-			}
+			b, ok := p.Val.(bool)
+			m.template, kindKnown = m.template || b, kindKnown || ok
 		case propCreated:
 			if t, ok := p.Val.(time.Time); ok {
 				m.created = dateOf(t)
@@ -93,6 +94,7 @@ func readVM(o types.ObjectContent) vm {
 	if m.instanceUUID == "" {
 		m.instanceUUID = summaryInstance
 	}
+	m.lacking = m.connection == "" || m.power == "" || !kindKnown
 	return m
 }
 
@@ -127,7 +129,7 @@ func (m *vm) readable() bool {
 		types.VirtualMachineConnectionStateOrphaned:
 		return false
 	default:
-		return m.uuid != ""
+		return m.uuid != "" && !m.lacking
 	}
 }
 

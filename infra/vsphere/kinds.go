@@ -188,9 +188,10 @@ const (
 )
 
 var want = backup.Want{
-	Kinds: []backup.AnyKind{clusters, machines, vms, templates, identities, namespaces, zones, domains},
+	Kinds: []backup.AnyKind{clusters, machines, vms, templates, identities, namespaces, zones, domains, versionedKinds[0]},
 	Secrets: []backup.SecretRule{
 		{Keys: []string{userKey, passKey}},
 		{Name: managerSecret, Keys: []string{managerKey}},
+		{Type: "cluster.x-k8s.io/secret"}, // whether they are there: bootstrap data
 	},
 }

@@ -57,14 +57,14 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	l.Identity = uuidOf(v.ServiceContent.About.InstanceUuid)
 	v.read(ctx, t, d, &l)
 	if err := v.logout(ctx); err != nil {
-		l.Warnings = append(l.Warnings, fmt.Sprintf("logging out of vCenter %s failed, so its session stays until it times out: %s", t.Endpoint, infra.Brief(err.Error())))
+		l.Warnings = append(l.Warnings, fmt.Sprintf("logging out of vCenter %s failed, so its session stays until it times out: %s", t.Endpoint, t.Redaction.Brief(err.Error())))
 	}
 	return l
 }
 
 // read fills the listing. What was read before something broke stays in it.
 func (v *vcenter) read(ctx context.Context, t infra.Target, d *detail, l *infra.Listing) {
-	if v.ServiceContent.ViewManager == nil {
+	if c := &v.ServiceContent; c.ViewManager == nil || c.RootFolder.Value == "" || c.PropertyCollector.Value == "" {
 		l.Fault = listFault(ctx, t, "looking for its inventory", errors.New("this is no vCenter"))
 		return
 	}
@@ -85,6 +85,9 @@ func (v *vcenter) read(ctx context.Context, t infra.Target, d *detail, l *infra.
 	})
 	if err != nil {
 		l.Fault = listFault(ctx, t, fmt.Sprintf("listing VMs broke off after %d", l.Count()), err)
+	}
+	if n := len(g.lacking); n > 0 && l.Fault == nil {
+		l.Fault = listFault(ctx, t, "listing VMs", fmt.Errorf("it left out properties of %d that it never leaves out, first of %s", n, g.lacking[0]))
 	}
 	if left := v.readGuestinfo(ctx, g.candidates, l.Instances); left > 0 {
 		l.Warnings = append(l.Warnings, fmt.Sprintf("the metadata of %d unknown VMs in vCenter %s could not be read: less evidence on which cluster they belong to", left, t.Endpoint))
@@ -115,6 +118,7 @@ type gathering struct {
 	found      map[string]bool // BIOS UUIDs of the backup
 	inhabited  map[string]bool // managed object ids of folders of which VMs were read
 	text       int             // how much more is kept
+	lacking    []string        // managed object ids of VMs without what vCenter never leaves out
 }
 
 func newGathering(in *inventory, known *claimed, t *infra.Target, l *infra.Listing) *gathering {
@@ -130,7 +134,11 @@ func (g *gathering) add(o types.ObjectContent) error {
 		return nil // a VM that changes while pages are read can come twice
 	}
 	g.seen[o.Obj.Value] = true
-	return g.addVM(readVM(o))
+	m := readVM(o)
+	if m.lacking && (m.uuid != "" || len(o.PropSet)+len(o.MissingSet) == 0) {
+		g.lacking = append(g.lacking, m.ref)
+	}
+	return g.addVM(m)
 }
 
 func (g *gathering) addVM(m vm) error {
@@ -220,6 +228,10 @@ func (v *vcenter) pagesUntil(ctx context.Context, specs []types.PropertyFilterSp
 			if err := visit(o); err != nil {
 				return err
 			}
+		}
+		// Only the first page may be empty: then there is nothing at all.
+		if n > 1 && len(page.Objects) == 0 {
+			return fmt.Errorf("page %d is empty", n)
 		}
 		if page.Token == "" {
 			return nil

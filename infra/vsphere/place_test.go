@@ -186,6 +186,7 @@ func TestPropertiesThatAreMissing(t *testing.T) {
 			{Name: propSummaryInstanceUUID, Val: id},
 			{Name: propSummaryTemplate, Val: true},
 			{Name: propPower, Val: types.VirtualMachinePowerStateSuspended},
+			{Name: propConnection, Val: types.VirtualMachineConnectionStateConnected},
 			{Name: propParent, Val: "not a reference"},
 		},
 		MissingSet: []types.MissingProperty{{Path: propUUID}, {Path: propTemplate}},

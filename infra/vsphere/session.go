@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 	"sync"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/vmware/govmomi/fault"
 	"github.com/vmware/govmomi/session"
 	"github.com/vmware/govmomi/vim25"
+	"github.com/vmware/govmomi/vim25/methods"
 	"github.com/vmware/govmomi/vim25/soap"
 	"github.com/vmware/govmomi/vim25/types"
 
@@ -140,9 +142,41 @@ func dial(ctx context.Context, t infra.Target, d *detail, trust infra.Trust, key
 	c.Transport = &infra.Bounded{Next: transport(conf), Limit: maxAnswer}
 	c.Timeout = callTimeout
 	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	c.Namespace, c.Version = "urn:"+vim25.Namespace, vim25.Version
 	ctx, cancel := context.WithTimeout(ctx, firstTimeout)
 	defer cancel()
-	return vim25.NewClient(ctx, c)
+	rt := answered{c}
+	about, err := methods.GetServiceContent(ctx, rt)
+	if err != nil {
+		return nil, err
+	}
+	return &vim25.Client{Client: c, ServiceContent: about, RoundTripper: rt}, nil
+}
+
+// answered makes an error of an answer without content. govmomi takes one for the
+// zero value of what was asked for (vim25/methods/methods.go v0.56.0): a list that
+// ends, or a nil pointer.
+type answered struct{ soap.RoundTripper }
+
+func (a answered) RoundTrip(ctx context.Context, req, res soap.HasFault) error {
+	if err := a.RoundTripper.RoundTrip(ctx, req, res); err != nil {
+		return err
+	}
+	body := reflect.ValueOf(res).Elem()
+	answer := body.FieldByName("Res")
+	if !answer.IsValid() || answer.Kind() != reflect.Pointer {
+		return nil
+	}
+	empty := answer.IsNil()
+	if !empty {
+		// One that vCenter may leave out is a pointer.
+		value := answer.Elem().FieldByName("Returnval")
+		empty = value.IsValid() && value.Kind() == reflect.Struct && value.IsZero()
+	}
+	if empty {
+		return fmt.Errorf("it answered %s with nothing", strings.TrimSuffix(body.Type().Name(), "Body"))
+	}
+	return nil
 }
 
 func transport(conf *tls.Config) *http.Transport {

@@ -93,6 +93,7 @@ func (e *estate) target(h *home, secrets *backup.Secrets, a infra.Access, known 
 		}
 	}
 	t.Credential, t.Source, t.Warnings = f.credential, f.source, slices.Concat(f.warnings, h.ignored)
+	t.Redaction = infra.NewRedaction(f.password)
 	t.Account = strings.TrimSpace(f.user.Reveal())
 	d := &detail{
 		server: server, thumbprints: h.thumbprints, claimed: known,

@@ -11,7 +11,7 @@ import (
 )
 
 // TestCheck holds what the provider tells of the kubeconfigs in a backup. What
-// KubeadmControlPlane makes anew is less of a fault.
+// KubeadmControlPlane makes again is less of a fault, and what CAPA makes is none.
 func TestCheck(t *testing.T) {
 	s := serve(t, serverOptions{}, answer(200, nodes("", "a")))
 	good := s.kubeconfig(t)
@@ -31,7 +31,9 @@ func TestCheck(t *testing.T) {
 	add("kcp-gone", "KubeadmControlPlane", "")
 	add("eks-gone", "AWSManagedControlPlane", "")
 	add("eks-good", "AWSManagedControlPlane", good)
-	add("token", "AWSManagedControlPlane", token)
+	add("own-gone", "OwnControlPlane", "")
+	add("own-good", "OwnControlPlane", good)
+	add("token", "OwnControlPlane", token)
 	add("broken", "KubeadmControlPlane", "hunter2: [")
 	unborn := clusterObject("one", "unborn")
 	delete(unborn["spec"].(map[string]any), "controlPlaneEndpoint")
@@ -47,7 +49,7 @@ func TestCheck(t *testing.T) {
 		return all
 	}
 	always := []string{
-		"error KubeconfigAbsent Secret one/eks-gone-kubeconfig: not in the backup",
+		"error KubeconfigAbsent Secret one/own-gone-kubeconfig: not in the backup",
 		"warning KubeconfigAbsent Secret one/kcp-gone-kubeconfig: not in the backup",
 		"warning KubeconfigUnusable Secret one/broken-kubeconfig: it is not a kubeconfig",
 	}
@@ -66,11 +68,11 @@ func TestCheck(t *testing.T) {
 	}{
 		{end.Add(-soon - time.Second), nil},
 		{end.Add(-soon + time.Second), []string{
-			"warning KubeconfigExpiring Secret one/eks-good-kubeconfig: its client certificate expires on " + day,
+			"warning KubeconfigExpiring Secret one/own-good-kubeconfig: its client certificate expires on " + day,
 			"warning KubeconfigExpiring Secret one/kcp-good-kubeconfig: its client certificate expires on " + day,
 		}},
 		{end.Add(time.Second), []string{
-			"error KubeconfigExpired Secret one/eks-good-kubeconfig: its client certificate expired on " + day,
+			"error KubeconfigExpired Secret one/own-good-kubeconfig: its client certificate expired on " + day,
 			"warning KubeconfigExpired Secret one/kcp-good-kubeconfig: its client certificate expired on " + day,
 		}},
 	} {

@@ -42,11 +42,11 @@ func TestListFaults(t *testing.T) {
 		{"items are an object", serverOptions{}, answer(200, `{"kind":"NodeList","items":{"metadata":{"name":"a"}}}`), nil, stateUnreachable, "UnexpectedAnswer", []string{"no list of Nodes"}},
 		{"items are a number", serverOptions{}, answer(200, `{"items":7,"kind":"NodeList"}`), nil, stateUnreachable, "UnexpectedAnswer", []string{"no list of Nodes"}},
 		{"a JSON array", serverOptions{}, answer(200, `[]`), nil, stateUnreachable, "UnexpectedAnswer", []string{"no list of Nodes"}},
-		{"malformed", serverOptions{}, answer(200, `{"kind":"NodeList","items":[{"metadata":{"name":"a"}},}`), nil, stateUnreachable, "UnexpectedAnswer", []string{"no list of Nodes"}},
+		{"malformed", serverOptions{}, answer(200, `{"kind":"NodeList","items":[{"metadata":{"name":"a"},"status":{}},}`), nil, stateUnreachable, "UnexpectedAnswer", []string{"no list of Nodes"}},
 		{"wrong type", serverOptions{}, answer(200, `{"kind":"NodeList","items":[{"metadata":{"name":7}}]}`), nil, stateUnreachable, "UnexpectedAnswer", []string{"no list of Nodes"}},
 		{"wrong date", serverOptions{}, answer(200, `{"kind":"NodeList","items":[{"metadata":{"name":"a"},"status":{"conditions":[{"type":"Ready","lastHeartbeatTime":"today"}]}}]}`), nil, stateUnreachable, "UnexpectedAnswer", []string{"no list of Nodes"}},
 		{"date beyond dates", serverOptions{}, answer(200, `{"kind":"NodeList","items":[{"metadata":{"name":"a"},"status":{"conditions":[{"type":"Ready","lastHeartbeatTime":"9999-12-31T23:59:59-10:00"}]}}]}`), nil, stateUnreachable, "UnexpectedAnswer", []string{"no list of Nodes"}},
-		{"cut off", serverOptions{}, answer(200, `{"kind":"NodeList","items":[{"metadata":{"name":"a"}},`), nil, stateUnreachable, "UnexpectedAnswer", []string{"cut off"}},
+		{"cut off", serverOptions{}, answer(200, `{"kind":"NodeList","items":[{"metadata":{"name":"a"},"status":{}},`), nil, stateUnreachable, "UnexpectedAnswer", []string{"cut off"}},
 		{"Node without a name", serverOptions{}, answer(200, `{"kind":"NodeList","items":[{}]}`), nil, stateUnreachable, "UnexpectedAnswer", []string{"without a name"}},
 		{"endless name", serverOptions{}, answer(200, nodes("", long)), nil, stateUnreachable, "UnexpectedAnswer", []string{"more than 1024 bytes"}},
 		{"giant header", serverOptions{}, giantHeader, nil, stateUnreachable, "Unreachable", nil},
@@ -84,10 +84,11 @@ func TestListBounds(t *testing.T) {
 	size := int64(len(nodes("more", "a")))
 	pages := func(w http.ResponseWriter, r *http.Request) {
 		token := r.URL.Query().Get("continue") + "+"
+		name := string(rune('a' + len(token)))
 		if token == "+++" {
 			token = ""
 		}
-		body := nodes(token, "a")
+		body := nodes(token, name)
 		_, _ = io.WriteString(w, body+strings.Repeat(" ", int(size)-len(body)))
 	}
 	for _, c := range []struct {

@@ -81,6 +81,15 @@ func (p *provider) dial(l *login, address string) *client {
 type nodeList struct {
 	nodes []infra.Node
 	at    time.Time
+	seen  map[string]bool // names of nodes, and tokens of pages with a slash before
+}
+
+// first notes a name or a token, and reports whether it is the first of its kind: a
+// list holds each Node once, and no page leads to one that was read.
+func (l *nodeList) first(s string) bool {
+	again := l.seen[s]
+	l.seen[s] = true
+	return !again
 }
 
 // all reads the list page by page. A list that the server let expire meanwhile
@@ -94,7 +103,7 @@ func (c *client) all(ctx context.Context) (nodeList, error) {
 }
 
 func (c *client) pages(ctx context.Context) (nodeList, error) {
-	var read nodeList
+	read := nodeList{seen: map[string]bool{}}
 	next := ""
 	for range c.bounds.pages {
 		var err error
@@ -103,6 +112,9 @@ func (c *client) pages(ctx context.Context) (nodeList, error) {
 		}
 		if next == "" {
 			return read, nil
+		}
+		if !read.first("/" + next) {
+			return nodeList{}, &errAnswer{"its list of Nodes leads back to a page that was read"}
 		}
 	}
 	return nodeList{}, &errAnswer{fmt.Sprintf("its list of Nodes does not end after %d pages", c.bounds.pages)}
@@ -132,6 +144,9 @@ func (c *client) page(ctx context.Context, token string, read *nodeList) (next s
 	return readPage(http.MaxBytesReader(nil, resp.Body, c.bounds.page), func(n infra.Node) error {
 		if len(read.nodes) == c.bounds.nodes {
 			return &errAnswer{fmt.Sprintf("it answered with more than %d Nodes", c.bounds.nodes)}
+		}
+		if !read.first(n.Name) {
+			return &errAnswer{"it listed one Node twice"}
 		}
 		read.nodes = append(read.nodes, n)
 		return nil

@@ -24,7 +24,7 @@ func TestListReadsEveryField(t *testing.T) {
 	  "spec":{"providerID":"vsphere://1"},
 	  "status":{"conditions":[{"type":"MemoryPressure","status":"False","lastHeartbeatTime":"2020-01-01T00:00:00Z"},{"type":"Ready","status":"True","lastHeartbeatTime":"2026-03-04T05:06:07Z"}]}},
 	 {"metadata":{"name":"c","labels":{"node-role.kubernetes.io/control-plane":""}},"status":{"conditions":[{"type":"Ready","status":"Unknown","lastHeartbeatTime":null}]}},
-	 {"metadata":{"name":"b","labels":{"node-role.kubernetes.io/master":""}}}]}`
+	 {"metadata":{"name":"b","labels":{"node-role.kubernetes.io/master":""}},"status":{}}]}`
 	serverTime := time.Date(2026, 3, 4, 5, 6, 30, 0, time.UTC)
 	s := serve(t, serverOptions{}, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Date", serverTime.Format(http.TimeFormat))

@@ -28,6 +28,7 @@ var errNoList = &errAnswer{"it answered with something that is no list of Nodes"
 
 // node is the part of a Node that is read.
 type node struct {
+	Kind     string `json:"kind"` // in a List; a NodeList leaves it out
 	Metadata struct {
 		Name        string            `json:"name"`
 		Labels      map[string]string `json:"labels"`
@@ -36,7 +37,8 @@ type node struct {
 	Spec struct {
 		ProviderID string `json:"providerID"`
 	} `json:"spec"`
-	Status struct {
+	// Status is of every Node that an API server gives, be it empty.
+	Status *struct {
 		Conditions []struct {
 			Type              string    `json:"type"`
 			Status            string    `json:"status"`
@@ -65,8 +67,13 @@ func (n *node) value() (infra.Node, error) {
 		_, present := n.Metadata.Labels[label]
 		v.ControlPlane = v.ControlPlane || present
 	}
-	if v.Name == "" {
+	switch {
+	case v.Name == "":
 		return v, &errAnswer{"it answered with a Node without a name"}
+	case n.Status == nil:
+		return v, &errAnswer{"it answered with a Node without a status"}
+	case n.Kind != "" && n.Kind != "Node":
+		return v, errNoList
 	}
 	for _, s := range []string{v.Name, v.ProviderID, v.Machine, v.ClusterName, v.ClusterNamespace, v.OwnerKind, v.OwnerName} {
 		if len(s) > maxString {
@@ -88,13 +95,16 @@ func (n *node) value() (infra.Node, error) {
 // readPage reads one page of a NodeList, Node by Node, and returns the token of
 // the next page; it is empty on the last.
 func readPage(body io.Reader, add func(infra.Node) error) (next string, err error) {
-	page := pageReader{dec: json.NewDecoder(body), add: add}
+	page := pageReader{dec: json.NewDecoder(body), add: add, seen: map[json.Token]bool{}}
 	if err := page.read(); err != nil {
 		return "", describe(err)
 	}
 	// "List" is what kubectl makes of a NodeList.
-	if page.kind != "NodeList" && page.kind != "List" {
+	switch {
+	case page.kind != "NodeList" && page.kind != "List", !page.seen["items"]:
 		return "", errNoList
+	case page.next == "" && page.remaining > 0:
+		return "", &errAnswer{"it says that there are more Nodes, and not where"}
 	}
 	return page.next, nil
 }
@@ -121,7 +131,9 @@ func describe(err error) error {
 type pageReader struct {
 	dec        *json.Decoder
 	add        func(infra.Node) error
+	seen       map[json.Token]bool // members of the list, each of which comes once
 	kind, next string
+	remaining  int64
 }
 
 func (p *pageReader) read() error {
@@ -133,11 +145,24 @@ func (p *pageReader) read() error {
 		if err != nil {
 			return err
 		}
+		if p.seen[key] {
+			return errNoList
+		}
+		p.seen[key] = true
 		if err := p.field(key); err != nil {
 			return err
 		}
 	}
-	return p.expect(json.Delim('}'))
+	if err := p.expect(json.Delim('}')); err != nil {
+		return err
+	}
+	switch _, err := p.dec.Token(); {
+	case err == nil:
+		return errNoList // something follows
+	case err != io.EOF:
+		return err
+	}
+	return nil
 }
 
 func (p *pageReader) field(key json.Token) error {
@@ -146,10 +171,11 @@ func (p *pageReader) field(key json.Token) error {
 		return p.dec.Decode(&p.kind)
 	case "metadata":
 		var meta struct {
-			Continue string `json:"continue"`
+			Continue  string `json:"continue"`
+			Remaining int64  `json:"remainingItemCount"`
 		}
 		err := p.dec.Decode(&meta)
-		p.next = meta.Continue
+		p.next, p.remaining = meta.Continue, meta.Remaining
 		return err
 	case "items":
 		return p.items()

@@ -118,7 +118,7 @@ func target(c *backup.Cluster, secrets *backup.Secrets, a infra.Access) infra.Ta
 	for _, ignored := range login.ignored {
 		t.Warnings = append(t.Warnings, fmt.Sprintf("cluster %s/%s: %s of the kubeconfig in %s is ignored", id.Namespace, id.Name, ignored, source))
 	}
-	t.Credential = login
+	t.Credential, t.Redaction = login, infra.NewRedaction(login.token, backup.NewSensitive(string(found.user.ClientKeyData)))
 	t.NodeState = stateUnreachable // until List says otherwise
 	t.Use = fmt.Sprintf("using %s for the API server %s of cluster %s/%s", source, t.Endpoint, id.Namespace, id.Name)
 	return t

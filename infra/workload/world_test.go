@@ -251,7 +251,7 @@ func answer(code int, body string) http.HandlerFunc {
 func nodes(next string, names ...string) string {
 	var items []string
 	for _, name := range names {
-		items = append(items, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"providerID":"vsphere://%s"}}`, name, name))
+		items = append(items, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"providerID":"vsphere://%s"},"status":{}}`, name, name))
 	}
 	return fmt.Sprintf(`{"kind":"NodeList","apiVersion":"v1","metadata":{"continue":%q},"items":[%s]}`, next, strings.Join(items, ","))
 }

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"drift-detector/backup"
+	"drift-detector/report"
+)
+
+// selectionFlags say which clusters are shown.
+func (o *estateOptions) selectionFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "cluster", Usage: "only the cluster `NAME`, or namespace/name: no other is contacted or reported; repeatable"},
+		&cli.StringSliceFlag{Name: "namespace", Usage: "only the clusters in namespace `NAME`; repeatable"},
+		&cli.StringFlag{Name: "selector", Aliases: []string{"l"}, Usage: "only the clusters whose labels fit `SELECTOR`, as kubectl takes it", Destination: &o.selection.Selector},
+	}
+}
+
+// filter says in the report which clusters are shown.
+func (o *estateOptions) filter() *report.Filter {
+	if o.selection.IsZero() {
+		return nil
+	}
+	return &report.Filter{Clusters: o.selection.Clusters, Namespaces: o.selection.Namespaces, Selector: o.selection.Selector}
+}
+
+// narrow leaves out what the backup lacks and only clusters miss that are not shown.
+func (e *estate) narrow() {
+	if e.shows == nil {
+		return
+	}
+	elsewhere := func(a backup.Absence) bool {
+		return len(a.Clusters) > 0 && !slices.ContainsFunc(a.Clusters, e.shows)
+	}
+	shown := *e.snapshot
+	shown.Absent = slices.DeleteFunc(slices.Clone(shown.Absent), elsewhere)
+	e.snapshot, e.claims.Absent = &shown, slices.DeleteFunc(e.claims.Absent, elsewhere)
+}

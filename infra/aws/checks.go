@@ -1,0 +1,144 @@
+package aws
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"drift-detector/backup"
+	"drift-detector/backup/readiness"
+	"drift-detector/infra"
+)
+
+var (
+	ruleCredential = readiness.Rule{
+		Code: "CredentialAbsent", Severity: readiness.Error,
+		Why: "CAPA can't log in to AWS: after the restore nothing of these clusters is reconciled.",
+		Do:  "create the Secret by hand before the clusters are unpaused; use credentials of your own for drift-detector detect with --aws-profile or --aws-ambient",
+	}
+	ruleControllerCredential = readiness.Rule{
+		Code: "CredentialAbsent", Severity: readiness.Warning,
+		Why: "Unless CAPA gets its credential from its service account or its instance, it can't log in to AWS after the restore, and nothing of these clusters is reconciled.",
+		Do:  "where CAPA used a Secret, create it by hand before the clusters are unpaused; use credentials of your own for drift-detector detect with --aws-profile or --aws-ambient",
+	}
+	ruleForbidden = readiness.Rule{
+		Code: "IdentityForbidden", Severity: readiness.Error,
+		Why: "CAPA refuses the identity to clusters of that namespace (pkg/cloud/scope/session.go): after the restore nothing of them is reconciled.",
+		Do:  "correct spec.allowedNamespaces of the identity, or the labels of the Namespace, before the clusters are unpaused",
+	}
+	ruleMaybeForbidden = readiness.Rule{
+		Code: "IdentityForbidden", Severity: readiness.Warning, Why: ruleForbidden.Why, Do: ruleForbidden.Do,
+	}
+	ruleKubeconfig = readiness.Rule{
+		Code: "KubeconfigNotAdopted", Severity: readiness.Error,
+		Why: "A restore takes ownerReferences away, and CAPA refuses a kubeconfig that its AWSManagedControlPlane does not own (pkg/cloud/services/eks/config.go): the control plane is never ready again. Without the Secret CAPA makes a new one.",
+		Do:  "leave the Secret out of the restore (velero restore create --exclude-resources or a label selector), or delete it after the restore, before the cluster is unpaused",
+	}
+	ruleBootstrap = readiness.Rule{
+		Code: "BootstrapDataAbsent", Severity: readiness.Warning,
+		Why: "The AWSMachine records no instance: CAPA looks for one by its tags, and where it finds none that runs, it can't launch one without the bootstrap data.",
+		Do:  "see whether its instance runs (drift-detector detect tells); if not, delete the Machine after the restore, so that its owner makes another",
+	}
+)
+
+// servedVersions are CAPA's: it served v1alpha3 and v1alpha4 up to v1.5 and v1beta1 up
+// to v2.3 (config/crd/bases v1.5.5, v2.0.0, v2.3.0, v2.4.0).
+var servedVersions = []readiness.ServedVersion{
+	{Version: "v1alpha3", Until: "Cluster API Provider AWS serves it up to release v1.5"},
+	{Version: "v1alpha4", Until: "Cluster API Provider AWS serves it up to release v1.5"},
+	{Version: "v1beta1", Until: "Cluster API Provider AWS serves it up to release v2.3"},
+}
+
+var versionedKinds = []*readiness.VersionKind{
+	readiness.NewVersionKind("awsclusters." + group),
+	readiness.NewVersionKind("awsmanagedcontrolplanes." + planeGroup),
+}
+
+func versionKinds() []backup.AnyKind {
+	all := make([]backup.AnyKind, len(versionedKinds))
+	for i, k := range versionedKinds {
+		all[i] = k
+	}
+	return all
+}
+
+// Check tells what of CAPA's will not work after a restore: credentials that the
+// backup lacks or that a namespace may not use, kubeconfigs that CAPA does not take
+// back, and API versions that it does not serve.
+func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, _ time.Time) []readiness.Finding {
+	e := newEstate(s)
+	return slices.Concat(e.credentialsAbsent(secrets), e.identitiesForbidden(), e.kubeconfigs(secrets), e.bootstrapAbsent(secrets),
+		readiness.Versions(s, versionedKinds, servedVersions))
+}
+
+// credentialsAbsent are the identities of which the keys are not in the backup.
+func (e *estate) credentialsAbsent(secrets *backup.Secrets) []readiness.Finding {
+	var found readiness.Shared
+	for _, h := range e.homes() {
+		if h.identity.Kind == unknownIdentity {
+			continue // the cluster's own object is what the backup lacks
+		}
+		_, fault := e.credentialOf(h, secrets, infra.Access{})
+		if fault == nil || h.forbidden != "" {
+			continue
+		}
+		rule, what := ruleCredential, "credential of "+h.identity.Kind+" "+h.identity.Name
+		if h.identity.Kind == controllerIdentity {
+			rule, what = ruleControllerCredential, "Secret "+managerSpace+"/"+managerSecret
+		}
+		found.Add(rule.On(h.backup, what, "%s", fault.Message).At("secrets", managerSpace), h.clusters...)
+	}
+	return found.Findings()
+}
+
+// identitiesForbidden are the identities that a cluster names, by itself or along a
+// chain of roles, and that its namespace may not use.
+func (e *estate) identitiesForbidden() []readiness.Finding {
+	var found readiness.Shared
+	for _, id := range e.order() {
+		for _, at := range e.chain(id.Backup, identityOf(id, e.sites[id])) {
+			rule := ruleForbidden
+			p, why := e.permission(id, at)
+			if p == Undecided {
+				rule = ruleMaybeForbidden
+			}
+			if p != Allowed {
+				found.Add(rule.On(id.Backup, fmt.Sprintf("%s for namespace %s", at, id.Namespace), "%s", why), id)
+			}
+		}
+	}
+	return found.Findings()
+}
+
+// kubeconfigs are those of EKS clusters, whose presence is what breaks.
+func (e *estate) kubeconfigs(secrets *backup.Secrets) []readiness.Finding {
+	var found []readiness.Finding
+	for _, id := range e.order() {
+		name := id.Name + "-kubeconfig"
+		if s := e.sites[id]; s.record != nil && s.kind == planeKind && secrets.Named(id.Backup, id.Namespace, name) != nil {
+			found = append(found, ruleKubeconfig.On(id.Backup, fmt.Sprintf("Secret %s/%s", id.Namespace, name),
+				"in the backup, and owned by nobody after the restore").Of(id))
+		}
+	}
+	return found
+}
+
+// bootstrapAbsent are machines of which no instance is on record and that lack their
+// bootstrap data, although the Machine has had an instance.
+func (e *estate) bootstrapAbsent(secrets *backup.Secrets) []readiness.Finding {
+	var found []readiness.Finding
+	for i := range e.members {
+		m := &e.members[i]
+		if m.index < 0 || m.machine == nil || m.machine.Data.ProviderID != "" || m.machine.Data.InstanceID != "" {
+			continue
+		}
+		machine := &e.snapshot.Machines[m.index]
+		if machine.ProviderID == "" || !readiness.LacksBootstrap(machine, secrets) {
+			continue // without a provider id it is waited for, and found as such
+		}
+		found = append(found, ruleBootstrap.On(machine.Backup, fmt.Sprintf("Secret %s/%s", machine.Namespace, machine.BootstrapSecret),
+			"not in the backup; bootstrap data of Machine %s, whose %s records no instance", machine.Name, machineKind).
+			At("secrets", machine.Namespace).Of(machine.Cluster))
+	}
+	return found
+}
