@@ -17,6 +17,7 @@ const (
 	ForeignNode        = "ForeignNode"
 	AmbiguousOwner     = "AmbiguousOwner"
 	InClusterFolder    = "InClusterFolder"
+	NameOnly           = "NameOnly"
 	// Terminated is the cause under which an ended instance without a machine is
 	// counted as excluded.
 	Terminated = "terminated"
@@ -30,6 +31,12 @@ type instanceFacts struct {
 	twin     *vm                // another living instance that bears its id, or that of a Node on it
 	suspects []backup.ClusterID // where the instances of that id are tied to
 	missing  func(bond) string
+	doubt    func([]bond) string // why medium evidence may be that of somebody else's
+	unlisted func(bond) string   // why the Node list of the bond's cluster was not read, which may contradict it
+	// contradicted says that names show the server to be another one than the
+	// backup means, and unproven that no id shows it to be that one.
+	contradicted bool
+	unproven     func([]bond) bool
 	// foreignTag is the cluster outside the backup that its tags name as owner.
 	foreignTag string
 }
@@ -39,6 +46,7 @@ type leads struct {
 	strong  []bond // the most specific of the grade, of one or several clusters
 	medium  []bond
 	place   []bond
+	named   []bond
 	foreign []*node // say that they run on it, and that alone ties it to no cluster
 	// foreignCluster is the cluster outside the backup that the Node names.
 	foreignCluster string
@@ -113,6 +121,11 @@ var instanceRows = []instanceRow{
 		decideTwin,
 	},
 	{
+		"3 evidence at a place that names contradict",
+		func(f *instanceFacts) bool { return f.contradicted && len(f.strong)+len(f.medium) > 0 },
+		func(f *instanceFacts) placement { return f.elsewhere(slices.Concat(f.strong, f.medium)) },
+	},
+	{
 		"3 a Node of the cluster, or a strong tie",
 		func(f *instanceFacts) bool { return len(f.strong) > 0 },
 		func(f *instanceFacts) placement { return f.ghost(f.strong, StrengthStrong) },
@@ -141,6 +154,11 @@ var instanceRows = []instanceRow{
 			p.unattributed.Unread = true
 			return p
 		},
+	},
+	{
+		"5 at a place that no id proves, name or endpoint of the cluster",
+		func(f *instanceFacts) bool { return len(f.medium) > 0 && f.unproven(f.medium) },
+		func(f *instanceFacts) placement { return f.elsewhere(f.medium) },
 	},
 	{
 		"5 name or endpoint of the cluster",
@@ -172,6 +190,16 @@ var instanceRows = []instanceRow{
 		},
 	},
 	{
+		"7 a name of the cluster, wherever it lies",
+		func(f *instanceFacts) bool { return len(f.named) > 0 },
+		func(f *instanceFacts) placement {
+			ids := clustersOf(f.named)
+			p := f.suggest(NameOnly, "it is named as machines of "+clusterNames(ids)+" are, and lies where none of them do", ids...)
+			p.unattributed.Evidence = bondEvidence(f.named, StrengthWeak)
+			return p
+		},
+	},
+	{
 		"8 nothing",
 		func(*instanceFacts) bool { return true },
 		func(f *instanceFacts) placement { return placement{outOfScope: true, foreign: f.foreignTag} },
@@ -181,7 +209,14 @@ var instanceRows = []instanceRow{
 // instanceFacts takes everything that decides about an instance without a
 // machine out of the estate.
 func (e *estate) instanceFacts(v *vm) *instanceFacts {
-	f := &instanceFacts{vm: v, exclude: v.Exclude, leads: e.leads(v), missing: func(b bond) string { return e.missing(v, b) }}
+	f := &instanceFacts{vm: v, exclude: v.Exclude, leads: e.leads(v)}
+	f.missing = func(b bond) string { return e.missing(v, b) }
+	f.doubt = func(all []bond) string { return e.doubt(v, all) }
+	f.unlisted = func(b bond) string { why, _ := e.unlisted(b.cluster); return why }
+	f.contradicted = slices.ContainsFunc(v.seen, func(i int32) bool { return e.ids[serverOf(&e.scopes.listings[i])].isContradicted() })
+	f.unproven = func(all []bond) bool {
+		return !slices.ContainsFunc(all, func(b bond) bool { return e.provenFor(b.cluster, v) })
+	}
 	switch {
 	case v.Gone:
 		f.exclude = cmp.Or(f.exclude, Terminated)
@@ -200,7 +235,7 @@ func (e *estate) instanceFacts(v *vm) *instanceFacts {
 // leads gathers what ties an instance to clusters.
 func (e *estate) leads(v *vm) leads {
 	var f leads
-	var strong, medium, place []bond
+	var strong, medium, place, named []bond
 	ties := e.ties.fitting(v)
 	for _, n := range e.nodes.on(v) {
 		// Whoever administers a workload cluster can make a Node that names any VM.
@@ -221,9 +256,11 @@ func (e *estate) leads(v *vm) leads {
 		case infra.Place:
 			b.specificity = 0 // a place suggests, it does not compete
 			place = append(place, b)
+		case infra.Named:
+			named = append(named, b)
 		}
 	}
-	f.strong, f.medium, f.place = strongest(strong), strongest(medium), strongest(place)
+	f.strong, f.medium, f.place, f.named = strongest(strong), strongest(medium), strongest(place), strongest(named)
 	return f
 }
 
@@ -263,15 +300,45 @@ func (e *estate) missing(v *vm, b bond) string {
 	if b.controlPlane && owner.Kind == "" {
 		owner = e.owners.planeOf(b.cluster, backup.Owner{})
 	}
-	if c := cmp.Or(e.unnamed[owner], e.unnamed[e.owners.resolve(owner)]); c != nil {
+	c := e.unnamed[owner]
+	if known := e.owners.resolve(owner); known.Kind != "" {
+		c = cmp.Or(c, e.unnamed[known])
+	}
+	if c != nil {
 		return fmt.Sprintf("it may be that of machine %s/%s, of which the backup tells neither the id nor the name of its instance", c.namespace, c.name)
 	}
-	if i := b.cluster.Backup; i >= 0 && i < len(e.snap.Backups) {
-		if k := &e.snap.Backups[i]; !k.Undated && !k.WrittenTo.IsZero() && v.Created.After(k.WrittenTo.Add(clockSkew)) {
-			return ""
-		}
+	if v.Created.After(e.writtenTo(b.cluster).Add(clockSkew)) {
+		return ""
 	}
 	return e.owners.missing(e.owners.resolve(owner))
+}
+
+// doubt says why instances that a name or an endpoint ties to a cluster may be
+// somebody else's (the fourth law); empty when nothing speaks for that. What bears a
+// mark that only the cluster's controllers write is at most without a Node.
+func (e *estate) doubt(v *vm, all []bond) string {
+	b := all[0]
+	byName := !slices.ContainsFunc(all, func(b bond) bool { return !b.byName })
+	switch {
+	case byName && v.Created.IsZero():
+		return "when it was made is not known"
+	case byName && !v.Created.After(e.writtenTo(b.cluster)):
+		return "it is older than the backup, which would hold its machine"
+	case e.nodes.lists[b.cluster].State == nodesRead && len(e.nodes.on(v)) == 0:
+		return "the cluster has no Node on it, or none yet"
+	}
+	return ""
+}
+
+// writtenTo is when the backup of a cluster was written to its end; in the far
+// future when that is not known, so that nothing is younger.
+func (e *estate) writtenTo(id backup.ClusterID) time.Time {
+	if i := id.Backup; i >= 0 && i < len(e.snap.Backups) {
+		if k := &e.snap.Backups[i]; !k.Undated && !k.WrittenTo.IsZero() {
+			return k.WrittenTo
+		}
+	}
+	return time.Unix(1<<40, 0)
 }
 
 // decideTwin is the row of instances that share an id: a Node runs on one of
@@ -330,8 +397,30 @@ func (f *instanceFacts) ghost(bonds []bond, s Strength) placement {
 	if why != "" {
 		v.Status, v.Reason = Unknown, MachineNotInBackup
 		v.Message = "it belongs to the cluster, but its machine may be missing from the backup only: " + why
+		return placement{verdict: &v, bond: b}
+	}
+	if s != StrengthMedium {
+		return placement{verdict: &v, bond: b}
+	}
+	if doubt := f.doubt(bonds); doubt != "" {
+		p := f.suggest(NameOnly, "it is named as machines of "+clusterNames(clustersOf(bonds))+" are, and may be somebody else's: "+doubt, clustersOf(bonds)...)
+		p.unattributed.Evidence = v.Evidence
+		return p
+	}
+	if unlisted := f.unlisted(b); unlisted != "" {
+		v.Status, v.Reason = Unknown, NodeListUnread
+		v.Message = "it is named as machines of the cluster are, but a Node may contradict that, and " + unlisted + "; --skip-access-apiserver decides without Nodes"
 	}
 	return placement{verdict: &v, bond: b}
+}
+
+// elsewhere is the placement of an instance that is tied to clusters, at a place
+// that is not proven to be where their machines are.
+func (f *instanceFacts) elsewhere(bonds []bond) placement {
+	ids := clustersOf(bonds)
+	p := f.suggest(ScopeIncomplete, "it is named as machines of "+clusterNames(ids)+" are, but no id shows that it lies where they do", ids...)
+	p.unattributed.Evidence = bondEvidence(bonds, StrengthWeak)
+	return p
 }
 
 func bondEvidence(bonds []bond, s Strength) []Evidence {

@@ -30,6 +30,7 @@ const (
 const (
 	DuplicateID       = "DuplicateID"
 	Reidentified      = "Reidentified"
+	Template          = "Template"
 	MachineMissing    = "MachineMissing"
 	SameNameElsewhere = "SameNameElsewhere"
 )
@@ -73,6 +74,13 @@ var machineRows = []machineRow{
 		},
 	},
 	{
+		"3 strong key at a place that names contradict",
+		func(f *machineFacts) bool { return len(f.home) > 0 && f.scope.contradicted },
+		func(f *machineFacts) Verdict {
+			return f.naming(unknown(ScopeIncomplete, nameOf(f.home[0])+" bears its id, but nothing shows that this is where its controllers look: "+f.scope.fault.Hint), f.home)
+		},
+	},
+	{
 		"4 strong key on two or more at home",
 		func(f *machineFacts) bool { return len(f.home) > 1 },
 		decideDuplicates,
@@ -104,18 +112,23 @@ var machineRows = []machineRow{
 		decideMatch,
 	},
 	{
+		"8 found elsewhere in the listing of its home",
+		func(f *machineFacts) bool {
+			return !f.scope.contradicted && slices.ContainsFunc(f.elsewhere, func(v *vm) bool { return v.seenIn(f.scope.listings) })
+		},
+		decideElsewhere,
+	},
+	{
 		"8 home scope partial or failed",
 		func(f *machineFacts) bool { return !f.scope.complete },
 		func(f *machineFacts) Verdict {
-			return f.naming(unknown(ScopeIncomplete, "not found, but absence cannot be concluded: "+f.scope.fault.Message), f.elsewhere, f.identity, f.weak)
+			return f.naming(unknown(ScopeIncomplete, "not found, but absence cannot be concluded: "+f.scope.fault.Message), f.elsewhere, f.identity, f.weak, f.witness)
 		},
 	},
 	{
 		"9 found elsewhere",
 		func(f *machineFacts) bool { return len(f.elsewhere) > 0 },
-		func(f *machineFacts) Verdict {
-			return f.naming(unknown(FoundElsewhere, fmt.Sprintf("%s is not where the controllers look, but at %s", f.id(), nameOf(f.elsewhere[0]))), f.elsewhere)
-		},
+		decideElsewhere,
 	},
 	{
 		"10 infrastructure object absent, found by keys beside the strong one that is not recorded",
@@ -137,6 +150,11 @@ var machineRows = []machineRow{
 		"10 second key that finds by itself",
 		func(f *machineFacts) bool { return len(f.identity) > 0 },
 		decideIdentity,
+	},
+	{
+		"10 another id in its place, under its name",
+		func(f *machineFacts) bool { return !f.claim.Strong.IsZero() && len(f.witness) > 0 },
+		decideWitness,
 	},
 	{
 		"11 no strong key recorded, weaker keys at home",
@@ -182,10 +200,19 @@ var machineRows = []machineRow{
 		},
 	},
 	{
+		"13 the Node list was asked for and not read",
+		func(f *machineFacts) bool { return f.unlisted != "" },
+		func(f *machineFacts) Verdict {
+			return f.naming(unknown(NodeListUnread, fmt.Sprintf("%s was not found, but a Node may contradict that, and %s; --skip-access-apiserver decides without Nodes", f.id(), f.unlisted)), f.namesakes)
+		},
+	},
+	{
 		"13 no strong key recorded",
 		func(f *machineFacts) bool { return f.claim.Strong.IsZero() },
 		func(f *machineFacts) Verdict {
-			return stale(NotProvisioned, "the backup records no id for it, and no instance was made since")
+			v := stale(NotProvisioned, "the backup records no id for it, and no instance was made since")
+			v.Evidence = f.notUnasked()
+			return v
 		},
 	},
 	{
@@ -261,9 +288,17 @@ func decideIdentity(f *machineFacts) Verdict {
 	}
 }
 
+// decideElsewhere is row 9, which comes before row 8 for what is seen in the same
+// listing: a datacenter that has another name now is still the machine's.
+func decideElsewhere(f *machineFacts) Verdict {
+	v := f.elsewhere[0]
+	return f.naming(unknown(FoundElsewhere, fmt.Sprintf("%s is not where the controllers look, but at %s", f.id(), nameOf(v))), f.elsewhere)
+}
+
 // decideNothing is row 14.
 func decideNothing(f *machineFacts) Verdict {
 	v := stale(InstanceNotFound, fmt.Sprintf("no VM with %s in %s; %d VMs listed", f.id(), f.scope.name, f.scope.count))
+	v.Evidence = f.notUnasked()
 	if len(f.namesakes) > 0 {
 		v.Warnings = append(v.Warnings, Warning{SameNameElsewhere, fmt.Sprintf("%s has its name, but not its id", nameOf(f.namesakes[0]))})
 		v = others(v, f.namesakes)
@@ -329,11 +364,18 @@ func (f *machineFacts) with(v Verdict, found *vm, s Strength) Verdict {
 	return v
 }
 
-// healthy is the verdict of a match, with what goes with it.
+// healthy is the verdict of a match, with what goes with it, unless something else
+// runs in its place.
 func (f *machineFacts) healthy(found *vm, s Strength) Verdict {
+	if v, displaced := f.displaced(found); displaced {
+		return v
+	}
 	v := f.with(Verdict{Status: Healthy, ByID: bears(found, f.claim.Strong)}, found, s)
 	for _, w := range found.Warnings {
 		v.Warnings = append(v.Warnings, Warning{w, conditionText(w)})
+	}
+	if found.Exclude == infra.Template {
+		v.Warnings = append(v.Warnings, Warning{Template, "the VM is a template now: nobody can power it on, and its controller cannot either"})
 	}
 	for _, x := range f.claim.Expect {
 		if bearsOther(found, x.Key) {

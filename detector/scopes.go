@@ -30,13 +30,14 @@ func homeOf(c *claim) place { return place{c.cluster, c.Home.Target, c.Home.Part
 
 // homeScope says how far absence can be concluded at a place.
 type homeScope struct {
-	listings []int32 // those that cover the target
-	complete bool
-	fault    *infra.Fault // why not
-	unasked  *infra.Fault // a pool was not looked for there
-	name     string       // for people
-	count    int          // instances seen there
-	decides  bool         // on machines or pools, so that it must be a complete scope
+	listings     []int32 // those that cover the target
+	complete     bool
+	fault        *infra.Fault // why not
+	contradicted bool         // names say that it is another place than ids do
+	unasked      *infra.Fault // a pool was not looked for there
+	name         string       // for people
+	count        int          // instances seen there
+	decides      bool         // on machines or pools, so that it must be a complete scope
 }
 
 // scopes answers, per cluster and target, whether the target was listed to the
@@ -160,6 +161,10 @@ func (e *estate) judge(at place, proofs []*infra.Proof) *homeScope {
 			h.fault = fault
 		}
 	}
+	contradicted := e.contradicted(at, h.listings)
+	if h.contradicted = contradicted != nil; h.fault == nil {
+		h.fault = contradicted
+	}
 	if h.fault == nil {
 		h.fault = e.unproven(at, h, proofs)
 	}
@@ -203,7 +208,7 @@ func (e *estate) unproven(at place, h *homeScope, proofs []*infra.Proof) *infra.
 	hint := "check that the account may see the cluster's folders and machines, and that the address leads to the right server"
 	failed := len(proofs) == 0
 	for _, p := range proofs {
-		if !e.holds(p, h) {
+		if !e.holds(p, h.listings) {
 			failed = true
 			hint = cmp.Or(p.Hint, hint)
 		}
@@ -218,20 +223,9 @@ func (e *estate) unproven(at place, h *homeScope, proofs []*infra.Proof) *infra.
 	}
 }
 
-// holds says whether a proof holds for the listings of a place.
-func (e *estate) holds(p *infra.Proof, h *homeScope) bool {
-	landmark := func(k infra.Key) bool { return e.scopes.shows(h, k) }
-	if len(p.All) > 0 {
-		return !slices.ContainsFunc(p.All, func(k infra.Key) bool { return !landmark(k) })
-	}
-	return slices.ContainsFunc(p.Any, func(k infra.Key) bool {
-		return landmark(k) || slices.ContainsFunc(e.bearing(k), func(v *vm) bool { return v.seenIn(h.listings) })
-	})
-}
-
-// shows says whether a landmark was found at a place.
-func (s *scopes) shows(h *homeScope, k infra.Key) bool {
-	return slices.ContainsFunc(s.showing[k], func(i int32) bool { return slices.Contains(h.listings, i) })
+// shows says whether a landmark was found by any of the listings.
+func (s *scopes) shows(listings []int32, k infra.Key) bool {
+	return slices.ContainsFunc(s.showing[k], func(i int32) bool { return slices.Contains(listings, i) })
 }
 
 // seenIn says whether any of the listings shows the instance.

@@ -49,6 +49,7 @@ func (c *Claims) eachKey(pass func(Key)) {
 		all(m.Doubted)
 		all(m.Weak)
 		all(m.Names)
+		all(m.Witness)
 		all(m.Hosts)
 	}
 	for i := range c.Ties {

@@ -1,0 +1,184 @@
+package detector
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// This file is the eighth law for Node lists: one that was asked for and not read
+// would have contradicted absence, so that nothing is concluded without it.
+
+// NodeListUnread is the reason of a verdict that the Node list of its cluster may
+// contradict, which was asked for and not read.
+const NodeListUnread = "NodeListUnread"
+
+// States of Node lists in which nobody asked, or an answer was read to its end.
+const (
+	nodesRead    = "read"
+	nodesSkipped = "skipped"
+)
+
+const hintSkipNodes = "let the API server be reached (--endpoint, --credentials), or decide without Node lists: --skip-access-apiserver"
+
+// nodeLists says of clusters whether anybody expects their API servers to answer.
+type nodeLists struct {
+	planes map[backup.ClusterID][]*claim // control-plane machines
+	joined map[backup.ClusterID]bool     // a machine had joined when the backup was written, or its status does not say
+	silent map[backup.ClusterID]bool     // answers so far
+	ghosts map[backup.ClusterID]bool     // clusters of which a control-plane instance without a machine runs; nil: not looked yet
+}
+
+func (e *estate) newNodeLists() nodeLists {
+	n := nodeLists{map[backup.ClusterID][]*claim{}, map[backup.ClusterID]bool{}, map[backup.ClusterID]bool{}, nil}
+	for _, c := range e.claims {
+		if _, _, _, _, plane := ownersOf(c); plane {
+			n.planes[c.cluster] = append(n.planes[c.cluster], c)
+		}
+		if m := c.machine; m != nil && (m.Node != "" || m.ControlPlane && m.Phase != "Provisioned") {
+			n.joined[c.cluster] = true
+		}
+	}
+	return n
+}
+
+// unlisted says why a Node list that was asked for was not read, where it might
+// contradict absence; it is empty when the list was read, or when no API server of
+// the cluster is expected to answer. unasked says that nobody asked for it.
+func (e *estate) unlisted(id backup.ClusterID) (why string, unasked bool) {
+	list, known := e.nodes.lists[id]
+	switch {
+	case !known || list.State == nodesSkipped:
+		return "", true
+	case list.State == nodesRead || e.silent(id):
+		return "", false
+	}
+	return fmt.Sprintf("the Node list of cluster %s/%s was not read: %s", id.Namespace, id.Name, cmp.Or(list.Error, list.State)), false
+}
+
+// silent reports whether it is to be expected that the API server of a cluster does
+// not answer: its whole control plane is gone or off, or had not joined yet when the
+// backup was written.
+func (e *estate) silent(id backup.ClusterID) bool {
+	s, known := e.asked.silent[id]
+	if !known {
+		s = len(e.asked.planes[id]) > 0 && (!e.asked.joined[id] || !e.mayServe(id))
+		e.asked.silent[id] = s
+	}
+	return s
+}
+
+// mayServe reports whether a control-plane machine of a cluster may run: one of the
+// backup, one that the backup lacks, or one that was made since.
+func (e *estate) mayServe(id backup.ClusterID) bool {
+	recorded := int64(0)
+	for _, c := range e.asked.planes[id] {
+		if e.mayRun(c) {
+			return true
+		}
+		if c.machine != nil {
+			recorded++
+		}
+	}
+	for _, p := range e.owners.planes[id] {
+		if machineless(p.Kind) || p.Replicas.Known && p.Replicas.N > recorded {
+			return true
+		}
+	}
+	if e.asked.ghosts == nil {
+		e.asked.ghosts = e.servingGhosts()
+	}
+	return e.asked.ghosts[id]
+}
+
+// mayRun reports whether a machine of the backup is known to run, or not known to
+// be gone.
+func (e *estate) mayRun(c *claim) bool {
+	keys := append([]infra.Key{c.Strong, c.Identity}, c.Doubted...)
+	if c.Strong.IsZero() {
+		keys = append(keys, c.Weak...)
+	}
+	for _, v := range e.bearing(append(keys, c.Witness...)...) {
+		if v.Runs() {
+			return true
+		}
+	}
+	return c.Provider == "" || !e.scopes.home(homeOf(c)).complete
+}
+
+// servingGhosts are the clusters of which a control-plane instance that no machine
+// records runs.
+func (e *estate) servingGhosts() map[backup.ClusterID]bool {
+	out := map[backup.ClusterID]bool{}
+	for i := range e.vms {
+		v := &e.vms[i]
+		if v.byStrong.first != nil || !v.Runs() {
+			continue
+		}
+		l := e.leads(v)
+		for _, all := range [][]bond{l.strong, l.medium, l.named} {
+			for _, b := range all {
+				if b.controlPlane {
+					out[b.cluster] = true
+				}
+			}
+		}
+	}
+	return out
+}
+
+// notUnasked is evidence for an absence that a Node list could contradict, when
+// nobody asked for one.
+func (f *machineFacts) notUnasked() []Evidence {
+	if !f.unasked {
+		return nil
+	}
+	return []Evidence{{"nodeList", "no Node list of the cluster was read, which could contradict that", StrengthWeak}}
+}
+
+// UnreadNodeLists names the shown clusters on whose machines or instances nothing
+// was concluded because their Node lists were not read.
+func (r *Result) UnreadNodeLists() []backup.ClusterID {
+	var out []backup.ClusterID
+	for i := range r.Clusters {
+		if n := r.Clusters[i].with(NodeListUnread); n > 0 {
+			out = append(out, r.Clusters[i].ID)
+		}
+	}
+	return out
+}
+
+// with counts the verdicts of a reason.
+func (c *Cluster) with(reason string) (n int) {
+	count := func(s *Set) {
+		for i := range s.Machines {
+			if s.Machines[i].Reason == reason {
+				n++
+			}
+		}
+	}
+	count(&c.ControlPlane)
+	for i := range c.WorkerGroups {
+		count(&c.WorkerGroups[i])
+	}
+	return n
+}
+
+// nodeListErrors are the errors of a run that did not read what it asked for.
+func (r *Result) nodeListErrors() []Error {
+	var out []Error
+	for i := range r.Clusters {
+		c := &r.Clusters[i]
+		if n := c.with(NodeListUnread); n > 0 {
+			out = append(out, Error{
+				Object:  "Node list of " + c.ID.Namespace + "/" + c.ID.Name,
+				Message: fmt.Sprintf("it was not read (%s), and could contradict that %s gone: Unknown", strings.TrimSpace(cmp.Or(c.Nodes.Error, c.Nodes.State)), quantity(n, "machine is", "machines are")),
+				Hint:    hintSkipNodes,
+			})
+		}
+	}
+	return out
+}
