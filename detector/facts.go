@@ -93,7 +93,7 @@ func newEstate(s *backup.Snapshot, c infra.Claims, inv infra.Inventory, now time
 	e.exclude(c.Exclude)
 	e.scopes = newScopes(listings)
 	e.court()
-	e.ids = e.countIDs()
+	e.ids = e.countIDs(c.Proofs)
 	e.second = e.countSecondKeys()
 	e.proofs = map[backup.ClusterID][]*infra.Proof{}
 	for i := range c.Proofs {

@@ -128,6 +128,9 @@ func (o *oracle) counts(endpoint string) (seen, contradicted int) {
 	at := func(v *oracleVM) bool {
 		return !v.Gone && slices.ContainsFunc(v.listings, func(i int) bool { return o.inv.Listings[i].Endpoint == endpoint })
 	}
+	copied := func(target string) bool {
+		return slices.ContainsFunc(o.claims.Proofs, func(p infra.Proof) bool { return p.Target == target && p.Copied })
+	}
 	for _, c := range o.all {
 		home := slices.ContainsFunc(o.inv.Listings, func(l infra.Listing) bool {
 			return l.Endpoint == endpoint && l.NodeState == "" && slices.Contains(l.IDs, c.Home.Target)
@@ -141,7 +144,7 @@ func (o *oracle) counts(endpoint string) (seen, contradicted int) {
 		switch {
 		case o.any(o.vms, func(v *oracleVM) bool { return here(v) && v.Bears(c.Strong) }):
 			seen++
-		case o.any(o.vms, func(v *oracleVM) bool {
+		case copied(c.Home.Target) && o.any(o.vms, func(v *oracleVM) bool {
 			others := slices.ContainsFunc(o.all, func(other *oracleClaim) bool { return other != c && o.has(v, other.Strong) })
 			return here(v) && slices.ContainsFunc(c.Names, v.Bears) && o.hasKind(v, c.Strong.Kind) && !others
 		}):

@@ -19,8 +19,8 @@ type server struct{ provider, endpoint, location string }
 
 func serverOf(l *infra.Listing) server { return server{l.Provider, l.Endpoint, l.Location} }
 
-// idCount is how many recorded ids are seen at a server, and of how many machines
-// that were not seen there the name bears another id.
+// idCount is how many recorded ids are seen at a server, and, where they may be those
+// of copies, of how many machines that were not seen there the name bears another id.
 type idCount struct{ seen, contradicted int }
 
 // isContradicted reports whether names say that the server is another one than
@@ -32,7 +32,11 @@ func (n idCount) hint() string {
 		"if it does, and the machines were restored under new ids, compare them with their Nodes", n.seen, n.contradicted)
 }
 
-func (e *estate) countIDs() map[server]idCount {
+func (e *estate) countIDs(proofs []infra.Proof) map[server]idCount {
+	copied := map[string]bool{}
+	for i := range proofs {
+		copied[proofs[i].Target] = copied[proofs[i].Target] || proofs[i].Copied
+	}
 	counts := map[server]idCount{}
 	for _, c := range e.claims {
 		if c.Provider == "" || c.Strong.IsZero() {
@@ -44,7 +48,7 @@ func (e *estate) countIDs() map[server]idCount {
 			switch {
 			case slices.ContainsFunc(e.bearing(c.Strong), here):
 				n.seen++
-			case slices.ContainsFunc(e.bearing(c.Names...), func(v *vm) bool { return here(v) && bearsOther(v, c.Strong) && !v.byStrong.others(c) }):
+			case copied[c.Home.Target] && slices.ContainsFunc(e.bearing(c.Names...), func(v *vm) bool { return here(v) && bearsOther(v, c.Strong) && !v.byStrong.others(c) }):
 				n.contradicted++
 			}
 			counts[at] = n

@@ -188,7 +188,7 @@ func (d dice) listings(s *scene, ids []backup.ClusterID, trouble int) {
 	}
 	for _, id := range ids {
 		for _, target := range []string{"vc1/a", "vc1/b", "vc2"} {
-			p := infra.Proof{Cluster: id, Target: target, All: []infra.Key{key("folder", "f1")}, Hint: "look"}
+			p := infra.Proof{Cluster: id, Target: target, All: []infra.Key{key("folder", "f1")}, Hint: "look", Copied: d.chance(60)}
 			switch {
 			case d.chance(trouble):
 				continue

@@ -204,6 +204,7 @@ func (s *scene) unread(id backup.ClusterID) {
 // elsewhere makes the vCenter a stand-by site: machines of the backup have other ids
 // there under their names.
 func (s *scene) elsewhere(names ...string) {
+	s.claims.Proofs[0].Copied = true
 	for _, n := range names {
 		s.worker(n)
 		s.vm(n, bios("other-"+n), named(n))

@@ -253,6 +253,10 @@ type Proof struct {
 	All     []Key  // landmarks that must all have been found; when empty, Any decides
 	Any     []Key  // keys of which at least one instance or landmark must bear one
 	Nodes   bool   // an instance that a Node of the cluster runs on proves it as well as Any
+	// Copied says that what proves it may have come to another place with a copy of the
+	// machines, as a BIOS UUID does to a stand-by site: it proves nothing where the names
+	// of more machines bear other ids.
+	Copied bool
 	Stated  string // in which words the operator said so, which makes it hold; empty: nobody did
 	Hint    string
 }

@@ -23,7 +23,7 @@ const safe = "bcdfghjklmnpqrstvwxz2456789"
 // (internal/topology/names v1.14.0, machinedeployment_sync.go v1.5.0).
 const (
 	suffixLen    = 5
-	maxSetSuffix = 10
+	maxSetSuffix = 16
 	maxName      = 63
 )
 
