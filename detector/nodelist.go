@@ -22,12 +22,13 @@ const (
 	nodesSkipped = "skipped"
 )
 
-const hintSkipNodes = "let the API server be reached (--endpoint, --credentials), or decide without Node lists: --skip-access-apiserver"
+// HintSkipNodes is what to do about a Node list that was not read.
+const HintSkipNodes = "let the API server be reached (--endpoint, --credentials), or decide without Node lists: --skip-access-apiserver"
 
 // nodeLists says of clusters whether anybody expects their API servers to answer.
 type nodeLists struct {
 	planes map[backup.ClusterID][]*claim // control-plane machines
-	joined map[backup.ClusterID]bool     // a machine had joined when the backup was written, or its status does not say
+	joined map[backup.ClusterID]bool     // a machine had joined when the backup was written, or its status does not say that it had not; known for clusters with machines
 	silent map[backup.ClusterID]bool     // answers so far
 	ghosts map[backup.ClusterID]bool     // clusters of which a control-plane instance without a machine runs; nil: not looked yet
 }
@@ -38,8 +39,8 @@ func (e *estate) newNodeLists() nodeLists {
 		if _, _, _, _, plane := ownersOf(c); plane {
 			n.planes[c.cluster] = append(n.planes[c.cluster], c)
 		}
-		if m := c.machine; m != nil && (m.Node != "" || m.ControlPlane && m.Phase != "Provisioned") {
-			n.joined[c.cluster] = true
+		if m := c.machine; m != nil {
+			n.joined[c.cluster] = n.joined[c.cluster] || m.Node != "" || !beforeJoining[m.Phase]
 		}
 	}
 	return n
@@ -59,13 +60,18 @@ func (e *estate) unlisted(id backup.ClusterID) (why string, unasked bool) {
 	return fmt.Sprintf("the Node list of cluster %s/%s was not read: %s", id.Namespace, id.Name, cmp.Or(list.Error, list.State)), false
 }
 
+// beforeJoining are the phases of Machines that have no Node yet (Cluster API
+// api/core/v1beta2/machine_phase_types.go v1.14.2).
+var beforeJoining = map[string]bool{"Pending": true, "Provisioning": true, "Provisioned": true}
+
 // silent reports whether it is to be expected that the API server of a cluster does
-// not answer: its whole control plane is gone or off, or had not joined yet when the
-// backup was written.
+// not answer: its whole control plane is gone or off, or not one of its machines had
+// joined when the backup was written.
 func (e *estate) silent(id backup.ClusterID) bool {
 	s, known := e.asked.silent[id]
 	if !known {
-		s = len(e.asked.planes[id]) > 0 && (!e.asked.joined[id] || !e.mayServe(id))
+		joined, machines := e.asked.joined[id]
+		s = machines && !joined || len(e.asked.planes[id]) > 0 && !e.mayServe(id)
 		e.asked.silent[id] = s
 	}
 	return s
@@ -176,7 +182,7 @@ func (r *Result) nodeListErrors() []Error {
 			out = append(out, Error{
 				Object:  "Node list of " + c.ID.Namespace + "/" + c.ID.Name,
 				Message: fmt.Sprintf("it was not read (%s), and could contradict that %s gone: Unknown", strings.TrimSpace(cmp.Or(c.Nodes.Error, c.Nodes.State)), quantity(n, "machine is", "machines are")),
-				Hint:    hintSkipNodes,
+				Hint:    HintSkipNodes,
 			})
 		}
 	}

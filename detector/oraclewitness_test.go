@@ -75,13 +75,14 @@ func (o *oracle) nodeListMissed(id backup.ClusterID) bool {
 	if state == "" || state == "read" || state == "skipped" {
 		return false
 	}
-	planes, recorded, joined := 0, int64(0), false
+	planes, recorded, machines, joined := 0, int64(0), 0, false
 	for _, c := range o.all {
 		if c.cluster != id {
 			continue
 		}
-		if c.m != nil && (c.m.Node != "" || c.cp && c.m.Phase != "Provisioned") {
-			joined = true
+		if c.m != nil {
+			machines++
+			joined = joined || c.m.Node != "" || c.m.Phase != "Provisioned"
 		}
 		if c.cp {
 			planes++
@@ -90,7 +91,10 @@ func (o *oracle) nodeListMissed(id backup.ClusterID) bool {
 			}
 		}
 	}
-	return planes == 0 || joined && o.mayServe(id, recorded)
+	if machines > 0 && !joined {
+		return false
+	}
+	return planes == 0 || o.mayServe(id, recorded)
 }
 
 func (o *oracle) mayServe(id backup.ClusterID, recorded int64) bool {

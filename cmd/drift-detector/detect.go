@@ -201,7 +201,7 @@ func verdictOnRun(result detector.Result) error {
 			places = append(places, unseen{scope.Endpoint, scope.Fault})
 		}
 	}
-	if err := incomplete(places); err != nil {
+	if err := missed(incomplete(places), result.UnreadNodeLists()); err != nil {
 		return err
 	}
 	for _, e := range result.Errors {

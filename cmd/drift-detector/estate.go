@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/readiness"
 	"drift-detector/backup/selection"
+	"drift-detector/detector"
 	"drift-detector/detector/forecast"
 	"drift-detector/infra"
 	"drift-detector/infra/all"
@@ -333,6 +335,31 @@ func incomplete(all []unseen) error {
 		}
 	}
 	return &errIncomplete{message: "incomplete: could not list all of " + strings.Join(places, "; "), hint: strings.Join(order, "; ")}
+}
+
+// missed is what could not be seen of places, which may be nil, with the clusters
+// whose Node lists were asked for, not read, and would have been evidence: the first
+// three by name.
+func missed(places error, lists []backup.ClusterID) error {
+	const few = 3
+	n := len(lists)
+	if n == 0 {
+		return places
+	}
+	text := "the Node list of " + clusterNames(lists[:min(n, few)])
+	switch {
+	case n > few:
+		text = fmt.Sprintf("the Node lists of %s and %d more", clusterNames(lists[:few]), n-few)
+	case n > 1:
+		text = "the Node lists of " + clusterNames(lists)
+	}
+	message, hint := "incomplete: could not read "+text+": machines of which no VM was found there are Unknown", detector.HintSkipNodes
+	var other *errIncomplete
+	if errors.As(places, &other) {
+		message = other.message + "; " + strings.TrimPrefix(message, "incomplete: ")
+		hint = strings.TrimPrefix(other.hint+"; "+hint, "; ")
+	}
+	return &errIncomplete{message: message, hint: hint}
 }
 
 func readInventory(path string) (infra.Inventory, error) {

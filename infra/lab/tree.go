@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/vmware/govmomi/simulator"
+	"github.com/vmware/govmomi/vim25"
 	"github.com/vmware/govmomi/vim25/mo"
 	"github.com/vmware/govmomi/vim25/types"
 )
@@ -89,9 +90,44 @@ func (v *VCenter) Hide(folder string) error { return v.clear(folder, v.hide) }
 
 // HideVMs takes the VMs in and below a folder out of the inventory and leaves the
 // folders, which is what an account sees whose role on the folder is not
-// propagated to its children.
+// propagated to its children. The permission that says so is on the folder.
 func (v *VCenter) HideVMs(folder string) error {
+	if err := v.EmptyFolder(folder); err != nil {
+		return err
+	}
+	v.edit.Lock()
+	defer v.edit.Unlock()
+	ref, err := v.folder(folder)
+	if err != nil {
+		return fmt.Errorf("hiding %s: %w", folder, err)
+	}
+	registry := v.Service.Context.Map
+	content := registry.Get(vim25.ServiceInstance).(*simulator.ServiceInstance).Content
+	const readOnly = -2
+	registry.Get(*content.AuthorizationManager).(*simulator.AuthorizationManager).SetEntityPermissions(&types.SetEntityPermissions{
+		Entity: ref, Permission: []types.Permission{{Entity: &ref, Principal: "user", RoleId: readOnly}},
+	})
+	return nil
+}
+
+// EmptyFolder takes the VMs in and below a folder out of the inventory, as when they
+// were deleted, and leaves the folders.
+func (v *VCenter) EmptyFolder(folder string) error {
 	return v.clear(folder, func(types.ManagedObjectReference) {})
+}
+
+// RenameFolder gives a folder another name, as an administrator does.
+func (v *VCenter) RenameFolder(folder, name string) error {
+	v.edit.Lock()
+	defer v.edit.Unlock()
+	ref, err := v.folder(folder)
+	if err != nil {
+		return fmt.Errorf("renaming %s: %w", folder, err)
+	}
+	registry := v.Service.Context.Map
+	f := registry.Get(ref).(*simulator.Folder)
+	registry.WithLock(v.context(), f, func() { f.Name = name })
+	return nil
 }
 
 // clear drops the VMs in and below a folder; done is called for each folder when
