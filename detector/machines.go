@@ -211,7 +211,7 @@ var machineRows = []machineRow{
 		func(f *machineFacts) bool { return f.claim.Strong.IsZero() },
 		func(f *machineFacts) Verdict {
 			v := stale(NotProvisioned, "the backup records no id for it, and no instance was made since")
-			v.Evidence = f.notUnasked()
+			v.Evidence = f.reservations()
 			return v
 		},
 	},
@@ -298,7 +298,7 @@ func decideElsewhere(f *machineFacts) Verdict {
 // decideNothing is row 14.
 func decideNothing(f *machineFacts) Verdict {
 	v := stale(InstanceNotFound, fmt.Sprintf("no VM with %s in %s; %d VMs listed", f.id(), f.scope.name, f.scope.count))
-	v.Evidence = f.notUnasked()
+	v.Evidence = f.reservations()
 	if len(f.namesakes) > 0 {
 		v.Warnings = append(v.Warnings, Warning{SameNameElsewhere, fmt.Sprintf("%s has its name, but not its id", nameOf(f.namesakes[0]))})
 		v = others(v, f.namesakes)

@@ -136,13 +136,18 @@ func (e *estate) servingGhosts() map[backup.ClusterID]bool {
 	return out
 }
 
-// notUnasked is evidence for an absence that a Node list could contradict, when
-// nobody asked for one.
-func (f *machineFacts) notUnasked() []Evidence {
-	if !f.unasked {
-		return nil
+// reservations are the evidence of an absence that rests on something which was not
+// looked at: that nobody asked for the Node list that could contradict it, and what the
+// operator stated.
+func (f *machineFacts) reservations() []Evidence {
+	var out []Evidence
+	if f.unasked {
+		out = append(out, Evidence{"nodeList", "no Node list of the cluster was read, which could contradict that", StrengthWeak})
 	}
-	return []Evidence{{"nodeList", "no Node list of the cluster was read, which could contradict that", StrengthWeak}}
+	if f.scope.stated != "" {
+		out = append(out, Evidence{"statement", f.scope.stated, StrengthMedium})
+	}
+	return out
 }
 
 // UnreadNodeLists names the shown clusters on whose machines or instances nothing

@@ -34,6 +34,7 @@ type homeScope struct {
 	complete     bool
 	fault        *infra.Fault // why not
 	contradicted bool         // names say that it is another place than ids do
+	stated       string       // what the operator said that makes a proof of it hold
 	unasked      *infra.Fault // a pool was not looked for there
 	name         string       // for people
 	count        int          // instances seen there
@@ -208,6 +209,7 @@ func (e *estate) unproven(at place, h *homeScope, proofs []*infra.Proof) *infra.
 	hint := "check that the account may see the cluster's folders and machines, and that the address leads to the right server"
 	failed := len(proofs) == 0
 	for _, p := range proofs {
+		h.stated = cmp.Or(h.stated, p.Stated)
 		if !e.holds(p, h.listings) {
 			failed = true
 			hint = cmp.Or(p.Hint, hint)

@@ -257,8 +257,8 @@ type Proof struct {
 	// machines, as a BIOS UUID does to a stand-by site: it proves nothing where the names
 	// of more machines bear other ids.
 	Copied bool
-	Stated  string // in which words the operator said so, which makes it hold; empty: nobody did
-	Hint    string
+	Stated string // in which words the operator said so, which makes it hold; empty: nobody did
+	Hint   string
 }
 
 // Target is one place to list, with the credential for it.

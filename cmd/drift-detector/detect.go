@@ -25,6 +25,7 @@ type detectOptions struct {
 	failOn        string
 	fails         failOn
 	ignoreFiles   []string
+	emptyFolders  []string
 }
 
 func detectCommand(s *streams) *cli.Command {
@@ -57,13 +58,14 @@ EXIT STATUS:
 			&cli.BoolFlag{Name: "ignore-healthy-resources", Usage: "leave healthy machines out of the lists; counts stay", Destination: &o.ignoreHealthy},
 			&cli.StringSliceFlag{Name: "ignore-file", Usage: "YAML `FILE` of rules that set findings aside: counted and listed, but no status and no --fail-on heeds them; repeatable"},
 			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 when the report holds one of `KINDS`: " + strings.Join(failOrder, ", ") + ", separated by commas", Destination: &o.failOn},
+			&cli.StringSliceFlag{Name: "empty-folder", Usage: "take your word that the folder at inventory `PATH` (/DC0/vm/prod, or vcenter/DC0/vm/prod) is empty or gone, where the account cannot tell; repeatable"},
 			&cli.StringFlag{Name: "inventory", Usage: "decide from a `FILE` that the inventory command saved, without network", Destination: &o.inventory},
 		),
 		Action: func(c *cli.Context) error {
 			if err := o.read(c); err != nil {
 				return err
 			}
-			o.ignoreFiles = c.StringSlice("ignore-file")
+			o.ignoreFiles, o.emptyFolders = c.StringSlice("ignore-file"), c.StringSlice("empty-folder")
 			var err error
 			if o.fails, err = parseFailOn(o.failOn, "detect", failOrder); err != nil {
 				return err
@@ -141,6 +143,11 @@ func runDetect(ctx context.Context, o detectOptions, s *streams) error {
 // incomplete is an error when the report does not hold everything.
 func (o *detectOptions) decide(ctx context.Context, s *streams, e *estate, a infra.Access) (rep *report.Report, incomplete, err error) {
 	now := s.now()
+	for _, f := range o.emptyFolders {
+		if !e.registry.StateEmpty(&e.claims, f, "the operator says that the folder is empty or gone: --empty-folder "+f) {
+			s.warn("--empty-folder %s is no folder that the backup's machines are in", f)
+		}
+	}
 	checks := e.check(now) // before the credentials are forgotten
 	inv, err := o.obtain(ctx, s, e, a)
 	if err != nil {
