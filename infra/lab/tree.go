@@ -3,6 +3,7 @@ package lab
 import (
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 
 	"github.com/vmware/govmomi/simulator"
@@ -114,6 +115,48 @@ func (v *VCenter) HideVMs(folder string) error {
 // were deleted, and leaves the folders.
 func (v *VCenter) EmptyFolder(folder string) error {
 	return v.clear(folder, func(types.ManagedObjectReference) {})
+}
+
+// RenameDatacenter gives a datacenter, by its path, another name.
+func (v *VCenter) RenameDatacenter(path, name string) error {
+	v.edit.Lock()
+	defer v.edit.Unlock()
+	registry := v.Service.Context.Map
+	for _, e := range registry.All("Datacenter") {
+		if dc := e.(*simulator.Datacenter); v.pathOf(dc.Self) == path {
+			registry.WithLock(v.context(), dc, func() { dc.Name = name })
+			return nil
+		}
+	}
+	return fmt.Errorf("renaming %s: no such datacenter in the lab's vCenter", path)
+}
+
+// AddDatacenter adds an empty datacenter.
+func (v *VCenter) AddDatacenter(name string) error {
+	v.edit.Lock()
+	defer v.edit.Unlock()
+	registry := v.Service.Context.Map
+	content := registry.Get(vim25.ServiceInstance).(*simulator.ServiceInstance).Content
+	res := registry.Get(content.RootFolder).(*simulator.Folder).CreateDatacenter(v.context(), &types.CreateDatacenter{This: content.RootFolder, Name: name})
+	if f := res.Fault(); f != nil {
+		return fmt.Errorf("adding datacenter %s: %s", name, f.String)
+	}
+	return nil
+}
+
+// AddFolder adds an empty VM folder at an inventory path whose parent exists.
+func (v *VCenter) AddFolder(at string) error {
+	v.edit.Lock()
+	defer v.edit.Unlock()
+	parent, err := v.folder(path.Dir(at))
+	if err != nil {
+		return fmt.Errorf("adding %s: %w", at, err)
+	}
+	res := v.Service.Context.Map.Get(parent).(*simulator.Folder).CreateFolder(v.context(), &types.CreateFolder{This: parent, Name: path.Base(at)})
+	if f := res.Fault(); f != nil {
+		return fmt.Errorf("adding %s: %s", at, f.String)
+	}
+	return nil
 }
 
 // RenameFolder gives a folder another name, as an administrator does.

@@ -58,5 +58,5 @@ func (g *gathering) landmarks(unread []string, seesInto func(folder string) bool
 
 // allElsewhere reports whether each machine of a folder was seen, wherever.
 func (g *gathering) allElsewhere(folder string) bool {
-	return !slices.ContainsFunc(g.known.folders[folder], func(id string) bool { return g.found[id] == "" })
+	return !slices.ContainsFunc(g.known.folders[folder], func(id string) bool { return len(g.found[id]) == 0 })
 }

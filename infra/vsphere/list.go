@@ -112,18 +112,18 @@ type gathering struct {
 	listing    *infra.Listing
 	candidates map[string]int // for a look at their metadata: index into the listing's Instances, by managed object id
 	templates  *catalogue
-	seen       map[string]bool   // managed object ids
-	resolved   []infra.Key       // folders of the backup that exist
-	found      map[string]string // folders of the VMs that bear BIOS UUIDs of the backup, by those
-	folders    map[string]string // folders of the candidates, by managed object id
-	inhabited  map[string]bool   // managed object ids of folders of which VMs were read
-	text       int               // how much more is kept
+	seen       map[string]bool     // managed object ids
+	resolved   []infra.Key         // folders of the backup that exist
+	found      map[string][]string // folders of the VMs that bear BIOS UUIDs of the backup, by those
+	folders    map[string]string   // folders of the candidates, by managed object id
+	inhabited  map[string]bool     // managed object ids of folders of which VMs were read
+	text       int                 // how much more is kept
 }
 
 func newGathering(in *inventory, known *claimed, t *infra.Target, l *infra.Listing) *gathering {
 	return &gathering{
 		in: in, known: known, target: t, listing: l, resolved: foundAmong(t.Landmarks, in.asked),
-		candidates: map[string]int{}, seen: map[string]bool{}, found: map[string]string{}, folders: map[string]string{}, inhabited: map[string]bool{},
+		candidates: map[string]int{}, seen: map[string]bool{}, found: map[string][]string{}, folders: map[string]string{}, inhabited: map[string]bool{},
 		templates: newTemplates(t.Landmarks, in.folders), text: standard.text,
 	}
 }
@@ -142,17 +142,14 @@ func (g *gathering) addVM(m vm) error {
 		return errManyText
 	}
 	folder := g.in.folders.tree.folderOf(m.parent, m.vapp)
-	if _, ours := g.known.servers[i.ID]; ours {
-		if before, twice := g.found[i.ID]; twice && before != folder {
-			folder = severalFolders
-		}
-		g.found[i.ID] = folder
+	if _, ours := g.known.servers[i.ID]; ours && !slices.Contains(g.found[i.ID], folder) {
+		g.found[i.ID] = append(g.found[i.ID], folder)
 	}
 	if i.Exclude == "" && !i.Unreadable {
-		g.inhabited[g.in.folders.tree.folderOf(m.parent, m.vapp)] = true
+		g.inhabited[folder] = true
 	}
 	g.templates.addVM(m)
-	g.file(i, g.in.folders.tree.folderOf(m.parent, m.vapp))
+	g.file(i, folder)
 	return nil
 }
 

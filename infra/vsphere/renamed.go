@@ -8,9 +8,6 @@ import (
 	"drift-detector/infra"
 )
 
-// severalFolders stands for the folders of VMs that share an id and lie apart.
-const severalFolders = "*"
-
 // followRenamed finds folders of the backup that exist no more and whose machines all
 // lie in one other folder: that is the folder now, under another name. VMs in it get
 // the keys that they would have there.
@@ -29,21 +26,25 @@ func (g *gathering) followRenamed() {
 	}
 }
 
-// onlyFolder is the folder in which all of the machines lie that were seen, if they
-// are two at least and more than half of them.
+// onlyFolder is the folder in which each of the machines lies that was seen, if they
+// are two at least and more than half of them. Copies may lie elsewhere.
 func (g *gathering) onlyFolder(ids []string) (folder string, is bool) {
+	var common []string
 	n := 0
 	for _, id := range ids {
-		switch at := g.found[id]; {
-		case at == "":
-		case at == severalFolders || n > 0 && at != folder:
-			return "", false
-		default:
-			folder = at
-			n++
+		at, seen := g.found[id]
+		if !seen {
+			continue
 		}
+		if n++; n == 1 {
+			common = slices.Clone(at)
+		}
+		common = slices.DeleteFunc(common, func(f string) bool { return !slices.Contains(at, f) })
 	}
-	return folder, n >= 2 && 2*n > len(ids)
+	if len(common) != 1 || n < 2 || 2*n <= len(ids) {
+		return "", false
+	}
+	return common[0], true
 }
 
 // rename gives VMs in a folder the keys of the name that the backup has for it.
