@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -290,4 +292,13 @@ func (w *world) standBy(kept ...string) {
 // contains reports whether a run says a text anywhere.
 func (o outcome) contains(text string) bool {
 	return bytes.Contains(o.json, []byte(text)) || strings.Contains(o.stdout, text) || strings.Contains(o.stderr, text)
+}
+
+// zippedBase64 packs a text as join tokens are.
+func zippedBase64(text string) string {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, _ = w.Write([]byte(text)) // into memory
+	_ = w.Close()
+	return base64.StdEncoding.EncodeToString(b.Bytes())
 }
