@@ -29,6 +29,7 @@ type estate struct {
 	second  secondKeys
 	asked   nodeLists
 	proofs  map[backup.ClusterID][]*infra.Proof // of whole targets
+	nodesAt map[string][]*node                  // that prove a target
 }
 
 // claim is one machine of the backup, or an orphan, with what became of it.
@@ -95,12 +96,7 @@ func newEstate(s *backup.Snapshot, c infra.Claims, inv infra.Inventory, now time
 	e.court()
 	e.ids = e.countIDs(c.Proofs)
 	e.second = e.countSecondKeys()
-	e.proofs = map[backup.ClusterID][]*infra.Proof{}
-	for i := range c.Proofs {
-		if p := &c.Proofs[i]; p.Part == "" {
-			e.proofs[p.Cluster] = append(e.proofs[p.Cluster], p)
-		}
-	}
+	e.indexProofs(c.Proofs)
 	e.judgeHomes(&c)
 	e.owners = newOwners(s, e.claims, c.Pools)
 	e.asked = e.newNodeLists()
@@ -259,7 +255,8 @@ type machineFacts struct {
 	scope *homeScope
 	// blind are unreadable instances that may be the machine: those at home that
 	// bear the strong key, when none of them can be read, or, when it was not found
-	// at home, those that bear a key which unreadable instances keep.
+	// at home, those that bear a key which unreadable instances keep, or its name
+	// anywhere.
 	blind []*vm
 	// home are the instances at home that bear the strong key: the living
 	// ones, or, when none of them lives, the ended ones.
@@ -291,7 +288,7 @@ func (e *estate) facts(c *claim) *machineFacts {
 	f.elsewhere = f.copies
 	switch {
 	case len(f.home) == 0:
-		f.blind = keep(e.bearing(c.Blind...), func(v *vm) bool { return v.Unreadable && e.mayBeAtHome(c, v) })
+		f.blind = e.unread(c)
 	case !slices.ContainsFunc(f.home, func(v *vm) bool { return !v.Unreadable }):
 		// Its keys are what the infrastructure remembers of it; whether there is
 		// still a machine behind them, nobody can say.

@@ -32,7 +32,7 @@ type instanceFacts struct {
 	suspects []backup.ClusterID // where the instances of that id are tied to
 	missing  func(bond) string
 	doubt    func([]bond) string // why medium evidence may be that of somebody else's
-	unlisted func(bond) string   // why the Node list of the bond's cluster was not read, which may contradict it
+	unlisted func(backup.ClusterID) string // why the Node list of a cluster was not read, which may say another thing
 	// contradicted says that names show the server to be another one than the
 	// backup means, and unproven that no id shows it to be that one.
 	contradicted bool
@@ -147,10 +147,14 @@ var instanceRows = []instanceRow{
 	},
 	{
 		"5 unreadable, with a name like those of the cluster",
-		func(f *instanceFacts) bool { return len(f.medium) > 0 && f.vm.Unreadable },
+		func(f *instanceFacts) bool { return len(f.medium)+len(f.named) > 0 && f.vm.Unreadable },
 		func(f *instanceFacts) placement {
-			p := f.suggest(InstanceUnreadable, "it has a name like the machines of "+clusterNames(clustersOf(f.medium))+", but its properties cannot be read", clustersOf(f.medium)...)
-			p.unattributed.Evidence = bondEvidence(f.medium, StrengthWeak)
+			like := f.medium
+			if len(like) == 0 {
+				like = f.named
+			}
+			p := f.suggest(InstanceUnreadable, "it has a name like the machines of "+clusterNames(clustersOf(like))+", but its properties cannot be read", clustersOf(like)...)
+			p.unattributed.Evidence = bondEvidence(like, StrengthWeak)
 			p.unattributed.Unread = true
 			return p
 		},
@@ -186,6 +190,7 @@ var instanceRows = []instanceRow{
 				p.unattributed.Foreign = f.foreignTag
 			}
 			p.unattributed.Evidence = bondEvidence(f.place, StrengthWeak)
+			p.unattributed.Unlisted = f.unlistedOf(ids)
 			return p
 		},
 	},
@@ -196,6 +201,7 @@ var instanceRows = []instanceRow{
 			ids := clustersOf(f.named)
 			p := f.suggest(NameOnly, "it is named as machines of "+clusterNames(ids)+" are, and lies where none of them do", ids...)
 			p.unattributed.Evidence = bondEvidence(f.named, StrengthWeak)
+			p.unattributed.Unlisted = f.unlistedOf(ids)
 			return p
 		},
 	},
@@ -212,7 +218,7 @@ func (e *estate) instanceFacts(v *vm) *instanceFacts {
 	f := &instanceFacts{vm: v, exclude: v.Exclude, leads: e.leads(v)}
 	f.missing = func(b bond) string { return e.missing(v, b) }
 	f.doubt = func(all []bond) string { return e.doubt(v, all) }
-	f.unlisted = func(b bond) string { why, _ := e.unlisted(b.cluster); return why }
+	f.unlisted = func(id backup.ClusterID) string { why, _ := e.unlisted(id); return why }
 	f.contradicted = slices.ContainsFunc(v.seen, func(i int32) bool { return e.ids[serverOf(&e.scopes.listings[i])].isContradicted() })
 	f.unproven = func(all []bond) bool {
 		return !slices.ContainsFunc(all, func(b bond) bool { return e.provenFor(b.cluster, v) })
@@ -407,11 +413,16 @@ func (f *instanceFacts) ghost(bonds []bond, s Strength) placement {
 		p.unattributed.Evidence = v.Evidence
 		return p
 	}
-	if unlisted := f.unlisted(b); unlisted != "" {
+	if unlisted := f.unlisted(b.cluster); unlisted != "" {
 		v.Status, v.Reason = Unknown, NodeListUnread
 		v.Message = "it is named as machines of the cluster are, but a Node may contradict that, and " + unlisted + "; --skip-access-apiserver decides without Nodes"
 	}
 	return placement{verdict: &v, bond: b}
+}
+
+// unlistedOf are those of the clusters whose Node lists were not read.
+func (f *instanceFacts) unlistedOf(ids []backup.ClusterID) []backup.ClusterID {
+	return slices.DeleteFunc(slices.Clone(ids), func(id backup.ClusterID) bool { return f.unlisted(id) == "" })
 }
 
 // elsewhere is the placement of an instance that is tied to clusters, at a place

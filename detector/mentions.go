@@ -109,10 +109,8 @@ func (e *estate) mentionKeys(c *claim) {
 			v.remember(c, byWeakKey, reasonOf(c, SameName))
 		}
 	}
-	for _, v := range e.bearing(c.Blind...) {
-		if v.Unreadable && e.mayBeAtHome(c, v) {
-			v.remember(c, byBlindKey, InstanceUnreadable)
-		}
+	for _, v := range e.unread(c) {
+		v.remember(c, byBlindKey, InstanceUnreadable)
 	}
 	for _, v := range e.bearing(c.Names...) {
 		v.remember(c, byName, SameName)

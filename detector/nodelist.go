@@ -3,7 +3,8 @@ package detector
 import (
 	"cmp"
 	"fmt"
-	"strings"
+	"maps"
+	"slices"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
@@ -94,6 +95,11 @@ func (e *estate) mayServe(id backup.ClusterID) bool {
 			return true
 		}
 	}
+	for i := range e.ties.places[id] {
+		if l := &e.scopes.listings[i]; !isNodeList(l) && l.State != infra.Complete {
+			return true
+		}
+	}
 	if e.asked.ghosts == nil {
 		e.asked.ghosts = e.servingGhosts()
 	}
@@ -127,7 +133,7 @@ func (e *estate) servingGhosts() map[backup.ClusterID]bool {
 		l := e.leads(v)
 		for _, all := range [][]bond{l.strong, l.medium, l.named} {
 			for _, b := range all {
-				if b.controlPlane {
+				if b.controlPlane && e.ties.inPlace(b.cluster, v) {
 					out[b.cluster] = true
 				}
 			}
@@ -150,30 +156,32 @@ func (f *machineFacts) reservations() []Evidence {
 	return out
 }
 
-// UnreadNodeLists names the shown clusters on whose machines or instances nothing
-// was concluded because their Node lists were not read.
+// UnreadNodeLists names the clusters on whose machines or instances nothing was
+// concluded because their Node lists were not read.
 func (r *Result) UnreadNodeLists() []backup.ClusterID {
-	var out []backup.ClusterID
-	for i := range r.Clusters {
-		if n := r.Clusters[i].with(NodeListUnread); n > 0 {
-			out = append(out, r.Clusters[i].ID)
-		}
-	}
-	return out
+	return slices.SortedFunc(maps.Keys(r.unlisted()), compareClusters)
 }
 
-// with counts the verdicts of a reason.
-func (c *Cluster) with(reason string) (n int) {
-	count := func(s *Set) {
-		for i := range s.Machines {
-			if s.Machines[i].Reason == reason {
-				n++
+// unlisted counts per cluster what an unread Node list leaves undecided.
+func (r *Result) unlisted() map[backup.ClusterID]int {
+	n, shown := map[backup.ClusterID]int{}, map[backup.ClusterID]bool{}
+	for i := range r.Clusters {
+		c := &r.Clusters[i]
+		shown[c.ID] = true
+		for _, s := range append([]Set{c.ControlPlane}, c.WorkerGroups...) {
+			for j := range s.Machines {
+				if s.Machines[j].Reason == NodeListUnread {
+					n[c.ID]++
+				}
 			}
 		}
 	}
-	count(&c.ControlPlane)
-	for i := range c.WorkerGroups {
-		count(&c.WorkerGroups[i])
+	for i := range r.Unattributed {
+		for _, id := range r.Unattributed[i].Unlisted {
+			if shown[id] {
+				n[id]++
+			}
+		}
 	}
 	return n
 }
@@ -181,15 +189,18 @@ func (c *Cluster) with(reason string) (n int) {
 // nodeListErrors are the errors of a run that did not read what it asked for.
 func (r *Result) nodeListErrors() []Error {
 	var out []Error
-	for i := range r.Clusters {
-		c := &r.Clusters[i]
-		if n := c.with(NodeListUnread); n > 0 {
-			out = append(out, Error{
-				Object:  "Node list of " + c.ID.Namespace + "/" + c.ID.Name,
-				Message: fmt.Sprintf("it was not read (%s), and could contradict that %s gone: Unknown", strings.TrimSpace(cmp.Or(c.Nodes.Error, c.Nodes.State)), quantity(n, "machine is", "machines are")),
-				Hint:    HintSkipNodes,
-			})
+	for id, n := range r.unlisted() {
+		why := ""
+		for i := range r.Clusters {
+			if c := &r.Clusters[i]; c.ID == id {
+				why = cmp.Or(c.Nodes.Error, c.Nodes.State)
+			}
 		}
+		out = append(out, Error{
+			Object:  "Node list of " + id.Namespace + "/" + id.Name,
+			Message: fmt.Sprintf("it was not read (%s), and leaves %s undecided", why, quantity(n, "machine or VM", "machines and VMs")),
+			Hint:    HintSkipNodes,
+		})
 	}
 	return out
 }

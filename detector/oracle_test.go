@@ -257,7 +257,8 @@ func (o *oracle) holds(p infra.Proof) bool {
 	}
 	for _, l := range o.inv.Listings {
 		for _, n := range l.Nodes {
-			if p.Nodes && n.Cluster == p.Cluster && o.nodeAgrees(n) && slices.ContainsFunc(n.Keys, seen) {
+			trusted := slices.ContainsFunc(o.claims.Proofs, func(q infra.Proof) bool { return q.Nodes && q.Cluster == n.Cluster && q.Target == p.Target })
+			if p.Nodes && trusted && o.nodeAgrees(n) && slices.ContainsFunc(n.Keys, seen) {
 				return true
 			}
 		}

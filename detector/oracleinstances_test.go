@@ -56,10 +56,8 @@ func (o *oracle) mentioned(v *oracleVM) (reason string, by *oracleClaim) {
 				consider(4, c, about(c, "SameName"))
 			}
 		}
-		for _, k := range c.Blind {
-			if v.Unreadable && v.Bears(k) && o.maybeHome(c, v) {
-				consider(5, c, "InstanceUnreadable")
-			}
+		if o.mayBeIt(c, v) {
+			consider(5, c, "InstanceUnreadable")
 		}
 		for _, n := range o.nodesOn(v) {
 			if o.nodeAgrees(n) && n.Cluster == c.cluster && n.Machine == c.name && n.ClusterNamespace == c.ns {
@@ -154,20 +152,22 @@ func (o *oracle) fits(t infra.Tie, v *oracleVM) bool {
 
 // near says whether an instance is seen where machines of a cluster may be.
 func (o *oracle) near(v *oracleVM, id backup.ClusterID) bool {
-	for _, i := range v.listings {
-		l := o.inv.Listings[i]
-		if slices.Contains(l.Clusters, id) {
+	return slices.ContainsFunc(v.listings, func(i int) bool { return o.placeOf(o.inv.Listings[i], id) })
+}
+
+// placeOf says whether machines of a cluster may be where a listing was made.
+func (o *oracle) placeOf(l infra.Listing, id backup.ClusterID) bool {
+	if slices.Contains(l.Clusters, id) {
+		return true
+	}
+	for _, p := range o.claims.Proofs {
+		if p.Cluster == id && slices.Contains(l.IDs, p.Target) {
 			return true
 		}
-		for _, p := range o.claims.Proofs {
-			if p.Cluster == id && slices.Contains(l.IDs, p.Target) {
-				return true
-			}
-		}
-		for _, c := range o.all {
-			if c.cluster == id && slices.Contains(l.IDs, c.Home.Target) {
-				return true
-			}
+	}
+	for _, c := range o.all {
+		if c.cluster == id && slices.Contains(l.IDs, c.Home.Target) {
+			return true
 		}
 	}
 	return false
@@ -216,7 +216,7 @@ func (o *oracle) suspects(v *oracleVM) map[string]bool {
 func (o *oracle) placed(v *oracleVM) (line string, id backup.ClusterID, set string, status Status) {
 	loose := func(reason, cluster string) (string, backup.ClusterID, string, Status) {
 		// Where only the place speaks for it, a name that is known says that it is none.
-		nothingElse := len(o.bonds(v, infra.Medium)) == 0
+		nothingElse := len(o.bonds(v, infra.Medium))+len(o.bonds(v, infra.Named)) == 0
 		if _, by := o.mentioned(v); reason == "InstanceUnreadable" && !(by == nil && nothingElse && v.Name != "") {
 			o.unread = true
 		}
@@ -268,7 +268,10 @@ func (o *oracle) placed(v *oracleVM) (line string, id backup.ClusterID, set stri
 			return loose("ForeignNode", "-")
 		}
 		bonds, strong = o.bonds(v, infra.Medium), false
-		if len(bonds) > 0 && v.Unreadable {
+		if named := o.bonds(v, infra.Named); v.Unreadable && len(bonds)+len(named) > 0 {
+			if len(bonds) == 0 {
+				bonds = named
+			}
 			return loose("InstanceUnreadable", o.onlyCluster(bonds))
 		}
 		if len(bonds) > 0 && !slices.ContainsFunc(bonds, func(b oracleBond) bool { return o.provenFor(b.cluster, v) }) {
@@ -284,10 +287,13 @@ func (o *oracle) placed(v *oracleVM) (line string, id backup.ClusterID, set stri
 			return loose(reason, "-")
 		}
 		if named := o.bonds(v, infra.Named); len(places) == 0 && len(named) > 0 {
-			return loose("NameOnly", o.onlyCluster(named))
+			places, reason = named, "NameOnly"
 		}
 		if len(places) == 0 {
 			return "out of scope " + v.Identity, id, "", ""
+		}
+		for _, p := range places {
+			o.missed = o.missed || reason != "InstanceUnreadable" && o.nodeListMissed(p.cluster)
 		}
 		return loose(reason, o.onlyCluster(places))
 	}

@@ -37,11 +37,9 @@ func (o *oracle) decide(c *oracleClaim) {
 	complete, _ := o.absenceCounts(place{c.cluster, c.Home.Target, c.Home.Part})
 	if len(strongHere) == 0 {
 		for _, v := range o.vms {
-			for _, k := range c.Blind {
-				if v.Unreadable && v.Bears(k) && o.maybeHome(c, v) {
-					o.set(c, Unknown, "InstanceUnreadable", nil)
-					return
-				}
+			if o.mayBeIt(c, v) {
+				o.set(c, Unknown, "InstanceUnreadable", nil)
+				return
 			}
 		}
 	}

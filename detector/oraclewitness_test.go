@@ -57,7 +57,11 @@ func (o *oracle) takesItsPlace(c *oracleClaim, v *oracleVM) string {
 		return "NodeAlive"
 	case o.any(others, func(w *oracleVM) bool { return w != v && w.Runs() }):
 		return "AmbiguousMatch"
-	case o.nodeListMissed(c.cluster):
+	}
+	if complete, _ := o.absenceCounts(place{c.cluster, c.Home.Target, c.Home.Part}); !complete {
+		return "ScopeIncomplete"
+	}
+	if o.nodeListMissed(c.cluster) {
 		return "NodeListUnread"
 	}
 	return ""
@@ -117,10 +121,15 @@ func (o *oracle) mayServe(id backup.ClusterID, recorded int64) bool {
 			return true
 		}
 	}
+	for _, l := range o.inv.Listings {
+		if l.NodeState == "" && l.State != infra.Complete && o.placeOf(l, id) {
+			return true
+		}
+	}
 	return o.any(o.vms, func(v *oracleVM) bool {
 		recorded := slices.ContainsFunc(o.all, func(c *oracleClaim) bool { return o.has(v, c.Strong) })
 		bonds := slices.Concat(o.bonds(v, infra.Strong), o.bonds(v, infra.Medium), o.bonds(v, infra.Named))
-		return v.Runs() && !recorded && slices.ContainsFunc(bonds, func(b oracleBond) bool {
+		return v.Runs() && !recorded && o.near(v, id) && slices.ContainsFunc(bonds, func(b oracleBond) bool {
 			return b.cluster == id && (b.cp || b.kind == plane)
 		})
 	})
@@ -150,7 +159,7 @@ func (o *oracle) counts(endpoint string) (seen, contradicted int) {
 			seen++
 		case copied(c.Home.Target) && o.any(o.vms, func(v *oracleVM) bool {
 			others := slices.ContainsFunc(o.all, func(other *oracleClaim) bool { return other != c && o.has(v, other.Strong) })
-			return here(v) && slices.ContainsFunc(c.Names, v.Bears) && o.hasKind(v, c.Strong.Kind) && !others
+			return here(v) && slices.ContainsFunc(c.Names, v.Bears) && (v.Unreadable || o.hasKind(v, c.Strong.Kind)) && !others
 		}):
 			contradicted++
 		}
@@ -178,7 +187,10 @@ func (o *oracle) provenFor(id backup.ClusterID, v *oracleVM) bool {
 	for _, p := range o.claims.Proofs {
 		if p.Cluster == id && p.Part == "" && o.seenBy(v, p.Target) {
 			asked = true
-			if o.holds(p) {
+			partial := slices.ContainsFunc(o.inv.Listings, func(l infra.Listing) bool {
+				return l.NodeState == "" && slices.Contains(l.IDs, p.Target) && l.State != infra.Complete
+			})
+			if o.holds(p) && !(p.Copied && partial) {
 				return true
 			}
 		}
@@ -217,4 +229,9 @@ func (o *oracle) reidentified(c *oracleClaim, v *oracleVM) bool {
 		_, same, other = tally(func(d *oracleClaim) bool { return d.Home.Target == c.Home.Target })
 	}
 	return confirms || same > other || same+other < 2
+}
+
+// mayBeIt says whether an instance that could not be read may be the machine.
+func (o *oracle) mayBeIt(c *oracleClaim, v *oracleVM) bool {
+	return v.Unreadable && (slices.ContainsFunc(c.Blind, v.Bears) && o.maybeHome(c, v) || slices.ContainsFunc(c.Names, v.Bears))
 }

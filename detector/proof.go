@@ -48,7 +48,7 @@ func (e *estate) countIDs(proofs []infra.Proof) map[server]idCount {
 			switch {
 			case slices.ContainsFunc(e.bearing(c.Strong), here):
 				n.seen++
-			case copied[c.Home.Target] && slices.ContainsFunc(e.bearing(c.Names...), func(v *vm) bool { return here(v) && bearsOther(v, c.Strong) && !v.byStrong.others(c) }):
+			case copied[c.Home.Target] && slices.ContainsFunc(e.bearing(c.Names...), func(v *vm) bool { return here(v) && (v.Unreadable || bearsOther(v, c.Strong)) && !v.byStrong.others(c) }):
 				n.contradicted++
 			}
 			counts[at] = n
@@ -96,19 +96,40 @@ func (e *estate) holds(p *infra.Proof, listings []int32) bool {
 	case slices.ContainsFunc(p.Any, func(k infra.Key) bool { return landmark(k) || seen(k) }):
 		return true
 	}
-	return p.Nodes && slices.ContainsFunc(e.nodes.of[p.Cluster], func(n *node) bool {
+	return p.Nodes && slices.ContainsFunc(e.nodesAt[p.Target], func(n *node) bool {
 		return n.agrees() && slices.ContainsFunc(n.Keys, seen)
 	})
 }
 
+// indexProofs finds what proves a place for whatever lies there: the proofs of whole
+// targets, and the Nodes of the clusters that such a proof trusts.
+func (e *estate) indexProofs(all []infra.Proof) {
+	e.proofs, e.nodesAt = map[backup.ClusterID][]*infra.Proof{}, map[string][]*node{}
+	for i := range all {
+		p := &all[i]
+		if p.Part == "" {
+			e.proofs[p.Cluster] = append(e.proofs[p.Cluster], p)
+		}
+		if p.Nodes {
+			e.nodesAt[p.Target] = append(e.nodesAt[p.Target], e.nodes.of[p.Cluster]...)
+		}
+	}
+}
+
+// isPartial reports whether any of the listings did not come to its end.
+func (e *estate) isPartial(listings []int32) bool {
+	return slices.ContainsFunc(listings, func(i int32) bool { return e.scopes.listings[i].State != infra.Complete })
+}
+
 // provenFor reports whether ids show that an instance lies where the machines of a
-// cluster are.
+// cluster are. That no names contradict ids which may be those of copies is concluded
+// from complete listings only.
 func (e *estate) provenFor(id backup.ClusterID, v *vm) bool {
 	holds, all := false, false
 	for _, p := range e.proofs[id] {
 		if listings := e.scopes.byTarget[p.Target]; v.seenIn(listings) {
 			all = true
-			holds = holds || e.holds(p, listings)
+			holds = holds || e.holds(p, listings) && !(p.Copied && e.isPartial(listings))
 		}
 	}
 	if all {

@@ -246,6 +246,14 @@ func (e *estate) mayBeAtHome(c *claim, v *vm) bool {
 		v.seenIn(e.scopes.byTarget[c.Home.Target]) && valueOf(v, c.Home.Within.Kind) == ""
 }
 
+// unread are the unreadable instances that may be the machine: at home by the keys
+// which such an instance keeps, and anywhere by its name, as it may have been moved.
+func (e *estate) unread(c *claim) []*vm {
+	return keep(e.bearing(slices.Concat(c.Blind, c.Names)...), func(v *vm) bool {
+		return v.Unreadable && (e.mayBeAtHome(c, v) || slices.ContainsFunc(c.Names, v.Bears))
+	})
+}
+
 // seenAt names the target where an instance was seen, the claim's own when it
 // is one of several.
 func (e *estate) seenAt(v *vm, prefer string) string {

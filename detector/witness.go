@@ -69,6 +69,8 @@ func (f *machineFacts) displaced(found *vm) (v Verdict, displaced bool) {
 		v = unknown(NodeAlive, fmt.Sprintf("%s does not run, but Node %s reports that it is ready: another instance runs in its place, and powering this one on makes a second", nameOf(found), f.node.Name))
 	case len(running) > 0:
 		v = unknown(AmbiguousMatch, fmt.Sprintf("%s does not run, and %s, which has its id or its name, does: powering on makes a second one", nameOf(found), nameOf(running[0])))
+	case !f.scope.complete:
+		v = unknown(ScopeIncomplete, fmt.Sprintf("%s does not run, and what may run in its place cannot be told: %s", nameOf(found), f.scope.fault.Message))
 	case f.unlisted != "":
 		v = unknown(NodeListUnread, fmt.Sprintf("%s does not run, and whether its Node does cannot be told: %s", nameOf(found), f.unlisted))
 	default:

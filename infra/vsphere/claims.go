@@ -31,7 +31,7 @@ func (e *estate) claim(m *member) infra.Claim {
 		InfraMissing: m.machine == nil,
 		Names:        []infra.Key{{Kind: keyName, Value: m.name}, aliasKey(m.name)},
 		Hosts:        []infra.Key{hostKey(m.name)},
-		Blind:        []infra.Key{{Kind: keyName, Value: m.name}, {Kind: keyVMX, Value: m.name}},
+		Blind:        []infra.Key{{Kind: keyName, Value: m.name}, aliasKey(m.name), {Kind: keyVMX, Value: m.name}},
 		Expect:       []infra.Expectation{{Key: infra.Key{Kind: keyName, Value: m.name}, Warning: "Renamed"}},
 	}
 	c.Unnamed = m.unnamed
@@ -71,6 +71,7 @@ func (e *estate) claim(m *member) infra.Claim {
 		c.Weak = nil
 	} else if m.unplaced == "" {
 		c.Witness = []infra.Key{witnessKey(m.at.Folder, m.name)}
+		c.Blind = append(c.Blind, withinKey(m.at.Folder, m.name))
 	}
 	return c
 }

@@ -40,6 +40,12 @@ func witnessKey(folder, name string) infra.Key {
 	return infra.Key{Kind: keyWitness, Value: folder + "/" + strings.ToLower(component(name))}
 }
 
+// withinKey is borne by VMs that lie in the folder, could not be read, and have the
+// name within their own: their metadata may give it to them.
+func withinKey(folder, name string) infra.Key {
+	return infra.Key{Kind: keyWithin, Value: folder + "/" + strings.ToLower(component(name))}
+}
+
 // named are the keys of a name that count in a folder, or anywhere.
 func named(folder, name string) []infra.Key {
 	keys := stems(folder, name)
@@ -128,17 +134,21 @@ func (m *marks) note(i *infra.Instance) bool {
 		return false
 	}
 	marked := slices.ContainsFunc(i.Keys, func(k infra.Key) bool { return m.keys[k] })
-	for _, id := range m.within(strings.ToLower(i.Name)) {
-		if k := namedAfterKey(id); !i.Bears(k) {
-			i.Keys = append(i.Keys, k)
+	for _, name := range m.within(strings.ToLower(i.Name)) {
+		keys := []infra.Key{namedAfterKey(m.machines[name])}
+		for _, k := range i.Keys {
+			if i.Unreadable && k.Kind == keyFolder {
+				keys = append(keys, withinKey(k.Value, name))
+			}
 		}
+		i.Keys = append(i.Keys, slices.DeleteFunc(keys, i.Bears)...)
 		marked = true
 	}
 	return marked || slices.ContainsFunc(m.patterns, func(re *regexp.Regexp) bool { return re.MatchString(i.Name) })
 }
 
-// within are the clusters of the machines whose names are whole words of a name.
-func (m *marks) within(name string) []backup.ClusterID {
+// within are the machines' names that are whole words of a name.
+func (m *marks) within(name string) []string {
 	starts, ends := []int{0}, []int{}
 	for at, c := range name {
 		if !('a' <= c && c <= 'z' || '0' <= c && c <= '9') {
@@ -146,14 +156,14 @@ func (m *marks) within(name string) []backup.ClusterID {
 		}
 	}
 	ends = append(ends, len(name))
-	var found []backup.ClusterID
+	var found []string
 	for _, from := range starts {
 		for _, to := range ends {
 			if to-from < minName {
 				continue
 			}
-			if id, known := m.machines[name[from:to]]; known && !slices.Contains(found, id) {
-				found = append(found, id)
+			if _, known := m.machines[name[from:to]]; known && !slices.Contains(found, name[from:to]) {
+				found = append(found, name[from:to])
 			}
 		}
 	}

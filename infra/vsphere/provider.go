@@ -70,6 +70,7 @@ const (
 	keyJoins      = "joinsEndpoint"
 	keyAlias      = "alias"
 	keyWitness    = "folder+name"
+	keyWithin     = "folder+withinName"
 	keyOrdinal    = "ordinal"
 	keyNamedAfter = "namedAfter"
 	keyBelow      = "belowFolder"
