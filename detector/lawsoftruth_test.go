@@ -431,7 +431,8 @@ func (w *truth) isRight(name string, now Verdict) bool {
 	m := w.machineNamed(name)
 	switch now.Status {
 	case Stale, "": // an orphan that is gone as well is not shown
-		return !m.site.standBy && m.vm == nil
+		gone := m.vm == nil || slices.Contains(w.away, m.vm) && w.livingNode(m) == nil
+		return !m.site.standBy && gone
 	}
 	return !m.site.standBy && m.vm != nil && m.vm.identity == now.Instance.Identity
 }

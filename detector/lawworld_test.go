@@ -21,7 +21,7 @@ type truth struct {
 	sites    []*site
 	machines []*trueMachine
 	vms      []*trueVM
-	away     []*trueVM // at sites that nobody lists, since another stands by for them
+	away     []*trueVM // at sites that nobody lists, or for which another stands by
 }
 
 // trueCluster has a control plane and a MachineSet of a MachineDeployment.
@@ -191,7 +191,7 @@ func (w *truth) lives(m *trueMachine, v *trueVM) *trueVM {
 
 // fate is what became of a machine's VM.
 func (w *truth) fate(m *trueMachine, v *trueVM) {
-	switch w.IntN(17) {
+	switch w.IntN(19) {
 	case 0, 1: // gone
 	case 2: // its BIOS UUID was made again
 		v.bios = w.id("bios")
@@ -235,9 +235,23 @@ func (w *truth) fate(m *trueMachine, v *trueVM) {
 		n := *v
 		n.bios, n.uid, n.ref, n.folder = w.id("bios"), w.id("uid"), w.id("ref"), "elsewhere"
 		w.vms = append(w.vms, &n)
+	case 13: // it runs where nobody looks
+		w.leaves(m, v)
+	case 14: // likewise, and the original was left, off
+		kept := *v
+		kept.on = false
+		w.vms = append(w.vms, &kept)
+		w.leaves(m, v)
 	default:
 		w.lives(m, v)
 	}
+}
+
+// leaves makes a VM that of a machine at a site that is not listed.
+func (w *truth) leaves(m *trueMachine, v *trueVM) {
+	w.lives(m, v)
+	w.vms = w.vms[:len(w.vms)-1]
+	w.away = append(w.away, v)
 }
 
 func (w *truth) copyOf(v *trueVM, bios string) *trueVM {

@@ -114,11 +114,11 @@ func (e *estate) mayRun(c *claim) bool {
 		keys = append(keys, c.Weak...)
 	}
 	for _, v := range e.bearing(append(keys, c.Witness...)...) {
-		if v.Runs() {
+		if v.Runs() || v.Unreadable {
 			return true
 		}
 	}
-	return c.Provider == "" || !e.scopes.home(homeOf(c)).complete
+	return c.Provider == "" || !e.scopes.home(homeOf(c)).complete || len(e.unread(c)) > 0
 }
 
 // servingGhosts are the clusters of which a control-plane instance that no machine

@@ -108,7 +108,7 @@ func (o *oracle) mayServe(id backup.ClusterID, recorded int64) bool {
 		}
 		for _, v := range o.vms {
 			weak := c.Strong.IsZero() && slices.ContainsFunc(c.Weak, v.Bears)
-			if v.Runs() && (weak || o.has(v, c.Strong) || o.has(v, c.Identity) || slices.ContainsFunc(slices.Concat(c.Doubted, c.Witness), v.Bears)) {
+			if o.mayBeIt(c, v) || (v.Runs() || v.Unreadable) && (weak || o.has(v, c.Strong) || o.has(v, c.Identity) || slices.ContainsFunc(slices.Concat(c.Doubted, c.Witness), v.Bears)) {
 				return true
 			}
 		}
