@@ -221,7 +221,7 @@ func TestPoint10AMatchThatIsOff(t *testing.T) {
 	})
 	t.Run("its Node is alive", func(t *testing.T) {
 		w := off(t)
-		w.serveNodes(unchanged)
+		w.serveNodes(alive)
 		o := w.detect()
 		o.says(t, map[string]string{likeWorker: "Unknown NodeAlive"})
 		if !strings.Contains(o.message(likeWorker), "powering this one on makes a second") {
@@ -284,7 +284,7 @@ func TestPoint52ElsewhereAndSuspended(t *testing.T) {
 				if cluster == "alpha-prod" {
 					change(t, nodeOf(t, nodes, likeWorker))
 				}
-				return nodes
+				return alive(cluster, nodes)
 			})
 			w.detect().says(t, map[string]string{likeWorker: "Unknown NodeAlive"})
 		}
@@ -303,7 +303,7 @@ func TestPoint52ElsewhereAndSuspended(t *testing.T) {
 	t.Run("suspended, and its Node is alive", func(t *testing.T) {
 		w := fleet(t)
 		w.must(w.vcenter.SetSuspended(likeWorker))
-		w.serveNodes(unchanged)
+		w.serveNodes(alive)
 		w.detect().says(t, map[string]string{likeWorker: "Unknown NodeAlive"})
 		w.detect("--skip-access-apiserver").says(t, map[string]string{likeWorker: "Healthy"})
 	})
@@ -325,7 +325,7 @@ func TestPoint11AMachineThatBecameATemplate(t *testing.T) {
 			}
 		}
 	}
-	w.serveNodes(unchanged)
+	w.serveNodes(alive)
 	w.detect().says(t, map[string]string{likeWorker: "Unknown NodeAlive"})
 }
 

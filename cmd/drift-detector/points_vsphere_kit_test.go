@@ -55,7 +55,7 @@ func metadata(host string) string {
 	return "instance-id: \"" + host + "\"\nlocal-hostname: \"" + host + "\"\n"
 }
 
-// serveNodes serves the Node lists of the lab, changed, with heartbeats of just now.
+// serveNodes serves the Node lists of the lab, changed. Their Nodes have no heartbeat.
 func (w *world) serveNodes(change func(cluster string, nodes []map[string]any) []map[string]any) {
 	w.t.Helper()
 	from := testdata + "nodes"
@@ -72,11 +72,6 @@ func (w *world) serveNodes(change func(cluster string, nodes []map[string]any) [
 		for _, n := range list["items"].([]any) {
 			nodes = append(nodes, n.(map[string]any))
 		}
-		for _, n := range nodes {
-			for _, c := range n["status"].(map[string]any)["conditions"].([]any) {
-				c.(map[string]any)["lastHeartbeatTime"] = time.Now().UTC().Format(time.RFC3339)
-			}
-		}
 		list["items"] = change(strings.TrimSuffix(filepath.Base(file), ".json"), nodes)
 		text, err := json.Marshal(list)
 		w.must(err)
@@ -88,7 +83,15 @@ func (w *world) serveNodes(change func(cluster string, nodes []map[string]any) [
 	w.nodes = n
 }
 
-func unchanged(_ string, nodes []map[string]any) []map[string]any { return nodes }
+// alive gives Nodes a heartbeat of just now.
+func alive(_ string, nodes []map[string]any) []map[string]any {
+	for _, n := range nodes {
+		for _, c := range n["status"].(map[string]any)["conditions"].([]any) {
+			c.(map[string]any)["lastHeartbeatTime"] = time.Now().UTC().Format(time.RFC3339)
+		}
+	}
+	return nodes
+}
 
 // nodeOf is a Node of a list by its name.
 func nodeOf(t *testing.T, nodes []map[string]any, name string) map[string]any {
