@@ -50,7 +50,8 @@ EXIT STATUS:
    0    the report is written and complete, whatever it found
    1    the report is written, and holds what --fail-on names, complete or not
    2    wrong usage or unusable input; nothing was written
-   3    the report is written, but incomplete: a place could not be listed or proven
+   3    the report is written, but incomplete: a place could not be listed or proven,
+        or the Node list of a cluster that may run could not be read
    130  interrupted; nothing was written`,
 		Flags: append(o.flags(),
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the report to `FILE`, whole or not at all; - is stdout", Destination: &o.output},

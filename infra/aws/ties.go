@@ -19,7 +19,8 @@ const (
 const safe = "bcdfghjklmnpqrstvwxz2456789"
 
 // Lengths of Cluster API's names: suffixes are 5 characters, names are cut to
-// 63, and up to version 1.5 a MachineSet was named by a hash of up to 10
+// 63, and up to version 1.5 a MachineSet was named by a hash of up to 10, in 1.4 and
+// 1.5 with a suffix of 5 behind it, encoded together
 // (internal/topology/names v1.14.0, machinedeployment_sync.go v1.5.0).
 const (
 	suffixLen    = 5
