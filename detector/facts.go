@@ -255,7 +255,7 @@ type machineFacts struct {
 	scope *homeScope
 	// blind are unreadable instances that may be the machine: those at home that
 	// bear the strong key, when none of them can be read, or, when it was not found
-	// at home, those that bear a key which unreadable instances keep, or its name
+	// at home, those that have a key which unreadable instances keep, or its name
 	// anywhere.
 	blind []*vm
 	// home are the instances at home that bear the strong key: the living
@@ -272,7 +272,7 @@ type machineFacts struct {
 	contested    bool  // another machine wants the one in identity or weak
 	reidentified bool
 	node         *infra.Node // alive, and says that it is this machine
-	// What bears its name, and is nobody else's, when none that bears its strong key
+	// What has its name, and is nobody else's, when none that has its strong key
 	// runs at home: anywhere, and in its own place under another id.
 	namesakes, witness []*vm
 	unlisted           string // why its cluster's Node list, which was asked for, was not read; empty: it was, or nobody expects an answer

@@ -42,7 +42,7 @@ func (e *estate) missing(v *vm, b bond) string {
 }
 
 // doubt says why instances that a name or an endpoint ties to a cluster may be
-// somebody else's (the fourth law); empty when nothing speaks for that. What bears a
+// somebody else's (the fourth law); empty when nothing speaks for that. What has a
 // mark that only the cluster's controllers write is at most without a Node.
 func (e *estate) doubt(v *vm, all []bond) string {
 	b := all[0]
@@ -121,7 +121,7 @@ func (f *instanceFacts) unlistedOf(ids []backup.ClusterID) []backup.ClusterID {
 // that is not proven to be where their machines are.
 func (f *instanceFacts) elsewhere(bonds []bond) placement {
 	ids := clustersOf(bonds)
-	p := f.suggest(ScopeIncomplete, "it is named as machines of "+clusterNames(ids)+" are, but no id shows that it lies where they do", ids...)
+	p := f.suggest(ScopeIncomplete, "it is named as machines of "+clusterNames(ids)+" are, but no id shows that it is where they are", ids...)
 	p.unattributed.Evidence = bondEvidence(bonds, StrengthWeak)
 	return p
 }

@@ -194,11 +194,11 @@ var instanceRows = []instanceRow{
 		},
 	},
 	{
-		"7 a name of the cluster, wherever it lies",
+		"7 a name of the cluster, wherever it is",
 		func(f *instanceFacts) bool { return len(f.named) > 0 },
 		func(f *instanceFacts) placement {
 			ids := clustersOf(f.named)
-			p := f.suggest(NameOnly, "it is named as machines of "+clusterNames(ids)+" are, and lies where none of them do", ids...)
+			p := f.suggest(NameOnly, "it is named as machines of "+clusterNames(ids)+" are, and is where none of them is", ids...)
 			p.unattributed.Evidence = bondEvidence(f.named, StrengthWeak)
 			p.unattributed.Unlisted = f.unlistedOf(ids)
 			return p

@@ -108,8 +108,8 @@ func (w *truth) lookAlike(c *trueCluster) {
 	})
 }
 
-// stranger lies somewhere and has a name of its own; its metadata may be a machine's.
-func (w *truth) stranger(c *trueCluster) *trueVM {
+// unrelated is somewhere and has a name of its own; its metadata may be a machine's.
+func (w *truth) unrelated(c *trueCluster) *trueVM {
 	v := &trueVM{
 		site: c.site, bios: w.id("bios"), uid: w.id("uid"), ref: w.id("ref"), name: "web-" + w.suffix(), folder: pick(w.dice, c.folder, "elsewhere"),
 		dc: "DC0", on: true, created: w.before(),

@@ -95,7 +95,7 @@ func (w *truth) instance(v *trueVM) infra.Instance {
 	return i
 }
 
-// looksInto reports whether the metadata of a VM is asked for: it lies in a folder of
+// looksInto reports whether the metadata of a VM is asked for: it is in a folder of
 // the clusters, or has a name of theirs.
 func (w *truth) looksInto(v *trueVM) bool {
 	for _, c := range w.clusters {

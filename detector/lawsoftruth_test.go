@@ -108,7 +108,7 @@ func (w *truth) seen(at *site) (all []*trueVM) {
 }
 
 // isIt reports whether ids that the backup recorded show a site to be the one that it
-// means, and no more names than that bear other ids.
+// means, and no more names than that have other ids.
 func (w *truth) isIt(at *site) bool {
 	ids, names := 0, 0
 	nodes := false
@@ -267,8 +267,8 @@ func (s said) clusterOf(v Verdict) *trueCluster {
 	return nil
 }
 
-// lawOfMarks: what lies where machines do, or has a name of theirs, is not dropped,
-// unless its own data says that it joins another cluster and it lies elsewhere.
+// lawOfMarks: what is where machines are, or has a name of theirs, is not dropped,
+// unless its own data says that it joins another cluster and it is elsewhere.
 func lawOfMarks(s said) string {
 	for _, v := range s.vms {
 		if !v.site.sees(v) || v.template {
@@ -286,7 +286,7 @@ func lawOfMarks(s said) string {
 		foreign := host != "" && v.joins != ""
 		for _, c := range s.clusters {
 			if inside := v.site == c.site && strings.HasPrefix(v.folder+"/", c.folder+"/"); inside && v.dc == "DC0" {
-				return v.name + " lies in folder " + c.folder + " of a cluster and was dropped"
+				return v.name + " is in folder " + c.folder + " of a cluster and was dropped"
 			}
 			for _, owner := range []string{c.owner(true), c.owner(false), c.id.Name + "-md-zzzzz"} {
 				ours := ownerOf(strings.ToLower(v.name)) == owner || ownerOf(strings.ToLower(host)) == owner
@@ -312,7 +312,7 @@ func (s said) verdictList() (all []Verdict) {
 }
 
 // lawOfHealth: a match that does not run is not Healthy while its Node is alive, or
-// what bears its id or its name runs.
+// what has its id or its name runs.
 func lawOfHealth(s said) string {
 	for _, m := range s.truth.machines {
 		got := s.machines[m.name]

@@ -152,7 +152,7 @@ func (w *truth) populate(c *trueCluster) {
 	for range w.IntN(2) {
 		w.lookAlike(c)
 	}
-	w.vms = append(w.vms, w.stranger(c))
+	w.vms = append(w.vms, w.unrelated(c))
 }
 
 func (w *truth) machine(c *trueCluster, plane bool, kind string) {

@@ -75,7 +75,7 @@ var machineRows = []machineRow{
 		"3 strong key at a place that names contradict",
 		func(f *machineFacts) bool { return len(f.home) > 0 && f.scope.contradicted },
 		func(f *machineFacts) Verdict {
-			return f.naming(unknown(ScopeIncomplete, nameOf(f.home[0])+" bears its id, but nothing shows that this is where its controllers look: "+f.scope.fault.Hint), f.home)
+			return f.naming(unknown(ScopeIncomplete, nameOf(f.home[0])+" has its id, but nothing shows that this is where its controllers look: "+f.scope.fault.Hint), f.home)
 		},
 	},
 	{

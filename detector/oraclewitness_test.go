@@ -181,7 +181,7 @@ func (o *oracle) onContradicted(v *oracleVM) bool {
 	})
 }
 
-// provenFor says whether ids show that an instance lies where a cluster's machines do.
+// provenFor says whether ids show that an instance is where a cluster's machines are.
 func (o *oracle) provenFor(id backup.ClusterID, v *oracleVM) bool {
 	asked := false
 	for _, p := range o.claims.Proofs {

@@ -20,7 +20,7 @@ type server struct{ provider, endpoint, location string }
 func serverOf(l *infra.Listing) server { return server{l.Provider, l.Endpoint, l.Location} }
 
 // idCount is how many recorded ids are seen at a server, and, where they may be those
-// of copies, of how many machines that were not seen there the name bears another id.
+// of copies, how many machines that are not seen there have their name on another id.
 type idCount struct{ seen, contradicted int }
 
 // isContradicted reports whether names say that the server is another one than
@@ -28,7 +28,7 @@ type idCount struct{ seen, contradicted int }
 func (n idCount) isContradicted() bool { return n.contradicted > n.seen }
 
 func (n idCount) hint() string {
-	return fmt.Sprintf("of the recorded machines %d are seen there by id and %d by a name that bears another id: check that the address (--endpoint) leads to the server that the backup means and not to a stand-by site; "+
+	return fmt.Sprintf("of the recorded machines %d are seen there by id and %d by a name that has another id: check that the address (--endpoint) leads to the server that the backup means and not to a stand-by site; "+
 		"if it does, and the machines were restored under new ids, compare them with their Nodes", n.seen, n.contradicted)
 }
 
@@ -101,7 +101,7 @@ func (e *estate) holds(p *infra.Proof, listings []int32) bool {
 	})
 }
 
-// indexProofs finds what proves a place for whatever lies there: the proofs of whole
+// indexProofs finds what proves a place for whatever is there: the proofs of whole
 // targets, and the Nodes of the clusters that such a proof trusts.
 func (e *estate) indexProofs(all []infra.Proof) {
 	e.proofs, e.nodesAt = map[backup.ClusterID][]*infra.Proof{}, map[string][]*node{}
@@ -121,7 +121,7 @@ func (e *estate) isPartial(listings []int32) bool {
 	return slices.ContainsFunc(listings, func(i int32) bool { return e.scopes.listings[i].State != infra.Complete })
 }
 
-// provenFor reports whether ids show that an instance lies where the machines of a
+// provenFor reports whether ids show that an instance is where the machines of a
 // cluster are. That no names contradict ids which may be those of copies is concluded
 // from complete listings only.
 func (e *estate) provenFor(id backup.ClusterID, v *vm) bool {

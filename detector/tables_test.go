@@ -243,7 +243,7 @@ var instanceScenes = []rowScene{
 		s.vm(subject, key("stem", "md-bcdfg")).Unreadable = true
 		unprove(s)
 	}, "", InstanceUnreadable},
-	{"7 lies", func(s *scene) { byFolder(s); byAnyName(s); s.vm(subject, key("folder", "f"), key("anywhere", "md")) }, "", InClusterFolder},
+	{"7 below", func(s *scene) { byFolder(s); byAnyName(s); s.vm(subject, key("folder", "f"), key("anywhere", "md")) }, "", InClusterFolder},
 	{"3 a", func(s *scene) {
 		s.vm(subject, bios("b-m"))
 		s.node(prod, bios("b-m"), "later")

@@ -84,7 +84,7 @@ func (t *tieIndex) fitting(v *vm) []*infra.Tie {
 	})
 }
 
-// contradicts reports whether an instance bears keys of a kind that is expected, and
+// contradicts reports whether an instance has keys of a kind that is expected, and
 // none of those that are.
 func contradicts(v *vm, expected []infra.Key) bool {
 	return slices.ContainsFunc(expected, func(k infra.Key) bool {

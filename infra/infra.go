@@ -106,13 +106,13 @@ type Claim struct {
 	Ref      Key    // second key that only separates or confirms: vSphere managed object id
 	Weak     []Key  // any one of these on exactly one instance is a weaker match: name + folder
 	Names    []Key  // bearing one of these is a mere namesake
-	// Witness are what a living instance under another id bears that has the machine's
-	// place and name, its own or the one that its metadata gives it: the machine is
-	// not gone as long as nobody has told the two apart.
+	// Witness are keys of a living instance under another id at the machine's place that
+	// has the machine's name, as its own or in its metadata: the machine is not gone as
+	// long as nobody knows that these are two.
 	Witness []Key
 	Unnamed string // why nobody knows what its instance is called, so that Names lack it; empty: they do not
-	Hosts   []Key  // an instance whose own metadata bears one of these is a copy of the machine
-	Blind   []Key  // an unreadable instance that bears one of these may be the machine
+	Hosts   []Key  // an instance whose own metadata has one of these is a copy of the machine
+	Blind   []Key  // an unreadable instance that has one of these may be the machine
 	Expect  []Expectation
 	// InfraMissing says that the infrastructure object is not in the backup.
 	InfraMissing bool
@@ -187,7 +187,7 @@ type Grade int
 // Grades of ties, weakest first.
 const (
 	// Named only says that an instance has a name like the machines of a cluster,
-	// wherever it lies.
+	// wherever it is.
 	Named Grade = iota + 1
 	// Place only says that an instance lies where a cluster's machines lie.
 	Place
@@ -255,7 +255,7 @@ type Proof struct {
 	Nodes   bool   // an instance that a Node of the cluster runs on proves it as well as Any
 	// Copied says that what proves it may have come to another place with a copy of the
 	// machines, as a BIOS UUID does to a stand-by site: it proves nothing where the names
-	// of more machines bear other ids.
+	// of more machines have other ids.
 	Copied bool
 	Stated string // in which words the operator said so, which makes it hold; empty: nobody did
 	Hint   string

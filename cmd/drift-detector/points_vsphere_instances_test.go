@@ -121,7 +121,7 @@ func TestPoint07MachineSetsWithALongHash(t *testing.T) {
 	w.detect("--skip-access-apiserver").says(t, map[string]string{name: "Ghost"})
 }
 
-// A VM of a known MachineSet that lies in another folder is a line at least, and a Ghost
+// A VM of a known MachineSet that is in another folder is a line at least, and a Ghost
 // where its Node says so.
 func TestPoint08AGhostInAnotherFolder(t *testing.T) {
 	const name = setOfLike + "-bcdfg"
@@ -130,7 +130,7 @@ func TestPoint08AGhostInAnotherFolder(t *testing.T) {
 	for _, args := range [][]string{nil, {"--skip-access-apiserver"}} {
 		o := w.detect(args...)
 		o.says(t, map[string]string{name: "NameOnly"})
-		if !strings.Contains(o.message(name), "lies where none of them do") {
+		if !strings.Contains(o.message(name), "is where none of them is") {
 			t.Errorf("it says %s", o.message(name))
 		}
 		if i := slices.IndexFunc(o.report.InfraMachines, func(m report.InfraMachine) bool { return m.Instance.Name == name }); i < 0 || o.report.InfraMachines[i].Cluster != "tenant-alpha/alpha-prod" {
@@ -141,7 +141,7 @@ func TestPoint08AGhostInAnotherFolder(t *testing.T) {
 	w.detect().says(t, map[string]string{name: "Ghost"})
 }
 
-// Nothing that bears a name of the backup is dropped, wherever it lies.
+// Nothing that has a name of the backup is dropped, wherever it is.
 func TestPoint51NothingOfOursIsDropped(t *testing.T) {
 	w := fleet(t)
 	w.must(w.vcenter.AddFolder(alphaVMs + "/team"))

@@ -138,10 +138,10 @@ type inventory struct {
 	endpoint string
 	folders  *finder
 	asked    map[string][]string // forms of folders in the backup, by managed object id
-	below    map[string][]string // those that lie above a folder, by its managed object id, as they are asked for
+	below    map[string][]string // those that are above a folder, by its managed object id, as they are asked for
 }
 
-// above are the forms of the backup's folders that a folder lies below.
+// above are the forms of the backup's folders that a folder is below.
 func (in *inventory) above(folder string) []string {
 	if forms, known := in.below[folder]; known {
 		return forms
@@ -149,7 +149,7 @@ func (in *inventory) above(folder string) []string {
 	var forms []string
 	nodes := in.folders.tree.nodes
 	for at, n := nodes[folder].parent, 0; at != "" && n < maxDepth; at, n = nodes[at].parent, n+1 {
-		if nodes[nodes[at].parent].kind != "Datacenter" { // everything lies below its own folder
+		if nodes[nodes[at].parent].kind != "Datacenter" { // everything is below its own folder
 			forms = append(forms, in.asked[at]...)
 		}
 	}

@@ -71,7 +71,7 @@ func onlyOne(texts []string, line *regexp.Regexp) (found string, any bool) {
 	return found, any
 }
 
-// joinsKey is borne by a VM that was to join an endpoint. A name says nothing about
+// joinsKey is a key of a VM that was to join an endpoint. A name says nothing about
 // an address nor the other way round, so that they are keys of different kinds; and
 // so are those of a port that machines have of their own, of which only the host counts.
 func joinsKey(endpoint string) infra.Key {

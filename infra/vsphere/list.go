@@ -114,7 +114,7 @@ type gathering struct {
 	templates  *catalogue
 	seen       map[string]bool     // managed object ids
 	resolved   []infra.Key         // folders of the backup that exist
-	found      map[string][]string // folders of the VMs that bear BIOS UUIDs of the backup, by those
+	found      map[string][]string // folders of the VMs that have BIOS UUIDs of the backup, by those
 	folders    map[string]string   // folders of the candidates, by managed object id
 	inhabited  map[string]bool     // managed object ids of folders of which VMs were read
 	text       int                 // how much more is kept

@@ -13,7 +13,7 @@ import (
 // This file is how a VM shows that it has a name of the backup, in its own name or in
 // the host name of its metadata, in any case, with a domain behind it, in any folder.
 
-// anywhere stands for the folder in keys of names that count wherever a VM lies.
+// anywhere stands for the folder in keys of names that count wherever a VM is.
 const anywhere = "*"
 
 // aliases are the forms in which a name is compared: in lower case, with its domain
@@ -34,13 +34,13 @@ func hostKey(name string) infra.Key {
 	return infra.Key{Kind: keyHost, Value: strings.ToLower(name)}
 }
 
-// witnessKey is borne by VMs that lie in the folder and have the name, by themselves
+// witnessKey is a key of VMs that are in the folder and have the name, by themselves
 // or by their metadata.
 func witnessKey(folder, name string) infra.Key {
 	return infra.Key{Kind: keyWitness, Value: folder + "/" + strings.ToLower(component(name))}
 }
 
-// withinKey is borne by VMs that lie in the folder, could not be read, and have the
+// withinKey is a key of VMs that are in the folder, could not be read, and have the
 // name within their own: their metadata may give it to them.
 func withinKey(folder, name string) infra.Key {
 	return infra.Key{Kind: keyWithin, Value: folder + "/" + strings.ToLower(component(name))}
@@ -84,7 +84,7 @@ func hostKeys(i *infra.Instance, host string) []infra.Key {
 	return slices.DeleteFunc(keys, i.Bears)
 }
 
-// folderKeys are the keys of a VM that lies in a folder of a form.
+// folderKeys are the keys of a VM that is in a folder of a form.
 func folderKeys(folder, name, ref string) []infra.Key {
 	keys := []infra.Key{{Kind: keyFolder, Value: folder}}
 	if name == "" {
@@ -97,7 +97,7 @@ func folderKeys(folder, name, ref string) []infra.Key {
 	return append(keys, named(folder, name)...)
 }
 
-// marks are what makes the own metadata of a VM worth a look, wherever it lies: the
+// marks are what makes the own metadata of a VM worth a look, wherever it is: the
 // names of the backup's machines, and what the names of their owners' VMs look like.
 type marks struct {
 	keys     map[infra.Key]bool

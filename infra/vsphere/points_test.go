@@ -17,10 +17,10 @@ func TestPoint06ControlPlanesOfK0s(t *testing.T) {
 	b.put("k0scontrolplanes.controlplane"+capiGroup, newObject("controlplane.cluster.x-k8s.io/v1beta1", "K0sControlPlane", "team", "prod-cp", fields{
 		"metadata.labels": fields{"cluster.x-k8s.io/cluster-name": "prod"}, "spec.replicas": 0, "status.replicas": 0,
 	}))
-	ghost, stranger := vmIn("prod-cp-3", uuid3, "group-v5"), vmIn("prod-db-3", uuid2, "group-v5")
-	ghost.created, stranger.created = backuptest.Written.Add(time.Hour), backuptest.Written.Add(time.Hour)
+	ghost, database := vmIn("prod-cp-3", uuid3, "group-v5"), vmIn("prod-db-3", uuid2, "group-v5")
+	ghost.created, database.created = backuptest.Written.Add(time.Hour), backuptest.Written.Add(time.Hour)
 	guests := map[string]string{"prod-cp-3": "", "prod-db-3": ""}
-	r := b.decideWithin(t, sees{vms: []vm{recordedVM(), ghost, stranger}}, guests)
+	r := b.decideWithin(t, sees{vms: []vm{recordedVM(), ghost, database}}, guests)
 	wantVerdict(t, r, "prod-cp-3", "Ghost")
 	wantVerdict(t, r, "prod-db-3", "to confirm InClusterFolder")
 	if v := r.Clusters[0].ControlPlane.Machines; len(v) != 1 || !v[0].ControlPlane {
@@ -47,7 +47,7 @@ func TestPoint04AVSphereVMAloneHasAnOwner(t *testing.T) {
 	t.Error("there is no orphan")
 }
 
-// An endpoint's name is not told from its address, and a port that machines have of
+// An endpoint's name may be that of its address, and a port that machines have of
 // their own is not the cluster's.
 func TestPoint05Endpoints(t *testing.T) {
 	expected := expectedJoins("10.0.0.9:6443", []string{"10.0.0.11"})

@@ -9,7 +9,7 @@ import (
 )
 
 // followRenamed finds folders of the backup that exist no more and whose machines all
-// lie in one other folder: that is the folder now, under another name. VMs in it get
+// are in one other folder: that is the folder now, under another name. VMs in it get
 // the keys that they would have there.
 //
 // A folder that the account may not see looks the same when some of its machines were
@@ -26,8 +26,8 @@ func (g *gathering) followRenamed() {
 	}
 }
 
-// onlyFolder is the folder in which each of the machines lies that was seen, if they
-// are two at least and more than half of them. Copies may lie elsewhere.
+// onlyFolder is the folder in which each of the machines that were seen is, if they
+// are two at least and more than half of them. Copies may be elsewhere.
 func (g *gathering) onlyFolder(ids []string) (folder string, is bool) {
 	var common []string
 	n := 0

@@ -302,7 +302,7 @@ func (e *estate) placeTies(id backup.ClusterID, folders map[string]place) []infr
 				Detail: fmt.Sprintf("it lies in folder %s, as machines of cluster %s/%s do", f, id.Namespace, id.Name),
 			}, infra.Tie{
 				Cluster: id, Grade: infra.Place, Key: infra.Key{Kind: keyBelow, Value: f}, Owner: whole,
-				Detail: fmt.Sprintf("it lies below folder %s, which machines of cluster %s/%s are in", f, id.Namespace, id.Name),
+				Detail: fmt.Sprintf("it is below folder %s, which machines of cluster %s/%s are in", f, id.Namespace, id.Name),
 			})
 		}
 		for _, k := range expectedJoins(endpoint, nil) {
