@@ -282,6 +282,8 @@ func TestEdgeCases(t *testing.T) {
 
 		{"50 made again under the same name", func(s *scene) {
 			s.worker("m")
+			s.worker("n")
+			s.vmOf("n")
 			s.vm("vm", bios("b-2"), named("m"))
 			s.node(prod, bios("b-2"), "m").Ready = false
 		}, []wish{{name: "m", status: Stale, reason: InstanceNotFound, warnings: SameNameElsewhere}, {name: "vm", reason: NodeOfMachine}}},

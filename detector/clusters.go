@@ -233,7 +233,7 @@ func (d *draft) lost() bool {
 func (d *drafts) lacking(id backup.ClusterID) map[setName]bool {
 	out := map[setName]bool{}
 	check := func(owner infra.OwnerID, name setName, replicas backup.Number) {
-		have := d.owners.count[owner]
+		have := d.owners.count[owner] + d.owners.orphans[owner].recorded
 		if replicas.Known && have < replicas.N && (owner.Kind != machinePool || have > 0) && !machineless(owner.Kind) {
 			out[name] = true
 		}

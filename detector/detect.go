@@ -30,6 +30,7 @@ func (t tables) detect(s *backup.Snapshot, c infra.Claims, inv infra.Inventory, 
 	for _, c := range e.claims {
 		e.settle(c, t.machines)
 	}
+	e.owners.countOrphans(e.claims)
 	e.mentionAll()
 	d := newDrafts(e, &c)
 	for _, c := range e.claims {
@@ -170,6 +171,10 @@ func (r *Result) conclude(s *backup.Snapshot) {
 			r.Complete = false
 			r.Errors = append(r.Errors, Error{Scope: sc.Provider + " " + sc.Endpoint, Message: sc.Fault.Message, Hint: sc.Fault.Hint})
 		}
+	}
+	if unread := r.nodeListErrors(); len(unread) > 0 {
+		r.Complete = false
+		r.Errors = append(r.Errors, unread...)
 	}
 	if text := unreadable(r.Unattributed); text != "" {
 		r.Complete = false

@@ -7,8 +7,25 @@
 // instances that no machine claims, are data: a list of rows of which the first
 // that fits decides.
 //
-// The first law: absence is only ever concluded from a complete list, on both
-// sides. A machine is Stale only when its home was listed to the end and is
-// proven to be the right place; an instance is a Ghost only when its owner's
-// machines are all in the backup.
+// Eight laws stand above the rows. TestLaws holds each in random worlds of which it
+// knows what is really whose.
+//
+//  1. Absence is concluded only from complete lists, on both sides. A machine is
+//     Stale only when its home was listed to the end; a place is proven to be the
+//     right one by ids that the backup recorded, never by names, and not by ids that
+//     more names contradict: proof.go, scopes.go.
+//  2. A living name is a witness. Where an id is not found, a living instance at the
+//     machine's place that has its name and is nobody else's keeps it from being
+//     Stale, and so does its Node: witness.go, nodes.go.
+//  3. Counts are sets that may overlap. An orphan may be one of its owner's replicas
+//     or not, so that an owner is complete when machines ≤ replicas ≤ machines and
+//     orphans: owners.go.
+//  4. A name alone makes no Ghost of what may be somebody else's: ghosts.go.
+//  5. Nothing with a name or mark of the backup is dropped without a line. What the
+//     tables cannot place is unattributed: instances.go, mentions.go.
+//  6. Healthy means that the one that runs is the one that the controller will take:
+//     witness.go.
+//  7. An honest Unknown has a way out: its message says what would decide it.
+//  8. No fault becomes a verdict. What fails, or stops half-way, leaves Unknown and an
+//     incomplete result: scopes.go, and nodelist.go for Node lists.
 package detector

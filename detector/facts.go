@@ -27,6 +27,11 @@ type estate struct {
 	sharers map[sharersOf]*sharers
 	unnamed map[infra.OwnerID]*claim // by owner: a machine of which the backup says neither id nor name of its instance
 	ownTags map[infra.Key]bool       // ownership tags of the backup's clusters
+	ids     map[server]idCount
+	second  secondKeys
+	asked   nodeLists
+	proofs  map[backup.ClusterID][]*infra.Proof // of whole targets
+	nodesAt map[string][]*node                  // that prove a target
 }
 
 // claim is one machine of the backup, or an orphan, with what became of it.
@@ -82,11 +87,21 @@ func newEstate(s *backup.Snapshot, c infra.Claims, inv infra.Inventory, now time
 	e.nodes = indexNodes(listings, now)
 	listings = callUp(listings, &c, &e.nodes)
 	e.vms = mergeSightings(listings)
+	for i := range e.vms {
+		if v := &e.vms[i]; !v.Host.IsZero() && !v.Bears(v.Host) { // not among the keys in older inventories
+			v.Keys = append(slices.Clip(v.Keys), v.Host)
+		}
+	}
 	e.byKey = indexKeys(e.vms)
 	e.exclude(c.Exclude)
 	e.scopes = newScopes(listings)
+	e.court()
+	e.ids = e.countIDs(c.Proofs)
+	e.second = e.countSecondKeys()
+	e.indexProofs(c.Proofs)
 	e.judgeHomes(&c)
 	e.owners = newOwners(s, e.claims, c.Pools)
+	e.asked = e.newNodeLists()
 	e.ties = newTieIndex(c, e.claims, listings)
 	e.findShared(c.Ties)
 	e.ownTags = make(map[infra.Key]bool, len(c.OwnerTags))
@@ -94,7 +109,6 @@ func newEstate(s *backup.Snapshot, c infra.Claims, inv infra.Inventory, now time
 		e.ownTags[k] = true
 	}
 	e.pools = e.newPools(c.Pools)
-	e.court()
 	for i := range e.vms {
 		e.vms[i].scope = e.seenAt(&e.vms[i], "")
 	}
@@ -244,7 +258,8 @@ type machineFacts struct {
 	scope *homeScope
 	// blind are unreadable instances that may be the machine: those at home that
 	// bear the strong key, when none of them can be read, or, when it was not found
-	// at home, those that bear a key which unreadable instances keep.
+	// at home, those that have a key which unreadable instances keep, or its name
+	// anywhere.
 	blind []*vm
 	// home are the instances at home that bear the strong key: the living
 	// ones, or, when none of them lives, the ended ones.
@@ -263,7 +278,11 @@ type machineFacts struct {
 	pool         Presence    // whether the pool that it is a member of exists; empty when the backup lacks it
 	remade       []*vm       // have its second key, or its name in its place, when its own instance has ended
 	searched     []*vm       // what its controller finds at home where it searches by name
-	namesakes    []*vm       // bear its name and no other machine's strong key, when its own was not found at home
+	// What has its name, and is nobody else's, when none that has its strong key
+	// runs at home: anywhere, and in its own place under another id.
+	namesakes, witness []*vm
+	unlisted           string // why its cluster's Node list, which was asked for, was not read; empty: it was, or nobody expects an answer
+	unasked            bool   // nobody asked for the Node list
 }
 
 // facts takes everything that decides about a claim out of the estate.
@@ -275,16 +294,13 @@ func (e *estate) facts(c *claim) *machineFacts {
 	f.elsewhere = f.copies
 	switch {
 	case len(f.home) == 0:
-		f.namesakes = keep(e.namesakes(c), func(v *vm) bool { return alive(v) && v.Exclude == "" && !v.byStrong.others(c) })
-		f.blind = keep(e.bearing(c.Blind...), func(v *vm) bool { return v.Unreadable && e.mayBeAtHome(c, v) })
+		f.blind = e.unread(c)
 	case !slices.ContainsFunc(f.home, func(v *vm) bool { return !v.Unreadable }):
 		// Its keys are what the infrastructure remembers of it; whether there is
 		// still a machine behind them, nobody can say.
 		f.blind = f.home
 	}
-	if len(f.home) == 1 {
-		f.reidentified = bearsOther(f.home[0], c.Identity) && bearsOther(f.home[0], c.Ref)
-	}
+	f.reidentified = len(f.home) == 1 && e.second.reidentified(c, f.home[0])
 	e.secondFacts(c, f)
 	f.pool = e.poolState[clusterKey{c.cluster, c.Pool}]
 	if len(f.home) == 1 && f.home[0].Gone {
@@ -294,21 +310,11 @@ func (e *estate) facts(c *claim) *machineFacts {
 		f.searched = keep(e.bearing(c.Searches...), func(v *vm) bool { return alive(v) && e.atHome(c, v) })
 	}
 	f.node = e.nodes.alive(c)
-	return f
-}
-
-// namesakes bear the claim's name; of a claim without a recorded id also those on
-// which a Node says that it is the machine, alive or not.
-func (e *estate) namesakes(c *claim) []*vm {
-	keys := c.Names
-	if c.Strong.IsZero() {
-		for _, n := range e.nodes.byMachine[machineName{c.cluster, c.namespace, c.name}] {
-			if n.agrees() {
-				keys = slices.Concat(keys, n.Keys)
-			}
-		}
+	if !slices.ContainsFunc(f.home, runs) {
+		e.nameFacts(c, f)
 	}
-	return e.bearing(keys...)
+	f.unlisted, f.unasked = e.unlisted(c.cluster)
+	return f
 }
 
 // secondFacts fills in what the keys beside the strong one find.
@@ -366,6 +372,8 @@ func singledOut(c *claim, candidates []*vm) *vm {
 }
 
 func alive(v *vm) bool { return !v.Gone }
+
+func runs(v *vm) bool { return v.Runs() }
 
 // bears is Instance.Bears for keys that may be zero, which nobody bears.
 func bears(v *vm, k infra.Key) bool { return !k.IsZero() && v.Bears(k) }

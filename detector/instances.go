@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
@@ -31,6 +30,12 @@ type instanceFacts struct {
 	twin     *vm                // another living instance that bears its id, or that of a Node on it
 	suspects []backup.ClusterID // where the instances of that id are tied to
 	missing  func(bond) string
+	doubt    func([]bond) string           // why medium evidence may be that of somebody else's
+	unlisted func(backup.ClusterID) string // why the Node list of a cluster was not read, which may say another thing
+	// contradicted says that names show the server to be another one than the
+	// backup means, and unproven that no id shows it to be that one.
+	contradicted bool
+	unproven     func([]bond) bool
 	// foreignTag is the cluster outside the backup that its tags name as owner.
 	foreignTag string
 }
@@ -115,6 +120,11 @@ var instanceRows = []instanceRow{
 		decideTwin,
 	},
 	{
+		"3 evidence at a place that names contradict",
+		func(f *instanceFacts) bool { return f.contradicted && len(f.strong)+len(f.medium) > 0 },
+		func(f *instanceFacts) placement { return f.elsewhere(slices.Concat(f.strong, f.medium)) },
+	},
+	{
 		"3 a Node of the cluster, or a strong tie",
 		func(f *instanceFacts) bool { return len(f.strong) > 0 },
 		func(f *instanceFacts) placement { return f.ghost(f.strong, StrengthStrong) },
@@ -136,13 +146,22 @@ var instanceRows = []instanceRow{
 	},
 	{
 		"5 unreadable, with a name like those of the cluster",
-		func(f *instanceFacts) bool { return len(f.medium) > 0 && f.vm.Unreadable },
+		func(f *instanceFacts) bool { return len(f.medium)+len(f.named) > 0 && f.vm.Unreadable },
 		func(f *instanceFacts) placement {
-			p := f.suggest(InstanceUnreadable, "it has a name or tags like the machines of "+clusterNames(clustersOf(f.medium))+", but its properties cannot be read", clustersOf(f.medium)...)
-			p.unattributed.Evidence = bondEvidence(f.medium, StrengthWeak)
+			like := f.medium
+			if len(like) == 0 {
+				like = f.named
+			}
+			p := f.suggest(InstanceUnreadable, "it has a name or tags like the machines of "+clusterNames(clustersOf(like))+", but its properties cannot be read", clustersOf(like)...)
+			p.unattributed.Evidence = bondEvidence(like, StrengthWeak)
 			p.unattributed.Unread = true
 			return p
 		},
+	},
+	{
+		"5 at a place that no id proves, name or endpoint of the cluster",
+		func(f *instanceFacts) bool { return len(f.medium) > 0 && f.unproven(f.medium) },
+		func(f *instanceFacts) placement { return f.elsewhere(f.medium) },
 	},
 	{
 		"5 name or endpoint of the cluster",
@@ -170,16 +189,18 @@ var instanceRows = []instanceRow{
 				p.unattributed.Foreign = f.foreignTag
 			}
 			p.unattributed.Evidence = bondEvidence(f.place, StrengthWeak)
+			p.unattributed.Unlisted = f.unlistedOf(ids)
 			return p
 		},
 	},
 	{
-		"7 a name of the cluster, wherever it lies",
+		"7 a name of the cluster, wherever it is",
 		func(f *instanceFacts) bool { return len(f.named) > 0 },
 		func(f *instanceFacts) placement {
 			ids := clustersOf(f.named)
-			p := f.suggest(NameOnly, "it is named as machines of "+clusterNames(ids)+" are, and lies where none of them do", ids...)
+			p := f.suggest(NameOnly, "it is named as machines of "+clusterNames(ids)+" are, and is where none of them is", ids...)
 			p.unattributed.Evidence = bondEvidence(f.named, StrengthWeak)
+			p.unattributed.Unlisted = f.unlistedOf(ids)
 			return p
 		},
 	},
@@ -193,7 +214,14 @@ var instanceRows = []instanceRow{
 // instanceFacts takes everything that decides about an instance without a
 // machine out of the estate.
 func (e *estate) instanceFacts(v *vm) *instanceFacts {
-	f := &instanceFacts{vm: v, exclude: v.Exclude, leads: e.leads(v), missing: func(b bond) string { return e.missing(v, b) }}
+	f := &instanceFacts{vm: v, exclude: v.Exclude, leads: e.leads(v)}
+	f.missing = func(b bond) string { return e.missing(v, b) }
+	f.doubt = func(all []bond) string { return e.doubt(v, all) }
+	f.unlisted = func(id backup.ClusterID) string { why, _ := e.unlisted(id); return why }
+	f.contradicted = slices.ContainsFunc(v.seen, func(i int32) bool { return e.ids[serverOf(&e.scopes.listings[i])].isContradicted() })
+	f.unproven = func(all []bond) bool {
+		return !slices.ContainsFunc(all, func(b bond) bool { return e.provenFor(b.cluster, v) })
+	}
 	switch {
 	case v.Gone:
 		f.exclude = cmp.Or(f.exclude, Terminated)
@@ -262,36 +290,6 @@ func (e *estate) outside(n *node) string {
 	return n.ClusterNamespace + "/" + n.ClusterName
 }
 
-// clockSkew is how far the clocks of an infrastructure and of the cluster that
-// wrote the backup may be apart.
-const clockSkew = 5 * time.Minute
-
-// missing says why it cannot be told from the backup that the bond's owner made
-// the instance later; empty when it can. What was created after the backup was
-// written needs no counting.
-func (e *estate) missing(v *vm, b bond) string {
-	current := func(i int32) bool { return e.tooOld(&e.scopes.listings[i], b.cluster) == nil }
-	if !slices.ContainsFunc(v.seen, current) {
-		return "it was listed before the backup was written, and may be gone with its machine since"
-	}
-	if p := e.unaskedPool(v, b); p != nil {
-		return fmt.Sprintf("it may be a member of %s %s, which was not asked for where it was listed", p.Kind, p.Name)
-	}
-	owner := b.owner
-	if b.controlPlane && owner.Kind == "" {
-		owner = e.owners.planeOf(b.cluster, backup.Owner{})
-	}
-	if c := cmp.Or(e.unnamed[owner], e.unnamed[e.owners.resolve(owner)]); c != nil {
-		return fmt.Sprintf("it may be that of machine %s/%s, of which the backup tells neither the id nor the name of its instance", c.namespace, c.name)
-	}
-	if i := b.cluster.Backup; i >= 0 && i < len(e.snap.Backups) {
-		if k := &e.snap.Backups[i]; !k.Undated && !k.WrittenTo.IsZero() && v.Created.After(k.WrittenTo.Add(clockSkew)) {
-			return ""
-		}
-	}
-	return e.owners.missing(e.owners.resolve(owner))
-}
-
 // decideTwin is the row of instances that share an id: a Node runs on one of
 // them only, and a machine that the backup lacks was one of them, so that no
 // evidence says of any that it is the one to remove.
@@ -320,48 +318,6 @@ func (f *leads) foreignTo() []backup.ClusterID {
 		ids[i] = f.foreign[i].Cluster
 	}
 	return ids
-}
-
-// ghost decides on an instance that belongs to a cluster by evidence of one
-// grade: a Ghost when its owner's machines are all in the backup.
-func (f *instanceFacts) ghost(bonds []bond, s Strength) placement {
-	if ids := clustersOf(bonds); len(ids) > 1 {
-		p := f.suggest(AmbiguousOwner, "it may belong to "+clusterNames(ids), ids...)
-		p.unattributed.Evidence = bondEvidence(bonds, s)
-		return p
-	}
-	b := bonds[0]
-	why := ""
-	for _, one := range bonds {
-		if w := f.missing(one); w != "" && why == "" {
-			b, why = one, w
-		}
-	}
-	v := Verdict{
-		Status: Ghost, Message: "it belongs to the cluster, and the backup knows no machine for it",
-		Name: f.vm.Name, Namespace: b.cluster.Namespace, ControlPlane: b.controlPlane, RoleKnown: b.roleKnown,
-		Instance: &f.vm.Instance, Scope: f.vm.scope, Evidence: bondEvidence(bonds, s),
-	}
-	if b.node != nil {
-		v.Node, v.ProviderID = b.node.Name, b.node.ProviderID
-	}
-	if why != "" {
-		v.Status, v.Reason = Unknown, MachineNotInBackup
-		v.Message = "it belongs to the cluster, but its machine may be missing from the backup only: " + why
-	}
-	return placement{verdict: &v, bond: b}
-}
-
-func bondEvidence(bonds []bond, s Strength) []Evidence {
-	var out []Evidence
-	for _, b := range bonds {
-		kind := "tie"
-		if b.node != nil {
-			kind = "node"
-		}
-		out = append(out, Evidence{kind, b.detail, s})
-	}
-	return out
 }
 
 // unattributed is the placement of an instance that a machine mentions.

@@ -44,7 +44,7 @@ func TestRandomWorldsAgreeWithTheOracle(t *testing.T) {
 // everyReason is all reason codes of machines and instances.
 var everyReason = []string{
 	UnsupportedProvider, ClaimedTwice, ConflictingIDs, InstanceUnreadable, AmbiguousMatch, InfraObjectMissing, InstanceTerminated, ScopeIncomplete,
-	FoundElsewhere, IdentityChanged, NodeAlive, NotProvisioned, InstanceNotFound,
+	FoundElsewhere, IdentityChanged, NodeAlive, NotProvisioned, InstanceNotFound, NodeListUnread, NameOnly,
 	MachineNotInBackup, ForeignNode, AmbiguousOwner, InClusterFolder, SameName, NodeOfMachine, CloneOf, DuplicateID, PoolMember, LeftPool,
 }
 
@@ -73,7 +73,7 @@ func TestRandomWorldsKeepTheLaws(t *testing.T) {
 		everyInstanceOnce(t, seed, s, r)
 		unlisted := slices.ContainsFunc(r.Scopes, func(sc Scope) bool { return sc.State != infra.Complete || sc.Fault != nil })
 		unread := slices.ContainsFunc(r.Unattributed, func(u Unattributed) bool { return u.Unread })
-		if (unlisted || unread) == r.Complete {
+		if (unlisted || unread || len(r.UnreadNodeLists()) > 0) == r.Complete {
 			t.Fatalf("world %d: complete is %v and the scopes are %+v", seed, r.Complete, r.Scopes)
 		}
 		if !r.Complete && severity[r.Status] < severity[NeedFurtherConfirmation] {

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"drift-detector/infra"
 )
 
 // Reason codes of machines.
@@ -30,6 +28,7 @@ const (
 const (
 	DuplicateID       = "DuplicateID"
 	Reidentified      = "Reidentified"
+	Template          = "Template"
 	MachineMissing    = "MachineMissing"
 	SameNameElsewhere = "SameNameElsewhere"
 )
@@ -73,6 +72,13 @@ var machineRows = []machineRow{
 		},
 	},
 	{
+		"3 strong key at a place that names contradict",
+		func(f *machineFacts) bool { return len(f.home) > 0 && f.scope.contradicted },
+		func(f *machineFacts) Verdict {
+			return f.naming(unknown(ScopeIncomplete, nameOf(f.home[0])+" has its id, but nothing shows that this is where its controllers look: "+f.scope.fault.Hint), f.home)
+		},
+	},
+	{
 		"4 strong key on two or more at home",
 		func(f *machineFacts) bool { return len(f.home) > 1 },
 		decideDuplicates,
@@ -105,18 +111,23 @@ var machineRows = []machineRow{
 		decideMatch,
 	},
 	{
+		"8 found elsewhere in the listing of its home",
+		func(f *machineFacts) bool {
+			return !f.scope.contradicted && slices.ContainsFunc(f.elsewhere, func(v *vm) bool { return v.seenIn(f.scope.listings) })
+		},
+		decideElsewhere,
+	},
+	{
 		"8 home scope partial or failed",
 		func(f *machineFacts) bool { return !f.scope.complete },
 		func(f *machineFacts) Verdict {
-			return f.naming(unknown(ScopeIncomplete, "not found, but absence cannot be concluded: "+f.scope.fault.Message), f.elsewhere, f.identity, f.weak)
+			return f.naming(unknown(ScopeIncomplete, "not found, but absence cannot be concluded: "+f.scope.fault.Message), f.elsewhere, f.identity, f.weak, f.witness)
 		},
 	},
 	{
 		"9 found elsewhere",
 		func(f *machineFacts) bool { return len(f.elsewhere) > 0 },
-		func(f *machineFacts) Verdict {
-			return f.naming(unknown(FoundElsewhere, fmt.Sprintf("%s is not where the controllers look, but at %s", f.id(), nameOf(f.elsewhere[0]))), f.elsewhere)
-		},
+		decideElsewhere,
 	},
 	{
 		"10 infrastructure object absent, found by keys beside the strong one that is not recorded",
@@ -138,6 +149,11 @@ var machineRows = []machineRow{
 		"10 second key that finds by itself",
 		func(f *machineFacts) bool { return len(f.identity) > 0 },
 		decideIdentity,
+	},
+	{
+		"10 another id in its place, under its name",
+		func(f *machineFacts) bool { return !f.claim.Strong.IsZero() && len(f.witness) > 0 },
+		decideWitness,
 	},
 	{
 		"11 no strong key recorded, weaker keys at home",
@@ -183,10 +199,19 @@ var machineRows = []machineRow{
 		},
 	},
 	{
+		"13 the Node list was asked for and not read",
+		func(f *machineFacts) bool { return f.unlisted != "" },
+		func(f *machineFacts) Verdict {
+			return f.naming(unknown(NodeListUnread, fmt.Sprintf("%s was not found, but a Node may contradict that, and %s; --skip-access-apiserver decides without Nodes", f.id(), f.unlisted)), f.namesakes)
+		},
+	},
+	{
 		"13 no strong key recorded",
 		func(f *machineFacts) bool { return f.claim.Strong.IsZero() },
 		func(f *machineFacts) Verdict {
-			return stale(NotProvisioned, "the backup records no id for it, and no instance was made since")
+			v := stale(NotProvisioned, "the backup records no id for it, and no instance was made since")
+			v.Evidence = f.reservations()
+			return v
 		},
 	},
 	{
@@ -259,9 +284,17 @@ func decideIdentity(f *machineFacts) Verdict {
 	}
 }
 
+// decideElsewhere is row 9, which comes before row 8 for what is seen in the same
+// listing: a datacenter that has another name now is still the machine's.
+func decideElsewhere(f *machineFacts) Verdict {
+	v := f.elsewhere[0]
+	return f.naming(unknown(FoundElsewhere, fmt.Sprintf("%s is not where the controllers look, but at %s", f.id(), nameOf(v))), f.elsewhere)
+}
+
 // decideNothing is row 14.
 func decideNothing(f *machineFacts) Verdict {
 	v := stale(InstanceNotFound, fmt.Sprintf("no VM with %s in %s; %d VMs listed", f.id(), f.scope.name, f.scope.count))
+	v.Evidence = f.reservations()
 	if len(f.namesakes) > 0 {
 		v.Warnings = append(v.Warnings, Warning{SameNameElsewhere, fmt.Sprintf("%s has its name, but not its id", nameOf(f.namesakes[0]))})
 		v = others(v, f.namesakes)
@@ -275,115 +308,4 @@ func unknown(reason, message string) Verdict {
 
 func stale(reason, message string) Verdict {
 	return Verdict{Status: Stale, Reason: reason, Message: message}
-}
-
-// ambiguous is the verdict when several instances may be the machine, or one
-// that may be another's.
-func (f *machineFacts) ambiguous(candidates []*vm) Verdict {
-	message := fmt.Sprintf("%d instances may be it, and nothing tells which", len(candidates))
-	if len(candidates) == 1 {
-		message = nameOf(candidates[0]) + " may be it, or another machine's, or a copy"
-	}
-	return f.naming(unknown(AmbiguousMatch, message), candidates)
-}
-
-// naming adds the instances that a verdict names without deciding on them.
-func (f *machineFacts) naming(v Verdict, lists ...[]*vm) Verdict {
-	all := f.without(nil, lists...)
-	for _, one := range all {
-		v.Evidence = append(v.Evidence, f.evidence(one, StrengthWeak)...)
-	}
-	return others(v, all)
-}
-
-// others adds instances that a verdict names beside its own, in order.
-func others(v Verdict, all []*vm) Verdict {
-	all = slices.Clone(all)
-	slices.SortStableFunc(all, func(a, b *vm) int { return compareInstances(&a.Instance, &b.Instance) })
-	for _, one := range all {
-		v.Others = append(v.Others, one.Instance)
-		v.OtherScopes = append(v.OtherScopes, one.scope)
-	}
-	return v
-}
-
-// without joins lists of instances, each instance once and one left out.
-func (f *machineFacts) without(one *vm, lists ...[]*vm) []*vm {
-	var out []*vm
-	for _, list := range lists {
-		for _, v := range list {
-			if v != one && !slices.Contains(out, v) {
-				out = append(out, v)
-			}
-		}
-	}
-	return out
-}
-
-// with puts the instance that was found into a verdict.
-func (f *machineFacts) with(v Verdict, found *vm, s Strength) Verdict {
-	v.Instance = &found.Instance
-	v.Evidence = f.evidence(found, s)
-	return v
-}
-
-// healthy is the verdict of a match, with what goes with it, unless its controller
-// takes something else.
-func (f *machineFacts) healthy(found *vm, s Strength) Verdict {
-	if v, overlooked := f.overlooked(found); overlooked {
-		return v
-	}
-	v := f.with(Verdict{Status: Healthy, ByID: bears(found, f.claim.Strong)}, found, s)
-	for _, w := range found.Warnings {
-		v.Warnings = append(v.Warnings, Warning{w, conditionText(w)})
-	}
-	for _, x := range f.claim.Expect {
-		if bearsOther(found, x.Key) {
-			v.Warnings = append(v.Warnings, Warning{x.Warning, fmt.Sprintf("its %s is %s, the backup says %s", label(x.Key.Kind), valueOf(found, x.Key.Kind), x.Key.Value)})
-		}
-	}
-	if copies := f.without(found, f.home, f.copies); len(copies) > 0 && !f.claim.Strong.IsZero() {
-		v.Warnings = append(v.Warnings, Warning{DuplicateID, fmt.Sprintf("%s bears the same id; deleting the machine may destroy both", nameOf(copies[0]))})
-	}
-	if f.reidentified {
-		v.Warnings = append(v.Warnings, Warning{Reidentified, "both second keys differ: it was restored from a copy, or only a copy is left"})
-	}
-	slices.SortFunc(v.Warnings, compareWarnings)
-	v.Warnings = slices.Compact(v.Warnings)
-	return v
-}
-
-func compareWarnings(a, b Warning) int {
-	return strings.Compare(a.Reason+"\x00"+a.Message, b.Reason+"\x00"+b.Message)
-}
-
-// evidence lists the keys that an instance shares with the machine.
-func (f *machineFacts) evidence(v *vm, weakest Strength) []Evidence {
-	var out []Evidence
-	add := func(k infra.Key, source string, s Strength) {
-		if bears(v, k) {
-			out = append(out, Evidence{k.Kind, fmt.Sprintf("%s %s (%s) is that of %s", label(k.Kind), k.Value, source, nameOf(v)), s})
-		}
-	}
-	add(f.claim.Strong, cmp.Or(f.claim.Source, "recorded"), StrengthStrong)
-	add(f.claim.Identity, "second key", StrengthStrong)
-	add(f.claim.Ref, "second key", StrengthMedium)
-	if len(out) == 0 {
-		for _, k := range slices.Concat(f.claim.Weak, f.claim.Blind) {
-			add(k, "weaker key", weakest)
-		}
-	}
-	return out
-}
-
-// id names what the machine was looked for by.
-func (f *machineFacts) id() string {
-	switch c := f.claim; {
-	case !c.Strong.IsZero():
-		return label(c.Strong.Kind) + " " + c.Strong.Value
-	case !c.Identity.IsZero():
-		return label(c.Identity.Kind) + " " + c.Identity.Value
-	default:
-		return "an instance of machine " + c.name
-	}
 }

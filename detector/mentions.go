@@ -2,6 +2,7 @@ package detector
 
 import (
 	"cmp"
+	"slices"
 
 	"drift-detector/infra"
 )
@@ -26,6 +27,7 @@ type mention struct {
 const (
 	byStrongKey = iota + 1
 	bySecondKey
+	byWitness
 	byWeakKey
 	byBlindKey
 	byNode
@@ -43,26 +45,15 @@ func (v *vm) remember(c *claim, rank int, reason string) {
 // mentionAll goes over the claims, once they are decided, for the instances
 // that they reach and did not win.
 func (e *estate) mentionAll() {
-	hosts := map[infra.Key]*claim{} // of instances without a machine, in their own metadata
-	for i := range e.vms {
-		if v := &e.vms[i]; v.winner == nil && !v.Host.IsZero() {
-			hosts[v.Host] = nil
-		}
-	}
 	e.unnamed = map[infra.OwnerID]*claim{}
 	for _, c := range e.claims {
 		e.noteUnnamed(c)
 		e.mentionKeys(c)
 		e.mentionNodes(c)
-		for _, k := range c.Hosts {
-			if have, wanted := hosts[k]; wanted && have == nil {
-				hosts[k] = c
+		for _, v := range e.bearing(c.Hosts...) {
+			if v.winner == nil && v.cloneOf == nil {
+				v.cloneOf = c
 			}
-		}
-	}
-	for i := range e.vms {
-		if v := &e.vms[i]; v.winner == nil && !v.Host.IsZero() {
-			v.cloneOf = hosts[v.Host]
 		}
 	}
 }
@@ -73,7 +64,8 @@ func (e *estate) noteUnnamed(c *claim) {
 	if c.won != nil || !c.Strong.IsZero() || !c.InfraMissing && c.Unnamed == "" {
 		return
 	}
-	for _, id := range c.owners {
+	// Of an instance that nothing ties to an owner it may be any of the cluster's.
+	for _, id := range append(slices.Clone(c.owners), infra.OwnerID{Cluster: c.cluster}) {
 		if e.unnamed[id] == nil {
 			e.unnamed[id] = c
 		}
@@ -107,15 +99,18 @@ func (e *estate) mentionKeys(c *claim) {
 	for _, v := range e.bearing(c.Identity) {
 		v.remember(c, bySecondKey, reasonOf(c, IdentityChanged))
 	}
+	if c.won == nil {
+		for _, v := range e.bearing(c.Witness...) {
+			v.remember(c, byWitness, reasonOf(c, SameName))
+		}
+	}
 	if c.Strong.IsZero() {
 		for _, v := range e.bearing(c.Weak...) {
 			v.remember(c, byWeakKey, reasonOf(c, SameName))
 		}
 	}
-	for _, v := range e.bearing(c.Blind...) {
-		if v.Unreadable && e.mayBeAtHome(c, v) {
-			v.remember(c, byBlindKey, InstanceUnreadable)
-		}
+	for _, v := range e.unread(c) {
+		v.remember(c, byBlindKey, InstanceUnreadable)
 	}
 	for _, v := range e.bearing(c.Names...) {
 		v.remember(c, byName, SameName)

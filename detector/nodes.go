@@ -17,12 +17,20 @@ const heartbeatAge = 10 * time.Minute
 type nodes struct {
 	byKey     map[infra.Key][]*node
 	byMachine map[machineName][]*node
+	byName    map[nodeName][]*node
+	of        map[backup.ClusterID][]*node
 	lists     map[backup.ClusterID]NodeList
 }
 
 type node struct {
 	*infra.Node
 	fresh bool // ready, with a heartbeat that is neither old nor from the future
+}
+
+// nodeName is a Node by its cluster and name.
+type nodeName struct {
+	cluster backup.ClusterID
+	name    string
 }
 
 // machineName is what a Node's annotations name.
@@ -38,7 +46,7 @@ func indexNodes(listings []infra.Listing, now time.Time) nodes {
 	}
 	n := nodes{
 		byKey: make(map[infra.Key][]*node, count), byMachine: make(map[machineName][]*node, count),
-		lists: map[backup.ClusterID]NodeList{},
+		byName: map[nodeName][]*node{}, of: map[backup.ClusterID][]*node{}, lists: map[backup.ClusterID]NodeList{},
 	}
 	for i := range listings {
 		l := &listings[i]
@@ -57,6 +65,9 @@ func indexNodes(listings []infra.Listing, now time.Time) nodes {
 		slices.SortFunc(all, compareNodes)
 	}
 	for _, all := range n.byMachine {
+		slices.SortFunc(all, compareNodes)
+	}
+	for _, all := range n.byName {
 		slices.SortFunc(all, compareNodes)
 	}
 	return n
@@ -84,6 +95,8 @@ func (n *nodes) add(one *infra.Node, at time.Time) {
 	for _, k := range one.Keys {
 		n.byKey[k] = append(n.byKey[k], it)
 	}
+	n.of[one.Cluster] = append(n.of[one.Cluster], it)
+	n.byName[nodeName{one.Cluster, one.Name}] = append(n.byName[nodeName{one.Cluster, one.Name}], it)
 	if one.Machine != "" {
 		name := machineName{one.Cluster, one.ClusterNamespace, one.Machine}
 		n.byMachine[name] = append(n.byMachine[name], it)
@@ -97,23 +110,28 @@ func compareNodes(a, b *node) int {
 		compareBool(a.Ready, b.Ready), compareBool(a.ControlPlane, b.ControlPlane))
 }
 
-// alive returns a living Node of the claim's own cluster that is the machine:
-// by the strong key, or by its annotation.
+// alive returns a living Node of the claim's own cluster that is the machine: by
+// the strong key, by its annotation, or by the name that the machine's Node had when
+// the backup was written, whatever its id is now.
 func (n *nodes) alive(c *claim) *infra.Node {
-	mine := func(all []*node) *infra.Node {
+	first := func(all []*node, is func(*node) bool) *infra.Node {
 		for _, one := range all {
-			if one.fresh && one.Cluster == c.cluster {
+			if one.fresh && one.Cluster == c.cluster && is(one) {
 				return one.Node
 			}
 		}
 		return nil
 	}
+	any := func(*node) bool { return true }
 	if !c.Strong.IsZero() {
-		if found := mine(n.byKey[c.Strong]); found != nil {
+		if found := first(n.byKey[c.Strong], any); found != nil {
 			return found
 		}
 	}
-	return mine(n.byMachine[machineName{c.cluster, c.namespace, c.name}])
+	if found := first(n.byMachine[machineName{c.cluster, c.namespace, c.name}], any); found != nil || c.machine == nil || c.machine.Node == "" {
+		return found
+	}
+	return first(n.byName[nodeName{c.cluster, c.machine.Node}], func(one *node) bool { return one.Machine == "" })
 }
 
 // on lists the Nodes that run on an instance, by any of its keys.

@@ -21,6 +21,7 @@ type oracle struct {
 	vms    []*oracleVM
 	all    []*oracleClaim
 	unread bool // something may be a machine, and could not be read
+	missed bool // a Node list that was asked for, and is needed
 }
 
 type oracleVM struct {
@@ -49,6 +50,7 @@ type oracleBond struct {
 	cp        bool
 	weight    int
 	node      bool
+	byName    bool
 }
 
 func (o *oracle) has(v *oracleVM, k infra.Key) bool { return k != (infra.Key{}) && v.Bears(k) }
@@ -104,6 +106,9 @@ func (o *oracle) meet() {
 		}
 	}
 	for _, v := range o.vms {
+		if !v.Host.IsZero() && !v.Bears(v.Host) {
+			v.Keys = append(v.Keys, v.Host)
+		}
 		causes := []string{}
 		for _, x := range o.claims.Exclude {
 			if v.Bears(x.Key) {
@@ -157,7 +162,7 @@ func (o *oracle) order(c *oracleClaim) string {
 	return strings.Join([]string{c.cluster.Namespace, c.cluster.Name, fmt.Sprint(c.cluster.Backup), c.ns, c.name, c.uid}, "\x00")
 }
 
-var suffixExpression = regexp.MustCompile("^[bcdfghjklmnpqrstvwxz2456789]{5,10}$")
+var suffixExpression = regexp.MustCompile("^[bcdfghjklmnpqrstvwxz2456789]{5,16}$")
 
 func (o *oracle) deploymentOfSet(id backup.ClusterID, set string) string {
 	for _, g := range o.snap.Groups {
@@ -210,6 +215,9 @@ func (o *oracle) absenceCounts(at place) (bool, string) {
 	if !covered {
 		return false, "NotListed"
 	}
+	if o.contradictedAt(target) {
+		return false, "VisibilityUnproven"
+	}
 	proofs := 0
 	for _, p := range o.claims.Proofs {
 		if p.Cluster != id || p.Target != target || at.part != "" && p.Part != "" && p.Part != at.part {
@@ -218,29 +226,7 @@ func (o *oracle) absenceCounts(at place) (bool, string) {
 		if at.part == "" || p.Part != "" {
 			proofs++
 		}
-		found := func(k infra.Key) bool {
-			for _, l := range o.inv.Listings {
-				if slices.Contains(l.IDs, target) && slices.Contains(l.Landmarks, k) {
-					return true
-				}
-			}
-			return false
-		}
-		ok := false
-		if len(p.All) > 0 {
-			ok = true
-			for _, k := range p.All {
-				ok = ok && found(k)
-			}
-		} else {
-			for _, k := range p.Any {
-				ok = ok || found(k)
-				for _, v := range o.vms {
-					ok = ok || v.Bears(k) && o.seenBy(v, target)
-				}
-			}
-		}
-		if !ok {
+		if !o.holds(p) {
 			return false, "VisibilityUnproven"
 		}
 	}
@@ -248,6 +234,36 @@ func (o *oracle) absenceCounts(at place) (bool, string) {
 		return false, "VisibilityUnproven"
 	}
 	return true, ""
+}
+
+// holds says whether the listings of a proof's target show what it asks for.
+func (o *oracle) holds(p infra.Proof) bool {
+	found := func(k infra.Key) bool {
+		for _, l := range o.inv.Listings {
+			if slices.Contains(l.IDs, p.Target) && slices.Contains(l.Landmarks, k) {
+				return true
+			}
+		}
+		return false
+	}
+	seen := func(k infra.Key) bool {
+		return o.any(o.vms, func(v *oracleVM) bool { return v.Bears(k) && o.seenBy(v, p.Target) })
+	}
+	if p.Stated != "" {
+		return true
+	}
+	if len(p.All) > 0 {
+		return !slices.ContainsFunc(p.All, func(k infra.Key) bool { return !found(k) })
+	}
+	for _, l := range o.inv.Listings {
+		for _, n := range l.Nodes {
+			trusted := slices.ContainsFunc(o.claims.Proofs, func(q infra.Proof) bool { return q.Nodes && q.Cluster == n.Cluster && q.Target == p.Target })
+			if p.Nodes && trusted && o.nodeAgrees(n) && slices.ContainsFunc(n.Keys, seen) {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(p.Any, func(k infra.Key) bool { return found(k) || seen(k) })
 }
 
 func (o *oracle) find(test func(*oracleVM) bool) []*oracleVM {

@@ -48,29 +48,30 @@ func (o *oracle) mentioned(v *oracleVM) (reason string, by *oracleClaim) {
 		if o.has(v, c.Identity) {
 			consider(2, c, about(c, "IdentityChanged"))
 		}
+		if !matched && slices.ContainsFunc(c.Witness, v.Bears) {
+			consider(3, c, about(c, "SameName"))
+		}
 		for _, k := range c.Weak {
 			if c.Strong.IsZero() && v.Bears(k) {
-				consider(3, c, about(c, "SameName"))
+				consider(4, c, about(c, "SameName"))
 			}
 		}
-		for _, k := range c.Blind {
-			if v.Unreadable && v.Bears(k) && o.maybeHome(c, v) {
-				consider(4, c, "InstanceUnreadable")
-			}
+		if o.mayBeIt(c, v) {
+			consider(5, c, "InstanceUnreadable")
 		}
 		for _, n := range o.nodesOn(v) {
 			if o.nodeAgrees(n) && n.Cluster == c.cluster && n.Machine == c.name && n.ClusterNamespace == c.ns {
-				consider(5, c, "NodeOfMachine")
+				consider(6, c, "NodeOfMachine")
 			}
 		}
 		for _, k := range c.Names {
 			if v.Bears(k) {
-				consider(6, c, "SameName")
+				consider(7, c, "SameName")
 			}
 		}
 		for _, k := range c.Hosts {
-			if v.Host == k {
-				consider(7, c, "CloneOf")
+			if v.Bears(k) {
+				consider(8, c, "CloneOf")
 			}
 		}
 	}
@@ -103,16 +104,20 @@ func (o *oracle) bonds(v *oracleVM, g infra.Grade) []oracleBond {
 	var all []oracleBond
 	for _, n := range o.nodesOn(v) {
 		if g == infra.Strong && o.nodeSpeaks(n, v) {
-			all = append(all, oracleBond{n.Cluster, n.OwnerKind, n.OwnerName, n.ControlPlane, math.MaxInt, true})
+			all = append(all, oracleBond{n.Cluster, n.OwnerKind, n.OwnerName, n.ControlPlane, math.MaxInt, true, false})
 		}
 	}
 	for _, t := range o.claims.Ties {
-		if o.fits(t, v) && t.Grade == g {
+		grade := t.Grade
+		if grade == infra.Strong && v.Unreadable { // what it says of itself is no proof that it runs
+			grade = infra.Medium
+		}
+		if o.fits(t, v) && grade == g {
 			weight := t.Specificity
 			if g == infra.Place {
 				weight = 0
 			}
-			all = append(all, oracleBond{t.Cluster, t.Owner.Kind, t.Owner.Name, t.ControlPlane, weight, false})
+			all = append(all, oracleBond{t.Cluster, t.Owner.Kind, t.Owner.Name, t.ControlPlane, weight, false, t.ByName})
 		}
 	}
 	top := math.MinInt
@@ -135,11 +140,12 @@ func (o *oracle) nodeSpeaks(n infra.Node, v *oracleVM) bool {
 // fits says whether a tie is one of an instance.
 func (o *oracle) fits(t infra.Tie, v *oracleVM) bool {
 	for _, k := range t.Expect {
-		if o.hasKind(v, k.Kind) && !v.Bears(k) {
+		met := slices.ContainsFunc(t.Expect, func(other infra.Key) bool { return other.Kind == k.Kind && v.Bears(other) })
+		if o.hasKind(v, k.Kind) && !met {
 			return false
 		}
 	}
-	if t.Grade != infra.Strong && !o.near(v, t.Cluster) {
+	if t.Grade != infra.Strong && t.Grade != infra.Named && !o.near(v, t.Cluster) {
 		return false
 	}
 	if !t.Key.IsZero() {
@@ -150,20 +156,22 @@ func (o *oracle) fits(t infra.Tie, v *oracleVM) bool {
 
 // near says whether an instance is seen where machines of a cluster may be.
 func (o *oracle) near(v *oracleVM, id backup.ClusterID) bool {
-	for _, i := range v.listings {
-		l := o.inv.Listings[i]
-		if slices.Contains(l.Clusters, id) {
+	return slices.ContainsFunc(v.listings, func(i int) bool { return o.placeOf(o.inv.Listings[i], id) })
+}
+
+// placeOf says whether machines of a cluster may be where a listing was made.
+func (o *oracle) placeOf(l infra.Listing, id backup.ClusterID) bool {
+	if slices.Contains(l.Clusters, id) {
+		return true
+	}
+	for _, p := range o.claims.Proofs {
+		if p.Cluster == id && slices.Contains(l.IDs, p.Target) {
 			return true
 		}
-		for _, p := range o.claims.Proofs {
-			if p.Cluster == id && slices.Contains(l.IDs, p.Target) {
-				return true
-			}
-		}
-		for _, c := range o.all {
-			if c.cluster == id && slices.Contains(l.IDs, c.Home.Target) {
-				return true
-			}
+	}
+	for _, c := range o.all {
+		if c.cluster == id && slices.Contains(l.IDs, c.Home.Target) {
+			return true
 		}
 	}
 	return false
@@ -212,7 +220,7 @@ func (o *oracle) suspects(v *oracleVM) map[string]bool {
 func (o *oracle) placed(v *oracleVM) (line string, id backup.ClusterID, set string, status Status) {
 	loose := func(reason, cluster string) (string, backup.ClusterID, string, Status) {
 		// Where only the place speaks for it, a name that is known says that it is none.
-		nothingElse := len(o.bonds(v, infra.Medium)) == 0
+		nothingElse := len(o.bonds(v, infra.Medium))+len(o.bonds(v, infra.Named)) == 0
 		if _, by := o.mentioned(v); reason == "InstanceUnreadable" && !(by == nil && nothingElse && v.Name != "") {
 			o.unread = true
 		}
@@ -241,12 +249,15 @@ func (o *oracle) placed(v *oracleVM) (line string, id backup.ClusterID, set stri
 	if by != nil {
 		return loose(reason, o.cid(by.cluster))
 	}
-	bonds := o.bonds(v, infra.Strong)
+	bonds, strong := o.bonds(v, infra.Strong), true
 	if named := o.suspects(v); len(named) > 0 {
 		if len(named) == 1 {
 			return loose("DuplicateID", sortedKeys(named)[0])
 		}
 		return loose("DuplicateID", "-")
+	}
+	if all := append(slices.Clone(bonds), o.bonds(v, infra.Medium)...); len(all) > 0 && o.onContradicted(v) {
+		return loose("ScopeIncomplete", o.onlyCluster(all))
 	}
 	if len(bonds) == 0 {
 		foreign := map[string]bool{}
@@ -260,14 +271,15 @@ func (o *oracle) placed(v *oracleVM) (line string, id backup.ClusterID, set stri
 		} else if len(foreign) > 1 {
 			return loose("ForeignNode", "-")
 		}
-		bonds = o.bonds(v, infra.Medium)
-		if len(bonds) > 0 && v.Unreadable {
-			for _, b := range bonds {
-				if b.cluster != bonds[0].cluster {
-					return loose("InstanceUnreadable", "-")
-				}
+		bonds, strong = o.bonds(v, infra.Medium), false
+		if named := o.bonds(v, infra.Named); v.Unreadable && len(bonds)+len(named) > 0 {
+			if len(bonds) == 0 {
+				bonds = named
 			}
-			return loose("InstanceUnreadable", o.cid(bonds[0].cluster))
+			return loose("InstanceUnreadable", o.onlyCluster(bonds))
+		}
+		if len(bonds) > 0 && !slices.ContainsFunc(bonds, func(b oracleBond) bool { return o.provenFor(b.cluster, v) }) {
+			return loose("ScopeIncomplete", o.onlyCluster(bonds))
 		}
 	}
 	if len(bonds) == 0 {
@@ -278,15 +290,16 @@ func (o *oracle) placed(v *oracleVM) (line string, id backup.ClusterID, set stri
 		if len(places) == 0 && v.Unreadable && v.Path == "" {
 			return loose(reason, "-")
 		}
+		if named := o.bonds(v, infra.Named); len(places) == 0 && len(named) > 0 {
+			places, reason = named, "NameOnly"
+		}
 		if len(places) == 0 {
 			return "out of scope " + v.Identity, id, "", ""
 		}
 		for _, p := range places {
-			if p.cluster != places[0].cluster {
-				return loose(reason, "-")
-			}
+			o.missed = o.missed || reason != "InstanceUnreadable" && o.nodeListMissed(p.cluster)
 		}
-		return loose(reason, o.cid(places[0].cluster))
+		return loose(reason, o.onlyCluster(places))
 	}
 	b := bonds[0]
 	for _, other := range bonds {
@@ -294,7 +307,7 @@ func (o *oracle) placed(v *oracleVM) (line string, id backup.ClusterID, set stri
 			return loose("AmbiguousOwner", "-")
 		}
 	}
-	status = Ghost
+	status, lacking := Ghost, false
 	for i := len(bonds) - 1; i >= 0; i-- {
 		end := o.snap.Backups[b.cluster.Backup].WrittenTo
 		kind, own := bonds[i].kind, bonds[i].own
@@ -304,7 +317,15 @@ func (o *oracle) placed(v *oracleVM) (line string, id backup.ClusterID, set stri
 			}
 		}
 		if o.mayBeMember(v, b.cluster) || o.nameless(b.cluster, kind, own) || !v.Created.After(end.Add(5*time.Minute)) && !o.sufficient(b.cluster, kind, own) {
-			status, b = Unknown, bonds[i]
+			status, b, lacking = Unknown, bonds[i], true
+		}
+	}
+	if status == Ghost && !strong {
+		if o.doubtful(v, bonds) {
+			return loose("NameOnly", o.cid(b.cluster))
+		}
+		if o.nodeListMissed(b.cluster) {
+			status = Unknown
 		}
 	}
 	set, why := "plane", ""
@@ -313,6 +334,9 @@ func (o *oracle) placed(v *oracleVM) (line string, id backup.ClusterID, set stri
 	}
 	if status == Unknown {
 		why = "MachineNotInBackup"
+		if !strong && o.nodeListMissed(b.cluster) && !lacking {
+			why = "NodeListUnread"
+		}
 	}
 	return fmt.Sprintf("machine %s %s %s/%s %s %s [] %s", o.cid(b.cluster), set, b.cluster.Namespace, v.Name, status, why, v.Identity), b.cluster, set, status
 }
@@ -320,19 +344,40 @@ func (o *oracle) placed(v *oracleVM) (line string, id backup.ClusterID, set stri
 // nameless says whether an owner has a machine of which neither an id nor the name
 // of its instance is known, so that any instance of the owner may be its.
 func (o *oracle) nameless(id backup.ClusterID, kind, own string) bool {
+	set := own
 	if kind == "MachineSet" && !slices.ContainsFunc(o.snap.Groups, func(g backup.Group) bool { return g.Cluster == id && g.Kind == kind && g.Name == own }) {
 		kind, own = "MachineDeployment", o.deploymentOfSet(id, own)
 	}
 	return slices.ContainsFunc(o.all, func(c *oracleClaim) bool {
-		if c.cluster != id || !c.Strong.IsZero() || !c.InfraMissing && c.Unnamed == "" || c.vm != nil {
+		if c.cluster != id || !c.Strong.IsZero() || !c.InfraMissing && c.Unnamed == "" || c.vm != nil && c.vm.owner == c {
 			return false
 		}
-		switch kind {
-		case "MachineSet":
+		switch {
+		case kind == "":
+			return true
+		case kind == "MachineSet":
 			return c.set == own
-		case "MachineDeployment":
-			return own != "" && c.deployment == own
+		case kind == "MachineDeployment":
+			return own != "" && c.deployment == own || c.set == set
 		}
 		return c.cp
 	})
+}
+
+// onlyCluster names the cluster of bonds when it is the only one.
+func (o *oracle) onlyCluster(all []oracleBond) string {
+	for _, b := range all {
+		if b.cluster != all[0].cluster {
+			return "-"
+		}
+	}
+	return o.cid(all[0].cluster)
+}
+
+// doubtful says whether medium evidence may be that of somebody else's.
+func (o *oracle) doubtful(v *oracleVM, bonds []oracleBond) bool {
+	id := bonds[0].cluster
+	byName := !slices.ContainsFunc(bonds, func(b oracleBond) bool { return !b.byName })
+	read := slices.ContainsFunc(o.inv.Listings, func(l infra.Listing) bool { return l.NodeState == "read" && slices.Contains(l.Clusters, id) })
+	return byName && !v.Created.After(o.snap.Backups[id.Backup].WrittenTo) || read && len(o.nodesOn(v)) == 0
 }

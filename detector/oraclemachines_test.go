@@ -37,16 +37,18 @@ func (o *oracle) decide(c *oracleClaim) {
 	complete, _ := o.absenceCounts(place{c.cluster, c.Home.Target, c.Home.Part})
 	if len(strongHere) == 0 {
 		for _, v := range o.vms {
-			for _, k := range c.Blind {
-				if v.Unreadable && v.Bears(k) && o.maybeHome(c, v) {
-					o.set(c, Unknown, "InstanceUnreadable", nil)
-					return
-				}
+			if o.mayBeIt(c, v) {
+				o.set(c, Unknown, "InstanceUnreadable", nil)
+				return
 			}
 		}
 	}
 	if len(strongHere) > 0 && !slices.ContainsFunc(strongHere, func(v *oracleVM) bool { return !v.Unreadable }) {
 		o.set(c, Unknown, "InstanceUnreadable", nil)
+		return
+	}
+	if len(strongHere) > 0 && o.contradictedAt(c.Home.Target) {
+		o.set(c, Unknown, "ScopeIncomplete", nil)
 		return
 	}
 	if len(strongHere) > 1 {
@@ -69,8 +71,7 @@ func (o *oracle) decide(c *oracleClaim) {
 	}
 	if len(strongHere) == 1 {
 		v := strongHere[0]
-		reidentified := !c.Identity.IsZero() && !c.Ref.IsZero() && !v.Bears(c.Identity) && !v.Bears(c.Ref) &&
-			o.hasKind(v, c.Identity.Kind) && o.hasKind(v, c.Ref.Kind)
+		reidentified := o.reidentified(c, v)
 		switch {
 		case c.InfraMissing:
 			o.set(c, Unknown, "InfraObjectMissing", v)
@@ -85,6 +86,17 @@ func (o *oracle) decide(c *oracleClaim) {
 		default:
 			o.match(c, v, len(strongAway) > 0, reidentified)
 		}
+		return
+	}
+	away := strongAway
+	if c.Strong.IsZero() {
+		away = o.find(func(v *oracleVM) bool { return o.has(v, c.Identity) && !v.Gone })
+		if o.any(away, func(v *oracleVM) bool { return o.atHome(c, v) }) {
+			away = nil
+		}
+	}
+	if !o.contradictedAt(c.Home.Target) && o.any(away, func(v *oracleVM) bool { return o.seenBy(v, c.Home.Target) }) {
+		o.set(c, Unknown, "FoundElsewhere", nil)
 		return
 	}
 	if !complete {
@@ -122,13 +134,17 @@ func (o *oracle) decideAbsent(c *oracleClaim, strongAway []*oracleVM) {
 		switch {
 		case len(same) > 0:
 			o.set(c, Unknown, "IdentityChanged", nil)
+		case len(o.witnesses(c)) > 0:
+			o.set(c, Unknown, "IdentityChanged", nil)
 		case o.nodeAlive(c):
 			o.set(c, Unknown, "NodeAlive", nil)
 		case c.Pool != (infra.Key{}):
 			o.set(c, o.memberGone(c), "PoolMember", nil)
+		case o.nodeListMissed(c.cluster):
+			o.set(c, Unknown, "NodeListUnread", nil)
 		default:
 			o.set(c, Stale, "InstanceNotFound", nil)
-			if o.namesake(c) {
+			if len(o.namesakes(c)) > 0 {
 				c.warnings = append(c.warnings, "SameNameElsewhere")
 			}
 		}
@@ -156,32 +172,29 @@ func (o *oracle) decideAbsent(c *oracleClaim, strongAway []*oracleVM) {
 		o.set(c, Unknown, "NodeAlive", nil)
 	case c.Pool != (infra.Key{}):
 		o.set(c, o.memberGone(c), "PoolMember", nil)
-	case o.namesake(c):
+	case len(o.namesakes(c)) > 0:
 		o.set(c, Unknown, "AmbiguousMatch", nil)
 	case c.InfraMissing:
 		o.set(c, Unknown, "InfraObjectMissing", nil)
 	case c.Unnamed != "":
 		o.set(c, Unknown, "AmbiguousMatch", nil)
+	case o.nodeListMissed(c.cluster):
+		o.set(c, Unknown, "NodeListUnread", nil)
 	default:
 		o.set(c, Stale, "NotProvisioned", nil)
 	}
 }
 
-// namesake says whether something that lives, and is no other machine's, has the
-// machine's name.
-func (o *oracle) namesake(c *oracleClaim) bool {
-	for _, v := range o.vms {
-		others := slices.ContainsFunc(o.all, func(other *oracleClaim) bool { return other != c && o.has(v, other.Strong) })
-		if !v.Gone && v.Exclude == "" && !others && (slices.ContainsFunc(c.Names, v.Bears) || c.Strong.IsZero() && o.nodeNames(c, v)) {
-			return true
-		}
-	}
-	return false
-}
-
 func (o *oracle) match(c *oracleClaim, v *oracleVM, duplicate, reidentified bool) {
+	if reason := o.takesItsPlace(c, v); reason != "" {
+		o.set(c, Unknown, reason, v)
+		return
+	}
 	o.set(c, Healthy, "", v)
 	c.warnings = append(c.warnings, v.Warnings...)
+	if v.Exclude == infra.Template {
+		c.warnings = append(c.warnings, "Template")
+	}
 	for _, x := range c.Expect {
 		if !v.Bears(x.Key) && o.hasKind(v, x.Key.Kind) {
 			c.warnings = append(c.warnings, x.Warning)
@@ -202,7 +215,7 @@ func (o *oracle) nodeAlive(c *oracleClaim) bool {
 	for _, l := range o.inv.Listings {
 		for _, n := range l.Nodes {
 			byKey := !c.Strong.IsZero() && slices.Contains(n.Keys, c.Strong)
-			byName := n.Machine == c.name && n.ClusterNamespace == c.ns
+			byName := n.Machine == c.name && n.ClusterNamespace == c.ns || n.Machine == "" && c.m != nil && c.m.Node != "" && c.m.Node == n.Name
 			late := l.ListedAt.Sub(n.Heartbeat)
 			if n.Cluster == c.cluster && (byKey || byName) && n.Ready && late < 10*time.Minute && late >= -10*time.Minute {
 				return true

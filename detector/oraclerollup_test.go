@@ -16,7 +16,7 @@ import (
 func (o *oracle) sufficient(id backup.ClusterID, kind, name string) bool {
 	for _, p := range o.snap.ControlPlanes {
 		if p.Cluster == id && p.Kind == kind && p.Name == name {
-			return p.Kind == "AWSManagedControlPlane" || o.equal(p.Replicas, p.Desired, o.countPlane(p))
+			return p.Kind == "AWSManagedControlPlane" || o.equal(p.Replicas, p.Desired, o.countPlane(p), o.orphansOf(p.Cluster, p.Kind, p.Name, true))
 		}
 	}
 	if o.pooled(id, kind, name) {
@@ -24,7 +24,7 @@ func (o *oracle) sufficient(id backup.ClusterID, kind, name string) bool {
 	}
 	for _, g := range o.snap.Groups {
 		if g.Cluster == id && g.Kind == kind && g.Name == name {
-			return o.equal(g.Replicas, g.Desired, o.countGroup(g))
+			return o.equal(g.Replicas, g.Desired, o.countGroup(g), o.orphansOf(g.Cluster, g.Kind, g.Name, true))
 		}
 	}
 	if kind == "MachineSet" {
@@ -35,16 +35,16 @@ func (o *oracle) sufficient(id backup.ClusterID, kind, name string) bool {
 	return false
 }
 
-func (o *oracle) equal(replicas, desired backup.Number, have int64) bool {
+func (o *oracle) equal(replicas, desired backup.Number, have, found int64) bool {
 	if !replicas.Known {
 		return desired.Known && desired.N == 0 && have == 0
 	}
-	return replicas.N == have
+	return have <= replicas.N && replicas.N <= have+found
 }
 
 func (o *oracle) countPlane(p backup.ControlPlane) (n int64) {
 	for _, c := range o.all {
-		if c.cluster == p.Cluster && c.cp {
+		if c.cluster == p.Cluster && c.cp && c.m != nil {
 			n++
 		}
 	}
@@ -53,7 +53,20 @@ func (o *oracle) countPlane(p backup.ControlPlane) (n int64) {
 
 func (o *oracle) countGroup(g backup.Group) (n int64) {
 	for _, c := range o.all {
-		if c.cluster == g.Cluster && !c.cp && (g.Kind == "MachineSet" && c.set == g.Name || g.Kind == "MachineDeployment" && c.deployment == g.Name) {
+		if c.cluster == g.Cluster && !c.cp && c.m != nil && (g.Kind == "MachineSet" && c.set == g.Name || g.Kind == "MachineDeployment" && c.deployment == g.Name) {
+			n++
+		}
+	}
+	return n
+}
+
+// orphansOf counts the orphans of an owner that record an id, or those of them whose
+// instance was found.
+func (o *oracle) orphansOf(id backup.ClusterID, kind, name string, found bool) (n int64) {
+	for _, c := range o.all {
+		owner := c.cp && kind != "MachineSet" && kind != "MachineDeployment" ||
+			!c.cp && (kind == "MachineSet" && c.set == name || kind == "MachineDeployment" && c.deployment == name)
+		if c.cluster == id && c.m == nil && owner && !c.Strong.IsZero() && (c.vm != nil && c.vm.owner == c || !found) {
 			n++
 		}
 	}
@@ -108,6 +121,7 @@ func (o *oracle) tell() []string {
 		if c.vm != nil {
 			id = c.vm.Identity
 		}
+		o.missed = o.missed || c.reason == "NodeListUnread"
 		say("machine %s %s %s/%s %s %s %v %s", o.cid(c.cluster), set, c.ns, c.name, c.status, c.reason, c.warnings, id)
 		add(c.cluster, set, rating(c.status, c.warnings))
 	}
@@ -118,6 +132,7 @@ func (o *oracle) tell() []string {
 		}
 		line, id, set, status := o.placed(v)
 		say("%s", line)
+		o.missed = o.missed || strings.Contains(line, "NodeListUnread")
 		if status != "" {
 			add(id, set, rating(status, nil))
 		} else if strings.HasPrefix(line, "unattributed") {
@@ -131,7 +146,7 @@ func (o *oracle) tell() []string {
 
 func rating(s Status, warnings []string) Rollup {
 	for _, w := range warnings {
-		if w == "MachineMissing" || w == "DuplicateID" || w == "Reidentified" {
+		if w == "MachineMissing" || w == "DuplicateID" || w == "Reidentified" || w == "Template" {
 			return NeedFurtherConfirmation
 		}
 	}
@@ -165,7 +180,7 @@ func (o *oracle) tellClusters(say func(string, ...any), ratings map[string][]Rol
 			if g.Cluster == id {
 				set := o.shown(id, g.Kind, g.Name)
 				groups[set] = true
-				if g.Kind != "MachinePool" && g.Replicas.Known && o.countGroup(g) < g.Replicas.N {
+				if g.Kind != "MachinePool" && g.Replicas.Known && o.countGroup(g)+o.orphansOf(id, g.Kind, g.Name, false) < g.Replicas.N {
 					reasons[set] = "MachinesNotInBackup"
 				}
 				if g.Kind == "MachinePool" && !o.pooled(id, g.Kind, g.Name) && o.countGroup(g) == 0 && (!g.Desired.Known || g.Desired.N > 0) {
@@ -199,7 +214,7 @@ func (o *oracle) tellClusters(say func(string, ...any), ratings map[string][]Rol
 			summary = append(summary, workers...)
 		}
 	}
-	complete := o.tellScopes(say) && !unread
+	complete := o.tellScopes(say) && !unread && !o.missed
 	if !complete || len(o.snap.Problems) > 0 {
 		summary = append(summary, NeedFurtherConfirmation)
 	}
@@ -223,7 +238,7 @@ func (o *oracle) planeReason(id backup.ClusterID) string {
 		return "ControlPlaneLost"
 	}
 	for _, p := range o.snap.ControlPlanes {
-		if p.Cluster == id && p.Replicas.Known && o.countPlane(p) < p.Replicas.N && p.Kind != "AWSManagedControlPlane" {
+		if p.Cluster == id && p.Replicas.Known && o.countPlane(p)+o.orphansOf(id, p.Kind, p.Name, false) < p.Replicas.N && p.Kind != "AWSManagedControlPlane" {
 			return "MachinesNotInBackup"
 		}
 	}

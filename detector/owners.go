@@ -27,7 +27,8 @@ type owners struct {
 	groups map[infra.OwnerID]*backup.Group
 	// inCluster are the groups of each cluster by kind and name.
 	inCluster map[backup.ClusterID][]*backup.Group
-	count     map[infra.OwnerID]int64 // machines and orphans in the backup
+	count     map[infra.OwnerID]int64 // machines in the backup
+	orphans   map[infra.OwnerID]orphanCount
 	// pooled are MachinePools whose members are compared as a set: they need no
 	// Machines.
 	pooled map[infra.OwnerID]bool
@@ -36,7 +37,7 @@ type owners struct {
 func newOwners(s *backup.Snapshot, claims []*claim, pools []infra.Pool) *owners {
 	o := &owners{
 		planes: map[backup.ClusterID][]*backup.ControlPlane{}, groups: map[infra.OwnerID]*backup.Group{},
-		count: map[infra.OwnerID]int64{}, inCluster: map[backup.ClusterID][]*backup.Group{}, pooled: map[infra.OwnerID]bool{},
+		count: map[infra.OwnerID]int64{}, orphans: map[infra.OwnerID]orphanCount{}, inCluster: map[backup.ClusterID][]*backup.Group{}, pooled: map[infra.OwnerID]bool{},
 	}
 	for i := range pools {
 		o.pooled[infra.OwnerID{Cluster: pools[i].Cluster, Kind: pools[i].Kind, Name: pools[i].Name}] = true
@@ -70,8 +71,33 @@ func newOwners(s *backup.Snapshot, claims []*claim, pools []infra.Pool) *owners 
 // MachineDeployment above, or its control plane, or its pool.
 func (o *owners) tally(c *claim) {
 	c.owners = o.chain(c)
+	if c.machine == nil {
+		return
+	}
 	for _, id := range c.owners {
 		o.count[id]++
+	}
+}
+
+// orphanCount is how many orphans of an owner record an id, and of how many of those
+// the instance was found.
+type orphanCount struct{ recorded, found int64 }
+
+// countOrphans counts the orphans that may be among their owner's replicas, once all
+// claims are decided. One without a recorded id never was one.
+func (o *owners) countOrphans(all []*claim) {
+	for _, c := range all {
+		if c.machine != nil || c.Strong.IsZero() {
+			continue
+		}
+		for _, id := range c.owners {
+			n := o.orphans[id]
+			n.recorded++
+			if c.won != nil {
+				n.found++
+			}
+			o.orphans[id] = n
+		}
 	}
 }
 
@@ -164,7 +190,8 @@ func (o *owners) resolve(id infra.OwnerID) infra.OwnerID {
 
 // deploymentOf finds the MachineDeployment that an unknown MachineSet is named
 // after: a known name, "-" and a suffix, of 5 characters since Cluster API 1.6
-// and up to 10 before (domain: names). No suffix holds a "-".
+// and up to 16 before (1.4 and 1.5 encode a hash and five characters; domain:
+// names). No suffix holds a "-".
 func (o *owners) deploymentOf(cluster backup.ClusterID, set string) string {
 	i := strings.LastIndexByte(set, '-')
 	if i < 0 || !isSuffix(set[i+1:]) {
@@ -177,7 +204,7 @@ func (o *owners) deploymentOf(cluster backup.ClusterID, set string) string {
 }
 
 func isSuffix(s string) bool {
-	return len(s) >= 5 && len(s) <= 10 && strings.Trim(s, suffixAlphabet) == ""
+	return len(s) >= 5 && len(s) <= 16 && strings.Trim(s, suffixAlphabet) == ""
 }
 
 // missing says why not all machines of an owner are known to be in the backup,
@@ -200,12 +227,14 @@ func (o *owners) missing(id infra.OwnerID) string {
 }
 
 // compare holds the machines in the backup against what the owner's status counted.
+// An orphan may have been one of those or not (the third law): the owner is complete
+// when machines <= replicas <= machines + orphans whose own instance was found.
 func (o *owners) compare(id infra.OwnerID, replicas, desired backup.Number) string {
 	want, ok := expected(replicas, desired)
 	switch have := o.count[id]; {
 	case !ok:
 		return fmt.Sprintf("%s %s does not say how many machines it had", id.Kind, id.Name)
-	case have != want:
+	case have > want || have+o.orphans[id].found < want:
 		return fmt.Sprintf("%s %s had %d machines, the backup holds %d", id.Kind, id.Name, want, have)
 	}
 	return ""

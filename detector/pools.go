@@ -163,7 +163,7 @@ func (f *machineFacts) leftPool(how string) Verdict {
 func (e *estate) presence(at place, keys ...infra.Key) (Presence, string) {
 	h := e.scopes.home(at)
 	keys = slices.DeleteFunc(slices.Clone(keys), infra.Key.IsZero)
-	if slices.ContainsFunc(keys, func(k infra.Key) bool { return e.scopes.shows(h, k) }) {
+	if slices.ContainsFunc(keys, func(k infra.Key) bool { return e.scopes.shows(h.listings, k) }) {
 		return Present, ""
 	}
 	if len(keys) == 0 {

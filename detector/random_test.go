@@ -75,6 +75,10 @@ func (d dice) machines(s *scene, id backup.ClusterID, trouble int) {
 	for n := range d.IntN(6) {
 		name := fmt.Sprintf("m%d", n)
 		m := backup.Machine{Meta: backup.Meta{Backup: id.Backup, Namespace: id.Namespace, Name: name, UID: fmt.Sprint(id, name)}, Cluster: id}
+		if d.chance(30) {
+			m.Node = fmt.Sprintf("n%d", d.IntN(5))
+		}
+		m.Phase = pick(d, "Provisioned", "Running")
 		c := infra.Claim{Machine: len(s.snap.Machines)}
 		set := pick(d, "md-bcdfg", "md-b-bcdfg", "lone", "md-zzzzz")
 		if m.ControlPlane = d.chance(40); m.ControlPlane {
@@ -145,6 +149,9 @@ func (d dice) claim(c *infra.Claim, id backup.ClusterID, n, trouble int) {
 	if d.chance(50) {
 		c.Weak = []infra.Key{weakly(own)}
 	}
+	if d.chance(50) {
+		c.Witness = []infra.Key{key("place", own)}
+	}
 	if d.chance(70) {
 		c.Blind = []infra.Key{ref(own), named(own)}
 	}
@@ -181,7 +188,7 @@ func (d dice) listings(s *scene, ids []backup.ClusterID, trouble int) {
 	}
 	for _, id := range ids {
 		for _, target := range []string{"vc1/a", "vc1/b", "vc2"} {
-			p := infra.Proof{Cluster: id, Target: target, All: []infra.Key{key("folder", "f1")}, Hint: "look"}
+			p := infra.Proof{Cluster: id, Target: target, All: []infra.Key{key("folder", "f1")}, Hint: "look", Copied: d.chance(60)}
 			switch {
 			case d.chance(trouble):
 				continue
@@ -189,6 +196,7 @@ func (d dice) listings(s *scene, ids []backup.ClusterID, trouble int) {
 				p.All = append(p.All, key("folder", "f2"))
 			case d.chance(20):
 				p.All, p.Any = nil, []infra.Key{bios(fmt.Sprintf("%s%d0", id.Name, id.Backup)), key("folder", "f2")}
+				p.Nodes = d.chance(50)
 			}
 			s.claims.Proofs = append(s.claims.Proofs, p)
 			for _, part := range []string{"p1", "p2"} {
@@ -214,7 +222,7 @@ func (d dice) instances(s *scene, trouble int) {
 			datacenter = home.Within
 		}
 		i := infra.Instance{Identity: fmt.Sprintf("vm%d", n), Name: name, Keys: []infra.Key{datacenter}}
-		for _, k := range []infra.Key{bios(own), uuid(own), ref(own), named(name), weakly(own), key("folder", "f1")} {
+		for _, k := range []infra.Key{bios(own), uuid(own), ref(own), named(name), weakly(own), key("folder", "f1"), key("place", name)} {
 			switch {
 			case d.chance(trouble):
 			case d.chance(trouble):
@@ -232,6 +240,9 @@ func (d dice) instances(s *scene, trouble int) {
 		}
 		if d.chance(20) {
 			i.Keys = append(i.Keys, key("stem", pick(d, "cp", "md", "lone", "new")), key("endpoint", pick(d, "prod", "prod-eu")))
+		}
+		if d.chance(10) {
+			i.Keys = append(i.Keys, key("anywhere", pick(d, "prod", "prod-eu")))
 		}
 		d.conditions(&i, trouble)
 		d.show(s, i, home.Target, trouble)
@@ -265,9 +276,7 @@ func (d dice) conditions(i *infra.Instance, trouble int) {
 	if d.chance(10) {
 		i.Host = key("host", pick(d, "prod00", "prod-eu00", "jump"))
 	}
-	if d.chance(10) {
-		i.Created = noon
-	}
+	i.Created = pick(d, time.Time{}, written.Add(-time.Hour), written.Add(clockSkew/2), noon)
 }
 
 // show lists an instance at one vCenter, usually that of its home, under one or
@@ -297,7 +306,7 @@ func (d dice) nodes(s *scene, ids []backup.ClusterID, trouble int) {
 		l := s.list("workload/" + id.Name)
 		l.Provider, l.NodeState, l.Clusters, l.Landmarks = "workload", "read", []backup.ClusterID{id}, nil
 		if d.chance(trouble) {
-			l.State, l.NodeState = infra.Failed, "unreachable"
+			l.State, l.NodeState = infra.Failed, pick(d, "unreachable", "denied", "skipped", "noKubeconfig")
 			continue
 		}
 		for n := range d.IntN(5) {
@@ -336,7 +345,7 @@ func (d dice) ties(s *scene, ids []backup.ClusterID) {
 				}
 				s.claims.Ties = append(s.claims.Ties, infra.Tie{
 					Cluster: id, Grade: g, Key: k, Owner: infra.OwnerID{Cluster: id, Kind: kind, Name: name},
-					ControlPlane: kind == plane, Specificity: d.IntN(3), Detail: k.String(), Expect: expect,
+					ControlPlane: kind == plane, Specificity: d.IntN(3), Detail: k.String(), Expect: expect, ByName: g == infra.Medium && d.chance(50),
 				})
 			}
 		}
@@ -346,6 +355,7 @@ func (d dice) ties(s *scene, ids []backup.ClusterID) {
 		tie(infra.Medium, key("stem", "lone"), machineSet, "lone")
 		tie(infra.Medium, key("endpoint", id.Name), "", "")
 		tie(infra.Place, key("folder", "f1"), "", "")
+		tie(infra.Named, key("anywhere", id.Name), plane, "cp")
 		if d.chance(10) {
 			tie(infra.Strong, key("endpoint", id.Name), machineDeployment, "md")
 		}

@@ -186,6 +186,9 @@ type Unattributed struct {
 	// Unread says that it may be a machine, and that nobody could look: the run has
 	// not seen everything.
 	Unread bool
+	// Unlisted are the clusters whose Node lists were asked for and not read, and might
+	// say that it is theirs.
+	Unlisted []backup.ClusterID
 }
 
 // Scope is the state of one listed place.

@@ -52,7 +52,7 @@ func Worst(all ...Rollup) Rollup {
 }
 
 // confirmWarnings are the warnings that need a person although the machine is Healthy.
-var confirmWarnings = map[string]bool{MachineMissing: true, DuplicateID: true, Reidentified: true}
+var confirmWarnings = map[string]bool{MachineMissing: true, DuplicateID: true, Reidentified: true, Template: true}
 
 // RollUp is what a warning contributes, whatever the status that it goes with.
 func (w Warning) RollUp() Rollup {

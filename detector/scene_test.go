@@ -190,6 +190,27 @@ func (s *scene) node(id backup.ClusterID, k infra.Key, machine string) *infra.No
 	return &s.listings[i].Nodes[len(s.listings[i].Nodes)-1]
 }
 
+// unread makes the Node list of a cluster one that was asked for and not read, and
+// has a control-plane machine of the cluster run.
+func (s *scene) unread(id backup.ClusterID) {
+	s.listings = append(s.listings, &infra.Listing{
+		IDs: []string{"workload/" + id.Name}, Provider: "workload", State: infra.Failed, NodeState: "unreachable",
+		Clusters: []backup.ClusterID{id}, ListedAt: noon, Fault: &infra.Fault{Message: "no route to host"},
+	})
+	s.machine(id, "cp-0", true)
+	s.vmOf("cp-0")
+}
+
+// elsewhere makes the vCenter a stand-by site: machines of the backup have other ids
+// there under their names.
+func (s *scene) elsewhere(names ...string) {
+	s.claims.Proofs[0].Copied = true
+	for _, n := range names {
+		s.worker(n)
+		s.vm(n, bios("other-"+n), named(n))
+	}
+}
+
 // tie connects instances that bear the key with the cluster.
 func (s *scene) tie(g infra.Grade, k infra.Key, owner infra.OwnerID, specificity int) *infra.Tie {
 	s.claims.Ties = append(s.claims.Ties, infra.Tie{Cluster: owner.Cluster, Grade: g, Key: k, Owner: owner, Specificity: specificity, Detail: "tied by " + k.String()})

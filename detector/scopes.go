@@ -30,13 +30,15 @@ func homeOf(c *claim) place { return place{c.cluster, c.Home.Target, c.Home.Part
 
 // homeScope says how far absence can be concluded at a place.
 type homeScope struct {
-	listings []int32 // those that cover the target
-	complete bool
-	fault    *infra.Fault // why not
-	unasked  *infra.Fault // a pool was not looked for there
-	name     string       // for people
-	count    int          // instances seen there
-	decides  bool         // on machines or pools, so that it must be a complete scope
+	listings     []int32 // those that cover the target
+	complete     bool
+	fault        *infra.Fault // why not
+	contradicted bool         // names say that it is another place than ids do
+	stated       string       // what the operator said that makes a proof of it hold
+	unasked      *infra.Fault // a pool was not looked for there
+	name         string       // for people
+	count        int          // instances seen there
+	decides      bool         // on machines or pools, so that it must be a complete scope
 }
 
 // scopes answers, per cluster and target, whether the target was listed to the
@@ -160,6 +162,10 @@ func (e *estate) judge(at place, proofs []*infra.Proof) *homeScope {
 			h.fault = fault
 		}
 	}
+	contradicted := e.contradicted(at, h.listings)
+	if h.contradicted = contradicted != nil; h.fault == nil {
+		h.fault = contradicted
+	}
 	if h.fault == nil {
 		h.fault = e.unproven(at, h, proofs)
 	}
@@ -203,7 +209,8 @@ func (e *estate) unproven(at place, h *homeScope, proofs []*infra.Proof) *infra.
 	hint := "check that the account may see the cluster's folders and machines, and that the address leads to the right server"
 	failed := len(proofs) == 0
 	for _, p := range proofs {
-		if !e.holds(p, h) {
+		h.stated = cmp.Or(h.stated, p.Stated)
+		if !e.holds(p, h.listings) {
 			failed = true
 			hint = cmp.Or(p.Hint, hint)
 		}
@@ -218,20 +225,9 @@ func (e *estate) unproven(at place, h *homeScope, proofs []*infra.Proof) *infra.
 	}
 }
 
-// holds says whether a proof holds for the listings of a place.
-func (e *estate) holds(p *infra.Proof, h *homeScope) bool {
-	landmark := func(k infra.Key) bool { return e.scopes.shows(h, k) }
-	if len(p.All) > 0 {
-		return !slices.ContainsFunc(p.All, func(k infra.Key) bool { return !landmark(k) })
-	}
-	return slices.ContainsFunc(p.Any, func(k infra.Key) bool {
-		return landmark(k) || slices.ContainsFunc(e.bearing(k), func(v *vm) bool { return v.seenIn(h.listings) })
-	})
-}
-
-// shows says whether a landmark was found at a place.
-func (s *scopes) shows(h *homeScope, k infra.Key) bool {
-	return slices.ContainsFunc(s.showing[k], func(i int32) bool { return slices.Contains(h.listings, i) })
+// shows says whether a landmark was found by any of the listings.
+func (s *scopes) shows(listings []int32, k infra.Key) bool {
+	return slices.ContainsFunc(s.showing[k], func(i int32) bool { return slices.Contains(listings, i) })
 }
 
 // seenIn says whether any of the listings shows the instance.
@@ -248,6 +244,14 @@ func (e *estate) atHome(c *claim, v *vm) bool {
 func (e *estate) mayBeAtHome(c *claim, v *vm) bool {
 	return e.atHome(c, v) ||
 		v.seenIn(e.scopes.byTarget[c.Home.Target]) && valueOf(v, c.Home.Within.Kind) == ""
+}
+
+// unread are the unreadable instances that may be the machine: at home by the keys
+// which such an instance keeps, and anywhere by its name, as it may have been moved.
+func (e *estate) unread(c *claim) []*vm {
+	return keep(e.bearing(slices.Concat(c.Blind, c.Names)...), func(v *vm) bool {
+		return v.Unreadable && (e.mayBeAtHome(c, v) || slices.ContainsFunc(c.Names, v.Bears))
+	})
 }
 
 // seenAt names the target where an instance was seen, the claim's own when it

@@ -28,6 +28,7 @@ var machineScenes = []rowScene{
 	{"2 strong", func(s *scene) { s.worker(subject); s.worker("other").Strong = bios("b-m") }, Unknown, ClaimedTwice},
 	{"2 two", func(s *scene) { s.worker(subject).Conflict = "b-m and b-x" }, Unknown, ConflictingIDs},
 	{"3 ", func(s *scene) { s.worker(subject); s.vm("dark", ref("r-m")).Unreadable = true }, Unknown, InstanceUnreadable},
+	{"3 strong", func(s *scene) { s.worker(subject); s.vmOf(subject); s.elsewhere("x", "y") }, Unknown, ScopeIncomplete},
 	{"4 ", func(s *scene) { s.worker(subject); s.vmOf(subject); s.vm("copy", bios("b-m")) }, Healthy, ""},
 	{"4 ", func(s *scene) { s.worker(subject); s.vm("a", bios("b-m")); s.vm("b", bios("b-m")) }, Unknown, AmbiguousMatch},
 	{"5 ", func(s *scene) { s.worker(subject).InfraMissing = true; s.vmOf(subject) }, Unknown, InfraObjectMissing},
@@ -39,11 +40,13 @@ var machineScenes = []rowScene{
 	}, Unknown, IdentityChanged},
 	{"6 strong", func(s *scene) { s.worker(subject); s.vmOf(subject).Gone = true }, Stale, InstanceTerminated},
 	{"7 ", func(s *scene) { s.worker(subject); s.vmOf(subject) }, Healthy, ""},
-	{"8 ", func(s *scene) { s.worker(subject); s.listings[0].State = infra.Partial }, Unknown, ScopeIncomplete},
+	{"8 found", func(s *scene) { inDatacenter(s); s.listings[0].State = infra.Partial; s.vm("away", bios("b-m")) }, Unknown, FoundElsewhere},
+	{"8 home", func(s *scene) { s.worker(subject); s.listings[0].State = infra.Partial }, Unknown, ScopeIncomplete},
 	{"9 ", func(s *scene) { s.worker(subject); s.list("far"); s.vmIn(1, "away", bios("b-m")) }, Unknown, FoundElsewhere},
 	{"10 infra", func(s *scene) { weakWorker(s).InfraMissing = true; s.vm("new", weakly("w")) }, Unknown, InfraObjectMissing},
 	{"10 second", func(s *scene) { s.worker(subject); s.vm("re-made", bios("b-x"), uuid("i-m")) }, Unknown, IdentityChanged},
 	{"10 second", func(s *scene) { s.worker(subject).Strong = infra.Key{}; s.vm("new", bios("b-x"), uuid("i-m")) }, Healthy, ""},
+	{"10 another", func(s *scene) { withWitness(s) }, Unknown, IdentityChanged},
 	{"11 ", func(s *scene) { weakWorker(s); s.vm("new", bios("b-x"), weakly("w")) }, Healthy, ""},
 	{"12 ", func(s *scene) { s.worker(subject); s.node(prod, bios("b-m"), subject) }, Unknown, NodeAlive},
 	{"13 member", func(s *scene) { s.poolWorker(subject) }, Unknown, PoolMember},
@@ -54,6 +57,7 @@ var machineScenes = []rowScene{
 		c := s.worker(subject)
 		c.Strong, c.Unnamed, c.InfraMissing = infra.Key{}, "odd", true
 	}, Unknown, InfraObjectMissing},
+	{"13 the Node list", func(s *scene) { s.worker(subject); s.unread(prod) }, Unknown, NodeListUnread},
 	{"13 no strong key recorded", func(s *scene) { s.worker(subject).Strong = infra.Key{} }, Stale, NotProvisioned},
 	{"14 ", func(s *scene) { s.worker(subject) }, Stale, InstanceNotFound},
 
@@ -78,7 +82,40 @@ var machineScenes = []rowScene{
 	}, Unknown, IdentityChanged},
 	{"7 ", func(s *scene) { s.poolWorker(subject); s.vmOf(subject) }, Healthy, ""},
 	{"7 ", func(s *scene) { s.worker(subject); s.vmOf(subject); s.listings[0].State = infra.Partial }, Healthy, ""},
-	{"8 ", func(s *scene) {
+	{"3 an", func(s *scene) {
+		s.worker(subject)
+		s.vmOf(subject).Unreadable = true
+		s.elsewhere("x", "y")
+	}, Unknown, InstanceUnreadable},
+	{"3 strong", func(s *scene) {
+		s.worker(subject)
+		s.vmOf(subject)
+		s.vm("copy", bios("b-m"))
+		s.elsewhere("x", "y")
+	}, Unknown, ScopeIncomplete},
+	{"7 ", func(s *scene) {
+		inDatacenter(s)
+		s.vm(subject, bios("b-m"), ref("r-m"), named(subject), key("datacenter", "DC0"))
+		s.vm("away", bios("b-m"), key("datacenter", "DC1"))
+	}, Healthy, ""},
+	{"10 second", func(s *scene) {
+		withWitness(s)
+		s.vm("re-made", bios("b-y"), uuid("i-m"))
+	}, Unknown, IdentityChanged},
+	{"10 another", func(s *scene) {
+		withWitness(s)
+		s.node(prod, bios("b-m"), subject)
+	}, Unknown, IdentityChanged},
+	{"13 no strong key recorded, nor", func(s *scene) {
+		c := s.worker(subject)
+		c.Strong, c.Unnamed = infra.Key{}, "odd"
+		s.unread(prod)
+	}, Unknown, AmbiguousMatch},
+	{"13 the Node list", func(s *scene) {
+		s.worker(subject).Strong = infra.Key{}
+		s.unread(prod)
+	}, Unknown, NodeListUnread},
+	{"8 home", func(s *scene) {
 		s.worker(subject)
 		s.listings[0].State = infra.Failed
 		s.list("far")
@@ -113,6 +150,19 @@ var machineScenes = []rowScene{
 	{"12 ", func(s *scene) { s.worker(subject).Strong = infra.Key{}; s.node(prod, bios("b-x"), subject) }, Unknown, NodeAlive},
 }
 
+// withWitness gives the machine's place and name to a VM of another id; that of
+// another machine shows that this is the right vCenter.
+func withWitness(s *scene) {
+	s.worker(subject).Witness = []infra.Key{key("place", "f/m")}
+	s.vm("made again", bios("b-new"), key("place", "f/m"))
+	s.worker("x")
+	s.vmOf("x")
+}
+
+func inDatacenter(s *scene) {
+	s.worker(subject).Home.Within = key("datacenter", "DC0")
+}
+
 func weakWorker(s *scene) *infra.Claim {
 	c := s.worker(subject)
 	c.Strong, c.Weak = infra.Key{}, []infra.Key{weakly("w")}
@@ -122,8 +172,8 @@ func weakWorker(s *scene) *infra.Claim {
 // disjointMachineRows are neighbours that never fit one machine both, by what
 // their facts mean.
 var disjointMachineRows = map[string]string{
-	"3 ": "row 3 needs a strong key that was not found at home, row 4 one that was found there twice",
-	"4 ": "row 4 needs two at home, row 5 exactly one",
+	"4 ":         "row 4 needs two at home, row 5 exactly one",
+	"10 another": "row 10 needs a recorded id, row 11 none",
 }
 
 // disjointInstanceRows is the same for instances.
@@ -147,9 +197,11 @@ var instanceScenes = []rowScene{
 	{"2 left", func(s *scene) { s.pool("p", "b-m"); s.vm(subject, bios("b-m")) }, "", LeftPool},
 	{"6 ", func(s *scene) { s.worker("x"); s.vmOf("x"); s.vm(subject).Host = key("host", "x") }, "", CloneOf},
 	{"2 shares", func(s *scene) { withNode(s); s.vm("copy", bios("b-m")) }, "", DuplicateID},
-	{"3 ", withNode, Ghost, ""},
+	{"3 evidence", func(s *scene) { withNode(s); s.elsewhere("x") }, "", ScopeIncomplete},
+	{"3 a", withNode, Ghost, ""},
 	{"4 ", func(s *scene) { s.vm(subject, bios("b-m")); s.node(prod, bios("b-m"), "") }, "", ForeignNode},
 	{"5 unreadable", func(s *scene) { byStem(s); s.vm(subject, key("stem", "md-bcdfg")).Unreadable = true }, "", InstanceUnreadable},
+	{"5 at", func(s *scene) { byStem(s); s.vm(subject, key("stem", "md-bcdfg")); unprove(s) }, "", ScopeIncomplete},
 	{"5 name", func(s *scene) { byStem(s); s.vm(subject, key("stem", "md-bcdfg")) }, Ghost, ""},
 	{"7 unreadable", func(s *scene) { byFolder(s); s.vm(subject, key("folder", "f")).Unreadable = true }, "", InstanceUnreadable},
 	{"7 unreadable", func(s *scene) { s.vm(subject).Unreadable = true }, "", InstanceUnreadable},
@@ -200,8 +252,14 @@ var instanceScenes = []rowScene{
 		s.vm("copy", bios("b-m"))
 		s.node(prod, bios("b-m"), "")
 	}, "", DuplicateID},
+	{"2 shares", func(s *scene) { withNode(s); s.vm("copy", bios("b-m")); s.elsewhere("x") }, "", DuplicateID},
+	{"5 unreadable", func(s *scene) {
+		byStem(s)
+		s.vm(subject, key("stem", "md-bcdfg")).Unreadable = true
+		unprove(s)
+	}, "", InstanceUnreadable},
 	{"7 lies", func(s *scene) { byFolder(s); byAnyName(s); s.vm(subject, key("folder", "f"), key("anywhere", "md")) }, "", InClusterFolder},
-	{"3 ", func(s *scene) {
+	{"3 a", func(s *scene) {
 		s.vm(subject, bios("b-m"))
 		s.node(prod, bios("b-m"), "later")
 		s.node(prod, bios("b-m"), "")
@@ -235,6 +293,9 @@ func byStem(s *scene) {
 func byAnyName(s *scene) {
 	s.tie(infra.Named, key("anywhere", "md"), ownedBy(machineSet, "md-bcdfg"), 0)
 }
+
+// unprove takes the folder away that shows the vCenter to be the right one.
+func unprove(s *scene) { s.claims.Proofs[0].All = []infra.Key{key("folder", "g")} }
 
 func byFolder(s *scene) { s.tie(infra.Place, key("folder", "f"), ownedBy("", ""), 0) }
 

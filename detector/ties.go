@@ -117,9 +117,16 @@ func (t *tieIndex) fitting(v *vm) []*infra.Tie {
 		}
 	}
 	return slices.DeleteFunc(out, func(tie *infra.Tie) bool {
-		contradicted := slices.ContainsFunc(tie.Expect, func(k infra.Key) bool { return bearsOther(v, k) })
 		anywhere := tie.Grade == infra.Strong || tie.Grade == infra.Named
-		return contradicted || !anywhere && !t.inPlace(tie.Cluster, v) || !t.shares(tie, v)
+		return contradicts(v, tie.Expect) || !anywhere && !t.inPlace(tie.Cluster, v) || !t.shares(tie, v)
+	})
+}
+
+// contradicts reports whether an instance has keys of a kind that is expected, and
+// none of those that are.
+func contradicts(v *vm, expected []infra.Key) bool {
+	return slices.ContainsFunc(expected, func(k infra.Key) bool {
+		return bearsOther(v, k) && !slices.ContainsFunc(expected, func(other infra.Key) bool { return other.Kind == k.Kind && v.Bears(other) })
 	})
 }
 
@@ -134,6 +141,7 @@ type bond struct {
 	controlPlane bool
 	roleKnown    bool
 	specificity  int
+	byName       bool // what it rests on may be somebody else's, too
 	node         *infra.Node
 	detail       string
 }
@@ -150,7 +158,7 @@ func bondOfTie(t *infra.Tie) bond {
 	owner := t.Owner
 	owner.Cluster = t.Cluster
 	plane, known := role(t.ControlPlane, owner.Kind)
-	return bond{cluster: t.Cluster, owner: owner, specificity: t.Specificity, detail: t.Detail, controlPlane: plane, roleKnown: known}
+	return bond{cluster: t.Cluster, owner: owner, specificity: t.Specificity, byName: t.ByName, detail: t.Detail, controlPlane: plane, roleKnown: known}
 }
 
 // bondOfNode is stronger than every Tie of its grade: the instance has joined.
@@ -179,7 +187,7 @@ func strongest(all []bond) []bond {
 func compareBonds(a, b bond) int {
 	return cmp.Or(cmp.Compare(b.specificity, a.specificity), compareClusters(a.cluster, b.cluster),
 		cmp.Compare(a.owner.Kind, b.owner.Kind), cmp.Compare(a.owner.Name, b.owner.Name),
-		compareBool(a.controlPlane, b.controlPlane), cmp.Compare(a.detail, b.detail))
+		compareBool(a.controlPlane, b.controlPlane), compareBool(a.byName, b.byName), cmp.Compare(a.detail, b.detail))
 }
 
 // clustersOf lists the clusters of bonds, each once, in order.

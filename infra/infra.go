@@ -111,13 +111,13 @@ type Claim struct {
 	Ref      Key    // second key that only separates or confirms: vSphere managed object id
 	Weak     []Key  // any one of these on exactly one instance is a weaker match: name + folder
 	Names    []Key  // bearing one of these is a mere namesake
-	// Witness are what a living instance under another id bears that has the machine's
-	// place and name, its own or the one that its metadata gives it: the machine is
-	// not gone as long as nobody has told the two apart.
+	// Witness are keys of a living instance under another id at the machine's place that
+	// has the machine's name, as its own or in its metadata: the machine is not gone as
+	// long as nobody knows that these are two.
 	Witness []Key
 	Unnamed string // why nobody knows what its instance is called, so that Names lack it; empty: they do not
-	Hosts   []Key  // an instance whose own metadata bears one of these is a copy of the machine
-	Blind   []Key  // an unreadable instance that bears one of these may be the machine
+	Hosts   []Key  // an instance whose own metadata has one of these is a copy of the machine
+	Blind   []Key  // an unreadable instance that has one of these may be the machine
 	Expect  []Expectation
 	// Reads names the field of the backup from which the machine's controller takes
 	// the instance's id after a restore: "VSphereVM.spec.biosUUID". ReadsID says that
@@ -240,7 +240,7 @@ type Grade int
 // Grades of ties, weakest first.
 const (
 	// Named only says that an instance has a name like the machines of a cluster,
-	// wherever it lies.
+	// wherever it is.
 	Named Grade = iota + 1
 	// Place only says that an instance lies where a cluster's machines lie.
 	Place
@@ -268,7 +268,8 @@ type Tie struct {
 	Pattern string // anchored RE2, for naming templates that no key can express
 	Within  Key
 	// Expect are what an instance of the owner bears, where it bears one of their
-	// kind at all: another value contradicts the tie, which then ties nothing.
+	// kind at all: other values than those of the kind contradict the tie, which then
+	// ties nothing.
 	Expect []Key
 	// Shares is a kind of key. Where it is set, the instance has to have the same key of
 	// the kind as a living instance whose id is recorded for a machine of the cluster:
@@ -276,8 +277,12 @@ type Tie struct {
 	Shares       string
 	Owner        OwnerID // whose completeness decides whether the instance is a Ghost
 	ControlPlane bool
-	Specificity  int    // among ties of one grade the most specific wins; a draw decides nothing
-	Detail       string // evidence for people: "name is MachineSet alpha-prod-md-0-cjzhw + 5 characters, in folder …"
+	// ByName says that the tie rests on a name or an address: somebody else's
+	// instances may have the same. A mark that only the cluster's controllers write
+	// is none.
+	ByName      bool
+	Specificity int    // among ties of one grade the most specific wins; a draw decides nothing
+	Detail      string // evidence for people: "name is MachineSet alpha-prod-md-0-cjzhw + 5 characters, in folder …"
 }
 
 // Named is Pattern as an expression for whole names. It is nil where there is none,
@@ -304,7 +309,13 @@ type Proof struct {
 	Part    string // as in Home; empty: all of the target
 	All     []Key  // landmarks that must all have been found; when empty, Any decides
 	Any     []Key  // keys of which at least one instance or landmark must bear one
-	Hint    string
+	Nodes   bool   // an instance that a Node of the cluster runs on proves it as well as Any
+	// Copied says that what proves it may have come to another place with a copy of the
+	// machines, as a BIOS UUID does to a stand-by site: it proves nothing where the names
+	// of more machines have other ids.
+	Copied bool
+	Stated string // in which words the operator said so, which makes it hold; empty: nobody did
+	Hint   string
 }
 
 // Target is one place to list, with the credential for it.
@@ -438,15 +449,26 @@ type Instance struct {
 	Tags      []Tag     `json:"tags,omitempty"` // by key; for people and their rules, no evidence
 	Keys      []Key     `json:"keys"`
 	Host      Key       `json:"host,omitzero"` // host name in its own metadata, read for candidates only
-	// Exclude says why it can be nobody's machine: "template", "vCLS", "managedByExtension".
+	// Exclude says why it can be nobody's machine: Template, "vCLS", "managedByExtension".
 	Exclude string `json:"exclude,omitempty"`
 	// Unreadable says that its properties could not be read, so that its
 	// missing keys prove nothing.
 	Unreadable bool `json:"unreadable,omitempty"`
 	// Gone says that it is listed but ended: terminated, shutting down.
 	Gone bool `json:"gone,omitempty"`
-	// Warnings are conditions that go with a Healthy verdict: "PoweredOff", "Disconnected".
+	// Warnings are conditions that go with a Healthy verdict: PoweredOff, "Disconnected".
 	Warnings []string `json:"warnings,omitempty"`
+}
+
+// PoweredOff is the warning of an instance that exists and does not run.
+const PoweredOff = "PoweredOff"
+
+// Template is the cause to exclude an instance that is a template: it cannot run.
+const Template = "template"
+
+// Runs reports whether the instance exists and is not off.
+func (i *Instance) Runs() bool {
+	return !i.Gone && i.Exclude != Template && !slices.Contains(i.Warnings, PoweredOff)
 }
 
 // Tag is one tag that its infrastructure has on an instance.

@@ -6,7 +6,9 @@ import (
 	"compress/gzip"
 	"errors"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"testing"
 )
 
@@ -26,14 +28,28 @@ func Rewrite[B string | []byte](t testing.TB, tarball B, change func(path string
 	case []byte:
 		data = b
 	}
-	out, err := rewrite(data, change)
+	out, err := rewrite(data, change, nil)
 	if err != nil {
 		t.Fatalf("rewriting a backup: %v", err)
 	}
 	return out
 }
 
-func rewrite(data []byte, change func(string, []byte) ([]byte, bool)) ([]byte, error) {
+// Append returns a tarball with further items, by their paths.
+func Append(t testing.TB, tarball string, items map[string][]byte) []byte {
+	t.Helper()
+	data, err := os.ReadFile(tarball)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := rewrite(data, func(_ string, body []byte) ([]byte, bool) { return body, true }, items)
+	if err != nil {
+		t.Fatalf("adding to a backup: %v", err)
+	}
+	return out
+}
+
+func rewrite(data []byte, change func(string, []byte) ([]byte, bool), more map[string][]byte) ([]byte, error) {
 	unzipped, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
 		return nil, err
@@ -45,6 +61,7 @@ func rewrite(data []byte, change func(string, []byte) ([]byte, bool)) ([]byte, e
 		return nil, err
 	}
 	from, to := tar.NewReader(unzipped), tar.NewWriter(zipped)
+	var last *tar.Header
 	for {
 		h, err := from.Next()
 		if errors.Is(err, io.EOF) {
@@ -61,11 +78,15 @@ func rewrite(data []byte, change func(string, []byte) ([]byte, bool)) ([]byte, e
 		if !keep {
 			continue
 		}
-		h.Size = int64(len(body))
-		if err := to.WriteHeader(h); err != nil {
+		last = h
+		if err := write(to, h, body); err != nil {
 			return nil, err
 		}
-		if _, err := to.Write(body); err != nil {
+	}
+	for _, name := range slices.Sorted(maps.Keys(more)) {
+		h := *last
+		h.Name = name
+		if err := write(to, &h, more[name]); err != nil {
 			return nil, err
 		}
 	}
@@ -73,4 +94,13 @@ func rewrite(data []byte, change func(string, []byte) ([]byte, bool)) ([]byte, e
 		return nil, err
 	}
 	return out.Bytes(), nil
+}
+
+func write(to *tar.Writer, h *tar.Header, body []byte) error {
+	h.Size = int64(len(body))
+	if err := to.WriteHeader(h); err != nil {
+		return err
+	}
+	_, err := to.Write(body)
+	return err
 }

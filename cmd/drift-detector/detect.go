@@ -25,6 +25,7 @@ type detectOptions struct {
 	failOn        string
 	fails         failOn
 	ignoreFiles   []string
+	emptyFolders  []string
 }
 
 func detectCommand(s *streams) *cli.Command {
@@ -50,7 +51,8 @@ EXIT STATUS:
    1    the report is written, and holds what --fail-on names, complete or not
    2    wrong usage or unusable input; nothing was written
    3    the report is written, but incomplete: a place could not be listed or proven,
-        or an object of the backup on which verdicts rest could not be read
+        an object of the backup on which verdicts rest or the Node list of a cluster
+        that may run could not be read
    130  interrupted; nothing was written`,
 		Flags: append(o.flags(),
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the report to `FILE`, whole or not at all; - is stdout", Destination: &o.output},
@@ -58,13 +60,14 @@ EXIT STATUS:
 			&cli.BoolFlag{Name: "ignore-healthy-resources", Usage: "leave healthy machines out of the lists; counts stay", Destination: &o.ignoreHealthy},
 			&cli.StringSliceFlag{Name: "ignore-file", Usage: "YAML `FILE` of rules that set findings aside: counted and listed, but no status and no --fail-on heeds them; repeatable"},
 			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 when the report holds one of `KINDS`: " + strings.Join(failOrder, ", ") + ", separated by commas", Destination: &o.failOn},
+			&cli.StringSliceFlag{Name: "empty-folder", Usage: "take your word that the folder at inventory `PATH` (/DC0/vm/prod, or vcenter/DC0/vm/prod) is empty or gone, where the account cannot tell; repeatable"},
 			&cli.StringFlag{Name: "inventory", Usage: "decide from a `FILE` that the inventory command saved, without network", Destination: &o.inventory},
 		),
 		Action: func(c *cli.Context) error {
 			if err := o.read(c); err != nil {
 				return err
 			}
-			o.ignoreFiles = c.StringSlice("ignore-file")
+			o.ignoreFiles, o.emptyFolders = c.StringSlice("ignore-file"), c.StringSlice("empty-folder")
 			var err error
 			if o.fails, err = parseFailOn(o.failOn, "detect", failOrder); err != nil {
 				return err
@@ -142,6 +145,11 @@ func runDetect(ctx context.Context, o detectOptions, s *streams) error {
 // incomplete is an error when the report does not hold everything.
 func (o *detectOptions) decide(ctx context.Context, s *streams, e *estate, a infra.Access) (rep *report.Report, incomplete, err error) {
 	now := s.now()
+	for _, f := range o.emptyFolders {
+		if !e.registry.StateEmpty(&e.claims, f, "the operator says that the folder is empty or gone: --empty-folder "+f) {
+			s.warn("--empty-folder %s is no folder that the backup's machines are in", f)
+		}
+	}
 	checks := e.check(now) // before the credentials are forgotten
 	inv, err := o.obtain(ctx, s, e, a)
 	if err != nil {
@@ -196,7 +204,7 @@ func verdictOnRun(result detector.Result) error {
 		}
 	}
 	items, hint := itemsUnread(result.Errors)
-	if err := incomplete(places, items, hint); err != nil {
+	if err := missed(incomplete(places, items, hint), result.UnreadNodeLists()); err != nil {
 		return err
 	}
 	for _, e := range result.Errors {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -368,6 +369,31 @@ func incomplete(all []unseen, items, itemsHint string) error {
 		order = append(order, itemsHint)
 	}
 	return &errIncomplete{message: "incomplete: " + strings.Join(missing, "; "), hint: strings.Join(order, "; ")}
+}
+
+// missed is what could not be seen of places, which may be nil, with the clusters
+// whose Node lists were asked for, not read, and would have been evidence: the first
+// three by name.
+func missed(places error, lists []backup.ClusterID) error {
+	const few = 3
+	n := len(lists)
+	if n == 0 {
+		return places
+	}
+	text := "the Node list of " + clusterNames(lists[:min(n, few)])
+	switch {
+	case n > few:
+		text = fmt.Sprintf("the Node lists of %s and %d more", clusterNames(lists[:few]), n-few)
+	case n > 1:
+		text = "the Node lists of " + clusterNames(lists)
+	}
+	message, hint := "incomplete: could not read "+text+": machines of which no VM was found there are Unknown", detector.HintSkipNodes
+	var other *errIncomplete
+	if errors.As(places, &other) {
+		message = other.message + "; " + strings.TrimPrefix(message, "incomplete: ")
+		hint = strings.TrimPrefix(other.hint+"; "+hint, "; ")
+	}
+	return &errIncomplete{message: message, hint: hint}
 }
 
 func readInventory(path string) (infra.Inventory, error) {

@@ -111,11 +111,12 @@ func TestHalfOfTheMachinesMissing(t *testing.T) {
 }
 
 // A rollout after the backup makes a MachineSet that the backup does not know.
-// Its VMs are Ghosts by name alone, in both ages of MachineSet names
-// (domain: 5 random characters since Cluster API 1.6, up to 10 before).
+// Its VMs are Ghosts by name alone where no Node list was read, in all ages of
+// MachineSet names (domain: 5 random characters since Cluster API 1.6, up to 16
+// before). A Node list without them says that they may be somebody else's.
 func TestRolloutAfterTheBackup(t *testing.T) {
 	w := fleet(t)
-	names := []string{"alpha-prod-md-0-xbz42-tgmq7", "alpha-prod-md-0-6f9c8d47b5-xl2wk"}
+	names := []string{"alpha-prod-md-0-xbz42-tgmq7", "alpha-prod-md-0-6f9c8d47b5-xl2wk", "alpha-prod-md-0-6f9c8d47b5xzzzzz-xl2wk"}
 	for _, name := range names {
 		if _, err := w.vcenter.Clone("alpha-prod-md-0-cjzhw-dm6x8", lab.CloneSpec{Name: name, Created: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)}); err != nil {
 			t.Fatal(err)
@@ -126,8 +127,9 @@ func TestRolloutAfterTheBackup(t *testing.T) {
 		o.demand(t, exitOK)
 		ghosts := placementsOf(o.report).ghosts()
 		for _, name := range names {
-			if !slices.Contains(ghosts, "/DC0/vm/capi/tenant-alpha/"+name) {
-				t.Errorf("VM %s is no Ghost", name)
+			_, reason, _ := verdictOf(o.report, name)
+			if ghost := slices.Contains(ghosts, "/DC0/vm/capi/tenant-alpha/"+name); ghost != (len(args) > 0) || !ghost && reason != "NameOnly" {
+				t.Errorf("%v: VM %s is a Ghost: %v (%s)", args, name, ghost, reason)
 			}
 		}
 		o.agreesWith(t, readOracle(t, testdata+"verdicts.json"))
@@ -357,7 +359,7 @@ func TestUntrustedCertificate(t *testing.T) {
 	if got := w.vcenter.Logins(); got.OK != logins || got.Failed != 0 {
 		t.Errorf("a credential was sent to a server that is not trusted: %+v", got)
 	}
-	insecure := w.run(append(args, "--insecure-skip-verify")...)
+	insecure := w.run(append(args, "--insecure-skip-verify", "--skip-access-apiserver")...)
 	insecure.demand(t, exitOK)
 }
 
@@ -371,16 +373,20 @@ func TestSessionsAreClosed(t *testing.T) {
 	}
 }
 
-// Node lists are evidence, not scopes: without them the verdicts and the exit
-// status are the same, and each cluster says what happened to its list.
+// A Node list could contradict that a machine is gone. Where one was asked for and
+// not read although the control plane of its cluster runs, absent machines are Unknown
+// and the run is incomplete, whatever the fault; where nobody asked, or where the whole
+// control plane is gone, they are Stale. Each cluster says what happened to its list.
 func TestAPIServersFail(t *testing.T) {
 	want := readOracle(t, testdata+"verdicts.json")
 	for name, fault := range map[string]lab.Fault{"down": lab.Down, "expired certificate": lab.ExpiredCertificate, "refusing": lab.Forbidden, "hanging": lab.Hang} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // a server that hangs costs its 30 seconds
 			w := fleet(t)
+			before := w.detect()
+			asked := []string{"alpha-prod", "beta-prod", "gamma-edge"}
 			var faults []lab.FaultOf
-			for _, c := range []string{"alpha-prod", "beta-prod", "gamma-edge"} {
+			for _, c := range asked {
 				faults = append(faults, lab.FaultOf{Cluster: c, Fault: fault})
 			}
 			n, err := lab.StartAPIServers(w.backups[0], testdata+"nodes", faults...)
@@ -390,15 +396,42 @@ func TestAPIServersFail(t *testing.T) {
 			t.Cleanup(n.Close)
 			w.nodes = n
 			o := w.detect()
-			o.demand(t, exitOK)
-			o.agreesWith(t, want)
+			o.demand(t, exitIncomplete)
+			noWorse(t, before.report, o.report)
+			lines := strings.Join(errorLines(o.stderr), "\n")
+			for _, c := range asked {
+				if !strings.Contains(lines, c) {
+					t.Errorf("no error line names %s: %s", c, lines)
+				}
+			}
+			if !strings.Contains(o.stderr, "--skip-access-apiserver") {
+				t.Errorf("no hint says what decides: %s", o.stderr)
+			}
+			for name, was := range byStatus(before.report, report.Stale) {
+				cluster, _, _ := strings.Cut(name, "/")
+				if now := byStatus(o.report, report.Unknown)[name]; slices.Contains(asked, cluster) && now.Reason != "NodeListUnread" {
+					t.Errorf("%s was %s and is Unknown %q", name, was.Reason, now.Reason)
+				}
+			}
+			if len(byStatus(o.report, report.Stale)) == 0 {
+				t.Error("the machines of the deleted cluster are not Stale any more")
+			}
 			for _, c := range o.report.Clusters {
 				state := "unreachable"
 				if fault == lab.Forbidden {
 					state = "denied"
 				}
-				if slices.Contains([]string{"alpha-prod", "beta-prod", "gamma-edge"}, c.Name) && (c.Nodes.State != state || c.Nodes.Error == "") {
+				if slices.Contains(asked, c.Name) && (c.Nodes.State != state || c.Nodes.Error == "") {
 					t.Errorf("cluster %s says of its Nodes: %q %q", c.Name, c.Nodes.State, c.Nodes.Error)
+				}
+			}
+			skipped := w.detect("--skip-access-apiserver")
+			skipped.demand(t, exitOK)
+			skipped.agreesWith(t, want)
+			for name, m := range byStatus(skipped.report, report.Stale) {
+				said := slices.ContainsFunc(m.Evidence, func(e report.Evidence) bool { return e.Kind == "nodeList" })
+				if vsphere := !strings.HasPrefix(name, "aws-prod/"); vsphere && !said {
+					t.Errorf("%s does not say that no Node list was read: %+v", name, m.Evidence)
 				}
 			}
 		})

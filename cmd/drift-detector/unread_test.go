@@ -38,7 +38,7 @@ func TestFaultD7KindsOfItems(t *testing.T) {
 			if bad == 0 {
 				t.Fatal("the backup has none")
 			}
-			says := strings.Count(o.stderr, "could not read")
+			says := strings.Count(o.stderr, "of the backup: resources/")
 			if (says == 1) != (code == exitIncomplete) || o.report.Summary.Complete != (code == exitOK) {
 				t.Errorf("complete is %t, and stderr says\n%s", o.report.Summary.Complete, o.stderr)
 			}

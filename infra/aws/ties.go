@@ -18,9 +18,10 @@ const (
 // (k8s.io/apimachinery pkg/util/rand v0.36: no vowels, nothing that looks alike).
 const safe = "bcdfghjklmnpqrstvwxz2456789"
 
-// Lengths of Cluster API's names: suffixes are 5 characters, names are cut to 63,
-// and up to version 1.5 a MachineSet was named by a hash of up to 10, in 1.4 and 1.5
-// followed by 6 more (internal/topology/names v1.14.0, machinedeployment_sync.go v1.5.0).
+// Lengths of Cluster API's names: suffixes are 5 characters, names are cut to
+// 63, and up to version 1.5 a MachineSet was named by a hash of up to 10, in 1.4 and
+// 1.5 with a suffix of 5 behind it, encoded together
+// (internal/topology/names v1.14.0, machinedeployment_sync.go v1.5.0).
 const (
 	suffixLen    = 5
 	maxSetSuffix = 16

@@ -167,6 +167,25 @@ func (v *VCenter) SetUUIDs(vm, bios, instance string) error {
 	})
 }
 
+// SetSuspended suspends a VM.
+func (v *VCenter) SetSuspended(vm string) error {
+	return v.change("suspending", vm, func(m *simulator.VirtualMachine) {
+		state := types.VirtualMachinePowerStateSuspended
+		m.Runtime.PowerState, m.Summary.Runtime.PowerState = state, state
+	})
+}
+
+// MarkAsTemplate makes a template of a VM, which turns it off.
+func (v *VCenter) MarkAsTemplate(vm string) error {
+	return v.change("marking", vm, func(m *simulator.VirtualMachine) {
+		config := *m.Config
+		config.Template, m.Summary.Config.Template = true, true
+		m.Config = &config
+		state := types.VirtualMachinePowerStatePoweredOff
+		m.Runtime.PowerState, m.Summary.Runtime.PowerState = state, state
+	})
+}
+
 // SetConnection gives a VM a connection state. In any but connected and
 // disconnected it loses its configuration, as in a vCenter that can't reach
 // its storage.

@@ -3,9 +3,11 @@ package lab
 import (
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 
 	"github.com/vmware/govmomi/simulator"
+	"github.com/vmware/govmomi/vim25"
 	"github.com/vmware/govmomi/vim25/mo"
 	"github.com/vmware/govmomi/vim25/types"
 )
@@ -89,9 +91,86 @@ func (v *VCenter) Hide(folder string) error { return v.clear(folder, v.hide) }
 
 // HideVMs takes the VMs in and below a folder out of the inventory and leaves the
 // folders, which is what an account sees whose role on the folder is not
-// propagated to its children.
+// propagated to its children. The permission that says so is on the folder.
 func (v *VCenter) HideVMs(folder string) error {
+	if err := v.EmptyFolder(folder); err != nil {
+		return err
+	}
+	v.edit.Lock()
+	defer v.edit.Unlock()
+	ref, err := v.folder(folder)
+	if err != nil {
+		return fmt.Errorf("hiding %s: %w", folder, err)
+	}
+	registry := v.Service.Context.Map
+	content := registry.Get(vim25.ServiceInstance).(*simulator.ServiceInstance).Content
+	const readOnly = -2
+	registry.Get(*content.AuthorizationManager).(*simulator.AuthorizationManager).SetEntityPermissions(&types.SetEntityPermissions{
+		Entity: ref, Permission: []types.Permission{{Entity: &ref, Principal: "user", RoleId: readOnly}},
+	})
+	return nil
+}
+
+// EmptyFolder takes the VMs in and below a folder out of the inventory, as when they
+// were deleted, and leaves the folders.
+func (v *VCenter) EmptyFolder(folder string) error {
 	return v.clear(folder, func(types.ManagedObjectReference) {})
+}
+
+// RenameDatacenter gives a datacenter, by its path, another name.
+func (v *VCenter) RenameDatacenter(path, name string) error {
+	v.edit.Lock()
+	defer v.edit.Unlock()
+	registry := v.Service.Context.Map
+	for _, e := range registry.All("Datacenter") {
+		if dc := e.(*simulator.Datacenter); v.pathOf(dc.Self) == path {
+			registry.WithLock(v.context(), dc, func() { dc.Name = name })
+			return nil
+		}
+	}
+	return fmt.Errorf("renaming %s: no such datacenter in the lab's vCenter", path)
+}
+
+// AddDatacenter adds an empty datacenter.
+func (v *VCenter) AddDatacenter(name string) error {
+	v.edit.Lock()
+	defer v.edit.Unlock()
+	registry := v.Service.Context.Map
+	content := registry.Get(vim25.ServiceInstance).(*simulator.ServiceInstance).Content
+	res := registry.Get(content.RootFolder).(*simulator.Folder).CreateDatacenter(v.context(), &types.CreateDatacenter{This: content.RootFolder, Name: name})
+	if f := res.Fault(); f != nil {
+		return fmt.Errorf("adding datacenter %s: %s", name, f.String)
+	}
+	return nil
+}
+
+// AddFolder adds an empty VM folder at an inventory path whose parent exists.
+func (v *VCenter) AddFolder(at string) error {
+	v.edit.Lock()
+	defer v.edit.Unlock()
+	parent, err := v.folder(path.Dir(at))
+	if err != nil {
+		return fmt.Errorf("adding %s: %w", at, err)
+	}
+	res := v.Service.Context.Map.Get(parent).(*simulator.Folder).CreateFolder(v.context(), &types.CreateFolder{This: parent, Name: path.Base(at)})
+	if f := res.Fault(); f != nil {
+		return fmt.Errorf("adding %s: %s", at, f.String)
+	}
+	return nil
+}
+
+// RenameFolder gives a folder another name, as an administrator does.
+func (v *VCenter) RenameFolder(folder, name string) error {
+	v.edit.Lock()
+	defer v.edit.Unlock()
+	ref, err := v.folder(folder)
+	if err != nil {
+		return fmt.Errorf("renaming %s: %w", folder, err)
+	}
+	registry := v.Service.Context.Map
+	f := registry.Get(ref).(*simulator.Folder)
+	registry.WithLock(v.context(), f, func() { f.Name = name })
+	return nil
 }
 
 // clear drops the VMs in and below a folder; done is called for each folder when

@@ -223,7 +223,9 @@ func emptyModel() (*simulator.Model, error) {
 
 // context is a context of the simulator that holds no lock yet.
 func (v *VCenter) context() *simulator.Context {
-	return &simulator.Context{Context: context.Background(), Map: v.Service.Context.Map}
+	// Events that the simulator writes name the user of the session.
+	session := &simulator.Session{UserSession: types.UserSession{UserName: "lab"}, Registry: simulator.NewRegistry()}
+	return &simulator.Context{Context: context.Background(), Map: v.Service.Context.Map, Session: session}
 }
 
 // pathOf is the inventory path of an object: "/DC0/vm/prod/web-1".

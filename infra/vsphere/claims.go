@@ -17,7 +17,7 @@ func (p *provider) Claims(s *backup.Snapshot) infra.Claims {
 		c.Machines[i] = e.claim(&e.members[i])
 	}
 	c.Ties = e.ties()
-	c.Proofs = e.proofs(c.Machines, c.Ties)
+	c.Proofs = e.proofs(c.Machines)
 	c.Absent = e.absent()
 	c.Resources = e.resources()
 	return c
@@ -29,9 +29,9 @@ func (e *estate) claim(m *member) infra.Claim {
 		Provider:     Name,
 		Home:         infra.Home{Target: m.target},
 		InfraMissing: m.machine == nil,
-		Names:        []infra.Key{{Kind: keyName, Value: m.name}},
-		Hosts:        []infra.Key{{Kind: keyHost, Value: m.name}},
-		Blind:        []infra.Key{{Kind: keyName, Value: m.name}, {Kind: keyVMX, Value: m.name}},
+		Names:        []infra.Key{{Kind: keyName, Value: m.name}, aliasKey(m.name)},
+		Hosts:        []infra.Key{hostKey(m.name)},
+		Blind:        []infra.Key{{Kind: keyName, Value: m.name}, aliasKey(m.name), {Kind: keyVMX, Value: m.name}},
 		Expect:       []infra.Expectation{{Key: infra.Key{Kind: keyName, Value: m.name}, Warning: "Renamed"}},
 	}
 	c.Unnamed = m.unnamed
@@ -69,6 +69,9 @@ func (e *estate) claim(m *member) infra.Claim {
 	}
 	if c.Unnamed != "" {
 		c.Weak = nil
+	} else if m.unplaced == "" {
+		c.Witness = []infra.Key{witnessKey(m.at.Folder, m.name)}
+		c.Blind = append(c.Blind, withinKey(m.at.Folder, m.name))
 	}
 	m.search(&c)
 	return c
@@ -125,6 +128,12 @@ func (e *estate) orphan(m *member) *infra.Orphan {
 		}
 		if id := uuidOf(v.Data.BIOSUUID); id != "" {
 			o.ProviderID = providerIDPrefix + id
+		}
+		// A VSphereVM has no label of its MachineSet, but the name that this gave it.
+		if keys := stems("", v.Name); len(keys) > 0 && !o.ControlPlane {
+			if set := strings.Trim(keys[0].Value, "/-"); e.sets[object{v.Backup, v.Namespace, set}] {
+				o.Owner.Kind, o.Owner.Name = "MachineSet", set
+			}
 		}
 		return o
 	}

@@ -153,9 +153,10 @@ func TestClaim(t *testing.T) {
 		Identity: infra.Key{Kind: keyInstance, Value: vmUID},
 		Ref:      infra.Key{Kind: keyRef, Value: "vm-136"},
 		Weak:     []infra.Key{{Kind: keyPathRef, Value: folder + "/prod-vm-1 vm-136"}},
-		Names:    []infra.Key{{Kind: keyName, Value: "prod-vm-1"}},
+		Names:    []infra.Key{{Kind: keyName, Value: "prod-vm-1"}, {Kind: keyAlias, Value: "prod-vm-1"}},
+		Witness:  []infra.Key{{Kind: keyWitness, Value: folder + "/prod-vm-1"}},
 		Hosts:    []infra.Key{{Kind: keyHost, Value: "prod-vm-1"}},
-		Blind:    []infra.Key{{Kind: keyName, Value: "prod-vm-1"}, {Kind: keyVMX, Value: "prod-vm-1"}, {Kind: keyRef, Value: "vm-136"}},
+		Blind:    []infra.Key{{Kind: keyName, Value: "prod-vm-1"}, {Kind: keyAlias, Value: "prod-vm-1"}, {Kind: keyVMX, Value: "prod-vm-1"}, {Kind: keyRef, Value: "vm-136"}, {Kind: keyWithin, Value: folder + "/prod-vm-1"}},
 		Expect: []infra.Expectation{
 			{Key: infra.Key{Kind: keyName, Value: "prod-vm-1"}, Warning: "Renamed"},
 			{Key: infra.Key{Kind: keyFolder, Value: folder}, Warning: "Moved"},

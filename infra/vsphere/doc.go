@@ -13,6 +13,7 @@
 //	ties.go        keys and patterns by which other VMs belong to a cluster
 //	naming.go      what names an owner's VMs can have
 //	proofs.go      what a listing must show to be of the right place
+//	stated.go      the operator's word that a folder is empty
 //	resources.go   what must exist besides for a VM to be cloned
 //	absent.go      what the backup lacks
 //
@@ -25,9 +26,13 @@
 //	list.go        reads pages of properties
 //	folders.go     the tree of folders
 //	landmarks.go   which folders the account sees VMs in
+//	sight.go       whether it would see VMs in an empty one
+//	renamed.go     a folder of the backup that has another name now
 //	catalogue.go   resource pools, datastores, networks and templates
 //	instance.go    one VM's properties become an Instance
-//	guestinfo.go   host name and API endpoint from a VM's own metadata
+//	marks.go       a VM's names in every form in which the backup may have them
+//	guestinfo.go   host name and bootstrap data from a VM's own metadata
+//	joins.go       the API endpoint in bootstrap data
 //	faults.go      what went wrong, in words
 //
 // Keys of instances and claims:
@@ -41,13 +46,23 @@
 //	folder           vCenter + inventory path, "vc1.example:443/DC0/vm/prod"
 //	path             folder + "/" + name
 //	path+vmRef       both
-//	stem1, stem2     folder + name without one or two random suffixes
+//	alias            VM name in lower case, with its domain and without
+//	folder+name      folder + alias, or + host name: a machine's name at its place
+//	folder+withinName  folder + a machine's name within that of a VM that was not read
+//	namedAfter       cluster of which a machine's name is within the VM's
+//	belowFolder      folder of the backup somewhere above the VM's
+//	stem1, stem2     folder + name without one or two random suffixes; folder * is any,
+//	                 of names in lower case
+//	ordinal          folder + name without the number behind it, as stem1
 //	endpoint+ownhost folder + API endpoint of the bootstrap data, on VMs whose metadata has their own name
-//	host             host name in the VM's own metadata
+//	joinsEndpoint    API endpoint of the bootstrap data
+//	namedInMetadata  whether the VM's own metadata has its name, or was not read
+//	host             host name in the VM's own metadata, in lower case
 //	resourcePool,    vCenter + datacenter + "//" + name, path or managed object id, as
 //	datastore,       the backup writes it; landmarks only
 //	network, template
 //	vmInFolder       folder of which the account sees VMs, see landmarks.go; landmark only
+//	metadataInFolder folder of whose VMs the metadata was read; landmark only
 //	vmOfBackup       vCenter where a VM bears a BIOS UUID that the backup records; landmark only
 //	unreadable       a VM of which not even the name could be read
 package vsphere

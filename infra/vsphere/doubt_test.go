@@ -85,7 +85,7 @@ func TestAVMRefWithoutAnID(t *testing.T) {
 	b.set(vms.Resource(), "spec.biosUUID", "").set(machines.Resource(), "spec.providerID", "").set("machines"+capiGroup, "spec.providerID", nil)
 	renamed := recordedVM()
 	renamed.name, renamed.instanceUUID = "renamed", "42000000-0000-0000-0000-00000000abcd"
-	r := b.decide(t, sees{vms: []vm{renamed, vmIn("prod-md-0-abcde-bcdfg", uuid3, "group-v5")}})
+	r := b.decide(t, sees{vms: []vm{renamed, vmIn("prod-md-0-abcde-bcdfg", uuid3, "group-v5")}, nodes: []string{uuid3}})
 	wantVerdict(t, r, "prod-md-0-abcde-vwxyz", "Unknown AmbiguousMatch")
 	wantVerdict(t, r, "renamed", "to confirm SameName")
 }

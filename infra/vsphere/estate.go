@@ -31,6 +31,7 @@ type estate struct {
 	vmOf       map[object]*backup.Record[vsphereVM] // by the VSphereMachine that owns it
 	vmNamed    map[object]*backup.Record[vsphereVM] // without such an owner, by its name and by its bootstrap data
 	members    []member
+	sets       map[object]bool // MachineSets
 	// What is parsed and composed once per server and cluster, not per machine.
 	servers map[string]string
 	targets map[clusterServer]string
@@ -65,7 +66,12 @@ func newEstate(s *backup.Snapshot) *estate {
 		zones: index(zones.In(s)), domains: index(domains.In(s)),
 		identities: index(identities.In(s)), namespaces: index(namespaces.In(s)), known: map[backup.ClusterID]*backup.Cluster{},
 		vmOf: map[object]*backup.Record[vsphereVM]{}, vmNamed: map[object]*backup.Record[vsphereVM]{},
-		servers: map[string]string{}, targets: map[clusterServer]string{},
+		servers: map[string]string{}, targets: map[clusterServer]string{}, sets: map[object]bool{},
+	}
+	for i := range s.Groups {
+		if g := &s.Groups[i]; g.Kind == "MachineSet" {
+			e.sets[objectOf(&g.Meta)] = true
+		}
 	}
 	for i := range s.Clusters {
 		e.known[s.Clusters[i].ID()] = &s.Clusters[i]

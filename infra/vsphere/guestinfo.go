@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"io"
 	"maps"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -30,11 +29,11 @@ const guestBatch = 50
 // readGuestinfo asks candidates for their own metadata and keeps two things of
 // it: the host name, and the API endpoint that the VM was to join. All else in
 // extraConfig, bootstrap tokens and keys among it, is dropped on the spot. look
-// tells where in instances a managed object id is; the number of candidates
-// that could not be read is returned. The name of such a one ties it to nothing:
-// nobody knows what its metadata would have said against that.
-func (v *vcenter) readGuestinfo(ctx context.Context, look map[string]int, instances []infra.Instance) (left int) {
-	read := make(map[string]bool, len(look))
+// tells where in instances a managed object id is; the candidates that could not be
+// read are returned, those not that are gone by now. The name of such a one ties it
+// to nothing: nobody knows what its metadata would have said against that.
+func (v *vcenter) readGuestinfo(ctx context.Context, look map[string]int, instances []infra.Instance) (unread []string) {
+	done := make(map[string]bool, len(look))
 	for batch := range slices.Chunk(slices.Sorted(maps.Keys(look)), guestBatch) {
 		var objects []types.ObjectSpec
 		for _, ref := range batch {
@@ -45,22 +44,30 @@ func (v *vcenter) readGuestinfo(ctx context.Context, look map[string]int, instan
 			// A VM that is gone by now must not take the others along.
 			ReportMissingObjectsInResults: types.NewBool(true),
 		}}, func(o types.ObjectContent) {
-			at, ok := look[o.Obj.Value]
-			if !ok || !addGuestinfo(&instances[at], o) {
-				return
+			if at, ok := look[o.Obj.Value]; ok {
+				done[o.Obj.Value] = addGuestinfo(&instances[at], o) || isGone(o)
 			}
-			read[o.Obj.Value] = true
 		})
 		if err != nil && ctx.Err() != nil {
 			break
 		}
 	}
-	for ref, at := range look {
-		if !read[ref] {
-			instances[at].Keys = append(instances[at].Keys, infra.Key{Kind: keyNamed, Value: "unread"})
+	for _, ref := range slices.Sorted(maps.Keys(look)) {
+		if !done[ref] {
+			i := &instances[look[ref]]
+			i.Keys = append(i.Keys, infra.Key{Kind: keyNamed, Value: "unread"})
+			unread = append(unread, ref)
 		}
 	}
-	return len(look) - len(read)
+	return unread
+}
+
+// isGone reports whether an answer is about an object that exists no more.
+func isGone(o types.ObjectContent) bool {
+	return slices.ContainsFunc(o.MissingSet, func(p types.MissingProperty) bool {
+		_, gone := p.Fault.Fault.(*types.ManagedObjectNotFound)
+		return gone
+	})
 }
 
 // addGuestinfo reads one answer; it is false when extraConfig was not given.
@@ -70,28 +77,13 @@ func addGuestinfo(i *infra.Instance, o types.ObjectContent) bool {
 		if p.Name != propExtra || !ok {
 			continue
 		}
-		said := fromExtraConfig(options.OptionValue)
-		i.Keys = append(i.Keys, said.keys(i)...)
-		if said.host == "" {
-			return true
-		}
-		i.Host = infra.Key{Kind: keyHost, Value: said.host}
-		if said.endpoint != "" && said.host == i.Name {
-			for _, k := range slices.Clone(i.Keys) {
-				if k.Kind == keyFolder {
-					i.Keys = append(i.Keys, endpointKey(k.Value, said.endpoint))
-				}
-			}
-		}
+		fromExtraConfig(options.OptionValue).into(i)
 		return true
 	}
 	return false
 }
 
-var (
-	hostLine     = regexp.MustCompile(`(?m)^[ \t]*"?local-hostname"?:[ \t]*["']?([A-Za-z0-9][A-Za-z0-9._-]*)`)
-	endpointLine = regexp.MustCompile(`(?:apiServerEndpoint|controlPlaneEndpoint)\\?"?:[ \t]*\\?["']?([A-Za-z0-9._\[\]:-]+:[0-9]{1,5})`)
-)
+var hostLine = regexp.MustCompile(`(?m)^[ \t]*"?local-hostname"?:[ \t]*["']?([A-Za-z0-9][A-Za-z0-9._-]*)`)
 
 // guest is all that is ever taken out of extraConfig.
 //
@@ -112,21 +104,45 @@ type guest struct {
 	endpoint string // of the API in the bootstrap data; empty where that names two
 }
 
+// into adds what the metadata says to a VM.
+func (g guest) into(i *infra.Instance) {
+	i.Keys = append(i.Keys, g.keys(i)...)
+	if g.host == "" {
+		return
+	}
+	i.Keys = append(i.Keys, hostKeys(i, g.host)...)
+	i.Host = hostKey(g.host)
+	if g.endpoint == "" || !g.named(i) {
+		return
+	}
+	for _, k := range slices.Clone(i.Keys) {
+		if k.Kind == keyFolder {
+			i.Keys = append(i.Keys, endpointKey(k.Value, joinsKey(g.endpoint)))
+		}
+	}
+}
+
 // keys are what ties by the name of a VM expect of it: that its own metadata gives
 // it that name, and that it joins the API of that cluster. Where the VM says
 // nothing of the kind it has no such key, and nothing is contradicted.
 func (g guest) keys(i *infra.Instance) []infra.Key {
 	var out []infra.Key
 	switch {
-	case g.host == i.Name || strings.HasPrefix(g.host, i.Name+"."):
+	case g.named(i):
 		out = append(out, ownName)
 	case g.host != "", !g.metadata:
 		out = append(out, infra.Key{Kind: keyNamed, Value: "another"})
 	}
 	if g.endpoint != "" {
-		out = append(out, infra.Key{Kind: keyJoins, Value: g.endpoint})
+		out = append(out, joinsKey(g.endpoint))
 	}
 	return out
+}
+
+// named reports whether the metadata gives a VM the name that it has.
+func (g guest) named(i *infra.Instance) bool {
+	host, name := strings.ToLower(g.host), strings.ToLower(i.Name)
+	return host != "" && (host == name || strings.HasPrefix(host, name+".") || strings.HasPrefix(name, host+"."))
 }
 
 func fromExtraConfig(options []types.BaseOptionValue) (g guest) {
@@ -152,27 +168,6 @@ func fromExtraConfig(options []types.BaseOptionValue) (g guest) {
 		}
 	}
 	return g
-}
-
-// endpointIn finds the endpoint in kubeadm's join or init configuration, inside
-// cloud-init's YAML or, percent-encoded, Ignition's JSON. Bootstrap data that
-// names two endpoints proves none.
-func endpointIn(data string) string {
-	found := ""
-	texts := []string{data}
-	if plain, err := url.PathUnescape(data); err == nil && plain != data {
-		texts = append(texts, plain)
-	}
-	for _, text := range texts {
-		for _, m := range endpointLine.FindAllStringSubmatch(text, -1) {
-			e := strings.ToLower(m[1])
-			if found != "" && found != e {
-				return ""
-			}
-			found = e
-		}
-	}
-	return found
 }
 
 // maxGuestinfo bounds what a compressed value may become.

@@ -30,6 +30,7 @@ const (
 	propPower               = "runtime.powerState"
 	propAddress             = "guest.ipAddress"
 	propExtra               = "config.extraConfig"
+	propRole                = "effectiveRole"
 )
 
 // vm is what was read of one VM. What vCenter did not give is empty.
@@ -139,6 +140,26 @@ type inventory struct {
 	endpoint string
 	folders  *finder
 	asked    map[string][]string // forms of folders in the backup, by managed object id
+	below    map[string][]string // those that are above a folder, by its managed object id, as they are asked for
+}
+
+// above are the forms of the backup's folders that a folder is below.
+func (in *inventory) above(folder string) []string {
+	if forms, known := in.below[folder]; known {
+		return forms
+	}
+	var forms []string
+	nodes := in.folders.tree.nodes
+	for at, n := nodes[folder].parent, 0; at != "" && n < maxDepth; at, n = nodes[at].parent, n+1 {
+		if nodes[nodes[at].parent].kind != "Datacenter" { // everything is below its own folder
+			forms = append(forms, in.asked[at]...)
+		}
+	}
+	if in.below == nil {
+		in.below = map[string][]string{}
+	}
+	in.below[folder] = forms
+	return forms
 }
 
 func (in *inventory) instance(m vm) infra.Instance {
@@ -170,11 +191,13 @@ func (in *inventory) instance(m vm) infra.Instance {
 		add(keyDatacenter, d)
 	}
 	for _, f := range in.formsOf(folder, at) {
-		add(keyFolder, f)
-		if m.name != "" {
-			i.Keys = append(i.Keys, pathKey(f, m.name), pathRefKey(f, m.name, m.ref))
-			i.Keys = append(i.Keys, stems(f, m.name)...)
-		}
+		i.Keys = append(i.Keys, folderKeys(f, m.name, m.ref)...)
+	}
+	for _, f := range in.above(folder) {
+		add(keyBelow, f)
+	}
+	if m.name != "" {
+		i.Keys = append(i.Keys, nameKeys(m.name)...)
 	}
 	if i.Unreadable && m.name == "" {
 		i.Keys = append(i.Keys, nameless)
@@ -234,7 +257,7 @@ const clusterServices = "vCLS"
 func exclude(m vm, folder string) string {
 	switch {
 	case m.template:
-		return "template"
+		return infra.Template
 	case strings.HasPrefix(m.name, clusterServices) && (m.manager != "" || path.Base(folder) == clusterServices):
 		// vSphere Cluster Services put agents into a folder of this name.
 		return "vCLS"
@@ -249,7 +272,7 @@ func warnings(m vm) []string {
 	var w []string
 	switch types.VirtualMachinePowerState(m.power) {
 	case types.VirtualMachinePowerStatePoweredOff, types.VirtualMachinePowerStateSuspended:
-		w = append(w, "PoweredOff")
+		w = append(w, infra.PoweredOff)
 	}
 	if m.connection != "" && m.connection != string(types.VirtualMachineConnectionStateConnected) {
 		w = append(w, "Disconnected")
@@ -258,10 +281,11 @@ func warnings(m vm) []string {
 }
 
 // candidate says whether the VM's own metadata may tell what it is: it lies in
-// a folder of the backup's clusters, and nothing else tells.
-func (in *inventory) candidate(m vm, i infra.Instance, known *claimed) bool {
-	if _, taken := known.servers[m.uuid]; taken || i.Exclude != "" || i.Unreadable {
+// a folder of the backup's clusters, or has a name of the backup, and no id tells.
+func (in *inventory) candidate(folder string, i *infra.Instance, known *claimed) bool {
+	named := known.marks.note(i)
+	if _, taken := known.servers[i.ID]; taken || i.Exclude != "" || i.Unreadable {
 		return false
 	}
-	return len(in.asked[in.folders.tree.folderOf(m.parent, m.vapp)]) > 0
+	return named || len(in.asked[folder]) > 0
 }

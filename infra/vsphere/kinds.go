@@ -109,6 +109,7 @@ type vsphereVM struct {
 	Bootstrap    string // name of the bootstrap data's object, which is the Machine's
 	VMRef        string // "VirtualMachine:vm-136"
 	ControlPlane bool
+	Addresses    []string          // of the VM, as its guest said
 	Missing      *backup.Condition // that the VM is there, while it does not hold; nil in most cases
 }
 
@@ -127,6 +128,7 @@ var vms = backup.NewKind("vspherevms."+group, append(slices.Concat(
 	backup.Text(func(v *vsphereVM) *string { return &v.Bootstrap }, "spec.bootstrapRef.name"),
 	backup.Text(func(v *vsphereVM) *string { return &v.VMRef }, "status.vmRef"),
 	backup.Present(func(v *vsphereVM) *bool { return &v.ControlPlane }, "label:"+capi.MachineControlPlaneLabel),
+	backup.Texts(func(v *vsphereVM) *[]string { return &v.Addresses }, "status.addresses[]"),
 	// VMProvisioned up to CAPV v1.15, VirtualMachineProvisioned from v1.16 on.
 	backup.Failing(missing, "status.conditions", "VMProvisioned"),
 	backup.Failing(missing, "status.conditions", "VirtualMachineProvisioned"),

@@ -8,6 +8,8 @@ import (
 
 func inhabitedKey(folder string) infra.Key { return infra.Key{Kind: keyInhabited, Value: folder} }
 
+func readKey(folder string) infra.Key { return infra.Key{Kind: keyRead, Value: folder} }
+
 func knownKey(server string) infra.Key { return infra.Key{Kind: keyKnown, Value: server} }
 
 // landmarks lists the folders among a target's landmarks that exist, and what
@@ -18,24 +20,33 @@ func knownKey(server string) infra.Key { return infra.Key{Kind: keyKnown, Value:
 // A folder is inhabited when a VM directly in it could be read: of those below,
 // and of templates, an account may have permissions of their own. An empty folder
 // counts as well once every machine of the backup that belongs there was seen
-// elsewhere: then nothing is missing from it.
-func (g *gathering) landmarks() []infra.Key {
+// elsewhere, as nothing is missing from it then, or when its permissions say that the
+// account would see VMs in it, as seesInto tells. unread are the candidates whose
+// metadata could not be read.
+func (g *gathering) landmarks(unread []string, seesInto func(folder string) bool) []infra.Key {
 	t := g.target
 	known := false
 	for id := range g.found {
 		known = known || g.known.servers[id] == t.Endpoint
 	}
-	here := map[string]bool{} // forms of folders that were resolved: whether all of the folders are inhabited
+	here := map[string][]string{} // ids of the folders by the forms in which they are asked for
 	for id, forms := range g.in.asked {
 		for _, f := range forms {
-			others, found := here[f]
-			here[f] = g.inhabited[id] && (others || !found)
+			here[f] = append(here[f], id)
 		}
 	}
-	keys := foundAmong(t.Landmarks, g.in.asked)
+	dark := map[string]bool{} // folders with VMs whose metadata was not read
+	for _, ref := range unread {
+		dark[g.folders[ref]] = true
+	}
+	keys := slices.Clone(g.resolved)
 	for _, k := range ofKind(t.Landmarks, keyInhabited) {
-		inhabited, resolved := here[k.Value]
-		if inhabited || resolved && !slices.ContainsFunc(g.known.folders[k.Value], func(id string) bool { return !g.found[id] }) {
+		if ids := here[k.Value]; len(ids) > 0 && (g.allElsewhere(k.Value) || !slices.ContainsFunc(ids, func(id string) bool { return !g.inhabited[id] && !seesInto(id) })) {
+			keys = append(keys, k)
+		}
+	}
+	for _, k := range ofKind(t.Landmarks, keyRead) {
+		if !slices.ContainsFunc(here[k.Value], func(id string) bool { return dark[id] }) {
 			keys = append(keys, k)
 		}
 	}
@@ -43,4 +54,9 @@ func (g *gathering) landmarks() []infra.Key {
 		keys = append(keys, knownKey(t.Endpoint))
 	}
 	return keys
+}
+
+// allElsewhere reports whether each machine of a folder was seen, wherever.
+func (g *gathering) allElsewhere(folder string) bool {
+	return !slices.ContainsFunc(g.known.folders[folder], func(id string) bool { return len(g.found[id]) == 0 })
 }

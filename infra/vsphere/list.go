@@ -89,11 +89,13 @@ func (v *vcenter) read(ctx context.Context, t infra.Target, d *detail, l *infra.
 	if n := len(g.lacking); n > 0 && l.Fault == nil {
 		l.Fault = listFault(ctx, t, "listing VMs", fmt.Errorf("it left out properties of %d that it never leaves out, first of %s", n, g.lacking[0]))
 	}
-	if left := v.readGuestinfo(ctx, g.candidates, l.Instances); left > 0 {
-		l.Warnings = append(l.Warnings, fmt.Sprintf("the metadata of %d unknown VMs in vCenter %s could not be read: less evidence on which cluster they belong to", left, t.Endpoint))
+	g.followRenamed()
+	unread := v.readGuestinfo(ctx, g.candidates, l.Instances)
+	if len(unread) > 0 {
+		l.Warnings = append(l.Warnings, fmt.Sprintf("the metadata of %d unknown VMs in vCenter %s could not be read: less evidence on which cluster they belong to", len(unread), t.Endpoint))
 	}
 	if l.Count() > 0 { // who sees no VM at all has seen nothing
-		l.Landmarks = g.landmarks()
+		l.Landmarks = g.landmarks(unread, func(folder string) bool { return v.seesInto(ctx, folder) })
 		g.templates.answer(t, l)
 		v.readNeeded(ctx, t, folders, l)
 	}
@@ -114,17 +116,19 @@ type gathering struct {
 	listing    *infra.Listing
 	candidates map[string]int // for a look at their metadata: index into the listing's Instances, by managed object id
 	templates  *catalogue
-	seen       map[string]bool // managed object ids
-	found      map[string]bool // BIOS UUIDs of the backup
-	inhabited  map[string]bool // managed object ids of folders of which VMs were read
-	text       int             // how much more is kept
-	lacking    []string        // managed object ids of VMs without what vCenter never leaves out
+	seen       map[string]bool     // managed object ids
+	resolved   []infra.Key         // folders of the backup that exist
+	found      map[string][]string // folders of the VMs that have BIOS UUIDs of the backup, by those
+	folders    map[string]string   // folders of the candidates, by managed object id
+	inhabited  map[string]bool     // managed object ids of folders of which VMs were read
+	text       int                 // how much more is kept
+	lacking    []string            // managed object ids of VMs without what vCenter never leaves out
 }
 
 func newGathering(in *inventory, known *claimed, t *infra.Target, l *infra.Listing) *gathering {
 	return &gathering{
-		in: in, known: known, target: t, listing: l,
-		candidates: map[string]int{}, seen: map[string]bool{}, found: map[string]bool{}, inhabited: map[string]bool{},
+		in: in, known: known, target: t, listing: l, resolved: foundAmong(t.Landmarks, in.asked),
+		candidates: map[string]int{}, seen: map[string]bool{}, found: map[string][]string{}, folders: map[string]string{}, inhabited: map[string]bool{},
 		templates: newTemplates(t.Landmarks, in.folders), text: standard.text,
 	}
 }
@@ -146,20 +150,27 @@ func (g *gathering) addVM(m vm) error {
 	if g.text -= textOf(&i); g.text < 0 {
 		return errManyText
 	}
-	if _, ours := g.known.servers[i.ID]; ours {
-		g.found[i.ID] = true
+	folder := g.in.folders.tree.folderOf(m.parent, m.vapp)
+	if _, ours := g.known.servers[i.ID]; ours && !slices.Contains(g.found[i.ID], folder) {
+		g.found[i.ID] = append(g.found[i.ID], folder)
 	}
 	if i.Exclude == "" && !i.Unreadable {
-		g.inhabited[g.in.folders.tree.folderOf(m.parent, m.vapp)] = true
+		g.inhabited[folder] = true
 	}
 	g.templates.addVM(m)
-	if g.in.candidate(m, i, g.known) {
-		g.candidates[m.ref] = len(g.listing.Instances)
-		g.listing.Instances = append(g.listing.Instances, i)
-	} else {
-		g.listing.File(g.target, i)
-	}
+	g.file(i, folder)
 	return nil
+}
+
+// file puts an instance into the listing, and on the list of those whose metadata is
+// worth a look.
+func (g *gathering) file(i infra.Instance, folder string) {
+	if !g.in.candidate(folder, &i, g.known) {
+		g.listing.File(g.target, i)
+		return
+	}
+	g.candidates[i.Ref], g.folders[i.Ref] = len(g.listing.Instances), folder
+	g.listing.Instances = append(g.listing.Instances, i)
 }
 
 // eachObject visits the objects of some types below the root folder page by page.

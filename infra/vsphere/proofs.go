@@ -14,23 +14,20 @@ import (
 // proofs says what a listing must show before absence may be concluded from it,
 // per cluster and target:
 //
-//   - one VM of the backup, or of the cluster by its name or bootstrap data: this
-//     is the vCenter that the backup means;
+//   - one VM of the backup, or one that a Node of the cluster runs on: this is the
+//     vCenter that the backup means. Names never show that, as a stand-by site has
+//     them, too;
 //   - VMs in the folder where the machine in question is to be: the account sees
 //     what is in it. Each folder is a part of the target: what an account may not
 //     see of one says nothing about the machines of another;
+//   - the metadata of the VMs there that are nobody's: one of them may have the host
+//     name of a machine, and be that machine under another id;
 //   - where that is a datacenter's own VM folder, which every vCenter has, one of
 //     the machines of whichever cluster that are to be in it, if the backup records
 //     an id of any: the account sees what the controllers make there;
 //   - each machine whose place the backup does not tell: it can be found, and
 //     never be missed.
-func (e *estate) proofs(claims []infra.Claim, ties []infra.Tie) []infra.Proof {
-	byName := map[backup.ClusterID][]infra.Key{}
-	for _, t := range ties {
-		if t.Grade == infra.Medium && !t.Key.IsZero() {
-			byName[t.Cluster] = append(byName[t.Cluster], t.Key)
-		}
-	}
+func (e *estate) proofs(claims []infra.Claim) []infra.Proof {
 	homes := map[homeOf]*proofsOf{}
 	roots := map[string][]infra.Key{} // strong keys of the machines in datacenters' own folders
 	hints := map[string]string{}
@@ -58,7 +55,7 @@ func (e *estate) proofs(claims []infra.Claim, ties []infra.Tie) []infra.Proof {
 		}
 	}
 	for at, h := range homes {
-		proofs = append(proofs, h.proofs(at, byName[at.cluster], roots)...)
+		proofs = append(proofs, h.proofs(at, roots)...)
 	}
 	slices.SortStableFunc(proofs, func(a, b infra.Proof) int {
 		return cmp.Or(compareClusters(a.Cluster, b.Cluster), cmp.Compare(a.Target, b.Target))
@@ -78,9 +75,9 @@ type proofsOf struct {
 	folders map[string]bool // where machines are to be
 }
 
-func (p *proofsOf) proofs(at homeOf, byName []infra.Key, roots map[string][]infra.Key) []infra.Proof {
+func (p *proofsOf) proofs(at homeOf, roots map[string][]infra.Key) []infra.Proof {
 	list := []infra.Proof{{
-		Cluster: at.cluster, Target: at.target, Any: append([]infra.Key{knownKey(p.server)}, byName...),
+		Cluster: at.cluster, Target: at.target, Any: []infra.Key{knownKey(p.server)}, Nodes: true, Copied: true,
 		Hint: fmt.Sprintf("not one VM of the backup was seen in vCenter %s: check that this is the vCenter that the backup means", p.server),
 	}}
 	for _, f := range slices.Sorted(maps.Keys(p.folders)) {
@@ -93,7 +90,10 @@ func (p *proofsOf) proofs(at homeOf, byName []infra.Key, roots map[string][]infr
 		}
 		list = append(list, infra.Proof{
 			Cluster: at.cluster, Target: at.target, Part: f, All: []infra.Key{inhabitedKey(f)},
-			Hint: fmt.Sprintf("not one VM was seen in folder %s of vCenter %s: give the account read access to it with propagation to children, or check that this is the vCenter that the backup means; when an administrator sees no VM in that folder either, its machines are gone", name, p.server),
+			Hint: fmt.Sprintf("not one VM was seen in folder %s of vCenter %s: give the account read access to it with propagation to children, or check that this is the vCenter that the backup means; if an administrator knows that the folder is empty or gone, say so with --empty-folder %s", name, p.server, name),
+		}, infra.Proof{
+			Cluster: at.cluster, Target: at.target, Part: f, All: []infra.Key{readKey(f)},
+			Hint: fmt.Sprintf("the metadata (config.extraConfig) of VMs in folder %s of vCenter %s was not read, and one of them may be a machine under another id: give the account read access to it, or list again if a saved inventory is of an older version", name, p.server),
 		})
 	}
 	return list

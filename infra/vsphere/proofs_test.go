@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"drift-detector/backup"
 	"drift-detector/backup/backuptest"
 	"drift-detector/detector"
 	"drift-detector/infra"
@@ -56,8 +57,9 @@ func (b *estateBackup) neighbour(vm fields) *estateBackup {
 
 // sees is what a vCenter shows to an account: folders below DC0, and VMs.
 type sees struct {
-	rows [][4]string
-	vms  []vm
+	rows  [][4]string
+	vms   []vm
+	nodes []string // BIOS UUIDs of the VMs that the cluster has Nodes on
 }
 
 // decide lists what the account sees at every target, and decides.
@@ -88,14 +90,17 @@ func (b *estateBackup) decideWithin(t *testing.T, world sees, guests map[string]
 			if !ok {
 				continue
 			}
-			i.Keys = append(i.Keys, guest{metadata: true, host: i.Name, endpoint: endpoint}.keys(i)...)
-			for _, k := range slices.Clone(i.Keys) {
-				if k.Kind == keyFolder {
-					i.Keys = append(i.Keys, endpointKey(k.Value, endpoint))
-				}
-			}
+			guest{metadata: true, host: i.Name, endpoint: endpoint}.into(i)
 		}
-		l.Landmarks = g.landmarks()
+		l.Landmarks = g.landmarks(nil, func(string) bool { return false })
+		inv.Listings = append(inv.Listings, l)
+	}
+	if len(world.nodes) > 0 {
+		cluster := backup.ClusterID{Namespace: "team", Name: "prod"}
+		l := infra.Listing{Provider: "workload", State: infra.Complete, NodeState: "read", Clusters: []backup.ClusterID{cluster}, ListedAt: now}
+		for _, id := range world.nodes {
+			l.Nodes = append(l.Nodes, infra.Node{Cluster: cluster, Name: id, Keys: []infra.Key{{Kind: keyBIOS, Value: id}}, Machine: "later", ClusterName: "prod", ClusterNamespace: "team"})
+		}
 		inv.Listings = append(inv.Listings, l)
 	}
 	return detector.Detect(s, New().Claims(s), inv, detector.Options{Now: now})
@@ -150,85 +155,91 @@ func TestAbsenceNeedsSight(t *testing.T) {
 	}{
 		"the folder is empty": {
 			none,
-			sees{[][4]string{other}, []vm{in(stranger, "group-v7")}},
+			sees{[][4]string{other}, []vm{in(stranger, "group-v7")}, nil},
 			map[string]detector.Status{one: detector.Unknown},
 			false, "/DC0/vm/prod",
 		},
 		"it is, and the other machine is seen": {
 			elsewhere,
-			sees{[][4]string{other}, []vm{made(two, uuid2, "group-v7")}},
+			sees{[][4]string{other}, []vm{made(two, uuid2, "group-v7")}, nil},
 			map[string]detector.Status{one: detector.Unknown, two: detector.Healthy},
 			false, "propagation",
 		},
 		"all that is seen in the folder is a template": {
 			elsewhere,
-			sees{[][4]string{other}, []vm{made(two, uuid2, "group-v7"), {ref: "vm-9", name: "image", parent: "group-v5", uuid: stranger.uuid, template: true}}},
+			sees{[][4]string{other}, []vm{made(two, uuid2, "group-v7"), {ref: "vm-9", name: "image", parent: "group-v5", uuid: stranger.uuid, template: true}}, nil},
 			map[string]detector.Status{one: detector.Unknown, two: detector.Healthy},
 			false, "propagation",
 		},
 		"all that is seen in the folder cannot be read": {
 			elsewhere,
-			sees{[][4]string{other}, []vm{made(two, uuid2, "group-v7"), {ref: "vm-9", name: "web", parent: "group-v5"}}},
+			sees{[][4]string{other}, []vm{made(two, uuid2, "group-v7"), {ref: "vm-9", name: "web", parent: "group-v5"}}, nil},
 			map[string]detector.Status{one: detector.Unknown, two: detector.Healthy},
 			false, "propagation",
 		},
 		"all that is seen is below the folder": {
 			elsewhere,
-			sees{[][4]string{other, below}, []vm{made(two, uuid2, "group-v7"), in(stranger, "group-v6")}},
+			sees{[][4]string{other, below}, []vm{made(two, uuid2, "group-v7"), in(stranger, "group-v6")}, nil},
 			map[string]detector.Status{one: detector.Unknown, two: detector.Healthy},
 			false, "propagation",
 		},
 		"a stranger is seen in the folder": {
 			elsewhere,
-			sees{[][4]string{other}, []vm{made(two, uuid2, "group-v7"), stranger}},
+			sees{[][4]string{other}, []vm{made(two, uuid2, "group-v7"), stranger}, nil},
 			map[string]detector.Status{one: detector.Stale, two: detector.Healthy},
 			true, "",
 		},
 		"of two folders one is empty, and both machines are gone": {
 			elsewhere,
-			sees{[][4]string{other}, []vm{made("prod-md-0-abcde-bcdfg", stranger.uuid, "group-v5")}},
+			sees{[][4]string{other}, []vm{made("prod-md-0-abcde-bcdfg", stranger.uuid, "group-v5")}, []string{stranger.uuid}},
 			map[string]detector.Status{one: detector.Stale, two: detector.Unknown},
 			false, "in folder /DC0/vm/other",
 		},
 		"of two folders one is hidden, and both machines are gone": {
 			elsewhere,
-			sees{nil, []vm{made("prod-md-0-abcde-bcdfg", stranger.uuid, "group-v5")}},
+			sees{nil, []vm{made("prod-md-0-abcde-bcdfg", stranger.uuid, "group-v5")}, []string{stranger.uuid}},
 			map[string]detector.Status{one: detector.Stale, two: detector.Unknown},
 			false, "in folder /DC0/vm/other",
 		},
 		"both folders are empty": {
 			elsewhere,
-			sees{[][4]string{other}, []vm{made("prod-md-0-abcde-bcdfg", stranger.uuid, "group-v3")}},
+			sees{[][4]string{other}, []vm{made("prod-md-0-abcde-bcdfg", stranger.uuid, "group-v3")}, nil},
 			map[string]detector.Status{one: detector.Unknown, two: detector.Unknown},
 			false, "in folder /DC0/vm/",
 		},
 		"both show nothing but strangers": {
 			elsewhere,
-			sees{[][4]string{other}, []vm{stranger, in(made("db", "42000000-0000-0000-0000-000000000778", ""), "group-v7")}},
+			sees{[][4]string{other}, []vm{stranger, in(made("db", "42000000-0000-0000-0000-000000000778", ""), "group-v7")}, nil},
 			map[string]detector.Status{one: detector.Unknown, two: detector.Unknown},
 			false, "the vCenter that the backup means",
 		},
 		"its datacenter is hidden, and the machine of another folder is gone": {
 			inDC1,
-			sees{nil, []vm{made("prod-md-0-abcde-bcdfg", stranger.uuid, "group-v5")}},
+			sees{nil, []vm{made("prod-md-0-abcde-bcdfg", stranger.uuid, "group-v5")}, []string{stranger.uuid}},
 			map[string]detector.Status{one: detector.Stale, two: detector.Unknown},
 			false, "/DC1/vm",
 		},
 		"nothing but strangers, in the same folder of another vCenter": {
 			none,
-			sees{nil, []vm{stranger}},
+			sees{nil, []vm{stranger}, nil},
 			map[string]detector.Status{one: detector.Unknown},
 			false, "the vCenter that the backup means",
 		},
-		"every machine was replaced since": {
+		"every machine was replaced since, and a Node says where": {
 			none,
-			sees{nil, []vm{made("prod-md-0-abcde-bcdfg", stranger.uuid, "group-v5")}},
+			sees{nil, []vm{made("prod-md-0-abcde-bcdfg", stranger.uuid, "group-v5")}, []string{stranger.uuid}},
 			map[string]detector.Status{one: detector.Stale},
 			true, "",
 		},
+		"every machine was replaced since, as far as names tell": {
+			none,
+			sees{nil, []vm{made("prod-md-0-abcde-bcdfg", stranger.uuid, "group-v5")}, nil},
+			map[string]detector.Status{one: detector.Unknown},
+			false, "the vCenter that the backup means",
+		},
 		"every machine was moved out of the folder": {
 			none,
-			sees{[][4]string{other}, []vm{in(first, "group-v7")}},
+			sees{[][4]string{other}, []vm{in(first, "group-v7")}, nil},
 			map[string]detector.Status{one: detector.Healthy},
 			true, "",
 		},
@@ -236,7 +247,7 @@ func TestAbsenceNeedsSight(t *testing.T) {
 			func(b *estateBackup) *estateBackup {
 				return b.another(fields{}, dc0(), with(dc0(), fields{"biosUUID": ""}))
 			},
-			sees{[][4]string{other}, []vm{in(first, "group-v7")}},
+			sees{[][4]string{other}, []vm{in(first, "group-v7")}, nil},
 			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
 			false, "propagation",
 		},
@@ -244,31 +255,31 @@ func TestAbsenceNeedsSight(t *testing.T) {
 			func(b *estateBackup) *estateBackup {
 				return elsewhere(b.set(vms.Resource(), "spec.folder", "prod"))
 			},
-			sees{[][4]string{other, {"group-v8", "Folder", "prod", "group-v7"}}, []vm{made(two, uuid2, "group-v7"), stranger}},
+			sees{[][4]string{other, {"group-v8", "Folder", "prod", "group-v7"}}, []vm{made(two, uuid2, "group-v7"), stranger}, nil},
 			map[string]detector.Status{one: detector.Unknown, two: detector.Healthy},
 			false, "propagation",
 		},
 		"its datacenter is hidden, and it is in no folder": {
 			inDC1,
-			sees{nil, []vm{first}},
+			sees{nil, []vm{first}, nil},
 			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
 			false, "/DC1/vm",
 		},
 		"its datacenter shows a stranger": {
 			inDC1,
-			sees{dc1, []vm{first, in(stranger, "group-v9")}},
+			sees{dc1, []vm{first, in(stranger, "group-v9")}, nil},
 			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
 			false, "/DC1/vm",
 		},
 		"its datacenter shows a stranger and a machine of another cluster": {
 			func(b *estateBackup) *estateBackup { return inDC1(b).neighbour(rooted(uuid3)) },
-			sees{dc1, []vm{first, in(stranger, "group-v9"), made("eu-md-0-abcde-bbbbb", uuid3, "group-v9")}},
+			sees{dc1, []vm{first, in(stranger, "group-v9"), made("eu-md-0-abcde-bbbbb", uuid3, "group-v9")}, nil},
 			map[string]detector.Status{one: detector.Healthy, two: detector.Stale},
 			true, "",
 		},
 		"its datacenter shows a stranger, and the machine of another cluster is gone as well": {
 			func(b *estateBackup) *estateBackup { return inDC1(b).neighbour(rooted(uuid3)) },
-			sees{dc1, []vm{first, in(stranger, "group-v9")}},
+			sees{dc1, []vm{first, in(stranger, "group-v9")}, nil},
 			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
 			false, "/DC1/vm",
 		},
@@ -276,37 +287,37 @@ func TestAbsenceNeedsSight(t *testing.T) {
 			func(b *estateBackup) *estateBackup {
 				return inDC1(b).neighbour(fields{"server": "vc1.example", "datacenter": "DC0", "folder": "/DC0/vm/prod", "biosUUID": uuid3})
 			},
-			sees{dc1, []vm{first, in(stranger, "group-v9"), made("eu-md-0-abcde-bbbbb", uuid3, "group-v5")}},
+			sees{dc1, []vm{first, in(stranger, "group-v9"), made("eu-md-0-abcde-bbbbb", uuid3, "group-v5")}, nil},
 			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
 			false, "/DC1/vm",
 		},
 		"its datacenter hides its VMs, and the machine of another cluster has left it": {
 			func(b *estateBackup) *estateBackup { return inDC1(b).neighbour(rooted(uuid3)) },
-			sees{dc1, []vm{first, made("eu-md-0-abcde-bbbbb", uuid3, "group-v5")}},
+			sees{dc1, []vm{first, made("eu-md-0-abcde-bbbbb", uuid3, "group-v5")}, nil},
 			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
 			false, "/DC1/vm",
 		},
 		"nothing in its datacenter has an id yet": {
 			provisioning,
-			sees{dc1, []vm{first, in(stranger, "group-v9")}},
+			sees{dc1, []vm{first, in(stranger, "group-v9")}, nil},
 			map[string]detector.Status{one: detector.Healthy, two: detector.Stale},
 			true, "",
 		},
 		"nothing in its datacenter has an id yet, and it shows no VM": {
 			provisioning,
-			sees{dc1, []vm{first}},
+			sees{dc1, []vm{first}, nil},
 			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
 			false, "/DC1/vm",
 		},
 		"nothing in its datacenter has an id yet, and no VM of the backup is seen": {
 			provisioning,
-			sees{dc1, []vm{stranger, in(made("db", "42000000-0000-0000-0000-000000000778", ""), "group-v9")}},
+			sees{dc1, []vm{stranger, in(made("db", "42000000-0000-0000-0000-000000000778", ""), "group-v9")}, nil},
 			map[string]detector.Status{one: detector.Unknown, two: detector.Unknown},
 			false, "the vCenter that the backup means",
 		},
 		"it has no id yet, and the machine of another cluster in its datacenter is gone": {
 			func(b *estateBackup) *estateBackup { return provisioning(b).neighbour(rooted(uuid3)) },
-			sees{dc1, []vm{first, in(stranger, "group-v9")}},
+			sees{dc1, []vm{first, in(stranger, "group-v9")}, nil},
 			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
 			false, "/DC1/vm",
 		},
@@ -314,19 +325,19 @@ func TestAbsenceNeedsSight(t *testing.T) {
 			func(b *estateBackup) *estateBackup {
 				return b.another(provided(), fields{"datacenter": "DC1", "folder": "/DC1/vm/other"}, nil)
 			},
-			sees{nil, []vm{first}},
+			sees{nil, []vm{first}, nil},
 			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
 			false, "/DC1/vm/other",
 		},
 		"no VSphereVM, and its zone is absent": {
 			zoned,
-			sees{nil, []vm{first}},
+			sees{nil, []vm{first}, nil},
 			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
 			false, "zone-b",
 		},
 		"no VSphereVM, and its zone is absent, and it is seen": {
 			zoned,
-			sees{[][4]string{other}, []vm{first, made(two, uuid2, "group-v7")}},
+			sees{[][4]string{other}, []vm{first, made(two, uuid2, "group-v7")}, nil},
 			map[string]detector.Status{one: detector.Healthy, two: detector.Healthy},
 			true, "",
 		},
@@ -335,7 +346,7 @@ func TestAbsenceNeedsSight(t *testing.T) {
 				b.put(zones.Resource(), newObject(group+"/v1beta1", zoneKind, "", "zone-b", fields{"spec.server": "vc1.example", "spec.failureDomain": "domain-b"}))
 				return zoned(b)
 			},
-			sees{nil, []vm{first}},
+			sees{nil, []vm{first}, nil},
 			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
 			false, "domain-b",
 		},
@@ -345,7 +356,7 @@ func TestAbsenceNeedsSight(t *testing.T) {
 				b.put(domains.Resource(), newObject(group+"/v1beta1", domainKind, "", "domain-b", fields{"spec.topology": fields{"datacenter": "DC0"}}))
 				return zoned(b)
 			},
-			sees{nil, []vm{first}},
+			sees{nil, []vm{first}, nil},
 			map[string]detector.Status{one: detector.Healthy, two: detector.Stale},
 			true, "",
 		},
@@ -353,7 +364,7 @@ func TestAbsenceNeedsSight(t *testing.T) {
 			func(b *estateBackup) *estateBackup {
 				return b.another(with(provided(), fields{"failureDomain": "zone-b"}), dc0(), dc0())
 			},
-			sees{nil, []vm{first}},
+			sees{nil, []vm{first}, nil},
 			map[string]detector.Status{one: detector.Healthy, two: detector.Stale},
 			true, "",
 		},
@@ -361,19 +372,19 @@ func TestAbsenceNeedsSight(t *testing.T) {
 			func(b *estateBackup) *estateBackup {
 				return b.another(fields{"failureDomain": "zone-b"}, fields{"datacenter": "DC0", "folder": "/DC0/vm/prod"}, nil)
 			},
-			sees{[][4]string{other}, []vm{first, made(two, uuid2, "group-v7")}},
+			sees{[][4]string{other}, []vm{first, made(two, uuid2, "group-v7")}, nil},
 			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
 			false, "zone-b",
 		},
 		"made after the backup, which lacks its infrastructure objects": {
 			func(b *estateBackup) *estateBackup { return b.another(fields{}, nil, nil) },
-			sees{nil, []vm{first, made(two, uuid2, "group-v5")}},
+			sees{nil, []vm{first, made(two, uuid2, "group-v5")}, nil},
 			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
 			false, machineKind,
 		},
 		"the backup lacks its infrastructure objects, and it is not seen": {
 			func(b *estateBackup) *estateBackup { return b.another(provided(), nil, nil) },
-			sees{nil, []vm{first}},
+			sees{nil, []vm{first}, nil},
 			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
 			false, machineKind,
 		},

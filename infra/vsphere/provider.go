@@ -69,6 +69,12 @@ const (
 	keyHost       = "host"
 	keyNamed      = "namedInMetadata" // whether CAPV's metadata on a VM gives it its name
 	keyJoins      = "joinsEndpoint"
+	keyAlias      = "alias"
+	keyWitness    = "folder+name"
+	keyWithin     = "folder+withinName"
+	keyOrdinal    = "ordinal"
+	keyNamedAfter = "namedAfter"
+	keyBelow      = "belowFolder"
 	keyUnreadable = "unreadable"
 	keyPool       = "resourcePool"
 	keyDatastore  = "datastore"
@@ -76,6 +82,7 @@ const (
 	keyTemplate   = "template"
 	keyInhabited  = "vmInFolder"
 	keyKnown      = "vmOfBackup"
+	keyRead       = "metadataInFolder"
 )
 
 // ownName is borne by VMs whose own metadata gives them the name that they have.

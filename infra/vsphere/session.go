@@ -40,6 +40,7 @@ type vcenter struct {
 	manager *session.Manager
 	page    int32
 	limits  limits
+	asked   int // folders that were asked for their permissions
 	// identity tells this vCenter from every other one, also from one that
 	// wants to pass for it.
 	identity string

@@ -25,10 +25,11 @@ type claimed struct {
 	// folders are the BIOS UUIDs of the machines in each folder, empty for a
 	// machine without one.
 	folders map[string][]string
+	*marks
 }
 
 func (e *estate) claimed() *claimed {
-	c := &claimed{map[string]string{}, map[string][]string{}}
+	c := &claimed{map[string]string{}, map[string][]string{}, e.marks()}
 	for i := range e.members {
 		m := &e.members[i]
 		key, _, _, _ := e.strong(m)
@@ -71,7 +72,7 @@ func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.
 func (e *estate) target(h *home, secrets *backup.Secrets, a infra.Access, known *claimed) infra.Target {
 	t := infra.Target{IDs: h.ids(), Provider: Name, Endpoint: h.server, Clusters: h.clusters}
 	for _, f := range h.landmarks {
-		t.Landmarks = append(t.Landmarks, infra.Key{Kind: keyFolder, Value: f}, inhabitedKey(f))
+		t.Landmarks = append(t.Landmarks, infra.Key{Kind: keyFolder, Value: f}, inhabitedKey(f), readKey(f))
 	}
 	t.Landmarks = append(append(t.Landmarks, knownKey(h.server)), h.needed...)
 	server, err := infra.ParseEndpoint(h.raw)

@@ -12,11 +12,12 @@ import (
 )
 
 // Lengths of the hash or random part that a MachineDeployment puts behind its
-// name to name a MachineSet: a random suffix since Cluster API 1.6, before that
-// an encoded hash of up to ten characters (machinedeployment_sync.go v1.2.0, v1.6.0).
+// name to name a MachineSet: a random suffix since Cluster API 1.6, before that an
+// encoded hash of up to ten characters, in 1.4 and 1.5 with a random suffix of five
+// behind it, encoded together (machinedeployment_sync.go v1.2.0, v1.4.0, v1.6.0).
 const (
 	minSetSuffix = suffixLen
-	maxSetSuffix = 10
+	maxSetSuffix = 16
 )
 
 // minAnchor is how many characters of its owner's own name a naming template
@@ -25,13 +26,14 @@ const (
 const minAnchor = 4
 
 // ties says what connects VMs that no machine claims with the clusters of the
-// backup. All of it holds only in folders where the cluster's own VMs are.
+// backup. It holds only in folders where the cluster's own VMs are, but for what says
+// no more than that a VM has a name of the cluster.
 func (e *estate) ties() []infra.Tie {
 	folders := e.foldersOf()
 	var ties []infra.Tie
 	patterns := map[patternKey]*infra.Tie{}
 	for _, o := range e.owners() {
-		for _, f := range slices.Sorted(maps.Keys(folders[o.id.Cluster])) {
+		for _, f := range append(slices.Sorted(maps.Keys(folders[o.id.Cluster])), anywhere) {
 			for _, shape := range o.shapes() {
 				if shape.plain {
 					ties = append(ties, o.stem(f))
@@ -44,8 +46,13 @@ func (e *estate) ties() []infra.Tie {
 	for _, t := range patterns {
 		ties = append(ties, *t)
 	}
+	joins := e.joins()
 	for i := range ties {
-		ties[i].Expect = e.expected(ties[i].Cluster)
+		t := &ties[i]
+		t.ByName, t.Expect = true, joins[t.Cluster]
+		if t.Grade == infra.Medium {
+			t.Expect = append([]infra.Key{ownName}, t.Expect...)
+		}
 	}
 	for id, in := range folders {
 		ties = append(ties, e.placeTies(id, in)...)
@@ -54,14 +61,20 @@ func (e *estate) ties() []infra.Tie {
 	return ties
 }
 
-// expected is what a VM of the cluster bears where it bears anything of the kind:
-// a name alone may be that of somebody else's VM.
-func (e *estate) expected(id backup.ClusterID) []infra.Key {
-	keys := []infra.Key{ownName}
-	if c := e.known[id]; c != nil && c.Endpoint != "" {
-		keys = append(keys, infra.Key{Kind: keyJoins, Value: strings.ToLower(c.Endpoint)})
+// joins are the endpoints that the VMs of each cluster join, where they say any: a
+// name alone may be that of somebody else's VM.
+func (e *estate) joins() map[backup.ClusterID][]infra.Key {
+	planes := map[backup.ClusterID][]string{}
+	for i := range e.members {
+		if m := &e.members[i]; m.vm != nil && m.vm.Data.ControlPlane {
+			planes[m.cluster] = append(planes[m.cluster], m.vm.Data.Addresses...)
+		}
 	}
-	return keys
+	out := map[backup.ClusterID][]infra.Key{}
+	for id, c := range e.known {
+		out[id] = expectedJoins(c.Endpoint, planes[id])
+	}
+	return out
 }
 
 // foldersOf are the folders where each cluster's VMs are, or where its owners'
@@ -120,17 +133,39 @@ func (o *owner) shapes() []shape {
 // stem ties by the default names, which keys can express.
 func (o *owner) stem(folder string) infra.Tie {
 	t := infra.Tie{
-		Cluster: o.id.Cluster, Grade: infra.Medium, Owner: o.id, ControlPlane: o.controlPlane,
+		Cluster: o.id.Cluster, Grade: gradeIn(folder), Owner: o.id, ControlPlane: o.controlPlane,
 		// Of owners whose names are cut to the same stem none is the more likely one.
 		Specificity: min(len(o.id.Name), len(stemOf(o.id.Name))),
 		Key:         infra.Key{Kind: keyStem1, Value: folder + "/" + stemOf(o.id.Name)},
-		Detail:      fmt.Sprintf("its name is %s %s + %d characters, in folder %s", o.id.Kind, o.id.Name, suffixLen, folder),
+		Detail:      fmt.Sprintf("its name is %s %s + %d characters, %s", o.id.Kind, o.id.Name, suffixLen, where(folder)),
 	}
-	if o.id.Kind == "MachineDeployment" {
+	switch o.id.Kind {
+	case "MachineDeployment":
 		t.Key = infra.Key{Kind: keyStem2, Value: folder + "/" + o.id.Name}
-		t.Detail = fmt.Sprintf("its name is MachineDeployment %s + a MachineSet's suffix + %d characters, in folder %s", o.id.Name, suffixLen, folder)
+		t.Detail = fmt.Sprintf("its name is MachineDeployment %s + a MachineSet's suffix + %d characters, %s", o.id.Name, suffixLen, where(folder))
+	case "K0sControlPlane":
+		t.Key = infra.Key{Kind: keyOrdinal, Value: folder + "/" + o.id.Name}
+		t.Detail = fmt.Sprintf("its name is K0sControlPlane %s + a number, %s", o.id.Name, where(folder))
+	}
+	if folder == anywhere { // where the case of a name and its domain do not count
+		t.Key.Value = strings.ToLower(t.Key.Value)
 	}
 	return t
+}
+
+// gradeIn is what a name proves in a folder of the cluster, and anywhere else.
+func gradeIn(folder string) infra.Grade {
+	if folder == anywhere {
+		return infra.Named
+	}
+	return infra.Medium
+}
+
+func where(folder string) string {
+	if folder == anywhere {
+		return "in no folder of the cluster"
+	}
+	return "in folder " + folder
 }
 
 // stemOf is what precedes the random characters of the names that Cluster API
@@ -172,6 +207,10 @@ type patternKey struct {
 
 func (o *owner) addPatterns(all map[patternKey]*infra.Tie, folder string, s shape) {
 	for _, machine := range o.machineNames() {
+		// Of a name that is cut to 15 characters any other may begin likewise.
+		if isWindows(s.os) && folder != anywhere {
+			continue
+		}
 		name, ok := vmName(machine, s.os, s.naming)
 		anchor := anchored(name, o.id.Name, o.id.Cluster.Name)
 		if !ok || len(name)-name.literals() < suffixLen || anchor < minAnchor {
@@ -182,15 +221,19 @@ func (o *owner) addPatterns(all map[patternKey]*infra.Tie, folder string, s shap
 			if have.Owner != o.id {
 				have.Owner = infra.OwnerID{Cluster: o.id.Cluster}
 				have.ControlPlane = have.ControlPlane && o.controlPlane
-				have.Detail = fmt.Sprintf("its name is what a naming template makes of several owners of cluster %s, in folder %s", o.id.Cluster.Name, folder)
+				have.Detail = fmt.Sprintf("its name is what a naming template makes of several owners of cluster %s, %s", o.id.Cluster.Name, where(folder))
 			}
 			continue
 		}
-		all[k] = &infra.Tie{
-			Cluster: o.id.Cluster, Grade: infra.Medium, Owner: o.id, ControlPlane: o.controlPlane, Specificity: anchor,
-			Pattern: k.pattern, Within: infra.Key{Kind: keyFolder, Value: folder},
-			Detail: fmt.Sprintf("its name is what the naming template or OS of %s %s makes of a machine's name, in folder %s", o.id.Kind, o.id.Name, folder),
+		t := &infra.Tie{
+			Cluster: o.id.Cluster, Grade: gradeIn(folder), Owner: o.id, ControlPlane: o.controlPlane, Specificity: anchor,
+			Pattern: k.pattern,
+			Detail:  fmt.Sprintf("its name is what the naming template or OS of %s %s makes of a machine's name, %s", o.id.Kind, o.id.Name, where(folder)),
 		}
+		if folder != anywhere {
+			t.Within = infra.Key{Kind: keyFolder, Value: folder}
+		}
+		all[k] = t
 	}
 }
 
@@ -251,25 +294,32 @@ func (e *estate) placeTies(id backup.ClusterID, folders map[string]place) []infr
 	if c := e.known[id]; c != nil {
 		endpoint = strings.ToLower(c.Endpoint)
 	}
+	whole := infra.OwnerID{Cluster: id}
 	for f, p := range folders {
 		if !p.Root {
 			ties = append(ties, infra.Tie{
-				Cluster: id, Grade: infra.Place, Key: p.folderKey(), Owner: infra.OwnerID{Cluster: id},
+				Cluster: id, Grade: infra.Place, Key: p.folderKey(), Owner: whole,
 				Detail: fmt.Sprintf("it lies in folder %s, as machines of cluster %s/%s do", f, id.Namespace, id.Name),
+			}, infra.Tie{
+				Cluster: id, Grade: infra.Place, Key: infra.Key{Kind: keyBelow, Value: f}, Owner: whole,
+				Detail: fmt.Sprintf("it is below folder %s, which machines of cluster %s/%s are in", f, id.Namespace, id.Name),
 			})
 		}
-		if endpoint != "" {
+		for _, k := range expectedJoins(endpoint, nil) {
 			ties = append(ties, infra.Tie{
-				Cluster: id, Grade: infra.Medium, Key: endpointKey(f, endpoint), Owner: infra.OwnerID{Cluster: id},
+				Cluster: id, Grade: infra.Medium, Key: endpointKey(f, k), Owner: whole, ByName: true,
 				Detail: fmt.Sprintf("its bootstrap data names the cluster's API endpoint %s and its metadata its own name, in folder %s", endpoint, f),
 			})
 		}
 	}
-	return ties
+	return append(ties, infra.Tie{
+		Cluster: id, Grade: infra.Named, Key: namedAfterKey(id), Owner: whole, ByName: true,
+		Detail: fmt.Sprintf("its name holds that of a machine of cluster %s/%s", id.Namespace, id.Name),
+	})
 }
 
-func endpointKey(folder, endpoint string) infra.Key {
-	return infra.Key{Kind: keyEndpoint, Value: folder + " " + endpoint}
+func endpointKey(folder string, joins infra.Key) infra.Key {
+	return infra.Key{Kind: keyEndpoint, Value: folder + " " + joins.Value}
 }
 
 func compareTies(a, b infra.Tie) int {

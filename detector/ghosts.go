@@ -1,0 +1,139 @@
+package detector
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"drift-detector/backup"
+)
+
+// clockSkew is how far the clocks of an infrastructure and of the cluster that
+// wrote the backup may be apart.
+const clockSkew = 5 * time.Minute
+
+// missing says why it cannot be told from the backup that the bond's owner made
+// the instance later; empty when it can. What was created after the backup was
+// written needs no counting.
+func (e *estate) missing(v *vm, b bond) string {
+	current := func(i int32) bool { return e.tooOld(&e.scopes.listings[i], b.cluster) == nil }
+	if !slices.ContainsFunc(v.seen, current) {
+		return "it was listed before the backup was written, and may be gone with its machine since"
+	}
+	if p := e.unaskedPool(v, b); p != nil {
+		return fmt.Sprintf("it may be a member of %s %s, which was not asked for where it was listed", p.Kind, p.Name)
+	}
+	owner := b.owner
+	if b.controlPlane && owner.Kind == "" {
+		owner = e.owners.planeOf(b.cluster, backup.Owner{})
+	}
+	c := e.unnamed[owner]
+	if known := e.owners.resolve(owner); known.Kind != "" {
+		c = cmp.Or(c, e.unnamed[known])
+	}
+	if c != nil {
+		return fmt.Sprintf("it may be that of machine %s/%s, of which the backup tells neither the id nor the name of its instance", c.namespace, c.name)
+	}
+	if v.Created.After(e.writtenTo(b.cluster).Add(clockSkew)) {
+		return ""
+	}
+	return e.owners.missing(e.owners.resolve(owner))
+}
+
+// doubt says why instances that a name or an endpoint ties to a cluster may be
+// somebody else's (the fourth law); empty when nothing speaks for that. What has a
+// mark that only the cluster's controllers write is at most without a Node.
+func (e *estate) doubt(v *vm, all []bond) string {
+	b := all[0]
+	byName := !slices.ContainsFunc(all, func(b bond) bool { return !b.byName })
+	switch {
+	case byName && v.Created.IsZero():
+		return "when it was made is not known"
+	case byName && !v.Created.After(e.writtenTo(b.cluster)):
+		return "it is older than the backup, which would hold its machine"
+	case e.nodes.lists[b.cluster].State == nodesRead && len(e.nodes.on(v)) == 0:
+		return "the cluster has no Node on it, or none yet"
+	}
+	return ""
+}
+
+// writtenTo is when the backup of a cluster was written to its end; in the far
+// future when that is not known, so that nothing is younger.
+func (e *estate) writtenTo(id backup.ClusterID) time.Time {
+	if i := id.Backup; i >= 0 && i < len(e.snap.Backups) {
+		if k := &e.snap.Backups[i]; !k.Undated && !k.WrittenTo.IsZero() {
+			return k.WrittenTo
+		}
+	}
+	return time.Unix(1<<40, 0)
+}
+
+// ghost decides on an instance that belongs to a cluster by evidence of one
+// grade: a Ghost when its owner's machines are all in the backup.
+func (f *instanceFacts) ghost(bonds []bond, s Strength) placement {
+	if ids := clustersOf(bonds); len(ids) > 1 {
+		p := f.suggest(AmbiguousOwner, "it may belong to "+clusterNames(ids), ids...)
+		p.unattributed.Evidence = bondEvidence(bonds, s)
+		return p
+	}
+	b := bonds[0]
+	why := ""
+	for _, one := range bonds {
+		if w := f.missing(one); w != "" && why == "" {
+			b, why = one, w
+		}
+	}
+	v := Verdict{
+		Status: Ghost, Message: "it belongs to the cluster, and the backup knows no machine for it",
+		Name: f.vm.Name, Namespace: b.cluster.Namespace, ControlPlane: b.controlPlane, RoleKnown: b.roleKnown,
+		Instance: &f.vm.Instance, Scope: f.vm.scope, Evidence: bondEvidence(bonds, s),
+	}
+	if b.node != nil {
+		v.Node, v.ProviderID = b.node.Name, b.node.ProviderID
+	}
+	if why != "" {
+		v.Status, v.Reason = Unknown, MachineNotInBackup
+		v.Message = "it belongs to the cluster, but its machine may be missing from the backup only: " + why
+		return placement{verdict: &v, bond: b}
+	}
+	if s != StrengthMedium {
+		return placement{verdict: &v, bond: b}
+	}
+	if doubt := f.doubt(bonds); doubt != "" {
+		p := f.suggest(NameOnly, "it is named as machines of "+clusterNames(clustersOf(bonds))+" are, and may be somebody else's: "+doubt, clustersOf(bonds)...)
+		p.unattributed.Evidence = v.Evidence
+		return p
+	}
+	if unlisted := f.unlisted(b.cluster); unlisted != "" {
+		v.Status, v.Reason = Unknown, NodeListUnread
+		v.Message = "it is named as machines of the cluster are, but a Node may contradict that, and " + unlisted + "; --skip-access-apiserver decides without Nodes"
+	}
+	return placement{verdict: &v, bond: b}
+}
+
+// unlistedOf are those of the clusters whose Node lists were not read.
+func (f *instanceFacts) unlistedOf(ids []backup.ClusterID) []backup.ClusterID {
+	return slices.DeleteFunc(slices.Clone(ids), func(id backup.ClusterID) bool { return f.unlisted(id) == "" })
+}
+
+// elsewhere is the placement of an instance that is tied to clusters, at a place
+// that is not proven to be where their machines are.
+func (f *instanceFacts) elsewhere(bonds []bond) placement {
+	ids := clustersOf(bonds)
+	p := f.suggest(ScopeIncomplete, "it is named as machines of "+clusterNames(ids)+" are, but no id shows that it is where they are", ids...)
+	p.unattributed.Evidence = bondEvidence(bonds, StrengthWeak)
+	return p
+}
+
+func bondEvidence(bonds []bond, s Strength) []Evidence {
+	var out []Evidence
+	for _, b := range bonds {
+		kind := "tie"
+		if b.node != nil {
+			kind = "node"
+		}
+		out = append(out, Evidence{kind, b.detail, s})
+	}
+	return out
+}

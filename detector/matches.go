@@ -1,0 +1,127 @@
+package detector
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"drift-detector/infra"
+)
+
+// ambiguous is the verdict when several instances may be the machine, or one
+// that may be another's.
+func (f *machineFacts) ambiguous(candidates []*vm) Verdict {
+	message := fmt.Sprintf("%d instances may be it, and nothing tells which", len(candidates))
+	if len(candidates) == 1 {
+		message = nameOf(candidates[0]) + " may be it, or another machine's, or a copy"
+	}
+	return f.naming(unknown(AmbiguousMatch, message), candidates)
+}
+
+// naming adds the instances that a verdict names without deciding on them.
+func (f *machineFacts) naming(v Verdict, lists ...[]*vm) Verdict {
+	all := f.without(nil, lists...)
+	for _, one := range all {
+		v.Evidence = append(v.Evidence, f.evidence(one, StrengthWeak)...)
+	}
+	return others(v, all)
+}
+
+// others adds instances that a verdict names beside its own, in order.
+func others(v Verdict, all []*vm) Verdict {
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b *vm) int { return compareInstances(&a.Instance, &b.Instance) })
+	for _, one := range all {
+		v.Others = append(v.Others, one.Instance)
+		v.OtherScopes = append(v.OtherScopes, one.scope)
+	}
+	return v
+}
+
+// without joins lists of instances, each instance once and one left out.
+func (f *machineFacts) without(one *vm, lists ...[]*vm) []*vm {
+	var out []*vm
+	for _, list := range lists {
+		for _, v := range list {
+			if v != one && !slices.Contains(out, v) {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
+}
+
+// with puts the instance that was found into a verdict.
+func (f *machineFacts) with(v Verdict, found *vm, s Strength) Verdict {
+	v.Instance = &found.Instance
+	v.Evidence = f.evidence(found, s)
+	return v
+}
+
+// healthy is the verdict of a match, with what goes with it, unless its controller
+// takes something else, or something else runs in its place.
+func (f *machineFacts) healthy(found *vm, s Strength) Verdict {
+	if v, overlooked := f.overlooked(found); overlooked {
+		return v
+	}
+	if v, displaced := f.displaced(found); displaced {
+		return v
+	}
+	v := f.with(Verdict{Status: Healthy, ByID: bears(found, f.claim.Strong)}, found, s)
+	for _, w := range found.Warnings {
+		v.Warnings = append(v.Warnings, Warning{w, conditionText(w)})
+	}
+	if found.Exclude == infra.Template {
+		v.Warnings = append(v.Warnings, Warning{Template, "the VM is a template now: nobody can power it on, and its controller cannot either"})
+	}
+	for _, x := range f.claim.Expect {
+		if bearsOther(found, x.Key) {
+			v.Warnings = append(v.Warnings, Warning{x.Warning, fmt.Sprintf("its %s is %s, the backup says %s", label(x.Key.Kind), valueOf(found, x.Key.Kind), x.Key.Value)})
+		}
+	}
+	if copies := f.without(found, f.home, f.copies); len(copies) > 0 && !f.claim.Strong.IsZero() {
+		v.Warnings = append(v.Warnings, Warning{DuplicateID, fmt.Sprintf("%s bears the same id; deleting the machine may destroy both", nameOf(copies[0]))})
+	}
+	if f.reidentified {
+		v.Warnings = append(v.Warnings, Warning{Reidentified, "both second keys differ: it was restored from a copy, or only a copy is left"})
+	}
+	slices.SortFunc(v.Warnings, compareWarnings)
+	v.Warnings = slices.Compact(v.Warnings)
+	return v
+}
+
+func compareWarnings(a, b Warning) int {
+	return strings.Compare(a.Reason+"\x00"+a.Message, b.Reason+"\x00"+b.Message)
+}
+
+// evidence lists the keys that an instance shares with the machine.
+func (f *machineFacts) evidence(v *vm, weakest Strength) []Evidence {
+	var out []Evidence
+	add := func(k infra.Key, source string, s Strength) {
+		if bears(v, k) {
+			out = append(out, Evidence{k.Kind, fmt.Sprintf("%s %s (%s) is that of %s", label(k.Kind), k.Value, source, nameOf(v)), s})
+		}
+	}
+	add(f.claim.Strong, cmp.Or(f.claim.Source, "recorded"), StrengthStrong)
+	add(f.claim.Identity, "second key", StrengthStrong)
+	add(f.claim.Ref, "second key", StrengthMedium)
+	if len(out) == 0 {
+		for _, k := range slices.Concat(f.claim.Weak, f.claim.Blind) {
+			add(k, "weaker key", weakest)
+		}
+	}
+	return out
+}
+
+// id names what the machine was looked for by.
+func (f *machineFacts) id() string {
+	switch c := f.claim; {
+	case !c.Strong.IsZero():
+		return label(c.Strong.Kind) + " " + c.Strong.Value
+	case !c.Identity.IsZero():
+		return label(c.Identity.Kind) + " " + c.Identity.Value
+	default:
+		return "an instance of machine " + c.name
+	}
+}

@@ -1,0 +1,206 @@
+package detector
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// This file is the eighth law for Node lists: one that was asked for and not read
+// would have contradicted absence, so that nothing is concluded without it.
+
+// NodeListUnread is the reason of a verdict that the Node list of its cluster may
+// contradict, which was asked for and not read.
+const NodeListUnread = "NodeListUnread"
+
+// States of Node lists in which nobody asked, or an answer was read to its end.
+const (
+	nodesRead    = "read"
+	nodesSkipped = "skipped"
+)
+
+// HintSkipNodes is what to do about a Node list that was not read.
+const HintSkipNodes = "let the API server be reached (--endpoint, --credentials), or decide without Node lists: --skip-access-apiserver"
+
+// nodeLists says of clusters whether anybody expects their API servers to answer.
+type nodeLists struct {
+	planes map[backup.ClusterID][]*claim // control-plane machines
+	joined map[backup.ClusterID]bool     // a machine had joined when the backup was written, or its status does not say that it had not; known for clusters with machines
+	silent map[backup.ClusterID]bool     // answers so far
+	ghosts map[backup.ClusterID]bool     // clusters of which a control-plane instance without a machine runs; nil: not looked yet
+}
+
+func (e *estate) newNodeLists() nodeLists {
+	n := nodeLists{map[backup.ClusterID][]*claim{}, map[backup.ClusterID]bool{}, map[backup.ClusterID]bool{}, nil}
+	for _, c := range e.claims {
+		if _, _, _, _, plane := ownersOf(c); plane {
+			n.planes[c.cluster] = append(n.planes[c.cluster], c)
+		}
+		if m := c.machine; m != nil {
+			n.joined[c.cluster] = n.joined[c.cluster] || m.Node != "" || !beforeJoining[m.Phase]
+		}
+	}
+	return n
+}
+
+// unlisted says why a Node list that was asked for was not read, where it might
+// contradict absence; it is empty when the list was read, or when no API server of
+// the cluster is expected to answer. unasked says that nobody asked for it.
+func (e *estate) unlisted(id backup.ClusterID) (why string, unasked bool) {
+	list, known := e.nodes.lists[id]
+	switch {
+	case !known || list.State == nodesSkipped:
+		return "", true
+	case list.State == nodesRead || e.silent(id):
+		return "", false
+	}
+	return fmt.Sprintf("the Node list of cluster %s/%s was not read: %s", id.Namespace, id.Name, cmp.Or(list.Error, list.State)), false
+}
+
+// beforeJoining are the phases of Machines that have no Node yet (Cluster API
+// api/core/v1beta2/machine_phase_types.go v1.14.2).
+var beforeJoining = map[string]bool{"Pending": true, "Provisioning": true, "Provisioned": true}
+
+// silent reports whether it is to be expected that the API server of a cluster does
+// not answer: its whole control plane is gone or off, or not one of its machines had
+// joined when the backup was written.
+func (e *estate) silent(id backup.ClusterID) bool {
+	s, known := e.asked.silent[id]
+	if !known {
+		joined, machines := e.asked.joined[id]
+		s = machines && !joined || len(e.asked.planes[id]) > 0 && !e.mayServe(id)
+		e.asked.silent[id] = s
+	}
+	return s
+}
+
+// mayServe reports whether a control-plane machine of a cluster may run: one of the
+// backup, one that the backup lacks, or one that was made since.
+func (e *estate) mayServe(id backup.ClusterID) bool {
+	recorded := int64(0)
+	for _, c := range e.asked.planes[id] {
+		if e.mayRun(c) {
+			return true
+		}
+		if c.machine != nil {
+			recorded++
+		}
+	}
+	for _, p := range e.owners.planes[id] {
+		if machineless(p.Kind) || p.Replicas.Known && p.Replicas.N > recorded {
+			return true
+		}
+	}
+	for i := range e.ties.places[id] {
+		if l := &e.scopes.listings[i]; !isNodeList(l) && l.State != infra.Complete {
+			return true
+		}
+	}
+	if e.asked.ghosts == nil {
+		e.asked.ghosts = e.servingGhosts()
+	}
+	return e.asked.ghosts[id]
+}
+
+// mayRun reports whether a machine of the backup is known to run, or not known to
+// be gone.
+func (e *estate) mayRun(c *claim) bool {
+	keys := append([]infra.Key{c.Strong, c.Identity}, c.Doubted...)
+	if c.Strong.IsZero() {
+		keys = append(keys, c.Weak...)
+	}
+	for _, v := range e.bearing(append(keys, c.Witness...)...) {
+		if v.Runs() || v.Unreadable {
+			return true
+		}
+	}
+	return c.Provider == "" || !e.scopes.home(homeOf(c)).complete || len(e.unread(c)) > 0
+}
+
+// servingGhosts are the clusters of which a control-plane instance that no machine
+// records runs.
+func (e *estate) servingGhosts() map[backup.ClusterID]bool {
+	out := map[backup.ClusterID]bool{}
+	for i := range e.vms {
+		v := &e.vms[i]
+		if v.byStrong.first != nil || !v.Runs() {
+			continue
+		}
+		l := e.leads(v)
+		for _, all := range [][]bond{l.strong, l.medium, l.named} {
+			for _, b := range all {
+				if b.controlPlane && e.ties.inPlace(b.cluster, v) {
+					out[b.cluster] = true
+				}
+			}
+		}
+	}
+	return out
+}
+
+// reservations are the evidence of an absence that rests on something which was not
+// looked at: that nobody asked for the Node list that could contradict it, and what the
+// operator stated.
+func (f *machineFacts) reservations() []Evidence {
+	var out []Evidence
+	if f.unasked {
+		out = append(out, Evidence{"nodeList", "no Node list of the cluster was read, which could contradict that", StrengthWeak})
+	}
+	if f.scope.stated != "" {
+		out = append(out, Evidence{"statement", f.scope.stated, StrengthMedium})
+	}
+	return out
+}
+
+// UnreadNodeLists names the clusters on whose machines or instances nothing was
+// concluded because their Node lists were not read.
+func (r *Result) UnreadNodeLists() []backup.ClusterID {
+	return slices.SortedFunc(maps.Keys(r.unlisted()), compareClusters)
+}
+
+// unlisted counts per cluster what an unread Node list leaves undecided.
+func (r *Result) unlisted() map[backup.ClusterID]int {
+	n, shown := map[backup.ClusterID]int{}, map[backup.ClusterID]bool{}
+	for i := range r.Clusters {
+		c := &r.Clusters[i]
+		shown[c.ID] = true
+		for _, s := range append([]Set{c.ControlPlane}, c.WorkerGroups...) {
+			for j := range s.Machines {
+				if s.Machines[j].Reason == NodeListUnread {
+					n[c.ID]++
+				}
+			}
+		}
+	}
+	for i := range r.Unattributed {
+		for _, id := range r.Unattributed[i].Unlisted {
+			if shown[id] {
+				n[id]++
+			}
+		}
+	}
+	return n
+}
+
+// nodeListErrors are the errors of a run that did not read what it asked for.
+func (r *Result) nodeListErrors() []Error {
+	var out []Error
+	for id, n := range r.unlisted() {
+		why := ""
+		for i := range r.Clusters {
+			if c := &r.Clusters[i]; c.ID == id {
+				why = cmp.Or(c.Nodes.Error, c.Nodes.State)
+			}
+		}
+		out = append(out, Error{
+			Object:  "Node list of " + id.Namespace + "/" + id.Name,
+			Message: fmt.Sprintf("it was not read (%s), and leaves %s undecided", why, quantity(n, "machine or VM", "machines and VMs")),
+			Hint:    HintSkipNodes,
+		})
+	}
+	return out
+}

@@ -1,0 +1,237 @@
+package detector
+
+import (
+	"slices"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// This file is the oracle on what contradicts a verdict: names that live, Nodes that
+// were not read, ids that more names contradict.
+
+func (o *oracle) any(of []*oracleVM, test func(*oracleVM) bool) bool {
+	return slices.ContainsFunc(of, test)
+}
+
+// nobodyElses says whether an instance may be the machine's, as far as other
+// machines and Nodes are concerned.
+func (o *oracle) nobodyElses(c *oracleClaim, v *oracleVM) bool {
+	if v.Gone || v.Bears(c.Strong) && !c.Strong.IsZero() || v.Exclude != "" && v.Exclude != infra.Template {
+		return false
+	}
+	for _, other := range o.all {
+		if other != c && (o.has(v, other.Strong) || o.has(v, other.Identity)) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(o.nodesOn(v), func(n infra.Node) bool {
+		return o.nodeAgrees(n) && (n.Cluster != c.cluster || n.Machine != c.name || n.ClusterNamespace != c.ns)
+	})
+}
+
+// namesakes have the machine's name, by themselves, in their metadata or by a Node.
+func (o *oracle) namesakes(c *oracleClaim) []*oracleVM {
+	return o.find(func(v *oracleVM) bool {
+		named := slices.ContainsFunc(slices.Concat(c.Names, c.Witness), v.Bears) || slices.Contains(c.Hosts, v.Host)
+		return o.nobodyElses(c, v) && (named || c.Strong.IsZero() && o.nodeNames(c, v))
+	})
+}
+
+func (o *oracle) witnesses(c *oracleClaim) []*oracleVM {
+	return o.find(func(v *oracleVM) bool {
+		return o.nobodyElses(c, v) && o.atHome(c, v) && slices.ContainsFunc(c.Witness, v.Bears)
+	})
+}
+
+// takesItsPlace is the reason for which a match that does not run is not Healthy.
+func (o *oracle) takesItsPlace(c *oracleClaim, v *oracleVM) string {
+	if v.Runs() {
+		return ""
+	}
+	others := append(o.namesakes(c), o.find(func(w *oracleVM) bool {
+		return w != v && (o.has(w, c.Strong) || o.has(w, c.Identity) && (!c.Strong.IsZero() || o.atHome(c, w)))
+	})...)
+	switch {
+	case o.nodeAlive(c):
+		return "NodeAlive"
+	case o.any(others, func(w *oracleVM) bool { return w != v && w.Runs() }):
+		return "AmbiguousMatch"
+	}
+	if complete, _ := o.absenceCounts(place{c.cluster, c.Home.Target, c.Home.Part}); !complete {
+		return "ScopeIncomplete"
+	}
+	if o.nodeListMissed(c.cluster) {
+		return "NodeListUnread"
+	}
+	return ""
+}
+
+// nodeListMissed says whether a Node list that somebody should have answered was
+// asked for and not read.
+func (o *oracle) nodeListMissed(id backup.ClusterID) bool {
+	state := ""
+	for _, l := range o.inv.Listings {
+		if l.NodeState != "" && slices.Contains(l.Clusters, id) {
+			state = l.NodeState
+		}
+	}
+	if state == "" || state == "read" || state == "skipped" {
+		return false
+	}
+	planes, recorded, machines, joined := 0, int64(0), 0, false
+	for _, c := range o.all {
+		if c.cluster != id {
+			continue
+		}
+		if c.m != nil {
+			machines++
+			joined = joined || c.m.Node != "" || c.m.Phase != "Provisioned"
+		}
+		if c.cp {
+			planes++
+			if c.m != nil {
+				recorded++
+			}
+		}
+	}
+	if machines > 0 && !joined {
+		return false
+	}
+	return planes == 0 || o.mayServe(id, recorded)
+}
+
+func (o *oracle) mayServe(id backup.ClusterID, recorded int64) bool {
+	for _, c := range o.all {
+		if c.cluster != id || !c.cp {
+			continue
+		}
+		for _, v := range o.vms {
+			weak := c.Strong.IsZero() && slices.ContainsFunc(c.Weak, v.Bears)
+			if o.mayBeIt(c, v) || (v.Runs() || v.Unreadable) && (weak || o.has(v, c.Strong) || o.has(v, c.Identity) || slices.ContainsFunc(slices.Concat(c.Doubted, c.Witness), v.Bears)) {
+				return true
+			}
+		}
+		if complete, _ := o.absenceCounts(place{c.cluster, c.Home.Target, c.Home.Part}); c.Provider == "" || !complete {
+			return true
+		}
+	}
+	for _, p := range o.snap.ControlPlanes {
+		if p.Cluster == id && (p.Kind == "AWSManagedControlPlane" || p.Replicas.Known && p.Replicas.N > recorded) {
+			return true
+		}
+	}
+	for _, l := range o.inv.Listings {
+		if l.NodeState == "" && l.State != infra.Complete && o.placeOf(l, id) {
+			return true
+		}
+	}
+	return o.any(o.vms, func(v *oracleVM) bool {
+		recorded := slices.ContainsFunc(o.all, func(c *oracleClaim) bool { return o.has(v, c.Strong) })
+		bonds := slices.Concat(o.bonds(v, infra.Strong), o.bonds(v, infra.Medium), o.bonds(v, infra.Named))
+		return v.Runs() && !recorded && o.near(v, id) && slices.ContainsFunc(bonds, func(b oracleBond) bool {
+			return b.cluster == id && (b.cp || b.kind == plane)
+		})
+	})
+}
+
+// counts are the recorded ids that are seen at an endpoint, and the machines that are
+// not and whose name has another id there.
+func (o *oracle) counts(endpoint string) (seen, contradicted int) {
+	at := func(v *oracleVM) bool {
+		return !v.Gone && slices.ContainsFunc(v.listings, func(i int) bool { return o.inv.Listings[i].Endpoint == endpoint })
+	}
+	copied := func(target string) bool {
+		return slices.ContainsFunc(o.claims.Proofs, func(p infra.Proof) bool { return p.Target == target && p.Copied })
+	}
+	for _, c := range o.all {
+		home := slices.ContainsFunc(o.inv.Listings, func(l infra.Listing) bool {
+			return l.Endpoint == endpoint && l.NodeState == "" && slices.Contains(l.IDs, c.Home.Target)
+		})
+		if !home || c.Provider == "" || c.Strong.IsZero() {
+			continue
+		}
+		here := func(v *oracleVM) bool {
+			return at(v) && slices.ContainsFunc(v.listings, func(i int) bool { return slices.Contains(o.inv.Listings[i].IDs, c.Home.Target) })
+		}
+		switch {
+		case o.any(o.vms, func(v *oracleVM) bool { return here(v) && v.Bears(c.Strong) }):
+			seen++
+		case copied(c.Home.Target) && o.any(o.vms, func(v *oracleVM) bool {
+			others := slices.ContainsFunc(o.all, func(other *oracleClaim) bool { return other != c && o.has(v, other.Strong) })
+			return here(v) && slices.ContainsFunc(c.Names, v.Bears) && (v.Unreadable || o.hasKind(v, c.Strong.Kind)) && !others
+		}):
+			contradicted++
+		}
+	}
+	return seen, contradicted
+}
+
+func (o *oracle) contradictedAt(target string) bool {
+	return slices.ContainsFunc(o.inv.Listings, func(l infra.Listing) bool {
+		seen, contradicted := o.counts(l.Endpoint)
+		return l.NodeState == "" && slices.Contains(l.IDs, target) && contradicted > seen
+	})
+}
+
+func (o *oracle) onContradicted(v *oracleVM) bool {
+	return slices.ContainsFunc(v.listings, func(i int) bool {
+		seen, contradicted := o.counts(o.inv.Listings[i].Endpoint)
+		return contradicted > seen
+	})
+}
+
+// provenFor says whether ids show that an instance is where a cluster's machines are.
+func (o *oracle) provenFor(id backup.ClusterID, v *oracleVM) bool {
+	asked := false
+	for _, p := range o.claims.Proofs {
+		if p.Cluster == id && p.Part == "" && o.seenBy(v, p.Target) {
+			asked = true
+			partial := slices.ContainsFunc(o.inv.Listings, func(l infra.Listing) bool {
+				return l.NodeState == "" && slices.Contains(l.IDs, p.Target) && l.State != infra.Complete
+			})
+			if o.holds(p) && !(p.Copied && partial) {
+				return true
+			}
+		}
+	}
+	return !asked && slices.ContainsFunc(v.listings, func(i int) bool {
+		seen, _ := o.counts(o.inv.Listings[i].Endpoint)
+		return seen > 0
+	})
+}
+
+// reidentified says whether both second keys of a match are others than recorded,
+// and one of them means anything.
+func (o *oracle) reidentified(c *oracleClaim, v *oracleVM) bool {
+	differs := func(v *oracleVM, k infra.Key) bool { return !k.IsZero() && !v.Bears(k) && o.hasKind(v, k.Kind) }
+	if !differs(v, c.Identity) || !differs(v, c.Ref) {
+		return false
+	}
+	tally := func(like func(*oracleClaim) bool) (confirms bool, same, other int) {
+		for _, d := range o.all {
+			for _, w := range o.vms {
+				if !like(d) || !o.has(w, d.Strong) {
+					continue
+				}
+				confirms = confirms || o.has(w, d.Identity)
+				if o.has(w, d.Ref) {
+					same++
+				} else if differs(w, d.Ref) {
+					other++
+				}
+			}
+		}
+		return confirms, same, other
+	}
+	confirms, same, other := tally(func(d *oracleClaim) bool { return d.cluster == c.cluster })
+	if same+other < 2 {
+		_, same, other = tally(func(d *oracleClaim) bool { return d.Home.Target == c.Home.Target })
+	}
+	return confirms || same > other || same+other < 2
+}
+
+// mayBeIt says whether an instance that could not be read may be the machine.
+func (o *oracle) mayBeIt(c *oracleClaim, v *oracleVM) bool {
+	return v.Unreadable && (slices.ContainsFunc(c.Blind, v.Bears) && o.maybeHome(c, v) || slices.ContainsFunc(c.Names, v.Bears))
+}

@@ -1,0 +1,134 @@
+package detector
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"drift-detector/infra"
+)
+
+// This file is the second and the sixth law: a living name is a witness, and
+// Healthy means that the one that runs is the one that the controller will take.
+
+// nameFacts finds what has the machine's name and is nobody else's.
+func (e *estate) nameFacts(c *claim, f *machineFacts) {
+	ours := func(v *vm) bool {
+		return alive(v) && !slices.Contains(f.home, v) && !slices.Contains(f.copies, v) && e.nobodyElses(c, v)
+	}
+	f.namesakes = keep(e.bearing(e.nameKeys(c)...), ours)
+	f.witness = keep(e.bearing(c.Witness...), func(v *vm) bool { return ours(v) && e.atHome(c, v) })
+}
+
+// nameKeys are those by which namesakes of a claim are found. To a claim without a
+// recorded id also what a Node that says that it is the machine runs on has its name.
+func (e *estate) nameKeys(c *claim) []infra.Key {
+	keys := slices.Concat(c.Names, c.Hosts, c.Witness)
+	if c.Strong.IsZero() {
+		for _, n := range e.nodes.byMachine[machineName{c.cluster, c.namespace, c.name}] {
+			if n.agrees() {
+				keys = append(keys, n.Keys...)
+			}
+		}
+	}
+	return keys
+}
+
+// nobodyElses reports whether nothing says that an instance is that of another
+// machine, or can be no machine's.
+func (e *estate) nobodyElses(c *claim, v *vm) bool {
+	if v.byStrong.others(c) || v.byIdentity.others(c) || v.Exclude != "" && v.Exclude != infra.Template {
+		return false
+	}
+	return !slices.ContainsFunc(e.nodes.on(v), func(n *node) bool {
+		return n.agrees() && (n.Cluster != c.cluster || n.Machine != c.name || n.ClusterNamespace != c.namespace)
+	})
+}
+
+// decideWitness is the verdict on a machine whose id was not found, while an
+// instance in its place has its name.
+func decideWitness(f *machineFacts) Verdict {
+	v := f.witness[0]
+	too := ""
+	if bears(v, f.claim.Ref) {
+		too = ", and the recorded " + label(f.claim.Ref.Kind) + " too"
+	}
+	return f.naming(unknown(IdentityChanged, fmt.Sprintf("%s has its place and its name%s, but the id %s instead of the recorded %s; its Node, or whoever runs the infrastructure, can tell whether it is the machine",
+		nameOf(v), too, cmp.Or(valueOf(v, f.claim.Strong.Kind), "of none"), f.claim.Strong.Value)), f.witness)
+}
+
+// displaced reports what runs in the place of an instance that is off. Whoever
+// starts that one makes a second machine of the name.
+func (f *machineFacts) displaced(found *vm) (v Verdict, displaced bool) {
+	if runs(found) {
+		return v, false
+	}
+	running := keep(f.without(found, f.home, f.copies, f.identity, f.namesakes, f.witness), runs)
+	switch {
+	case f.node != nil:
+		v = unknown(NodeAlive, fmt.Sprintf("%s does not run, but Node %s reports that it is ready: another instance runs in its place, and powering this one on makes a second", nameOf(found), f.node.Name))
+	case len(running) > 0:
+		v = unknown(AmbiguousMatch, fmt.Sprintf("%s does not run, and %s, which has its id or its name, does: powering on makes a second one", nameOf(found), nameOf(running[0])))
+	case !f.scope.complete:
+		v = unknown(ScopeIncomplete, fmt.Sprintf("%s does not run, and what may run in its place cannot be told: %s", nameOf(found), f.scope.fault.Message))
+	case f.unlisted != "":
+		v = unknown(NodeListUnread, fmt.Sprintf("%s does not run, and whether its Node does cannot be told: %s", nameOf(found), f.unlisted))
+	default:
+		return v, false
+	}
+	return others(f.with(v, found, StrengthStrong), f.without(found, f.home, f.copies, running)), true
+}
+
+// secondKeys counts how often the second keys of machines that were found by their
+// recorded id are those that the backup says. A management cluster that was moved
+// has given its VSphereVMs new uids, and a vCenter that was built again its VMs new
+// managed object ids: a key that nothing confirms any more says nothing.
+type secondKeys map[any]*secondCount
+
+type secondCount struct{ identity, ref, refOther int }
+
+func (e *estate) countSecondKeys() secondKeys {
+	s := secondKeys{}
+	for _, c := range e.claims {
+		for _, v := range e.bearing(c.Strong) {
+			for _, n := range []*secondCount{s.of(c.cluster), s.of(c.Home.Target)} {
+				if bears(v, c.Identity) {
+					n.identity++
+				}
+				switch {
+				case bears(v, c.Ref):
+					n.ref++
+				case bearsOther(v, c.Ref):
+					n.refOther++
+				}
+			}
+		}
+	}
+	return s
+}
+
+func (s secondKeys) of(where any) *secondCount {
+	if s[where] == nil {
+		s[where] = &secondCount{}
+	}
+	return s[where]
+}
+
+// reidentified reports whether both second keys of an instance are others than the
+// backup says, and one of them means anything: the identity where any machine of
+// the cluster confirms it, the reference where more confirm it than not, of the
+// cluster or, for a lone machine, of the place. Where there is no other machine to
+// compare with, both do.
+func (s secondKeys) reidentified(c *claim, v *vm) bool {
+	if !bearsOther(v, c.Identity) || !bearsOther(v, c.Ref) {
+		return false
+	}
+	n := s.of(c.cluster)
+	if n.identity > 0 {
+		return true
+	}
+	if n.ref+n.refOther < 2 {
+		n = s.of(c.Home.Target)
+	}
+	return n.ref > n.refOther || n.ref+n.refOther < 2
+}
