@@ -94,6 +94,10 @@ type machineFields struct {
 	InfraReady                              Condition
 	Infrastructure, Bootstrap               refFields
 	BootstrapSecret                         string
+	Version                                 string
+	Remediate                               bool
+	UpToDate                                Condition
+	CertificatesExpire                      string
 }
 
 var machineKind = alone("a Machine with the same uid", NewKind("machines."+coreGroup, join(
@@ -112,6 +116,12 @@ var machineKind = alone("a Machine with the same uid", NewKind("machines."+coreG
 		Present(func(t *machineFields) *bool { return &t.SkipRemediation }, "annotation:"+clusterv1.MachineSkipRemediationAnnotation),
 		Failing(func(t *machineFields) *Condition { return &t.InfraReady }, "status.conditions", clusterv1.InfrastructureReadyCondition),
 		Text(func(t *machineFields) *string { return &t.BootstrapSecret }, "spec.bootstrap.dataSecretName"),
+		Text(func(t *machineFields) *string { return &t.Version }, "spec.version"),
+		Present(func(t *machineFields) *bool { return &t.Remediate }, "annotation:"+clusterv1.RemediateMachineAnnotation),
+		// Cluster API 1.9 and 1.10 write the condition below status.v1beta2.
+		Failing(func(t *machineFields) *Condition { return &t.UpToDate }, "status.v1beta2.conditions", clusterv1.MachineUpToDateCondition),
+		Failing(func(t *machineFields) *Condition { return &t.UpToDate }, "status.conditions", clusterv1.MachineUpToDateCondition),
+		Text(func(t *machineFields) *string { return &t.CertificatesExpire }, "annotation:"+clusterv1.MachineCertificatesExpiryDateAnnotation, "status.certificatesExpiryDate"),
 	},
 	reference(func(t *machineFields) *refFields { return &t.Infrastructure }, "spec.infrastructureRef"),
 	reference(func(t *machineFields) *refFields { return &t.Bootstrap }, "spec.bootstrap.configRef"),
@@ -122,8 +132,13 @@ type groupFields struct {
 	Desired, Replicas                   Number
 	Labels, TemplateLabels              Labels
 	Selector, ReplicasManagedBy         string
-	Autoscaled                          bool
-	Infrastructure                      refFields
+	ReplicasManaged, Autoscaled         bool
+	Infrastructure, Bootstrap           refFields
+	BootstrapSecret                     string
+	Version, FailureDomain              string
+	Halted                              bool
+	Strategy, RolloutAfter              string
+	NoCreate                            string
 }
 
 func newGroupKind(resource string) *Kind[groupFields] {
@@ -138,9 +153,18 @@ func newGroupKind(resource string) *Kind[groupFields] {
 			labelsOf(func(t *groupFields) *Labels { return &t.TemplateLabels }, "spec.template.metadata.labels"),
 			Raw(func(t *groupFields) *string { return &t.Selector }, "spec.selector"),
 			Text(func(t *groupFields) *string { return &t.ReplicasManagedBy }, "annotation:"+clusterv1.ReplicasManagedByAnnotation),
+			Present(func(t *groupFields) *bool { return &t.ReplicasManaged }, "annotation:"+clusterv1.ReplicasManagedByAnnotation),
 			Present(func(t *groupFields) *bool { return &t.Autoscaled }, "annotation:"+clusterv1.AutoscalerMinSizeAnnotation, "annotation:"+clusterv1.AutoscalerMaxSizeAnnotation),
+			Text(func(t *groupFields) *string { return &t.Version }, "spec.template.spec.version"),
+			Text(func(t *groupFields) *string { return &t.FailureDomain }, "spec.template.spec.failureDomain"),
+			Text(func(t *groupFields) *string { return &t.BootstrapSecret }, "spec.template.spec.bootstrap.dataSecretName"),
+			Flag(func(t *groupFields) *bool { return &t.Halted }, "spec.paused"),
+			Text(func(t *groupFields) *string { return &t.Strategy }, "spec.rollout.strategy.type", "spec.strategy.type"),
+			Text(func(t *groupFields) *string { return &t.RolloutAfter }, "spec.rollout.after", "spec.rolloutAfter"),
+			Text(func(t *groupFields) *string { return &t.NoCreate }, "annotation:"+clusterv1.DisableMachineCreateAnnotation),
 		},
 		reference(func(t *groupFields) *refFields { return &t.Infrastructure }, "spec.template.spec.infrastructureRef"),
+		reference(func(t *groupFields) *refFields { return &t.Bootstrap }, "spec.template.spec.bootstrap.configRef"),
 	)...))
 }
 
@@ -161,6 +185,11 @@ type controlPlaneFields struct {
 	Desired, Replicas    Number
 	ExternalEtcd         bool
 	Infrastructure       refFields
+	Version              string
+	RolloutAfter         string
+	CertificateDays      Number
+	Updated              Number
+	Generation, Observed Number
 }
 
 func newControlPlaneKind(resource string) *Kind[controlPlaneFields] {
@@ -172,6 +201,12 @@ func newControlPlaneKind(resource string) *Kind[controlPlaneFields] {
 		Count(func(t *controlPlaneFields) *Number { return &t.Desired }, "spec.replicas"),
 		Count(func(t *controlPlaneFields) *Number { return &t.Replicas }, "status.replicas"),
 		Present(func(t *controlPlaneFields) *bool { return &t.ExternalEtcd }, "spec.kubeadmConfigSpec.clusterConfiguration.etcd.external"),
+		Text(func(t *controlPlaneFields) *string { return &t.Version }, "spec.version"),
+		Text(func(t *controlPlaneFields) *string { return &t.RolloutAfter }, "spec.rollout.after", "spec.rolloutAfter"),
+		Count(func(t *controlPlaneFields) *Number { return &t.CertificateDays }, "spec.rollout.before.certificatesExpiryDays", "spec.rolloutBefore.certificatesExpiryDays"),
+		Count(func(t *controlPlaneFields) *Number { return &t.Updated }, "status.upToDateReplicas", "status.v1beta2.upToDateReplicas", "status.updatedReplicas"),
+		Count(func(t *controlPlaneFields) *Number { return &t.Generation }, "metadata.generation"),
+		Count(func(t *controlPlaneFields) *Number { return &t.Observed }, "status.observedGeneration"),
 	)...))
 }
 

@@ -86,6 +86,7 @@ type Claims struct {
 	Exclude   []Exclusion
 	Pools     []Pool
 	Resources []Resource
+	Recipes   []Recipe
 	OwnerTags []Key // of kind OwnerTag: those of the backup's own clusters
 	// Providers names the provider of each cluster that one claims.
 	Providers map[backup.ClusterID]string
@@ -112,6 +113,7 @@ type Claim struct {
 	Expect   []Expectation
 	// InfraMissing says that the infrastructure object is not in the backup.
 	InfraMissing bool
+	Restore      *Restore // nil when there is nothing to say
 	// Pool is the Key of the Pool that the machine is a member of. A pool makes
 	// and replaces its members itself, so that one that is gone proves nothing.
 	Pool Key

@@ -61,6 +61,7 @@ func (e *estate) claim(m *member) infra.Claim {
 	}
 	c.Strong, c.Source, c.Conflict, c.Doubted = e.strong(m)
 	s.secondKeys(&c, m.cluster.Namespace, names)
+	c.Restore = m.restore()
 	return c
 }
 

@@ -19,7 +19,7 @@ func (p *provider) Claims(s *backup.Snapshot) infra.Claims {
 	c.Ties = e.ties()
 	c.Proofs = e.proofs(c.Machines, c.Ties)
 	c.Absent = e.absent()
-	c.Resources = e.resources()
+	c.Resources, c.Recipes = e.resources(), e.recipes()
 	return c
 }
 
@@ -70,6 +70,7 @@ func (e *estate) claim(m *member) infra.Claim {
 	if c.Unnamed != "" {
 		c.Weak = nil
 	}
+	c.Restore = e.restore(m)
 	return c
 }
 
