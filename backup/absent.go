@@ -47,7 +47,9 @@ func (a *assembly) findAbsent() {
 	}
 	for i := range s.Groups {
 		if g := &s.Groups[i]; g.Kind != "MachineSet" || g.Deployment == "" { // else its MachineDeployment refers to the same
-			a.follow(gone, g.Backup, g.Infrastructure, g.Kind+" "+g.Namespace+"/"+g.Name)
+			by := g.Kind + " " + g.Namespace + "/" + g.Name
+			a.follow(gone, g.Backup, g.Infrastructure, by)
+			a.follow(gone, g.Backup, g.Bootstrap, by)
 		}
 	}
 	for k, g := range gone {

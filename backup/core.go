@@ -131,8 +131,8 @@ type groupFields struct {
 	Cluster, Deployment, NamingTemplate string
 	Desired, Replicas                   Number
 	Labels, TemplateLabels              Labels
-	Selector, ReplicasManagedBy         string
-	ReplicasManaged, Autoscaled         bool
+	Selector, ManagedBy                 string // ManagedBy is the annotation's value, where Managed says that there is one
+	Managed, Autoscaled                 bool
 	Infrastructure, Bootstrap           refFields
 	BootstrapSecret                     string
 	Version, FailureDomain              string
@@ -152,8 +152,8 @@ func newGroupKind(resource string) *Kind[groupFields] {
 			labelsOf(func(t *groupFields) *Labels { return &t.Labels }, "metadata.labels"),
 			labelsOf(func(t *groupFields) *Labels { return &t.TemplateLabels }, "spec.template.metadata.labels"),
 			Raw(func(t *groupFields) *string { return &t.Selector }, "spec.selector"),
-			Text(func(t *groupFields) *string { return &t.ReplicasManagedBy }, "annotation:"+clusterv1.ReplicasManagedByAnnotation),
-			Present(func(t *groupFields) *bool { return &t.ReplicasManaged }, "annotation:"+clusterv1.ReplicasManagedByAnnotation),
+			Text(func(t *groupFields) *string { return &t.ManagedBy }, "annotation:"+clusterv1.ReplicasManagedByAnnotation),
+			Present(func(t *groupFields) *bool { return &t.Managed }, "annotation:"+clusterv1.ReplicasManagedByAnnotation),
 			Present(func(t *groupFields) *bool { return &t.Autoscaled }, "annotation:"+clusterv1.AutoscalerMinSizeAnnotation, "annotation:"+clusterv1.AutoscalerMaxSizeAnnotation),
 			Text(func(t *groupFields) *string { return &t.Version }, "spec.template.spec.version"),
 			Text(func(t *groupFields) *string { return &t.FailureDomain }, "spec.template.spec.failureDomain"),
@@ -166,6 +166,19 @@ func newGroupKind(resource string) *Kind[groupFields] {
 		reference(func(t *groupFields) *refFields { return &t.Infrastructure }, "spec.template.spec.infrastructureRef"),
 		reference(func(t *groupFields) *refFields { return &t.Bootstrap }, "spec.template.spec.bootstrap.configRef"),
 	)...))
+}
+
+// managedBy says who sets the replicas instead of the operator, or is empty. Cluster
+// API takes every value of the annotation but "false" for yes, also an empty one
+// (util/annotations/helpers.go v1.14.0).
+func (t *groupFields) managedBy() string {
+	switch {
+	case !t.Managed || t.ManagedBy == "false":
+		return ""
+	case t.ManagedBy == "" || t.ManagedBy == "true":
+		return "an autoscaler outside Cluster API"
+	}
+	return t.ManagedBy
 }
 
 // groupKinds are the kinds of machine groups. Before Cluster API v0.4 MachinePools
@@ -224,11 +237,7 @@ func newInfraClusterKind(resource string) *Kind[infraClusterFields] {
 
 // namespaceKind keeps Namespace kube-system, whose uid is as good as that of
 // the management cluster.
-var namespaceKind = func() *Kind[struct{}] {
-	k := alone("Namespace kube-system with the same uid", NewKind[struct{}]("namespaces"))
-	k.only = func(_, name []byte) bool { return string(name) == "kube-system" }
-	return k
-}()
+var namespaceKind = alone("Namespace kube-system with the same uid", NewKind[struct{}]("namespaces").Named("kube-system"))
 
 func alone[T any](what string, k *Kind[T]) *Kind[T] {
 	k.alone = what

@@ -132,16 +132,11 @@ type Group struct {
 	Labels         Labels
 	TemplateLabels Labels // spec.template.metadata.labels, which its machines get
 	Selector       string // spec.selector, a label selector in JSON; empty when absent
-	// ReplicasManagedBy is annotation cluster.x-k8s.io/replicas-managed-by: who
+	// ReplicasManagedBy is from annotation cluster.x-k8s.io/replicas-managed-by: who
 	// sets the replicas instead of the operator. Autoscaled says that the
 	// cluster autoscaler's annotations of minimum or maximum are present.
 	ReplicasManagedBy string
 	Autoscaled        bool
-	// ReplicasManaged reports whether that annotation hands the replicas of a
-	// MachinePool to somebody else: every value but "false" does, also an empty one
-	// (Cluster API util/annotations/helpers.go v1.14.0).
-	ReplicasManaged bool
-
 	// What a MachineSet and its MachineDeployment are compared by (Cluster API
 	// core/reconcilers/machinedeployment/mdutil v1.14.0), all of spec.template.spec.
 	Version         string

@@ -247,10 +247,10 @@ func TestResources(t *testing.T) {
 	resource("b", key("tmpl", "gone"))
 	r := s.detect()
 	want := []ResourceState{
-		{"template", "a", Present, "T a", ""},
-		{"template", "b", Absent, "T b", "replacing a machine will fail: template b was not found"},
-		{"template", "c", Undecided, "T c", "whether it exists cannot be told: what there is of its kind at vc/user could not be read"},
-		{"template", "d", Undecided, "T d", "whether it exists cannot be told: the backup does not say how to find it"},
+		{"template", "a", Present, "T a", "", ""},
+		{"template", "b", Absent, "T b", "", "replacing a machine will fail: template b was not found"},
+		{"template", "c", Undecided, "T c", "", "whether it exists cannot be told: what there is of its kind at vc/user could not be read"},
+		{"template", "d", Undecided, "T d", "", "whether it exists cannot be told: the backup does not say how to find it"},
 	}
 	if got := r.Clusters[0].Resources; !slices.Equal(got, want) {
 		t.Errorf("got %+v\nwant %+v", got, want)

@@ -85,7 +85,24 @@ type Verdict struct {
 	OtherScopes     []string         // id of the target where each of Others was seen
 	Evidence        []Evidence
 	Warnings        []Warning
+	Finds           Finds // what the machine's controller takes for its instance after the restore
 }
+
+// Finds says what a machine's controller takes for its instance after a restore. It is
+// a fact about the controller's search, whatever the verdict is.
+type Finds string
+
+// What a controller takes. FindsUnknown is said of what has no controller that looks:
+// no provider, no Machine or no infrastructure object in the backup; and where the
+// place in which it looks was not listed whole.
+const (
+	FindsUnknown Finds = ""
+	FindsByID    Finds = "id"      // the id is recorded where the controller reads it: that instance or none
+	FindsByName  Finds = "name"    // it searches by name, and finds the verdict's Instance alone
+	FindsOther   Finds = "other"   // it searches by name, and finds another one
+	FindsSeveral Finds = "several" // it searches by name, and takes any of several
+	FindsNothing Finds = "nothing" // it searches by name, finds none, and makes a new one
+)
 
 // Set is machines with a roll-up: a control plane or a group of workers.
 type Set struct {
@@ -114,16 +131,20 @@ type PoolState struct {
 	State     Presence
 	Then, Now []string // ids of its members in the backup, and of those that live; sorted
 	Desired   backup.Number
-	ManagedBy string // who sets the replicas, when not Cluster API
-	Message   string // what is to be said of it; empty when nothing changed
+	// DesiredNow is what the pool is set to where it is. A controller sets it to
+	// Desired, unless ManagedBy says who sets it instead.
+	DesiredNow backup.Number
+	ManagedBy  string // who sets the replicas, when not Cluster API
+	Message    string // what is to be said of it; empty when nothing changed
 }
 
 // ResourceState is something beside instances that a restore depends on.
 type ResourceState struct {
 	Kind, Name string // as the provider calls it: "VPC", "folder"
 	State      Presence
-	UsedBy     string // the object of the backup that names it
-	Message    string // what its absence means, or why it could not be decided
+	UsedBy     string         // the object of the backup that names it
+	WhenGone   infra.WhenGone // what its absence means to the controllers; never empty
+	Message    string         // what its absence means, or why it could not be decided
 }
 
 // Cluster is the outcome for one cluster of the backup.
@@ -142,6 +163,7 @@ type Cluster struct {
 	Workers      Rollup
 	WorkerGroups []Set
 	Resources    []ResourceState // sorted by kind and name
+	Halts        []infra.Halt    // why the controllers do nothing for it, beside what the backup lacks; sorted by object
 }
 
 // NodeList says what became of the Node list of a cluster.

@@ -54,6 +54,11 @@ type Controller struct {
 	// DeletesCopies says that with a machine it destroys every instance that bears
 	// its id.
 	DeletesCopies bool
+	// OwnsKubeconfig is the kind of control plane whose kubeconfig Secret it makes by
+	// itself, and refuses when the Secret is there and not its own.
+	OwnsKubeconfig string
+	// Defaults says that new infrastructure machines need what its webhooks fill in.
+	Defaults bool
 }
 
 // GroupKind is an API group and kind, such as
@@ -88,6 +93,7 @@ type Claims struct {
 	Resources []Resource
 	Recipes   []Recipe
 	OwnerTags []Key // of kind OwnerTag: those of the backup's own clusters
+	Halts     []Halt
 	// Providers names the provider of each cluster that one claims.
 	Providers map[backup.ClusterID]string
 }
@@ -111,6 +117,15 @@ type Claim struct {
 	Hosts    []Key  // an instance whose own metadata bears one of these is a copy of the machine
 	Blind    []Key  // an unreadable instance that bears one of these may be the machine
 	Expect   []Expectation
+	// Reads names the field of the backup from which the machine's controller takes
+	// the instance's id after a restore: "VSphereVM.spec.biosUUID". ReadsID says that
+	// an id is recorded there. Where none is, the controller takes the instance at
+	// home that bears one of Searches, any of several, and makes a new one where none
+	// does. Keys of Searches are borne only by instances that the search finds: where
+	// the controller looks among running ones alone, by those.
+	Reads    string
+	ReadsID  bool
+	Searches []Key
 	// InfraMissing says that the infrastructure object is not in the backup.
 	InfraMissing bool
 	Restore      *Restore // nil when there is nothing to say
@@ -126,6 +141,16 @@ type Exclusion struct {
 	Cause string // counted under this word: "bastion"
 }
 
+// Halt is why the controllers do nothing for a cluster after a restore, although the
+// backup holds the objects that it refers to: an identity that the cluster's namespace
+// may not use. What the backup lacks is an Absence with Halts instead.
+type Halt struct {
+	Cluster backup.ClusterID
+	Object  string // that says so: "AWSClusterRoleIdentity team-a"
+	Message string // why, in a sentence without its full stop
+	Hint    string // what to do
+}
+
 // Pool is machines that the infrastructure makes and heals by itself (an
 // autoscaling group, an EKS node group): they are compared as a set, never one
 // by one.
@@ -139,8 +164,26 @@ type Pool struct {
 	Guessed   string // why Landmark may be that of another, so that its absence proves nothing; empty: it is not
 	Members   []Key  // members that the backup records
 	Desired   backup.Number
-	ManagedBy string // who owns the replicas, when not Cluster API: the value of cluster.x-k8s.io/replicas-managed-by
+	ManagedBy string // who owns the replicas, when not Cluster API, see backup.Group.ReplicasManagedBy
 }
+
+// PoolSize is how many members a pool is set to have where it is, by the Landmark of
+// its Pool. A controller that finds another number there than Pool.Desired sets it
+// back, and members end or are made.
+type PoolSize struct {
+	Landmark Key   `json:"landmark"`
+	Desired  int64 `json:"desired"`
+}
+
+// WhenGone is what the absence of a Resource means to the restored controllers.
+type WhenGone string
+
+// What the absence of a Resource means. The zero value stands for FailsReplacement.
+const (
+	FailsReplacement WhenGone = "failsReplacement" // machines run on, and a new one cannot be made
+	HaltsCluster     WhenGone = "haltsCluster"     // the controllers do nothing for the cluster until it is back
+	MadeAgain        WhenGone = "madeAgain"        // the controllers make a new one
+)
 
 // Resource is something beside instances that a restore depends on: a VPC, a
 // folder, a template. It is present when a complete listing of Target found one
@@ -153,6 +196,10 @@ type Resource struct {
 	Name    string // as the backup writes it
 	Keys    []Key
 	UsedBy  string // the object of the backup that names it
+	// WhenGone is what its absence means. Consequence says it in a sentence without its
+	// full stop, where there is more to say than that.
+	WhenGone    WhenGone
+	Consequence string
 }
 
 // Orphan is an infrastructure machine of the backup without its Machine: Velero
@@ -328,6 +375,7 @@ type Listing struct {
 	// Unread are the kinds of landmarks that could not be looked up (no
 	// permission), so that a missing one proves nothing.
 	Unread    []string   `json:"unread,omitempty"`
+	PoolSizes []PoolSize `json:"poolSizes,omitempty"` // of the pools among Landmarks, as far as they are known
 	Instances []Instance `json:"instances,omitempty"`
 	// Strangers are the instances that Target.Near did not accept. They are as much
 	// part of the listing as the others; WriteInventory saves them among those.

@@ -15,6 +15,9 @@ type Restore struct {
 	// Lacks are the objects that the backup lacks and without which the controller
 	// does nothing for this machine: "VSphereDeploymentZone zone-a".
 	Lacks []string
+	// ByName reports whether no id is recorded where the controller reads it, so that it
+	// searches for the instance by name, whatever id other objects record.
+	ByName bool
 	// Refused is why the controller can do nothing for this machine although all its
 	// objects are there, in a sentence without its full stop.
 	Refused string
@@ -24,7 +27,8 @@ type Restore struct {
 // template, or from the object of a machine that has no instance yet.
 type Recipe struct {
 	Cluster backup.ClusterID
-	Object  string // as Need.UsedBy names it: "VSphereMachineTemplate tenant/md-0"
+	Machine int    // index into Snapshot.Machines; -1 when Object is a template
+	Object  string // "VSphereMachineTemplate tenant/md-0"
 	Needs   []Need
 }
 

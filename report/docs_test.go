@@ -48,6 +48,8 @@ var topics = []struct{ word, title string }{
 	{"Control plane", "Control planes and groups"},
 	{"Scope", "Scopes that are not complete"},
 	{"Node list", "Node lists"},
+	{"Answer", "Reasons of the answer"},
+	{"Condition", "Conditions of the answer"},
 	{"Forecast", "Forecast: outcomes"},
 	{"Note", "Forecast: notes"},
 }

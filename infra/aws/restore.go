@@ -24,7 +24,8 @@ func (m *member) restore() *infra.Restore {
 	if c := d.Unready; c != nil && c.Status == "False" && c.Reason == provisionFailed {
 		r.Failure = strings.TrimSpace(c.Message)
 	}
-	if r.Template == "" && r.Failure == "" {
+	r.ByName = providerIDKeys(d.ProviderID) == nil
+	if r.Template == "" && r.Failure == "" && !r.ByName {
 		return nil
 	}
 	return &r

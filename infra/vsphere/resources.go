@@ -36,6 +36,7 @@ func (u *users) text() string {
 // user is an object of the backup that names things.
 type user struct {
 	cluster backup.ClusterID
+	machine int    // index into Snapshot.Machines; -1 when it is a template
 	name    string // "VSphereMachineTemplate tenant/md-0"
 }
 
@@ -113,7 +114,7 @@ func (n *needed) addTemplates() {
 		if zoned[u] {
 			want, spec.Folder = needs{Template: want.Template}, ""
 		}
-		n.add(u.cluster, spec, want, templateKind+" "+t.Namespace+"/"+t.Name, true)
+		n.add(user{u.cluster, -1, templateKind + " " + t.Namespace + "/" + t.Name}, spec, want, true)
 	}
 }
 
@@ -134,12 +135,12 @@ func (e *estate) zoneOf(m *member) string {
 // there and its template says what the next one is cloned from.
 func (n *needed) addMember(m *member) {
 	var want needs
-	spec, user := m.spec, ""
+	spec, name := m.spec, ""
 	switch {
 	case m.vm != nil:
-		want, user = m.vm.Data.Needs, vmKind+" "+m.vm.Namespace+"/"+m.vm.Name
+		want, name = m.vm.Data.Needs, vmKind+" "+m.vm.Namespace+"/"+m.vm.Name
 	case m.machine != nil:
-		want, user = m.machine.Data.Needs, machineKind+" "+m.machine.Namespace+"/"+m.machine.Name
+		want, name = m.machine.Data.Needs, machineKind+" "+m.machine.Namespace+"/"+m.machine.Name
 		if n.estate.zoneOf(m) != "" {
 			want, spec.Folder = needs{Template: want.Template}, ""
 		}
@@ -151,7 +152,7 @@ func (n *needed) addMember(m *member) {
 		want.Template = ""
 	}
 	// Without its VSphereVM a machine whose VM is gone is cloned again.
-	n.add(m.cluster, spec, want, user, key.IsZero() || m.vm == nil)
+	n.add(user{m.cluster, m.index, name}, spec, want, m.index >= 0 && (key.IsZero() || m.vm == nil))
 }
 
 // templateOf is the VSphereMachineTemplate that a machine was made from.
@@ -163,23 +164,22 @@ func (e *estate) templateOf(m *member) *backup.Record[vsphereTemplate] {
 }
 
 // add notes what one object names. made says that an instance may yet be made of it.
-func (n *needed) add(cluster backup.ClusterID, spec cloneSpec, want needs, by string, made bool) {
-	u := user{cluster, by}
+func (n *needed) add(u user, spec cloneSpec, want needs, made bool) {
 	if _, known := n.uses[u]; made && !known {
 		n.uses[u] = nil
 		n.order = append(n.order, u)
 	}
 	at := n.estate.placeOf(spec)
-	target := n.estate.targetID(cluster, at.Server)
+	target := n.estate.targetID(u.cluster, at.Server)
 	note := func(kind, name string, key infra.Key) {
 		if name = strings.TrimSpace(name); name == "" {
 			return // CAPV takes vCenter's default, if there is one only
 		}
-		t := thing{cluster, target, kind, name, key}
+		t := thing{u.cluster, target, kind, name, key}
 		if known := n.things[t]; known != nil {
 			known.more++
 		} else {
-			n.things[t] = &users{first: by}
+			n.things[t] = &users{first: u.name}
 		}
 		if made {
 			n.uses[u] = append(n.uses[u], t)

@@ -21,7 +21,10 @@ func (e *estate) restore(m *member) *infra.Restore {
 	if r.Lacks = e.lacks(m); r.Lacks == nil {
 		r.Refused = e.refused(m)
 	}
-	if r.Template == "" && r.Lacks == nil && r.Refused == "" {
+	// CAPV keeps the id in the VSphereVM, makes that anew without one where it is
+	// missing, and then goes by name and folder (pkg/services/govmomi/util.go v1.16.1).
+	r.ByName = m.vm == nil || uuidOf(m.vm.Data.BIOSUUID) == ""
+	if r.Template == "" && r.Lacks == nil && r.Refused == "" && !r.ByName {
 		return nil
 	}
 	return &r
@@ -96,7 +99,7 @@ func (e *estate) recipes() []infra.Recipe {
 	n := e.needed()
 	var list []infra.Recipe
 	for _, u := range n.order {
-		r := infra.Recipe{Cluster: u.cluster, Object: u.name}
+		r := infra.Recipe{Cluster: u.cluster, Machine: u.machine, Object: u.name}
 		for _, t := range n.uses[u] {
 			r.Needs = append(r.Needs, infra.Need{Kind: t.kind, Name: t.name, UsedBy: n.things[t].text()})
 		}

@@ -214,10 +214,13 @@ func TestPropertiesAreTheReportsCounts(t *testing.T) {
 
 // A report is green exactly when it is safe to restore.
 func TestTheAnswerIsATest(t *testing.T) {
-	healthy := &report.Report{Summary: report.Summary{Status: report.Healthy, Complete: true, Machines: report.MachineCounts{Total: 1, Healthy: 1}}}
+	healthy := &report.Report{Summary: report.Summary{Status: report.Healthy, Complete: true, Machines: report.MachineCounts{Total: 1, Healthy: 1}, Answer: &report.SafeAnswer{Safe: report.Yes}}}
+	nothing := &report.SafeAnswer{Safe: report.Unclear, Reasons: []report.AnswerReason{{Code: report.NothingToCompare}}}
+	rollout := &report.SafeAnswer{Safe: report.No, Reasons: []report.AnswerReason{{Code: "RolloutDue", Message: "A rollout is due"}}}
 	for want, r := range map[string]*report.Report{
 		"passed":                            healthy,
-		"skipped Healthy":                   {Summary: report.Summary{Status: report.Healthy, Complete: true}},
+		"skipped Healthy":                   {Summary: report.Summary{Status: report.Healthy, Complete: true, Answer: nothing}},
+		"failures":                          {Summary: report.Summary{Status: report.Healthy, Complete: true, Answer: rollout}},
 		"failure ManualRemediationRequired": rich(),
 		"failure NeedFurtherConfirmation":   {Summary: report.Summary{Status: report.NeedFurtherConfirmation}},
 		"failure ":                          {},
