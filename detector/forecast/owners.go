@@ -216,11 +216,14 @@ func managedBy(g *backup.Group) string {
 // v2.13.0).
 func (x *index) pool(s *set) {
 	itself := x.groups[owner{s.cluster.ID, machinePool, s.Name}]
-	if itself != nil {
-		s.managedBy = managedBy(itself)
+	p, managed := s.Pool, false
+	switch {
+	case itself != nil:
+		s.managedBy, managed = managedBy(itself), itself.ReplicasManagedBy != ""
+	case p != nil:
+		managed = p.ManagedBy != ""
 	}
-	p := s.Pool
-	if p == nil || p.ManagedBy != "" || itself != nil && (itself.Paused || itself.ReplicasManagedBy != "") {
+	if p == nil || managed || itself != nil && itself.Paused {
 		return
 	}
 	if p.State == detector.Absent {
