@@ -226,11 +226,13 @@ func newControlPlaneKind(resource string) *Kind[controlPlaneFields] {
 type infraClusterFields struct {
 	Kind     string
 	Endpoint endpointFields
+	Managed  bool // by somebody else than its own controller
 }
 
 func newInfraClusterKind(resource string) *Kind[infraClusterFields] {
 	return alone("an infrastructure cluster with the same uid", NewKind(resource, join(
 		one(Text(func(t *infraClusterFields) *string { return &t.Kind }, "kind")),
+		one(Present(func(t *infraClusterFields) *bool { return &t.Managed }, "annotation:"+clusterv1.ManagedByAnnotation)),
 		endpoint(func(t *infraClusterFields) *endpointFields { return &t.Endpoint }),
 	)...))
 }

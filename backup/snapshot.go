@@ -88,6 +88,9 @@ type Cluster struct {
 	Labels         Labels // none for a derived one
 	ControlPlane   Ref
 	Infrastructure Ref
+	// LeftAlone is the annotation for which the controller of the infrastructure cluster
+	// does nothing for it; empty when it bears none.
+	LeftAlone string
 }
 
 // ID is the key by which other values name the cluster.

@@ -72,6 +72,7 @@ var sayings = map[string]string{
 	MachinesUnknown:     "Of these machines nobody can tell whether their instances exist, or which",
 	OutcomeUnknown:      "What becomes of these is not known here",
 	CopiedID:            "Another instance has the recorded id, or only a copy is left: which one the controller takes is not known, and deleting the Machine may destroy both",
+	OwnerHalted:         "Nobody manages these machines, because their MachineSet is not in the backup",
 	MachinesHalted:      "The controller does nothing for these machines until somebody acts; their instances run on",
 	MachinesBroken:      "These machines have no instance and stay broken until somebody acts",
 	StaleReplaced:       "These machines have no instance and are replaced",
@@ -114,6 +115,7 @@ func (e *effects) said(code, object string) { e.add(code, sayings[code], object)
 func effectsOn(c *cluster, f *Cluster) []Effect {
 	var e effects
 	e.onCluster(c)
+	e.onAbsentOwners(c)
 	machines := [][]Machine{f.ControlPlane.Machines}
 	for i := range f.Groups {
 		machines = append(machines, f.Groups[i].Machines)
@@ -178,6 +180,9 @@ func (e *effects) onMachine(f *facts, o Outcome) {
 	}
 	if f.warned(detector.DuplicateID) || f.warned(detector.Reidentified) {
 		e.said(CopiedID, name)
+	}
+	if f.ownerless() {
+		e.said(OwnerHalted, name)
 	}
 	if f.unbootstrapped() && o != Halted {
 		e.said(MachinesNotReady, name)

@@ -130,14 +130,13 @@ func conditionsOf(s *backup.Snapshot, all []*cluster, notes []Note) []Note {
 			out = append(out, n)
 		}
 	}
-	var paused, managed, irreplaceable, unread []string
+	var paused, idle, managed, irreplaceable, unread []string
 	for _, c := range all {
 		if c.Self {
 			continue
 		}
-		if c.Paused {
-			paused = append(paused, c.ID.Namespace+"/"+c.ID.Name)
-		}
+		paused = append(paused, c.pausedObjects()...)
+		idle = append(idle, c.pausedOwners()...)
 		for _, g := range c.groups {
 			if g.managedBy != "" {
 				managed = append(managed, g.title()+" by "+g.managedBy)
@@ -153,11 +152,45 @@ func conditionsOf(s *backup.Snapshot, all []*cluster, notes []Note) []Note {
 			out = append(out, Note{code, text + ": " + few(slices.Compact(of))})
 		}
 	}
-	add(ClustersPaused, "These clusters are paused in the backup, and nothing happens in them until somebody unpauses them. What is said of them holds from then on", paused)
+	add(ClustersPaused, "These are paused in the backup, and nothing happens to them until somebody unpauses them. What is said of them holds from then on", paused)
+	add(OwnersPaused, "These owners are paused in the backup, and make, delete and replace no machine. Look again before somebody unpauses them", idle)
 	add(ReplicasManaged, "Somebody else sets the replicas of these groups, and may change them as soon as it runs", managed)
 	add(NodesUnread, "All Nodes of these clusters are Ready: their Node lists were not read, and their MachineHealthChecks have machines replaced whose Nodes are not", unread)
 	add(NothingToReplace, "No machine has to be replaced, because none could be made", irreplaceable)
 	return append(out, Note{NewestBackup, "No newer backup exists, and nobody changed the clusters since: " + written(s)})
+}
+
+// pausedObjects are the cluster, or those of its machines, that no controller touches
+// until somebody unpauses them.
+func (c *cluster) pausedObjects() []string {
+	if c.Paused {
+		return []string{"Cluster " + c.ID.Namespace + "/" + c.ID.Name}
+	}
+	var out []string
+	for _, s := range c.sets() {
+		for i := range s.members {
+			if f := &s.members[i]; f.machine != nil && f.machine.Paused {
+				out = append(out, f.object())
+			}
+		}
+	}
+	return out
+}
+
+// pausedOwners are the control plane and the groups that are paused by themselves.
+func (c *cluster) pausedOwners() []string {
+	var out []string
+	for _, s := range c.sets() {
+		if g := c.index.groups[owner{c.ID, s.Kind, s.Name}]; s.plane != nil && s.plane.Paused || g != nil && g.Paused {
+			out = append(out, s.title())
+		}
+		for _, name := range s.sets {
+			if g := c.index.groups[owner{c.ID, machineSet, name}]; s.Kind != machineSet && g != nil && g.Paused {
+				out = append(out, machineSet+" "+c.ID.Namespace+"/"+name)
+			}
+		}
+	}
+	return out
 }
 
 // irreplaceable are the reasons for which machines of the cluster could not be made.

@@ -2,7 +2,10 @@ package forecast
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"drift-detector/backup"
 	"drift-detector/detector"
@@ -51,6 +54,9 @@ type absence struct {
 	kind, namespace, name string
 }
 
+// objectOf names what a reference leads to.
+func objectOf(r backup.Ref) string { return fmt.Sprintf("%s %s/%s", r.Kind, r.Namespace, r.Name) }
+
 // lacks reports whether the backup lacks what a reference leads to.
 func (x *index) lacks(n int, ref backup.Ref) bool {
 	if ref.IsZero() {
@@ -61,9 +67,21 @@ func (x *index) lacks(n int, ref backup.Ref) bool {
 
 // haltsOf are all causes for which no controller acts on the cluster.
 func (x *index) haltsOf(c *detector.Cluster) []standstill {
-	out := x.halts[c.ID]
-	if own := x.clusters[c.ID]; own != nil && !own.Derived && x.lacks(c.ID.Backup, own.Infrastructure) {
-		out = append(out, standstill{fmt.Sprintf("%s %s/%s", own.Infrastructure.Kind, own.Infrastructure.Namespace, own.Infrastructure.Name), lacking, exists})
+	out := slices.Clone(x.halts[c.ID])
+	managed := x.controllers[c.Provider].OwnsKubeconfig // the control plane that the provider runs
+	if own := x.clusters[c.ID]; own != nil && !own.Derived {
+		for _, ref := range []backup.Ref{own.Infrastructure, own.ControlPlane} {
+			if x.lacks(c.ID.Backup, ref) && (ref == own.Infrastructure || ref.Kind == managed) {
+				out = append(out, standstill{objectOf(ref), lacking, exists})
+			}
+		}
+		switch infrastructure := objectOf(own.Infrastructure); own.LeftAlone {
+		case clusterv1.ManagedByAnnotation:
+			// Velero restores no status, and its controller looks away.
+			out = append(out, standstill{infrastructure, "which somebody else manages and a restore leaves without its status", "is marked as ready"})
+		case clusterv1.PausedAnnotation:
+			out = append(out, standstill{infrastructure, "which has the annotation " + clusterv1.PausedAnnotation, "is unpaused"})
+		}
 	}
 	for i := range c.Resources {
 		if r := &c.Resources[i]; r.State == detector.Absent && whenGone(r) == infra.HaltsCluster {
@@ -76,7 +94,7 @@ func (x *index) haltsOf(c *detector.Cluster) []standstill {
 	// CAPA updates only a kubeconfig that its control plane owns, and a restore takes
 	// ownerReferences away (pkg/cloud/services/eks/config.go v2.13.0). It makes one
 	// where there is none.
-	if kind := x.controllers[c.Provider].OwnsKubeconfig; kind != "" && kind == c.ControlPlane.Kind && x.in.Secrets.Kubeconfigs[c.ID] {
+	if managed != "" && managed == c.ControlPlane.Kind && x.in.Secrets.Kubeconfigs[c.ID] {
 		out = append(out, standstill{fmt.Sprintf("Secret %s/%s%s", c.ID.Namespace, c.ID.Name, kubeconfigSuffix), "which is restored without its owner", "is deleted"})
 	}
 	return out

@@ -34,6 +34,7 @@ const (
 const (
 	RestoreOrder     = "RestoreOrder"
 	ClustersPaused   = "ClustersPaused"
+	OwnersPaused     = "OwnersPaused"
 	NewestBackup     = "NewestBackup"
 	NothingToReplace = "NothingToReplace"
 	NodesUnread      = "NodesUnread"

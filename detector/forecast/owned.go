@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -58,6 +59,38 @@ func (e *effects) onOwner(s *set) {
 	if at := s.rolloutAfter(); at.After(s.cluster.index.in.Now) {
 		e.add(RolloutScheduled, fmt.Sprintf("%s replaces all its machines at %s", title, at.UTC().Format("2006-01-02 15:04Z")), title)
 	}
+}
+
+// onAbsentOwners adds what nobody manages, because who did is not in the backup.
+func (e *effects) onAbsentOwners(c *cluster) {
+	x, name := c.index, "Cluster "+c.ID.Namespace+"/"+c.ID.Name
+	own := x.clusters[c.ID]
+	if own != nil && !own.Derived && x.lacks(c.ID.Backup, own.ControlPlane) && own.ControlPlane.Kind != c.controller.OwnsKubeconfig {
+		e.add(OwnerHalted, fmt.Sprintf("Nobody manages the control plane until %s exists, which the backup lacks", objectOf(own.ControlPlane)), name)
+	}
+	if t := c.managed; t != nil && t.class == nil {
+		e.add(OwnerHalted, fmt.Sprintf("Nothing that the topology of the Cluster wants is done until ClusterClass %s/%s exists, which the backup lacks", cmp.Or(t.ClassNamespace, c.ID.Namespace), t.Class), name)
+	}
+	for _, s := range c.groups {
+		if title := s.title(); s.recorded > 0 && s.owned() && x.groups[owner{c.ID, s.Kind, s.Name}] == nil {
+			e.add(OwnerHalted, fmt.Sprintf("Nobody manages the machines of %s until it exists, which the backup lacks", title), title)
+		}
+	}
+}
+
+// owned reports whether the set is a group that an object of the backup makes.
+func (s *set) owned() bool {
+	return s.Kind == machineSet || s.Kind == machineDeployment || s.Kind == machinePool
+}
+
+// ownerless reports whether the MachineSet of a machine is not in the backup, while
+// its MachineDeployment is.
+func (f *facts) ownerless() bool {
+	if f.machine == nil || f.machine.Owner.Kind != machineSet || f.set.Kind != machineDeployment {
+		return false
+	}
+	x := f.cluster.index
+	return x.groups[owner{f.machine.Cluster, machineSet, f.machine.Owner.Name}] == nil && x.groups[owner{f.machine.Cluster, f.set.Kind, f.set.Name}] != nil
 }
 
 // onTemplates adds what follows where the owner can make no machine.

@@ -3,6 +3,8 @@ package aws
 import (
 	"strings"
 
+	capi "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
 	"drift-detector/infra"
 )
 
@@ -24,8 +26,11 @@ func (m *member) restore() *infra.Restore {
 	if c := d.Unready; c != nil && c.Status == "False" && c.Reason == provisionFailed {
 		r.Failure = strings.TrimSpace(c.Message)
 	}
+	if m.machine.Paused {
+		r.Refused = machineKind + " " + m.machine.Name + " has the annotation " + capi.PausedAnnotation
+	}
 	r.ByName = providerIDKeys(d.ProviderID) == nil
-	if r.Template == "" && r.Failure == "" && !r.ByName {
+	if r.Template == "" && r.Failure == "" && r.Refused == "" && !r.ByName {
 		return nil
 	}
 	return &r

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	capi "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
 	"drift-detector/backup"
 	"drift-detector/infra"
 )
@@ -53,13 +55,19 @@ func (e *estate) lacks(m *member) []string {
 	return nil
 }
 
-// refused says why CAPV cannot update the machine's VSphereVM. It writes the
+// refused says why CAPV does nothing for the machine: somebody paused it, or it cannot
+// update the machine's VSphereVM. It writes the
 // VSphereMachine's clone spec with the zone's placement into the VSphereVM again each
 // time, and its own webhook forbids any change of that (pkg/services/vimmachine.go and
 // internal/webhooks/vspherevm.go v1.16.1).
 func (e *estate) refused(m *member) string {
-	if m.vm == nil {
+	switch {
+	case m.machine.Paused:
+		return machineKind + " " + m.machine.Name + " has the annotation " + capi.PausedAnnotation
+	case m.vm == nil:
 		return ""
+	case m.vm.Paused:
+		return vmKind + " " + m.vm.Name + " has the annotation " + capi.PausedAnnotation
 	}
 	want, needs := m.machine.Data.Spec, m.machine.Data.Needs
 	if _, zone := e.zoneOfMachine(m); zone != nil {
