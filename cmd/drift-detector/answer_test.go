@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -191,6 +193,25 @@ func TestAnswerIsNotYes(t *testing.T) {
 			})
 		}), "no", "ControlPlaneDown InstancesStopped", "KubeadmControlPlane tenant-aws/aws-prod-control-plane"},
 		{"Stale machine without a health check", changed(func(w *world) { w.must(w.vcenter.Remove(prodOne)) }), "withWork", "MachinesBroken", "Machine tenant-alpha/" + prodOne},
+		{"VSphereMachine that its controller may not touch: it is paused by itself", changed(func(w *world) {
+			w.set("vspheremachines", prodOne, "", "metadata", "annotations", "cluster.x-k8s.io/paused")
+		}), "withWork", "MachinesHalted", "Machine tenant-alpha/" + prodOne},
+		{"infrastructure cluster that somebody else manages: nobody marks it as ready", changed(func(w *world) {
+			w.set("vsphereclusters", "alpha-prod", "", "metadata", "annotations", "cluster.x-k8s.io/managed-by")
+		}), "no", "ClusterHalted", "Cluster tenant-alpha/alpha-prod"},
+		{"MachineDeployment missing: nobody manages its machines", changed(func(w *world) { w.drop("machinedeployments", prodMD) }), "no", "BackupError OwnerHalted", "MachineDeployment tenant-alpha/" + prodMD},
+		{"Ghost worker: made after the backup, and left", changed(func(w *world) {
+			w.forget(prodOne)
+			for _, of := range [][2]string{{"machinedeployments", prodMD}, {"machinesets", prodSet}} {
+				w.set(of[0], of[1], 3, "spec", "replicas")
+				w.set(of[0], of[1], 3, "status", "replicas")
+			}
+		}), "withWork", "GhostsLeft", "instance " + prodOne},
+		{"Ghost of the control plane: its etcd member is cut", changed(func(w *world) {
+			w.forget(planeOne)
+			w.set("kubeadmcontrolplanes", prodKCP, 2, "spec", "replicas")
+			w.set("kubeadmcontrolplanes", prodKCP, 2, "status", "replicas")
+		}), "no", "EtcdMembersRemoved", "instance " + planeOne},
 		{"vCenter that shows nothing of the clusters", changed(func(w *world) { w.must(w.vcenter.HideVMs("/DC0/vm/capi/tenant-alpha")) }), "unknown", "Incomplete MachinesUnknown", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -207,6 +228,14 @@ func TestAnswerIsNotYes(t *testing.T) {
 	}
 }
 
+// forget leaves a machine out of the backup with all its objects.
+func (w *world) forget(name string) {
+	w.t.Helper()
+	w.change("forgotten", func(resource, n string, _ object) bool {
+		return n != name || resource != "machines" && resource != "vspheremachines" && resource != "vspherevms" && resource != "kubeadmconfigs"
+	})
+}
+
 // unprovision takes away every id of a machine that the backup records.
 func (w *world) unprovision(name string) {
 	w.t.Helper()
@@ -221,4 +250,25 @@ func (w *world) unprovision(name string) {
 		return true
 	})
 	w.must(w.vcenter.Remove(name))
+}
+
+// Rules that set findings aside make the status better, and no restore any safer.
+func TestAnswerIsNotChangedByIgnoreRules(t *testing.T) {
+	w := changed(func(w *world) { w.must(w.vcenter.Remove(prodOne)) })(t)
+	rules := filepath.Join(t.TempDir(), "ignore.yaml")
+	w.must(os.WriteFile(rules, []byte("rules:\n- match: {name: \""+prodOne+"\"}\n  reason: known\n"), 0o600))
+	a := w.answer("--skip-access-apiserver", "--ignore-file", rules)
+	a.demand(t, "withWork", "MachinesBroken")
+	if a.status != "Healthy" || strings.Contains(a.o.stdout, "Safe to restore? YES") {
+		t.Errorf("status %s\n%s", a.status, a.o.stdout[:200])
+	}
+}
+
+// Of some clusters only the answer is for those, and says so.
+func TestAnswerOfSomeClusters(t *testing.T) {
+	a := well(t).answer("--skip-access-apiserver", "--cluster", "alpha-prod")
+	a.demand(t, "yes", "")
+	if last := a.Conditions[len(a.Conditions)-1]; last.Code != "Narrowed" || !strings.Contains(last.Message, "alpha-prod") {
+		t.Errorf("%+v", a.Conditions)
+	}
 }

@@ -231,6 +231,27 @@ func TestTheAnswerIsATest(t *testing.T) {
 	}
 }
 
+// The answer, its reasons and its conditions are properties, and the text of its test.
+func TestTheAnswerInProperties(t *testing.T) {
+	r := &report.Report{Summary: report.Summary{Status: report.Healthy, Answer: &report.SafeAnswer{
+		Safe:       report.No,
+		Reasons:    []report.AnswerReason{{Code: "RolloutDue", Message: "A rollout is due", Objects: []string{"Machine a/b"}}, {Code: "GhostsLeft", Message: "They run on"}},
+		Conditions: []report.Note{{Code: "RestoreOrder", Message: "All objects first"}},
+	}}}
+	doc := written(t, r)
+	s := &read(t, doc).Suites[0]
+	for property, want := range map[string]string{"answer": "no", "answer.reasons": "RolloutDue GhostsLeft", "answer.conditions": "RestoreOrder"} {
+		if got := value(s, property); got != want {
+			t.Errorf("%s is %q, want %q", property, got, want)
+		}
+	}
+	for _, want := range []string{"RolloutDue: A rollout is due", "Machine a/b", "RestoreOrder: All objects first"} {
+		if !strings.Contains(string(doc), want) {
+			t.Errorf("no %q in\n%s", want, doc)
+		}
+	}
+}
+
 func TestRich(t *testing.T) {
 	doc := written(t, rich())
 	suites := read(t, doc).Suites

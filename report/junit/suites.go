@@ -86,8 +86,15 @@ func count(s *document.Suite, r *report.Report) {
 	s.Set("status", sum.Status)
 	if a := sum.Answer; a != nil {
 		s.Set("answer", clean(a.Safe))
-		s.Set("answer.reasons", len(a.Reasons))
-		s.Set("answer.conditions", len(a.Conditions))
+		var reasons, conditions []string
+		for i := range a.Reasons {
+			reasons = append(reasons, a.Reasons[i].Code)
+		}
+		for i := range a.Conditions {
+			conditions = append(conditions, a.Conditions[i].Code)
+		}
+		s.Set("answer.reasons", clean(strings.Join(slices.Compact(reasons), " ")))
+		s.Set("answer.conditions", clean(strings.Join(slices.Compact(conditions), " ")))
 	}
 	if sum.StatusWithoutRules != "" {
 		s.Set("statusWithoutRules", sum.StatusWithoutRules)
