@@ -35,12 +35,14 @@ func TestWhatRollsOutAControlPlane(t *testing.T) {
 	}{
 		"v1beta2": {
 			object{"version": "v1.34.0", "rollout": object{"after": "2026-11-20T10:00:00Z", "before": object{"certificatesExpiryDays": 30}}},
-			object{"upToDateReplicas": 2, "observedGeneration": 4}, object{"generation": 4},
+			object{"upToDateReplicas": 2, "observedGeneration": 4},
+			object{"generation": 4},
 			backup.ControlPlane{Version: "v1.34.0", RolloutAfter: after, CertificateDays: backup.Number{N: 30, Known: true}, Updated: backup.Number{N: 2, Known: true}},
 		},
 		"v1beta1": {
 			object{"version": "v1.34.0", "rolloutAfter": "2026-11-20T10:00:00Z", "rolloutBefore": object{"certificatesExpiryDays": 30}},
-			object{"updatedReplicas": 2, "observedGeneration": 3}, object{"generation": 4},
+			object{"updatedReplicas": 2, "observedGeneration": 3},
+			object{"generation": 4},
 			backup.ControlPlane{Version: "v1.34.0", RolloutAfter: after, CertificateDays: backup.Number{N: 30, Known: true}, Updated: backup.Number{N: 2, Known: true}, Unseen: true},
 		},
 		"nothing set":        {object{}, object{}, nil, backup.ControlPlane{}},

@@ -47,47 +47,7 @@ func randomEstate(seed uint64) *estate {
 	}
 	chance := func() bool { once--; return g.IntN(100) < odds || once == 0 }
 	harm := func(what string, of ...any) { e.harm = append(e.harm, what+" "+fmt.Sprint(of...)) }
-	for i := range e.claims.Machines {
-		c := &e.claims.Machines[i]
-		c.ReadsID = !c.Strong.IsZero()
-		if chance() {
-			c.Restore = &infra.Restore{Refused: "it refuses"}
-		}
-	}
-	for i := range e.snapshot.Clusters {
-		if c := &e.snapshot.Clusters[i]; chance() {
-			c.LeftAlone = "cluster.x-k8s.io/managed-by"
-			if !c.Self {
-				harm("left alone", c.ID())
-			}
-		}
-		e.snapshot.Clusters[i].Paused = chance()
-	}
-	for i := range e.snapshot.Groups {
-		grp := &e.snapshot.Groups[i]
-		switch {
-		case chance():
-			grp.Desired = backup.Number{N: int64(g.IntN(5)), Known: true}
-		case chance():
-			grp.Version = "v2"
-		case chance():
-			grp.Paused = true
-		}
-	}
-	for i := range e.snapshot.ControlPlanes {
-		p := &e.snapshot.ControlPlanes[i]
-		switch {
-		case chance():
-			p.Desired = backup.Number{N: int64(g.IntN(5)), Known: true}
-		case chance():
-			p.Unseen = true
-		case chance():
-			p.Version = "v2"
-			for j := range e.snapshot.Machines {
-				e.snapshot.Machines[j].Version = "v1"
-			}
-		}
-	}
+	e.disturbBackup(g, chance, harm)
 	e.detect()
 	if g.IntN(4) > 0 {
 		e.alone()
@@ -157,6 +117,51 @@ func (e *estate) owned() {
 		group(m.Cluster, "MachineDeployment", m.Deployment, "").Desired.N++
 	}
 	e.claims.Pools = slices.DeleteFunc(slices.Clone(e.claims.Pools), func(infra.Pool) bool { return true })
+}
+
+// disturbBackup does to the backup what makes a controller act, or stand still.
+func (e *estate) disturbBackup(g *rand.Rand, chance func() bool, harm func(string, ...any)) {
+	for i := range e.claims.Machines {
+		c := &e.claims.Machines[i]
+		c.ReadsID = !c.Strong.IsZero()
+		if chance() {
+			c.Restore = &infra.Restore{Refused: "it refuses"}
+		}
+	}
+	for i := range e.snapshot.Clusters {
+		if c := &e.snapshot.Clusters[i]; chance() {
+			c.LeftAlone = "cluster.x-k8s.io/managed-by"
+			if !c.Self {
+				harm("left alone", c.ID())
+			}
+		}
+		e.snapshot.Clusters[i].Paused = chance()
+	}
+	for i := range e.snapshot.Groups {
+		grp := &e.snapshot.Groups[i]
+		switch {
+		case chance():
+			grp.Desired = backup.Number{N: int64(g.IntN(5)), Known: true}
+		case chance():
+			grp.Version = "v2"
+		case chance():
+			grp.Paused = true
+		}
+	}
+	for i := range e.snapshot.ControlPlanes {
+		p := &e.snapshot.ControlPlanes[i]
+		switch {
+		case chance():
+			p.Desired = backup.Number{N: int64(g.IntN(5)), Known: true}
+		case chance():
+			p.Unseen = true
+		case chance():
+			p.Version = "v2"
+			for j := range e.snapshot.Machines {
+				e.snapshot.Machines[j].Version = "v1"
+			}
+		}
+	}
 }
 
 // disturbResult does to the Result what lookups may find.

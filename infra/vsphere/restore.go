@@ -87,9 +87,12 @@ func (e *estate) refused(m *member) string {
 	have := &m.vm.Data
 	var differ []string
 	for _, f := range []struct{ name, have, want string }{
-		{"server", have.Spec.Server, want.Server}, {"datacenter", have.Spec.Datacenter, want.Datacenter},
-		{"folder", have.Spec.Folder, want.Folder}, {"resourcePool", have.Needs.Pool, needs.Pool},
-		{"datastore", have.Needs.Datastore, needs.Datastore}, {"template", have.Needs.Template, needs.Template},
+		{"server", have.Spec.Server, want.Server},
+		{"datacenter", have.Spec.Datacenter, want.Datacenter},
+		{"folder", have.Spec.Folder, want.Folder},
+		{"resourcePool", have.Needs.Pool, needs.Pool},
+		{"datastore", have.Needs.Datastore, needs.Datastore},
+		{"template", have.Needs.Template, needs.Template},
 	} {
 		if f.have != f.want {
 			differ = append(differ, f.name)

@@ -34,8 +34,10 @@ func TestPoint47WhatKeepsCAPVFromAMachine(t *testing.T) {
 		"in a zone, well":           {zoned, func(*estateBackup) {}, "", ""},
 		"zone not in the backup":    {zoned, func(b *estateBackup) { b.drop(zones.Resource()) }, "VSphereDeploymentZone zone-a", ""},
 		"its failure domain is not": {zoned, func(b *estateBackup) { b.drop(domains.Resource()) }, "VSphereFailureDomain domain-a", ""},
-		"another template": {plain, func(b *estateBackup) { b.set(machines.Resource(), "spec.template", "ubuntu-new") }, "",
-			"spec.template of VSphereVM prod-vm-1 differs from what VSphereMachine prod-md-0-tpl-12345 and its failure domain say"},
+		"another template": {
+			plain, func(b *estateBackup) { b.set(machines.Resource(), "spec.template", "ubuntu-new") }, "",
+			"spec.template of VSphereVM prod-vm-1 differs from what VSphereMachine prod-md-0-tpl-12345 and its failure domain say",
+		},
 		"another folder and pool": {plain, func(b *estateBackup) {
 			b.set(vms.Resource(), "spec.folder", "other").set(vms.Resource(), "spec.resourcePool", "other")
 		}, "", "spec.folder, spec.resourcePool of VSphereVM"},
