@@ -89,7 +89,7 @@ type Cluster struct {
 	ControlPlane   Ref
 	Infrastructure Ref
 	// LeftAlone is the annotation for which the controller of the infrastructure cluster
-	// does nothing for it; empty when it bears none.
+	// does nothing for it; empty when it has none.
 	LeftAlone string
 }
 

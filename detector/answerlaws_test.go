@@ -23,8 +23,8 @@ import (
 	"drift-detector/report/prometheus"
 )
 
-// estate is a random world with what decides about a restore.
-type estate struct {
+// world is a random one with what decides about a restore.
+type world struct {
 	snapshot  *backup.Snapshot
 	claims    infra.Claims
 	inventory infra.Inventory
@@ -35,12 +35,12 @@ type estate struct {
 	harm      []string // what was done to it that no answer may call safe
 }
 
-// randomEstate is a random world, to which now and then something is done that a
+// randomWorld is a random world, to which now and then something is done that a
 // controller would act on.
-func randomEstate(seed uint64) *estate {
+func randomWorld(seed uint64) *world {
 	g := rand.New(rand.NewPCG(seed, 7))
-	e := &estate{}
-	e.snapshot, e.claims, e.inventory, e.now = detector.RandomEstate(seed)
+	e := &world{}
+	e.snapshot, e.claims, e.inventory, e.now = detector.RandomWorld(seed)
 	odds, once := []int{0, 0, 4, 20}[g.IntN(4)], g.IntN(60) // percent, and the one time of worlds with few odds
 	if g.IntN(4) > 0 {
 		e.owned()
@@ -63,12 +63,12 @@ func randomEstate(seed uint64) *estate {
 	return e
 }
 
-func (e *estate) detect() {
+func (e *world) detect() {
 	e.result = detector.Detect(e.snapshot, e.claims, e.inventory, detector.Options{Now: e.now})
 }
 
 // alone takes away the instances that belong to nobody, of which most worlds have some.
-func (e *estate) alone() {
+func (e *world) alone() {
 	others := map[string]bool{}
 	for i := range e.result.Unattributed {
 		others[e.result.Unattributed[i].Instance.Identity] = true
@@ -82,7 +82,7 @@ func (e *estate) alone() {
 
 // owned gives every machine an owner that wants as many as there are, so that no owner
 // has anything to do.
-func (e *estate) owned() {
+func (e *world) owned() {
 	type key struct {
 		cluster    backup.ClusterID
 		kind, name string
@@ -120,7 +120,7 @@ func (e *estate) owned() {
 }
 
 // disturbBackup does to the backup what makes a controller act, or stand still.
-func (e *estate) disturbBackup(g *rand.Rand, chance func() bool, harm func(string, ...any)) {
+func (e *world) disturbBackup(g *rand.Rand, chance func() bool, harm func(string, ...any)) {
 	for i := range e.claims.Machines {
 		c := &e.claims.Machines[i]
 		c.ReadsID = !c.Strong.IsZero()
@@ -165,7 +165,7 @@ func (e *estate) disturbBackup(g *rand.Rand, chance func() bool, harm func(strin
 }
 
 // disturbResult does to the Result what lookups may find.
-func (e *estate) disturbResult(chance func() bool, harm func(string, ...any)) {
+func (e *world) disturbResult(chance func() bool, harm func(string, ...any)) {
 	for i := range e.result.Clusters {
 		c := &e.result.Clusters[i]
 		if chance() {
@@ -188,7 +188,7 @@ func (e *estate) disturbResult(chance func() bool, harm func(string, ...any)) {
 	}
 }
 
-func (e *estate) report() (*report.Report, *forecast.Forecast) {
+func (e *world) report() (*report.Report, *forecast.Forecast) {
 	f := forecast.Of(forecast.Inputs{
 		Snapshot: e.snapshot, Claims: e.claims, Inventory: e.inventory, Result: e.result,
 		Controllers: all.Registry().Controllers(), Secrets: e.secrets, Now: e.now,
@@ -215,7 +215,7 @@ func TestLawsOfTheAnswer(t *testing.T) {
 	seen := map[string]int{}
 	n := lots(t)
 	for seed := range n {
-		e := randomEstate(seed)
+		e := randomWorld(seed)
 		r, f := e.report()
 		a := r.Summary.Answer
 		if a == nil {
@@ -243,7 +243,7 @@ func TestLawsOfTheAnswer(t *testing.T) {
 }
 
 // promises are the words of the answer that do not hold.
-func promises(e *estate, r *report.Report, f *forecast.Forecast) []string {
+func promises(e *world, r *report.Report, f *forecast.Forecast) []string {
 	var out []string
 	demand := func(holds bool, text string) {
 		if !holds {
@@ -271,7 +271,7 @@ func promises(e *estate, r *report.Report, f *forecast.Forecast) []string {
 }
 
 // quiet says what happens in a forecast beside taking over what lives.
-func quiet(e *estate, f *forecast.Forecast) []string {
+func quiet(e *world, f *forecast.Forecast) []string {
 	var out []string
 	for i := range f.Clusters {
 		if e.result.Clusters[i].Self {
@@ -303,7 +303,7 @@ func quiet(e *estate, f *forecast.Forecast) []string {
 
 // neverAdopted holds the sixth law: nothing is called taken over of which the verdict
 // is Unknown, and nothing that does not live.
-func neverAdopted(e *estate, f *forecast.Forecast) []string {
+func neverAdopted(e *world, f *forecast.Forecast) []string {
 	var out []string
 	look := func(verdicts []detector.Verdict, fates []forecast.Machine) {
 		for i := range verdicts {

@@ -7,9 +7,9 @@ import (
 	"drift-detector/infra"
 )
 
-// RandomEstate is a random world for the tests of what is made of a Result. Its parts
+// RandomWorld is a random world for the tests of what is made of a Result. Its parts
 // may be changed before Detect is called with them.
-func RandomEstate(seed uint64) (*backup.Snapshot, infra.Claims, infra.Inventory, time.Time) {
+func RandomWorld(seed uint64) (*backup.Snapshot, infra.Claims, infra.Inventory, time.Time) {
 	s := randomWorld(seed)
 	return &s.snap, s.claims, s.inventory(), s.now
 }

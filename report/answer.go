@@ -107,8 +107,8 @@ func (l *factList) count(n int, status, one, many string) {
 	}
 }
 
-// told are the reasons that facts of their own tell with numbers.
-var told = map[string]bool{
+// counted are the reasons that facts of their own say with numbers.
+var counted = map[string]bool{
 	BackupError: true, Incomplete: true, ErrorsOccurred: true, InstancesToConfirm: true, NothingToCompare: true, NoForecast: true,
 	forecast.MachinesUnknown: true, forecast.CopiedID: true, forecast.PoolNotDecided: true, forecast.MachinesBroken: true,
 	forecast.StaleReplaced: true, forecast.InstancesStopped: true, forecast.GhostsLeft: true,
@@ -123,7 +123,7 @@ func (l *factList) reasons(r *Report) {
 	}
 	for i := range a.Reasons {
 		reason := &a.Reasons[i]
-		if told[reason.Code] {
+		if counted[reason.Code] {
 			continue
 		}
 		text := reason.Message

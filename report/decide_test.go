@@ -126,7 +126,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// One reason stands for all that have it, and names each once.
+// One reason is of all that have it, and names each once.
 func TestReasonsNameTheirObjects(t *testing.T) {
 	p := foreseen(healthyParts(), forecast.Effect{Code: forecast.GhostsLeft, Message: "they run on", Objects: []string{"instance b", "instance a"}})
 	p.Forecast.Effects = []forecast.Effect{{Code: forecast.GhostsLeft, Message: "they run on", Objects: []string{"instance b", "instance c"}}}
@@ -190,12 +190,12 @@ func TestTheScreenSaysTheAnswer(t *testing.T) {
 			t.Errorf("of a report without an answer: %s", text)
 		}
 		if c.answer != nil && strings.Contains(text, "1 condition. The first: ") != (c.answer.Safe == Yes || c.answer.Safe == WithWork) {
-			t.Errorf("%s: conditions are told to the wrong: %s", c.answer.Safe, text)
+			t.Errorf("%s: conditions: %s", c.answer.Safe, text)
 		}
 	}
 }
 
-// A long list of objects is told in short, and the document has all of it.
+// Screens shorten a long list of objects; the document has all of it.
 func TestManyObjects(t *testing.T) {
 	if got := listedUpTo([]string{"a", "b", "c"}, 3); got != "a, b, c" {
 		t.Error(got)

@@ -10,8 +10,8 @@ import (
 	"drift-detector/infra/lab"
 )
 
-// estateTest is an estate that is made of one that is well, and what must be said of it.
-type estateTest struct {
+// answerTest is a restore with one thing changed, and what must be said of it.
+type answerTest struct {
 	name   string
 	make   func(*testing.T) *world
 	safe   string
@@ -19,7 +19,7 @@ type estateTest struct {
 	object string // that the first reason names
 }
 
-// changed is the well estate of vSphere with something changed.
+// changed is a well cluster of vSphere with something changed.
 func changed(change func(*world)) func(*testing.T) *world {
 	return func(t *testing.T) *world {
 		w := well(t)
@@ -28,7 +28,7 @@ func changed(change func(*world)) func(*testing.T) *world {
 	}
 }
 
-// changedAWS is the well estate of AWS, likewise.
+// changedAWS is a well cluster of AWS, likewise.
 func changedAWS(change func(*world, *lab.EC2), options ...func(*lab.EC2Options)) func(*testing.T) *world {
 	return func(t *testing.T) *world {
 		w, ec2 := wellAWS(t, options...)
@@ -49,7 +49,7 @@ const (
 	planeOne = "alpha-prod-kcn2q"
 )
 
-// Ten and more estates in which the controllers take over what lives, and do nothing else.
+// Ten and more cases in which the controllers take over what lives, and do nothing else.
 func TestAnswerIsYes(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -143,9 +143,9 @@ func (w *world) velero(args ...string) {
 	})
 }
 
-// Ten and more estates in which they do more than that, or in which nobody knows.
+// Ten and more cases in which they do more than that, or in which nobody knows.
 func TestAnswerIsNotYes(t *testing.T) {
-	for _, c := range []estateTest{
+	for _, c := range []answerTest{
 		{"load balancer of the API gone: its cluster stands still", changedAWS(func(*world, *lab.EC2) {}, gone("aws-prod-apiserver")), "no", "ClusterHalted", "Cluster tenant-aws/aws-prod"},
 		{"VPC gone: its cluster stands still", changedAWS(func(*world, *lab.EC2) {}, gone("vpc-0a1b2c3d4e5f60718")), "no", "ClusterHalted", "Cluster tenant-aws/aws-prod"},
 		{"pool that has grown since: a living member ends", changedAWS(func(_ *world, ec2 *lab.EC2) { growPool(ec2) }), "no", "PoolScaledBack", "MachinePool tenant-aws/aws-prod-mp-0"},

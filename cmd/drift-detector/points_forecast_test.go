@@ -10,7 +10,7 @@ import (
 	"drift-detector/infra/lab"
 )
 
-// Each test is one defect that was found, by its number: an estate that differs from one
+// Each test is one defect that was found, by its number: a restore that differs from one
 // that is well in that alone.
 
 // foretells demands the outcome of a machine and words of what is said of it.
@@ -85,7 +85,7 @@ func TestPoint19And32PoolsAreSetBack(t *testing.T) {
 	a := w.answer("--skip-access-apiserver")
 	a.demand(t, "no", "PoolScaledBack")
 	if !strings.Contains(a.o.stdout, "1 living instance ends, undrained") {
-		t.Errorf("nobody is told:\n%s", a.o.stdout)
+		t.Errorf("nobody says so:\n%s", a.o.stdout)
 	}
 	ec2.Change(func(i *lab.EC2Instance) bool {
 		return i.InstanceID != "i-057bcd5c18f3f244e" && i.InstanceID != "i-002e263aadef727c1"

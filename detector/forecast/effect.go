@@ -140,7 +140,7 @@ func (e *effects) onCluster(c *cluster) {
 		e.add(ClusterHalted, "No controller acts on the cluster until its Cluster object exists, which the backup lacks", name)
 	}
 	for _, r := range undecidedHalts(c.Cluster) {
-		e.add(ResourceUndecided, fmt.Sprintf("Without %s %s the controllers stand still, and whether it exists cannot be told", r.Kind, r.Name), name)
+		e.add(ResourceUndecided, fmt.Sprintf("Without %s %s the controllers stand still, and nobody could see whether it exists", r.Kind, r.Name), name)
 	}
 	for i := range c.Resources {
 		if r := &c.Resources[i]; r.State == detector.Absent && whenGone(r) == infra.MadeAgain {

@@ -34,7 +34,7 @@ func TestEveryOutcomeHasItsEffects(t *testing.T) {
 	}
 }
 
-// One effect stands for all machines that have it, and names each.
+// One effect is of all machines that have it, and names each.
 func TestEffectsAreGathered(t *testing.T) {
 	s := newStory(t)
 	s.worker("a", gone)
@@ -113,7 +113,7 @@ func TestConditionsSpeakOfNoManagementCluster(t *testing.T) {
 	}
 }
 
-// When the backup was written is told where it is known.
+// When the backup was written is said where it is known.
 func TestWhenTheBackupWasWritten(t *testing.T) {
 	s := newStory(t)
 	if got := written(s.snapshot); !strings.HasPrefix(got, "b was written on ") {

@@ -85,7 +85,7 @@ func notesOnCluster(c *cluster, f *Cluster) []Note {
 	return out
 }
 
-// noted are the effects that are notes on their cluster, too, where they are told of an
+// noted are the effects that are notes on their cluster, too, where they are of an
 // owner or of the cluster itself. Of the others notes of their own say more.
 var noted = map[string]bool{
 	MachinesDeleted: true, PoolScaledBack: true, RolloutDue: true, ClusterHalted: true, ResourceUndecided: true, SpecUnseen: true,

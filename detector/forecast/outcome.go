@@ -275,7 +275,7 @@ var outcomeRows = []outcomeRow{
 	{
 		"not provisioned, and cannot be", func(f *facts) bool { return f.unprovisioned() && f.cannotBeMade() != "" }, Stuck,
 		func(f *facts) string {
-			return "no id is recorded and no instance bears its name, and no new one can be made: " + f.cannotBeMade()
+			return "no id is recorded and no instance has its name, and no new one can be made: " + f.cannotBeMade()
 		},
 	},
 	{

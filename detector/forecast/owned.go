@@ -117,7 +117,7 @@ func (e *effects) onPool(s *set) {
 		e.add(MachinesMade, fmt.Sprintf("The pool of %s is gone: it is made again, with new machines", title), title)
 		return
 	case p.State == detector.Undecided:
-		e.add(PoolNotDecided, fmt.Sprintf("Whether the pool of %s exists cannot be told", title), title)
+		e.add(PoolNotDecided, fmt.Sprintf("Nobody could see whether the pool of %s exists", title), title)
 		return
 	}
 	now := int(sizeNow(p).N)
@@ -141,7 +141,7 @@ func (e *effects) onPlane(c *cluster) {
 	case c.dead():
 		e.add(ControlPlaneDown, "No machine of the control plane exists: its API server answers nobody, and no controller brings etcd back", name)
 	case c.ControlPlane.Reason == detector.ControlPlaneLost:
-		e.add(ControlPlaneDown, "Of the machines of the control plane that the backup records no majority exists: whether etcd has one cannot be told from here", name)
+		e.add(ControlPlaneDown, "Of the machines of the control plane that the backup records no majority exists: whether etcd has one is not known here", name)
 	}
 	if c.ControlPlane.Reason == detector.HostedInManagementCluster {
 		e.add(HostedControlPlane, "Its control plane ran as pods inside the management cluster: what is left of it is not known here", name)

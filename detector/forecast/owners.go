@@ -83,7 +83,7 @@ func (x *index) outdated(p *backup.ControlPlane, t *topology, f *facts) string {
 }
 
 // complaints are the reasons that condition UpToDate gave, one line each, without
-// those that a restore or the clock decides anew.
+// those that a restore or the clock decides again.
 func complaints(text string) string {
 	var out []string
 	for line := range strings.Lines(text) {

@@ -8,7 +8,7 @@ import (
 	"drift-detector/infra"
 )
 
-// zoned puts the small estate into a failure domain. Its VSphereMachine then says what
+// zoned puts the small backup into a failure domain. Its VSphereMachine then says what
 // CAPV wrote into its VSphereVM.
 func zoned() *estateBackup {
 	b := newEstateBackup()
@@ -113,7 +113,7 @@ func TestPoint49Recipes(t *testing.T) {
 	}
 }
 
-// The template that a machine of the control plane was made from is told of those alone.
+// Only of the control plane the template is needed that a machine was made from.
 func TestPoint20TemplateOfAControlPlane(t *testing.T) {
 	b := dependent()
 	if r := b.claim(t).Restore; r != nil && r.Template != "" {

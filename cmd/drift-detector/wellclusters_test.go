@@ -10,7 +10,7 @@ import (
 	"drift-detector/infra/lab"
 )
 
-// The estates of this file are well, and tests change one thing in them. They read the
+// The clusters of this file are well, and tests change one thing in them. They read the
 // answer from the JSON document, as a script does.
 
 // object is one object of a backup, as JSON holds it.
