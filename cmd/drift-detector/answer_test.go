@@ -268,7 +268,7 @@ func TestAnswerIsNotChangedByIgnoreRules(t *testing.T) {
 func TestAnswerOfSomeClusters(t *testing.T) {
 	a := well(t).answer("--skip-access-apiserver", "--cluster", "alpha-prod")
 	a.demand(t, "yes", "")
-	if last := a.Conditions[len(a.Conditions)-1]; last.Code != "Narrowed" || !strings.Contains(last.Message, "alpha-prod") {
+	if n := len(a.Conditions); n == 0 || a.Conditions[n-1].Code != "Narrowed" || !strings.Contains(a.Conditions[n-1].Message, "alpha-prod") {
 		t.Errorf("%+v", a.Conditions)
 	}
 }
