@@ -120,9 +120,9 @@ type Claim struct {
 	// Reads names the field of the backup from which the machine's controller takes
 	// the instance's id after a restore: "VSphereVM.spec.biosUUID". ReadsID says that
 	// an id is recorded there. Where none is, the controller takes the instance at
-	// home that bears one of Searches, any of several, and makes a new one where none
-	// does. Keys of Searches are borne only by instances that the search finds: where
-	// the controller looks among running ones alone, by those.
+	// home that has one of Searches, any of several, and makes a new one where none
+	// has. Only instances that the search finds have keys of Searches: where the
+	// controller looks among running ones alone, those.
 	Reads    string
 	ReadsID  bool
 	Searches []Key
@@ -178,7 +178,7 @@ type PoolSize struct {
 // WhenGone is what the absence of a Resource means to the restored controllers.
 type WhenGone string
 
-// What the absence of a Resource means. The zero value stands for FailsReplacement.
+// What the absence of a Resource means. The zero value means FailsReplacement.
 const (
 	FailsReplacement WhenGone = "failsReplacement" // machines run on, and a new one cannot be made
 	HaltsCluster     WhenGone = "haltsCluster"     // the controllers do nothing for the cluster until it is back
