@@ -180,6 +180,7 @@ func TestAnswerIsNotYes(t *testing.T) {
 		}), "no", "ClustersFirst", "Deployment velero"},
 		{"NAT gateway gone: CAPA makes it again", changedAWS(func(w *world, _ *lab.EC2) {
 			w.set("awsclusters", "aws-prod", []object{{"id": "aws-prod-subnet-public-us-east-1c", "natGatewayId": "nat-0bbbbbbbbbbbbbbbb"}}, "spec", "network", "subnets")
+			w.set("awsclusters", "aws-prod", "owned", "spec", "network", "vpc", "tags", "sigs.k8s.io/cluster-api-provider-aws/cluster/aws-prod")
 		}), "withWork", "ResourceMade", "Cluster tenant-aws/aws-prod"},
 		{"load balancers that nobody may list", changedAWS(func(_ *world, ec2 *lab.EC2) {
 			ec2.Bend(lab.EC2Faults{DenyActions: []string{"elasticloadbalancing:DescribeLoadBalancers"}})

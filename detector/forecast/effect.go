@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"drift-detector/backup"
 	"drift-detector/detector"
@@ -143,7 +144,11 @@ func (e *effects) onCluster(c *cluster) {
 		e.add(ResourceUndecided, fmt.Sprintf("Without %s %s the controllers stand still, and nobody could see whether it exists", r.Kind, r.Name), name)
 	}
 	for i := range c.Resources {
-		if r := &c.Resources[i]; r.State == detector.Absent && whenGone(r) == infra.MadeAgain {
+		switch r := &c.Resources[i]; {
+		case r.State != detector.Absent || whenGone(r) != infra.MadeAgain:
+		case strings.HasSuffix(r.Kind, "control plane"):
+			e.add(ControlPlaneDown, fmt.Sprintf("%s %s is gone: its API server answers nobody. %s makes an empty one of that name, without the Nodes and workloads of the old one", r.Kind, r.Name, c.controller.Name), name)
+		default:
 			e.add(ResourceMade, fmt.Sprintf("%s makes %s %s again, which is gone", c.controller.Name, r.Kind, r.Name), name)
 		}
 	}

@@ -119,10 +119,11 @@ func (s *story) lacks(r backup.Ref) {
 	s.absent = append(s.absent, backup.Absence{Kind: r.Kind, Namespace: r.Namespace, Name: r.Name})
 }
 
-// CAPA makes an EKS control plane again that is gone, and stands still without the object.
+// CAPA makes an empty EKS control plane in the place of one that is gone, and stands still
+// without the object.
 func TestPoint25EKSControlPlane(t *testing.T) {
 	play(t, map[string]scene{
-		"gone":       {nil, func(s *story) { onEKS(s); s.resource("EKS control plane", "prod", detector.Absent, infra.MadeAgain) }, ResourceMade, []string{"CAPA makes EKS control plane prod again, which is gone"}},
+		"gone":       {nil, func(s *story) { onEKS(s); s.resource("EKS control plane", "prod", detector.Absent, infra.MadeAgain) }, ControlPlaneDown, []string{"EKS control plane prod is gone: its API server answers nobody. CAPA makes an empty one"}},
 		"halts":      {nil, func(s *story) { onEKS(s); s.resource("EKS control plane", "prod", detector.Absent, infra.HaltsCluster) }, ClusterHalted, nil},
 		"undecided":  {nil, func(s *story) { onEKS(s); s.resource("VPC", "v", detector.Undecided, "") }, ResourceUndecided, []string{"Without VPC v the controllers stand still"}},
 		"its object": {nil, func(s *story) { onEKS(s); s.lacks(s.snapshot.Clusters[0].ControlPlane) }, ClusterHalted, []string{"until AWSManagedControlPlane ns/cp exists, which the backup lacks"}},
