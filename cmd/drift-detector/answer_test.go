@@ -60,7 +60,7 @@ func TestAnswerIsYes(t *testing.T) {
 		{"all well", well, "RestoreOrder", nil},
 		{"all well on AWS", changedAWS(func(*world, *lab.EC2) {}), "WebhooksDuringRestore", nil},
 		{"only warnings: a VM renamed, a VM in another folder", changed(func(w *world) {
-			w.must(w.vcenter.Rename(prodOne, "zz-renamed"))
+			w.ensure(w.vcenter.Rename(prodOne, "zz-renamed"))
 		}), "RestoreOrder", nil},
 		{"paused: nothing happens until somebody unpauses it, and then nothing either", changed(func(w *world) {
 			w.set("clusters", "alpha-prod", true, "spec", "paused")
@@ -98,7 +98,7 @@ func TestAnswerIsYes(t *testing.T) {
 		{"VM template gone, and no machine to make", changed(func(w *world) {
 			for _, vm := range w.vcenter.VMs() {
 				if vm.Template {
-					w.must(w.vcenter.Remove(vm.Path))
+					w.ensure(w.vcenter.Remove(vm.Path))
 				}
 			}
 		}), "NothingToReplace", nil},
@@ -163,7 +163,7 @@ func TestAnswerIsNotYes(t *testing.T) {
 			w.unprovision(prodOne)
 			w.drop("secrets", prodOne)
 		}), "no", "BackupError MachinesBroken", "Secret tenant-alpha/" + prodOne},
-		{"powered off: CAPV starts it", changed(func(w *world) { w.must(w.vcenter.SetPower(prodOne, false)) }), "withWork", "InstancesStarted", "Machine tenant-alpha/" + prodOne},
+		{"powered off: CAPV starts it", changed(func(w *world) { w.ensure(w.vcenter.SetPower(prodOne, false)) }), "withWork", "InstancesStarted", "Machine tenant-alpha/" + prodOne},
 		{"MachineDeployment wants fewer: a living machine ends", changed(func(w *world) {
 			w.set("machinedeployments", prodMD, 3, "spec", "replicas")
 		}), "no", "MachinesDeleted", "MachineDeployment tenant-alpha/" + prodMD},
@@ -193,7 +193,7 @@ func TestAnswerIsNotYes(t *testing.T) {
 				return true
 			})
 		}), "no", "ControlPlaneDown InstancesStopped", "KubeadmControlPlane tenant-aws/aws-prod-control-plane"},
-		{"Stale machine without a health check", changed(func(w *world) { w.must(w.vcenter.Remove(prodOne)) }), "withWork", "MachinesBroken", "Machine tenant-alpha/" + prodOne},
+		{"Stale machine without a health check", changed(func(w *world) { w.ensure(w.vcenter.Remove(prodOne)) }), "withWork", "MachinesBroken", "Machine tenant-alpha/" + prodOne},
 		{"VSphereMachine that its controller may not touch: it is paused by itself", changed(func(w *world) {
 			w.set("vspheremachines", prodOne, "", "metadata", "annotations", "cluster.x-k8s.io/paused")
 		}), "withWork", "MachinesHalted", "Machine tenant-alpha/" + prodOne},
@@ -213,7 +213,7 @@ func TestAnswerIsNotYes(t *testing.T) {
 			w.set("kubeadmcontrolplanes", prodKCP, 2, "spec", "replicas")
 			w.set("kubeadmcontrolplanes", prodKCP, 2, "status", "replicas")
 		}), "no", "EtcdMembersRemoved", "instance " + planeOne},
-		{"vCenter that shows nothing of the clusters", changed(func(w *world) { w.must(w.vcenter.HideVMs("/DC0/vm/capi/tenant-alpha")) }), "unknown", "Incomplete MachinesUnknown", ""},
+		{"vCenter that shows nothing of the clusters", changed(func(w *world) { w.ensure(w.vcenter.HideVMs("/DC0/vm/capi/tenant-alpha")) }), "unknown", "Incomplete MachinesUnknown", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := c.make(t)
@@ -250,14 +250,14 @@ func (w *world) unprovision(name string) {
 		}
 		return true
 	})
-	w.must(w.vcenter.Remove(name))
+	w.ensure(w.vcenter.Remove(name))
 }
 
 // Rules that set findings aside make the status better, and no restore any safer.
 func TestAnswerIsNotChangedByIgnoreRules(t *testing.T) {
-	w := changed(func(w *world) { w.must(w.vcenter.Remove(prodOne)) })(t)
+	w := changed(func(w *world) { w.ensure(w.vcenter.Remove(prodOne)) })(t)
 	rules := filepath.Join(t.TempDir(), "ignore.yaml")
-	w.must(os.WriteFile(rules, []byte("rules:\n- match: {name: \""+prodOne+"\"}\n  reason: known\n"), 0o600))
+	w.ensure(os.WriteFile(rules, []byte("rules:\n- match: {name: \""+prodOne+"\"}\n  reason: known\n"), 0o600))
 	a := w.answer("--skip-access-apiserver", "--ignore-file", rules)
 	a.demand(t, "withWork", "MachinesBroken")
 	if a.status != "Healthy" || strings.Contains(a.o.stdout, "Safe to restore? YES") {

@@ -204,7 +204,7 @@ func TestPoint22HealthChecks(t *testing.T) {
 		w.healthCheck("tenant-alpha", "alpha-prod", object{
 			"nodeStartupTimeoutSeconds": 0, "unhealthyMachineConditions": []object{{"type": "InfrastructureReady", "status": "False", "timeoutSeconds": 60}},
 		})
-		w.must(w.vcenter.Remove(prodOne))
+		w.ensure(w.vcenter.Remove(prodOne))
 		a := w.answer("--skip-access-apiserver")
 		a.demand(t, "withWork", "StaleReplaced")
 		a.foretells(t, prodOne, "ReplacedByMachineHealthCheck", "InfrastructureReady")
@@ -233,11 +233,11 @@ func TestPoint23VSphereVMMissing(t *testing.T) {
 		outcome, says string
 		safe, code    string
 	}{
-		"gone":                    {prodOne, func(w *world) { w.must(w.vcenter.Remove(prodOne)) }, "NewInstanceCreated", "makes a new one", "withWork", "MachinesMade"},
-		"renamed":                 {prodOne, func(w *world) { w.must(w.vcenter.Rename(prodOne, "zz")) }, "NewInstanceCreated", "second one", "no", "SecondInstance"},
+		"gone":                    {prodOne, func(w *world) { w.ensure(w.vcenter.Remove(prodOne)) }, "NewInstanceCreated", "makes a new one", "withWork", "MachinesMade"},
+		"renamed":                 {prodOne, func(w *world) { w.ensure(w.vcenter.Rename(prodOne, "zz")) }, "NewInstanceCreated", "second one", "no", "SecondInstance"},
 		"in place":                {prodOne, func(*world) {}, "AdoptedByName", "found by its name", "withWork", "FoundByNameOnly"},
 		"of the control plane":    {planeOne, func(*world) {}, "AdoptedByName", "a new cluster", "withWork", "FoundByNameOnly"},
-		"gone, and so its Secret": {prodOne, func(w *world) { w.must(w.vcenter.Remove(prodOne)); w.drop("secrets", prodOne) }, "Stuck", "bootstrap data is not in the backup", "withWork", "MachinesBroken"},
+		"gone, and so its Secret": {prodOne, func(w *world) { w.ensure(w.vcenter.Remove(prodOne)); w.drop("secrets", prodOne) }, "Stuck", "bootstrap data is not in the backup", "withWork", "MachinesBroken"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := well(t)

@@ -157,7 +157,7 @@ func TestPoint47PlacementHalts(t *testing.T) {
 // Starting a VM is something that a controller does.
 func TestPoint48PoweredOn(t *testing.T) {
 	w := well(t)
-	w.must(w.vcenter.SetPower(prodOne, false))
+	w.ensure(w.vcenter.SetPower(prodOne, false))
 	a := w.answer("--skip-access-apiserver")
 	a.demand(t, "withWork", "InstancesStarted")
 	if strings.Contains(a.o.stdout, "restore? YES") {
@@ -173,7 +173,7 @@ func TestPoint49ReplacementsThatCannotBeMade(t *testing.T) {
 		"VM that the template is cloned from": func(w *world) {
 			for _, vm := range w.vcenter.VMs() {
 				if vm.Template {
-					w.must(w.vcenter.Remove(vm.Path))
+					w.ensure(w.vcenter.Remove(vm.Path))
 				}
 			}
 		},
@@ -181,7 +181,7 @@ func TestPoint49ReplacementsThatCannotBeMade(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := well(t)
 			w.healthCheck("tenant-alpha", "alpha-prod", notReady())
-			w.must(w.vcenter.Remove(prodOne))
+			w.ensure(w.vcenter.Remove(prodOne))
 			take(w)
 			a := w.answer("--skip-access-apiserver")
 			a.foretells(t, prodOne, "DeletedByMachineHealthCheck", "can make no other")

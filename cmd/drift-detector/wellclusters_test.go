@@ -26,13 +26,13 @@ func well(t *testing.T) *world {
 	w.only("tenant-alpha", "alpha-dev")
 	for _, vm := range w.vcenter.VMs() {
 		if strings.Contains(vm.Path, "/capi/") && !strings.HasPrefix(vm.Name, "alpha-prod-") {
-			w.must(w.vcenter.Remove(vm.Path))
+			w.ensure(w.vcenter.Remove(vm.Path))
 		}
 	}
 	return w
 }
 
-func (w *world) must(err error) {
+func (w *world) ensure(err error) {
 	w.t.Helper()
 	if err != nil {
 		w.t.Fatal(err)
@@ -105,7 +105,7 @@ func (w *world) change(name string, edit func(resource, name string, o object) b
 			return nil, false
 		}
 		out, err := json.Marshal(o)
-		w.must(err)
+		w.ensure(err)
 		return out, true
 	})
 }
