@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"drift-detector/backup/backuptest"
 	"drift-detector/infra/lab"
@@ -201,18 +202,8 @@ func TestAnswerIsNotYes(t *testing.T) {
 			w.set("vsphereclusters", "alpha-prod", "", "metadata", "annotations", "cluster.x-k8s.io/managed-by")
 		}), "no", "ClusterHalted", "Cluster tenant-alpha/alpha-prod"},
 		{"MachineDeployment missing: nobody manages its machines", changed(func(w *world) { w.drop("machinedeployments", prodMD) }), "no", "BackupError OwnerHalted", "MachineDeployment tenant-alpha/" + prodMD},
-		{"Ghost worker: made after the backup, and left", changed(func(w *world) {
-			w.forget(prodOne)
-			for _, of := range [][2]string{{"machinedeployments", prodMD}, {"machinesets", prodSet}} {
-				w.set(of[0], of[1], 3, "spec", "replicas")
-				w.set(of[0], of[1], 3, "status", "replicas")
-			}
-		}), "withWork", "GhostsLeft", "instance " + prodOne},
-		{"Ghost of the control plane: its etcd member is cut", changed(func(w *world) {
-			w.forget(planeOne)
-			w.set("kubeadmcontrolplanes", prodKCP, 2, "spec", "replicas")
-			w.set("kubeadmcontrolplanes", prodKCP, 2, "status", "replicas")
-		}), "no", "EtcdMembersRemoved", "instance " + planeOne},
+		{"Ghost worker: made after the backup, and left", changed(func(w *world) { w.made(prodOne, prodSet+"-xwvtz") }), "withWork", "GhostsLeft", "instance " + prodSet + "-xwvtz"},
+		{"Ghost of the control plane: its etcd member is cut", changed(func(w *world) { w.made(planeOne, "alpha-prod-xwvtz") }), "no", "EtcdMembersRemoved", "instance alpha-prod-xwvtz"},
 		{"vCenter that shows nothing of the clusters", changed(func(w *world) { w.ensure(w.vcenter.HideVMs("/DC0/vm/capi/tenant-alpha")) }), "unknown", "Incomplete MachinesUnknown", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -229,12 +220,11 @@ func TestAnswerIsNotYes(t *testing.T) {
 	}
 }
 
-// forget leaves a machine out of the backup with all its objects.
-func (w *world) forget(name string) {
+// made adds a VM like another one, which was made after the backup.
+func (w *world) made(like, name string) {
 	w.t.Helper()
-	w.change("forgotten", func(resource, n string, _ object) bool {
-		return n != name || resource != "machines" && resource != "vspheremachines" && resource != "vspherevms" && resource != "kubeadmconfigs"
-	})
+	_, err := w.vcenter.Clone(like, lab.CloneSpec{Name: name, Created: time.Date(2026, 11, 21, 5, 0, 0, 0, time.UTC)})
+	w.ensure(err)
 }
 
 // unprovision takes away every id of a machine that the backup records.
