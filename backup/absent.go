@@ -48,7 +48,9 @@ func (a *assembly) findAbsent() {
 	}
 	for i := range s.Groups {
 		if g := &s.Groups[i]; g.Kind != "MachineSet" || g.Deployment == "" { // else its MachineDeployment refers to the same
-			a.follow(gone, g.Cluster, g.Infrastructure, g.Kind+" "+g.Namespace+"/"+g.Name)
+			by := g.Kind + " " + g.Namespace + "/" + g.Name
+			a.follow(gone, g.Cluster, g.Infrastructure, by)
+			a.follow(gone, g.Cluster, g.Bootstrap, by)
 		}
 	}
 	for k, g := range gone {

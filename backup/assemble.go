@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // assembly turns the tables of the core kinds into the values of a Snapshot.
@@ -77,6 +78,19 @@ func (a *assembly) readClusters() {
 	}
 }
 
+// onDelete is the strategy of a MachineDeployment that replaces no machine by itself.
+const onDelete = "OnDelete"
+
+// moment is a time as Kubernetes writes it. One that is none is no reason to leave
+// the object out: it counts as not set.
+func moment(text string) time.Time {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
 // clusterName is the cluster that an object says it belongs to: in its spec,
 // else by its label, else by the Cluster that owns it. It may be empty.
 func clusterName(m *Meta, spec string) string {
@@ -117,6 +131,8 @@ func (a *assembly) readControlPlanes() {
 				Meta: r.Meta, Kind: r.Data.Kind, Cluster: id,
 				Desired: r.Data.Desired, Replicas: r.Data.Replicas, NamingTemplate: r.Data.NamingTemplate,
 				ExternalEtcd: r.Data.ExternalEtcd, Infrastructure: r.Data.Infrastructure.ref(r.Namespace),
+				Version: r.Data.Version, RolloutAfter: moment(r.Data.RolloutAfter), CertificateDays: r.Data.CertificateDays, Updated: r.Data.Updated,
+				Unseen: r.Data.Observed.Known && r.Data.Observed.N < r.Data.Generation.N,
 			})
 		}
 		delete(s.tables, k)
@@ -145,6 +161,10 @@ func (a *assembly) readGroups() {
 				Infrastructure: r.Data.Infrastructure.ref(r.Namespace),
 				Labels:         r.Data.Labels, TemplateLabels: r.Data.TemplateLabels, Selector: r.Data.Selector,
 				ReplicasManagedBy: r.Data.managedBy(), Autoscaled: r.Data.Autoscaled,
+				Version: r.Data.Version, FailureDomain: r.Data.FailureDomain,
+				Bootstrap: r.Data.Bootstrap.ref(r.Namespace), BootstrapSecret: r.Data.BootstrapSecret,
+				Halted: r.Data.Halted, OnDelete: r.Data.Strategy == onDelete, RolloutAfter: moment(r.Data.RolloutAfter),
+				NoCreate: r.Data.NoCreate == "true",
 			}
 			if g.name == "MachineSet" {
 				group.Deployment = ownerNamed(&r.Meta, "MachineDeployment", r.Data.Deployment)
@@ -199,6 +219,10 @@ func (a *assembly) readMachines() {
 			BootstrapSecret: r.Data.BootstrapSecret,
 			ProviderID:      r.Data.ProviderID, Node: r.Data.Node, Phase: r.Data.Phase, FailureDomain: r.Data.FailureDomain,
 			Labels: r.Data.Labels, SkipRemediation: r.Data.SkipRemediation, InfraMessage: r.Data.InfraReady.Message,
+			Version: r.Data.Version, Remediate: r.Data.Remediate, CertificatesExpire: moment(r.Data.CertificatesExpire),
+		}
+		if r.Data.UpToDate.Status == "False" {
+			m.Outdated = cmp.Or(r.Data.UpToDate.Message, r.Data.UpToDate.Reason, "not up to date")
 		}
 		a.own(&m, &r.Data)
 		if !m.ControlPlane {

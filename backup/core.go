@@ -94,6 +94,10 @@ type machineFields struct {
 	InfraReady                              Condition
 	Infrastructure, Bootstrap               refFields
 	BootstrapSecret                         string
+	Version                                 string
+	Remediate                               bool
+	UpToDate                                Condition
+	CertificatesExpire                      string
 }
 
 var machineKind = alone("a Machine with the same uid", NewKind("machines."+coreGroup, join(
@@ -112,6 +116,12 @@ var machineKind = alone("a Machine with the same uid", NewKind("machines."+coreG
 		Present(func(t *machineFields) *bool { return &t.SkipRemediation }, "annotation:"+clusterv1.MachineSkipRemediationAnnotation),
 		Failing(func(t *machineFields) *Condition { return &t.InfraReady }, "status.conditions", clusterv1.InfrastructureReadyCondition),
 		Text(func(t *machineFields) *string { return &t.BootstrapSecret }, "spec.bootstrap.dataSecretName"),
+		Text(func(t *machineFields) *string { return &t.Version }, "spec.version"),
+		Present(func(t *machineFields) *bool { return &t.Remediate }, "annotation:"+clusterv1.RemediateMachineAnnotation),
+		// Cluster API 1.9 and 1.10 write the condition below status.v1beta2.
+		Failing(func(t *machineFields) *Condition { return &t.UpToDate }, "status.v1beta2.conditions", clusterv1.MachineUpToDateCondition),
+		Failing(func(t *machineFields) *Condition { return &t.UpToDate }, "status.conditions", clusterv1.MachineUpToDateCondition),
+		Text(func(t *machineFields) *string { return &t.CertificatesExpire }, "annotation:"+clusterv1.MachineCertificatesExpiryDateAnnotation, "status.certificatesExpiryDate"),
 	},
 	reference(func(t *machineFields) *refFields { return &t.Infrastructure }, "spec.infrastructureRef"),
 	reference(func(t *machineFields) *refFields { return &t.Bootstrap }, "spec.bootstrap.configRef"),
@@ -123,7 +133,12 @@ type groupFields struct {
 	Labels, TemplateLabels              Labels
 	Selector, ManagedBy                 string // ManagedBy is the annotation's value, where Managed says that there is one
 	Managed, Autoscaled                 bool
-	Infrastructure                      refFields
+	Infrastructure, Bootstrap           refFields
+	BootstrapSecret                     string
+	Version, FailureDomain              string
+	Halted                              bool
+	Strategy, RolloutAfter              string
+	NoCreate                            string
 }
 
 func newGroupKind(resource string) *Kind[groupFields] {
@@ -140,8 +155,16 @@ func newGroupKind(resource string) *Kind[groupFields] {
 			Text(func(t *groupFields) *string { return &t.ManagedBy }, "annotation:"+clusterv1.ReplicasManagedByAnnotation),
 			Present(func(t *groupFields) *bool { return &t.Managed }, "annotation:"+clusterv1.ReplicasManagedByAnnotation),
 			Present(func(t *groupFields) *bool { return &t.Autoscaled }, "annotation:"+clusterv1.AutoscalerMinSizeAnnotation, "annotation:"+clusterv1.AutoscalerMaxSizeAnnotation),
+			Text(func(t *groupFields) *string { return &t.Version }, "spec.template.spec.version"),
+			Text(func(t *groupFields) *string { return &t.FailureDomain }, "spec.template.spec.failureDomain"),
+			Text(func(t *groupFields) *string { return &t.BootstrapSecret }, "spec.template.spec.bootstrap.dataSecretName"),
+			Flag(func(t *groupFields) *bool { return &t.Halted }, "spec.paused"),
+			Text(func(t *groupFields) *string { return &t.Strategy }, "spec.rollout.strategy.type", "spec.strategy.type"),
+			Text(func(t *groupFields) *string { return &t.RolloutAfter }, "spec.rollout.after", "spec.rolloutAfter"),
+			Text(func(t *groupFields) *string { return &t.NoCreate }, "annotation:"+clusterv1.DisableMachineCreateAnnotation),
 		},
 		reference(func(t *groupFields) *refFields { return &t.Infrastructure }, "spec.template.spec.infrastructureRef"),
+		reference(func(t *groupFields) *refFields { return &t.Bootstrap }, "spec.template.spec.bootstrap.configRef"),
 	)...))
 }
 
@@ -175,6 +198,11 @@ type controlPlaneFields struct {
 	Desired, Replicas    Number
 	ExternalEtcd         bool
 	Infrastructure       refFields
+	Version              string
+	RolloutAfter         string
+	CertificateDays      Number
+	Updated              Number
+	Generation, Observed Number
 }
 
 func newControlPlaneKind(resource string) *Kind[controlPlaneFields] {
@@ -186,28 +214,32 @@ func newControlPlaneKind(resource string) *Kind[controlPlaneFields] {
 		Count(func(t *controlPlaneFields) *Number { return &t.Desired }, "spec.replicas"),
 		Count(func(t *controlPlaneFields) *Number { return &t.Replicas }, "status.replicas"),
 		Present(func(t *controlPlaneFields) *bool { return &t.ExternalEtcd }, "spec.kubeadmConfigSpec.clusterConfiguration.etcd.external"),
+		Text(func(t *controlPlaneFields) *string { return &t.Version }, "spec.version"),
+		Text(func(t *controlPlaneFields) *string { return &t.RolloutAfter }, "spec.rollout.after", "spec.rolloutAfter"),
+		Count(func(t *controlPlaneFields) *Number { return &t.CertificateDays }, "spec.rollout.before.certificatesExpiryDays", "spec.rolloutBefore.certificatesExpiryDays"),
+		Count(func(t *controlPlaneFields) *Number { return &t.Updated }, "status.upToDateReplicas", "status.v1beta2.upToDateReplicas", "status.updatedReplicas"),
+		Count(func(t *controlPlaneFields) *Number { return &t.Generation }, "metadata.generation"),
+		Count(func(t *controlPlaneFields) *Number { return &t.Observed }, "status.observedGeneration"),
 	)...))
 }
 
 type infraClusterFields struct {
 	Kind     string
 	Endpoint endpointFields
+	Managed  bool // by somebody else than its own controller
 }
 
 func newInfraClusterKind(resource string) *Kind[infraClusterFields] {
 	return alone("an infrastructure cluster with the same uid", NewKind(resource, join(
 		one(Text(func(t *infraClusterFields) *string { return &t.Kind }, "kind")),
+		one(Present(func(t *infraClusterFields) *bool { return &t.Managed }, "annotation:"+clusterv1.ManagedByAnnotation)),
 		endpoint(func(t *infraClusterFields) *endpointFields { return &t.Endpoint }),
 	)...))
 }
 
 // namespaceKind keeps Namespace kube-system, whose uid is as good as that of
 // the management cluster.
-var namespaceKind = func() *Kind[struct{}] {
-	k := alone("Namespace kube-system with the same uid", NewKind[struct{}]("namespaces"))
-	k.only = func(_, name []byte) bool { return string(name) == "kube-system" }
-	return k
-}()
+var namespaceKind = alone("Namespace kube-system with the same uid", NewKind[struct{}]("namespaces").Named("kube-system"))
 
 func alone[T any](what string, k *Kind[T]) *Kind[T] {
 	k.alone = what

@@ -4,13 +4,16 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
 // infraCluster is the infrastructure cluster of some provider.
 type infraCluster struct {
 	Meta
-	ref      Ref
-	endpoint string
+	ref       Ref
+	endpoint  string
+	leftAlone string
 }
 
 func (a *assembly) readInfraClusters() {
@@ -20,7 +23,7 @@ func (a *assembly) readInfraClusters() {
 			a.infra = append(a.infra, infraCluster{
 				Meta:     r.Meta,
 				ref:      Ref{Group: group, Kind: r.Data.Kind, Namespace: r.Namespace, Name: r.Name},
-				endpoint: r.Data.Endpoint.hostPort(),
+				endpoint: r.Data.Endpoint.hostPort(), leftAlone: leftAlone(&r.Meta, r.Data.Managed),
 			})
 		}
 		delete(a.snapshot.tables, k)
@@ -76,10 +79,21 @@ func (a *assembly) fillFromInfra() {
 			c.Infrastructure = in.ref
 			c.Paused = c.Paused || in.Paused
 		}
-		if c.Endpoint == "" && c.Infrastructure == in.ref {
-			c.Endpoint = in.endpoint
+		if c.Infrastructure == in.ref {
+			c.Endpoint, c.LeftAlone = cmp.Or(c.Endpoint, in.endpoint), in.leftAlone
 		}
 	}
+}
+
+// leftAlone is the annotation for which no controller touches an object.
+func leftAlone(m *Meta, managed bool) string {
+	switch {
+	case managed:
+		return clusterv1.ManagedByAnnotation
+	case m.Paused:
+		return clusterv1.PausedAnnotation
+	}
+	return ""
 }
 
 // fillControlPlanes refers derived clusters to their control planes: the object

@@ -104,6 +104,13 @@ func NewKind[T any](resource string, fields ...Field[T]) *Kind[T] {
 	return k
 }
 
+// Named makes the kind keep only objects of that name, in whatever namespace. It is
+// called while the kind is declared, before any pass.
+func (k *Kind[T]) Named(object string) *Kind[T] {
+	k.only = func(_, name []byte) bool { return string(name) == object }
+	return k
+}
+
 // Resource is the resource and group, as in the paths of a backup.
 func (k *Kind[T]) Resource() string { return k.resource }
 

@@ -88,6 +88,9 @@ type Cluster struct {
 	Labels         Labels // none for a derived one
 	ControlPlane   Ref
 	Infrastructure Ref
+	// LeftAlone is the annotation for which the controller of the infrastructure cluster
+	// does nothing for it; empty when it has none.
+	LeftAlone string
 }
 
 // ID is the key by which other values name the cluster.
@@ -104,6 +107,19 @@ type ControlPlane struct {
 	NamingTemplate string // spec.machineNaming.template (v1beta1 machineNamingStrategy.template)
 	ExternalEtcd   bool   // spec.kubeadmConfigSpec.clusterConfiguration.etcd.external is present
 	Infrastructure Ref    // template of its infrastructure machines: spec.machineTemplate.spec.infrastructureRef
+	Version        string // spec.version
+	// RolloutAfter is when its machines are to be replaced, spec.rollout.after; zero
+	// when no time is set.
+	RolloutAfter time.Time
+	// CertificateDays is how many days before their certificates expire its machines
+	// are replaced: spec.rollout.before.certificatesExpiryDays.
+	CertificateDays Number
+	// Updated is how many of its machines its controller called up to date when the
+	// backup was taken: status.upToDateReplicas (before v1beta2 updatedReplicas).
+	Updated Number
+	// Unseen reports whether its controller had not yet seen the last change of its
+	// spec when the backup was taken: status.observedGeneration is behind.
+	Unseen bool
 }
 
 // Group is a MachineDeployment, MachineSet or MachinePool.
@@ -124,6 +140,24 @@ type Group struct {
 	// cluster autoscaler's annotations of minimum or maximum are present.
 	ReplicasManagedBy string
 	Autoscaled        bool
+	// What a MachineSet and its MachineDeployment are compared by (Cluster API
+	// core/reconcilers/machinedeployment/mdutil v1.14.0), all of spec.template.spec.
+	Version         string
+	FailureDomain   string
+	Bootstrap       Ref    // bootstrap.configRef
+	BootstrapSecret string // bootstrap.dataSecretName
+
+	Halted       bool      // spec.paused of a MachineDeployment: it is scaled, and not rolled out
+	OnDelete     bool      // its strategy replaces a machine only when somebody deletes it
+	RolloutAfter time.Time // when its machines are to be replaced, spec.rollout.after; zero when no time is set
+	NoCreate     bool      // annotation cluster.x-k8s.io/disable-machine-create is "true"
+}
+
+// SameTemplate reports whether two groups make the same machines, so that neither
+// is rolled out to become the other.
+func (g *Group) SameTemplate(o *Group) bool {
+	return g.Version == o.Version && g.FailureDomain == o.FailureDomain && g.Infrastructure == o.Infrastructure &&
+		g.Bootstrap == o.Bootstrap && (!g.Bootstrap.IsZero() || g.BootstrapSecret == o.BootstrapSecret)
 }
 
 // Topology is the name of a MachineDeployment in spec.topology of its Cluster,
@@ -164,6 +198,17 @@ type Machine struct {
 	// InfraMessage is what condition InfrastructureReady said while it did not
 	// hold when the backup was taken; empty when it held or is absent.
 	InfraMessage string
+	Version      string // spec.version
+	// Remediate reports whether annotation cluster.x-k8s.io/remediate-machine is
+	// present: a MachineHealthCheck that covers the machine has it replaced at once.
+	Remediate bool
+	// Outdated is what condition UpToDate said while it was False when the backup was
+	// taken: why the machine's owner replaces it. It is empty when the condition held
+	// or is absent.
+	Outdated string
+	// CertificatesExpire is when the certificates on a control-plane machine expire;
+	// zero when the backup does not say.
+	CertificatesExpire time.Time
 }
 
 // Absence is something that an object refers to and that the backup lacks.

@@ -55,6 +55,11 @@ type Controller struct {
 	// DeletesCopies says that with a machine it destroys every instance that bears
 	// its id.
 	DeletesCopies bool
+	// OwnsKubeconfig is the kind of control plane whose kubeconfig Secret it makes by
+	// itself, and refuses when the Secret is there and not its own.
+	OwnsKubeconfig string
+	// Defaults says that new infrastructure machines need what its webhooks fill in.
+	Defaults bool
 }
 
 // GroupKind is an API group and kind, such as
@@ -87,6 +92,7 @@ type Claims struct {
 	Exclude   []Exclusion
 	Pools     []Pool
 	Resources []Resource
+	Recipes   []Recipe
 	OwnerTags []Key // of kind OwnerTag: those of the backup's own clusters
 	Halts     []Halt
 	// LoadBalancers are those before the API server of each cluster, as the backup
@@ -130,6 +136,7 @@ type Claim struct {
 	Searches []Key
 	// InfraMissing says that the infrastructure object is not in the backup.
 	InfraMissing bool
+	Restore      *Restore // nil when there is nothing to say
 	// Pool is the Key of the Pool that the machine is a member of. A pool makes
 	// and replaces its members itself, so that one that is gone proves nothing.
 	Pool Key

@@ -94,6 +94,7 @@ func (r *Registry) Claims(s *backup.Snapshot) Claims {
 		all.Exclude = append(all.Exclude, c.Exclude...)
 		all.Pools = append(all.Pools, c.Pools...)
 		all.Resources = append(all.Resources, c.Resources...)
+		all.Recipes = append(all.Recipes, c.Recipes...)
 		all.OwnerTags = append(all.OwnerTags, c.OwnerTags...)
 		all.Halts = append(all.Halts, c.Halts...)
 		for id, name := range c.Providers {

@@ -50,20 +50,19 @@ func Style(status string) terminal.Style { return lookOf(status).style }
 // urgent. A status that is not known is as urgent as Unknown.
 func Urgency(status string) int { return lookOf(status).rank }
 
-var answers = map[string]string{
-	Healthy:                              "YES",
-	ManualRemediationNotRequired:         "YES, AND SOME MACHINES NEED REPLACEMENT AFTERWARDS",
-	NeedFurtherConfirmationInfraMachines: "CONFIRM FIRST",
-	NeedFurtherConfirmation:              "NOT CLEAR YET",
-	ManualRemediationRequired:            "NOT WITHOUT MANUAL WORK",
+// safeWords are the answers as people read them first.
+var safeWords = map[string]string{Yes: "YES", WithWork: "NOT WITHOUT MANUAL WORK", Unclear: "NOT CLEAR YET", No: "NO"}
+
+// asStatus is the status that an answer looks like.
+var asStatus = map[string]string{
+	Yes: Healthy, WithWork: ManualRemediationNotRequired, Unclear: NeedFurtherConfirmation, No: ManualRemediationRequired,
 }
 
 // Answer is what a reader must know first: every format begins with it.
 type Answer struct {
 	Safe   string // to restore? "YES", "CONFIRM FIRST", …
 	Status string // Summary.Status
-	// As is the status that Safe looks like: Status, or the worst when the backup
-	// itself is not fit to be restored.
+	// As is the status that Safe looks like: Status, or a worse one.
 	As    string
 	Facts []Fact // by urgency
 }
@@ -71,16 +70,26 @@ type Answer struct {
 // Fact is one sentence of the answer, marked like the status it speaks of.
 type Fact struct{ Status, Text string }
 
-// Answer says whether it is safe to restore, and why or why not. What rules set
-// aside is counted in one fact of its own.
+// Answer says whether it is safe to restore, and why or why not: Summary.Answer in
+// words. Of a report without one nobody knows. What rules set aside is counted in one
+// fact of its own.
 func (r *Report) Answer() Answer {
 	a := Answer{Status: r.Summary.Status, As: r.Summary.Status, Facts: facts(r)}
-	if r.CheckErrors() > 0 {
-		a.As = ManualRemediationRequired
+	safe := Unclear
+	if s := r.Summary.Answer; s != nil {
+		safe = s.Safe
 	}
-	a.Safe = cmp.Or(answers[a.As], answers[NeedFurtherConfirmation])
-	if r.Summary.Machines.Total == 0 && a.As == Healthy && tally(r).pools == 0 {
-		a.Safe = "NOTHING TO COMPARE"
+	if as := cmp.Or(asStatus[safe], ManualRemediationRequired); a.As == Healthy || Urgency(as) < Urgency(a.As) {
+		a.As = as
+	}
+	a.Safe = cmp.Or(safeWords[safe], safeWords[Unclear])
+	if s := r.Summary.Answer; s != nil && safe == Unclear && len(s.Reasons) > 0 {
+		switch s.Reasons[0].Code {
+		case NothingToCompare:
+			a.Safe, a.As = "NOTHING TO COMPARE", a.Status
+		case InstancesToConfirm:
+			a.Safe = "CONFIRM FIRST"
+		}
 	}
 	return a
 }
@@ -98,9 +107,48 @@ func (l *factList) count(n int, status, one, many string) {
 	}
 }
 
+// counted are the reasons that facts of their own say with numbers.
+var counted = map[string]bool{
+	BackupError: true, Incomplete: true, ErrorsOccurred: true, InstancesToConfirm: true, NothingToCompare: true, NoForecast: true,
+	forecast.MachinesUnknown: true, forecast.CopiedID: true, forecast.PoolNotDecided: true, forecast.MachinesBroken: true,
+	forecast.StaleReplaced: true, forecast.InstancesStopped: true, forecast.GhostsLeft: true,
+}
+
+// reasons are the other reasons of the answer, and of one that is not no what it rests on.
+func (l *factList) reasons(r *Report) {
+	a := r.Summary.Answer
+	if a == nil {
+		*l = append(*l, Fact{Unknown, "This report was made by a version that did not look at all that controllers do: run detect again."})
+		return
+	}
+	for i := range a.Reasons {
+		reason := &a.Reasons[i]
+		if counted[reason.Code] {
+			continue
+		}
+		text := reason.Message
+		if len(reason.Objects) > 0 {
+			text += ": " + listedUpTo(reason.Objects, 3)
+		}
+		*l = append(*l, Fact{asStatus[safeAfter(reason.Code)], sentence(text)})
+	}
+	if (a.Safe == Yes || a.Safe == WithWork) && len(a.Conditions) > 0 {
+		*l = append(*l, Fact{Unknown, fmt.Sprintf("This holds under %s. The first: %s", plural(len(a.Conditions), "condition"), a.Conditions[0].Sentence())})
+	}
+}
+
+// listedUpTo names the first of a list and counts the others.
+func listedUpTo(list []string, most int) string {
+	if len(list) <= most {
+		return strings.Join(list, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
+}
+
 func facts(r *Report) []Fact {
 	t := tally(r)
 	var l factList
+	l.reasons(r)
 	l.machines(r, &t)
 	l.beside(r, &t)
 	l.scope(r, &t)

@@ -63,6 +63,7 @@ func New(p Parts) *Report {
 	}
 	r.Summary = summary(&p.Result, r)
 	r.Summary.Forecast = estateForecast(p.Forecast)
+	r.Summary.Answer = decide(&p, r)
 	r.fillEmpty()
 	return r
 }

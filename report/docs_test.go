@@ -48,6 +48,8 @@ var topics = []struct{ word, title string }{
 	{"Control plane", "Control planes and groups"},
 	{"Scope", "Scopes that are not complete"},
 	{"Node list", "Node lists"},
+	{"Answer", "Reasons of the answer"},
+	{"Condition", "Conditions of the answer"},
 	{"Forecast", "Forecast: outcomes"},
 	{"Note", "Forecast: notes"},
 }
@@ -116,7 +118,7 @@ func TestExamplesOfTheDocsAreReal(t *testing.T) {
 		t.Fatalf("%d examples", len(examples))
 	}
 	for _, e := range examples {
-		of := map[string]any{"Summary": new(Summary), "Machine": new(Machine)}[string(e[1])]
+		of := map[string]any{"Summary": new(Summary), "Machine": new(Machine), "SafeAnswer": new(SafeAnswer)}[string(e[1])]
 		d := json.NewDecoder(bytes.NewReader(e[2]))
 		d.DisallowUnknownFields()
 		if err := d.Decode(of); err != nil {

@@ -113,6 +113,7 @@ func TestOutcomesOfTheSchema(t *testing.T) {
 		forecast.Adopted, forecast.AdoptedPoweredOn, forecast.AdoptedByName, forecast.Stuck, forecast.StuckNodeLeft,
 		forecast.ReplacedByMachineHealthCheck, forecast.UntouchedPaused, forecast.OrphanedAndReplaced, forecast.NewInstanceCreated,
 		forecast.GhostKeepsRunning, forecast.GhostEtcdMemberRemoved, forecast.GhostEtcdMemberKept, forecast.CannotKnow,
+		forecast.RolledByOwner, forecast.DeletedByOwner, forecast.DeletedByMachineHealthCheck, forecast.MemberGone, forecast.Halted,
 	} {
 		if !strings.Contains(have, ": "+string(o)+",") && !strings.Contains(have, " "+string(o)+",") && !strings.Contains(have, " "+string(o)+". New") {
 			t.Errorf("the schema does not name outcome %s", o)

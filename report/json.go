@@ -180,6 +180,13 @@ func (r *Report) fillEmpty() {
 	if r.Summary.Excluded == nil {
 		r.Summary.Excluded = map[string]int{}
 	}
+	if a := r.Summary.Answer; a != nil {
+		fill(&a.Reasons)
+		fill(&a.Conditions)
+		for i := range a.Reasons {
+			fill(&a.Reasons[i].Objects)
+		}
+	}
 	for i := range r.Backups {
 		fill(&r.Backups[i].Missing)
 	}

@@ -107,10 +107,31 @@ type Missing struct {
 	Why        string `json:"why"`
 }
 
+// SafeAnswer answers whether it is safe to restore the backup. It is not the same as
+// Summary.Status: that says what was found, this says what a restore does.
+type SafeAnswer struct {
+	Safe    string         `json:"safe"`    // Yes, WithWork, No or Unclear
+	Reasons []AnswerReason `json:"reasons"` // why it is not Yes, the most dangerous first
+	// Conditions are what the answer depends on: it holds only while each of them does.
+	Conditions []Note `json:"conditions"`
+}
+
+// AnswerReason is one reason for which the answer is not Yes.
+type AnswerReason struct {
+	Code    string   `json:"code"`
+	Message string   `json:"message"` // sentences, without the last full stop
+	Objects []string `json:"objects"` // what it is about: "Machine tenant/md-0-x"
+}
+
+// Sentence is the message with its last full stop.
+func (a *AnswerReason) Sentence() string { return sentence(a.Message) }
+
 // Summary is the answer: counts and the worst status.
 type Summary struct {
-	Status        string         `json:"status"`
-	Complete      bool           `json:"complete"`
+	Status   string `json:"status"`
+	Complete bool   `json:"complete"`
+	// Answer is absent from reports of versions that did not give one.
+	Answer        *SafeAnswer    `json:"answer,omitempty"`
 	Clusters      ClusterCounts  `json:"clusters"`
 	Machines      MachineCounts  `json:"machines"`
 	InfraMachines int            `json:"infraMachines"`

@@ -16,6 +16,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/detector"
+	"drift-detector/detector/forecast"
 	"drift-detector/infra"
 	"drift-detector/report/terminal"
 )
@@ -113,6 +114,17 @@ func healthyParts() Parts {
 	p.Snapshot.Absent = nil
 	p.Options.SkipNodes = true
 	p.Result.Clusters[0].Nodes = detector.NodeList{State: "skipped"}
+	return foreseen(p)
+}
+
+// foreseen gives parts a forecast of which each cluster has those effects.
+func foreseen(p Parts, effects ...forecast.Effect) Parts {
+	order := []forecast.Note{{Code: forecast.RestoreOrder, Message: "All objects are back before a controller acts"}}
+	f := &forecast.Forecast{Conditions: order, Notes: order}
+	for i := range p.Result.Clusters {
+		f.Clusters = append(f.Clusters, forecast.Cluster{Text: "all adopted", Groups: make([]forecast.Group, len(p.Result.Clusters[i].WorkerGroups)), Effects: effects})
+	}
+	p.Forecast = f
 	return p
 }
 
@@ -120,7 +132,7 @@ func infraParts() Parts {
 	p := healthyParts()
 	p.Checks = nil
 	p.Result.Status, p.Result.Unattributed = detector.NeedFurtherConfirmationInfraMachine, sampleUnattributed()
-	return p
+	return foreseen(p)
 }
 
 func staleParts() Parts {
@@ -129,7 +141,7 @@ func staleParts() Parts {
 	c := sampleLost()
 	c.Status, c.ControlPlane.Reason = detector.ManualRemediationNotRequired, ""
 	p.Result.Status, p.Result.Clusters = detector.ManualRemediationNotRequired, []detector.Cluster{c}
-	return p
+	return foreseen(p, forecast.Effect{Code: forecast.MachinesBroken, Message: "These machines stay broken", Objects: []string{"Machine a/b"}})
 }
 
 // poolParts are a cluster whose pools and other infrastructure changed, and one
@@ -144,7 +156,7 @@ func poolParts() Parts {
 		Pool: &detector.PoolState{State: detector.Present, Then: []string{"i-1"}, Now: []string{"i-1"}},
 	})
 	p.Result.Status, p.Result.Clusters = detector.NeedFurtherConfirmation, []detector.Cluster{c, same}
-	return p
+	return foreseen(p)
 }
 
 // hostileParts are a fleet whose every name wants to be something else.
@@ -408,7 +420,7 @@ func TestAnswerOfAnUnfitBackup(t *testing.T) {
 	}
 	p.Checks = sampleChecks()
 	a := New(p).Answer()
-	if a.Safe != "NOT WITHOUT MANUAL WORK" || a.Status != Healthy || !strings.HasPrefix(a.Facts[0].Text, "1 error in the backup itself: ") {
+	if a.Safe != "NO" || a.Status != Healthy || !strings.HasPrefix(a.Facts[0].Text, "1 error in the backup itself: ") {
 		t.Errorf("it says %s, status %s, first %+v", a.Safe, a.Status, a.Facts[0])
 	}
 }

@@ -150,13 +150,15 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *estate, a inf
 			s.warn("--empty-folder %s is no folder that the backup's machines are in", f)
 		}
 	}
-	checks := e.check(now) // before the credentials are forgotten
+	checks, held := e.check(now), forecast.ReadSecrets(e.snapshot, e.secrets) // before the credentials are forgotten
 	inv, err := o.obtain(ctx, s, e, a)
 	if err != nil {
 		return nil, nil, err
 	}
 	result := detector.Detect(e.snapshot, e.claims, inv, detector.Options{Now: now, Only: e.shows})
-	future := forecast.Of(e.snapshot, slices.Concat(e.snapshot.Absent, e.claims.Absent), inv, result, e.registry.Controllers())
+	future := forecast.Of(forecast.Inputs{
+		Snapshot: e.snapshot, Claims: e.claims, Inventory: inv, Result: result, Controllers: e.registry.Controllers(), Secrets: held, Now: now,
+	})
 	rep = report.New(report.Parts{
 		Result:        result,
 		Forecast:      &future,

@@ -118,7 +118,7 @@ func TestAThirdProviderNeedsNothingButItself(t *testing.T) {
 	claims := registry.Claims(snapshot)
 	inventory := registry.Collect(t.Context(), registry.Targets(snapshot, secrets, infra.Access{}), nil)
 	result := detector.Detect(snapshot, claims, inventory, detector.Options{Now: time.Now()})
-	future := forecast.Of(snapshot, nil, inventory, result, registry.Controllers())
+	future := forecast.Of(forecast.Inputs{Snapshot: snapshot, Claims: claims, Inventory: inventory, Result: result, Controllers: registry.Controllers(), Now: time.Now()})
 	r := report.New(report.Parts{Result: result, Forecast: &future, Snapshot: snapshot, Inventory: inventory})
 	runbook.Fill(r)
 

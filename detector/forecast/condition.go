@@ -18,13 +18,28 @@ var conditionRows = []conditionRow{
 		if len(f.cluster.halts) == 0 || f.outcome == GhostKeepsRunning || f.ghost() && f.paused {
 			return ""
 		}
-		return "only once " + strings.Join(f.cluster.halts, " and ") + ", which the backup lacks, exists again: until then its cluster stands still"
+		return "only once " + ends(f.cluster.halts) + ": until then its cluster stands still"
 	},
 	func(f *facts) string {
 		if !f.cluster.Derived || f.ghost() {
 			return ""
 		}
 		return "only once its Cluster object, which the backup lacks, exists: without it no controller acts"
+	},
+	func(f *facts) string {
+		switch r := f.restore(); {
+		case f.outcome != Halted:
+			return ""
+		case len(r.Lacks) > 0:
+			return "until " + strings.Join(r.Lacks, " and ") + " exists again"
+		}
+		return "until somebody settles that"
+	},
+	func(f *facts) string {
+		if !f.unbootstrapped() || f.outcome != Adopted && f.outcome != AdoptedPoweredOn {
+			return ""
+		}
+		return fmt.Sprintf("but its Machine does not report Ready until %s %s, which the backup lacks, exists again", f.machine.Bootstrap.Kind, f.machine.Bootstrap.Name)
 	},
 	// Clusters before Machines: CAPV makes the VSphereVM before Velero does,
 	// without its id, and then looks for the VM by folder and name.
@@ -56,7 +71,7 @@ var conditionRows = []conditionRow{
 		return "if that VM is the machine's and not a copy of it: both second keys differ"
 	},
 	func(f *facts) string {
-		if f.ghost() || f.orphan() || f.set.deleted == 0 {
+		if f.ghost() || f.orphan() || f.set.deleted == 0 || f.outcome == DeletedByOwner || f.outcome == MemberGone {
 			return ""
 		}
 		if f.set.deleted == 1 {
@@ -75,6 +90,12 @@ var conditionRows = []conditionRow{
 			return ""
 		}
 		return "unless its Node is still registered and Ready: the Node list was not read"
+	},
+	func(f *facts) string {
+		if f.outcome != RolledByOwner || !f.verdict.ControlPlane || f.cluster.nodeless == 0 {
+			return ""
+		}
+		return "only once every Machine of the control plane has a Node: until then " + f.cluster.plane.Kind + " waits"
 	},
 	func(f *facts) string {
 		if f.outcome != NewInstanceCreated {

@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -21,8 +22,11 @@ type cluster struct {
 	groups       []*set
 	checks       []*check
 	backups      []backup.Info
-	halts        []string // objects without which its controllers do nothing
-	read         bool     // its Node list was read
+	index        *index
+	managed      *topology // nil when it has none
+	states       map[infra.Need]detector.Presence
+	halts        []standstill // why its controllers do nothing
+	read         bool         // its Node list was read
 	externalEtcd bool
 
 	// What weigh finds out about the control plane.
@@ -40,24 +44,32 @@ type cluster struct {
 // set is a control plane or a group of workers.
 type set struct {
 	*detector.Set
-	cluster   *cluster
-	plane     *backup.ControlPlane // of a control plane, its object
-	sets      []string             // names of a group's MachineSets
-	members   []facts
-	recorded  int // Machines in the backup
-	created   int // Machines that the owners make because they are short of some
-	deleted   int // Machines that the owners delete because they have too many
-	managedBy string
+	cluster  *cluster
+	plane    *backup.ControlPlane // of a control plane, its object
+	sets     []string             // names of a group's MachineSets
+	members  []facts
+	recorded int // Machines in the backup
+	// Of a paused cluster this and all that follows comes once it is unpaused.
+	created    int               // Machines that the owners make because they are short of some
+	deleted    int               // Machines that the owners delete because they have too many
+	removed    string            // why the owner itself goes, with all its machines
+	due        string            // why a rollout is due, of one of its machines
+	rolledSets map[string]string // MachineSets that are rolled out, and why
+	unmakeable string            // why its owner can make no machine
+	managedBy  string
 }
 
-// count compares what an owner wants with the Machines that it has. A paused
-// cluster's owners do neither.
-func (s *set) count(desired backup.Number, have int) {
-	if !desired.Known || s.cluster.Paused {
-		return
+// madeNow and deletedNow are how many Machines the owners make and delete right after the
+// restore. A paused cluster's owners do neither.
+func (s *set) madeNow() int { return s.now(s.created) }
+
+func (s *set) deletedNow() int { return s.now(s.deleted) }
+
+func (s *set) now(n int) int {
+	if s.cluster.Paused {
+		return 0
 	}
-	s.created += max(0, int(desired.N)-have)
-	s.deleted += max(0, have-int(desired.N))
+	return n
 }
 
 // facts are what the tables ask about one machine or instance.
@@ -66,9 +78,12 @@ type facts struct {
 	set       *set
 	verdict   *detector.Verdict
 	machine   *backup.Machine // nil for ghosts, and where only infrastructure objects are left
+	claim     *infra.Claim    // what its provider says of it, or nil
 	node      *infra.Node     // a registered Node with the machine's provider id
 	check     *check          // a MachineHealthCheck that covers the machine
 	unhealthy bool            // a health check that covers the machine would call it unhealthy
+	minded    string          // the condition of the Machine for which it does
+	rolled    string          // why its owner replaces it, because it wants another one
 	paused    bool
 	remedied  bool    // something replaces the machine because it is unhealthy
 	remedy    string  // what, or why nothing does
@@ -84,6 +99,9 @@ func (f *facts) healthy() bool {
 	return f.machine != nil && f.verdict.Status == detector.Healthy
 }
 
+// decided reports whether it is known of a Machine whether its instance exists.
+func (f *facts) decided() bool { return f.healthy() || f.machine != nil && f.stale() }
+
 func (f *facts) unprovisioned() bool { return f.stale() && f.verdict.Reason == detector.NotProvisioned }
 
 // startupTime is how long a machine may take to get its instance and its Node
@@ -93,12 +111,27 @@ const startupTime = 10 * time.Minute
 // failed says that a machine without an instance had long enough to get one
 // when the backup was taken, and said why it did not.
 func (f *facts) failed() bool {
+	if f.failure() != "" {
+		return true
+	}
 	if f.machine == nil || f.machine.InfraMessage == "" {
 		return false
 	}
 	taken := f.cluster.backups[f.machine.Backup].WrittenFrom
 	return !taken.IsZero() && taken.Sub(f.machine.Created) > startupTime
 }
+
+// failure is why the machine's controller could make no instance, in its own words.
+// What the Machine says of that may only count conditions.
+func (f *facts) failure() string {
+	if r := f.restore(); r != nil {
+		return r.Failure
+	}
+	return ""
+}
+
+// cause is why a machine had no instance when the backup was taken.
+func (f *facts) cause() string { return oneLine(cmp.Or(f.failure(), f.machine.InfraMessage)) }
 
 func (f *facts) warned(reason string) bool {
 	for _, w := range f.verdict.Warnings {
@@ -143,6 +176,12 @@ func (f *facts) lost() string {
 // complaint is why a health check calls the machine unhealthy.
 func (f *facts) complaint() string {
 	switch {
+	case f.machine.Remediate:
+		return "annotation cluster.x-k8s.io/remediate-machine asks for it, and " + f.check.title() + " obeys at once"
+	case f.minded != "":
+		return f.check.title() + " minds that condition " + f.minded + " of its Machine does not hold"
+	case f.node == nil && f.off():
+		return f.check.title() + " finds its Node not Ready, because its instance does not run"
 	case f.node != nil:
 		return f.check.title() + " finds its Node " + f.node.Name + " not Ready"
 	default:

@@ -3,7 +3,6 @@ package forecast
 import (
 	"drift-detector/backup"
 	"drift-detector/detector"
-	"drift-detector/infra"
 )
 
 // Machine is what will become of one machine of the backup, or of one instance
@@ -14,6 +13,8 @@ type Machine struct {
 	Condition string
 	Message   string // the reason
 	RolledOut bool   // is part of its set's Rollout
+	// After is the Outcome, and that of a paused machine what comes once it is unpaused.
+	After Outcome
 }
 
 // Note is something to know before the restore that no single machine tells.
@@ -30,6 +31,10 @@ type Forecast struct {
 	NotHealing int
 	Notes      []Note
 	Clusters   []Cluster // one for each of Result.Clusters, in its order
+	// Effects are those that no single cluster has, and Conditions are what all of it
+	// depends on: it holds only while each of them does.
+	Effects    []Effect
+	Conditions []Note
 }
 
 // Cluster is what will become of one cluster.
@@ -38,6 +43,7 @@ type Cluster struct {
 	Outcomes     map[Outcome]int
 	NotHealing   int
 	Notes        []Note
+	Effects      []Effect
 	ControlPlane ControlPlane
 	Groups       []Group // one for each of Result's WorkerGroups, in its order
 }
@@ -70,8 +76,8 @@ type Replicas struct {
 	Desired  backup.Number
 	Recorded int // Machines in the backup
 	Working  int // of those, with an instance after the restore, their own or a new one
-	Created  int // further Machines that the owner makes, because it has fewer than it wants
-	Deleted  int // Machines that the owner deletes, because it has more than it wants
+	Created  int // further Machines that the owner makes, or members of a pool, because it has fewer than it wants
+	Deleted  int // Machines that the owner deletes, or members of a pool, because it has more than it wants
 	Running  int // instances afterwards, ghosts and orphans included
 	Unknown  int // Machines of which nothing certain is known
 	Surplus  int // instances beyond Desired
@@ -85,11 +91,9 @@ type Rollout struct {
 	Message       string
 }
 
-// Of forecasts a restore. absent is what the backup lacks, as Snapshot and
-// Claims tell it; the inventory is the one that the result was decided from;
-// controllers are those of the providers, by the providers' names.
-func Of(s *backup.Snapshot, absent []backup.Absence, inv infra.Inventory, r detector.Result, controllers map[string]infra.Controller) Forecast {
-	return rules{outcomeRows, conditionRows}.of(s, absent, inv, r, controllers)
+// Of forecasts a restore.
+func Of(in Inputs) Forecast {
+	return rules{outcomeRows, conditionRows}.of(in)
 }
 
 // rules are the tables by which machines are forecast.
@@ -98,9 +102,9 @@ type rules struct {
 	conditions []conditionRow
 }
 
-func (r rules) of(s *backup.Snapshot, absent []backup.Absence, inv infra.Inventory, res detector.Result, controllers map[string]infra.Controller) Forecast {
-	x := newIndex(s, absent, inv)
-	x.controllers = controllers
+func (r rules) of(in Inputs) Forecast {
+	x := newIndex(&in)
+	res := &in.Result
 	f := Forecast{Outcomes: map[Outcome]int{}, Clusters: make([]Cluster, len(res.Clusters))}
 	all := make([]*cluster, len(res.Clusters))
 	for i := range res.Clusters {
@@ -115,7 +119,9 @@ func (r rules) of(s *backup.Snapshot, absent []backup.Absence, inv infra.Invento
 			f.Outcomes[o] += n
 		}
 	}
-	f.Notes = notesOnEstate(s, all, f.NotHealing, res.Complete)
+	f.Notes = notesOnEstate(in.Snapshot, all, f.NotHealing, res.Complete)
+	f.Effects = effectsOnEstate(in.Snapshot)
+	f.Conditions = conditionsOf(in.Snapshot, all, f.Notes)
 	return f
 }
 
@@ -134,6 +140,7 @@ func (r rules) cluster(c *cluster) Cluster {
 		machines := r.machines(g, &out)
 		out.Groups[i] = Group{Machines: machines, Replicas: g.replicas(machines), ManagedBy: g.managedBy, Rollout: g.rollout(machines)}
 	}
+	out.Effects = effectsOn(c, &out)
 	out.Notes = notesOnCluster(c, &out)
 	out.Text = textOf(c, &out)
 	return out
@@ -163,11 +170,12 @@ func (r rules) machine(f *facts) Machine {
 			break
 		}
 	}
-	f.outcome = out.Outcome
+	f.outcome, out.After = out.Outcome, out.Outcome
 	if out.Outcome == UntouchedPaused {
 		later := *f
 		later.paused = false
-		out.Condition = "until it is unpaused, and then " + phrases[r.machine(&later).Outcome]
+		out.After = r.machine(&later).Outcome
+		out.Condition = "until it is unpaused, and then " + phrases[out.After]
 		return out
 	}
 	for i := range r.conditions {

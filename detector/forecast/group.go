@@ -10,11 +10,12 @@ import (
 // working are the outcomes after which a Machine has an instance that works.
 var working = map[Outcome]bool{
 	Adopted: true, AdoptedPoweredOn: true, AdoptedByName: true, ReplacedByMachineHealthCheck: true, NewInstanceCreated: true,
+	RolledByOwner: true,
 }
 
 // replicas compares what an owner wants with what it will have.
 func (s *set) replicas(machines []Machine) Replicas {
-	r := Replicas{Desired: s.Desired, Recorded: s.recorded, Created: s.created, Deleted: s.deleted}
+	r := Replicas{Desired: s.Desired, Recorded: s.recorded, Created: s.madeNow(), Deleted: s.deletedNow()}
 	for i, m := range machines {
 		f := &s.members[i]
 		if f.machine != nil && (working[m.Outcome] || m.Outcome == UntouchedPaused && f.healthy()) {
@@ -27,8 +28,13 @@ func (s *set) replicas(machines []Machine) Replicas {
 			r.Running++
 		}
 	}
-	r.Running += r.Created - r.Deleted
-	r.Working -= min(r.Deleted, r.Working)
+	if s.Pool != nil { // its members mostly have no Machines
+		r.Running = max(r.Running, int(sizeNow(s.Pool).N))
+	}
+	r.Running += r.Created - min(r.Deleted, r.Running)
+	if s.removed == "" { // else each machine's outcome says it already
+		r.Working -= min(r.Deleted, r.Working)
+	}
 	// The members of a pool are its own business, and mostly have no Machines.
 	if r.Desired.Known && s.Kind != "MachinePool" {
 		r.Surplus = max(0, r.Running-int(r.Desired.N))

@@ -20,8 +20,11 @@ type healthCheck struct {
 	Timeout           string // a duration; before v1beta2
 	TimeoutSeconds    backup.Number
 	Types, Statuses   []string // of the Node conditions that are unhealthy
-	Limit, Range      string   // how many may be unhealthy before it stops
-	Template          string   // an external remediation instead of the owner's
+	// MachineTypes and MachineStatuses are of the Machine conditions that are unhealthy
+	// (from Cluster API v1.12 on).
+	MachineTypes, MachineStatuses []string
+	Limit, Range                  string // how many may be unhealthy before it stops
+	Template                      string // an external remediation instead of the owner's
 }
 
 var healthChecks = backup.NewKind("machinehealthchecks.cluster.x-k8s.io",
@@ -31,15 +34,12 @@ var healthChecks = backup.NewKind("machinehealthchecks.cluster.x-k8s.io",
 	backup.Count(func(h *healthCheck) *backup.Number { return &h.TimeoutSeconds }, "spec.checks.nodeStartupTimeoutSeconds"),
 	backup.Texts(func(h *healthCheck) *[]string { return &h.Types }, "spec.checks.unhealthyNodeConditions[].type", "spec.unhealthyConditions[].type"),
 	backup.Texts(func(h *healthCheck) *[]string { return &h.Statuses }, "spec.checks.unhealthyNodeConditions[].status", "spec.unhealthyConditions[].status"),
+	backup.Texts(func(h *healthCheck) *[]string { return &h.MachineTypes }, "spec.checks.unhealthyMachineConditions[].type", "spec.unhealthyMachineConditions[].type"),
+	backup.Texts(func(h *healthCheck) *[]string { return &h.MachineStatuses }, "spec.checks.unhealthyMachineConditions[].status", "spec.unhealthyMachineConditions[].status"),
 	backup.Raw(func(h *healthCheck) *string { return &h.Limit }, "spec.remediation.triggerIf.unhealthyLessThanOrEqualTo", "spec.maxUnhealthy"),
 	backup.Text(func(h *healthCheck) *string { return &h.Range }, "spec.remediation.triggerIf.unhealthyInRange", "spec.unhealthyRange"),
 	backup.Text(func(h *healthCheck) *string { return &h.Template }, "spec.remediation.templateRef.kind", "spec.remediationTemplate.kind"),
 )
-
-// Want is what forecasts need from a backup beside the core objects.
-func Want() backup.Want {
-	return backup.Want{Kinds: []backup.AnyKind{healthChecks, topologies, classes, webhookKinds[0], webhookKinds[1]}}
-}
 
 // check is a health check with what it finds after the restore.
 type check struct {
@@ -57,7 +57,7 @@ func (h *check) title() string { return "MachineHealthCheck " + h.name }
 
 // readChecks are the health checks by cluster. One whose selector cannot be
 // read covers nothing, as in Cluster API.
-func readChecks(s *backup.Snapshot) map[backup.ClusterID][]*check {
+func readChecks(s *backup.Snapshot, managed map[backup.ClusterID]*topology) map[backup.ClusterID][]*check {
 	out := map[backup.ClusterID][]*check{}
 	for r := range healthChecks.In(s).All() {
 		var selector metav1.LabelSelector
@@ -74,8 +74,19 @@ func readChecks(s *backup.Snapshot) map[backup.ClusterID][]*check {
 		id := backup.ClusterID{Backup: r.Backup, Namespace: r.Namespace, Name: r.Data.Cluster}
 		out[id] = append(out[id], newCheck(r.Name, &r.Data, parsed))
 	}
-	readTopologies(s, out)
+	addTopologyChecks(managed, out)
 	return out
+}
+
+// mindsMachine reports whether the check calls a machine unhealthy for a condition of
+// the Machine that does not hold.
+func (h *check) mindsMachine(broken map[string]bool) string {
+	for i, kind := range h.data.MachineTypes {
+		if broken[kind] && i < len(h.data.MachineStatuses) && h.data.MachineStatuses[i] != "True" {
+			return kind
+		}
+	}
+	return ""
 }
 
 func newCheck(name string, data *healthCheck, selector labels.Selector) *check {

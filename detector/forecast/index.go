@@ -6,16 +6,21 @@ import (
 	"drift-detector/infra"
 )
 
-// index is the estate by what forecasts look up.
+// index is what forecasts look up.
 type index struct {
-	snapshot *backup.Snapshot
+	in       *Inputs
 	machines map[string]*backup.Machine // by uid, which no two objects share, of whatever backup
+	claims   map[string]*infra.Claim    // by the uid of the Machine
 	clusters map[backup.ClusterID]*backup.Cluster
 	planes   map[backup.ClusterID][]*backup.ControlPlane
-	groups   map[backup.ClusterID][]*backup.Group
-	counts   map[owner]int // Machines in the backup by owner
+	groups   map[owner]*backup.Group
+	sets     map[owner][]*backup.Group // MachineSets by their MachineDeployment
+	counts   map[owner]int             // Machines in the backup by owner
 	checks   map[backup.ClusterID][]*check
-	halts    map[backup.ClusterID][]string
+	managed  map[backup.ClusterID]*topology
+	halts    map[backup.ClusterID][]standstill // of what the backup lacks
+	absent   map[absence]bool
+	recipes  map[recipe][]infra.Need
 	nodes    map[nodeKey]*infra.Node
 	read     map[backup.ClusterID]bool // the Node list was read
 
@@ -28,6 +33,12 @@ type owner struct {
 	kind, name string
 }
 
+// recipe names what instances are made from: a template, or a Machine by its uid.
+type recipe struct {
+	cluster backup.ClusterID
+	object  string
+}
+
 // nodeKey finds a Node as the Machine controller does: by its exact provider id
 // (Cluster API internal/controllers/machine/machine_controller_noderef.go v1.10.0).
 type nodeKey struct {
@@ -35,12 +46,30 @@ type nodeKey struct {
 	providerID string
 }
 
-func newIndex(s *backup.Snapshot, absent []backup.Absence, inv infra.Inventory) *index {
+func newIndex(in *Inputs) *index {
+	s := in.Snapshot
 	x := &index{
-		snapshot: s, machines: make(map[string]*backup.Machine, len(s.Machines)), clusters: map[backup.ClusterID]*backup.Cluster{},
-		planes: map[backup.ClusterID][]*backup.ControlPlane{}, groups: map[backup.ClusterID][]*backup.Group{}, counts: map[owner]int{},
-		checks: readChecks(s), halts: map[backup.ClusterID][]string{}, nodes: map[nodeKey]*infra.Node{}, read: map[backup.ClusterID]bool{},
+		in: in, controllers: in.Controllers,
+		machines: make(map[string]*backup.Machine, len(s.Machines)), claims: make(map[string]*infra.Claim, len(in.Claims.Machines)),
+		clusters: map[backup.ClusterID]*backup.Cluster{}, planes: map[backup.ClusterID][]*backup.ControlPlane{},
+		groups: map[owner]*backup.Group{}, sets: map[owner][]*backup.Group{}, counts: map[owner]int{},
+		managed: managedTopologies(s), halts: map[backup.ClusterID][]standstill{}, absent: map[absence]bool{}, recipes: map[recipe][]infra.Need{},
+		nodes: map[nodeKey]*infra.Node{}, read: map[backup.ClusterID]bool{},
 	}
+	x.checks = readChecks(s, x.managed)
+	x.readOwners()
+	for i := range s.Machines {
+		m := &s.Machines[i]
+		x.machines[m.UID] = m
+		x.counts[owner{m.Cluster, m.Owner.Kind, m.Owner.Name}]++
+	}
+	x.readClaims()
+	x.readListings()
+	return x
+}
+
+func (x *index) readOwners() {
+	s := x.in.Snapshot
 	for i := range s.Clusters {
 		x.clusters[s.Clusters[i].ID()] = &s.Clusters[i]
 	}
@@ -50,20 +79,39 @@ func newIndex(s *backup.Snapshot, absent []backup.Absence, inv infra.Inventory) 
 	}
 	for i := range s.Groups {
 		g := &s.Groups[i]
-		x.groups[g.Cluster] = append(x.groups[g.Cluster], g)
-	}
-	for i := range s.Machines {
-		m := &s.Machines[i]
-		x.machines[m.UID] = m
-		x.counts[owner{m.Cluster, m.Owner.Kind, m.Owner.Name}]++
-	}
-	for _, a := range absent {
-		for _, id := range a.Halts {
-			x.halts[id] = append(x.halts[id], a.Kind+" "+a.Name)
+		x.groups[owner{g.Cluster, g.Kind, g.Name}] = g
+		if g.Kind == machineSet && g.Deployment != "" {
+			of := owner{g.Cluster, machineDeployment, g.Deployment}
+			x.sets[of] = append(x.sets[of], g)
 		}
 	}
-	for i := range inv.Listings {
-		l := &inv.Listings[i]
+	for _, a := range x.in.absent() {
+		x.absent[absence{a.Backup, a.Kind, a.Namespace, a.Name}] = true
+		for _, id := range a.Halts {
+			x.halts[id] = append(x.halts[id], standstill{a.Kind + " " + a.Name, lacking, exists})
+		}
+	}
+}
+
+func (x *index) readClaims() {
+	c := &x.in.Claims
+	for i := range c.Machines {
+		if m := c.Machines[i].Machine; m >= 0 && m < len(x.in.Snapshot.Machines) {
+			x.claims[x.in.Snapshot.Machines[m].UID] = &c.Machines[i]
+		}
+	}
+	for _, r := range c.Recipes {
+		of := recipe{r.Cluster, r.Object}
+		if r.Machine >= 0 {
+			of.object = x.in.Snapshot.Machines[r.Machine].UID
+		}
+		x.recipes[of] = r.Needs
+	}
+}
+
+func (x *index) readListings() {
+	for i := range x.in.Inventory.Listings {
+		l := &x.in.Inventory.Listings[i]
 		if l.NodeState == "read" {
 			for _, id := range l.Clusters {
 				x.read[id] = true
@@ -74,22 +122,28 @@ func newIndex(s *backup.Snapshot, absent []backup.Absence, inv infra.Inventory) 
 			x.nodes[nodeKey{n.Cluster, n.ProviderID}] = n
 		}
 	}
-	return x
 }
 
 // cluster gathers all facts about one cluster.
 func (x *index) cluster(c *detector.Cluster) *cluster {
-	out := &cluster{Cluster: c, backups: x.snapshot.Backups, halts: x.halts[c.ID], read: x.read[c.ID], checks: x.checks[c.ID], controller: x.controllers[c.Provider]}
+	out := &cluster{
+		Cluster: c, index: x, backups: x.in.Snapshot.Backups, halts: x.haltsOf(c), read: x.read[c.ID], checks: x.checks[c.ID],
+		controller: x.controllers[c.Provider], managed: x.managed[c.ID], states: map[infra.Need]detector.Presence{},
+	}
+	for i := range c.Resources {
+		r := &c.Resources[i]
+		out.states[infra.Need{Kind: r.Kind, Name: r.Name, UsedBy: r.UsedBy}] = r.State
+	}
 	out.plane = set{cluster: out, Set: &c.ControlPlane, plane: x.plane(c)}
 	x.fill(&out.plane)
 	if p := out.plane.plane; p != nil {
-		out.plane.count(p.Desired, x.counts[owner{c.ID, p.Kind, p.Name}])
 		out.externalEtcd = p.ExternalEtcd
+		x.planeOwner(&out.plane)
 	}
 	for i := range c.WorkerGroups {
 		g := &set{cluster: out, Set: &c.WorkerGroups[i]}
 		x.fill(g)
-		x.owners(g)
+		x.groupOwners(g)
 		out.groups = append(out.groups, g)
 	}
 	out.weigh()
@@ -106,35 +160,6 @@ func (x *index) plane(c *detector.Cluster) *backup.ControlPlane {
 	return nil
 }
 
-// owners counts what the MachineSets of a group want and have. They, not their
-// MachineDeployment, make and delete Machines.
-func (x *index) owners(g *set) {
-	for _, one := range x.groups[g.cluster.ID] {
-		itself := one.Kind == g.Kind && one.Name == g.Name
-		if itself {
-			g.managedBy = managedBy(one)
-		}
-		if one.Kind != "MachineSet" || !itself && (g.Kind != "MachineDeployment" || one.Deployment != g.Name) {
-			continue
-		}
-		g.sets = append(g.sets, one.Name)
-		if !one.Paused {
-			g.count(one.Desired, x.counts[owner{g.cluster.ID, one.Kind, one.Name}])
-		}
-	}
-}
-
-// managedBy says who sets the replicas of a group.
-func managedBy(g *backup.Group) string {
-	switch {
-	case g.ReplicasManagedBy != "":
-		return g.ReplicasManagedBy
-	case g.Autoscaled:
-		return "cluster autoscaler"
-	}
-	return ""
-}
-
 // fill makes the members of a set.
 func (x *index) fill(s *set) {
 	s.members = make([]facts, len(s.Machines))
@@ -144,7 +169,7 @@ func (x *index) fill(s *set) {
 		f.cluster, f.set, f.verdict = s.cluster, s, v
 		f.paused = s.cluster.Paused
 		if v.UID != "" {
-			f.machine = x.machines[v.UID]
+			f.machine, f.claim = x.machines[v.UID], x.claims[v.UID]
 		}
 		if f.machine == nil {
 			f.remedy = "its Machine is not in the backup"

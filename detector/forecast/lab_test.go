@@ -20,7 +20,6 @@ const testdata = "../../testdata/"
 // foretold is a forecast with what it was made from.
 type foretold struct {
 	snapshot  *backup.Snapshot
-	absent    []backup.Absence
 	inventory infra.Inventory
 	result    detector.Result
 	forecast  forecast.Forecast
@@ -57,6 +56,7 @@ func foretell(t *testing.T, archive, vcenter, nodes string, skipNodes bool) fore
 	registry := all.Registry()
 	want := registry.Want()
 	want.Kinds = append(want.Kinds, forecast.Want().Kinds...)
+	want.Secrets = append(want.Secrets, forecast.Want().Secrets...)
 	source, err := backup.FileSource(testdata + archive)
 	if err != nil {
 		t.Fatal(err)
@@ -65,13 +65,13 @@ func foretell(t *testing.T, archive, vcenter, nodes string, skipNodes bool) fore
 	if err != nil {
 		t.Fatal(err)
 	}
-	claims := registry.Claims(s)
+	claims, held := registry.Claims(s), forecast.ReadSecrets(s, secrets)
 	inv := registry.Collect(context.Background(), registry.Targets(s, secrets, access), nil)
-	out := foretold{
-		snapshot: s, absent: append(s.Absent, claims.Absent...), inventory: inv,
-		result: detector.Detect(s, claims, inv, detector.Options{Now: time.Now()}),
-	}
-	out.forecast = forecast.Of(s, out.absent, inv, out.result, registry.Controllers())
+	out := foretold{snapshot: s, inventory: inv, result: detector.Detect(s, claims, inv, detector.Options{Now: time.Now()})}
+	out.forecast = forecast.Of(forecast.Inputs{
+		Snapshot: s, Claims: claims, Inventory: inv, Result: out.result, Controllers: registry.Controllers(),
+		Secrets: held, Now: time.Now(),
+	})
 	return out
 }
 

@@ -36,7 +36,7 @@ func TestNotesOnAClusterAndItsText(t *testing.T) {
 		"hosted":   {func(s *story) { s.cluster.ControlPlane.Reason = detector.HostedInManagementCluster }, HostedInManagementCluster, "no machines"},
 		"scaled":   {func(s *story) { s.snapshot.Groups[0].Autoscaled = true; s.worker("b", found) }, ReplicasManaged, "1 adopted"},
 		"managed":  {func(s *story) { s.snapshot.Groups[0].ReplicasManagedBy = "karpenter"; s.ghostWorker("b") }, ReplicasManaged, "1 ghost left unmanaged"},
-		"orphaned": {func(s *story) { want(s, 1); s.orphan("b"); s.worker("c", unknown("x")); want(s, 2) }, "", "1 orphaned and replaced, 1 cannot be told"},
+		"orphaned": {func(s *story) { want(s, 1); s.orphan("b"); s.worker("c", unknown("x")); want(s, 2) }, MachinesMade, "1 orphaned and replaced, 1 cannot be told"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStory(t)
@@ -139,10 +139,10 @@ func TestWhatClonesWouldBeMade(t *testing.T) {
 			s.worker("a", gone)
 			s.worker("b", unknown(detector.ScopeIncomplete))
 		}, "For how many cannot be told", "up to"},
-		"nothing":          {func(s *story) { s.worker("a", found); s.worker("b", never); s.ghostWorker("c") }, "which changes nothing here", "up to"},
-		"paused":           {func(s *story) { s.cluster.Paused = true; s.worker("a", gone) }, "which changes nothing here", "up to"},
-		"none of CAPV's":   {func(s *story) { s.cluster.Provider = aws; s.worker("a", gone) }, "controllers act before all objects are back", "CAPV"},
-		"the cluster Self": {func(s *story) { s.cluster.Self = true; s.worker("a", gone) }, "controllers act before all objects are back", "CAPV"},
+		"nothing":          {func(s *story) { s.worker("a", found); s.worker("b", never); s.ghostWorker("c") }, "by folder and name alone", "up to"},
+		"paused":           {func(s *story) { s.cluster.Paused = true; s.worker("a", gone) }, "by folder and name alone", "up to"},
+		"none of CAPV's":   {func(s *story) { s.cluster.Provider = aws; s.worker("a", gone) }, "end every living worker", "CAPV"},
+		"the cluster Self": {func(s *story) { s.cluster.Self = true; s.worker("a", gone) }, "end every living worker", "CAPV"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStory(t)

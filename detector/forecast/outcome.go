@@ -22,6 +22,11 @@ const (
 	UntouchedPaused              Outcome = "UntouchedPaused"              // paused: no controller touches it
 	OrphanedAndReplaced          Outcome = "OrphanedAndReplaced"          // the instance runs on without a Machine, a new one is made beside it
 	NewInstanceCreated           Outcome = "NewInstanceCreated"           // a new instance is made for it
+	RolledByOwner                Outcome = "RolledByOwner"                // deleted and made again, because its owner wants another one
+	DeletedByOwner               Outcome = "DeletedByOwner"               // deleted with its instance, because its owner goes
+	DeletedByMachineHealthCheck  Outcome = "DeletedByMachineHealthCheck"  // deleted, and none is made in its place
+	MemberGone                   Outcome = "MemberGone"                   // its member left the pool: only the Machine is deleted
+	Halted                       Outcome = "Halted"                       // its controller does nothing for it; the instance runs on
 )
 
 // Outcomes of instances without a machine, and of what cannot be told.
@@ -33,7 +38,7 @@ const (
 )
 
 // heals are the outcomes after which a Stale machine is sound again without help.
-var heals = map[Outcome]bool{ReplacedByMachineHealthCheck: true, NewInstanceCreated: true}
+var heals = map[Outcome]bool{ReplacedByMachineHealthCheck: true, NewInstanceCreated: true, RolledByOwner: true, MemberGone: true, DeletedByOwner: true}
 
 // Heals says that a Stale machine with this outcome is sound again without help.
 func (o Outcome) Heals() bool { return heals[o] }
@@ -49,6 +54,11 @@ var phrases = map[Outcome]string{
 	OrphanedAndReplaced:          "left without a Machine, beside a new one",
 	GhostKeepsRunning:            "left without a Machine",
 	NewInstanceCreated:           "given a new instance",
+	RolledByOwner:                "replaced by its owner",
+	DeletedByOwner:               "deleted by its owner",
+	DeletedByMachineHealthCheck:  "deleted by its health check, without a new one",
+	MemberGone:                   "deleted with the member that is gone",
+	Halted:                       "left as it is by its controller",
 	CannotKnow:                   "what cannot be told",
 }
 
@@ -149,36 +159,92 @@ var outcomeRows = []outcomeRow{
 		},
 	},
 	{
+		"member that left its pool", func(f *facts) bool {
+			return f.pool() && (f.reason(detector.PoolMember) || f.stale())
+		}, MemberGone,
+		func(f *facts) string {
+			return "its pool has replaced or dropped it: " + f.controller() + " deletes its Machine and infrastructure object, and makes those of new members"
+		},
+	},
+	{
 		"member of a pool that is not there, or stopped", func(f *facts) bool {
 			return f.pool() && (f.verdict.Status != detector.Healthy || f.off() && !f.poweredOn())
 		}, CannotKnow,
 		say("its pool makes and replaces its members by itself"),
 	},
 	{
-		"healthy, powered off", func(f *facts) bool { return f.poweredOn() && f.verdict.ByID }, AdoptedPoweredOn,
+		"its owner goes", func(f *facts) bool { return f.decided() && f.set.removed != "" }, DeletedByOwner,
+		func(f *facts) string {
+			return f.set.removed + ": it is deleted with all its machines and their instances"
+		},
+	},
+	{
+		"its controller does nothing for it", func(f *facts) bool { return f.decided() && f.halted() != "" }, Halted,
+		func(f *facts) string { return f.halted() },
+	},
+	{
+		"its owner wants another one", func(f *facts) bool {
+			return f.rolled != "" && f.set.unmakeable == "" && (f.healthy() || f.stale() && !f.verdict.ControlPlane)
+		}, RolledByOwner,
+		func(f *facts) string {
+			return f.rolled + ": its owner makes another and deletes it, one after the other"
+		},
+	},
+	{
+		"asked to be replaced", func(f *facts) bool {
+			return f.decided() && f.machine.Remediate && f.remedied && f.set.unmakeable == ""
+		}, ReplacedByMachineHealthCheck,
+		func(f *facts) string { return f.complaint() + f.replacement() },
+	},
+	{
+		"healthy, a template", func(f *facts) bool { return f.healthy() && f.template() }, Stuck,
+		func(f *facts) string {
+			return "its VM is a template now: " + f.controller() + " finds it, cannot run it and makes no other"
+		},
+	},
+	{
+		"its controller searches by name and takes another one, or any of several", func(f *facts) bool {
+			return f.decided() && (f.finds() == detector.FindsOther || f.finds() == detector.FindsSeveral)
+		}, CannotKnow,
+		func(f *facts) string {
+			return "no id is recorded where " + f.controller() + " reads it, and its search by name may take another instance"
+		},
+	},
+	{
+		"its controller searches by name, finds none, and cannot make one", func(f *facts) bool { return f.searchesInVain() && f.cannotBeMade() != "" }, Stuck,
+		func(f *facts) string { return f.searched() + ", and no new one can be made: " + f.cannotBeMade() },
+	},
+	{
+		"its controller searches by name and finds none", func(f *facts) bool { return f.searchesInVain() }, NewInstanceCreated,
+		func(f *facts) string {
+			if f.verdict.Instance == nil {
+				return f.searched() + " and makes a new one"
+			}
+			return f.searched() + " and makes a second one beside it"
+		},
+	},
+	{
+		"healthy, powered off", func(f *facts) bool { return f.poweredOn() && f.finds() == detector.FindsByID }, AdoptedPoweredOn,
 		func(f *facts) string {
 			return "its VM is found by the recorded id, and " + f.controller() + " powers it on at once"
 		},
 	},
 	{
-		"healthy, without id, not where its name says", func(f *facts) bool {
-			return f.healthy() && !f.verdict.ByID && (f.warned("Renamed") || f.warned("Moved"))
-		}, NewInstanceCreated,
+		"healthy, found by name", func(f *facts) bool { return f.healthy() && f.finds() != detector.FindsByID }, AdoptedByName,
 		func(f *facts) string {
-			return "no id is recorded, and its instance is not found under its name: " + f.controller() + " makes a second one beside it"
+			if f.verdict.ControlPlane && f.verdict.ByID {
+				return "no id is recorded where " + f.controller() + " reads it: it is found by its name, and the id is filled in; whether its bootstrap data is used again is not proven, and of a first control-plane machine that data makes a new cluster"
+			}
+			return "no id is recorded where " + f.controller() + " reads it: it is found by its name, and the id is filled in"
 		},
 	},
 	{
-		"healthy, without id, stopped", func(f *facts) bool {
-			return f.healthy() && !f.verdict.ByID && f.off() && f.cluster.controller.RunningOnly
-		}, NewInstanceCreated,
+		"a health check deletes it, and none can be made", func(f *facts) bool {
+			return f.decided() && f.unhealthy && f.remedied && f.set.unmakeable != ""
+		}, DeletedByMachineHealthCheck,
 		func(f *facts) string {
-			return "no id is recorded, and " + f.controller() + " looks for its instance only among those that run: it makes a second one beside it"
+			return f.complaint() + ": the Machine is deleted, and its owner can make no other: " + f.set.unmakeable
 		},
-	},
-	{
-		"healthy, without id", func(f *facts) bool { return f.healthy() && !f.verdict.ByID }, AdoptedByName,
-		say("no id is recorded: it is found by its name, and the id is filled in"),
 	},
 	{
 		"healthy, its Node is bad for a health check", func(f *facts) bool { return f.healthy() && f.unhealthy && f.remedied }, ReplacedByMachineHealthCheck,
@@ -203,7 +269,13 @@ var outcomeRows = []outcomeRow{
 	{
 		"not provisioned, and could not be", func(f *facts) bool { return f.unprovisioned() && f.failed() }, Stuck,
 		func(f *facts) string {
-			return "it could not be provisioned before the backup either: " + oneLine(f.machine.InfraMessage)
+			return "it could not be provisioned before the backup either: " + f.cause()
+		},
+	},
+	{
+		"not provisioned, and cannot be", func(f *facts) bool { return f.unprovisioned() && f.cannotBeMade() != "" }, Stuck,
+		func(f *facts) string {
+			return "no id is recorded and no instance has its name, and no new one can be made: " + f.cannotBeMade()
 		},
 	},
 	{

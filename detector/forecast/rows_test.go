@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/detector"
+	"drift-detector/infra"
 )
 
 // rowStory is a story in which a row decides on machine "m".
@@ -39,17 +40,48 @@ var rowStories = []rowStory{
 	{"infrastructure without Machine", nil, func(s *story) { s.orphan("m") }, GhostKeepsRunning},
 	{"of a controller that is not known", nil, func(s *story) { s.cluster.Provider = "other"; s.worker("m", found) }, CannotKnow},
 	{"of a controller that is not known", nil, func(s *story) { s.cluster.Provider = "other"; s.worker("m", gone).machine.Pool = "p" }, CannotKnow},
+	{"member that left its pool", nil, func(s *story) { s.worker("m", unknown(detector.PoolMember)).machine.Pool = "p" }, MemberGone},
+	{"member that left its pool", nil, func(s *story) { s.worker("m", gone).machine.Pool = "p" }, MemberGone},
 	{"member of a pool that is not there, or stopped", nil, func(s *story) { s.worker("m", unknown(detector.ScopeIncomplete)).machine.Pool = "p" }, CannotKnow},
 	{"member of a pool that is not there, or stopped", nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", halted(found)).machine.Pool = "p" }, CannotKnow},
+	{"its owner goes", nil, func(s *story) { s.removed(); s.worker("m", found) }, DeletedByOwner},
+	{"its controller does nothing for it", nil, func(s *story) {
+		s.claim(s.worker("m", found), infra.Restore{Lacks: []string{"VSphereDeploymentZone a"}})
+	}, Halted},
+	{"its controller does nothing for it", nil, func(s *story) { s.claim(s.worker("m", gone), infra.Restore{Refused: "it refuses"}) }, Halted},
+	{"its owner wants another one", nil, func(s *story) { s.worker("m", found); s.newTemplate() }, RolledByOwner},
+	{"its owner wants another one", nil, func(s *story) { s.worker("m", gone); s.newTemplate() }, RolledByOwner},
+	{"asked to be replaced", covered(workers), func(s *story) { s.worker("m", warned(found, "PoweredOff")).machine.Remediate = true }, ReplacedByMachineHealthCheck},
+	{"healthy, a template", nil, func(s *story) { s.worker("m", warned(found, "Template")) }, Stuck},
+	{"its controller searches by name and takes another one, or any of several", nil, func(s *story) { s.worker("m", finding(found, detector.FindsSeveral)) }, CannotKnow},
+	{"its controller searches by name, finds none, and cannot make one", nil, func(s *story) {
+		m := s.worker("m", finding(gone, detector.FindsNothing))
+		s.secrets.Missing = map[string]string{m.machine.UID: "ns/m"}
+	}, Stuck},
+	{"its controller searches by name and finds none", nil, func(s *story) { s.worker("m", finding(gone, detector.FindsNothing)) }, NewInstanceCreated},
+	{"its controller searches by name and finds none", nil, func(s *story) {
+		s.worker("m", finding(unknown("NotFoundByName"), detector.FindsNothing))
+	}, NewInstanceCreated},
 	{"healthy, powered off", nil, func(s *story) { s.worker("m", warned(found, "PoweredOff")) }, AdoptedPoweredOn},
-	{"healthy, without id, not where its name says", nil, func(s *story) { s.worker("m", warned(named, "Renamed")) }, NewInstanceCreated},
-	{"healthy, without id, stopped", nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", halted(named)) }, NewInstanceCreated},
-	{"healthy, without id", nil, func(s *story) { s.worker("m", named) }, AdoptedByName},
+	{"its controller searches by name and finds none", nil, func(s *story) { s.worker("m", warned(named, "Renamed")) }, NewInstanceCreated},
+	{"its controller searches by name and finds none", nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", halted(named)) }, NewInstanceCreated},
+	{"healthy, found by name", nil, func(s *story) { s.worker("m", named) }, AdoptedByName},
+	{"healthy, found by name", nil, func(s *story) { s.worker("m", finding(found, detector.FindsByName)) }, AdoptedByName},
+	{"a health check deletes it, and none can be made", covered(workers), func(s *story) {
+		s.plane("a", found)
+		s.worker("m", gone)
+		s.noTemplate()
+	}, DeletedByMachineHealthCheck},
 	{"healthy, its Node is bad for a health check", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", found); s.node("m", false); s.node("a", true) }, ReplacedByMachineHealthCheck},
 	{"healthy, stopped", nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", halted(found)) }, Stuck},
 	{"healthy", nil, func(s *story) { s.worker("m", found) }, Adopted},
 	{"not provisioned, replaced", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", never).machine.InfraMessage = "no template" }, ReplacedByMachineHealthCheck},
 	{"not provisioned, and could not be", nil, func(s *story) { s.worker("m", never).machine.InfraMessage = "no template" }, Stuck},
+	{"not provisioned, and could not be", nil, func(s *story) { s.claim(s.worker("m", never), infra.Restore{Failure: "no such AMI"}) }, Stuck},
+	{"not provisioned, and cannot be", nil, func(s *story) {
+		m := s.worker("m", never)
+		s.secrets.Missing = map[string]string{m.machine.UID: "ns/m"}
+	}, Stuck},
 	{"not provisioned", nil, func(s *story) { s.worker("m", never) }, NewInstanceCreated},
 	{"stale, replaced", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", gone) }, ReplacedByMachineHealthCheck},
 	{"stale, Node left", nil, func(s *story) { s.worker("m", gone); s.node("m", true) }, StuckNodeLeft},
@@ -62,20 +94,51 @@ var rowStories = []rowStory{
 	{"ghost of another kind of control plane", nil, func(s *story) { otherPlane(s); s.cluster.Paused = true; s.ghostPlane("m") }, CannotKnow},
 	{"ghost control plane, paused", nil, func(s *story) { s.cluster.Paused = true; s.plane("a", gone); s.ghostPlane("m") }, GhostEtcdMemberKept},
 	{"ghost control plane beside one without a Node", nil, func(s *story) { s.plane("a", gone); s.plane("b", unknown(detector.NodeAlive)); s.ghostPlane("m") }, GhostEtcdMemberKept},
-	{"healthy, without id, not where its name says", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", warned(named, "Moved")); s.node("m", false) }, NewInstanceCreated},
-	{"healthy, without id, not where its name says", nil, func(s *story) {
-		s.cluster.Provider = aws
-		v := halted(named)
-		v.Warnings = append(v.Warnings, detector.Warning{Reason: "Renamed"})
-		s.worker("m", v)
-	}, NewInstanceCreated},
+	{"its controller searches by name and finds none", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", warned(named, "Moved")); s.node("m", false) }, NewInstanceCreated},
+	{"member that left its pool", nil, func(s *story) { s.removed(); s.worker("m", gone).machine.Pool = "p" }, MemberGone},
+	{"its owner goes", nil, func(s *story) {
+		s.removed()
+		s.claim(s.worker("m", found), infra.Restore{Refused: "it refuses"})
+	}, DeletedByOwner},
+	{"its controller does nothing for it", nil, func(s *story) {
+		s.claim(s.worker("m", found), infra.Restore{Refused: "it refuses"})
+		s.newTemplate()
+	}, Halted},
+	{"its owner wants another one", covered(workers), func(s *story) {
+		s.plane("a", found)
+		s.worker("m", found).machine.Remediate = true
+		s.newTemplate()
+	}, RolledByOwner},
+	{"asked to be replaced", covered(workers), func(s *story) { s.worker("m", warned(found, "Template")).machine.Remediate = true }, ReplacedByMachineHealthCheck},
+	{"healthy, a template", nil, func(s *story) { s.worker("m", finding(warned(found, "Template"), detector.FindsOther)) }, Stuck},
+	{"its controller searches by name, finds none, and cannot make one", nil, func(s *story) {
+		m := s.worker("m", finding(found, detector.FindsNothing))
+		s.secrets.Missing = map[string]string{m.machine.UID: "ns/m"}
+	}, Stuck},
+	{"healthy, found by name", covered(workers), func(s *story) {
+		s.plane("a", found)
+		s.worker("m", named)
+		s.node("m", false)
+		s.noTemplate()
+	}, AdoptedByName},
+	{"a health check deletes it, and none can be made", covered(workers), func(s *story) {
+		s.plane("a", found)
+		s.worker("m", found)
+		s.node("m", false)
+		s.noTemplate()
+	}, DeletedByMachineHealthCheck},
+	{"not provisioned, and could not be", nil, func(s *story) {
+		m := s.worker("m", never)
+		s.claim(m, infra.Restore{Failure: "no such AMI"})
+		s.secrets.Missing = map[string]string{m.machine.UID: "ns/m"}
+	}, Stuck},
 	{"healthy, its Node is bad for a health check", covered(workers), func(s *story) {
 		s.plane("a", found)
 		s.worker("m", asleep(found))
 		s.node("m", false)
 		s.node("a", true)
 	}, ReplacedByMachineHealthCheck},
-	{"healthy, without id", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", named); s.node("m", false) }, AdoptedByName},
+	{"healthy, found by name", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", named); s.node("m", false) }, AdoptedByName},
 	{"not provisioned", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", never) }, NewInstanceCreated},
 	{"stale, replaced", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", gone); s.node("m", false) }, ReplacedByMachineHealthCheck},
 }
@@ -85,16 +148,36 @@ func otherPlane(s *story) {
 	s.snapshot.ControlPlanes[0].Kind, s.cluster.ControlPlane.Kind = "RKE2ControlPlane", "RKE2ControlPlane"
 }
 
+// removed takes the MachineDeployment out of the topology of its Cluster.
+func (s *story) removed() {
+	s.topology(fields{"class": "c", "version": "v1"})
+	s.snapshot.Groups[0].Labels = `{"topology.cluster.x-k8s.io/owned":"","topology.cluster.x-k8s.io/deployment-name":"x"}`
+}
+
+// newTemplate makes the MachineDeployment want other machines than its MachineSet makes.
+func (s *story) newTemplate() {
+	s.snapshot.Groups[0].Infrastructure = backup.Ref{Kind: "VSphereMachineTemplate", Namespace: "ns", Name: "new"}
+}
+
+// noTemplate leaves the template of the MachineDeployment out of the backup.
+func (s *story) noTemplate() {
+	ref := backup.Ref{Kind: "VSphereMachineTemplate", Namespace: "ns", Name: "md"}
+	s.snapshot.Groups[0].Infrastructure, s.snapshot.Groups[1].Infrastructure = ref, ref
+	s.absent = append(s.absent, backup.Absence{Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name})
+}
+
 // disjointRows are rows that never fit one machine together with the next row.
 var disjointRows = map[string]string{
 	"ghost worker, or of unknown role":               "the next wants a control plane",
 	"ghost control plane":                            "the next wants a machine of the backup",
 	"paused":                                         "owners of a paused cluster are never short of machines",
 	"infrastructure without Machine":                 "the next wants a Machine",
-	"member of a pool that is not there, or stopped": "the next wants one that CAPV powers on",
-	"healthy, powered off":                           "with an id here, without in the next",
-	"healthy":                                        "the next wants it Stale",
-	"stale":                                          "the next wants it Unknown",
+	"member of a pool that is not there, or stopped": "the next wants a decided one of an owner that goes, and pools have none",
+	"its controller searches by name and takes another one, or any of several": "the next finds none",
+	"its controller searches by name and finds none":                           "with an id in the next",
+	"healthy, powered off": "with an id here, without in the next",
+	"healthy":              "the next wants it Stale",
+	"stale":                "the next wants it Unknown",
 }
 
 // arranged are the stories of all rowStories, in their order.
@@ -111,7 +194,7 @@ func arranged(t *testing.T) []*story {
 // by is the forecast of machine "m" by a table.
 func (s *story) by(table []outcomeRow) Machine {
 	s.t.Helper()
-	return s.fate(rules{table, conditionRows}.of(s.snapshot, s.absent, s.inventory, s.result(), controllers), "m")
+	return s.fate(rules{table, conditionRows}.of(s.inputs()), "m")
 }
 
 func TestEveryRowDecides(t *testing.T) {
@@ -163,7 +246,7 @@ func TestConditions(t *testing.T) {
 		"surplus":                            {nil, func(s *story) { s.worker("m", found); s.worker("n", found); s.snapshot.Groups[1].Desired.N = 1 }, "the Machine that its owner deletes at once"},
 		"powered off under a health check":   {covered(workers), func(s *story) { s.worker("m", warned(found, "PoweredOff")) }, "MachineHealthCheck check-0 allows"},
 		"stopped elsewhere":                  {nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", halted(found)) }, ""},
-		"stopped, under a health check":      {covered(workers), func(s *story) { s.cluster.Provider = aws; s.worker("m", halted(found)) }, "MachineHealthCheck check-0 allows"},
+		"suspended, under a health check":    {covered("other"), func(s *story) { s.worker("m", asleep(found)) }, ""},
 		"stopped with its control plane":     {covered(workers), func(s *story) { s.cluster.Provider = aws; s.plane("a", halted(found)); s.worker("m", halted(found)) }, ""},
 		"stopped, of a control plane of one": {covered(planes), func(s *story) { s.plane("m", asleep(found)); s.ghostPlane("g") }, ""},
 		"powered off":                        {nil, func(s *story) { s.worker("m", warned(found, "PoweredOff")) }, ""},

@@ -3,6 +3,7 @@ package forecast
 import (
 	"context"
 	"fmt"
+	"maps"
 	"testing"
 	"time"
 
@@ -21,6 +22,10 @@ type story struct {
 	snapshot  *backup.Snapshot
 	inventory infra.Inventory
 	absent    []backup.Absence
+	claims    infra.Claims
+	secrets   Secrets
+	now       time.Time
+	checks    []fields // specs of its health checks
 	cluster   detector.Cluster
 	partial   bool // not everything could be looked at
 }
@@ -37,12 +42,28 @@ func checkSpec(label string) fields {
 	}
 }
 
-// newStory has the health checks of those specs.
-func newStory(t *testing.T, checks ...fields) *story {
-	t.Helper()
+// topology gives the story's Cluster a topology, with its ClusterClass "c". What was
+// arranged in the Snapshot before stays.
+func (s *story) topology(topology fields) {
+	s.t.Helper()
+	if class, ok := topology["class"]; ok {
+		delete(topology, "class")
+		topology["classRef"] = fields{"name": class}
+	}
+	with := newTarball(fields{"topology": topology}, s.checks).Add("clusterclasses.cluster.x-k8s.io", fields{
+		"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "ClusterClass", "metadata": fields{"namespace": "ns", "name": "c"},
+	})
+	snapshot := load(s.t, with)
+	snapshot.ControlPlanes, snapshot.Groups, snapshot.Machines = s.snapshot.ControlPlanes, s.snapshot.Groups, s.snapshot.Machines
+	s.snapshot = snapshot
+}
+
+// newTarball is a backup of the Cluster with more in its spec, and of health checks.
+func newTarball(more fields, checks []fields) *backuptest.Tarball {
+	spec := fields{"controlPlaneRef": fields{"apiGroup": "controlplane.cluster.x-k8s.io", "kind": kubeadm, "name": "cp"}}
+	maps.Copy(spec, more)
 	b := backuptest.New().Add("clusters.cluster.x-k8s.io", fields{
-		"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "metadata": fields{"namespace": "ns", "name": "prod"},
-		"spec": fields{"controlPlaneRef": fields{"apiGroup": "controlplane.cluster.x-k8s.io", "kind": kubeadm, "name": "cp"}},
+		"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "metadata": fields{"namespace": "ns", "name": "prod"}, "spec": spec,
 	})
 	for i, spec := range checks {
 		b.Add("machinehealthchecks.cluster.x-k8s.io", fields{
@@ -50,16 +71,29 @@ func newStory(t *testing.T, checks ...fields) *story {
 			"metadata": fields{"namespace": "ns", "name": fmt.Sprintf("check-%d", i)}, "spec": spec,
 		})
 	}
+	return b
+}
+
+func load(t *testing.T, b *backuptest.Tarball) *backup.Snapshot {
+	t.Helper()
 	s, _, err := backup.Load(context.Background(), []backup.Source{backuptest.Source("b", b.Bytes())}, Want())
 	if err != nil || len(s.Problems) > 0 {
 		t.Fatal(err, s.Problems)
 	}
-	out := &story{t: t, snapshot: s, cluster: detector.Cluster{
+	s.Absent = nil // the control plane is added by hand
+	return s
+}
+
+// newStory has the health checks of those specs.
+func newStory(t *testing.T, checks ...fields) *story {
+	t.Helper()
+	s := load(t, newTarball(nil, checks))
+	out := &story{t: t, snapshot: s, checks: checks, now: backuptest.Written.Add(time.Hour), cluster: detector.Cluster{
 		ID: prod, Provider: vsphere, Applicable: true,
-		ControlPlane: detector.Set{Kind: kubeadm, Name: "cp", Desired: number(1)},
+		ControlPlane: detector.Set{Kind: kubeadm, Name: "cp", Desired: number(0)},
 		WorkerGroups: []detector.Set{{Kind: "MachineDeployment", Name: "md", Desired: number(0)}},
 	}}
-	s.ControlPlanes = []backup.ControlPlane{{Meta: meta("cp"), Kind: kubeadm, Cluster: prod, Desired: number(1)}}
+	s.ControlPlanes = []backup.ControlPlane{{Meta: meta("cp"), Kind: kubeadm, Cluster: prod, Desired: number(0)}}
 	s.Groups = []backup.Group{
 		{Meta: meta("md"), Kind: "MachineDeployment", Cluster: prod, Desired: number(0)},
 		{Meta: meta("md-old"), Kind: "MachineSet", Deployment: "md", Cluster: prod, Desired: number(0)},
@@ -156,6 +190,21 @@ func (s *story) machine(name string, owner backup.Owner) *backup.Machine {
 	return &s.snapshot.Machines[len(s.snapshot.Machines)-1]
 }
 
+// claim makes the story's provider say something of a Machine.
+func (s *story) claim(m member, r infra.Restore) {
+	for i := range s.snapshot.Machines {
+		if &s.snapshot.Machines[i] == m.machine {
+			s.claims.Machines = append(s.claims.Machines, infra.Claim{Machine: i, Provider: s.cluster.Provider, Restore: &r})
+		}
+	}
+}
+
+// finding is a verdict on a machine whose controller takes that for its instance.
+func finding(v detector.Verdict, f detector.Finds) detector.Verdict {
+	v.Finds = f
+	return v
+}
+
 // ghostWorker and ghostPlane add instances without a Machine, orphan one whose
 // Machine alone is missing.
 func (s *story) ghostWorker(name string) *detector.Verdict {
@@ -193,10 +242,15 @@ func (s *story) result() detector.Result {
 	return detector.Result{Complete: !s.partial, Clusters: []detector.Cluster{s.cluster}}
 }
 
-// end forecasts the story.
-func (s *story) end() Forecast {
-	return Of(s.snapshot, s.absent, s.inventory, s.result(), controllers)
+// inputs are what the story is forecast from.
+func (s *story) inputs() Inputs {
+	claims := s.claims
+	claims.Absent = s.absent
+	return Inputs{Snapshot: s.snapshot, Claims: claims, Inventory: s.inventory, Result: s.result(), Controllers: controllers, Secrets: s.secrets, Now: s.now}
 }
+
+// end forecasts the story.
+func (s *story) end() Forecast { return Of(s.inputs()) }
 
 // fate is the forecast of one machine by its name.
 func (s *story) fate(f Forecast, name string) Machine {

@@ -3,6 +3,8 @@ package forecast
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
+	"strconv"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
@@ -16,12 +18,18 @@ import (
 // (exp/topology/desiredstate/desired_state.go v1.14.0), which are in the backup
 // too as a rule. Where they are not, the restored controllers make them again.
 
-// topology is the part of a Cluster that is about health checks.
+// topology is the part of a Cluster that is about what its topology wants.
 type topology struct {
-	Class, ClassNamespace string
-	ControlPlane          string   // the health check, in JSON
-	Names, Classes        []string // of the MachineDeployments
-	Deployments           []string // their health checks, in JSON
+	Class, ClassNamespace   string
+	Version                 string
+	ControlPlane            string        // the health check, in JSON
+	ControlPlaneReplicas    backup.Number // of the control plane
+	Names, Classes          []string      // of the MachineDeployments
+	Deployments             []string      // their health checks, in JSON
+	Replicas                []string      // their replicas, in JSON
+	PoolNames, PoolReplicas []string      // of the MachinePools, likewise
+	Unreconciled            backup.Condition
+	class                   *class // nil when it is not in the backup
 }
 
 var topologies = backup.NewKind("clusters.cluster.x-k8s.io",
@@ -32,7 +40,67 @@ var topologies = backup.NewKind("clusters.cluster.x-k8s.io",
 	backup.Texts(func(t *topology) *[]string { return &t.Classes }, "spec.topology.workers.machineDeployments[].class"),
 	backup.Raws(func(t *topology) *[]string { return &t.Deployments },
 		"spec.topology.workers.machineDeployments[].healthCheck", "spec.topology.workers.machineDeployments[].machineHealthCheck"),
+	backup.Text(func(t *topology) *string { return &t.Version }, "spec.topology.version"),
+	backup.Count(func(t *topology) *backup.Number { return &t.ControlPlaneReplicas }, "spec.topology.controlPlane.replicas"),
+	backup.Raws(func(t *topology) *[]string { return &t.Replicas }, "spec.topology.workers.machineDeployments[].replicas"),
+	backup.Texts(func(t *topology) *[]string { return &t.PoolNames }, "spec.topology.workers.machinePools[].name"),
+	backup.Raws(func(t *topology) *[]string { return &t.PoolReplicas }, "spec.topology.workers.machinePools[].replicas"),
+	backup.Failing(func(t *topology) *backup.Condition { return &t.Unreconciled }, "status.conditions", clusterv1.ClusterTopologyReconciledCondition),
 )
+
+// works reports whether the topology decides anything after a restore: without its
+// ClusterClass its controller fails before it compares.
+func (t *topology) works() bool { return t != nil && t.class != nil }
+
+func (t *topology) plane() backup.Number { return t.ControlPlaneReplicas }
+
+// replicas is how many machines the topology wants of its MachineDeployment i; unknown
+// when it leaves them to the MachineDeployment.
+func (t *topology) replicas(i int) backup.Number { return count(at(t.Replicas, i)) }
+
+// poolReplicas is the same of a MachinePool; it is own when the topology leaves it to that.
+func (t *topology) poolReplicas(name string, own backup.Number) backup.Number {
+	if n := count(at(t.PoolReplicas, slices.Index(t.PoolNames, name))); n.Known {
+		return n
+	}
+	return own
+}
+
+// count is a number in JSON.
+func count(text string) backup.Number {
+	n, err := strconv.ParseInt(text, 10, 32)
+	return backup.Number{N: n, Known: err == nil}
+}
+
+// topologyPool is the name of a MachinePool in the topology of its Cluster, or empty.
+func topologyPool(g *backup.Group) string {
+	if g == nil {
+		return ""
+	}
+	return g.Labels.Get(clusterv1.ClusterTopologyMachinePoolNameLabel)
+}
+
+// managedTopologies are the topologies of the clusters that have one.
+func managedTopologies(s *backup.Snapshot) map[backup.ClusterID]*topology {
+	type name struct {
+		backup          int
+		namespace, name string
+	}
+	known := map[name]*class{}
+	for r := range classes.In(s).All() {
+		known[name{r.Backup, r.Namespace, r.Name}] = &r.Data
+	}
+	out := map[backup.ClusterID]*topology{}
+	for r := range topologies.In(s).All() {
+		if r.Data.Class == "" {
+			continue
+		}
+		t := r.Data
+		t.class = known[name{r.Backup, cmp.Or(t.ClassNamespace, r.Namespace), t.Class}]
+		out[backup.ClusterID{Backup: r.Backup, Namespace: r.Namespace, Name: r.Name}] = &t
+	}
+	return out
+}
 
 // class is the same part of a ClusterClass.
 type class struct {
@@ -73,27 +141,14 @@ type topologyCheck struct {
 
 type nodeCondition struct{ Type, Status string }
 
-// readTopologies adds to the checks of each cluster those that its topology
-// makes, behind those that are in the backup.
-func readTopologies(s *backup.Snapshot, into map[backup.ClusterID][]*check) {
-	type name struct {
-		backup          int
-		namespace, name string
-	}
-	known := map[name]*class{}
-	for r := range classes.In(s).All() {
-		known[name{r.Backup, r.Namespace, r.Name}] = &r.Data
-	}
-	for r := range topologies.In(s).All() {
-		t := &r.Data
-		if t.Class == "" {
-			continue
-		}
-		of := known[name{r.Backup, cmp.Or(t.ClassNamespace, r.Namespace), t.Class}]
+// addTopologyChecks adds to the checks of each cluster those that its topology makes,
+// behind those that are in the backup.
+func addTopologyChecks(managed map[backup.ClusterID]*topology, into map[backup.ClusterID][]*check) {
+	for id, t := range managed {
+		of := t.class
 		if of == nil {
 			of = &class{}
 		}
-		id := backup.ClusterID{Backup: r.Backup, Namespace: r.Namespace, Name: r.Name}
 		add := func(what, mine, inherited string, selector labels.Set) {
 			if h := topologyCheckOf(mine, inherited); h != nil {
 				selector[clusterv1.ClusterTopologyOwnedLabel] = ""
@@ -115,7 +170,7 @@ func readTopologies(s *backup.Snapshot, into map[backup.ClusterID][]*check) {
 
 // at is an entry of a list that is shorter when its members are absent.
 func at(list []string, i int) string {
-	if i < len(list) {
+	if i >= 0 && i < len(list) {
 		return list[i]
 	}
 	return ""

@@ -31,7 +31,7 @@ func TestHealthChecksOfATopology(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := withTopology(t, c.member, c.class, c.topology)
-			checks := readChecks(s)[prod]
+			checks := readChecks(s, managedTopologies(s))[prod]
 			covers := func(labels backup.Labels) bool {
 				h := covering(checks, &backup.Machine{Labels: labels})
 				if h != nil && h.timeout.Minutes() != 5 {

@@ -3,6 +3,8 @@ package forecast
 import (
 	"fmt"
 
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
 	"drift-detector/detector"
 )
 
@@ -27,21 +29,43 @@ func (c *cluster) weigh() {
 // sets are the control plane and the groups of workers.
 func (c *cluster) sets() []*set { return append([]*set{&c.plane}, c.groups...) }
 
-// examine does what the health check will do: it looks for the Node.
+// examine does what the health check will do: it looks at the annotation, the Machine's
+// conditions and the Node.
 func (f *facts) examine() {
 	h := f.check
 	if h == nil {
 		return
 	}
 	h.targets++
-	if f.node != nil {
+	f.minded = h.mindsMachine(f.brokenConditions())
+	switch {
+	case f.machine.Remediate || f.minded != "":
+		f.unhealthy = true
+	case f.stopped() && (f.node != nil || !f.cluster.read):
+		f.unhealthy = h.notReady // nothing on it tells the API server that it is well
+	case f.node != nil:
 		f.unhealthy = h.notReady && !f.node.Ready
-	} else {
+	default:
 		f.unhealthy = h.timeout > 0 && f.nodeMissing()
 	}
 	if f.unhealthy {
 		h.unhealthy++
 	}
+}
+
+// brokenConditions are the conditions of the Machine that will not hold for long after
+// the restore, as they were seen when a backup was really restored.
+func (f *facts) brokenConditions() map[string]bool {
+	switch {
+	case f.stale() && f.node != nil:
+		return map[string]bool{clusterv1.InfrastructureReadyCondition: true, clusterv1.ReadyCondition: true, clusterv1.AvailableCondition: true}
+	case f.stale() || f.stopped():
+		return map[string]bool{
+			clusterv1.InfrastructureReadyCondition: true, clusterv1.ReadyCondition: true, clusterv1.AvailableCondition: true,
+			clusterv1.MachineNodeHealthyCondition: true, clusterv1.MachineNodeReadyCondition: true,
+		}
+	}
+	return nil
 }
 
 // nodeMissing says that the machine will have no Node. Without its Node list
@@ -159,7 +183,7 @@ func (f *facts) findRemedy() (bool, string) {
 		return false, h.title() + " covers it, and finds that Node well"
 	case !f.unhealthy:
 		return false, h.title() + " covers it, but does not mind a missing Node"
-	case f.cluster.dead():
+	case f.cluster.dead() && !f.machine.Remediate:
 		return false, h.title() + " covers it, but skips it while the control plane is not initialised, and no machine of that runs"
 	case h.data.Template != "":
 		return false, h.title() + " leaves it to " + h.data.Template + ", not to its owner"

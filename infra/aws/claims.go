@@ -72,6 +72,7 @@ func (e *estate) claim(m *member) infra.Claim {
 		// (GetRunningInstanceByTags in pkg/cloud/services/ec2/instances.go v2.11.1).
 		c.Searches = []infra.Key{searchKey(m.cluster.Name, m.machine.Name)}
 	}
+	c.Restore = m.restore()
 	return c
 }
 

@@ -113,6 +113,16 @@ type awsMachine struct {
 	ControlPlane           bool
 	// Names of the owners, from labels.
 	ControlPlaneName, Set, Deployment, Pool string
+	Template                                string            // AWSMachineTemplate that it was made from
+	Unready                                 *backup.Condition // InstanceReady, while it does not hold; nil in most cases
+}
+
+// unready makes room for the condition only where it does not hold.
+func unready(m *awsMachine) *backup.Condition {
+	if m.Unready == nil {
+		m.Unready = &backup.Condition{}
+	}
+	return m.Unready
 }
 
 var machines = backup.NewKind("awsmachines."+group,
@@ -124,6 +134,8 @@ var machines = backup.NewKind("awsmachines."+group,
 	backup.Text(func(m *awsMachine) *string { return &m.Set }, "label:"+capi.MachineSetNameLabel),
 	backup.Text(func(m *awsMachine) *string { return &m.Deployment }, "label:"+capi.MachineDeploymentNameLabel),
 	backup.Text(func(m *awsMachine) *string { return &m.Pool }, "label:"+capi.MachinePoolNameLabel),
+	backup.Text(func(m *awsMachine) *string { return &m.Template }, "annotation:"+capi.TemplateClonedFromNameAnnotation),
+	backup.Failing(unready, "status.conditions", "InstanceReady"),
 )
 
 // awsPool is an AWSMachinePool or an AWSManagedMachinePool.

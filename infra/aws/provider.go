@@ -44,8 +44,9 @@ func (p *provider) Spec() infra.Spec {
 		Kinds: []infra.GroupKind{{Group: group, Kind: machineKind}},
 		Want:  want,
 		Keys:  providerIDKeys,
-		// GetRunningInstanceByTags in pkg/cloud/services/ec2/instances.go v2.11.1.
-		Controller: infra.Controller{Name: "CAPA", Makes: "launches an instance", RunningOnly: true},
+		// GetRunningInstanceByTags in pkg/cloud/services/ec2/instances.go v2.11.1,
+		// updateCAPIKubeconfigSecret in pkg/cloud/services/eks/config.go v2.13.0.
+		Controller: infra.Controller{Name: "CAPA", Makes: "launches an instance", RunningOnly: true, OwnsKubeconfig: planeKind, Defaults: true},
 	}
 }
 

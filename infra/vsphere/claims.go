@@ -19,7 +19,7 @@ func (p *provider) Claims(s *backup.Snapshot) infra.Claims {
 	c.Ties = e.ties()
 	c.Proofs = e.proofs(c.Machines)
 	c.Absent = e.absent()
-	c.Resources = e.resources()
+	c.Resources, c.Recipes = e.resources(), e.recipes()
 	return c
 }
 
@@ -74,6 +74,7 @@ func (e *estate) claim(m *member) infra.Claim {
 		c.Blind = append(c.Blind, withinKey(m.at.Folder, m.name))
 	}
 	m.search(&c)
+	c.Restore = e.restore(m)
 	return c
 }
 

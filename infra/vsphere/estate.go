@@ -35,6 +35,7 @@ type estate struct {
 	// What is parsed and composed once per server and cluster, not per machine.
 	servers map[string]string
 	targets map[clusterServer]string
+	need    *needed
 }
 
 type clusterServer struct {

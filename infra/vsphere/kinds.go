@@ -167,18 +167,20 @@ var namespaces = backup.NewKind("namespaces",
 	backup.Raw(func(n *namespace) *string { return &n.Labels }, "metadata.labels"),
 )
 
-type vsphereZone struct{ Server, Domain, Folder string }
+type vsphereZone struct{ Server, Domain, Folder, Pool string }
 
 var zones = backup.NewKind("vspheredeploymentzones."+group,
 	backup.Text(func(z *vsphereZone) *string { return &z.Server }, "spec.server"),
 	backup.Text(func(z *vsphereZone) *string { return &z.Domain }, "spec.failureDomain"),
 	backup.Text(func(z *vsphereZone) *string { return &z.Folder }, "spec.placementConstraint.folder"),
+	backup.Text(func(z *vsphereZone) *string { return &z.Pool }, "spec.placementConstraint.resourcePool"),
 )
 
-type vsphereDomain struct{ Datacenter string }
+type vsphereDomain struct{ Datacenter, Datastore string }
 
 var domains = backup.NewKind("vspherefailuredomains."+group,
 	backup.Text(func(d *vsphereDomain) *string { return &d.Datacenter }, "spec.topology.datacenter"),
+	backup.Text(func(d *vsphereDomain) *string { return &d.Datastore }, "spec.topology.datastore"),
 )
 
 // Keys of the credentials' Secrets (CAPV pkg/identity/identity.go and

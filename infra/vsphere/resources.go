@@ -25,26 +25,50 @@ type users struct {
 	more  int
 }
 
+// text names the users, the first by its name.
+func (u *users) text() string {
+	if u.more > 0 {
+		return fmt.Sprintf("%s and %d more", u.first, u.more)
+	}
+	return u.first
+}
+
+// user is an object of the backup that names things.
+type user struct {
+	cluster backup.ClusterID
+	machine int    // index into Snapshot.Machines; -1 when it is a template
+	name    string // "VSphereMachineTemplate tenant/md-0"
+}
+
 // needed collects what the machines' objects name: first the templates that new
 // machines are made from, then the machines themselves.
 type needed struct {
 	estate *estate
 	things map[thing]*users
+	// uses are the things of each object that an instance may yet be made from, and
+	// order is those objects.
+	uses  map[user][]thing
+	order []user
+}
+
+// needed collects it once.
+func (e *estate) needed() *needed {
+	if e.need == nil {
+		e.need = &needed{estate: e, things: map[thing]*users{}, uses: map[user][]thing{}}
+		e.need.addTemplates()
+		for i := range e.members {
+			e.need.addMember(&e.members[i])
+		}
+	}
+	return e.need
 }
 
 // resources lists what must exist for a machine to be replaced.
 func (e *estate) resources() []infra.Resource {
-	n := &needed{e, map[thing]*users{}}
-	n.addTemplates()
-	for i := range e.members {
-		n.addMember(&e.members[i])
-	}
+	n := e.needed()
 	list := make([]infra.Resource, 0, len(n.things))
 	for t, by := range n.things {
-		r := infra.Resource{Cluster: t.cluster, Target: t.target, Kind: t.kind, Name: t.name, UsedBy: by.first, WhenGone: infra.FailsReplacement}
-		if by.more > 0 {
-			r.UsedBy += fmt.Sprintf(" and %d more", by.more)
-		}
+		r := infra.Resource{Cluster: t.cluster, Target: t.target, Kind: t.kind, Name: t.name, UsedBy: by.text(), WhenGone: infra.FailsReplacement}
 		if !t.key.IsZero() {
 			r.Keys = []infra.Key{t.key}
 		}
@@ -90,7 +114,7 @@ func (n *needed) addTemplates() {
 		if zoned[u] {
 			want, spec.Folder = needs{Template: want.Template}, ""
 		}
-		n.add(u.cluster, spec, want, templateKind+" "+t.Namespace+"/"+t.Name)
+		n.add(user{u.cluster, -1, templateKind + " " + t.Namespace + "/" + t.Name}, spec, want, true)
 	}
 }
 
@@ -111,22 +135,24 @@ func (e *estate) zoneOf(m *member) string {
 // there and its template says what the next one is cloned from.
 func (n *needed) addMember(m *member) {
 	var want needs
-	spec, user := m.spec, ""
+	spec, name := m.spec, ""
 	switch {
 	case m.vm != nil:
-		want, user = m.vm.Data.Needs, vmKind+" "+m.vm.Namespace+"/"+m.vm.Name
+		want, name = m.vm.Data.Needs, vmKind+" "+m.vm.Namespace+"/"+m.vm.Name
 	case m.machine != nil:
-		want, user = m.machine.Data.Needs, machineKind+" "+m.machine.Namespace+"/"+m.machine.Name
+		want, name = m.machine.Data.Needs, machineKind+" "+m.machine.Namespace+"/"+m.machine.Name
 		if n.estate.zoneOf(m) != "" {
 			want, spec.Folder = needs{Template: want.Template}, ""
 		}
 	default:
 		return
 	}
-	if key, _, _, _ := n.estate.strong(m); !key.IsZero() && n.estate.templateOf(m) != nil {
+	key, _, _, _ := n.estate.strong(m)
+	if !key.IsZero() && m.vm != nil && n.estate.templateOf(m) != nil {
 		want.Template = ""
 	}
-	n.add(m.cluster, spec, want, user)
+	// Without its VSphereVM a machine whose VM is gone is cloned again.
+	n.add(user{m.cluster, m.index, name}, spec, want, m.index >= 0 && (key.IsZero() || m.vm == nil))
 }
 
 // templateOf is the VSphereMachineTemplate that a machine was made from.
@@ -137,19 +163,26 @@ func (e *estate) templateOf(m *member) *backup.Record[vsphereTemplate] {
 	return e.templates[object{m.cluster.Backup, m.machine.Namespace, m.machine.Data.Template}]
 }
 
-// add notes what one object names.
-func (n *needed) add(cluster backup.ClusterID, spec cloneSpec, want needs, user string) {
+// add notes what one object names. made says that an instance may yet be made of it.
+func (n *needed) add(u user, spec cloneSpec, want needs, made bool) {
+	if _, known := n.uses[u]; made && !known {
+		n.uses[u] = nil
+		n.order = append(n.order, u)
+	}
 	at := n.estate.placeOf(spec)
-	target := n.estate.targetID(cluster, at.Server)
+	target := n.estate.targetID(u.cluster, at.Server)
 	note := func(kind, name string, key infra.Key) {
 		if name = strings.TrimSpace(name); name == "" {
 			return // CAPV takes vCenter's default, if there is one only
 		}
-		t := thing{cluster, target, kind, name, key}
-		if by := n.things[t]; by != nil {
-			by.more++
+		t := thing{u.cluster, target, kind, name, key}
+		if known := n.things[t]; known != nil {
+			known.more++
 		} else {
-			n.things[t] = &users{first: user}
+			n.things[t] = &users{first: u.name}
+		}
+		if made {
+			n.uses[u] = append(n.uses[u], t)
 		}
 	}
 	note("folder", spec.Folder, at.folderKey())

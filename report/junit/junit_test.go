@@ -214,16 +214,40 @@ func TestPropertiesAreTheReportsCounts(t *testing.T) {
 
 // A report is green exactly when it is safe to restore.
 func TestTheAnswerIsATest(t *testing.T) {
-	healthy := &report.Report{Summary: report.Summary{Status: report.Healthy, Complete: true, Machines: report.MachineCounts{Total: 1, Healthy: 1}}}
+	healthy := &report.Report{Summary: report.Summary{Status: report.Healthy, Complete: true, Machines: report.MachineCounts{Total: 1, Healthy: 1}, Answer: &report.SafeAnswer{Safe: report.Yes}}}
+	nothing := &report.SafeAnswer{Safe: report.Unclear, Reasons: []report.AnswerReason{{Code: report.NothingToCompare}}}
+	rollout := &report.SafeAnswer{Safe: report.No, Reasons: []report.AnswerReason{{Code: "RolloutDue", Message: "A rollout is due"}}}
 	for want, r := range map[string]*report.Report{
 		"passed":                            healthy,
-		"skipped Healthy":                   {Summary: report.Summary{Status: report.Healthy, Complete: true}},
+		"skipped Healthy":                   {Summary: report.Summary{Status: report.Healthy, Complete: true, Answer: nothing}},
+		"failures":                          {Summary: report.Summary{Status: report.Healthy, Complete: true, Answer: rollout}},
 		"failure ManualRemediationRequired": rich(),
 		"failure NeedFurtherConfirmation":   {Summary: report.Summary{Status: report.NeedFurtherConfirmation}},
 		"failure ":                          {},
 	} {
 		if got := tally(&read(t, written(t, r)).Suites[0]); got[want] != 1 {
 			t.Errorf("want %s, got %v", want, got)
+		}
+	}
+}
+
+// The answer, its reasons and its conditions are properties, and the text of its test.
+func TestTheAnswerInProperties(t *testing.T) {
+	r := &report.Report{Summary: report.Summary{Status: report.Healthy, Answer: &report.SafeAnswer{
+		Safe:       report.No,
+		Reasons:    []report.AnswerReason{{Code: "RolloutDue", Message: "A rollout is due", Objects: []string{"Machine a/b"}}, {Code: "GhostsLeft", Message: "They run on"}},
+		Conditions: []report.Note{{Code: "RestoreOrder", Message: "All objects first"}},
+	}}}
+	doc := written(t, r)
+	s := &read(t, doc).Suites[0]
+	for property, want := range map[string]string{"answer": "no", "answer.reasons": "RolloutDue GhostsLeft", "answer.conditions": "RestoreOrder"} {
+		if got := value(s, property); got != want {
+			t.Errorf("%s is %q, want %q", property, got, want)
+		}
+	}
+	for _, want := range []string{"RolloutDue: A rollout is due", "Machine a/b", "RestoreOrder: All objects first"} {
+		if !strings.Contains(string(doc), want) {
+			t.Errorf("no %q in\n%s", want, doc)
 		}
 	}
 }

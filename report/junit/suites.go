@@ -5,6 +5,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"drift-detector/report"
@@ -52,6 +53,14 @@ func answer(r *report.Report, tests document.Names) *document.Suite {
 	for _, f := range a.Facts {
 		t.add(report.Mark(f.Status), f.Text)
 	}
+	if s := r.Summary.Answer; s != nil {
+		for i := range s.Reasons {
+			t.add("reason:", s.Reasons[i].Code+": "+s.Reasons[i].Message, strings.Join(s.Reasons[i].Objects, ", "))
+		}
+		for i := range s.Conditions {
+			t.add("condition:", s.Conditions[i].Code+": "+s.Conditions[i].Message)
+		}
+	}
 	for i := range r.Backups {
 		t.missing(r.Backups[i].Missing)
 	}
@@ -75,6 +84,18 @@ func count(s *document.Suite, r *report.Report) {
 	s.Set("version", r.Tool.Version)
 	s.Set("generatedAt", r.GeneratedAt.UTC().Format(time.RFC3339))
 	s.Set("status", sum.Status)
+	if a := sum.Answer; a != nil {
+		s.Set("answer", clean(a.Safe))
+		var reasons, conditions []string
+		for i := range a.Reasons {
+			reasons = append(reasons, a.Reasons[i].Code)
+		}
+		for i := range a.Conditions {
+			conditions = append(conditions, a.Conditions[i].Code)
+		}
+		s.Set("answer.reasons", clean(strings.Join(slices.Compact(reasons), " ")))
+		s.Set("answer.conditions", clean(strings.Join(slices.Compact(conditions), " ")))
+	}
 	if sum.StatusWithoutRules != "" {
 		s.Set("statusWithoutRules", sum.StatusWithoutRules)
 	}

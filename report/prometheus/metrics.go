@@ -71,7 +71,23 @@ func ofAnswer(s *report.Summary) []*family {
 	for i, v := range []int{n.ManualRemediationRequired, n.NeedFurtherConfirmation, n.ManualRemediationNotRequired, n.Healthy} {
 		clusters.add(int64(v), clusterStatuses[i])
 	}
-	return []*family{status, complete, clusters}
+	return append([]*family{status, complete, clusters}, ofSafety(s.Answer)...)
+}
+
+// ofSafety says whether it is safe to restore. Of a report without an answer that is
+// not known.
+func ofSafety(a *report.SafeAnswer) []*family {
+	safe := newFamily("safe_to_restore", "1 for the answer whether it is safe to restore the backup, 0 for the others. Only yes is yes.", largest, "answer")
+	reasons := newFamily("answer_reasons", "Machines, clusters and other things for which the answer is not yes, by the code of the reason.", sum, "code")
+	is := report.Unclear
+	if a != nil {
+		is = a.Safe
+		for i := range a.Reasons {
+			reasons.add(int64(max(1, len(a.Reasons[i].Objects))), a.Reasons[i].Code)
+		}
+	}
+	addStatus(safe, []string{report.Yes, report.WithWork, report.No, report.Unclear}, is)
+	return []*family{safe, reasons}
 }
 
 // addStatus adds a sample per status, as kube-state-metrics does for phases: so

@@ -219,3 +219,27 @@ func TestTheWritersErrorIsTold(t *testing.T) {
 		t.Errorf("error %v, want %v with what was being done", err, errBroken)
 	}
 }
+
+// Whether it is safe is one series per answer, of which one is 1; of a report without an
+// answer it is unknown.
+func TestTheAnswerInMetrics(t *testing.T) {
+	a := &report.SafeAnswer{Safe: report.No, Reasons: []report.AnswerReason{
+		{Code: "RolloutDue", Message: "one", Objects: []string{"a", "b"}}, {Code: "RolloutDue", Message: "two", Objects: []string{"c"}}, {Code: "NoForecast", Message: "three"},
+	}}
+	for _, c := range []struct {
+		answer *report.SafeAnswer
+		want   []string
+	}{
+		{a, []string{`safe_to_restore{answer="no"} 1`, `safe_to_restore{answer="yes"} 0`, `answer_reasons{code="RolloutDue"} 3`, `answer_reasons{code="NoForecast"} 1`}},
+		{&report.SafeAnswer{Safe: report.Yes}, []string{`safe_to_restore{answer="yes"} 1`, `safe_to_restore{answer="no"} 0`, `safe_to_restore{answer="withWork"} 0`, `safe_to_restore{answer="unknown"} 0`}},
+		{nil, []string{`safe_to_restore{answer="unknown"} 1`, `safe_to_restore{answer="yes"} 0`}},
+		{&report.SafeAnswer{Safe: "later"}, []string{`safe_to_restore{answer="later"} 1`, `safe_to_restore{answer="yes"} 0`}},
+	} {
+		got := text(t, &report.Report{Summary: report.Summary{Answer: c.answer}})
+		for _, want := range c.want {
+			if !strings.Contains(got, want+"\n") {
+				t.Errorf("no %s in\n%s", want, got)
+			}
+		}
+	}
+}

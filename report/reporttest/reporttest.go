@@ -181,7 +181,25 @@ func (g *generator) summarize(r *report.Report) {
 	if g.rules > 0 {
 		s.StatusWithoutRules = worst(without)
 	}
+	s.Answer = g.answer(worst(append(without, s.Status)))
 	s.Forecast = &report.EstateForecast{Outcomes: out, NotHealing: s.Machines.Stale, Notes: []report.Note{{Code: "AssumedOrder", Message: g.name("note")}}}
+}
+
+// answer is one that the status does not contradict; rules do not change it.
+func (g *generator) answer(status string) *report.SafeAnswer {
+	a := &report.SafeAnswer{Safe: report.Yes, Reasons: []report.AnswerReason{}, Conditions: []report.Note{{Code: "RestoreOrder", Message: g.name("condition")}}}
+	code := map[string]string{
+		report.ManualRemediationNotRequired: "MachinesBroken", report.NeedFurtherConfirmationInfraMachines: report.InstancesToConfirm,
+		report.NeedFurtherConfirmation: "MachinesUnknown", report.ManualRemediationRequired: "EtcdMembersRemoved",
+	}[status]
+	if code != "" {
+		a.Safe = map[string]string{"MachinesBroken": report.WithWork, "EtcdMembersRemoved": report.No}[code]
+		if a.Safe == "" {
+			a.Safe = report.Unclear
+		}
+		a.Reasons = append(a.Reasons, report.AnswerReason{Code: code, Message: g.name("reason"), Objects: []string{g.name("Machine")}})
+	}
+	return a
 }
 
 // rollUp is what a machine of that status makes of what holds it.

@@ -1,0 +1,266 @@
+package main
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"drift-detector/backup/backuptest"
+	"drift-detector/infra/lab"
+)
+
+// The clusters of this file are well, and tests change one thing in them. They read the
+// answer from the JSON document, as a script does.
+
+// object is one object of a backup, as JSON holds it.
+type object = map[string]any
+
+// well is cluster alpha-prod of the lab alone, in a backup with its cluster-scoped
+// objects, against the vCenter before its drift. Nothing else is in the vCenter's
+// folders of clusters.
+func well(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t, testdata+"fleet-cluster-scoped-data.tar.gz", testdata+"vcenter-after.tar.gz", testdata+"nodes")
+	undrift(t, w.vcenter)
+	w.only("tenant-alpha", "alpha-dev")
+	for _, vm := range w.vcenter.VMs() {
+		if strings.Contains(vm.Path, "/capi/") && !strings.HasPrefix(vm.Name, "alpha-prod-") {
+			w.ensure(w.vcenter.Remove(vm.Path))
+		}
+	}
+	return w
+}
+
+func (w *world) ensure(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// only leaves the clusters of other tenants out of the backup, and objects whose names
+// begin so.
+func (w *world) only(tenant, not string) {
+	w.t.Helper()
+	w.edited(tenant, func(item string, body []byte) ([]byte, bool) {
+		for _, other := range []string{"tenant-alpha", "tenant-beta", "tenant-gamma", "tenant-aws", "shop"} {
+			if other != tenant && strings.Contains(item, "/"+other+"/") {
+				return nil, false
+			}
+		}
+		_, name := itemOf(item)
+		return body, not == "" || !strings.HasPrefix(name, not)
+	})
+}
+
+// wellAWS is cluster aws-prod of the lab alone, in an account in which every instance
+// runs that the backup records, and no other.
+func wellAWS(t *testing.T, change ...func(*lab.EC2Options)) (*world, *lab.EC2) {
+	t.Helper()
+	w := fleet(t)
+	w.only("tenant-aws", "")
+	o := fleetEC2()
+	for _, c := range change {
+		c(&o)
+	}
+	ec2 := serveEC2(t, o)
+	var like lab.EC2Instance
+	ec2.Change(func(i *lab.EC2Instance) bool {
+		name, _ := i.Tag("Name")
+		switch {
+		case name == "aws-prod-md-1a-f7mmd-zzzzz", !strings.HasPrefix(name, "aws-prod-"), i.InstanceID == "i-057bcd5c18f3f244e":
+			return false
+		case name == "aws-prod-md-1b-r5qhk-kqz5x":
+			like = *i
+		}
+		i.State = lab.EC2State{Code: 16, Name: "running"}
+		i.VPC = "vpc-0a1b2c3d4e5f60718"
+		return true
+	})
+	lost := like
+	lost.InstanceID = "i-0888c4ded0c78e6b6"
+	lost.Tags = slices.Clone(like.Tags)
+	for i := range lost.Tags {
+		if lost.Tags[i].Key == "Name" {
+			lost.Tags[i].Value = "aws-prod-md-1b-r5qhk-6sbbp"
+		}
+	}
+	ec2.Add(lost)
+	return w, ec2
+}
+
+// change replaces the world's backup by a copy whose objects edit has changed; it drops
+// those for which edit is false.
+func (w *world) change(name string, edit func(resource, name string, o object) bool) {
+	w.t.Helper()
+	w.edited(name, func(item string, body []byte) ([]byte, bool) {
+		resource, name := itemOf(item)
+		resource, _, _ = strings.Cut(resource, ".")
+		var o object
+		if json.Unmarshal(body, &o) != nil || o["kind"] == nil {
+			return body, true
+		}
+		if !edit(resource, name, o) {
+			return nil, false
+		}
+		out, err := json.Marshal(o)
+		w.ensure(err)
+		return out, true
+	})
+}
+
+// set changes objects of a resource whose names begin so: the value at a path.
+func (w *world) set(resource, prefix string, value any, path ...string) {
+	w.t.Helper()
+	changed := 0
+	w.change("set", func(r, name string, o object) bool {
+		if r == resource && strings.HasPrefix(name, prefix) {
+			changed++
+			in(o, path[:len(path)-1]...)[path[len(path)-1]] = value
+		}
+		return true
+	})
+	if changed == 0 {
+		w.t.Fatalf("the backup holds no %s %s", resource, prefix)
+	}
+}
+
+// in is the member of an object at a path, made where it is absent.
+func in(o object, path ...string) object {
+	for _, p := range path {
+		next, ok := o[p].(object)
+		if !ok {
+			next = object{}
+			o[p] = next
+		}
+		o = next
+	}
+	return o
+}
+
+// drop leaves the object out of the backup.
+func (w *world) drop(resource, name string) {
+	w.t.Helper()
+	dropped := false
+	w.change("drop", func(r, n string, _ object) bool {
+		gone := r == resource && n == name
+		dropped = dropped || gone
+		return !gone
+	})
+	if !dropped {
+		w.t.Fatalf("the backup holds no %s %s", resource, name)
+	}
+}
+
+// healthChecks adds a MachineHealthCheck that covers all machines of a cluster.
+func (w *world) healthCheck(namespace, cluster string, checks object) {
+	w.t.Helper()
+	w.added("health-check", func(b *backuptest.Tarball) {
+		b.Add("machinehealthchecks.cluster.x-k8s.io", object{
+			"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "MachineHealthCheck", "metadata": object{"namespace": namespace, "name": "all"},
+			"spec": object{"clusterName": cluster, "selector": object{}, "checks": checks},
+		})
+	})
+}
+
+// notReady are checks that mind a Node which is not Ready.
+func notReady() object {
+	return object{"unhealthyNodeConditions": []object{{"type": "Ready", "status": "Unknown", "timeoutSeconds": 60}}}
+}
+
+// safety is summary.answer of a report, as a script reads it.
+type safety struct {
+	Safe    string
+	Reasons []struct {
+		Code, Message string
+		Objects       []string
+	}
+	Conditions []struct{ Code, Message string }
+	status     string
+	complete   bool
+	o          outcome
+}
+
+// answer runs detect and reads summary.answer.
+func (w *world) answer(args ...string) safety {
+	w.t.Helper()
+	o := w.detect(args...)
+	var doc struct {
+		Summary struct {
+			Answer   safety
+			Status   string
+			Complete bool
+		}
+	}
+	if err := json.Unmarshal(o.json, &doc); err != nil {
+		w.t.Fatalf("%v\n%s", err, o.stderr)
+	}
+	a := doc.Summary.Answer
+	a.status, a.complete, a.o = doc.Summary.Status, doc.Summary.Complete, o
+	return a
+}
+
+// codes are the reasons in their order.
+func (a safety) codes() string {
+	var out []string
+	for _, r := range a.Reasons {
+		out = append(out, r.Code)
+	}
+	return strings.Join(slices.Compact(out), " ")
+}
+
+// about are the objects of a reason.
+func (a safety) about(code string) string {
+	var out []string
+	for _, r := range a.Reasons {
+		if r.Code == code {
+			out = append(out, r.Objects...)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func (a safety) condition(code string) bool {
+	return slices.ContainsFunc(a.Conditions, func(c struct{ Code, Message string }) bool { return c.Code == code })
+}
+
+// fate is what a report foretells of one machine or ghost.
+func (a safety) fate(machine string) (outcome, condition, message string) {
+	var doc struct {
+		Clusters []struct {
+			ControlPlane struct{ Machines []foretold }
+			Workers      struct {
+				Groups []struct{ Machines []foretold }
+			}
+		}
+	}
+	if json.Unmarshal(a.o.json, &doc) != nil {
+		return "", "", ""
+	}
+	for _, c := range doc.Clusters {
+		all := c.ControlPlane.Machines
+		for _, g := range c.Workers.Groups {
+			all = append(all, g.Machines...)
+		}
+		for _, m := range all {
+			if m.Name == machine {
+				return m.Forecast.Outcome, m.Forecast.Condition, m.Forecast.Message
+			}
+		}
+	}
+	return "", "", ""
+}
+
+type foretold struct {
+	Name     string
+	Forecast struct{ Outcome, Condition, Message string }
+}
+
+// demand fails the test unless the answer is that, for these reasons.
+func (a safety) demand(t *testing.T, safe, codes string) {
+	t.Helper()
+	if a.Safe != safe || a.codes() != codes {
+		t.Errorf("the answer is %q for %q, want %q for %q: %+v", a.Safe, a.codes(), safe, codes, a.Reasons)
+	}
+}

@@ -1,0 +1,353 @@
+package detector_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"drift-detector/backup"
+	"drift-detector/backup/readiness"
+	"drift-detector/detector"
+	"drift-detector/detector/forecast"
+	"drift-detector/infra"
+	"drift-detector/infra/all"
+	"drift-detector/report"
+	"drift-detector/report/ignore"
+	"drift-detector/report/junit"
+	"drift-detector/report/prometheus"
+)
+
+// world is a random one with what decides about a restore.
+type world struct {
+	snapshot  *backup.Snapshot
+	claims    infra.Claims
+	inventory infra.Inventory
+	now       time.Time
+	result    detector.Result
+	secrets   forecast.Secrets
+	checks    []readiness.Finding
+	harm      []string // what was done to it that no answer may call safe
+}
+
+// randomWorld is a random world, to which now and then something is done that a
+// controller would act on.
+func randomWorld(seed uint64) *world {
+	g := rand.New(rand.NewPCG(seed, 7))
+	e := &world{}
+	e.snapshot, e.claims, e.inventory, e.now = detector.RandomWorld(seed)
+	odds, once := []int{0, 0, 4, 20}[g.IntN(4)], g.IntN(60) // percent, and the one time of worlds with few odds
+	if g.IntN(4) > 0 {
+		e.owned()
+	}
+	chance := func() bool { once--; return g.IntN(100) < odds || once == 0 }
+	harm := func(what string, of ...any) { e.harm = append(e.harm, what+" "+fmt.Sprint(of...)) }
+	e.disturbBackup(g, chance, harm)
+	e.detect()
+	if g.IntN(4) > 0 {
+		e.alone()
+	}
+	for i := range e.result.Clusters {
+		e.result.Clusters[i].Provider = []string{"vsphere", "aws"}[g.IntN(2)]
+	}
+	e.disturbResult(chance, harm)
+	if chance() {
+		e.checks = []readiness.Finding{{Severity: readiness.Error, Code: "X", Object: "o", Why: "w"}}
+		harm("check")
+	}
+	return e
+}
+
+func (e *world) detect() {
+	e.result = detector.Detect(e.snapshot, e.claims, e.inventory, detector.Options{Now: e.now})
+}
+
+// alone takes away the instances that belong to nobody, of which most worlds have some.
+func (e *world) alone() {
+	others := map[string]bool{}
+	for i := range e.result.Unattributed {
+		others[e.result.Unattributed[i].Instance.Identity] = true
+	}
+	for i := range e.inventory.Listings {
+		l := &e.inventory.Listings[i]
+		l.Instances = slices.DeleteFunc(slices.Clone(l.Instances), func(v infra.Instance) bool { return others[v.Identity] })
+	}
+	e.detect()
+}
+
+// owned gives every machine an owner that wants as many as there are, so that no owner
+// has anything to do.
+func (e *world) owned() {
+	type key struct {
+		cluster    backup.ClusterID
+		kind, name string
+	}
+	at := map[key]int{}
+	meta := func(id backup.ClusterID, name string) backup.Meta {
+		return backup.Meta{Backup: id.Backup, Namespace: id.Namespace, Name: name}
+	}
+	e.snapshot.Groups, e.snapshot.ControlPlanes = nil, nil
+	group := func(id backup.ClusterID, kind, name, deployment string) *backup.Group {
+		k := key{id, kind, name}
+		if _, ok := at[k]; !ok {
+			at[k] = len(e.snapshot.Groups)
+			e.snapshot.Groups = append(e.snapshot.Groups, backup.Group{Meta: meta(id, name), Kind: kind, Cluster: id, Deployment: deployment, Desired: backup.Number{Known: true}})
+		}
+		return &e.snapshot.Groups[at[k]]
+	}
+	for i := range e.snapshot.Clusters {
+		c := &e.snapshot.Clusters[i]
+		e.snapshot.ControlPlanes = append(e.snapshot.ControlPlanes, backup.ControlPlane{Meta: meta(c.ID(), "cp"), Kind: "KubeadmControlPlane", Cluster: c.ID(), Desired: backup.Number{Known: true}})
+		c.ControlPlane.Kind = "KubeadmControlPlane"
+	}
+	for i := range e.snapshot.Machines {
+		m := &e.snapshot.Machines[i]
+		if m.ControlPlane {
+			j := slices.IndexFunc(e.snapshot.ControlPlanes, func(p backup.ControlPlane) bool { return p.Cluster == m.Cluster })
+			e.snapshot.ControlPlanes[j].Desired.N++
+			continue
+		}
+		m.Deployment = "of-" + m.Set
+		group(m.Cluster, "MachineSet", m.Set, m.Deployment).Desired.N++
+		group(m.Cluster, "MachineDeployment", m.Deployment, "").Desired.N++
+	}
+	e.claims.Pools = slices.DeleteFunc(slices.Clone(e.claims.Pools), func(infra.Pool) bool { return true })
+}
+
+// disturbBackup does to the backup what makes a controller act, or stand still.
+func (e *world) disturbBackup(g *rand.Rand, chance func() bool, harm func(string, ...any)) {
+	for i := range e.claims.Machines {
+		c := &e.claims.Machines[i]
+		c.ReadsID = !c.Strong.IsZero()
+		if chance() {
+			c.Restore = &infra.Restore{Refused: "it refuses"}
+		}
+	}
+	for i := range e.snapshot.Clusters {
+		if c := &e.snapshot.Clusters[i]; chance() {
+			c.LeftAlone = "cluster.x-k8s.io/managed-by"
+			if !c.Self {
+				harm("left alone", c.ID())
+			}
+		}
+		e.snapshot.Clusters[i].Paused = chance()
+	}
+	for i := range e.snapshot.Groups {
+		grp := &e.snapshot.Groups[i]
+		switch {
+		case chance():
+			grp.Desired = backup.Number{N: int64(g.IntN(5)), Known: true}
+		case chance():
+			grp.Version = "v2"
+		case chance():
+			grp.Paused = true
+		}
+	}
+	for i := range e.snapshot.ControlPlanes {
+		p := &e.snapshot.ControlPlanes[i]
+		switch {
+		case chance():
+			p.Desired = backup.Number{N: int64(g.IntN(5)), Known: true}
+		case chance():
+			p.Unseen = true
+		case chance():
+			p.Version = "v2"
+			for j := range e.snapshot.Machines {
+				e.snapshot.Machines[j].Version = "v1"
+			}
+		}
+	}
+}
+
+// disturbResult does to the Result what lookups may find.
+func (e *world) disturbResult(chance func() bool, harm func(string, ...any)) {
+	for i := range e.result.Clusters {
+		c := &e.result.Clusters[i]
+		if chance() {
+			r := detector.ResourceState{Kind: "VPC", Name: "v", State: detector.Absent, WhenGone: infra.HaltsCluster}
+			if chance() {
+				r.State = detector.Undecided
+			}
+			if c.Resources = append(c.Resources, r); !c.Self {
+				harm("VPC", c.ID)
+			}
+		}
+		for j := range c.WorkerGroups {
+			if p := c.WorkerGroups[j].Pool; p != nil && p.State == detector.Present && p.Desired.Known {
+				p.DesiredNow = p.Desired
+				if chance() {
+					p.DesiredNow.N++
+				}
+			}
+		}
+	}
+}
+
+func (e *world) report() (*report.Report, *forecast.Forecast) {
+	f := forecast.Of(forecast.Inputs{
+		Snapshot: e.snapshot, Claims: e.claims, Inventory: e.inventory, Result: e.result,
+		Controllers: all.Registry().Controllers(), Secrets: e.secrets, Now: e.now,
+	})
+	return report.New(report.Parts{Result: e.result, Snapshot: e.snapshot, Inventory: e.inventory, Forecast: &f, Checks: e.checks, GeneratedAt: e.now}), &f
+}
+
+// lots is on how many random worlds the laws are held.
+func lots(t *testing.T) uint64 {
+	n := 1500
+	if f := flag.Lookup("worlds"); f != nil {
+		n, _ = strconv.Atoi(f.Value.String())
+	}
+	if testing.Short() {
+		n = min(n, 300)
+	}
+	t.Logf("%d worlds", n)
+	return uint64(n)
+}
+
+// TestLawsOfTheAnswer holds on random worlds what the answer promises. It is written
+// from the promises, and knows none of the tables that decide.
+func TestLawsOfTheAnswer(t *testing.T) {
+	seen := map[string]int{}
+	n := lots(t)
+	for seed := range n {
+		e := randomWorld(seed)
+		r, f := e.report()
+		a := r.Summary.Answer
+		if a == nil {
+			t.Fatalf("world %d has no answer", seed)
+		}
+		seen[a.Safe]++
+		for _, reason := range a.Reasons {
+			seen[reason.Code]++
+		}
+		for _, broken := range slices.Concat(promises(e, r, f), neverAdopted(e, f), agreement(r)) {
+			t.Errorf("world %d: %s: %s for %+v, status %s", seed, broken, a.Safe, a.Reasons, r.Summary.Status)
+		}
+		if t.Failed() {
+			return
+		}
+	}
+	for _, want := range []string{
+		report.Yes, report.WithWork, report.Unclear, report.No, forecast.MachinesDeleted, forecast.MachinesMade, forecast.RolloutDue, forecast.ClusterHalted,
+		forecast.GhostsLeft, forecast.MachinesUnknown, forecast.PoolScaledBack, report.BackupError, report.Incomplete, forecast.MachinesHalted,
+	} {
+		if seen[want] < int(n)/500+1 {
+			t.Errorf("%s occurs %d times: the laws are held on too little: %v", want, seen[want], seen)
+		}
+	}
+}
+
+// promises are the words of the answer that do not hold.
+func promises(e *world, r *report.Report, f *forecast.Forecast) []string {
+	var out []string
+	demand := func(holds bool, text string) {
+		if !holds {
+			out = append(out, text)
+		}
+	}
+	a, s := r.Summary.Answer, r.Summary
+	yes, no, unknown := a.Safe == report.Yes, a.Safe == report.No, a.Safe == report.Unclear
+	demand(!yes || s.Status == report.Healthy && s.Complete && len(r.InfraMachines) == 0 && len(r.OtherErrors()) == 0, "yes beside another status")
+	demand(yes == (len(a.Reasons) == 0), "a reason and yes, or neither")
+	demand(s.Complete || no || unknown, "not complete, and an answer")
+	demand(s.Status != report.ManualRemediationRequired || !yes, "remediation is required")
+	demand(r.CheckErrors() == 0 || no, "an error of a check")
+	demand(!yes || len(e.harm) == 0, "yes, and "+strings.Join(e.harm, ", "))
+	demand(len(a.Conditions) > 0 && a.Conditions[0].Code == forecast.RestoreOrder && a.Conditions[len(a.Conditions)-1].Code == forecast.NewestBackup, "conditions")
+	if yes {
+		out = append(out, quiet(e, f)...)
+	}
+	for _, reason := range a.Reasons {
+		demand(reason.Message != "" && !strings.HasSuffix(reason.Message, "."), "a reason that is no sentence: "+reason.Message)
+		nothing := reason.Code == report.NothingToCompare || reason.Code == report.StatusNotHealthy || reason.Code == report.Incomplete
+		demand(len(reason.Objects) > 0 || nothing, reason.Code+" is about nothing")
+	}
+	return out
+}
+
+// quiet says what happens in a forecast beside taking over what lives.
+func quiet(e *world, f *forecast.Forecast) []string {
+	var out []string
+	for i := range f.Clusters {
+		if e.result.Clusters[i].Self {
+			continue
+		}
+		c := &f.Clusters[i]
+		for _, m := range c.ControlPlane.Machines {
+			if m.After != forecast.Adopted {
+				out = append(out, "yes, and "+string(m.After))
+			}
+		}
+		owners := []forecast.Replicas{c.ControlPlane.Replicas}
+		for _, g := range c.Groups {
+			owners = append(owners, g.Replicas)
+			for _, m := range g.Machines {
+				if m.After != forecast.Adopted {
+					out = append(out, "yes, and "+string(m.After))
+				}
+			}
+		}
+		for _, o := range owners {
+			if o.Created+o.Deleted > 0 {
+				out = append(out, fmt.Sprintf("yes, and %d made, %d deleted", o.Created, o.Deleted))
+			}
+		}
+	}
+	return out
+}
+
+// neverAdopted holds the sixth law: nothing is called taken over of which the verdict
+// is Unknown, and nothing that does not live.
+func neverAdopted(e *world, f *forecast.Forecast) []string {
+	var out []string
+	look := func(verdicts []detector.Verdict, fates []forecast.Machine) {
+		for i := range verdicts {
+			adopted := strings.HasPrefix(string(fates[i].After), "Adopted")
+			if adopted && (verdicts[i].Status != detector.Healthy || verdicts[i].Instance == nil) {
+				out = append(out, fmt.Sprintf("%s is %s, and %s", verdicts[i].Name, verdicts[i].Status, fates[i].After))
+			}
+		}
+	}
+	for i := range f.Clusters {
+		c := &e.result.Clusters[i]
+		look(c.ControlPlane.Machines, f.Clusters[i].ControlPlane.Machines)
+		for j := range c.WorkerGroups {
+			look(c.WorkerGroups[j].Machines, f.Clusters[i].Groups[j].Machines)
+		}
+	}
+	return out
+}
+
+// agreement says where screens and files say another answer than the document, and
+// where rules that set findings aside change it.
+func agreement(r *report.Report) []string {
+	var out []string
+	safe := r.Summary.Answer.Safe
+	var metrics, tests bytes.Buffer
+	if err := prometheus.Write(&metrics, r); err != nil || !strings.Contains(metrics.String(), `safe_to_restore{answer="`+safe+`"} 1`) {
+		out = append(out, "Prometheus says something else")
+	}
+	if err := junit.Write(&tests, r); err != nil || !strings.Contains(tests.String(), `name="answer" value="`+safe+`"`) {
+		out = append(out, "JUnit says something else")
+	}
+	if head := r.Answer(); (head.Safe == "YES") != (safe == report.Yes) || (safe == report.No) != (head.Safe == "NO") ||
+		head.As == report.Healthy && safe != report.Yes && head.Safe != "NOTHING TO COMPARE" {
+		out = append(out, "the screens say "+head.Safe+" as "+head.As)
+	}
+	rules, err := ignore.Read("rules", strings.NewReader("rules:\n- match: {status: \"*\"}\n  reason: all of it\n"))
+	if err == nil {
+		_, err = ignore.Apply(r, rules, time.Now())
+	}
+	if err != nil {
+		return append(out, err.Error())
+	}
+	if head := r.Answer(); r.Summary.Answer.Safe != safe || (head.Safe == "YES") != (safe == report.Yes) {
+		out = append(out, "ignore rules make it "+r.Summary.Answer.Safe+" and "+head.Safe)
+	}
+	return out
+}

@@ -1,0 +1,15 @@
+package detector
+
+import (
+	"time"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// RandomWorld is a random world for the tests of what is made of a Result. Its parts
+// may be changed before Detect is called with them.
+func RandomWorld(seed uint64) (*backup.Snapshot, infra.Claims, infra.Inventory, time.Time) {
+	s := randomWorld(seed)
+	return &s.snap, s.claims, s.inventory(), s.now
+}

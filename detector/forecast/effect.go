@@ -1,0 +1,252 @@
+package forecast
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/detector"
+	"drift-detector/infra"
+)
+
+// Effect is something that a restored controller does beside taking over what lives,
+// something that keeps it from doing that, or something that decides and is not known.
+type Effect struct {
+	Code    string
+	Message string // sentences, without the last full stop
+	Objects []string
+}
+
+// Codes of effects that end or double what lives, or leave a cluster standing still.
+const (
+	ClustersFirst      = "ClustersFirst"
+	MachinesDeleted    = "MachinesDeleted"
+	PoolScaledBack     = "PoolScaledBack"
+	RolloutDue         = "RolloutDue"
+	LivingReplaced     = "LivingReplaced"
+	SecondInstance     = "SecondInstance"
+	EtcdMembersRemoved = "EtcdMembersRemoved"
+	ControlPlaneDown   = "ControlPlaneDown"
+	ClusterHalted      = "ClusterHalted"
+)
+
+// Codes of effects that are not known.
+const (
+	MachinesUnknown    = "MachinesUnknown"
+	OutcomeUnknown     = "OutcomeUnknown"
+	ResourceUndecided  = "ResourceUndecided"
+	PoolNotDecided     = "PoolNotDecided"
+	CopiedID           = "CopiedID"
+	HostedControlPlane = "HostedControlPlane"
+	SpecUnseen         = "SpecUnseen"
+)
+
+// Codes of effects that end nothing that lives.
+const (
+	OwnerHalted         = "OwnerHalted"
+	MachinesHalted      = "MachinesHalted"
+	MachinesBroken      = "MachinesBroken"
+	CannotReplace       = "CannotReplace"
+	StaleReplaced       = "StaleReplaced"
+	MachinesMade        = "MachinesMade"
+	PoolGrown           = "PoolGrown"
+	GhostsLeft          = "GhostsLeft"
+	MachinesMissing     = "MachinesMissing"
+	InstancesStarted    = "InstancesStarted"
+	InstancesStopped    = "InstancesStopped"
+	FoundByNameOnly     = "FoundByNameOnly"
+	MachinesNotReady    = "MachinesNotReady"
+	PoolMachinesDeleted = "PoolMachinesDeleted"
+	ResourceMade        = "ResourceMade"
+	RolloutScheduled    = "RolloutScheduled"
+)
+
+// sayings are the messages of effects that machines have one by one.
+var sayings = map[string]string{
+	MachinesDeleted:     "Living machines are deleted with their instances",
+	RolloutDue:          "A rollout is due: living machines are deleted, one after the other, and made again as their owners want them",
+	LivingReplaced:      "A MachineHealthCheck has living machines deleted with their instances",
+	SecondInstance:      "A second instance is made beside one that exists",
+	EtcdMembersRemoved:  "KubeadmControlPlane removes living etcd members of which the backup has no Machine",
+	MachinesUnknown:     "Of these machines nobody can tell whether their instances exist, or which",
+	OutcomeUnknown:      "What becomes of these is not known here",
+	CopiedID:            "Another instance has the recorded id, or only a copy is left: which one the controller takes is not known, and deleting the Machine may destroy both",
+	OwnerHalted:         "Nobody manages these machines, because their MachineSet is not in the backup",
+	MachinesHalted:      "The controller does nothing for these machines until somebody acts; their instances run on",
+	MachinesBroken:      "These machines have no instance and stay broken until somebody acts",
+	StaleReplaced:       "These machines have no instance and are replaced",
+	MachinesMade:        "New instances are made for these machines",
+	GhostsLeft:          "These instances run on, and nobody manages them",
+	MachinesMissing:     "The backup lacks the Machines of these: their instances are left alone, and their owners may make others",
+	InstancesStarted:    "The controller starts the instances of these machines",
+	InstancesStopped:    "The instances of these machines exist and do not run, and no controller starts them",
+	FoundByNameOnly:     "These machines are found by name alone, which is no proof",
+	MachinesNotReady:    "These Machines do not report Ready again, because their bootstrap objects are not in the backup",
+	PoolMachinesDeleted: "The Machines of members that left their pools are deleted; nothing that lives is",
+}
+
+// effects gathers what is the effect of several machines or owners.
+type effects struct {
+	list []Effect
+	at   map[saying]int
+}
+
+// saying names an effect by what it says.
+type saying struct{ code, message string }
+
+func (e *effects) add(code, message string, objects ...string) {
+	key := saying{code, message}
+	i, known := e.at[key]
+	if !known {
+		if e.at == nil {
+			e.at = map[saying]int{}
+		}
+		i = len(e.list)
+		e.at[key], e.list = i, append(e.list, Effect{Code: code, Message: message})
+	}
+	e.list[i].Objects = append(e.list[i].Objects, objects...)
+}
+
+// said adds the effect on one machine.
+func (e *effects) said(code, object string) { e.add(code, sayings[code], object) }
+
+// effectsOn are what the controllers do to one cluster, once it is not paused.
+func effectsOn(c *cluster, f *Cluster) []Effect {
+	var e effects
+	e.onCluster(c)
+	e.onAbsentOwners(c)
+	machines := [][]Machine{f.ControlPlane.Machines}
+	for i := range f.Groups {
+		machines = append(machines, f.Groups[i].Machines)
+	}
+	for i, s := range c.sets() {
+		for j := range s.members {
+			e.onMachine(&s.members[j], machines[i][j].After)
+		}
+		e.onOwner(s)
+	}
+	e.onPlane(c)
+	return e.list
+}
+
+// onCluster adds what is of the cluster as a whole.
+func (e *effects) onCluster(c *cluster) {
+	name := "Cluster " + c.ID.Namespace + "/" + c.ID.Name
+	for _, h := range c.halts {
+		e.add(ClusterHalted, fmt.Sprintf("No controller acts on the cluster until %s %s, %s", h.Object, h.Until, h.Why), name)
+	}
+	if c.Derived {
+		e.add(ClusterHalted, "No controller acts on the cluster until its Cluster object exists, which the backup lacks", name)
+	}
+	for _, r := range undecidedHalts(c.Cluster) {
+		e.add(ResourceUndecided, fmt.Sprintf("Without %s %s the controllers stand still, and nobody could see whether it exists", r.Kind, r.Name), name)
+	}
+	for i := range c.Resources {
+		switch r := &c.Resources[i]; {
+		case r.State != detector.Absent || whenGone(r) != infra.MadeAgain:
+		case strings.HasSuffix(r.Kind, "control plane"):
+			e.add(ControlPlaneDown, fmt.Sprintf("%s %s is gone: its API server answers nobody. %s makes an empty one of that name, without the Nodes and workloads of the old one", r.Kind, r.Name, c.controller.Name), name)
+		default:
+			e.add(ResourceMade, fmt.Sprintf("%s makes %s %s again, which is gone", c.controller.Name, r.Kind, r.Name), name)
+		}
+	}
+	t := c.managed
+	if t != nil && t.Unreconciled.Status == "False" {
+		e.add(SpecUnseen, "The topology was not reconciled when the backup was taken: what is still to be done is not known here ("+oneLine(cmp.Or(t.Unreconciled.Message, t.Unreconciled.Reason))+")", name)
+	}
+	if !t.works() {
+		return
+	}
+	for i, deployment := range t.Names {
+		if !slices.ContainsFunc(c.groups, func(s *set) bool { return s.topology() == deployment }) {
+			e.add(MachinesMade, fmt.Sprintf("MachineDeployment %s of the topology is not in the backup: it is made again, with %s", deployment, machinesOf(t.replicas(i))), name)
+		}
+	}
+}
+
+// machinesOf is a number of machines in words.
+func machinesOf(n backup.Number) string {
+	if !n.Known {
+		return "its machines"
+	}
+	return plural(int(n.N), "machine", "machines")
+}
+
+// onMachine adds what becomes of one machine or instance.
+func (e *effects) onMachine(f *facts, o Outcome) {
+	name := f.object()
+	if f.verdict.Status == detector.Unknown && o != MemberGone {
+		e.said(MachinesUnknown, name)
+	}
+	if code := f.effect(o); code != "" {
+		e.said(code, name)
+	}
+	if f.warned(detector.DuplicateID) || f.warned(detector.Reidentified) {
+		e.said(CopiedID, name)
+	}
+	if f.ownerless() {
+		e.said(OwnerHalted, name)
+	}
+	if f.unbootstrapped() && o != Halted {
+		e.said(MachinesNotReady, name)
+	}
+}
+
+// byOutcome is the effect that goes with an outcome: of what lives, and of a machine
+// without an instance. What is empty is no effect.
+var byOutcome = map[Outcome][2]string{
+	ReplacedByMachineHealthCheck: {LivingReplaced, StaleReplaced},
+	RolledByOwner:                {RolloutDue, StaleReplaced},
+	DeletedByOwner:               {MachinesDeleted, MachinesDeleted},
+	DeletedByMachineHealthCheck:  {MachinesDeleted, MachinesBroken},
+	NewInstanceCreated:           {SecondInstance, MachinesMade},
+	OrphanedAndReplaced:          {MachinesMissing, MachinesMissing},
+	GhostKeepsRunning:            {GhostsLeft, GhostsLeft},
+	GhostEtcdMemberKept:          {GhostsLeft, GhostsLeft},
+	GhostEtcdMemberRemoved:       {EtcdMembersRemoved, EtcdMembersRemoved},
+	Adopted:                      {"", ""},
+	AdoptedPoweredOn:             {InstancesStarted, InstancesStarted},
+	AdoptedByName:                {FoundByNameOnly, FoundByNameOnly},
+	Stuck:                        {InstancesStopped, MachinesBroken},
+	StuckNodeLeft:                {InstancesStopped, MachinesBroken},
+	Halted:                       {MachinesHalted, MachinesHalted},
+	MemberGone:                   {PoolMachinesDeleted, PoolMachinesDeleted},
+	CannotKnow:                   {OutcomeUnknown, OutcomeUnknown},
+	UntouchedPaused:              {OutcomeUnknown, OutcomeUnknown}, // what comes once it is unpaused is asked for
+}
+
+// effect is the code of what becomes of the machine or instance, or empty.
+func (f *facts) effect(o Outcome) string {
+	codes, known := byOutcome[o]
+	unknown := f.verdict.Status == detector.Unknown
+	switch {
+	case !known:
+		return OutcomeUnknown
+	case f.orphan() && o == GhostKeepsRunning:
+		return MachinesMissing
+	case unknown && (o == CannotKnow || o == Stuck || o == StuckNodeLeft):
+		return "" // that it is Unknown says it
+	case f.verdict.Status == detector.Stale || unknown && f.verdict.Instance == nil:
+		return codes[1]
+	}
+	return codes[0]
+}
+
+// object names the machine, or the instance that has none.
+func (f *facts) object() string {
+	if f.machine == nil && !f.orphan() {
+		return "instance " + f.verdict.Name
+	}
+	return "Machine " + cmp.Or(f.verdict.Namespace, f.cluster.ID.Namespace) + "/" + f.verdict.Name
+}
+
+// effectsOnEstate are those that no single cluster has.
+func effectsOnEstate(s *backup.Snapshot) []Effect {
+	var e effects
+	if priorities, first := ownOrder(s); first {
+		e.add(ClustersFirst, "The Velero in the backup restores Clusters before their machines ("+prioritiesFlag+"="+priorities+"): while controllers run, each MachineDeployment then makes a new MachineSet and ends every living worker of the restored one", "Deployment velero")
+	}
+	return e.list
+}

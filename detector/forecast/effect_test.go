@@ -1,0 +1,126 @@
+package forecast
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"drift-detector/backup"
+	"drift-detector/detector"
+)
+
+// Every outcome that a row leads to has its effects, and every effect of a machine
+// its words.
+func TestEveryOutcomeHasItsEffects(t *testing.T) {
+	for _, row := range outcomeRows {
+		codes, known := byOutcome[row.Outcome]
+		if !known {
+			t.Errorf("%s has none", row.Outcome)
+		}
+		for _, code := range codes {
+			if code != "" && sayings[code] == "" {
+				t.Errorf("%s of %s says nothing", code, row.Outcome)
+			}
+		}
+	}
+	for code, text := range sayings {
+		if text == "" || strings.HasSuffix(text, ".") {
+			t.Errorf("%s: %q", code, text)
+		}
+	}
+	f := facts{verdict: &detector.Verdict{Status: detector.Healthy}}
+	if got := f.effect("Something"); got != OutcomeUnknown {
+		t.Errorf("of an outcome that nobody knows: %s", got)
+	}
+}
+
+// One effect is of all machines that have it, and names each.
+func TestEffectsAreGathered(t *testing.T) {
+	s := newStory(t)
+	s.worker("a", gone)
+	s.worker("b", gone)
+	s.worker("c", found)
+	s.ghostWorker("g")
+	s.orphan("o")
+	f := s.end()
+	for code, want := range map[string]string{
+		MachinesBroken:  "(Machine ns/a, Machine ns/b)",
+		GhostsLeft:      "(instance g)",
+		MachinesMissing: "(Machine ns/o)",
+	} {
+		if got := effect(f, code); !strings.HasSuffix(got, want) || strings.Count(got, "\n") > 0 {
+			t.Errorf("%s: %q", code, got)
+		}
+	}
+}
+
+// Of a paused cluster the effects are those that come once it is unpaused, and the
+// conditions say so.
+func TestEffectsOfWhatIsPaused(t *testing.T) {
+	conditions := func(f Forecast) map[string]string {
+		out := map[string]string{}
+		for _, n := range f.Conditions {
+			out[n.Code] = n.Message
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		arrange func(*story)
+		codes   string
+		of      map[string]string // conditions that there must be
+	}{
+		"a cluster":       {func(s *story) { s.cluster.Paused = true; s.worker("a", gone) }, MachinesBroken, map[string]string{ClustersPaused: "Cluster ns/prod"}},
+		"a cluster, well": {func(s *story) { s.cluster.Paused = true; s.worker("a", found) }, "", map[string]string{ClustersPaused: "Cluster ns/prod"}},
+		"a machine":       {func(s *story) { s.worker("a", found).machine.Paused = true }, "", map[string]string{ClustersPaused: "Machine ns/a"}},
+		"owners": {func(s *story) {
+			s.worker("a", found)
+			s.snapshot.ControlPlanes[0].Paused, s.snapshot.Groups[0].Paused, s.snapshot.Groups[1].Paused = true, true, true
+		}, "", map[string]string{OwnersPaused: "KubeadmControlPlane ns/cp, MachineDeployment ns/md, MachineSet ns/md-old"}},
+		"short of machines": {func(s *story) { s.cluster.Paused = true; s.worker("a", found); want(s, 2) }, MachinesMade, map[string]string{ClustersPaused: ""}},
+		"managed by others": {func(s *story) { s.worker("a", found); s.snapshot.Groups[0].Autoscaled = true }, "", map[string]string{ReplicasManaged: "MachineDeployment ns/md by cluster autoscaler"}},
+		"no template":       {func(s *story) { s.noTemplate(); s.worker("a", found) }, "", map[string]string{NothingToReplace: "MachineDeployment ns/md (VSphereMachineTemplate md is not in the backup)"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStory(t)
+			c.arrange(s)
+			f := s.end()
+			if got := effectCodes(f); got != c.codes {
+				t.Errorf("%q, want %q", got, c.codes)
+			}
+			got := conditions(f)
+			for code, text := range c.of {
+				if m, ok := got[code]; !ok || !strings.HasSuffix(m, text) {
+					t.Errorf("%s: %q, want %q", code, m, text)
+				}
+			}
+			if f.Conditions[0].Code != RestoreOrder || f.Conditions[len(f.Conditions)-1].Code != NewestBackup {
+				t.Errorf("%+v", f.Conditions)
+			}
+		})
+	}
+}
+
+// The management cluster itself is restored by nobody, and nothing depends on it.
+func TestConditionsSpeakOfNoManagementCluster(t *testing.T) {
+	s := newStory(t, checkSpec(workers))
+	s.cluster.Self, s.cluster.Paused = true, true
+	s.worker("a", found)
+	s.snapshot.Groups[0].Autoscaled = true
+	for _, n := range s.end().Conditions {
+		if slices.Contains([]string{ClustersPaused, ReplicasManaged, NodesUnread}, n.Code) {
+			t.Errorf("%+v", n)
+		}
+	}
+}
+
+// When the backup was written is said where it is known.
+func TestWhenTheBackupWasWritten(t *testing.T) {
+	s := newStory(t)
+	if got := written(s.snapshot); !strings.HasPrefix(got, "b was written on ") {
+		t.Error(got)
+	}
+	s.snapshot.Backups = []backup.Info{{Path: "x"}}
+	if got := written(s.snapshot); got != "the backup does not say when it was written" {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,168 @@
+package forecast
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"drift-detector/backup"
+	"drift-detector/detector"
+	"drift-detector/infra"
+)
+
+// standstill is one cause for which no controller acts on a cluster.
+type standstill struct {
+	Object string // "VSphereClusterIdentity shared"
+	Why    string // "which the backup lacks"
+	Until  string // what has to happen to Object: "exists"
+}
+
+const (
+	lacking  = "which the backup lacks"
+	vanished = "which is gone"
+	exists   = "exists"
+)
+
+// names are the objects of halts, in words.
+func names(all []standstill) string {
+	var out []string
+	for _, h := range all {
+		out = append(out, h.Object+" "+h.Until)
+	}
+	return strings.Join(out, " and ")
+}
+
+// ends says when halts end.
+func ends(all []standstill) string {
+	var out []string
+	for _, h := range all {
+		until := h.Until
+		if until == exists {
+			until = "exists again"
+		}
+		out = append(out, h.Object+", "+h.Why+", "+until)
+	}
+	return strings.Join(out, ", and ")
+}
+
+// absence names an object that the backup may lack, or with the name "*" every
+// object of its kind.
+type absence struct {
+	backup                int
+	kind, namespace, name string
+}
+
+// objectOf names what a reference leads to.
+func objectOf(r backup.Ref) string { return fmt.Sprintf("%s %s/%s", r.Kind, r.Namespace, r.Name) }
+
+// lacks reports whether the backup lacks what a reference leads to.
+func (x *index) lacks(n int, ref backup.Ref) bool {
+	if ref.IsZero() {
+		return false
+	}
+	return x.absent[absence{n, ref.Kind, ref.Namespace, ref.Name}] || x.absent[absence{backup: n, kind: ref.Kind, name: "*"}]
+}
+
+// haltsOf are all causes for which no controller acts on the cluster.
+func (x *index) haltsOf(c *detector.Cluster) []standstill {
+	out := slices.Clone(x.halts[c.ID])
+	managed := x.controllers[c.Provider].OwnsKubeconfig // the control plane that the provider runs
+	if own := x.clusters[c.ID]; own != nil && !own.Derived {
+		for _, ref := range []backup.Ref{own.Infrastructure, own.ControlPlane} {
+			if x.lacks(c.ID.Backup, ref) && (ref == own.Infrastructure || ref.Kind == managed) {
+				out = append(out, standstill{objectOf(ref), lacking, exists})
+			}
+		}
+		switch infrastructure := objectOf(own.Infrastructure); own.LeftAlone {
+		case clusterv1.ManagedByAnnotation:
+			// Velero restores no status, and its controller looks away.
+			out = append(out, standstill{infrastructure, "which somebody else manages and a restore leaves without its status", "is marked as ready"})
+		case clusterv1.PausedAnnotation:
+			out = append(out, standstill{infrastructure, "which has the annotation " + clusterv1.PausedAnnotation, "is unpaused"})
+		}
+	}
+	for i := range c.Resources {
+		if r := &c.Resources[i]; r.State == detector.Absent && whenGone(r) == infra.HaltsCluster {
+			out = append(out, standstill{r.Kind + " " + r.Name, vanished, exists})
+		}
+	}
+	for _, h := range c.Halts {
+		out = append(out, standstill{h.Object, "because " + h.Message, "may be used"})
+	}
+	// CAPA updates only a kubeconfig that its control plane owns, and a restore takes
+	// ownerReferences away (pkg/cloud/services/eks/config.go v2.13.0). It makes one
+	// where there is none.
+	if managed != "" && managed == c.ControlPlane.Kind && x.in.Secrets.Kubeconfigs[c.ID] {
+		out = append(out, standstill{fmt.Sprintf("Secret %s/%s%s", c.ID.Namespace, c.ID.Name, kubeconfigSuffix), "which is restored without its owner", "is deleted"})
+	}
+	return out
+}
+
+// undecidedHalts are resources whose absence would stop the cluster's controllers,
+// and of which nobody can tell whether they exist.
+func undecidedHalts(c *detector.Cluster) []*detector.ResourceState {
+	var out []*detector.ResourceState
+	for i := range c.Resources {
+		if r := &c.Resources[i]; r.State == detector.Undecided && whenGone(r) == infra.HaltsCluster {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// halted says why the machine's controller does nothing for the machine, although it
+// acts on the cluster; it is empty when it does.
+func (f *facts) halted() string {
+	r := f.restore()
+	switch {
+	case r == nil || f.machine == nil:
+		return ""
+	case len(r.Lacks) > 0:
+		return strings.Join(r.Lacks, " and ") + " is not in the backup, and " + f.controller() + " touches no machine of a failure domain that it cannot read"
+	}
+	return r.Refused
+}
+
+// restore is what the objects behind the machine say of the restore, or nil.
+func (f *facts) restore() *infra.Restore {
+	if f.claim == nil {
+		return nil
+	}
+	return f.claim.Restore
+}
+
+// unbootstrapped reports whether the Machine waits for its bootstrap object, which
+// the backup lacks. Its instance is adopted all the same (Cluster API
+// core/reconcilers/machine/machine_controller_phases.go v1.14.0).
+func (f *facts) unbootstrapped() bool {
+	return f.machine != nil && f.cluster.index.lacks(f.machine.Backup, f.machine.Bootstrap)
+}
+
+// cannotBeMade says why no instance can be made for a Machine that has none, or is
+// empty.
+func (f *facts) cannotBeMade() string {
+	x := f.cluster.index
+	if secret, missing := x.in.Secrets.Missing[f.machine.UID]; missing {
+		return "its bootstrap data is not in the backup (Secret " + secret + ")"
+	}
+	ref := f.machine.Infrastructure
+	for _, object := range []string{ref.Kind + " " + ref.Namespace + "/" + ref.Name, "VSphereVM " + ref.Namespace + "/" + ref.Name} {
+		if what := f.cluster.gone(object); what != "" {
+			return what
+		}
+	}
+	return ""
+}
+
+// gone is what is gone of all that instances are made from an object of, in a
+// sentence, or empty.
+func (c *cluster) gone(object string) string {
+	for _, n := range c.index.recipes[recipe{c.ID, object}] {
+		if c.states[n] == detector.Absent {
+			return n.Kind + " " + n.Name + " is gone"
+		}
+	}
+	return ""
+}

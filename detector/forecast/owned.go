@@ -1,0 +1,152 @@
+package forecast
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"drift-detector/detector"
+)
+
+// title is how effects call a set.
+func (s *set) title() string {
+	return strings.TrimSpace(s.Kind + " " + s.cluster.ID.Namespace + "/" + s.Name)
+}
+
+// topology is the name of a MachineDeployment in the topology of its Cluster, or empty.
+func (s *set) topology() string {
+	if g := s.cluster.index.groups[owner{s.cluster.ID, s.Kind, s.Name}]; g != nil && g.Kind == machineDeployment {
+		return g.Topology()
+	}
+	return ""
+}
+
+// rolloutAfter is when the owner is to replace its machines; zero when it is not.
+func (s *set) rolloutAfter() time.Time {
+	if s.plane != nil {
+		return s.plane.RolloutAfter
+	}
+	if g := s.cluster.index.groups[owner{s.cluster.ID, s.Kind, s.Name}]; g != nil {
+		return g.RolloutAfter
+	}
+	return time.Time{}
+}
+
+// onOwner adds what the owner of a set does by itself.
+func (e *effects) onOwner(s *set) {
+	title := s.title()
+	e.onTemplates(s)
+	switch {
+	case s.Kind == machinePool:
+		e.onPool(s)
+	default:
+		if s.created > 0 && s.unmakeable == "" {
+			e.add(MachinesMade, fmt.Sprintf("%s makes %s, because it wants more than the backup holds", title, plural(s.created, "machine", "machines")), title)
+		}
+		if s.deleted > 0 && s.removed == "" {
+			e.add(MachinesDeleted, fmt.Sprintf("%s deletes %s with %s, because it wants fewer than the backup holds", title,
+				plural(s.deleted, "machine", "machines"), verb(s.deleted, "its instance", "their instances")), title)
+		}
+	}
+	if s.due != "" && s.unmakeable == "" && !slices.ContainsFunc(s.members, func(f facts) bool { return f.rolled != "" }) {
+		e.add(RolloutDue, fmt.Sprintf("%s replaces some of its machines: %s", title, s.due), title)
+	}
+	if s.Reason == detector.MachinesNotInBackup {
+		e.add(MachinesMissing, fmt.Sprintf("%s had more machines than the backup holds: it makes others, and the instances of those may run on", title), title)
+	}
+	if at := s.rolloutAfter(); at.After(s.cluster.index.in.Now) {
+		e.add(RolloutScheduled, fmt.Sprintf("%s replaces all its machines at %s", title, at.UTC().Format("2006-01-02 15:04Z")), title)
+	}
+}
+
+// onAbsentOwners adds what nobody manages, because who did is not in the backup.
+func (e *effects) onAbsentOwners(c *cluster) {
+	x, name := c.index, "Cluster "+c.ID.Namespace+"/"+c.ID.Name
+	own := x.clusters[c.ID]
+	if own != nil && !own.Derived && x.lacks(c.ID.Backup, own.ControlPlane) && own.ControlPlane.Kind != c.controller.OwnsKubeconfig {
+		e.add(OwnerHalted, fmt.Sprintf("Nobody manages the control plane until %s exists, which the backup lacks", objectOf(own.ControlPlane)), name)
+	}
+	if t := c.managed; t != nil && t.class == nil {
+		e.add(OwnerHalted, fmt.Sprintf("Nothing that the topology of the Cluster wants is done until ClusterClass %s/%s exists, which the backup lacks", cmp.Or(t.ClassNamespace, c.ID.Namespace), t.Class), name)
+	}
+	for _, s := range c.groups {
+		if title := s.title(); s.recorded > 0 && s.owned() && x.groups[owner{c.ID, s.Kind, s.Name}] == nil {
+			e.add(OwnerHalted, fmt.Sprintf("Nobody manages the machines of %s until it exists, which the backup lacks", title), title)
+		}
+	}
+}
+
+// owned reports whether the set is a group that an object of the backup makes.
+func (s *set) owned() bool {
+	return s.Kind == machineSet || s.Kind == machineDeployment || s.Kind == machinePool
+}
+
+// ownerless reports whether the MachineSet of a machine is not in the backup, while
+// its MachineDeployment is.
+func (f *facts) ownerless() bool {
+	if f.machine == nil || f.machine.Owner.Kind != machineSet || f.set.Kind != machineDeployment {
+		return false
+	}
+	x := f.cluster.index
+	return x.groups[owner{f.machine.Cluster, machineSet, f.machine.Owner.Name}] == nil && x.groups[owner{f.machine.Cluster, f.set.Kind, f.set.Name}] != nil
+}
+
+// onTemplates adds what follows where the owner can make no machine.
+func (e *effects) onTemplates(s *set) {
+	title := s.title()
+	switch {
+	case s.unmakeable == "":
+	case s.Kind == kubeadm && s.plane != nil && s.cluster.index.lacks(s.cluster.ID.Backup, s.plane.Infrastructure):
+		// It compares its machines with the template (Cluster API
+		// controlplane/kubeadm/internal/filters.go matchesInfraMachine v1.12.0).
+		e.add(OwnerHalted, fmt.Sprintf("%s does nothing for its machines and their etcd until its template exists again: %s", title, s.unmakeable), title)
+	case s.created > 0 || s.due != "" || slices.ContainsFunc(s.members, func(f facts) bool { return f.machine != nil && f.unhealthy && f.remedied }):
+		e.add(CannotReplace, fmt.Sprintf("%s has to make machines and cannot: %s", title, s.unmakeable), title)
+	}
+}
+
+// onPool adds what becomes of the members of a pool as a set.
+func (e *effects) onPool(s *set) {
+	title, p := s.title(), s.Pool
+	switch {
+	case p == nil:
+		return
+	case p.State == detector.Absent:
+		e.add(MachinesMade, fmt.Sprintf("The pool of %s is gone: it is made again, with new machines", title), title)
+		return
+	case p.State == detector.Undecided:
+		e.add(PoolNotDecided, fmt.Sprintf("Nobody could see whether the pool of %s exists", title), title)
+		return
+	}
+	now := int(sizeNow(p).N)
+	wants := now + s.created - s.deleted
+	if s.deleted > 0 {
+		e.add(PoolScaledBack, fmt.Sprintf("The pool of %s is set to %d, and the backup wants %d: %s, undrained, as soon as %s acts. Set its replicas to %d before that",
+			title, now, wants, plural(s.deleted, "living instance ends", "living instances end"), s.cluster.controller.Name, now), title)
+	}
+	if s.created > 0 {
+		e.add(PoolGrown, fmt.Sprintf("The pool of %s is set to %d, and the backup wants %d: %s made", title,
+			now, wants, plural(s.created, "instance is", "instances are")), title)
+	}
+}
+
+// onPlane adds what becomes of the control plane as a whole.
+func (e *effects) onPlane(c *cluster) {
+	name := c.plane.title()
+	switch harm := c.harm(); {
+	case harm != "":
+		e.add(ControlPlaneDown, fmt.Sprintf("Of the control plane %s stopped (%s), and %s: %s", plural(c.stopped, "machine is", "machines are"), c.stoppedNames(), c.nobodyStarts(), harm), name)
+	case c.dead():
+		e.add(ControlPlaneDown, "No machine of the control plane exists: its API server answers nobody, and no controller brings etcd back", name)
+	case c.ControlPlane.Reason == detector.ControlPlaneLost:
+		e.add(ControlPlaneDown, "Of the machines of the control plane that the backup records no majority exists: whether etcd has one is not known here", name)
+	}
+	if c.ControlPlane.Reason == detector.HostedInManagementCluster {
+		e.add(HostedControlPlane, "Its control plane ran as pods inside the management cluster: what is left of it is not known here", name)
+	}
+	if p := c.plane.plane; p != nil && p.Unseen {
+		e.add(SpecUnseen, fmt.Sprintf("%s was changed shortly before the backup, and its controller had not seen the change: what it does about it is not known here", name), name)
+	}
+}

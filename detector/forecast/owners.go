@@ -1,0 +1,240 @@
+package forecast
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/detector"
+)
+
+// Kinds of groups.
+const (
+	machineSet        = "MachineSet"
+	machineDeployment = "MachineDeployment"
+	machinePool       = "MachinePool"
+)
+
+// Machines are wanted at several levels: by the topology of the Cluster, by the
+// MachineDeployment or control plane, by each MachineSet. After a restore each
+// controller sets what is below it to what it wants itself, so that any difference
+// between two levels makes or deletes Machines (Cluster API v1.14.0:
+// exp/topology/reconcilers, core/reconcilers/machinedeployment, …/machineset).
+
+// step is one level's difference to the one below.
+func (s *set) step(wanted backup.Number, below int, mayCreate bool) int {
+	if !wanted.Known {
+		return below
+	}
+	want := int(wanted.N)
+	if want > below && !mayCreate {
+		return below
+	}
+	s.created += max(0, want-below)
+	s.deleted += max(0, below-want)
+	return want
+}
+
+// planeOwner compares what a control plane wants with what it has.
+func (x *index) planeOwner(s *set) {
+	p, c := s.plane, s.cluster
+	s.makes(x, p.Infrastructure, backup.Ref{})
+	if p.Paused {
+		return
+	}
+	have := s.step(p.Desired, x.counts[owner{c.ID, p.Kind, p.Name}], true)
+	t := c.managed
+	if t.works() {
+		s.step(t.plane(), have, true)
+	}
+	for i := range s.members {
+		f := &s.members[i]
+		if f.machine == nil || f.verdict.ControlPlane && f.machine.Owner.Name != p.Name {
+			continue
+		}
+		f.rolled = x.outdated(p, t, f)
+		s.due = cmp.Or(s.due, f.rolled)
+	}
+	if s.due == "" && p.RolloutAfter.IsZero() && p.Updated.Known && p.Replicas.Known && p.Updated.N < p.Replicas.N {
+		s.due = fmt.Sprintf("it called %d of its %d machines up to date when the backup was taken", p.Updated.N, p.Replicas.N)
+	}
+}
+
+// outdated says why the control plane replaces one of its machines, or is empty. Its
+// creation time is no reason: a restore makes it new (Cluster API
+// controlplane/kubeadm/pkg/filters.go UpToDate v1.14.0).
+func (x *index) outdated(p *backup.ControlPlane, t *topology, f *facts) string {
+	m := f.machine
+	version := p.Version
+	if t.works() {
+		version = cmp.Or(t.Version, version)
+	}
+	switch r := f.restore(); {
+	case m.Version != "" && version != "" && m.Version != version:
+		return fmt.Sprintf("it runs Kubernetes %s, and %s is wanted", m.Version, version)
+	case r != nil && r.Template != "" && p.Infrastructure.Name != "" && r.Template != p.Infrastructure.Name:
+		return fmt.Sprintf("it was made from %s %s, and %s is wanted", p.Infrastructure.Kind, r.Template, p.Infrastructure.Name)
+	case p.CertificateDays.Known && p.CertificateDays.N > 0 && !m.CertificatesExpire.IsZero() && x.in.Now.AddDate(0, 0, int(p.CertificateDays.N)).After(m.CertificatesExpire):
+		return fmt.Sprintf("its certificates expire on %s, and %s %s replaces machines %d days before", m.CertificatesExpire.UTC().Format("2006-01-02"), p.Kind, p.Name, p.CertificateDays.N)
+	}
+	return complaints(m.Outdated)
+}
+
+// complaints are the reasons that condition UpToDate gave, one line each, without
+// those that a restore or the clock decides again.
+func complaints(text string) string {
+	var out []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "*"))
+		if line != "" && !strings.Contains(line, "rolloutAfter") && !strings.Contains(line, "Certificates will expire") {
+			out = append(out, line)
+		}
+	}
+	if out == nil {
+		return ""
+	}
+	return "its owner said that it is not up to date: " + strings.Join(out, "; ")
+}
+
+// groupOwners compares what the owners of a group of workers want with what they have.
+func (x *index) groupOwners(s *set) {
+	if s.Kind == machinePool {
+		x.pool(s)
+		return
+	}
+	itself := x.groups[owner{s.cluster.ID, s.Kind, s.Name}]
+	if itself == nil {
+		return // a MachineSet without its MachineDeployment stands still, too
+	}
+	s.managedBy = managedBy(itself)
+	s.makes(x, itself.Infrastructure, itself.Bootstrap)
+	sets := []*backup.Group{itself}
+	if s.Kind == machineDeployment {
+		sets = x.sets[owner{s.cluster.ID, s.Kind, s.Name}]
+	}
+	wanted, mayCreate := 0, true
+	for _, one := range sets {
+		s.sets = append(s.sets, one.Name)
+		have := x.counts[owner{s.cluster.ID, one.Kind, one.Name}]
+		switch {
+		case one.Paused && one.Desired.Known:
+			have = int(one.Desired.N) // nothing is made or deleted until somebody unpauses it
+		case !one.Paused:
+			have = s.step(one.Desired, have, !one.NoCreate)
+		}
+		wanted += have
+		mayCreate = mayCreate && !one.NoCreate
+	}
+	if s.Kind == machineDeployment && !itself.Paused {
+		x.deployment(s, itself, sets, wanted, mayCreate)
+	}
+}
+
+// deployment compares a MachineDeployment with its MachineSets, and the topology of
+// the Cluster with the MachineDeployment.
+func (x *index) deployment(s *set, md *backup.Group, sets []*backup.Group, have int, mayCreate bool) {
+	have = s.step(md.Desired, have, mayCreate)
+	version := md.Version
+	if t, name := s.cluster.managed, md.Topology(); t.works() && name != "" {
+		i := slices.Index(t.Names, name)
+		if i < 0 {
+			s.removed = fmt.Sprintf("MachineDeployment %s is not in the topology of its Cluster any more", md.Name)
+			s.deleted += have
+			return
+		}
+		s.step(t.replicas(i), have, mayCreate)
+		version = cmp.Or(t.Version, version)
+	}
+	if md.OnDelete || md.Halted {
+		return
+	}
+	current := currentSet(md, sets)
+	s.rolledSets = map[string]string{}
+	for _, one := range sets {
+		why := ""
+		switch {
+		case version != md.Version:
+			why = fmt.Sprintf("it runs Kubernetes %s, and the topology of its Cluster wants %s", md.Version, version)
+		case one == current:
+			continue
+		case one.Version != md.Version:
+			why = fmt.Sprintf("it runs Kubernetes %s, and MachineDeployment %s wants %s", one.Version, md.Name, md.Version)
+		default:
+			why = fmt.Sprintf("its MachineSet %s does not match what MachineDeployment %s wants", one.Name, md.Name)
+		}
+		if x.counts[owner{s.cluster.ID, machineSet, one.Name}] > 0 {
+			s.rolledSets[one.Name] = why
+			s.due = cmp.Or(s.due, why)
+		}
+	}
+	for i := range s.members {
+		if f := &s.members[i]; f.machine != nil {
+			f.rolled = s.rolledSets[f.machine.Set]
+		}
+	}
+}
+
+// currentSet is the MachineSet that a MachineDeployment keeps: of those that match it
+// the one with the most replicas (Cluster API mdutil FindNewAndOldMachineSets v1.14.0).
+func currentSet(md *backup.Group, sets []*backup.Group) *backup.Group {
+	var best *backup.Group
+	for _, one := range sets {
+		if one.SameTemplate(md) && (best == nil || one.Desired.N > best.Desired.N) {
+			best = one
+		}
+	}
+	return best
+}
+
+// makes notes why the owner could not make a machine from its templates, if it could not.
+func (s *set) makes(x *index, infrastructure, bootstrap backup.Ref) {
+	for _, ref := range []backup.Ref{infrastructure, bootstrap} {
+		if strings.HasSuffix(ref.Kind, "Template") && x.lacks(s.cluster.ID.Backup, ref) {
+			s.unmakeable = fmt.Sprintf("%s %s is not in the backup", ref.Kind, ref.Name)
+			return
+		}
+	}
+	s.unmakeable = s.cluster.gone(infrastructure.Kind + " " + infrastructure.Namespace + "/" + infrastructure.Name)
+}
+
+// managedBy says who sets the replicas of a group.
+func managedBy(g *backup.Group) string {
+	switch {
+	case g.ReplicasManagedBy != "":
+		return g.ReplicasManagedBy
+	case g.Autoscaled:
+		return "cluster autoscaler"
+	}
+	return ""
+}
+
+// pool compares what a MachinePool wants with what its pool is set to. Its controller
+// sets the pool to the replicas of the backup, unless somebody else sets those (CAPA
+// exp/controllers/awsmachinepool_controller.go and pkg/cloud/services/eks/nodegroup.go
+// v2.13.0).
+func (x *index) pool(s *set) {
+	itself := x.groups[owner{s.cluster.ID, machinePool, s.Name}]
+	p, managed := s.Pool, false
+	switch {
+	case itself != nil:
+		s.managedBy, managed = managedBy(itself), itself.ReplicasManagedBy != ""
+	case p != nil:
+		managed = p.ManagedBy != ""
+	}
+	if p == nil || managed || itself != nil && itself.Paused {
+		return
+	}
+	if p.State == detector.Absent {
+		s.step(p.Desired, 0, true)
+		return
+	}
+	if now := sizeNow(p); now.Known && p.State == detector.Present {
+		want := p.Desired
+		if t, name := s.cluster.managed, topologyPool(itself); t.works() && name != "" {
+			want = t.poolReplicas(name, want)
+		}
+		s.step(want, int(now.N), true)
+	}
+}

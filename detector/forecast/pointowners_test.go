@@ -1,0 +1,204 @@
+package forecast
+
+import (
+	"testing"
+	"time"
+
+	"drift-detector/backup"
+	"drift-detector/detector"
+	"drift-detector/infra"
+)
+
+// Every level that wants another number than the one below makes or deletes machines.
+func TestPoint46EveryLevelCounts(t *testing.T) {
+	three := func(s *story) {
+		for _, name := range []string{"a", "b", "c"} {
+			s.worker(name, found)
+		}
+	}
+	managed := func(topology fields) func(*story) {
+		return func(s *story) {
+			three(s)
+			topology["class"] = "c"
+			s.topology(topology)
+			s.snapshot.Groups[0].Labels = `{"topology.cluster.x-k8s.io/owned":"","topology.cluster.x-k8s.io/deployment-name":"x"}`
+		}
+	}
+	x := func(more fields) fields {
+		more["name"] = "x"
+		return fields{"workers": fields{"machineDeployments": []any{more}}}
+	}
+	play(t, map[string]scene{
+		"MachineDeployment wants fewer": {nil, func(s *story) { three(s); s.snapshot.Groups[0].Desired = number(2) }, MachinesDeleted, []string{"MachineDeployment ns/md deletes 1 machine with its instance"}},
+		"MachineDeployment wants more":  {nil, func(s *story) { three(s); s.snapshot.Groups[0].Desired = number(5) }, MachinesMade, []string{"makes 2 machines"}},
+		"MachineSet wants fewer":        {nil, func(s *story) { three(s); s.snapshot.Groups[1].Desired = number(2) }, MachinesDeleted + " " + MachinesMade, nil},
+		"MachineSet wants more":         {nil, func(s *story) { three(s); want(s, 4) }, MachinesMade, []string{"makes 1 machine,"}},
+		"MachineSet is paused":          {nil, func(s *story) { three(s); want(s, 4); s.snapshot.Groups[1].Paused = true }, "", nil},
+		"MachineDeployment is paused":   {nil, func(s *story) { three(s); s.snapshot.Groups[0].Desired = number(5); s.snapshot.Groups[0].Paused = true }, "", nil},
+		"it may make none": {nil, func(s *story) {
+			three(s)
+			want(s, 4)
+			s.snapshot.Groups[1].NoCreate = true
+		}, "", nil},
+		"control plane wants more": {nil, func(s *story) { s.plane("p", found); s.snapshot.ControlPlanes[0].Desired = number(3) }, MachinesMade, []string{"KubeadmControlPlane ns/cp makes 2 machines"}},
+		"control plane wants fewer": {nil, func(s *story) {
+			s.plane("p", found)
+			s.plane("q", found)
+			s.snapshot.ControlPlanes[0].Desired = number(1)
+		}, MachinesDeleted, nil},
+		"topology wants as many": {nil, managed(x(fields{"replicas": 3})), "", nil},
+		"topology wants fewer":   {nil, managed(x(fields{"replicas": 1})), MachinesDeleted, []string{"deletes 2 machines with their instances"}},
+		"topology leaves it":     {nil, managed(x(fields{})), "", nil},
+		"topology wants more of the control plane": {nil, func(s *story) {
+			s.plane("p", found)
+			s.topology(fields{"class": "c", "controlPlane": fields{"replicas": 3}})
+		}, MachinesMade, nil},
+		"topology lacks the MachineDeployment": {nil, managed(fields{"workers": fields{"machineDeployments": []any{}}}), MachinesDeleted, []string{"Living machines are deleted"}},
+		"topology has one that the backup lacks": {nil, managed(fields{"workers": fields{"machineDeployments": []any{
+			fields{"name": "x"}, fields{"name": "y", "replicas": 2},
+		}}}), MachinesMade, []string{"MachineDeployment y of the topology is not in the backup: it is made again, with 2 machines"}},
+		"topology wants another version": {nil, func(s *story) {
+			managed(fields{"version": "v2", "workers": fields{"machineDeployments": []any{fields{"name": "x"}}}})(s)
+			s.snapshot.Groups[0].Version, s.snapshot.Groups[1].Version = "v1", "v1"
+		}, RolloutDue, []string{"A rollout is due"}},
+		"its class is not in the backup": {nil, func(s *story) { managed(x(fields{"replicas": 1}))(s); topologyClassOf(s, "other") }, OwnerHalted, []string{"until ClusterClass ns/other exists"}},
+		"the topology was not reconciled": {nil, func(s *story) {
+			managed(x(fields{"replicas": 3}))(s)
+			s.unreconciled("the patch failed")
+		}, SpecUnseen, []string{"the patch failed"}},
+	})
+}
+
+// topologyClassOf makes the topology follow another class.
+func topologyClassOf(s *story, class string) {
+	own := s.snapshot
+	s.topology(fields{"class": class, "workers": fields{"machineDeployments": []any{fields{"name": "x", "replicas": 1}}}})
+	s.snapshot.Groups = own.Groups
+}
+
+// unreconciled makes the Cluster say that its topology was not reconciled.
+func (s *story) unreconciled(why string) {
+	for r := range topologies.In(s.snapshot).All() {
+		r.Data.Unreconciled = backup.Condition{Status: "False", Message: why}
+	}
+}
+
+// The pool of a topology, and pools that nobody may set back.
+func TestPoint19And32PoolsOfEveryKind(t *testing.T) {
+	pool := func(state detector.Presence, wants, now int64, change func(*story)) func(*story) {
+		return func(s *story) {
+			s.cluster.Provider = aws
+			s.snapshot.Groups = append(s.snapshot.Groups, backup.Group{Meta: meta("mp"), Kind: "MachinePool", Cluster: prod, Desired: number(wants)})
+			s.cluster.WorkerGroups = append(s.cluster.WorkerGroups, detector.Set{
+				Kind: "MachinePool", Name: "mp", Pool: &detector.PoolState{State: state, Desired: number(wants), DesiredNow: number(now)},
+			})
+			if change != nil {
+				change(s)
+			}
+		}
+	}
+	last := func(s *story) *backup.Group { return &s.snapshot.Groups[len(s.snapshot.Groups)-1] }
+	play(t, map[string]scene{
+		"as wanted":   {nil, pool(detector.Present, 3, 3, nil), "", nil},
+		"has grown":   {nil, pool(detector.Present, 2, 3, nil), PoolScaledBack, []string{"1 living instance ends, undrained, as soon as CAPA acts. Set its replicas to 3 before that"}},
+		"has shrunk":  {nil, pool(detector.Present, 5, 3, nil), PoolGrown, []string{"2 instances are made"}},
+		"is gone":     {nil, pool(detector.Absent, 3, 0, nil), MachinesMade, []string{"The pool of MachinePool ns/mp is gone"}},
+		"not decided": {nil, pool(detector.Undecided, 3, 0, nil), PoolNotDecided, nil},
+		"managed":     {nil, pool(detector.Present, 2, 3, func(s *story) { last(s).ReplicasManagedBy = "karpenter" }), "", nil},
+		"autoscaler":  {nil, pool(detector.Present, 2, 3, func(s *story) { last(s).Autoscaled = true }), PoolScaledBack, nil},
+		"paused":      {nil, pool(detector.Present, 2, 3, func(s *story) { last(s).Paused = true }), "", nil},
+		"its topology wants what it has": {nil, pool(detector.Present, 2, 3, func(s *story) {
+			s.topology(fields{"class": "c", "workers": fields{"machinePools": []any{fields{"name": "x", "replicas": 3}}}})
+			last(s).Labels = `{"topology.cluster.x-k8s.io/pool-name":"x"}`
+		}), "", nil},
+	})
+}
+
+// Rollouts of control planes that their objects tell, and what keeps them away.
+func TestPoint20WhatIsARollout(t *testing.T) {
+	three := func(change func(*backup.ControlPlane, *backup.Machine, *story)) func(*story) {
+		return func(s *story) {
+			m := s.plane("m", found)
+			s.plane("n", found)
+			s.plane("o", found)
+			s.snapshot.ControlPlanes[0].Replicas = number(3)
+			change(&s.snapshot.ControlPlanes[0], m.machine, s)
+		}
+	}
+	play(t, map[string]scene{
+		"version": {nil, three(func(p *backup.ControlPlane, m *backup.Machine, _ *story) { p.Version, m.Version = "v2", "v1" }), RolloutDue, []string{"(Machine ns/m)"}},
+		"template": {nil, three(func(p *backup.ControlPlane, m *backup.Machine, s *story) {
+			p.Infrastructure = backup.Ref{Kind: "VSphereMachineTemplate", Namespace: "ns", Name: "new"}
+			s.claim(member{s.verdictOf("m"), m}, infra.Restore{Template: "old"})
+		}), RolloutDue, []string{"(Machine ns/m)"}},
+		"certificates": {nil, three(func(p *backup.ControlPlane, m *backup.Machine, s *story) {
+			p.CertificateDays, m.CertificatesExpire = number(21), s.now.Add(20*24*time.Hour)
+		}), RolloutDue, []string{"(Machine ns/m)"}},
+		"certificates that last": {nil, three(func(p *backup.ControlPlane, m *backup.Machine, s *story) {
+			p.CertificateDays, m.CertificatesExpire = number(21), s.now.Add(22*24*time.Hour)
+		}), "", nil},
+		"what the Machine said": {nil, three(func(_ *backup.ControlPlane, m *backup.Machine, _ *story) {
+			m.Outdated = "* KubeadmConfig is not up-to-date"
+		}), RolloutDue, nil},
+		"what the Machine said of a time in the past": {nil, three(func(_ *backup.ControlPlane, m *backup.Machine, _ *story) { m.Outdated = "* spec.rolloutAfter expired" }), "", nil},
+		"fewer of them up to date than it has":        {nil, three(func(p *backup.ControlPlane, _ *backup.Machine, _ *story) { p.Updated = number(2) }), RolloutDue, []string{"2 of its 3 machines up to date", "(KubeadmControlPlane ns/cp)"}},
+		"a time in the past, which a restore makes void": {nil, three(func(p *backup.ControlPlane, _ *backup.Machine, s *story) {
+			p.RolloutAfter, p.Updated = s.now.Add(-time.Hour), number(2)
+		}), "", nil},
+		"a time to come": {nil, three(func(p *backup.ControlPlane, _ *backup.Machine, s *story) { p.RolloutAfter = s.now.Add(time.Hour) }), RolloutScheduled, []string{"KubeadmControlPlane ns/cp replaces all its machines at"}},
+		"a change that its controller had not seen": {nil, three(func(p *backup.ControlPlane, _ *backup.Machine, _ *story) { p.Unseen = true }), SpecUnseen, nil},
+		"paused": {nil, three(func(p *backup.ControlPlane, m *backup.Machine, _ *story) {
+			p.Version, m.Version, p.Paused = "v2", "v1", true
+		}), "", nil},
+		"no template": {nil, three(func(p *backup.ControlPlane, m *backup.Machine, s *story) {
+			p.Version, m.Version = "v2", "v1"
+			p.Infrastructure = backup.Ref{Kind: "VSphereMachineTemplate", Namespace: "ns", Name: "new"}
+			s.lacks(p.Infrastructure)
+		}), OwnerHalted, []string{"does nothing for its machines and their etcd until its template exists again"}},
+		"MachineDeployment, half-way": {nil, func(s *story) {
+			s.worker("a", found)
+			s.worker("b", found).machine.Set = "md-new"
+			s.snapshot.Machines[1].Owner.Name = "md-new"
+			s.snapshot.Groups[1].Desired = number(1)
+			s.snapshot.Groups = append(s.snapshot.Groups, backup.Group{Meta: meta("md-new"), Kind: "MachineSet", Deployment: "md", Cluster: prod, Desired: number(1), Version: "v2"})
+			s.snapshot.Groups[0].Version, s.snapshot.Groups[1].Version = "v2", "v1"
+		}, RolloutDue, []string{"(Machine ns/a)"}},
+		"MachineDeployment that is halted": {nil, func(s *story) { s.worker("a", found); s.newTemplate(); s.snapshot.Groups[0].Halted = true }, "", nil},
+	})
+}
+
+// What nobody manages, because who did is not in the backup.
+func TestPoint46OwnersThatAreNotThere(t *testing.T) {
+	play(t, map[string]scene{
+		"control plane":     {nil, func(s *story) { s.worker("a", found); s.lacks(s.snapshot.Clusters[0].ControlPlane) }, OwnerHalted, []string{"Nobody manages the control plane until KubeadmControlPlane ns/cp exists"}},
+		"MachineDeployment": {nil, func(s *story) { s.worker("a", found); s.snapshot.Groups = s.snapshot.Groups[1:] }, OwnerHalted, []string{"Nobody manages the machines of MachineDeployment ns/md"}},
+		"MachineSet":        {nil, func(s *story) { s.worker("a", found); s.snapshot.Groups = s.snapshot.Groups[:1] }, MachinesMade + " " + OwnerHalted, []string{"because their MachineSet is not in the backup (Machine ns/a)"}},
+	})
+}
+
+// No replacement is promised that cannot be made.
+func TestPoint49NothingIsMadeOfNothing(t *testing.T) {
+	bad := func(change func(*story)) func(*story) {
+		return func(s *story) {
+			s.plane("a", found)
+			s.node("a", true)
+			change(s)
+			s.worker("m", gone)
+		}
+	}
+	play(t, map[string]scene{
+		"template object": {covered(workers), bad((*story).noTemplate), CannotReplace + " " + MachinesBroken, []string{"VSphereMachineTemplate md is not in the backup"}},
+		"bootstrap template": {covered(workers), bad(func(s *story) {
+			ref := backup.Ref{Kind: "KubeadmConfigTemplate", Namespace: "ns", Name: "k"}
+			s.snapshot.Groups[0].Bootstrap, s.snapshot.Groups[1].Bootstrap = ref, ref
+			s.lacks(ref)
+		}), CannotReplace + " " + MachinesBroken, []string{"KubeadmConfigTemplate k is not in the backup"}},
+		"template VM": {covered(workers), bad(func(s *story) {
+			ref := backup.Ref{Kind: "VSphereMachineTemplate", Namespace: "ns", Name: "t"}
+			s.snapshot.Groups[0].Infrastructure, s.snapshot.Groups[1].Infrastructure = ref, ref
+			s.resource("VM template", "ubuntu", detector.Absent, "")
+			s.claims.Recipes = []infra.Recipe{{Cluster: prod, Machine: -1, Object: "VSphereMachineTemplate ns/t", Needs: []infra.Need{{Kind: "VM template", Name: "ubuntu"}}}}
+		}), CannotReplace + " " + MachinesBroken, []string{"VM template ubuntu is gone"}},
+		"all there": {covered(workers), bad(func(*story) {}), StaleReplaced, nil},
+	})
+}

@@ -1,0 +1,60 @@
+package aws
+
+import (
+	"testing"
+
+	"drift-detector/infra"
+)
+
+// What an AWSMachine says of its restore beside its id.
+func TestWhatAnAWSMachineSaysOfItsRestore(t *testing.T) {
+	ready := func(status, reason string) map[string]any {
+		return map[string]any{"conditions": []any{map[string]any{"type": "InstanceReady", "status": status, "reason": reason, "message": " no such AMI\n"}}}
+	}
+	meta := func(annotation, value string) map[string]any { return map[string]any{annotation: value} }
+	const cloned, paused = "cluster.x-k8s.io/cloned-from-name", "cluster.x-k8s.io/paused"
+	for name, c := range map[string]struct {
+		id          string
+		annotations map[string]any
+		plane       bool
+		status      map[string]any
+		want        infra.Restore
+	}{
+		"all well":                         {idOf(1), nil, false, nil, infra.Restore{}},
+		"no id":                            {"", nil, false, nil, infra.Restore{ByName: true}},
+		"no id, and AWS refused":           {"", nil, false, ready("False", "InstanceProvisionFailed"), infra.Restore{ByName: true, Failure: "no such AMI"}},
+		"no id, and waiting":               {"", nil, false, ready("False", "InstanceProvisionStarted"), infra.Restore{ByName: true}},
+		"ready":                            {idOf(1), nil, false, ready("True", ""), infra.Restore{}},
+		"template of a worker":             {idOf(1), meta(cloned, "tpl"), false, nil, infra.Restore{}},
+		"template of a control plane":      {idOf(1), meta(cloned, "tpl"), true, nil, infra.Restore{Template: "tpl"}},
+		"paused by its own annotation":     {idOf(1), meta(paused, ""), false, nil, infra.Restore{Refused: "AWSMachine m has the annotation " + paused}},
+		"paused, of a control plane, idle": {"", meta(paused, ""), true, nil, infra.Restore{Refused: "AWSMachine m has the annotation " + paused, ByName: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newMade().cluster("ns", "prod", fleetRegion, "vpc-1")
+			spec := map[string]any{}
+			if c.id != "" {
+				spec["instanceID"], spec["providerID"] = c.id, "aws:///us-east-1a/"+c.id
+			}
+			o := infraObject(machineKind, "ns", "m", "prod", spec)
+			m := o["metadata"].(map[string]any)
+			m["annotations"] = c.annotations
+			if c.plane {
+				m["labels"].(map[string]any)["cluster.x-k8s.io/control-plane"] = ""
+			}
+			o["status"] = c.status
+			b.Add("awsmachines."+group, o)
+			b.Add("machines.cluster.x-k8s.io", capiObject("Machine", "ns", "m", "prod", map[string]any{
+				"clusterName": "prod", "infrastructureRef": map[string]any{"apiGroup": group, "kind": machineKind, "name": "m"},
+			}))
+			s, _ := load(t, b.Bytes())
+			var got infra.Restore
+			if r := New().Claims(s).Machines[0].Restore; r != nil {
+				got = *r
+			}
+			if got.Template != c.want.Template || got.Failure != c.want.Failure || got.Refused != c.want.Refused || got.ByName != c.want.ByName || got.Lacks != nil {
+				t.Errorf("%+v, want %+v", got, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,120 @@
+package vsphere
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	capi "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// restore is what the objects behind a machine say of the restore beside its id.
+func (e *estate) restore(m *member) *infra.Restore {
+	if m.index < 0 || m.machine == nil {
+		return nil
+	}
+	var r infra.Restore
+	if m.machine.Data.ControlPlane {
+		r.Template = m.machine.Data.Template
+	}
+	if r.Lacks = e.lacks(m); r.Lacks == nil {
+		r.Refused = e.refused(m)
+	}
+	// CAPV keeps the id in the VSphereVM, makes that again without one where it is
+	// missing, and then goes by name and folder (pkg/services/govmomi/util.go v1.16.1).
+	r.ByName = m.vm == nil || uuidOf(m.vm.Data.BIOSUUID) == ""
+	if r.Template == "" && r.Lacks == nil && r.Refused == "" && !r.ByName {
+		return nil
+	}
+	return &r
+}
+
+// zoneOfMachine is the VSphereDeploymentZone that a Machine names. CAPV follows the
+// Machine alone, not the VSphereMachine (pkg/services/vimmachine.go v1.16.1).
+func (e *estate) zoneOfMachine(m *member) (name string, zone *backup.Record[vsphereZone]) {
+	name = e.snapshot.Machines[m.index].FailureDomain
+	return name, e.zones[object{backup: m.cluster.Backup, name: name}]
+}
+
+// lacks are the cluster-scoped objects of the machine's placement that the backup
+// lacks. CAPV reads both before it looks for the VM, and stops without them
+// (controllers/vspherevm_controller.go v1.16.1).
+func (e *estate) lacks(m *member) []string {
+	name, zone := e.zoneOfMachine(m)
+	switch {
+	case name == "":
+		return nil
+	case zone == nil:
+		return []string{zoneKind + " " + name}
+	case e.domains[object{backup: zone.Backup, name: zone.Data.Domain}] == nil:
+		return []string{domainKind + " " + zone.Data.Domain}
+	}
+	return nil
+}
+
+// refused says why CAPV does nothing for the machine: somebody paused it, or it cannot
+// update the machine's VSphereVM. It writes the
+// VSphereMachine's clone spec with the zone's placement into the VSphereVM again each
+// time, and its own webhook forbids any change of that (pkg/services/vimmachine.go and
+// internal/webhooks/vspherevm.go v1.16.1).
+func (e *estate) refused(m *member) string {
+	switch {
+	case m.machine.Paused:
+		return machineKind + " " + m.machine.Name + " has the annotation " + capi.PausedAnnotation
+	case m.vm == nil:
+		return ""
+	case m.vm.Paused:
+		return vmKind + " " + m.vm.Name + " has the annotation " + capi.PausedAnnotation
+	}
+	want, needs := m.machine.Data.Spec, m.machine.Data.Needs
+	if _, zone := e.zoneOfMachine(m); zone != nil {
+		domain := e.domains[object{backup: zone.Backup, name: zone.Data.Domain}]
+		want.Server, want.Datacenter = zone.Data.Server, domain.Data.Datacenter
+		want.Folder = cmp.Or(zone.Data.Folder, want.Folder)
+		needs.Pool = cmp.Or(zone.Data.Pool, needs.Pool)
+		needs.Datastore = cmp.Or(domain.Data.Datastore, needs.Datastore)
+	}
+	if want.Server == "" {
+		c := e.vsphereCluster(m.cluster)
+		if c == nil {
+			return "" // the cluster as a whole stands still
+		}
+		want.Server = c.Data.Server
+	}
+	have := &m.vm.Data
+	var differ []string
+	for _, f := range []struct{ name, have, want string }{
+		{"server", have.Spec.Server, want.Server},
+		{"datacenter", have.Spec.Datacenter, want.Datacenter},
+		{"folder", have.Spec.Folder, want.Folder},
+		{"resourcePool", have.Needs.Pool, needs.Pool},
+		{"datastore", have.Needs.Datastore, needs.Datastore},
+		{"template", have.Needs.Template, needs.Template},
+	} {
+		if f.have != f.want {
+			differ = append(differ, f.name)
+		}
+	}
+	if differ == nil {
+		return ""
+	}
+	return fmt.Sprintf("spec.%s of VSphereVM %s differs from what VSphereMachine %s and its failure domain say, and CAPV's webhook refuses to change it",
+		strings.Join(differ, ", spec."), m.vm.Name, m.machine.Name)
+}
+
+// recipes are what templates and machines without an instance need.
+func (e *estate) recipes() []infra.Recipe {
+	n := e.needed()
+	var list []infra.Recipe
+	for _, u := range n.order {
+		r := infra.Recipe{Cluster: u.cluster, Machine: u.machine, Object: u.name}
+		for _, t := range n.uses[u] {
+			r.Needs = append(r.Needs, infra.Need{Kind: t.kind, Name: t.name, UsedBy: n.things[t].text()})
+		}
+		list = append(list, r)
+	}
+	return list
+}

@@ -1,0 +1,126 @@
+package vsphere
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"drift-detector/infra"
+)
+
+// zoned puts the small backup into a failure domain. Its VSphereMachine then says what
+// CAPV wrote into its VSphereVM.
+func zoned() *estateBackup {
+	b := newEstateBackup()
+	b.put(zones.Resource(), newObject(group+"/v1beta1", zoneKind, "", "zone-a", fields{
+		"spec.server": "vc2.example", "spec.failureDomain": "domain-a", "spec.placementConstraint": fields{"folder": "zoned", "resourcePool": "pool-z"},
+	}))
+	b.put(domains.Resource(), newObject(group+"/v1beta1", domainKind, "", "domain-a", fields{"spec.topology": fields{"datacenter": "DC7", "datastore": "ds-z"}}))
+	b.set("machines"+capiGroup, "spec.failureDomain", "zone-a")
+	for path, value := range map[string]string{"server": "vc2.example", "datacenter": "DC7", "folder": "zoned", "resourcePool": "pool-z", "datastore": "ds-z"} {
+		b.set(vms.Resource(), "spec."+path, value)
+	}
+	return b
+}
+
+func TestPoint47WhatKeepsCAPVFromAMachine(t *testing.T) {
+	plain := newEstateBackup
+	for name, c := range map[string]struct {
+		of             func() *estateBackup
+		change         func(*estateBackup)
+		lacks, refused string
+	}{
+		"well":                      {plain, func(*estateBackup) {}, "", ""},
+		"in a zone, well":           {zoned, func(*estateBackup) {}, "", ""},
+		"zone not in the backup":    {zoned, func(b *estateBackup) { b.drop(zones.Resource()) }, "VSphereDeploymentZone zone-a", ""},
+		"its failure domain is not": {zoned, func(b *estateBackup) { b.drop(domains.Resource()) }, "VSphereFailureDomain domain-a", ""},
+		"another template": {
+			plain, func(b *estateBackup) { b.set(machines.Resource(), "spec.template", "ubuntu-new") }, "",
+			"spec.template of VSphereVM prod-vm-1 differs from what VSphereMachine prod-md-0-tpl-12345 and its failure domain say",
+		},
+		"another folder and pool": {plain, func(b *estateBackup) {
+			b.set(vms.Resource(), "spec.folder", "other").set(vms.Resource(), "spec.resourcePool", "other")
+		}, "", "spec.folder, spec.resourcePool of VSphereVM"},
+		"a zone that has moved": {zoned, func(b *estateBackup) {
+			b.set(domains.Resource(), "spec.topology", fields{"datacenter": "DC8", "datastore": "ds-z"})
+		}, "", "spec.datacenter of VSphereVM"},
+		"a zone without a folder": {zoned, func(b *estateBackup) {
+			b.set(zones.Resource(), "spec.placementConstraint", fields{"resourcePool": "pool-z"}).set(vms.Resource(), "spec.folder", "/DC0/vm/prod")
+		}, "", ""},
+		"its server is the cluster's":  {plain, func(b *estateBackup) { b.set(machines.Resource(), "spec.server", "vc1.example") }, "", ""},
+		"the cluster's object is gone": {plain, func(b *estateBackup) { b.drop(clusters.Resource()) }, "", ""},
+		"no VSphereVM":                 {plain, func(b *estateBackup) { b.drop(vms.Resource()) }, "", ""},
+		"the VSphereMachine is paused": {plain, func(b *estateBackup) { pause(b, machines.Resource()) }, "", "VSphereMachine prod-md-0-tpl-12345 has the annotation cluster.x-k8s.io/paused"},
+		"the VSphereVM is paused":      {plain, func(b *estateBackup) { pause(b, vms.Resource()) }, "", "VSphereVM prod-vm-1 has the annotation cluster.x-k8s.io/paused"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := c.of()
+			c.change(b)
+			var got infra.Restore
+			if r := b.claim(t).Restore; r != nil {
+				got = *r
+			}
+			if lacks := strings.Join(got.Lacks, ", "); lacks != c.lacks || (c.refused == "") != (got.Refused == "") || !strings.Contains(got.Refused, c.refused) {
+				t.Errorf("%+v, want %q %q", got, c.lacks, c.refused)
+			}
+		})
+	}
+}
+
+func pause(b *estateBackup, resource string) {
+	b.set(resource, "metadata.annotations", fields{"cluster.x-k8s.io/paused": ""})
+}
+
+// CAPV goes by the id in the VSphereVM, whatever the VSphereMachine records.
+func TestPoint23WhetherCAPVSearchesByName(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*estateBackup)
+		byName bool
+	}{
+		"an id":        {func(*estateBackup) {}, false},
+		"no id":        {func(b *estateBackup) { b.set(vms.Resource(), "spec.biosUUID", "") }, true},
+		"no id at all": {func(b *estateBackup) { b.set(vms.Resource(), "spec.biosUUID", "none") }, true},
+		"no VSphereVM": {func(b *estateBackup) { b.drop(vms.Resource()) }, true},
+	} {
+		b := newEstateBackup()
+		c.change(b)
+		if r := b.claim(t).Restore; (r != nil && r.ByName) != c.byName {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}
+
+// What templates and machines without an instance are made from.
+func TestPoint49Recipes(t *testing.T) {
+	list := func(b *estateBackup) string {
+		var out []string
+		for _, r := range b.claims(t).Recipes {
+			line := fmt.Sprintf("%s %d:", r.Object, r.Machine)
+			for _, n := range r.Needs {
+				line += " " + n.Kind + "=" + n.Name
+			}
+			out = append(out, line)
+		}
+		return strings.Join(out, "\n")
+	}
+	got := list(dependent())
+	if !strings.Contains(got, "VSphereMachineTemplate team/prod-md-0 -1:") || !strings.Contains(got, "=pool-a") || !strings.Contains(got, "=image-spec.template.spec") {
+		t.Error(got)
+	}
+	// A machine that has its instance needs nothing.
+	if strings.Contains(got, " 0:") {
+		t.Error(got)
+	}
+}
+
+// Only of the control plane the template is needed that a machine was made from.
+func TestPoint20TemplateOfAControlPlane(t *testing.T) {
+	b := dependent()
+	if r := b.claim(t).Restore; r != nil && r.Template != "" {
+		t.Errorf("of a worker: %+v", r)
+	}
+	at(b.only(machines.Resource()), "metadata", "labels")["cluster.x-k8s.io/control-plane"] = ""
+	if r := b.claim(t).Restore; r == nil || r.Template != "prod-md-0" {
+		t.Errorf("of the control plane: %+v", r)
+	}
+}
