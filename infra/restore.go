@@ -15,9 +15,6 @@ type Restore struct {
 	// Lacks are the objects that the backup lacks and without which the controller
 	// does nothing for this machine: "VSphereDeploymentZone zone-a".
 	Lacks []string
-	// ByName reports whether no id is recorded where the controller reads it, so that it
-	// searches for the instance by name, whatever id other objects record.
-	ByName bool
 	// Refused is why the controller can do nothing for this machine although all its
 	// objects are there, in a sentence without its full stop.
 	Refused string

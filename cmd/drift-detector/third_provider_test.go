@@ -63,7 +63,7 @@ func (p tiny) Claims(s *backup.Snapshot) infra.Claims {
 		key := serial(bySerial[m.Infrastructure.Name])
 		c.Providers[m.Cluster] = "tiny"
 		c.Machines = append(c.Machines, infra.Claim{
-			Machine: i, Provider: "tiny", Home: infra.Home{Target: tinyPlace}, Strong: key, Source: "TinyMachine.spec.serial",
+			Machine: i, Provider: "tiny", Home: infra.Home{Target: tinyPlace}, Strong: key, Source: "TinyMachine.spec.serial", Reads: "TinyMachine.spec.serial", ReadsID: true,
 		})
 		c.Proofs = append(c.Proofs, infra.Proof{Cluster: m.Cluster, Target: tinyPlace, Any: []infra.Key{{Kind: "rack", Value: "1"}}})
 		c.Ties = append(c.Ties, infra.Tie{

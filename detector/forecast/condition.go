@@ -60,7 +60,7 @@ var conditionRows = []conditionRow{
 		case !f.warned(detector.DuplicateID):
 			return ""
 		case f.cluster.controller.DeletesCopies:
-			return "another VM bears the same id, and may be the one that is found; deleting the Machine makes " + f.controller() + " destroy every VM with that id, one after the other"
+			return "another VM bears the same id, and may be the one that is found; deleting the Machine makes " + f.controller() + " destroy every VM of its datacenter with that id, one after the other"
 		}
 		return "another instance bears the same id, and may be the one that is found; whether deleting the Machine deletes both is not known here"
 	},

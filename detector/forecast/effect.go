@@ -145,7 +145,7 @@ func (e *effects) onCluster(c *cluster) {
 	}
 	for i := range c.Resources {
 		switch r := &c.Resources[i]; {
-		case r.State != detector.Absent || whenGone(r) != infra.MadeAgain:
+		case r.State != detector.Absent || r.WhenGone != infra.MadeAgain:
 		case strings.HasSuffix(r.Kind, "control plane"):
 			e.add(ControlPlaneDown, fmt.Sprintf("%s %s is gone: its API server answers nobody. %s makes an empty one of that name, without the Nodes and workloads of the old one", r.Kind, r.Name, c.controller.Name), name)
 		default:

@@ -56,7 +56,7 @@ func (c *cluster) quorum() (Quorum, string) {
 	off := fmt.Sprintf("%s stopped (%s), and %s", plural(c.stopped, "is", "are"), c.stoppedNames(), c.nobodyStarts())
 	switch {
 	case c.alive+c.stopped+c.unsure() == 0:
-		return QuorumLost, "No machine of the control plane exists: etcd is gone with it, and no controller brings it back"
+		return QuorumLost, "No machine of the control plane was found: etcd has nothing left that it runs on, and no controller brings it back"
 	case c.alive == all:
 		return QuorumStands, some + ", and etcd with " + verb(c.alive, "it", "them")
 	case c.quorate() && c.stopped > 0:

@@ -117,7 +117,7 @@ func TestLab(t *testing.T) {
 			forecast.Stuck:             "md-1-jqqjv-dgmm9 md-1-jqqjv-r8qdz md-gpu-tfdnj-2spl2",
 			forecast.GhostKeepsRunning: "md-0-cjzhw-68lpw md-0-cjzhw-tqwxw md-gpu-tfdnj-8nwrw",
 		})
-		if m := machines["alpha-prod-jzxnt"]; !strings.Contains(m.Condition, "destroy every VM with that id") || !noted(c, forecast.DuplicateID) {
+		if m := machines["alpha-prod-jzxnt"]; !strings.Contains(m.Condition, "destroy every VM of its datacenter with that id") || !noted(c, forecast.DuplicateID) {
 			t.Errorf("%+v", m)
 		}
 		var got []string

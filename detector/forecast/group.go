@@ -29,7 +29,7 @@ func (s *set) replicas(machines []Machine) Replicas {
 		}
 	}
 	if s.Pool != nil { // its members mostly have no Machines
-		r.Running = max(r.Running, int(sizeNow(s.Pool).N))
+		r.Running = max(r.Running, int(s.Pool.DesiredNow.N))
 	}
 	r.Running += r.Created - min(r.Deleted, r.Running)
 	if s.removed == "" { // else each machine's outcome says it already

@@ -84,7 +84,7 @@ func (x *index) haltsOf(c *detector.Cluster) []standstill {
 		}
 	}
 	for i := range c.Resources {
-		if r := &c.Resources[i]; r.State == detector.Absent && whenGone(r) == infra.HaltsCluster {
+		if r := &c.Resources[i]; r.State == detector.Absent && r.WhenGone == infra.HaltsCluster {
 			out = append(out, standstill{r.Kind + " " + r.Name, vanished, exists})
 		}
 	}
@@ -105,7 +105,7 @@ func (x *index) haltsOf(c *detector.Cluster) []standstill {
 func undecidedHalts(c *detector.Cluster) []*detector.ResourceState {
 	var out []*detector.ResourceState
 	for i := range c.Resources {
-		if r := &c.Resources[i]; r.State == detector.Undecided && whenGone(r) == infra.HaltsCluster {
+		if r := &c.Resources[i]; r.State == detector.Undecided && r.WhenGone == infra.HaltsCluster {
 			out = append(out, r)
 		}
 	}

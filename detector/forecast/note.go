@@ -53,7 +53,7 @@ func notesOnCluster(c *cluster, f *Cluster) []Note {
 	add(identities != "", IdentityAbsent, "%s is not in the backup: the cluster stands still until it exists; create its Secret first, then the identity, then change an annotation on the infrastructure cluster, because the retries of its controller come ever later", identities)
 	add(c.Derived, ClusterObjectAbsent, "Its Cluster object is not in the backup: no controller acts on it until somebody or something (a ClusterDeployment, GitOps) makes it again")
 	add(c.ControlPlane.Reason == detector.HostedInManagementCluster, HostedInManagementCluster, "Its control plane ran as pods inside the management cluster, and is lost with it until it is restored there")
-	add(c.dead() && c.stopped == 0, ControlPlaneGone, "No machine of its control plane exists. If the cluster was deleted after the backup, leave it out of the restore, which would bring it back as a shell. If it was lost, no controller brings it back: etcd has to be recovered from a snapshot, or the cluster made anew")
+	add(c.dead() && c.stopped == 0, ControlPlaneGone, "No machine of its control plane was found. If the cluster was deleted after the backup, leave it out of the restore, which would bring it back as a shell. If it was lost, no controller brings it back: etcd has to be recovered from a snapshot, or the cluster made anew")
 	harm := c.harm()
 	add(harm != "", ControlPlaneStopped, "Of its control plane %s stopped: %s. %s: have %s started, best before the restore. Until then %s",
 		plural(c.stopped, "machine is", "machines are"), c.stoppedNames(), sentence(c.nobodyStarts()), verb(c.stopped, "it", "them"), harm)
@@ -78,7 +78,7 @@ func notesOnCluster(c *cluster, f *Cluster) []Note {
 	}
 	doubles := c.doubles()
 	if c.controller.DeletesCopies {
-		add(len(doubles) > 0, DuplicateID, "More than one VM bears the id of %s: %s destroys every one of them when the Machine is deleted; give the copy another id or remove it first", strings.Join(doubles, ", "), c.controller.Name)
+		add(len(doubles) > 0, DuplicateID, "More than one VM bears the id of %s: %s destroys every one of them that is in the datacenter of the Machine when that is deleted; give the copy another id or remove it first", strings.Join(doubles, ", "), c.controller.Name)
 	} else {
 		add(len(doubles) > 0, DuplicateID, "More than one instance bears the id of %s: deleting the Machine may delete every one of them; remove the copy first", strings.Join(doubles, ", "))
 	}

@@ -204,7 +204,7 @@ var outcomeRows = []outcomeRow{
 	},
 	{
 		"its controller searches by name and takes another one, or any of several", func(f *facts) bool {
-			return f.decided() && (f.finds() == detector.FindsOther || f.finds() == detector.FindsSeveral)
+			return f.decided() && (f.verdict.Finds == detector.FindsOther || f.verdict.Finds == detector.FindsSeveral)
 		}, CannotKnow,
 		func(f *facts) string {
 			return "no id is recorded where " + f.controller() + " reads it, and its search by name may take another instance"
@@ -224,13 +224,19 @@ var outcomeRows = []outcomeRow{
 		},
 	},
 	{
-		"healthy, powered off", func(f *facts) bool { return f.poweredOn() && f.finds() == detector.FindsByID }, AdoptedPoweredOn,
+		"healthy, powered off", func(f *facts) bool { return f.poweredOn() && f.verdict.Finds == detector.FindsByID }, AdoptedPoweredOn,
 		func(f *facts) string {
 			return "its VM is found by the recorded id, and " + f.controller() + " powers it on at once"
 		},
 	},
 	{
-		"healthy, found by name", func(f *facts) bool { return f.healthy() && f.finds() != detector.FindsByID }, AdoptedByName,
+		"healthy, and nobody knows what its controller finds", func(f *facts) bool { return f.healthy() && f.verdict.Finds == detector.FindsUnknown }, CannotKnow,
+		func(f *facts) string {
+			return "no id is recorded where " + f.controller() + " reads it, and what its search by name finds is not known here"
+		},
+	},
+	{
+		"healthy, found by name", func(f *facts) bool { return f.healthy() && f.verdict.Finds == detector.FindsByName }, AdoptedByName,
 		func(f *facts) string {
 			if f.verdict.ControlPlane && f.verdict.ByID {
 				return "no id is recorded where " + f.controller() + " reads it: it is found by its name, and the id is filled in; whether its bootstrap data is used again is not proven, and of a first control-plane machine that data makes a new cluster"

@@ -119,8 +119,11 @@ func (e *effects) onPool(s *set) {
 	case p.State == detector.Undecided:
 		e.add(PoolNotDecided, fmt.Sprintf("Nobody could see whether the pool of %s exists", title), title)
 		return
+	case !p.DesiredNow.Known:
+		e.add(PoolNotDecided, fmt.Sprintf("Nobody could see what the pool of %s is set to", title), title)
+		return
 	}
-	now := int(sizeNow(p).N)
+	now := int(p.DesiredNow.N)
 	wants := now + s.created - s.deleted
 	if s.deleted > 0 {
 		e.add(PoolScaledBack, fmt.Sprintf("The pool of %s is set to %d, and the backup wants %d: %s, undrained, as soon as %s acts. Set its replicas to %d before that",
@@ -139,7 +142,7 @@ func (e *effects) onPlane(c *cluster) {
 	case harm != "":
 		e.add(ControlPlaneDown, fmt.Sprintf("Of the control plane %s stopped (%s), and %s: %s", plural(c.stopped, "machine is", "machines are"), c.stoppedNames(), c.nobodyStarts(), harm), name)
 	case c.dead():
-		e.add(ControlPlaneDown, "No machine of the control plane exists: its API server answers nobody, and no controller brings etcd back", name)
+		e.add(ControlPlaneDown, "No machine of the control plane was found: its API server answers nobody, and no controller brings etcd back", name)
 	case c.ControlPlane.Reason == detector.ControlPlaneLost:
 		e.add(ControlPlaneDown, "Of the machines of the control plane that the backup records no majority exists: whether etcd has one is not known here", name)
 	}

@@ -230,7 +230,7 @@ func (x *index) pool(s *set) {
 		s.step(p.Desired, 0, true)
 		return
 	}
-	if now := sizeNow(p); now.Known && p.State == detector.Present {
+	if now := p.DesiredNow; now.Known && p.State == detector.Present {
 		want := p.Desired
 		if t, name := s.cluster.managed, topologyPool(itself); t.works() && name != "" {
 			want = t.poolReplicas(name, want)

@@ -83,15 +83,15 @@ func (s *story) resource(kind, name string, state detector.Presence, gone infra.
 
 func TestPoint18WhatIsGoneHalts(t *testing.T) {
 	play(t, map[string]scene{
-		"load balancer": {nil, func(s *story) { onAWS(s); s.resource("load balancer", "api", detector.Absent, "") }, ClusterHalted, []string{"until load balancer api exists, which is gone"}},
+		"load balancer": {nil, func(s *story) { onAWS(s); s.resource("load balancer", "api", detector.Absent, infra.HaltsCluster) }, ClusterHalted, []string{"until load balancer api exists, which is gone"}},
 		"as its provider says": {nil, func(s *story) {
 			onAWS(s)
 			s.resource("placement group", "p", detector.Absent, infra.HaltsCluster)
 		}, ClusterHalted, []string{"placement group p"}},
 		"a managed subnet, as its provider says": {nil, func(s *story) { onAWS(s); s.resource("subnet", "s", detector.Absent, infra.MadeAgain) }, ResourceMade, []string{"CAPA makes subnet s again"}},
-		"NAT gateway":                            {nil, func(s *story) { onAWS(s); s.resource("NAT gateway", "n", detector.Absent, "") }, ResourceMade, []string{"CAPA makes NAT gateway n again"}},
-		"present":                                {nil, func(s *story) { onAWS(s); s.resource("VPC", "v", detector.Present, "") }, "", nil},
-		"image, with nothing to make":            {nil, func(s *story) { onAWS(s); s.resource("image", "ami", detector.Absent, "") }, "", nil},
+		"NAT gateway":                            {nil, func(s *story) { onAWS(s); s.resource("NAT gateway", "n", detector.Absent, infra.MadeAgain) }, ResourceMade, []string{"CAPA makes NAT gateway n again"}},
+		"present":                                {nil, func(s *story) { onAWS(s); s.resource("VPC", "v", detector.Present, infra.HaltsCluster) }, "", nil},
+		"image, with nothing to make":            {nil, func(s *story) { onAWS(s); s.resource("image", "ami", detector.Absent, infra.FailsReplacement) }, "", nil},
 		"an identity that may not be used": {nil, func(s *story) {
 			onAWS(s)
 			s.cluster.Halts = []infra.Halt{{Object: "AWSClusterRoleIdentity r", Message: "its allowedNamespaces leave the namespace out"}}
@@ -125,7 +125,7 @@ func TestPoint25EKSControlPlane(t *testing.T) {
 	play(t, map[string]scene{
 		"gone":       {nil, func(s *story) { onEKS(s); s.resource("EKS control plane", "prod", detector.Absent, infra.MadeAgain) }, ControlPlaneDown, []string{"EKS control plane prod is gone: its API server answers nobody. CAPA makes an empty one"}},
 		"halts":      {nil, func(s *story) { onEKS(s); s.resource("EKS control plane", "prod", detector.Absent, infra.HaltsCluster) }, ClusterHalted, nil},
-		"undecided":  {nil, func(s *story) { onEKS(s); s.resource("VPC", "v", detector.Undecided, "") }, ResourceUndecided, []string{"Without VPC v the controllers stand still"}},
+		"undecided":  {nil, func(s *story) { onEKS(s); s.resource("VPC", "v", detector.Undecided, infra.HaltsCluster) }, ResourceUndecided, []string{"Without VPC v the controllers stand still"}},
 		"its object": {nil, func(s *story) { onEKS(s); s.lacks(s.snapshot.Clusters[0].ControlPlane) }, ClusterHalted, []string{"until AWSManagedControlPlane ns/cp exists, which the backup lacks"}},
 	})
 }

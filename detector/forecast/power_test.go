@@ -79,7 +79,7 @@ func TestWhoStartsAnInstance(t *testing.T) {
 		"CAPV, suspended":  {func(s *story) { s.worker("m", asleep(found)) }, Stuck, "fails at a VM that is suspended"},
 		"CAPV, by name":    {func(s *story) { s.worker("m", halted(named)) }, AdoptedByName, "found by its name"},
 		"CAPA":             {func(s *story) { s.cluster.Provider = aws; s.worker("m", halted(found)) }, Stuck, "CAPA never starts one"},
-		"CAPA, without id": {func(s *story) { s.cluster.Provider = aws; s.worker("m", halted(named)) }, NewInstanceCreated, "among the instances that run"},
+		"CAPA, without id": {func(s *story) { s.cluster.Provider = aws; s.worker("m", finding(halted(named), detector.FindsNothing)) }, NewInstanceCreated, "among the instances that run"},
 		"somebody else":    {func(s *story) { s.cluster.Provider = "other"; s.worker("m", halted(found)) }, CannotKnow, "controller of provider other does after a restore is not known here"},
 		"ghost":            {func(s *story) { *s.ghostWorker("m") = halted(workerGhost("m")) }, GhostKeepsRunning, "the VM stays off"},
 		"ghost of the control plane": {func(s *story) {

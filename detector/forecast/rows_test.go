@@ -63,8 +63,9 @@ var rowStories = []rowStory{
 		s.worker("m", finding(unknown("NotFoundByName"), detector.FindsNothing))
 	}, NewInstanceCreated},
 	{"healthy, powered off", nil, func(s *story) { s.worker("m", warned(found, "PoweredOff")) }, AdoptedPoweredOn},
-	{"its controller searches by name and finds none", nil, func(s *story) { s.worker("m", warned(named, "Renamed")) }, NewInstanceCreated},
-	{"its controller searches by name and finds none", nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", halted(named)) }, NewInstanceCreated},
+	{"its controller searches by name and finds none", nil, func(s *story) { s.worker("m", finding(warned(named, "Renamed"), detector.FindsNothing)) }, NewInstanceCreated},
+	{"its controller searches by name and finds none", nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", finding(halted(named), detector.FindsNothing)) }, NewInstanceCreated},
+	{"healthy, and nobody knows what its controller finds", nil, func(s *story) { s.worker("m", finding(named, detector.FindsUnknown)) }, CannotKnow},
 	{"healthy, found by name", nil, func(s *story) { s.worker("m", named) }, AdoptedByName},
 	{"healthy, found by name", nil, func(s *story) { s.worker("m", finding(found, detector.FindsByName)) }, AdoptedByName},
 	{"a health check deletes it, and none can be made", covered(workers), func(s *story) {
@@ -94,7 +95,11 @@ var rowStories = []rowStory{
 	{"ghost of another kind of control plane", nil, func(s *story) { otherPlane(s); s.cluster.Paused = true; s.ghostPlane("m") }, CannotKnow},
 	{"ghost control plane, paused", nil, func(s *story) { s.cluster.Paused = true; s.plane("a", gone); s.ghostPlane("m") }, GhostEtcdMemberKept},
 	{"ghost control plane beside one without a Node", nil, func(s *story) { s.plane("a", gone); s.plane("b", unknown(detector.NodeAlive)); s.ghostPlane("m") }, GhostEtcdMemberKept},
-	{"its controller searches by name and finds none", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", warned(named, "Moved")); s.node("m", false) }, NewInstanceCreated},
+	{"its controller searches by name and finds none", covered(workers), func(s *story) {
+		s.plane("a", found)
+		s.worker("m", finding(warned(named, "Moved"), detector.FindsNothing))
+		s.node("m", false)
+	}, NewInstanceCreated},
 	{"member that left its pool", nil, func(s *story) { s.removed(); s.worker("m", gone).machine.Pool = "p" }, MemberGone},
 	{"its owner goes", nil, func(s *story) {
 		s.removed()
@@ -175,9 +180,10 @@ var disjointRows = map[string]string{
 	"member of a pool that is not there, or stopped": "the next wants a decided one of an owner that goes, and pools have none",
 	"its controller searches by name and takes another one, or any of several": "the next finds none",
 	"its controller searches by name and finds none":                           "with an id in the next",
-	"healthy, powered off": "with an id here, without in the next",
-	"healthy":              "the next wants it Stale",
-	"stale":                "the next wants it Unknown",
+	"healthy, powered off":                                "with an id here, without in the next",
+	"healthy, and nobody knows what its controller finds": "known in the next",
+	"healthy": "the next wants it Stale",
+	"stale":   "the next wants it Unknown",
 }
 
 // arranged are the stories of all rowStories, in their order.
@@ -240,7 +246,7 @@ func TestConditions(t *testing.T) {
 		"stale elsewhere":                    {nil, func(s *story) { s.worker("m", gone); s.cluster.Provider = "aws" }, ""},
 		"renamed":                            {nil, func(s *story) { s.worker("m", warned(found, "Renamed")) }, "clones a second VM beside it"},
 		"healthy":                            {nil, func(s *story) { s.worker("m", found) }, ""},
-		"duplicate":                          {nil, func(s *story) { s.worker("m", warned(found, detector.DuplicateID)) }, "destroy every VM with that id"},
+		"duplicate":                          {nil, func(s *story) { s.worker("m", warned(found, detector.DuplicateID)) }, "destroy every VM of its datacenter with that id"},
 		"duplicate elsewhere":                {nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", warned(found, detector.DuplicateID)) }, "deletes both is not known here"},
 		"reidentified":                       {nil, func(s *story) { s.worker("m", warned(found, detector.Reidentified)) }, "both second keys differ"},
 		"surplus":                            {nil, func(s *story) { s.worker("m", found); s.worker("n", found); s.snapshot.Groups[1].Desired.N = 1 }, "the Machine that its owner deletes at once"},

@@ -6,7 +6,7 @@ import "drift-detector/detector"
 // instance by name and finds none. It then makes one, whether or not the machine's
 // instance runs. Of an unprovisioned machine other rows tell.
 func (f *facts) searchesInVain() bool {
-	return f.machine != nil && !f.unprovisioned() && !f.pool() && f.finds() == detector.FindsNothing
+	return f.machine != nil && !f.unprovisioned() && !f.pool() && f.verdict.Finds == detector.FindsNothing
 }
 
 // searched says how the controller searches, and that it finds none.

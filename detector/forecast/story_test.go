@@ -122,9 +122,9 @@ const (
 var controllers = all.Registry().Controllers()
 
 var (
-	found = detector.Verdict{Status: detector.Healthy, Instance: &infra.Instance{ID: "1"}, ByID: true}
-	named = detector.Verdict{Status: detector.Healthy, Instance: &infra.Instance{ID: "1"}}
-	gone  = detector.Verdict{Status: detector.Stale, Reason: detector.InstanceNotFound}
+	found = detector.Verdict{Status: detector.Healthy, Instance: &infra.Instance{ID: "1"}, ByID: true, Finds: detector.FindsByID}
+	named = detector.Verdict{Status: detector.Healthy, Instance: &infra.Instance{ID: "1"}, Finds: detector.FindsByName}
+	gone  = detector.Verdict{Status: detector.Stale, Reason: detector.InstanceNotFound, Finds: detector.FindsByID}
 	never = detector.Verdict{Status: detector.Stale, Reason: detector.NotProvisioned}
 	alien = detector.Verdict{Status: detector.Ghost, RoleKnown: true, Instance: &infra.Instance{ID: "2"}}
 )

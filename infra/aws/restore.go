@@ -29,8 +29,7 @@ func (m *member) restore() *infra.Restore {
 	if m.machine.Paused {
 		r.Refused = machineKind + " " + m.machine.Name + " has the annotation " + capi.PausedAnnotation
 	}
-	r.ByName = providerIDKeys(d.ProviderID) == nil
-	if r.Template == "" && r.Failure == "" && r.Refused == "" && !r.ByName {
+	if r.Template == "" && r.Failure == "" && r.Refused == "" {
 		return nil
 	}
 	return &r

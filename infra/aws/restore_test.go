@@ -21,14 +21,14 @@ func TestWhatAnAWSMachineSaysOfItsRestore(t *testing.T) {
 		want        infra.Restore
 	}{
 		"all well":                         {idOf(1), nil, false, nil, infra.Restore{}},
-		"no id":                            {"", nil, false, nil, infra.Restore{ByName: true}},
-		"no id, and AWS refused":           {"", nil, false, ready("False", "InstanceProvisionFailed"), infra.Restore{ByName: true, Failure: "no such AMI"}},
-		"no id, and waiting":               {"", nil, false, ready("False", "InstanceProvisionStarted"), infra.Restore{ByName: true}},
+		"no id":                            {"", nil, false, nil, infra.Restore{}},
+		"no id, and AWS refused":           {"", nil, false, ready("False", "InstanceProvisionFailed"), infra.Restore{Failure: "no such AMI"}},
+		"no id, and waiting":               {"", nil, false, ready("False", "InstanceProvisionStarted"), infra.Restore{}},
 		"ready":                            {idOf(1), nil, false, ready("True", ""), infra.Restore{}},
 		"template of a worker":             {idOf(1), meta(cloned, "tpl"), false, nil, infra.Restore{}},
 		"template of a control plane":      {idOf(1), meta(cloned, "tpl"), true, nil, infra.Restore{Template: "tpl"}},
 		"paused by its own annotation":     {idOf(1), meta(paused, ""), false, nil, infra.Restore{Refused: "AWSMachine m has the annotation " + paused}},
-		"paused, of a control plane, idle": {"", meta(paused, ""), true, nil, infra.Restore{Refused: "AWSMachine m has the annotation " + paused, ByName: true}},
+		"paused, of a control plane, idle": {"", meta(paused, ""), true, nil, infra.Restore{Refused: "AWSMachine m has the annotation " + paused}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newMade().cluster("ns", "prod", fleetRegion, "vpc-1")
@@ -52,7 +52,7 @@ func TestWhatAnAWSMachineSaysOfItsRestore(t *testing.T) {
 			if r := New().Claims(s).Machines[0].Restore; r != nil {
 				got = *r
 			}
-			if got.Template != c.want.Template || got.Failure != c.want.Failure || got.Refused != c.want.Refused || got.ByName != c.want.ByName || got.Lacks != nil {
+			if got.Template != c.want.Template || got.Failure != c.want.Failure || got.Refused != c.want.Refused || got.Lacks != nil {
 				t.Errorf("%+v, want %+v", got, c.want)
 			}
 		})

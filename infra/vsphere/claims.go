@@ -83,12 +83,13 @@ func (e *estate) claim(m *member) infra.Claim {
 // (pkg/services/govmomi/util.go findVM v1.16.1). Where name or folder are not known,
 // nothing is said of it.
 func (m *member) search(c *infra.Claim) {
-	if m.unplaced != "" || c.Unnamed != "" {
-		return
+	const reads = "VSphereVM.spec.biosUUID"
+	switch {
+	case m.vm != nil && uuidOf(m.vm.Data.BIOSUUID) != "":
+		c.Reads, c.ReadsID = reads, true
+	case m.unplaced == "" && c.Unnamed == "":
+		c.Reads, c.Searches = reads, []infra.Key{pathKey(m.at.Folder, m.name)}
 	}
-	c.Reads = "VSphereVM.spec.biosUUID"
-	c.ReadsID = m.vm != nil && uuidOf(m.vm.Data.BIOSUUID) != ""
-	c.Searches = []infra.Key{pathKey(m.at.Folder, m.name)}
 }
 
 // refOf is the managed object id in "VirtualMachine:vm-136".

@@ -161,7 +161,7 @@ func TestClaim(t *testing.T) {
 			{Key: infra.Key{Kind: keyName, Value: "prod-vm-1"}, Warning: "Renamed"},
 			{Key: infra.Key{Kind: keyFolder, Value: folder}, Warning: "Moved"},
 		},
-		Reads: "VSphereVM.spec.biosUUID", ReadsID: true, Searches: []infra.Key{{Kind: keyPath, Value: folder + "/prod-vm-1"}},
+		Reads: "VSphereVM.spec.biosUUID", ReadsID: true,
 	}
 	if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
 		t.Errorf("got\n%+v\nwant\n%+v", got, want)

@@ -23,10 +23,7 @@ func (e *estate) restore(m *member) *infra.Restore {
 	if r.Lacks = e.lacks(m); r.Lacks == nil {
 		r.Refused = e.refused(m)
 	}
-	// CAPV keeps the id in the VSphereVM, makes that again without one where it is
-	// missing, and then goes by name and folder (pkg/services/govmomi/util.go v1.16.1).
-	r.ByName = m.vm == nil || uuidOf(m.vm.Data.BIOSUUID) == ""
-	if r.Template == "" && r.Lacks == nil && r.Refused == "" && !r.ByName {
+	if r.Template == "" && r.Lacks == nil && r.Refused == "" {
 		return nil
 	}
 	return &r

@@ -82,10 +82,10 @@ func TestPoint23WhetherCAPVSearchesByName(t *testing.T) {
 		"no id at all": {func(b *estateBackup) { b.set(vms.Resource(), "spec.biosUUID", "none") }, true},
 		"no VSphereVM": {func(b *estateBackup) { b.drop(vms.Resource()) }, true},
 	} {
-		b := newEstateBackup()
+		b, byName := newEstateBackup(), c.byName
 		c.change(b)
-		if r := b.claim(t).Restore; (r != nil && r.ByName) != c.byName {
-			t.Errorf("%s: %+v", name, r)
+		if c := b.claim(t); (c.Reads != "" && !c.ReadsID) != byName {
+			t.Errorf("%s: %+v", name, c)
 		}
 	}
 }
