@@ -52,9 +52,7 @@ func (g *gathering) rename(folder, form string) {
 	g.in.asked[folder] = append(g.in.asked[folder], form)
 	path := infra.Key{Kind: keyFolder, Value: g.in.endpoint + g.in.folders.spots[folder].path}
 	l := g.listing
-	for _, i := range l.Strangers.Take(func(i *infra.Instance) bool { return i.Bears(path) }) {
-		l.Instances = append(l.Instances, i)
-	}
+	l.Instances = append(l.Instances, l.Strangers.Take(func(i *infra.Instance) bool { return i.Bears(path) })...)
 	for n := range l.Instances {
 		i := &l.Instances[n]
 		if !i.Bears(path) {
