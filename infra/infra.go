@@ -500,8 +500,11 @@ type Node struct {
 	Name       string           `json:"name"`
 	ProviderID string           `json:"providerID,omitempty"`
 	// Keys are those that the provider of the id gives its instances.
-	Keys         []Key     `json:"keys,omitempty"`
-	Ready        bool      `json:"ready,omitempty"`
+	Keys  []Key `json:"keys,omitempty"`
+	Ready bool  `json:"ready,omitempty"`
+	// Unready says that its kubelet reports that it is not ready, which none does
+	// whose machine is gone: of one that is not heard nothing is known.
+	Unready      bool      `json:"unready,omitempty"`
 	Heartbeat    time.Time `json:"heartbeat,omitzero"` // of condition Ready, by the API server's clock
 	ControlPlane bool      `json:"controlPlane,omitempty"`
 	// Machine, ClusterName, ClusterNamespace, OwnerKind and OwnerName are the
