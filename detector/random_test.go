@@ -268,7 +268,7 @@ func (d dice) conditions(i *infra.Instance, trouble int) {
 	i.Unreadable = d.chance(trouble / 2)
 	i.Gone = d.chance(trouble / 2)
 	if d.chance(trouble / 2) {
-		i.Exclude = pick(d, "template", "vCLS")
+		i.Exclude = pick(d, infra.Template, infra.Managed, "vCLS")
 	}
 	if d.chance(10) {
 		i.Warnings = []string{"PoweredOff"}

@@ -37,12 +37,19 @@ func (e *estate) nameKeys(c *claim) []infra.Key {
 // nobodyElses reports whether nothing says that an instance is that of another
 // machine, or can be no machine's.
 func (e *estate) nobodyElses(c *claim, v *vm) bool {
-	if v.byStrong.others(c) || v.byIdentity.others(c) || v.Exclude != "" && v.Exclude != infra.Template {
+	if v.byStrong.others(c) || v.byIdentity.others(c) || v.Exclude != "" && !mayBeOurs(v) {
 		return false
 	}
 	return !slices.ContainsFunc(e.nodes.on(v), func(n *node) bool {
 		return n.agrees() && (n.Cluster != c.cluster || n.Machine != c.name || n.ClusterNamespace != c.namespace)
 	})
+}
+
+// mayBeOurs reports whether an instance is left out for what was done to it, which
+// says nothing about whose it was: anybody's VM can be made a template, or be put
+// under the care of an extension that replicates or restores it.
+func mayBeOurs(v *vm) bool {
+	return v.Exclude == infra.Template || v.Exclude == infra.Managed
 }
 
 // decideWitness is the verdict on a machine whose id was not found, while an

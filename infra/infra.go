@@ -456,7 +456,7 @@ type Instance struct {
 	Tags      []Tag     `json:"tags,omitempty"` // by key; for people and their rules, no evidence
 	Keys      []Key     `json:"keys"`
 	Host      Key       `json:"host,omitzero"` // host name in its own metadata, read for candidates only
-	// Exclude says why it can be nobody's machine: Template, "vCLS", "managedByExtension".
+	// Exclude says why it can be nobody's machine: Template, Managed, "vCLS".
 	Exclude string `json:"exclude,omitempty"`
 	// Unreadable says that its properties could not be read, so that its
 	// missing keys prove nothing.
@@ -472,6 +472,10 @@ const PoweredOff = "PoweredOff"
 
 // Template is the cause to exclude an instance that is a template: it cannot run.
 const Template = "template"
+
+// Managed is the cause to exclude an instance that an extension of its infrastructure
+// manages.
+const Managed = "managedByExtension"
 
 // Runs reports whether the instance exists and is not off.
 func (i *Instance) Runs() bool {
