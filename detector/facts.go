@@ -32,6 +32,8 @@ type estate struct {
 	asked   nodeLists
 	proofs  map[backup.ClusterID][]*infra.Proof // of whole targets
 	nodesAt map[string][]*node                  // that prove a target
+
+	unvisited map[string]string // by provider: the first target of machines that was not listed
 }
 
 // claim is one machine of the backup, or an orphan, with what became of it.
@@ -101,7 +103,7 @@ func newEstate(s *backup.Snapshot, c infra.Claims, inv infra.Inventory, now time
 	e.indexProofs(c.Proofs)
 	e.judgeHomes(&c)
 	e.owners = newOwners(s, e.claims, c.Pools)
-	e.asked = e.newNodeLists()
+	e.asked, e.unvisited = e.newNodeLists(), e.findUnvisited()
 	e.ties = newTieIndex(c, e.claims, listings)
 	e.findShared(c.Ties)
 	e.ownTags = make(map[infra.Key]bool, len(c.OwnerTags))
@@ -283,6 +285,7 @@ type machineFacts struct {
 	namesakes, witness []*vm
 	unlisted           string // why its cluster's Node list, which was asked for, was not read; empty: it was, or nobody expects an answer
 	unasked            bool   // nobody asked for the Node list
+	unvisited          string // another place of its provider that was not listed: a narrowed run, or one that failed
 }
 
 // facts takes everything that decides about a claim out of the estate.
@@ -314,6 +317,7 @@ func (e *estate) facts(c *claim) *machineFacts {
 		e.nameFacts(c, f)
 	}
 	f.unlisted, f.unasked = e.unlisted(c.cluster)
+	f.unvisited = e.unvisited[c.Provider]
 	return f
 }
 

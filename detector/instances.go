@@ -75,6 +75,13 @@ type instanceRow struct {
 // evidence.
 var instanceRows = []instanceRow{
 	{
+		"1 left out, with a name or mark of the cluster's",
+		func(f *instanceFacts) bool {
+			return mayBeOurs(f.vm) && !f.vm.Gone && !f.vm.member && len(f.strong)+len(f.medium)+len(f.named) > 0
+		},
+		decideLeftOut,
+	},
+	{
 		"1 nobody's machine",
 		func(f *instanceFacts) bool { return f.exclude != "" },
 		func(f *instanceFacts) placement { return placement{excluded: f.exclude} },
@@ -300,6 +307,22 @@ func decideTwin(f *instanceFacts) placement {
 	p := f.suggest(DuplicateID, nameOf(f.twin)+" bears the same id, and nothing tells which of them belongs to "+clusterNames(ids), ids...)
 	p.unattributed.Foreign = f.foreignCluster
 	p.unattributed.Evidence = slices.Concat(bondEvidence(f.strong, StrengthStrong), f.foreignEvidence(), bondEvidence(f.medium, StrengthMedium))
+	return p
+}
+
+// decideLeftOut is the fifth law for what the first row would drop.
+func decideLeftOut(f *instanceFacts) placement {
+	like := f.strong
+	if len(like) == 0 {
+		like = append(slices.Clone(f.medium), f.named...)
+	}
+	ids := clustersOf(like)
+	is := "a template"
+	if f.exclude == infra.Managed {
+		is = "managed by an extension of its infrastructure"
+	}
+	p := f.suggest(NameOnly, "it has a name or mark of the machines of "+clusterNames(ids)+", and is "+is, ids...)
+	p.unattributed.Evidence = bondEvidence(like, StrengthWeak)
 	return p
 }
 

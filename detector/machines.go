@@ -169,7 +169,7 @@ var machineRows = []machineRow{
 		"12 a Node of its cluster is alive",
 		func(f *machineFacts) bool { return f.node != nil },
 		func(f *machineFacts) Verdict {
-			return unknown(NodeAlive, fmt.Sprintf("%s was not found, but Node %s reports that it is ready", f.id(), f.node.Name))
+			return unknown(NodeAlive, fmt.Sprintf("%s was not found, but Node %s reports that it is %s", f.id(), f.node.Name, condition(f.node)))
 		},
 	},
 	{

@@ -150,6 +150,9 @@ func (f *machineFacts) reservations() []Evidence {
 	if f.unasked {
 		out = append(out, Evidence{"nodeList", "no Node list of the cluster was read, which could contradict that", StrengthWeak})
 	}
+	if f.unvisited != "" {
+		out = append(out, Evidence{"scope", f.unvisited + ", where the backup has other machines, was not listed: it may have been moved there", StrengthWeak})
+	}
 	if f.scope.stated != "" {
 		out = append(out, Evidence{"statement", f.scope.stated, StrengthMedium})
 	}

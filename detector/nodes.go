@@ -24,7 +24,7 @@ type nodes struct {
 
 type node struct {
 	*infra.Node
-	fresh bool // ready, with a heartbeat that is neither old nor from the future
+	fresh bool // its kubelet reports, with a heartbeat that is neither old nor from the future
 }
 
 // nodeName is a Node by its cluster and name.
@@ -91,7 +91,7 @@ func (n *nodes) note(l *infra.Listing) {
 
 func (n *nodes) add(one *infra.Node, at time.Time) {
 	age := at.Sub(one.Heartbeat)
-	it := &node{one, one.Ready && age < heartbeatAge && age >= -heartbeatAge}
+	it := &node{one, (one.Ready || one.Unready) && age < heartbeatAge && age >= -heartbeatAge}
 	for _, k := range one.Keys {
 		n.byKey[k] = append(n.byKey[k], it)
 	}
@@ -107,7 +107,7 @@ func compareNodes(a, b *node) int {
 	return cmp.Or(compareClusters(a.Cluster, b.Cluster), cmp.Compare(a.Name, b.Name), cmp.Compare(a.ProviderID, b.ProviderID),
 		cmp.Compare(a.Machine, b.Machine), cmp.Compare(a.ClusterName, b.ClusterName), cmp.Compare(a.ClusterNamespace, b.ClusterNamespace),
 		cmp.Compare(a.OwnerKind, b.OwnerKind), cmp.Compare(a.OwnerName, b.OwnerName), a.Heartbeat.Compare(b.Heartbeat),
-		compareBool(a.Ready, b.Ready), compareBool(a.ControlPlane, b.ControlPlane))
+		compareBool(a.Ready, b.Ready), compareBool(a.Unready, b.Unready), compareBool(a.ControlPlane, b.ControlPlane))
 }
 
 // alive returns a living Node of the claim's own cluster that is the machine: by
@@ -132,6 +132,14 @@ func (n *nodes) alive(c *claim) *infra.Node {
 		return found
 	}
 	return first(n.byName[nodeName{c.cluster, c.machine.Node}], func(one *node) bool { return one.Machine == "" })
+}
+
+// condition says in what state a living Node is.
+func condition(n *infra.Node) string {
+	if n.Ready {
+		return "ready"
+	}
+	return "not ready, as only a kubelet that runs does"
 }
 
 // on lists the Nodes that run on an instance, by any of its keys.

@@ -226,16 +226,24 @@ func (o *oracle) placed(v *oracleVM) (line string, id backup.ClusterID, set stri
 		}
 		return fmt.Sprintf("unattributed %s %s %s", v.Identity, reason, cluster), id, "", ""
 	}
+	isMember := slices.ContainsFunc(o.claims.Pools, func(p infra.Pool) bool { return o.isMember(p, v) })
+	if (v.Exclude == infra.Template || v.Exclude == infra.Managed) && !v.Gone && !isMember {
+		like := o.bonds(v, infra.Strong)
+		if len(like) == 0 {
+			like = append(o.bonds(v, infra.Medium), o.bonds(v, infra.Named)...)
+		}
+		if len(like) > 0 {
+			return loose("NameOnly", o.onlyCluster(like))
+		}
+	}
 	if v.Exclude != "" {
 		return "excluded " + v.Exclude + " " + v.Identity, id, "", ""
 	}
 	if v.Gone {
 		return "excluded terminated " + v.Identity, id, "", ""
 	}
-	for _, p := range o.claims.Pools {
-		if o.isMember(p, v) {
-			return "excluded poolMember " + v.Identity, id, "", ""
-		}
+	if isMember {
+		return "excluded poolMember " + v.Identity, id, "", ""
 	}
 	reason, by := o.mentioned(v)
 	if by != nil && reason != "CloneOf" {

@@ -217,7 +217,7 @@ func (o *oracle) nodeAlive(c *oracleClaim) bool {
 			byKey := !c.Strong.IsZero() && slices.Contains(n.Keys, c.Strong)
 			byName := n.Machine == c.name && n.ClusterNamespace == c.ns || n.Machine == "" && c.m != nil && c.m.Node != "" && c.m.Node == n.Name
 			late := l.ListedAt.Sub(n.Heartbeat)
-			if n.Cluster == c.cluster && (byKey || byName) && n.Ready && late < 10*time.Minute && late >= -10*time.Minute {
+			if n.Cluster == c.cluster && (byKey || byName) && (n.Ready || n.Unready) && late < 10*time.Minute && late >= -10*time.Minute {
 				return true
 			}
 		}

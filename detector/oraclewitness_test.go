@@ -17,7 +17,7 @@ func (o *oracle) any(of []*oracleVM, test func(*oracleVM) bool) bool {
 // nobodyElses says whether an instance may be the machine's, as far as other
 // machines and Nodes are concerned.
 func (o *oracle) nobodyElses(c *oracleClaim, v *oracleVM) bool {
-	if v.Gone || v.Bears(c.Strong) && !c.Strong.IsZero() || v.Exclude != "" && v.Exclude != infra.Template {
+	if v.Gone || v.Bears(c.Strong) && !c.Strong.IsZero() || v.Exclude != "" && v.Exclude != infra.Template && v.Exclude != infra.Managed {
 		return false
 	}
 	for _, other := range o.all {

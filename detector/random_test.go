@@ -268,7 +268,7 @@ func (d dice) conditions(i *infra.Instance, trouble int) {
 	i.Unreadable = d.chance(trouble / 2)
 	i.Gone = d.chance(trouble / 2)
 	if d.chance(trouble / 2) {
-		i.Exclude = pick(d, "template", "vCLS")
+		i.Exclude = pick(d, infra.Template, infra.Managed, "vCLS")
 	}
 	if d.chance(10) {
 		i.Warnings = []string{"PoweredOff"}
@@ -318,6 +318,7 @@ func (d dice) nodes(s *scene, ids []backup.ClusterID, trouble int) {
 				Cluster: id, Name: fmt.Sprintf("n%d", n), Keys: []infra.Key{bios(own)}, Ready: d.chance(80),
 				Heartbeat: noon.Add(pick(d, -time.Minute, -9*time.Minute, -10*time.Minute, 10*time.Minute, 11*time.Minute)),
 			}
+			node.Unready = !node.Ready && d.chance(50)
 			if d.chance(80) {
 				node.Machine, node.ClusterName, node.ClusterNamespace = pick(d, "m0", "m1", "gone", "gone2"), id.Name, id.Namespace
 				node.OwnerKind = pick(d, plane, machineSet, machineSet, "")

@@ -120,6 +120,18 @@ func proofsOf(all []infra.Proof) func(place) []*infra.Proof {
 	}
 }
 
+// findUnvisited names, by provider, the first place of any machine of the backup that
+// nobody listed: what is not found at home may have been moved there.
+func (e *estate) findUnvisited() map[string]string {
+	out := map[string]string{}
+	for _, c := range e.claims {
+		if at := c.Home.Target; c.Provider != "" && at != "" && len(e.scopes.byTarget[at]) == 0 && (out[c.Provider] == "" || at < out[c.Provider]) {
+			out[c.Provider] = at
+		}
+	}
+	return out
+}
+
 // isNodeList says that a listing is evidence from a workload cluster, not a scope.
 func isNodeList(l *infra.Listing) bool { return l.NodeState != "" }
 

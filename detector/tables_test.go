@@ -182,7 +182,11 @@ var disjointInstanceRows = map[string]string{
 }
 
 var instanceScenes = []rowScene{
-	{"1 ", func(s *scene) { s.vm(subject).Exclude = "template" }, "", "excluded"},
+	{"1 left", func(s *scene) { byStem(s); s.vm(subject, key("stem", "md-bcdfg")).Exclude = infra.Managed }, "", NameOnly},
+	{"1 left", func(s *scene) { byAnyName(s); s.vm(subject, key("anywhere", "md")).Exclude = infra.Template }, "", NameOnly},
+	{"1 left", func(s *scene) { withNode(s); s.vm(subject, bios("b-m")).Exclude = infra.Managed }, "", NameOnly},
+	{"1 nobody", func(s *scene) { byStem(s); s.vm(subject, key("stem", "md-bcdfg")).Exclude = "vCLS" }, "", "excluded"},
+	{"1 nobody", func(s *scene) { s.vm(subject).Exclude = "template" }, "", "excluded"},
 	{"1 ", func(s *scene) {
 		s.claims.Exclude = []infra.Exclusion{{Key: bios("b-m"), Cause: "bastion"}}
 		s.vm(subject, bios("b-m"))

@@ -37,12 +37,19 @@ func (e *estate) nameKeys(c *claim) []infra.Key {
 // nobodyElses reports whether nothing says that an instance is that of another
 // machine, or can be no machine's.
 func (e *estate) nobodyElses(c *claim, v *vm) bool {
-	if v.byStrong.others(c) || v.byIdentity.others(c) || v.Exclude != "" && v.Exclude != infra.Template {
+	if v.byStrong.others(c) || v.byIdentity.others(c) || v.Exclude != "" && !mayBeOurs(v) {
 		return false
 	}
 	return !slices.ContainsFunc(e.nodes.on(v), func(n *node) bool {
 		return n.agrees() && (n.Cluster != c.cluster || n.Machine != c.name || n.ClusterNamespace != c.namespace)
 	})
+}
+
+// mayBeOurs reports whether an instance is left out for what was done to it, which
+// says nothing about whose it was: anybody's VM can be made a template, or be put
+// under the care of an extension that replicates or restores it.
+func mayBeOurs(v *vm) bool {
+	return v.Exclude == infra.Template || v.Exclude == infra.Managed
 }
 
 // decideWitness is the verdict on a machine whose id was not found, while an
@@ -66,7 +73,7 @@ func (f *machineFacts) displaced(found *vm) (v Verdict, displaced bool) {
 	running := keep(f.without(found, f.home, f.copies, f.identity, f.namesakes, f.witness), runs)
 	switch {
 	case f.node != nil:
-		v = unknown(NodeAlive, fmt.Sprintf("%s does not run, but Node %s reports that it is ready: another instance runs in its place, and powering this one on makes a second", nameOf(found), f.node.Name))
+		v = unknown(NodeAlive, fmt.Sprintf("%s does not run, but Node %s reports that it is %s: another instance runs in its place, and powering this one on makes a second", nameOf(found), f.node.Name, condition(f.node)))
 	case len(running) > 0:
 		v = unknown(AmbiguousMatch, fmt.Sprintf("%s does not run, and %s, which has its id or its name, does: powering on makes a second one", nameOf(found), nameOf(running[0])))
 	case !f.scope.complete:

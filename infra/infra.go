@@ -456,7 +456,7 @@ type Instance struct {
 	Tags      []Tag     `json:"tags,omitempty"` // by key; for people and their rules, no evidence
 	Keys      []Key     `json:"keys"`
 	Host      Key       `json:"host,omitzero"` // host name in its own metadata, read for candidates only
-	// Exclude says why it can be nobody's machine: Template, "vCLS", "managedByExtension".
+	// Exclude says why it can be nobody's machine: Template, Managed, "vCLS".
 	Exclude string `json:"exclude,omitempty"`
 	// Unreadable says that its properties could not be read, so that its
 	// missing keys prove nothing.
@@ -472,6 +472,10 @@ const PoweredOff = "PoweredOff"
 
 // Template is the cause to exclude an instance that is a template: it cannot run.
 const Template = "template"
+
+// Managed is the cause to exclude an instance that an extension of its infrastructure
+// manages.
+const Managed = "managedByExtension"
 
 // Runs reports whether the instance exists and is not off.
 func (i *Instance) Runs() bool {
@@ -500,8 +504,11 @@ type Node struct {
 	Name       string           `json:"name"`
 	ProviderID string           `json:"providerID,omitempty"`
 	// Keys are those that the provider of the id gives its instances.
-	Keys         []Key     `json:"keys,omitempty"`
-	Ready        bool      `json:"ready,omitempty"`
+	Keys  []Key `json:"keys,omitempty"`
+	Ready bool  `json:"ready,omitempty"`
+	// Unready says that its kubelet reports that it is not ready, which none does
+	// whose machine is gone: of one that is not heard nothing is known.
+	Unready      bool      `json:"unready,omitempty"`
 	Heartbeat    time.Time `json:"heartbeat,omitzero"` // of condition Ready, by the API server's clock
 	ControlPlane bool      `json:"controlPlane,omitempty"`
 	// Machine, ClusterName, ClusterNamespace, OwnerKind and OwnerName are the

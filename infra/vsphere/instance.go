@@ -262,7 +262,7 @@ func exclude(m vm, folder string) string {
 		// vSphere Cluster Services put agents into a folder of this name.
 		return "vCLS"
 	case m.manager != "":
-		return "managedByExtension"
+		return infra.Managed
 	default:
 		return ""
 	}

@@ -141,6 +141,11 @@ func (o *owner) stem(folder string) infra.Tie {
 	}
 	switch o.id.Kind {
 	case "MachineDeployment":
+		if len(o.id.Name) >= maxName-suffixLen-1 {
+			// Nothing is left of its MachineSets' suffixes in the names of machines.
+			t.Detail = fmt.Sprintf("its name is that of MachineDeployment %s, cut to %d characters, + %d characters, %s", o.id.Name, len(stemOf(o.id.Name)), suffixLen, where(folder))
+			break
+		}
 		t.Key = infra.Key{Kind: keyStem2, Value: folder + "/" + o.id.Name}
 		t.Detail = fmt.Sprintf("its name is MachineDeployment %s + a MachineSet's suffix + %d characters, %s", o.id.Name, suffixLen, where(folder))
 	case "K0sControlPlane":
@@ -185,9 +190,12 @@ func stems(folder, name string) []infra.Key {
 		return nil
 	}
 	keys := []infra.Key{{Kind: keyStem1, Value: folder + "/" + name[:n]}}
-	set := strings.TrimSuffix(name[:n], "-")
+	set, least := strings.TrimSuffix(name[:n], "-"), minSetSuffix
+	if len(name) == maxName {
+		least = 1 // the MachineSet's own suffix is cut, too
+	}
 	if dash := strings.LastIndex(set, "-"); dash > 0 {
-		if hash := set[dash+1:]; len(hash) >= minSetSuffix && len(hash) <= maxSetSuffix && allSafe(hash) {
+		if hash := set[dash+1:]; len(hash) >= least && len(hash) <= maxSetSuffix && allSafe(hash) {
 			keys = append(keys, infra.Key{Kind: keyStem2, Value: folder + "/" + set[:dash]})
 		}
 	}

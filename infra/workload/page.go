@@ -82,7 +82,7 @@ func (n *node) value() (infra.Node, error) {
 	}
 	for _, c := range n.Status.Conditions {
 		if c.Type == "Ready" {
-			v.Ready, v.Heartbeat = c.Status == "True", c.LastHeartbeatTime.UTC()
+			v.Ready, v.Unready, v.Heartbeat = c.Status == "True", c.Status == "False", c.LastHeartbeatTime.UTC()
 		}
 	}
 	// An offset can push a date out of the years that an inventory can be saved with.
