@@ -80,6 +80,9 @@ func TestAnswerOnWhatEndsBesideMachines(t *testing.T) {
 		t.Run(title, func(t *testing.T) {
 			a := changedAWS(c.change)(t).answer()
 			a.demand(t, c.safe, c.codes)
+			if !a.condition("PoolsUncompared") {
+				t.Errorf("the answer is given under %+v", a.Conditions)
+			}
 			if c.says != "" && (len(a.Reasons) == 0 || !strings.Contains(a.Reasons[0].Message, c.says)) {
 				t.Errorf("%+v does not say %q", a.Reasons, c.says)
 			}
