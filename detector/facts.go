@@ -278,6 +278,7 @@ type machineFacts struct {
 	reidentified bool
 	node         *infra.Node // alive, and says that it is this machine
 	pool         Presence    // whether the pool that it is a member of exists; empty when the backup lacks it
+	dropped      bool        // the pool was read, and its instance is none of its members
 	remade       []*vm       // have its second key, or its name in its place, when its own instance has ended
 	searched     []*vm       // what its controller finds at home where it searches by name
 	// What has its name, and is nobody else's, when none that has its strong key
@@ -306,6 +307,7 @@ func (e *estate) facts(c *claim) *machineFacts {
 	f.reidentified = len(f.home) == 1 && e.second.reidentified(c, f.home[0])
 	e.secondFacts(c, f)
 	f.pool = e.poolState[clusterKey{c.cluster, c.Pool}]
+	f.dropped = len(f.home) == 1 && e.dropped(c, f.home[0])
 	if len(f.home) == 1 && f.home[0].Gone {
 		f.remade = e.remade(c, f)
 	}

@@ -105,6 +105,7 @@ var machineRows = []machineRow{
 			return f.with(stale(InstanceTerminated, fmt.Sprintf("%s is listed as %s", nameOf(f.home[0]), cmp.Or(f.home[0].State, "ended"))), f.home[0], StrengthStrong)
 		},
 	},
+	droppedRow,
 	{
 		"7 strong key on exactly one at home",
 		func(f *machineFacts) bool { return len(f.home) == 1 },

@@ -81,6 +81,8 @@ func (o *oracle) decide(c *oracleClaim) {
 			o.set(c, Unknown, "IdentityChanged", nil)
 		case v.Gone:
 			o.set(c, Stale, "InstanceTerminated", v)
+		case o.dropped(c, v):
+			o.set(c, Unknown, "LeftPool", v)
 		case reidentified && !complete:
 			o.set(c, Unknown, "AmbiguousMatch", nil)
 		default:

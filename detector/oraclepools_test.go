@@ -91,6 +91,18 @@ func (o *oracle) poolState(p infra.Pool) Presence {
 	return state
 }
 
+// dropped says that an instance is none of the members of its machine's pool, which is there.
+func (o *oracle) dropped(c *oracleClaim, v *oracleVM) bool {
+	there, guessed := false, false
+	for _, p := range o.claims.Pools {
+		if p.Key == c.Pool && p.Cluster == c.cluster {
+			there = there || o.poolState(p) == Present
+			guessed = guessed || p.Guessed != ""
+		}
+	}
+	return there && !guessed && !o.has(v, c.Pool)
+}
+
 // memberGone is the status of a machine of a pool whose instance is gone.
 func (o *oracle) memberGone(c *oracleClaim) Status {
 	complete, _ := o.absenceCounts(place{c.cluster, c.Home.Target, c.Home.Part})

@@ -33,7 +33,7 @@ func (e *estate) newPools(all []infra.Pool) []poolSet {
 	out := make([]poolSet, len(all))
 	for i := range all {
 		p := &all[i]
-		out[i] = poolSet{p, PoolState{Desired: p.Desired, DesiredNow: e.scopes.sizeOf(p), ManagedBy: p.ManagedBy}}
+		out[i] = poolSet{p, PoolState{Desired: p.Desired, DesiredNow: e.scopes.sizeOf(p), ManagedBy: p.ManagedBy, Min: p.Min, Max: p.Max}}
 		s := &out[i].state
 		for _, k := range p.Members {
 			s.Then = append(s.Then, k.Value)
@@ -158,6 +158,26 @@ func (f *machineFacts) leftPool(how string) Verdict {
 	return unknown(PoolMember, how+"; "+deletes+", if its pool is there, which is not known")
 }
 
+// droppedRow is the sixth law for members of pools: what lives and is no member any
+// more is not taken over. Its controller deletes the Machine, and the instance with it
+// (deleteOrphanedAWSMachines in CAPA exp/controllers/awsmachinepool_machines.go v2.11.1).
+var droppedRow = machineRow{
+	"7 lives, and its pool lists it no more",
+	func(f *machineFacts) bool { return f.dropped },
+	func(f *machineFacts) Verdict {
+		return f.with(unknown(LeftPool, nameOf(f.home[0])+" is its instance, but its pool lists it no more: the controller deletes this Machine when it is restored, and ends the instance with it; to keep the instance, leave Machine and infrastructure machine out of the restore"), f.home[0], StrengthStrong)
+	},
+}
+
+// dropped reports whether an instance is none of the members of its machine's pool,
+// which was read. Of a pool whose own object the backup lacks no controller looks.
+func (e *estate) dropped(c *claim, v *vm) bool {
+	if c.Pool.IsZero() || v.Gone || v.Bears(c.Pool) || e.poolState[clusterKey{c.cluster, c.Pool}] != Present {
+		return false
+	}
+	return !slices.ContainsFunc(e.pools, func(p poolSet) bool { return p.Cluster == c.cluster && p.Key == c.Pool && p.Guessed != "" })
+}
+
 // presence says whether something that is no instance exists, and why that
 // cannot be told. Any of the keys finds it.
 func (e *estate) presence(at place, keys ...infra.Key) (Presence, string) {
@@ -215,11 +235,21 @@ func (e *estate) resources(all []infra.Resource) map[backup.ClusterID][]Resource
 		s := ResourceState{Kind: r.Kind, Name: r.Name, UsedBy: r.UsedBy, WhenGone: cmp.Or(r.WhenGone, infra.FailsReplacement)}
 		var why string
 		switch s.State, why = e.presence(place{r.Cluster, r.Target, ""}, r.Keys...); s.State {
+		case Present:
+			if s.WhenGone == infra.Unwanted {
+				s.Message = r.Consequence
+			}
 		case Absent:
+			if s.WhenGone == infra.Unwanted {
+				continue
+			}
 			s.Message = fmt.Sprintf("%s: %s %s was not found", cmp.Or(r.Consequence, whenGone[s.WhenGone]), r.Kind, r.Name)
 		case Undecided:
 			s.Message = "whether it exists cannot be told: " + why
-			if s.WhenGone == infra.HaltsCluster {
+			switch s.WhenGone {
+			case infra.Unwanted:
+				s.Message += "; if it does: " + r.Consequence
+			case infra.HaltsCluster:
 				s.Message += "; if it is gone: " + cmp.Or(r.Consequence, whenGone[s.WhenGone])
 			}
 		}

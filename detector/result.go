@@ -134,8 +134,9 @@ type PoolState struct {
 	// DesiredNow is what the pool is set to where it is. A controller sets it to
 	// Desired, unless ManagedBy says who sets it instead.
 	DesiredNow backup.Number
-	ManagedBy  string // who sets the replicas, when not Cluster API
-	Message    string // what is to be said of it; empty when nothing changed
+	ManagedBy  string        // who sets the replicas, when not Cluster API
+	Min, Max   backup.Number // bounds that its controller sets all the same
+	Message    string        // what is to be said of it; empty when nothing changed
 }
 
 // ResourceState is something beside instances that a restore depends on.

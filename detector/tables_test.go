@@ -81,6 +81,13 @@ var machineScenes = []rowScene{
 		s.vm("re-made", bios("b-x"), key("place", "f/m"))
 	}, Unknown, IdentityChanged},
 	{"7 ", func(s *scene) { s.poolWorker(subject); s.vmOf(subject) }, Healthy, ""},
+	{"7 lives", func(s *scene) { s.pool("p"); s.poolWorker(subject); s.vmOf(subject) }, Unknown, LeftPool},
+	{"7 strong", func(s *scene) { s.pool("p").Guessed = "it is"; s.poolWorker(subject); s.vmOf(subject) }, Healthy, ""},
+	{"7 strong", func(s *scene) {
+		s.pool("p")
+		s.poolWorker(subject)
+		s.vm(subject, bios("b-"+subject), asg("p"))
+	}, Healthy, ""},
 	{"7 ", func(s *scene) { s.worker(subject); s.vmOf(subject); s.listings[0].State = infra.Partial }, Healthy, ""},
 	{"3 an", func(s *scene) {
 		s.worker(subject)
@@ -173,6 +180,7 @@ func weakWorker(s *scene) *infra.Claim {
 // their facts mean.
 var disjointMachineRows = map[string]string{
 	"4 ":         "row 4 needs two at home, row 5 exactly one",
+	"6 strong":   "row 6 needs one that has ended, row 7 one that lives",
 	"10 another": "row 10 needs a recorded id, row 11 none",
 }
 

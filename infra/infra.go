@@ -173,6 +173,9 @@ type Pool struct {
 	Members   []Key  // members that the backup records
 	Desired   backup.Number
 	ManagedBy string // who owns the replicas, when not Cluster API, see backup.Group.ReplicasManagedBy
+	// Min and Max are bounds that its controller sets whoever owns the replicas, and
+	// that move the pool's size where it is outside of them.
+	Min, Max backup.Number
 }
 
 // PoolSize is how many members a pool is set to have where it is, by the Landmark of
@@ -191,6 +194,9 @@ const (
 	FailsReplacement WhenGone = "failsReplacement" // machines run on, and a new one cannot be made
 	HaltsCluster     WhenGone = "haltsCluster"     // the controllers do nothing for the cluster until it is back
 	MadeAgain        WhenGone = "madeAgain"        // the controllers make a new one
+	// Unwanted is the other way round: the controllers end it where it is there. It is
+	// shown unless it is known not to be.
+	Unwanted WhenGone = "unwanted"
 )
 
 // Resource is something beside instances that a restore depends on: a VPC, a

@@ -145,6 +145,8 @@ func (e *effects) onCluster(c *cluster) {
 	}
 	for i := range c.Resources {
 		switch r := &c.Resources[i]; {
+		case r.WhenGone == infra.Unwanted:
+			e.onUnwanted(c, r)
 		case r.State != detector.Absent || r.WhenGone != infra.MadeAgain:
 		case strings.HasSuffix(r.Kind, "control plane"):
 			e.add(ControlPlaneDown, fmt.Sprintf("%s %s is gone: its API server answers nobody. %s makes an empty one of that name, without the Nodes and workloads of the old one", r.Kind, r.Name, c.controller.Name), name)
@@ -164,6 +166,16 @@ func (e *effects) onCluster(c *cluster) {
 			e.add(MachinesMade, fmt.Sprintf("MachineDeployment %s of the topology is not in the backup: it is made again, with %s", deployment, machinesOf(t.replicas(i))), name)
 		}
 	}
+}
+
+// onUnwanted adds what becomes of what the backup wants not to be there.
+func (e *effects) onUnwanted(c *cluster, r *detector.ResourceState) {
+	name := "Cluster " + c.ID.Namespace + "/" + c.ID.Name
+	if r.State == detector.Present {
+		e.add(MachinesDeleted, fmt.Sprintf("%s %s runs, and %s does not want it: %s ends it", r.Kind, r.Name, r.UsedBy, c.controller.Name), name)
+		return
+	}
+	e.add(ResourceUndecided, fmt.Sprintf("%s %s is ended if it exists, and nobody could see whether it does", r.Kind, r.Name), name)
 }
 
 // machinesOf is a number of machines in words.

@@ -130,7 +130,7 @@ func conditionsOf(s *backup.Snapshot, all []*cluster, notes []Note) []Note {
 			out = append(out, n)
 		}
 	}
-	var paused, idle, managed, irreplaceable, unread []string
+	var paused, idle, managed, irreplaceable, unread, uncompared []string
 	for _, c := range all {
 		if c.Self {
 			continue
@@ -140,6 +140,9 @@ func conditionsOf(s *backup.Snapshot, all []*cluster, notes []Note) []Note {
 		for _, g := range c.groups {
 			if g.managedBy != "" {
 				managed = append(managed, g.title()+" by "+g.managedBy)
+			}
+			if g.Kind == machinePool && g.Pool != nil && g.Pool.State == detector.Present {
+				uncompared = append(uncompared, g.title())
 			}
 		}
 		irreplaceable = append(irreplaceable, c.irreplaceable()...)
@@ -156,6 +159,10 @@ func conditionsOf(s *backup.Snapshot, all []*cluster, notes []Note) []Note {
 	add(OwnersPaused, "These owners are paused in the backup, and make, delete and replace no machine. Look again before somebody unpauses them", idle)
 	add(ReplicasManaged, "Somebody else sets the replicas of these groups, and may change them as soon as it runs", managed)
 	add(NodesUnread, "All Nodes of these clusters are Ready: their Node lists were not read, and their MachineHealthChecks have machines replaced whose Nodes are not", unread)
+	// Nobody reads launch templates (ReconcileLaunchTemplate in CAPA
+	// pkg/cloud/services/ec2/launchtemplate.go and reconcileNodegroupVersion in
+	// pkg/cloud/services/eks/nodegroup.go v2.11.1).
+	add(PoolsUncompared, "Launch template, image and version of these pools are those of the backup: they were not compared, and where one differs the controller replaces all members", uncompared)
 	add(NothingToReplace, "No machine has to be replaced, because none could be made", irreplaceable)
 	return append(out, Note{NewestBackup, "No newer backup exists, and nobody changed the clusters since: " + written(s)})
 }

@@ -57,6 +57,7 @@ type set struct {
 	rolledSets map[string]string // MachineSets that are rolled out, and why
 	unmakeable string            // why its owner can make no machine
 	managedBy  string
+	bounded    bool // a pool that somebody else sets is outside of the bounds that its controller sets
 }
 
 // madeNow and deletedNow are how many Machines the owners make and delete right after the

@@ -38,6 +38,7 @@ const (
 	NewestBackup     = "NewestBackup"
 	NothingToReplace = "NothingToReplace"
 	NodesUnread      = "NodesUnread"
+	PoolsUncompared  = "PoolsUncompared"
 )
 
 // notesOnCluster are what to know of one cluster.

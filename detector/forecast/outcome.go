@@ -167,6 +167,12 @@ var outcomeRows = []outcomeRow{
 		},
 	},
 	{
+		"lives, and left its pool", func(f *facts) bool { return f.pool() && f.reason(detector.LeftPool) }, DeletedByOwner,
+		func(f *facts) string {
+			return "its pool lists it no more: " + f.controller() + " deletes its Machine, and ends the instance with it"
+		},
+	},
+	{
 		"member of a pool that is not there, or stopped", func(f *facts) bool {
 			return f.pool() && (f.verdict.Status != detector.Healthy || f.off() && !f.poweredOn())
 		}, CannotKnow,

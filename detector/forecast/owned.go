@@ -124,13 +124,16 @@ func (e *effects) onPool(s *set) {
 		return
 	}
 	now := int(p.DesiredNow.N)
-	wants := now + s.created - s.deleted
+	wants, remedy := fmt.Sprintf("wants %d", now+s.created-s.deleted), "its replicas"
+	if s.bounded {
+		wants, remedy = fmt.Sprintf("allows %d to %d", p.Min.N, p.Max.N), "maxSize of its infrastructure"
+	}
 	if s.deleted > 0 {
-		e.add(PoolScaledBack, fmt.Sprintf("The pool of %s is set to %d, and the backup wants %d: %s, undrained, as soon as %s acts. Set its replicas to %d before that",
-			title, now, wants, plural(s.deleted, "living instance ends", "living instances end"), s.cluster.controller.Name, now), title)
+		e.add(PoolScaledBack, fmt.Sprintf("The pool of %s is set to %d, and the backup %s: %s, undrained, as soon as %s acts. Set %s to %d before that",
+			title, now, wants, plural(s.deleted, "living instance ends", "living instances end"), s.cluster.controller.Name, remedy, now), title)
 	}
 	if s.created > 0 {
-		e.add(PoolGrown, fmt.Sprintf("The pool of %s is set to %d, and the backup wants %d: %s made", title,
+		e.add(PoolGrown, fmt.Sprintf("The pool of %s is set to %d, and the backup %s: %s made", title,
 			now, wants, plural(s.created, "instance is", "instances are")), title)
 	}
 }

@@ -210,6 +210,23 @@ func managedBy(g *backup.Group) string {
 	return ""
 }
 
+// bounds compares the size of a pool that somebody else sets with the bounds of the
+// backup. The controller sets those alone, and AWS moves a size that is outside of them
+// (CAPA UpdateASG in pkg/cloud/services/autoscaling/autoscalinggroup.go v2.13.0;
+// UpdateAutoScalingGroup in the API reference of Auto Scaling).
+func (s *set) bounds(p *detector.PoolState) {
+	now := p.DesiredNow
+	switch {
+	case !now.Known || p.State != detector.Present:
+	case p.Max.Known && now.N > p.Max.N:
+		s.bounded = true
+		s.step(p.Max, int(now.N), true)
+	case p.Min.Known && now.N < p.Min.N:
+		s.bounded = true
+		s.step(p.Min, int(now.N), true)
+	}
+}
+
 // pool compares what a MachinePool wants with what its pool is set to. Its controller
 // sets the pool to the replicas of the backup, unless somebody else sets those (CAPA
 // exp/controllers/awsmachinepool_controller.go and pkg/cloud/services/eks/nodegroup.go
@@ -223,7 +240,11 @@ func (x *index) pool(s *set) {
 	case p != nil:
 		managed = p.ManagedBy != ""
 	}
-	if p == nil || managed || itself != nil && itself.Paused {
+	if p == nil || itself != nil && itself.Paused {
+		return
+	}
+	if managed {
+		s.bounds(p)
 		return
 	}
 	if p.State == detector.Absent {

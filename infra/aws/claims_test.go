@@ -247,8 +247,8 @@ func TestResources(t *testing.T) {
 		named = append(named, r.Cluster.Name+" "+r.Kind+" "+r.Name)
 	}
 	want := []string{
-		"full load balancer lb", "full NAT gateway nat-a", "full security group sg-lb", "full security group sg-node",
-		"full subnet subnet-a", "full subnet subnet-b", "full VPC vpc-2", "plain VPC vpc-1",
+		"full bastion " + idOf(7), "full load balancer lb", "full NAT gateway nat-a", "full security group sg-lb", "full security group sg-node",
+		"full subnet subnet-a", "full subnet subnet-b", "full VPC vpc-2", "plain bastion plain-bastion", "plain VPC vpc-1",
 	}
 	if !slices.Equal(named, want) {
 		t.Errorf("the resources are %q, want %q", named, want)

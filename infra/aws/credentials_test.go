@@ -194,9 +194,9 @@ func TestTargetsMerge(t *testing.T) {
 		got = append(got, fmt.Sprintf("%v %s %s %d %d", target.IDs, target.Location, target.Endpoint, len(target.Clusters), len(target.Landmarks)))
 	}
 	want := []string{
-		"[aws/eu-west-1/AWSClusterControllerIdentity/default] eu-west-1 ec2.eu-west-1.amazonaws.com 1 2",
-		"[aws/us-east-1/AWSClusterControllerIdentity/default aws/us-east-1/AWSClusterStaticIdentity/same] us-east-1 ec2.us-east-1.amazonaws.com 3 6",
-		"[aws/us-east-1/AWSClusterRoleIdentity/a] us-east-1 ec2.us-east-1.amazonaws.com 1 2",
+		"[aws/eu-west-1/AWSClusterControllerIdentity/default] eu-west-1 ec2.eu-west-1.amazonaws.com 1 3",
+		"[aws/us-east-1/AWSClusterControllerIdentity/default aws/us-east-1/AWSClusterStaticIdentity/same] us-east-1 ec2.us-east-1.amazonaws.com 3 9",
+		"[aws/us-east-1/AWSClusterRoleIdentity/a] us-east-1 ec2.us-east-1.amazonaws.com 1 3",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("the targets are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -49,6 +49,7 @@ const (
 	withoutGroup  = "CAPA never makes a security group of securityGroupOverrides: it does nothing for the cluster until it names another"
 	withoutLB     = "CAPA calls a cluster without the load balancer of its API server unrecoverable: it does nothing for it"
 	withoutNAT    = "new machines in its zone have no way out, and CAPA makes gateways only in VPCs that it made"
+	withoutWish   = "CAPA terminates a bastion that spec.bastion does not ask for"
 	withoutEKS    = "CAPA makes a new control plane of that name, and an empty one: the Nodes and workloads of the old one are not in it"
 )
 
@@ -85,13 +86,22 @@ func (s *site) parts(id backup.ClusterID) []part {
 	if s.kind == planeKind {
 		all = append(all, part{"EKS control plane", s.tag, infra.Key{Kind: keyEKS, Value: s.tag}, infra.MadeAgain, withoutEKS})
 	}
-	if d.BastionEnabled {
-		all = append(all, part{"bastion", cmp.Or(d.Bastion, id.Name+"-bastion"), infra.Key{Kind: keyBastion, Value: id.Name}, infra.MadeAgain, ""})
-	}
+	all = append(all, s.bastion(id))
 	slices.SortStableFunc(all, func(a, b part) int {
 		return cmp.Or(compareKeys(a.key, b.key), cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name))
 	})
 	return slices.CompactFunc(all, func(a, b part) bool { return a.key == b.key && a.name == b.name })
+}
+
+// bastion is the cluster's bastion, which CAPA makes where one is wanted and terminates
+// where none is, whoever turned it on since (ReconcileBastion in
+// pkg/cloud/services/ec2/bastion.go v2.11.1).
+func (s *site) bastion(id backup.ClusterID) part {
+	p := part{bastion, cmp.Or(s.record.Data.Bastion, id.Name+"-bastion"), infra.Key{Kind: keyBastion, Value: id.Name}, infra.MadeAgain, ""}
+	if !s.record.Data.BastionEnabled {
+		p.whenGone, p.consequence = infra.Unwanted, withoutWish
+	}
+	return p
 }
 
 // keyWith is the key of something whose ids begin in one way; it is zero for what does not.
