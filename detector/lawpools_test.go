@@ -129,7 +129,7 @@ func (w *poolTruth) broken(r Result) string {
 			return m.name + " is " + v.Reason + ", and a pool replaces its members itself"
 		case v.Status == Stale && (!whole || pool.State == Undecided || seen && !m.ended):
 			return m.name + " is Stale, and nobody saw that it is gone"
-		case decided && m.then && seen && !m.ended && v.Status != Healthy && whole:
+		case decided && m.then && seen && !m.ended && v.Status != Healthy && whole && !(m.renew && v.Reason == LeftPool):
 			return m.name + " lives, and is " + string(v.Status) + " " + v.Reason
 		}
 	}
