@@ -33,7 +33,7 @@ func (e *estate) newPools(all []infra.Pool) []poolSet {
 	out := make([]poolSet, len(all))
 	for i := range all {
 		p := &all[i]
-		out[i] = poolSet{p, PoolState{Desired: p.Desired, DesiredNow: e.scopes.sizeOf(p), ManagedBy: p.ManagedBy}}
+		out[i] = poolSet{p, PoolState{Desired: p.Desired, DesiredNow: e.scopes.sizeOf(p), ManagedBy: p.ManagedBy, Least: p.Least, Most: p.Most}}
 		s := &out[i].state
 		for _, k := range p.Members {
 			s.Then = append(s.Then, k.Value)

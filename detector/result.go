@@ -135,7 +135,9 @@ type PoolState struct {
 	// Desired, unless ManagedBy says who sets it instead.
 	DesiredNow backup.Number
 	ManagedBy  string // who sets the replicas, when not Cluster API
-	Message    string // what is to be said of it; empty when nothing changed
+	// Least and Most are between what its controller keeps it, see infra.Pool.
+	Least, Most backup.Number
+	Message     string // what is to be said of it; empty when nothing changed
 }
 
 // ResourceState is something beside instances that a restore depends on.

@@ -173,6 +173,9 @@ type Pool struct {
 	Members   []Key  // members that the backup records
 	Desired   backup.Number
 	ManagedBy string // who owns the replicas, when not Cluster API, see backup.Group.ReplicasManagedBy
+	// Least and Most are between what its controller keeps the pool, whoever owns the
+	// replicas; unknown where it keeps it between none, or its service refuses that.
+	Least, Most backup.Number
 }
 
 // PoolSize is how many members a pool is set to have where it is, by the Landmark of

@@ -223,18 +223,48 @@ func (x *index) pool(s *set) {
 	case p != nil:
 		managed = p.ManagedBy != ""
 	}
-	if p == nil || managed || itself != nil && itself.Paused {
+	if itself != nil && itself.Paused {
 		return
 	}
-	if p.State == detector.Absent {
-		s.step(p.Desired, 0, true)
-		return
+	want := backup.Number{}
+	if p != nil {
+		want = p.Desired
 	}
-	if now := p.DesiredNow; now.Known && p.State == detector.Present {
-		want := p.Desired
-		if t, name := s.cluster.managed, topologyPool(itself); t.works() && name != "" {
-			want = t.poolReplicas(name, want)
+	if t, name := s.cluster.managed, topologyPool(itself); t.works() && name != "" {
+		i := slices.Index(t.PoolNames, name)
+		if i < 0 {
+			s.removed = fmt.Sprintf("MachinePool %s is not in the topology of its Cluster any more", s.Name)
+			return
 		}
-		s.step(want, int(now.N), true)
+		if n := t.poolReplicas(i); n.Known {
+			want = n
+		}
+		if t.Version != "" && itself.Version != "" && t.Version != itself.Version {
+			s.due = fmt.Sprintf("it runs Kubernetes %s, and the topology of its Cluster wants %s", itself.Version, t.Version)
+		}
 	}
+	switch {
+	case p == nil:
+	case managed && p.State == detector.Present && p.DesiredNow.Known:
+		s.step(between(p, p.DesiredNow), int(p.DesiredNow.N), true)
+	case managed:
+	case p.State == detector.Absent:
+		s.step(p.Desired, 0, true)
+	case p.State == detector.Present && p.DesiredNow.Known:
+		s.step(want, int(p.DesiredNow.N), true)
+	}
+}
+
+// between is what a pool is set to, whose replicas somebody else sets, once its limits
+// are those of the backup: AWS puts the number between them where none is given (CAPA
+// pkg/cloud/services/autoscaling/autoscalinggroup.go UpdateASG v2.11.1;
+// UpdateAutoScalingGroup of the API of EC2 Auto Scaling).
+func between(p *detector.PoolState, now backup.Number) backup.Number {
+	if p.Least.Known {
+		now.N = max(now.N, p.Least.N)
+	}
+	if p.Most.Known && p.Most.N > 0 {
+		now.N = min(now.N, p.Most.N)
+	}
+	return now
 }

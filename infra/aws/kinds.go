@@ -145,12 +145,15 @@ type awsPool struct {
 	Subnets     []string
 	ProviderIDs []string
 	Instances   []string
+	Least, Most backup.Number // of an AWSMachinePool
 }
 
 var pools = backup.NewKind("awsmachinepools."+group,
 	backup.Text(func(p *awsPool) *string { return &p.ARN }, "spec.providerID"),
 	backup.Texts(func(p *awsPool) *[]string { return &p.ProviderIDs }, "spec.providerIDList[]"),
 	backup.Texts(func(p *awsPool) *[]string { return &p.Instances }, "status.instances[].instanceID"),
+	backup.Count(func(p *awsPool) *backup.Number { return &p.Least }, "spec.minSize"),
+	backup.Count(func(p *awsPool) *backup.Number { return &p.Most }, "spec.maxSize"),
 )
 
 var managedPools = backup.NewKind("awsmanagedmachinepools."+group,

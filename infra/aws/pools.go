@@ -212,6 +212,9 @@ func (e *estate) poolClaims() []infra.Pool {
 			Cluster: p.cluster, Kind: machinePoolKind, Name: p.name, Target: e.sites[p.cluster].target,
 			Key: key, Landmark: key, Guessed: e.guessed(p), Desired: p.desired, ManagedBy: p.managedBy,
 		}
+		if p.record != nil {
+			c.Least, c.Most = p.record.Data.Least, p.record.Data.Most
+		}
 		for _, id := range p.memberIDs() {
 			c.Members = append(c.Members, infra.Key{Kind: keyInstance, Value: id})
 		}
