@@ -64,7 +64,7 @@ func (e *endpointFields) hostPort() string {
 func (a *assembly) readClusters() {
 	for r := range clusterKind.In(a.snapshot).All() {
 		c := Cluster{
-			Meta: r.Meta, Paused: r.Data.Paused || r.Meta.Paused,
+			Meta: r.Meta, Paused: r.Data.Paused,
 			Endpoint:       r.Data.Endpoint.hostPort(),
 			Labels:         r.Data.Labels,
 			ControlPlane:   r.Data.ControlPlane.ref(r.Namespace),

@@ -83,7 +83,7 @@ type Cluster struct {
 	Meta
 	Derived        bool   // no Cluster object: built from Machines and the infrastructure cluster
 	Self           bool   // the management cluster itself
-	Paused         bool   // spec.paused, or the annotation
+	Paused         bool   // spec.paused; the annotation, Meta.Paused, stops only the controller of Cluster itself
 	Endpoint       string // control plane endpoint, host:port; empty when unknown
 	Labels         Labels // none for a derived one
 	ControlPlane   Ref

@@ -161,10 +161,16 @@ func (e *effects) onCluster(c *cluster) {
 	if !t.works() {
 		return
 	}
-	for i, deployment := range t.Names {
-		if !slices.ContainsFunc(c.groups, func(s *set) bool { return s.topology() == deployment }) {
-			e.add(MachinesMade, fmt.Sprintf("MachineDeployment %s of the topology is not in the backup: it is made again, with %s", deployment, machinesOf(t.replicas(i))), name)
+	absent := func(kind, named string, n backup.Number) {
+		if !slices.ContainsFunc(c.groups, func(s *set) bool { return s.Kind == kind && s.topology() == named }) {
+			e.add(MachinesMade, fmt.Sprintf("%s %s of the topology is not in the backup: it is made again, with %s", kind, named, machinesOf(n)), name)
 		}
+	}
+	for i, deployment := range t.Names {
+		absent(machineDeployment, deployment, t.replicas(i))
+	}
+	for i, pool := range t.PoolNames {
+		absent(machinePool, pool, t.poolReplicas(i))
 	}
 }
 
@@ -200,6 +206,9 @@ func (e *effects) onMachine(f *facts, o Outcome) {
 	}
 	if f.ownerless() {
 		e.said(OwnerHalted, name)
+	}
+	if f.healthy() && f.unhealthy && f.check.data.Template != "" {
+		e.add(OutcomeUnknown, fmt.Sprintf("%s calls living machines unhealthy and leaves them to %s: what that does is not known here", f.check.title(), f.check.data.Template), name)
 	}
 	if f.unbootstrapped() && o != Halted {
 		e.said(MachinesNotReady, name)

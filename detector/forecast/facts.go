@@ -81,7 +81,8 @@ type facts struct {
 	machine   *backup.Machine // nil for ghosts, and where only infrastructure objects are left
 	claim     *infra.Claim    // what its provider says of it, or nil
 	node      *infra.Node     // a registered Node with the machine's provider id
-	check     *check          // a MachineHealthCheck that covers the machine
+	checks    []*check        // the MachineHealthChecks that cover the machine
+	check     *check          // of those the one that decides, or nil
 	unhealthy bool            // a health check that covers the machine would call it unhealthy
 	minded    string          // the condition of the Machine for which it does
 	rolled    string          // why its owner replaces it, because it wants another one

@@ -75,6 +75,11 @@ func (x *index) haltsOf(c *detector.Cluster) []standstill {
 				out = append(out, standstill{objectOf(ref), lacking, exists})
 			}
 		}
+		if own.Meta.Paused {
+			// Its controller says no more that the infrastructure is there, for which all
+			// others wait (Cluster API core/reconcilers/cluster/cluster_controller.go v1.14.0).
+			out = append(out, standstill{"Cluster " + c.ID.Namespace + "/" + c.ID.Name, "which has the annotation " + clusterv1.PausedAnnotation, "is without it"})
+		}
 		switch infrastructure := objectOf(own.Infrastructure); own.LeftAlone {
 		case clusterv1.ManagedByAnnotation:
 			// Velero restores no status, and its controller looks away.
@@ -82,6 +87,11 @@ func (x *index) haltsOf(c *detector.Cluster) []standstill {
 		case clusterv1.PausedAnnotation:
 			out = append(out, standstill{infrastructure, "which has the annotation " + clusterv1.PausedAnnotation, "is unpaused"})
 		}
+	}
+	if p := x.plane(c); p != nil && p.Paused && p.Kind == managed {
+		// It is what says that the cluster's infrastructure is there (CAPA
+		// controllers/awsmanagedcluster_controller.go v2.11.1).
+		out = append(out, standstill{fmt.Sprintf("%s %s/%s", p.Kind, c.ID.Namespace, p.Name), "which has the annotation " + clusterv1.PausedAnnotation, "is unpaused"})
 	}
 	for i := range c.Resources {
 		if r := &c.Resources[i]; r.State == detector.Absent && r.WhenGone == infra.HaltsCluster {

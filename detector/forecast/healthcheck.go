@@ -112,13 +112,13 @@ func (h *healthCheck) startup() time.Duration {
 	return startupTime
 }
 
-// covering is the first health check that covers a machine and can act, or nil.
-// Machines that are paused or ask to be spared are no targets (Cluster API
+// covering are the health checks that cover a machine; each acts by itself. Machines that are paused or ask to be spared are no targets (Cluster API
 // internal/controllers/machinehealthcheck/machinehealthcheck_targets.go v1.10.0).
-func covering(checks []*check, m *backup.Machine) *check {
+func covering(checks []*check, m *backup.Machine) []*check {
 	if m.SkipRemediation || m.Paused {
 		return nil
 	}
+	var out []*check
 	for _, h := range checks {
 		fits, ok := h.fits[m.Labels]
 		if !ok {
@@ -126,10 +126,10 @@ func covering(checks []*check, m *backup.Machine) *check {
 			h.fits[m.Labels] = fits
 		}
 		if fits {
-			return h
+			out = append(out, h)
 		}
 	}
-	return nil
+	return out
 }
 
 // allows says whether the health check acts on that many unhealthy machines,

@@ -180,6 +180,6 @@ func (x *index) fill(s *set) {
 		if id := f.machine.ProviderID; id != "" {
 			f.node = x.nodes[nodeKey{s.cluster.ID, id}]
 		}
-		f.check = covering(s.cluster.checks, f.machine)
+		f.checks = covering(s.cluster.checks, f.machine)
 	}
 }

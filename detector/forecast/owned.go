@@ -15,12 +15,14 @@ func (s *set) title() string {
 	return strings.TrimSpace(s.Kind + " " + s.cluster.ID.Namespace + "/" + s.Name)
 }
 
-// topology is the name of a MachineDeployment in the topology of its Cluster, or empty.
+// topology is the name of a MachineDeployment or MachinePool in the topology of its
+// Cluster, or empty.
 func (s *set) topology() string {
-	if g := s.cluster.index.groups[owner{s.cluster.ID, s.Kind, s.Name}]; g != nil && g.Kind == machineDeployment {
-		return g.Topology()
+	g := s.cluster.index.groups[owner{s.cluster.ID, s.Kind, s.Name}]
+	if g == nil || g.Kind == machineSet {
+		return ""
 	}
-	return ""
+	return cmp.Or(g.Topology(), topologyPool(g))
 }
 
 // rolloutAfter is when the owner is to replace its machines; zero when it is not.
@@ -39,6 +41,8 @@ func (e *effects) onOwner(s *set) {
 	title := s.title()
 	e.onTemplates(s)
 	switch {
+	case s.Kind == machinePool && s.removed != "":
+		e.add(MachinesDeleted, s.removed+": it is deleted with its pool and all instances of that", title)
 	case s.Kind == machinePool:
 		e.onPool(s)
 	default:

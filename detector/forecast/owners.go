@@ -240,22 +240,33 @@ func (x *index) pool(s *set) {
 	case p != nil:
 		managed = p.ManagedBy != ""
 	}
-	if p == nil || itself != nil && itself.Paused {
+	if itself != nil && itself.Paused {
 		return
 	}
-	if managed {
-		s.bounds(p)
-		return
+	want := backup.Number{}
+	if p != nil {
+		want = p.Desired
 	}
-	if p.State == detector.Absent {
-		s.step(p.Desired, 0, true)
-		return
-	}
-	if now := p.DesiredNow; now.Known && p.State == detector.Present {
-		want := p.Desired
-		if t, name := s.cluster.managed, topologyPool(itself); t.works() && name != "" {
-			want = t.poolReplicas(name, want)
+	if t, name := s.cluster.managed, topologyPool(itself); t.works() && name != "" {
+		i := slices.Index(t.PoolNames, name)
+		if i < 0 {
+			s.removed = fmt.Sprintf("MachinePool %s is not in the topology of its Cluster any more", s.Name)
+			return
 		}
-		s.step(want, int(now.N), true)
+		if n := t.poolReplicas(i); n.Known {
+			want = n
+		}
+		if t.Version != "" && itself.Version != "" && t.Version != itself.Version {
+			s.due = fmt.Sprintf("it runs Kubernetes %s, and the topology of its Cluster wants %s", itself.Version, t.Version)
+		}
+	}
+	switch {
+	case p == nil:
+	case managed:
+		s.bounds(p)
+	case p.State == detector.Absent:
+		s.step(p.Desired, 0, true)
+	case p.State == detector.Present && p.DesiredNow.Known:
+		s.step(want, int(p.DesiredNow.N), true)
 	}
 }

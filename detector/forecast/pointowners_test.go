@@ -109,7 +109,7 @@ func TestPoint19And32PoolsOfEveryKind(t *testing.T) {
 		"paused":      {nil, pool(detector.Present, 2, 3, func(s *story) { last(s).Paused = true }), "", nil},
 		"its topology wants what it has": {nil, pool(detector.Present, 2, 3, func(s *story) {
 			s.topology(fields{"class": "c", "workers": fields{"machinePools": []any{fields{"name": "x", "replicas": 3}}}})
-			last(s).Labels = `{"topology.cluster.x-k8s.io/pool-name":"x"}`
+			last(s).Labels = `{"topology.cluster.x-k8s.io/owned":"","topology.cluster.x-k8s.io/pool-name":"x"}`
 		}), "", nil},
 	})
 }

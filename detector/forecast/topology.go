@@ -3,7 +3,6 @@ package forecast
 import (
 	"cmp"
 	"encoding/json"
-	"slices"
 	"strconv"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -58,13 +57,8 @@ func (t *topology) plane() backup.Number { return t.ControlPlaneReplicas }
 // when it leaves them to the MachineDeployment.
 func (t *topology) replicas(i int) backup.Number { return count(at(t.Replicas, i)) }
 
-// poolReplicas is the same of a MachinePool; it is own when the topology leaves it to that.
-func (t *topology) poolReplicas(name string, own backup.Number) backup.Number {
-	if n := count(at(t.PoolReplicas, slices.Index(t.PoolNames, name))); n.Known {
-		return n
-	}
-	return own
-}
+// poolReplicas is the same of its MachinePool i.
+func (t *topology) poolReplicas(i int) backup.Number { return count(at(t.PoolReplicas, i)) }
 
 // count is a number in JSON.
 func count(text string) backup.Number {
@@ -77,7 +71,11 @@ func topologyPool(g *backup.Group) string {
 	if g == nil {
 		return ""
 	}
-	return g.Labels.Get(clusterv1.ClusterTopologyMachinePoolNameLabel)
+	all := g.Labels.Map()
+	if _, owned := all[clusterv1.ClusterTopologyOwnedLabel]; !owned {
+		return ""
+	}
+	return all[clusterv1.ClusterTopologyMachinePoolNameLabel]
 }
 
 // managedTopologies are the topologies of the clusters that have one.

@@ -29,28 +29,35 @@ func (c *cluster) weigh() {
 // sets are the control plane and the groups of workers.
 func (c *cluster) sets() []*set { return append([]*set{&c.plane}, c.groups...) }
 
-// examine does what the health check will do: it looks at the annotation, the Machine's
-// conditions and the Node.
+// examine does what each health check will do that covers the machine. Of several that
+// call it unhealthy one decides that leaves it to the owner of the machine.
 func (f *facts) examine() {
-	h := f.check
-	if h == nil {
-		return
+	for _, h := range f.checks {
+		h.targets++
+		minded, unhealthy := f.looksBad(h)
+		if unhealthy {
+			h.unhealthy++
+		}
+		if f.check == nil || unhealthy && (!f.unhealthy || f.check.data.Template != "" && h.data.Template == "") {
+			f.check, f.minded, f.unhealthy = h, minded, unhealthy
+		}
 	}
-	h.targets++
-	f.minded = h.mindsMachine(f.brokenConditions())
+}
+
+// looksBad reports whether a health check calls the machine unhealthy, and for which
+// condition of the Machine, if for one: it looks at the annotation, the Machine's
+// conditions and the Node.
+func (f *facts) looksBad(h *check) (minded string, bad bool) {
+	minded = h.mindsMachine(f.brokenConditions())
 	switch {
-	case f.machine.Remediate || f.minded != "":
-		f.unhealthy = true
+	case f.machine.Remediate || minded != "":
+		return minded, true
 	case f.stopped() && (f.node != nil || !f.cluster.read):
-		f.unhealthy = h.notReady // nothing on it tells the API server that it is well
+		return "", h.notReady // nothing on it tells the API server that it is well
 	case f.node != nil:
-		f.unhealthy = h.notReady && !f.node.Ready
-	default:
-		f.unhealthy = h.timeout > 0 && f.nodeMissing()
+		return "", h.notReady && !f.node.Ready
 	}
-	if f.unhealthy {
-		h.unhealthy++
-	}
+	return "", h.timeout > 0 && f.nodeMissing()
 }
 
 // brokenConditions are the conditions of the Machine that will not hold for long after
@@ -62,6 +69,11 @@ func (f *facts) brokenConditions() map[string]bool {
 	case f.stale() || f.stopped():
 		return map[string]bool{
 			clusterv1.InfrastructureReadyCondition: true, clusterv1.ReadyCondition: true, clusterv1.AvailableCondition: true,
+			clusterv1.MachineNodeHealthyCondition: true, clusterv1.MachineNodeReadyCondition: true,
+		}
+	case f.node != nil && !f.node.Ready, f.healthy() && f.nodeMissing():
+		return map[string]bool{
+			clusterv1.ReadyCondition: true, clusterv1.AvailableCondition: true,
 			clusterv1.MachineNodeHealthyCondition: true, clusterv1.MachineNodeReadyCondition: true,
 		}
 	}

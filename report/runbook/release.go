@@ -86,6 +86,10 @@ func (b *book) release(d *draft, c *report.Cluster) {
 	b.warnOfEviction(d, c)
 	b.keepPoolSizes(d, c)
 	b.freeKubeconfig(d, c)
+	lead := "Unpause it"
+	if b.settle(d, c) {
+		lead = "Only when all that stands above is settled, or wanted: unpause it"
+	}
 	unpause := restored(c.Namespace, clusters+c.Name).then(manage(c.Namespace, "patch", clusters+c.Name, "--type=merge", `--patch={"spec":{"paused":false}}`))
 	switch {
 	case c.Paused:
@@ -93,7 +97,7 @@ func (b *book) release(d *draft, c *report.Cluster) {
 	case c.Derived:
 		d.after("Its Cluster object was not in the backup. Have it made again (ClusterDeployment, GitOps), paused at first, and only now that its Machines are back; then see what becomes of them.", listMachines(c))
 	default:
-		d.after("Unpause it, and wait until its Machines have been adopted: Running, with a Node each, but for those below.", unpause, listMachines(c))
+		d.after(lead+", and wait until its Machines have been adopted: Running, with a Node each, but for those below.", unpause, listMachines(c))
 	}
 }
 

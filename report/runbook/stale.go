@@ -19,6 +19,18 @@ func (b *book) stale(d *draft, s *set, m *report.Machine) {
 	case "NewInstanceCreated":
 		d.controller("A new VM is made for it. If that does not join, its bootstrap token has expired: delete the Machine, and its owner makes another.", listMachines(s.cluster))
 		return
+	case "RolledByOwner":
+		d.controller("A rollout of its owner replaces it: the Machine is deleted and made anew. Watch, and do nothing.", listMachines(s.cluster))
+		return
+	case "DeletedByOwner":
+		d.controller("Its owner goes, and deletes it: "+m.Forecast.Message+". If its machines are wanted, settle that before the cluster is unpaused.", listMachines(s.cluster))
+		return
+	case "DeletedByMachineHealthCheck":
+		d.after("Bring back what its owner makes machines from, before the cluster is unpaused: a MachineHealthCheck has the Machine deleted, and none comes in its place. "+sentence(m.Forecast.Message), listMachines(s.cluster))
+		return
+	case "Halted":
+		d.after("Its controller does nothing for it until this is settled: "+m.Forecast.Message+". Then run detect again: do not delete the Machine before, because its deletion would not end.", listMachines(s.cluster))
+		return
 	case "UntouchedPaused":
 		d.after("Its cluster is paused and nothing acts on it. Find out who paused it and why; what follows holds from when it is unpaused.")
 	case "CannotKnow":
@@ -112,7 +124,7 @@ func (s *set) nth(m *report.Machine) int64 {
 }
 
 // replaced are the outcomes of Stale machines that need nobody.
-var replaced = map[string]bool{"ReplacedByMachineHealthCheck": true, "NewInstanceCreated": true}
+var replaced = map[string]bool{"ReplacedByMachineHealthCheck": true, "NewInstanceCreated": true, "RolledByOwner": true, "DeletedByOwner": true, "DeletedByMachineHealthCheck": true}
 
 func (b *book) staleControlPlane(d *draft, s *set, m *report.Machine) {
 	c := s.cluster
