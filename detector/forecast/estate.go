@@ -130,7 +130,7 @@ func conditionsOf(s *backup.Snapshot, all []*cluster, notes []Note) []Note {
 			out = append(out, n)
 		}
 	}
-	var paused, idle, managed, irreplaceable, unread, uncompared []string
+	var paused, idle, managed, irreplaceable, unread, unseen, uncompared []string
 	for _, c := range all {
 		if c.Self {
 			continue
@@ -149,6 +149,7 @@ func conditionsOf(s *backup.Snapshot, all []*cluster, notes []Note) []Note {
 		if len(c.checks) > 0 && !c.read {
 			unread = append(unread, c.ID.Namespace+"/"+c.ID.Name)
 		}
+		unseen = append(unseen, c.unseenConditions()...)
 	}
 	add := func(code, text string, of []string) {
 		if slices.Sort(of); len(of) > 0 {
@@ -159,12 +160,26 @@ func conditionsOf(s *backup.Snapshot, all []*cluster, notes []Note) []Note {
 	add(OwnersPaused, "These owners are paused in the backup, and make, delete and replace no machine. Look again before somebody unpauses them", idle)
 	add(ReplicasManaged, "Somebody else sets the replicas of these groups, and may change them as soon as it runs", managed)
 	add(NodesUnread, "All Nodes of these clusters are Ready: their Node lists were not read, and their MachineHealthChecks have machines replaced whose Nodes are not", unread)
+	add(NodeConditionsUnread, "No Node has a condition for which these have its machine replaced: only Ready was read", unseen)
 	// Nobody reads launch templates (ReconcileLaunchTemplate in CAPA
 	// pkg/cloud/services/ec2/launchtemplate.go and reconcileNodegroupVersion in
 	// pkg/cloud/services/eks/nodegroup.go v2.11.1).
-	add(PoolsUncompared, "Launch template, image and version of these pools are those of the backup: they were not compared, and where one differs the controller replaces all members", uncompared)
+	add(PoolsUncompared, "Launch template, image, version and bootstrap data of these pools are those of the backup: they were not compared. Where one differs the controller replaces all members, and without bootstrap data it stands still", uncompared)
 	add(NothingToReplace, "No machine has to be replaced, because none could be made", irreplaceable)
 	return append(out, Note{NewestBackup, "No newer backup exists, and nobody changed the clusters since: " + written(s)})
+}
+
+// unseenConditions are the health checks that act on conditions of Nodes which no Node
+// list here holds, with those.
+func (c *cluster) unseenConditions() []string {
+	var out []string
+	for _, h := range c.checks {
+		kinds := slices.DeleteFunc(slices.Clone(h.data.Types), func(kind string) bool { return kind == "Ready" })
+		if slices.Sort(kinds); len(kinds) > 0 {
+			out = append(out, fmt.Sprintf("MachineHealthCheck %s/%s (%s)", c.ID.Namespace, h.name, strings.Join(slices.Compact(kinds), ", ")))
+		}
+	}
+	return out
 }
 
 // pausedObjects are the cluster, or those of its machines, that no controller touches

@@ -32,13 +32,14 @@ const (
 
 // Codes of conditions, beside those of notes on the estate.
 const (
-	RestoreOrder     = "RestoreOrder"
-	ClustersPaused   = "ClustersPaused"
-	OwnersPaused     = "OwnersPaused"
-	NewestBackup     = "NewestBackup"
-	NothingToReplace = "NothingToReplace"
-	NodesUnread      = "NodesUnread"
-	PoolsUncompared  = "PoolsUncompared"
+	RestoreOrder         = "RestoreOrder"
+	ClustersPaused       = "ClustersPaused"
+	OwnersPaused         = "OwnersPaused"
+	NewestBackup         = "NewestBackup"
+	NothingToReplace     = "NothingToReplace"
+	NodesUnread          = "NodesUnread"
+	NodeConditionsUnread = "NodeConditionsUnread"
+	PoolsUncompared      = "PoolsUncompared"
 )
 
 // notesOnCluster are what to know of one cluster.
