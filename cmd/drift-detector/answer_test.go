@@ -82,7 +82,7 @@ func TestAnswerIsYes(t *testing.T) {
 		}), "NodesUnread", []string{"--skip-access-apiserver"}},
 		{"health check over Node conditions that are not read", changed(func(w *world) {
 			w.healthCheck("tenant-alpha", "alpha-prod", object{"unhealthyNodeConditions": []object{{"type": "DiskPressure", "status": "True", "timeoutSeconds": 60}}})
-		}), "NodeConditionsUnread", nil},
+		}), "NodeConditionsUnread", []string{"--skip-access-apiserver"}},
 		{"MachineSet of an older revision, without machines", changed(func(w *world) {
 			w.added("old-revision", func(b *backuptest.Tarball) {
 				b.Add("machinesets.cluster.x-k8s.io", object{
