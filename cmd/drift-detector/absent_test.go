@@ -15,7 +15,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 	"drift-detector/report"
 )
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"drift-detector/backup/backuptest"
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 // answerTest is a restore with one thing changed, and what must be said of it.

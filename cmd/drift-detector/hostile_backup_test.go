@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"drift-detector/backup/backuptest"
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 // packed writes a changed copy of the lab's backup, with one time for all

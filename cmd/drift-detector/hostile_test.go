@@ -7,7 +7,7 @@ import (
 
 	"github.com/vmware/govmomi/simulator"
 
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 	"drift-detector/report"
 )
 

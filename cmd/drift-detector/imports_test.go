@@ -41,7 +41,6 @@ var mayImport = map[string][]string{
 		"sigs.k8s.io/cluster-api/api/core/v1beta2",
 	},
 	"infra/infratest": {"drift-detector/backup", "drift-detector/infra"},
-	"infra/lab":       {"github.com/vmware/govmomi", "sigs.k8s.io/yaml"},
 	"infra/vsphere": {
 		"drift-detector/backup", "drift-detector/backup/readiness", "drift-detector/infra",
 		"github.com/vmware/govmomi",
@@ -79,7 +78,8 @@ var mayImport = map[string][]string{
 		"drift-detector/infra", "drift-detector/infra/all", "drift-detector/report", "drift-detector/report/diff", "drift-detector/report/formats", "drift-detector/report/ignore", "drift-detector/report/runbook", "drift-detector/report/terminal",
 		"github.com/urfave/cli/v2", "github.com/vbauerster/mpb/v8", "golang.org/x/term",
 	},
-	"cmd/demo": {"drift-detector/infra/lab"},
+	"internal/lab": {"github.com/vmware/govmomi", "sigs.k8s.io/yaml"},
+	"cmd/demo":     {"drift-detector/internal/lab"},
 }
 
 func TestEveryPackageImportsOnlyWhatItMay(t *testing.T) {

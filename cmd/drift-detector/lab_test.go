@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 	"drift-detector/report"
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/vmware/govmomi/simulator"
 
 	"drift-detector/backup/backuptest"
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 // Each test is one defect that was found, by its number: a restore that differs from one

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"drift-detector/backup/backuptest"
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 // wellEKS is the well cluster of AWS with a control plane that AWS runs.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 // markers are unique values that stand where the secrets of a backup stand.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"drift-detector/detector"
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 // In a VPC that was there before, with every recorded instance gone, ids that only the

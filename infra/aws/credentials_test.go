@@ -14,7 +14,7 @@ import (
 	"drift-detector/backup/backuptest"
 	"drift-detector/infra"
 	"drift-detector/infra/infratest"
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 const arnA, arnB = "arn:aws:iam::222222222222:role/a", "arn:aws:iam::" + fleetAccount + ":role/path/b"
