@@ -2,7 +2,7 @@
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT  := $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
-# Seconds since 1970: the time that files in release archives bear.
+# Seconds since 1970: the time of files in release archives.
 TIME    := $(shell git log -1 --format=%ct 2>/dev/null || echo 315532800)
 
 # Nothing of the machine or the checkout's path goes into the binary.
@@ -21,7 +21,7 @@ AXE_VERSION := 4.14.1
 AXE         := $(CURDIR)/bin/axe/$(AXE_VERSION)/node_modules/axe-core/axe.min.js
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test test-aws test-browser bench size lint release help
+.PHONY: build demo test race cover update test-aws test-browser bench size lint release help
 
 build: ## build bin/drift-detector, a static binary
 	CGO_ENABLED=0 go build $(BUILD) -o bin/drift-detector ./cmd/drift-detector
@@ -31,8 +31,28 @@ demo: ## show what it does: a lost management cluster, its backup, a simulated v
 	@$(MAKE) --no-print-directory -s build
 	@go run ./cmd/demo
 
+# More at a time than there are cores: the tests of the command wait for servers.
 test: ## run all tests
-	go test ./...
+	go test -parallel 4 ./...
+
+# Of the command, the tests in which providers list at once, or are interrupted. One
+# test at a time: what only tests do is to run the program twice in one process.
+CONCURRENT := ^Test(LabVerdicts|AWSVerdicts|APIServersFail|OneOfTwoVCentersDown|AWSDeniedInOneRegionOfTwo|Interrupted|Progress.*)$$
+
+race: ## look for data races, in the packages that do several things at once
+	go test -race ./infra/... ./internal/...
+	go test -race -parallel 1 -run '$(CONCURRENT)' ./cmd/drift-detector
+
+cover: ## say how much of the code the tests run: each function, and the whole last
+	@mkdir -p bin
+	go test -parallel 4 -coverpkg ./... -coverprofile bin/cover.out ./...
+	@go tool cover -func bin/cover.out
+	@echo "Line by line: go tool cover -html bin/cover.out"
+
+update: ## write what tests hold and code makes: golden files, parts of docs/
+	go test ./docs -update
+	go test ./report -update
+	go test ./cmd/drift-detector -run Documented -update
 
 test-aws: ## hold the AWS provider against moto, an AWS in Python that it installs under bin/
 	python3 -m venv bin/moto
@@ -45,23 +65,23 @@ test-browser: $(AXE) ## open HTML reports in Chromium, which must be installed, 
 bench: ## measure reading a backup and deciding
 	go test -run '^$$' -bench . -benchmem ./backup ./detector
 
-size: ## print the binary's size per release target, and hold linux/amd64 to its limit
-	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; for target in $(TARGETS); do \
-	  CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} go build $(BUILD) -o "$$dir/binary" ./cmd/drift-detector || exit 1; \
-	  size=$$(($$(wc -c < "$$dir/binary"))); printf '%-14s %9d bytes\n' "$$target" "$$size"; \
+size: build ## print the binary's size per release target, and hold linux/amd64 to its limit
+	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; here=$$(go env GOOS)/$$(go env GOARCH); for target in $(TARGETS); do \
+	  binary=bin/drift-detector; if [ "$$target" != "$$here" ]; then binary=$$dir/binary; \
+	    CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} go build $(BUILD) -o "$$binary" ./cmd/drift-detector || exit 1; fi; \
+	  size=$$(($$(wc -c < "$$binary"))); printf '%-14s %9d bytes\n' "$$target" "$$size"; \
 	  if [ "$$target" = linux/amd64 ] && [ "$$size" -gt $(MAX_SIZE) ]; then \
 	    echo "$$target is above its limit of $(MAX_SIZE) bytes" >&2; exit 1; fi; \
 	done
 
+# The tag adds the files that only make test-aws builds.
 lint: $(GOFUMPT) $(STATICCHECK) ## check format, go vet and staticcheck
 	@unformatted=$$($(GOFUMPT) -l . .ci testdata/oracle testdata/browser); \
 	if [ -n "$$unformatted" ]; then echo "not gofumpt'd:"; echo "$$unformatted"; exit 1; fi
-	go vet ./... ./.ci/release
-	go vet -tags moto ./infra/aws
+	go vet -tags moto ./... ./.ci/release
 	cd testdata/oracle && go vet ./...
 	cd testdata/browser && go vet ./...
-	$(STATICCHECK) ./... ./.ci/release
-	$(STATICCHECK) -tags moto ./infra/aws
+	$(STATICCHECK) -tags moto ./... ./.ci/release
 	cd testdata/oracle && $(STATICCHECK) ./...
 	cd testdata/browser && $(STATICCHECK) ./...
 

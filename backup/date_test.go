@@ -38,6 +38,8 @@ func TestWhenWritten(t *testing.T) {
 		"one entry after year 9999":      {[]int64{unix(written), 253402300800}, []string{created, created}, written, written, false},
 		"packed again, after the backup": {[]int64{unix("2026-11-21T11:00:00Z")}, []string{created}, "2026-11-21T11:00:00Z", "2026-11-21T11:00:00Z", false},
 		"clocks that differ a little":    {[]int64{unix(written)}, []string{"2026-11-21T04:08:00Z"}, written, "2026-11-21T04:08:00Z", false},
+		"clocks five minutes apart":      {[]int64{unix(written)}, []string{"2026-11-21T04:11:00Z"}, written, "2026-11-21T04:11:00Z", false},
+		"an object younger than that":    {[]int64{unix(written)}, []string{"2026-11-21T04:11:01Z"}, "2026-11-21T04:11:01Z", "2026-11-21T04:11:01Z", true},
 		"in another time zone":           {[]int64{0}, []string{"2026-11-20T11:00:00+01:00"}, created, created, true},
 		"an object of the future":        {[]int64{unix(written), unix(written)}, []string{created, "2999-01-01T00:00:00Z"}, written, written, true},
 		"both at once":                   {[]int64{0, 0}, []string{created, "9999-12-31T23:59:59Z"}, created, created, true},

@@ -82,6 +82,11 @@ var tarForms = []struct {
 	{"PAX path and GNU name", []tarPart{{kind: 'x', name: "p", body: record("path", "pax")}, {kind: 'L', name: "l", body: "gnu\x00"}, {kind: '0', name: "short", body: "x"}}, "both PAX and GNU", nil},
 	{"PAX path and GNU link name", []tarPart{{kind: 'x', name: "p", body: record("path", "pax")}, {kind: 'K', name: "l", body: "gnu\x00"}, {kind: '0', name: "short", body: "x"}}, "both PAX and GNU", nil},
 	{"PAX path without a value", []tarPart{{kind: 'x', name: "p", body: record("path", "")}, {kind: '0', name: "own", body: "x"}}, "empty value", nil},
+	{"PAX size, which is the one that counts", []tarPart{
+		{kind: 'x', name: "p", body: record("size", "3")},
+		{kind: '0', name: "own", body: "xyz", edit: func(b []byte) { copy(b[124:], "00000000000") }},
+		{kind: '0', name: "next", body: "x"},
+	}, "", nil},
 	{"PAX size without a value", []tarPart{{kind: 'x', name: "p", body: record("size", "")}, {kind: '0', name: "own", body: "x"}}, "empty value", nil},
 	{"PAX path twice", []tarPart{{kind: 'x', name: "p", body: record("path", "one") + record("path", "two")}, {kind: '0', name: "own", body: "x"}}, "twice", nil},
 	{"PAX header twice", []tarPart{{kind: 'x', name: "p", body: record("path", "one")}, {kind: 'x', name: "p", body: record("comment", "c")}, {kind: '0', name: "own", body: "x"}}, "two extended headers", nil},

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"drift-detector/backup"
 	"drift-detector/backup/backuptest"
 	"drift-detector/backup/readiness"
 )
@@ -119,6 +120,25 @@ func TestClusterScoped(t *testing.T) {
 	got := difference(signs(check(t, derive(t, lab, without()), afterwards, nil)), signs(check(t, scoped, afterwards, nil)))
 	if want := []string{"-error IdentityAbsent: VSphereClusterIdentity vcenter-shared"}; !slices.Equal(got, want) {
 		t.Errorf("difference %q", got)
+	}
+}
+
+// A backup is old when the next one of a daily schedule should have been written,
+// two hours of delay included, and not a second before.
+func TestOldAfterTheNextIsDue(t *testing.T) {
+	whole := derive(t, lab, without())
+	s, _, err := backup.Load(t.Context(), []backup.Source{backuptest.Source("backup.tar.gz", whole)}, backup.Want{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for after, want := range map[time.Duration]string{
+		26 * time.Hour: "BackupAge", 26*time.Hour + time.Second: "BackupOld",
+		-5 * time.Minute: "BackupAge", -5*time.Minute - time.Second: "BackupFromFuture",
+	} {
+		found := check(t, whole, s.Backups[0].WrittenTo.Add(after), nil)
+		if !slices.ContainsFunc(found, func(f readiness.Finding) bool { return f.Code == want }) {
+			t.Errorf("after %s: no %s in %q", after, want, signs(found))
+		}
 	}
 }
 

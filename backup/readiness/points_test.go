@@ -260,6 +260,8 @@ func TestPoint30Filters(t *testing.T) {
 		"Velero 1.16, some namespaces":          {[]string{scoped, older, some, `"includedNamespaces": ["tenant-*"]`}, []string{"ClusterScopedFiltered", "NamespacesFiltered"}, "without all namespaces"},
 		"no filter at all":                      {[]string{scoped, ""}, []string{"ClusterScopedFiltered"}, "since Velero 1.17"},
 		"asked for":                             {[]string{scoped, `"includeClusterResources": true,`}, nil, ""},
+		"some cluster-scoped kinds":             {[]string{scoped, `"includedClusterScopedResources": ["customresourcedefinitions.apiextensions.k8s.io"],`}, nil, "includedClusterScopedResources: customresourcedefinitions.apiextensions.k8s.io"},
+		"some, and the identities":              {[]string{scoped, `"includedClusterScopedResources": ["VSphereClusterIdentity", "vsphereclusteridentities"],`}, nil, ""},
 		"with a policy":                         {[]string{scoped, scoped + policy}, []string{"ClusterScopedFiltered", "ResourcePolicyUnknown"}, "includedClusterScopedResources is not set"},
 		"with a policy, all asked for":          {[]string{scoped, `"includedClusterScopedResources": ["*"],` + policy}, []string{"ResourcePolicyUnknown"}, "resourcePolicy: keep-out, of which the content is unknown"},
 		"with a policy that the filters refuse": {[]string{scoped, older + policy}, nil, ""},

@@ -21,7 +21,7 @@ import (
 	"strings"
 	"syscall"
 
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 // What the demo reads and writes, from the root of the repository.

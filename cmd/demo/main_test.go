@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 // TestMain lets the test binary play the program that the demo runs.

@@ -15,7 +15,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 	"drift-detector/report"
 )
 
@@ -40,6 +40,7 @@ func verdictOf(r *report.Report, vm string) (status, reason string, found bool) 
 // A VM whose whole group is missing from the backup is no Ghost: that all groups
 // in the backup are whole says nothing about one that is not in it.
 func TestAGroupThatTheBackupLacks(t *testing.T) {
+	t.Parallel()
 	w := fleet(t)
 	all := w.detect()
 	w.edited("no-group", func(item string, body []byte) ([]byte, bool) {
@@ -68,6 +69,7 @@ func TestAGroupThatTheBackupLacks(t *testing.T) {
 
 // Members of pools that a filter left out of the backup are no Ghosts.
 func TestPoolsThatTheBackupLacks(t *testing.T) {
+	t.Parallel()
 	w := fleet(t)
 	all := w.detect()
 	w.edited("no-pools", func(item string, body []byte) ([]byte, bool) {
@@ -80,6 +82,7 @@ func TestPoolsThatTheBackupLacks(t *testing.T) {
 // Whoever administers a workload cluster can make a Node that names any VM. That
 // alone makes no Ghost, and no line of a plan that destroys.
 func TestANodeThatNamesSomebodyElsesVM(t *testing.T) {
+	t.Parallel()
 	w := fleet(t)
 	saved := filepath.Join(w.dir, "inventory.json")
 	runProgram(t, slices.Concat([]string{"inventory", "-o", saved}, w.sources(), w.reach())...)
@@ -152,6 +155,7 @@ func TestANodeThatNamesSomebodyElsesVM(t *testing.T) {
 // says that it did not see everything. It does not vanish among the VMs that
 // concern no cluster.
 func TestAnUnreadableVMDoesNotVanish(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"alpha-prod-md-0-cjzhw-68lpw", "jumphost-01"} {
 		w := fleet(t)
 		before := w.detect()
@@ -183,6 +187,7 @@ func TestAnUnreadableVMDoesNotVanish(t *testing.T) {
 // its host (govmomi v0.54, vim25/types/enum.go, orphaned): that the id is there
 // says nothing about the VM.
 func TestAnOrphanedVM(t *testing.T) {
+	t.Parallel()
 	w := fleet(t)
 	const name = "alpha-prod-md-0-cjzhw-dm6x8"
 	for _, e := range w.vcenter.Service.Context.Map.All("VirtualMachine") {
@@ -200,6 +205,7 @@ func TestAnOrphanedVM(t *testing.T) {
 // A dead VM of somebody else in a folder of the clusters has a name that is no
 // machine's: it is listed, and is no reason to call every night's run incomplete.
 func TestAnInaccessibleNeighbour(t *testing.T) {
+	t.Parallel()
 	w := fleet(t)
 	const name = "old-iso-builder"
 	if _, err := w.vcenter.Clone("alpha-prod-md-0-cjzhw-dm6x8", lab.CloneSpec{Name: name}); err != nil {
@@ -236,6 +242,7 @@ func (w *world) bootstrapped(name string, data map[string]string) {
 // that it is somebody else's: it joins the API of another cluster, has another host
 // name, or was never given one by CAPV.
 func TestNamesThatTheVMContradicts(t *testing.T) {
+	t.Parallel()
 	metadata := func(host string) string { return "instance-id: \"" + host + "\"\nlocal-hostname: \"" + host + "\"\n" }
 	joins := func(endpoint string) string {
 		return "#cloud-config\nwrite_files:\n- content: |\n    discovery:\n      bootstrapToken:\n        apiServerEndpoint: " + endpoint + "\n"

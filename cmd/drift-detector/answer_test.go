@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"drift-detector/backup/backuptest"
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 // answerTest is a restore with one thing changed, and what must be said of it.
@@ -20,9 +20,11 @@ type answerTest struct {
 	object string // that the first reason names
 }
 
-// changed is a well cluster of vSphere with something changed.
+// changed is a well cluster of vSphere with something changed. The test runs beside
+// others, which those of AWS can't: its SDK takes the endpoint from the environment.
 func changed(change func(*world)) func(*testing.T) *world {
 	return func(t *testing.T) *world {
+		t.Parallel()
 		w := well(t)
 		change(w)
 		return w
@@ -248,7 +250,9 @@ func (w *world) unprovision(name string) {
 
 // Rules that set findings aside make the status better, and no restore any safer.
 func TestAnswerIsNotChangedByIgnoreRules(t *testing.T) {
-	w := changed(func(w *world) { w.ensure(w.vcenter.Remove(prodOne)) })(t)
+	t.Parallel()
+	w := well(t)
+	w.ensure(w.vcenter.Remove(prodOne))
 	rules := filepath.Join(t.TempDir(), "ignore.yaml")
 	w.ensure(os.WriteFile(rules, []byte("rules:\n- match: {name: \""+prodOne+"\"}\n  reason: known\n"), 0o600))
 	a := w.answer("--skip-access-apiserver", "--ignore-file", rules)
@@ -260,6 +264,7 @@ func TestAnswerIsNotChangedByIgnoreRules(t *testing.T) {
 
 // Of some clusters only the answer is for those, and says so.
 func TestAnswerOfSomeClusters(t *testing.T) {
+	t.Parallel()
 	a := well(t).answer("--skip-access-apiserver", "--cluster", "alpha-prod")
 	a.demand(t, "yes", "")
 	if n := len(a.Conditions); n == 0 || a.Conditions[n-1].Code != "Narrowed" || !strings.Contains(a.Conditions[n-1].Message, "alpha-prod") {

@@ -21,6 +21,7 @@ func untimed(all []report.Check) []report.Check {
 // TestDetectChecks holds that a report tells of the backup what the check
 // command tells, live and from a saved inventory, and that its text does.
 func TestDetectChecks(t *testing.T) {
+	t.Parallel()
 	w := fleet(t)
 	o := w.detect()
 	o.demand(t, exitOK)
@@ -53,6 +54,7 @@ func TestDetectChecks(t *testing.T) {
 // With some clusters asked for, what concerns only others is nowhere: not in the report,
 // not in what fails the run, not in the plan.
 func TestChecksOfTheClustersThatAreAskedFor(t *testing.T) {
+	t.Parallel()
 	w := fleet(t)
 	w.detect("--fail-on", "check").demand(t, exitFailOn)
 	o := w.detect("--cluster", "alpha-prod", "--fail-on", "check")

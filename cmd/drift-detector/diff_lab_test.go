@@ -12,7 +12,7 @@ import (
 	"github.com/vmware/govmomi/vim25/mo"
 	"github.com/vmware/govmomi/vim25/types"
 
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 	"drift-detector/report/diff"
 )
 
@@ -120,6 +120,7 @@ var warningOf = map[string]string{
 // TestDiffOfTheLab compares the backup against the vCenter before the drift and
 // after it, and demands exactly what really happened to machines and VMs.
 func TestDiffOfTheLab(t *testing.T) {
+	t.Parallel()
 	w := fleet(t)
 	after := w.detect("--skip-access-apiserver")
 	after.demand(t, exitOK)

@@ -12,7 +12,7 @@ import (
 	"github.com/vmware/govmomi/vim25/types"
 
 	"drift-detector/backup/backuptest"
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 	"drift-detector/report"
 )
 
@@ -38,6 +38,7 @@ func itemOf(item string) (resource, name string) {
 // Without Cluster objects (k0rdent leaves them out) clusters are derived, and
 // every verdict stays what it was.
 func TestDerivedClustersHaveTheSameVerdicts(t *testing.T) {
+	t.Parallel()
 	w := fleet(t)
 	w.edited("no-clusters", func(item string, body []byte) ([]byte, bool) {
 		resource, _ := itemOf(item)
@@ -57,6 +58,7 @@ func TestDerivedClustersHaveTheSameVerdicts(t *testing.T) {
 // known to be short of machines, so absence from it proves nothing. Only VMs
 // created after the backup can still be Ghosts.
 func TestHalfOfTheMachinesMissing(t *testing.T) {
+	t.Parallel()
 	w := fleet(t)
 	full := w.detect()
 	removed := map[string]bool{}
@@ -115,6 +117,7 @@ func TestHalfOfTheMachinesMissing(t *testing.T) {
 // MachineSet names (domain: 5 random characters since Cluster API 1.6, up to 16
 // before). A Node list without them says that they may be somebody else's.
 func TestRolloutAfterTheBackup(t *testing.T) {
+	t.Parallel()
 	w := fleet(t)
 	names := []string{"alpha-prod-md-0-xbz42-tgmq7", "alpha-prod-md-0-6f9c8d47b5-xl2wk", "alpha-prod-md-0-6f9c8d47b5xzzzzz-xl2wk"}
 	for _, name := range names {
@@ -179,6 +182,7 @@ func noWorse(t *testing.T, before, after *report.Report) {
 }
 
 func TestVCenterDown(t *testing.T) {
+	t.Parallel()
 	w := fleet(t)
 	before := w.detect()
 	w.vcenter.Close()
@@ -209,6 +213,7 @@ func errorLines(stderr string) []string {
 }
 
 func TestWrongPassword(t *testing.T) {
+	t.Parallel()
 	v, err := lab.StartVCenter(lab.VCenterOptions{Archive: testdata + "vcenter-after.tar.gz", Accounts: map[string]string{"user": "rotated"}})
 	if err != nil {
 		t.Fatal(err)
@@ -233,6 +238,7 @@ func TestWrongPassword(t *testing.T) {
 
 // One of two vCenters is down: the other's verdicts stand.
 func TestOneOfTwoVCentersDown(t *testing.T) {
+	t.Parallel()
 	w := fleet(t)
 	before := w.detect()
 	second := "127.0.0.1:1" // nothing listens there
@@ -259,6 +265,7 @@ func TestOneOfTwoVCentersDown(t *testing.T) {
 
 // One VM can't be read: it costs its own machine's verdict and nothing else.
 func TestOneVMUnreadable(t *testing.T) {
+	t.Parallel()
 	const name = "alpha-prod-md-0-cjzhw-dm6x8"
 	for how, spoil := range map[string]func(*lab.VCenter) error{
 		"no permission": func(v *lab.VCenter) error { return v.Deny(name) },
@@ -298,6 +305,7 @@ func TestOneVMUnreadable(t *testing.T) {
 
 // An account that may not see one folder must not turn its machines Stale.
 func TestHiddenFolder(t *testing.T) {
+	t.Parallel()
 	w := fleet(t)
 	before := w.detect()
 	if err := w.vcenter.Hide("/DC0/vm/capi/tenant-beta"); err != nil {
@@ -318,6 +326,7 @@ func TestHiddenFolder(t *testing.T) {
 
 // Another vCenter answers at the address, and it is empty.
 func TestAnotherEmptyVCenter(t *testing.T) {
+	t.Parallel()
 	w := fleet(t)
 	before := w.detect()
 	empty, err := lab.StartVCenter(lab.VCenterOptions{})
@@ -346,6 +355,7 @@ func TestAnotherEmptyVCenter(t *testing.T) {
 // The certificate is not the one that the backup pins: nothing is sent, and the
 // error says what to compare and what to add.
 func TestUntrustedCertificate(t *testing.T) {
+	t.Parallel()
 	w := fleet(t)
 	before := w.detect()
 	args := slices.Concat(w.sources(), []string{"--endpoint", w.vcenter.Reroute(), "--aws-ambient"})
@@ -378,6 +388,7 @@ func TestSessionsAreClosed(t *testing.T) {
 // and the run is incomplete, whatever the fault; where nobody asked, or where the whole
 // control plane is gone, they are Stale. Each cluster says what happened to its list.
 func TestAPIServersFail(t *testing.T) {
+	t.Parallel()
 	want := readOracle(t, testdata+"verdicts.json")
 	for name, fault := range map[string]lab.Fault{"down": lab.Down, "expired certificate": lab.ExpiredCertificate, "refusing": lab.Forbidden, "hanging": lab.Hang} {
 		t.Run(name, func(t *testing.T) {

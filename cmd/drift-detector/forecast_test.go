@@ -12,6 +12,7 @@ import (
 // What the real controllers did to every machine and ghost of the restored fleet
 // is in the report that was made before.
 func TestReportForecastsTheRestore(t *testing.T) {
+	t.Parallel()
 	var oracle struct {
 		Machines []struct{ Namespace, Name, Outcome string }
 		Ghosts   []struct{ Path, Code string }

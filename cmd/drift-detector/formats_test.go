@@ -107,6 +107,7 @@ func sum(doc, pattern string) int {
 // Every format tells the counts of the JSON: of the lab's report, of 200 random
 // ones, and of one whose every name is an attack.
 func TestFormatsAgreeOnEveryCount(t *testing.T) {
+	t.Parallel()
 	reports := map[string]*report.Report{"lab": fleet(t).detect().report, "hostile": reporttest.HostileReport()}
 	for seed := range uint64(200) {
 		reports[fmt.Sprintf("random %d", seed)] = reporttest.Random(seed)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"drift-detector/backup/backuptest"
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 // packed writes a changed copy of the lab's backup, with one time for all
@@ -35,6 +35,7 @@ func (w *world) packed(name string, at time.Time, keep func(item string) bool) s
 // than the backup: those whose machines it lacks stay Unknown, also one that is
 // younger than everything in it.
 func TestPackedAgain(t *testing.T) {
+	t.Parallel()
 	const set = "alpha-prod-md-0-cjzhw-"
 	keep := func(item string) bool {
 		resource, name := itemOf(item)
@@ -83,6 +84,7 @@ func TestPackedAgain(t *testing.T) {
 // Two days' backups of one management cluster are refused, also as k0rdent
 // makes them: a machine that was deleted meanwhile would be Stale.
 func TestTwoDaysAreRefused(t *testing.T) {
+	t.Parallel()
 	w := fleet(t)
 	k0rdent := func(item string) bool {
 		resource, _ := itemOf(item)

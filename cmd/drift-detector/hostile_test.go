@@ -7,7 +7,7 @@ import (
 
 	"github.com/vmware/govmomi/simulator"
 
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 	"drift-detector/report"
 )
 
@@ -92,6 +92,7 @@ func honest(t *testing.T, before, after *report.Report, namespace string) {
 // tenants' VMs that they are templates, and of others that they are machines
 // that are gone.
 func TestVCenterThatPassesForAnother(t *testing.T) {
+	t.Parallel()
 	w := fleet(t)
 	before := w.detect()
 	hostile, args := w.secondVCenter("tenant-gamma")
@@ -128,6 +129,7 @@ func TestVCenterThatPassesForAnother(t *testing.T) {
 // One vCenter behind two certificates looks like two that hold copies of each
 // other: nothing is merged, and nothing is concluded from that.
 func TestOneVCenterBehindTwoCertificates(t *testing.T) {
+	t.Parallel()
 	w := fleet(t)
 	before := w.detect()
 	_, args := w.secondVCenter("tenant-gamma")

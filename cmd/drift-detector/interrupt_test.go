@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 // Ctrl-C while an API server hangs: exit status 130, the report that was there

@@ -12,6 +12,7 @@ import (
 
 // A saved inventory is for eyes and terminals too: names of VMs are foreign text.
 func TestInventoryShowsNothingRaw(t *testing.T) {
+	t.Parallel()
 	w := fleet(t)
 	const name = "vm\u202egnp\u009b31m\U000e0041 机"
 	if err := w.vcenter.Rename("jumphost-01", name); err != nil {

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 	"drift-detector/report"
 )
 
@@ -189,6 +189,7 @@ func (o outcome) withoutTime(t *testing.T) string {
 // Every entry of the lab's oracle holds, with Node lists and without them, live
 // and through a saved inventory, for every form in which the backup comes.
 func TestLabVerdicts(t *testing.T) {
+	t.Parallel()
 	want, wantAWS := readOracle(t, testdata+"verdicts.json"), readAWSOracle(t)
 	w := fleet(t)
 	for name, backup := range map[string]string{
@@ -227,6 +228,7 @@ func TestLabVerdicts(t *testing.T) {
 }
 
 func TestTwoRunsWriteTheSameBytes(t *testing.T) {
+	t.Parallel()
 	w := fleet(t)
 	a, b := w.detect(), w.detect()
 	if x, y := a.withoutTime(t), b.withoutTime(t); x != y {
@@ -246,6 +248,7 @@ func firstDifference(a, b string) string {
 
 // The verdicts before the restore that real controllers then carried out.
 func TestRestoredFleetVerdicts(t *testing.T) {
+	t.Parallel()
 	want := readOracle(t, testdata+"restore/outcomes.json")
 	w := restored(t)
 	for name, extra := range map[string][]string{"with Nodes": nil, "without Nodes": {"--skip-access-apiserver"}} {

@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 // Law 6 and law 2 on AWS: an instance that runs under the name of a machine whose own is

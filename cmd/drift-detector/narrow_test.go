@@ -12,6 +12,7 @@ import (
 // For every cluster of the lab the report on it alone says of it what the whole
 // report says; no API server of another cluster is asked, and vCenter once.
 func TestOneClusterOfTheLab(t *testing.T) {
+	t.Parallel()
 	w := fleet(t)
 	whole := w.detect()
 	whole.demand(t, exitOK)
@@ -51,6 +52,7 @@ func TestOneClusterOfTheLab(t *testing.T) {
 
 // Who narrows a run is told of the credentials that it uses, and of no other.
 func TestNarrowedRunAnnouncesWhatItUses(t *testing.T) {
+	t.Parallel()
 	w := fleet(t)
 	for cluster, others := range map[string][]string{
 		"aws-prod":  {"vCenter ", "alpha-prod", "beta-prod"},

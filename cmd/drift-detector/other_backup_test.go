@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 	"drift-detector/report"
 )
 

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 	"drift-detector/report"
 )
 
@@ -60,6 +60,7 @@ var witnesses = regexp.MustCompile(`test -n "\$\(GOVC_URL="\$\{VCENTER_1:\?\}" g
 // inventory, too, and each line that deletes a Machine proves that it is there, by a
 // Healthy VM of the same cluster.
 func TestPoint26ThePlanOfTheLabProvesItsPlace(t *testing.T) {
+	t.Parallel()
 	for name, w := range map[string]*world{"fleet": fleet(t), "restored": restored(t)} {
 		live := w.detect()
 		saved := filepath.Join(w.dir, "inventory.json")
@@ -114,6 +115,7 @@ func TestPoint26ThePlanOfTheLabProvesItsPlace(t *testing.T) {
 
 // A VM with the name of a lost control-plane machine lives in another folder.
 func TestPoint1ANamesakeOfALostControlPlane(t *testing.T) {
+	t.Parallel()
 	w := fleet(t)
 	before := w.plan(w.detect())
 	if !strings.Contains(before, "leave it out of the restore") || !strings.Contains(before, "notin (alpha-dev)") {
@@ -136,6 +138,7 @@ func TestPoint1ANamesakeOfALostControlPlane(t *testing.T) {
 // Of three control-plane machines two are known to run: one is off or gone. With one
 // more off, no line removes the Ghost beside them.
 func TestPoint27TheLastKnownMajorityOfTheLab(t *testing.T) {
+	t.Parallel()
 	removes := func(text, name string) bool {
 		return len(runbookLines(text, "drain node/"+name)) > 0
 	}
@@ -161,6 +164,7 @@ func TestPoint27TheLastKnownMajorityOfTheLab(t *testing.T) {
 
 // Machines whose nodeRef the backup lacks run all the same.
 func TestPoint28ALabWithoutNodeRefs(t *testing.T) {
+	t.Parallel()
 	w := fleet(t)
 	w.edited("no-noderefs", func(item string, body []byte) ([]byte, bool) {
 		resource, name := itemOf(item)
@@ -193,6 +197,7 @@ func TestPoint28ALabWithoutNodeRefs(t *testing.T) {
 
 // Without the Node lists each line that deletes a Machine reads its own first.
 func TestPointD1ThePlanOfTheLabReadsNodesFirst(t *testing.T) {
+	t.Parallel()
 	for name, w := range map[string]*world{"fleet": fleet(t), "restored": restored(t)} {
 		deletes := runbookLines(w.plan(w.detect("--skip-access-apiserver")), " delete machines.cluster.x-k8s.io/")
 		for _, l := range deletes {
@@ -250,6 +255,7 @@ func TestPoint36ALabBehindAnNLB(t *testing.T) {
 // The plan of the lab begins with what has to hold until all is restored, and looks
 // at its tools and places first.
 func TestPoint31And29ThePlanOfTheLabBeginsWithItsConditions(t *testing.T) {
+	t.Parallel()
 	w := fleet(t)
 	text := w.plan(w.detect())
 	at := 0
@@ -270,6 +276,7 @@ func TestPoint31And29ThePlanOfTheLabBeginsWithItsConditions(t *testing.T) {
 // The lab's pool has 3 members and the backup wants 2: it is set to 3 before its
 // cluster is unpaused.
 func TestPoint19ThePoolOfTheLab(t *testing.T) {
+	t.Parallel()
 	w := fleet(t)
 	text := w.plan(w.detect())
 	_, text, _ = strings.Cut(text, "## After the restore")

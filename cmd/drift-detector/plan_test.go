@@ -114,6 +114,7 @@ var (
 )
 
 func TestLabPlans(t *testing.T) {
+	t.Parallel()
 	w := fleet(t)
 	withNodes, without := w.detect().report, w.detect("--skip-access-apiserver").report
 	for _, tt := range []struct {
@@ -191,6 +192,7 @@ func samePlan(t *testing.T, got, want map[string][]string) {
 // The plan says nothing that the forecast contradicts: who acts is whom the
 // forecast names, and what is well needs nobody.
 func TestPlansAgreeWithForecasts(t *testing.T) {
+	t.Parallel()
 	for name, w := range map[string]*world{"fleet": fleet(t), "restored": restored(t)} {
 		r := w.detect().report
 		seen := map[string]int{}
@@ -237,6 +239,7 @@ func TestPlansAgreeWithForecasts(t *testing.T) {
 // Cluster delta-topo is of a ClusterClass and was scaled from 3 to 2 after the
 // backup: its fewer machines are asked for at the Cluster.
 func TestClusterOfAClassIsScaledAtItsTopology(t *testing.T) {
+	t.Parallel()
 	got := planned(t, restored(t).detect().report, "delta-topo")
 	want := []string{"after-restore operator: get ask patch", "after-restore operator: delete"}
 	for name, steps := range got {
@@ -251,6 +254,7 @@ func TestClusterOfAClassIsScaledAtItsTopology(t *testing.T) {
 
 // The runbook of a report as a script is valid shell, and does nothing as it is.
 func TestPlanOfTheLabIsAnInertScript(t *testing.T) {
+	t.Parallel()
 	w := restored(t)
 	w.detect("--format", "json").demand(t, exitOK)
 	file := filepath.Join(w.dir, "runbook.sh")

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 // Scenes on AWS that are wrong in the findings, by their numbers there. Each is the

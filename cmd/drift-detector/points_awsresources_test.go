@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 // Everything that CAPA needs of a cluster beside machines is looked up, and the report

@@ -7,7 +7,7 @@ import (
 	"github.com/vmware/govmomi/simulator"
 
 	"drift-detector/backup/backuptest"
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 // Each test is one defect that was found, by its number: a restore that differs from one
@@ -29,6 +29,7 @@ func (a safety) foretells(t *testing.T, machine, outcome string, words ...string
 
 // A VM that became a template is found, and cannot be run.
 func TestPoint11TemplateIsStuck(t *testing.T) {
+	t.Parallel()
 	w := well(t)
 	for _, e := range w.vcenter.Service.Context.Map.All("VirtualMachine") {
 		if vm := e.(*simulator.VirtualMachine); vm.Name == prodOne {
@@ -95,6 +96,7 @@ func TestPoint19And32PoolsAreSetBack(t *testing.T) {
 
 // A rollout that is due replaces machines that live.
 func TestPoint20RolloutsThatAreDue(t *testing.T) {
+	t.Parallel()
 	t.Run("version of the control plane", func(t *testing.T) {
 		w := well(t)
 		w.set("kubeadmcontrolplanes", prodKCP, "v1.35.0", "spec", "version")
@@ -189,6 +191,7 @@ func (w *world) halfway() {
 
 // A MachineHealthCheck obeys the annotation at once.
 func TestPoint21RemediateAnnotation(t *testing.T) {
+	t.Parallel()
 	w := well(t)
 	w.healthCheck("tenant-alpha", "alpha-prod", object{})
 	w.set("machines", prodOne, "", "metadata", "annotations", "cluster.x-k8s.io/remediate-machine")
@@ -227,6 +230,7 @@ func TestPoint22HealthChecks(t *testing.T) {
 
 // Without its VSphereVM CAPV goes by folder and name.
 func TestPoint23VSphereVMMissing(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		machine       string
 		make          func(*world)
@@ -254,6 +258,7 @@ func TestPoint23VSphereVMMissing(t *testing.T) {
 
 // What a cluster, or the VM of a machine, cannot be without halts it.
 func TestPoint24HaltsByWhatIsMissing(t *testing.T) {
+	t.Parallel()
 	w := well(t)
 	w.drop("vsphereclusters", "alpha-prod")
 	a := w.answer("--skip-access-apiserver")

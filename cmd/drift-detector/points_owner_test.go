@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"drift-detector/backup/backuptest"
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 // wellEKS is the well cluster of AWS with a control plane that AWS runs.
@@ -96,6 +96,7 @@ func TestPoint38MemberOfAPoolGone(t *testing.T) {
 // The topology of a Cluster wants a number of its MachineDeployments, and those of their
 // MachineSets: each difference makes or deletes machines.
 func TestPoint46TopologyWantsAnotherNumber(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, safe, codes, says string
 		topology                object

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"drift-detector/backup/backuptest"
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 // Clusters that are back before their machines end every living worker: the first
@@ -69,6 +69,7 @@ func TestPoint37WebhooksOfCAPA(t *testing.T) {
 
 // What a group deletes or makes is part of the answer.
 func TestPoint40GroupsCount(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		resource, object string
 		replicas         int
@@ -126,6 +127,7 @@ func TestPoint45ControlPlaneStoppedOnAWS(t *testing.T) {
 // A recorded placement needs every object from which it is derived, and must not differ
 // from what they say.
 func TestPoint47PlacementHalts(t *testing.T) {
+	t.Parallel()
 	t.Run("zone not in the backup", func(t *testing.T) {
 		w := well(t)
 		w.set("machines", prodOne, "zone-a", "spec", "failureDomain")
@@ -156,6 +158,7 @@ func TestPoint47PlacementHalts(t *testing.T) {
 
 // Starting a VM is something that a controller does.
 func TestPoint48PoweredOn(t *testing.T) {
+	t.Parallel()
 	w := well(t)
 	w.ensure(w.vcenter.SetPower(prodOne, false))
 	a := w.answer("--skip-access-apiserver")
@@ -167,6 +170,7 @@ func TestPoint48PoweredOn(t *testing.T) {
 
 // No replacement is promised that cannot be made.
 func TestPoint49ReplacementsThatCannotBeMade(t *testing.T) {
+	t.Parallel()
 	for name, take := range map[string]func(*world){
 		"template object":                  func(w *world) { w.drop("vspheremachinetemplates", prodMD) },
 		"template of the bootstrap config": func(w *world) { w.drop("kubeadmconfigtemplates", prodMD) },

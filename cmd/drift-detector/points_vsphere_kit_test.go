@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"drift-detector/backup/backuptest"
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 	"drift-detector/report"
 )
 

@@ -24,6 +24,7 @@ func readme(t *testing.T) string {
 
 // The output that the README shows is what the tool prints of the lab.
 func TestReadmeShowsRealOutput(t *testing.T) {
+	t.Parallel()
 	_, rest, ok := strings.Cut(readme(t), "is what the demo prints (cut)")
 	_, rest, ok2 := strings.Cut(rest, "\n```\n")
 	if !ok || !ok2 {

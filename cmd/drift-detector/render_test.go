@@ -13,6 +13,7 @@ import (
 // What render makes of the saved JSON is, byte for byte, what detect writes in
 // that format: with rules, shortened, narrowed or not.
 func TestRenderIsDetectsOwnOutput(t *testing.T) {
+	t.Parallel()
 	w := fleet(t)
 	noon := func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
 	inventory := filepath.Join(w.dir, "inventory.json")

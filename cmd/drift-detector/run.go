@@ -119,10 +119,14 @@ func run(ctx context.Context, args []string, s *streams) exitCode {
 	}
 }
 
-func newApp(s *streams) *cli.App {
+// The library keeps it in a variable of its own, for all programs of a process.
+func init() {
 	cli.VersionPrinter = func(c *cli.Context) {
 		fmt.Fprintf(c.App.Writer, "drift-detector %s (commit %s)\n", version, commit)
 	}
+}
+
+func newApp(s *streams) *cli.App {
 	app := &cli.App{
 		Name:  "drift-detector",
 		Usage: "says what a restore of a Cluster API management cluster will find",

@@ -29,6 +29,7 @@ func TestMain(m *testing.M) { testscript.Main(m, commands) }
 // testdata, $INVENTORY what was listed of the lab's drifted fleet, and $REPORT
 // the report on it.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 // markers are unique values that stand where the secrets of a backup stand.
@@ -124,6 +124,7 @@ func (m *markers) value(secret, key, encoded string) string {
 // No secret of the backup occurs in any output, log, error or saved inventory,
 // at any debug level, whether things work or fail.
 func TestNoSecretEverShows(t *testing.T) {
+	t.Parallel()
 	var m markers
 	w := fleet(t)
 	w.mark(&m)

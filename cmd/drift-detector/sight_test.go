@@ -11,6 +11,7 @@ import (
 // A folder is seen, and none of the VMs in it: a role on the folder that is not
 // propagated to its children.
 func TestFolderWithoutItsVMs(t *testing.T) {
+	t.Parallel()
 	const folder = "/DC0/vm/capi/tenant-beta"
 	w := fleet(t)
 	before := w.detect()

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"drift-detector/backup/backuptest"
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 // The clusters of this file are well, and tests change one thing in them. They read the

@@ -102,11 +102,16 @@ func TestRollout(t *testing.T) {
 		arrange       func(*story)
 		stale, ghosts int // zero: no rollout
 	}{
-		"a generation":           {func(s *story) { many(s, 5, "md-old", stale(s)); many(s, 5, "md-new", ghost(s)) }, 5, 5},
-		"of one":                 {func(s *story) { many(s, 1, "md-old", stale(s)); many(s, 1, "md-new", ghost(s)) }, 1, 1},
-		"about as many":          {func(s *story) { many(s, 8, "md-old", stale(s)); many(s, 10, "md-new", ghost(s)) }, 8, 10},
-		"far more":               {func(s *story) { many(s, 5, "md-old", stale(s)); many(s, 9, "md-new", ghost(s)) }, 0, 0},
-		"ghosts of the same set": {func(s *story) { many(s, 5, "md-old", stale(s)); many(s, 5, "md-old", ghost(s)) }, 0, 0},
+		"a generation":            {func(s *story) { many(s, 5, "md-old", stale(s)); many(s, 5, "md-new", ghost(s)) }, 5, 5},
+		"of one":                  {func(s *story) { many(s, 1, "md-old", stale(s)); many(s, 1, "md-new", ghost(s)) }, 1, 1},
+		"about as many":           {func(s *story) { many(s, 8, "md-old", stale(s)); many(s, 10, "md-new", ghost(s)) }, 8, 10},
+		"a quarter more, and one": {func(s *story) { many(s, 8, "md-old", stale(s)); many(s, 11, "md-new", ghost(s)) }, 0, 0},
+		"a quarter less":          {func(s *story) { many(s, 8, "md-old", stale(s)); many(s, 6, "md-new", ghost(s)) }, 8, 6},
+		"a quarter less, and one": {func(s *story) { many(s, 8, "md-old", stale(s)); many(s, 5, "md-new", ghost(s)) }, 0, 0},
+		"of few, one more":        {func(s *story) { many(s, 1, "md-old", stale(s)); many(s, 2, "md-new", ghost(s)) }, 1, 2},
+		"of few, two more":        {func(s *story) { many(s, 1, "md-old", stale(s)); many(s, 3, "md-new", ghost(s)) }, 0, 0},
+		"far more":                {func(s *story) { many(s, 5, "md-old", stale(s)); many(s, 9, "md-new", ghost(s)) }, 0, 0},
+		"ghosts of the same set":  {func(s *story) { many(s, 5, "md-old", stale(s)); many(s, 5, "md-old", ghost(s)) }, 0, 0},
 		"some of the old live": {func(s *story) {
 			many(s, 4, "md-old", stale(s))
 			s.worker("md-old-x", found)

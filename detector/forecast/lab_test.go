@@ -12,7 +12,7 @@ import (
 	"drift-detector/detector/forecast"
 	"drift-detector/infra"
 	"drift-detector/infra/all"
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 const testdata = "../../testdata/"

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"drift-detector/detector"
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 // In a VPC that was there before, with every recorded instance gone, ids that only the
@@ -127,6 +127,21 @@ func TestPoint12InstancesOfEKSAreNotFoundByName(t *testing.T) {
 	if v := out.machines["ns/searched"]; v.Status != detector.Unknown || v.Reason != detector.NotFoundByName || v.Finds != detector.FindsNothing {
 		t.Errorf("the other is %s %s, found by %q", v.Status, v.Reason, v.Finds)
 	}
+}
+
+// The name that an AWSManagedControlPlane asks EKS for is the one in tags.
+func TestEKSClusterUnderAnotherName(t *testing.T) {
+	b := newMade().keys().eks("ns", "c", "cp", map[string]any{
+		"region": fleetRegion, "eksClusterName": "production", "network": map[string]any{"vpc": map[string]any{"id": "vpc-1"}},
+	})
+	b.machine("ns", "c", "recorded", idOf(1)).set("ns", "c", "c-md-bcdfg", 0)
+	const name = "c-md-bcdfg-ccccc"
+	out, _ := seen(t, b, lab.EC2Options{Backup: saved(t, b)},
+		capaInstance(idOf(1), "vpc-1", "production", roleNode, "ns/recorded", "recorded"),
+		capaInstance(idOf(2), "vpc-1", "production", roleNode, "ns/"+name, name),
+		capaInstance(idOf(3), "vpc-1", "ns_cp", roleNode, "ns/"+name, name))
+	out.wantGhost(t, idOf(2), "ns", detector.StrengthStrong)
+	out.wantUnattributed(t, idOf(3))
 }
 
 // Of an EKS cluster whose AWSManagedControlPlane the backup lacks nobody knows the name

@@ -13,7 +13,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/detector"
 	"drift-detector/infra"
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 // bent is what becomes of AWS's own answer on the way.

@@ -13,7 +13,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/detector"
 	"drift-detector/infra"
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 // outcomeWith lists and decides on instances of the one region of a backup.

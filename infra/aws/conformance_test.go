@@ -7,7 +7,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/infratest"
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 func TestConformance(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"drift-detector/backup/backuptest"
 	"drift-detector/infra"
 	"drift-detector/infra/infratest"
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 const arnA, arnB = "arn:aws:iam::222222222222:role/a", "arn:aws:iam::" + fleetAccount + ":role/path/b"
@@ -110,13 +110,20 @@ func TestWhereCredentialsComeFrom(t *testing.T) {
 	}
 }
 
+// A role may be assumed with another, five of them in all.
 func TestAChainOfRolesIsBounded(t *testing.T) {
-	b := one(roleIdentity, "r0").keys()
-	for n := range maxRoles + 1 {
-		b.identity(roleIdentity, fmt.Sprint("r", n), roleSpec(arnA, "", roleIdentity, fmt.Sprint("r", n+1)))
+	chain := func(roles int) made {
+		b := one(roleIdentity, "r1").keys()
+		for n := 1; n < roles; n++ {
+			b.identity(roleIdentity, fmt.Sprint("r", n), roleSpec(arnA, "", roleIdentity, fmt.Sprint("r", n+1)))
+		}
+		return b.identity(roleIdentity, fmt.Sprint("r", roles), roleSpec(arnA, "", "", ""))
 	}
-	if f := onlyTarget(t, b, infra.Access{}).Refused; f == nil || f.Reason != "BadIdentity" || !strings.Contains(f.Message, "more than 5 roles") {
-		t.Errorf("the refusal is %+v", f)
+	if target := onlyTarget(t, chain(5), infra.Access{}); target.Refused != nil || target.Credential == nil {
+		t.Errorf("five roles: refused %+v", target.Refused)
+	}
+	if f := onlyTarget(t, chain(6), infra.Access{}).Refused; f == nil || f.Reason != "BadIdentity" || !strings.Contains(f.Message, "more than 5 roles") {
+		t.Errorf("six roles: the refusal is %+v", f)
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/detector"
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 // pool adds a MachinePool of one member, with its reference to an infrastructure pool.

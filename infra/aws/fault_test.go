@@ -11,7 +11,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/detector"
 	"drift-detector/infra"
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 // twoRegions are two clusters in two regions, of two machines each: one whose

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 // call is one request, as its signature and its form tell it.

@@ -26,7 +26,7 @@ import (
 
 	"drift-detector/backup/backuptest"
 	"drift-detector/infra"
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 // serveMoto starts moto, an AWS written by others, and returns its URL. It ends

@@ -6,7 +6,7 @@ import (
 
 	"drift-detector/detector"
 	"drift-detector/infra"
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 const otherAccount = "999999999999"

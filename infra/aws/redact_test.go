@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"drift-detector/infra"
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 // AWS, or what stands before it, may repeat the keys and the session tokens of a call:

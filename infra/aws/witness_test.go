@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"drift-detector/infra"
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 // What has a machine's place and name has a key of its claim: by tag MachineName the

@@ -13,7 +13,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/backuptest"
 	"drift-detector/infra"
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 const (

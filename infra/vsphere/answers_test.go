@@ -19,7 +19,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/detector"
 	"drift-detector/infra"
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 // bent is what becomes of an answer on the way.

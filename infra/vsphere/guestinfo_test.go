@@ -14,7 +14,7 @@ import (
 	"github.com/vmware/govmomi/vim25/types"
 
 	"drift-detector/infra"
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 func containsText(s, part string) bool { return strings.Contains(s, part) }

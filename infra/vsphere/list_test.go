@@ -17,7 +17,7 @@ import (
 
 	"drift-detector/infra"
 	"drift-detector/infra/infratest"
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 // one lists the fleet's only target.

@@ -9,7 +9,7 @@ import (
 	"github.com/vmware/govmomi/simulator"
 
 	"drift-detector/infra"
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 // dependent is the small estate with everything that a clone needs.

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"drift-detector/infra"
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 // reachAs is how to reach a vCenter that the fleet's backup calls by another name.

@@ -86,6 +86,8 @@ func TestTies(t *testing.T) {
 		{"naming template, default name", naming("vm-{{ .machine.name }}"), folder, "prod-md-0-abcde-bcdfg", []string{place}},
 		{"naming template, later rollout", naming("vm-{{ .machine.name }}"), folder, "vm-prod-md-0-xz2b4-bcdfg", []string{place, md}},
 		{"naming template without the owner", naming("vm-{{ .machine.name | trunc -5 }}"), folder, "vm-bcdfg", []string{place}},
+		{"naming template, four characters of the owner", naming("{{ .machine.name | trunc 4 }}{{ .machine.name | trunc -5 }}"), folder, "prodbcdfg", []string{place, any}},
+		{"naming template, three characters of the owner", naming("{{ .machine.name | trunc 3 }}{{ .machine.name | trunc -5 }}"), folder, "probcdfg", []string{place}},
 		{"naming template without random part", naming("{{ .machine.name | trunc 9 }}-x"), folder, "prod-md-0-x", []string{place}},
 		{"naming template that is not understood", naming("{{ .machine.name | sha256sum }}"), folder, "prod-md-0-abcde-bcdfg", []string{place}},
 		{"machine naming template", machineNaming("{{ .cluster.name }}-w-{{ .machineSet.name }}-{{ .random }}"), folder, "prod-w-prod-md-0-abcde-bcdfg", []string{place, ms}},

@@ -15,7 +15,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/backuptest"
 	"drift-detector/infra"
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 func load(t *testing.T, source backup.Source) (*backup.Snapshot, *backup.Secrets) {

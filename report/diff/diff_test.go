@@ -129,6 +129,12 @@ func TestItems(t *testing.T) {
 			nil,
 			[]string{"+x Unattributed", "+x Unattributed", "-x Unattributed"},
 		},
+		"of two copies that had one id none is guessed either": {
+			reportWith{estate()}.confirm(vm("1", "vm-3", "x"), "DuplicateID").confirm(vm("1", "vm-4", "x"), "CloneOf").Report,
+			reportWith{estate()}.confirm(vm("1", "vm-2", "x"), "DuplicateID").Report,
+			nil,
+			[]string{"+x Unattributed", "-x Unattributed", "-x Unattributed"},
+		},
 		"to be confirmed, and a Ghost now":            {reportWith{estate()}.confirm(vm("1", "vm-1", "a"), "CloneOf").Report, estate(ghost), []string{"~a [status Unattributed>Ghost] [reason CloneOf>]"}, nil},
 		"a Ghost, and to be confirmed now":            {estate(ghost), reportWith{estate()}.confirm(vm("1", "vm-1", "a"), "CloneOf").Report, []string{"~a [status Ghost>Unattributed] [reason >CloneOf]"}, nil},
 		"a VM to confirm that was renamed":            {reportWith{estate()}.confirm(vm("1", "vm-1", "b"), "CloneOf").Report, reportWith{estate()}.confirm(vm("1", "vm-1", "a"), "InClusterFolder").Report, nil, []string{"~a [reason CloneOf>InClusterFolder] [name b>a] [VM path /DC0/vm/b>/DC0/vm/a]"}},

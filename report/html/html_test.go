@@ -389,6 +389,17 @@ func TestReportsWithoutAnything(t *testing.T) {
 	}
 }
 
+// The cells of the picture are as large as their number allows.
+func TestCellsShrink(t *testing.T) {
+	for total, want := range map[int]string{1: "large", 60: "large", 61: "medium", 600: "medium", 601: "small"} {
+		_, page := written(t, &report.Report{Clusters: []report.Cluster{{Name: "a", Counts: report.MachineCounts{Total: 1}}, {Name: "b", Counts: report.MachineCounts{Total: total - 1}}}})
+		body := find(page, func(n *html.Node) bool { return n.Data == "body" })
+		if len(body) != 1 || attr(body[0], "class") != want {
+			t.Errorf("%d machines: body %v, want %s", total, body, want)
+		}
+	}
+}
+
 // A report without healthy machines shows as many cells as it counts machines,
 // and says how many it leaves out.
 func TestHealthyMachinesThatAreLeftOutAreDrawn(t *testing.T) {

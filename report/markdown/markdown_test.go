@@ -360,6 +360,10 @@ func TestMachinesThatAreAlikeShareAnItem(t *testing.T) {
 	if !strings.Contains(doc, "- **12 machines** in `a/b`\n  - Why: ScopeIncomplete: `vc2` could not be listed\n") || !strings.Contains(doc, "`m-11`") {
 		t.Error(doc)
 	}
+	r.Clusters[0].ControlPlane.Machines = r.Clusters[0].ControlPlane.Machines[:4]
+	if doc := text(t, r); !strings.Contains(doc, "- **4 machines** in `a/b`") {
+		t.Error(doc)
+	}
 	r.Clusters[0].ControlPlane.Machines = r.Clusters[0].ControlPlane.Machines[:3]
 	if doc := text(t, r); !strings.Contains(doc, "- **`m-2`**") || !strings.Contains(doc, "Recorded as: `vsphere://id-2`") {
 		t.Error(doc)

@@ -200,6 +200,16 @@ func TestUnknownTimesAreLeftOut(t *testing.T) {
 	}
 }
 
+// What a backup lacks is counted under that backup's number.
+func TestMissingObjectsAreOfTheirBackup(t *testing.T) {
+	doc := text(t, &report.Report{Backups: []report.Backup{{Missing: make([]report.Missing, 1)}, {}, {Missing: make([]report.Missing, 3)}}})
+	for _, want := range []string{`{backup="1"} 1`, `{backup="2"} 0`, `{backup="3"} 3`} {
+		if !strings.Contains(doc, "\ndrift_detector_missing_objects"+want+"\n") {
+			t.Errorf("no %s in\n%s", want, doc)
+		}
+	}
+}
+
 // The number of series is bounded by the clusters, however many machines there are.
 func TestSeriesArePerCluster(t *testing.T) {
 	few, many := strings.Count(text(t, reporttest.Sized(10, 10)), "\n"), strings.Count(text(t, reporttest.Sized(10, 1000)), "\n")

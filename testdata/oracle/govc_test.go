@@ -17,7 +17,7 @@ import (
 	_ "github.com/vmware/govmomi/cli/version"
 	_ "github.com/vmware/govmomi/cli/vm"
 
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 	"drift-detector/report"
 	"drift-detector/report/runbook"
 )

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 	"drift-detector/report"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/vmware/govmomi/vim25/types"
 
 	"drift-detector/backup/backuptest"
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 	"drift-detector/report"
 )
 

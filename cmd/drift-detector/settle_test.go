@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"drift-detector/backup/backuptest"
-	"drift-detector/infra/lab"
+	"drift-detector/internal/lab"
 )
 
 // Scenes of what controllers do beside what the lab shows: each differs from a restore

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// A report is its owner's alone to read, and is written whole or not at all; what is
+// no regular file is written in place.
+func TestOutputIsPrivateAndWhole(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "report.json")
+	if err := os.WriteFile(file, []byte("before"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("broken")
+	err := writeOutput(file, io.Discard, nil, func(w io.Writer) error {
+		_, _ = w.Write(make([]byte, 1<<20)) // more than any buffer holds
+		return broken
+	})
+	if data, _ := os.ReadFile(file); !errors.Is(err, broken) || string(data) != "before" {
+		t.Errorf("error %v, and the file holds %d bytes", err, len(data))
+	}
+	if err := writeOutput(file, io.Discard, nil, func(w io.Writer) error { _, err := io.WriteString(w, "after"); return err }); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil || string(data) != "after" {
+		t.Errorf("it holds %q: %v", data, err)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("its mode is %v: %v", info.Mode(), err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 1 {
+		t.Errorf("%d files are left", len(left))
+	}
+	if err := writeOutput(file, io.Discard, []string{file}, func(io.Writer) error { return nil }); err == nil {
+		t.Error("an input was replaced")
+	}
+	if err := writeOutput(os.DevNull, io.Discard, nil, func(w io.Writer) error { _, err := io.WriteString(w, "x"); return err }); err != nil {
+		t.Errorf("%s: %v", os.DevNull, err)
+	}
+	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
+		t.Errorf("%s was replaced", os.DevNull)
+	}
+}

@@ -1,0 +1,248 @@
+package docs_test
+
+import (
+	"fmt"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// layer is a set of packages with one rule for what they may import from
+// outside the standard library. Imports between packages of one layer are free;
+// Go refuses cycles, and architecture.md records each import.
+type layer struct {
+	name    string
+	has     func(pkg string, m module) bool
+	layers  []string // the other layers of this module
+	foreign []string // import paths of others, with all below them
+	ownSDK  bool     // and modules that no other package of the product imports
+}
+
+// Import paths that hold the types of Kubernetes, Cluster API and Velero, and no client.
+var apiTypes = []string{
+	"k8s.io/apimachinery", "sigs.k8s.io/cluster-api/api", "github.com/vmware-tanzu/velero/pkg/apis",
+}
+
+// decides are the packages of report that know the detector. All other
+// packages of report are formats: they print a Report and decide nothing.
+// When report/build makes the Report, it is the only one here.
+var decides = []string{"report", "report/ignore"}
+
+// layers are in order: a package belongs to the first that has it.
+var layers = []layer{
+	{
+		name:    "test support", // the product links none of it
+		has:     isTestSupport,
+		layers:  []string{"backup", "infra", "report", "formats"},
+		foreign: []string{""},
+	},
+	{
+		name:    "command",
+		has:     at("cmd/drift-detector"),
+		layers:  []string{"backup", "infra", "provider list", "detector", "forecast", "report", "formats", "documents"},
+		foreign: []string{"github.com/urfave/cli/v2", "github.com/vbauerster/mpb/v8", "golang.org/x/term"},
+	},
+	{name: "demo", has: at("cmd/demo"), layers: []string{"test support"}},
+	{name: "documents", has: below("docs")},
+	{
+		name:    "backup",
+		has:     below("backup"),
+		foreign: append([]string{"github.com/mholt/archiver/v3"}, apiTypes...),
+	},
+	{name: "provider list", has: at("infra/all"), layers: []string{"infra", "provider"}},
+	{
+		// Listed in infra/all, so that a new one needs no line here. No provider
+		// imports another, see complaints.
+		name:    "provider",
+		has:     func(pkg string, m module) bool { return m.provider(pkg) != "" },
+		layers:  []string{"backup", "infra"},
+		foreign: append([]string{"sigs.k8s.io/yaml", "golang.org/x/time/rate"}, apiTypes...),
+		ownSDK:  true,
+	},
+	{
+		name:    "infra", // what a provider is, and what providers share
+		has:     below("infra"),
+		layers:  []string{"backup"},
+		foreign: append([]string{"go.yaml.in/yaml/v3"}, apiTypes...),
+	},
+	{name: "detector", has: at("detector"), layers: []string{"backup", "infra"}},
+	{name: "forecast", has: below("detector"), layers: []string{"backup", "infra", "detector"}, foreign: apiTypes},
+	{
+		name:    "report",
+		has:     func(pkg string, _ module) bool { return slices.Contains(decides, pkg) },
+		layers:  []string{"backup", "infra", "detector", "forecast", "formats"},
+		foreign: []string{"go.yaml.in/yaml/v3", "github.com/bmatcuk/doublestar/v4"},
+	},
+	{name: "formats", has: below("report"), layers: []string{"report"}},
+}
+
+func at(folder string) func(string, module) bool {
+	return func(pkg string, _ module) bool { return pkg == folder }
+}
+
+func below(folder string) func(string, module) bool {
+	return func(pkg string, _ module) bool { return pkg == folder || strings.HasPrefix(pkg, folder+"/") }
+}
+
+func isTestSupport(pkg string, _ module) bool {
+	return strings.HasPrefix(pkg, "internal/") || strings.HasSuffix(path.Base(pkg), "test")
+}
+
+// provider returns the provider, a folder of infra that infra/all imports, that
+// a package belongs to, or "".
+func (m module) provider(pkg string) string {
+	parts := strings.Split(pkg, "/")
+	if len(parts) < 2 || parts[0] != "infra" {
+		return ""
+	}
+	folder := "infra/" + parts[1]
+	if !slices.Contains(m["infra/all"].imports, own+folder) {
+		return ""
+	}
+	return folder
+}
+
+func (m module) layerOf(pkg string) *layer {
+	i := slices.IndexFunc(layers, func(l layer) bool { return l.has(pkg, m) })
+	if i < 0 {
+		return nil
+	}
+	return &layers[i]
+}
+
+// complaints lists the imports that break a rule.
+func (m module) complaints() []string {
+	var found []string
+	for pkg, p := range m {
+		l := m.layerOf(pkg)
+		if l == nil {
+			found = append(found, pkg+" belongs to no layer")
+			continue
+		}
+		for _, imported := range p.imports {
+			if why := m.refuses(l, pkg, imported); why != "" {
+				found = append(found, fmt.Sprintf("%s (%s) imports %s: %s", pkg, l.name, imported, why))
+			}
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// refuses says why a package must not import what it imports, or returns "".
+func (m module) refuses(l *layer, pkg, imported string) string {
+	if to, ours := strings.CutPrefix(imported, own); ours {
+		target := m.layerOf(to)
+		switch {
+		case target == nil:
+			return "it belongs to no layer"
+		case target.name != l.name && !slices.Contains(l.layers, target.name):
+			return "the layer may not import " + target.name
+		case target.name == "provider" && l.name == "provider" && m.provider(to) != m.provider(pkg):
+			return "no provider imports another"
+		}
+		return ""
+	}
+	if slices.ContainsFunc(l.foreign, func(f string) bool { return f == "" || imported == f || strings.HasPrefix(imported, f+"/") }) {
+		return ""
+	}
+	if !l.ownSDK {
+		return "the layer may not import it"
+	}
+	for other, p := range m {
+		shared := m.provider(other) != m.provider(pkg) && !isTestSupport(other, m)
+		if shared && slices.ContainsFunc(p.imports, func(i string) bool { return foreignModule(i) == foreignModule(imported) }) {
+			return "an SDK is one provider's own, and " + other + " imports it too"
+		}
+	}
+	return ""
+}
+
+func TestEveryPackageImportsOnlyWhatItsLayerMay(t *testing.T) {
+	m := readModule(t)
+	for _, c := range m.complaints() {
+		t.Error(c)
+	}
+	for _, l := range layers {
+		if !slices.ContainsFunc(m.names(), func(pkg string) bool { return m.layerOf(pkg).name == l.name }) {
+			t.Errorf("no package is in layer %s", l.name)
+		}
+	}
+	for _, pkg := range decides {
+		if _, ok := m[pkg]; !ok {
+			t.Errorf("decides names %s, which does not exist", pkg)
+		}
+	}
+}
+
+// Nothing that only tests need is linked into the program, not by way of a
+// third party either.
+func TestProductLinksNoTestPackage(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", own+"cmd/drift-detector").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	linked := strings.Fields(string(out))
+	if !slices.Contains(linked, own+"detector") {
+		t.Fatalf("only %d packages are linked", len(linked))
+	}
+	for _, p := range linked {
+		ours, isOurs := strings.CutPrefix(p, own)
+		if isOurs && isTestSupport(ours, nil) || p == "testing" || strings.HasPrefix(p, "testing/") || strings.HasSuffix(p, "/simulator") {
+			t.Errorf("the program links %s", p)
+		}
+	}
+}
+
+// The rules refuse what they are for, and a new provider needs no rule of its own.
+func TestLayersRefuse(t *testing.T) {
+	sdk, real := "github.com/gophercloud/gophercloud/v2", readModule(t)
+	for _, c := range []struct{ pkg, imported, want string }{
+		{"infra/openstack", own + "backup", ""},
+		{"infra/openstack", own + "infra", ""},
+		{"infra/openstack", sdk, ""},
+		{"infra/openstack", sdk + "/openstack", ""},
+		{"infra/openstack/names", sdk, ""},
+		{"infra/openstack", own + "infra/openstack/names", ""},
+		{"infra/openstack", own + "infra/aws", "no provider imports another"},
+		{"infra/openstack", own + "detector", "may not import detector"},
+		{"infra/openstack", own + "infra/all", "may not import provider list"},
+		{"infra/openstack", own + "infra/infratest", "may not import test support"},
+		{"infra/openstack", "github.com/vmware/govmomi/vim25", "infra/vsphere imports it too"},
+		{"infra", own + "infra/openstack", "may not import provider"},
+		{"infra", sdk, "may not import it"},
+		{"infra/shared", sdk, "may not import it"},
+		{"backup", own + "infra", "may not import infra"},
+		{"backup/archive", own + "detector", "may not import detector"},
+		{"detector", "k8s.io/apimachinery/pkg/labels", "may not import it"},
+		{"detector", sdk, "may not import it"},
+		{"detector", own + "report", "may not import report"},
+		{"detector", own + "infra/aws", "may not import provider"},
+		{"detector/forecast", "k8s.io/client-go/kubernetes", "may not import it"},
+		{"report/sarif", own + "report", ""},
+		{"report/sarif", own + "detector", "may not import detector"},
+		{"report/sarif", own + "detector/forecast", "may not import forecast"},
+		{"report/sarif", own + "backup", "may not import backup"},
+		{"report/html", own + "report/reporttest", "may not import test support"},
+		{"report", own + "internal/lab", "may not import test support"},
+		{"cmd/drift-detector", own + "internal/lab", "may not import test support"},
+		{"cmd/drift-detector", own + "infra/aws", "may not import provider"},
+		{"cmd/other", own + "report", "belongs to no layer"},
+		{"extras", "fmt.example/x", "belongs to no layer"},
+	} {
+		m := real.clone()
+		m.add("infra/all", own+"infra/openstack")
+		m.add("infra/openstack")
+		m.add("infra/openstack/names")
+		m.add(c.pkg, c.imported)
+		got := m.complaints()
+		switch {
+		case c.want == "" && len(got) > 0:
+			t.Errorf("%s may not import %s: %q", c.pkg, c.imported, got)
+		case c.want != "" && !slices.ContainsFunc(got, func(g string) bool { return strings.Contains(g, c.want) }):
+			t.Errorf("%s may import %s; the complaints are %q", c.pkg, c.imported, got)
+		}
+	}
+}
