@@ -15,11 +15,11 @@ const module = "drift-detector/"
 // outside the standard library, tests apart. Data flows one way:
 // cmd → report → detector → {backup, infra}, and infra → backup.
 var mayImport = map[string][]string{
-	"backup": {
+	"backup": {"drift-detector/backup/archive", "sigs.k8s.io/cluster-api/api/core/v1beta2"},
+	"backup/archive": {
 		"github.com/mholt/archiver/v3",
 		"github.com/vmware-tanzu/velero/pkg/apis/velero/v1",
 		"k8s.io/apimachinery/pkg/version",
-		"sigs.k8s.io/cluster-api/api/core/v1beta2",
 	},
 	"backup/backuptest": {"drift-detector/backup"},
 	"backup/readiness": {
@@ -75,7 +75,7 @@ var mayImport = map[string][]string{
 	"report/schematest":     {"github.com/santhosh-tekuri/jsonschema/v6"},
 	"report/reporttest":     {"drift-detector/report"},
 	"cmd/drift-detector": {
-		"drift-detector/backup", "drift-detector/backup/readiness", "drift-detector/backup/selection", "drift-detector/detector", "drift-detector/detector/forecast", "drift-detector/docs/permissions",
+		"drift-detector/backup", "drift-detector/backup/archive", "drift-detector/backup/readiness", "drift-detector/backup/selection", "drift-detector/detector", "drift-detector/detector/forecast", "drift-detector/docs/permissions",
 		"drift-detector/infra", "drift-detector/infra/all", "drift-detector/report", "drift-detector/report/diff", "drift-detector/report/formats", "drift-detector/report/ignore", "drift-detector/report/runbook", "drift-detector/report/terminal",
 		"github.com/urfave/cli/v2", "github.com/vbauerster/mpb/v8", "golang.org/x/term",
 	},
