@@ -58,8 +58,8 @@ var mayImport = map[string][]string{
 	"detector":         {"drift-detector/backup", "drift-detector/infra"},
 	"detector/forecast": {
 		"drift-detector/backup", "drift-detector/detector", "drift-detector/infra",
-		"k8s.io/apimachinery/pkg/apis/meta/v1", "k8s.io/apimachinery/pkg/labels",
-		"sigs.k8s.io/cluster-api/api/core/v1beta2",
+		"k8s.io/apimachinery/pkg/apis/meta/v1", "k8s.io/apimachinery/pkg/labels", "k8s.io/apimachinery/pkg/util/intstr",
+		"sigs.k8s.io/cluster-api/api/core/v1beta1", "sigs.k8s.io/cluster-api/api/core/v1beta2",
 	},
 	"report":                {"drift-detector/backup", "drift-detector/backup/readiness", "drift-detector/detector", "drift-detector/detector/forecast", "drift-detector/infra", "drift-detector/report/terminal"},
 	"report/runbook":        {"drift-detector/report", "drift-detector/report/markdown", "drift-detector/report/terminal"},
