@@ -80,7 +80,7 @@ func (a *assembly) follow(gone map[objectKey]*absent, cluster ClusterID, ref Ref
 	}
 	backup := cluster.Backup
 	resource := resourceOf(ref)
-	entire := !a.load.holds[backup][resource]
+	entire := a.load.holds[backup][resource] == 0
 	if !entire {
 		known, found := a.load.lookUp(resource, backup, ref)
 		if found || !known {

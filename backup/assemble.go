@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"drift-detector/backup/archive"
 )
 
 // assembly turns the tables of the core kinds into the values of a Snapshot.
@@ -113,7 +115,7 @@ func namesakeOf(m *Meta) ClusterID {
 
 // lacks tells of an object that is of no use without a field: it is left out.
 func (a *assembly) lacks(field, resource string, m *Meta) {
-	a.load.problem(m.Backup, itemPath(resource, copyForm{}, m.Namespace, m.Name), fieldError{field, errMissing}.Error())
+	a.load.problem(m.Backup, archive.Path(resource, archive.Form{}, m.Namespace, m.Name), fieldError{field, errMissing}.Error())
 }
 
 // homeless tells of an object that can't be placed in any cluster.

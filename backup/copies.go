@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"sort"
+
+	"drift-detector/backup/archive"
 )
 
 // finish puts the records in order, keeps one copy of each object, and merges
@@ -48,7 +50,7 @@ func (b *builder[T]) sort() {
 		if c := compareNames(&x.Meta, &y.Meta); c != 0 {
 			return c
 		}
-		if c := compareCopies(b.forms[x.origin.copy], b.forms[y.origin.copy]); c != 0 {
+		if c := b.forms[x.origin.copy].Compare(b.forms[y.origin.copy]); c != 0 {
 			return c
 		}
 		return cmp.Compare(j, i) // what comes last replaces what came before, when it is extracted
@@ -86,7 +88,7 @@ func (b *builder[T]) dropCopies(l *loading) {
 }
 
 func (b *builder[T]) pathOf(r *Record[T]) string {
-	return itemPath(b.kind.resource, b.forms[r.origin.copy], r.Namespace, r.Name)
+	return archive.Path(b.kind.resource, b.forms[r.origin.copy], r.Namespace, r.Name)
 }
 
 // mergeBackups gives all copies of an object that several backups hold, with one

@@ -3,11 +3,11 @@
 // the backup expects to exist, the provider objects behind them, and what the
 // backup lacks.
 //
-// [Load] makes one streaming pass over each tarball. Nothing is extracted to
-// disk and nothing is contacted. What is kept of an object is decided before
-// the pass by a [Want]: kinds with the few JSON paths that their owner asks
-// for, and the shapes of the Secrets that hold credentials. All other bytes are
-// skipped.
+// [Load] makes one streaming pass over each tarball, which package archive
+// reads. Nothing is extracted to disk and nothing is contacted. What is kept of
+// an object is decided before the pass by a [Want]: kinds with the few JSON paths
+// that their owner asks for, and the shapes of the Secrets that hold credentials.
+// All other bytes are skipped.
 //
 // A backup is hostile until proven otherwise. Each item is bounded in size,
 // depth and the length of each text and list that is kept of it; an item that

@@ -9,6 +9,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	velero "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
 )
 
 const labPath = "../testdata/fleet-data.tar.gz"
@@ -48,7 +50,7 @@ func labItems(t testing.TB) iter.Seq2[string, []byte] {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if strings.HasSuffix(h.Name, itemSuffix) && !strings.Contains(h.Name, preferredSuffix) && !yield(h.Name, body) {
+			if strings.HasSuffix(h.Name, ".json") && !strings.Contains(h.Name, velero.PreferredVersionDir) && !yield(h.Name, body) {
 				return
 			}
 		}

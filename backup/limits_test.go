@@ -9,6 +9,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"drift-detector/backup/archive"
 )
 
 // tarOf is a plain tar of files, given as name and content in turns.
@@ -44,7 +46,7 @@ func machineFile(name string) (path, body string) {
 }
 
 func TestBounds(t *testing.T) {
-	files := []string{versionPath, "1.1.0\n"}
+	files := []string{"metadata/version", "1.1.0\n"}
 	for i := range 3 {
 		path, body := machineFile(fmt.Sprintf("m%d", i))
 		files = append(files, path, body)
@@ -54,7 +56,7 @@ func TestBounds(t *testing.T) {
 
 	bounds := func(item int64, items int) limits {
 		b := defaultLimits
-		b.item, b.items, b.versions = item, items, 4
+		b.archive.Item, b.archive.Items, b.archive.Versions = item, items, 4
 		return b
 	}
 	s, err := loadBytes(data, bounds(1000, 4))
@@ -81,10 +83,10 @@ func TestBounds(t *testing.T) {
 
 func TestDefaultLimits(t *testing.T) {
 	want := limits{
-		item: 16 << 20, versions: 32, items: 5_000_000, resources: 10_000, kinds: 64,
+		archive: archive.Bounds{Item: 16 << 20, Versions: 32, Items: 5_000_000, Resources: 10_000, Names: 16 << 20}, kinds: 64,
 		memory: 1 << 30, spare: 128 << 20, expansion: 16,
 	}
-	if defaultLimits != want || maxName != 4096 || maxDepth != 100 || maxElems != 10_000 || maxText != 64<<10 || maxSecret != 1<<20 {
+	if defaultLimits != want || maxDepth != 100 || maxElems != 10_000 || maxText != 64<<10 || maxSecret != 1<<20 {
 		t.Errorf("limits %+v", defaultLimits)
 	}
 }
@@ -93,12 +95,12 @@ func TestDefaultLimits(t *testing.T) {
 // costs its reader.
 func TestKindsAreBounded(t *testing.T) {
 	bounds := defaultLimits
-	bounds.kinds, bounds.resources = 3, 10
+	bounds.kinds, bounds.archive.Resources = 3, 10
 	for resource, most := range map[string]int{
 		"r%d.controlplane.cluster.x-k8s.io": 3, "r%dclusters.infrastructure.cluster.x-k8s.io": 3, "r%d": 9, "r%d.cluster.x-k8s.io": 9,
 	} {
 		path, body := machineFile("m")
-		files := []string{versionPath, "1.1.0\n", path, body}
+		files := []string{"metadata/version", "1.1.0\n", path, body}
 		for i := range most + 1 {
 			s, err := loadBytes(tarOf(t, files...), bounds)
 			if err != nil || len(s.Machines) != 1 {
@@ -155,15 +157,9 @@ func TestMemoryIsBounded(t *testing.T) {
 		"Secrets": {100, func(i int) (string, string) {
 			return object("secrets", "v1", fmt.Sprintf("%d-kubeconfig", i), `},"data":{"value":"`+long+long+`"}`)
 		}},
-		"names of resources": {3000, func(i int) (string, string) {
-			return fmt.Sprintf("resources/r%d.%s/namespaces/ns/x.json", i, long[:2000]), "{}"
-		}},
-		"names of versions": {3000, func(i int) (string, string) {
-			return fmt.Sprintf("resources/r%d/v%d%s/namespaces/ns/x.json", i/32, i, long[:2000]), "{}"
-		}},
 	} {
 		path, body := machineFile("m")
-		files := []string{versionPath, "1.1.0\n", path, body}
+		files := []string{"metadata/version", "1.1.0\n", path, body}
 		for i := range c.items {
 			path, body := c.item(i)
 			files = append(files, path, body)

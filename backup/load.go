@@ -5,7 +5,15 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"drift-detector/backup/archive"
 )
+
+// Source is one backup to load. See [archive.FileSource].
+type Source = archive.Source
+
+// InputError is an input that cannot be used at all, with what to do about it.
+type InputError = archive.InputError
 
 // Load reads the sources, one streaming pass each, and keeps the core objects of
 // Cluster API and what w asks for. The order of the sources is that of
@@ -41,21 +49,19 @@ func load(ctx context.Context, sources []Source, w Want, bounds limits) (*Snapsh
 
 // loading is the state of one Load.
 type loading struct {
-	sources  int
-	limits   limits
-	infos    []Info
-	memory   *memory
-	input    int64 // bytes of the files that were read so far
-	scanner  scanner
-	wanted   []AnyKind
-	readers  map[string][]reader // by resource
-	secrets  *secretReader
-	tables   map[AnyKind]any
-	holds    []map[string]bool // by backup: the resources that it has items of
-	problems [][]Problem       // by backup
-	more     []Problem         // by backup: what is said of those that are only counted
-	unlisted []int             // by backup: how many they are
-	twins    *twin             // the first of them
+	sources int
+	limits  limits
+	infos   []Info
+	memory  *memory
+	input   int64 // bytes of the files that were read so far
+	scanner scanner
+	wanted  []AnyKind
+	readers map[string][]reader // by resource
+	secrets *secretReader
+	tables  map[AnyKind]any
+	holds   []map[string]int // by backup: its objects, by resource
+	faults  []faults         // by backup
+	twins   *twin            // the first of them
 
 	// Kinds that are met while reading: all control planes, all infrastructure clusters.
 	controlPlanes []*Kind[controlPlaneFields]
@@ -64,37 +70,33 @@ type loading struct {
 
 func newLoading(sources int, w Want, bounds limits) *loading {
 	l := &loading{
-		sources:  sources,
-		limits:   bounds,
-		memory:   newMemory(),
-		wanted:   append(slices.Clone(w.Kinds), coreKinds...),
-		readers:  map[string][]reader{},
-		tables:   map[AnyKind]any{},
-		more:     make([]Problem, sources),
-		unlisted: make([]int, sources),
-
-		problems: make([][]Problem, sources),
+		sources: sources,
+		limits:  bounds,
+		memory:  newMemory(),
+		wanted:  slices.Concat(w.Kinds, coreKinds),
+		readers: map[string][]reader{},
+		tables:  map[AnyKind]any{},
+		faults:  make([]faults, sources),
 	}
 	l.secrets = newSecretReader(w.Secrets, l.memory)
 	return l
 }
 
 // readersOf makes the readers of a resource when it is first met.
-func (l *loading) readersOf(resource string) ([]reader, error) {
+func (p *pass) readersOf(resource string) ([]reader, error) {
+	l := p.load
 	if rs, ok := l.readers[resource]; ok {
 		return rs, nil
 	}
 	if isControlPlane(resource) && len(l.controlPlanes) == l.limits.kinds {
-		return nil, breach{fmt.Sprintf("holds more than %d kinds of control planes", l.limits.kinds), nextOrigin}
+		return nil, p.refuse(fmt.Sprintf("holds more than %d kinds of control planes", l.limits.kinds), nextOrigin)
 	}
 	if isInfraCluster(resource) && len(l.infraClusters) == l.limits.kinds {
-		return nil, breach{fmt.Sprintf("holds more than %d kinds of infrastructure clusters", l.limits.kinds), nextOrigin}
+		return nil, p.refuse(fmt.Sprintf("holds more than %d kinds of infrastructure clusters", l.limits.kinds), nextOrigin)
 	}
 	var rs []reader
-	have := map[AnyKind]bool{}
-	for _, k := range l.wanted {
-		if k.Resource() == resource && !have[k] {
-			have[k] = true
+	for i, k := range l.wanted {
+		if k.Resource() == resource && !slices.Contains(l.wanted[:i], k) {
 			rs = append(rs, k.reader(l.memory))
 		}
 	}
@@ -115,18 +117,25 @@ func (l *loading) readersOf(resource string) ([]reader, error) {
 	return rs, nil
 }
 
+// faults are what is wrong with the items of one backup.
+type faults struct {
+	listed   []Problem
+	unlisted int  // how many are only counted
+	decisive bool // one of those is, see Problem
+}
+
 // maxProblems is how many Problems of one backup are listed.
 const maxProblems = 1000
 
 // problem notes what is wrong with an item.
 func (l *loading) problem(backup int, item, reason string) {
-	p := Problem{Backup: backup, Item: item, Reason: reason, Decisive: l.decisive(resourceIn(item))}
-	if len(l.problems[backup]) >= maxProblems {
-		l.unlisted[backup]++
-		l.more[backup].Decisive = l.more[backup].Decisive || p.Decisive
+	f, decisive := &l.faults[backup], l.decisive(archive.ResourceIn(item))
+	if len(f.listed) >= maxProblems {
+		f.unlisted++
+		f.decisive = f.decisive || decisive
 		return
 	}
-	l.problems[backup] = append(l.problems[backup], p)
+	f.listed = append(f.listed, Problem{Backup: backup, Item: item, Reason: reason, Decisive: decisive})
 }
 
 // decisive reports whether verdicts rest on objects of a resource: it is one of Cluster
@@ -136,19 +145,21 @@ func (l *loading) decisive(resource string) bool {
 		slices.ContainsFunc(l.wanted, func(k AnyKind) bool { return k.Resource() == resource }))
 }
 
-// allProblems is the list for the Snapshot, which owns up to those not listed.
+// allProblems returns the list for the Snapshot. The last of a backup's counts
+// those that are not listed.
 func (l *loading) allProblems() []Problem {
-	for i, n := range l.unlisted {
-		if n > 0 {
-			more := l.more[i]
-			more.Backup, more.Item, more.Reason = i, l.infos[i].Path, fmt.Sprintf("%d more items have problems that are not listed", n)
-			l.problems[i] = append(l.problems[i], more)
+	var all []Problem
+	for i, f := range l.faults {
+		all = append(all, f.listed...)
+		if f.unlisted > 0 {
+			reason := fmt.Sprintf("%d more items have problems that are not listed", f.unlisted)
+			all = append(all, Problem{Backup: i, Item: l.infos[i].Path, Reason: reason, Decisive: f.decisive})
 		}
 	}
-	return slices.Concat(l.problems...)
+	return all
 }
 
-// lookUp says whether the backup holds an object, and whether that is known at
+// lookUp reports whether the backup holds an object, and whether that is known at
 // all: only of resources that were read.
 func (l *loading) lookUp(resource string, backup int, ref Ref) (known, found bool) {
 	for _, r := range l.readers[resource] {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"drift-detector/backup"
+	"drift-detector/backup/archive"
 	"drift-detector/backup/backuptest"
 )
 
@@ -25,7 +26,7 @@ const lab = "../testdata/fleet-data.tar.gz"
 // loadPath loads a tarball or folder.
 func loadPath(t testing.TB, path string, w backup.Want) (*backup.Snapshot, *backup.Secrets) {
 	t.Helper()
-	source, err := backup.FileSource(path)
+	source, err := archive.FileSource(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,10 +191,24 @@ func TestPlainTar(t *testing.T) {
 	}
 }
 
+// A backup of something else is refused, and says what to give.
+func TestWithoutClusterAPI(t *testing.T) {
+	for what, b := range map[string]*backuptest.Tarball{
+		"no items": backuptest.New(),
+		"pods":     backuptest.New().Add("pods", object{"apiVersion": "v1", "kind": "Pod", "metadata": object{"namespace": "shop", "name": "p"}}),
+	} {
+		s, secrets, err := backup.Load(t.Context(), []backup.Source{backuptest.Source("b", b.Bytes())}, backup.Want{})
+		var input *backup.InputError
+		if !errors.As(err, &input) || s != nil || secrets != nil || input.Name != "b" || !strings.Contains(input.Problem, "without Cluster API objects") || input.Next == "" {
+			t.Errorf("%s: error %v", what, err)
+		}
+	}
+}
+
 func TestContextEndsThePass(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	source, err := backup.FileSource(lab)
+	source, err := archive.FileSource(lab)
 	if err != nil {
 		t.Fatal(err)
 	}

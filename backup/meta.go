@@ -48,7 +48,7 @@ func readMeta(to *Meta, e *entry, p *plan, c *capture, m *memory, use *metaUsage
 		return err
 	}
 	to.Backup = e.backup
-	to.Namespace, to.Name = m.keep(e.namespace, &use.namespace), m.keep(e.name, &use.name)
+	to.Namespace, to.Name = m.keep(e.Namespace, &use.namespace), m.keep(e.Name, &use.name)
 	m.object = to.Name
 	var err error
 	if to.UID, err = text(slotUID, &use.uid); err != nil {
@@ -95,10 +95,10 @@ func checkIdentity(e *entry, p *plan, c *capture, m *memory) error {
 		if len(text) == 0 {
 			return fieldError{metaPaths[slot], errMissing}
 		}
-		if slot == slotAPIVersion && !sameGroup(string(text), e.resource) {
+		if slot == slotAPIVersion && !sameGroup(string(text), e.Resource) {
 			return errPathGroup
 		}
-		if slot == slotName && string(text) != string(e.name) {
+		if slot == slotName && string(text) != string(e.Name) {
 			return errPathName
 		}
 	}
@@ -106,7 +106,7 @@ func checkIdentity(e *entry, p *plan, c *capture, m *memory) error {
 	if err != nil {
 		return err
 	}
-	if string(text) != string(e.namespace) {
+	if string(text) != string(e.Namespace) {
 		return errPathNamespace
 	}
 	return nil

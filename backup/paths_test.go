@@ -68,10 +68,13 @@ func TestCopiesThatDisagree(t *testing.T) {
 		AddAt(machines, "", machine("v1beta2", "b", "second")).
 		// A bad classic copy costs nothing but a Problem when there is another.
 		Raw(backuptest.Path(machines, "", "ns", "c"), []byte("{")).
-		AddAt(machines, "v1beta2-preferredversion", machine("v1beta2", "c", "first"))
+		AddAt(machines, "v1beta2-preferredversion", machine("v1beta2", "c", "first")).
+		Raw(backuptest.Path(machines, "", "ns", "d"), marshal(machine("v1beta2", "other", ""))).
+		AddAt(machines, "", machine("v1beta2", "d", "first"))
 	s, _ := loadAll(t, backup.Want{}, backuptest.Source("b", b.Bytes()))
 	want := []string{
 		"resources/machines.cluster.x-k8s.io/namespaces/ns/c.json: invalid JSON at byte 1",
+		"resources/machines.cluster.x-k8s.io/namespaces/ns/d.json: path and content disagree about the object's name",
 		"resources/machines.cluster.x-k8s.io/v1beta2-preferredversion/namespaces/ns/a.json: another copy of the object has another uid; this one is left out",
 		"resources/machines.cluster.x-k8s.io/namespaces/ns/b.json: the path occurs twice; the last one is used, as Velero does",
 	}
@@ -83,7 +86,7 @@ func TestCopiesThatDisagree(t *testing.T) {
 			t.Errorf("machine %s was read from the wrong copy", m.Name)
 		}
 	}
-	if len(s.Machines) != 3 {
+	if len(s.Machines) != 4 {
 		t.Errorf("%d machines", len(s.Machines))
 	}
 }
@@ -148,6 +151,11 @@ func TestPaths(t *testing.T) {
 	}
 	if got := problems(s); !slices.Equal(got, bad) {
 		t.Errorf("problems %q", got)
+	}
+	for _, p := range s.Problems {
+		if p.Decisive != strings.Contains(p.Item, machines) {
+			t.Errorf("%s: decisive %v", p.Item, p.Decisive)
+		}
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"drift-detector/backup/archive"
 )
 
 const secretResource = "secrets"
@@ -29,8 +31,7 @@ type secretReader struct {
 // keptSecret is a Secret with the path form that it was read from.
 type keptSecret struct {
 	Secret
-	form    copyForm
-	written int64
+	form archive.Form
 }
 
 func newSecretReader(rules []SecretRule, m *memory) *secretReader {
@@ -54,8 +55,8 @@ func newSecretReader(rules []SecretRule, m *memory) *secretReader {
 
 func (r *secretReader) wanted() bool { return len(r.rules) > 0 }
 
-func (r *secretReader) wants(e *entry) bool {
-	return slices.ContainsFunc(r.rules, func(rule SecretRule) bool { return rule.fitsName(string(e.name)) })
+func (r *secretReader) wants(h *archive.Header) bool {
+	return slices.ContainsFunc(r.rules, func(rule SecretRule) bool { return rule.fitsName(string(h.Name)) })
 }
 
 // fitsName compares a name with the rule's: exact, or by suffix.
@@ -86,8 +87,8 @@ func (e keyError) Unwrap() error { return e.err }
 
 // read keeps the Secret when one of the rules fits it. Keys that other rules
 // name come along with it, when those rules fit too.
-func (r *secretReader) read(e *entry, s *scanner, body []byte) error {
-	if err := s.scan(r.plan, r.capture, body); err != nil {
+func (r *secretReader) read(e *entry, s *scanner) error {
+	if err := s.scan(r.plan, r.capture, e.Body); err != nil {
 		return err
 	}
 	var typ string
@@ -104,7 +105,7 @@ func (r *secretReader) read(e *entry, s *scanner, body []byte) error {
 	var fits bool
 	var named error
 	for _, rule := range r.rules {
-		if !rule.fitsName(string(e.name)) || rule.Type != "" && rule.Type != typ {
+		if !rule.fitsName(string(e.Name)) || rule.Type != "" && rule.Type != typ {
 			continue
 		}
 		values, err := r.values(rule)
@@ -123,7 +124,7 @@ func (r *secretReader) read(e *entry, s *scanner, body []byte) error {
 	if !fits {
 		return named
 	}
-	kept := keptSecret{Secret: Secret{Data: data}, form: copyForm{strings.Clone(e.form.version), e.form.preferred}, written: e.written}
+	kept := keptSecret{Secret: Secret{Data: data}, form: e.Form}
 	if err := readMeta(&kept.Meta, e, r.plan, r.capture, r.memory, &r.meta); err != nil {
 		return err
 	}
@@ -187,7 +188,7 @@ func (r *secretReader) finish(l *loading) {
 		if c := compareNames(&a.Meta, &b.Meta); c != 0 {
 			return c
 		}
-		return compareCopies(a.form, b.form)
+		return a.form.Compare(b.form)
 	})
 	kept := r.list[:0]
 	for _, s := range r.list {
@@ -196,7 +197,7 @@ func (r *secretReader) finish(l *loading) {
 			continue
 		}
 		best := &kept[len(kept)-1]
-		path := itemPath(secretResource, s.form, s.Namespace, s.Name)
+		path := archive.Path(secretResource, s.form, s.Namespace, s.Name)
 		switch {
 		case best.form == s.form:
 			l.problem(s.Backup, path, pathTwice)

@@ -1,14 +1,12 @@
 package backup
 
 import (
-	"cmp"
 	"errors"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/version"
+	"drift-detector/backup/archive"
 )
 
 // blockLen is how many records one allocation holds.
@@ -20,61 +18,19 @@ type origin struct {
 	copy    uint32 // index into the builder's list of copies
 }
 
-// copyForm is the directory under which a copy of an object lies: "" for the
-// classic path, or an API version, which the server may have preferred.
-type copyForm struct {
-	version   string
-	preferred bool
-}
-
-// dir is the directory as the path has it.
-func (c copyForm) dir() string {
-	if c.preferred {
-		return c.version + preferredSuffix
-	}
-	return c.version
-}
-
-// compareCopies orders the copies of one object: the classic one is what
-// Velero itself restores, then the server's preferred version, then newer
-// versions before older ones.
-func compareCopies(a, b copyForm) int {
-	rank := func(c copyForm) int {
-		switch {
-		case c.version == "":
-			return 0
-		case c.preferred:
-			return 1
-		}
-		return 2
-	}
-	if c := cmp.Compare(rank(a), rank(b)); c != 0 {
-		return c
-	}
-	return version.CompareKubeAwareVersionStrings(b.version, a.version)
-}
-
-// entry is one item of a tarball whose body is wanted.
+// entry is an item whose body is read.
 type entry struct {
-	backup          int
-	resource        string
-	namespace, name []byte
-	form            copyForm
-	written         int64
-	created         time.Time // of the object, once it is read
-}
-
-// path is the item's path in the tarball in the form that Problems print.
-func (e *entry) path() string {
-	return itemPath(e.resource, e.form, string(e.namespace), string(e.name))
+	*archive.Item
+	backup  int
+	created time.Time // of the object, once it is read
 }
 
 // reader turns the bodies of one resource into what Load keeps of it.
 type reader interface {
-	// wants says by its name alone whether an item may be kept.
-	wants(e *entry) bool
-	// read keeps what is wanted of one body, which is gone afterwards.
-	read(e *entry, s *scanner, body []byte) error
+	// wants reports by the name alone whether an item may be kept.
+	wants(h *archive.Header) bool
+	// read keeps what is wanted of one item, whose body is gone afterwards.
+	read(e *entry, s *scanner) error
 	// finish settles what was read once all sources have been, and hands it over.
 	finish(*loading)
 }
@@ -87,7 +43,7 @@ type builder[T any] struct {
 	usage   []usage
 	meta    metaUsage
 	table   Table[T]
-	forms   []copyForm
+	forms   []archive.Form
 	size    int // bytes of a record
 	// gathered is used again for each field that reads its paths together.
 	gathered []found
@@ -100,12 +56,12 @@ func newBuilder[T any](k *Kind[T], m *memory) *builder[T] {
 	}
 }
 
-func (b *builder[T]) wants(e *entry) bool {
-	return b.kind.only == nil || b.kind.only(e.namespace, e.name)
+func (b *builder[T]) wants(h *archive.Header) bool {
+	return b.kind.only == nil || b.kind.only(h.Namespace, h.Name)
 }
 
-func (b *builder[T]) read(e *entry, s *scanner, body []byte) error {
-	if err := s.scan(b.kind.plan, b.capture, body); err != nil {
+func (b *builder[T]) read(e *entry, s *scanner) error {
+	if err := s.scan(b.kind.plan, b.capture, e.Body); err != nil {
 		return err
 	}
 	var r Record[T]
@@ -130,7 +86,7 @@ func (b *builder[T]) read(e *entry, s *scanner, body []byte) error {
 			break
 		}
 	}
-	r.origin = origin{written: e.written, copy: b.form(e.form)}
+	r.origin = origin{written: e.Written.Unix(), copy: b.form(e.Form)}
 	b.append(r)
 	return nil
 }
@@ -151,11 +107,11 @@ func (b *builder[T]) readTogether(into *T, column int) error {
 }
 
 // form is the number of a copy's form.
-func (b *builder[T]) form(f copyForm) uint32 {
+func (b *builder[T]) form(f archive.Form) uint32 {
 	i := slices.Index(b.forms, f)
 	if i < 0 {
 		i = len(b.forms)
-		b.forms = append(b.forms, copyForm{strings.Clone(f.version), f.preferred})
+		b.forms = append(b.forms, f)
 	}
 	return uint32(i)
 }

@@ -7,8 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
+
+// filterSpec is the spec of a Backup, of which some members leave objects out.
+type filterSpec velerov1.BackupSpec
 
 // anyNamespace stands for objects of all namespaces.
 const anyNamespace = "*"
@@ -56,7 +60,7 @@ func filters(e *examination) []Finding {
 		if v == nil || !v.Of(b) {
 			continue
 		}
-		f := &v.filters
+		f := (*filterSpec)(&v.Spec)
 		for _, resource := range needed {
 			if deployments && resource == "clusters."+coreGroup {
 				continue // k0rdent makes them again
@@ -87,7 +91,7 @@ func (e *examination) explain(f *Finding) {
 	if f.Absent.Resource == "" || v == nil || !v.Of(e.Backups[f.Backup]) {
 		return
 	}
-	if by := v.filters.leavesOut(f.Absent); by != "" {
+	if by := (*filterSpec)(&v.Spec).leavesOut(f.Absent); by != "" {
 		f.Message += "; explained by: " + by
 	}
 }

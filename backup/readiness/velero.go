@@ -1,6 +1,7 @@
 package readiness
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,43 +10,16 @@ import (
 	"time"
 
 	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"drift-detector/backup"
 )
 
-// VeleroBackup is what Velero says about a backup in velero-backup.json, the
-// Backup object that lies beside the tarball in the object store (Velero
-// pkg/persistence/object_store_layout.go and pkg/apis/velero/v1/backup_types.go
+// VeleroBackup is velero-backup.json, the Backup object that lies beside the
+// tarball in the object store (Velero pkg/persistence/object_store_layout.go
 // v1.18.1).
 type VeleroBackup struct {
-	Path     string // of the file
-	Name     string
-	Phase    string
-	Started  time.Time // zero: not recorded, here and below
-	Ended    time.Time
-	Expires  time.Time
-	Errors   int
-	Warnings int
-	filters  filterSpec
-}
-
-// filterSpec are the members of a Backup's spec that leave objects out.
-type filterSpec struct {
-	IncludedNamespaces               []string                `json:"includedNamespaces"`
-	ExcludedNamespaces               []string                `json:"excludedNamespaces"`
-	IncludedResources                []string                `json:"includedResources"`
-	ExcludedResources                []string                `json:"excludedResources"`
-	IncludedClusterScopedResources   []string                `json:"includedClusterScopedResources"`
-	ExcludedClusterScopedResources   []string                `json:"excludedClusterScopedResources"`
-	IncludedNamespaceScopedResources []string                `json:"includedNamespaceScopedResources"`
-	ExcludedNamespaceScopedResources []string                `json:"excludedNamespaceScopedResources"`
-	IncludeClusterResources          *bool                   `json:"includeClusterResources"`
-	LabelSelector                    *metav1.LabelSelector   `json:"labelSelector"`
-	OrLabelSelectors                 []*metav1.LabelSelector `json:"orLabelSelectors"`
-	ResourcePolicy                   *struct {
-		Name string `json:"name"`
-	} `json:"resourcePolicy"`
+	Path string // of the file
+	velerov1.Backup
 }
 
 // maxVelero bounds velero-backup.json: an object of the API server is smaller
@@ -65,51 +39,20 @@ func ReadVelero(path string, r io.Reader) (*VeleroBackup, error) {
 	if len(text) > maxVelero {
 		return nil, &backup.InputError{Name: path, Problem: fmt.Sprintf("larger than %d bytes", maxVelero), Next: nextVelero}
 	}
-	var doc struct {
-		APIVersion string `json:"apiVersion"`
-		Kind       string `json:"kind"`
-		Metadata   struct {
-			Name string `json:"name"`
-		} `json:"metadata"`
-		Spec   filterSpec `json:"spec"`
-		Status struct {
-			Phase               string     `json:"phase"`
-			StartTimestamp      *time.Time `json:"startTimestamp"`
-			CompletionTimestamp *time.Time `json:"completionTimestamp"`
-			Expiration          *time.Time `json:"expiration"`
-			Errors              int        `json:"errors"`
-			Warnings            int        `json:"warnings"`
-		} `json:"status"`
-	}
-	if err := json.Unmarshal(text, &doc); err != nil {
+	v := &VeleroBackup{Path: path}
+	if err := json.Unmarshal(text, &v.Backup); err != nil {
 		return nil, &backup.InputError{Name: path, Problem: "not the description of a backup: " + jsonFault(err), Next: nextVelero, Err: err}
 	}
-	group, _, _ := strings.Cut(doc.APIVersion, "/")
-	if group != velerov1.SchemeGroupVersion.Group || doc.Kind != "Backup" || doc.Metadata.Name == "" {
+	group, _, _ := strings.Cut(v.APIVersion, "/")
+	if group != velerov1.SchemeGroupVersion.Group || v.Kind != "Backup" || v.Name == "" {
 		return nil, &backup.InputError{Name: path, Problem: "not the description of a backup: no Backup object of Velero", Next: nextVelero}
-	}
-	v := &VeleroBackup{
-		Path: path, Name: doc.Metadata.Name, Phase: doc.Status.Phase,
-		Errors: doc.Status.Errors, Warnings: doc.Status.Warnings, filters: doc.Spec,
-	}
-	for _, t := range []struct {
-		from *time.Time
-		to   *time.Time
-	}{
-		{doc.Status.StartTimestamp, &v.Started},
-		{doc.Status.CompletionTimestamp, &v.Ended},
-		{doc.Status.Expiration, &v.Expires},
-	} {
-		if t.from != nil {
-			*t.to = *t.from
-		}
 	}
 	return v, nil
 }
 
 const nextVelero = "give the " + VeleroFile + " from the backup's folder in the object store, or leave it out"
 
-// jsonFault says what is wrong with JSON without quoting it.
+// jsonFault returns what is wrong with JSON without quoting it.
 func jsonFault(err error) string {
 	var typ *json.UnmarshalTypeError
 	if errors.As(err, &typ) {
@@ -118,7 +61,7 @@ func jsonFault(err error) string {
 	return "no valid JSON"
 }
 
-// Of says whether the description may be of a tarball: its items were written
+// Of reports whether the description may be of a tarball: its items were written
 // while the backup ran, by the same clock. Slack allows for the time between a
 // step and its record. Of an undated tarball it is known only what it is not
 // older than.
@@ -127,10 +70,11 @@ func (v *VeleroBackup) Of(b backup.Info) bool {
 	if b.WrittenTo.IsZero() {
 		return true
 	}
-	if !b.Undated && !v.Started.IsZero() && b.WrittenFrom.Before(v.Started.Add(-slack)) {
+	started, ended := v.Status.StartTimestamp, v.Status.CompletionTimestamp
+	if !b.Undated && !started.IsZero() && b.WrittenFrom.Before(started.Add(-slack)) {
 		return false
 	}
-	return v.Ended.IsZero() || !b.WrittenTo.After(v.Ended.Add(slack))
+	return ended.IsZero() || !b.WrittenTo.After(ended.Add(slack))
 }
 
 var (
@@ -174,17 +118,15 @@ func descriptions(e *examination) []Finding {
 			found = append(found, ruleOther.On(i, what, "%s describes backup %s, which ran at another time", v.Path, v.Name))
 			continue
 		}
-		if v.Phase != string(velerov1.BackupPhaseCompleted) || v.Errors > 0 {
-			phase := v.Phase
-			if phase == "" {
-				phase = "not recorded"
-			}
-			found = append(found, ruleIncomplete.On(i, what, "phase of backup %s is %s, with %s and %s", v.Name, phase, count(v.Errors, "error"), count(v.Warnings, "warning")))
-		} else if v.Warnings > 0 {
-			found = append(found, ruleWarned.On(i, what, "backup %s completed with %s", v.Name, count(v.Warnings, "warning")))
+		s := &v.Status
+		if s.Phase != velerov1.BackupPhaseCompleted || s.Errors > 0 {
+			found = append(found, ruleIncomplete.On(i, what, "phase of backup %s is %s, with %s and %s",
+				v.Name, cmp.Or(s.Phase, "not recorded"), count(s.Errors, "error"), count(s.Warnings, "warning")))
+		} else if s.Warnings > 0 {
+			found = append(found, ruleWarned.On(i, what, "backup %s completed with %s", v.Name, count(s.Warnings, "warning")))
 		}
-		if !v.Expires.IsZero() && e.options.Now.After(v.Expires) {
-			found = append(found, ruleExpired.On(i, what, "backup %s expired on %s", v.Name, v.Expires.UTC().Format(time.DateOnly)))
+		if at := s.Expiration; !at.IsZero() && e.options.Now.After(at.Time) {
+			found = append(found, ruleExpired.On(i, what, "backup %s expired on %s", v.Name, at.UTC().Format(time.DateOnly)))
 		}
 	}
 	return found

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"drift-detector/backup"
+	"drift-detector/backup/archive"
 	"drift-detector/backup/readiness"
 	"drift-detector/backup/selection"
 	"drift-detector/detector"
@@ -113,7 +114,7 @@ func (o *estateOptions) load(ctx context.Context, s *streams) (*estate, error) {
 	e := &estate{registry: all.Registry()}
 	var sources []backup.Source
 	for _, path := range o.backups {
-		src, err := backup.FileSource(path)
+		src, err := archive.FileSource(path)
 		if err != nil {
 			return nil, err
 		}

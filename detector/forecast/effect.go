@@ -207,8 +207,8 @@ func (e *effects) onMachine(f *facts, o Outcome) {
 	if f.ownerless() {
 		e.said(OwnerHalted, name)
 	}
-	if f.healthy() && f.unhealthy && f.check.data.Template != "" {
-		e.add(OutcomeUnknown, fmt.Sprintf("%s calls living machines unhealthy and leaves them to %s: what that does is not known here", f.check.title(), f.check.data.Template), name)
+	if f.healthy() && f.unhealthy && f.check.remediator() != "" {
+		e.add(OutcomeUnknown, fmt.Sprintf("%s calls living machines unhealthy and leaves them to %s: what that does is not known here", f.check.title(), f.check.remediator()), name)
 	}
 	if f.unbootstrapped() && o != Halted {
 		e.said(MachinesNotReady, name)

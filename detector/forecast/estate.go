@@ -174,7 +174,12 @@ func conditionsOf(s *backup.Snapshot, all []*cluster, notes []Note) []Note {
 func (c *cluster) unseenConditions() []string {
 	var out []string
 	for _, h := range c.checks {
-		kinds := slices.DeleteFunc(slices.Clone(h.data.Types), func(kind string) bool { return kind == "Ready" })
+		var kinds []string
+		for _, condition := range h.spec.Checks.UnhealthyNodeConditions {
+			if condition.Type != "Ready" {
+				kinds = append(kinds, string(condition.Type))
+			}
+		}
 		if slices.Sort(kinds); len(kinds) > 0 {
 			out = append(out, fmt.Sprintf("MachineHealthCheck %s/%s (%s)", c.ID.Namespace, h.name, strings.Join(slices.Compact(kinds), ", ")))
 		}

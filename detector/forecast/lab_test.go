@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"drift-detector/backup"
+	"drift-detector/backup/archive"
 	"drift-detector/detector"
 	"drift-detector/detector/forecast"
 	"drift-detector/infra"
@@ -26,14 +27,14 @@ type foretold struct {
 }
 
 // foretell lists the lab's infrastructure and forecasts the restore of a backup.
-func foretell(t *testing.T, archive, vcenter, nodes string, skipNodes bool) foretold {
+func foretell(t *testing.T, tarball, vcenter, nodes string, skipNodes bool) foretold {
 	t.Helper()
 	v, err := lab.StartVCenter(lab.VCenterOptions{Archive: testdata + vcenter})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(v.Close)
-	api, err := lab.StartAPIServers(testdata+archive, testdata+nodes)
+	api, err := lab.StartAPIServers(testdata+tarball, testdata+nodes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +58,7 @@ func foretell(t *testing.T, archive, vcenter, nodes string, skipNodes bool) fore
 	want := registry.Want()
 	want.Kinds = append(want.Kinds, forecast.Want().Kinds...)
 	want.Secrets = append(want.Secrets, forecast.Want().Secrets...)
-	source, err := backup.FileSource(testdata + archive)
+	source, err := archive.FileSource(testdata + tarball)
 	if err != nil {
 		t.Fatal(err)
 	}

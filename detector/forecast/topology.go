@@ -3,6 +3,8 @@ package forecast
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
+	"reflect"
 	"strconv"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -114,31 +116,6 @@ var classes = backup.NewKind("clusterclasses.cluster.x-k8s.io",
 		"spec.workers.machineDeployments[].healthCheck", "spec.workers.machineDeployments[].machineHealthCheck"),
 )
 
-// topologyCheck is a health check of a class or a topology, of v1beta1 and of
-// v1beta2 (Cluster API api/core/v1beta1 and v1beta2 clusterclass_types.go and
-// cluster_types.go v1.14.2).
-type topologyCheck struct {
-	Enable, Enabled     *bool // of a topology: v1beta1 and v1beta2
-	NodeStartupTimeout  string
-	UnhealthyConditions []nodeCondition
-	MaxUnhealthy        json.RawMessage
-	UnhealthyRange      string
-	RemediationTemplate struct{ Kind string }
-	Checks              struct {
-		NodeStartupTimeoutSeconds *int64
-		UnhealthyNodeConditions   []nodeCondition
-	}
-	Remediation struct {
-		TriggerIf struct {
-			UnhealthyLessThanOrEqualTo json.RawMessage
-			UnhealthyInRange           string
-		}
-		TemplateRef struct{ Kind string }
-	}
-}
-
-type nodeCondition struct{ Type, Status string }
-
 // addTopologyChecks adds to the checks of each cluster those that its topology makes,
 // behind those that are in the backup.
 func addTopologyChecks(managed map[backup.ClusterID]*topology, into map[backup.ClusterID][]*check) {
@@ -176,47 +153,22 @@ func at(list []string, i int) string {
 
 // topologyCheckOf is the health check that a topology makes: its own, else that
 // of its class, unless it is switched off. One that cannot be read makes none.
-func topologyCheckOf(mine, inherited string) *healthCheck {
-	var own, class topologyCheck
-	if mine != "" && json.Unmarshal([]byte(mine), &own) != nil || inherited != "" && json.Unmarshal([]byte(inherited), &class) != nil {
-		return nil
+func topologyCheckOf(mine, inherited string) *clusterv1.MachineHealthCheckSpec {
+	var own, class *clusterv1.MachineHealthCheckSpec
+	var on struct{ Enable, Enabled *bool } // v1beta1 and v1beta2
+	var err error
+	if mine != "" {
+		own, err = decodeCheck(mine)
+		err = errors.Join(err, json.Unmarshal([]byte(mine), &on))
 	}
-	for _, on := range []*bool{own.Enable, own.Enabled} {
-		if on != nil && !*on {
-			return nil
-		}
+	if inherited != "" && err == nil {
+		class, err = decodeCheck(inherited)
 	}
-	switched := own
-	switched.Enable, switched.Enabled = nil, nil
 	switch {
-	case mine != "" && !switched.empty():
-		return own.healthCheck()
-	case inherited != "":
-		return class.healthCheck()
+	case err != nil, on.Enable != nil && !*on.Enable, on.Enabled != nil && !*on.Enabled:
+		return nil
+	case own != nil && !reflect.ValueOf(*own).IsZero():
+		return own
 	}
-	return nil
-}
-
-// empty says that nothing but the switch is set.
-func (t *topologyCheck) empty() bool {
-	return t.NodeStartupTimeout == "" && len(t.UnhealthyConditions)+len(t.MaxUnhealthy) == 0 && t.UnhealthyRange == "" && t.RemediationTemplate.Kind == "" &&
-		t.Checks.NodeStartupTimeoutSeconds == nil && len(t.Checks.UnhealthyNodeConditions) == 0 &&
-		len(t.Remediation.TriggerIf.UnhealthyLessThanOrEqualTo) == 0 && t.Remediation.TriggerIf.UnhealthyInRange == "" && t.Remediation.TemplateRef.Kind == ""
-}
-
-// healthCheck is the object that Cluster API makes of it.
-func (t *topologyCheck) healthCheck() *healthCheck {
-	h := &healthCheck{
-		Timeout:  t.NodeStartupTimeout,
-		Limit:    cmp.Or(string(t.Remediation.TriggerIf.UnhealthyLessThanOrEqualTo), string(t.MaxUnhealthy)),
-		Range:    cmp.Or(t.Remediation.TriggerIf.UnhealthyInRange, t.UnhealthyRange),
-		Template: cmp.Or(t.Remediation.TemplateRef.Kind, t.RemediationTemplate.Kind),
-	}
-	if n := t.Checks.NodeStartupTimeoutSeconds; n != nil {
-		h.TimeoutSeconds = backup.Number{N: *n, Known: true}
-	}
-	for _, c := range append(t.Checks.UnhealthyNodeConditions, t.UnhealthyConditions...) {
-		h.Types, h.Statuses = append(h.Types, c.Type), append(h.Statuses, c.Status)
-	}
-	return h
+	return class
 }

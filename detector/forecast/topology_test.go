@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
 	"drift-detector/backup"
 	"drift-detector/backup/backuptest"
 )
@@ -96,8 +98,8 @@ func withTopology(t *testing.T, member string, of, own fields) *backup.Snapshot 
 func TestLimitOfATopologysCheck(t *testing.T) {
 	h := topologyCheckOf(`{"maxUnhealthy":"40%","unhealthyRange":"[1-2]","remediationTemplate":{"kind":"X"}}`, "")
 	newer := topologyCheckOf(`{"remediation":{"triggerIf":{"unhealthyLessThanOrEqualTo":"40%","unhealthyInRange":"[1-2]"},"templateRef":{"kind":"X"}}}`, "")
-	for _, got := range []*healthCheck{h, newer} {
-		if got == nil || got.Limit != `"40%"` || got.Range != "[1-2]" || got.Template != "X" {
+	for _, got := range []*clusterv1.MachineHealthCheckSpec{h, newer} {
+		if got == nil || got.Remediation.TriggerIf.UnhealthyLessThanOrEqualTo.StrVal != "40%" || got.Remediation.TriggerIf.UnhealthyInRange != "[1-2]" || got.Remediation.TemplateRef.Kind != "X" {
 			t.Errorf("%+v", got)
 		}
 	}

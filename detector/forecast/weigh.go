@@ -38,7 +38,7 @@ func (f *facts) examine() {
 		if unhealthy {
 			h.unhealthy++
 		}
-		if f.check == nil || unhealthy && (!f.unhealthy || f.check.data.Template != "" && h.data.Template == "") {
+		if f.check == nil || unhealthy && (!f.unhealthy || f.check.remediator() != "" && h.remediator() == "") {
 			f.check, f.minded, f.unhealthy = h, minded, unhealthy
 		}
 	}
@@ -158,8 +158,8 @@ func (c *cluster) remediate() (bool, string) {
 		return false, "its cluster is paused"
 	case h == nil:
 		return false, "no MachineHealthCheck covers its machines, so that nothing asks KubeadmControlPlane to replace one"
-	case h.data.Template != "":
-		return false, h.title() + " leaves it to " + h.data.Template + ", not to KubeadmControlPlane"
+	case h.remediator() != "":
+		return false, h.title() + " leaves it to " + h.remediator() + ", not to KubeadmControlPlane"
 	case c.recorded <= 1:
 		return false, "KubeadmControlPlane never replaces its only Machine"
 	case c.dead():
@@ -180,7 +180,7 @@ func (c *cluster) remediate() (bool, string) {
 // replaceable says that a health check would replace the machine if it found it
 // unhealthy.
 func (f *facts) replaceable() bool {
-	return f.check != nil && f.check.data.Template == "" && !f.cluster.dead() && (!f.verdict.ControlPlane || f.cluster.remediates)
+	return f.check != nil && f.check.remediator() == "" && !f.cluster.dead() && (!f.verdict.ControlPlane || f.cluster.remediates)
 }
 
 // findRemedy says whether something replaces the machine, and why nothing does.
@@ -197,8 +197,8 @@ func (f *facts) findRemedy() (bool, string) {
 		return false, h.title() + " covers it, but does not mind a missing Node"
 	case f.cluster.dead() && !f.machine.Remediate:
 		return false, h.title() + " covers it, but skips it while the control plane is not initialised, and no machine of that runs"
-	case h.data.Template != "":
-		return false, h.title() + " leaves it to " + h.data.Template + ", not to its owner"
+	case h.remediator() != "":
+		return false, h.title() + " leaves it to " + h.remediator() + ", not to its owner"
 	case f.verdict.ControlPlane:
 		return f.cluster.remediates, f.cluster.remediation
 	case f.machine.Owner.Kind != "MachineSet":

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"drift-detector/backup"
+	"drift-detector/backup/archive"
 	"drift-detector/backup/backuptest"
 	"drift-detector/infra"
 )
@@ -259,7 +260,7 @@ func TestSettingsThatAreIgnoredAreSaid(t *testing.T) {
 func TestClusterScopedBackupNamesTheSameTargets(t *testing.T) {
 	s, secrets := load(t, fleet(t))
 	fleetTargets := New().Targets(s, secrets, infra.Access{})
-	source, err := backup.FileSource("../../testdata/fleet-cluster-scoped-data.tar.gz")
+	source, err := archive.FileSource("../../testdata/fleet-cluster-scoped-data.tar.gz")
 	must(t, err)
 	s, secrets, err = backup.Load(t.Context(), []backup.Source{source}, want)
 	must(t, err)

@@ -13,6 +13,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"drift-detector/backup"
+	"drift-detector/backup/archive"
 	"drift-detector/backup/backuptest"
 	"drift-detector/infra"
 	"drift-detector/internal/lab"
@@ -144,7 +145,7 @@ func collectLab(t *testing.T, p infra.Provider, faults ...lab.FaultOf) map[strin
 		}
 		a.Reroutes = append(a.Reroutes, reroute)
 	}
-	source, err := backup.FileSource(fleet)
+	source, err := archive.FileSource(fleet)
 	if err != nil {
 		t.Fatal(err)
 	}

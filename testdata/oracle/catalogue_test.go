@@ -8,10 +8,11 @@ import (
 	"testing"
 
 	"github.com/sirupsen/logrus"
-	"github.com/vmware-tanzu/velero/pkg/archive"
+	veleroarchive "github.com/vmware-tanzu/velero/pkg/archive"
 	"github.com/vmware-tanzu/velero/pkg/util/filesystem"
 
 	"drift-detector/backup"
+	"drift-detector/backup/archive"
 )
 
 // catalogue is the items of a backup: "namespace/name" by resource.
@@ -37,11 +38,11 @@ func velero(t *testing.T, file string) catalogue {
 	log := logrus.New()
 	log.SetOutput(io.Discard)
 	fs := filesystem.NewFileSystem()
-	dir, err := archive.NewExtractor(log, fs).UnzipAndExtractBackup(f)
+	dir, err := veleroarchive.NewExtractor(log, fs).UnzipAndExtractBackup(f)
 	if err != nil {
 		t.Fatal(err)
 	}
-	resources, err := archive.NewParser(log, fs).Parse(dir)
+	resources, err := veleroarchive.NewParser(log, fs).Parse(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +61,7 @@ func velero(t *testing.T, file string) catalogue {
 // ours asks the loader for every resource that Velero found.
 func ours(t *testing.T, file string, resources catalogue) (catalogue, int) {
 	t.Helper()
-	source, err := backup.FileSource(file)
+	source, err := archive.FileSource(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package backup
+package archive
 
 import (
 	"bytes"
@@ -25,8 +25,7 @@ var (
 	errTarTrailing  = errors.New("there is data behind the end of the archive")
 )
 
-// tarHeader is what a walk tells of one entry. Name lies in the walk's memory
-// and is valid until the next entry.
+// tarHeader describes one entry. The name is valid until the next entry.
 type tarHeader struct {
 	name    []byte
 	tooLong bool // the name is longer than maxName, and cut
@@ -36,12 +35,12 @@ type tarHeader struct {
 	odd     string // how its headers differ from all that Velero writes; empty: not at all
 }
 
-// tarVisitor is told what a walk meets.
+// tarVisitor gets the entries of an archive.
 type tarVisitor interface {
-	// enter is called for each entry and says whether its body is wanted.
+	// enter is called for each entry and reports whether its body is wanted.
 	enter(*tarHeader) (wanted bool, err error)
-	// body gets the wanted body of the entry that was entered last. It is
-	// valid until body returns.
+	// body gets the body of the entry that enter wanted last. It is valid
+	// until body returns.
 	body([]byte) error
 }
 
@@ -110,7 +109,7 @@ func (w *tarWalker) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// end says whether the archive ended where it may.
+// end returns an error unless the archive ended where it may.
 func (w *tarWalker) end() error {
 	if w.zeros >= 2 && len(w.block) > 0 {
 		return errTarTrailing
@@ -150,7 +149,7 @@ func (w *tarWalker) read(b []byte) error {
 	return w.enter()
 }
 
-// enter tells the visitor of the entry whose header was read.
+// enter calls the visitor with the entry whose header was read.
 func (w *tarWalker) enter() error {
 	w.headers++
 	h := &w.header
@@ -231,7 +230,7 @@ func padding(size int64) int64 { return -size & (tarBlock - 1) }
 
 // plain reads a header as Velero writes it for all but the longest names: POSIX
 // ustar of a file or a folder, with numbers in octal; and one as GNU tar writes it
-// when somebody packs a backup again. It is false for any other.
+// when somebody packs a backup again. It reports false for any other.
 func (w *tarWalker) plain(b []byte) bool {
 	block := (*[tarBlock]byte)(b)
 	kind := block[156]
@@ -373,7 +372,7 @@ func tarOctal(b []byte) (n int64, ok bool) {
 	return n, true
 }
 
-// first is the beginning of an archive of which no header could be read.
+// first returns the beginning of an archive of which no header could be read.
 func (w *tarWalker) first() []byte {
 	if len(w.head) > 0 {
 		return w.head

@@ -1,12 +1,14 @@
-package backup
+package archive
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"path"
 	"strings"
 
 	velero "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
+	"k8s.io/apimachinery/pkg/version"
 )
 
 // The paths of a tarball, as Velero writes them (pkg/archive/filesystem.go,
@@ -18,7 +20,33 @@ const (
 	itemSuffix      = ".json"
 )
 
-// itemName is what the path of an item says. Its parts lie in the path.
+// Form is the directory that one copy of an object is in: the classic path, or
+// that of an API version, which the server may have preferred.
+type Form struct {
+	Version   string // empty for the classic path
+	Preferred bool
+}
+
+// Compare orders the copies of one object, the one to use first: the classic one
+// is what Velero itself restores, then the server's preferred version, then
+// newer versions before older ones.
+func (f Form) Compare(o Form) int {
+	rank := func(f Form) int {
+		switch {
+		case f.Version == "":
+			return 0
+		case f.Preferred:
+			return 1
+		}
+		return 2
+	}
+	if c := cmp.Compare(rank(f), rank(o)); c != 0 {
+		return c
+	}
+	return version.CompareKubeAwareVersionStrings(o.Version, f.Version)
+}
+
+// itemName is a path of an item in parts, which share its memory.
 type itemName struct {
 	resource        []byte
 	version         []byte // empty for the classic path
@@ -56,9 +84,9 @@ func checkPath(path []byte) error {
 	return detour
 }
 
-// resourceIn is the resource of an item, as far as its path names one, however the
-// path is written.
-func resourceIn(item string) string {
+// ResourceIn returns the resource that the path of an entry names, however the path
+// is written. It is empty when the path names none.
+func ResourceIn(item string) string {
 	rest, ok := strings.CutPrefix(path.Clean("/"+item), "/"+resourcesPrefix)
 	if !ok {
 		return ""
@@ -67,7 +95,7 @@ func resourceIn(item string) string {
 	return resource
 }
 
-// parseItem takes the path of an item apart:
+// parseItem splits the path of an item:
 //
 //	resources/<resource>/[<version>[-preferredversion]/]{cluster | namespaces/<namespace>}/<name>.json
 func parseItem(path []byte) (itemName, error) {
@@ -111,11 +139,14 @@ func cutDir(path []byte) (dir, rest []byte) {
 	return path[:i], path[i+1:]
 }
 
-// itemPath is the reverse of parseItem.
-func itemPath(resource string, form copyForm, namespace, name string) string {
+// Path returns the path of an item; namespace is empty for cluster-scoped objects.
+func Path(resource string, form Form, namespace, name string) string {
 	parts := []string{velero.ResourcesDir, resource}
-	if form.version != "" {
-		parts = append(parts, form.dir())
+	switch {
+	case form.Preferred:
+		parts = append(parts, form.Version+preferredSuffix)
+	case form.Version != "":
+		parts = append(parts, form.Version)
 	}
 	if namespace == "" {
 		parts = append(parts, velero.ClusterScopedDir)

@@ -1,4 +1,4 @@
-package backup
+package archive
 
 import (
 	"bytes"
@@ -26,8 +26,8 @@ var besides = []struct{ suffix, what string }{
 // descriptor is the Backup object beside a tarball in the object store.
 const descriptor = "velero-backup.json"
 
-// wrongFile says what a file is that is no tarball, and which file to give
-// instead, when its name or content tells.
+// wrongFile returns the error for a file that is no tarball: what it is by its
+// name or content, and which file to give instead.
 func wrongFile(path, content string, err error) error {
 	base := filepath.Base(path)
 	if base == descriptor {
@@ -65,7 +65,7 @@ var magics = []struct{ start, what string }{
 	{"[", "JSON"},
 }
 
-// nameOf says what kind of file begins so.
+// nameOf returns the kind of file that begins so.
 func nameOf(head []byte) string {
 	for _, m := range magics {
 		if bytes.HasPrefix(head, []byte(m.start)) {

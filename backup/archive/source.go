@@ -1,4 +1,4 @@
-package backup
+package archive
 
 import (
 	"fmt"
@@ -10,6 +10,14 @@ import (
 	"slices"
 	"strings"
 )
+
+// Source is one backup: a tarball as Velero wrote it, gzip-compressed or plain.
+type Source struct {
+	// Name is what the operator calls it, a path in most cases.
+	Name string
+	// Open returns a reader at the beginning. It is called once for each pass.
+	Open func() (io.ReadCloser, error)
+}
 
 // FileSource is the backup at a path: a tarball, or a folder of the object
 // store as Velero lays it out, "…/backups/<name>" where "<name>.tar.gz" lies

@@ -1,4 +1,4 @@
-package backup
+package archive
 
 import (
 	"encoding/binary"
@@ -141,45 +141,50 @@ func TestFaultD4HeaderForms(t *testing.T) {
 }
 
 // Whatever Velero reads of an archive is read here, and a header that it never writes
-// is a Problem on which verdicts rest; what it reads otherwise than a stream can be
-// read is refused.
+// is a problem of the resource that it names; what it reads otherwise than a stream
+// can be read is refused.
 func TestFaultD4WhatARestoreReads(t *testing.T) {
-	hidden, body := machineFile("hidden")
-	other, otherBody := machineFile("other")
+	const (
+		machines = "machines.cluster.x-k8s.io"
+		hidden   = "resources/" + machines + "/namespaces/ns/hidden.json"
+	)
 	file := func(name, body string) tarPart { return tarPart{kind: '0', name: name, body: body} }
 	for name, c := range map[string]struct {
 		parts   []tarPart
 		problem string // empty: the archive is refused
-		reads   bool   // the machine is read: a restore brings it back
+		reads   bool   // the item is read: a restore brings it back
 	}{
-		"a GNU name beside a PAX path":              {[]tarPart{{kind: 'L', name: "l", body: hidden + "\x00"}, {kind: 'x', name: "p", body: record("path", "metadata/nothing")}, file("short", body)}, "both PAX and GNU", true},
-		"a PAX path without a value":                {[]tarPart{{kind: 'x', name: "p", body: record("path", "")}, file(hidden, body)}, "empty value", true},
-		"a sparse file's name":                      {[]tarPart{{kind: 'x', name: "p", body: record("GNU.sparse.major", "0") + record("GNU.sparse.minor", "0") + record("GNU.sparse.name", hidden)}, file("short", body)}, "", false},
-		"a PAX path twice":                          {[]tarPart{{kind: 'x', name: "p", body: record("path", "metadata/nothing") + record("path", hidden)}, file("short", body)}, "twice", true},
-		"a GNU name with a NUL":                     {[]tarPart{{kind: 'L', name: "l", body: hidden + "\x00.bak\x00"}, file("short", body)}, "behind its end", true},
-		"GNU's magic with a prefix":                 {[]tarPart{{kind: '0', name: hidden[10:], body: body, magic: magicGNU, edit: func(b []byte) { copy(b[345:], "resources") }}}, "prefix", true},
-		"a contiguous file":                         {[]tarPart{{kind: '7', name: hidden, body: body}}, "not a regular file", false},
-		"a file that ends in a slash":               {[]tarPart{file(hidden+"/", body)}, "shortest form", false},
-		"a path with a detour":                      {[]tarPart{file("resources/./"+hidden[10:], body)}, "shortest form", false},
-		"a file twice, the first of another object": {[]tarPart{file(hidden, otherBody), file(hidden, body)}, "disagree about the object's name", true},
+		"a GNU name beside a PAX path": {[]tarPart{{kind: 'L', name: "l", body: hidden + "\x00"}, {kind: 'x', name: "p", body: record("path", "metadata/nothing")}, file("short", "{}")}, "both PAX and GNU", true},
+		"a PAX path without a value":   {[]tarPart{{kind: 'x', name: "p", body: record("path", "")}, file(hidden, "{}")}, "empty value", true},
+		"a sparse file's name":         {[]tarPart{{kind: 'x', name: "p", body: record("GNU.sparse.major", "0") + record("GNU.sparse.minor", "0") + record("GNU.sparse.name", hidden)}, file("short", "{}")}, "", false},
+		"a PAX path twice":             {[]tarPart{{kind: 'x', name: "p", body: record("path", "metadata/nothing") + record("path", hidden)}, file("short", "{}")}, "twice", true},
+		"a GNU name with a NUL":        {[]tarPart{{kind: 'L', name: "l", body: hidden + "\x00.bak\x00"}, file("short", "{}")}, "behind its end", true},
+		"GNU's magic with a prefix":    {[]tarPart{{kind: '0', name: hidden[10:], body: "{}", magic: magicGNU, edit: func(b []byte) { copy(b[345:], "resources") }}}, "prefix", true},
+		"a contiguous file":            {[]tarPart{{kind: '7', name: hidden, body: "{}"}}, "not a regular file", false},
+		"a file that ends in a slash":  {[]tarPart{file(hidden+"/", "{}")}, "shortest form", false},
+		"a path with a detour":         {[]tarPart{file("resources/./"+hidden[10:], "{}")}, "shortest form", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			data := tarParts(slices.Concat([]tarPart{file(versionPath, "1.1.0\n"), file(other, otherBody)}, c.parts)...)
-			s, err := loadBytes(data, defaultLimits)
+			data := tarParts(slices.Concat([]tarPart{file(versionPath, "1.1.0\n"), file("resources/pods/namespaces/ns/other.json", "{}")}, c.parts)...)
+			var read, problems []string
+			_, err := Walk(t.Context(), inMemory(data), DefaultBounds, Visitor{
+				Visit: func(i *Item) error {
+					read = append(read, i.Path()+" "+string(i.Body))
+					return nil
+				},
+				Problem: func(path, reason string) { problems = append(problems, ResourceIn(path)+": "+reason) },
+			})
 			if c.problem == "" {
 				if !errors.Is(err, errTarSparse) {
 					t.Errorf("error %v", err)
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
+			if err != nil || slices.Contains(read, hidden+" {}") != c.reads {
+				t.Errorf("error %v, read %q", err, read)
 			}
-			if read := s.Machines[0].Name == "hidden"; read != c.reads || len(s.Machines) != 2 && read {
-				t.Errorf("machines %v", s.Machines)
-			}
-			if len(s.Problems) != 1 || !strings.Contains(s.Problems[0].Reason, c.problem) || !s.Problems[0].Decisive {
-				t.Errorf("problems %+v", s.Problems)
+			if len(problems) != 1 || !strings.HasPrefix(problems[0], machines+": ") || !strings.Contains(problems[0], c.problem) {
+				t.Errorf("problems %q", problems)
 			}
 		})
 	}
