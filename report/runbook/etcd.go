@@ -170,7 +170,7 @@ func (b *book) snapshot(d *draft, c *report.Cluster) {
 		ask("DEBUG_POD", "name of the pod that this printed, node-debugger-…"),
 		line(raw(`COPY="etcd-`+strings.TrimPrefix(b.contexts[c], "CTX_")+`-$(date +%Y%m%dT%H%M%S).db"`)),
 		system("exec", pod, raw("--"), "cat", "/host"+snapshotFile, raw(">"+copied)).private(),
-		sum.keep("SUM").then(line(raw(`test "${SUM% *}" = "$(cksum <`+copied+`)"`))).stop("the copy is partial. Remove it, and copy again"),
+		sum.keep("SUM").then(line(raw(`test "${SUM% *}" = "$(cksum <`+copied+`)"`)).stop("the copy is partial. Remove it, and copy again")),
 		system("delete", pod))
 }
 
