@@ -10,12 +10,6 @@ import (
 	"drift-detector/infra"
 )
 
-// tables are the two decision tables.
-type tables struct {
-	machines  []machineRow
-	instances []instanceRow
-}
-
 // Detect decides on every machine of the snapshot and on every instance of the
 // inventory. The claims must be made from the same snapshot: they index its
 // machines. Detect does no I/O, changes none of its inputs and cannot fail; what
@@ -85,27 +79,6 @@ func (e *estate) settle(c *claim, rows []machineRow) {
 			}
 		}
 	}
-}
-
-// decideMachine walks the table. A machine that no row fits would be a fault of
-// the table: it is Unknown, not forgotten.
-func decideMachine(rows []machineRow, f *machineFacts) Verdict {
-	for i := range rows {
-		if rows[i].Fits(f) {
-			return rows[i].Decide(f)
-		}
-	}
-	return Verdict{Status: Unknown}
-}
-
-// decideInstance walks the table, likewise: what no row fits is left to a person.
-func (t tables) decideInstance(f *instanceFacts) placement {
-	for i := range t.instances {
-		if t.instances[i].Fits(f) {
-			return t.instances[i].Decide(f)
-		}
-	}
-	return f.suggest("", "")
 }
 
 // listed says whether the claim shows in the result. An orphan whose instance

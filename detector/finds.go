@@ -64,7 +64,9 @@ func (e *estate) remade(c *claim, f *machineFacts) []*vm {
 
 // remadeRow is the second law for instances that are still listed when they have ended.
 var remadeRow = machineRow{
-	"6 ended, but another has its place",
+	"ended-and-replaced",
+	"The instance with the recorded id has ended, and a running one has the machine's second id, or its name in its place.",
+	[]outcome{{Unknown, IdentityChanged}},
 	func(f *machineFacts) bool { return len(f.remade) > 0 },
 	func(f *machineFacts) Verdict {
 		return f.naming(unknown(IdentityChanged, fmt.Sprintf("%s, which the backup records, is listed as %s, and %s has its place and its name: its Node, or whoever runs the infrastructure, can tell whether it is the machine",

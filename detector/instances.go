@@ -62,32 +62,30 @@ type placement struct {
 	bond         bond // of the verdict
 }
 
-// instanceRow is one row of the table for instances that no machine claims.
-type instanceRow struct {
-	Name   string
-	Fits   func(*instanceFacts) bool
-	Decide func(*instanceFacts) placement
-}
-
-// instanceRows is the table for instances that no machine claims: the first row
-// that fits decides. The numbers are those of the design. Row 6 stands before
-// the rows that make Ghosts, because the host name of a machine voids all other
-// evidence.
+// instanceRows is the table for instances without a machine: the first row that
+// fits decides. host-name-of-machine comes before the rows that give Ghosts, because
+// the host name of a machine outweighs all other evidence.
 var instanceRows = []instanceRow{
 	{
-		"1 left out, with a name or mark of the cluster's",
+		"left-out-but-related",
+		"The instance is a template, or managed by an extension of its infrastructure, but has a name or mark of a cluster.",
+		[]outcome{{"", NameOnly}},
 		func(f *instanceFacts) bool {
 			return mayBeOurs(f.vm) && !f.vm.Gone && !f.vm.member && len(f.strong)+len(f.medium)+len(f.named) > 0
 		},
 		decideLeftOut,
 	},
 	{
-		"1 nobody's machine",
+		"excluded",
+		"The provider knows that the instance is no machine, it has ended, or it is a member of a known pool.",
+		[]outcome{{"", excluded}},
 		func(f *instanceFacts) bool { return f.exclude != "" },
 		func(f *instanceFacts) placement { return placement{excluded: f.exclude} },
 	},
 	{
-		"2 carries the strong key of a machine that another instance won",
+		"id-of-matched-machine",
+		"The instance has the id of a machine that was matched with another instance.",
+		[]outcome{{"", DuplicateID}},
 		func(f *instanceFacts) bool { return f.vm.duplicateOf != nil },
 		func(f *instanceFacts) placement {
 			c := f.vm.duplicateOf
@@ -95,14 +93,18 @@ var instanceRows = []instanceRow{
 		},
 	},
 	{
-		"2 mentioned by a machine",
+		"referenced-by-machine",
+		"The instance has a name or key of a machine that it was not matched with, or its Node names one.",
+		referenced,
 		func(f *instanceFacts) bool { return f.vm.mention.claim != nil },
 		func(f *instanceFacts) placement {
 			return f.unattributed(f.vm.mention.reason, mentionText(f.vm.mention), f.vm.mention.claim)
 		},
 	},
 	{
-		"2 left a pool that the backup knows",
+		"former-pool-member",
+		"The backup records the instance as a member of a pool, and it is none now.",
+		[]outcome{{"", LeftPool}},
 		func(f *instanceFacts) bool { return f.vm.former != nil },
 		func(f *instanceFacts) placement {
 			p := f.vm.former
@@ -112,7 +114,9 @@ var instanceRows = []instanceRow{
 		},
 	},
 	{
-		"6 its host name is a machine's",
+		"host-name-of-machine",
+		"The host name in the instance's own metadata is that of a machine.",
+		[]outcome{{"", CloneOf}},
 		func(f *instanceFacts) bool { return f.vm.cloneOf != nil },
 		func(f *instanceFacts) placement {
 			c := f.vm.cloneOf
@@ -122,22 +126,30 @@ var instanceRows = []instanceRow{
 		},
 	},
 	{
-		"2 shares its id with another instance",
+		"id-on-two-instances",
+		"Another running instance has the same id, and something ties one of them to a cluster.",
+		[]outcome{{"", DuplicateID}},
 		func(f *instanceFacts) bool { return f.twin != nil && len(f.suspects) > 0 },
 		decideTwin,
 	},
 	{
-		"3 evidence at a place that names contradict",
+		"tied-at-contradicted-place",
+		"Something ties the instance to a cluster, but more names than ids say that this is another place.",
+		[]outcome{{"", ScopeIncomplete}},
 		func(f *instanceFacts) bool { return f.contradicted && len(f.strong)+len(f.medium) > 0 },
 		func(f *instanceFacts) placement { return f.elsewhere(slices.Concat(f.strong, f.medium)) },
 	},
 	{
-		"3 a Node of the cluster, or a strong tie",
+		"node-or-ownership-mark",
+		"A Node of a cluster runs on the instance, or it has a mark that only the cluster's controllers write.",
+		[]outcome{{"", AmbiguousOwner}, {Ghost, ""}, {Unknown, MachineNotInBackup}},
 		func(f *instanceFacts) bool { return len(f.strong) > 0 },
 		func(f *instanceFacts) placement { return f.ghost(f.strong, StrengthStrong) },
 	},
 	{
-		"4 a Node without Cluster API's annotations, or without anything beside it",
+		"foreign-node",
+		"A Node runs on the instance, but it lacks Cluster API's annotations or nothing else ties the instance to the Node's cluster.",
+		[]outcome{{"", ForeignNode}},
 		func(f *instanceFacts) bool { return len(f.foreign) > 0 },
 		func(f *instanceFacts) placement {
 			n := f.foreign[0]
@@ -152,7 +164,9 @@ var instanceRows = []instanceRow{
 		},
 	},
 	{
-		"5 unreadable, with a name like those of the cluster",
+		"unreadable-with-cluster-name",
+		"The instance has a name or tags like a cluster's machines, and cannot be read.",
+		[]outcome{{"", InstanceUnreadable}},
 		func(f *instanceFacts) bool { return len(f.medium)+len(f.named) > 0 && f.vm.Unreadable },
 		func(f *instanceFacts) placement {
 			like := f.medium
@@ -166,17 +180,23 @@ var instanceRows = []instanceRow{
 		},
 	},
 	{
-		"5 at a place that no id proves, name or endpoint of the cluster",
+		"cluster-name-at-unproven-place",
+		"The instance has a name or endpoint of a cluster, but no id proves that the cluster's machines are there.",
+		[]outcome{{"", ScopeIncomplete}},
 		func(f *instanceFacts) bool { return len(f.medium) > 0 && f.unproven(f.medium) },
 		func(f *instanceFacts) placement { return f.elsewhere(f.medium) },
 	},
 	{
-		"5 name or endpoint of the cluster",
+		"cluster-name",
+		"The instance has a name or endpoint of a cluster.",
+		[]outcome{{"", AmbiguousOwner}, {Ghost, ""}, {"", NameOnly}, {Unknown, MachineNotInBackup}, {Unknown, NodeListUnread}},
 		func(f *instanceFacts) bool { return len(f.medium) > 0 },
 		func(f *instanceFacts) placement { return f.ghost(f.medium, StrengthMedium) },
 	},
 	{
-		"7 unreadable, where a cluster's machines lie or nobody knows where",
+		"unreadable-in-cluster-place",
+		"The instance cannot be read, and is where a cluster's machines are or in an unknown place.",
+		[]outcome{{"", InstanceUnreadable}},
 		func(f *instanceFacts) bool { return f.vm.Unreadable && (len(f.place) > 0 || f.vm.Path == "") },
 		func(f *instanceFacts) placement {
 			p := f.suggest(InstanceUnreadable, "its properties cannot be read, so that nothing tells whose it is", clustersOf(f.place)...)
@@ -186,7 +206,9 @@ var instanceRows = []instanceRow{
 		},
 	},
 	{
-		"7 lies where a cluster's machines lie",
+		"in-cluster-place",
+		"The instance is where a cluster's machines are.",
+		[]outcome{{"", InClusterFolder}},
 		func(f *instanceFacts) bool { return len(f.place) > 0 },
 		func(f *instanceFacts) placement {
 			ids := clustersOf(f.place)
@@ -201,7 +223,9 @@ var instanceRows = []instanceRow{
 		},
 	},
 	{
-		"7 a name of the cluster, wherever it is",
+		"cluster-name-elsewhere",
+		"The instance has a name of a cluster, but is not where the cluster's machines are.",
+		[]outcome{{"", NameOnly}},
 		func(f *instanceFacts) bool { return len(f.named) > 0 },
 		func(f *instanceFacts) placement {
 			ids := clustersOf(f.named)
@@ -212,7 +236,9 @@ var instanceRows = []instanceRow{
 		},
 	},
 	{
-		"8 nothing",
+		"unrelated",
+		"Nothing ties the instance to a cluster of the backup.",
+		[]outcome{{"", outOfScope}},
 		func(*instanceFacts) bool { return true },
 		func(f *instanceFacts) placement { return placement{outOfScope: true, foreign: f.foreignTag} },
 	},

@@ -162,7 +162,9 @@ func (f *machineFacts) leftPool(how string) Verdict {
 // more is not taken over. Its controller deletes the Machine, and the instance with it
 // (deleteOrphanedAWSMachines in CAPA exp/controllers/awsmachinepool_machines.go v2.11.1).
 var droppedRow = machineRow{
-	"7 lives, and its pool lists it no more",
+	"member-left-pool",
+	"The instance with the recorded id is no longer a member of the machine's pool.",
+	[]outcome{{Unknown, LeftPool}},
 	func(f *machineFacts) bool { return f.dropped },
 	func(f *machineFacts) Verdict {
 		return f.with(unknown(LeftPool, nameOf(f.home[0])+" is its instance, but its pool lists it no more: the controller deletes this Machine when it is restored, and ends the instance with it; to keep the instance, leave Machine and infrastructure machine out of the restore"), f.home[0], StrengthStrong)

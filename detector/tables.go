@@ -1,0 +1,86 @@
+package detector
+
+// tables are the two decision tables. docs/verdicts.md shows them.
+type tables struct {
+	machines  []machineRow
+	instances []instanceRow
+}
+
+// machineRow is one row of the table for machines.
+type machineRow struct {
+	Name      string    // stable, for docs and tests
+	Condition string    // Fits as a sentence, given that no earlier row fits
+	Outcomes  []outcome // every outcome of Decide
+	Fits      func(*machineFacts) bool
+	Decide    func(*machineFacts) Verdict
+}
+
+// instanceRow is one row of the table for instances without a machine.
+type instanceRow struct {
+	Name      string
+	Condition string
+	Outcomes  []outcome
+	Fits      func(*instanceFacts) bool
+	Decide    func(*instanceFacts) placement
+}
+
+// outcome is a status and its reason. Without a status, the instance is listed as
+// unattributed with the reason, or counted as excluded or out of scope.
+type outcome struct {
+	Status Status
+	Reason string
+}
+
+// Reasons of instances that are only counted.
+const (
+	excluded   = "excluded"
+	outOfScope = "out of scope"
+)
+
+// matched returns the outcomes of a row that finds the machine's instance: Healthy,
+// or the reason why the machine's controller may not use it (see healthy and
+// ambiguous).
+func matched() []outcome {
+	return []outcome{
+		{Healthy, ""},
+		{Unknown, AmbiguousMatch},
+		{Unknown, NodeAlive},
+		{Unknown, NodeListUnread},
+		{Unknown, NotFoundByName},
+	}
+}
+
+// referenced are the outcomes of an instance that a machine refers to.
+var referenced = []outcome{
+	{"", AmbiguousMatch},
+	{"", ClaimedTwice},
+	{"", ConflictingIDs},
+	{"", FoundElsewhere},
+	{"", IdentityChanged},
+	{"", InstanceUnreadable},
+	{"", NodeOfMachine},
+	{"", SameName},
+	{"", ScopeIncomplete},
+}
+
+// decideMachine returns the verdict of the first row that fits. The last row fits
+// every machine; a table without it gives Unknown.
+func decideMachine(rows []machineRow, f *machineFacts) Verdict {
+	for i := range rows {
+		if rows[i].Fits(f) {
+			return rows[i].Decide(f)
+		}
+	}
+	return Verdict{Status: Unknown}
+}
+
+// decideInstance returns the placement by the first row that fits. The last row fits
+// every instance; a table without it gives an unattributed instance.
+func (t tables) decideInstance(f *instanceFacts) placement {
+	for i := range t.instances {
+		if t.instances[i].Fits(f) {
+			return t.instances[i].Decide(f)
+		}
+	}
+	return f.suggest("", "")
+}
