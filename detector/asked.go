@@ -40,9 +40,9 @@ func (s *scopes) noteUnasked(p *infra.Pool) {
 
 // unaskedPool is a pool of the cluster that an instance may be a member of
 // without bearing its key, because where it was seen nobody asked for the pool.
-func (e *estate) unaskedPool(v *vm, b bond) *infra.Pool {
-	for i := range e.pools {
-		if p := e.pools[i].Pool; p.Cluster == b.cluster && e.scopes.unasked(p.Target, p.Landmark) && v.seenIn(e.scopes.byTarget[p.Target]) {
+func (ix *index) unaskedPool(v *vm, b bond) *infra.Pool {
+	for i := range ix.pools {
+		if p := ix.pools[i].Pool; p.Cluster == b.cluster && ix.scopes.unasked(p.Target, p.Landmark) && v.seenIn(ix.scopes.byTarget[p.Target]) {
 			return p
 		}
 	}
@@ -52,11 +52,11 @@ func (e *estate) unaskedPool(v *vm, b bond) *infra.Pool {
 // membersOf are the living members of a pool: the instances that have its key. Where
 // nobody knows whether the pool exists, none may have it: those that the backup records
 // are members as far as anybody knows, wherever they were seen.
-func (e *estate) membersOf(p *infra.Pool) []*vm {
-	members := e.bearing(p.Key)
-	state, _ := e.presence(place{p.Cluster, p.Target, ""}, p.Landmark)
+func (ix *index) membersOf(p *infra.Pool) []*vm {
+	members := ix.withKeys(p.Key)
+	state, _ := ix.presence(place{p.Cluster, p.Target, ""}, p.Landmark)
 	if state == Undecided || state == Absent && p.Guessed != "" {
-		members = e.bearing(append([]infra.Key{p.Key}, p.Members...)...)
+		members = ix.withKeys(append([]infra.Key{p.Key}, p.Members...)...)
 	}
 	return keep(members, alive)
 }

@@ -25,26 +25,26 @@ type drafts struct {
 	byID      map[backup.ClusterID]*draft
 }
 
-func newDrafts(e *estate, c *infra.Claims) *drafts {
-	d := &drafts{owners: e.owners, nodes: e.nodes.lists, providers: c.Providers, byID: map[backup.ClusterID]*draft{}}
-	for i := range e.snap.Clusters {
-		c := &e.snap.Clusters[i]
+func newDrafts(ix *index, c *infra.Claims) *drafts {
+	d := &drafts{owners: ix.owners, nodes: ix.nodes.lists, providers: c.Providers, byID: map[backup.ClusterID]*draft{}}
+	for i := range ix.snap.Clusters {
+		c := &ix.snap.Clusters[i]
 		one := d.of(c.ID())
 		one.Derived, one.Self, one.Paused, one.Endpoint = c.Derived, c.Self, c.Paused, c.Endpoint
 		one.ControlPlane.Kind, one.ControlPlane.Name = c.ControlPlane.Kind, c.ControlPlane.Name
 	}
-	for i := range e.snap.ControlPlanes {
-		d.plane(&e.snap.ControlPlanes[i])
+	for i := range ix.snap.ControlPlanes {
+		d.plane(&ix.snap.ControlPlanes[i])
 	}
-	for i := range e.snap.Groups {
-		g := &e.snap.Groups[i]
+	for i := range ix.snap.Groups {
+		g := &ix.snap.Groups[i]
 		s := d.of(g.Cluster).group(d.display(ownerOfGroup(g)))
 		if g.Kind == s.Kind && g.Name == s.Name {
 			s.Desired = g.Desired
 		}
 	}
-	for i := range e.pools {
-		p := &e.pools[i]
+	for i := range ix.pools {
+		p := &ix.pools[i]
 		if s := d.of(p.Cluster).group(setName{p.Kind, p.Name}); s.Pool == nil {
 			s.Pool = &p.state
 			if !s.Desired.Known {
@@ -52,10 +52,10 @@ func newDrafts(e *estate, c *infra.Claims) *drafts {
 			}
 		}
 	}
-	for i := range e.snap.Groups {
-		d.unread(&e.snap.Groups[i])
+	for i := range ix.snap.Groups {
+		d.unread(&ix.snap.Groups[i])
 	}
-	for id, list := range e.resources(c.Resources) {
+	for id, list := range ix.resources(c.Resources) {
 		d.of(id).Resources = list
 	}
 	for id, list := range haltsOf(c.Halts) {

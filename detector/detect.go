@@ -20,31 +20,31 @@ func Detect(s *backup.Snapshot, c infra.Claims, inv infra.Inventory, o Options) 
 }
 
 func (t tables) detect(s *backup.Snapshot, c infra.Claims, inv infra.Inventory, o Options) Result {
-	e := newEstate(s, c, inv, o.Now)
-	for _, c := range e.claims {
-		e.settle(c, t.machines)
+	ix := newIndex(s, c, inv, o.Now)
+	for _, c := range ix.claims {
+		ix.settle(c, t.machines)
 	}
-	e.owners.countOrphans(e.claims)
-	e.mentionAll()
-	d := newDrafts(e, &c)
-	for _, c := range e.claims {
+	ix.owners.countOrphans(ix.claims)
+	ix.findReferences()
+	d := newDrafts(ix, &c)
+	for _, c := range ix.claims {
 		if c.listed() {
 			d.addMachine(c)
 		}
 	}
-	shown := e.scopes.needed(&o)
-	r := Result{Excluded: map[string]int{}, ForeignTags: map[string]int{}, Scopes: e.scopes.results(o.shows, shown)}
+	shown := ix.scopes.needed(&o)
+	r := Result{Excluded: map[string]int{}, ForeignTags: map[string]int{}, Scopes: ix.scopes.results(o.shows, shown)}
 	decide := func(v *vm) {
-		if p := t.decideInstance(e.instanceFacts(v)); p.concerns(o.shows, v, shown) {
+		if p := t.decideInstance(ix.instanceFacts(v)); p.concerns(o.shows, v, shown) {
 			r.place(d, p)
 		}
 	}
-	for i := range e.vms {
-		if v := &e.vms[i]; v.winner == nil {
+	for i := range ix.vms {
+		if v := &ix.vms[i]; v.matchedBy == nil {
 			decide(v)
 		}
 	}
-	e.decideStrangers(decide)
+	ix.decideUnrelated(decide)
 	slices.SortStableFunc(r.Unattributed, func(a, b Unattributed) int { return compareInstances(&a.Instance, &b.Instance) })
 	r.Clusters = d.clusters(o.shows)
 	r.conclude(s)
@@ -52,8 +52,8 @@ func (t tables) detect(s *backup.Snapshot, c infra.Claims, inv infra.Inventory, 
 }
 
 // settle decides on one claim and gives it its instance.
-func (e *estate) settle(c *claim, rows []machineRow) {
-	f := e.facts(c)
+func (ix *index) settle(c *claim, rows []machineRow) {
+	f := ix.facts(c)
 	v := decideMachine(rows, f)
 	v.Namespace, v.Name, v.UID = c.namespace, c.name, c.uid
 	v.RoleKnown = true
@@ -74,8 +74,8 @@ func (e *estate) settle(c *claim, rows []machineRow) {
 	for _, found := range [][]*vm{f.home, f.identity, f.weak} {
 		for _, one := range found {
 			if v.Instance == &one.Instance {
-				c.won, one.winner = one, c
-				c.verdict.Scope = e.seenAt(one, c.Home.Target)
+				c.matched, one.matchedBy = one, c
+				c.verdict.Scope = ix.seenAt(one, c.Home.Target)
 			}
 		}
 	}

@@ -55,9 +55,9 @@ func (f *machineFacts) finds(v *Verdict) Finds {
 
 // remade are the living instances that have the place of an ended one: they have the
 // machine's second key, or its name in its place, and are nobody else's.
-func (e *estate) remade(c *claim, f *machineFacts) []*vm {
-	named := keep(e.bearing(c.Witness...), func(v *vm) bool {
-		return alive(v) && v.Exclude == "" && e.atHome(c, v) && !v.byStrong.others(c) && !v.byIdentity.others(c)
+func (ix *index) remade(c *claim, f *machineFacts) []*vm {
+	named := keep(ix.withKeys(c.Witness...), func(v *vm) bool {
+		return alive(v) && v.Exclude == "" && ix.atHome(c, v) && !v.byStrong.others(c) && !v.byIdentity.others(c)
 	})
 	return f.without(f.home[0], f.identity, named)
 }

@@ -27,11 +27,11 @@ type instanceFacts struct {
 	vm      *vm
 	exclude string
 	leads
-	twin     *vm                // another living instance that bears its id, or that of a Node on it
-	suspects []backup.ClusterID // where the instances of that id are tied to
-	missing  func(bond) string
-	doubt    func([]bond) string           // why medium evidence may be that of somebody else's
-	unlisted func(backup.ClusterID) string // why the Node list of a cluster was not read, which may say another thing
+	duplicate *vm                // another living instance that bears its id, or that of a Node on it
+	suspects  []backup.ClusterID // where the instances of that id are tied to
+	missing   func(bond) string
+	doubt     func([]bond) string           // why medium evidence may be that of somebody else's
+	unlisted  func(backup.ClusterID) string // why the Node list of a cluster was not read, which may say another thing
 	// contradicted says that names show the server to be another one than the
 	// backup means, and unproven that no id shows it to be that one.
 	contradicted bool
@@ -89,16 +89,16 @@ var instanceRows = []instanceRow{
 		func(f *instanceFacts) bool { return f.vm.duplicateOf != nil },
 		func(f *instanceFacts) placement {
 			c := f.vm.duplicateOf
-			return f.unattributed(DuplicateID, fmt.Sprintf("it bears the id of machine %s/%s, whose instance is %s", c.namespace, c.name, nameOf(c.won)), c)
+			return f.unattributed(DuplicateID, fmt.Sprintf("it bears the id of machine %s/%s, whose instance is %s", c.namespace, c.name, nameOf(c.matched)), c)
 		},
 	},
 	{
 		"referenced-by-machine",
 		"The instance has a name or key of a machine that it was not matched with, or its Node names one.",
 		referenced,
-		func(f *instanceFacts) bool { return f.vm.mention.claim != nil },
+		func(f *instanceFacts) bool { return f.vm.reference.claim != nil },
 		func(f *instanceFacts) placement {
-			return f.unattributed(f.vm.mention.reason, mentionText(f.vm.mention), f.vm.mention.claim)
+			return f.unattributed(f.vm.reference.reason, referenceText(f.vm.reference), f.vm.reference.claim)
 		},
 	},
 	{
@@ -129,8 +129,8 @@ var instanceRows = []instanceRow{
 		"id-on-two-instances",
 		"Another running instance has the same id, and something ties one of them to a cluster.",
 		[]outcome{{"", DuplicateID}},
-		func(f *instanceFacts) bool { return f.twin != nil && len(f.suspects) > 0 },
-		decideTwin,
+		func(f *instanceFacts) bool { return f.duplicate != nil && len(f.suspects) > 0 },
+		decideSharedID,
 	},
 	{
 		"tied-at-contradicted-place",
@@ -246,14 +246,14 @@ var instanceRows = []instanceRow{
 
 // instanceFacts takes everything that decides about an instance without a
 // machine out of the estate.
-func (e *estate) instanceFacts(v *vm) *instanceFacts {
-	f := &instanceFacts{vm: v, exclude: v.Exclude, leads: e.leads(v)}
-	f.missing = func(b bond) string { return e.missing(v, b) }
-	f.doubt = func(all []bond) string { return e.doubt(v, all) }
-	f.unlisted = func(id backup.ClusterID) string { why, _ := e.unlisted(id); return why }
-	f.contradicted = slices.ContainsFunc(v.seen, func(i int32) bool { return e.ids[serverOf(&e.scopes.listings[i])].isContradicted() })
+func (ix *index) instanceFacts(v *vm) *instanceFacts {
+	f := &instanceFacts{vm: v, exclude: v.Exclude, leads: ix.leads(v)}
+	f.missing = func(b bond) string { return ix.missing(v, b) }
+	f.doubt = func(all []bond) string { return ix.doubt(v, all) }
+	f.unlisted = func(id backup.ClusterID) string { why, _ := ix.unlisted(id); return why }
+	f.contradicted = slices.ContainsFunc(v.seen, func(i int32) bool { return ix.ids[serverOf(&ix.scopes.listings[i])].isContradicted() })
 	f.unproven = func(all []bond) bool {
-		return !slices.ContainsFunc(all, func(b bond) bool { return e.provenFor(b.cluster, v) })
+		return !slices.ContainsFunc(all, func(b bond) bool { return ix.provenFor(b.cluster, v) })
 	}
 	switch {
 	case v.Gone:
@@ -261,9 +261,9 @@ func (e *estate) instanceFacts(v *vm) *instanceFacts {
 	case v.member:
 		f.exclude = cmp.Or(f.exclude, memberOfPool)
 	}
-	e.findTwin(f)
+	ix.findDuplicate(f)
 	for _, k := range v.Keys {
-		if k.Kind == infra.OwnerTag && !e.ownTags[k] {
+		if k.Kind == infra.OwnerTag && !ix.ownTags[k] {
 			f.foreignTag = k.Value
 		}
 	}
@@ -271,18 +271,18 @@ func (e *estate) instanceFacts(v *vm) *instanceFacts {
 }
 
 // leads gathers what ties an instance to clusters.
-func (e *estate) leads(v *vm) leads {
+func (ix *index) leads(v *vm) leads {
 	var f leads
 	var strong, medium, place, named []bond
-	ties := e.ties.fitting(v)
-	for _, n := range e.nodes.on(v) {
+	ties := ix.ties.fitting(v)
+	for _, n := range ix.nodes.on(v) {
 		// Whoever administers a workload cluster can make a Node that names any VM.
 		// It speaks for those that lie, or are named, as the cluster's machines are.
 		tied := slices.ContainsFunc(ties, func(t *infra.Tie) bool { return t.Cluster == n.Cluster })
 		if n.agrees() && tied {
 			strong = append(strong, bondOfNode(n))
 		} else {
-			f.foreign, f.foreignCluster = append(f.foreign, n), cmp.Or(f.foreignCluster, e.outside(n))
+			f.foreign, f.foreignCluster = append(f.foreign, n), cmp.Or(f.foreignCluster, ix.outside(n))
 		}
 	}
 	for _, t := range ties {
@@ -313,8 +313,8 @@ func (l *leads) clusters() []backup.ClusterID {
 
 // outside names the cluster of a Node's annotations when the backup lacks it: an
 // endpoint that another cluster took over.
-func (e *estate) outside(n *node) string {
-	known := slices.ContainsFunc(e.snap.Clusters, func(c backup.Cluster) bool {
+func (ix *index) outside(n *node) string {
+	known := slices.ContainsFunc(ix.snap.Clusters, func(c backup.Cluster) bool {
 		return c.Namespace == n.ClusterNamespace && c.Meta.Name == n.ClusterName
 	})
 	if known || n.ClusterName == "" {
@@ -326,11 +326,11 @@ func (e *estate) outside(n *node) string {
 // decideTwin is the row of instances that share an id: a Node runs on one of
 // them only, and a machine that the backup lacks was one of them, so that no
 // evidence says of any that it is the one to remove.
-func decideTwin(f *instanceFacts) placement {
+func decideSharedID(f *instanceFacts) placement {
 	ids := slices.Clone(f.suspects)
 	slices.SortFunc(ids, compareClusters)
 	ids = slices.Compact(ids)
-	p := f.suggest(DuplicateID, nameOf(f.twin)+" bears the same id, and nothing tells which of them belongs to "+clusterNames(ids), ids...)
+	p := f.suggest(DuplicateID, nameOf(f.duplicate)+" bears the same id, and nothing tells which of them belongs to "+clusterNames(ids), ids...)
 	p.unattributed.Foreign = f.foreignCluster
 	p.unattributed.Evidence = slices.Concat(bondEvidence(f.strong, StrengthStrong), f.foreignEvidence(), bondEvidence(f.medium, StrengthMedium))
 	return p

@@ -48,9 +48,9 @@ var machineRows = []machineRow{
 		"id-recorded-twice",
 		"Another machine of the backup records the same id.",
 		[]outcome{{Unknown, ClaimedTwice}},
-		func(f *machineFacts) bool { return len(f.claim.rivals) > 0 },
+		func(f *machineFacts) bool { return len(f.claim.conflicting) > 0 },
 		func(f *machineFacts) Verdict {
-			return f.naming(unknown(ClaimedTwice, f.id()+" is recorded by "+rivalNames(f.claim)+" too"), f.home, f.copies)
+			return f.naming(unknown(ClaimedTwice, f.id()+" is recorded by "+conflictingNames(f.claim)+" too"), f.home, f.copies)
 		},
 	},
 	{
@@ -83,7 +83,7 @@ var machineRows = []machineRow{
 	{
 		"id-on-several-at-home",
 		"Two or more instances at home have the recorded id.",
-		append(matched(), outcome{Unknown, InfraObjectMissing}, outcome{Unknown, ScopeIncomplete}),
+		append(matchOutcomes(), outcome{Unknown, InfraObjectMissing}, outcome{Unknown, ScopeIncomplete}),
 		func(f *machineFacts) bool { return len(f.home) > 1 },
 		decideDuplicates,
 	},
@@ -119,7 +119,7 @@ var machineRows = []machineRow{
 	{
 		"id-at-home",
 		"Exactly one instance at home has the recorded id.",
-		append(matched(), outcome{Unknown, ScopeIncomplete}),
+		append(matchOutcomes(), outcome{Unknown, ScopeIncomplete}),
 		func(f *machineFacts) bool { return len(f.home) == 1 },
 		decideMatch,
 	},
@@ -169,7 +169,7 @@ var machineRows = []machineRow{
 	{
 		"second-id",
 		"An instance has the machine's second id (vCenter's instance UUID).",
-		append(matched(), outcome{Unknown, IdentityChanged}),
+		append(matchOutcomes(), outcome{Unknown, IdentityChanged}),
 		func(f *machineFacts) bool { return len(f.identity) > 0 },
 		decideIdentity,
 	},
@@ -183,7 +183,7 @@ var machineRows = []machineRow{
 	{
 		"weaker-key-at-home",
 		"The backup records no id, and an instance at home has a weaker key of the machine.",
-		matched(),
+		matchOutcomes(),
 		func(f *machineFacts) bool { return len(f.weak) > 0 },
 		func(f *machineFacts) Verdict {
 			if len(f.weak) > 1 || f.contested {
@@ -268,15 +268,15 @@ func (f *machineFacts) inPool() bool { return !f.claim.Pool.IsZero() }
 
 // rivalNames names the other machines that record a claim's strong key, or an
 // instance of several keys; the first few of them when there are many.
-func rivalNames(c *claim) string {
+func conflictingNames(c *claim) string {
 	const few = 5
 	var names []string
-	for _, other := range c.rivals {
+	for _, other := range c.conflicting {
 		if other == c {
 			continue
 		}
 		if len(names) == few {
-			return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), len(c.rivals)-1-few)
+			return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), len(c.conflicting)-1-few)
 		}
 		names = append(names, other.namespace+"/"+other.name)
 	}

@@ -68,7 +68,7 @@ func (f *machineFacts) healthy(found *vm, s Strength) Verdict {
 	if v, displaced := f.displaced(found); displaced {
 		return v
 	}
-	v := f.with(Verdict{Status: Healthy, ByID: bears(found, f.claim.Strong)}, found, s)
+	v := f.with(Verdict{Status: Healthy, ByID: hasKey(found, f.claim.Strong)}, found, s)
 	for _, w := range found.Warnings {
 		v.Warnings = append(v.Warnings, Warning{w, conditionText(w)})
 	}
@@ -76,7 +76,7 @@ func (f *machineFacts) healthy(found *vm, s Strength) Verdict {
 		v.Warnings = append(v.Warnings, Warning{Template, "the VM is a template now: nobody can power it on, and its controller cannot either"})
 	}
 	for _, x := range f.claim.Expect {
-		if bearsOther(found, x.Key) {
+		if hasOtherKey(found, x.Key) {
 			v.Warnings = append(v.Warnings, Warning{x.Warning, fmt.Sprintf("its %s is %s, the backup says %s", label(x.Key.Kind), valueOf(found, x.Key.Kind), x.Key.Value)})
 		}
 	}
@@ -99,7 +99,7 @@ func compareWarnings(a, b Warning) int {
 func (f *machineFacts) evidence(v *vm, weakest Strength) []Evidence {
 	var out []Evidence
 	add := func(k infra.Key, source string, s Strength) {
-		if bears(v, k) {
+		if hasKey(v, k) {
 			out = append(out, Evidence{k.Kind, fmt.Sprintf("%s %s (%s) is that of %s", label(k.Kind), k.Value, source, nameOf(v)), s})
 		}
 	}

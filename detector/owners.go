@@ -93,7 +93,7 @@ func (o *owners) countOrphans(all []*claim) {
 		for _, id := range c.owners {
 			n := o.orphans[id]
 			n.recorded++
-			if c.won != nil {
+			if c.matched != nil {
 				n.found++
 			}
 			o.orphans[id] = n

@@ -29,32 +29,32 @@ type poolSet struct {
 }
 
 // newPools compares every pool with its living members, in an order of its own.
-func (e *estate) newPools(all []infra.Pool) []poolSet {
+func (ix *index) newPools(all []infra.Pool) []poolSet {
 	out := make([]poolSet, len(all))
 	for i := range all {
 		p := &all[i]
-		out[i] = poolSet{p, PoolState{Desired: p.Desired, DesiredNow: e.scopes.sizeOf(p), ManagedBy: p.ManagedBy, Min: p.Min, Max: p.Max}}
+		out[i] = poolSet{p, PoolState{Desired: p.Desired, DesiredNow: ix.scopes.sizeOf(p), ManagedBy: p.ManagedBy, Min: p.Min, Max: p.Max}}
 		s := &out[i].state
 		for _, k := range p.Members {
 			s.Then = append(s.Then, k.Value)
 		}
-		for _, v := range e.membersOf(p) {
+		for _, v := range ix.membersOf(p) {
 			v.member = true
 			s.Now = append(s.Now, cmp.Or(v.ID, v.Name, v.Identity))
 		}
 		s.Then, s.Now = sortedOnce(s.Then), sortedOnce(s.Now)
-		e.judgePool(p, s)
+		ix.judgePool(p, s)
 	}
 	slices.SortStableFunc(out, comparePools)
-	e.poolState = make(map[clusterKey]Presence, len(out))
+	ix.poolState = make(map[clusterKey]Presence, len(out))
 	for i := range out {
-		if k := (clusterKey{out[i].Cluster, out[i].Key}); e.poolState[k] != Undecided {
-			e.poolState[k] = out[i].state.State
+		if k := (clusterKey{out[i].Cluster, out[i].Key}); ix.poolState[k] != Undecided {
+			ix.poolState[k] = out[i].state.State
 		}
 		if out[i].state.State == Undecided {
 			continue // nobody knows who left it
 		}
-		for _, v := range e.bearing(out[i].Members...) {
+		for _, v := range ix.withKeys(out[i].Members...) {
 			if v.former == nil {
 				v.former = out[i].Pool
 			}
@@ -81,9 +81,9 @@ func sortedOnce(ids []string) []string {
 }
 
 // judgePool says whether the pool exists and what changed in it.
-func (e *estate) judgePool(p *infra.Pool, s *PoolState) {
+func (ix *index) judgePool(p *infra.Pool, s *PoolState) {
 	var why string
-	s.State, why = e.presence(place{p.Cluster, p.Target, ""}, p.Landmark)
+	s.State, why = ix.presence(place{p.Cluster, p.Target, ""}, p.Landmark)
 	if s.State == Absent && p.Guessed != "" {
 		s.State, why = Undecided, p.Guessed
 	}
@@ -173,19 +173,19 @@ var droppedRow = machineRow{
 
 // dropped reports whether an instance is none of the members of its machine's pool,
 // which was read. Of a pool whose own object the backup lacks no controller looks.
-func (e *estate) dropped(c *claim, v *vm) bool {
-	if c.Pool.IsZero() || v.Gone || v.Bears(c.Pool) || e.poolState[clusterKey{c.cluster, c.Pool}] != Present {
+func (ix *index) dropped(c *claim, v *vm) bool {
+	if c.Pool.IsZero() || v.Gone || v.Bears(c.Pool) || ix.poolState[clusterKey{c.cluster, c.Pool}] != Present {
 		return false
 	}
-	return !slices.ContainsFunc(e.pools, func(p poolSet) bool { return p.Cluster == c.cluster && p.Key == c.Pool && p.Guessed != "" })
+	return !slices.ContainsFunc(ix.pools, func(p poolSet) bool { return p.Cluster == c.cluster && p.Key == c.Pool && p.Guessed != "" })
 }
 
 // presence says whether something that is no instance exists, and why that
 // cannot be told. Any of the keys finds it.
-func (e *estate) presence(at place, keys ...infra.Key) (Presence, string) {
-	h := e.scopes.home(at)
+func (ix *index) presence(at place, keys ...infra.Key) (Presence, string) {
+	h := ix.scopes.home(at)
 	keys = slices.DeleteFunc(slices.Clone(keys), infra.Key.IsZero)
-	if slices.ContainsFunc(keys, func(k infra.Key) bool { return e.scopes.shows(h.listings, k) }) {
+	if slices.ContainsFunc(keys, func(k infra.Key) bool { return ix.scopes.shows(h.listings, k) }) {
 		return Present, ""
 	}
 	if len(keys) == 0 {
@@ -194,12 +194,12 @@ func (e *estate) presence(at place, keys ...infra.Key) (Presence, string) {
 	if !h.complete {
 		return Undecided, h.fault.Message
 	}
-	if slices.ContainsFunc(keys, func(k infra.Key) bool { return e.scopes.unasked(at.target, k) }) {
+	if slices.ContainsFunc(keys, func(k infra.Key) bool { return ix.scopes.unasked(at.target, k) }) {
 		return Undecided, h.name + " was not asked for it: it was listed for another backup, or by an older version"
 	}
 	for _, i := range h.listings {
 		for _, k := range keys {
-			if slices.Contains(e.scopes.listings[i].Unread, k.Kind) {
+			if slices.Contains(ix.scopes.listings[i].Unread, k.Kind) {
 				return Undecided, fmt.Sprintf("what there is of its kind at %s could not be read", h.name)
 			}
 		}
@@ -230,13 +230,13 @@ func haltsOf(all []infra.Halt) map[backup.ClusterID][]infra.Halt {
 }
 
 // resources are the states of what the clusters' machines depend on, by cluster.
-func (e *estate) resources(all []infra.Resource) map[backup.ClusterID][]ResourceState {
+func (ix *index) resources(all []infra.Resource) map[backup.ClusterID][]ResourceState {
 	out := map[backup.ClusterID][]ResourceState{}
 	for i := range all {
 		r := &all[i]
 		s := ResourceState{Kind: r.Kind, Name: r.Name, UsedBy: r.UsedBy, WhenGone: cmp.Or(r.WhenGone, infra.FailsReplacement)}
 		var why string
-		switch s.State, why = e.presence(place{r.Cluster, r.Target, ""}, r.Keys...); s.State {
+		switch s.State, why = ix.presence(place{r.Cluster, r.Target, ""}, r.Keys...); s.State {
 		case Present:
 			if s.WhenGone == infra.Unwanted {
 				s.Message = r.Consequence

@@ -75,17 +75,17 @@ func newScopes(listings []infra.Listing) scopes {
 }
 
 // judgeHomes judges every place where machines, pools or resources are looked for.
-func (e *estate) judgeHomes(c *infra.Claims) {
+func (ix *index) judgeHomes(c *infra.Claims) {
 	proofs := proofsOf(c.Proofs)
 	judge := func(at place, decides bool) {
-		h := e.scopes.homes[at]
+		h := ix.scopes.homes[at]
 		if h == nil {
-			h = e.judge(at, proofs(at))
-			e.scopes.homes[at] = h
+			h = ix.judge(at, proofs(at))
+			ix.scopes.homes[at] = h
 		}
 		h.decides = h.decides || decides
 	}
-	for _, c := range e.claims {
+	for _, c := range ix.claims {
 		if c.Provider != "" {
 			judge(homeOf(c), true)
 		}
@@ -93,7 +93,7 @@ func (e *estate) judgeHomes(c *infra.Claims) {
 	for i := range c.Pools {
 		p := &c.Pools[i]
 		judge(place{p.Cluster, p.Target, ""}, true)
-		e.scopes.noteUnasked(p)
+		ix.scopes.noteUnasked(p)
 	}
 	for i := range c.Resources {
 		judge(place{c.Resources[i].Cluster, c.Resources[i].Target, ""}, false)
@@ -122,10 +122,10 @@ func proofsOf(all []infra.Proof) func(place) []*infra.Proof {
 
 // findUnvisited names, by provider, the first place of any machine of the backup that
 // nobody listed: what is not found at home may have been moved there.
-func (e *estate) findUnvisited() map[string]string {
+func (ix *index) findUnvisited() map[string]string {
 	out := map[string]string{}
-	for _, c := range e.claims {
-		if at := c.Home.Target; c.Provider != "" && at != "" && len(e.scopes.byTarget[at]) == 0 && (out[c.Provider] == "" || at < out[c.Provider]) {
+	for _, c := range ix.claims {
+		if at := c.Home.Target; c.Provider != "" && at != "" && len(ix.scopes.byTarget[at]) == 0 && (out[c.Provider] == "" || at < out[c.Provider]) {
 			out[c.Provider] = at
 		}
 	}
@@ -156,17 +156,17 @@ func faultNotListed(target string) *infra.Fault {
 
 // judge decides whether absence can be concluded at a place: every listing of
 // it is complete, and its proofs hold.
-func (e *estate) judge(at place, proofs []*infra.Proof) *homeScope {
-	h := &homeScope{listings: e.scopes.byTarget[at.target], name: at.target}
+func (ix *index) judge(at place, proofs []*infra.Proof) *homeScope {
+	h := &homeScope{listings: ix.scopes.byTarget[at.target], name: at.target}
 	if len(h.listings) == 0 {
 		h.fault = faultNotListed(at.target)
 		return h
 	}
 	for _, i := range h.listings {
-		l := &e.scopes.listings[i]
+		l := &ix.scopes.listings[i]
 		h.name = cmp.Or(l.Endpoint, h.name)
 		h.count += l.Count()
-		fault := e.tooOld(l, at.cluster)
+		fault := ix.tooOld(l, at.cluster)
 		if l.State != infra.Complete {
 			fault = faultOf(l)
 		}
@@ -174,12 +174,12 @@ func (e *estate) judge(at place, proofs []*infra.Proof) *homeScope {
 			h.fault = fault
 		}
 	}
-	contradicted := e.contradicted(at, h.listings)
+	contradicted := ix.contradicted(at, h.listings)
 	if h.contradicted = contradicted != nil; h.fault == nil {
 		h.fault = contradicted
 	}
 	if h.fault == nil {
-		h.fault = e.unproven(at, h, proofs)
+		h.fault = ix.unproven(at, h, proofs)
 	}
 	h.complete = h.fault == nil
 	return h
@@ -188,11 +188,11 @@ func (e *estate) judge(at place, proofs []*infra.Proof) *homeScope {
 // tooOld is the fault of a listing that was made before the backup was written:
 // what the backup records may have come into being since, and what was listed
 // may have gone.
-func (e *estate) tooOld(l *infra.Listing, id backup.ClusterID) *infra.Fault {
-	if l.ListedAt.IsZero() || id.Backup < 0 || id.Backup >= len(e.snap.Backups) {
+func (ix *index) tooOld(l *infra.Listing, id backup.ClusterID) *infra.Fault {
+	if l.ListedAt.IsZero() || id.Backup < 0 || id.Backup >= len(ix.snap.Backups) {
 		return nil
 	}
-	written := e.snap.Backups[id.Backup].WrittenTo
+	written := ix.snap.Backups[id.Backup].WrittenTo
 	if !l.ListedAt.Before(written) {
 		return nil
 	}
@@ -217,12 +217,12 @@ func faultOf(l *infra.Listing) *infra.Fault {
 
 // unproven returns the fault of a complete listing that is not proven to show
 // the place where the cluster's machines are. No proof at all proves nothing.
-func (e *estate) unproven(at place, h *homeScope, proofs []*infra.Proof) *infra.Fault {
+func (ix *index) unproven(at place, h *homeScope, proofs []*infra.Proof) *infra.Fault {
 	hint := "check that the account may see the cluster's folders and machines, and that the address leads to the right server"
 	failed := len(proofs) == 0
 	for _, p := range proofs {
 		h.stated = cmp.Or(h.stated, p.Stated)
-		if !e.holds(p, h.listings) {
+		if !ix.holds(p, h.listings) {
 			failed = true
 			hint = cmp.Or(p.Hint, hint)
 		}
@@ -248,30 +248,30 @@ func (v *vm) seenIn(listings []int32) bool {
 }
 
 // atHome says whether the machine's controller would find the instance.
-func (e *estate) atHome(c *claim, v *vm) bool {
-	return v.seenIn(e.scopes.byTarget[c.Home.Target]) && (c.Home.Within.IsZero() || v.Bears(c.Home.Within))
+func (ix *index) atHome(c *claim, v *vm) bool {
+	return v.seenIn(ix.scopes.byTarget[c.Home.Target]) && (c.Home.Within.IsZero() || v.Bears(c.Home.Within))
 }
 
 // mayBeAtHome is atHome for an instance whose missing keys prove nothing.
-func (e *estate) mayBeAtHome(c *claim, v *vm) bool {
-	return e.atHome(c, v) ||
-		v.seenIn(e.scopes.byTarget[c.Home.Target]) && valueOf(v, c.Home.Within.Kind) == ""
+func (ix *index) mayBeAtHome(c *claim, v *vm) bool {
+	return ix.atHome(c, v) ||
+		v.seenIn(ix.scopes.byTarget[c.Home.Target]) && valueOf(v, c.Home.Within.Kind) == ""
 }
 
 // unread are the unreadable instances that may be the machine: at home by the keys
 // which such an instance keeps, and anywhere by its name, as it may have been moved.
-func (e *estate) unread(c *claim) []*vm {
-	return keep(e.bearing(slices.Concat(c.Blind, c.Names)...), func(v *vm) bool {
-		return v.Unreadable && (e.mayBeAtHome(c, v) || slices.ContainsFunc(c.Names, v.Bears))
+func (ix *index) unread(c *claim) []*vm {
+	return keep(ix.withKeys(slices.Concat(c.Blind, c.Names)...), func(v *vm) bool {
+		return v.Unreadable && (ix.mayBeAtHome(c, v) || slices.ContainsFunc(c.Names, v.Bears))
 	})
 }
 
 // seenAt names the target where an instance was seen, the claim's own when it
 // is one of several.
-func (e *estate) seenAt(v *vm, prefer string) string {
+func (ix *index) seenAt(v *vm, prefer string) string {
 	first := ""
 	for _, i := range v.seen {
-		for _, id := range e.scopes.listings[i].IDs {
+		for _, id := range ix.scopes.listings[i].IDs {
 			if id == prefer {
 				return id
 			}

@@ -40,7 +40,7 @@ const (
 // matched returns the outcomes of a row that finds the machine's instance: Healthy,
 // or the reason why the machine's controller may not use it (see healthy and
 // ambiguous).
-func matched() []outcome {
+func matchOutcomes() []outcome {
 	return []outcome{
 		{Healthy, ""},
 		{Unknown, AmbiguousMatch},

@@ -460,8 +460,8 @@ func TestBlindFactNeedsAnUnfoundKey(t *testing.T) {
 	s.vm("dark", ref("r-m")).Unreadable = true
 	s.vm("a", bios("b-m"))
 	s.vm("b", bios("b-m"))
-	e := newEstate(&s.snap, s.claims, s.inventory(), noon)
-	if f := e.facts(e.claims[0]); len(f.blind) != 0 || len(f.home) != 2 {
+	ix := newIndex(&s.snap, s.claims, s.inventory(), noon)
+	if f := ix.facts(ix.claims[0]); len(f.blind) != 0 || len(f.home) != 2 {
 		t.Errorf("%d blind and %d at home, want 0 and 2", len(f.blind), len(f.home))
 	}
 }

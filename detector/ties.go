@@ -26,7 +26,7 @@ type clusterKey struct {
 
 // findShared finds the keys of the kinds that ties ask for on the living instances of
 // recorded machines.
-func (e *estate) findShared(ties []infra.Tie) {
+func (ix *index) findShared(ties []infra.Tie) {
 	kinds := map[string]bool{}
 	for i := range ties {
 		if kind := ties[i].Shares; kind != "" {
@@ -36,12 +36,12 @@ func (e *estate) findShared(ties []infra.Tie) {
 	if len(kinds) == 0 {
 		return
 	}
-	e.ties.shared = map[clusterKey]bool{}
-	for _, c := range e.claims {
-		for _, v := range keep(e.bearing(c.Strong), func(v *vm) bool { return alive(v) && e.atHome(c, v) }) {
+	ix.ties.shared = map[clusterKey]bool{}
+	for _, c := range ix.claims {
+		for _, v := range keep(ix.withKeys(c.Strong), func(v *vm) bool { return alive(v) && ix.atHome(c, v) }) {
 			for _, k := range v.Keys {
 				if kinds[k.Kind] {
-					e.ties.shared[clusterKey{c.cluster, k}] = true
+					ix.ties.shared[clusterKey{c.cluster, k}] = true
 				}
 			}
 		}
@@ -126,7 +126,7 @@ func (t *tieIndex) fitting(v *vm) []*infra.Tie {
 // none of those that are.
 func contradicts(v *vm, expected []infra.Key) bool {
 	return slices.ContainsFunc(expected, func(k infra.Key) bool {
-		return bearsOther(v, k) && !slices.ContainsFunc(expected, func(other infra.Key) bool { return other.Kind == k.Kind && v.Bears(other) })
+		return hasOtherKey(v, k) && !slices.ContainsFunc(expected, func(other infra.Key) bool { return other.Kind == k.Kind && v.Bears(other) })
 	})
 }
 

@@ -17,7 +17,7 @@ const (
 
 // mention says that an instance has to do with a machine of the backup that is
 // not, or not surely, its own. Such an instance is never a Ghost.
-type mention struct {
+type reference struct {
 	claim  *claim
 	reason string
 	rank   int // the lower, the more it says
@@ -36,22 +36,22 @@ const (
 
 // remember keeps the mention that says most; the claims come in order. On an
 // instance that a machine won it is without effect.
-func (v *vm) remember(c *claim, rank int, reason string) {
-	if v.mention.claim == nil || rank < v.mention.rank {
-		v.mention = mention{c, reason, rank}
+func (v *vm) addReference(c *claim, rank int, reason string) {
+	if v.reference.claim == nil || rank < v.reference.rank {
+		v.reference = reference{c, reason, rank}
 	}
 }
 
 // mentionAll goes over the claims, once they are decided, for the instances
 // that they reach and did not win.
-func (e *estate) mentionAll() {
-	e.unnamed = map[infra.OwnerID]*claim{}
-	for _, c := range e.claims {
-		e.noteUnnamed(c)
-		e.mentionKeys(c)
-		e.mentionNodes(c)
-		for _, v := range e.bearing(c.Hosts...) {
-			if v.winner == nil && v.cloneOf == nil {
+func (ix *index) findReferences() {
+	ix.unnamed = map[infra.OwnerID]*claim{}
+	for _, c := range ix.claims {
+		ix.noteUnnamed(c)
+		ix.findKeyReferences(c)
+		ix.findNodeReferences(c)
+		for _, v := range ix.withKeys(c.Hosts...) {
+			if v.matchedBy == nil && v.cloneOf == nil {
 				v.cloneOf = c
 			}
 		}
@@ -60,60 +60,60 @@ func (e *estate) mentionAll() {
 
 // noteUnnamed remembers a machine whose instance may be any of its owner's: no id is
 // recorded, and what says what the instance is called is missing or not understood.
-func (e *estate) noteUnnamed(c *claim) {
-	if c.won != nil || !c.Strong.IsZero() || !c.InfraMissing && c.Unnamed == "" {
+func (ix *index) noteUnnamed(c *claim) {
+	if c.matched != nil || !c.Strong.IsZero() || !c.InfraMissing && c.Unnamed == "" {
 		return
 	}
 	// Of an instance that nothing ties to an owner it may be any of the cluster's.
 	for _, id := range append(slices.Clone(c.owners), infra.OwnerID{Cluster: c.cluster}) {
-		if e.unnamed[id] == nil {
-			e.unnamed[id] = c
+		if ix.unnamed[id] == nil {
+			ix.unnamed[id] = c
 		}
 	}
 }
 
 // mentionNodes finds the instances whose Nodes say that they are the machine.
-func (e *estate) mentionNodes(c *claim) {
-	for _, n := range e.nodes.byMachine[machineName{c.cluster, c.namespace, c.name}] {
+func (ix *index) findNodeReferences(c *claim) {
+	for _, n := range ix.nodes.byMachine[machineName{c.cluster, c.namespace, c.name}] {
 		if !n.agrees() {
 			continue
 		}
-		for _, v := range e.bearing(n.Keys...) {
-			v.remember(c, byNode, NodeOfMachine)
+		for _, v := range ix.withKeys(n.Keys...) {
+			v.addReference(c, byNode, NodeOfMachine)
 		}
 	}
 }
 
 // mentionKeys is mentionAll for the keys of one claim.
-func (e *estate) mentionKeys(c *claim) {
-	for _, v := range e.bearing(c.Strong) {
-		if c.won == nil {
-			v.remember(c, byStrongKey, reasonOf(c, FoundElsewhere))
-		} else if v.winner == nil && v.duplicateOf == nil {
+func (ix *index) findKeyReferences(c *claim) {
+	for _, v := range ix.withKeys(c.Strong) {
+		if c.matched == nil {
+			v.addReference(c, byStrongKey, reasonOf(c, FoundElsewhere))
+		} else if v.matchedBy == nil && v.duplicateOf == nil {
 			v.duplicateOf = c
 		}
 	}
-	for _, v := range e.bearing(c.Doubted...) {
-		v.remember(c, byStrongKey, reasonOf(c, ConflictingIDs))
+	for _, v := range ix.withKeys(c.Doubted...) {
+		v.addReference(c, byStrongKey, reasonOf(c, ConflictingIDs))
 	}
-	for _, v := range e.bearing(c.Identity) {
-		v.remember(c, bySecondKey, reasonOf(c, IdentityChanged))
+	for _, v := range ix.withKeys(c.Identity) {
+		v.addReference(c, bySecondKey, reasonOf(c, IdentityChanged))
 	}
-	if c.won == nil {
-		for _, v := range e.bearing(c.Witness...) {
-			v.remember(c, byWitness, reasonOf(c, SameName))
+	if c.matched == nil {
+		for _, v := range ix.withKeys(c.Witness...) {
+			v.addReference(c, byWitness, reasonOf(c, SameName))
 		}
 	}
 	if c.Strong.IsZero() {
-		for _, v := range e.bearing(c.Weak...) {
-			v.remember(c, byWeakKey, reasonOf(c, SameName))
+		for _, v := range ix.withKeys(c.Weak...) {
+			v.addReference(c, byWeakKey, reasonOf(c, SameName))
 		}
 	}
-	for _, v := range e.unread(c) {
-		v.remember(c, byBlindKey, InstanceUnreadable)
+	for _, v := range ix.unread(c) {
+		v.addReference(c, byBlindKey, InstanceUnreadable)
 	}
-	for _, v := range e.bearing(c.Names...) {
-		v.remember(c, byName, SameName)
+	for _, v := range ix.withKeys(c.Names...) {
+		v.addReference(c, byName, SameName)
 	}
 }
 
@@ -133,13 +133,13 @@ func reasonOf(c *claim, otherwise string) string {
 }
 
 // mentionText says in a sentence what a mention means.
-func mentionText(m mention) string {
-	name := m.claim.namespace + "/" + m.claim.name
-	switch m.reason {
+func referenceText(r reference) string {
+	name := r.claim.namespace + "/" + r.claim.name
+	switch r.reason {
 	case SameName:
 		return "it has the name of machine " + name + ", but not its id"
 	case NodeOfMachine:
-		if m.claim.Strong.IsZero() {
+		if r.claim.Strong.IsZero() {
 			return "a Node on it says it is machine " + name + ", for which the backup records no id"
 		}
 		return "a Node on it says it is machine " + name + ", whose recorded id is another"
@@ -150,6 +150,6 @@ func mentionText(m mention) string {
 	case IdentityChanged:
 		return "it bears the second key of machine " + name + ", but another id"
 	default:
-		return "it may be machine " + name + ", which cannot be decided: " + cmp.Or(m.claim.verdict.Message, m.reason)
+		return "it may be machine " + name + ", which cannot be decided: " + cmp.Or(r.claim.verdict.Message, r.reason)
 	}
 }

@@ -10,31 +10,31 @@ import (
 // callUp returns the listings with those of their strangers among the instances
 // that a claim, another instance or a Node has to do with: they are decided
 // together. Every stranger that is left is decided by itself, see decideStrangers.
-func callUp(listings []infra.Listing, claims *infra.Claims, nodes *nodes) []infra.Listing {
+func addRelated(listings []infra.Listing, claims *infra.Claims, nodes *nodes) []infra.Listing {
 	if !slices.ContainsFunc(listings, func(l infra.Listing) bool { return l.Strangers.Len() > 0 }) {
 		return listings
 	}
 	out := slices.Clone(listings)
-	c := &calls{near: claims.Near(), nodes: nodes, seed: maphash.MakeSeed(), ids: map[[2]string]bool{}}
-	c.findTwice(out)
+	r := &related{near: claims.Near(), nodes: nodes, seed: maphash.MakeSeed(), ids: map[[2]string]bool{}}
+	r.findTwice(out)
 	for i := range out {
-		c.note(out[i].Provider, out[i].Instances)
+		r.note(out[i].Provider, out[i].Instances)
 	}
 	// One that is called up may share its id with further ones.
-	for known := -1; known < len(c.ids); {
-		known = len(c.ids)
+	for known := -1; known < len(r.ids); {
+		known = len(r.ids)
 		for i := range out {
 			l := &out[i]
-			taken := l.Strangers.Take(func(v *infra.Instance) bool { return c.reach(l.Provider, v) })
+			taken := l.Strangers.Take(func(v *infra.Instance) bool { return r.reach(l.Provider, v) })
 			l.Instances = slices.Concat(l.Instances, taken)
-			c.note(l.Provider, taken)
+			r.note(l.Provider, taken)
 		}
 	}
 	return out
 }
 
 // calls are the reasons to decide on a stranger together with others.
-type calls struct {
+type related struct {
 	near  func(*infra.Instance) bool
 	nodes *nodes
 	seed  maphash.Seed
@@ -42,33 +42,33 @@ type calls struct {
 	ids   map[[2]string]bool // provider and id of the instances that are none: a stranger may be their twin
 }
 
-func (c *calls) reach(provider string, v *infra.Instance) bool {
-	return c.near(v) || c.twice[c.hash(provider, v)] || c.ids[[2]string{provider, v.ID}] ||
-		slices.ContainsFunc(v.Keys, func(k infra.Key) bool { return len(c.nodes.byKey[k]) > 0 })
+func (r *related) reach(provider string, v *infra.Instance) bool {
+	return r.near(v) || r.twice[r.hash(provider, v)] || r.ids[[2]string{provider, v.ID}] ||
+		slices.ContainsFunc(v.Keys, func(k infra.Key) bool { return len(r.nodes.byKey[k]) > 0 })
 }
 
-func (c *calls) note(provider string, all []infra.Instance) {
+func (r *related) note(provider string, all []infra.Instance) {
 	for i := range all {
 		if id := all[i].ID; id != "" {
-			c.ids[[2]string{provider, id}] = true
+			r.ids[[2]string{provider, id}] = true
 		}
 	}
 }
 
 // hash is that of the identity. Two that have the same by chance are decided
 // together, which changes nothing.
-func (c *calls) hash(provider string, v *infra.Instance) uint64 {
-	return maphash.Comparable(c.seed, [2]string{provider, v.Identity})
+func (r *related) hash(provider string, v *infra.Instance) uint64 {
+	return maphash.Comparable(r.seed, [2]string{provider, v.Identity})
 }
 
 // findTwice finds the instances that several listings show.
-func (c *calls) findTwice(listings []infra.Listing) {
-	c.twice = map[uint64]bool{}
+func (r *related) findTwice(listings []infra.Listing) {
+	r.twice = map[uint64]bool{}
 	once := map[uint64]struct{}{}
 	see := func(provider string, v *infra.Instance) {
-		h := c.hash(provider, v)
+		h := r.hash(provider, v)
 		if _, again := once[h]; again {
-			c.twice[h] = true
+			r.twice[h] = true
 		}
 		once[h] = struct{}{}
 	}
@@ -85,12 +85,12 @@ func (c *calls) findTwice(listings []infra.Listing) {
 
 // decideStrangers decides on the instances that nothing else has to do with, by
 // the same table as on all others, and keeps none of them that is out of scope.
-func (e *estate) decideStrangers(decide func(*vm)) {
-	for i := range e.scopes.listings {
-		l := &e.scopes.listings[i]
+func (ix *index) decideUnrelated(decide func(*vm)) {
+	for i := range ix.scopes.listings {
+		l := &ix.scopes.listings[i]
 		for one := range l.Strangers.All() {
 			v := &vm{Instance: one, provider: l.Provider, seen: []int32{int32(i)}}
-			v.scope = e.seenAt(v, "")
+			v.scope = ix.seenAt(v, "")
 			decide(v)
 		}
 	}
