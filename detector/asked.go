@@ -14,15 +14,14 @@ const notAsked = "NotAsked"
 
 const hintListAgain = "list again with this backup; a saved inventory must come from the same backup"
 
-// unasked says that a target was listed and a landmark was not looked for there:
-// that it was not found says nothing. What was found was looked for.
+// unasked reports whether a target was listed but a landmark was not looked for there,
+// so that not finding it proves nothing. What was found counts as looked for.
 func (s *scopes) unasked(target string, k infra.Key) bool {
 	at := s.byTarget[target]
 	return !k.IsZero() && len(at) > 0 && !slices.ContainsFunc(at, func(i int32) bool { return slices.Contains(s.asking[k], i) })
 }
 
-// noteUnasked remembers a pool that was not looked for at its home, of several the
-// first.
+// noteUnasked records the first pool that was not looked for at its home.
 func (s *scopes) noteUnasked(p *infra.Pool) {
 	if !s.unasked(p.Target, p.Landmark) {
 		return
@@ -38,8 +37,9 @@ func (s *scopes) noteUnasked(p *infra.Pool) {
 	}
 }
 
-// unaskedPool is a pool of the cluster that an instance may be a member of
-// without bearing its key, because where it was seen nobody asked for the pool.
+// unaskedPool returns a pool of the cluster that an instance may be a member of
+// without having its key, because the pool was not looked for where the instance was
+// seen.
 func (ix *index) unaskedPool(v *vm, b bond) *infra.Pool {
 	for i := range ix.pools {
 		if p := ix.pools[i].Pool; p.Cluster == b.cluster && ix.scopes.unasked(p.Target, p.Landmark) && v.seenIn(ix.scopes.byTarget[p.Target]) {

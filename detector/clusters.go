@@ -64,8 +64,8 @@ func newDrafts(ix *index, c *infra.Claims) *drafts {
 	return d
 }
 
-// unread marks a pool of a kind that no provider reads, as long as no Machine of it
-// tells: that nothing was looked for must not show as nothing drifted.
+// unread marks a pool of a kind that no provider reads, if the backup has no Machine
+// of it: a pool that was not looked for must not show as unchanged.
 func (d *drafts) unread(g *backup.Group) {
 	s := d.of(g.Cluster).group(d.display(ownerOfGroup(g)))
 	if g.Kind != machinePool || s.Pool != nil || d.owners.count[ownerOfGroup(g)] > 0 || g.Desired.Known && g.Desired.N == 0 {
@@ -214,9 +214,9 @@ func (d *draft) planeReason(lacking bool) string {
 	return ""
 }
 
-// lost says that no majority of the recorded control-plane machines can exist,
-// so that etcd has none. Unknown ones may exist: absence is not concluded from
-// what was not decided.
+// lost reports whether no majority of the recorded control-plane machines can exist,
+// so that etcd has no quorum. Unknown machines may exist: absence is not concluded
+// from what was not decided.
 func (d *draft) lost() bool {
 	gone := 0
 	for _, s := range d.recorded {

@@ -81,15 +81,15 @@ func (ix *index) settle(c *claim, rows []machineRow) {
 	}
 }
 
-// listed says whether the claim shows in the result. An orphan whose instance
-// is gone as well was deleted to the end: nothing is left to tell.
+// listed reports whether the claim shows in the result. An orphan whose instance is
+// gone as well was deleted completely, and is left out.
 func (c *claim) listed() bool {
 	return c.machine != nil || c.verdict.Status != Stale && c.verdict.Reason != PoolMember
 }
 
-// concerns says whether the placement of an instance is about what is shown: its
-// cluster or, where it names none, a listing that holds it. Verdicts are sorted
-// out with their clusters.
+// concerns reports whether the placement of an instance is about what is shown: its
+// cluster or, if it names none, a listing that shows it. Verdicts are filtered with
+// their clusters.
 func (p *placement) concerns(shows func(backup.ClusterID) bool, v *vm, shown []bool) bool {
 	switch {
 	case p.verdict != nil:
@@ -129,8 +129,8 @@ func (r *Result) conclude(s *backup.Snapshot) {
 	if len(r.Unattributed) > 0 {
 		r.Status = Worst(r.Status, NeedFurtherConfirmationInfraMachine)
 	}
-	// Those of clusters that are not shown count as well: whose machine could not be
-	// read cannot be told from any other's VM.
+	// Problems of clusters that are not shown count as well: the VM of a machine that
+	// could not be read cannot be told apart from any other VM.
 	for _, p := range s.Problems {
 		e := Error{Object: p.Item, Message: p.Reason, Unread: p.Decisive}
 		if p.Decisive {
@@ -161,7 +161,8 @@ func (r *Result) conclude(s *backup.Snapshot) {
 	}
 }
 
-// unreadable tells of the instances that may be machines and could not be read.
+// unreadable returns a message that names the instances that may be machines and could
+// not be read; empty when there are none.
 func unreadable(all []Unattributed) string {
 	const few = 5
 	var names []string

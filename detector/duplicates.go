@@ -7,23 +7,21 @@ import (
 	"drift-detector/infra"
 )
 
-// sharers are the living instances of one id: the first two of them, as any
-// number may share one, and the clusters that anything but their place ties any
-// of them to.
+// sharers are the living instances with one id: the first two of them, and the
+// clusters that any of them is tied to by more than its place.
 type sharers struct {
 	first, second *vm
 	clusters      []backup.ClusterID
 }
 
-// sharersOf is what sharers are remembered by; provider is set for ids of instances.
+// sharersOf is the key of index.sharers; provider is set for ids of instances.
 type sharersOf struct {
 	key      infra.Key
 	provider string
 }
 
-// findTwin fills in another living instance that may be meant where this one
-// seems to be: it has its id, as the provider gives it, or bears that of a Node
-// on it.
+// findDuplicate sets f.duplicate to another living instance that has the same id, or
+// the id of a Node on f.vm, and f.suspects to the clusters of either.
 func (ix *index) findDuplicate(f *instanceFacts) {
 	consider := func(s *sharers) {
 		other := s.first
@@ -53,8 +51,8 @@ func (ix *index) findDuplicate(f *instanceFacts) {
 	}
 }
 
-// sharing finds the living instances that bear a key, or, with one given, those
-// of its provider that have the key's value as their id.
+// sharing returns the living instances with key k; if like is set, those of its
+// provider whose ID is k.Value.
 func (ix *index) sharing(k infra.Key, like *vm) *sharers {
 	at := sharersOf{key: k}
 	if like != nil {
@@ -66,7 +64,7 @@ func (ix *index) sharing(k infra.Key, like *vm) *sharers {
 	}
 	s = &sharers{}
 	if ix.byKey.head[k] == 0 {
-		return s // of a stranger, of which there are too many to remember them
+		return s // of an unrelated instance: there are too many to store them
 	}
 	ix.sharers[at] = s
 	all := keep(ix.withKeys(k), func(v *vm) bool {

@@ -11,22 +11,22 @@ type machineFacts struct {
 	claim *claim
 	scope *homeScope
 	// blind are unreadable instances that may be the machine: those at home that
-	// bear the strong key, when none of them can be read, or, when it was not found
+	// have the strong key, when none of them can be read, or, when it was not found
 	// at home, those that have a key which unreadable instances keep, or its name
 	// anywhere.
 	blind []*vm
-	// home are the instances at home that bear the strong key: the living
+	// home are the instances at home with the strong key: the living
 	// ones, or, when none of them lives, the ended ones.
 	home []*vm
 	// single is the one of several at home that a second key singles out.
 	single *vm
-	// copies says that instances elsewhere bear the strong key too.
+	// copies are instances elsewhere with the same strong key.
 	copies       []*vm
-	doubted      []*vm // bear another id that the backup records for it
+	doubted      []*vm // have another id that the backup records for it
 	elsewhere    []*vm
-	identity     []*vm // bear the second key that finds by itself
+	identity     []*vm // have the second key that finds by itself
 	weak         []*vm // at home, by the weaker keys of a machine without a strong one
-	contested    bool  // another machine wants the one in identity or weak
+	contested    bool  // the keys of another machine find the one in identity or weak, too
 	reidentified bool
 	node         *infra.Node // alive, and says that it is this machine
 	pool         Presence    // whether the pool that it is a member of exists; empty when the backup lacks it
@@ -41,7 +41,7 @@ type machineFacts struct {
 	unvisited          string // another place of its provider that was not listed: a narrowed run, or one that failed
 }
 
-// facts takes everything that decides about a claim out of the estate.
+// facts collects everything that decides about a claim.
 func (ix *index) facts(c *claim) *machineFacts {
 	f := &machineFacts{claim: c, scope: ix.scopes.home(homeOf(c))}
 	f.home, f.copies = ix.partHome(c, ix.withKeys(c.Strong))
@@ -52,8 +52,8 @@ func (ix *index) facts(c *claim) *machineFacts {
 	case len(f.home) == 0:
 		f.blind = ix.unread(c)
 	case !slices.ContainsFunc(f.home, func(v *vm) bool { return !v.Unreadable }):
-		// Its keys are what the infrastructure remembers of it; whether there is
-		// still a machine behind them, nobody can say.
+		// Its keys are what the infrastructure stored: whether the instance still
+		// exists is not known.
 		f.blind = f.home
 	}
 	f.reidentified = len(f.home) == 1 && ix.second.reidentified(c, f.home[0])
@@ -119,8 +119,8 @@ func (ix *index) partHome(c *claim, all []*vm) (home, away []*vm) {
 	return home, away
 }
 
-// singledOut returns the only one of several candidates that bears a second
-// key of the claim.
+// singledOut returns the only one of several candidates that has a second key of the
+// claim, or nil.
 func singledOut(c *claim, candidates []*vm) *vm {
 	second := keep(candidates, func(v *vm) bool { return hasKey(v, c.Identity) || hasKey(v, c.Ref) })
 	if len(second) != 1 {
@@ -133,10 +133,10 @@ func alive(v *vm) bool { return !v.Gone }
 
 func runs(v *vm) bool { return v.Runs() }
 
-// bears is Instance.Bears for keys that may be zero, which nobody bears.
+// hasKey is Instance.Bears, but false for the zero Key.
 func hasKey(v *vm, k infra.Key) bool { return !k.IsZero() && v.Bears(k) }
 
-// bearsOther says that the instance bears a key of k's kind, but not k.
+// hasOtherKey reports whether the instance has a key of k's kind, but not k.
 func hasOtherKey(v *vm, k infra.Key) bool {
 	return !k.IsZero() && !v.Bears(k) && valueOf(v, k.Kind) != ""
 }

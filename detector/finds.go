@@ -9,16 +9,16 @@ import (
 // controller searches for it by name and does not find it.
 const NotFoundByName = "NotFoundByName"
 
-// searches reports that the machine's controller has no id to go by, and searches by
-// name. A member of a pool is never made for its Machine, whatever is found.
+// searches reports whether the machine's controller has no id to go by, and searches
+// by name. Nothing searches for a member of a pool.
 func (f *machineFacts) searches() bool {
 	c := f.claim
 	return c.Provider != "" && c.machine != nil && !c.InfraMissing && c.Reads != "" && !c.ReadsID && !f.inPool()
 }
 
 // overlooked is the verdict on a match that the machine's controller does not take for
-// its instance: it searches by name, and finds another one, several or none. Healthy is
-// said of what the controller takes (the sixth law).
+// its instance: it searches by name, and finds another one, several or none. Healthy
+// means that the controller takes it (the sixth law).
 func (f *machineFacts) overlooked(found *vm) (v Verdict, overlooked bool) {
 	switch {
 	case !f.searches():
@@ -33,7 +33,8 @@ func (f *machineFacts) overlooked(found *vm) (v Verdict, overlooked bool) {
 	return v, false
 }
 
-// finds says what the controller takes, given the verdict.
+// finds returns what the controller takes for the machine's instance, given the
+// verdict.
 func (f *machineFacts) finds(v *Verdict) Finds {
 	c := f.claim
 	switch {

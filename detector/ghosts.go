@@ -13,9 +13,9 @@ import (
 // wrote the backup may be apart.
 const clockSkew = 5 * time.Minute
 
-// missing says why it cannot be told from the backup that the bond's owner made
-// the instance later; empty when it can. What was created after the backup was
-// written needs no counting.
+// missing returns why the instance may be that of a machine which only the backup
+// lacks, or empty when the bond's owner made it later. What was created after the
+// backup was written needs no counting.
 func (ix *index) missing(v *vm, b bond) string {
 	current := func(i int32) bool { return ix.tooOld(&ix.scopes.listings[i], b.cluster) == nil }
 	if !slices.ContainsFunc(v.seen, current) {
@@ -41,9 +41,9 @@ func (ix *index) missing(v *vm, b bond) string {
 	return ix.owners.missing(ix.owners.resolve(owner))
 }
 
-// doubt says why instances that a name or an endpoint ties to a cluster may be
-// somebody else's (the fourth law); empty when nothing speaks for that. What has a
-// mark that only the cluster's controllers write is at most without a Node.
+// doubt returns why instances that a name or an endpoint ties to a cluster may belong
+// to somebody else (the fourth law), or empty. For a mark that only the cluster's
+// controllers write, the only doubt is a missing Node.
 func (ix *index) doubt(v *vm, all []bond) string {
 	b := all[0]
 	byName := !slices.ContainsFunc(all, func(b bond) bool { return !b.byName })

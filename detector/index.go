@@ -9,8 +9,8 @@ import (
 	"drift-detector/infra"
 )
 
-// estate is the join: what the backup expects beside what was listed. Once it
-// is built, the decision tables only look at facts taken from it.
+// index joins what the backup expects with what was listed. Once it is built, the
+// decision tables only look at facts taken from it.
 type index struct {
 	snap   *backup.Snapshot
 	claims []*claim // one per machine and per orphan, in order
@@ -25,7 +25,7 @@ type index struct {
 	poolState map[clusterKey]Presence
 
 	sharers map[sharersOf]*sharers
-	unnamed map[infra.OwnerID]*claim // by owner: a machine of which the backup says neither id nor name of its instance
+	unnamed map[infra.OwnerID]*claim // by owner: a machine for which the backup has neither id nor name of its instance
 	ownTags map[infra.Key]bool       // ownership tags of the backup's clusters
 	ids     map[server]idCount
 	second  secondKeys
@@ -45,17 +45,17 @@ type claim struct {
 	conflicting          []*claim // those that record the same strong key, this one among them
 	verdict              Verdict
 	owners               []infra.OwnerID // the nearest first
-	matched              *vm             // the instance that is this machine's; nil when none is
+	matched              *vm             // the machine's instance; nil when none was found
 }
 
-// vm is one instance, whoever saw it.
+// vm is one instance, merged from all listings that show it.
 type vm struct {
 	infra.Instance
 	provider string
 	scope    string  // id of a target that shows it
 	seen     []int32 // listings that show it, ascending
-	// Which claims reach the instance by which of their keys. An instance that
-	// two claims want belongs to neither without a doubt.
+	// Which claims find the instance by which of their keys. An instance that two
+	// claims find is certain for neither.
 	byStrong, byIdentity, byWeak claimants
 	matchedBy                    *claim
 	member                       bool        // of a known pool
@@ -64,8 +64,8 @@ type vm struct {
 	duplicateOf, cloneOf         *claim
 }
 
-// suitors remembers the first of the claims that want an instance, and whether
-// there are more.
+// claimants are the first of the claims that find an instance, and whether there are
+// more.
 type claimants struct {
 	first *claim
 	many  bool
@@ -79,10 +79,10 @@ func (s *claimants) add(c *claim) {
 	}
 }
 
-// others says whether a claim other than c is among the suitors.
+// others reports whether a claim other than c is among the claimants.
 func (s *claimants) others(c *claim) bool { return s.many || (s.first != nil && s.first != c) }
 
-// newEstate joins the inputs.
+// newIndex joins the inputs.
 func newIndex(s *backup.Snapshot, c infra.Claims, inv infra.Inventory, now time.Time) *index {
 	listings := orderListings(inv.Listings)
 	ix := &index{snap: s, claims: orderClaims(s, c.Machines), sharers: map[sharersOf]*sharers{}}
@@ -175,8 +175,8 @@ func compareClusters(a, b backup.ClusterID) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Backup, b.Backup))
 }
 
-// court lets every claim find the instances that its keys lead to, so that
-// contests are known before anything is decided.
+// matchClaims records on every instance which claims find it by which keys, and on
+// every claim which others conflict with it, before anything is decided.
 func (ix *index) matchClaims() {
 	first := make(map[infra.Key]*claim, len(ix.claims))
 	shared := map[infra.Key][]*claim{} // strong keys that several claims record
@@ -223,7 +223,7 @@ func (ix *index) matchClaims() {
 	}
 }
 
-// makeRivals lets claims share one list of all of them.
+// setConflicting gives the claims one list of all of them.
 func setConflicting(all []*claim) {
 	slices.SortFunc(all, compareSubjects)
 	all = slices.Compact(all)
@@ -234,7 +234,7 @@ func setConflicting(all []*claim) {
 	}
 }
 
-// bearing lists the instances that bear any of the keys, in order, each once.
+// withKeys returns the instances with any of the keys, in order, each once.
 func (ix *index) withKeys(keys ...infra.Key) []*vm {
 	var found []int32
 	for _, k := range keys {

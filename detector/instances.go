@@ -27,13 +27,13 @@ type instanceFacts struct {
 	vm      *vm
 	exclude string
 	leads
-	duplicate *vm                // another living instance that bears its id, or that of a Node on it
+	duplicate *vm                // another living instance with its id, or with that of a Node on it
 	suspects  []backup.ClusterID // where the instances of that id are tied to
 	missing   func(bond) string
 	doubt     func([]bond) string           // why medium evidence may be that of somebody else's
-	unlisted  func(backup.ClusterID) string // why the Node list of a cluster was not read, which may say another thing
-	// contradicted says that names show the server to be another one than the
-	// backup means, and unproven that no id shows it to be that one.
+	unlisted  func(backup.ClusterID) string // why the Node list of a cluster was not read, which may contradict
+	// contradicted is true when more names than ids show that the server is not the one
+	// of the backup; unproven reports whether no id shows that it is.
 	contradicted bool
 	unproven     func([]bond) bool
 	// foreignTag is the cluster outside the backup that its tags name as owner.
@@ -46,7 +46,7 @@ type leads struct {
 	medium  []bond
 	place   []bond
 	named   []bond
-	foreign []*node // say that they run on it, and that alone ties it to no cluster
+	foreign []*node // Nodes on it that alone tie it to no cluster
 	// foreignCluster is the cluster outside the backup that the Node names.
 	foreignCluster string
 }
@@ -244,8 +244,7 @@ var instanceRows = []instanceRow{
 	},
 }
 
-// instanceFacts takes everything that decides about an instance without a
-// machine out of the estate.
+// instanceFacts collects everything that decides about an instance without a machine.
 func (ix *index) instanceFacts(v *vm) *instanceFacts {
 	f := &instanceFacts{vm: v, exclude: v.Exclude, leads: ix.leads(v)}
 	f.missing = func(b bond) string { return ix.missing(v, b) }
@@ -277,7 +276,7 @@ func (ix *index) leads(v *vm) leads {
 	ties := ix.ties.fitting(v)
 	for _, n := range ix.nodes.on(v) {
 		// Whoever administers a workload cluster can make a Node that names any VM.
-		// It speaks for those that lie, or are named, as the cluster's machines are.
+		// It counts for instances that are placed or named like the cluster's machines.
 		tied := slices.ContainsFunc(ties, func(t *infra.Tie) bool { return t.Cluster == n.Cluster })
 		if n.agrees() && tied {
 			strong = append(strong, bondOfNode(n))
@@ -288,7 +287,7 @@ func (ix *index) leads(v *vm) leads {
 	for _, t := range ties {
 		switch b := bondOfTie(t); t.Grade {
 		case infra.Strong:
-			if v.Unreadable { // it may have ended: what it says of itself is no proof that it runs
+			if v.Unreadable { // it may have ended: its own marks do not prove that it runs
 				medium = append(medium, b)
 			} else {
 				strong = append(strong, b)
@@ -306,7 +305,7 @@ func (ix *index) leads(v *vm) leads {
 	return f
 }
 
-// clusters are those that anything but the place speaks for.
+// clusters returns the clusters that the instance is tied to by more than its place.
 func (l *leads) clusters() []backup.ClusterID {
 	return slices.Concat(clustersOf(l.strong), clustersOf(l.medium), l.foreignTo())
 }
@@ -323,9 +322,9 @@ func (ix *index) outside(n *node) string {
 	return n.ClusterNamespace + "/" + n.ClusterName
 }
 
-// decideTwin is the row of instances that share an id: a Node runs on one of
-// them only, and a machine that the backup lacks was one of them, so that no
-// evidence says of any that it is the one to remove.
+// decideSharedID decides on instances that share an id. A Node runs on only one of
+// them and a machine missing from the backup may own another, so none may be called a
+// Ghost.
 func decideSharedID(f *instanceFacts) placement {
 	ids := slices.Clone(f.suspects)
 	slices.SortFunc(ids, compareClusters)
@@ -336,7 +335,8 @@ func decideSharedID(f *instanceFacts) placement {
 	return p
 }
 
-// decideLeftOut is the fifth law for what the first row would drop.
+// decideLeftOut keeps templates and managed instances with a name or mark of a cluster
+// in the result (the fifth law).
 func decideLeftOut(f *instanceFacts) placement {
 	like := f.strong
 	if len(like) == 0 {
@@ -369,7 +369,7 @@ func (f *leads) foreignTo() []backup.ClusterID {
 	return ids
 }
 
-// unattributed is the placement of an instance that a machine mentions.
+// unattributed is the placement of an instance that a machine refers to.
 func (f *instanceFacts) unattributed(reason, message string, c *claim) placement {
 	p := f.suggest(reason, message, c.cluster)
 	p.unattributed.Unread = reason == InstanceUnreadable

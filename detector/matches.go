@@ -19,7 +19,7 @@ func (f *machineFacts) ambiguous(candidates []*vm) Verdict {
 	return f.naming(unknown(AmbiguousMatch, message), candidates)
 }
 
-// naming adds the instances that a verdict names without deciding on them.
+// naming adds candidates to a verdict as evidence, without deciding on them.
 func (f *machineFacts) naming(v Verdict, lists ...[]*vm) Verdict {
 	all := f.without(nil, lists...)
 	for _, one := range all {
@@ -52,7 +52,7 @@ func (f *machineFacts) without(one *vm, lists ...[]*vm) []*vm {
 	return out
 }
 
-// with puts the instance that was found into a verdict.
+// with sets the instance of a verdict and its evidence.
 func (f *machineFacts) with(v Verdict, found *vm, s Strength) Verdict {
 	v.Instance = &found.Instance
 	v.Evidence = f.evidence(found, s)

@@ -26,7 +26,7 @@ const (
 // HintSkipNodes is what to do about a Node list that was not read.
 const HintSkipNodes = "let the API server be reached (--endpoint, --credentials), or decide without Node lists: --skip-access-apiserver"
 
-// nodeLists says of clusters whether anybody expects their API servers to answer.
+// nodeLists holds which clusters' API servers are expected to answer.
 type nodeLists struct {
 	planes map[backup.ClusterID][]*claim // control-plane machines
 	joined map[backup.ClusterID]bool     // a machine had joined when the backup was written, or its status does not say that it had not; known for clusters with machines
@@ -47,9 +47,9 @@ func (ix *index) newNodeLists() nodeLists {
 	return n
 }
 
-// unlisted says why a Node list that was asked for was not read, where it might
-// contradict absence; it is empty when the list was read, or when no API server of
-// the cluster is expected to answer. unasked says that nobody asked for it.
+// unlisted returns why a Node list that was asked for was not read, if it might
+// contradict absence; empty when the list was read, or when no API server of the
+// cluster is expected to answer. unasked is true when nobody asked for the list.
 func (ix *index) unlisted(id backup.ClusterID) (why string, unasked bool) {
 	list, known := ix.nodes.lists[id]
 	switch {

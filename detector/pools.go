@@ -80,7 +80,7 @@ func sortedOnce(ids []string) []string {
 	return slices.Compact(ids)
 }
 
-// judgePool says whether the pool exists and what changed in it.
+// judgePool sets whether the pool exists and what changed in it.
 func (ix *index) judgePool(p *infra.Pool, s *PoolState) {
 	var why string
 	s.State, why = ix.presence(place{p.Cluster, p.Target, ""}, p.Landmark)
@@ -158,9 +158,10 @@ func (f *machineFacts) leftPool(how string) Verdict {
 	return unknown(PoolMember, how+"; "+deletes+", if its pool is there, which is not known")
 }
 
-// droppedRow is the sixth law for members of pools: what lives and is no member any
-// more is not taken over. Its controller deletes the Machine, and the instance with it
-// (deleteOrphanedAWSMachines in CAPA exp/controllers/awsmachinepool_machines.go v2.11.1).
+// droppedRow is the sixth law for members of pools: an instance that runs and is no
+// longer a member is not taken over. Its controller deletes the Machine, and the
+// instance with it (deleteOrphanedAWSMachines in CAPA
+// exp/controllers/awsmachinepool_machines.go v2.11.1).
 var droppedRow = machineRow{
 	"member-left-pool",
 	"The instance with the recorded id is no longer a member of the machine's pool.",
@@ -180,8 +181,8 @@ func (ix *index) dropped(c *claim, v *vm) bool {
 	return !slices.ContainsFunc(ix.pools, func(p poolSet) bool { return p.Cluster == c.cluster && p.Key == c.Pool && p.Guessed != "" })
 }
 
-// presence says whether something that is no instance exists, and why that
-// cannot be told. Any of the keys finds it.
+// presence returns whether something other than an instance exists, and why that is
+// not known. Any of the keys finds it.
 func (ix *index) presence(at place, keys ...infra.Key) (Presence, string) {
 	h := ix.scopes.home(at)
 	keys = slices.DeleteFunc(slices.Clone(keys), infra.Key.IsZero)
@@ -207,7 +208,7 @@ func (ix *index) presence(at place, keys ...infra.Key) (Presence, string) {
 	return Absent, ""
 }
 
-// whenGone says in a sentence what the absence of a resource means.
+// whenGone explains the absence of a resource in a sentence.
 var whenGone = map[infra.WhenGone]string{
 	infra.FailsReplacement: "replacing a machine will fail",
 	infra.HaltsCluster:     "the restored controllers do nothing for the cluster until it is back",
@@ -267,8 +268,8 @@ func (ix *index) resources(all []infra.Resource) map[backup.ClusterID][]Resource
 	return out
 }
 
-// sizeOf is what a pool is set to where it is. Two listings of it that differ tell
-// nothing.
+// sizeOf returns the size that a pool is set to where it is; unknown when two listings
+// of it differ.
 func (s *scopes) sizeOf(p *infra.Pool) backup.Number {
 	var size backup.Number
 	for _, i := range s.byTarget[p.Target] {

@@ -7,23 +7,23 @@ import (
 	"drift-detector/infra"
 )
 
-// Reason codes of instances that a machine mentions without being matched to
-// it, beside those of machines.
+// Reason codes of instances that a machine refers to without being matched with them,
+// beside those of machines.
 const (
 	SameName      = "SameName"
 	NodeOfMachine = "NodeOfMachine"
 	CloneOf       = "CloneOf"
 )
 
-// mention says that an instance has to do with a machine of the backup that is
-// not, or not surely, its own. Such an instance is never a Ghost.
+// reference connects an instance with a machine of the backup that it was not matched
+// with, or not with certainty. Such an instance is never a Ghost.
 type reference struct {
 	claim  *claim
 	reason string
-	rank   int // the lower, the more it says
+	rank   int // the lower, the stronger
 }
 
-// Ranks of mentions: by what the instance shares with the machine.
+// Ranks of references: by what the instance shares with the machine.
 const (
 	byStrongKey = iota + 1
 	bySecondKey
@@ -34,16 +34,15 @@ const (
 	byName
 )
 
-// remember keeps the mention that says most; the claims come in order. On an
-// instance that a machine won it is without effect.
+// addReference keeps the strongest reference; the claims come in order. It has no
+// effect on instances that were matched with a machine.
 func (v *vm) addReference(c *claim, rank int, reason string) {
 	if v.reference.claim == nil || rank < v.reference.rank {
 		v.reference = reference{c, reason, rank}
 	}
 }
 
-// mentionAll goes over the claims, once they are decided, for the instances
-// that they reach and did not win.
+// findReferences adds the references of all claims, once they are decided.
 func (ix *index) findReferences() {
 	ix.unnamed = map[infra.OwnerID]*claim{}
 	for _, c := range ix.claims {
@@ -58,8 +57,8 @@ func (ix *index) findReferences() {
 	}
 }
 
-// noteUnnamed remembers a machine whose instance may be any of its owner's: no id is
-// recorded, and what says what the instance is called is missing or not understood.
+// noteUnnamed records a machine whose instance may be any of its owner's: the backup
+// has no id, and the name of the instance is missing or not understood.
 func (ix *index) noteUnnamed(c *claim) {
 	if c.matched != nil || !c.Strong.IsZero() || !c.InfraMissing && c.Unnamed == "" {
 		return
@@ -72,7 +71,7 @@ func (ix *index) noteUnnamed(c *claim) {
 	}
 }
 
-// mentionNodes finds the instances whose Nodes say that they are the machine.
+// findNodeReferences adds references to the instances of Nodes that name the machine.
 func (ix *index) findNodeReferences(c *claim) {
 	for _, n := range ix.nodes.byMachine[machineName{c.cluster, c.namespace, c.name}] {
 		if !n.agrees() {
@@ -84,7 +83,7 @@ func (ix *index) findNodeReferences(c *claim) {
 	}
 }
 
-// mentionKeys is mentionAll for the keys of one claim.
+// findKeyReferences adds references to the instances that have a key of the claim.
 func (ix *index) findKeyReferences(c *claim) {
 	for _, v := range ix.withKeys(c.Strong) {
 		if c.matched == nil {
@@ -132,7 +131,7 @@ func reasonOf(c *claim, otherwise string) string {
 	return otherwise
 }
 
-// mentionText says in a sentence what a mention means.
+// referenceText explains a reference in a sentence.
 func referenceText(r reference) string {
 	name := r.claim.namespace + "/" + r.claim.name
 	switch r.reason {

@@ -28,13 +28,14 @@ type place struct {
 
 func homeOf(c *claim) place { return place{c.cluster, c.Home.Target, c.Home.Part} }
 
-// homeScope says how far absence can be concluded at a place.
+// homeScope is what is known of a place: whether absence can be concluded there, and
+// why not.
 type homeScope struct {
 	listings     []int32 // those that cover the target
 	complete     bool
 	fault        *infra.Fault // why not
-	contradicted bool         // names say that it is another place than ids do
-	stated       string       // what the operator said that makes a proof of it hold
+	contradicted bool         // more names than ids show that it is another place
+	stated       string       // the operator's statement that makes a proof of it hold
 	unasked      *infra.Fault // a pool was not looked for there
 	name         string       // for people
 	count        int          // instances seen there
@@ -51,7 +52,7 @@ type scopes struct {
 	homes    map[place]*homeScope
 }
 
-// newScopes says which listings cover which target.
+// newScopes records which listings cover which target.
 func newScopes(listings []infra.Listing) scopes {
 	s := scopes{listings: listings, byTarget: map[string][]int32{}, showing: map[infra.Key][]int32{}, asking: map[infra.Key][]int32{}, homes: map[place]*homeScope{}}
 	for i := range listings {
@@ -132,7 +133,8 @@ func (ix *index) findUnvisited() map[string]string {
 	return out
 }
 
-// isNodeList says that a listing is evidence from a workload cluster, not a scope.
+// isNodeList reports whether a listing is evidence from a workload cluster, not a
+// scope.
 func isNodeList(l *infra.Listing) bool { return l.NodeState != "" }
 
 // home returns the judgement on a place. A place that nobody listed is not complete.
@@ -207,7 +209,7 @@ func compareFaults(a, b *infra.Fault) int {
 	return cmp.Or(cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Message, b.Message))
 }
 
-// faultOf is why a listing is not complete, also when it does not say.
+// faultOf returns why a listing is not complete; the listing may not give a fault.
 func faultOf(l *infra.Listing) *infra.Fault {
 	if l.Fault != nil {
 		return l.Fault
@@ -237,17 +239,17 @@ func (ix *index) unproven(at place, h *homeScope, proofs []*infra.Proof) *infra.
 	}
 }
 
-// shows says whether a landmark was found by any of the listings.
+// shows reports whether any of the listings found a landmark.
 func (s *scopes) shows(listings []int32, k infra.Key) bool {
 	return slices.ContainsFunc(s.showing[k], func(i int32) bool { return slices.Contains(listings, i) })
 }
 
-// seenIn says whether any of the listings shows the instance.
+// seenIn reports whether any of the listings shows the instance.
 func (v *vm) seenIn(listings []int32) bool {
 	return slices.ContainsFunc(v.seen, func(i int32) bool { return slices.Contains(listings, i) })
 }
 
-// atHome says whether the machine's controller would find the instance.
+// atHome reports whether the instance is where the machine's controller looks.
 func (ix *index) atHome(c *claim, v *vm) bool {
 	return v.seenIn(ix.scopes.byTarget[c.Home.Target]) && (c.Home.Within.IsZero() || v.Bears(c.Home.Within))
 }
@@ -283,7 +285,7 @@ func (ix *index) seenAt(v *vm, prefer string) string {
 	return first
 }
 
-// needed says of every listing whether it is shown: when the result is narrowed,
+// needed reports for every listing whether it is shown: when the result is narrowed,
 // only if it covers the home of a cluster that is.
 func (s *scopes) needed(o *Options) []bool {
 	out := make([]bool, len(s.listings))

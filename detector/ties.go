@@ -10,7 +10,7 @@ import (
 	"drift-detector/infra"
 )
 
-// tieIndex finds the ties that fit an instance.
+// tieIndex finds the ties of an instance.
 type tieIndex struct {
 	byKey    map[infra.Key][]*infra.Tie
 	patterns []patternTie
@@ -76,8 +76,8 @@ func newTieIndex(c infra.Claims, claims []*claim, listings []infra.Listing) tieI
 	return t
 }
 
-// findPlaces learns from claims, proofs and listings where a cluster's machines
-// may be. A name or a folder says nothing about another vCenter.
+// findPlaces takes from claims, proofs and listings where a cluster's machines may be.
+// A name or a folder proves nothing in another vCenter.
 func (t *tieIndex) findPlaces(proofs []infra.Proof, claims []*claim, listings []infra.Listing) {
 	targets := map[string][]int32{}
 	for i := range listings {
@@ -149,7 +149,8 @@ type bond struct {
 // workerKinds own workers; every other kind that owns machines is a control plane.
 var workerKinds = map[string]bool{machineDeployment: true, machineSet: true, machinePool: true}
 
-// role is what an owner's kind tells, or what the evidence says beside it.
+// role returns whether an owner of this kind, or other evidence, makes an instance a
+// control-plane machine, and whether that is known.
 func role(controlPlane bool, ownerKind string) (plane, known bool) {
 	return controlPlane || ownerKind != "" && !workerKinds[ownerKind], controlPlane || ownerKind != ""
 }

@@ -7,9 +7,9 @@ import (
 	"drift-detector/infra"
 )
 
-// callUp returns the listings with those of their strangers among the instances
-// that a claim, another instance or a Node has to do with: they are decided
-// together. Every stranger that is left is decided by itself, see decideStrangers.
+// addRelated returns the listings with those of their Strangers moved to the instances
+// that a claim, another instance or a Node is related to: they are decided together.
+// The others are decided one by one, see decideUnrelated.
 func addRelated(listings []infra.Listing, claims *infra.Claims, nodes *nodes) []infra.Listing {
 	if !slices.ContainsFunc(listings, func(l infra.Listing) bool { return l.Strangers.Len() > 0 }) {
 		return listings
@@ -20,7 +20,7 @@ func addRelated(listings []infra.Listing, claims *infra.Claims, nodes *nodes) []
 	for i := range out {
 		r.note(out[i].Provider, out[i].Instances)
 	}
-	// One that is called up may share its id with further ones.
+	// One that was moved may share its id with further ones.
 	for known := -1; known < len(r.ids); {
 		known = len(r.ids)
 		for i := range out {
@@ -33,13 +33,13 @@ func addRelated(listings []infra.Listing, claims *infra.Claims, nodes *nodes) []
 	return out
 }
 
-// calls are the reasons to decide on a stranger together with others.
+// related are the reasons to decide on an instance together with others.
 type related struct {
 	near  func(*infra.Instance) bool
 	nodes *nodes
 	seed  maphash.Seed
 	twice map[uint64]bool    // hashes of identities that are seen more than once
-	ids   map[[2]string]bool // provider and id of the instances that are none: a stranger may be their twin
+	ids   map[[2]string]bool // provider and id of the related instances: another may have the same id
 }
 
 func (r *related) reach(provider string, v *infra.Instance) bool {
@@ -83,8 +83,8 @@ func (r *related) findTwice(listings []infra.Listing) {
 	}
 }
 
-// decideStrangers decides on the instances that nothing else has to do with, by
-// the same table as on all others, and keeps none of them that is out of scope.
+// decideUnrelated decides on the instances that nothing is related to, by the same
+// table as on all others, and keeps none of them that is out of scope.
 func (ix *index) decideUnrelated(decide func(*vm)) {
 	for i := range ix.scopes.listings {
 		l := &ix.scopes.listings[i]

@@ -21,7 +21,7 @@ func (ix *index) nameFacts(c *claim, f *machineFacts) {
 }
 
 // nameKeys are those by which namesakes of a claim are found. To a claim without a
-// recorded id also what a Node that says that it is the machine runs on has its name.
+// recorded id, also the instance of a Node that names the machine.
 func (ix *index) nameKeys(c *claim) []infra.Key {
 	keys := slices.Concat(c.Names, c.Hosts, c.Witness)
 	if c.Strong.IsZero() {
@@ -34,8 +34,8 @@ func (ix *index) nameKeys(c *claim) []infra.Key {
 	return keys
 }
 
-// nobodyElses reports whether nothing says that an instance is that of another
-// machine, or can be no machine's.
+// nobodyElses reports whether nothing shows that an instance is that of another
+// machine, or of none.
 func (ix *index) nobodyElses(c *claim, v *vm) bool {
 	if v.byStrong.others(c) || v.byIdentity.others(c) || v.Exclude != "" && !mayBeOurs(v) {
 		return false
@@ -45,9 +45,9 @@ func (ix *index) nobodyElses(c *claim, v *vm) bool {
 	})
 }
 
-// mayBeOurs reports whether an instance is left out for what was done to it, which
-// says nothing about whose it was: anybody's VM can be made a template, or be put
-// under the care of an extension that replicates or restores it.
+// mayBeOurs reports whether an instance is excluded for a cause that does not show
+// whose it is: any VM can be made a template, or be managed by an extension that
+// replicates or restores it.
 func mayBeOurs(v *vm) bool {
 	return v.Exclude == infra.Template || v.Exclude == infra.Managed
 }
