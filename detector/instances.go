@@ -89,7 +89,7 @@ var instanceRows = []instanceRow{
 		func(f *instanceFacts) bool { return f.vm.duplicateOf != nil },
 		func(f *instanceFacts) placement {
 			c := f.vm.duplicateOf
-			return f.unattributed(DuplicateID, fmt.Sprintf("it bears the id of machine %s/%s, whose instance is %s", c.namespace, c.name, nameOf(c.matched)), c)
+			return f.unattributed(DuplicateID, fmt.Sprintf("it has the id of machine %s/%s, whose instance is %s", c.namespace, c.name, nameOf(c.matched)), c)
 		},
 	},
 	{
@@ -155,7 +155,7 @@ var instanceRows = []instanceRow{
 			n := f.foreign[0]
 			but := "Cluster API did not make it"
 			if n.agrees() {
-				but = "it neither lies nor is named as the cluster's machines are"
+				but = "it is neither placed nor named as the cluster's machines are"
 			}
 			p := f.suggest(ForeignNode, fmt.Sprintf("Node %s of cluster %s/%s says that it runs on it, but %s", n.Name, n.Cluster.Namespace, n.Cluster.Name, but), f.foreignTo()...)
 			p.unattributed.Foreign = f.foreignCluster
@@ -212,9 +212,9 @@ var instanceRows = []instanceRow{
 		func(f *instanceFacts) bool { return len(f.place) > 0 },
 		func(f *instanceFacts) placement {
 			ids := clustersOf(f.place)
-			p := f.suggest(InClusterFolder, "it lies where machines of "+clusterNames(ids)+" lie, and nothing else ties it to them", ids...)
+			p := f.suggest(InClusterFolder, "it is where machines of "+clusterNames(ids)+" are, and nothing else ties it to them", ids...)
 			if f.foreignTag != "" {
-				p.unattributed.Message = "it lies where machines of " + clusterNames(ids) + " lie, but its tags name cluster " + f.foreignTag + ", which the backup does not hold"
+				p.unattributed.Message = "it is where machines of " + clusterNames(ids) + " are, but its tags name cluster " + f.foreignTag + ", which the backup does not hold"
 				p.unattributed.Foreign = f.foreignTag
 			}
 			p.unattributed.Evidence = bondEvidence(f.place, StrengthWeak)
@@ -329,7 +329,7 @@ func decideSharedID(f *instanceFacts) placement {
 	ids := slices.Clone(f.suspects)
 	slices.SortFunc(ids, compareClusters)
 	ids = slices.Compact(ids)
-	p := f.suggest(DuplicateID, nameOf(f.duplicate)+" bears the same id, and nothing tells which of them belongs to "+clusterNames(ids), ids...)
+	p := f.suggest(DuplicateID, nameOf(f.duplicate)+" has the same id, and nothing shows which of them belongs to "+clusterNames(ids), ids...)
 	p.unattributed.Foreign = f.foreignCluster
 	p.unattributed.Evidence = slices.Concat(bondEvidence(f.strong, StrengthStrong), f.foreignEvidence(), bondEvidence(f.medium, StrengthMedium))
 	return p

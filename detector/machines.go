@@ -319,7 +319,7 @@ func decideIdentity(f *machineFacts) Verdict {
 	switch {
 	case !f.claim.Strong.IsZero():
 		v := f.identity[0]
-		return f.naming(unknown(IdentityChanged, fmt.Sprintf("%s bears its %s, but the id %s instead of the recorded %s",
+		return f.naming(unknown(IdentityChanged, fmt.Sprintf("%s has its %s, but the id %s instead of the recorded %s",
 			nameOf(v), label(f.claim.Identity.Kind), cmp.Or(valueOf(v, f.claim.Strong.Kind), "of none"), f.claim.Strong.Value)), f.identity)
 	case len(f.identity) > 1 || f.contested:
 		return f.ambiguous(f.identity)

@@ -12,7 +12,7 @@ import (
 // ambiguous is the verdict when several instances may be the machine, or one
 // that may be another's.
 func (f *machineFacts) ambiguous(candidates []*vm) Verdict {
-	message := fmt.Sprintf("%d instances may be it, and nothing tells which", len(candidates))
+	message := fmt.Sprintf("%d instances may be it, and nothing shows which", len(candidates))
 	if len(candidates) == 1 {
 		message = nameOf(candidates[0]) + " may be it, or another machine's, or a copy"
 	}
@@ -81,7 +81,7 @@ func (f *machineFacts) healthy(found *vm, s Strength) Verdict {
 		}
 	}
 	if copies := f.without(found, f.home, f.copies); len(copies) > 0 && !f.claim.Strong.IsZero() {
-		v.Warnings = append(v.Warnings, Warning{DuplicateID, fmt.Sprintf("%s bears the same id; deleting the machine may destroy both", nameOf(copies[0]))})
+		v.Warnings = append(v.Warnings, Warning{DuplicateID, fmt.Sprintf("%s has the same id; deleting the machine may destroy both", nameOf(copies[0]))})
 	}
 	if f.reidentified {
 		v.Warnings = append(v.Warnings, Warning{Reidentified, "both second keys differ: it was restored from a copy, or only a copy is left"})

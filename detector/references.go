@@ -145,9 +145,9 @@ func referenceText(r reference) string {
 	case InstanceUnreadable:
 		return "it may be machine " + name + ", but its properties cannot be read"
 	case FoundElsewhere:
-		return "it bears the id of machine " + name + ", but is not where the controllers look"
+		return "it has the id of machine " + name + ", but is not where the controllers look"
 	case IdentityChanged:
-		return "it bears the second key of machine " + name + ", but another id"
+		return "it has the second key of machine " + name + ", but another id"
 	default:
 		return "it may be machine " + name + ", which cannot be decided: " + cmp.Or(r.claim.verdict.Message, r.reason)
 	}
