@@ -5,7 +5,7 @@
 // a clock. It does no I/O, knows no cloud, and returns the same bytes for the
 // same input in any order. The two decision tables, for machines and for
 // instances that no machine was matched with, are data: lists of rows of which the
-// first that fits decides. docs/verdicts.md shows them.
+// first that applies decides. docs/verdicts.md shows them.
 //
 // Eight laws stand above the rows. TestLaws holds each in random worlds of which it
 // knows what is really whose.

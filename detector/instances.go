@@ -63,7 +63,7 @@ type placement struct {
 }
 
 // instanceRows is the table for instances without a machine: the first row that
-// fits decides. host-name-of-machine comes before the rows that give Ghosts, because
+// applies decides. host-name-of-machine comes before the rows that give Ghosts, because
 // the host name of a machine outweighs all other evidence.
 var instanceRows = []instanceRow{
 	{

@@ -33,7 +33,7 @@ const (
 	SameNameElsewhere = "SameNameElsewhere"
 )
 
-// machineRows is the table for machines: the first row that fits decides.
+// machineRows is the table for machines: the first row that applies decides.
 var machineRows = []machineRow{
 	{
 		"provider-unsupported",

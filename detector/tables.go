@@ -9,9 +9,9 @@ type tables struct {
 // machineRow is one row of the table for machines.
 type machineRow struct {
 	Name      string    // stable, for docs and tests
-	Condition string    // Fits as a sentence, given that no earlier row fits
+	Condition string    // Applies as a sentence, given that no earlier row applies
 	Outcomes  []outcome // every outcome of Decide
-	Fits      func(*machineFacts) bool
+	Applies   func(*machineFacts) bool
 	Decide    func(*machineFacts) Verdict
 }
 
@@ -20,7 +20,7 @@ type instanceRow struct {
 	Name      string
 	Condition string
 	Outcomes  []outcome
-	Fits      func(*instanceFacts) bool
+	Applies   func(*instanceFacts) bool
 	Decide    func(*instanceFacts) placement
 }
 
@@ -63,22 +63,22 @@ var referenced = []outcome{
 	{"", ScopeIncomplete},
 }
 
-// decideMachine returns the verdict of the first row that fits. The last row fits
-// every machine; a table without it gives Unknown.
+// decideMachine returns the verdict of the first row that applies. The last row
+// applies to every machine; a table without it gives Unknown.
 func decideMachine(rows []machineRow, f *machineFacts) Verdict {
 	for i := range rows {
-		if rows[i].Fits(f) {
+		if rows[i].Applies(f) {
 			return rows[i].Decide(f)
 		}
 	}
 	return Verdict{Status: Unknown}
 }
 
-// decideInstance returns the placement by the first row that fits. The last row fits
-// every instance; a table without it gives an unattributed instance.
+// decideInstance returns the placement by the first row that applies. The last row
+// applies to every instance; a table without it gives an unattributed instance.
 func (t tables) decideInstance(f *instanceFacts) placement {
 	for i := range t.instances {
-		if t.instances[i].Fits(f) {
+		if t.instances[i].Applies(f) {
 			return t.instances[i].Decide(f)
 		}
 	}

@@ -21,7 +21,7 @@ type rowScene struct {
 }
 
 // machineScenes has the plainest scene of every row first; those after it also
-// fit later rows, so that the order of the rows shows.
+// apply to later rows, so that the order of the rows shows.
 var machineScenes = []rowScene{
 	{"provider-unsupported", func(s *scene) { s.worker(subject).Provider = "" }, Unknown, UnsupportedProvider},
 	{"id-recorded-twice", func(s *scene) { s.worker(subject); s.worker("other").Strong = bios("b-m") }, Unknown, ClaimedTwice},
@@ -194,7 +194,7 @@ func weakWorker(s *scene) *infra.Claim {
 	return c
 }
 
-// disjointMachineRows are neighbours that never fit one machine both, by what
+// disjointMachineRows are neighbours that never apply to one machine both, by what
 // their facts mean.
 var disjointMachineRows = map[string]string{
 	"id-on-several-at-home": "it needs two at home, the next row exactly one",
@@ -467,11 +467,11 @@ func TestBlindFactNeedsAnUnfoundKey(t *testing.T) {
 }
 
 // The tables must decide on every machine and every instance.
-func TestLastRowsAlwaysFit(t *testing.T) {
-	if !machineRows[len(machineRows)-1].Fits(&machineFacts{claim: &claim{Claim: &infra.Claim{}}}) {
+func TestLastRowsAlwaysApply(t *testing.T) {
+	if !machineRows[len(machineRows)-1].Applies(&machineFacts{claim: &claim{Claim: &infra.Claim{}}}) {
 		t.Error("the last row for machines has a condition")
 	}
-	if !instanceRows[len(instanceRows)-1].Fits(&instanceFacts{vm: &vm{}}) {
+	if !instanceRows[len(instanceRows)-1].Applies(&instanceFacts{vm: &vm{}}) {
 		t.Error("the last row for instances has a condition")
 	}
 }

@@ -57,7 +57,7 @@ func (t *tieIndex) shares(tie *infra.Tie, v *vm) bool {
 
 type patternTie struct {
 	*infra.Tie
-	fits *regexp.Regexp
+	pattern *regexp.Regexp
 }
 
 func newTieIndex(c infra.Claims, claims []*claim, listings []infra.Listing) tieIndex {
@@ -112,7 +112,7 @@ func (t *tieIndex) fitting(v *vm) []*infra.Tie {
 		out = append(out, t.byKey[k]...)
 	}
 	for _, p := range t.patterns {
-		if (p.Within.IsZero() || v.Bears(p.Within)) && p.fits.MatchString(v.Name) {
+		if (p.Within.IsZero() || v.Bears(p.Within)) && p.pattern.MatchString(v.Name) {
 			out = append(out, p.Tie)
 		}
 	}
