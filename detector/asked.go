@@ -14,15 +14,14 @@ const notAsked = "NotAsked"
 
 const hintListAgain = "list again with this backup; a saved inventory must come from the same backup"
 
-// unasked says that a target was listed and a landmark was not looked for there:
-// that it was not found says nothing. What was found was looked for.
+// unasked reports whether a target was listed but a landmark was not looked for there,
+// so that not finding it proves nothing. What was found counts as looked for.
 func (s *scopes) unasked(target string, k infra.Key) bool {
 	at := s.byTarget[target]
 	return !k.IsZero() && len(at) > 0 && !slices.ContainsFunc(at, func(i int32) bool { return slices.Contains(s.asking[k], i) })
 }
 
-// noteUnasked remembers a pool that was not looked for at its home, of several the
-// first.
+// noteUnasked records the first pool that was not looked for at its home.
 func (s *scopes) noteUnasked(p *infra.Pool) {
 	if !s.unasked(p.Target, p.Landmark) {
 		return
@@ -38,11 +37,12 @@ func (s *scopes) noteUnasked(p *infra.Pool) {
 	}
 }
 
-// unaskedPool is a pool of the cluster that an instance may be a member of
-// without bearing its key, because where it was seen nobody asked for the pool.
-func (e *estate) unaskedPool(v *vm, b bond) *infra.Pool {
-	for i := range e.pools {
-		if p := e.pools[i].Pool; p.Cluster == b.cluster && e.scopes.unasked(p.Target, p.Landmark) && v.seenIn(e.scopes.byTarget[p.Target]) {
+// unaskedPool returns a pool of the cluster that an instance may be a member of
+// without having its key, because the pool was not looked for where the instance was
+// seen.
+func (ix *index) unaskedPool(v *vm, b bond) *infra.Pool {
+	for i := range ix.pools {
+		if p := ix.pools[i].Pool; p.Cluster == b.cluster && ix.scopes.unasked(p.Target, p.Landmark) && v.seenIn(ix.scopes.byTarget[p.Target]) {
 			return p
 		}
 	}
@@ -52,11 +52,11 @@ func (e *estate) unaskedPool(v *vm, b bond) *infra.Pool {
 // membersOf are the living members of a pool: the instances that have its key. Where
 // nobody knows whether the pool exists, none may have it: those that the backup records
 // are members as far as anybody knows, wherever they were seen.
-func (e *estate) membersOf(p *infra.Pool) []*vm {
-	members := e.bearing(p.Key)
-	state, _ := e.presence(place{p.Cluster, p.Target, ""}, p.Landmark)
+func (ix *index) membersOf(p *infra.Pool) []*vm {
+	members := ix.withKeys(p.Key)
+	state, _ := ix.presence(place{p.Cluster, p.Target, ""}, p.Landmark)
 	if state == Undecided || state == Absent && p.Guessed != "" {
-		members = e.bearing(append([]infra.Key{p.Key}, p.Members...)...)
+		members = ix.withKeys(append([]infra.Key{p.Key}, p.Members...)...)
 	}
 	return keep(members, alive)
 }

@@ -11,7 +11,7 @@ import (
 
 // ofAnotherBackup makes the scene's listing one that was made for another backup,
 // which names nothing beyond what is given. A pool that nobody asked for is not
-// found, and no instance bears its key.
+// found, and no instance has its key.
 func (s *scene) ofAnotherBackup(asked ...infra.Key) {
 	l := s.listings[0]
 	l.Asked = append([]infra.Key{key("folder", "f")}, asked...)

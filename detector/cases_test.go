@@ -127,7 +127,7 @@ func TestEdgeCases(t *testing.T) {
 			s.vm("vm", weakly("m|f"))
 		}, []wish{{name: "m", status: Unknown, reason: AmbiguousMatch}, {name: "n", status: Unknown, reason: AmbiguousMatch}, {name: "vm", reason: AmbiguousMatch}}},
 
-		{"an instance that bears the ids of two machines", func(s *scene) {
+		{"an instance that has the ids of two machines", func(s *scene) {
 			s.worker("m")
 			s.worker("n")
 			s.vm("vm", bios("b-m"), bios("b-n"))

@@ -25,26 +25,26 @@ type drafts struct {
 	byID      map[backup.ClusterID]*draft
 }
 
-func newDrafts(e *estate, c *infra.Claims) *drafts {
-	d := &drafts{owners: e.owners, nodes: e.nodes.lists, providers: c.Providers, byID: map[backup.ClusterID]*draft{}}
-	for i := range e.snap.Clusters {
-		c := &e.snap.Clusters[i]
+func newDrafts(ix *index, c *infra.Claims) *drafts {
+	d := &drafts{owners: ix.owners, nodes: ix.nodes.lists, providers: c.Providers, byID: map[backup.ClusterID]*draft{}}
+	for i := range ix.snap.Clusters {
+		c := &ix.snap.Clusters[i]
 		one := d.of(c.ID())
 		one.Derived, one.Self, one.Paused, one.Endpoint = c.Derived, c.Self, c.Paused, c.Endpoint
 		one.ControlPlane.Kind, one.ControlPlane.Name = c.ControlPlane.Kind, c.ControlPlane.Name
 	}
-	for i := range e.snap.ControlPlanes {
-		d.plane(&e.snap.ControlPlanes[i])
+	for i := range ix.snap.ControlPlanes {
+		d.plane(&ix.snap.ControlPlanes[i])
 	}
-	for i := range e.snap.Groups {
-		g := &e.snap.Groups[i]
+	for i := range ix.snap.Groups {
+		g := &ix.snap.Groups[i]
 		s := d.of(g.Cluster).group(d.display(ownerOfGroup(g)))
 		if g.Kind == s.Kind && g.Name == s.Name {
 			s.Desired = g.Desired
 		}
 	}
-	for i := range e.pools {
-		p := &e.pools[i]
+	for i := range ix.pools {
+		p := &ix.pools[i]
 		if s := d.of(p.Cluster).group(setName{p.Kind, p.Name}); s.Pool == nil {
 			s.Pool = &p.state
 			if !s.Desired.Known {
@@ -52,10 +52,10 @@ func newDrafts(e *estate, c *infra.Claims) *drafts {
 			}
 		}
 	}
-	for i := range e.snap.Groups {
-		d.unread(&e.snap.Groups[i])
+	for i := range ix.snap.Groups {
+		d.unread(&ix.snap.Groups[i])
 	}
-	for id, list := range e.resources(c.Resources) {
+	for id, list := range ix.resources(c.Resources) {
 		d.of(id).Resources = list
 	}
 	for id, list := range haltsOf(c.Halts) {
@@ -64,8 +64,8 @@ func newDrafts(e *estate, c *infra.Claims) *drafts {
 	return d
 }
 
-// unread marks a pool of a kind that no provider reads, as long as no Machine of it
-// tells: that nothing was looked for must not show as nothing drifted.
+// unread marks a pool of a kind that no provider reads, if the backup has no Machine
+// of it: a pool that was not looked for must not show as unchanged.
 func (d *drafts) unread(g *backup.Group) {
 	s := d.of(g.Cluster).group(d.display(ownerOfGroup(g)))
 	if g.Kind != machinePool || s.Pool != nil || d.owners.count[ownerOfGroup(g)] > 0 || g.Desired.Known && g.Desired.N == 0 {
@@ -214,9 +214,9 @@ func (d *draft) planeReason(lacking bool) string {
 	return ""
 }
 
-// lost says that no majority of the recorded control-plane machines can exist,
-// so that etcd has none. Unknown ones may exist: absence is not concluded from
-// what was not decided.
+// lost reports whether no majority of the recorded control-plane machines can exist,
+// so that etcd has no quorum. Unknown machines may exist: absence is not concluded
+// from what was not decided.
 func (d *draft) lost() bool {
 	gone := 0
 	for _, s := range d.recorded {

@@ -10,12 +10,6 @@ import (
 	"drift-detector/infra"
 )
 
-// tables are the two decision tables.
-type tables struct {
-	machines  []machineRow
-	instances []instanceRow
-}
-
 // Detect decides on every machine of the snapshot and on every instance of the
 // inventory. The claims must be made from the same snapshot: they index its
 // machines. Detect does no I/O, changes none of its inputs and cannot fail; what
@@ -26,31 +20,31 @@ func Detect(s *backup.Snapshot, c infra.Claims, inv infra.Inventory, o Options) 
 }
 
 func (t tables) detect(s *backup.Snapshot, c infra.Claims, inv infra.Inventory, o Options) Result {
-	e := newEstate(s, c, inv, o.Now)
-	for _, c := range e.claims {
-		e.settle(c, t.machines)
+	ix := newIndex(s, c, inv, o.Now)
+	for _, c := range ix.claims {
+		ix.settle(c, t.machines)
 	}
-	e.owners.countOrphans(e.claims)
-	e.mentionAll()
-	d := newDrafts(e, &c)
-	for _, c := range e.claims {
+	ix.owners.countOrphans(ix.claims)
+	ix.findReferences()
+	d := newDrafts(ix, &c)
+	for _, c := range ix.claims {
 		if c.listed() {
 			d.addMachine(c)
 		}
 	}
-	shown := e.scopes.needed(&o)
-	r := Result{Excluded: map[string]int{}, ForeignTags: map[string]int{}, Scopes: e.scopes.results(o.shows, shown)}
+	shown := ix.scopes.needed(&o)
+	r := Result{Excluded: map[string]int{}, ForeignTags: map[string]int{}, Scopes: ix.scopes.results(o.shows, shown)}
 	decide := func(v *vm) {
-		if p := t.decideInstance(e.instanceFacts(v)); p.concerns(o.shows, v, shown) {
+		if p := t.decideInstance(ix.instanceFacts(v)); p.concerns(o.shows, v, shown) {
 			r.place(d, p)
 		}
 	}
-	for i := range e.vms {
-		if v := &e.vms[i]; v.winner == nil {
+	for i := range ix.vms {
+		if v := &ix.vms[i]; v.matchedBy == nil {
 			decide(v)
 		}
 	}
-	e.decideStrangers(decide)
+	ix.decideUnrelated(decide)
 	slices.SortStableFunc(r.Unattributed, func(a, b Unattributed) int { return compareInstances(&a.Instance, &b.Instance) })
 	r.Clusters = d.clusters(o.shows)
 	r.conclude(s)
@@ -58,8 +52,8 @@ func (t tables) detect(s *backup.Snapshot, c infra.Claims, inv infra.Inventory, 
 }
 
 // settle decides on one claim and gives it its instance.
-func (e *estate) settle(c *claim, rows []machineRow) {
-	f := e.facts(c)
+func (ix *index) settle(c *claim, rows []machineRow) {
+	f := ix.facts(c)
 	v := decideMachine(rows, f)
 	v.Namespace, v.Name, v.UID = c.namespace, c.name, c.uid
 	v.RoleKnown = true
@@ -80,43 +74,22 @@ func (e *estate) settle(c *claim, rows []machineRow) {
 	for _, found := range [][]*vm{f.home, f.identity, f.weak} {
 		for _, one := range found {
 			if v.Instance == &one.Instance {
-				c.won, one.winner = one, c
-				c.verdict.Scope = e.seenAt(one, c.Home.Target)
+				c.matched, one.matchedBy = one, c
+				c.verdict.Scope = ix.seenAt(one, c.Home.Target)
 			}
 		}
 	}
 }
 
-// decideMachine walks the table. A machine that no row fits would be a fault of
-// the table: it is Unknown, not forgotten.
-func decideMachine(rows []machineRow, f *machineFacts) Verdict {
-	for i := range rows {
-		if rows[i].Fits(f) {
-			return rows[i].Decide(f)
-		}
-	}
-	return Verdict{Status: Unknown}
-}
-
-// decideInstance walks the table, likewise: what no row fits is left to a person.
-func (t tables) decideInstance(f *instanceFacts) placement {
-	for i := range t.instances {
-		if t.instances[i].Fits(f) {
-			return t.instances[i].Decide(f)
-		}
-	}
-	return f.suggest("", "")
-}
-
-// listed says whether the claim shows in the result. An orphan whose instance
-// is gone as well was deleted to the end: nothing is left to tell.
+// listed reports whether the claim shows in the result. An orphan whose instance is
+// gone as well was deleted completely, and is left out.
 func (c *claim) listed() bool {
 	return c.machine != nil || c.verdict.Status != Stale && c.verdict.Reason != PoolMember
 }
 
-// concerns says whether the placement of an instance is about what is shown: its
-// cluster or, where it names none, a listing that holds it. Verdicts are sorted
-// out with their clusters.
+// concerns reports whether the placement of an instance is about what is shown: its
+// cluster or, if it names none, a listing that shows it. Verdicts are filtered with
+// their clusters.
 func (p *placement) concerns(shows func(backup.ClusterID) bool, v *vm, shown []bool) bool {
 	switch {
 	case p.verdict != nil:
@@ -156,8 +129,8 @@ func (r *Result) conclude(s *backup.Snapshot) {
 	if len(r.Unattributed) > 0 {
 		r.Status = Worst(r.Status, NeedFurtherConfirmationInfraMachine)
 	}
-	// Those of clusters that are not shown count as well: whose machine could not be
-	// read cannot be told from any other's VM.
+	// Problems of clusters that are not shown count as well: the VM of a machine that
+	// could not be read cannot be told apart from any other VM.
 	for _, p := range s.Problems {
 		e := Error{Object: p.Item, Message: p.Reason, Unread: p.Decisive}
 		if p.Decisive {
@@ -188,7 +161,8 @@ func (r *Result) conclude(s *backup.Snapshot) {
 	}
 }
 
-// unreadable tells of the instances that may be machines and could not be read.
+// unreadable returns a message that names the instances that may be machines and could
+// not be read; empty when there are none.
 func unreadable(all []Unattributed) string {
 	const few = 5
 	var names []string

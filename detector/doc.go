@@ -4,8 +4,8 @@
 // [Detect] is a pure function of a Snapshot, the Claims on it, an Inventory and
 // a clock. It does no I/O, knows no cloud, and returns the same bytes for the
 // same input in any order. The two decision tables, for machines and for
-// instances that no machine claims, are data: a list of rows of which the first
-// that fits decides.
+// instances that no machine was matched with, are data: lists of rows of which the
+// first that applies decides. docs/verdicts.md shows them.
 //
 // Eight laws stand above the rows. TestLaws holds each in random worlds of which it
 // knows what is really whose.
@@ -22,7 +22,7 @@
 //     orphans: owners.go.
 //  4. A name alone makes no Ghost of what may be somebody else's: ghosts.go.
 //  5. Nothing with a name or mark of the backup is dropped without a line. What the
-//     tables cannot place is unattributed: instances.go, mentions.go.
+//     tables cannot place is unattributed: instances.go, references.go.
 //  6. Healthy means that the one that runs is the one that the controller will take:
 //     witness.go.
 //  7. An honest Unknown has a way out: its message says what would decide it.

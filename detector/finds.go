@@ -9,16 +9,16 @@ import (
 // controller searches for it by name and does not find it.
 const NotFoundByName = "NotFoundByName"
 
-// searches reports that the machine's controller has no id to go by, and searches by
-// name. A member of a pool is never made for its Machine, whatever is found.
+// searches reports whether the machine's controller has no id to go by, and searches
+// by name. Nothing searches for a member of a pool.
 func (f *machineFacts) searches() bool {
 	c := f.claim
 	return c.Provider != "" && c.machine != nil && !c.InfraMissing && c.Reads != "" && !c.ReadsID && !f.inPool()
 }
 
 // overlooked is the verdict on a match that the machine's controller does not take for
-// its instance: it searches by name, and finds another one, several or none. Healthy is
-// said of what the controller takes (the sixth law).
+// its instance: it searches by name, and finds another one, several or none. Healthy
+// means that the controller takes it (the sixth law).
 func (f *machineFacts) overlooked(found *vm) (v Verdict, overlooked bool) {
 	switch {
 	case !f.searches():
@@ -33,7 +33,8 @@ func (f *machineFacts) overlooked(found *vm) (v Verdict, overlooked bool) {
 	return v, false
 }
 
-// finds says what the controller takes, given the verdict.
+// finds returns what the controller takes for the machine's instance, given the
+// verdict.
 func (f *machineFacts) finds(v *Verdict) Finds {
 	c := f.claim
 	switch {
@@ -55,16 +56,18 @@ func (f *machineFacts) finds(v *Verdict) Finds {
 
 // remade are the living instances that have the place of an ended one: they have the
 // machine's second key, or its name in its place, and are nobody else's.
-func (e *estate) remade(c *claim, f *machineFacts) []*vm {
-	named := keep(e.bearing(c.Witness...), func(v *vm) bool {
-		return alive(v) && v.Exclude == "" && e.atHome(c, v) && !v.byStrong.others(c) && !v.byIdentity.others(c)
+func (ix *index) remade(c *claim, f *machineFacts) []*vm {
+	named := keep(ix.withKeys(c.Witness...), func(v *vm) bool {
+		return alive(v) && v.Exclude == "" && ix.atHome(c, v) && !v.byStrong.others(c) && !v.byIdentity.others(c)
 	})
 	return f.without(f.home[0], f.identity, named)
 }
 
 // remadeRow is the second law for instances that are still listed when they have ended.
 var remadeRow = machineRow{
-	"6 ended, but another has its place",
+	"ended-and-replaced",
+	"The instance with the recorded id has ended, and a running one has the machine's second id, or its name in its place.",
+	[]outcome{{Unknown, IdentityChanged}},
 	func(f *machineFacts) bool { return len(f.remade) > 0 },
 	func(f *machineFacts) Verdict {
 		return f.naming(unknown(IdentityChanged, fmt.Sprintf("%s, which the backup records, is listed as %s, and %s has its place and its name: its Node, or whoever runs the infrastructure, can tell whether it is the machine",

@@ -8,7 +8,7 @@ import (
 )
 
 // An instance that another management cluster's tags claim is said to be that
-// cluster's: with its name where it lies among ours, counted by name elsewhere.
+// cluster's: with its name where it is among ours, counted by name elsewhere.
 func TestForeignOwnershipTags(t *testing.T) {
 	ours := backup.ClusterID{Namespace: "prod", Name: "web"}
 	vpc := infra.Key{Kind: "vpc", Value: "vpc-1"}

@@ -13,46 +13,46 @@ import (
 // wrote the backup may be apart.
 const clockSkew = 5 * time.Minute
 
-// missing says why it cannot be told from the backup that the bond's owner made
-// the instance later; empty when it can. What was created after the backup was
-// written needs no counting.
-func (e *estate) missing(v *vm, b bond) string {
-	current := func(i int32) bool { return e.tooOld(&e.scopes.listings[i], b.cluster) == nil }
+// missing returns why the instance may be that of a machine which only the backup
+// lacks, or empty when the bond's owner made it later. What was created after the
+// backup was written needs no counting.
+func (ix *index) missing(v *vm, b bond) string {
+	current := func(i int32) bool { return ix.tooOld(&ix.scopes.listings[i], b.cluster) == nil }
 	if !slices.ContainsFunc(v.seen, current) {
 		return "it was listed before the backup was written, and may be gone with its machine since"
 	}
-	if p := e.unaskedPool(v, b); p != nil {
+	if p := ix.unaskedPool(v, b); p != nil {
 		return fmt.Sprintf("it may be a member of %s %s, which was not asked for where it was listed", p.Kind, p.Name)
 	}
 	owner := b.owner
 	if b.controlPlane && owner.Kind == "" {
-		owner = e.owners.planeOf(b.cluster, backup.Owner{})
+		owner = ix.owners.planeOf(b.cluster, backup.Owner{})
 	}
-	c := e.unnamed[owner]
-	if known := e.owners.resolve(owner); known.Kind != "" {
-		c = cmp.Or(c, e.unnamed[known])
+	c := ix.unnamed[owner]
+	if known := ix.owners.resolve(owner); known.Kind != "" {
+		c = cmp.Or(c, ix.unnamed[known])
 	}
 	if c != nil {
 		return fmt.Sprintf("it may be that of machine %s/%s, of which the backup tells neither the id nor the name of its instance", c.namespace, c.name)
 	}
-	if v.Created.After(e.writtenTo(b.cluster).Add(clockSkew)) {
+	if v.Created.After(ix.writtenTo(b.cluster).Add(clockSkew)) {
 		return ""
 	}
-	return e.owners.missing(e.owners.resolve(owner))
+	return ix.owners.missing(ix.owners.resolve(owner))
 }
 
-// doubt says why instances that a name or an endpoint ties to a cluster may be
-// somebody else's (the fourth law); empty when nothing speaks for that. What has a
-// mark that only the cluster's controllers write is at most without a Node.
-func (e *estate) doubt(v *vm, all []bond) string {
+// doubt returns why instances that a name or an endpoint ties to a cluster may belong
+// to somebody else (the fourth law), or empty. For a mark that only the cluster's
+// controllers write, the only doubt is a missing Node.
+func (ix *index) doubt(v *vm, all []bond) string {
 	b := all[0]
 	byName := !slices.ContainsFunc(all, func(b bond) bool { return !b.byName })
 	switch {
 	case byName && v.Created.IsZero():
 		return "when it was made is not known"
-	case byName && !v.Created.After(e.writtenTo(b.cluster)):
+	case byName && !v.Created.After(ix.writtenTo(b.cluster)):
 		return "it is older than the backup, which would hold its machine"
-	case e.nodes.lists[b.cluster].State == nodesRead && len(e.nodes.on(v)) == 0:
+	case ix.nodes.lists[b.cluster].State == nodesRead && len(ix.nodes.on(v)) == 0:
 		return "the cluster has no Node on it, or none yet"
 	}
 	return ""
@@ -60,9 +60,9 @@ func (e *estate) doubt(v *vm, all []bond) string {
 
 // writtenTo is when the backup of a cluster was written to its end; in the far
 // future when that is not known, so that nothing is younger.
-func (e *estate) writtenTo(id backup.ClusterID) time.Time {
-	if i := id.Backup; i >= 0 && i < len(e.snap.Backups) {
-		if k := &e.snap.Backups[i]; !k.Undated && !k.WrittenTo.IsZero() {
+func (ix *index) writtenTo(id backup.ClusterID) time.Time {
+	if i := id.Backup; i >= 0 && i < len(ix.snap.Backups) {
+		if k := &ix.snap.Backups[i]; !k.Undated && !k.WrittenTo.IsZero() {
 			return k.WrittenTo
 		}
 	}

@@ -27,28 +27,17 @@ type instanceFacts struct {
 	vm      *vm
 	exclude string
 	leads
-	twin     *vm                // another living instance that bears its id, or that of a Node on it
-	suspects []backup.ClusterID // where the instances of that id are tied to
-	missing  func(bond) string
-	doubt    func([]bond) string           // why medium evidence may be that of somebody else's
-	unlisted func(backup.ClusterID) string // why the Node list of a cluster was not read, which may say another thing
-	// contradicted says that names show the server to be another one than the
-	// backup means, and unproven that no id shows it to be that one.
+	duplicate *vm                // another living instance with its id, or with that of a Node on it
+	suspects  []backup.ClusterID // where the instances of that id are tied to
+	missing   func(bond) string
+	doubt     func([]bond) string           // why medium evidence may be that of somebody else's
+	unlisted  func(backup.ClusterID) string // why the Node list of a cluster was not read, which may contradict
+	// contradicted is true when more names than ids show that the server is not the one
+	// of the backup; unproven reports whether no id shows that it is.
 	contradicted bool
 	unproven     func([]bond) bool
 	// foreignTag is the cluster outside the backup that its tags name as owner.
 	foreignTag string
-}
-
-// leads are what ties an instance to clusters.
-type leads struct {
-	strong  []bond // the most specific of the grade, of one or several clusters
-	medium  []bond
-	place   []bond
-	named   []bond
-	foreign []*node // say that they run on it, and that alone ties it to no cluster
-	// foreignCluster is the cluster outside the backup that the Node names.
-	foreignCluster string
 }
 
 // placement is where an instance without a machine is put: excluded, out of
@@ -62,47 +51,49 @@ type placement struct {
 	bond         bond // of the verdict
 }
 
-// instanceRow is one row of the table for instances that no machine claims.
-type instanceRow struct {
-	Name   string
-	Fits   func(*instanceFacts) bool
-	Decide func(*instanceFacts) placement
-}
-
-// instanceRows is the table for instances that no machine claims: the first row
-// that fits decides. The numbers are those of the design. Row 6 stands before
-// the rows that make Ghosts, because the host name of a machine voids all other
-// evidence.
+// instanceRows is the table for instances without a machine: the first row that
+// applies decides. host-name-of-machine comes before the rows that give Ghosts, because
+// the host name of a machine outweighs all other evidence.
 var instanceRows = []instanceRow{
 	{
-		"1 left out, with a name or mark of the cluster's",
+		"left-out-but-related",
+		"The instance is a template, or managed by an extension of its infrastructure, but has a name or mark of a cluster.",
+		[]outcome{{"", NameOnly}},
 		func(f *instanceFacts) bool {
 			return mayBeOurs(f.vm) && !f.vm.Gone && !f.vm.member && len(f.strong)+len(f.medium)+len(f.named) > 0
 		},
 		decideLeftOut,
 	},
 	{
-		"1 nobody's machine",
+		"excluded",
+		"The provider knows that the instance is no machine, it has ended, or it is a member of a known pool.",
+		[]outcome{{"", excluded}},
 		func(f *instanceFacts) bool { return f.exclude != "" },
 		func(f *instanceFacts) placement { return placement{excluded: f.exclude} },
 	},
 	{
-		"2 carries the strong key of a machine that another instance won",
+		"id-of-matched-machine",
+		"The instance has the id of a machine that was matched with another instance.",
+		[]outcome{{"", DuplicateID}},
 		func(f *instanceFacts) bool { return f.vm.duplicateOf != nil },
 		func(f *instanceFacts) placement {
 			c := f.vm.duplicateOf
-			return f.unattributed(DuplicateID, fmt.Sprintf("it bears the id of machine %s/%s, whose instance is %s", c.namespace, c.name, nameOf(c.won)), c)
+			return f.unattributed(DuplicateID, fmt.Sprintf("it has the id of machine %s/%s, whose instance is %s", c.namespace, c.name, nameOf(c.matched)), c)
 		},
 	},
 	{
-		"2 mentioned by a machine",
-		func(f *instanceFacts) bool { return f.vm.mention.claim != nil },
+		"referenced-by-machine",
+		"The instance has a name or key of a machine that it was not matched with, or its Node names one.",
+		referenced,
+		func(f *instanceFacts) bool { return f.vm.reference.claim != nil },
 		func(f *instanceFacts) placement {
-			return f.unattributed(f.vm.mention.reason, mentionText(f.vm.mention), f.vm.mention.claim)
+			return f.unattributed(f.vm.reference.reason, referenceText(f.vm.reference), f.vm.reference.claim)
 		},
 	},
 	{
-		"2 left a pool that the backup knows",
+		"former-pool-member",
+		"The backup records the instance as a member of a pool, and it is none now.",
+		[]outcome{{"", LeftPool}},
 		func(f *instanceFacts) bool { return f.vm.former != nil },
 		func(f *instanceFacts) placement {
 			p := f.vm.former
@@ -112,7 +103,9 @@ var instanceRows = []instanceRow{
 		},
 	},
 	{
-		"6 its host name is a machine's",
+		"host-name-of-machine",
+		"The host name in the instance's own metadata is that of a machine.",
+		[]outcome{{"", CloneOf}},
 		func(f *instanceFacts) bool { return f.vm.cloneOf != nil },
 		func(f *instanceFacts) placement {
 			c := f.vm.cloneOf
@@ -122,28 +115,36 @@ var instanceRows = []instanceRow{
 		},
 	},
 	{
-		"2 shares its id with another instance",
-		func(f *instanceFacts) bool { return f.twin != nil && len(f.suspects) > 0 },
-		decideTwin,
+		"id-on-two-instances",
+		"Another running instance has the same id, and something ties one of them to a cluster.",
+		[]outcome{{"", DuplicateID}},
+		func(f *instanceFacts) bool { return f.duplicate != nil && len(f.suspects) > 0 },
+		decideSharedID,
 	},
 	{
-		"3 evidence at a place that names contradict",
+		"tied-at-contradicted-place",
+		"Something ties the instance to a cluster, but more names than ids say that this is another place.",
+		[]outcome{{"", ScopeIncomplete}},
 		func(f *instanceFacts) bool { return f.contradicted && len(f.strong)+len(f.medium) > 0 },
 		func(f *instanceFacts) placement { return f.elsewhere(slices.Concat(f.strong, f.medium)) },
 	},
 	{
-		"3 a Node of the cluster, or a strong tie",
+		"node-or-ownership-mark",
+		"A Node of a cluster runs on the instance, or it has a mark that only the cluster's controllers write.",
+		[]outcome{{"", AmbiguousOwner}, {Ghost, ""}, {Unknown, MachineNotInBackup}},
 		func(f *instanceFacts) bool { return len(f.strong) > 0 },
 		func(f *instanceFacts) placement { return f.ghost(f.strong, StrengthStrong) },
 	},
 	{
-		"4 a Node without Cluster API's annotations, or without anything beside it",
+		"foreign-node",
+		"A Node runs on the instance, but it lacks Cluster API's annotations or nothing else ties the instance to the Node's cluster.",
+		[]outcome{{"", ForeignNode}},
 		func(f *instanceFacts) bool { return len(f.foreign) > 0 },
 		func(f *instanceFacts) placement {
 			n := f.foreign[0]
 			but := "Cluster API did not make it"
 			if n.agrees() {
-				but = "it neither lies nor is named as the cluster's machines are"
+				but = "it is neither placed nor named as the cluster's machines are"
 			}
 			p := f.suggest(ForeignNode, fmt.Sprintf("Node %s of cluster %s/%s says that it runs on it, but %s", n.Name, n.Cluster.Namespace, n.Cluster.Name, but), f.foreignTo()...)
 			p.unattributed.Foreign = f.foreignCluster
@@ -152,7 +153,9 @@ var instanceRows = []instanceRow{
 		},
 	},
 	{
-		"5 unreadable, with a name like those of the cluster",
+		"unreadable-with-cluster-name",
+		"The instance has a name or tags like a cluster's machines, and cannot be read.",
+		[]outcome{{"", InstanceUnreadable}},
 		func(f *instanceFacts) bool { return len(f.medium)+len(f.named) > 0 && f.vm.Unreadable },
 		func(f *instanceFacts) placement {
 			like := f.medium
@@ -166,17 +169,23 @@ var instanceRows = []instanceRow{
 		},
 	},
 	{
-		"5 at a place that no id proves, name or endpoint of the cluster",
+		"cluster-name-at-unproven-place",
+		"The instance has a name or endpoint of a cluster, but no id proves that the cluster's machines are there.",
+		[]outcome{{"", ScopeIncomplete}},
 		func(f *instanceFacts) bool { return len(f.medium) > 0 && f.unproven(f.medium) },
 		func(f *instanceFacts) placement { return f.elsewhere(f.medium) },
 	},
 	{
-		"5 name or endpoint of the cluster",
+		"cluster-name",
+		"The instance has a name or endpoint of a cluster.",
+		[]outcome{{"", AmbiguousOwner}, {Ghost, ""}, {"", NameOnly}, {Unknown, MachineNotInBackup}, {Unknown, NodeListUnread}},
 		func(f *instanceFacts) bool { return len(f.medium) > 0 },
 		func(f *instanceFacts) placement { return f.ghost(f.medium, StrengthMedium) },
 	},
 	{
-		"7 unreadable, where a cluster's machines lie or nobody knows where",
+		"unreadable-in-cluster-place",
+		"The instance cannot be read, and is where a cluster's machines are or in an unknown place.",
+		[]outcome{{"", InstanceUnreadable}},
 		func(f *instanceFacts) bool { return f.vm.Unreadable && (len(f.place) > 0 || f.vm.Path == "") },
 		func(f *instanceFacts) placement {
 			p := f.suggest(InstanceUnreadable, "its properties cannot be read, so that nothing tells whose it is", clustersOf(f.place)...)
@@ -186,13 +195,15 @@ var instanceRows = []instanceRow{
 		},
 	},
 	{
-		"7 lies where a cluster's machines lie",
+		"in-cluster-place",
+		"The instance is where a cluster's machines are.",
+		[]outcome{{"", InClusterFolder}},
 		func(f *instanceFacts) bool { return len(f.place) > 0 },
 		func(f *instanceFacts) placement {
 			ids := clustersOf(f.place)
-			p := f.suggest(InClusterFolder, "it lies where machines of "+clusterNames(ids)+" lie, and nothing else ties it to them", ids...)
+			p := f.suggest(InClusterFolder, "it is where machines of "+clusterNames(ids)+" are, and nothing else ties it to them", ids...)
 			if f.foreignTag != "" {
-				p.unattributed.Message = "it lies where machines of " + clusterNames(ids) + " lie, but its tags name cluster " + f.foreignTag + ", which the backup does not hold"
+				p.unattributed.Message = "it is where machines of " + clusterNames(ids) + " are, but its tags name cluster " + f.foreignTag + ", which the backup does not hold"
 				p.unattributed.Foreign = f.foreignTag
 			}
 			p.unattributed.Evidence = bondEvidence(f.place, StrengthWeak)
@@ -201,7 +212,9 @@ var instanceRows = []instanceRow{
 		},
 	},
 	{
-		"7 a name of the cluster, wherever it is",
+		"cluster-name-elsewhere",
+		"The instance has a name of a cluster, but is not where the cluster's machines are.",
+		[]outcome{{"", NameOnly}},
 		func(f *instanceFacts) bool { return len(f.named) > 0 },
 		func(f *instanceFacts) placement {
 			ids := clustersOf(f.named)
@@ -212,22 +225,23 @@ var instanceRows = []instanceRow{
 		},
 	},
 	{
-		"8 nothing",
+		"unrelated",
+		"Nothing ties the instance to a cluster of the backup.",
+		[]outcome{{"", outOfScope}},
 		func(*instanceFacts) bool { return true },
 		func(f *instanceFacts) placement { return placement{outOfScope: true, foreign: f.foreignTag} },
 	},
 }
 
-// instanceFacts takes everything that decides about an instance without a
-// machine out of the estate.
-func (e *estate) instanceFacts(v *vm) *instanceFacts {
-	f := &instanceFacts{vm: v, exclude: v.Exclude, leads: e.leads(v)}
-	f.missing = func(b bond) string { return e.missing(v, b) }
-	f.doubt = func(all []bond) string { return e.doubt(v, all) }
-	f.unlisted = func(id backup.ClusterID) string { why, _ := e.unlisted(id); return why }
-	f.contradicted = slices.ContainsFunc(v.seen, func(i int32) bool { return e.ids[serverOf(&e.scopes.listings[i])].isContradicted() })
+// instanceFacts collects everything that decides about an instance without a machine.
+func (ix *index) instanceFacts(v *vm) *instanceFacts {
+	f := &instanceFacts{vm: v, exclude: v.Exclude, leads: ix.leads(v)}
+	f.missing = func(b bond) string { return ix.missing(v, b) }
+	f.doubt = func(all []bond) string { return ix.doubt(v, all) }
+	f.unlisted = func(id backup.ClusterID) string { why, _ := ix.unlisted(id); return why }
+	f.contradicted = slices.ContainsFunc(v.seen, func(i int32) bool { return ix.ids[serverOf(&ix.scopes.listings[i])].isContradicted() })
 	f.unproven = func(all []bond) bool {
-		return !slices.ContainsFunc(all, func(b bond) bool { return e.provenFor(b.cluster, v) })
+		return !slices.ContainsFunc(all, func(b bond) bool { return ix.provenFor(b.cluster, v) })
 	}
 	switch {
 	case v.Gone:
@@ -235,82 +249,30 @@ func (e *estate) instanceFacts(v *vm) *instanceFacts {
 	case v.member:
 		f.exclude = cmp.Or(f.exclude, memberOfPool)
 	}
-	e.findTwin(f)
+	ix.findDuplicate(f)
 	for _, k := range v.Keys {
-		if k.Kind == infra.OwnerTag && !e.ownTags[k] {
+		if k.Kind == infra.OwnerTag && !ix.ownTags[k] {
 			f.foreignTag = k.Value
 		}
 	}
 	return f
 }
 
-// leads gathers what ties an instance to clusters.
-func (e *estate) leads(v *vm) leads {
-	var f leads
-	var strong, medium, place, named []bond
-	ties := e.ties.fitting(v)
-	for _, n := range e.nodes.on(v) {
-		// Whoever administers a workload cluster can make a Node that names any VM.
-		// It speaks for those that lie, or are named, as the cluster's machines are.
-		tied := slices.ContainsFunc(ties, func(t *infra.Tie) bool { return t.Cluster == n.Cluster })
-		if n.agrees() && tied {
-			strong = append(strong, bondOfNode(n))
-		} else {
-			f.foreign, f.foreignCluster = append(f.foreign, n), cmp.Or(f.foreignCluster, e.outside(n))
-		}
-	}
-	for _, t := range ties {
-		switch b := bondOfTie(t); t.Grade {
-		case infra.Strong:
-			if v.Unreadable { // it may have ended: what it says of itself is no proof that it runs
-				medium = append(medium, b)
-			} else {
-				strong = append(strong, b)
-			}
-		case infra.Medium:
-			medium = append(medium, b)
-		case infra.Place:
-			b.specificity = 0 // a place suggests, it does not compete
-			place = append(place, b)
-		case infra.Named:
-			named = append(named, b)
-		}
-	}
-	f.strong, f.medium, f.place, f.named = strongest(strong), strongest(medium), strongest(place), strongest(named)
-	return f
-}
-
-// clusters are those that anything but the place speaks for.
-func (l *leads) clusters() []backup.ClusterID {
-	return slices.Concat(clustersOf(l.strong), clustersOf(l.medium), l.foreignTo())
-}
-
-// outside names the cluster of a Node's annotations when the backup lacks it: an
-// endpoint that another cluster took over.
-func (e *estate) outside(n *node) string {
-	known := slices.ContainsFunc(e.snap.Clusters, func(c backup.Cluster) bool {
-		return c.Namespace == n.ClusterNamespace && c.Meta.Name == n.ClusterName
-	})
-	if known || n.ClusterName == "" {
-		return ""
-	}
-	return n.ClusterNamespace + "/" + n.ClusterName
-}
-
-// decideTwin is the row of instances that share an id: a Node runs on one of
-// them only, and a machine that the backup lacks was one of them, so that no
-// evidence says of any that it is the one to remove.
-func decideTwin(f *instanceFacts) placement {
+// decideSharedID decides on instances that share an id. A Node runs on only one of
+// them and a machine missing from the backup may own another, so none may be called a
+// Ghost.
+func decideSharedID(f *instanceFacts) placement {
 	ids := slices.Clone(f.suspects)
 	slices.SortFunc(ids, compareClusters)
 	ids = slices.Compact(ids)
-	p := f.suggest(DuplicateID, nameOf(f.twin)+" bears the same id, and nothing tells which of them belongs to "+clusterNames(ids), ids...)
+	p := f.suggest(DuplicateID, nameOf(f.duplicate)+" has the same id, and nothing shows which of them belongs to "+clusterNames(ids), ids...)
 	p.unattributed.Foreign = f.foreignCluster
 	p.unattributed.Evidence = slices.Concat(bondEvidence(f.strong, StrengthStrong), f.foreignEvidence(), bondEvidence(f.medium, StrengthMedium))
 	return p
 }
 
-// decideLeftOut is the fifth law for what the first row would drop.
+// decideLeftOut keeps templates and managed instances with a name or mark of a cluster
+// in the result (the fifth law).
 func decideLeftOut(f *instanceFacts) placement {
 	like := f.strong
 	if len(like) == 0 {
@@ -326,24 +288,7 @@ func decideLeftOut(f *instanceFacts) placement {
 	return p
 }
 
-func (f *leads) foreignEvidence() []Evidence {
-	if len(f.foreign) == 0 {
-		return nil
-	}
-	return []Evidence{{"node", "Node " + f.foreign[0].Name + " has its provider id", StrengthStrong}}
-}
-
-// foreignTo are the clusters whose Nodes run on the instance although Cluster
-// API did not make them.
-func (f *leads) foreignTo() []backup.ClusterID {
-	ids := make([]backup.ClusterID, len(f.foreign))
-	for i := range f.foreign {
-		ids[i] = f.foreign[i].Cluster
-	}
-	return ids
-}
-
-// unattributed is the placement of an instance that a machine mentions.
+// unattributed is the placement of an instance that a machine refers to.
 func (f *instanceFacts) unattributed(reason, message string, c *claim) placement {
 	p := f.suggest(reason, message, c.cluster)
 	p.unattributed.Unread = reason == InstanceUnreadable

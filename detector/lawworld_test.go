@@ -10,7 +10,7 @@ import (
 	"drift-detector/infra"
 )
 
-// A truth is a random estate that knows what is really whose: which VM is the machine
+// A truth is a random world that knows what is really whose: which VM is the machine
 // of which Machine, what was made since, what was left out of the backup, what is a
 // copy, a leak or somebody else's. The laws are held against it, not against tables.
 type truth struct {

@@ -33,65 +33,73 @@ const (
 	SameNameElsewhere = "SameNameElsewhere"
 )
 
-// machineRow is one row of the table for machines.
-type machineRow struct {
-	Name   string
-	Fits   func(*machineFacts) bool
-	Decide func(*machineFacts) Verdict
-}
-
-// machineRows is the table for machines: the first row that fits decides. The
-// numbers are those of the design.
+// machineRows is the table for machines: the first row that applies decides.
 var machineRows = []machineRow{
 	{
-		"1 provider not supported",
+		"provider-unsupported",
+		"No provider of this version reads this kind of machine.",
+		[]outcome{{Unknown, UnsupportedProvider}},
 		func(f *machineFacts) bool { return f.claim.Provider == "" },
 		func(f *machineFacts) Verdict {
 			return unknown(UnsupportedProvider, "no provider of this version reads "+cmp.Or(f.claim.Source, "this kind of machine"))
 		},
 	},
 	{
-		"2 strong key recorded by two machines",
-		func(f *machineFacts) bool { return len(f.claim.rivals) > 0 },
+		"id-recorded-twice",
+		"Another machine of the backup records the same id.",
+		[]outcome{{Unknown, ClaimedTwice}},
+		func(f *machineFacts) bool { return len(f.claim.conflicting) > 0 },
 		func(f *machineFacts) Verdict {
-			return f.naming(unknown(ClaimedTwice, f.id()+" is recorded by "+rivalNames(f.claim)+" too"), f.home, f.copies)
+			return f.naming(unknown(ClaimedTwice, f.id()+" is recorded by "+conflictingNames(f.claim)+" too"), f.home, f.copies)
 		},
 	},
 	{
-		"2 two sources of the strong key differ",
+		"recorded-ids-differ",
+		"The backup records two ids for the machine.",
+		[]outcome{{Unknown, ConflictingIDs}},
 		func(f *machineFacts) bool { return f.claim.Conflict != "" },
 		func(f *machineFacts) Verdict {
 			return f.naming(unknown(ConflictingIDs, "the backup records two ids: "+f.claim.Conflict), f.home, f.copies, f.doubted)
 		},
 	},
 	{
-		"3 an unreadable VM at home may be it",
+		"unreadable-at-home",
+		"An instance that cannot be read may be the machine.",
+		[]outcome{{Unknown, InstanceUnreadable}},
 		func(f *machineFacts) bool { return len(f.blind) > 0 },
 		func(f *machineFacts) Verdict {
 			return f.naming(unknown(InstanceUnreadable, fmt.Sprintf("%s may be it, but its properties cannot be read", nameOf(f.blind[0]))), f.blind, f.copies)
 		},
 	},
 	{
-		"3 strong key at a place that names contradict",
+		"id-at-contradicted-home",
+		"An instance at home has the recorded id, but more names than ids say that this is another place.",
+		[]outcome{{Unknown, ScopeIncomplete}},
 		func(f *machineFacts) bool { return len(f.home) > 0 && f.scope.contradicted },
 		func(f *machineFacts) Verdict {
 			return f.naming(unknown(ScopeIncomplete, nameOf(f.home[0])+" has its id, but nothing shows that this is where its controllers look: "+f.scope.fault.Hint), f.home)
 		},
 	},
 	{
-		"4 strong key on two or more at home",
+		"id-on-several-at-home",
+		"Two or more instances at home have the recorded id.",
+		append(matchOutcomes(), outcome{Unknown, InfraObjectMissing}, outcome{Unknown, ScopeIncomplete}),
 		func(f *machineFacts) bool { return len(f.home) > 1 },
 		decideDuplicates,
 	},
 	{
-		"5 strong key on one at home, infrastructure object absent",
+		"id-at-home-without-infra-object",
+		"One instance at home has the recorded id, but the backup lacks the infrastructure object.",
+		[]outcome{{Unknown, InfraObjectMissing}},
 		func(f *machineFacts) bool { return len(f.home) == 1 && f.claim.InfraMissing },
 		func(f *machineFacts) Verdict {
 			return f.with(f.infraMissing(f.home[0]), f.home[0], StrengthStrong)
 		},
 	},
 	{
-		"6 member of a pool that has ended",
+		"pool-member-ended",
+		"The instance with the recorded id has ended, and the machine is a member of a pool.",
+		[]outcome{{Stale, PoolMember}, {Unknown, PoolMember}},
 		func(f *machineFacts) bool { return len(f.home) == 1 && f.home[0].Gone && f.inPool() },
 		func(f *machineFacts) Verdict {
 			return f.with(f.leftPool(fmt.Sprintf("%s is listed as %s", nameOf(f.home[0]), cmp.Or(f.home[0].State, "ended"))), f.home[0], StrengthStrong)
@@ -99,7 +107,9 @@ var machineRows = []machineRow{
 	},
 	remadeRow,
 	{
-		"6 strong key on one at home that has ended",
+		"instance-ended",
+		"The instance with the recorded id has ended.",
+		[]outcome{{Stale, InstanceTerminated}},
 		func(f *machineFacts) bool { return len(f.home) == 1 && f.home[0].Gone },
 		func(f *machineFacts) Verdict {
 			return f.with(stale(InstanceTerminated, fmt.Sprintf("%s is listed as %s", nameOf(f.home[0]), cmp.Or(f.home[0].State, "ended"))), f.home[0], StrengthStrong)
@@ -107,31 +117,41 @@ var machineRows = []machineRow{
 	},
 	droppedRow,
 	{
-		"7 strong key on exactly one at home",
+		"id-at-home",
+		"Exactly one instance at home has the recorded id.",
+		append(matchOutcomes(), outcome{Unknown, ScopeIncomplete}),
 		func(f *machineFacts) bool { return len(f.home) == 1 },
 		decideMatch,
 	},
 	{
-		"8 found elsewhere in the listing of its home",
+		"moved-within-listing",
+		"An instance with the machine's id was listed together with its home, but is outside of it.",
+		[]outcome{{Unknown, FoundElsewhere}},
 		func(f *machineFacts) bool {
 			return !f.scope.contradicted && slices.ContainsFunc(f.elsewhere, func(v *vm) bool { return v.seenIn(f.scope.listings) })
 		},
 		decideElsewhere,
 	},
 	{
-		"8 home scope partial or failed",
+		"home-incomplete",
+		"The machine's home was not listed to the end, or is not proven to be the right place.",
+		[]outcome{{Unknown, ScopeIncomplete}},
 		func(f *machineFacts) bool { return !f.scope.complete },
 		func(f *machineFacts) Verdict {
 			return f.naming(unknown(ScopeIncomplete, "not found, but absence cannot be concluded: "+f.scope.fault.Message), f.elsewhere, f.identity, f.weak, f.witness)
 		},
 	},
 	{
-		"9 found elsewhere",
+		"id-elsewhere",
+		"An instance with the machine's id is somewhere else.",
+		[]outcome{{Unknown, FoundElsewhere}},
 		func(f *machineFacts) bool { return len(f.elsewhere) > 0 },
 		decideElsewhere,
 	},
 	{
-		"10 infrastructure object absent, found by keys beside the strong one that is not recorded",
+		"found-without-infra-object",
+		"The backup has neither the machine's id nor its infrastructure object, but an instance has its second id or a weaker key.",
+		[]outcome{{Unknown, AmbiguousMatch}, {Unknown, InfraObjectMissing}},
 		func(f *machineFacts) bool {
 			return f.claim.Strong.IsZero() && f.claim.InfraMissing && len(f.identity)+len(f.weak) > 0
 		},
@@ -147,17 +167,23 @@ var machineRows = []machineRow{
 		},
 	},
 	{
-		"10 second key that finds by itself",
+		"second-id",
+		"An instance has the machine's second id (vCenter's instance UUID).",
+		append(matchOutcomes(), outcome{Unknown, IdentityChanged}),
 		func(f *machineFacts) bool { return len(f.identity) > 0 },
 		decideIdentity,
 	},
 	{
-		"10 another id in its place, under its name",
+		"other-id-in-its-place",
+		"A running instance at home has the machine's name and place, but not the recorded id.",
+		[]outcome{{Unknown, IdentityChanged}},
 		func(f *machineFacts) bool { return !f.claim.Strong.IsZero() && len(f.witness) > 0 },
 		decideWitness,
 	},
 	{
-		"11 no strong key recorded, weaker keys at home",
+		"weaker-key-at-home",
+		"The backup records no id, and an instance at home has a weaker key of the machine.",
+		matchOutcomes(),
 		func(f *machineFacts) bool { return len(f.weak) > 0 },
 		func(f *machineFacts) Verdict {
 			if len(f.weak) > 1 || f.contested {
@@ -167,47 +193,61 @@ var machineRows = []machineRow{
 		},
 	},
 	{
-		"12 a Node of its cluster is alive",
+		"node-alive",
+		"No instance was found, but a Node of the cluster reports that it is this machine.",
+		[]outcome{{Unknown, NodeAlive}},
 		func(f *machineFacts) bool { return f.node != nil },
 		func(f *machineFacts) Verdict {
 			return unknown(NodeAlive, fmt.Sprintf("%s was not found, but Node %s reports that it is %s", f.id(), f.node.Name, condition(f.node)))
 		},
 	},
 	{
-		"13 member of a pool",
+		"pool-member-not-found",
+		"No instance was found, and the machine is a member of a pool.",
+		[]outcome{{Stale, PoolMember}, {Unknown, PoolMember}},
 		(*machineFacts).inPool,
 		func(f *machineFacts) Verdict {
 			return f.leftPool(f.id() + " was not found")
 		},
 	},
 	{
-		"13 no strong key recorded, a living instance has its name",
+		"no-id-but-namesake",
+		"The backup records no id, and a running instance has the machine's name.",
+		[]outcome{{Unknown, AmbiguousMatch}},
 		func(f *machineFacts) bool { return f.claim.Strong.IsZero() && len(f.namesakes) > 0 },
 		func(f *machineFacts) Verdict { return f.ambiguous(f.namesakes) },
 	},
 	{
-		"13 no strong key recorded, infrastructure object absent",
+		"no-id-no-infra-object",
+		"The backup has neither an id nor the infrastructure object of the machine.",
+		[]outcome{{Unknown, InfraObjectMissing}},
 		func(f *machineFacts) bool { return f.claim.Strong.IsZero() && f.claim.InfraMissing },
 		func(f *machineFacts) Verdict {
 			return unknown(InfraObjectMissing, "the backup holds neither its infrastructure object nor an id of its instance, so there is nothing to look for")
 		},
 	},
 	{
-		"13 no strong key recorded, nor known what its instance is called",
+		"no-id-no-name",
+		"The backup records no id, and how the machine's instance would be named is not known.",
+		[]outcome{{Unknown, AmbiguousMatch}},
 		func(f *machineFacts) bool { return f.claim.Strong.IsZero() && f.claim.Unnamed != "" },
 		func(f *machineFacts) Verdict {
 			return unknown(AmbiguousMatch, "the backup records no id for it, and what an instance made since would be called cannot be told: "+f.claim.Unnamed)
 		},
 	},
 	{
-		"13 the Node list was asked for and not read",
+		"node-list-unread",
+		"No instance was found, but the cluster's Node list could not be read and may contradict that.",
+		[]outcome{{Unknown, NodeListUnread}},
 		func(f *machineFacts) bool { return f.unlisted != "" },
 		func(f *machineFacts) Verdict {
 			return f.naming(unknown(NodeListUnread, fmt.Sprintf("%s was not found, but a Node may contradict that, and %s; --skip-access-apiserver decides without Nodes", f.id(), f.unlisted)), f.namesakes)
 		},
 	},
 	{
-		"13 no strong key recorded",
+		"never-provisioned",
+		"The backup records no id, and no instance was found.",
+		[]outcome{{Stale, NotProvisioned}},
 		func(f *machineFacts) bool { return f.claim.Strong.IsZero() },
 		func(f *machineFacts) Verdict {
 			v := stale(NotProvisioned, "the backup records no id for it, and no instance was made since")
@@ -216,7 +256,9 @@ var machineRows = []machineRow{
 		},
 	},
 	{
-		"14 nothing",
+		"not-found",
+		"No instance was found in a complete listing of the machine's home.",
+		[]outcome{{Stale, InstanceNotFound}},
 		func(*machineFacts) bool { return true },
 		decideNothing,
 	},
@@ -226,23 +268,23 @@ func (f *machineFacts) inPool() bool { return !f.claim.Pool.IsZero() }
 
 // rivalNames names the other machines that record a claim's strong key, or an
 // instance of several keys; the first few of them when there are many.
-func rivalNames(c *claim) string {
+func conflictingNames(c *claim) string {
 	const few = 5
 	var names []string
-	for _, other := range c.rivals {
+	for _, other := range c.conflicting {
 		if other == c {
 			continue
 		}
 		if len(names) == few {
-			return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), len(c.rivals)-1-few)
+			return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), len(c.conflicting)-1-few)
 		}
 		names = append(names, other.namespace+"/"+other.name)
 	}
 	return strings.Join(names, ", ")
 }
 
-// decideDuplicates is row 4: a second key tells the machine from its copies, or
-// nothing does.
+// decideDuplicates decides on several instances with the recorded id: a second id
+// shows which is the machine, or nothing does.
 func decideDuplicates(f *machineFacts) Verdict {
 	if f.single == nil {
 		return f.ambiguous(f.home)
@@ -260,8 +302,9 @@ func (f *machineFacts) infraMissing(v *vm) Verdict {
 	return unknown(InfraObjectMissing, nameOf(v)+" exists, but its infrastructure object is not in the backup")
 }
 
-// decideMatch is row 7. When both second keys differ and parts of the place were
-// not seen, the machine's own instance may be among those.
+// decideMatch decides on the only instance with the recorded id. When both second ids
+// differ and the home was not listed to the end, the machine's own instance may be in
+// the rest.
 func decideMatch(f *machineFacts) Verdict {
 	if f.reidentified && !f.scope.complete {
 		return f.ambiguous(f.home)
@@ -270,13 +313,13 @@ func decideMatch(f *machineFacts) Verdict {
 	return others(v, f.copies)
 }
 
-// decideIdentity is row 10: vCenter's instance UUID is the VSphereVM's uid, but
-// the recorded id is not that of the instance, or none is recorded.
+// decideIdentity decides on instances with the second id: vCenter's instance UUID is
+// the VSphereVM's uid, but the recorded id is another, or none is recorded.
 func decideIdentity(f *machineFacts) Verdict {
 	switch {
 	case !f.claim.Strong.IsZero():
 		v := f.identity[0]
-		return f.naming(unknown(IdentityChanged, fmt.Sprintf("%s bears its %s, but the id %s instead of the recorded %s",
+		return f.naming(unknown(IdentityChanged, fmt.Sprintf("%s has its %s, but the id %s instead of the recorded %s",
 			nameOf(v), label(f.claim.Identity.Kind), cmp.Or(valueOf(v, f.claim.Strong.Kind), "of none"), f.claim.Strong.Value)), f.identity)
 	case len(f.identity) > 1 || f.contested:
 		return f.ambiguous(f.identity)
@@ -285,14 +328,15 @@ func decideIdentity(f *machineFacts) Verdict {
 	}
 }
 
-// decideElsewhere is row 9, which comes before row 8 for what is seen in the same
-// listing: a datacenter that has another name now is still the machine's.
+// decideElsewhere decides on instances that are not at home. What was listed together
+// with the home comes before home-incomplete: a datacenter that was renamed is still
+// the machine's.
 func decideElsewhere(f *machineFacts) Verdict {
 	v := f.elsewhere[0]
 	return f.naming(unknown(FoundElsewhere, fmt.Sprintf("%s is not where the controllers look, but at %s", f.id(), nameOf(v))), f.elsewhere)
 }
 
-// decideNothing is row 14.
+// decideNothing is the verdict on a machine that was not found by any key.
 func decideNothing(f *machineFacts) Verdict {
 	v := stale(InstanceNotFound, fmt.Sprintf("no VM with %s in %s; %d VMs listed", f.id(), f.scope.name, f.scope.count))
 	v.Evidence = f.reservations()

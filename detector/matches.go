@@ -12,14 +12,14 @@ import (
 // ambiguous is the verdict when several instances may be the machine, or one
 // that may be another's.
 func (f *machineFacts) ambiguous(candidates []*vm) Verdict {
-	message := fmt.Sprintf("%d instances may be it, and nothing tells which", len(candidates))
+	message := fmt.Sprintf("%d instances may be it, and nothing shows which", len(candidates))
 	if len(candidates) == 1 {
 		message = nameOf(candidates[0]) + " may be it, or another machine's, or a copy"
 	}
 	return f.naming(unknown(AmbiguousMatch, message), candidates)
 }
 
-// naming adds the instances that a verdict names without deciding on them.
+// naming adds candidates to a verdict as evidence, without deciding on them.
 func (f *machineFacts) naming(v Verdict, lists ...[]*vm) Verdict {
 	all := f.without(nil, lists...)
 	for _, one := range all {
@@ -52,7 +52,7 @@ func (f *machineFacts) without(one *vm, lists ...[]*vm) []*vm {
 	return out
 }
 
-// with puts the instance that was found into a verdict.
+// with sets the instance of a verdict and its evidence.
 func (f *machineFacts) with(v Verdict, found *vm, s Strength) Verdict {
 	v.Instance = &found.Instance
 	v.Evidence = f.evidence(found, s)
@@ -68,7 +68,7 @@ func (f *machineFacts) healthy(found *vm, s Strength) Verdict {
 	if v, displaced := f.displaced(found); displaced {
 		return v
 	}
-	v := f.with(Verdict{Status: Healthy, ByID: bears(found, f.claim.Strong)}, found, s)
+	v := f.with(Verdict{Status: Healthy, ByID: hasKey(found, f.claim.Strong)}, found, s)
 	for _, w := range found.Warnings {
 		v.Warnings = append(v.Warnings, Warning{w, conditionText(w)})
 	}
@@ -76,12 +76,12 @@ func (f *machineFacts) healthy(found *vm, s Strength) Verdict {
 		v.Warnings = append(v.Warnings, Warning{Template, "the VM is a template now: nobody can power it on, and its controller cannot either"})
 	}
 	for _, x := range f.claim.Expect {
-		if bearsOther(found, x.Key) {
+		if hasOtherKey(found, x.Key) {
 			v.Warnings = append(v.Warnings, Warning{x.Warning, fmt.Sprintf("its %s is %s, the backup says %s", label(x.Key.Kind), valueOf(found, x.Key.Kind), x.Key.Value)})
 		}
 	}
 	if copies := f.without(found, f.home, f.copies); len(copies) > 0 && !f.claim.Strong.IsZero() {
-		v.Warnings = append(v.Warnings, Warning{DuplicateID, fmt.Sprintf("%s bears the same id; deleting the machine may destroy both", nameOf(copies[0]))})
+		v.Warnings = append(v.Warnings, Warning{DuplicateID, fmt.Sprintf("%s has the same id; deleting the machine may destroy both", nameOf(copies[0]))})
 	}
 	if f.reidentified {
 		v.Warnings = append(v.Warnings, Warning{Reidentified, "both second keys differ: it was restored from a copy, or only a copy is left"})
@@ -99,7 +99,7 @@ func compareWarnings(a, b Warning) int {
 func (f *machineFacts) evidence(v *vm, weakest Strength) []Evidence {
 	var out []Evidence
 	add := func(k infra.Key, source string, s Strength) {
-		if bears(v, k) {
+		if hasKey(v, k) {
 			out = append(out, Evidence{k.Kind, fmt.Sprintf("%s %s (%s) is that of %s", label(k.Kind), k.Value, source, nameOf(v)), s})
 		}
 	}

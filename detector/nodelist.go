@@ -26,7 +26,7 @@ const (
 // HintSkipNodes is what to do about a Node list that was not read.
 const HintSkipNodes = "let the API server be reached (--endpoint, --credentials), or decide without Node lists: --skip-access-apiserver"
 
-// nodeLists says of clusters whether anybody expects their API servers to answer.
+// nodeLists holds which clusters' API servers are expected to answer.
 type nodeLists struct {
 	planes map[backup.ClusterID][]*claim // control-plane machines
 	joined map[backup.ClusterID]bool     // a machine had joined when the backup was written, or its status does not say that it had not; known for clusters with machines
@@ -34,9 +34,9 @@ type nodeLists struct {
 	ghosts map[backup.ClusterID]bool     // clusters of which a control-plane instance without a machine runs; nil: not looked yet
 }
 
-func (e *estate) newNodeLists() nodeLists {
+func (ix *index) newNodeLists() nodeLists {
 	n := nodeLists{map[backup.ClusterID][]*claim{}, map[backup.ClusterID]bool{}, map[backup.ClusterID]bool{}, nil}
-	for _, c := range e.claims {
+	for _, c := range ix.claims {
 		if _, _, _, _, plane := ownersOf(c); plane {
 			n.planes[c.cluster] = append(n.planes[c.cluster], c)
 		}
@@ -47,15 +47,15 @@ func (e *estate) newNodeLists() nodeLists {
 	return n
 }
 
-// unlisted says why a Node list that was asked for was not read, where it might
-// contradict absence; it is empty when the list was read, or when no API server of
-// the cluster is expected to answer. unasked says that nobody asked for it.
-func (e *estate) unlisted(id backup.ClusterID) (why string, unasked bool) {
-	list, known := e.nodes.lists[id]
+// unlisted returns why a Node list that was asked for was not read, if it might
+// contradict absence; empty when the list was read, or when no API server of the
+// cluster is expected to answer. unasked is true when nobody asked for the list.
+func (ix *index) unlisted(id backup.ClusterID) (why string, unasked bool) {
+	list, known := ix.nodes.lists[id]
 	switch {
 	case !known || list.State == nodesSkipped:
 		return "", true
-	case list.State == nodesRead || e.silent(id):
+	case list.State == nodesRead || ix.silent(id):
 		return "", false
 	}
 	return fmt.Sprintf("the Node list of cluster %s/%s was not read: %s", id.Namespace, id.Name, cmp.Or(list.Error, list.State)), false
@@ -68,72 +68,72 @@ var beforeJoining = map[string]bool{"Pending": true, "Provisioning": true, "Prov
 // silent reports whether it is to be expected that the API server of a cluster does
 // not answer: its whole control plane is gone or off, or not one of its machines had
 // joined when the backup was written.
-func (e *estate) silent(id backup.ClusterID) bool {
-	s, known := e.asked.silent[id]
+func (ix *index) silent(id backup.ClusterID) bool {
+	s, known := ix.asked.silent[id]
 	if !known {
-		joined, machines := e.asked.joined[id]
-		s = machines && !joined || len(e.asked.planes[id]) > 0 && !e.mayServe(id)
-		e.asked.silent[id] = s
+		joined, machines := ix.asked.joined[id]
+		s = machines && !joined || len(ix.asked.planes[id]) > 0 && !ix.mayServe(id)
+		ix.asked.silent[id] = s
 	}
 	return s
 }
 
 // mayServe reports whether a control-plane machine of a cluster may run: one of the
 // backup, one that the backup lacks, or one that was made since.
-func (e *estate) mayServe(id backup.ClusterID) bool {
+func (ix *index) mayServe(id backup.ClusterID) bool {
 	recorded := int64(0)
-	for _, c := range e.asked.planes[id] {
-		if e.mayRun(c) {
+	for _, c := range ix.asked.planes[id] {
+		if ix.mayRun(c) {
 			return true
 		}
 		if c.machine != nil {
 			recorded++
 		}
 	}
-	for _, p := range e.owners.planes[id] {
+	for _, p := range ix.owners.planes[id] {
 		if machineless(p.Kind) || p.Replicas.Known && p.Replicas.N > recorded {
 			return true
 		}
 	}
-	for i := range e.ties.places[id] {
-		if l := &e.scopes.listings[i]; !isNodeList(l) && l.State != infra.Complete {
+	for i := range ix.ties.places[id] {
+		if l := &ix.scopes.listings[i]; !isNodeList(l) && l.State != infra.Complete {
 			return true
 		}
 	}
-	if e.asked.ghosts == nil {
-		e.asked.ghosts = e.servingGhosts()
+	if ix.asked.ghosts == nil {
+		ix.asked.ghosts = ix.servingGhosts()
 	}
-	return e.asked.ghosts[id]
+	return ix.asked.ghosts[id]
 }
 
 // mayRun reports whether a machine of the backup is known to run, or not known to
 // be gone.
-func (e *estate) mayRun(c *claim) bool {
+func (ix *index) mayRun(c *claim) bool {
 	keys := append([]infra.Key{c.Strong, c.Identity}, c.Doubted...)
 	if c.Strong.IsZero() {
 		keys = append(keys, c.Weak...)
 	}
-	for _, v := range e.bearing(append(keys, c.Witness...)...) {
+	for _, v := range ix.withKeys(append(keys, c.Witness...)...) {
 		if v.Runs() || v.Unreadable {
 			return true
 		}
 	}
-	return c.Provider == "" || !e.scopes.home(homeOf(c)).complete || len(e.unread(c)) > 0
+	return c.Provider == "" || !ix.scopes.home(homeOf(c)).complete || len(ix.unread(c)) > 0
 }
 
 // servingGhosts are the clusters of which a control-plane instance that no machine
 // records runs.
-func (e *estate) servingGhosts() map[backup.ClusterID]bool {
+func (ix *index) servingGhosts() map[backup.ClusterID]bool {
 	out := map[backup.ClusterID]bool{}
-	for i := range e.vms {
-		v := &e.vms[i]
+	for i := range ix.vms {
+		v := &ix.vms[i]
 		if v.byStrong.first != nil || !v.Runs() {
 			continue
 		}
-		l := e.leads(v)
+		l := ix.leads(v)
 		for _, all := range [][]bond{l.strong, l.medium, l.named} {
 			for _, b := range all {
-				if b.controlPlane && e.ties.inPlace(b.cluster, v) {
+				if b.controlPlane && ix.ties.inPlace(b.cluster, v) {
 					out[b.cluster] = true
 				}
 			}

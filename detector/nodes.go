@@ -9,8 +9,8 @@ import (
 	"drift-detector/infra"
 )
 
-// heartbeatAge is how old the heartbeat of a Node may be that still speaks for
-// a living machine (design: 10 minutes; kubelets report every 5 at the latest).
+// heartbeatAge is how old the heartbeat of a Node may be that counts as alive
+// (kubelets report every 5 minutes at the latest).
 const heartbeatAge = 10 * time.Minute
 
 // nodes are the Nodes of all workload clusters that could be asked.
@@ -73,7 +73,7 @@ func indexNodes(listings []infra.Listing, now time.Time) nodes {
 	return n
 }
 
-// note remembers what became of the Node lists that a listing stands for.
+// note records the state of the Node lists that a listing stands for.
 func (n *nodes) note(l *infra.Listing) {
 	for _, id := range l.Clusters {
 		list := NodeList{State: l.NodeState}
@@ -134,7 +134,7 @@ func (n *nodes) alive(c *claim) *infra.Node {
 	return first(n.byName[nodeName{c.cluster, c.machine.Node}], func(one *node) bool { return one.Machine == "" })
 }
 
-// condition says in what state a living Node is.
+// condition returns the state of a living Node in words.
 func condition(n *infra.Node) string {
 	if n.Ready {
 		return "ready"
@@ -158,8 +158,8 @@ func (n *nodes) on(v *vm) []*node {
 	return out
 }
 
-// agrees says whether Cluster API's annotations are there and name the cluster
-// that the Node is a member of.
+// agrees reports whether Cluster API's annotations are there and name the cluster that
+// the Node is a member of.
 func (n *node) agrees() bool {
 	return n.Machine != "" && n.ClusterName == n.Cluster.Name && n.ClusterNamespace == n.Cluster.Namespace
 }

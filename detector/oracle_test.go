@@ -11,7 +11,7 @@ import (
 	"drift-detector/infra"
 )
 
-// The oracle says the same as Detect, slowly: it asks every question anew with
+// The oracle gives the same as Detect, slowly: it asks every question again with
 // loops over everything, and shares nothing with Detect but the types. Its
 // answer is a sorted list of lines, see describe for the same of a Result.
 type oracle struct {

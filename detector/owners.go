@@ -93,7 +93,7 @@ func (o *owners) countOrphans(all []*claim) {
 		for _, id := range c.owners {
 			n := o.orphans[id]
 			n.recorded++
-			if c.won != nil {
+			if c.matched != nil {
 				n.found++
 			}
 			o.orphans[id] = n
@@ -156,7 +156,7 @@ func (o *owners) planeOf(cluster backup.ClusterID, owner backup.Owner) infra.Own
 	return infra.OwnerID{Cluster: cluster, Kind: owner.Kind, Name: owner.Name}
 }
 
-// known says whether an owner itself is in the backup.
+// known reports whether an owner itself is in the backup.
 func (o *owners) known(id infra.OwnerID) bool {
 	return o.groups[id] != nil || o.plane(id) != nil
 }
@@ -207,8 +207,8 @@ func isSuffix(s string) bool {
 	return len(s) >= 5 && len(s) <= 16 && strings.Trim(s, suffixAlphabet) == ""
 }
 
-// missing says why not all machines of an owner are known to be in the backup,
-// or is empty when they are. The owner is a resolved one.
+// missing returns why not all machines of an owner are known to be in the backup, or
+// empty when they are. The owner is a resolved one.
 func (o *owners) missing(id infra.OwnerID) string {
 	if id.Kind == "" {
 		return "the backup does not say which owner made it, and one that it lacks may have"
@@ -240,8 +240,8 @@ func (o *owners) compare(id infra.OwnerID, replicas, desired backup.Number) stri
 	return ""
 }
 
-// expected is status.replicas. Cluster API leaves a zero out, which is told
-// from an unknown count by spec.replicas.
+// expected is status.replicas. Cluster API leaves a zero out, which
+// spec.replicas distinguishes from an unknown count.
 func expected(replicas, desired backup.Number) (int64, bool) {
 	if !replicas.Known && desired.Known && desired.N == 0 {
 		return 0, true

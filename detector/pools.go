@@ -29,32 +29,32 @@ type poolSet struct {
 }
 
 // newPools compares every pool with its living members, in an order of its own.
-func (e *estate) newPools(all []infra.Pool) []poolSet {
+func (ix *index) newPools(all []infra.Pool) []poolSet {
 	out := make([]poolSet, len(all))
 	for i := range all {
 		p := &all[i]
-		out[i] = poolSet{p, PoolState{Desired: p.Desired, DesiredNow: e.scopes.sizeOf(p), ManagedBy: p.ManagedBy, Min: p.Min, Max: p.Max}}
+		out[i] = poolSet{p, PoolState{Desired: p.Desired, DesiredNow: ix.scopes.sizeOf(p), ManagedBy: p.ManagedBy, Min: p.Min, Max: p.Max}}
 		s := &out[i].state
 		for _, k := range p.Members {
 			s.Then = append(s.Then, k.Value)
 		}
-		for _, v := range e.membersOf(p) {
+		for _, v := range ix.membersOf(p) {
 			v.member = true
 			s.Now = append(s.Now, cmp.Or(v.ID, v.Name, v.Identity))
 		}
 		s.Then, s.Now = sortedOnce(s.Then), sortedOnce(s.Now)
-		e.judgePool(p, s)
+		ix.judgePool(p, s)
 	}
 	slices.SortStableFunc(out, comparePools)
-	e.poolState = make(map[clusterKey]Presence, len(out))
+	ix.poolState = make(map[clusterKey]Presence, len(out))
 	for i := range out {
-		if k := (clusterKey{out[i].Cluster, out[i].Key}); e.poolState[k] != Undecided {
-			e.poolState[k] = out[i].state.State
+		if k := (clusterKey{out[i].Cluster, out[i].Key}); ix.poolState[k] != Undecided {
+			ix.poolState[k] = out[i].state.State
 		}
 		if out[i].state.State == Undecided {
 			continue // nobody knows who left it
 		}
-		for _, v := range e.bearing(out[i].Members...) {
+		for _, v := range ix.withKeys(out[i].Members...) {
 			if v.former == nil {
 				v.former = out[i].Pool
 			}
@@ -80,10 +80,10 @@ func sortedOnce(ids []string) []string {
 	return slices.Compact(ids)
 }
 
-// judgePool says whether the pool exists and what changed in it.
-func (e *estate) judgePool(p *infra.Pool, s *PoolState) {
+// judgePool sets whether the pool exists and what changed in it.
+func (ix *index) judgePool(p *infra.Pool, s *PoolState) {
 	var why string
-	s.State, why = e.presence(place{p.Cluster, p.Target, ""}, p.Landmark)
+	s.State, why = ix.presence(place{p.Cluster, p.Target, ""}, p.Landmark)
 	if s.State == Absent && p.Guessed != "" {
 		s.State, why = Undecided, p.Guessed
 	}
@@ -158,11 +158,14 @@ func (f *machineFacts) leftPool(how string) Verdict {
 	return unknown(PoolMember, how+"; "+deletes+", if its pool is there, which is not known")
 }
 
-// droppedRow is the sixth law for members of pools: what lives and is no member any
-// more is not taken over. Its controller deletes the Machine, and the instance with it
-// (deleteOrphanedAWSMachines in CAPA exp/controllers/awsmachinepool_machines.go v2.11.1).
+// droppedRow is the sixth law for members of pools: an instance that runs and is no
+// longer a member is not taken over. Its controller deletes the Machine, and the
+// instance with it (deleteOrphanedAWSMachines in CAPA
+// exp/controllers/awsmachinepool_machines.go v2.11.1).
 var droppedRow = machineRow{
-	"7 lives, and its pool lists it no more",
+	"member-left-pool",
+	"The instance with the recorded id is no longer a member of the machine's pool.",
+	[]outcome{{Unknown, LeftPool}},
 	func(f *machineFacts) bool { return f.dropped },
 	func(f *machineFacts) Verdict {
 		return f.with(unknown(LeftPool, nameOf(f.home[0])+" is its instance, but its pool lists it no more: the controller deletes this Machine when it is restored, and ends the instance with it; to keep the instance, leave Machine and infrastructure machine out of the restore"), f.home[0], StrengthStrong)
@@ -171,19 +174,19 @@ var droppedRow = machineRow{
 
 // dropped reports whether an instance is none of the members of its machine's pool,
 // which was read. Of a pool whose own object the backup lacks no controller looks.
-func (e *estate) dropped(c *claim, v *vm) bool {
-	if c.Pool.IsZero() || v.Gone || v.Bears(c.Pool) || e.poolState[clusterKey{c.cluster, c.Pool}] != Present {
+func (ix *index) dropped(c *claim, v *vm) bool {
+	if c.Pool.IsZero() || v.Gone || v.Bears(c.Pool) || ix.poolState[clusterKey{c.cluster, c.Pool}] != Present {
 		return false
 	}
-	return !slices.ContainsFunc(e.pools, func(p poolSet) bool { return p.Cluster == c.cluster && p.Key == c.Pool && p.Guessed != "" })
+	return !slices.ContainsFunc(ix.pools, func(p poolSet) bool { return p.Cluster == c.cluster && p.Key == c.Pool && p.Guessed != "" })
 }
 
-// presence says whether something that is no instance exists, and why that
-// cannot be told. Any of the keys finds it.
-func (e *estate) presence(at place, keys ...infra.Key) (Presence, string) {
-	h := e.scopes.home(at)
+// presence returns whether something other than an instance exists, and why that is
+// not known. Any of the keys finds it.
+func (ix *index) presence(at place, keys ...infra.Key) (Presence, string) {
+	h := ix.scopes.home(at)
 	keys = slices.DeleteFunc(slices.Clone(keys), infra.Key.IsZero)
-	if slices.ContainsFunc(keys, func(k infra.Key) bool { return e.scopes.shows(h.listings, k) }) {
+	if slices.ContainsFunc(keys, func(k infra.Key) bool { return ix.scopes.shows(h.listings, k) }) {
 		return Present, ""
 	}
 	if len(keys) == 0 {
@@ -192,12 +195,12 @@ func (e *estate) presence(at place, keys ...infra.Key) (Presence, string) {
 	if !h.complete {
 		return Undecided, h.fault.Message
 	}
-	if slices.ContainsFunc(keys, func(k infra.Key) bool { return e.scopes.unasked(at.target, k) }) {
+	if slices.ContainsFunc(keys, func(k infra.Key) bool { return ix.scopes.unasked(at.target, k) }) {
 		return Undecided, h.name + " was not asked for it: it was listed for another backup, or by an older version"
 	}
 	for _, i := range h.listings {
 		for _, k := range keys {
-			if slices.Contains(e.scopes.listings[i].Unread, k.Kind) {
+			if slices.Contains(ix.scopes.listings[i].Unread, k.Kind) {
 				return Undecided, fmt.Sprintf("what there is of its kind at %s could not be read", h.name)
 			}
 		}
@@ -205,7 +208,7 @@ func (e *estate) presence(at place, keys ...infra.Key) (Presence, string) {
 	return Absent, ""
 }
 
-// whenGone says in a sentence what the absence of a resource means.
+// whenGone explains the absence of a resource in a sentence.
 var whenGone = map[infra.WhenGone]string{
 	infra.FailsReplacement: "replacing a machine will fail",
 	infra.HaltsCluster:     "the restored controllers do nothing for the cluster until it is back",
@@ -228,13 +231,13 @@ func haltsOf(all []infra.Halt) map[backup.ClusterID][]infra.Halt {
 }
 
 // resources are the states of what the clusters' machines depend on, by cluster.
-func (e *estate) resources(all []infra.Resource) map[backup.ClusterID][]ResourceState {
+func (ix *index) resources(all []infra.Resource) map[backup.ClusterID][]ResourceState {
 	out := map[backup.ClusterID][]ResourceState{}
 	for i := range all {
 		r := &all[i]
 		s := ResourceState{Kind: r.Kind, Name: r.Name, UsedBy: r.UsedBy, WhenGone: cmp.Or(r.WhenGone, infra.FailsReplacement)}
 		var why string
-		switch s.State, why = e.presence(place{r.Cluster, r.Target, ""}, r.Keys...); s.State {
+		switch s.State, why = ix.presence(place{r.Cluster, r.Target, ""}, r.Keys...); s.State {
 		case Present:
 			if s.WhenGone == infra.Unwanted {
 				s.Message = r.Consequence
@@ -265,8 +268,8 @@ func (e *estate) resources(all []infra.Resource) map[backup.ClusterID][]Resource
 	return out
 }
 
-// sizeOf is what a pool is set to where it is. Two listings of it that differ tell
-// nothing.
+// sizeOf returns the size that a pool is set to where it is; unknown when two listings
+// of it differ.
 func (s *scopes) sizeOf(p *infra.Pool) backup.Number {
 	var size backup.Number
 	for _, i := range s.byTarget[p.Target] {

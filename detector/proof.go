@@ -32,23 +32,25 @@ func (n idCount) hint() string {
 		"if it does, and the machines were restored under new ids, compare them with their Nodes", n.seen, n.contradicted)
 }
 
-func (e *estate) countIDs(proofs []infra.Proof) map[server]idCount {
+func (ix *index) countIDs(proofs []infra.Proof) map[server]idCount {
 	copied := map[string]bool{}
 	for i := range proofs {
 		copied[proofs[i].Target] = copied[proofs[i].Target] || proofs[i].Copied
 	}
 	counts := map[server]idCount{}
-	for _, c := range e.claims {
+	for _, c := range ix.claims {
 		if c.Provider == "" || c.Strong.IsZero() {
 			continue
 		}
-		for at, listings := range e.serversOf(c.Home.Target) {
+		for at, listings := range ix.serversOf(c.Home.Target) {
 			n := counts[at]
 			here := func(v *vm) bool { return alive(v) && v.seenIn(listings) }
 			switch {
-			case slices.ContainsFunc(e.bearing(c.Strong), here):
+			case slices.ContainsFunc(ix.withKeys(c.Strong), here):
 				n.seen++
-			case copied[c.Home.Target] && slices.ContainsFunc(e.bearing(c.Names...), func(v *vm) bool { return here(v) && (v.Unreadable || bearsOther(v, c.Strong)) && !v.byStrong.others(c) }):
+			case copied[c.Home.Target] && slices.ContainsFunc(ix.withKeys(c.Names...), func(v *vm) bool {
+				return here(v) && (v.Unreadable || hasOtherKey(v, c.Strong)) && !v.byStrong.others(c)
+			}):
 				n.contradicted++
 			}
 			counts[at] = n
@@ -58,20 +60,20 @@ func (e *estate) countIDs(proofs []infra.Proof) map[server]idCount {
 }
 
 // serversOf are the servers that cover a target, each with all of its listings.
-func (e *estate) serversOf(target string) map[server][]int32 {
+func (ix *index) serversOf(target string) map[server][]int32 {
 	out := map[server][]int32{}
-	for _, i := range e.scopes.byTarget[target] {
-		at := serverOf(&e.scopes.listings[i])
+	for _, i := range ix.scopes.byTarget[target] {
+		at := serverOf(&ix.scopes.listings[i])
 		out[at] = append(out[at], i)
 	}
 	return out
 }
 
 // contradicted is the fault of a place on a server that names contradict, or nil.
-func (e *estate) contradicted(at place, listings []int32) *infra.Fault {
+func (ix *index) contradicted(at place, listings []int32) *infra.Fault {
 	for _, i := range listings {
-		l := &e.scopes.listings[i]
-		if n := e.ids[serverOf(l)]; n.isContradicted() {
+		l := &ix.scopes.listings[i]
+		if n := ix.ids[serverOf(l)]; n.isContradicted() {
 			return &infra.Fault{
 				Reason:  visibilityUnproven,
 				Message: unprovenMessage(cmp.Or(l.Endpoint, at.target), []string{at.cluster.Namespace + "/" + at.cluster.Name}),
@@ -83,10 +85,10 @@ func (e *estate) contradicted(at place, listings []int32) *infra.Fault {
 }
 
 // holds reports whether a proof holds for the listings of a place.
-func (e *estate) holds(p *infra.Proof, listings []int32) bool {
-	landmark := func(k infra.Key) bool { return e.scopes.shows(listings, k) }
+func (ix *index) holds(p *infra.Proof, listings []int32) bool {
+	landmark := func(k infra.Key) bool { return ix.scopes.shows(listings, k) }
 	seen := func(k infra.Key) bool {
-		return slices.ContainsFunc(e.bearing(k), func(v *vm) bool { return v.seenIn(listings) })
+		return slices.ContainsFunc(ix.withKeys(k), func(v *vm) bool { return v.seenIn(listings) })
 	}
 	switch {
 	case p.Stated != "":
@@ -96,44 +98,44 @@ func (e *estate) holds(p *infra.Proof, listings []int32) bool {
 	case slices.ContainsFunc(p.Any, func(k infra.Key) bool { return landmark(k) || seen(k) }):
 		return true
 	}
-	return p.Nodes && slices.ContainsFunc(e.nodesAt[p.Target], func(n *node) bool {
+	return p.Nodes && slices.ContainsFunc(ix.nodesAt[p.Target], func(n *node) bool {
 		return n.agrees() && slices.ContainsFunc(n.Keys, seen)
 	})
 }
 
 // indexProofs finds what proves a place for whatever is there: the proofs of whole
 // targets, and the Nodes of the clusters that such a proof trusts.
-func (e *estate) indexProofs(all []infra.Proof) {
-	e.proofs, e.nodesAt = map[backup.ClusterID][]*infra.Proof{}, map[string][]*node{}
+func (ix *index) indexProofs(all []infra.Proof) {
+	ix.proofs, ix.nodesAt = map[backup.ClusterID][]*infra.Proof{}, map[string][]*node{}
 	for i := range all {
 		p := &all[i]
 		if p.Part == "" {
-			e.proofs[p.Cluster] = append(e.proofs[p.Cluster], p)
+			ix.proofs[p.Cluster] = append(ix.proofs[p.Cluster], p)
 		}
 		if p.Nodes {
-			e.nodesAt[p.Target] = append(e.nodesAt[p.Target], e.nodes.of[p.Cluster]...)
+			ix.nodesAt[p.Target] = append(ix.nodesAt[p.Target], ix.nodes.of[p.Cluster]...)
 		}
 	}
 }
 
 // isPartial reports whether any of the listings did not come to its end.
-func (e *estate) isPartial(listings []int32) bool {
-	return slices.ContainsFunc(listings, func(i int32) bool { return e.scopes.listings[i].State != infra.Complete })
+func (ix *index) isPartial(listings []int32) bool {
+	return slices.ContainsFunc(listings, func(i int32) bool { return ix.scopes.listings[i].State != infra.Complete })
 }
 
 // provenFor reports whether ids show that an instance is where the machines of a
 // cluster are. That no names contradict ids which may be those of copies is concluded
 // from complete listings only.
-func (e *estate) provenFor(id backup.ClusterID, v *vm) bool {
+func (ix *index) provenFor(id backup.ClusterID, v *vm) bool {
 	holds, all := false, false
-	for _, p := range e.proofs[id] {
-		if listings := e.scopes.byTarget[p.Target]; v.seenIn(listings) {
+	for _, p := range ix.proofs[id] {
+		if listings := ix.scopes.byTarget[p.Target]; v.seenIn(listings) {
 			all = true
-			holds = holds || e.holds(p, listings) && !(p.Copied && e.isPartial(listings))
+			holds = holds || ix.holds(p, listings) && !(p.Copied && ix.isPartial(listings))
 		}
 	}
 	if all {
 		return holds
 	}
-	return slices.ContainsFunc(v.seen, func(i int32) bool { return e.ids[serverOf(&e.scopes.listings[i])].seen > 0 })
+	return slices.ContainsFunc(v.seen, func(i int32) bool { return ix.ids[serverOf(&ix.scopes.listings[i])].seen > 0 })
 }

@@ -19,7 +19,7 @@ func (d dice) chance(percent int) bool { return d.IntN(100) < percent }
 
 func pick[T any](d dice, of ...T) T { return of[d.IntN(len(of))] }
 
-// randomWorld is an estate in which everything that can go wrong does so now
+// randomWorld is a world in which everything that can go wrong does so now
 // and then, small enough that things meet.
 func randomWorld(seed uint64) *scene {
 	d := dice{rand.New(rand.NewPCG(seed, 42))}
@@ -122,7 +122,7 @@ func (d dice) replicas(replicas, desired *backup.Number, truth int64, trouble in
 }
 
 // claim gives a machine its keys. The number of the machine makes them, so that
-// the instances of instances() can bear them, and trouble makes them meet.
+// the instances of instances() can have them, and trouble makes them meet.
 func (d dice) claim(c *infra.Claim, id backup.ClusterID, n, trouble int) {
 	own := fmt.Sprintf("%s%d%d", id.Name, id.Backup, n)
 	if d.chance(trouble) {

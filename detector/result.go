@@ -79,7 +79,7 @@ type Verdict struct {
 	ProviderID      string
 	Node            string
 	Instance        *infra.Instance
-	ByID            bool             // Instance bears the id that the backup records, and is Healthy for that
+	ByID            bool             // the verdict is Healthy because Instance has the id that the backup records
 	Scope           string           // id of the target where Instance was seen
 	Others          []infra.Instance // further instances that the verdict names
 	OtherScopes     []string         // id of the target where each of Others was seen
@@ -88,11 +88,11 @@ type Verdict struct {
 	Finds           Finds // what the machine's controller takes for its instance after the restore
 }
 
-// Finds says what a machine's controller takes for its instance after a restore. It is
-// a fact about the controller's search, whatever the verdict is.
+// Finds is what a machine's controller takes for its instance after a restore. It is a
+// fact about the controller's search, independent of the verdict.
 type Finds string
 
-// What a controller takes. FindsUnknown is said of what has no controller that looks:
+// What a controller takes. FindsUnknown is for machines without a controller that looks:
 // no provider, no Machine or no infrastructure object in the backup; and where the
 // place in which it looks was not listed whole.
 const (
@@ -114,11 +114,11 @@ type Set struct {
 	Pool       *PoolState // of a MachinePool whose machines the infrastructure makes
 }
 
-// Presence says whether something beside instances exists.
+// Presence is whether something other than an instance exists.
 type Presence string
 
-// Absent is only ever said of a place that was listed to the end and is proven
-// to be the right one.
+// Absent requires a place that was listed to the end and is proven to be the right
+// one.
 const (
 	Present   Presence = "present"
 	Absent    Presence = "absent"
@@ -132,11 +132,11 @@ type PoolState struct {
 	Then, Now []string // ids of its members in the backup, and of those that live; sorted
 	Desired   backup.Number
 	// DesiredNow is what the pool is set to where it is. A controller sets it to
-	// Desired, unless ManagedBy says who sets it instead.
+	// Desired, unless ManagedBy names who sets it instead.
 	DesiredNow backup.Number
 	ManagedBy  string        // who sets the replicas, when not Cluster API
 	Min, Max   backup.Number // bounds that its controller sets all the same
-	Message    string        // what is to be said of it; empty when nothing changed
+	Message    string        // how it changed; empty when nothing did
 }
 
 // ResourceState is something beside instances that a restore depends on.
@@ -167,7 +167,7 @@ type Cluster struct {
 	Halts        []infra.Halt    // why the controllers do nothing for it, beside what the backup lacks; sorted by object
 }
 
-// NodeList says what became of the Node list of a cluster.
+// NodeList is the state of the Node list of a cluster.
 type NodeList struct {
 	State string // read, skipped, noKubeconfig, unreachable, denied
 	Count int
@@ -184,8 +184,8 @@ type Unattributed struct {
 	Reason   string
 	Message  string
 	Evidence []Evidence
-	// Unread says that it may be a machine, and that nobody could look: the run has
-	// not seen everything.
+	// Unread is true when it may be a machine and could not be read: the run has not
+	// seen everything.
 	Unread bool
 	// Unlisted are the clusters whose Node lists were asked for and not read, and might
 	// say that it is theirs.
@@ -203,7 +203,7 @@ type Scope struct {
 // Error is something that went wrong during the run.
 type Error struct {
 	Scope, Object, Message, Hint string
-	// Unread says that Object is an item of the backup on which verdicts rest, so
+	// Unread is true when Object is an item of the backup on which verdicts rest, so
 	// that the result is not complete.
 	Unread bool
 }

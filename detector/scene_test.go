@@ -9,7 +9,7 @@ import (
 	"drift-detector/infra"
 )
 
-// A scene is a small estate that tests arrange: what the backup holds, what the
+// A scene is a small world that tests arrange: what the backup holds, what the
 // providers claim of it, what was listed.
 type scene struct {
 	snap     backup.Snapshot
@@ -99,7 +99,7 @@ func (s *scene) machine(id backup.ClusterID, name string, controlPlane bool) *in
 	})
 }
 
-// pool adds a MachinePool of prod whose members bear its key, and which exists.
+// pool adds a MachinePool of prod whose members have its key, and which exists.
 func (s *scene) pool(name string, members ...string) *infra.Pool {
 	s.snap.Groups = append(s.snap.Groups, backup.Group{Meta: backup.Meta{Namespace: "tenant", Name: name}, Kind: machinePool, Cluster: prod})
 	p := infra.Pool{Cluster: prod, Kind: machinePool, Name: name, Target: vc, Key: asg(name), Landmark: asg(name)}
@@ -168,7 +168,7 @@ func (s *scene) vmOf(name string) *infra.Instance {
 	return s.vm(name, bios("b-"+name), uuid("i-"+name), ref("r-"+name), named(name))
 }
 
-// node adds a Node to the Node list of a cluster, and makes where its VM lies a
+// node adds a Node to the Node list of a cluster, and makes where its VM is a
 // place of the cluster. Cluster API's annotations on it name the machine and its
 // owner, the MachineSet; without a machine it has none.
 func (s *scene) node(id backup.ClusterID, k infra.Key, machine string) *infra.Node {
@@ -211,7 +211,7 @@ func (s *scene) elsewhere(names ...string) {
 	}
 }
 
-// tie connects instances that bear the key with the cluster.
+// tie connects instances that have the key with the cluster.
 func (s *scene) tie(g infra.Grade, k infra.Key, owner infra.OwnerID, specificity int) *infra.Tie {
 	s.claims.Ties = append(s.claims.Ties, infra.Tie{Cluster: owner.Cluster, Grade: g, Key: k, Owner: owner, Specificity: specificity, Detail: "tied by " + k.String()})
 	return &s.claims.Ties[len(s.claims.Ties)-1]

@@ -28,13 +28,14 @@ type place struct {
 
 func homeOf(c *claim) place { return place{c.cluster, c.Home.Target, c.Home.Part} }
 
-// homeScope says how far absence can be concluded at a place.
+// homeScope is what is known of a place: whether absence can be concluded there, and
+// why not.
 type homeScope struct {
 	listings     []int32 // those that cover the target
 	complete     bool
 	fault        *infra.Fault // why not
-	contradicted bool         // names say that it is another place than ids do
-	stated       string       // what the operator said that makes a proof of it hold
+	contradicted bool         // more names than ids show that it is another place
+	stated       string       // the operator's statement that makes a proof of it hold
 	unasked      *infra.Fault // a pool was not looked for there
 	name         string       // for people
 	count        int          // instances seen there
@@ -51,7 +52,7 @@ type scopes struct {
 	homes    map[place]*homeScope
 }
 
-// newScopes says which listings cover which target.
+// newScopes records which listings cover which target.
 func newScopes(listings []infra.Listing) scopes {
 	s := scopes{listings: listings, byTarget: map[string][]int32{}, showing: map[infra.Key][]int32{}, asking: map[infra.Key][]int32{}, homes: map[place]*homeScope{}}
 	for i := range listings {
@@ -75,17 +76,17 @@ func newScopes(listings []infra.Listing) scopes {
 }
 
 // judgeHomes judges every place where machines, pools or resources are looked for.
-func (e *estate) judgeHomes(c *infra.Claims) {
+func (ix *index) judgeHomes(c *infra.Claims) {
 	proofs := proofsOf(c.Proofs)
 	judge := func(at place, decides bool) {
-		h := e.scopes.homes[at]
+		h := ix.scopes.homes[at]
 		if h == nil {
-			h = e.judge(at, proofs(at))
-			e.scopes.homes[at] = h
+			h = ix.judge(at, proofs(at))
+			ix.scopes.homes[at] = h
 		}
 		h.decides = h.decides || decides
 	}
-	for _, c := range e.claims {
+	for _, c := range ix.claims {
 		if c.Provider != "" {
 			judge(homeOf(c), true)
 		}
@@ -93,7 +94,7 @@ func (e *estate) judgeHomes(c *infra.Claims) {
 	for i := range c.Pools {
 		p := &c.Pools[i]
 		judge(place{p.Cluster, p.Target, ""}, true)
-		e.scopes.noteUnasked(p)
+		ix.scopes.noteUnasked(p)
 	}
 	for i := range c.Resources {
 		judge(place{c.Resources[i].Cluster, c.Resources[i].Target, ""}, false)
@@ -122,17 +123,18 @@ func proofsOf(all []infra.Proof) func(place) []*infra.Proof {
 
 // findUnvisited names, by provider, the first place of any machine of the backup that
 // nobody listed: what is not found at home may have been moved there.
-func (e *estate) findUnvisited() map[string]string {
+func (ix *index) findUnvisited() map[string]string {
 	out := map[string]string{}
-	for _, c := range e.claims {
-		if at := c.Home.Target; c.Provider != "" && at != "" && len(e.scopes.byTarget[at]) == 0 && (out[c.Provider] == "" || at < out[c.Provider]) {
+	for _, c := range ix.claims {
+		if at := c.Home.Target; c.Provider != "" && at != "" && len(ix.scopes.byTarget[at]) == 0 && (out[c.Provider] == "" || at < out[c.Provider]) {
 			out[c.Provider] = at
 		}
 	}
 	return out
 }
 
-// isNodeList says that a listing is evidence from a workload cluster, not a scope.
+// isNodeList reports whether a listing is evidence from a workload cluster, not a
+// scope.
 func isNodeList(l *infra.Listing) bool { return l.NodeState != "" }
 
 // home returns the judgement on a place. A place that nobody listed is not complete.
@@ -156,17 +158,17 @@ func faultNotListed(target string) *infra.Fault {
 
 // judge decides whether absence can be concluded at a place: every listing of
 // it is complete, and its proofs hold.
-func (e *estate) judge(at place, proofs []*infra.Proof) *homeScope {
-	h := &homeScope{listings: e.scopes.byTarget[at.target], name: at.target}
+func (ix *index) judge(at place, proofs []*infra.Proof) *homeScope {
+	h := &homeScope{listings: ix.scopes.byTarget[at.target], name: at.target}
 	if len(h.listings) == 0 {
 		h.fault = faultNotListed(at.target)
 		return h
 	}
 	for _, i := range h.listings {
-		l := &e.scopes.listings[i]
+		l := &ix.scopes.listings[i]
 		h.name = cmp.Or(l.Endpoint, h.name)
 		h.count += l.Count()
-		fault := e.tooOld(l, at.cluster)
+		fault := ix.tooOld(l, at.cluster)
 		if l.State != infra.Complete {
 			fault = faultOf(l)
 		}
@@ -174,12 +176,12 @@ func (e *estate) judge(at place, proofs []*infra.Proof) *homeScope {
 			h.fault = fault
 		}
 	}
-	contradicted := e.contradicted(at, h.listings)
+	contradicted := ix.contradicted(at, h.listings)
 	if h.contradicted = contradicted != nil; h.fault == nil {
 		h.fault = contradicted
 	}
 	if h.fault == nil {
-		h.fault = e.unproven(at, h, proofs)
+		h.fault = ix.unproven(at, h, proofs)
 	}
 	h.complete = h.fault == nil
 	return h
@@ -188,11 +190,11 @@ func (e *estate) judge(at place, proofs []*infra.Proof) *homeScope {
 // tooOld is the fault of a listing that was made before the backup was written:
 // what the backup records may have come into being since, and what was listed
 // may have gone.
-func (e *estate) tooOld(l *infra.Listing, id backup.ClusterID) *infra.Fault {
-	if l.ListedAt.IsZero() || id.Backup < 0 || id.Backup >= len(e.snap.Backups) {
+func (ix *index) tooOld(l *infra.Listing, id backup.ClusterID) *infra.Fault {
+	if l.ListedAt.IsZero() || id.Backup < 0 || id.Backup >= len(ix.snap.Backups) {
 		return nil
 	}
-	written := e.snap.Backups[id.Backup].WrittenTo
+	written := ix.snap.Backups[id.Backup].WrittenTo
 	if !l.ListedAt.Before(written) {
 		return nil
 	}
@@ -207,7 +209,7 @@ func compareFaults(a, b *infra.Fault) int {
 	return cmp.Or(cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Message, b.Message))
 }
 
-// faultOf is why a listing is not complete, also when it does not say.
+// faultOf returns why a listing is not complete; the listing may not give a fault.
 func faultOf(l *infra.Listing) *infra.Fault {
 	if l.Fault != nil {
 		return l.Fault
@@ -217,12 +219,12 @@ func faultOf(l *infra.Listing) *infra.Fault {
 
 // unproven returns the fault of a complete listing that is not proven to show
 // the place where the cluster's machines are. No proof at all proves nothing.
-func (e *estate) unproven(at place, h *homeScope, proofs []*infra.Proof) *infra.Fault {
+func (ix *index) unproven(at place, h *homeScope, proofs []*infra.Proof) *infra.Fault {
 	hint := "check that the account may see the cluster's folders and machines, and that the address leads to the right server"
 	failed := len(proofs) == 0
 	for _, p := range proofs {
 		h.stated = cmp.Or(h.stated, p.Stated)
-		if !e.holds(p, h.listings) {
+		if !ix.holds(p, h.listings) {
 			failed = true
 			hint = cmp.Or(p.Hint, hint)
 		}
@@ -237,41 +239,41 @@ func (e *estate) unproven(at place, h *homeScope, proofs []*infra.Proof) *infra.
 	}
 }
 
-// shows says whether a landmark was found by any of the listings.
+// shows reports whether any of the listings found a landmark.
 func (s *scopes) shows(listings []int32, k infra.Key) bool {
 	return slices.ContainsFunc(s.showing[k], func(i int32) bool { return slices.Contains(listings, i) })
 }
 
-// seenIn says whether any of the listings shows the instance.
+// seenIn reports whether any of the listings shows the instance.
 func (v *vm) seenIn(listings []int32) bool {
 	return slices.ContainsFunc(v.seen, func(i int32) bool { return slices.Contains(listings, i) })
 }
 
-// atHome says whether the machine's controller would find the instance.
-func (e *estate) atHome(c *claim, v *vm) bool {
-	return v.seenIn(e.scopes.byTarget[c.Home.Target]) && (c.Home.Within.IsZero() || v.Bears(c.Home.Within))
+// atHome reports whether the instance is where the machine's controller looks.
+func (ix *index) atHome(c *claim, v *vm) bool {
+	return v.seenIn(ix.scopes.byTarget[c.Home.Target]) && (c.Home.Within.IsZero() || v.Bears(c.Home.Within))
 }
 
 // mayBeAtHome is atHome for an instance whose missing keys prove nothing.
-func (e *estate) mayBeAtHome(c *claim, v *vm) bool {
-	return e.atHome(c, v) ||
-		v.seenIn(e.scopes.byTarget[c.Home.Target]) && valueOf(v, c.Home.Within.Kind) == ""
+func (ix *index) mayBeAtHome(c *claim, v *vm) bool {
+	return ix.atHome(c, v) ||
+		v.seenIn(ix.scopes.byTarget[c.Home.Target]) && valueOf(v, c.Home.Within.Kind) == ""
 }
 
 // unread are the unreadable instances that may be the machine: at home by the keys
 // which such an instance keeps, and anywhere by its name, as it may have been moved.
-func (e *estate) unread(c *claim) []*vm {
-	return keep(e.bearing(slices.Concat(c.Blind, c.Names)...), func(v *vm) bool {
-		return v.Unreadable && (e.mayBeAtHome(c, v) || slices.ContainsFunc(c.Names, v.Bears))
+func (ix *index) unread(c *claim) []*vm {
+	return keep(ix.withKeys(slices.Concat(c.Blind, c.Names)...), func(v *vm) bool {
+		return v.Unreadable && (ix.mayBeAtHome(c, v) || slices.ContainsFunc(c.Names, v.Bears))
 	})
 }
 
 // seenAt names the target where an instance was seen, the claim's own when it
 // is one of several.
-func (e *estate) seenAt(v *vm, prefer string) string {
+func (ix *index) seenAt(v *vm, prefer string) string {
 	first := ""
 	for _, i := range v.seen {
-		for _, id := range e.scopes.listings[i].IDs {
+		for _, id := range ix.scopes.listings[i].IDs {
 			if id == prefer {
 				return id
 			}
@@ -283,7 +285,7 @@ func (e *estate) seenAt(v *vm, prefer string) string {
 	return first
 }
 
-// needed says of every listing whether it is shown: when the result is narrowed,
+// needed reports for every listing whether it is shown: when the result is narrowed,
 // only if it covers the home of a cluster that is.
 func (s *scopes) needed(o *Options) []bool {
 	out := make([]bool, len(s.listings))

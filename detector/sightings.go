@@ -131,8 +131,8 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-// postings leads from a key to the instances that bear it. Chains in one slice
-// keep the cost of a key at one map entry.
+// postings maps a key to the instances that have it. Chains in one slice keep the cost
+// of a key at one map entry.
 type postings struct {
 	head map[infra.Key]int32
 	next []posting
@@ -155,7 +155,7 @@ func indexKeys(vms []vm) postings {
 	return p
 }
 
-// appendTo adds the instances that bear k; a zero key leads nowhere.
+// appendTo adds the instances that have k; for a zero key there are none.
 func (p *postings) appendTo(to []int32, k infra.Key) []int32 {
 	if k.IsZero() {
 		return to

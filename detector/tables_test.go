@@ -1,13 +1,6 @@
 package detector
 
-import (
-	"reflect"
-	"slices"
-	"strings"
-	"testing"
-
-	"drift-detector/infra"
-)
+import "drift-detector/infra"
 
 // subject is the machine, and also the instance without a machine, that the
 // rows decide on in the scenes of this file.
@@ -22,139 +15,158 @@ type rowScene struct {
 }
 
 // machineScenes has the plainest scene of every row first; those after it also
-// fit later rows, so that the order of the rows shows.
+// apply to later rows, so that the order of the rows shows.
 var machineScenes = []rowScene{
-	{"1 ", func(s *scene) { s.worker(subject).Provider = "" }, Unknown, UnsupportedProvider},
-	{"2 strong", func(s *scene) { s.worker(subject); s.worker("other").Strong = bios("b-m") }, Unknown, ClaimedTwice},
-	{"2 two", func(s *scene) { s.worker(subject).Conflict = "b-m and b-x" }, Unknown, ConflictingIDs},
-	{"3 ", func(s *scene) { s.worker(subject); s.vm("dark", ref("r-m")).Unreadable = true }, Unknown, InstanceUnreadable},
-	{"3 strong", func(s *scene) { s.worker(subject); s.vmOf(subject); s.elsewhere("x", "y") }, Unknown, ScopeIncomplete},
-	{"4 ", func(s *scene) { s.worker(subject); s.vmOf(subject); s.vm("copy", bios("b-m")) }, Healthy, ""},
-	{"4 ", func(s *scene) { s.worker(subject); s.vm("a", bios("b-m")); s.vm("b", bios("b-m")) }, Unknown, AmbiguousMatch},
-	{"5 ", func(s *scene) { s.worker(subject).InfraMissing = true; s.vmOf(subject) }, Unknown, InfraObjectMissing},
-	{"6 member", func(s *scene) { s.poolWorker(subject); s.vmOf(subject).Gone = true }, Unknown, PoolMember},
-	{"6 ended", func(s *scene) {
+	{"provider-unsupported", func(s *scene) { s.worker(subject).Provider = "" }, Unknown, UnsupportedProvider},
+	{"id-recorded-twice", func(s *scene) { s.worker(subject); s.worker("other").Strong = bios("b-m") }, Unknown, ClaimedTwice},
+	{"recorded-ids-differ", func(s *scene) { s.worker(subject).Conflict = "b-m and b-x" }, Unknown, ConflictingIDs},
+	{"unreadable-at-home", func(s *scene) { s.worker(subject); s.vm("dark", ref("r-m")).Unreadable = true }, Unknown, InstanceUnreadable},
+	{"id-at-contradicted-home", func(s *scene) { s.worker(subject); s.vmOf(subject); s.elsewhere("x", "y") }, Unknown, ScopeIncomplete},
+	{"id-on-several-at-home", func(s *scene) { s.worker(subject); s.vmOf(subject); s.vm("copy", bios("b-m")) }, Healthy, ""},
+	{"id-on-several-at-home", func(s *scene) { s.worker(subject); s.vm("a", bios("b-m")); s.vm("b", bios("b-m")) }, Unknown, AmbiguousMatch},
+	{"id-at-home-without-infra-object", func(s *scene) { s.worker(subject).InfraMissing = true; s.vmOf(subject) }, Unknown, InfraObjectMissing},
+	{"pool-member-ended", func(s *scene) { s.poolWorker(subject); s.vmOf(subject).Gone = true }, Unknown, PoolMember},
+	{"ended-and-replaced", func(s *scene) {
 		s.worker(subject)
 		s.vmOf(subject).Gone = true
 		s.vm("re-made", bios("b-x"), uuid("i-m"))
 	}, Unknown, IdentityChanged},
-	{"6 strong", func(s *scene) { s.worker(subject); s.vmOf(subject).Gone = true }, Stale, InstanceTerminated},
-	{"7 ", func(s *scene) { s.worker(subject); s.vmOf(subject) }, Healthy, ""},
-	{"8 found", func(s *scene) { inDatacenter(s); s.listings[0].State = infra.Partial; s.vm("away", bios("b-m")) }, Unknown, FoundElsewhere},
-	{"8 home", func(s *scene) { s.worker(subject); s.listings[0].State = infra.Partial }, Unknown, ScopeIncomplete},
-	{"9 ", func(s *scene) { s.worker(subject); s.list("far"); s.vmIn(1, "away", bios("b-m")) }, Unknown, FoundElsewhere},
-	{"10 infra", func(s *scene) { weakWorker(s).InfraMissing = true; s.vm("new", weakly("w")) }, Unknown, InfraObjectMissing},
-	{"10 second", func(s *scene) { s.worker(subject); s.vm("re-made", bios("b-x"), uuid("i-m")) }, Unknown, IdentityChanged},
-	{"10 second", func(s *scene) { s.worker(subject).Strong = infra.Key{}; s.vm("new", bios("b-x"), uuid("i-m")) }, Healthy, ""},
-	{"10 another", func(s *scene) { withWitness(s) }, Unknown, IdentityChanged},
-	{"11 ", func(s *scene) { weakWorker(s); s.vm("new", bios("b-x"), weakly("w")) }, Healthy, ""},
-	{"12 ", func(s *scene) { s.worker(subject); s.node(prod, bios("b-m"), subject) }, Unknown, NodeAlive},
-	{"13 member", func(s *scene) { s.poolWorker(subject) }, Unknown, PoolMember},
-	{"13 no strong key recorded, a", func(s *scene) { s.worker(subject).Strong = infra.Key{}; s.vm("later", named(subject)) }, Unknown, AmbiguousMatch},
-	{"13 no strong key recorded, i", func(s *scene) { c := s.worker(subject); c.Strong, c.InfraMissing = infra.Key{}, true }, Unknown, InfraObjectMissing},
-	{"13 no strong key recorded, nor", func(s *scene) { c := s.worker(subject); c.Strong, c.Unnamed = infra.Key{}, "odd" }, Unknown, AmbiguousMatch},
-	{"13 no strong key recorded, i", func(s *scene) {
+	{"instance-ended", func(s *scene) { s.worker(subject); s.vmOf(subject).Gone = true }, Stale, InstanceTerminated},
+	{"id-at-home", func(s *scene) { s.worker(subject); s.vmOf(subject) }, Healthy, ""},
+	{"moved-within-listing", func(s *scene) { inDatacenter(s); s.listings[0].State = infra.Partial; s.vm("away", bios("b-m")) }, Unknown, FoundElsewhere},
+	{"home-incomplete", func(s *scene) { s.worker(subject); s.listings[0].State = infra.Partial }, Unknown, ScopeIncomplete},
+	{"id-elsewhere", func(s *scene) { s.worker(subject); s.list("far"); s.vmIn(1, "away", bios("b-m")) }, Unknown, FoundElsewhere},
+	{"found-without-infra-object", func(s *scene) { weakWorker(s).InfraMissing = true; s.vm("new", weakly("w")) }, Unknown, InfraObjectMissing},
+	{"second-id", func(s *scene) { s.worker(subject); s.vm("re-made", bios("b-x"), uuid("i-m")) }, Unknown, IdentityChanged},
+	{"second-id", func(s *scene) { s.worker(subject).Strong = infra.Key{}; s.vm("new", bios("b-x"), uuid("i-m")) }, Healthy, ""},
+	{"other-id-in-its-place", func(s *scene) { withWitness(s) }, Unknown, IdentityChanged},
+	{"weaker-key-at-home", func(s *scene) { weakWorker(s); s.vm("new", bios("b-x"), weakly("w")) }, Healthy, ""},
+	{"node-alive", func(s *scene) { s.worker(subject); s.node(prod, bios("b-m"), subject) }, Unknown, NodeAlive},
+	{"pool-member-not-found", func(s *scene) { s.poolWorker(subject) }, Unknown, PoolMember},
+	{"no-id-but-namesake", func(s *scene) { s.worker(subject).Strong = infra.Key{}; s.vm("later", named(subject)) }, Unknown, AmbiguousMatch},
+	{"no-id-no-infra-object", func(s *scene) { c := s.worker(subject); c.Strong, c.InfraMissing = infra.Key{}, true }, Unknown, InfraObjectMissing},
+	{"no-id-no-name", func(s *scene) { c := s.worker(subject); c.Strong, c.Unnamed = infra.Key{}, "odd" }, Unknown, AmbiguousMatch},
+	{"no-id-no-infra-object", func(s *scene) {
 		c := s.worker(subject)
 		c.Strong, c.Unnamed, c.InfraMissing = infra.Key{}, "odd", true
 	}, Unknown, InfraObjectMissing},
-	{"13 the Node list", func(s *scene) { s.worker(subject); s.unread(prod) }, Unknown, NodeListUnread},
-	{"13 no strong key recorded", func(s *scene) { s.worker(subject).Strong = infra.Key{} }, Stale, NotProvisioned},
-	{"14 ", func(s *scene) { s.worker(subject) }, Stale, InstanceNotFound},
+	{"node-list-unread", func(s *scene) { s.worker(subject); s.unread(prod) }, Unknown, NodeListUnread},
+	{"never-provisioned", func(s *scene) { s.worker(subject).Strong = infra.Key{} }, Stale, NotProvisioned},
+	{"not-found", func(s *scene) { s.worker(subject) }, Stale, InstanceNotFound},
 
-	{"1 ", func(s *scene) { s.worker(subject).Provider = ""; s.worker("other").Strong = bios("b-m") }, Unknown, UnsupportedProvider},
-	{"2 strong", func(s *scene) { s.worker(subject).Conflict = "two"; s.worker("other").Strong = bios("b-m") }, Unknown, ClaimedTwice},
-	{"2 two", func(s *scene) {
+	{"provider-unsupported", func(s *scene) { s.worker(subject).Provider = ""; s.worker("other").Strong = bios("b-m") }, Unknown, UnsupportedProvider},
+	{"id-recorded-twice", func(s *scene) { s.worker(subject).Conflict = "two"; s.worker("other").Strong = bios("b-m") }, Unknown, ClaimedTwice},
+	{"recorded-ids-differ", func(s *scene) {
 		s.worker(subject).Conflict = "two"
 		s.vm("dark", ref("r-m")).Unreadable = true
 	}, Unknown, ConflictingIDs},
-	{"4 ", func(s *scene) { s.worker(subject).InfraMissing = true; s.vmOf(subject); s.vm("copy", bios("b-m")) }, Unknown, InfraObjectMissing},
-	{"5 ", func(s *scene) { s.poolWorker(subject).InfraMissing = true; s.vmOf(subject).Gone = true }, Unknown, InfraObjectMissing},
-	{"5 ", func(s *scene) { s.worker(subject).InfraMissing = true; s.vmOf(subject).Gone = true }, Unknown, InfraObjectMissing},
-	{"6 member", func(s *scene) {
+	{"id-on-several-at-home", func(s *scene) { s.worker(subject).InfraMissing = true; s.vmOf(subject); s.vm("copy", bios("b-m")) }, Unknown, InfraObjectMissing},
+	{"id-at-home-without-infra-object", func(s *scene) { s.poolWorker(subject).InfraMissing = true; s.vmOf(subject).Gone = true }, Unknown, InfraObjectMissing},
+	{"id-at-home-without-infra-object", func(s *scene) { s.worker(subject).InfraMissing = true; s.vmOf(subject).Gone = true }, Unknown, InfraObjectMissing},
+	{"pool-member-ended", func(s *scene) {
 		s.poolWorker(subject)
 		s.vmOf(subject).Gone = true
 		s.vm("re-made", bios("b-x"), uuid("i-m"))
 	}, Unknown, PoolMember},
-	{"6 ended", func(s *scene) {
+	{"ended-and-replaced", func(s *scene) {
 		s.worker(subject).Witness = []infra.Key{key("place", "f/m")}
 		s.vmOf(subject).Gone = true
 		s.vm("re-made", bios("b-x"), key("place", "f/m"))
 	}, Unknown, IdentityChanged},
-	{"7 ", func(s *scene) { s.poolWorker(subject); s.vmOf(subject) }, Healthy, ""},
-	{"7 lives", func(s *scene) { s.pool("p"); s.poolWorker(subject); s.vmOf(subject) }, Unknown, LeftPool},
-	{"7 strong", func(s *scene) { s.pool("p").Guessed = "it is"; s.poolWorker(subject); s.vmOf(subject) }, Healthy, ""},
-	{"7 strong", func(s *scene) {
+	{"id-at-home", func(s *scene) { s.poolWorker(subject); s.vmOf(subject) }, Healthy, ""},
+	{"member-left-pool", func(s *scene) { s.pool("p"); s.poolWorker(subject); s.vmOf(subject) }, Unknown, LeftPool},
+	{"id-at-home", func(s *scene) { s.pool("p").Guessed = "it is"; s.poolWorker(subject); s.vmOf(subject) }, Healthy, ""},
+	{"id-at-home", func(s *scene) {
 		s.pool("p")
 		s.poolWorker(subject)
 		s.vm(subject, bios("b-"+subject), asg("p"))
 	}, Healthy, ""},
-	{"7 ", func(s *scene) { s.worker(subject); s.vmOf(subject); s.listings[0].State = infra.Partial }, Healthy, ""},
-	{"3 an", func(s *scene) {
+	{"id-at-home", func(s *scene) { s.worker(subject); s.vmOf(subject); s.listings[0].State = infra.Partial }, Healthy, ""},
+	{"unreadable-at-home", func(s *scene) {
 		s.worker(subject)
 		s.vmOf(subject).Unreadable = true
 		s.elsewhere("x", "y")
 	}, Unknown, InstanceUnreadable},
-	{"3 strong", func(s *scene) {
+	{"id-at-contradicted-home", func(s *scene) {
 		s.worker(subject)
 		s.vmOf(subject)
 		s.vm("copy", bios("b-m"))
 		s.elsewhere("x", "y")
 	}, Unknown, ScopeIncomplete},
-	{"7 ", func(s *scene) {
+	{"id-at-home", func(s *scene) {
 		inDatacenter(s)
 		s.vm(subject, bios("b-m"), ref("r-m"), named(subject), key("datacenter", "DC0"))
 		s.vm("away", bios("b-m"), key("datacenter", "DC1"))
 	}, Healthy, ""},
-	{"10 second", func(s *scene) {
+	{"second-id", func(s *scene) {
 		withWitness(s)
 		s.vm("re-made", bios("b-y"), uuid("i-m"))
 	}, Unknown, IdentityChanged},
-	{"10 another", func(s *scene) {
+	{"other-id-in-its-place", func(s *scene) {
 		withWitness(s)
 		s.node(prod, bios("b-m"), subject)
 	}, Unknown, IdentityChanged},
-	{"13 no strong key recorded, nor", func(s *scene) {
+	{"no-id-no-name", func(s *scene) {
 		c := s.worker(subject)
 		c.Strong, c.Unnamed = infra.Key{}, "odd"
 		s.unread(prod)
 	}, Unknown, AmbiguousMatch},
-	{"13 the Node list", func(s *scene) {
+	{"node-list-unread", func(s *scene) {
 		s.worker(subject).Strong = infra.Key{}
 		s.unread(prod)
 	}, Unknown, NodeListUnread},
-	{"8 home", func(s *scene) {
+	{"home-incomplete", func(s *scene) {
 		s.worker(subject)
 		s.listings[0].State = infra.Failed
 		s.list("far")
 		s.vmIn(1, "away", bios("b-m"))
 	}, Unknown, ScopeIncomplete},
-	{"9 ", func(s *scene) {
+	{"id-elsewhere", func(s *scene) {
 		s.worker(subject)
 		s.list("far")
 		s.vmIn(1, "away", bios("b-m"))
 		s.vm("re-made", uuid("i-m"))
 	}, Unknown, FoundElsewhere},
-	{"9 ", func(s *scene) {
+	{"id-elsewhere", func(s *scene) {
 		weakWorker(s).InfraMissing = true
 		s.list("far")
 		s.vmIn(1, "away", uuid("i-m"))
 		s.vm("new", weakly("w"))
 	}, Unknown, FoundElsewhere},
-	{"10 infra", func(s *scene) {
+	{"found-without-infra-object", func(s *scene) {
 		weakWorker(s).InfraMissing = true
 		s.vm("new", uuid("i-m"))
 	}, Unknown, InfraObjectMissing},
-	{"10 second", func(s *scene) { weakWorker(s); s.vm("new", uuid("i-m")); s.vm("older", weakly("w")) }, Healthy, ""},
-	{"11 ", func(s *scene) { weakWorker(s); s.vm("new", weakly("w")); s.node(prod, bios("b-x"), subject) }, Healthy, ""},
-	{"12 ", func(s *scene) { s.poolWorker(subject); s.node(prod, bios("b-m"), subject) }, Unknown, NodeAlive},
-	{"13 member", func(s *scene) { s.poolWorker(subject).Strong = infra.Key{} }, Unknown, PoolMember},
-	{"13 member", func(s *scene) { s.poolWorker(subject).Strong = infra.Key{}; s.vm("later", named(subject)) }, Unknown, PoolMember},
-	{"13 no strong key recorded, a", func(s *scene) {
+	{"second-id", func(s *scene) { weakWorker(s); s.vm("new", uuid("i-m")); s.vm("older", weakly("w")) }, Healthy, ""},
+	{"weaker-key-at-home", func(s *scene) { weakWorker(s); s.vm("new", weakly("w")); s.node(prod, bios("b-x"), subject) }, Healthy, ""},
+	{"node-alive", func(s *scene) { s.poolWorker(subject); s.node(prod, bios("b-m"), subject) }, Unknown, NodeAlive},
+	{"pool-member-not-found", func(s *scene) { s.poolWorker(subject).Strong = infra.Key{} }, Unknown, PoolMember},
+	{"pool-member-not-found", func(s *scene) { s.poolWorker(subject).Strong = infra.Key{}; s.vm("later", named(subject)) }, Unknown, PoolMember},
+	{"no-id-but-namesake", func(s *scene) {
 		c := s.worker(subject)
 		c.Strong, c.InfraMissing = infra.Key{}, true
 		s.vm("later", named(subject))
 	}, Unknown, AmbiguousMatch},
-	{"12 ", func(s *scene) { s.worker(subject).Strong = infra.Key{}; s.node(prod, bios("b-x"), subject) }, Unknown, NodeAlive},
+	{"node-alive", func(s *scene) { s.worker(subject).Strong = infra.Key{}; s.node(prod, bios("b-x"), subject) }, Unknown, NodeAlive},
+	{"id-on-several-at-home", func(s *scene) { twoPoweredOff(s); s.unread(prod) }, Unknown, NodeListUnread},
+	{"id-on-several-at-home", func(s *scene) { twoPoweredOff(s); s.listings[0].State = infra.Partial }, Unknown, ScopeIncomplete},
+	{"weaker-key-at-home", func(s *scene) {
+		weakWorker(s)
+		s.vm("off", weakly("w")).Warnings = []string{infra.PoweredOff}
+		s.node(prod, bios("b-x"), subject)
+	}, Unknown, NodeAlive},
+	{"weaker-key-at-home", func(s *scene) {
+		weakWorker(s)
+		s.vm("off", weakly("w")).Warnings = []string{infra.PoweredOff}
+		s.unread(prod)
+	}, Unknown, NodeListUnread},
+}
+
+// twoPoweredOff gives the machine its instance and a copy, neither of which runs.
+func twoPoweredOff(s *scene) {
+	s.worker(subject)
+	s.vmOf(subject).Warnings = []string{infra.PoweredOff}
+	s.vm("copy", bios("b-m")).Warnings = []string{infra.PoweredOff}
 }
 
 // withWitness gives the machine's place and name to a VM of another id; that of
@@ -176,117 +188,117 @@ func weakWorker(s *scene) *infra.Claim {
 	return c
 }
 
-// disjointMachineRows are neighbours that never fit one machine both, by what
+// disjointMachineRows are neighbours that never apply to one machine both, by what
 // their facts mean.
 var disjointMachineRows = map[string]string{
-	"4 ":         "row 4 needs two at home, row 5 exactly one",
-	"6 strong":   "row 6 needs one that has ended, row 7 one that lives",
-	"10 another": "row 10 needs a recorded id, row 11 none",
+	"id-on-several-at-home": "it needs two at home, the next row exactly one",
+	"instance-ended":        "it needs one that has ended, the next row one that runs",
+	"other-id-in-its-place": "it needs a recorded id, the next row none",
 }
 
 // disjointInstanceRows is the same for instances.
 var disjointInstanceRows = map[string]string{
-	"5 name": "what is unreadable and has a name like the cluster's is taken by the row before",
+	"cluster-name": "what is unreadable and has a name like the cluster's is taken by the row before",
 }
 
 var instanceScenes = []rowScene{
-	{"1 left", func(s *scene) { byStem(s); s.vm(subject, key("stem", "md-bcdfg")).Exclude = infra.Managed }, "", NameOnly},
-	{"1 left", func(s *scene) { byAnyName(s); s.vm(subject, key("anywhere", "md")).Exclude = infra.Template }, "", NameOnly},
-	{"1 left", func(s *scene) { withNode(s); s.vm(subject, bios("b-m")).Exclude = infra.Managed }, "", NameOnly},
-	{"1 nobody", func(s *scene) { byStem(s); s.vm(subject, key("stem", "md-bcdfg")).Exclude = "vCLS" }, "", "excluded"},
-	{"1 nobody", func(s *scene) { s.vm(subject).Exclude = "template" }, "", "excluded"},
-	{"1 ", func(s *scene) {
+	{"left-out-but-related", func(s *scene) { byStem(s); s.vm(subject, key("stem", "md-bcdfg")).Exclude = infra.Managed }, "", NameOnly},
+	{"left-out-but-related", func(s *scene) { byAnyName(s); s.vm(subject, key("anywhere", "md")).Exclude = infra.Template }, "", NameOnly},
+	{"left-out-but-related", func(s *scene) { withNode(s); s.vm(subject, bios("b-m")).Exclude = infra.Managed }, "", NameOnly},
+	{"excluded", func(s *scene) { byStem(s); s.vm(subject, key("stem", "md-bcdfg")).Exclude = "vCLS" }, "", "excluded"},
+	{"excluded", func(s *scene) { s.vm(subject).Exclude = "template" }, "", "excluded"},
+	{"excluded", func(s *scene) {
 		s.claims.Exclude = []infra.Exclusion{{Key: bios("b-m"), Cause: "bastion"}}
 		s.vm(subject, bios("b-m"))
 	}, "", "excluded"},
-	{"1 ", func(s *scene) {
+	{"excluded", func(s *scene) {
 		s.pool("p")
 		s.vm(subject, asg("p"))
 		s.tie(infra.Strong, asg("p"), ownedBy("", ""), 0)
 	}, "", "excluded"},
-	{"2 carries", func(s *scene) { s.worker("x"); s.vmOf("x"); s.vm(subject, bios("b-x")) }, "", DuplicateID},
-	{"2 mentioned", func(s *scene) { s.worker("x"); s.vmOf("x"); s.vm(subject, named("x")) }, "", SameName},
-	{"2 left", func(s *scene) { s.pool("p", "b-m"); s.vm(subject, bios("b-m")) }, "", LeftPool},
-	{"6 ", func(s *scene) { s.worker("x"); s.vmOf("x"); s.vm(subject).Host = key("host", "x") }, "", CloneOf},
-	{"2 shares", func(s *scene) { withNode(s); s.vm("copy", bios("b-m")) }, "", DuplicateID},
-	{"3 evidence", func(s *scene) { withNode(s); s.elsewhere("x") }, "", ScopeIncomplete},
-	{"3 a", withNode, Ghost, ""},
-	{"4 ", func(s *scene) { s.vm(subject, bios("b-m")); s.node(prod, bios("b-m"), "") }, "", ForeignNode},
-	{"5 unreadable", func(s *scene) { byStem(s); s.vm(subject, key("stem", "md-bcdfg")).Unreadable = true }, "", InstanceUnreadable},
-	{"5 at", func(s *scene) { byStem(s); s.vm(subject, key("stem", "md-bcdfg")); unprove(s) }, "", ScopeIncomplete},
-	{"5 name", func(s *scene) { byStem(s); s.vm(subject, key("stem", "md-bcdfg")) }, Ghost, ""},
-	{"7 unreadable", func(s *scene) { byFolder(s); s.vm(subject, key("folder", "f")).Unreadable = true }, "", InstanceUnreadable},
-	{"7 unreadable", func(s *scene) { s.vm(subject).Unreadable = true }, "", InstanceUnreadable},
-	{"7 lies", func(s *scene) { byFolder(s); s.vm(subject, key("folder", "f")) }, "", InClusterFolder},
-	{"7 a name", func(s *scene) { byAnyName(s); s.vm(subject, key("anywhere", "md")) }, "", NameOnly},
-	{"8 ", func(s *scene) { i := s.vm(subject); i.Unreadable, i.Path = true, "/DC0/vm/else/m" }, "", "out of scope"},
-	{"8 ", func(s *scene) { s.vm(subject) }, "", "out of scope"},
+	{"id-of-matched-machine", func(s *scene) { s.worker("x"); s.vmOf("x"); s.vm(subject, bios("b-x")) }, "", DuplicateID},
+	{"referenced-by-machine", func(s *scene) { s.worker("x"); s.vmOf("x"); s.vm(subject, named("x")) }, "", SameName},
+	{"former-pool-member", func(s *scene) { s.pool("p", "b-m"); s.vm(subject, bios("b-m")) }, "", LeftPool},
+	{"host-name-of-machine", func(s *scene) { s.worker("x"); s.vmOf("x"); s.vm(subject).Host = key("host", "x") }, "", CloneOf},
+	{"id-on-two-instances", func(s *scene) { withNode(s); s.vm("copy", bios("b-m")) }, "", DuplicateID},
+	{"tied-at-contradicted-place", func(s *scene) { withNode(s); s.elsewhere("x") }, "", ScopeIncomplete},
+	{"node-or-ownership-mark", withNode, Ghost, ""},
+	{"foreign-node", func(s *scene) { s.vm(subject, bios("b-m")); s.node(prod, bios("b-m"), "") }, "", ForeignNode},
+	{"unreadable-with-cluster-name", func(s *scene) { byStem(s); s.vm(subject, key("stem", "md-bcdfg")).Unreadable = true }, "", InstanceUnreadable},
+	{"cluster-name-at-unproven-place", func(s *scene) { byStem(s); s.vm(subject, key("stem", "md-bcdfg")); unprove(s) }, "", ScopeIncomplete},
+	{"cluster-name", func(s *scene) { byStem(s); s.vm(subject, key("stem", "md-bcdfg")) }, Ghost, ""},
+	{"unreadable-in-cluster-place", func(s *scene) { byFolder(s); s.vm(subject, key("folder", "f")).Unreadable = true }, "", InstanceUnreadable},
+	{"unreadable-in-cluster-place", func(s *scene) { s.vm(subject).Unreadable = true }, "", InstanceUnreadable},
+	{"in-cluster-place", func(s *scene) { byFolder(s); s.vm(subject, key("folder", "f")) }, "", InClusterFolder},
+	{"cluster-name-elsewhere", func(s *scene) { byAnyName(s); s.vm(subject, key("anywhere", "md")) }, "", NameOnly},
+	{"unrelated", func(s *scene) { i := s.vm(subject); i.Unreadable, i.Path = true, "/DC0/vm/else/m" }, "", "out of scope"},
+	{"unrelated", func(s *scene) { s.vm(subject) }, "", "out of scope"},
 
-	{"1 ", func(s *scene) { s.worker("x"); s.vmOf("x"); s.vm(subject, bios("b-x")).Exclude = "template" }, "", "excluded"},
-	{"2 carries", func(s *scene) { s.worker("x"); s.vmOf("x"); s.vm(subject, bios("b-x"), named("x")) }, "", DuplicateID},
-	{"2 mentioned", func(s *scene) {
+	{"excluded", func(s *scene) { s.worker("x"); s.vmOf("x"); s.vm(subject, bios("b-x")).Exclude = "template" }, "", "excluded"},
+	{"id-of-matched-machine", func(s *scene) { s.worker("x"); s.vmOf("x"); s.vm(subject, bios("b-x"), named("x")) }, "", DuplicateID},
+	{"referenced-by-machine", func(s *scene) {
 		s.pool("p", "b-m")
 		s.worker("x")
 		s.vmOf("x")
 		s.vm(subject, bios("b-m"), named("x"))
 	}, "", SameName},
-	{"2 left", func(s *scene) {
+	{"former-pool-member", func(s *scene) {
 		s.pool("p", "b-m")
 		s.worker("x")
 		s.vmOf("x")
 		s.vm(subject, bios("b-m")).Host = key("host", "x")
 	}, "", LeftPool},
-	{"2 mentioned", func(s *scene) {
+	{"referenced-by-machine", func(s *scene) {
 		s.worker("x")
 		s.vmOf("x")
 		s.vm(subject, named("x")).Host = key("host", "x")
 	}, "", SameName},
-	{"6 ", func(s *scene) {
+	{"host-name-of-machine", func(s *scene) {
 		s.worker("x")
 		s.vmOf("x")
 		s.vm(subject, bios("b-m")).Host = key("host", "x")
 		s.node(prod, bios("b-m"), "later")
 	}, "", CloneOf},
-	{"6 ", func(s *scene) {
+	{"host-name-of-machine", func(s *scene) {
 		s.worker("x")
 		s.vmOf("x")
 		withNode(s)
 		s.listings[0].Instances[1].Host = key("host", "x")
 		s.vm("copy", bios("b-m"))
 	}, "", CloneOf},
-	{"2 shares", func(s *scene) {
+	{"id-on-two-instances", func(s *scene) {
 		byStem(s)
 		s.vm(subject, bios("b-m"), key("stem", "md-bcdfg"))
 		s.vm("copy", bios("b-m"))
 	}, "", DuplicateID},
-	{"2 shares", func(s *scene) {
+	{"id-on-two-instances", func(s *scene) {
 		s.vm(subject, bios("b-m"))
 		s.vm("copy", bios("b-m"))
 		s.node(prod, bios("b-m"), "")
 	}, "", DuplicateID},
-	{"2 shares", func(s *scene) { withNode(s); s.vm("copy", bios("b-m")); s.elsewhere("x") }, "", DuplicateID},
-	{"5 unreadable", func(s *scene) {
+	{"id-on-two-instances", func(s *scene) { withNode(s); s.vm("copy", bios("b-m")); s.elsewhere("x") }, "", DuplicateID},
+	{"unreadable-with-cluster-name", func(s *scene) {
 		byStem(s)
 		s.vm(subject, key("stem", "md-bcdfg")).Unreadable = true
 		unprove(s)
 	}, "", InstanceUnreadable},
-	{"7 lies", func(s *scene) { byFolder(s); byAnyName(s); s.vm(subject, key("folder", "f"), key("anywhere", "md")) }, "", InClusterFolder},
-	{"3 a", func(s *scene) {
+	{"in-cluster-place", func(s *scene) { byFolder(s); byAnyName(s); s.vm(subject, key("folder", "f"), key("anywhere", "md")) }, "", InClusterFolder},
+	{"node-or-ownership-mark", func(s *scene) {
 		s.vm(subject, bios("b-m"))
 		s.node(prod, bios("b-m"), "later")
 		s.node(prod, bios("b-m"), "")
 	}, Ghost, ""},
-	{"4 ", func(s *scene) {
+	{"foreign-node", func(s *scene) {
 		byStem(s)
 		s.vm(subject, bios("b-m"), key("stem", "md-bcdfg"))
 		s.node(prod, bios("b-m"), "")
 	}, "", ForeignNode},
-	{"4 ", func(s *scene) {
+	{"foreign-node", func(s *scene) {
 		byStem(s)
 		s.vm(subject, bios("b-m"), key("stem", "md-bcdfg")).Unreadable = true
 		s.node(prod, bios("b-m"), "")
 	}, "", ForeignNode},
-	{"5 name", func(s *scene) {
+	{"cluster-name", func(s *scene) {
 		byStem(s)
 		byFolder(s)
 		s.vm(subject, key("stem", "md-bcdfg"), key("folder", "f"))
@@ -310,153 +322,3 @@ func byAnyName(s *scene) {
 func unprove(s *scene) { s.claims.Proofs[0].All = []infra.Key{key("folder", "g")} }
 
 func byFolder(s *scene) { s.tie(infra.Place, key("folder", "f"), ownedBy("", ""), 0) }
-
-// outcome is what became of the subject, as status and reason.
-func outcome(r Result) (Status, string) {
-	for _, c := range r.Clusters {
-		for _, v := range verdictsOf(c) {
-			if v.Name == subject {
-				return v.Status, v.Reason
-			}
-		}
-	}
-	for _, u := range r.Unattributed {
-		if u.Instance.Name == subject {
-			return "", u.Reason
-		}
-	}
-	if len(r.Excluded) > 0 {
-		return "", "excluded"
-	}
-	return "", "out of scope"
-}
-
-func verdictsOf(c Cluster) []Verdict {
-	all := slices.Clone(c.ControlPlane.Machines)
-	for _, g := range c.WorkerGroups {
-		all = append(all, g.Machines...)
-	}
-	return all
-}
-
-func arranged(rs rowScene) *scene {
-	s := newScene()
-	rs.arrange(s)
-	return s
-}
-
-// deciding runs a scene and returns the row that decided on the subject.
-func deciding(s *scene, ofMachines bool) string {
-	t := tables{slices.Clone(machineRows), slices.Clone(instanceRows)}
-	row := ""
-	for i := range t.machines {
-		one := machineRows[i]
-		t.machines[i].Decide = func(f *machineFacts) Verdict {
-			if ofMachines && f.claim.name == subject {
-				row = one.Name
-			}
-			return one.Decide(f)
-		}
-	}
-	for i := range t.instances {
-		one := instanceRows[i]
-		t.instances[i].Decide = func(f *instanceFacts) placement {
-			if !ofMachines && f.vm.Name == subject {
-				row = one.Name
-			}
-			return one.Decide(f)
-		}
-	}
-	s.with(t)
-	return row
-}
-
-func TestRowsDecideTheirScenes(t *testing.T) {
-	for _, table := range []struct {
-		scenes   []rowScene
-		machines bool
-	}{{machineScenes, true}, {instanceScenes, false}} {
-		for i, rs := range table.scenes {
-			s := arranged(rs)
-			if row := deciding(s, table.machines); !strings.HasPrefix(row, rs.row) {
-				t.Errorf("scene %d for row %q was decided by row %q", i, rs.row, row)
-			}
-			if status, reason := outcome(s.detect()); status != rs.status || reason != rs.reason {
-				t.Errorf("scene %d for row %q: got %s %s, want %s %s", i, rs.row, status, reason, rs.status, rs.reason)
-			}
-		}
-	}
-}
-
-// walkTable deletes each row, and swaps it with the one after it. Both must
-// change the outcome of a scene: the row's own when deleted, any when swapped.
-func walkTable[R any](t *testing.T, rows []R, name func(R) string, scenes []rowScene, with func([]R) tables, disjoint map[string]string) {
-	t.Helper()
-	full := make([]Result, len(scenes))
-	for i := range scenes {
-		full[i] = arranged(scenes[i]).with(with(rows))
-	}
-	differs := func(rows []R, only string) bool {
-		for i := range scenes {
-			if strings.HasPrefix(only, scenes[i].row) || only == "" {
-				if !reflect.DeepEqual(arranged(scenes[i]).with(with(rows)), full[i]) {
-					return true
-				}
-			}
-		}
-		return false
-	}
-	for i := range rows {
-		if !differs(slices.Delete(slices.Clone(rows), i, i+1), name(rows[i])) {
-			t.Errorf("row %q can be deleted and its scenes do not notice", name(rows[i]))
-		}
-		if i+1 == len(rows) {
-			continue
-		}
-		swapped := slices.Clone(rows)
-		swapped[i], swapped[i+1] = swapped[i+1], swapped[i]
-		why := ""
-		for prefix := range disjoint {
-			if strings.HasPrefix(name(rows[i]), prefix) {
-				why = disjoint[prefix]
-			}
-		}
-		if got := differs(swapped, ""); got == (why != "") {
-			t.Errorf("rows %q and %q swapped: noticed %v, said to be disjoint: %q", name(rows[i]), name(rows[i+1]), got, why)
-		}
-	}
-}
-
-func TestEveryMachineRowCounts(t *testing.T) {
-	walkTable(t, machineRows, func(r machineRow) string { return r.Name }, machineScenes,
-		func(rows []machineRow) tables { return tables{rows, instanceRows} }, disjointMachineRows)
-}
-
-func TestEveryInstanceRowCounts(t *testing.T) {
-	walkTable(t, instanceRows, func(r instanceRow) string { return r.Name }, instanceScenes,
-		func(rows []instanceRow) tables { return tables{machineRows, rows} }, disjointInstanceRows)
-}
-
-// Rows said to be disjoint must be so in every combination of facts that a
-// scene can have; the facts that part them are checked where they are made.
-func TestBlindFactNeedsAnUnfoundKey(t *testing.T) {
-	s := newScene()
-	s.worker(subject)
-	s.vm("dark", ref("r-m")).Unreadable = true
-	s.vm("a", bios("b-m"))
-	s.vm("b", bios("b-m"))
-	e := newEstate(&s.snap, s.claims, s.inventory(), noon)
-	if f := e.facts(e.claims[0]); len(f.blind) != 0 || len(f.home) != 2 {
-		t.Errorf("%d blind and %d at home, want 0 and 2", len(f.blind), len(f.home))
-	}
-}
-
-// The tables must decide on every machine and every instance.
-func TestLastRowsAlwaysFit(t *testing.T) {
-	if !machineRows[len(machineRows)-1].Fits(&machineFacts{claim: &claim{Claim: &infra.Claim{}}}) {
-		t.Error("the last row for machines has a condition")
-	}
-	if !instanceRows[len(instanceRows)-1].Fits(&instanceFacts{vm: &vm{}}) {
-		t.Error("the last row for instances has a condition")
-	}
-}

@@ -10,7 +10,7 @@ import (
 	"drift-detector/infra"
 )
 
-// tieIndex finds the ties that fit an instance.
+// tieIndex finds the ties of an instance.
 type tieIndex struct {
 	byKey    map[infra.Key][]*infra.Tie
 	patterns []patternTie
@@ -26,7 +26,7 @@ type clusterKey struct {
 
 // findShared finds the keys of the kinds that ties ask for on the living instances of
 // recorded machines.
-func (e *estate) findShared(ties []infra.Tie) {
+func (ix *index) findShared(ties []infra.Tie) {
 	kinds := map[string]bool{}
 	for i := range ties {
 		if kind := ties[i].Shares; kind != "" {
@@ -36,12 +36,12 @@ func (e *estate) findShared(ties []infra.Tie) {
 	if len(kinds) == 0 {
 		return
 	}
-	e.ties.shared = map[clusterKey]bool{}
-	for _, c := range e.claims {
-		for _, v := range keep(e.bearing(c.Strong), func(v *vm) bool { return alive(v) && e.atHome(c, v) }) {
+	ix.ties.shared = map[clusterKey]bool{}
+	for _, c := range ix.claims {
+		for _, v := range keep(ix.withKeys(c.Strong), func(v *vm) bool { return alive(v) && ix.atHome(c, v) }) {
 			for _, k := range v.Keys {
 				if kinds[k.Kind] {
-					e.ties.shared[clusterKey{c.cluster, k}] = true
+					ix.ties.shared[clusterKey{c.cluster, k}] = true
 				}
 			}
 		}
@@ -57,7 +57,7 @@ func (t *tieIndex) shares(tie *infra.Tie, v *vm) bool {
 
 type patternTie struct {
 	*infra.Tie
-	fits *regexp.Regexp
+	pattern *regexp.Regexp
 }
 
 func newTieIndex(c infra.Claims, claims []*claim, listings []infra.Listing) tieIndex {
@@ -76,8 +76,8 @@ func newTieIndex(c infra.Claims, claims []*claim, listings []infra.Listing) tieI
 	return t
 }
 
-// findPlaces learns from claims, proofs and listings where a cluster's machines
-// may be. A name or a folder says nothing about another vCenter.
+// findPlaces takes from claims, proofs and listings where a cluster's machines may be.
+// A name or a folder proves nothing in another vCenter.
 func (t *tieIndex) findPlaces(proofs []infra.Proof, claims []*claim, listings []infra.Listing) {
 	targets := map[string][]int32{}
 	for i := range listings {
@@ -112,7 +112,7 @@ func (t *tieIndex) fitting(v *vm) []*infra.Tie {
 		out = append(out, t.byKey[k]...)
 	}
 	for _, p := range t.patterns {
-		if (p.Within.IsZero() || v.Bears(p.Within)) && p.fits.MatchString(v.Name) {
+		if (p.Within.IsZero() || v.Bears(p.Within)) && p.pattern.MatchString(v.Name) {
 			out = append(out, p.Tie)
 		}
 	}
@@ -126,7 +126,7 @@ func (t *tieIndex) fitting(v *vm) []*infra.Tie {
 // none of those that are.
 func contradicts(v *vm, expected []infra.Key) bool {
 	return slices.ContainsFunc(expected, func(k infra.Key) bool {
-		return bearsOther(v, k) && !slices.ContainsFunc(expected, func(other infra.Key) bool { return other.Kind == k.Kind && v.Bears(other) })
+		return hasOtherKey(v, k) && !slices.ContainsFunc(expected, func(other infra.Key) bool { return other.Kind == k.Kind && v.Bears(other) })
 	})
 }
 
@@ -149,7 +149,8 @@ type bond struct {
 // workerKinds own workers; every other kind that owns machines is a control plane.
 var workerKinds = map[string]bool{machineDeployment: true, machineSet: true, machinePool: true}
 
-// role is what an owner's kind tells, or what the evidence says beside it.
+// role returns whether an owner of this kind, or other evidence, makes an instance a
+// control-plane machine, and whether that is known.
 func role(controlPlane bool, ownerKind string) (plane, known bool) {
 	return controlPlane || ownerKind != "" && !workerKinds[ownerKind], controlPlane || ownerKind != ""
 }

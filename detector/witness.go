@@ -12,20 +12,20 @@ import (
 // Healthy means that the one that runs is the one that the controller will take.
 
 // nameFacts finds what has the machine's name and is nobody else's.
-func (e *estate) nameFacts(c *claim, f *machineFacts) {
+func (ix *index) nameFacts(c *claim, f *machineFacts) {
 	ours := func(v *vm) bool {
-		return alive(v) && !slices.Contains(f.home, v) && !slices.Contains(f.copies, v) && e.nobodyElses(c, v)
+		return alive(v) && !slices.Contains(f.home, v) && !slices.Contains(f.copies, v) && ix.nobodyElses(c, v)
 	}
-	f.namesakes = keep(e.bearing(e.nameKeys(c)...), ours)
-	f.witness = keep(e.bearing(c.Witness...), func(v *vm) bool { return ours(v) && e.atHome(c, v) })
+	f.namesakes = keep(ix.withKeys(ix.nameKeys(c)...), ours)
+	f.witness = keep(ix.withKeys(c.Witness...), func(v *vm) bool { return ours(v) && ix.atHome(c, v) })
 }
 
 // nameKeys are those by which namesakes of a claim are found. To a claim without a
-// recorded id also what a Node that says that it is the machine runs on has its name.
-func (e *estate) nameKeys(c *claim) []infra.Key {
+// recorded id, also the instance of a Node that names the machine.
+func (ix *index) nameKeys(c *claim) []infra.Key {
 	keys := slices.Concat(c.Names, c.Hosts, c.Witness)
 	if c.Strong.IsZero() {
-		for _, n := range e.nodes.byMachine[machineName{c.cluster, c.namespace, c.name}] {
+		for _, n := range ix.nodes.byMachine[machineName{c.cluster, c.namespace, c.name}] {
 			if n.agrees() {
 				keys = append(keys, n.Keys...)
 			}
@@ -34,20 +34,20 @@ func (e *estate) nameKeys(c *claim) []infra.Key {
 	return keys
 }
 
-// nobodyElses reports whether nothing says that an instance is that of another
-// machine, or can be no machine's.
-func (e *estate) nobodyElses(c *claim, v *vm) bool {
+// nobodyElses reports whether nothing shows that an instance is that of another
+// machine, or of none.
+func (ix *index) nobodyElses(c *claim, v *vm) bool {
 	if v.byStrong.others(c) || v.byIdentity.others(c) || v.Exclude != "" && !mayBeOurs(v) {
 		return false
 	}
-	return !slices.ContainsFunc(e.nodes.on(v), func(n *node) bool {
+	return !slices.ContainsFunc(ix.nodes.on(v), func(n *node) bool {
 		return n.agrees() && (n.Cluster != c.cluster || n.Machine != c.name || n.ClusterNamespace != c.namespace)
 	})
 }
 
-// mayBeOurs reports whether an instance is left out for what was done to it, which
-// says nothing about whose it was: anybody's VM can be made a template, or be put
-// under the care of an extension that replicates or restores it.
+// mayBeOurs reports whether an instance is excluded for a cause that does not show
+// whose it is: any VM can be made a template, or be managed by an extension that
+// replicates or restores it.
 func mayBeOurs(v *vm) bool {
 	return v.Exclude == infra.Template || v.Exclude == infra.Managed
 }
@@ -57,7 +57,7 @@ func mayBeOurs(v *vm) bool {
 func decideWitness(f *machineFacts) Verdict {
 	v := f.witness[0]
 	too := ""
-	if bears(v, f.claim.Ref) {
+	if hasKey(v, f.claim.Ref) {
 		too = ", and the recorded " + label(f.claim.Ref.Kind) + " too"
 	}
 	return f.naming(unknown(IdentityChanged, fmt.Sprintf("%s has its place and its name%s, but the id %s instead of the recorded %s; its Node, or whoever runs the infrastructure, can tell whether it is the machine",
@@ -94,18 +94,18 @@ type secondKeys map[any]*secondCount
 
 type secondCount struct{ identity, ref, refOther int }
 
-func (e *estate) countSecondKeys() secondKeys {
+func (ix *index) countSecondKeys() secondKeys {
 	s := secondKeys{}
-	for _, c := range e.claims {
-		for _, v := range e.bearing(c.Strong) {
+	for _, c := range ix.claims {
+		for _, v := range ix.withKeys(c.Strong) {
 			for _, n := range []*secondCount{s.of(c.cluster), s.of(c.Home.Target)} {
-				if bears(v, c.Identity) {
+				if hasKey(v, c.Identity) {
 					n.identity++
 				}
 				switch {
-				case bears(v, c.Ref):
+				case hasKey(v, c.Ref):
 					n.ref++
-				case bearsOther(v, c.Ref):
+				case hasOtherKey(v, c.Ref):
 					n.refOther++
 				}
 			}
@@ -127,7 +127,7 @@ func (s secondKeys) of(where any) *secondCount {
 // cluster or, for a lone machine, of the place. Where there is no other machine to
 // compare with, both do.
 func (s secondKeys) reidentified(c *claim, v *vm) bool {
-	if !bearsOther(v, c.Identity) || !bearsOther(v, c.Ref) {
+	if !hasOtherKey(v, c.Identity) || !hasOtherKey(v, c.Ref) {
 		return false
 	}
 	n := s.of(c.cluster)

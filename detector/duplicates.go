@@ -7,24 +7,22 @@ import (
 	"drift-detector/infra"
 )
 
-// sharers are the living instances of one id: the first two of them, as any
-// number may share one, and the clusters that anything but their place ties any
-// of them to.
+// sharers are the living instances with one id: the first two of them, and the
+// clusters that any of them is tied to by more than its place.
 type sharers struct {
 	first, second *vm
 	clusters      []backup.ClusterID
 }
 
-// sharersOf is what sharers are remembered by; provider is set for ids of instances.
+// sharersOf is the key of index.sharers; provider is set for ids of instances.
 type sharersOf struct {
 	key      infra.Key
 	provider string
 }
 
-// findTwin fills in another living instance that may be meant where this one
-// seems to be: it has its id, as the provider gives it, or bears that of a Node
-// on it.
-func (e *estate) findTwin(f *instanceFacts) {
+// findDuplicate sets f.duplicate to another living instance that has the same id, or
+// the id of a Node on f.vm, and f.suspects to the clusters of either.
+func (ix *index) findDuplicate(f *instanceFacts) {
 	consider := func(s *sharers) {
 		other := s.first
 		if other == f.vm {
@@ -34,42 +32,42 @@ func (e *estate) findTwin(f *instanceFacts) {
 			return
 		}
 		f.suspects = append(f.suspects, s.clusters...)
-		if f.twin == nil || compareInstances(&other.Instance, &f.twin.Instance) < 0 {
-			f.twin = other
+		if f.duplicate == nil || compareInstances(&other.Instance, &f.duplicate.Instance) < 0 {
+			f.duplicate = other
 		}
 	}
 	for _, k := range f.vm.Keys {
 		if f.vm.ID != "" && k.Value == f.vm.ID {
-			consider(e.sharing(k, f.vm))
+			consider(ix.sharing(k, f.vm))
 		}
 	}
-	for _, n := range e.nodes.on(f.vm) {
+	for _, n := range ix.nodes.on(f.vm) {
 		for _, k := range n.Keys {
-			consider(e.sharing(k, nil))
+			consider(ix.sharing(k, nil))
 		}
 	}
-	if f.twin != nil {
+	if f.duplicate != nil {
 		f.suspects = append(f.suspects, f.clusters()...)
 	}
 }
 
-// sharing finds the living instances that bear a key, or, with one given, those
-// of its provider that have the key's value as their id.
-func (e *estate) sharing(k infra.Key, like *vm) *sharers {
+// sharing returns the living instances with key k; if like is set, those of its
+// provider whose ID is k.Value.
+func (ix *index) sharing(k infra.Key, like *vm) *sharers {
 	at := sharersOf{key: k}
 	if like != nil {
 		at.provider = like.provider
 	}
-	s := e.sharers[at]
+	s := ix.sharers[at]
 	if s != nil {
 		return s
 	}
 	s = &sharers{}
-	if e.byKey.head[k] == 0 {
-		return s // of a stranger, of which there are too many to remember them
+	if ix.byKey.head[k] == 0 {
+		return s // of an unrelated instance: there are too many to store them
 	}
-	e.sharers[at] = s
-	all := keep(e.bearing(k), func(v *vm) bool {
+	ix.sharers[at] = s
+	all := keep(ix.withKeys(k), func(v *vm) bool {
 		return alive(v) && (like == nil || v.provider == like.provider && v.ID == k.Value)
 	})
 	if len(all) == 0 || len(all) == 1 && all[0] == like {
@@ -81,7 +79,7 @@ func (e *estate) sharing(k infra.Key, like *vm) *sharers {
 	}
 	for _, v := range all {
 		if v.Exclude == "" {
-			found := e.leads(v)
+			found := ix.leads(v)
 			s.clusters = append(s.clusters, found.clusters()...)
 		}
 	}

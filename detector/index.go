@@ -1,0 +1,255 @@
+package detector
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// index joins what the backup expects with what was listed. Once it is built, the
+// decision tables only look at facts taken from it.
+type index struct {
+	snap   *backup.Snapshot
+	claims []*claim // one per machine and per orphan, in order
+	vms    []vm     // merged sightings, in order
+	byKey  postings
+	scopes scopes
+	nodes  nodes
+	owners *owners
+	ties   tieIndex
+	pools  []poolSet
+	// poolState is whether each pool exists, by the key of its members.
+	poolState map[clusterKey]Presence
+
+	sharers map[sharersOf]*sharers
+	unnamed map[infra.OwnerID]*claim // by owner: a machine for which the backup has neither id nor name of its instance
+	ownTags map[infra.Key]bool       // ownership tags of the backup's clusters
+	ids     map[server]idCount
+	second  secondKeys
+	asked   nodeLists
+	proofs  map[backup.ClusterID][]*infra.Proof // of whole targets
+	nodesAt map[string][]*node                  // that prove a target
+
+	unvisited map[string]string // by provider: the first target of machines that was not listed
+}
+
+// claim is one machine of the backup, or an orphan, with what became of it.
+type claim struct {
+	*infra.Claim
+	machine              *backup.Machine // nil for an orphan
+	cluster              backup.ClusterID
+	namespace, name, uid string
+	conflicting          []*claim // those that record the same strong key, this one among them
+	verdict              Verdict
+	owners               []infra.OwnerID // the nearest first
+	matched              *vm             // the machine's instance; nil when none was found
+}
+
+// vm is one instance, merged from all listings that show it.
+type vm struct {
+	infra.Instance
+	provider string
+	scope    string  // id of a target that shows it
+	seen     []int32 // listings that show it, ascending
+	// Which claims find the instance by which of their keys. An instance that two
+	// claims find is certain for neither.
+	byStrong, byIdentity, byWeak claimants
+	matchedBy                    *claim
+	member                       bool        // of a known pool
+	former                       *infra.Pool // that recorded it as its member
+	reference                    reference
+	duplicateOf, cloneOf         *claim
+}
+
+// claimants are the first of the claims that find an instance, and whether there are
+// more.
+type claimants struct {
+	first *claim
+	many  bool
+}
+
+func (s *claimants) add(c *claim) {
+	if s.first == nil {
+		s.first = c
+	} else if s.first != c {
+		s.many = true
+	}
+}
+
+// others reports whether a claim other than c is among the claimants.
+func (s *claimants) others(c *claim) bool { return s.many || (s.first != nil && s.first != c) }
+
+// newIndex joins the inputs.
+func newIndex(s *backup.Snapshot, c infra.Claims, inv infra.Inventory, now time.Time) *index {
+	listings := orderListings(inv.Listings)
+	ix := &index{snap: s, claims: orderClaims(s, c.Machines), sharers: map[sharersOf]*sharers{}}
+	ix.nodes = indexNodes(listings, now)
+	listings = addRelated(listings, &c, &ix.nodes)
+	ix.vms = mergeSightings(listings)
+	for i := range ix.vms {
+		if v := &ix.vms[i]; !v.Host.IsZero() && !v.Bears(v.Host) { // not among the keys in older inventories
+			v.Keys = append(slices.Clip(v.Keys), v.Host)
+		}
+	}
+	ix.byKey = indexKeys(ix.vms)
+	ix.exclude(c.Exclude)
+	ix.scopes = newScopes(listings)
+	ix.matchClaims()
+	ix.ids = ix.countIDs(c.Proofs)
+	ix.second = ix.countSecondKeys()
+	ix.indexProofs(c.Proofs)
+	ix.judgeHomes(&c)
+	ix.owners = newOwners(s, ix.claims, c.Pools)
+	ix.asked, ix.unvisited = ix.newNodeLists(), ix.findUnvisited()
+	ix.ties = newTieIndex(c, ix.claims, listings)
+	ix.findShared(c.Ties)
+	ix.ownTags = make(map[infra.Key]bool, len(c.OwnerTags))
+	for _, k := range c.OwnerTags {
+		ix.ownTags[k] = true
+	}
+	ix.pools = ix.newPools(c.Pools)
+	for i := range ix.vms {
+		ix.vms[i].scope = ix.seenAt(&ix.vms[i], "")
+	}
+	return ix
+}
+
+// exclude marks the instances that a provider knows as nobody's machine, with
+// the first cause in order. That of a machine stays the machine's.
+func (ix *index) exclude(all []infra.Exclusion) {
+	all = slices.Clone(all)
+	slices.SortFunc(all, func(a, b infra.Exclusion) int {
+		return cmp.Or(cmp.Compare(a.Cause, b.Cause), compareKeys(a.Key, b.Key))
+	})
+	for _, x := range all {
+		for _, v := range ix.withKeys(x.Key) {
+			v.Exclude = cmp.Or(v.Exclude, x.Cause)
+		}
+	}
+}
+
+// orderClaims gives every machine exactly one claim and every orphan its own,
+// in an order that does not depend on that of the inputs. A machine without a
+// claim is one that no provider supports.
+func orderClaims(s *backup.Snapshot, in []infra.Claim) []*claim {
+	byMachine := make([]*infra.Claim, len(s.Machines))
+	out := make([]*claim, 0, len(s.Machines))
+	for i := range in {
+		c := &in[i]
+		switch {
+		case c.Machine >= 0 && c.Machine < len(s.Machines):
+			if have := byMachine[c.Machine]; have == nil || compareClaims(c, have) < 0 {
+				byMachine[c.Machine] = c
+			}
+		case c.Orphan != nil:
+			o := c.Orphan
+			out = append(out, &claim{Claim: c, cluster: o.Cluster, namespace: o.Namespace, name: o.Name, uid: o.UID})
+		}
+	}
+	for i, c := range byMachine {
+		m := &s.Machines[i]
+		if c == nil {
+			c = &infra.Claim{Machine: i, Source: m.Infrastructure.Kind}
+		}
+		out = append(out, &claim{Claim: c, machine: m, cluster: m.Cluster, namespace: m.Namespace, name: m.Name, uid: m.UID})
+	}
+	slices.SortStableFunc(out, compareSubjects)
+	return out
+}
+
+func compareSubjects(a, b *claim) int {
+	return cmp.Or(compareClusters(a.cluster, b.cluster), cmp.Compare(a.namespace, b.namespace),
+		cmp.Compare(a.name, b.name), cmp.Compare(a.uid, b.uid), compareClaims(a.Claim, b.Claim))
+}
+
+// compareClaims puts the claim of a provider before that of none.
+func compareClaims(a, b *infra.Claim) int {
+	return cmp.Or(compareBool(a.Provider == "", b.Provider == ""), cmp.Compare(a.Provider, b.Provider),
+		compareKeys(a.Strong, b.Strong), cmp.Compare(a.Home.Target, b.Home.Target))
+}
+
+func compareClusters(a, b backup.ClusterID) int {
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Backup, b.Backup))
+}
+
+// matchClaims records on every instance which claims find it by which keys, and on
+// every claim which others conflict with it, before anything is decided.
+func (ix *index) matchClaims() {
+	first := make(map[infra.Key]*claim, len(ix.claims))
+	shared := map[infra.Key][]*claim{} // strong keys that several claims record
+	for _, c := range ix.claims {
+		for _, v := range ix.withKeys(c.Identity) {
+			v.byIdentity.add(c)
+		}
+		if c.Strong.IsZero() {
+			for _, v := range ix.withKeys(c.Weak...) {
+				v.byWeak.add(c)
+			}
+			continue
+		}
+		for _, v := range ix.withKeys(c.Strong) {
+			v.byStrong.add(c)
+		}
+		if have := first[c.Strong]; have == nil {
+			first[c.Strong] = c
+		} else {
+			shared[c.Strong] = append(shared[c.Strong], c)
+		}
+	}
+	for k := range shared {
+		shared[k] = append(shared[k], first[k])
+		setConflicting(shared[k])
+	}
+	// Different strong keys may meet on one instance: it can be the machine of
+	// one of the claims at most.
+	for i := range ix.vms {
+		if !ix.vms[i].byStrong.many {
+			continue
+		}
+		var all []*claim
+		meeting := 0
+		for _, k := range ix.vms[i].Keys {
+			if c := first[k]; c != nil {
+				meeting++
+				all = append(append(all, c), shared[k]...)
+			}
+		}
+		if meeting > 1 {
+			setConflicting(all)
+		}
+	}
+}
+
+// setConflicting gives the claims one list of all of them.
+func setConflicting(all []*claim) {
+	slices.SortFunc(all, compareSubjects)
+	all = slices.Compact(all)
+	for _, c := range all {
+		if len(all) > len(c.conflicting) {
+			c.conflicting = all
+		}
+	}
+}
+
+// withKeys returns the instances with any of the keys, in order, each once.
+func (ix *index) withKeys(keys ...infra.Key) []*vm {
+	var found []int32
+	for _, k := range keys {
+		found = ix.byKey.appendTo(found, k)
+	}
+	if len(found) > 1 {
+		slices.Sort(found)
+		found = slices.Compact(found)
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	out := make([]*vm, len(found))
+	for i, n := range found {
+		out[i] = &ix.vms[n]
+	}
+	return out
+}

@@ -1,0 +1,154 @@
+package detector
+
+import (
+	"cmp"
+	"slices"
+
+	"drift-detector/infra"
+)
+
+// Reason codes of instances that a machine refers to without being matched with them,
+// beside those of machines.
+const (
+	SameName      = "SameName"
+	NodeOfMachine = "NodeOfMachine"
+	CloneOf       = "CloneOf"
+)
+
+// reference connects an instance with a machine of the backup that it was not matched
+// with, or not with certainty. Such an instance is never a Ghost.
+type reference struct {
+	claim  *claim
+	reason string
+	rank   int // the lower, the stronger
+}
+
+// Ranks of references: by what the instance shares with the machine.
+const (
+	byStrongKey = iota + 1
+	bySecondKey
+	byWitness
+	byWeakKey
+	byBlindKey
+	byNode
+	byName
+)
+
+// addReference keeps the strongest reference; the claims come in order. It has no
+// effect on instances that were matched with a machine.
+func (v *vm) addReference(c *claim, rank int, reason string) {
+	if v.reference.claim == nil || rank < v.reference.rank {
+		v.reference = reference{c, reason, rank}
+	}
+}
+
+// findReferences adds the references of all claims, once they are decided.
+func (ix *index) findReferences() {
+	ix.unnamed = map[infra.OwnerID]*claim{}
+	for _, c := range ix.claims {
+		ix.noteUnnamed(c)
+		ix.findKeyReferences(c)
+		ix.findNodeReferences(c)
+		for _, v := range ix.withKeys(c.Hosts...) {
+			if v.matchedBy == nil && v.cloneOf == nil {
+				v.cloneOf = c
+			}
+		}
+	}
+}
+
+// noteUnnamed records a machine whose instance may be any of its owner's: the backup
+// has no id, and the name of the instance is missing or not understood.
+func (ix *index) noteUnnamed(c *claim) {
+	if c.matched != nil || !c.Strong.IsZero() || !c.InfraMissing && c.Unnamed == "" {
+		return
+	}
+	// Of an instance that nothing ties to an owner it may be any of the cluster's.
+	for _, id := range append(slices.Clone(c.owners), infra.OwnerID{Cluster: c.cluster}) {
+		if ix.unnamed[id] == nil {
+			ix.unnamed[id] = c
+		}
+	}
+}
+
+// findNodeReferences adds references to the instances of Nodes that name the machine.
+func (ix *index) findNodeReferences(c *claim) {
+	for _, n := range ix.nodes.byMachine[machineName{c.cluster, c.namespace, c.name}] {
+		if !n.agrees() {
+			continue
+		}
+		for _, v := range ix.withKeys(n.Keys...) {
+			v.addReference(c, byNode, NodeOfMachine)
+		}
+	}
+}
+
+// findKeyReferences adds references to the instances that have a key of the claim.
+func (ix *index) findKeyReferences(c *claim) {
+	for _, v := range ix.withKeys(c.Strong) {
+		if c.matched == nil {
+			v.addReference(c, byStrongKey, reasonOf(c, FoundElsewhere))
+		} else if v.matchedBy == nil && v.duplicateOf == nil {
+			v.duplicateOf = c
+		}
+	}
+	for _, v := range ix.withKeys(c.Doubted...) {
+		v.addReference(c, byStrongKey, reasonOf(c, ConflictingIDs))
+	}
+	for _, v := range ix.withKeys(c.Identity) {
+		v.addReference(c, bySecondKey, reasonOf(c, IdentityChanged))
+	}
+	if c.matched == nil {
+		for _, v := range ix.withKeys(c.Witness...) {
+			v.addReference(c, byWitness, reasonOf(c, SameName))
+		}
+	}
+	if c.Strong.IsZero() {
+		for _, v := range ix.withKeys(c.Weak...) {
+			v.addReference(c, byWeakKey, reasonOf(c, SameName))
+		}
+	}
+	for _, v := range ix.unread(c) {
+		v.addReference(c, byBlindKey, InstanceUnreadable)
+	}
+	for _, v := range ix.withKeys(c.Names...) {
+		v.addReference(c, byName, SameName)
+	}
+}
+
+// reasonOf is the reason of the machine's verdict where that verdict is about
+// the instances that it reaches, else another.
+func reasonOf(c *claim, otherwise string) string {
+	switch c.verdict.Reason {
+	case ClaimedTwice, ConflictingIDs, InstanceUnreadable, AmbiguousMatch, FoundElsewhere, IdentityChanged:
+		return c.verdict.Reason
+	case ScopeIncomplete:
+		// The instance may be the machine, but something stands between.
+		if otherwise == IdentityChanged || otherwise == SameName {
+			return ScopeIncomplete
+		}
+	}
+	return otherwise
+}
+
+// referenceText explains a reference in a sentence.
+func referenceText(r reference) string {
+	name := r.claim.namespace + "/" + r.claim.name
+	switch r.reason {
+	case SameName:
+		return "it has the name of machine " + name + ", but not its id"
+	case NodeOfMachine:
+		if r.claim.Strong.IsZero() {
+			return "a Node on it says it is machine " + name + ", for which the backup records no id"
+		}
+		return "a Node on it says it is machine " + name + ", whose recorded id is another"
+	case InstanceUnreadable:
+		return "it may be machine " + name + ", but its properties cannot be read"
+	case FoundElsewhere:
+		return "it has the id of machine " + name + ", but is not where the controllers look"
+	case IdentityChanged:
+		return "it has the second key of machine " + name + ", but another id"
+	default:
+		return "it may be machine " + name + ", which cannot be decided: " + cmp.Or(r.claim.verdict.Message, r.reason)
+	}
+}
