@@ -17,6 +17,3 @@ func (r *Report) Open() MachineCounts {
 	}
 	return n
 }
-
-// Count adds one machine of a status.
-func (n *MachineCounts) Count(status string) { n.count(status) }

@@ -1,6 +1,9 @@
 package report
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // What the restored controllers will do. All of it is absent from a report that
 // was made without a forecast.
@@ -42,7 +45,7 @@ type ClusterNote struct {
 func (r *Report) ClusterNotes() []ClusterNote {
 	clusters := make([]*Cluster, 0, len(r.Clusters))
 	for i := range r.Clusters {
-		if c := &r.Clusters[i]; c.Forecast != nil && !c.Self && (c.unsupported() == 0 || c.unsupported() < c.Counts.Total) {
+		if c := &r.Clusters[i]; c.Forecast != nil && !c.Self && (c.Unsupported() == 0 || c.Unsupported() < c.Counts.Total) {
 			clusters = append(clusters, c)
 		}
 	}
@@ -130,4 +133,12 @@ func (f *GroupForecast) rollout() *Rollout {
 		return nil
 	}
 	return f.Rollout
+}
+
+// sentence is text with its last full stop.
+func sentence(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.TrimSuffix(text, ".") + "."
 }

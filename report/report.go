@@ -12,23 +12,6 @@ import (
 // only ever added.
 const SchemaVersion = "1"
 
-// Statuses of a machine.
-const (
-	Healthy = "Healthy" // object and instance match
-	Stale   = "Stale"   // object without instance
-	Ghost   = "Ghost"   // instance without object
-	Unknown = "Unknown" // cannot be decided
-)
-
-// Statuses of control plane, workers, group, cluster and summary, worst first;
-// the best is Healthy. The third is of the summary only.
-const (
-	ManualRemediationRequired            = "ManualRemediationRequired"
-	NeedFurtherConfirmation              = "NeedFurtherConfirmation"
-	NeedFurtherConfirmationInfraMachines = "NeedFurtherConfirmationInfraMachines"
-	ManualRemediationNotRequired         = "ManualRemediationNotRequired"
-)
-
 // Report is the document.
 type Report struct {
 	SchemaVersion string         `json:"schemaVersion"`
@@ -240,13 +223,6 @@ type Group struct {
 	Machines []Machine      `json:"machines"`
 	Forecast *GroupForecast `json:"forecast,omitempty"`
 }
-
-// Words for whether a pool or a resource exists.
-const (
-	Present   = "present"
-	Absent    = "absent"
-	Undecided = "unknown"
-)
 
 // Pool compares the members of a pool that makes its machines itself: as a set,
 // by their ids.
