@@ -57,30 +57,6 @@ const (
 	RolloutScheduled    = "RolloutScheduled"
 )
 
-// Reasons of a verdict, warnings and notes that a format treats in a way of its own.
-const (
-	UnsupportedProvider = "UnsupportedProvider"
-	ScopeIncomplete     = "ScopeIncomplete"
-	DuplicateID         = "DuplicateID"
-	CloneOf             = "CloneOf"
-	NotHealing          = "NotHealing"
-	RolledOut           = "RolledOut"
-)
-
-// Outcomes of the forecast that a format treats in a way of its own.
-const (
-	Adopted           = "Adopted"
-	Stuck             = "Stuck"
-	GhostKeepsRunning = "GhostKeepsRunning"
-	CannotKnow        = "CannotKnow"
-)
-
-// healing are the outcomes after which a Stale machine is sound again without help.
-var healing = []string{"ReplacedByMachineHealthCheck", "NewInstanceCreated", "RolledByOwner", "MemberGone", "DeletedByOwner"}
-
-// Heals reports whether a Stale machine is sound again without help.
-func (f *MachineForecast) Heals() bool { return f != nil && slices.Contains(healing, f.Outcome) }
-
 // Narrowed is the condition that a report of some clusters only adds.
 const Narrowed = "Narrowed"
 

@@ -171,7 +171,7 @@ func TestEveryReasonIsExplained(t *testing.T) {
 			t.Errorf("%s: reason %s is not in x-reasons of schema.json", at, code)
 		}
 	}
-	walkSources(t, "../detector", func(set *token.FileSet, n ast.Node) {
+	walk := func(set *token.FileSet, n ast.Node) {
 		spec, ok := n.(*ast.ValueSpec)
 		if !ok {
 			return
@@ -181,7 +181,8 @@ func TestEveryReasonIsExplained(t *testing.T) {
 				check(set.Position(n.Pos()), s)
 			}
 		}
-	})
+	}
+	walkSources(t, "../detector", walk)
 	walkSources(t, "../infra", func(set *token.FileSet, n ast.Node) {
 		if kv, ok := n.(*ast.KeyValueExpr); ok {
 			if key, ok := kv.Key.(*ast.Ident); ok && (key.Name == "Reason" || key.Name == "Warning") {
@@ -194,6 +195,26 @@ func TestEveryReasonIsExplained(t *testing.T) {
 		if !seen[code] {
 			t.Errorf("reason %s was not found in the sources", code)
 		}
+	}
+}
+
+// Every code that formats know is one that the schema explains, under its name.
+func TestCodesAreExplained(t *testing.T) {
+	n := 0
+	for _, file := range []string{"codes.go", "reasons.go"} {
+		walkSources(t, file, func(set *token.FileSet, node ast.Node) {
+			spec, ok := node.(*ast.ValueSpec)
+			if !ok || len(spec.Values) != 1 || literal(spec.Values[0]) == "" || slices.Contains([]string{No, Unclear, WithWork, Yes}, literal(spec.Values[0])) {
+				return
+			}
+			n++
+			if code := literal(spec.Values[0]); spec.Names[0].Name != code || Explain(code) == "" {
+				t.Errorf("%s: %s is %q, which the schema explains as %q", set.Position(node.Pos()), spec.Names[0].Name, code, Explain(code))
+			}
+		})
+	}
+	if n < 50 {
+		t.Errorf("only %d codes were found", n)
 	}
 }
 

@@ -41,6 +41,21 @@ func TestWords(t *testing.T) {
 	}
 }
 
+// The order of roll-ups is the detector's.
+func TestRollUpsAreInTheDetectorsOrder(t *testing.T) {
+	all := report.RollUps()
+	for i, a := range all {
+		for j, b := range all {
+			if want := all[min(i, j)]; string(detector.Worst(detector.Rollup(a), detector.Rollup(b))) != want {
+				t.Errorf("of %s and %s the detector does not call %s the worst", a, b, want)
+			}
+			if report.Worse(a, b) != (i < j) || report.Worse(a, b) && report.Urgency(a) > report.Urgency(b) {
+				t.Errorf("%s is worse than %s: %v, urgency %d and %d", a, b, report.Worse(a, b), report.Urgency(a), report.Urgency(b))
+			}
+		}
+	}
+}
+
 func TestNewCounts(t *testing.T) {
 	s := build.New(buildtest.Sample()).Summary
 	if want := (report.MachineCounts{Total: 45, Healthy: 24, Stale: 4, Ghost: 2, Unknown: 15}); s.Machines != want {

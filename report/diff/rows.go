@@ -186,7 +186,7 @@ func (r *row) look() (string, terminal.Style) {
 		return "*", terminal.Yellow
 	case r.check:
 		return text.CheckLook(r.status)
-	case r.status == "complete":
+	case r.status == report.ScopeComplete:
 		return report.Mark(report.Healthy), text.Style(report.Healthy)
 	default:
 		return report.Mark(r.status), text.Style(r.status)

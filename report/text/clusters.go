@@ -105,14 +105,14 @@ func controlPlaneNote(c *report.Cluster) string {
 func nodeNote(c *report.Cluster, r *report.Report) string {
 	var what string
 	switch c.Nodes.State {
-	case "", "read":
+	case "", report.NodesRead:
 		return ""
-	case "skipped":
+	case report.NodesSkipped:
 		if r.Options.SkipNodes { // said once, for all
 			return ""
 		}
 		what = "Node list skipped"
-	case "noKubeconfig":
+	case report.NodesNoKubeconfig:
 		what = "Node list not read: no kubeconfig in the backup"
 	default:
 		what = "Node list not read: " + c.Nodes.State

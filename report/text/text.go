@@ -97,7 +97,7 @@ func nodeLists(r *report.Report) string {
 	asked, read := 0, 0
 	for i := range r.Clusters {
 		asked += one(r.Clusters[i].Nodes.State != "")
-		read += one(r.Clusters[i].Nodes.State == "read")
+		read += one(r.Clusters[i].Nodes.State == report.NodesRead)
 	}
 	if asked == 0 {
 		return ""
