@@ -86,3 +86,23 @@ func TestManyObjects(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Facts are whole sentences. A VM that nobody will start has one.
+func TestFactsAreSentences(t *testing.T) {
+	for _, n := range []int{1, 2} {
+		r := &Report{Clusters: make([]Cluster, 1)}
+		for range n {
+			m := Machine{Status: Healthy, Forecast: &MachineForecast{Outcome: Stuck}, Warnings: []Warning{{Reason: DuplicateID}, {Reason: PoweredOff}}}
+			r.Clusters[0].ControlPlane.Machines = append(r.Clusters[0].ControlPlane.Machines, m)
+		}
+		var all []string
+		for _, f := range r.Answer().Facts {
+			if all = append(all, f.Text); !strings.HasSuffix(f.Text, ".") {
+				t.Errorf("not a sentence: %q", f.Text)
+			}
+		}
+		if text := strings.Join(all, "\n"); !strings.Contains(text, "no controller will start") {
+			t.Errorf("the VMs that stay off are not said:\n%s", text)
+		}
+	}
+}

@@ -1,6 +1,6 @@
 package report
 
-// Finding says that there is something to say of the machine: it is not plainly
+// Finding reports whether there is something to say of the machine: it is not plainly
 // Healthy, or carries a warning. Findings that a rule sets aside are findings.
 func (m *Machine) Finding() bool { return m.Status != Healthy || len(m.Warnings) > 0 }
 

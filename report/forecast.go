@@ -24,7 +24,7 @@ type ClusterForecast struct {
 	Notes      []Note         `json:"notes"`
 }
 
-// Note is something to know before the restore that no single machine tells.
+// Note is something to know before the restore that is not of a single machine.
 type Note struct {
 	Code    string `json:"code"`
 	Message string `json:"message"` // sentences, without the last full stop
@@ -33,7 +33,7 @@ type Note struct {
 // Sentence is the message with its last full stop.
 func (n *Note) Sentence() string { return sentence(n.Message) }
 
-// ClusterNote is a note with all clusters of which it is told.
+// ClusterNote is a note with all clusters that have it.
 type ClusterNote struct {
 	Note
 	Clusters []string // titles, those of the most urgent first

@@ -141,7 +141,7 @@ func Read(r io.Reader) (*Report, error) {
 
 // whole refuses a document that lacks what a report is made of: another
 // document of drift-detector, or a report that was cut by hand. It would read as
-// a report of an estate without findings.
+// a report without findings.
 func whole(doc []byte) error {
 	var parts map[string]json.RawMessage
 	if err := json.Unmarshal(doc, &parts); err != nil {

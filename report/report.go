@@ -47,8 +47,8 @@ type Options struct {
 	Filter *Filter `json:"filter,omitempty"`
 }
 
-// Filter is the clusters that were asked for: those that each of the given parts
-// fits.
+// Filter is the clusters that were asked for: those that match
+// each of the given parts.
 type Filter struct {
 	Clusters   []string `json:"clusters,omitempty"` // names, or namespace/name
 	Namespaces []string `json:"namespaces,omitempty"`
@@ -336,7 +336,7 @@ type IgnoreRule struct {
 	Expires string `json:"expires,omitempty"` // the last day on which it holds, YYYY-MM-DD, UTC
 	Include bool   `json:"include,omitempty"` // takes back what rules before it set aside
 	State   string `json:"state"`             // active, expired
-	Matched int    `json:"matched"`           // findings that its selector fits, whichever rule won
+	Matched int    `json:"matched"`           // findings that its selector matches, whichever rule won
 }
 
 // States of a rule.

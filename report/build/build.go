@@ -321,7 +321,7 @@ func summary(res *detector.Result, r *report.Report) report.Summary {
 	return s
 }
 
-// validKeys copies counts by foreign names. JSON cannot tell two keys apart that
+// validKeys copies counts by foreign names. JSON has no two keys that
 // differ in invalid UTF-8 only, so they are counted together.
 func validKeys(counts map[string]int) map[string]int {
 	out := make(map[string]int, len(counts))

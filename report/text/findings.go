@@ -83,7 +83,7 @@ func clusterRank(c *report.Cluster) int {
 }
 
 // isBlind reports whether the machine is Unknown because its place could not be listed,
-// and that there is nothing else to tell of it.
+// and there is nothing else to say of it.
 func isBlind(m *report.Machine) bool {
 	return m.Status == report.Unknown && m.Reason == report.ScopeIncomplete && m.Instance == nil && len(m.Others) == 0 && len(m.Warnings) == 0
 }
@@ -92,9 +92,9 @@ func (p printer) cluster(c *report.Cluster, all bool) {
 	p.Print(0, 4, terminal.Lead(terminal.Bold, terminal.Quoted(c.Title()), 0))
 	blind, why := blindIn(c)
 	fold := !all && blind > foldAbove
-	// own says that a machine has a line of its own.
+	// own reports whether a machine has a line of its own.
 	own := func(m *report.Machine) bool { return all || machineRank(m) < nothing && !(fold && isBlind(m)) }
-	fate := newToldFates(all)
+	fate := newFates(all)
 	sets := c.Sets()
 	slices.SortStableFunc(sets, func(a, b report.Set) int { return cmp.Compare(setRank(&a), setRank(&b)) })
 	for i := range sets {
@@ -164,7 +164,7 @@ func (p printer) status(indent int, status, text string) {
 
 // set prints a set with the machines that have a line of their own, or nothing
 // when there is nothing to say.
-func (p printer) set(s *report.Set, own func(*report.Machine) bool, fate *toldFates) {
+func (p printer) set(s *report.Set, own func(*report.Machine) bool, fate *fates) {
 	ms := make([]*report.Machine, 0, len(s.Machines))
 	for i := range s.Machines {
 		if m := &s.Machines[i]; own(m) {
@@ -191,7 +191,7 @@ func (p printer) set(s *report.Set, own func(*report.Machine) bool, fate *toldFa
 
 // machine prints one machine: verdict, name, reason, where its VM is, what the
 // verdict rests on, and what becomes of it.
-func (p printer) machine(m *report.Machine, fate *toldFates) {
+func (p printer) machine(m *report.Machine, fate *fates) {
 	l := lookOf(m.Status)
 	if m.Status == report.Healthy && len(m.Warnings) > 0 {
 		l.mark, l.style = "*", terminal.Yellow

@@ -9,13 +9,13 @@ import (
 	"drift-detector/report/terminal"
 )
 
-// What the restored controllers will do: to the estate in a part of its own, to
-// a machine in its line.
+// What the restored controllers will do: the restore as a whole has a section of
+// its own, a machine its line.
 
 // maxNoteClusters is how many clusters a note names before it counts the rest.
 const maxNoteClusters = 5
 
-// forecast prints what to know before the restore that no single machine tells.
+// forecast prints what to know before the restore that is not of a single machine.
 // A rollout stands with the machines that it touched.
 func (p printer) forecast(r *report.Report, all bool) {
 	f := r.Summary.Forecast
@@ -80,17 +80,17 @@ func listedNames(names []string) []string {
 // plainOutcomes are what becomes of a machine as its verdict alone lets expect.
 var plainOutcomes = map[string]string{report.Healthy: report.Adopted, report.Ghost: report.GhostKeepsRunning, report.Unknown: report.CannotKnow}
 
-// toldFates tells what becomes of the machines of one cluster. A reason is told once:
+// fates prints what becomes of the machines of one cluster. A reason is printed once:
 // of what a cluster lacks, all its machines have the same to say.
-type toldFates struct {
-	told map[string]bool
-	all  bool // tell every reason
+type fates struct {
+	said map[string]bool
+	all  bool // print every reason
 }
 
-func newToldFates(all bool) *toldFates { return &toldFates{told: map[string]bool{}, all: all} }
+func newFates(all bool) *fates { return &fates{said: map[string]bool{}, all: all} }
 
 // add adds to the line of a machine what its verdict does not say already.
-func (t *toldFates) add(l terminal.Line, m *report.Machine) terminal.Line {
+func (t *fates) add(l terminal.Line, m *report.Machine) terminal.Line {
 	f := m.Forecast
 	if f == nil || m.Unsupported() {
 		return l
@@ -105,16 +105,16 @@ func (t *toldFates) add(l terminal.Line, m *report.Machine) terminal.Line {
 	default:
 		text = join("; ", join(": ", text, f.Message), f.Condition)
 	}
-	if t.told[text] && !t.all {
+	if t.said[text] && !t.all {
 		return l.Prose(terminal.Plain, "after the restore: "+f.Outcome+", as above")
 	}
-	t.told[text] = true
+	t.said[text] = true
 	return l.Prose(terminal.Plain, "after the restore: "+text)
 }
 
 // rollout prints the one event behind many machines, and those of them of which
 // there is nothing more to say by their names alone. It returns the others.
-func (p printer) rollout(s *report.Set, ms []*report.Machine, fate *toldFates) []*report.Machine {
+func (p printer) rollout(s *report.Set, ms []*report.Machine, fate *fates) []*report.Machine {
 	if s.Rollout == nil {
 		return ms
 	}
@@ -155,7 +155,7 @@ func byOutcome(ms []*report.Machine) [][]*report.Machine {
 }
 
 // names prints machines by their names, and what becomes of them.
-func (p printer) names(ms []*report.Machine, fate *toldFates) {
+func (p printer) names(ms []*report.Machine, fate *fates) {
 	m := ms[0]
 	l := lookOf(m.Status)
 	names := make([]string, len(ms))

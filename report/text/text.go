@@ -1,4 +1,4 @@
-// Package text writes a report for a person, as fits a terminal.
+// Package text writes a report for a person, as wide as the terminal.
 package text
 
 import (
@@ -159,7 +159,7 @@ func total(counts map[string]int) int {
 	return n
 }
 
-// listed tells the parts of a count: " (10 template, 2 vCLS)".
+// listed returns the parts of a count: " (10 template, 2 vCLS)".
 func listed(counts map[string]int) string {
 	parts := make([]string, 0, len(counts))
 	for _, k := range slices.Sorted(maps.Keys(counts)) {
