@@ -51,8 +51,8 @@ cover: ## say how much of the code the tests run: each function, and the whole l
 
 update: ## write what tests hold and code makes: golden files, parts of docs/
 	go test ./docs -update
+	go test ./report ./report/text -update
 	go test ./detector -run VerdictsPage -update
-	go test ./report -update
 	go test ./cmd/drift-detector -run Documented -update
 
 test-aws: ## hold the AWS provider against moto, an AWS in Python that it installs under bin/

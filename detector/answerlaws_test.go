@@ -18,6 +18,7 @@ import (
 	"drift-detector/infra"
 	"drift-detector/infra/all"
 	"drift-detector/report"
+	"drift-detector/report/build"
 	"drift-detector/report/ignore"
 	"drift-detector/report/junit"
 	"drift-detector/report/prometheus"
@@ -193,7 +194,7 @@ func (e *world) report() (*report.Report, *forecast.Forecast) {
 		Snapshot: e.snapshot, Claims: e.claims, Inventory: e.inventory, Result: e.result,
 		Controllers: all.Registry().Controllers(), Secrets: e.secrets, Now: e.now,
 	})
-	return report.New(report.Parts{Result: e.result, Snapshot: e.snapshot, Inventory: e.inventory, Forecast: &f, Checks: e.checks, GeneratedAt: e.now}), &f
+	return build.New(build.Parts{Result: e.result, Snapshot: e.snapshot, Inventory: e.inventory, Forecast: &f, Checks: e.checks, GeneratedAt: e.now}), &f
 }
 
 // lots is on how many random worlds the laws are held.

@@ -25,17 +25,16 @@ var apiTypes = []string{
 	"k8s.io/apimachinery", "sigs.k8s.io/cluster-api/api", "github.com/vmware-tanzu/velero/pkg/apis",
 }
 
-// decides are the packages of report that know the detector. All other
-// packages of report are formats: they print a Report and decide nothing.
-// When report/build makes the Report, it is the only one here.
-var decides = []string{"report", "report/ignore"}
+// decides are the packages of report that know the detector. All other packages
+// of report are the document and its formats: they decide nothing.
+var decides = []string{"report/build", "report/ignore"}
 
 // layers are in order: a package belongs to the first that has it.
 var layers = []layer{
 	{
 		name:    "test support", // the product links none of it
 		has:     isTestSupport,
-		layers:  []string{"backup", "infra", "report", "formats"},
+		layers:  []string{"backup", "infra", "detector", "forecast", "report", "formats"},
 		foreign: []string{""},
 	},
 	{
@@ -75,7 +74,7 @@ var layers = []layer{
 		layers:  []string{"backup", "infra", "detector", "forecast", "formats"},
 		foreign: []string{"go.yaml.in/yaml/v3", "github.com/bmatcuk/doublestar/v4"},
 	},
-	{name: "formats", has: below("report"), layers: []string{"report"}},
+	{name: "formats", has: below("report")},
 }
 
 func at(folder string) func(string, module) bool {
@@ -218,13 +217,17 @@ func TestLayersRefuse(t *testing.T) {
 		{"backup/archive", own + "detector", "may not import detector"},
 		{"detector", "k8s.io/apimachinery/pkg/labels", "may not import it"},
 		{"detector", sdk, "may not import it"},
-		{"detector", own + "report", "may not import report"},
+		{"detector", own + "report", "may not import formats"},
+		{"detector", own + "report/build", "may not import report"},
 		{"detector", own + "infra/aws", "may not import provider"},
 		{"detector/forecast", "k8s.io/client-go/kubernetes", "may not import it"},
 		{"report/sarif", own + "report", ""},
 		{"report/sarif", own + "detector", "may not import detector"},
 		{"report/sarif", own + "detector/forecast", "may not import forecast"},
 		{"report/sarif", own + "backup", "may not import backup"},
+		{"report/sarif", own + "report/build", "may not import report"},
+		{"report", own + "detector", "may not import detector"},
+		{"report/text", own + "infra", "may not import infra"},
 		{"report/html", own + "report/reporttest", "may not import test support"},
 		{"report", own + "internal/lab", "may not import test support"},
 		{"cmd/drift-detector", own + "internal/lab", "may not import test support"},

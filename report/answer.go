@@ -6,49 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"drift-detector/detector"
-	"drift-detector/detector/forecast"
-	"drift-detector/report/terminal"
 )
-
-// look is the mark and the colour of a status: the mark says the same as the
-// colour, and the word itself is always beside both.
-type look struct {
-	mark  string
-	style terminal.Style
-	rank  int // by urgency, most urgent first
-}
-
-var looks = map[string]look{
-	Ghost:   {"!", terminal.Red, 0},
-	Unknown: {"?", terminal.Yellow, 1},
-	Stale:   {"-", terminal.Yellow, 2},
-	Healthy: {"=", terminal.Green, 3},
-
-	ManualRemediationRequired:            {"!", terminal.Red, 0},
-	NeedFurtherConfirmation:              {"?", terminal.Yellow, 1},
-	NeedFurtherConfirmationInfraMachines: {"?", terminal.Yellow, 1},
-	ManualRemediationNotRequired:         {"-", terminal.Yellow, 2},
-}
-
-func lookOf(status string) look {
-	if l, ok := looks[status]; ok {
-		return l
-	}
-	return looks[Unknown]
-}
-
-// Mark is the one character that stands for a status beside its word, so that
-// no meaning is left to colour: ! ? - and =.
-func Mark(status string) string { return lookOf(status).mark }
-
-// Style is the colour that stands beside the mark.
-func Style(status string) terminal.Style { return lookOf(status).style }
-
-// Urgency orders statuses, of machines and of roll-ups alike: 0 is the most
-// urgent. A status that is not known is as urgent as Unknown.
-func Urgency(status string) int { return lookOf(status).rank }
 
 // safeWords are the answers as people read them first.
 var safeWords = map[string]string{Yes: "YES", WithWork: "NOT WITHOUT MANUAL WORK", Unclear: "NOT CLEAR YET", No: "NO"}
@@ -110,8 +68,8 @@ func (l *factList) count(n int, status, one, many string) {
 // counted are the reasons that facts of their own say with numbers.
 var counted = map[string]bool{
 	BackupError: true, Incomplete: true, ErrorsOccurred: true, InstancesToConfirm: true, NothingToCompare: true, NoForecast: true,
-	forecast.MachinesUnknown: true, forecast.CopiedID: true, forecast.PoolNotDecided: true, forecast.MachinesBroken: true,
-	forecast.StaleReplaced: true, forecast.InstancesStopped: true, forecast.GhostsLeft: true,
+	MachinesUnknown: true, CopiedID: true, PoolNotDecided: true, MachinesBroken: true,
+	StaleReplaced: true, InstancesStopped: true, GhostsLeft: true,
 }
 
 // reasons are the other reasons of the answer, and of one that is not no what it rests on.
@@ -130,7 +88,7 @@ func (l *factList) reasons(r *Report) {
 		if len(reason.Objects) > 0 {
 			text += ": " + listedUpTo(reason.Objects, 3)
 		}
-		*l = append(*l, Fact{asStatus[safeAfter(reason.Code)], sentence(text)})
+		*l = append(*l, Fact{asStatus[SafeAfter(reason.Code)], sentence(text)})
 	}
 	if (a.Safe == Yes || a.Safe == WithWork) && len(a.Conditions) > 0 {
 		*l = append(*l, Fact{Unknown, fmt.Sprintf("This holds under %s. The first: %s", plural(len(a.Conditions), "condition"), a.Conditions[0].Sentence())})
@@ -255,14 +213,14 @@ func tally(r *Report) tallies {
 			for j := range s.Machines {
 				m := &s.Machines[j]
 				if m.Ignored != nil {
-					t.notHealingAside += one(m.Status == Stale && m.Forecast != nil && !m.Forecast.heals())
+					t.notHealingAside += one(m.Status == Stale && m.Forecast != nil && !m.Forecast.Heals())
 					continue
 				}
-				t.ghostControlPlane += one(m.Status == Ghost && m.Role == "control-plane")
-				t.staleControlPlane += one(m.Status == Stale && m.Role == "control-plane")
-				t.unsupported += one(m.unsupported())
+				t.ghostControlPlane += one(m.Status == Ghost && m.Role == RoleControlPlane)
+				t.staleControlPlane += one(m.Status == Stale && m.Role == RoleControlPlane)
+				t.unsupported += one(m.Unsupported())
 				t.warn(m)
-				t.stopped += one(m.Status == Healthy && m.Forecast != nil && m.Forecast.Outcome == string(forecast.Stuck))
+				t.stopped += one(m.Status == Healthy && m.Forecast != nil && m.Forecast.Outcome == Stuck)
 			}
 		}
 	}
@@ -281,7 +239,7 @@ func tally(r *Report) tallies {
 func (t *tallies) warn(m *Machine) {
 	others := 0
 	for _, w := range m.Warnings {
-		if w.Reason == detector.DuplicateID {
+		if w.Reason == DuplicateID {
 			t.duplicates++
 			continue
 		}
@@ -296,4 +254,11 @@ func one(yes bool) int {
 		return 1
 	}
 	return 0
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }

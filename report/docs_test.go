@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -14,6 +15,8 @@ import (
 )
 
 const docs = "../docs/report.md"
+
+var update = flag.Bool("update", false, "write the glossary in docs/report.md")
 
 // The glossary in the docs is made from the schema, which the code is held to.
 func TestGlossaryIsWhatTheSchemaSays(t *testing.T) {

@@ -1,6 +1,6 @@
 package report
 
-// Finding says that there is something to say of the machine: it is not plainly
+// Finding reports whether there is something to say of the machine: it is not plainly
 // Healthy, or carries a warning. Findings that a rule sets aside are findings.
 func (m *Machine) Finding() bool { return m.Status != Healthy || len(m.Warnings) > 0 }
 
@@ -17,6 +17,3 @@ func (r *Report) Open() MachineCounts {
 	}
 	return n
 }
-
-// Count adds one machine of a status.
-func (n *MachineCounts) Count(status string) { n.count(status) }

@@ -1,6 +1,9 @@
 package report
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // What the restored controllers will do. All of it is absent from a report that
 // was made without a forecast.
@@ -21,7 +24,7 @@ type ClusterForecast struct {
 	Notes      []Note         `json:"notes"`
 }
 
-// Note is something to know before the restore that no single machine tells.
+// Note is something to know before the restore that is not of a single machine.
 type Note struct {
 	Code    string `json:"code"`
 	Message string `json:"message"` // sentences, without the last full stop
@@ -30,7 +33,7 @@ type Note struct {
 // Sentence is the message with its last full stop.
 func (n *Note) Sentence() string { return sentence(n.Message) }
 
-// ClusterNote is a note with all clusters of which it is told.
+// ClusterNote is a note with all clusters that have it.
 type ClusterNote struct {
 	Note
 	Clusters []string // titles, those of the most urgent first
@@ -42,7 +45,7 @@ type ClusterNote struct {
 func (r *Report) ClusterNotes() []ClusterNote {
 	clusters := make([]*Cluster, 0, len(r.Clusters))
 	for i := range r.Clusters {
-		if c := &r.Clusters[i]; c.Forecast != nil && !c.Self && (c.unsupported() == 0 || c.unsupported() < c.Counts.Total) {
+		if c := &r.Clusters[i]; c.Forecast != nil && !c.Self && (c.Unsupported() == 0 || c.Unsupported() < c.Counts.Total) {
 			clusters = append(clusters, c)
 		}
 	}
@@ -130,4 +133,12 @@ func (f *GroupForecast) rollout() *Rollout {
 		return nil
 	}
 	return f.Rollout
+}
+
+// sentence is text with its last full stop.
+func sentence(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.TrimSuffix(text, ".") + "."
 }

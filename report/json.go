@@ -135,13 +135,13 @@ func Read(r io.Reader) (*Report, error) {
 	if err := json.Unmarshal(doc, out); err != nil {
 		return nil, fmt.Errorf("reading the report: %w", syntax(err))
 	}
-	out.fillEmpty()
+	out.FillLists()
 	return out, nil
 }
 
 // whole refuses a document that lacks what a report is made of: another
 // document of drift-detector, or a report that was cut by hand. It would read as
-// a report of an estate without findings.
+// a report without findings.
 func whole(doc []byte) error {
 	var parts map[string]json.RawMessage
 	if err := json.Unmarshal(doc, &parts); err != nil {
@@ -168,9 +168,9 @@ func syntax(err error) error {
 	return err
 }
 
-// fillEmpty makes every list that the schema demands a list: [] and never null,
+// FillLists makes every list that the schema demands a list: [] and never null,
 // so that scripts can loop without asking first.
-func (r *Report) fillEmpty() {
+func (r *Report) FillLists() {
 	fill(&r.Backups)
 	fill(&r.Clusters)
 	fill(&r.InfraMachines)
@@ -209,6 +209,15 @@ func (r *Report) fillEmpty() {
 				fill(&g.Pool.Added)
 			}
 		}
+	}
+}
+
+// FillLists makes every list of the document a list, never null.
+func (r *Readiness) FillLists() {
+	fill(&r.Backups)
+	fill(&r.Checks)
+	for i := range r.Backups {
+		fill(&r.Backups[i].Missing)
 	}
 }
 

@@ -1,88 +1,24 @@
-package report
+package report_test
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"drift-detector/backup"
-	"drift-detector/backup/readiness"
+	"drift-detector/report"
+	"drift-detector/report/build"
+	"drift-detector/report/build/buildtest"
 	"drift-detector/report/schematest"
+	"drift-detector/report/text"
 )
 
-func sampleReadiness() *Readiness {
-	gone := readiness.Rule{Code: "Gone", Severity: readiness.Error, Why: "it matters", Do: "bring it back"}
-	late := readiness.Rule{Code: "Late", Severity: readiness.Warning, Why: "time flies", Do: "hurry"}
-	note := readiness.Rule{Code: "Note", Severity: readiness.Info, Why: "good to know", Do: "nothing"}
-	return NewReadiness(
-		&backup.Snapshot{Backups: []backup.Info{{Path: "a.tar.gz"}, {Path: "b.tar.gz"}}}, nil,
-		[]readiness.Finding{
-			gone.On(0, "Secret a/b", "not there"), gone.On(1, "Secret a/c", "not there\x1b[31m either"),
-			late.On(0, "Cluster a/b", "too late"), note.On(1, "backup b.tar.gz", "3 days old"),
-		},
-		Tool{Name: "drift-detector"}, time.Date(2026, 11, 21, 5, 0, 0, 0, time.UTC))
-}
-
-func TestReadinessText(t *testing.T) {
-	var out bytes.Buffer
-	if err := ReadinessText(&out, sampleReadiness(), TextOptions{Width: 80}); err != nil {
-		t.Fatal(err)
-	}
-	want := `Fit to be restored? NOT WITHOUT MANUAL WORK
-Found: 2 errors, 1 warning, 1 note
-Backup: a.tar.gz
-Backup: b.tar.gz
-
-! Gone  (error, 2)
-  Secret a/b: not there  in a.tar.gz
-  Secret a/c: not there\x1b[31m either  in b.tar.gz
-  Why: it matters
-  Do: bring it back
-
-? Late  (warning, 1)
-  Cluster a/b: too late  in a.tar.gz
-  Why: time flies
-  Do: hurry
-
-= Note  (info, 1)
-  backup b.tar.gz: 3 days old  in b.tar.gz
-  Why: good to know
-  Do: nothing
-`
-	if out.String() != want {
-		t.Errorf("text\n%s\nwant\n%s", &out, want)
-	}
-}
-
-// The answer is that of the worst finding.
-func TestReadinessAnswer(t *testing.T) {
-	r := sampleReadiness()
-	for _, test := range []struct {
-		from int
-		want string
-	}{{0, "NOT WITHOUT MANUAL WORK"}, {2, "YES, WITH CARE"}, {3, "YES"}, {4, "YES"}} {
-		part := *r
-		part.Checks = r.Checks[test.from:]
-		part.Summary = countChecks(part.Checks)
-		var out bytes.Buffer
-		if err := ReadinessText(&out, &part, TextOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		if first, _, _ := strings.Cut(out.String(), "\n"); first != "Fit to be restored? "+test.want {
-			t.Errorf("from %d: %s", test.from, first)
-		}
-	}
-}
-
 func TestReadinessIsValid(t *testing.T) {
-	valid := schematest.Strict(t, CheckSchema())
+	valid := schematest.Strict(t, report.CheckSchema())
 	var out bytes.Buffer
-	if err := ReadinessJSON(&out, sampleReadiness()); err != nil {
+	if err := report.ReadinessJSON(&out, buildtest.Readiness()); err != nil {
 		t.Fatal(err)
 	}
 	if err := valid(out.Bytes()); err != nil {
@@ -122,7 +58,7 @@ func TestReadinessJSON(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	if err := ReadinessJSON(&out, sampleReadiness()); err != nil {
+	if err := report.ReadinessJSON(&out, buildtest.Readiness()); err != nil {
 		t.Fatal(err)
 	}
 	var doc map[string]json.RawMessage
@@ -143,7 +79,7 @@ func TestReadinessJSON(t *testing.T) {
 		t.Errorf("check %s", got)
 	}
 	out.Reset()
-	if err := ReadinessJSON(&out, NewReadiness(nil, nil, nil, Tool{}, time.Time{})); err != nil || strings.Contains(out.String(), "null") {
+	if err := report.ReadinessJSON(&out, build.Readiness(nil, nil, nil, report.Tool{}, time.Time{})); err != nil || strings.Contains(out.String(), "null") {
 		t.Errorf("%v: %s", err, &out)
 	}
 }
@@ -151,7 +87,7 @@ func TestReadinessJSON(t *testing.T) {
 func TestReadinessTellsWriteErrors(t *testing.T) {
 	full := errors.New("disk full")
 	for _, err := range []error{
-		ReadinessText(failing{full}, sampleReadiness(), TextOptions{}), ReadinessJSON(failing{full}, sampleReadiness()),
+		text.Readiness(failing{full}, buildtest.Readiness(), text.Options{}), report.ReadinessJSON(failing{full}, buildtest.Readiness()),
 	} {
 		if !errors.Is(err, full) {
 			t.Errorf("error %v", err)
@@ -162,16 +98,3 @@ func TestReadinessTellsWriteErrors(t *testing.T) {
 type failing struct{ err error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
-
-// Groups keep the order and lose nothing.
-func TestGroups(t *testing.T) {
-	all := sampleReadiness().Checks
-	var back []Check
-	sizes := []int{}
-	for g := range groups(all) {
-		back, sizes = append(back, g...), append(sizes, len(g))
-	}
-	if !reflect.DeepEqual(back, all) || !slices.Equal(sizes, []int{2, 1, 1}) {
-		t.Errorf("sizes %v", sizes)
-	}
-}

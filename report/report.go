@@ -12,23 +12,6 @@ import (
 // only ever added.
 const SchemaVersion = "1"
 
-// Statuses of a machine.
-const (
-	Healthy = "Healthy" // object and instance match
-	Stale   = "Stale"   // object without instance
-	Ghost   = "Ghost"   // instance without object
-	Unknown = "Unknown" // cannot be decided
-)
-
-// Statuses of control plane, workers, group, cluster and summary, worst first;
-// the best is Healthy. The third is of the summary only.
-const (
-	ManualRemediationRequired            = "ManualRemediationRequired"
-	NeedFurtherConfirmation              = "NeedFurtherConfirmation"
-	NeedFurtherConfirmationInfraMachines = "NeedFurtherConfirmationInfraMachines"
-	ManualRemediationNotRequired         = "ManualRemediationNotRequired"
-)
-
 // Report is the document.
 type Report struct {
 	SchemaVersion string         `json:"schemaVersion"`
@@ -64,8 +47,8 @@ type Options struct {
 	Filter *Filter `json:"filter,omitempty"`
 }
 
-// Filter is the clusters that were asked for: those that each of the given parts
-// fits.
+// Filter is the clusters that were asked for: those that match
+// each of the given parts.
 type Filter struct {
 	Clusters   []string `json:"clusters,omitempty"` // names, or namespace/name
 	Namespaces []string `json:"namespaces,omitempty"`
@@ -241,13 +224,6 @@ type Group struct {
 	Forecast *GroupForecast `json:"forecast,omitempty"`
 }
 
-// Words for whether a pool or a resource exists.
-const (
-	Present   = "present"
-	Absent    = "absent"
-	Undecided = "unknown"
-)
-
 // Pool compares the members of a pool that makes its machines itself: as a set,
 // by their ids.
 type Pool struct {
@@ -360,7 +336,7 @@ type IgnoreRule struct {
 	Expires string `json:"expires,omitempty"` // the last day on which it holds, YYYY-MM-DD, UTC
 	Include bool   `json:"include,omitempty"` // takes back what rules before it set aside
 	State   string `json:"state"`             // active, expired
-	Matched int    `json:"matched"`           // findings that its selector fits, whichever rule won
+	Matched int    `json:"matched"`           // findings that its selector matches, whichever rule won
 }
 
 // States of a rule.

@@ -16,6 +16,8 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/readiness"
 	"drift-detector/report"
+	"drift-detector/report/build"
+	"drift-detector/report/text"
 )
 
 type checkOptions struct {
@@ -94,7 +96,7 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 	now := s.now()
 	found := e.check(now)
 	e.secrets.Drop()
-	doc := report.NewReadiness(e.snapshot, e.claims.Absent, found, report.Tool{Name: "drift-detector", Version: version, Commit: commit}, now)
+	doc := build.Readiness(e.snapshot, e.claims.Absent, found, report.Tool{Name: "drift-detector", Version: version, Commit: commit}, now)
 	doc.Filter = o.filter()
 	if err := o.write(out, doc, s); err != nil {
 		return out.failed(err)
@@ -116,9 +118,9 @@ func (o *checkOptions) write(w io.Writer, doc *report.Readiness, s *streams) err
 	case o.format == "json":
 		return report.ReadinessJSON(w, doc)
 	case o.output == "-":
-		return report.ReadinessText(w, doc, textOptions(s))
+		return text.Readiness(w, doc, textOptions(s))
 	}
-	return report.ReadinessText(w, doc, report.TextOptions{Width: 80})
+	return text.Readiness(w, doc, text.Options{Width: 80})
 }
 
 // check is what is to be known of the backups before a restore. It must come

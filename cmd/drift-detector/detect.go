@@ -11,9 +11,11 @@ import (
 	"drift-detector/detector/forecast"
 	"drift-detector/infra"
 	"drift-detector/report"
+	"drift-detector/report/build"
 	"drift-detector/report/formats"
 	"drift-detector/report/ignore"
 	"drift-detector/report/runbook"
+	"drift-detector/report/text"
 )
 
 type detectOptions struct {
@@ -128,7 +130,7 @@ func runDetect(ctx context.Context, o detectOptions, s *streams) error {
 		return err
 	}
 	if o.output != "-" && !o.quiet {
-		if err := report.Text(s.stdout, rep, textOptions(s)); err != nil {
+		if err := text.Write(s.stdout, rep, textOptions(s)); err != nil {
 			s.warn("%s is written; it could not be printed here as well: %v", o.output, err)
 		}
 	}
@@ -159,7 +161,7 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *estate, a inf
 	future := forecast.Of(forecast.Inputs{
 		Snapshot: e.snapshot, Claims: e.claims, Inventory: inv, Result: result, Controllers: e.registry.Controllers(), Secrets: held, Now: now,
 	})
-	rep = report.New(report.Parts{
+	rep = build.New(build.Parts{
 		Result:        result,
 		Forecast:      &future,
 		Snapshot:      e.snapshot,

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/term"
 
-	"drift-detector/report"
+	"drift-detector/report/text"
 )
 
 // output is a file that appears whole or not at all, readable by its owner
@@ -149,8 +149,8 @@ func isTerminal(w io.Writer) bool {
 }
 
 // textOptions fit the text to where it goes: colour and width only on a terminal.
-func textOptions(s *streams) report.TextOptions {
-	o := report.TextOptions{Width: 80, All: s.debug}
+func textOptions(s *streams) text.Options {
+	o := text.Options{Width: 80, All: s.debug}
 	if !isTerminal(s.stdout) {
 		return o
 	}

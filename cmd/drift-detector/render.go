@@ -9,6 +9,7 @@ import (
 
 	"drift-detector/report"
 	"drift-detector/report/formats"
+	"drift-detector/report/text"
 )
 
 type renderOptions struct{ report, format, output string }
@@ -60,7 +61,7 @@ func runRender(o renderOptions, s *streams) error {
 // stdout takes the form that fits there.
 func writeReport(w io.Writer, r *report.Report, format, output string, s *streams) error {
 	if format == "text" && output == "-" {
-		return report.Text(w, r, textOptions(s))
+		return text.Write(w, r, textOptions(s))
 	}
 	write, err := formats.Of(format)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"drift-detector/detector/forecast"
 	"drift-detector/infra"
 	"drift-detector/report"
+	"drift-detector/report/build"
 	"drift-detector/report/runbook"
 )
 
@@ -119,7 +120,7 @@ func TestAThirdProviderNeedsNothingButItself(t *testing.T) {
 	inventory := registry.Collect(t.Context(), registry.Targets(snapshot, secrets, infra.Access{}), nil)
 	result := detector.Detect(snapshot, claims, inventory, detector.Options{Now: time.Now()})
 	future := forecast.Of(forecast.Inputs{Snapshot: snapshot, Claims: claims, Inventory: inventory, Result: result, Controllers: registry.Controllers(), Now: time.Now()})
-	r := report.New(report.Parts{Result: result, Forecast: &future, Snapshot: snapshot, Inventory: inventory})
+	r := build.New(build.Parts{Result: result, Forecast: &future, Snapshot: snapshot, Inventory: inventory})
 	runbook.Fill(r)
 
 	got := map[string]string{}

@@ -103,7 +103,7 @@ func New(old, new *report.Report) (*Diff, error) {
 	d := &Diff{
 		SchemaVersion: SchemaVersion, Kind: Kind,
 		Old: side(old), New: side(new),
-		Worse:    worse(old.Summary.Status, new.Summary.Status),
+		Worse:    report.Worse(new.Summary.Status, old.Summary.Status),
 		Complete: old.Summary.Complete && new.Summary.Complete,
 		Warnings: warnings(old, new),
 		Clusters: clusters(old, new),
@@ -169,22 +169,6 @@ func side(r *report.Report) Side {
 func sameNumbers(a, b Side) bool {
 	return a.Status == b.Status && a.Complete == b.Complete && a.Clusters == b.Clusters && a.Machines == b.Machines &&
 		a.InfraMachines == b.InfraMachines && a.Ignored == b.Ignored && a.Errors == b.Errors
-}
-
-// order is the statuses of a whole, best first.
-var order = []string{
-	report.Healthy, report.ManualRemediationNotRequired, report.NeedFurtherConfirmationInfraMachines,
-	report.NeedFurtherConfirmation, report.ManualRemediationRequired,
-}
-
-func worse(old, new string) bool { return badness(new) > badness(old) }
-
-// badness of a status that is not known is that of one to be confirmed.
-func badness(status string) int {
-	if i := slices.Index(order, status); i >= 0 {
-		return i
-	}
-	return slices.Index(order, report.NeedFurtherConfirmation)
 }
 
 func warnings(old, new *report.Report) []string {

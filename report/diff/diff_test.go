@@ -11,6 +11,7 @@ import (
 
 	"drift-detector/report"
 	"drift-detector/report/reporttest"
+	"drift-detector/report/text"
 )
 
 var at = time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC)
@@ -275,7 +276,7 @@ func TestWarnings(t *testing.T) {
 			t.Errorf("%s: complete is %t", name, d.Complete)
 		}
 		var b bytes.Buffer
-		if err := Text(&b, d, report.TextOptions{}); err != nil || !strings.Contains(strings.Join(strings.Fields(b.String()), " "), "! "+d.Warnings[0]) {
+		if err := Text(&b, d, text.Options{}); err != nil || !strings.Contains(strings.Join(strings.Fields(b.String()), " "), "! "+d.Warnings[0]) {
 			t.Errorf("%s: %v\n%s", name, err, b.String())
 		}
 	}
@@ -322,7 +323,7 @@ func TestAReportDiffersNotFromItself(t *testing.T) {
 			d := compareOK(t, p[0], p[1])
 			if d.Different || d.Worse || d.headline() != "No difference." || len(d.sections()) > 0 {
 				var b bytes.Buffer
-				_ = Text(&b, d, report.TextOptions{})
+				_ = Text(&b, d, text.Options{})
 				t.Fatalf("report %d differs from itself:\n%s", i, b.String())
 			}
 			if matched, err := d.Fails([]string{"changed", "worse", "new-ghost", "new-stale", "new-unknown", "new-unattributed", "new-error"}); err != nil || matched != nil {

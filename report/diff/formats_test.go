@@ -19,6 +19,7 @@ import (
 	"drift-detector/report/junit/document"
 	"drift-detector/report/reporttest"
 	"drift-detector/report/terminal"
+	"drift-detector/report/text"
 )
 
 func write(t *testing.T, f Format, d *Diff) string {
@@ -490,12 +491,12 @@ func TestTextFitsTheTerminal(t *testing.T) {
 	colours := regexp.MustCompile("\x1b\\[[0-9]*m")
 	for i, d := range diffs(t) {
 		for _, width := range []int{40, 80, 132} {
-			text := write(t, func(w io.Writer, d *Diff) error { return Text(w, d, report.TextOptions{Width: width}) }, d)
-			colored := write(t, func(w io.Writer, d *Diff) error { return Text(w, d, report.TextOptions{Width: width, Color: true}) }, d)
-			if got := colours.ReplaceAllString(colored, ""); got != text || colored == text {
-				t.Fatalf("diff %d at %d columns: without its colours it reads\n%s\nwant\n%s", i, width, got, text)
+			plain := write(t, func(w io.Writer, d *Diff) error { return Text(w, d, text.Options{Width: width}) }, d)
+			colored := write(t, func(w io.Writer, d *Diff) error { return Text(w, d, text.Options{Width: width, Color: true}) }, d)
+			if got := colours.ReplaceAllString(colored, ""); got != plain || colored == plain {
+				t.Fatalf("diff %d at %d columns: without its colours it reads\n%s\nwant\n%s", i, width, got, plain)
 			}
-			for row := range strings.Lines(text) {
+			for row := range strings.Lines(plain) {
 				row = strings.TrimSuffix(row, "\n")
 				if terminal.Escape(row) != row {
 					t.Fatalf("diff %d: raw in %q", i, row)

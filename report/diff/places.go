@@ -36,7 +36,7 @@ func clusters(old, new *report.Report) Lists[Cluster] {
 	return compare(clustersOf(old), clustersOf(new), []identity[Cluster]{{of: func(c *Cluster) string { return key(c.title()) }}},
 		func(a, b *Cluster) []Field { return differences(a.parts, b.parts) },
 		func(a, b *Cluster) int {
-			return cmp.Or(-cmp.Compare(badness(a.Status), badness(b.Status)), cmp.Compare(a.title(), b.title()))
+			return cmp.Or(cmp.Compare(report.RollUpRank(a.Status), report.RollUpRank(b.Status)), cmp.Compare(a.title(), b.title()))
 		})
 }
 
@@ -79,7 +79,7 @@ func scopes(old, new *report.Report) Lists[Scope] {
 
 func compareComplete(a, b *Scope) int {
 	rank := map[bool]int{true: 1}
-	return cmp.Compare(rank[a.State == "complete"], rank[b.State == "complete"])
+	return cmp.Compare(rank[a.State == report.ScopeComplete], rank[b.State == report.ScopeComplete])
 }
 
 func scopesOf(r *report.Report) []Scope {

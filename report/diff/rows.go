@@ -11,6 +11,7 @@ import (
 
 	"drift-detector/report"
 	"drift-detector/report/terminal"
+	"drift-detector/report/text"
 )
 
 // Format writes a diff in one form, the same bytes for the same diff. It returns
@@ -34,7 +35,7 @@ func Of(name string) (Format, error) {
 	return nil, fmt.Errorf("format %q of a diff is not known; it is %s or %s", name, strings.Join(names[:last], ", "), names[last])
 }
 
-func plainText(w io.Writer, d *Diff) error { return Text(w, d, report.TextOptions{}) }
+func plainText(w io.Writer, d *Diff) error { return Text(w, d, text.Options{}) }
 
 // JSON writes the document itself, in the form of [report.JSON].
 func JSON(w io.Writer, d *Diff) error { return report.Document(w, d) }
@@ -184,11 +185,11 @@ func (r *row) look() (string, terminal.Style) {
 	case r.warned:
 		return "*", terminal.Yellow
 	case r.check:
-		return report.CheckMark(r.status)
-	case r.status == "complete":
-		return report.Mark(report.Healthy), report.Style(report.Healthy)
+		return text.CheckLook(r.status)
+	case r.status == report.ScopeComplete:
+		return report.Mark(report.Healthy), text.Style(report.Healthy)
 	default:
-		return report.Mark(r.status), report.Style(r.status)
+		return report.Mark(r.status), text.Style(r.status)
 	}
 }
 

@@ -8,15 +8,16 @@ import (
 
 	"drift-detector/report"
 	"drift-detector/report/terminal"
+	"drift-detector/report/text"
 )
 
 // Text writes the diff for a person: what differs, how far to believe it, the
 // counts before and after, then every list. Of the options it knows Color and
 // Width. It returns the first error of the writer.
-func Text(w io.Writer, d *Diff, o report.TextOptions) error {
+func Text(w io.Writer, d *Diff, o text.Options) error {
 	p := terminal.NewPrinter(w, o.Width, o.Color)
 	p.Print(0, 2, terminal.Line{}.Prose(terminal.Bold, d.headline()))
-	p.Print(0, 2, terminal.Lead(terminal.Plain, "Status:", 0).Prose(report.Style(d.New.Status), d.verdict(report.Valid, " -> ")))
+	p.Print(0, 2, terminal.Lead(terminal.Plain, "Status:", 0).Prose(text.Style(d.New.Status), d.verdict(report.Valid, " -> ")))
 	for _, warning := range d.Warnings {
 		p.Print(0, 2, terminal.Lead(terminal.Yellow, "!", 0).Prose(terminal.Plain, report.Valid(warning)))
 	}

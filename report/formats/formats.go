@@ -14,6 +14,7 @@ import (
 	"drift-detector/report/junit"
 	"drift-detector/report/markdown"
 	"drift-detector/report/prometheus"
+	"drift-detector/report/text"
 )
 
 var all = map[string]report.Format{
@@ -22,12 +23,12 @@ var all = map[string]report.Format{
 	"junit":      junit.Write,
 	"markdown":   markdown.Write,
 	"prometheus": prometheus.Write,
-	"text":       text,
+	"text":       plainText,
 }
 
 // text is the text as a file holds it: without colour, 80 columns wide.
-func text(w io.Writer, r *report.Report) error {
-	return report.Text(w, r, report.TextOptions{Width: 80})
+func plainText(w io.Writer, r *report.Report) error {
+	return text.Write(w, r, text.Options{Width: 80})
 }
 
 // Names are the names of all formats, sorted.

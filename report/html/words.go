@@ -56,7 +56,7 @@ func meaning(code string) string {
 }
 
 // severities are shown like the statuses that ask for as much.
-var severities = map[string]string{"error": report.Ghost, "warning": report.Unknown, "info": report.Healthy}
+var severities = map[string]string{report.CheckError: report.Ghost, report.CheckWarning: report.Unknown, report.CheckInfo: report.Healthy}
 
 func severity(s string) string { return cmp.Or(severities[s], report.Unknown) }
 
@@ -229,7 +229,7 @@ func nodeLists(r *report.Report) string {
 	for i := range r.Clusters {
 		switch r.Clusters[i].Nodes.State {
 		case "":
-		case "read":
+		case report.NodesRead:
 			asked, read = asked+1, read+1
 		default:
 			asked++

@@ -21,7 +21,7 @@ func rollUp(r *report.Report) {
 			continue
 		}
 		c.Status = clusterStatus(c)
-		count(&s.Clusters, c.Status)
+		s.Clusters.Count(c.Status)
 		status = detector.Worst(status, detector.Rollup(c.Status))
 	}
 	if len(r.InfraMachines) > s.IgnoredInfraMachines {
@@ -73,18 +73,4 @@ func renew(status *string, reason string, machines []report.Machine) bool {
 		*status = string(out)
 	}
 	return changed
-}
-
-func count(n *report.ClusterCounts, status string) {
-	n.Total++
-	switch status {
-	case report.Healthy:
-		n.Healthy++
-	case report.ManualRemediationNotRequired:
-		n.ManualRemediationNotRequired++
-	case report.ManualRemediationRequired:
-		n.ManualRemediationRequired++
-	default:
-		n.NeedFurtherConfirmation++
-	}
 }

@@ -78,7 +78,7 @@ func keyNames() string { return strings.Join(slices.Sorted(maps.Keys(keys)), ", 
 // words are the only values that some keys have, to find a misspelt one.
 var words = map[string][]string{
 	"status": {report.Healthy, report.Stale, report.Ghost, report.Unknown, Unattributed},
-	"role":   {"control-plane", "worker", ""},
+	"role":   {report.RoleControlPlane, report.RoleWorker, ""},
 }
 
 func (c *condition) any(value string) bool {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"drift-detector/report"
+	"drift-detector/report/build"
 	"drift-detector/report/junit/document"
 	"drift-detector/report/reporttest"
 )
@@ -43,7 +44,7 @@ func read(t *testing.T, doc []byte) root {
 }
 
 func all() map[string]*report.Report {
-	out := map[string]*report.Report{"hostile": reporttest.HostileReport(), "empty": report.New(report.Parts{}), "nil": {}, "large": reporttest.Sized(20, 100), "rich": rich()}
+	out := map[string]*report.Report{"hostile": reporttest.HostileReport(), "empty": build.New(build.Parts{}), "nil": {}, "large": reporttest.Sized(20, 100), "rich": rich()}
 	for seed := range uint64(200) {
 		out[fmt.Sprint("random-", seed)] = reporttest.Random(seed)
 	}

@@ -196,7 +196,7 @@ func places(r *report.Report, tests document.Names) *document.Suite {
 	for i := range r.Scopes {
 		p := &r.Scopes[i]
 		c := document.Case{Class: "places", Name: p.Title()}
-		if p.State != "complete" {
+		if p.State != report.ScopeComplete {
 			f := p.Error
 			if f == nil {
 				f = &report.Fault{}

@@ -123,7 +123,7 @@ func remarks(r *report.Report, c *report.Cluster) string {
 	note(aside > 0, fmt.Sprintf("%d set aside", aside))
 	note(len(r.Backups) > 1, fmt.Sprintf("backup %d", c.Backup+1))
 	switch c.Nodes.State {
-	case "", "read", "skipped":
+	case "", report.NodesRead, report.NodesSkipped:
 	default:
 		note(true, "Node list not read")
 	}

@@ -35,7 +35,7 @@ func findings(r *report.Report, status string, aside bool) []finding {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b finding) int {
-		return cmp.Compare(one(a.Role != "control-plane"), one(b.Role != "control-plane"))
+		return cmp.Compare(one(a.Role != report.RoleControlPlane), one(b.Role != report.RoleControlPlane))
 	})
 	return out
 }

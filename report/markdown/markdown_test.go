@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"drift-detector/report"
+	"drift-detector/report/build"
 	"drift-detector/report/reporttest"
 )
 
@@ -25,7 +26,7 @@ func text(t *testing.T, r *report.Report) string {
 
 func all() map[string]*report.Report {
 	out := map[string]*report.Report{
-		"hostile": reporttest.HostileReport(), "empty": report.New(report.Parts{}), "nil": {},
+		"hostile": reporttest.HostileReport(), "empty": build.New(build.Parts{}), "nil": {},
 		"large": reporttest.Sized(50, 100), "huge": reporttest.Sized(300, 40), "loud": loud(),
 	}
 	for seed := range uint64(200) {

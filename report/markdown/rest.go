@@ -151,13 +151,13 @@ func checks(r *report.Report) *section {
 		for k < len(all) && all[k].Code == all[0].Code && all[k].Severity == all[0].Severity && all[k].Why == all[0].Why && all[k].Do == all[0].Do {
 			k++
 		}
-		if all[0].Severity != "info" {
+		if all[0].Severity != report.CheckInfo {
 			items = append(items, check(all[:k]))
 		}
 		all = all[k:]
 	}
 	s := listing("Checks of the backup", "findings", items)
-	s.title = fmt.Sprintf("\n### Checks of the backup (%s, %s)\n\n", plural(n["error"], "error"), plural(n["warning"], "warning"))
+	s.title = fmt.Sprintf("\n### Checks of the backup (%s, %s)\n\n", plural(n[report.CheckError], "error"), plural(n[report.CheckWarning], "warning"))
 	return s
 }
 

@@ -50,20 +50,15 @@ func one(yes bool) int64 {
 	return 0
 }
 
-var (
-	clusterStatuses = []string{
-		report.ManualRemediationRequired, report.NeedFurtherConfirmation, report.ManualRemediationNotRequired, report.Healthy,
-	}
-	summaryStatuses = []string{
-		report.ManualRemediationRequired, report.NeedFurtherConfirmation, report.NeedFurtherConfirmationInfraMachines,
-		report.ManualRemediationNotRequired, report.Healthy,
-	}
-)
+// clusterStatuses are the statuses of clusters, worst first.
+var clusterStatuses = slices.DeleteFunc(report.RollUps(), func(s string) bool {
+	return s == report.NeedFurtherConfirmationInfraMachines
+})
 
 func ofAnswer(s *report.Summary) []*family {
 	// Not summary_status: promtool takes that for a metric of type summary.
 	status := newFamily("status", "1 for the status of the whole report, 0 for the others.", largest, "status")
-	addStatus(status, summaryStatuses, s.Status)
+	addStatus(status, report.RollUps(), s.Status)
 	complete := newFamily("complete", "1 when every place was listed whole. When 0, what was not seen counts as Unknown, never as Stale.", least)
 	complete.add(one(s.Complete))
 	clusters := newFamily("clusters", "Clusters by status, without the management cluster itself.", sum, "status")
@@ -175,7 +170,7 @@ func ofTheRest(r *report.Report) []*family {
 
 func checks(r *report.Report) *family {
 	f := newFamily("checks", "Findings on the backup alone, by severity.", sum, "severity")
-	for _, severity := range []string{"error", "warning", "info"} {
+	for _, severity := range report.CheckSeverities() {
 		f.add(0, severity)
 	}
 	for i := range r.Checks {
@@ -200,7 +195,7 @@ func scopes(r *report.Report) []*family {
 	seen := newFamily("scope_instances", "VMs that were seen in the place.", sum, labels...)
 	for i := range r.Scopes {
 		s := &r.Scopes[i]
-		complete.add(one(s.State == "complete"), s.Provider, s.Endpoint, s.Location, s.Account)
+		complete.add(one(s.State == report.ScopeComplete), s.Provider, s.Endpoint, s.Location, s.Account)
 		seen.add(int64(s.Instances), s.Provider, s.Endpoint, s.Location, s.Account)
 	}
 	return []*family{complete, seen}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"drift-detector/report"
+	"drift-detector/report/build"
 	"drift-detector/report/reporttest"
 )
 
@@ -109,7 +110,7 @@ func machines(want map[string]int, name string, n report.MachineCounts) {
 }
 
 func all() map[string]*report.Report {
-	out := map[string]*report.Report{"hostile": reporttest.HostileReport(), "empty": report.New(report.Parts{}), "nil": {}, "large": reporttest.Sized(50, 100)}
+	out := map[string]*report.Report{"hostile": reporttest.HostileReport(), "empty": build.New(build.Parts{}), "nil": {}, "large": reporttest.Sized(50, 100)}
 	for seed := range uint64(200) {
 		out[fmt.Sprint("random ", seed)] = reporttest.Random(seed)
 	}

@@ -38,7 +38,7 @@ func (b *book) absent(s *set, m *report.Machine) absence {
 		seen = append(seen, what)
 	}
 	out.says = "it is the right " + homes[0].noun + ", the account sees " + strings.Join(seen, " and ") + " of the cluster there, nothing has the id"
-	if s.cluster.Nodes.State != "read" {
+	if s.cluster.Nodes.State != report.NodesRead {
 		if b.living(s.cluster) == nil {
 			return absence{why: "the Node list of its cluster was not read, and no machine of it is known to run whose Node would show that a list is the right one"}
 		}

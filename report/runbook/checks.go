@@ -25,7 +25,7 @@ func (b *book) errorsFound() []*report.Check {
 func (b *book) checked() string {
 	errors, warnings := b.CheckErrors(), 0
 	for i := range b.Checks {
-		if b.Checks[i].Severity == "warning" {
+		if b.Checks[i].Severity == report.CheckWarning {
 			warnings++
 		}
 	}

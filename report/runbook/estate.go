@@ -58,7 +58,7 @@ func notes(c *report.Cluster) []string {
 	if c.Forecast.Text != "" {
 		out = append(out, "Forecast: "+c.Forecast.Text+".")
 	}
-	decided := func(n report.Note) bool { return n.Code == "ControlPlaneGone" } // at its control plane
+	decided := func(n report.Note) bool { return n.Code == report.ControlPlaneGone } // at its control plane
 	return append(out, sentences(slices.DeleteFunc(slices.Clone(c.Forecast.Notes), decided))...)
 }
 
@@ -84,7 +84,7 @@ func (b *book) estate() Chapter {
 		ch.Notes = append(ch.Notes, text)
 	}
 	if f := b.Summary.Forecast; f != nil {
-		told := func(n report.Note) bool { return n.Code == "NotHealing" && f.NotHealing > 0 } // in the answer
+		told := func(n report.Note) bool { return n.Code == report.NotHealing && f.NotHealing > 0 } // in the answer
 		ch.Notes = append(ch.Notes, sentences(slices.DeleteFunc(slices.Clone(f.Notes), told))...)
 	}
 	return ch
@@ -124,7 +124,7 @@ func (b *book) stopOld(d *draft) {
 func (b *book) settleScopes(d *draft) {
 	for i := range b.Scopes {
 		s := &b.Scopes[i]
-		if s.State == "complete" {
+		if s.State == report.ScopeComplete {
 			continue
 		}
 		text := fmt.Sprintf("%s was not listed whole (%s)", scopeName(s), s.State)

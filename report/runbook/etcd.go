@@ -18,7 +18,7 @@ func (b *book) etcdctl(c *report.Cluster, words ...any) command {
 
 // runs reports whether a machine is known to run.
 func runs(m *report.Machine) bool {
-	if m.Status != report.Healthy || warned(m, "PoweredOff") || warned(m, "Disconnected") {
+	if m.Status != report.Healthy || warned(m, report.PoweredOff) || warned(m, report.Disconnected) {
 		return false
 	}
 	return m.Instance == nil || m.Instance.State == "" || m.Instance.State == "poweredOn" || m.Instance.State == "running"

@@ -16,7 +16,7 @@ func (b *book) ghost(d *draft, s *set, m *report.Machine) {
 		d.before("Its VM can't be addressed by an id from this report. Find it in its infrastructure's console, and prove that it is a machine of this cluster.")
 		d.after("Remove it by hand, and not before the restore: for a control-plane machine see first that the others answer and that etcd lists it no more; then drain its Node, detach the disks of persistent volumes, delete the Node, power the VM off, and delete it only when nothing is missed.")
 		return
-	case warned(m, "DuplicateID") || len(m.Others) > 0 || !b.only(m.Instance):
+	case warned(m, report.DuplicateID) || len(m.Others) > 0 || !b.only(m.Instance):
 		d.before("Other VMs bear its id, or may be meant by it. Tell them apart by path, creation time and addresses before you touch any; no command that destroys is made here.", v.show())
 		return
 	case !v.proven():
@@ -24,7 +24,7 @@ func (b *book) ghost(d *draft, s *set, m *report.Machine) {
 	case strength(m) != "strong" || m.Role == "":
 		b.prove(d, s, m, v)
 		return
-	case m.Role == "control-plane":
+	case m.Role == report.RoleControlPlane:
 		b.ghostControlPlane(d, s, m, v)
 	default:
 		b.ghostWorker(d, s, m, v)
@@ -34,7 +34,7 @@ func (b *book) ghost(d *draft, s *set, m *report.Machine) {
 // prove is for evidence that does not carry the end of a VM.
 func (b *book) prove(d *draft, s *set, m *report.Machine, v *vm) {
 	then := " Then run detect again with access to the cluster's API server: with the Node list the evidence becomes strong, and the plan has the lines that remove it."
-	if s.cluster.Nodes.State == "read" {
+	if s.cluster.Nodes.State == report.NodesRead {
 		then = " The Node list was read, and makes it no machine of the cluster: ask its owner."
 	}
 	d.before("Prove first that it is a machine of this cluster, and which role it has: find the Node with its id and look at the annotation of Cluster API, and at the VM itself."+then,

@@ -44,7 +44,7 @@ func (b *book) infraMachine(m *report.InfraMachine) []report.Step {
 // twin is the machine whose id an instance bears, if that machine's own steps say
 // what to do about the instance.
 func (b *book) twin(m *report.InfraMachine) (*report.Cluster, *report.Machine) {
-	if m.Reason != "DuplicateID" {
+	if m.Reason != report.DuplicateID {
 		return nil, nil
 	}
 	same := func(o report.Instance) bool {
@@ -54,7 +54,7 @@ func (b *book) twin(m *report.InfraMachine) (*report.Cluster, *report.Machine) {
 		for _, s := range sets(&b.Clusters[i]) {
 			for j := range s.machines {
 				x := &s.machines[j]
-				if warned(x, "DuplicateID") && len(b.steps[x]) > 0 && slices.ContainsFunc(x.Others, same) {
+				if warned(x, report.DuplicateID) && len(b.steps[x]) > 0 && slices.ContainsFunc(x.Others, same) {
 					return s.cluster, x
 				}
 			}

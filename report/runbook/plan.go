@@ -189,7 +189,7 @@ func (b *book) limits() []string {
 	var unread []string
 	for i := range b.Clusters {
 		c := &b.Clusters[i]
-		if s := c.Nodes.State; s != "" && s != "read" && !b.Options.SkipNodes {
+		if s := c.Nodes.State; s != "" && s != report.NodesRead && !b.Options.SkipNodes {
 			unread = append(unread, key(c))
 		}
 		add(c.Self, "Cluster %s is the management cluster itself: no steps are made for its machines, which are lost anyway.", key(c))

@@ -59,7 +59,7 @@ func needs(c *report.Cluster, m *report.Missing) bool {
 		return true
 	}
 	return c.Forecast != nil && slices.ContainsFunc(c.Forecast.Notes, func(n report.Note) bool {
-		return n.Code == "IdentityAbsent" && strings.Contains(n.Message, m.Kind+" "+m.Name)
+		return n.Code == report.IdentityAbsent && strings.Contains(n.Message, m.Kind+" "+m.Name)
 	})
 }
 

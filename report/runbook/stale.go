@@ -13,27 +13,27 @@ import (
 // forecast it is the operator's to find out.
 func (b *book) stale(d *draft, s *set, m *report.Machine) {
 	switch outcome(m) {
-	case "ReplacedByMachineHealthCheck":
+	case report.ReplacedByMachineHealthCheck:
 		d.controller("A MachineHealthCheck covers it: the Machine is deleted and made anew, some minutes after the control plane is initialised. Watch, and do nothing.", listMachines(s.cluster))
 		return
-	case "NewInstanceCreated":
+	case report.NewInstanceCreated:
 		d.controller("A new VM is made for it. If that does not join, its bootstrap token has expired: delete the Machine, and its owner makes another.", listMachines(s.cluster))
 		return
-	case "RolledByOwner":
+	case report.RolledByOwner:
 		d.controller("A rollout of its owner replaces it: the Machine is deleted and made anew. Watch, and do nothing.", listMachines(s.cluster))
 		return
-	case "DeletedByOwner":
+	case report.DeletedByOwner:
 		d.controller("Its owner goes, and deletes it: "+m.Forecast.Message+". If its machines are wanted, settle that before the cluster is unpaused.", listMachines(s.cluster))
 		return
-	case "DeletedByMachineHealthCheck":
+	case report.DeletedByMachineHealthCheck:
 		d.after("Bring back what its owner makes machines from, before the cluster is unpaused: a MachineHealthCheck has the Machine deleted, and none comes in its place. "+sentence(m.Forecast.Message), listMachines(s.cluster))
 		return
-	case "Halted":
+	case report.Halted:
 		d.after("Its controller does nothing for it until this is settled: "+m.Forecast.Message+". Then run detect again: do not delete the Machine before, because its deletion would not end.", listMachines(s.cluster))
 		return
-	case "UntouchedPaused":
+	case report.UntouchedPaused:
 		d.after("Its cluster is paused and nothing acts on it. Find out who paused it and why; what follows holds from when it is unpaused.")
-	case "CannotKnow":
+	case report.CannotKnow:
 		if s.cluster.Counts.Unknown > 0 {
 			d.before("What becomes of it can't be told. Settle what the report calls Unknown in its cluster, and run detect again.")
 			return
@@ -42,7 +42,7 @@ func (b *book) stale(d *draft, s *set, m *report.Machine) {
 		return
 	}
 	switch {
-	case m.Reason == "NotProvisioned":
+	case m.Reason == report.NotProvisioned:
 		b.neverProvisioned(d, s, m)
 	case s.plane:
 		b.staleControlPlane(d, s, m)
@@ -76,7 +76,7 @@ func (b *book) staleWorker(d *draft, s *set, m *report.Machine) {
 	if outcome(m) == "" {
 		text = "If no MachineHealthCheck covers it (one that does replaces it by itself): " + strings.ToLower(text[:1]) + text[1:]
 	}
-	if outcome(m) == "StuckNodeLeft" {
+	if outcome(m) == report.StuckNodeLeft {
 		text += " Its Node is still registered, so that it looks joined; Cluster API drains and deletes the Node with the Machine."
 	}
 	b.remake(d, s, m, text)
@@ -115,7 +115,7 @@ func (s *set) nth(m *report.Machine) int64 {
 	if s.places == nil {
 		s.places = map[*report.Machine]int64{}
 		for i := range s.machines {
-			if o := &s.machines[i]; o.Status == report.Stale && o.Ignored == nil && !replaced[outcome(o)] && o.Reason != "NotProvisioned" {
+			if o := &s.machines[i]; o.Status == report.Stale && o.Ignored == nil && !replaced[outcome(o)] && o.Reason != report.NotProvisioned {
 				s.places[o] = int64(len(s.places)) + 1
 			}
 		}
@@ -124,7 +124,7 @@ func (s *set) nth(m *report.Machine) int64 {
 }
 
 // replaced are the outcomes of Stale machines that need nobody.
-var replaced = map[string]bool{"ReplacedByMachineHealthCheck": true, "NewInstanceCreated": true, "RolledByOwner": true, "DeletedByOwner": true, "DeletedByMachineHealthCheck": true}
+var replaced = map[string]bool{report.ReplacedByMachineHealthCheck: true, report.NewInstanceCreated: true, report.RolledByOwner: true, report.DeletedByOwner: true, report.DeletedByMachineHealthCheck: true}
 
 func (b *book) staleControlPlane(d *draft, s *set, m *report.Machine) {
 	c := s.cluster

@@ -42,7 +42,7 @@ func (b *book) machine(s *set, m *report.Machine) []report.Step {
 	if s.cluster.Self || m.Ignored != nil {
 		return nil
 	}
-	if warned(m, "DuplicateID") {
+	if warned(m, report.DuplicateID) {
 		b.duplicateID(&d, s.cluster, m)
 	}
 	switch {

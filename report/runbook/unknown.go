@@ -34,7 +34,7 @@ func (b *book) unknown(d *draft, s *set, m *report.Machine) {
 	}
 	look = append(look, b.look(m)...)
 	d.before(text, look...)
-	if m.Reason == "IdentityChanged" {
+	if m.Reason == report.IdentityChanged {
 		b.oldID(d, s.cluster, m)
 	}
 }
@@ -109,14 +109,14 @@ func (b *book) ownIDs(d *draft, m *report.Machine) {
 // warnings are what to do about a healthy machine that carries some.
 func (b *book) warnings(d *draft, s *set, m *report.Machine) {
 	c := s.cluster
-	if warned(m, "Reidentified") {
+	if warned(m, report.Reidentified) {
 		d.before("Its VM bears the id, and both second ids differ: it was restored from a VM backup, or only a copy is left. Prove which, by its Node and its creation time, before anything adopts it.",
 			append([]command{b.nodesByID(c)}, b.look(m)...)...)
 	}
-	if warned(m, "MachineMissing") {
+	if warned(m, report.MachineMissing) {
 		b.machineMissing(d, s, m)
 	}
-	if warned(m, "PoweredOff") {
+	if warned(m, report.PoweredOff) {
 		b.poweredOff(d, s, m)
 	}
 }
@@ -139,7 +139,7 @@ func (b *book) poweredOff(d *draft, s *set, m *report.Machine) {
 	switch {
 	case powersOn(c, m):
 		d.controller(controllerOf(c)+" powers its VM on as soon as it is adopted. If it is off on purpose, keep its cluster paused.", b.look(m)...)
-	case outcome(m) == "ReplacedByMachineHealthCheck":
+	case outcome(m) == report.ReplacedByMachineHealthCheck:
 		d.before("It does not run, and a MachineHealthCheck deletes its Machine and its VM after the restore. Start it before, if it is to stay, and see that its Node is Ready.", look...)
 		d.controller("What still does not run is deleted and made anew. Watch, and do nothing.", listMachines(c))
 	case !starts && last:
@@ -149,7 +149,7 @@ func (b *book) poweredOff(d *draft, s *set, m *report.Machine) {
 		d.before("Its instance exists and does not run, and no controller starts it. Start it before its cluster is unpaused, and see that its Node is Ready: a MachineHealthCheck that covers it ends it otherwise. If it is off on purpose, keep its cluster paused.", look...)
 	case suspended(m):
 		d.after("Its VM is suspended: "+p.controller+" powers on what is powered off, and fails at what is suspended. Start it, which resumes it; if it is suspended on purpose, keep its cluster paused.", look...)
-	case c.Paused || outcome(m) == "UntouchedPaused":
+	case c.Paused || outcome(m) == report.UntouchedPaused:
 		d.after("It is paused, with its cluster or by itself (annotation cluster.x-k8s.io/paused), and "+p.controller+" powers its VM on as soon as it is not any more. Start it if it is to run before that; if it is off on purpose, keep it paused.", look...)
 	default:
 		d.after("Its VM exists and does not run, and the forecast does not say that a controller starts it. Start it if it is to run.", look...)
@@ -160,7 +160,7 @@ func (b *book) poweredOff(d *draft, s *set, m *report.Machine) {
 // forecast that is what it does to each but those that are paused or suspended.
 func powersOn(c *report.Cluster, m *report.Machine) bool {
 	if outcome(m) != "" {
-		return outcome(m) == "AdoptedPoweredOn"
+		return outcome(m) == report.AdoptedPoweredOn
 	}
 	p := providers[c.Provider]
 	return p != nil && p.powersOn && !c.Paused && !suspended(m)
@@ -172,7 +172,7 @@ func suspended(m *report.Machine) bool { return m.Instance != nil && m.Instance.
 // come back without an owner, and a new Machine is made beside it.
 func (b *book) machineMissing(d *draft, s *set, m *report.Machine) {
 	c := s.cluster
-	if outcome(m) == "OrphanedAndReplaced" {
+	if outcome(m) == report.OrphanedAndReplaced {
 		d.controller("Its owner is short of a Machine and makes a new one, with a new VM.", listMachines(c))
 	}
 	d.after("Its Machine was being deleted when the backup was taken, and is not in it; VM and Node run on. Finish by hand what was begun: see that the group has the machines that it wants, find its Node by the id, and drain and delete it.",

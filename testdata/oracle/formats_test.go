@@ -19,6 +19,7 @@ import (
 	"github.com/yuin/goldmark/text"
 
 	"drift-detector/report"
+	"drift-detector/report/build"
 	"drift-detector/report/markdown"
 	"drift-detector/report/prometheus"
 	"drift-detector/report/reporttest"
@@ -26,7 +27,7 @@ import (
 
 func reports() map[string]*report.Report {
 	out := map[string]*report.Report{
-		"empty": report.New(report.Parts{}), "hostile": reporttest.HostileReport(),
+		"empty": build.New(build.Parts{}), "hostile": reporttest.HostileReport(),
 		"large": reporttest.Sized(50, 100), "huge": reporttest.Sized(500, 100), "backticks": backticks(),
 	}
 	for seed := range uint64(200) {

@@ -1,4 +1,4 @@
-package report
+package text
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"drift-detector/report"
 	"drift-detector/report/terminal"
 )
 
@@ -16,17 +17,17 @@ const foldAbove = 3
 
 const statusWidth = 9 // of the mark, a space and the longest status
 
-func (p printer) findings(r *Report, all bool) {
-	clusters := make([]*Cluster, 0, len(r.Clusters))
+func (p printer) findings(r *report.Report, all bool) {
+	clusters := make([]*report.Cluster, 0, len(r.Clusters))
 	for i := range r.Clusters {
-		if c := &r.Clusters[i]; all && c.Counts.Total+len(c.Resources) > 0 || c.rank() < nothing {
+		if c := &r.Clusters[i]; all && c.Counts.Total+len(c.Resources) > 0 || clusterRank(c) < nothing {
 			clusters = append(clusters, c)
 		}
 	}
 	if len(clusters) == 0 {
 		return
 	}
-	slices.SortStableFunc(clusters, func(a, b *Cluster) int { return cmp.Compare(a.rank(), b.rank()) })
+	slices.SortStableFunc(clusters, func(a, b *report.Cluster) int { return cmp.Compare(clusterRank(a), clusterRank(b)) })
 	p.Title("FINDINGS")
 	for i, c := range clusters {
 		if i > 0 {
@@ -39,86 +40,86 @@ func (p printer) findings(r *Report, all bool) {
 // nothing is the rank of what is no finding: worse ones come before it.
 const nothing = 4
 
-// rank is the urgency of a machine: its verdict's, healthy ones with a warning next.
-func (m *Machine) rank() int {
+// machineRank is the urgency of a machine: its verdict's, healthy ones with a warning next.
+func machineRank(m *report.Machine) int {
 	switch {
-	case m.unsupported():
+	case m.Unsupported():
 		return nothing // said in the line of the cluster
 	case m.Ignored != nil:
 		return nothing // has a list of its own
-	case m.Status == Healthy && len(m.Warnings) == 0:
+	case m.Status == report.Healthy && len(m.Warnings) == 0:
 		return nothing
 	default:
 		return lookOf(m.Status).rank
 	}
 }
 
-func (s *Set) rank() int {
+func setRank(s *report.Set) int {
 	best := nothing
 	switch {
 	case s.Reason != "":
-		best = lookOf(Unknown).rank
-	case s.said():
-		best = lookOf(Healthy).rank
+		best = lookOf(report.Unknown).rank
+	case said(s):
+		best = lookOf(report.Healthy).rank
 	}
 	for i := range s.Machines {
-		best = min(best, s.Machines[i].rank())
+		best = min(best, machineRank(&s.Machines[i]))
 	}
 	return best
 }
 
-func (c *Cluster) rank() int {
+func clusterRank(c *report.Cluster) int {
 	best := nothing
 	for _, s := range c.Sets() {
-		best = min(best, s.rank())
+		best = min(best, setRank(&s))
 	}
-	if n := c.unsupported(); n > 0 && n < c.Counts.Total {
-		best = min(best, lookOf(Unknown).rank)
+	if n := c.Unsupported(); n > 0 && n < c.Counts.Total {
+		best = min(best, lookOf(report.Unknown).rank)
 	}
-	if c.needy() {
-		best = min(best, lookOf(Healthy).rank)
+	if needy(c) {
+		best = min(best, lookOf(report.Healthy).rank)
 	}
 	return best
 }
 
-// blind says that the machine is Unknown because its place could not be listed,
-// and that there is nothing else to tell of it.
-func (m *Machine) blind() bool {
-	return m.Status == Unknown && m.Reason == "ScopeIncomplete" && m.Instance == nil && len(m.Others) == 0 && len(m.Warnings) == 0
+// isBlind reports whether the machine is Unknown because its place could not be listed,
+// and there is nothing else to say of it.
+func isBlind(m *report.Machine) bool {
+	return m.Status == report.Unknown && m.Reason == report.ScopeIncomplete && m.Instance == nil && len(m.Others) == 0 && len(m.Warnings) == 0
 }
 
-func (p printer) cluster(c *Cluster, all bool) {
+func (p printer) cluster(c *report.Cluster, all bool) {
 	p.Print(0, 4, terminal.Lead(terminal.Bold, terminal.Quoted(c.Title()), 0))
-	blind, why := c.blind()
+	blind, why := blindIn(c)
 	fold := !all && blind > foldAbove
-	// own says that a machine has a line of its own.
-	own := func(m *Machine) bool { return all || m.rank() < nothing && !(fold && m.blind()) }
-	fate := newToldFates(all)
+	// own reports whether a machine has a line of its own.
+	own := func(m *report.Machine) bool { return all || machineRank(m) < nothing && !(fold && isBlind(m)) }
+	fate := newFates(all)
 	sets := c.Sets()
-	slices.SortStableFunc(sets, func(a, b Set) int { return cmp.Compare(a.rank(), b.rank()) })
+	slices.SortStableFunc(sets, func(a, b report.Set) int { return cmp.Compare(setRank(&a), setRank(&b)) })
 	for i := range sets {
 		p.set(&sets[i], own, fate)
 	}
 	if fold {
-		p.status(2, Unknown, fmt.Sprintf("%d machines ScopeIncomplete: %s", blind, why))
+		p.status(2, report.Unknown, fmt.Sprintf("%d machines ScopeIncomplete: %s", blind, why))
 	}
 	p.needs(c, all)
-	if n := c.unsupported(); !all && n > 0 {
-		p.status(2, Unknown, plural(n, "machine")+" of a provider that is not supported")
+	if n := c.Unsupported(); !all && n > 0 {
+		p.status(2, report.Unknown, plural(n, "machine")+" of a provider that is not supported")
 	}
-	cp, workers := c.unlisted(own)
+	cp, workers := unlisted(c, own)
 	if text := join(", ", unlessZero(cp, "control plane machine"), unlessZero(workers, "worker")); text != "" {
-		p.status(2, Healthy, text)
+		p.status(2, report.Healthy, text)
 	}
 }
 
-// blind counts the blind machines of the cluster, with the reason that all of
+// blindIn counts the blind machines of the cluster, with the reason that all of
 // them have, or what can be said of all.
-func (c *Cluster) blind() (n int, why string) {
+func blindIn(c *report.Cluster) (n int, why string) {
 	for _, s := range c.Sets() {
 		for i := range s.Machines {
 			m := &s.Machines[i]
-			if !m.blind() {
+			if !isBlind(m) {
 				continue
 			}
 			if n++; n > 1 && m.Message != why {
@@ -133,12 +134,12 @@ func (c *Cluster) blind() (n int, why string) {
 
 // unlisted counts the healthy machines that have no line of their own, also
 // those that the report leaves out.
-func (c *Cluster) unlisted(own func(*Machine) bool) (controlPlane, workers int) {
+func unlisted(c *report.Cluster, own func(*report.Machine) bool) (controlPlane, workers int) {
 	for i, s := range c.Sets() {
 		n := s.Counts.Healthy
 		for j := range s.Machines {
 			m := &s.Machines[j]
-			n -= one(m.Status == Healthy && own(m))
+			n -= one(m.Status == report.Healthy && own(m))
 		}
 		if i == 0 {
 			controlPlane = n
@@ -163,26 +164,26 @@ func (p printer) status(indent int, status, text string) {
 
 // set prints a set with the machines that have a line of their own, or nothing
 // when there is nothing to say.
-func (p printer) set(s *Set, own func(*Machine) bool, fate *toldFates) {
-	ms := make([]*Machine, 0, len(s.Machines))
+func (p printer) set(s *report.Set, own func(*report.Machine) bool, fate *fates) {
+	ms := make([]*report.Machine, 0, len(s.Machines))
 	for i := range s.Machines {
 		if m := &s.Machines[i]; own(m) {
 			ms = append(ms, m)
 		}
 	}
-	if len(ms) == 0 && !s.said() {
+	if len(ms) == 0 && !said(s) {
 		return
 	}
 	head := terminal.Line{}.Prose(terminal.Bold, s.Title)
 	if s.Reason != "" {
 		head = head.Field(terminal.Yellow, s.Reason)
 	}
-	head = head.Prose(terminal.Dim, s.brief())
+	head = head.Prose(terminal.Dim, setBrief(s))
 	if s.Pool != nil {
 		head = head.Prose(terminal.Plain, s.Pool.Message)
 	}
 	p.Print(2, 4, head)
-	slices.SortStableFunc(ms, func(a, b *Machine) int { return cmp.Compare(a.rank(), b.rank()) })
+	slices.SortStableFunc(ms, func(a, b *report.Machine) int { return cmp.Compare(machineRank(a), machineRank(b)) })
 	for _, m := range p.rollout(s, ms, fate) {
 		p.machine(m, fate)
 	}
@@ -190,9 +191,9 @@ func (p printer) set(s *Set, own func(*Machine) bool, fate *toldFates) {
 
 // machine prints one machine: verdict, name, reason, where its VM is, what the
 // verdict rests on, and what becomes of it.
-func (p printer) machine(m *Machine, fate *toldFates) {
+func (p printer) machine(m *report.Machine, fate *fates) {
 	l := lookOf(m.Status)
-	if m.Status == Healthy && len(m.Warnings) > 0 {
+	if m.Status == report.Healthy && len(m.Warnings) > 0 {
 		l.mark, l.style = "*", terminal.Yellow
 	}
 	row := terminal.Lead(l.style, l.mark+" "+m.Status, statusWidth).Field(terminal.Plain, terminal.Quoted(m.Name))
@@ -201,12 +202,12 @@ func (p printer) machine(m *Machine, fate *toldFates) {
 	}
 	row = row.Prose(terminal.Dim, m.Message)
 	switch {
-	case m.Instance != nil && m.Status != Healthy:
+	case m.Instance != nil && m.Status != report.Healthy:
 		row = withInstance(row, m.Instance)
 	case m.Instance == nil && !strings.Contains(m.Message, afterSlash(m.ProviderID)):
 		row = row.Named(terminal.Dim, "recorded as", m.ProviderID)
 	}
-	if e := m.best(); e != nil && (m.Status == Ghost || m.Status == Unknown && m.Message == "") {
+	if e := best(m); e != nil && (m.Status == report.Ghost || m.Status == report.Unknown && m.Message == "") {
 		row = row.Prose(terminal.Dim, e.Strength+" evidence: "+e.Detail)
 	}
 	for _, w := range m.Warnings {
@@ -228,26 +229,26 @@ func afterSlash(providerID string) string {
 }
 
 // best is the strongest piece of evidence, the first of equals.
-func (m *Machine) best() *Evidence {
+func best(m *report.Machine) *report.Evidence {
 	order := []string{"weak", "medium", "strong"}
-	var best *Evidence
+	var found *report.Evidence
 	for i := range m.Evidence {
 		e := &m.Evidence[i]
-		if best == nil || slices.Index(order, e.Strength) > slices.Index(order, best.Strength) {
-			best = e
+		if found == nil || slices.Index(order, e.Strength) > slices.Index(order, found.Strength) {
+			found = e
 		}
 	}
-	return best
+	return found
 }
 
 // withInstance adds where a VM is and its ids, whole.
-func withInstance(l terminal.Line, i *Instance) terminal.Line {
+func withInstance(l terminal.Line, i *report.Instance) terminal.Line {
 	if at := cmp.Or(strings.TrimSuffix(i.Path, "/"+i.ID), i.Name); at != "" { // the id follows
 		l = l.Field(terminal.Dim, terminal.Quoted(at))
 	}
 	return withIDs(l, i)
 }
 
-func withIDs(l terminal.Line, i *Instance) terminal.Line {
+func withIDs(l terminal.Line, i *report.Instance) terminal.Line {
 	return l.Named(terminal.Dim, "id", i.ID).Named(terminal.Dim, "ref", i.Ref)
 }

@@ -1,4 +1,5 @@
-package report
+// Package text writes a report for a person, as wide as the terminal.
+package text
 
 import (
 	"fmt"
@@ -8,20 +9,21 @@ import (
 	"strings"
 	"time"
 
+	"drift-detector/report"
 	"drift-detector/report/terminal"
 )
 
-// TextOptions say how Text looks, never what it says about counts and verdicts.
-type TextOptions struct {
+// Options say how the text looks, never what it says about counts and verdicts.
+type Options struct {
 	Color bool // colour beside the marks; for terminals
 	Width int  // columns; 0 is 80, the least is 40
 	All   bool // list healthy machines one by one too, and fold nothing
 }
 
-// Text writes the report for a person, the answer first: is it safe to restore,
+// Write prints the report for a person, the answer first: is it safe to restore,
 // what to do, the counts, a line per cluster, what to know before the restore, then
 // every finding by urgency. All that comes from outside is escaped. It returns the first error of the writer.
-func Text(w io.Writer, r *Report, o TextOptions) error {
+func Write(w io.Writer, r *report.Report, o Options) error {
 	p := printer{terminal.NewPrinter(w, o.Width, o.Color)}
 	p.answer(r)
 	p.counts(r)
@@ -40,7 +42,7 @@ func Text(w io.Writer, r *Report, o TextOptions) error {
 // printer writes the parts of a report.
 type printer struct{ *terminal.Printer }
 
-func (p printer) answer(r *Report) {
+func (p printer) answer(r *report.Report) {
 	a := r.Answer()
 	l := lookOf(a.Status)
 	p.Print(0, 4, terminal.Lead(terminal.Bold, "Safe to restore?", 0).Prose(lookOf(a.As).style, a.Safe))
@@ -54,17 +56,17 @@ func (p printer) answer(r *Report) {
 
 const label = 11 // width of the labels of the counts
 
-func (p printer) counts(r *Report) {
+func (p printer) counts(r *report.Report) {
 	p.Newline()
 	row := func(name string, items ...string) {
 		p.Print(0, label+1, terminal.Lead(terminal.Bold, name, label).Items(terminal.Plain, items...))
 	}
 	s := &r.Summary
-	row("Machines", first(fmt.Sprintf("%d in %s:", s.Machines.Total, plural(s.Clusters.Total, "cluster")), s.Machines.words())...)
+	row("Machines", first(fmt.Sprintf("%d in %s:", s.Machines.Total, plural(s.Clusters.Total, "cluster")), machineWords(s.Machines))...)
 	if n := s.IgnoredMachines; n != nil {
-		row("Ignored", "of these: "+orNone(n.brief()))
+		row("Ignored", "of these: "+orNone(brief(*n)))
 	}
-	row("Clusters", first(fmt.Sprintf("%d:", s.Clusters.Total), s.Clusters.words())...)
+	row("Clusters", first(fmt.Sprintf("%d:", s.Clusters.Total), clusterWords(s.Clusters))...)
 	row("Other VMs", join(", ", fmt.Sprintf("%d to confirm", s.InfraMachines), some(s.IgnoredInfraMachines, "of them ignored")),
 		fmt.Sprintf("%d excluded%s", total(s.Excluded), listed(s.Excluded)),
 		fmt.Sprintf("%d out of scope%s", s.OutOfScope, listed(s.ForeignTags)))
@@ -72,7 +74,7 @@ func (p printer) counts(r *Report) {
 		c := &r.Scopes[i]
 		row("Looked at", c.Title()+": "+c.State, plural(c.Instances, "VM"))
 	}
-	if text := r.nodeLists(); text != "" {
+	if text := nodeLists(r); text != "" {
 		row("Node lists", text)
 	}
 	for _, b := range r.Backups {
@@ -88,14 +90,14 @@ func first(word string, list []string) []string {
 }
 
 // nodeLists says how many clusters were asked for their Nodes and answered.
-func (r *Report) nodeLists() string {
+func nodeLists(r *report.Report) string {
 	if r.Options.SkipNodes {
 		return "not read, as asked"
 	}
 	asked, read := 0, 0
 	for i := range r.Clusters {
 		asked += one(r.Clusters[i].Nodes.State != "")
-		read += one(r.Clusters[i].Nodes.State == "read")
+		read += one(r.Clusters[i].Nodes.State == report.NodesRead)
 	}
 	if asked == 0 {
 		return ""
@@ -105,24 +107,24 @@ func (r *Report) nodeLists() string {
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// words tells all four, most urgent first, so that none is missed by not being there.
-func (n MachineCounts) words() []string {
+// machineWords lists all four counts, most urgent first, also those that are zero.
+func machineWords(n report.MachineCounts) []string {
 	return []string{
-		fmt.Sprint(n.Ghost, " ", Ghost), fmt.Sprint(n.Unknown, " ", Unknown), fmt.Sprint(n.Stale, " ", Stale), fmt.Sprint(n.Healthy, " ", Healthy),
+		fmt.Sprint(n.Ghost, " ", report.Ghost), fmt.Sprint(n.Unknown, " ", report.Unknown), fmt.Sprint(n.Stale, " ", report.Stale), fmt.Sprint(n.Healthy, " ", report.Healthy),
 	}
 }
 
-// brief tells those that there are.
-func (n MachineCounts) brief() string {
-	return join(", ", some(n.Ghost, Ghost), some(n.Unknown, Unknown), some(n.Stale, Stale), some(n.Healthy, Healthy))
+// brief lists the counts that are not zero.
+func brief(n report.MachineCounts) string {
+	return join(", ", some(n.Ghost, report.Ghost), some(n.Unknown, report.Unknown), some(n.Stale, report.Stale), some(n.Healthy, report.Healthy))
 }
 
-func (n ClusterCounts) words() []string {
+func clusterWords(n report.ClusterCounts) []string {
 	list := present(
-		some(n.ManualRemediationRequired, ManualRemediationRequired),
-		some(n.NeedFurtherConfirmation, NeedFurtherConfirmation),
-		some(n.ManualRemediationNotRequired, ManualRemediationNotRequired),
-		some(n.Healthy, Healthy))
+		some(n.ManualRemediationRequired, report.ManualRemediationRequired),
+		some(n.NeedFurtherConfirmation, report.NeedFurtherConfirmation),
+		some(n.ManualRemediationNotRequired, report.ManualRemediationNotRequired),
+		some(n.Healthy, report.Healthy))
 	if len(list) == 0 {
 		list = []string{"none"}
 	}
@@ -157,7 +159,7 @@ func total(counts map[string]int) int {
 	return n
 }
 
-// listed tells the parts of a count: " (10 template, 2 vCLS)".
+// listed returns the parts of a count: " (10 template, 2 vCLS)".
 func listed(counts map[string]int) string {
 	parts := make([]string, 0, len(counts))
 	for _, k := range slices.Sorted(maps.Keys(counts)) {
@@ -167,4 +169,11 @@ func listed(counts map[string]int) string {
 		return " (" + s + ")"
 	}
 	return ""
+}
+
+func one(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
 }

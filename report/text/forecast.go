@@ -1,23 +1,23 @@
-package report
+package text
 
 import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
+	"drift-detector/report"
 	"drift-detector/report/terminal"
 )
 
-// What the restored controllers will do: to the estate in a part of its own, to
-// a machine in its line.
+// What the restored controllers will do: the restore as a whole has a section of
+// its own, a machine its line.
 
 // maxNoteClusters is how many clusters a note names before it counts the rest.
 const maxNoteClusters = 5
 
-// forecast prints what to know before the restore that no single machine tells.
+// forecast prints what to know before the restore that is not of a single machine.
 // A rollout stands with the machines that it touched.
-func (p printer) forecast(r *Report, all bool) {
+func (p printer) forecast(r *report.Report, all bool) {
 	f := r.Summary.Forecast
 	if f == nil {
 		return
@@ -27,12 +27,12 @@ func (p printer) forecast(r *Report, all bool) {
 		p.Print(2, 4, terminal.Lead(terminal.Bold, "Outcomes", 0).Items(terminal.Plain, outcomeWords(f.Outcomes)...))
 	}
 	for _, n := range f.Notes {
-		if n.Code != "NotHealing" { // a fact of the answer
+		if n.Code != report.NotHealing { // a fact of the answer
 			p.note(&n, nil, 0)
 		}
 	}
 	for _, n := range r.ClusterNotes() {
-		if n.Code == "RolledOut" {
+		if n.Code == report.RolledOut {
 			continue
 		}
 		most := len(n.Clusters)
@@ -44,7 +44,7 @@ func (p printer) forecast(r *Report, all bool) {
 }
 
 // note prints a note with the clusters that it is of, and how many more it is of.
-func (p printer) note(n *Note, clusters []string, more int) {
+func (p printer) note(n *report.Note, clusters []string, more int) {
 	row := terminal.Lead(terminal.Yellow, "?", 0).Field(terminal.Plain, n.Code)
 	if len(clusters) > 0 {
 		row = row.Field(terminal.Bold, listedNames(clusters)...)
@@ -78,48 +78,48 @@ func listedNames(names []string) []string {
 }
 
 // plainOutcomes are what becomes of a machine as its verdict alone lets expect.
-var plainOutcomes = map[string]string{Healthy: "Adopted", Ghost: "GhostKeepsRunning", Unknown: "CannotKnow"}
+var plainOutcomes = map[string]string{report.Healthy: report.Adopted, report.Ghost: report.GhostKeepsRunning, report.Unknown: report.CannotKnow}
 
-// toldFates tells what becomes of the machines of one cluster. A reason is told once:
+// fates prints what becomes of the machines of one cluster. A reason is printed once:
 // of what a cluster lacks, all its machines have the same to say.
-type toldFates struct {
-	told map[string]bool
-	all  bool // tell every reason
+type fates struct {
+	said map[string]bool
+	all  bool // print every reason
 }
 
-func newToldFates(all bool) *toldFates { return &toldFates{told: map[string]bool{}, all: all} }
+func newFates(all bool) *fates { return &fates{said: map[string]bool{}, all: all} }
 
 // add adds to the line of a machine what its verdict does not say already.
-func (t *toldFates) add(l terminal.Line, m *Machine) terminal.Line {
+func (t *fates) add(l terminal.Line, m *report.Machine) terminal.Line {
 	f := m.Forecast
-	if f == nil || m.unsupported() {
+	if f == nil || m.Unsupported() {
 		return l
 	}
 	plain := plainOutcomes[m.Status] == f.Outcome
 	text := f.Outcome
 	switch {
-	case plain && (f.Condition == "" || m.Status == Unknown):
+	case plain && (f.Condition == "" || m.Status == report.Unknown):
 		return l
 	case plain:
 		text += ", " + f.Condition
 	default:
 		text = join("; ", join(": ", text, f.Message), f.Condition)
 	}
-	if t.told[text] && !t.all {
+	if t.said[text] && !t.all {
 		return l.Prose(terminal.Plain, "after the restore: "+f.Outcome+", as above")
 	}
-	t.told[text] = true
+	t.said[text] = true
 	return l.Prose(terminal.Plain, "after the restore: "+text)
 }
 
 // rollout prints the one event behind many machines, and those of them of which
 // there is nothing more to say by their names alone. It returns the others.
-func (p printer) rollout(s *Set, ms []*Machine, fate *toldFates) []*Machine {
+func (p printer) rollout(s *report.Set, ms []*report.Machine, fate *fates) []*report.Machine {
 	if s.Rollout == nil {
 		return ms
 	}
 	p.Print(4, 8, terminal.Lead(terminal.Yellow, "? RolledOut", 0).Prose(terminal.Plain, s.Rollout.Sentence()))
-	var alike, rest []*Machine
+	var alike, rest []*report.Machine
 	for _, m := range ms {
 		if m.Forecast != nil && m.Forecast.RolledOut && len(m.Warnings)+len(m.Others) == 0 {
 			alike = append(alike, m)
@@ -139,8 +139,8 @@ func (p printer) rollout(s *Set, ms []*Machine, fate *toldFates) []*Machine {
 
 // byOutcome puts machines together that have verdict, reason and outcome in
 // common, and keeps their order.
-func byOutcome(ms []*Machine) [][]*Machine {
-	var out [][]*Machine
+func byOutcome(ms []*report.Machine) [][]*report.Machine {
+	var out [][]*report.Machine
 	at := map[[3]string]int{}
 	for _, m := range ms {
 		k := [3]string{m.Status, m.Reason, m.Forecast.Outcome}
@@ -155,7 +155,7 @@ func byOutcome(ms []*Machine) [][]*Machine {
 }
 
 // names prints machines by their names, and what becomes of them.
-func (p printer) names(ms []*Machine, fate *toldFates) {
+func (p printer) names(ms []*report.Machine, fate *fates) {
 	m := ms[0]
 	l := lookOf(m.Status)
 	names := make([]string, len(ms))
@@ -175,12 +175,4 @@ func (p printer) names(ms []*Machine, fate *toldFates) {
 		row = row.Prose(terminal.Plain, "after the restore: "+m.Forecast.Outcome)
 	}
 	p.Print(4, 8, row)
-}
-
-// sentence is text with its last full stop.
-func sentence(text string) string {
-	if text == "" {
-		return ""
-	}
-	return strings.TrimSuffix(text, ".") + "."
 }

@@ -1,16 +1,16 @@
-package report
+package text
 
 import (
 	"fmt"
-	"slices"
 
+	"drift-detector/report"
 	"drift-detector/report/terminal"
 )
 
 // What follows the clusters: VMs that nobody claims, places that were not listed
 // whole, what the backup lacks, errors.
 
-func (p printer) infraMachines(r *Report) {
+func (p printer) infraMachines(r *report.Report) {
 	open := len(r.InfraMachines) - r.Summary.IgnoredInfraMachines
 	if open == 0 {
 		return
@@ -31,13 +31,13 @@ func (p printer) infraMachines(r *Report) {
 }
 
 // ignored lists what rules set aside, with the reason that somebody gave.
-func (p printer) ignored(r *Report) {
+func (p printer) ignored(r *report.Report) {
 	if r.Summary.Ignored == 0 {
 		return
 	}
 	p.Title(fmt.Sprintf("SET ASIDE BY IGNORE RULES (%d)", r.Summary.Ignored))
-	row := func(status, name, cluster, reason string, by *Ignored) {
-		l := terminal.Lead(terminal.Dim, Mark(status)+" "+status, statusWidth).Field(terminal.Plain, terminal.Quoted(name))
+	row := func(status, name, cluster, reason string, by *report.Ignored) {
+		l := terminal.Lead(terminal.Dim, report.Mark(status)+" "+status, statusWidth).Field(terminal.Plain, terminal.Quoted(name))
 		if reason != "" {
 			l = l.Field(terminal.Dim, reason)
 		}
@@ -60,21 +60,7 @@ func (p printer) ignored(r *Report) {
 	}
 }
 
-// Title names a scope as instances name it, with the account that looked.
-func (s *Scope) Title() string {
-	name := scopeName(s.Provider, s.Endpoint, s.Location)
-	if s.Account != "" {
-		name += " as " + s.Account
-	}
-	return name
-}
-
-// Incomplete are the scopes that were not listed whole.
-func (r *Report) Incomplete() []Scope {
-	return slices.DeleteFunc(slices.Clone(r.Scopes), func(s Scope) bool { return s.State == "complete" })
-}
-
-func (p printer) scopes(r *Report) {
+func (p printer) scopes(r *report.Report) {
 	partial := r.Incomplete()
 	if len(partial) == 0 {
 		return
@@ -98,8 +84,8 @@ func (p printer) hint(s string) {
 	}
 }
 
-func (p printer) missing(r *Report) {
-	n := tally(r).missing
+func (p printer) missing(r *report.Report) {
+	n := missingIn(r)
 	if n == 0 {
 		return
 	}
@@ -120,17 +106,7 @@ func (p printer) missing(r *Report) {
 	}
 }
 
-// OtherErrors are those that do not repeat why a scope is not complete.
-func (r *Report) OtherErrors() []Error {
-	partial := r.Incomplete()
-	return slices.DeleteFunc(slices.Clone(r.Errors), func(e Error) bool {
-		return e.Scope != "" && slices.ContainsFunc(partial, func(s Scope) bool {
-			return s.Error != nil && s.Error.Message == e.Message
-		})
-	})
-}
-
-func (p printer) errors(r *Report) {
+func (p printer) errors(r *report.Report) {
 	errs := r.OtherErrors()
 	if len(errs) == 0 {
 		return
@@ -147,4 +123,13 @@ func (p printer) errors(r *Report) {
 		p.Print(2, 4, row.Prose(terminal.Plain, e.Message))
 		p.hint(e.Hint)
 	}
+}
+
+// missingIn counts what the backups refer to and lack.
+func missingIn(r *report.Report) int {
+	n := 0
+	for i := range r.Backups {
+		n += len(r.Backups[i].Missing)
+	}
+	return n
 }

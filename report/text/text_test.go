@@ -1,4 +1,4 @@
-package report
+package text
 
 import (
 	"bytes"
@@ -16,17 +16,20 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/detector"
-	"drift-detector/detector/forecast"
 	"drift-detector/infra"
+	"drift-detector/report"
+	"drift-detector/report/build"
+	"drift-detector/report/build/buildtest"
+	"drift-detector/report/reporttest"
 	"drift-detector/report/terminal"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-func text(t *testing.T, r *Report, o TextOptions) string {
+func printed(t *testing.T, r *report.Report, o Options) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Text(&b, r, o); err != nil {
+	if err := Write(&b, r, o); err != nil {
 		t.Fatalf("writing text: %v", err)
 	}
 	return b.String()
@@ -54,27 +57,27 @@ func golden(t *testing.T, name, got string) {
 }
 
 func TestTextGolden(t *testing.T) {
-	few := sampleParts()
-	few.Result.Clusters[5] = sampleBig(3)
+	few := buildtest.Sample()
+	few.Result.Clusters[5] = buildtest.Big(3)
 	for _, tt := range []struct {
 		name string
-		p    Parts
-		o    TextOptions
+		p    build.Parts
+		o    Options
 	}{
-		{"fleet", sampleParts(), TextOptions{}},
-		{"fleet-color", sampleParts(), TextOptions{Color: true}},
-		{"fleet-wide", sampleParts(), TextOptions{Width: 160}},
-		{"fleet-all", few, TextOptions{All: true}},
-		{"healthy", healthyParts(), TextOptions{}},
-		{"infra-machines", infraParts(), TextOptions{}},
-		{"stale", staleParts(), TextOptions{}},
-		{"pools", poolParts(), TextOptions{}},
-		{"pools-all", poolParts(), TextOptions{All: true}},
-		{"hostile", hostileParts(), TextOptions{}},
-		{"nothing", Parts{Result: detector.Result{Status: detector.AllHealthy, Complete: true}}, TextOptions{}},
+		{"fleet", buildtest.Sample(), Options{}},
+		{"fleet-color", buildtest.Sample(), Options{Color: true}},
+		{"fleet-wide", buildtest.Sample(), Options{Width: 160}},
+		{"fleet-all", few, Options{All: true}},
+		{"healthy", buildtest.Healthy(), Options{}},
+		{"infra-machines", buildtest.ToConfirm(), Options{}},
+		{"stale", buildtest.Stale(), Options{}},
+		{"pools", buildtest.Pools(), Options{}},
+		{"pools-all", buildtest.Pools(), Options{All: true}},
+		{"hostile", buildtest.Hostile(), Options{}},
+		{"nothing", build.Parts{Result: detector.Result{Status: detector.AllHealthy, Complete: true}}, Options{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			golden(t, tt.name, text(t, New(tt.p), tt.o))
+			golden(t, tt.name, printed(t, build.New(tt.p), tt.o))
 		})
 	}
 }
@@ -82,15 +85,15 @@ func TestTextGolden(t *testing.T) {
 // What rules set aside is counted, has no line among the findings, and is listed
 // with the reason that somebody gave.
 func TestTextOfIgnored(t *testing.T) {
-	r := New(sampleParts())
-	because := &Ignored{Reason: "kept for forensics, OPS-1234"}
-	r.IgnoreRules = []IgnoreRule{{File: "ignore.yaml", Line: 2, Reason: because.Reason, State: RuleActive, Matched: 3}}
+	r := build.New(buildtest.Sample())
+	because := &report.Ignored{Reason: "kept for forensics, OPS-1234"}
+	r.IgnoreRules = []report.IgnoreRule{{File: "ignore.yaml", Line: 2, Reason: because.Reason, State: report.RuleActive, Matched: 3}}
 	s := &r.Summary
-	s.IgnoredMachines, s.IgnoredInfraMachines, s.StatusWithoutRules = &MachineCounts{}, 1, s.Status
+	s.IgnoredMachines, s.IgnoredInfraMachines, s.StatusWithoutRules = &report.MachineCounts{}, 1, s.Status
 	r.InfraMachines[0].Ignored = because
 	for _, set := range r.Clusters[1].Sets() {
 		for j := range set.Machines {
-			if m := &set.Machines[j]; m.Status == Ghost || m.Status == Stale {
+			if m := &set.Machines[j]; m.Status == report.Ghost || m.Status == report.Stale {
 				m.Ignored = because
 				s.IgnoredMachines.Count(m.Status)
 			}
@@ -100,90 +103,15 @@ func TestTextOfIgnored(t *testing.T) {
 	if s.IgnoredMachines.Ghost == 0 || s.IgnoredMachines.Stale == 0 {
 		t.Fatalf("the sample has too little to ignore: %+v", s.IgnoredMachines)
 	}
-	s.Status = NeedFurtherConfirmation
-	r.Options.Filter = &Filter{Namespaces: []string{"tenant-alpha"}, Selector: "env=prod"}
-	golden(t, "ignored", text(t, r, TextOptions{}))
-}
-
-func healthyParts() Parts {
-	p := sampleParts()
-	p.Checks = nil
-	p.Result = detector.Result{
-		Status: detector.AllHealthy, Complete: true, Clusters: []detector.Cluster{sampleBig(27)}, Scopes: p.Result.Scopes[:1],
-	}
-	p.Snapshot.Absent = nil
-	p.Options.SkipNodes = true
-	p.Result.Clusters[0].Nodes = detector.NodeList{State: "skipped"}
-	return foreseen(p)
-}
-
-// foreseen gives parts a forecast of which each cluster has those effects.
-func foreseen(p Parts, effects ...forecast.Effect) Parts {
-	order := []forecast.Note{{Code: forecast.RestoreOrder, Message: "All objects are back before a controller acts"}}
-	f := &forecast.Forecast{Conditions: order, Notes: order}
-	for i := range p.Result.Clusters {
-		f.Clusters = append(f.Clusters, forecast.Cluster{Text: "all adopted", Groups: make([]forecast.Group, len(p.Result.Clusters[i].WorkerGroups)), Effects: effects})
-	}
-	p.Forecast = f
-	return p
-}
-
-func infraParts() Parts {
-	p := healthyParts()
-	p.Checks = nil
-	p.Result.Status, p.Result.Unattributed = detector.NeedFurtherConfirmationInfraMachine, sampleUnattributed()
-	return foreseen(p)
-}
-
-func staleParts() Parts {
-	p := healthyParts()
-	p.Checks = nil
-	c := sampleLost()
-	c.Status, c.ControlPlane.Reason = detector.ManualRemediationNotRequired, ""
-	p.Result.Status, p.Result.Clusters = detector.ManualRemediationNotRequired, []detector.Cluster{c}
-	return foreseen(p, forecast.Effect{Code: forecast.MachinesBroken, Message: "These machines stay broken", Objects: []string{"Machine a/b"}})
-}
-
-// poolParts are a cluster whose pools and other infrastructure changed, and one
-// of which all is as it was.
-func poolParts() Parts {
-	p := healthyParts()
-	p.Checks = nil
-	c, same := samplePools(), sampleBig(2)
-	same.Resources = []detector.ResourceState{{Kind: "VPC", Name: "vpc-1", State: detector.Present, UsedBy: "AWSCluster tenant-zeta/zeta"}}
-	same.WorkerGroups = append(same.WorkerGroups, detector.Set{
-		Kind: "MachinePool", Name: "zeta-mp", Status: detector.AllHealthy,
-		Pool: &detector.PoolState{State: detector.Present, Then: []string{"i-1"}, Now: []string{"i-1"}},
-	})
-	p.Result.Status, p.Result.Clusters = detector.NeedFurtherConfirmation, []detector.Cluster{c, same}
-	return foreseen(p)
-}
-
-// hostileParts are a fleet whose every name wants to be something else.
-func hostileParts() Parts {
-	p := sampleParts()
-	const evil = "x\x1b[2J\u202eyhtlaeH\n= Healthy all\u009b31m\xff"
-	c := sampleDrifted()
-	c.ID.Name, c.ID.Namespace, c.Endpoint, c.Nodes.Error = evil, evil, evil, evil
-	c.ControlPlane.Kind, c.ControlPlane.Name, c.ControlPlane.Reason = evil, evil, evil
-	v := &c.ControlPlane.Machines[0]
-	v.Name, v.Message, v.Evidence[1].Detail, v.ProviderID = evil, evil, evil, evil
-	v.Instance.Name, v.Instance.Path, v.Instance.ID, v.Instance.Ref = evil, evil, evil, evil
-	p.Result.Clusters = []detector.Cluster{c}
-	u := &p.Result.Unattributed[0]
-	u.Instance.Name, u.Instance.Path, u.Foreign, u.Message, u.Reason = evil, evil, evil, evil, evil
-	p.Result.ForeignTags, p.Result.Excluded = map[string]int{evil: 1}, map[string]int{evil: 1}
-	p.Result.Scopes[1].Endpoint, p.Result.Scopes[1].Account, p.Result.Scopes[1].Fault.Message = evil, evil, evil
-	p.Result.Errors = []detector.Error{{Scope: evil, Object: evil, Message: evil, Hint: evil}}
-	p.Snapshot.Backups[0].Path = evil
-	p.Snapshot.Absent[0].Name, p.Snapshot.Absent[0].Why = evil, evil
-	return p
+	s.Status = report.NeedFurtherConfirmation
+	r.Options.Filter = &report.Filter{Namespaces: []string{"tenant-alpha"}, Selector: "env=prod"}
+	golden(t, "ignored", printed(t, r, Options{}))
 }
 
 // TestTextFitsTheTerminal: a row is wider than asked only when a single piece
 // that must stay whole, an id or a path, does not fit.
 func TestTextFitsTheTerminal(t *testing.T) {
-	r := New(sampleParts())
+	r := build.New(buildtest.Sample())
 	r.Clusters[1].Workers.Groups[0].Machines[0].Instance.Path = "/DC0/vm/" + strings.Repeat("deep/", 30) + "vm"
 	for _, width := range []int{0, 40, 80, 81, 100, 132} {
 		limit := width
@@ -191,7 +119,7 @@ func TestTextFitsTheTerminal(t *testing.T) {
 			limit = 80
 		}
 		wide := 0
-		for row := range strings.Lines(text(t, r, TextOptions{Width: width, All: true})) {
+		for row := range strings.Lines(printed(t, r, Options{Width: width, All: true})) {
 			row = strings.TrimRight(row, "\n")
 			if strings.TrimRight(row, " ") != row {
 				t.Errorf("width %d: spaces at the end of %q", width, row)
@@ -211,12 +139,12 @@ func TestTextFitsTheTerminal(t *testing.T) {
 }
 
 func TestIdsStayWhole(t *testing.T) {
-	r := New(sampleParts())
-	out := text(t, r, TextOptions{Width: 40})
+	r := build.New(buildtest.Sample())
+	out := printed(t, r, Options{Width: 40})
 	for i := range r.Clusters {
 		for _, s := range r.Clusters[i].Sets() {
 			for _, m := range s.Machines {
-				if m.Status == Ghost && (!strings.Contains(out, m.Instance.ID) || !strings.Contains(out, m.Instance.Path)) {
+				if m.Status == report.Ghost && (!strings.Contains(out, m.Instance.ID) || !strings.Contains(out, m.Instance.Path)) {
 					t.Errorf("id or path of ghost %s is not in the text in one piece", m.Name)
 				}
 			}
@@ -231,9 +159,9 @@ func TestIdsStayWhole(t *testing.T) {
 
 func TestManyHealthyTakeOneLine(t *testing.T) {
 	rows := func(workers int) []string {
-		p := sampleParts()
-		p.Result.Clusters[5] = sampleBig(workers)
-		return strings.Split(text(t, New(p), TextOptions{}), "\n")
+		p := buildtest.Sample()
+		p.Result.Clusters[5] = buildtest.Big(workers)
+		return strings.Split(printed(t, build.New(p), Options{}), "\n")
 	}
 	few, many := rows(27), rows(2000)
 	if len(few) != len(many) {
@@ -246,8 +174,8 @@ func TestManyHealthyTakeOneLine(t *testing.T) {
 
 // TestColorSaysNothingOfItsOwn: without the colours the text is the same.
 func TestColorSaysNothingOfItsOwn(t *testing.T) {
-	r := New(sampleParts())
-	colored := text(t, r, TextOptions{Color: true})
+	r := build.New(buildtest.Sample())
+	colored := printed(t, r, Options{Color: true})
 	if !strings.Contains(colored, string(terminal.Red)) {
 		t.Fatal("no colour")
 	}
@@ -256,28 +184,28 @@ func TestColorSaysNothingOfItsOwn(t *testing.T) {
 			t.Errorf("the colour of %q runs on", row)
 		}
 	}
-	if got, want := regexp.MustCompile("\x1b\\[[0-9]*m").ReplaceAllString(colored, ""), text(t, r, TextOptions{}); got != want {
+	if got, want := regexp.MustCompile("\x1b\\[[0-9]*m").ReplaceAllString(colored, ""), printed(t, r, Options{}); got != want {
 		t.Errorf("without colours:\n%s\nwant:\n%s", got, want)
 	}
 }
 
 func TestTextShowsNothingRaw(t *testing.T) {
 	g := rand.New(rand.NewPCG(3, 4))
-	reports := []*Report{New(hostileParts())}
+	reports := []*report.Report{build.New(buildtest.Hostile())}
 	for range 100 {
-		r := randomReport(g)
+		r := reporttest.Filled(g)
 		if g.IntN(2) == 0 { // statuses and codes of a report that was read may be anything too
-			random(g, reflect.ValueOf(&r.Summary.Status).Elem())
+			reporttest.Fill(g, reflect.ValueOf(&r.Summary.Status).Elem())
 			for i := range r.Clusters {
 				for j := range r.Clusters[i].ControlPlane.Machines {
-					random(g, reflect.ValueOf(&r.Clusters[i].ControlPlane.Machines[j].Status).Elem())
+					reporttest.Fill(g, reflect.ValueOf(&r.Clusters[i].ControlPlane.Machines[j].Status).Elem())
 				}
 			}
 		}
 		reports = append(reports, r)
 	}
 	for _, r := range reports {
-		out := text(t, r, TextOptions{All: g.IntN(2) == 0})
+		out := printed(t, r, Options{All: g.IntN(2) == 0})
 		if terminal.Escape(out) != strings.ReplaceAll(out, "\n", `\x0a`) {
 			t.Fatalf("raw characters in:\n%q", out)
 		}
@@ -289,17 +217,17 @@ func TestTextShowsNothingRaw(t *testing.T) {
 func TestTextCountsAreThoseOfTheJSON(t *testing.T) {
 	g := rand.New(rand.NewPCG(5, 6))
 	for range 100 {
-		want := randomReport(g)
-		r, err := Read(bytes.NewReader(encode(t, want)))
+		want := reporttest.Filled(g)
+		r, err := report.Read(bytes.NewReader(reporttest.JSON(t, want)))
 		if err != nil {
 			t.Fatal(err)
 		}
 		m, c := want.Summary.Machines, want.Summary.Clusters
-		rows := strings.Split(text(t, r, TextOptions{Width: 300}), "\n")
+		rows := strings.Split(printed(t, r, Options{Width: 300}), "\n")
 		for _, row := range []string{
 			fmt.Sprintf("Machines    %d in %s: %d Ghost, %d Unknown, %d Stale, %d Healthy",
 				m.Total, plural(c.Total, "cluster"), m.Ghost, m.Unknown, m.Stale, m.Healthy),
-			fmt.Sprintf("Clusters    %d: %s", c.Total, strings.Join(c.words(), ", ")),
+			fmt.Sprintf("Clusters    %d: %s", c.Total, strings.Join(clusterWords(c), ", ")),
 		} {
 			label, _, _ := strings.Cut(row, "  ")
 			var got []string
@@ -319,13 +247,13 @@ func TestTextCountsAreThoseOfTheJSON(t *testing.T) {
 func TestFindingsComeByUrgency(t *testing.T) {
 	g := rand.New(rand.NewPCG(7, 8))
 	for range 100 {
-		c := sampleDrifted()
+		c := buildtest.Drifted()
 		ms := c.WorkerGroups[0].Machines
 		g.Shuffle(len(ms), func(i, j int) { ms[i], ms[j] = ms[j], ms[i] })
-		p := sampleParts()
-		p.Result.Clusters = []detector.Cluster{sampleBlind(), c, sampleSelf()}
+		p := buildtest.Sample()
+		p.Result.Clusters = []detector.Cluster{buildtest.Blind(), c, buildtest.Self()}
 		g.Shuffle(3, func(i, j int) { cs := p.Result.Clusters; cs[i], cs[j] = cs[j], cs[i] })
-		_, findings, _ := strings.Cut(text(t, New(p), TextOptions{}), "\nFINDINGS\n")
+		_, findings, _ := strings.Cut(printed(t, build.New(p), Options{}), "\nFINDINGS\n")
 		last := -1
 		for _, want := range []string{"alpha-prod\n", "! Ghost", "? Unknown alpha-prod-md-0", "- Stale   alpha-prod-md-1", "beta-prod\n", "mgmt\n"} {
 			at := strings.Index(findings, want)
@@ -338,29 +266,29 @@ func TestFindingsComeByUrgency(t *testing.T) {
 }
 
 func TestPlacesThatWereNotListedFold(t *testing.T) {
-	p := sampleParts()
-	p.Result.Clusters = []detector.Cluster{sampleBlind()}
-	if out := text(t, New(p), TextOptions{}); strings.Contains(out, "beta-prod-md-0-07") || !strings.Contains(out, "12 machines ScopeIncomplete") {
+	p := buildtest.Sample()
+	p.Result.Clusters = []detector.Cluster{buildtest.Blind()}
+	if out := printed(t, build.New(p), Options{}); strings.Contains(out, "beta-prod-md-0-07") || !strings.Contains(out, "12 machines ScopeIncomplete") {
 		t.Errorf("twelve machines of one vCenter that is down are not one line:\n%s", out)
 	}
 	ms := p.Result.Clusters[0].WorkerGroups[0].Machines
 	for _, odd := range []int{0, 7, 11} {
 		was := ms[odd].Message
 		ms[odd].Message = "another reason"
-		if out := text(t, New(p), TextOptions{}); !strings.Contains(out, "could not be listed whole") {
+		if out := printed(t, build.New(p), Options{}); !strings.Contains(out, "could not be listed whole") {
 			t.Errorf("the reason of some is told as that of all:\n%s", out)
 		}
 		ms[odd].Message = was
 	}
-	if out := text(t, New(p), TextOptions{All: true}); !strings.Contains(out, "beta-prod-md-0-07") {
+	if out := printed(t, build.New(p), Options{All: true}); !strings.Contains(out, "beta-prod-md-0-07") {
 		t.Errorf("with All every machine has its line:\n%s", out)
 	}
-	ms[7].Others = []infra.Instance{*sampleVM(1, "/f", "elsewhere")}
-	if out := text(t, New(p), TextOptions{}); !strings.Contains(out, "/f/elsewhere") || !strings.Contains(out, "11 machines ScopeIncomplete") {
+	ms[7].Others = []infra.Instance{*buildtest.VM(1, "/f", "elsewhere")}
+	if out := printed(t, build.New(p), Options{}); !strings.Contains(out, "/f/elsewhere") || !strings.Contains(out, "11 machines ScopeIncomplete") {
 		t.Errorf("what was found of a machine must not be folded away:\n%s", out)
 	}
 	p.Result.Clusters[0].WorkerGroups[0].Machines = ms[:foldAbove]
-	if out := text(t, New(p), TextOptions{}); !strings.Contains(out, "beta-prod-md-0-02") {
+	if out := printed(t, build.New(p), Options{}); !strings.Contains(out, "beta-prod-md-0-02") {
 		t.Errorf("few machines must be named:\n%s", out)
 	}
 }
@@ -368,11 +296,11 @@ func TestPlacesThatWereNotListedFold(t *testing.T) {
 // TestSomeMachinesOfNoSupportedProvider: a cluster is more than its machines
 // that are not supported.
 func TestSomeMachinesOfNoSupportedProvider(t *testing.T) {
-	p := sampleParts()
-	c := sampleBig(3)
-	c.WorkerGroups = append(c.WorkerGroups, sampleUnsupported().WorkerGroups...)
+	p := buildtest.Sample()
+	c := buildtest.Big(3)
+	c.WorkerGroups = append(c.WorkerGroups, buildtest.Unsupported().WorkerGroups...)
 	p.Result.Clusters = []detector.Cluster{c}
-	out := text(t, New(p), TextOptions{})
+	out := printed(t, build.New(p), Options{})
 	for _, want := range []string{"workers: 2 Unknown, 3 Healthy", "? Unknown 2 machines of a provider that is not supported", "= Healthy 1 control plane machine, 3 workers"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in:\n%s", want, out)
@@ -386,24 +314,24 @@ func TestSomeMachinesOfNoSupportedProvider(t *testing.T) {
 // TestAnErrorIsToldOnce: what a scope says of itself is no second error, any
 // other error of that scope is.
 func TestAnErrorIsToldOnce(t *testing.T) {
-	p := sampleParts()
+	p := buildtest.Sample()
 	again, other := p.Result.Errors[0], p.Result.Errors[0]
 	other.Message = "the session was lost"
 	p.Result.Errors = []detector.Error{again, other, {Message: again.Message}}
-	out := text(t, New(p), TextOptions{})
+	out := printed(t, build.New(p), Options{})
 	if !strings.Contains(out, "ERRORS (2)") || !strings.Contains(out, other.Message) || !strings.Contains(out, "2 errors occurred") {
 		t.Errorf("want two errors, one of scope and one of none:\n%s", out)
 	}
 }
 
 func TestSeveralBackupsAreToldApart(t *testing.T) {
-	p := sampleParts()
-	p.Snapshot.Backups = append(p.Snapshot.Backups, backup.Info{Path: "region-data.tar.gz", WrittenFrom: moment, WrittenTo: moment})
+	p := buildtest.Sample()
+	p.Snapshot.Backups = append(p.Snapshot.Backups, backup.Info{Path: "region-data.tar.gz", WrittenFrom: buildtest.Moment, WrittenTo: buildtest.Moment})
 	p.Snapshot.Absent[0].Backup = 1
-	c := sampleBig(3)
+	c := buildtest.Big(3)
 	c.ID.Backup = 1
-	p.Result.Clusters = []detector.Cluster{sampleBig(2), c}
-	out := text(t, New(p), TextOptions{Width: 200})
+	p.Result.Clusters = []detector.Cluster{buildtest.Big(2), c}
+	out := printed(t, build.New(p), Options{Width: 200})
 	for _, want := range []string{"2 Healthy  [backup 1]", "3 Healthy  [backup 2]", "Backup      region-data.tar.gz", "shared  in region-data.tar.gz"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in:\n%s", want, out)
@@ -414,13 +342,13 @@ func TestSeveralBackupsAreToldApart(t *testing.T) {
 // A backup that is not fit to be restored is not safe to restore, however well
 // its machines are.
 func TestAnswerOfAnUnfitBackup(t *testing.T) {
-	p := healthyParts()
-	if a := New(p).Answer(); a.Safe != "YES" {
+	p := buildtest.Healthy()
+	if a := build.New(p).Answer(); a.Safe != "YES" {
 		t.Fatalf("without checks it says %s", a.Safe)
 	}
-	p.Checks = sampleChecks()
-	a := New(p).Answer()
-	if a.Safe != "NO" || a.Status != Healthy || !strings.HasPrefix(a.Facts[0].Text, "1 error in the backup itself: ") {
+	p.Checks = buildtest.Checks()
+	a := build.New(p).Answer()
+	if a.Safe != "NO" || a.Status != report.Healthy || !strings.HasPrefix(a.Facts[0].Text, "1 error in the backup itself: ") {
 		t.Errorf("it says %s, status %s, first %+v", a.Safe, a.Status, a.Facts[0])
 	}
 }

@@ -1,8 +1,9 @@
-package report
+package build
 
 import (
 	"drift-detector/detector"
 	"drift-detector/infra"
+	"drift-detector/report"
 )
 
 // place is a scope as instances name it.
@@ -14,14 +15,14 @@ func (b *builder) namePlaces(listings []infra.Listing) {
 	accounts := map[string]string{}
 	shared := map[string]bool{}
 	for _, l := range listings {
-		name := scopeName(l.Provider, l.Endpoint, l.Location)
+		name := report.ScopeName(l.Provider, l.Endpoint, l.Location)
 		if have, known := accounts[name]; known && have != l.Account {
 			shared[name] = true
 		}
 		accounts[name] = l.Account
 	}
 	for _, l := range listings {
-		at := place{provider: l.Provider, name: scopeName(l.Provider, l.Endpoint, l.Location)}
+		at := place{provider: l.Provider, name: report.ScopeName(l.Provider, l.Endpoint, l.Location)}
 		if shared[at.name] {
 			at.account = l.Account
 		}
@@ -31,28 +32,24 @@ func (b *builder) namePlaces(listings []infra.Listing) {
 	}
 }
 
-func scopeName(parts ...string) string {
-	return join(" ", parts...)
-}
-
-func scopes(found []detector.Scope, listings []infra.Listing) []Scope {
+func scopes(found []detector.Scope, listings []infra.Listing) []report.Scope {
 	identities := identitiesOf(listings)
-	var out []Scope
+	var out []report.Scope
 	for i := range found {
 		s := scope(&found[i])
-		s.Identity = identities[s.key()]
+		s.Identity = identities[keyOf(&s)]
 		out = append(out, s)
 	}
 	return out
 }
 
-func scope(s *detector.Scope) Scope {
-	out := Scope{
+func scope(s *detector.Scope) report.Scope {
+	out := report.Scope{
 		Provider: s.Provider, Endpoint: s.Endpoint, Location: s.Location, Account: s.Account,
 		State: string(s.State), Instances: s.Instances,
 	}
 	if s.Fault != nil {
-		out.Error = &Fault{s.Fault.Reason, s.Fault.Message, s.Fault.Hint}
+		out.Error = &report.Fault{Reason: s.Fault.Reason, Message: s.Fault.Message, Hint: s.Fault.Hint}
 	}
 	return out
 }
@@ -60,7 +57,7 @@ func scope(s *detector.Scope) Scope {
 // scopeKey is what a scope and the listing behind it have in common.
 type scopeKey struct{ provider, endpoint, location, account string }
 
-func (s *Scope) key() scopeKey { return scopeKey{s.Provider, s.Endpoint, s.Location, s.Account} }
+func keyOf(s *report.Scope) scopeKey { return scopeKey{s.Provider, s.Endpoint, s.Location, s.Account} }
 
 // identitiesOf says who each place is, empty where listings of one name disagree.
 func identitiesOf(listings []infra.Listing) map[scopeKey]string {

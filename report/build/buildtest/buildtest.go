@@ -1,4 +1,6 @@
-package report
+// Package buildtest makes outcomes as the detector gives them, for the tests of
+// reports and of their text.
+package buildtest
 
 import (
 	"fmt"
@@ -7,20 +9,22 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/readiness"
 	"drift-detector/detector"
+	"drift-detector/detector/forecast"
 	"drift-detector/infra"
+	"drift-detector/report"
+	"drift-detector/report/build"
 )
 
-// The fixtures of this package: outcomes as the detector gives them.
-
+// Ids of targets.
 const (
-	homeTarget  = "vsphere/vc1.example:443/Secret/tenant-alpha/alpha-prod"
-	otherTarget = "vsphere/vc2.example:443/Secret/tenant-beta/beta-prod"
+	HomeTarget  = "vsphere/vc1.example:443/Secret/tenant-alpha/alpha-prod"
+	OtherTarget = "vsphere/vc2.example:443/Secret/tenant-beta/beta-prod"
 )
 
-var moment = time.Date(2026, 11, 20, 9, 30, 0, 123456789, time.FixedZone("CET", 3600))
+var Moment = time.Date(2026, 11, 20, 9, 30, 0, 123456789, time.FixedZone("CET", 3600))
 
-// sampleChecks have a kind that is folded in the text, and one that is left out.
-func sampleChecks() []readiness.Finding {
+// Checks have a kind that is folded in the text, and one that is left out.
+func Checks() []readiness.Finding {
 	paused := readiness.Rule{Code: "ClusterNotPaused", Severity: readiness.Warning, Why: "Controllers act at once.", Do: "pause it"}
 	identity := readiness.Rule{Code: "IdentityAbsent", Severity: readiness.Error, Why: "Its clusters stand still.", Do: "create it"}
 	age := readiness.Rule{Code: "BackupAge", Severity: readiness.Info, Why: "What happened since is not in it.", Do: "run detect"}
@@ -31,14 +35,14 @@ func sampleChecks() []readiness.Finding {
 	return append(all, age.On(0, "backup mgmt-data.tar.gz", "it is 1h00m old"))
 }
 
-func sampleParts() Parts {
-	return Parts{
+func Sample() build.Parts {
+	return build.Parts{
 		Result: detector.Result{
 			Status: detector.ManualRemediationRequired,
 			Clusters: []detector.Cluster{
-				sampleLost(), sampleDrifted(), sampleUnsupported(), sampleBlind(), sampleSelf(), sampleBig(20),
+				Lost(), Drifted(), Unsupported(), Blind(), Self(), Big(20),
 			},
-			Unattributed: sampleUnattributed(),
+			Unattributed: Unattributed(),
 			Excluded:     map[string]int{"template": 10, "vCLS": 2},
 			OutOfScope:   4,
 			ForeignTags:  map[string]int{"beta-new": 1},
@@ -62,53 +66,53 @@ func sampleParts() Parts {
 		Snapshot: &backup.Snapshot{
 			Backups: []backup.Info{{
 				Path: "mgmt-data.tar.gz", SHA256: "6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b",
-				FormatVersion: "1.1.0", WrittenFrom: moment, WrittenTo: moment.Add(4 * time.Second), Items: 588,
+				FormatVersion: "1.1.0", WrittenFrom: Moment, WrittenTo: Moment.Add(4 * time.Second), Items: 588,
 			}},
 			Absent: []backup.Absence{{
 				Kind: "VSphereClusterIdentity", Name: "shared", ReferredBy: "VSphereCluster tenant-beta/beta-prod",
 				Why: "a default backup leaves cluster-scoped objects out: apply it again before the restored controllers start",
 			}},
 		},
-		Checks: sampleChecks(),
+		Checks: Checks(),
 		Inventory: infra.Inventory{Listings: []infra.Listing{
-			{IDs: []string{homeTarget}, Provider: "vsphere", Endpoint: "vc1.example:443"},
-			{IDs: []string{otherTarget}, Provider: "vsphere", Endpoint: "vc2.example:443"},
+			{IDs: []string{HomeTarget}, Provider: "vsphere", Endpoint: "vc1.example:443"},
+			{IDs: []string{OtherTarget}, Provider: "vsphere", Endpoint: "vc2.example:443"},
 		}},
-		Tool:        Tool{Name: "drift-detector", Version: "v0.1.0", Commit: "0123abc"},
-		GeneratedAt: moment,
+		Tool:        report.Tool{Name: "drift-detector", Version: "v0.1.0", Commit: "0123abc"},
+		GeneratedAt: Moment,
 	}
 }
 
 func sampleID(n int) string { return fmt.Sprintf("42010000-0000-4000-8000-%012d", n) }
 
-func sampleVM(n int, folder, name string) *infra.Instance {
+func VM(n int, folder, name string) *infra.Instance {
 	return &infra.Instance{
 		Identity: fmt.Sprintf("vc1/vm-%d", n), ID: sampleID(n), Ref: fmt.Sprintf("vm-%d", n), Name: name,
-		Path: folder + "/" + name, State: "poweredOn", Created: moment, Addresses: []string{"192.0.2.100"},
+		Path: folder + "/" + name, State: "poweredOn", Created: Moment, Addresses: []string{"192.0.2.100"},
 	}
 }
 
-func sampleHealthy(n int, name string, controlPlane bool, ws ...detector.Warning) detector.Verdict {
+func HealthyMachine(n int, name string, controlPlane bool, ws ...detector.Warning) detector.Verdict {
 	return detector.Verdict{
 		Status: detector.Healthy, Namespace: "tenant-alpha", Name: name, UID: "uid-" + name,
 		RoleKnown: true, ControlPlane: controlPlane, ProviderID: "vsphere://" + sampleID(n), Node: name,
-		Instance: sampleVM(n, "/DC0/vm/capi/tenant-alpha", name), Scope: homeTarget, Warnings: ws,
+		Instance: VM(n, "/DC0/vm/capi/tenant-alpha", name), Scope: HomeTarget, Warnings: ws,
 		Evidence: []detector.Evidence{{Kind: "biosUUID", Detail: "VSphereVM.spec.biosUUID " + sampleID(n), Strength: detector.StrengthStrong}},
 	}
 }
 
-func sampleStale(n int, name string, controlPlane bool) detector.Verdict {
+func StaleMachine(n int, name string, controlPlane bool) detector.Verdict {
 	return detector.Verdict{
 		Status: detector.Stale, Reason: "InstanceNotFound", Namespace: "tenant-alpha", Name: name, UID: "uid-" + name,
-		RoleKnown: true, ControlPlane: controlPlane, ProviderID: "vsphere://" + sampleID(n), Scope: homeTarget,
+		RoleKnown: true, ControlPlane: controlPlane, ProviderID: "vsphere://" + sampleID(n), Scope: HomeTarget,
 		Message: "no VM with this BIOS UUID in vCenter vc1.example:443; 73 VMs listed",
 	}
 }
 
-func sampleDrifted() detector.Cluster {
+func Drifted() detector.Cluster {
 	ghost := detector.Verdict{
 		Status: detector.Ghost, Namespace: "tenant-alpha", Name: "alpha-prod-md-0-cjzhw-68lpw", RoleKnown: true,
-		Instance: sampleVM(101, "/DC0/vm/capi/tenant-alpha", "alpha-prod-md-0-cjzhw-68lpw"), Scope: homeTarget,
+		Instance: VM(101, "/DC0/vm/capi/tenant-alpha", "alpha-prod-md-0-cjzhw-68lpw"), Scope: HomeTarget,
 		Message: "it belongs to the cluster, and the backup knows no machine for it",
 		Evidence: []detector.Evidence{
 			{Kind: "folder", Detail: "folder /DC0/vm/capi/tenant-alpha", Strength: detector.StrengthWeak},
@@ -117,15 +121,15 @@ func sampleDrifted() detector.Cluster {
 	}
 	ghostCP := ghost
 	ghostCP.Name, ghostCP.ControlPlane = "alpha-prod-868sk", true
-	ghostCP.Instance = sampleVM(102, "/DC0/vm/capi/tenant-alpha", "alpha-prod-868sk")
+	ghostCP.Instance = VM(102, "/DC0/vm/capi/tenant-alpha", "alpha-prod-868sk")
 	ambiguous := detector.Verdict{
 		Status: detector.Unknown, Reason: "AmbiguousMatch", Namespace: "tenant-alpha", Name: "alpha-prod-md-0-cjzhw-zk8zm",
-		RoleKnown: true, ProviderID: "vsphere://" + sampleID(4), Scope: homeTarget, Message: "two VMs carry the BIOS UUID and nothing tells which is the machine",
+		RoleKnown: true, ProviderID: "vsphere://" + sampleID(4), Scope: HomeTarget, Message: "two VMs carry the BIOS UUID and nothing tells which is the machine",
 		Others: []infra.Instance{
-			*sampleVM(4, "/DC0/vm/capi/tenant-alpha", "alpha-prod-md-0-cjzhw-zk8zm"), *sampleVM(4, "/DC0/vm/restored", "copy of zk8zm"),
+			*VM(4, "/DC0/vm/capi/tenant-alpha", "alpha-prod-md-0-cjzhw-zk8zm"), *VM(4, "/DC0/vm/restored", "copy of zk8zm"),
 		},
 	}
-	stale := sampleStale(15, "alpha-prod-md-1-jqqjv-dgmm9", false)
+	stale := StaleMachine(15, "alpha-prod-md-1-jqqjv-dgmm9", false)
 	stale.Warnings = []detector.Warning{{Reason: "SameNameElsewhere", Message: "a VM of this name and another BIOS UUID is in /DC0/vm/restored"}}
 	return detector.Cluster{
 		ID: backup.ClusterID{Namespace: "tenant-alpha", Name: "alpha-prod"}, Provider: "vsphere",
@@ -134,15 +138,15 @@ func sampleDrifted() detector.Cluster {
 		ControlPlane: detector.Set{
 			Kind: "KubeadmControlPlane", Name: "alpha-prod", Status: detector.ManualRemediationRequired, Desired: backup.Number{N: 3, Known: true},
 			Machines: []detector.Verdict{
-				ghostCP, sampleHealthy(1, "alpha-prod-jzxnt", true, detector.Warning{Reason: "DuplicateID", Message: "another VM has the same BIOS UUID"}),
-				sampleHealthy(2, "alpha-prod-kcn2q", true),
+				ghostCP, HealthyMachine(1, "alpha-prod-jzxnt", true, detector.Warning{Reason: "DuplicateID", Message: "another VM has the same BIOS UUID"}),
+				HealthyMachine(2, "alpha-prod-kcn2q", true),
 			},
 		},
 		Workers: detector.ManualRemediationRequired,
 		WorkerGroups: []detector.Set{
 			{
 				Kind: "MachineDeployment", Name: "alpha-prod-md-0", Status: detector.ManualRemediationRequired, Desired: backup.Number{N: 4, Known: true},
-				Machines: []detector.Verdict{ghost, sampleHealthy(3, "alpha-prod-md-0-cjzhw-7z9bm", false), ambiguous},
+				Machines: []detector.Verdict{ghost, HealthyMachine(3, "alpha-prod-md-0-cjzhw-7z9bm", false), ambiguous},
 			},
 			{
 				Kind: "MachineDeployment", Name: "alpha-prod-md-1", Status: detector.ManualRemediationNotRequired, Reason: "MachinesNotInBackup",
@@ -152,23 +156,23 @@ func sampleDrifted() detector.Cluster {
 	}
 }
 
-func sampleLost() detector.Cluster {
+func Lost() detector.Cluster {
 	return detector.Cluster{
 		ID: backup.ClusterID{Namespace: "tenant-alpha", Name: "alpha-dev"}, Provider: "vsphere",
 		Status: detector.NeedFurtherConfirmation, Applicable: true, Derived: true, Nodes: detector.NodeList{State: "noKubeconfig"},
 		ControlPlane: detector.Set{
 			Kind: "KubeadmControlPlane", Name: "alpha-dev", Status: detector.NeedFurtherConfirmation, Reason: "ControlPlaneLost",
-			Machines: []detector.Verdict{sampleStale(20, "alpha-dev-nzj74", true)},
+			Machines: []detector.Verdict{StaleMachine(20, "alpha-dev-nzj74", true)},
 		},
 		Workers: detector.ManualRemediationNotRequired,
 		WorkerGroups: []detector.Set{{
 			Kind: "MachineSet", Name: "alpha-dev-md-0-pjr48", Status: detector.ManualRemediationNotRequired,
-			Machines: []detector.Verdict{sampleStale(21, "alpha-dev-md-0-pjr48-m4vlc", false), sampleStale(22, "alpha-dev-md-0-pjr48-tc6jr", false)},
+			Machines: []detector.Verdict{StaleMachine(21, "alpha-dev-md-0-pjr48-m4vlc", false), StaleMachine(22, "alpha-dev-md-0-pjr48-tc6jr", false)},
 		}},
 	}
 }
 
-func sampleUnsupported() detector.Cluster {
+func Unsupported() detector.Cluster {
 	unknown := func(name string) detector.Verdict {
 		return detector.Verdict{
 			Status: detector.Unknown, Reason: "UnsupportedProvider", Namespace: "tenant-aws", Name: name, RoleKnown: true,
@@ -186,13 +190,13 @@ func sampleUnsupported() detector.Cluster {
 	}
 }
 
-// sampleBlind is a cluster whose vCenter is down.
-func sampleBlind() detector.Cluster {
+// Blind is a cluster whose vCenter is down.
+func Blind() detector.Cluster {
 	var ms []detector.Verdict
 	for i := range 12 {
 		ms = append(ms, detector.Verdict{
 			Status: detector.Unknown, Reason: "ScopeIncomplete", Namespace: "tenant-beta", Name: fmt.Sprintf("beta-prod-md-0-%02d", i),
-			RoleKnown: true, ProviderID: "vsphere://" + sampleID(300+i), Scope: otherTarget, Message: "vc2.example:443 could not be listed: connection refused",
+			RoleKnown: true, ProviderID: "vsphere://" + sampleID(300+i), Scope: OtherTarget, Message: "vc2.example:443 could not be listed: connection refused",
 		})
 	}
 	return detector.Cluster{
@@ -237,45 +241,171 @@ func samplePools() detector.Cluster {
 	}
 }
 
-func sampleSelf() detector.Cluster {
+func Self() detector.Cluster {
 	return detector.Cluster{
 		ID: backup.ClusterID{Namespace: "tkg-system", Name: "mgmt"}, Provider: "vsphere", Self: true, Applicable: true,
 		Status: detector.ManualRemediationNotRequired, Nodes: detector.NodeList{State: "unreachable", Error: "connection refused"},
 		ControlPlane: detector.Set{
 			Kind: "KubeadmControlPlane", Name: "mgmt", Status: detector.ManualRemediationNotRequired,
-			Machines: []detector.Verdict{sampleStale(30, "mgmt-abcde", true)},
+			Machines: []detector.Verdict{StaleMachine(30, "mgmt-abcde", true)},
 		},
 		Workers: detector.AllHealthy,
 	}
 }
 
-func sampleBig(workers int) detector.Cluster {
+func Big(workers int) detector.Cluster {
 	c := detector.Cluster{
 		ID: backup.ClusterID{Namespace: "tenant-zeta", Name: "zeta"}, Provider: "vsphere", Status: detector.AllHealthy, Applicable: true,
 		Nodes: detector.NodeList{State: "read", Count: workers + 1}, Endpoint: "192.0.2.11:6443",
 		ControlPlane: detector.Set{
-			Kind: "KubeadmControlPlane", Name: "zeta", Status: detector.AllHealthy, Machines: []detector.Verdict{sampleHealthy(9999, "zeta-abcde", true)},
+			Kind: "KubeadmControlPlane", Name: "zeta", Status: detector.AllHealthy, Machines: []detector.Verdict{HealthyMachine(9999, "zeta-abcde", true)},
 		},
 		Workers:      detector.AllHealthy,
 		WorkerGroups: []detector.Set{{Kind: "MachineDeployment", Name: "zeta-md-0", Status: detector.AllHealthy}},
 	}
 	for i := range workers {
 		g := &c.WorkerGroups[0]
-		g.Machines = append(g.Machines, sampleHealthy(10000+i, fmt.Sprintf("zeta-md-0-%04d", i), false))
+		g.Machines = append(g.Machines, HealthyMachine(10000+i, fmt.Sprintf("zeta-md-0-%04d", i), false))
 	}
 	return c
 }
 
-func sampleUnattributed() []detector.Unattributed {
+func Unattributed() []detector.Unattributed {
 	return []detector.Unattributed{
 		{
-			Instance: *sampleVM(201, "/DC0/vm/capi/tenant-alpha", "jumphost-01"), Scope: homeTarget,
+			Instance: *VM(201, "/DC0/vm/capi/tenant-alpha", "jumphost-01"), Scope: HomeTarget,
 			Cluster: &backup.ClusterID{Namespace: "tenant-alpha", Name: "alpha-prod"}, Reason: "InClusterFolder",
 			Message: "lies in a folder of the cluster and nothing else ties it",
 		},
 		{
-			Instance: *sampleVM(202, "/DC0/vm/capi/tenant-beta", "beta-new-4sf74"), Scope: homeTarget,
+			Instance: *VM(202, "/DC0/vm/capi/tenant-beta", "beta-new-4sf74"), Scope: HomeTarget,
 			Foreign: "beta-new", Reason: "ForeignNode", Message: "belongs to a cluster that is not in the backup",
 		},
 	}
+}
+
+func Healthy() build.Parts {
+	p := Sample()
+	p.Checks = nil
+	p.Result = detector.Result{
+		Status: detector.AllHealthy, Complete: true, Clusters: []detector.Cluster{Big(27)}, Scopes: p.Result.Scopes[:1],
+	}
+	p.Snapshot.Absent = nil
+	p.Options.SkipNodes = true
+	p.Result.Clusters[0].Nodes = detector.NodeList{State: "skipped"}
+	return Foreseen(p)
+}
+
+// Foreseen gives parts a forecast of which each cluster has those effects.
+func Foreseen(p build.Parts, effects ...forecast.Effect) build.Parts {
+	order := []forecast.Note{{Code: forecast.RestoreOrder, Message: "All objects are back before a controller acts"}}
+	f := &forecast.Forecast{Conditions: order, Notes: order}
+	for i := range p.Result.Clusters {
+		f.Clusters = append(f.Clusters, forecast.Cluster{Text: "all adopted", Groups: make([]forecast.Group, len(p.Result.Clusters[i].WorkerGroups)), Effects: effects})
+	}
+	p.Forecast = f
+	return p
+}
+
+func ToConfirm() build.Parts {
+	p := Healthy()
+	p.Checks = nil
+	p.Result.Status, p.Result.Unattributed = detector.NeedFurtherConfirmationInfraMachine, Unattributed()
+	return Foreseen(p)
+}
+
+func Stale() build.Parts {
+	p := Healthy()
+	p.Checks = nil
+	c := Lost()
+	c.Status, c.ControlPlane.Reason = detector.ManualRemediationNotRequired, ""
+	p.Result.Status, p.Result.Clusters = detector.ManualRemediationNotRequired, []detector.Cluster{c}
+	return Foreseen(p, forecast.Effect{Code: forecast.MachinesBroken, Message: "These machines stay broken", Objects: []string{"Machine a/b"}})
+}
+
+// Pools are a cluster whose pools and other infrastructure changed, and one
+// of which all is as it was.
+func Pools() build.Parts {
+	p := Healthy()
+	p.Checks = nil
+	c, same := samplePools(), Big(2)
+	same.Resources = []detector.ResourceState{{Kind: "VPC", Name: "vpc-1", State: detector.Present, UsedBy: "AWSCluster tenant-zeta/zeta"}}
+	same.WorkerGroups = append(same.WorkerGroups, detector.Set{
+		Kind: "MachinePool", Name: "zeta-mp", Status: detector.AllHealthy,
+		Pool: &detector.PoolState{State: detector.Present, Then: []string{"i-1"}, Now: []string{"i-1"}},
+	})
+	p.Result.Status, p.Result.Clusters = detector.NeedFurtherConfirmation, []detector.Cluster{c, same}
+	return Foreseen(p)
+}
+
+// Hostile are a fleet whose every name wants to be something else.
+func Hostile() build.Parts {
+	p := Sample()
+	const evil = "x\x1b[2J\u202eyhtlaeH\n= Healthy all\u009b31m\xff"
+	c := Drifted()
+	c.ID.Name, c.ID.Namespace, c.Endpoint, c.Nodes.Error = evil, evil, evil, evil
+	c.ControlPlane.Kind, c.ControlPlane.Name, c.ControlPlane.Reason = evil, evil, evil
+	v := &c.ControlPlane.Machines[0]
+	v.Name, v.Message, v.Evidence[1].Detail, v.ProviderID = evil, evil, evil, evil
+	v.Instance.Name, v.Instance.Path, v.Instance.ID, v.Instance.Ref = evil, evil, evil, evil
+	p.Result.Clusters = []detector.Cluster{c}
+	u := &p.Result.Unattributed[0]
+	u.Instance.Name, u.Instance.Path, u.Foreign, u.Message, u.Reason = evil, evil, evil, evil, evil
+	p.Result.ForeignTags, p.Result.Excluded = map[string]int{evil: 1}, map[string]int{evil: 1}
+	p.Result.Scopes[1].Endpoint, p.Result.Scopes[1].Account, p.Result.Scopes[1].Fault.Message = evil, evil, evil
+	p.Result.Errors = []detector.Error{{Scope: evil, Object: evil, Message: evil, Hint: evil}}
+	p.Snapshot.Backups[0].Path = evil
+	p.Snapshot.Absent[0].Name, p.Snapshot.Absent[0].Why = evil, evil
+	return p
+}
+
+// Foretold is the sample with a forecast that has every part.
+func Foretold() build.Parts {
+	p := Sample()
+	n := func(n int64) backup.Number { return backup.Number{N: n, Known: true} }
+	f := &forecast.Forecast{
+		Outcomes: map[forecast.Outcome]int{forecast.Adopted: 23, forecast.Stuck: 4}, NotHealing: 4,
+		Notes: []forecast.Note{{Code: forecast.AssumedOrder, Message: "the forecast assumes an order"}},
+	}
+	for i := range p.Result.Clusters {
+		c := &p.Result.Clusters[i]
+		one := forecast.Cluster{
+			Text: "1 adopted, 2 broken until\nsomebody acts", Outcomes: map[forecast.Outcome]int{forecast.Stuck: 1}, NotHealing: 1,
+			Notes: []forecast.Note{{Code: forecast.ControlPlaneGone, Message: "gone"}},
+			ControlPlane: forecast.ControlPlane{
+				Machines: Fates(c.ControlPlane.Machines), Why: "no MachineHealthCheck", Rollout: &forecast.Rollout{Stale: 3, Ghosts: 3, Message: "rolled out"},
+				Replicas: forecast.Replicas{Desired: n(3), Recorded: 1, Working: 2, Created: 3, Deleted: 4, Running: 5, Unknown: 6, Surplus: 7, Missing: 8},
+				Etcd:     forecast.Etcd{Quorum: forecast.QuorumStands, Recorded: 1, Existing: 2, Removed: 3, After: 4, Message: "stands"},
+			},
+		}
+		for j := range c.WorkerGroups {
+			one.Groups = append(one.Groups, forecast.Group{Machines: Fates(c.WorkerGroups[j].Machines), ManagedBy: "cluster autoscaler"})
+		}
+		f.Clusters = append(f.Clusters, one)
+	}
+	p.Forecast = f
+	return p
+}
+
+// Fates names each machine in its own forecast.
+func Fates(vs []detector.Verdict) []forecast.Machine {
+	out := make([]forecast.Machine, len(vs))
+	for i, v := range vs {
+		out[i] = forecast.Machine{Outcome: forecast.Stuck, Message: "of " + v.Name}
+	}
+	return out
+}
+
+// Readiness has two errors, a warning and a note, of two backups.
+func Readiness() *report.Readiness {
+	gone := readiness.Rule{Code: "Gone", Severity: readiness.Error, Why: "it matters", Do: "bring it back"}
+	late := readiness.Rule{Code: "Late", Severity: readiness.Warning, Why: "time flies", Do: "hurry"}
+	note := readiness.Rule{Code: "Note", Severity: readiness.Info, Why: "good to know", Do: "nothing"}
+	return build.Readiness(
+		&backup.Snapshot{Backups: []backup.Info{{Path: "a.tar.gz"}, {Path: "b.tar.gz"}}}, nil,
+		[]readiness.Finding{
+			gone.On(0, "Secret a/b", "not there"), gone.On(1, "Secret a/c", "not there\x1b[31m either"),
+			late.On(0, "Cluster a/b", "too late"), note.On(1, "backup b.tar.gz", "3 days old"),
+		},
+		report.Tool{Name: "drift-detector"}, time.Date(2026, 11, 21, 5, 0, 0, 0, time.UTC))
 }

@@ -1,4 +1,4 @@
-package report
+package build_test
 
 import (
 	"slices"
@@ -6,33 +6,62 @@ import (
 	"time"
 
 	"drift-detector/backup"
+	"drift-detector/backup/readiness"
 	"drift-detector/detector"
+	"drift-detector/detector/forecast"
+	"drift-detector/infra"
+	"drift-detector/report"
+	"drift-detector/report/build"
+	"drift-detector/report/build/buildtest"
+	"drift-detector/report/reporttest"
 )
 
-// TestWords holds the words of the document against those of the detector.
+// The words of the document are those of the packages that it is made of.
 func TestWords(t *testing.T) {
 	for ours, theirs := range map[string]string{
-		Healthy: string(detector.Healthy), Stale: string(detector.Stale), Ghost: string(detector.Ghost), Unknown: string(detector.Unknown),
-		ManualRemediationRequired:            string(detector.ManualRemediationRequired),
-		NeedFurtherConfirmation:              string(detector.NeedFurtherConfirmation),
-		NeedFurtherConfirmationInfraMachines: string(detector.NeedFurtherConfirmationInfraMachine),
-		ManualRemediationNotRequired:         string(detector.ManualRemediationNotRequired),
+		report.Healthy: string(detector.Healthy), report.Stale: string(detector.Stale), report.Ghost: string(detector.Ghost), report.Unknown: string(detector.Unknown),
+		report.ManualRemediationRequired:            string(detector.ManualRemediationRequired),
+		report.NeedFurtherConfirmation:              string(detector.NeedFurtherConfirmation),
+		report.NeedFurtherConfirmationInfraMachines: string(detector.NeedFurtherConfirmationInfraMachine),
+		report.ManualRemediationNotRequired:         string(detector.ManualRemediationNotRequired),
+
+		report.ScopeComplete: string(infra.Complete), report.ScopePartial: string(infra.Partial), report.ScopeFailed: string(infra.Failed),
+		report.CheckError: string(readiness.Error), report.CheckWarning: string(readiness.Warning), report.CheckInfo: string(readiness.Info),
+		report.UnsupportedProvider: detector.UnsupportedProvider, report.ScopeIncomplete: detector.ScopeIncomplete, report.DuplicateID: detector.DuplicateID,
+		report.NotHealing: forecast.NotHealing, report.RolledOut: forecast.RolledOut,
+		report.Adopted: string(forecast.Adopted), report.Stuck: string(forecast.Stuck),
+		report.GhostKeepsRunning: string(forecast.GhostKeepsRunning), report.CannotKnow: string(forecast.CannotKnow),
 	} {
 		if ours != theirs {
-			t.Errorf("report says %q where detector says %q", ours, theirs)
+			t.Errorf("report says %q where its source says %q", ours, theirs)
 		}
 	}
-	if string(detector.AllHealthy) != Healthy {
+	if string(detector.AllHealthy) != report.Healthy {
 		t.Errorf("roll-up of healthy is %q", detector.AllHealthy)
 	}
 }
 
+// The order of roll-ups is the detector's.
+func TestRollUpsAreInTheDetectorsOrder(t *testing.T) {
+	all := report.RollUps()
+	for i, a := range all {
+		for j, b := range all {
+			if want := all[min(i, j)]; string(detector.Worst(detector.Rollup(a), detector.Rollup(b))) != want {
+				t.Errorf("of %s and %s the detector does not call %s the worst", a, b, want)
+			}
+			if report.Worse(a, b) != (i < j) || report.Worse(a, b) && report.Urgency(a) > report.Urgency(b) {
+				t.Errorf("%s is worse than %s: %v, urgency %d and %d", a, b, report.Worse(a, b), report.Urgency(a), report.Urgency(b))
+			}
+		}
+	}
+}
+
 func TestNewCounts(t *testing.T) {
-	s := New(sampleParts()).Summary
-	if want := (MachineCounts{Total: 45, Healthy: 24, Stale: 4, Ghost: 2, Unknown: 15}); s.Machines != want {
+	s := build.New(buildtest.Sample()).Summary
+	if want := (report.MachineCounts{Total: 45, Healthy: 24, Stale: 4, Ghost: 2, Unknown: 15}); s.Machines != want {
 		t.Errorf("machines %+v, want %+v", s.Machines, want)
 	}
-	if want := (ClusterCounts{Total: 5, Healthy: 1, ManualRemediationRequired: 1, NeedFurtherConfirmation: 3}); s.Clusters != want {
+	if want := (report.ClusterCounts{Total: 5, Healthy: 1, ManualRemediationRequired: 1, NeedFurtherConfirmation: 3}); s.Clusters != want {
 		t.Errorf("clusters %+v, want %+v", s.Clusters, want)
 	}
 	if s.InfraMachines != 2 || s.Errors != 2 || s.OutOfScope != 4 || s.Excluded["template"] != 10 || s.ForeignTags["beta-new"] != 1 || s.Complete {
@@ -42,19 +71,19 @@ func TestNewCounts(t *testing.T) {
 
 // TestCountsAddUp adds every number of the document up from its lists.
 func TestCountsAddUp(t *testing.T) {
-	r := New(sampleParts())
+	r := build.New(buildtest.Sample())
 	for i := range r.Clusters {
 		c := &r.Clusters[i]
-		var sum MachineCounts
+		var sum report.MachineCounts
 		for _, s := range c.Sets() {
-			var n MachineCounts
+			var n report.MachineCounts
 			for _, m := range s.Machines {
-				n.count(m.Status)
+				n.Count(m.Status)
 			}
 			if n != s.Counts {
 				t.Errorf("%s %s: counts %+v, listed %+v", c.Title(), s.Title, s.Counts, n)
 			}
-			sum.add(n)
+			sum.Add(n)
 		}
 		if sum != c.Counts || sum.Total != sum.Healthy+sum.Stale+sum.Ghost+sum.Unknown {
 			t.Errorf("%s: counts %+v, sum %+v", c.Title(), c.Counts, sum)
@@ -63,10 +92,10 @@ func TestCountsAddUp(t *testing.T) {
 }
 
 func TestIgnoreHealthyShortensListsAndNothingElse(t *testing.T) {
-	p := sampleParts()
-	all := New(p)
+	p := buildtest.Sample()
+	all := build.New(p)
 	p.Options.IgnoreHealthy = true
-	short := New(p)
+	short := build.New(p)
 	if short.Summary.Machines != all.Summary.Machines || short.Summary.Clusters != all.Summary.Clusters {
 		t.Errorf("summary %+v, without the option %+v", short.Summary, all.Summary)
 	}
@@ -76,7 +105,7 @@ func TestIgnoreHealthyShortensListsAndNothingElse(t *testing.T) {
 			t.Fatalf("%s: counts or groups differ", all.Clusters[i].Title())
 		}
 		for j := range a {
-			want := slices.DeleteFunc(slices.Clone(a[j].Machines), func(m Machine) bool { return m.Status == Healthy && len(m.Warnings) == 0 })
+			want := slices.DeleteFunc(slices.Clone(a[j].Machines), func(m report.Machine) bool { return m.Status == report.Healthy && len(m.Warnings) == 0 })
 			if a[j].Counts != s[j].Counts || len(s[j].Machines) != len(want) || s[j].Machines == nil {
 				t.Errorf("%s: counts %+v and %d machines, want %+v and %d", a[j].Title, s[j].Counts, len(s[j].Machines), a[j].Counts, len(want))
 			}
@@ -85,7 +114,7 @@ func TestIgnoreHealthyShortensListsAndNothingElse(t *testing.T) {
 }
 
 func TestMachine(t *testing.T) {
-	r := New(sampleParts())
+	r := build.New(buildtest.Sample())
 	cp := r.Clusters[1].ControlPlane
 	ghost, healthy := cp.Machines[0], cp.Machines[1]
 	if ghost.Instance == nil || ghost.Instance.Scope != "vsphere vc1.example:443" || ghost.Instance.Provider != "vsphere" {
@@ -100,9 +129,9 @@ func TestMachine(t *testing.T) {
 	if ghost.Role != "control-plane" || r.Clusters[1].Workers.Groups[0].Machines[0].Role != "worker" || healthy.Warnings[0].Reason != "DuplicateID" {
 		t.Errorf("roles or warnings are lost: %+v", cp.Machines)
 	}
-	unknownRole := New(Parts{Result: detector.Result{Clusters: []detector.Cluster{{
+	unknownRole := build.New(build.Parts{Result: detector.Result{Clusters: []detector.Cluster{{
 		ID:           backup.ClusterID{Namespace: "ns", Name: "c"},
-		WorkerGroups: []detector.Set{{Machines: []detector.Verdict{{Status: detector.Ghost, ControlPlane: true, Name: "vm", Scope: "some/target", Instance: sampleVM(1, "/f", "vm")}}}},
+		WorkerGroups: []detector.Set{{Machines: []detector.Verdict{{Status: detector.Ghost, ControlPlane: true, Name: "vm", Scope: "some/target", Instance: buildtest.VM(1, "/f", "vm")}}}},
 	}}}}).Clusters[0].Workers.Groups[0].Machines[0]
 	if unknownRole.Role != "" || unknownRole.Namespace != "ns" || unknownRole.Instance.Scope != "some/target" {
 		t.Errorf("machine %+v: want no role, the cluster's namespace, the target's id for want of a name", unknownRole)
@@ -111,12 +140,12 @@ func TestMachine(t *testing.T) {
 
 // TestOthersAreNamedWhereTheyAre: a further instance may be in any scope.
 func TestOthersAreNamedWhereTheyAre(t *testing.T) {
-	p := sampleParts()
+	p := buildtest.Sample()
 	v := &p.Result.Clusters[1].WorkerGroups[0].Machines[2]
-	v.Others = append(v.Others, *sampleVM(77, "/f", "nowhere"))
-	v.OtherScopes = []string{homeTarget, otherTarget}
+	v.Others = append(v.Others, *buildtest.VM(77, "/f", "nowhere"))
+	v.OtherScopes = []string{buildtest.HomeTarget, buildtest.OtherTarget}
 	var got []string
-	for _, o := range New(p).Clusters[1].Workers.Groups[0].Machines[2].Others {
+	for _, o := range build.New(p).Clusters[1].Workers.Groups[0].Machines[2].Others {
 		got = append(got, o.Scope)
 	}
 	if want := []string{"vsphere vc1.example:443", "vsphere vc2.example:443", ""}; !slices.Equal(got, want) {
@@ -126,7 +155,7 @@ func TestOthersAreNamedWhereTheyAre(t *testing.T) {
 
 // What a ClusterClass made is scaled at the Cluster: its name there is said.
 func TestTopologyOfAGroup(t *testing.T) {
-	p := sampleParts()
+	p := buildtest.Sample()
 	c := &p.Result.Clusters[1]
 	name := c.WorkerGroups[0].Name
 	group := func(cluster backup.ClusterID, kind string, labels backup.Labels) backup.Group {
@@ -141,14 +170,14 @@ func TestTopologyOfAGroup(t *testing.T) {
 			group(c.ID, "MachineDeployment", backup.Labels(labels)),
 			group(c.ID, "MachineSet", "{"+own+`,"topology.cluster.x-k8s.io/deployment-name":"of-its-set"}`),
 		}
-		if got := New(p).Clusters[1].Workers.Groups[0].Topology; got != want {
+		if got := build.New(p).Clusters[1].Workers.Groups[0].Topology; got != want {
 			t.Errorf("%s: %q, want %q", labels, got, want)
 		}
 	}
 }
 
 func TestPoolsAndResources(t *testing.T) {
-	r := New(poolParts())
+	r := build.New(buildtest.Pools())
 	p := r.Clusters[0].Workers.Groups[0].Pool
 	if !slices.Equal(p.Missing, []string{"i-1"}) || !slices.Equal(p.Added, []string{"i-3", "i-4"}) || *p.Desired != 2 || p.ManagedBy != "external-autoscaler" {
 		t.Errorf("pool %+v", p)
@@ -156,15 +185,15 @@ func TestPoolsAndResources(t *testing.T) {
 	if r.Clusters[1].Workers.Groups[0].Pool != nil {
 		t.Error("a MachineDeployment is no pool")
 	}
-	if want := (ResourceCounts{Present: 2, Absent: 1, Unknown: 1}); r.Summary.Resources != want {
+	if want := (report.ResourceCounts{Present: 2, Absent: 1, Unknown: 1}); r.Summary.Resources != want {
 		t.Errorf("resources %+v, want %+v", r.Summary.Resources, want)
 	}
-	self := poolParts()
+	self := buildtest.Pools()
 	self.Result.Clusters[0].Self = true
-	if want, got := (ResourceCounts{Present: 1}), New(self).Summary.Resources; got != want {
+	if want, got := (report.ResourceCounts{Present: 1}), build.New(self).Summary.Resources; got != want {
 		t.Errorf("resources %+v, want %+v: those of the management cluster do not count", got, want)
 	}
-	for state, word := range map[detector.Presence]string{detector.Present: Present, detector.Absent: Absent, detector.Undecided: Undecided} {
+	for state, word := range map[detector.Presence]string{detector.Present: report.Present, detector.Absent: report.Absent, detector.Undecided: report.Undecided} {
 		if string(state) != word {
 			t.Errorf("report says %q where detector says %q", word, state)
 		}
@@ -172,11 +201,11 @@ func TestPoolsAndResources(t *testing.T) {
 }
 
 func TestMissingIsJoinedAndSorted(t *testing.T) {
-	p := sampleParts()
+	p := buildtest.Sample()
 	more := backup.Absence{Kind: "Secret", Namespace: "capv-system", Name: "creds", ReferredBy: "VSphereClusterIdentity shared", Why: "w"}
 	p.Absent = []backup.Absence{more, more, p.Snapshot.Absent[0], {Backup: 7, Kind: "Lost"}}
 	var got []string
-	for _, m := range New(p).Backups[0].Missing {
+	for _, m := range build.New(p).Backups[0].Missing {
 		got = append(got, m.Kind+" "+m.Name)
 	}
 	if want := []string{"Secret creds", "VSphereClusterIdentity shared"}; !slices.Equal(got, want) {
@@ -185,11 +214,11 @@ func TestMissingIsJoinedAndSorted(t *testing.T) {
 }
 
 func TestTimesThatNoDocumentCanCarry(t *testing.T) {
-	p := sampleParts()
+	p := buildtest.Sample()
 	p.Snapshot.Backups[0].WrittenTo = time.Date(20000, 1, 1, 0, 0, 0, 0, time.UTC)
 	p.Snapshot.Backups[0].WrittenFrom = time.Date(-1, 1, 1, 0, 0, 0, 0, time.UTC)
-	r := New(p)
-	encode(t, r)
+	r := build.New(p)
+	reporttest.JSON(t, r)
 	if b := r.Backups[0]; !b.WrittenTo.IsZero() || !b.WrittenFrom.IsZero() {
 		t.Errorf("times %v and %v, want none", b.WrittenFrom, b.WrittenTo)
 	}
@@ -204,8 +233,13 @@ func TestAnUndecidedPoolMissesNobody(t *testing.T) {
 		state   detector.Presence
 		missing int
 	}{{detector.Present, 1}, {detector.Absent, 1}, {detector.Undecided, 0}} {
-		if p := pool(&detector.PoolState{State: tt.state, Then: []string{"i-1"}}); len(p.Missing) != tt.missing {
+		if p := poolOf(detector.PoolState{State: tt.state, Then: []string{"i-1"}}); len(p.Missing) != tt.missing {
 			t.Errorf("a pool that is %s misses %v", tt.state, p.Missing)
 		}
 	}
+}
+
+func poolOf(p detector.PoolState) *report.Pool {
+	c := detector.Cluster{WorkerGroups: []detector.Set{{Pool: &p}}}
+	return build.New(build.Parts{Result: detector.Result{Clusters: []detector.Cluster{c}}}).Clusters[0].Workers.Groups[0].Pool
 }

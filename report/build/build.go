@@ -1,4 +1,6 @@
-package report
+// Package build makes a report of what the detector, the forecast and the checks
+// found. It decides only the one answer, in answer.go.
+package build
 
 import (
 	"cmp"
@@ -11,6 +13,7 @@ import (
 	"drift-detector/detector"
 	"drift-detector/detector/forecast"
 	"drift-detector/infra"
+	"drift-detector/report"
 )
 
 // Parts is what a Report is made of.
@@ -25,22 +28,22 @@ type Parts struct {
 	// out of the document.
 	Forecast    *forecast.Forecast
 	Checks      []readiness.Finding // on the backup alone
-	Tool        Tool
+	Tool        report.Tool
 	GeneratedAt time.Time
-	Options     Options
+	Options     report.Options
 }
 
 // New turns an outcome into the document. It decides nothing: it counts, names
 // and, with Options.IgnoreHealthy, leaves out.
-func New(p Parts) *Report {
+func New(p Parts) *report.Report {
 	b := builder{
 		ignoreHealthy: p.Options.IgnoreHealthy,
 		places:        map[string]place{},
 	}
 	b.readTopologies(p.Snapshot)
 	b.namePlaces(p.Inventory.Listings)
-	r := &Report{
-		SchemaVersion: SchemaVersion,
+	r := &report.Report{
+		SchemaVersion: report.SchemaVersion,
 		Tool:          p.Tool,
 		GeneratedAt:   utc(p.GeneratedAt),
 		Options:       p.Options,
@@ -49,7 +52,7 @@ func New(p Parts) *Report {
 	for i := range p.Result.Clusters {
 		c := b.cluster(&p.Result.Clusters[i], forecastOf(p.Forecast, i))
 		for _, lb := range p.LoadBalancers[p.Result.Clusters[i].ID] {
-			c.APILoadBalancers = append(c.APILoadBalancers, LoadBalancer(lb))
+			c.APILoadBalancers = append(c.APILoadBalancers, report.LoadBalancer(lb))
 		}
 		r.Clusters = append(r.Clusters, c)
 	}
@@ -59,12 +62,12 @@ func New(p Parts) *Report {
 	r.Scopes = scopes(p.Result.Scopes, p.Inventory.Listings)
 	r.Checks = Checks(p.Checks)
 	for _, e := range p.Result.Errors {
-		r.Errors = append(r.Errors, Error{Scope: e.Scope, Object: e.Object, Message: e.Message, Hint: e.Hint})
+		r.Errors = append(r.Errors, report.Error{Scope: e.Scope, Object: e.Object, Message: e.Message, Hint: e.Hint})
 	}
 	r.Summary = summary(&p.Result, r)
 	r.Summary.Forecast = estateForecast(p.Forecast)
 	r.Summary.Answer = decide(&p, r)
-	r.fillEmpty()
+	r.FillLists()
 	return r
 }
 
@@ -103,13 +106,13 @@ func utc(t time.Time) time.Time {
 	return t
 }
 
-func backups(s *backup.Snapshot, more []backup.Absence) []Backup {
+func backups(s *backup.Snapshot, more []backup.Absence) []report.Backup {
 	if s == nil {
 		return nil
 	}
-	out := make([]Backup, len(s.Backups))
+	out := make([]report.Backup, len(s.Backups))
 	for i, b := range s.Backups {
-		out[i] = Backup{
+		out[i] = report.Backup{
 			Path: b.Path, SHA256: b.SHA256, FormatVersion: b.FormatVersion,
 			WrittenFrom: utc(b.WrittenFrom), WrittenTo: utc(b.WrittenTo), Items: b.Items,
 		}
@@ -118,7 +121,7 @@ func backups(s *backup.Snapshot, more []backup.Absence) []Backup {
 		if a.Backup < 0 || a.Backup >= len(out) {
 			continue
 		}
-		m := Missing{a.Kind, a.Namespace, a.Name, a.ReferredBy, a.Why}
+		m := report.Missing{Kind: a.Kind, Namespace: a.Namespace, Name: a.Name, ReferredBy: a.ReferredBy, Why: a.Why}
 		out[a.Backup].Missing = append(out[a.Backup].Missing, m)
 	}
 	for i := range out {
@@ -128,35 +131,35 @@ func backups(s *backup.Snapshot, more []backup.Absence) []Backup {
 	return out
 }
 
-func compareMissing(a, b Missing) int {
+func compareMissing(a, b report.Missing) int {
 	return cmp.Or(
 		cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name),
 		cmp.Compare(a.ReferredBy, b.ReferredBy), cmp.Compare(a.Why, b.Why),
 	)
 }
 
-func (b *builder) cluster(c *detector.Cluster, f *forecast.Cluster) Cluster {
-	out := Cluster{
+func (b *builder) cluster(c *detector.Cluster, f *forecast.Cluster) report.Cluster {
+	out := report.Cluster{
 		Namespace: c.ID.Namespace, Name: c.ID.Name, Backup: c.ID.Backup,
 		Provider: c.Provider, Status: string(c.Status),
 		Derived: c.Derived, Self: c.Self, Paused: c.Paused, Endpoint: c.Endpoint,
-		Nodes: Nodes(c.Nodes),
-		ControlPlane: ControlPlane{
+		Nodes: report.Nodes(c.Nodes),
+		ControlPlane: report.ControlPlane{
 			Kind: c.ControlPlane.Kind, Name: c.ControlPlane.Name,
 			Status: string(c.ControlPlane.Status), Reason: c.ControlPlane.Reason,
 			Applicable: c.Applicable, Desired: number(c.ControlPlane.Desired),
 		},
-		Workers: Workers{Status: string(c.Workers)},
+		Workers: report.Workers{Status: string(c.Workers)},
 	}
 	var fates []forecast.Machine
 	if f != nil {
 		fates = f.ControlPlane.Machines
 	}
 	out.ControlPlane.Machines, out.ControlPlane.Counts = b.machines(c, c.ControlPlane.Machines, fates)
-	out.Counts.add(out.ControlPlane.Counts)
+	out.Counts.Add(out.ControlPlane.Counts)
 	for i := range c.WorkerGroups {
 		s := &c.WorkerGroups[i]
-		g := Group{Kind: s.Kind, Name: s.Name, Status: string(s.Status), Reason: s.Reason, Desired: number(s.Desired), Pool: pool(s.Pool)}
+		g := report.Group{Kind: s.Kind, Name: s.Name, Status: string(s.Status), Reason: s.Reason, Desired: number(s.Desired), Pool: pool(s.Pool)}
 		if s.Kind == "MachineDeployment" {
 			g.Topology = b.topologies[member{c.ID, s.Name}]
 		}
@@ -164,21 +167,23 @@ func (b *builder) cluster(c *detector.Cluster, f *forecast.Cluster) Cluster {
 			fates = f.Groups[i].Machines
 		}
 		g.Machines, g.Counts = b.machines(c, s.Machines, fates)
-		out.Counts.add(g.Counts)
+		out.Counts.Add(g.Counts)
 		out.Workers.Groups = append(out.Workers.Groups, g)
 	}
 	for _, res := range c.Resources {
-		out.Resources = append(out.Resources, Resource{res.Kind, res.Name, string(res.State), res.UsedBy, string(res.WhenGone), res.Message})
+		out.Resources = append(out.Resources, report.Resource{
+			Kind: res.Kind, Name: res.Name, State: string(res.State), UsedBy: res.UsedBy, WhenGone: string(res.WhenGone), Message: res.Message,
+		})
 	}
-	out.foresee(f)
+	foresee(&out, f)
 	return out
 }
 
-func pool(p *detector.PoolState) *Pool {
+func pool(p *detector.PoolState) *report.Pool {
 	if p == nil {
 		return nil
 	}
-	out := &Pool{State: string(p.State), Then: p.Then, Now: p.Now, Desired: number(p.Desired), DesiredNow: number(p.DesiredNow), ManagedBy: p.ManagedBy, Message: p.Message}
+	out := &report.Pool{State: string(p.State), Then: p.Then, Now: p.Now, Desired: number(p.Desired), DesiredNow: number(p.DesiredNow), ManagedBy: p.ManagedBy, Message: p.Message}
 	if p.State != detector.Undecided { // else nobody knows who is a member
 		out.Missing, out.Added = without(p.Then, p.Now), without(p.Now, p.Then)
 	}
@@ -201,12 +206,12 @@ func number(n backup.Number) *int64 {
 }
 
 // machines lists verdicts, each with its forecast where there are any.
-func (b *builder) machines(c *detector.Cluster, vs []detector.Verdict, fates []forecast.Machine) ([]Machine, MachineCounts) {
-	var n MachineCounts
-	out := make([]Machine, 0, len(vs))
+func (b *builder) machines(c *detector.Cluster, vs []detector.Verdict, fates []forecast.Machine) ([]report.Machine, report.MachineCounts) {
+	var n report.MachineCounts
+	out := make([]report.Machine, 0, len(vs))
 	for i := range vs {
 		v := &vs[i]
-		n.count(string(v.Status))
+		n.Count(string(v.Status))
 		if b.ignoreHealthy && v.Status == detector.Healthy && len(v.Warnings) == 0 {
 			continue
 		}
@@ -217,8 +222,8 @@ func (b *builder) machines(c *detector.Cluster, vs []detector.Verdict, fates []f
 	return out, n
 }
 
-func (b *builder) machine(c *detector.Cluster, v *detector.Verdict) Machine {
-	m := Machine{
+func (b *builder) machine(c *detector.Cluster, v *detector.Verdict) report.Machine {
+	m := report.Machine{
 		Namespace: cmp.Or(v.Namespace, c.ID.Namespace), Name: v.Name, UID: v.UID, Role: role(v),
 		Status: string(v.Status), Reason: v.Reason, Message: v.Message,
 		ProviderID: v.ProviderID, Node: v.Node,
@@ -236,7 +241,7 @@ func (b *builder) machine(c *detector.Cluster, v *detector.Verdict) Machine {
 		m.Others = append(m.Others, instance(&v.Others[i], at))
 	}
 	for _, w := range v.Warnings {
-		m.Warnings = append(m.Warnings, Warning(w))
+		m.Warnings = append(m.Warnings, report.Warning(w))
 	}
 	return m
 }
@@ -246,9 +251,9 @@ func role(v *detector.Verdict) string {
 	case !v.RoleKnown:
 		return ""
 	case v.ControlPlane:
-		return "control-plane"
+		return report.RoleControlPlane
 	default:
-		return "worker"
+		return report.RoleWorker
 	}
 }
 
@@ -260,8 +265,8 @@ func (b *builder) place(target, provider string) place {
 	return place{provider: provider, name: target}
 }
 
-func instance(i *infra.Instance, at place) Instance {
-	out := Instance{
+func instance(i *infra.Instance, at place) report.Instance {
+	out := report.Instance{
 		Provider: at.provider, Scope: at.name, Account: at.account, ID: i.ID, Ref: i.Ref,
 		Name: i.Name, Path: i.Path, State: i.State, Addresses: i.Addresses,
 	}
@@ -277,16 +282,16 @@ func instance(i *infra.Instance, at place) Instance {
 	return out
 }
 
-func evidence(es []detector.Evidence) []Evidence {
-	out := make([]Evidence, len(es))
+func evidence(es []detector.Evidence) []report.Evidence {
+	out := make([]report.Evidence, len(es))
 	for i, e := range es {
-		out[i] = Evidence{e.Kind, e.Detail, string(e.Strength)}
+		out[i] = report.Evidence{Kind: e.Kind, Detail: e.Detail, Strength: string(e.Strength)}
 	}
 	return out
 }
 
-func (b *builder) infraMachine(u *detector.Unattributed) InfraMachine {
-	m := InfraMachine{
+func (b *builder) infraMachine(u *detector.Unattributed) report.InfraMachine {
+	m := report.InfraMachine{
 		Instance:       instance(&u.Instance, b.place(u.Scope, "")),
 		ForeignCluster: u.Foreign, Reason: u.Reason, Message: u.Message, Evidence: evidence(u.Evidence),
 	}
@@ -296,8 +301,8 @@ func (b *builder) infraMachine(u *detector.Unattributed) InfraMachine {
 	return m
 }
 
-func summary(res *detector.Result, r *Report) Summary {
-	s := Summary{
+func summary(res *detector.Result, r *report.Report) report.Summary {
+	s := report.Summary{
 		Status: string(res.Status), Complete: res.Complete,
 		InfraMachines: len(r.InfraMachines), Excluded: validKeys(res.Excluded),
 		OutOfScope: res.OutOfScope, ForeignTags: validKeys(res.ForeignTags),
@@ -306,17 +311,17 @@ func summary(res *detector.Result, r *Report) Summary {
 	for i := range r.Clusters {
 		// The management cluster is lost anyway: its machines are no finding.
 		if c := &r.Clusters[i]; !c.Self {
-			s.Machines.add(c.Counts)
-			s.Clusters.count(c.Status)
+			s.Machines.Add(c.Counts)
+			s.Clusters.Count(c.Status)
 			for j := range c.Resources {
-				s.Resources.count(c.Resources[j].State)
+				s.Resources.Count(c.Resources[j].State)
 			}
 		}
 	}
 	return s
 }
 
-// validKeys copies counts by foreign names. JSON cannot tell two keys apart that
+// validKeys copies counts by foreign names. JSON has no two keys that
 // differ in invalid UTF-8 only, so they are counted together.
 func validKeys(counts map[string]int) map[string]int {
 	out := make(map[string]int, len(counts))
@@ -324,51 +329,4 @@ func validKeys(counts map[string]int) map[string]int {
 		out[strings.ToValidUTF8(k, "\ufffd")] += n
 	}
 	return out
-}
-
-func (n *MachineCounts) count(status string) {
-	n.Total++
-	switch status {
-	case Healthy:
-		n.Healthy++
-	case Stale:
-		n.Stale++
-	case Ghost:
-		n.Ghost++
-	default:
-		n.Unknown++
-	}
-}
-
-func (n *ResourceCounts) count(state string) {
-	switch state {
-	case Present:
-		n.Present++
-	case Absent:
-		n.Absent++
-	default:
-		n.Unknown++
-	}
-}
-
-func (n *MachineCounts) add(m MachineCounts) {
-	n.Total += m.Total
-	n.Healthy += m.Healthy
-	n.Stale += m.Stale
-	n.Ghost += m.Ghost
-	n.Unknown += m.Unknown
-}
-
-func (n *ClusterCounts) count(status string) {
-	n.Total++
-	switch status {
-	case ManualRemediationRequired:
-		n.ManualRemediationRequired++
-	case ManualRemediationNotRequired:
-		n.ManualRemediationNotRequired++
-	case Healthy:
-		n.Healthy++
-	default:
-		n.NeedFurtherConfirmation++
-	}
 }

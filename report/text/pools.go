@@ -1,9 +1,10 @@
-package report
+package text
 
 import (
 	"fmt"
 	"slices"
 
+	"drift-detector/report"
 	"drift-detector/report/terminal"
 )
 
@@ -11,13 +12,13 @@ import (
 // besides machines that a restore depends on.
 
 // poolNote counts the members of the cluster's pools.
-func (c *Cluster) poolNote() string {
+func poolNote(c *report.Cluster) string {
 	pools, members, undecided := 0, 0, 0
 	for i := range c.Workers.Groups {
 		if p := c.Workers.Groups[i].Pool; p != nil {
 			pools++
 			members += len(p.Now)
-			undecided += one(!p.decided())
+			undecided += one(!decided(p))
 		}
 	}
 	switch {
@@ -31,37 +32,37 @@ func (c *Cluster) poolNote() string {
 	return fmt.Sprintf("%s in %s", plural(members, "member"), plural(pools, "pool"))
 }
 
-// decided says that it is known whether the pool exists, and so who is a member.
-func (p *Pool) decided() bool { return p.State == Present || p.State == Absent }
+// decided reports whether it is known that the pool exists or not, and so who is a member.
+func decided(p *report.Pool) bool { return p.State == report.Present || p.State == report.Absent }
 
-// brief says what a set holds: its machines, the members of its pool, and how
+// setBrief says what a set holds: its machines, the members of its pool, and how
 // many there should be.
-func (s *Set) brief() string {
+func setBrief(s *report.Set) string {
 	members := ""
 	switch {
 	case s.Pool == nil:
-	case s.Pool.decided() || len(s.Pool.Now) > 0:
+	case decided(s.Pool) || len(s.Pool.Now) > 0:
 		members = plural(len(s.Pool.Now), "member")
 	default:
 		members = "members not known"
 	}
-	text := join(", ", s.Counts.brief(), members)
+	text := join(", ", brief(s.Counts), members)
 	if s.Desired != nil {
 		text = join(" ", text, fmt.Sprintf("(%d desired)", *s.Desired))
 	}
 	return text
 }
 
-// said is what there is to say of a set besides its machines.
-func (s *Set) said() bool { return s.Reason != "" || s.Pool != nil && s.Pool.Message != "" }
+// said reports whether there is something to say of a set besides its machines.
+func said(s *report.Set) bool { return s.Reason != "" || s.Pool != nil && s.Pool.Message != "" }
 
-// resources are the things that are gone, and how many there are of which that
-// cannot be told, with the reason that all of those have.
-func (c *Cluster) resources() (absent []Resource, unknown int, why string) {
+// resources returns the absent resources, the number that could not be checked,
+// and why if they share one reason.
+func resources(c *report.Cluster) (absent []report.Resource, unknown int, why string) {
 	for _, r := range c.Resources {
 		switch r.State {
-		case Present:
-		case Absent:
+		case report.Present:
+		case report.Absent:
 			absent = append(absent, r)
 		default:
 			if unknown++; unknown > 1 && r.Message != why {
@@ -76,26 +77,26 @@ func (c *Cluster) resources() (absent []Resource, unknown int, why string) {
 
 // needs prints the things that a restore depends on: those that are gone one by
 // one, the others in one line or, with all, one by one too.
-func (p printer) needs(c *Cluster, all bool) {
-	absent, unknown, why := c.resources()
+func (p printer) needs(c *report.Cluster, all bool) {
+	absent, unknown, why := resources(c)
 	list := absent
 	if all {
 		list = c.Resources
 	}
 	for _, r := range list {
-		l := look{"?", terminal.Yellow, 1}
-		if r.State == Present {
-			l = looks[Healthy]
+		l := lookOf(report.Unknown)
+		if r.State == report.Present {
+			l = lookOf(report.Healthy)
 		}
 		row := terminal.Lead(l.style, l.mark+" "+r.State, statusWidth).Field(terminal.Plain, r.Kind).Field(terminal.Plain, terminal.Quoted(r.Name))
 		p.Print(2, 4, row.Prose(terminal.Dim, r.Message).Prose(terminal.Dim, "named by "+r.UsedBy))
 	}
 	if unknown > 0 && !all {
-		p.Print(2, 4, terminal.Lead(terminal.Yellow, "? "+Undecided, statusWidth).Prose(terminal.Plain, plural(unknown, "resource")+": "+why))
+		p.Print(2, 4, terminal.Lead(terminal.Yellow, "? "+report.Undecided, statusWidth).Prose(terminal.Plain, plural(unknown, "resource")+": "+why))
 	}
 }
 
-// needy says that something which a restore depends on is not known to exist.
-func (c *Cluster) needy() bool {
-	return slices.ContainsFunc(c.Resources, func(r Resource) bool { return r.State != Present })
+// needy reports whether something that a restore depends on is not known to exist.
+func needy(c *report.Cluster) bool {
+	return slices.ContainsFunc(c.Resources, func(r report.Resource) bool { return r.State != report.Present })
 }

@@ -1,0 +1,129 @@
+package build_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"drift-detector/backup/readiness"
+	"drift-detector/detector"
+	"drift-detector/detector/forecast"
+	"drift-detector/report"
+	"drift-detector/report/build"
+	"drift-detector/report/build/buildtest"
+)
+
+// codesOf are the codes of reasons in their order.
+func codesOf(a *report.SafeAnswer) string {
+	var out []string
+	for i := range a.Reasons {
+		out = append(out, a.Reasons[i].Code)
+	}
+	return strings.Join(out, " ")
+}
+
+func TestDecide(t *testing.T) {
+	effect := func(code string, objects ...string) forecast.Effect {
+		return forecast.Effect{Code: code, Message: "of " + code, Objects: objects}
+	}
+	for name, c := range map[string]struct {
+		parts       func() build.Parts
+		safe, codes string
+	}{
+		"nothing to do":     {buildtest.Healthy, report.Yes, ""},
+		"machines are made": {func() build.Parts { return buildtest.Foreseen(buildtest.Healthy(), effect(forecast.MachinesMade, "a")) }, report.WithWork, "MachinesMade"},
+		"the worst decides, and is first": {func() build.Parts {
+			return buildtest.Foreseen(buildtest.Healthy(), effect(forecast.MachinesMade, "a"), effect(forecast.SpecUnseen, "b"), effect(forecast.RolloutDue, "c"))
+		}, report.No, "RolloutDue SpecUnseen MachinesMade"},
+		"unknown before withWork": {func() build.Parts {
+			return buildtest.Foreseen(buildtest.Healthy(), effect(forecast.GhostsLeft, "a"), effect(forecast.MachinesUnknown, "b"))
+		}, report.Unclear, "MachinesUnknown GhostsLeft"},
+		"of a later release": {func() build.Parts {
+			return buildtest.Foreseen(buildtest.Healthy(), effect("Surprise", "a"), effect(forecast.RolloutDue, "b"))
+		}, report.No, "Surprise RolloutDue"},
+		"of the estate": {func() build.Parts {
+			p := buildtest.Healthy()
+			p.Forecast.Effects = []forecast.Effect{effect(forecast.ClustersFirst, "Deployment velero")}
+			return p
+		}, report.No, "ClustersFirst"},
+		"of the management cluster itself": {func() build.Parts {
+			p := buildtest.Foreseen(buildtest.Healthy(), effect(forecast.RolloutDue, "a"))
+			p.Result.Clusters[0].Self = true
+			p.Result.Clusters = append(p.Result.Clusters, buildtest.Big(2))
+			p.Forecast.Clusters = append(p.Forecast.Clusters, forecast.Cluster{Groups: make([]forecast.Group, 9)})
+			return p
+		}, report.Yes, ""},
+		"no forecast": {func() build.Parts { p := buildtest.Healthy(); p.Forecast = nil; return p }, report.Unclear, report.NoForecast},
+		"nothing to compare": {func() build.Parts {
+			p := buildtest.Healthy()
+			p.Result.Clusters = nil
+			return p
+		}, report.Unclear, report.NothingToCompare},
+		"a pool alone": {func() build.Parts {
+			p := buildtest.Healthy()
+			p.Result.Clusters = []detector.Cluster{{WorkerGroups: []detector.Set{{Kind: "MachinePool", Pool: &detector.PoolState{State: detector.Present}}}}}
+			p.Forecast.Clusters = []forecast.Cluster{{Groups: make([]forecast.Group, 1)}}
+			return p
+		}, report.Yes, ""},
+		"VMs to confirm": {func() build.Parts {
+			p := buildtest.Healthy()
+			p.Result.Unattributed, p.Result.Status = buildtest.Unattributed(), detector.NeedFurtherConfirmation
+			return p
+		}, report.Unclear, report.InstancesToConfirm},
+		"not complete": {func() build.Parts {
+			p := buildtest.Healthy()
+			p.Result.Complete, p.Result.Scopes = false, buildtest.Sample().Result.Scopes
+			return p
+		}, report.Unclear, report.Incomplete},
+		"an error": {func() build.Parts {
+			p := buildtest.Healthy()
+			p.Result.Errors = []detector.Error{{Object: "resources/x.json", Message: "bad"}}
+			return p
+		}, report.Unclear, report.ErrorsOccurred},
+		"a check that is an error": {func() build.Parts { p := buildtest.Healthy(); p.Checks = buildtest.Checks(); return p }, report.No, report.BackupError},
+		"checks that are warnings": {func() build.Parts {
+			p := buildtest.Healthy()
+			p.Checks = []readiness.Finding{{Severity: readiness.Warning, Code: "X", Object: "o", Why: "w"}}
+			return p
+		}, report.Yes, ""},
+		"another status": {func() build.Parts {
+			p := buildtest.Healthy()
+			p.Result.Status = detector.NeedFurtherConfirmation
+			return p
+		}, report.Unclear, report.StatusNotHealthy},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := build.New(c.parts()).Summary.Answer
+			if a.Safe != c.safe || codesOf(a) != c.codes {
+				t.Errorf("%s for %q, want %s for %q: %+v", a.Safe, codesOf(a), c.safe, c.codes, a.Reasons)
+			}
+		})
+	}
+}
+
+// One reason is of all that have it, and names each once.
+func TestReasonsNameTheirObjects(t *testing.T) {
+	p := buildtest.Foreseen(buildtest.Healthy(), forecast.Effect{Code: forecast.GhostsLeft, Message: "they run on", Objects: []string{"instance b", "instance a"}})
+	p.Forecast.Effects = []forecast.Effect{{Code: forecast.GhostsLeft, Message: "they run on", Objects: []string{"instance b", "instance c"}}}
+	p.Result.Complete, p.Result.Scopes = false, buildtest.Sample().Result.Scopes
+	got := build.New(p).Summary.Answer.Reasons
+	if len(got) != 2 || got[0].Code != report.Incomplete || len(got[0].Objects) != 1 || got[1].Code != forecast.GhostsLeft ||
+		!slices.Equal(got[1].Objects, []string{"instance a", "instance b", "instance c"}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// The conditions are those of the forecast; one that only some clusters were asked for is
+// the last.
+func TestConditionsOfTheAnswer(t *testing.T) {
+	p := buildtest.Healthy()
+	p.Options.Filter = &report.Filter{Namespaces: []string{"tenant-alpha"}}
+	a := build.New(p).Summary.Answer
+	if len(a.Conditions) != 2 || a.Conditions[0].Code != forecast.RestoreOrder || a.Conditions[1].Code != report.Narrowed || !strings.Contains(a.Conditions[1].Message, "tenant-alpha") {
+		t.Errorf("%+v", a.Conditions)
+	}
+	p.Forecast = nil
+	if a := build.New(p).Summary.Answer; len(a.Conditions) != 1 || a.Conditions[0].Code != report.Narrowed {
+		t.Errorf("without a forecast: %+v", a.Conditions)
+	}
+}

@@ -1,0 +1,36 @@
+package build
+
+import (
+	"time"
+
+	"drift-detector/backup"
+	"drift-detector/backup/readiness"
+	"drift-detector/report"
+)
+
+// Readiness makes the document of a Snapshot, of what providers miss in it,
+// and of the findings.
+func Readiness(s *backup.Snapshot, absent []backup.Absence, found []readiness.Finding, tool report.Tool, at time.Time) *report.Readiness {
+	r := &report.Readiness{
+		SchemaVersion: report.SchemaVersion, Tool: tool, GeneratedAt: utc(at),
+		Backups: backups(s, absent), Checks: Checks(found),
+	}
+	r.Summary = report.CountChecks(r.Checks)
+	r.FillLists()
+	return r
+}
+
+// Checks turns findings into what documents hold, in their order.
+func Checks(found []readiness.Finding) []report.Check {
+	out := make([]report.Check, len(found))
+	for i, f := range found {
+		out[i] = report.Check{
+			Severity: string(f.Severity), Code: f.Code, Backup: f.Backup,
+			Object: f.Object, Message: f.Message, Why: f.Why, Do: f.Do,
+		}
+		for _, id := range f.Clusters {
+			out[i].Clusters = append(out[i].Clusters, id.Namespace+"/"+id.Name)
+		}
+	}
+	return out
+}

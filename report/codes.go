@@ -1,0 +1,59 @@
+package report
+
+import "slices"
+
+// The codes below are those that a format treats in a way of its own. All codes and
+// their meanings are in the schema, see [Explain].
+
+// Reasons of verdicts and of VMs to confirm.
+const (
+	UnsupportedProvider = "UnsupportedProvider"
+	ScopeIncomplete     = "ScopeIncomplete"
+	IdentityChanged     = "IdentityChanged"
+	NotProvisioned      = "NotProvisioned"
+)
+
+// Warnings; the first is a reason of VMs to confirm, too.
+const (
+	DuplicateID    = "DuplicateID"
+	Reidentified   = "Reidentified"
+	MachineMissing = "MachineMissing"
+	PoweredOff     = "PoweredOff"
+	Disconnected   = "Disconnected"
+)
+
+// Notes of the forecast.
+const (
+	ControlPlaneGone = "ControlPlaneGone"
+	IdentityAbsent   = "IdentityAbsent"
+	NotHealing       = "NotHealing"
+	RolledOut        = "RolledOut"
+)
+
+// Outcomes of the forecast.
+const (
+	Adopted                      = "Adopted"
+	AdoptedPoweredOn             = "AdoptedPoweredOn"
+	AdoptedByName                = "AdoptedByName"
+	Stuck                        = "Stuck"
+	StuckNodeLeft                = "StuckNodeLeft"
+	ReplacedByMachineHealthCheck = "ReplacedByMachineHealthCheck"
+	UntouchedPaused              = "UntouchedPaused"
+	OrphanedAndReplaced          = "OrphanedAndReplaced"
+	NewInstanceCreated           = "NewInstanceCreated"
+	RolledByOwner                = "RolledByOwner"
+	DeletedByOwner               = "DeletedByOwner"
+	DeletedByMachineHealthCheck  = "DeletedByMachineHealthCheck"
+	MemberGone                   = "MemberGone"
+	Halted                       = "Halted"
+	GhostKeepsRunning            = "GhostKeepsRunning"
+	GhostEtcdMemberRemoved       = "GhostEtcdMemberRemoved"
+	GhostEtcdMemberKept          = "GhostEtcdMemberKept"
+	CannotKnow                   = "CannotKnow"
+)
+
+// healing are the outcomes after which a Stale machine is sound again without help.
+var healing = []string{ReplacedByMachineHealthCheck, NewInstanceCreated, RolledByOwner, MemberGone, DeletedByOwner}
+
+// Heals reports whether a Stale machine is sound again without help.
+func (f *MachineForecast) Heals() bool { return f != nil && slices.Contains(healing, f.Outcome) }

@@ -1,0 +1,123 @@
+package report
+
+import "slices"
+
+// Answers to the question whether it is safe to restore, worst first.
+const (
+	No       = "no"       // a controller ends or doubles what lives, a cluster stands still, or the backup is not fit
+	Unclear  = "unknown"  // what decides could not be decided, or not be seen
+	WithWork = "withWork" // nothing that lives is ended or doubled; something is made, started or deleted, or stays broken
+	Yes      = "yes"      // the controllers take over what lives, and do nothing else
+)
+
+// Codes of reasons that are not effects of the forecast.
+const (
+	BackupError        = "BackupError"
+	Incomplete         = "Incomplete"
+	ErrorsOccurred     = "ErrorsOccurred"
+	InstancesToConfirm = "InstancesToConfirm"
+	NothingToCompare   = "NothingToCompare"
+	NoForecast         = "NoForecast"
+	StatusNotHealthy   = "StatusNotHealthy"
+)
+
+// Codes of reasons that are effects of the forecast.
+const (
+	ClustersFirst       = "ClustersFirst"
+	MachinesDeleted     = "MachinesDeleted"
+	PoolScaledBack      = "PoolScaledBack"
+	LivingReplaced      = "LivingReplaced"
+	RolloutDue          = "RolloutDue"
+	SecondInstance      = "SecondInstance"
+	EtcdMembersRemoved  = "EtcdMembersRemoved"
+	ControlPlaneDown    = "ControlPlaneDown"
+	ClusterHalted       = "ClusterHalted"
+	MachinesUnknown     = "MachinesUnknown"
+	CopiedID            = "CopiedID"
+	ResourceUndecided   = "ResourceUndecided"
+	PoolNotDecided      = "PoolNotDecided"
+	OutcomeUnknown      = "OutcomeUnknown"
+	SpecUnseen          = "SpecUnseen"
+	HostedControlPlane  = "HostedControlPlane"
+	OwnerHalted         = "OwnerHalted"
+	MachinesHalted      = "MachinesHalted"
+	CannotReplace       = "CannotReplace"
+	MachinesBroken      = "MachinesBroken"
+	MachinesMissing     = "MachinesMissing"
+	MachinesMade        = "MachinesMade"
+	PoolGrown           = "PoolGrown"
+	InstancesStarted    = "InstancesStarted"
+	InstancesStopped    = "InstancesStopped"
+	StaleReplaced       = "StaleReplaced"
+	GhostsLeft          = "GhostsLeft"
+	FoundByNameOnly     = "FoundByNameOnly"
+	MachinesNotReady    = "MachinesNotReady"
+	ResourceMade        = "ResourceMade"
+	PoolMachinesDeleted = "PoolMachinesDeleted"
+	RolloutScheduled    = "RolloutScheduled"
+)
+
+// Narrowed is the condition that a report of some clusters only adds.
+const Narrowed = "Narrowed"
+
+// reasonRow says what answer a reason leaves.
+type reasonRow struct{ code, safe string }
+
+// reasonRows are all reasons, the most dangerous first. The worst of those that there
+// are is the answer; without any it is yes.
+var reasonRows = []reasonRow{
+	{ClustersFirst, No},
+	{MachinesDeleted, No},
+	{PoolScaledBack, No},
+	{LivingReplaced, No},
+	{RolloutDue, No},
+	{SecondInstance, No},
+	{EtcdMembersRemoved, No},
+	{ControlPlaneDown, No},
+	{ClusterHalted, No},
+	{BackupError, No},
+	{Incomplete, Unclear},
+	{MachinesUnknown, Unclear},
+	{CopiedID, Unclear},
+	{ResourceUndecided, Unclear},
+	{PoolNotDecided, Unclear},
+	{OutcomeUnknown, Unclear},
+	{SpecUnseen, Unclear},
+	{HostedControlPlane, Unclear},
+	{InstancesToConfirm, Unclear},
+	{ErrorsOccurred, Unclear},
+	{NothingToCompare, Unclear},
+	{NoForecast, Unclear},
+	{StatusNotHealthy, Unclear},
+	{OwnerHalted, WithWork},
+	{MachinesHalted, WithWork},
+	{CannotReplace, WithWork},
+	{MachinesBroken, WithWork},
+	{MachinesMissing, WithWork},
+	{MachinesMade, WithWork},
+	{PoolGrown, WithWork},
+	{InstancesStarted, WithWork},
+	{InstancesStopped, WithWork},
+	{StaleReplaced, WithWork},
+	{GhostsLeft, WithWork},
+	{FoundByNameOnly, WithWork},
+	{MachinesNotReady, WithWork},
+	{ResourceMade, WithWork},
+	{PoolMachinesDeleted, WithWork},
+	{RolloutScheduled, WithWork},
+}
+
+// ReasonRank returns the place of a reason among all: the lower, the more
+// dangerous. One that is not known is more dangerous than all others.
+func ReasonRank(code string) int {
+	return slices.IndexFunc(reasonRows, func(r reasonRow) bool { return r.code == code })
+}
+
+// SafeAfter returns the answer that a reason leaves: of a report with several
+// reasons the first in the order of [ReasonRank] decides.
+func SafeAfter(code string) string {
+	if i := ReasonRank(code); i >= 0 {
+		return reasonRows[i].safe
+	}
+	return No
+}

@@ -1,0 +1,54 @@
+package report
+
+import "strings"
+
+// Set is a control plane or a group of workers, in the one form that readers
+// of a whole cluster need.
+type Set struct {
+	Title    string // "KubeadmControlPlane alpha-prod"
+	Status   string
+	Reason   string
+	Desired  *int64
+	Pool     *Pool
+	Counts   MachineCounts
+	Rollout  *Rollout
+	Machines []Machine // not more than Counts when Options.IgnoreHealthy is set
+}
+
+// Sets are the control plane, then the groups of workers.
+func (c *Cluster) Sets() []Set {
+	cp := &c.ControlPlane
+	out := []Set{{setTitle(cp.Kind, cp.Name, "control plane"), cp.Status, cp.Reason, cp.Desired, nil, cp.Counts, cp.Forecast.rollout(), cp.Machines}}
+	for i := range c.Workers.Groups {
+		g := &c.Workers.Groups[i]
+		out = append(out, Set{setTitle(g.Kind, g.Name, "workers of no known group"), g.Status, g.Reason, g.Desired, g.Pool, g.Counts, g.Forecast.rollout(), g.Machines})
+	}
+	return out
+}
+
+func setTitle(kind, name, otherwise string) string {
+	if kind == "" && name == "" {
+		return otherwise
+	}
+	return strings.TrimSpace(kind + " " + name)
+}
+
+// Title is namespace/name.
+func (c *Cluster) Title() string { return c.Namespace + "/" + c.Name }
+
+// Unsupported reports whether nothing is known of the machine, for a reason that
+// is its provider's and not its own.
+func (m *Machine) Unsupported() bool {
+	return m.Status == Unknown && m.Reason == UnsupportedProvider
+}
+
+// Unsupported counts such machines of the cluster.
+func (c *Cluster) Unsupported() int {
+	n := 0
+	for _, s := range c.Sets() {
+		for i := range s.Machines {
+			n += one(s.Machines[i].Unsupported())
+		}
+	}
+	return n
+}

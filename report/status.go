@@ -1,0 +1,114 @@
+package report
+
+import "slices"
+
+// Statuses of a machine.
+const (
+	Healthy = "Healthy" // object and instance match
+	Stale   = "Stale"   // object without instance
+	Ghost   = "Ghost"   // instance without object
+	Unknown = "Unknown" // cannot be decided
+)
+
+// Statuses of control plane, workers, group, cluster and summary, worst first;
+// the best is Healthy. The third is of the summary only.
+const (
+	ManualRemediationRequired            = "ManualRemediationRequired"
+	NeedFurtherConfirmation              = "NeedFurtherConfirmation"
+	NeedFurtherConfirmationInfraMachines = "NeedFurtherConfirmationInfraMachines"
+	ManualRemediationNotRequired         = "ManualRemediationNotRequired"
+)
+
+// Roles of a machine; of one that is not known the role is empty.
+const (
+	RoleControlPlane = "control-plane"
+	RoleWorker       = "worker"
+)
+
+// Whether a pool or a resource exists.
+const (
+	Present   = "present"
+	Absent    = "absent"
+	Undecided = "unknown"
+)
+
+// States of a scope.
+const (
+	ScopeComplete = "complete" // listed whole
+	ScopePartial  = "partial"
+	ScopeFailed   = "failed"
+)
+
+// States of a cluster's Node list; others are reasons why it was not read.
+const (
+	NodesRead         = "read"
+	NodesSkipped      = "skipped"
+	NodesNoKubeconfig = "noKubeconfig" // the backup has no kubeconfig
+)
+
+// Severities of a check, worst first.
+const (
+	CheckError   = "error" // part of a cluster does not work after the restore until somebody acts
+	CheckWarning = "warning"
+	CheckInfo    = "info"
+)
+
+// order is the one order of statuses, the most urgent first. Statuses of one row
+// are equally urgent: that of a machine is the first of its row, and of the
+// roll-ups the worst comes first.
+var order = [...][]string{
+	{Ghost, ManualRemediationRequired},
+	{Unknown, NeedFurtherConfirmation, NeedFurtherConfirmationInfraMachines},
+	{Stale, ManualRemediationNotRequired},
+	{Healthy},
+}
+
+// CheckSeverities returns the severities of checks, the worst first.
+func CheckSeverities() []string { return []string{CheckError, CheckWarning, CheckInfo} }
+
+// MachineStatuses returns the statuses of machines, the most urgent first.
+func MachineStatuses() []string {
+	var out []string
+	for _, row := range order {
+		out = append(out, row[0])
+	}
+	return out
+}
+
+// RollUps returns the statuses of control planes, groups, clusters and the
+// summary, the worst first.
+func RollUps() []string {
+	var out []string
+	for _, row := range order {
+		out = append(out, row[1:]...)
+	}
+	return append(out, Healthy)
+}
+
+// Urgency orders statuses, of machines and of roll-ups alike: 0 is the most
+// urgent. A status that is not known is as urgent as Unknown.
+func Urgency(status string) int {
+	for i, row := range order {
+		if slices.Contains(row, status) {
+			return i
+		}
+	}
+	return Urgency(Unknown)
+}
+
+// RollUpRank orders roll-ups strictly: 0 is the worst. One that is not known is as
+// bad as NeedFurtherConfirmation.
+func RollUpRank(status string) int {
+	all := RollUps()
+	if i := slices.Index(all, status); i >= 0 {
+		return i
+	}
+	return slices.Index(all, NeedFurtherConfirmation)
+}
+
+// Worse reports whether roll-up a is worse than b.
+func Worse(a, b string) bool { return RollUpRank(a) < RollUpRank(b) }
+
+// Mark returns the one character that stands for a status beside its word, so
+// that no meaning is left to colour: ! ? - and =.
+func Mark(status string) string { return [...]string{"!", "?", "-", "="}[Urgency(status)] }
