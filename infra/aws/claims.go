@@ -173,7 +173,7 @@ func (e *estate) orphan(m *member) *infra.Orphan {
 	}
 	switch {
 	case d.ControlPlane:
-		o.Owner = e.controlPlaneOf(m.cluster, d.ControlPlaneName)
+		o.Owner = e.controlPlaneNamed(m.cluster, d.ControlPlaneName)
 	case d.Set != "":
 		o.Owner.Kind, o.Owner.Name = "MachineSet", d.Set
 	case d.Deployment != "":
@@ -184,26 +184,13 @@ func (e *estate) orphan(m *member) *infra.Orphan {
 	return o
 }
 
-// controlPlaneOf is the control plane of that name; a name that is no label
-// value is hashed in the label, and then the cluster's only one is meant.
-func (e *estate) controlPlaneOf(id backup.ClusterID, name string) infra.OwnerID {
-	owner := infra.OwnerID{Cluster: id}
-	found := 0
-	for i := range e.snapshot.ControlPlanes {
-		c := &e.snapshot.ControlPlanes[i]
-		if c.Cluster != id {
-			continue
-		}
-		if c.Name == name {
-			return infra.OwnerID{Cluster: id, Kind: c.Kind, Name: c.Name}
-		}
-		owner.Kind, owner.Name = c.Kind, c.Name
-		found++
+// controlPlaneNamed returns the control plane that a label means, or the cluster where
+// that is not known.
+func (e *estate) controlPlaneNamed(id backup.ClusterID, label string) infra.OwnerID {
+	if c := e.controlPlanes.Named(id, "", label); c != nil {
+		return infra.OwnerID{Cluster: id, Kind: c.Kind, Name: c.Name}
 	}
-	if found != 1 {
-		return infra.OwnerID{Cluster: id}
-	}
-	return owner
+	return infra.OwnerID{Cluster: id}
 }
 
 // exclusions are instances that CAPA makes and that are nobody's machine.

@@ -40,6 +40,8 @@ type estate struct {
 	known       map[backup.ClusterID]*backup.Cluster
 	members     []member
 	sites       map[backup.ClusterID]*site // of the clusters that are CAPA's
+	// controlPlanes are those of Cluster API, of whichever kind.
+	controlPlanes backup.ControlPlanes
 }
 
 // member is one machine that the backup expects: a Machine with the AWSMachine
@@ -52,7 +54,7 @@ type member struct {
 
 func newEstate(s *backup.Snapshot) *estate {
 	e := &estate{
-		snapshot: s, clusters: index(clusters.In(s)), planes: index(planes.In(s)), machines: index(machines.In(s)),
+		snapshot: s, controlPlanes: s.ControlPlanesByCluster(), clusters: index(clusters.In(s)), planes: index(planes.In(s)), machines: index(machines.In(s)),
 		roles: index(roles.In(s)), statics: index(statics.In(s)),
 		controllers: index(controllers.In(s)), namespaces: index(namespaces.In(s)), planeOf: map[backup.ClusterID]*backup.Record[awsCluster]{},
 		known: map[backup.ClusterID]*backup.Cluster{}, sites: map[backup.ClusterID]*site{},

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"drift-detector/backup"
+	"drift-detector/backup/naming"
 	"drift-detector/infra"
 )
 
@@ -12,20 +13,6 @@ import (
 const (
 	roleNode         = "node"
 	roleControlPlane = "control-plane"
-)
-
-// safe are the characters of Cluster API's random suffixes
-// (k8s.io/apimachinery pkg/util/rand v0.36: no vowels, nothing that looks alike).
-const safe = "bcdfghjklmnpqrstvwxz2456789"
-
-// Lengths of Cluster API's names: suffixes are 5 characters, names are cut to
-// 63, and up to version 1.5 a MachineSet was named by a hash of up to 10, in 1.4 and
-// 1.5 with a suffix of 5 behind it, encoded together
-// (internal/topology/names v1.14.0, machinedeployment_sync.go v1.5.0).
-const (
-	suffixLen    = 5
-	maxSetSuffix = 16
-	maxName      = 63
 )
 
 // ties says what connects instances that no machine claims with the clusters of
@@ -53,7 +40,7 @@ func (e *estate) ties() []infra.Tie {
 		for _, role := range []string{roleControlPlane, roleNode} {
 			owner := infra.OwnerID{Cluster: id}
 			if role == roleControlPlane {
-				owner = e.controlPlaneOf(id, "")
+				owner = e.controlPlaneNamed(id, "")
 			}
 			ties = append(ties, s.tied(id, owner, role, "")...)
 		}
@@ -98,7 +85,7 @@ func stemOfOwner(o infra.OwnerID) (stem string, parts int) {
 	if o.Kind == "MachineDeployment" {
 		return o.Name, 2
 	}
-	return stemOf(o.Name), 1
+	return naming.Stem(o.Name), 1
 }
 
 // beside ties what CAPA made for an owner, wherever it is, as long as a recorded
@@ -140,14 +127,14 @@ func (s *site) marks() []string {
 func (s *site) tied(id backup.ClusterID, owner infra.OwnerID, role, name string) []infra.Tie {
 	tie := infra.Tie{Cluster: id, Owner: owner, ControlPlane: role == roleControlPlane}
 	// Of owners whose names are cut to the same stem none is the more likely one.
-	tie.Specificity = min(len(name), len(stemOf(name)))
+	tie.Specificity = min(len(name), len(naming.Stem(name)))
 	tagged := fmt.Sprintf("it is tagged as owned by %s, role %s, in the cluster's VPC %s", s.tag, role, s.vpc)
 	parts := []string{s.tag, role, s.vpc}
 	strong, medium := keyOwnedNS, keyOwned
 	var tail []string
 	if name != "" {
-		strong, medium, tail = keyOwnedNSStem1, keyOwnedStem1, []string{stemOf(name)}
-		how := fmt.Sprintf("%d characters", suffixLen)
+		strong, medium, tail = keyOwnedNSStem1, keyOwnedStem1, []string{naming.Stem(name)}
+		how := fmt.Sprintf("%d characters", naming.SuffixLen)
 		if owner.Kind == "MachineDeployment" {
 			strong, medium, tail = keyOwnedNSStem2, keyOwnedStem2, []string{name}
 			how = "a MachineSet's suffix + " + how
@@ -187,33 +174,15 @@ func tiedKeys(owner, role, vpc, machineName, name string) []infra.Key {
 	return keys
 }
 
-// stemOf is what precedes the random characters of the names that Cluster API
-// generates from an owner's name.
-func stemOf(name string) string {
-	base := name + "-"
-	if len(base) > maxName-suffixLen {
-		base = base[:maxName-suffixLen]
+// stems returns what naming.Stems does, but no MachineDeployment where the suffix of
+// its MachineSet was cut from a long name.
+func stems(name string) (set, deployment string) {
+	set, deployment = naming.Stems(name)
+	if naming.Deployment(strings.TrimSuffix(set, "-")) == "" {
+		deployment = ""
 	}
-	return base
+	return set, deployment
 }
-
-// stems are a name without its random suffix, and without that of its MachineSet.
-func stems(name string) (one, two string) {
-	n := len(name) - suffixLen
-	if n <= 0 || !allSafe(name[n:]) || (name[n-1] != '-' && len(name) != maxName) {
-		return "", ""
-	}
-	one = name[:n]
-	set := strings.TrimSuffix(one, "-")
-	if dash := strings.LastIndex(set, "-"); dash > 0 {
-		if hash := set[dash+1:]; len(hash) >= suffixLen && len(hash) <= maxSetSuffix && allSafe(hash) {
-			two = set[:dash]
-		}
-	}
-	return one, two
-}
-
-func allSafe(s string) bool { return strings.Trim(s, safe) == "" }
 
 // nameKeys are those that an instance has for its names, wherever it is: the other
 // side of beside and named. grouped says that a group made it, which makes nobody's

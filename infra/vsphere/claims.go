@@ -1,7 +1,6 @@
 package vsphere
 
 import (
-	"slices"
 	"strings"
 
 	"drift-detector/backup"
@@ -155,18 +154,11 @@ func (e *estate) orphan(m *member) *infra.Orphan {
 	return o
 }
 
-// controlPlaneNamed resolves the label; a name that is no label value is
-// hashed in it, and then the cluster's only control plane is meant.
-func (e *estate) controlPlaneNamed(id backup.ClusterID, name string) infra.OwnerID {
-	i := slices.IndexFunc(e.snapshot.ControlPlanes, func(c backup.ControlPlane) bool {
-		return c.Cluster == id && c.Name == name
-	})
-	if i < 0 {
-		i = slices.IndexFunc(e.snapshot.ControlPlanes, func(c backup.ControlPlane) bool { return c.Cluster == id })
+// controlPlaneNamed returns the control plane that a label means, or the cluster where
+// that is not known.
+func (e *estate) controlPlaneNamed(id backup.ClusterID, label string) infra.OwnerID {
+	if c := e.controlPlanes.Named(id, "", label); c != nil {
+		return infra.OwnerID{Cluster: id, Kind: c.Kind, Name: c.Name}
 	}
-	if i < 0 {
-		return infra.OwnerID{Cluster: id}
-	}
-	c := &e.snapshot.ControlPlanes[i]
-	return infra.OwnerID{Cluster: id, Kind: c.Kind, Name: c.Name}
+	return infra.OwnerID{Cluster: id}
 }

@@ -26,12 +26,13 @@ type estate struct {
 	domains   map[object]*backup.Record[vsphereDomain]
 	known     map[backup.ClusterID]*backup.Cluster
 	// What says who may use which credential.
-	identities map[object]*backup.Record[vsphereIdentity]
-	namespaces map[object]*backup.Record[namespace]
-	vmOf       map[object]*backup.Record[vsphereVM] // by the VSphereMachine that owns it
-	vmNamed    map[object]*backup.Record[vsphereVM] // without such an owner, by its name and by its bootstrap data
-	members    []member
-	sets       map[object]bool // MachineSets
+	identities    map[object]*backup.Record[vsphereIdentity]
+	namespaces    map[object]*backup.Record[namespace]
+	vmOf          map[object]*backup.Record[vsphereVM] // by the VSphereMachine that owns it
+	vmNamed       map[object]*backup.Record[vsphereVM] // without such an owner, by its name and by its bootstrap data
+	members       []member
+	controlPlanes backup.ControlPlanes
+	sets          map[object]bool // MachineSets
 	// What is parsed and composed once per server and cluster, not per machine.
 	servers map[string]string
 	targets map[clusterServer]string
@@ -63,7 +64,7 @@ type member struct {
 
 func newEstate(s *backup.Snapshot) *estate {
 	e := &estate{
-		snapshot: s, clusters: index(clusters.In(s)), machines: index(machines.In(s)), templates: index(templates.In(s)),
+		snapshot: s, controlPlanes: s.ControlPlanesByCluster(), clusters: index(clusters.In(s)), machines: index(machines.In(s)), templates: index(templates.In(s)),
 		zones: index(zones.In(s)), domains: index(domains.In(s)),
 		identities: index(identities.In(s)), namespaces: index(namespaces.In(s)), known: map[backup.ClusterID]*backup.Cluster{},
 		vmOf: map[object]*backup.Record[vsphereVM]{}, vmNamed: map[object]*backup.Record[vsphereVM]{},

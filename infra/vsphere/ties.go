@@ -8,16 +8,8 @@ import (
 	"strings"
 
 	"drift-detector/backup"
+	"drift-detector/backup/naming"
 	"drift-detector/infra"
-)
-
-// Lengths of the hash or random part that a MachineDeployment puts behind its
-// name to name a MachineSet: a random suffix since Cluster API 1.6, before that an
-// encoded hash of up to ten characters, in 1.4 and 1.5 with a random suffix of five
-// behind it, encoded together (machinedeployment_sync.go v1.2.0, v1.4.0, v1.6.0).
-const (
-	minSetSuffix = suffixLen
-	maxSetSuffix = 16
 )
 
 // minAnchor is how many characters of its owner's own name a naming template
@@ -135,19 +127,19 @@ func (o *owner) stem(folder string) infra.Tie {
 	t := infra.Tie{
 		Cluster: o.id.Cluster, Grade: gradeIn(folder), Owner: o.id, ControlPlane: o.controlPlane,
 		// Of owners whose names are cut to the same stem none is the more likely one.
-		Specificity: min(len(o.id.Name), len(stemOf(o.id.Name))),
-		Key:         infra.Key{Kind: keyStem1, Value: folder + "/" + stemOf(o.id.Name)},
-		Detail:      fmt.Sprintf("its name is %s %s + %d characters, %s", o.id.Kind, o.id.Name, suffixLen, where(folder)),
+		Specificity: min(len(o.id.Name), len(naming.Stem(o.id.Name))),
+		Key:         infra.Key{Kind: keyStem1, Value: folder + "/" + naming.Stem(o.id.Name)},
+		Detail:      fmt.Sprintf("its name is %s %s + %d characters, %s", o.id.Kind, o.id.Name, naming.SuffixLen, where(folder)),
 	}
 	switch o.id.Kind {
 	case "MachineDeployment":
-		if len(o.id.Name) >= maxName-suffixLen-1 {
+		if len(o.id.Name) >= naming.MaxName-naming.SuffixLen-1 {
 			// Nothing is left of its MachineSets' suffixes in the names of machines.
-			t.Detail = fmt.Sprintf("its name is that of MachineDeployment %s, cut to %d characters, + %d characters, %s", o.id.Name, len(stemOf(o.id.Name)), suffixLen, where(folder))
+			t.Detail = fmt.Sprintf("its name is that of MachineDeployment %s, cut to %d characters, + %d characters, %s", o.id.Name, len(naming.Stem(o.id.Name)), naming.SuffixLen, where(folder))
 			break
 		}
 		t.Key = infra.Key{Kind: keyStem2, Value: folder + "/" + o.id.Name}
-		t.Detail = fmt.Sprintf("its name is MachineDeployment %s + a MachineSet's suffix + %d characters, %s", o.id.Name, suffixLen, where(folder))
+		t.Detail = fmt.Sprintf("its name is MachineDeployment %s + a MachineSet's suffix + %d characters, %s", o.id.Name, naming.SuffixLen, where(folder))
 	case "K0sControlPlane":
 		t.Key = infra.Key{Kind: keyOrdinal, Value: folder + "/" + o.id.Name}
 		t.Detail = fmt.Sprintf("its name is K0sControlPlane %s + a number, %s", o.id.Name, where(folder))
@@ -173,37 +165,16 @@ func where(folder string) string {
 	return "in folder " + folder
 }
 
-// stemOf is what precedes the random characters of the names that Cluster API
-// generates from an owner's name.
-func stemOf(name string) string {
-	base := name + "-"
-	if len(base) > maxName-suffixLen {
-		base = base[:maxName-suffixLen]
+// stems returns the keys of a VM for its own name: the other side of stem.
+func stems(folder, name string) (keys []infra.Key) {
+	set, deployment := naming.Stems(name)
+	if set != "" {
+		keys = append(keys, infra.Key{Kind: keyStem1, Value: folder + "/" + set})
 	}
-	return base
-}
-
-// stems are the keys that a VM bears for its own name: the other side of stem.
-func stems(folder, name string) []infra.Key {
-	n := len(name) - suffixLen
-	if n <= 0 || !allSafe(name[n:]) || (name[n-1] != '-' && len(name) != maxName) {
-		return nil
-	}
-	keys := []infra.Key{{Kind: keyStem1, Value: folder + "/" + name[:n]}}
-	set, least := strings.TrimSuffix(name[:n], "-"), minSetSuffix
-	if len(name) == maxName {
-		least = 1 // the MachineSet's own suffix is cut, too
-	}
-	if dash := strings.LastIndex(set, "-"); dash > 0 {
-		if hash := set[dash+1:]; len(hash) >= least && len(hash) <= maxSetSuffix && allSafe(hash) {
-			keys = append(keys, infra.Key{Kind: keyStem2, Value: folder + "/" + set[:dash]})
-		}
+	if deployment != "" {
+		keys = append(keys, infra.Key{Kind: keyStem2, Value: folder + "/" + deployment})
 	}
 	return keys
-}
-
-func allSafe(s string) bool {
-	return strings.Trim(s, safe) == ""
 }
 
 // patternKey is what makes two patterns one: owners of one cluster may have
@@ -221,7 +192,7 @@ func (o *owner) addPatterns(all map[patternKey]*infra.Tie, folder string, s shap
 		}
 		name, ok := vmName(machine, s.os, s.naming)
 		anchor := anchored(name, o.id.Name, o.id.Cluster.Name)
-		if !ok || len(name)-name.literals() < suffixLen || anchor < minAnchor {
+		if !ok || len(name)-name.literals() < naming.SuffixLen || anchor < minAnchor {
 			continue
 		}
 		k := patternKey{o.id.Cluster, name.pattern(), folder}
@@ -250,7 +221,7 @@ func (o *owner) machineNames() []text {
 	bases := []text{literal(o.id.Name)}
 	if o.id.Kind == "MachineDeployment" {
 		bases = nil
-		for n := minSetSuffix; n <= maxSetSuffix; n++ {
+		for n := naming.SuffixLen; n <= naming.MaxSetSuffix; n++ {
 			bases = append(bases, join(literal(o.id.Name+"-"), random(n)))
 		}
 	}
@@ -262,14 +233,14 @@ func (o *owner) machineNames() []text {
 		}
 		fields := map[string]text{
 			".cluster.name": literal(o.id.Cluster.Name),
-			".random":       random(suffixLen),
+			".random":       random(naming.SuffixLen),
 		}
 		if o.controlPlane {
 			fields[".kubeadmControlPlane.name"] = base
 		} else {
 			fields[".machineSet.name"] = base
 		}
-		if t, ok := expand(o.naming, fields); ok && len(t) <= maxName {
+		if t, ok := expand(o.naming, fields); ok && len(t) <= naming.MaxName {
 			names = append(names, t)
 		}
 	}
