@@ -8,6 +8,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
 // Claims says which instances the backup expects, and what ties others to its clusters.
@@ -37,7 +38,7 @@ func (p *provider) Claims(s *backup.Snapshot) infra.Claims {
 
 // order is the clusters that are CAPA's, sorted.
 func (e *estate) order() []backup.ClusterID {
-	return slices.SortedFunc(maps.Keys(e.sites), compareClusters)
+	return slices.SortedFunc(maps.Keys(e.sites), capi.CompareClusters)
 }
 
 func (e *estate) claim(m *member) infra.Claim {
@@ -60,7 +61,8 @@ func (e *estate) claim(m *member) infra.Claim {
 		}
 	}
 	if m.index < 0 {
-		c.Orphan = e.orphan(m)
+		c.Orphan = capi.Orphan(machineKind, &m.machine.Meta, &m.machine.Data.Labels, e.controlPlanes)
+		c.Orphan.ProviderID = m.machine.Data.ProviderID
 	}
 	c.Strong, c.Source, c.Conflict, c.Doubted = e.strong(m)
 	s.secondKeys(&c, m.cluster.Namespace, names)
@@ -161,36 +163,6 @@ func (e *estate) strong(m *member) (key infra.Key, source, conflict string, othe
 		}
 		return instanceIDOf(raw)
 	})
-}
-
-// orphan describes an AWSMachine without Machine by the labels that Cluster API
-// puts on infrastructure machines (core/reconcilers/machineset v1.14.0).
-func (e *estate) orphan(m *member) *infra.Orphan {
-	d := &m.machine.Data
-	o := &infra.Orphan{
-		Kind: machineKind, Namespace: m.machine.Namespace, Name: m.machine.Name, UID: m.machine.UID, Cluster: m.cluster,
-		ControlPlane: d.ControlPlane, Owner: infra.OwnerID{Cluster: m.cluster}, ProviderID: d.ProviderID,
-	}
-	switch {
-	case d.ControlPlane:
-		o.Owner = e.controlPlaneNamed(m.cluster, d.ControlPlaneName)
-	case d.Set != "":
-		o.Owner.Kind, o.Owner.Name = "MachineSet", d.Set
-	case d.Deployment != "":
-		o.Owner.Kind, o.Owner.Name = "MachineDeployment", d.Deployment
-	case d.Pool != "":
-		o.Owner.Kind, o.Owner.Name = machinePoolKind, d.Pool
-	}
-	return o
-}
-
-// controlPlaneNamed returns the control plane that a label means, or the cluster where
-// that is not known.
-func (e *estate) controlPlaneNamed(id backup.ClusterID, label string) infra.OwnerID {
-	if c := e.controlPlanes.Named(id, "", label); c != nil {
-		return infra.OwnerID{Cluster: id, Kind: c.Kind, Name: c.Name}
-	}
-	return infra.OwnerID{Cluster: id}
 }
 
 // exclusions are instances that CAPA makes and that are nobody's machine.

@@ -1,7 +1,6 @@
 package aws
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -9,12 +8,13 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
 // credential is what calls are signed with: keys of the backup, or the
-// operator's own chain, and then the roles to assume, one after the other. It
-// prints as redacted, whatever holds it.
+// operator's own chain, and then the roles to assume, one after the other.
 type credential struct {
+	capi.Redacted
 	id, secret, token backup.Sensitive
 	operator          bool
 	profile           string // of the operator; empty: the SDK's whole chain
@@ -24,12 +24,6 @@ type credential struct {
 	instead       *credential
 	insteadSource string
 }
-
-func (credential) String() string                 { return backup.Sensitive{}.String() }
-func (credential) GoString() string               { return backup.Sensitive{}.String() }
-func (credential) Format(f fmt.State, _ rune)     { _, _ = f.Write([]byte(backup.Sensitive{}.String())) }
-func (c credential) MarshalJSON() ([]byte, error) { return json.Marshal(c.String()) }
-func (c credential) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 // equal says whether calls with both are the same.
 func (c *credential) equal(o *credential) bool {
@@ -58,6 +52,9 @@ func sourceOf(r role) identity {
 	return identity{r.SourceKind, r.SourceName}
 }
 
+// ofManager is the credential that CAPA was installed with.
+var ofManager = capi.Manager{Namespace: managerSpace, Secret: managerSecret, Key: managerKey}
+
 // credentialOf finds a home's credential along CAPA's chain: from the role that
 // the cluster names, over the roles that this one is assumed with, to the keys.
 // Where the operator lets his own chain be used, it stands in for the
@@ -71,7 +68,7 @@ func (e *estate) credentialOf(h *home, secrets *backup.Secrets, a infra.Access) 
 	seen := map[identity]bool{}
 	at := h.identity
 	for at.Kind == roleIdentity {
-		r := e.roles[object{backup: h.backup, name: at.Name}]
+		r := e.roles[capi.Object{Backup: h.backup, Name: at.Name}]
 		switch {
 		case seen[at]:
 			return found{}, badIdentity("%s is assumed with itself: %s", at, strings.Join(append(names, at.Name), ", "))
@@ -156,7 +153,7 @@ func standIn(a infra.Access, chain []role, format string, args ...any) (found, *
 const hintOwn = "use credentials of your own that may read this account: --aws-profile NAME, or --aws-ambient for the SDK's whole chain; `drift-detector permissions aws` prints what they must allow"
 
 func noCredential(format string, args ...any) *infra.Fault {
-	return &infra.Fault{Reason: "NoCredential", Message: fmt.Sprintf(format, args...), Hint: hintOwn}
+	return capi.NoCredential(hintOwn, format, args...)
 }
 
 func badIdentity(format string, args ...any) *infra.Fault {
@@ -166,44 +163,23 @@ func badIdentity(format string, args ...any) *infra.Fault {
 	}
 }
 
-// fromStatic looks for the Secret of an AWSClusterStaticIdentity. A default
-// backup does not hold the identity at all; its Secret is told by the owner
-// that CAPA gives it. missing says what is not there.
+// fromStatic looks for the Secret of an AWSClusterStaticIdentity. missing
+// says what is not there.
 func (e *estate) fromStatic(at identity, h *home, secrets *backup.Secrets) (f found, missing string) {
-	object := e.statics[object{backup: h.backup, name: at.Name}]
-	var owned, named []*backup.Secret
-	for s := range secrets.All() {
-		if s.Backup != h.backup || s.Data[secretKey].IsZero() {
-			continue
-		}
-		if owner, ok := ownerOf(&s.Meta, staticIdentity); ok && owner == at.Name {
-			owned = append(owned, s)
-		}
-		if object != nil && s.Name == object.Data.Secret {
-			named = append(named, s)
-		}
+	id := capi.Identity{Backup: h.backup, Kind: staticIdentity, Name: at.Name, Key: secretKey}
+	if object := e.statics[capi.Object{Backup: h.backup, Name: at.Name}]; object != nil {
+		id.Known, id.Secret = true, object.Data.Secret
 	}
-	what := fmt.Sprintf("the Secret of %s %s", staticIdentity, at.Name)
-	candidates := owned
-	if object != nil {
-		what = fmt.Sprintf("Secret %s of %s %s", object.Data.Secret, staticIdentity, at.Name)
-		candidates = named
-		if both := slices.DeleteFunc(slices.Clone(named), func(s *backup.Secret) bool { return !slices.Contains(owned, s) }); len(both) > 0 {
-			candidates = both
-		}
-	}
-	s, missing := preferManager(candidates, what)
+	s, _, missing := ofManager.OfIdentity(secrets, id)
 	if missing != "" {
 		return found{}, missing
 	}
-	f = found{credential{id: trimmed(s.Data[accessKey]), secret: trimmed(s.Data[secretKey]), token: trimmed(s.Data[tokenKey])}, secretName(s), nil}
+	f = found{credential{id: trimmed(s.Data[accessKey]), secret: trimmed(s.Data[secretKey]), token: trimmed(s.Data[tokenKey])}, capi.SecretName(s), nil}
 	if !f.wellFormed() {
 		return found{}, f.source + " holds no access key"
 	}
 	return f, ""
 }
-
-func secretName(s *backup.Secret) string { return fmt.Sprintf("Secret %s/%s", s.Namespace, s.Name) }
 
 // trimmed drops the white space that `echo | base64` leaves: no key ends in it.
 func trimmed(s backup.Sensitive) backup.Sensitive {
@@ -222,39 +198,16 @@ func (c *credential) wellFormed() bool {
 		printable(c.secret.Reveal()) && printable(c.token.Reveal())
 }
 
-// preferManager takes the one in CAPA's default namespace, or the only one.
-func preferManager(candidates []*backup.Secret, what string) (s *backup.Secret, missing string) {
-	for _, s := range candidates {
-		if s.Namespace == managerSpace {
-			return s, ""
-		}
-	}
-	switch len(candidates) {
-	case 0:
-		return nil, what + " is not in the backup"
-	case 1:
-		return candidates[0], ""
-	default:
-		return nil, fmt.Sprintf("%s is there in %d namespaces, and none of them is %s", what, len(candidates), managerSpace)
-	}
-}
-
 // fromManager reads the credential that CAPA was installed with. A controller
 // that gets its credential from its instance or its service account has none.
 func fromManager(h *home, secrets *backup.Secrets) (found, *infra.Fault) {
-	var candidates []*backup.Secret
-	for s := range secrets.All() {
-		if s.Backup == h.backup && s.Name == managerSecret && !s.Data[managerKey].IsZero() {
-			candidates = append(candidates, s)
-		}
-	}
-	s, missing := preferManager(candidates, "the cluster uses the controller's own credential, and Secret "+managerSecret)
+	s, missing := ofManager.Own(secrets, h.backup, "the cluster uses the controller's own credential, and ")
 	if missing != "" {
 		return found{}, noCredential("%s", missing)
 	}
 	c, why := readProfile(s.Data[managerKey].Reveal())
 	if why != "" {
-		return found{}, noCredential("%s of %s %s", managerKey, secretName(s), why)
+		return found{}, noCredential("%s of %s %s", managerKey, capi.SecretName(s), why)
 	}
-	return found{credential: c, source: secretName(s)}, nil
+	return found{credential: c, source: capi.SecretName(s)}, nil
 }

@@ -2,39 +2,21 @@ package aws
 
 import (
 	"drift-detector/backup"
+	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
-
-// object names one object of a backup, within its kind.
-type object struct {
-	backup          int
-	namespace, name string
-}
-
-// refersTo is the object that one of a namespace refers to, or none where the
-// reference leads into another: Cluster API forbids that
-// (internal/webhooks/cluster.go v1.13.3), and nobody may use another tenant's
-// objects and credentials by it.
-func refersTo(at int, namespace string, ref backup.Ref) object {
-	if ref.Namespace != "" && ref.Namespace != namespace {
-		return object{}
-	}
-	return object{at, namespace, ref.Name}
-}
-
-func objectOf(m *backup.Meta) object { return object{m.Backup, m.Namespace, m.Name} }
 
 // estate is what the AWS objects of a Snapshot say together.
 type estate struct {
 	snapshot *backup.Snapshot
-	clusters map[object]*backup.Record[awsCluster]
-	planes   map[object]*backup.Record[awsCluster]
+	clusters map[capi.Object]*backup.Record[awsCluster]
+	planes   map[capi.Object]*backup.Record[awsCluster]
 	planeOf  map[backup.ClusterID]*backup.Record[awsCluster] // by label
-	machines map[object]*backup.Record[awsMachine]
 	// Identities, and what says who may use them.
-	roles       map[object]*backup.Record[role]
-	statics     map[object]*backup.Record[static]
-	controllers map[object]*backup.Record[controller]
-	namespaces  map[object]*backup.Record[namespace]
+	roles       map[capi.Object]*backup.Record[role]
+	statics     map[capi.Object]*backup.Record[static]
+	controllers map[capi.Object]*backup.Record[controller]
+	namespaces  map[capi.Object]*backup.Record[namespace]
 	pools       []pool
 	poolNamed   map[poolName]*pool
 	known       map[backup.ClusterID]*backup.Cluster
@@ -54,17 +36,14 @@ type member struct {
 
 func newEstate(s *backup.Snapshot) *estate {
 	e := &estate{
-		snapshot: s, controlPlanes: s.ControlPlanesByCluster(), clusters: index(clusters.In(s)), planes: index(planes.In(s)), machines: index(machines.In(s)),
-		roles: index(roles.In(s)), statics: index(statics.In(s)),
-		controllers: index(controllers.In(s)), namespaces: index(namespaces.In(s)), planeOf: map[backup.ClusterID]*backup.Record[awsCluster]{},
-		known: map[backup.ClusterID]*backup.Cluster{}, sites: map[backup.ClusterID]*site{},
-	}
-	for i := range s.Clusters {
-		e.known[s.Clusters[i].ID()] = &s.Clusters[i]
+		snapshot: s, controlPlanes: s.ControlPlanesByCluster(), clusters: capi.Index(clusters.In(s)), planes: capi.Index(planes.In(s)),
+		roles: capi.Index(roles.In(s)), statics: capi.Index(statics.In(s)),
+		controllers: capi.Index(controllers.In(s)), namespaces: capi.Index(namespaces.In(s)), planeOf: map[backup.ClusterID]*backup.Record[awsCluster]{},
+		known: capi.Clusters(s), sites: map[backup.ClusterID]*site{},
 	}
 	for p := range planes.In(s).All() {
 		if p.ClusterName != "" {
-			e.planeOf[clusterOf(&p.Meta)] = p
+			e.planeOf[capi.ClusterOf(&p.Meta)] = p
 		}
 	}
 	e.join()
@@ -74,44 +53,13 @@ func newEstate(s *backup.Snapshot) *estate {
 	return e
 }
 
-func index[T any](t *backup.Table[T]) map[object]*backup.Record[T] {
-	m := make(map[object]*backup.Record[T], t.Len())
-	for r := range t.All() {
-		m[objectOf(&r.Meta)] = r
-	}
-	return m
-}
-
-func ownerOf(m *backup.Meta, kind string) (string, bool) {
-	for _, o := range m.Owners {
-		if o.Kind == kind {
-			return o.Name, true
-		}
-	}
-	return "", false
-}
-
-func clusterOf(m *backup.Meta) backup.ClusterID {
-	return backup.ClusterID{Backup: m.Backup, Namespace: m.Namespace, Name: m.ClusterName}
-}
-
 // join makes a member of every Machine that is CAPA's, then of every AWSMachine
 // that is left over.
 func (e *estate) join() {
-	used := map[*backup.Record[awsMachine]]bool{}
-	for i := range e.snapshot.Machines {
-		m := &e.snapshot.Machines[i]
-		if ref := m.Infrastructure; ref.Group == group && ref.Kind == machineKind {
-			r := e.machines[refersTo(m.Backup, m.Namespace, ref)]
-			used[r] = true
-			e.members = append(e.members, member{index: i, machine: r, cluster: m.Cluster})
-		}
-	}
-	for r := range machines.In(e.snapshot).All() {
-		if !used[r] && r.ClusterName != "" {
-			e.members = append(e.members, member{index: -1, machine: r, cluster: clusterOf(&r.Meta)})
-		}
-	}
+	capi.EachMachine(e.snapshot, infra.GroupKind{Group: group, Kind: machineKind}, machines.In(e.snapshot),
+		func(i int, id backup.ClusterID, _ capi.Object, r *backup.Record[awsMachine]) {
+			e.members = append(e.members, member{index: i, machine: r, cluster: id})
+		})
 }
 
 // name is the Machine's name, or the AWSMachine's, which has the same since

@@ -9,6 +9,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
 // identity is how a cluster says which credential CAPA is to use. It is the
@@ -36,17 +37,13 @@ func identityOf(id backup.ClusterID, s *site) identity {
 func (i identity) String() string { return i.Kind + "/" + i.Name }
 
 // targetID is made of the backup without its Secrets:
-// "aws/us-east-1/AWSClusterControllerIdentity/default". Two backups may use one
-// name for two credentials, so all but the first are numbered.
+// "aws/us-east-1/AWSClusterControllerIdentity/default".
 func (e *estate) targetID(id backup.ClusterID, s *site) string {
 	t := fmt.Sprintf("%s/%s/%s", Name, regionName(s.region), identityOf(id, s))
 	if s.forbidden != "" {
 		t += "/not for " + id.Namespace
 	}
-	if id.Backup > 0 {
-		t += fmt.Sprintf("#%d", id.Backup+1)
-	}
-	return t
+	return capi.Numbered(t, id.Backup)
 }
 
 // regionName is the region as ids and messages show it.
@@ -119,7 +116,7 @@ func (e *estate) homes() []*home {
 	}
 	list := slices.SortedFunc(maps.Values(byID), func(a, b *home) int { return cmp.Compare(a.id, b.id) })
 	for _, h := range list {
-		slices.SortFunc(h.clusters, compareClusters)
+		slices.SortFunc(h.clusters, capi.CompareClusters)
 	}
 	return list
 }
@@ -128,16 +125,4 @@ func (h *home) expect(instanceID string) {
 	if instanceID != "" {
 		h.ids[instanceID] = true
 	}
-}
-
-func compareClusters(a, b backup.ClusterID) int {
-	return cmp.Or(cmp.Compare(a.Backup, b.Backup), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-}
-
-func compareKeys(a, b infra.Key) int {
-	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Value, b.Value))
-}
-
-func sortedKeys(set map[infra.Key]bool) []infra.Key {
-	return slices.SortedFunc(maps.Keys(set), compareKeys)
 }

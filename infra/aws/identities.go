@@ -10,6 +10,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
 // Permission is whether the clusters of a namespace may use an identity.
@@ -91,7 +92,7 @@ func (e *estate) permission(id backup.ClusterID, at identity) (Permission, strin
 		return Allowed, ""
 	}
 	var labels *backup.Labels
-	if n := e.namespaces[object{backup: id.Backup, name: id.Namespace}]; n != nil {
+	if n := e.namespaces[capi.Object{Backup: id.Backup, Name: id.Namespace}]; n != nil {
 		labels = (*backup.Labels)(&n.Data.Labels)
 	}
 	return Allows(allowed, id.Namespace, labels)
@@ -100,7 +101,7 @@ func (e *estate) permission(id backup.ClusterID, at identity) (Permission, strin
 // allowedOf is allowedNamespaces of an identity, and the one that it is assumed with,
 // if there is one.
 func (e *estate) allowedOf(n int, at identity) (allowed string, found bool, next identity) {
-	k := object{backup: n, name: at.Name}
+	k := capi.Object{Backup: n, Name: at.Name}
 	switch at.Kind {
 	case controllerIdentity:
 		if r := e.controllers[k]; r != nil {

@@ -8,6 +8,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
 // pool is a MachinePool whose machines an autoscaling group or an EKS node group
@@ -26,10 +27,10 @@ type pool struct {
 // joinPools makes a pool of every MachinePool that is CAPA's, then of every
 // infrastructure pool that is left over.
 func (e *estate) joinPools() {
-	infraPools := map[string]map[object]*backup.Record[awsPool]{
-		poolKind: index(pools.In(e.snapshot)), managedPoolKind: index(managedPools.In(e.snapshot)),
+	infraPools := map[string]map[capi.Object]*backup.Record[awsPool]{
+		poolKind: capi.Index(pools.In(e.snapshot)), managedPoolKind: capi.Index(managedPools.In(e.snapshot)),
 	}
-	extras := index(machinePools.In(e.snapshot))
+	extras := capi.Index(machinePools.In(e.snapshot))
 	used := map[*backup.Record[awsPool]]bool{}
 	for i := range e.snapshot.Groups {
 		g := &e.snapshot.Groups[i]
@@ -38,9 +39,9 @@ func (e *estate) joinPools() {
 			continue
 		}
 		p := pool{cluster: g.Cluster, name: g.Name, kind: ref.Kind, infraName: ref.Name, desired: g.Desired, managedBy: g.ReplicasManagedBy}
-		p.record = infraPools[ref.Kind][refersTo(g.Backup, g.Namespace, ref)]
+		p.record = infraPools[ref.Kind][capi.Referred(g.Backup, g.Namespace, ref)]
 		used[p.record] = true
-		if x := extras[objectOf(&g.Meta)]; x != nil {
+		if x := extras[capi.ObjectOf(&g.Meta)]; x != nil {
 			p.providerIDs = x.Data.ProviderIDs
 		}
 		e.addPool(p)
@@ -54,11 +55,11 @@ func (e *estate) joinPools() {
 			if used[r] || r.ClusterName == "" {
 				continue
 			}
-			name, ok := ownerOf(&r.Meta, machinePoolKind)
+			name, ok := capi.OwnerOf(&r.Meta, machinePoolKind)
 			if !ok {
 				name = r.Name
 			}
-			e.addPool(pool{cluster: clusterOf(&r.Meta), name: name, kind: kind, infraName: r.Name, record: r})
+			e.addPool(pool{cluster: capi.ClusterOf(&r.Meta), name: name, kind: kind, infraName: r.Name, record: r})
 		}
 	}
 }
@@ -179,7 +180,7 @@ func (e *estate) poolOf(m *member) infra.Key {
 		name = e.snapshot.Machines[m.index].Pool
 	}
 	if m.machine != nil {
-		owner, _ := ownerOf(&m.machine.Meta, machinePoolKind)
+		owner, _ := capi.OwnerOf(&m.machine.Meta, machinePoolKind)
 		name = cmp.Or(name, owner, m.machine.Data.Pool)
 	}
 	if name == "" {

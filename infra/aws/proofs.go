@@ -6,6 +6,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
 // ownVPC are the landmarks that prove a cluster's account: its VPC, made by CAPA
@@ -109,7 +110,7 @@ func (e *estate) proofs(claims []infra.Claim, pools []infra.Pool) []infra.Proof 
 	}
 	shared := map[string][]infra.Key{}
 	for target, keys := range sights {
-		shared[target] = sortedKeys(keys)
+		shared[target] = capi.SortedKeys(keys)
 	}
 	var proofs []infra.Proof
 	for _, id := range e.order() {

@@ -9,6 +9,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
 // part is one thing beside instances that CAPA needs or makes for a cluster.
@@ -88,7 +89,7 @@ func (s *site) parts(id backup.ClusterID) []part {
 	}
 	all = append(all, s.bastion(id))
 	slices.SortStableFunc(all, func(a, b part) int {
-		return cmp.Or(compareKeys(a.key, b.key), cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name))
+		return cmp.Or(capi.CompareKeys(a.key, b.key), cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name))
 	})
 	return slices.CompactFunc(all, func(a, b part) bool { return a.key == b.key && a.name == b.name })
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"drift-detector/backup"
+	"drift-detector/infra/capi"
 )
 
 // site is where a cluster is, as far as the backup says it.
@@ -78,8 +79,8 @@ func (e *estate) siteOf(id backup.ClusterID, zones []string) *site {
 
 // recordOf finds the object that says where a cluster is.
 func (e *estate) recordOf(id backup.ClusterID) (*backup.Record[awsCluster], string) {
-	at := func(ref backup.Ref) object {
-		return refersTo(id.Backup, id.Namespace, ref)
+	at := func(ref backup.Ref) capi.Object {
+		return capi.Referred(id.Backup, id.Namespace, ref)
 	}
 	if c := e.known[id]; c != nil {
 		for _, ref := range []backup.Ref{c.ControlPlane, c.Infrastructure} {
@@ -94,7 +95,7 @@ func (e *estate) recordOf(id backup.ClusterID) (*backup.Record[awsCluster], stri
 	if r := e.planeOf[id]; r != nil {
 		return r, planeKind
 	}
-	if r := e.clusters[object{id.Backup, id.Namespace, id.Name}]; r != nil {
+	if r := e.clusters[capi.Object{Backup: id.Backup, Namespace: id.Namespace, Name: id.Name}]; r != nil {
 		return r, clusterKind
 	}
 	return nil, clusterKind

@@ -9,6 +9,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
 // detail is what a listing needs beside the credential. It holds no secret.
@@ -46,7 +47,7 @@ func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.
 func (p *provider) target(e *estate, h *home, secrets *backup.Secrets, a infra.Access) infra.Target {
 	t := infra.Target{
 		IDs: []string{h.id}, Provider: Name, Location: regionName(h.region), Clusters: h.clusters,
-		Landmarks: sortedKeys(h.landmarks),
+		Landmarks: capi.SortedKeys(h.landmarks),
 	}
 	if !regionForm.MatchString(h.region) {
 		t.Endpoint = "AWS"
@@ -113,12 +114,7 @@ func merge(into *infra.Target, t infra.Target) {
 }
 
 func finish(t *infra.Target) {
-	slices.Sort(t.IDs)
-	slices.SortFunc(t.Clusters, compareClusters)
-	slices.SortFunc(t.Landmarks, compareKeys)
-	t.Landmarks = slices.Compact(t.Landmarks)
-	slices.Sort(t.Warnings)
-	t.Warnings = slices.Compact(t.Warnings)
+	capi.Tidy(t)
 	d, ok := t.Detail.(*detail)
 	if !ok {
 		return

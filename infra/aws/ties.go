@@ -7,6 +7,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/naming"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
 // Values of CAPA's role tag that machines have.
@@ -40,7 +41,7 @@ func (e *estate) ties() []infra.Tie {
 		for _, role := range []string{roleControlPlane, roleNode} {
 			owner := infra.OwnerID{Cluster: id}
 			if role == roleControlPlane {
-				owner = e.controlPlaneNamed(id, "")
+				owner = capi.ControlPlane(e.controlPlanes, id, "")
 			}
 			ties = append(ties, s.tied(id, owner, role, "")...)
 		}

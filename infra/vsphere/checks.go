@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/backup/readiness"
+	"drift-detector/infra/capi"
 )
 
 var (
@@ -74,7 +75,7 @@ func (e *estate) credentialsAbsent(secrets *backup.Secrets) []readiness.Finding 
 		}
 		id := h.identity
 		_, fault := e.credentialOf(h, secrets)
-		if id.Kind == identityKind && e.identities[object{backup: h.backup, name: id.Name}] == nil {
+		if id.Kind == identityKind && e.identities[capi.Object{Backup: h.backup, Name: id.Name}] == nil {
 			// Without the identity nothing says who may use it, but its Secret
 			// may be there.
 			id.Namespace = ""

@@ -4,7 +4,9 @@ import (
 	"strings"
 
 	"drift-detector/backup"
+	"drift-detector/backup/naming"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
 // Claims says which VMs the backup expects, and what ties others to its clusters.
@@ -118,47 +120,23 @@ func (e *estate) strong(m *member) (key infra.Key, source, conflict string, othe
 	})
 }
 
-// orphan describes a member without Machine by the labels that Cluster API puts
-// on infrastructure machines (core/reconcilers/machineset v1.14.0).
+// orphan describes a member without Machine.
 func (e *estate) orphan(m *member) *infra.Orphan {
-	if m.machine == nil {
-		v := m.vm
-		o := &infra.Orphan{
-			Kind: vmKind, Namespace: v.Namespace, Name: v.Name, UID: v.UID, Cluster: m.cluster,
-			ControlPlane: v.Data.ControlPlane, Owner: infra.OwnerID{Cluster: m.cluster},
-		}
-		if id := uuidOf(v.Data.BIOSUUID); id != "" {
-			o.ProviderID = providerIDPrefix + id
-		}
-		// A VSphereVM has no label of its MachineSet, but the name that this gave it.
-		if keys := stems("", v.Name); len(keys) > 0 && !o.ControlPlane {
-			if set := strings.Trim(keys[0].Value, "/-"); e.sets[object{v.Backup, v.Namespace, set}] {
-				o.Owner.Kind, o.Owner.Name = "MachineSet", set
-			}
-		}
+	if m.machine != nil {
+		o := capi.Orphan(machineKind, &m.machine.Meta, &m.machine.Data.Labels, e.controlPlanes)
+		o.ProviderID = m.machine.Data.ProviderID
 		return o
 	}
-	d := &m.machine.Data
-	o := &infra.Orphan{
-		Kind: machineKind, Namespace: m.machine.Namespace, Name: m.machine.Name, UID: m.machine.UID, Cluster: m.cluster,
-		ControlPlane: d.ControlPlane, Owner: infra.OwnerID{Cluster: m.cluster}, ProviderID: d.ProviderID,
+	v := m.vm
+	o := capi.Orphan(vmKind, &v.Meta, &capi.Labels{ControlPlane: v.Data.ControlPlane}, e.controlPlanes)
+	if id := uuidOf(v.Data.BIOSUUID); id != "" {
+		o.ProviderID = providerIDPrefix + id
 	}
-	switch {
-	case d.ControlPlaneName != "":
-		o.Owner = e.controlPlaneNamed(m.cluster, d.ControlPlaneName)
-	case d.Set != "":
-		o.Owner.Kind, o.Owner.Name = "MachineSet", d.Set
-	case d.Deployment != "":
-		o.Owner.Kind, o.Owner.Name = "MachineDeployment", d.Deployment
+	// A VSphereVM has no label of its MachineSet, but the name that this gave it.
+	if stem, _ := naming.Stems(v.Name); stem != "" && !o.ControlPlane {
+		if set := strings.Trim(stem, "/-"); e.sets[capi.Object{Backup: v.Backup, Namespace: v.Namespace, Name: set}] {
+			o.Owner.Kind, o.Owner.Name = "MachineSet", set
+		}
 	}
 	return o
-}
-
-// controlPlaneNamed returns the control plane that a label means, or the cluster where
-// that is not known.
-func (e *estate) controlPlaneNamed(id backup.ClusterID, label string) infra.OwnerID {
-	if c := e.controlPlanes.Named(id, "", label); c != nil {
-		return infra.OwnerID{Cluster: id, Kind: c.Kind, Name: c.Name}
-	}
-	return infra.OwnerID{Cluster: id}
 }

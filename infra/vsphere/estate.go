@@ -6,33 +6,25 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
-
-// object names one object of a backup, within its kind.
-type object struct {
-	backup          int
-	namespace, name string
-}
-
-func objectOf(m *backup.Meta) object { return object{m.Backup, m.Namespace, m.Name} }
 
 // estate is what the vSphere objects of a Snapshot say together.
 type estate struct {
 	snapshot  *backup.Snapshot
-	clusters  map[object]*backup.Record[vsphereCluster]
-	machines  map[object]*backup.Record[vsphereMachine]
-	templates map[object]*backup.Record[vsphereTemplate]
-	zones     map[object]*backup.Record[vsphereZone]
-	domains   map[object]*backup.Record[vsphereDomain]
+	clusters  map[capi.Object]*backup.Record[vsphereCluster]
+	templates map[capi.Object]*backup.Record[vsphereTemplate]
+	zones     map[capi.Object]*backup.Record[vsphereZone]
+	domains   map[capi.Object]*backup.Record[vsphereDomain]
 	known     map[backup.ClusterID]*backup.Cluster
 	// What says who may use which credential.
-	identities    map[object]*backup.Record[vsphereIdentity]
-	namespaces    map[object]*backup.Record[namespace]
-	vmOf          map[object]*backup.Record[vsphereVM] // by the VSphereMachine that owns it
-	vmNamed       map[object]*backup.Record[vsphereVM] // without such an owner, by its name and by its bootstrap data
+	identities    map[capi.Object]*backup.Record[vsphereIdentity]
+	namespaces    map[capi.Object]*backup.Record[namespace]
+	vmOf          map[capi.Object]*backup.Record[vsphereVM] // by the VSphereMachine that owns it
+	vmNamed       map[capi.Object]*backup.Record[vsphereVM] // without such an owner, by its name and by its bootstrap data
 	members       []member
 	controlPlanes backup.ControlPlanes
-	sets          map[object]bool // MachineSets
+	sets          map[capi.Object]bool // MachineSets
 	// What is parsed and composed once per server and cluster, not per machine.
 	servers map[string]string
 	targets map[clusterServer]string
@@ -64,103 +56,70 @@ type member struct {
 
 func newEstate(s *backup.Snapshot) *estate {
 	e := &estate{
-		snapshot: s, controlPlanes: s.ControlPlanesByCluster(), clusters: index(clusters.In(s)), machines: index(machines.In(s)), templates: index(templates.In(s)),
-		zones: index(zones.In(s)), domains: index(domains.In(s)),
-		identities: index(identities.In(s)), namespaces: index(namespaces.In(s)), known: map[backup.ClusterID]*backup.Cluster{},
-		vmOf: map[object]*backup.Record[vsphereVM]{}, vmNamed: map[object]*backup.Record[vsphereVM]{},
-		servers: map[string]string{}, targets: map[clusterServer]string{}, sets: map[object]bool{},
+		snapshot: s, controlPlanes: s.ControlPlanesByCluster(), clusters: capi.Index(clusters.In(s)), templates: capi.Index(templates.In(s)),
+		zones: capi.Index(zones.In(s)), domains: capi.Index(domains.In(s)),
+		identities: capi.Index(identities.In(s)), namespaces: capi.Index(namespaces.In(s)), known: capi.Clusters(s),
+		vmOf: map[capi.Object]*backup.Record[vsphereVM]{}, vmNamed: map[capi.Object]*backup.Record[vsphereVM]{},
+		servers: map[string]string{}, targets: map[clusterServer]string{}, sets: map[capi.Object]bool{},
 	}
 	for i := range s.Groups {
 		if g := &s.Groups[i]; g.Kind == "MachineSet" {
-			e.sets[objectOf(&g.Meta)] = true
+			e.sets[capi.ObjectOf(&g.Meta)] = true
 		}
 	}
-	for i := range s.Clusters {
-		e.known[s.Clusters[i].ID()] = &s.Clusters[i]
-	}
 	for v := range vms.In(s).All() {
-		if owner, ok := ownerOf(&v.Meta, machineKind); ok {
-			putFirst(e.vmOf, object{v.Backup, v.Namespace, owner}, v)
+		if owner, ok := capi.OwnerOf(&v.Meta, machineKind); ok {
+			putFirst(e.vmOf, capi.Object{Backup: v.Backup, Namespace: v.Namespace, Name: owner}, v)
 			continue
 		}
 		// A restore takes ownerReferences away (lab/restore); names are left.
-		putFirst(e.vmNamed, objectOf(&v.Meta), v)
+		putFirst(e.vmNamed, capi.ObjectOf(&v.Meta), v)
 		if v.Data.Bootstrap != "" {
-			putFirst(e.vmNamed, object{v.Backup, v.Namespace, v.Data.Bootstrap}, v)
+			putFirst(e.vmNamed, capi.Object{Backup: v.Backup, Namespace: v.Namespace, Name: v.Data.Bootstrap}, v)
 		}
 	}
 	e.join()
 	return e
 }
 
-func index[T any](t *backup.Table[T]) map[object]*backup.Record[T] {
-	m := make(map[object]*backup.Record[T], t.Len())
-	for r := range t.All() {
-		m[objectOf(&r.Meta)] = r
-	}
-	return m
-}
-
-func putFirst[V any](m map[object]V, k object, v V) {
+func putFirst[V any](m map[capi.Object]V, k capi.Object, v V) {
 	if _, taken := m[k]; !taken {
 		m[k] = v
 	}
 }
 
-func ownerOf(m *backup.Meta, kind string) (string, bool) {
-	for _, o := range m.Owners {
-		if o.Kind == kind {
-			return o.Name, true
-		}
-	}
-	return "", false
-}
-
 // join makes a member of every Machine that is CAPV's, then of every
 // VSphereMachine and at last of every VSphereVM that is left over.
 func (e *estate) join() {
-	usedMachine := map[*backup.Record[vsphereMachine]]bool{}
-	usedVM := map[*backup.Record[vsphereVM]]bool{}
+	used := map[*backup.Record[vsphereVM]]bool{}
 	add := func(m member) {
-		if m.machine != nil {
-			usedMachine[m.machine] = true
-		}
 		if m.vm != nil {
-			usedVM[m.vm] = true
+			used[m.vm] = true
 		}
 		e.place(&m)
 		e.members = append(e.members, m)
 	}
-	for i := range e.snapshot.Machines {
-		m := &e.snapshot.Machines[i]
-		if ref := m.Infrastructure; ref.Group == group && ref.Kind == machineKind {
-			own := member{index: i, cluster: m.Cluster}
-			if !leadsAway(ref, m.Namespace) {
-				at := object{m.Backup, m.Namespace, ref.Name}
-				own.machine, own.vm = e.machines[at], e.findVM(at, m.Name)
+	capi.EachMachine(e.snapshot, infra.GroupKind{Group: group, Kind: machineKind}, machines.In(e.snapshot),
+		func(i int, id backup.ClusterID, at capi.Object, r *backup.Record[vsphereMachine]) {
+			m := member{index: i, machine: r, cluster: id}
+			if at != (capi.Object{}) {
+				name := at.Name
+				if i >= 0 {
+					name = e.snapshot.Machines[i].Name
+				}
+				m.vm = e.findVM(at, name)
 			}
-			add(own)
-		}
-	}
-	for m := range machines.In(e.snapshot).All() {
-		if !usedMachine[m] && m.ClusterName != "" {
-			at := objectOf(&m.Meta)
-			add(member{index: -1, machine: m, vm: e.findVM(at, m.Name), cluster: clusterOf(&m.Meta)})
-		}
-	}
+			add(m)
+		})
 	for v := range vms.In(e.snapshot).All() {
-		if !usedVM[v] && v.ClusterName != "" {
-			add(member{index: -1, vm: v, cluster: clusterOf(&v.Meta)})
+		if !used[v] && v.ClusterName != "" {
+			add(member{index: -1, vm: v, cluster: capi.ClusterOf(&v.Meta)})
 		}
 	}
 }
 
-func clusterOf(m *backup.Meta) backup.ClusterID {
-	return backup.ClusterID{Backup: m.Backup, Namespace: m.Namespace, Name: m.ClusterName}
-}
-
-func (e *estate) findVM(machine object, other string) *backup.Record[vsphereVM] {
-	return cmp.Or(e.vmOf[machine], e.vmNamed[machine], e.vmNamed[object{machine.backup, machine.namespace, other}])
+func (e *estate) findVM(machine capi.Object, other string) *backup.Record[vsphereVM] {
+	return cmp.Or(e.vmOf[machine], e.vmNamed[machine], e.vmNamed[capi.Object{Backup: machine.Backup, Namespace: machine.Namespace, Name: other}])
 }
 
 // place fills in where the member's VM is to be and what it is called.
@@ -207,7 +166,7 @@ const unplacedSuffix = "/unplaced"
 // zone names vCenter, datacenter and folder, and CAPV puts them into the
 // VSphereVM (pkg/services/vimmachine.go v1.16.1).
 func (e *estate) unplaced(m *member, zone string) string {
-	switch z := e.zones[object{backup: m.cluster.Backup, name: zone}]; {
+	switch z := e.zones[capi.Object{Backup: m.cluster.Backup, Name: zone}]; {
 	case m.vm != nil && m.vm.Data.Spec.Server != "":
 		return ""
 	case m.vm == nil && m.machine == nil:
@@ -216,7 +175,7 @@ func (e *estate) unplaced(m *member, zone string) string {
 		return ""
 	case z == nil:
 		return fmt.Sprintf("a machine's %s %s is not in the backup", zoneKind, zone)
-	case e.domains[object{backup: m.cluster.Backup, name: z.Data.Domain}] == nil:
+	case e.domains[capi.Object{Backup: m.cluster.Backup, Name: z.Data.Domain}] == nil:
 		return fmt.Sprintf("%s %s of a machine's %s is not in the backup", domainKind, z.Data.Domain, zoneKind)
 	default:
 		return ""
@@ -226,10 +185,10 @@ func (e *estate) unplaced(m *member, zone string) string {
 // merge completes a clone spec as CAPV does: the zone overrides the machine,
 // and the cluster gives the server that neither names.
 func (e *estate) merge(cluster backup.ClusterID, zone string, spec cloneSpec) cloneSpec {
-	if z := e.zones[object{backup: cluster.Backup, name: zone}]; zone != "" && z != nil {
+	if z := e.zones[capi.Object{Backup: cluster.Backup, Name: zone}]; zone != "" && z != nil {
 		spec.Server = cmp.Or(z.Data.Server, spec.Server)
 		spec.Folder = cmp.Or(z.Data.Folder, spec.Folder)
-		if d := e.domains[object{backup: cluster.Backup, name: z.Data.Domain}]; d != nil {
+		if d := e.domains[capi.Object{Backup: cluster.Backup, Name: z.Data.Domain}]; d != nil {
 			spec.Datacenter = cmp.Or(d.Data.Datacenter, spec.Datacenter)
 		}
 	}
@@ -255,23 +214,16 @@ func (e *estate) server(raw string) string {
 	return s
 }
 
-// leadsAway says that a reference names another namespace than the one of the
-// object that refers. Cluster API forbids it (internal/webhooks/cluster.go
-// v1.13.3), and nobody may use another tenant's objects and credentials by it.
-func leadsAway(ref backup.Ref, namespace string) bool {
-	return ref.Namespace != "" && ref.Namespace != namespace
-}
-
 // vsphereCluster is the VSphereCluster of a cluster, or nil when the backup
 // does not hold it.
 func (e *estate) vsphereCluster(id backup.ClusterID) *backup.Record[vsphereCluster] {
 	if c := e.known[id]; c != nil && c.Infrastructure.Kind == clusterKind && c.Infrastructure.Name != "" {
-		if leadsAway(c.Infrastructure, id.Namespace) {
+		if capi.LeadsAway(c.Infrastructure, id.Namespace) {
 			return nil
 		}
-		return e.clusters[object{id.Backup, id.Namespace, c.Infrastructure.Name}]
+		return e.clusters[capi.Object{Backup: id.Backup, Namespace: id.Namespace, Name: c.Infrastructure.Name}]
 	}
-	return e.clusters[object{id.Backup, id.Namespace, id.Name}]
+	return e.clusters[capi.Object{Backup: id.Backup, Namespace: id.Namespace, Name: id.Name}]
 }
 
 // providers names the clusters that are CAPV's.

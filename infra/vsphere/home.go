@@ -9,6 +9,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
 // identity is how a cluster says which credential CAPV is to use. It is the
@@ -47,16 +48,12 @@ func (i identity) String() string {
 }
 
 // targetID is made of the backup without its Secrets: "vsphere/vc1.example:443/Secret/prod/prod-1".
-// Two backups may use one name for two credentials, so all but the first are numbered.
 func (e *estate) targetID(cluster backup.ClusterID, server string) string {
 	k := clusterServer{cluster, server}
 	if id, ok := e.targets[k]; ok {
 		return id
 	}
-	id := fmt.Sprintf("%s/%s/%s", Name, server, e.identityOf(cluster))
-	if cluster.Backup > 0 {
-		id += fmt.Sprintf("#%d", cluster.Backup+1)
-	}
+	id := capi.Numbered(fmt.Sprintf("%s/%s/%s", Name, server, e.identityOf(cluster)), cluster.Backup)
 	e.targets[k] = id
 	return id
 }
@@ -143,7 +140,7 @@ func (l *homeList) at(cluster backup.ClusterID, spec cloneSpec) *home {
 // addClusters comes first, so that the VSphereClusters' own thumbprints do.
 func (l *homeList) addClusters() {
 	e := l.estate
-	for _, id := range slices.SortedFunc(maps.Keys(e.providers()), compareClusters) {
+	for _, id := range slices.SortedFunc(maps.Keys(e.providers()), capi.CompareClusters) {
 		c := e.vsphereCluster(id)
 		if c == nil {
 			continue
@@ -158,13 +155,9 @@ func (l *homeList) addClusters() {
 func (l *homeList) sorted() []*home {
 	all := slices.SortedFunc(maps.Values(l.byID), func(a, b *home) int { return cmp.Compare(a.id, b.id) })
 	for _, h := range all {
-		slices.SortFunc(h.clusters, compareClusters)
+		slices.SortFunc(h.clusters, capi.CompareClusters)
 		slices.Sort(h.landmarks)
 		h.landmarks = slices.Compact(h.landmarks)
 	}
 	return all
-}
-
-func compareClusters(a, b backup.ClusterID) int {
-	return cmp.Or(cmp.Compare(a.Backup, b.Backup), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }

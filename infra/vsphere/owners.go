@@ -5,6 +5,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
 // owner is what may create VMs for a vSphere cluster: a control plane, a
@@ -89,7 +90,7 @@ func (e *estate) templatesOf(o owner, current string) []*backup.Record[vsphereTe
 	slices.Sort(names)
 	var found []*backup.Record[vsphereTemplate]
 	for _, name := range slices.Compact(names) {
-		if t := e.templates[object{o.id.Cluster.Backup, o.id.Cluster.Namespace, name}]; t != nil {
+		if t := e.templates[capi.Object{Backup: o.id.Cluster.Backup, Namespace: o.id.Cluster.Namespace, Name: name}]; t != nil {
 			found = append(found, t)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
 // proofs says what a listing must show before absence may be concluded from it,
@@ -58,7 +59,7 @@ func (e *estate) proofs(claims []infra.Claim) []infra.Proof {
 		proofs = append(proofs, h.proofs(at, roots)...)
 	}
 	slices.SortStableFunc(proofs, func(a, b infra.Proof) int {
-		return cmp.Or(compareClusters(a.Cluster, b.Cluster), cmp.Compare(a.Target, b.Target))
+		return cmp.Or(capi.CompareClusters(a.Cluster, b.Cluster), cmp.Compare(a.Target, b.Target))
 	})
 	return proofs
 }

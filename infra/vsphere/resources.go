@@ -9,6 +9,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
 // thing is one object of a vCenter that machines of a cluster need.
@@ -75,14 +76,10 @@ func (e *estate) resources() []infra.Resource {
 		list = append(list, r)
 	}
 	slices.SortFunc(list, func(a, b infra.Resource) int {
-		return cmp.Or(compareClusters(a.Cluster, b.Cluster), cmp.Compare(a.Target, b.Target), cmp.Compare(a.Kind, b.Kind),
-			cmp.Compare(a.Name, b.Name), slices.CompareFunc(a.Keys, b.Keys, compareKeys))
+		return cmp.Or(capi.CompareClusters(a.Cluster, b.Cluster), cmp.Compare(a.Target, b.Target), cmp.Compare(a.Kind, b.Kind),
+			cmp.Compare(a.Name, b.Name), slices.CompareFunc(a.Keys, b.Keys, capi.CompareKeys))
 	})
 	return list
-}
-
-func compareKeys(a, b infra.Key) int {
-	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Value, b.Value))
 }
 
 // addTemplates goes over the templates in use. Of machines in failure domains
@@ -105,10 +102,10 @@ func (n *needed) addTemplates() {
 		}
 	}
 	order := slices.SortedFunc(maps.Keys(zoned), func(a, b use) int {
-		return cmp.Or(compareClusters(a.cluster, b.cluster), cmp.Compare(a.name, b.name))
+		return cmp.Or(capi.CompareClusters(a.cluster, b.cluster), cmp.Compare(a.name, b.name))
 	})
 	for _, u := range order {
-		t := n.estate.templates[object{u.cluster.Backup, u.cluster.Namespace, u.name}]
+		t := n.estate.templates[capi.Object{Backup: u.cluster.Backup, Namespace: u.cluster.Namespace, Name: u.name}]
 		spec := n.estate.merge(u.cluster, "", t.Data.Spec)
 		want := t.Data.Needs
 		if zoned[u] {
@@ -160,7 +157,7 @@ func (e *estate) templateOf(m *member) *backup.Record[vsphereTemplate] {
 	if m.machine == nil || m.machine.Data.Template == "" {
 		return nil
 	}
-	return e.templates[object{m.cluster.Backup, m.machine.Namespace, m.machine.Data.Template}]
+	return e.templates[capi.Object{Backup: m.cluster.Backup, Namespace: m.machine.Namespace, Name: m.machine.Data.Template}]
 }
 
 // add notes what one object names. made says that an instance may yet be made of it.

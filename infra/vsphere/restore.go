@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"strings"
 
-	capi "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
 // restore is what the objects behind a machine say of the restore beside its id.
@@ -33,7 +34,7 @@ func (e *estate) restore(m *member) *infra.Restore {
 // Machine alone, not the VSphereMachine (pkg/services/vimmachine.go v1.16.1).
 func (e *estate) zoneOfMachine(m *member) (name string, zone *backup.Record[vsphereZone]) {
 	name = e.snapshot.Machines[m.index].FailureDomain
-	return name, e.zones[object{backup: m.cluster.Backup, name: name}]
+	return name, e.zones[capi.Object{Backup: m.cluster.Backup, Name: name}]
 }
 
 // lacks are the cluster-scoped objects of the machine's placement that the backup
@@ -46,7 +47,7 @@ func (e *estate) lacks(m *member) []string {
 		return nil
 	case zone == nil:
 		return []string{zoneKind + " " + name}
-	case e.domains[object{backup: zone.Backup, name: zone.Data.Domain}] == nil:
+	case e.domains[capi.Object{Backup: zone.Backup, Name: zone.Data.Domain}] == nil:
 		return []string{domainKind + " " + zone.Data.Domain}
 	}
 	return nil
@@ -60,15 +61,15 @@ func (e *estate) lacks(m *member) []string {
 func (e *estate) refused(m *member) string {
 	switch {
 	case m.machine.Paused:
-		return machineKind + " " + m.machine.Name + " has the annotation " + capi.PausedAnnotation
+		return machineKind + " " + m.machine.Name + " has the annotation " + clusterv1.PausedAnnotation
 	case m.vm == nil:
 		return ""
 	case m.vm.Paused:
-		return vmKind + " " + m.vm.Name + " has the annotation " + capi.PausedAnnotation
+		return vmKind + " " + m.vm.Name + " has the annotation " + clusterv1.PausedAnnotation
 	}
 	want, needs := m.machine.Data.Spec, m.machine.Data.Needs
 	if _, zone := e.zoneOfMachine(m); zone != nil {
-		domain := e.domains[object{backup: zone.Backup, name: zone.Data.Domain}]
+		domain := e.domains[capi.Object{Backup: zone.Backup, Name: zone.Data.Domain}]
 		want.Server, want.Datacenter = zone.Data.Server, domain.Data.Datacenter
 		want.Folder = cmp.Or(zone.Data.Folder, want.Folder)
 		needs.Pool = cmp.Or(zone.Data.Pool, needs.Pool)

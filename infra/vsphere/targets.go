@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
 // detail is what a listing needs beside the credential. It holds no secret.
@@ -138,13 +139,7 @@ func merge(into *infra.Target, t infra.Target) {
 const maxThumbprints = 8
 
 func finish(t *infra.Target) {
-	slices.Sort(t.IDs)
-	slices.SortFunc(t.Clusters, compareClusters)
-	t.Clusters = slices.Compact(t.Clusters)
-	slices.SortFunc(t.Landmarks, compareKeys)
-	t.Landmarks = slices.Compact(t.Landmarks)
-	slices.Sort(t.Warnings)
-	t.Warnings = slices.Compact(t.Warnings)
+	capi.Tidy(t)
 	d, ok := t.Detail.(*detail)
 	if !ok {
 		return

@@ -10,6 +10,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/naming"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
 // minAnchor is how many characters of its owner's own name a naming template
@@ -303,7 +304,7 @@ func endpointKey(folder string, joins infra.Key) infra.Key {
 
 func compareTies(a, b infra.Tie) int {
 	return cmp.Or(
-		compareClusters(a.Cluster, b.Cluster), -cmp.Compare(a.Grade, b.Grade),
+		capi.CompareClusters(a.Cluster, b.Cluster), -cmp.Compare(a.Grade, b.Grade),
 		cmp.Compare(a.Key.Kind, b.Key.Kind), cmp.Compare(a.Key.Value, b.Key.Value),
 		cmp.Compare(a.Within.Value, b.Within.Value), cmp.Compare(a.Pattern, b.Pattern),
 		cmp.Compare(a.Owner.Kind, b.Owner.Kind), cmp.Compare(a.Owner.Name, b.Owner.Name),
