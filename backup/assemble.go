@@ -117,12 +117,12 @@ func namesakeOf(m *Meta) ClusterID {
 	return ClusterID{m.Backup, m.Namespace, cmp.Or(clusterName(m, ""), m.Name)}
 }
 
-// lacks tells of an object that is of no use without a field: it is left out.
+// lacks reports an object that is left out because it is of no use without a field.
 func (a *assembly) lacks(field, resource string, m *Meta) {
 	a.load.problem(m.Backup, archive.Path(resource, archive.Form{}, m.Namespace, m.Name), fieldError{field, errMissing}.Error())
 }
 
-// homeless tells of an object that can't be placed in any cluster.
+// homeless reports an object that names no cluster.
 func (a *assembly) homeless(resource string, m *Meta) { a.lacks("spec.clusterName", resource, m) }
 
 func (a *assembly) readControlPlanes() {

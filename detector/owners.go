@@ -148,7 +148,7 @@ func (o *owners) planeOf(cluster backup.ClusterID, owner backup.Owner) infra.Own
 	return infra.OwnerID{Cluster: cluster, Kind: owner.Kind, Name: owner.Name}
 }
 
-// known says whether an owner itself is in the backup.
+// known reports whether an owner itself is in the backup.
 func (o *owners) known(id infra.OwnerID) bool {
 	return o.groups[id] != nil || o.plane(id) != nil
 }
@@ -223,8 +223,8 @@ func (o *owners) compare(id infra.OwnerID, replicas, desired backup.Number) stri
 	return ""
 }
 
-// expected is status.replicas. Cluster API leaves a zero out, which is told
-// from an unknown count by spec.replicas.
+// expected returns status.replicas. Cluster API leaves a zero out; spec.replicas
+// distinguishes that from an unknown count.
 func expected(replicas, desired backup.Number) (int64, bool) {
 	if !replicas.Known && desired.Known && desired.N == 0 {
 		return 0, true

@@ -9,28 +9,28 @@ import (
 
 // absent lists the identities that objects refer to and the backup lacks, each
 // once.
-func (e *estate) absent() []backup.Absence {
+func (objs *objects) absent() []backup.Absence {
 	var m capi.Missing
 	at := func(n int, id identity) capi.Object { return capi.Object{Backup: n, Name: id.Name} }
 	note := func(n int, id identity, by string) {
 		// CAPA makes the controller's identity by itself when it starts
 		// (feature AutoControllerIdentityCreator, on by default).
-		if id.Kind != unknownIdentity && id.Kind != controllerIdentity && !e.holds(n, id) {
+		if id.Kind != unknownIdentity && id.Kind != controllerIdentity && !objs.holds(n, id) {
 			m.Refer(id.Kind, at(n, id), by)
 		}
 	}
-	for _, id := range e.order() {
-		s := e.sites[id]
+	for _, id := range objs.order() {
+		s := objs.sites[id]
 		if s.record == nil {
 			continue
 		}
 		note(id.Backup, identityOf(id, s), fmt.Sprintf("%s %s/%s", s.kind, s.record.Namespace, s.record.Name))
 		// Without any identity of the chain CAPA has no session for the cluster.
-		for _, i := range e.chain(id.Backup, identityOf(id, s)) {
+		for _, i := range objs.chain(id.Backup, identityOf(id, s)) {
 			m.Concern(i.Kind, at(id.Backup, i), id)
 		}
 	}
-	for r := range roles.In(e.snapshot).All() {
+	for r := range roles.In(objs.snapshot).All() {
 		note(r.Backup, sourceOf(r.Data), roleIdentity+" "+r.Name)
 	}
 	list := m.List()
@@ -41,7 +41,7 @@ func (e *estate) absent() []backup.Absence {
 }
 
 // holds reports whether a backup holds an identity.
-func (e *estate) holds(n int, id identity) bool {
-	_, found, _ := e.allowedOf(n, id)
+func (objs *objects) holds(n int, id identity) bool {
+	_, found, _ := objs.allowedOf(n, id)
 	return found
 }

@@ -19,13 +19,13 @@ type credential struct {
 	operator          bool
 	profile           string // of the operator; empty: the SDK's whole chain
 	roles             []role
-	// instead is the operator's own, where he lets it be used: it is tried when AWS
-	// refuses the keys of the backup, which may have been changed since.
+	// instead is the operator's own, if it may be used: it is tried when AWS refuses
+	// the keys of the backup, which may have been changed since.
 	instead       *credential
 	insteadSource string
 }
 
-// equal says whether calls with both are the same.
+// equal reports whether calls with both are the same.
 func (c *credential) equal(o *credential) bool {
 	return c.id == o.id && c.secret == o.secret && c.token == o.token &&
 		c.operator == o.operator && c.profile == o.profile && slices.Equal(c.roles, o.roles)
@@ -57,9 +57,9 @@ var ofManager = capi.Manager{Namespace: managerSpace, Secret: managerSecret, Key
 
 // credentialOf finds a home's credential along CAPA's chain: from the role that
 // the cluster names, over the roles that this one is assumed with, to the keys.
-// Where the operator lets his own chain be used, it stands in for the
-// controller's, and for what the backup lacks.
-func (e *estate) credentialOf(h *home, secrets *backup.Secrets, a infra.Access) (found, *infra.Fault) {
+// If the operator allows their own chain, it replaces the controller's, and what the
+// backup lacks.
+func (objs *objects) credentialOf(h *home, secrets *backup.Secrets, a infra.Access) (found, *infra.Fault) {
 	if h.forbidden != "" {
 		return standIn(a, nil, "%s", h.forbidden)
 	}
@@ -68,7 +68,7 @@ func (e *estate) credentialOf(h *home, secrets *backup.Secrets, a infra.Access) 
 	seen := map[identity]bool{}
 	at := h.identity
 	for at.Kind == roleIdentity {
-		r := e.roles[capi.Object{Backup: h.backup, Name: at.Name}]
+		r := objs.roles[capi.Object{Backup: h.backup, Name: at.Name}]
 		switch {
 		case seen[at]:
 			return found{}, badIdentity("%s is assumed with itself: %s", at, strings.Join(append(names, at.Name), ", "))
@@ -83,7 +83,7 @@ func (e *estate) credentialOf(h *home, secrets *backup.Secrets, a infra.Access) 
 		chain, names = append(chain, r.Data), append(names, at.Name)
 		at = sourceOf(r.Data)
 	}
-	f, fault := e.keysOf(at, h, secrets, a)
+	f, fault := objs.keysOf(at, h, secrets, a)
 	if fault != nil {
 		return found{}, fault
 	}
@@ -96,7 +96,7 @@ func (e *estate) credentialOf(h *home, secrets *backup.Secrets, a infra.Access) 
 }
 
 // keysOf finds the keys that the chain of roles starts from.
-func (e *estate) keysOf(at identity, h *home, secrets *backup.Secrets, a infra.Access) (found, *infra.Fault) {
+func (objs *objects) keysOf(at identity, h *home, secrets *backup.Secrets, a infra.Access) (found, *infra.Fault) {
 	switch at.Kind {
 	case controllerIdentity:
 		if operatorAllowed(a) {
@@ -104,7 +104,7 @@ func (e *estate) keysOf(at identity, h *home, secrets *backup.Secrets, a infra.A
 		}
 		return fromManager(h, secrets)
 	case staticIdentity:
-		f, missing := e.fromStatic(at, h, secrets)
+		f, missing := objs.fromStatic(at, h, secrets)
 		if missing != "" {
 			return standIn(a, nil, "%s", missing)
 		}
@@ -138,8 +138,8 @@ func ofOperator(a infra.Access) found {
 	return f
 }
 
-// standIn takes the operator's own chain for what the backup lacks, when it may
-// be used, and assumes the roles of the backup that come after it.
+// standIn uses the operator's own chain instead of what the backup lacks, if that is
+// allowed, and assumes the roles of the backup that come after it.
 func standIn(a infra.Access, chain []role, format string, args ...any) (found, *infra.Fault) {
 	why := fmt.Sprintf(format, args...)
 	if !operatorAllowed(a) {
@@ -165,9 +165,9 @@ func badIdentity(format string, args ...any) *infra.Fault {
 
 // fromStatic looks for the Secret of an AWSClusterStaticIdentity. missing
 // says what is not there.
-func (e *estate) fromStatic(at identity, h *home, secrets *backup.Secrets) (f found, missing string) {
+func (objs *objects) fromStatic(at identity, h *home, secrets *backup.Secrets) (f found, missing string) {
 	id := capi.Identity{Backup: h.backup, Kind: staticIdentity, Name: at.Name, Key: secretKey}
-	if object := e.statics[capi.Object{Backup: h.backup, Name: at.Name}]; object != nil {
+	if object := objs.statics[capi.Object{Backup: h.backup, Name: at.Name}]; object != nil {
 		id.Known, id.Secret = true, object.Data.Secret
 	}
 	s, _, missing := ofManager.OfIdentity(secrets, id)
@@ -188,7 +188,7 @@ func trimmed(s backup.Sensitive) backup.Sensitive {
 
 var accessKeyForm = regexp.MustCompile(`^\w{16,128}$`)
 
-// wellFormed says whether the keys can be keys: what else stands there must not
+// wellFormed reports whether the keys can be keys: anything else must not
 // get into the headers of a request.
 func (c *credential) wellFormed() bool {
 	printable := func(s string) bool {

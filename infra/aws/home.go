@@ -38,7 +38,7 @@ func (i identity) String() string { return i.Kind + "/" + i.Name }
 
 // targetID is made of the backup without its Secrets:
 // "aws/us-east-1/AWSClusterControllerIdentity/default".
-func (e *estate) targetID(id backup.ClusterID, s *site) string {
+func (objs *objects) targetID(id backup.ClusterID, s *site) string {
 	t := fmt.Sprintf("%s/%s/%s", Name, regionName(s.region), identityOf(id, s))
 	if s.forbidden != "" {
 		t += "/not for " + id.Namespace
@@ -73,9 +73,9 @@ type home struct {
 
 // homes are all places where the instances of the backup's clusters are, in the
 // order of their ids.
-func (e *estate) homes() []*home {
+func (objs *objects) homes() []*home {
 	byID := map[string]*home{}
-	for id, s := range e.sites {
+	for id, s := range objs.sites {
 		h := byID[s.target]
 		if h == nil {
 			h = &home{
@@ -91,20 +91,20 @@ func (e *estate) homes() []*home {
 		for _, p := range s.parts(id) {
 			h.landmarks[p.key] = true
 		}
-		for _, k := range e.accountOf(id) {
+		for _, k := range objs.accountOf(id) {
 			h.landmarks[k] = true
 		}
 	}
-	for i := range e.members {
-		m := &e.members[i]
-		key, _, _, _ := e.strong(m)
-		byID[e.sites[m.cluster].target].expect(key.Value)
+	for i := range objs.members {
+		m := &objs.members[i]
+		key, _, _, _ := objs.strong(m)
+		byID[objs.sites[m.cluster].target].expect(key.Value)
 	}
-	for i := range e.pools {
-		p := &e.pools[i]
-		h := byID[e.sites[p.cluster].target]
-		h.landmarks[e.poolKey(p)] = true
-		for _, k := range e.ownPool(p) {
+	for i := range objs.pools {
+		p := &objs.pools[i]
+		h := byID[objs.sites[p.cluster].target]
+		h.landmarks[objs.poolKey(p)] = true
+		for _, k := range objs.ownPool(p) {
 			h.landmarks[k] = true
 		}
 		for _, id := range p.memberIDs() {

@@ -16,16 +16,16 @@ const (
 	roleControlPlane = "control-plane"
 )
 
-// ties says what connects instances that no machine claims with the clusters of
+// ties returns what connects instances that no machine claims with the clusters of
 // the backup: CAPA's ownership tag, in the cluster's own VPC or where instances of its
 // recorded machines are. The owner of the machine is read off its name where that is
 // possible, because a cluster is seldom in the backup as completely as one MachineSet.
-// What has a cluster's mark or name elsewhere may be somebody else's.
-func (e *estate) ties() []infra.Tie {
-	owners := e.owners()
+// What has a cluster's mark or name elsewhere may belong to another owner.
+func (objs *objects) ties() []infra.Tie {
+	owners := objs.owners()
 	var ties []infra.Tie
-	for _, id := range e.order() {
-		s := e.sites[id]
+	for _, id := range objs.order() {
+		s := objs.sites[id]
 		for _, o := range owners[id] {
 			ties = append(ties, beside(id, o), named(id, o))
 		}
@@ -41,7 +41,7 @@ func (e *estate) ties() []infra.Tie {
 		for _, role := range []string{roleControlPlane, roleNode} {
 			owner := infra.OwnerID{Cluster: id}
 			if role == roleControlPlane {
-				owner = capi.ControlPlane(e.controlPlanes, id, "")
+				owner = capi.ControlPlane(objs.controlPlanes, id, "")
 			}
 			ties = append(ties, s.tied(id, owner, role, "")...)
 		}
@@ -58,14 +58,14 @@ func (e *estate) ties() []infra.Tie {
 }
 
 // owners are what creates machines one by one, by cluster.
-func (e *estate) owners() map[backup.ClusterID][]infra.OwnerID {
+func (objs *objects) owners() map[backup.ClusterID][]infra.OwnerID {
 	all := map[backup.ClusterID][]infra.OwnerID{}
-	for i := range e.snapshot.ControlPlanes {
-		c := &e.snapshot.ControlPlanes[i]
+	for i := range objs.snapshot.ControlPlanes {
+		c := &objs.snapshot.ControlPlanes[i]
 		all[c.Cluster] = append(all[c.Cluster], infra.OwnerID{Cluster: c.Cluster, Kind: c.Kind, Name: c.Name})
 	}
-	for i := range e.snapshot.Groups {
-		if g := &e.snapshot.Groups[i]; g.Kind != machinePoolKind {
+	for i := range objs.snapshot.Groups {
+		if g := &objs.snapshot.Groups[i]; g.Kind != machinePoolKind {
 			all[g.Cluster] = append(all[g.Cluster], infra.OwnerID{Cluster: g.Cluster, Kind: g.Kind, Name: g.Name})
 		}
 	}
@@ -115,7 +115,7 @@ func named(id backup.ClusterID, o infra.OwnerID) infra.Tie {
 }
 
 // marks are the names of a cluster in tags. Of a cluster of EKS whose object the
-// backup lacks, nobody knows the name.
+// backup lacks, the name is not known.
 func (s *site) marks() []string {
 	if s.record == nil && s.eks {
 		return nil
@@ -124,7 +124,7 @@ func (s *site) marks() []string {
 }
 
 // tied makes the two ties of an owner: by tag MachineName, and for instances
-// that lack it. Without a name of the owner any name fits.
+// that lack it. Without a name of the owner any name matches.
 func (s *site) tied(id backup.ClusterID, owner infra.OwnerID, role, name string) []infra.Tie {
 	tie := infra.Tie{Cluster: id, Owner: owner, ControlPlane: role == roleControlPlane}
 	// Of owners whose names are cut to the same stem none is the more likely one.
@@ -150,7 +150,7 @@ func (s *site) tied(id backup.ClusterID, owner infra.OwnerID, role, name string)
 	return []infra.Tie{byMachine, byTag}
 }
 
-// tiedKeys are the keys that an instance bears for its tags: the other side of tied.
+// tiedKeys returns the keys of an instance for its tags: the other side of tied.
 func tiedKeys(owner, role, vpc, machineName, name string) []infra.Key {
 	if owner == "" || vpc == "" || (role != roleNode && role != roleControlPlane) {
 		return nil
@@ -162,7 +162,7 @@ func tiedKeys(owner, role, vpc, machineName, name string) []infra.Key {
 		parts = append(parts, namespace)
 		name = machine
 	} else if machineName != "" {
-		return nil // somebody else's idea of the tag
+		return nil // CAPA does not write such a tag
 	}
 	keys := []infra.Key{{Kind: plain, Value: join(parts...)}}
 	one, two := stems(name)
@@ -186,8 +186,8 @@ func stems(name string) (set, deployment string) {
 }
 
 // nameKeys are those that an instance has for its names, wherever it is: the other
-// side of beside and named. grouped says that a group made it, which makes nobody's
-// single machine.
+// side of beside and named. grouped reports that a group made it, and not for
+// a single machine.
 func (t *tags) nameKeys(vpc string, grouped bool) (keys []infra.Key) {
 	add := func(kind string, parts ...string) { keys = append(keys, infra.Key{Kind: kind, Value: join(parts...)}) }
 	seen := map[string]bool{}

@@ -48,8 +48,8 @@ func (m Manager) Own(secrets *backup.Secrets, n int, why string) (s *backup.Secr
 type Identity struct {
 	Backup     int
 	Kind, Name string
-	// Known says that the backup holds the identity, and Secret is the name that it
-	// gives. A default backup has no cluster-scoped objects.
+	// Known reports whether the backup holds the identity, and Secret is the name that
+	// it gives. A default backup has no cluster-scoped objects.
 	Known  bool
 	Secret string
 	// Key is the member that a Secret must have to be the one.

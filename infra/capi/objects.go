@@ -25,7 +25,7 @@ func ObjectOf(m *backup.Meta) Object { return Object{m.Backup, m.Namespace, m.Na
 
 // LeadsAway reports whether a reference names another namespace than the one of the
 // object that refers. Cluster API forbids it (internal/webhooks/cluster.go v1.13.3),
-// and nobody may use another tenant's objects and credentials by it.
+// and following it would give away another tenant's objects and credentials.
 func LeadsAway(ref backup.Ref, namespace string) bool {
 	return ref.Namespace != "" && ref.Namespace != namespace
 }

@@ -15,17 +15,17 @@ const whyPlacement = capi.WhyClusterScoped + "CAPV derives the place of its mach
 
 // absent lists what vSphere objects refer to and the backup lacks, each missing
 // object once.
-func (e *estate) absent() []backup.Absence {
+func (objs *objects) absent() []backup.Absence {
 	m := &capi.Missing{}
-	of := e.byVSphereCluster()
-	for c := range clusters.In(e.snapshot).All() {
+	of := objs.byVSphereCluster()
+	for c := range clusters.In(objs.snapshot).All() {
 		at := capi.Object{Backup: c.Backup, Name: c.Data.IdentityName}
-		if c.Data.IdentityKind == identityKind && e.identities[at] == nil {
+		if c.Data.IdentityKind == identityKind && objs.identities[at] == nil {
 			m.Refer(identityKind, at, clusterKind+" "+c.Namespace+"/"+c.Name)
 			m.Concern(identityKind, at, of[c]...)
 		}
 	}
-	e.placement(m)
+	objs.placement(m)
 	m.SortReferrers()
 	list := m.List()
 	for i := range list {
@@ -41,18 +41,18 @@ func (e *estate) absent() []backup.Absence {
 
 // placement notes zones of machines, and domains of zones. A zone that no machine
 // is in concerns no cluster.
-func (e *estate) placement(missing *capi.Missing) {
+func (objs *objects) placement(missing *capi.Missing) {
 	used := map[capi.Object]map[backup.ClusterID]bool{} // zones, by the clusters of their machines
-	for i := range e.members {
-		m := &e.members[i]
+	for i := range objs.members {
+		m := &objs.members[i]
 		if m.index < 0 {
 			continue
 		}
-		machine := &e.snapshot.Machines[m.index]
+		machine := &objs.snapshot.Machines[m.index]
 		at := capi.Object{Backup: machine.Backup, Name: machine.FailureDomain}
 		switch {
 		case at.Name == "":
-		case e.zones[at] == nil:
+		case objs.zones[at] == nil:
 			missing.Refer(zoneKind, at, "Machine "+machine.Namespace+"/"+machine.Name)
 			missing.Concern(zoneKind, at, m.cluster)
 		default:
@@ -62,9 +62,9 @@ func (e *estate) placement(missing *capi.Missing) {
 			used[at][m.cluster] = true
 		}
 	}
-	for k, z := range e.zones {
+	for k, z := range objs.zones {
 		at := capi.Object{Backup: z.Backup, Name: z.Data.Domain}
-		if at.Name != "" && e.domains[at] == nil {
+		if at.Name != "" && objs.domains[at] == nil {
 			missing.Refer(domainKind, at, zoneKind+" "+z.Name)
 			missing.Concern(domainKind, at, slices.Collect(maps.Keys(used[k]))...)
 		}
@@ -73,11 +73,11 @@ func (e *estate) placement(missing *capi.Missing) {
 
 // byVSphereCluster are the clusters of each VSphereCluster, in the order of the
 // Snapshot.
-func (e *estate) byVSphereCluster() map[*backup.Record[vsphereCluster]][]backup.ClusterID {
+func (objs *objects) byVSphereCluster() map[*backup.Record[vsphereCluster]][]backup.ClusterID {
 	out := map[*backup.Record[vsphereCluster]][]backup.ClusterID{}
-	for i := range e.snapshot.Clusters {
-		id := e.snapshot.Clusters[i].ID()
-		if c := e.vsphereCluster(id); c != nil {
+	for i := range objs.snapshot.Clusters {
+		id := objs.snapshot.Clusters[i].ID()
+		if c := objs.vsphereCluster(id); c != nil {
 			out[c] = append(out[c], id)
 		}
 	}

@@ -33,7 +33,7 @@ var ofManager = capi.Manager{Namespace: managerSpace, Secret: managerSecret, Key
 // credentialOf finds a home's credential in CAPV's own order: the Secret that
 // the cluster names, the Secret of the VSphereClusterIdentity that it names,
 // else the manager's own (pkg/identity/identity.go v1.16.1).
-func (e *estate) credentialOf(h *home, secrets *backup.Secrets) (found, *infra.Fault) {
+func (objs *objects) credentialOf(h *home, secrets *backup.Secrets) (found, *infra.Fault) {
 	switch h.identity.Kind {
 	case secretKind:
 		s := secrets.Named(h.backup, h.identity.Namespace, h.identity.Name)
@@ -41,13 +41,13 @@ func (e *estate) credentialOf(h *home, secrets *backup.Secrets) (found, *infra.F
 	case identityKind:
 		if h.identity.Namespace != "" {
 			first := h.clusters[0]
-			return found{}, noCredential("%s", e.forbidden(first, e.vsphereCluster(first)))
+			return found{}, noCredential("%s", objs.forbidden(first, objs.vsphereCluster(first)))
 		}
-		return e.fromIdentity(h, secrets)
+		return objs.fromIdentity(h, secrets)
 	case managerIdentity:
 		return fromManager(h, secrets)
 	case unknownIdentity:
-		if c := e.known[h.clusters[0]]; c != nil && capi.LeadsAway(c.Infrastructure, c.Namespace) {
+		if c := objs.known[h.clusters[0]]; c != nil && capi.LeadsAway(c.Infrastructure, c.Namespace) {
 			return found{}, noCredential("Cluster %s/%s refers to %s %s in namespace %s; Cluster API forbids that, and it is not followed",
 				c.Namespace, c.Name, clusterKind, c.Infrastructure.Name, c.Infrastructure.Namespace)
 		}
@@ -73,9 +73,9 @@ func fromSecret(s *backup.Secret, name string) (found, *infra.Fault) {
 }
 
 // fromIdentity reads the Secret of a VSphereClusterIdentity.
-func (e *estate) fromIdentity(h *home, secrets *backup.Secrets) (found, *infra.Fault) {
+func (objs *objects) fromIdentity(h *home, secrets *backup.Secrets) (found, *infra.Fault) {
 	id := capi.Identity{Backup: h.backup, Kind: identityKind, Name: h.identity.Name, Key: passKey}
-	if object := e.identities[capi.Object{Backup: h.backup, Name: id.Name}]; object != nil {
+	if object := objs.identities[capi.Object{Backup: h.backup, Name: id.Name}]; object != nil {
 		id.Known, id.Secret = true, object.Data.Secret
 	}
 	s, what, missing := ofManager.OfIdentity(secrets, id)
@@ -85,15 +85,15 @@ func (e *estate) fromIdentity(h *home, secrets *backup.Secrets) (found, *infra.F
 	return fromSecret(s, what)
 }
 
-// forbidden says why CAPV would not let a cluster use the VSphereClusterIdentity
-// that it names, or why the backup does not tell; it is empty when CAPV would
+// forbidden returns why CAPV would not let a cluster use the VSphereClusterIdentity
+// that it names, or why that is not known; it is empty if CAPV would
 // (pkg/identity/identity.go v1.16.1). The server is named by the cluster's
 // namespace, so whoever is let through gets the password of all of them.
-func (e *estate) forbidden(id backup.ClusterID, c *backup.Record[vsphereCluster]) string {
+func (objs *objects) forbidden(id backup.ClusterID, c *backup.Record[vsphereCluster]) string {
 	what := identityKind + " " + c.Data.IdentityName
-	object := e.identities[capi.Object{Backup: c.Backup, Name: c.Data.IdentityName}]
+	object := objs.identities[capi.Object{Backup: c.Backup, Name: c.Data.IdentityName}]
 	switch {
-	case object == nil && e.hasLoggedIn(id, c):
+	case object == nil && objs.hasLoggedIn(id, c):
 		return ""
 	case object == nil:
 		return fmt.Sprintf("%s is not in the backup, so nothing says which namespaces may use it, and %s %s/%s does not show that CAPV has logged in with it (condition VCenterAvailable)",
@@ -109,12 +109,12 @@ func (e *estate) forbidden(id backup.ClusterID, c *backup.Record[vsphereCluster]
 		return ""
 	}
 	var of *backup.Labels
-	if n := e.namespaces[namespaceOf(&c.Meta)]; n != nil {
+	if n := objs.namespaces[namespaceOf(&c.Meta)]; n != nil {
 		of = (*backup.Labels)(&n.Data.Labels)
 	}
 	selected, decided := infra.SelectsNamespace(selector, c.Namespace, of)
 	switch {
-	case !decided && e.hasLoggedIn(id, c):
+	case !decided && objs.hasLoggedIn(id, c):
 		return ""
 	case !decided:
 		return fmt.Sprintf("%s is for namespaces with certain labels, Namespace %s is not in the backup, and %s %s/%s does not show that CAPV has logged in with the identity (condition VCenterAvailable)",
@@ -130,8 +130,8 @@ func (e *estate) forbidden(id backup.ClusterID, c *backup.Record[vsphereCluster]
 // may use it, for what its VSphereCluster says now. While a cluster is paused,
 // CAPV takes nothing back, so then the condition must say that it knows the
 // latest change.
-func (e *estate) hasLoggedIn(id backup.ClusterID, c *backup.Record[vsphereCluster]) bool {
-	cluster := e.known[id]
+func (objs *objects) hasLoggedIn(id backup.ClusterID, c *backup.Record[vsphereCluster]) bool {
+	cluster := objs.known[id]
 	paused := c.Paused || cluster != nil && cluster.Paused
 	return c.Data.Available == backup.HoldsNow || c.Data.Available == backup.Holds && !paused
 }

@@ -60,7 +60,7 @@ type vsphereCluster struct {
 	Server, Thumbprint         string
 	IdentityKind, IdentityName string
 	Insecure                   bool // v1alpha3 only
-	// Available says whether CAPV has logged in to the server with the identity.
+	// Available reports whether CAPV has logged in to the server with the identity.
 	Available backup.Standing
 }
 
@@ -146,8 +146,8 @@ var templates = backup.NewKind("vspheremachinetemplates."+group, append(slices.C
 
 type vsphereIdentity struct {
 	Secret string
-	// Allowed is allowedNamespaces in JSON: CAPV lets nobody use an identity
-	// without it (docs/identity_management.md v1.16.1).
+	// Allowed is allowedNamespaces in JSON: CAPV lets no cluster use an
+	// identity without it (docs/identity_management.md v1.16.1).
 	Allowed string
 }
 

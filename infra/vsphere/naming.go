@@ -102,7 +102,7 @@ func vmName(machine text, os, template string) (text, bool) {
 func isWindows(os string) bool { return strings.EqualFold(os, "windows") }
 
 // concreteName is the VM name of a machine that is known by name. Where the template
-// can't be told it is false, and the name the machine's own.
+// is not understood it returns the machine's own name and false.
 func concreteName(machine, os, template string) (string, bool) {
 	if t, ok := vmName(literal(machine), os, template); ok {
 		if s, ok := t.concrete(); ok {

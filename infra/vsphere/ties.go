@@ -18,14 +18,14 @@ import (
 // same template.
 const minAnchor = 4
 
-// ties says what connects VMs that no machine claims with the clusters of the
-// backup. It holds only in folders where the cluster's own VMs are, but for what says
-// no more than that a VM has a name of the cluster.
-func (e *estate) ties() []infra.Tie {
-	folders := e.foldersOf()
+// ties returns what connects VMs that no machine claims with the clusters of the
+// backup. It holds only in folders where the cluster's own VMs are, except ties
+// that only show that a VM has a name of the cluster.
+func (objs *objects) ties() []infra.Tie {
+	folders := objs.foldersOf()
 	var ties []infra.Tie
 	patterns := map[patternKey]*infra.Tie{}
-	for _, o := range e.owners() {
+	for _, o := range objs.owners() {
 		for _, f := range append(slices.Sorted(maps.Keys(folders[o.id.Cluster])), anywhere) {
 			for _, shape := range o.shapes() {
 				if shape.plain {
@@ -39,7 +39,7 @@ func (e *estate) ties() []infra.Tie {
 	for _, t := range patterns {
 		ties = append(ties, *t)
 	}
-	joins := e.joins()
+	joins := objs.joins()
 	for i := range ties {
 		t := &ties[i]
 		t.ByName, t.Expect = true, joins[t.Cluster]
@@ -48,23 +48,23 @@ func (e *estate) ties() []infra.Tie {
 		}
 	}
 	for id, in := range folders {
-		ties = append(ties, e.placeTies(id, in)...)
+		ties = append(ties, objs.placeTies(id, in)...)
 	}
 	slices.SortFunc(ties, compareTies)
 	return ties
 }
 
-// joins are the endpoints that the VMs of each cluster join, where they say any: a
-// name alone may be that of somebody else's VM.
-func (e *estate) joins() map[backup.ClusterID][]infra.Key {
+// joins returns the endpoints that the VMs of each cluster join, if their
+// metadata says so: a name alone may be that of a foreign VM.
+func (objs *objects) joins() map[backup.ClusterID][]infra.Key {
 	planes := map[backup.ClusterID][]string{}
-	for i := range e.members {
-		if m := &e.members[i]; m.vm != nil && m.vm.Data.ControlPlane {
+	for i := range objs.members {
+		if m := &objs.members[i]; m.vm != nil && m.vm.Data.ControlPlane {
 			planes[m.cluster] = append(planes[m.cluster], m.vm.Data.Addresses...)
 		}
 	}
 	out := map[backup.ClusterID][]infra.Key{}
-	for id, c := range e.known {
+	for id, c := range objs.known {
 		out[id] = expectedJoins(c.Endpoint, planes[id])
 	}
 	return out
@@ -72,7 +72,7 @@ func (e *estate) joins() map[backup.ClusterID][]infra.Key {
 
 // foldersOf are the folders where each cluster's VMs are, or where its owners'
 // templates put new ones.
-func (e *estate) foldersOf() map[backup.ClusterID]map[string]place {
+func (objs *objects) foldersOf() map[backup.ClusterID]map[string]place {
 	of := map[backup.ClusterID]map[string]place{}
 	add := func(id backup.ClusterID, p place) {
 		if of[id] == nil {
@@ -80,14 +80,14 @@ func (e *estate) foldersOf() map[backup.ClusterID]map[string]place {
 		}
 		of[id][p.Folder] = p
 	}
-	for i := range e.members {
-		if m := &e.members[i]; m.vm != nil || m.machine != nil {
+	for i := range objs.members {
+		if m := &objs.members[i]; m.vm != nil || m.machine != nil {
 			add(m.cluster, m.at)
 		}
 	}
-	for _, o := range e.owners() {
+	for _, o := range objs.owners() {
 		for _, t := range o.templates {
-			add(o.id.Cluster, e.placeOf(e.merge(o.id.Cluster, "", t.Data.Spec)))
+			add(o.id.Cluster, objs.placeOf(objs.merge(o.id.Cluster, "", t.Data.Spec)))
 		}
 	}
 	return of
@@ -217,7 +217,7 @@ func (o *owner) addPatterns(all map[patternKey]*infra.Tie, folder string, s shap
 	}
 }
 
-// machineNames are the names that Machines of the owner can have.
+// machineNames returns the names that Machines of the owner can have.
 func (o *owner) machineNames() []text {
 	bases := []text{literal(o.id.Name)}
 	if o.id.Kind == "MachineDeployment" {
@@ -266,12 +266,12 @@ func anchored(name text, anchors ...string) (longest int) {
 	return longest
 }
 
-// placeTies say no more than that a VM lies where the cluster's VMs lie, or
-// that its own bootstrap data calls the cluster's API.
-func (e *estate) placeTies(id backup.ClusterID, folders map[string]place) []infra.Tie {
+// placeTies only show that a VM is where the cluster's VMs are, or that its own
+// bootstrap data calls the cluster's API.
+func (objs *objects) placeTies(id backup.ClusterID, folders map[string]place) []infra.Tie {
 	var ties []infra.Tie
 	endpoint := ""
-	if c := e.known[id]; c != nil {
+	if c := objs.known[id]; c != nil {
 		endpoint = strings.ToLower(c.Endpoint)
 	}
 	whole := infra.OwnerID{Cluster: id}

@@ -9,8 +9,8 @@ import (
 	"drift-detector/infra/capi"
 )
 
-// estate is what the vSphere objects of a Snapshot say together.
-type estate struct {
+// objects is what the vSphere objects of a Snapshot say together.
+type objects struct {
 	snapshot  *backup.Snapshot
 	clusters  map[capi.Object]*backup.Record[vsphereCluster]
 	templates map[capi.Object]*backup.Record[vsphereTemplate]
@@ -47,15 +47,15 @@ type member struct {
 	at      place
 	name    string // of the VM
 	target  string // id of the home target
-	// unplaced says why nobody knows where the VM is to be: at is then no more
-	// than where it would be without what the backup lacks. Empty: at is right.
+	// unplaced is why it is not known where the VM is to be: at is then only where
+	// it would be without what the backup lacks. Empty: at is right.
 	unplaced string
-	// unnamed says why nobody knows what the VM is called: name is the machine's then.
+	// unnamed is why it is not known what the VM is called: name is the machine's then.
 	unnamed string
 }
 
-func newEstate(s *backup.Snapshot) *estate {
-	e := &estate{
+func newObjects(s *backup.Snapshot) *objects {
+	objs := &objects{
 		snapshot: s, controlPlanes: s.ControlPlanesByCluster(), clusters: capi.Index(clusters.In(s)), templates: capi.Index(templates.In(s)),
 		zones: capi.Index(zones.In(s)), domains: capi.Index(domains.In(s)),
 		identities: capi.Index(identities.In(s)), namespaces: capi.Index(namespaces.In(s)), known: capi.Clusters(s),
@@ -64,22 +64,22 @@ func newEstate(s *backup.Snapshot) *estate {
 	}
 	for i := range s.Groups {
 		if g := &s.Groups[i]; g.Kind == "MachineSet" {
-			e.sets[capi.ObjectOf(&g.Meta)] = true
+			objs.sets[capi.ObjectOf(&g.Meta)] = true
 		}
 	}
 	for v := range vms.In(s).All() {
 		if owner, ok := capi.OwnerOf(&v.Meta, machineKind); ok {
-			putFirst(e.vmOf, capi.Object{Backup: v.Backup, Namespace: v.Namespace, Name: owner}, v)
+			putFirst(objs.vmOf, capi.Object{Backup: v.Backup, Namespace: v.Namespace, Name: owner}, v)
 			continue
 		}
 		// A restore takes ownerReferences away (lab/restore); names are left.
-		putFirst(e.vmNamed, capi.ObjectOf(&v.Meta), v)
+		putFirst(objs.vmNamed, capi.ObjectOf(&v.Meta), v)
 		if v.Data.Bootstrap != "" {
-			putFirst(e.vmNamed, capi.Object{Backup: v.Backup, Namespace: v.Namespace, Name: v.Data.Bootstrap}, v)
+			putFirst(objs.vmNamed, capi.Object{Backup: v.Backup, Namespace: v.Namespace, Name: v.Data.Bootstrap}, v)
 		}
 	}
-	e.join()
-	return e
+	objs.join()
+	return objs
 }
 
 func putFirst[V any](m map[capi.Object]V, k capi.Object, v V) {
@@ -90,44 +90,44 @@ func putFirst[V any](m map[capi.Object]V, k capi.Object, v V) {
 
 // join makes a member of every Machine that is CAPV's, then of every
 // VSphereMachine and at last of every VSphereVM that is left over.
-func (e *estate) join() {
+func (objs *objects) join() {
 	used := map[*backup.Record[vsphereVM]]bool{}
 	add := func(m member) {
 		if m.vm != nil {
 			used[m.vm] = true
 		}
-		e.place(&m)
-		e.members = append(e.members, m)
+		objs.place(&m)
+		objs.members = append(objs.members, m)
 	}
-	capi.EachMachine(e.snapshot, infra.GroupKind{Group: group, Kind: machineKind}, machines.In(e.snapshot),
+	capi.EachMachine(objs.snapshot, infra.GroupKind{Group: group, Kind: machineKind}, machines.In(objs.snapshot),
 		func(i int, id backup.ClusterID, at capi.Object, r *backup.Record[vsphereMachine]) {
 			m := member{index: i, machine: r, cluster: id}
 			if at != (capi.Object{}) {
 				name := at.Name
 				if i >= 0 {
-					name = e.snapshot.Machines[i].Name
+					name = objs.snapshot.Machines[i].Name
 				}
-				m.vm = e.findVM(at, name)
+				m.vm = objs.findVM(at, name)
 			}
 			add(m)
 		})
-	for v := range vms.In(e.snapshot).All() {
+	for v := range vms.In(objs.snapshot).All() {
 		if !used[v] && v.ClusterName != "" {
 			add(member{index: -1, vm: v, cluster: capi.ClusterOf(&v.Meta)})
 		}
 	}
 }
 
-func (e *estate) findVM(machine capi.Object, other string) *backup.Record[vsphereVM] {
-	return cmp.Or(e.vmOf[machine], e.vmNamed[machine], e.vmNamed[capi.Object{Backup: machine.Backup, Namespace: machine.Namespace, Name: other}])
+func (objs *objects) findVM(machine capi.Object, other string) *backup.Record[vsphereVM] {
+	return cmp.Or(objs.vmOf[machine], objs.vmNamed[machine], objs.vmNamed[capi.Object{Backup: machine.Backup, Namespace: machine.Namespace, Name: other}])
 }
 
 // place fills in where the member's VM is to be and what it is called.
-func (e *estate) place(m *member) {
+func (objs *objects) place(m *member) {
 	zone := ""
 	name := ""
 	if m.index >= 0 {
-		zone, name = e.snapshot.Machines[m.index].FailureDomain, e.snapshot.Machines[m.index].Name
+		zone, name = objs.snapshot.Machines[m.index].FailureDomain, objs.snapshot.Machines[m.index].Name
 	}
 	var spec cloneSpec
 	if m.machine != nil {
@@ -140,7 +140,7 @@ func (e *estate) place(m *member) {
 		}
 	}
 	m.name = cmp.Or(m.name, name)
-	spec = e.merge(m.cluster, zone, spec)
+	spec = objs.merge(m.cluster, zone, spec)
 	if m.vm != nil {
 		// CAPV has merged everything into the VSphereVM already
 		// (pkg/services/vimmachine.go v1.16.1).
@@ -150,23 +150,23 @@ func (e *estate) place(m *member) {
 		}
 		spec, m.name, m.unnamed = merged, m.vm.Name, ""
 	}
-	m.spec, m.at = spec, e.placeOf(spec)
-	m.target = e.targetID(m.cluster, m.at.Server)
-	if m.unplaced = e.unplaced(m, zone); m.unplaced != "" {
+	m.spec, m.at = spec, objs.placeOf(spec)
+	m.target = objs.targetID(m.cluster, m.at.Server)
+	if m.unplaced = objs.unplaced(m, zone); m.unplaced != "" {
 		m.target += unplacedSuffix
 	}
 }
 
 // unplacedSuffix ends the id of the place where machines are looked for whose
-// place the backup does not tell. One that is found there is found, but one that
-// is not may be anywhere.
+// place is not known. One that is found there is found, but one that is not may be
+// anywhere.
 const unplacedSuffix = "/unplaced"
 
-// unplaced says what the backup lacks to tell where a member's VM is to be. The
+// unplaced returns what the backup lacks to know where a member's VM is to be. The
 // zone names vCenter, datacenter and folder, and CAPV puts them into the
 // VSphereVM (pkg/services/vimmachine.go v1.16.1).
-func (e *estate) unplaced(m *member, zone string) string {
-	switch z := e.zones[capi.Object{Backup: m.cluster.Backup, Name: zone}]; {
+func (objs *objects) unplaced(m *member, zone string) string {
+	switch z := objs.zones[capi.Object{Backup: m.cluster.Backup, Name: zone}]; {
 	case m.vm != nil && m.vm.Data.Spec.Server != "":
 		return ""
 	case m.vm == nil && m.machine == nil:
@@ -175,7 +175,7 @@ func (e *estate) unplaced(m *member, zone string) string {
 		return ""
 	case z == nil:
 		return fmt.Sprintf("a machine's %s %s is not in the backup", zoneKind, zone)
-	case e.domains[capi.Object{Backup: m.cluster.Backup, Name: z.Data.Domain}] == nil:
+	case objs.domains[capi.Object{Backup: m.cluster.Backup, Name: z.Data.Domain}] == nil:
 		return fmt.Sprintf("%s %s of a machine's %s is not in the backup", domainKind, z.Data.Domain, zoneKind)
 	default:
 		return ""
@@ -184,58 +184,58 @@ func (e *estate) unplaced(m *member, zone string) string {
 
 // merge completes a clone spec as CAPV does: the zone overrides the machine,
 // and the cluster gives the server that neither names.
-func (e *estate) merge(cluster backup.ClusterID, zone string, spec cloneSpec) cloneSpec {
-	if z := e.zones[capi.Object{Backup: cluster.Backup, Name: zone}]; zone != "" && z != nil {
+func (objs *objects) merge(cluster backup.ClusterID, zone string, spec cloneSpec) cloneSpec {
+	if z := objs.zones[capi.Object{Backup: cluster.Backup, Name: zone}]; zone != "" && z != nil {
 		spec.Server = cmp.Or(z.Data.Server, spec.Server)
 		spec.Folder = cmp.Or(z.Data.Folder, spec.Folder)
-		if d := e.domains[capi.Object{Backup: cluster.Backup, Name: z.Data.Domain}]; d != nil {
+		if d := objs.domains[capi.Object{Backup: cluster.Backup, Name: z.Data.Domain}]; d != nil {
 			spec.Datacenter = cmp.Or(d.Data.Datacenter, spec.Datacenter)
 		}
 	}
-	if c := e.vsphereCluster(cluster); c != nil {
+	if c := objs.vsphereCluster(cluster); c != nil {
 		spec.Server = cmp.Or(spec.Server, c.Data.Server)
 	}
 	return spec
 }
 
-func (e *estate) placeOf(spec cloneSpec) place {
-	p := place{Server: e.server(spec.Server), Datacenter: datacenterOf(spec.Datacenter)}
+func (objs *objects) placeOf(spec cloneSpec) place {
+	p := place{Server: objs.server(spec.Server), Datacenter: datacenterOf(spec.Datacenter)}
 	p.Folder, p.Root = folderOf(p.Server, p.Datacenter, spec.Folder)
 	return p
 }
 
 // server is serverOf, which is asked for every machine.
-func (e *estate) server(raw string) string {
-	s, ok := e.servers[raw]
+func (objs *objects) server(raw string) string {
+	s, ok := objs.servers[raw]
 	if !ok {
 		s, _ = serverOf(raw)
-		e.servers[raw] = s
+		objs.servers[raw] = s
 	}
 	return s
 }
 
-// vsphereCluster is the VSphereCluster of a cluster, or nil when the backup
+// vsphereCluster returns the VSphereCluster of a cluster, or nil when the backup
 // does not hold it.
-func (e *estate) vsphereCluster(id backup.ClusterID) *backup.Record[vsphereCluster] {
-	if c := e.known[id]; c != nil && c.Infrastructure.Kind == clusterKind && c.Infrastructure.Name != "" {
+func (objs *objects) vsphereCluster(id backup.ClusterID) *backup.Record[vsphereCluster] {
+	if c := objs.known[id]; c != nil && c.Infrastructure.Kind == clusterKind && c.Infrastructure.Name != "" {
 		if capi.LeadsAway(c.Infrastructure, id.Namespace) {
 			return nil
 		}
-		return e.clusters[capi.Object{Backup: id.Backup, Namespace: id.Namespace, Name: c.Infrastructure.Name}]
+		return objs.clusters[capi.Object{Backup: id.Backup, Namespace: id.Namespace, Name: c.Infrastructure.Name}]
 	}
-	return e.clusters[capi.Object{Backup: id.Backup, Namespace: id.Namespace, Name: id.Name}]
+	return objs.clusters[capi.Object{Backup: id.Backup, Namespace: id.Namespace, Name: id.Name}]
 }
 
-// providers names the clusters that are CAPV's.
-func (e *estate) providers() map[backup.ClusterID]string {
+// providers returns the clusters that are CAPV's.
+func (objs *objects) providers() map[backup.ClusterID]string {
 	ours := map[backup.ClusterID]string{}
-	for id, c := range e.known {
+	for id, c := range objs.known {
 		if c.Infrastructure.Group == group && c.Infrastructure.Kind == clusterKind {
 			ours[id] = Name
 		}
 	}
-	for i := range e.members {
-		ours[e.members[i].cluster] = Name
+	for i := range objs.members {
+		ours[objs.members[i].cluster] = Name
 	}
 	return ours
 }

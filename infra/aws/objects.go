@@ -6,8 +6,8 @@ import (
 	"drift-detector/infra/capi"
 )
 
-// estate is what the AWS objects of a Snapshot say together.
-type estate struct {
+// objects is what the AWS objects of a Snapshot say together.
+type objects struct {
 	snapshot *backup.Snapshot
 	clusters map[capi.Object]*backup.Record[awsCluster]
 	planes   map[capi.Object]*backup.Record[awsCluster]
@@ -22,7 +22,7 @@ type estate struct {
 	known       map[backup.ClusterID]*backup.Cluster
 	members     []member
 	sites       map[backup.ClusterID]*site // of the clusters that are CAPA's
-	// controlPlanes are those of Cluster API, of whichever kind.
+	// controlPlanes are those of Cluster API, of any kind.
 	controlPlanes backup.ControlPlanes
 }
 
@@ -34,8 +34,8 @@ type member struct {
 	cluster backup.ClusterID
 }
 
-func newEstate(s *backup.Snapshot) *estate {
-	e := &estate{
+func newObjects(s *backup.Snapshot) *objects {
+	objs := &objects{
 		snapshot: s, controlPlanes: s.ControlPlanesByCluster(), clusters: capi.Index(clusters.In(s)), planes: capi.Index(planes.In(s)),
 		roles: capi.Index(roles.In(s)), statics: capi.Index(statics.In(s)),
 		controllers: capi.Index(controllers.In(s)), namespaces: capi.Index(namespaces.In(s)), planeOf: map[backup.ClusterID]*backup.Record[awsCluster]{},
@@ -43,42 +43,42 @@ func newEstate(s *backup.Snapshot) *estate {
 	}
 	for p := range planes.In(s).All() {
 		if p.ClusterName != "" {
-			e.planeOf[capi.ClusterOf(&p.Meta)] = p
+			objs.planeOf[capi.ClusterOf(&p.Meta)] = p
 		}
 	}
-	e.join()
-	e.joinPools()
-	e.namePools()
-	e.findSites()
-	return e
+	objs.join()
+	objs.joinPools()
+	objs.namePools()
+	objs.findSites()
+	return objs
 }
 
 // join makes a member of every Machine that is CAPA's, then of every AWSMachine
 // that is left over.
-func (e *estate) join() {
-	capi.EachMachine(e.snapshot, infra.GroupKind{Group: group, Kind: machineKind}, machines.In(e.snapshot),
+func (objs *objects) join() {
+	capi.EachMachine(objs.snapshot, infra.GroupKind{Group: group, Kind: machineKind}, machines.In(objs.snapshot),
 		func(i int, id backup.ClusterID, _ capi.Object, r *backup.Record[awsMachine]) {
-			e.members = append(e.members, member{index: i, machine: r, cluster: id})
+			objs.members = append(objs.members, member{index: i, machine: r, cluster: id})
 		})
 }
 
-// name is the Machine's name, or the AWSMachine's, which has the same since
+// name returns the Machine's name, or the AWSMachine's, which has the same since
 // Cluster API 1.7 (internal/controllers/machineset v1.7.0).
-func (e *estate) name(m *member) string {
+func (objs *objects) name(m *member) string {
 	if m.index >= 0 {
-		return e.snapshot.Machines[m.index].Name
+		return objs.snapshot.Machines[m.index].Name
 	}
 	return m.machine.Name
 }
 
-// providerIDs are the provider ids that the backup records for a member.
-func (e *estate) providerIDs(m *member) []string {
+// providerIDs returns the provider ids that the backup records for a member.
+func (objs *objects) providerIDs(m *member) []string {
 	var ids []string
 	if m.machine != nil {
 		ids = append(ids, m.machine.Data.ProviderID)
 	}
 	if m.index >= 0 {
-		ids = append(ids, e.snapshot.Machines[m.index].ProviderID)
+		ids = append(ids, objs.snapshot.Machines[m.index].ProviderID)
 	}
 	return ids
 }
