@@ -76,7 +76,7 @@ func TestRedacted(t *testing.T) {
 	asJSON, _ := json.Marshal(f)
 	text, _ := f.MarshalText()
 	for _, got := range []string{
-		fmt.Sprint(f), fmt.Sprintf("%v %+v %#v %s %q %x", f, f, f, f, f, f), fmt.Sprint(&f.credential), fmt.Sprint([]credential{f.credential}),
+		fmt.Sprint(f), fmt.Sprintf("%v %+v %#v %s %q %x %d", f, f, f, f, f, f, f), fmt.Sprint(&f.credential), fmt.Sprint([]credential{f.credential}),
 		f.String(), f.GoString(), string(asJSON), string(text),
 	} {
 		if strings.Contains(got, "hunter2") || strings.Contains(got, "68756e74") || got == "" {
