@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"drift-detector/backup/archive"
+	"drift-detector/backup/naming"
 )
 
 // assembly turns the tables of the core kinds into the values of a Snapshot.
@@ -20,6 +21,8 @@ type assembly struct {
 	planes   map[objectKey]int // index into snapshot.ControlPlanes
 	groups   map[objectKey]int // index into snapshot.Groups
 	ownedBy  map[objectKey]ClusterID
+	// controlPlanes are those that the backup holds.
+	controlPlanes ControlPlanes
 }
 
 // objectKey names an object of a kind.
@@ -42,6 +45,7 @@ func (l *loading) assemble() *Snapshot {
 	}
 	a.readClusters()
 	a.readControlPlanes()
+	a.controlPlanes = s.ControlPlanesByCluster()
 	a.readGroups()
 	a.readMachines()
 	a.readInfraClusters()
@@ -113,12 +117,12 @@ func namesakeOf(m *Meta) ClusterID {
 	return ClusterID{m.Backup, m.Namespace, cmp.Or(clusterName(m, ""), m.Name)}
 }
 
-// lacks tells of an object that is of no use without a field: it is left out.
+// lacks reports an object that is left out because it is of no use without a field.
 func (a *assembly) lacks(field, resource string, m *Meta) {
 	a.load.problem(m.Backup, archive.Path(resource, archive.Form{}, m.Namespace, m.Name), fieldError{field, errMissing}.Error())
 }
 
-// homeless tells of an object that can't be placed in any cluster.
+// homeless reports an object that names no cluster.
 func (a *assembly) homeless(resource string, m *Meta) { a.lacks("spec.clusterName", resource, m) }
 
 func (a *assembly) readControlPlanes() {
@@ -184,16 +188,14 @@ func (a *assembly) readGroups() {
 }
 
 // ownerNamed is the name of the owner of a kind, by ownerReference, else by the
-// label that names it. Cluster API writes a hash instead of a name that is no
-// label value, as "hash_<base64>_z" (internal/labels/helpers.go v1.14.0); a
-// hash is no name.
+// label that names it. The hash of a name says nothing here.
 func ownerNamed(m *Meta, kind, label string) string {
 	for _, o := range m.Owners {
 		if o.Kind == kind {
 			return o.Name
 		}
 	}
-	if strings.HasPrefix(label, "hash_") {
+	if naming.Hashed(label) {
 		return ""
 	}
 	return label
@@ -264,25 +266,22 @@ func (a *assembly) groupOwner(m *Machine, kind, name string) Owner {
 	return o
 }
 
-// controlPlaneOwner is the control plane that a label names, else that of the
-// machine's cluster.
-func (a *assembly) controlPlaneOwner(m *Machine, name string) Owner {
-	var kind string
+// controlPlaneOwner returns the control plane that a label means, or that of the
+// machine's Cluster where there is no label. The backup may lack both.
+func (a *assembly) controlPlaneOwner(m *Machine, label string) Owner {
+	var ref Ref
 	if i, ok := a.clusters[m.Cluster]; ok {
-		ref := a.snapshot.Clusters[i].ControlPlane
-		kind = ref.Kind
-		if name == "" || strings.HasPrefix(name, "hash_") {
-			name = ref.Name
-		}
+		ref = a.snapshot.Clusters[i].ControlPlane
 	}
-	for i := range a.snapshot.ControlPlanes {
-		c := &a.snapshot.ControlPlanes[i]
-		if c.Cluster == m.Cluster && (name == "" || strings.HasPrefix(name, "hash_") || c.Name == name) {
-			return Owner{Kind: c.Kind, Name: c.Name, UID: c.UID, Controller: true}
-		}
+	if c := a.controlPlanes.Named(m.Cluster, "", cmp.Or(label, ref.Name)); c != nil {
+		return Owner{Kind: c.Kind, Name: c.Name, UID: c.UID, Controller: true}
 	}
-	if name == "" || strings.HasPrefix(name, "hash_") {
+	name := label
+	if name == "" || naming.Hashed(name) && len(a.controlPlanes[m.Cluster]) == 0 {
+		name = ref.Name
+	}
+	if name == "" || naming.Hashed(name) {
 		return Owner{}
 	}
-	return Owner{Kind: cmp.Or(kind, "KubeadmControlPlane"), Name: name, Controller: true}
+	return Owner{Kind: cmp.Or(ref.Kind, "KubeadmControlPlane"), Name: name, Controller: true}
 }

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"drift-detector/backup"
+	"drift-detector/backup/naming"
 	"drift-detector/infra"
 )
 
@@ -17,13 +17,9 @@ const (
 	machinePool       = "MachinePool"
 )
 
-// suffixAlphabet is the alphabet of Cluster API's random name suffixes
-// (k8s.io/apimachinery pkg/util/rand v0.36: no vowels, nothing that looks alike).
-const suffixAlphabet = "bcdfghjklmnpqrstvwxz2456789"
-
 // owners answers whether all machines of an owner are in the backup.
 type owners struct {
-	planes map[backup.ClusterID][]*backup.ControlPlane
+	planes backup.ControlPlanes
 	groups map[infra.OwnerID]*backup.Group
 	// inCluster are the groups of each cluster by kind and name.
 	inCluster map[backup.ClusterID][]*backup.Group
@@ -36,15 +32,11 @@ type owners struct {
 
 func newOwners(s *backup.Snapshot, claims []*claim, pools []infra.Pool) *owners {
 	o := &owners{
-		planes: map[backup.ClusterID][]*backup.ControlPlane{}, groups: map[infra.OwnerID]*backup.Group{},
+		planes: s.ControlPlanesByCluster(), groups: map[infra.OwnerID]*backup.Group{},
 		count: map[infra.OwnerID]int64{}, orphans: map[infra.OwnerID]orphanCount{}, inCluster: map[backup.ClusterID][]*backup.Group{}, pooled: map[infra.OwnerID]bool{},
 	}
 	for i := range pools {
 		o.pooled[infra.OwnerID{Cluster: pools[i].Cluster, Kind: pools[i].Kind, Name: pools[i].Name}] = true
-	}
-	for i := range s.ControlPlanes {
-		p := &s.ControlPlanes[i]
-		o.planes[p.Cluster] = append(o.planes[p.Cluster], p)
 	}
 	for i := range s.Groups {
 		g := &s.Groups[i]
@@ -147,11 +139,11 @@ func ownersOf(c *claim) (owner backup.Owner, set, deployment, pool string, plane
 	return owner, set, deployment, pool, plane
 }
 
-// planeOf is the control plane that a control-plane machine belongs to: the
-// only one of its cluster, or the one that its owner names.
+// planeOf returns the control plane that a control-plane machine belongs to: one of
+// its cluster, or what its owner names.
 func (o *owners) planeOf(cluster backup.ClusterID, owner backup.Owner) infra.OwnerID {
-	if all := o.planes[cluster]; len(all) == 1 {
-		owner.Kind, owner.Name = all[0].Kind, all[0].Name
+	if p := o.planes.Named(cluster, owner.Kind, owner.Name); p != nil {
+		return ownerOfPlane(p)
 	}
 	return infra.OwnerID{Cluster: cluster, Kind: owner.Kind, Name: owner.Name}
 }
@@ -188,23 +180,14 @@ func (o *owners) resolve(id infra.OwnerID) infra.OwnerID {
 	return whole
 }
 
-// deploymentOf finds the MachineDeployment that an unknown MachineSet is named
-// after: a known name, "-" and a suffix, of 5 characters since Cluster API 1.6
-// and up to 16 before (1.4 and 1.5 encode a hash and five characters; domain:
-// names). No suffix holds a "-".
+// deploymentOf returns the name of the MachineDeployment of the backup that an
+// unknown MachineSet is named after, or "".
 func (o *owners) deploymentOf(cluster backup.ClusterID, set string) string {
-	i := strings.LastIndexByte(set, '-')
-	if i < 0 || !isSuffix(set[i+1:]) {
+	name := naming.Deployment(set)
+	if o.groups[infra.OwnerID{Cluster: cluster, Kind: machineDeployment, Name: name}] == nil {
 		return ""
 	}
-	if o.groups[infra.OwnerID{Cluster: cluster, Kind: machineDeployment, Name: set[:i]}] == nil {
-		return ""
-	}
-	return set[:i]
-}
-
-func isSuffix(s string) bool {
-	return len(s) >= 5 && len(s) <= 16 && strings.Trim(s, suffixAlphabet) == ""
+	return name
 }
 
 // missing returns why not all machines of an owner are known to be in the backup, or
@@ -240,8 +223,8 @@ func (o *owners) compare(id infra.OwnerID, replicas, desired backup.Number) stri
 	return ""
 }
 
-// expected is status.replicas. Cluster API leaves a zero out, which
-// spec.replicas distinguishes from an unknown count.
+// expected returns status.replicas. Cluster API leaves a zero out; spec.replicas
+// distinguishes that from an unknown count.
 func expected(replicas, desired backup.Number) (int64, bool) {
 	if !replicas.Known && desired.Known && desired.N == 0 {
 		return 0, true

@@ -7,9 +7,9 @@ import (
 
 // loadBalancers are those before the API server of each cluster, its own first. An
 // EKS cluster has none: AWS serves its API.
-func (e *estate) loadBalancers() map[backup.ClusterID][]infra.LoadBalancer {
+func (objs *objects) loadBalancers() map[backup.ClusterID][]infra.LoadBalancer {
 	all := map[backup.ClusterID][]infra.LoadBalancer{}
-	for id, s := range e.sites {
+	for id, s := range objs.sites {
 		if s.record == nil || s.kind != clusterKind {
 			continue
 		}

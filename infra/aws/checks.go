@@ -62,23 +62,23 @@ func versionKinds() []backup.AnyKind {
 	return all
 }
 
-// Check tells what of CAPA's will not work after a restore: credentials that the
+// Check returns what will not work with CAPA after a restore: credentials that the
 // backup lacks or that a namespace may not use, kubeconfigs that CAPA does not take
 // back, and API versions that it does not serve.
 func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, _ time.Time) []readiness.Finding {
-	e := newEstate(s)
-	return slices.Concat(e.credentialsAbsent(secrets), e.identitiesForbidden(), e.kubeconfigs(secrets), e.bootstrapAbsent(secrets),
+	objs := newObjects(s)
+	return slices.Concat(objs.credentialsAbsent(secrets), objs.identitiesForbidden(), objs.kubeconfigs(secrets), objs.bootstrapAbsent(secrets),
 		readiness.Versions(s, versionedKinds, servedVersions))
 }
 
 // credentialsAbsent are the identities of which the keys are not in the backup.
-func (e *estate) credentialsAbsent(secrets *backup.Secrets) []readiness.Finding {
+func (objs *objects) credentialsAbsent(secrets *backup.Secrets) []readiness.Finding {
 	var found readiness.Shared
-	for _, h := range e.homes() {
+	for _, h := range objs.homes() {
 		if h.identity.Kind == unknownIdentity {
 			continue // the cluster's own object is what the backup lacks
 		}
-		_, fault := e.credentialOf(h, secrets, infra.Access{})
+		_, fault := objs.credentialOf(h, secrets, infra.Access{})
 		if fault == nil || h.forbidden != "" {
 			continue
 		}
@@ -93,12 +93,12 @@ func (e *estate) credentialsAbsent(secrets *backup.Secrets) []readiness.Finding 
 
 // identitiesForbidden are the identities that a cluster names, by itself or along a
 // chain of roles, and that its namespace may not use.
-func (e *estate) identitiesForbidden() []readiness.Finding {
+func (objs *objects) identitiesForbidden() []readiness.Finding {
 	var found readiness.Shared
-	for _, id := range e.order() {
-		for _, at := range e.chain(id.Backup, identityOf(id, e.sites[id])) {
+	for _, id := range objs.order() {
+		for _, at := range objs.chain(id.Backup, identityOf(id, objs.sites[id])) {
 			rule := ruleForbidden
-			p, why := e.permission(id, at)
+			p, why := objs.permission(id, at)
 			if p == Undecided {
 				rule = ruleMaybeForbidden
 			}
@@ -111,11 +111,11 @@ func (e *estate) identitiesForbidden() []readiness.Finding {
 }
 
 // kubeconfigs are those of EKS clusters, whose presence is what breaks.
-func (e *estate) kubeconfigs(secrets *backup.Secrets) []readiness.Finding {
+func (objs *objects) kubeconfigs(secrets *backup.Secrets) []readiness.Finding {
 	var found []readiness.Finding
-	for _, id := range e.order() {
+	for _, id := range objs.order() {
 		name := id.Name + "-kubeconfig"
-		if s := e.sites[id]; s.record != nil && s.kind == planeKind && secrets.Named(id.Backup, id.Namespace, name) != nil {
+		if s := objs.sites[id]; s.record != nil && s.kind == planeKind && secrets.Named(id.Backup, id.Namespace, name) != nil {
 			found = append(found, ruleKubeconfig.On(id.Backup, fmt.Sprintf("Secret %s/%s", id.Namespace, name),
 				"in the backup, and owned by nobody after the restore").Of(id))
 		}
@@ -125,14 +125,14 @@ func (e *estate) kubeconfigs(secrets *backup.Secrets) []readiness.Finding {
 
 // bootstrapAbsent are machines of which no instance is on record and that lack their
 // bootstrap data, although the Machine has had an instance.
-func (e *estate) bootstrapAbsent(secrets *backup.Secrets) []readiness.Finding {
+func (objs *objects) bootstrapAbsent(secrets *backup.Secrets) []readiness.Finding {
 	var found []readiness.Finding
-	for i := range e.members {
-		m := &e.members[i]
+	for i := range objs.members {
+		m := &objs.members[i]
 		if m.index < 0 || m.machine == nil || m.machine.Data.ProviderID != "" || m.machine.Data.InstanceID != "" {
 			continue
 		}
-		machine := &e.snapshot.Machines[m.index]
+		machine := &objs.snapshot.Machines[m.index]
 		if machine.ProviderID == "" || !readiness.LacksBootstrap(machine, secrets) {
 			continue // without a provider id it is waited for, and found as such
 		}

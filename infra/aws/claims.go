@@ -8,48 +8,49 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
-// Claims says which instances the backup expects, and what ties others to its clusters.
+// Claims returns which instances the backup expects, and what ties others to its clusters.
 func (p *provider) Claims(s *backup.Snapshot) infra.Claims {
-	e := newEstate(s)
+	objs := newObjects(s)
 	c := infra.Claims{Providers: map[backup.ClusterID]string{}}
-	for id := range e.sites {
+	for id := range objs.sites {
 		c.Providers[id] = Name
 	}
-	c.Machines = make([]infra.Claim, len(e.members))
-	for i := range e.members {
-		c.Machines[i] = e.claim(&e.members[i])
+	c.Machines = make([]infra.Claim, len(objs.members))
+	for i := range objs.members {
+		c.Machines[i] = objs.claim(&objs.members[i])
 	}
-	c.Ties = e.ties()
-	c.Pools = e.poolClaims()
-	c.Proofs = e.proofs(c.Machines, c.Pools)
-	c.Exclude = e.exclusions()
-	c.Resources = e.resources()
-	c.LoadBalancers = e.loadBalancers()
-	c.Absent = e.absent()
-	c.Halts = e.halts()
-	for _, id := range e.order() {
-		c.OwnerTags = append(c.OwnerTags, infra.Key{Kind: infra.OwnerTag, Value: e.sites[id].tag})
+	c.Ties = objs.ties()
+	c.Pools = objs.poolClaims()
+	c.Proofs = objs.proofs(c.Machines, c.Pools)
+	c.Exclude = objs.exclusions()
+	c.Resources = objs.resources()
+	c.LoadBalancers = objs.loadBalancers()
+	c.Absent = objs.absent()
+	c.Halts = objs.halts()
+	for _, id := range objs.order() {
+		c.OwnerTags = append(c.OwnerTags, infra.Key{Kind: infra.OwnerTag, Value: objs.sites[id].tag})
 	}
 	return c
 }
 
-// order is the clusters that are CAPA's, sorted.
-func (e *estate) order() []backup.ClusterID {
-	return slices.SortedFunc(maps.Keys(e.sites), compareClusters)
+// order returns the clusters that are CAPA's, sorted.
+func (objs *objects) order() []backup.ClusterID {
+	return slices.SortedFunc(maps.Keys(objs.sites), capi.CompareClusters)
 }
 
-func (e *estate) claim(m *member) infra.Claim {
-	s := e.sites[m.cluster]
+func (objs *objects) claim(m *member) infra.Claim {
+	s := objs.sites[m.cluster]
 	c := infra.Claim{
 		Machine:      m.index,
 		Provider:     Name,
 		Home:         infra.Home{Target: s.target},
 		InfraMissing: m.machine == nil,
-		Pool:         e.poolOf(m),
+		Pool:         objs.poolOf(m),
 	}
-	names := []string{e.name(m)}
+	names := []string{objs.name(m)}
 	if m.machine != nil && m.machine.Name != names[0] {
 		names = append(names, m.machine.Name)
 	}
@@ -60,12 +61,13 @@ func (e *estate) claim(m *member) infra.Claim {
 		}
 	}
 	if m.index < 0 {
-		c.Orphan = e.orphan(m)
+		c.Orphan = capi.Orphan(machineKind, &m.machine.Meta, &m.machine.Data.Labels, objs.controlPlanes)
+		c.Orphan.ProviderID = m.machine.Data.ProviderID
 	}
-	c.Strong, c.Source, c.Conflict, c.Doubted = e.strong(m)
+	c.Strong, c.Source, c.Conflict, c.Doubted = objs.strong(m)
 	s.secondKeys(&c, m.cluster.Namespace, names)
 	if m.machine != nil {
-		c.Expect = e.nameTag(m, s)
+		c.Expect = objs.nameTag(m, s)
 		c.Reads = "AWSMachine.spec.providerID"
 		c.ReadsID = providerIDKeys(m.machine.Data.ProviderID) != nil
 		// By the name of the Cluster, also where instances have another as EKS's do
@@ -79,8 +81,8 @@ func (e *estate) claim(m *member) infra.Claim {
 // nameTag is what an instance's tag Name says, unless somebody changed it: the name of
 // the AWSMachine, where additionalTags do not say otherwise. What a group made is
 // called as the group.
-func (e *estate) nameTag(m *member, s *site) []infra.Expectation {
-	if !e.poolOf(m).IsZero() {
+func (objs *objects) nameTag(m *member, s *site) []infra.Expectation {
+	if !objs.poolOf(m).IsZero() {
 		return nil
 	}
 	name := m.machine.Name
@@ -91,14 +93,13 @@ func (e *estate) nameTag(m *member, s *site) []infra.Expectation {
 }
 
 // searchKey is what CAPA's search by name finds: an instance that is owned by the
-// cluster, has the name in tag Name and is pending or running, in whichever VPC.
+// cluster, has the name in tag Name and is pending or running, in any VPC.
 func searchKey(cluster, name string) infra.Key {
 	return infra.Key{Kind: keySearched, Value: join(cluster, name)}
 }
 
-// secondKeys are those by which an instance is told that is not the recorded
-// one, or whose id is not recorded. names are the Machine's and, where it has
-// another, the AWSMachine's.
+// secondKeys adds the keys that identify an instance other than by the recorded id.
+// names are the Machine's name and, if that differs, the AWSMachine's.
 func (s *site) secondKeys(c *infra.Claim, namespace string, names []string) {
 	if s.vpc != "" {
 		c.Identity = infra.Key{Kind: keyMachineName, Value: join(s.tag, s.vpc, namespace, names[0])}
@@ -113,8 +114,8 @@ func (s *site) secondKeys(c *infra.Claim, namespace string, names []string) {
 		c.Witness = c.Weak
 		return
 	}
-	// In whichever VPC. That is too little to say that an instance is the
-	// machine's for sure, and enough not to say that the machine has none.
+	// In any VPC: too little to call an instance the machine's, and enough not to
+	// say that the machine has none.
 	tagged := infra.Key{Kind: keyOwnedTag, Value: join(s.tag, namespace, names[0])}
 	if s.record == nil {
 		// Of an EKS cluster nothing says its name in tags then.
@@ -144,16 +145,16 @@ func unjoin(part string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(part, "%2f", "/"), "%25", "%")
 }
 
-// strong finds the instance id that the backup records. CAPA writes it in three
-// places; where two differ nobody can say which instance is meant.
-func (e *estate) strong(m *member) (key infra.Key, source, conflict string, others []infra.Key) {
+// strong returns the instance id that the backup records. CAPA writes it in three
+// places; if two of them differ, which instance is meant is not known.
+func (objs *objects) strong(m *member) (key infra.Key, source, conflict string, others []infra.Key) {
 	var all []infra.Recorded
 	if m.machine != nil {
 		all = append(all, infra.Recorded{Source: "AWSMachine.spec.instanceID", Raw: m.machine.Data.InstanceID})
 		all = append(all, infra.Recorded{Source: "AWSMachine.spec.providerID", Raw: m.machine.Data.ProviderID})
 	}
 	if m.index >= 0 {
-		all = append(all, infra.Recorded{Source: "Machine.spec.providerID", Raw: e.snapshot.Machines[m.index].ProviderID})
+		all = append(all, infra.Recorded{Source: "Machine.spec.providerID", Raw: objs.snapshot.Machines[m.index].ProviderID})
 	}
 	return infra.Agreed(keyInstance, "instance id", all, func(raw string) string {
 		if keys := providerIDKeys(raw); keys != nil {
@@ -163,54 +164,11 @@ func (e *estate) strong(m *member) (key infra.Key, source, conflict string, othe
 	})
 }
 
-// orphan describes an AWSMachine without Machine by the labels that Cluster API
-// puts on infrastructure machines (core/reconcilers/machineset v1.14.0).
-func (e *estate) orphan(m *member) *infra.Orphan {
-	d := &m.machine.Data
-	o := &infra.Orphan{
-		Kind: machineKind, Namespace: m.machine.Namespace, Name: m.machine.Name, UID: m.machine.UID, Cluster: m.cluster,
-		ControlPlane: d.ControlPlane, Owner: infra.OwnerID{Cluster: m.cluster}, ProviderID: d.ProviderID,
-	}
-	switch {
-	case d.ControlPlane:
-		o.Owner = e.controlPlaneOf(m.cluster, d.ControlPlaneName)
-	case d.Set != "":
-		o.Owner.Kind, o.Owner.Name = "MachineSet", d.Set
-	case d.Deployment != "":
-		o.Owner.Kind, o.Owner.Name = "MachineDeployment", d.Deployment
-	case d.Pool != "":
-		o.Owner.Kind, o.Owner.Name = machinePoolKind, d.Pool
-	}
-	return o
-}
-
-// controlPlaneOf is the control plane of that name; a name that is no label
-// value is hashed in the label, and then the cluster's only one is meant.
-func (e *estate) controlPlaneOf(id backup.ClusterID, name string) infra.OwnerID {
-	owner := infra.OwnerID{Cluster: id}
-	found := 0
-	for i := range e.snapshot.ControlPlanes {
-		c := &e.snapshot.ControlPlanes[i]
-		if c.Cluster != id {
-			continue
-		}
-		if c.Name == name {
-			return infra.OwnerID{Cluster: id, Kind: c.Kind, Name: c.Name}
-		}
-		owner.Kind, owner.Name = c.Kind, c.Name
-		found++
-	}
-	if found != 1 {
-		return infra.OwnerID{Cluster: id}
-	}
-	return owner
-}
-
-// exclusions are instances that CAPA makes and that are nobody's machine.
-func (e *estate) exclusions() []infra.Exclusion {
+// exclusions returns the instances that CAPA makes for no machine: bastions.
+func (objs *objects) exclusions() []infra.Exclusion {
 	var list []infra.Exclusion
-	for _, id := range e.order() {
-		if r := e.sites[id].record; r != nil {
+	for _, id := range objs.order() {
+		if r := objs.sites[id].record; r != nil {
 			if i := instanceIDOf(r.Data.Bastion); i != "" {
 				list = append(list, infra.Exclusion{Key: infra.Key{Kind: keyInstance, Value: i}, Cause: bastion})
 			}

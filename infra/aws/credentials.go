@@ -1,7 +1,6 @@
 package aws
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -9,29 +8,24 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
 // credential is what calls are signed with: keys of the backup, or the
-// operator's own chain, and then the roles to assume, one after the other. It
-// prints as redacted, whatever holds it.
+// operator's own chain, and then the roles to assume, one after the other.
 type credential struct {
+	capi.Redacted
 	id, secret, token backup.Sensitive
 	operator          bool
 	profile           string // of the operator; empty: the SDK's whole chain
 	roles             []role
-	// instead is the operator's own, where he lets it be used: it is tried when AWS
-	// refuses the keys of the backup, which may have been changed since.
+	// instead is the operator's own, if it may be used: it is tried when AWS refuses
+	// the keys of the backup, which may have been changed since.
 	instead       *credential
 	insteadSource string
 }
 
-func (credential) String() string                 { return backup.Sensitive{}.String() }
-func (credential) GoString() string               { return backup.Sensitive{}.String() }
-func (credential) Format(f fmt.State, _ rune)     { _, _ = f.Write([]byte(backup.Sensitive{}.String())) }
-func (c credential) MarshalJSON() ([]byte, error) { return json.Marshal(c.String()) }
-func (c credential) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
-
-// equal says whether calls with both are the same.
+// equal reports whether calls with both are the same.
 func (c *credential) equal(o *credential) bool {
 	return c.id == o.id && c.secret == o.secret && c.token == o.token &&
 		c.operator == o.operator && c.profile == o.profile && slices.Equal(c.roles, o.roles)
@@ -58,11 +52,14 @@ func sourceOf(r role) identity {
 	return identity{r.SourceKind, r.SourceName}
 }
 
+// ofManager is the credential that CAPA was installed with.
+var ofManager = capi.Manager{Namespace: managerSpace, Secret: managerSecret, Key: managerKey}
+
 // credentialOf finds a home's credential along CAPA's chain: from the role that
 // the cluster names, over the roles that this one is assumed with, to the keys.
-// Where the operator lets his own chain be used, it stands in for the
-// controller's, and for what the backup lacks.
-func (e *estate) credentialOf(h *home, secrets *backup.Secrets, a infra.Access) (found, *infra.Fault) {
+// If the operator allows their own chain, it replaces the controller's, and what the
+// backup lacks.
+func (objs *objects) credentialOf(h *home, secrets *backup.Secrets, a infra.Access) (found, *infra.Fault) {
 	if h.forbidden != "" {
 		return standIn(a, nil, "%s", h.forbidden)
 	}
@@ -71,7 +68,7 @@ func (e *estate) credentialOf(h *home, secrets *backup.Secrets, a infra.Access) 
 	seen := map[identity]bool{}
 	at := h.identity
 	for at.Kind == roleIdentity {
-		r := e.roles[object{backup: h.backup, name: at.Name}]
+		r := objs.roles[capi.Object{Backup: h.backup, Name: at.Name}]
 		switch {
 		case seen[at]:
 			return found{}, badIdentity("%s is assumed with itself: %s", at, strings.Join(append(names, at.Name), ", "))
@@ -86,7 +83,7 @@ func (e *estate) credentialOf(h *home, secrets *backup.Secrets, a infra.Access) 
 		chain, names = append(chain, r.Data), append(names, at.Name)
 		at = sourceOf(r.Data)
 	}
-	f, fault := e.keysOf(at, h, secrets, a)
+	f, fault := objs.keysOf(at, h, secrets, a)
 	if fault != nil {
 		return found{}, fault
 	}
@@ -99,7 +96,7 @@ func (e *estate) credentialOf(h *home, secrets *backup.Secrets, a infra.Access) 
 }
 
 // keysOf finds the keys that the chain of roles starts from.
-func (e *estate) keysOf(at identity, h *home, secrets *backup.Secrets, a infra.Access) (found, *infra.Fault) {
+func (objs *objects) keysOf(at identity, h *home, secrets *backup.Secrets, a infra.Access) (found, *infra.Fault) {
 	switch at.Kind {
 	case controllerIdentity:
 		if operatorAllowed(a) {
@@ -107,7 +104,7 @@ func (e *estate) keysOf(at identity, h *home, secrets *backup.Secrets, a infra.A
 		}
 		return fromManager(h, secrets)
 	case staticIdentity:
-		f, missing := e.fromStatic(at, h, secrets)
+		f, missing := objs.fromStatic(at, h, secrets)
 		if missing != "" {
 			return standIn(a, nil, "%s", missing)
 		}
@@ -141,8 +138,8 @@ func ofOperator(a infra.Access) found {
 	return f
 }
 
-// standIn takes the operator's own chain for what the backup lacks, when it may
-// be used, and assumes the roles of the backup that come after it.
+// standIn uses the operator's own chain instead of what the backup lacks, if that is
+// allowed, and assumes the roles of the backup that come after it.
 func standIn(a infra.Access, chain []role, format string, args ...any) (found, *infra.Fault) {
 	why := fmt.Sprintf(format, args...)
 	if !operatorAllowed(a) {
@@ -156,7 +153,7 @@ func standIn(a infra.Access, chain []role, format string, args ...any) (found, *
 const hintOwn = "use credentials of your own that may read this account: --aws-profile NAME, or --aws-ambient for the SDK's whole chain; `drift-detector permissions aws` prints what they must allow"
 
 func noCredential(format string, args ...any) *infra.Fault {
-	return &infra.Fault{Reason: "NoCredential", Message: fmt.Sprintf(format, args...), Hint: hintOwn}
+	return capi.NoCredential(hintOwn, format, args...)
 }
 
 func badIdentity(format string, args ...any) *infra.Fault {
@@ -166,44 +163,23 @@ func badIdentity(format string, args ...any) *infra.Fault {
 	}
 }
 
-// fromStatic looks for the Secret of an AWSClusterStaticIdentity. A default
-// backup does not hold the identity at all; its Secret is told by the owner
-// that CAPA gives it. missing says what is not there.
-func (e *estate) fromStatic(at identity, h *home, secrets *backup.Secrets) (f found, missing string) {
-	object := e.statics[object{backup: h.backup, name: at.Name}]
-	var owned, named []*backup.Secret
-	for s := range secrets.All() {
-		if s.Backup != h.backup || s.Data[secretKey].IsZero() {
-			continue
-		}
-		if owner, ok := ownerOf(&s.Meta, staticIdentity); ok && owner == at.Name {
-			owned = append(owned, s)
-		}
-		if object != nil && s.Name == object.Data.Secret {
-			named = append(named, s)
-		}
+// fromStatic looks for the Secret of an AWSClusterStaticIdentity. missing
+// says what is not there.
+func (objs *objects) fromStatic(at identity, h *home, secrets *backup.Secrets) (f found, missing string) {
+	id := capi.Identity{Backup: h.backup, Kind: staticIdentity, Name: at.Name, Key: secretKey}
+	if object := objs.statics[capi.Object{Backup: h.backup, Name: at.Name}]; object != nil {
+		id.Known, id.Secret = true, object.Data.Secret
 	}
-	what := fmt.Sprintf("the Secret of %s %s", staticIdentity, at.Name)
-	candidates := owned
-	if object != nil {
-		what = fmt.Sprintf("Secret %s of %s %s", object.Data.Secret, staticIdentity, at.Name)
-		candidates = named
-		if both := slices.DeleteFunc(slices.Clone(named), func(s *backup.Secret) bool { return !slices.Contains(owned, s) }); len(both) > 0 {
-			candidates = both
-		}
-	}
-	s, missing := preferManager(candidates, what)
+	s, _, missing := ofManager.OfIdentity(secrets, id)
 	if missing != "" {
 		return found{}, missing
 	}
-	f = found{credential{id: trimmed(s.Data[accessKey]), secret: trimmed(s.Data[secretKey]), token: trimmed(s.Data[tokenKey])}, secretName(s), nil}
+	f = found{credential{id: trimmed(s.Data[accessKey]), secret: trimmed(s.Data[secretKey]), token: trimmed(s.Data[tokenKey])}, capi.SecretName(s), nil}
 	if !f.wellFormed() {
 		return found{}, f.source + " holds no access key"
 	}
 	return f, ""
 }
-
-func secretName(s *backup.Secret) string { return fmt.Sprintf("Secret %s/%s", s.Namespace, s.Name) }
 
 // trimmed drops the white space that `echo | base64` leaves: no key ends in it.
 func trimmed(s backup.Sensitive) backup.Sensitive {
@@ -212,7 +188,7 @@ func trimmed(s backup.Sensitive) backup.Sensitive {
 
 var accessKeyForm = regexp.MustCompile(`^\w{16,128}$`)
 
-// wellFormed says whether the keys can be keys: what else stands there must not
+// wellFormed reports whether the keys can be keys: anything else must not
 // get into the headers of a request.
 func (c *credential) wellFormed() bool {
 	printable := func(s string) bool {
@@ -222,39 +198,16 @@ func (c *credential) wellFormed() bool {
 		printable(c.secret.Reveal()) && printable(c.token.Reveal())
 }
 
-// preferManager takes the one in CAPA's default namespace, or the only one.
-func preferManager(candidates []*backup.Secret, what string) (s *backup.Secret, missing string) {
-	for _, s := range candidates {
-		if s.Namespace == managerSpace {
-			return s, ""
-		}
-	}
-	switch len(candidates) {
-	case 0:
-		return nil, what + " is not in the backup"
-	case 1:
-		return candidates[0], ""
-	default:
-		return nil, fmt.Sprintf("%s is there in %d namespaces, and none of them is %s", what, len(candidates), managerSpace)
-	}
-}
-
 // fromManager reads the credential that CAPA was installed with. A controller
 // that gets its credential from its instance or its service account has none.
 func fromManager(h *home, secrets *backup.Secrets) (found, *infra.Fault) {
-	var candidates []*backup.Secret
-	for s := range secrets.All() {
-		if s.Backup == h.backup && s.Name == managerSecret && !s.Data[managerKey].IsZero() {
-			candidates = append(candidates, s)
-		}
-	}
-	s, missing := preferManager(candidates, "the cluster uses the controller's own credential, and Secret "+managerSecret)
+	s, missing := ofManager.Own(secrets, h.backup, "the cluster uses the controller's own credential, and ")
 	if missing != "" {
 		return found{}, noCredential("%s", missing)
 	}
 	c, why := readProfile(s.Data[managerKey].Reveal())
 	if why != "" {
-		return found{}, noCredential("%s of %s %s", managerKey, secretName(s), why)
+		return found{}, noCredential("%s of %s %s", managerKey, capi.SecretName(s), why)
 	}
-	return found{credential: c, source: secretName(s)}, nil
+	return found{credential: c, source: capi.SecretName(s)}, nil
 }

@@ -5,7 +5,7 @@
 // What the backup expects (no network, no secrets):
 //
 //	kinds.go        the objects that are read, and from where in them
-//	estate.go       joins Machine, AWSMachine, pools and cluster
+//	objects.go      joins Machine, AWSMachine, pools and cluster
 //	site.go         region, VPC and owner tag of a cluster
 //	home.go         one place per region and identity
 //	identities.go   which clusters may use which identity
@@ -50,15 +50,15 @@
 //	owner+role+vpc+namespace  tag/role/vpc/namespace, from tag MachineName
 //	…+stem1, …+stem2          besides, the name without one or two random suffixes
 //	role+namespace+stem…      role/namespace/name without suffixes, from tag MachineName,
-//	                          in whichever VPC; never on what a group made
+//	                          in any VPC; never on what a group made
 //	owner+vpc                 tag/vpc, with tag MachineName: where such an instance is
 //	stem1, stem2              the name in tag MachineName or Name without suffixes
 //	mark                      a cluster that any tag of CAPA, EKS or the cloud provider names
 //	asg, nodegroup            target/name, on members of pools of the backup
 //	pool                      on claims alone: of a pool that the backup lacks
 //
-// Claims bear owner+machineNameTag, owner+name and machineNameTag where the backup
-// does not say in which VPC their cluster is. An instance bears the keys with an
+// Claims have owner+machineNameTag, owner+name and machineNameTag where the backup
+// does not say in which VPC their cluster is. An instance has the keys with an
 // owner only when it carries exactly one ownership tag, but for owners+machineNameTag,
 // which only keeps a machine from being called not provisioned, and for owner+name+running
 // and mark. Landmarks have the kinds vpc, subnet, securityGroup, natGateway, asg, nodegroup,
@@ -79,7 +79,7 @@
 //	⌈k/200⌉ for each of four kinds  DescribeVpcs, Subnets, SecurityGroups, NatGateways
 //	1 for each load balancer and each control plane of EKS
 //
-// and retries, at no more than 20 calls a second in a region. Instances that bear no
+// and retries, at no more than 20 calls a second in a region. Instances that have no
 // key of the backup are kept packed (infra.Strangers), so that memory is a matter of
 // the backup and of one page, not of n.
 package aws

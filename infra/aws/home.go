@@ -9,6 +9,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
 // identity is how a cluster says which credential CAPA is to use. It is the
@@ -36,17 +37,13 @@ func identityOf(id backup.ClusterID, s *site) identity {
 func (i identity) String() string { return i.Kind + "/" + i.Name }
 
 // targetID is made of the backup without its Secrets:
-// "aws/us-east-1/AWSClusterControllerIdentity/default". Two backups may use one
-// name for two credentials, so all but the first are numbered.
-func (e *estate) targetID(id backup.ClusterID, s *site) string {
+// "aws/us-east-1/AWSClusterControllerIdentity/default".
+func (objs *objects) targetID(id backup.ClusterID, s *site) string {
 	t := fmt.Sprintf("%s/%s/%s", Name, regionName(s.region), identityOf(id, s))
 	if s.forbidden != "" {
 		t += "/not for " + id.Namespace
 	}
-	if id.Backup > 0 {
-		t += fmt.Sprintf("#%d", id.Backup+1)
-	}
-	return t
+	return capi.Numbered(t, id.Backup)
 }
 
 // regionName is the region as ids and messages show it.
@@ -76,9 +73,9 @@ type home struct {
 
 // homes are all places where the instances of the backup's clusters are, in the
 // order of their ids.
-func (e *estate) homes() []*home {
+func (objs *objects) homes() []*home {
 	byID := map[string]*home{}
-	for id, s := range e.sites {
+	for id, s := range objs.sites {
 		h := byID[s.target]
 		if h == nil {
 			h = &home{
@@ -94,20 +91,20 @@ func (e *estate) homes() []*home {
 		for _, p := range s.parts(id) {
 			h.landmarks[p.key] = true
 		}
-		for _, k := range e.accountOf(id) {
+		for _, k := range objs.accountOf(id) {
 			h.landmarks[k] = true
 		}
 	}
-	for i := range e.members {
-		m := &e.members[i]
-		key, _, _, _ := e.strong(m)
-		byID[e.sites[m.cluster].target].expect(key.Value)
+	for i := range objs.members {
+		m := &objs.members[i]
+		key, _, _, _ := objs.strong(m)
+		byID[objs.sites[m.cluster].target].expect(key.Value)
 	}
-	for i := range e.pools {
-		p := &e.pools[i]
-		h := byID[e.sites[p.cluster].target]
-		h.landmarks[e.poolKey(p)] = true
-		for _, k := range e.ownPool(p) {
+	for i := range objs.pools {
+		p := &objs.pools[i]
+		h := byID[objs.sites[p.cluster].target]
+		h.landmarks[objs.poolKey(p)] = true
+		for _, k := range objs.ownPool(p) {
 			h.landmarks[k] = true
 		}
 		for _, id := range p.memberIDs() {
@@ -119,7 +116,7 @@ func (e *estate) homes() []*home {
 	}
 	list := slices.SortedFunc(maps.Values(byID), func(a, b *home) int { return cmp.Compare(a.id, b.id) })
 	for _, h := range list {
-		slices.SortFunc(h.clusters, compareClusters)
+		slices.SortFunc(h.clusters, capi.CompareClusters)
 	}
 	return list
 }
@@ -128,16 +125,4 @@ func (h *home) expect(instanceID string) {
 	if instanceID != "" {
 		h.ids[instanceID] = true
 	}
-}
-
-func compareClusters(a, b backup.ClusterID) int {
-	return cmp.Or(cmp.Compare(a.Backup, b.Backup), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-}
-
-func compareKeys(a, b infra.Key) int {
-	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Value, b.Value))
-}
-
-func sortedKeys(set map[infra.Key]bool) []infra.Key {
-	return slices.SortedFunc(maps.Keys(set), compareKeys)
 }

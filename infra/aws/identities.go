@@ -10,12 +10,13 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
 // Permission is whether the clusters of a namespace may use an identity.
 type Permission int
 
-// Permissions. Undecided is what the backup does not tell: CAPA may allow it.
+// Permissions. Undecided: the backup does not say, and CAPA may allow it.
 const (
 	Allowed Permission = iota
 	Forbidden
@@ -63,9 +64,9 @@ func Allows(allowedNamespaces, namespace string, labels *backup.Labels) (p Permi
 
 // forbidden names the first identity in the chain of a cluster's that does not allow
 // its namespace, with the reason; both are empty where none is known to.
-func (e *estate) forbidden(id backup.ClusterID, s *site) (at identity, why string) {
-	for _, at := range e.chain(id.Backup, identityOf(id, s)) {
-		if p, why := e.permission(id, at); p == Forbidden {
+func (objs *objects) forbidden(id backup.ClusterID, s *site) (at identity, why string) {
+	for _, at := range objs.chain(id.Backup, identityOf(id, s)) {
+		if p, why := objs.permission(id, at); p == Forbidden {
 			return at, why
 		}
 	}
@@ -74,24 +75,24 @@ func (e *estate) forbidden(id backup.ClusterID, s *site) (at identity, why strin
 
 // chain is an identity and those that it is assumed with, as far as the backup holds
 // them (CAPA pkg/cloud/scope/session.go buildProvidersForRef v2.11.1).
-func (e *estate) chain(n int, at identity) []identity {
+func (objs *objects) chain(n int, at identity) []identity {
 	var all []identity
 	for len(all) <= maxRoles && at != (identity{}) && !slices.Contains(all, at) {
 		all = append(all, at)
-		_, _, at = e.allowedOf(n, at)
+		_, _, at = objs.allowedOf(n, at)
 	}
 	return all
 }
 
 // permission reports whether a cluster may use an identity, and why not. One that the
 // backup lacks forbids nothing: see absent.
-func (e *estate) permission(id backup.ClusterID, at identity) (Permission, string) {
-	allowed, found, _ := e.allowedOf(id.Backup, at)
+func (objs *objects) permission(id backup.ClusterID, at identity) (Permission, string) {
+	allowed, found, _ := objs.allowedOf(id.Backup, at)
 	if !found {
 		return Allowed, ""
 	}
 	var labels *backup.Labels
-	if n := e.namespaces[object{backup: id.Backup, name: id.Namespace}]; n != nil {
+	if n := objs.namespaces[capi.Object{Backup: id.Backup, Name: id.Namespace}]; n != nil {
 		labels = (*backup.Labels)(&n.Data.Labels)
 	}
 	return Allows(allowed, id.Namespace, labels)
@@ -99,36 +100,36 @@ func (e *estate) permission(id backup.ClusterID, at identity) (Permission, strin
 
 // allowedOf is allowedNamespaces of an identity, and the one that it is assumed with,
 // if there is one.
-func (e *estate) allowedOf(n int, at identity) (allowed string, found bool, next identity) {
-	k := object{backup: n, name: at.Name}
+func (objs *objects) allowedOf(n int, at identity) (allowed string, found bool, next identity) {
+	k := capi.Object{Backup: n, Name: at.Name}
 	switch at.Kind {
 	case controllerIdentity:
-		if r := e.controllers[k]; r != nil {
+		if r := objs.controllers[k]; r != nil {
 			return r.Data.Allowed, true, identity{}
 		}
 	case staticIdentity:
-		if r := e.statics[k]; r != nil {
+		if r := objs.statics[k]; r != nil {
 			return r.Data.Allowed, true, identity{}
 		}
 	case roleIdentity:
-		if r := e.roles[k]; r != nil {
+		if r := objs.roles[k]; r != nil {
 			return r.Data.Allowed, true, sourceOf(r.Data)
 		}
 	}
 	return "", false, identity{}
 }
 
-// refusal says why a cluster may not use its identity.
+// refusal returns why a cluster may not use its identity.
 func (s *site) refusal(id backup.ClusterID) string {
 	return fmt.Sprintf("%s %s may not be used by clusters of namespace %s: %s", s.forbidder.Kind, s.forbidder.Name, id.Namespace, s.forbidden)
 }
 
 // halts are the clusters that CAPA leaves alone because they may not use the identity
 // that they name.
-func (e *estate) halts() []infra.Halt {
+func (objs *objects) halts() []infra.Halt {
 	var list []infra.Halt
-	for _, id := range e.order() {
-		if s := e.sites[id]; s.forbidden != "" {
+	for _, id := range objs.order() {
+		if s := objs.sites[id]; s.forbidden != "" {
 			list = append(list, infra.Halt{
 				Cluster: id, Object: fmt.Sprintf("%s %s", s.forbidder.Kind, s.forbidder.Name),
 				Message: s.refusal(id) + "; CAPA does nothing for the cluster",

@@ -3,9 +3,10 @@ package aws
 import (
 	"slices"
 
-	capi "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"drift-detector/backup"
+	"drift-detector/infra/capi"
 )
 
 const (
@@ -110,11 +111,9 @@ var planes = backup.NewKind("awsmanagedcontrolplanes."+planeGroup, append(placem
 type awsMachine struct {
 	ProviderID, InstanceID string
 	NameTag                string // as awsCluster.NameTag
-	ControlPlane           bool
-	// Names of the owners, from labels.
-	ControlPlaneName, Set, Deployment, Pool string
-	Template                                string            // AWSMachineTemplate that it was made from
-	Unready                                 *backup.Condition // InstanceReady, while it does not hold; nil in most cases
+	capi.Labels
+	Template string            // AWSMachineTemplate that it was made from
+	Unready  *backup.Condition // InstanceReady, while it does not hold; nil in most cases
 }
 
 // unready makes room for the condition only where it does not hold.
@@ -125,18 +124,13 @@ func unready(m *awsMachine) *backup.Condition {
 	return m.Unready
 }
 
-var machines = backup.NewKind("awsmachines."+group,
+var machines = backup.NewKind("awsmachines."+group, append(capi.LabelFields(func(m *awsMachine) *capi.Labels { return &m.Labels }),
 	backup.Text(func(m *awsMachine) *string { return &m.ProviderID }, "spec.providerID"),
 	backup.Text(func(m *awsMachine) *string { return &m.InstanceID }, "spec.instanceID"),
 	backup.Text(func(m *awsMachine) *string { return &m.NameTag }, "spec.additionalTags.Name"),
-	backup.Present(func(m *awsMachine) *bool { return &m.ControlPlane }, "label:"+capi.MachineControlPlaneLabel),
-	backup.Text(func(m *awsMachine) *string { return &m.ControlPlaneName }, "label:"+capi.MachineControlPlaneNameLabel),
-	backup.Text(func(m *awsMachine) *string { return &m.Set }, "label:"+capi.MachineSetNameLabel),
-	backup.Text(func(m *awsMachine) *string { return &m.Deployment }, "label:"+capi.MachineDeploymentNameLabel),
-	backup.Text(func(m *awsMachine) *string { return &m.Pool }, "label:"+capi.MachinePoolNameLabel),
-	backup.Text(func(m *awsMachine) *string { return &m.Template }, "annotation:"+capi.TemplateClonedFromNameAnnotation),
+	backup.Text(func(m *awsMachine) *string { return &m.Template }, "annotation:"+clusterv1.TemplateClonedFromNameAnnotation),
 	backup.Failing(unready, "status.conditions", "InstanceReady"),
-)
+)...)
 
 // awsPool is an AWSMachinePool or an AWSManagedMachinePool.
 type awsPool struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
 // pageSize is the most that DescribeInstances gives in one answer, idBatch the
@@ -95,8 +96,8 @@ func (l *listing) read(ctx context.Context) {
 	}
 	l.addGroupKeys()
 	slices.SortFunc(l.Instances, func(a, b infra.Instance) int { return cmp.Compare(a.Identity, b.Identity) })
-	slices.SortFunc(l.PoolSizes, func(a, b infra.PoolSize) int { return compareKeys(a.Landmark, b.Landmark) })
-	slices.SortFunc(l.Landmarks, compareKeys)
+	slices.SortFunc(l.PoolSizes, func(a, b infra.PoolSize) int { return capi.CompareKeys(a.Landmark, b.Landmark) })
+	slices.SortFunc(l.Landmarks, capi.CompareKeys)
 	l.Landmarks = slices.Compact(l.Landmarks)
 	slices.Sort(l.Unread)
 	switch {

@@ -8,6 +8,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
 // pool is a MachinePool whose machines an autoscaling group or an EKS node group
@@ -25,46 +26,46 @@ type pool struct {
 
 // joinPools makes a pool of every MachinePool that is CAPA's, then of every
 // infrastructure pool that is left over.
-func (e *estate) joinPools() {
-	infraPools := map[string]map[object]*backup.Record[awsPool]{
-		poolKind: index(pools.In(e.snapshot)), managedPoolKind: index(managedPools.In(e.snapshot)),
+func (objs *objects) joinPools() {
+	infraPools := map[string]map[capi.Object]*backup.Record[awsPool]{
+		poolKind: capi.Index(pools.In(objs.snapshot)), managedPoolKind: capi.Index(managedPools.In(objs.snapshot)),
 	}
-	extras := index(machinePools.In(e.snapshot))
+	extras := capi.Index(machinePools.In(objs.snapshot))
 	used := map[*backup.Record[awsPool]]bool{}
-	for i := range e.snapshot.Groups {
-		g := &e.snapshot.Groups[i]
+	for i := range objs.snapshot.Groups {
+		g := &objs.snapshot.Groups[i]
 		ref := g.Infrastructure
 		if g.Kind != machinePoolKind || ref.Group != group || infraPools[ref.Kind] == nil {
 			continue
 		}
 		p := pool{cluster: g.Cluster, name: g.Name, kind: ref.Kind, infraName: ref.Name, desired: g.Desired, managedBy: g.ReplicasManagedBy}
-		p.record = infraPools[ref.Kind][refersTo(g.Backup, g.Namespace, ref)]
+		p.record = infraPools[ref.Kind][capi.Referred(g.Backup, g.Namespace, ref)]
 		used[p.record] = true
-		if x := extras[objectOf(&g.Meta)]; x != nil {
+		if x := extras[capi.ObjectOf(&g.Meta)]; x != nil {
 			p.providerIDs = x.Data.ProviderIDs
 		}
-		e.addPool(p)
+		objs.addPool(p)
 	}
 	for _, kind := range []string{poolKind, managedPoolKind} {
-		table := pools.In(e.snapshot)
+		table := pools.In(objs.snapshot)
 		if kind == managedPoolKind {
-			table = managedPools.In(e.snapshot)
+			table = managedPools.In(objs.snapshot)
 		}
 		for r := range table.All() {
 			if used[r] || r.ClusterName == "" {
 				continue
 			}
-			name, ok := ownerOf(&r.Meta, machinePoolKind)
+			name, ok := capi.OwnerOf(&r.Meta, machinePoolKind)
 			if !ok {
 				name = r.Name
 			}
-			e.addPool(pool{cluster: clusterOf(&r.Meta), name: name, kind: kind, infraName: r.Name, record: r})
+			objs.addPool(pool{cluster: capi.ClusterOf(&r.Meta), name: name, kind: kind, infraName: r.Name, record: r})
 		}
 	}
 }
 
 // addPool takes the members from where CAPA keeps them first.
-func (e *estate) addPool(p pool) {
+func (objs *objects) addPool(p pool) {
 	if p.record != nil {
 		for _, list := range [][]string{p.record.Data.Instances, p.record.Data.ProviderIDs} {
 			if len(list) > 0 {
@@ -72,7 +73,7 @@ func (e *estate) addPool(p pool) {
 			}
 		}
 	}
-	e.pools = append(e.pools, p)
+	objs.pools = append(objs.pools, p)
 }
 
 // poolName is how a Machine names its pool.
@@ -82,17 +83,17 @@ type poolName struct {
 }
 
 // namePools indexes the pools, of several of one name the first.
-func (e *estate) namePools() {
-	e.poolNamed = make(map[poolName]*pool, len(e.pools))
-	for i := range e.pools {
-		k := poolName{e.pools[i].cluster, e.pools[i].name}
-		if e.poolNamed[k] == nil {
-			e.poolNamed[k] = &e.pools[i]
+func (objs *objects) namePools() {
+	objs.poolNamed = make(map[poolName]*pool, len(objs.pools))
+	for i := range objs.pools {
+		k := poolName{objs.pools[i].cluster, objs.pools[i].name}
+		if objs.poolNamed[k] == nil {
+			objs.poolNamed[k] = &objs.pools[i]
 		}
 	}
 }
 
-// memberIDs are the instance ids that the backup records, each once, sorted.
+// memberIDs returns the instance ids that the backup records, each once, sorted.
 func (p *pool) memberIDs() []string {
 	var ids []string
 	for _, raw := range p.providerIDs {
@@ -108,11 +109,11 @@ func (p *pool) memberIDs() []string {
 	return slices.Compact(ids)
 }
 
-// poolKey is what members of a pool bear, and the landmark that says that the
-// pool exists. A group's name is its own within account and region only, so
+// poolKey returns the key of a pool's members, which is also the landmark of the pool
+// itself. A group's name is its own within account and region only, so
 // the key names the target, too.
-func (e *estate) poolKey(p *pool) infra.Key {
-	s := e.sites[p.cluster]
+func (objs *objects) poolKey(p *pool) infra.Key {
+	s := objs.sites[p.cluster]
 	if p.kind == managedPoolKind {
 		name := eksName(p.cluster.Namespace, p.infraName)
 		if p.record != nil && p.record.Data.Nodegroup != "" {
@@ -142,7 +143,7 @@ func nodegroupKey(target, cluster, name string) infra.Key {
 // ownPool are the landmarks by which a pool shows its account, where its name alone
 // may be that of another account's pool: an autoscaling group by the account in the
 // ARN that the backup records, a node group by the subnets that it is in.
-func (e *estate) ownPool(p *pool) []infra.Key {
+func (objs *objects) ownPool(p *pool) []infra.Key {
 	if p.kind != managedPoolKind {
 		if p.record == nil {
 			return nil
@@ -150,7 +151,7 @@ func (e *estate) ownPool(p *pool) []infra.Key {
 		return accountIn(p.record.Data.ARN)
 	}
 	var subnets []string
-	for _, part := range e.sites[p.cluster].parts(p.cluster) {
+	for _, part := range objs.sites[p.cluster].parts(p.cluster) {
 		if part.key.Kind == keySubnet {
 			subnets = append(subnets, part.key.Value)
 		}
@@ -160,7 +161,7 @@ func (e *estate) ownPool(p *pool) []infra.Key {
 	}
 	var keys []infra.Key
 	for _, subnet := range subnets {
-		keys = append(keys, placedKey(e.poolKey(p), subnet))
+		keys = append(keys, placedKey(objs.poolKey(p), subnet))
 	}
 	return keys
 }
@@ -170,31 +171,31 @@ func placedKey(nodegroup infra.Key, subnet string) infra.Key {
 	return infra.Key{Kind: keyOwnNodegroup, Value: nodegroup.Value + "/" + subnet}
 }
 
-// poolOf is the key of the pool that a member's Machine belongs to, or zero. Of
+// poolOf returns the key of the pool that a member's Machine belongs to, or zero. Of
 // a pool that is not in the backup, or whose name is hashed in the label, no
-// instance bears the key; that the machine has a pool holds all the same.
-func (e *estate) poolOf(m *member) infra.Key {
+// instance has the key; the machine counts as one of a pool all the same.
+func (objs *objects) poolOf(m *member) infra.Key {
 	name := ""
 	if m.index >= 0 {
-		name = e.snapshot.Machines[m.index].Pool
+		name = objs.snapshot.Machines[m.index].Pool
 	}
 	if m.machine != nil {
-		owner, _ := ownerOf(&m.machine.Meta, machinePoolKind)
+		owner, _ := capi.OwnerOf(&m.machine.Meta, machinePoolKind)
 		name = cmp.Or(name, owner, m.machine.Data.Pool)
 	}
 	if name == "" {
 		return infra.Key{}
 	}
-	if p := e.poolNamed[poolName{m.cluster, name}]; p != nil {
-		return e.poolKey(p)
+	if p := objs.poolNamed[poolName{m.cluster, name}]; p != nil {
+		return objs.poolKey(p)
 	}
 	return infra.Key{Kind: keyLostPool, Value: join(m.cluster.Namespace, m.cluster.Name, name)}
 }
 
-// guessed says why the name of a pool is not known for sure. What CAPA calls it
+// guessed returns why the name of a pool is not certain, or "". What CAPA calls it
 // stands in its own object, and an EKS cluster's name in its control plane's.
-func (e *estate) guessed(p *pool) string {
-	switch s := e.sites[p.cluster]; {
+func (objs *objects) guessed(p *pool) string {
+	switch s := objs.sites[p.cluster]; {
 	case p.record == nil:
 		return fmt.Sprintf("%s %s, which says what it is called, is not in the backup", p.kind, p.infraName)
 	case p.kind == managedPoolKind && (s.record == nil || s.kind != planeKind):
@@ -203,14 +204,14 @@ func (e *estate) guessed(p *pool) string {
 	return ""
 }
 
-func (e *estate) poolClaims() []infra.Pool {
+func (objs *objects) poolClaims() []infra.Pool {
 	var list []infra.Pool
-	for i := range e.pools {
-		p := &e.pools[i]
-		key := e.poolKey(p)
+	for i := range objs.pools {
+		p := &objs.pools[i]
+		key := objs.poolKey(p)
 		c := infra.Pool{
-			Cluster: p.cluster, Kind: machinePoolKind, Name: p.name, Target: e.sites[p.cluster].target,
-			Key: key, Landmark: key, Guessed: e.guessed(p), Desired: p.desired, ManagedBy: p.managedBy,
+			Cluster: p.cluster, Kind: machinePoolKind, Name: p.name, Target: objs.sites[p.cluster].target,
+			Key: key, Landmark: key, Guessed: objs.guessed(p), Desired: p.desired, ManagedBy: p.managedBy,
 		}
 		if p.record != nil { // of a node group AWS refuses bounds that its size is outside of
 			c.Min, c.Max = p.record.Data.Min, p.record.Data.Max

@@ -6,10 +6,11 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
 // ownVPC are the landmarks that prove a cluster's account: its VPC, made by CAPA
-// for it. CAPA tags it with the name of the Cluster, also where instances bear
+// for it. CAPA tags it with the name of the Cluster, also where instances have
 // another (pkg/cloud/services/network/vpc.go v1.5.0).
 func (s *site) ownVPC(id backup.ClusterID) []infra.Key {
 	if s.vpc == "" {
@@ -25,7 +26,7 @@ func (s *site) ownVPC(id backup.ClusterID) []infra.Key {
 // accountForm finds the account in the ARN of a load balancer or an autoscaling group: arn:aws:autoscaling:us-east-1:123456789012:autoScalingGroup:…
 var accountForm = regexp.MustCompile(`^arn:aws[a-z-]*:[a-z]+:[a-z0-9-]*:(\d{12}):`)
 
-// accountIn is the landmark of the account that an ARN names, if it names one.
+// accountIn returns the landmark of the account that an ARN names, if it names one.
 func accountIn(arn string) []infra.Key {
 	m := accountForm.FindStringSubmatch(arn)
 	if m == nil {
@@ -40,8 +41,8 @@ func accountIn(arn string) []infra.Key {
 // names that AWS gave its load balancer and its EKS endpoint, which are unique.
 // None is what a namesake in another account could have. The role of an identity is
 // none of them: it says where CAPA looks, and not what there is.
-func (e *estate) accountOf(id backup.ClusterID) []infra.Key {
-	s := e.sites[id]
+func (objs *objects) accountOf(id backup.ClusterID) []infra.Key {
+	s := objs.sites[id]
 	keys := s.ownVPC(id)
 	if s.record == nil {
 		return keys
@@ -76,16 +77,16 @@ func hostOf(endpoint string) string {
 	return strings.TrimSuffix(host, ".")
 }
 
-// proofs says what a listing must show before absence may be concluded from it,
+// proofs returns what a listing must show before absence may be concluded from it,
 // per target. A target is one region under one identity, and an identity is of one
 // account: what shows that account for one of its clusters shows it for all. That
-// is an instance that the backup records, a pool that is told from a namesake in
+// is an instance that the backup records, a pool that cannot be a namesake in
 // another account, or what accountOf says. A VPC that was there before may be
 // shared: then accounts see it that see none of the cluster's instances.
-func (e *estate) proofs(claims []infra.Claim, pools []infra.Pool) []infra.Proof {
+func (objs *objects) proofs(claims []infra.Claim, pools []infra.Pool) []infra.Proof {
 	sights := map[string]map[infra.Key]bool{} // by target
 	note := func(id backup.ClusterID, keys ...infra.Key) {
-		target := e.sites[id].target
+		target := objs.sites[id].target
 		if sights[target] == nil {
 			sights[target] = map[infra.Key]bool{}
 		}
@@ -95,25 +96,25 @@ func (e *estate) proofs(claims []infra.Claim, pools []infra.Pool) []infra.Proof 
 			}
 		}
 	}
-	for id := range e.sites {
-		note(id, e.accountOf(id)...)
+	for id := range objs.sites {
+		note(id, objs.accountOf(id)...)
 	}
-	for i := range e.members {
-		note(e.members[i].cluster, claims[i].Strong)
+	for i := range objs.members {
+		note(objs.members[i].cluster, claims[i].Strong)
 	}
 	for i := range pools {
 		note(pools[i].Cluster, pools[i].Members...)
 	}
-	for i := range e.pools {
-		note(e.pools[i].cluster, e.ownPool(&e.pools[i])...)
+	for i := range objs.pools {
+		note(objs.pools[i].cluster, objs.ownPool(&objs.pools[i])...)
 	}
 	shared := map[string][]infra.Key{}
 	for target, keys := range sights {
-		shared[target] = sortedKeys(keys)
+		shared[target] = capi.SortedKeys(keys)
 	}
 	var proofs []infra.Proof
-	for _, id := range e.order() {
-		target := e.sites[id].target
+	for _, id := range objs.order() {
+		target := objs.sites[id].target
 		proofs = append(proofs, infra.Proof{
 			Cluster: id, Target: target, Any: shared[target],
 			Hint: "of the clusters that are in this region under the same identity nothing was seen that shows the account: no instance, machine pool, security group or load balancer that the backup records, no VPC that Cluster API made for one of them; a VPC that was there before may be shared between accounts: check that the credential is of the AWS account that the cluster is in",

@@ -9,21 +9,22 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
 // part is one thing beside instances that CAPA needs or makes for a cluster.
 type part struct {
 	kind, name  string    // as people call it
-	key         infra.Key // zero when nobody knows how to look
+	key         infra.Key // zero if it cannot be looked up
 	whenGone    infra.WhenGone
 	consequence string // see infra.Resource
 }
 
 // resources are the parts of the clusters, in order.
-func (e *estate) resources() []infra.Resource {
+func (objs *objects) resources() []infra.Resource {
 	var list []infra.Resource
-	for _, id := range e.order() {
-		s := e.sites[id]
+	for _, id := range objs.order() {
+		s := objs.sites[id]
 		for _, p := range s.parts(id) {
 			r := infra.Resource{
 				Cluster: id, Target: s.target, Kind: p.kind, Name: p.name,
@@ -88,7 +89,7 @@ func (s *site) parts(id backup.ClusterID) []part {
 	}
 	all = append(all, s.bastion(id))
 	slices.SortStableFunc(all, func(a, b part) int {
-		return cmp.Or(compareKeys(a.key, b.key), cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name))
+		return cmp.Or(capi.CompareKeys(a.key, b.key), cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name))
 	})
 	return slices.CompactFunc(all, func(a, b part) bool { return a.key == b.key && a.name == b.name })
 }
@@ -175,7 +176,7 @@ func lbKey(kind, vpc, name string) infra.Key {
 // longestLB is how long the name of a load balancer may be.
 const longestLB = 32
 
-// nameOfLB is what CAPA calls a load balancer that nobody gave a name, or empty: a
+// nameOfLB returns what CAPA calls a load balancer without a name of its own, or "": a
 // name that is too long is hashed, which is not followed here (GenerateELBName in
 // pkg/cloud/services/elb/loadbalancer.go v2.11.1).
 func nameOfLB(id backup.ClusterID, kind string) string {

@@ -3,7 +3,7 @@ package aws
 import (
 	"strings"
 
-	capi "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"drift-detector/infra"
 )
@@ -27,7 +27,7 @@ func (m *member) restore() *infra.Restore {
 		r.Failure = strings.TrimSpace(c.Message)
 	}
 	if m.machine.Paused {
-		r.Refused = machineKind + " " + m.machine.Name + " has the annotation " + capi.PausedAnnotation
+		r.Refused = machineKind + " " + m.machine.Name + " has the annotation " + clusterv1.PausedAnnotation
 	}
 	if r.Template == "" && r.Failure == "" && r.Refused == "" {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"drift-detector/backup"
+	"drift-detector/infra/capi"
 )
 
 // site is where a cluster is, as far as the backup says it.
@@ -17,50 +18,50 @@ type site struct {
 	tag    string // the name in CAPA's ownership tag
 	eks    bool   // its control plane is one of EKS, whether or not the backup holds it
 	target string // id of the home target
-	// forbidden says why CAPA does not let the cluster use forbidder, an identity in
-	// the chain of its own; empty: nothing says that it does not.
+	// forbidden is why CAPA does not let the cluster use forbidder, an identity in the
+	// chain of its own; empty if nothing forbids it.
 	forbidden string
 	forbidder identity
 }
 
 // findSites visits the clusters that are CAPA's: by their references, or because
 // machines or pools of them are.
-func (e *estate) findSites() {
-	for id, c := range e.known {
+func (objs *objects) findSites() {
+	for id, c := range objs.known {
 		ref, plane := c.Infrastructure, c.ControlPlane
 		switch {
 		case ref.Group == group && (ref.Kind == clusterKind || ref.Kind == managedClusterKind),
 			ref.Group == planeGroup && ref.Kind == planeKind,
 			plane.Group == planeGroup && plane.Kind == planeKind:
-			e.sites[id] = nil
+			objs.sites[id] = nil
 		}
 	}
 	zones := map[backup.ClusterID][]string{}
-	for i := range e.members {
-		m := &e.members[i]
-		e.sites[m.cluster] = nil
-		for _, p := range e.providerIDs(m) {
+	for i := range objs.members {
+		m := &objs.members[i]
+		objs.sites[m.cluster] = nil
+		for _, p := range objs.providerIDs(m) {
 			zones[m.cluster] = append(zones[m.cluster], zoneOf(p))
 		}
 	}
-	for i := range e.pools {
-		p := &e.pools[i]
-		e.sites[p.cluster] = nil
+	for i := range objs.pools {
+		p := &objs.pools[i]
+		objs.sites[p.cluster] = nil
 		for _, id := range p.providerIDs {
 			zones[p.cluster] = append(zones[p.cluster], zoneOf(id))
 		}
 	}
-	for id := range e.sites {
-		e.sites[id] = e.siteOf(id, zones[id])
+	for id := range objs.sites {
+		objs.sites[id] = objs.siteOf(id, zones[id])
 	}
 }
 
-func (e *estate) siteOf(id backup.ClusterID, zones []string) *site {
+func (objs *objects) siteOf(id backup.ClusterID, zones []string) *site {
 	s := &site{tag: id.Name}
-	if c := e.known[id]; c != nil {
+	if c := objs.known[id]; c != nil {
 		s.eks = c.ControlPlane.Kind == planeKind || c.Infrastructure.Kind == planeKind || c.Infrastructure.Kind == managedClusterKind
 	}
-	s.record, s.kind = e.recordOf(id)
+	s.record, s.kind = objs.recordOf(id)
 	if s.record != nil {
 		d := &s.record.Data
 		s.region, s.vpc = strings.TrimSpace(d.Region), d.VPC
@@ -71,30 +72,30 @@ func (e *estate) siteOf(id backup.ClusterID, zones []string) *site {
 	if s.region == "" {
 		s.region = regionOfZones(zones)
 	}
-	s.forbidder, s.forbidden = e.forbidden(id, s)
-	s.target = e.targetID(id, s)
+	s.forbidder, s.forbidden = objs.forbidden(id, s)
+	s.target = objs.targetID(id, s)
 	return s
 }
 
 // recordOf finds the object that says where a cluster is.
-func (e *estate) recordOf(id backup.ClusterID) (*backup.Record[awsCluster], string) {
-	at := func(ref backup.Ref) object {
-		return refersTo(id.Backup, id.Namespace, ref)
+func (objs *objects) recordOf(id backup.ClusterID) (*backup.Record[awsCluster], string) {
+	at := func(ref backup.Ref) capi.Object {
+		return capi.Referred(id.Backup, id.Namespace, ref)
 	}
-	if c := e.known[id]; c != nil {
+	if c := objs.known[id]; c != nil {
 		for _, ref := range []backup.Ref{c.ControlPlane, c.Infrastructure} {
-			if ref.Kind == planeKind && e.planes[at(ref)] != nil {
-				return e.planes[at(ref)], planeKind
+			if ref.Kind == planeKind && objs.planes[at(ref)] != nil {
+				return objs.planes[at(ref)], planeKind
 			}
 		}
-		if c.Infrastructure.Kind == clusterKind && e.clusters[at(c.Infrastructure)] != nil {
-			return e.clusters[at(c.Infrastructure)], clusterKind
+		if c.Infrastructure.Kind == clusterKind && objs.clusters[at(c.Infrastructure)] != nil {
+			return objs.clusters[at(c.Infrastructure)], clusterKind
 		}
 	}
-	if r := e.planeOf[id]; r != nil {
+	if r := objs.planeOf[id]; r != nil {
 		return r, planeKind
 	}
-	if r := e.clusters[object{id.Backup, id.Namespace, id.Name}]; r != nil {
+	if r := objs.clusters[capi.Object{Backup: id.Backup, Namespace: id.Namespace, Name: id.Name}]; r != nil {
 		return r, clusterKind
 	}
 	return nil, clusterKind
@@ -102,7 +103,7 @@ func (e *estate) recordOf(id backup.ClusterID) (*backup.Record[awsCluster], stri
 
 // eksName is the name that CAPA gives EKS resources when none is asked for. Names
 // of a hundred characters and more are hashed, which is not followed here: they
-// only make ties, and a tie that fits nothing claims nothing (pkg/eks/eks.go v2.11.1).
+// only make ties, and a tie that matches nothing claims nothing (pkg/eks/eks.go v2.11.1).
 func eksName(namespace, name string) string {
 	return namespace + "_" + strings.ReplaceAll(name, ".", "_")
 }
@@ -116,7 +117,7 @@ var regionForm = regexp.MustCompile(`^[a-z]{2,4}(-[a-z]+)+-\d$`)
 // Wavelength (EC2 user guide, "Regions and Zones").
 var zoneForm = regexp.MustCompile(`^([a-z]{2,4}(?:-[a-z]+)+-\d)(?:[a-z]|-[a-z][a-z0-9-]*)$`)
 
-// regionOfZones is the region that all zones lie in, for clusters whose own
+// regionOfZones returns the region that all zones lie in, for clusters whose own
 // object does not name one; empty when they do not agree.
 func regionOfZones(zones []string) string {
 	region := ""

@@ -9,6 +9,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
 // detail is what a listing needs beside the credential. It holds no secret.
@@ -18,13 +19,13 @@ type detail struct {
 	insecure bool
 }
 
-// Targets says which regions to list, with which credential. Places that share
+// Targets returns which regions to list, with which credential. Places that share
 // region and credential are one target.
 func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.Access) []infra.Target {
-	e := newEstate(s)
+	objs := newObjects(s)
 	var targets []infra.Target
-	for _, h := range e.homes() {
-		t := p.target(e, h, secrets, a)
+	for _, h := range objs.homes() {
+		t := p.target(objs, h, secrets, a)
 		if c, ok := t.Credential.(credential); ok && t.Refused == nil {
 			i := slices.IndexFunc(targets, func(o infra.Target) bool {
 				oc, ok := o.Credential.(credential)
@@ -43,10 +44,10 @@ func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.
 	return targets
 }
 
-func (p *provider) target(e *estate, h *home, secrets *backup.Secrets, a infra.Access) infra.Target {
+func (p *provider) target(objs *objects, h *home, secrets *backup.Secrets, a infra.Access) infra.Target {
 	t := infra.Target{
 		IDs: []string{h.id}, Provider: Name, Location: regionName(h.region), Clusters: h.clusters,
-		Landmarks: sortedKeys(h.landmarks),
+		Landmarks: capi.SortedKeys(h.landmarks),
 	}
 	if !regionForm.MatchString(h.region) {
 		t.Endpoint = "AWS"
@@ -54,7 +55,7 @@ func (p *provider) target(e *estate, h *home, secrets *backup.Secrets, a infra.A
 		return t
 	}
 	t.Endpoint, t.Dial = p.endpoint(h.region)
-	f, fault := e.credentialOf(h, secrets, a)
+	f, fault := objs.credentialOf(h, secrets, a)
 	if fault != nil {
 		fault.Message = fmt.Sprintf("no credential for AWS region %s: %s", h.region, fault.Message)
 		t.Refused = fault
@@ -113,12 +114,7 @@ func merge(into *infra.Target, t infra.Target) {
 }
 
 func finish(t *infra.Target) {
-	slices.Sort(t.IDs)
-	slices.SortFunc(t.Clusters, compareClusters)
-	slices.SortFunc(t.Landmarks, compareKeys)
-	t.Landmarks = slices.Compact(t.Landmarks)
-	slices.Sort(t.Warnings)
-	t.Warnings = slices.Compact(t.Warnings)
+	capi.Tidy(t)
 	d, ok := t.Detail.(*detail)
 	if !ok {
 		return

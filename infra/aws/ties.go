@@ -5,7 +5,9 @@ import (
 	"strings"
 
 	"drift-detector/backup"
+	"drift-detector/backup/naming"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
 // Values of CAPA's role tag that machines have.
@@ -14,30 +16,16 @@ const (
 	roleControlPlane = "control-plane"
 )
 
-// safe are the characters of Cluster API's random suffixes
-// (k8s.io/apimachinery pkg/util/rand v0.36: no vowels, nothing that looks alike).
-const safe = "bcdfghjklmnpqrstvwxz2456789"
-
-// Lengths of Cluster API's names: suffixes are 5 characters, names are cut to
-// 63, and up to version 1.5 a MachineSet was named by a hash of up to 10, in 1.4 and
-// 1.5 with a suffix of 5 behind it, encoded together
-// (internal/topology/names v1.14.0, machinedeployment_sync.go v1.5.0).
-const (
-	suffixLen    = 5
-	maxSetSuffix = 16
-	maxName      = 63
-)
-
-// ties says what connects instances that no machine claims with the clusters of
+// ties returns what connects instances that no machine claims with the clusters of
 // the backup: CAPA's ownership tag, in the cluster's own VPC or where instances of its
 // recorded machines are. The owner of the machine is read off its name where that is
 // possible, because a cluster is seldom in the backup as completely as one MachineSet.
-// What has a cluster's mark or name elsewhere may be somebody else's.
-func (e *estate) ties() []infra.Tie {
-	owners := e.owners()
+// What has a cluster's mark or name elsewhere may belong to another owner.
+func (objs *objects) ties() []infra.Tie {
+	owners := objs.owners()
 	var ties []infra.Tie
-	for _, id := range e.order() {
-		s := e.sites[id]
+	for _, id := range objs.order() {
+		s := objs.sites[id]
 		for _, o := range owners[id] {
 			ties = append(ties, beside(id, o), named(id, o))
 		}
@@ -53,7 +41,7 @@ func (e *estate) ties() []infra.Tie {
 		for _, role := range []string{roleControlPlane, roleNode} {
 			owner := infra.OwnerID{Cluster: id}
 			if role == roleControlPlane {
-				owner = e.controlPlaneOf(id, "")
+				owner = capi.ControlPlane(objs.controlPlanes, id, "")
 			}
 			ties = append(ties, s.tied(id, owner, role, "")...)
 		}
@@ -70,14 +58,14 @@ func (e *estate) ties() []infra.Tie {
 }
 
 // owners are what creates machines one by one, by cluster.
-func (e *estate) owners() map[backup.ClusterID][]infra.OwnerID {
+func (objs *objects) owners() map[backup.ClusterID][]infra.OwnerID {
 	all := map[backup.ClusterID][]infra.OwnerID{}
-	for i := range e.snapshot.ControlPlanes {
-		c := &e.snapshot.ControlPlanes[i]
+	for i := range objs.snapshot.ControlPlanes {
+		c := &objs.snapshot.ControlPlanes[i]
 		all[c.Cluster] = append(all[c.Cluster], infra.OwnerID{Cluster: c.Cluster, Kind: c.Kind, Name: c.Name})
 	}
-	for i := range e.snapshot.Groups {
-		if g := &e.snapshot.Groups[i]; g.Kind != machinePoolKind {
+	for i := range objs.snapshot.Groups {
+		if g := &objs.snapshot.Groups[i]; g.Kind != machinePoolKind {
 			all[g.Cluster] = append(all[g.Cluster], infra.OwnerID{Cluster: g.Cluster, Kind: g.Kind, Name: g.Name})
 		}
 	}
@@ -98,7 +86,7 @@ func stemOfOwner(o infra.OwnerID) (stem string, parts int) {
 	if o.Kind == "MachineDeployment" {
 		return o.Name, 2
 	}
-	return stemOf(o.Name), 1
+	return naming.Stem(o.Name), 1
 }
 
 // beside ties what CAPA made for an owner, wherever it is, as long as a recorded
@@ -127,7 +115,7 @@ func named(id backup.ClusterID, o infra.OwnerID) infra.Tie {
 }
 
 // marks are the names of a cluster in tags. Of a cluster of EKS whose object the
-// backup lacks, nobody knows the name.
+// backup lacks, the name is not known.
 func (s *site) marks() []string {
 	if s.record == nil && s.eks {
 		return nil
@@ -136,18 +124,18 @@ func (s *site) marks() []string {
 }
 
 // tied makes the two ties of an owner: by tag MachineName, and for instances
-// that lack it. Without a name of the owner any name fits.
+// that lack it. Without a name of the owner any name matches.
 func (s *site) tied(id backup.ClusterID, owner infra.OwnerID, role, name string) []infra.Tie {
 	tie := infra.Tie{Cluster: id, Owner: owner, ControlPlane: role == roleControlPlane}
 	// Of owners whose names are cut to the same stem none is the more likely one.
-	tie.Specificity = min(len(name), len(stemOf(name)))
+	tie.Specificity = min(len(name), len(naming.Stem(name)))
 	tagged := fmt.Sprintf("it is tagged as owned by %s, role %s, in the cluster's VPC %s", s.tag, role, s.vpc)
 	parts := []string{s.tag, role, s.vpc}
 	strong, medium := keyOwnedNS, keyOwned
 	var tail []string
 	if name != "" {
-		strong, medium, tail = keyOwnedNSStem1, keyOwnedStem1, []string{stemOf(name)}
-		how := fmt.Sprintf("%d characters", suffixLen)
+		strong, medium, tail = keyOwnedNSStem1, keyOwnedStem1, []string{naming.Stem(name)}
+		how := fmt.Sprintf("%d characters", naming.SuffixLen)
 		if owner.Kind == "MachineDeployment" {
 			strong, medium, tail = keyOwnedNSStem2, keyOwnedStem2, []string{name}
 			how = "a MachineSet's suffix + " + how
@@ -162,7 +150,7 @@ func (s *site) tied(id backup.ClusterID, owner infra.OwnerID, role, name string)
 	return []infra.Tie{byMachine, byTag}
 }
 
-// tiedKeys are the keys that an instance bears for its tags: the other side of tied.
+// tiedKeys returns the keys of an instance for its tags: the other side of tied.
 func tiedKeys(owner, role, vpc, machineName, name string) []infra.Key {
 	if owner == "" || vpc == "" || (role != roleNode && role != roleControlPlane) {
 		return nil
@@ -174,7 +162,7 @@ func tiedKeys(owner, role, vpc, machineName, name string) []infra.Key {
 		parts = append(parts, namespace)
 		name = machine
 	} else if machineName != "" {
-		return nil // somebody else's idea of the tag
+		return nil // CAPA does not write such a tag
 	}
 	keys := []infra.Key{{Kind: plain, Value: join(parts...)}}
 	one, two := stems(name)
@@ -187,37 +175,19 @@ func tiedKeys(owner, role, vpc, machineName, name string) []infra.Key {
 	return keys
 }
 
-// stemOf is what precedes the random characters of the names that Cluster API
-// generates from an owner's name.
-func stemOf(name string) string {
-	base := name + "-"
-	if len(base) > maxName-suffixLen {
-		base = base[:maxName-suffixLen]
+// stems returns what naming.Stems does, but no MachineDeployment where the suffix of
+// its MachineSet was cut from a long name.
+func stems(name string) (set, deployment string) {
+	set, deployment = naming.Stems(name)
+	if naming.Deployment(strings.TrimSuffix(set, "-")) == "" {
+		deployment = ""
 	}
-	return base
+	return set, deployment
 }
-
-// stems are a name without its random suffix, and without that of its MachineSet.
-func stems(name string) (one, two string) {
-	n := len(name) - suffixLen
-	if n <= 0 || !allSafe(name[n:]) || (name[n-1] != '-' && len(name) != maxName) {
-		return "", ""
-	}
-	one = name[:n]
-	set := strings.TrimSuffix(one, "-")
-	if dash := strings.LastIndex(set, "-"); dash > 0 {
-		if hash := set[dash+1:]; len(hash) >= suffixLen && len(hash) <= maxSetSuffix && allSafe(hash) {
-			two = set[:dash]
-		}
-	}
-	return one, two
-}
-
-func allSafe(s string) bool { return strings.Trim(s, safe) == "" }
 
 // nameKeys are those that an instance has for its names, wherever it is: the other
-// side of beside and named. grouped says that a group made it, which makes nobody's
-// single machine.
+// side of beside and named. grouped reports that a group made it, and not for
+// a single machine.
 func (t *tags) nameKeys(vpc string, grouped bool) (keys []infra.Key) {
 	add := func(kind string, parts ...string) { keys = append(keys, infra.Key{Kind: kind, Value: join(parts...)}) }
 	seen := map[string]bool{}

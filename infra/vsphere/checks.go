@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/backup/readiness"
+	"drift-detector/infra/capi"
 )
 
 var (
@@ -31,11 +32,11 @@ var (
 // api/govmomi/v1beta2/condition_consts.go v1.16.1).
 const notFound = "NotFoundByBIOSUUID"
 
-// Check tells which credentials the backup lacks, and which VMs were gone when
+// Check returns which credentials the backup lacks, and which VMs were gone when
 // it was taken.
 func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, _ time.Time) []readiness.Finding {
-	e := newEstate(s)
-	return slices.Concat(e.credentialsAbsent(secrets), e.gone(), e.bootstrapAbsent(secrets), readiness.Versions(s, versionedKinds, servedVersions))
+	objs := newObjects(s)
+	return slices.Concat(objs.credentialsAbsent(secrets), objs.gone(), objs.bootstrapAbsent(secrets), readiness.Versions(s, versionedKinds, servedVersions))
 }
 
 // servedVersions are CAPV's: v1.8 still served both alphas, v1.10 does not (config
@@ -48,14 +49,14 @@ var servedVersions = []readiness.ServedVersion{
 var versionedKinds = []*readiness.VersionKind{readiness.NewVersionKind("vsphereclusters." + group)}
 
 // bootstrapAbsent are machines without VSphereVM that lack their bootstrap data.
-func (e *estate) bootstrapAbsent(secrets *backup.Secrets) []readiness.Finding {
+func (objs *objects) bootstrapAbsent(secrets *backup.Secrets) []readiness.Finding {
 	var found []readiness.Finding
-	for i := range e.members {
-		m := &e.members[i]
+	for i := range objs.members {
+		m := &objs.members[i]
 		if m.index < 0 || m.machine == nil || m.vm != nil {
 			continue
 		}
-		machine := &e.snapshot.Machines[m.index]
+		machine := &objs.snapshot.Machines[m.index]
 		if machine.ProviderID == "" || !readiness.LacksBootstrap(machine, secrets) {
 			continue // without a provider id it is waited for, and found as such
 		}
@@ -66,19 +67,19 @@ func (e *estate) bootstrapAbsent(secrets *backup.Secrets) []readiness.Finding {
 	return found
 }
 
-func (e *estate) credentialsAbsent(secrets *backup.Secrets) []readiness.Finding {
+func (objs *objects) credentialsAbsent(secrets *backup.Secrets) []readiness.Finding {
 	var found readiness.Shared
-	for _, h := range e.homes() {
+	for _, h := range objs.homes() {
 		if h.identity.Kind == unknownIdentity {
 			continue // the VSphereCluster itself is what the backup lacks
 		}
 		id := h.identity
-		_, fault := e.credentialOf(h, secrets)
-		if id.Kind == identityKind && e.identities[object{backup: h.backup, name: id.Name}] == nil {
+		_, fault := objs.credentialOf(h, secrets)
+		if id.Kind == identityKind && objs.identities[capi.Object{Backup: h.backup, Name: id.Name}] == nil {
 			// Without the identity nothing says who may use it, but its Secret
 			// may be there.
 			id.Namespace = ""
-			_, fault = e.fromIdentity(h, secrets)
+			_, fault = objs.fromIdentity(h, secrets)
 		}
 		if fault == nil {
 			continue
@@ -99,16 +100,16 @@ func (e *estate) credentialsAbsent(secrets *backup.Secrets) []readiness.Finding 
 	return found.Findings()
 }
 
-func (e *estate) gone() []readiness.Finding {
+func (objs *objects) gone() []readiness.Finding {
 	var found []readiness.Finding
-	for i := range e.members {
-		m := &e.members[i]
+	for i := range objs.members {
+		m := &objs.members[i]
 		if m.vm == nil || m.vm.Data.Missing == nil || m.vm.Data.Missing.Reason != notFound {
 			continue
 		}
 		says := "its Machine is not in the backup"
 		if m.index >= 0 {
-			says = "its Machine says " + e.snapshot.Machines[m.index].Phase
+			says = "its Machine says " + objs.snapshot.Machines[m.index].Phase
 		}
 		found = append(found, ruleGone.On(m.vm.Backup, vmKind+" "+m.vm.Namespace+"/"+m.vm.Name,
 			"condition says %s, while %s", notFound, says).Of(m.cluster))

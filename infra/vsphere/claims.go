@@ -1,29 +1,30 @@
 package vsphere
 
 import (
-	"slices"
 	"strings"
 
 	"drift-detector/backup"
+	"drift-detector/backup/naming"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
-// Claims says which VMs the backup expects, and what ties others to its clusters.
+// Claims returns which VMs the backup expects, and what ties others to its clusters.
 func (p *provider) Claims(s *backup.Snapshot) infra.Claims {
-	e := newEstate(s)
-	c := infra.Claims{Providers: e.providers()}
-	c.Machines = make([]infra.Claim, len(e.members))
-	for i := range e.members {
-		c.Machines[i] = e.claim(&e.members[i])
+	objs := newObjects(s)
+	c := infra.Claims{Providers: objs.providers()}
+	c.Machines = make([]infra.Claim, len(objs.members))
+	for i := range objs.members {
+		c.Machines[i] = objs.claim(&objs.members[i])
 	}
-	c.Ties = e.ties()
-	c.Proofs = e.proofs(c.Machines)
-	c.Absent = e.absent()
-	c.Resources, c.Recipes = e.resources(), e.recipes()
+	c.Ties = objs.ties()
+	c.Proofs = objs.proofs(c.Machines)
+	c.Absent = objs.absent()
+	c.Resources, c.Recipes = objs.resources(), objs.recipes()
 	return c
 }
 
-func (e *estate) claim(m *member) infra.Claim {
+func (objs *objects) claim(m *member) infra.Claim {
 	c := infra.Claim{
 		Machine:      m.index,
 		Provider:     Name,
@@ -40,9 +41,9 @@ func (e *estate) claim(m *member) infra.Claim {
 		c.Expect = append(c.Expect, infra.Expectation{Key: m.at.folderKey(), Warning: "Moved"})
 	}
 	if m.index < 0 {
-		c.Orphan = e.orphan(m)
+		c.Orphan = objs.orphan(m)
 	}
-	c.Strong, c.Source, c.Conflict, c.Doubted = e.strong(m)
+	c.Strong, c.Source, c.Conflict, c.Doubted = objs.strong(m)
 	if m.vm != nil {
 		if id := uuidOf(m.vm.UID); id != "" {
 			c.Identity = infra.Key{Kind: keyInstance, Value: id}
@@ -62,8 +63,8 @@ func (e *estate) claim(m *member) infra.Claim {
 	default:
 		c.Weak = []infra.Key{pathKey(m.at.Folder, m.name)}
 		if c.Strong != (infra.Key{}) {
-			// Nothing tells this VM from one of which nothing can be read. With
-			// a recorded vmRef, or without a VM on record, something does.
+			// One of which nothing can be read may be this VM. With a recorded vmRef,
+			// or without a VM on record, it cannot.
 			c.Blind = append(c.Blind, nameless)
 		}
 	}
@@ -74,14 +75,14 @@ func (e *estate) claim(m *member) infra.Claim {
 		c.Blind = append(c.Blind, withinKey(m.at.Folder, m.name))
 	}
 	m.search(&c)
-	c.Restore = e.restore(m)
+	c.Restore = objs.restore(m)
 	return c
 }
 
-// search says how CAPV finds the VM after a restore: by VSphereVM.spec.biosUUID, else
+// search adds how CAPV finds the VM after a restore: by VSphereVM.spec.biosUUID, else
 // by the VSphereVM's uid, which a restore makes new, else by name and folder
 // (pkg/services/govmomi/util.go findVM v1.16.1). Where name or folder are not known,
-// nothing is said of it.
+// it adds nothing.
 func (m *member) search(c *infra.Claim) {
 	const reads = "VSphereVM.spec.biosUUID"
 	switch {
@@ -98,9 +99,9 @@ func refOf(s string) string {
 	return s[strings.LastIndex(s, ":")+1:]
 }
 
-// strong finds the BIOS UUID that the backup records. CAPV writes it in three
-// places; where two differ nobody can say which VM is meant.
-func (e *estate) strong(m *member) (key infra.Key, source, conflict string, others []infra.Key) {
+// strong returns the BIOS UUID that the backup records. CAPV writes it in three
+// places; if two of them differ, which VM is meant is not known.
+func (objs *objects) strong(m *member) (key infra.Key, source, conflict string, others []infra.Key) {
 	var all []infra.Recorded
 	if m.vm != nil {
 		all = append(all, infra.Recorded{Source: "VSphereVM.spec.biosUUID", Raw: m.vm.Data.BIOSUUID})
@@ -109,7 +110,7 @@ func (e *estate) strong(m *member) (key infra.Key, source, conflict string, othe
 		all = append(all, infra.Recorded{Source: "VSphereMachine.spec.providerID", Raw: m.machine.Data.ProviderID})
 	}
 	if m.index >= 0 {
-		all = append(all, infra.Recorded{Source: "Machine.spec.providerID", Raw: e.snapshot.Machines[m.index].ProviderID})
+		all = append(all, infra.Recorded{Source: "Machine.spec.providerID", Raw: objs.snapshot.Machines[m.index].ProviderID})
 	}
 	return infra.Agreed(keyBIOS, "BIOS UUID", all, func(raw string) string {
 		if keys := providerIDKeys(raw); keys != nil {
@@ -119,54 +120,23 @@ func (e *estate) strong(m *member) (key infra.Key, source, conflict string, othe
 	})
 }
 
-// orphan describes a member without Machine by the labels that Cluster API puts
-// on infrastructure machines (core/reconcilers/machineset v1.14.0).
-func (e *estate) orphan(m *member) *infra.Orphan {
-	if m.machine == nil {
-		v := m.vm
-		o := &infra.Orphan{
-			Kind: vmKind, Namespace: v.Namespace, Name: v.Name, UID: v.UID, Cluster: m.cluster,
-			ControlPlane: v.Data.ControlPlane, Owner: infra.OwnerID{Cluster: m.cluster},
-		}
-		if id := uuidOf(v.Data.BIOSUUID); id != "" {
-			o.ProviderID = providerIDPrefix + id
-		}
-		// A VSphereVM has no label of its MachineSet, but the name that this gave it.
-		if keys := stems("", v.Name); len(keys) > 0 && !o.ControlPlane {
-			if set := strings.Trim(keys[0].Value, "/-"); e.sets[object{v.Backup, v.Namespace, set}] {
-				o.Owner.Kind, o.Owner.Name = "MachineSet", set
-			}
-		}
+// orphan describes a member without Machine.
+func (objs *objects) orphan(m *member) *infra.Orphan {
+	if m.machine != nil {
+		o := capi.Orphan(machineKind, &m.machine.Meta, &m.machine.Data.Labels, objs.controlPlanes)
+		o.ProviderID = m.machine.Data.ProviderID
 		return o
 	}
-	d := &m.machine.Data
-	o := &infra.Orphan{
-		Kind: machineKind, Namespace: m.machine.Namespace, Name: m.machine.Name, UID: m.machine.UID, Cluster: m.cluster,
-		ControlPlane: d.ControlPlane, Owner: infra.OwnerID{Cluster: m.cluster}, ProviderID: d.ProviderID,
+	v := m.vm
+	o := capi.Orphan(vmKind, &v.Meta, &capi.Labels{ControlPlane: v.Data.ControlPlane}, objs.controlPlanes)
+	if id := uuidOf(v.Data.BIOSUUID); id != "" {
+		o.ProviderID = providerIDPrefix + id
 	}
-	switch {
-	case d.ControlPlaneName != "":
-		o.Owner = e.controlPlaneNamed(m.cluster, d.ControlPlaneName)
-	case d.Set != "":
-		o.Owner.Kind, o.Owner.Name = "MachineSet", d.Set
-	case d.Deployment != "":
-		o.Owner.Kind, o.Owner.Name = "MachineDeployment", d.Deployment
+	// A VSphereVM has no label of its MachineSet, but the name that this gave it.
+	if stem, _ := naming.Stems(v.Name); stem != "" && !o.ControlPlane {
+		if set := strings.Trim(stem, "/-"); objs.sets[capi.Object{Backup: v.Backup, Namespace: v.Namespace, Name: set}] {
+			o.Owner.Kind, o.Owner.Name = "MachineSet", set
+		}
 	}
 	return o
-}
-
-// controlPlaneNamed resolves the label; a name that is no label value is
-// hashed in it, and then the cluster's only control plane is meant.
-func (e *estate) controlPlaneNamed(id backup.ClusterID, name string) infra.OwnerID {
-	i := slices.IndexFunc(e.snapshot.ControlPlanes, func(c backup.ControlPlane) bool {
-		return c.Cluster == id && c.Name == name
-	})
-	if i < 0 {
-		i = slices.IndexFunc(e.snapshot.ControlPlanes, func(c backup.ControlPlane) bool { return c.Cluster == id })
-	}
-	if i < 0 {
-		return infra.OwnerID{Cluster: id}
-	}
-	c := &e.snapshot.ControlPlanes[i]
-	return infra.OwnerID{Cluster: id, Kind: c.Kind, Name: c.Name}
 }

@@ -33,16 +33,16 @@ func newObject(apiVersion, kind, namespace, name string, values fields) fields {
 	return o
 }
 
-// estateBackup is a small backup: cluster prod in namespace team with one
+// smallBackup is a small backup: cluster prod in namespace team with one
 // MachineDeployment, one MachineSet and one Machine, all the way down.
-type estateBackup struct {
+type smallBackup struct {
 	objects map[string]fields // by resource and name
 }
 
 const capiGroup = ".cluster.x-k8s.io"
 
-func newEstateBackup() *estateBackup {
-	b := &estateBackup{map[string]fields{}}
+func newSmallBackup() *smallBackup {
+	b := &smallBackup{map[string]fields{}}
 	const core, vs = "cluster.x-k8s.io/v1beta1", group + "/v1beta1"
 	labels := fields{"cluster.x-k8s.io/cluster-name": "prod", "cluster.x-k8s.io/set-name": "prod-md-0-abcde", "cluster.x-k8s.io/deployment-name": "prod-md-0"}
 	b.put("clusters"+capiGroup, newObject(core, "Cluster", "team", "prod", fields{
@@ -86,10 +86,10 @@ func newEstateBackup() *estateBackup {
 	return b
 }
 
-func (b *estateBackup) put(resource string, o fields) { b.objects[resource+" "+nameOf(o)] = o }
+func (b *smallBackup) put(resource string, o fields) { b.objects[resource+" "+nameOf(o)] = o }
 
 // only returns the one object of a resource.
-func (b *estateBackup) only(resource string) fields {
+func (b *smallBackup) only(resource string) fields {
 	for k, o := range b.objects {
 		if strings.HasPrefix(k, resource+" ") {
 			return o
@@ -98,18 +98,18 @@ func (b *estateBackup) only(resource string) fields {
 	return nil
 }
 
-func (b *estateBackup) set(resource, path string, value any) *estateBackup {
+func (b *smallBackup) set(resource, path string, value any) *smallBackup {
 	parts := strings.Split(path, ".")
 	at(b.only(resource), parts[:len(parts)-1]...)[parts[len(parts)-1]] = value
 	return b
 }
 
-func (b *estateBackup) drop(resource string) *estateBackup {
+func (b *smallBackup) drop(resource string) *smallBackup {
 	maps.DeleteFunc(b.objects, func(k string, _ fields) bool { return strings.HasPrefix(k, resource+" ") })
 	return b
 }
 
-func (b *estateBackup) bytes() []byte {
+func (b *smallBackup) bytes() []byte {
 	tarball := backuptest.New()
 	for _, k := range slices.Sorted(maps.Keys(b.objects)) {
 		resource, _, _ := strings.Cut(k, " ")
@@ -118,7 +118,7 @@ func (b *estateBackup) bytes() []byte {
 	return tarball.Bytes()
 }
 
-func (b *estateBackup) load(t *testing.T) (*backup.Snapshot, *backup.Secrets) {
+func (b *smallBackup) load(t *testing.T) (*backup.Snapshot, *backup.Secrets) {
 	t.Helper()
 	s, secrets := load(t, b.bytes())
 	if len(s.Problems) > 0 {
@@ -127,13 +127,13 @@ func (b *estateBackup) load(t *testing.T) (*backup.Snapshot, *backup.Secrets) {
 	return s, secrets
 }
 
-func (b *estateBackup) claims(t *testing.T) infra.Claims {
+func (b *smallBackup) claims(t *testing.T) infra.Claims {
 	t.Helper()
 	s, _ := b.load(t)
 	return New().Claims(s)
 }
 
-func (b *estateBackup) claim(t *testing.T) infra.Claim {
+func (b *smallBackup) claim(t *testing.T) infra.Claim {
 	t.Helper()
 	c := b.claims(t)
 	if len(c.Machines) != 1 {
@@ -144,7 +144,7 @@ func (b *estateBackup) claim(t *testing.T) infra.Claim {
 
 func TestClaim(t *testing.T) {
 	const folder = "vc1.example:443/DC0/vm/prod"
-	got := newEstateBackup().claim(t)
+	got := newSmallBackup().claim(t)
 	want := infra.Claim{
 		Machine: 0, Provider: Name,
 		Home:     infra.Home{Target: "vsphere/vc1.example:443/Secret/team/prod", Within: infra.Key{Kind: keyDatacenter, Value: "DC0"}, Part: folder},
@@ -171,24 +171,24 @@ func TestClaim(t *testing.T) {
 func TestStrongKeyAndItsSource(t *testing.T) {
 	const vm, machine = "VSphereVM.spec.biosUUID", "VSphereMachine.spec.providerID"
 	for name, c := range map[string]struct {
-		change           func(*estateBackup)
+		change           func(*smallBackup)
 		strong, source   string
 		conflict, absent bool
 	}{
-		"all agree":           {func(*estateBackup) {}, uuid1, vm, false, false},
-		"no VSphereVM":        {func(b *estateBackup) { b.drop(vms.Resource()) }, uuid1, machine, false, false},
-		"only the Machine":    {func(b *estateBackup) { b.drop(vms.Resource()).drop(machines.Resource()) }, uuid1, "Machine.spec.providerID", false, true},
-		"no VSphereMachine":   {func(b *estateBackup) { b.drop(machines.Resource()) }, uuid1, vm, false, true},
-		"the VM differs":      {func(b *estateBackup) { b.set(vms.Resource(), "spec.biosUUID", uuid2) }, uuid2, vm, true, false},
-		"the Machine differs": {func(b *estateBackup) { b.set("machines"+capiGroup, "spec.providerID", "vsphere://"+uuid2) }, uuid1, vm, true, false},
-		"no UUID at all":      {func(b *estateBackup) { b.set(vms.Resource(), "spec.biosUUID", "web-1") }, uuid1, machine, true, false},
-		"with blanks":         {func(b *estateBackup) { b.set(vms.Resource(), "spec.biosUUID", " "+strings.ToUpper(uuid1)+"\n") }, uuid1, vm, false, false},
-		"never provisioned": {func(b *estateBackup) {
+		"all agree":           {func(*smallBackup) {}, uuid1, vm, false, false},
+		"no VSphereVM":        {func(b *smallBackup) { b.drop(vms.Resource()) }, uuid1, machine, false, false},
+		"only the Machine":    {func(b *smallBackup) { b.drop(vms.Resource()).drop(machines.Resource()) }, uuid1, "Machine.spec.providerID", false, true},
+		"no VSphereMachine":   {func(b *smallBackup) { b.drop(machines.Resource()) }, uuid1, vm, false, true},
+		"the VM differs":      {func(b *smallBackup) { b.set(vms.Resource(), "spec.biosUUID", uuid2) }, uuid2, vm, true, false},
+		"the Machine differs": {func(b *smallBackup) { b.set("machines"+capiGroup, "spec.providerID", "vsphere://"+uuid2) }, uuid1, vm, true, false},
+		"no UUID at all":      {func(b *smallBackup) { b.set(vms.Resource(), "spec.biosUUID", "web-1") }, uuid1, machine, true, false},
+		"with blanks":         {func(b *smallBackup) { b.set(vms.Resource(), "spec.biosUUID", " "+strings.ToUpper(uuid1)+"\n") }, uuid1, vm, false, false},
+		"never provisioned": {func(b *smallBackup) {
 			b.set(vms.Resource(), "spec.biosUUID", "").set(machines.Resource(), "spec.providerID", "").set("machines"+capiGroup, "spec.providerID", nil)
 		}, "", "", false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newEstateBackup()
+			b := newSmallBackup()
 			c.change(b)
 			got := b.claim(t)
 			if got.Strong.Value != c.strong || got.Source != c.source || (got.Conflict != "") != c.conflict || got.InfraMissing != c.absent {
@@ -199,17 +199,17 @@ func TestStrongKeyAndItsSource(t *testing.T) {
 }
 
 func TestVSphereVMIsFoundWithoutOwner(t *testing.T) {
-	for name, change := range map[string]func(*estateBackup){
-		"by its bootstrap data": func(*estateBackup) {},
-		"by the VSphereMachine's name": func(b *estateBackup) {
+	for name, change := range map[string]func(*smallBackup){
+		"by its bootstrap data": func(*smallBackup) {},
+		"by the VSphereMachine's name": func(b *smallBackup) {
 			b.set(vms.Resource(), "spec.bootstrapRef", nil).set(vms.Resource(), "metadata.name", "prod-md-0-tpl-12345")
 		},
-		"by the Machine's name": func(b *estateBackup) {
+		"by the Machine's name": func(b *smallBackup) {
 			b.set(vms.Resource(), "spec.bootstrapRef", nil).set(vms.Resource(), "metadata.name", "prod-md-0-abcde-vwxyz")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newEstateBackup().set(vms.Resource(), "metadata.ownerReferences", nil)
+			b := newSmallBackup().set(vms.Resource(), "metadata.ownerReferences", nil)
 			change(b)
 			if c := b.claim(t); c.Identity.Value != vmUID {
 				t.Errorf("the claim does not know the VSphereVM: %+v", c)
@@ -217,7 +217,7 @@ func TestVSphereVMIsFoundWithoutOwner(t *testing.T) {
 		})
 	}
 	t.Run("not another's", func(t *testing.T) {
-		b := newEstateBackup().set(vms.Resource(), "metadata.ownerReferences",
+		b := newSmallBackup().set(vms.Resource(), "metadata.ownerReferences",
 			[]any{fields{"apiVersion": group + "/v1beta1", "kind": machineKind, "name": "another", "uid": "y"}})
 		if c := b.claims(t); len(c.Machines) != 2 || c.Machines[0].Identity.Value != "" || c.Machines[1].Orphan == nil {
 			t.Errorf("claims %+v", c.Machines)
@@ -228,7 +228,7 @@ func TestVSphereVMIsFoundWithoutOwner(t *testing.T) {
 func TestOrphans(t *testing.T) {
 	cluster := backup.ClusterID{Namespace: "team", Name: "prod"}
 	t.Run("VSphereMachine", func(t *testing.T) {
-		c := newEstateBackup().drop("machines" + capiGroup).claim(t)
+		c := newSmallBackup().drop("machines" + capiGroup).claim(t)
 		want := infra.Orphan{
 			Kind: machineKind, Namespace: "team", Name: "prod-md-0-tpl-12345", UID: "VSphereMachine-team-prod-md-0-tpl-12345", Cluster: cluster,
 			Owner: infra.OwnerID{Cluster: cluster, Kind: "MachineSet", Name: "prod-md-0-abcde"}, ProviderID: "vsphere://" + strings.ToUpper(uuid1),
@@ -238,7 +238,7 @@ func TestOrphans(t *testing.T) {
 		}
 	})
 	t.Run("of a control plane", func(t *testing.T) {
-		b := newEstateBackup().drop("machines"+capiGroup).set(machines.Resource(), "metadata.labels", fields{
+		b := newSmallBackup().drop("machines"+capiGroup).set(machines.Resource(), "metadata.labels", fields{
 			"cluster.x-k8s.io/cluster-name": "prod", "cluster.x-k8s.io/control-plane": "", "cluster.x-k8s.io/control-plane-name": "hash_9xqrt_z",
 		})
 		want := infra.OwnerID{Cluster: cluster, Kind: "KubeadmControlPlane", Name: "prod-cp"}
@@ -247,7 +247,7 @@ func TestOrphans(t *testing.T) {
 		}
 	})
 	t.Run("VSphereVM", func(t *testing.T) {
-		c := newEstateBackup().drop("machines" + capiGroup).drop(machines.Resource()).claim(t)
+		c := newSmallBackup().drop("machines" + capiGroup).drop(machines.Resource()).claim(t)
 		if c.Orphan == nil || c.Orphan.Kind != vmKind || c.Orphan.ProviderID != "vsphere://"+uuid1 || c.Strong.Value != uuid1 {
 			t.Errorf("%+v, orphan %+v", c, c.Orphan)
 		}
@@ -255,7 +255,7 @@ func TestOrphans(t *testing.T) {
 }
 
 func TestPlacement(t *testing.T) {
-	zone := func(b *estateBackup) {
+	zone := func(b *smallBackup) {
 		b.put(zones.Resource(), newObject(group+"/v1beta1", zoneKind, "", "zone-a", fields{
 			"spec.server": "vc2.example", "spec.failureDomain": "domain-a", "spec.placementConstraint": fields{"folder": "zoned"},
 		}))
@@ -263,26 +263,26 @@ func TestPlacement(t *testing.T) {
 		b.set("machines"+capiGroup, "spec.failureDomain", "zone-a")
 	}
 	for name, c := range map[string]struct {
-		change                 func(*estateBackup)
+		change                 func(*smallBackup)
 		target, within, folder string
 	}{
-		"VSphereVM": {func(b *estateBackup) {
+		"VSphereVM": {func(b *smallBackup) {
 			zone(b)
 			b.set(vms.Resource(), "spec.server", "vc3.example")
 		}, "vc3.example:443", "DC0", "vc3.example:443/DC0/vm/prod"},
-		"zone": {func(b *estateBackup) {
+		"zone": {func(b *smallBackup) {
 			zone(b)
 			b.drop(vms.Resource())
 		}, "vc2.example:443", "DC7", "vc2.example:443/DC7/vm/.../zoned"},
-		"VSphereMachine": {func(b *estateBackup) {
+		"VSphereMachine": {func(b *smallBackup) {
 			b.drop(vms.Resource()).set(machines.Resource(), "spec.server", "https://VC4.example/sdk")
 		}, "vc4.example:443", "DC0", "vc4.example:443/DC0/vm/prod"},
-		"VSphereCluster": {func(b *estateBackup) {
+		"VSphereCluster": {func(b *smallBackup) {
 			b.drop(vms.Resource()).set(machines.Resource(), "spec.datacenter", "*").set(machines.Resource(), "spec.folder", "")
 		}, "vc1.example:443", "", "vc1.example:443/*/vm"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newEstateBackup()
+			b := newSmallBackup()
 			c.change(b)
 			got := b.claim(t)
 			if got.Home.Target != "vsphere/"+c.target+"/Secret/team/prod" || got.Home.Within.Value != c.within || got.Expect[1].Key.Value != c.folder {
@@ -294,7 +294,7 @@ func TestPlacement(t *testing.T) {
 
 func TestOldAPIVersions(t *testing.T) {
 	for _, version := range []string{"v1alpha3", "v1alpha4", "v1beta1", "v1beta2"} {
-		b := newEstateBackup()
+		b := newSmallBackup()
 		for k, o := range b.objects {
 			if !strings.HasPrefix(k, "kubeadm") {
 				prefix, _, _ := strings.Cut(o["apiVersion"].(string), "/")
@@ -312,7 +312,7 @@ func TestNamelessVMsBlindOnlyMachinesWithoutReference(t *testing.T) {
 		ref, uuid string
 		want      bool
 	}{"reference": {"VirtualMachine:vm-1", uuid1, false}, "no reference": {"", uuid1, true}, "never provisioned": {"", "", false}} {
-		b := newEstateBackup().set(vms.Resource(), "status.vmRef", c.ref).set(vms.Resource(), "spec.biosUUID", c.uuid)
+		b := newSmallBackup().set(vms.Resource(), "status.vmRef", c.ref).set(vms.Resource(), "spec.biosUUID", c.uuid)
 		if c.uuid == "" {
 			b.set(machines.Resource(), "spec.providerID", "").set("machines"+capiGroup, "spec.providerID", nil)
 		}
@@ -323,7 +323,7 @@ func TestNamelessVMsBlindOnlyMachinesWithoutReference(t *testing.T) {
 }
 
 func TestSupervisorMachinesAreNotOurs(t *testing.T) {
-	b := newEstateBackup().drop(vms.Resource()).drop(machines.Resource())
+	b := newSmallBackup().drop(vms.Resource()).drop(machines.Resource())
 	b.set("machines"+capiGroup, "spec.infrastructureRef", fields{"apiVersion": "vmware.infrastructure.cluster.x-k8s.io/v1beta1", "kind": machineKind, "name": "x", "namespace": "team"})
 	if c := b.claims(t); len(c.Machines) != 0 {
 		t.Errorf("claims %+v", c.Machines)

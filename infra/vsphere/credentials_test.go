@@ -16,8 +16,8 @@ import (
 // nameLabel is the label of a Namespace that repeats its name.
 const nameLabel = "kubernetes.io/metadata.name"
 
-func shared(values fields, labels fields) *estateBackup {
-	b := newEstateBackup().set(clusters.Resource(), "spec.identityRef", fields{"kind": identityKind, "name": "shared"})
+func shared(values fields, labels fields) *smallBackup {
+	b := newSmallBackup().set(clusters.Resource(), "spec.identityRef", fields{"kind": identityKind, "name": "shared"})
 	b.secret(managerSpace, "creds", login("anna", "m4rk3r"), "shared")
 	if values != nil {
 		values["spec.secretName"] = "creds"
@@ -44,18 +44,18 @@ func TestWhoMayUseAnIdentity(t *testing.T) {
 		}
 		return fields{"matchExpressions": []any{e}}
 	}
-	loggedIn := func(b *estateBackup, status string, generation any) *estateBackup {
+	loggedIn := func(b *smallBackup, status string, generation any) *smallBackup {
 		c := fields{"type": "VCenterAvailable", "status": status}
 		if generation != nil {
 			c["observedGeneration"] = generation
 		}
 		return proven(b).set(clusters.Resource(), "status.conditions", []any{fields{"type": "Ready", "status": "True"}, c})
 	}
-	condition := func(status string, generation any) *estateBackup {
+	condition := func(status string, generation any) *smallBackup {
 		return loggedIn(shared(nil, nil), status, generation)
 	}
 	// both is what CAPV v1.13 to v1.15 write.
-	both := func(status string, generation any) *estateBackup {
+	both := func(status string, generation any) *smallBackup {
 		return condition(status, nil).set(clusters.Resource(), "status.v1beta2", fields{"conditions": []any{
 			fields{"type": "VCenterAvailable", "status": status, "observedGeneration": generation},
 		}})
@@ -63,9 +63,9 @@ func TestWhoMayUseAnIdentity(t *testing.T) {
 	team := fields{"matchLabels": fields{nameLabel: "team"}}
 	teams := fields{"matchExpressions": []any{fields{"key": nameLabel, "operator": "In", "values": []any{"red", "team"}}}}
 	teamAndMore := fields{"matchLabels": fields{nameLabel: "team", "team": "platform"}}
-	paused := func(b *estateBackup) *estateBackup { return b.set("clusters"+capiGroup, "spec.paused", true) }
+	paused := func(b *smallBackup) *smallBackup { return b.set("clusters"+capiGroup, "spec.paused", true) }
 	for name, c := range map[string]struct {
-		b       *estateBackup
+		b       *smallBackup
 		refused string // part of the message; empty: used
 	}{
 		"selected":                               {shared(allowing(platform), fields{"team": "platform", "x": "y"}), ""},
@@ -124,11 +124,11 @@ func TestWhoMayUseAnIdentity(t *testing.T) {
 }
 
 // inNamespace is the same backup of another namespace; objects without one stay.
-func (b *estateBackup) inNamespace(t *testing.T, name string) *estateBackup {
+func (b *smallBackup) inNamespace(t *testing.T, name string) *smallBackup {
 	t.Helper()
 	text, err := json.Marshal(b.objects)
 	must(t, err)
-	other := &estateBackup{}
+	other := &smallBackup{}
 	must(t, json.Unmarshal([]byte(strings.NewReplacer(`"namespace":"team"`, `"namespace":"`+name+`"`, "-team-", "-"+name+"-").Replace(string(text))), &other.objects))
 	return other
 }
@@ -195,7 +195,7 @@ func TestNobodyGetsACredentialByWayOfOthers(t *testing.T) {
 // TestReferencesStayInTheirNamespace: Cluster API forbids others, so following
 // one would hand a tenant the credentials and the machines of another.
 func TestReferencesStayInTheirNamespace(t *testing.T) {
-	b := newEstateBackup().secret("team", "prod", login("anna", "m4rk3r"))
+	b := newSmallBackup().secret("team", "prod", login("anna", "m4rk3r"))
 	b.put("clusters"+capiGroup, newObject("cluster.x-k8s.io/v1beta1", "Cluster", "evil", "e", fields{
 		"spec.infrastructureRef": fields{"apiVersion": group + "/v1beta1", "kind": clusterKind, "name": "prod", "namespace": "team"},
 	}))

@@ -5,7 +5,7 @@
 // What the backup expects (no network, no secrets):
 //
 //	kinds.go       the objects that are read, and from where in them
-//	estate.go      joins Machine, VSphereMachine, VSphereVM, VSphereCluster
+//	objects.go     joins Machine, VSphereMachine, VSphereVM, VSphereCluster
 //	owners.go      what creates machines, with their templates
 //	place.go       server, datacenter and folder in one comparable form
 //	home.go        ids of targets, and what to look for at each
@@ -63,6 +63,6 @@
 //	network, template
 //	vmInFolder       folder of which the account sees VMs, see landmarks.go; landmark only
 //	metadataInFolder folder of whose VMs the metadata was read; landmark only
-//	vmOfBackup       vCenter where a VM bears a BIOS UUID that the backup records; landmark only
+//	vmOfBackup       vCenter where a VM has a BIOS UUID that the backup records; landmark only
 //	unreadable       a VM of which not even the name could be read
 package vsphere

@@ -15,7 +15,7 @@ const (
 )
 
 // replicas says of all owners of workers that they had n, and of the control plane none.
-func (b *estateBackup) replicas(n int) *estateBackup {
+func (b *smallBackup) replicas(n int) *smallBackup {
 	for _, field := range []string{"spec.replicas", "status.replicas"} {
 		b.set("machinesets"+capiGroup, field, n).set("machinedeployments"+capiGroup, field, n).set("kubeadmcontrolplanes.controlplane"+capiGroup, field, 0)
 	}
@@ -61,7 +61,7 @@ func TestAMachineWhoseVMHasNoKnownName(t *testing.T) {
 		"a hash":                            `{{ .machine.name | sha256sum | trunc 8 }}-node`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newEstateBackup().replicas(2)
+			b := newSmallBackup().replicas(2)
 			b.another(fields{}, fields{"datacenter": "DC0", "folder": "/DC0/vm/prod", "namingStrategy": fields{"template": template}}, nil)
 			r := b.decideWithin(t, sees{vms: []vm{recordedVM(), vmIn("vm-p-md-0-abcde-xwvtz", uuid2, "group-v5"), vmIn("prod-md-0-abcde-bcdfg", uuid3, "group-v5")}}, map[string]string{"prod-md-0-abcde-bcdfg": joined})
 			wantVerdict(t, r, another, "Unknown AmbiguousMatch")
@@ -71,7 +71,7 @@ func TestAMachineWhoseVMHasNoKnownName(t *testing.T) {
 	}
 	t.Run("its VSphereMachine is missing", func(t *testing.T) {
 		const name = "vm-prod-md-0-abcde-xwvtz"
-		b := newEstateBackup().replicas(2)
+		b := newSmallBackup().replicas(2)
 		b.set(templates.Resource(), "spec.template.spec.namingStrategy", fields{"template": "vm-{{ .machine.name }}"})
 		b.another(fields{}, nil, nil)
 		r := b.decideWithin(t, sees{vms: []vm{recordedVM(), vmIn(name, uuid2, "group-v5")}}, map[string]string{name: joined})
@@ -81,7 +81,7 @@ func TestAMachineWhoseVMHasNoKnownName(t *testing.T) {
 
 // A recorded vmRef says that a VM was made, whatever it is called by now.
 func TestAVMRefWithoutAnID(t *testing.T) {
-	b := newEstateBackup().replicas(1)
+	b := newSmallBackup().replicas(1)
 	b.set(vms.Resource(), "spec.biosUUID", "").set(machines.Resource(), "spec.providerID", "").set("machines"+capiGroup, "spec.providerID", nil)
 	renamed := recordedVM()
 	renamed.name, renamed.instanceUUID = "renamed", "42000000-0000-0000-0000-00000000abcd"
@@ -94,7 +94,7 @@ func TestAVMRefWithoutAnID(t *testing.T) {
 // would call their machines alike may be of the one whose machines the backup lacks.
 func TestOwnersWhoseNamesAreCutToOneStem(t *testing.T) {
 	short := strings.Repeat("customer-", 7)[:57] + "a"
-	b := newEstateBackup().replicas(1)
+	b := newSmallBackup().replicas(1)
 	for name, n := range map[string]int{short: 2, short + "-eu": 0} {
 		b.put("machinesets"+capiGroup, newObject("cluster.x-k8s.io/v1beta1", "MachineSet", "team", name, fields{
 			"metadata.labels": fields{"cluster.x-k8s.io/cluster-name": "prod"}, "spec.clusterName": "prod", "spec.replicas": n, "status.replicas": n,

@@ -9,6 +9,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
 // identity is how a cluster says which credential CAPV is to use. It is the
@@ -23,14 +24,14 @@ const (
 	unknownIdentity = "unknown" // the VSphereCluster is not in the backup
 )
 
-func (e *estate) identityOf(id backup.ClusterID) identity {
-	c := e.vsphereCluster(id)
+func (objs *objects) identityOf(id backup.ClusterID) identity {
+	c := objs.vsphereCluster(id)
 	switch {
 	case c == nil:
 		return identity{unknownIdentity, id.Namespace, id.Name}
 	case c.Data.IdentityKind == "" && c.Data.IdentityName == "":
 		return identity{Kind: managerIdentity}
-	case c.Data.IdentityKind == identityKind && e.forbidden(id, c) != "":
+	case c.Data.IdentityKind == identityKind && objs.forbidden(id, c) != "":
 		// A place of its own: what this cluster names must not get the
 		// credential by way of clusters that may use it.
 		return identity{identityKind, c.Namespace, c.Data.IdentityName}
@@ -47,17 +48,13 @@ func (i identity) String() string {
 }
 
 // targetID is made of the backup without its Secrets: "vsphere/vc1.example:443/Secret/prod/prod-1".
-// Two backups may use one name for two credentials, so all but the first are numbered.
-func (e *estate) targetID(cluster backup.ClusterID, server string) string {
+func (objs *objects) targetID(cluster backup.ClusterID, server string) string {
 	k := clusterServer{cluster, server}
-	if id, ok := e.targets[k]; ok {
+	if id, ok := objs.targets[k]; ok {
 		return id
 	}
-	id := fmt.Sprintf("%s/%s/%s", Name, server, e.identityOf(cluster))
-	if cluster.Backup > 0 {
-		id += fmt.Sprintf("#%d", cluster.Backup+1)
-	}
-	e.targets[k] = id
+	id := capi.Numbered(fmt.Sprintf("%s/%s/%s", Name, server, objs.identityOf(cluster)), cluster.Backup)
+	objs.targets[k] = id
 	return id
 }
 
@@ -87,23 +84,23 @@ func (h *home) ids() []string {
 
 // homes are all places where the VMs of the backup's clusters are or may come
 // to be: where its machines are, and where templates and clusters point.
-func (e *estate) homes() []*home {
-	l := homeList{estate: e, byID: map[string]*home{}}
+func (objs *objects) homes() []*home {
+	l := homeList{objects: objs, byID: map[string]*home{}}
 	l.addClusters()
-	for i := range e.members {
-		m := &e.members[i]
+	for i := range objs.members {
+		m := &objs.members[i]
 		h := l.at(m.cluster, m.spec)
 		h.landmarks = append(h.landmarks, m.at.Folder)
 		h.unplaced = h.unplaced || m.unplaced != ""
 	}
-	for _, o := range e.owners() {
+	for _, o := range objs.owners() {
 		for _, t := range o.templates {
-			spec := e.merge(o.id.Cluster, "", t.Data.Spec)
+			spec := objs.merge(o.id.Cluster, "", t.Data.Spec)
 			h := l.at(o.id.Cluster, spec)
-			h.landmarks = append(h.landmarks, e.placeOf(spec).Folder)
+			h.landmarks = append(h.landmarks, objs.placeOf(spec).Folder)
 		}
 	}
-	for _, r := range e.resources() {
+	for _, r := range objs.resources() {
 		if h := l.byID[r.Target]; h != nil {
 			h.needed = append(h.needed, r.Keys...)
 		}
@@ -113,18 +110,18 @@ func (e *estate) homes() []*home {
 
 // homeList gathers homes by their ids.
 type homeList struct {
-	estate *estate
-	byID   map[string]*home
+	objects *objects
+	byID    map[string]*home
 }
 
 // at is the home of what a cluster wants to be at a server, with the cluster and
 // the thumbprint noted.
 func (l *homeList) at(cluster backup.ClusterID, spec cloneSpec) *home {
-	server := l.estate.server(spec.Server)
-	id := l.estate.targetID(cluster, server)
+	server := l.objects.server(spec.Server)
+	id := l.objects.targetID(cluster, server)
 	h := l.byID[id]
 	if h == nil {
-		h = &home{id: id, server: server, raw: spec.Server, backup: cluster.Backup, identity: l.estate.identityOf(cluster), of: map[backup.ClusterID]bool{}}
+		h = &home{id: id, server: server, raw: spec.Server, backup: cluster.Backup, identity: l.objects.identityOf(cluster), of: map[backup.ClusterID]bool{}}
 		l.byID[id] = h
 		if strings.Contains(spec.Server, "@") {
 			h.ignored = append(h.ignored, "the user info in the server "+server+" of the backup is ignored")
@@ -142,9 +139,9 @@ func (l *homeList) at(cluster backup.ClusterID, spec cloneSpec) *home {
 
 // addClusters comes first, so that the VSphereClusters' own thumbprints do.
 func (l *homeList) addClusters() {
-	e := l.estate
-	for _, id := range slices.SortedFunc(maps.Keys(e.providers()), compareClusters) {
-		c := e.vsphereCluster(id)
+	objs := l.objects
+	for _, id := range slices.SortedFunc(maps.Keys(objs.providers()), capi.CompareClusters) {
+		c := objs.vsphereCluster(id)
 		if c == nil {
 			continue
 		}
@@ -158,13 +155,9 @@ func (l *homeList) addClusters() {
 func (l *homeList) sorted() []*home {
 	all := slices.SortedFunc(maps.Values(l.byID), func(a, b *home) int { return cmp.Compare(a.id, b.id) })
 	for _, h := range all {
-		slices.SortFunc(h.clusters, compareClusters)
+		slices.SortFunc(h.clusters, capi.CompareClusters)
 		slices.Sort(h.landmarks)
 		h.landmarks = slices.Compact(h.landmarks)
 	}
 	return all
-}
-
-func compareClusters(a, b backup.ClusterID) int {
-	return cmp.Or(cmp.Compare(a.Backup, b.Backup), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }

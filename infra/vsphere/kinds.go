@@ -3,9 +3,10 @@ package vsphere
 import (
 	"slices"
 
-	capi "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"drift-detector/backup"
+	"drift-detector/infra/capi"
 )
 
 const (
@@ -59,7 +60,7 @@ type vsphereCluster struct {
 	Server, Thumbprint         string
 	IdentityKind, IdentityName string
 	Insecure                   bool // v1alpha3 only
-	// Available says whether CAPV has logged in to the server with the identity.
+	// Available reports whether CAPV has logged in to the server with the identity.
 	Available backup.Standing
 }
 
@@ -83,23 +84,18 @@ type vsphereMachine struct {
 	OS            string
 	Naming        string // template of the VM's name
 	Template      string // VSphereMachineTemplate that it was cloned from
-	ControlPlane  bool
-	// Names of the owners, from labels.
-	ControlPlaneName, Set, Deployment string
+	capi.Labels
 }
 
 var machines = backup.NewKind("vspheremachines."+group, append(slices.Concat(
 	placement(func(m *vsphereMachine) *cloneSpec { return &m.Spec }, "spec."),
-	dependencies(func(m *vsphereMachine) *needs { return &m.Needs }, "spec.")),
+	dependencies(func(m *vsphereMachine) *needs { return &m.Needs }, "spec."),
+	capi.LabelFields(func(m *vsphereMachine) *capi.Labels { return &m.Labels })),
 	backup.Text(func(m *vsphereMachine) *string { return &m.ProviderID }, "spec.providerID"),
 	backup.Text(func(m *vsphereMachine) *string { return &m.FailureDomain }, "spec.failureDomain"),
 	backup.Text(func(m *vsphereMachine) *string { return &m.OS }, "spec.os"),
 	backup.Text(func(m *vsphereMachine) *string { return &m.Naming }, "spec.naming.template", "spec.namingStrategy.template"),
-	backup.Text(func(m *vsphereMachine) *string { return &m.Template }, "annotation:"+capi.TemplateClonedFromNameAnnotation),
-	backup.Present(func(m *vsphereMachine) *bool { return &m.ControlPlane }, "label:"+capi.MachineControlPlaneLabel),
-	backup.Text(func(m *vsphereMachine) *string { return &m.ControlPlaneName }, "label:"+capi.MachineControlPlaneNameLabel),
-	backup.Text(func(m *vsphereMachine) *string { return &m.Set }, "label:"+capi.MachineSetNameLabel),
-	backup.Text(func(m *vsphereMachine) *string { return &m.Deployment }, "label:"+capi.MachineDeploymentNameLabel),
+	backup.Text(func(m *vsphereMachine) *string { return &m.Template }, "annotation:"+clusterv1.TemplateClonedFromNameAnnotation),
 )...)
 
 type vsphereVM struct {
@@ -127,7 +123,7 @@ var vms = backup.NewKind("vspherevms."+group, append(slices.Concat(
 	backup.Text(func(v *vsphereVM) *string { return &v.BIOSUUID }, "spec.biosUUID"),
 	backup.Text(func(v *vsphereVM) *string { return &v.Bootstrap }, "spec.bootstrapRef.name"),
 	backup.Text(func(v *vsphereVM) *string { return &v.VMRef }, "status.vmRef"),
-	backup.Present(func(v *vsphereVM) *bool { return &v.ControlPlane }, "label:"+capi.MachineControlPlaneLabel),
+	backup.Present(func(v *vsphereVM) *bool { return &v.ControlPlane }, "label:"+clusterv1.MachineControlPlaneLabel),
 	backup.Texts(func(v *vsphereVM) *[]string { return &v.Addresses }, "status.addresses[]"),
 	// VMProvisioned up to CAPV v1.15, VirtualMachineProvisioned from v1.16 on.
 	backup.Failing(missing, "status.conditions", "VMProvisioned"),
@@ -150,8 +146,8 @@ var templates = backup.NewKind("vspheremachinetemplates."+group, append(slices.C
 
 type vsphereIdentity struct {
 	Secret string
-	// Allowed is allowedNamespaces in JSON: CAPV lets nobody use an identity
-	// without it (docs/identity_management.md v1.16.1).
+	// Allowed is allowedNamespaces in JSON: CAPV lets no cluster use an
+	// identity without it (docs/identity_management.md v1.16.1).
 	Allowed string
 }
 

@@ -109,19 +109,19 @@ type marks struct {
 // minName is how long a machine's name must be to be looked for within other names.
 const minName = 8
 
-func (e *estate) marks() *marks {
+func (objs *objects) marks() *marks {
 	m := &marks{map[infra.Key]bool{}, nil, map[string]backup.ClusterID{}}
-	for _, t := range e.ties() {
+	for _, t := range objs.ties() {
 		if re := t.Named(); t.Grade == infra.Named && re != nil {
 			m.patterns = append(m.patterns, re)
 		} else if t.Grade == infra.Named {
 			m.keys[t.Key] = true
 		}
 	}
-	for i := range e.members {
-		name := strings.ToLower(e.members[i].name)
+	for i := range objs.members {
+		name := strings.ToLower(objs.members[i].name)
 		if _, taken := m.machines[name]; !taken && len(name) >= minName {
-			m.machines[name] = e.members[i].cluster
+			m.machines[name] = objs.members[i].cluster
 		}
 	}
 	return m

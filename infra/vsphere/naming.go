@@ -4,15 +4,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-)
 
-// safe is the alphabet of Kubernetes' random suffixes: no vowels, no look-alikes
-// (k8s.io/apimachinery pkg/util/rand v0.36.3).
-const safe = "bcdfghjklmnpqrstvwxz2456789"
-
-const (
-	suffixLen = 5  // characters of a random suffix (Cluster API internal/topology/names v1.14.0)
-	maxName   = 63 // a machine's name is cut to this
+	"drift-detector/backup/naming"
 )
 
 // text is a name of which some characters are random: rune 0 stands for any
@@ -37,10 +30,10 @@ func join(parts ...text) text {
 // so that it fits with five random characters behind it
 // (internal/topology/names/names.go v1.14.0).
 func generated(base text) text {
-	if len(base) > maxName-suffixLen {
-		base = base[:maxName-suffixLen]
+	if len(base) > naming.MaxName-naming.SuffixLen {
+		base = base[:naming.MaxName-naming.SuffixLen]
 	}
-	return join(base, random(suffixLen))
+	return join(base, random(naming.SuffixLen))
 }
 
 // concrete is the text when nothing in it is random.
@@ -63,7 +56,7 @@ func (t text) pattern() string {
 			j++
 		}
 		if t[i] == anySafe {
-			b.WriteString("[" + safe + "]{" + strconv.Itoa(j-i) + "}")
+			b.WriteString("[" + naming.Alphabet + "]{" + strconv.Itoa(j-i) + "}")
 		} else {
 			b.WriteString(regexp.QuoteMeta(string(t[i:j])))
 		}
@@ -86,14 +79,14 @@ func (t text) literals() (n int) {
 // first, then, for OS Windows, a cut to the 15 characters that NetBIOS allows
 // (pkg/services/vimmachine.go v1.16.1). It is false when the template holds
 // something that this package does not understand.
-func vmName(machine text, os, naming string) (text, bool) {
+func vmName(machine text, os, template string) (text, bool) {
 	name := machine
-	if naming != "" {
+	if template != "" {
 		var ok bool
-		if name, ok = expand(naming, map[string]text{".machine.name": machine}); !ok || len(name) == 0 {
+		if name, ok = expand(template, map[string]text{".machine.name": machine}); !ok || len(name) == 0 {
 			return nil, false
 		}
-		name = name[:min(len(name), maxName)]
+		name = name[:min(len(name), naming.MaxName)]
 	}
 	const limit, head, tail = 15, 9, 5
 	if !isWindows(os) || len(machine) <= limit || len(name) < head {
@@ -109,9 +102,9 @@ func vmName(machine text, os, naming string) (text, bool) {
 func isWindows(os string) bool { return strings.EqualFold(os, "windows") }
 
 // concreteName is the VM name of a machine that is known by name. Where the template
-// can't be told it is false, and the name the machine's own.
-func concreteName(machine, os, naming string) (string, bool) {
-	if t, ok := vmName(literal(machine), os, naming); ok {
+// is not understood it returns the machine's own name and false.
+func concreteName(machine, os, template string) (string, bool) {
+	if t, ok := vmName(literal(machine), os, template); ok {
 		if s, ok := t.concrete(); ok {
 			return s, true
 		}
@@ -220,7 +213,7 @@ func trimSuffix(t, suffix text) (text, bool) {
 	for i, want := range suffix {
 		switch {
 		case end[i] == want:
-		case end[i] == anySafe && strings.ContainsRune(safe, want):
+		case end[i] == anySafe && strings.ContainsRune(naming.Alphabet, want):
 			undecided = true
 		default:
 			return t, true

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"drift-detector/backup/naming"
 )
 
 func TestVMNames(t *testing.T) {
@@ -37,7 +39,7 @@ func TestVMNames(t *testing.T) {
 }
 
 func TestPatternsMatchWhatTheyStandFor(t *testing.T) {
-	md := join(literal("prod.md-"), random(suffixLen), literal("-"), random(suffixLen))
+	md := join(literal("prod.md-"), random(naming.SuffixLen), literal("-"), random(naming.SuffixLen))
 	named, ok := expand("vm-{{ .machine.name | trunc 12 }}-{{ .machine.name | trunc -5 }}", map[string]text{".machine.name": md})
 	if !ok {
 		t.Fatal("the template is not understood")
@@ -78,13 +80,13 @@ func TestStemsMeet(t *testing.T) {
 		name := "c" + word("abcdefghij-0123456789", r.IntN(60)) + "z"
 		o := owner{}
 		o.id.Kind, o.id.Name = "MachineSet", name
-		generated := stemOf(name) + word(safe, suffixLen)
-		if want := o.stem(folder).Key; len(generated) > maxName || !contains(stems(folder, generated), want.Kind, want.Value) {
+		generated := naming.Stem(name) + word(naming.Alphabet, naming.SuffixLen)
+		if want := o.stem(folder).Key; len(generated) > naming.MaxName || !contains(stems(folder, generated), want.Kind, want.Value) {
 			t.Fatalf("%s of MachineSet %s bears %v, want %s", generated, name, stems(folder, generated), want)
 		}
 		o.id.Kind, o.id.Name = "MachineDeployment", name[:min(len(name), 40)]
-		set := o.id.Name + "-" + word(safe, minSetSuffix+r.IntN(maxSetSuffix-minSetSuffix+1))
-		generated = set + "-" + word(safe, suffixLen)
+		set := o.id.Name + "-" + word(naming.Alphabet, naming.SuffixLen+r.IntN(naming.MaxSetSuffix-naming.SuffixLen+1))
+		generated = set + "-" + word(naming.Alphabet, naming.SuffixLen)
 		if want := o.stem(folder).Key; !contains(stems(folder, generated), want.Kind, want.Value) {
 			t.Fatalf("%s of MachineDeployment %s bears %v, want %s", generated, o.id.Name, stems(folder, generated), want)
 		}

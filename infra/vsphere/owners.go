@@ -5,6 +5,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
 // owner is what may create VMs for a vSphere cluster: a control plane, a
@@ -19,30 +20,30 @@ type owner struct {
 	members      []*member
 }
 
-func (e *estate) owners() []owner {
+func (objs *objects) owners() []owner {
 	byOwner := map[infra.OwnerID][]*member{}
-	for i := range e.members {
-		m := &e.members[i]
-		for _, id := range e.ownersOf(m) {
+	for i := range objs.members {
+		m := &objs.members[i]
+		for _, id := range objs.ownersOf(m) {
 			byOwner[id] = append(byOwner[id], m)
 		}
 	}
-	ours := e.providers()
+	ours := objs.providers()
 	var list []owner
 	add := func(o owner, template string) {
 		if ours[o.id.Cluster] == "" {
 			return
 		}
 		o.members = byOwner[o.id]
-		o.templates = e.templatesOf(o, template)
+		o.templates = objs.templatesOf(o, template)
 		list = append(list, o)
 	}
-	for i := range e.snapshot.ControlPlanes {
-		c := &e.snapshot.ControlPlanes[i]
+	for i := range objs.snapshot.ControlPlanes {
+		c := &objs.snapshot.ControlPlanes[i]
 		add(owner{id: infra.OwnerID{Cluster: c.Cluster, Kind: c.Kind, Name: c.Name}, controlPlane: true, naming: c.NamingTemplate}, "")
 	}
-	for i := range e.snapshot.Groups {
-		g := &e.snapshot.Groups[i]
+	for i := range objs.snapshot.Groups {
+		g := &objs.snapshot.Groups[i]
 		if g.Kind == "MachineSet" || g.Kind == "MachineDeployment" {
 			template := ""
 			if g.Infrastructure.Group == group && g.Infrastructure.Kind == templateKind {
@@ -58,7 +59,7 @@ func (e *estate) owners() []owner {
 }
 
 // ownersOf are the control plane, MachineSet and MachineDeployment of a member.
-func (e *estate) ownersOf(m *member) []infra.OwnerID {
+func (objs *objects) ownersOf(m *member) []infra.OwnerID {
 	var ids []infra.OwnerID
 	add := func(kind, name string) {
 		if name != "" {
@@ -66,7 +67,7 @@ func (e *estate) ownersOf(m *member) []infra.OwnerID {
 		}
 	}
 	if m.index >= 0 {
-		machine := &e.snapshot.Machines[m.index]
+		machine := &objs.snapshot.Machines[m.index]
 		if machine.Owner.Kind != "MachineSet" {
 			add(machine.Owner.Kind, machine.Owner.Name)
 		}
@@ -76,7 +77,7 @@ func (e *estate) ownersOf(m *member) []infra.OwnerID {
 	return ids
 }
 
-func (e *estate) templatesOf(o owner, current string) []*backup.Record[vsphereTemplate] {
+func (objs *objects) templatesOf(o owner, current string) []*backup.Record[vsphereTemplate] {
 	names := []string{}
 	if current != "" {
 		names = append(names, current)
@@ -89,7 +90,7 @@ func (e *estate) templatesOf(o owner, current string) []*backup.Record[vsphereTe
 	slices.Sort(names)
 	var found []*backup.Record[vsphereTemplate]
 	for _, name := range slices.Compact(names) {
-		if t := e.templates[object{o.id.Cluster.Backup, o.id.Cluster.Namespace, name}]; t != nil {
+		if t := objs.templates[capi.Object{Backup: o.id.Cluster.Backup, Namespace: o.id.Cluster.Namespace, Name: name}]; t != nil {
 			found = append(found, t)
 		}
 	}

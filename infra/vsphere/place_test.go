@@ -30,7 +30,7 @@ func treeOf(rows [][4]string) *tree {
 	return t
 }
 
-var estateTree = treeOf([][4]string{
+var smallTree = treeOf([][4]string{
 	{"datacenter-2", "Datacenter", "DC0", "group-d1"},
 	{"group-v3", "Folder", "vm", "datacenter-2"},
 	{"group-v4", "Folder", "capi", "group-v3"},
@@ -51,7 +51,7 @@ var estateTree = treeOf([][4]string{
 // key of a claim, looked up in vCenter, on the instance.
 func TestFoldersMeet(t *testing.T) {
 	const vc = "vc:443"
-	f := newFinder(estateTree)
+	f := newFinder(smallTree)
 	for _, c := range []struct {
 		datacenter, folder string
 		want               []string // managed object ids
@@ -111,7 +111,7 @@ func TestFoldersMeet(t *testing.T) {
 }
 
 func TestDatacentersMeet(t *testing.T) {
-	f := newFinder(estateTree)
+	f := newFinder(smallTree)
 	in := inventory{identity: "vc-id", endpoint: "vc:443", folders: f}
 	i := in.instance(vm{ref: "vm-1", name: "web", parent: "group-v10", uuid: "00000000-0000-0000-0000-000000000001"})
 	for raw, want := range map[string]bool{
@@ -130,7 +130,7 @@ func TestDatacentersMeet(t *testing.T) {
 }
 
 func TestHiddenParents(t *testing.T) {
-	f := newFinder(estateTree)
+	f := newFinder(smallTree)
 	in := inventory{identity: "vc-id", endpoint: "vc:443", folders: f}
 	for _, parent := range []string{"group-v20", "group-v30", "", "group-v77"} {
 		readable := in.instance(vm{ref: "vm-1", name: "web", parent: parent, uuid: "00000000-0000-0000-0000-000000000001"})
@@ -177,7 +177,7 @@ func TestServers(t *testing.T) {
 // TestPropertiesThatAreMissing: each costs only itself.
 func TestPropertiesThatAreMissing(t *testing.T) {
 	const id = "00000000-0000-0000-0000-00000000000a"
-	g := newGathering(&inventory{identity: "vc-id", endpoint: "vc:443", folders: newFinder(estateTree)}, &claimed{}, &infra.Target{}, &infra.Listing{})
+	g := newGathering(&inventory{identity: "vc-id", endpoint: "vc:443", folders: newFinder(smallTree)}, &claimed{}, &infra.Target{}, &infra.Listing{})
 	o := types.ObjectContent{
 		Obj: types.ManagedObjectReference{Type: "VirtualMachine", Value: "vm-1"},
 		PropSet: []types.DynamicProperty{
@@ -239,7 +239,7 @@ func TestInstanceKinds(t *testing.T) {
 // may be looked at more closely is not, nor is what is near.
 func TestStrangersArePacked(t *testing.T) {
 	near := func(i *infra.Instance) bool { return i.Name == "near" }
-	f := newFinder(estateTree)
+	f := newFinder(smallTree)
 	var l infra.Listing
 	in := &inventory{identity: "vc-id", endpoint: "vc:443", folders: f, asked: map[string][]string{"group-v5": {"vc:443/DC0/vm/prod"}}}
 	g := newGathering(in, &claimed{}, &infra.Target{Near: near}, &l)

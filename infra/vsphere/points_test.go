@@ -11,7 +11,7 @@ import (
 
 // A K0sControlPlane names its machines NAME-0, NAME-1 …
 func TestPoint06ControlPlanesOfK0s(t *testing.T) {
-	b := newEstateBackup().replicas(1)
+	b := newSmallBackup().replicas(1)
 	b.drop("kubeadmcontrolplanes.controlplane" + capiGroup)
 	b.set("clusters"+capiGroup, "spec.controlPlaneRef", fields{"apiVersion": "controlplane.cluster.x-k8s.io/v1beta1", "kind": "K0sControlPlane", "name": "prod-cp", "namespace": "team"})
 	b.put("k0scontrolplanes.controlplane"+capiGroup, newObject("controlplane.cluster.x-k8s.io/v1beta1", "K0sControlPlane", "team", "prod-cp", fields{
@@ -27,13 +27,13 @@ func TestPoint06ControlPlanesOfK0s(t *testing.T) {
 		t.Errorf("the control plane has %+v", v)
 	}
 	// A number behind the name of a KubeadmControlPlane says nothing.
-	plain := newEstateBackup().replicas(1)
+	plain := newSmallBackup().replicas(1)
 	wantVerdict(t, plain.decideWithin(t, sees{vms: []vm{recordedVM(), ghost}}, guests), "prod-cp-3", "to confirm InClusterFolder")
 }
 
 // An orphaned VSphereVM has no label of its MachineSet, but the name that this gave it.
 func TestPoint04AVSphereVMAloneHasAnOwner(t *testing.T) {
-	b := newEstateBackup().another(fields{}, nil, fields{"server": "vc1.example", "datacenter": "DC0", "folder": "/DC0/vm/prod", "biosUUID": uuid2})
+	b := newSmallBackup().another(fields{}, nil, fields{"server": "vc1.example", "datacenter": "DC0", "folder": "/DC0/vm/prod", "biosUUID": uuid2})
 	delete(b.objects, "machines"+capiGroup+" prod-md-0-abcde-xwvtz")
 	for _, c := range b.claims(t).Machines {
 		if c.Orphan == nil {
@@ -79,8 +79,8 @@ func TestPoint05Endpoints(t *testing.T) {
 
 // A name of the backup is found within other names as whole words only.
 func TestPoint51NamesWithinNames(t *testing.T) {
-	s, _ := newEstateBackup().load(t)
-	m := newEstate(s).marks()
+	s, _ := newSmallBackup().load(t)
+	m := newObjects(s).marks()
 	for name, found := range map[string]bool{
 		"prod-vm-1-restored": true, "copy of prod-vm-1": true, "PROD-VM-1_old": true, "(prod-vm-1)": true,
 		"prod-vm-12": false, "xprod-vm-1": false, "prod-vm": false, "": false, "ä-prod-vm-1": true,

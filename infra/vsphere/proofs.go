@@ -9,9 +9,10 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
-// proofs says what a listing must show before absence may be concluded from it,
+// proofs returns what a listing must show before absence may be concluded from it,
 // per cluster and target:
 //
 //   - one VM of the backup, or one that a Node of the cluster runs on: this is the
@@ -20,20 +21,19 @@ import (
 //   - VMs in the folder where the machine in question is to be: the account sees
 //     what is in it. Each folder is a part of the target: what an account may not
 //     see of one says nothing about the machines of another;
-//   - the metadata of the VMs there that are nobody's: one of them may have the host
+//   - the metadata of the VMs there that no machine owns: one of them may have the host
 //     name of a machine, and be that machine under another id;
 //   - where that is a datacenter's own VM folder, which every vCenter has, one of
-//     the machines of whichever cluster that are to be in it, if the backup records
+//     the machines of any cluster that are to be in it, if the backup records
 //     an id of any: the account sees what the controllers make there;
-//   - each machine whose place the backup does not tell: it can be found, and
-//     never be missed.
-func (e *estate) proofs(claims []infra.Claim) []infra.Proof {
+//   - each machine whose place is not known: it can be found, and never be missed.
+func (objs *objects) proofs(claims []infra.Claim) []infra.Proof {
 	homes := map[homeOf]*proofsOf{}
 	roots := map[string][]infra.Key{} // strong keys of the machines in datacenters' own folders
 	hints := map[string]string{}
 	var proofs []infra.Proof
-	for i := range e.members {
-		m := &e.members[i]
+	for i := range objs.members {
+		m := &objs.members[i]
 		var own []infra.Key
 		if k := claims[i].Strong; !k.IsZero() {
 			own = []infra.Key{k}
@@ -58,7 +58,7 @@ func (e *estate) proofs(claims []infra.Claim) []infra.Proof {
 		proofs = append(proofs, h.proofs(at, roots)...)
 	}
 	slices.SortStableFunc(proofs, func(a, b infra.Proof) int {
-		return cmp.Or(compareClusters(a.Cluster, b.Cluster), cmp.Compare(a.Target, b.Target))
+		return cmp.Or(capi.CompareClusters(a.Cluster, b.Cluster), cmp.Compare(a.Target, b.Target))
 	})
 	return proofs
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // another adds a Machine of the MachineSet. What is nil is not in the backup.
-func (b *estateBackup) another(machine, vsphereMachine, vsphereVM fields) *estateBackup {
+func (b *smallBackup) another(machine, vsphereMachine, vsphereVM fields) *smallBackup {
 	const core, vs, name = "cluster.x-k8s.io/v1beta1", group + "/v1beta1", "prod-md-0-abcde-xwvtz"
 	labels := fields{"cluster.x-k8s.io/cluster-name": "prod", "cluster.x-k8s.io/set-name": "prod-md-0-abcde", "cluster.x-k8s.io/deployment-name": "prod-md-0"}
 	add := func(resource, apiVersion, kind string, spec, more fields) {
@@ -41,7 +41,7 @@ func (b *estateBackup) another(machine, vsphereMachine, vsphereVM fields) *estat
 
 // neighbour adds a cluster of the namespace, under the same credential, with one
 // VSphereVM.
-func (b *estateBackup) neighbour(vm fields) *estateBackup {
+func (b *smallBackup) neighbour(vm fields) *smallBackup {
 	const vs, name = group + "/v1beta1", "eu-md-0-abcde-bbbbb"
 	b.put("clusters"+capiGroup, newObject("cluster.x-k8s.io/v1beta1", "Cluster", "team", "eu", fields{
 		"spec.infrastructureRef": fields{"apiVersion": vs, "kind": clusterKind, "name": "eu", "namespace": "team"},
@@ -63,14 +63,14 @@ type sees struct {
 }
 
 // decide lists what the account sees at every target, and decides.
-func (b *estateBackup) decide(t *testing.T, world sees) detector.Result {
+func (b *smallBackup) decide(t *testing.T, world sees) detector.Result {
 	t.Helper()
 	return b.decideWithin(t, world, nil)
 }
 
 // decideWithin is decide where the own metadata of some VMs gives them their name and
 // the endpoint that they join, as CAPV's does.
-func (b *estateBackup) decideWithin(t *testing.T, world sees, guests map[string]string) detector.Result {
+func (b *smallBackup) decideWithin(t *testing.T, world sees, guests map[string]string) detector.Result {
 	t.Helper()
 	s, secrets := b.secret("team", "prod", login("u", "p")).load(t)
 	now := backuptest.Written.Add(24 * time.Hour)
@@ -133,21 +133,21 @@ func TestAbsenceNeedsSight(t *testing.T) {
 	rooted := func(uuid string) fields { // in the datacenter's own folder
 		return fields{"server": "vc1.example", "datacenter": "DC1", "biosUUID": uuid}
 	}
-	inDC1 := func(b *estateBackup) *estateBackup {
+	inDC1 := func(b *smallBackup) *smallBackup {
 		return b.another(provided(), fields{"datacenter": "DC1"}, rooted(uuid2))
 	}
-	provisioning := func(b *estateBackup) *estateBackup {
+	provisioning := func(b *smallBackup) *smallBackup {
 		return b.another(fields{}, fields{"datacenter": "DC1"}, rooted(""))
 	}
-	zoned := func(b *estateBackup) *estateBackup {
+	zoned := func(b *smallBackup) *smallBackup {
 		return b.another(with(provided(), fields{"failureDomain": "zone-b"}), fields{"datacenter": "DC0", "folder": "/DC0/vm/prod"}, nil)
 	}
-	elsewhere := func(b *estateBackup) *estateBackup {
+	elsewhere := func(b *smallBackup) *smallBackup {
 		return b.another(provided(), with(dc0(), fields{"folder": "/DC0/vm/other"}), with(dc0(), fields{"folder": "/DC0/vm/other"}))
 	}
-	none := func(b *estateBackup) *estateBackup { return b }
+	none := func(b *smallBackup) *smallBackup { return b }
 	for name, c := range map[string]struct {
-		backup   func(*estateBackup) *estateBackup
+		backup   func(*smallBackup) *smallBackup
 		world    sees
 		want     map[string]detector.Status
 		complete bool
@@ -244,7 +244,7 @@ func TestAbsenceNeedsSight(t *testing.T) {
 			true, "",
 		},
 		"all that have an id were moved out of the folder": {
-			func(b *estateBackup) *estateBackup {
+			func(b *smallBackup) *smallBackup {
 				return b.another(fields{}, dc0(), with(dc0(), fields{"biosUUID": ""}))
 			},
 			sees{[][4]string{other}, []vm{in(first, "group-v7")}, nil},
@@ -252,7 +252,7 @@ func TestAbsenceNeedsSight(t *testing.T) {
 			false, "propagation",
 		},
 		"one of two folders of the name that the backup gives is empty": {
-			func(b *estateBackup) *estateBackup {
+			func(b *smallBackup) *smallBackup {
 				return elsewhere(b.set(vms.Resource(), "spec.folder", "prod"))
 			},
 			sees{[][4]string{other, {"group-v8", "Folder", "prod", "group-v7"}}, []vm{made(two, uuid2, "group-v7"), stranger}, nil},
@@ -272,19 +272,19 @@ func TestAbsenceNeedsSight(t *testing.T) {
 			false, "/DC1/vm",
 		},
 		"its datacenter shows a stranger and a machine of another cluster": {
-			func(b *estateBackup) *estateBackup { return inDC1(b).neighbour(rooted(uuid3)) },
+			func(b *smallBackup) *smallBackup { return inDC1(b).neighbour(rooted(uuid3)) },
 			sees{dc1, []vm{first, in(stranger, "group-v9"), made("eu-md-0-abcde-bbbbb", uuid3, "group-v9")}, nil},
 			map[string]detector.Status{one: detector.Healthy, two: detector.Stale},
 			true, "",
 		},
 		"its datacenter shows a stranger, and the machine of another cluster is gone as well": {
-			func(b *estateBackup) *estateBackup { return inDC1(b).neighbour(rooted(uuid3)) },
+			func(b *smallBackup) *smallBackup { return inDC1(b).neighbour(rooted(uuid3)) },
 			sees{dc1, []vm{first, in(stranger, "group-v9")}, nil},
 			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
 			false, "/DC1/vm",
 		},
 		"its datacenter shows a stranger, and a machine of another cluster is seen elsewhere": {
-			func(b *estateBackup) *estateBackup {
+			func(b *smallBackup) *smallBackup {
 				return inDC1(b).neighbour(fields{"server": "vc1.example", "datacenter": "DC0", "folder": "/DC0/vm/prod", "biosUUID": uuid3})
 			},
 			sees{dc1, []vm{first, in(stranger, "group-v9"), made("eu-md-0-abcde-bbbbb", uuid3, "group-v5")}, nil},
@@ -292,7 +292,7 @@ func TestAbsenceNeedsSight(t *testing.T) {
 			false, "/DC1/vm",
 		},
 		"its datacenter hides its VMs, and the machine of another cluster has left it": {
-			func(b *estateBackup) *estateBackup { return inDC1(b).neighbour(rooted(uuid3)) },
+			func(b *smallBackup) *smallBackup { return inDC1(b).neighbour(rooted(uuid3)) },
 			sees{dc1, []vm{first, made("eu-md-0-abcde-bbbbb", uuid3, "group-v5")}, nil},
 			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
 			false, "/DC1/vm",
@@ -316,13 +316,13 @@ func TestAbsenceNeedsSight(t *testing.T) {
 			false, "the vCenter that the backup means",
 		},
 		"it has no id yet, and the machine of another cluster in its datacenter is gone": {
-			func(b *estateBackup) *estateBackup { return provisioning(b).neighbour(rooted(uuid3)) },
+			func(b *smallBackup) *smallBackup { return provisioning(b).neighbour(rooted(uuid3)) },
 			sees{dc1, []vm{first, in(stranger, "group-v9")}, nil},
 			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
 			false, "/DC1/vm",
 		},
 		"no VSphereVM, and its folder is hidden": {
-			func(b *estateBackup) *estateBackup {
+			func(b *smallBackup) *smallBackup {
 				return b.another(provided(), fields{"datacenter": "DC1", "folder": "/DC1/vm/other"}, nil)
 			},
 			sees{nil, []vm{first}, nil},
@@ -342,7 +342,7 @@ func TestAbsenceNeedsSight(t *testing.T) {
 			true, "",
 		},
 		"no VSphereVM, its zone is there and its domain is absent": {
-			func(b *estateBackup) *estateBackup {
+			func(b *smallBackup) *smallBackup {
 				b.put(zones.Resource(), newObject(group+"/v1beta1", zoneKind, "", "zone-b", fields{"spec.server": "vc1.example", "spec.failureDomain": "domain-b"}))
 				return zoned(b)
 			},
@@ -351,7 +351,7 @@ func TestAbsenceNeedsSight(t *testing.T) {
 			false, "domain-b",
 		},
 		"no VSphereVM, and its zone is there": {
-			func(b *estateBackup) *estateBackup {
+			func(b *smallBackup) *smallBackup {
 				b.put(zones.Resource(), newObject(group+"/v1beta1", zoneKind, "", "zone-b", fields{"spec.server": "vc1.example", "spec.failureDomain": "domain-b"}))
 				b.put(domains.Resource(), newObject(group+"/v1beta1", domainKind, "", "domain-b", fields{"spec.topology": fields{"datacenter": "DC0"}}))
 				return zoned(b)
@@ -361,7 +361,7 @@ func TestAbsenceNeedsSight(t *testing.T) {
 			true, "",
 		},
 		"its zone is absent, and its VSphereVM is there": {
-			func(b *estateBackup) *estateBackup {
+			func(b *smallBackup) *smallBackup {
 				return b.another(with(provided(), fields{"failureDomain": "zone-b"}), dc0(), dc0())
 			},
 			sees{nil, []vm{first}, nil},
@@ -369,7 +369,7 @@ func TestAbsenceNeedsSight(t *testing.T) {
 			true, "",
 		},
 		"made after the backup in the folder of its zone": {
-			func(b *estateBackup) *estateBackup {
+			func(b *smallBackup) *smallBackup {
 				return b.another(fields{"failureDomain": "zone-b"}, fields{"datacenter": "DC0", "folder": "/DC0/vm/prod"}, nil)
 			},
 			sees{[][4]string{other}, []vm{first, made(two, uuid2, "group-v7")}, nil},
@@ -377,20 +377,20 @@ func TestAbsenceNeedsSight(t *testing.T) {
 			false, "zone-b",
 		},
 		"made after the backup, which lacks its infrastructure objects": {
-			func(b *estateBackup) *estateBackup { return b.another(fields{}, nil, nil) },
+			func(b *smallBackup) *smallBackup { return b.another(fields{}, nil, nil) },
 			sees{nil, []vm{first, made(two, uuid2, "group-v5")}, nil},
 			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
 			false, machineKind,
 		},
 		"the backup lacks its infrastructure objects, and it is not seen": {
-			func(b *estateBackup) *estateBackup { return b.another(provided(), nil, nil) },
+			func(b *smallBackup) *smallBackup { return b.another(provided(), nil, nil) },
 			sees{nil, []vm{first}, nil},
 			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
 			false, machineKind,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := c.backup(newEstateBackup()).decide(t, c.world)
+			r := c.backup(newSmallBackup()).decide(t, c.world)
 			for _, cluster := range r.Clusters {
 				for _, set := range append(slices.Clone(cluster.WorkerGroups), cluster.ControlPlane) {
 					for _, m := range set.Machines {

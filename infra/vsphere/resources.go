@@ -9,6 +9,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
 // thing is one object of a vCenter that machines of a cluster need.
@@ -43,8 +44,8 @@ type user struct {
 // needed collects what the machines' objects name: first the templates that new
 // machines are made from, then the machines themselves.
 type needed struct {
-	estate *estate
-	things map[thing]*users
+	objects *objects
+	things  map[thing]*users
 	// uses are the things of each object that an instance may yet be made from, and
 	// order is those objects.
 	uses  map[user][]thing
@@ -52,20 +53,20 @@ type needed struct {
 }
 
 // needed collects it once.
-func (e *estate) needed() *needed {
-	if e.need == nil {
-		e.need = &needed{estate: e, things: map[thing]*users{}, uses: map[user][]thing{}}
-		e.need.addTemplates()
-		for i := range e.members {
-			e.need.addMember(&e.members[i])
+func (objs *objects) needed() *needed {
+	if objs.need == nil {
+		objs.need = &needed{objects: objs, things: map[thing]*users{}, uses: map[user][]thing{}}
+		objs.need.addTemplates()
+		for i := range objs.members {
+			objs.need.addMember(&objs.members[i])
 		}
 	}
-	return e.need
+	return objs.need
 }
 
 // resources lists what must exist for a machine to be replaced.
-func (e *estate) resources() []infra.Resource {
-	n := e.needed()
+func (objs *objects) resources() []infra.Resource {
+	n := objs.needed()
 	list := make([]infra.Resource, 0, len(n.things))
 	for t, by := range n.things {
 		r := infra.Resource{Cluster: t.cluster, Target: t.target, Kind: t.kind, Name: t.name, UsedBy: by.text(), WhenGone: infra.FailsReplacement}
@@ -75,14 +76,10 @@ func (e *estate) resources() []infra.Resource {
 		list = append(list, r)
 	}
 	slices.SortFunc(list, func(a, b infra.Resource) int {
-		return cmp.Or(compareClusters(a.Cluster, b.Cluster), cmp.Compare(a.Target, b.Target), cmp.Compare(a.Kind, b.Kind),
-			cmp.Compare(a.Name, b.Name), slices.CompareFunc(a.Keys, b.Keys, compareKeys))
+		return cmp.Or(capi.CompareClusters(a.Cluster, b.Cluster), cmp.Compare(a.Target, b.Target), cmp.Compare(a.Kind, b.Kind),
+			cmp.Compare(a.Name, b.Name), slices.CompareFunc(a.Keys, b.Keys, capi.CompareKeys))
 	})
 	return list
-}
-
-func compareKeys(a, b infra.Key) int {
-	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Value, b.Value))
 }
 
 // addTemplates goes over the templates in use. Of machines in failure domains
@@ -94,22 +91,22 @@ func (n *needed) addTemplates() {
 		name    string
 	}
 	zoned := map[use]bool{} // in use, and whether only the source of the clone counts
-	for _, o := range n.estate.owners() {
+	for _, o := range n.objects.owners() {
 		if o.retired && len(o.members) == 0 {
 			continue // what its template names may rightly be gone
 		}
-		inZone := slices.ContainsFunc(o.members, func(m *member) bool { return n.estate.zoneOf(m) != "" })
+		inZone := slices.ContainsFunc(o.members, func(m *member) bool { return n.objects.zoneOf(m) != "" })
 		for _, t := range o.templates {
 			u := use{o.id.Cluster, t.Name}
 			zoned[u] = zoned[u] || inZone
 		}
 	}
 	order := slices.SortedFunc(maps.Keys(zoned), func(a, b use) int {
-		return cmp.Or(compareClusters(a.cluster, b.cluster), cmp.Compare(a.name, b.name))
+		return cmp.Or(capi.CompareClusters(a.cluster, b.cluster), cmp.Compare(a.name, b.name))
 	})
 	for _, u := range order {
-		t := n.estate.templates[object{u.cluster.Backup, u.cluster.Namespace, u.name}]
-		spec := n.estate.merge(u.cluster, "", t.Data.Spec)
+		t := n.objects.templates[capi.Object{Backup: u.cluster.Backup, Namespace: u.cluster.Namespace, Name: u.name}]
+		spec := n.objects.merge(u.cluster, "", t.Data.Spec)
 		want := t.Data.Needs
 		if zoned[u] {
 			want, spec.Folder = needs{Template: want.Template}, ""
@@ -119,10 +116,10 @@ func (n *needed) addTemplates() {
 }
 
 // zoneOf is the failure domain of a machine.
-func (e *estate) zoneOf(m *member) string {
+func (objs *objects) zoneOf(m *member) string {
 	zone := ""
 	if m.index >= 0 {
-		zone = e.snapshot.Machines[m.index].FailureDomain
+		zone = objs.snapshot.Machines[m.index].FailureDomain
 	}
 	if m.machine != nil {
 		zone = cmp.Or(zone, m.machine.Data.FailureDomain)
@@ -130,7 +127,7 @@ func (e *estate) zoneOf(m *member) string {
 	return zone
 }
 
-// addMember takes a machine's own word from its VSphereVM, into which CAPV has
+// addMember takes what a machine names from its VSphereVM, into which CAPV has
 // merged all. What a VM was cloned from is not needed any more once the VM is
 // there and its template says what the next one is cloned from.
 func (n *needed) addMember(m *member) {
@@ -141,14 +138,14 @@ func (n *needed) addMember(m *member) {
 		want, name = m.vm.Data.Needs, vmKind+" "+m.vm.Namespace+"/"+m.vm.Name
 	case m.machine != nil:
 		want, name = m.machine.Data.Needs, machineKind+" "+m.machine.Namespace+"/"+m.machine.Name
-		if n.estate.zoneOf(m) != "" {
+		if n.objects.zoneOf(m) != "" {
 			want, spec.Folder = needs{Template: want.Template}, ""
 		}
 	default:
 		return
 	}
-	key, _, _, _ := n.estate.strong(m)
-	if !key.IsZero() && m.vm != nil && n.estate.templateOf(m) != nil {
+	key, _, _, _ := n.objects.strong(m)
+	if !key.IsZero() && m.vm != nil && n.objects.templateOf(m) != nil {
 		want.Template = ""
 	}
 	// Without its VSphereVM a machine whose VM is gone is cloned again.
@@ -156,21 +153,21 @@ func (n *needed) addMember(m *member) {
 }
 
 // templateOf is the VSphereMachineTemplate that a machine was made from.
-func (e *estate) templateOf(m *member) *backup.Record[vsphereTemplate] {
+func (objs *objects) templateOf(m *member) *backup.Record[vsphereTemplate] {
 	if m.machine == nil || m.machine.Data.Template == "" {
 		return nil
 	}
-	return e.templates[object{m.cluster.Backup, m.machine.Namespace, m.machine.Data.Template}]
+	return objs.templates[capi.Object{Backup: m.cluster.Backup, Namespace: m.machine.Namespace, Name: m.machine.Data.Template}]
 }
 
-// add notes what one object names. made says that an instance may yet be made of it.
+// add notes what one object names. made reports whether an instance may yet be made of it.
 func (n *needed) add(u user, spec cloneSpec, want needs, made bool) {
 	if _, known := n.uses[u]; made && !known {
 		n.uses[u] = nil
 		n.order = append(n.order, u)
 	}
-	at := n.estate.placeOf(spec)
-	target := n.estate.targetID(u.cluster, at.Server)
+	at := n.objects.placeOf(spec)
+	target := n.objects.targetID(u.cluster, at.Server)
 	note := func(kind, name string, key infra.Key) {
 		if name = strings.TrimSpace(name); name == "" {
 			return // CAPV takes vCenter's default, if there is one only

@@ -12,9 +12,9 @@ import (
 	"drift-detector/internal/lab"
 )
 
-// dependent is the small estate with everything that a clone needs.
-func dependent() *estateBackup {
-	b := newEstateBackup()
+// dependent is smallBackup with everything that a clone needs.
+func dependent() *smallBackup {
+	b := newSmallBackup()
 	for resource, at := range map[string]string{templates.Resource(): "spec.template.spec.", vms.Resource(): "spec."} {
 		b.set(resource, at+"resourcePool", "pool-a").set(resource, at+"datastore", "ds-1").set(resource, at+"template", "image-"+at[:len(at)-1])
 		b.set(resource, at+"network", fields{"devices": []any{fields{"networkName": "net-1"}, fields{"dhcp4": true}, fields{"networkName": "/DC0/network/net-2"}}})
@@ -23,7 +23,7 @@ func dependent() *estateBackup {
 	return b
 }
 
-func (b *estateBackup) resources(t *testing.T) []string {
+func (b *smallBackup) resources(t *testing.T) []string {
 	t.Helper()
 	var got []string
 	for _, r := range b.claims(t).Resources {
@@ -52,7 +52,7 @@ func TestResources(t *testing.T) {
 	if got := dependent().resources(t); !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	contains := func(b *estateBackup, line string, wanted bool) {
+	contains := func(b *smallBackup, line string, wanted bool) {
 		t.Helper()
 		if got := b.resources(t); slices.Contains(got, line) != wanted {
 			t.Errorf("%q: want %v in\n%s", line, wanted, strings.Join(got, "\n"))

@@ -5,14 +5,15 @@ import (
 	"fmt"
 	"strings"
 
-	capi "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
 // restore is what the objects behind a machine say of the restore beside its id.
-func (e *estate) restore(m *member) *infra.Restore {
+func (objs *objects) restore(m *member) *infra.Restore {
 	if m.index < 0 || m.machine == nil {
 		return nil
 	}
@@ -20,8 +21,8 @@ func (e *estate) restore(m *member) *infra.Restore {
 	if m.machine.Data.ControlPlane {
 		r.Template = m.machine.Data.Template
 	}
-	if r.Lacks = e.lacks(m); r.Lacks == nil {
-		r.Refused = e.refused(m)
+	if r.Lacks = objs.lacks(m); r.Lacks == nil {
+		r.Refused = objs.refused(m)
 	}
 	if r.Template == "" && r.Lacks == nil && r.Refused == "" {
 		return nil
@@ -31,22 +32,22 @@ func (e *estate) restore(m *member) *infra.Restore {
 
 // zoneOfMachine is the VSphereDeploymentZone that a Machine names. CAPV follows the
 // Machine alone, not the VSphereMachine (pkg/services/vimmachine.go v1.16.1).
-func (e *estate) zoneOfMachine(m *member) (name string, zone *backup.Record[vsphereZone]) {
-	name = e.snapshot.Machines[m.index].FailureDomain
-	return name, e.zones[object{backup: m.cluster.Backup, name: name}]
+func (objs *objects) zoneOfMachine(m *member) (name string, zone *backup.Record[vsphereZone]) {
+	name = objs.snapshot.Machines[m.index].FailureDomain
+	return name, objs.zones[capi.Object{Backup: m.cluster.Backup, Name: name}]
 }
 
 // lacks are the cluster-scoped objects of the machine's placement that the backup
 // lacks. CAPV reads both before it looks for the VM, and stops without them
 // (controllers/vspherevm_controller.go v1.16.1).
-func (e *estate) lacks(m *member) []string {
-	name, zone := e.zoneOfMachine(m)
+func (objs *objects) lacks(m *member) []string {
+	name, zone := objs.zoneOfMachine(m)
 	switch {
 	case name == "":
 		return nil
 	case zone == nil:
 		return []string{zoneKind + " " + name}
-	case e.domains[object{backup: zone.Backup, name: zone.Data.Domain}] == nil:
+	case objs.domains[capi.Object{Backup: zone.Backup, Name: zone.Data.Domain}] == nil:
 		return []string{domainKind + " " + zone.Data.Domain}
 	}
 	return nil
@@ -57,25 +58,25 @@ func (e *estate) lacks(m *member) []string {
 // VSphereMachine's clone spec with the zone's placement into the VSphereVM again each
 // time, and its own webhook forbids any change of that (pkg/services/vimmachine.go and
 // internal/webhooks/vspherevm.go v1.16.1).
-func (e *estate) refused(m *member) string {
+func (objs *objects) refused(m *member) string {
 	switch {
 	case m.machine.Paused:
-		return machineKind + " " + m.machine.Name + " has the annotation " + capi.PausedAnnotation
+		return machineKind + " " + m.machine.Name + " has the annotation " + clusterv1.PausedAnnotation
 	case m.vm == nil:
 		return ""
 	case m.vm.Paused:
-		return vmKind + " " + m.vm.Name + " has the annotation " + capi.PausedAnnotation
+		return vmKind + " " + m.vm.Name + " has the annotation " + clusterv1.PausedAnnotation
 	}
 	want, needs := m.machine.Data.Spec, m.machine.Data.Needs
-	if _, zone := e.zoneOfMachine(m); zone != nil {
-		domain := e.domains[object{backup: zone.Backup, name: zone.Data.Domain}]
+	if _, zone := objs.zoneOfMachine(m); zone != nil {
+		domain := objs.domains[capi.Object{Backup: zone.Backup, Name: zone.Data.Domain}]
 		want.Server, want.Datacenter = zone.Data.Server, domain.Data.Datacenter
 		want.Folder = cmp.Or(zone.Data.Folder, want.Folder)
 		needs.Pool = cmp.Or(zone.Data.Pool, needs.Pool)
 		needs.Datastore = cmp.Or(domain.Data.Datastore, needs.Datastore)
 	}
 	if want.Server == "" {
-		c := e.vsphereCluster(m.cluster)
+		c := objs.vsphereCluster(m.cluster)
 		if c == nil {
 			return "" // the cluster as a whole stands still
 		}
@@ -103,8 +104,8 @@ func (e *estate) refused(m *member) string {
 }
 
 // recipes are what templates and machines without an instance need.
-func (e *estate) recipes() []infra.Recipe {
-	n := e.needed()
+func (objs *objects) recipes() []infra.Recipe {
+	n := objs.needed()
 	var list []infra.Recipe
 	for _, u := range n.order {
 		r := infra.Recipe{Cluster: u.cluster, Machine: u.machine, Object: u.name}

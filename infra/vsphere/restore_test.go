@@ -10,8 +10,8 @@ import (
 
 // zoned puts the small backup into a failure domain. Its VSphereMachine then says what
 // CAPV wrote into its VSphereVM.
-func zoned() *estateBackup {
-	b := newEstateBackup()
+func zoned() *smallBackup {
+	b := newSmallBackup()
 	b.put(zones.Resource(), newObject(group+"/v1beta1", zoneKind, "", "zone-a", fields{
 		"spec.server": "vc2.example", "spec.failureDomain": "domain-a", "spec.placementConstraint": fields{"folder": "zoned", "resourcePool": "pool-z"},
 	}))
@@ -24,34 +24,34 @@ func zoned() *estateBackup {
 }
 
 func TestPoint47WhatKeepsCAPVFromAMachine(t *testing.T) {
-	plain := newEstateBackup
+	plain := newSmallBackup
 	for name, c := range map[string]struct {
-		of             func() *estateBackup
-		change         func(*estateBackup)
+		of             func() *smallBackup
+		change         func(*smallBackup)
 		lacks, refused string
 	}{
-		"well":                      {plain, func(*estateBackup) {}, "", ""},
-		"in a zone, well":           {zoned, func(*estateBackup) {}, "", ""},
-		"zone not in the backup":    {zoned, func(b *estateBackup) { b.drop(zones.Resource()) }, "VSphereDeploymentZone zone-a", ""},
-		"its failure domain is not": {zoned, func(b *estateBackup) { b.drop(domains.Resource()) }, "VSphereFailureDomain domain-a", ""},
+		"well":                      {plain, func(*smallBackup) {}, "", ""},
+		"in a zone, well":           {zoned, func(*smallBackup) {}, "", ""},
+		"zone not in the backup":    {zoned, func(b *smallBackup) { b.drop(zones.Resource()) }, "VSphereDeploymentZone zone-a", ""},
+		"its failure domain is not": {zoned, func(b *smallBackup) { b.drop(domains.Resource()) }, "VSphereFailureDomain domain-a", ""},
 		"another template": {
-			plain, func(b *estateBackup) { b.set(machines.Resource(), "spec.template", "ubuntu-new") }, "",
+			plain, func(b *smallBackup) { b.set(machines.Resource(), "spec.template", "ubuntu-new") }, "",
 			"spec.template of VSphereVM prod-vm-1 differs from what VSphereMachine prod-md-0-tpl-12345 and its failure domain say",
 		},
-		"another folder and pool": {plain, func(b *estateBackup) {
+		"another folder and pool": {plain, func(b *smallBackup) {
 			b.set(vms.Resource(), "spec.folder", "other").set(vms.Resource(), "spec.resourcePool", "other")
 		}, "", "spec.folder, spec.resourcePool of VSphereVM"},
-		"a zone that has moved": {zoned, func(b *estateBackup) {
+		"a zone that has moved": {zoned, func(b *smallBackup) {
 			b.set(domains.Resource(), "spec.topology", fields{"datacenter": "DC8", "datastore": "ds-z"})
 		}, "", "spec.datacenter of VSphereVM"},
-		"a zone without a folder": {zoned, func(b *estateBackup) {
+		"a zone without a folder": {zoned, func(b *smallBackup) {
 			b.set(zones.Resource(), "spec.placementConstraint", fields{"resourcePool": "pool-z"}).set(vms.Resource(), "spec.folder", "/DC0/vm/prod")
 		}, "", ""},
-		"its server is the cluster's":  {plain, func(b *estateBackup) { b.set(machines.Resource(), "spec.server", "vc1.example") }, "", ""},
-		"the cluster's object is gone": {plain, func(b *estateBackup) { b.drop(clusters.Resource()) }, "", ""},
-		"no VSphereVM":                 {plain, func(b *estateBackup) { b.drop(vms.Resource()) }, "", ""},
-		"the VSphereMachine is paused": {plain, func(b *estateBackup) { pause(b, machines.Resource()) }, "", "VSphereMachine prod-md-0-tpl-12345 has the annotation cluster.x-k8s.io/paused"},
-		"the VSphereVM is paused":      {plain, func(b *estateBackup) { pause(b, vms.Resource()) }, "", "VSphereVM prod-vm-1 has the annotation cluster.x-k8s.io/paused"},
+		"its server is the cluster's":  {plain, func(b *smallBackup) { b.set(machines.Resource(), "spec.server", "vc1.example") }, "", ""},
+		"the cluster's object is gone": {plain, func(b *smallBackup) { b.drop(clusters.Resource()) }, "", ""},
+		"no VSphereVM":                 {plain, func(b *smallBackup) { b.drop(vms.Resource()) }, "", ""},
+		"the VSphereMachine is paused": {plain, func(b *smallBackup) { pause(b, machines.Resource()) }, "", "VSphereMachine prod-md-0-tpl-12345 has the annotation cluster.x-k8s.io/paused"},
+		"the VSphereVM is paused":      {plain, func(b *smallBackup) { pause(b, vms.Resource()) }, "", "VSphereVM prod-vm-1 has the annotation cluster.x-k8s.io/paused"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := c.of()
@@ -67,22 +67,22 @@ func TestPoint47WhatKeepsCAPVFromAMachine(t *testing.T) {
 	}
 }
 
-func pause(b *estateBackup, resource string) {
+func pause(b *smallBackup, resource string) {
 	b.set(resource, "metadata.annotations", fields{"cluster.x-k8s.io/paused": ""})
 }
 
 // CAPV goes by the id in the VSphereVM, whatever the VSphereMachine records.
 func TestPoint23WhetherCAPVSearchesByName(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(*estateBackup)
+		change func(*smallBackup)
 		byName bool
 	}{
-		"an id":        {func(*estateBackup) {}, false},
-		"no id":        {func(b *estateBackup) { b.set(vms.Resource(), "spec.biosUUID", "") }, true},
-		"no id at all": {func(b *estateBackup) { b.set(vms.Resource(), "spec.biosUUID", "none") }, true},
-		"no VSphereVM": {func(b *estateBackup) { b.drop(vms.Resource()) }, true},
+		"an id":        {func(*smallBackup) {}, false},
+		"no id":        {func(b *smallBackup) { b.set(vms.Resource(), "spec.biosUUID", "") }, true},
+		"no id at all": {func(b *smallBackup) { b.set(vms.Resource(), "spec.biosUUID", "none") }, true},
+		"no VSphereVM": {func(b *smallBackup) { b.drop(vms.Resource()) }, true},
 	} {
-		b, byName := newEstateBackup(), c.byName
+		b, byName := newSmallBackup(), c.byName
 		c.change(b)
 		if c := b.claim(t); (c.Reads != "" && !c.ReadsID) != byName {
 			t.Errorf("%s: %+v", name, c)
@@ -92,7 +92,7 @@ func TestPoint23WhetherCAPVSearchesByName(t *testing.T) {
 
 // What templates and machines without an instance are made from.
 func TestPoint49Recipes(t *testing.T) {
-	list := func(b *estateBackup) string {
+	list := func(b *smallBackup) string {
 		var out []string
 		for _, r := range b.claims(t).Recipes {
 			line := fmt.Sprintf("%s %d:", r.Object, r.Machine)

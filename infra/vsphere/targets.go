@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
 // detail is what a listing needs beside the credential. It holds no secret.
@@ -19,7 +20,7 @@ type detail struct {
 
 // claimed are the machines that the backup records.
 type claimed struct {
-	// servers are vCenters by the BIOS UUID of a machine: a VM that bears one is
+	// servers are vCenters by the BIOS UUID of a machine: a VM that has one is
 	// known, and its own metadata is left alone.
 	servers map[string]string
 	// folders are the BIOS UUIDs of the machines in each folder, empty for a
@@ -28,11 +29,11 @@ type claimed struct {
 	*marks
 }
 
-func (e *estate) claimed() *claimed {
-	c := &claimed{map[string]string{}, map[string][]string{}, e.marks()}
-	for i := range e.members {
-		m := &e.members[i]
-		key, _, _, _ := e.strong(m)
+func (objs *objects) claimed() *claimed {
+	c := &claimed{map[string]string{}, map[string][]string{}, objs.marks()}
+	for i := range objs.members {
+		m := &objs.members[i]
+		key, _, _, _ := objs.strong(m)
 		if _, taken := c.servers[key.Value]; !taken && !key.IsZero() {
 			c.servers[key.Value] = m.at.Server
 		}
@@ -43,16 +44,16 @@ func (e *estate) claimed() *claimed {
 	return c
 }
 
-// Targets says which vCenters to list, with which account. Places that share
+// Targets returns which vCenters to list, with which account. Places that share
 // server, user and password are one target, so that there is one login.
 func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.Access) []infra.Target {
-	e := newEstate(s)
-	known := e.claimed()
+	objs := newObjects(s)
+	known := objs.claimed()
 	type login struct{ server, user, password string }
 	at := map[login]int{}
 	var targets []infra.Target
-	for _, h := range e.homes() {
-		t := e.target(h, secrets, a, known)
+	for _, h := range objs.homes() {
+		t := objs.target(h, secrets, a, known)
 		if c, ok := t.Credential.(credential); ok && t.Refused == nil {
 			k := login{h.server, c.user.Reveal(), c.password.Reveal()}
 			if i, merged := at[k]; merged {
@@ -69,7 +70,7 @@ func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.
 	return targets
 }
 
-func (e *estate) target(h *home, secrets *backup.Secrets, a infra.Access, known *claimed) infra.Target {
+func (objs *objects) target(h *home, secrets *backup.Secrets, a infra.Access, known *claimed) infra.Target {
 	t := infra.Target{IDs: h.ids(), Provider: Name, Endpoint: h.server, Clusters: h.clusters}
 	for _, f := range h.landmarks {
 		t.Landmarks = append(t.Landmarks, infra.Key{Kind: keyFolder, Value: f}, inhabitedKey(f), readKey(f))
@@ -87,7 +88,7 @@ func (e *estate) target(h *home, secrets *backup.Secrets, a infra.Access, known 
 	f, overridden := override(given, ok)
 	if !overridden {
 		var fault *infra.Fault
-		if f, fault = e.credentialOf(h, secrets); fault != nil {
+		if f, fault = objs.credentialOf(h, secrets); fault != nil {
 			t.Refused = fault
 			t.Refused.Message = fmt.Sprintf("no credential for vCenter %s: %s", server, t.Refused.Message)
 			return t
@@ -138,13 +139,7 @@ func merge(into *infra.Target, t infra.Target) {
 const maxThumbprints = 8
 
 func finish(t *infra.Target) {
-	slices.Sort(t.IDs)
-	slices.SortFunc(t.Clusters, compareClusters)
-	t.Clusters = slices.Compact(t.Clusters)
-	slices.SortFunc(t.Landmarks, compareKeys)
-	t.Landmarks = slices.Compact(t.Landmarks)
-	slices.Sort(t.Warnings)
-	t.Warnings = slices.Compact(t.Warnings)
+	capi.Tidy(t)
 	d, ok := t.Detail.(*detail)
 	if !ok {
 		return

@@ -12,7 +12,7 @@ import (
 	"drift-detector/infra"
 )
 
-func (b *estateBackup) secret(namespace, name string, data map[string]string, owner ...string) *estateBackup {
+func (b *smallBackup) secret(namespace, name string, data map[string]string, owner ...string) *smallBackup {
 	values := fields{}
 	for k, v := range data {
 		values[k] = b64(v)
@@ -26,7 +26,7 @@ func (b *estateBackup) secret(namespace, name string, data map[string]string, ow
 }
 
 // proven says that CAPV has logged in with the cluster's identity.
-func proven(b *estateBackup) *estateBackup {
+func proven(b *smallBackup) *smallBackup {
 	b.set(clusters.Resource(), "metadata.generation", 3)
 	return b.set(clusters.Resource(), "status.conditions", []any{fields{"type": "VCenterAvailable", "status": "True", "observedGeneration": 3}})
 }
@@ -35,14 +35,14 @@ func login(user, password string) map[string]string {
 	return map[string]string{userKey: user, passKey: password}
 }
 
-func (b *estateBackup) targets(t *testing.T, a infra.Access) []infra.Target {
+func (b *smallBackup) targets(t *testing.T, a infra.Access) []infra.Target {
 	t.Helper()
 	s, secrets := b.load(t)
 	return New().Targets(s, secrets, a)
 }
 
 // sole is the only target, and what it would log in with.
-func (b *estateBackup) sole(t *testing.T, a infra.Access) (target infra.Target, user, password string) {
+func (b *smallBackup) sole(t *testing.T, a infra.Access) (target infra.Target, user, password string) {
 	t.Helper()
 	all := b.targets(t, a)
 	if len(all) != 1 {
@@ -60,36 +60,36 @@ func refusal(target infra.Target) infra.Fault {
 }
 
 func TestCredentialOrder(t *testing.T) {
-	identity := func(b *estateBackup) *estateBackup {
+	identity := func(b *smallBackup) *smallBackup {
 		return b.set(clusters.Resource(), "spec.identityRef", fields{"kind": identityKind, "name": "shared"})
 	}
-	object := func(b *estateBackup, values fields) *estateBackup {
+	object := func(b *smallBackup, values fields) *smallBackup {
 		values["spec.secretName"] = "creds"
 		b.put(identities.Resource(), newObject(group+"/v1beta1", identityKind, "", "shared", values))
 		return b
 	}
 	allows := fields{"spec.allowedNamespaces": fields{"selector": fields{}}}
-	manager := func(b *estateBackup) *estateBackup { return b.set(clusters.Resource(), "spec.identityRef", nil) }
+	manager := func(b *smallBackup) *smallBackup { return b.set(clusters.Resource(), "spec.identityRef", nil) }
 	yamlOf := func(text string) map[string]string { return map[string]string{managerKey: text} }
 	for _, c := range []struct {
 		name       string
-		b          *estateBackup
+		b          *smallBackup
 		user, from string // empty: refused
 	}{
-		{"Secret", newEstateBackup().secret("team", "prod", login("anna", "p")).secret("other", "prod", login("bob", "p")), "anna", "Secret team/prod"},
-		{"Secret is absent", newEstateBackup().secret("other", "prod", login("bob", "p")), "", ""},
-		{"Secret is empty", newEstateBackup().secret("team", "prod", login("anna", "")), "", ""},
-		{"identity", object(identity(newEstateBackup()), allows).secret(managerSpace, "creds", login("anna", "p")).secret("team", "prod", login("bob", "p")), "anna", "Secret capv-system/creds"},
-		{"identity in KCM's namespace", object(identity(newEstateBackup()), allows).secret("kcm-system", "creds", login("anna", "p")), "anna", "Secret kcm-system/creds"},
-		{"owned before merely named", object(identity(newEstateBackup()), allows).secret("a", "creds", login("bob", "p")).secret("kcm", "creds", login("anna", "p"), "shared"), "anna", "Secret kcm/creds"},
-		{"two of that name", object(identity(newEstateBackup()), allows).secret("a", "creds", login("bob", "p")).secret("b", "creds", login("eve", "p")), "", ""},
-		{"identity is absent, its Secret is not", proven(identity(newEstateBackup())).secret("kcm", "whatever", login("anna", "p"), "shared").secret("kcm", "x", login("bob", "p"), "another"), "anna", "Secret kcm/whatever"},
-		{"identity and Secret are absent", identity(newEstateBackup()).secret("kcm", "x", login("bob", "p")), "", ""},
-		{"manager", manager(newEstateBackup()).secret(managerSpace, managerSecret, yamlOf("username: 'anna'\npassword: 'p'\n")).secret("x", managerSecret, yamlOf("username: bob\npassword: p")), "anna", "Secret capv-system/" + managerSecret},
-		{"manager's YAML is broken", manager(newEstateBackup()).secret(managerSpace, managerSecret, yamlOf("password: m4rk3r\n\t: {")), "", ""},
-		{"manager's YAML is empty", manager(newEstateBackup()).secret(managerSpace, managerSecret, yamlOf("username: anna")), "", ""},
-		{"identity of unknown kind", newEstateBackup().set(clusters.Resource(), "spec.identityRef", fields{"kind": "Vault", "name": "x"}), "", ""},
-		{"VSphereCluster is absent", newEstateBackup().drop(clusters.Resource()).secret("team", "prod", login("bob", "p")), "", ""},
+		{"Secret", newSmallBackup().secret("team", "prod", login("anna", "p")).secret("other", "prod", login("bob", "p")), "anna", "Secret team/prod"},
+		{"Secret is absent", newSmallBackup().secret("other", "prod", login("bob", "p")), "", ""},
+		{"Secret is empty", newSmallBackup().secret("team", "prod", login("anna", "")), "", ""},
+		{"identity", object(identity(newSmallBackup()), allows).secret(managerSpace, "creds", login("anna", "p")).secret("team", "prod", login("bob", "p")), "anna", "Secret capv-system/creds"},
+		{"identity in KCM's namespace", object(identity(newSmallBackup()), allows).secret("kcm-system", "creds", login("anna", "p")), "anna", "Secret kcm-system/creds"},
+		{"owned before merely named", object(identity(newSmallBackup()), allows).secret("a", "creds", login("bob", "p")).secret("kcm", "creds", login("anna", "p"), "shared"), "anna", "Secret kcm/creds"},
+		{"two of that name", object(identity(newSmallBackup()), allows).secret("a", "creds", login("bob", "p")).secret("b", "creds", login("eve", "p")), "", ""},
+		{"identity is absent, its Secret is not", proven(identity(newSmallBackup())).secret("kcm", "whatever", login("anna", "p"), "shared").secret("kcm", "x", login("bob", "p"), "another"), "anna", "Secret kcm/whatever"},
+		{"identity and Secret are absent", identity(newSmallBackup()).secret("kcm", "x", login("bob", "p")), "", ""},
+		{"manager", manager(newSmallBackup()).secret(managerSpace, managerSecret, yamlOf("username: 'anna'\npassword: 'p'\n")).secret("x", managerSecret, yamlOf("username: bob\npassword: p")), "anna", "Secret capv-system/" + managerSecret},
+		{"manager's YAML is broken", manager(newSmallBackup()).secret(managerSpace, managerSecret, yamlOf("password: m4rk3r\n\t: {")), "", ""},
+		{"manager's YAML is empty", manager(newSmallBackup()).secret(managerSpace, managerSecret, yamlOf("username: anna")), "", ""},
+		{"identity of unknown kind", newSmallBackup().set(clusters.Resource(), "spec.identityRef", fields{"kind": "Vault", "name": "x"}), "", ""},
+		{"VSphereCluster is absent", newSmallBackup().drop(clusters.Resource()).secret("team", "prod", login("bob", "p")), "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			target, user, _ := c.b.sole(t, infra.Access{})
@@ -104,7 +104,7 @@ func TestCredentialOrder(t *testing.T) {
 }
 
 func TestOperatorsCredentialWins(t *testing.T) {
-	b := newEstateBackup().secret("team", "prod", login("anna", "p"))
+	b := newSmallBackup().secret("team", "prod", login("anna", "p"))
 	given := infra.Credential{Endpoint: "https://VC1.example/sdk", Source: "--credentials f.yaml", Username: "ops", Password: backup.NewSensitive("q")}
 	target, user, password := b.sole(t, infra.Access{Credentials: []infra.Credential{given}})
 	if user != "ops" || password != "q" || target.Account != "ops" || target.Source != given.Source {
@@ -123,8 +123,8 @@ func TestOperatorsCredentialWins(t *testing.T) {
 }
 
 func TestSharedCredentialsAreOneTarget(t *testing.T) {
-	build := func(password string) *estateBackup {
-		b := newEstateBackup().secret("team", "prod", login("anna", "m4rk3r")).secret("team", "dev", login("anna", password))
+	build := func(password string) *smallBackup {
+		b := newSmallBackup().secret("team", "prod", login("anna", "m4rk3r")).secret("team", "dev", login("anna", password))
 		b.put("clusters"+capiGroup, newObject("cluster.x-k8s.io/v1beta1", "Cluster", "team", "dev", fields{
 			"spec.infrastructureRef": fields{"apiVersion": group + "/v1beta1", "kind": clusterKind, "name": "dev", "namespace": "team"},
 		}))
@@ -149,7 +149,7 @@ func TestSharedCredentialsAreOneTarget(t *testing.T) {
 }
 
 func TestEveryServerOfAClusterIsATarget(t *testing.T) {
-	b := newEstateBackup().secret("team", "prod", login("anna", "p"))
+	b := newSmallBackup().secret("team", "prod", login("anna", "p"))
 	b.set(vms.Resource(), "spec.server", "vc2.example").set(templates.Resource(), "spec.template.spec.server", "vc3.example")
 	var got []string
 	for _, target := range b.targets(t, infra.Access{Reroutes: []infra.Reroute{{From: "vc2.example", To: "127.0.0.1:9"}}}) {
@@ -174,7 +174,7 @@ func TestServersThatAreRefused(t *testing.T) {
 		"https://u:p/m4rk3r@vc1.example":     {"(server not shown)", "a server in the backup: it is not a host, host:port or https:// URL"},
 		"vc1..example/sdk?a=%zz#x@m4rk3r":    {"(server not shown)", "a server in the backup: it is not a host, host:port or https:// URL"},
 	} {
-		b := newEstateBackup().secret("team", "prod", login("anna", "p"))
+		b := newSmallBackup().secret("team", "prod", login("anna", "p"))
 		b.set(vms.Resource(), "spec.server", server).set(clusters.Resource(), "spec.server", server).set(templates.Resource(), "spec.template.spec.server", server)
 		target, user, _ := b.sole(t, infra.Access{})
 		f := refusal(target)
@@ -193,7 +193,7 @@ func TestServersThatAreRefused(t *testing.T) {
 // TestEveryCauseIsSaid: servers that share a host and are refused for different
 // reasons are different places.
 func TestEveryCauseIsSaid(t *testing.T) {
-	b := newEstateBackup().secret("team", "prod", login("anna", "p"))
+	b := newSmallBackup().secret("team", "prod", login("anna", "p"))
 	b.set(clusters.Resource(), "spec.server", "http://vc.corp").set(vms.Resource(), "spec.server", "vc.corp:0")
 	b.set(templates.Resource(), "spec.template.spec.server", "ftp://vc.corp")
 	var said []string
@@ -220,7 +220,7 @@ func TestBackupsKeepTheirCredentials(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var sources []backup.Source
 			for _, user := range []string{"anna", "bob"} {
-				b := proven(newEstateBackup()).set(clusters.Resource(), "spec.identityRef", identity)
+				b := proven(newSmallBackup()).set(clusters.Resource(), "spec.identityRef", identity)
 				b.secret("team", "prod", login(user, "p")).secret("kcm", "creds", login(user, "p"), "shared")
 				b.secret(managerSpace, managerSecret, map[string]string{managerKey: "username: " + user + "\npassword: p"})
 				for _, o := range b.objects {
@@ -245,7 +245,7 @@ func TestBackupsKeepTheirCredentials(t *testing.T) {
 }
 
 func TestSettingsThatAreIgnoredAreSaid(t *testing.T) {
-	b := newEstateBackup().secret("team", "prod", login("anna", "p"))
+	b := newSmallBackup().secret("team", "prod", login("anna", "p"))
 	b.set(clusters.Resource(), "spec.insecure", true).set(clusters.Resource(), "spec.server", "https://root:m4rk3r@vc1.example/sdk")
 	target, user, _ := b.sole(t, infra.Access{})
 	said := strings.Join(target.Warnings, "\n")

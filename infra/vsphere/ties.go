@@ -8,16 +8,9 @@ import (
 	"strings"
 
 	"drift-detector/backup"
+	"drift-detector/backup/naming"
 	"drift-detector/infra"
-)
-
-// Lengths of the hash or random part that a MachineDeployment puts behind its
-// name to name a MachineSet: a random suffix since Cluster API 1.6, before that an
-// encoded hash of up to ten characters, in 1.4 and 1.5 with a random suffix of five
-// behind it, encoded together (machinedeployment_sync.go v1.2.0, v1.4.0, v1.6.0).
-const (
-	minSetSuffix = suffixLen
-	maxSetSuffix = 16
+	"drift-detector/infra/capi"
 )
 
 // minAnchor is how many characters of its owner's own name a naming template
@@ -25,14 +18,14 @@ const (
 // same template.
 const minAnchor = 4
 
-// ties says what connects VMs that no machine claims with the clusters of the
-// backup. It holds only in folders where the cluster's own VMs are, but for what says
-// no more than that a VM has a name of the cluster.
-func (e *estate) ties() []infra.Tie {
-	folders := e.foldersOf()
+// ties returns what connects VMs that no machine claims with the clusters of the
+// backup. It holds only in folders where the cluster's own VMs are, except ties
+// that only show that a VM has a name of the cluster.
+func (objs *objects) ties() []infra.Tie {
+	folders := objs.foldersOf()
 	var ties []infra.Tie
 	patterns := map[patternKey]*infra.Tie{}
-	for _, o := range e.owners() {
+	for _, o := range objs.owners() {
 		for _, f := range append(slices.Sorted(maps.Keys(folders[o.id.Cluster])), anywhere) {
 			for _, shape := range o.shapes() {
 				if shape.plain {
@@ -46,7 +39,7 @@ func (e *estate) ties() []infra.Tie {
 	for _, t := range patterns {
 		ties = append(ties, *t)
 	}
-	joins := e.joins()
+	joins := objs.joins()
 	for i := range ties {
 		t := &ties[i]
 		t.ByName, t.Expect = true, joins[t.Cluster]
@@ -55,23 +48,23 @@ func (e *estate) ties() []infra.Tie {
 		}
 	}
 	for id, in := range folders {
-		ties = append(ties, e.placeTies(id, in)...)
+		ties = append(ties, objs.placeTies(id, in)...)
 	}
 	slices.SortFunc(ties, compareTies)
 	return ties
 }
 
-// joins are the endpoints that the VMs of each cluster join, where they say any: a
-// name alone may be that of somebody else's VM.
-func (e *estate) joins() map[backup.ClusterID][]infra.Key {
+// joins returns the endpoints that the VMs of each cluster join, if their
+// metadata says so: a name alone may be that of a foreign VM.
+func (objs *objects) joins() map[backup.ClusterID][]infra.Key {
 	planes := map[backup.ClusterID][]string{}
-	for i := range e.members {
-		if m := &e.members[i]; m.vm != nil && m.vm.Data.ControlPlane {
+	for i := range objs.members {
+		if m := &objs.members[i]; m.vm != nil && m.vm.Data.ControlPlane {
 			planes[m.cluster] = append(planes[m.cluster], m.vm.Data.Addresses...)
 		}
 	}
 	out := map[backup.ClusterID][]infra.Key{}
-	for id, c := range e.known {
+	for id, c := range objs.known {
 		out[id] = expectedJoins(c.Endpoint, planes[id])
 	}
 	return out
@@ -79,7 +72,7 @@ func (e *estate) joins() map[backup.ClusterID][]infra.Key {
 
 // foldersOf are the folders where each cluster's VMs are, or where its owners'
 // templates put new ones.
-func (e *estate) foldersOf() map[backup.ClusterID]map[string]place {
+func (objs *objects) foldersOf() map[backup.ClusterID]map[string]place {
 	of := map[backup.ClusterID]map[string]place{}
 	add := func(id backup.ClusterID, p place) {
 		if of[id] == nil {
@@ -87,14 +80,14 @@ func (e *estate) foldersOf() map[backup.ClusterID]map[string]place {
 		}
 		of[id][p.Folder] = p
 	}
-	for i := range e.members {
-		if m := &e.members[i]; m.vm != nil || m.machine != nil {
+	for i := range objs.members {
+		if m := &objs.members[i]; m.vm != nil || m.machine != nil {
 			add(m.cluster, m.at)
 		}
 	}
-	for _, o := range e.owners() {
+	for _, o := range objs.owners() {
 		for _, t := range o.templates {
-			add(o.id.Cluster, e.placeOf(e.merge(o.id.Cluster, "", t.Data.Spec)))
+			add(o.id.Cluster, objs.placeOf(objs.merge(o.id.Cluster, "", t.Data.Spec)))
 		}
 	}
 	return of
@@ -135,19 +128,19 @@ func (o *owner) stem(folder string) infra.Tie {
 	t := infra.Tie{
 		Cluster: o.id.Cluster, Grade: gradeIn(folder), Owner: o.id, ControlPlane: o.controlPlane,
 		// Of owners whose names are cut to the same stem none is the more likely one.
-		Specificity: min(len(o.id.Name), len(stemOf(o.id.Name))),
-		Key:         infra.Key{Kind: keyStem1, Value: folder + "/" + stemOf(o.id.Name)},
-		Detail:      fmt.Sprintf("its name is %s %s + %d characters, %s", o.id.Kind, o.id.Name, suffixLen, where(folder)),
+		Specificity: min(len(o.id.Name), len(naming.Stem(o.id.Name))),
+		Key:         infra.Key{Kind: keyStem1, Value: folder + "/" + naming.Stem(o.id.Name)},
+		Detail:      fmt.Sprintf("its name is %s %s + %d characters, %s", o.id.Kind, o.id.Name, naming.SuffixLen, where(folder)),
 	}
 	switch o.id.Kind {
 	case "MachineDeployment":
-		if len(o.id.Name) >= maxName-suffixLen-1 {
+		if len(o.id.Name) >= naming.MaxName-naming.SuffixLen-1 {
 			// Nothing is left of its MachineSets' suffixes in the names of machines.
-			t.Detail = fmt.Sprintf("its name is that of MachineDeployment %s, cut to %d characters, + %d characters, %s", o.id.Name, len(stemOf(o.id.Name)), suffixLen, where(folder))
+			t.Detail = fmt.Sprintf("its name is that of MachineDeployment %s, cut to %d characters, + %d characters, %s", o.id.Name, len(naming.Stem(o.id.Name)), naming.SuffixLen, where(folder))
 			break
 		}
 		t.Key = infra.Key{Kind: keyStem2, Value: folder + "/" + o.id.Name}
-		t.Detail = fmt.Sprintf("its name is MachineDeployment %s + a MachineSet's suffix + %d characters, %s", o.id.Name, suffixLen, where(folder))
+		t.Detail = fmt.Sprintf("its name is MachineDeployment %s + a MachineSet's suffix + %d characters, %s", o.id.Name, naming.SuffixLen, where(folder))
 	case "K0sControlPlane":
 		t.Key = infra.Key{Kind: keyOrdinal, Value: folder + "/" + o.id.Name}
 		t.Detail = fmt.Sprintf("its name is K0sControlPlane %s + a number, %s", o.id.Name, where(folder))
@@ -173,37 +166,16 @@ func where(folder string) string {
 	return "in folder " + folder
 }
 
-// stemOf is what precedes the random characters of the names that Cluster API
-// generates from an owner's name.
-func stemOf(name string) string {
-	base := name + "-"
-	if len(base) > maxName-suffixLen {
-		base = base[:maxName-suffixLen]
+// stems returns the keys of a VM for its own name: the other side of stem.
+func stems(folder, name string) (keys []infra.Key) {
+	set, deployment := naming.Stems(name)
+	if set != "" {
+		keys = append(keys, infra.Key{Kind: keyStem1, Value: folder + "/" + set})
 	}
-	return base
-}
-
-// stems are the keys that a VM bears for its own name: the other side of stem.
-func stems(folder, name string) []infra.Key {
-	n := len(name) - suffixLen
-	if n <= 0 || !allSafe(name[n:]) || (name[n-1] != '-' && len(name) != maxName) {
-		return nil
-	}
-	keys := []infra.Key{{Kind: keyStem1, Value: folder + "/" + name[:n]}}
-	set, least := strings.TrimSuffix(name[:n], "-"), minSetSuffix
-	if len(name) == maxName {
-		least = 1 // the MachineSet's own suffix is cut, too
-	}
-	if dash := strings.LastIndex(set, "-"); dash > 0 {
-		if hash := set[dash+1:]; len(hash) >= least && len(hash) <= maxSetSuffix && allSafe(hash) {
-			keys = append(keys, infra.Key{Kind: keyStem2, Value: folder + "/" + set[:dash]})
-		}
+	if deployment != "" {
+		keys = append(keys, infra.Key{Kind: keyStem2, Value: folder + "/" + deployment})
 	}
 	return keys
-}
-
-func allSafe(s string) bool {
-	return strings.Trim(s, safe) == ""
 }
 
 // patternKey is what makes two patterns one: owners of one cluster may have
@@ -221,7 +193,7 @@ func (o *owner) addPatterns(all map[patternKey]*infra.Tie, folder string, s shap
 		}
 		name, ok := vmName(machine, s.os, s.naming)
 		anchor := anchored(name, o.id.Name, o.id.Cluster.Name)
-		if !ok || len(name)-name.literals() < suffixLen || anchor < minAnchor {
+		if !ok || len(name)-name.literals() < naming.SuffixLen || anchor < minAnchor {
 			continue
 		}
 		k := patternKey{o.id.Cluster, name.pattern(), folder}
@@ -245,12 +217,12 @@ func (o *owner) addPatterns(all map[patternKey]*infra.Tie, folder string, s shap
 	}
 }
 
-// machineNames are the names that Machines of the owner can have.
+// machineNames returns the names that Machines of the owner can have.
 func (o *owner) machineNames() []text {
 	bases := []text{literal(o.id.Name)}
 	if o.id.Kind == "MachineDeployment" {
 		bases = nil
-		for n := minSetSuffix; n <= maxSetSuffix; n++ {
+		for n := naming.SuffixLen; n <= naming.MaxSetSuffix; n++ {
 			bases = append(bases, join(literal(o.id.Name+"-"), random(n)))
 		}
 	}
@@ -262,14 +234,14 @@ func (o *owner) machineNames() []text {
 		}
 		fields := map[string]text{
 			".cluster.name": literal(o.id.Cluster.Name),
-			".random":       random(suffixLen),
+			".random":       random(naming.SuffixLen),
 		}
 		if o.controlPlane {
 			fields[".kubeadmControlPlane.name"] = base
 		} else {
 			fields[".machineSet.name"] = base
 		}
-		if t, ok := expand(o.naming, fields); ok && len(t) <= maxName {
+		if t, ok := expand(o.naming, fields); ok && len(t) <= naming.MaxName {
 			names = append(names, t)
 		}
 	}
@@ -294,12 +266,12 @@ func anchored(name text, anchors ...string) (longest int) {
 	return longest
 }
 
-// placeTies say no more than that a VM lies where the cluster's VMs lie, or
-// that its own bootstrap data calls the cluster's API.
-func (e *estate) placeTies(id backup.ClusterID, folders map[string]place) []infra.Tie {
+// placeTies only show that a VM is where the cluster's VMs are, or that its own
+// bootstrap data calls the cluster's API.
+func (objs *objects) placeTies(id backup.ClusterID, folders map[string]place) []infra.Tie {
 	var ties []infra.Tie
 	endpoint := ""
-	if c := e.known[id]; c != nil {
+	if c := objs.known[id]; c != nil {
 		endpoint = strings.ToLower(c.Endpoint)
 	}
 	whole := infra.OwnerID{Cluster: id}
@@ -332,7 +304,7 @@ func endpointKey(folder string, joins infra.Key) infra.Key {
 
 func compareTies(a, b infra.Tie) int {
 	return cmp.Or(
-		compareClusters(a.Cluster, b.Cluster), -cmp.Compare(a.Grade, b.Grade),
+		capi.CompareClusters(a.Cluster, b.Cluster), -cmp.Compare(a.Grade, b.Grade),
 		cmp.Compare(a.Key.Kind, b.Key.Kind), cmp.Compare(a.Key.Value, b.Key.Value),
 		cmp.Compare(a.Within.Value, b.Within.Value), cmp.Compare(a.Pattern, b.Pattern),
 		cmp.Compare(a.Owner.Kind, b.Owner.Kind), cmp.Compare(a.Owner.Name, b.Owner.Name),

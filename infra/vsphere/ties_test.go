@@ -42,26 +42,26 @@ func TestTies(t *testing.T) {
 		any   = "3"
 	)
 	const folder = "/DC0/vm/prod"
-	naming := func(template string) func(*estateBackup) {
-		return func(b *estateBackup) {
+	naming := func(template string) func(*smallBackup) {
+		return func(b *smallBackup) {
 			b.set(templates.Resource(), "spec.template.spec.namingStrategy", fields{"template": template})
 			b.set(machines.Resource(), "spec.namingStrategy", fields{"template": template})
 		}
 	}
-	machineNaming := func(template string) func(*estateBackup) {
-		return func(b *estateBackup) {
+	machineNaming := func(template string) func(*smallBackup) {
+		return func(b *smallBackup) {
 			for _, resource := range []string{"machinesets" + capiGroup, "machinedeployments" + capiGroup} {
 				b.set(resource, "spec.machineNaming", fields{"template": template})
 			}
 		}
 	}
-	plain := func(*estateBackup) {}
-	windows := func(b *estateBackup) {
+	plain := func(*smallBackup) {}
+	windows := func(b *smallBackup) {
 		b.set(templates.Resource(), "spec.template.spec.os", "Windows").set(machines.Resource(), "spec.os", "Windows")
 	}
 	for _, c := range []struct {
 		name   string
-		change func(*estateBackup)
+		change func(*smallBackup)
 		folder string
 		vm     string
 		want   []string
@@ -76,7 +76,7 @@ func TestTies(t *testing.T) {
 		{"another cluster's prefix", plain, folder, "prod-md-0-db", []string{place}},
 		{"another folder", plain, "/DC0/vm/other", "prod-cp-bcdfg", nil},
 		{"another datacenter", plain, "/DC1/vm/prod", "prod-cp-bcdfg", nil},
-		{"root folder says nothing by itself", func(b *estateBackup) {
+		{"root folder says nothing by itself", func(b *smallBackup) {
 			for _, resource := range []string{vms.Resource(), machines.Resource()} {
 				b.set(resource, "spec.folder", "")
 			}
@@ -92,7 +92,7 @@ func TestTies(t *testing.T) {
 		{"naming template that is not understood", naming("{{ .machine.name | sha256sum }}"), folder, "prod-md-0-abcde-bcdfg", []string{place}},
 		{"machine naming template", machineNaming("{{ .cluster.name }}-w-{{ .machineSet.name }}-{{ .random }}"), folder, "prod-w-prod-md-0-abcde-bcdfg", []string{place, ms}},
 		{"machine naming template of many", machineNaming("{{ .cluster.name }}-worker-{{ .random }}"), folder, "prod-worker-bcdfg", []string{place, any}},
-		{"both templates", func(b *estateBackup) {
+		{"both templates", func(b *smallBackup) {
 			machineNaming("{{ .machineSet.name }}-{{ .random }}-x")(b)
 			naming(`{{ .machine.name | trimSuffix "-x" }}`)(b)
 		}, folder, "prod-md-0-abcde-bcdfg", []string{place, ms}},
@@ -101,7 +101,7 @@ func TestTies(t *testing.T) {
 		{"Windows leaves the control plane", windows, folder, "prod-cp-bcdfg", []string{place, cp}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := newEstateBackup()
+			b := newSmallBackup()
 			c.change(b)
 			if got := tiedTo(t, b.claims(t), c.folder, c.vm); !slices.Equal(got, c.want) {
 				t.Errorf("%s in %s: %v, want %v", c.vm, c.folder, got, c.want)
@@ -111,7 +111,7 @@ func TestTies(t *testing.T) {
 }
 
 func TestLongestOwnerIsMostSpecific(t *testing.T) {
-	c := newEstateBackup().claims(t)
+	c := newSmallBackup().claims(t)
 	by := map[string]int{}
 	for _, tie := range c.Ties {
 		by[tie.Owner.Name] = max(by[tie.Owner.Name], tie.Specificity)
@@ -122,7 +122,7 @@ func TestLongestOwnerIsMostSpecific(t *testing.T) {
 }
 
 func TestEndpointTie(t *testing.T) {
-	c := newEstateBackup().claims(t)
+	c := newSmallBackup().claims(t)
 	want := endpointKey("vc1.example:443/DC0/vm/prod", joinsKey("10.0.0.9:6443"))
 	if !slices.ContainsFunc(c.Ties, func(tie infra.Tie) bool { return tie.Key == want && tie.Grade == infra.Medium }) {
 		t.Errorf("no tie by %s in %+v", want, c.Ties)
@@ -143,32 +143,32 @@ func TestProofs(t *testing.T) {
 	const prod, root = "all of vmInFolder vc1.example:443/DC0/vm/prod", "all of vmInFolder vc1.example:443/DC0/vm"
 	const known, strong = "any of vmOfBackup vc1.example:443", "any of biosUUID " + uuid1
 	const read, rootRead = "all of metadataInFolder vc1.example:443/DC0/vm/prod", "all of metadataInFolder vc1.example:443/DC0/vm"
-	unmade := func(b *estateBackup) {
+	unmade := func(b *smallBackup) {
 		b.set(machines.Resource(), "spec.providerID", "").set("machines"+capiGroup, "spec.providerID", nil)
 	}
 	for name, c := range map[string]struct {
-		change func(*estateBackup)
+		change func(*smallBackup)
 		want   []string
 		target string
 	}{
-		"folder":                   {func(*estateBackup) {}, []string{known, prod, read}, target},
-		"root folder":              {func(b *estateBackup) { b.set(vms.Resource(), "spec.folder", "/DC0/vm") }, []string{known, strong, root, rootRead}, target},
-		"folder of VSphereMachine": {func(b *estateBackup) { b.drop(vms.Resource()) }, []string{known, prod, read}, target},
-		"root, and no id, so that no machine of it can be asked for": {func(b *estateBackup) {
+		"folder":                   {func(*smallBackup) {}, []string{known, prod, read}, target},
+		"root folder":              {func(b *smallBackup) { b.set(vms.Resource(), "spec.folder", "/DC0/vm") }, []string{known, strong, root, rootRead}, target},
+		"folder of VSphereMachine": {func(b *smallBackup) { b.drop(vms.Resource()) }, []string{known, prod, read}, target},
+		"root, and no id, so that no machine of it can be asked for": {func(b *smallBackup) {
 			unmade(b.drop(vms.Resource()).set(machines.Resource(), "spec.folder", ""))
 		}, []string{known, root, rootRead}, target},
-		"zone that is absent": {func(b *estateBackup) {
+		"zone that is absent": {func(b *smallBackup) {
 			b.drop(vms.Resource()).set("machines"+capiGroup, "spec.failureDomain", "zone-a")
 		}, []string{strong}, target + "/unplaced"},
-		"zone that is absent, and no id": {func(b *estateBackup) {
+		"zone that is absent, and no id": {func(b *smallBackup) {
 			unmade(b.drop(vms.Resource()).set("machines"+capiGroup, "spec.failureDomain", "zone-a"))
 		}, []string{"any of"}, target + "/unplaced"},
-		"only the Machine": {func(b *estateBackup) { b.drop(vms.Resource()).drop(machines.Resource()) }, []string{strong}, target + "/unplaced"},
-		"zone that is absent, and its VSphereVM": {func(b *estateBackup) {
+		"only the Machine": {func(b *smallBackup) { b.drop(vms.Resource()).drop(machines.Resource()) }, []string{strong}, target + "/unplaced"},
+		"zone that is absent, and its VSphereVM": {func(b *smallBackup) {
 			b.set("machines"+capiGroup, "spec.failureDomain", "zone-a")
 		}, []string{known, prod, read}, target},
 	} {
-		b := newEstateBackup()
+		b := newSmallBackup()
 		c.change(b)
 		var got []string
 		for _, p := range b.claims(t).Proofs {
@@ -194,7 +194,7 @@ func TestProofs(t *testing.T) {
 }
 
 func TestAbsences(t *testing.T) {
-	b := newEstateBackup().drop(vms.Resource()).set("machines"+capiGroup, "spec.failureDomain", "zone-a")
+	b := newSmallBackup().drop(vms.Resource()).set("machines"+capiGroup, "spec.failureDomain", "zone-a")
 	b.set(clusters.Resource(), "spec.identityRef", fields{"kind": identityKind, "name": "shared"})
 	b.put(zones.Resource(), newObject(group+"/v1beta1", zoneKind, "", "zone-b", fields{"spec.failureDomain": "domain-b"}))
 	other := newObject(group+"/v1beta1", clusterKind, "team", "another", fields{"spec.identityRef": fields{"kind": identityKind, "name": "shared"}})

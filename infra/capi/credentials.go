@@ -1,0 +1,104 @@
+package capi
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// Redacted makes a credential that embeds it print as redacted, whatever prints,
+// saves or holds the credential.
+type Redacted struct{}
+
+var redacted = backup.Sensitive{}.String()
+
+func (Redacted) String() string               { return redacted }
+func (Redacted) GoString() string             { return redacted }
+func (Redacted) Format(f fmt.State, _ rune)   { _, _ = f.Write([]byte(redacted)) }
+func (Redacted) MarshalJSON() ([]byte, error) { return json.Marshal(redacted) }
+func (Redacted) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+
+// NoCredential is the fault of a target without a credential. hint says how to give one.
+func NoCredential(hint, format string, args ...any) *infra.Fault {
+	return &infra.Fault{Reason: "NoCredential", Message: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+// SecretName returns what people call a Secret: "Secret capa-system/name".
+func SecretName(s *backup.Secret) string { return fmt.Sprintf("Secret %s/%s", s.Namespace, s.Name) }
+
+// Manager is where the manifests of a controller put its own credential.
+type Manager struct{ Namespace, Secret, Key string }
+
+// Own finds the controller's own Secret in a backup. why precedes "Secret name" in
+// missing, which says what is not there and is empty otherwise.
+func (m Manager) Own(secrets *backup.Secrets, n int, why string) (s *backup.Secret, missing string) {
+	var all []*backup.Secret
+	for s := range secrets.All() {
+		if s.Backup == n && s.Name == m.Secret && !s.Data[m.Key].IsZero() {
+			all = append(all, s)
+		}
+	}
+	return m.prefer(all, why+"Secret "+m.Secret)
+}
+
+// Identity is a cluster-scoped identity whose keys are in a Secret.
+type Identity struct {
+	Backup     int
+	Kind, Name string
+	// Known reports whether the backup holds the identity, and Secret is the name that
+	// it gives. A default backup has no cluster-scoped objects.
+	Known  bool
+	Secret string
+	// Key is the member that a Secret must have to be the one.
+	Key string
+}
+
+// OfIdentity finds the Secret of an identity: by the name that the identity gives, and
+// by the owner that the controller gives the Secret. No object records the controller's
+// namespace. what is how to call the Secret, found or not; missing is empty if it is found.
+func (m Manager) OfIdentity(secrets *backup.Secrets, id Identity) (s *backup.Secret, what, missing string) {
+	var owned, named []*backup.Secret
+	for s := range secrets.All() {
+		if s.Backup != id.Backup || s.Data[id.Key].IsZero() {
+			continue
+		}
+		if owner, ok := OwnerOf(&s.Meta, id.Kind); ok && owner == id.Name {
+			owned = append(owned, s)
+		}
+		if id.Known && s.Name == id.Secret {
+			named = append(named, s)
+		}
+	}
+	what = fmt.Sprintf("the Secret of %s %s", id.Kind, id.Name)
+	candidates := owned
+	if id.Known {
+		what = fmt.Sprintf("Secret %s of %s %s", id.Secret, id.Kind, id.Name)
+		candidates = named
+		both := slices.DeleteFunc(slices.Clone(named), func(s *backup.Secret) bool { return !slices.Contains(owned, s) })
+		if len(both) > 0 {
+			candidates = both
+		}
+	}
+	s, missing = m.prefer(candidates, what)
+	return s, what, missing
+}
+
+// prefer takes the Secret in the controller's default namespace, or the only one.
+func (m Manager) prefer(candidates []*backup.Secret, what string) (s *backup.Secret, missing string) {
+	for _, s := range candidates {
+		if s.Namespace == m.Namespace {
+			return s, ""
+		}
+	}
+	switch len(candidates) {
+	case 0:
+		return nil, what + " is not in the backup"
+	case 1:
+		return candidates[0], ""
+	default:
+		return nil, fmt.Sprintf("%s is there in %d namespaces, and none of them is %s", what, len(candidates), m.Namespace)
+	}
+}

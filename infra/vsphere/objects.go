@@ -1,0 +1,241 @@
+package vsphere
+
+import (
+	"cmp"
+	"fmt"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+	"drift-detector/infra/capi"
+)
+
+// objects is what the vSphere objects of a Snapshot say together.
+type objects struct {
+	snapshot  *backup.Snapshot
+	clusters  map[capi.Object]*backup.Record[vsphereCluster]
+	templates map[capi.Object]*backup.Record[vsphereTemplate]
+	zones     map[capi.Object]*backup.Record[vsphereZone]
+	domains   map[capi.Object]*backup.Record[vsphereDomain]
+	known     map[backup.ClusterID]*backup.Cluster
+	// What says who may use which credential.
+	identities    map[capi.Object]*backup.Record[vsphereIdentity]
+	namespaces    map[capi.Object]*backup.Record[namespace]
+	vmOf          map[capi.Object]*backup.Record[vsphereVM] // by the VSphereMachine that owns it
+	vmNamed       map[capi.Object]*backup.Record[vsphereVM] // without such an owner, by its name and by its bootstrap data
+	members       []member
+	controlPlanes backup.ControlPlanes
+	sets          map[capi.Object]bool // MachineSets
+	// What is parsed and composed once per server and cluster, not per machine.
+	servers map[string]string
+	targets map[clusterServer]string
+	need    *needed
+}
+
+type clusterServer struct {
+	cluster backup.ClusterID
+	server  string
+}
+
+// member is one machine that the backup expects: a Machine with what stands
+// behind it, or a VSphereMachine or VSphereVM without its Machine.
+type member struct {
+	index   int // into Snapshot.Machines, -1 without Machine
+	machine *backup.Record[vsphereMachine]
+	vm      *backup.Record[vsphereVM]
+	cluster backup.ClusterID
+	spec    cloneSpec // merged, as the backup writes it
+	at      place
+	name    string // of the VM
+	target  string // id of the home target
+	// unplaced is why it is not known where the VM is to be: at is then only where
+	// it would be without what the backup lacks. Empty: at is right.
+	unplaced string
+	// unnamed is why it is not known what the VM is called: name is the machine's then.
+	unnamed string
+}
+
+func newObjects(s *backup.Snapshot) *objects {
+	objs := &objects{
+		snapshot: s, controlPlanes: s.ControlPlanesByCluster(), clusters: capi.Index(clusters.In(s)), templates: capi.Index(templates.In(s)),
+		zones: capi.Index(zones.In(s)), domains: capi.Index(domains.In(s)),
+		identities: capi.Index(identities.In(s)), namespaces: capi.Index(namespaces.In(s)), known: capi.Clusters(s),
+		vmOf: map[capi.Object]*backup.Record[vsphereVM]{}, vmNamed: map[capi.Object]*backup.Record[vsphereVM]{},
+		servers: map[string]string{}, targets: map[clusterServer]string{}, sets: map[capi.Object]bool{},
+	}
+	for i := range s.Groups {
+		if g := &s.Groups[i]; g.Kind == "MachineSet" {
+			objs.sets[capi.ObjectOf(&g.Meta)] = true
+		}
+	}
+	for v := range vms.In(s).All() {
+		if owner, ok := capi.OwnerOf(&v.Meta, machineKind); ok {
+			putFirst(objs.vmOf, capi.Object{Backup: v.Backup, Namespace: v.Namespace, Name: owner}, v)
+			continue
+		}
+		// A restore takes ownerReferences away (lab/restore); names are left.
+		putFirst(objs.vmNamed, capi.ObjectOf(&v.Meta), v)
+		if v.Data.Bootstrap != "" {
+			putFirst(objs.vmNamed, capi.Object{Backup: v.Backup, Namespace: v.Namespace, Name: v.Data.Bootstrap}, v)
+		}
+	}
+	objs.join()
+	return objs
+}
+
+func putFirst[V any](m map[capi.Object]V, k capi.Object, v V) {
+	if _, taken := m[k]; !taken {
+		m[k] = v
+	}
+}
+
+// join makes a member of every Machine that is CAPV's, then of every
+// VSphereMachine and at last of every VSphereVM that is left over.
+func (objs *objects) join() {
+	used := map[*backup.Record[vsphereVM]]bool{}
+	add := func(m member) {
+		if m.vm != nil {
+			used[m.vm] = true
+		}
+		objs.place(&m)
+		objs.members = append(objs.members, m)
+	}
+	capi.EachMachine(objs.snapshot, infra.GroupKind{Group: group, Kind: machineKind}, machines.In(objs.snapshot),
+		func(i int, id backup.ClusterID, at capi.Object, r *backup.Record[vsphereMachine]) {
+			m := member{index: i, machine: r, cluster: id}
+			if at != (capi.Object{}) {
+				name := at.Name
+				if i >= 0 {
+					name = objs.snapshot.Machines[i].Name
+				}
+				m.vm = objs.findVM(at, name)
+			}
+			add(m)
+		})
+	for v := range vms.In(objs.snapshot).All() {
+		if !used[v] && v.ClusterName != "" {
+			add(member{index: -1, vm: v, cluster: capi.ClusterOf(&v.Meta)})
+		}
+	}
+}
+
+func (objs *objects) findVM(machine capi.Object, other string) *backup.Record[vsphereVM] {
+	return cmp.Or(objs.vmOf[machine], objs.vmNamed[machine], objs.vmNamed[capi.Object{Backup: machine.Backup, Namespace: machine.Namespace, Name: other}])
+}
+
+// place fills in where the member's VM is to be and what it is called.
+func (objs *objects) place(m *member) {
+	zone := ""
+	name := ""
+	if m.index >= 0 {
+		zone, name = objs.snapshot.Machines[m.index].FailureDomain, objs.snapshot.Machines[m.index].Name
+	}
+	var spec cloneSpec
+	if m.machine != nil {
+		zone = cmp.Or(zone, m.machine.Data.FailureDomain)
+		name = cmp.Or(name, m.machine.Name)
+		spec = m.machine.Data.Spec
+		named := false
+		if m.name, named = concreteName(name, m.machine.Data.OS, m.machine.Data.Naming); !named {
+			m.unnamed = fmt.Sprintf("naming template %q of VSphereMachine %s is not understood", infra.Brief(m.machine.Data.Naming), m.machine.Name)
+		}
+	}
+	m.name = cmp.Or(m.name, name)
+	spec = objs.merge(m.cluster, zone, spec)
+	if m.vm != nil {
+		// CAPV has merged everything into the VSphereVM already
+		// (pkg/services/vimmachine.go v1.16.1).
+		merged := m.vm.Data.Spec
+		if merged.Server == "" {
+			merged.Server, merged.Thumbprint = spec.Server, spec.Thumbprint
+		}
+		spec, m.name, m.unnamed = merged, m.vm.Name, ""
+	}
+	m.spec, m.at = spec, objs.placeOf(spec)
+	m.target = objs.targetID(m.cluster, m.at.Server)
+	if m.unplaced = objs.unplaced(m, zone); m.unplaced != "" {
+		m.target += unplacedSuffix
+	}
+}
+
+// unplacedSuffix ends the id of the place where machines are looked for whose
+// place is not known. One that is found there is found, but one that is not may be
+// anywhere.
+const unplacedSuffix = "/unplaced"
+
+// unplaced returns what the backup lacks to know where a member's VM is to be. The
+// zone names vCenter, datacenter and folder, and CAPV puts them into the
+// VSphereVM (pkg/services/vimmachine.go v1.16.1).
+func (objs *objects) unplaced(m *member, zone string) string {
+	switch z := objs.zones[capi.Object{Backup: m.cluster.Backup, Name: zone}]; {
+	case m.vm != nil && m.vm.Data.Spec.Server != "":
+		return ""
+	case m.vm == nil && m.machine == nil:
+		return "a machine's " + machineKind + " and " + vmKind + " are not in the backup"
+	case zone == "":
+		return ""
+	case z == nil:
+		return fmt.Sprintf("a machine's %s %s is not in the backup", zoneKind, zone)
+	case objs.domains[capi.Object{Backup: m.cluster.Backup, Name: z.Data.Domain}] == nil:
+		return fmt.Sprintf("%s %s of a machine's %s is not in the backup", domainKind, z.Data.Domain, zoneKind)
+	default:
+		return ""
+	}
+}
+
+// merge completes a clone spec as CAPV does: the zone overrides the machine,
+// and the cluster gives the server that neither names.
+func (objs *objects) merge(cluster backup.ClusterID, zone string, spec cloneSpec) cloneSpec {
+	if z := objs.zones[capi.Object{Backup: cluster.Backup, Name: zone}]; zone != "" && z != nil {
+		spec.Server = cmp.Or(z.Data.Server, spec.Server)
+		spec.Folder = cmp.Or(z.Data.Folder, spec.Folder)
+		if d := objs.domains[capi.Object{Backup: cluster.Backup, Name: z.Data.Domain}]; d != nil {
+			spec.Datacenter = cmp.Or(d.Data.Datacenter, spec.Datacenter)
+		}
+	}
+	if c := objs.vsphereCluster(cluster); c != nil {
+		spec.Server = cmp.Or(spec.Server, c.Data.Server)
+	}
+	return spec
+}
+
+func (objs *objects) placeOf(spec cloneSpec) place {
+	p := place{Server: objs.server(spec.Server), Datacenter: datacenterOf(spec.Datacenter)}
+	p.Folder, p.Root = folderOf(p.Server, p.Datacenter, spec.Folder)
+	return p
+}
+
+// server is serverOf, which is asked for every machine.
+func (objs *objects) server(raw string) string {
+	s, ok := objs.servers[raw]
+	if !ok {
+		s, _ = serverOf(raw)
+		objs.servers[raw] = s
+	}
+	return s
+}
+
+// vsphereCluster returns the VSphereCluster of a cluster, or nil when the backup
+// does not hold it.
+func (objs *objects) vsphereCluster(id backup.ClusterID) *backup.Record[vsphereCluster] {
+	if c := objs.known[id]; c != nil && c.Infrastructure.Kind == clusterKind && c.Infrastructure.Name != "" {
+		if capi.LeadsAway(c.Infrastructure, id.Namespace) {
+			return nil
+		}
+		return objs.clusters[capi.Object{Backup: id.Backup, Namespace: id.Namespace, Name: c.Infrastructure.Name}]
+	}
+	return objs.clusters[capi.Object{Backup: id.Backup, Namespace: id.Namespace, Name: id.Name}]
+}
+
+// providers returns the clusters that are CAPV's.
+func (objs *objects) providers() map[backup.ClusterID]string {
+	ours := map[backup.ClusterID]string{}
+	for id, c := range objs.known {
+		if c.Infrastructure.Group == group && c.Infrastructure.Kind == clusterKind {
+			ours[id] = Name
+		}
+	}
+	for i := range objs.members {
+		ours[objs.members[i].cluster] = Name
+	}
+	return ours
+}
