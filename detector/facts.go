@@ -133,12 +133,12 @@ func alive(v *vm) bool { return !v.Gone }
 
 func runs(v *vm) bool { return v.Runs() }
 
-// hasKey is Instance.Bears, but false for the zero Key.
-func hasKey(v *vm, k infra.Key) bool { return !k.IsZero() && v.Bears(k) }
+// hasKey is Instance.HasKey, but false for the zero Key.
+func hasKey(v *vm, k infra.Key) bool { return !k.IsZero() && v.HasKey(k) }
 
 // hasOtherKey reports whether the instance has a key of k's kind, but not k.
 func hasOtherKey(v *vm, k infra.Key) bool {
-	return !k.IsZero() && !v.Bears(k) && valueOf(v, k.Kind) != ""
+	return !k.IsZero() && !v.HasKey(k) && valueOf(v, k.Kind) != ""
 }
 
 // valueOf is the value of the instance's first key of the kind, or empty.

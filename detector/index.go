@@ -90,7 +90,7 @@ func newIndex(s *backup.Snapshot, c infra.Claims, inv infra.Inventory, now time.
 	listings = addRelated(listings, &c, &ix.nodes)
 	ix.vms = mergeSightings(listings)
 	for i := range ix.vms {
-		if v := &ix.vms[i]; !v.Host.IsZero() && !v.Bears(v.Host) { // not among the keys in older inventories
+		if v := &ix.vms[i]; !v.Host.IsZero() && !v.HasKey(v.Host) { // not among the keys in older inventories
 			v.Keys = append(slices.Clip(v.Keys), v.Host)
 		}
 	}

@@ -53,7 +53,7 @@ type oracleBond struct {
 	byName    bool
 }
 
-func (o *oracle) has(v *oracleVM, k infra.Key) bool { return k != (infra.Key{}) && v.Bears(k) }
+func (o *oracle) has(v *oracleVM, k infra.Key) bool { return k != (infra.Key{}) && v.HasKey(k) }
 
 func (o *oracle) hasKind(v *oracleVM, kind string) bool {
 	return slices.ContainsFunc(v.Keys, func(k infra.Key) bool { return k.Kind == kind })
@@ -106,12 +106,12 @@ func (o *oracle) meet() {
 		}
 	}
 	for _, v := range o.vms {
-		if !v.Host.IsZero() && !v.Bears(v.Host) {
+		if !v.Host.IsZero() && !v.HasKey(v.Host) {
 			v.Keys = append(v.Keys, v.Host)
 		}
 		causes := []string{}
 		for _, x := range o.claims.Exclude {
-			if v.Bears(x.Key) {
+			if v.HasKey(x.Key) {
 				causes = append(causes, x.Cause)
 			}
 		}
@@ -192,7 +192,7 @@ func (o *oracle) seenBy(v *oracleVM, target string) bool {
 }
 
 func (o *oracle) atHome(c *oracleClaim, v *oracleVM) bool {
-	return o.seenBy(v, c.Home.Target) && (c.Home.Within.IsZero() || v.Bears(c.Home.Within))
+	return o.seenBy(v, c.Home.Target) && (c.Home.Within.IsZero() || v.HasKey(c.Home.Within))
 }
 
 func (o *oracle) maybeHome(c *oracleClaim, v *oracleVM) bool {
@@ -247,7 +247,7 @@ func (o *oracle) holds(p infra.Proof) bool {
 		return false
 	}
 	seen := func(k infra.Key) bool {
-		return o.any(o.vms, func(v *oracleVM) bool { return v.Bears(k) && o.seenBy(v, p.Target) })
+		return o.any(o.vms, func(v *oracleVM) bool { return v.HasKey(k) && o.seenBy(v, p.Target) })
 	}
 	if p.Stated != "" {
 		return true

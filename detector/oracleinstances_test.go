@@ -42,17 +42,17 @@ func (o *oracle) mentioned(v *oracleVM) (reason string, by *oracleClaim) {
 				consider(1, c, about(c, "FoundElsewhere"))
 			}
 		}
-		if slices.ContainsFunc(c.Doubted, v.Bears) {
+		if slices.ContainsFunc(c.Doubted, v.HasKey) {
 			consider(1, c, about(c, "ConflictingIDs"))
 		}
 		if o.has(v, c.Identity) {
 			consider(2, c, about(c, "IdentityChanged"))
 		}
-		if !matched && slices.ContainsFunc(c.Witness, v.Bears) {
+		if !matched && slices.ContainsFunc(c.Witness, v.HasKey) {
 			consider(3, c, about(c, "SameName"))
 		}
 		for _, k := range c.Weak {
-			if c.Strong.IsZero() && v.Bears(k) {
+			if c.Strong.IsZero() && v.HasKey(k) {
 				consider(4, c, about(c, "SameName"))
 			}
 		}
@@ -65,12 +65,12 @@ func (o *oracle) mentioned(v *oracleVM) (reason string, by *oracleClaim) {
 			}
 		}
 		for _, k := range c.Names {
-			if v.Bears(k) {
+			if v.HasKey(k) {
 				consider(7, c, "SameName")
 			}
 		}
 		for _, k := range c.Hosts {
-			if v.Bears(k) {
+			if v.HasKey(k) {
 				consider(8, c, "CloneOf")
 			}
 		}
@@ -82,7 +82,7 @@ func (o *oracle) nodesOn(v *oracleVM) []infra.Node {
 	var out []infra.Node
 	for _, l := range o.inv.Listings {
 		for _, n := range l.Nodes {
-			if slices.ContainsFunc(n.Keys, func(k infra.Key) bool { return v.Bears(k) }) {
+			if slices.ContainsFunc(n.Keys, func(k infra.Key) bool { return v.HasKey(k) }) {
 				out = append(out, n)
 			}
 		}
@@ -140,7 +140,7 @@ func (o *oracle) nodeSpeaks(n infra.Node, v *oracleVM) bool {
 // fits says whether a tie is one of an instance.
 func (o *oracle) fits(t infra.Tie, v *oracleVM) bool {
 	for _, k := range t.Expect {
-		met := slices.ContainsFunc(t.Expect, func(other infra.Key) bool { return other.Kind == k.Kind && v.Bears(other) })
+		met := slices.ContainsFunc(t.Expect, func(other infra.Key) bool { return other.Kind == k.Kind && v.HasKey(other) })
 		if o.hasKind(v, k.Kind) && !met {
 			return false
 		}
@@ -149,9 +149,9 @@ func (o *oracle) fits(t infra.Tie, v *oracleVM) bool {
 		return false
 	}
 	if !t.Key.IsZero() {
-		return v.Bears(t.Key)
+		return v.HasKey(t.Key)
 	}
-	return t.Pattern != "" && regexp.MustCompile("^("+t.Pattern+")$").MatchString(v.Name) && (t.Within.IsZero() || v.Bears(t.Within))
+	return t.Pattern != "" && regexp.MustCompile("^("+t.Pattern+")$").MatchString(v.Name) && (t.Within.IsZero() || v.HasKey(t.Within))
 }
 
 // near says whether an instance is seen where machines of a cluster may be.
@@ -186,7 +186,7 @@ func (o *oracle) cid(id backup.ClusterID) string {
 func (o *oracle) sharing(v *oracleVM) [][]*oracleVM {
 	out := [][]*oracleVM{o.find(func(w *oracleVM) bool { return !w.Gone && v.ID != "" && v.ID == w.ID })}
 	for _, n := range o.nodesOn(v) {
-		out = append(out, o.find(func(w *oracleVM) bool { return !w.Gone && slices.ContainsFunc(n.Keys, w.Bears) }))
+		out = append(out, o.find(func(w *oracleVM) bool { return !w.Gone && slices.ContainsFunc(n.Keys, w.HasKey) }))
 	}
 	return out
 }
@@ -250,7 +250,7 @@ func (o *oracle) placed(v *oracleVM) (line string, id backup.ClusterID, set stri
 		return loose(reason, o.cid(by.cluster))
 	}
 	for _, p := range o.poolsInOrder() {
-		if slices.ContainsFunc(p.Members, v.Bears) && o.poolState(p) != Undecided {
+		if slices.ContainsFunc(p.Members, v.HasKey) && o.poolState(p) != Undecided {
 			return loose("LeftPool", o.cid(p.Cluster))
 		}
 	}

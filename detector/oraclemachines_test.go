@@ -121,7 +121,7 @@ func (o *oracle) decideAbsent(c *oracleClaim, strongAway []*oracleVM) {
 				return true
 			}
 			for _, k := range other.Weak {
-				if weakToo && other.Strong.IsZero() && v.Bears(k) {
+				if weakToo && other.Strong.IsZero() && v.HasKey(k) {
 					return true
 				}
 			}
@@ -153,7 +153,7 @@ func (o *oracle) decideAbsent(c *oracleClaim, strongAway []*oracleVM) {
 		return
 	}
 	weak := o.find(func(v *oracleVM) bool {
-		return !v.Gone && v.Exclude == "" && o.atHome(c, v) && slices.ContainsFunc(c.Weak, func(k infra.Key) bool { return v.Bears(k) })
+		return !v.Gone && v.Exclude == "" && o.atHome(c, v) && slices.ContainsFunc(c.Weak, func(k infra.Key) bool { return v.HasKey(k) })
 	})
 	switch {
 	case len(sameHere) == 0 && len(same) > 0:
@@ -198,7 +198,7 @@ func (o *oracle) match(c *oracleClaim, v *oracleVM, duplicate, reidentified bool
 		c.warnings = append(c.warnings, "Template")
 	}
 	for _, x := range c.Expect {
-		if !v.Bears(x.Key) && o.hasKind(v, x.Key.Kind) {
+		if !v.HasKey(x.Key) && o.hasKind(v, x.Key.Kind) {
 			c.warnings = append(c.warnings, x.Warning)
 		}
 	}
@@ -238,7 +238,7 @@ func (o *oracle) nodeNames(c *oracleClaim, v *oracleVM) bool {
 // its place without being another's.
 func (o *oracle) remade(c *oracleClaim) bool {
 	return len(o.find(func(v *oracleVM) bool {
-		if v.Gone || !slices.ContainsFunc(c.Witness, v.Bears) || v.Exclude != "" || !o.atHome(c, v) {
+		if v.Gone || !slices.ContainsFunc(c.Witness, v.HasKey) || v.Exclude != "" || !o.atHome(c, v) {
 			return !v.Gone && o.has(v, c.Identity)
 		}
 		return o.has(v, c.Identity) || !slices.ContainsFunc(o.all, func(other *oracleClaim) bool {

@@ -72,7 +72,7 @@ func (o *oracle) unasked(target string, k infra.Key) bool {
 
 // isMember says whether an instance is in a pool, as far as anybody knows.
 func (o *oracle) isMember(p infra.Pool, v *oracleVM) bool {
-	return v.Bears(p.Key) || slices.ContainsFunc(p.Members, v.Bears) && o.exists(p.Cluster, p.Target, p.Landmark) == Undecided
+	return v.HasKey(p.Key) || slices.ContainsFunc(p.Members, v.HasKey) && o.exists(p.Cluster, p.Target, p.Landmark) == Undecided
 }
 
 // mayBeMember says that nobody asked where an instance was seen for a pool of the cluster.

@@ -17,7 +17,7 @@ func (o *oracle) any(of []*oracleVM, test func(*oracleVM) bool) bool {
 // nobodyElses says whether an instance may be the machine's, as far as other
 // machines and Nodes are concerned.
 func (o *oracle) nobodyElses(c *oracleClaim, v *oracleVM) bool {
-	if v.Gone || v.Bears(c.Strong) && !c.Strong.IsZero() || v.Exclude != "" && v.Exclude != infra.Template && v.Exclude != infra.Managed {
+	if v.Gone || v.HasKey(c.Strong) && !c.Strong.IsZero() || v.Exclude != "" && v.Exclude != infra.Template && v.Exclude != infra.Managed {
 		return false
 	}
 	for _, other := range o.all {
@@ -33,14 +33,14 @@ func (o *oracle) nobodyElses(c *oracleClaim, v *oracleVM) bool {
 // namesakes have the machine's name, by themselves, in their metadata or by a Node.
 func (o *oracle) namesakes(c *oracleClaim) []*oracleVM {
 	return o.find(func(v *oracleVM) bool {
-		named := slices.ContainsFunc(slices.Concat(c.Names, c.Witness), v.Bears) || slices.Contains(c.Hosts, v.Host)
+		named := slices.ContainsFunc(slices.Concat(c.Names, c.Witness), v.HasKey) || slices.Contains(c.Hosts, v.Host)
 		return o.nobodyElses(c, v) && (named || c.Strong.IsZero() && o.nodeNames(c, v))
 	})
 }
 
 func (o *oracle) witnesses(c *oracleClaim) []*oracleVM {
 	return o.find(func(v *oracleVM) bool {
-		return o.nobodyElses(c, v) && o.atHome(c, v) && slices.ContainsFunc(c.Witness, v.Bears)
+		return o.nobodyElses(c, v) && o.atHome(c, v) && slices.ContainsFunc(c.Witness, v.HasKey)
 	})
 }
 
@@ -107,8 +107,8 @@ func (o *oracle) mayServe(id backup.ClusterID, recorded int64) bool {
 			continue
 		}
 		for _, v := range o.vms {
-			weak := c.Strong.IsZero() && slices.ContainsFunc(c.Weak, v.Bears)
-			if o.mayBeIt(c, v) || (v.Runs() || v.Unreadable) && (weak || o.has(v, c.Strong) || o.has(v, c.Identity) || slices.ContainsFunc(slices.Concat(c.Doubted, c.Witness), v.Bears)) {
+			weak := c.Strong.IsZero() && slices.ContainsFunc(c.Weak, v.HasKey)
+			if o.mayBeIt(c, v) || (v.Runs() || v.Unreadable) && (weak || o.has(v, c.Strong) || o.has(v, c.Identity) || slices.ContainsFunc(slices.Concat(c.Doubted, c.Witness), v.HasKey)) {
 				return true
 			}
 		}
@@ -155,11 +155,11 @@ func (o *oracle) counts(endpoint string) (seen, contradicted int) {
 			return at(v) && slices.ContainsFunc(v.listings, func(i int) bool { return slices.Contains(o.inv.Listings[i].IDs, c.Home.Target) })
 		}
 		switch {
-		case o.any(o.vms, func(v *oracleVM) bool { return here(v) && v.Bears(c.Strong) }):
+		case o.any(o.vms, func(v *oracleVM) bool { return here(v) && v.HasKey(c.Strong) }):
 			seen++
 		case copied(c.Home.Target) && o.any(o.vms, func(v *oracleVM) bool {
 			others := slices.ContainsFunc(o.all, func(other *oracleClaim) bool { return other != c && o.has(v, other.Strong) })
-			return here(v) && slices.ContainsFunc(c.Names, v.Bears) && (v.Unreadable || o.hasKind(v, c.Strong.Kind)) && !others
+			return here(v) && slices.ContainsFunc(c.Names, v.HasKey) && (v.Unreadable || o.hasKind(v, c.Strong.Kind)) && !others
 		}):
 			contradicted++
 		}
@@ -204,7 +204,7 @@ func (o *oracle) provenFor(id backup.ClusterID, v *oracleVM) bool {
 // reidentified says whether both second keys of a match are others than recorded,
 // and one of them means anything.
 func (o *oracle) reidentified(c *oracleClaim, v *oracleVM) bool {
-	differs := func(v *oracleVM, k infra.Key) bool { return !k.IsZero() && !v.Bears(k) && o.hasKind(v, k.Kind) }
+	differs := func(v *oracleVM, k infra.Key) bool { return !k.IsZero() && !v.HasKey(k) && o.hasKind(v, k.Kind) }
 	if !differs(v, c.Identity) || !differs(v, c.Ref) {
 		return false
 	}
@@ -233,5 +233,5 @@ func (o *oracle) reidentified(c *oracleClaim, v *oracleVM) bool {
 
 // mayBeIt says whether an instance that could not be read may be the machine.
 func (o *oracle) mayBeIt(c *oracleClaim, v *oracleVM) bool {
-	return v.Unreadable && (slices.ContainsFunc(c.Blind, v.Bears) && o.maybeHome(c, v) || slices.ContainsFunc(c.Names, v.Bears))
+	return v.Unreadable && (slices.ContainsFunc(c.Blind, v.HasKey) && o.maybeHome(c, v) || slices.ContainsFunc(c.Names, v.HasKey))
 }

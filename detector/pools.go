@@ -175,7 +175,7 @@ var droppedRow = machineRow{
 // dropped reports whether an instance is none of the members of its machine's pool,
 // which was read. Of a pool whose own object the backup lacks no controller looks.
 func (ix *index) dropped(c *claim, v *vm) bool {
-	if c.Pool.IsZero() || v.Gone || v.Bears(c.Pool) || ix.poolState[clusterKey{c.cluster, c.Pool}] != Present {
+	if c.Pool.IsZero() || v.Gone || v.HasKey(c.Pool) || ix.poolState[clusterKey{c.cluster, c.Pool}] != Present {
 		return false
 	}
 	return !slices.ContainsFunc(ix.pools, func(p poolSet) bool { return p.Cluster == c.cluster && p.Key == c.Pool && p.Guessed != "" })

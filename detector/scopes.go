@@ -251,7 +251,7 @@ func (v *vm) seenIn(listings []int32) bool {
 
 // atHome reports whether the instance is where the machine's controller looks.
 func (ix *index) atHome(c *claim, v *vm) bool {
-	return v.seenIn(ix.scopes.byTarget[c.Home.Target]) && (c.Home.Within.IsZero() || v.Bears(c.Home.Within))
+	return v.seenIn(ix.scopes.byTarget[c.Home.Target]) && (c.Home.Within.IsZero() || v.HasKey(c.Home.Within))
 }
 
 // mayBeAtHome is atHome for an instance whose missing keys prove nothing.
@@ -264,7 +264,7 @@ func (ix *index) mayBeAtHome(c *claim, v *vm) bool {
 // which such an instance keeps, and anywhere by its name, as it may have been moved.
 func (ix *index) unread(c *claim) []*vm {
 	return keep(ix.withKeys(slices.Concat(c.Blind, c.Names)...), func(v *vm) bool {
-		return v.Unreadable && (ix.mayBeAtHome(c, v) || slices.ContainsFunc(c.Names, v.Bears))
+		return v.Unreadable && (ix.mayBeAtHome(c, v) || slices.ContainsFunc(c.Names, v.HasKey))
 	})
 }
 

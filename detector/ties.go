@@ -112,7 +112,7 @@ func (t *tieIndex) fitting(v *vm) []*infra.Tie {
 		out = append(out, t.byKey[k]...)
 	}
 	for _, p := range t.patterns {
-		if (p.Within.IsZero() || v.Bears(p.Within)) && p.pattern.MatchString(v.Name) {
+		if (p.Within.IsZero() || v.HasKey(p.Within)) && p.pattern.MatchString(v.Name) {
 			out = append(out, p.Tie)
 		}
 	}
@@ -126,7 +126,7 @@ func (t *tieIndex) fitting(v *vm) []*infra.Tie {
 // none of those that are.
 func contradicts(v *vm, expected []infra.Key) bool {
 	return slices.ContainsFunc(expected, func(k infra.Key) bool {
-		return hasOtherKey(v, k) && !slices.ContainsFunc(expected, func(other infra.Key) bool { return other.Kind == k.Kind && v.Bears(other) })
+		return hasOtherKey(v, k) && !slices.ContainsFunc(expected, func(other infra.Key) bool { return other.Kind == k.Kind && v.HasKey(other) })
 	})
 }
 

@@ -7,11 +7,11 @@ import (
 	"drift-detector/infra"
 )
 
-// addRelated returns the listings with those of their Strangers moved to the instances
+// addRelated returns the listings with those of their Unrelated moved to the instances
 // that a claim, another instance or a Node is related to: they are decided together.
 // The others are decided one by one, see decideUnrelated.
 func addRelated(listings []infra.Listing, claims *infra.Claims, nodes *nodes) []infra.Listing {
-	if !slices.ContainsFunc(listings, func(l infra.Listing) bool { return l.Strangers.Len() > 0 }) {
+	if !slices.ContainsFunc(listings, func(l infra.Listing) bool { return l.Unrelated.Len() > 0 }) {
 		return listings
 	}
 	out := slices.Clone(listings)
@@ -25,7 +25,7 @@ func addRelated(listings []infra.Listing, claims *infra.Claims, nodes *nodes) []
 		known = len(r.ids)
 		for i := range out {
 			l := &out[i]
-			taken := l.Strangers.Take(func(v *infra.Instance) bool { return r.reach(l.Provider, v) })
+			taken := l.Unrelated.Take(func(v *infra.Instance) bool { return r.reach(l.Provider, v) })
 			l.Instances = slices.Concat(l.Instances, taken)
 			r.note(l.Provider, taken)
 		}
@@ -77,7 +77,7 @@ func (r *related) findTwice(listings []infra.Listing) {
 		for j := range l.Instances {
 			see(l.Provider, &l.Instances[j])
 		}
-		for v := range l.Strangers.All() {
+		for v := range l.Unrelated.All() {
 			see(l.Provider, &v)
 		}
 	}
@@ -88,7 +88,7 @@ func (r *related) findTwice(listings []infra.Listing) {
 func (ix *index) decideUnrelated(decide func(*vm)) {
 	for i := range ix.scopes.listings {
 		l := &ix.scopes.listings[i]
-		for one := range l.Strangers.All() {
+		for one := range l.Unrelated.All() {
 			v := &vm{Instance: one, provider: l.Provider, seen: []int32{int32(i)}}
 			v.scope = ix.seenAt(v, "")
 			decide(v)

@@ -9,7 +9,7 @@ import (
 	"drift-detector/infra"
 )
 
-// folded is an inventory of which the listings keep those instances as strangers
+// folded is an inventory of which the listings keep those instances as unrelated instances
 // that the test does not accept.
 func folded(inv infra.Inventory, near func(*infra.Instance) bool) infra.Inventory {
 	out := infra.Inventory{Version: inv.Version}
@@ -25,7 +25,7 @@ func folded(inv infra.Inventory, near func(*infra.Instance) bool) infra.Inventor
 }
 
 // Whatever a listing keeps packed, the result is the same, for all clusters and for
-// one: what matters to anything else is found among the strangers.
+// one: what matters to anything else is found among the unrelated instances.
 func TestStrangersChangeNothing(t *testing.T) {
 	near, packed := 0, 0
 	for seed := range uint64(1500) {
@@ -40,7 +40,7 @@ func TestStrangersChangeNothing(t *testing.T) {
 			inv := folded(s.inventory(), test)
 			for _, l := range inv.Listings {
 				if name == "near" {
-					near, packed = near+len(l.Instances), packed+l.Strangers.Len()
+					near, packed = near+len(l.Instances), packed+l.Unrelated.Len()
 				}
 			}
 			options := Options{Now: s.now}
@@ -60,7 +60,7 @@ func TestStrangersChangeNothing(t *testing.T) {
 	t.Logf("%d instances were near, %d strangers", near, packed)
 }
 
-// An instance that is no one's is a stranger when its listing packs it, and counts
+// An instance that is no one's is an unrelated instance when its listing packs it, and counts
 // as what it is.
 func TestStrangersCountForThemselves(t *testing.T) {
 	s := newScene()

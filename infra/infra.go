@@ -33,7 +33,7 @@ type Spec struct {
 	Kinds []GroupKind // kinds of infrastructure machines that are its own
 	Want  backup.Want
 	// Keys turns a provider id as Nodes and Machines carry it into the keys
-	// that the provider's instances bear. It returns nil for ids of others.
+	// that the provider's instances have. It returns nil for ids of others.
 	Keys func(providerID string) []Key
 	// Controller is what makes and deletes the instances, for forecasts of a restore.
 	Controller Controller
@@ -52,7 +52,7 @@ type Controller struct {
 	// ClustersFirst is what it does when Cluster objects are restored before Machines,
 	// if it loses the recorded ids then: "makes VSphereVMs without their ids".
 	ClustersFirst string
-	// DeletesCopies says that with a machine it destroys every instance that bears
+	// DeletesCopies says that with a machine it destroys every instance that has
 	// its id.
 	DeletesCopies bool
 	// OwnsKubeconfig is the kind of control plane whose kubeconfig Secret it makes by
@@ -79,7 +79,7 @@ func (k Key) IsZero() bool { return k == Key{} }
 
 func (k Key) String() string { return k.Kind + " " + k.Value }
 
-// OwnerTag is the kind of the Key that an instance bears for the one cluster that
+// OwnerTag is the kind of the Key that an instance has for the one cluster that
 // its own tags name as its owner, whether or not the backup knows that cluster.
 const OwnerTag = "ownerTag"
 
@@ -167,7 +167,7 @@ type Pool struct {
 	Kind      string // of the group in the Snapshot: "MachinePool"
 	Name      string
 	Target    string
-	Key       Key    // instances that are members now bear it
+	Key       Key    // instances that are members now have it
 	Landmark  Key    // found when the pool itself exists; it must be among the Target's Landmarks
 	Guessed   string // why Landmark may be that of another, so that its absence proves nothing; empty: it is not
 	Members   []Key  // members that the backup records
@@ -236,11 +236,11 @@ type Orphan struct {
 // Home is where the controller of a machine looks for its instance.
 type Home struct {
 	Target string // one of Target.IDs
-	Within Key    // key that an instance at home bears besides (its datacenter); zero: anywhere in the target
+	Within Key    // key that an instance at home has besides (its datacenter); zero: anywhere in the target
 	Part   string // of the target, with Proofs of its own: a folder; empty: the target as a whole
 }
 
-// Expectation is a key that a matched instance should bear; when it bears
+// Expectation is a key that a matched instance should have; when it has
 // another of that kind instead, the verdict carries the warning.
 type Expectation struct {
 	Key     Key
@@ -272,15 +272,15 @@ type OwnerID struct {
 }
 
 // Tie connects an instance that no machine claims with a cluster. An instance
-// fits when it bears Key, or, where Key is zero, when its name matches Pattern
-// and it bears Within.
+// fits when it has Key, or, where Key is zero, when its name matches Pattern
+// and it has Within.
 type Tie struct {
 	Cluster backup.ClusterID
 	Grade   Grade
 	Key     Key
 	Pattern string // anchored RE2, for naming templates that no key can express
 	Within  Key
-	// Expect are what an instance of the owner bears, where it bears one of their
+	// Expect are what an instance of the owner has, where it has one of their
 	// kind at all: other values than those of the kind contradict the tie, which then
 	// ties nothing.
 	Expect []Key
@@ -321,7 +321,7 @@ type Proof struct {
 	Target  string
 	Part    string // as in Home; empty: all of the target
 	All     []Key  // landmarks that must all have been found; when empty, Any decides
-	Any     []Key  // keys of which at least one instance or landmark must bear one
+	Any     []Key  // keys of which at least one instance or landmark must have one
 	Nodes   bool   // an instance that a Node of the cluster runs on proves it as well as Any
 	// Copied says that what proves it may have come to another place with a copy of the
 	// machines, as a BIOS UUID does to a stand-by site: it proves nothing where the names
@@ -423,9 +423,9 @@ type Listing struct {
 	Unread    []string   `json:"unread,omitempty"`
 	PoolSizes []PoolSize `json:"poolSizes,omitempty"` // of the pools among Landmarks, as far as they are known
 	Instances []Instance `json:"instances,omitempty"`
-	// Strangers are the instances that Target.Near did not accept. They are as much
+	// Unrelated are the instances that Target.Near did not accept. They are as much
 	// part of the listing as the others; WriteInventory saves them among those.
-	Strangers Strangers `json:"-"`
+	Unrelated Unrelated `json:"-"`
 	Nodes     []Node    `json:"nodes,omitempty"`
 	// NodeState is set on listings of Nodes: read, skipped, noKubeconfig,
 	// unreachable or denied. Such a listing is evidence, not a scope.
@@ -438,12 +438,12 @@ func (l *Listing) File(t *Target, i Instance) {
 	if t.Near == nil || t.Near(&i) {
 		l.Instances = append(l.Instances, i)
 	} else {
-		l.Strangers.Add(i)
+		l.Unrelated.Add(i)
 	}
 }
 
 // Count is how many instances the listing holds.
-func (l *Listing) Count() int { return len(l.Instances) + l.Strangers.Len() }
+func (l *Listing) Count() int { return len(l.Instances) + l.Unrelated.Len() }
 
 // Instance is one VM as its infrastructure reports it.
 type Instance struct {
@@ -494,8 +494,8 @@ type Tag struct {
 	Value string `json:"value"`
 }
 
-// Bears says whether the instance carries the key.
-func (i *Instance) Bears(k Key) bool {
+// HasKey says whether the instance carries the key.
+func (i *Instance) HasKey(k Key) bool {
 	for _, have := range i.Keys {
 		if have == k {
 			return true

@@ -14,7 +14,7 @@ func WriteInventory(w io.Writer, inv Inventory) error {
 	inv.Listings = slices.Clone(inv.Listings)
 	for i := range inv.Listings {
 		l := &inv.Listings[i]
-		l.Instances = slices.AppendSeq(slices.Clip(l.Instances), l.Strangers.All())
+		l.Instances = slices.AppendSeq(slices.Clip(l.Instances), l.Unrelated.All())
 	}
 	buf := bufio.NewWriter(w)
 	enc := json.NewEncoder(buf)

@@ -35,7 +35,7 @@ func main() {
 }
 
 // release builds all targets into out. What lay in out before is replaced when
-// it bears the same name, and is never part of SHA256SUMS.
+// it has the same name, and is never part of SHA256SUMS.
 func release(out, version string, when time.Time, targets, build []string) error {
 	if len(targets) == 0 || len(build) == 0 {
 		return fmt.Errorf("no targets, or nothing to build")

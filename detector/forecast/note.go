@@ -112,7 +112,7 @@ func (c *cluster) absentIdentities() string {
 	return strings.Join(out, " and ")
 }
 
-// doubles are the machines whose id a second VM bears.
+// doubles are the machines whose id a second VM has.
 func (c *cluster) doubles() []string {
 	var out []string
 	for _, s := range c.sets() {

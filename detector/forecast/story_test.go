@@ -34,7 +34,7 @@ var prod = backup.ClusterID{Namespace: "ns", Name: "prod"}
 
 type fields = map[string]any
 
-// checkSpec is a health check of v1beta2 that covers what bears the label.
+// checkSpec is a health check of v1beta2 that covers what has the label.
 func checkSpec(label string) fields {
 	return fields{
 		"clusterName": "prod", "selector": fields{"matchLabels": fields{"group": label}},

@@ -208,7 +208,7 @@ func TestEKS(t *testing.T) {
 	)
 	inv := listAll(t, New(), s, secrets, infra.Access{})
 	l := inv.Listings[0]
-	if len(l.Instances) != 3 || !l.Instances[0].Bears(c.Pools[0].Key) || l.Instances[1].Bears(c.Pools[0].Key) || l.Instances[2].Bears(c.Pools[0].Key) {
+	if len(l.Instances) != 3 || !l.Instances[0].HasKey(c.Pools[0].Key) || l.Instances[1].HasKey(c.Pools[0].Key) || l.Instances[2].HasKey(c.Pools[0].Key) {
 		t.Errorf("the instances are %+v", l.Instances)
 	}
 	if !slices.Contains(l.Landmarks, c.Pools[0].Landmark) {
@@ -343,15 +343,15 @@ func TestPoolMembers(t *testing.T) {
 		marks: map[infra.Key]bool{want: true}, members: map[string][]infra.Key{},
 	}
 	for _, n := range []int{3, 4} {
-		l.Strangers.Add(infra.Instance{ID: idOf(n)})
+		l.Unrelated.Add(infra.Instance{ID: idOf(n)})
 	}
 	name, member, stranger := "own-name", idOf(1), idOf(3)
 	l.takeGroup(&groups.AutoScalingGroup{AutoScalingGroupName: &name, Instances: []groups.Instance{{InstanceId: &member}, {InstanceId: &stranger}}})
 	l.addGroupKeys()
-	if len(l.Instances) != 3 || l.Instances[2].ID != stranger || !l.Instances[2].Bears(want) || l.Strangers.Len() != 1 {
-		t.Errorf("the instances are %+v, strangers %d", l.Instances, l.Strangers.Len())
+	if len(l.Instances) != 3 || l.Instances[2].ID != stranger || !l.Instances[2].HasKey(want) || l.Unrelated.Len() != 1 {
+		t.Errorf("the instances are %+v, strangers %d", l.Instances, l.Unrelated.Len())
 	}
-	if !l.Instances[0].Bears(want) || l.Instances[1].Bears(want) || !slices.Contains(l.Landmarks, want) {
+	if !l.Instances[0].HasKey(want) || l.Instances[1].HasKey(want) || !slices.Contains(l.Landmarks, want) {
 		t.Errorf("the instances are %+v", l.Instances)
 	}
 }

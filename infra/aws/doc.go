@@ -80,6 +80,6 @@
 //	1 for each load balancer and each control plane of EKS
 //
 // and retries, at no more than 20 calls a second in a region. Instances that have no
-// key of the backup are kept packed (infra.Strangers), so that memory is a matter of
+// key of the backup are kept packed (infra.Unrelated), so that memory is a matter of
 // the backup and of one page, not of n.
 package aws

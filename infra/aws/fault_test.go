@@ -256,7 +256,7 @@ func TestCallsForTenThousandInstances(t *testing.T) {
 		t.Errorf("the calls are %v, want %v", got, want)
 	}
 	kept := heap()
-	l.Strangers = infra.Strangers{}
+	l.Unrelated = infra.Unrelated{}
 	if kept -= heap(); kept > 200*n {
 		t.Errorf("a stranger takes %d bytes", kept/n)
 	}

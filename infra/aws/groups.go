@@ -80,7 +80,7 @@ func (l *listing) takeGroup(g *types.AutoScalingGroup) {
 // case it has lost its tags.
 func (l *listing) addGroupKeys() {
 	if len(l.members) > 0 {
-		l.Instances = append(l.Instances, l.Strangers.Take(func(i *infra.Instance) bool { return l.members[i.ID] != nil })...)
+		l.Instances = append(l.Instances, l.Unrelated.Take(func(i *infra.Instance) bool { return l.members[i.ID] != nil })...)
 	}
 	for i := range l.Instances {
 		for _, k := range l.members[l.Instances[i].ID] {

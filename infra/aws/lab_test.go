@@ -103,7 +103,7 @@ func (o outcome) agrees(t *testing.T, want verdicts) {
 }
 
 // Every entry of the lab's oracle holds: on whole pages, on pages of three, with
-// strangers packed, and through a saved inventory.
+// unrelated instances packed, and through a saved inventory.
 func TestLabVerdicts(t *testing.T) {
 	const strangers = 20
 	want := readVerdicts(t)
@@ -119,8 +119,8 @@ func TestLabVerdicts(t *testing.T) {
 			}
 			outcomeOf(decide(t, s, inv)).agrees(t, want)
 			packed := listNear(t, New(), s, secrets, infra.Access{})
-			if l := packed.Listings[0]; l.Count() != 11+strangers || l.Strangers.Len() != strangers {
-				t.Errorf("%d instances, %d of them strangers", l.Count(), l.Strangers.Len())
+			if l := packed.Listings[0]; l.Count() != 11+strangers || l.Unrelated.Len() != strangers {
+				t.Errorf("%d instances, %d of them strangers", l.Count(), l.Unrelated.Len())
 			}
 			if !reflect.DeepEqual(decide(t, s, packed), decide(t, s, inv)) {
 				t.Error("with strangers the result is another")
@@ -139,7 +139,7 @@ func TestLabVerdicts(t *testing.T) {
 	}
 }
 
-// The members of the lab's pool bear its key, and those of nobody else do.
+// The members of the lab's pool have its key, and those of nobody else do.
 func TestLabPool(t *testing.T) {
 	var then, now []string
 	want := readVerdicts(t)
@@ -169,7 +169,7 @@ func TestLabPool(t *testing.T) {
 	l := listAll(t, New(), s, secrets, infra.Access{}).Listings[0]
 	var members []string
 	for i := range l.Instances {
-		if l.Instances[i].Bears(p.Key) {
+		if l.Instances[i].HasKey(p.Key) {
 			members = append(members, l.Instances[i].ID)
 		}
 	}

@@ -252,7 +252,7 @@ func TestMoto(t *testing.T) {
 			}
 			members := 0
 			for i := range l.Instances {
-				if l.Instances[i].Bears(pool.Key) {
+				if l.Instances[i].HasKey(pool.Key) {
 					members++
 				}
 			}

@@ -36,7 +36,7 @@ func TestLaw2WitnessesOfAMachine(t *testing.T) {
 			claim := New().Claims(s).Machines[0]
 			serve(t, lab.EC2Options{}, nil, c.instance)
 			i := listAll(t, New(), s, secrets, infra.Access{}).Listings[0].Instances[0]
-			if i.Bears(claim.Identity) != c.identity || slices.ContainsFunc(claim.Witness, i.Bears) != c.witness {
+			if i.HasKey(claim.Identity) != c.identity || slices.ContainsFunc(claim.Witness, i.HasKey) != c.witness {
 				t.Errorf("it has %v; the second key is %v, witnesses have %v", i.Keys, claim.Identity, claim.Witness)
 			}
 		})

@@ -137,7 +137,7 @@ func whole(t *testing.T, h Harness, w World) {
 		}
 	})
 	t.Run("a saved inventory is the same", func(t *testing.T) { roundTrip(t, all) })
-	t.Run("strangers lack nothing", func(t *testing.T) { strangersWhole(t, start(t, h, w), all) })
+	t.Run("unrelated instances lack nothing", func(t *testing.T) { unrelatedWhole(t, start(t, h, w), all) })
 	t.Run("secrets stay hidden", func(t *testing.T) { hidden(t, r, all, w) })
 	t.Run("secrets that a server repeats are hidden", func(t *testing.T) { redacts(t, r, w) })
 	t.Run("target ids need no Secrets", func(t *testing.T) { idsWithoutSecrets(t, h, w, r) })
@@ -175,17 +175,17 @@ func uniqueIdentities(t *testing.T, all []infra.Listing) {
 	}
 }
 
-// strangersWhole lists with everything but what the provider itself needs packed:
+// unrelatedWhole lists with everything but what the provider itself needs packed:
 // the listings must hold the same.
-func strangersWhole(t *testing.T, r *run, all []infra.Listing) {
+func unrelatedWhole(t *testing.T, r *run, all []infra.Listing) {
 	for i := range r.targets {
 		r.targets[i].Near = func(*infra.Instance) bool { return false }
 	}
 	packed := timeless(r.list(t.Context()))
 	for i := range packed {
 		l := &packed[i]
-		l.Instances = slices.AppendSeq(l.Instances, l.Strangers.All())
-		l.Strangers = infra.Strangers{}
+		l.Instances = slices.AppendSeq(l.Instances, l.Unrelated.All())
+		l.Unrelated = infra.Unrelated{}
 		slices.SortFunc(l.Instances, func(a, b infra.Instance) int { return strings.Compare(a.Identity, b.Identity) })
 	}
 	got, err := json.Marshal(packed)
@@ -197,7 +197,7 @@ func strangersWhole(t *testing.T, r *run, all []infra.Listing) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("with strangers packed the listings are\n%s\nwere\n%s", got, want)
+		t.Errorf("with unrelated instances packed the listings are\n%s\nwere\n%s", got, want)
 	}
 }
 

@@ -118,10 +118,10 @@ func TestGuestinfoOfCandidates(t *testing.T) {
 		t.Fatal("no tie by endpoint")
 	}
 	key := New().Claims(s).Ties[tie].Key
-	if i := instance(t, l, "strange"); i.Host.Value != "strange" || !i.Bears(key) {
+	if i := instance(t, l, "strange"); i.Host.Value != "strange" || !i.HasKey(key) {
 		t.Errorf("host %s, keys %v, want %s", i.Host, i.Keys, key)
 	}
-	if i := instance(t, l, "copied"); i.Host.Value != "alpha-prod-nnxbq" || i.Bears(key) {
+	if i := instance(t, l, "copied"); i.Host.Value != "alpha-prod-nnxbq" || i.HasKey(key) {
 		t.Errorf("a copy: host %s, keys %v", i.Host, i.Keys)
 	}
 	if i := instance(t, l, "far-away"); !i.Host.IsZero() {
@@ -151,7 +151,7 @@ func TestUnreadMetadataIsSaid(t *testing.T) {
 	unread := infra.Key{Kind: keyNamed, Value: "unread"}
 	n := 0
 	for i := range l.Instances {
-		if l.Instances[i].Bears(unread) {
+		if l.Instances[i].HasKey(unread) {
 			n++
 		}
 	}

@@ -121,7 +121,7 @@ func reference(v types.AnyType) string {
 }
 
 // readable says that the VM's configuration was read, so that a key that it
-// does not bear is really not its own. Inaccessible and invalid VMs have none,
+// does not have is really not its own. Inaccessible and invalid VMs have none,
 // and an orphaned one is only a memory of vCenter's (vim25/types/enum.go v0.56.0).
 func (m *vm) readable() bool {
 	switch types.VirtualMachineConnectionState(m.connection) {

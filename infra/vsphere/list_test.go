@@ -221,7 +221,7 @@ func TestUnreadableVMs(t *testing.T) {
 		{Kind: keyVMX, Value: "alpha-prod-kcn2q"},
 		{Kind: keyDatacenter, Value: "DC0"},
 	} {
-		if !lost.Unreadable || !lost.Bears(k) {
+		if !lost.Unreadable || !lost.HasKey(k) {
 			t.Errorf("inaccessible: unreadable %t, keys %v, want %s", lost.Unreadable, lost.Keys, k)
 		}
 	}
@@ -230,7 +230,7 @@ func TestUnreadableVMs(t *testing.T) {
 	}
 	denied := instance(t, l, "")
 	for _, k := range []infra.Key{{Kind: keyRef, Value: "vm-382"}, nameless, {Kind: keyDatacenter, Value: "DC0"}} {
-		if !denied.Unreadable || !denied.Bears(k) {
+		if !denied.Unreadable || !denied.HasKey(k) {
 			t.Errorf("denied: keys %v, want %s: it may be in any datacenter", denied.Keys, k)
 		}
 	}

@@ -81,7 +81,7 @@ func hostKeys(i *infra.Instance, host string) []infra.Key {
 			}
 		}
 	}
-	return slices.DeleteFunc(keys, i.Bears)
+	return slices.DeleteFunc(keys, i.HasKey)
 }
 
 // folderKeys are the keys of a VM that is in a folder of a form.
@@ -141,7 +141,7 @@ func (m *marks) note(i *infra.Instance) bool {
 				keys = append(keys, withinKey(k.Value, name))
 			}
 		}
-		i.Keys = append(i.Keys, slices.DeleteFunc(keys, i.Bears)...)
+		i.Keys = append(i.Keys, slices.DeleteFunc(keys, i.HasKey)...)
 		marked = true
 	}
 	return marked || slices.ContainsFunc(m.patterns, func(re *regexp.Regexp) bool { return re.MatchString(i.Name) })

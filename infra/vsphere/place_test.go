@@ -103,7 +103,7 @@ func TestFoldersMeet(t *testing.T) {
 		for _, id := range c.want {
 			in := inventory{identity: "vc-id", endpoint: vc, folders: f, asked: found}
 			i := in.instance(vm{ref: "vm-1", name: "web", parent: id, uuid: "00000000-0000-0000-0000-000000000001"})
-			if !i.Bears(key) || !i.Bears(pathKey(folder, "web")) {
+			if !i.HasKey(key) || !i.HasKey(pathKey(folder, "web")) {
 				t.Errorf("a VM in %s bears %v, want %s", id, i.Keys, key)
 			}
 		}
@@ -118,7 +118,7 @@ func TestDatacentersMeet(t *testing.T) {
 		"DC1": true, " DC1 ": true, "/Europe/DC1": true, "Europe/DC1/": true, "datacenter-8": true, "Datacenter:datacenter-8": true,
 		"DC0": false, "/DC1": false, "datacenter-2": false,
 	} {
-		if k := (place{Datacenter: datacenterOf(raw)}).within(); i.Bears(k) != want {
+		if k := (place{Datacenter: datacenterOf(raw)}).within(); i.HasKey(k) != want {
 			t.Errorf("%q: the VM bears %v", raw, i.Keys)
 		}
 	}
@@ -249,7 +249,7 @@ func TestStrangersArePacked(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(l.Instances) != 2 || l.Strangers.Len() != 1 || l.Instances[g.candidates["vm-2"]].Name != "candidate" {
-		t.Errorf("%d instances, %d strangers, candidates %v", len(l.Instances), l.Strangers.Len(), g.candidates)
+	if len(l.Instances) != 2 || l.Unrelated.Len() != 1 || l.Instances[g.candidates["vm-2"]].Name != "candidate" {
+		t.Errorf("%d instances, %d strangers, candidates %v", len(l.Instances), l.Unrelated.Len(), g.candidates)
 	}
 }

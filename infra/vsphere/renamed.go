@@ -52,10 +52,10 @@ func (g *gathering) rename(folder, form string) {
 	g.in.asked[folder] = append(g.in.asked[folder], form)
 	path := infra.Key{Kind: keyFolder, Value: g.in.endpoint + g.in.folders.spots[folder].path}
 	l := g.listing
-	l.Instances = append(l.Instances, l.Strangers.Take(func(i *infra.Instance) bool { return i.Bears(path) })...)
+	l.Instances = append(l.Instances, l.Unrelated.Take(func(i *infra.Instance) bool { return i.HasKey(path) })...)
 	for n := range l.Instances {
 		i := &l.Instances[n]
-		if !i.Bears(path) {
+		if !i.HasKey(path) {
 			continue
 		}
 		i.Keys = append(i.Keys, folderKeys(form, i.Name, i.Ref)...)

@@ -509,7 +509,7 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// A finding on the backup itself bears the mark of its severity.
+// A finding on the backup itself has the mark of its severity.
 func TestCheckMarks(t *testing.T) {
 	old, new := estate(), estate()
 	for _, severity := range []string{"error", "warning", "info"} {

@@ -22,7 +22,7 @@ import (
 )
 
 // Write writes the metrics of the report in the text exposition format, version
-// 0.0.4. They bear no timestamps, because the textfile collector skips a file
+// 0.0.4. They have no timestamps, because the textfile collector skips a file
 // that has one (node_exporter 1.12, collector/textfile.go, processFile); the age
 // of the report is a metric instead. It returns the first error of the writer.
 func Write(w io.Writer, r *report.Report) error {

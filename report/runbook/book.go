@@ -30,7 +30,7 @@ type book struct {
 	variables []Variable
 	contexts  map[*report.Cluster]string // variable of a cluster's kubeconfig context
 	places    map[string]*place          // by placeKey; nil where a scope's name means several
-	bearers   map[string]int             // how many instances of the report bear an id
+	bearers   map[string]int             // how many instances of the report have an id
 	names     map[string]int             // how many clusters have a name
 	backupsOf map[string]map[int]bool    // backups that hold a cluster of a key
 	alike     map[string][]string        // VMs that may be of a cluster, by its key

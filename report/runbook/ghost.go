@@ -7,7 +7,7 @@ import (
 )
 
 // ghost is a VM that no object of the backup knows. What destroys it needs all
-// of: strong evidence, a known role, an id that nothing else in the report bears,
+// of: strong evidence, a known role, an id that nothing else in the report has,
 // and ids of the right form.
 func (b *book) ghost(d *draft, s *set, m *report.Machine) {
 	v := b.vm(m.Instance)

@@ -41,7 +41,7 @@ func (b *book) infraMachine(m *report.InfraMachine) []report.Step {
 	return d.steps
 }
 
-// twin is the machine whose id an instance bears, if that machine's own steps say
+// twin is the machine whose id an instance has, if that machine's own steps say
 // what to do about the instance.
 func (b *book) twin(m *report.InfraMachine) (*report.Cluster, *report.Machine) {
 	if m.Reason != report.DuplicateID {

@@ -24,7 +24,7 @@ func (b *book) vm(i *report.Instance) *vm {
 	return nil
 }
 
-// only says that no other instance of the report bears the id.
+// only says that no other instance of the report has the id.
 func (b *book) only(i *report.Instance) bool { return b.bearers[strings.ToLower(i.ID)] == 1 }
 
 func compare(read command, want any) command {

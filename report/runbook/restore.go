@@ -129,7 +129,7 @@ func restoring(options ...string) command {
 
 // leaveOut is the restore without clusters that were deleted on purpose. A label
 // selector asks every object for itself (Velero pkg/restore v1.18.1): what does
-// not bear the label of its cluster is restored all the same, as most Cluster
+// not have the label of its cluster is restored all the same, as most Cluster
 // objects themselves.
 func (b *book) leaveOut(d *draft, out []*report.Cluster) {
 	labels := make([]string, len(out))

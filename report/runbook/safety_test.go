@@ -14,7 +14,7 @@ import (
 )
 
 // Over all combinations of what decides: a line ends a VM only for a Ghost with
-// strong evidence, a known role, ids of the right form and nobody else who bears
+// strong evidence, a known role, ids of the right form and nobody else who has
 // its id; and the line before it reads the VM by its id and compares that id.
 func TestOnlyProvenGhostsAreEverDestroyed(t *testing.T) {
 	seen := map[bool]int{}

@@ -87,7 +87,7 @@ func (b *book) staleWorker(d *draft, s *set, m *report.Machine) {
 // and the owner scaled by one: scaling to the end at once could take a living
 // machine in the place of a Stale one that still has its Node (Cluster API
 // core/reconcilers/machineset/machineset_delete_policy.go v1.14.0). A Machine
-// that is scaled away is deleted like any other, so that nothing may bear its id;
+// that is scaled away is deleted like any other, so that nothing may have its id;
 // and without the mark any Machine would be: all is one command.
 func (b *book) scaleDown(d *draft, s *set, m *report.Machine) {
 	_, known := scalable[s.kind]

@@ -22,8 +22,8 @@ func stranger(n int) Instance {
 }
 
 // pile is n of them.
-func pile(n int) (*Strangers, []Instance) {
-	s, all := &Strangers{}, make([]Instance, n)
+func pile(n int) (*Unrelated, []Instance) {
+	s, all := &Unrelated{}, make([]Instance, n)
 	for i := range all {
 		all[i] = stranger(i)
 		s.Add(all[i])
@@ -78,7 +78,7 @@ func TestTakeStrangers(t *testing.T) {
 	}
 }
 
-// A saved inventory holds the strangers as it holds all others.
+// A saved inventory holds the unrelated instances as it holds all others.
 func TestStrangersAreSaved(t *testing.T) {
 	all := []Instance{stranger(1), stranger(2), stranger(3)}
 	for i := range all {
@@ -89,8 +89,8 @@ func TestStrangersAreSaved(t *testing.T) {
 	for _, i := range all {
 		l.File(&target, i)
 	}
-	if len(l.Instances) != 1 || l.Strangers.Len() != 2 || l.Count() != 3 {
-		t.Fatalf("%d instances, %d strangers, %d in all", len(l.Instances), l.Strangers.Len(), l.Count())
+	if len(l.Instances) != 1 || l.Unrelated.Len() != 2 || l.Count() != 3 {
+		t.Fatalf("%d instances, %d strangers, %d in all", len(l.Instances), l.Unrelated.Len(), l.Count())
 	}
 	var out bytes.Buffer
 	if err := WriteInventory(&out, Inventory{Version: InventoryVersion, Listings: []Listing{l}}); err != nil {
@@ -103,7 +103,7 @@ func TestStrangersAreSaved(t *testing.T) {
 	if got := inv.Listings[0].Instances; !reflect.DeepEqual(got, []Instance{all[1], all[0], all[2]}) {
 		t.Errorf("the inventory holds %+v", got)
 	}
-	if len(l.Instances) != 1 || l.Strangers.Len() != 2 {
+	if len(l.Instances) != 1 || l.Unrelated.Len() != 2 {
 		t.Error("saving changed the listing")
 	}
 }

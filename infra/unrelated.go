@@ -12,16 +12,16 @@ import (
 	"sync"
 )
 
-// Strangers are instances that bear no key of the backup. An account may hold any
+// Unrelated are instances that have no key of the backup. An account may hold any
 // number of them: they are kept packed, in about 100 bytes each, so that the memory
 // of a run is a matter of the backup. The zero value is empty and ready to use.
-type Strangers struct {
+type Unrelated struct {
 	packed []block
 	open   []Instance // of the last block, not packed yet
 }
 
 // block is some instances in Go's own encoding, deflated. It is never changed, so
-// that copies of a Strangers may share it.
+// that copies of an Unrelated may share it.
 type block struct {
 	data []byte
 	n    int
@@ -31,7 +31,7 @@ type block struct {
 const blockLen = 256
 
 // Add adds one.
-func (s *Strangers) Add(i Instance) {
+func (s *Unrelated) Add(i Instance) {
 	s.open = append(s.open, i)
 	if len(s.open) == blockLen {
 		s.packed = append(s.packed, pack(s.open))
@@ -41,7 +41,7 @@ func (s *Strangers) Add(i Instance) {
 }
 
 // Len is how many there are.
-func (s *Strangers) Len() int {
+func (s *Unrelated) Len() int {
 	n := len(s.open)
 	for i := range s.packed {
 		n += s.packed[i].n
@@ -50,7 +50,7 @@ func (s *Strangers) Len() int {
 }
 
 // All unpacks them, one block at a time. What it yields is the caller's to keep.
-func (s *Strangers) All() iter.Seq[Instance] {
+func (s *Unrelated) All() iter.Seq[Instance] {
 	return func(yield func(Instance) bool) {
 		for _, b := range s.packed {
 			for _, i := range b.unpack() {
@@ -68,7 +68,7 @@ func (s *Strangers) All() iter.Seq[Instance] {
 }
 
 // Take removes those that the test accepts, and returns them.
-func (s *Strangers) Take(test func(*Instance) bool) []Instance {
+func (s *Unrelated) Take(test func(*Instance) bool) []Instance {
 	var taken []Instance
 	split := func(all []Instance) []Instance {
 		return slices.DeleteFunc(all, func(i Instance) bool {
