@@ -11,7 +11,7 @@ import (
 // most of them: extended ones of PAX and GNU, and whatever the walker does not
 // read itself. archive/tar then says what they mean.
 type tarExtension struct {
-	chain []byte // blocks as they stand in the archive
+	chain []byte // blocks, byte for byte as the archive has them
 	odd   string // what Velero never writes
 	seen  string // type flags of the extended headers
 }

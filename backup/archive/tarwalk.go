@@ -230,7 +230,7 @@ func padding(size int64) int64 { return -size & (tarBlock - 1) }
 
 // plain reads a header as Velero writes it for all but the longest names: POSIX
 // ustar of a file or a folder, with numbers in octal; and one as GNU tar writes it
-// when somebody packs a backup again. It reports false for any other.
+// when a backup is packed again. It reports false for any other.
 func (w *tarWalker) plain(b []byte) bool {
 	block := (*[tarBlock]byte)(b)
 	kind := block[156]

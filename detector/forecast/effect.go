@@ -140,6 +140,11 @@ func (e *effects) onCluster(c *cluster) {
 	if c.Derived {
 		e.add(ClusterHalted, "No controller acts on the cluster until its Cluster object exists, which the backup lacks", name)
 	}
+	for _, h := range c.checks {
+		if h.unread {
+			e.add(OutcomeUnknown, h.title()+" could not be read: which machines it has replaced is not known here", name)
+		}
+	}
 	for _, r := range undecidedHalts(c.Cluster) {
 		e.add(ResourceUndecided, fmt.Sprintf("Without %s %s the controllers stand still, and nobody could see whether it exists", r.Kind, r.Name), name)
 	}

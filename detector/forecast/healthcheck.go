@@ -53,19 +53,32 @@ type check struct {
 	fits     map[backup.Labels]bool // by distinct text: machines share them
 	timeout  time.Duration          // zero: it does not mind a missing Node
 	notReady bool                   // it minds a Node that is not Ready
+	unread   bool                   // nobody knows what it covers
 	// Of the machines that it covers.
 	targets, unhealthy int
 }
 
 func (h *check) title() string { return "MachineHealthCheck " + h.name }
 
-// readChecks are the health checks by cluster. One that cannot be read covers
+// unreadCheck returns a health check of which only the name is known.
+func unreadCheck(name string) *check {
+	c := newCheck(name, &clusterv1.MachineHealthCheckSpec{}, labels.Nothing())
+	c.unread = true
+	return c
+}
+
+// readChecks returns the health checks by cluster. One whose selector is wrong covers
 // nothing, as in Cluster API.
 func readChecks(s *backup.Snapshot, managed map[backup.ClusterID]*topology) map[backup.ClusterID][]*check {
 	out := map[backup.ClusterID][]*check{}
 	for r := range healthChecks.In(s).All() {
+		if r.Paused {
+			continue
+		}
+		id := backup.ClusterID{Backup: r.Backup, Namespace: r.Namespace, Name: r.Data.Cluster}
 		spec, err := decodeCheck(r.Data.Spec)
-		if err != nil || r.Paused {
+		if err != nil {
+			out[id] = append(out[id], unreadCheck(r.Name))
 			continue
 		}
 		selector, err := metav1.LabelSelectorAsSelector(&spec.Selector)
@@ -75,7 +88,6 @@ func readChecks(s *backup.Snapshot, managed map[backup.ClusterID]*topology) map[
 		if len(spec.Selector.MatchLabels)+len(spec.Selector.MatchExpressions) == 0 {
 			selector = labels.Everything()
 		}
-		id := backup.ClusterID{Backup: r.Backup, Namespace: r.Namespace, Name: r.Data.Cluster}
 		out[id] = append(out[id], newCheck(r.Name, spec, selector))
 	}
 	addTopologyChecks(managed, out)

@@ -143,3 +143,20 @@ func TestFailedTakesLongerThanAMachineMay(t *testing.T) {
 		}
 	}
 }
+
+// Nobody knows which machines a health check has replaced that cannot be read, or that
+// leaves living ones to another controller.
+func TestHealthChecksThatNobodyKnows(t *testing.T) {
+	unreadable, foreign := checkSpec(workers), checkSpec(workers)
+	unreadable["checks"].(fields)["nodeStartupTimeoutSeconds"] = "soon"
+	foreign["remediation"] = fields{"templateRef": fields{"kind": "X", "name": "x", "apiVersion": "y/v1"}}
+	arrange := func(s *story) {
+		s.plane("cp", found)
+		s.worker("m", found)
+		s.node("m", false)
+	}
+	play(t, map[string]scene{
+		"not to be read": {[]fields{unreadable}, arrange, OutcomeUnknown, []string{"MachineHealthCheck check-0 could not be read"}},
+		"of others":      {[]fields{foreign}, arrange, OutcomeUnknown, []string{"calls living machines unhealthy and leaves them to X"}},
+	})
+}

@@ -125,9 +125,13 @@ func addTopologyChecks(managed map[backup.ClusterID]*topology, into map[backup.C
 			of = &class{}
 		}
 		add := func(what, mine, inherited string, selector labels.Set) {
-			if h := topologyCheckOf(mine, inherited); h != nil {
+			name := "of " + what + " of its topology"
+			switch h, err := topologyCheckOf(mine, inherited); {
+			case err != nil:
+				into[id] = append(into[id], unreadCheck(name))
+			case h != nil:
 				selector[clusterv1.ClusterTopologyOwnedLabel] = ""
-				into[id] = append(into[id], newCheck("of "+what+" of its topology", h, selector.AsSelector()))
+				into[id] = append(into[id], newCheck(name, h, selector.AsSelector()))
 			}
 		}
 		add("the control plane", t.ControlPlane, of.ControlPlane, labels.Set{clusterv1.MachineControlPlaneLabel: ""})
@@ -151,9 +155,9 @@ func at(list []string, i int) string {
 	return ""
 }
 
-// topologyCheckOf is the health check that a topology makes: its own, else that
-// of its class, unless it is switched off. One that cannot be read makes none.
-func topologyCheckOf(mine, inherited string) *clusterv1.MachineHealthCheckSpec {
+// topologyCheckOf returns the health check that a topology makes: its own, else that
+// of its class, or nil when it is switched off.
+func topologyCheckOf(mine, inherited string) (*clusterv1.MachineHealthCheckSpec, error) {
 	var own, class *clusterv1.MachineHealthCheckSpec
 	var on struct{ Enable, Enabled *bool } // v1beta1 and v1beta2
 	var err error
@@ -165,10 +169,12 @@ func topologyCheckOf(mine, inherited string) *clusterv1.MachineHealthCheckSpec {
 		class, err = decodeCheck(inherited)
 	}
 	switch {
-	case err != nil, on.Enable != nil && !*on.Enable, on.Enabled != nil && !*on.Enabled:
-		return nil
+	case err != nil:
+		return nil, err
+	case on.Enable != nil && !*on.Enable, on.Enabled != nil && !*on.Enabled:
+		return nil, nil
 	case own != nil && !reflect.ValueOf(*own).IsZero():
-		return own
+		return own, nil
 	}
-	return class
+	return class, nil
 }

@@ -96,8 +96,8 @@ func withTopology(t *testing.T, member string, of, own fields) *backup.Snapshot 
 }
 
 func TestLimitOfATopologysCheck(t *testing.T) {
-	h := topologyCheckOf(`{"maxUnhealthy":"40%","unhealthyRange":"[1-2]","remediationTemplate":{"kind":"X"}}`, "")
-	newer := topologyCheckOf(`{"remediation":{"triggerIf":{"unhealthyLessThanOrEqualTo":"40%","unhealthyInRange":"[1-2]"},"templateRef":{"kind":"X"}}}`, "")
+	h, _ := topologyCheckOf(`{"maxUnhealthy":"40%","unhealthyRange":"[1-2]","remediationTemplate":{"kind":"X"}}`, "")
+	newer, _ := topologyCheckOf(`{"remediation":{"triggerIf":{"unhealthyLessThanOrEqualTo":"40%","unhealthyInRange":"[1-2]"},"templateRef":{"kind":"X"}}}`, "")
 	for _, got := range []*clusterv1.MachineHealthCheckSpec{h, newer} {
 		if got == nil || got.Remediation.TriggerIf.UnhealthyLessThanOrEqualTo.StrVal != "40%" || got.Remediation.TriggerIf.UnhealthyInRange != "[1-2]" || got.Remediation.TemplateRef.Kind != "X" {
 			t.Errorf("%+v", got)

@@ -165,7 +165,7 @@ func tiedKeys(owner, role, vpc, machineName, name string) []infra.Key {
 		return nil // CAPA does not write such a tag
 	}
 	keys := []infra.Key{{Kind: plain, Value: join(parts...)}}
-	one, two := stems(name)
+	one, two := naming.Stems(name)
 	if one != "" {
 		keys = append(keys, infra.Key{Kind: stem1, Value: join(append(parts[:len(parts):len(parts)], one)...)})
 	}
@@ -173,16 +173,6 @@ func tiedKeys(owner, role, vpc, machineName, name string) []infra.Key {
 		keys = append(keys, infra.Key{Kind: stem2, Value: join(append(parts[:len(parts):len(parts)], two)...)})
 	}
 	return keys
-}
-
-// stems returns what naming.Stems does, but no MachineDeployment where the suffix of
-// its MachineSet was cut from a long name.
-func stems(name string) (set, deployment string) {
-	set, deployment = naming.Stems(name)
-	if naming.Deployment(strings.TrimSuffix(set, "-")) == "" {
-		deployment = ""
-	}
-	return set, deployment
 }
 
 // nameKeys are those that an instance has for its names, wherever it is: the other
@@ -198,7 +188,7 @@ func (t *tags) nameKeys(vpc string, grouped bool) (keys []infra.Key) {
 		}
 	}
 	namespace, machine, tagged := strings.Cut(t.machineName, "/")
-	one, two := stems(machine)
+	one, two := naming.Stems(machine)
 	if tagged && !grouped && (t.role == roleNode || t.role == roleControlPlane) {
 		if owner := t.owner(); owner != "" && vpc != "" {
 			add(keyOwnedVPC, owner, vpc)
@@ -211,7 +201,7 @@ func (t *tags) nameKeys(vpc string, grouped bool) (keys []infra.Key) {
 		}
 	}
 	if !tagged {
-		one, two = stems(t.name)
+		one, two = naming.Stems(t.name)
 	}
 	if one != "" {
 		add(keyStem1, one)
