@@ -112,12 +112,12 @@ func TestFormatsAgreeOnEveryCount(t *testing.T) {
 	for seed := range uint64(200) {
 		reports[fmt.Sprintf("random %d", seed)] = reporttest.Random(seed)
 	}
-	for _, name := range formats.Names() {
+	for _, name := range formats.Report.Names() {
 		read := readers[name]
 		if read == nil {
 			t.Fatalf("format %s has no reader here", name)
 		}
-		write, err := formats.Of(name)
+		write, err := formats.Report.Named(name)
 		if err != nil {
 			t.Fatal(err)
 		}

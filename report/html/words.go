@@ -10,12 +10,13 @@ import (
 	"time"
 
 	"drift-detector/report"
+	"drift-detector/report/english"
 )
 
 // functions are the words of the template.
 var functions = template.FuncMap{
 	"mark": report.Mark, "explain": report.Explain, "meaning": meaning, "tone": tone, "look": look, "label": label,
-	"stamp": stamp, "plural": plural, "name": name, "title": title, "pairs": pairs, "total": total, "count": count,
+	"stamp": stamp, "plural": english.Count, "name": name, "title": title, "pairs": pairs, "total": total, "count": count,
 	"object": object, "instance": instance, "fates": fates, "replicas": replicas, "nodeLists": nodeLists, "reasons": reasons,
 	"severity": severity, "existence": existence, "gone": gone, "ids": ids, "next": func(i int) int { return i + 1 },
 }
@@ -88,13 +89,6 @@ type list struct {
 func ids(label string, ids []string) list { return list{label, ids} }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
 
 // name shows where a foreign name begins and ends when that is not plain to see.
 func name(s string) string {
@@ -238,7 +232,7 @@ func nodeLists(r *report.Report) string {
 	if asked == 0 {
 		return "none was asked for"
 	}
-	return fmt.Sprintf("%d of %s read", read, plural(asked, "cluster"))
+	return fmt.Sprintf("%d of %s read", read, english.Count(asked, "cluster"))
 }
 
 // reasons are the codes that a reader may filter a machine by.

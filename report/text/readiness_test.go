@@ -2,8 +2,6 @@ package text
 
 import (
 	"bytes"
-	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -25,17 +23,17 @@ Backup: b.tar.gz
   Secret a/b: not there  in a.tar.gz
   Secret a/c: not there\x1b[31m either  in b.tar.gz
   Why: it matters
-  Do: bring it back
+  To do: bring it back
 
 ? Late  (warning, 1)
   Cluster a/b: too late  in a.tar.gz
   Why: time flies
-  Do: hurry
+  To do: hurry
 
 = Note  (info, 1)
   backup b.tar.gz: 3 days old  in b.tar.gz
   Why: good to know
-  Do: nothing
+  To do: nothing
 `
 	if out.String() != want {
 		t.Errorf("text\n%s\nwant\n%s", &out, want)
@@ -59,18 +57,5 @@ func TestReadinessAnswer(t *testing.T) {
 		if first, _, _ := strings.Cut(out.String(), "\n"); first != "Fit to be restored? "+test.want {
 			t.Errorf("from %d: %s", test.from, first)
 		}
-	}
-}
-
-// Groups keep the order and lose nothing.
-func TestGroups(t *testing.T) {
-	all := buildtest.Readiness().Checks
-	var back []report.Check
-	sizes := []int{}
-	for g := range groups(all) {
-		back, sizes = append(back, g...), append(sizes, len(g))
-	}
-	if !reflect.DeepEqual(back, all) || !slices.Equal(sizes, []int{2, 1, 1}) {
-		t.Errorf("sizes %v", sizes)
 	}
 }
