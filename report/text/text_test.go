@@ -354,3 +354,69 @@ func TestAnswerOfAnUnfitBackup(t *testing.T) {
 		t.Errorf("it says %s, status %s, first %+v", a.Safe, a.Status, a.Facts[0])
 	}
 }
+
+// Every finding is there by its name, and what is said of sets, resources, notes,
+// places, missing objects and rules.
+func TestNothingIsLost(t *testing.T) {
+	for seed := range uint64(100) {
+		r := reporttest.Random(seed)
+		out := printed(t, r, Options{Width: 10000})
+		var want []string
+		say := func(texts ...string) { want = append(want, texts...) }
+		for i := range r.Clusters {
+			c := &r.Clusters[i]
+			say(terminal.Quoted(c.Title()))
+			for _, s := range c.Sets() {
+				say(s.Reason)
+				if s.Pool != nil {
+					say(s.Pool.Message)
+				}
+				for j := range s.Machines {
+					if m := &s.Machines[j]; m.Ignored != nil {
+						say(terminal.Quoted(m.Name), m.Ignored.Reason)
+					} else if m.Finding() && m.Reason != report.UnsupportedProvider && m.Reason != report.ScopeIncomplete {
+						say(terminal.Quoted(m.Name), m.Reason)
+						for _, w := range m.Warnings {
+							say(w.Reason, w.Message)
+						}
+						if m.Instance != nil && m.Status != report.Healthy {
+							say(m.Instance.ID, m.Instance.Ref)
+						}
+					}
+				}
+			}
+			for _, x := range c.Resources {
+				if x.State != report.Present {
+					say(terminal.Quoted(x.Name))
+				}
+			}
+		}
+		for i := range r.InfraMachines {
+			if m := &r.InfraMachines[i]; m.Ignored != nil {
+				say(terminal.Quoted(m.Instance.Name), m.Ignored.Reason)
+			} else {
+				say(terminal.Quoted(m.Instance.Name), m.Instance.ID)
+			}
+		}
+		for _, s := range r.Incomplete() {
+			say(s.State, s.Endpoint)
+		}
+		for _, e := range r.OtherErrors() {
+			say(e.Message, e.Hint)
+		}
+		for _, n := range r.ClusterNotes() {
+			say(n.Code)
+		}
+		for _, b := range r.Backups {
+			for _, m := range b.Missing {
+				say(m.Kind, m.ReferredBy, m.Why)
+			}
+		}
+		plain := strings.Join(strings.Fields(out), " ")
+		for _, w := range want {
+			if w = strings.Join(strings.Fields(terminal.Escape(w)), " "); !strings.Contains(plain, w) {
+				t.Fatalf("report %d: no %q in:\n%s", seed, w, out)
+			}
+		}
+	}
+}
