@@ -30,7 +30,7 @@ func newSection(s outline.Section) *section {
 // is, what will become of it, what to do first.
 func itemText(it *outline.Item, section string) string {
 	var b strings.Builder
-	note := it.Name == "" && len(it.Likes) == 0 && it.Status == ""
+	note := !it.Named() && len(it.Likes) == 0
 	b.WriteString("- " + heading(it, section))
 	switch {
 	case note:
@@ -73,13 +73,13 @@ func heading(it *outline.Item, section string) string {
 		add(fmt.Sprintf("**%d %s**", len(it.Likes), it.What))
 	case len(it.Likes) > 0:
 		add(fmt.Sprintf("%s (%d)", short(it.Code), len(it.Likes)))
-	case it.Name == "" && it.Code != "":
+	case !it.Named() && it.Code != "":
 		add(short(it.Code))
 	}
 	if it.Kind != "" {
 		add(prose(it.Kind))
 	}
-	if it.Name != "" {
+	if it.Named() {
 		add("**" + Name(it.Name) + "**")
 	}
 	text := strings.Join(parts, " ")

@@ -60,6 +60,9 @@ type Item struct {
 	names bool // Likes are told by their names alone
 }
 
+// Named reports whether the item is one thing, which has a name, even if it is empty.
+func (i *Item) Named() bool { return len(i.Likes) == 0 && i.Name+i.Kind+i.Set != "" }
+
 // Findings is how many findings the item stands for.
 func (i *Item) Findings() int { return max(1, len(i.Likes)) }
 

@@ -143,7 +143,7 @@ func toConfirm(r *report.Report) Section {
 
 // InfraMachine returns what is said about a VM to confirm.
 func InfraMachine(r *report.Report, m *report.InfraMachine) Item {
-	it := Item{Mark: report.Mark(report.Unknown), Name: m.Instance.Name, Code: m.Reason, Text: m.Message, Steps: m.Remediation}
+	it := Item{Mark: report.Mark(report.Unknown), Kind: "VM", Name: m.Instance.Name, Code: m.Reason, Text: m.Message, Steps: m.Remediation}
 	if m.Ignored != nil {
 		it.Aside = "set aside by an ignore rule: " + m.Ignored.Reason
 	}

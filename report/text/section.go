@@ -63,7 +63,7 @@ func (p *printer) line(it *outline.Item) terminal.Line {
 	if it.Kind != "" {
 		l = l.Field(terminal.Plain, it.Kind)
 	}
-	if it.Name != "" {
+	if it.Named() {
 		l = l.Field(terminal.Plain, terminal.Quoted(it.Name))
 	}
 	if it.Code != "" {
