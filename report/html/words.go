@@ -11,6 +11,7 @@ import (
 
 	"drift-detector/report"
 	"drift-detector/report/english"
+	"drift-detector/report/outline"
 )
 
 // functions are the words of the template.
@@ -216,23 +217,7 @@ func replicas(r report.Replicas) []number {
 
 // nodeLists says how many clusters were asked for their Nodes and answered.
 func nodeLists(r *report.Report) string {
-	if r.Options.SkipNodes {
-		return "not read, as asked"
-	}
-	asked, read := 0, 0
-	for i := range r.Clusters {
-		switch r.Clusters[i].Nodes.State {
-		case "":
-		case report.NodesRead:
-			asked, read = asked+1, read+1
-		default:
-			asked++
-		}
-	}
-	if asked == 0 {
-		return "none was asked for"
-	}
-	return fmt.Sprintf("%d of %s read", read, english.Count(asked, "cluster"))
+	return cmp.Or(outline.NodeLists(r), "none was asked for")
 }
 
 // reasons are the codes that a reader may filter a machine by.

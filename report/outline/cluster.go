@@ -90,7 +90,7 @@ func set(c *report.Cluster, s *report.Set) Set {
 		if m.Status == report.Healthy {
 			out.Unlisted--
 		}
-		it := Machine(c, s.Title, m)
+		it := machineItem(c, s.Title, m)
 		if m.Ignored != nil {
 			it.Aside, it.Minor = "set aside by an ignore rule: "+m.Ignored.Reason, true
 		}

@@ -8,8 +8,8 @@ import (
 	"drift-detector/report/english"
 )
 
-// Machine returns what is said about a machine of a set of a cluster.
-func Machine(c *report.Cluster, set string, m *report.Machine) Item {
+// machineItem returns what is said about a machine of a set of a cluster.
+func machineItem(c *report.Cluster, set string, m *report.Machine) Item {
 	it := Item{
 		Mark: report.Mark(m.Status), Status: m.Status, Code: m.Reason, Name: m.Name, Text: m.Message,
 		What: "machines", Cluster: c.Title(), Role: m.Role, Set: set, Steps: m.Remediation, Minor: !m.Finding() || m.Unsupported(),

@@ -31,7 +31,7 @@ func TestChecksOfOneCodeAreOneItem(t *testing.T) {
 }
 
 func stale(name, id, why string) Item {
-	return Machine(&report.Cluster{Namespace: "a", Name: "b"}, "MachineDeployment md", &report.Machine{
+	return machineItem(&report.Cluster{Namespace: "a", Name: "b"}, "MachineDeployment md", &report.Machine{
 		Name: name, Status: report.Stale, Reason: "InstanceNotFound", Message: "no VM with id " + id + " for " + name + why, ProviderID: "vsphere://" + id,
 	})
 }
@@ -72,7 +72,7 @@ func TestFoldKeepsApartWhatDiffers(t *testing.T) {
 		one := report.Machine{Name: "md-aaaaa", Status: report.Stale, Message: "gone"}
 		two := one
 		change(&two)
-		if got := Fold([]Item{Machine(c, "s", &one), Machine(c, "s", &two)}, 2); len(got) != 2 {
+		if got := Fold([]Item{machineItem(c, "s", &one), machineItem(c, "s", &two)}, 2); len(got) != 2 {
 			t.Errorf("a machine with another %s is folded", name)
 		}
 	}
@@ -81,7 +81,8 @@ func TestFoldKeepsApartWhatDiffers(t *testing.T) {
 // Clusters, sets and machines come by urgency; the management cluster itself is last.
 func TestTheWorstComesFirst(t *testing.T) {
 	r := &report.Report{Clusters: []report.Cluster{
-		{Name: "own", Self: true, Status: report.ManualRemediationRequired}, {Name: "fine", Status: report.Healthy},
+		{Name: "own", Self: true, Status: report.ManualRemediationRequired},
+		{Name: "fine", Status: report.Healthy},
 		{Name: "bad", Status: report.ManualRemediationRequired, Workers: report.Workers{Groups: []report.Group{
 			{Name: "well", Machines: []report.Machine{{Name: "h", Status: report.Healthy}}},
 			{Name: "ill", Machines: []report.Machine{{Name: "s", Status: report.Stale}, {Name: "i", Status: report.Ghost, Ignored: &report.Ignored{}}, {Name: "g", Status: report.Ghost}}},

@@ -36,7 +36,7 @@ func Totals(r *report.Report) []Fact {
 		p := &r.Scopes[i]
 		say("Place", fmt.Sprintf("%s: %s, %s", p.Title(), p.State, english.Count(p.Instances, "VM")))
 	}
-	if text := nodeLists(r); text != "" {
+	if text := NodeLists(r); text != "" {
 		say("Node lists", text)
 	}
 	for i := range r.Backups {
@@ -84,8 +84,8 @@ func Stamp(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// nodeLists says how many clusters were asked for their Nodes and answered.
-func nodeLists(r *report.Report) string {
+// NodeLists says how many clusters were asked for their Nodes and answered.
+func NodeLists(r *report.Report) string {
 	if r.Options.SkipNodes {
 		return "not read, as asked"
 	}
@@ -128,7 +128,7 @@ func Before(r *report.Report) Section {
 
 // Rest are the sections after the clusters.
 func Rest(r *report.Report) []Section {
-	return []Section{toConfirm(r), incomplete(r), missing(r), Checks(r.Checks, r.Backups), errors(r), rules(r), SetAside(r)}
+	return []Section{toConfirm(r), incomplete(r), missing(r), Checks(r.Checks, r.Backups), errors(r), rules(r), setAside(r)}
 }
 
 func toConfirm(r *report.Report) Section {
@@ -181,7 +181,11 @@ func missing(r *report.Report) Section {
 	for i := range r.Backups {
 		b := &r.Backups[i]
 		for j := range b.Missing {
-			it := Missing(&b.Missing[j])
+			m := &b.Missing[j]
+			it := Item{
+				Mark: report.Mark(report.Unknown), Kind: m.Kind, Name: english.Join("/", m.Namespace, m.Name), Text: m.Why,
+				Facts: fact("Referred to by", m.ReferredBy),
+			}
 			if len(r.Backups) > 1 {
 				it.Facts = append(it.Facts, named("In", b.Path)...)
 			}
@@ -189,14 +193,6 @@ func missing(r *report.Report) Section {
 		}
 	}
 	return s
-}
-
-// Missing returns what is said about an object that the backup refers to and lacks.
-func Missing(m *report.Missing) Item {
-	return Item{
-		Mark: report.Mark(report.Unknown), Kind: m.Kind, Name: english.Join("/", m.Namespace, m.Name), Text: m.Why,
-		Facts: fact("Referred to by", m.ReferredBy),
-	}
 }
 
 // checkMarks are the marks of the severities of checks.
@@ -270,8 +266,8 @@ func rules(r *report.Report) Section {
 	return s
 }
 
-// SetAside are the findings that ignore rules set aside, with the reasons of the rules.
-func SetAside(r *report.Report) Section {
+// setAside are the findings that ignore rules set aside, with the reasons of the rules.
+func setAside(r *report.Report) Section {
 	s := Section{Title: "Set aside by ignore rules", What: "findings that are set aside"}
 	add := func(status, name, cluster, code string, by *report.Ignored) {
 		if by != nil {
