@@ -41,7 +41,7 @@ func load(ctx context.Context, sources []Source, w Want, bounds limits) (*Snapsh
 			r.finish(l)
 		}
 	}
-	if err := l.refuseTwins(sources); err != nil {
+	if err := l.refuseOverlaps(sources); err != nil {
 		return nil, nil, err
 	}
 	return l.assemble(), l.secrets.take(), nil
@@ -61,7 +61,7 @@ type loading struct {
 	tables  map[AnyKind]any
 	holds   []map[string]int // by backup: its objects, by resource
 	faults  []faults         // by backup
-	twins   *twin            // the first of them
+	overlaps   *overlap            // the first of them
 
 	// Kinds that are met while reading: all control planes, all infrastructure clusters.
 	controlPlanes []*Kind[controlPlaneFields]

@@ -7,7 +7,7 @@ import (
 )
 
 // twin is a pair of backups that are of one management cluster.
-type twin struct {
+type overlap struct {
 	first, second int
 	shared        string
 }
@@ -24,20 +24,20 @@ func (l *loading) met(a, b *Meta, alone string) {
 	if alone == "" {
 		return
 	}
-	t := twin{min(a.Backup, b.Backup), max(a.Backup, b.Backup), alone}
-	if l.twins == nil || t.compare(*l.twins) < 0 {
-		l.twins = &t
+	t := overlap{min(a.Backup, b.Backup), max(a.Backup, b.Backup), alone}
+	if l.overlaps == nil || t.compare(*l.overlaps) < 0 {
+		l.overlaps = &t
 	}
 }
 
-func (t twin) compare(u twin) int {
+func (t overlap) compare(u overlap) int {
 	return cmp.Or(cmp.Compare(t.first, u.first), cmp.Compare(t.second, u.second), strings.Compare(t.shared, u.shared))
 }
 
 // refuseTwins refuses two backups of one management cluster: whatever differs
 // between them would be told twice, in two versions.
-func (l *loading) refuseTwins(sources []Source) error {
-	t := l.twins
+func (l *loading) refuseOverlaps(sources []Source) error {
+	t := l.overlaps
 	if t == nil {
 		return nil
 	}

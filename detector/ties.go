@@ -11,10 +11,10 @@ import (
 )
 
 // tieIndex finds the ties of an instance.
-type tieIndex struct {
-	byKey    map[infra.Key][]*infra.Tie
-	patterns []patternTie
-	places   map[backup.ClusterID]map[int32]bool // listings that show where a cluster's machines may be
+type hintIndex struct {
+	byKey    map[infra.Key][]*infra.OwnershipHint
+	patterns []patternHint
+	locations   map[backup.ClusterID]map[int32]bool // listings that show where a cluster's machines may be
 	shared   map[clusterKey]bool
 }
 
@@ -26,22 +26,22 @@ type clusterKey struct {
 
 // findShared finds the keys of the kinds that ties ask for on the living instances of
 // recorded machines.
-func (ix *index) findShared(ties []infra.Tie) {
+func (ix *index) findShared(hints []infra.OwnershipHint) {
 	kinds := map[string]bool{}
-	for i := range ties {
-		if kind := ties[i].Shares; kind != "" {
+	for i := range hints {
+		if kind := hints[i].Shares; kind != "" {
 			kinds[kind] = true
 		}
 	}
 	if len(kinds) == 0 {
 		return
 	}
-	ix.ties.shared = map[clusterKey]bool{}
-	for _, c := range ix.claims {
+	ix.hints.shared = map[clusterKey]bool{}
+	for _, c := range ix.expected {
 		for _, v := range keep(ix.withKeys(c.Strong), func(v *vm) bool { return alive(v) && ix.atHome(c, v) }) {
 			for _, k := range v.Keys {
 				if kinds[k.Kind] {
-					ix.ties.shared[clusterKey{c.cluster, k}] = true
+					ix.hints.shared[clusterKey{c.cluster, k}] = true
 				}
 			}
 		}
@@ -49,76 +49,76 @@ func (ix *index) findShared(ties []infra.Tie) {
 }
 
 // shares reports whether an instance has what the tie asks for beside its key.
-func (t *tieIndex) shares(tie *infra.Tie, v *vm) bool {
-	return tie.Shares == "" || slices.ContainsFunc(v.Keys, func(k infra.Key) bool {
-		return k.Kind == tie.Shares && t.shared[clusterKey{tie.Cluster, k}]
+func (t *hintIndex) shares(hint *infra.OwnershipHint, v *vm) bool {
+	return hint.Shares == "" || slices.ContainsFunc(v.Keys, func(k infra.Key) bool {
+		return k.Kind == hint.Shares && t.shared[clusterKey{hint.Cluster, k}]
 	})
 }
 
-type patternTie struct {
-	*infra.Tie
+type patternHint struct {
+	*infra.OwnershipHint
 	pattern *regexp.Regexp
 }
 
-func newTieIndex(c infra.Claims, claims []*claim, listings []infra.Listing) tieIndex {
-	t := tieIndex{byKey: map[infra.Key][]*infra.Tie{}, places: map[backup.ClusterID]map[int32]bool{}}
-	for i := range c.Ties {
-		tie := &c.Ties[i]
-		if !tie.Key.IsZero() {
-			t.byKey[tie.Key] = append(t.byKey[tie.Key], tie)
+func newTieIndex(c infra.Expected, expected []*expectedMachine, listings []infra.Listing) hintIndex {
+	t := hintIndex{byKey: map[infra.Key][]*infra.OwnershipHint{}, locations: map[backup.ClusterID]map[int32]bool{}}
+	for i := range c.OwnershipHints {
+		hint := &c.OwnershipHints[i]
+		if !hint.Key.IsZero() {
+			t.byKey[hint.Key] = append(t.byKey[hint.Key], hint)
 			continue
 		}
-		if re := tie.Named(); re != nil {
-			t.patterns = append(t.patterns, patternTie{tie, re})
+		if re := hint.NamePattern(); re != nil {
+			t.patterns = append(t.patterns, patternHint{hint, re})
 		}
 	}
-	t.findPlaces(c.Proofs, claims, listings)
+	t.findLocations(c.Proofs, expected, listings)
 	return t
 }
 
 // findPlaces takes from claims, proofs and listings where a cluster's machines may be.
 // A name or a folder proves nothing in another vCenter.
-func (t *tieIndex) findPlaces(proofs []infra.Proof, claims []*claim, listings []infra.Listing) {
+func (t *hintIndex) findLocations(proofs []infra.VisibilityProof, expected []*expectedMachine, listings []infra.Listing) {
 	targets := map[string][]int32{}
 	for i := range listings {
 		for _, id := range listings[i].IDs {
 			targets[id] = append(targets[id], int32(i))
 		}
 		for _, id := range listings[i].Clusters {
-			t.addPlaces(id, int32(i))
+			t.addLocations(id, int32(i))
 		}
 	}
-	for _, c := range claims {
-		t.addPlaces(c.cluster, targets[c.Home.Target]...)
+	for _, c := range expected {
+		t.addLocations(c.cluster, targets[c.Home.Target]...)
 	}
 	for _, p := range proofs {
-		t.addPlaces(p.Cluster, targets[p.Target]...)
+		t.addLocations(p.Cluster, targets[p.Target]...)
 	}
 }
 
-func (t *tieIndex) addPlaces(id backup.ClusterID, listings ...int32) {
-	if t.places[id] == nil {
-		t.places[id] = map[int32]bool{}
+func (t *hintIndex) addLocations(id backup.ClusterID, listings ...int32) {
+	if t.locations[id] == nil {
+		t.locations[id] = map[int32]bool{}
 	}
 	for _, l := range listings {
-		t.places[id][l] = true
+		t.locations[id][l] = true
 	}
 }
 
 // fitting lists the ties of an instance.
-func (t *tieIndex) fitting(v *vm) []*infra.Tie {
-	var out []*infra.Tie
+func (t *hintIndex) fitting(v *vm) []*infra.OwnershipHint {
+	var out []*infra.OwnershipHint
 	for _, k := range v.Keys {
 		out = append(out, t.byKey[k]...)
 	}
 	for _, p := range t.patterns {
 		if (p.Within.IsZero() || v.HasKey(p.Within)) && p.pattern.MatchString(v.Name) {
-			out = append(out, p.Tie)
+			out = append(out, p.OwnershipHint)
 		}
 	}
-	return slices.DeleteFunc(out, func(tie *infra.Tie) bool {
-		anywhere := tie.Grade == infra.Strong || tie.Grade == infra.Named
-		return contradicts(v, tie.Expect) || !anywhere && !t.inPlace(tie.Cluster, v) || !t.shares(tie, v)
+	return slices.DeleteFunc(out, func(hint *infra.OwnershipHint) bool {
+		anywhere := hint.Grade == infra.Strong || hint.Grade == infra.NameOnly
+		return contradicts(v, hint.Expect) || !anywhere && !t.isInLocation(hint.Cluster, v) || !t.shares(hint, v)
 	})
 }
 
@@ -130,8 +130,8 @@ func contradicts(v *vm, expected []infra.Key) bool {
 	})
 }
 
-func (t *tieIndex) inPlace(id backup.ClusterID, v *vm) bool {
-	return slices.ContainsFunc(v.seen, func(l int32) bool { return t.places[id][l] })
+func (t *hintIndex) isInLocation(id backup.ClusterID, v *vm) bool {
+	return slices.ContainsFunc(v.seen, func(l int32) bool { return t.locations[id][l] })
 }
 
 // bond is one reason why an instance belongs to a cluster: a Tie, or a Node.
@@ -155,7 +155,7 @@ func role(controlPlane bool, ownerKind string) (plane, known bool) {
 	return controlPlane || ownerKind != "" && !workerKinds[ownerKind], controlPlane || ownerKind != ""
 }
 
-func bondOfTie(t *infra.Tie) bond {
+func bondOfHint(t *infra.OwnershipHint) bond {
 	owner := t.Owner
 	owner.Cluster = t.Cluster
 	plane, known := role(t.ControlPlane, owner.Kind)

@@ -21,7 +21,7 @@ var ruleMachineAbsent = readiness.Rule{
 
 // Check is what the providers find, and the infrastructure machines whose
 // Machine the backup lacks.
-func (r *Registry) Check(s *backup.Snapshot, secrets *backup.Secrets, c Claims, now time.Time) []readiness.Finding {
+func (r *Registry) Check(s *backup.Snapshot, secrets *backup.Secrets, c Expected, now time.Time) []readiness.Finding {
 	var all []readiness.Finding
 	for _, p := range r.providers {
 		if checker, ok := p.(Checker); ok {
@@ -40,7 +40,7 @@ func (r *Registry) Check(s *backup.Snapshot, secrets *backup.Secrets, c Claims, 
 
 // Makers are the infrastructure controllers of the clusters that providers claim, in
 // the words of findings.
-func (r *Registry) Makers(c Claims) map[backup.ClusterID]readiness.Controller {
+func (r *Registry) Makers(c Expected) map[backup.ClusterID]readiness.Controller {
 	controllers := r.Controllers()
 	all := make(map[backup.ClusterID]readiness.Controller, len(c.Providers))
 	for id, name := range c.Providers {

@@ -20,9 +20,9 @@ func (checking) Check(_ *backup.Snapshot, _ *backup.Secrets, now time.Time) []re
 // are found for all of them.
 func TestRegistryChecks(t *testing.T) {
 	orphan := infra.Orphan{Kind: "AMachine", Namespace: "n", Name: "m", Cluster: backup.ClusterID{Backup: 1}}
-	claims := infra.Claims{Machines: []infra.Claim{{Machine: 0}, {Machine: -1, Orphan: &orphan}}}
+	expected := infra.Expected{Machines: []infra.ExpectedMachine{{Machine: 0}, {Machine: -1, Orphan: &orphan}}}
 	r := infra.NewRegistry(tiny{name: "a"}, checking{tiny{name: "b"}})
-	found := r.Check(&backup.Snapshot{}, nil, claims, time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC))
+	found := r.Check(&backup.Snapshot{}, nil, expected, time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC))
 	if len(found) != 2 || found[0].Message != "2026-11-21" {
 		t.Fatalf("found %+v", found)
 	}

@@ -9,7 +9,7 @@ import (
 // Near returns a test for the instances that anything in the claims may find, by a
 // key or by a tie's pattern. One that cannot be read is near, as not all of its keys
 // are known. The test takes about 16 bytes of memory for each key of the claims.
-func (c *Claims) Near() func(*Instance) bool {
+func (c *Expected) IsRelated() func(*Instance) bool {
 	// Two keys with one hash make an instance near that is not, which only costs
 	// memory.
 	seed, reach := maphash.MakeSeed(), map[uint64]struct{}{}
@@ -18,25 +18,25 @@ func (c *Claims) Near() func(*Instance) bool {
 			reach[maphash.Comparable(seed, k)] = struct{}{}
 		}
 	})
-	bears := func(k Key) bool {
+	hasAny := func(k Key) bool {
 		_, found := reach[maphash.Comparable(seed, k)]
 		return found
 	}
 	var patterns []*regexp.Regexp
-	for i := range c.Ties {
-		if re := c.Ties[i].Named(); re != nil && c.Ties[i].Key.IsZero() {
+	for i := range c.OwnershipHints {
+		if re := c.OwnershipHints[i].NamePattern(); re != nil && c.OwnershipHints[i].Key.IsZero() {
 			patterns = append(patterns, re)
 		}
 	}
 	return func(i *Instance) bool {
-		return i.Unreadable || bears(i.Host) || slices.ContainsFunc(i.Keys, bears) ||
+		return i.Unreadable || hasAny(i.Host) || slices.ContainsFunc(i.Keys, hasAny) ||
 			slices.ContainsFunc(patterns, func(re *regexp.Regexp) bool { return re.MatchString(i.Name) })
 	}
 }
 
 // eachKey passes on the keys by which the claims find instances that could be read,
 // zero ones too.
-func (c *Claims) eachKey(pass func(Key)) {
+func (c *Expected) eachKey(pass func(Key)) {
 	all := func(keys []Key) {
 		for _, k := range keys {
 			pass(k)
@@ -53,8 +53,8 @@ func (c *Claims) eachKey(pass func(Key)) {
 		all(m.Witness)
 		all(m.Hosts)
 	}
-	for i := range c.Ties {
-		pass(c.Ties[i].Key)
+	for i := range c.OwnershipHints {
+		pass(c.OwnershipHints[i].Key)
 	}
 	for i := range c.Proofs {
 		all(c.Proofs[i].Any)

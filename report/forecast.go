@@ -10,7 +10,7 @@ import (
 
 // EstateForecast is of the restore as a whole; the management cluster itself is
 // not counted.
-type EstateForecast struct {
+type GeneralForecast struct {
 	Outcomes   map[string]int `json:"outcomes"`   // machines and ghosts by outcome
 	NotHealing int            `json:"notHealing"` // Stale machines that no controller replaces
 	Notes      []Note         `json:"notes"`

@@ -129,7 +129,7 @@ type Summary struct {
 	IgnoredInfraMachines int             `json:"ignoredInfraMachines,omitempty"`
 	StatusWithoutRules   string          `json:"statusWithoutRules,omitempty"`
 	Errors               int             `json:"errors"`
-	Forecast             *EstateForecast `json:"forecast,omitempty"`
+	Forecast             *GeneralForecast `json:"forecast,omitempty"`
 }
 
 // ClusterCounts counts clusters by status. The management cluster itself is not

@@ -27,14 +27,14 @@ type change func(path string, body []byte) []byte
 // where an empty part fits all.
 func without(places ...string) change {
 	return func(path string, body []byte) []byte {
-		if slices.ContainsFunc(places, func(place string) bool { return lies(path, place) }) {
+		if slices.ContainsFunc(places, func(place string) bool { return isAt(path, place) }) {
 			return nil
 		}
 		return body
 	}
 }
 
-func lies(path, place string) bool {
+func isAt(path, place string) bool {
 	part := strings.Split(place, "/")
 	return strings.HasPrefix(path, "resources/"+part[0]) &&
 		strings.Contains(path, "/namespaces/"+part[1]) && (part[2] == "" || strings.HasSuffix(path, "/"+part[2]+".json"))
@@ -43,7 +43,7 @@ func lies(path, place string) bool {
 // replacing changes the text of one item; the test fails when it is not there.
 func replacing(place, from, to string) change {
 	return func(path string, body []byte) []byte {
-		if !lies(path, place) {
+		if !isAt(path, place) {
 			return body
 		}
 		if !bytes.Contains(body, []byte(from)) {
@@ -56,7 +56,7 @@ func replacing(place, from, to string) change {
 // editing changes the object of one item.
 func editing(place string, edit func(map[string]any)) change {
 	return func(path string, body []byte) []byte {
-		if !lies(path, place) {
+		if !isAt(path, place) {
 			return body
 		}
 		var object map[string]any

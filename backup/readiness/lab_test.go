@@ -45,7 +45,7 @@ func checkShown(t testing.TB, only func(backup.ClusterID) bool, now time.Time, v
 	if err != nil {
 		t.Fatal(err)
 	}
-	claims := registry.Claims(s)
+	claims := registry.Expected(s)
 	return readiness.Check(s, secrets, readiness.Options{
 		Now: now, Velero: v, Only: only, Absent: claims.Absent, Findings: registry.Check(s, secrets, claims, now), Controllers: registry.Makers(claims),
 	})

@@ -50,13 +50,13 @@ func overlaps(e *examination) []Finding {
 		children := newOffspring()
 		for i := range e.Groups {
 			if g := &e.Groups[i]; g.Kind == kind {
-				children.add(place{g.Backup, g.Namespace}, name(kind, g.Namespace, g.Name), g.Cluster, g.TemplateLabels)
+				children.add(namespace{g.Backup, g.Namespace}, name(kind, g.Namespace, g.Name), g.Cluster, g.TemplateLabels)
 			}
 		}
 		if kind == "MachineSet" {
 			for i := range e.Machines {
 				if m := &e.Machines[i]; m.ControlPlane && m.Owner.Name != "" {
-					children.add(place{m.Backup, m.Namespace}, name(m.Owner.Kind, m.Namespace, m.Owner.Name), m.Cluster, m.Labels)
+					children.add(namespace{m.Backup, m.Namespace}, name(m.Owner.Kind, m.Namespace, m.Owner.Name), m.Cluster, m.Labels)
 				}
 			}
 		}
@@ -67,7 +67,7 @@ func overlaps(e *examination) []Finding {
 				continue
 			}
 			own := name(kind, g.Namespace, g.Name)
-			others, clusters := children.selected(place{g.Backup, g.Namespace}, s, own)
+			others, clusters := children.selected(namespace{g.Backup, g.Namespace}, s, own)
 			if len(others) == 0 {
 				continue
 			}
@@ -82,7 +82,7 @@ func overlaps(e *examination) []Finding {
 }
 
 // place is a namespace of a backup.
-type place struct {
+type namespace struct {
 	backup    int
 	namespace string
 }
@@ -90,7 +90,7 @@ type place struct {
 // offspring is the labels that owners give what they make, indexed by each
 // label, so that a selector is asked about few of them.
 type offspring struct {
-	all     map[place][]child
+	all     map[namespace][]child
 	labeled map[labelAt][]child
 	known   map[childKey]bool
 }
@@ -102,21 +102,21 @@ type child struct {
 }
 
 type childKey struct {
-	place
+	namespace
 	owner  string
 	labels backup.Labels
 }
 
 type labelAt struct {
-	place
+	namespace
 	key, value string
 }
 
 func newOffspring() *offspring {
-	return &offspring{all: map[place][]child{}, labeled: map[labelAt][]child{}, known: map[childKey]bool{}}
+	return &offspring{all: map[namespace][]child{}, labeled: map[labelAt][]child{}, known: map[childKey]bool{}}
 }
 
-func (o *offspring) add(at place, by string, cluster backup.ClusterID, l backup.Labels) {
+func (o *offspring) add(at namespace, by string, cluster backup.ClusterID, l backup.Labels) {
 	k := childKey{at, by, l}
 	if o.known[k] {
 		return
@@ -135,7 +135,7 @@ const maxOthers = 3
 
 // selected are the owners, other than its own, whose offspring a selector fits, and
 // their clusters.
-func (o *offspring) selected(at place, s selector, own string) (others []string, clusters []backup.ClusterID) {
+func (o *offspring) selected(at namespace, s selector, own string) (others []string, clusters []backup.ClusterID) {
 	candidates := o.all[at]
 	for key, value := range s.exact {
 		if fewer := o.labeled[labelAt{at, key, value}]; len(fewer) < len(candidates) {

@@ -81,24 +81,24 @@ func Versions(s *backup.Snapshot, kinds []*VersionKind, served []ServedVersion) 
 // names, else all in its namespace.
 type users struct {
 	named map[backup.ClusterID]bool
-	in    map[place]bool
+	in    map[namespace]bool
 }
 
-func newUsers() *users { return &users{map[backup.ClusterID]bool{}, map[place]bool{}} }
+func newUsers() *users { return &users{map[backup.ClusterID]bool{}, map[namespace]bool{}} }
 
 func (u *users) add(m *backup.Meta) {
 	switch {
 	case m.ClusterName != "":
 		u.named[backup.ClusterID{Backup: m.Backup, Namespace: m.Namespace, Name: m.ClusterName}] = true
 	case m.Namespace != "":
-		u.in[place{m.Backup, m.Namespace}] = true
+		u.in[namespace{m.Backup, m.Namespace}] = true
 	}
 }
 
 func (u *users) clusters(s *backup.Snapshot) []backup.ClusterID {
 	var all []backup.ClusterID
 	for i := range s.Clusters {
-		if c := &s.Clusters[i]; u.named[c.ID()] || u.in[place{c.Backup, c.Namespace}] {
+		if c := &s.Clusters[i]; u.named[c.ID()] || u.in[namespace{c.Backup, c.Namespace}] {
 			all = append(all, c.ID())
 		}
 	}

@@ -12,14 +12,14 @@ import (
 
 // twin turns aws-prod into another cluster of the same name: in namespace
 // tenant-twin, with ids of its own, in a VPC of its own.
-type twin struct{ region string }
+type awsDuplicate struct{ region string }
 
 var (
 	uids   = regexp.MustCompile(`"uid": ?"[0-9a-f]`)
 	awsIDs = regexp.MustCompile(`\b(i|vpc|subnet)-0([0-9a-f]{16})\b`)
 )
 
-func (tw twin) text(s string) string {
+func (tw awsDuplicate) text(s string) string {
 	s = strings.ReplaceAll(s, "tenant-aws", "tenant-twin")
 	s = strings.ReplaceAll(s, "us-east-1", tw.region)
 	s = awsIDs.ReplaceAllString(s, "$1-f$2")
@@ -28,7 +28,7 @@ func (tw twin) text(s string) string {
 }
 
 // withTwin is the lab with the twin of aws-prod in backup and account.
-func withTwin(t *testing.T, tw twin, o lab.EC2Options) (*world, *lab.EC2) {
+func withDuplicate(t *testing.T, tw awsDuplicate, o lab.EC2Options) (*world, *lab.EC2) {
 	t.Helper()
 	w := fleet(t)
 	original := mustRead(t, w.backups[0])
@@ -55,7 +55,7 @@ func withTwin(t *testing.T, tw twin, o lab.EC2Options) (*world, *lab.EC2) {
 }
 
 // twinOracle is the oracle of aws-prod, said of its twin.
-func twinOracle(t *testing.T, tw twin) awsOracle {
+func duplicateOracle(t *testing.T, tw awsDuplicate) awsOracle {
 	o := readAWSOracle(t)
 	o.Namespace = "tenant-twin"
 	for i := range o.Machines {
@@ -75,12 +75,12 @@ func twinOracle(t *testing.T, tw twin) awsOracle {
 func TestAWSClustersOfOneName(t *testing.T) {
 	for _, region := range []string{"us-east-1", "eu-west-1"} {
 		t.Run(region, func(t *testing.T) {
-			tw := twin{region}
-			w, _ := withTwin(t, tw, fleetEC2())
+			tw := awsDuplicate{region}
+			w, _ := withDuplicate(t, tw, fleetEC2())
 			o := w.detect()
 			o.demand(t, exitOK)
 			o.agreesWith(t, readAWSOracle(t))
-			o.agreesWith(t, twinOracle(t, tw))
+			o.agreesWith(t, duplicateOracle(t, tw))
 			scopes := map[string]bool{}
 			for _, s := range o.report.Scopes {
 				if s.Provider == "aws" {
@@ -97,10 +97,10 @@ func TestAWSClustersOfOneName(t *testing.T) {
 // Of two regions one is forbidden: the machines there become Unknown, those in
 // the other keep their verdicts.
 func TestAWSDeniedInOneRegionOfTwo(t *testing.T) {
-	tw := twin{"eu-west-1"}
+	tw := awsDuplicate{"eu-west-1"}
 	options := fleetEC2()
 	options.Faults.DenyRegions = []string{tw.region}
-	w, _ := withTwin(t, tw, options)
+	w, _ := withDuplicate(t, tw, options)
 	o := w.detect()
 	o.demand(t, exitIncomplete)
 	o.agreesWith(t, readAWSOracle(t))

@@ -21,7 +21,7 @@ import (
 )
 
 type checkOptions struct {
-	estateOptions
+	backupOptions
 	velero string
 	failOn string
 	format string
@@ -96,7 +96,7 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 	now := s.now()
 	found := e.check(now)
 	e.secrets.Drop()
-	doc := build.Readiness(e.snapshot, e.claims.Absent, found, report.Tool{Name: "drift-detector", Version: version, Commit: commit}, now)
+	doc := build.Readiness(e.snapshot, e.expected.Absent, found, report.Tool{Name: "drift-detector", Version: version, Commit: commit}, now)
 	doc.Filter = o.filter()
 	if err := o.write(out, doc, s); err != nil {
 		return out.failed(err)
@@ -125,11 +125,11 @@ func (o *checkOptions) write(w io.Writer, doc *report.Readiness, s *streams) err
 
 // check is what is to be known of the backups before a restore. It must come
 // before the credentials are dropped.
-func (e *estate) check(now time.Time) []readiness.Finding {
+func (e *loadedBackup) check(now time.Time) []readiness.Finding {
 	return readiness.Check(e.snapshot, e.secrets, readiness.Options{
-		Now: now, Velero: e.velero, Absent: e.claims.Absent, Only: e.shows,
-		Findings:    e.registry.Check(e.snapshot, e.secrets, e.claims, now),
-		Controllers: e.registry.Makers(e.claims),
+		Now: now, Velero: e.velero, Absent: e.expected.Absent, Only: e.shows,
+		Findings:    e.registry.Check(e.snapshot, e.secrets, e.expected, now),
+		Controllers: e.registry.Makers(e.expected),
 	})
 }
 

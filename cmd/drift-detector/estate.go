@@ -23,7 +23,7 @@ import (
 
 // estateOptions say which backups to read and how to reach what they name.
 // detect and inventory share them.
-type estateOptions struct {
+type backupOptions struct {
 	backups     []string
 	endpoints   []string
 	credentials string
@@ -36,7 +36,7 @@ type estateOptions struct {
 	selection   selection.Selection
 }
 
-func (o *estateOptions) flags() []cli.Flag {
+func (o *backupOptions) flags() []cli.Flag {
 	return slices.Concat([]cli.Flag{
 		backupFlag(),
 		&cli.BoolFlag{Name: "skip-access-apiserver", Usage: "do not read the Node lists of the workload clusters", Destination: &o.skipNodes},
@@ -55,7 +55,7 @@ func backupFlag() cli.Flag {
 	return &cli.StringSliceFlag{Name: "backup", Usage: "Velero backup to read: a `FILE` (NAME-data.tar.gz) or its folder of the object store; repeatable"}
 }
 
-func (o *estateOptions) read(c *cli.Context) error {
+func (o *backupOptions) read(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (o *estateOptions) read(c *cli.Context) error {
 
 // access turns the options into what providers are told. It fails on a bad
 // --endpoint or --credentials.
-func (o *estateOptions) access(s *streams) (infra.Access, error) {
+func (o *backupOptions) access(s *streams) (infra.Access, error) {
 	a := infra.Access{
 		InsecureSkipVerify: o.insecure, SkipNodes: o.skipNodes,
 		AWSProfile: o.awsProfile, AWSAmbient: o.awsAmbient,
@@ -101,17 +101,17 @@ func (o *estateOptions) access(s *streams) (infra.Access, error) {
 }
 
 // estate is what one or several backups say, ready to be listed and decided.
-type estate struct {
+type loadedBackup struct {
 	registry *infra.Registry
 	snapshot *backup.Snapshot
 	secrets  *backup.Secrets
-	claims   infra.Claims
+	expected   infra.Expected
 	shows    func(backup.ClusterID) bool // the clusters that are shown; nil is all
 	velero   []*readiness.VeleroBackup   // by backup; nil where Velero's file is not beside the tarball
 }
 
-func (o *estateOptions) load(ctx context.Context, s *streams) (*estate, error) {
-	e := &estate{registry: all.Registry()}
+func (o *backupOptions) load(ctx context.Context, s *streams) (*loadedBackup, error) {
+	e := &loadedBackup{registry: all.Registry()}
 	var sources []backup.Source
 	for _, path := range o.backups {
 		src, err := archive.FileSource(path)
@@ -133,7 +133,7 @@ func (o *estateOptions) load(ctx context.Context, s *streams) (*estate, error) {
 	for _, b := range e.snapshot.Backups {
 		s.debugf("read %s: %d objects, written %s to %s", b.Path, b.Items, b.WrittenFrom, b.WrittenTo)
 	}
-	e.claims = e.registry.Claims(e.snapshot)
+	e.expected = e.registry.Expected(e.snapshot)
 	e.narrow()
 	return e, nil
 }
@@ -149,7 +149,7 @@ func join(wants ...backup.Want) backup.Want {
 }
 
 // targets are the places that the clusters that were asked for need.
-func (e *estate) targets(s *streams, a infra.Access) []infra.Target {
+func (e *loadedBackup) targets(s *streams, a infra.Access) []infra.Target {
 	all := e.registry.Targets(e.snapshot, e.secrets, a)
 	for _, given := range e.unused(a, all) {
 		s.warn("%s fits nothing: the backup names no such endpoint", given)
@@ -162,7 +162,7 @@ func (e *estate) targets(s *streams, a infra.Access) []infra.Target {
 
 // unused is what the operator gave for endpoints that the backup does not name:
 // most likely a slip, which would show as a missing credential only.
-func (e *estate) unused(a infra.Access, all []infra.Target) []string {
+func (e *loadedBackup) unused(a infra.Access, all []infra.Target) []string {
 	if a.SkipNodes {
 		return nil // what is for API servers is of no use this time
 	}
@@ -197,10 +197,10 @@ func (e *estate) unused(a infra.Access, all []infra.Target) []string {
 
 // list contacts every target and forgets the credentials. near is that of the
 // targets: nil keeps everything as it is.
-func (o *estateOptions) list(ctx context.Context, s *streams, e *estate, a infra.Access, near func(*infra.Instance) bool) (infra.Inventory, error) {
+func (o *backupOptions) list(ctx context.Context, s *streams, e *loadedBackup, a infra.Access, isRelated func(*infra.Instance) bool) (infra.Inventory, error) {
 	targets := e.targets(s, a)
 	for i := range targets {
-		targets[i].Near = near
+		targets[i].IsRelated = isRelated
 	}
 	for _, t := range targets {
 		if t.Use != "" && t.Refused == nil && !o.quiet {
@@ -241,7 +241,7 @@ func describeListing(l infra.Listing) string {
 }
 
 // preview is --dry-run: it says what would be contacted, and contacts nothing.
-func (o *estateOptions) preview(ctx context.Context, s *streams) error {
+func (o *backupOptions) preview(ctx context.Context, s *streams) error {
 	access, err := o.access(s)
 	if err != nil {
 		return err
@@ -254,7 +254,7 @@ func (o *estateOptions) preview(ctx context.Context, s *streams) error {
 }
 
 // plan prints what would be contacted, with which credential.
-func (e *estate) plan(s *streams, a infra.Access) error {
+func (e *loadedBackup) plan(s *streams, a infra.Access) error {
 	for _, t := range e.targets(s, a) {
 		line := t.Provider + " " + t.Endpoint
 		if t.Dial != "" && t.Dial != t.Endpoint {

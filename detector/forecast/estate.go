@@ -11,7 +11,7 @@ import (
 )
 
 // notesOnEstate are what to know of the restore as a whole.
-func notesOnEstate(s *backup.Snapshot, all []*cluster, notHealing int, complete bool) []Note {
+func generalNotes(s *backup.Snapshot, all []*cluster, notHealing int, complete bool) []Note {
 	var running []string
 	var made clones
 	for _, c := range all {

@@ -79,7 +79,7 @@ type facts struct {
 	set       *set
 	verdict   *detector.Verdict
 	machine   *backup.Machine // nil for ghosts, and where only infrastructure objects are left
-	claim     *infra.Claim    // what its provider says of it, or nil
+	expected     *infra.ExpectedMachine    // what its provider says of it, or nil
 	node      *infra.Node     // a registered Node with the machine's provider id
 	checks    []*check        // the MachineHealthChecks that cover the machine
 	check     *check          // of those the one that decides, or nil

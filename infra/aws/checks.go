@@ -74,7 +74,7 @@ func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, _ time.Tim
 // credentialsAbsent are the identities of which the keys are not in the backup.
 func (objs *objects) credentialsAbsent(secrets *backup.Secrets) []readiness.Finding {
 	var found readiness.Shared
-	for _, h := range objs.homes() {
+	for _, h := range objs.homeScopes() {
 		if h.identity.Kind == unknownIdentity {
 			continue // the cluster's own object is what the backup lacks
 		}
@@ -96,7 +96,7 @@ func (objs *objects) credentialsAbsent(secrets *backup.Secrets) []readiness.Find
 func (objs *objects) identitiesForbidden() []readiness.Finding {
 	var found readiness.Shared
 	for _, id := range objs.order() {
-		for _, at := range objs.chain(id.Backup, identityOf(id, objs.sites[id])) {
+		for _, at := range objs.chain(id.Backup, identityOf(id, objs.locations[id])) {
 			rule := ruleForbidden
 			p, why := objs.permission(id, at)
 			if p == Undecided {
@@ -115,7 +115,7 @@ func (objs *objects) kubeconfigs(secrets *backup.Secrets) []readiness.Finding {
 	var found []readiness.Finding
 	for _, id := range objs.order() {
 		name := id.Name + "-kubeconfig"
-		if s := objs.sites[id]; s.record != nil && s.kind == planeKind && secrets.Named(id.Backup, id.Namespace, name) != nil {
+		if s := objs.locations[id]; s.record != nil && s.kind == planeKind && secrets.Named(id.Backup, id.Namespace, name) != nil {
 			found = append(found, ruleKubeconfig.On(id.Backup, fmt.Sprintf("Secret %s/%s", id.Namespace, name),
 				"in the backup, and owned by nobody after the restore").Of(id))
 		}

@@ -12,18 +12,18 @@ import (
 )
 
 // Claims returns which instances the backup expects, and what ties others to its clusters.
-func (p *provider) Claims(s *backup.Snapshot) infra.Claims {
+func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
 	objs := newObjects(s)
-	c := infra.Claims{Providers: map[backup.ClusterID]string{}}
-	for id := range objs.sites {
+	c := infra.Expected{Providers: map[backup.ClusterID]string{}}
+	for id := range objs.locations {
 		c.Providers[id] = Name
 	}
-	c.Machines = make([]infra.Claim, len(objs.members))
+	c.Machines = make([]infra.ExpectedMachine, len(objs.members))
 	for i := range objs.members {
-		c.Machines[i] = objs.claim(&objs.members[i])
+		c.Machines[i] = objs.expectedMachine(&objs.members[i])
 	}
-	c.Ties = objs.ties()
-	c.Pools = objs.poolClaims()
+	c.OwnershipHints = objs.ownershipHints()
+	c.Pools = objs.expectedOfPool()
 	c.Proofs = objs.proofs(c.Machines, c.Pools)
 	c.Exclude = objs.exclusions()
 	c.Resources = objs.resources()
@@ -31,22 +31,22 @@ func (p *provider) Claims(s *backup.Snapshot) infra.Claims {
 	c.Absent = objs.absent()
 	c.Halts = objs.halts()
 	for _, id := range objs.order() {
-		c.OwnerTags = append(c.OwnerTags, infra.Key{Kind: infra.OwnerTag, Value: objs.sites[id].tag})
+		c.OwnerTags = append(c.OwnerTags, infra.Key{Kind: infra.OwnerTag, Value: objs.locations[id].tag})
 	}
 	return c
 }
 
 // order returns the clusters that are CAPA's, sorted.
 func (objs *objects) order() []backup.ClusterID {
-	return slices.SortedFunc(maps.Keys(objs.sites), capi.CompareClusters)
+	return slices.SortedFunc(maps.Keys(objs.locations), capi.CompareClusters)
 }
 
-func (objs *objects) claim(m *member) infra.Claim {
-	s := objs.sites[m.cluster]
-	c := infra.Claim{
+func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
+	s := objs.locations[m.cluster]
+	c := infra.ExpectedMachine{
 		Machine:      m.index,
 		Provider:     Name,
-		Home:         infra.Home{Target: s.target},
+		Home:         infra.HomeScope{Target: s.target},
 		InfraMissing: m.machine == nil,
 		Pool:         objs.poolOf(m),
 	}
@@ -81,7 +81,7 @@ func (objs *objects) claim(m *member) infra.Claim {
 // nameTag is what an instance's tag Name says, unless somebody changed it: the name of
 // the AWSMachine, where additionalTags do not say otherwise. What a group made is
 // called as the group.
-func (objs *objects) nameTag(m *member, s *site) []infra.Expectation {
+func (objs *objects) nameTag(m *member, s *clusterLocation) []infra.Expectation {
 	if !objs.poolOf(m).IsZero() {
 		return nil
 	}
@@ -100,7 +100,7 @@ func searchKey(cluster, name string) infra.Key {
 
 // secondKeys adds the keys that identify an instance other than by the recorded id.
 // names are the Machine's name and, if that differs, the AWSMachine's.
-func (s *site) secondKeys(c *infra.Claim, namespace string, names []string) {
+func (s *clusterLocation) secondKeys(c *infra.ExpectedMachine, namespace string, names []string) {
 	if s.vpc != "" {
 		c.Identity = infra.Key{Kind: keyMachineName, Value: join(s.tag, s.vpc, namespace, names[0])}
 		// CAPA itself finds an instance that it has not recorded by owner and name
@@ -168,7 +168,7 @@ func (objs *objects) strong(m *member) (key infra.Key, source, conflict string, 
 func (objs *objects) exclusions() []infra.Exclusion {
 	var list []infra.Exclusion
 	for _, id := range objs.order() {
-		if r := objs.sites[id].record; r != nil {
+		if r := objs.locations[id].record; r != nil {
 			if i := instanceIDOf(r.Data.Bastion); i != "" {
 				list = append(list, infra.Exclusion{Key: infra.Key{Kind: keyInstance, Value: i}, Cause: bastion})
 			}

@@ -166,7 +166,7 @@ func TestConflictingIDs(t *testing.T) {
 		"instanceID": idOf(1), "providerID": "aws:///us-east-1a/" + idOf(2),
 	}))
 	s, _ := load(t, b.Bytes())
-	c := New().Claims(s)
+	c := New().Expected(s)
 	if len(c.Machines) != 1 || c.Machines[0].Orphan == nil || !strings.Contains(c.Machines[0].Conflict, idOf(2)) {
 		t.Errorf("the claims are %+v", c.Machines)
 	}
@@ -196,7 +196,7 @@ func TestEKS(t *testing.T) {
 	}))
 	b.set("ns", "eks", "eks-md-bcdfg", 0)
 	s, secrets := load(t, b.keys().Bytes())
-	c := New().Claims(s)
+	c := New().Expected(s)
 	if len(c.Pools) != 1 || c.Pools[0].ManagedBy != "external-autoscaler" || c.Pools[0].Desired != (backup.Number{N: 2, Known: true}) ||
 		!slices.Equal(c.Pools[0].Members, []infra.Key{{Kind: keyInstance, Value: idOf(1)}}) {
 		t.Fatalf("the pools are %+v", c.Pools)
@@ -211,7 +211,7 @@ func TestEKS(t *testing.T) {
 	if len(l.Instances) != 3 || !l.Instances[0].HasKey(c.Pools[0].Key) || l.Instances[1].HasKey(c.Pools[0].Key) || l.Instances[2].HasKey(c.Pools[0].Key) {
 		t.Errorf("the instances are %+v", l.Instances)
 	}
-	if !slices.Contains(l.Landmarks, c.Pools[0].Landmark) {
+	if !slices.Contains(l.ProbesFound, c.Pools[0].Probe) {
 		t.Error("the node group was not found")
 	}
 	r := decide(t, s, inv)
@@ -241,7 +241,7 @@ func TestResources(t *testing.T) {
 	}
 	b.Add("awsclusters."+group, full)
 	s, secrets := load(t, b.Bytes())
-	c := New().Claims(s)
+	c := New().Expected(s)
 	var named []string
 	for _, r := range c.Resources {
 		named = append(named, r.Cluster.Name+" "+r.Kind+" "+r.Name)
@@ -259,7 +259,7 @@ func TestResources(t *testing.T) {
 	serve(t, lab.EC2Options{Backup: saved(t, b), Absent: []string{"subnet-b", "sg-lb", "lb"}}, nil)
 	l := listAll(t, New(), s, secrets, infra.Access{}).Listings[0]
 	var found []string
-	for _, k := range l.Landmarks {
+	for _, k := range l.ProbesFound {
 		found = append(found, k.Value)
 	}
 	if want := []string{"nat-a", "sg-node", "vpc-1/plain", "vpc-2/full", "sg-node", "subnet-a", "vpc-1", "vpc-2"}; !slices.Equal(found, want) || len(l.Unread) > 0 || l.State != infra.Complete {
@@ -278,8 +278,8 @@ func TestAbsentLoadBalancer(t *testing.T) {
 		}
 		serve(t, o, nil)
 		l := listAll(t, New(), s, secrets, infra.Access{}).Listings[0]
-		if l.State != infra.Complete || len(l.Unread) > 0 || len(l.Warnings) > 0 || slices.Contains(l.Landmarks, k) == absent {
-			t.Errorf("absent %t: it is %s, found %v, unread %v, %q", absent, l.State, l.Landmarks, l.Unread, l.Warnings)
+		if l.State != infra.Complete || len(l.Unread) > 0 || len(l.Warnings) > 0 || slices.Contains(l.ProbesFound, k) == absent {
+			t.Errorf("absent %t: it is %s, found %v, unread %v, %q", absent, l.State, l.ProbesFound, l.Unread, l.Warnings)
 		}
 	}
 }
@@ -332,7 +332,7 @@ func TestPoolMembers(t *testing.T) {
 	m["metadata"].(map[string]any)["labels"].(map[string]any)["cluster.x-k8s.io/pool-name"] = "mp"
 	b.Add("awsmachines."+group, m)
 	s, secrets := load(t, b.Bytes())
-	c := New().Claims(s)
+	c := New().Expected(s)
 	want := infra.Key{Kind: keyASG, Value: fleetTarget + "/own-name"}
 	if len(c.Pools) != 1 || c.Pools[0].Key != want || len(c.Machines) != 1 || c.Machines[0].Pool != want {
 		t.Fatalf("the pools are %+v, the machines %+v", c.Pools, c.Machines)
@@ -345,13 +345,13 @@ func TestPoolMembers(t *testing.T) {
 	for _, n := range []int{3, 4} {
 		l.Unrelated.Add(infra.Instance{ID: idOf(n)})
 	}
-	name, member, stranger := "own-name", idOf(1), idOf(3)
-	l.takeGroup(&groups.AutoScalingGroup{AutoScalingGroupName: &name, Instances: []groups.Instance{{InstanceId: &member}, {InstanceId: &stranger}}})
+	name, member, unrelated := "own-name", idOf(1), idOf(3)
+	l.takeGroup(&groups.AutoScalingGroup{AutoScalingGroupName: &name, Instances: []groups.Instance{{InstanceId: &member}, {InstanceId: &unrelated}}})
 	l.addGroupKeys()
-	if len(l.Instances) != 3 || l.Instances[2].ID != stranger || !l.Instances[2].HasKey(want) || l.Unrelated.Len() != 1 {
+	if len(l.Instances) != 3 || l.Instances[2].ID != unrelated || !l.Instances[2].HasKey(want) || l.Unrelated.Len() != 1 {
 		t.Errorf("the instances are %+v, strangers %d", l.Instances, l.Unrelated.Len())
 	}
-	if !l.Instances[0].HasKey(want) || l.Instances[1].HasKey(want) || !slices.Contains(l.Landmarks, want) {
+	if !l.Instances[0].HasKey(want) || l.Instances[1].HasKey(want) || !slices.Contains(l.ProbesFound, want) {
 		t.Errorf("the instances are %+v", l.Instances)
 	}
 }

@@ -64,9 +64,9 @@ func (l *listing) takeGroup(g *types.AutoScalingGroup) {
 			if !l.marks[k] {
 				continue
 			}
-			l.Landmarks = append(l.Landmarks, k)
+			l.ProbesFound = append(l.ProbesFound, k)
 			if n := g.DesiredCapacity; n != nil {
-				l.PoolSizes = append(l.PoolSizes, infra.PoolSize{Landmark: k, Desired: int64(*n)})
+				l.PoolSizes = append(l.PoolSizes, infra.PoolSize{Probe: k, Desired: int64(*n)})
 			}
 			for i := range g.Instances {
 				member := aws.ToString(g.Instances[i].InstanceId)

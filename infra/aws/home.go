@@ -23,7 +23,7 @@ const unknownIdentity = "unknown"
 
 // identityOf is the identity that a cluster names, else the controller's own
 // (CAPA api/v1beta2/defaults.go v2.11.1).
-func identityOf(id backup.ClusterID, s *site) identity {
+func identityOf(id backup.ClusterID, s *clusterLocation) identity {
 	switch {
 	case s.record == nil:
 		return identity{unknownIdentity, id.Namespace + "/" + id.Name}
@@ -38,7 +38,7 @@ func (i identity) String() string { return i.Kind + "/" + i.Name }
 
 // targetID is made of the backup without its Secrets:
 // "aws/us-east-1/AWSClusterControllerIdentity/default".
-func (objs *objects) targetID(id backup.ClusterID, s *site) string {
+func (objs *objects) targetID(id backup.ClusterID, s *clusterLocation) string {
 	t := fmt.Sprintf("%s/%s/%s", Name, regionName(s.region), identityOf(id, s))
 	if s.forbidden != "" {
 		t += "/not for " + id.Namespace
@@ -60,27 +60,27 @@ func regionName(raw string) string {
 }
 
 // home is one region under one identity: what a target id stands for.
-type home struct {
+type homeScope struct {
 	id        string
 	region    string
 	backup    int
 	identity  identity
 	forbidden string             // why its clusters may not use it
 	clusters  []backup.ClusterID // sorted
-	landmarks map[infra.Key]bool
+	probes map[infra.Key]bool
 	ids       map[string]bool // instance ids that the backup records
 }
 
 // homes are all places where the instances of the backup's clusters are, in the
 // order of their ids.
-func (objs *objects) homes() []*home {
-	byID := map[string]*home{}
-	for id, s := range objs.sites {
+func (objs *objects) homeScopes() []*homeScope {
+	byID := map[string]*homeScope{}
+	for id, s := range objs.locations {
 		h := byID[s.target]
 		if h == nil {
-			h = &home{
+			h = &homeScope{
 				id: s.target, region: s.region, backup: id.Backup, identity: identityOf(id, s),
-				landmarks: map[infra.Key]bool{}, ids: map[string]bool{},
+				probes: map[infra.Key]bool{}, ids: map[string]bool{},
 			}
 			if s.forbidden != "" {
 				h.forbidden = s.refusal(id)
@@ -89,39 +89,39 @@ func (objs *objects) homes() []*home {
 		}
 		h.clusters = append(h.clusters, id)
 		for _, p := range s.parts(id) {
-			h.landmarks[p.key] = true
+			h.probes[p.key] = true
 		}
 		for _, k := range objs.accountOf(id) {
-			h.landmarks[k] = true
+			h.probes[k] = true
 		}
 	}
 	for i := range objs.members {
 		m := &objs.members[i]
 		key, _, _, _ := objs.strong(m)
-		byID[objs.sites[m.cluster].target].expect(key.Value)
+		byID[objs.locations[m.cluster].target].expect(key.Value)
 	}
 	for i := range objs.pools {
 		p := &objs.pools[i]
-		h := byID[objs.sites[p.cluster].target]
-		h.landmarks[objs.poolKey(p)] = true
+		h := byID[objs.locations[p.cluster].target]
+		h.probes[objs.poolKey(p)] = true
 		for _, k := range objs.ownPool(p) {
-			h.landmarks[k] = true
+			h.probes[k] = true
 		}
 		for _, id := range p.memberIDs() {
 			h.expect(id)
 		}
 	}
 	for _, h := range byID {
-		delete(h.landmarks, infra.Key{})
+		delete(h.probes, infra.Key{})
 	}
-	list := slices.SortedFunc(maps.Values(byID), func(a, b *home) int { return cmp.Compare(a.id, b.id) })
+	list := slices.SortedFunc(maps.Values(byID), func(a, b *homeScope) int { return cmp.Compare(a.id, b.id) })
 	for _, h := range list {
 		slices.SortFunc(h.clusters, capi.CompareClusters)
 	}
 	return list
 }
 
-func (h *home) expect(instanceID string) {
+func (h *homeScope) expect(instanceID string) {
 	if instanceID != "" {
 		h.ids[instanceID] = true
 	}

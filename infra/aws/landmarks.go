@@ -152,7 +152,7 @@ func unlessMissing(err error) error {
 }
 
 // readLandmarks looks for the resources that the backup names.
-func (l *listing) readLandmarks(ctx context.Context) {
+func (l *listing) readProbes(ctx context.Context) {
 	for _, look := range lookups {
 		var names []string
 		for k := range l.marks {
@@ -187,7 +187,7 @@ func nameIn(k infra.Key) string {
 // found notes a landmark, if it is one that is looked for.
 func (l *listing) found(kind, name string) {
 	if k := (infra.Key{Kind: kind, Value: name}); l.marks[k] {
-		l.Landmarks = append(l.Landmarks, k)
+		l.ProbesFound = append(l.ProbesFound, k)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // site is where a cluster is, as far as the backup says it.
-type site struct {
+type clusterLocation struct {
 	record *backup.Record[awsCluster] // AWSCluster or AWSManagedControlPlane, or nil
 	kind   string                     // of record
 	region string                     // as the backup writes it; not checked
@@ -26,38 +26,38 @@ type site struct {
 
 // findSites visits the clusters that are CAPA's: by their references, or because
 // machines or pools of them are.
-func (objs *objects) findSites() {
+func (objs *objects) findClusters() {
 	for id, c := range objs.known {
 		ref, plane := c.Infrastructure, c.ControlPlane
 		switch {
 		case ref.Group == group && (ref.Kind == clusterKind || ref.Kind == managedClusterKind),
 			ref.Group == planeGroup && ref.Kind == planeKind,
 			plane.Group == planeGroup && plane.Kind == planeKind:
-			objs.sites[id] = nil
+			objs.locations[id] = nil
 		}
 	}
 	zones := map[backup.ClusterID][]string{}
 	for i := range objs.members {
 		m := &objs.members[i]
-		objs.sites[m.cluster] = nil
+		objs.locations[m.cluster] = nil
 		for _, p := range objs.providerIDs(m) {
 			zones[m.cluster] = append(zones[m.cluster], zoneOf(p))
 		}
 	}
 	for i := range objs.pools {
 		p := &objs.pools[i]
-		objs.sites[p.cluster] = nil
+		objs.locations[p.cluster] = nil
 		for _, id := range p.providerIDs {
 			zones[p.cluster] = append(zones[p.cluster], zoneOf(id))
 		}
 	}
-	for id := range objs.sites {
-		objs.sites[id] = objs.siteOf(id, zones[id])
+	for id := range objs.locations {
+		objs.locations[id] = objs.locate(id, zones[id])
 	}
 }
 
-func (objs *objects) siteOf(id backup.ClusterID, zones []string) *site {
-	s := &site{tag: id.Name}
+func (objs *objects) locate(id backup.ClusterID, zones []string) *clusterLocation {
+	s := &clusterLocation{tag: id.Name}
 	if c := objs.known[id]; c != nil {
 		s.eks = c.ControlPlane.Kind == planeKind || c.Infrastructure.Kind == planeKind || c.Infrastructure.Kind == managedClusterKind
 	}

@@ -21,17 +21,17 @@ const (
 // recorded machines are. The owner of the machine is read off its name where that is
 // possible, because a cluster is seldom in the backup as completely as one MachineSet.
 // What has a cluster's mark or name elsewhere may belong to another owner.
-func (objs *objects) ties() []infra.Tie {
+func (objs *objects) ownershipHints() []infra.OwnershipHint {
 	owners := objs.owners()
-	var ties []infra.Tie
+	var hints []infra.OwnershipHint
 	for _, id := range objs.order() {
-		s := objs.sites[id]
+		s := objs.locations[id]
 		for _, o := range owners[id] {
-			ties = append(ties, beside(id, o), named(id, o))
+			hints = append(hints, beside(id, o), named(id, o))
 		}
 		for _, mark := range s.marks() {
-			ties = append(ties, infra.Tie{
-				Cluster: id, Grade: infra.Named, Key: infra.Key{Kind: keyMark, Value: mark}, Owner: infra.OwnerID{Cluster: id},
+			hints = append(hints, infra.OwnershipHint{
+				Cluster: id, Grade: infra.NameOnly, Key: infra.Key{Kind: keyMark, Value: mark}, Owner: infra.OwnerID{Cluster: id},
 				Detail: "it is tagged as one of cluster " + mark,
 			})
 		}
@@ -43,18 +43,18 @@ func (objs *objects) ties() []infra.Tie {
 			if role == roleControlPlane {
 				owner = capi.ControlPlane(objs.controlPlanes, id, "")
 			}
-			ties = append(ties, s.tied(id, owner, role, "")...)
+			hints = append(hints, s.markedHint(id, owner, role, "")...)
 		}
 		for _, o := range owners[id] {
-			ties = append(ties, s.tied(id, o, roleOf(o), o.Name)...)
+			hints = append(hints, s.markedHint(id, o, roleOf(o), o.Name)...)
 		}
 		where := fmt.Sprintf("%s of cluster %s/%s", s.vpc, id.Namespace, id.Name)
-		ties = append(ties, infra.Tie{
-			Cluster: id, Grade: infra.Place, Key: infra.Key{Kind: keyVPC, Value: s.vpc},
+		hints = append(hints, infra.OwnershipHint{
+			Cluster: id, Grade: infra.LocationOnly, Key: infra.Key{Kind: keyVPC, Value: s.vpc},
 			Owner: infra.OwnerID{Cluster: id}, Detail: "it is in VPC " + where,
 		})
 	}
-	return ties
+	return hints
 }
 
 // owners are what creates machines one by one, by cluster.
@@ -93,10 +93,10 @@ func stemOfOwner(o infra.OwnerID) (stem string, parts int) {
 // machine of the cluster is there under the same ownership tag. A cluster may have
 // machines in other VPCs than its own (AWSMachine.spec.subnet), and the backup may
 // name none.
-func beside(id backup.ClusterID, o infra.OwnerID) infra.Tie {
+func beside(id backup.ClusterID, o infra.OwnerID) infra.OwnershipHint {
 	stem, parts := stemOfOwner(o)
 	kind := [...]string{1: keyRoleStem1, 2: keyRoleStem2}[parts]
-	return infra.Tie{
+	return infra.OwnershipHint{
 		Cluster: id, Grade: infra.Strong, Owner: o, ControlPlane: roleOf(o) == roleControlPlane, Shares: keyOwnedVPC,
 		Specificity: min(len(o.Name), len(stem)), Key: infra.Key{Kind: kind, Value: join(roleOf(o), id.Namespace, stem)},
 		Detail: fmt.Sprintf("its tag MachineName has namespace %s and a name that %s %s gives, and it is in a VPC with recorded machines of the cluster, under the same ownership tag", id.Namespace, o.Kind, o.Name),
@@ -104,11 +104,11 @@ func beside(id backup.ClusterID, o infra.OwnerID) infra.Tie {
 }
 
 // named says of an instance that its name is one that an owner gives.
-func named(id backup.ClusterID, o infra.OwnerID) infra.Tie {
+func named(id backup.ClusterID, o infra.OwnerID) infra.OwnershipHint {
 	stem, parts := stemOfOwner(o)
 	kind := [...]string{1: keyStem1, 2: keyStem2}[parts]
-	return infra.Tie{
-		Cluster: id, Grade: infra.Named, Owner: o, ControlPlane: roleOf(o) == roleControlPlane, Specificity: len(stem),
+	return infra.OwnershipHint{
+		Cluster: id, Grade: infra.NameOnly, Owner: o, ControlPlane: roleOf(o) == roleControlPlane, Specificity: len(stem),
 		Key:    infra.Key{Kind: kind, Value: join(stem)},
 		Detail: fmt.Sprintf("its name is one that %s %s gives", o.Kind, o.Name),
 	}
@@ -116,7 +116,7 @@ func named(id backup.ClusterID, o infra.OwnerID) infra.Tie {
 
 // marks are the names of a cluster in tags. Of a cluster of EKS whose object the
 // backup lacks, the name is not known.
-func (s *site) marks() []string {
+func (s *clusterLocation) marks() []string {
 	if s.record == nil && s.eks {
 		return nil
 	}
@@ -125,10 +125,10 @@ func (s *site) marks() []string {
 
 // tied makes the two ties of an owner: by tag MachineName, and for instances
 // that lack it. Without a name of the owner any name matches.
-func (s *site) tied(id backup.ClusterID, owner infra.OwnerID, role, name string) []infra.Tie {
-	tie := infra.Tie{Cluster: id, Owner: owner, ControlPlane: role == roleControlPlane}
+func (s *clusterLocation) markedHint(id backup.ClusterID, owner infra.OwnerID, role, name string) []infra.OwnershipHint {
+	hint := infra.OwnershipHint{Cluster: id, Owner: owner, ControlPlane: role == roleControlPlane}
 	// Of owners whose names are cut to the same stem none is the more likely one.
-	tie.Specificity = min(len(name), len(naming.Stem(name)))
+	hint.Specificity = min(len(name), len(naming.Stem(name)))
 	tagged := fmt.Sprintf("it is tagged as owned by %s, role %s, in the cluster's VPC %s", s.tag, role, s.vpc)
 	parts := []string{s.tag, role, s.vpc}
 	strong, medium := keyOwnedNS, keyOwned
@@ -142,16 +142,16 @@ func (s *site) tied(id backup.ClusterID, owner infra.OwnerID, role, name string)
 		}
 		tagged += fmt.Sprintf("; its name is %s %s + %s", owner.Kind, name, how)
 	}
-	byMachine, byTag := tie, tie
+	byMachine, byTag := hint, hint
 	byMachine.Grade, byMachine.Detail = infra.Strong, tagged+"; tag MachineName has namespace "+id.Namespace
 	byMachine.Key = infra.Key{Kind: strong, Value: join(append(append(parts[:3:3], id.Namespace), tail...)...)}
 	byTag.Grade, byTag.Detail = infra.Medium, tagged+"; it has no tag MachineName"
 	byTag.Key = infra.Key{Kind: medium, Value: join(append(parts[:3:3], tail...)...)}
-	return []infra.Tie{byMachine, byTag}
+	return []infra.OwnershipHint{byMachine, byTag}
 }
 
 // tiedKeys returns the keys of an instance for its tags: the other side of tied.
-func tiedKeys(owner, role, vpc, machineName, name string) []infra.Key {
+func markedKeys(owner, role, vpc, machineName, name string) []infra.Key {
 	if owner == "" || vpc == "" || (role != roleNode && role != roleControlPlane) {
 		return nil
 	}

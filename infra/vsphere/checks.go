@@ -69,7 +69,7 @@ func (objs *objects) bootstrapAbsent(secrets *backup.Secrets) []readiness.Findin
 
 func (objs *objects) credentialsAbsent(secrets *backup.Secrets) []readiness.Finding {
 	var found readiness.Shared
-	for _, h := range objs.homes() {
+	for _, h := range objs.homeScopes() {
 		if h.identity.Kind == unknownIdentity {
 			continue // the VSphereCluster itself is what the backup lacks
 		}

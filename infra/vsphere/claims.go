@@ -10,25 +10,25 @@ import (
 )
 
 // Claims returns which VMs the backup expects, and what ties others to its clusters.
-func (p *provider) Claims(s *backup.Snapshot) infra.Claims {
+func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
 	objs := newObjects(s)
-	c := infra.Claims{Providers: objs.providers()}
-	c.Machines = make([]infra.Claim, len(objs.members))
+	c := infra.Expected{Providers: objs.providers()}
+	c.Machines = make([]infra.ExpectedMachine, len(objs.members))
 	for i := range objs.members {
-		c.Machines[i] = objs.claim(&objs.members[i])
+		c.Machines[i] = objs.expectedMachine(&objs.members[i])
 	}
-	c.Ties = objs.ties()
+	c.OwnershipHints = objs.ownershipHints()
 	c.Proofs = objs.proofs(c.Machines)
 	c.Absent = objs.absent()
 	c.Resources, c.Recipes = objs.resources(), objs.recipes()
 	return c
 }
 
-func (objs *objects) claim(m *member) infra.Claim {
-	c := infra.Claim{
+func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
+	c := infra.ExpectedMachine{
 		Machine:      m.index,
 		Provider:     Name,
-		Home:         infra.Home{Target: m.target},
+		Home:         infra.HomeScope{Target: m.target},
 		InfraMissing: m.machine == nil,
 		Names:        []infra.Key{{Kind: keyName, Value: m.name}, aliasKey(m.name)},
 		Hosts:        []infra.Key{hostKey(m.name)},
@@ -37,7 +37,7 @@ func (objs *objects) claim(m *member) infra.Claim {
 	}
 	c.Unnamed = m.unnamed
 	if m.unplaced == "" {
-		c.Home.Within, c.Home.Part = m.at.within(), m.at.Folder
+		c.Home.Within, c.Home.Folder = m.at.within(), m.at.Folder
 		c.Expect = append(c.Expect, infra.Expectation{Key: m.at.folderKey(), Warning: "Moved"})
 	}
 	if m.index < 0 {
@@ -83,7 +83,7 @@ func (objs *objects) claim(m *member) infra.Claim {
 // by the VSphereVM's uid, which a restore makes new, else by name and folder
 // (pkg/services/govmomi/util.go findVM v1.16.1). Where name or folder are not known,
 // it adds nothing.
-func (m *member) search(c *infra.Claim) {
+func (m *member) search(c *infra.ExpectedMachine) {
 	const reads = "VSphereVM.spec.biosUUID"
 	switch {
 	case m.vm != nil && uuidOf(m.vm.Data.BIOSUUID) != "":

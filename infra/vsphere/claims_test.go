@@ -127,15 +127,15 @@ func (b *smallBackup) load(t *testing.T) (*backup.Snapshot, *backup.Secrets) {
 	return s, secrets
 }
 
-func (b *smallBackup) claims(t *testing.T) infra.Claims {
+func (b *smallBackup) expected(t *testing.T) infra.Expected {
 	t.Helper()
 	s, _ := b.load(t)
-	return New().Claims(s)
+	return New().Expected(s)
 }
 
-func (b *smallBackup) claim(t *testing.T) infra.Claim {
+func (b *smallBackup) expectedMachine(t *testing.T) infra.ExpectedMachine {
 	t.Helper()
-	c := b.claims(t)
+	c := b.expected(t)
 	if len(c.Machines) != 1 {
 		t.Fatalf("%d claims, want 1: %+v", len(c.Machines), c.Machines)
 	}
@@ -144,10 +144,10 @@ func (b *smallBackup) claim(t *testing.T) infra.Claim {
 
 func TestClaim(t *testing.T) {
 	const folder = "vc1.example:443/DC0/vm/prod"
-	got := newSmallBackup().claim(t)
-	want := infra.Claim{
+	got := newSmallBackup().expectedMachine(t)
+	want := infra.ExpectedMachine{
 		Machine: 0, Provider: Name,
-		Home:     infra.Home{Target: "vsphere/vc1.example:443/Secret/team/prod", Within: infra.Key{Kind: keyDatacenter, Value: "DC0"}, Part: folder},
+		Home:     infra.HomeScope{Target: "vsphere/vc1.example:443/Secret/team/prod", Within: infra.Key{Kind: keyDatacenter, Value: "DC0"}, Folder: folder},
 		Strong:   infra.Key{Kind: keyBIOS, Value: uuid1},
 		Source:   "VSphereVM.spec.biosUUID",
 		Identity: infra.Key{Kind: keyInstance, Value: vmUID},
@@ -190,7 +190,7 @@ func TestStrongKeyAndItsSource(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newSmallBackup()
 			c.change(b)
-			got := b.claim(t)
+			got := b.expectedMachine(t)
 			if got.Strong.Value != c.strong || got.Source != c.source || (got.Conflict != "") != c.conflict || got.InfraMissing != c.absent {
 				t.Errorf("%s from %s, conflict %q, infra missing %t", got.Strong, got.Source, got.Conflict, got.InfraMissing)
 			}
@@ -211,7 +211,7 @@ func TestVSphereVMIsFoundWithoutOwner(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newSmallBackup().set(vms.Resource(), "metadata.ownerReferences", nil)
 			change(b)
-			if c := b.claim(t); c.Identity.Value != vmUID {
+			if c := b.expectedMachine(t); c.Identity.Value != vmUID {
 				t.Errorf("the claim does not know the VSphereVM: %+v", c)
 			}
 		})
@@ -219,7 +219,7 @@ func TestVSphereVMIsFoundWithoutOwner(t *testing.T) {
 	t.Run("not another's", func(t *testing.T) {
 		b := newSmallBackup().set(vms.Resource(), "metadata.ownerReferences",
 			[]any{fields{"apiVersion": group + "/v1beta1", "kind": machineKind, "name": "another", "uid": "y"}})
-		if c := b.claims(t); len(c.Machines) != 2 || c.Machines[0].Identity.Value != "" || c.Machines[1].Orphan == nil {
+		if c := b.expected(t); len(c.Machines) != 2 || c.Machines[0].Identity.Value != "" || c.Machines[1].Orphan == nil {
 			t.Errorf("claims %+v", c.Machines)
 		}
 	})
@@ -228,7 +228,7 @@ func TestVSphereVMIsFoundWithoutOwner(t *testing.T) {
 func TestOrphans(t *testing.T) {
 	cluster := backup.ClusterID{Namespace: "team", Name: "prod"}
 	t.Run("VSphereMachine", func(t *testing.T) {
-		c := newSmallBackup().drop("machines" + capiGroup).claim(t)
+		c := newSmallBackup().drop("machines" + capiGroup).expectedMachine(t)
 		want := infra.Orphan{
 			Kind: machineKind, Namespace: "team", Name: "prod-md-0-tpl-12345", UID: "VSphereMachine-team-prod-md-0-tpl-12345", Cluster: cluster,
 			Owner: infra.OwnerID{Cluster: cluster, Kind: "MachineSet", Name: "prod-md-0-abcde"}, ProviderID: "vsphere://" + strings.ToUpper(uuid1),
@@ -242,12 +242,12 @@ func TestOrphans(t *testing.T) {
 			"cluster.x-k8s.io/cluster-name": "prod", "cluster.x-k8s.io/control-plane": "", "cluster.x-k8s.io/control-plane-name": "hash_9xqrt_z",
 		})
 		want := infra.OwnerID{Cluster: cluster, Kind: "KubeadmControlPlane", Name: "prod-cp"}
-		if c := b.claim(t); !c.Orphan.ControlPlane || c.Orphan.Owner != want {
+		if c := b.expectedMachine(t); !c.Orphan.ControlPlane || c.Orphan.Owner != want {
 			t.Errorf("orphan %+v", c.Orphan)
 		}
 	})
 	t.Run("VSphereVM", func(t *testing.T) {
-		c := newSmallBackup().drop("machines" + capiGroup).drop(machines.Resource()).claim(t)
+		c := newSmallBackup().drop("machines" + capiGroup).drop(machines.Resource()).expectedMachine(t)
 		if c.Orphan == nil || c.Orphan.Kind != vmKind || c.Orphan.ProviderID != "vsphere://"+uuid1 || c.Strong.Value != uuid1 {
 			t.Errorf("%+v, orphan %+v", c, c.Orphan)
 		}
@@ -284,7 +284,7 @@ func TestPlacement(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newSmallBackup()
 			c.change(b)
-			got := b.claim(t)
+			got := b.expectedMachine(t)
 			if got.Home.Target != "vsphere/"+c.target+"/Secret/team/prod" || got.Home.Within.Value != c.within || got.Expect[1].Key.Value != c.folder {
 				t.Errorf("home %+v, folder %s", got.Home, got.Expect[1].Key)
 			}
@@ -301,7 +301,7 @@ func TestOldAPIVersions(t *testing.T) {
 				o["apiVersion"] = prefix + "/" + version
 			}
 		}
-		if c := b.claim(t); c.Strong.Value != uuid1 || c.Ref.Value != "vm-136" || c.Home.Target != "vsphere/vc1.example:443/Secret/team/prod" {
+		if c := b.expectedMachine(t); c.Strong.Value != uuid1 || c.Ref.Value != "vm-136" || c.Home.Target != "vsphere/vc1.example:443/Secret/team/prod" {
 			t.Errorf("%s: %+v", version, c)
 		}
 	}
@@ -316,7 +316,7 @@ func TestNamelessVMsBlindOnlyMachinesWithoutReference(t *testing.T) {
 		if c.uuid == "" {
 			b.set(machines.Resource(), "spec.providerID", "").set("machines"+capiGroup, "spec.providerID", nil)
 		}
-		if got := slices.Contains(b.claim(t).Blind, nameless); got != c.want {
+		if got := slices.Contains(b.expectedMachine(t).Blind, nameless); got != c.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
@@ -325,7 +325,7 @@ func TestNamelessVMsBlindOnlyMachinesWithoutReference(t *testing.T) {
 func TestSupervisorMachinesAreNotOurs(t *testing.T) {
 	b := newSmallBackup().drop(vms.Resource()).drop(machines.Resource())
 	b.set("machines"+capiGroup, "spec.infrastructureRef", fields{"apiVersion": "vmware.infrastructure.cluster.x-k8s.io/v1beta1", "kind": machineKind, "name": "x", "namespace": "team"})
-	if c := b.claims(t); len(c.Machines) != 0 {
+	if c := b.expected(t); len(c.Machines) != 0 {
 		t.Errorf("claims %+v", c.Machines)
 	}
 }

@@ -59,7 +59,7 @@ func (objs *objects) targetID(cluster backup.ClusterID, server string) string {
 }
 
 // home is one vCenter under one identity: what a target id stands for.
-type home struct {
+type homeScope struct {
 	id          string
 	server      string // normalised, see serverOf
 	raw         string // as the backup writes it
@@ -68,14 +68,14 @@ type home struct {
 	clusters    []backup.ClusterID // sorted
 	of          map[backup.ClusterID]bool
 	thumbprints []string    // the VSphereClusters' own first
-	landmarks   []string    // folders, sorted
+	folders   []string    // folders, sorted
 	needed      []infra.Key // what machines need besides
 	ignored     []string    // settings that are not followed, for the operator
 	unplaced    bool        // machines whose place is not known are looked for here
 }
 
 // ids are those of the target for a home.
-func (h *home) ids() []string {
+func (h *homeScope) ids() []string {
 	if h.unplaced {
 		return []string{h.id, h.id + unplacedSuffix}
 	}
@@ -84,20 +84,20 @@ func (h *home) ids() []string {
 
 // homes are all places where the VMs of the backup's clusters are or may come
 // to be: where its machines are, and where templates and clusters point.
-func (objs *objects) homes() []*home {
-	l := homeList{objects: objs, byID: map[string]*home{}}
+func (objs *objects) homeScopes() []*homeScope {
+	l := homeScopeList{objects: objs, byID: map[string]*homeScope{}}
 	l.addClusters()
 	for i := range objs.members {
 		m := &objs.members[i]
 		h := l.at(m.cluster, m.spec)
-		h.landmarks = append(h.landmarks, m.at.Folder)
+		h.folders = append(h.folders, m.at.Folder)
 		h.unplaced = h.unplaced || m.unplaced != ""
 	}
 	for _, o := range objs.owners() {
 		for _, t := range o.templates {
 			spec := objs.merge(o.id.Cluster, "", t.Data.Spec)
 			h := l.at(o.id.Cluster, spec)
-			h.landmarks = append(h.landmarks, objs.placeOf(spec).Folder)
+			h.folders = append(h.folders, objs.locationOf(spec).Folder)
 		}
 	}
 	for _, r := range objs.resources() {
@@ -109,19 +109,19 @@ func (objs *objects) homes() []*home {
 }
 
 // homeList gathers homes by their ids.
-type homeList struct {
+type homeScopeList struct {
 	objects *objects
-	byID    map[string]*home
+	byID    map[string]*homeScope
 }
 
 // at is the home of what a cluster wants to be at a server, with the cluster and
 // the thumbprint noted.
-func (l *homeList) at(cluster backup.ClusterID, spec cloneSpec) *home {
+func (l *homeScopeList) at(cluster backup.ClusterID, spec cloneSpec) *homeScope {
 	server := l.objects.server(spec.Server)
 	id := l.objects.targetID(cluster, server)
 	h := l.byID[id]
 	if h == nil {
-		h = &home{id: id, server: server, raw: spec.Server, backup: cluster.Backup, identity: l.objects.identityOf(cluster), of: map[backup.ClusterID]bool{}}
+		h = &homeScope{id: id, server: server, raw: spec.Server, backup: cluster.Backup, identity: l.objects.identityOf(cluster), of: map[backup.ClusterID]bool{}}
 		l.byID[id] = h
 		if strings.Contains(spec.Server, "@") {
 			h.ignored = append(h.ignored, "the user info in the server "+server+" of the backup is ignored")
@@ -138,7 +138,7 @@ func (l *homeList) at(cluster backup.ClusterID, spec cloneSpec) *home {
 }
 
 // addClusters comes first, so that the VSphereClusters' own thumbprints do.
-func (l *homeList) addClusters() {
+func (l *homeScopeList) addClusters() {
 	objs := l.objects
 	for _, id := range slices.SortedFunc(maps.Keys(objs.providers()), capi.CompareClusters) {
 		c := objs.vsphereCluster(id)
@@ -152,12 +152,12 @@ func (l *homeList) addClusters() {
 	}
 }
 
-func (l *homeList) sorted() []*home {
-	all := slices.SortedFunc(maps.Values(l.byID), func(a, b *home) int { return cmp.Compare(a.id, b.id) })
+func (l *homeScopeList) sorted() []*homeScope {
+	all := slices.SortedFunc(maps.Values(l.byID), func(a, b *homeScope) int { return cmp.Compare(a.id, b.id) })
 	for _, h := range all {
 		slices.SortFunc(h.clusters, capi.CompareClusters)
-		slices.Sort(h.landmarks)
-		h.landmarks = slices.Compact(h.landmarks)
+		slices.Sort(h.folders)
+		h.folders = slices.Compact(h.folders)
 	}
 	return all
 }

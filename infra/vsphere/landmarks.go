@@ -23,7 +23,7 @@ func knownKey(server string) infra.Key { return infra.Key{Kind: keyKnown, Value:
 // elsewhere, as nothing is missing from it then, or when its permissions say that the
 // account would see VMs in it, as seesInto tells. unread are the candidates whose
 // metadata could not be read.
-func (g *gathering) landmarks(unread []string, seesInto func(folder string) bool) []infra.Key {
+func (g *gathering) readProbes(unread []string, seesInto func(folder string) bool) []infra.Key {
 	t := g.target
 	known := false
 	for id := range g.found {
@@ -40,12 +40,12 @@ func (g *gathering) landmarks(unread []string, seesInto func(folder string) bool
 		dark[g.folders[ref]] = true
 	}
 	keys := slices.Clone(g.resolved)
-	for _, k := range ofKind(t.Landmarks, keyInhabited) {
+	for _, k := range ofKind(t.Probes, keyInhabited) {
 		if ids := here[k.Value]; len(ids) > 0 && (g.allElsewhere(k.Value) || !slices.ContainsFunc(ids, func(id string) bool { return !g.inhabited[id] && !seesInto(id) })) {
 			keys = append(keys, k)
 		}
 	}
-	for _, k := range ofKind(t.Landmarks, keyRead) {
+	for _, k := range ofKind(t.Probes, keyRead) {
 		if !slices.ContainsFunc(here[k.Value], func(id string) bool { return dark[id] }) {
 			keys = append(keys, k)
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 // place is where a VM is to be, in the forms that claims and listings share.
-type place struct {
+type location struct {
 	Server     string // "vc1.example:443"; see serverOf
 	Datacenter string // name, "/path" or managed object id; empty: any
 	Folder     string // as folderOf makes it, with the server in front
@@ -21,14 +21,14 @@ type place struct {
 const anyDatacenter = "*"
 
 // within is the key of a VM in the place's datacenter, or zero.
-func (p place) within() infra.Key {
+func (p location) within() infra.Key {
 	if p.Datacenter == "" {
 		return infra.Key{}
 	}
 	return infra.Key{Kind: keyDatacenter, Value: p.Datacenter}
 }
 
-func (p place) folderKey() infra.Key { return infra.Key{Kind: keyFolder, Value: p.Folder} }
+func (p location) folderKey() infra.Key { return infra.Key{Kind: keyFolder, Value: p.Folder} }
 
 // serverOf is the one form of a server in ids and keys. One that cannot be used
 // has a form by its cause and by what may be shown of it, and the error.

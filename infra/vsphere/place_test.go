@@ -118,12 +118,12 @@ func TestDatacentersMeet(t *testing.T) {
 		"DC1": true, " DC1 ": true, "/Europe/DC1": true, "Europe/DC1/": true, "datacenter-8": true, "Datacenter:datacenter-8": true,
 		"DC0": false, "/DC1": false, "datacenter-2": false,
 	} {
-		if k := (place{Datacenter: datacenterOf(raw)}).within(); i.HasKey(k) != want {
+		if k := (location{Datacenter: datacenterOf(raw)}).within(); i.HasKey(k) != want {
 			t.Errorf("%q: the VM bears %v", raw, i.Keys)
 		}
 	}
 	for _, raw := range []string{"", "*", "/*", "."} {
-		if k := (place{Datacenter: datacenterOf(raw)}).within(); !k.IsZero() {
+		if k := (location{Datacenter: datacenterOf(raw)}).within(); !k.IsZero() {
 			t.Errorf("%q narrows to %s", raw, k)
 		}
 	}
@@ -177,7 +177,7 @@ func TestServers(t *testing.T) {
 // TestPropertiesThatAreMissing: each costs only itself.
 func TestPropertiesThatAreMissing(t *testing.T) {
 	const id = "00000000-0000-0000-0000-00000000000a"
-	g := newGathering(&inventory{identity: "vc-id", endpoint: "vc:443", folders: newFinder(smallTree)}, &claimed{}, &infra.Target{}, &infra.Listing{})
+	g := newGathering(&inventory{identity: "vc-id", endpoint: "vc:443", folders: newFinder(smallTree)}, &recordedMachines{}, &infra.Target{}, &infra.Listing{})
 	o := types.ObjectContent{
 		Obj: types.ManagedObjectReference{Type: "VirtualMachine", Value: "vm-1"},
 		PropSet: []types.DynamicProperty{
@@ -238,11 +238,11 @@ func TestInstanceKinds(t *testing.T) {
 // What the backup has no key for is packed; what lies in a folder of the backup's and
 // may be looked at more closely is not, nor is what is near.
 func TestStrangersArePacked(t *testing.T) {
-	near := func(i *infra.Instance) bool { return i.Name == "near" }
+	isRelated := func(i *infra.Instance) bool { return i.Name == "near" }
 	f := newFinder(smallTree)
 	var l infra.Listing
 	in := &inventory{identity: "vc-id", endpoint: "vc:443", folders: f, asked: map[string][]string{"group-v5": {"vc:443/DC0/vm/prod"}}}
-	g := newGathering(in, &claimed{}, &infra.Target{Near: near}, &l)
+	g := newGathering(in, &recordedMachines{}, &infra.Target{IsRelated: isRelated}, &l)
 	for n, m := range []vm{{name: "far", parent: "group-v3"}, {name: "near", parent: "group-v3"}, {name: "candidate", parent: "group-v5"}} {
 		m.ref, m.uuid = fmt.Sprint("vm-", n), fmt.Sprintf("00000000-0000-0000-0000-%012d", n)
 		if err := g.addVM(m); err != nil {

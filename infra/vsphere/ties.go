@@ -21,15 +21,15 @@ const minAnchor = 4
 // ties returns what connects VMs that no machine claims with the clusters of the
 // backup. It holds only in folders where the cluster's own VMs are, except ties
 // that only show that a VM has a name of the cluster.
-func (objs *objects) ties() []infra.Tie {
+func (objs *objects) ownershipHints() []infra.OwnershipHint {
 	folders := objs.foldersOf()
-	var ties []infra.Tie
-	patterns := map[patternKey]*infra.Tie{}
+	var hints []infra.OwnershipHint
+	patterns := map[patternKey]*infra.OwnershipHint{}
 	for _, o := range objs.owners() {
 		for _, f := range append(slices.Sorted(maps.Keys(folders[o.id.Cluster])), anywhere) {
 			for _, shape := range o.shapes() {
 				if shape.plain {
-					ties = append(ties, o.stem(f))
+					hints = append(hints, o.stem(f))
 				} else {
 					o.addPatterns(patterns, f, shape)
 				}
@@ -37,21 +37,21 @@ func (objs *objects) ties() []infra.Tie {
 		}
 	}
 	for _, t := range patterns {
-		ties = append(ties, *t)
+		hints = append(hints, *t)
 	}
 	joins := objs.joins()
-	for i := range ties {
-		t := &ties[i]
+	for i := range hints {
+		t := &hints[i]
 		t.ByName, t.Expect = true, joins[t.Cluster]
 		if t.Grade == infra.Medium {
 			t.Expect = append([]infra.Key{ownName}, t.Expect...)
 		}
 	}
 	for id, in := range folders {
-		ties = append(ties, objs.placeTies(id, in)...)
+		hints = append(hints, objs.locationHints(id, in)...)
 	}
-	slices.SortFunc(ties, compareTies)
-	return ties
+	slices.SortFunc(hints, compareHints)
+	return hints
 }
 
 // joins returns the endpoints that the VMs of each cluster join, if their
@@ -72,11 +72,11 @@ func (objs *objects) joins() map[backup.ClusterID][]infra.Key {
 
 // foldersOf are the folders where each cluster's VMs are, or where its owners'
 // templates put new ones.
-func (objs *objects) foldersOf() map[backup.ClusterID]map[string]place {
-	of := map[backup.ClusterID]map[string]place{}
-	add := func(id backup.ClusterID, p place) {
+func (objs *objects) foldersOf() map[backup.ClusterID]map[string]location {
+	of := map[backup.ClusterID]map[string]location{}
+	add := func(id backup.ClusterID, p location) {
 		if of[id] == nil {
-			of[id] = map[string]place{}
+			of[id] = map[string]location{}
 		}
 		of[id][p.Folder] = p
 	}
@@ -87,7 +87,7 @@ func (objs *objects) foldersOf() map[backup.ClusterID]map[string]place {
 	}
 	for _, o := range objs.owners() {
 		for _, t := range o.templates {
-			add(o.id.Cluster, objs.placeOf(objs.merge(o.id.Cluster, "", t.Data.Spec)))
+			add(o.id.Cluster, objs.locationOf(objs.merge(o.id.Cluster, "", t.Data.Spec)))
 		}
 	}
 	return of
@@ -124,8 +124,8 @@ func (o *owner) shapes() []shape {
 }
 
 // stem ties by the default names, which keys can express.
-func (o *owner) stem(folder string) infra.Tie {
-	t := infra.Tie{
+func (o *owner) stem(folder string) infra.OwnershipHint {
+	t := infra.OwnershipHint{
 		Cluster: o.id.Cluster, Grade: gradeIn(folder), Owner: o.id, ControlPlane: o.controlPlane,
 		// Of owners whose names are cut to the same stem none is the more likely one.
 		Specificity: min(len(o.id.Name), len(naming.Stem(o.id.Name))),
@@ -154,7 +154,7 @@ func (o *owner) stem(folder string) infra.Tie {
 // gradeIn is what a name proves in a folder of the cluster, and anywhere else.
 func gradeIn(folder string) infra.Grade {
 	if folder == anywhere {
-		return infra.Named
+		return infra.NameOnly
 	}
 	return infra.Medium
 }
@@ -185,7 +185,7 @@ type patternKey struct {
 	pattern, folder string
 }
 
-func (o *owner) addPatterns(all map[patternKey]*infra.Tie, folder string, s shape) {
+func (o *owner) addPatterns(all map[patternKey]*infra.OwnershipHint, folder string, s shape) {
 	for _, machine := range o.machineNames() {
 		// Of a name that is cut to 15 characters any other may begin likewise.
 		if isWindows(s.os) && folder != anywhere {
@@ -205,7 +205,7 @@ func (o *owner) addPatterns(all map[patternKey]*infra.Tie, folder string, s shap
 			}
 			continue
 		}
-		t := &infra.Tie{
+		t := &infra.OwnershipHint{
 			Cluster: o.id.Cluster, Grade: gradeIn(folder), Owner: o.id, ControlPlane: o.controlPlane, Specificity: anchor,
 			Pattern: k.pattern,
 			Detail:  fmt.Sprintf("its name is what the naming template or OS of %s %s makes of a machine's name, %s", o.id.Kind, o.id.Name, where(folder)),
@@ -268,8 +268,8 @@ func anchored(name text, anchors ...string) (longest int) {
 
 // placeTies only show that a VM is where the cluster's VMs are, or that its own
 // bootstrap data calls the cluster's API.
-func (objs *objects) placeTies(id backup.ClusterID, folders map[string]place) []infra.Tie {
-	var ties []infra.Tie
+func (objs *objects) locationHints(id backup.ClusterID, folders map[string]location) []infra.OwnershipHint {
+	var hints []infra.OwnershipHint
 	endpoint := ""
 	if c := objs.known[id]; c != nil {
 		endpoint = strings.ToLower(c.Endpoint)
@@ -277,23 +277,23 @@ func (objs *objects) placeTies(id backup.ClusterID, folders map[string]place) []
 	whole := infra.OwnerID{Cluster: id}
 	for f, p := range folders {
 		if !p.Root {
-			ties = append(ties, infra.Tie{
-				Cluster: id, Grade: infra.Place, Key: p.folderKey(), Owner: whole,
+			hints = append(hints, infra.OwnershipHint{
+				Cluster: id, Grade: infra.LocationOnly, Key: p.folderKey(), Owner: whole,
 				Detail: fmt.Sprintf("it lies in folder %s, as machines of cluster %s/%s do", f, id.Namespace, id.Name),
-			}, infra.Tie{
-				Cluster: id, Grade: infra.Place, Key: infra.Key{Kind: keyBelow, Value: f}, Owner: whole,
+			}, infra.OwnershipHint{
+				Cluster: id, Grade: infra.LocationOnly, Key: infra.Key{Kind: keyBelow, Value: f}, Owner: whole,
 				Detail: fmt.Sprintf("it is below folder %s, which machines of cluster %s/%s are in", f, id.Namespace, id.Name),
 			})
 		}
 		for _, k := range expectedJoins(endpoint, nil) {
-			ties = append(ties, infra.Tie{
+			hints = append(hints, infra.OwnershipHint{
 				Cluster: id, Grade: infra.Medium, Key: endpointKey(f, k), Owner: whole, ByName: true,
 				Detail: fmt.Sprintf("its bootstrap data names the cluster's API endpoint %s and its metadata its own name, in folder %s", endpoint, f),
 			})
 		}
 	}
-	return append(ties, infra.Tie{
-		Cluster: id, Grade: infra.Named, Key: namedAfterKey(id), Owner: whole, ByName: true,
+	return append(hints, infra.OwnershipHint{
+		Cluster: id, Grade: infra.NameOnly, Key: namedAfterKey(id), Owner: whole, ByName: true,
 		Detail: fmt.Sprintf("its name holds that of a machine of cluster %s/%s", id.Namespace, id.Name),
 	})
 }
@@ -302,7 +302,7 @@ func endpointKey(folder string, joins infra.Key) infra.Key {
 	return infra.Key{Kind: keyEndpoint, Value: folder + " " + joins.Value}
 }
 
-func compareTies(a, b infra.Tie) int {
+func compareHints(a, b infra.OwnershipHint) int {
 	return cmp.Or(
 		capi.CompareClusters(a.Cluster, b.Cluster), -cmp.Compare(a.Grade, b.Grade),
 		cmp.Compare(a.Key.Kind, b.Key.Kind), cmp.Compare(a.Key.Value, b.Key.Value),

@@ -12,30 +12,30 @@ import (
 )
 
 // tiedTo returns the ties, "grade owner", that a VM of a name in a folder of vc1 fits.
-func tiedTo(t *testing.T, c infra.Claims, folder, name string) []string {
+func hintedTo(t *testing.T, c infra.Expected, folder, name string) []string {
 	t.Helper()
 	full := "vc1.example:443" + folder
-	bears := append(stems(full, name), infra.Key{Kind: keyFolder, Value: full})
-	var tied []string
-	for _, tie := range c.Ties {
-		fits := slices.Contains(bears, tie.Key)
-		if tie.Pattern != "" {
-			fits = slices.Contains(bears, tie.Within) && regexp.MustCompile(tie.Pattern).MatchString(name)
+	hasKey := append(stems(full, name), infra.Key{Kind: keyFolder, Value: full})
+	var hinted []string
+	for _, hint := range c.OwnershipHints {
+		fits := slices.Contains(hasKey, hint.Key)
+		if hint.Pattern != "" {
+			fits = slices.Contains(hasKey, hint.Within) && regexp.MustCompile(hint.Pattern).MatchString(name)
 		}
 		if fits {
-			tied = append(tied, strings.TrimSpace(fmt.Sprintf("%d %s %s", tie.Grade, tie.Owner.Kind, tie.Owner.Name)))
+			hinted = append(hinted, strings.TrimSpace(fmt.Sprintf("%d %s %s", hint.Grade, hint.Owner.Kind, hint.Owner.Name)))
 		}
-		if tie.Detail == "" {
-			t.Errorf("tie %+v has no words", tie)
+		if hint.Detail == "" {
+			t.Errorf("tie %+v has no words", hint)
 		}
 	}
-	slices.Sort(tied)
-	return tied
+	slices.Sort(hinted)
+	return hinted
 }
 
 func TestTies(t *testing.T) {
 	const (
-		place = "2"
+		location = "2"
 		cp    = "3 KubeadmControlPlane prod-cp"
 		ms    = "3 MachineSet prod-md-0-abcde"
 		md    = "3 MachineDeployment prod-md-0"
@@ -66,14 +66,14 @@ func TestTies(t *testing.T) {
 		vm     string
 		want   []string
 	}{
-		{"known MachineSet", plain, folder, "prod-md-0-abcde-bcdfg", []string{place, ms}},
-		{"MachineSet of a later rollout", plain, folder, "prod-md-0-xz2b4-bcdfg", []string{place, md}},
-		{"MachineSet with an old hash", plain, folder, "prod-md-0-5d7f8b9c4-bcdfg", []string{place, md}},
-		{"MachineSet with a hash of Cluster API 1.4", plain, folder, "prod-md-0-5d7f8b9c4x2zzzzz-bcdfg", []string{place, md}},
-		{"hash too long", plain, folder, "prod-md-0-5d7f8b9c4x2zzzzzz-bcdfg", []string{place}},
-		{"control plane", plain, folder, "prod-cp-bcdfg", []string{place, cp}},
-		{"vowels are not random", plain, folder, "prod-cp-abcde", []string{place}},
-		{"another cluster's prefix", plain, folder, "prod-md-0-db", []string{place}},
+		{"known MachineSet", plain, folder, "prod-md-0-abcde-bcdfg", []string{location, ms}},
+		{"MachineSet of a later rollout", plain, folder, "prod-md-0-xz2b4-bcdfg", []string{location, md}},
+		{"MachineSet with an old hash", plain, folder, "prod-md-0-5d7f8b9c4-bcdfg", []string{location, md}},
+		{"MachineSet with a hash of Cluster API 1.4", plain, folder, "prod-md-0-5d7f8b9c4x2zzzzz-bcdfg", []string{location, md}},
+		{"hash too long", plain, folder, "prod-md-0-5d7f8b9c4x2zzzzzz-bcdfg", []string{location}},
+		{"control plane", plain, folder, "prod-cp-bcdfg", []string{location, cp}},
+		{"vowels are not random", plain, folder, "prod-cp-abcde", []string{location}},
+		{"another cluster's prefix", plain, folder, "prod-md-0-db", []string{location}},
 		{"another folder", plain, "/DC0/vm/other", "prod-cp-bcdfg", nil},
 		{"another datacenter", plain, "/DC1/vm/prod", "prod-cp-bcdfg", nil},
 		{"root folder says nothing by itself", func(b *smallBackup) {
@@ -82,28 +82,28 @@ func TestTies(t *testing.T) {
 			}
 			b.set(templates.Resource(), "spec.template.spec.folder", "/DC0/vm")
 		}, "/DC0/vm", "prod-cp-bcdfg", []string{cp}},
-		{"naming template", naming("vm-{{ .machine.name | trunc 12 }}-{{ .machine.name | trunc -5 }}"), folder, "vm-prod-md-0-ab-bcdfg", []string{place, ms}},
-		{"naming template, default name", naming("vm-{{ .machine.name }}"), folder, "prod-md-0-abcde-bcdfg", []string{place}},
-		{"naming template, later rollout", naming("vm-{{ .machine.name }}"), folder, "vm-prod-md-0-xz2b4-bcdfg", []string{place, md}},
-		{"naming template without the owner", naming("vm-{{ .machine.name | trunc -5 }}"), folder, "vm-bcdfg", []string{place}},
-		{"naming template, four characters of the owner", naming("{{ .machine.name | trunc 4 }}{{ .machine.name | trunc -5 }}"), folder, "prodbcdfg", []string{place, any}},
-		{"naming template, three characters of the owner", naming("{{ .machine.name | trunc 3 }}{{ .machine.name | trunc -5 }}"), folder, "probcdfg", []string{place}},
-		{"naming template without random part", naming("{{ .machine.name | trunc 9 }}-x"), folder, "prod-md-0-x", []string{place}},
-		{"naming template that is not understood", naming("{{ .machine.name | sha256sum }}"), folder, "prod-md-0-abcde-bcdfg", []string{place}},
-		{"machine naming template", machineNaming("{{ .cluster.name }}-w-{{ .machineSet.name }}-{{ .random }}"), folder, "prod-w-prod-md-0-abcde-bcdfg", []string{place, ms}},
-		{"machine naming template of many", machineNaming("{{ .cluster.name }}-worker-{{ .random }}"), folder, "prod-worker-bcdfg", []string{place, any}},
+		{"naming template", naming("vm-{{ .machine.name | trunc 12 }}-{{ .machine.name | trunc -5 }}"), folder, "vm-prod-md-0-ab-bcdfg", []string{location, ms}},
+		{"naming template, default name", naming("vm-{{ .machine.name }}"), folder, "prod-md-0-abcde-bcdfg", []string{location}},
+		{"naming template, later rollout", naming("vm-{{ .machine.name }}"), folder, "vm-prod-md-0-xz2b4-bcdfg", []string{location, md}},
+		{"naming template without the owner", naming("vm-{{ .machine.name | trunc -5 }}"), folder, "vm-bcdfg", []string{location}},
+		{"naming template, four characters of the owner", naming("{{ .machine.name | trunc 4 }}{{ .machine.name | trunc -5 }}"), folder, "prodbcdfg", []string{location, any}},
+		{"naming template, three characters of the owner", naming("{{ .machine.name | trunc 3 }}{{ .machine.name | trunc -5 }}"), folder, "probcdfg", []string{location}},
+		{"naming template without random part", naming("{{ .machine.name | trunc 9 }}-x"), folder, "prod-md-0-x", []string{location}},
+		{"naming template that is not understood", naming("{{ .machine.name | sha256sum }}"), folder, "prod-md-0-abcde-bcdfg", []string{location}},
+		{"machine naming template", machineNaming("{{ .cluster.name }}-w-{{ .machineSet.name }}-{{ .random }}"), folder, "prod-w-prod-md-0-abcde-bcdfg", []string{location, ms}},
+		{"machine naming template of many", machineNaming("{{ .cluster.name }}-worker-{{ .random }}"), folder, "prod-worker-bcdfg", []string{location, any}},
 		{"both templates", func(b *smallBackup) {
 			machineNaming("{{ .machineSet.name }}-{{ .random }}-x")(b)
 			naming(`{{ .machine.name | trimSuffix "-x" }}`)(b)
-		}, folder, "prod-md-0-abcde-bcdfg", []string{place, ms}},
-		{"Windows", windows, folder, "prod-md-0-bcdfg", []string{place}},
-		{"Windows, default name", windows, folder, "prod-md-0-abcde-bcdfg", []string{place}},
-		{"Windows leaves the control plane", windows, folder, "prod-cp-bcdfg", []string{place, cp}},
+		}, folder, "prod-md-0-abcde-bcdfg", []string{location, ms}},
+		{"Windows", windows, folder, "prod-md-0-bcdfg", []string{location}},
+		{"Windows, default name", windows, folder, "prod-md-0-abcde-bcdfg", []string{location}},
+		{"Windows leaves the control plane", windows, folder, "prod-cp-bcdfg", []string{location, cp}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newSmallBackup()
 			c.change(b)
-			if got := tiedTo(t, b.claims(t), c.folder, c.vm); !slices.Equal(got, c.want) {
+			if got := hintedTo(t, b.expected(t), c.folder, c.vm); !slices.Equal(got, c.want) {
 				t.Errorf("%s in %s: %v, want %v", c.vm, c.folder, got, c.want)
 			}
 		})
@@ -111,10 +111,10 @@ func TestTies(t *testing.T) {
 }
 
 func TestLongestOwnerIsMostSpecific(t *testing.T) {
-	c := newSmallBackup().claims(t)
+	c := newSmallBackup().expected(t)
 	by := map[string]int{}
-	for _, tie := range c.Ties {
-		by[tie.Owner.Name] = max(by[tie.Owner.Name], tie.Specificity)
+	for _, hint := range c.OwnershipHints {
+		by[hint.Owner.Name] = max(by[hint.Owner.Name], hint.Specificity)
 	}
 	if !(by["prod-md-0-abcde"] > by["prod-md-0"] && by["prod-md-0"] > by["prod-cp"]) {
 		t.Errorf("specificity %v", by)
@@ -122,10 +122,10 @@ func TestLongestOwnerIsMostSpecific(t *testing.T) {
 }
 
 func TestEndpointTie(t *testing.T) {
-	c := newSmallBackup().claims(t)
+	c := newSmallBackup().expected(t)
 	want := endpointKey("vc1.example:443/DC0/vm/prod", joinsKey("10.0.0.9:6443"))
-	if !slices.ContainsFunc(c.Ties, func(tie infra.Tie) bool { return tie.Key == want && tie.Grade == infra.Medium }) {
-		t.Errorf("no tie by %s in %+v", want, c.Ties)
+	if !slices.ContainsFunc(c.OwnershipHints, func(hint infra.OwnershipHint) bool { return hint.Key == want && hint.Grade == infra.Medium }) {
+		t.Errorf("no tie by %s in %+v", want, c.OwnershipHints)
 	}
 }
 
@@ -171,7 +171,7 @@ func TestProofs(t *testing.T) {
 		b := newSmallBackup()
 		c.change(b)
 		var got []string
-		for _, p := range b.claims(t).Proofs {
+		for _, p := range b.expected(t).Proofs {
 			line := "any of"
 			switch {
 			case len(p.All) > 0:
@@ -180,8 +180,8 @@ func TestProofs(t *testing.T) {
 				line += " " + keyTexts(p.Any)
 			}
 			got = append(got, line)
-			if ofFolder := line != known && c.target == target; ofFolder != (p.Part != "") {
-				t.Errorf("%s: part %q of %+v", name, p.Part, p)
+			if ofFolder := line != known && c.target == target; ofFolder != (p.Folder != "") {
+				t.Errorf("%s: part %q of %+v", name, p.Folder, p)
 			}
 			if p.Cluster != cluster || p.Target != c.target || p.Hint == "" {
 				t.Errorf("%s: %+v", name, p)
@@ -200,7 +200,7 @@ func TestAbsences(t *testing.T) {
 	other := newObject(group+"/v1beta1", clusterKind, "team", "another", fields{"spec.identityRef": fields{"kind": identityKind, "name": "shared"}})
 	b.put(clusters.Resource(), other)
 	var got []string
-	for _, a := range b.claims(t).Absent {
+	for _, a := range b.expected(t).Absent {
 		line := a.Kind + " " + a.Name + " by " + a.ReferredBy
 		for _, id := range a.Halts {
 			line += ", halts " + id.Name

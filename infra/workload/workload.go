@@ -72,7 +72,7 @@ func (p *provider) Spec() infra.Spec {
 }
 
 // Claims are none: Nodes confirm what other providers claim.
-func (p *provider) Claims(*backup.Snapshot) infra.Claims { return infra.Claims{} }
+func (p *provider) Expected(*backup.Snapshot) infra.Expected { return infra.Expected{} }
 
 // Targets returns one Target for each cluster. Where nothing can be listed the
 // Target says why, in Refused and NodeState.

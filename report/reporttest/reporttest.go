@@ -182,7 +182,7 @@ func (g *generator) summarize(r *report.Report) {
 		s.StatusWithoutRules = worst(without)
 	}
 	s.Answer = g.answer(worst(append(without, s.Status)))
-	s.Forecast = &report.EstateForecast{Outcomes: out, NotHealing: s.Machines.Stale, Notes: []report.Note{{Code: "AssumedOrder", Message: g.name("note")}}}
+	s.Forecast = &report.GeneralForecast{Outcomes: out, NotHealing: s.Machines.Stale, Notes: []report.Note{{Code: "AssumedOrder", Message: g.name("note")}}}
 }
 
 // answer is one that the status does not contradict; rules do not change it.

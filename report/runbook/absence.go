@@ -20,13 +20,13 @@ type absence struct {
 // absent says how to see that a Machine has no instance.
 func (b *book) absent(s *set, m *report.Machine) absence {
 	id := recordedID(m)
-	homes := b.homes(s.cluster, m)
-	if len(homes) == 0 || !homes[0].identifies(id) {
+	scopes := b.clusterScopes(s.cluster, m)
+	if len(scopes) == 0 || !scopes[0].identifies(id) {
 		return absence{why: "the report can't say where to look"}
 	}
 	var out absence
 	var seen []string
-	for _, p := range homes {
+	for _, p := range scopes {
 		sees, what := p.sees(p, s.cluster, b.witness(s, p))
 		switch {
 		case !p.proven():
@@ -34,10 +34,10 @@ func (b *book) absent(s *set, m *report.Machine) absence {
 		case what == "":
 			return absence{why: "no machine of its cluster is Healthy in " + p.name + ", so that nothing shows that whoever looks there would see it"}
 		}
-		out.checks = append(out.checks, p.proof(), sees.stop("this account does not see "+what+" of the cluster"), p.free(id))
+		out.checks = append(out.checks, p.identityCheck(), sees.stop("this account does not see "+what+" of the cluster"), p.free(id))
 		seen = append(seen, what)
 	}
-	out.says = "it is the right " + homes[0].noun + ", the account sees " + strings.Join(seen, " and ") + " of the cluster there, nothing has the id"
+	out.says = "it is the right " + scopes[0].noun + ", the account sees " + strings.Join(seen, " and ") + " of the cluster there, nothing has the id"
 	if s.cluster.Nodes.State != report.NodesRead {
 		if b.living(s.cluster) == nil {
 			return absence{why: "the Node list of its cluster was not read, and no machine of it is known to run whose Node would show that a list is the right one"}
@@ -89,9 +89,9 @@ func (b *book) remake(d *draft, s *set, m *report.Machine, text string) {
 // is really gone.
 func (b *book) decide(d *draft, s *set, m *report.Machine, text, why string) {
 	look := []command{manage(m.Namespace, "describe", machines+m.Name), b.nodesByID(s.cluster)}
-	for _, p := range b.homes(s.cluster, m) {
+	for _, p := range b.clusterScopes(s.cluster, m) {
 		if id := recordedID(m); p.identifies(id) && p.proven() {
-			look = append(look, p.proof().then(p.find(p, id)))
+			look = append(look, p.identityCheck().then(p.find(p, id)))
 		}
 	}
 	d.after(text+" No line does that: "+why+". Decide by hand, when somebody who may see everything there has looked for a VM with the id, for one with the name, and at the Nodes of the cluster; "+deletes(s.cluster)+".", look...)
@@ -100,13 +100,13 @@ func (b *book) decide(d *draft, s *set, m *report.Machine, text, why string) {
 // witnessKey is a set as seen at a place.
 type witnessKey struct {
 	set setID
-	at  *place
+	at  *scope
 }
 
 // witness is an instance of the cluster that whoever searches a place has to find
 // there: one of the same set where there is one, since machines of a set are side by
 // side. It is nil where no machine of the cluster is Healthy.
-func (b *book) witness(s *set, p *place) *report.Instance {
+func (b *book) witness(s *set, p *scope) *report.Instance {
 	k := witnessKey{s.id(), p}
 	m, known := b.witnesses[k]
 	if !known {
@@ -119,12 +119,12 @@ func (b *book) witness(s *set, p *place) *report.Instance {
 	return m.Instance
 }
 
-func (b *book) findWitness(s *set, p *place) *report.Machine {
+func (b *book) findWitness(s *set, p *scope) *report.Machine {
 	var second *report.Machine // with a warning, which may say that it is elsewhere
 	for _, o := range append([]*set{s}, sets(s.cluster)...) {
 		for i := range o.machines {
 			m := &o.machines[i]
-			if m.Status != report.Healthy || m.Instance == nil || !p.identifies(m.Instance.ID) || b.placeOf(m.Instance) != p {
+			if m.Status != report.Healthy || m.Instance == nil || !p.identifies(m.Instance.ID) || b.scopeOf(m.Instance) != p {
 				continue
 			}
 			if len(m.Warnings) == 0 {
@@ -138,17 +138,17 @@ func (b *book) findWitness(s *set, p *place) *report.Machine {
 
 // homes are where a Machine's VM would be: where its own was seen, else where
 // others of its cluster are, else every place of its provider.
-func (b *book) homes(c *report.Cluster, m *report.Machine) []*place {
+func (b *book) clusterScopes(c *report.Cluster, m *report.Machine) []*scope {
 	if m.Instance != nil {
-		if p := b.placeOf(m.Instance); p != nil {
-			return []*place{p}
+		if p := b.scopeOf(m.Instance); p != nil {
+			return []*scope{p}
 		}
 	}
-	if known, ok := b.homesOf[c]; ok {
+	if known, ok := b.scopesOf[c]; ok {
 		return known
 	}
-	var out []*place
-	note := func(p *place) {
+	var out []*scope
+	note := func(p *scope) {
 		if p != nil && p.provider == providers[c.Provider] && !slices.Contains(out, p) {
 			out = append(out, p)
 		}
@@ -156,17 +156,17 @@ func (b *book) homes(c *report.Cluster, m *report.Machine) []*place {
 	for _, s := range sets(c) {
 		for i := range s.machines {
 			if n := s.machines[i].Instance; n != nil {
-				note(b.placeOf(n))
+				note(b.scopeOf(n))
 			}
 		}
 	}
 	if len(out) == 0 {
 		for i := range b.Scopes {
 			s := &b.Scopes[i]
-			note(b.placeOf(&report.Instance{Provider: s.Provider, Scope: scopeName(s), Account: s.Account}))
+			note(b.scopeOf(&report.Instance{Provider: s.Provider, Scope: scopeName(s), Account: s.Account}))
 		}
 	}
-	slices.SortFunc(out, func(x, y *place) int { return cmp.Compare(x.variable, y.variable) })
-	b.homesOf[c] = out
+	slices.SortFunc(out, func(x, y *scope) int { return cmp.Compare(x.variable, y.variable) })
+	b.scopesOf[c] = out
 	return out
 }

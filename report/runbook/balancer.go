@@ -42,20 +42,20 @@ func (a awsCLI) leaveTargetGroups(d *draft, v *vm, lb report.LoadBalancer) {
 	arn, lines := any(lb.ARN), []command{}
 	if !balancerForm.MatchString(lb.ARN) {
 		arn = variable("BALANCER")
-		lines = append(lines, a.line(v.place, "elbv2", "describe-load-balancers", "--names="+lb.Name, "--query=LoadBalancers[].LoadBalancerArn", "--output=text"),
+		lines = append(lines, a.line(v.scope, "elbv2", "describe-load-balancers", "--names="+lb.Name, "--query=LoadBalancers[].LoadBalancerArn", "--output=text"),
 			ask("BALANCER", "the ARN that this printed"))
 	}
 	groups := []any{"elbv2", "describe-target-groups"}
-	of := compare(a.line(v.place, append(groups, "--target-group-arns", variable("TARGET_GROUP"), "--query=TargetGroups[].LoadBalancerArns[]", "--output=text")...), arn)
+	of := compare(a.line(v.scope, append(groups, "--target-group-arns", variable("TARGET_GROUP"), "--query=TargetGroups[].LoadBalancerArns[]", "--output=text")...), arn)
 	d.after("Take it out of the target groups of the API server's load balancer"+named(lb)+"."+whyLeave, append(lines,
-		a.line(v.place, append(groups, "--load-balancer-arn", arn, "--query=TargetGroups[].TargetGroupArn", "--output=text")...),
+		a.line(v.scope, append(groups, "--load-balancer-arn", arn, "--query=TargetGroups[].TargetGroupArn", "--output=text")...),
 		ask("TARGET_GROUP", "an ARN of those that this printed; repeat for each"),
-		v.guarded(of.stop("this target group is not of that load balancer").then(a.line(v.place, "elbv2", "deregister-targets", "--target-group-arn", variable("TARGET_GROUP"), "--targets=Id="+v.ID))))...)
+		v.guarded(of.stop("this target group is not of that load balancer").then(a.line(v.scope, "elbv2", "deregister-targets", "--target-group-arn", variable("TARGET_GROUP"), "--targets=Id="+v.ID))))...)
 }
 
 func (a awsCLI) leaveClassic(d *draft, v *vm, name string) {
 	d.after("Take it out of the API server's classic load balancer "+name+"."+whyLeave,
-		v.guarded(a.line(v.place, "elb", "deregister-instances-from-load-balancer", "--load-balancer-name="+name, "--instances="+v.ID)))
+		v.guarded(a.line(v.scope, "elb", "deregister-instances-from-load-balancer", "--load-balancer-name="+name, "--instances="+v.ID)))
 }
 
 func named(lb report.LoadBalancer) string {

@@ -31,9 +31,9 @@ func (b *book) batches(s *set, when string) []Batch {
 		}
 	}
 	out := g.finish()
-	if drifted >= 0 && !b.told[s.id()] {
+	if drifted >= 0 && !b.reported[s.id()] {
 		out[drifted].Note = event(s)
-		b.told[s.id()] = true
+		b.reported[s.id()] = true
 	}
 	return out
 }

@@ -29,26 +29,26 @@ type book struct {
 	*report.Report
 	variables []Variable
 	contexts  map[*report.Cluster]string // variable of a cluster's kubeconfig context
-	places    map[string]*place          // by placeKey; nil where a scope's name means several
-	bearers   map[string]int             // how many instances of the report have an id
+	scopes    map[string]*scope          // by placeKey; nil where a scope's name means several
+	withID   map[string]int             // how many instances of the report have an id
 	names     map[string]int             // how many clusters have a name
 	backupsOf map[string]map[int]bool    // backups that hold a cluster of a key
 	alike     map[string][]string        // VMs that may be of a cluster, by its key
 
 	// What plan finds out.
-	homesOf   map[*report.Cluster][]*place
+	scopesOf   map[*report.Cluster][]*scope
 	witnesses map[witnessKey]*report.Machine
 	alive     map[*report.Cluster]*report.Machine // of living
 	steps     map[*report.Machine][]report.Step
 	others    map[*report.InfraMachine][]report.Step
-	told      map[setID]bool // of which sets the event behind their findings was told
+	reported      map[setID]bool // of which sets the event behind their findings was told
 }
 
 func open(r *report.Report) *book {
 	b := &book{
-		Report: r, contexts: map[*report.Cluster]string{}, places: map[string]*place{}, bearers: map[string]int{}, names: map[string]int{},
+		Report: r, contexts: map[*report.Cluster]string{}, scopes: map[string]*scope{}, withID: map[string]int{}, names: map[string]int{},
 		backupsOf: map[string]map[int]bool{}, alike: map[string][]string{},
-		homesOf: map[*report.Cluster][]*place{}, witnesses: map[witnessKey]*report.Machine{}, alive: map[*report.Cluster]*report.Machine{}, told: map[setID]bool{},
+		scopesOf: map[*report.Cluster][]*scope{}, witnesses: map[witnessKey]*report.Machine{}, alive: map[*report.Cluster]*report.Machine{}, reported: map[setID]bool{},
 	}
 	b.variables = []Variable{
 		{Name: management, Meaning: "context of the new management cluster in your kubeconfig"},
@@ -73,19 +73,19 @@ func open(r *report.Report) *book {
 		b.variables = append(b.variables, Variable{Name: name, Meaning: b.contextMeaning(c)})
 		for _, s := range sets(c) {
 			for j := range s.machines {
-				b.bear(s.machines[j].Instance)
+				b.countID(s.machines[j].Instance)
 			}
 		}
 	}
 	for i := range r.InfraMachines {
 		m := &r.InfraMachines[i]
-		b.bear(&m.Instance)
+		b.countID(&m.Instance)
 		if m.Cluster != "" {
 			b.alike[m.Cluster] = append(b.alike[m.Cluster], cmp.Or(m.Instance.Path, m.Instance.Name))
 		}
 	}
 	b.variables = append(b.variables, Variable{Name: etcdPod, Meaning: "an etcd pod of a living control-plane Node, in kube-system of the cluster in question"})
-	b.findPlaces()
+	b.findScopes()
 	return b
 }
 
@@ -93,7 +93,7 @@ func open(r *report.Report) *book {
 // kubeadm's control planes clusterctl's name for the context is known.
 func (b *book) contextMeaning(c *report.Cluster) string {
 	text := "context of workload cluster " + key(c)
-	if b.twins(c) && c.Backup >= 0 && c.Backup < len(b.Backups) {
+	if b.isInAnotherBackup(c) && c.Backup >= 0 && c.Backup < len(b.Backups) {
 		text += " of backup " + b.Backups[c.Backup].Path
 	}
 	if p := providers[c.Provider]; p != nil && p.planeKinds[c.ControlPlane.Kind] != "" {
@@ -104,11 +104,11 @@ func (b *book) contextMeaning(c *report.Cluster) string {
 
 // twins says that another backup has a cluster of that namespace and name: they are
 // of different management clusters.
-func (b *book) twins(c *report.Cluster) bool { return len(b.backupsOf[key(c)]) > 1 }
+func (b *book) isInAnotherBackup(c *report.Cluster) bool { return len(b.backupsOf[key(c)]) > 1 }
 
-func (b *book) bear(i *report.Instance) {
+func (b *book) countID(i *report.Instance) {
 	if i != nil {
-		b.bearers[strings.ToLower(i.ID)]++
+		b.withID[strings.ToLower(i.ID)]++
 	}
 }
 
@@ -153,7 +153,7 @@ type set struct {
 	topology   string                    // its name in spec.topology of its Cluster, where its replicas are set
 	etcd       *report.Etcd              // nil without a forecast
 	rollout    *report.Rollout           // nil when there was none
-	places     map[*report.Machine]int64 // of nth
+	scopes     map[*report.Machine]int64 // of nth
 }
 
 // setID tells a set from all others.

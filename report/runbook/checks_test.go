@@ -152,7 +152,7 @@ func TestOneIsNoneMoreThanOne(t *testing.T) {
 	r := sample("alpha")
 	r.Summary.Clusters.Total, r.Summary.Machines.Total, r.Summary.InfraMachines = 1, 1, 1
 	r.Summary.Errors, r.Summary.Ignored = 1, 1
-	r.Summary.Forecast = &report.EstateForecast{NotHealing: 1}
+	r.Summary.Forecast = &report.GeneralForecast{NotHealing: 1}
 	r.Checks = []report.Check{faultOn("x", "Code"), {Severity: "warning"}}
 	r.Backups[0].Missing[0].ReferredBy += " and 1 more"
 	g := group(r)

@@ -11,7 +11,7 @@ import (
 
 // beforeRestore is the estate first, then each cluster, then VMs that are nobody's.
 func (b *book) beforeRestore() []Chapter {
-	out := []Chapter{b.estate()}
+	out := []Chapter{b.overview()}
 	for i := range b.Clusters {
 		c := &b.Clusters[i]
 		if c.Self {
@@ -73,9 +73,9 @@ func (b *book) chapter(c *report.Cluster, when string) Chapter {
 }
 
 // estate is what concerns all clusters.
-func (b *book) estate() Chapter {
+func (b *book) overview() Chapter {
 	var d draft
-	b.lookAtPlaces(&d)
+	b.checkScopes(&d)
 	b.settleScopes(&d)
 	b.stopOld(&d)
 	b.absences(&d)
@@ -84,8 +84,8 @@ func (b *book) estate() Chapter {
 		ch.Notes = append(ch.Notes, text)
 	}
 	if f := b.Summary.Forecast; f != nil {
-		told := func(n report.Note) bool { return n.Code == report.NotHealing && f.NotHealing > 0 } // in the answer
-		ch.Notes = append(ch.Notes, sentences(slices.DeleteFunc(slices.Clone(f.Notes), told))...)
+		reported := func(n report.Note) bool { return n.Code == report.NotHealing && f.NotHealing > 0 } // in the answer
+		ch.Notes = append(ch.Notes, sentences(slices.DeleteFunc(slices.Clone(f.Notes), reported))...)
 	}
 	return ch
 }
@@ -141,16 +141,16 @@ func (b *book) settleScopes(d *draft) {
 // absences is what the backup refers to and lacks, but for what an error of the
 // backup is about: that is told there.
 func (b *book) absences(d *draft) {
-	told := map[*report.Missing]bool{}
+	reported := map[*report.Missing]bool{}
 	for _, k := range b.errorsFound() {
 		for _, m := range b.missed(k) {
-			told[m] = true
+			reported[m] = true
 		}
 	}
 	for i := range b.Backups {
 		for j := range b.Backups[i].Missing {
 			m := &b.Backups[i].Missing[j]
-			if told[m] {
+			if reported[m] {
 				continue
 			}
 			name := strings.TrimPrefix(m.Namespace+"/"+m.Name, "/")
@@ -170,7 +170,7 @@ var labelForm = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9]
 // gone says that of all that the backup records of a cluster nothing was found, nor
 // anything that may be its.
 func (b *book) gone(c *report.Cluster) bool {
-	return c.Counts.Total > 0 && c.Counts.Stale == c.Counts.Total && dead(c) && len(b.namesakes(c)) == 0
+	return c.Counts.Total > 0 && c.Counts.Stale == c.Counts.Total && lostControlPlane(c) && len(b.namesakes(c)) == 0
 }
 
 // goneClusters are those of which nothing exists any more.

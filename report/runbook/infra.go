@@ -25,7 +25,7 @@ func (b *book) infraMachine(m *report.InfraMachine) []report.Step {
 	if m.Ignored != nil {
 		return nil
 	}
-	if c, x := b.twin(m); x != nil {
+	if c, x := b.duplicate(m); x != nil {
 		d.before(fmt.Sprintf("It bears the id of machine %s of cluster %s. See there: what is to be done about both is said with that machine, once.", x.Name, key(c)))
 		return d.steps
 	}
@@ -43,7 +43,7 @@ func (b *book) infraMachine(m *report.InfraMachine) []report.Step {
 
 // twin is the machine whose id an instance has, if that machine's own steps say
 // what to do about the instance.
-func (b *book) twin(m *report.InfraMachine) (*report.Cluster, *report.Machine) {
+func (b *book) duplicate(m *report.InfraMachine) (*report.Cluster, *report.Machine) {
 	if m.Reason != report.DuplicateID {
 		return nil, nil
 	}

@@ -9,7 +9,7 @@ import (
 // vm is an instance that commands can address by its id.
 type vm struct {
 	*report.Instance
-	*place
+	*scope
 }
 
 // vm finds out how commands address an instance; nil when its ids or its place
@@ -18,14 +18,14 @@ func (b *book) vm(i *report.Instance) *vm {
 	if i == nil {
 		return nil
 	}
-	if p := b.placeOf(i); p != nil && p.addresses(i) {
+	if p := b.scopeOf(i); p != nil && p.addresses(i) {
 		return &vm{i, p}
 	}
 	return nil
 }
 
 // only says that no other instance of the report has the id.
-func (b *book) only(i *report.Instance) bool { return b.bearers[strings.ToLower(i.ID)] == 1 }
+func (b *book) only(i *report.Instance) bool { return b.withID[strings.ToLower(i.ID)] == 1 }
 
 func compare(read command, want any) command {
 	if read.refused != "" {
@@ -53,7 +53,7 @@ func (v *vm) start() command { return v.guarded(v.tool.start(v)) }
 func (v *vm) startAs(id string) command {
 	renamed := *v.Instance
 	renamed.ID = id
-	return (&vm{&renamed, v.place}).start()
+	return (&vm{&renamed, v.scope}).start()
 }
 
 // rename gives an instance another id while it is off; see renames.

@@ -10,7 +10,7 @@ import (
 )
 
 // place is a vCenter or an AWS account and region, as commands address it.
-type place struct {
+type scope struct {
 	*provider
 	variable, region string
 	name             string // as scopeName has it
@@ -18,7 +18,7 @@ type place struct {
 }
 
 // findPlaces names a variable for every scope that commands will address.
-func (b *book) findPlaces() {
+func (b *book) findScopes() {
 	count := map[string]int{}
 	for i := range b.Scopes {
 		s := &b.Scopes[i]
@@ -26,39 +26,39 @@ func (b *book) findPlaces() {
 		if known == nil {
 			continue
 		}
-		prefix, meaning, ok := known.place(s)
+		prefix, meaning, ok := known.scope(s)
 		if !ok {
 			continue
 		}
 		count[prefix]++
-		p := &place{known, fmt.Sprintf("%s_%d", prefix, count[prefix]), s.Location, scopeName(s), s.Identity}
-		name := known.placeKey(scopeName(s), s.Account)
-		if b.places[name] != nil {
+		p := &scope{known, fmt.Sprintf("%s_%d", prefix, count[prefix]), s.Location, scopeName(s), s.Identity}
+		name := known.scopeKey(scopeName(s), s.Account)
+		if b.scopes[name] != nil {
 			continue // the same place under another account
 		}
-		b.places[name] = p
+		b.scopes[name] = p
 		b.variables = append(b.variables, Variable{Name: p.variable, Meaning: meaning})
-		b.placeByName(scopeName(s), p)
+		b.scopeByName(scopeName(s), p)
 	}
 }
 
 // placeByName lets a scope's name alone lead to the place, while it is the only one
 // of that name.
-func (b *book) placeByName(name string, p *place) {
-	if have, known := b.places[name]; known && have != p {
+func (b *book) scopeByName(name string, p *scope) {
+	if have, known := b.scopes[name]; known && have != p {
 		p = nil
 	}
-	b.places[name] = p
+	b.scopes[name] = p
 }
 
 // placeOf is where an instance was seen, nil when that can't be addressed or told
 // from another place of the name.
-func (b *book) placeOf(i *report.Instance) *place {
+func (b *book) scopeOf(i *report.Instance) *scope {
 	known := providers[i.Provider]
 	if known == nil {
 		return nil
 	}
-	p := b.places[known.placeKey(i.Scope, i.Account)]
+	p := b.scopes[known.scopeKey(i.Scope, i.Account)]
 	if p == nil || p.provider != known {
 		return nil
 	}
@@ -67,7 +67,7 @@ func (b *book) placeOf(i *report.Instance) *place {
 
 // placeKey is what tells a place from others: an account of its own is one where
 // accounts do not see each other's instances.
-func (p *provider) placeKey(scope, account string) string {
+func (p *provider) scopeKey(scope, account string) string {
 	if !p.accounts || account == "" {
 		return scope
 	}
@@ -80,10 +80,10 @@ func scopeName(s *report.Scope) string {
 }
 
 // proven reports whether commands can see that they are at the place.
-func (p *place) proven() bool { return p.here(p).text != "" }
+func (p *scope) proven() bool { return p.here(p).text != "" }
 
 // proof stops at any other place than the report's.
-func (p *place) proof() command {
+func (p *scope) identityCheck() command {
 	c := p.here(p)
 	if c.text == "" {
 		return c
@@ -92,31 +92,31 @@ func (p *place) proof() command {
 }
 
 // free stops when anything has an id. A search that fails is no absence.
-func (p *place) free(id string) command {
+func (p *scope) free(id string) command {
 	return p.find(p, id).keep("FOUND").then(empty("FOUND").stop("something has the id "+id+":", raw(`"$FOUND"`)))
 }
 
 // lookAtPlaces is the first step: the tools are new enough, and each variable leads
 // to the place of the report. Each line that changes something looks again.
-func (b *book) lookAtPlaces(d *draft) {
+func (b *book) checkScopes(d *draft) {
 	used := b.used()
-	var places []*place
-	for _, p := range b.places {
-		if p != nil && used[p.variable] && !slices.Contains(places, p) {
-			places = append(places, p)
+	var scopes []*scope
+	for _, p := range b.scopes {
+		if p != nil && used[p.variable] && !slices.Contains(scopes, p) {
+			scopes = append(scopes, p)
 		}
 	}
-	slices.SortFunc(places, func(x, y *place) int { return cmp.Compare(x.variable, y.variable) })
+	slices.SortFunc(scopes, func(x, y *scope) int { return cmp.Compare(x.variable, y.variable) })
 	text := "See that the tools lead to the places of the report; the lines below look again, each for itself."
 	var lines []command
 	required := map[*provider]bool{}
-	for _, p := range places {
+	for _, p := range scopes {
 		if needs, why := p.requires(); why != "" && !required[p.provider] {
 			required[p.provider] = true
 			text += " " + why
 			lines = append(lines, needs)
 		}
-		lines = append(lines, p.proof())
+		lines = append(lines, p.identityCheck())
 	}
 	if len(lines) > 0 {
 		d.before(text, lines...)

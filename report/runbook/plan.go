@@ -195,14 +195,14 @@ func (b *book) limits() []string {
 		add(c.Self, "Cluster %s is the management cluster itself: no steps are made for its machines, which are lost anyway.", key(c))
 		add(c.Derived, "Cluster %s has no Cluster object in the backup: no controller acts on it until it exists again.", key(c))
 	}
-	var twins []string
+	var duplicates []string
 	for i := range b.Clusters {
-		if c := &b.Clusters[i]; b.twins(c) && !slices.Contains(twins, key(c)) {
-			twins = append(twins, key(c))
+		if c := &b.Clusters[i]; b.isInAnotherBackup(c) && !slices.Contains(duplicates, key(c)) {
+			duplicates = append(duplicates, key(c))
 		}
 	}
-	add(len(twins) > 0, "%s %s in several backups, which are of different management clusters: one can't hold both. Make a report and a plan for each backup: %s, %s and %s mean one thing here.",
-		strings.Join(twins, ", "), map[bool]string{true: "is", false: "are"}[len(twins) == 1], management, oldManagement, backupName)
+	add(len(duplicates) > 0, "%s %s in several backups, which are of different management clusters: one can't hold both. Make a report and a plan for each backup: %s, %s and %s mean one thing here.",
+		strings.Join(duplicates, ", "), map[bool]string{true: "is", false: "are"}[len(duplicates) == 1], management, oldManagement, backupName)
 	add(len(unread) > 0, "The Node list of %s could not be read.", strings.Join(unread, ", "))
 	add(b.Summary.Errors > 0, "While the report was made, %s occurred: see there.", count(b.Summary.Errors, "error"))
 	add(b.Summary.Forecast == nil && b.Summary.Machines.Stale > 0, "The report holds no forecast: whether a MachineHealthCheck replaces a Stale machine is not known here.")

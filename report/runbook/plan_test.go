@@ -137,7 +137,7 @@ func TestStaleComesBeforeGhostAndARolloutIsOneEvent(t *testing.T) {
 // What is one event is told where its machines are, before the restore or after
 // it, and not twice.
 func TestEventIsToldOnceAndWithItsMachines(t *testing.T) {
-	const told = "are most likely one event"
+	const reported = "are most likely one event"
 	r := sample("alpha")
 	off := *find(t, r, report.Healthy, "control-plane")
 	off.Role, off.Warnings, off.Instance = "worker", []report.Warning{{Reason: "PoweredOff"}}, vsphereVM("off", "66666666-6666-6666-6666-666666666666", 8)
@@ -149,7 +149,7 @@ func TestEventIsToldOnceAndWithItsMachines(t *testing.T) {
 		if strings.HasPrefix(row, "#") {
 			heading = row
 		}
-		if strings.Contains(row, told) {
+		if strings.Contains(row, reported) {
 			headings = append(headings, heading)
 		}
 	}
@@ -162,7 +162,7 @@ func TestEventIsToldOnceAndWithItsMachines(t *testing.T) {
 func TestMachinesThatDoNotHealAreToldOnce(t *testing.T) {
 	for n, want := range map[int][2]int{0: {0, 1}, 3: {1, 0}} { // in the answer, among the notes
 		r := sample("alpha")
-		r.Summary.Forecast = &report.EstateForecast{NotHealing: n, Notes: []report.Note{{Code: "NotHealing", Message: "3 will not heal"}, {Code: "Other", Message: "more of it."}}}
+		r.Summary.Forecast = &report.GeneralForecast{NotHealing: n, Notes: []report.Note{{Code: "NotHealing", Message: "3 will not heal"}, {Code: "Other", Message: "more of it."}}}
 		text := asMarkdown(t, r)
 		if got := [2]int{strings.Count(text, "that no controller heals: 3"), strings.Count(text, "3 will not heal.")}; got != want {
 			t.Errorf("%d: told %v, want %v", n, got, want)
@@ -196,7 +196,7 @@ func TestPlanSaysAtItsTopWhatItCouldNotKnow(t *testing.T) {
 	} {
 		r := sample("alpha")
 		r.Clusters = r.Clusters[:1]
-		r.Summary.Complete, r.Summary.Forecast = true, &report.EstateForecast{}
+		r.Summary.Complete, r.Summary.Forecast = true, &report.GeneralForecast{}
 		tt.change(r)
 		p := New(r)
 		if got := strings.Join(p.Unknown, "\n"); !strings.Contains(got, tt.want) || (got == "") != (tt.want == "") {

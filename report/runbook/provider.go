@@ -30,7 +30,7 @@ var providers = map[string]*provider{
 type tool interface {
 	// place names the variable for a scope, by how it begins, and says what belongs
 	// into it; it is false where no command can address the scope.
-	place(*report.Scope) (prefix, meaning string, ok bool)
+	scope(*report.Scope) (prefix, meaning string, ok bool)
 	// identifies says that an id has the form of those of its instances.
 	identifies(id string) bool
 	// addresses says that commands can address an instance by its ids.
@@ -41,7 +41,7 @@ type tool interface {
 	requires() (check command, why string)
 	// here fails at any other place than the report's; it is empty where the report
 	// does not say which that is.
-	here(*place) command
+	here(*scope) command
 	show(*vm) command // prints what there is to see
 	same(*vm) command // fails unless that place shows the id again
 	off(*vm) command  // fails unless it is powered off
@@ -49,11 +49,11 @@ type tool interface {
 	start(*vm) command
 	stop(*vm) command
 	destroy(*vm) command
-	find(p *place, id string) command // prints what has the id
+	find(p *scope, id string) command // prints what has the id
 	// sees fails unless whoever asks finds an instance of the cluster, in the way in
 	// which find looks. Where the report has none, i is nil: then it is something else
 	// of the cluster, or empty. what names it.
-	sees(p *place, c *report.Cluster, i *report.Instance) (check command, what string)
+	sees(p *scope, c *report.Cluster, i *report.Instance) (check command, what string)
 
 	// leaveBalancer, detach and remove are the steps that end a Ghost: out of the
 	// API server's load balancer, disks that are to stay off it, then itself, which
@@ -66,7 +66,7 @@ type tool interface {
 // sizer is a tool of places that make machines by themselves, in groups.
 type sizer interface {
 	// groupSize prints how many members the group of an instance is set to have.
-	groupSize(p *place, member string) command
+	groupSize(p *scope, member string) command
 }
 
 // renamer is a tool of instances whose id can be changed, while they are off.

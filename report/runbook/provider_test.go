@@ -145,9 +145,9 @@ func TestClustersOfOneNameInTwoBackups(t *testing.T) {
 	r := sample("alpha")
 	r.Backups = append(r.Backups, report.Backup{Path: "second.tar.gz"})
 	r.Clusters[0].Backup = 0
-	twin := r.Clusters[0]
-	twin.Backup = 1
-	r.Clusters = append(r.Clusters, twin)
+	duplicate := r.Clusters[0]
+	duplicate.Backup = 1
+	r.Clusters = append(r.Clusters, duplicate)
 	b := open(r)
 	first, last := b.contexts[&r.Clusters[0]], b.contexts[&r.Clusters[len(r.Clusters)-1]]
 	if first == "" || first == last {

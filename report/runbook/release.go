@@ -78,7 +78,7 @@ func (b *book) release(d *draft, c *report.Cluster) {
 	case b.gone(c):
 		d.after("If you left it out, there is nothing to do. If it was restored, leave it paused until it is decided what becomes of it.", listMachines(c))
 		return
-	case dead(c):
+	case lostControlPlane(c):
 		d.after("Leave it paused until it is decided what becomes of its control plane.", listMachines(c))
 		return
 	}
@@ -135,15 +135,15 @@ func (b *book) keepPoolSizes(d *draft, c *report.Cluster) {
 
 // poolSize stops unless the group that a pool's member is in is set to a size.
 func (b *book) poolSize(c *report.Cluster, p *report.Pool, size int64) (command, bool) {
-	homes := b.homes(c, &report.Machine{})
-	if len(homes) != 1 || !homes[0].proven() || len(p.Now) == 0 {
+	scopes := b.clusterScopes(c, &report.Machine{})
+	if len(scopes) != 1 || !scopes[0].proven() || len(p.Now) == 0 {
 		return command{}, false
 	}
-	sizer, ok := homes[0].tool.(sizer)
-	if !ok || !homes[0].identifies(p.Now[0]) {
+	sizer, ok := scopes[0].tool.(sizer)
+	if !ok || !scopes[0].identifies(p.Now[0]) {
 		return command{}, false
 	}
-	return homes[0].proof().then(compare(sizer.groupSize(homes[0], p.Now[0]), fmt.Sprint(size)).stop("the group has another size by now: run detect again")), true
+	return scopes[0].identityCheck().then(compare(sizer.groupSize(scopes[0], p.Now[0]), fmt.Sprint(size)).stop("the group has another size by now: run detect again")), true
 }
 
 // freeKubeconfig lets CAPA make the kubeconfig of an EKS cluster: it refuses one that

@@ -46,7 +46,7 @@ func (b *book) stale(d *draft, s *set, m *report.Machine) {
 		b.neverProvisioned(d, s, m)
 	case s.plane:
 		b.staleControlPlane(d, s, m)
-	case dead(s.cluster):
+	case lostControlPlane(s.cluster):
 		d.before("None of the machines of its control plane that the backup records was found, so that a new worker would have nothing to join. What becomes of the cluster is decided at its control plane; there is nothing to do for this one by itself.")
 	case s.kind == "MachinePool":
 		d.controller("Its pool makes and replaces its members by itself.", listMachines(s.cluster))
@@ -57,7 +57,7 @@ func (b *book) stale(d *draft, s *set, m *report.Machine) {
 
 // dead says that none of the machines that the backup records of a control plane
 // was found.
-func dead(c *report.Cluster) bool {
+func lostControlPlane(c *report.Cluster) bool {
 	n := c.ControlPlane.Counts
 	return c.ControlPlane.Applicable && n.Stale > 0 && n.Stale == n.Total
 }
@@ -112,15 +112,15 @@ func (b *book) scaleDown(d *draft, s *set, m *report.Machine) {
 
 // nth is the place of a Machine among those of the set that somebody may scale away.
 func (s *set) nth(m *report.Machine) int64 {
-	if s.places == nil {
-		s.places = map[*report.Machine]int64{}
+	if s.scopes == nil {
+		s.scopes = map[*report.Machine]int64{}
 		for i := range s.machines {
 			if o := &s.machines[i]; o.Status == report.Stale && o.Ignored == nil && !replaced[outcome(o)] && o.Reason != report.NotProvisioned {
-				s.places[o] = int64(len(s.places)) + 1
+				s.scopes[o] = int64(len(s.scopes)) + 1
 			}
 		}
 	}
-	return s.places[m]
+	return s.scopes[m]
 }
 
 // replaced are the outcomes of Stale machines that need nobody.
@@ -131,7 +131,7 @@ func (b *book) staleControlPlane(d *draft, s *set, m *report.Machine) {
 	alive, gone := s.counts.Healthy+s.counts.Ghost, s.counts.Stale
 	etcd := s.kind == "KubeadmControlPlane" && !s.externalEtcd()
 	switch {
-	case dead(c):
+	case lostControlPlane(c):
 		d.before("None of the machines of the control plane that the backup records was found. " + b.whatIsLeft(c))
 		return
 	case etcd && runners(c) == 0:

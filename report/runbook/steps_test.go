@@ -514,7 +514,7 @@ func TestInstanceLeavesItsAutoScalingGroup(t *testing.T) {
 }
 
 // foretold gives a machine a forecast, if any, and its VM a state.
-func foretold(outcome, state string) func(*report.Report, *report.Machine) {
+func forecastOf(outcome, state string) func(*report.Report, *report.Machine) {
 	return func(_ *report.Report, m *report.Machine) {
 		m.Instance.State = state
 		if outcome != "" {
@@ -546,12 +546,12 @@ func TestPoweredOffIsStarted(t *testing.T) {
 			p := &r.Clusters[0].ControlPlane
 			p.Machines, p.Counts.Healthy = p.Machines[:3], 3
 		}, ""},
-		"as foreseen":                   {foretold("AdoptedPoweredOn", "poweredOff"), ""},
-		"paused alone":                  {foretold("UntouchedPaused", "poweredOff"), report.AfterRestore},
-		"suspended":                     {foretold("Stuck", "suspended"), report.AfterRestore},
-		"suspended, without a forecast": {foretold("", "suspended"), report.AfterRestore},
-		"an orphan":                     {foretold("GhostKeepsRunning", "poweredOff"), report.AfterRestore},
-		"to be replaced":                {foretold("ReplacedByMachineHealthCheck", "suspended"), report.BeforeRestore},
+		"as foreseen":                   {forecastOf("AdoptedPoweredOn", "poweredOff"), ""},
+		"paused alone":                  {forecastOf("UntouchedPaused", "poweredOff"), report.AfterRestore},
+		"suspended":                     {forecastOf("Stuck", "suspended"), report.AfterRestore},
+		"suspended, without a forecast": {forecastOf("", "suspended"), report.AfterRestore},
+		"an orphan":                     {forecastOf("GhostKeepsRunning", "poweredOff"), report.AfterRestore},
+		"to be replaced":                {forecastOf("ReplacedByMachineHealthCheck", "suspended"), report.BeforeRestore},
 		"of AWS": {func(r *report.Report, m *report.Machine) {
 			r.Clusters[0].Provider, m.Instance = "aws", r.Clusters[1].Workers.Groups[0].Machines[0].Instance
 			r.Clusters[1].Workers.Groups[0].Machines = nil
@@ -588,13 +588,13 @@ func TestPowerOnIsLeftToControllersOnlyAsForeseen(t *testing.T) {
 		change func(*report.Report, *report.Machine)
 		left   bool
 	}{
-		"as foreseen":                      {foretold("AdoptedPoweredOn", "poweredOff"), true},
-		"without a forecast":               {foretold("", "poweredOff"), true},
-		"suspended":                        {foretold("Stuck", "suspended"), false},
-		"suspended, without a forecast":    {foretold("", "suspended"), false},
-		"paused by itself":                 {foretold("UntouchedPaused", "poweredOff"), false},
-		"nobody knows":                     {foretold("CannotKnow", "poweredOff"), false},
-		"not adopted":                      {foretold("GhostKeepsRunning", "poweredOff"), false},
+		"as foreseen":                      {forecastOf("AdoptedPoweredOn", "poweredOff"), true},
+		"without a forecast":               {forecastOf("", "poweredOff"), true},
+		"suspended":                        {forecastOf("Stuck", "suspended"), false},
+		"suspended, without a forecast":    {forecastOf("", "suspended"), false},
+		"paused by itself":                 {forecastOf("UntouchedPaused", "poweredOff"), false},
+		"nobody knows":                     {forecastOf("CannotKnow", "poweredOff"), false},
+		"not adopted":                      {forecastOf("GhostKeepsRunning", "poweredOff"), false},
 		"in a paused one without forecast": {func(r *report.Report, _ *report.Machine) { r.Clusters[0].Paused = true }, false},
 	} {
 		r := sample("alpha")

@@ -42,7 +42,7 @@ func (b *book) unknown(d *draft, s *set, m *report.Machine) {
 // oldID gives a VM the id back that the backup records, if nothing else has it.
 func (b *book) oldID(d *draft, c *report.Cluster, m *report.Machine) {
 	id := recordedID(m)
-	if len(m.Others) != 1 || !uuidForm.MatchString(id) || b.bearers[id] > 0 {
+	if len(m.Others) != 1 || !uuidForm.MatchString(id) || b.withID[id] > 0 {
 		return
 	}
 	v := b.vm(&m.Others[0])
@@ -52,9 +52,9 @@ func (b *book) oldID(d *draft, c *report.Cluster, m *report.Machine) {
 	if !v.proven() {
 		return
 	}
-	sees, what := v.sees(v.place, c, v.Instance)
+	sees, what := v.sees(v.scope, c, v.Instance)
 	d.before("If it is the machine, and you give it its recorded id again: drain its Node, power the VM off, change the id, and start it. The line that changes it does nothing while the VM runs, or when anything has that id by now.",
-		all(v.proof(), sees.stop("this account does not find "+what), v.free(id), v.rename(id)))
+		all(v.identityCheck(), sees.stop("this account does not find "+what), v.free(id), v.rename(id)))
 	d.before("Start it again.", v.startAs(id))
 }
 

@@ -27,7 +27,7 @@ var (
 // govc is the command line of govmomi.
 type govc struct{}
 
-func (govc) place(s *report.Scope) (prefix, meaning string, ok bool) {
+func (govc) scope(s *report.Scope) (prefix, meaning string, ok bool) {
 	return "VCENTER", "URL of vCenter " + s.Endpoint + " for govc, as you reach it; govc also needs GOVC_USERNAME and GOVC_PASSWORD or, where vCenters differ in them, both in the URL and none of these variables", true
 }
 
@@ -47,7 +47,7 @@ func (govc) requires() (command, string) {
 }
 
 // here compares the vCenter's own id, which govc reads without a look at the inventory.
-func (g govc) here(p *place) command {
+func (g govc) here(p *scope) command {
 	if !uuidForm.MatchString(p.identity) {
 		return command{}
 	}
@@ -56,7 +56,7 @@ func (g govc) here(p *place) command {
 
 // sees searches as find does: a VM that can be read by its managed object id need
 // not be found.
-func (g govc) sees(p *place, _ *report.Cluster, i *report.Instance) (check command, what string) {
+func (g govc) sees(p *scope, _ *report.Cluster, i *report.Instance) (check command, what string) {
 	if i == nil || !uuidForm.MatchString(i.ID) {
 		return command{}, ""
 	}
@@ -67,37 +67,37 @@ func (g govc) sees(p *place, _ *report.Cluster, i *report.Instance) (check comma
 // mo is how govc addresses a managed object by its id (govmomi find/finder.go v0.56.0).
 func mo(v *vm) string { return "VirtualMachine:" + v.Ref }
 
-func (govc) line(p *place, words ...any) command {
+func (govc) line(p *scope, words ...any) command {
 	return line(append([]any{raw("GOVC_URL=" + string(variable(p.variable)) + " govc")}, words...)...)
 }
 
 func (g govc) show(v *vm) command {
-	return g.line(v.place, "object.collect", mo(v), "name", "config.uuid", "config.instanceUuid", "config.createDate", "runtime.powerState", "guest.hostName", "guest.ipAddress")
+	return g.line(v.scope, "object.collect", mo(v), "name", "config.uuid", "config.instanceUuid", "config.createDate", "runtime.powerState", "guest.hostName", "guest.ipAddress")
 }
 
 // same compares the vCenter and the BIOS UUID.
 func (g govc) same(v *vm) command {
-	return g.here(v.place).then(compare(g.line(v.place, "object.collect", "-s", mo(v), "config.uuid"), v.ID))
+	return g.here(v.scope).then(compare(g.line(v.scope, "object.collect", "-s", mo(v), "config.uuid"), v.ID))
 }
 
 func (g govc) off(v *vm) command { return g.state(v, "poweredOff") }
 func (g govc) on(v *vm) command  { return g.state(v, "poweredOn") }
 
 func (g govc) state(v *vm, want string) command {
-	return compare(g.line(v.place, "object.collect", "-s", mo(v), "runtime.powerState"), want)
+	return compare(g.line(v.scope, "object.collect", "-s", mo(v), "runtime.powerState"), want)
 }
 
-func (g govc) start(v *vm) command { return g.line(v.place, "vm.power", "-on", mo(v)) }
-func (g govc) stop(v *vm) command  { return g.line(v.place, "vm.power", "-off", "-force", mo(v)) }
+func (g govc) start(v *vm) command { return g.line(v.scope, "vm.power", "-on", mo(v)) }
+func (g govc) stop(v *vm) command  { return g.line(v.scope, "vm.power", "-off", "-force", mo(v)) }
 
-func (g govc) destroy(v *vm) command { return g.line(v.place, "vm.destroy", mo(v)) }
+func (g govc) destroy(v *vm) command { return g.line(v.scope, "vm.destroy", mo(v)) }
 
 // rename gives a VM another BIOS UUID, which vCenter takes only while it is off.
 func (g govc) rename(v *vm, id any) command {
-	return g.line(v.place, "vm.change", "-vm", mo(v), "-uuid", id)
+	return g.line(v.scope, "vm.change", "-vm", mo(v), "-uuid", id)
 }
 
-func (g govc) find(p *place, id string) command {
+func (g govc) find(p *scope, id string) command {
 	return g.line(p, "find", "/", "-type", "m", "-config.uuid", strings.ToLower(id))
 }
 
@@ -109,9 +109,9 @@ func (govc) leaveBalancer(d *draft, _ *report.Cluster, _ *vm) {
 // deletes every disk that is attached.
 func (g govc) detach(d *draft, v *vm) {
 	d.after("Detach, and do not delete, every disk beside the VM's own: first-class disks of persistent volumes (CNS) above all. Deleting the VM deletes what is attached.",
-		g.line(v.place, "device.info", "-vm", mo(v), "disk-*"),
+		g.line(v.scope, "device.info", "-vm", mo(v), "disk-*"),
 		ask("DISK", "name of a disk of that list that is not the VM's own first disk; repeat for each"),
-		v.guarded(g.line(v.place, "device.remove", "-vm", mo(v), "-keep", variable("DISK"))))
+		v.guarded(g.line(v.scope, "device.remove", "-vm", mo(v), "-keep", variable("DISK"))))
 }
 
 func (govc) remove(d *draft, v *vm, first command) {

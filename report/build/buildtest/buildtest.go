@@ -373,13 +373,13 @@ func Foretold() build.Parts {
 			Text: "1 adopted, 2 broken until\nsomebody acts", Outcomes: map[forecast.Outcome]int{forecast.Stuck: 1}, NotHealing: 1,
 			Notes: []forecast.Note{{Code: forecast.ControlPlaneGone, Message: "gone"}},
 			ControlPlane: forecast.ControlPlane{
-				Machines: Fates(c.ControlPlane.Machines), Why: "no MachineHealthCheck", Rollout: &forecast.Rollout{Stale: 3, Ghosts: 3, Message: "rolled out"},
+				Machines: Forecasts(c.ControlPlane.Machines), Why: "no MachineHealthCheck", Rollout: &forecast.Rollout{Stale: 3, Ghosts: 3, Message: "rolled out"},
 				Replicas: forecast.Replicas{Desired: n(3), Recorded: 1, Working: 2, Created: 3, Deleted: 4, Running: 5, Unknown: 6, Surplus: 7, Missing: 8},
 				Etcd:     forecast.Etcd{Quorum: forecast.QuorumStands, Recorded: 1, Existing: 2, Removed: 3, After: 4, Message: "stands"},
 			},
 		}
 		for j := range c.WorkerGroups {
-			one.Groups = append(one.Groups, forecast.Group{Machines: Fates(c.WorkerGroups[j].Machines), ManagedBy: "cluster autoscaler"})
+			one.Groups = append(one.Groups, forecast.Group{Machines: Forecasts(c.WorkerGroups[j].Machines), ManagedBy: "cluster autoscaler"})
 		}
 		f.Clusters = append(f.Clusters, one)
 	}
@@ -388,7 +388,7 @@ func Foretold() build.Parts {
 }
 
 // Fates names each machine in its own forecast.
-func Fates(vs []detector.Verdict) []forecast.Machine {
+func Forecasts(vs []detector.Verdict) []forecast.Machine {
 	out := make([]forecast.Machine, len(vs))
 	for i, v := range vs {
 		out[i] = forecast.Machine{Outcome: forecast.Stuck, Message: "of " + v.Name}
