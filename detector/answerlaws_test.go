@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"drift-detector/backup"
-	"drift-detector/backup/readiness"
+	"drift-detector/backup/check"
 	"drift-detector/detector"
 	"drift-detector/detector/forecast"
 	"drift-detector/infra"
@@ -27,12 +27,12 @@ import (
 // world is a random one with what decides about a restore.
 type world struct {
 	snapshot  *backup.Snapshot
-	expected    infra.Expected
+	expected  infra.Expected
 	inventory infra.Inventory
 	now       time.Time
 	result    detector.Result
 	secrets   forecast.Secrets
-	checks    []readiness.Finding
+	checks    []check.Finding
 	harm      []string // what was done to it that no answer may call safe
 }
 
@@ -58,7 +58,7 @@ func randomWorld(seed uint64) *world {
 	}
 	e.disturbResult(chance, harm)
 	if chance() {
-		e.checks = []readiness.Finding{{Severity: readiness.Error, Code: "X", Object: "o", Why: "w"}}
+		e.checks = []check.Finding{{Severity: check.Error, Code: "X", Object: "o", Why: "w"}}
 		harm("check")
 	}
 	return e

@@ -9,7 +9,7 @@ import (
 // machineFacts is all that a row of the table for machines may look at.
 type machineFacts struct {
 	expected *expectedMachine
-	scope *homeScope
+	scope    *homeScope
 	// blind are unreadable instances that may be the machine: those at home that
 	// have the strong key, when none of them can be read, or, when it was not found
 	// at home, those that have a key which unreadable instances keep, or its name

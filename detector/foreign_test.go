@@ -18,9 +18,9 @@ func TestForeignOwnershipTags(t *testing.T) {
 	}
 	snapshot := &backup.Snapshot{Clusters: []backup.Cluster{{Meta: backup.Meta{Namespace: "prod", Name: "web"}}}}
 	expected := infra.Expected{
-		OwnershipHints:      []infra.OwnershipHint{{Cluster: ours, Grade: infra.LocationOnly, Key: vpc, Owner: infra.OwnerID{Cluster: ours}}},
-		Proofs:    []infra.VisibilityProof{{Cluster: ours, Target: "here", Any: []infra.Key{vpc}}},
-		OwnerTags: []infra.Key{tag("web")},
+		OwnershipHints: []infra.OwnershipHint{{Cluster: ours, Grade: infra.LocationOnly, Key: vpc, Owner: infra.OwnerID{Cluster: ours}}},
+		Proofs:         []infra.VisibilityProof{{Cluster: ours, Target: "here", Any: []infra.Key{vpc}}},
+		OwnerTags:      []infra.Key{tag("web")},
 	}
 	inventory := infra.Inventory{Listings: []infra.Listing{{
 		IDs: []string{"here"}, Provider: "aws", State: infra.Complete, Clusters: []backup.ClusterID{ours},

@@ -12,26 +12,26 @@ import (
 // index joins what the backup expects with what was listed. Once it is built, the
 // decision tables only look at facts taken from it.
 type index struct {
-	snap   *backup.Snapshot
+	snap     *backup.Snapshot
 	expected []*expectedMachine // one per machine and per orphan, in order
-	vms    []vm     // merged sightings, in order
-	byKey  postings
-	scopes scopes
-	nodes  nodes
-	owners *owners
-	hints   hintIndex
-	pools  []poolSet
+	vms      []vm               // merged sightings, in order
+	byKey    postings
+	scopes   scopes
+	nodes    nodes
+	owners   *owners
+	hints    hintIndex
+	pools    []poolSet
 	// poolState is whether each pool exists, by the key of its members.
 	poolState map[clusterKey]Presence
 
 	sharers map[sharersOf]*sharers
 	unnamed map[infra.OwnerID]*expectedMachine // by owner: a machine for which the backup has neither id nor name of its instance
-	ownTags map[infra.Key]bool       // ownership tags of the backup's clusters
+	ownTags map[infra.Key]bool                 // ownership tags of the backup's clusters
 	ids     map[server]idCount
 	second  secondKeys
 	asked   nodeLists
 	proofs  map[backup.ClusterID][]*infra.VisibilityProof // of whole targets
-	nodesAt map[string][]*node                  // that prove a target
+	nodesAt map[string][]*node                            // that prove a target
 
 	unvisited map[string]string // by provider: the first target of machines that was not listed
 }

@@ -69,17 +69,17 @@ func (m *trueMachine) orphan() bool   { return m.kind == "deleting" || m.kind ==
 
 // trueVM is one VM.
 type trueVM struct {
-	site                              *site
-	bios, uid, ref                    string
-	name, host, folder, dc, joins     string
-	on, template, gone, unreadable    bool
-	created                           time.Time
-	of                                *trueMachine // whose VM it really is
-	ghost                             *trueCluster // made since for this cluster
-	node                              *trueCluster // a Node of it runs there
-	nodeID                            string       // id on that Node
-	identity                          string
-	nodeMachine                       string
+	site                                  *site
+	bios, uid, ref                        string
+	name, host, folder, dc, joins         string
+	on, template, gone, unreadable        bool
+	created                               time.Time
+	of                                    *trueMachine // whose VM it really is
+	ghost                                 *trueCluster // made since for this cluster
+	node                                  *trueCluster // a Node of it runs there
+	nodeID                                string       // id on that Node
+	identity                              string
+	nodeMachine                           string
 	nodePlane, nodeUnmarked, nodeNotReady bool
 }
 

@@ -10,11 +10,11 @@ import (
 
 // leads are what ties an instance to clusters.
 type leads struct {
-	strong  []bond // the most specific of the grade, of one or several clusters
-	medium  []bond
-	location   []bond
-	named   []bond
-	foreign []*node // Nodes on it that alone tie it to no cluster
+	strong   []bond // the most specific of the grade, of one or several clusters
+	medium   []bond
+	location []bond
+	named    []bond
+	foreign  []*node // Nodes on it that alone tie it to no cluster
 	// foreignCluster is the cluster outside the backup that the Node names.
 	foreignCluster string
 }

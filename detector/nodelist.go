@@ -29,9 +29,9 @@ const HintSkipNodes = "let the API server be reached (--endpoint, --credentials)
 // nodeLists holds which clusters' API servers are expected to answer.
 type nodeLists struct {
 	planes map[backup.ClusterID][]*expectedMachine // control-plane machines
-	joined map[backup.ClusterID]bool     // a machine had joined when the backup was written, or its status does not say that it had not; known for clusters with machines
-	silent map[backup.ClusterID]bool     // answers so far
-	ghosts map[backup.ClusterID]bool     // clusters of which a control-plane instance without a machine runs; nil: not looked yet
+	joined map[backup.ClusterID]bool               // a machine had joined when the backup was written, or its status does not say that it had not; known for clusters with machines
+	silent map[backup.ClusterID]bool               // answers so far
+	ghosts map[backup.ClusterID]bool               // clusters of which a control-plane instance without a machine runs; nil: not looked yet
 }
 
 func (ix *index) newNodeLists() nodeLists {

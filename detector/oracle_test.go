@@ -15,13 +15,13 @@ import (
 // loops over everything, and shares nothing with Detect but the types. Its
 // answer is a sorted list of lines, see describe for the same of a Result.
 type oracle struct {
-	snap   *backup.Snapshot
+	snap     *backup.Snapshot
 	expected infra.Expected
-	inv    infra.Inventory
-	vms    []*oracleVM
-	all    []*oracleMachine
-	unread bool // something may be a machine, and could not be read
-	missed bool // a Node list that was asked for, and is needed
+	inv      infra.Inventory
+	vms      []*oracleVM
+	all      []*oracleMachine
+	unread   bool // something may be a machine, and could not be read
+	missed   bool // a Node list that was asked for, and is needed
 }
 
 type oracleVM struct {

@@ -18,9 +18,9 @@ const (
 // reference connects an instance with a machine of the backup that it was not matched
 // with, or not with certainty. Such an instance is never a Ghost.
 type reference struct {
-	machine  *expectedMachine
-	reason string
-	rank   int // the lower, the stronger
+	machine *expectedMachine
+	reason  string
+	rank    int // the lower, the stronger
 }
 
 // Ranks of references: by what the instance shares with the machine.

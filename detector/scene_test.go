@@ -13,7 +13,7 @@ import (
 // providers claim of it, what was listed.
 type scene struct {
 	snap     backup.Snapshot
-	expected   infra.Expected
+	expected infra.Expected
 	listings []*infra.Listing
 	now      time.Time
 }

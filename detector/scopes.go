@@ -23,10 +23,12 @@ const (
 type clusterScope struct {
 	cluster backup.ClusterID
 	target  string
-	folder    string // infra.Home.Part
+	folder  string // infra.Home.Part
 }
 
-func homeOf(c *expectedMachine) clusterScope { return clusterScope{c.cluster, c.Home.Target, c.Home.Folder} }
+func homeOf(c *expectedMachine) clusterScope {
+	return clusterScope{c.cluster, c.Home.Target, c.Home.Folder}
+}
 
 // homeScope is what is known of a place: whether absence can be concluded there, and
 // why not.

@@ -35,11 +35,11 @@ func addRelated(listings []infra.Listing, expected *infra.Expected, nodes *nodes
 
 // related are the reasons to decide on an instance together with others.
 type related struct {
-	nearby  func(*infra.Instance) bool
-	nodes *nodes
-	seed  maphash.Seed
-	twice map[uint64]bool    // hashes of identities that are seen more than once
-	ids   map[[2]string]bool // provider and id of the related instances: another may have the same id
+	nearby func(*infra.Instance) bool
+	nodes  *nodes
+	seed   maphash.Seed
+	twice  map[uint64]bool    // hashes of identities that are seen more than once
+	ids    map[[2]string]bool // provider and id of the related instances: another may have the same id
 }
 
 func (r *related) reach(provider string, v *infra.Instance) bool {

@@ -5,15 +5,15 @@ import (
 	"time"
 
 	"drift-detector/backup"
-	"drift-detector/backup/readiness"
+	"drift-detector/backup/check"
 	"drift-detector/infra"
 )
 
 // checking is a provider that has something to say about a backup.
 type checking struct{ tiny }
 
-func (checking) Check(_ *backup.Snapshot, _ *backup.Secrets, now time.Time) []readiness.Finding {
-	return []readiness.Finding{{Code: "Own", Message: now.Format(time.DateOnly)}}
+func (checking) Check(_ *backup.Snapshot, _ *backup.Secrets, now time.Time) []check.Finding {
+	return []check.Finding{{Code: "Own", Message: now.Format(time.DateOnly)}}
 }
 
 // Providers may have findings or none; infrastructure machines without Machine
@@ -26,7 +26,7 @@ func TestRegistryChecks(t *testing.T) {
 	if len(found) != 2 || found[0].Message != "2026-11-21" {
 		t.Fatalf("found %+v", found)
 	}
-	if f := found[1]; f.Code != "MachineAbsent" || f.Object != "AMachine n/m" || f.Backup != 1 || f.Absent.Namespace != "n" || f.Severity != readiness.Warning {
+	if f := found[1]; f.Code != "MachineAbsent" || f.Object != "AMachine n/m" || f.Backup != 1 || f.Absent.Namespace != "n" || f.Severity != check.Warning {
 		t.Errorf("found %+v", f)
 	}
 }

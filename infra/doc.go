@@ -1,7 +1,7 @@
 // Package infra knows what exists: it defines what a provider is, and the plain
 // values that providers and detector share.
 //
-// One folder per provider (infra/vsphere, infra/workload, …) and one line in
+// One folder per provider (infra/vsphere, infra/nodes, …) and one line in
 // infra/all. All that is special to a provider lives in its folder: which
 // objects of a backup it reads, how it finds endpoints and credentials, how it
 // lists, how it normalises ids, what ties an unknown VM to a cluster. Towards

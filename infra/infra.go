@@ -85,16 +85,16 @@ const OwnerTag = "ownerTag"
 
 // Claims is what one provider, or all of them together, expect to exist.
 type Expected struct {
-	Machines  []ExpectedMachine
-	OwnershipHints      []OwnershipHint
-	Proofs    []VisibilityProof
-	Absent    []backup.Absence // what the provider misses in the backup
-	Exclude   []Exclusion
-	Pools     []Pool
-	Resources []Resource
-	Recipes   []Recipe
-	OwnerTags []Key // of kind OwnerTag: those of the backup's own clusters
-	Halts     []Halt
+	Machines       []ExpectedMachine
+	OwnershipHints []OwnershipHint
+	Proofs         []VisibilityProof
+	Absent         []backup.Absence // what the provider misses in the backup
+	Exclude        []Exclusion
+	Pools          []Pool
+	Resources      []Resource
+	Recipes        []Recipe
+	OwnerTags      []Key // of kind OwnerTag: those of the backup's own clusters
+	Halts          []Halt
 	// LoadBalancers are those before the API server of each cluster, as the backup
 	// records them.
 	LoadBalancers map[backup.ClusterID][]LoadBalancer
@@ -108,15 +108,15 @@ type ExpectedMachine struct {
 	Orphan   *Orphan // infrastructure machine whose Machine is not in the backup
 	Provider string  // name of the provider; empty when none supports the kind
 
-	Home     HomeScope   // where the machine's controller looks
-	Strong   Key    // the recorded id; zero when the backup records none
-	Source   string // where Strong was read: "VSphereVM.spec.biosUUID"
-	Conflict string // two sources of the strong key differ: which, and both values
-	Doubted  []Key  // the ids beside Strong that sources record: an instance of one may be the machine
-	Identity Key    // second key that finds by itself: vSphere instanceUuid == VSphereVM uid
-	Ref      Key    // second key that only separates or confirms: vSphere managed object id
-	Weak     []Key  // any one of these on exactly one instance is a weaker match: name + folder
-	Names    []Key  // bearing one of these is a mere namesake
+	Home     HomeScope // where the machine's controller looks
+	Strong   Key       // the recorded id; zero when the backup records none
+	Source   string    // where Strong was read: "VSphereVM.spec.biosUUID"
+	Conflict string    // two sources of the strong key differ: which, and both values
+	Doubted  []Key     // the ids beside Strong that sources record: an instance of one may be the machine
+	Identity Key       // second key that finds by itself: vSphere instanceUuid == VSphereVM uid
+	Ref      Key       // second key that only separates or confirms: vSphere managed object id
+	Weak     []Key     // any one of these on exactly one instance is a weaker match: name + folder
+	Names    []Key     // bearing one of these is a mere namesake
 	// Witness are keys of a living instance under another id at the machine's place that
 	// has the machine's name, as its own or in its metadata: the machine is not gone as
 	// long as nobody knows that these are two.
@@ -168,7 +168,7 @@ type Pool struct {
 	Name      string
 	Target    string
 	Key       Key    // instances that are members now have it
-	Probe  Key    // found when the pool itself exists; it must be among the Target's Landmarks
+	Probe     Key    // found when the pool itself exists; it must be among the Target's Landmarks
 	Guessed   string // why Landmark may be that of another, so that its absence proves nothing; empty: it is not
 	Members   []Key  // members that the backup records
 	Desired   backup.Number
@@ -182,8 +182,8 @@ type Pool struct {
 // its Pool. A controller that finds another number there than Pool.Desired sets it
 // back, and members end or are made.
 type PoolSize struct {
-	Probe Key   `json:"landmark"`
-	Desired  int64 `json:"desired"`
+	Probe   Key   `json:"landmark"`
+	Desired int64 `json:"desired"`
 }
 
 // WhenGone is what the absence of a Resource means to the restored controllers.
@@ -237,7 +237,7 @@ type Orphan struct {
 type HomeScope struct {
 	Target string // one of Target.IDs
 	Within Key    // key that an instance at home has besides (its datacenter); zero: anywhere in the target
-	Folder   string // of the target, with Proofs of its own: a folder; empty: the target as a whole
+	Folder string // of the target, with Proofs of its own: a folder; empty: the target as a whole
 }
 
 // Expectation is a key that a matched instance should have; when it has
@@ -319,7 +319,7 @@ func (t *OwnershipHint) NamePattern() *regexp.Regexp {
 type VisibilityProof struct {
 	Cluster backup.ClusterID
 	Target  string
-	Folder    string // as in Home; empty: all of the target
+	Folder  string // as in Home; empty: all of the target
 	All     []Key  // landmarks that must all have been found; when empty, Any decides
 	Any     []Key  // keys of which at least one instance or landmark must have one
 	Nodes   bool   // an instance that a Node of the cluster runs on proves it as well as Any
@@ -349,11 +349,11 @@ type Target struct {
 	Refused   *Fault          // why it can't be listed at all: no credential, bad endpoint
 	NodeState string          // of a Target for Nodes: the NodeState of a Listing that holds none
 	Warnings  []string        // for the operator, before listing: settings of the backup that are ignored
-	Probes []Key           // what List is to look for, so that Proofs can hold
+	Probes    []Key           // what List is to look for, so that Proofs can hold
 	Progress  func(found int) `json:"-"` // told by Found; may be nil
 	// Near says which instances the Listing is to keep as they are, see Claims.Near;
 	// the others are kept packed. It may be nil: then all are.
-	IsRelated       func(*Instance) bool `json:"-"`
+	IsRelated  func(*Instance) bool `json:"-"`
 	Credential any                  // the provider's own; it must print as redacted
 	// Redaction hides the secrets in Credential, and those that List gets for it. Every
 	// Target with a Credential has one, and List passes each text of a server that goes
@@ -407,12 +407,12 @@ type Listing struct {
 	Account  string   `json:"account,omitempty"`
 	// Identity is the id by which the place itself tells who it is: a vCenter's
 	// about.instanceUuid, the number of an AWS account. Empty when it did not say.
-	Identity  string             `json:"identity,omitempty"`
-	Clusters  []backup.ClusterID `json:"clusters,omitempty"`
-	State     State              `json:"state"`
-	Fault     *Fault             `json:"fault,omitempty"`
-	Warnings  []string           `json:"warnings,omitempty"`
-	ListedAt  time.Time          `json:"listedAt"`
+	Identity    string             `json:"identity,omitempty"`
+	Clusters    []backup.ClusterID `json:"clusters,omitempty"`
+	State       State              `json:"state"`
+	Fault       *Fault             `json:"fault,omitempty"`
+	Warnings    []string           `json:"warnings,omitempty"`
+	ListedAt    time.Time          `json:"listedAt"`
 	ProbesFound []Key              `json:"landmarks,omitempty"` // those of Target.Landmarks that were found
 	// Asked are all of Target.Landmarks, so that one that nobody looked for is
 	// not taken for absent. The Registry fills it in. Inventories that were saved

@@ -16,9 +16,9 @@ import (
 // tiny is a provider of a test package: it shows that one more provider needs
 // nothing but the interface.
 type tiny struct {
-	name   string
+	name     string
 	expected infra.Expected
-	list   func(context.Context, infra.Target) infra.Listing
+	list     func(context.Context, infra.Target) infra.Listing
 }
 
 func (p tiny) Spec() infra.Spec {
@@ -162,11 +162,11 @@ func TestListingsKeepWhatTheyWereAskedFor(t *testing.T) {
 func TestInventoryRoundTrip(t *testing.T) {
 	inv := infra.Inventory{Version: infra.InventoryVersion, Listings: []infra.Listing{{
 		IDs: []string{"a/here"}, Provider: "a", State: infra.Partial, Fault: &infra.Fault{Reason: "R", Message: "m", Hint: "h"},
-		ListedAt:  time.Date(2026, 11, 21, 3, 4, 5, 0, time.UTC),
+		ListedAt:    time.Date(2026, 11, 21, 3, 4, 5, 0, time.UTC),
 		ProbesFound: []infra.Key{{Kind: "folder", Value: "/DC0/vm/<x>"}},
-		Asked:     []infra.Key{{Kind: "folder", Value: "/DC0/vm/<x>"}, {Kind: "folder", Value: "/DC0/vm/y"}},
-		Instances: []infra.Instance{{Identity: "i", Keys: []infra.Key{{Kind: "k", Value: "v"}}, Host: infra.Key{Kind: "host", Value: "h"}}},
-		Nodes:     []infra.Node{{Name: "n", Cluster: backup.ClusterID{Backup: 1, Namespace: "ns", Name: "c"}}},
+		Asked:       []infra.Key{{Kind: "folder", Value: "/DC0/vm/<x>"}, {Kind: "folder", Value: "/DC0/vm/y"}},
+		Instances:   []infra.Instance{{Identity: "i", Keys: []infra.Key{{Kind: "k", Value: "v"}}, Host: infra.Key{Kind: "host", Value: "h"}}},
+		Nodes:       []infra.Node{{Name: "n", Cluster: backup.ClusterID{Backup: 1, Namespace: "ns", Name: "c"}}},
 	}}}
 	var buf bytes.Buffer
 	if err := infra.WriteInventory(&buf, inv); err != nil {

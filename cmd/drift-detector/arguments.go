@@ -71,5 +71,5 @@ func arguments(c *cli.Context, into ...argument) error {
 // argument is the place of one, and what it is.
 type argument struct {
 	into *string
-	what  string
+	what string
 }

@@ -14,7 +14,7 @@ import (
 	"drift-detector/report/build"
 	"drift-detector/report/formats"
 	"drift-detector/report/ignore"
-	"drift-detector/report/runbook"
+	"drift-detector/report/plan"
 	"drift-detector/report/text"
 )
 
@@ -173,7 +173,7 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *loadedBackup,
 		GeneratedAt:   now,
 		Options:       report.Options{IgnoreHealthy: o.ignoreHealthy, SkipNodes: o.skipNodes, Filter: o.filter()},
 	})
-	runbook.Fill(rep)
+	plan.Fill(rep)
 	return rep, verdictOnRun(result), nil
 }
 

@@ -108,8 +108,8 @@ func (o outcome) places(t *testing.T, want map[string]string) {
 
 // The Ghosts of prod-a, and what a cluster of its name of another team has.
 var (
-	capaGhosts = []string{"i-39bb8f3c84d597662", "i-b86db5b19f886a092", "i-28679ab54033924b0"}
-	capaDuplicate   = "i-37c0ec295240bd0b2"
+	capaGhosts    = []string{"i-39bb8f3c84d597662", "i-b86db5b19f886a092", "i-28679ab54033924b0"}
+	capaDuplicate = "i-37c0ec295240bd0b2"
 )
 
 const (

@@ -14,7 +14,7 @@ import (
 	"drift-detector/infra"
 	"drift-detector/report"
 	"drift-detector/report/build"
-	"drift-detector/report/runbook"
+	"drift-detector/report/plan"
 )
 
 // tinyMachine is what the tiny provider reads of its own kind.
@@ -121,7 +121,7 @@ func TestAThirdProviderNeedsNothingButItself(t *testing.T) {
 	result := detector.Detect(snapshot, expected, inventory, detector.Options{Now: time.Now()})
 	future := forecast.Of(forecast.Inputs{Snapshot: snapshot, Expected: expected, Inventory: inventory, Result: result, Controllers: registry.Controllers(), Now: time.Now()})
 	r := build.New(build.Parts{Result: result, Forecast: &future, Snapshot: snapshot, Inventory: inventory})
-	runbook.Fill(r)
+	plan.Fill(r)
 
 	got := map[string]string{}
 	for _, c := range r.Clusters {

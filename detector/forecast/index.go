@@ -9,8 +9,8 @@ import (
 // index is what forecasts look up.
 type index struct {
 	in       *Inputs
-	machines map[string]*backup.Machine // by uid, which no two objects share, of whatever backup
-	expected   map[string]*infra.ExpectedMachine    // by the uid of the Machine
+	machines map[string]*backup.Machine        // by uid, which no two objects share, of whatever backup
+	expected map[string]*infra.ExpectedMachine // by the uid of the Machine
 	clusters map[backup.ClusterID]*backup.Cluster
 	planes   map[backup.ClusterID][]*backup.ControlPlane
 	groups   map[owner]*backup.Group

@@ -12,7 +12,7 @@ import (
 // Inputs are what a restore is forecast from.
 type Inputs struct {
 	Snapshot  *backup.Snapshot
-	Expected    infra.Expected    // made from the Snapshot
+	Expected  infra.Expected  // made from the Snapshot
 	Inventory infra.Inventory // the one that Result was decided from
 	Result    detector.Result
 	// Controllers are those of the providers, by the providers' names.

@@ -22,7 +22,7 @@ type story struct {
 	snapshot  *backup.Snapshot
 	inventory infra.Inventory
 	absent    []backup.Absence
-	expected    infra.Expected
+	expected  infra.Expected
 	secrets   Secrets
 	now       time.Time
 	checks    []fields // specs of its health checks

@@ -21,7 +21,7 @@ type objects struct {
 	poolNamed   map[poolName]*pool
 	known       map[backup.ClusterID]*backup.Cluster
 	members     []member
-	locations       map[backup.ClusterID]*clusterLocation // of the clusters that are CAPA's
+	locations   map[backup.ClusterID]*clusterLocation // of the clusters that are CAPA's
 	// controlPlanes are those of Cluster API, of any kind.
 	controlPlanes backup.ControlPlanes
 }

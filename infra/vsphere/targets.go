@@ -15,7 +15,7 @@ type detail struct {
 	server      infra.Endpoint
 	trust       infra.Trust
 	thumbprints []string // to be tried in this order; empty: trust as it stands
-	recorded     *recordedMachines
+	recorded    *recordedMachines
 }
 
 // claimed are the machines that the backup records.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"drift-detector/backup"
-	"drift-detector/backup/readiness"
+	"drift-detector/backup/check"
 	"drift-detector/detector"
 	"drift-detector/detector/forecast"
 	"drift-detector/infra"
@@ -27,7 +27,7 @@ type Parts struct {
 	// Forecast is made from Result, in whose order its parts are; nil leaves it
 	// out of the document.
 	Forecast    *forecast.Forecast
-	Checks      []readiness.Finding // on the backup alone
+	Checks      []check.Finding // on the backup alone
 	Tool        report.Tool
 	GeneratedAt time.Time
 	Options     report.Options
@@ -74,8 +74,8 @@ func New(p Parts) *report.Report {
 // builder carries what every verdict needs on its way into the document.
 type builder struct {
 	ignoreHealthy bool
-	scopes        map[string]scopeName  // by target id
-	topologies    map[member]string // name in spec.topology
+	scopes        map[string]scopeName // by target id
+	topologies    map[member]string    // name in spec.topology
 }
 
 // member is a MachineDeployment of a cluster.
