@@ -108,7 +108,7 @@ func placementOfID(r *report.Report, id string) (where, cluster, strength string
 	return "nowhere", "", ""
 }
 
-// placed is where a report puts one machine or VM.
+// located is where a report puts one machine or VM.
 type located struct {
 	cluster string
 	machine report.Machine

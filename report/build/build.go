@@ -22,7 +22,7 @@ type Parts struct {
 	Snapshot  *backup.Snapshot // for what was read and what it lacks; may be nil
 	Absent    []backup.Absence // what the providers miss besides Snapshot.Absent
 	Inventory infra.Inventory  // for the names of the scopes that verdicts refer to by target id
-	// LoadBalancers are those of infra.Claims.
+	// LoadBalancers are those of infra.Expected.
 	LoadBalancers map[backup.ClusterID][]infra.LoadBalancer
 	// Forecast is made from Result, in whose order its parts are; nil leaves it
 	// out of the document.
@@ -257,7 +257,7 @@ func role(v *detector.Verdict) string {
 	}
 }
 
-// place names a target. Without the listing of it the id itself is the best name.
+// scope names a target. Without the listing of it the id itself is the best name.
 func (b *builder) scope(target, provider string) scopeName {
 	if p, ok := b.scopes[target]; ok {
 		return p

@@ -6,10 +6,10 @@ import (
 	"drift-detector/report"
 )
 
-// place is a scope as instances name it.
+// scopeName is a scope as instances name it.
 type scopeName struct{ provider, name, account string }
 
-// namePlaces names the scopes by their targets' ids, with the account where several
+// nameScopes names the scopes by their targets' ids, with the account where several
 // accounts share the name: two AWS accounts have the same regions.
 func (b *builder) nameScopes(listings []infra.Listing) {
 	accounts := map[string]string{}

@@ -13,7 +13,7 @@ import (
 
 var today = time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC)
 
-// estate has a finding of every kind; the name of each says what it is.
+// fleet has a finding of every kind; the name of each says what it is.
 func fleet() *report.Report {
 	vm := func(id, ref, name, path string) *report.Instance {
 		return &report.Instance{Provider: "vsphere", ID: id, Ref: ref, Name: name, Path: path}
