@@ -51,7 +51,7 @@ func TestPools(t *testing.T) {
 		{"gone", func(s *scene) {
 			s.pool("p", "a")
 			s.listings[0].ProbesFound = s.listings[0].ProbesFound[:1]
-		}, Absent, nil, NeedFurtherConfirmation, PoolMissing, "it was not found: the restored controllers will make it again, with new machines"},
+		}, Absent, nil, NeedFurtherConfirmation, PoolMissing, "it was not found: the restored controllers will make it anew, with new machines"},
 		{"gone, and a member says otherwise", func(s *scene) {
 			s.pool("p", "a")
 			s.vm("a", bios("a"), asg("p"))
