@@ -12,7 +12,7 @@ import (
 
 // This file is the oracle on owners, and its lines with the roll-ups.
 
-// sufficient says whether all machines of an owner are in the backup.
+// sufficient reports whether all machines of an owner are in the backup.
 func (o *oracle) sufficient(id backup.ClusterID, kind, name string) bool {
 	for _, p := range o.snap.ControlPlanes {
 		if p.Cluster == id && p.Kind == kind && p.Name == name {
@@ -130,7 +130,7 @@ func (o *oracle) tell() []string {
 		if v.owner != nil {
 			continue
 		}
-		line, id, set, status := o.placed(v)
+		line, id, set, status := o.located(v)
 		say("%s", line)
 		o.missed = o.missed || strings.Contains(line, "NodeListUnread")
 		if status != "" {
@@ -265,8 +265,8 @@ func (o *oracle) tellScopes(say func(string, ...any)) bool {
 				state = infra.Partial
 			}
 		}
-		for _, p := range o.claims.Pools {
-			if whole, _ := o.absenceCounts(place{p.Cluster, p.Target, ""}); whole && slices.Contains(l.IDs, p.Target) && o.unasked(p.Target, p.Landmark) {
+		for _, p := range o.expected.Pools {
+			if whole, _ := o.absenceCounts(clusterScope{p.Cluster, p.Target, ""}); whole && slices.Contains(l.IDs, p.Target) && o.unasked(p.Target, p.Probe) {
 				state = infra.Partial
 			}
 		}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"drift-detector/backup/readiness"
+	"drift-detector/backup/check"
 	"drift-detector/detector"
 	"drift-detector/detector/forecast"
 	"drift-detector/report"
@@ -41,7 +41,7 @@ func TestDecide(t *testing.T) {
 		"of a later release": {func() build.Parts {
 			return buildtest.Foreseen(buildtest.Healthy(), effect("Surprise", "a"), effect(forecast.RolloutDue, "b"))
 		}, report.No, "Surprise RolloutDue"},
-		"of the estate": {func() build.Parts {
+		"of the whole": {func() build.Parts {
 			p := buildtest.Healthy()
 			p.Forecast.Effects = []forecast.Effect{effect(forecast.ClustersFirst, "Deployment velero")}
 			return p
@@ -83,7 +83,7 @@ func TestDecide(t *testing.T) {
 		"a check that is an error": {func() build.Parts { p := buildtest.Healthy(); p.Checks = buildtest.Checks(); return p }, report.No, report.BackupError},
 		"checks that are warnings": {func() build.Parts {
 			p := buildtest.Healthy()
-			p.Checks = []readiness.Finding{{Severity: readiness.Warning, Code: "X", Object: "o", Why: "w"}}
+			p.Checks = []check.Finding{{Severity: check.Warning, Code: "X", Object: "o", Why: "w"}}
 			return p
 		}, report.Yes, ""},
 		"another status": {func() build.Parts {

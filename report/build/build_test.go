@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"drift-detector/backup"
-	"drift-detector/backup/readiness"
+	"drift-detector/backup/check"
 	"drift-detector/detector"
 	"drift-detector/detector/forecast"
 	"drift-detector/infra"
@@ -26,7 +26,7 @@ func TestWords(t *testing.T) {
 		report.ManualRemediationNotRequired:         string(detector.ManualRemediationNotRequired),
 
 		report.ScopeComplete: string(infra.Complete), report.ScopePartial: string(infra.Partial), report.ScopeFailed: string(infra.Failed),
-		report.CheckError: string(readiness.Error), report.CheckWarning: string(readiness.Warning), report.CheckInfo: string(readiness.Info),
+		report.CheckError: string(check.Error), report.CheckWarning: string(check.Warning), report.CheckInfo: string(check.Info),
 		report.UnsupportedProvider: detector.UnsupportedProvider, report.ScopeIncomplete: detector.ScopeIncomplete, report.DuplicateID: detector.DuplicateID,
 		report.NotHealing: forecast.NotHealing, report.RolledOut: forecast.RolledOut,
 		report.Adopted: string(forecast.Adopted), report.Stuck: string(forecast.Stuck),

@@ -17,14 +17,14 @@ func forecastOf(f *forecast.Forecast, cluster int) *forecast.Cluster {
 	return &f.Clusters[cluster]
 }
 
-func estateForecast(f *forecast.Forecast) *report.EstateForecast {
+func generalForecast(f *forecast.Forecast) *report.GeneralForecast {
 	if f == nil {
 		return nil
 	}
-	return &report.EstateForecast{Outcomes: outcomes(f.Outcomes), NotHealing: f.NotHealing, Notes: notes(f.Notes)}
+	return &report.GeneralForecast{Outcomes: outcomes(f.Outcomes), NotHealing: f.NotHealing, Notes: notes(f.Notes)}
 }
 
-// foresee adds a cluster's forecast to it, but for its machines.
+// foresee adds a cluster's forecast to it, except for its machines.
 func foresee(c *report.Cluster, f *forecast.Cluster) {
 	if f == nil {
 		return

@@ -5,7 +5,7 @@ import (
 	"drift-detector/report"
 )
 
-// rollUp says the statuses of the report anew, by the rules of the detector. What
+// rollUp says the statuses of the report again, by the rules of the detector. What
 // holds nothing that is set aside keeps its status.
 func rollUp(r *report.Report) {
 	s := &r.Summary

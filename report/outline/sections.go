@@ -217,7 +217,7 @@ func Checks(all []report.Check, from []report.Backup) Section {
 		if i == 0 || !sameCheck(c, &all[i-1]) {
 			s.Items = append(s.Items, Item{
 				Mark: CheckMark(c.Severity), Status: c.Severity, Code: c.Code, Minor: c.Severity == report.CheckInfo, Most: 3,
-				Facts: []Fact{{Label: "Why", Text: c.Why, Detail: true}, {Label: "To do", Text: c.Do, Detail: true}},
+				Facts: []Fact{{Label: "Why", Text: c.Why, Detail: true}, {Label: "Do", Text: c.Do, Detail: true}},
 			})
 		}
 		like := Item{Name: c.Object, Text: c.Message}

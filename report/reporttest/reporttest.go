@@ -48,7 +48,7 @@ func Random(seed uint64) *report.Report {
 }
 
 // Sized returns a report of so many clusters with about that many machines in
-// each, most of them healthy, as those of real estates are.
+// each, most of them healthy, as those of real fleets are.
 func Sized(clusters, machines int) *report.Report {
 	g := &generator{Rand: rand.New(rand.NewPCG(uint64(clusters), uint64(machines))), calm: true}
 	return g.report(clusters, machines)
@@ -182,7 +182,7 @@ func (g *generator) summarize(r *report.Report) {
 		s.StatusWithoutRules = worst(without)
 	}
 	s.Answer = g.answer(worst(append(without, s.Status)))
-	s.Forecast = &report.EstateForecast{Outcomes: out, NotHealing: s.Machines.Stale, Notes: []report.Note{{Code: "AssumedOrder", Message: g.name("note")}}}
+	s.Forecast = &report.GeneralForecast{Outcomes: out, NotHealing: s.Machines.Stale, Notes: []report.Note{{Code: "AssumedOrder", Message: g.name("note")}}}
 }
 
 // answer is one that the status does not contradict; rules do not change it.

@@ -23,17 +23,17 @@ Backup: b.tar.gz
   Secret a/b: not there  in a.tar.gz
   Secret a/c: not there\x1b[31m either  in b.tar.gz
   Why: it matters
-  To do: bring it back
+  Do: bring it back
 
 ? Late  (warning, 1)
   Cluster a/b: too late  in a.tar.gz
   Why: time flies
-  To do: hurry
+  Do: hurry
 
 = Note  (info, 1)
   backup b.tar.gz: 3 days old  in b.tar.gz
   Why: good to know
-  To do: nothing
+  Do: nothing
 `
 	if out.String() != want {
 		t.Errorf("text\n%s\nwant\n%s", &out, want)

@@ -19,7 +19,7 @@ import (
 
 	"drift-detector/internal/lab"
 	"drift-detector/report"
-	"drift-detector/report/runbook"
+	"drift-detector/report/plan"
 )
 
 // TestMain is govc itself where the test binary is called by that name.
@@ -45,7 +45,7 @@ func fleet(t *testing.T, id string) *lab.VCenter {
 	return v
 }
 
-// detected is the report of the real program on the lab, but for its AWS cluster.
+// detected is the report of the real program on the lab, except for its AWS cluster.
 func detected(t *testing.T, v *lab.VCenter) *report.Report {
 	t.Helper()
 	backup := filepath.Join(testdata, "fleet-data.tar.gz")
@@ -219,7 +219,7 @@ func TestPoint26DeleteLinesNeedTheRightVCenterAndAnAccountThatSees(t *testing.T)
 func TestPoint29GovcHasToBeNewEnough(t *testing.T) {
 	v := fleet(t, "")
 	var check string
-	for _, step := range runbook.New(detected(t, v)).Sections[0].Chapters[0].Steps {
+	for _, step := range plan.New(detected(t, v)).Sections[0].Chapters[0].Steps {
 		for _, c := range step.Commands {
 			if strings.HasPrefix(c, "govc version ") {
 				check = c
