@@ -19,6 +19,7 @@ const (
 	Reidentified   = "Reidentified"
 	MachineMissing = "MachineMissing"
 	PoweredOff     = "PoweredOff"
+	Template       = "Template"
 	Disconnected   = "Disconnected"
 )
 

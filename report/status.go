@@ -54,8 +54,8 @@ const (
 )
 
 // order is the one order of statuses, the most urgent first. Statuses of one row
-// are equally urgent: that of a machine is the first of its row, and of the
-// roll-ups the worst comes first.
+// are equally urgent: that of a machine is the first of its row, what it makes of
+// its set is the second, and of the roll-ups the worst comes first.
 var order = [...][]string{
 	{Ghost, ManualRemediationRequired},
 	{Unknown, NeedFurtherConfirmation, NeedFurtherConfirmationInfraMachines},
@@ -108,6 +108,34 @@ func RollUpRank(status string) int {
 
 // Worse reports whether roll-up a is worse than b.
 func Worse(a, b string) bool { return RollUpRank(a) < RollUpRank(b) }
+
+// Worst returns the worst of roll-ups; Healthy when there are none.
+func Worst(all ...string) string {
+	out := Healthy
+	for _, s := range all {
+		if Worse(s, out) {
+			out = s
+		}
+	}
+	return out
+}
+
+// confirmWarnings are the warnings that need a person whatever the machine's status is.
+var confirmWarnings = []string{MachineMissing, DuplicateID, Reidentified, Template}
+
+// RollUp returns what the machine makes of the status of what holds it: its set, its
+// cluster, the whole. It is the detector's rule, for those who look at the machines of
+// a finished report again; a test of report/build holds it to the detector's.
+func (m *Machine) RollUp() string {
+	row := order[Urgency(m.Status)]
+	out := row[min(1, len(row)-1)]
+	for _, w := range m.Warnings {
+		if slices.Contains(confirmWarnings, w.Reason) {
+			out = Worst(out, NeedFurtherConfirmation)
+		}
+	}
+	return out
+}
 
 // Mark returns the one character that stands for a status beside its word, so
 // that no meaning is left to colour: ! ? - and =.

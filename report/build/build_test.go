@@ -1,6 +1,8 @@
 package build_test
 
 import (
+	"encoding/json"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -51,6 +53,30 @@ func TestRollUpsAreInTheDetectorsOrder(t *testing.T) {
 			}
 			if report.Worse(a, b) != (i < j) || report.Worse(a, b) && report.Urgency(a) > report.Urgency(b) {
 				t.Errorf("%s is worse than %s: %v, urgency %d and %d", a, b, report.Worse(a, b), report.Urgency(a), report.Urgency(b))
+			}
+		}
+	}
+}
+
+// A machine of a finished report makes the same of its set as its verdict did.
+func TestMachinesRollUpAsVerdictsDo(t *testing.T) {
+	var schema struct {
+		Codes map[string]string `json:"x-reasons"`
+	}
+	if err := json.Unmarshal(report.Schema(), &schema); err != nil || schema.Codes[detector.Template] == "" {
+		t.Fatalf("the schema explains no warning: %v", err)
+	}
+	warnings := append(slices.Collect(maps.Keys(schema.Codes)), "", "Surprise")
+	for _, status := range append(report.MachineStatuses(), "Surprise") {
+		for _, code := range warnings {
+			m := report.Machine{Status: status}
+			want := detector.Status(status).RollUp()
+			if code != "" {
+				m.Warnings = []report.Warning{{Reason: "Renamed"}, {Reason: code}}
+				want = detector.Worst(want, detector.Warning{Reason: code}.RollUp())
+			}
+			if got := m.RollUp(); got != string(want) {
+				t.Errorf("%s with warning %q rolls up to %s, the detector's to %s", status, code, got, want)
 			}
 		}
 	}
