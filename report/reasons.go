@@ -57,8 +57,11 @@ const (
 	RolloutScheduled    = "RolloutScheduled"
 )
 
-// Narrowed is the condition that a report of some clusters only adds.
-const Narrowed = "Narrowed"
+// Conditions of the answer. Narrowed is added by a report of some clusters only.
+const (
+	RestoreOrder = "RestoreOrder"
+	Narrowed     = "Narrowed"
+)
 
 // reasonRow says what answer a reason leaves.
 type reasonRow struct{ code, safe string }

@@ -46,6 +46,17 @@ const (
 	NodesNoKubeconfig = "noKubeconfig" // the backup has no kubeconfig
 )
 
+// Strengths of evidence, the strongest first.
+const (
+	Strong = "strong"
+	Medium = "medium"
+	Weak   = "weak"
+)
+
+// QuorumNotApplicable is the quorum of an etcd that does not run on the machines of
+// the control plane.
+const QuorumNotApplicable = "NotApplicable"
+
 // Severities of a check, worst first.
 const (
 	CheckError   = "error" // part of a cluster does not work after the restore until somebody acts
