@@ -158,7 +158,7 @@ func (g *generator) summarize(r *report.Report) {
 }
 
 // countCluster adds a cluster to the summary and returns its status without rules.
-func countCluster(s *report.Summary, c *report.Cluster) (status string) {
+func countCluster(s *report.Summary, c *report.Cluster) (status report.Status) {
 	status = report.Healthy
 	s.Machines.Add(c.Counts)
 	s.Clusters.Count(c.Status)
@@ -179,9 +179,9 @@ func countCluster(s *report.Summary, c *report.Cluster) (status string) {
 }
 
 // answer is one that the status does not contradict; rules do not change it.
-func (g *generator) answer(status string) *report.SafeAnswer {
+func (g *generator) answer(status report.Status) *report.SafeAnswer {
 	a := &report.SafeAnswer{Safe: report.Yes, Reasons: []report.AnswerReason{}, Conditions: []report.Note{{Code: report.RestoreOrder, Message: g.name("condition")}}}
-	code := map[string]string{
+	code := map[report.Status]string{
 		report.ManualRemediationNotRequired: report.MachinesBroken, report.NeedFurtherConfirmationInfraMachines: report.InstancesToConfirm,
 		report.NeedFurtherConfirmation: report.MachinesUnknown, report.ManualRemediationRequired: report.EtcdMembersRemoved,
 	}[status]
@@ -227,7 +227,7 @@ func (g *generator) cluster(r *report.Report, machines int) report.Cluster {
 
 // machines returns n machines without those that a shortened report leaves out, the
 // counts of all, and what those that no rule sets aside roll up to.
-func (g *generator) machines(r *report.Report, c *report.Cluster, n int, role string) (out []report.Machine, counts report.MachineCounts, status string) {
+func (g *generator) machines(r *report.Report, c *report.Cluster, n int, role report.Role) (out []report.Machine, counts report.MachineCounts, status report.Status) {
 	out, status = []report.Machine{}, report.Healthy
 	for range n {
 		m := g.machine(c, role)
@@ -252,7 +252,7 @@ func (g *generator) ignore(r *report.Report, finding bool, into **report.Ignored
 	*into = &report.Ignored{Rule: i, Reason: r.IgnoreRules[i].Reason}
 }
 
-func (g *generator) machine(c *report.Cluster, role string) report.Machine {
+func (g *generator) machine(c *report.Cluster, role report.Role) report.Machine {
 	m := report.Machine{
 		Namespace: c.Namespace, Name: g.name(c.Name), UID: fmt.Sprintf("%08x-0000", g.Uint32()), Role: role,
 		Status:     one(g, report.Healthy, report.Healthy, report.Healthy, report.Stale, report.Ghost, report.Unknown),
