@@ -77,7 +77,7 @@ const (
 // the control plane.
 const QuorumNotApplicable = "NotApplicable"
 
-// Severity is how bad it is what a check found.
+// Severity is how bad the finding of a check is.
 type Severity string
 
 // Severities of a check, worst first.
