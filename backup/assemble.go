@@ -122,8 +122,8 @@ func (a *assembly) lacks(field, resource string, m *Meta) {
 	a.load.problem(m.Backup, archive.Path(resource, archive.Form{}, m.Namespace, m.Name), fieldError{field, errMissing}.Error())
 }
 
-// homeless reports an object that names no cluster.
-func (a *assembly) homeless(resource string, m *Meta) { a.lacks("spec.clusterName", resource, m) }
+// withoutCluster reports an object that names no cluster.
+func (a *assembly) withoutCluster(resource string, m *Meta) { a.lacks("spec.clusterName", resource, m) }
 
 func (a *assembly) readControlPlanes() {
 	s := a.snapshot
@@ -158,7 +158,7 @@ func (a *assembly) readGroups() {
 		for r := range g.kind.In(s).All() {
 			name := clusterName(&r.Meta, r.Data.Cluster)
 			if name == "" {
-				a.homeless(g.kind.resource, &r.Meta)
+				a.withoutCluster(g.kind.resource, &r.Meta)
 				continue
 			}
 			group := Group{
@@ -207,7 +207,7 @@ func (a *assembly) readMachines() {
 	for r := range t.All() {
 		name := clusterName(&r.Meta, r.Data.Cluster)
 		if name == "" {
-			a.homeless(machineKind.resource, &r.Meta)
+			a.withoutCluster(machineKind.resource, &r.Meta)
 			continue
 		}
 		if r.Data.Infrastructure.Kind == "" || r.Data.Infrastructure.Name == "" {

@@ -41,7 +41,7 @@ func load(ctx context.Context, sources []Source, w Want, bounds limits) (*Snapsh
 			r.finish(l)
 		}
 	}
-	if err := l.refuseTwins(sources); err != nil {
+	if err := l.refuseOverlaps(sources); err != nil {
 		return nil, nil, err
 	}
 	return l.assemble(), l.secrets.take(), nil
@@ -49,19 +49,19 @@ func load(ctx context.Context, sources []Source, w Want, bounds limits) (*Snapsh
 
 // loading is the state of one Load.
 type loading struct {
-	sources int
-	limits  limits
-	infos   []Info
-	memory  *memory
-	input   int64 // bytes of the files that were read so far
-	scanner scanner
-	wanted  []AnyKind
-	readers map[string][]reader // by resource
-	secrets *secretReader
-	tables  map[AnyKind]any
-	holds   []map[string]int // by backup: its objects, by resource
-	faults  []faults         // by backup
-	twins   *twin            // the first of them
+	sources  int
+	limits   limits
+	infos    []Info
+	memory   *memory
+	input    int64 // bytes of the files that were read so far
+	scanner  scanner
+	wanted   []AnyKind
+	readers  map[string][]reader // by resource
+	secrets  *secretReader
+	tables   map[AnyKind]any
+	holds    []map[string]int // by backup: its objects, by resource
+	faults   []faults         // by backup
+	overlaps *overlap         // the first of them
 
 	// Kinds that are met while reading: all control planes, all infrastructure clusters.
 	controlPlanes []*Kind[controlPlaneFields]

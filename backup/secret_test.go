@@ -112,7 +112,7 @@ func TestSecretRules(t *testing.T) {
 		`resources/secrets/namespaces/ns/e-kubeconfig.json: data key "value" is not a string`,
 		`resources/secrets/namespaces/ns/f-kubeconfig.json: invalid JSON at byte 8`,
 	}
-	if !slices.Equal(withoutTwins(reasons), wantReasons) {
+	if !slices.Equal(withoutDuplicates(reasons), wantReasons) {
 		t.Errorf("problems %q", reasons)
 	}
 	if text := fmt.Sprintf("%+v %#v", s, s.Problems); strings.Contains(text, "MARKER") {
@@ -162,8 +162,8 @@ func problems(s *backup.Snapshot) []string {
 	return list
 }
 
-// withoutTwins leaves out the problems of preferred-version copies.
-func withoutTwins(list []string) []string {
+// withoutDuplicates leaves out the problems of preferred-version copies.
+func withoutDuplicates(list []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return strings.Contains(s, "-preferredversion/") })
 }
 

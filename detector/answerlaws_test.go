@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"drift-detector/backup"
-	"drift-detector/backup/readiness"
+	"drift-detector/backup/check"
 	"drift-detector/detector"
 	"drift-detector/detector/forecast"
 	"drift-detector/infra"
@@ -27,12 +27,12 @@ import (
 // world is a random one with what decides about a restore.
 type world struct {
 	snapshot  *backup.Snapshot
-	claims    infra.Claims
+	expected  infra.Expected
 	inventory infra.Inventory
 	now       time.Time
 	result    detector.Result
 	secrets   forecast.Secrets
-	checks    []readiness.Finding
+	checks    []check.Finding
 	harm      []string // what was done to it that no answer may call safe
 }
 
@@ -41,7 +41,7 @@ type world struct {
 func randomWorld(seed uint64) *world {
 	g := rand.New(rand.NewPCG(seed, 7))
 	e := &world{}
-	e.snapshot, e.claims, e.inventory, e.now = detector.RandomWorld(seed)
+	e.snapshot, e.expected, e.inventory, e.now = detector.RandomWorld(seed)
 	odds, once := []int{0, 0, 4, 20}[g.IntN(4)], g.IntN(60) // percent, and the one time of worlds with few odds
 	if g.IntN(4) > 0 {
 		e.owned()
@@ -58,14 +58,14 @@ func randomWorld(seed uint64) *world {
 	}
 	e.disturbResult(chance, harm)
 	if chance() {
-		e.checks = []readiness.Finding{{Severity: readiness.Error, Code: "X", Object: "o", Why: "w"}}
+		e.checks = []check.Finding{{Severity: check.Error, Code: "X", Object: "o", Why: "w"}}
 		harm("check")
 	}
 	return e
 }
 
 func (e *world) detect() {
-	e.result = detector.Detect(e.snapshot, e.claims, e.inventory, detector.Options{Now: e.now})
+	e.result = detector.Detect(e.snapshot, e.expected, e.inventory, detector.Options{Now: e.now})
 }
 
 // alone takes away the instances that belong to nobody, of which most worlds have some.
@@ -117,13 +117,13 @@ func (e *world) owned() {
 		group(m.Cluster, "MachineSet", m.Set, m.Deployment).Desired.N++
 		group(m.Cluster, "MachineDeployment", m.Deployment, "").Desired.N++
 	}
-	e.claims.Pools = slices.DeleteFunc(slices.Clone(e.claims.Pools), func(infra.Pool) bool { return true })
+	e.expected.Pools = slices.DeleteFunc(slices.Clone(e.expected.Pools), func(infra.Pool) bool { return true })
 }
 
 // disturbBackup does to the backup what makes a controller act, or stand still.
 func (e *world) disturbBackup(g *rand.Rand, chance func() bool, harm func(string, ...any)) {
-	for i := range e.claims.Machines {
-		c := &e.claims.Machines[i]
+	for i := range e.expected.Machines {
+		c := &e.expected.Machines[i]
 		c.ReadsID = !c.Strong.IsZero()
 		if chance() {
 			c.Restore = &infra.Restore{Refused: "it refuses"}
@@ -191,7 +191,7 @@ func (e *world) disturbResult(chance func() bool, harm func(string, ...any)) {
 
 func (e *world) report() (*report.Report, *forecast.Forecast) {
 	f := forecast.Of(forecast.Inputs{
-		Snapshot: e.snapshot, Claims: e.claims, Inventory: e.inventory, Result: e.result,
+		Snapshot: e.snapshot, Expected: e.expected, Inventory: e.inventory, Result: e.result,
 		Controllers: all.Registry().Controllers(), Secrets: e.secrets, Now: e.now,
 	})
 	return build.New(build.Parts{Result: e.result, Snapshot: e.snapshot, Inventory: e.inventory, Forecast: &f, Checks: e.checks, GeneratedAt: e.now}), &f
@@ -306,11 +306,11 @@ func quiet(e *world, f *forecast.Forecast) []string {
 // is Unknown, and nothing that does not live.
 func neverAdopted(e *world, f *forecast.Forecast) []string {
 	var out []string
-	look := func(verdicts []detector.Verdict, fates []forecast.Machine) {
+	look := func(verdicts []detector.Verdict, outcomes []forecast.Machine) {
 		for i := range verdicts {
-			adopted := strings.HasPrefix(string(fates[i].After), "Adopted")
+			adopted := strings.HasPrefix(string(outcomes[i].After), "Adopted")
 			if adopted && (verdicts[i].Status != detector.Healthy || verdicts[i].Instance == nil) {
-				out = append(out, fmt.Sprintf("%s is %s, and %s", verdicts[i].Name, verdicts[i].Status, fates[i].After))
+				out = append(out, fmt.Sprintf("%s is %s, and %s", verdicts[i].Name, verdicts[i].Status, outcomes[i].After))
 			}
 		}
 	}

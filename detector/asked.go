@@ -14,7 +14,7 @@ const notAsked = "NotAsked"
 
 const hintListAgain = "list again with this backup; a saved inventory must come from the same backup"
 
-// unasked reports whether a target was listed but a landmark was not looked for there,
+// unasked reports whether a target was listed but a probe was not looked for there,
 // so that not finding it proves nothing. What was found counts as looked for.
 func (s *scopes) unasked(target string, k infra.Key) bool {
 	at := s.byTarget[target]
@@ -23,10 +23,10 @@ func (s *scopes) unasked(target string, k infra.Key) bool {
 
 // noteUnasked records the first pool that was not looked for at its home.
 func (s *scopes) noteUnasked(p *infra.Pool) {
-	if !s.unasked(p.Target, p.Landmark) {
+	if !s.unasked(p.Target, p.Probe) {
 		return
 	}
-	h := s.homes[place{p.Cluster, p.Target, ""}]
+	h := s.homes[clusterScope{p.Cluster, p.Target, ""}]
 	f := &infra.Fault{
 		Reason:  notAsked,
 		Message: fmt.Sprintf("%s was listed for another backup, or by an older version: nobody asked for %s %s/%s", h.name, p.Kind, p.Cluster.Namespace, p.Name),
@@ -42,7 +42,7 @@ func (s *scopes) noteUnasked(p *infra.Pool) {
 // seen.
 func (ix *index) unaskedPool(v *vm, b bond) *infra.Pool {
 	for i := range ix.pools {
-		if p := ix.pools[i].Pool; p.Cluster == b.cluster && ix.scopes.unasked(p.Target, p.Landmark) && v.seenIn(ix.scopes.byTarget[p.Target]) {
+		if p := ix.pools[i].Pool; p.Cluster == b.cluster && ix.scopes.unasked(p.Target, p.Probe) && v.seenIn(ix.scopes.byTarget[p.Target]) {
 			return p
 		}
 	}
@@ -54,7 +54,7 @@ func (ix *index) unaskedPool(v *vm, b bond) *infra.Pool {
 // are members as far as anybody knows, wherever they were seen.
 func (ix *index) membersOf(p *infra.Pool) []*vm {
 	members := ix.withKeys(p.Key)
-	state, _ := ix.presence(place{p.Cluster, p.Target, ""}, p.Landmark)
+	state, _ := ix.presence(clusterScope{p.Cluster, p.Target, ""}, p.Probe)
 	if state == Undecided || state == Absent && p.Guessed != "" {
 		members = ix.withKeys(append([]infra.Key{p.Key}, p.Members...)...)
 	}
@@ -66,7 +66,7 @@ func (u unprovenHomes) worst() *infra.Fault {
 	order := func(f *infra.Fault) int {
 		return slices.Index([]string{listedBeforeBackup, visibilityUnproven, notAsked}, f.Reason)
 	}
-	return slices.MinFunc(u, func(a, b unprovenHome) int {
+	return slices.MinFunc(u, func(a, b unprovenScope) int {
 		return cmp.Or(cmp.Compare(order(a.fault), order(b.fault)), compareClusters(a.cluster, b.cluster), compareFaults(a.fault, b.fault), cmp.Compare(a.fault.Hint, b.fault.Hint))
 	}).fault
 }

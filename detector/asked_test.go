@@ -16,7 +16,7 @@ func (s *scene) ofAnotherBackup(asked ...infra.Key) {
 	l := s.listings[0]
 	l.Asked = append([]infra.Key{key("folder", "f")}, asked...)
 	unasked := func(k infra.Key) bool { return k.Kind == asg("").Kind && !slices.Contains(l.Asked, k) }
-	l.Landmarks = slices.DeleteFunc(l.Landmarks, unasked)
+	l.ProbesFound = slices.DeleteFunc(l.ProbesFound, unasked)
 	for i := range l.Instances {
 		l.Instances[i].Keys = slices.DeleteFunc(l.Instances[i].Keys, unasked)
 	}
@@ -28,7 +28,7 @@ func TestPoolThatNobodyAskedFor(t *testing.T) {
 	arrange := func() *scene {
 		s := newScene()
 		s.pool("p", "recorded")
-		s.tie(infra.Medium, key("tag", "prod"), ownedBy(machineSet, "md-bcdfg"), 0)
+		s.hint(infra.Medium, key("tag", "prod"), ownedBy(machineSet, "md-bcdfg"), 0)
 		s.worker("gone")
 		s.vm("recorded", bios("recorded"), asg("p"), key("tag", "prod"))
 		s.vm("new", bios("new"), asg("p"), key("tag", "prod")).Created = written.Add(time.Hour)
@@ -77,7 +77,7 @@ func TestInventoryThatDoesNotSayWhatWasAsked(t *testing.T) {
 	if p := poolOf(t, r, "p").Pool; p.State != Present || !r.Complete {
 		t.Errorf("a pool that was found: %+v, complete %v", p, r.Complete)
 	}
-	s.listings[0].Landmarks = s.listings[0].Landmarks[:1]
+	s.listings[0].ProbesFound = s.listings[0].ProbesFound[:1]
 	s.listings[0].Instances = nil
 	r = s.detect()
 	if p := poolOf(t, r, "p").Pool; p.State != Undecided || r.Complete {
@@ -87,7 +87,7 @@ func TestInventoryThatDoesNotSayWhatWasAsked(t *testing.T) {
 
 func TestResourceThatNobodyAskedFor(t *testing.T) {
 	s := newScene()
-	s.claims.Resources = []infra.Resource{
+	s.expected.Resources = []infra.Resource{
 		{Cluster: prod, Target: vc, Kind: "network", Name: "asked", Keys: []infra.Key{key("net", "asked")}},
 		{Cluster: prod, Target: vc, Kind: "network", Name: "half", Keys: []infra.Key{key("net", "asked"), key("net", "other")}},
 		{Cluster: prod, Target: vc, Kind: "network", Name: "not asked", Keys: []infra.Key{key("net", "other")}},
@@ -109,7 +109,7 @@ func TestResourceThatNobodyAskedFor(t *testing.T) {
 func TestProofThatNobodyAskedFor(t *testing.T) {
 	s := newScene()
 	s.worker("gone")
-	s.claims.Proofs[0].All = append(s.claims.Proofs[0].All, key("folder", "other"))
+	s.expected.Proofs[0].All = append(s.expected.Proofs[0].All, key("folder", "other"))
 	s.ofAnotherBackup()
 	r := s.detect()
 	expect(t, r, wish{name: "gone", status: Unknown, reason: ScopeIncomplete})

@@ -14,12 +14,12 @@ func fleet(n int) *scene {
 	s := &scene{now: noon}
 	s.snap.Backups = []backup.Info{{WrittenTo: written}}
 	s.list(vc).Clusters = nil
-	s.claims.Machines = make([]infra.Claim, 0, n)
+	s.expected.Machines = make([]infra.ExpectedMachine, 0, n)
 	for i := range n {
 		id := backup.ClusterID{Namespace: "tenant", Name: fmt.Sprintf("c%04d", i/1000)}
 		if i%1000 == 0 {
 			s.cluster(id)
-			s.tie(infra.Medium, key("stem", id.Name), infra.OwnerID{Cluster: id, Kind: machineSet, Name: "md-bcdfg"}, 4)
+			s.hint(infra.Medium, key("stem", id.Name), infra.OwnerID{Cluster: id, Kind: machineSet, Name: "md-bcdfg"}, 4)
 		}
 		name := fmt.Sprintf("%s-md-bcdfg-%06d", id.Name, i)
 		c := s.machine(id, name, i%1000 < 3)
@@ -41,7 +41,7 @@ func BenchmarkDetect(b *testing.B) {
 		b.Run(fmt.Sprintf("machines=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				r := Detect(&s.snap, s.claims, inv, Options{Now: noon})
+				r := Detect(&s.snap, s.expected, inv, Options{Now: noon})
 				if len(r.Clusters) != n/1000 {
 					b.Fatalf("%d clusters", len(r.Clusters))
 				}

@@ -22,12 +22,12 @@ func TestEdgeCases(t *testing.T) {
 		}, []wish{{name: "m", status: Unknown, reason: UnsupportedProvider}}},
 
 		{"8 equal names in two namespaces stay apart", func(s *scene) {
-			twin := backup.ClusterID{Namespace: "other", Name: "prod"}
-			s.cluster(twin)
+			duplicate := backup.ClusterID{Namespace: "other", Name: "prod"}
+			s.cluster(duplicate)
 			s.machine(prod, "m", false)
-			s.machine(twin, "n", false)
+			s.machine(duplicate, "n", false)
 			s.vmOf("m")
-			s.node(twin, bios("b-new"), "later")
+			s.node(duplicate, bios("b-new"), "later")
 			s.vm("new", bios("b-new"))
 		}, []wish{
 			{name: "m", status: Healthy},
@@ -37,15 +37,15 @@ func TestEdgeCases(t *testing.T) {
 
 		{"9 the longest owner wins", func(s *scene) {
 			s.cluster(other)
-			s.tie(infra.Medium, key("stem", "prod-eu"), infra.OwnerID{Cluster: prod, Kind: machineSet, Name: "md-bcdfg"}, 4)
-			s.tie(infra.Medium, key("stem", "prod-eu"), infra.OwnerID{Cluster: other, Kind: plane, Name: "cp"}, 7)
+			s.hint(infra.Medium, key("stem", "prod-eu"), infra.OwnerID{Cluster: prod, Kind: machineSet, Name: "md-bcdfg"}, 4)
+			s.hint(infra.Medium, key("stem", "prod-eu"), infra.OwnerID{Cluster: other, Kind: plane, Name: "cp"}, 7)
 			s.vm("new", key("stem", "prod-eu"))
 		}, []wish{{name: "new", status: Ghost, set: plane + "/cp"}}},
 
 		{"9 a tie of two owners decides nothing", func(s *scene) {
 			s.cluster(other)
-			s.tie(infra.Medium, key("stem", "x"), infra.OwnerID{Cluster: prod, Kind: plane, Name: "cp"}, 7)
-			s.tie(infra.Medium, key("stem", "x"), infra.OwnerID{Cluster: other, Kind: plane, Name: "cp"}, 7)
+			s.hint(infra.Medium, key("stem", "x"), infra.OwnerID{Cluster: prod, Kind: plane, Name: "cp"}, 7)
+			s.hint(infra.Medium, key("stem", "x"), infra.OwnerID{Cluster: other, Kind: plane, Name: "cp"}, 7)
 			s.vm("new", key("stem", "x"))
 		}, []wish{{name: "new", reason: AmbiguousOwner}}},
 
@@ -180,33 +180,33 @@ func TestEdgeCases(t *testing.T) {
 
 		{"25 a folder that the account does not see", func(s *scene) {
 			s.worker("m")
-			s.listings[0].Landmarks = nil
+			s.listings[0].ProbesFound = nil
 		}, []wish{{name: "m", status: Unknown, reason: ScopeIncomplete}}},
 
 		{"25 one of two folders", func(s *scene) {
 			s.worker("m")
-			s.claims.Proofs[0].All = []infra.Key{key("folder", "f"), key("folder", "g")}
-			s.claims.Proofs[0].Any = []infra.Key{key("folder", "f")}
+			s.expected.Proofs[0].All = []infra.Key{key("folder", "f"), key("folder", "g")}
+			s.expected.Proofs[0].Any = []infra.Key{key("folder", "f")}
 		}, []wish{{name: "m", status: Unknown, reason: ScopeIncomplete}}},
 
 		{"25 one of two folders, and a machine in each", func(s *scene) {
-			s.worker("m").Home.Part = "f"
-			s.worker("n").Home.Part = "g"
-			s.claims.Proofs[0].All = []infra.Key{key("known", "vc")}
-			s.listings[0].Landmarks = []infra.Key{key("known", "vc"), key("folder", "f")}
-			for _, part := range []string{"f", "g"} {
-				s.claims.Proofs = append(s.claims.Proofs, infra.Proof{Cluster: prod, Target: vc, Part: part, All: []infra.Key{key("folder", part)}})
+			s.worker("m").Home.Folder = "f"
+			s.worker("n").Home.Folder = "g"
+			s.expected.Proofs[0].All = []infra.Key{key("known", "vc")}
+			s.listings[0].ProbesFound = []infra.Key{key("known", "vc"), key("folder", "f")}
+			for _, expectedPart := range []string{"f", "g"} {
+				s.expected.Proofs = append(s.expected.Proofs, infra.VisibilityProof{Cluster: prod, Target: vc, Folder: expectedPart, All: []infra.Key{key("folder", expectedPart)}})
 			}
 		}, []wish{{name: "m", status: Stale, reason: InstanceNotFound}, {name: "n", status: Unknown, reason: ScopeIncomplete}}},
 
 		{"25 a folder that is seen, at a vCenter that is not proven", func(s *scene) {
-			s.worker("m").Home.Part = "f"
-			s.claims.Proofs[0].All = []infra.Key{key("known", "vc")}
-			s.claims.Proofs = append(s.claims.Proofs, infra.Proof{Cluster: prod, Target: vc, Part: "f", All: []infra.Key{key("folder", "f")}})
+			s.worker("m").Home.Folder = "f"
+			s.expected.Proofs[0].All = []infra.Key{key("known", "vc")}
+			s.expected.Proofs = append(s.expected.Proofs, infra.VisibilityProof{Cluster: prod, Target: vc, Folder: "f", All: []infra.Key{key("folder", "f")}})
 		}, []wish{{name: "m", status: Unknown, reason: ScopeIncomplete}}},
 
 		{"25 a folder that nothing can prove", func(s *scene) {
-			s.worker("m").Home.Part = "f"
+			s.worker("m").Home.Folder = "f"
 		}, []wish{{name: "m", status: Unknown, reason: ScopeIncomplete}}},
 
 		{"27 a broken page", func(s *scene) {
@@ -219,7 +219,7 @@ func TestEdgeCases(t *testing.T) {
 		{"28 one of two vCenters down", func(s *scene) {
 			s.worker("m")
 			s.worker("n").Home.Target = "vc2/user"
-			s.claims.Proofs = append(s.claims.Proofs, infra.Proof{Cluster: prod, Target: "vc2/user", All: []infra.Key{key("folder", "f")}})
+			s.expected.Proofs = append(s.expected.Proofs, infra.VisibilityProof{Cluster: prod, Target: "vc2/user", All: []infra.Key{key("folder", "f")}})
 			l := s.list("vc2/user")
 			l.State, l.Fault = infra.Failed, &infra.Fault{Reason: "Unreachable", Message: "no route to host"}
 		}, []wish{{name: "m", status: Stale, reason: InstanceNotFound}, {name: "n", status: Unknown, reason: ScopeIncomplete}}},
@@ -257,7 +257,7 @@ func TestEdgeCases(t *testing.T) {
 		{"46 a rollout after the backup, by name", func(s *scene) {
 			s.worker("m")
 			s.vmOf("m")
-			s.tie(infra.Medium, key("stem2", "md"), ownedBy(machineDeployment, "md"), 2)
+			s.hint(infra.Medium, key("stem2", "md"), ownedBy(machineDeployment, "md"), 2)
 			s.vm("md-zzzzz-bbbbb", key("stem2", "md"))
 		}, []wish{{name: "md-zzzzz-bbbbb", status: Ghost, set: "MachineDeployment/md"}}},
 
@@ -271,12 +271,12 @@ func TestEdgeCases(t *testing.T) {
 			s.worker("m")
 			s.vmOf("m")
 			s.group(prod, "md-bcdfg").Replicas = known(2)
-			s.tie(infra.Medium, key("stem", "md-bcdfg"), ownedBy(machineSet, "md-bcdfg"), 8)
+			s.hint(infra.Medium, key("stem", "md-bcdfg"), ownedBy(machineSet, "md-bcdfg"), 8)
 			s.vm("md-bcdfg-bbbbb", key("stem", "md-bcdfg"))
 		}, []wish{{name: "md-bcdfg-bbbbb", status: Unknown, reason: MachineNotInBackup, set: "MachineDeployment/md"}}},
 
 		{"49 another management cluster's VM in a shared folder", func(s *scene) {
-			s.tie(infra.Place, key("folder", "f"), ownedBy("", ""), 0)
+			s.hint(infra.LocationOnly, key("folder", "f"), ownedBy("", ""), 0)
 			s.vm("stranger", key("folder", "f"))
 		}, []wish{{name: "stranger", reason: InClusterFolder}}},
 
@@ -321,7 +321,7 @@ func TestEdgeCases(t *testing.T) {
 
 		{"59 made after the backup was written: counting machines is not needed", func(s *scene) {
 			s.group(prod, "md-bcdfg").Replicas = known(7)
-			s.tie(infra.Medium, key("stem", "md-bcdfg"), ownedBy(machineSet, "md-bcdfg"), 8)
+			s.hint(infra.Medium, key("stem", "md-bcdfg"), ownedBy(machineSet, "md-bcdfg"), 8)
 			s.vm("new", key("stem", "md-bcdfg")).Created = written.Add(clockSkew + time.Second)
 			s.vm("old", key("stem", "md-bcdfg")).Created = written
 			s.vm("when?", key("stem", "md-bcdfg")).Created = written.Add(clockSkew)
@@ -332,7 +332,7 @@ func TestEdgeCases(t *testing.T) {
 		}},
 
 		{"47 an owner that the backup lacks may have made it", func(s *scene) {
-			s.tie(infra.Medium, key("tag", "prod"), ownedBy("", ""), 0)
+			s.hint(infra.Medium, key("tag", "prod"), ownedBy("", ""), 0)
 			s.vm("old", key("tag", "prod")).Created = written.Add(-time.Hour)
 			s.vm("undated", key("tag", "prod"))
 			s.vm("new", key("tag", "prod")).Created = noon
@@ -345,12 +345,12 @@ func TestEdgeCases(t *testing.T) {
 		{"a Node that names a VM which nothing else ties to its cluster", func(s *scene) {
 			s.vm("stranger", bios("b-1"))
 			s.node(prod, bios("b-1"), "later")
-			s.claims.Ties = nil
+			s.expected.OwnershipHints = nil
 		}, []wish{{name: "stranger", reason: ForeignNode}}},
 
 		{"a name that the VM's own metadata contradicts", func(s *scene) {
-			s.tie(infra.Medium, key("stem", "md-bcdfg"), ownedBy(machineSet, "md-bcdfg"), 8).Expect = []infra.Key{key("joins", "10.0.0.1:6443")}
-			s.tie(infra.Place, key("folder", "f"), ownedBy("", ""), 0)
+			s.hint(infra.Medium, key("stem", "md-bcdfg"), ownedBy(machineSet, "md-bcdfg"), 8).Expect = []infra.Key{key("joins", "10.0.0.1:6443")}
+			s.hint(infra.LocationOnly, key("folder", "f"), ownedBy("", ""), 0)
 			s.vm("stranger", key("stem", "md-bcdfg"), key("folder", "f"), key("joins", "10.9.9.9:6443"))
 			s.vm("ours", key("stem", "md-bcdfg"), key("folder", "f"), key("joins", "10.0.0.1:6443"))
 			s.vm("silent", key("stem", "md-bcdfg"), key("folder", "f"))
@@ -392,7 +392,7 @@ func TestEdgeCases(t *testing.T) {
 		}, []wish{{name: "vm", reason: DuplicateID}, {name: "copy", reason: DuplicateID}}},
 
 		{"14 a copy elsewhere of one that its name ties to the cluster", func(s *scene) {
-			s.tie(infra.Medium, key("stem", "md-bcdfg"), ownedBy(machineSet, "md-bcdfg"), 8)
+			s.hint(infra.Medium, key("stem", "md-bcdfg"), ownedBy(machineSet, "md-bcdfg"), 8)
 			s.vm("vm", bios("b-1"), key("stem", "md-bcdfg"))
 			s.vm("copy", bios("b-1"))
 		}, []wish{{name: "vm", reason: DuplicateID}, {name: "copy", reason: DuplicateID}}},
@@ -411,7 +411,7 @@ func TestEdgeCases(t *testing.T) {
 		}, []wish{{name: "vm", reason: AmbiguousOwner}}},
 
 		{"a name of the cluster in a vCenter where the cluster is not", func(s *scene) {
-			s.tie(infra.Medium, key("stem", "md-bcdfg"), ownedBy(machineSet, "md-bcdfg"), 8)
+			s.hint(infra.Medium, key("stem", "md-bcdfg"), ownedBy(machineSet, "md-bcdfg"), 8)
 			l := s.list("replica/user")
 			l.Clusters = nil
 			s.vmIn(1, "near", key("stem", "other"))

@@ -25,7 +25,7 @@ type drafts struct {
 	byID      map[backup.ClusterID]*draft
 }
 
-func newDrafts(ix *index, c *infra.Claims) *drafts {
+func newDrafts(ix *index, c *infra.Expected) *drafts {
 	d := &drafts{owners: ix.owners, nodes: ix.nodes.lists, providers: c.Providers, byID: map[backup.ClusterID]*draft{}}
 	for i := range ix.snap.Clusters {
 		c := &ix.snap.Clusters[i]
@@ -131,7 +131,7 @@ func (d *drafts) display(id infra.OwnerID) setName {
 }
 
 // addMachine puts the verdict on a machine or an orphan where it belongs.
-func (d *drafts) addMachine(c *claim) {
+func (d *drafts) addMachine(c *expectedMachine) {
 	one := d.of(c.cluster)
 	if c.verdict.ControlPlane {
 		s := &one.ControlPlane

@@ -11,23 +11,23 @@ import (
 )
 
 // Detect decides on every machine of the snapshot and on every instance of the
-// inventory. The claims must be made from the same snapshot: they index its
+// inventory. The expected machines must be made from the same snapshot: they index its
 // machines. Detect does no I/O, changes none of its inputs and cannot fail; what
 // could not be decided is Unknown and says why. Strings of the Result come from
 // the backup and the infrastructure as they are, unescaped.
-func Detect(s *backup.Snapshot, c infra.Claims, inv infra.Inventory, o Options) Result {
+func Detect(s *backup.Snapshot, c infra.Expected, inv infra.Inventory, o Options) Result {
 	return tables{machineRows, instanceRows}.detect(s, c, inv, o)
 }
 
-func (t tables) detect(s *backup.Snapshot, c infra.Claims, inv infra.Inventory, o Options) Result {
+func (t tables) detect(s *backup.Snapshot, c infra.Expected, inv infra.Inventory, o Options) Result {
 	ix := newIndex(s, c, inv, o.Now)
-	for _, c := range ix.claims {
+	for _, c := range ix.expected {
 		ix.settle(c, t.machines)
 	}
-	ix.owners.countOrphans(ix.claims)
+	ix.owners.countOrphans(ix.expected)
 	ix.findReferences()
 	d := newDrafts(ix, &c)
-	for _, c := range ix.claims {
+	for _, c := range ix.expected {
 		if c.listed() {
 			d.addMachine(c)
 		}
@@ -36,7 +36,7 @@ func (t tables) detect(s *backup.Snapshot, c infra.Claims, inv infra.Inventory, 
 	r := Result{Excluded: map[string]int{}, ForeignTags: map[string]int{}, Scopes: ix.scopes.results(o.shows, shown)}
 	decide := func(v *vm) {
 		if p := t.decideInstance(ix.instanceFacts(v)); p.concerns(o.shows, v, shown) {
-			r.place(d, p)
+			r.add(d, p)
 		}
 	}
 	for i := range ix.vms {
@@ -51,8 +51,8 @@ func (t tables) detect(s *backup.Snapshot, c infra.Claims, inv infra.Inventory, 
 	return r
 }
 
-// settle decides on one claim and gives it its instance.
-func (ix *index) settle(c *claim, rows []machineRow) {
+// settle decides on one expected machine and gives it its instance.
+func (ix *index) settle(c *expectedMachine, rows []machineRow) {
 	f := ix.facts(c)
 	v := decideMachine(rows, f)
 	v.Namespace, v.Name, v.UID = c.namespace, c.name, c.uid
@@ -81,9 +81,9 @@ func (ix *index) settle(c *claim, rows []machineRow) {
 	}
 }
 
-// listed reports whether the claim shows in the result. An orphan whose instance is
+// listed reports whether the expected machine shows in the result. An orphan whose instance is
 // gone as well was deleted completely, and is left out.
-func (c *claim) listed() bool {
+func (c *expectedMachine) listed() bool {
 	return c.machine != nil || c.verdict.Status != Stale && c.verdict.Reason != PoolMember
 }
 
@@ -100,8 +100,8 @@ func (p *placement) concerns(shows func(backup.ClusterID) bool, v *vm, shown []b
 	return slices.ContainsFunc(v.seen, func(i int32) bool { return shown[i] })
 }
 
-// place files one instance.
-func (r *Result) place(d *drafts, p placement) {
+// add files one instance.
+func (r *Result) add(d *drafts, p placement) {
 	switch {
 	case p.excluded != "":
 		r.Excluded[p.excluded]++

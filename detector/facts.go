@@ -8,8 +8,8 @@ import (
 
 // machineFacts is all that a row of the table for machines may look at.
 type machineFacts struct {
-	claim *claim
-	scope *homeScope
+	expected *expectedMachine
+	scope    *homeScope
 	// blind are unreadable instances that may be the machine: those at home that
 	// have the strong key, when none of them can be read, or, when it was not found
 	// at home, those that have a key which unreadable instances keep, or its name
@@ -41,10 +41,10 @@ type machineFacts struct {
 	unvisited          string // another place of its provider that was not listed: a narrowed run, or one that failed
 }
 
-// facts collects everything that decides about a claim.
-func (ix *index) facts(c *claim) *machineFacts {
-	f := &machineFacts{claim: c, scope: ix.scopes.home(homeOf(c))}
-	f.home, f.copies = ix.partHome(c, ix.withKeys(c.Strong))
+// facts collects everything that decides about an expected machine.
+func (ix *index) facts(c *expectedMachine) *machineFacts {
+	f := &machineFacts{expected: c, scope: ix.scopes.home(homeOf(c))}
+	f.home, f.copies = ix.folderHome(c, ix.withKeys(c.Strong))
 	f.single = singledOut(c, f.home)
 	f.doubted = ix.withKeys(c.Doubted...)
 	f.elsewhere = f.copies
@@ -76,8 +76,8 @@ func (ix *index) facts(c *claim) *machineFacts {
 }
 
 // secondFacts fills in what the keys beside the strong one find.
-func (ix *index) secondFacts(c *claim, f *machineFacts) {
-	atHome, away := ix.partHome(c, keep(ix.withKeys(c.Identity), alive))
+func (ix *index) secondFacts(c *expectedMachine, f *machineFacts) {
+	atHome, away := ix.folderHome(c, keep(ix.withKeys(c.Identity), alive))
 	if !c.Strong.IsZero() {
 		f.identity = slices.Concat(atHome, away)
 		return
@@ -97,9 +97,9 @@ func (ix *index) secondFacts(c *claim, f *machineFacts) {
 	}
 }
 
-// partHome parts instances into those at the claim's home and the living ones
+// folderHome parts instances into those at the machine's home and the living ones
 // elsewhere. Ended ones at home count only when none lives there.
-func (ix *index) partHome(c *claim, all []*vm) (home, away []*vm) {
+func (ix *index) folderHome(c *expectedMachine, all []*vm) (home, away []*vm) {
 	var ended []*vm
 	for _, v := range all {
 		switch {
@@ -121,7 +121,7 @@ func (ix *index) partHome(c *claim, all []*vm) (home, away []*vm) {
 
 // singledOut returns the only one of several candidates that has a second key of the
 // claim, or nil.
-func singledOut(c *claim, candidates []*vm) *vm {
+func singledOut(c *expectedMachine, candidates []*vm) *vm {
 	second := keep(candidates, func(v *vm) bool { return hasKey(v, c.Identity) || hasKey(v, c.Ref) })
 	if len(second) != 1 {
 		return nil

@@ -12,7 +12,7 @@ const NotFoundByName = "NotFoundByName"
 // searches reports whether the machine's controller has no id to go by, and searches
 // by name. Nothing searches for a member of a pool.
 func (f *machineFacts) searches() bool {
-	c := f.claim
+	c := f.expected
 	return c.Provider != "" && c.machine != nil && !c.InfraMissing && c.Reads != "" && !c.ReadsID && !f.inPool()
 }
 
@@ -28,7 +28,7 @@ func (f *machineFacts) overlooked(found *vm) (v Verdict, overlooked bool) {
 	case len(f.searched) == 0 && f.scope.complete:
 		return f.with(unknown(NotFoundByName, fmt.Sprintf(
 			"%s is its instance, but the backup holds no id in %s, where its controller reads it: it searches by name, finds none and makes a second one; write the id there before the controllers start",
-			nameOf(found), f.claim.Reads)), found, StrengthMedium), true
+			nameOf(found), f.expected.Reads)), found, StrengthMedium), true
 	}
 	return v, false
 }
@@ -36,7 +36,7 @@ func (f *machineFacts) overlooked(found *vm) (v Verdict, overlooked bool) {
 // finds returns what the controller takes for the machine's instance, given the
 // verdict.
 func (f *machineFacts) finds(v *Verdict) Finds {
-	c := f.claim
+	c := f.expected
 	switch {
 	case c.Provider != "" && c.machine != nil && !c.InfraMissing && c.ReadsID:
 		return FindsByID
@@ -56,7 +56,7 @@ func (f *machineFacts) finds(v *Verdict) Finds {
 
 // remade are the living instances that have the place of an ended one: they have the
 // machine's second key, or its name in its place, and are nobody else's.
-func (ix *index) remade(c *claim, f *machineFacts) []*vm {
+func (ix *index) remade(c *expectedMachine, f *machineFacts) []*vm {
 	named := keep(ix.withKeys(c.Witness...), func(v *vm) bool {
 		return alive(v) && v.Exclude == "" && ix.atHome(c, v) && !v.byStrong.others(c) && !v.byIdentity.others(c)
 	})

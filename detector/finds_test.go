@@ -10,7 +10,7 @@ import (
 var searched = key("searched", subject)
 
 // searching is a machine whose id is recorded where its controller does not read it.
-func searching(s *scene) *infra.Claim {
+func searching(s *scene) *infra.ExpectedMachine {
 	c := s.worker(subject)
 	c.Reads, c.Searches = "spec.id", []infra.Key{searched}
 	return c
@@ -18,7 +18,7 @@ func searching(s *scene) *infra.Claim {
 
 // Finds is set for every machine that a controller looks for, whatever the verdict is.
 func TestFinds(t *testing.T) {
-	byName := func(s *scene) *infra.Claim {
+	byName := func(s *scene) *infra.ExpectedMachine {
 		c := searching(s)
 		c.Strong, c.Weak = infra.Key{}, []infra.Key{weakly("w")}
 		return c
@@ -128,8 +128,8 @@ func TestRandomWorldsHealthyIsWhatTheControllerTakes(t *testing.T) {
 
 // searchByName gives a part of the machines controllers that search by name.
 func searchByName(s *scene, seed uint64) {
-	for i := range s.claims.Machines {
-		if c := &s.claims.Machines[i]; c.Provider != "" && (seed+uint64(i))%3 > 0 {
+	for i := range s.expected.Machines {
+		if c := &s.expected.Machines[i]; c.Provider != "" && (seed+uint64(i))%3 > 0 {
 			c.Reads, c.ReadsID, c.Searches = "spec.id", !c.Strong.IsZero() && (seed+uint64(i))%3 == 1, c.Names
 		}
 	}

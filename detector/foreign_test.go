@@ -17,10 +17,10 @@ func TestForeignOwnershipTags(t *testing.T) {
 		return infra.Instance{Identity: id, ID: id, Name: id, Keys: keys}
 	}
 	snapshot := &backup.Snapshot{Clusters: []backup.Cluster{{Meta: backup.Meta{Namespace: "prod", Name: "web"}}}}
-	claims := infra.Claims{
-		Ties:      []infra.Tie{{Cluster: ours, Grade: infra.Place, Key: vpc, Owner: infra.OwnerID{Cluster: ours}}},
-		Proofs:    []infra.Proof{{Cluster: ours, Target: "here", Any: []infra.Key{vpc}}},
-		OwnerTags: []infra.Key{tag("web")},
+	expected := infra.Expected{
+		OwnershipHints: []infra.OwnershipHint{{Cluster: ours, Grade: infra.LocationOnly, Key: vpc, Owner: infra.OwnerID{Cluster: ours}}},
+		Proofs:         []infra.VisibilityProof{{Cluster: ours, Target: "here", Any: []infra.Key{vpc}}},
+		OwnerTags:      []infra.Key{tag("web")},
 	}
 	inventory := infra.Inventory{Listings: []infra.Listing{{
 		IDs: []string{"here"}, Provider: "aws", State: infra.Complete, Clusters: []backup.ClusterID{ours},
@@ -32,7 +32,7 @@ func TestForeignOwnershipTags(t *testing.T) {
 			instance("untagged"),
 		},
 	}}}
-	r := Detect(snapshot, claims, inventory, Options{})
+	r := Detect(snapshot, expected, inventory, Options{})
 	foreign := map[string]string{}
 	for _, u := range r.Unattributed {
 		foreign[u.Instance.ID] = u.Foreign

@@ -12,37 +12,37 @@ import (
 // index joins what the backup expects with what was listed. Once it is built, the
 // decision tables only look at facts taken from it.
 type index struct {
-	snap   *backup.Snapshot
-	claims []*claim // one per machine and per orphan, in order
-	vms    []vm     // merged sightings, in order
-	byKey  postings
-	scopes scopes
-	nodes  nodes
-	owners *owners
-	ties   tieIndex
-	pools  []poolSet
+	snap     *backup.Snapshot
+	expected []*expectedMachine // one per machine and per orphan, in order
+	vms      []vm               // merged sightings, in order
+	byKey    postings
+	scopes   scopes
+	nodes    nodes
+	owners   *owners
+	hints    hintIndex
+	pools    []poolSet
 	// poolState is whether each pool exists, by the key of its members.
 	poolState map[clusterKey]Presence
 
 	sharers map[sharersOf]*sharers
-	unnamed map[infra.OwnerID]*claim // by owner: a machine for which the backup has neither id nor name of its instance
-	ownTags map[infra.Key]bool       // ownership tags of the backup's clusters
+	unnamed map[infra.OwnerID]*expectedMachine // by owner: a machine for which the backup has neither id nor name of its instance
+	ownTags map[infra.Key]bool                 // ownership tags of the backup's clusters
 	ids     map[server]idCount
 	second  secondKeys
 	asked   nodeLists
-	proofs  map[backup.ClusterID][]*infra.Proof // of whole targets
-	nodesAt map[string][]*node                  // that prove a target
+	proofs  map[backup.ClusterID][]*infra.VisibilityProof // of whole targets
+	nodesAt map[string][]*node                            // that prove a target
 
 	unvisited map[string]string // by provider: the first target of machines that was not listed
 }
 
-// claim is one machine of the backup, or an orphan, with what became of it.
-type claim struct {
-	*infra.Claim
+// expectedMachine is one machine of the backup, or an orphan, with what became of it.
+type expectedMachine struct {
+	*infra.ExpectedMachine
 	machine              *backup.Machine // nil for an orphan
 	cluster              backup.ClusterID
 	namespace, name, uid string
-	conflicting          []*claim // those that record the same strong key, this one among them
+	conflicting          []*expectedMachine // those that record the same strong key, this one among them
 	verdict              Verdict
 	owners               []infra.OwnerID // the nearest first
 	matched              *vm             // the machine's instance; nil when none was found
@@ -54,24 +54,24 @@ type vm struct {
 	provider string
 	scope    string  // id of a target that shows it
 	seen     []int32 // listings that show it, ascending
-	// Which claims find the instance by which of their keys. An instance that two
+	// Which expected machines find the instance by which of their keys. An instance that two
 	// claims find is certain for neither.
-	byStrong, byIdentity, byWeak claimants
-	matchedBy                    *claim
+	byStrong, byIdentity, byWeak finders
+	matchedBy                    *expectedMachine
 	member                       bool        // of a known pool
 	former                       *infra.Pool // that recorded it as its member
 	reference                    reference
-	duplicateOf, cloneOf         *claim
+	duplicateOf, cloneOf         *expectedMachine
 }
 
-// claimants are the first of the claims that find an instance, and whether there are
+// finders are the first of the expected machines that find an instance, and whether there are
 // more.
-type claimants struct {
-	first *claim
+type finders struct {
+	first *expectedMachine
 	many  bool
 }
 
-func (s *claimants) add(c *claim) {
+func (s *finders) add(c *expectedMachine) {
 	if s.first == nil {
 		s.first = c
 	} else if s.first != c {
@@ -79,13 +79,13 @@ func (s *claimants) add(c *claim) {
 	}
 }
 
-// others reports whether a claim other than c is among the claimants.
-func (s *claimants) others(c *claim) bool { return s.many || (s.first != nil && s.first != c) }
+// others reports whether an expected machine other than c is among the claimants.
+func (s *finders) others(c *expectedMachine) bool { return s.many || (s.first != nil && s.first != c) }
 
 // newIndex joins the inputs.
-func newIndex(s *backup.Snapshot, c infra.Claims, inv infra.Inventory, now time.Time) *index {
+func newIndex(s *backup.Snapshot, c infra.Expected, inv infra.Inventory, now time.Time) *index {
 	listings := orderListings(inv.Listings)
-	ix := &index{snap: s, claims: orderClaims(s, c.Machines), sharers: map[sharersOf]*sharers{}}
+	ix := &index{snap: s, expected: orderExpected(s, c.Machines), sharers: map[sharersOf]*sharers{}}
 	ix.nodes = indexNodes(listings, now)
 	listings = addRelated(listings, &c, &ix.nodes)
 	ix.vms = mergeSightings(listings)
@@ -97,15 +97,15 @@ func newIndex(s *backup.Snapshot, c infra.Claims, inv infra.Inventory, now time.
 	ix.byKey = indexKeys(ix.vms)
 	ix.exclude(c.Exclude)
 	ix.scopes = newScopes(listings)
-	ix.matchClaims()
+	ix.matchExpected()
 	ix.ids = ix.countIDs(c.Proofs)
 	ix.second = ix.countSecondKeys()
 	ix.indexProofs(c.Proofs)
 	ix.judgeHomes(&c)
-	ix.owners = newOwners(s, ix.claims, c.Pools)
+	ix.owners = newOwners(s, ix.expected, c.Pools)
 	ix.asked, ix.unvisited = ix.newNodeLists(), ix.findUnvisited()
-	ix.ties = newTieIndex(c, ix.claims, listings)
-	ix.findShared(c.Ties)
+	ix.hints = newTieIndex(c, ix.expected, listings)
+	ix.findShared(c.OwnershipHints)
 	ix.ownTags = make(map[infra.Key]bool, len(c.OwnerTags))
 	for _, k := range c.OwnerTags {
 		ix.ownTags[k] = true
@@ -131,42 +131,42 @@ func (ix *index) exclude(all []infra.Exclusion) {
 	}
 }
 
-// orderClaims gives every machine exactly one claim and every orphan its own,
+// orderExpected gives every machine exactly one expected machine and every orphan its own,
 // in an order that does not depend on that of the inputs. A machine without a
 // claim is one that no provider supports.
-func orderClaims(s *backup.Snapshot, in []infra.Claim) []*claim {
-	byMachine := make([]*infra.Claim, len(s.Machines))
-	out := make([]*claim, 0, len(s.Machines))
+func orderExpected(s *backup.Snapshot, in []infra.ExpectedMachine) []*expectedMachine {
+	byMachine := make([]*infra.ExpectedMachine, len(s.Machines))
+	out := make([]*expectedMachine, 0, len(s.Machines))
 	for i := range in {
 		c := &in[i]
 		switch {
 		case c.Machine >= 0 && c.Machine < len(s.Machines):
-			if have := byMachine[c.Machine]; have == nil || compareClaims(c, have) < 0 {
+			if have := byMachine[c.Machine]; have == nil || compareExpected(c, have) < 0 {
 				byMachine[c.Machine] = c
 			}
 		case c.Orphan != nil:
 			o := c.Orphan
-			out = append(out, &claim{Claim: c, cluster: o.Cluster, namespace: o.Namespace, name: o.Name, uid: o.UID})
+			out = append(out, &expectedMachine{ExpectedMachine: c, cluster: o.Cluster, namespace: o.Namespace, name: o.Name, uid: o.UID})
 		}
 	}
 	for i, c := range byMachine {
 		m := &s.Machines[i]
 		if c == nil {
-			c = &infra.Claim{Machine: i, Source: m.Infrastructure.Kind}
+			c = &infra.ExpectedMachine{Machine: i, Source: m.Infrastructure.Kind}
 		}
-		out = append(out, &claim{Claim: c, machine: m, cluster: m.Cluster, namespace: m.Namespace, name: m.Name, uid: m.UID})
+		out = append(out, &expectedMachine{ExpectedMachine: c, machine: m, cluster: m.Cluster, namespace: m.Namespace, name: m.Name, uid: m.UID})
 	}
 	slices.SortStableFunc(out, compareSubjects)
 	return out
 }
 
-func compareSubjects(a, b *claim) int {
+func compareSubjects(a, b *expectedMachine) int {
 	return cmp.Or(compareClusters(a.cluster, b.cluster), cmp.Compare(a.namespace, b.namespace),
-		cmp.Compare(a.name, b.name), cmp.Compare(a.uid, b.uid), compareClaims(a.Claim, b.Claim))
+		cmp.Compare(a.name, b.name), cmp.Compare(a.uid, b.uid), compareExpected(a.ExpectedMachine, b.ExpectedMachine))
 }
 
-// compareClaims puts the claim of a provider before that of none.
-func compareClaims(a, b *infra.Claim) int {
+// compareExpected puts the expected machine of a provider before that of none.
+func compareExpected(a, b *infra.ExpectedMachine) int {
 	return cmp.Or(compareBool(a.Provider == "", b.Provider == ""), cmp.Compare(a.Provider, b.Provider),
 		compareKeys(a.Strong, b.Strong), cmp.Compare(a.Home.Target, b.Home.Target))
 }
@@ -175,12 +175,12 @@ func compareClusters(a, b backup.ClusterID) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Backup, b.Backup))
 }
 
-// matchClaims records on every instance which claims find it by which keys, and on
+// matchExpected records on every instance which claims find it by which keys, and on
 // every claim which others conflict with it, before anything is decided.
-func (ix *index) matchClaims() {
-	first := make(map[infra.Key]*claim, len(ix.claims))
-	shared := map[infra.Key][]*claim{} // strong keys that several claims record
-	for _, c := range ix.claims {
+func (ix *index) matchExpected() {
+	first := make(map[infra.Key]*expectedMachine, len(ix.expected))
+	shared := map[infra.Key][]*expectedMachine{} // strong keys that several expected machines record
+	for _, c := range ix.expected {
 		for _, v := range ix.withKeys(c.Identity) {
 			v.byIdentity.add(c)
 		}
@@ -204,12 +204,12 @@ func (ix *index) matchClaims() {
 		setConflicting(shared[k])
 	}
 	// Different strong keys may meet on one instance: it can be the machine of
-	// one of the claims at most.
+	// one of the expected machines at most.
 	for i := range ix.vms {
 		if !ix.vms[i].byStrong.many {
 			continue
 		}
-		var all []*claim
+		var all []*expectedMachine
 		meeting := 0
 		for _, k := range ix.vms[i].Keys {
 			if c := first[k]; c != nil {
@@ -223,8 +223,8 @@ func (ix *index) matchClaims() {
 	}
 }
 
-// setConflicting gives the claims one list of all of them.
-func setConflicting(all []*claim) {
+// setConflicting gives the expected machines one list of all of them.
+func setConflicting(all []*expectedMachine) {
 	slices.SortFunc(all, compareSubjects)
 	all = slices.Compact(all)
 	for _, c := range all {

@@ -10,7 +10,7 @@ import (
 	"drift-detector/infra"
 )
 
-// Reason codes of instances that no machine claims.
+// Reason codes of instances that no machine explains.
 const (
 	MachineNotInBackup = "MachineNotInBackup"
 	ForeignNode        = "ForeignNode"
@@ -85,9 +85,9 @@ var instanceRows = []instanceRow{
 		"referenced-by-machine",
 		"The instance has a name or key of a machine that it was not matched with, or its Node names one.",
 		referenced,
-		func(f *instanceFacts) bool { return f.vm.reference.claim != nil },
+		func(f *instanceFacts) bool { return f.vm.reference.machine != nil },
 		func(f *instanceFacts) placement {
-			return f.unattributed(f.vm.reference.reason, referenceText(f.vm.reference), f.vm.reference.claim)
+			return f.unattributed(f.vm.reference.reason, referenceText(f.vm.reference), f.vm.reference.machine)
 		},
 	},
 	{
@@ -186,10 +186,10 @@ var instanceRows = []instanceRow{
 		"unreadable-in-cluster-place",
 		"The instance cannot be read, and is where a cluster's machines are or in an unknown place.",
 		[]outcome{{"", InstanceUnreadable}},
-		func(f *instanceFacts) bool { return f.vm.Unreadable && (len(f.place) > 0 || f.vm.Path == "") },
+		func(f *instanceFacts) bool { return f.vm.Unreadable && (len(f.location) > 0 || f.vm.Path == "") },
 		func(f *instanceFacts) placement {
-			p := f.suggest(InstanceUnreadable, "its properties cannot be read, so that nothing tells whose it is", clustersOf(f.place)...)
-			p.unattributed.Evidence = bondEvidence(f.place, StrengthWeak)
+			p := f.suggest(InstanceUnreadable, "its properties cannot be read, so that nothing tells whose it is", clustersOf(f.location)...)
+			p.unattributed.Evidence = bondEvidence(f.location, StrengthWeak)
 			p.unattributed.Unread = f.vm.Name == "" // a name that is no machine's is known, at least
 			return p
 		},
@@ -198,15 +198,15 @@ var instanceRows = []instanceRow{
 		"in-cluster-place",
 		"The instance is where a cluster's machines are.",
 		[]outcome{{"", InClusterFolder}},
-		func(f *instanceFacts) bool { return len(f.place) > 0 },
+		func(f *instanceFacts) bool { return len(f.location) > 0 },
 		func(f *instanceFacts) placement {
-			ids := clustersOf(f.place)
+			ids := clustersOf(f.location)
 			p := f.suggest(InClusterFolder, "it is where machines of "+clusterNames(ids)+" are, and nothing else ties it to them", ids...)
 			if f.foreignTag != "" {
 				p.unattributed.Message = "it is where machines of " + clusterNames(ids) + " are, but its tags name cluster " + f.foreignTag + ", which the backup does not hold"
 				p.unattributed.Foreign = f.foreignTag
 			}
-			p.unattributed.Evidence = bondEvidence(f.place, StrengthWeak)
+			p.unattributed.Evidence = bondEvidence(f.location, StrengthWeak)
 			p.unattributed.Unlisted = f.unlistedOf(ids)
 			return p
 		},
@@ -289,7 +289,7 @@ func decideLeftOut(f *instanceFacts) placement {
 }
 
 // unattributed is the placement of an instance that a machine refers to.
-func (f *instanceFacts) unattributed(reason, message string, c *claim) placement {
+func (f *instanceFacts) unattributed(reason, message string, c *expectedMachine) placement {
 	p := f.suggest(reason, message, c.cluster)
 	p.unattributed.Unread = reason == InstanceUnreadable
 	p.unattributed.Evidence = []Evidence{{"machine", c.namespace + "/" + c.name, StrengthMedium}}

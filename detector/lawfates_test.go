@@ -7,8 +7,8 @@ import (
 
 // This file is what has become of a truth's machines since the backup was written.
 
-// fate is what became of a machine's VM.
-func (w *truth) fate(m *trueMachine, v *trueVM) {
+// outcome is what became of a machine's VM.
+func (w *truth) outcome(m *trueMachine, v *trueVM) {
 	switch w.IntN(19) {
 	case 0, 1: // gone
 	case 2: // its BIOS UUID was made again
@@ -94,7 +94,7 @@ func (w *truth) ghost(c *trueCluster) {
 	}
 	v.nodeID = v.bios
 	if w.chance(70) {
-		v.node, v.nodeMachine, v.nodePlane, v.nodeDead = c, name, plane, !v.on
+		v.node, v.nodeMachine, v.nodePlane, v.nodeNotReady = c, name, plane, !v.on
 	}
 	w.vms = append(w.vms, v)
 }

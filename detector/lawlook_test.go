@@ -21,7 +21,7 @@ func (s *site) reads(v *trueVM) bool { return !s.dark[v.folder] && !v.unreadable
 // look lists a site.
 func (w *truth) look(s *scene, at *site) {
 	l := s.list(at.name)
-	l.State, l.Landmarks, l.Clusters, l.Endpoint = at.state, nil, nil, at.name
+	l.State, l.ProbesFound, l.Clusters, l.Endpoint = at.state, nil, nil, at.name
 	if at.state != infra.Complete {
 		l.Fault = &infra.Fault{Reason: "ListingBroken", Message: "it broke off"}
 	}
@@ -42,14 +42,14 @@ func (w *truth) look(s *scene, at *site) {
 		}
 	}
 	if knownHere {
-		l.Landmarks = append(l.Landmarks, key("known", at.name))
+		l.ProbesFound = append(l.ProbesFound, key("known", at.name))
 	}
 	for _, f := range []string{"f0", "f1", "f2"} {
 		if inhabited[f] || !at.hidden[f] { // what is empty shows by its permissions
-			l.Landmarks = append(l.Landmarks, key("inhabited", at.name+"/"+f))
+			l.ProbesFound = append(l.ProbesFound, key("inhabited", at.name+"/"+f))
 		}
 		if !at.dark[f] {
-			l.Landmarks = append(l.Landmarks, key("read", at.name+"/"+f))
+			l.ProbesFound = append(l.ProbesFound, key("read", at.name+"/"+f))
 		}
 	}
 }
@@ -123,7 +123,7 @@ func (w *truth) nodeList(s *scene, c *trueCluster) {
 		if v.node != c {
 			continue
 		}
-		n := infra.Node{Cluster: c.id, Name: v.nodeMachine, Keys: []infra.Key{bios(v.nodeID)}, Ready: !v.nodeDead, Heartbeat: noon.Add(-time.Minute), ControlPlane: v.nodePlane}
+		n := infra.Node{Cluster: c.id, Name: v.nodeMachine, Keys: []infra.Key{bios(v.nodeID)}, Ready: !v.nodeNotReady, Heartbeat: noon.Add(-time.Minute), ControlPlane: v.nodePlane}
 		if !v.nodeUnmarked {
 			n.Machine, n.ClusterName, n.ClusterNamespace = v.nodeMachine, c.id.Name, c.id.Namespace
 			n.OwnerKind, n.OwnerName = machineSet, ownerOf(v.nodeMachine)

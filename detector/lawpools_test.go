@@ -39,7 +39,7 @@ func newPoolTruth(seed uint64) *poolTruth {
 	p := w.pool("p")
 	p.Desired = known(int64(d.IntN(4)))
 	// What an autoscaling group makes has the ownership tag of its cluster.
-	w.tie(infra.Strong, key("owned", "prod"), ownedBy("", ""), 0)
+	w.hint(infra.Strong, key("owned", "prod"), ownedBy("", ""), 0)
 	for n := range d.IntN(6) {
 		m := poolMember{name: fmt.Sprintf("m%d", n), then: d.chance(60)}
 		switch d.IntN(5) {
@@ -55,10 +55,10 @@ func newPoolTruth(seed uint64) *poolTruth {
 		w.add(p, m)
 	}
 	if !w.exists || w.state == infra.Failed {
-		l.Landmarks = slices.DeleteFunc(l.Landmarks, func(k infra.Key) bool { return k == p.Landmark })
+		l.ProbesFound = slices.DeleteFunc(l.ProbesFound, func(k infra.Key) bool { return k == p.Probe })
 	}
 	if !w.proven {
-		l.Landmarks = slices.DeleteFunc(l.Landmarks, func(k infra.Key) bool { return k == key("folder", "f") })
+		l.ProbesFound = slices.DeleteFunc(l.ProbesFound, func(k infra.Key) bool { return k == key("folder", "f") })
 	}
 	if w.state == infra.Failed {
 		l.Instances = nil

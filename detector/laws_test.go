@@ -15,7 +15,7 @@ func TestRandomWorldsAgreeWithTheOracle(t *testing.T) {
 	for seed := range uint64(4000) {
 		s := randomWorld(seed)
 		r := s.detect()
-		want, excluded, outOfScope := counted(askOracle(&s.snap, s.claims, s.inventory()))
+		want, excluded, outOfScope := counted(askOracle(&s.snap, s.expected, s.inventory()))
 		got := describe(r)
 		if !slices.Equal(got, want) {
 			t.Fatalf("world %d:\nonly Detect says\n%s\nonly the oracle says\n%s", seed, difference(got, want), difference(want, got))
@@ -105,7 +105,7 @@ func everyMachineOnce(t *testing.T, seed uint64, s *scene, r Result) {
 // everyInstanceOnce says that no instance is in two places, and that none is lost.
 func everyInstanceOnce(t *testing.T, seed uint64, s *scene, r Result) {
 	t.Helper()
-	listed, placed := map[string]bool{}, map[string]int{}
+	listed, located := map[string]bool{}, map[string]int{}
 	for _, l := range s.listings {
 		for _, i := range l.Instances {
 			listed[i.Identity] = true
@@ -114,7 +114,7 @@ func everyInstanceOnce(t *testing.T, seed uint64, s *scene, r Result) {
 	for _, c := range r.Clusters {
 		for _, v := range verdictsOf(c) {
 			if v.Instance != nil {
-				placed[v.Instance.Identity]++
+				located[v.Instance.Identity]++
 			}
 			if len(v.Others) != len(v.OtherScopes) {
 				t.Fatalf("world %d: %d others in %d scopes", seed, len(v.Others), len(v.OtherScopes))
@@ -122,13 +122,13 @@ func everyInstanceOnce(t *testing.T, seed uint64, s *scene, r Result) {
 		}
 	}
 	for _, u := range r.Unattributed {
-		placed[u.Instance.Identity]++
+		located[u.Instance.Identity]++
 	}
 	total := r.OutOfScope
 	for _, n := range r.Excluded {
 		total += n
 	}
-	for id, n := range placed {
+	for id, n := range located {
 		if total++; n != 1 {
 			t.Fatalf("world %d: instance %s is in %d places", seed, id, n)
 		}
@@ -164,7 +164,7 @@ func nothingFromParts(t *testing.T, seed uint64, s *scene) {
 		t.Fatalf("world %d: %d Stale from partial listings", seed, n)
 	}
 	unproven := *s
-	unproven.claims.Proofs = nil
+	unproven.expected.Proofs = nil
 	if n := count(unproven.detect(), Stale, terminated); n > 0 {
 		t.Fatalf("world %d: %d Stale from unproven places", seed, n)
 	}

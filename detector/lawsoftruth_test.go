@@ -26,14 +26,14 @@ type said struct {
 
 func (w *truth) decide() said {
 	s := said{w, w.asScene().detect(), map[string]Verdict{}, map[string]Verdict{}, map[string]Unattributed{}}
-	claimed := map[string]bool{}
+	matched := map[string]bool{}
 	for _, m := range w.machines {
-		claimed[m.name] = m.inBackup()
+		matched[m.name] = m.inBackup()
 	}
 	for _, c := range s.Clusters {
 		for _, v := range verdictsOf(c) {
 			// A VM without a machine may have the name of one.
-			if ours := v.UID != ""; ours && claimed[v.Name] {
+			if ours := v.UID != ""; ours && matched[v.Name] {
 				s.machines[v.Name] = v
 			} else if v.Instance != nil {
 				s.others[v.Instance.Identity] = v
@@ -188,7 +188,7 @@ func lawOfWitnesses(s said) string {
 // livingNode is the VM that a living Node of a machine runs on, if the list was read.
 func (w *truth) livingNode(m *trueMachine) *trueVM {
 	for _, v := range slices.Concat(w.vms, w.away) {
-		if v.node == m.trueCluster && m.nodes == "read" && !v.nodeDead && v.nodeMachine == m.name {
+		if v.node == m.trueCluster && m.nodes == "read" && !v.nodeNotReady && v.nodeMachine == m.name {
 			return v
 		}
 	}
@@ -225,8 +225,8 @@ func lawOfCounts(s said) string {
 		if !complete && !young && got == Ghost {
 			return fmt.Sprintf("%s is a Ghost, and its owner had %d machines of which %d, with %d orphans, are known", v.name, replicas, machines, orphans)
 		}
-		twin := slices.ContainsFunc(s.vms, func(x *trueVM) bool { return x != v && x.bios == v.bios })
-		if complete && v.ghost != nil && got != Ghost && s.isIt(v.site) && !twin {
+		duplicate := slices.ContainsFunc(s.vms, func(x *trueVM) bool { return x != v && x.bios == v.bios })
+		if complete && v.ghost != nil && got != Ghost && s.isIt(v.site) && !duplicate {
 			return fmt.Sprintf("%s is %q, and all machines of its owner are in the backup: %s", v.name, got, s.others[v.identity].Message)
 		}
 	}

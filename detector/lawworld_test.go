@@ -62,25 +62,25 @@ type trueMachine struct {
 	vm         *trueVM
 }
 
-// inBackup reports whether a claim is made for it, and orphan whether its Machine is
+// inBackup reports whether an expected machine is made for it, and orphan whether its Machine is
 // not in the backup.
 func (m *trueMachine) inBackup() bool { return m.kind != "leftOut" }
 func (m *trueMachine) orphan() bool   { return m.kind == "deleting" || m.kind == "leak" }
 
 // trueVM is one VM.
 type trueVM struct {
-	site                              *site
-	bios, uid, ref                    string
-	name, host, folder, dc, joins     string
-	on, template, gone, unreadable    bool
-	created                           time.Time
-	of                                *trueMachine // whose VM it really is
-	ghost                             *trueCluster // made since for this cluster
-	node                              *trueCluster // a Node of it runs there
-	nodeID                            string       // id on that Node
-	identity                          string
-	nodeMachine                       string
-	nodePlane, nodeUnmarked, nodeDead bool
+	site                                  *site
+	bios, uid, ref                        string
+	name, host, folder, dc, joins         string
+	on, template, gone, unreadable        bool
+	created                               time.Time
+	of                                    *trueMachine // whose VM it really is
+	ghost                                 *trueCluster // made since for this cluster
+	node                                  *trueCluster // a Node of it runs there
+	nodeID                                string       // id on that Node
+	identity                              string
+	nodeMachine                           string
+	nodePlane, nodeUnmarked, nodeNotReady bool
 }
 
 func (v *trueVM) runs() bool { return v.on && !v.template && !v.gone }
@@ -163,7 +163,7 @@ func (w *truth) machine(c *trueCluster, plane bool, kind string) {
 	case kind == "leak" && !m.recorded, kind != "machine" && kind != "leftOut" && w.chance(40):
 		return // its VM is gone, or never was
 	case kind == "machine":
-		w.fate(m, v)
+		w.outcome(m, v)
 		return
 	}
 	w.lives(m, v)
@@ -182,7 +182,7 @@ func (w *truth) lives(m *trueMachine, v *trueVM) *trueVM {
 	m.vm, v.of = v, m
 	if m.joined || w.chance(10) {
 		v.node, v.nodeMachine, v.nodePlane = m.trueCluster, m.name, m.plane
-		v.nodeUnmarked, v.nodeDead = w.chance(5), !v.runs()
+		v.nodeUnmarked, v.nodeNotReady = w.chance(5), !v.runs()
 	}
 	w.vms = append(w.vms, v)
 	return v
@@ -211,7 +211,7 @@ func (w *truth) asScene() *scene {
 	}
 	for _, m := range w.machines {
 		if m.inBackup() {
-			w.claim(s, m)
+			w.expectedMachine(s, m)
 		}
 	}
 	for _, site := range w.sites {
@@ -248,13 +248,13 @@ func (w *truth) cluster(s *scene, c *trueCluster) {
 	if c.site.stated {
 		stated = "stated"
 	}
-	s.claims.Proofs = append(s.claims.Proofs,
-		infra.Proof{Cluster: c.id, Target: target, Any: []infra.Key{key("known", target)}, Nodes: true, Copied: true, Hint: "look"},
-		infra.Proof{Cluster: c.id, Target: target, Part: at, All: []infra.Key{key("inhabited", at)}, Hint: "look", Stated: stated},
-		infra.Proof{Cluster: c.id, Target: target, Part: at, All: []infra.Key{key("read", at)}, Hint: "look"})
-	tie := func(g infra.Grade, k infra.Key, owner infra.OwnerID, specificity int) {
-		s.claims.Ties = append(s.claims.Ties, infra.Tie{
-			Cluster: c.id, Grade: g, Key: k, Owner: owner, ControlPlane: owner.Kind == plane, Specificity: specificity, ByName: g != infra.Place,
+	s.expected.Proofs = append(s.expected.Proofs,
+		infra.VisibilityProof{Cluster: c.id, Target: target, Any: []infra.Key{key("known", target)}, Nodes: true, Copied: true, Hint: "look"},
+		infra.VisibilityProof{Cluster: c.id, Target: target, Folder: at, All: []infra.Key{key("inhabited", at)}, Hint: "look", Stated: stated},
+		infra.VisibilityProof{Cluster: c.id, Target: target, Folder: at, All: []infra.Key{key("read", at)}, Hint: "look"})
+	hint := func(g infra.Grade, k infra.Key, owner infra.OwnerID, specificity int) {
+		s.expected.OwnershipHints = append(s.expected.OwnershipHints, infra.OwnershipHint{
+			Cluster: c.id, Grade: g, Key: k, Owner: owner, ControlPlane: owner.Kind == plane, Specificity: specificity, ByName: g != infra.LocationOnly,
 			Expect: []infra.Key{key("joins", c.id.Name)}, Detail: k.String(),
 		})
 	}
@@ -265,20 +265,20 @@ func (w *truth) cluster(s *scene, c *trueCluster) {
 		owners[cp] = infra.OwnerID{Cluster: c.id, Kind: plane, Name: cp}
 	}
 	for name, owner := range owners {
-		tie(infra.Medium, key("stem", at+"|"+name), owner, len(name))
-		tie(infra.Named, key("stem", "*|"+name), owner, len(name))
+		hint(infra.Medium, key("stem", at+"|"+name), owner, len(name))
+		hint(infra.NameOnly, key("stem", "*|"+name), owner, len(name))
 	}
-	tie(infra.Named, key("after", c.id.Name), infra.OwnerID{Cluster: c.id}, 0)
+	hint(infra.NameOnly, key("after", c.id.Name), infra.OwnerID{Cluster: c.id}, 0)
 	for _, k := range []infra.Key{key("folder", at), key("below", at)} {
-		s.claims.Ties = append(s.claims.Ties, infra.Tie{Cluster: c.id, Grade: infra.Place, Key: k, Owner: infra.OwnerID{Cluster: c.id}, Detail: k.String()})
+		s.expected.OwnershipHints = append(s.expected.OwnershipHints, infra.OwnershipHint{Cluster: c.id, Grade: infra.LocationOnly, Key: k, Owner: infra.OwnerID{Cluster: c.id}, Detail: k.String()})
 	}
 }
 
-func (w *truth) claim(s *scene, m *trueMachine) {
+func (w *truth) expectedMachine(s *scene, m *trueMachine) {
 	at := m.site.name + "/" + m.folder
-	c := infra.Claim{
+	c := infra.ExpectedMachine{
 		Machine: -1, Provider: "vsphere", Source: "VSphereVM.spec.biosUUID",
-		Home:  infra.Home{Target: m.site.name, Within: key("datacenter", "DC0"), Part: at},
+		Home:  infra.HomeScope{Target: m.site.name, Within: key("datacenter", "DC0"), Folder: at},
 		Names: []infra.Key{named(m.name), key("alias", m.name)}, Hosts: []infra.Key{key("host", m.name)}, Witness: []infra.Key{key("place", at+"/"+m.name)},
 		Blind: []infra.Key{named(m.name), key("alias", m.name), ref("ref-" + m.name), key("within", at+"/"+m.name)}, Identity: uuid("uid-" + m.name), Ref: ref("ref-" + m.name),
 	}
@@ -307,5 +307,5 @@ func (w *truth) claim(s *scene, m *trueMachine) {
 		}
 		s.snap.Machines = append(s.snap.Machines, one)
 	}
-	s.claims.Machines = append(s.claims.Machines, c)
+	s.expected.Machines = append(s.expected.Machines, c)
 }

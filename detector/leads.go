@@ -10,11 +10,11 @@ import (
 
 // leads are what ties an instance to clusters.
 type leads struct {
-	strong  []bond // the most specific of the grade, of one or several clusters
-	medium  []bond
-	place   []bond
-	named   []bond
-	foreign []*node // Nodes on it that alone tie it to no cluster
+	strong   []bond // the most specific of the grade, of one or several clusters
+	medium   []bond
+	location []bond
+	named    []bond
+	foreign  []*node // Nodes on it that alone tie it to no cluster
 	// foreignCluster is the cluster outside the backup that the Node names.
 	foreignCluster string
 }
@@ -22,20 +22,20 @@ type leads struct {
 // leads gathers what ties an instance to clusters.
 func (ix *index) leads(v *vm) leads {
 	var f leads
-	var strong, medium, place, named []bond
-	ties := ix.ties.fitting(v)
+	var strong, medium, location, named []bond
+	hints := ix.hints.fitting(v)
 	for _, n := range ix.nodes.on(v) {
 		// Whoever administers a workload cluster can make a Node that names any VM.
 		// It counts for instances that are placed or named like the cluster's machines.
-		tied := slices.ContainsFunc(ties, func(t *infra.Tie) bool { return t.Cluster == n.Cluster })
-		if n.agrees() && tied {
+		isRelated := slices.ContainsFunc(hints, func(t *infra.OwnershipHint) bool { return t.Cluster == n.Cluster })
+		if n.agrees() && isRelated {
 			strong = append(strong, bondOfNode(n))
 		} else {
 			f.foreign, f.foreignCluster = append(f.foreign, n), cmp.Or(f.foreignCluster, ix.outside(n))
 		}
 	}
-	for _, t := range ties {
-		switch b := bondOfTie(t); t.Grade {
+	for _, t := range hints {
+		switch b := bondOfHint(t); t.Grade {
 		case infra.Strong:
 			if v.Unreadable { // it may have ended: its own marks do not prove that it runs
 				medium = append(medium, b)
@@ -44,14 +44,14 @@ func (ix *index) leads(v *vm) leads {
 			}
 		case infra.Medium:
 			medium = append(medium, b)
-		case infra.Place:
+		case infra.LocationOnly:
 			b.specificity = 0 // a place suggests, it does not compete
-			place = append(place, b)
-		case infra.Named:
+			location = append(location, b)
+		case infra.NameOnly:
 			named = append(named, b)
 		}
 	}
-	f.strong, f.medium, f.place, f.named = strongest(strong), strongest(medium), strongest(place), strongest(named)
+	f.strong, f.medium, f.location, f.named = strongest(strong), strongest(medium), strongest(location), strongest(named)
 	return f
 }
 

@@ -28,15 +28,15 @@ func TestInventoryOlderThanTheBackup(t *testing.T) {
 	}
 	key := func(v string) infra.Key { return infra.Key{Kind: "id", Value: v} }
 	folder := infra.Key{Kind: "folder", Value: "f"}
-	claims := infra.Claims{
-		Proofs: []infra.Proof{{Cluster: id, Target: "vc", All: []infra.Key{folder}}},
-		Ties: []infra.Tie{{
+	expected := infra.Expected{
+		Proofs: []infra.VisibilityProof{{Cluster: id, Target: "vc", All: []infra.Key{folder}}},
+		OwnershipHints: []infra.OwnershipHint{{
 			Cluster: id, Grade: infra.Medium, Key: infra.Key{Kind: "stem", Value: "web-md"},
 			Owner: infra.OwnerID{Cluster: id, Kind: "MachineSet", Name: "web-md"},
 		}},
 	}
 	for i := range snapshot.Machines {
-		claims.Machines = append(claims.Machines, infra.Claim{Machine: i, Provider: "p", Strong: key(snapshot.Machines[i].Name), Home: infra.Home{Target: "vc"}})
+		expected.Machines = append(expected.Machines, infra.ExpectedMachine{Machine: i, Provider: "p", Strong: key(snapshot.Machines[i].Name), Home: infra.HomeScope{Target: "vc"}})
 	}
 	for _, c := range []struct {
 		listed   time.Time
@@ -46,9 +46,9 @@ func TestInventoryOlderThanTheBackup(t *testing.T) {
 		{written.Add(-time.Minute), map[string]Status{"here": Healthy, "gone": Unknown, "new": Unknown}, false},
 		{written.Add(time.Minute), map[string]Status{"here": Healthy, "gone": Stale, "new": Ghost}, true},
 	} {
-		r := Detect(snapshot, claims, infra.Inventory{Listings: []infra.Listing{{
+		r := Detect(snapshot, expected, infra.Inventory{Listings: []infra.Listing{{
 			IDs: []string{"vc"}, Provider: "p", Endpoint: "vc:443", State: infra.Complete, ListedAt: c.listed,
-			Clusters: []backup.ClusterID{id}, Landmarks: []infra.Key{folder},
+			Clusters: []backup.ClusterID{id}, ProbesFound: []infra.Key{folder},
 			Instances: []infra.Instance{
 				{Identity: "1", ID: "here", Name: "here", Keys: []infra.Key{key("here")}},
 				{Identity: "2", ID: "new", Name: "new", Keys: []infra.Key{key("new"), {Kind: "stem", Value: "web-md"}}},

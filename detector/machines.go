@@ -39,27 +39,27 @@ var machineRows = []machineRow{
 		"provider-unsupported",
 		"No provider of this version reads this kind of machine.",
 		[]outcome{{Unknown, UnsupportedProvider}},
-		func(f *machineFacts) bool { return f.claim.Provider == "" },
+		func(f *machineFacts) bool { return f.expected.Provider == "" },
 		func(f *machineFacts) Verdict {
-			return unknown(UnsupportedProvider, "no provider of this version reads "+cmp.Or(f.claim.Source, "this kind of machine"))
+			return unknown(UnsupportedProvider, "no provider of this version reads "+cmp.Or(f.expected.Source, "this kind of machine"))
 		},
 	},
 	{
 		"id-recorded-twice",
 		"Another machine of the backup records the same id.",
 		[]outcome{{Unknown, ClaimedTwice}},
-		func(f *machineFacts) bool { return len(f.claim.conflicting) > 0 },
+		func(f *machineFacts) bool { return len(f.expected.conflicting) > 0 },
 		func(f *machineFacts) Verdict {
-			return f.naming(unknown(ClaimedTwice, f.id()+" is recorded by "+conflictingNames(f.claim)+" too"), f.home, f.copies)
+			return f.naming(unknown(ClaimedTwice, f.id()+" is recorded by "+conflictingNames(f.expected)+" too"), f.home, f.copies)
 		},
 	},
 	{
 		"recorded-ids-differ",
 		"The backup records two ids for the machine.",
 		[]outcome{{Unknown, ConflictingIDs}},
-		func(f *machineFacts) bool { return f.claim.Conflict != "" },
+		func(f *machineFacts) bool { return f.expected.Conflict != "" },
 		func(f *machineFacts) Verdict {
-			return f.naming(unknown(ConflictingIDs, "the backup records two ids: "+f.claim.Conflict), f.home, f.copies, f.doubted)
+			return f.naming(unknown(ConflictingIDs, "the backup records two ids: "+f.expected.Conflict), f.home, f.copies, f.doubted)
 		},
 	},
 	{
@@ -91,7 +91,7 @@ var machineRows = []machineRow{
 		"id-at-home-without-infra-object",
 		"One instance at home has the recorded id, but the backup lacks the infrastructure object.",
 		[]outcome{{Unknown, InfraObjectMissing}},
-		func(f *machineFacts) bool { return len(f.home) == 1 && f.claim.InfraMissing },
+		func(f *machineFacts) bool { return len(f.home) == 1 && f.expected.InfraMissing },
 		func(f *machineFacts) Verdict {
 			return f.with(f.infraMissing(f.home[0]), f.home[0], StrengthStrong)
 		},
@@ -153,7 +153,7 @@ var machineRows = []machineRow{
 		"The backup has neither the machine's id nor its infrastructure object, but an instance has its second id or a weaker key.",
 		[]outcome{{Unknown, AmbiguousMatch}, {Unknown, InfraObjectMissing}},
 		func(f *machineFacts) bool {
-			return f.claim.Strong.IsZero() && f.claim.InfraMissing && len(f.identity)+len(f.weak) > 0
+			return f.expected.Strong.IsZero() && f.expected.InfraMissing && len(f.identity)+len(f.weak) > 0
 		},
 		func(f *machineFacts) Verdict {
 			found := f.identity
@@ -177,7 +177,7 @@ var machineRows = []machineRow{
 		"other-id-in-its-place",
 		"A running instance at home has the machine's name and place, but not the recorded id.",
 		[]outcome{{Unknown, IdentityChanged}},
-		func(f *machineFacts) bool { return !f.claim.Strong.IsZero() && len(f.witness) > 0 },
+		func(f *machineFacts) bool { return !f.expected.Strong.IsZero() && len(f.witness) > 0 },
 		decideWitness,
 	},
 	{
@@ -214,14 +214,14 @@ var machineRows = []machineRow{
 		"no-id-but-namesake",
 		"The backup records no id, and a running instance has the machine's name.",
 		[]outcome{{Unknown, AmbiguousMatch}},
-		func(f *machineFacts) bool { return f.claim.Strong.IsZero() && len(f.namesakes) > 0 },
+		func(f *machineFacts) bool { return f.expected.Strong.IsZero() && len(f.namesakes) > 0 },
 		func(f *machineFacts) Verdict { return f.ambiguous(f.namesakes) },
 	},
 	{
 		"no-id-no-infra-object",
 		"The backup has neither an id nor the infrastructure object of the machine.",
 		[]outcome{{Unknown, InfraObjectMissing}},
-		func(f *machineFacts) bool { return f.claim.Strong.IsZero() && f.claim.InfraMissing },
+		func(f *machineFacts) bool { return f.expected.Strong.IsZero() && f.expected.InfraMissing },
 		func(f *machineFacts) Verdict {
 			return unknown(InfraObjectMissing, "the backup holds neither its infrastructure object nor an id of its instance, so there is nothing to look for")
 		},
@@ -230,9 +230,9 @@ var machineRows = []machineRow{
 		"no-id-no-name",
 		"The backup records no id, and how the machine's instance would be named is not known.",
 		[]outcome{{Unknown, AmbiguousMatch}},
-		func(f *machineFacts) bool { return f.claim.Strong.IsZero() && f.claim.Unnamed != "" },
+		func(f *machineFacts) bool { return f.expected.Strong.IsZero() && f.expected.Unnamed != "" },
 		func(f *machineFacts) Verdict {
-			return unknown(AmbiguousMatch, "the backup records no id for it, and what an instance made since would be called cannot be told: "+f.claim.Unnamed)
+			return unknown(AmbiguousMatch, "the backup records no id for it, and what an instance made since would be called cannot be told: "+f.expected.Unnamed)
 		},
 	},
 	{
@@ -248,7 +248,7 @@ var machineRows = []machineRow{
 		"never-provisioned",
 		"The backup records no id, and no instance was found.",
 		[]outcome{{Stale, NotProvisioned}},
-		func(f *machineFacts) bool { return f.claim.Strong.IsZero() },
+		func(f *machineFacts) bool { return f.expected.Strong.IsZero() },
 		func(f *machineFacts) Verdict {
 			v := stale(NotProvisioned, "the backup records no id for it, and no instance was made since")
 			v.Evidence = f.reservations()
@@ -264,11 +264,11 @@ var machineRows = []machineRow{
 	},
 }
 
-func (f *machineFacts) inPool() bool { return !f.claim.Pool.IsZero() }
+func (f *machineFacts) inPool() bool { return !f.expected.Pool.IsZero() }
 
-// rivalNames names the other machines that record a claim's strong key, or an
+// rivalNames names the other machines that record an expected machine's strong key, or an
 // instance of several keys; the first few of them when there are many.
-func conflictingNames(c *claim) string {
+func conflictingNames(c *expectedMachine) string {
 	const few = 5
 	var names []string
 	for _, other := range c.conflicting {
@@ -290,7 +290,7 @@ func decideDuplicates(f *machineFacts) Verdict {
 		return f.ambiguous(f.home)
 	}
 	v := f.healthy(f.single, StrengthStrong)
-	if f.claim.InfraMissing {
+	if f.expected.InfraMissing {
 		v = f.with(f.infraMissing(f.single), f.single, StrengthStrong)
 	}
 	return others(v, f.without(f.single, f.home, f.copies))
@@ -317,10 +317,10 @@ func decideMatch(f *machineFacts) Verdict {
 // the VSphereVM's uid, but the recorded id is another, or none is recorded.
 func decideIdentity(f *machineFacts) Verdict {
 	switch {
-	case !f.claim.Strong.IsZero():
+	case !f.expected.Strong.IsZero():
 		v := f.identity[0]
 		return f.naming(unknown(IdentityChanged, fmt.Sprintf("%s has its %s, but the id %s instead of the recorded %s",
-			nameOf(v), label(f.claim.Identity.Kind), cmp.Or(valueOf(v, f.claim.Strong.Kind), "of none"), f.claim.Strong.Value)), f.identity)
+			nameOf(v), label(f.expected.Identity.Kind), cmp.Or(valueOf(v, f.expected.Strong.Kind), "of none"), f.expected.Strong.Value)), f.identity)
 	case len(f.identity) > 1 || f.contested:
 		return f.ambiguous(f.identity)
 	default:

@@ -68,19 +68,19 @@ func (f *machineFacts) healthy(found *vm, s Strength) Verdict {
 	if v, displaced := f.displaced(found); displaced {
 		return v
 	}
-	v := f.with(Verdict{Status: Healthy, ByID: hasKey(found, f.claim.Strong)}, found, s)
+	v := f.with(Verdict{Status: Healthy, ByID: hasKey(found, f.expected.Strong)}, found, s)
 	for _, w := range found.Warnings {
 		v.Warnings = append(v.Warnings, Warning{w, conditionText(w)})
 	}
 	if found.Exclude == infra.Template {
 		v.Warnings = append(v.Warnings, Warning{Template, "the VM is a template now: nobody can power it on, and its controller cannot either"})
 	}
-	for _, x := range f.claim.Expect {
+	for _, x := range f.expected.Expect {
 		if hasOtherKey(found, x.Key) {
 			v.Warnings = append(v.Warnings, Warning{x.Warning, fmt.Sprintf("its %s is %s, the backup says %s", label(x.Key.Kind), valueOf(found, x.Key.Kind), x.Key.Value)})
 		}
 	}
-	if copies := f.without(found, f.home, f.copies); len(copies) > 0 && !f.claim.Strong.IsZero() {
+	if copies := f.without(found, f.home, f.copies); len(copies) > 0 && !f.expected.Strong.IsZero() {
 		v.Warnings = append(v.Warnings, Warning{DuplicateID, fmt.Sprintf("%s has the same id; deleting the machine may destroy both", nameOf(copies[0]))})
 	}
 	if f.reidentified {
@@ -103,11 +103,11 @@ func (f *machineFacts) evidence(v *vm, weakest Strength) []Evidence {
 			out = append(out, Evidence{k.Kind, fmt.Sprintf("%s %s (%s) is that of %s", label(k.Kind), k.Value, source, nameOf(v)), s})
 		}
 	}
-	add(f.claim.Strong, cmp.Or(f.claim.Source, "recorded"), StrengthStrong)
-	add(f.claim.Identity, "second key", StrengthStrong)
-	add(f.claim.Ref, "second key", StrengthMedium)
+	add(f.expected.Strong, cmp.Or(f.expected.Source, "recorded"), StrengthStrong)
+	add(f.expected.Identity, "second key", StrengthStrong)
+	add(f.expected.Ref, "second key", StrengthMedium)
 	if len(out) == 0 {
-		for _, k := range slices.Concat(f.claim.Weak, f.claim.Blind) {
+		for _, k := range slices.Concat(f.expected.Weak, f.expected.Blind) {
 			add(k, "weaker key", weakest)
 		}
 	}
@@ -116,7 +116,7 @@ func (f *machineFacts) evidence(v *vm, weakest Strength) []Evidence {
 
 // id names what the machine was looked for by.
 func (f *machineFacts) id() string {
-	switch c := f.claim; {
+	switch c := f.expected; {
 	case !c.Strong.IsZero():
 		return label(c.Strong.Kind) + " " + c.Strong.Value
 	case !c.Identity.IsZero():

@@ -16,7 +16,7 @@ func TestNarrowedResultIsPartOfTheWhole(t *testing.T) {
 		whole := s.detect()
 		for _, c := range whole.Clusters {
 			only := Options{Now: s.now, Only: func(id backup.ClusterID) bool { return id == c.ID }}
-			got := Detect(&s.snap, s.claims, s.inventory(), only)
+			got := Detect(&s.snap, s.expected, s.inventory(), only)
 			if len(got.Clusters) != 1 || !reflect.DeepEqual(got.Clusters[0], c) {
 				t.Fatalf("seed %d: %v alone is\n%+v\nand was\n%+v", seed, c.ID, got.Clusters, c)
 			}
@@ -57,7 +57,7 @@ func TestNarrowedResultHasItsOwnScopes(t *testing.T) {
 	if whole.Complete || len(whole.Scopes) != 2 {
 		t.Fatalf("the scene should lack the other's home: %+v", whole.Scopes)
 	}
-	got := Detect(&s.snap, s.claims, s.inventory(), Options{Now: s.now, Only: func(id backup.ClusterID) bool { return id != other }})
+	got := Detect(&s.snap, s.expected, s.inventory(), Options{Now: s.now, Only: func(id backup.ClusterID) bool { return id != other }})
 	if !got.Complete || len(got.Scopes) != 1 || got.Status != AllHealthy {
 		t.Errorf("status %s, scopes %+v, errors %+v", got.Status, got.Scopes, got.Errors)
 	}

@@ -28,15 +28,15 @@ const HintSkipNodes = "let the API server be reached (--endpoint, --credentials)
 
 // nodeLists holds which clusters' API servers are expected to answer.
 type nodeLists struct {
-	planes map[backup.ClusterID][]*claim // control-plane machines
-	joined map[backup.ClusterID]bool     // a machine had joined when the backup was written, or its status does not say that it had not; known for clusters with machines
-	silent map[backup.ClusterID]bool     // answers so far
-	ghosts map[backup.ClusterID]bool     // clusters of which a control-plane instance without a machine runs; nil: not looked yet
+	planes map[backup.ClusterID][]*expectedMachine // control-plane machines
+	joined map[backup.ClusterID]bool               // a machine had joined when the backup was written, or its status does not say that it had not; known for clusters with machines
+	silent map[backup.ClusterID]bool               // answers so far
+	ghosts map[backup.ClusterID]bool               // clusters of which a control-plane instance without a machine runs; nil: not looked yet
 }
 
 func (ix *index) newNodeLists() nodeLists {
-	n := nodeLists{map[backup.ClusterID][]*claim{}, map[backup.ClusterID]bool{}, map[backup.ClusterID]bool{}, nil}
-	for _, c := range ix.claims {
+	n := nodeLists{map[backup.ClusterID][]*expectedMachine{}, map[backup.ClusterID]bool{}, map[backup.ClusterID]bool{}, nil}
+	for _, c := range ix.expected {
 		if _, _, _, _, plane := ownersOf(c); plane {
 			n.planes[c.cluster] = append(n.planes[c.cluster], c)
 		}
@@ -95,7 +95,7 @@ func (ix *index) mayServe(id backup.ClusterID) bool {
 			return true
 		}
 	}
-	for i := range ix.ties.places[id] {
+	for i := range ix.hints.locations[id] {
 		if l := &ix.scopes.listings[i]; !isNodeList(l) && l.State != infra.Complete {
 			return true
 		}
@@ -108,7 +108,7 @@ func (ix *index) mayServe(id backup.ClusterID) bool {
 
 // mayRun reports whether a machine of the backup is known to run, or not known to
 // be gone.
-func (ix *index) mayRun(c *claim) bool {
+func (ix *index) mayRun(c *expectedMachine) bool {
 	keys := append([]infra.Key{c.Strong, c.Identity}, c.Doubted...)
 	if c.Strong.IsZero() {
 		keys = append(keys, c.Weak...)
@@ -133,7 +133,7 @@ func (ix *index) servingGhosts() map[backup.ClusterID]bool {
 		l := ix.leads(v)
 		for _, all := range [][]bond{l.strong, l.medium, l.named} {
 			for _, b := range all {
-				if b.controlPlane && ix.ties.inPlace(b.cluster, v) {
+				if b.controlPlane && ix.hints.isInLocation(b.cluster, v) {
 					out[b.cluster] = true
 				}
 			}

@@ -110,10 +110,10 @@ func compareNodes(a, b *node) int {
 		compareBool(a.Ready, b.Ready), compareBool(a.Unready, b.Unready), compareBool(a.ControlPlane, b.ControlPlane))
 }
 
-// alive returns a living Node of the claim's own cluster that is the machine: by
+// alive returns a living Node of the machine's own cluster that is the machine: by
 // the strong key, by its annotation, or by the name that the machine's Node had when
 // the backup was written, whatever its id is now.
-func (n *nodes) alive(c *claim) *infra.Node {
+func (n *nodes) alive(c *expectedMachine) *infra.Node {
 	first := func(all []*node, is func(*node) bool) *infra.Node {
 		for _, one := range all {
 			if one.fresh && one.Cluster == c.cluster && is(one) {

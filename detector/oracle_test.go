@@ -15,23 +15,23 @@ import (
 // loops over everything, and shares nothing with Detect but the types. Its
 // answer is a sorted list of lines, see describe for the same of a Result.
 type oracle struct {
-	snap   *backup.Snapshot
-	claims infra.Claims
-	inv    infra.Inventory
-	vms    []*oracleVM
-	all    []*oracleClaim
-	unread bool // something may be a machine, and could not be read
-	missed bool // a Node list that was asked for, and is needed
+	snap     *backup.Snapshot
+	expected infra.Expected
+	inv      infra.Inventory
+	vms      []*oracleVM
+	all      []*oracleMachine
+	unread   bool // something may be a machine, and could not be read
+	missed   bool // a Node list that was asked for, and is needed
 }
 
 type oracleVM struct {
 	infra.Instance
 	listings []int
-	owner    *oracleClaim
+	owner    *oracleMachine
 }
 
-type oracleClaim struct {
-	infra.Claim
+type oracleMachine struct {
+	infra.ExpectedMachine
 	m                *backup.Machine
 	cluster          backup.ClusterID
 	ns, name, uid    string
@@ -59,8 +59,8 @@ func (o *oracle) hasKind(v *oracleVM, kind string) bool {
 	return slices.ContainsFunc(v.Keys, func(k infra.Key) bool { return k.Kind == kind })
 }
 
-func askOracle(s *backup.Snapshot, c infra.Claims, inv infra.Inventory) []string {
-	o := &oracle{snap: s, claims: c, inv: inv}
+func askOracle(s *backup.Snapshot, c infra.Expected, inv infra.Inventory) []string {
+	o := &oracle{snap: s, expected: c, inv: inv}
 	o.meet()
 	o.read()
 	for _, c := range o.all {
@@ -110,7 +110,7 @@ func (o *oracle) meet() {
 			v.Keys = append(v.Keys, v.Host)
 		}
 		causes := []string{}
-		for _, x := range o.claims.Exclude {
+		for _, x := range o.expected.Exclude {
 			if v.HasKey(x.Key) {
 				causes = append(causes, x.Cause)
 			}
@@ -121,22 +121,22 @@ func (o *oracle) meet() {
 	}
 }
 
-// read gives every machine and orphan one claim.
+// read gives every machine and orphan one expected machine.
 func (o *oracle) read() {
 	for i := range o.snap.Machines {
 		m := &o.snap.Machines[i]
-		c := &oracleClaim{m: m, cluster: m.Cluster, ns: m.Namespace, name: m.Name, uid: m.UID, cp: m.ControlPlane}
-		for _, have := range o.claims.Machines {
+		c := &oracleMachine{m: m, cluster: m.Cluster, ns: m.Namespace, name: m.Name, uid: m.UID, cp: m.ControlPlane}
+		for _, have := range o.expected.Machines {
 			if have.Machine == i {
-				c.Claim = have
+				c.ExpectedMachine = have
 			}
 		}
 		c.ownerKind, c.owner, c.set, c.deployment = m.Owner.Kind, m.Owner.Name, m.Set, m.Deployment
 		o.all = append(o.all, c)
 	}
-	for _, have := range o.claims.Machines {
+	for _, have := range o.expected.Machines {
 		if x := have.Orphan; x != nil {
-			c := &oracleClaim{Claim: have, cluster: x.Cluster, ns: x.Namespace, name: x.Name, uid: x.UID, cp: x.ControlPlane}
+			c := &oracleMachine{ExpectedMachine: have, cluster: x.Cluster, ns: x.Namespace, name: x.Name, uid: x.UID, cp: x.ControlPlane}
 			c.ownerKind, c.owner = x.Owner.Kind, x.Owner.Name
 			o.all = append(o.all, c)
 		}
@@ -158,7 +158,7 @@ func (o *oracle) read() {
 	}
 }
 
-func (o *oracle) order(c *oracleClaim) string {
+func (o *oracle) order(c *oracleMachine) string {
 	return strings.Join([]string{c.cluster.Namespace, c.cluster.Name, fmt.Sprint(c.cluster.Backup), c.ns, c.name, c.uid}, "\x00")
 }
 
@@ -191,17 +191,17 @@ func (o *oracle) seenBy(v *oracleVM, target string) bool {
 	return false
 }
 
-func (o *oracle) atHome(c *oracleClaim, v *oracleVM) bool {
+func (o *oracle) atHome(c *oracleMachine, v *oracleVM) bool {
 	return o.seenBy(v, c.Home.Target) && (c.Home.Within.IsZero() || v.HasKey(c.Home.Within))
 }
 
-func (o *oracle) maybeHome(c *oracleClaim, v *oracleVM) bool {
+func (o *oracle) maybeHome(c *oracleMachine, v *oracleVM) bool {
 	return o.atHome(c, v) || o.seenBy(v, c.Home.Target) && !o.hasKind(v, c.Home.Within.Kind)
 }
 
 // absenceCounts says whether what was not seen at a home is not there, and what
 // the scope's fault is when not.
-func (o *oracle) absenceCounts(at place) (bool, string) {
+func (o *oracle) absenceCounts(at clusterScope) (bool, string) {
 	id, target := at.cluster, at.target
 	covered := false
 	for _, l := range o.inv.Listings {
@@ -219,11 +219,11 @@ func (o *oracle) absenceCounts(at place) (bool, string) {
 		return false, "VisibilityUnproven"
 	}
 	proofs := 0
-	for _, p := range o.claims.Proofs {
-		if p.Cluster != id || p.Target != target || at.part != "" && p.Part != "" && p.Part != at.part {
+	for _, p := range o.expected.Proofs {
+		if p.Cluster != id || p.Target != target || at.folder != "" && p.Folder != "" && p.Folder != at.folder {
 			continue
 		}
-		if at.part == "" || p.Part != "" {
+		if at.folder == "" || p.Folder != "" {
 			proofs++
 		}
 		if !o.holds(p) {
@@ -237,10 +237,10 @@ func (o *oracle) absenceCounts(at place) (bool, string) {
 }
 
 // holds says whether the listings of a proof's target show what it asks for.
-func (o *oracle) holds(p infra.Proof) bool {
+func (o *oracle) holds(p infra.VisibilityProof) bool {
 	found := func(k infra.Key) bool {
 		for _, l := range o.inv.Listings {
-			if slices.Contains(l.IDs, p.Target) && slices.Contains(l.Landmarks, k) {
+			if slices.Contains(l.IDs, p.Target) && slices.Contains(l.ProbesFound, k) {
 				return true
 			}
 		}
@@ -257,7 +257,7 @@ func (o *oracle) holds(p infra.Proof) bool {
 	}
 	for _, l := range o.inv.Listings {
 		for _, n := range l.Nodes {
-			trusted := slices.ContainsFunc(o.claims.Proofs, func(q infra.Proof) bool { return q.Nodes && q.Cluster == n.Cluster && q.Target == p.Target })
+			trusted := slices.ContainsFunc(o.expected.Proofs, func(q infra.VisibilityProof) bool { return q.Nodes && q.Cluster == n.Cluster && q.Target == p.Target })
 			if p.Nodes && trusted && o.nodeAgrees(n) && slices.ContainsFunc(n.Keys, seen) {
 				return true
 			}
@@ -276,6 +276,6 @@ func (o *oracle) find(test func(*oracleVM) bool) []*oracleVM {
 	return out
 }
 
-func (o *oracle) set(c *oracleClaim, s Status, reason string, v *oracleVM) {
+func (o *oracle) set(c *oracleMachine, s Status, reason string, v *oracleVM) {
 	c.status, c.reason, c.vm = s, reason, v
 }

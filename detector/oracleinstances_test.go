@@ -12,17 +12,17 @@ import (
 	"drift-detector/infra"
 )
 
-// This file is the oracle on instances that no machine claims.
+// This file is the oracle on instances that no machine explains.
 
-// mentioned returns what a machine says about an instance that is not its own.
-func (o *oracle) mentioned(v *oracleVM) (reason string, by *oracleClaim) {
+// referred returns what a machine says about an instance that is not its own.
+func (o *oracle) referred(v *oracleVM) (reason string, by *oracleMachine) {
 	best := 99
-	consider := func(rank int, c *oracleClaim, r string) {
+	consider := func(rank int, c *oracleMachine, r string) {
 		if rank < best {
 			best, reason, by = rank, r, c
 		}
 	}
-	about := func(c *oracleClaim, otherwise string) string {
+	about := func(c *oracleMachine, otherwise string) string {
 		switch c.reason {
 		case "ClaimedTwice", "ConflictingIDs", "InstanceUnreadable", "AmbiguousMatch", "FoundElsewhere", "IdentityChanged":
 			return c.reason
@@ -107,14 +107,14 @@ func (o *oracle) bonds(v *oracleVM, g infra.Grade) []oracleBond {
 			all = append(all, oracleBond{n.Cluster, n.OwnerKind, n.OwnerName, n.ControlPlane, math.MaxInt, true, false})
 		}
 	}
-	for _, t := range o.claims.Ties {
+	for _, t := range o.expected.OwnershipHints {
 		grade := t.Grade
 		if grade == infra.Strong && v.Unreadable { // what it says of itself is no proof that it runs
 			grade = infra.Medium
 		}
 		if o.fits(t, v) && grade == g {
 			weight := t.Specificity
-			if g == infra.Place {
+			if g == infra.LocationOnly {
 				weight = 0
 			}
 			all = append(all, oracleBond{t.Cluster, t.Owner.Kind, t.Owner.Name, t.ControlPlane, weight, false, t.ByName})
@@ -134,18 +134,18 @@ func (o *oracle) bonds(v *oracleVM, g infra.Grade) []oracleBond {
 
 // nodeSpeaks says whether a Node makes an instance its cluster's.
 func (o *oracle) nodeSpeaks(n infra.Node, v *oracleVM) bool {
-	return o.nodeAgrees(n) && slices.ContainsFunc(o.claims.Ties, func(t infra.Tie) bool { return t.Cluster == n.Cluster && o.fits(t, v) })
+	return o.nodeAgrees(n) && slices.ContainsFunc(o.expected.OwnershipHints, func(t infra.OwnershipHint) bool { return t.Cluster == n.Cluster && o.fits(t, v) })
 }
 
 // fits says whether a tie is one of an instance.
-func (o *oracle) fits(t infra.Tie, v *oracleVM) bool {
+func (o *oracle) fits(t infra.OwnershipHint, v *oracleVM) bool {
 	for _, k := range t.Expect {
 		met := slices.ContainsFunc(t.Expect, func(other infra.Key) bool { return other.Kind == k.Kind && v.HasKey(other) })
 		if o.hasKind(v, k.Kind) && !met {
 			return false
 		}
 	}
-	if t.Grade != infra.Strong && t.Grade != infra.Named && !o.near(v, t.Cluster) {
+	if t.Grade != infra.Strong && t.Grade != infra.NameOnly && !o.nearby(v, t.Cluster) {
 		return false
 	}
 	if !t.Key.IsZero() {
@@ -154,17 +154,17 @@ func (o *oracle) fits(t infra.Tie, v *oracleVM) bool {
 	return t.Pattern != "" && regexp.MustCompile("^("+t.Pattern+")$").MatchString(v.Name) && (t.Within.IsZero() || v.HasKey(t.Within))
 }
 
-// near says whether an instance is seen where machines of a cluster may be.
-func (o *oracle) near(v *oracleVM, id backup.ClusterID) bool {
-	return slices.ContainsFunc(v.listings, func(i int) bool { return o.placeOf(o.inv.Listings[i], id) })
+// nearby says whether an instance is seen where machines of a cluster may be.
+func (o *oracle) nearby(v *oracleVM, id backup.ClusterID) bool {
+	return slices.ContainsFunc(v.listings, func(i int) bool { return o.scopeOf(o.inv.Listings[i], id) })
 }
 
-// placeOf says whether machines of a cluster may be where a listing was made.
-func (o *oracle) placeOf(l infra.Listing, id backup.ClusterID) bool {
+// scopeOf says whether machines of a cluster may be where a listing was made.
+func (o *oracle) scopeOf(l infra.Listing, id backup.ClusterID) bool {
 	if slices.Contains(l.Clusters, id) {
 		return true
 	}
-	for _, p := range o.claims.Proofs {
+	for _, p := range o.expected.Proofs {
 		if p.Cluster == id && slices.Contains(l.IDs, p.Target) {
 			return true
 		}
@@ -216,21 +216,21 @@ func (o *oracle) suspects(v *oracleVM) map[string]bool {
 	return clusters
 }
 
-// placed is the table for instances in plain words.
-func (o *oracle) placed(v *oracleVM) (line string, id backup.ClusterID, set string, status Status) {
+// located is the table for instances in plain words.
+func (o *oracle) located(v *oracleVM) (line string, id backup.ClusterID, set string, status Status) {
 	loose := func(reason, cluster string) (string, backup.ClusterID, string, Status) {
 		// Where only the place speaks for it, a name that is known says that it is none.
-		nothingElse := len(o.bonds(v, infra.Medium))+len(o.bonds(v, infra.Named)) == 0
-		if _, by := o.mentioned(v); reason == "InstanceUnreadable" && !(by == nil && nothingElse && v.Name != "") {
+		nothingElse := len(o.bonds(v, infra.Medium))+len(o.bonds(v, infra.NameOnly)) == 0
+		if _, by := o.referred(v); reason == "InstanceUnreadable" && !(by == nil && nothingElse && v.Name != "") {
 			o.unread = true
 		}
 		return fmt.Sprintf("unattributed %s %s %s", v.Identity, reason, cluster), id, "", ""
 	}
-	isMember := slices.ContainsFunc(o.claims.Pools, func(p infra.Pool) bool { return o.isMember(p, v) })
+	isMember := slices.ContainsFunc(o.expected.Pools, func(p infra.Pool) bool { return o.isMember(p, v) })
 	if (v.Exclude == infra.Template || v.Exclude == infra.Managed) && !v.Gone && !isMember {
 		like := o.bonds(v, infra.Strong)
 		if len(like) == 0 {
-			like = append(o.bonds(v, infra.Medium), o.bonds(v, infra.Named)...)
+			like = append(o.bonds(v, infra.Medium), o.bonds(v, infra.NameOnly)...)
 		}
 		if len(like) > 0 {
 			return loose("NameOnly", o.onlyCluster(like))
@@ -245,7 +245,7 @@ func (o *oracle) placed(v *oracleVM) (line string, id backup.ClusterID, set stri
 	if isMember {
 		return "excluded poolMember " + v.Identity, id, "", ""
 	}
-	reason, by := o.mentioned(v)
+	reason, by := o.referred(v)
 	if by != nil && reason != "CloneOf" {
 		return loose(reason, o.cid(by.cluster))
 	}
@@ -280,7 +280,7 @@ func (o *oracle) placed(v *oracleVM) (line string, id backup.ClusterID, set stri
 			return loose("ForeignNode", "-")
 		}
 		bonds, strong = o.bonds(v, infra.Medium), false
-		if named := o.bonds(v, infra.Named); v.Unreadable && len(bonds)+len(named) > 0 {
+		if named := o.bonds(v, infra.NameOnly); v.Unreadable && len(bonds)+len(named) > 0 {
 			if len(bonds) == 0 {
 				bonds = named
 			}
@@ -291,23 +291,23 @@ func (o *oracle) placed(v *oracleVM) (line string, id backup.ClusterID, set stri
 		}
 	}
 	if len(bonds) == 0 {
-		places, reason := o.bonds(v, infra.Place), "InClusterFolder"
+		locations, reason := o.bonds(v, infra.LocationOnly), "InClusterFolder"
 		if v.Unreadable {
 			reason = "InstanceUnreadable"
 		}
-		if len(places) == 0 && v.Unreadable && v.Path == "" {
+		if len(locations) == 0 && v.Unreadable && v.Path == "" {
 			return loose(reason, "-")
 		}
-		if named := o.bonds(v, infra.Named); len(places) == 0 && len(named) > 0 {
-			places, reason = named, "NameOnly"
+		if named := o.bonds(v, infra.NameOnly); len(locations) == 0 && len(named) > 0 {
+			locations, reason = named, "NameOnly"
 		}
-		if len(places) == 0 {
+		if len(locations) == 0 {
 			return "out of scope " + v.Identity, id, "", ""
 		}
-		for _, p := range places {
+		for _, p := range locations {
 			o.missed = o.missed || reason != "InstanceUnreadable" && o.nodeListMissed(p.cluster)
 		}
-		return loose(reason, o.onlyCluster(places))
+		return loose(reason, o.onlyCluster(locations))
 	}
 	b := bonds[0]
 	for _, other := range bonds {
@@ -356,7 +356,7 @@ func (o *oracle) nameless(id backup.ClusterID, kind, own string) bool {
 	if kind == "MachineSet" && !slices.ContainsFunc(o.snap.Groups, func(g backup.Group) bool { return g.Cluster == id && g.Kind == kind && g.Name == own }) {
 		kind, own = "MachineDeployment", o.deploymentOfSet(id, own)
 	}
-	return slices.ContainsFunc(o.all, func(c *oracleClaim) bool {
+	return slices.ContainsFunc(o.all, func(c *oracleMachine) bool {
 		if c.cluster != id || !c.Strong.IsZero() || !c.InfraMissing && c.Unnamed == "" || c.vm != nil && c.vm.owner == c {
 			return false
 		}

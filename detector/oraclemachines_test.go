@@ -8,7 +8,7 @@ import (
 )
 
 // decide is the table for machines in plain words.
-func (o *oracle) decide(c *oracleClaim) {
+func (o *oracle) decide(c *oracleMachine) {
 	if c.Provider == "" {
 		o.set(c, Unknown, "UnsupportedProvider", nil)
 		return
@@ -34,7 +34,7 @@ func (o *oracle) decide(c *oracleClaim) {
 	if living := slices.DeleteFunc(slices.Clone(strongHere), func(v *oracleVM) bool { return v.Gone }); len(living) > 0 {
 		strongHere = living
 	}
-	complete, _ := o.absenceCounts(place{c.cluster, c.Home.Target, c.Home.Part})
+	complete, _ := o.absenceCounts(clusterScope{c.cluster, c.Home.Target, c.Home.Folder})
 	if len(strongHere) == 0 {
 		for _, v := range o.vms {
 			if o.mayBeIt(c, v) {
@@ -52,21 +52,21 @@ func (o *oracle) decide(c *oracleClaim) {
 		return
 	}
 	if len(strongHere) > 1 {
-		var told []*oracleVM
+		var read []*oracleVM
 		for _, v := range strongHere {
 			if o.has(v, c.Identity) || o.has(v, c.Ref) {
-				told = append(told, v)
+				read = append(read, v)
 			}
 		}
-		if len(told) != 1 {
+		if len(read) != 1 {
 			o.set(c, Unknown, "AmbiguousMatch", nil)
 			return
 		}
 		if c.InfraMissing {
-			o.set(c, Unknown, "InfraObjectMissing", told[0])
+			o.set(c, Unknown, "InfraObjectMissing", read[0])
 			return
 		}
-		o.match(c, told[0], len(strongHere)+len(strongAway) > 1, false)
+		o.match(c, read[0], len(strongHere)+len(strongAway) > 1, false)
 		return
 	}
 	if len(strongHere) == 1 {
@@ -109,7 +109,7 @@ func (o *oracle) decide(c *oracleClaim) {
 }
 
 // decideAbsent goes on where the strong key was not found at a complete home.
-func (o *oracle) decideAbsent(c *oracleClaim, strongAway []*oracleVM) {
+func (o *oracle) decideAbsent(c *oracleMachine, strongAway []*oracleVM) {
 	same := o.find(func(v *oracleVM) bool { return o.has(v, c.Identity) && !v.Gone })
 	sameHere := o.find(func(v *oracleVM) bool { return o.has(v, c.Identity) && !v.Gone && o.atHome(c, v) })
 	wanted := func(v *oracleVM, weakToo bool) bool {
@@ -187,8 +187,8 @@ func (o *oracle) decideAbsent(c *oracleClaim, strongAway []*oracleVM) {
 	}
 }
 
-func (o *oracle) match(c *oracleClaim, v *oracleVM, duplicate, reidentified bool) {
-	if reason := o.takesItsPlace(c, v); reason != "" {
+func (o *oracle) match(c *oracleMachine, v *oracleVM, duplicate, reidentified bool) {
+	if reason := o.replacesIt(c, v); reason != "" {
 		o.set(c, Unknown, reason, v)
 		return
 	}
@@ -213,7 +213,7 @@ func (o *oracle) match(c *oracleClaim, v *oracleVM, duplicate, reidentified bool
 	}
 }
 
-func (o *oracle) nodeAlive(c *oracleClaim) bool {
+func (o *oracle) nodeAlive(c *oracleMachine) bool {
 	for _, l := range o.inv.Listings {
 		for _, n := range l.Nodes {
 			byKey := !c.Strong.IsZero() && slices.Contains(n.Keys, c.Strong)
@@ -228,7 +228,7 @@ func (o *oracle) nodeAlive(c *oracleClaim) bool {
 }
 
 // nodeNames says whether a Node on the instance says that it is the machine.
-func (o *oracle) nodeNames(c *oracleClaim, v *oracleVM) bool {
+func (o *oracle) nodeNames(c *oracleMachine, v *oracleVM) bool {
 	return slices.ContainsFunc(o.nodesOn(v), func(n infra.Node) bool {
 		return o.nodeAgrees(n) && n.Cluster == c.cluster && n.Machine == c.name && n.ClusterNamespace == c.ns
 	})
@@ -236,12 +236,12 @@ func (o *oracle) nodeNames(c *oracleClaim, v *oracleVM) bool {
 
 // remade reports whether a living instance has the machine's second key, or its name in
 // its place without being another's.
-func (o *oracle) remade(c *oracleClaim) bool {
+func (o *oracle) remade(c *oracleMachine) bool {
 	return len(o.find(func(v *oracleVM) bool {
 		if v.Gone || !slices.ContainsFunc(c.Witness, v.HasKey) || v.Exclude != "" || !o.atHome(c, v) {
 			return !v.Gone && o.has(v, c.Identity)
 		}
-		return o.has(v, c.Identity) || !slices.ContainsFunc(o.all, func(other *oracleClaim) bool {
+		return o.has(v, c.Identity) || !slices.ContainsFunc(o.all, func(other *oracleMachine) bool {
 			return other != c && (o.has(v, other.Strong) || o.has(v, other.Identity))
 		})
 	})) > 0

@@ -12,38 +12,38 @@ import (
 
 // poolsInOrder are the pools by cluster; no cluster of a random world has two.
 func (o *oracle) poolsInOrder() []infra.Pool {
-	all := slices.Clone(o.claims.Pools)
+	all := slices.Clone(o.expected.Pools)
 	sort.Slice(all, func(i, j int) bool { return o.cid(all[i].Cluster) < o.cid(all[j].Cluster) })
 	return all
 }
 
 func (o *oracle) pooled(id backup.ClusterID, kind, name string) bool {
-	return slices.ContainsFunc(o.claims.Pools, func(p infra.Pool) bool { return p.Cluster == id && p.Kind == kind && p.Name == name })
+	return slices.ContainsFunc(o.expected.Pools, func(p infra.Pool) bool { return p.Cluster == id && p.Kind == kind && p.Name == name })
 }
 
 // deciding are the places where machines or pools are looked for.
-func (o *oracle) deciding() map[place]bool {
-	out := map[place]bool{}
+func (o *oracle) deciding() map[clusterScope]bool {
+	out := map[clusterScope]bool{}
 	for _, c := range o.all {
 		if c.Provider != "" {
-			out[place{c.cluster, c.Home.Target, c.Home.Part}] = true
+			out[clusterScope{c.cluster, c.Home.Target, c.Home.Folder}] = true
 		}
 	}
-	for _, p := range o.claims.Pools {
-		out[place{p.Cluster, p.Target, ""}] = true
+	for _, p := range o.expected.Pools {
+		out[clusterScope{p.Cluster, p.Target, ""}] = true
 	}
 	return out
 }
 
-// exists says whether a landmark is at a place.
+// exists says whether a probe is at a place.
 func (o *oracle) exists(id backup.ClusterID, target string, k infra.Key) Presence {
-	complete, _ := o.absenceCounts(place{id, target, ""})
+	complete, _ := o.absenceCounts(clusterScope{id, target, ""})
 	complete = complete && !o.unasked(target, k)
 	for _, l := range o.inv.Listings {
 		if !slices.Contains(l.IDs, target) {
 			continue
 		}
-		if slices.Contains(l.Landmarks, k) {
+		if slices.Contains(l.ProbesFound, k) {
 			return Present
 		}
 		if slices.Contains(l.Unread, k.Kind) {
@@ -56,14 +56,14 @@ func (o *oracle) exists(id backup.ClusterID, target string, k infra.Key) Presenc
 	return Undecided
 }
 
-// unasked says that nobody looked for a landmark where it would be.
+// unasked says that nobody looked for a probe where it would be.
 func (o *oracle) unasked(target string, k infra.Key) bool {
 	listed := false
 	for _, l := range o.inv.Listings {
 		if l.NodeState != "" || !slices.Contains(l.IDs, target) {
 			continue
 		}
-		if listed = true; slices.Contains(l.Asked, k) || slices.Contains(l.Landmarks, k) {
+		if listed = true; slices.Contains(l.Asked, k) || slices.Contains(l.ProbesFound, k) {
 			return false
 		}
 	}
@@ -72,19 +72,19 @@ func (o *oracle) unasked(target string, k infra.Key) bool {
 
 // isMember says whether an instance is in a pool, as far as anybody knows.
 func (o *oracle) isMember(p infra.Pool, v *oracleVM) bool {
-	return v.HasKey(p.Key) || slices.ContainsFunc(p.Members, v.HasKey) && o.exists(p.Cluster, p.Target, p.Landmark) == Undecided
+	return v.HasKey(p.Key) || slices.ContainsFunc(p.Members, v.HasKey) && o.exists(p.Cluster, p.Target, p.Probe) == Undecided
 }
 
 // mayBeMember says that nobody asked where an instance was seen for a pool of the cluster.
 func (o *oracle) mayBeMember(v *oracleVM, id backup.ClusterID) bool {
-	return slices.ContainsFunc(o.claims.Pools, func(p infra.Pool) bool {
-		return p.Cluster == id && o.unasked(p.Target, p.Landmark) && o.seenBy(v, p.Target)
+	return slices.ContainsFunc(o.expected.Pools, func(p infra.Pool) bool {
+		return p.Cluster == id && o.unasked(p.Target, p.Probe) && o.seenBy(v, p.Target)
 	})
 }
 
 // poolState reports whether a pool exists. Members say that one which was not found does.
 func (o *oracle) poolState(p infra.Pool) Presence {
-	state := o.exists(p.Cluster, p.Target, p.Landmark)
+	state := o.exists(p.Cluster, p.Target, p.Probe)
 	if state == Absent && slices.ContainsFunc(o.vms, func(v *oracleVM) bool { return !v.Gone && o.isMember(p, v) }) {
 		return Undecided
 	}
@@ -92,9 +92,9 @@ func (o *oracle) poolState(p infra.Pool) Presence {
 }
 
 // dropped says that an instance is none of the members of its machine's pool, which is there.
-func (o *oracle) dropped(c *oracleClaim, v *oracleVM) bool {
+func (o *oracle) dropped(c *oracleMachine, v *oracleVM) bool {
 	there, guessed := false, false
-	for _, p := range o.claims.Pools {
+	for _, p := range o.expected.Pools {
 		if p.Key == c.Pool && p.Cluster == c.cluster {
 			there = there || o.poolState(p) == Present
 			guessed = guessed || p.Guessed != ""
@@ -104,10 +104,10 @@ func (o *oracle) dropped(c *oracleClaim, v *oracleVM) bool {
 }
 
 // memberGone is the status of a machine of a pool whose instance is gone.
-func (o *oracle) memberGone(c *oracleClaim) Status {
-	complete, _ := o.absenceCounts(place{c.cluster, c.Home.Target, c.Home.Part})
+func (o *oracle) memberGone(c *oracleMachine) Status {
+	complete, _ := o.absenceCounts(clusterScope{c.cluster, c.Home.Target, c.Home.Folder})
 	known := false
-	for _, p := range o.claims.Pools {
+	for _, p := range o.expected.Pools {
 		if p.Key == c.Pool && p.Cluster == c.cluster {
 			known = true
 			complete = complete && o.poolState(p) != Undecided
@@ -121,7 +121,7 @@ func (o *oracle) memberGone(c *oracleClaim) Status {
 
 // tellPools says what became of the pools and resources of a cluster.
 func (o *oracle) tellPools(id backup.ClusterID, say func(string, ...any), groups map[string]bool, reasons map[string]string) {
-	for _, p := range o.claims.Pools {
+	for _, p := range o.expected.Pools {
 		if p.Cluster != id {
 			continue
 		}
@@ -142,7 +142,7 @@ func (o *oracle) tellPools(id backup.ClusterID, say func(string, ...any), groups
 		reasons[set] = map[Presence]string{Present: "", Absent: "PoolMissing", Undecided: "PoolUndecided"}[state]
 		say("pool %s %s %s %v %v", o.cid(id), set, state, slices.Compact(then), slices.Compact(now))
 	}
-	for _, r := range o.claims.Resources {
+	for _, r := range o.expected.Resources {
 		if r.Cluster == id {
 			say("resource %s %s %s", o.cid(id), r.Name, o.exists(id, r.Target, r.Keys[0]))
 		}

@@ -130,7 +130,7 @@ func (o *oracle) tell() []string {
 		if v.owner != nil {
 			continue
 		}
-		line, id, set, status := o.placed(v)
+		line, id, set, status := o.located(v)
 		say("%s", line)
 		o.missed = o.missed || strings.Contains(line, "NodeListUnread")
 		if status != "" {
@@ -265,8 +265,8 @@ func (o *oracle) tellScopes(say func(string, ...any)) bool {
 				state = infra.Partial
 			}
 		}
-		for _, p := range o.claims.Pools {
-			if whole, _ := o.absenceCounts(place{p.Cluster, p.Target, ""}); whole && slices.Contains(l.IDs, p.Target) && o.unasked(p.Target, p.Landmark) {
+		for _, p := range o.expected.Pools {
+			if whole, _ := o.absenceCounts(clusterScope{p.Cluster, p.Target, ""}); whole && slices.Contains(l.IDs, p.Target) && o.unasked(p.Target, p.Probe) {
 				state = infra.Partial
 			}
 		}

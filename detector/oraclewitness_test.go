@@ -14,9 +14,9 @@ func (o *oracle) any(of []*oracleVM, test func(*oracleVM) bool) bool {
 	return slices.ContainsFunc(of, test)
 }
 
-// nobodyElses says whether an instance may be the machine's, as far as other
+// hasNoOtherOwner says whether an instance may be the machine's, as far as other
 // machines and Nodes are concerned.
-func (o *oracle) nobodyElses(c *oracleClaim, v *oracleVM) bool {
+func (o *oracle) hasNoOtherOwner(c *oracleMachine, v *oracleVM) bool {
 	if v.Gone || v.HasKey(c.Strong) && !c.Strong.IsZero() || v.Exclude != "" && v.Exclude != infra.Template && v.Exclude != infra.Managed {
 		return false
 	}
@@ -31,21 +31,21 @@ func (o *oracle) nobodyElses(c *oracleClaim, v *oracleVM) bool {
 }
 
 // namesakes have the machine's name, by themselves, in their metadata or by a Node.
-func (o *oracle) namesakes(c *oracleClaim) []*oracleVM {
+func (o *oracle) namesakes(c *oracleMachine) []*oracleVM {
 	return o.find(func(v *oracleVM) bool {
 		named := slices.ContainsFunc(slices.Concat(c.Names, c.Witness), v.HasKey) || slices.Contains(c.Hosts, v.Host)
-		return o.nobodyElses(c, v) && (named || c.Strong.IsZero() && o.nodeNames(c, v))
+		return o.hasNoOtherOwner(c, v) && (named || c.Strong.IsZero() && o.nodeNames(c, v))
 	})
 }
 
-func (o *oracle) witnesses(c *oracleClaim) []*oracleVM {
+func (o *oracle) witnesses(c *oracleMachine) []*oracleVM {
 	return o.find(func(v *oracleVM) bool {
-		return o.nobodyElses(c, v) && o.atHome(c, v) && slices.ContainsFunc(c.Witness, v.HasKey)
+		return o.hasNoOtherOwner(c, v) && o.atHome(c, v) && slices.ContainsFunc(c.Witness, v.HasKey)
 	})
 }
 
-// takesItsPlace is the reason for which a match that does not run is not Healthy.
-func (o *oracle) takesItsPlace(c *oracleClaim, v *oracleVM) string {
+// replacesIt is the reason for which a match that does not run is not Healthy.
+func (o *oracle) replacesIt(c *oracleMachine, v *oracleVM) string {
 	if v.Runs() {
 		return ""
 	}
@@ -58,7 +58,7 @@ func (o *oracle) takesItsPlace(c *oracleClaim, v *oracleVM) string {
 	case o.any(others, func(w *oracleVM) bool { return w != v && w.Runs() }):
 		return "AmbiguousMatch"
 	}
-	if complete, _ := o.absenceCounts(place{c.cluster, c.Home.Target, c.Home.Part}); !complete {
+	if complete, _ := o.absenceCounts(clusterScope{c.cluster, c.Home.Target, c.Home.Folder}); !complete {
 		return "ScopeIncomplete"
 	}
 	if o.nodeListMissed(c.cluster) {
@@ -112,7 +112,7 @@ func (o *oracle) mayServe(id backup.ClusterID, recorded int64) bool {
 				return true
 			}
 		}
-		if complete, _ := o.absenceCounts(place{c.cluster, c.Home.Target, c.Home.Part}); c.Provider == "" || !complete {
+		if complete, _ := o.absenceCounts(clusterScope{c.cluster, c.Home.Target, c.Home.Folder}); c.Provider == "" || !complete {
 			return true
 		}
 	}
@@ -122,14 +122,14 @@ func (o *oracle) mayServe(id backup.ClusterID, recorded int64) bool {
 		}
 	}
 	for _, l := range o.inv.Listings {
-		if l.NodeState == "" && l.State != infra.Complete && o.placeOf(l, id) {
+		if l.NodeState == "" && l.State != infra.Complete && o.scopeOf(l, id) {
 			return true
 		}
 	}
 	return o.any(o.vms, func(v *oracleVM) bool {
-		recorded := slices.ContainsFunc(o.all, func(c *oracleClaim) bool { return o.has(v, c.Strong) })
-		bonds := slices.Concat(o.bonds(v, infra.Strong), o.bonds(v, infra.Medium), o.bonds(v, infra.Named))
-		return v.Runs() && !recorded && o.near(v, id) && slices.ContainsFunc(bonds, func(b oracleBond) bool {
+		recorded := slices.ContainsFunc(o.all, func(c *oracleMachine) bool { return o.has(v, c.Strong) })
+		bonds := slices.Concat(o.bonds(v, infra.Strong), o.bonds(v, infra.Medium), o.bonds(v, infra.NameOnly))
+		return v.Runs() && !recorded && o.nearby(v, id) && slices.ContainsFunc(bonds, func(b oracleBond) bool {
 			return b.cluster == id && (b.cp || b.kind == plane)
 		})
 	})
@@ -142,7 +142,7 @@ func (o *oracle) counts(endpoint string) (seen, contradicted int) {
 		return !v.Gone && slices.ContainsFunc(v.listings, func(i int) bool { return o.inv.Listings[i].Endpoint == endpoint })
 	}
 	copied := func(target string) bool {
-		return slices.ContainsFunc(o.claims.Proofs, func(p infra.Proof) bool { return p.Target == target && p.Copied })
+		return slices.ContainsFunc(o.expected.Proofs, func(p infra.VisibilityProof) bool { return p.Target == target && p.Copied })
 	}
 	for _, c := range o.all {
 		home := slices.ContainsFunc(o.inv.Listings, func(l infra.Listing) bool {
@@ -158,7 +158,7 @@ func (o *oracle) counts(endpoint string) (seen, contradicted int) {
 		case o.any(o.vms, func(v *oracleVM) bool { return here(v) && v.HasKey(c.Strong) }):
 			seen++
 		case copied(c.Home.Target) && o.any(o.vms, func(v *oracleVM) bool {
-			others := slices.ContainsFunc(o.all, func(other *oracleClaim) bool { return other != c && o.has(v, other.Strong) })
+			others := slices.ContainsFunc(o.all, func(other *oracleMachine) bool { return other != c && o.has(v, other.Strong) })
 			return here(v) && slices.ContainsFunc(c.Names, v.HasKey) && (v.Unreadable || o.hasKind(v, c.Strong.Kind)) && !others
 		}):
 			contradicted++
@@ -184,8 +184,8 @@ func (o *oracle) onContradicted(v *oracleVM) bool {
 // provenFor says whether ids show that an instance is where a cluster's machines are.
 func (o *oracle) provenFor(id backup.ClusterID, v *oracleVM) bool {
 	asked := false
-	for _, p := range o.claims.Proofs {
-		if p.Cluster == id && p.Part == "" && o.seenBy(v, p.Target) {
+	for _, p := range o.expected.Proofs {
+		if p.Cluster == id && p.Folder == "" && o.seenBy(v, p.Target) {
 			asked = true
 			partial := slices.ContainsFunc(o.inv.Listings, func(l infra.Listing) bool {
 				return l.NodeState == "" && slices.Contains(l.IDs, p.Target) && l.State != infra.Complete
@@ -203,12 +203,12 @@ func (o *oracle) provenFor(id backup.ClusterID, v *oracleVM) bool {
 
 // reidentified says whether both second keys of a match are others than recorded,
 // and one of them means anything.
-func (o *oracle) reidentified(c *oracleClaim, v *oracleVM) bool {
+func (o *oracle) reidentified(c *oracleMachine, v *oracleVM) bool {
 	differs := func(v *oracleVM, k infra.Key) bool { return !k.IsZero() && !v.HasKey(k) && o.hasKind(v, k.Kind) }
 	if !differs(v, c.Identity) || !differs(v, c.Ref) {
 		return false
 	}
-	tally := func(like func(*oracleClaim) bool) (confirms bool, same, other int) {
+	tally := func(like func(*oracleMachine) bool) (confirms bool, same, other int) {
 		for _, d := range o.all {
 			for _, w := range o.vms {
 				if !like(d) || !o.has(w, d.Strong) {
@@ -224,14 +224,14 @@ func (o *oracle) reidentified(c *oracleClaim, v *oracleVM) bool {
 		}
 		return confirms, same, other
 	}
-	confirms, same, other := tally(func(d *oracleClaim) bool { return d.cluster == c.cluster })
+	confirms, same, other := tally(func(d *oracleMachine) bool { return d.cluster == c.cluster })
 	if same+other < 2 {
-		_, same, other = tally(func(d *oracleClaim) bool { return d.Home.Target == c.Home.Target })
+		_, same, other = tally(func(d *oracleMachine) bool { return d.Home.Target == c.Home.Target })
 	}
 	return confirms || same > other || same+other < 2
 }
 
 // mayBeIt says whether an instance that could not be read may be the machine.
-func (o *oracle) mayBeIt(c *oracleClaim, v *oracleVM) bool {
+func (o *oracle) mayBeIt(c *oracleMachine, v *oracleVM) bool {
 	return v.Unreadable && (slices.ContainsFunc(c.Blind, v.HasKey) && o.maybeHome(c, v) || slices.ContainsFunc(c.Names, v.HasKey))
 }

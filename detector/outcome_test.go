@@ -61,7 +61,7 @@ func expect(t *testing.T, r Result, wishes ...wish) {
 func TestGoneOrphanIsNotListed(t *testing.T) {
 	s := newScene()
 	s.orphan("o")
-	s.tie(infra.Medium, key("stem", "md-bcdfg"), ownedBy(machineSet, "md-bcdfg"), 8)
+	s.hint(infra.Medium, key("stem", "md-bcdfg"), ownedBy(machineSet, "md-bcdfg"), 8)
 	s.vm("new", key("stem", "md-bcdfg"))
 	r := s.detect()
 	if w, ok := find(r, "o"); ok {

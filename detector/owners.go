@@ -30,7 +30,7 @@ type owners struct {
 	pooled map[infra.OwnerID]bool
 }
 
-func newOwners(s *backup.Snapshot, claims []*claim, pools []infra.Pool) *owners {
+func newOwners(s *backup.Snapshot, expected []*expectedMachine, pools []infra.Pool) *owners {
 	o := &owners{
 		planes: s.ControlPlanesByCluster(), groups: map[infra.OwnerID]*backup.Group{},
 		count: map[infra.OwnerID]int64{}, orphans: map[infra.OwnerID]orphanCount{}, inCluster: map[backup.ClusterID][]*backup.Group{}, pooled: map[infra.OwnerID]bool{},
@@ -53,7 +53,7 @@ func newOwners(s *backup.Snapshot, claims []*claim, pools []infra.Pool) *owners 
 			return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
 		})
 	}
-	for _, c := range claims {
+	for _, c := range expected {
 		o.tally(c)
 	}
 	return o
@@ -61,7 +61,7 @@ func newOwners(s *backup.Snapshot, claims []*claim, pools []infra.Pool) *owners 
 
 // tally counts a machine for each of its owners: its MachineSet and the
 // MachineDeployment above, or its control plane, or its pool.
-func (o *owners) tally(c *claim) {
+func (o *owners) tally(c *expectedMachine) {
 	c.owners = o.chain(c)
 	if c.machine == nil {
 		return
@@ -77,7 +77,7 @@ type orphanCount struct{ recorded, found int64 }
 
 // countOrphans counts the orphans that may be among their owner's replicas, once all
 // claims are decided. One without a recorded id never was one.
-func (o *owners) countOrphans(all []*claim) {
+func (o *owners) countOrphans(all []*expectedMachine) {
 	for _, c := range all {
 		if c.machine != nil || c.Strong.IsZero() {
 			continue
@@ -94,7 +94,7 @@ func (o *owners) countOrphans(all []*claim) {
 }
 
 // chain lists the owners of a machine, the nearest first.
-func (o *owners) chain(c *claim) []infra.OwnerID {
+func (o *owners) chain(c *expectedMachine) []infra.OwnerID {
 	owner, set, deployment, pool, plane := ownersOf(c)
 	id := func(kind, name string) infra.OwnerID {
 		return infra.OwnerID{Cluster: c.cluster, Kind: kind, Name: name}
@@ -121,7 +121,7 @@ func (o *owners) chain(c *claim) []infra.OwnerID {
 }
 
 // ownersOf reads the owners off a machine or an orphan.
-func ownersOf(c *claim) (owner backup.Owner, set, deployment, pool string, plane bool) {
+func ownersOf(c *expectedMachine) (owner backup.Owner, set, deployment, pool string, plane bool) {
 	if m := c.machine; m != nil {
 		owner, set, deployment, pool, plane = m.Owner, m.Set, m.Deployment, m.Pool, m.ControlPlane
 	} else {

@@ -57,7 +57,7 @@ func TestCompletenessOfOwners(t *testing.T) {
 			s.machine(prod, "a", true)
 			s.worker("m")
 			s.worker("m2")
-			s.tie(infra.Medium, key("tied", "x"), tc.owner, 1)
+			s.hint(infra.Medium, key("tied", "x"), tc.owner, 1)
 			tc.arrange(s)
 			s.vm("new", key("tied", "x"))
 			want := wish{name: "new", status: Ghost}
@@ -72,7 +72,7 @@ func TestCompletenessOfOwners(t *testing.T) {
 // A control-plane instance is the only control plane's, whatever else says so.
 func TestControlPlaneByTheEvidenceAlone(t *testing.T) {
 	s := newScene()
-	s.tie(infra.Medium, key("tied", "x"), ownedBy("", ""), 1).ControlPlane = true
+	s.hint(infra.Medium, key("tied", "x"), ownedBy("", ""), 1).ControlPlane = true
 	s.vm("new", key("tied", "x"))
 	expect(t, s.detect(), wish{name: "new", status: Ghost})
 	s.plane(prod).Replicas = known(1)
@@ -99,7 +99,7 @@ func TestPlaceOfGhosts(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			s := newScene()
 			s.snap.Groups = append(s.snap.Groups, backup.Group{Meta: backup.Meta{Name: "alone"}, Kind: machineSet, Cluster: prod, Replicas: known(0)})
-			s.tie(infra.Strong, key("tied", "x"), tc.owner, 1).ControlPlane = tc.controlPlane
+			s.hint(infra.Strong, key("tied", "x"), tc.owner, 1).ControlPlane = tc.controlPlane
 			s.vm("new", key("tied", "x")).Created = noon
 			r := s.detect()
 			expect(t, r, wish{name: "new", status: Ghost, set: tc.set})
@@ -121,7 +121,7 @@ func TestPatterns(t *testing.T) {
 		"vm-[a-z]+": true, "vm": false, "vm|x": false, "m-new": false, "a|vm-new": true, "vm-(": false, "": false,
 	} {
 		s := newScene()
-		s.claims.Ties = []infra.Tie{{Cluster: prod, Grade: infra.Medium, Pattern: pattern, Within: key("folder", "f"), Owner: ownedBy(plane, "cp")}}
+		s.expected.OwnershipHints = []infra.OwnershipHint{{Cluster: prod, Grade: infra.Medium, Pattern: pattern, Within: key("folder", "f"), Owner: ownedBy(plane, "cp")}}
 		s.vm("vm-new", key("folder", "f"))
 		s.vm("vm-elsewhere", key("folder", "g"))
 		r := s.detect()
@@ -137,9 +137,9 @@ func TestPatterns(t *testing.T) {
 // A name says nothing in a vCenter where the cluster has no machines; a strong
 // tie says it anywhere.
 func TestTiesHoldWhereTheClusterIs(t *testing.T) {
-	for grade, want := range map[infra.Grade]int{infra.Strong: 0, infra.Medium: 1, infra.Place: 1} {
+	for grade, want := range map[infra.Grade]int{infra.Strong: 0, infra.Medium: 1, infra.LocationOnly: 1} {
 		s := newScene()
-		s.tie(grade, key("tied", "x"), ownedBy(machineSet, "md-bcdfg"), 1)
+		s.hint(grade, key("tied", "x"), ownedBy(machineSet, "md-bcdfg"), 1)
 		s.list("replica/user").Clusters = nil
 		s.vmIn(1, "far", key("tied", "x"))
 		if got := s.detect().OutOfScope; got != want {

@@ -67,7 +67,7 @@ func (ix *index) newPools(all []infra.Pool) []poolSet {
 func comparePools(a, b poolSet) int {
 	return cmp.Or(compareClusters(a.Cluster, b.Cluster), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name),
 		severityOf(b.state.State)-severityOf(a.state.State), compareKeys(a.Key, b.Key),
-		cmp.Compare(a.Target, b.Target), compareKeys(a.Landmark, b.Landmark), cmp.Compare(a.ManagedBy, b.ManagedBy),
+		cmp.Compare(a.Target, b.Target), compareKeys(a.Probe, b.Probe), cmp.Compare(a.ManagedBy, b.ManagedBy),
 		cmp.Compare(a.Desired.N, b.Desired.N), compareBool(a.Desired.Known, b.Desired.Known), slices.Compare(a.state.Then, b.state.Then))
 }
 
@@ -83,7 +83,7 @@ func sortedOnce(ids []string) []string {
 // judgePool sets whether the pool exists and what changed in it.
 func (ix *index) judgePool(p *infra.Pool, s *PoolState) {
 	var why string
-	s.State, why = ix.presence(place{p.Cluster, p.Target, ""}, p.Landmark)
+	s.State, why = ix.presence(clusterScope{p.Cluster, p.Target, ""}, p.Probe)
 	if s.State == Absent && p.Guessed != "" {
 		s.State, why = Undecided, p.Guessed
 	}
@@ -174,7 +174,7 @@ var droppedRow = machineRow{
 
 // dropped reports whether an instance is none of the members of its machine's pool,
 // which was read. Of a pool whose own object the backup lacks no controller looks.
-func (ix *index) dropped(c *claim, v *vm) bool {
+func (ix *index) dropped(c *expectedMachine, v *vm) bool {
 	if c.Pool.IsZero() || v.Gone || v.HasKey(c.Pool) || ix.poolState[clusterKey{c.cluster, c.Pool}] != Present {
 		return false
 	}
@@ -183,7 +183,7 @@ func (ix *index) dropped(c *claim, v *vm) bool {
 
 // presence returns whether something other than an instance exists, and why that is
 // not known. Any of the keys finds it.
-func (ix *index) presence(at place, keys ...infra.Key) (Presence, string) {
+func (ix *index) presence(at clusterScope, keys ...infra.Key) (Presence, string) {
 	h := ix.scopes.home(at)
 	keys = slices.DeleteFunc(slices.Clone(keys), infra.Key.IsZero)
 	if slices.ContainsFunc(keys, func(k infra.Key) bool { return ix.scopes.shows(h.listings, k) }) {
@@ -215,7 +215,7 @@ var whenGone = map[infra.WhenGone]string{
 	infra.MadeAgain:        "the restored controllers make a new one",
 }
 
-// haltsOf are the claims' Halts by cluster, in order.
+// haltsOf are the expected machines' Halts by cluster, in order.
 func haltsOf(all []infra.Halt) map[backup.ClusterID][]infra.Halt {
 	out := map[backup.ClusterID][]infra.Halt{}
 	for _, h := range all {
@@ -237,7 +237,7 @@ func (ix *index) resources(all []infra.Resource) map[backup.ClusterID][]Resource
 		r := &all[i]
 		s := ResourceState{Kind: r.Kind, Name: r.Name, UsedBy: r.UsedBy, WhenGone: cmp.Or(r.WhenGone, infra.FailsReplacement)}
 		var why string
-		switch s.State, why = ix.presence(place{r.Cluster, r.Target, ""}, r.Keys...); s.State {
+		switch s.State, why = ix.presence(clusterScope{r.Cluster, r.Target, ""}, r.Keys...); s.State {
 		case Present:
 			if s.WhenGone == infra.Unwanted {
 				s.Message = r.Consequence
@@ -275,7 +275,7 @@ func (s *scopes) sizeOf(p *infra.Pool) backup.Number {
 	for _, i := range s.byTarget[p.Target] {
 		for _, one := range s.listings[i].PoolSizes {
 			switch {
-			case one.Landmark != p.Landmark:
+			case one.Probe != p.Probe:
 			case size.Known && size.N != one.Desired:
 				return backup.Number{}
 			default:

@@ -50,21 +50,21 @@ func TestPools(t *testing.T) {
 		}, Present, nil, AllHealthy, "", "its members changed since the backup, as those of a pool do: 1 gone, 0 new"},
 		{"gone", func(s *scene) {
 			s.pool("p", "a")
-			s.listings[0].Landmarks = s.listings[0].Landmarks[:1]
+			s.listings[0].ProbesFound = s.listings[0].ProbesFound[:1]
 		}, Absent, nil, NeedFurtherConfirmation, PoolMissing, "it was not found: the restored controllers will make it anew, with new machines"},
 		{"gone, and a member says otherwise", func(s *scene) {
 			s.pool("p", "a")
 			s.vm("a", bios("a"), asg("p"))
-			s.listings[0].Landmarks = s.listings[0].Landmarks[:1]
+			s.listings[0].ProbesFound = s.listings[0].ProbesFound[:1]
 		}, Undecided, []string{"a"}, NeedFurtherConfirmation, PoolUndecided, "it was not found, but 1 instance says that it is its member"},
 		{"its place was not listed whole", func(s *scene) {
 			s.pool("p")
-			s.listings[0].Landmarks = s.listings[0].Landmarks[:1]
+			s.listings[0].ProbesFound = s.listings[0].ProbesFound[:1]
 			s.listings[0].State = infra.Partial
 		}, Undecided, nil, NeedFurtherConfirmation, PoolUndecided, "whether it exists cannot be told: the listing of vc/user did not come to its end"},
 		{"pools could not be read", func(s *scene) {
 			s.pool("p")
-			s.listings[0].Landmarks = s.listings[0].Landmarks[:1]
+			s.listings[0].ProbesFound = s.listings[0].ProbesFound[:1]
 			s.listings[0].Unread = []string{"asg"}
 		}, Undecided, nil, NeedFurtherConfirmation, PoolUndecided, "whether it exists cannot be told: what there is of its kind at vc/user could not be read"},
 		{
@@ -117,7 +117,7 @@ func TestPoolWithoutAClaim(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newScene()
 			s.pool("p")
-			s.claims.Pools = nil
+			s.expected.Pools = nil
 			c.arrange(s)
 			if g := poolOf(t, s.detect(), "p"); (g.Pool != nil) != c.pool || g.Status != c.status {
 				t.Errorf("got %+v, pool %+v", g, g.Pool)
@@ -141,8 +141,8 @@ func TestTwoPoolsOfOneName(t *testing.T) {
 	s := newScene()
 	s.pool("p")
 	gone := *s.pool("q")
-	gone.Name, gone.Landmark = "p", asg("gone")
-	s.claims.Pools = append(s.claims.Pools, gone)
+	gone.Name, gone.Probe = "p", asg("gone")
+	s.expected.Pools = append(s.expected.Pools, gone)
 	if g := poolOf(t, s.detect(), "p"); g.Reason != PoolMissing {
 		t.Errorf("got %+v", g.Pool)
 	}
@@ -189,16 +189,16 @@ func TestPoolIsComplete(t *testing.T) {
 	s := newScene()
 	s.pool("p")
 	s.group(prod, "p").Replicas = known(2)
-	s.tie(infra.Medium, key("tag", "p"), ownedBy(machinePool, "p"), 0)
+	s.hint(infra.Medium, key("tag", "p"), ownedBy(machinePool, "p"), 0)
 	s.vm("new", key("tag", "p"))
 	expect(t, s.detect(), wish{name: "new", status: Ghost})
-	s.claims.Pools = nil
+	s.expected.Pools = nil
 	expect(t, s.detect(), wish{name: "new", status: Unknown, reason: MachineNotInBackup})
 }
 
 func TestExclusions(t *testing.T) {
 	s := newScene()
-	s.claims.Exclude = []infra.Exclusion{{Key: bios("b-1"), Cause: "nat"}, {Key: bios("b-1"), Cause: "bastion"}, {Key: bios("b-m"), Cause: "bastion"}}
+	s.expected.Exclude = []infra.Exclusion{{Key: bios("b-1"), Cause: "nat"}, {Key: bios("b-1"), Cause: "bastion"}, {Key: bios("b-m"), Cause: "bastion"}}
 	s.worker("m")
 	s.vmOf("m")
 	s.vm("jump", bios("b-1"))
@@ -215,15 +215,15 @@ func TestExclusions(t *testing.T) {
 func TestResourcesNeedEveryPart(t *testing.T) {
 	for _, shown := range []bool{false, true} {
 		s := newScene()
-		s.worker("m").Home.Part = "f"
-		s.worker("n").Home.Part = "g"
+		s.worker("m").Home.Folder = "f"
+		s.worker("n").Home.Folder = "g"
 		s.vmOf("n")
-		s.claims.Proofs[0].Part = "f"
-		s.claims.Proofs = append(s.claims.Proofs, infra.Proof{Cluster: prod, Target: vc, Part: "g", All: []infra.Key{key("folder", "g")}})
-		s.claims.Resources = []infra.Resource{{Cluster: prod, Target: vc, Kind: "template", Name: "t", Keys: []infra.Key{key("template", "t")}, UsedBy: "T"}}
+		s.expected.Proofs[0].Folder = "f"
+		s.expected.Proofs = append(s.expected.Proofs, infra.VisibilityProof{Cluster: prod, Target: vc, Folder: "g", All: []infra.Key{key("folder", "g")}})
+		s.expected.Resources = []infra.Resource{{Cluster: prod, Target: vc, Kind: "template", Name: "t", Keys: []infra.Key{key("template", "t")}, UsedBy: "T"}}
 		want := Undecided
 		if shown {
-			s.listings[0].Landmarks = append(s.listings[0].Landmarks, key("folder", "g"))
+			s.listings[0].ProbesFound = append(s.listings[0].ProbesFound, key("folder", "g"))
 			want = Absent
 		}
 		r := s.detect()
@@ -236,9 +236,9 @@ func TestResourcesNeedEveryPart(t *testing.T) {
 func TestResources(t *testing.T) {
 	s := newScene()
 	resource := func(name string, keys ...infra.Key) {
-		s.claims.Resources = append(s.claims.Resources, infra.Resource{Cluster: prod, Target: vc, Kind: "template", Name: name, Keys: keys, UsedBy: "T " + name})
+		s.expected.Resources = append(s.expected.Resources, infra.Resource{Cluster: prod, Target: vc, Kind: "template", Name: name, Keys: keys, UsedBy: "T " + name})
 	}
-	s.listings[0].Landmarks = append(s.listings[0].Landmarks, key("tmpl", "here"))
+	s.listings[0].ProbesFound = append(s.listings[0].ProbesFound, key("tmpl", "here"))
 	s.listings[0].Unread = []string{"net"}
 	resource("b", key("tmpl", "gone"))
 	resource("a", key("tmpl", "gone"), key("tmpl", "here"))
@@ -263,7 +263,7 @@ func TestResources(t *testing.T) {
 		t.Errorf("of a partial listing: %+v", got)
 	}
 	s.listings[0].State = infra.Complete
-	s.claims.Proofs = nil
+	s.expected.Proofs = nil
 	r = s.detect()
 	if got := r.Clusters[0].Resources[1]; got.State != Undecided {
 		t.Errorf("of an unproven place: %+v", got)
@@ -290,7 +290,7 @@ func TestPoolOfAGuessedName(t *testing.T) {
 			s.pool("p", "i-1").Guessed = "its object is not in the backup"
 			s.vm("member", bios("i-1"))
 			if !c.there {
-				s.listings[0].Landmarks = slices.DeleteFunc(s.listings[0].Landmarks, func(k infra.Key) bool { return k == asg("p") })
+				s.listings[0].ProbesFound = slices.DeleteFunc(s.listings[0].ProbesFound, func(k infra.Key) bool { return k == asg("p") })
 			}
 			r := s.detect()
 			g := poolOf(t, r, "p")

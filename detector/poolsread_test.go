@@ -16,10 +16,10 @@ func TestNobodyLeavesAPoolThatWasNotRead(t *testing.T) {
 		left    bool
 	}{
 		"read":                     {func(*scene, *infra.Pool) {}, true},
-		"gone":                     {func(s *scene, _ *infra.Pool) { s.listings[0].Landmarks = s.listings[0].Landmarks[:1] }, true},
+		"gone":                     {func(s *scene, _ *infra.Pool) { s.listings[0].ProbesFound = s.listings[0].ProbesFound[:1] }, true},
 		"its place was not listed": {func(_ *scene, p *infra.Pool) { p.Target = "elsewhere" }, false},
 		"its kind could not be read": {func(s *scene, _ *infra.Pool) {
-			s.listings[0].Landmarks, s.listings[0].Unread = s.listings[0].Landmarks[:1], []string{"asg"}
+			s.listings[0].ProbesFound, s.listings[0].Unread = s.listings[0].ProbesFound[:1], []string{"asg"}
 		}, false},
 	} {
 		s := newScene()
@@ -43,7 +43,7 @@ func TestMembersThatAreGone(t *testing.T) {
 	}{
 		"the pool is there":         {func(s *scene) { s.pool("p", "b-m") }, Stale},
 		"its instance is listed":    {func(s *scene) { s.pool("p", "b-m"); s.vmOf(subject).Gone = true }, Stale},
-		"the pool is gone":          {func(s *scene) { s.pool("p", "b-m"); s.listings[0].Landmarks = s.listings[0].Landmarks[:1] }, Stale},
+		"the pool is gone":          {func(s *scene) { s.pool("p", "b-m"); s.listings[0].ProbesFound = s.listings[0].ProbesFound[:1] }, Stale},
 		"the pool was not read":     {func(s *scene) { s.pool("p", "b-m").Target = "elsewhere" }, Unknown},
 		"the backup lacks the pool": {func(*scene) {}, Unknown},
 		"listed in part": {func(s *scene) {
@@ -62,7 +62,7 @@ func TestMembersThatAreGone(t *testing.T) {
 }
 
 func TestWhatAPoolIsSetTo(t *testing.T) {
-	size := func(n int64) infra.PoolSize { return infra.PoolSize{Landmark: asg("p"), Desired: n} }
+	size := func(n int64) infra.PoolSize { return infra.PoolSize{Probe: asg("p"), Desired: n} }
 	for name, c := range map[string]struct {
 		sizes   [][]infra.PoolSize // by listing of the place
 		want    backup.Number
@@ -70,7 +70,7 @@ func TestWhatAPoolIsSetTo(t *testing.T) {
 	}{
 		"not known":             {nil, backup.Number{}, "1 member now, the backup desires 3"},
 		"as the backup desires": {[][]infra.PoolSize{{size(3)}}, known(3), "1 member now, the backup desires 3"},
-		"another number":        {[][]infra.PoolSize{{size(1), {Landmark: asg("q"), Desired: 9}}}, known(1), "it is set to 1 and has 1 member, the backup desires 3"},
+		"another number":        {[][]infra.PoolSize{{size(1), {Probe: asg("q"), Desired: 9}}}, known(1), "it is set to 1 and has 1 member, the backup desires 3"},
 		"two that agree":        {[][]infra.PoolSize{{size(0)}, {size(0)}}, known(0), "it is set to 0 and has 1 member, the backup desires 3"},
 		"two that do not agree": {[][]infra.PoolSize{{size(0)}, {size(2)}}, backup.Number{}, "1 member now, the backup desires 3"},
 	} {
@@ -99,10 +99,10 @@ func TestWhatTheAbsenceOfResourcesMeans(t *testing.T) {
 		if r.Keys == nil {
 			r.Keys = []infra.Key{key("thing", name)}
 		}
-		s.claims.Resources = append(s.claims.Resources, r)
+		s.expected.Resources = append(s.expected.Resources, r)
 	}
 	s.listings[0].Unread = []string{"net"}
-	s.claims.Halts = []infra.Halt{{Cluster: prod, Object: "Identity z"}, {Cluster: prod, Object: "Identity a"}, {Cluster: prod, Object: "Identity a"}}
+	s.expected.Halts = []infra.Halt{{Cluster: prod, Object: "Identity z"}, {Cluster: prod, Object: "Identity a"}, {Cluster: prod, Object: "Identity a"}}
 	c := s.detect().Clusters[0]
 	want := []ResourceState{
 		{"thing", "a", Absent, "", infra.FailsReplacement, "replacing a machine will fail: thing a was not found"},
@@ -131,13 +131,13 @@ func TestTiesByWhatIsShared(t *testing.T) {
 		"beside somebody else's":    {func(s *scene) { s.vm("y", bios("b-y"), key("net", "1")) }, ""},
 		"somewhere else":            {func(s *scene) { s.vm("x", bios("b-x"), key("net", "2")) }, ""},
 		"beside another cluster's": {func(s *scene) {
-			s.claims.Ties[0].Cluster = backup.ClusterID{Namespace: "t9", Name: "other"}
+			s.expected.OwnershipHints[0].Cluster = backup.ClusterID{Namespace: "t9", Name: "other"}
 			s.vm("x", bios("b-x"), key("net", "1"))
 		}, ""},
 	} {
 		s := newScene()
 		s.worker("x")
-		s.tie(infra.Strong, key("stem", "md"), ownedBy(machineSet, "md-bcdfg"), 0).Shares = "net"
+		s.hint(infra.Strong, key("stem", "md"), ownedBy(machineSet, "md-bcdfg"), 0).Shares = "net"
 		s.vm(subject, key("stem", "md"), key("net", "1"))
 		c.arrange(s)
 		got := Status("")

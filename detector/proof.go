@@ -32,13 +32,13 @@ func (n idCount) hint() string {
 		"if it does, and the machines were restored under new ids, compare them with their Nodes", n.seen, n.contradicted)
 }
 
-func (ix *index) countIDs(proofs []infra.Proof) map[server]idCount {
+func (ix *index) countIDs(proofs []infra.VisibilityProof) map[server]idCount {
 	copied := map[string]bool{}
 	for i := range proofs {
 		copied[proofs[i].Target] = copied[proofs[i].Target] || proofs[i].Copied
 	}
 	counts := map[server]idCount{}
-	for _, c := range ix.claims {
+	for _, c := range ix.expected {
 		if c.Provider == "" || c.Strong.IsZero() {
 			continue
 		}
@@ -70,7 +70,7 @@ func (ix *index) serversOf(target string) map[server][]int32 {
 }
 
 // contradicted is the fault of a place on a server that names contradict, or nil.
-func (ix *index) contradicted(at place, listings []int32) *infra.Fault {
+func (ix *index) contradicted(at clusterScope, listings []int32) *infra.Fault {
 	for _, i := range listings {
 		l := &ix.scopes.listings[i]
 		if n := ix.ids[serverOf(l)]; n.isContradicted() {
@@ -85,8 +85,8 @@ func (ix *index) contradicted(at place, listings []int32) *infra.Fault {
 }
 
 // holds reports whether a proof holds for the listings of a place.
-func (ix *index) holds(p *infra.Proof, listings []int32) bool {
-	landmark := func(k infra.Key) bool { return ix.scopes.shows(listings, k) }
+func (ix *index) holds(p *infra.VisibilityProof, listings []int32) bool {
+	probe := func(k infra.Key) bool { return ix.scopes.shows(listings, k) }
 	seen := func(k infra.Key) bool {
 		return slices.ContainsFunc(ix.withKeys(k), func(v *vm) bool { return v.seenIn(listings) })
 	}
@@ -94,8 +94,8 @@ func (ix *index) holds(p *infra.Proof, listings []int32) bool {
 	case p.Stated != "":
 		return true
 	case len(p.All) > 0:
-		return !slices.ContainsFunc(p.All, func(k infra.Key) bool { return !landmark(k) })
-	case slices.ContainsFunc(p.Any, func(k infra.Key) bool { return landmark(k) || seen(k) }):
+		return !slices.ContainsFunc(p.All, func(k infra.Key) bool { return !probe(k) })
+	case slices.ContainsFunc(p.Any, func(k infra.Key) bool { return probe(k) || seen(k) }):
 		return true
 	}
 	return p.Nodes && slices.ContainsFunc(ix.nodesAt[p.Target], func(n *node) bool {
@@ -105,11 +105,11 @@ func (ix *index) holds(p *infra.Proof, listings []int32) bool {
 
 // indexProofs finds what proves a place for whatever is there: the proofs of whole
 // targets, and the Nodes of the clusters that such a proof trusts.
-func (ix *index) indexProofs(all []infra.Proof) {
-	ix.proofs, ix.nodesAt = map[backup.ClusterID][]*infra.Proof{}, map[string][]*node{}
+func (ix *index) indexProofs(all []infra.VisibilityProof) {
+	ix.proofs, ix.nodesAt = map[backup.ClusterID][]*infra.VisibilityProof{}, map[string][]*node{}
 	for i := range all {
 		p := &all[i]
-		if p.Part == "" {
+		if p.Folder == "" {
 			ix.proofs[p.Cluster] = append(ix.proofs[p.Cluster], p)
 		}
 		if p.Nodes {

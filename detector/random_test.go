@@ -37,7 +37,7 @@ func randomWorld(seed uint64) *scene {
 	d.pools(s, ids, trouble)
 	d.instances(s, trouble)
 	d.nodes(s, ids, trouble)
-	d.ties(s, ids)
+	d.hints(s, ids)
 	if d.chance(trouble) {
 		s.snap.Problems = []backup.Problem{{Item: "x", Reason: "bad"}}
 	}
@@ -79,7 +79,7 @@ func (d dice) machines(s *scene, id backup.ClusterID, trouble int) {
 			m.Node = fmt.Sprintf("n%d", d.IntN(5))
 		}
 		m.Phase = pick(d, "Provisioned", "Running")
-		c := infra.Claim{Machine: len(s.snap.Machines)}
+		c := infra.ExpectedMachine{Machine: len(s.snap.Machines)}
 		set := pick(d, "md-bcdfg", "md-b-bcdfg", "lone", "md-zzzzz")
 		if m.ControlPlane = d.chance(40); m.ControlPlane {
 			m.Owner = backup.Owner{Kind: plane, Name: "cp"}
@@ -94,10 +94,10 @@ func (d dice) machines(s *scene, id backup.ClusterID, trouble int) {
 		} else {
 			s.snap.Machines = append(s.snap.Machines, m)
 		}
-		d.claim(&c, id, n, trouble)
-		s.claims.Machines = append(s.claims.Machines, c)
+		d.expectedMachine(&c, id, n, trouble)
+		s.expected.Machines = append(s.expected.Machines, c)
 	}
-	truth := &oracle{snap: &s.snap, claims: s.claims}
+	truth := &oracle{snap: &s.snap, expected: s.expected}
 	truth.read()
 	for i := range s.snap.ControlPlanes {
 		if p := &s.snap.ControlPlanes[i]; p.Cluster == id {
@@ -121,9 +121,9 @@ func (d dice) replicas(replicas, desired *backup.Number, truth int64, trouble in
 	}
 }
 
-// claim gives a machine its keys. The number of the machine makes them, so that
+// expectedMachine gives a machine its keys. The number of the machine makes them, so that
 // the instances of instances() can have them, and trouble makes them meet.
-func (d dice) claim(c *infra.Claim, id backup.ClusterID, n, trouble int) {
+func (d dice) expectedMachine(c *infra.ExpectedMachine, id backup.ClusterID, n, trouble int) {
 	own := fmt.Sprintf("%s%d%d", id.Name, id.Backup, n)
 	if d.chance(trouble) {
 		own = fmt.Sprintf("%s%d%d", id.Name, id.Backup, d.IntN(6))
@@ -132,7 +132,7 @@ func (d dice) claim(c *infra.Claim, id backup.ClusterID, n, trouble int) {
 		c.Provider = ""
 		return
 	}
-	c.Home = infra.Home{Target: pick(d, "vc1/a", "vc1/a", "vc1/b", "vc2"), Part: pick(d, "", "", "", "p1", "p2")}
+	c.Home = infra.HomeScope{Target: pick(d, "vc1/a", "vc1/a", "vc1/b", "vc2"), Folder: pick(d, "", "", "", "p1", "p2")}
 	if d.chance(30) {
 		c.Home.Within = key("datacenter", pick(d, "DC0", "DC1"))
 	}
@@ -175,20 +175,20 @@ func (d dice) listings(s *scene, ids []backup.ClusterID, trouble int) {
 		}
 		l := s.list(target)
 		l.Endpoint, l.Account, _ = strings.Cut(target, "/")
-		l.Clusters, l.Landmarks = nil, nil
+		l.Clusters, l.ProbesFound = nil, nil
 		if d.chance(trouble) {
 			l.State = pick(d, infra.Partial, infra.Failed)
 			l.Fault = pick(d, nil, &infra.Fault{Reason: "Unreachable", Message: "no route"})
 		}
 		for _, f := range []string{"f1", "f2"} {
 			if !d.chance(trouble) {
-				l.Landmarks = append(l.Landmarks, key("folder", f))
+				l.ProbesFound = append(l.ProbesFound, key("folder", f))
 			}
 		}
 	}
 	for _, id := range ids {
 		for _, target := range []string{"vc1/a", "vc1/b", "vc2"} {
-			p := infra.Proof{Cluster: id, Target: target, All: []infra.Key{key("folder", "f1")}, Hint: "look", Copied: d.chance(60)}
+			p := infra.VisibilityProof{Cluster: id, Target: target, All: []infra.Key{key("folder", "f1")}, Hint: "look", Copied: d.chance(60)}
 			switch {
 			case d.chance(trouble):
 				continue
@@ -198,10 +198,10 @@ func (d dice) listings(s *scene, ids []backup.ClusterID, trouble int) {
 				p.All, p.Any = nil, []infra.Key{bios(fmt.Sprintf("%s%d0", id.Name, id.Backup)), key("folder", "f2")}
 				p.Nodes = d.chance(50)
 			}
-			s.claims.Proofs = append(s.claims.Proofs, p)
-			for _, part := range []string{"p1", "p2"} {
+			s.expected.Proofs = append(s.expected.Proofs, p)
+			for _, expectedPart := range []string{"p1", "p2"} {
 				if !d.chance(trouble) {
-					s.claims.Proofs = append(s.claims.Proofs, infra.Proof{Cluster: id, Target: target, Part: part, All: []infra.Key{key("folder", pick(d, "f1", "f2"))}, Hint: "look"})
+					s.expected.Proofs = append(s.expected.Proofs, infra.VisibilityProof{Cluster: id, Target: target, Folder: expectedPart, All: []infra.Key{key("folder", pick(d, "f1", "f2"))}, Hint: "look"})
 				}
 			}
 		}
@@ -215,7 +215,7 @@ func (d dice) instances(s *scene, trouble int) {
 		return
 	}
 	n := 0
-	add := func(own, name string, home infra.Home) {
+	add := func(own, name string, home infra.HomeScope) {
 		n++
 		datacenter := key("datacenter", pick(d, "DC0", "DC1"))
 		if !home.Within.IsZero() && !d.chance(trouble) {
@@ -247,7 +247,7 @@ func (d dice) instances(s *scene, trouble int) {
 		d.conditions(&i, trouble)
 		d.show(s, i, home.Target, trouble)
 	}
-	for _, c := range s.claims.Machines {
+	for _, c := range s.expected.Machines {
 		if own := cmp.Or(c.Strong.Value, c.Identity.Value, "none"); !d.chance(20 + trouble) {
 			name := own
 			if d.chance(10) {
@@ -260,7 +260,7 @@ func (d dice) instances(s *scene, trouble int) {
 		}
 	}
 	for range d.IntN(5) {
-		add(fmt.Sprintf("new%d", d.IntN(9)), pick(d, "md-zzzzz-bbbbb", "jump", "prod00", "cp-xxxxx"), infra.Home{})
+		add(fmt.Sprintf("new%d", d.IntN(9)), pick(d, "md-zzzzz-bbbbb", "jump", "prod00", "cp-xxxxx"), infra.HomeScope{})
 	}
 }
 
@@ -304,7 +304,7 @@ func (d dice) nodes(s *scene, ids []backup.ClusterID, trouble int) {
 			continue
 		}
 		l := s.list("workload/" + id.Name)
-		l.Provider, l.NodeState, l.Clusters, l.Landmarks = "workload", "read", []backup.ClusterID{id}, nil
+		l.Provider, l.NodeState, l.Clusters, l.ProbesFound = "workload", "read", []backup.ClusterID{id}, nil
 		if d.chance(trouble) {
 			l.State, l.NodeState = infra.Failed, pick(d, "unreachable", "denied", "skipped", "noKubeconfig")
 			continue
@@ -336,32 +336,32 @@ func (d dice) nodes(s *scene, ids []backup.ClusterID, trouble int) {
 	}
 }
 
-func (d dice) ties(s *scene, ids []backup.ClusterID) {
+func (d dice) hints(s *scene, ids []backup.ClusterID) {
 	for _, id := range ids {
-		tie := func(g infra.Grade, k infra.Key, kind, name string) {
+		hint := func(g infra.Grade, k infra.Key, kind, name string) {
 			if d.chance(60) {
 				var expect []infra.Key
 				if g == infra.Medium && d.chance(30) {
 					expect = []infra.Key{key("joins", id.Name)}
 				}
-				s.claims.Ties = append(s.claims.Ties, infra.Tie{
+				s.expected.OwnershipHints = append(s.expected.OwnershipHints, infra.OwnershipHint{
 					Cluster: id, Grade: g, Key: k, Owner: infra.OwnerID{Cluster: id, Kind: kind, Name: name},
 					ControlPlane: kind == plane, Specificity: d.IntN(3), Detail: k.String(), Expect: expect, ByName: g == infra.Medium && d.chance(50),
 				})
 			}
 		}
-		tie(infra.Medium, key("stem", "cp"), plane, "cp")
-		tie(infra.Medium, key("stem", "md"), machineSet, "md-bcdfg")
-		tie(infra.Medium, key("stem", "new"), machineSet, "md-zzzzz")
-		tie(infra.Medium, key("stem", "lone"), machineSet, "lone")
-		tie(infra.Medium, key("endpoint", id.Name), "", "")
-		tie(infra.Place, key("folder", "f1"), "", "")
-		tie(infra.Named, key("anywhere", id.Name), plane, "cp")
+		hint(infra.Medium, key("stem", "cp"), plane, "cp")
+		hint(infra.Medium, key("stem", "md"), machineSet, "md-bcdfg")
+		hint(infra.Medium, key("stem", "new"), machineSet, "md-zzzzz")
+		hint(infra.Medium, key("stem", "lone"), machineSet, "lone")
+		hint(infra.Medium, key("endpoint", id.Name), "", "")
+		hint(infra.LocationOnly, key("folder", "f1"), "", "")
+		hint(infra.NameOnly, key("anywhere", id.Name), plane, "cp")
 		if d.chance(10) {
-			tie(infra.Strong, key("endpoint", id.Name), machineDeployment, "md")
+			hint(infra.Strong, key("endpoint", id.Name), machineDeployment, "md")
 		}
 		if d.chance(20) {
-			s.claims.Ties = append(s.claims.Ties, infra.Tie{
+			s.expected.OwnershipHints = append(s.expected.OwnershipHints, infra.OwnershipHint{
 				Cluster: id, Grade: infra.Medium, Pattern: "cp-[a-z]{5}", Within: key("folder", "f1"),
 				Owner: infra.OwnerID{Cluster: id, Kind: plane, Name: "cp"}, ControlPlane: true, Detail: "pattern",
 			})

@@ -15,7 +15,7 @@ func (d dice) pools(s *scene, ids []backup.ClusterID, trouble int) {
 			d.pool(s, id, trouble)
 		}
 		for _, f := range []string{"f1", "f2", "f3"} {
-			s.claims.Resources = append(s.claims.Resources, infra.Resource{
+			s.expected.Resources = append(s.expected.Resources, infra.Resource{
 				Cluster: id, Target: pick(d, "vc1/a", "vc2", "vc9"), Kind: "folder", Name: f, Keys: []infra.Key{key("folder", f)},
 			})
 		}
@@ -23,7 +23,7 @@ func (d dice) pools(s *scene, ids []backup.ClusterID, trouble int) {
 	for _, l := range s.listings {
 		for _, name := range []string{"prod", "prod-eu"} {
 			if !d.chance(20 + trouble) {
-				l.Landmarks = append(l.Landmarks, asg(name))
+				l.ProbesFound = append(l.ProbesFound, asg(name))
 			}
 		}
 		if d.chance(trouble) {
@@ -39,7 +39,7 @@ func (d dice) pools(s *scene, ids []backup.ClusterID, trouble int) {
 		}
 	}
 	if d.chance(20) {
-		s.claims.Exclude = []infra.Exclusion{{Key: bios(fmt.Sprintf("new%d", d.IntN(9))), Cause: "bastion"}, {Key: bios("prod00"), Cause: "nat"}}
+		s.expected.Exclude = []infra.Exclusion{{Key: bios(fmt.Sprintf("new%d", d.IntN(9))), Cause: "bastion"}, {Key: bios("prod00"), Cause: "nat"}}
 	}
 }
 
@@ -54,14 +54,14 @@ func (d dice) pool(s *scene, id backup.ClusterID, trouble int) {
 		return // of a provider that knows no pools
 	}
 	p := infra.Pool{
-		Cluster: id, Kind: machinePool, Name: name, Target: pick(d, "vc1/a", "vc2"), Key: asg(id.Name), Landmark: asg(id.Name), Desired: known(2),
+		Cluster: id, Kind: machinePool, Name: name, Target: pick(d, "vc1/a", "vc2"), Key: asg(id.Name), Probe: asg(id.Name), Desired: known(2),
 	}
 	for range d.IntN(3) {
 		p.Members = append(p.Members, bios(fmt.Sprintf("new%d", d.IntN(9))))
 	}
-	s.claims.Pools = append(s.claims.Pools, p)
-	for i := range s.claims.Machines {
-		if c := &s.claims.Machines[i]; d.chance(15) && c.Provider != "" {
+	s.expected.Pools = append(s.expected.Pools, p)
+	for i := range s.expected.Machines {
+		if c := &s.expected.Machines[i]; d.chance(15) && c.Provider != "" {
 			c.Pool = p.Key
 		}
 	}

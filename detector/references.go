@@ -18,9 +18,9 @@ const (
 // reference connects an instance with a machine of the backup that it was not matched
 // with, or not with certainty. Such an instance is never a Ghost.
 type reference struct {
-	claim  *claim
-	reason string
-	rank   int // the lower, the stronger
+	machine *expectedMachine
+	reason  string
+	rank    int // the lower, the stronger
 }
 
 // Ranks of references: by what the instance shares with the machine.
@@ -34,18 +34,18 @@ const (
 	byName
 )
 
-// addReference keeps the strongest reference; the claims come in order. It has no
+// addReference keeps the strongest reference; the expected machines come in order. It has no
 // effect on instances that were matched with a machine.
-func (v *vm) addReference(c *claim, rank int, reason string) {
-	if v.reference.claim == nil || rank < v.reference.rank {
+func (v *vm) addReference(c *expectedMachine, rank int, reason string) {
+	if v.reference.machine == nil || rank < v.reference.rank {
 		v.reference = reference{c, reason, rank}
 	}
 }
 
-// findReferences adds the references of all claims, once they are decided.
+// findReferences adds the references of all expected machines, once they are decided.
 func (ix *index) findReferences() {
-	ix.unnamed = map[infra.OwnerID]*claim{}
-	for _, c := range ix.claims {
+	ix.unnamed = map[infra.OwnerID]*expectedMachine{}
+	for _, c := range ix.expected {
 		ix.noteUnnamed(c)
 		ix.findKeyReferences(c)
 		ix.findNodeReferences(c)
@@ -59,7 +59,7 @@ func (ix *index) findReferences() {
 
 // noteUnnamed records a machine whose instance may be any of its owner's: the backup
 // has no id, and the name of the instance is missing or not understood.
-func (ix *index) noteUnnamed(c *claim) {
+func (ix *index) noteUnnamed(c *expectedMachine) {
 	if c.matched != nil || !c.Strong.IsZero() || !c.InfraMissing && c.Unnamed == "" {
 		return
 	}
@@ -72,7 +72,7 @@ func (ix *index) noteUnnamed(c *claim) {
 }
 
 // findNodeReferences adds references to the instances of Nodes that name the machine.
-func (ix *index) findNodeReferences(c *claim) {
+func (ix *index) findNodeReferences(c *expectedMachine) {
 	for _, n := range ix.nodes.byMachine[machineName{c.cluster, c.namespace, c.name}] {
 		if !n.agrees() {
 			continue
@@ -83,8 +83,8 @@ func (ix *index) findNodeReferences(c *claim) {
 	}
 }
 
-// findKeyReferences adds references to the instances that have a key of the claim.
-func (ix *index) findKeyReferences(c *claim) {
+// findKeyReferences adds references to the instances that have a key of the expected machine.
+func (ix *index) findKeyReferences(c *expectedMachine) {
 	for _, v := range ix.withKeys(c.Strong) {
 		if c.matched == nil {
 			v.addReference(c, byStrongKey, reasonOf(c, FoundElsewhere))
@@ -118,7 +118,7 @@ func (ix *index) findKeyReferences(c *claim) {
 
 // reasonOf is the reason of the machine's verdict where that verdict is about
 // the instances that it reaches, else another.
-func reasonOf(c *claim, otherwise string) string {
+func reasonOf(c *expectedMachine, otherwise string) string {
 	switch c.verdict.Reason {
 	case ClaimedTwice, ConflictingIDs, InstanceUnreadable, AmbiguousMatch, FoundElsewhere, IdentityChanged:
 		return c.verdict.Reason
@@ -133,12 +133,12 @@ func reasonOf(c *claim, otherwise string) string {
 
 // referenceText explains a reference in a sentence.
 func referenceText(r reference) string {
-	name := r.claim.namespace + "/" + r.claim.name
+	name := r.machine.namespace + "/" + r.machine.name
 	switch r.reason {
 	case SameName:
 		return "it has the name of machine " + name + ", but not its id"
 	case NodeOfMachine:
-		if r.claim.Strong.IsZero() {
+		if r.machine.Strong.IsZero() {
 			return "a Node on it says it is machine " + name + ", for which the backup records no id"
 		}
 		return "a Node on it says it is machine " + name + ", whose recorded id is another"
@@ -149,6 +149,6 @@ func referenceText(r reference) string {
 	case IdentityChanged:
 		return "it has the second key of machine " + name + ", but another id"
 	default:
-		return "it may be machine " + name + ", which cannot be decided: " + cmp.Or(r.claim.verdict.Message, r.reason)
+		return "it may be machine " + name + ", which cannot be decided: " + cmp.Or(r.machine.verdict.Message, r.reason)
 	}
 }

@@ -146,7 +146,7 @@ func TestRollUp(t *testing.T) {
 		{"a scope that is complete and not proven", func(s *scene) {
 			s.worker("m")
 			s.vmOf("m")
-			s.claims.Proofs = nil
+			s.expected.Proofs = nil
 		}, "cp Healthy ; groups " + md + "Healthy ; workers Healthy; cluster Healthy; all NeedFurtherConfirmation"},
 
 		{"a Node list that could not be read changes nothing", func(s *scene) {
@@ -200,7 +200,7 @@ func TestHeaderOfAControlPlane(t *testing.T) {
 func TestClusterHeader(t *testing.T) {
 	s := newScene()
 	s.snap.Clusters[0].Paused, s.snap.Clusters[0].Derived, s.snap.Clusters[0].Endpoint = true, true, "10.0.0.1:6443"
-	s.claims.Providers = map[backup.ClusterID]string{prod: "vsphere"}
+	s.expected.Providers = map[backup.ClusterID]string{prod: "vsphere"}
 	s.node(prod, bios("x"), "")
 	s.node(prod, bios("y"), "")
 	lost := s.machine(prod, "m", false)
@@ -240,8 +240,8 @@ func TestUnprovenScopeNamesItsClusters(t *testing.T) {
 	s.cluster(backup.ClusterID{Namespace: "tenant", Name: "alpha"})
 	s.worker("m")
 	s.machine(backup.ClusterID{Namespace: "tenant", Name: "alpha"}, "n", false)
-	s.claims.Proofs[0].Hint, s.claims.Proofs[1].Hint = "look here", "look here"
-	s.listings[0].Landmarks = nil
+	s.expected.Proofs[0].Hint, s.expected.Proofs[1].Hint = "look here", "look here"
+	s.listings[0].ProbesFound = nil
 	sc := s.detect().Scopes[0]
 	want := &infra.Fault{Reason: visibilityUnproven, Message: "vc/user was listed, but nothing shows that it is where the machines of tenant/alpha, tenant/prod are", Hint: "look here"}
 	if sc.State != infra.Partial || !reflect.DeepEqual(sc.Fault, want) {

@@ -49,7 +49,7 @@ func deciding(s *scene, ofMachines bool) string {
 	for i := range t.machines {
 		one := machineRows[i]
 		t.machines[i].Decide = func(f *machineFacts) Verdict {
-			if ofMachines && f.claim.name == subject {
+			if ofMachines && f.expected.name == subject {
 				row = one.Name
 			}
 			return one.Decide(f)
@@ -139,15 +139,15 @@ func TestBlindFactNeedsAnUnfoundKey(t *testing.T) {
 	s.vm("dark", ref("r-m")).Unreadable = true
 	s.vm("a", bios("b-m"))
 	s.vm("b", bios("b-m"))
-	ix := newIndex(&s.snap, s.claims, s.inventory(), noon)
-	if f := ix.facts(ix.claims[0]); len(f.blind) != 0 || len(f.home) != 2 {
+	ix := newIndex(&s.snap, s.expected, s.inventory(), noon)
+	if f := ix.facts(ix.expected[0]); len(f.blind) != 0 || len(f.home) != 2 {
 		t.Errorf("%d blind and %d at home, want 0 and 2", len(f.blind), len(f.home))
 	}
 }
 
 // The tables must decide on every machine and every instance.
 func TestLastRowsAlwaysApply(t *testing.T) {
-	if !machineRows[len(machineRows)-1].Applies(&machineFacts{claim: &claim{Claim: &infra.Claim{}}}) {
+	if !machineRows[len(machineRows)-1].Applies(&machineFacts{expected: &expectedMachine{ExpectedMachine: &infra.ExpectedMachine{}}}) {
 		t.Error("the last row for machines has a condition")
 	}
 	if !instanceRows[len(instanceRows)-1].Applies(&instanceFacts{vm: &vm{}}) {

@@ -13,7 +13,7 @@ import (
 // providers claim of it, what was listed.
 type scene struct {
 	snap     backup.Snapshot
-	claims   infra.Claims
+	expected infra.Expected
 	listings []*infra.Listing
 	now      time.Time
 }
@@ -59,14 +59,14 @@ func (s *scene) cluster(id backup.ClusterID) {
 	s.snap.Groups = append(s.snap.Groups,
 		backup.Group{Meta: meta("md"), Kind: machineDeployment, Cluster: id, Replicas: known(0)},
 		backup.Group{Meta: meta("md-bcdfg"), Kind: machineSet, Cluster: id, Deployment: "md", Replicas: known(0)})
-	s.claims.Proofs = append(s.claims.Proofs, infra.Proof{Cluster: id, Target: vc, All: []infra.Key{key("folder", "f")}})
+	s.expected.Proofs = append(s.expected.Proofs, infra.VisibilityProof{Cluster: id, Target: vc, All: []infra.Key{key("folder", "f")}})
 }
 
-// list adds a complete listing with the landmark that proofs ask for.
+// list adds a complete listing with the probe that proofs ask for.
 func (s *scene) list(target string) *infra.Listing {
 	l := &infra.Listing{
 		IDs: []string{target}, Provider: "vsphere", Endpoint: target, State: infra.Complete, ListedAt: noon,
-		Landmarks: []infra.Key{key("folder", "f")}, Clusters: []backup.ClusterID{prod},
+		ProbesFound: []infra.Key{key("folder", "f")}, Clusters: []backup.ClusterID{prod},
 	}
 	s.listings = append(s.listings, l)
 	return l
@@ -74,11 +74,11 @@ func (s *scene) list(target string) *infra.Listing {
 
 // worker adds a worker of md-bcdfg with all its keys made of its name, and
 // counts it in its owners' status.
-func (s *scene) worker(name string) *infra.Claim {
+func (s *scene) worker(name string) *infra.ExpectedMachine {
 	return s.machine(prod, name, false)
 }
 
-func (s *scene) machine(id backup.ClusterID, name string, controlPlane bool) *infra.Claim {
+func (s *scene) machine(id backup.ClusterID, name string, controlPlane bool) *infra.ExpectedMachine {
 	m := backup.Machine{
 		Meta:    backup.Meta{Backup: id.Backup, Namespace: id.Namespace, Name: name, UID: id.Name + "/" + name},
 		Cluster: id, ControlPlane: controlPlane,
@@ -92,7 +92,7 @@ func (s *scene) machine(id backup.ClusterID, name string, controlPlane bool) *in
 		s.group(id, "md-bcdfg").Replicas.N++
 	}
 	s.snap.Machines = append(s.snap.Machines, m)
-	return s.claim(infra.Claim{
+	return s.expect(infra.ExpectedMachine{
 		Machine: len(s.snap.Machines) - 1, Strong: bios("b-" + name), Identity: uuid("i-" + name), Ref: ref("r-" + name),
 		Names: []infra.Key{named(name)}, Hosts: []infra.Key{key("host", name)},
 		Blind: []infra.Key{ref("r-" + name), named(name)},
@@ -102,36 +102,36 @@ func (s *scene) machine(id backup.ClusterID, name string, controlPlane bool) *in
 // pool adds a MachinePool of prod whose members have its key, and which exists.
 func (s *scene) pool(name string, members ...string) *infra.Pool {
 	s.snap.Groups = append(s.snap.Groups, backup.Group{Meta: backup.Meta{Namespace: "tenant", Name: name}, Kind: machinePool, Cluster: prod})
-	p := infra.Pool{Cluster: prod, Kind: machinePool, Name: name, Target: vc, Key: asg(name), Landmark: asg(name)}
+	p := infra.Pool{Cluster: prod, Kind: machinePool, Name: name, Target: vc, Key: asg(name), Probe: asg(name)}
 	for _, m := range members {
 		p.Members = append(p.Members, bios(m))
 	}
-	s.listings[0].Landmarks = append(s.listings[0].Landmarks, asg(name))
-	s.claims.Pools = append(s.claims.Pools, p)
-	return &s.claims.Pools[len(s.claims.Pools)-1]
+	s.listings[0].ProbesFound = append(s.listings[0].ProbesFound, asg(name))
+	s.expected.Pools = append(s.expected.Pools, p)
+	return &s.expected.Pools[len(s.expected.Pools)-1]
 }
 
 // poolWorker adds a worker that is a member of pool "p".
-func (s *scene) poolWorker(name string) *infra.Claim {
+func (s *scene) poolWorker(name string) *infra.ExpectedMachine {
 	c := s.worker(name)
 	c.Pool = asg("p")
 	return c
 }
 
 // orphan adds an infrastructure machine without its Machine, of the MachineSet.
-func (s *scene) orphan(name string) *infra.Claim {
+func (s *scene) orphan(name string) *infra.ExpectedMachine {
 	s.group(prod, "md").Replicas.N++
 	s.group(prod, "md-bcdfg").Replicas.N++
-	return s.claim(infra.Claim{Machine: -1, Strong: bios("b-" + name), Orphan: &infra.Orphan{
+	return s.expect(infra.ExpectedMachine{Machine: -1, Strong: bios("b-" + name), Orphan: &infra.Orphan{
 		Kind: "VSphereMachine", Namespace: "tenant", Name: name, UID: "o/" + name, Cluster: prod,
 		Owner: infra.OwnerID{Cluster: prod, Kind: machineSet, Name: "md-bcdfg"},
 	}})
 }
 
-func (s *scene) claim(c infra.Claim) *infra.Claim {
+func (s *scene) expect(c infra.ExpectedMachine) *infra.ExpectedMachine {
 	c.Provider, c.Source, c.Home.Target = "vsphere", "VSphereVM.spec.biosUUID", vc
-	s.claims.Machines = append(s.claims.Machines, c)
-	return &s.claims.Machines[len(s.claims.Machines)-1]
+	s.expected.Machines = append(s.expected.Machines, c)
+	return &s.expected.Machines[len(s.expected.Machines)-1]
 }
 
 func (s *scene) plane(id backup.ClusterID) *backup.ControlPlane {
@@ -184,7 +184,7 @@ func (s *scene) node(id backup.ClusterID, k infra.Key, machine string) *infra.No
 	if machine != "" {
 		n.Machine, n.ClusterName, n.ClusterNamespace = machine, id.Name, id.Namespace
 		n.OwnerKind, n.OwnerName = machineSet, "md-bcdfg"
-		s.tie(infra.Place, k, infra.OwnerID{Cluster: id}, 0)
+		s.hint(infra.LocationOnly, k, infra.OwnerID{Cluster: id}, 0)
 	}
 	s.listings[i].Nodes = append(s.listings[i].Nodes, n)
 	return &s.listings[i].Nodes[len(s.listings[i].Nodes)-1]
@@ -204,17 +204,17 @@ func (s *scene) unread(id backup.ClusterID) {
 // elsewhere makes the vCenter a stand-by site: machines of the backup have other ids
 // there under their names.
 func (s *scene) elsewhere(names ...string) {
-	s.claims.Proofs[0].Copied = true
+	s.expected.Proofs[0].Copied = true
 	for _, n := range names {
 		s.worker(n)
 		s.vm(n, bios("other-"+n), named(n))
 	}
 }
 
-// tie connects instances that have the key with the cluster.
-func (s *scene) tie(g infra.Grade, k infra.Key, owner infra.OwnerID, specificity int) *infra.Tie {
-	s.claims.Ties = append(s.claims.Ties, infra.Tie{Cluster: owner.Cluster, Grade: g, Key: k, Owner: owner, Specificity: specificity, Detail: "tied by " + k.String()})
-	return &s.claims.Ties[len(s.claims.Ties)-1]
+// hint connects instances that have the key with the cluster.
+func (s *scene) hint(g infra.Grade, k infra.Key, owner infra.OwnerID, specificity int) *infra.OwnershipHint {
+	s.expected.OwnershipHints = append(s.expected.OwnershipHints, infra.OwnershipHint{Cluster: owner.Cluster, Grade: g, Key: k, Owner: owner, Specificity: specificity, Detail: "tied by " + k.String()})
+	return &s.expected.OwnershipHints[len(s.expected.OwnershipHints)-1]
 }
 
 func ownedBy(kind, name string) infra.OwnerID {
@@ -236,13 +236,13 @@ func (s *scene) inventory() infra.Inventory {
 // everything is what a listing is asked for when it is made for this backup. A
 // listing with Asked of its own was made for another.
 func (s *scene) everything() (all []infra.Key) {
-	for _, p := range s.claims.Proofs {
+	for _, p := range s.expected.Proofs {
 		all = append(all, p.All...)
 	}
-	for _, p := range s.claims.Pools {
-		all = append(all, p.Landmark)
+	for _, p := range s.expected.Pools {
+		all = append(all, p.Probe)
 	}
-	for _, r := range s.claims.Resources {
+	for _, r := range s.expected.Resources {
 		all = append(all, r.Keys...)
 	}
 	return all
@@ -251,7 +251,7 @@ func (s *scene) everything() (all []infra.Key) {
 func (s *scene) detect() Result { return s.with(tables{machineRows, instanceRows}) }
 
 func (s *scene) with(t tables) Result {
-	return t.detect(&s.snap, s.claims, s.inventory(), Options{Now: s.now})
+	return t.detect(&s.snap, s.expected, s.inventory(), Options{Now: s.now})
 }
 
 // shuffled is the same scene with everything in another order.
@@ -266,18 +266,18 @@ func (s *scene) shuffled(r *rand.Rand) *scene {
 	for from, to := range order {
 		out.snap.Machines[to] = s.snap.Machines[from]
 	}
-	out.claims.Machines = shuffle(r, s.claims.Machines)
-	for i := range out.claims.Machines {
-		if c := &out.claims.Machines[i]; c.Machine >= 0 {
+	out.expected.Machines = shuffle(r, s.expected.Machines)
+	for i := range out.expected.Machines {
+		if c := &out.expected.Machines[i]; c.Machine >= 0 {
 			c.Machine = order[c.Machine]
 		}
 	}
-	out.claims.Ties, out.claims.Proofs = shuffle(r, s.claims.Ties), shuffle(r, s.claims.Proofs)
-	out.claims.Pools, out.claims.Exclude, out.claims.Resources = shuffle(r, s.claims.Pools), shuffle(r, s.claims.Exclude), shuffle(r, s.claims.Resources)
+	out.expected.OwnershipHints, out.expected.Proofs = shuffle(r, s.expected.OwnershipHints), shuffle(r, s.expected.Proofs)
+	out.expected.Pools, out.expected.Exclude, out.expected.Resources = shuffle(r, s.expected.Pools), shuffle(r, s.expected.Exclude), shuffle(r, s.expected.Resources)
 	out.listings = nil
 	for _, l := range shuffle(r, s.listings) {
 		c := *l
-		c.IDs, c.Clusters, c.Landmarks = shuffle(r, l.IDs), shuffle(r, l.Clusters), shuffle(r, l.Landmarks)
+		c.IDs, c.Clusters, c.ProbesFound = shuffle(r, l.IDs), shuffle(r, l.Clusters), shuffle(r, l.ProbesFound)
 		c.Instances, c.Nodes = shuffle(r, l.Instances), shuffle(r, l.Nodes)
 		out.listings = append(out.listings, &c)
 	}

@@ -19,14 +19,16 @@ const (
 	listedBeforeBackup = "ListedBeforeBackup"
 )
 
-// place is one cluster's view of one target, or of a part of it.
-type place struct {
+// clusterScope is one cluster's view of one target, or of a part of it.
+type clusterScope struct {
 	cluster backup.ClusterID
 	target  string
-	part    string // infra.Home.Part
+	folder  string // infra.Home.Part
 }
 
-func homeOf(c *claim) place { return place{c.cluster, c.Home.Target, c.Home.Part} }
+func homeOf(c *expectedMachine) clusterScope {
+	return clusterScope{c.cluster, c.Home.Target, c.Home.Folder}
+}
 
 // homeScope is what is known of a place: whether absence can be concluded there, and
 // why not.
@@ -47,14 +49,14 @@ type homeScope struct {
 type scopes struct {
 	listings []infra.Listing
 	byTarget map[string][]int32
-	showing  map[infra.Key][]int32 // listings that found a landmark
+	showing  map[infra.Key][]int32 // listings that found a probe
 	asking   map[infra.Key][]int32 // listings that looked for it
-	homes    map[place]*homeScope
+	homes    map[clusterScope]*homeScope
 }
 
 // newScopes records which listings cover which target.
 func newScopes(listings []infra.Listing) scopes {
-	s := scopes{listings: listings, byTarget: map[string][]int32{}, showing: map[infra.Key][]int32{}, asking: map[infra.Key][]int32{}, homes: map[place]*homeScope{}}
+	s := scopes{listings: listings, byTarget: map[string][]int32{}, showing: map[infra.Key][]int32{}, asking: map[infra.Key][]int32{}, homes: map[clusterScope]*homeScope{}}
 	for i := range listings {
 		if isNodeList(&listings[i]) {
 			continue
@@ -64,7 +66,7 @@ func newScopes(listings []infra.Listing) scopes {
 				s.byTarget[id] = append(at, int32(i))
 			}
 		}
-		for _, k := range listings[i].Landmarks {
+		for _, k := range listings[i].ProbesFound {
 			s.showing[k] = append(s.showing[k], int32(i))
 			s.asking[k] = append(s.asking[k], int32(i))
 		}
@@ -76,9 +78,9 @@ func newScopes(listings []infra.Listing) scopes {
 }
 
 // judgeHomes judges every place where machines, pools or resources are looked for.
-func (ix *index) judgeHomes(c *infra.Claims) {
+func (ix *index) judgeHomes(c *infra.Expected) {
 	proofs := proofsOf(c.Proofs)
-	judge := func(at place, decides bool) {
+	judge := func(at clusterScope, decides bool) {
 		h := ix.scopes.homes[at]
 		if h == nil {
 			h = ix.judge(at, proofs(at))
@@ -86,38 +88,38 @@ func (ix *index) judgeHomes(c *infra.Claims) {
 		}
 		h.decides = h.decides || decides
 	}
-	for _, c := range ix.claims {
+	for _, c := range ix.expected {
 		if c.Provider != "" {
 			judge(homeOf(c), true)
 		}
 	}
 	for i := range c.Pools {
 		p := &c.Pools[i]
-		judge(place{p.Cluster, p.Target, ""}, true)
+		judge(clusterScope{p.Cluster, p.Target, ""}, true)
 		ix.scopes.noteUnasked(p)
 	}
 	for i := range c.Resources {
-		judge(place{c.Resources[i].Cluster, c.Resources[i].Target, ""}, false)
+		judge(clusterScope{c.Resources[i].Cluster, c.Resources[i].Target, ""}, false)
 	}
 }
 
 // proofsOf are the proofs that count at a place, none for a part that has none of its
 // own. For a target as a whole those of its parts count, too.
-func proofsOf(all []infra.Proof) func(place) []*infra.Proof {
-	of, whole := map[place][]*infra.Proof{}, map[place][]*infra.Proof{}
+func proofsOf(all []infra.VisibilityProof) func(clusterScope) []*infra.VisibilityProof {
+	of, whole := map[clusterScope][]*infra.VisibilityProof{}, map[clusterScope][]*infra.VisibilityProof{}
 	for i := range all {
 		p := &all[i]
-		of[place{p.Cluster, p.Target, p.Part}] = append(of[place{p.Cluster, p.Target, p.Part}], p)
-		whole[place{p.Cluster, p.Target, ""}] = append(whole[place{p.Cluster, p.Target, ""}], p)
+		of[clusterScope{p.Cluster, p.Target, p.Folder}] = append(of[clusterScope{p.Cluster, p.Target, p.Folder}], p)
+		whole[clusterScope{p.Cluster, p.Target, ""}] = append(whole[clusterScope{p.Cluster, p.Target, ""}], p)
 	}
-	return func(at place) []*infra.Proof {
-		if at.part == "" {
+	return func(at clusterScope) []*infra.VisibilityProof {
+		if at.folder == "" {
 			return whole[at]
 		}
 		if len(of[at]) == 0 {
 			return nil
 		}
-		return slices.Concat(of[place{at.cluster, at.target, ""}], of[at])
+		return slices.Concat(of[clusterScope{at.cluster, at.target, ""}], of[at])
 	}
 }
 
@@ -125,7 +127,7 @@ func proofsOf(all []infra.Proof) func(place) []*infra.Proof {
 // nobody listed: what is not found at home may have been moved there.
 func (ix *index) findUnvisited() map[string]string {
 	out := map[string]string{}
-	for _, c := range ix.claims {
+	for _, c := range ix.expected {
 		if at := c.Home.Target; c.Provider != "" && at != "" && len(ix.scopes.byTarget[at]) == 0 && (out[c.Provider] == "" || at < out[c.Provider]) {
 			out[c.Provider] = at
 		}
@@ -138,7 +140,7 @@ func (ix *index) findUnvisited() map[string]string {
 func isNodeList(l *infra.Listing) bool { return l.NodeState != "" }
 
 // home returns the judgement on a place. A place that nobody listed is not complete.
-func (s *scopes) home(at place) *homeScope {
+func (s *scopes) home(at clusterScope) *homeScope {
 	if h := s.homes[at]; h != nil {
 		return h
 	}
@@ -158,7 +160,7 @@ func faultNotListed(target string) *infra.Fault {
 
 // judge decides whether absence can be concluded at a place: every listing of
 // it is complete, and its proofs hold.
-func (ix *index) judge(at place, proofs []*infra.Proof) *homeScope {
+func (ix *index) judge(at clusterScope, proofs []*infra.VisibilityProof) *homeScope {
 	h := &homeScope{listings: ix.scopes.byTarget[at.target], name: at.target}
 	if len(h.listings) == 0 {
 		h.fault = faultNotListed(at.target)
@@ -219,7 +221,7 @@ func faultOf(l *infra.Listing) *infra.Fault {
 
 // unproven returns the fault of a complete listing that is not proven to show
 // the place where the cluster's machines are. No proof at all proves nothing.
-func (ix *index) unproven(at place, h *homeScope, proofs []*infra.Proof) *infra.Fault {
+func (ix *index) unproven(at clusterScope, h *homeScope, proofs []*infra.VisibilityProof) *infra.Fault {
 	hint := "check that the account may see the cluster's folders and machines, and that the address leads to the right server"
 	failed := len(proofs) == 0
 	for _, p := range proofs {
@@ -239,7 +241,7 @@ func (ix *index) unproven(at place, h *homeScope, proofs []*infra.Proof) *infra.
 	}
 }
 
-// shows reports whether any of the listings found a landmark.
+// shows reports whether any of the listings found a probe.
 func (s *scopes) shows(listings []int32, k infra.Key) bool {
 	return slices.ContainsFunc(s.showing[k], func(i int32) bool { return slices.Contains(listings, i) })
 }
@@ -250,25 +252,25 @@ func (v *vm) seenIn(listings []int32) bool {
 }
 
 // atHome reports whether the instance is where the machine's controller looks.
-func (ix *index) atHome(c *claim, v *vm) bool {
+func (ix *index) atHome(c *expectedMachine, v *vm) bool {
 	return v.seenIn(ix.scopes.byTarget[c.Home.Target]) && (c.Home.Within.IsZero() || v.HasKey(c.Home.Within))
 }
 
 // mayBeAtHome is atHome for an instance whose missing keys prove nothing.
-func (ix *index) mayBeAtHome(c *claim, v *vm) bool {
+func (ix *index) mayBeAtHome(c *expectedMachine, v *vm) bool {
 	return ix.atHome(c, v) ||
 		v.seenIn(ix.scopes.byTarget[c.Home.Target]) && valueOf(v, c.Home.Within.Kind) == ""
 }
 
 // unread are the unreadable instances that may be the machine: at home by the keys
 // which such an instance keeps, and anywhere by its name, as it may have been moved.
-func (ix *index) unread(c *claim) []*vm {
+func (ix *index) unread(c *expectedMachine) []*vm {
 	return keep(ix.withKeys(slices.Concat(c.Blind, c.Names)...), func(v *vm) bool {
 		return v.Unreadable && (ix.mayBeAtHome(c, v) || slices.ContainsFunc(c.Names, v.HasKey))
 	})
 }
 
-// seenAt names the target where an instance was seen, the claim's own when it
+// seenAt names the target where an instance was seen, the machine's own when it
 // is one of several.
 func (ix *index) seenAt(v *vm, prefer string) string {
 	first := ""
@@ -310,14 +312,14 @@ func (s *scopes) results(shows func(backup.ClusterID) bool, shown []bool) []Scop
 		case !h.decides || !shows(at.cluster):
 		case h.complete && h.unasked != nil:
 			for _, i := range h.listings {
-				unproven[i] = append(unproven[i], unprovenHome{at.cluster, h.unasked})
+				unproven[i] = append(unproven[i], unprovenScope{at.cluster, h.unasked})
 			}
 		case h.complete:
 		case len(h.listings) == 0:
 			missing[at.target] = true
 		case h.fault.Reason == visibilityUnproven, h.fault.Reason == listedBeforeBackup:
 			for _, i := range h.listings {
-				unproven[i] = append(unproven[i], unprovenHome{at.cluster, h.fault})
+				unproven[i] = append(unproven[i], unprovenScope{at.cluster, h.fault})
 			}
 		}
 	}
@@ -353,9 +355,9 @@ func scopeOf(l *infra.Listing, unproven unprovenHomes) Scope {
 
 // unprovenHomes are the clusters for which a listing is not proven to be of the
 // right place.
-type unprovenHomes []unprovenHome
+type unprovenHomes []unprovenScope
 
-type unprovenHome struct {
+type unprovenScope struct {
 	cluster backup.ClusterID
 	fault   *infra.Fault
 }

@@ -182,7 +182,7 @@ func inDatacenter(s *scene) {
 	s.worker(subject).Home.Within = key("datacenter", "DC0")
 }
 
-func weakWorker(s *scene) *infra.Claim {
+func weakWorker(s *scene) *infra.ExpectedMachine {
 	c := s.worker(subject)
 	c.Strong, c.Weak = infra.Key{}, []infra.Key{weakly("w")}
 	return c
@@ -208,13 +208,13 @@ var instanceScenes = []rowScene{
 	{"excluded", func(s *scene) { byStem(s); s.vm(subject, key("stem", "md-bcdfg")).Exclude = "vCLS" }, "", "excluded"},
 	{"excluded", func(s *scene) { s.vm(subject).Exclude = "template" }, "", "excluded"},
 	{"excluded", func(s *scene) {
-		s.claims.Exclude = []infra.Exclusion{{Key: bios("b-m"), Cause: "bastion"}}
+		s.expected.Exclude = []infra.Exclusion{{Key: bios("b-m"), Cause: "bastion"}}
 		s.vm(subject, bios("b-m"))
 	}, "", "excluded"},
 	{"excluded", func(s *scene) {
 		s.pool("p")
 		s.vm(subject, asg("p"))
-		s.tie(infra.Strong, asg("p"), ownedBy("", ""), 0)
+		s.hint(infra.Strong, asg("p"), ownedBy("", ""), 0)
 	}, "", "excluded"},
 	{"id-of-matched-machine", func(s *scene) { s.worker("x"); s.vmOf("x"); s.vm(subject, bios("b-x")) }, "", DuplicateID},
 	{"referenced-by-machine", func(s *scene) { s.worker("x"); s.vmOf("x"); s.vm(subject, named("x")) }, "", SameName},
@@ -311,14 +311,14 @@ func withNode(s *scene) {
 }
 
 func byStem(s *scene) {
-	s.tie(infra.Medium, key("stem", "md-bcdfg"), ownedBy(machineSet, "md-bcdfg"), 8)
+	s.hint(infra.Medium, key("stem", "md-bcdfg"), ownedBy(machineSet, "md-bcdfg"), 8)
 }
 
 func byAnyName(s *scene) {
-	s.tie(infra.Named, key("anywhere", "md"), ownedBy(machineSet, "md-bcdfg"), 0)
+	s.hint(infra.NameOnly, key("anywhere", "md"), ownedBy(machineSet, "md-bcdfg"), 0)
 }
 
 // unprove takes the folder away that shows the vCenter to be the right one.
-func unprove(s *scene) { s.claims.Proofs[0].All = []infra.Key{key("folder", "g")} }
+func unprove(s *scene) { s.expected.Proofs[0].All = []infra.Key{key("folder", "g")} }
 
-func byFolder(s *scene) { s.tie(infra.Place, key("folder", "f"), ownedBy("", ""), 0) }
+func byFolder(s *scene) { s.hint(infra.LocationOnly, key("folder", "f"), ownedBy("", ""), 0) }

@@ -8,14 +8,14 @@ import (
 )
 
 // addRelated returns the listings with those of their Unrelated moved to the instances
-// that a claim, another instance or a Node is related to: they are decided together.
+// that an expected machine, another instance or a Node is related to: they are decided together.
 // The others are decided one by one, see decideUnrelated.
-func addRelated(listings []infra.Listing, claims *infra.Claims, nodes *nodes) []infra.Listing {
+func addRelated(listings []infra.Listing, expected *infra.Expected, nodes *nodes) []infra.Listing {
 	if !slices.ContainsFunc(listings, func(l infra.Listing) bool { return l.Unrelated.Len() > 0 }) {
 		return listings
 	}
 	out := slices.Clone(listings)
-	r := &related{near: claims.Near(), nodes: nodes, seed: maphash.MakeSeed(), ids: map[[2]string]bool{}}
+	r := &related{nearby: expected.IsRelated(), nodes: nodes, seed: maphash.MakeSeed(), ids: map[[2]string]bool{}}
 	r.findTwice(out)
 	for i := range out {
 		r.note(out[i].Provider, out[i].Instances)
@@ -35,15 +35,15 @@ func addRelated(listings []infra.Listing, claims *infra.Claims, nodes *nodes) []
 
 // related are the reasons to decide on an instance together with others.
 type related struct {
-	near  func(*infra.Instance) bool
-	nodes *nodes
-	seed  maphash.Seed
-	twice map[uint64]bool    // hashes of identities that are seen more than once
-	ids   map[[2]string]bool // provider and id of the related instances: another may have the same id
+	nearby func(*infra.Instance) bool
+	nodes  *nodes
+	seed   maphash.Seed
+	twice  map[uint64]bool    // hashes of identities that are seen more than once
+	ids    map[[2]string]bool // provider and id of the related instances: another may have the same id
 }
 
 func (r *related) reach(provider string, v *infra.Instance) bool {
-	return r.near(v) || r.twice[r.hash(provider, v)] || r.ids[[2]string{provider, v.ID}] ||
+	return r.nearby(v) || r.twice[r.hash(provider, v)] || r.ids[[2]string{provider, v.ID}] ||
 		slices.ContainsFunc(v.Keys, func(k infra.Key) bool { return len(r.nodes.byKey[k]) > 0 })
 }
 

@@ -11,13 +11,13 @@ import (
 
 // folded is an inventory of which the listings keep those instances as unrelated instances
 // that the test does not accept.
-func folded(inv infra.Inventory, near func(*infra.Instance) bool) infra.Inventory {
+func folded(inv infra.Inventory, nearby func(*infra.Instance) bool) infra.Inventory {
 	out := infra.Inventory{Version: inv.Version}
 	for _, l := range inv.Listings {
 		all := l.Instances
 		l.Instances = nil
 		for _, i := range all {
-			l.File(&infra.Target{Near: near}, i)
+			l.File(&infra.Target{IsRelated: nearby}, i)
 		}
 		out.Listings = append(out.Listings, l)
 	}
@@ -27,37 +27,37 @@ func folded(inv infra.Inventory, near func(*infra.Instance) bool) infra.Inventor
 // Whatever a listing keeps packed, the result is the same, for all clusters and for
 // one: what matters to anything else is found among the unrelated instances.
 func TestStrangersChangeNothing(t *testing.T) {
-	near, packed := 0, 0
+	nearby, packed := 0, 0
 	for seed := range uint64(1500) {
 		s := randomWorld(seed)
 		r := rand.New(rand.NewPCG(seed, 9))
 		share := r.IntN(101) // percent
 		for name, test := range map[string]func(*infra.Instance) bool{
-			"near":   s.claims.Near(),
+			"near":   s.expected.IsRelated(),
 			"some":   func(*infra.Instance) bool { return r.IntN(100) < share },
 			"no one": func(*infra.Instance) bool { return false },
 		} {
 			inv := folded(s.inventory(), test)
 			for _, l := range inv.Listings {
 				if name == "near" {
-					near, packed = near+len(l.Instances), packed+l.Unrelated.Len()
+					nearby, packed = nearby+len(l.Instances), packed+l.Unrelated.Len()
 				}
 			}
 			options := Options{Now: s.now}
 			if id := s.snap.Clusters[0]; r.IntN(2) == 0 {
 				options.Only = func(c backup.ClusterID) bool { return c.Name == id.Name && c.Namespace == id.Namespace }
 			}
-			want := Detect(&s.snap, s.claims, s.inventory(), options)
-			if got := Detect(&s.snap, s.claims, inv, options); !reflect.DeepEqual(got, want) {
+			want := Detect(&s.snap, s.expected, s.inventory(), options)
+			if got := Detect(&s.snap, s.expected, inv, options); !reflect.DeepEqual(got, want) {
 				t.Fatalf("world %d with strangers (%s) has another result:\n%s\nwas\n%s", seed, name,
 					difference(describe(got), describe(want)), difference(describe(want), describe(got)))
 			}
 		}
 	}
-	if near == 0 || packed == 0 {
-		t.Errorf("%d instances were near and %d strangers: the worlds are too tame", near, packed)
+	if nearby == 0 || packed == 0 {
+		t.Errorf("%d instances were near and %d strangers: the worlds are too tame", nearby, packed)
 	}
-	t.Logf("%d instances were near, %d strangers", near, packed)
+	t.Logf("%d instances were near, %d strangers", nearby, packed)
 }
 
 // An instance that is no one's is an unrelated instance when its listing packs it, and counts
@@ -69,7 +69,7 @@ func TestStrangersCountForThemselves(t *testing.T) {
 	s.vm("bastion", named("bastion")).Exclude = "bastion"
 	s.vm("other", named("other"))
 	inv := folded(s.inventory(), func(*infra.Instance) bool { return false })
-	got := Detect(&s.snap, s.claims, inv, Options{Now: s.now})
+	got := Detect(&s.snap, s.expected, inv, Options{Now: s.now})
 	if got.OutOfScope != 2 || !reflect.DeepEqual(got.ForeignTags, map[string]int{"theirs": 1}) ||
 		!reflect.DeepEqual(got.Excluded, map[string]int{"bastion": 1, Terminated: 1}) || got.Scopes[0].Instances != 4 {
 		t.Errorf("%d out of scope, tags %v, excluded %v, scopes %+v", got.OutOfScope, got.ForeignTags, got.Excluded, got.Scopes)

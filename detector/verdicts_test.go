@@ -21,17 +21,17 @@ func TestVerdictsPageShowsTheTables(t *testing.T) {
 	}
 	text := string(page)
 	machines, instances := rowsOfMachines(), rowsOfInstances()
-	for _, part := range []struct{ name, want string }{
+	for _, expectedPart := range []struct{ name, want string }{
 		{"machines", tableOf(machines, "machines")},
 		{"instances", tableOf(instances, "instances")},
 	} {
-		begin, end := "<!-- generated: make update: "+part.name+" -->\n", "<!-- end "+part.name+" -->\n"
+		begin, end := "<!-- generated: make update: "+expectedPart.name+" -->\n", "<!-- end "+expectedPart.name+" -->\n"
 		head, rest, ok := strings.Cut(text, begin)
 		_, tail, ok2 := strings.Cut(rest, end)
 		if !ok || !ok2 {
-			t.Fatalf("%s has lost the marks of its table of %s", verdictsPage, part.name)
+			t.Fatalf("%s has lost the marks of its table of %s", verdictsPage, expectedPart.name)
 		}
-		text = head + begin + "\n" + part.want + "\n" + end + tail
+		text = head + begin + "\n" + expectedPart.want + "\n" + end + tail
 	}
 	if *update {
 		if err := os.WriteFile(verdictsPage, []byte(text), 0o644); err != nil {

@@ -12,17 +12,17 @@ import (
 // Healthy means that the one that runs is the one that the controller will take.
 
 // nameFacts finds what has the machine's name and is nobody else's.
-func (ix *index) nameFacts(c *claim, f *machineFacts) {
+func (ix *index) nameFacts(c *expectedMachine, f *machineFacts) {
 	ours := func(v *vm) bool {
-		return alive(v) && !slices.Contains(f.home, v) && !slices.Contains(f.copies, v) && ix.nobodyElses(c, v)
+		return alive(v) && !slices.Contains(f.home, v) && !slices.Contains(f.copies, v) && ix.hasNoOtherOwner(c, v)
 	}
 	f.namesakes = keep(ix.withKeys(ix.nameKeys(c)...), ours)
 	f.witness = keep(ix.withKeys(c.Witness...), func(v *vm) bool { return ours(v) && ix.atHome(c, v) })
 }
 
-// nameKeys are those by which namesakes of a claim are found. To a claim without a
-// recorded id, also the instance of a Node that names the machine.
-func (ix *index) nameKeys(c *claim) []infra.Key {
+// nameKeys are those by which namesakes of an expected machine are found. To an expected
+// machine without a recorded id, also the instance of a Node that names the machine.
+func (ix *index) nameKeys(c *expectedMachine) []infra.Key {
 	keys := slices.Concat(c.Names, c.Hosts, c.Witness)
 	if c.Strong.IsZero() {
 		for _, n := range ix.nodes.byMachine[machineName{c.cluster, c.namespace, c.name}] {
@@ -34,9 +34,9 @@ func (ix *index) nameKeys(c *claim) []infra.Key {
 	return keys
 }
 
-// nobodyElses reports whether nothing shows that an instance is that of another
+// hasNoOtherOwner reports whether nothing shows that an instance is that of another
 // machine, or of none.
-func (ix *index) nobodyElses(c *claim, v *vm) bool {
+func (ix *index) hasNoOtherOwner(c *expectedMachine, v *vm) bool {
 	if v.byStrong.others(c) || v.byIdentity.others(c) || v.Exclude != "" && !mayBeOurs(v) {
 		return false
 	}
@@ -57,11 +57,11 @@ func mayBeOurs(v *vm) bool {
 func decideWitness(f *machineFacts) Verdict {
 	v := f.witness[0]
 	too := ""
-	if hasKey(v, f.claim.Ref) {
-		too = ", and the recorded " + label(f.claim.Ref.Kind) + " too"
+	if hasKey(v, f.expected.Ref) {
+		too = ", and the recorded " + label(f.expected.Ref.Kind) + " too"
 	}
 	return f.naming(unknown(IdentityChanged, fmt.Sprintf("%s has its place and its name%s, but the id %s instead of the recorded %s; its Node, or whoever runs the infrastructure, can tell whether it is the machine",
-		nameOf(v), too, cmp.Or(valueOf(v, f.claim.Strong.Kind), "of none"), f.claim.Strong.Value)), f.witness)
+		nameOf(v), too, cmp.Or(valueOf(v, f.expected.Strong.Kind), "of none"), f.expected.Strong.Value)), f.witness)
 }
 
 // displaced reports what runs in the place of an instance that is off. Whoever
@@ -96,7 +96,7 @@ type secondCount struct{ identity, ref, refOther int }
 
 func (ix *index) countSecondKeys() secondKeys {
 	s := secondKeys{}
-	for _, c := range ix.claims {
+	for _, c := range ix.expected {
 		for _, v := range ix.withKeys(c.Strong) {
 			for _, n := range []*secondCount{s.of(c.cluster), s.of(c.Home.Target)} {
 				if hasKey(v, c.Identity) {
@@ -126,7 +126,7 @@ func (s secondKeys) of(where any) *secondCount {
 // the cluster confirms it, the reference where more confirm it than not, of the
 // cluster or, for a lone machine, of the place. Where there is no other machine to
 // compare with, both do.
-func (s secondKeys) reidentified(c *claim, v *vm) bool {
+func (s secondKeys) reidentified(c *expectedMachine, v *vm) bool {
 	if !hasOtherKey(v, c.Identity) || !hasOtherKey(v, c.Ref) {
 		return false
 	}

@@ -4,25 +4,25 @@ import (
 	"time"
 
 	"drift-detector/backup"
-	"drift-detector/backup/readiness"
+	"drift-detector/backup/check"
 )
 
 // Checker is a Provider that can tell from the backup alone what of its own
 // will not work after a restore. It contacts nothing.
 type Checker interface {
-	Check(s *backup.Snapshot, secrets *backup.Secrets, now time.Time) []readiness.Finding
+	Check(s *backup.Snapshot, secrets *backup.Secrets, now time.Time) []check.Finding
 }
 
-var ruleMachineAbsent = readiness.Rule{
-	Code: "MachineAbsent", Severity: readiness.Warning,
+var ruleMachineAbsent = check.Rule{
+	Code: "MachineAbsent", Severity: check.Warning,
 	Why: "Velero leaves out what is being deleted. What is left of the machine is restored without an owner and never reconciled: its VM and its Node run on, and what owned the Machine makes a surplus one.",
 	Do:  "after the restore, see that the workload has left its Node, and remove VM, Node and what is left of the machine by hand",
 }
 
 // Check is what the providers find, and the infrastructure machines whose
 // Machine the backup lacks.
-func (r *Registry) Check(s *backup.Snapshot, secrets *backup.Secrets, c Claims, now time.Time) []readiness.Finding {
-	var all []readiness.Finding
+func (r *Registry) Check(s *backup.Snapshot, secrets *backup.Secrets, c Expected, now time.Time) []check.Finding {
+	var all []check.Finding
 	for _, p := range r.providers {
 		if checker, ok := p.(Checker); ok {
 			all = append(all, checker.Check(s, secrets, now)...)
@@ -40,11 +40,11 @@ func (r *Registry) Check(s *backup.Snapshot, secrets *backup.Secrets, c Claims, 
 
 // Makers are the infrastructure controllers of the clusters that providers claim, in
 // the words of findings.
-func (r *Registry) Makers(c Claims) map[backup.ClusterID]readiness.Controller {
+func (r *Registry) Makers(c Expected) map[backup.ClusterID]check.Controller {
 	controllers := r.Controllers()
-	all := make(map[backup.ClusterID]readiness.Controller, len(c.Providers))
+	all := make(map[backup.ClusterID]check.Controller, len(c.Providers))
 	for id, name := range c.Providers {
-		all[id] = readiness.Controller{Name: controllers[name].Name, Makes: controllers[name].Makes}
+		all[id] = check.Controller{Name: controllers[name].Name, Makes: controllers[name].Makes}
 	}
 	return all
 }

@@ -19,7 +19,7 @@ type Provider interface {
 	// reason in Target.Refused.
 	Targets(*backup.Snapshot, *backup.Secrets, Access) []Target
 	// Claims says what the backup expects to exist. It is pure: no secrets, no I/O.
-	Claims(*backup.Snapshot) Claims
+	Expected(*backup.Snapshot) Expected
 	// List says what there is at a Target. It is the only method that does
 	// I/O. It never fails: it returns what it has, and a State and Fault that
 	// say what is missing, so that nobody concludes absence from it. It
@@ -84,17 +84,17 @@ func (k Key) String() string { return k.Kind + " " + k.Value }
 const OwnerTag = "ownerTag"
 
 // Claims is what one provider, or all of them together, expect to exist.
-type Claims struct {
-	Machines  []Claim
-	Ties      []Tie
-	Proofs    []Proof
-	Absent    []backup.Absence // what the provider misses in the backup
-	Exclude   []Exclusion
-	Pools     []Pool
-	Resources []Resource
-	Recipes   []Recipe
-	OwnerTags []Key // of kind OwnerTag: those of the backup's own clusters
-	Halts     []Halt
+type Expected struct {
+	Machines       []ExpectedMachine
+	OwnershipHints []OwnershipHint
+	Proofs         []VisibilityProof
+	Absent         []backup.Absence // what the provider misses in the backup
+	Exclude        []Exclusion
+	Pools          []Pool
+	Resources      []Resource
+	Recipes        []Recipe
+	OwnerTags      []Key // of kind OwnerTag: those of the backup's own clusters
+	Halts          []Halt
 	// LoadBalancers are those before the API server of each cluster, as the backup
 	// records them.
 	LoadBalancers map[backup.ClusterID][]LoadBalancer
@@ -103,20 +103,20 @@ type Claims struct {
 }
 
 // Claim is one machine and the keys by which its instance can be told.
-type Claim struct {
+type ExpectedMachine struct {
 	Machine  int     // index into Snapshot.Machines; -1 when only Orphan tells
 	Orphan   *Orphan // infrastructure machine whose Machine is not in the backup
 	Provider string  // name of the provider; empty when none supports the kind
 
-	Home     Home   // where the machine's controller looks
-	Strong   Key    // the recorded id; zero when the backup records none
-	Source   string // where Strong was read: "VSphereVM.spec.biosUUID"
-	Conflict string // two sources of the strong key differ: which, and both values
-	Doubted  []Key  // the ids beside Strong that sources record: an instance of one may be the machine
-	Identity Key    // second key that finds by itself: vSphere instanceUuid == VSphereVM uid
-	Ref      Key    // second key that only separates or confirms: vSphere managed object id
-	Weak     []Key  // any one of these on exactly one instance is a weaker match: name + folder
-	Names    []Key  // bearing one of these is a mere namesake
+	Home     HomeScope // where the machine's controller looks
+	Strong   Key       // the recorded id; zero when the backup records none
+	Source   string    // where Strong was read: "VSphereVM.spec.biosUUID"
+	Conflict string    // two sources of the strong key differ: which, and both values
+	Doubted  []Key     // the ids beside Strong that sources record: an instance of one may be the machine
+	Identity Key       // second key that finds by itself: vSphere instanceUuid == VSphereVM uid
+	Ref      Key       // second key that only separates or confirms: vSphere managed object id
+	Weak     []Key     // any one of these on exactly one instance is a weaker match: name + folder
+	Names    []Key     // bearing one of these is a mere namesake
 	// Witness are keys of a living instance under another id at the machine's place that
 	// has the machine's name, as its own or in its metadata: the machine is not gone as
 	// long as nobody knows that these are two.
@@ -168,7 +168,7 @@ type Pool struct {
 	Name      string
 	Target    string
 	Key       Key    // instances that are members now have it
-	Landmark  Key    // found when the pool itself exists; it must be among the Target's Landmarks
+	Probe     Key    // found when the pool itself exists; it must be among the Target's Landmarks
 	Guessed   string // why Landmark may be that of another, so that its absence proves nothing; empty: it is not
 	Members   []Key  // members that the backup records
 	Desired   backup.Number
@@ -182,8 +182,8 @@ type Pool struct {
 // its Pool. A controller that finds another number there than Pool.Desired sets it
 // back, and members end or are made.
 type PoolSize struct {
-	Landmark Key   `json:"landmark"`
-	Desired  int64 `json:"desired"`
+	Probe   Key   `json:"landmark"`
+	Desired int64 `json:"desired"`
 }
 
 // WhenGone is what the absence of a Resource means to the restored controllers.
@@ -234,10 +234,10 @@ type Orphan struct {
 }
 
 // Home is where the controller of a machine looks for its instance.
-type Home struct {
+type HomeScope struct {
 	Target string // one of Target.IDs
 	Within Key    // key that an instance at home has besides (its datacenter); zero: anywhere in the target
-	Part   string // of the target, with Proofs of its own: a folder; empty: the target as a whole
+	Folder string // of the target, with Proofs of its own: a folder; empty: the target as a whole
 }
 
 // Expectation is a key that a matched instance should have; when it has
@@ -254,9 +254,9 @@ type Grade int
 const (
 	// Named only says that an instance has a name like the machines of a cluster,
 	// wherever it is.
-	Named Grade = iota + 1
+	NameOnly Grade = iota + 1
 	// Place only says that an instance lies where a cluster's machines lie.
-	Place
+	LocationOnly
 	// Medium ties by name or by the cluster's endpoint.
 	Medium
 	// Strong ties by something that only the cluster's own controllers write.
@@ -274,7 +274,7 @@ type OwnerID struct {
 // Tie connects an instance that no machine claims with a cluster. An instance
 // fits when it has Key, or, where Key is zero, when its name matches Pattern
 // and it has Within.
-type Tie struct {
+type OwnershipHint struct {
 	Cluster backup.ClusterID
 	Grade   Grade
 	Key     Key
@@ -301,7 +301,7 @@ type Tie struct {
 // Named is Pattern as an expression for whole names. It is nil where there is none,
 // and where it is no expression: such a tie ties nothing, as an empty one would tie
 // everything.
-func (t *Tie) Named() *regexp.Regexp {
+func (t *OwnershipHint) NamePattern() *regexp.Regexp {
 	if t.Pattern == "" {
 		return nil
 	}
@@ -316,10 +316,10 @@ func (t *Tie) Named() *regexp.Regexp {
 // for one cluster at one target. Without it the cluster's home is partial. One for
 // a Part of the target counts for the claims that have their Home there, beside
 // those for all of it; at least one has to. What is no claim's needs every one.
-type Proof struct {
+type VisibilityProof struct {
 	Cluster backup.ClusterID
 	Target  string
-	Part    string // as in Home; empty: all of the target
+	Folder  string // as in Home; empty: all of the target
 	All     []Key  // landmarks that must all have been found; when empty, Any decides
 	Any     []Key  // keys of which at least one instance or landmark must have one
 	Nodes   bool   // an instance that a Node of the cluster runs on proves it as well as Any
@@ -349,11 +349,11 @@ type Target struct {
 	Refused   *Fault          // why it can't be listed at all: no credential, bad endpoint
 	NodeState string          // of a Target for Nodes: the NodeState of a Listing that holds none
 	Warnings  []string        // for the operator, before listing: settings of the backup that are ignored
-	Landmarks []Key           // what List is to look for, so that Proofs can hold
+	Probes    []Key           // what List is to look for, so that Proofs can hold
 	Progress  func(found int) `json:"-"` // told by Found; may be nil
 	// Near says which instances the Listing is to keep as they are, see Claims.Near;
 	// the others are kept packed. It may be nil: then all are.
-	Near       func(*Instance) bool `json:"-"`
+	IsRelated  func(*Instance) bool `json:"-"`
 	Credential any                  // the provider's own; it must print as redacted
 	// Redaction hides the secrets in Credential, and those that List gets for it. Every
 	// Target with a Credential has one, and List passes each text of a server that goes
@@ -374,7 +374,7 @@ func (t *Target) Found(n int) {
 func (t *Target) Join(o Target) {
 	t.IDs = append(t.IDs, o.IDs...)
 	t.Clusters = append(t.Clusters, o.Clusters...)
-	t.Landmarks = append(t.Landmarks, o.Landmarks...)
+	t.Probes = append(t.Probes, o.Probes...)
 	t.Warnings = append(t.Warnings, o.Warnings...)
 	if !slices.Contains(strings.Split(t.Source, ", "), o.Source) {
 		t.Source += ", " + o.Source
@@ -407,13 +407,13 @@ type Listing struct {
 	Account  string   `json:"account,omitempty"`
 	// Identity is the id by which the place itself tells who it is: a vCenter's
 	// about.instanceUuid, the number of an AWS account. Empty when it did not say.
-	Identity  string             `json:"identity,omitempty"`
-	Clusters  []backup.ClusterID `json:"clusters,omitempty"`
-	State     State              `json:"state"`
-	Fault     *Fault             `json:"fault,omitempty"`
-	Warnings  []string           `json:"warnings,omitempty"`
-	ListedAt  time.Time          `json:"listedAt"`
-	Landmarks []Key              `json:"landmarks,omitempty"` // those of Target.Landmarks that were found
+	Identity    string             `json:"identity,omitempty"`
+	Clusters    []backup.ClusterID `json:"clusters,omitempty"`
+	State       State              `json:"state"`
+	Fault       *Fault             `json:"fault,omitempty"`
+	Warnings    []string           `json:"warnings,omitempty"`
+	ListedAt    time.Time          `json:"listedAt"`
+	ProbesFound []Key              `json:"landmarks,omitempty"` // those of Target.Landmarks that were found
 	// Asked are all of Target.Landmarks, so that one that nobody looked for is
 	// not taken for absent. The Registry fills it in. Inventories that were saved
 	// before it was kept lack it: then only Landmarks were surely asked for.
@@ -435,7 +435,7 @@ type Listing struct {
 // File adds an instance to the listing of the target, where Near says. A provider of
 // places that may hold any number of instances files them by it as they come in.
 func (l *Listing) File(t *Target, i Instance) {
-	if t.Near == nil || t.Near(&i) {
+	if t.IsRelated == nil || t.IsRelated(&i) {
 		l.Instances = append(l.Instances, i)
 	} else {
 		l.Unrelated.Add(i)

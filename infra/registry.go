@@ -77,18 +77,18 @@ func (r *Registry) Controllers() map[string]Controller {
 
 // Claims joins the claims of all providers. A machine that none of them claims
 // gets a Claim without a Provider, so that it has a verdict too.
-func (r *Registry) Claims(s *backup.Snapshot) Claims {
-	all := Claims{Providers: map[backup.ClusterID]string{}, LoadBalancers: map[backup.ClusterID][]LoadBalancer{}}
-	claimed := make([]bool, len(s.Machines))
+func (r *Registry) Expected(s *backup.Snapshot) Expected {
+	all := Expected{Providers: map[backup.ClusterID]string{}, LoadBalancers: map[backup.ClusterID][]LoadBalancer{}}
+	expecting := make([]bool, len(s.Machines))
 	for _, p := range r.providers {
-		c := p.Claims(s)
+		c := p.Expected(s)
 		for _, m := range c.Machines {
 			if m.Machine >= 0 {
-				claimed[m.Machine] = true
+				expecting[m.Machine] = true
 			}
 		}
 		all.Machines = append(all.Machines, c.Machines...)
-		all.Ties = append(all.Ties, c.Ties...)
+		all.OwnershipHints = append(all.OwnershipHints, c.OwnershipHints...)
 		all.Proofs = append(all.Proofs, c.Proofs...)
 		all.Absent = append(all.Absent, c.Absent...)
 		all.Exclude = append(all.Exclude, c.Exclude...)
@@ -102,9 +102,9 @@ func (r *Registry) Claims(s *backup.Snapshot) Claims {
 		}
 		maps.Copy(all.LoadBalancers, c.LoadBalancers)
 	}
-	for i, done := range claimed {
+	for i, done := range expecting {
 		if !done {
-			all.Machines = append(all.Machines, Claim{Machine: i, Source: s.Machines[i].Infrastructure.Kind})
+			all.Machines = append(all.Machines, ExpectedMachine{Machine: i, Source: s.Machines[i].Infrastructure.Kind})
 		}
 	}
 	return all
@@ -191,7 +191,7 @@ func (r *Registry) list(ctx context.Context, t Target) (l Listing) {
 			}}
 		}
 		l.IDs, l.Provider, l.Endpoint, l.Location, l.Clusters = t.IDs, t.Provider, t.Endpoint, t.Location, t.Clusters
-		l.Asked = t.Landmarks
+		l.Asked = t.Probes
 		l.Account = cmp.Or(l.Account, t.Account)
 		l.Warnings = slices.Concat(t.Warnings, l.Warnings)
 	}()

@@ -16,9 +16,9 @@ import (
 // tiny is a provider of a test package: it shows that one more provider needs
 // nothing but the interface.
 type tiny struct {
-	name   string
-	claims infra.Claims
-	list   func(context.Context, infra.Target) infra.Listing
+	name     string
+	expected infra.Expected
+	list     func(context.Context, infra.Target) infra.Listing
 }
 
 func (p tiny) Spec() infra.Spec {
@@ -33,7 +33,7 @@ func (p tiny) Spec() infra.Spec {
 func (p tiny) Targets(*backup.Snapshot, *backup.Secrets, infra.Access) []infra.Target {
 	return []infra.Target{{IDs: []string{p.name + "/here"}, Provider: p.name, Endpoint: p.name + ".example:443"}}
 }
-func (p tiny) Claims(*backup.Snapshot) infra.Claims { return p.claims }
+func (p tiny) Expected(*backup.Snapshot) infra.Expected { return p.expected }
 
 func (p tiny) List(ctx context.Context, t infra.Target) infra.Listing { return p.list(ctx, t) }
 
@@ -51,9 +51,9 @@ func TestRegistryGivesEveryMachineAClaim(t *testing.T) {
 		{Infrastructure: backup.Ref{Kind: "AMachine"}},
 		{Infrastructure: backup.Ref{Kind: "Metal3Machine"}},
 	}}
-	r := infra.NewRegistry(tiny{name: "a", claims: infra.Claims{Machines: []infra.Claim{{Machine: 0, Provider: "a"}}}})
-	got := r.Claims(s).Machines
-	want := []infra.Claim{{Machine: 0, Provider: "a"}, {Machine: 1, Source: "Metal3Machine"}}
+	r := infra.NewRegistry(tiny{name: "a", expected: infra.Expected{Machines: []infra.ExpectedMachine{{Machine: 0, Provider: "a"}}}})
+	got := r.Expected(s).Machines
+	want := []infra.ExpectedMachine{{Machine: 0, Provider: "a"}, {Machine: 1, Source: "Metal3Machine"}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("claims = %+v, want %+v", got, want)
 	}
@@ -137,12 +137,12 @@ func TestListingsKeepWhatTheyWereAskedFor(t *testing.T) {
 	asked := []infra.Key{{Kind: "folder", Value: "here"}, {Kind: "folder", Value: "gone"}}
 	r := infra.NewRegistry(
 		tiny{name: "a", list: func(context.Context, infra.Target) infra.Listing {
-			return infra.Listing{State: infra.Complete, Landmarks: asked[:1]}
+			return infra.Listing{State: infra.Complete, ProbesFound: asked[:1]}
 		}},
 		tiny{name: "bad", list: func(context.Context, infra.Target) infra.Listing { panic("x") }},
 	)
 	inv := r.Collect(context.Background(), []infra.Target{
-		{IDs: []string{"x"}, Provider: "a", Landmarks: asked}, {IDs: []string{"y"}, Provider: "a"}, {IDs: []string{"z"}, Provider: "bad", Landmarks: asked},
+		{IDs: []string{"x"}, Provider: "a", Probes: asked}, {IDs: []string{"y"}, Provider: "a"}, {IDs: []string{"z"}, Provider: "bad", Probes: asked},
 	}, nil)
 	var buf bytes.Buffer
 	if err := infra.WriteInventory(&buf, inv); err != nil {
@@ -162,11 +162,11 @@ func TestListingsKeepWhatTheyWereAskedFor(t *testing.T) {
 func TestInventoryRoundTrip(t *testing.T) {
 	inv := infra.Inventory{Version: infra.InventoryVersion, Listings: []infra.Listing{{
 		IDs: []string{"a/here"}, Provider: "a", State: infra.Partial, Fault: &infra.Fault{Reason: "R", Message: "m", Hint: "h"},
-		ListedAt:  time.Date(2026, 11, 21, 3, 4, 5, 0, time.UTC),
-		Landmarks: []infra.Key{{Kind: "folder", Value: "/DC0/vm/<x>"}},
-		Asked:     []infra.Key{{Kind: "folder", Value: "/DC0/vm/<x>"}, {Kind: "folder", Value: "/DC0/vm/y"}},
-		Instances: []infra.Instance{{Identity: "i", Keys: []infra.Key{{Kind: "k", Value: "v"}}, Host: infra.Key{Kind: "host", Value: "h"}}},
-		Nodes:     []infra.Node{{Name: "n", Cluster: backup.ClusterID{Backup: 1, Namespace: "ns", Name: "c"}}},
+		ListedAt:    time.Date(2026, 11, 21, 3, 4, 5, 0, time.UTC),
+		ProbesFound: []infra.Key{{Kind: "folder", Value: "/DC0/vm/<x>"}},
+		Asked:       []infra.Key{{Kind: "folder", Value: "/DC0/vm/<x>"}, {Kind: "folder", Value: "/DC0/vm/y"}},
+		Instances:   []infra.Instance{{Identity: "i", Keys: []infra.Key{{Kind: "k", Value: "v"}}, Host: infra.Key{Kind: "host", Value: "h"}}},
+		Nodes:       []infra.Node{{Name: "n", Cluster: backup.ClusterID{Backup: 1, Namespace: "ns", Name: "c"}}},
 	}}}
 	var buf bytes.Buffer
 	if err := infra.WriteInventory(&buf, inv); err != nil {

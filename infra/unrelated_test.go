@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// stranger is an instance of which every field is set.
-func stranger(n int) Instance {
+// unrelatedVM is an instance of which every field is set.
+func unrelatedVM(n int) Instance {
 	id := fmt.Sprintf("i-%017x", n*7919)
 	return Instance{
 		Identity: "123456789012/" + id, ID: id, Ref: fmt.Sprint("vm-", n), Name: fmt.Sprint("web-", n), Path: "us-east-1a/vpc-999/subnet-3/" + id,
@@ -25,14 +25,14 @@ func stranger(n int) Instance {
 func pile(n int) (*Unrelated, []Instance) {
 	s, all := &Unrelated{}, make([]Instance, n)
 	for i := range all {
-		all[i] = stranger(i)
+		all[i] = unrelatedVM(i)
 		s.Add(all[i])
 	}
 	return s, all
 }
 
 func TestStrangersAreKeptWhole(t *testing.T) {
-	filled := reflect.ValueOf(stranger(1))
+	filled := reflect.ValueOf(unrelatedVM(1))
 	for i := range filled.NumField() {
 		if filled.Field(i).IsZero() {
 			t.Fatalf("field %s of the sample is not set", filled.Type().Field(i).Name)
@@ -80,11 +80,11 @@ func TestTakeStrangers(t *testing.T) {
 
 // A saved inventory holds the unrelated instances as it holds all others.
 func TestStrangersAreSaved(t *testing.T) {
-	all := []Instance{stranger(1), stranger(2), stranger(3)}
+	all := []Instance{unrelatedVM(1), unrelatedVM(2), unrelatedVM(3)}
 	for i := range all {
 		all[i].Tags = all[i].Tags[:3]
 	}
-	target := Target{Near: func(i *Instance) bool { return i.Ref == "vm-2" }}
+	target := Target{IsRelated: func(i *Instance) bool { return i.Ref == "vm-2" }}
 	var l Listing
 	for _, i := range all {
 		l.File(&target, i)

@@ -8,9 +8,9 @@ import (
 // What the restored controllers will do. All of it is absent from a report that
 // was made without a forecast.
 
-// EstateForecast is of the restore as a whole; the management cluster itself is
+// GeneralForecast is of the restore as a whole; the management cluster itself is
 // not counted.
-type EstateForecast struct {
+type GeneralForecast struct {
 	Outcomes   map[string]int `json:"outcomes"`   // machines and ghosts by outcome
 	NotHealing int            `json:"notHealing"` // Stale machines that no controller replaces
 	Notes      []Note         `json:"notes"`

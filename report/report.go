@@ -124,12 +124,12 @@ type Summary struct {
 	ForeignTags   map[string]int `json:"foreignTags,omitempty"`
 	// Ignored is how many findings rules set aside: machines and infraMachines.
 	// They stay in all counts above; statuses leave them out.
-	Ignored              int             `json:"ignored"`
-	IgnoredMachines      *MachineCounts  `json:"ignoredMachines,omitempty"` // by status; absent without rules
-	IgnoredInfraMachines int             `json:"ignoredInfraMachines,omitempty"`
-	StatusWithoutRules   Status          `json:"statusWithoutRules,omitempty"`
-	Errors               int             `json:"errors"`
-	Forecast             *EstateForecast `json:"forecast,omitempty"`
+	Ignored              int              `json:"ignored"`
+	IgnoredMachines      *MachineCounts   `json:"ignoredMachines,omitempty"` // by status; absent without rules
+	IgnoredInfraMachines int              `json:"ignoredInfraMachines,omitempty"`
+	StatusWithoutRules   Status           `json:"statusWithoutRules,omitempty"`
+	Errors               int              `json:"errors"`
+	Forecast             *GeneralForecast `json:"forecast,omitempty"`
 }
 
 // ClusterCounts counts clusters by status. The management cluster itself is not

@@ -51,7 +51,7 @@ var fields = map[string]string{
 	"check":          "severity code backup object message why do clusters?",
 	"error":          "scope? object? message hint?",
 
-	"estateForecast":       "outcomes notHealing notes",
+	"generalForecast":      "outcomes notHealing notes",
 	"clusterForecast":      "text outcomes notHealing notes",
 	"note":                 "code message",
 	"step":                 "when who text commands",

@@ -12,7 +12,7 @@ func cluster(namespace, name string, labels backup.Labels) backup.Cluster {
 	return backup.Cluster{Meta: backup.Meta{Namespace: namespace, Name: name}, Labels: labels}
 }
 
-func estate() *backup.Snapshot {
+func snapshot() *backup.Snapshot {
 	return &backup.Snapshot{Clusters: []backup.Cluster{
 		cluster("a", "prod", `{"env":"prod","tier":"1"}`),
 		cluster("a", "prod-eu", `{"env":"prod"}`),
@@ -43,7 +43,7 @@ func TestSelection(t *testing.T) {
 		{Selection{Selector: "env=nowhere"}, "no cluster fits all of"},
 		{Selection{Selector: "env in prod"}, `--selector "env in prod" is no label selector`},
 	} {
-		shows, err := c.q.Of(estate())
+		shows, err := c.q.Of(snapshot())
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), c.want) {
 				t.Errorf("%+v: %v", c.q, err)
@@ -51,7 +51,7 @@ func TestSelection(t *testing.T) {
 			continue
 		}
 		var got []string
-		for _, one := range estate().Clusters {
+		for _, one := range snapshot().Clusters {
 			if shows(one.ID()) {
 				got = append(got, one.Namespace+"/"+one.Meta.Name)
 			}

@@ -119,10 +119,10 @@ func TestANarrowedRunSaysWhatItDidNotList(t *testing.T) {
 	o := w.detect(append(reach, "--cluster", "alpha-prod")...)
 	for _, c := range o.report.Clusters {
 		for _, m := range machinesOf(c) {
-			told := slices.ContainsFunc(m.Evidence, func(e report.Evidence) bool {
+			read := slices.ContainsFunc(m.Evidence, func(e report.Evidence) bool {
 				return strings.Contains(e.Detail, "second.example") && strings.Contains(e.Detail, "was not listed")
 			})
-			if (m.Status == report.Stale) != told {
+			if (m.Status == report.Stale) != read {
 				t.Errorf("%s is %s, and its evidence is %v", m.Name, m.Status, m.Evidence)
 			}
 		}

@@ -63,13 +63,13 @@ func arguments(c *cli.Context, into ...argument) error {
 		if i >= len(given) || given[i] == "" {
 			return &usageError{message: "name " + n.what, command: c.Command.Name}
 		}
-		*n.place = given[i]
+		*n.into = given[i]
 	}
 	return nil
 }
 
 // argument is the place of one, and what it is.
 type argument struct {
-	place *string
-	what  string
+	into *string
+	what string
 }

@@ -53,7 +53,7 @@ func TestAWSVerdicts(t *testing.T) {
 // becomes Stale, and the first error line names the host.
 func TestAWSFails(t *testing.T) {
 	want := readOracle(t, testdata+"verdicts.json")
-	stranger := lab.EC2Key{ID: "AKIASTRANGER00000001", Secret: "s", Account: "999999999999"}
+	unrelated := lab.EC2Key{ID: "AKIASTRANGER00000001", Secret: "s", Account: "999999999999"}
 	for name, c := range map[string]struct {
 		bend   func(*lab.EC2Options)
 		env    map[string]string
@@ -66,7 +66,7 @@ func TestAWSFails(t *testing.T) {
 		"wrong secret":      {env: map[string]string{"AWS_SECRET_ACCESS_KEY": "m4rk3r"}, reason: "AuthenticationFailed"},
 		"expired token":     {bend: func(o *lab.EC2Options) { o.Faults.Expired = true }, reason: "AuthenticationFailed"},
 		"denied":            {bend: func(o *lab.EC2Options) { o.Faults.DenyRegions = []string{"us-east-1"} }, reason: "NoPermission", hint: "drift-detector permissions aws"},
-		"the wrong account": {bend: func(o *lab.EC2Options) { o.Keys = []lab.EC2Key{stranger} }, reason: "VisibilityUnproven"},
+		"the wrong account": {bend: func(o *lab.EC2Options) { o.Keys = []lab.EC2Key{unrelated} }, reason: "VisibilityUnproven"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := fleet(t)

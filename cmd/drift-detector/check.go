@@ -14,14 +14,14 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"drift-detector/backup"
-	"drift-detector/backup/readiness"
+	"drift-detector/backup/check"
 	"drift-detector/report"
 	"drift-detector/report/build"
 	"drift-detector/report/text"
 )
 
 type checkOptions struct {
-	estateOptions
+	backupOptions
 	velero string
 	failOn string
 	format string
@@ -62,7 +62,7 @@ EXIT STATUS:
 			switch {
 			case o.format != "json" && o.format != "text":
 				return &usageError{message: "--format " + o.format + " is not known; it is text or json", command: "check"}
-			case o.failOn != "" && o.failOn != string(readiness.Error) && o.failOn != string(readiness.Warning):
+			case o.failOn != "" && o.failOn != string(check.Error) && o.failOn != string(check.Warning):
 				return &usageError{message: "--fail-on " + o.failOn + " is not known; it is error or warning", command: "check"}
 			case o.velero != "" && len(o.backups) > 1:
 				return &usageError{message: "--velero-backup describes one backup, and --backup is given several times", command: "check"}
@@ -80,7 +80,7 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 		return err
 	}
 	defer out.discard()
-	var given *readiness.VeleroBackup
+	var given *check.VeleroBackup
 	if o.velero != "" {
 		if given, err = readVelero(o.velero); err != nil {
 			return err
@@ -91,12 +91,12 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 		return err
 	}
 	if given != nil {
-		e.velero = []*readiness.VeleroBackup{given}
+		e.velero = []*check.VeleroBackup{given}
 	}
 	now := s.now()
 	found := e.check(now)
 	e.secrets.Drop()
-	doc := build.Readiness(e.snapshot, e.claims.Absent, found, report.Tool{Name: "drift-detector", Version: version, Commit: commit}, now)
+	doc := build.Readiness(e.snapshot, e.expected.Absent, found, report.Tool{Name: "drift-detector", Version: version, Commit: commit}, now)
 	doc.Filter = o.filter()
 	if err := o.write(out, doc, s); err != nil {
 		return out.failed(err)
@@ -107,7 +107,7 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 	if err := out.commit(); err != nil {
 		return err
 	}
-	if o.failOn != "" && readiness.Fails(found, readiness.Severity(o.failOn)) {
+	if o.failOn != "" && check.Fails(found, check.Severity(o.failOn)) {
 		return &errFailOn{fmt.Sprintf("--fail-on %s: found %s", o.failOn, doc.Summary)}
 	}
 	return nil
@@ -125,16 +125,16 @@ func (o *checkOptions) write(w io.Writer, doc *report.Readiness, s *streams) err
 
 // check is what is to be known of the backups before a restore. It must come
 // before the credentials are dropped.
-func (e *estate) check(now time.Time) []readiness.Finding {
-	return readiness.Check(e.snapshot, e.secrets, readiness.Options{
-		Now: now, Velero: e.velero, Absent: e.claims.Absent, Only: e.shows,
-		Findings:    e.registry.Check(e.snapshot, e.secrets, e.claims, now),
-		Controllers: e.registry.Makers(e.claims),
+func (e *loadedBackup) check(now time.Time) []check.Finding {
+	return check.Check(e.snapshot, e.secrets, check.Options{
+		Now: now, Velero: e.velero, Absent: e.expected.Absent, Only: e.shows,
+		Findings:    e.registry.Check(e.snapshot, e.secrets, e.expected, now),
+		Controllers: e.registry.Makers(e.expected),
 	})
 }
 
 // readVelero reads what Velero says about a backup.
-func readVelero(path string) (*readiness.VeleroBackup, error) {
+func readVelero(path string) (*check.VeleroBackup, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		problem := "can't be opened"
@@ -144,16 +144,16 @@ func readVelero(path string) (*readiness.VeleroBackup, error) {
 		case errors.Is(err, fs.ErrPermission):
 			problem = "may not be read by this user"
 		}
-		return nil, &backup.InputError{Name: path, Problem: problem, Next: "give the " + readiness.VeleroFile + " from the backup's folder in the object store", Err: err}
+		return nil, &backup.InputError{Name: path, Problem: problem, Next: "give the " + check.VeleroFile + " from the backup's folder in the object store", Err: err}
 	}
 	defer f.Close()
-	return readiness.ReadVelero(path, f)
+	return check.ReadVelero(path, f)
 }
 
 // besideTarball is what Velero says about a backup in the file beside it; nil
 // when there is none. One that can't be read costs no more than a warning.
-func besideTarball(s *streams, tarball string) *readiness.VeleroBackup {
-	path := filepath.Join(filepath.Dir(tarball), readiness.VeleroFile)
+func besideTarball(s *streams, tarball string) *check.VeleroBackup {
+	path := filepath.Join(filepath.Dir(tarball), check.VeleroFile)
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return nil
 	}

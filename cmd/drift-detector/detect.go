@@ -14,12 +14,12 @@ import (
 	"drift-detector/report/build"
 	"drift-detector/report/formats"
 	"drift-detector/report/ignore"
-	"drift-detector/report/runbook"
+	"drift-detector/report/plan"
 	"drift-detector/report/text"
 )
 
 type detectOptions struct {
-	estateOptions
+	backupOptions
 	format        string
 	output        string
 	inventory     string
@@ -145,10 +145,10 @@ func runDetect(ctx context.Context, o detectOptions, s *streams) error {
 
 // decide lists what there is, or reads what was listed, and makes the report.
 // incomplete is an error when the report does not hold everything.
-func (o *detectOptions) decide(ctx context.Context, s *streams, e *estate, a infra.Access) (rep *report.Report, incomplete, err error) {
+func (o *detectOptions) decide(ctx context.Context, s *streams, e *loadedBackup, a infra.Access) (rep *report.Report, incomplete, err error) {
 	now := s.now()
 	for _, f := range o.emptyFolders {
-		if !e.registry.StateEmpty(&e.claims, f, "the operator says that the folder is empty or gone: --empty-folder "+f) {
+		if !e.registry.StateEmpty(&e.expected, f, "the operator says that the folder is empty or gone: --empty-folder "+f) {
 			s.warn("--empty-folder %s is no folder that the backup's machines are in", f)
 		}
 	}
@@ -157,29 +157,29 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *estate, a inf
 	if err != nil {
 		return nil, nil, err
 	}
-	result := detector.Detect(e.snapshot, e.claims, inv, detector.Options{Now: now, Only: e.shows})
+	result := detector.Detect(e.snapshot, e.expected, inv, detector.Options{Now: now, Only: e.shows})
 	future := forecast.Of(forecast.Inputs{
-		Snapshot: e.snapshot, Claims: e.claims, Inventory: inv, Result: result, Controllers: e.registry.Controllers(), Secrets: held, Now: now,
+		Snapshot: e.snapshot, Expected: e.expected, Inventory: inv, Result: result, Controllers: e.registry.Controllers(), Secrets: held, Now: now,
 	})
 	rep = build.New(build.Parts{
 		Result:        result,
 		Forecast:      &future,
 		Snapshot:      e.snapshot,
 		Inventory:     inv,
-		Absent:        e.claims.Absent,
-		LoadBalancers: e.claims.LoadBalancers,
+		Absent:        e.expected.Absent,
+		LoadBalancers: e.expected.LoadBalancers,
 		Checks:        checks,
 		Tool:          report.Tool{Name: "drift-detector", Version: version, Commit: commit},
 		GeneratedAt:   now,
 		Options:       report.Options{IgnoreHealthy: o.ignoreHealthy, SkipNodes: o.skipNodes, Filter: o.filter()},
 	})
-	runbook.Fill(rep)
+	plan.Fill(rep)
 	return rep, verdictOnRun(result), nil
 }
 
-func (o *detectOptions) obtain(ctx context.Context, s *streams, e *estate, a infra.Access) (infra.Inventory, error) {
+func (o *detectOptions) obtain(ctx context.Context, s *streams, e *loadedBackup, a infra.Access) (infra.Inventory, error) {
 	if o.inventory == "" {
-		return o.list(ctx, s, e, a, e.claims.Near())
+		return o.list(ctx, s, e, a, e.expected.IsRelated())
 	}
 	e.secrets.Drop()
 	inv, err := readInventory(o.inventory)

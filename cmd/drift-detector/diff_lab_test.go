@@ -79,17 +79,17 @@ func undrift(t *testing.T, v *lab.VCenter) {
 func revive(t *testing.T, v *lab.VCenter, then lab.VM) {
 	t.Helper()
 	registry := v.Service.Context.Map
-	var twin *simulator.VirtualMachine
+	var duplicate *simulator.VirtualMachine
 	for _, vm := range v.VMs() {
 		if path.Dir(vm.Path) == path.Dir(then.Path) && !vm.Template {
-			twin = registry.Get(types.ManagedObjectReference{Type: "VirtualMachine", Value: vm.Ref}).(*simulator.VirtualMachine)
+			duplicate = registry.Get(types.ManagedObjectReference{Type: "VirtualMachine", Value: vm.Ref}).(*simulator.VirtualMachine)
 		}
 	}
-	if twin == nil {
+	if duplicate == nil {
 		t.Fatalf("no VM is left in %s to make %s like", path.Dir(then.Path), then.Name)
 	}
-	vm := &simulator.VirtualMachine{VirtualMachine: twin.VirtualMachine}
-	config := *twin.Config
+	vm := &simulator.VirtualMachine{VirtualMachine: duplicate.VirtualMachine}
+	config := *duplicate.Config
 	config.Name, config.Uuid, config.InstanceUuid = then.Name, then.BIOSUUID, then.InstanceUUID
 	config.Files.VmPathName = fmt.Sprintf("[LocalDS_0] %s/%s.vmx", then.Name, then.Name)
 	config.ExtraConfig = nil // host names in it are of the twin
@@ -98,7 +98,7 @@ func revive(t *testing.T, v *lab.VCenter, then lab.VM) {
 	vm.Summary.Vm = &vm.Self
 	vm.Summary.Config.Name, vm.Summary.Config.Uuid, vm.Summary.Config.InstanceUuid = then.Name, then.BIOSUUID, then.InstanceUUID
 	vm.Runtime.PowerState = types.VirtualMachinePowerState(then.PowerState)
-	folder := registry.Get(*twin.Parent).(*simulator.Folder)
+	folder := registry.Get(*duplicate.Parent).(*simulator.Folder)
 	registry.PutEntity(mo.Entity(folder), vm)
 	registry.AddReference(v.Service.Context, folder, &folder.ChildEntity, vm.Self)
 }

@@ -129,14 +129,14 @@ func TestSmallFilesThatAskForMuch(t *testing.T) {
 		long.AddAt("machines.cluster.x-k8s.io", "", machine(i, 1<<20))
 	}
 	o, _ := run(long.AddAt("machines.cluster.x-k8s.io", "", machine(3, 10)))
-	told := 0
+	read := 0
 	for _, e := range o.report.Errors {
 		if strings.Contains(e.Message, "spec.providerID is longer than 65536 bytes") {
-			told++
+			read++
 		}
 	}
-	if n := len(byStatus(o.report, "Unknown")); n != 1 || o.report.Summary.Machines.Total != 1 || told != 3 {
-		t.Errorf("%d Unknown of %d machines, %d errors: %+v", n, o.report.Summary.Machines.Total, told, o.report.Errors)
+	if n := len(byStatus(o.report, "Unknown")); n != 1 || o.report.Summary.Machines.Total != 1 || read != 3 {
+		t.Errorf("%d Unknown of %d machines, %d errors: %+v", n, o.report.Summary.Machines.Total, read, o.report.Errors)
 	}
 
 	many := backuptest.New()

@@ -11,7 +11,7 @@ import (
 )
 
 type inventoryOptions struct {
-	estateOptions
+	backupOptions
 	output string
 }
 

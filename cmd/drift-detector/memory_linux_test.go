@@ -33,10 +33,10 @@ func init() {
 
 // peak is the peak of resident memory, in kB, of a detect in an account with that
 // many instances that are nobody's.
-func peak(t *testing.T, strangers int) (kB int) {
+func peak(t *testing.T, unrelated int) (kB int) {
 	t.Helper()
 	o := fleetEC2()
-	o.Synthetic = strangers
+	o.Synthetic = unrelated
 	serveEC2(t, o)
 	self, err := os.Executable()
 	if err != nil {

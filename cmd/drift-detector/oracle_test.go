@@ -108,24 +108,24 @@ func placementOfID(r *report.Report, id string) (where, cluster string, strength
 	return "nowhere", "", ""
 }
 
-// placed is where a report puts one machine or VM.
-type placed struct {
+// located is where a report puts one machine or VM.
+type located struct {
 	cluster string
 	machine report.Machine
 }
 
 // placements is a report by machine and by VM.
 type placements struct {
-	machines map[string]placed   // by namespace/name, Ghosts apart
-	vms      map[string][]placed // by path: the machine that has it, Ghost or not
+	machines map[string]located   // by namespace/name, Ghosts apart
+	vms      map[string][]located // by path: the machine that has it, Ghost or not
 	infra    map[string]report.InfraMachine
 }
 
 func placementsOf(r *report.Report) placements {
-	p := placements{map[string]placed{}, map[string][]placed{}, map[string]report.InfraMachine{}}
+	p := placements{map[string]located{}, map[string][]located{}, map[string]report.InfraMachine{}}
 	for _, c := range r.Clusters {
 		for _, m := range machinesOf(c) {
-			at := placed{c.Name, m}
+			at := located{c.Name, m}
 			if m.Instance != nil {
 				p.vms[m.Instance.Path] = append(p.vms[m.Instance.Path], at)
 			}

@@ -5,15 +5,15 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"drift-detector/report/runbook"
+	"drift-detector/report/plan"
 )
 
 type planOptions struct{ report, format, output string }
 
 // planFormats are the ways to print a plan, by the name that --format takes.
-var planFormats = map[string]func(io.Writer, runbook.Plan) error{
-	"markdown": runbook.Markdown,
-	"shell":    runbook.Shell,
+var planFormats = map[string]func(io.Writer, plan.Plan) error{
+	"markdown": plan.Markdown,
+	"shell":    plan.Shell,
 }
 
 func planCommand(s *streams) *cli.Command {
@@ -52,7 +52,7 @@ func runPlan(o planOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
-	plan := runbook.New(rep)
+	plan := plan.New(rep)
 	err = writeOutput(o.output, s.stdout, []string{o.report}, func(w io.Writer) error { return planFormats[o.format](w, plan) })
 	if err != nil {
 		return err

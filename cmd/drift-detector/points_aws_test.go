@@ -108,8 +108,8 @@ func (o outcome) places(t *testing.T, want map[string]string) {
 
 // The Ghosts of prod-a, and what a cluster of its name of another team has.
 var (
-	capaGhosts = []string{"i-39bb8f3c84d597662", "i-b86db5b19f886a092", "i-28679ab54033924b0"}
-	capaTwin   = "i-37c0ec295240bd0b2"
+	capaGhosts    = []string{"i-39bb8f3c84d597662", "i-b86db5b19f886a092", "i-28679ab54033924b0"}
+	capaDuplicate = "i-37c0ec295240bd0b2"
 )
 
 const (
@@ -122,8 +122,8 @@ const (
 // Nothing that has a cluster's mark is dropped, wherever it is, and a Ghost is what is
 // where recorded machines of the cluster are.
 func TestPoint09NothingWithOurMarkIsDropped(t *testing.T) {
-	ghosts := func(twin string) map[string]string {
-		want := map[string]string{capaTwin: twin}
+	ghosts := func(duplicate string) map[string]string {
+		want := map[string]string{capaDuplicate: duplicate}
 		for _, id := range capaGhosts {
 			want[id] = "Ghost"
 		}
@@ -171,7 +171,7 @@ func TestPoint09NothingWithOurMarkIsDropped(t *testing.T) {
 		ec2.Add(tagged(theirs, "vpc-2560b4333beb8183a", ownedByProd, "CAPA/role=node", "MachineName=team-a/prod-a-md-0-vm488-bcdfg"))
 		o := w.detectAWS()
 		o.demand(t, exitOK)
-		o.places(t, map[string]string{capaTwin: "infraMachines", theirs: "infraMachines"})
+		o.places(t, map[string]string{capaDuplicate: "infraMachines", theirs: "infraMachines"})
 	})
 }
 

@@ -16,7 +16,7 @@ import (
 // foretells demands the outcome of a machine and words of what is said of it.
 func (a safety) foretells(t *testing.T, machine, outcome string, words ...string) {
 	t.Helper()
-	got, condition, message := a.fate(machine)
+	got, condition, message := a.outcome(machine)
 	if got != outcome {
 		t.Errorf("%s: %q (%s; %s), want %s", machine, got, message, condition, outcome)
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // selectionFlags say which clusters are shown.
-func (o *estateOptions) selectionFlags() []cli.Flag {
+func (o *backupOptions) selectionFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "cluster", Usage: "only the cluster `NAME`, or namespace/name: no other is contacted or reported; repeatable"},
 		&cli.StringSliceFlag{Name: "namespace", Usage: "only the clusters in namespace `NAME`; repeatable"},
@@ -19,7 +19,7 @@ func (o *estateOptions) selectionFlags() []cli.Flag {
 }
 
 // filter says in the report which clusters are shown.
-func (o *estateOptions) filter() *report.Filter {
+func (o *backupOptions) filter() *report.Filter {
 	if o.selection.IsZero() {
 		return nil
 	}
@@ -27,7 +27,7 @@ func (o *estateOptions) filter() *report.Filter {
 }
 
 // narrow leaves out what the backup lacks and only clusters miss that are not shown.
-func (e *estate) narrow() {
+func (e *loadedBackup) narrow() {
 	if e.shows == nil {
 		return
 	}
@@ -36,5 +36,5 @@ func (e *estate) narrow() {
 	}
 	shown := *e.snapshot
 	shown.Absent = slices.DeleteFunc(slices.Clone(shown.Absent), elsewhere)
-	e.snapshot, e.claims.Absent = &shown, slices.DeleteFunc(e.claims.Absent, elsewhere)
+	e.snapshot, e.expected.Absent = &shown, slices.DeleteFunc(e.expected.Absent, elsewhere)
 }

@@ -14,7 +14,7 @@ import (
 	"drift-detector/infra"
 	"drift-detector/report"
 	"drift-detector/report/build"
-	"drift-detector/report/runbook"
+	"drift-detector/report/plan"
 )
 
 // tinyMachine is what the tiny provider reads of its own kind.
@@ -27,7 +27,7 @@ var tinyMachines = backup.NewKind("tinymachines.infrastructure.cluster.x-k8s.io"
 // provider needs: this test touches no other file.
 type tiny struct{ boxes map[string]string } // name by serial
 
-const tinyPlace = "tiny/rack-1"
+const tinyScope = "tiny/rack-1"
 
 func serial(s string) infra.Key { return infra.Key{Kind: "serial", Value: s} }
 
@@ -47,11 +47,11 @@ func (p tiny) Spec() infra.Spec {
 }
 
 func (p tiny) Targets(*backup.Snapshot, *backup.Secrets, infra.Access) []infra.Target {
-	return []infra.Target{{IDs: []string{tinyPlace}, Provider: "tiny", Endpoint: "rack-1.example:443"}}
+	return []infra.Target{{IDs: []string{tinyScope}, Provider: "tiny", Endpoint: "rack-1.example:443"}}
 }
 
-func (p tiny) Claims(s *backup.Snapshot) infra.Claims {
-	c := infra.Claims{Providers: map[backup.ClusterID]string{}}
+func (p tiny) Expected(s *backup.Snapshot) infra.Expected {
+	c := infra.Expected{Providers: map[backup.ClusterID]string{}}
 	bySerial := map[string]string{}
 	for m := range tinyMachines.In(s).All() {
 		bySerial[m.Name] = m.Data.Serial
@@ -63,11 +63,11 @@ func (p tiny) Claims(s *backup.Snapshot) infra.Claims {
 		}
 		key := serial(bySerial[m.Infrastructure.Name])
 		c.Providers[m.Cluster] = "tiny"
-		c.Machines = append(c.Machines, infra.Claim{
-			Machine: i, Provider: "tiny", Home: infra.Home{Target: tinyPlace}, Strong: key, Source: "TinyMachine.spec.serial", Reads: "TinyMachine.spec.serial", ReadsID: true,
+		c.Machines = append(c.Machines, infra.ExpectedMachine{
+			Machine: i, Provider: "tiny", Home: infra.HomeScope{Target: tinyScope}, Strong: key, Source: "TinyMachine.spec.serial", Reads: "TinyMachine.spec.serial", ReadsID: true,
 		})
-		c.Proofs = append(c.Proofs, infra.Proof{Cluster: m.Cluster, Target: tinyPlace, Any: []infra.Key{{Kind: "rack", Value: "1"}}})
-		c.Ties = append(c.Ties, infra.Tie{
+		c.Proofs = append(c.Proofs, infra.VisibilityProof{Cluster: m.Cluster, Target: tinyScope, Any: []infra.Key{{Kind: "rack", Value: "1"}}})
+		c.OwnershipHints = append(c.OwnershipHints, infra.OwnershipHint{
 			Cluster: m.Cluster, Grade: infra.Strong, Key: infra.Key{Kind: "sticker", Value: m.Cluster.Name},
 			Owner: infra.OwnerID{Cluster: m.Cluster, Kind: "MachineSet", Name: m.Set}, Detail: "its sticker names the cluster",
 		})
@@ -76,7 +76,7 @@ func (p tiny) Claims(s *backup.Snapshot) infra.Claims {
 }
 
 func (p tiny) List(context.Context, infra.Target) infra.Listing {
-	l := infra.Listing{State: infra.Complete, Landmarks: []infra.Key{{Kind: "rack", Value: "1"}}}
+	l := infra.Listing{State: infra.Complete, ProbesFound: []infra.Key{{Kind: "rack", Value: "1"}}}
 	for s, name := range p.boxes {
 		l.Instances = append(l.Instances, infra.Instance{
 			Identity: "rack-1/" + s, ID: s, Name: name, Keys: []infra.Key{serial(s), {Kind: "sticker", Value: "edge"}},
@@ -116,12 +116,12 @@ func TestAThirdProviderNeedsNothingButItself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	claims := registry.Claims(snapshot)
+	expected := registry.Expected(snapshot)
 	inventory := registry.Collect(t.Context(), registry.Targets(snapshot, secrets, infra.Access{}), nil)
-	result := detector.Detect(snapshot, claims, inventory, detector.Options{Now: time.Now()})
-	future := forecast.Of(forecast.Inputs{Snapshot: snapshot, Claims: claims, Inventory: inventory, Result: result, Controllers: registry.Controllers(), Now: time.Now()})
+	result := detector.Detect(snapshot, expected, inventory, detector.Options{Now: time.Now()})
+	future := forecast.Of(forecast.Inputs{Snapshot: snapshot, Expected: expected, Inventory: inventory, Result: result, Controllers: registry.Controllers(), Now: time.Now()})
 	r := build.New(build.Parts{Result: result, Forecast: &future, Snapshot: snapshot, Inventory: inventory})
-	runbook.Fill(r)
+	plan.Fill(r)
 
 	got := map[string]string{}
 	for _, c := range r.Clusters {

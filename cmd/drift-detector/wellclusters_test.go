@@ -225,13 +225,13 @@ func (a safety) condition(code string) bool {
 	return slices.ContainsFunc(a.Conditions, func(c struct{ Code, Message string }) bool { return c.Code == code })
 }
 
-// fate is what a report foretells of one machine or ghost.
-func (a safety) fate(machine string) (outcome, condition, message string) {
+// outcome is what a report foretells of one machine or ghost.
+func (a safety) outcome(machine string) (outcome, condition, message string) {
 	var doc struct {
 		Clusters []struct {
-			ControlPlane struct{ Machines []foretold }
+			ControlPlane struct{ Machines []forecastOf }
 			Workers      struct {
-				Groups []struct{ Machines []foretold }
+				Groups []struct{ Machines []forecastOf }
 			}
 		}
 	}
@@ -252,7 +252,7 @@ func (a safety) fate(machine string) (outcome, condition, message string) {
 	return "", "", ""
 }
 
-type foretold struct {
+type forecastOf struct {
 	Name     string
 	Forecast struct{ Outcome, Condition, Message string }
 }

@@ -269,7 +269,7 @@ func (f *facts) object() string {
 }
 
 // effectsOnEstate are those that no single cluster has.
-func effectsOnEstate(s *backup.Snapshot) []Effect {
+func generalEffects(s *backup.Snapshot) []Effect {
 	var e effects
 	if priorities, first := ownOrder(s); first {
 		e.add(ClustersFirst, "The Velero in the backup restores Clusters before their machines ("+prioritiesFlag+"="+priorities+"): while controllers run, each MachineDeployment then makes a new MachineSet and ends every living worker of the restored one", "Deployment velero")

@@ -11,7 +11,7 @@ import (
 
 // cluster is one cluster's forecast, and the names of its machines by outcome
 // (of a ghost, the last folder of its path).
-func (f *foretold) cluster(t *testing.T, name string) (forecast.Cluster, map[forecast.Outcome][]string) {
+func (f *forecastOf) cluster(t *testing.T, name string) (forecast.Cluster, map[forecast.Outcome][]string) {
 	t.Helper()
 	machines, ghosts := f.by()
 	for i, c := range f.result.Clusters {

@@ -119,8 +119,8 @@ func (r rules) of(in Inputs) Forecast {
 			f.Outcomes[o] += n
 		}
 	}
-	f.Notes = notesOnEstate(in.Snapshot, all, f.NotHealing, res.Complete)
-	f.Effects = effectsOnEstate(in.Snapshot)
+	f.Notes = generalNotes(in.Snapshot, all, f.NotHealing, res.Complete)
+	f.Effects = generalEffects(in.Snapshot)
 	f.Conditions = conditionsOf(in.Snapshot, all, f.Notes)
 	return f
 }

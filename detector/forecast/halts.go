@@ -137,10 +137,10 @@ func (f *facts) halted() string {
 
 // restore is what the objects behind the machine say of the restore, or nil.
 func (f *facts) restore() *infra.Restore {
-	if f.claim == nil {
+	if f.expected == nil {
 		return nil
 	}
-	return f.claim.Restore
+	return f.expected.Restore
 }
 
 // unbootstrapped reports whether the Machine waits for its bootstrap object, which

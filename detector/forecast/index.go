@@ -9,8 +9,8 @@ import (
 // index is what forecasts look up.
 type index struct {
 	in       *Inputs
-	machines map[string]*backup.Machine // by uid, which no two objects share, of whatever backup
-	claims   map[string]*infra.Claim    // by the uid of the Machine
+	machines map[string]*backup.Machine        // by uid, which no two objects share, of whatever backup
+	expected map[string]*infra.ExpectedMachine // by the uid of the Machine
 	clusters map[backup.ClusterID]*backup.Cluster
 	planes   map[backup.ClusterID][]*backup.ControlPlane
 	groups   map[owner]*backup.Group
@@ -50,7 +50,7 @@ func newIndex(in *Inputs) *index {
 	s := in.Snapshot
 	x := &index{
 		in: in, controllers: in.Controllers,
-		machines: make(map[string]*backup.Machine, len(s.Machines)), claims: make(map[string]*infra.Claim, len(in.Claims.Machines)),
+		machines: make(map[string]*backup.Machine, len(s.Machines)), expected: make(map[string]*infra.ExpectedMachine, len(in.Expected.Machines)),
 		clusters: map[backup.ClusterID]*backup.Cluster{}, planes: map[backup.ClusterID][]*backup.ControlPlane{},
 		groups: map[owner]*backup.Group{}, sets: map[owner][]*backup.Group{}, counts: map[owner]int{},
 		managed: managedTopologies(s), halts: map[backup.ClusterID][]standstill{}, absent: map[absence]bool{}, recipes: map[recipe][]infra.Need{},
@@ -63,7 +63,7 @@ func newIndex(in *Inputs) *index {
 		x.machines[m.UID] = m
 		x.counts[owner{m.Cluster, m.Owner.Kind, m.Owner.Name}]++
 	}
-	x.readClaims()
+	x.readExpected()
 	x.readListings()
 	return x
 }
@@ -93,11 +93,11 @@ func (x *index) readOwners() {
 	}
 }
 
-func (x *index) readClaims() {
-	c := &x.in.Claims
+func (x *index) readExpected() {
+	c := &x.in.Expected
 	for i := range c.Machines {
 		if m := c.Machines[i].Machine; m >= 0 && m < len(x.in.Snapshot.Machines) {
-			x.claims[x.in.Snapshot.Machines[m].UID] = &c.Machines[i]
+			x.expected[x.in.Snapshot.Machines[m].UID] = &c.Machines[i]
 		}
 	}
 	for _, r := range c.Recipes {
@@ -169,7 +169,7 @@ func (x *index) fill(s *set) {
 		f.cluster, f.set, f.verdict = s.cluster, s, v
 		f.paused = s.cluster.Paused
 		if v.UID != "" {
-			f.machine, f.claim = x.machines[v.UID], x.claims[v.UID]
+			f.machine, f.expected = x.machines[v.UID], x.expected[v.UID]
 		}
 		if f.machine == nil {
 			f.remedy = "its Machine is not in the backup"

@@ -12,7 +12,7 @@ import (
 // Inputs are what a restore is forecast from.
 type Inputs struct {
 	Snapshot  *backup.Snapshot
-	Claims    infra.Claims    // made from the Snapshot
+	Expected  infra.Expected  // made from the Snapshot
 	Inventory infra.Inventory // the one that Result was decided from
 	Result    detector.Result
 	// Controllers are those of the providers, by the providers' names.
@@ -23,7 +23,7 @@ type Inputs struct {
 
 // absent is what the backup lacks, as Snapshot and Claims tell it.
 func (in *Inputs) absent() []backup.Absence {
-	return slices.Concat(in.Snapshot.Absent, in.Claims.Absent)
+	return slices.Concat(in.Snapshot.Absent, in.Expected.Absent)
 }
 
 // Secrets is what a forecast needs to know of the backup's Secrets, which are

@@ -19,7 +19,7 @@ import (
 const testdata = "../../testdata/"
 
 // foretold is a forecast with what it was made from.
-type foretold struct {
+type forecastOf struct {
 	snapshot  *backup.Snapshot
 	inventory infra.Inventory
 	result    detector.Result
@@ -27,7 +27,7 @@ type foretold struct {
 }
 
 // foretell lists the lab's infrastructure and forecasts the restore of a backup.
-func foretell(t *testing.T, tarball, vcenter, nodes string, skipNodes bool) foretold {
+func foretell(t *testing.T, tarball, vcenter, nodes string, skipNodes bool) forecastOf {
 	t.Helper()
 	v, err := lab.StartVCenter(lab.VCenterOptions{Archive: testdata + vcenter})
 	if err != nil {
@@ -66,11 +66,11 @@ func foretell(t *testing.T, tarball, vcenter, nodes string, skipNodes bool) fore
 	if err != nil {
 		t.Fatal(err)
 	}
-	claims, held := registry.Claims(s), forecast.ReadSecrets(s, secrets)
+	expected, held := registry.Expected(s), forecast.ReadSecrets(s, secrets)
 	inv := registry.Collect(context.Background(), registry.Targets(s, secrets, access), nil)
-	out := foretold{snapshot: s, inventory: inv, result: detector.Detect(s, claims, inv, detector.Options{Now: time.Now()})}
+	out := forecastOf{snapshot: s, inventory: inv, result: detector.Detect(s, expected, inv, detector.Options{Now: time.Now()})}
 	out.forecast = forecast.Of(forecast.Inputs{
-		Snapshot: s, Claims: claims, Inventory: inv, Result: out.result, Controllers: registry.Controllers(),
+		Snapshot: s, Expected: expected, Inventory: inv, Result: out.result, Controllers: registry.Controllers(),
 		Secrets: held, Now: time.Now(),
 	})
 	return out
@@ -78,7 +78,7 @@ func foretell(t *testing.T, tarball, vcenter, nodes string, skipNodes bool) fore
 
 // by is the forecast of every machine, ghosts apart, by name, and of every
 // ghost by its path.
-func (f *foretold) by() (machines, ghosts map[string]forecast.Machine) {
+func (f *forecastOf) by() (machines, ghosts map[string]forecast.Machine) {
 	machines, ghosts = map[string]forecast.Machine{}, map[string]forecast.Machine{}
 	for i, c := range f.result.Clusters {
 		note := func(v *detector.Verdict, m forecast.Machine) {

@@ -55,7 +55,7 @@ func notesOnCluster(c *cluster, f *Cluster) []Note {
 	add(identities != "", IdentityAbsent, "%s is not in the backup: the cluster stands still until it exists; create its Secret first, then the identity, then change an annotation on the infrastructure cluster, because the retries of its controller come ever later", identities)
 	add(c.Derived, ClusterObjectAbsent, "Its Cluster object is not in the backup: no controller acts on it until somebody or something (a ClusterDeployment, GitOps) makes it again")
 	add(c.ControlPlane.Reason == detector.HostedInManagementCluster, HostedInManagementCluster, "Its control plane ran as pods inside the management cluster, and is lost with it until it is restored there")
-	add(c.dead() && c.stopped == 0, ControlPlaneGone, "No machine of its control plane was found. If the cluster was deleted after the backup, leave it out of the restore, which would bring it back as a shell. If it was lost, no controller brings it back: etcd has to be recovered from a snapshot, or the cluster made anew")
+	add(c.lostControlPlane() && c.stopped == 0, ControlPlaneGone, "No machine of its control plane was found. If the cluster was deleted after the backup, leave it out of the restore, which would bring it back as a shell. If it was lost, no controller brings it back: etcd has to be recovered from a snapshot, or the cluster made anew")
 	harm := c.harm()
 	add(harm != "", ControlPlaneStopped, "Of its control plane %s stopped: %s. %s: have %s started, best before the restore. Until then %s",
 		plural(c.stopped, "machine is", "machines are"), c.stoppedNames(), sentence(c.nobodyStarts()), verb(c.stopped, "it", "them"), harm)
@@ -78,11 +78,11 @@ func notesOnCluster(c *cluster, f *Cluster) []Note {
 	for i, g := range f.Groups {
 		add(g.ManagedBy != "", ReplicasManaged, "The replicas of %s %s are set by %s: those of the backup are of its time, and change again after the restore", c.groups[i].Kind, c.groups[i].Name, g.ManagedBy)
 	}
-	doubles := c.doubles()
+	duplicated := c.duplicated()
 	if c.controller.DeletesCopies {
-		add(len(doubles) > 0, DuplicateID, "More than one VM bears the id of %s: %s destroys every one of them that is in the datacenter of the Machine when that is deleted; give the copy another id or remove it first", strings.Join(doubles, ", "), c.controller.Name)
+		add(len(duplicated) > 0, DuplicateID, "More than one VM bears the id of %s: %s destroys every one of them that is in the datacenter of the Machine when that is deleted; give the copy another id or remove it first", strings.Join(duplicated, ", "), c.controller.Name)
 	} else {
-		add(len(doubles) > 0, DuplicateID, "More than one instance bears the id of %s: deleting the Machine may delete every one of them; remove the copy first", strings.Join(doubles, ", "))
+		add(len(duplicated) > 0, DuplicateID, "More than one instance bears the id of %s: deleting the Machine may delete every one of them; remove the copy first", strings.Join(duplicated, ", "))
 	}
 	return out
 }
@@ -113,7 +113,7 @@ func (c *cluster) absentIdentities() string {
 }
 
 // doubles are the machines whose id a second VM has.
-func (c *cluster) doubles() []string {
+func (c *cluster) duplicated() []string {
 	var out []string
 	for _, s := range c.sets() {
 		for i := range s.members {

@@ -148,7 +148,7 @@ func (e *effects) onPlane(c *cluster) {
 	switch harm := c.harm(); {
 	case harm != "":
 		e.add(ControlPlaneDown, fmt.Sprintf("Of the control plane %s stopped (%s), and %s: %s", plural(c.stopped, "machine is", "machines are"), c.stoppedNames(), c.nobodyStarts(), harm), name)
-	case c.dead():
+	case c.lostControlPlane():
 		e.add(ControlPlaneDown, "No machine of the control plane was found: its API server answers nobody, and no controller brings etcd back", name)
 	case c.ControlPlane.Reason == detector.ControlPlaneLost:
 		e.add(ControlPlaneDown, "Of the machines of the control plane that the backup records no majority exists: whether etcd has one is not known here", name)

@@ -129,7 +129,7 @@ func TestPoint20WhatIsARollout(t *testing.T) {
 		"version": {nil, three(func(p *backup.ControlPlane, m *backup.Machine, _ *story) { p.Version, m.Version = "v2", "v1" }), RolloutDue, []string{"(Machine ns/m)"}},
 		"template": {nil, three(func(p *backup.ControlPlane, m *backup.Machine, s *story) {
 			p.Infrastructure = backup.Ref{Kind: "VSphereMachineTemplate", Namespace: "ns", Name: "new"}
-			s.claim(member{s.verdictOf("m"), m}, infra.Restore{Template: "old"})
+			s.expect(member{s.verdictOf("m"), m}, infra.Restore{Template: "old"})
 		}), RolloutDue, []string{"(Machine ns/m)"}},
 		"certificates": {nil, three(func(p *backup.ControlPlane, m *backup.Machine, s *story) {
 			p.CertificateDays, m.CertificatesExpire = number(21), s.now.Add(20*24*time.Hour)
@@ -197,7 +197,7 @@ func TestPoint49NothingIsMadeOfNothing(t *testing.T) {
 			ref := backup.Ref{Kind: "VSphereMachineTemplate", Namespace: "ns", Name: "t"}
 			s.snapshot.Groups[0].Infrastructure, s.snapshot.Groups[1].Infrastructure = ref, ref
 			s.resource("VM template", "ubuntu", detector.Absent, "")
-			s.claims.Recipes = []infra.Recipe{{Cluster: prod, Machine: -1, Object: "VSphereMachineTemplate ns/t", Needs: []infra.Need{{Kind: "VM template", Name: "ubuntu"}}}}
+			s.expected.Recipes = []infra.Recipe{{Cluster: prod, Machine: -1, Object: "VSphereMachineTemplate ns/t", Needs: []infra.Need{{Kind: "VM template", Name: "ubuntu"}}}}
 		}), CannotReplace + " " + MachinesBroken, []string{"VM template ubuntu is gone"}},
 		"all there": {covered(workers), bad(func(*story) {}), StaleReplaced, nil},
 	})

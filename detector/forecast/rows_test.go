@@ -47,9 +47,9 @@ var rowStories = []rowStory{
 	{"member of a pool that is not there, or stopped", nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", halted(found)).machine.Pool = "p" }, CannotKnow},
 	{"its owner goes", nil, func(s *story) { s.removed(); s.worker("m", found) }, DeletedByOwner},
 	{"its controller does nothing for it", nil, func(s *story) {
-		s.claim(s.worker("m", found), infra.Restore{Lacks: []string{"VSphereDeploymentZone a"}})
+		s.expect(s.worker("m", found), infra.Restore{Lacks: []string{"VSphereDeploymentZone a"}})
 	}, Halted},
-	{"its controller does nothing for it", nil, func(s *story) { s.claim(s.worker("m", gone), infra.Restore{Refused: "it refuses"}) }, Halted},
+	{"its controller does nothing for it", nil, func(s *story) { s.expect(s.worker("m", gone), infra.Restore{Refused: "it refuses"}) }, Halted},
 	{"its owner wants another one", nil, func(s *story) { s.worker("m", found); s.newTemplate() }, RolledByOwner},
 	{"its owner wants another one", nil, func(s *story) { s.worker("m", gone); s.newTemplate() }, RolledByOwner},
 	{"asked to be replaced", covered(workers), func(s *story) { s.worker("m", warned(found, "PoweredOff")).machine.Remediate = true }, ReplacedByMachineHealthCheck},
@@ -79,7 +79,7 @@ var rowStories = []rowStory{
 	{"healthy", nil, func(s *story) { s.worker("m", found) }, Adopted},
 	{"not provisioned, replaced", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", never).machine.InfraMessage = "no template" }, ReplacedByMachineHealthCheck},
 	{"not provisioned, and could not be", nil, func(s *story) { s.worker("m", never).machine.InfraMessage = "no template" }, Stuck},
-	{"not provisioned, and could not be", nil, func(s *story) { s.claim(s.worker("m", never), infra.Restore{Failure: "no such AMI"}) }, Stuck},
+	{"not provisioned, and could not be", nil, func(s *story) { s.expect(s.worker("m", never), infra.Restore{Failure: "no such AMI"}) }, Stuck},
 	{"not provisioned, and cannot be", nil, func(s *story) {
 		m := s.worker("m", never)
 		s.secrets.Missing = map[string]string{m.machine.UID: "ns/m"}
@@ -104,10 +104,10 @@ var rowStories = []rowStory{
 	{"member that left its pool", nil, func(s *story) { s.removed(); s.worker("m", gone).machine.Pool = "p" }, MemberGone},
 	{"its owner goes", nil, func(s *story) {
 		s.removed()
-		s.claim(s.worker("m", found), infra.Restore{Refused: "it refuses"})
+		s.expect(s.worker("m", found), infra.Restore{Refused: "it refuses"})
 	}, DeletedByOwner},
 	{"its controller does nothing for it", nil, func(s *story) {
-		s.claim(s.worker("m", found), infra.Restore{Refused: "it refuses"})
+		s.expect(s.worker("m", found), infra.Restore{Refused: "it refuses"})
 		s.newTemplate()
 	}, Halted},
 	{"its owner wants another one", covered(workers), func(s *story) {
@@ -135,7 +135,7 @@ var rowStories = []rowStory{
 	}, DeletedByMachineHealthCheck},
 	{"not provisioned, and could not be", nil, func(s *story) {
 		m := s.worker("m", never)
-		s.claim(m, infra.Restore{Failure: "no such AMI"})
+		s.expect(m, infra.Restore{Failure: "no such AMI"})
 		s.secrets.Missing = map[string]string{m.machine.UID: "ns/m"}
 	}, Stuck},
 	{"healthy, its Node is bad for a health check", covered(workers), func(s *story) {

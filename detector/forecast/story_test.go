@@ -22,7 +22,7 @@ type story struct {
 	snapshot  *backup.Snapshot
 	inventory infra.Inventory
 	absent    []backup.Absence
-	claims    infra.Claims
+	expected  infra.Expected
 	secrets   Secrets
 	now       time.Time
 	checks    []fields // specs of its health checks
@@ -191,10 +191,10 @@ func (s *story) machine(name string, owner backup.Owner) *backup.Machine {
 }
 
 // claim makes the story's provider say something of a Machine.
-func (s *story) claim(m member, r infra.Restore) {
+func (s *story) expect(m member, r infra.Restore) {
 	for i := range s.snapshot.Machines {
 		if &s.snapshot.Machines[i] == m.machine {
-			s.claims.Machines = append(s.claims.Machines, infra.Claim{Machine: i, Provider: s.cluster.Provider, Restore: &r})
+			s.expected.Machines = append(s.expected.Machines, infra.ExpectedMachine{Machine: i, Provider: s.cluster.Provider, Restore: &r})
 		}
 	}
 }
@@ -244,9 +244,9 @@ func (s *story) result() detector.Result {
 
 // inputs are what the story is forecast from.
 func (s *story) inputs() Inputs {
-	claims := s.claims
-	claims.Absent = s.absent
-	return Inputs{Snapshot: s.snapshot, Claims: claims, Inventory: s.inventory, Result: s.result(), Controllers: controllers, Secrets: s.secrets, Now: s.now}
+	expected := s.expected
+	expected.Absent = s.absent
+	return Inputs{Snapshot: s.snapshot, Expected: expected, Inventory: s.inventory, Result: s.result(), Controllers: controllers, Secrets: s.secrets, Now: s.now}
 }
 
 // end forecasts the story.

@@ -127,7 +127,7 @@ func (c *cluster) weighPlane() {
 // dead says that the cluster's API server cannot answer, because no machine of
 // its control plane runs. Cluster API then takes the control plane for not
 // initialised.
-func (c *cluster) dead() bool {
+func (c *cluster) lostControlPlane() bool {
 	return c.Applicable && c.recorded > 0 && c.alive == 0 && c.undecided == 0 && !c.read
 }
 
@@ -162,7 +162,7 @@ func (c *cluster) remediate() (bool, string) {
 		return false, h.title() + " leaves it to " + h.remediator() + ", not to KubeadmControlPlane"
 	case c.recorded <= 1:
 		return false, "KubeadmControlPlane never replaces its only Machine"
-	case c.dead():
+	case c.lostControlPlane():
 		return false, "no machine of it runs, so that its API server cannot answer and health checks skip it"
 	case c.undecided > 0:
 		return false, plural(c.undecided, "of its Machines is Unknown", "of its Machines are Unknown")
@@ -180,7 +180,7 @@ func (c *cluster) remediate() (bool, string) {
 // replaceable says that a health check would replace the machine if it found it
 // unhealthy.
 func (f *facts) replaceable() bool {
-	return f.check != nil && f.check.remediator() == "" && !f.cluster.dead() && (!f.verdict.ControlPlane || f.cluster.remediates)
+	return f.check != nil && f.check.remediator() == "" && !f.cluster.lostControlPlane() && (!f.verdict.ControlPlane || f.cluster.remediates)
 }
 
 // findRemedy says whether something replaces the machine, and why nothing does.
@@ -195,7 +195,7 @@ func (f *facts) findRemedy() (bool, string) {
 		return false, h.title() + " covers it, and finds that Node well"
 	case !f.unhealthy:
 		return false, h.title() + " covers it, but does not mind a missing Node"
-	case f.cluster.dead() && !f.machine.Remediate:
+	case f.cluster.lostControlPlane() && !f.machine.Remediate:
 		return false, h.title() + " covers it, but skips it while the control plane is not initialised, and no machine of that runs"
 	case h.remediator() != "":
 		return false, h.title() + " leaves it to " + h.remediator() + ", not to its owner"

@@ -4,8 +4,8 @@ package all
 import (
 	"drift-detector/infra"
 	"drift-detector/infra/aws"
+	"drift-detector/infra/nodes"
 	"drift-detector/infra/vsphere"
-	"drift-detector/infra/workload"
 )
 
 // Registry returns a Registry of every provider, for one run.
@@ -15,6 +15,6 @@ func Registry() *infra.Registry {
 		aws.New(),
 	)
 	// Node lists come last: they speak in the provider ids of the others.
-	r.Add(workload.New(r.Keys))
+	r.Add(nodes.New(r.Keys))
 	return r
 }

@@ -20,7 +20,7 @@ func (objs *objects) absent() []backup.Absence {
 		}
 	}
 	for _, id := range objs.order() {
-		s := objs.sites[id]
+		s := objs.locations[id]
 		if s.record == nil {
 			continue
 		}

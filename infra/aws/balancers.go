@@ -9,7 +9,7 @@ import (
 // EKS cluster has none: AWS serves its API.
 func (objs *objects) loadBalancers() map[backup.ClusterID][]infra.LoadBalancer {
 	all := map[backup.ClusterID][]infra.LoadBalancer{}
-	for id, s := range objs.sites {
+	for id, s := range objs.locations {
 		if s.record == nil || s.kind != clusterKind {
 			continue
 		}

@@ -6,36 +6,36 @@ import (
 	"time"
 
 	"drift-detector/backup"
-	"drift-detector/backup/readiness"
+	"drift-detector/backup/check"
 	"drift-detector/infra"
 )
 
 var (
-	ruleCredential = readiness.Rule{
-		Code: "CredentialAbsent", Severity: readiness.Error,
+	ruleCredential = check.Rule{
+		Code: "CredentialAbsent", Severity: check.Error,
 		Why: "CAPA can't log in to AWS: after the restore nothing of these clusters is reconciled.",
 		Do:  "create the Secret by hand before the clusters are unpaused; use credentials of your own for drift-detector detect with --aws-profile or --aws-ambient",
 	}
-	ruleControllerCredential = readiness.Rule{
-		Code: "CredentialAbsent", Severity: readiness.Warning,
+	ruleControllerCredential = check.Rule{
+		Code: "CredentialAbsent", Severity: check.Warning,
 		Why: "Unless CAPA gets its credential from its service account or its instance, it can't log in to AWS after the restore, and nothing of these clusters is reconciled.",
 		Do:  "where CAPA used a Secret, create it by hand before the clusters are unpaused; use credentials of your own for drift-detector detect with --aws-profile or --aws-ambient",
 	}
-	ruleForbidden = readiness.Rule{
-		Code: "IdentityForbidden", Severity: readiness.Error,
+	ruleForbidden = check.Rule{
+		Code: "IdentityForbidden", Severity: check.Error,
 		Why: "CAPA refuses the identity to clusters of that namespace (pkg/cloud/scope/session.go): after the restore nothing of them is reconciled.",
 		Do:  "correct spec.allowedNamespaces of the identity, or the labels of the Namespace, before the clusters are unpaused",
 	}
-	ruleMaybeForbidden = readiness.Rule{
-		Code: "IdentityForbidden", Severity: readiness.Warning, Why: ruleForbidden.Why, Do: ruleForbidden.Do,
+	ruleMaybeForbidden = check.Rule{
+		Code: "IdentityForbidden", Severity: check.Warning, Why: ruleForbidden.Why, Do: ruleForbidden.Do,
 	}
-	ruleKubeconfig = readiness.Rule{
-		Code: "KubeconfigNotAdopted", Severity: readiness.Error,
+	ruleKubeconfig = check.Rule{
+		Code: "KubeconfigNotAdopted", Severity: check.Error,
 		Why: "A restore takes ownerReferences away, and CAPA refuses a kubeconfig that its AWSManagedControlPlane does not own (pkg/cloud/services/eks/config.go): the control plane is never ready again. Without the Secret CAPA makes a new one.",
 		Do:  "leave the Secret out of the restore (velero restore create --exclude-resources or a label selector), or delete it after the restore, before the cluster is unpaused",
 	}
-	ruleBootstrap = readiness.Rule{
-		Code: "BootstrapDataAbsent", Severity: readiness.Warning,
+	ruleBootstrap = check.Rule{
+		Code: "BootstrapDataAbsent", Severity: check.Warning,
 		Why: "The AWSMachine records no instance: CAPA looks for one by its tags, and where it finds none that runs, it can't launch one without the bootstrap data.",
 		Do:  "see whether its instance runs (drift-detector detect tells); if not, delete the Machine after the restore, so that its owner makes another",
 	}
@@ -43,15 +43,15 @@ var (
 
 // servedVersions are CAPA's: it served v1alpha3 and v1alpha4 up to v1.5 and v1beta1 up
 // to v2.3 (config/crd/bases v1.5.5, v2.0.0, v2.3.0, v2.4.0).
-var servedVersions = []readiness.ServedVersion{
+var servedVersions = []check.ServedVersion{
 	{Version: "v1alpha3", Until: "Cluster API Provider AWS serves it up to release v1.5"},
 	{Version: "v1alpha4", Until: "Cluster API Provider AWS serves it up to release v1.5"},
 	{Version: "v1beta1", Until: "Cluster API Provider AWS serves it up to release v2.3"},
 }
 
-var versionedKinds = []*readiness.VersionKind{
-	readiness.NewVersionKind("awsclusters." + group),
-	readiness.NewVersionKind("awsmanagedcontrolplanes." + planeGroup),
+var versionedKinds = []*check.VersionKind{
+	check.NewVersionKind("awsclusters." + group),
+	check.NewVersionKind("awsmanagedcontrolplanes." + planeGroup),
 }
 
 func versionKinds() []backup.AnyKind {
@@ -65,16 +65,16 @@ func versionKinds() []backup.AnyKind {
 // Check returns what will not work with CAPA after a restore: credentials that the
 // backup lacks or that a namespace may not use, kubeconfigs that CAPA does not take
 // back, and API versions that it does not serve.
-func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, _ time.Time) []readiness.Finding {
+func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, _ time.Time) []check.Finding {
 	objs := newObjects(s)
 	return slices.Concat(objs.credentialsAbsent(secrets), objs.identitiesForbidden(), objs.kubeconfigs(secrets), objs.bootstrapAbsent(secrets),
-		readiness.Versions(s, versionedKinds, servedVersions))
+		check.Versions(s, versionedKinds, servedVersions))
 }
 
 // credentialsAbsent are the identities of which the keys are not in the backup.
-func (objs *objects) credentialsAbsent(secrets *backup.Secrets) []readiness.Finding {
-	var found readiness.Shared
-	for _, h := range objs.homes() {
+func (objs *objects) credentialsAbsent(secrets *backup.Secrets) []check.Finding {
+	var found check.Shared
+	for _, h := range objs.homeScopes() {
 		if h.identity.Kind == unknownIdentity {
 			continue // the cluster's own object is what the backup lacks
 		}
@@ -93,10 +93,10 @@ func (objs *objects) credentialsAbsent(secrets *backup.Secrets) []readiness.Find
 
 // identitiesForbidden are the identities that a cluster names, by itself or along a
 // chain of roles, and that its namespace may not use.
-func (objs *objects) identitiesForbidden() []readiness.Finding {
-	var found readiness.Shared
+func (objs *objects) identitiesForbidden() []check.Finding {
+	var found check.Shared
 	for _, id := range objs.order() {
-		for _, at := range objs.chain(id.Backup, identityOf(id, objs.sites[id])) {
+		for _, at := range objs.chain(id.Backup, identityOf(id, objs.locations[id])) {
 			rule := ruleForbidden
 			p, why := objs.permission(id, at)
 			if p == Undecided {
@@ -111,11 +111,11 @@ func (objs *objects) identitiesForbidden() []readiness.Finding {
 }
 
 // kubeconfigs are those of EKS clusters, whose presence is what breaks.
-func (objs *objects) kubeconfigs(secrets *backup.Secrets) []readiness.Finding {
-	var found []readiness.Finding
+func (objs *objects) kubeconfigs(secrets *backup.Secrets) []check.Finding {
+	var found []check.Finding
 	for _, id := range objs.order() {
 		name := id.Name + "-kubeconfig"
-		if s := objs.sites[id]; s.record != nil && s.kind == planeKind && secrets.Named(id.Backup, id.Namespace, name) != nil {
+		if s := objs.locations[id]; s.record != nil && s.kind == planeKind && secrets.Named(id.Backup, id.Namespace, name) != nil {
 			found = append(found, ruleKubeconfig.On(id.Backup, fmt.Sprintf("Secret %s/%s", id.Namespace, name),
 				"in the backup, and owned by nobody after the restore").Of(id))
 		}
@@ -125,15 +125,15 @@ func (objs *objects) kubeconfigs(secrets *backup.Secrets) []readiness.Finding {
 
 // bootstrapAbsent are machines of which no instance is on record and that lack their
 // bootstrap data, although the Machine has had an instance.
-func (objs *objects) bootstrapAbsent(secrets *backup.Secrets) []readiness.Finding {
-	var found []readiness.Finding
+func (objs *objects) bootstrapAbsent(secrets *backup.Secrets) []check.Finding {
+	var found []check.Finding
 	for i := range objs.members {
 		m := &objs.members[i]
 		if m.index < 0 || m.machine == nil || m.machine.Data.ProviderID != "" || m.machine.Data.InstanceID != "" {
 			continue
 		}
 		machine := &objs.snapshot.Machines[m.index]
-		if machine.ProviderID == "" || !readiness.LacksBootstrap(machine, secrets) {
+		if machine.ProviderID == "" || !check.LacksBootstrap(machine, secrets) {
 			continue // without a provider id it is waited for, and found as such
 		}
 		found = append(found, ruleBootstrap.On(machine.Backup, fmt.Sprintf("Secret %s/%s", machine.Namespace, machine.BootstrapSecret),

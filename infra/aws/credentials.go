@@ -59,7 +59,7 @@ var ofManager = capi.Manager{Namespace: managerSpace, Secret: managerSecret, Key
 // the cluster names, over the roles that this one is assumed with, to the keys.
 // If the operator allows their own chain, it replaces the controller's, and what the
 // backup lacks.
-func (objs *objects) credentialOf(h *home, secrets *backup.Secrets, a infra.Access) (found, *infra.Fault) {
+func (objs *objects) credentialOf(h *homeScope, secrets *backup.Secrets, a infra.Access) (found, *infra.Fault) {
 	if h.forbidden != "" {
 		return standIn(a, nil, "%s", h.forbidden)
 	}
@@ -96,7 +96,7 @@ func (objs *objects) credentialOf(h *home, secrets *backup.Secrets, a infra.Acce
 }
 
 // keysOf finds the keys that the chain of roles starts from.
-func (objs *objects) keysOf(at identity, h *home, secrets *backup.Secrets, a infra.Access) (found, *infra.Fault) {
+func (objs *objects) keysOf(at identity, h *homeScope, secrets *backup.Secrets, a infra.Access) (found, *infra.Fault) {
 	switch at.Kind {
 	case controllerIdentity:
 		if operatorAllowed(a) {
@@ -165,7 +165,7 @@ func badIdentity(format string, args ...any) *infra.Fault {
 
 // fromStatic looks for the Secret of an AWSClusterStaticIdentity. missing
 // says what is not there.
-func (objs *objects) fromStatic(at identity, h *home, secrets *backup.Secrets) (f found, missing string) {
+func (objs *objects) fromStatic(at identity, h *homeScope, secrets *backup.Secrets) (f found, missing string) {
 	id := capi.Identity{Backup: h.backup, Kind: staticIdentity, Name: at.Name, Key: secretKey}
 	if object := objs.statics[capi.Object{Backup: h.backup, Name: at.Name}]; object != nil {
 		id.Known, id.Secret = true, object.Data.Secret
@@ -200,7 +200,7 @@ func (c *credential) wellFormed() bool {
 
 // fromManager reads the credential that CAPA was installed with. A controller
 // that gets its credential from its instance or its service account has none.
-func fromManager(h *home, secrets *backup.Secrets) (found, *infra.Fault) {
+func fromManager(h *homeScope, secrets *backup.Secrets) (found, *infra.Fault) {
 	s, missing := ofManager.Own(secrets, h.backup, "the cluster uses the controller's own credential, and ")
 	if missing != "" {
 		return found{}, noCredential("%s", missing)

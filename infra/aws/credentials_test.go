@@ -136,8 +136,8 @@ func TestRolesAreAssumed(t *testing.T) {
 	roles := []lab.EC2Role{{ARN: arnA, Trusts: []string{labKey}}, {ARN: arnB, ExternalID: "ext", Trusts: []string{arnA}}}
 	f := serve(t, lab.EC2Options{Roles: roles, Backup: saved(t, b)}, nil)
 	l := listAll(t, New(), s, secrets, infra.Access{}).Listings[0]
-	if l.State != infra.Complete || l.Account != fleetAccount || !slices.Contains(l.Landmarks, infra.Key{Kind: keyVPC, Value: "vpc-1"}) {
-		t.Errorf("it is %s of %s, %v: %+v", l.State, l.Account, l.Landmarks, l.Fault)
+	if l.State != infra.Complete || l.Account != fleetAccount || !slices.Contains(l.ProbesFound, infra.Key{Kind: keyVPC, Value: "vpc-1"}) {
+		t.Errorf("it is %s of %s, %v: %+v", l.State, l.Account, l.ProbesFound, l.Fault)
 	}
 	if n := f.counts()["AssumeRole"]; n != 2 {
 		t.Errorf("%d roles were assumed", n)
@@ -198,7 +198,7 @@ func TestTargetsMerge(t *testing.T) {
 	s, secrets := load(t, b.Bytes())
 	var got []string
 	for _, target := range New().Targets(s, secrets, infra.Access{}) {
-		got = append(got, fmt.Sprintf("%v %s %s %d %d", target.IDs, target.Location, target.Endpoint, len(target.Clusters), len(target.Landmarks)))
+		got = append(got, fmt.Sprintf("%v %s %s %d %d", target.IDs, target.Location, target.Endpoint, len(target.Clusters), len(target.Probes)))
 	}
 	want := []string{
 		"[aws/eu-west-1/AWSClusterControllerIdentity/default] eu-west-1 ec2.eu-west-1.amazonaws.com 1 3",
@@ -295,7 +295,7 @@ func TestSplitBackupsShareIdentities(t *testing.T) {
 	if reached != 4 {
 		t.Errorf("%d clusters are reached", reached)
 	}
-	if absent := New().Claims(s).Absent; len(absent) > 0 {
+	if absent := New().Expected(s).Absent; len(absent) > 0 {
 		t.Errorf("absent: %+v", absent)
 	}
 }

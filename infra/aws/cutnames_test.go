@@ -12,7 +12,7 @@ import (
 // still one that the MachineDeployment gives, as on vSphere.
 func TestAMachineSetsSuffixThatIsCut(t *testing.T) {
 	long := strings.Repeat("a", 55)
-	keys := tiedKeys("prod", roleNode, "vpc-1", "ns/"+long+"-bc24567", "")
+	keys := markedKeys("prod", roleNode, "vpc-1", "ns/"+long+"-bc24567", "")
 	want := infra.Key{Kind: keyOwnedNSStem2, Value: join("prod", roleNode, "vpc-1", "ns", long)}
 	if !slices.Contains(keys, want) {
 		t.Errorf("%v lacks %v", keys, want)

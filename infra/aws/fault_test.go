@@ -186,8 +186,8 @@ func TestASharedVPCProvesNothing(t *testing.T) {
 				Keys: []lab.EC2Key{{ID: labKey, Secret: labSecret, Token: labToken, Account: c.caller}},
 			}, nil, mine)
 			inv := listAll(t, New(), s, secrets, infra.Access{})
-			if l := inv.Listings[0]; l.State != infra.Complete || !slices.Contains(l.Landmarks, infra.Key{Kind: keyVPC, Value: shared}) {
-				t.Fatalf("the listing is %s and found %v: %+v", l.State, l.Landmarks, l.Fault)
+			if l := inv.Listings[0]; l.State != infra.Complete || !slices.Contains(l.ProbesFound, infra.Key{Kind: keyVPC, Value: shared}) {
+				t.Fatalf("the listing is %s and found %v: %+v", l.State, l.ProbesFound, l.Fault)
 			}
 			r := decide(t, s, inv)
 			gone := detector.Unknown
@@ -218,7 +218,7 @@ func TestForbiddenResourcesAreUnread(t *testing.T) {
 			if l.State != infra.Complete || len(l.Unread) != 1 || l.Unread[0] != kind {
 				t.Errorf("it is %s, unread %v", l.State, l.Unread)
 			}
-			for _, k := range l.Landmarks {
+			for _, k := range l.ProbesFound {
 				if k.Kind == kind {
 					t.Errorf("it found %s all the same", k)
 				}
@@ -241,7 +241,7 @@ func TestCallsForTenThousandInstances(t *testing.T) {
 	}
 	s, secrets := load(t, b.Bytes())
 	f := serve(t, lab.EC2Options{Synthetic: n, Backup: saved(t, b)}, nil)
-	l := listNear(t, New(), s, secrets, infra.Access{}).Listings[0]
+	l := listRelated(t, New(), s, secrets, infra.Access{}).Listings[0]
 	if l.State != infra.Complete || l.Count() != n || len(l.Instances) != 0 {
 		t.Fatalf("it is %s with %d instances, %d of them near: %+v", l.State, l.Count(), len(l.Instances), l.Fault)
 	}

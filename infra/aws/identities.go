@@ -64,7 +64,7 @@ func Allows(allowedNamespaces, namespace string, labels *backup.Labels) (p Permi
 
 // forbidden names the first identity in the chain of a cluster's that does not allow
 // its namespace, with the reason; both are empty where none is known to.
-func (objs *objects) forbidden(id backup.ClusterID, s *site) (at identity, why string) {
+func (objs *objects) forbidden(id backup.ClusterID, s *clusterLocation) (at identity, why string) {
 	for _, at := range objs.chain(id.Backup, identityOf(id, s)) {
 		if p, why := objs.permission(id, at); p == Forbidden {
 			return at, why
@@ -120,7 +120,7 @@ func (objs *objects) allowedOf(n int, at identity) (allowed string, found bool, 
 }
 
 // refusal returns why a cluster may not use its identity.
-func (s *site) refusal(id backup.ClusterID) string {
+func (s *clusterLocation) refusal(id backup.ClusterID) string {
 	return fmt.Sprintf("%s %s may not be used by clusters of namespace %s: %s", s.forbidder.Kind, s.forbidder.Name, id.Namespace, s.forbidden)
 }
 
@@ -129,7 +129,7 @@ func (s *site) refusal(id backup.ClusterID) string {
 func (objs *objects) halts() []infra.Halt {
 	var list []infra.Halt
 	for _, id := range objs.order() {
-		if s := objs.sites[id]; s.forbidden != "" {
+		if s := objs.locations[id]; s.forbidden != "" {
 			list = append(list, infra.Halt{
 				Cluster: id, Object: fmt.Sprintf("%s %s", s.forbidder.Kind, s.forbidder.Name),
 				Message: s.refusal(id) + "; CAPA does nothing for the cluster",

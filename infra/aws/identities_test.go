@@ -75,7 +75,7 @@ func TestPoint44TheWholeChainHasToAllow(t *testing.T) {
 		"no reference":                  {controller(newMade().cluster("ns", "c", fleetRegion, "vpc-1"), only("x")), "AWSClusterControllerIdentity default"},
 	} {
 		s, secrets := load(t, c.backup.keys().Bytes())
-		halts := New().Claims(s).Halts
+		halts := New().Expected(s).Halts
 		target := New().Targets(s, secrets, infra.Access{})[0]
 		if c.halted == "" {
 			if len(halts) > 0 {

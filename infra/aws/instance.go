@@ -171,7 +171,7 @@ func (t *tags) ownedKeys(vpc string) (keys []infra.Key) {
 		// What an autoscaling group made is nobody's single machine, whether or not
 		// the backup knows the group.
 		if t.group == "" && t.nodegroup == "" {
-			keys = append(keys, tiedKeys(owner, t.role, vpc, t.machineName, t.name)...)
+			keys = append(keys, markedKeys(owner, t.role, vpc, t.machineName, t.name)...)
 		}
 	}
 	return keys

@@ -43,7 +43,7 @@ func readVerdicts(t *testing.T) verdicts {
 // decide runs the whole way from claims to verdicts.
 func decide(t *testing.T, s *backup.Snapshot, inv infra.Inventory) detector.Result {
 	t.Helper()
-	return detector.Detect(s, infra.NewRegistry(New()).Claims(s), inv, detector.Options{Now: time.Unix(1_800_000_000, 0)})
+	return detector.Detect(s, infra.NewRegistry(New()).Expected(s), inv, detector.Options{Now: time.Unix(1_800_000_000, 0)})
 }
 
 // outcome is a Result by names and ids.
@@ -105,21 +105,21 @@ func (o outcome) agrees(t *testing.T, want verdicts) {
 // Every entry of the lab's oracle holds: on whole pages, on pages of three, with
 // unrelated instances packed, and through a saved inventory.
 func TestLabVerdicts(t *testing.T) {
-	const strangers = 20
+	const unrelated = 20
 	want := readVerdicts(t)
 	s, secrets := load(t, fleet(t, profileOf(labKey, labSecret, labToken)))
 	for name, page := range map[string]int{"one page": pageSize, "pages of 3": 3} {
 		t.Run(name, func(t *testing.T) {
 			o := fleetEC2()
-			o.PageSize, o.Synthetic = page, strangers
+			o.PageSize, o.Synthetic = page, unrelated
 			serve(t, o, nil)
 			inv := listAll(t, New(), s, secrets, infra.Access{})
-			if l := inv.Listings[0]; l.State != infra.Complete || l.Account != fleetAccount || len(l.Instances) != 11+strangers || len(l.Unread) > 0 {
+			if l := inv.Listings[0]; l.State != infra.Complete || l.Account != fleetAccount || len(l.Instances) != 11+unrelated || len(l.Unread) > 0 {
 				t.Fatalf("the listing is %s of %s with %d instances, unread %v, fault %+v", l.State, l.Account, len(l.Instances), l.Unread, l.Fault)
 			}
 			outcomeOf(decide(t, s, inv)).agrees(t, want)
-			packed := listNear(t, New(), s, secrets, infra.Access{})
-			if l := packed.Listings[0]; l.Count() != 11+strangers || l.Unrelated.Len() != strangers {
+			packed := listRelated(t, New(), s, secrets, infra.Access{})
+			if l := packed.Listings[0]; l.Count() != 11+unrelated || l.Unrelated.Len() != unrelated {
 				t.Errorf("%d instances, %d of them strangers", l.Count(), l.Unrelated.Len())
 			}
 			if !reflect.DeepEqual(decide(t, s, packed), decide(t, s, inv)) {
@@ -150,11 +150,11 @@ func TestLabPool(t *testing.T) {
 	}
 	serve(t, fleetEC2(), nil)
 	s, secrets := load(t, fleet(t, profileOf(labKey, labSecret, labToken)))
-	claims := New().Claims(s)
-	if len(claims.Pools) != 1 {
-		t.Fatalf("there are %d pools, want 1", len(claims.Pools))
+	expected := New().Expected(s)
+	if len(expected.Pools) != 1 {
+		t.Fatalf("there are %d pools, want 1", len(expected.Pools))
 	}
-	p := claims.Pools[0]
+	p := expected.Pools[0]
 	if p.Name != "aws-prod-mp-0" || p.Kind != "MachinePool" || p.Target != fleetTarget || p.Desired != (backup.Number{N: 2, Known: true}) {
 		t.Errorf("the pool is %+v", p)
 	}
@@ -177,7 +177,7 @@ func TestLabPool(t *testing.T) {
 	if !slices.Equal(members, now) {
 		t.Errorf("the members are %v, want %v", members, now)
 	}
-	if !slices.Contains(l.Landmarks, p.Landmark) {
+	if !slices.Contains(l.ProbesFound, p.Probe) {
 		t.Error("the pool itself was not found")
 	}
 }

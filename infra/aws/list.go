@@ -31,7 +31,7 @@ type listing struct {
 	detail  *detail
 	api     *api
 	page    int32
-	marks   map[infra.Key]bool     // landmarks to look for
+	marks   map[infra.Key]bool     // probes to look for
 	members map[string][]infra.Key // pools of the backup, by the instance ids that they list
 	seen    map[string]bool        // instance ids
 	// stateless are the ids of instances whose state EC2 did not say.
@@ -70,7 +70,7 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 		Listing: &l, target: t, detail: d, api: a, page: p.page,
 		marks: map[infra.Key]bool{}, members: map[string][]infra.Key{}, seen: map[string]bool{},
 	}
-	for _, k := range t.Landmarks {
+	for _, k := range t.Probes {
 		run.marks[k] = true
 	}
 	run.found(keyAccount, l.Account)
@@ -84,7 +84,7 @@ func (l *listing) read(ctx context.Context) {
 	}
 	if l.Fault == nil {
 		l.readGroups(ctx)
-		l.readLandmarks(ctx)
+		l.readProbes(ctx)
 		// What was interrupted here is whole in its instances, but must not look
 		// as if all of it had been asked for.
 		if ctx.Err() != nil {
@@ -96,9 +96,9 @@ func (l *listing) read(ctx context.Context) {
 	}
 	l.addGroupKeys()
 	slices.SortFunc(l.Instances, func(a, b infra.Instance) int { return cmp.Compare(a.Identity, b.Identity) })
-	slices.SortFunc(l.PoolSizes, func(a, b infra.PoolSize) int { return capi.CompareKeys(a.Landmark, b.Landmark) })
-	slices.SortFunc(l.Landmarks, capi.CompareKeys)
-	l.Landmarks = slices.Compact(l.Landmarks)
+	slices.SortFunc(l.PoolSizes, func(a, b infra.PoolSize) int { return capi.CompareKeys(a.Probe, b.Probe) })
+	slices.SortFunc(l.ProbesFound, capi.CompareKeys)
+	l.ProbesFound = slices.Compact(l.ProbesFound)
 	slices.Sort(l.Unread)
 	switch {
 	case l.Fault == nil:

@@ -235,7 +235,7 @@ func TestMoto(t *testing.T) {
 		want.Instances[i].ID = ids[want.Instances[i].ID]
 	}
 	s, secrets := load(t, data)
-	pool := New().Claims(s).Pools[0]
+	pool := New().Expected(s).Pools[0]
 	for name, page := range map[string]int32{"one page": pageSize, "pages of 5": 5} {
 		t.Run(name, func(t *testing.T) {
 			inv := listAll(t, small(page), s, secrets, infra.Access{})
@@ -243,11 +243,11 @@ func TestMoto(t *testing.T) {
 			if l.State != infra.Complete || l.Account != fleetAccount || len(l.Instances) != 11 || len(l.Unread) > 0 {
 				t.Fatalf("the listing is %s of %s with %d instances, unread %v, fault %+v", l.State, l.Account, len(l.Instances), l.Unread, l.Fault)
 			}
-			own := slices.ContainsFunc(l.Landmarks, func(k infra.Key) bool { return k.Kind == keyOwnVPC })
-			if len(l.Landmarks) != 4 || !own || !slices.Contains(l.Landmarks, pool.Landmark) {
-				t.Errorf("found are %v, want VPC, that CAPA made it in this account, load balancer and pool", l.Landmarks)
+			own := slices.ContainsFunc(l.ProbesFound, func(k infra.Key) bool { return k.Kind == keyOwnVPC })
+			if len(l.ProbesFound) != 4 || !own || !slices.Contains(l.ProbesFound, pool.Probe) {
+				t.Errorf("found are %v, want VPC, that CAPA made it in this account, load balancer and pool", l.ProbesFound)
 			}
-			if want := []infra.PoolSize{{Landmark: pool.Landmark, Desired: 3}}; !slices.Equal(l.PoolSizes, want) {
+			if want := []infra.PoolSize{{Probe: pool.Probe, Desired: 3}}; !slices.Equal(l.PoolSizes, want) {
 				t.Errorf("the pool is set to %v, want %v", l.PoolSizes, want)
 			}
 			members := 0
@@ -289,8 +289,8 @@ func TestMotoEKS(t *testing.T) {
 		})
 		snapshot, secrets := load(t, b.Bytes())
 		l := listAll(t, New(), snapshot, secrets, infra.Access{}).Listings[0]
-		if l.State != infra.Complete || len(l.Unread) > 0 || len(l.Landmarks) != want {
-			t.Errorf("%s: it is %s, unread %v, found %v", name, l.State, l.Unread, l.Landmarks)
+		if l.State != infra.Complete || len(l.Unread) > 0 || len(l.ProbesFound) != want {
+			t.Errorf("%s: it is %s, unread %v, found %v", name, l.State, l.Unread, l.ProbesFound)
 		}
 	}
 }

@@ -21,7 +21,7 @@ type objects struct {
 	poolNamed   map[poolName]*pool
 	known       map[backup.ClusterID]*backup.Cluster
 	members     []member
-	sites       map[backup.ClusterID]*site // of the clusters that are CAPA's
+	locations   map[backup.ClusterID]*clusterLocation // of the clusters that are CAPA's
 	// controlPlanes are those of Cluster API, of any kind.
 	controlPlanes backup.ControlPlanes
 }
@@ -39,7 +39,7 @@ func newObjects(s *backup.Snapshot) *objects {
 		snapshot: s, controlPlanes: s.ControlPlanesByCluster(), clusters: capi.Index(clusters.In(s)), planes: capi.Index(planes.In(s)),
 		roles: capi.Index(roles.In(s)), statics: capi.Index(statics.In(s)),
 		controllers: capi.Index(controllers.In(s)), namespaces: capi.Index(namespaces.In(s)), planeOf: map[backup.ClusterID]*backup.Record[awsCluster]{},
-		known: capi.Clusters(s), sites: map[backup.ClusterID]*site{},
+		known: capi.Clusters(s), locations: map[backup.ClusterID]*clusterLocation{},
 	}
 	for p := range planes.In(s).All() {
 		if p.ClusterName != "" {
@@ -49,7 +49,7 @@ func newObjects(s *backup.Snapshot) *objects {
 	objs.join()
 	objs.joinPools()
 	objs.namePools()
-	objs.findSites()
+	objs.findClusters()
 	return objs
 }
 

@@ -109,11 +109,11 @@ func (p *pool) memberIDs() []string {
 	return slices.Compact(ids)
 }
 
-// poolKey returns the key of a pool's members, which is also the landmark of the pool
+// poolKey returns the key of a pool's members, which is also the probe of the pool
 // itself. A group's name is its own within account and region only, so
 // the key names the target, too.
 func (objs *objects) poolKey(p *pool) infra.Key {
-	s := objs.sites[p.cluster]
+	s := objs.locations[p.cluster]
 	if p.kind == managedPoolKind {
 		name := eksName(p.cluster.Namespace, p.infraName)
 		if p.record != nil && p.record.Data.Nodegroup != "" {
@@ -140,7 +140,7 @@ func nodegroupKey(target, cluster, name string) infra.Key {
 	return infra.Key{Kind: keyNodegroup, Value: target + "/" + join(cluster, name)}
 }
 
-// ownPool are the landmarks by which a pool shows its account, where its name alone
+// ownPool are the probes by which a pool shows its account, where its name alone
 // may be that of another account's pool: an autoscaling group by the account in the
 // ARN that the backup records, a node group by the subnets that it is in.
 func (objs *objects) ownPool(p *pool) []infra.Key {
@@ -151,7 +151,7 @@ func (objs *objects) ownPool(p *pool) []infra.Key {
 		return accountIn(p.record.Data.ARN)
 	}
 	var subnets []string
-	for _, part := range objs.sites[p.cluster].parts(p.cluster) {
+	for _, part := range objs.locations[p.cluster].parts(p.cluster) {
 		if part.key.Kind == keySubnet {
 			subnets = append(subnets, part.key.Value)
 		}
@@ -166,7 +166,7 @@ func (objs *objects) ownPool(p *pool) []infra.Key {
 	return keys
 }
 
-// placedKey is the landmark of a node group in a subnet.
+// placedKey is the probe of a node group in a subnet.
 func placedKey(nodegroup infra.Key, subnet string) infra.Key {
 	return infra.Key{Kind: keyOwnNodegroup, Value: nodegroup.Value + "/" + subnet}
 }
@@ -195,7 +195,7 @@ func (objs *objects) poolOf(m *member) infra.Key {
 // guessed returns why the name of a pool is not certain, or "". What CAPA calls it
 // stands in its own object, and an EKS cluster's name in its control plane's.
 func (objs *objects) guessed(p *pool) string {
-	switch s := objs.sites[p.cluster]; {
+	switch s := objs.locations[p.cluster]; {
 	case p.record == nil:
 		return fmt.Sprintf("%s %s, which says what it is called, is not in the backup", p.kind, p.infraName)
 	case p.kind == managedPoolKind && (s.record == nil || s.kind != planeKind):
@@ -204,14 +204,14 @@ func (objs *objects) guessed(p *pool) string {
 	return ""
 }
 
-func (objs *objects) poolClaims() []infra.Pool {
+func (objs *objects) expectedOfPool() []infra.Pool {
 	var list []infra.Pool
 	for i := range objs.pools {
 		p := &objs.pools[i]
 		key := objs.poolKey(p)
 		c := infra.Pool{
-			Cluster: p.cluster, Kind: machinePoolKind, Name: p.name, Target: objs.sites[p.cluster].target,
-			Key: key, Landmark: key, Guessed: objs.guessed(p), Desired: p.desired, ManagedBy: p.managedBy,
+			Cluster: p.cluster, Kind: machinePoolKind, Name: p.name, Target: objs.locations[p.cluster].target,
+			Key: key, Probe: key, Guessed: objs.guessed(p), Desired: p.desired, ManagedBy: p.managedBy,
 		}
 		if p.record != nil { // of a node group AWS refuses bounds that its size is outside of
 			c.Min, c.Max = p.record.Data.Min, p.record.Data.Max

@@ -9,10 +9,10 @@ import (
 	"drift-detector/infra/capi"
 )
 
-// ownVPC are the landmarks that prove a cluster's account: its VPC, made by CAPA
+// ownVPC are the probes that prove a cluster's account: its VPC, made by CAPA
 // for it. CAPA tags it with the name of the Cluster, also where instances have
 // another (pkg/cloud/services/network/vpc.go v1.5.0).
-func (s *site) ownVPC(id backup.ClusterID) []infra.Key {
+func (s *clusterLocation) ownVPC(id backup.ClusterID) []infra.Key {
 	if s.vpc == "" {
 		return nil
 	}
@@ -23,10 +23,11 @@ func (s *site) ownVPC(id backup.ClusterID) []infra.Key {
 	return keys
 }
 
-// accountForm finds the account in the ARN of a load balancer or an autoscaling group: arn:aws:autoscaling:us-east-1:123456789012:autoScalingGroup:…
+// accountForm finds the account in the ARN of a load balancer or an autoscaling group:
+// arn:aws:autoscaling:us-east-1:123456789012:autoScalingGroup:…
 var accountForm = regexp.MustCompile(`^arn:aws[a-z-]*:[a-z]+:[a-z0-9-]*:(\d{12}):`)
 
-// accountIn returns the landmark of the account that an ARN names, if it names one.
+// accountIn returns the probe of the account that an ARN names, if it names one.
 func accountIn(arn string) []infra.Key {
 	m := accountForm.FindStringSubmatch(arn)
 	if m == nil {
@@ -35,14 +36,14 @@ func accountIn(arn string) []infra.Key {
 	return []infra.Key{{Kind: keyAccount, Value: m[1]}}
 }
 
-// accountOf are the landmarks that show the account which a cluster is in, all of
+// accountOf are the probes that show the account which a cluster is in, all of
 // them by ids that the backup records: the VPC that CAPA made for it; the account
 // itself, in an ARN; a security group that CAPA made, where the caller owns it; the
 // names that AWS gave its load balancer and its EKS endpoint, which are unique.
 // None is what a namesake in another account could have. The role of an identity is
 // none of them: it says where CAPA looks, and not what there is.
 func (objs *objects) accountOf(id backup.ClusterID) []infra.Key {
-	s := objs.sites[id]
+	s := objs.locations[id]
 	keys := s.ownVPC(id)
 	if s.record == nil {
 		return keys
@@ -83,10 +84,10 @@ func hostOf(endpoint string) string {
 // is an instance that the backup records, a pool that cannot be a namesake in
 // another account, or what accountOf says. A VPC that was there before may be
 // shared: then accounts see it that see none of the cluster's instances.
-func (objs *objects) proofs(claims []infra.Claim, pools []infra.Pool) []infra.Proof {
+func (objs *objects) proofs(expected []infra.ExpectedMachine, pools []infra.Pool) []infra.VisibilityProof {
 	sights := map[string]map[infra.Key]bool{} // by target
 	note := func(id backup.ClusterID, keys ...infra.Key) {
-		target := objs.sites[id].target
+		target := objs.locations[id].target
 		if sights[target] == nil {
 			sights[target] = map[infra.Key]bool{}
 		}
@@ -96,11 +97,11 @@ func (objs *objects) proofs(claims []infra.Claim, pools []infra.Pool) []infra.Pr
 			}
 		}
 	}
-	for id := range objs.sites {
+	for id := range objs.locations {
 		note(id, objs.accountOf(id)...)
 	}
 	for i := range objs.members {
-		note(objs.members[i].cluster, claims[i].Strong)
+		note(objs.members[i].cluster, expected[i].Strong)
 	}
 	for i := range pools {
 		note(pools[i].Cluster, pools[i].Members...)
@@ -112,10 +113,10 @@ func (objs *objects) proofs(claims []infra.Claim, pools []infra.Pool) []infra.Pr
 	for target, keys := range sights {
 		shared[target] = capi.SortedKeys(keys)
 	}
-	var proofs []infra.Proof
+	var proofs []infra.VisibilityProof
 	for _, id := range objs.order() {
-		target := objs.sites[id].target
-		proofs = append(proofs, infra.Proof{
+		target := objs.locations[id].target
+		proofs = append(proofs, infra.VisibilityProof{
 			Cluster: id, Target: target, Any: shared[target],
 			Hint: "of the clusters that are in this region under the same identity nothing was seen that shows the account: no instance, machine pool, security group or load balancer that the backup records, no VPC that Cluster API made for one of them; a VPC that was there before may be shared between accounts: check that the credential is of the AWS account that the cluster is in",
 		})

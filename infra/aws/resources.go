@@ -12,8 +12,8 @@ import (
 	"drift-detector/infra/capi"
 )
 
-// part is one thing beside instances that CAPA needs or makes for a cluster.
-type part struct {
+// dependency is one thing beside instances that CAPA needs or makes for a cluster.
+type dependency struct {
 	kind, name  string    // as people call it
 	key         infra.Key // zero if it cannot be looked up
 	whenGone    infra.WhenGone
@@ -24,7 +24,7 @@ type part struct {
 func (objs *objects) resources() []infra.Resource {
 	var list []infra.Resource
 	for _, id := range objs.order() {
-		s := objs.sites[id]
+		s := objs.locations[id]
 		for _, p := range s.parts(id) {
 			r := infra.Resource{
 				Cluster: id, Target: s.target, Kind: p.kind, Name: p.name,
@@ -55,22 +55,22 @@ const (
 )
 
 // parts are what a cluster's object names, each once, in the order of their kinds and names.
-func (s *site) parts(id backup.ClusterID) []part {
+func (s *clusterLocation) parts(id backup.ClusterID) []dependency {
 	if s.record == nil {
 		return nil
 	}
 	d := &s.record.Data
-	all := []part{{"VPC", d.VPC, keyWith(keyVPC, "vpc-", d.VPC), infra.HaltsCluster, withoutVPC}}
+	all := []dependency{{"VPC", d.VPC, keyWith(keyVPC, "vpc-", d.VPC), infra.HaltsCluster, withoutVPC}}
 	for i, subnet := range d.Subnets {
 		// Of a subnet that CAPA made the id is a placeholder
 		// (api/v1beta2/network_types.go v2.11.1).
 		if i < len(d.SubnetResources) && d.SubnetResources[i] != "" {
 			subnet = d.SubnetResources[i]
 		}
-		all = append(all, part{"subnet", subnet, keyWith(keySubnet, "subnet-", subnet), infra.HaltsCluster, withoutSubnet})
+		all = append(all, dependency{"subnet", subnet, keyWith(keySubnet, "subnet-", subnet), infra.HaltsCluster, withoutSubnet})
 	}
 	for _, nat := range d.NATs {
-		p := part{"NAT gateway", nat, keyWith(keyNAT, "nat-", nat), infra.MadeAgain, ""}
+		p := dependency{"NAT gateway", nat, keyWith(keyNAT, "nat-", nat), infra.MadeAgain, ""}
 		if !s.madeVPC(id) {
 			p.whenGone, p.consequence = infra.FailsReplacement, withoutNAT
 		}
@@ -78,27 +78,27 @@ func (s *site) parts(id backup.ClusterID) []part {
 	}
 	for i, group := range d.SecurityGroups {
 		if group != d.Overrides[i] {
-			all = append(all, part{"security group", group, keyWith(keySecurityGroup, "sg-", group), infra.MadeAgain, ""})
+			all = append(all, dependency{"security group", group, keyWith(keySecurityGroup, "sg-", group), infra.MadeAgain, ""})
 		}
-		all = append(all, part{"security group", d.Overrides[i], keyWith(keySecurityGroup, "sg-", d.Overrides[i]), infra.HaltsCluster, withoutGroup})
+		all = append(all, dependency{"security group", d.Overrides[i], keyWith(keySecurityGroup, "sg-", d.Overrides[i]), infra.HaltsCluster, withoutGroup})
 	}
-	all = slices.DeleteFunc(all, func(p part) bool { return p.key.IsZero() })
+	all = slices.DeleteFunc(all, func(p dependency) bool { return p.key.IsZero() })
 	all = append(all, s.balancers(id)...)
 	if s.kind == planeKind {
-		all = append(all, part{"EKS control plane", s.tag, infra.Key{Kind: keyEKS, Value: s.tag}, infra.MadeAgain, withoutEKS})
+		all = append(all, dependency{"EKS control plane", s.tag, infra.Key{Kind: keyEKS, Value: s.tag}, infra.MadeAgain, withoutEKS})
 	}
 	all = append(all, s.bastion(id))
-	slices.SortStableFunc(all, func(a, b part) int {
+	slices.SortStableFunc(all, func(a, b dependency) int {
 		return cmp.Or(capi.CompareKeys(a.key, b.key), cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name))
 	})
-	return slices.CompactFunc(all, func(a, b part) bool { return a.key == b.key && a.name == b.name })
+	return slices.CompactFunc(all, func(a, b dependency) bool { return a.key == b.key && a.name == b.name })
 }
 
 // bastion is the cluster's bastion, which CAPA makes where one is wanted and terminates
 // where none is, whoever turned it on since (ReconcileBastion in
 // pkg/cloud/services/ec2/bastion.go v2.11.1).
-func (s *site) bastion(id backup.ClusterID) part {
-	p := part{bastion, cmp.Or(s.record.Data.Bastion, id.Name+"-bastion"), infra.Key{Kind: keyBastion, Value: id.Name}, infra.MadeAgain, ""}
+func (s *clusterLocation) bastion(id backup.ClusterID) dependency {
+	p := dependency{bastion, cmp.Or(s.record.Data.Bastion, id.Name+"-bastion"), infra.Key{Kind: keyBastion, Value: id.Name}, infra.MadeAgain, ""}
 	if !s.record.Data.BastionEnabled {
 		p.whenGone, p.consequence = infra.Unwanted, withoutWish
 	}
@@ -114,7 +114,7 @@ func keyWith(kind, prefix, id string) infra.Key {
 }
 
 // madeVPC reports whether CAPA made the cluster's VPC for it, and so what is in it.
-func (s *site) madeVPC(id backup.ClusterID) bool {
+func (s *clusterLocation) madeVPC(id backup.ClusterID) bool {
 	var tags map[string]string
 	return json.Unmarshal([]byte(s.record.Data.VPCTags), &tags) == nil && tags[tagOwner+id.Name] == owned
 }
@@ -127,7 +127,7 @@ const (
 
 // balancers are the load balancers of the API server. A cluster whose endpoint is not
 // known yet has none, and CAPA makes them.
-func (s *site) balancers(id backup.ClusterID) []part {
+func (s *clusterLocation) balancers(id backup.ClusterID) []dependency {
 	d := &s.record.Data
 	first, second := d.LB, d.Secondary
 	switch {
@@ -138,9 +138,9 @@ func (s *site) balancers(id backup.ClusterID) []part {
 	case first.Type == "" && first.ARN == "":
 		first.Type = classicType
 	}
-	var all []part
+	var all []dependency
 	add := func(lb loadBalancer) {
-		p := part{"load balancer", lb.Name, infra.Key{}, infra.HaltsCluster, withoutLB}
+		p := dependency{"load balancer", lb.Name, infra.Key{}, infra.HaltsCluster, withoutLB}
 		if d.Endpoint == "" {
 			p.whenGone, p.consequence = infra.MadeAgain, ""
 		}
@@ -167,7 +167,7 @@ func (s *site) balancers(id backup.ClusterID) []part {
 	return all
 }
 
-// lbKey is the landmark of a load balancer in a VPC, or, where that is not known, in
+// lbKey is the probe of a load balancer in a VPC, or, where that is not known, in
 // any. CAPA takes none of the name that is in another.
 func lbKey(kind, vpc, name string) infra.Key {
 	return infra.Key{Kind: kind, Value: join(vpc, name)}

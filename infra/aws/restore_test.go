@@ -49,7 +49,7 @@ func TestWhatAnAWSMachineSaysOfItsRestore(t *testing.T) {
 			}))
 			s, _ := load(t, b.Bytes())
 			var got infra.Restore
-			if r := New().Claims(s).Machines[0].Restore; r != nil {
+			if r := New().Expected(s).Machines[0].Restore; r != nil {
 				got = *r
 			}
 			if got.Template != c.want.Template || got.Failure != c.want.Failure || got.Refused != c.want.Refused || got.Lacks != nil {

@@ -24,7 +24,7 @@ type detail struct {
 func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.Access) []infra.Target {
 	objs := newObjects(s)
 	var targets []infra.Target
-	for _, h := range objs.homes() {
+	for _, h := range objs.homeScopes() {
 		t := p.target(objs, h, secrets, a)
 		if c, ok := t.Credential.(credential); ok && t.Refused == nil {
 			i := slices.IndexFunc(targets, func(o infra.Target) bool {
@@ -44,10 +44,10 @@ func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.
 	return targets
 }
 
-func (p *provider) target(objs *objects, h *home, secrets *backup.Secrets, a infra.Access) infra.Target {
+func (p *provider) target(objs *objects, h *homeScope, secrets *backup.Secrets, a infra.Access) infra.Target {
 	t := infra.Target{
 		IDs: []string{h.id}, Provider: Name, Location: regionName(h.region), Clusters: h.clusters,
-		Landmarks: capi.SortedKeys(h.landmarks),
+		Probes: capi.SortedKeys(h.probes),
 	}
 	if !regionForm.MatchString(h.region) {
 		t.Endpoint = "AWS"
@@ -94,7 +94,7 @@ func (p *provider) endpoint(region string) (host, dial string) {
 	return "ec2." + region + "." + suffix, own
 }
 
-func refusedRegion(h *home) *infra.Fault {
+func refusedRegion(h *homeScope) *infra.Fault {
 	f := &infra.Fault{
 		Reason: "BadEndpoint", Message: fmt.Sprintf("region %q in the backup is not the name of an AWS region", strings.TrimPrefix(regionName(h.region), "invalid:")),
 		Hint: "correct spec.region of its AWSCluster or AWSManagedControlPlane",

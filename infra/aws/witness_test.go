@@ -33,11 +33,11 @@ func TestLaw2WitnessesOfAMachine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newMade().keys().cluster("ns", "prod", fleetRegion, c.vpc).machine("ns", "prod", "m", idOf(1))
 			s, secrets := load(t, b.Bytes())
-			claim := New().Claims(s).Machines[0]
+			expected := New().Expected(s).Machines[0]
 			serve(t, lab.EC2Options{}, nil, c.instance)
 			i := listAll(t, New(), s, secrets, infra.Access{}).Listings[0].Instances[0]
-			if i.HasKey(claim.Identity) != c.identity || slices.ContainsFunc(claim.Witness, i.HasKey) != c.witness {
-				t.Errorf("it has %v; the second key is %v, witnesses have %v", i.Keys, claim.Identity, claim.Witness)
+			if i.HasKey(expected.Identity) != c.identity || slices.ContainsFunc(expected.Witness, i.HasKey) != c.witness {
+				t.Errorf("it has %v; the second key is %v, witnesses have %v", i.Keys, expected.Identity, expected.Witness)
 			}
 		})
 	}

@@ -103,12 +103,12 @@ func listAll(t *testing.T, p infra.Provider, s *backup.Snapshot, secrets *backup
 	return infra.NewRegistry(p).Collect(t.Context(), p.Targets(s, secrets, a), nil)
 }
 
-// listNear is listAll as detect does it: what the backup has no key for is packed.
-func listNear(t *testing.T, p infra.Provider, s *backup.Snapshot, secrets *backup.Secrets, a infra.Access) infra.Inventory {
+// listRelated is listAll as detect does it: what the backup has no key for is packed.
+func listRelated(t *testing.T, p infra.Provider, s *backup.Snapshot, secrets *backup.Secrets, a infra.Access) infra.Inventory {
 	t.Helper()
-	claims, targets := p.Claims(s), p.Targets(s, secrets, a)
+	expected, targets := p.Expected(s), p.Targets(s, secrets, a)
 	for i := range targets {
-		targets[i].Near = claims.Near()
+		targets[i].IsRelated = expected.IsRelated()
 	}
 	return infra.NewRegistry(p).Collect(t.Context(), targets, nil)
 }

@@ -21,8 +21,8 @@ func Tidy(t *infra.Target) {
 	slices.Sort(t.IDs)
 	slices.SortFunc(t.Clusters, CompareClusters)
 	t.Clusters = slices.Compact(t.Clusters)
-	slices.SortFunc(t.Landmarks, CompareKeys)
-	t.Landmarks = slices.Compact(t.Landmarks)
+	slices.SortFunc(t.Probes, CompareKeys)
+	t.Probes = slices.Compact(t.Probes)
 	slices.Sort(t.Warnings)
 	t.Warnings = slices.Compact(t.Warnings)
 }

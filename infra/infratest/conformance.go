@@ -141,7 +141,7 @@ func whole(t *testing.T, h Harness, w World) {
 	t.Run("secrets stay hidden", func(t *testing.T) { hidden(t, r, all, w) })
 	t.Run("secrets that a server repeats are hidden", func(t *testing.T) { redacts(t, r, w) })
 	t.Run("target ids need no Secrets", func(t *testing.T) { idsWithoutSecrets(t, h, w, r) })
-	t.Run("claims fit targets", func(t *testing.T) { claimsFit(t, r, all) })
+	t.Run("claims fit targets", func(t *testing.T) { expectedIsConsistent(t, r, all) })
 	t.Run("the Snapshot is not changed", func(t *testing.T) {
 		fresh, _ := w.Load()
 		if !reflect.DeepEqual(fresh, r.snapshot) {
@@ -179,7 +179,7 @@ func uniqueIdentities(t *testing.T, all []infra.Listing) {
 // the listings must hold the same.
 func unrelatedWhole(t *testing.T, r *run, all []infra.Listing) {
 	for i := range r.targets {
-		r.targets[i].Near = func(*infra.Instance) bool { return false }
+		r.targets[i].IsRelated = func(*infra.Instance) bool { return false }
 	}
 	packed := timeless(r.list(t.Context()))
 	for i := range packed {
@@ -230,9 +230,9 @@ func hidden(t *testing.T, r *run, all []infra.Listing, w World) {
 			fmt.Fprintf(&out, verb, target.Detail)
 		}
 		fmt.Fprintf(&out, verb, all)
-		fmt.Fprintf(&out, verb, r.provider.Claims(r.snapshot))
+		fmt.Fprintf(&out, verb, r.provider.Expected(r.snapshot))
 	}
-	for _, v := range []any{r.targets, all, r.provider.Claims(r.snapshot).Machines} {
+	for _, v := range []any{r.targets, all, r.provider.Expected(r.snapshot).Machines} {
 		data, err := json.Marshal(v)
 		if err != nil {
 			t.Errorf("it can't be marshalled: %v", err)
@@ -286,40 +286,40 @@ func idsWithoutSecrets(t *testing.T, h Harness, w World, r *run) {
 	}
 }
 
-func claimsFit(t *testing.T, r *run, all []infra.Listing) {
-	landmarks := map[string][]infra.Key{}
+func expectedIsConsistent(t *testing.T, r *run, all []infra.Listing) {
+	probes := map[string][]infra.Key{}
 	for _, target := range r.targets {
 		for _, id := range target.IDs {
-			landmarks[id] = target.Landmarks
+			probes[id] = target.Probes
 		}
 	}
-	c := r.provider.Claims(r.snapshot)
-	if again := r.provider.Claims(r.snapshot); !reflect.DeepEqual(c, again) {
+	c := r.provider.Expected(r.snapshot)
+	if again := r.provider.Expected(r.snapshot); !reflect.DeepEqual(c, again) {
 		t.Error("two calls of Claims differ")
 	}
 	asked := func(target, what string, keys ...infra.Key) {
 		for _, k := range keys {
-			if !k.IsZero() && !slices.Contains(landmarks[target], k) {
+			if !k.IsZero() && !slices.Contains(probes[target], k) {
 				t.Errorf("nobody looks at %q for landmark %s of %s", target, k, what)
 			}
 		}
 	}
 	for _, m := range c.Machines {
-		if _, ok := landmarks[m.Home.Target]; !ok {
+		if _, ok := probes[m.Home.Target]; !ok {
 			t.Errorf("machine %d calls %q home, which is no target", m.Machine, m.Home.Target)
 		}
-		if m.Home.Part != "" && !slices.ContainsFunc(c.Proofs, func(p infra.Proof) bool { return p.Target == m.Home.Target && p.Part == m.Home.Part }) {
-			t.Errorf("nothing can prove part %q of %q, the home of machine %d", m.Home.Part, m.Home.Target, m.Machine)
+		if m.Home.Folder != "" && !slices.ContainsFunc(c.Proofs, func(p infra.VisibilityProof) bool { return p.Target == m.Home.Target && p.Folder == m.Home.Folder }) {
+			t.Errorf("nothing can prove part %q of %q, the home of machine %d", m.Home.Folder, m.Home.Target, m.Machine)
 		}
 	}
 	for _, p := range c.Pools {
-		asked(p.Target, p.Kind+" "+p.Name, p.Landmark)
+		asked(p.Target, p.Kind+" "+p.Name, p.Probe)
 	}
 	for _, r := range c.Resources {
 		asked(r.Target, r.Kind+" "+r.Name, r.Keys...)
 	}
 	for _, p := range c.Proofs {
-		marks, ok := landmarks[p.Target]
+		marks, ok := probes[p.Target]
 		if !ok {
 			t.Errorf("the proof for %v is about %q, which is no target", p.Cluster, p.Target)
 		}
@@ -334,7 +334,7 @@ func claimsFit(t *testing.T, r *run, all []infra.Listing) {
 	}
 }
 
-func anyFound(c infra.Claims, all []infra.Listing) bool {
+func anyFound(c infra.Expected, all []infra.Listing) bool {
 	have := map[infra.Key]bool{}
 	for _, l := range all {
 		for _, i := range l.Instances {
@@ -343,7 +343,7 @@ func anyFound(c infra.Claims, all []infra.Listing) bool {
 			}
 		}
 	}
-	return slices.ContainsFunc(c.Machines, func(m infra.Claim) bool { return have[m.Strong] })
+	return slices.ContainsFunc(c.Machines, func(m infra.ExpectedMachine) bool { return have[m.Strong] })
 }
 
 func broken(t *testing.T, h Harness, w World) {

@@ -66,9 +66,9 @@ func (b *between) list(t *testing.T, v *lab.VCenter) (infra.Listing, detector.Re
 		Credentials: []infra.Credential{{Endpoint: fleetServer, Thumbprint: infra.Thumbprint(server.Certificate())}},
 	})
 	inv := infra.NewRegistry(p).Collect(t.Context(), targets, nil)
-	claims := p.Claims(s)
-	return inv.Listings[0], detector.Detect(s, claims, inv, detector.Options{
-		Now: time.Unix(1_800_000_000, 0), Only: func(id backup.ClusterID) bool { return claims.Providers[id] == Name },
+	expected := p.Expected(s)
+	return inv.Listings[0], detector.Detect(s, expected, inv, detector.Options{
+		Now: time.Unix(1_800_000_000, 0), Only: func(id backup.ClusterID) bool { return expected.Providers[id] == Name },
 	})
 }
 

@@ -67,10 +67,10 @@ func (c *catalogue) add(o types.ObjectContent) {
 }
 
 // newTemplates is a catalogue of the VMs that the backup may mean by a template.
-func newTemplates(landmarks []infra.Key, folders *finder) *catalogue {
+func newTemplates(probes []infra.Key, folders *finder) *catalogue {
 	c := newCatalogue(templateSection, folders)
 	c.wanted = map[string]bool{"": true}
-	for _, k := range ofKind(landmarks, keyTemplate) {
+	for _, k := range ofKind(probes, keyTemplate) {
 		_, name, _ := strings.Cut(k.Value, asked)
 		name = idOf(name)
 		c.wanted[component(name[strings.LastIndex(name, "/")+1:])] = true
@@ -109,7 +109,7 @@ func (c *catalogue) index() {
 		if slices.Contains(c.named, n.kind) {
 			c.byName[name] = append(c.byName[name], id)
 		}
-		if at := c.spot(id); at.path != "" {
+		if at := c.folderPath(id); at.path != "" {
 			c.byPath[at.path] = true
 		} else {
 			c.lost[name] = true
@@ -117,8 +117,8 @@ func (c *catalogue) index() {
 	}
 }
 
-// spot is where a thing is: below other things, then below folders.
-func (c *catalogue) spot(id string) spot {
+// folderPath is where a thing is: below other things, then below folders.
+func (c *catalogue) folderPath(id string) folderPath {
 	var parts []string
 	for range maxDepth {
 		n, ok := c.nodes[id]
@@ -126,12 +126,12 @@ func (c *catalogue) spot(id string) spot {
 			break
 		}
 		if n.name == "" {
-			return spot{}
+			return folderPath{}
 		}
 		parts = append(parts, component(n.name))
 		id = n.parent
 	}
-	at := c.folders.spots[id]
+	at := c.folders.paths[id]
 	if at.path != "" {
 		at.path += joinReversed(parts)
 	}
@@ -155,7 +155,7 @@ func (c *catalogue) has(endpoint string, k infra.Key) (found, sure bool) {
 	sure = !c.lost[last] && !c.lost[""] && len(in) > 0
 	if !strings.Contains(name, "/") {
 		for _, id := range c.byName[last] {
-			found = found || slices.Contains(in, c.spot(id).datacenter)
+			found = found || slices.Contains(in, c.folderPath(id).datacenter)
 		}
 		return found, sure
 	}
@@ -163,7 +163,7 @@ func (c *catalogue) has(endpoint string, k infra.Key) (found, sure bool) {
 		return c.byPath[cleanPath(name)], sure
 	}
 	for _, dc := range in {
-		path := c.folders.spots[dc].path
+		path := c.folders.paths[dc].path
 		found = found || path != "" && c.byPath[path+"/"+roots[c.kind]+cleanPath(name)]
 		sure = sure && path != ""
 	}
@@ -175,10 +175,10 @@ func (c *catalogue) has(endpoint string, k infra.Key) (found, sure bool) {
 func (c *catalogue) answer(t infra.Target, l *infra.Listing) {
 	c.index()
 	unread := false
-	for _, k := range ofKind(t.Landmarks, c.kind) {
+	for _, k := range ofKind(t.Probes, c.kind) {
 		switch found, sure := c.has(t.Endpoint, k); {
 		case found:
-			l.Landmarks = append(l.Landmarks, k)
+			l.ProbesFound = append(l.ProbesFound, k)
 		case !sure:
 			unread = true
 		}
@@ -199,7 +199,7 @@ func ofKind(keys []infra.Key, kind string) []infra.Key {
 func (v *vcenter) readNeeded(ctx context.Context, t infra.Target, folders *finder, l *infra.Listing) {
 	var broken error
 	for _, s := range sections {
-		if len(ofKind(t.Landmarks, s.kind)) == 0 {
+		if len(ofKind(t.Probes, s.kind)) == 0 {
 			continue
 		}
 		c := newCatalogue(s, folders)

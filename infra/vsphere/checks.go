@@ -6,23 +6,23 @@ import (
 	"time"
 
 	"drift-detector/backup"
-	"drift-detector/backup/readiness"
+	"drift-detector/backup/check"
 	"drift-detector/infra/capi"
 )
 
 var (
-	ruleCredential = readiness.Rule{
-		Code: "CredentialAbsent", Severity: readiness.Error,
+	ruleCredential = check.Rule{
+		Code: "CredentialAbsent", Severity: check.Error,
 		Why: "CAPV can't log in to the vCenter: after the restore nothing of these clusters is reconciled.",
 		Do:  "create the Secret by hand before the clusters are unpaused; give user and password to drift-detector detect with --credentials",
 	}
-	ruleBootstrap = readiness.Rule{
-		Code: "BootstrapDataAbsent", Severity: readiness.Warning,
+	ruleBootstrap = check.Rule{
+		Code: "BootstrapDataAbsent", Severity: check.Warning,
 		Why: "CAPV makes the VSphereVM again, without the BIOS UUID, and looks for the VM by its name; where it finds none, it can't clone one without the bootstrap data.",
 		Do:  "see whether its VM is there under its name (drift-detector detect tells); if not, delete the Machine after the restore, so that its owner makes another",
 	}
-	ruleGone = readiness.Rule{
-		Code: "VMGone", Severity: readiness.Warning,
+	ruleGone = check.Rule{
+		Code: "VMGone", Severity: check.Warning,
 		Why: "CAPV has not found the VM by its BIOS UUID any more, and says so nowhere but in this condition: Machine and VSphereMachine look fine. It never makes a recorded VM again.",
 		Do:  "see whether the VM is gone for good (drift-detector detect tells); after the restore a MachineHealthCheck replaces the Machine, or whoever deletes it",
 	}
@@ -34,30 +34,30 @@ const notFound = "NotFoundByBIOSUUID"
 
 // Check returns which credentials the backup lacks, and which VMs were gone when
 // it was taken.
-func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, _ time.Time) []readiness.Finding {
+func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, _ time.Time) []check.Finding {
 	objs := newObjects(s)
-	return slices.Concat(objs.credentialsAbsent(secrets), objs.gone(), objs.bootstrapAbsent(secrets), readiness.Versions(s, versionedKinds, servedVersions))
+	return slices.Concat(objs.credentialsAbsent(secrets), objs.gone(), objs.bootstrapAbsent(secrets), check.Versions(s, versionedKinds, servedVersions))
 }
 
 // servedVersions are CAPV's: v1.8 still served both alphas, v1.10 does not (config
 // CRDs v1.8.10, v1.10.4).
-var servedVersions = []readiness.ServedVersion{
+var servedVersions = []check.ServedVersion{
 	{Version: "v1alpha3", Until: "Cluster API Provider vSphere serves it up to release v1.8 or v1.9"},
 	{Version: "v1alpha4", Until: "Cluster API Provider vSphere serves it up to release v1.8 or v1.9"},
 }
 
-var versionedKinds = []*readiness.VersionKind{readiness.NewVersionKind("vsphereclusters." + group)}
+var versionedKinds = []*check.VersionKind{check.NewVersionKind("vsphereclusters." + group)}
 
 // bootstrapAbsent are machines without VSphereVM that lack their bootstrap data.
-func (objs *objects) bootstrapAbsent(secrets *backup.Secrets) []readiness.Finding {
-	var found []readiness.Finding
+func (objs *objects) bootstrapAbsent(secrets *backup.Secrets) []check.Finding {
+	var found []check.Finding
 	for i := range objs.members {
 		m := &objs.members[i]
 		if m.index < 0 || m.machine == nil || m.vm != nil {
 			continue
 		}
 		machine := &objs.snapshot.Machines[m.index]
-		if machine.ProviderID == "" || !readiness.LacksBootstrap(machine, secrets) {
+		if machine.ProviderID == "" || !check.LacksBootstrap(machine, secrets) {
 			continue // without a provider id it is waited for, and found as such
 		}
 		found = append(found, ruleBootstrap.On(machine.Backup, fmt.Sprintf("Secret %s/%s", machine.Namespace, machine.BootstrapSecret),
@@ -67,9 +67,9 @@ func (objs *objects) bootstrapAbsent(secrets *backup.Secrets) []readiness.Findin
 	return found
 }
 
-func (objs *objects) credentialsAbsent(secrets *backup.Secrets) []readiness.Finding {
-	var found readiness.Shared
-	for _, h := range objs.homes() {
+func (objs *objects) credentialsAbsent(secrets *backup.Secrets) []check.Finding {
+	var found check.Shared
+	for _, h := range objs.homeScopes() {
 		if h.identity.Kind == unknownIdentity {
 			continue // the VSphereCluster itself is what the backup lacks
 		}
@@ -100,8 +100,8 @@ func (objs *objects) credentialsAbsent(secrets *backup.Secrets) []readiness.Find
 	return found.Findings()
 }
 
-func (objs *objects) gone() []readiness.Finding {
-	var found []readiness.Finding
+func (objs *objects) gone() []check.Finding {
+	var found []check.Finding
 	for i := range objs.members {
 		m := &objs.members[i]
 		if m.vm == nil || m.vm.Data.Missing == nil || m.vm.Data.Missing.Reason != notFound {

@@ -8,7 +8,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/backup/backuptest"
-	"drift-detector/backup/readiness"
+	"drift-detector/backup/check"
 )
 
 // TestCheck holds what the provider tells of a backup: credentials in each of
@@ -80,7 +80,7 @@ func TestCheck(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("found %q", got)
 	}
-	if found := p.Check(s, nil, time.Time{}); readiness.Count(found, readiness.Error) != 5 {
-		t.Errorf("without Secrets %d credentials are missed, want 5", readiness.Count(found, readiness.Error))
+	if found := p.Check(s, nil, time.Time{}); check.Count(found, check.Error) != 5 {
+		t.Errorf("without Secrets %d credentials are missed, want 5", check.Count(found, check.Error))
 	}
 }

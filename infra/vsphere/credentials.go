@@ -33,7 +33,7 @@ var ofManager = capi.Manager{Namespace: managerSpace, Secret: managerSecret, Key
 // credentialOf finds a home's credential in CAPV's own order: the Secret that
 // the cluster names, the Secret of the VSphereClusterIdentity that it names,
 // else the manager's own (pkg/identity/identity.go v1.16.1).
-func (objs *objects) credentialOf(h *home, secrets *backup.Secrets) (found, *infra.Fault) {
+func (objs *objects) credentialOf(h *homeScope, secrets *backup.Secrets) (found, *infra.Fault) {
 	switch h.identity.Kind {
 	case secretKind:
 		s := secrets.Named(h.backup, h.identity.Namespace, h.identity.Name)
@@ -73,7 +73,7 @@ func fromSecret(s *backup.Secret, name string) (found, *infra.Fault) {
 }
 
 // fromIdentity reads the Secret of a VSphereClusterIdentity.
-func (objs *objects) fromIdentity(h *home, secrets *backup.Secrets) (found, *infra.Fault) {
+func (objs *objects) fromIdentity(h *homeScope, secrets *backup.Secrets) (found, *infra.Fault) {
 	id := capi.Identity{Backup: h.backup, Kind: identityKind, Name: h.identity.Name, Key: passKey}
 	if object := objs.identities[capi.Object{Backup: h.backup, Name: id.Name}]; object != nil {
 		id.Known, id.Secret = true, object.Data.Secret
@@ -150,7 +150,7 @@ func namespaceOf(m *backup.Meta) capi.Object { return capi.Object{Backup: m.Back
 
 // fromManager reads the credential that CAPV was installed with, one YAML
 // document (config/base/credentials.yaml v1.16.1).
-func fromManager(h *home, secrets *backup.Secrets) (found, *infra.Fault) {
+func fromManager(h *homeScope, secrets *backup.Secrets) (found, *infra.Fault) {
 	s, missing := ofManager.Own(secrets, h.backup, "the cluster names no identity, and ")
 	if missing != "" {
 		return found{}, noCredential("%s", missing)

@@ -155,11 +155,11 @@ func TestSplitBackupsShareClusterScopedObjects(t *testing.T) {
 		if reached != 2 {
 			t.Errorf("%d clusters are reached", reached)
 		}
-		claims := New().Claims(s)
-		if len(claims.Absent) > 0 {
-			t.Errorf("absent: %+v", claims.Absent)
+		expected := New().Expected(s)
+		if len(expected.Absent) > 0 {
+			t.Errorf("absent: %+v", expected.Absent)
 		}
-		for _, m := range claims.Machines {
+		for _, m := range expected.Machines {
 			if m.Home.Within.Value != "DC0" || strings.HasSuffix(m.Home.Target, unplacedSuffix) {
 				t.Errorf("home of %s is %+v", s.Machines[m.Machine].Name, m.Home)
 			}
@@ -224,7 +224,7 @@ func TestReferencesStayInTheirNamespace(t *testing.T) {
 		t.Errorf("refused with %q", said)
 	}
 	s, _ := b.load(t)
-	for _, c := range New().Claims(s).Machines {
+	for _, c := range New().Expected(s).Machines {
 		if m := c.Machine; m >= 0 && s.Machines[m].Name == "m1" && (!c.Strong.IsZero() || !c.InfraMissing) {
 			t.Errorf("the machine claims %v, infrastructure missing %t", c.Strong, c.InfraMissing)
 		}

@@ -51,16 +51,16 @@ func (t *tree) add(o types.ObjectContent) {
 // maxDepth bounds chains of parents: a hostile vCenter may answer a circle.
 const maxDepth = 100
 
-// spot is where a folder is.
-type spot struct {
+// folderPath is where a folder is.
+type folderPath struct {
 	path       string // inventory path, empty when an ancestor is hidden
 	datacenter string // managed object id
 	dcPath     string
 }
 
-// spot finds the path of a folder by its ancestors.
-func (t *tree) spot(id string) spot {
-	var s spot
+// folderPath finds the path of a folder by its ancestors.
+func (t *tree) folderPath(id string) folderPath {
+	var s folderPath
 	var parts []string
 	below := 0 // parts below the datacenter
 	size := 0
@@ -82,7 +82,7 @@ func (t *tree) spot(id string) spot {
 		parts = append(parts, component(n.name))
 		id = n.parent
 	}
-	return spot{datacenter: s.datacenter}
+	return folderPath{datacenter: s.datacenter}
 }
 
 func joinReversed(parts []string) string {
@@ -111,16 +111,16 @@ func (t *tree) folderOf(parent, vapp string) string {
 // finder looks folders up as CAPV's does.
 type finder struct {
 	tree           *tree
-	spots          map[string]spot
+	paths          map[string]folderPath
 	byPath, byName map[string][]string // folders
 	datacenters    map[string][]string // ids by name, by path without its slash, by id, and all under "*"
 }
 
 func newFinder(t *tree) *finder {
-	f := &finder{t, map[string]spot{}, map[string][]string{}, map[string][]string{}, map[string][]string{}}
+	f := &finder{t, map[string]folderPath{}, map[string][]string{}, map[string][]string{}, map[string][]string{}}
 	for _, id := range slices.Sorted(maps.Keys(t.nodes)) {
-		n, s := t.nodes[id], t.spot(id)
-		f.spots[id] = s
+		n, s := t.nodes[id], t.folderPath(id)
+		f.paths[id] = s
 		switch n.kind {
 		case "Folder":
 			if s.path != "" {
@@ -167,7 +167,7 @@ func (f *finder) lookUp(rest string) []string {
 	if dc, name, deep := strings.Cut(rest, "/vm/.../"); deep {
 		var ids []string
 		for _, id := range f.byName[name] {
-			s := f.spots[id]
+			s := f.paths[id]
 			if slices.Contains(f.datacenters[dc], s.datacenter) && strings.HasPrefix(s.path, s.dcPath+"/vm/") {
 				ids = append(ids, id)
 			}
@@ -177,12 +177,12 @@ func (f *finder) lookUp(rest string) []string {
 	dc, below, _ := strings.Cut(rest, "/") // a datacenter's path was found above, a name or id has no slash
 	var ids []string
 	for _, d := range f.datacenters[dc] {
-		ids = append(ids, f.byPath[f.spots[d].path+"/"+below]...)
+		ids = append(ids, f.byPath[f.paths[d].path+"/"+below]...)
 	}
 	return ids
 }
 
-// foundAmong lists the folders among the landmarks that were resolved, in the order of asking.
+// foundAmong lists the folders among the probes that were resolved, in the order of asking.
 func foundAmong(asked []infra.Key, resolved map[string][]string) []infra.Key {
 	have := map[string]bool{}
 	for _, forms := range resolved {

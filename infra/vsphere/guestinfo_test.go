@@ -111,13 +111,13 @@ func TestGuestinfoOfCandidates(t *testing.T) {
 		t.Fatalf("%s, %v, %+v", l.State, l.Warnings, faultOf(l))
 	}
 	s, _ := load(t, fleet(t))
-	tie := slices.IndexFunc(New().Claims(s).Ties, func(tie infra.Tie) bool {
-		return tie.Key.Kind == keyEndpoint && tie.Cluster.Name == "alpha-prod" && strings.HasSuffix(tie.Key.Value, ":20000")
+	hint := slices.IndexFunc(New().Expected(s).OwnershipHints, func(hint infra.OwnershipHint) bool {
+		return hint.Key.Kind == keyEndpoint && hint.Cluster.Name == "alpha-prod" && strings.HasSuffix(hint.Key.Value, ":20000")
 	})
-	if tie < 0 {
+	if hint < 0 {
 		t.Fatal("no tie by endpoint")
 	}
-	key := New().Claims(s).Ties[tie].Key
+	key := New().Expected(s).OwnershipHints[hint].Key
 	if i := instance(t, l, "strange"); i.Host.Value != "strange" || !i.HasKey(key) {
 		t.Errorf("host %s, keys %v, want %s", i.Host, i.Keys, key)
 	}
@@ -159,9 +159,9 @@ func TestUnreadMetadataIsSaid(t *testing.T) {
 		t.Errorf("%d VMs are marked as unread", n)
 	}
 	s, _ := load(t, fleet(t))
-	for _, tie := range New().Claims(s).Ties {
-		if tie.Grade == infra.Medium && tie.Key.Kind != keyEndpoint && !slices.Contains(tie.Expect, ownName) {
-			t.Errorf("a tie by a name holds whatever the metadata says: %+v", tie)
+	for _, hint := range New().Expected(s).OwnershipHints {
+		if hint.Grade == infra.Medium && hint.Key.Kind != keyEndpoint && !slices.Contains(hint.Expect, ownName) {
+			t.Errorf("a tie by a name holds whatever the metadata says: %+v", hint)
 		}
 	}
 }

@@ -164,7 +164,7 @@ func (in *inventory) above(folder string) []string {
 
 func (in *inventory) instance(m vm) infra.Instance {
 	folder := in.folders.tree.folderOf(m.parent, m.vapp)
-	at := in.folders.spots[folder]
+	at := in.folders.paths[folder]
 	i := infra.Instance{
 		Identity: in.identity + "/" + m.ref, ID: m.uuid, Ref: m.ref, Name: m.name, State: m.power, Created: m.created,
 		Exclude: exclude(m, at.path), Unreadable: !m.readable(), Warnings: warnings(m),
@@ -207,7 +207,7 @@ func (in *inventory) instance(m vm) infra.Instance {
 
 // formsOf are the forms of a VM's folder: its path, and what else the backup
 // calls it.
-func (in *inventory) formsOf(folder string, at spot) []string {
+func (in *inventory) formsOf(folder string, at folderPath) []string {
 	forms := slices.Clone(in.asked[folder])
 	if at.path != "" {
 		forms = append(forms, in.endpoint+at.path)
@@ -218,7 +218,7 @@ func (in *inventory) formsOf(folder string, at spot) []string {
 
 // datacentersOf are the forms in which a backup may name the VM's datacenter. A
 // VM that is unreadable to the point that its place is unknown may be in any.
-func (in *inventory) datacentersOf(at spot, unreadable bool) []string {
+func (in *inventory) datacentersOf(at folderPath, unreadable bool) []string {
 	ids := []string{at.datacenter}
 	if at.datacenter == "" {
 		if !unreadable {
@@ -229,7 +229,7 @@ func (in *inventory) datacentersOf(at spot, unreadable bool) []string {
 	var forms []string
 	for _, id := range ids {
 		forms = append(forms, plainName(in.folders.tree.nodes[id].name), id)
-		if p := in.folders.spots[id].path; p != "" {
+		if p := in.folders.paths[id].path; p != "" {
 			forms = append(forms, p)
 		}
 	}
@@ -282,7 +282,7 @@ func warnings(m vm) []string {
 
 // candidate says whether the VM's own metadata may tell what it is: it lies in
 // a folder of the backup's clusters, or has a name of the backup, and no id tells.
-func (in *inventory) candidate(folder string, i *infra.Instance, known *claimed) bool {
+func (in *inventory) candidate(folder string, i *infra.Instance, known *recordedMachines) bool {
 	named := known.marks.note(i)
 	if _, taken := known.servers[i.ID]; taken || i.Exclude != "" || i.Unreadable {
 		return false

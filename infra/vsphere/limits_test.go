@@ -173,8 +173,8 @@ func TestFoldersHaveAnEnd(t *testing.T) {
 		parent = id
 	}
 	f := newFinder(deep)
-	if len(f.spots["group-3"].path) < 4000 || f.spots["group-4"].path != "" || f.spots["group-9"].path != "" {
-		t.Errorf("paths of %d, %d and %d bytes", len(f.spots["group-3"].path), len(f.spots["group-4"].path), len(f.spots["group-9"].path))
+	if len(f.paths["group-3"].path) < 4000 || f.paths["group-4"].path != "" || f.paths["group-9"].path != "" {
+		t.Errorf("paths of %d, %d and %d bytes", len(f.paths["group-3"].path), len(f.paths["group-4"].path), len(f.paths["group-9"].path))
 	}
 }
 

@@ -74,9 +74,9 @@ func (v *vcenter) read(ctx context.Context, t infra.Target, d *detail, l *infra.
 		l.Fault = listFault(ctx, t, "listing folders", err)
 	}
 	folders := newFinder(tree)
-	asked := folders.resolve(t.Endpoint, t.Landmarks)
+	asked := folders.resolve(t.Endpoint, t.Probes)
 	in := &inventory{identity: v.identity, endpoint: t.Endpoint, folders: folders, asked: asked}
-	g := newGathering(in, d.claimed, &t, l)
+	g := newGathering(in, d.recorded, &t, l)
 	g.text = v.limits.text
 	err = v.eachUntil(ctx, []string{vmType}, []types.PropertySpec{{Type: vmType, PathSet: vmProperties}}, v.limits.vms, func(o types.ObjectContent) error {
 		err := g.add(o)
@@ -95,7 +95,7 @@ func (v *vcenter) read(ctx context.Context, t infra.Target, d *detail, l *infra.
 		l.Warnings = append(l.Warnings, fmt.Sprintf("the metadata of %d unknown VMs in vCenter %s could not be read: less evidence on which cluster they belong to", len(unread), t.Endpoint))
 	}
 	if l.Count() > 0 { // who sees no VM at all has seen nothing
-		l.Landmarks = g.landmarks(unread, func(folder string) bool { return v.seesInto(ctx, folder) })
+		l.ProbesFound = g.readProbes(unread, func(folder string) bool { return v.seesInto(ctx, folder) })
 		g.templates.answer(t, l)
 		v.readNeeded(ctx, t, folders, l)
 	}
@@ -111,7 +111,7 @@ func (v *vcenter) read(ctx context.Context, t infra.Target, d *detail, l *infra.
 // gathering makes instances of VMs as their pages come in.
 type gathering struct {
 	in         *inventory
-	known      *claimed
+	known      *recordedMachines
 	target     *infra.Target
 	listing    *infra.Listing
 	candidates map[string]int // for a look at their metadata: index into the listing's Instances, by managed object id
@@ -125,11 +125,11 @@ type gathering struct {
 	lacking    []string            // managed object ids of VMs without what vCenter never leaves out
 }
 
-func newGathering(in *inventory, known *claimed, t *infra.Target, l *infra.Listing) *gathering {
+func newGathering(in *inventory, known *recordedMachines, t *infra.Target, l *infra.Listing) *gathering {
 	return &gathering{
-		in: in, known: known, target: t, listing: l, resolved: foundAmong(t.Landmarks, in.asked),
+		in: in, known: known, target: t, listing: l, resolved: foundAmong(t.Probes, in.asked),
 		candidates: map[string]int{}, seen: map[string]bool{}, found: map[string][]string{}, folders: map[string]string{}, inhabited: map[string]bool{},
-		templates: newTemplates(t.Landmarks, in.folders), text: standard.text,
+		templates: newTemplates(t.Probes, in.folders), text: standard.text,
 	}
 }
 

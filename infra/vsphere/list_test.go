@@ -123,7 +123,7 @@ func TestHiddenFolderIsNoLandmark(t *testing.T) {
 	must(t, v.Hide("/DC0/vm/capi/tenant-beta"))
 	l := one(t, t.Context(), fleet(t), reach(v))
 	var found []string
-	for _, k := range ofKind(l.Landmarks, keyFolder) {
+	for _, k := range ofKind(l.ProbesFound, keyFolder) {
 		found = append(found, strings.TrimPrefix(k.Value, fleetServer))
 	}
 	if want := []string{"/DC0/vm/capi/tenant-alpha", "/DC0/vm/capi/tenant-gamma"}; l.State != infra.Complete || !slices.Equal(found, want) {
@@ -134,8 +134,8 @@ func TestHiddenFolderIsNoLandmark(t *testing.T) {
 func TestWhoSeesNoVMHasSeenNothing(t *testing.T) {
 	t.Run("another vCenter", func(t *testing.T) {
 		l := one(t, t.Context(), fleet(t), reach(serve(t, lab.VCenterOptions{})))
-		if l.State != infra.Complete || len(l.Instances) != 0 || len(l.Landmarks) != 0 {
-			t.Errorf("%s, %d VMs, landmarks %v", l.State, len(l.Instances), l.Landmarks)
+		if l.State != infra.Complete || len(l.Instances) != 0 || len(l.ProbesFound) != 0 {
+			t.Errorf("%s, %d VMs, landmarks %v", l.State, len(l.Instances), l.ProbesFound)
 		}
 	})
 	t.Run("no VM visible", func(t *testing.T) {
@@ -143,8 +143,8 @@ func TestWhoSeesNoVMHasSeenNothing(t *testing.T) {
 		for _, m := range v.VMs() {
 			must(t, v.Remove(m.Path))
 		}
-		if l := one(t, t.Context(), fleet(t), reach(v)); len(l.Landmarks) != 0 {
-			t.Errorf("landmarks %v", l.Landmarks)
+		if l := one(t, t.Context(), fleet(t), reach(v)); len(l.ProbesFound) != 0 {
+			t.Errorf("landmarks %v", l.ProbesFound)
 		}
 	})
 }
@@ -288,8 +288,8 @@ func TestBrokenFolderListingIsPartial(t *testing.T) {
 		MethodName: "RetrievePropertiesEx", ObjectType: "*", ObjectName: "*", Probability: 1, Enabled: true, MaxCount: 1,
 	})
 	l := one(t, t.Context(), fleet(t), reach(v))
-	if l.State != infra.Partial || len(l.Instances) != fleetVMs || len(ofKind(l.Landmarks, keyFolder))+len(ofKind(l.Landmarks, keyInhabited)) != 0 {
-		t.Errorf("%s, %d VMs, landmarks %v: %+v", l.State, len(l.Instances), l.Landmarks, faultOf(l))
+	if l.State != infra.Partial || len(l.Instances) != fleetVMs || len(ofKind(l.ProbesFound, keyFolder))+len(ofKind(l.ProbesFound, keyInhabited)) != 0 {
+		t.Errorf("%s, %d VMs, landmarks %v: %+v", l.State, len(l.Instances), l.ProbesFound, faultOf(l))
 	}
 }
 

@@ -111,10 +111,10 @@ const minName = 8
 
 func (objs *objects) marks() *marks {
 	m := &marks{map[infra.Key]bool{}, nil, map[string]backup.ClusterID{}}
-	for _, t := range objs.ties() {
-		if re := t.Named(); t.Grade == infra.Named && re != nil {
+	for _, t := range objs.ownershipHints() {
+		if re := t.NamePattern(); t.Grade == infra.NameOnly && re != nil {
 			m.patterns = append(m.patterns, re)
-		} else if t.Grade == infra.Named {
+		} else if t.Grade == infra.NameOnly {
 			m.keys[t.Key] = true
 		}
 	}

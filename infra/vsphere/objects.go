@@ -44,7 +44,7 @@ type member struct {
 	vm      *backup.Record[vsphereVM]
 	cluster backup.ClusterID
 	spec    cloneSpec // merged, as the backup writes it
-	at      place
+	at      location
 	name    string // of the VM
 	target  string // id of the home target
 	// unplaced is why it is not known where the VM is to be: at is then only where
@@ -96,7 +96,7 @@ func (objs *objects) join() {
 		if m.vm != nil {
 			used[m.vm] = true
 		}
-		objs.place(&m)
+		objs.locate(&m)
 		objs.members = append(objs.members, m)
 	}
 	capi.EachMachine(objs.snapshot, infra.GroupKind{Group: group, Kind: machineKind}, machines.In(objs.snapshot),
@@ -122,8 +122,8 @@ func (objs *objects) findVM(machine capi.Object, other string) *backup.Record[vs
 	return cmp.Or(objs.vmOf[machine], objs.vmNamed[machine], objs.vmNamed[capi.Object{Backup: machine.Backup, Namespace: machine.Namespace, Name: other}])
 }
 
-// place fills in where the member's VM is to be and what it is called.
-func (objs *objects) place(m *member) {
+// locate fills in where the member's VM is to be and what it is called.
+func (objs *objects) locate(m *member) {
 	zone := ""
 	name := ""
 	if m.index >= 0 {
@@ -150,7 +150,7 @@ func (objs *objects) place(m *member) {
 		}
 		spec, m.name, m.unnamed = merged, m.vm.Name, ""
 	}
-	m.spec, m.at = spec, objs.placeOf(spec)
+	m.spec, m.at = spec, objs.locationOf(spec)
 	m.target = objs.targetID(m.cluster, m.at.Server)
 	if m.unplaced = objs.unplaced(m, zone); m.unplaced != "" {
 		m.target += unplacedSuffix
@@ -198,8 +198,8 @@ func (objs *objects) merge(cluster backup.ClusterID, zone string, spec cloneSpec
 	return spec
 }
 
-func (objs *objects) placeOf(spec cloneSpec) place {
-	p := place{Server: objs.server(spec.Server), Datacenter: datacenterOf(spec.Datacenter)}
+func (objs *objects) locationOf(spec cloneSpec) location {
+	p := location{Server: objs.server(spec.Server), Datacenter: datacenterOf(spec.Datacenter)}
 	p.Folder, p.Root = folderOf(p.Server, p.Datacenter, spec.Folder)
 	return p
 }

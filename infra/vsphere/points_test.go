@@ -35,7 +35,7 @@ func TestPoint06ControlPlanesOfK0s(t *testing.T) {
 func TestPoint04AVSphereVMAloneHasAnOwner(t *testing.T) {
 	b := newSmallBackup().another(fields{}, nil, fields{"server": "vc1.example", "datacenter": "DC0", "folder": "/DC0/vm/prod", "biosUUID": uuid2})
 	delete(b.objects, "machines"+capiGroup+" prod-md-0-abcde-xwvtz")
-	for _, c := range b.claims(t).Machines {
+	for _, c := range b.expected(t).Machines {
 		if c.Orphan == nil {
 			continue
 		}

@@ -27,15 +27,15 @@ import (
 //     the machines of any cluster that are to be in it, if the backup records
 //     an id of any: the account sees what the controllers make there;
 //   - each machine whose place is not known: it can be found, and never be missed.
-func (objs *objects) proofs(claims []infra.Claim) []infra.Proof {
+func (objs *objects) proofs(expected []infra.ExpectedMachine) []infra.VisibilityProof {
 	homes := map[homeOf]*proofsOf{}
 	roots := map[string][]infra.Key{} // strong keys of the machines in datacenters' own folders
 	hints := map[string]string{}
-	var proofs []infra.Proof
+	var proofs []infra.VisibilityProof
 	for i := range objs.members {
 		m := &objs.members[i]
 		var own []infra.Key
-		if k := claims[i].Strong; !k.IsZero() {
+		if k := expected[i].Strong; !k.IsZero() {
 			own = []infra.Key{k}
 		}
 		at := homeOf{m.cluster, m.target}
@@ -43,7 +43,7 @@ func (objs *objects) proofs(claims []infra.Claim) []infra.Proof {
 			if hints[m.unplaced] == "" {
 				hints[m.unplaced] = m.unplaced + ", so nothing says in which vCenter and folder its VM is: make the backup with --include-cluster-resources=true and without filters, or look for the VM"
 			}
-			proofs = append(proofs, infra.Proof{Cluster: at.cluster, Target: at.target, Any: own, Hint: hints[m.unplaced]})
+			proofs = append(proofs, infra.VisibilityProof{Cluster: at.cluster, Target: at.target, Any: own, Hint: hints[m.unplaced]})
 			continue
 		}
 		if homes[at] == nil {
@@ -57,7 +57,7 @@ func (objs *objects) proofs(claims []infra.Claim) []infra.Proof {
 	for at, h := range homes {
 		proofs = append(proofs, h.proofs(at, roots)...)
 	}
-	slices.SortStableFunc(proofs, func(a, b infra.Proof) int {
+	slices.SortStableFunc(proofs, func(a, b infra.VisibilityProof) int {
 		return cmp.Or(capi.CompareClusters(a.Cluster, b.Cluster), cmp.Compare(a.Target, b.Target))
 	})
 	return proofs
@@ -75,24 +75,24 @@ type proofsOf struct {
 	folders map[string]bool // where machines are to be
 }
 
-func (p *proofsOf) proofs(at homeOf, roots map[string][]infra.Key) []infra.Proof {
-	list := []infra.Proof{{
+func (p *proofsOf) proofs(at homeOf, roots map[string][]infra.Key) []infra.VisibilityProof {
+	list := []infra.VisibilityProof{{
 		Cluster: at.cluster, Target: at.target, Any: []infra.Key{knownKey(p.server)}, Nodes: true, Copied: true,
 		Hint: fmt.Sprintf("not one VM of the backup was seen in vCenter %s: check that this is the vCenter that the backup means", p.server),
 	}}
 	for _, f := range slices.Sorted(maps.Keys(p.folders)) {
 		name := strings.TrimPrefix(f, p.server)
 		if known := roots[f]; len(known) > 0 {
-			list = append(list, infra.Proof{
-				Cluster: at.cluster, Target: at.target, Part: f, Any: known,
+			list = append(list, infra.VisibilityProof{
+				Cluster: at.cluster, Target: at.target, Folder: f, Any: known,
 				Hint: fmt.Sprintf("not one of the backup's VMs that are to be in folder %s of vCenter %s was seen: check that this is the vCenter that the backup means and that the account may read the VMs of that datacenter", name, p.server),
 			})
 		}
-		list = append(list, infra.Proof{
-			Cluster: at.cluster, Target: at.target, Part: f, All: []infra.Key{inhabitedKey(f)},
+		list = append(list, infra.VisibilityProof{
+			Cluster: at.cluster, Target: at.target, Folder: f, All: []infra.Key{inhabitedKey(f)},
 			Hint: fmt.Sprintf("not one VM was seen in folder %s of vCenter %s: give the account read access to it with propagation to children, or check that this is the vCenter that the backup means; if an administrator knows that the folder is empty or gone, say so with --empty-folder %s", name, p.server, name),
-		}, infra.Proof{
-			Cluster: at.cluster, Target: at.target, Part: f, All: []infra.Key{readKey(f)},
+		}, infra.VisibilityProof{
+			Cluster: at.cluster, Target: at.target, Folder: f, All: []infra.Key{readKey(f)},
 			Hint: fmt.Sprintf("the metadata (config.extraConfig) of VMs in folder %s of vCenter %s was not read, and one of them may be a machine under another id: give the account read access to it, or list again if a saved inventory is of an older version", name, p.server),
 		})
 	}

@@ -79,8 +79,8 @@ func (b *smallBackup) decideWithin(t *testing.T, world sees, guests map[string]s
 	for _, target := range New().Targets(s, secrets, infra.Access{}) {
 		l := infra.Listing{IDs: target.IDs, Provider: Name, Endpoint: target.Endpoint, Clusters: target.Clusters, State: infra.Complete, ListedAt: now}
 		f := newFinder(treeOf(rows))
-		g := newGathering(&inventory{identity: "vc-id", endpoint: target.Endpoint, folders: f, asked: f.resolve(target.Endpoint, target.Landmarks)},
-			target.Detail.(*detail).claimed, &target, &l)
+		g := newGathering(&inventory{identity: "vc-id", endpoint: target.Endpoint, folders: f, asked: f.resolve(target.Endpoint, target.Probes)},
+			target.Detail.(*detail).recorded, &target, &l)
 		for _, m := range world.vms {
 			g.addVM(m)
 		}
@@ -92,7 +92,7 @@ func (b *smallBackup) decideWithin(t *testing.T, world sees, guests map[string]s
 			}
 			guest{metadata: true, host: i.Name, endpoint: endpoint}.into(i)
 		}
-		l.Landmarks = g.landmarks(nil, func(string) bool { return false })
+		l.ProbesFound = g.readProbes(nil, func(string) bool { return false })
 		inv.Listings = append(inv.Listings, l)
 	}
 	if len(world.nodes) > 0 {
@@ -103,7 +103,7 @@ func (b *smallBackup) decideWithin(t *testing.T, world sees, guests map[string]s
 		}
 		inv.Listings = append(inv.Listings, l)
 	}
-	return detector.Detect(s, New().Claims(s), inv, detector.Options{Now: now})
+	return detector.Detect(s, New().Expected(s), inv, detector.Options{Now: now})
 }
 
 // Absence is concluded only where the account was seen to see VMs: in the
@@ -124,7 +124,7 @@ func TestAbsenceNeedsSight(t *testing.T) {
 		return vm{ref: "vm-" + uuid[len(uuid)-3:], name: name, parent: folder, uuid: uuid, connection: "connected", power: "poweredOn"}
 	}
 	first := vm{ref: "vm-136", name: "prod-vm-1", parent: "group-v5", uuid: uuid1, instanceUUID: vmUID, connection: "connected", power: "poweredOn"}
-	stranger := made("web", "42000000-0000-0000-0000-000000000777", "group-v5")
+	unrelated := made("web", "42000000-0000-0000-0000-000000000777", "group-v5")
 	below := [4]string{"group-v6", "Folder", "below", "group-v5"}
 	other := [4]string{"group-v7", "Folder", "other", "group-v3"}
 	dc1 := [][4]string{{"datacenter-8", "Datacenter", "DC1", "group-d1"}, {"group-v9", "Folder", "vm", "datacenter-8"}}
@@ -155,7 +155,7 @@ func TestAbsenceNeedsSight(t *testing.T) {
 	}{
 		"the folder is empty": {
 			none,
-			sees{[][4]string{other}, []vm{in(stranger, "group-v7")}, nil},
+			sees{[][4]string{other}, []vm{in(unrelated, "group-v7")}, nil},
 			map[string]detector.Status{one: detector.Unknown},
 			false, "/DC0/vm/prod",
 		},
@@ -167,7 +167,7 @@ func TestAbsenceNeedsSight(t *testing.T) {
 		},
 		"all that is seen in the folder is a template": {
 			elsewhere,
-			sees{[][4]string{other}, []vm{made(two, uuid2, "group-v7"), {ref: "vm-9", name: "image", parent: "group-v5", uuid: stranger.uuid, template: true}}, nil},
+			sees{[][4]string{other}, []vm{made(two, uuid2, "group-v7"), {ref: "vm-9", name: "image", parent: "group-v5", uuid: unrelated.uuid, template: true}}, nil},
 			map[string]detector.Status{one: detector.Unknown, two: detector.Healthy},
 			false, "propagation",
 		},
@@ -179,61 +179,61 @@ func TestAbsenceNeedsSight(t *testing.T) {
 		},
 		"all that is seen is below the folder": {
 			elsewhere,
-			sees{[][4]string{other, below}, []vm{made(two, uuid2, "group-v7"), in(stranger, "group-v6")}, nil},
+			sees{[][4]string{other, below}, []vm{made(two, uuid2, "group-v7"), in(unrelated, "group-v6")}, nil},
 			map[string]detector.Status{one: detector.Unknown, two: detector.Healthy},
 			false, "propagation",
 		},
 		"a stranger is seen in the folder": {
 			elsewhere,
-			sees{[][4]string{other}, []vm{made(two, uuid2, "group-v7"), stranger}, nil},
+			sees{[][4]string{other}, []vm{made(two, uuid2, "group-v7"), unrelated}, nil},
 			map[string]detector.Status{one: detector.Stale, two: detector.Healthy},
 			true, "",
 		},
 		"of two folders one is empty, and both machines are gone": {
 			elsewhere,
-			sees{[][4]string{other}, []vm{made("prod-md-0-abcde-bcdfg", stranger.uuid, "group-v5")}, []string{stranger.uuid}},
+			sees{[][4]string{other}, []vm{made("prod-md-0-abcde-bcdfg", unrelated.uuid, "group-v5")}, []string{unrelated.uuid}},
 			map[string]detector.Status{one: detector.Stale, two: detector.Unknown},
 			false, "in folder /DC0/vm/other",
 		},
 		"of two folders one is hidden, and both machines are gone": {
 			elsewhere,
-			sees{nil, []vm{made("prod-md-0-abcde-bcdfg", stranger.uuid, "group-v5")}, []string{stranger.uuid}},
+			sees{nil, []vm{made("prod-md-0-abcde-bcdfg", unrelated.uuid, "group-v5")}, []string{unrelated.uuid}},
 			map[string]detector.Status{one: detector.Stale, two: detector.Unknown},
 			false, "in folder /DC0/vm/other",
 		},
 		"both folders are empty": {
 			elsewhere,
-			sees{[][4]string{other}, []vm{made("prod-md-0-abcde-bcdfg", stranger.uuid, "group-v3")}, nil},
+			sees{[][4]string{other}, []vm{made("prod-md-0-abcde-bcdfg", unrelated.uuid, "group-v3")}, nil},
 			map[string]detector.Status{one: detector.Unknown, two: detector.Unknown},
 			false, "in folder /DC0/vm/",
 		},
 		"both show nothing but strangers": {
 			elsewhere,
-			sees{[][4]string{other}, []vm{stranger, in(made("db", "42000000-0000-0000-0000-000000000778", ""), "group-v7")}, nil},
+			sees{[][4]string{other}, []vm{unrelated, in(made("db", "42000000-0000-0000-0000-000000000778", ""), "group-v7")}, nil},
 			map[string]detector.Status{one: detector.Unknown, two: detector.Unknown},
 			false, "the vCenter that the backup means",
 		},
 		"its datacenter is hidden, and the machine of another folder is gone": {
 			inDC1,
-			sees{nil, []vm{made("prod-md-0-abcde-bcdfg", stranger.uuid, "group-v5")}, []string{stranger.uuid}},
+			sees{nil, []vm{made("prod-md-0-abcde-bcdfg", unrelated.uuid, "group-v5")}, []string{unrelated.uuid}},
 			map[string]detector.Status{one: detector.Stale, two: detector.Unknown},
 			false, "/DC1/vm",
 		},
 		"nothing but strangers, in the same folder of another vCenter": {
 			none,
-			sees{nil, []vm{stranger}, nil},
+			sees{nil, []vm{unrelated}, nil},
 			map[string]detector.Status{one: detector.Unknown},
 			false, "the vCenter that the backup means",
 		},
 		"every machine was replaced since, and a Node says where": {
 			none,
-			sees{nil, []vm{made("prod-md-0-abcde-bcdfg", stranger.uuid, "group-v5")}, []string{stranger.uuid}},
+			sees{nil, []vm{made("prod-md-0-abcde-bcdfg", unrelated.uuid, "group-v5")}, []string{unrelated.uuid}},
 			map[string]detector.Status{one: detector.Stale},
 			true, "",
 		},
 		"every machine was replaced since, as far as names tell": {
 			none,
-			sees{nil, []vm{made("prod-md-0-abcde-bcdfg", stranger.uuid, "group-v5")}, nil},
+			sees{nil, []vm{made("prod-md-0-abcde-bcdfg", unrelated.uuid, "group-v5")}, nil},
 			map[string]detector.Status{one: detector.Unknown},
 			false, "the vCenter that the backup means",
 		},
@@ -255,7 +255,7 @@ func TestAbsenceNeedsSight(t *testing.T) {
 			func(b *smallBackup) *smallBackup {
 				return elsewhere(b.set(vms.Resource(), "spec.folder", "prod"))
 			},
-			sees{[][4]string{other, {"group-v8", "Folder", "prod", "group-v7"}}, []vm{made(two, uuid2, "group-v7"), stranger}, nil},
+			sees{[][4]string{other, {"group-v8", "Folder", "prod", "group-v7"}}, []vm{made(two, uuid2, "group-v7"), unrelated}, nil},
 			map[string]detector.Status{one: detector.Unknown, two: detector.Healthy},
 			false, "propagation",
 		},
@@ -267,19 +267,19 @@ func TestAbsenceNeedsSight(t *testing.T) {
 		},
 		"its datacenter shows a stranger": {
 			inDC1,
-			sees{dc1, []vm{first, in(stranger, "group-v9")}, nil},
+			sees{dc1, []vm{first, in(unrelated, "group-v9")}, nil},
 			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
 			false, "/DC1/vm",
 		},
 		"its datacenter shows a stranger and a machine of another cluster": {
 			func(b *smallBackup) *smallBackup { return inDC1(b).neighbour(rooted(uuid3)) },
-			sees{dc1, []vm{first, in(stranger, "group-v9"), made("eu-md-0-abcde-bbbbb", uuid3, "group-v9")}, nil},
+			sees{dc1, []vm{first, in(unrelated, "group-v9"), made("eu-md-0-abcde-bbbbb", uuid3, "group-v9")}, nil},
 			map[string]detector.Status{one: detector.Healthy, two: detector.Stale},
 			true, "",
 		},
 		"its datacenter shows a stranger, and the machine of another cluster is gone as well": {
 			func(b *smallBackup) *smallBackup { return inDC1(b).neighbour(rooted(uuid3)) },
-			sees{dc1, []vm{first, in(stranger, "group-v9")}, nil},
+			sees{dc1, []vm{first, in(unrelated, "group-v9")}, nil},
 			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
 			false, "/DC1/vm",
 		},
@@ -287,7 +287,7 @@ func TestAbsenceNeedsSight(t *testing.T) {
 			func(b *smallBackup) *smallBackup {
 				return inDC1(b).neighbour(fields{"server": "vc1.example", "datacenter": "DC0", "folder": "/DC0/vm/prod", "biosUUID": uuid3})
 			},
-			sees{dc1, []vm{first, in(stranger, "group-v9"), made("eu-md-0-abcde-bbbbb", uuid3, "group-v5")}, nil},
+			sees{dc1, []vm{first, in(unrelated, "group-v9"), made("eu-md-0-abcde-bbbbb", uuid3, "group-v5")}, nil},
 			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
 			false, "/DC1/vm",
 		},
@@ -299,7 +299,7 @@ func TestAbsenceNeedsSight(t *testing.T) {
 		},
 		"nothing in its datacenter has an id yet": {
 			provisioning,
-			sees{dc1, []vm{first, in(stranger, "group-v9")}, nil},
+			sees{dc1, []vm{first, in(unrelated, "group-v9")}, nil},
 			map[string]detector.Status{one: detector.Healthy, two: detector.Stale},
 			true, "",
 		},
@@ -311,13 +311,13 @@ func TestAbsenceNeedsSight(t *testing.T) {
 		},
 		"nothing in its datacenter has an id yet, and no VM of the backup is seen": {
 			provisioning,
-			sees{dc1, []vm{stranger, in(made("db", "42000000-0000-0000-0000-000000000778", ""), "group-v9")}, nil},
+			sees{dc1, []vm{unrelated, in(made("db", "42000000-0000-0000-0000-000000000778", ""), "group-v9")}, nil},
 			map[string]detector.Status{one: detector.Unknown, two: detector.Unknown},
 			false, "the vCenter that the backup means",
 		},
 		"it has no id yet, and the machine of another cluster in its datacenter is gone": {
 			func(b *smallBackup) *smallBackup { return provisioning(b).neighbour(rooted(uuid3)) },
-			sees{dc1, []vm{first, in(stranger, "group-v9")}, nil},
+			sees{dc1, []vm{first, in(unrelated, "group-v9")}, nil},
 			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
 			false, "/DC1/vm",
 		},

@@ -20,7 +20,7 @@ func (g *gathering) followRenamed() {
 		if !strings.HasPrefix(form, g.in.endpoint+"/") || slices.Contains(g.resolved, infra.Key{Kind: keyFolder, Value: form}) {
 			continue
 		}
-		if folder, is := g.onlyFolder(ids); is && g.in.folders.spots[folder].path != "" && !slices.Contains(g.in.asked[folder], form) {
+		if folder, is := g.onlyFolder(ids); is && g.in.folders.paths[folder].path != "" && !slices.Contains(g.in.asked[folder], form) {
 			g.rename(folder, form)
 		}
 	}
@@ -50,7 +50,7 @@ func (g *gathering) onlyFolder(ids []string) (folder string, is bool) {
 // rename gives VMs in a folder the keys of the name that the backup has for it.
 func (g *gathering) rename(folder, form string) {
 	g.in.asked[folder] = append(g.in.asked[folder], form)
-	path := infra.Key{Kind: keyFolder, Value: g.in.endpoint + g.in.folders.spots[folder].path}
+	path := infra.Key{Kind: keyFolder, Value: g.in.endpoint + g.in.folders.paths[folder].path}
 	l := g.listing
 	l.Instances = append(l.Instances, l.Unrelated.Take(func(i *infra.Instance) bool { return i.HasKey(path) })...)
 	for n := range l.Instances {

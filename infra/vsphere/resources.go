@@ -166,7 +166,7 @@ func (n *needed) add(u user, spec cloneSpec, want needs, made bool) {
 		n.uses[u] = nil
 		n.order = append(n.order, u)
 	}
-	at := n.objects.placeOf(spec)
+	at := n.objects.locationOf(spec)
 	target := n.objects.targetID(u.cluster, at.Server)
 	note := func(kind, name string, key infra.Key) {
 		if name = strings.TrimSpace(name); name == "" {
@@ -200,7 +200,7 @@ var roots = map[string]string{keyPool: "host", keyDatastore: "datastore", keyNet
 // ask is the key of a thing that is to be looked up, or zero when its name is in
 // a form that only vCenter can resolve: with wild cards, by a network's switch
 // or segment id, or by a path through a host.
-func (p place) ask(kind, name string) infra.Key {
+func (p location) ask(kind, name string) infra.Key {
 	s := strings.TrimSpace(name)
 	_, below, absolute := strings.Cut(s, "/"+roots[kind]+"/")
 	switch {

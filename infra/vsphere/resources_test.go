@@ -26,7 +26,7 @@ func dependent() *smallBackup {
 func (b *smallBackup) resources(t *testing.T) []string {
 	t.Helper()
 	var got []string
-	for _, r := range b.claims(t).Resources {
+	for _, r := range b.expected(t).Resources {
 		if r.Cluster.Name != "prod" || r.Target != "vsphere/vc1.example:443/Secret/team/prod" {
 			t.Errorf("%+v is not the cluster's, at its home", r)
 		}
@@ -97,7 +97,7 @@ func TestRetiredMachineSetNeedsNothing(t *testing.T) {
 }
 
 func TestAsk(t *testing.T) {
-	p := place{Server: "vc:443", Datacenter: "DC0"}
+	p := location{Server: "vc:443", Datacenter: "DC0"}
 	for _, tc := range []struct{ kind, name, want string }{
 		{keyDatastore, " ds ", "vc:443/DC0//ds"},
 		{keyPool, "/DC0/host/c/Resources", "vc:443/DC0///DC0/host/c/Resources"},
@@ -155,9 +155,9 @@ func TestCatalogue(t *testing.T) {
 		{"DC0", "circle", false, false},
 		{"DC9", "Resources", false, false}, // its datacenter was not seen
 	} {
-		found, sure := c.has("vc:443", place{Server: "vc:443", Datacenter: tc.datacenter}.ask(keyPool, tc.name))
+		found, sure := c.has("vc:443", location{Server: "vc:443", Datacenter: tc.datacenter}.ask(keyPool, tc.name))
 		if tc.datacenter == "*" {
-			found, sure = c.has("vc:443", place{Server: "vc:443"}.ask(keyPool, tc.name))
+			found, sure = c.has("vc:443", location{Server: "vc:443"}.ask(keyPool, tc.name))
 		}
 		if found != tc.found || sure != tc.sure {
 			t.Errorf("%s %q: found %v, sure %v, want %v, %v", tc.datacenter, tc.name, found, sure, tc.found, tc.sure)
@@ -165,13 +165,13 @@ func TestCatalogue(t *testing.T) {
 	}
 	c.nodes["resgroup-5"] = node{kind: "ResourcePool", parent: "resgroup-1"}
 	c.index()
-	if found, sure := c.has("vc:443", place{Server: "vc:443", Datacenter: "DC0"}.ask(keyPool, "nowhere")); found || sure {
+	if found, sure := c.has("vc:443", location{Server: "vc:443", Datacenter: "DC0"}.ask(keyPool, "nowhere")); found || sure {
 		t.Errorf("beside one without a name: found %v, sure %v", found, sure)
 	}
 }
 
 func TestTemplatesAmongVMs(t *testing.T) {
-	p := place{Server: "vc:443", Datacenter: "DC0"}
+	p := location{Server: "vc:443", Datacenter: "DC0"}
 	tr := treeOf([][4]string{{"datacenter-2", "Datacenter", "DC0", "group-d1"}, {"group-v3", "Folder", "vm", "datacenter-2"}})
 	asking := []infra.Key{
 		p.ask(keyTemplate, "/DC0/vm/by-path"), p.ask(keyTemplate, "by-name"), p.ask(keyTemplate, strings.ToUpper(vmUID)),
@@ -184,13 +184,13 @@ func TestTemplatesAmongVMs(t *testing.T) {
 	c.addVM(vm{ref: "vm-4", name: "by-id", parent: "group-v3"})
 	c.addVM(vm{ref: "vm-5", name: "not asked for", parent: "group-v3"})
 	var l infra.Listing
-	c.answer(infra.Target{Endpoint: "vc:443", Landmarks: asking}, &l)
-	if !slices.Equal(l.Landmarks, asking[:4]) || len(l.Unread) != 0 || len(c.nodes) != 4 {
-		t.Errorf("found %v, unread %v, kept %d VMs", l.Landmarks, l.Unread, len(c.nodes))
+	c.answer(infra.Target{Endpoint: "vc:443", Probes: asking}, &l)
+	if !slices.Equal(l.ProbesFound, asking[:4]) || len(l.Unread) != 0 || len(c.nodes) != 4 {
+		t.Errorf("found %v, unread %v, kept %d VMs", l.ProbesFound, l.Unread, len(c.nodes))
 	}
 	c.addVM(vm{ref: "vm-6", parent: "group-v3"})
 	l = infra.Listing{}
-	if c.answer(infra.Target{Endpoint: "vc:443", Landmarks: asking}, &l); !slices.Equal(l.Unread, []string{keyTemplate}) {
+	if c.answer(infra.Target{Endpoint: "vc:443", Probes: asking}, &l); !slices.Equal(l.Unread, []string{keyTemplate}) {
 		t.Errorf("unread %v, although a VM without a name may be the template", l.Unread)
 	}
 }
@@ -202,9 +202,9 @@ func TestFleetResources(t *testing.T) {
 	s, _ := load(t, fleet(t))
 	var absent []string
 	kinds := map[string]int{}
-	for _, r := range New().Claims(s).Resources {
+	for _, r := range New().Expected(s).Resources {
 		kinds[r.Kind]++
-		if len(r.Keys) != 1 || !slices.Contains(l.Landmarks, r.Keys[0]) {
+		if len(r.Keys) != 1 || !slices.Contains(l.ProbesFound, r.Keys[0]) {
 			absent = append(absent, fmt.Sprintf("%s %s %s %s", r.Cluster.Name, r.Kind, r.Name, r.UsedBy))
 		}
 	}
@@ -229,7 +229,7 @@ func TestResourcesThatCannotBeRead(t *testing.T) {
 	if l.State != infra.Complete || !slices.Equal(l.Unread, []string{keyDatastore}) || len(l.Warnings) != 1 {
 		t.Errorf("%s, unread %v, warnings %q", l.State, l.Unread, l.Warnings)
 	}
-	if len(ofKind(l.Landmarks, keyDatastore)) != 0 || len(ofKind(l.Landmarks, keyNetwork)) == 0 || len(ofKind(l.Landmarks, keyPool)) == 0 {
-		t.Errorf("landmarks %v", l.Landmarks)
+	if len(ofKind(l.ProbesFound, keyDatastore)) != 0 || len(ofKind(l.ProbesFound, keyNetwork)) == 0 || len(ofKind(l.ProbesFound, keyPool)) == 0 {
+		t.Errorf("landmarks %v", l.ProbesFound)
 	}
 }

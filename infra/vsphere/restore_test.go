@@ -57,7 +57,7 @@ func TestPoint47WhatKeepsCAPVFromAMachine(t *testing.T) {
 			b := c.of()
 			c.change(b)
 			var got infra.Restore
-			if r := b.claim(t).Restore; r != nil {
+			if r := b.expectedMachine(t).Restore; r != nil {
 				got = *r
 			}
 			if lacks := strings.Join(got.Lacks, ", "); lacks != c.lacks || (c.refused == "") != (got.Refused == "") || !strings.Contains(got.Refused, c.refused) {
@@ -84,7 +84,7 @@ func TestPoint23WhetherCAPVSearchesByName(t *testing.T) {
 	} {
 		b, byName := newSmallBackup(), c.byName
 		c.change(b)
-		if c := b.claim(t); (c.Reads != "" && !c.ReadsID) != byName {
+		if c := b.expectedMachine(t); (c.Reads != "" && !c.ReadsID) != byName {
 			t.Errorf("%s: %+v", name, c)
 		}
 	}
@@ -94,7 +94,7 @@ func TestPoint23WhetherCAPVSearchesByName(t *testing.T) {
 func TestPoint49Recipes(t *testing.T) {
 	list := func(b *smallBackup) string {
 		var out []string
-		for _, r := range b.claims(t).Recipes {
+		for _, r := range b.expected(t).Recipes {
 			line := fmt.Sprintf("%s %d:", r.Object, r.Machine)
 			for _, n := range r.Needs {
 				line += " " + n.Kind + "=" + n.Name
@@ -116,11 +116,11 @@ func TestPoint49Recipes(t *testing.T) {
 // Only of the control plane the template is needed that a machine was made from.
 func TestPoint20TemplateOfAControlPlane(t *testing.T) {
 	b := dependent()
-	if r := b.claim(t).Restore; r != nil && r.Template != "" {
+	if r := b.expectedMachine(t).Restore; r != nil && r.Template != "" {
 		t.Errorf("of a worker: %+v", r)
 	}
 	at(b.only(machines.Resource()), "metadata", "labels")["cluster.x-k8s.io/control-plane"] = ""
-	if r := b.claim(t).Restore; r == nil || r.Template != "prod-md-0" {
+	if r := b.expectedMachine(t).Restore; r == nil || r.Template != "prod-md-0" {
 		t.Errorf("of the control plane: %+v", r)
 	}
 }

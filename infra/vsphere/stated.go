@@ -13,11 +13,11 @@ var _ infra.Stater = (*provider)(nil)
 // machines are where nobody can see them: the folder's own proofs hold. That it is the
 // right vCenter stays to be shown by ids. The path is an inventory path
 // ("/DC0/vm/prod"), with a vCenter before it where several have the folder.
-func (p *provider) StateEmpty(c *infra.Claims, folder, words string) bool {
+func (p *provider) StateEmpty(c *infra.Expected, folder, words string) bool {
 	known := false
 	for i := range c.Proofs {
 		proof := &c.Proofs[i]
-		if len(proof.All) == 1 && proof.All[0] == inhabitedKey(proof.Part) && isFolder(proof.Part, folder) {
+		if len(proof.All) == 1 && proof.All[0] == inhabitedKey(proof.Folder) && isFolder(proof.Folder, folder) {
 			proof.Stated, known = words, true
 		}
 	}

@@ -15,11 +15,11 @@ type detail struct {
 	server      infra.Endpoint
 	trust       infra.Trust
 	thumbprints []string // to be tried in this order; empty: trust as it stands
-	claimed     *claimed
+	recorded    *recordedMachines
 }
 
-// claimed are the machines that the backup records.
-type claimed struct {
+// recordedMachines are the machines that the backup records.
+type recordedMachines struct {
 	// servers are vCenters by the BIOS UUID of a machine: a VM that has one is
 	// known, and its own metadata is left alone.
 	servers map[string]string
@@ -29,8 +29,8 @@ type claimed struct {
 	*marks
 }
 
-func (objs *objects) claimed() *claimed {
-	c := &claimed{map[string]string{}, map[string][]string{}, objs.marks()}
+func (objs *objects) recordedMachines() *recordedMachines {
+	c := &recordedMachines{map[string]string{}, map[string][]string{}, objs.marks()}
 	for i := range objs.members {
 		m := &objs.members[i]
 		key, _, _, _ := objs.strong(m)
@@ -48,11 +48,11 @@ func (objs *objects) claimed() *claimed {
 // server, user and password are one target, so that there is one login.
 func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.Access) []infra.Target {
 	objs := newObjects(s)
-	known := objs.claimed()
+	known := objs.recordedMachines()
 	type login struct{ server, user, password string }
 	at := map[login]int{}
 	var targets []infra.Target
-	for _, h := range objs.homes() {
+	for _, h := range objs.homeScopes() {
 		t := objs.target(h, secrets, a, known)
 		if c, ok := t.Credential.(credential); ok && t.Refused == nil {
 			k := login{h.server, c.user.Reveal(), c.password.Reveal()}
@@ -70,12 +70,12 @@ func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.
 	return targets
 }
 
-func (objs *objects) target(h *home, secrets *backup.Secrets, a infra.Access, known *claimed) infra.Target {
+func (objs *objects) target(h *homeScope, secrets *backup.Secrets, a infra.Access, known *recordedMachines) infra.Target {
 	t := infra.Target{IDs: h.ids(), Provider: Name, Endpoint: h.server, Clusters: h.clusters}
-	for _, f := range h.landmarks {
-		t.Landmarks = append(t.Landmarks, infra.Key{Kind: keyFolder, Value: f}, inhabitedKey(f), readKey(f))
+	for _, f := range h.folders {
+		t.Probes = append(t.Probes, infra.Key{Kind: keyFolder, Value: f}, inhabitedKey(f), readKey(f))
 	}
-	t.Landmarks = append(append(t.Landmarks, knownKey(h.server)), h.needed...)
+	t.Probes = append(append(t.Probes, knownKey(h.server)), h.needed...)
 	server, err := infra.ParseEndpoint(h.raw)
 	if err != nil {
 		t.Endpoint, t.Refused = refusedServer(h, err)
@@ -98,7 +98,7 @@ func (objs *objects) target(h *home, secrets *backup.Secrets, a infra.Access, kn
 	t.Redaction = infra.NewRedaction(f.password)
 	t.Account = strings.TrimSpace(f.user.Reveal())
 	d := &detail{
-		server: server, thumbprints: h.thumbprints, claimed: known,
+		server: server, thumbprints: h.thumbprints, recorded: known,
 		trust: infra.Trust{ServerName: server.Host, Thumbprint: given.Thumbprint, CA: given.CA, Insecure: a.InsecureSkipVerify},
 	}
 	if given.Thumbprint != "" || len(given.CA) > 0 {
@@ -109,7 +109,7 @@ func (objs *objects) target(h *home, secrets *backup.Secrets, a infra.Access, kn
 }
 
 // refusedServer says what to call a server that is not contacted, and why it is not.
-func refusedServer(h *home, err error) (endpoint string, f *infra.Fault) {
+func refusedServer(h *homeScope, err error) (endpoint string, f *infra.Fault) {
 	f = &infra.Fault{
 		Reason: "BadEndpoint", Message: fmt.Sprintf("a server in the backup: %v", err),
 		Hint: "correct the server of its VSphereCluster or VSphereVM; drift-detector contacts https:// servers only",

@@ -153,7 +153,7 @@ func TestEveryServerOfAClusterIsATarget(t *testing.T) {
 	b.set(vms.Resource(), "spec.server", "vc2.example").set(templates.Resource(), "spec.template.spec.server", "vc3.example")
 	var got []string
 	for _, target := range b.targets(t, infra.Access{Reroutes: []infra.Reroute{{From: "vc2.example", To: "127.0.0.1:9"}}}) {
-		got = append(got, fmt.Sprintf("%s %s %d", target.Endpoint, target.Dial, len(target.Landmarks)))
+		got = append(got, fmt.Sprintf("%s %s %d", target.Endpoint, target.Dial, len(target.Probes)))
 	}
 	if want := []string{"vc1.example:443  1", "vc2.example:443 127.0.0.1:9 4", "vc3.example:443  4"}; !slices.Equal(got, want) {
 		t.Errorf("targets %q, want %q", got, want)
@@ -184,7 +184,7 @@ func TestServersThatAreRefused(t *testing.T) {
 		if said := fmt.Sprintf("%+v", target); strings.Contains(said, "m4rk3r") {
 			t.Errorf("%q: %s", server, said)
 		}
-		if c := b.claim(t); c.Home.Target != target.IDs[0] {
+		if c := b.expectedMachine(t); c.Home.Target != target.IDs[0] {
 			t.Errorf("%q: the claim's home is %s, the target %v", server, c.Home.Target, target.IDs)
 		}
 	}
@@ -235,7 +235,7 @@ func TestBackupsKeepTheirCredentials(t *testing.T) {
 			if len(targets) != 2 || targets[0].Account != "anna" || targets[1].Account != "bob" || targets[1].IDs[0] != targets[0].IDs[0]+"#2" {
 				t.Errorf("targets %+v", targets)
 			}
-			for i, m := range New().Claims(s).Machines {
+			for i, m := range New().Expected(s).Machines {
 				if m.Home.Target != targets[i].IDs[0] {
 					t.Errorf("machine %d is at %s", i, m.Home.Target)
 				}
@@ -268,7 +268,7 @@ func TestClusterScopedBackupNamesTheSameTargets(t *testing.T) {
 	if len(fleetTargets) != 1 || len(scoped) != 1 || !slices.Equal(fleetTargets[0].IDs, scoped[0].IDs) || fleetTargets[0].Source != scoped[0].Source {
 		t.Errorf("%+v\n%+v", fleetTargets, scoped)
 	}
-	if a := New().Claims(s).Absent; len(a) != 0 {
+	if a := New().Expected(s).Absent; len(a) != 0 {
 		t.Errorf("absent %+v", a)
 	}
 }

@@ -96,7 +96,7 @@ type EC2 struct {
 	keys      map[string]EC2Key
 	roles     []EC2Role
 	instances []EC2Instance
-	network   []networkPart
+	network   []networkObject
 	shared    map[string]string
 	groups    []EC2Group
 	pageSize  int
@@ -218,7 +218,7 @@ func (e *EC2) Change(edit func(*EC2Instance) (keep bool)) {
 func (e *EC2) Remove(ids ...string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.network = slices.DeleteFunc(e.network, func(p networkPart) bool { return p.id == "" || slices.Contains(ids, p.id) })
+	e.network = slices.DeleteFunc(e.network, func(p networkObject) bool { return p.id == "" || slices.Contains(ids, p.id) })
 }
 
 // SetGroup adds an autoscaling group, or replaces the one of its name.

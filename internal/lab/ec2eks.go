@@ -12,7 +12,7 @@ import (
 // names what is asked for in the path.
 func (e *EC2) describeCluster(c *apiCall) (answer any, bad *refusal) {
 	known := e.visible(c, eksAction)
-	i := slices.IndexFunc(known, func(p networkPart) bool { return p.id == c.name })
+	i := slices.IndexFunc(known, func(p networkObject) bool { return p.id == c.name })
 	if i < 0 {
 		return nil, refuse(http.StatusNotFound, "ResourceNotFoundException", "No cluster found for name: %s.", c.name)
 	}

@@ -13,9 +13,9 @@ import (
 	"strings"
 )
 
-// networkPart is one thing beside instances that AWS holds: a VPC, a subnet, a
+// networkObject is one thing beside instances that AWS holds: a VPC, a subnet, a
 // security group, a NAT gateway, a load balancer or the control plane of EKS.
-type networkPart struct {
+type networkObject struct {
 	kind   string // the action that describes it: "ec2:DescribeVpcs"
 	region string
 	id     string   // of load balancers and control planes the name
@@ -80,11 +80,11 @@ type loadBalancer struct {
 
 // readNetwork collects what the AWS clusters of a backup name. It goes over the
 // tarball plainly, apart from package backup, which it is to test.
-func readNetwork(backup string) ([]networkPart, error) {
+func readNetwork(backup string) ([]networkObject, error) {
 	if backup == "" {
 		return nil, nil
 	}
-	var all []networkPart
+	var all []networkObject
 	err := eachEntry(backup, func(h *tar.Header, body io.Reader) error {
 		parts := strings.Split(h.Name, "/")
 		if len(parts) != 5 || path.Ext(h.Name) != ".json" ||
@@ -101,11 +101,11 @@ func readNetwork(backup string) ([]networkPart, error) {
 	return all, err
 }
 
-func (p *placement) parts() []networkPart {
+func (p *placement) parts() []networkObject {
 	n := &p.Spec.Network
-	var all []networkPart
+	var all []networkObject
 	add := func(kind, id string) {
-		all = append(all, networkPart{kind: kind, region: p.Spec.Region, id: id, vpc: n.VPC.ID})
+		all = append(all, networkObject{kind: kind, region: p.Spec.Region, id: id, vpc: n.VPC.ID})
 	}
 	add("ec2:DescribeVpcs", n.VPC.ID)
 	all[0].owners = []string{cmp.Or(p.Metadata.Labels["cluster.x-k8s.io/cluster-name"], p.Metadata.Name)}
@@ -193,8 +193,8 @@ func (e *EC2) describeNetwork(c *apiCall, kind networkKind) (element, *refusal) 
 }
 
 // visible are the parts of a kind that the caller sees in the call's region.
-func (e *EC2) visible(c *apiCall, kind string) []networkPart {
-	var all []networkPart
+func (e *EC2) visible(c *apiCall, kind string) []networkObject {
+	var all []networkObject
 	for _, p := range e.network {
 		_, shared := e.shared[p.id]
 		if p.kind == kind && p.region == c.region && (shared || c.caller.Account == EC2Account) {
@@ -213,7 +213,7 @@ func (e *EC2) describeLoadBalancers(c *apiCall) (element, *refusal) {
 	}
 	known := e.visible(c, kind)
 	for _, name := range names {
-		if !slices.ContainsFunc(known, func(p networkPart) bool { return p.id == name }) {
+		if !slices.ContainsFunc(known, func(p networkObject) bool { return p.id == name }) {
 			return element{}, refuse(http.StatusBadRequest, "LoadBalancerNotFound", "There is no ACTIVE Load Balancer named '%s'", name)
 		}
 	}

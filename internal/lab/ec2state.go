@@ -77,12 +77,12 @@ func (e *EC2) readAnswer(file, region string) error {
 	if err := decodeFile(file, &s); err != nil {
 		return err
 	}
-	add := func(p networkPart) {
+	add := func(p networkObject) {
 		p.region = region
 		e.network = append(e.network, p)
 	}
 	for _, v := range s.Vpcs {
-		p := networkPart{kind: "ec2:DescribeVpcs", id: v.VpcID}
+		p := networkObject{kind: "ec2:DescribeVpcs", id: v.VpcID}
 		for _, t := range v.Tags {
 			if owner, ok := strings.CutPrefix(t.Key, "sigs.k8s.io/cluster-api-provider-aws/cluster/"); ok {
 				p.owners = append(p.owners, owner)
@@ -91,19 +91,19 @@ func (e *EC2) readAnswer(file, region string) error {
 		add(p)
 	}
 	for _, x := range s.Subnets {
-		add(networkPart{kind: "ec2:DescribeSubnets", id: x.SubnetID, vpc: x.VpcID})
+		add(networkObject{kind: "ec2:DescribeSubnets", id: x.SubnetID, vpc: x.VpcID})
 	}
 	for _, x := range s.SecurityGroups {
-		add(networkPart{kind: "ec2:DescribeSecurityGroups", id: x.GroupID, vpc: x.VpcID})
+		add(networkObject{kind: "ec2:DescribeSecurityGroups", id: x.GroupID, vpc: x.VpcID})
 	}
 	for _, x := range s.NatGateways {
-		add(networkPart{kind: "ec2:DescribeNatGateways", id: x.NatGatewayID, vpc: x.VpcID, state: x.State})
+		add(networkObject{kind: "ec2:DescribeNatGateways", id: x.NatGatewayID, vpc: x.VpcID, state: x.State})
 	}
 	for _, x := range s.LoadBalancerDescriptions {
-		add(networkPart{kind: classicLB, id: x.LoadBalancerName, vpc: x.VPCId, dns: x.DNSName})
+		add(networkObject{kind: classicLB, id: x.LoadBalancerName, vpc: x.VPCId, dns: x.DNSName})
 	}
 	for _, x := range s.LoadBalancers {
-		add(networkPart{kind: newLB, id: x.LoadBalancerName, vpc: x.VpcID, dns: x.DNSName})
+		add(networkObject{kind: newLB, id: x.LoadBalancerName, vpc: x.VpcID, dns: x.DNSName})
 	}
 	for _, x := range s.AutoScalingGroups {
 		e.groups = append(e.groups, EC2Group{
@@ -128,7 +128,7 @@ func (e *EC2) readEKS(file, region string) error {
 		return err
 	}
 	for name, p := range planes {
-		e.network = append(e.network, networkPart{
+		e.network = append(e.network, networkObject{
 			kind: eksAction, region: region, id: name, vpc: p.Cluster.VPC.ID, dns: p.Cluster.Endpoint, state: p.Cluster.Status,
 		})
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"drift-detector/backup/readiness"
+	"drift-detector/backup/check"
 	"drift-detector/detector"
 	"drift-detector/detector/forecast"
 	"drift-detector/report"
@@ -84,7 +84,7 @@ func TestDecide(t *testing.T) {
 		"a check that is an error": {func() build.Parts { p := buildtest.Healthy(); p.Checks = buildtest.Checks(); return p }, report.No, report.BackupError},
 		"checks that are warnings": {func() build.Parts {
 			p := buildtest.Healthy()
-			p.Checks = []readiness.Finding{{Severity: readiness.Warning, Code: "X", Object: "o", Why: "w"}}
+			p.Checks = []check.Finding{{Severity: check.Warning, Code: "X", Object: "o", Why: "w"}}
 			return p
 		}, report.Yes, ""},
 		"another status": {func() build.Parts {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"drift-detector/backup"
-	"drift-detector/backup/readiness"
+	"drift-detector/backup/check"
 	"drift-detector/detector"
 	"drift-detector/detector/forecast"
 	"drift-detector/infra"
@@ -22,12 +22,12 @@ type Parts struct {
 	Snapshot  *backup.Snapshot // for what was read and what it lacks; may be nil
 	Absent    []backup.Absence // what the providers miss besides Snapshot.Absent
 	Inventory infra.Inventory  // for the names of the scopes that verdicts refer to by target id
-	// LoadBalancers are those of infra.Claims.
+	// LoadBalancers are those of infra.Expected.
 	LoadBalancers map[backup.ClusterID][]infra.LoadBalancer
 	// Forecast is made from Result, in whose order its parts are; nil leaves it
 	// out of the document.
 	Forecast    *forecast.Forecast
-	Checks      []readiness.Finding // on the backup alone
+	Checks      []check.Finding // on the backup alone
 	Tool        report.Tool
 	GeneratedAt time.Time
 	Options     report.Options
@@ -38,10 +38,10 @@ type Parts struct {
 func New(p Parts) *report.Report {
 	b := builder{
 		ignoreHealthy: p.Options.IgnoreHealthy,
-		places:        map[string]place{},
+		scopes:        map[string]scopeName{},
 	}
 	b.readTopologies(p.Snapshot)
-	b.namePlaces(p.Inventory.Listings)
+	b.nameScopes(p.Inventory.Listings)
 	r := &report.Report{
 		SchemaVersion: report.SchemaVersion,
 		Tool:          p.Tool,
@@ -65,7 +65,7 @@ func New(p Parts) *report.Report {
 		r.Errors = append(r.Errors, report.Error{Scope: e.Scope, Object: e.Object, Message: e.Message, Hint: e.Hint})
 	}
 	r.Summary = summary(&p.Result, r)
-	r.Summary.Forecast = estateForecast(p.Forecast)
+	r.Summary.Forecast = generalForecast(p.Forecast)
 	r.Summary.Answer = decide(&p, r)
 	r.FillLists()
 	return r
@@ -74,8 +74,8 @@ func New(p Parts) *report.Report {
 // builder carries what every verdict needs on its way into the document.
 type builder struct {
 	ignoreHealthy bool
-	places        map[string]place  // by target id
-	topologies    map[member]string // name in spec.topology
+	scopes        map[string]scopeName // by target id
+	topologies    map[member]string    // name in spec.topology
 }
 
 // member is a MachineDeployment of a cluster.
@@ -151,11 +151,11 @@ func (b *builder) cluster(c *detector.Cluster, f *forecast.Cluster) report.Clust
 		},
 		Workers: report.Workers{Status: report.Status(c.Workers)},
 	}
-	var fates []forecast.Machine
+	var forecasts []forecast.Machine
 	if f != nil {
-		fates = f.ControlPlane.Machines
+		forecasts = f.ControlPlane.Machines
 	}
-	out.ControlPlane.Machines, out.ControlPlane.Counts = b.machines(c, c.ControlPlane.Machines, fates)
+	out.ControlPlane.Machines, out.ControlPlane.Counts = b.machines(c, c.ControlPlane.Machines, forecasts)
 	out.Counts.Add(out.ControlPlane.Counts)
 	for i := range c.WorkerGroups {
 		s := &c.WorkerGroups[i]
@@ -164,9 +164,9 @@ func (b *builder) cluster(c *detector.Cluster, f *forecast.Cluster) report.Clust
 			g.Topology = b.topologies[member{c.ID, s.Name}]
 		}
 		if f != nil {
-			fates = f.Groups[i].Machines
+			forecasts = f.Groups[i].Machines
 		}
-		g.Machines, g.Counts = b.machines(c, s.Machines, fates)
+		g.Machines, g.Counts = b.machines(c, s.Machines, forecasts)
 		out.Counts.Add(g.Counts)
 		out.Workers.Groups = append(out.Workers.Groups, g)
 	}
@@ -206,7 +206,7 @@ func number(n backup.Number) *int64 {
 }
 
 // machines lists verdicts, each with its forecast where there are any.
-func (b *builder) machines(c *detector.Cluster, vs []detector.Verdict, fates []forecast.Machine) ([]report.Machine, report.MachineCounts) {
+func (b *builder) machines(c *detector.Cluster, vs []detector.Verdict, forecasts []forecast.Machine) ([]report.Machine, report.MachineCounts) {
 	var n report.MachineCounts
 	out := make([]report.Machine, 0, len(vs))
 	for i := range vs {
@@ -216,7 +216,7 @@ func (b *builder) machines(c *detector.Cluster, vs []detector.Verdict, fates []f
 			continue
 		}
 		m := b.machine(c, v)
-		m.Forecast = machineForecast(fates, i)
+		m.Forecast = machineForecast(forecasts, i)
 		out = append(out, m)
 	}
 	return out, n
@@ -230,13 +230,13 @@ func (b *builder) machine(c *detector.Cluster, v *detector.Verdict) report.Machi
 		Evidence: evidence(v.Evidence),
 	}
 	if v.Instance != nil {
-		i := instance(v.Instance, b.place(v.Scope, c.Provider))
+		i := instance(v.Instance, b.scope(v.Scope, c.Provider))
 		m.Instance = &i
 	}
 	for i := range v.Others {
-		var at place
+		var at scopeName
 		if i < len(v.OtherScopes) {
-			at = b.place(v.OtherScopes[i], c.Provider)
+			at = b.scope(v.OtherScopes[i], c.Provider)
 		}
 		m.Others = append(m.Others, instance(&v.Others[i], at))
 	}
@@ -257,15 +257,15 @@ func role(v *detector.Verdict) report.Role {
 	}
 }
 
-// place names a target. Without the listing of it the id itself is the best name.
-func (b *builder) place(target, provider string) place {
-	if p, ok := b.places[target]; ok {
+// scope names a target. Without the listing of it the id itself is the best name.
+func (b *builder) scope(target, provider string) scopeName {
+	if p, ok := b.scopes[target]; ok {
 		return p
 	}
-	return place{provider: provider, name: target}
+	return scopeName{provider: provider, name: target}
 }
 
-func instance(i *infra.Instance, at place) report.Instance {
+func instance(i *infra.Instance, at scopeName) report.Instance {
 	out := report.Instance{
 		Provider: at.provider, Scope: at.name, Account: at.account, ID: i.ID, Ref: i.Ref,
 		Name: i.Name, Path: i.Path, State: i.State, Addresses: i.Addresses,
@@ -292,7 +292,7 @@ func evidence(es []detector.Evidence) []report.Evidence {
 
 func (b *builder) infraMachine(u *detector.Unattributed) report.InfraMachine {
 	m := report.InfraMachine{
-		Instance:       instance(&u.Instance, b.place(u.Scope, "")),
+		Instance:       instance(&u.Instance, b.scope(u.Scope, "")),
 		ForeignCluster: u.Foreign, Reason: u.Reason, Message: u.Message, Evidence: evidence(u.Evidence),
 	}
 	if u.Cluster != nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"drift-detector/backup"
-	"drift-detector/backup/readiness"
+	"drift-detector/backup/check"
 	"drift-detector/detector"
 	"drift-detector/detector/forecast"
 	"drift-detector/infra"
@@ -40,9 +40,9 @@ func TestWords(t *testing.T) {
 		{report.ScopeComplete, infra.Complete},
 		{report.ScopePartial, infra.Partial},
 		{report.ScopeFailed, infra.Failed},
-		{report.CheckError, readiness.Error},
-		{report.CheckWarning, readiness.Warning},
-		{report.CheckInfo, readiness.Info},
+		{report.CheckError, check.Error},
+		{report.CheckWarning, check.Warning},
+		{report.CheckInfo, check.Info},
 		{report.UnsupportedProvider, detector.UnsupportedProvider},
 		{report.ScopeIncomplete, detector.ScopeIncomplete},
 		{report.DuplicateID, detector.DuplicateID},

@@ -17,11 +17,11 @@ func forecastOf(f *forecast.Forecast, cluster int) *forecast.Cluster {
 	return &f.Clusters[cluster]
 }
 
-func estateForecast(f *forecast.Forecast) *report.EstateForecast {
+func generalForecast(f *forecast.Forecast) *report.GeneralForecast {
 	if f == nil {
 		return nil
 	}
-	return &report.EstateForecast{Outcomes: outcomes(f.Outcomes), NotHealing: f.NotHealing, Notes: notes(f.Notes)}
+	return &report.GeneralForecast{Outcomes: outcomes(f.Outcomes), NotHealing: f.NotHealing, Notes: notes(f.Notes)}
 }
 
 // foresee adds a cluster's forecast to it, but for its machines.

@@ -4,13 +4,13 @@ import (
 	"time"
 
 	"drift-detector/backup"
-	"drift-detector/backup/readiness"
+	"drift-detector/backup/check"
 	"drift-detector/report"
 )
 
 // Readiness makes the document of a Snapshot, of what providers miss in it,
 // and of the findings.
-func Readiness(s *backup.Snapshot, absent []backup.Absence, found []readiness.Finding, tool report.Tool, at time.Time) *report.Readiness {
+func Readiness(s *backup.Snapshot, absent []backup.Absence, found []check.Finding, tool report.Tool, at time.Time) *report.Readiness {
 	r := &report.Readiness{
 		SchemaVersion: report.SchemaVersion, Tool: tool, GeneratedAt: utc(at),
 		Backups: backups(s, absent), Checks: Checks(found),
@@ -21,7 +21,7 @@ func Readiness(s *backup.Snapshot, absent []backup.Absence, found []readiness.Fi
 }
 
 // Checks turns findings into what documents hold, in their order.
-func Checks(found []readiness.Finding) []report.Check {
+func Checks(found []check.Finding) []report.Check {
 	out := make([]report.Check, len(found))
 	for i, f := range found {
 		out[i] = report.Check{

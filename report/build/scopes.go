@@ -6,12 +6,12 @@ import (
 	"drift-detector/report"
 )
 
-// place is a scope as instances name it.
-type place struct{ provider, name, account string }
+// scopeName is a scope as instances name it.
+type scopeName struct{ provider, name, account string }
 
-// namePlaces names the scopes by their targets' ids, with the account where several
+// nameScopes names the scopes by their targets' ids, with the account where several
 // accounts share the name: two AWS accounts have the same regions.
-func (b *builder) namePlaces(listings []infra.Listing) {
+func (b *builder) nameScopes(listings []infra.Listing) {
 	accounts := map[string]string{}
 	shared := map[string]bool{}
 	for _, l := range listings {
@@ -22,12 +22,12 @@ func (b *builder) namePlaces(listings []infra.Listing) {
 		accounts[name] = l.Account
 	}
 	for _, l := range listings {
-		at := place{provider: l.Provider, name: report.ScopeName(l.Provider, l.Endpoint, l.Location)}
+		at := scopeName{provider: l.Provider, name: report.ScopeName(l.Provider, l.Endpoint, l.Location)}
 		if shared[at.name] {
 			at.account = l.Account
 		}
 		for _, id := range l.IDs {
-			b.places[id] = at
+			b.scopes[id] = at
 		}
 	}
 }

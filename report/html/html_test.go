@@ -444,7 +444,7 @@ func TestFirstErrorOfTheWriterIsReturned(t *testing.T) {
 // Notes stand in lists: each is a sentence, or what its code means.
 func TestNotesAreSentences(t *testing.T) {
 	r := reporttest.Sized(1, 1)
-	r.Summary.Forecast = &report.EstateForecast{Notes: []report.Note{{Code: "OldManagementCluster", Message: "Make sure that it is gone"}, {Code: "ClusterPaused"}}}
+	r.Summary.Forecast = &report.GeneralForecast{Notes: []report.Note{{Code: "OldManagementCluster", Message: "Make sure that it is gone"}, {Code: "ClusterPaused"}}}
 	page, _ := written(t, r)
 	for _, want := range []string{"<span>Make sure that it is gone.</span>", "cluster is paused in the backup, and so after the restore.</span>"} {
 		if !strings.Contains(page, want) {

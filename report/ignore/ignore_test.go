@@ -13,8 +13,8 @@ import (
 
 var today = time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC)
 
-// estate has a finding of every kind; the name of each says what it is.
-func estate() *report.Report {
+// fleet has a finding of every kind; the name of each says what it is.
+func fleet() *report.Report {
 	vm := func(id, ref, name, path string) *report.Instance {
 		return &report.Instance{Provider: "vsphere", ID: id, Ref: ref, Name: name, Path: path}
 	}
@@ -139,7 +139,7 @@ func TestRules(t *testing.T) {
 		{"an expired rule leaves the one before", one(`name: stray`) + `- {match: {name: stray}, reason: other, expires: "2026-11-19"}`, []string{"stray"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := estate()
+			r := fleet()
 			if _, err := Apply(r, read(t, "ignore.yaml", c.rules), today); err != nil {
 				t.Fatal(err)
 			}
@@ -170,7 +170,7 @@ func TestExpiryIsInUTC(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := estate()
+		r := fleet()
 		if _, err := Apply(r, rules, now); err != nil {
 			t.Fatal(err)
 		}
@@ -181,7 +181,7 @@ func TestExpiryIsInUTC(t *testing.T) {
 }
 
 func TestWhatTheReportSays(t *testing.T) {
-	r := estate()
+	r := fleet()
 	rules := append(
 		read(t, "a.yaml", "rules:\n- match: {status: [Ghost, Unknown]}\n  reason: because\n  expires: 2026-12-01\n- {match: {name: nobody}, reason: r}\n"),
 		read(t, "b\x1b.yaml", "# more\nrules:\n- {match: {name: md-0-*}, reason: late, expires: 2026-11-01}\n- \"!match\": {name: dev/*}\n  expires: 2026-11-02\n")...)
@@ -222,7 +222,7 @@ func TestWhatTheReportSays(t *testing.T) {
 // A rule that fits nothing in a report that does not show everything may well be needed.
 func TestWarningsOfPartialReports(t *testing.T) {
 	rules := read(t, "i", "rules:\n- {match: {name: nobody}, reason: r}\n")
-	incomplete, filtered := estate(), estate()
+	incomplete, filtered := fleet(), fleet()
 	incomplete.Summary.Complete = false
 	filtered.Options.Filter = &report.Filter{Clusters: []string{"alpha-prod"}}
 	for want, r := range map[string]*report.Report{"the report is incomplete": incomplete, "that were asked for": filtered} {
@@ -265,7 +265,7 @@ func TestStatuses(t *testing.T) {
 			report.Healthy, report.NeedFurtherConfirmation, report.NeedFurtherConfirmation,
 		},
 	} {
-		r := estate()
+		r := fleet()
 		if _, err := Apply(r, read(t, "i", "rules:\n- {match: {"+c.rules+"}, reason: r}\n"), today); err != nil {
 			t.Fatal(err)
 		}
@@ -292,7 +292,7 @@ func TestSummaryWithoutMachines(t *testing.T) {
 		"an error is left":        {func(r *report.Report) { r.Errors = []report.Error{{Message: "e"}} }, "name: '*'", report.NeedFurtherConfirmation},
 		"a scope is left":         {func(r *report.Report) { r.Summary.Complete = false }, "name: '*'", report.NeedFurtherConfirmation},
 	} {
-		r := estate()
+		r := fleet()
 		r.Clusters[1].Workers.Groups[1].Reason = ""
 		c.change(r)
 		slowly(r)
@@ -306,7 +306,7 @@ func TestSummaryWithoutMachines(t *testing.T) {
 }
 
 func TestNoRulesChangeNothing(t *testing.T) {
-	r := estate()
+	r := fleet()
 	before := document(t, r)
 	warnings, err := Apply(r, read(t, "i", "rules: []"), today)
 	if err != nil || warnings != nil || !bytes.Equal(document(t, r), before) || bytes.Contains(before, []byte("ignoreRules")) {
@@ -315,7 +315,7 @@ func TestNoRulesChangeNothing(t *testing.T) {
 }
 
 func TestRulesAreAppliedOnce(t *testing.T) {
-	r := estate()
+	r := fleet()
 	rules := read(t, "i", "rules:\n- {match: {status: Ghost}, reason: r}\n")
 	if _, err := Apply(r, rules, today); err != nil {
 		t.Fatal(err)

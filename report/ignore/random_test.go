@@ -203,7 +203,7 @@ func difference(a, b []byte) string {
 // What FromReport writes, Read reads, and it sets aside exactly what was asked
 // for, in the report as made and in the report as read back.
 func TestRulesFromReports(t *testing.T) {
-	reports := []*report.Report{reporttest.HostileReport(), estate()}
+	reports := []*report.Report{reporttest.HostileReport(), fleet()}
 	for seed := range uint64(60) {
 		reports = append(reports, reporttest.Random(seed), bare(seed))
 	}

@@ -141,7 +141,7 @@ func TestFromReportRefuses(t *testing.T) {
 		"a bad glob":      {Which{Name: "["}, "r", "", "is no glob"},
 		"an unknown word": {Which{Status: "ghost"}, "r", "", "fits none of"},
 	} {
-		if _, err := FromReport(estate(), c.which, c.reason, c.expires); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := FromReport(fleet(), c.which, c.reason, c.expires); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -149,12 +149,12 @@ func TestFromReportRefuses(t *testing.T) {
 
 // A rule that was made of a finding does not hide a later, different one.
 func TestRulesFromReportsAreNarrow(t *testing.T) {
-	r := estate()
+	r := fleet()
 	rules, err := FromReport(r, Which{}, "seen", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	later := estate()
+	later := fleet()
 	md := later.Clusters[0].Workers.Groups[0].Machines
 	md[1].Instance.ID = "another VM of that name"
 	md[2].Reason = "InstanceTerminated"
@@ -239,7 +239,7 @@ func FuzzRead(f *testing.F) {
 		if err := Write(&second, again); err != nil || !bytes.Equal(first.Bytes(), second.Bytes()) {
 			t.Fatalf("%v\n%s\n%s", err, first.String(), second.String())
 		}
-		if _, err := Apply(estate(), rules, today); err != nil {
+		if _, err := Apply(fleet(), rules, today); err != nil {
 			t.Fatal(err)
 		}
 	})

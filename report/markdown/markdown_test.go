@@ -402,8 +402,8 @@ func TestTheWritersErrorIsTold(t *testing.T) {
 // clusters have is there once.
 func TestEveryNoteIsThere(t *testing.T) {
 	r := reporttest.Sized(8, 3)
-	estate := []report.Note{{Code: "OldManagementCluster", Message: "Make sure that the old one is gone"}, {Code: "AssumedOrder", Message: "Clusters come last."}}
-	r.Summary.Forecast = &report.EstateForecast{Notes: estate}
+	fleet := []report.Note{{Code: "OldManagementCluster", Message: "Make sure that the old one is gone"}, {Code: "AssumedOrder", Message: "Clusters come last."}}
+	r.Summary.Forecast = &report.GeneralForecast{Notes: fleet}
 	paused := report.Note{Code: "ClusterPaused", Message: "Nothing is adopted"}
 	for i := range r.Clusters {
 		own := report.Note{Code: "RolledOut", Message: fmt.Sprintf("Group %d was rolled out", i)}

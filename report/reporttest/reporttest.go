@@ -130,7 +130,7 @@ func (g *generator) summarize(r *report.Report) {
 	if g.rules > 0 {
 		s.IgnoredMachines = &report.MachineCounts{}
 	}
-	s.Forecast = &report.EstateForecast{Outcomes: map[string]int{}}
+	s.Forecast = &report.GeneralForecast{Outcomes: map[string]int{}}
 	with, without := report.Healthy, report.Healthy // rules
 	if len(r.Errors) > 0 {
 		with, without = report.NeedFurtherConfirmation, report.NeedFurtherConfirmation

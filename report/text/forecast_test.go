@@ -133,7 +133,7 @@ func rolledOut(n int) *report.Report {
 	}
 	p.Result.Clusters = []detector.Cluster{c}
 	f := &p.Forecast.Clusters[0]
-	f.Groups = []forecast.Group{{Machines: buildtest.Fates(g.Machines), Rollout: &forecast.Rollout{Stale: n, Ghosts: n, Message: "MachineDeployment zeta-md was rolled out"}}}
+	f.Groups = []forecast.Group{{Machines: buildtest.Forecasts(g.Machines), Rollout: &forecast.Rollout{Stale: n, Ghosts: n, Message: "MachineDeployment zeta-md was rolled out"}}}
 	for i := range f.Groups[0].Machines {
 		m := &f.Groups[0].Machines[i]
 		m.RolledOut = g.Machines[i].Status != detector.Healthy
@@ -142,7 +142,7 @@ func rolledOut(n int) *report.Report {
 			m.Outcome = forecast.GhostKeepsRunning
 		}
 	}
-	f.ControlPlane.Machines, f.ControlPlane.Rollout = buildtest.Fates(c.ControlPlane.Machines), nil
+	f.ControlPlane.Machines, f.ControlPlane.Rollout = buildtest.Forecasts(c.ControlPlane.Machines), nil
 	f.Notes = []forecast.Note{{Code: forecast.RolledOut, Message: "MachineDeployment zeta-md was rolled out"}}
 	return build.New(p)
 }

@@ -19,7 +19,7 @@ import (
 
 	"drift-detector/internal/lab"
 	"drift-detector/report"
-	"drift-detector/report/runbook"
+	"drift-detector/report/plan"
 )
 
 // TestMain is govc itself where the test binary is called by that name.
@@ -219,7 +219,7 @@ func TestPoint26DeleteLinesNeedTheRightVCenterAndAnAccountThatSees(t *testing.T)
 func TestPoint29GovcHasToBeNewEnough(t *testing.T) {
 	v := fleet(t, "")
 	var check string
-	for _, step := range runbook.New(detected(t, v)).Sections[0].Chapters[0].Steps {
+	for _, step := range plan.New(detected(t, v)).Sections[0].Chapters[0].Steps {
 		for _, c := range step.Commands {
 			if strings.HasPrefix(c, "govc version ") {
 				check = c

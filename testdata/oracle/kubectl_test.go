@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/util/jsonpath"
 
 	"drift-detector/report"
-	"drift-detector/report/runbook"
+	"drift-detector/report/plan"
 )
 
 var outputs = regexp.MustCompile(`'--output=(jsonpath|go-template)=[^']*'`)
@@ -35,12 +35,12 @@ func templates(t *testing.T, r *report.Report) map[string]bool {
 			}
 		}
 	}
-	for _, s := range runbook.New(r).Sections {
+	for _, s := range plan.New(r).Sections {
 		for _, c := range s.Chapters {
 			note(c.Steps)
 		}
 	}
-	runbook.Fill(r)
+	plan.Fill(r)
 	for i := range r.Clusters {
 		for _, set := range r.Clusters[i].Sets() {
 			for _, m := range set.Machines {

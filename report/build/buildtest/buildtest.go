@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"drift-detector/backup"
-	"drift-detector/backup/readiness"
+	"drift-detector/backup/check"
 	"drift-detector/detector"
 	"drift-detector/detector/forecast"
 	"drift-detector/infra"
@@ -24,11 +24,11 @@ const (
 var Moment = time.Date(2026, 11, 20, 9, 30, 0, 123456789, time.FixedZone("CET", 3600))
 
 // Checks have a kind that is folded in the text, and one that is left out.
-func Checks() []readiness.Finding {
-	paused := readiness.Rule{Code: "ClusterNotPaused", Severity: readiness.Warning, Why: "Controllers act at once.", Do: "pause it"}
-	identity := readiness.Rule{Code: "IdentityAbsent", Severity: readiness.Error, Why: "Its clusters stand still.", Do: "create it"}
-	age := readiness.Rule{Code: "BackupAge", Severity: readiness.Info, Why: "What happened since is not in it.", Do: "run detect"}
-	all := []readiness.Finding{identity.On(0, "VSphereClusterIdentity shared", "not in the backup; referred to by VSphereCluster tenant-beta/beta-prod")}
+func Checks() []check.Finding {
+	paused := check.Rule{Code: "ClusterNotPaused", Severity: check.Warning, Why: "Controllers act at once.", Do: "pause it"}
+	identity := check.Rule{Code: "IdentityAbsent", Severity: check.Error, Why: "Its clusters stand still.", Do: "create it"}
+	age := check.Rule{Code: "BackupAge", Severity: check.Info, Why: "What happened since is not in it.", Do: "run detect"}
+	all := []check.Finding{identity.On(0, "VSphereClusterIdentity shared", "not in the backup; referred to by VSphereCluster tenant-beta/beta-prod")}
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
 		all = append(all, paused.On(0, "Cluster tenant/"+name, "not paused"))
 	}
@@ -373,13 +373,13 @@ func Foretold() build.Parts {
 			Text: "1 adopted, 2 broken until\nsomebody acts", Outcomes: map[forecast.Outcome]int{forecast.Stuck: 1}, NotHealing: 1,
 			Notes: []forecast.Note{{Code: forecast.ControlPlaneGone, Message: "gone"}},
 			ControlPlane: forecast.ControlPlane{
-				Machines: Fates(c.ControlPlane.Machines), Why: "no MachineHealthCheck", Rollout: &forecast.Rollout{Stale: 3, Ghosts: 3, Message: "rolled out"},
+				Machines: Forecasts(c.ControlPlane.Machines), Why: "no MachineHealthCheck", Rollout: &forecast.Rollout{Stale: 3, Ghosts: 3, Message: "rolled out"},
 				Replicas: forecast.Replicas{Desired: n(3), Recorded: 1, Working: 2, Created: 3, Deleted: 4, Running: 5, Unknown: 6, Surplus: 7, Missing: 8},
 				Etcd:     forecast.Etcd{Quorum: forecast.QuorumStands, Recorded: 1, Existing: 2, Removed: 3, After: 4, Message: "stands"},
 			},
 		}
 		for j := range c.WorkerGroups {
-			one.Groups = append(one.Groups, forecast.Group{Machines: Fates(c.WorkerGroups[j].Machines), ManagedBy: "cluster autoscaler"})
+			one.Groups = append(one.Groups, forecast.Group{Machines: Forecasts(c.WorkerGroups[j].Machines), ManagedBy: "cluster autoscaler"})
 		}
 		f.Clusters = append(f.Clusters, one)
 	}
@@ -387,8 +387,8 @@ func Foretold() build.Parts {
 	return p
 }
 
-// Fates names each machine in its own forecast.
-func Fates(vs []detector.Verdict) []forecast.Machine {
+// Forecasts names each machine in its own forecast.
+func Forecasts(vs []detector.Verdict) []forecast.Machine {
 	out := make([]forecast.Machine, len(vs))
 	for i, v := range vs {
 		out[i] = forecast.Machine{Outcome: forecast.Stuck, Message: "of " + v.Name}
@@ -398,12 +398,12 @@ func Fates(vs []detector.Verdict) []forecast.Machine {
 
 // Readiness has two errors, a warning and a note, of two backups.
 func Readiness() *report.Readiness {
-	gone := readiness.Rule{Code: "Gone", Severity: readiness.Error, Why: "it matters", Do: "bring it back"}
-	late := readiness.Rule{Code: "Late", Severity: readiness.Warning, Why: "time flies", Do: "hurry"}
-	note := readiness.Rule{Code: "Note", Severity: readiness.Info, Why: "good to know", Do: "nothing"}
+	gone := check.Rule{Code: "Gone", Severity: check.Error, Why: "it matters", Do: "bring it back"}
+	late := check.Rule{Code: "Late", Severity: check.Warning, Why: "time flies", Do: "hurry"}
+	note := check.Rule{Code: "Note", Severity: check.Info, Why: "good to know", Do: "nothing"}
 	return build.Readiness(
 		&backup.Snapshot{Backups: []backup.Info{{Path: "a.tar.gz"}, {Path: "b.tar.gz"}}}, nil,
-		[]readiness.Finding{
+		[]check.Finding{
 			gone.On(0, "Secret a/b", "not there"), gone.On(1, "Secret a/c", "not there\x1b[31m either"),
 			late.On(0, "Cluster a/b", "too late"), note.On(1, "backup b.tar.gz", "3 days old"),
 		},

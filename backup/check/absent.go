@@ -1,0 +1,163 @@
+package check
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"drift-detector/backup"
+)
+
+const doNewer = "take a newer backup without that filter, or an older one that holds it; else create it by hand after the restore, before its cluster is unpaused"
+
+// absentRule is what it means that an object is absent, for those that it fits.
+type absentRule struct {
+	fits func(*backup.Absence) bool
+	rule Rule
+}
+
+// absentRules are asked in this order; the last fits all.
+var absentRules = []absentRule{
+	{func(a *backup.Absence) bool { return strings.HasSuffix(a.Kind, "Template") }, Rule{
+		"TemplateAbsent", Warning,
+		"No new machine can be made from it: the next replacement, scale-up or rollout fails.",
+		doNewer,
+	}},
+	{func(a *backup.Absence) bool {
+		return strings.HasSuffix(a.Kind, "Config")
+	}, Rule{
+		"BootstrapConfigAbsent", Warning,
+		"Its Machine waits for it and does not report Ready again, although its VM runs on.",
+		doNewer,
+	}},
+	{func(a *backup.Absence) bool { return strings.HasSuffix(a.Kind, "ControlPlane") }, Rule{
+		"ControlPlaneAbsent", Error,
+		"Nobody manages the control plane machines: they are restored ownerless, and the Cluster never becomes ready.",
+		doNewer,
+	}},
+	{func(a *backup.Absence) bool { return isInfrastructure(a.Resource, "clusters") }, Rule{
+		"InfraClusterAbsent", Error,
+		"The Cluster can't reach its infrastructure: none of its machines is reconciled.",
+		doNewer,
+	}},
+	{func(a *backup.Absence) bool { return isInfrastructure(a.Resource, "machines") }, Rule{
+		"InfraMachineAbsent", Error,
+		"The link from the Machine to its VM is lost: the Machine stays without infrastructure, and deleting it leaves the VM behind.",
+		doNewer,
+	}},
+	{func(a *backup.Absence) bool { return isInfrastructure(a.Resource, "machinepools") }, Rule{
+		"InfraPoolAbsent", Error,
+		"The MachinePool can't reach its infrastructure: nobody scales, upgrades or deletes its machines.",
+		doNewer,
+	}},
+	{func(a *backup.Absence) bool { return len(a.Halts) > 0 }, Rule{
+		"IdentityAbsent", Error,
+		"It is the only way of its clusters to the infrastructure: after the restore their controllers stand still, health checks included, until it exists again.",
+		"if the old management cluster still answers, back up once more with --include-cluster-resources=true; else find its manifest in your sources or in another backup, create it by hand after its Secret has been restored, then touch the infrastructure cluster (an annotation will do) so that its controller looks again at once",
+	}},
+	{func(a *backup.Absence) bool { return a.HaltsMachines }, Rule{
+		"PlacementAbsent", Error,
+		"", // who misses it says what follows
+		"if the old management cluster still answers, back up once more with --include-cluster-resources=true; else find its manifest in your sources or in another backup, and create it by hand before the cluster is unpaused",
+	}},
+	{func(*backup.Absence) bool { return true }, Rule{
+		"ObjectAbsent", Warning,
+		"", // who misses it says what follows
+		doNewer,
+	}},
+}
+
+func isInfrastructure(resource, plural string) bool {
+	kind, group, _ := strings.Cut(resource, ".")
+	return strings.HasSuffix(kind, plural) && strings.HasSuffix(group, infrastructureGroup)
+}
+
+// absentObjects are those that others refer to.
+func absentObjects(e *examination) []Finding {
+	var found []Finding
+	for _, a := range slices.Concat(e.Absent, e.options.Absent) {
+		i := slices.IndexFunc(absentRules, func(r absentRule) bool { return r.fits(&a) })
+		what := name(a.Kind, a.Namespace, a.Name)
+		message := "not in the backup; referred to by " + a.ReferredBy
+		if a.Name == "*" {
+			what, message = "every "+a.Kind, "none is in the backup; referred to by "+a.ReferredBy
+		}
+		f := absentRules[i].rule.On(a.Backup, what, "%s", message)
+		f.Why = cmp.Or(f.Why, a.Why)
+		found = append(found, f.At(cmp.Or(a.Resource, strings.ToLower(a.Kind)), namespaceOf(&a)).Of(a.Clusters...))
+	}
+	return found
+}
+
+// namespaceOf is where the object would lie. When a whole kind is absent, any
+// namespace stands for all.
+func namespaceOf(a *backup.Absence) string {
+	if a.Name == "*" {
+		return anyNamespace
+	}
+	return a.Namespace
+}
+
+var (
+	ruleOwner = Rule{
+		"OwnerAbsent", Error,
+		"Its machines are restored ownerless: nobody scales, upgrades or replaces them, and what is above the absent object makes it anew, with new VMs beside the old ones.",
+		doNewer,
+	}
+	ruleMachines = Rule{
+		"MachinesMissing", Warning,
+		"The owner counts what is restored and makes surplus machines for the others, while their VMs run on. Velero leaves out what is being deleted.",
+		"see whether the VMs of the missing machines are still there (drift-detector detect lists them) and remove them after the restore",
+	}
+)
+
+// ownersAbsent are MachineSets that machines, and MachineDeployments that
+// MachineSets, name as their owners. An absent control plane is found by its Cluster.
+func ownersAbsent(e *examination) []Finding {
+	var found []Finding
+	for by, machines := range e.machines {
+		if by.kind == "MachineSet" && e.groups[by] == nil {
+			found = append(found, ruleOwner.On(by.backup, name(by.kind, by.namespace, by.name),
+				"not in the backup; owns %s there", count(len(machines), "machine")).
+				At("machinesets."+coreGroup, by.namespace).Of(machines[0].Cluster))
+		}
+	}
+	sets := map[owner][]*backup.Group{}
+	for by, g := range e.groups {
+		if by.kind == "MachineSet" && g.Deployment != "" {
+			of := owner{"MachineDeployment", object{by.backup, by.namespace, g.Deployment}}
+			sets[of] = append(sets[of], g)
+		}
+	}
+	for by, owned := range sets {
+		if e.groups[by] == nil {
+			found = append(found, ruleOwner.On(by.backup, name(by.kind, by.namespace, by.name),
+				"not in the backup; owns %s there", count(len(owned), "MachineSet")).
+				At("machinedeployments."+coreGroup, by.namespace).Of(owned[0].Cluster))
+		}
+	}
+	return found
+}
+
+// machinesMissing are owners with fewer machines in the backup than they had.
+func machinesMissing(e *examination) []Finding {
+	var found []Finding
+	look := func(by owner, cluster backup.ClusterID, replicas backup.Number) {
+		if have := len(e.machines[by]); replicas.Known && int64(have) < replicas.N {
+			found = append(found, ruleMachines.On(by.backup, name(by.kind, by.namespace, by.name),
+				"it had %s, and the backup holds %d", count(int(replicas.N), "machine"), have).
+				At("machines."+coreGroup, by.namespace).Of(cluster))
+		}
+	}
+	for by, g := range e.groups {
+		if by.kind == "MachineSet" {
+			look(by, g.Cluster, g.Replicas)
+		}
+	}
+	for by, c := range e.planes {
+		if c.Kind == "KubeadmControlPlane" {
+			look(by, c.Cluster, c.Replicas)
+		}
+	}
+	return found
+}

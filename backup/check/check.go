@@ -1,0 +1,180 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"drift-detector/backup"
+)
+
+// Severity grades a finding by what it does to a restore.
+type Severity string
+
+// Severities, worst first.
+const (
+	Error   Severity = "error"   // part of the estate will not work after the restore until somebody acts
+	Warning Severity = "warning" // the restore may go wrong, or heal less than it seems to
+	Info    Severity = "info"    // good to know before the restore
+)
+
+// Severities are all of them, worst first.
+var Severities = []Severity{Error, Warning, Info}
+
+// Finding is one thing that is to be known before the backup is restored.
+type Finding struct {
+	Severity Severity
+	Code     string // what kind of finding it is, one word: "ClusterNotPaused"
+	Backup   int    // index into Snapshot.Backups
+	Object   string // what it is about, "Cluster tenant-alpha/alpha-prod"
+	Message  string // what was found
+	Why      string // why it matters at the restore
+	Do       string // what to do
+	// Clusters are those that it concerns, in order; none: the backup as a whole.
+	Clusters []backup.ClusterID
+	// Absent is set when Object is not in the backup: a filter of Velero may
+	// explain that.
+	Absent Absent
+}
+
+// Absent is where an absent object would lie in the backup.
+type Absent struct {
+	Resource  string // as in the paths of a backup; empty when nothing is absent
+	Namespace string // empty for cluster-scoped objects
+}
+
+// Rule is one kind of finding: all that does not depend on the object.
+type Rule struct {
+	Code     string
+	Severity Severity
+	Why, Do  string
+}
+
+// On is the rule's finding on an object; the message is formatted.
+func (r Rule) On(backup int, object, format string, args ...any) Finding {
+	return Finding{
+		Severity: r.Severity, Code: r.Code, Backup: backup, Object: object,
+		Message: fmt.Sprintf(format, args...), Why: r.Why, Do: r.Do,
+	}
+}
+
+// Of says which clusters the finding concerns.
+func (f Finding) Of(clusters ...backup.ClusterID) Finding {
+	f.Clusters = append(slices.Clone(f.Clusters), clusters...)
+	slices.SortFunc(f.Clusters, compareClusters)
+	f.Clusters = slices.Compact(f.Clusters)
+	return f
+}
+
+func compareClusters(a, b backup.ClusterID) int {
+	return cmp.Or(cmp.Compare(a.Backup, b.Backup), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+}
+
+// At says that the object of the finding is what the backup lacks.
+func (f Finding) At(resource, namespace string) Finding {
+	f.Absent = Absent{resource, namespace}
+	return f
+}
+
+// Options are what Check depends on beside the backup.
+type Options struct {
+	Now time.Time // the clock
+	// Velero is what Velero says about each backup, in the order of
+	// Snapshot.Backups; nil where that is not known.
+	Velero []*VeleroBackup
+	// Absent is what providers miss, beside Snapshot.Absent.
+	Absent []backup.Absence
+	// Findings are those of providers, to be listed with the others.
+	Findings []Finding
+	// Controllers say what the infrastructure controller of a cluster does, where
+	// one is known.
+	Controllers map[backup.ClusterID]Controller
+	// Only leaves out what concerns none of the clusters for which it is true. What
+	// concerns the backup as a whole stays. Nil leaves out nothing.
+	Only func(backup.ClusterID) bool
+}
+
+// Controller is an infrastructure controller in the words of findings.
+type Controller struct {
+	Name  string // "CAPV"
+	Makes string // how it makes a machine: "clones a VM"
+}
+
+// checks are all there are. Each is independent of the others.
+var checks = []func(*examination) []Finding{
+	absentObjects, ownersAbsent, machinesMissing,
+	pausing, clustersLeftOut, certificates, secretsAbsent, classes,
+	provisioning, healthChecks, overlaps,
+	versions, ages, windows, unreadable, descriptions, filters,
+}
+
+// Check lists what is to be known before the backups are restored: by severity,
+// worst first, then by code, backup and object. The Snapshot and the Secrets
+// must have been loaded with [Want].
+func Check(s *backup.Snapshot, secrets *backup.Secrets, o Options) []Finding {
+	e := examine(s, secrets, o)
+	all := slices.Clone(o.Findings)
+	for _, find := range checks {
+		all = append(all, find(e)...)
+	}
+	all = slices.DeleteFunc(all, e.foldedSecret)
+	all = narrow(all, o.Only)
+	for i := range all {
+		e.explain(&all[i])
+	}
+	slices.SortFunc(all, func(a, b Finding) int {
+		return cmp.Or(
+			cmp.Compare(slices.Index(Severities, a.Severity), slices.Index(Severities, b.Severity)),
+			strings.Compare(a.Code, b.Code), cmp.Compare(a.Backup, b.Backup),
+			strings.Compare(a.Object, b.Object), strings.Compare(a.Message, b.Message),
+		)
+	})
+	return slices.CompactFunc(all, func(a, b Finding) bool {
+		return a.Severity == b.Severity && a.Code == b.Code && a.Backup == b.Backup && a.Object == b.Object && a.Message == b.Message
+	})
+}
+
+// narrow keeps what concerns a cluster that is asked for, or the backup as a whole,
+// and of the clusters those that are asked for.
+func narrow(all []Finding, only func(backup.ClusterID) bool) []Finding {
+	if only == nil {
+		return all
+	}
+	return slices.DeleteFunc(all, func(f Finding) bool {
+		return len(f.Clusters) > 0 && !slices.ContainsFunc(f.Clusters, only)
+	})
+}
+
+// Count is the number of findings of a severity.
+func Count(all []Finding, s Severity) int {
+	n := 0
+	for i := range all {
+		if all[i].Severity == s {
+			n++
+		}
+	}
+	return n
+}
+
+// Fails says whether a finding is at least as severe as the threshold.
+func Fails(all []Finding, threshold Severity) bool {
+	for _, s := range Severities {
+		if Count(all, s) > 0 {
+			return true
+		}
+		if s == threshold {
+			break
+		}
+	}
+	return false
+}
+
+// name is how findings call an object.
+func name(kind, namespace, name string) string {
+	if namespace == "" {
+		return kind + " " + name
+	}
+	return kind + " " + namespace + "/" + name
+}

@@ -1,0 +1,208 @@
+package check
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"strings"
+	"time"
+
+	"drift-detector/backup"
+)
+
+var (
+	// Seen in real restores with Clusters first: each MachineDeployment made a new
+	// MachineSet, and the restored ones were adopted as old and scaled to 0.
+	ruleNotPaused = Rule{
+		"ClusterNotPaused", Warning,
+		"Controllers act on it the moment its Cluster object is back. Velero restores Clusters last, and then the machines are there. Where the Cluster comes first (another restore order, or it exists already), its MachineDeployments make MachineSets of their own, with new machines, and the restored ones count as old and are scaled down: living workers end.",
+		"restore it paused, with a resource modifier that sets spec.paused on clusters.cluster.x-k8s.io (velero restore create --resource-modifier-configmap), look at it, and unpause one cluster at a time",
+	}
+	rulePaused = Rule{
+		"ClusterPaused", Info,
+		"It stays paused after the restore: nothing in it is adopted, healed or replaced until somebody unpauses it, and somebody may have had a reason.",
+		"ask who paused it before you unpause it",
+	}
+	ruleClusterAbsent = Rule{
+		"ClusterAbsent", Error,
+		"Without the Cluster object no controller touches its machines: after the restore nothing of it is reconciled.",
+		"take a backup that holds clusters.cluster.x-k8s.io, or create the Cluster object again, paused, with the same name, control plane and infrastructure references",
+	}
+	ruleClusterLeftOut = Rule{
+		"ClusterLeftOut", Info,
+		"k0rdent leaves Cluster objects out of its backups on purpose and makes them again through Helm, from the ClusterDeployment.",
+		"restore k0rdent itself first, and see that its templates and credentials are restored, too",
+	}
+	ruleClass = Rule{
+		"ClusterClassAbsent", Error,
+		"The topology of its clusters can't be reconciled: no scaling, no upgrade, no health check of it until the class exists again.",
+		doNewer,
+	}
+	ruleCertificate = Rule{
+		"CertificateAbsent", Error,
+		"KubeadmControlPlane makes a new certificate authority when it finds none, and the running cluster does not trust that: its machines are cut off.",
+		"get the Secret from another backup, or from the cluster's own control plane machines (/etc/kubernetes/pki), and have it in place before the Cluster is unpaused",
+	}
+	ruleAuthority = Rule{
+		"AuthorityExpired", Error,
+		"Nothing that this authority has signed is trusted any more, and KubeadmControlPlane does not renew it: the cluster has to be given a new one by hand.",
+		"renew the authority by hand, on the machines and in the Secret, before anything else is done to the cluster",
+	}
+	ruleAuthorityEnds = Rule{
+		"AuthorityExpiring", Warning,
+		"KubeadmControlPlane does not renew authorities: on that day the cluster stops working.",
+		"renew the authority by hand soon after the restore",
+	}
+	ruleSecrets = Rule{
+		"SecretsAbsent", Error,
+		"Credentials of the infrastructure, kubeconfigs and certificate authorities are missing: controllers reach neither infrastructure nor clusters, and KubeadmControlPlane makes new authorities that running clusters do not trust.",
+		"take a backup that holds Secrets, or have another source of all of them in place before any Cluster is unpaused",
+	}
+)
+
+func pausing(e *examination) []Finding {
+	var found []Finding
+	for i := range e.Clusters {
+		c := &e.Clusters[i]
+		what := name("Cluster", c.Namespace, c.Meta.Name)
+		switch {
+		case c.Paused:
+			found = append(found, rulePaused.On(c.Backup, what, "paused when the backup was taken").Of(c.ID()))
+		case !c.Derived:
+			says := "not paused"
+			if k := e.options.Controllers[c.ID()]; k.Makes != "" {
+				says += "; " + k.Name + " " + k.Makes + " for each new machine"
+			}
+			found = append(found, ruleNotPaused.On(c.Backup, what, "%s", says).Of(c.ID()))
+		}
+	}
+	return found
+}
+
+// clustersLeftOut are those that only their parts tell of.
+func clustersLeftOut(e *examination) []Finding {
+	deployments := set(deploymentKind.In(e.Snapshot))
+	var found []Finding
+	for i := range e.Clusters {
+		c := &e.Clusters[i]
+		if !c.Derived {
+			continue
+		}
+		what := name("Cluster", c.Namespace, c.Meta.Name)
+		if deployments[objectOf(&c.Meta)] {
+			found = append(found, ruleClusterLeftOut.On(c.Backup, what, "not in the backup; its ClusterDeployment is").Of(c.ID()))
+			continue
+		}
+		found = append(found, ruleClusterAbsent.On(c.Backup, what, "not in the backup, although objects of it are").
+			At("clusters."+coreGroup, c.Namespace).Of(c.ID()))
+	}
+	return found
+}
+
+// classes are the ClusterClasses that managed topologies name.
+func classes(e *examination) []Finding {
+	known := set(classKind.In(e.Snapshot))
+	users := map[object][]backup.ClusterID{}
+	for c := range clusterKind.In(e.Snapshot).All() {
+		at := object{c.Backup, c.Data.ClassNamespace, c.Data.Class}
+		if at.namespace == "" {
+			at.namespace = c.Namespace
+		}
+		if at.name != "" && !known[at] {
+			users[at] = append(users[at], backup.ClusterID{Backup: c.Backup, Namespace: c.Namespace, Name: c.Name})
+		}
+	}
+	var found []Finding
+	for at, clusters := range users {
+		found = append(found, ruleClass.On(at.backup, name("ClusterClass", at.namespace, at.name),
+			"not in the backup; class of %s", some(namesOf(clusters))).At("clusterclasses."+coreGroup, at.namespace).Of(clusters...))
+	}
+	return found
+}
+
+// certificates are those that KubeadmControlPlane would make anew when they are
+// absent (Cluster API controlplane/kubeadm reconcileClusterCertificates v1.14.0).
+func certificates(e *examination) []Finding {
+	var found []Finding
+	for i := range e.Clusters {
+		c := &e.Clusters[i]
+		if !e.kubeadm[c.ID()] {
+			continue
+		}
+		for _, part := range caParts {
+			secret := c.Meta.Name + "-" + part
+			s := e.secrets.Named(c.Backup, c.Namespace, secret)
+			if s == nil {
+				found = append(found, ruleCertificate.On(c.Backup, name("Secret", c.Namespace, secret), "not in the backup").
+					At(secretResource, c.Namespace).Of(c.ID()))
+				continue
+			}
+			for _, f := range e.expiry(s) {
+				found = append(found, f.Of(c.ID()))
+			}
+		}
+	}
+	return found
+}
+
+// soon is when a certificate is about to expire.
+const soon = 30 * 24 * time.Hour
+
+// expiry looks at the end of an authority's certificate. What is no certificate
+// is none of its business: the keys of service accounts are no certificates.
+func (e *examination) expiry(s *backup.Secret) []Finding {
+	block, _ := pem.Decode([]byte(s.Data["tls.crt"].Reveal()))
+	if block == nil {
+		return nil
+	}
+	cert, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return nil
+	}
+	what, day := name("Secret", s.Namespace, s.Name), cert.NotAfter.UTC().Format(time.DateOnly)
+	switch {
+	case e.options.Now.After(cert.NotAfter):
+		return []Finding{ruleAuthority.On(s.Backup, what, "its certificate expired on %s", day)}
+	case e.options.Now.Add(soon).After(cert.NotAfter):
+		return []Finding{ruleAuthorityEnds.On(s.Backup, what, "its certificate expires on %s", day)}
+	}
+	return nil
+}
+
+// secretsAbsent are backups of clusters without any Secret: one finding, instead
+// of one for each that is missed.
+func secretsAbsent(e *examination) []Finding {
+	clusters := make([]int, len(e.Backups))
+	for i := range e.Clusters {
+		clusters[e.Clusters[i].Backup]++
+	}
+	var found []Finding
+	for i := range e.Backups {
+		if clusters[i] > 0 && !e.hasSecrets[i] {
+			found = append(found, ruleSecrets.On(i, "every Secret", "the backup holds none of %s", count(clusters[i], "cluster")).
+				At(secretResource, anyNamespace))
+		}
+	}
+	return found
+}
+
+// foldedSecret says that a finding on one Secret is part of SecretsAbsent.
+func (e *examination) foldedSecret(f Finding) bool {
+	return f.Absent.Resource == secretResource && f.Code != ruleSecrets.Code && !e.hasSecrets[f.Backup]
+}
+
+func namesOf(ids []backup.ClusterID) []string {
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = id.Namespace + "/" + id.Name
+	}
+	return names
+}
+
+// some names up to three of a list, and how many more there are.
+func some(list []string) string {
+	const most = 3
+	if len(list) <= most {
+		return strings.Join(list, ", ")
+	}
+	return strings.Join(list[:most], ", ") + " and " + count(len(list)-most, "other")
+}

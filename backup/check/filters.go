@@ -1,0 +1,250 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// filterSpec is the spec of a Backup, of which some members leave objects out.
+type filterSpec velerov1.BackupSpec
+
+// anyNamespace stands for objects of all namespaces.
+const anyNamespace = "*"
+
+var (
+	ruleKinds = Rule{
+		"KindsFiltered", Error,
+		"A restore can't bring back what was left out on purpose: the controllers miss it.",
+		"take a backup without that filter, or have another source of these objects in place before any Cluster is unpaused",
+	}
+	ruleNamespaces = Rule{
+		"NamespacesFiltered", Warning,
+		"Clusters and credentials in other namespaces are not in this backup, and with them their VMs are nobody's.",
+		"give the backups of the other namespaces as well (--backup may be repeated), or take one of all",
+	}
+	ruleLabels = Rule{
+		"LabelsFiltered", Warning,
+		"Objects without the label are left out, whatever refers to them; Secrets with credentials mostly carry no label.",
+		"take a backup without a label selector, or label what the findings here call absent",
+	}
+	ruleClusterScoped = Rule{
+		"ClusterScopedFiltered", Info,
+		"Identities with the credentials of whole clusters, failure domains and the like are cluster-scoped, and only what namespaced objects need for their own kind is added by Velero itself.",
+		"back up with --include-cluster-resources=true",
+	}
+	rulePolicy = Rule{
+		"ResourcePolicyUnknown", Info,
+		"Since Velero 1.17 a resource policy can leave whole kinds out (includeExcludePolicy), and what it says is in a ConfigMap of Velero's namespace only: what is absent may have been left out by it.",
+		"read that ConfigMap, if the old management cluster still answers, or compare with the -resource-list.json.gz beside the tarball",
+	}
+)
+
+// needed are the resources without which Cluster API does not work.
+var needed = []string{
+	"clusters." + coreGroup, "machinedeployments." + coreGroup, "machines." + coreGroup, "machinesets." + coreGroup,
+	"machinehealthchecks." + coreGroup, "kubeadmcontrolplanes." + controlPlaneGroup, "kubeadmconfigs." + bootstrapGroup, secretResource,
+}
+
+// filters are the findings on what a backup was told to leave out.
+func filters(e *examination) []Finding {
+	deployments := deploymentKind.In(e.Snapshot).Len() > 0
+	var found []Finding
+	for i, b := range e.Backups {
+		v, what := e.velero(i), e.tarball(i)
+		if v == nil || !v.Of(b) {
+			continue
+		}
+		f := (*filterSpec)(&v.Spec)
+		for _, resource := range needed {
+			if deployments && resource == "clusters."+coreGroup {
+				continue // k0rdent makes them again
+			}
+			if by := f.resource(resource, false); by != "" {
+				found = append(found, ruleKinds.On(i, "every object of "+resource, "left out of backup %s by %s", v.Name, by))
+			}
+		}
+		if by := f.namespaces(); by != "" {
+			found = append(found, ruleNamespaces.On(i, what, "backup %s: %s", v.Name, by))
+		}
+		if by := f.labels(); by != "" {
+			found = append(found, ruleLabels.On(i, what, "backup %s: %s", v.Name, by))
+		}
+		if by := f.policy(); by != "" {
+			found = append(found, rulePolicy.On(i, what, "backup %s: %s", v.Name, by))
+		}
+		if by := f.clusterScoped(); by != "" {
+			found = append(found, ruleClusterScoped.On(i, what, "backup %s: %s", v.Name, by))
+		}
+	}
+	return found
+}
+
+// explain adds to a finding on an absent object what filter left it out.
+func (e *examination) explain(f *Finding) {
+	v := e.velero(f.Backup)
+	if f.Absent.Resource == "" || v == nil || !v.Of(e.Backups[f.Backup]) {
+		return
+	}
+	if by := (*filterSpec)(&v.Spec).leavesOut(f.Absent); by != "" {
+		f.Message += "; explained by: " + by
+	}
+}
+
+// leavesOut names the filter that leaves an object out, or may do so.
+func (f *filterSpec) leavesOut(a Absent) string {
+	clusterScoped := a.Namespace == ""
+	if by := f.resource(a.Resource, clusterScoped); by != "" {
+		return by
+	}
+	by := ""
+	switch {
+	case clusterScoped:
+		by = f.clusterScoped()
+	case a.Namespace != anyNamespace:
+		by = f.namespace(a.Namespace)
+	}
+	if by == "" && !clusterScoped {
+		by = f.labels()
+	}
+	return cmp.Or(by, f.policy())
+}
+
+// policy names the resource policy, which may leave out anything but together with
+// the older filters (Velero pkg/backup/backup.go, pkg/controller/backup_controller.go
+// v1.18.1).
+func (f *filterSpec) policy() string {
+	if f.ResourcePolicy == nil || f.ResourcePolicy.Name == "" || f.older() {
+		return ""
+	}
+	return "resourcePolicy: " + f.ResourcePolicy.Name + ", of which the content is unknown"
+}
+
+// older reports whether one of the filters is set that are for namespaced and
+// cluster-scoped resources alike. Velero up to 1.16 read a backup without any filter
+// as one of these, too (UseOldResourceFilters in pkg/util/collections v1.16.2, v1.17.0).
+func (f *filterSpec) older() bool {
+	return f.IncludeClusterResources != nil || len(f.IncludedResources) > 0 || len(f.ExcludedResources) > 0
+}
+
+// scoped reports whether one of the filters is set that are for resources of one scope.
+func (f *filterSpec) scoped() bool {
+	return len(f.IncludedNamespaceScopedResources)+len(f.ExcludedNamespaceScopedResources)+
+		len(f.IncludedClusterScopedResources)+len(f.ExcludedClusterScopedResources) > 0
+}
+
+// resource names the list of resources that leaves a resource out.
+func (f *filterSpec) resource(resource string, clusterScoped bool) string {
+	in, out, inName, outName := f.IncludedNamespaceScopedResources, f.ExcludedNamespaceScopedResources,
+		"includedNamespaceScopedResources", "excludedNamespaceScopedResources"
+	if clusterScoped {
+		in, out, inName, outName = f.IncludedClusterScopedResources, f.ExcludedClusterScopedResources,
+			"includedClusterScopedResources", "excludedClusterScopedResources"
+	}
+	for _, list := range []struct {
+		name     string
+		entries  []string
+		includes bool
+	}{
+		{"excludedResources", f.ExcludedResources, false},
+		{outName, out, false},
+		{"includedResources", f.IncludedResources, true},
+		{inName, in, true},
+	} {
+		names := slices.ContainsFunc(list.entries, func(entry string) bool { return namesResource(entry, resource) })
+		if list.includes && len(list.entries) > 0 && !names || !list.includes && names {
+			return list.name + ": " + brief(list.entries)
+		}
+	}
+	return ""
+}
+
+// namesResource says whether an entry of a list means a resource. Velero asks
+// the API server, which knows a resource by plural and singular, with or
+// without its group (Velero pkg/discovery/helper.go v1.18.1).
+func namesResource(entry, resource string) bool {
+	entry, resource = strings.ToLower(strings.TrimSpace(entry)), strings.ToLower(resource)
+	plural, _, _ := strings.Cut(resource, ".")
+	return entry == "*" || entry == resource || entry == plural || entry+"s" == plural
+}
+
+// namespace names the list that leaves a namespace out. Entries may be patterns.
+func (f *filterSpec) namespace(namespace string) string {
+	among := func(list []string) bool {
+		return slices.ContainsFunc(list, func(pattern string) bool {
+			fits, err := path.Match(pattern, namespace)
+			return pattern == namespace || err == nil && fits
+		})
+	}
+	switch {
+	case among(f.ExcludedNamespaces):
+		return "excludedNamespaces: " + brief(f.ExcludedNamespaces)
+	case len(f.IncludedNamespaces) > 0 && !among(f.IncludedNamespaces):
+		return "includedNamespaces: " + brief(f.IncludedNamespaces)
+	}
+	return ""
+}
+
+// namespaces names the lists that leave some namespace out.
+func (f *filterSpec) namespaces() string {
+	var by []string
+	if len(f.IncludedNamespaces) > 0 && !slices.Contains(f.IncludedNamespaces, "*") {
+		by = append(by, "includedNamespaces: "+brief(f.IncludedNamespaces))
+	}
+	if len(f.ExcludedNamespaces) > 0 {
+		by = append(by, "excludedNamespaces: "+brief(f.ExcludedNamespaces))
+	}
+	return strings.Join(by, " and ")
+}
+
+func (f *filterSpec) labels() string {
+	var all []string
+	if f.LabelSelector != nil {
+		all = append(all, "labelSelector: "+metav1.FormatLabelSelector(f.LabelSelector))
+	}
+	var or []string
+	for _, s := range f.OrLabelSelectors {
+		or = append(or, metav1.FormatLabelSelector(s))
+	}
+	if len(or) > 0 {
+		all = append(all, "orLabelSelectors: "+brief(or))
+	}
+	return strings.Join(all, " and ")
+}
+
+// clusterScoped says why cluster-scoped objects are left out. Unless they are asked
+// for, the filters for one scope leave them out always, those for both scopes where
+// not all namespaces are backed up. Without any filter the former count since Velero
+// 1.17, the latter before (pkg/util/collections/includes_excludes.go v1.16.2, v1.17.0;
+// pkg/controller/backup_controller.go adds exclusions, which has the same effect;
+// seen in a real backup of 1.18). No file says which Velero wrote a backup.
+func (f *filterSpec) clusterScoped() string {
+	everywhere := f.namespaces() == ""
+	switch {
+	case f.IncludeClusterResources != nil && *f.IncludeClusterResources, len(f.IncludedClusterScopedResources) > 0:
+		return ""
+	case f.IncludeClusterResources != nil:
+		return "includeClusterResources: false"
+	case f.scoped():
+		return "includedClusterScopedResources is not set, and then cluster-scoped objects stay out"
+	case f.older() && everywhere:
+		return ""
+	case !everywhere:
+		return "includeClusterResources is not set, and without all namespaces cluster-scoped objects stay out"
+	}
+	return "includeClusterResources is not set, and since Velero 1.17 cluster-scoped objects stay out by default"
+}
+
+// brief is a list, cut when it is long.
+func brief(list []string) string {
+	const most = 5
+	if len(list) <= most {
+		return strings.Join(list, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
+}

@@ -1,0 +1,70 @@
+package check
+
+import (
+	"drift-detector/backup"
+)
+
+const (
+	coreGroup           = "cluster.x-k8s.io"
+	controlPlaneGroup   = "controlplane." + coreGroup
+	bootstrapGroup      = "bootstrap." + coreGroup
+	infrastructureGroup = "infrastructure." + coreGroup
+
+	secretResource = "secrets"
+)
+
+// clusterFields are what the package reads of a Cluster beside the core's fields.
+type clusterFields struct {
+	Class, ClassNamespace string // ClusterClass of a managed topology
+}
+
+var clusterKind = backup.NewKind("clusters."+coreGroup,
+	backup.Text(func(c *clusterFields) *string { return &c.Class }, "spec.topology.classRef.name", "spec.topology.class"),
+	backup.Text(func(c *clusterFields) *string { return &c.ClassNamespace }, "spec.topology.classRef.namespace", "spec.topology.classNamespace"),
+)
+
+var classKind = backup.NewKind[struct{}]("clusterclasses." + coreGroup)
+
+// configFields say whether a machine joins with a token, which expires.
+type configFields struct{ Token bool }
+
+var configKind = backup.NewKind("kubeadmconfigs."+bootstrapGroup,
+	backup.Present(func(c *configFields) *bool { return &c.Token }, "spec.joinConfiguration.discovery.bootstrapToken.token"),
+)
+
+type healthCheckFields struct {
+	Cluster  string
+	Selector string // JSON of a label selector
+}
+
+var healthCheckKind = backup.NewKind("machinehealthchecks."+coreGroup,
+	backup.Text(func(h *healthCheckFields) *string { return &h.Cluster }, "spec.clusterName"),
+	backup.Raw(func(h *healthCheckFields) *string { return &h.Selector }, "spec.selector"),
+)
+
+// deploymentKind is k0rdent's: it makes a Cluster of the same name through Helm
+// (k0rdent/kcm internal/controller/clusterdeployment_controller.go v1.11.4).
+var deploymentKind = backup.NewKind[struct{}]("clusterdeployments.k0rdent.mirantis.com")
+
+// caParts are the Secrets with the certificate authorities of a cluster that
+// KubeadmControlPlane keeps, by the ends of their names (Cluster API
+// util/secret/consts.go v1.14.0).
+var caParts = []string{"ca", "etcd", "proxy", "sa"}
+
+// Want is what the package asks of a backup. Of certificate authorities only
+// the certificate is kept, never the key; of bootstrap data nothing but that it
+// is there.
+func Want() backup.Want {
+	w := backup.Want{Kinds: []backup.AnyKind{clusterKind, classKind, configKind, healthCheckKind, deploymentKind}}
+	for _, k := range versionedKinds {
+		w.Kinds = append(w.Kinds, k)
+	}
+	for _, part := range caParts {
+		// The certificate is optional: other Secrets have such names, too.
+		w.Secrets = append(w.Secrets, backup.SecretRule{Name: "*-" + part, Optional: []string{"tls.crt"}})
+	}
+	// Bootstrap data and all else that Cluster API itself makes is of this type
+	// (Cluster API api/core/v1beta2/common_types.go v1.14.0).
+	w.Secrets = append(w.Secrets, backup.SecretRule{Type: "cluster.x-k8s.io/secret"})
+	return w
+}

@@ -1,0 +1,147 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"drift-detector/backup"
+)
+
+var (
+	ruleProvisioning = Rule{
+		"MachineProvisioning", Warning,
+		"No VM is on record for it. After the restore its controller looks for a VM by name, and makes a new one when there is none, whatever has become of the first attempt.",
+		"see whether it got a VM since (drift-detector detect tells), and whether you still want the machine; delete it after the restore if not",
+	}
+	ruleToken = Rule{
+		"BootstrapTokenExpired", Warning,
+		"A VM that is made from this bootstrap data can't join: the token in it is not valid any more.",
+		"delete the Machine after the restore, so that its owner makes one with a new token",
+	}
+	ruleBootstrapData = Rule{
+		"BootstrapDataAbsent", Error,
+		"It waits for good: its VM can't be made without the bootstrap data, and nobody makes that again.",
+		"delete the Machine after the restore, so that its owner makes another",
+	}
+	ruleHealth = Rule{
+		"NoHealthCheck", Warning,
+		"Infrastructure controllers never make a recorded VM again. A machine whose VM is gone stays broken, and counts as a replica, until a MachineHealthCheck or a person deletes it.",
+		"add a MachineHealthCheck that selects these machines, or delete those that detect calls Stale by hand after the restore",
+	}
+)
+
+// tokenLifetime is Cluster API's default for bootstrap tokens; while a machine
+// waits, its token is made valid again and again (bootstrap/kubeadm
+// controllers/kubeadmconfig_controller.go DefaultTokenTTL v1.14.0).
+const tokenLifetime = 15 * time.Minute
+
+// LacksBootstrap reports whether the bootstrap data of a machine should be among the
+// Secrets and is not. Only of data that Cluster API made it is known what the Secret
+// looks like.
+func LacksBootstrap(m *backup.Machine, secrets *backup.Secrets) bool {
+	return m.BootstrapSecret != "" && !m.Bootstrap.IsZero() && secrets.Named(m.Backup, m.Namespace, m.BootstrapSecret) == nil
+}
+
+// provisioning are machines that had no VM yet.
+func provisioning(e *examination) []Finding {
+	var found []Finding
+	for i := range e.Machines {
+		m := &e.Machines[i]
+		if m.ProviderID != "" {
+			continue
+		}
+		what := name("Machine", m.Namespace, m.Name)
+		phase := ""
+		if m.Phase != "" {
+			phase = ", in phase " + m.Phase
+		}
+		found = append(found, ruleProvisioning.On(m.Backup, what, "no provider id when the backup was taken%s", phase).Of(m.Cluster))
+		if LacksBootstrap(m, e.secrets) {
+			found = append(found, ruleBootstrapData.On(m.Backup, name("Secret", m.Namespace, m.BootstrapSecret),
+				"not in the backup; bootstrap data of Machine %s", m.Name).At(secretResource, m.Namespace).Of(m.Cluster))
+		}
+		written := e.Backups[m.Backup].WrittenTo
+		config := e.configs[object{m.Backup, m.Bootstrap.Namespace, m.Bootstrap.Name}]
+		if config != nil && config.Data.Token && e.options.Now.After(written.Add(tokenLifetime)) {
+			found = append(found, ruleToken.On(m.Backup, what, "the token to join with was valid for %d minutes after the backup at most", tokenLifetime/time.Minute).Of(m.Cluster))
+		}
+	}
+	return found
+}
+
+// healthChecks are owners of machines that no MachineHealthCheck covers. A
+// MachineHealthCheck selects among the machines of its cluster, in its namespace
+// (Cluster API core/reconcilers/machinehealthcheck v1.14.0).
+func healthChecks(e *examination) []Finding {
+	covers := newCover(e)
+	all := map[owner][]*backup.Machine{}
+	for by, machines := range e.machines {
+		if by.kind == "MachinePool" {
+			continue // a pool replaces its members itself
+		}
+		if by.kind == "MachineSet" && machines[0].Deployment != "" {
+			by.kind, by.name = "MachineDeployment", machines[0].Deployment
+		}
+		all[by] = append(all[by], machines...)
+	}
+	var found []Finding
+	for by, machines := range all {
+		bare := 0
+		for _, m := range machines {
+			if !covers.machine(m) {
+				bare++
+			}
+		}
+		if bare == 0 {
+			continue
+		}
+		message := fmt.Sprintf("%d of its %d machines are not covered", bare, len(machines))
+		switch {
+		case len(machines) == 1:
+			message = "its machine is not covered"
+		case bare == len(machines):
+			message = fmt.Sprintf("none of its %d machines is covered", bare)
+		}
+		found = append(found, ruleHealth.On(by.backup, name(by.kind, by.namespace, by.name), "%s", message).Of(machines[0].Cluster))
+	}
+	return found
+}
+
+// cover tells which machines a MachineHealthCheck selects. Machines of one owner
+// mostly share their labels, so that each selector is asked once.
+type cover struct {
+	byCluster map[backup.ClusterID][]selector
+	asked     map[coverKey]bool
+}
+
+type coverKey struct {
+	cluster backup.ClusterID
+	labels  backup.Labels
+}
+
+func newCover(e *examination) *cover {
+	c := &cover{byCluster: map[backup.ClusterID][]selector{}, asked: map[coverKey]bool{}}
+	for h := range healthCheckKind.In(e.Snapshot).All() {
+		if s, ok := parseSelector(h.Data.Selector); ok && !h.Paused {
+			id := backup.ClusterID{Backup: h.Backup, Namespace: h.Namespace, Name: h.Data.Cluster}
+			c.byCluster[id] = append(c.byCluster[id], s)
+		}
+	}
+	return c
+}
+
+func (c *cover) machine(m *backup.Machine) bool {
+	selectors := c.byCluster[m.Cluster]
+	if len(selectors) == 0 || m.SkipRemediation {
+		return false
+	}
+	k := coverKey{m.Cluster, m.Labels}
+	covered, known := c.asked[k]
+	if !known {
+		labels := m.Labels.Map()
+		covered = slices.ContainsFunc(selectors, func(s selector) bool { return s.matches(labels) })
+		c.asked[k] = covered
+	}
+	return covered
+}

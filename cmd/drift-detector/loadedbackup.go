@@ -1,0 +1,411 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"drift-detector/backup"
+	"drift-detector/backup/archive"
+	"drift-detector/backup/check"
+	"drift-detector/backup/selection"
+	"drift-detector/detector"
+	"drift-detector/detector/forecast"
+	"drift-detector/infra"
+	"drift-detector/infra/all"
+	"drift-detector/report/terminal"
+)
+
+// backupOptions say which backups to read and how to reach what they name.
+// detect and inventory share them.
+type backupOptions struct {
+	backups     []string
+	endpoints   []string
+	credentials string
+	awsProfile  string
+	awsAmbient  bool
+	insecure    bool
+	skipNodes   bool
+	dryRun      bool
+	quiet       bool
+	selection   selection.Selection
+}
+
+func (o *backupOptions) flags() []cli.Flag {
+	return slices.Concat([]cli.Flag{
+		backupFlag(),
+		&cli.BoolFlag{Name: "skip-access-apiserver", Usage: "do not read the Node lists of the workload clusters", Destination: &o.skipNodes},
+		&cli.BoolFlag{Name: "insecure-skip-verify", Usage: "do not verify certificates of infrastructure endpoints; API servers are always verified", Destination: &o.insecure},
+		&cli.StringSliceFlag{Name: "endpoint", Usage: "reach at TO what the backup calls FROM, as `FROM=TO` (host:port or URL); repeatable"},
+		&cli.StringFlag{Name: "credentials", Usage: "YAML `FILE` whose entries override the backup per endpoint", Destination: &o.credentials},
+		&cli.StringFlag{Name: "aws-profile", Usage: "in place of the AWS controller's credential use the profile `NAME` of your own configuration", Destination: &o.awsProfile},
+		&cli.BoolFlag{Name: "aws-ambient", Usage: "the same with your own default credentials: environment, configuration, instance role", Destination: &o.awsAmbient},
+	}, o.selectionFlags(), []cli.Flag{
+		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print warnings and errors only: no progress, no summary, not which credential goes where", Destination: &o.quiet},
+		&cli.BoolFlag{Name: "dry-run", Usage: "say which endpoints, accounts and Secrets would be used, and contact nothing", Destination: &o.dryRun},
+	})
+}
+
+func backupFlag() cli.Flag {
+	return &cli.StringSliceFlag{Name: "backup", Usage: "Velero backup to read: a `FILE` (NAME-data.tar.gz) or its folder of the object store; repeatable"}
+}
+
+func (o *backupOptions) read(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	o.backups, o.endpoints = c.StringSlice("backup"), c.StringSlice("endpoint")
+	o.selection.Clusters, o.selection.Namespaces = c.StringSlice("cluster"), c.StringSlice("namespace")
+	if len(o.backups) == 0 {
+		return &usageError{message: "--backup is required", command: c.Command.Name}
+	}
+	if o.awsAmbient && o.awsProfile != "" {
+		return &usageError{message: "--aws-profile and --aws-ambient exclude each other", command: c.Command.Name}
+	}
+	return nil
+}
+
+// access turns the options into what providers are told. It fails on a bad
+// --endpoint or --credentials.
+func (o *backupOptions) access(s *streams) (infra.Access, error) {
+	a := infra.Access{
+		InsecureSkipVerify: o.insecure, SkipNodes: o.skipNodes,
+		AWSProfile: o.awsProfile, AWSAmbient: o.awsAmbient,
+	}
+	for _, e := range o.endpoints {
+		r, err := infra.ParseReroute(e)
+		if err != nil {
+			return a, fmt.Errorf("--endpoint: %w", err) // the value may hold a password
+		}
+		a.Reroutes = append(a.Reroutes, r)
+	}
+	if o.credentials != "" {
+		creds, warnings, err := infra.ReadCredentials(o.credentials)
+		if err != nil {
+			return a, err
+		}
+		for _, w := range warnings {
+			s.warn("%s", w)
+		}
+		a.Credentials = creds
+	}
+	if c, ok := infra.EnvironmentCredential(s.getenv); ok {
+		a.Credentials = append(a.Credentials, c)
+	}
+	return a, nil
+}
+
+// loadedBackup is what one or several backups say, ready to be listed and decided.
+type loadedBackup struct {
+	registry *infra.Registry
+	snapshot *backup.Snapshot
+	secrets  *backup.Secrets
+	expected infra.Expected
+	shows    func(backup.ClusterID) bool // the clusters that are shown; nil is all
+	velero   []*check.VeleroBackup       // by backup; nil where Velero's file is not beside the tarball
+}
+
+func (o *backupOptions) load(ctx context.Context, s *streams) (*loadedBackup, error) {
+	e := &loadedBackup{registry: all.Registry()}
+	var sources []backup.Source
+	for _, path := range o.backups {
+		src, err := archive.FileSource(path)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, src)
+		e.velero = append(e.velero, besideTarball(s, src.Name))
+	}
+	var err error
+	if e.snapshot, e.secrets, err = backup.Load(ctx, sources, join(e.registry.Want(), check.Want(), forecast.Want())); err != nil {
+		return nil, err
+	}
+	if !o.selection.IsZero() {
+		if e.shows, err = o.selection.Of(e.snapshot); err != nil {
+			return nil, err
+		}
+	}
+	for _, b := range e.snapshot.Backups {
+		s.debugf("read %s: %d objects, written %s to %s", b.Path, b.Items, b.WrittenFrom, b.WrittenTo)
+	}
+	e.expected = e.registry.Expected(e.snapshot)
+	e.narrow()
+	return e, nil
+}
+
+// join is what several packages ask of a backup.
+func join(wants ...backup.Want) backup.Want {
+	var w backup.Want
+	for _, part := range wants {
+		w.Kinds = append(w.Kinds, part.Kinds...)
+		w.Secrets = append(w.Secrets, part.Secrets...)
+	}
+	return w
+}
+
+// targets are the places that the clusters that were asked for need.
+func (e *loadedBackup) targets(s *streams, a infra.Access) []infra.Target {
+	all := e.registry.Targets(e.snapshot, e.secrets, a)
+	for _, given := range e.unused(a, all) {
+		s.warn("%s fits nothing: the backup names no such endpoint", given)
+	}
+	if e.shows == nil {
+		return all
+	}
+	return infra.For(e.shows, all)
+}
+
+// unused is what the operator gave for endpoints that the backup does not name:
+// most likely a slip, which would show as a missing credential only.
+func (e *loadedBackup) unused(a infra.Access, all []infra.Target) []string {
+	if a.SkipNodes {
+		return nil // what is for API servers is of no use this time
+	}
+	named := map[infra.Endpoint]bool{}
+	name := func(endpoint string) {
+		if at, err := infra.ParseEndpoint(endpoint); err == nil {
+			named[at] = true
+		}
+	}
+	for i := range all {
+		name(all[i].Endpoint)
+	}
+	for i := range e.snapshot.Clusters {
+		name(e.snapshot.Clusters[i].Endpoint)
+	}
+	var out []string
+	check := func(endpoint, source string) {
+		if at, err := infra.ParseEndpoint(endpoint); err == nil && !named[at] {
+			out = append(out, source+" for "+at.String())
+		}
+	}
+	for _, r := range a.Reroutes {
+		check(r.From, "--endpoint")
+	}
+	for _, c := range a.Credentials {
+		if strings.HasPrefix(c.Source, "--credentials") { // GOVC_URL may be set for other work
+			check(c.Endpoint, c.Source)
+		}
+	}
+	return out
+}
+
+// list contacts every target and forgets the credentials. near is that of the
+// targets: nil keeps everything as it is.
+func (o *backupOptions) list(ctx context.Context, s *streams, e *loadedBackup, a infra.Access, isRelated func(*infra.Instance) bool) (infra.Inventory, error) {
+	targets := e.targets(s, a)
+	for i := range targets {
+		targets[i].IsRelated = isRelated
+	}
+	for _, t := range targets {
+		if t.Use != "" && t.Refused == nil && !o.quiet {
+			s.info("%s", t.Use)
+		}
+	}
+	for _, t := range targets {
+		for _, w := range t.Warnings {
+			s.warn("%s", w)
+		}
+	}
+	watch := &infra.Watch{
+		Found: func(int, int) {},
+		Done:  func(_ int, l infra.Listing) { s.debugf("%s", describeListing(l)) },
+	}
+	stop := func() {}
+	if !o.quiet && !s.debug && isTerminal(s.stderr) {
+		p := showProgress(ctx, s, targets)
+		watch, stop = &infra.Watch{Found: p.found, Done: p.done}, p.stop
+	}
+	inv := e.registry.Collect(ctx, targets, watch)
+	stop()
+	e.secrets.Drop()
+	for i, l := range inv.Listings {
+		for _, w := range l.Warnings[len(targets[i].Warnings):] { // those of the target were said
+			s.warn("%s", w)
+		}
+	}
+	return inv, ctx.Err()
+}
+
+func describeListing(l infra.Listing) string {
+	what := fmt.Sprintf("%d instances", l.Count())
+	if l.NodeState != "" {
+		what = fmt.Sprintf("%d Nodes", len(l.Nodes))
+	}
+	return fmt.Sprintf("listed %s %s: %s, %s", l.Provider, l.Endpoint, what, l.State)
+}
+
+// preview is --dry-run: it says what would be contacted, and contacts nothing.
+func (o *backupOptions) preview(ctx context.Context, s *streams) error {
+	access, err := o.access(s)
+	if err != nil {
+		return err
+	}
+	e, err := o.load(ctx, s)
+	if err != nil {
+		return err
+	}
+	return e.plan(s, access)
+}
+
+// plan prints what would be contacted, with which credential.
+func (e *loadedBackup) plan(s *streams, a infra.Access) error {
+	for _, t := range e.targets(s, a) {
+		line := t.Provider + " " + t.Endpoint
+		if t.Dial != "" && t.Dial != t.Endpoint {
+			line += " at " + t.Dial
+		}
+		if t.Location != "" {
+			line += " " + t.Location
+		}
+		for _, part := range []struct{ word, value string }{{"as", t.Account}, {"with", t.Source}, {"for", clusterNames(t.Clusters)}} {
+			if part.value != "" {
+				line += " " + part.word + " " + part.value
+			}
+		}
+		if t.Refused != nil {
+			line += ": not possible: " + t.Refused.Message
+		}
+		fmt.Fprintln(s.stdout, terminal.Escape(line))
+		if t.Refused != nil && t.Refused.Hint != "" {
+			fmt.Fprintln(s.stdout, terminal.Escape("  "+t.Refused.Hint))
+		}
+		for _, w := range t.Warnings {
+			fmt.Fprintln(s.stdout, terminal.Escape("  warning: "+w))
+		}
+	}
+	e.secrets.Drop()
+	return nil
+}
+
+func clusterNames(ids []backup.ClusterID) string {
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = id.Namespace + "/" + id.Name
+	}
+	return strings.Join(names, ", ")
+}
+
+// unseen is a place of which not everything is known.
+type unseen struct {
+	endpoint string
+	fault    *infra.Fault // may be nil
+}
+
+// notListed are the listings that do not hold everything.
+func notListed(inv infra.Inventory) []unseen {
+	var out []unseen
+	for _, l := range inv.Listings {
+		if l.State != infra.Complete && l.NodeState == "" {
+			out = append(out, unseen{l.Endpoint, l.Fault})
+		}
+	}
+	return out
+}
+
+// itemsUnread names items of the backup on which verdicts rest and that could not be
+// read, at most three of them, and says what to do; empty when there are none.
+func itemsUnread(all []detector.Error) (text, hint string) {
+	const few = 3
+	var items []string
+	n := 0
+	for _, e := range all {
+		if !e.Unread {
+			continue
+		}
+		if n++; n <= few {
+			items, hint = append(items, e.Object+" ("+e.Message+")"), e.Hint
+		}
+	}
+	switch {
+	case n == 0:
+		return "", ""
+	case n == 1:
+		return "could not read 1 object of the backup: " + items[0], hint
+	case n > few:
+		items = append(items, fmt.Sprintf("%d more", n-few))
+	}
+	return fmt.Sprintf("could not read %d objects of the backup: %s", n, strings.Join(items, "; ")), hint
+}
+
+// incomplete describes places that were not seen whole and what else is missing, or
+// is nil when there is nothing: the first line names the hosts that are needed, the
+// hint says each thing to do once.
+func incomplete(all []unseen, items, itemsHint string) error {
+	var places, order []string
+	hosts := map[string][]string{} // by hint
+	for _, u := range all {
+		place := u.endpoint
+		if f := u.fault; f != nil {
+			place += " (" + f.Reason + ": " + strings.TrimPrefix(f.Message, u.endpoint+" ") + ")"
+			if f.Hint != "" && hosts[f.Hint] == nil {
+				order = append(order, f.Hint)
+			}
+			hosts[f.Hint] = append(hosts[f.Hint], u.endpoint)
+		}
+		places = append(places, place)
+	}
+	var missing []string
+	if len(places) > 0 {
+		missing = append(missing, "could not list all of "+strings.Join(places, "; "))
+	}
+	if items != "" {
+		missing = append(missing, items)
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	for i, hint := range order {
+		if len(order) > 1 {
+			slices.Sort(hosts[hint])
+			order[i] = strings.Join(slices.Compact(hosts[hint]), ", ") + ": " + hint
+		}
+	}
+	if items != "" {
+		order = append(order, itemsHint)
+	}
+	return &errIncomplete{message: "incomplete: " + strings.Join(missing, "; "), hint: strings.Join(order, "; ")}
+}
+
+// missed is what could not be seen of places, which may be nil, with the clusters
+// whose Node lists were asked for, not read, and would have been evidence: the first
+// three by name.
+func missed(places error, lists []backup.ClusterID) error {
+	const few = 3
+	n := len(lists)
+	if n == 0 {
+		return places
+	}
+	text := "the Node list of " + clusterNames(lists[:min(n, few)])
+	switch {
+	case n > few:
+		text = fmt.Sprintf("the Node lists of %s and %d more", clusterNames(lists[:few]), n-few)
+	case n > 1:
+		text = "the Node lists of " + clusterNames(lists)
+	}
+	message, hint := "incomplete: could not read "+text+": machines of which no VM was found there are Unknown", detector.HintSkipNodes
+	var other *errIncomplete
+	if errors.As(places, &other) {
+		message = other.message + "; " + strings.TrimPrefix(message, "incomplete: ")
+		hint = strings.TrimPrefix(other.hint+"; "+hint, "; ")
+	}
+	return &errIncomplete{message: message, hint: hint}
+}
+
+func readInventory(path string) (infra.Inventory, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return infra.Inventory{}, fmt.Errorf("reading the inventory: %w", err)
+	}
+	defer f.Close()
+	inv, err := infra.ReadInventory(f)
+	if err != nil {
+		return infra.Inventory{}, fmt.Errorf("reading %s: %w", path, err)
+	}
+	return inv, nil
+}

@@ -1,0 +1,272 @@
+package forecast
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/detector"
+	"drift-detector/infra"
+)
+
+// notesOnEstate are what to know of the restore as a whole.
+func generalNotes(s *backup.Snapshot, all []*cluster, notHealing int, complete bool) []Note {
+	var running []string
+	var made clones
+	for _, c := range all {
+		if c.Self {
+			continue
+		}
+		if !c.Paused {
+			running = append(running, c.ID.Namespace+"/"+c.ID.Name)
+		}
+		made.count(c)
+	}
+	slices.Sort(running)
+	out := []Note{
+		{AssumedOrder, made.assumption(complete)},
+		{WebhooksDuringRestore, webhooks(s) + defaults(all)},
+		{OldManagementCluster, "Make sure that the old management cluster is gone, or that all its Clusters are paused: while both reconcile the same VMs, a delete on either side destroys a living one"},
+	}
+	if n := len(running); n > 0 {
+		out = append(out, Note{UnpausedClusters, fmt.Sprintf("%s not paused in the backup, so that %s controllers act as soon as %s objects are back: %s",
+			plural(n, "cluster is", "clusters are"), verb(n, "its", "their"), verb(n, "its", "their"), few(running))})
+	}
+	if notHealing > 0 {
+		out = append(out, Note{NotHealing, fmt.Sprintf("%s will not heal by %s, whatever the word ManualRemediationNotRequired promises: no controller replaces %s",
+			plural(notHealing, "Stale machine", "Stale machines"), verb(notHealing, "itself", "themselves"), verb(notHealing, "it", "them"))})
+	}
+	return out
+}
+
+// clones counts the machines for which a controller would clone a VM if Cluster
+// objects were restored first: it then looks for a VM by folder and name alone.
+type clones struct {
+	by                        []string // what the controllers do that would
+	stale, unknown, elsewhere int
+}
+
+func (n *clones) count(c *cluster) {
+	if c.controller.ClustersFirst == "" {
+		return
+	}
+	if does := c.controller.Name + " " + c.controller.ClustersFirst; !slices.Contains(n.by, does) {
+		n.by = append(n.by, does)
+	}
+	if c.Paused {
+		return
+	}
+	for _, s := range c.sets() {
+		for i := range s.members {
+			f := &s.members[i]
+			switch {
+			case f.machine == nil || f.unprovisioned():
+			case f.stale():
+				n.stale++
+			case f.verdict.Status == detector.Unknown:
+				n.unknown++
+			case f.warned("Renamed") || f.warned("Moved"):
+				n.elsewhere++
+			}
+		}
+	}
+}
+
+// firstClusters is what happens, whatever the provider, when Clusters are back before
+// their machines while controllers run: seen with Cluster API 1.13.4 and CAPA 2.13.0.
+const firstClusters = "each MachineDeployment may make a new MachineSet and end every living worker of the restored one"
+
+// assumption says on what order of the restore the forecast rests, and what
+// happens in another one. Numbers are given only when all was seen.
+func (n *clones) assumption(complete bool) string {
+	const order = "The forecast assumes that Velero restores Cluster objects last, as it does by default. If they come first, or exist already, while controllers run, " + firstClusters
+	does := strings.Join(n.by, ", ")
+	switch {
+	case does == "":
+		return order
+	case !complete:
+		return order + "; " + does + " and clones new VMs: for Stale machines under the old names, and for renamed or moved VMs beside the living ones. For how many cannot be told, because not everything could be looked at"
+	case n.stale+n.unknown+n.elsewhere == 0:
+		return order + "; " + does + " and finds their VMs by folder and name alone"
+	}
+	var of []string
+	for _, part := range []struct {
+		n         int
+		one, many string
+	}{
+		{n.stale, "Stale machine under the old name", "Stale machines under the old names"},
+		{n.unknown, "Unknown machine, if it has no VM under its name", "Unknown machines, if they have no VMs under their names"},
+		{n.elsewhere, "renamed or moved VM, beside the living one", "renamed or moved VMs, beside the living ones"},
+	} {
+		if part.n > 0 {
+			of = append(of, plural(part.n, part.one, part.many))
+		}
+	}
+	return order + "; " + does + " and clones new VMs: for up to " + strings.Join(of, "; for up to ")
+}
+
+// defaults says whose webhooks must answer before controllers make machines. Without
+// the defaults that they fill in, instances of CAPA hung in a real restore.
+func defaults(all []*cluster) string {
+	var of []string
+	for _, c := range all {
+		if n := c.controller.Name; !c.Self && c.controller.Defaults && !slices.Contains(of, n) {
+			of = append(of, n)
+		}
+	}
+	if of == nil {
+		return ""
+	}
+	return ". Those of " + strings.Join(of, " and ") + " must answer again before any controller makes machines: without their defaults new instances hang"
+}
+
+// conditionsOf are what the forecast depends on, and so an answer that is made of it.
+// What endangers most comes first.
+func conditionsOf(s *backup.Snapshot, all []*cluster, notes []Note) []Note {
+	out := []Note{{RestoreOrder, "All objects of a cluster are back before any controller acts on it: Clusters are restored last, as Velero does by default, or the controllers are stopped, or the Clusters paused until then. If Clusters come first, or exist already because of another restore, Helm or GitOps, " + firstClusters}}
+	for _, n := range notes {
+		if n.Code == OldManagementCluster || n.Code == WebhooksDuringRestore || n.Code == UnpausedClusters {
+			out = append(out, n)
+		}
+	}
+	var paused, idle, managed, irreplaceable, unread, unseen, uncompared []string
+	for _, c := range all {
+		if c.Self {
+			continue
+		}
+		paused = append(paused, c.pausedObjects()...)
+		idle = append(idle, c.pausedOwners()...)
+		for _, g := range c.groups {
+			if g.managedBy != "" {
+				managed = append(managed, g.title()+" by "+g.managedBy)
+			}
+			if g.Kind == machinePool && g.Pool != nil && g.Pool.State == detector.Present {
+				uncompared = append(uncompared, g.title())
+			}
+		}
+		irreplaceable = append(irreplaceable, c.irreplaceable()...)
+		if len(c.checks) > 0 && !c.read {
+			unread = append(unread, c.ID.Namespace+"/"+c.ID.Name)
+		}
+		unseen = append(unseen, c.unseenConditions()...)
+	}
+	add := func(code, text string, of []string) {
+		if slices.Sort(of); len(of) > 0 {
+			out = append(out, Note{code, text + ": " + few(slices.Compact(of))})
+		}
+	}
+	add(ClustersPaused, "These are paused in the backup, and nothing happens to them until somebody unpauses them. What is said of them holds from then on", paused)
+	add(OwnersPaused, "These owners are paused in the backup, and make, delete and replace no machine. Look again before somebody unpauses them", idle)
+	add(ReplicasManaged, "Somebody else sets the replicas of these groups, and may change them as soon as it runs", managed)
+	add(NodesUnread, "All Nodes of these clusters are Ready: their Node lists were not read, and their MachineHealthChecks have machines replaced whose Nodes are not", unread)
+	add(NodeConditionsUnread, "No Node has a condition for which these have its machine replaced: only Ready was read", unseen)
+	// Nobody reads launch templates (ReconcileLaunchTemplate in CAPA
+	// pkg/cloud/services/ec2/launchtemplate.go and reconcileNodegroupVersion in
+	// pkg/cloud/services/eks/nodegroup.go v2.11.1).
+	add(PoolsUncompared, "Launch template, image, version and bootstrap data of these pools are those of the backup: they were not compared. Where one differs the controller replaces all members, and without bootstrap data it stands still", uncompared)
+	add(NothingToReplace, "No machine has to be replaced, because none could be made", irreplaceable)
+	return append(out, Note{NewestBackup, "No newer backup exists, and nobody changed the clusters since: " + written(s)})
+}
+
+// unseenConditions are the health checks that act on conditions of Nodes which no Node
+// list here holds, with those.
+func (c *cluster) unseenConditions() []string {
+	var out []string
+	for _, h := range c.checks {
+		var kinds []string
+		for _, condition := range h.spec.Checks.UnhealthyNodeConditions {
+			if condition.Type != "Ready" {
+				kinds = append(kinds, string(condition.Type))
+			}
+		}
+		if slices.Sort(kinds); len(kinds) > 0 {
+			out = append(out, fmt.Sprintf("MachineHealthCheck %s/%s (%s)", c.ID.Namespace, h.name, strings.Join(slices.Compact(kinds), ", ")))
+		}
+	}
+	return out
+}
+
+// pausedObjects are the cluster, or those of its machines, that no controller touches
+// until somebody unpauses them.
+func (c *cluster) pausedObjects() []string {
+	if c.Paused {
+		return []string{"Cluster " + c.ID.Namespace + "/" + c.ID.Name}
+	}
+	var out []string
+	for _, s := range c.sets() {
+		for i := range s.members {
+			if f := &s.members[i]; f.machine != nil && f.machine.Paused {
+				out = append(out, f.object())
+			}
+		}
+	}
+	return out
+}
+
+// pausedOwners are the control plane and the groups that are paused by themselves.
+func (c *cluster) pausedOwners() []string {
+	var out []string
+	for _, s := range c.sets() {
+		if g := c.index.groups[owner{c.ID, s.Kind, s.Name}]; s.plane != nil && s.plane.Paused || g != nil && g.Paused {
+			out = append(out, s.title())
+		}
+		for _, name := range s.sets {
+			if g := c.index.groups[owner{c.ID, machineSet, name}]; s.Kind != machineSet && g != nil && g.Paused {
+				out = append(out, machineSet+" "+c.ID.Namespace+"/"+name)
+			}
+		}
+	}
+	return out
+}
+
+// irreplaceable are the reasons for which machines of the cluster could not be made.
+func (c *cluster) irreplaceable() []string {
+	var out []string
+	for _, s := range c.sets() {
+		if s.unmakeable != "" {
+			out = append(out, s.title()+" ("+s.unmakeable+")")
+		}
+	}
+	for i := range c.Resources {
+		if r := &c.Resources[i]; r.State == detector.Absent && r.WhenGone == infra.FailsReplacement {
+			out = append(out, fmt.Sprintf("%s %s of %s/%s is gone", r.Kind, r.Name, c.ID.Namespace, c.ID.Name))
+		}
+	}
+	return out
+}
+
+// written says when the backups were written.
+func written(s *backup.Snapshot) string {
+	var out []string
+	for i := range s.Backups {
+		b := &s.Backups[i]
+		if at := b.WrittenTo.UTC(); !b.WrittenTo.IsZero() {
+			out = append(out, b.Path+" was written on "+at.Format("2006-01-02 15:04Z"))
+		}
+	}
+	if out == nil {
+		return "the backup does not say when it was written"
+	}
+	return strings.Join(out, ", ")
+}
+
+// webhooks warns of webhook configurations, which stop a restore while the
+// controllers that serve them are stopped.
+func webhooks(s *backup.Snapshot) string {
+	n := 0
+	for _, k := range webhookKinds {
+		counted := map[string]bool{} // by uid: several backups may hold one
+		for r := range k.In(s).All() {
+			if isClusterAPIWebhook(r.Name) && !counted[r.UID+r.Name] {
+				counted[r.UID+r.Name] = true
+				n++
+			}
+		}
+	}
+	const rule = "Webhook configurations of Cluster API must be absent, or their controllers running, while Velero restores: else all Clusters, Machines and infrastructure machines fail with connection refused"
+	if n > 0 {
+		return fmt.Sprintf("%s. The backup holds %d of them, and the restore brings them along: exclude them, or let the controllers run", rule, n)
+	}
+	return rule + ". The backup holds none; those of the new cluster count all the same"
+}

@@ -1,0 +1,202 @@
+package detector
+
+import (
+	"cmp"
+	"math"
+	"regexp"
+	"slices"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// hintIndex finds the hints of an instance.
+type hintIndex struct {
+	byKey     map[infra.Key][]*infra.OwnershipHint
+	patterns  []patternHint
+	locations map[backup.ClusterID]map[int32]bool // listings that show where a cluster's machines may be
+	shared    map[clusterKey]bool
+}
+
+// clusterKey is a key as far as one cluster has to do with it.
+type clusterKey struct {
+	cluster backup.ClusterID
+	infra.Key
+}
+
+// findShared finds the keys of the kinds that hints ask for on the living instances of
+// recorded machines.
+func (ix *index) findShared(hints []infra.OwnershipHint) {
+	kinds := map[string]bool{}
+	for i := range hints {
+		if kind := hints[i].Shares; kind != "" {
+			kinds[kind] = true
+		}
+	}
+	if len(kinds) == 0 {
+		return
+	}
+	ix.hints.shared = map[clusterKey]bool{}
+	for _, c := range ix.expected {
+		for _, v := range keep(ix.withKeys(c.Strong), func(v *vm) bool { return alive(v) && ix.atHome(c, v) }) {
+			for _, k := range v.Keys {
+				if kinds[k.Kind] {
+					ix.hints.shared[clusterKey{c.cluster, k}] = true
+				}
+			}
+		}
+	}
+}
+
+// shares reports whether an instance has what the hint asks for beside its key.
+func (t *hintIndex) shares(hint *infra.OwnershipHint, v *vm) bool {
+	return hint.Shares == "" || slices.ContainsFunc(v.Keys, func(k infra.Key) bool {
+		return k.Kind == hint.Shares && t.shared[clusterKey{hint.Cluster, k}]
+	})
+}
+
+type patternHint struct {
+	*infra.OwnershipHint
+	pattern *regexp.Regexp
+}
+
+func newTieIndex(c infra.Expected, expected []*expectedMachine, listings []infra.Listing) hintIndex {
+	t := hintIndex{byKey: map[infra.Key][]*infra.OwnershipHint{}, locations: map[backup.ClusterID]map[int32]bool{}}
+	for i := range c.OwnershipHints {
+		hint := &c.OwnershipHints[i]
+		if !hint.Key.IsZero() {
+			t.byKey[hint.Key] = append(t.byKey[hint.Key], hint)
+			continue
+		}
+		if re := hint.NamePattern(); re != nil {
+			t.patterns = append(t.patterns, patternHint{hint, re})
+		}
+	}
+	t.findLocations(c.Proofs, expected, listings)
+	return t
+}
+
+// findLocations takes from expected machines, proofs and listings where a cluster's
+// machines may be. A name or a folder proves nothing in another vCenter.
+func (t *hintIndex) findLocations(proofs []infra.VisibilityProof, expected []*expectedMachine, listings []infra.Listing) {
+	targets := map[string][]int32{}
+	for i := range listings {
+		for _, id := range listings[i].IDs {
+			targets[id] = append(targets[id], int32(i))
+		}
+		for _, id := range listings[i].Clusters {
+			t.addLocations(id, int32(i))
+		}
+	}
+	for _, c := range expected {
+		t.addLocations(c.cluster, targets[c.Home.Target]...)
+	}
+	for _, p := range proofs {
+		t.addLocations(p.Cluster, targets[p.Target]...)
+	}
+}
+
+func (t *hintIndex) addLocations(id backup.ClusterID, listings ...int32) {
+	if t.locations[id] == nil {
+		t.locations[id] = map[int32]bool{}
+	}
+	for _, l := range listings {
+		t.locations[id][l] = true
+	}
+}
+
+// fitting lists the hints of an instance.
+func (t *hintIndex) fitting(v *vm) []*infra.OwnershipHint {
+	var out []*infra.OwnershipHint
+	for _, k := range v.Keys {
+		out = append(out, t.byKey[k]...)
+	}
+	for _, p := range t.patterns {
+		if (p.Within.IsZero() || v.HasKey(p.Within)) && p.pattern.MatchString(v.Name) {
+			out = append(out, p.OwnershipHint)
+		}
+	}
+	return slices.DeleteFunc(out, func(hint *infra.OwnershipHint) bool {
+		anywhere := hint.Grade == infra.Strong || hint.Grade == infra.NameOnly
+		return contradicts(v, hint.Expect) || !anywhere && !t.isInLocation(hint.Cluster, v) || !t.shares(hint, v)
+	})
+}
+
+// contradicts reports whether an instance has keys of a kind that is expected, and
+// none of those that are.
+func contradicts(v *vm, expected []infra.Key) bool {
+	return slices.ContainsFunc(expected, func(k infra.Key) bool {
+		return hasOtherKey(v, k) && !slices.ContainsFunc(expected, func(other infra.Key) bool { return other.Kind == k.Kind && v.HasKey(other) })
+	})
+}
+
+func (t *hintIndex) isInLocation(id backup.ClusterID, v *vm) bool {
+	return slices.ContainsFunc(v.seen, func(l int32) bool { return t.locations[id][l] })
+}
+
+// bond is one reason why an instance belongs to a cluster: an OwnershipHint, or a Node.
+type bond struct {
+	cluster      backup.ClusterID
+	owner        infra.OwnerID
+	controlPlane bool
+	roleKnown    bool
+	specificity  int
+	byName       bool // what it rests on may be somebody else's, too
+	node         *infra.Node
+	detail       string
+}
+
+// workerKinds own workers; every other kind that owns machines is a control plane.
+var workerKinds = map[string]bool{machineDeployment: true, machineSet: true, machinePool: true}
+
+// role returns whether an owner of this kind, or other evidence, makes an instance a
+// control-plane machine, and whether that is known.
+func role(controlPlane bool, ownerKind string) (plane, known bool) {
+	return controlPlane || ownerKind != "" && !workerKinds[ownerKind], controlPlane || ownerKind != ""
+}
+
+func bondOfHint(t *infra.OwnershipHint) bond {
+	owner := t.Owner
+	owner.Cluster = t.Cluster
+	plane, known := role(t.ControlPlane, owner.Kind)
+	return bond{cluster: t.Cluster, owner: owner, specificity: t.Specificity, byName: t.ByName, detail: t.Detail, controlPlane: plane, roleKnown: known}
+}
+
+// bondOfNode is stronger than every OwnershipHint of its grade: the instance has joined.
+func bondOfNode(n *node) bond {
+	plane, known := role(n.ControlPlane, n.OwnerKind)
+	return bond{
+		cluster: n.Cluster, owner: infra.OwnerID{Cluster: n.Cluster, Kind: n.OwnerKind, Name: n.OwnerName},
+		controlPlane: plane, roleKnown: known, specificity: math.MaxInt, node: n.Node,
+		detail: "Node " + n.Name + " of the cluster has its provider id and says it is machine " + n.Machine,
+	}
+}
+
+// strongest returns the bonds of the highest specificity, in order.
+func strongest(all []bond) []bond {
+	if len(all) == 0 {
+		return nil
+	}
+	slices.SortFunc(all, compareBonds)
+	end := slices.IndexFunc(all, func(b bond) bool { return b.specificity != all[0].specificity })
+	if end < 0 {
+		end = len(all)
+	}
+	return all[:end]
+}
+
+func compareBonds(a, b bond) int {
+	return cmp.Or(cmp.Compare(b.specificity, a.specificity), compareClusters(a.cluster, b.cluster),
+		cmp.Compare(a.owner.Kind, b.owner.Kind), cmp.Compare(a.owner.Name, b.owner.Name),
+		compareBool(a.controlPlane, b.controlPlane), compareBool(a.byName, b.byName), cmp.Compare(a.detail, b.detail))
+}
+
+// clustersOf lists the clusters of bonds, each once, in order.
+func clustersOf(all []bond) []backup.ClusterID {
+	out := make([]backup.ClusterID, len(all))
+	for i := range all {
+		out[i] = all[i].cluster
+	}
+	slices.SortFunc(out, compareClusters)
+	return slices.Compact(out)
+}

@@ -1,0 +1,213 @@
+package aws
+
+import (
+	"fmt"
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/backup/naming"
+	"drift-detector/infra"
+	"drift-detector/infra/capi"
+)
+
+// Values of CAPA's role tag that machines have.
+const (
+	roleNode         = "node"
+	roleControlPlane = "control-plane"
+)
+
+// ownershipHints returns what connects instances that no machine explains with the clusters of
+// the backup: CAPA's ownership tag, in the cluster's own VPC or where instances of its
+// recorded machines are. The owner of the machine is read off its name where that is
+// possible, because a cluster is seldom in the backup as completely as one MachineSet.
+// What has a cluster's mark or name elsewhere may belong to another owner.
+func (objs *objects) ownershipHints() []infra.OwnershipHint {
+	owners := objs.owners()
+	var hints []infra.OwnershipHint
+	for _, id := range objs.order() {
+		s := objs.locations[id]
+		for _, o := range owners[id] {
+			hints = append(hints, beside(id, o), named(id, o))
+		}
+		for _, mark := range s.marks() {
+			hints = append(hints, infra.OwnershipHint{
+				Cluster: id, Grade: infra.NameOnly, Key: infra.Key{Kind: keyMark, Value: mark}, Owner: infra.OwnerID{Cluster: id},
+				Detail: "it is tagged as one of cluster " + mark,
+			})
+		}
+		if s.vpc == "" {
+			continue
+		}
+		for _, role := range []string{roleControlPlane, roleNode} {
+			owner := infra.OwnerID{Cluster: id}
+			if role == roleControlPlane {
+				owner = capi.ControlPlane(objs.controlPlanes, id, "")
+			}
+			hints = append(hints, s.markedHint(id, owner, role, "")...)
+		}
+		for _, o := range owners[id] {
+			hints = append(hints, s.markedHint(id, o, roleOf(o), o.Name)...)
+		}
+		where := fmt.Sprintf("%s of cluster %s/%s", s.vpc, id.Namespace, id.Name)
+		hints = append(hints, infra.OwnershipHint{
+			Cluster: id, Grade: infra.LocationOnly, Key: infra.Key{Kind: keyVPC, Value: s.vpc},
+			Owner: infra.OwnerID{Cluster: id}, Detail: "it is in VPC " + where,
+		})
+	}
+	return hints
+}
+
+// owners are what creates machines one by one, by cluster.
+func (objs *objects) owners() map[backup.ClusterID][]infra.OwnerID {
+	all := map[backup.ClusterID][]infra.OwnerID{}
+	for i := range objs.snapshot.ControlPlanes {
+		c := &objs.snapshot.ControlPlanes[i]
+		all[c.Cluster] = append(all[c.Cluster], infra.OwnerID{Cluster: c.Cluster, Kind: c.Kind, Name: c.Name})
+	}
+	for i := range objs.snapshot.Groups {
+		if g := &objs.snapshot.Groups[i]; g.Kind != machinePoolKind {
+			all[g.Cluster] = append(all[g.Cluster], infra.OwnerID{Cluster: g.Cluster, Kind: g.Kind, Name: g.Name})
+		}
+	}
+	return all
+}
+
+// roleOf is the value of CAPA's role tag on the machines of an owner.
+func roleOf(o infra.OwnerID) string {
+	if o.Kind == "MachineSet" || o.Kind == "MachineDeployment" {
+		return roleNode
+	}
+	return roleControlPlane
+}
+
+// stemOfOwner is what precedes the random characters in the names of an owner's
+// machines, and how many parts those are.
+func stemOfOwner(o infra.OwnerID) (stem string, parts int) {
+	if o.Kind == "MachineDeployment" {
+		return o.Name, 2
+	}
+	return naming.Stem(o.Name), 1
+}
+
+// beside ties what CAPA made for an owner, wherever it is, as long as a recorded
+// machine of the cluster is there under the same ownership tag. A cluster may have
+// machines in other VPCs than its own (AWSMachine.spec.subnet), and the backup may
+// name none.
+func beside(id backup.ClusterID, o infra.OwnerID) infra.OwnershipHint {
+	stem, parts := stemOfOwner(o)
+	kind := [...]string{1: keyRoleStem1, 2: keyRoleStem2}[parts]
+	return infra.OwnershipHint{
+		Cluster: id, Grade: infra.Strong, Owner: o, ControlPlane: roleOf(o) == roleControlPlane, Shares: keyOwnedVPC,
+		Specificity: min(len(o.Name), len(stem)), Key: infra.Key{Kind: kind, Value: join(roleOf(o), id.Namespace, stem)},
+		Detail: fmt.Sprintf("its tag MachineName has namespace %s and a name that %s %s gives, and it is in a VPC with recorded machines of the cluster, under the same ownership tag", id.Namespace, o.Kind, o.Name),
+	}
+}
+
+// named says of an instance that its name is one that an owner gives.
+func named(id backup.ClusterID, o infra.OwnerID) infra.OwnershipHint {
+	stem, parts := stemOfOwner(o)
+	kind := [...]string{1: keyStem1, 2: keyStem2}[parts]
+	return infra.OwnershipHint{
+		Cluster: id, Grade: infra.NameOnly, Owner: o, ControlPlane: roleOf(o) == roleControlPlane, Specificity: len(stem),
+		Key:    infra.Key{Kind: kind, Value: join(stem)},
+		Detail: fmt.Sprintf("its name is one that %s %s gives", o.Kind, o.Name),
+	}
+}
+
+// marks are the names of a cluster in tags. Of a cluster of EKS whose object the
+// backup lacks, the name is not known.
+func (s *clusterLocation) marks() []string {
+	if s.record == nil && s.eks {
+		return nil
+	}
+	return []string{s.tag}
+}
+
+// markedHint makes the two hints of an owner: by tag MachineName, and for instances
+// that lack it. Without a name of the owner any name matches.
+func (s *clusterLocation) markedHint(id backup.ClusterID, owner infra.OwnerID, role, name string) []infra.OwnershipHint {
+	hint := infra.OwnershipHint{Cluster: id, Owner: owner, ControlPlane: role == roleControlPlane}
+	// Of owners whose names are cut to the same stem none is the more likely one.
+	hint.Specificity = min(len(name), len(naming.Stem(name)))
+	tagged := fmt.Sprintf("it is tagged as owned by %s, role %s, in the cluster's VPC %s", s.tag, role, s.vpc)
+	parts := []string{s.tag, role, s.vpc}
+	strong, medium := keyOwnedNS, keyOwned
+	var tail []string
+	if name != "" {
+		strong, medium, tail = keyOwnedNSStem1, keyOwnedStem1, []string{naming.Stem(name)}
+		how := fmt.Sprintf("%d characters", naming.SuffixLen)
+		if owner.Kind == "MachineDeployment" {
+			strong, medium, tail = keyOwnedNSStem2, keyOwnedStem2, []string{name}
+			how = "a MachineSet's suffix + " + how
+		}
+		tagged += fmt.Sprintf("; its name is %s %s + %s", owner.Kind, name, how)
+	}
+	byMachine, byTag := hint, hint
+	byMachine.Grade, byMachine.Detail = infra.Strong, tagged+"; tag MachineName has namespace "+id.Namespace
+	byMachine.Key = infra.Key{Kind: strong, Value: join(append(append(parts[:3:3], id.Namespace), tail...)...)}
+	byTag.Grade, byTag.Detail = infra.Medium, tagged+"; it has no tag MachineName"
+	byTag.Key = infra.Key{Kind: medium, Value: join(append(parts[:3:3], tail...)...)}
+	return []infra.OwnershipHint{byMachine, byTag}
+}
+
+// markedKeys returns the keys of an instance for its tags: the other side of tied.
+func markedKeys(owner, role, vpc, machineName, name string) []infra.Key {
+	if owner == "" || vpc == "" || (role != roleNode && role != roleControlPlane) {
+		return nil
+	}
+	plain, stem1, stem2 := keyOwned, keyOwnedStem1, keyOwnedStem2
+	parts := []string{owner, role, vpc}
+	if namespace, machine, ok := strings.Cut(machineName, "/"); ok {
+		plain, stem1, stem2 = keyOwnedNS, keyOwnedNSStem1, keyOwnedNSStem2
+		parts = append(parts, namespace)
+		name = machine
+	} else if machineName != "" {
+		return nil // CAPA does not write such a tag
+	}
+	keys := []infra.Key{{Kind: plain, Value: join(parts...)}}
+	one, two := naming.Stems(name)
+	if one != "" {
+		keys = append(keys, infra.Key{Kind: stem1, Value: join(append(parts[:len(parts):len(parts)], one)...)})
+	}
+	if two != "" {
+		keys = append(keys, infra.Key{Kind: stem2, Value: join(append(parts[:len(parts):len(parts)], two)...)})
+	}
+	return keys
+}
+
+// nameKeys are those that an instance has for its names, wherever it is: the other
+// side of beside and named. grouped reports that a group made it, and not for
+// a single machine.
+func (t *tags) nameKeys(vpc string, grouped bool) (keys []infra.Key) {
+	add := func(kind string, parts ...string) { keys = append(keys, infra.Key{Kind: kind, Value: join(parts...)}) }
+	seen := map[string]bool{}
+	for _, mark := range append(t.marks, t.eksCluster) {
+		if mark != "" && !seen[mark] {
+			seen[mark] = true
+			keys = append(keys, infra.Key{Kind: keyMark, Value: mark})
+		}
+	}
+	namespace, machine, tagged := strings.Cut(t.machineName, "/")
+	one, two := naming.Stems(machine)
+	if tagged && !grouped && (t.role == roleNode || t.role == roleControlPlane) {
+		if owner := t.owner(); owner != "" && vpc != "" {
+			add(keyOwnedVPC, owner, vpc)
+		}
+		if one != "" {
+			add(keyRoleStem1, t.role, namespace, one)
+		}
+		if two != "" {
+			add(keyRoleStem2, t.role, namespace, two)
+		}
+	}
+	if !tagged {
+		one, two = naming.Stems(t.name)
+	}
+	if one != "" {
+		add(keyStem1, one)
+	}
+	if two != "" {
+		add(keyStem2, two)
+	}
+	return keys
+}

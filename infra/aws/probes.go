@@ -1,0 +1,200 @@
+package aws
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
+	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+
+	"drift-detector/infra"
+)
+
+// lookup finds out which resources of one kind exist. Each kind may fail by
+// itself: it is then unread, which says neither present nor absent.
+type lookup struct {
+	kind, action, what string
+	batch              int
+	// find returns those of the names that exist, as probes write them.
+	find func(ctx context.Context, l *listing, names []string) ([]string, error)
+}
+
+// Filters, unlike ids, do not make a call fail that names something unknown;
+// load balancers and control planes have no filter, so each is asked for by itself.
+var lookups = []lookup{
+	{keyVPC, "ec2:DescribeVpcs", "VPCs", idBatch, findVPCs},
+	{keySubnet, "ec2:DescribeSubnets", "subnets", idBatch, func(ctx context.Context, l *listing, names []string) (found []string, err error) {
+		out, err := l.api.subnets(ctx, &ec2.DescribeSubnetsInput{Filters: filter("subnet-id", names)})
+		if err == nil {
+			for i := range out.Subnets {
+				found = append(found, aws.ToString(out.Subnets[i].SubnetId))
+			}
+		}
+		return found, err
+	}},
+	{keySecurityGroup, "ec2:DescribeSecurityGroups", "security groups", idBatch, func(ctx context.Context, l *listing, names []string) (found []string, err error) {
+		out, err := l.api.securityGroups(ctx, &ec2.DescribeSecurityGroupsInput{Filters: filter("group-id", names)})
+		if err == nil {
+			for i := range out.SecurityGroups {
+				g := &out.SecurityGroups[i]
+				found = append(found, aws.ToString(g.GroupId))
+				if owner := aws.ToString(g.OwnerId); owner != "" && owner == l.Account {
+					l.found(keyOwnGroup, aws.ToString(g.GroupId))
+				}
+			}
+		}
+		return found, err
+	}},
+	{keyNAT, "ec2:DescribeNatGateways", "NAT gateways", idBatch, findNATs},
+	{keyClassicLB, "elasticloadbalancing:DescribeLoadBalancers", "load balancers", 1, func(ctx context.Context, l *listing, names []string) (found []string, err error) {
+		out, err := l.api.classicLBs(ctx, &elb.DescribeLoadBalancersInput{LoadBalancerNames: names})
+		if err == nil {
+			for i := range out.LoadBalancerDescriptions {
+				lb := &out.LoadBalancerDescriptions[i]
+				found = append(found, l.balancer(lb.LoadBalancerName, lb.VPCId, lb.DNSName)...)
+			}
+		}
+		return found, unlessMissing(err)
+	}},
+	{keyLB, "elasticloadbalancing:DescribeLoadBalancers", "load balancers", 1, func(ctx context.Context, l *listing, names []string) (found []string, err error) {
+		out, err := l.api.lbs(ctx, &elbv2.DescribeLoadBalancersInput{Names: names})
+		if err == nil {
+			for i := range out.LoadBalancers {
+				lb := &out.LoadBalancers[i]
+				found = append(found, l.balancer(lb.LoadBalancerName, lb.VpcId, lb.DNSName)...)
+			}
+		}
+		return found, unlessMissing(err)
+	}},
+	{keyEKS, "eks:DescribeCluster", "EKS control planes", 1, findPlane},
+}
+
+// balancer notes that the name which AWS gave a load balancer is seen, and returns
+// the probes of its own name: in its VPC, and in any.
+func (l *listing) balancer(name, vpc, dns *string) []string {
+	l.found(keyLBName, hostOf(aws.ToString(dns)))
+	return []string{join(aws.ToString(vpc), aws.ToString(name)), join("", aws.ToString(name))}
+}
+
+// findPlane looks for one control plane. One that is being deleted is gone in a
+// moment, and CAPA makes it again then.
+func findPlane(ctx context.Context, l *listing, names []string) (found []string, err error) {
+	out, err := l.api.plane(ctx, &eks.DescribeClusterInput{Name: &names[0]})
+	if err != nil {
+		return nil, unlessMissing(err)
+	}
+	l.found(keyEndpoint, hostOf(aws.ToString(out.Cluster.Endpoint)))
+	if out.Cluster.Status == ekstypes.ClusterStatusDeleting {
+		return nil, nil
+	}
+	return names, nil
+}
+
+// findVPCs notes, too, which of them the caller's account owns and CAPA made, by
+// the cluster in CAPA's tag. Of a VPC that accounts share, its owner and all others
+// see the VPC, and of the instances in it nobody sees but his own (VPC user guide,
+// "Share your VPC subnets with other accounts"); what CAPA made for a cluster is in
+// the account of the cluster's instances.
+func findVPCs(ctx context.Context, l *listing, names []string) (found []string, err error) {
+	out, err := l.api.vpcs(ctx, &ec2.DescribeVpcsInput{Filters: filter("vpc-id", names)})
+	if err != nil {
+		return nil, err
+	}
+	for i := range out.Vpcs {
+		v := &out.Vpcs[i]
+		id, owner := aws.ToString(v.VpcId), aws.ToString(v.OwnerId)
+		found = append(found, id)
+		if owner == "" || owner != l.Account {
+			continue
+		}
+		tags := readTags(v.Tags)
+		for _, cluster := range tags.owners {
+			l.found(keyOwnVPC, join(id, cluster))
+		}
+	}
+	return found, nil
+}
+
+// findNATs counts gateways that work or come to: deleted ones are listed for
+// about an hour.
+func findNATs(ctx context.Context, l *listing, names []string) (found []string, err error) {
+	out, err := l.api.nats(ctx, &ec2.DescribeNatGatewaysInput{Filter: filter("nat-gateway-id", names)})
+	if err != nil {
+		return nil, err
+	}
+	for i := range out.NatGateways {
+		switch n := &out.NatGateways[i]; n.State {
+		case ec2types.NatGatewayStateAvailable, ec2types.NatGatewayStatePending:
+			found = append(found, aws.ToString(n.NatGatewayId))
+		}
+	}
+	return found, nil
+}
+
+func filter(name string, values []string) []ec2types.Filter {
+	return []ec2types.Filter{{Name: aws.String(name), Values: values}}
+}
+
+// unlessMissing takes the error that says that a load balancer or a control plane
+// does not exist for the answer that it is.
+func unlessMissing(err error) error {
+	switch code, _ := codeOf(err); code {
+	case "LoadBalancerNotFound", "LoadBalancerNotFoundException", "AccessPointNotFound", "AccessPointNotFoundException", "ResourceNotFoundException":
+		return nil
+	}
+	return err
+}
+
+// readProbes looks for the resources that the backup names.
+func (l *listing) readProbes(ctx context.Context) {
+	for _, look := range lookups {
+		var names []string
+		for k := range l.marks {
+			if k.Kind == look.kind {
+				names = append(names, nameIn(k))
+			}
+		}
+		slices.Sort(names)
+		names = slices.Compact(names)
+		for batch := range slices.Chunk(names, look.batch) {
+			found, err := look.find(ctx, l, batch)
+			if err != nil {
+				l.unread(ctx, look.action, what(look, names), err, look.kind)
+				break
+			}
+			for _, name := range found {
+				l.found(look.kind, name)
+			}
+		}
+	}
+}
+
+// nameIn is what AWS calls a probe.
+func nameIn(k infra.Key) string {
+	if k.Kind != keyLB && k.Kind != keyClassicLB {
+		return k.Value
+	}
+	_, name, _ := strings.Cut(k.Value, "/")
+	return unjoin(name)
+}
+
+// found notes a probe, if it is one that is looked for.
+func (l *listing) found(kind, name string) {
+	if k := (infra.Key{Kind: kind, Value: name}); l.marks[k] {
+		l.ProbesFound = append(l.ProbesFound, k)
+	}
+}
+
+func what(l lookup, names []string) string {
+	const shown = 3
+	if len(names) > shown {
+		return "the " + l.what + " that the backup names"
+	}
+	return "the " + l.what + " " + strings.Join(names, ", ")
+}

@@ -1,0 +1,105 @@
+package nodes
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"time"
+
+	"drift-detector/backup"
+	"drift-detector/backup/check"
+)
+
+var (
+	ruleKubeconfig = check.Rule{
+		Code: "KubeconfigAbsent", Severity: check.Error,
+		Why: "Cluster API reaches the cluster with it and no other way: no Node is seen, no machine becomes Running.",
+		Do:  "put it in place before the cluster is unpaused, from another backup or from the cluster's own control plane machines (/etc/kubernetes/admin.conf)",
+	}
+	ruleKubeconfigMade = check.Rule{
+		Code: "KubeconfigAbsent", Severity: check.Warning,
+		Why: "KubeadmControlPlane makes a new one, if the cluster's certificate authority is restored; until then nobody reaches the cluster, drift-detector neither.",
+		Do:  "see that Secret <cluster>-ca is in the backup; give a kubeconfig to drift-detector detect with --credentials",
+	}
+	ruleUnreadable = check.Rule{
+		Code: "KubeconfigUnusable", Severity: check.Warning,
+		Why: "Cluster API may not be able to use it either; drift-detector reads no Nodes of the cluster.",
+		Do:  "compare it with that of another cluster; give a kubeconfig to drift-detector detect with --credentials",
+	}
+	ruleExpired = check.Rule{
+		Code: "KubeconfigExpired", Severity: check.Error,
+		Why: "The cluster refuses its client certificate: Cluster API does not reach the cluster after the restore.",
+		Do:  "make a new kubeconfig from the cluster's certificate authority and put it into the Secret before the cluster is unpaused",
+	}
+	ruleExpiredMade = check.Rule{
+		Code: "KubeconfigExpired", Severity: check.Warning,
+		Why: "The cluster refuses its client certificate until KubeadmControlPlane has made a new one, which takes the cluster's certificate authority and the Cluster not to be paused; drift-detector reads no Nodes of the cluster.",
+		Do:  "see that Secret <cluster>-ca is in the backup; give a kubeconfig to drift-detector detect with --credentials",
+	}
+	ruleExpiring = check.Rule{
+		Code: "KubeconfigExpiring", Severity: check.Warning,
+		Why: "Nobody renews it while the management cluster is down.",
+		Do:  "restore before that day, or make a new kubeconfig while the old one still works",
+	}
+)
+
+// soon is when a certificate is about to expire.
+const soon = 30 * 24 * time.Hour
+
+// Check tells which kubeconfigs the backup lacks, and which are of no use any
+// more. A kubeconfig that is refused for what it would do is none of them:
+// Cluster API uses it all the same.
+func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, now time.Time) []check.Finding {
+	var found []check.Finding
+	for i := range s.Clusters {
+		c := &s.Clusters[i]
+		what := fmt.Sprintf("Secret %s/%s-kubeconfig", c.Namespace, c.Meta.Name)
+		absent, expired := ruleKubeconfig, ruleExpired
+		switch c.ControlPlane.Kind {
+		case "KubeadmControlPlane": // Cluster API controlplane/kubeadm reconcileKubeconfig v1.14.0
+			absent, expired = ruleKubeconfigMade, ruleExpiredMade
+		case "AWSManagedControlPlane":
+			// CAPA makes it where there is none, with a token that lasts 15 minutes
+			// (pkg/cloud/services/eks/config.go v2.11.1); what becomes of one that is
+			// restored is for the provider to tell.
+			continue
+		}
+		secret := secrets.Named(c.Backup, c.Namespace, c.Meta.Name+"-kubeconfig")
+		if secret == nil || secret.Data[secretKey].IsZero() {
+			if c.Endpoint != "" { // else there was nothing to reach yet
+				found = append(found, absent.On(c.Backup, what, "not in the backup").At("secrets", c.Namespace).Of(c.ID()))
+			}
+			continue
+		}
+		config := parse(secret.Data[secretKey], maxKubeconfig)
+		if config.err != nil {
+			found = append(found, ruleUnreadable.On(c.Backup, what, "%v", config.err).Of(c.ID()))
+			continue
+		}
+		end, ok := expiry(config.user.ClientCertificateData)
+		if !ok {
+			continue
+		}
+		day := end.UTC().Format(time.DateOnly)
+		switch {
+		case now.After(end):
+			found = append(found, expired.On(c.Backup, what, "its client certificate expired on %s", day).Of(c.ID()))
+		case now.Add(soon).After(end):
+			found = append(found, ruleExpiring.On(c.Backup, what, "its client certificate expires on %s", day).Of(c.ID()))
+		}
+	}
+	return found
+}
+
+// expiry is when a PEM certificate ends; false when there is none.
+func expiry(text []byte) (time.Time, bool) {
+	block, _ := pem.Decode(text)
+	if block == nil {
+		return time.Time{}, false
+	}
+	cert, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return time.Time{}, false
+	}
+	return cert.NotAfter, true
+}

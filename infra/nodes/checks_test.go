@@ -1,0 +1,84 @@
+package nodes
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"drift-detector/backup/backuptest"
+)
+
+// TestCheck holds what the provider tells of the kubeconfigs in a backup. What
+// KubeadmControlPlane makes again is less of a fault, and what CAPA makes is none.
+func TestCheck(t *testing.T) {
+	s := serve(t, serverOptions{}, answer(200, nodes("", "a")))
+	good := s.kubeconfig(t)
+	token := s.kubeconfig(t, func(_ *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) {
+		*u = clientcmdapi.AuthInfo{Token: "t"}
+	})
+	b := backuptest.New()
+	add := func(name, kind, kubeconfig string) {
+		o := clusterObject("one", name)
+		o["spec"].(map[string]any)["controlPlaneRef"] = map[string]any{"apiGroup": "controlplane.cluster.x-k8s.io", "kind": kind, "name": name}
+		b.Add("clusters.cluster.x-k8s.io", o)
+		if kubeconfig != "" {
+			b.Add("secrets", secretObject("one", name+"-kubeconfig", map[string]string{"value": kubeconfig}))
+		}
+	}
+	add("kcp-good", "KubeadmControlPlane", good)
+	add("kcp-gone", "KubeadmControlPlane", "")
+	add("eks-gone", "AWSManagedControlPlane", "")
+	add("eks-good", "AWSManagedControlPlane", good)
+	add("own-gone", "OwnControlPlane", "")
+	add("own-good", "OwnControlPlane", good)
+	add("token", "OwnControlPlane", token)
+	add("broken", "KubeadmControlPlane", "hunter2: [")
+	unborn := clusterObject("one", "unborn")
+	delete(unborn["spec"].(map[string]any), "controlPlaneEndpoint")
+	b.Add("clusters.cluster.x-k8s.io", unborn)
+	snapshot, secrets := load(t, backuptest.Source("test", b.Bytes()))
+
+	signs := func(now time.Time) []string {
+		var all []string
+		for _, f := range New(nil).(*provider).Check(snapshot, secrets, now) {
+			all = append(all, string(f.Severity)+" "+f.Code+" "+f.Object+": "+f.Message)
+		}
+		slices.Sort(all)
+		return all
+	}
+	always := []string{
+		"error KubeconfigAbsent Secret one/own-gone-kubeconfig: not in the backup",
+		"warning KubeconfigAbsent Secret one/kcp-gone-kubeconfig: not in the backup",
+		"warning KubeconfigUnusable Secret one/broken-kubeconfig: it is not a kubeconfig",
+	}
+	config := parse(secrets.Named(0, "one", "kcp-good-kubeconfig").Data[secretKey], maxKubeconfig)
+	if config.err != nil {
+		t.Fatal(config.err)
+	}
+	end, ok := expiry(config.user.ClientCertificateData)
+	if !ok {
+		t.Fatal("the kubeconfig has no client certificate")
+	}
+	day := end.UTC().Format(time.DateOnly)
+	for _, test := range []struct {
+		now  time.Time
+		want []string
+	}{
+		{end.Add(-soon - time.Second), nil},
+		{end.Add(-soon + time.Second), []string{
+			"warning KubeconfigExpiring Secret one/own-good-kubeconfig: its client certificate expires on " + day,
+			"warning KubeconfigExpiring Secret one/kcp-good-kubeconfig: its client certificate expires on " + day,
+		}},
+		{end.Add(time.Second), []string{
+			"error KubeconfigExpired Secret one/own-good-kubeconfig: its client certificate expired on " + day,
+			"warning KubeconfigExpired Secret one/kcp-good-kubeconfig: its client certificate expired on " + day,
+		}},
+	} {
+		want := slices.Sorted(slices.Values(append(test.want, always...)))
+		if got := signs(test.now); !slices.Equal(got, want) {
+			t.Errorf("at %s found %q, want %q", test.now, got, want)
+		}
+	}
+}

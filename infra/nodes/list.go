@@ -1,0 +1,172 @@
+package nodes
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// List reads the Nodes of one cluster. It is Complete when all were read and
+// Failed, without Nodes, in every other case: what half a list says would
+// depend on where it broke.
+func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
+	l, ok := t.Credential.(*login)
+	if t.Refused != nil || !ok {
+		return infra.Listing{State: infra.Failed, Fault: t.Refused, NodeState: t.NodeState, ListedAt: time.Now().UTC()}
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, p.total, errBudget)
+	defer cancel()
+	c := p.dial(l, cmp.Or(t.Dial, l.endpoint.String()))
+	defer c.transport.CloseIdleConnections()
+
+	read, err := c.all(ctx)
+	if err != nil {
+		state, fault := c.fault(ctx, err)
+		return infra.Listing{State: infra.Failed, Fault: fault, NodeState: state, ListedAt: time.Now().UTC()}
+	}
+	var cluster backup.ClusterID
+	if len(t.Clusters) > 0 {
+		cluster = t.Clusters[0]
+	}
+	for i := range read.nodes {
+		n := &read.nodes[i]
+		n.Cluster = cluster
+		if p.keys != nil && n.ProviderID != "" {
+			n.Keys = p.keys(n.ProviderID)
+		}
+	}
+	slices.SortStableFunc(read.nodes, func(a, b infra.Node) int { return cmp.Compare(a.Name, b.Name) })
+	return infra.Listing{State: infra.Complete, NodeState: stateRead, ListedAt: read.at, Nodes: read.nodes}
+}
+
+// errBudget is the cause of a context that ended because a cluster took longer
+// than it may.
+var errBudget = errors.New("the time for one cluster is over")
+
+// client speaks with one API server.
+type client struct {
+	login     *login
+	address   string // host:port to reach it at
+	bounds    bounds
+	transport *http.Transport
+}
+
+func (p *provider) dial(l *login, address string) *client {
+	return &client{
+		login:   l,
+		address: address,
+		bounds:  p.bounds,
+		transport: &http.Transport{
+			Proxy:                  http.ProxyFromEnvironment,
+			DialContext:            (&net.Dialer{Timeout: p.connect}).DialContext,
+			TLSClientConfig:        l.tls.Clone(),
+			TLSHandshakeTimeout:    p.connect,
+			MaxResponseHeaderBytes: 64 << 10,
+			MaxConnsPerHost:        1,
+		},
+	}
+}
+
+// nodeList is a whole list and the time at which the server gave it.
+type nodeList struct {
+	nodes []infra.Node
+	at    time.Time
+	seen  map[string]bool // names of nodes, and tokens of pages with a slash before
+}
+
+// first notes a name or a token, and reports whether it is the first of its kind: a
+// list holds each Node once, and no page leads to one that was read.
+func (l *nodeList) first(s string) bool {
+	again := l.seen[s]
+	l.seen[s] = true
+	return !again
+}
+
+// all reads the list page by page. A list that the server let expire meanwhile
+// (410 Gone) is begun again, once.
+func (c *client) all(ctx context.Context) (nodeList, error) {
+	read, err := c.pages(ctx)
+	if status := (*errStatus)(nil); errors.As(err, &status) && status.code == http.StatusGone {
+		return c.pages(ctx)
+	}
+	return read, err
+}
+
+func (c *client) pages(ctx context.Context) (nodeList, error) {
+	read := nodeList{seen: map[string]bool{}}
+	next := ""
+	for range c.bounds.pages {
+		var err error
+		if next, err = c.page(ctx, next, &read); err != nil {
+			return nodeList{}, err
+		}
+		if next == "" {
+			return read, nil
+		}
+		if !read.first("/" + next) {
+			return nodeList{}, &errAnswer{"its list of Nodes leads back to a page that was read"}
+		}
+	}
+	return nodeList{}, &errAnswer{fmt.Sprintf("its list of Nodes does not end after %d pages", c.bounds.pages)}
+}
+
+// page appends one page to what was read and returns the token of the next.
+func (c *client) page(ctx context.Context, token string, read *nodeList) (next string, err error) {
+	req, err := c.request(ctx, token)
+	if err != nil {
+		return "", err
+	}
+	// RoundTrip instead of http.Client: it follows no redirect and keeps no cookie.
+	resp, err := c.transport.RoundTrip(req)
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return "", &errStatus{resp.StatusCode}
+	}
+	// Heartbeats are compared with this time: it must come from the same clock.
+	if at, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
+		read.at = at.UTC()
+	} else {
+		read.at = time.Now().UTC()
+	}
+	return readPage(http.MaxBytesReader(nil, resp.Body, c.bounds.page), func(n infra.Node) error {
+		if len(read.nodes) == c.bounds.nodes {
+			return &errAnswer{fmt.Sprintf("it answered with more than %d Nodes", c.bounds.nodes)}
+		}
+		if !read.first(n.Name) {
+			return &errAnswer{"it listed one Node twice"}
+		}
+		read.nodes = append(read.nodes, n)
+		return nil
+	})
+}
+
+func (c *client) request(ctx context.Context, token string) (*http.Request, error) {
+	query := url.Values{"limit": {strconv.Itoa(pageSize)}}
+	if token != "" {
+		query.Set("continue", token)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+c.address+c.login.path+"/api/v1/nodes?"+query.Encode(), nil)
+	if err != nil {
+		return nil, &errAnswer{"its server cannot be addressed"}
+	}
+	req.Host = c.login.endpoint.String()
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", "drift-detector")
+	if !c.login.token.IsZero() {
+		req.Header.Set("Authorization", "Bearer "+c.login.token.Reveal())
+	}
+	return req, nil
+}

@@ -1,0 +1,143 @@
+// Package nodes reads the Node lists of the workload clusters, through the
+// kubeconfigs that Cluster API keeps in Secrets and that the backup holds.
+//
+// It is one more provider whose listings hold Nodes instead of instances. They
+// are evidence: a cluster whose API server cannot be read loses evidence and
+// nothing else. A kubeconfig from a backup is data from outside, and so are the
+// answers of the server that it names: kubeconfig.go says what is refused of
+// the first, page.go what is accepted of the second.
+package nodes
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// Name is the provider's name in listings and in the report.
+const Name = "workload"
+
+// States of a Node list, as Listing.NodeState and the report spell them.
+const (
+	stateRead         = "read"
+	stateSkipped      = "skipped"
+	stateNoKubeconfig = "noKubeconfig"
+	stateUnreachable  = "unreachable"
+	stateDenied       = "denied"
+)
+
+// secretKey is the key under which Cluster API stores a kubeconfig in the
+// Secret <cluster>-kubeconfig (Cluster API util/secret/consts.go v1.14.0). The
+// other keys that EKS adds (relative, token-file) are not asked for.
+const secretKey = "value"
+
+const hintKubeconfig = "give a kubeconfig with an embedded client certificate or token under endpoints: of a --credentials file ({endpoint: …, kubeconfig: FILE}), or leave the Node lists out with --skip-access-apiserver"
+
+type provider struct {
+	keys func(providerID string) []infra.Key
+	bounds
+}
+
+// bounds are what reading one cluster may take. An API server's answer is data
+// from outside, too.
+type bounds struct {
+	total   time.Duration // for all pages
+	connect time.Duration // for TCP and for TLS, each
+	pages   int
+	page    int64 // bytes
+	nodes   int
+}
+
+// generous bounds leave room for any real cluster: Kubernetes supports 5,000
+// Nodes (kubernetes.io "Considerations for large clusters").
+var generous = bounds{total: 30 * time.Second, connect: 10 * time.Second, pages: 1000, page: 64 << 20, nodes: 100_000}
+
+// New returns the provider of Node lists. keys turns the provider id of a Node
+// into the keys of its instance, see [infra.Registry.Keys]; nil means that no
+// Node has any.
+func New(keys func(providerID string) []infra.Key) infra.Provider {
+	return &provider{keys: keys, bounds: generous}
+}
+
+// Spec asks for the kubeconfig Secrets and for nothing else.
+func (p *provider) Spec() infra.Spec {
+	return infra.Spec{
+		Name: Name,
+		Want: backup.Want{Secrets: []backup.SecretRule{{Name: "*-kubeconfig", Keys: []string{secretKey}}}},
+		Keys: func(string) []infra.Key { return nil },
+	}
+}
+
+// Expected are none: Nodes confirm what other providers claim.
+func (p *provider) Expected(*backup.Snapshot) infra.Expected { return infra.Expected{} }
+
+// Targets returns one Target for each cluster. Where nothing can be listed the
+// Target says why, in Refused and NodeState.
+func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.Access) []infra.Target {
+	targets := make([]infra.Target, 0, len(s.Clusters))
+	for i := range s.Clusters {
+		targets = append(targets, target(&s.Clusters[i], secrets, a))
+	}
+	return targets
+}
+
+func target(c *backup.Cluster, secrets *backup.Secrets, a infra.Access) infra.Target {
+	id := c.ID()
+	t := infra.Target{
+		IDs:      []string{fmt.Sprintf("nodes/%d/%s/%s", id.Backup, id.Namespace, id.Name)},
+		Provider: Name,
+		Endpoint: c.Endpoint,
+		Clusters: []backup.ClusterID{id},
+	}
+	if a.SkipNodes {
+		t.NodeState = stateSkipped
+		return t
+	}
+	found, source, ok := kubeconfigOf(c, secrets, a)
+	if !ok {
+		t.NodeState = stateNoKubeconfig
+		t.Refused = &infra.Fault{
+			Reason:  "NoKubeconfig",
+			Message: fmt.Sprintf("the backup holds no Secret %s/%s-kubeconfig with a kubeconfig", id.Namespace, id.Name),
+			Hint:    hintKubeconfig,
+		}
+		return t
+	}
+	t.Source = source
+	login, err := found.login()
+	if err != nil {
+		t.NodeState = stateNoKubeconfig
+		t.Refused = &infra.Fault{Reason: "KubeconfigRefused", Message: fmt.Sprintf("the kubeconfig in %s is not used: %v", source, err), Hint: hintKubeconfig}
+		return t
+	}
+	t.Endpoint, t.Dial = login.endpoint.String(), a.DialAddress(login.endpoint)
+	t.Account = login.account()
+	for _, ignored := range login.ignored {
+		t.Warnings = append(t.Warnings, fmt.Sprintf("cluster %s/%s: %s of the kubeconfig in %s is ignored", id.Namespace, id.Name, ignored, source))
+	}
+	t.Credential, t.Redaction = login, infra.NewRedaction(login.token, backup.NewSensitive(string(found.user.ClientKeyData)))
+	t.NodeState = stateUnreachable // until List says otherwise
+	t.Use = fmt.Sprintf("using %s for the API server %s of cluster %s/%s", source, t.Endpoint, id.Namespace, id.Name)
+	return t
+}
+
+// kubeconfigOf returns the operator's kubeconfig for the cluster, else the
+// backup's, and says where it comes from. The operator's is found by the server
+// that the backup's kubeconfig names, or by the cluster's endpoint.
+func kubeconfigOf(c *backup.Cluster, secrets *backup.Secrets, a infra.Access) (found kubeconfig, source string, ok bool) {
+	name := c.Meta.Name + "-kubeconfig"
+	var text backup.Sensitive
+	if secret := secrets.Named(c.Backup, c.Namespace, name); secret != nil {
+		text = secret.Data[secretKey]
+	}
+	found = parse(text, maxKubeconfig)
+	for _, endpoint := range []string{found.server(), c.Endpoint} {
+		if own, given := a.CredentialFor(endpoint); given && !own.Kubeconfig.IsZero() {
+			return parse(own.Kubeconfig, maxOperators), cmp.Or(own.Source, "the operator's kubeconfig"), true
+		}
+	}
+	return found, fmt.Sprintf("Secret %s/%s", c.Namespace, name), !text.IsZero()
+}

@@ -1,0 +1,216 @@
+package nodes
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"drift-detector/infra"
+)
+
+const (
+	pageSize  = 500
+	maxString = 1024 // bytes of each text that is kept of a Node; names have 253 at most
+)
+
+// errAnswer says that the answer is not that of an API server. The answer
+// itself is not quoted.
+type errAnswer struct{ what string }
+
+func (e *errAnswer) Error() string { return e.what }
+
+var errNoList = &errAnswer{"it answered with something that is no list of Nodes"}
+
+// node is the part of a Node that is read.
+type node struct {
+	Kind     string `json:"kind"` // in a List; a NodeList leaves it out
+	Metadata struct {
+		Name        string            `json:"name"`
+		Labels      map[string]string `json:"labels"`
+		Annotations map[string]string `json:"annotations"`
+	} `json:"metadata"`
+	Spec struct {
+		ProviderID string `json:"providerID"`
+	} `json:"spec"`
+	// Status is of every Node that an API server gives, be it empty.
+	Status *struct {
+		Conditions []struct {
+			Type              string    `json:"type"`
+			Status            string    `json:"status"`
+			LastHeartbeatTime time.Time `json:"lastHeartbeatTime"`
+		} `json:"conditions"`
+	} `json:"status"`
+}
+
+// roleLabels mark a control plane Node, by presence (kubeadm; the second one up
+// to Kubernetes 1.23).
+var roleLabels = []string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"}
+
+// value is the Node as the detector knows it, without cluster and keys.
+func (n *node) value() (infra.Node, error) {
+	annotations := n.Metadata.Annotations
+	v := infra.Node{
+		Name:             n.Metadata.Name,
+		ProviderID:       n.Spec.ProviderID,
+		Machine:          annotations[clusterv1.MachineAnnotation],
+		ClusterName:      annotations[clusterv1.ClusterNameAnnotation],
+		ClusterNamespace: annotations[clusterv1.ClusterNamespaceAnnotation],
+		OwnerKind:        annotations[clusterv1.OwnerKindAnnotation],
+		OwnerName:        annotations[clusterv1.OwnerNameAnnotation],
+	}
+	for _, label := range roleLabels {
+		_, present := n.Metadata.Labels[label]
+		v.ControlPlane = v.ControlPlane || present
+	}
+	switch {
+	case v.Name == "":
+		return v, &errAnswer{"it answered with a Node without a name"}
+	case n.Status == nil:
+		return v, &errAnswer{"it answered with a Node without a status"}
+	case n.Kind != "" && n.Kind != "Node":
+		return v, errNoList
+	}
+	for _, s := range []string{v.Name, v.ProviderID, v.Machine, v.ClusterName, v.ClusterNamespace, v.OwnerKind, v.OwnerName} {
+		if len(s) > maxString {
+			return v, &errAnswer{fmt.Sprintf("it answered with a Node that has a name of more than %d bytes", maxString)}
+		}
+	}
+	for _, c := range n.Status.Conditions {
+		if c.Type == "Ready" {
+			v.Ready, v.Unready, v.Heartbeat = c.Status == "True", c.Status == "False", c.LastHeartbeatTime.UTC()
+		}
+	}
+	// An offset can push a date out of the years that an inventory can be saved with.
+	if year := v.Heartbeat.Year(); year < 1 || year > 9999 {
+		return v, errNoList
+	}
+	return v, nil
+}
+
+// readPage reads one page of a NodeList, Node by Node, and returns the token of
+// the next page; it is empty on the last.
+func readPage(body io.Reader, add func(infra.Node) error) (next string, err error) {
+	page := pageReader{dec: json.NewDecoder(body), add: add, seen: map[json.Token]bool{}}
+	if err := page.read(); err != nil {
+		return "", describe(err)
+	}
+	// "List" is what kubectl makes of a NodeList.
+	switch {
+	case page.kind != "NodeList" && page.kind != "List", !page.seen["items"]:
+		return "", errNoList
+	case page.next == "" && page.remaining > 0:
+		return "", &errAnswer{"it says that there are more Nodes, and not where"}
+	}
+	return page.next, nil
+}
+
+// describe turns what the decoder says into words that quote nothing of the
+// answer. Trouble with the connection passes through.
+func describe(err error) error {
+	var large *http.MaxBytesError
+	var syntax *json.SyntaxError
+	var shape *json.UnmarshalTypeError
+	var date *time.ParseError
+	switch {
+	case errors.As(err, &large):
+		return &errAnswer{fmt.Sprintf("its answer is larger than %d bytes a page", large.Limit)}
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return &errAnswer{"its answer was cut off"}
+	case errors.As(err, &syntax), errors.As(err, &shape), errors.As(err, &date):
+		return errNoList
+	default:
+		return err
+	}
+}
+
+type pageReader struct {
+	dec        *json.Decoder
+	add        func(infra.Node) error
+	seen       map[json.Token]bool // members of the list, each of which comes once
+	kind, next string
+	remaining  int64
+}
+
+func (p *pageReader) read() error {
+	if err := p.expect(json.Delim('{')); err != nil {
+		return err
+	}
+	for p.dec.More() {
+		key, err := p.dec.Token()
+		if err != nil {
+			return err
+		}
+		if p.seen[key] {
+			return errNoList
+		}
+		p.seen[key] = true
+		if err := p.field(key); err != nil {
+			return err
+		}
+	}
+	if err := p.expect(json.Delim('}')); err != nil {
+		return err
+	}
+	switch _, err := p.dec.Token(); {
+	case err == nil:
+		return errNoList // something follows
+	case err != io.EOF:
+		return err
+	}
+	return nil
+}
+
+func (p *pageReader) field(key json.Token) error {
+	switch key {
+	case "kind":
+		return p.dec.Decode(&p.kind)
+	case "metadata":
+		var meta struct {
+			Continue  string `json:"continue"`
+			Remaining int64  `json:"remainingItemCount"`
+		}
+		err := p.dec.Decode(&meta)
+		p.next, p.remaining = meta.Continue, meta.Remaining
+		return err
+	case "items":
+		return p.items()
+	default:
+		var other json.RawMessage
+		return p.dec.Decode(&other)
+	}
+}
+
+func (p *pageReader) items() error {
+	start, err := p.dec.Token()
+	// An empty list may be written as null. Whatever else is no list fails below.
+	if err != nil || start == nil {
+		return err
+	}
+	for p.dec.More() {
+		var n node
+		if err := p.dec.Decode(&n); err != nil {
+			return err
+		}
+		v, err := n.value()
+		if err != nil {
+			return err
+		}
+		if err := p.add(v); err != nil {
+			return err
+		}
+	}
+	return p.expect(json.Delim(']'))
+}
+
+func (p *pageReader) expect(d json.Delim) error {
+	t, err := p.dec.Token()
+	if err == nil && t != d {
+		return errNoList
+	}
+	return err
+}

@@ -1,0 +1,142 @@
+package vsphere
+
+import (
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/backup/naming"
+	"drift-detector/infra"
+	"drift-detector/infra/capi"
+)
+
+// Expected returns which VMs the backup expects, and what ties others to its clusters.
+func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
+	objs := newObjects(s)
+	c := infra.Expected{Providers: objs.providers()}
+	c.Machines = make([]infra.ExpectedMachine, len(objs.members))
+	for i := range objs.members {
+		c.Machines[i] = objs.expectedMachine(&objs.members[i])
+	}
+	c.OwnershipHints = objs.ownershipHints()
+	c.Proofs = objs.proofs(c.Machines)
+	c.Absent = objs.absent()
+	c.Resources, c.Recipes = objs.resources(), objs.recipes()
+	return c
+}
+
+func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
+	c := infra.ExpectedMachine{
+		Machine:      m.index,
+		Provider:     Name,
+		Home:         infra.HomeScope{Target: m.target},
+		InfraMissing: m.machine == nil,
+		Names:        []infra.Key{{Kind: keyName, Value: m.name}, aliasKey(m.name)},
+		Hosts:        []infra.Key{hostKey(m.name)},
+		Blind:        []infra.Key{{Kind: keyName, Value: m.name}, aliasKey(m.name), {Kind: keyVMX, Value: m.name}},
+		Expect:       []infra.Expectation{{Key: infra.Key{Kind: keyName, Value: m.name}, Warning: "Renamed"}},
+	}
+	c.Unnamed = m.unnamed
+	if m.unplaced == "" {
+		c.Home.Within, c.Home.Folder = m.at.within(), m.at.Folder
+		c.Expect = append(c.Expect, infra.Expectation{Key: m.at.folderKey(), Warning: "Moved"})
+	}
+	if m.index < 0 {
+		c.Orphan = objs.orphan(m)
+	}
+	c.Strong, c.Source, c.Conflict, c.Doubted = objs.strong(m)
+	if m.vm != nil {
+		if id := uuidOf(m.vm.UID); id != "" {
+			c.Identity = infra.Key{Kind: keyInstance, Value: id}
+		}
+		if ref := refOf(m.vm.Data.VMRef); ref != "" {
+			c.Ref = infra.Key{Kind: keyRef, Value: ref}
+		}
+	}
+	if c.Strong.IsZero() && !c.Ref.IsZero() {
+		// Whatever its name is by now, a VM was made for the machine.
+		c.Names = append(c.Names, c.Ref)
+	}
+	switch {
+	case c.Ref != infra.Key{}:
+		c.Weak = []infra.Key{pathRefKey(m.at.Folder, m.name, c.Ref.Value)}
+		c.Blind = append(c.Blind, c.Ref)
+	default:
+		c.Weak = []infra.Key{pathKey(m.at.Folder, m.name)}
+		if c.Strong != (infra.Key{}) {
+			// One of which nothing can be read may be this VM. With a recorded vmRef,
+			// or without a VM on record, it cannot.
+			c.Blind = append(c.Blind, nameless)
+		}
+	}
+	if c.Unnamed != "" {
+		c.Weak = nil
+	} else if m.unplaced == "" {
+		c.Witness = []infra.Key{witnessKey(m.at.Folder, m.name)}
+		c.Blind = append(c.Blind, withinKey(m.at.Folder, m.name))
+	}
+	m.search(&c)
+	c.Restore = objs.restore(m)
+	return c
+}
+
+// search adds how CAPV finds the VM after a restore: by VSphereVM.spec.biosUUID, else
+// by the VSphereVM's uid, which a restore makes new, else by name and folder
+// (pkg/services/govmomi/util.go findVM v1.16.1). Where name or folder are not known,
+// it adds nothing.
+func (m *member) search(c *infra.ExpectedMachine) {
+	const reads = "VSphereVM.spec.biosUUID"
+	switch {
+	case m.vm != nil && uuidOf(m.vm.Data.BIOSUUID) != "":
+		c.Reads, c.ReadsID = reads, true
+	case m.unplaced == "" && c.Unnamed == "":
+		c.Reads, c.Searches = reads, []infra.Key{pathKey(m.at.Folder, m.name)}
+	}
+}
+
+// refOf is the managed object id in "VirtualMachine:vm-136".
+func refOf(s string) string {
+	s = strings.TrimSpace(s)
+	return s[strings.LastIndex(s, ":")+1:]
+}
+
+// strong returns the BIOS UUID that the backup records. CAPV writes it in three
+// places; if two of them differ, which VM is meant is not known.
+func (objs *objects) strong(m *member) (key infra.Key, source, conflict string, others []infra.Key) {
+	var all []infra.Recorded
+	if m.vm != nil {
+		all = append(all, infra.Recorded{Source: "VSphereVM.spec.biosUUID", Raw: m.vm.Data.BIOSUUID})
+	}
+	if m.machine != nil {
+		all = append(all, infra.Recorded{Source: "VSphereMachine.spec.providerID", Raw: m.machine.Data.ProviderID})
+	}
+	if m.index >= 0 {
+		all = append(all, infra.Recorded{Source: "Machine.spec.providerID", Raw: objs.snapshot.Machines[m.index].ProviderID})
+	}
+	return infra.Agreed(keyBIOS, "BIOS UUID", all, func(raw string) string {
+		if keys := providerIDKeys(raw); keys != nil {
+			return keys[0].Value
+		}
+		return uuidOf(raw)
+	})
+}
+
+// orphan describes a member without Machine.
+func (objs *objects) orphan(m *member) *infra.Orphan {
+	if m.machine != nil {
+		o := capi.Orphan(machineKind, &m.machine.Meta, &m.machine.Data.Labels, objs.controlPlanes)
+		o.ProviderID = m.machine.Data.ProviderID
+		return o
+	}
+	v := m.vm
+	o := capi.Orphan(vmKind, &v.Meta, &capi.Labels{ControlPlane: v.Data.ControlPlane}, objs.controlPlanes)
+	if id := uuidOf(v.Data.BIOSUUID); id != "" {
+		o.ProviderID = providerIDPrefix + id
+	}
+	// A VSphereVM has no label of its MachineSet, but the name that this gave it.
+	if stem, _ := naming.Stems(v.Name); stem != "" && !o.ControlPlane {
+		if set := strings.Trim(stem, "/-"); objs.sets[capi.Object{Backup: v.Backup, Namespace: v.Namespace, Name: set}] {
+			o.Owner.Kind, o.Owner.Name = "MachineSet", set
+		}
+	}
+	return o
+}

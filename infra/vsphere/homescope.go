@@ -1,0 +1,164 @@
+package vsphere
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+	"drift-detector/infra/capi"
+)
+
+// identity is how a cluster says which credential CAPV is to use. It is the
+// reference, never the credential, so that ids made of it need no Secrets. A
+// VSphereClusterIdentity has a Namespace when that may not use it.
+type identity struct {
+	Kind, Namespace, Name string
+}
+
+const (
+	managerIdentity = "manager" // CAPV's own credential, when the cluster names none
+	unknownIdentity = "unknown" // the VSphereCluster is not in the backup
+)
+
+func (objs *objects) identityOf(id backup.ClusterID) identity {
+	c := objs.vsphereCluster(id)
+	switch {
+	case c == nil:
+		return identity{unknownIdentity, id.Namespace, id.Name}
+	case c.Data.IdentityKind == "" && c.Data.IdentityName == "":
+		return identity{Kind: managerIdentity}
+	case c.Data.IdentityKind == identityKind && objs.forbidden(id, c) != "":
+		// A place of its own: what this cluster names must not get the
+		// credential by way of clusters that may use it.
+		return identity{identityKind, c.Namespace, c.Data.IdentityName}
+	case c.Data.IdentityKind == identityKind:
+		return identity{Kind: identityKind, Name: c.Data.IdentityName}
+	default:
+		return identity{c.Data.IdentityKind, c.Namespace, c.Data.IdentityName}
+	}
+}
+
+func (i identity) String() string {
+	parts := []string{i.Kind, i.Namespace, i.Name}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "/")
+}
+
+// targetID is made of the backup without its Secrets:
+// "vsphere/vc1.example:443/Secret/prod/prod-1".
+func (objs *objects) targetID(cluster backup.ClusterID, server string) string {
+	k := clusterServer{cluster, server}
+	if id, ok := objs.targets[k]; ok {
+		return id
+	}
+	id := capi.Numbered(fmt.Sprintf("%s/%s/%s", Name, server, objs.identityOf(cluster)), cluster.Backup)
+	objs.targets[k] = id
+	return id
+}
+
+// homeScope is one vCenter under one identity: what a target id stands for.
+type homeScope struct {
+	id          string
+	server      string // normalised, see serverOf
+	raw         string // as the backup writes it
+	backup      int
+	identity    identity
+	clusters    []backup.ClusterID // sorted
+	of          map[backup.ClusterID]bool
+	thumbprints []string    // the VSphereClusters' own first
+	folders     []string    // folders, sorted
+	needed      []infra.Key // what machines need besides
+	ignored     []string    // settings that are not followed, for the operator
+	unplaced    bool        // machines whose place is not known are looked for here
+}
+
+// ids are those of the target for a home.
+func (h *homeScope) ids() []string {
+	if h.unplaced {
+		return []string{h.id, h.id + unplacedSuffix}
+	}
+	return []string{h.id}
+}
+
+// homeScopes are all places where the VMs of the backup's clusters are or may come
+// to be: where its machines are, and where templates and clusters point.
+func (objs *objects) homeScopes() []*homeScope {
+	l := homeScopeList{objects: objs, byID: map[string]*homeScope{}}
+	l.addClusters()
+	for i := range objs.members {
+		m := &objs.members[i]
+		h := l.at(m.cluster, m.spec)
+		h.folders = append(h.folders, m.at.Folder)
+		h.unplaced = h.unplaced || m.unplaced != ""
+	}
+	for _, o := range objs.owners() {
+		for _, t := range o.templates {
+			spec := objs.merge(o.id.Cluster, "", t.Data.Spec)
+			h := l.at(o.id.Cluster, spec)
+			h.folders = append(h.folders, objs.locationOf(spec).Folder)
+		}
+	}
+	for _, r := range objs.resources() {
+		if h := l.byID[r.Target]; h != nil {
+			h.needed = append(h.needed, r.Keys...)
+		}
+	}
+	return l.sorted()
+}
+
+// homeScopeList gathers homes by their ids.
+type homeScopeList struct {
+	objects *objects
+	byID    map[string]*homeScope
+}
+
+// at is the home of what a cluster wants to be at a server, with the cluster and
+// the thumbprint noted.
+func (l *homeScopeList) at(cluster backup.ClusterID, spec cloneSpec) *homeScope {
+	server := l.objects.server(spec.Server)
+	id := l.objects.targetID(cluster, server)
+	h := l.byID[id]
+	if h == nil {
+		h = &homeScope{id: id, server: server, raw: spec.Server, backup: cluster.Backup, identity: l.objects.identityOf(cluster), of: map[backup.ClusterID]bool{}}
+		l.byID[id] = h
+		if strings.Contains(spec.Server, "@") {
+			h.ignored = append(h.ignored, "the user info in the server "+server+" of the backup is ignored")
+		}
+	}
+	if !h.of[cluster] {
+		h.of[cluster] = true
+		h.clusters = append(h.clusters, cluster)
+	}
+	if spec.Thumbprint != "" && !slices.Contains(h.thumbprints, spec.Thumbprint) {
+		h.thumbprints = append(h.thumbprints, spec.Thumbprint)
+	}
+	return h
+}
+
+// addClusters comes first, so that the VSphereClusters' own thumbprints do.
+func (l *homeScopeList) addClusters() {
+	objs := l.objects
+	for _, id := range slices.SortedFunc(maps.Keys(objs.providers()), capi.CompareClusters) {
+		c := objs.vsphereCluster(id)
+		if c == nil {
+			continue
+		}
+		h := l.at(id, cloneSpec{Server: c.Data.Server, Thumbprint: c.Data.Thumbprint})
+		if c.Data.Insecure {
+			h.ignored = append(h.ignored, fmt.Sprintf("VSphereCluster %s/%s says insecure: that is ignored, the certificate is verified", c.Namespace, c.Name))
+		}
+	}
+}
+
+func (l *homeScopeList) sorted() []*homeScope {
+	all := slices.SortedFunc(maps.Values(l.byID), func(a, b *homeScope) int { return cmp.Compare(a.id, b.id) })
+	for _, h := range all {
+		slices.SortFunc(h.clusters, capi.CompareClusters)
+		slices.Sort(h.folders)
+		h.folders = slices.Compact(h.folders)
+	}
+	return all
+}

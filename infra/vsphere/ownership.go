@@ -1,0 +1,312 @@
+package vsphere
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/backup/naming"
+	"drift-detector/infra"
+	"drift-detector/infra/capi"
+)
+
+// minAnchor is how many characters of its owner's own name a naming template
+// must leave in a VM's name. Fewer would tie the VMs of whoever else uses the
+// same template.
+const minAnchor = 4
+
+// ownershipHints returns what connects VMs that no machine explains with the clusters of the
+// backup. It holds only in folders where the cluster's own VMs are, except hints
+// that only show that a VM has a name of the cluster.
+func (objs *objects) ownershipHints() []infra.OwnershipHint {
+	folders := objs.foldersOf()
+	var hints []infra.OwnershipHint
+	patterns := map[patternKey]*infra.OwnershipHint{}
+	for _, o := range objs.owners() {
+		for _, f := range append(slices.Sorted(maps.Keys(folders[o.id.Cluster])), anywhere) {
+			for _, shape := range o.shapes() {
+				if shape.plain {
+					hints = append(hints, o.stem(f))
+				} else {
+					o.addPatterns(patterns, f, shape)
+				}
+			}
+		}
+	}
+	for _, t := range patterns {
+		hints = append(hints, *t)
+	}
+	joins := objs.joins()
+	for i := range hints {
+		t := &hints[i]
+		t.ByName, t.Expect = true, joins[t.Cluster]
+		if t.Grade == infra.Medium {
+			t.Expect = append([]infra.Key{ownName}, t.Expect...)
+		}
+	}
+	for id, in := range folders {
+		hints = append(hints, objs.locationHints(id, in)...)
+	}
+	slices.SortFunc(hints, compareHints)
+	return hints
+}
+
+// joins returns the endpoints that the VMs of each cluster join, if their
+// metadata says so: a name alone may be that of a foreign VM.
+func (objs *objects) joins() map[backup.ClusterID][]infra.Key {
+	planes := map[backup.ClusterID][]string{}
+	for i := range objs.members {
+		if m := &objs.members[i]; m.vm != nil && m.vm.Data.ControlPlane {
+			planes[m.cluster] = append(planes[m.cluster], m.vm.Data.Addresses...)
+		}
+	}
+	out := map[backup.ClusterID][]infra.Key{}
+	for id, c := range objs.known {
+		out[id] = expectedJoins(c.Endpoint, planes[id])
+	}
+	return out
+}
+
+// foldersOf are the folders where each cluster's VMs are, or where its owners'
+// templates put new ones.
+func (objs *objects) foldersOf() map[backup.ClusterID]map[string]location {
+	of := map[backup.ClusterID]map[string]location{}
+	add := func(id backup.ClusterID, p location) {
+		if of[id] == nil {
+			of[id] = map[string]location{}
+		}
+		of[id][p.Folder] = p
+	}
+	for i := range objs.members {
+		if m := &objs.members[i]; m.vm != nil || m.machine != nil {
+			add(m.cluster, m.at)
+		}
+	}
+	for _, o := range objs.owners() {
+		for _, t := range o.templates {
+			add(o.id.Cluster, objs.locationOf(objs.merge(o.id.Cluster, "", t.Data.Spec)))
+		}
+	}
+	return of
+}
+
+// shape is one way in which an owner's VMs come to their names.
+type shape struct {
+	plain      bool // machine and VM have Cluster API's default names
+	os, naming string
+}
+
+func (o *owner) shapes() []shape {
+	seen := map[shape]bool{}
+	add := func(os, naming string) {
+		if os = strings.ToLower(os); !isWindows(os) {
+			os = ""
+		}
+		seen[shape{plain: o.naming == "" && os == "" && naming == "", os: os, naming: naming}] = true
+	}
+	for _, m := range o.members {
+		if m.machine != nil {
+			add(m.machine.Data.OS, m.machine.Data.Naming)
+		}
+	}
+	for _, t := range o.templates {
+		add(t.Data.OS, t.Data.Naming)
+	}
+	if len(seen) == 0 {
+		add("", "")
+	}
+	return slices.SortedFunc(maps.Keys(seen), func(a, b shape) int {
+		return cmp.Or(cmp.Compare(a.os, b.os), cmp.Compare(a.naming, b.naming))
+	})
+}
+
+// stem ties by the default names, which keys can express.
+func (o *owner) stem(folder string) infra.OwnershipHint {
+	t := infra.OwnershipHint{
+		Cluster: o.id.Cluster, Grade: gradeIn(folder), Owner: o.id, ControlPlane: o.controlPlane,
+		// Of owners whose names are cut to the same stem none is the more likely one.
+		Specificity: min(len(o.id.Name), len(naming.Stem(o.id.Name))),
+		Key:         infra.Key{Kind: keyStem1, Value: folder + "/" + naming.Stem(o.id.Name)},
+		Detail:      fmt.Sprintf("its name is %s %s + %d characters, %s", o.id.Kind, o.id.Name, naming.SuffixLen, where(folder)),
+	}
+	switch o.id.Kind {
+	case "MachineDeployment":
+		if len(o.id.Name) >= naming.MaxName-naming.SuffixLen-1 {
+			// Nothing is left of its MachineSets' suffixes in the names of machines.
+			t.Detail = fmt.Sprintf("its name is that of MachineDeployment %s, cut to %d characters, + %d characters, %s", o.id.Name, len(naming.Stem(o.id.Name)), naming.SuffixLen, where(folder))
+			break
+		}
+		t.Key = infra.Key{Kind: keyStem2, Value: folder + "/" + o.id.Name}
+		t.Detail = fmt.Sprintf("its name is MachineDeployment %s + a MachineSet's suffix + %d characters, %s", o.id.Name, naming.SuffixLen, where(folder))
+	case "K0sControlPlane":
+		t.Key = infra.Key{Kind: keyOrdinal, Value: folder + "/" + o.id.Name}
+		t.Detail = fmt.Sprintf("its name is K0sControlPlane %s + a number, %s", o.id.Name, where(folder))
+	}
+	if folder == anywhere { // where the case of a name and its domain do not count
+		t.Key.Value = strings.ToLower(t.Key.Value)
+	}
+	return t
+}
+
+// gradeIn is what a name proves in a folder of the cluster, and anywhere else.
+func gradeIn(folder string) infra.Grade {
+	if folder == anywhere {
+		return infra.NameOnly
+	}
+	return infra.Medium
+}
+
+func where(folder string) string {
+	if folder == anywhere {
+		return "in no folder of the cluster"
+	}
+	return "in folder " + folder
+}
+
+// stems returns the keys of a VM for its own name: the other side of stem.
+func stems(folder, name string) (keys []infra.Key) {
+	set, deployment := naming.Stems(name)
+	if set != "" {
+		keys = append(keys, infra.Key{Kind: keyStem1, Value: folder + "/" + set})
+	}
+	if deployment != "" {
+		keys = append(keys, infra.Key{Kind: keyStem2, Value: folder + "/" + deployment})
+	}
+	return keys
+}
+
+// patternKey is what makes two patterns one: owners of one cluster may have
+// names that look alike once a template has cut them.
+type patternKey struct {
+	cluster         backup.ClusterID
+	pattern, folder string
+}
+
+func (o *owner) addPatterns(all map[patternKey]*infra.OwnershipHint, folder string, s shape) {
+	for _, machine := range o.machineNames() {
+		// Of a name that is cut to 15 characters any other may begin likewise.
+		if isWindows(s.os) && folder != anywhere {
+			continue
+		}
+		name, ok := vmName(machine, s.os, s.naming)
+		anchor := anchored(name, o.id.Name, o.id.Cluster.Name)
+		if !ok || len(name)-name.literals() < naming.SuffixLen || anchor < minAnchor {
+			continue
+		}
+		k := patternKey{o.id.Cluster, name.pattern(), folder}
+		if have := all[k]; have != nil {
+			if have.Owner != o.id {
+				have.Owner = infra.OwnerID{Cluster: o.id.Cluster}
+				have.ControlPlane = have.ControlPlane && o.controlPlane
+				have.Detail = fmt.Sprintf("its name is what a naming template makes of several owners of cluster %s, %s", o.id.Cluster.Name, where(folder))
+			}
+			continue
+		}
+		t := &infra.OwnershipHint{
+			Cluster: o.id.Cluster, Grade: gradeIn(folder), Owner: o.id, ControlPlane: o.controlPlane, Specificity: anchor,
+			Pattern: k.pattern,
+			Detail:  fmt.Sprintf("its name is what the naming template or OS of %s %s makes of a machine's name, %s", o.id.Kind, o.id.Name, where(folder)),
+		}
+		if folder != anywhere {
+			t.Within = infra.Key{Kind: keyFolder, Value: folder}
+		}
+		all[k] = t
+	}
+}
+
+// machineNames returns the names that Machines of the owner can have.
+func (o *owner) machineNames() []text {
+	bases := []text{literal(o.id.Name)}
+	if o.id.Kind == "MachineDeployment" {
+		bases = nil
+		for n := naming.SuffixLen; n <= naming.MaxSetSuffix; n++ {
+			bases = append(bases, join(literal(o.id.Name+"-"), random(n)))
+		}
+	}
+	var names []text
+	for _, base := range bases {
+		if o.naming == "" {
+			names = append(names, generated(join(base, literal("-"))))
+			continue
+		}
+		fields := map[string]text{
+			".cluster.name": literal(o.id.Cluster.Name),
+			".random":       random(naming.SuffixLen),
+		}
+		if o.controlPlane {
+			fields[".kubeadmControlPlane.name"] = base
+		} else {
+			fields[".machineSet.name"] = base
+		}
+		if t, ok := expand(o.naming, fields); ok && len(t) <= naming.MaxName {
+			names = append(names, t)
+		}
+	}
+	return names
+}
+
+// anchored is the length of the longest run of literal characters in the name
+// that also begins one of the anchors.
+func anchored(name text, anchors ...string) (longest int) {
+	for _, a := range anchors {
+		for at := range name {
+			n := 0
+			for _, r := range a {
+				if at+n >= len(name) || name[at+n] != r {
+					break
+				}
+				n++
+			}
+			longest = max(longest, n)
+		}
+	}
+	return longest
+}
+
+// locationHints only show that a VM is where the cluster's VMs are, or that its own
+// bootstrap data calls the cluster's API.
+func (objs *objects) locationHints(id backup.ClusterID, folders map[string]location) []infra.OwnershipHint {
+	var hints []infra.OwnershipHint
+	endpoint := ""
+	if c := objs.known[id]; c != nil {
+		endpoint = strings.ToLower(c.Endpoint)
+	}
+	whole := infra.OwnerID{Cluster: id}
+	for f, p := range folders {
+		if !p.Root {
+			hints = append(hints, infra.OwnershipHint{
+				Cluster: id, Grade: infra.LocationOnly, Key: p.folderKey(), Owner: whole,
+				Detail: fmt.Sprintf("it lies in folder %s, as machines of cluster %s/%s do", f, id.Namespace, id.Name),
+			}, infra.OwnershipHint{
+				Cluster: id, Grade: infra.LocationOnly, Key: infra.Key{Kind: keyBelow, Value: f}, Owner: whole,
+				Detail: fmt.Sprintf("it is below folder %s, which machines of cluster %s/%s are in", f, id.Namespace, id.Name),
+			})
+		}
+		for _, k := range expectedJoins(endpoint, nil) {
+			hints = append(hints, infra.OwnershipHint{
+				Cluster: id, Grade: infra.Medium, Key: endpointKey(f, k), Owner: whole, ByName: true,
+				Detail: fmt.Sprintf("its bootstrap data names the cluster's API endpoint %s and its metadata its own name, in folder %s", endpoint, f),
+			})
+		}
+	}
+	return append(hints, infra.OwnershipHint{
+		Cluster: id, Grade: infra.NameOnly, Key: namedAfterKey(id), Owner: whole, ByName: true,
+		Detail: fmt.Sprintf("its name holds that of a machine of cluster %s/%s", id.Namespace, id.Name),
+	})
+}
+
+func endpointKey(folder string, joins infra.Key) infra.Key {
+	return infra.Key{Kind: keyEndpoint, Value: folder + " " + joins.Value}
+}
+
+func compareHints(a, b infra.OwnershipHint) int {
+	return cmp.Or(
+		capi.CompareClusters(a.Cluster, b.Cluster), -cmp.Compare(a.Grade, b.Grade),
+		cmp.Compare(a.Key.Kind, b.Key.Kind), cmp.Compare(a.Key.Value, b.Key.Value),
+		cmp.Compare(a.Within.Value, b.Within.Value), cmp.Compare(a.Pattern, b.Pattern),
+		cmp.Compare(a.Owner.Kind, b.Owner.Kind), cmp.Compare(a.Owner.Name, b.Owner.Name),
+	)
+}

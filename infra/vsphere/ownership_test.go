@@ -1,0 +1,218 @@
+package vsphere
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// hintedTo returns the hints, "grade owner", that a VM of a name in a folder of vc1 fits.
+func hintedTo(t *testing.T, c infra.Expected, folder, name string) []string {
+	t.Helper()
+	full := "vc1.example:443" + folder
+	hasKey := append(stems(full, name), infra.Key{Kind: keyFolder, Value: full})
+	var hinted []string
+	for _, hint := range c.OwnershipHints {
+		fits := slices.Contains(hasKey, hint.Key)
+		if hint.Pattern != "" {
+			fits = slices.Contains(hasKey, hint.Within) && regexp.MustCompile(hint.Pattern).MatchString(name)
+		}
+		if fits {
+			hinted = append(hinted, strings.TrimSpace(fmt.Sprintf("%d %s %s", hint.Grade, hint.Owner.Kind, hint.Owner.Name)))
+		}
+		if hint.Detail == "" {
+			t.Errorf("tie %+v has no words", hint)
+		}
+	}
+	slices.Sort(hinted)
+	return hinted
+}
+
+func TestTies(t *testing.T) {
+	const (
+		location = "2"
+		cp       = "3 KubeadmControlPlane prod-cp"
+		ms       = "3 MachineSet prod-md-0-abcde"
+		md       = "3 MachineDeployment prod-md-0"
+		any      = "3"
+	)
+	const folder = "/DC0/vm/prod"
+	naming := func(template string) func(*smallBackup) {
+		return func(b *smallBackup) {
+			b.set(templates.Resource(), "spec.template.spec.namingStrategy", fields{"template": template})
+			b.set(machines.Resource(), "spec.namingStrategy", fields{"template": template})
+		}
+	}
+	machineNaming := func(template string) func(*smallBackup) {
+		return func(b *smallBackup) {
+			for _, resource := range []string{"machinesets" + capiGroup, "machinedeployments" + capiGroup} {
+				b.set(resource, "spec.machineNaming", fields{"template": template})
+			}
+		}
+	}
+	plain := func(*smallBackup) {}
+	windows := func(b *smallBackup) {
+		b.set(templates.Resource(), "spec.template.spec.os", "Windows").set(machines.Resource(), "spec.os", "Windows")
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*smallBackup)
+		folder string
+		vm     string
+		want   []string
+	}{
+		{"known MachineSet", plain, folder, "prod-md-0-abcde-bcdfg", []string{location, ms}},
+		{"MachineSet of a later rollout", plain, folder, "prod-md-0-xz2b4-bcdfg", []string{location, md}},
+		{"MachineSet with an old hash", plain, folder, "prod-md-0-5d7f8b9c4-bcdfg", []string{location, md}},
+		{"MachineSet with a hash of Cluster API 1.4", plain, folder, "prod-md-0-5d7f8b9c4x2zzzzz-bcdfg", []string{location, md}},
+		{"hash too long", plain, folder, "prod-md-0-5d7f8b9c4x2zzzzzz-bcdfg", []string{location}},
+		{"control plane", plain, folder, "prod-cp-bcdfg", []string{location, cp}},
+		{"vowels are not random", plain, folder, "prod-cp-abcde", []string{location}},
+		{"another cluster's prefix", plain, folder, "prod-md-0-db", []string{location}},
+		{"another folder", plain, "/DC0/vm/other", "prod-cp-bcdfg", nil},
+		{"another datacenter", plain, "/DC1/vm/prod", "prod-cp-bcdfg", nil},
+		{"root folder says nothing by itself", func(b *smallBackup) {
+			for _, resource := range []string{vms.Resource(), machines.Resource()} {
+				b.set(resource, "spec.folder", "")
+			}
+			b.set(templates.Resource(), "spec.template.spec.folder", "/DC0/vm")
+		}, "/DC0/vm", "prod-cp-bcdfg", []string{cp}},
+		{"naming template", naming("vm-{{ .machine.name | trunc 12 }}-{{ .machine.name | trunc -5 }}"), folder, "vm-prod-md-0-ab-bcdfg", []string{location, ms}},
+		{"naming template, default name", naming("vm-{{ .machine.name }}"), folder, "prod-md-0-abcde-bcdfg", []string{location}},
+		{"naming template, later rollout", naming("vm-{{ .machine.name }}"), folder, "vm-prod-md-0-xz2b4-bcdfg", []string{location, md}},
+		{"naming template without the owner", naming("vm-{{ .machine.name | trunc -5 }}"), folder, "vm-bcdfg", []string{location}},
+		{"naming template, four characters of the owner", naming("{{ .machine.name | trunc 4 }}{{ .machine.name | trunc -5 }}"), folder, "prodbcdfg", []string{location, any}},
+		{"naming template, three characters of the owner", naming("{{ .machine.name | trunc 3 }}{{ .machine.name | trunc -5 }}"), folder, "probcdfg", []string{location}},
+		{"naming template without random part", naming("{{ .machine.name | trunc 9 }}-x"), folder, "prod-md-0-x", []string{location}},
+		{"naming template that is not understood", naming("{{ .machine.name | sha256sum }}"), folder, "prod-md-0-abcde-bcdfg", []string{location}},
+		{"machine naming template", machineNaming("{{ .cluster.name }}-w-{{ .machineSet.name }}-{{ .random }}"), folder, "prod-w-prod-md-0-abcde-bcdfg", []string{location, ms}},
+		{"machine naming template of many", machineNaming("{{ .cluster.name }}-worker-{{ .random }}"), folder, "prod-worker-bcdfg", []string{location, any}},
+		{"both templates", func(b *smallBackup) {
+			machineNaming("{{ .machineSet.name }}-{{ .random }}-x")(b)
+			naming(`{{ .machine.name | trimSuffix "-x" }}`)(b)
+		}, folder, "prod-md-0-abcde-bcdfg", []string{location, ms}},
+		{"Windows", windows, folder, "prod-md-0-bcdfg", []string{location}},
+		{"Windows, default name", windows, folder, "prod-md-0-abcde-bcdfg", []string{location}},
+		{"Windows leaves the control plane", windows, folder, "prod-cp-bcdfg", []string{location, cp}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newSmallBackup()
+			c.change(b)
+			if got := hintedTo(t, b.expected(t), c.folder, c.vm); !slices.Equal(got, c.want) {
+				t.Errorf("%s in %s: %v, want %v", c.vm, c.folder, got, c.want)
+			}
+		})
+	}
+}
+
+func TestLongestOwnerIsMostSpecific(t *testing.T) {
+	c := newSmallBackup().expected(t)
+	by := map[string]int{}
+	for _, hint := range c.OwnershipHints {
+		by[hint.Owner.Name] = max(by[hint.Owner.Name], hint.Specificity)
+	}
+	if !(by["prod-md-0-abcde"] > by["prod-md-0"] && by["prod-md-0"] > by["prod-cp"]) {
+		t.Errorf("specificity %v", by)
+	}
+}
+
+func TestEndpointTie(t *testing.T) {
+	c := newSmallBackup().expected(t)
+	want := endpointKey("vc1.example:443/DC0/vm/prod", joinsKey("10.0.0.9:6443"))
+	if !slices.ContainsFunc(c.OwnershipHints, func(hint infra.OwnershipHint) bool { return hint.Key == want && hint.Grade == infra.Medium }) {
+		t.Errorf("no tie by %s in %+v", want, c.OwnershipHints)
+	}
+}
+
+func keyTexts(keys []infra.Key) string {
+	var all []string
+	for _, k := range keys {
+		all = append(all, k.String())
+	}
+	return strings.Join(all, ", ")
+}
+
+func TestProofs(t *testing.T) {
+	cluster := backup.ClusterID{Namespace: "team", Name: "prod"}
+	const target = "vsphere/vc1.example:443/Secret/team/prod"
+	const prod, root = "all of vmInFolder vc1.example:443/DC0/vm/prod", "all of vmInFolder vc1.example:443/DC0/vm"
+	const known, strong = "any of vmOfBackup vc1.example:443", "any of biosUUID " + uuid1
+	const read, rootRead = "all of metadataInFolder vc1.example:443/DC0/vm/prod", "all of metadataInFolder vc1.example:443/DC0/vm"
+	unmade := func(b *smallBackup) {
+		b.set(machines.Resource(), "spec.providerID", "").set("machines"+capiGroup, "spec.providerID", nil)
+	}
+	for name, c := range map[string]struct {
+		change func(*smallBackup)
+		want   []string
+		target string
+	}{
+		"folder":                   {func(*smallBackup) {}, []string{known, prod, read}, target},
+		"root folder":              {func(b *smallBackup) { b.set(vms.Resource(), "spec.folder", "/DC0/vm") }, []string{known, strong, root, rootRead}, target},
+		"folder of VSphereMachine": {func(b *smallBackup) { b.drop(vms.Resource()) }, []string{known, prod, read}, target},
+		"root, and no id, so that no machine of it can be asked for": {func(b *smallBackup) {
+			unmade(b.drop(vms.Resource()).set(machines.Resource(), "spec.folder", ""))
+		}, []string{known, root, rootRead}, target},
+		"zone that is absent": {func(b *smallBackup) {
+			b.drop(vms.Resource()).set("machines"+capiGroup, "spec.failureDomain", "zone-a")
+		}, []string{strong}, target + "/unplaced"},
+		"zone that is absent, and no id": {func(b *smallBackup) {
+			unmade(b.drop(vms.Resource()).set("machines"+capiGroup, "spec.failureDomain", "zone-a"))
+		}, []string{"any of"}, target + "/unplaced"},
+		"only the Machine": {func(b *smallBackup) { b.drop(vms.Resource()).drop(machines.Resource()) }, []string{strong}, target + "/unplaced"},
+		"zone that is absent, and its VSphereVM": {func(b *smallBackup) {
+			b.set("machines"+capiGroup, "spec.failureDomain", "zone-a")
+		}, []string{known, prod, read}, target},
+	} {
+		b := newSmallBackup()
+		c.change(b)
+		var got []string
+		for _, p := range b.expected(t).Proofs {
+			line := "any of"
+			switch {
+			case len(p.All) > 0:
+				line = "all of " + keyTexts(p.All)
+			case len(p.Any) > 0:
+				line += " " + keyTexts(p.Any)
+			}
+			got = append(got, line)
+			if ofFolder := line != known && c.target == target; ofFolder != (p.Folder != "") {
+				t.Errorf("%s: part %q of %+v", name, p.Folder, p)
+			}
+			if p.Cluster != cluster || p.Target != c.target || p.Hint == "" {
+				t.Errorf("%s: %+v", name, p)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestAbsences(t *testing.T) {
+	b := newSmallBackup().drop(vms.Resource()).set("machines"+capiGroup, "spec.failureDomain", "zone-a")
+	b.set(clusters.Resource(), "spec.identityRef", fields{"kind": identityKind, "name": "shared"})
+	b.put(zones.Resource(), newObject(group+"/v1beta1", zoneKind, "", "zone-b", fields{"spec.failureDomain": "domain-b"}))
+	other := newObject(group+"/v1beta1", clusterKind, "team", "another", fields{"spec.identityRef": fields{"kind": identityKind, "name": "shared"}})
+	b.put(clusters.Resource(), other)
+	var got []string
+	for _, a := range b.expected(t).Absent {
+		line := a.Kind + " " + a.Name + " by " + a.ReferredBy
+		for _, id := range a.Halts {
+			line += ", halts " + id.Name
+		}
+		got = append(got, line)
+	}
+	want := []string{
+		"VSphereClusterIdentity shared by VSphereCluster team/another and 1 more, halts another, halts prod",
+		"VSphereDeploymentZone zone-a by Machine team/prod-md-0-abcde-vwxyz",
+		"VSphereFailureDomain domain-b by VSphereDeploymentZone zone-b",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

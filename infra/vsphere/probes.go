@@ -1,0 +1,62 @@
+package vsphere
+
+import (
+	"slices"
+
+	"drift-detector/infra"
+)
+
+func inhabitedKey(folder string) infra.Key { return infra.Key{Kind: keyInhabited, Value: folder} }
+
+func readKey(folder string) infra.Key { return infra.Key{Kind: keyRead, Value: folder} }
+
+func knownKey(server string) infra.Key { return infra.Key{Kind: keyKnown, Value: server} }
+
+// readProbes lists the folders among a target's probes that exist, and what
+// shows that the account sees VMs in them, those of the backup: a role without
+// propagation shows a folder and none of its VMs, and so does another vCenter
+// with the same folders.
+//
+// A folder is inhabited when a VM directly in it could be read: of those below,
+// and of templates, an account may have permissions of their own. An empty folder
+// counts as well once every machine of the backup that belongs there was seen
+// elsewhere, as nothing is missing from it then, or when its permissions say that the
+// account would see VMs in it, as seesInto tells. unread are the candidates whose
+// metadata could not be read.
+func (g *gathering) readProbes(unread []string, seesInto func(folder string) bool) []infra.Key {
+	t := g.target
+	known := false
+	for id := range g.found {
+		known = known || g.known.servers[id] == t.Endpoint
+	}
+	here := map[string][]string{} // ids of the folders by the forms in which they are asked for
+	for id, forms := range g.in.asked {
+		for _, f := range forms {
+			here[f] = append(here[f], id)
+		}
+	}
+	dark := map[string]bool{} // folders with VMs whose metadata was not read
+	for _, ref := range unread {
+		dark[g.folders[ref]] = true
+	}
+	keys := slices.Clone(g.resolved)
+	for _, k := range ofKind(t.Probes, keyInhabited) {
+		if ids := here[k.Value]; len(ids) > 0 && (g.allElsewhere(k.Value) || !slices.ContainsFunc(ids, func(id string) bool { return !g.inhabited[id] && !seesInto(id) })) {
+			keys = append(keys, k)
+		}
+	}
+	for _, k := range ofKind(t.Probes, keyRead) {
+		if !slices.ContainsFunc(here[k.Value], func(id string) bool { return dark[id] }) {
+			keys = append(keys, k)
+		}
+	}
+	if known {
+		keys = append(keys, knownKey(t.Endpoint))
+	}
+	return keys
+}
+
+// allElsewhere reports whether each machine of a folder was seen, wherever.
+func (g *gathering) allElsewhere(folder string) bool {
+	return !slices.ContainsFunc(g.known.folders[folder], func(id string) bool { return len(g.found[id]) == 0 })
+}

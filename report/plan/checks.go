@@ -1,0 +1,171 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"drift-detector/report"
+)
+
+// errorsFound are the checks of the backup that found an error.
+func (b *book) errorsFound() []*report.Check {
+	var out []*report.Check
+	for i := range b.Checks {
+		if b.Checks[i].Error() {
+			out = append(out, &b.Checks[i])
+		}
+	}
+	return out
+}
+
+// checked counts what the report says about the backup itself.
+func (b *book) checked() string {
+	errors, warnings := b.CheckErrors(), 0
+	for i := range b.Checks {
+		if b.Checks[i].Severity == report.CheckWarning {
+			warnings++
+		}
+	}
+	switch {
+	case errors+warnings == 0:
+		return ""
+	case errors == 0:
+		return fmt.Sprintf("The report's checks of the backup itself found no error and %s: 'drift-detector check' says why they matter.", count(warnings, "warning"))
+	default:
+		return fmt.Sprintf("The report's checks of the backup itself found %s and %s. Settle the errors before the restore: they are below.", count(errors, "error"), count(warnings, "warning"))
+	}
+}
+
+// faults are the errors of the backup, those together of which the same is to be
+// said. A report has them in the order of their codes.
+func (b *book) faults() []Batch {
+	var out []Batch
+	var last *report.Check
+	for _, k := range b.errorsFound() {
+		if last == nil || k.Code != last.Code || k.Why != last.Why || k.Do != last.Do {
+			out = append(out, Batch{Note: k.Why, Steps: []report.Step{{When: report.BeforeRestore, Who: report.Operator, Text: sentence(k.Do)}}})
+		}
+		last = k
+		batch := &out[len(out)-1]
+		batch.Items = append(batch.Items, Item{Name: k.Object, Detail: k.Message})
+		batch.Title = k.Code + ": " + count(len(batch.Items), "error")
+	}
+	return out
+}
+
+// sentence makes one of a phrase.
+func sentence(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	if size == 0 {
+		return ""
+	}
+	return string(unicode.ToUpper(first)) + strings.TrimSuffix(text[size:], ".") + "."
+}
+
+// settleErrors repeats, before a cluster is let go, the errors that concern it,
+// but for identities, which a step before brings back. Those of which it can't be
+// said for certain whom they concern are pointed to.
+func (b *book) settleErrors(d *draft, c *report.Cluster) {
+	var own []string
+	open := 0
+	for _, k := range b.errorsFound() {
+		switch {
+		case b.identity(k, c):
+		case b.concerns(k, c):
+			own = append(own, k.Object+" ("+k.Code+": "+k.Message+")")
+		case !b.tied(k):
+			open++
+		}
+	}
+	var text string
+	if len(own) > 0 {
+		text = "Do not unpause it before this is settled, as said under The estate: " + strings.Join(own, "; ") + "."
+	}
+	if open > 0 {
+		text += fmt.Sprintf(" Under The estate %s of the backup can't be told to be of one cluster: see that this one does not wait for it.", count(open, "error"))
+	}
+	if text != "" {
+		d.after(strings.TrimSpace(text))
+	}
+}
+
+// identity says that an error is about an identity that a cluster waits for.
+func (b *book) identity(k *report.Check, c *report.Cluster) bool {
+	return k.Backup == c.Backup && slices.ContainsFunc(b.missed(k), func(m *report.Missing) bool { return waits(c, m) })
+}
+
+// tied says that all clusters that an error concerns are known.
+func (b *book) tied(k *report.Check) bool {
+	for _, m := range b.missed(k) {
+		if strings.Contains(m.ReferredBy, " and ") && (identityKinds[m.Kind] == "" || !b.foreseen()) {
+			return false
+		}
+	}
+	for i := range b.Clusters {
+		if b.concerns(k, &b.Clusters[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// foreseen says that each cluster has a forecast, which names the identity that
+// it lacks.
+func (b *book) foreseen() bool {
+	return !slices.ContainsFunc(b.Clusters, func(c report.Cluster) bool { return c.Forecast == nil })
+}
+
+// concerns says that an error is certainly about a cluster: about an object of
+// it, or about one that such an object refers to.
+func (b *book) concerns(k *report.Check, c *report.Cluster) bool {
+	if k.Backup != c.Backup {
+		return false
+	}
+	return partOf(k.Object, c) || slices.ContainsFunc(b.missed(k), func(m *report.Missing) bool {
+		by, _, _ := strings.Cut(m.ReferredBy, " and ")
+		return partOf(by, c) || needs(c, m)
+	})
+}
+
+// missed are the entries of what is missing that an error is about.
+func (b *book) missed(k *report.Check) []*report.Missing {
+	var out []*report.Missing
+	if k.Backup < 0 || k.Backup >= len(b.Backups) {
+		return nil
+	}
+	all := b.Backups[k.Backup].Missing
+	for i := range all {
+		if m := &all[i]; k.Object == m.Kind+" "+strings.TrimPrefix(m.Namespace+"/"+m.Name, "/") {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// clusterSecrets are the ends of the names of a cluster's own Secrets, behind its
+// name (Cluster API util/secret/consts.go v1.14.0).
+var clusterSecrets = []string{"-ca", "-etcd", "-proxy", "-sa", "-kubeconfig"}
+
+// partOf says that an object, as checks name it, is a cluster or a part of it.
+// Names are compared whole: prod-eu is no part of prod.
+func partOf(object string, c *report.Cluster) bool {
+	kind, rest, _ := strings.Cut(object, " ")
+	namespace, name, _ := strings.Cut(rest, "/")
+	if namespace != c.Namespace {
+		return false
+	}
+	switch {
+	case kind == "Cluster":
+		return name == c.Name
+	case kind == "Secret":
+		return slices.ContainsFunc(clusterSecrets, func(end string) bool { return name == c.Name+end })
+	}
+	return slices.ContainsFunc(sets(c), func(s *set) bool {
+		return kind == s.kind && name == s.name || kind == "Machine" && slices.ContainsFunc(s.machines, func(m report.Machine) bool {
+			return m.Name == name && m.Status != report.Ghost
+		})
+	})
+}

@@ -1,0 +1,192 @@
+package plan
+
+import (
+	"cmp"
+	"strings"
+
+	"drift-detector/report"
+)
+
+// etcdctl runs in an etcd pod that kubeadm made, with the certificates where
+// kubeadm puts them (kubeadm cmd/kubeadm/app/constants v1.35).
+func (b *book) etcdctl(c *report.Cluster, words ...any) command {
+	if m := running(c); m != nil {
+		return b.etcdctlIn(c, "pod/etcd-"+m.Node, words)
+	}
+	return b.etcdctlIn(c, raw("pod/"+variable(etcdPod)), words)
+}
+
+// runs reports whether a machine is known to run.
+func runs(m *report.Machine) bool {
+	if m.Status != report.Healthy || warned(m, report.PoweredOff) || warned(m, report.Disconnected) {
+		return false
+	}
+	return m.Instance == nil || m.Instance.State == "" || m.Instance.State == "poweredOn" || m.Instance.State == "running"
+}
+
+// running is a control-plane machine of the backup that runs and whose Node the
+// backup names, or nil.
+func running(c *report.Cluster) *report.Machine {
+	for i := range c.ControlPlane.Machines {
+		m := &c.ControlPlane.Machines[i]
+		if _, ok := Quote(m.Node); ok && runs(m) && m.Node != "" {
+			return m
+		}
+	}
+	return nil
+}
+
+// runners counts the control-plane machines of the backup that are known to run.
+func runners(c *report.Cluster) int {
+	n := unlisted(c)
+	for i := range c.ControlPlane.Machines {
+		if runs(&c.ControlPlane.Machines[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+// majority is how many machines a control plane has to have for etcd to decide
+// anything, by what the backup records of it.
+func (s *set) majority() int {
+	recorded := s.counts.Healthy + s.counts.Stale + s.counts.Unknown
+	if s.desired != nil {
+		recorded = max(recorded, int(*s.desired))
+	}
+	return recorded/2 + 1
+}
+
+// unlisted counts the control-plane machines that are Healthy and not in the
+// report's list, as with --ignore-healthy-resources. They run: one that is
+// powered off carries a warning, and is listed.
+func unlisted(c *report.Cluster) int {
+	n := c.ControlPlane.Counts.Healthy
+	for i := range c.ControlPlane.Machines {
+		if c.ControlPlane.Machines[i].Status == report.Healthy {
+			n--
+		}
+	}
+	return max(0, n)
+}
+
+// etcdAt says so when no Node is known on which etcd runs.
+func (b *book) etcdAt(c *report.Cluster) string {
+	if running(c) != nil {
+		return ""
+	}
+	if n := unlisted(c); n > 0 {
+		return " The report leaves out " + count(n, "control-plane machine") + " that it counts as Healthy: " + etcdPod + " has to name the etcd pod of such a one."
+	}
+	off := ""
+	for i := range c.ControlPlane.Machines {
+		switch m := &c.ControlPlane.Machines[i]; {
+		case runs(m):
+			return " Machine " + m.Name + " runs, and the backup does not name its Node: " + etcdPod + " has to name the etcd pod there, which is etcd- and the name of the Node."
+		case m.Status == report.Healthy:
+			off = cmp.Or(off, " Machine "+m.Name+" does not run, and no other of the backup is known to: "+etcdPod+" has to name the etcd pod of a Node that does, and a Ghost's may be the only one. Start what is off before you remove any.")
+		}
+	}
+	return cmp.Or(off, " No control-plane machine of the backup is known to run: "+etcdPod+" has to name the etcd pod of a Node that does.")
+}
+
+func (b *book) etcdctlIn(c *report.Cluster, pod any, words []any) command {
+	return b.workload(c, append([]any{
+		"--namespace=kube-system", "exec", pod, raw("--"), "etcdctl", "--endpoints=https://127.0.0.1:2379",
+		"--cacert=/etc/kubernetes/pki/etcd/ca.crt", "--cert=/etc/kubernetes/pki/etcd/server.crt", "--key=/etc/kubernetes/pki/etcd/server.key",
+	}, words...)...)
+}
+
+// quorum shows the members of etcd and whether each answers.
+func (b *book) quorum(c *report.Cluster) []command {
+	return []command{b.etcdctl(c, "member", "list", "--write-out=table"), b.etcdctl(c, "endpoint", "health", "--cluster")}
+}
+
+// answers is the check that etcd has a majority: the member that is asked has to
+// agree on a read with most of the others.
+func (b *book) answers(c *report.Cluster) command {
+	return b.etcdctl(c, "endpoint", "health").stop("etcd has no majority")
+}
+
+// allAnswer is the check that every member of etcd answers.
+func (b *book) allAnswer(c *report.Cluster) command {
+	return b.etcdctl(c, "endpoint", "health", "--cluster").stop("a member of etcd does not answer: another one less may cost the majority")
+}
+
+// evict removes the member of a Ghost, if it is that one and all members answer.
+func (b *book) evict(c *report.Cluster, m *report.Machine) []command {
+	mine := has("MEMBERS", variable("MEMBER_ID"), ", started, ", memberName(m), ", ")
+	return append(b.askNode(c, m),
+		ask("MEMBER_ID", "the id beside "+nodeName(m)+" in that list"),
+		all(b.isNode(c, nodeWord(m), m.Instance.ID), b.etcdctl(c, "member", "list").keep("MEMBERS"),
+			mine.stop("that is not the member of this Ghost"), b.allAnswer(c), b.etcdctl(c, "member", "remove", variable("MEMBER_ID"))))
+}
+
+// evicted is the check that a Ghost is no member of etcd any more, and that all that
+// are left answer. Its Node is deleted by then, so that another shows the cluster.
+func (b *book) evicted(c *report.Cluster, m *report.Machine) command {
+	return all(b.isCluster(c), b.etcdctl(c, "member", "list").keep("MEMBERS"),
+		lacks("MEMBERS", ", ", memberName(m), ", ").stop("it is still a member of etcd"), b.allAnswer(c))
+}
+
+// memberName is what kubeadm calls the etcd member of a Node: like the Node.
+func memberName(m *report.Machine) any {
+	if m.Node != "" {
+		return m.Node
+	}
+	return variable("NODE")
+}
+
+// snapshotFile is on the Node and in the pod alike: kubeadm mounts the folder
+// (kubeadm cmd/kubeadm/app/phases/etcd/local.go v1.35).
+const snapshotFile = "/var/lib/etcd/before-restore.db"
+
+// What is said of the snapshot, at its first and at every further mention in a cluster.
+const (
+	snapshotText = "Take a snapshot of etcd, and copy it off the Node. Any image that has cat and cksum will do; where none can be pulled, take " + snapshotFile + " from the Node over SSH. It holds the cluster's Secrets: keep the copy to yourself, and when all is done remove it, and " + snapshotFile + " on the Node."
+	snapshotOnce = "Take a snapshot of etcd, as said above of this cluster. If you have it, that one is enough."
+)
+
+// snapshot saves etcd off its Node. Its image has neither cat nor tar, so that a
+// pod of the Node's own, which sees the Node's files below /host, reads the file.
+// That it arrived whole is compared, because kubectl does not say so. Only who
+// copies it may read it: every Secret of the cluster is in it.
+func (b *book) snapshot(d *draft, c *report.Cluster) {
+	system := func(words ...any) command {
+		return b.workload(c, append([]any{"--namespace=kube-system"}, words...)...)
+	}
+	on := any(raw(`"node/${` + etcdPod + `#etcd-}"`))
+	if m := running(c); m != nil {
+		on = node + m.Node
+	}
+	pod, copied := raw(`"pod/${DEBUG_POD:?}"`), raw(`"${COPY:?}"`)
+	sum := system("exec", pod, raw("--"), "cksum", "/host"+snapshotFile)
+	save := b.etcdctl(c, "snapshot", "save", snapshotFile)
+	if b.living(c) != nil {
+		save = b.isCluster(c).then(save)
+	}
+	d.before(snapshotText, save,
+		system("debug", on, "--image=busybox", raw("--"), "sleep", "3600"),
+		ask("DEBUG_POD", "name of the pod that this printed, node-debugger-…"),
+		line(raw(`COPY="etcd-`+strings.TrimPrefix(b.contexts[c], "CTX_")+`-$(date +%Y%m%dT%H%M%S).db"`)),
+		system("exec", pod, raw("--"), "cat", "/host"+snapshotFile, raw(">"+copied)).private(),
+		sum.keep("SUM").then(line(raw(`test "${SUM% *}" = "$(cksum <`+copied+`)"`)).stop("the copy is partial. Remove it, and copy again")),
+		system("delete", pod))
+}
+
+// takenOnce tells of the snapshot once for all batches of a cluster.
+func takenOnce(batches []Batch) {
+	taken := false
+	for i := range batches {
+		for n := range batches[i].Steps {
+			s := &batches[i].Steps[n]
+			if s.Text != snapshotText {
+				continue
+			}
+			if taken {
+				batches[i].drop(n, snapshotOnce)
+			}
+			taken = true
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"drift-detector/report"
+)
+
+// unattributed is what to do about VMs that may or may not be of a cluster.
+var unattributed = map[string]string{
+	report.CloneOf:         "It seems to be a clone of a machine of the backup: its own metadata carries that machine's host name. If it is one, keep it off the network of the cluster.",
+	report.DuplicateID:     "It has the id of a machine of the backup, and deleting that Machine may destroy this VM too. First find out which of the VMs with that id the Node of the machine runs on: that one is left as it is. Ask the owner of the other to shut it down and to give it another BIOS UUID, or to take it out of the inventory, before the restore.",
+	report.SameName:        "It has the name of a machine of the backup and another id. No controller adopts it as long as the recorded id is restored; if Clusters were restored before Machines, one without an id would be.",
+	report.ForeignNode:     "It is a Node of the cluster that Cluster API does not manage. Leave it, unless nobody knows who joined it.",
+	report.IdentityChanged: "It seems to be the VM of a machine of the backup under another id. Decide there.",
+	report.FoundElsewhere:  "It bears the id of a machine of the backup, and is where its controller does not look. Decide there.",
+	report.NodeOfMachine:   "The Node of a machine of the backup runs on it, and the backup records another VM for that machine. Decide there.",
+}
+
+// infraMachine is what to do about an instance that is nobody's: its owner says.
+func (b *book) infraMachine(m *report.InfraMachine) []report.Step {
+	var d draft
+	if m.Ignored != nil {
+		return nil
+	}
+	if c, x := b.duplicate(m); x != nil {
+		d.before(fmt.Sprintf("It bears the id of machine %s of cluster %s. See there: what is to be done about both is said with that machine, once.", x.Name, key(c)))
+		return d.steps
+	}
+	text, known := unattributed[m.Reason]
+	if !known {
+		text = "Ask its owner whether it belongs to a cluster of this backup. If nobody knows it, leave it running, and look again after the restore: nothing restored refers to it."
+	}
+	var look []command
+	if v := b.vm(&m.Instance); v != nil {
+		look = append(look, v.show())
+	}
+	d.before(text, look...)
+	return d.steps
+}
+
+// twin is the machine whose id an instance has, if that machine's own steps say
+// what to do about the instance.
+func (b *book) duplicate(m *report.InfraMachine) (*report.Cluster, *report.Machine) {
+	if m.Reason != report.DuplicateID {
+		return nil, nil
+	}
+	same := func(o report.Instance) bool {
+		return o.Scope == m.Instance.Scope && o.Ref == m.Instance.Ref && strings.EqualFold(o.ID, m.Instance.ID)
+	}
+	for i := range b.Clusters {
+		for _, s := range sets(&b.Clusters[i]) {
+			for j := range s.machines {
+				x := &s.machines[j]
+				if warned(x, report.DuplicateID) && len(b.steps[x]) > 0 && slices.ContainsFunc(x.Others, same) {
+					return s.cluster, x
+				}
+			}
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,171 @@
+package plan
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"drift-detector/report"
+)
+
+// fences are the blocks of code of a runbook: what a reader copies at once.
+func fences(text string) [][]string {
+	var out [][]string
+	var fence []string
+	inside := false
+	for _, row := range strings.Split(text, "\n") {
+		row = strings.TrimLeft(row, " ")
+		switch {
+		case strings.HasPrefix(row, "```") && inside:
+			out, inside = append(out, fence), false
+		case strings.HasPrefix(row, "```"):
+			fence, inside = nil, true
+		case inside:
+			fence = append(fence, row)
+		}
+	}
+	return out
+}
+
+// paste gives a shell one fence after the other, each as a whole, with programs
+// that record their calls and do as they are told. The operator has filled all
+// values in.
+func paste(t *testing.T, blocks [][]string, behaviour string) []string {
+	t.Helper()
+	bin := install(t, "#!/bin/sh\necho \"${0##*/} $*\" >>\"$RECORD\"\n"+behaviour)
+	calls := make([]string, len(blocks))
+	for i, block := range blocks {
+		record := filepath.Join(t.TempDir(), "record")
+		cmd := exec.Command("sh", writeScript(t, unset.ReplaceAllString(filled+strings.Join(block, "\n"), "$1='filled'")))
+		cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "RECORD="+record, "SAMPLE=alpha")
+		_ = cmd.Run() // that it fails is what some of them are told to
+		data, err := os.ReadFile(record)
+		if err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		calls[i] = string(data)
+	}
+	return calls
+}
+
+// filled sets the variables that stand at the top of a runbook, and those that
+// another fence of the same item asks for.
+var filled = func() string {
+	text := ""
+	for _, name := range []string{"MGMT", "OLD_MGMT", "BACKUP", "RESTORE", "VELERO_NAMESPACE", "ETCD_POD", "VCENTER_1", "VCENTER_2", "AWS_1", "CTX_ALPHA_ALPHA", "CTX_ALPHA_ALPHA2", "NODE"} {
+		text += name + "=filled\n"
+	}
+	return text
+}()
+
+// A terminal runs each line of what is pasted, whatever became of the one before:
+// a drain that a PodDisruptionBudget refuses must not be followed by the end of
+// the VM.
+func TestPasteOfAFenceStopsAtTheFirstFailure(t *testing.T) {
+	text := asMarkdown(t, sample("alpha"))
+	if !strings.Contains(text, "within a block, but for the pausing of Clusters, what follows a command that failed does not run") {
+		t.Error("the reader is not told so")
+	}
+	blocks := fences(text)
+	ran := 0
+	for i, calls := range paste(t, blocks, "exit 1") {
+		n := strings.Count(calls, "\n")
+		ran += min(n, 1)
+		if strings.Contains(strings.Join(blocks[i], "\n"), "not paused: look at this one") { // each Cluster that can be paused is
+			if n != 3 {
+				t.Errorf("that one Cluster is not paused keeps others from it:\n%s", calls)
+			}
+			continue
+		}
+		if n > 1 {
+			t.Errorf("after a failure there is more to come:\n%s\nof\n%s", calls, strings.Join(blocks[i], "\n"))
+		}
+	}
+	if ran < 40 {
+		t.Errorf("%d fences call something", ran)
+	}
+}
+
+// What ends a VM, and what goes before it, are each a fence of their own.
+func TestFenceHoldsOneStep(t *testing.T) {
+	r := sample("alpha")
+	blocks := fences(asMarkdown(t, r))
+	Fill(r)
+	ends := 0
+	for _, block := range blocks {
+		for i := range block {
+			block[i] = strings.TrimSuffix(block[i], " &&")
+		}
+		if strings.HasPrefix(block[0], "export ") {
+			continue
+		}
+		if slices.ContainsFunc(block, destroys) {
+			ends++
+		}
+		within := func(s report.Step) bool {
+			return strings.Contains("\n"+strings.Join(s.Commands, "\n")+"\n", "\n"+strings.Join(block, "\n")+"\n")
+		}
+		if !slices.ContainsFunc(everyStep(r), within) {
+			t.Errorf("these are not of one step:\n%s", strings.Join(block, "\n"))
+		}
+	}
+	if ends != 6 { // off and away, for three Ghosts
+		t.Errorf("%d fences end a VM, want 6", ends)
+	}
+}
+
+// everyStep is each step of a plan: of findings, and of the restore as a whole.
+func everyStep(r *report.Report) []report.Step {
+	out := allSteps(r)
+	for _, s := range New(r).Sections {
+		for _, c := range s.Chapters {
+			out = append(out, c.Steps...)
+		}
+	}
+	return out
+}
+
+// A VM that still runs is not destroyed, even if the step before was left out.
+func TestWhatRunsIsNotDestroyed(t *testing.T) {
+	for state, want := range map[string]int{"poweredOn running": 0, "poweredOff stopped": 3} {
+		vsphere, aws, _ := strings.Cut(state, " ")
+		now := strings.NewReplacer("echo poweredOff", "echo "+vsphere, "echo stopped", "echo "+aws).Replace(answers)
+		calls := strings.Join(paste(t, fences(asMarkdown(t, sample("alpha"))), now), "")
+		if got := strings.Count(calls, "govc vm.destroy") + strings.Count(calls, "terminate-instances"); got != want {
+			t.Errorf("%s: %d VMs are destroyed, want %d", state, got, want)
+		}
+	}
+}
+
+// Where the operator has to fill a value in, a paste of the fence as it is fails.
+func TestFenceWithAnOpenValueDoesNothing(t *testing.T) {
+	asked := 0
+	for _, block := range fences(asMarkdown(t, sample("alpha"))) {
+		if !asks(block[0]) {
+			if slices.ContainsFunc(block, asks) {
+				t.Errorf("the value is not the first thing:\n%s", strings.Join(block, "\n"))
+			}
+			continue
+		}
+		asked++
+		name, _, _ := strings.Cut(block[0], "=")
+		text := strings.Join(block[1:], "\n")
+		if !strings.Contains(text, "${"+name+":?}") {
+			t.Errorf("%s is not read: %s", name, text)
+		}
+		bin := install(t, "#!/bin/sh\ncase \"$*\" in *delete*|*remove*|*drain*|*detach*|*deregister*) echo changed ;; esac\n"+answers)
+		cmd := exec.Command("sh", writeScript(t, strings.Join(block, "\n")))
+		cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "RECORD="+filepath.Join(t.TempDir(), "record"), "SAMPLE=alpha",
+			"MGMT=x", "RESTORE=filled", "VCENTER_1=x", "AWS_1=x", "CTX_ALPHA_ALPHA=x", "CTX_ALPHA_ALPHA2=x")
+		out, err := cmd.CombinedOutput()
+		if err == nil || strings.Contains(string(out), "changed") {
+			t.Errorf("it works with no value: %v\n%s\n%s", err, out, strings.Join(block, "\n"))
+		}
+	}
+	if asked < 4 {
+		t.Errorf("%d fences ask for a value", asked)
+	}
+}

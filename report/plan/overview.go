@@ -1,0 +1,205 @@
+package plan
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"drift-detector/report"
+)
+
+// beforeRestore is the estate first, then each cluster, then VMs that are nobody's.
+func (b *book) beforeRestore() []Chapter {
+	out := []Chapter{b.overview()}
+	for i := range b.Clusters {
+		c := &b.Clusters[i]
+		if c.Self {
+			continue
+		}
+		ch := b.chapter(c, report.BeforeRestore)
+		ch.Notes = notes(c)
+		for _, s := range sets(c) {
+			if text := reasons[s.reason]; text != "" {
+				ch.Notes = append(ch.Notes, s.title()+": "+text)
+			}
+		}
+		if len(ch.Notes)+len(ch.Batches) > 0 {
+			out = append(out, ch)
+		}
+	}
+	g := gathering{when: report.BeforeRestore}
+	for i := range b.InfraMachines {
+		m := &b.InfraMachines[i]
+		item := Item{Name: m.Instance.Name, Detail: whereabouts(&m.Instance) + "; " + m.Message}
+		g.add(m.Reason, b.others[m], item, "To confirm", m.Reason)
+	}
+	if found := g.finish(); len(found) > 0 {
+		out = append(out, Chapter{Title: "VMs that may or may not belong to a cluster", Batches: found})
+	}
+	return out
+}
+
+// reasons is what to do about a control plane or a group as a whole.
+var reasons = map[string]string{
+	report.ControlPlaneLost:          "of its recorded machines no etcd majority was found. If the cluster was deleted or scaled down after the backup, that is all; if machines were lost, recover etcd before anything else.",
+	report.MachinesNotInBackup:       "the backup holds fewer Machines than its owner counted. A VM that seems to be nobody's may be one of them: remove none of this group before that is settled with a complete backup.",
+	report.HostedInManagementCluster: "it ran as pods in the lost management cluster. Its own data has to be restored there before the cluster answers again.",
+}
+
+func notes(c *report.Cluster) []string {
+	var out []string
+	if c.Forecast == nil {
+		if c.Paused {
+			out = append(out, "Paused in the backup, and so after the restore: nothing happens to it until somebody unpauses it.")
+		}
+		return out
+	}
+	if c.Forecast.Text != "" {
+		out = append(out, "Forecast: "+c.Forecast.Text+".")
+	}
+	decided := func(n report.Note) bool { return n.Code == report.ControlPlaneGone } // at its control plane
+	return append(out, sentences(slices.DeleteFunc(slices.Clone(c.Forecast.Notes), decided))...)
+}
+
+// chapter is the findings of one cluster, control plane first.
+func (b *book) chapter(c *report.Cluster, when string) Chapter {
+	ch := Chapter{Title: "Cluster " + key(c)}
+	for _, s := range sets(c) {
+		ch.Batches = append(ch.Batches, b.batches(s, when)...)
+	}
+	takenOnce(ch.Batches)
+	return ch
+}
+
+// estate is what concerns all clusters.
+func (b *book) overview() Chapter {
+	var d draft
+	b.checkScopes(&d)
+	b.settleScopes(&d)
+	b.stopOld(&d)
+	b.absences(&d)
+	ch := Chapter{Title: "The estate", Steps: d.steps, Batches: b.faults()}
+	if text := b.checked(); text != "" {
+		ch.Notes = append(ch.Notes, text)
+	}
+	if f := b.Summary.Forecast; f != nil {
+		reported := func(n report.Note) bool { return n.Code == report.NotHealing && f.NotHealing > 0 } // in the answer
+		ch.Notes = append(ch.Notes, sentences(slices.DeleteFunc(slices.Clone(f.Notes), reported))...)
+	}
+	return ch
+}
+
+func sentences(notes []report.Note) []string {
+	out := make([]string, len(notes))
+	for i := range notes {
+		out[i] = notes[i].Sentence()
+	}
+	return out
+}
+
+// pausePatch pauses a Cluster.
+const pausePatch = `--patch={"spec":{"paused":true}}`
+
+// stopOld ends the old management cluster, or at least what it does. That one
+// Cluster can't be paused, because it was deleted since, keeps none of the others
+// from being paused.
+func (b *book) stopOld(d *draft) {
+	var pauses []command
+	for i := range b.Clusters {
+		if c := &b.Clusters[i]; !c.Self {
+			pause := kubectl(oldManagement, "--namespace="+c.Namespace, "patch", clusters+c.Name, "--type=merge", pausePatch)
+			pauses = append(pauses, pause.orSay("not paused: look at this one"))
+		}
+	}
+	text := "Shut the old management cluster down for good. If any of it still answers and can't be shut down, pause all its Clusters: two management clusters that reconcile the same VMs destroy each other's."
+	if b.Options.Filter != nil {
+		text += fmt.Sprintf(" This plan is only of the clusters that were asked for (%s): pause the others, too.", b.Options.Filter)
+	}
+	d.before(text+" The last line lists all that it has: each has to be paused.", append(pauses,
+		kubectl(oldManagement, "get", "clusters.cluster.x-k8s.io", "--all-namespaces", "--output=custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,PAUSED:.spec.paused"))...)
+}
+
+// settleScopes is for places that hide something.
+func (b *book) settleScopes(d *draft) {
+	for i := range b.Scopes {
+		s := &b.Scopes[i]
+		if s.State == report.ScopeComplete {
+			continue
+		}
+		text := fmt.Sprintf("%s was not listed whole (%s)", scopeName(s), s.State)
+		if s.Error != nil {
+			text += ": " + strings.TrimSuffix(s.Error.Message, ".")
+			if s.Error.Hint != "" {
+				text += ". " + strings.TrimSuffix(s.Error.Hint, ".")
+			}
+		}
+		d.before(text + ". Settle that, and run detect again.")
+	}
+}
+
+// absences is what the backup refers to and lacks, but for what an error of the
+// backup is about: that is told there.
+func (b *book) absences(d *draft) {
+	reported := map[*report.Missing]bool{}
+	for _, k := range b.errorsFound() {
+		for _, m := range b.missed(k) {
+			reported[m] = true
+		}
+	}
+	for i := range b.Backups {
+		for j := range b.Backups[i].Missing {
+			m := &b.Backups[i].Missing[j]
+			if reported[m] {
+				continue
+			}
+			name := strings.TrimPrefix(m.Namespace+"/"+m.Name, "/")
+			text := fmt.Sprintf("%s %s is not in the backup, and referred to by %s: %s. ", m.Kind, name, m.ReferredBy, m.Why)
+			if identityKinds[m.Kind] != "" {
+				text += "Write its manifest now, from your sources or from another backup. After the restore its Secret has to exist first, then the identity."
+			} else {
+				text += "Find it in your sources or in another backup, or make it again, before its cluster is unpaused."
+			}
+			d.before(text)
+		}
+	}
+}
+
+var labelForm = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$`)
+
+// gone says that of all that the backup records of a cluster nothing was found, nor
+// anything that may be its.
+func (b *book) gone(c *report.Cluster) bool {
+	return c.Counts.Total > 0 && c.Counts.Stale == c.Counts.Total && lostControlPlane(c) && len(b.namesakes(c)) == 0
+}
+
+// goneClusters are those of which nothing exists any more.
+func (b *book) goneClusters() []*report.Cluster {
+	var out []*report.Cluster
+	for i := range b.Clusters {
+		if c := &b.Clusters[i]; !c.Self && b.gone(c) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// leavable are those of them whose names a label selector can tell from those of
+// all others: it knows no namespaces. A report of some clusters does not know
+// what others are called.
+func (b *book) leavable() []*report.Cluster {
+	if b.Options.Filter != nil {
+		return nil
+	}
+	return slices.DeleteFunc(b.goneClusters(), func(c *report.Cluster) bool {
+		return b.names[c.Name] != 1 || !labelForm.MatchString(c.Name)
+	})
+}
+
+func names(cs []*report.Cluster) string {
+	out := make([]string, len(cs))
+	for i, c := range cs {
+		out[i] = key(c)
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,227 @@
+package plan
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"drift-detector/report"
+)
+
+// Plan is a runbook: all that is to be done, in order. Its texts may hold foreign
+// names as they are; whoever prints them escapes them.
+type Plan struct {
+	Answer    []string // what it comes down to
+	Unknown   []string // what the plan could not know, because the report does not
+	Whole     bool     // the report was made from everything that the backup names
+	Variables []Variable
+	Sections  []Section
+}
+
+// Section is a part of the time line.
+type Section struct {
+	Title    string
+	Chapters []Chapter
+}
+
+// Chapter is the estate, or one cluster.
+type Chapter struct {
+	Title   string
+	Notes   []string
+	Steps   []report.Step
+	Batches []Batch
+}
+
+// Batch is findings that need the same, so that a rollout is read once and not
+// once per machine. Steps hold the commands that all items share.
+type Batch struct {
+	Title    string
+	Note     string
+	Forecast string // what becomes of all of them if nobody does anything
+	Steps    []report.Step
+	Items    []Item
+}
+
+// Item is one finding of a batch. Commands holds its own ones, per step.
+type Item struct {
+	Name, Detail string
+	Forecast     string // where it is not that of all
+	Commands     [][]string
+}
+
+// New arranges what is to be done about a report and its restore.
+func New(r *report.Report) Plan {
+	b := open(r)
+	b.plan()
+	p := Plan{
+		Unknown: b.limits(),
+		Sections: []Section{
+			{"Before the restore", b.beforeRestore()},
+			{"The restore", []Chapter{b.restore()}},
+			{"After the restore", b.afterRestore()},
+		},
+	}
+	p.Answer = b.answer(&p)
+	listed, counted := b.listed()
+	p.Whole = b.Summary.Complete && listed >= counted
+	used := p.used()
+	for _, v := range b.variables {
+		if used[v.Name] {
+			p.Variables = append(p.Variables, v)
+		}
+	}
+	return p
+}
+
+var reads = regexp.MustCompile(`\$\{([A-Z][A-Z0-9_]*):\?\}`)
+
+// used are the variables that commands read.
+func (p *Plan) used() map[string]bool {
+	out := map[string]bool{}
+	note := func(commands []string) {
+		for _, c := range commands {
+			for _, found := range reads.FindAllStringSubmatch(c, -1) {
+				out[found[1]] = true
+			}
+		}
+	}
+	for _, s := range p.Sections {
+		for _, c := range s.Chapters {
+			for _, step := range c.Steps {
+				note(step.Commands)
+			}
+			for _, b := range c.Batches {
+				for _, step := range b.Steps {
+					note(step.Commands)
+				}
+				for _, item := range b.Items {
+					for _, commands := range item.Commands {
+						note(commands)
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// answer is the plan in a few lines.
+func (b *book) answer(p *Plan) []string {
+	s := &b.Summary
+	out := []string{fmt.Sprintf("Status: %s. %s, %s: %d Ghost, %d Unknown, %d Stale, %d Healthy; %s to confirm.",
+		s.Status, count(s.Clusters.Total, "cluster"), count(s.Machines.Total, "machine"), s.Machines.Ghost, s.Machines.Unknown, s.Machines.Stale, s.Machines.Healthy, count(s.InfraMachines, "VM"))}
+	before, after, controllers := b.tally()
+	out = append(out, fmt.Sprintf("You: %s before the restore, %s after it. Controllers: %s, without you.", count(before, "finding"), count(after, "finding"), count(controllers, "finding")))
+	out = append(out, "First condition of all: until everything is restored, nothing may act. Clusters come last, and paused as here, or while the controllers are stopped; no other tool makes them first. Else "+b.clustersFirst()+".")
+	if s.Machines.Ghost > 0 {
+		out = append(out, "If there is a newer backup, plan with that one: what was made after this backup are the Ghosts.")
+	}
+	if f := s.Forecast; f != nil && f.NotHealing > 0 {
+		out = append(out, fmt.Sprintf("Stale machines that no controller heals: %d.", f.NotHealing))
+	}
+	for _, k := range b.Backups {
+		out = append(out, fmt.Sprintf("Backup %s, written %s to %s.", k.Path, k.WrittenFrom.Format("2006-01-02 15:04:05"), k.WrittenTo.Format("15:04:05 MST")))
+	}
+	return append(out, "No line was run. Read each before you run it, in this order, one cluster at a time.")
+}
+
+// count is a number with its noun.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// are is a number with its noun, of which something is said.
+func are(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun + " is"
+	}
+	return count(n, noun) + " are"
+}
+
+// tally counts findings by who has to do something, and when.
+func (b *book) tally() (before, after, controllers int) {
+	count := func(steps []report.Step) {
+		has := func(when, who string) bool {
+			return slices.ContainsFunc(steps, func(s report.Step) bool { return s.When == when && s.Who == who })
+		}
+		switch {
+		case has(report.BeforeRestore, report.Operator) && has(report.AfterRestore, report.Operator):
+			before++
+			after++
+		case has(report.BeforeRestore, report.Operator):
+			before++
+		case has(report.AfterRestore, report.Operator):
+			after++
+		case len(steps) > 0:
+			controllers++
+		}
+	}
+	for i := range b.Clusters {
+		for _, s := range sets(&b.Clusters[i]) {
+			for j := range s.machines {
+				count(b.steps[&s.machines[j]])
+			}
+		}
+	}
+	for i := range b.InfraMachines {
+		count(b.others[&b.InfraMachines[i]])
+	}
+	return before, after, controllers
+}
+
+// limits is what the report leaves open, so that this is no plan for it.
+func (b *book) limits() []string {
+	var out []string
+	add := func(when bool, format string, args ...any) {
+		if when {
+			out = append(out, fmt.Sprintf(format, args...))
+		}
+	}
+	add(!b.Summary.Complete, "The report is not complete: not every place could be listed. What is there is Unknown, and no step removes it. Run detect again before you rely on this plan.")
+	add(b.Options.IgnoreHealthy, "The report was made with --ignore-healthy-resources: healthy machines are not in it, so that their Nodes (where etcdctl could run) are not known here. Make it again without that flag for a plan that names them.")
+	add(b.Options.SkipNodes, "The Node lists were not read, as asked: Ghosts have weaker evidence, and what that leaves unproven has no line that removes it.")
+	add(b.Summary.Ignored > 0, "%s set aside by ignore rules: no steps are made for what is. The report lists it.", are(b.Summary.Ignored, "finding"))
+	add(b.Options.Filter != nil, "The report is only of the clusters that were asked for: %s.", b.Options.Filter)
+	var unread []string
+	for i := range b.Clusters {
+		c := &b.Clusters[i]
+		if s := c.Nodes.State; s != "" && s != report.NodesRead && !b.Options.SkipNodes {
+			unread = append(unread, key(c))
+		}
+		add(c.Self, "Cluster %s is the management cluster itself: no steps are made for its machines, which are lost anyway.", key(c))
+		add(c.Derived, "Cluster %s has no Cluster object in the backup: no controller acts on it until it exists again.", key(c))
+	}
+	var duplicates []string
+	for i := range b.Clusters {
+		if c := &b.Clusters[i]; b.isInAnotherBackup(c) && !slices.Contains(duplicates, key(c)) {
+			duplicates = append(duplicates, key(c))
+		}
+	}
+	add(len(duplicates) > 0, "%s %s in several backups, which are of different management clusters: one can't hold both. Make a report and a plan for each backup: %s, %s and %s mean one thing here.",
+		strings.Join(duplicates, ", "), map[bool]string{true: "is", false: "are"}[len(duplicates) == 1], management, oldManagement, backupName)
+	add(len(unread) > 0, "The Node list of %s could not be read.", strings.Join(unread, ", "))
+	add(b.Summary.Errors > 0, "While the report was made, %s occurred: see there.", count(b.Summary.Errors, "error"))
+	add(b.Summary.Forecast == nil && b.Summary.Machines.Stale > 0, "The report holds no forecast: whether a MachineHealthCheck replaces a Stale machine is not known here.")
+	listed, counted := b.listed()
+	add(listed < counted, "The report counts %s and lists %d: it was cut or filtered, and this plan lacks the others.", count(counted, "finding"), listed)
+	return out
+}
+
+// listed counts machines that are no plain Healthy, in the lists and in the counts.
+func (b *book) listed() (listed, counted int) {
+	for i := range b.Clusters {
+		for _, s := range sets(&b.Clusters[i]) {
+			counted += s.counts.Stale + s.counts.Ghost + s.counts.Unknown
+			for j := range s.machines {
+				if s.machines[j].Status != report.Healthy {
+					listed++
+				}
+			}
+		}
+	}
+	return listed, counted + max(0, b.Summary.InfraMachines-len(b.InfraMachines))
+}

@@ -1,0 +1,414 @@
+package plan
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"drift-detector/report"
+)
+
+// outsideFences are the rows of Markdown that are no code.
+func outsideFences(text string) []string {
+	var out []string
+	fence := ""
+	for _, row := range strings.Split(text, "\n") {
+		trimmed := strings.TrimLeft(row, " ")
+		switch {
+		case fence == "" && strings.HasPrefix(trimmed, "```"):
+			fence = trimmed[:strings.LastIndexByte(trimmed, '`')+1]
+		case fence != "" && trimmed == fence:
+			fence = ""
+		case fence == "":
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
+var markup = regexp.MustCompile(`(^|[^\\])[<>\[\]|]`)
+
+func TestMarkdownShowsForeignTextAsText(t *testing.T) {
+	headings := func(rows []string) (n int) {
+		for _, row := range rows {
+			if strings.HasPrefix(row, "#") {
+				n++
+			}
+		}
+		return n
+	}
+	want := headings(outsideFences(asMarkdown(t, sample("alpha"))))
+	for _, name := range []string{"# x", "<b>x</b>", "[l](http://x)", "![i](x)", "|a|b|", "```", "````\n# x", "**x**", "x\n\n# y", "- [ ] x", "&lt;"} {
+		rows := outsideFences(asMarkdown(t, sample(name)))
+		if got := headings(rows); got != want {
+			t.Errorf("%q: %d headings, want %d", name, got, want)
+		}
+		for _, row := range rows {
+			if m := markup.FindString(row); m != "" {
+				t.Errorf("%q: markup %q in %s", name, m, row)
+			}
+		}
+	}
+}
+
+func TestBothFormsHoldEveryCommandOnce(t *testing.T) {
+	r := sample("alpha")
+	shell, markdown := asShell(t, r), asMarkdown(t, r)
+	Fill(r)
+	for _, c := range commands(allSteps(r)) {
+		if !strings.Contains(shell, "\n# "+c+"\n") {
+			t.Errorf("the script lacks %s", c)
+		}
+		if !strings.Contains(markdown, "  "+c+"\n") && !strings.Contains(markdown, "  "+c+" &&\n") {
+			t.Errorf("the Markdown lacks %s", c)
+		}
+	}
+}
+
+// Twenty machines that need the same are one block with the steps told once.
+func TestMachinesThatNeedTheSameAreOneBlock(t *testing.T) {
+	r := sample("alpha")
+	g := group(r)
+	one := *find(t, r, report.Ghost, "worker")
+	g.Machines, g.Counts = nil, report.MachineCounts{Total: 20, Ghost: 20}
+	for i := range 20 {
+		m := one
+		m.Name = strings.Repeat("g", i+1)
+		m.Instance = vsphereVM(m.Name, ghostID[:34]+string(rune('a'+i/10))+string(rune('0'+i%10)), 100+i)
+		g.Machines = append(g.Machines, m)
+	}
+	text := asMarkdown(t, r)
+	if n := strings.Count(text, "MachineDeployment alpha: 20 Ghost"); n != 1 {
+		t.Errorf("%d blocks", n)
+	}
+	if n := strings.Count(text, "Power it off and see"); n != 2 { // once for the Ghost of the control plane
+		t.Errorf("the step is told %d times", n)
+	}
+	if n := strings.Count(text, "--replicas=20"); n != 1 {
+		t.Errorf("what all share is there %d times", n)
+	}
+	for i := range g.Machines {
+		if !strings.Contains(text, "vm.destroy VirtualMachine:"+g.Machines[i].Instance.Ref+"\n") {
+			t.Errorf("no lines for %s", g.Machines[i].Name)
+		}
+	}
+}
+
+// Each control-plane Ghost has its own look at the quorum, though it is the same line.
+func TestQuorumIsLookedAtForEachGhostOfAControlPlane(t *testing.T) {
+	r := sample("alpha")
+	p := &r.Clusters[0].ControlPlane
+	second := *find(t, r, report.Ghost, "control-plane")
+	second.Name, second.Node, second.Instance = "beta", "beta", vsphereVM("beta", copyID, 7)
+	p.Machines, p.Counts = append(p.Machines, second), report.MachineCounts{Total: 4, Healthy: 1, Stale: 1, Ghost: 2}
+	for _, b := range New(r).Sections[2].Chapters[0].Batches {
+		if !strings.HasSuffix(b.Title, ": 2 Ghost") {
+			continue
+		}
+		for _, item := range b.Items {
+			var lines []string
+			for _, c := range item.Commands {
+				lines = append(lines, c...)
+			}
+			inOrder(t, lines, "member remove", "member list", "drain node/"+item.Name, "vm.destroy", "member list")
+		}
+		return
+	}
+	t.Error("the Ghosts are not one block")
+}
+
+// What is Stale is replaced before what is a Ghost is drained, and a rollout is
+// named as the one event that it is.
+func TestStaleComesBeforeGhostAndARolloutIsOneEvent(t *testing.T) {
+	r := sample("alpha")
+	group(r).Forecast = &report.GroupForecast{Rollout: &report.Rollout{Stale: 1, Ghosts: 1, Message: "it was rolled out"}}
+	_, text, _ := strings.Cut(asMarkdown(t, r), "## After the restore")
+	stale, ghost := strings.Index(text, "MachineDeployment alpha: 1 Stale"), strings.Index(text, "MachineDeployment alpha: 1 Ghost")
+	if stale < 0 || ghost < stale {
+		t.Errorf("Stale at %d, Ghost at %d", stale, ghost)
+	}
+	if n := strings.Count(text, "it was rolled out"); n != 1 {
+		t.Errorf("the rollout is told %d times", n)
+	}
+}
+
+// What is one event is told where its machines are, before the restore or after
+// it, and not twice.
+func TestEventIsToldOnceAndWithItsMachines(t *testing.T) {
+	const reported = "are most likely one event"
+	r := sample("alpha")
+	off := *find(t, r, report.Healthy, "control-plane")
+	off.Role, off.Warnings, off.Instance = "worker", []report.Warning{{Reason: "PoweredOff"}}, vsphereVM("off", "66666666-6666-6666-6666-666666666666", 8)
+	for _, m := range []*[]report.Machine{&r.Clusters[0].ControlPlane.Machines, &group(r).Machines} {
+		*m = append([]report.Machine{off}, *m...)
+	}
+	heading, headings := "", []string{}
+	for _, row := range strings.Split(asMarkdown(t, r), "\n") {
+		if strings.HasPrefix(row, "#") {
+			heading = row
+		}
+		if strings.Contains(row, reported) {
+			headings = append(headings, heading)
+		}
+	}
+	if want := []string{"#### KubeadmControlPlane alpha: 1 Stale", "#### MachineDeployment alpha: 1 Stale", "#### MachineSet alpha: 1 Stale"}; !slices.Equal(headings, want) {
+		t.Errorf("told below %q, want %q", headings, want)
+	}
+}
+
+// That machines do not heal is said in the answer, and not again among the notes.
+func TestMachinesThatDoNotHealAreToldOnce(t *testing.T) {
+	for n, want := range map[int][2]int{0: {0, 1}, 3: {1, 0}} { // in the answer, among the notes
+		r := sample("alpha")
+		r.Summary.Forecast = &report.GeneralForecast{NotHealing: n, Notes: []report.Note{{Code: "NotHealing", Message: "3 will not heal"}, {Code: "Other", Message: "more of it."}}}
+		text := asMarkdown(t, r)
+		if got := [2]int{strings.Count(text, "that no controller heals: 3"), strings.Count(text, "3 will not heal.")}; got != want {
+			t.Errorf("%d: told %v, want %v", n, got, want)
+		}
+		if !strings.Contains(text, "- more of it.\n") {
+			t.Errorf("%d: another note is not there, or ends in two full stops", n)
+		}
+	}
+}
+
+func TestPlanSaysAtItsTopWhatItCouldNotKnow(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(*report.Report)
+		want   string
+		whole  bool
+	}{
+		"complete":        {func(*report.Report) {}, "", true},
+		"incomplete":      {func(r *report.Report) { r.Summary.Complete = false }, "The report is not complete", false},
+		"without healthy": {func(r *report.Report) { r.Options.IgnoreHealthy = true }, "--ignore-healthy-resources", true},
+		"Nodes skipped":   {func(r *report.Report) { r.Options.SkipNodes = true }, "Node lists were not read", true},
+		"Nodes denied":    {func(r *report.Report) { r.Clusters[0].Nodes.State = "denied" }, "Node list of alpha/alpha could not be read", true},
+		"itself":          {func(r *report.Report) { r.Clusters[0].Self = true }, "is the management cluster itself", true},
+		"derived":         {func(r *report.Report) { r.Clusters[0].Derived = true }, "no Cluster object", true},
+		"errors":          {func(r *report.Report) { r.Summary.Errors = 3 }, "3 errors", true},
+		"no forecast":     {func(r *report.Report) { r.Summary.Forecast = nil }, "no forecast", true},
+		"a machine cut": {func(r *report.Report) {
+			g := group(r)
+			g.Machines = g.Machines[1:]
+		}, "cut or filtered", false},
+		"a VM cut": {func(r *report.Report) { r.InfraMachines = nil }, "cut or filtered", false},
+	} {
+		r := sample("alpha")
+		r.Clusters = r.Clusters[:1]
+		r.Summary.Complete, r.Summary.Forecast = true, &report.GeneralForecast{}
+		tt.change(r)
+		p := New(r)
+		if got := strings.Join(p.Unknown, "\n"); !strings.Contains(got, tt.want) || (got == "") != (tt.want == "") {
+			t.Errorf("%s: %q", name, got)
+		}
+		if p.Whole != tt.whole {
+			t.Errorf("%s: whole is %v", name, p.Whole)
+		}
+		for kind, text := range map[string]string{"shell": asShell(t, r), "markdown": asMarkdown(t, r)} {
+			head, _, _ := strings.Cut(strings.ToLower(text), "before the restore\n")
+			if strings.Contains(head, "could not know") != (tt.want != "") {
+				t.Errorf("%s: %s says so before the steps: %v", name, kind, tt.want == "")
+			}
+		}
+	}
+}
+
+// deleted is a report of which the first cluster was deleted after the backup.
+func deleted() *report.Report {
+	r := sample("alpha")
+	c := &r.Clusters[0]
+	c.ControlPlane.Machines, c.ControlPlane.Counts = c.ControlPlane.Machines[2:3], report.MachineCounts{Total: 1, Stale: 1}
+	c.Workers.Groups, c.Counts = nil, report.MachineCounts{Total: 1, Stale: 1}
+	return r
+}
+
+// lines are steps as one text each: words, then commands.
+func lines(steps []report.Step) []string {
+	out := make([]string, len(steps))
+	for i, s := range steps {
+		out[i] = s.Text + "\n" + strings.Join(s.Commands, "\n")
+	}
+	return out
+}
+
+// The restore of all and the restore without a cluster are one or the other, and
+// so never one block to copy; the Cluster object may come back all the same.
+func TestClusterThatIsGoneCanBeLeftOutOfTheRestore(t *testing.T) {
+	steps := lines(New(deleted()).Sections[1].Chapters[0].Steps)
+	inOrder(t, steps, "If you leave clusters out, do not do this, but the next step.", "'--selector=cluster.x-k8s.io/cluster-name notin (alpha)'", "then it comes back alone. Paused, as here, it does no harm", "restore describe")
+	creates := 0
+	for _, s := range steps {
+		n := strings.Count(s, "restore create")
+		creates += n
+		if n > 1 {
+			t.Errorf("one step restores twice: %s", s)
+		}
+	}
+	if creates != 2 {
+		t.Errorf("%d ways to restore, want 2", creates)
+	}
+}
+
+func TestClusterThatMayLiveIsNotLeftOut(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(*report.Report)
+		says   string
+	}{
+		"it had no control plane": {func(r *report.Report) { r.Clusters[0].ControlPlane = report.ControlPlane{} }, ""},
+		"one machine lives":       {func(r *report.Report) { r.Clusters[0].Counts = report.MachineCounts{Total: 2, Healthy: 1, Stale: 1} }, ""},
+		"another has its name":    {func(r *report.Report) { r.Clusters[1].Name = "alpha" }, "can't tell it from others"},
+		"its name is no label":    {func(r *report.Report) { r.Clusters[0].Name = "alpha)" }, "can't tell it from others"},
+		"the management itself":   {func(r *report.Report) { r.Clusters[0].Self = true }, ""},
+		"others are not shown":    {func(r *report.Report) { r.Options.Filter = &report.Filter{Namespaces: []string{"alpha"}} }, "the report is only of some clusters"},
+	} {
+		r := deleted()
+		tt.change(r)
+		text := strings.Join(lines(New(r).Sections[1].Chapters[0].Steps), "\n")
+		if strings.Contains(text, "notin (") {
+			t.Errorf("%s: it is left out all the same", name)
+		}
+		if got := strings.Contains(text, "no line is made that leaves that out"); got != (tt.says != "") || !strings.Contains(text, tt.says) {
+			t.Errorf("%s: it does not say why: %s", name, text)
+		}
+	}
+}
+
+// Whether or not it can be left out, nobody is told to unpause what is gone.
+func TestClusterThatIsGoneStaysPaused(t *testing.T) {
+	r := deleted()
+	for _, filter := range []*report.Filter{nil, {Clusters: []string{"alpha"}}} {
+		r.Options.Filter = filter
+		text := strings.Join(lines(New(r).Sections[2].Chapters[0].Steps), "\n")
+		if strings.Contains(text, `"paused":false`) || !strings.Contains(text, "leave it paused") {
+			t.Errorf("filter %v: %s", filter, text)
+		}
+	}
+}
+
+func TestNarrowedPlanSaysThatOthersHaveToBePausedToo(t *testing.T) {
+	for _, filter := range []*report.Filter{nil, {Clusters: []string{"alpha"}}} {
+		r := sample("alpha")
+		r.Options.Filter = filter
+		text := strings.Join(lines(New(r).Sections[0].Chapters[0].Steps), "\n")
+		if got := strings.Contains(text, "only of the clusters that were asked for (--cluster alpha): pause the others, too"); got != (filter != nil) {
+			t.Errorf("filter %v: told so: %v", filter, got)
+		}
+		if !strings.Contains(text, `--context "${OLD_MGMT:?}" get clusters.cluster.x-k8s.io --all-namespaces`) {
+			t.Error("nothing lists what the old management cluster has")
+		}
+	}
+}
+
+func TestPausedClusterIsNotUnpausedWithTheOthers(t *testing.T) {
+	r := sample("alpha")
+	r.Clusters[0].Paused = true
+	p := New(r)
+	after := p.Sections[2].Chapters
+	first, second := after[0].Steps, after[1].Steps
+	if !strings.Contains(first[len(first)-1].Text, "Leave it so until you know who paused it") {
+		t.Errorf("%+v", first)
+	}
+	if !strings.Contains(second[len(second)-1].Text, "Unpause it") {
+		t.Errorf("%+v", second)
+	}
+}
+
+// To remove members of Ghosts costs the quorum when one that stays is silent.
+// That holds for a paused cluster as for any other, from when it is unpaused, and
+// for one whose Cluster object has still to be made.
+func TestEvictionIsWarnedOfBeforeAnythingIsUnpaused(t *testing.T) {
+	for name, change := range map[string]func(*report.Cluster){
+		"running": func(*report.Cluster) {},
+		"paused":  func(c *report.Cluster) { c.Paused = true },
+		"derived": func(c *report.Cluster) { c.Derived = true },
+	} {
+		r := sample("alpha")
+		change(&r.Clusters[0])
+		steps := lines(New(r).Sections[2].Chapters[0].Steps)
+		inOrder(t, steps, "Ghosts with a member: 1. See that every member answers. If one that is to stay does not, leave the cluster paused, and repair that member or take a newer backup", "")
+		i := slices.IndexFunc(steps, func(s string) bool { return strings.Contains(s, "Ghosts with a member") })
+		if i < 0 || !strings.Contains(steps[i], "Only if the silent one is a Ghost's, all that are to stay answer, and so does a majority of all: remove") || !strings.Contains(steps[i], "endpoint health") {
+			t.Errorf("%s: %q", name, steps)
+		}
+		for _, s := range steps[:i+1] {
+			if strings.Contains(s, `"paused":false`) {
+				t.Errorf("%s: it is unpaused before: %s", name, s)
+			}
+		}
+	}
+}
+
+func TestIdentityIsAppliedBeforeItsClustersAreUnpaused(t *testing.T) {
+	r := sample("alpha")
+	third := sample("beta").Clusters[0] // told by its forecast alone
+	third.Forecast.Notes = []report.Note{{Code: "IdentityAbsent", Message: "VSphereClusterIdentity alpha is not in the backup"}}
+	r.Clusters = append(r.Clusters, third)
+	r.Backups[0].Missing[0].ReferredBy += " and 1 more"
+	chapters := New(r).Sections[2].Chapters
+	for i, name := range map[int]string{0: "alpha", 2: "beta"} {
+		inOrder(t, commands(chapters[i].Steps), "get vsphereclusteridentities.infrastructure.cluster.x-k8s.io/alpha",
+			"annotate vsphereclusters.infrastructure.cluster.x-k8s.io --selector=cluster.x-k8s.io/cluster-name="+name, `{"spec":{"paused":false}}`)
+	}
+	for _, s := range chapters[1].Steps {
+		if strings.Contains(s.Text, "VSphereClusterIdentity") {
+			t.Error("another cluster waits for it too")
+		}
+	}
+}
+
+// KubeadmControlPlane acts within seconds, so that the quorum is looked at before.
+func TestQuorumIsLookedAtBeforeAClusterWithGhostMembersIsUnpaused(t *testing.T) {
+	r := sample("alpha")
+	inOrder(t, commands(New(r).Sections[2].Chapters[0].Steps), "member list", "endpoint health", `{"spec":{"paused":false}}`)
+	p := &r.Clusters[0].ControlPlane
+	p.Machines, p.Counts.Ghost = p.Machines[:1], 0
+	if text := strings.Join(commands(New(r).Sections[2].Chapters[0].Steps), "\n"); strings.Contains(text, "etcdctl") {
+		t.Errorf("without such Ghosts too: %s", text)
+	}
+}
+
+// One snapshot is enough for all findings of a control plane; another cluster has
+// its own.
+func TestSnapshotIsToldOncePerCluster(t *testing.T) {
+	r := sample("alpha")
+	second := sample("beta")
+	find(t, second, report.Ghost, "control-plane").Instance.ID = "66666666-6666-6666-6666-666666666666"
+	r.Clusters = append(r.Clusters, second.Clusters[0])
+	for kind, text := range map[string]string{"markdown": asMarkdown(t, r), "shell": asShell(t, r)} {
+		text = strings.Join(strings.Fields(strings.ReplaceAll(text, "\n##", " ")), " ")
+		for want, n := range map[string]int{"snapshot save": 2, "copy it off the Node": 2, "as said above of this cluster": 2, "sleep 3600": 2, `>"${COPY:?}"`: 2} {
+			if got := strings.Count(text, want); got != n {
+				t.Errorf("%s: %q is there %d times, want %d", kind, want, got, n)
+			}
+		}
+	}
+}
+
+type brokenWriter struct{ left int }
+
+func (w *brokenWriter) Write(p []byte) (int, error) {
+	if w.left -= len(p); w.left < 0 {
+		return 0, errors.New("no space left")
+	}
+	return len(p), nil
+}
+
+func TestErrorOfTheWriterIsTold(t *testing.T) {
+	p := New(sample("alpha"))
+	for _, left := range []int{0, 5000} {
+		if err := Markdown(&brokenWriter{left}, p); err == nil {
+			t.Errorf("Markdown is silent after %d bytes", left)
+		}
+		if err := Shell(&brokenWriter{left}, p); err == nil {
+			t.Errorf("Shell is silent after %d bytes", left)
+		}
+	}
+}
+
+// A forge tells @team and links #12 wherever they stand, but not in code.
+func TestProseNotifiesNobody(t *testing.T) {
+	if got, want := prose("ask @team, or `me` about #12"), "ask `@team,` or \\`me\\` about `#12`"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

@@ -1,0 +1,337 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"drift-detector/report"
+)
+
+// chapterText is what a chapter of a plan says and runs.
+func chapterText(steps []report.Step) string { return strings.Join(lines(steps), "\n") }
+
+// pooled is what is done after the restore of a cluster with a MachinePool.
+func pooled(desired, now int64, change func(*report.Group)) []report.Step {
+	r := sample("alpha")
+	c := &r.Clusters[1]
+	pool := &report.Pool{State: report.Present, Desired: &desired}
+	for i := range now {
+		pool.Now = append(pool.Now, fmt.Sprintf("i-0aa11bb22cc33dd%02d", i))
+	}
+	g := report.Group{Kind: "MachinePool", Name: "mp-0", Desired: &desired, Pool: pool}
+	change(&g)
+	c.Workers.Groups = append(c.Workers.Groups, g)
+	return New(r).Sections[2].Chapters[1].Steps
+}
+
+// MachinePools are set to what their groups have before a cluster is unpaused.
+func TestPoint19PoolsAreScaledBeforeTheClusterIsUnpaused(t *testing.T) {
+	two := int64(2)
+	for name, tt := range map[string]struct {
+		desired, now int64
+		change       func(*report.Group)
+		scales, says string
+	}{
+		"one more than the backup wants": {2, 3, func(*report.Group) {}, "--current-replicas=2 --replicas=3", "so that CAPA ends 1 living, undrained"},
+		"one less":                       {3, 2, func(*report.Group) {}, "--current-replicas=3 --replicas=2", "so that CAPA makes 1 more"},
+		"as many":                        {2, 2, func(*report.Group) {}, "", ""},
+		"set to what is wanted":          {2, 3, func(g *report.Group) { g.Pool.DesiredNow = &two }, "", ""},
+		"set to another number":          {4, 3, func(g *report.Group) { g.Pool.DesiredNow = &two }, "--current-replicas=4 --replicas=2", "wants 4 machines and the group has 2"},
+		"managed by others":              {2, 3, func(g *report.Group) { g.Pool.ManagedBy = "external-autoscaler" }, "", ""},
+		"nobody knows":                   {2, 3, func(g *report.Group) { g.Pool.State = report.Undecided }, "", ""},
+		"gone":                           {2, 0, func(g *report.Group) { g.Pool.State = report.Absent }, "", ""},
+		"no number":                      {2, 3, func(g *report.Group) { g.Pool.Desired = nil }, "", ""},
+		"no member to look it up by":     {2, 0, func(*report.Group) {}, "", "Compare with the group itself first"},
+	} {
+		steps := pooled(tt.desired, tt.now, tt.change)
+		text := chapterText(steps)
+		if strings.Contains(text, " scale machinepools.") != (tt.scales != "") || !strings.Contains(text, tt.scales) || !strings.Contains(text, tt.says) {
+			t.Errorf("%s: %s", name, text)
+		}
+		if tt.scales != "" {
+			inOrder(t, commands(steps), " scale machinepools.cluster.x-k8s.io/mp-0 ", `"paused":false`)
+		}
+		if tt.says == "" && strings.Contains(text, "MachinePool mp-0") {
+			t.Errorf("%s: it is mentioned: %s", name, text)
+		}
+	}
+}
+
+// The line that does it reads the size of the group again.
+func TestPoint19TheGroupIsReadAgain(t *testing.T) {
+	var line string
+	for _, c := range commands(pooled(2, 3, func(*report.Group) {})) {
+		if strings.Contains(c, " scale machinepools.") {
+			line = c
+		}
+	}
+	size := func(n string) string { return `*describe-auto-scaling-groups*) echo ` + n + `; exit ;;` }
+	for name, tt := range map[string]struct {
+		cases []string
+		want  bool
+	}{
+		"as in the report":           {[]string{size("3")}, true},
+		"it has another size by now": {[]string{size("4")}, false},
+		"another account":            {[]string{`*get-caller-identity*) echo 999999999999; exit ;;`, size("3")}, false},
+		"another management cluster": {[]string{`*restore-name*) exit ;;`, size("3")}, false},
+		"AWS does not answer":        {[]string{`*describe-auto-scaling-groups*) exit 254 ;;`}, false},
+	} {
+		if o := try(t, line, tt.cases...); o.did(" scale ") != tt.want {
+			t.Errorf("%s: %q\n%s", name, o.calls, o.printed)
+		}
+	}
+}
+
+// What no controller starts is started before the restore, so before anything is
+// unpaused: a health check ends it, and etcd needs it.
+func TestPoint22And45StoppedInstancesAreStartedFirst(t *testing.T) {
+	arrange := func(role report.Role, outcome string, of int) (*report.Report, *report.Machine) {
+		r := sample("alpha")
+		c := &r.Clusters[1]
+		m := c.Workers.Groups[0].Machines[2]
+		m.Role, m.Warnings = role, []report.Warning{{Reason: "PoweredOff"}}
+		stopped := *m.Instance
+		stopped.State = "stopped"
+		m.Instance = &stopped
+		if outcome != "" {
+			m.Forecast = &report.MachineForecast{Outcome: outcome}
+		}
+		if role == "worker" {
+			c.Workers.Groups[0].Machines[2] = m
+			return r, &c.Workers.Groups[0].Machines[2]
+		}
+		c.ControlPlane = report.ControlPlane{Kind: "KubeadmControlPlane", Name: "alpha", Applicable: true, Counts: report.MachineCounts{Total: of, Healthy: of}}
+		for i := range of {
+			one := m
+			one.Name = fmt.Sprintf("cp-%d", i)
+			c.ControlPlane.Machines = append(c.ControlPlane.Machines, one)
+		}
+		c.Workers.Groups = nil
+		return r, &c.ControlPlane.Machines[0]
+	}
+	for _, role := range []report.Role{"worker", "control-plane"} {
+		for _, outcome := range []string{"", "Stuck", "ReplacedByMachineHealthCheck", "Adopted"} {
+			for _, of := range []int{1, 3} {
+				r, m := arrange(role, outcome, of)
+				Fill(r)
+				started := ""
+				for _, s := range m.Remediation {
+					if slices.ContainsFunc(s.Commands, func(c string) bool { return strings.Contains(c, "start-instances --instance-ids="+ec2Living) }) {
+						started += s.When + " "
+					}
+				}
+				if role == "control-plane" && of > 1 {
+					// They have one id in this report: no line starts what two may be.
+					if started != "" {
+						t.Errorf("%s %s: %q", role, outcome, started)
+					}
+					started = m.Remediation[0].When + " "
+				}
+				if strings.Contains(started, report.AfterRestore) || !strings.Contains(started, report.BeforeRestore) {
+					t.Errorf("%s, %s, one of %d: started %q", role, outcome, of, started)
+				}
+				if text := fmt.Sprint(m.Remediation); slices.ContainsFunc(commands(m.Remediation), deletesMachine) || role == "control-plane" && !strings.Contains(text, "etcd needs it") {
+					t.Errorf("%s, %s: %s", role, outcome, text)
+				}
+			}
+		}
+	}
+}
+
+// Nothing may act before all is restored: that is the first thing that a plan says,
+// and the line that restores holds it.
+func TestPoint31NothingActsBeforeAllIsRestored(t *testing.T) {
+	r := sample("alpha")
+	p := New(r)
+	if !slices.ContainsFunc(p.Answer, func(s string) bool {
+		return strings.HasPrefix(s, "First condition of all") && strings.Contains(s, "ends every living worker") && strings.Contains(s, "no other tool makes them first")
+	}) {
+		t.Errorf("%q", p.Answer)
+	}
+	steps := p.Sections[1].Chapters[0].Steps
+	inOrder(t, lines(steps), "It must hold none of the Clusters yet, whoever makes them", "Only if that names one: turn off what made it, and pause it at once. Do not delete it",
+		"create configmap restore-paused", "restore create", "status.phase")
+	if text := chapterText(steps); !strings.Contains(text, "Flux, Argo CD, Helm, k0rdent") {
+		t.Error("other tools that make Clusters are not named")
+	}
+	find := func(piece string) string {
+		for _, c := range commands(steps) {
+			if strings.Contains(c, piece) {
+				return c
+			}
+		}
+		t.Fatalf("no %s", piece)
+		return ""
+	}
+	for name, tt := range map[string]struct {
+		piece, does string
+		cases       []string
+		want        bool
+	}{
+		"all is as it has to be":   {"restore create", "velero --kubecontext filled --namespace=filled restore create filled", nil, true},
+		"a Cluster acts":           {"restore create", "restore create", []string{`*" get clusters"*go-template*) echo "n/c "; exit ;;`}, false},
+		"Clusters can't be listed": {"restore create", "restore create", []string{`*" get clusters"*go-template*) exit 1 ;;`}, false},
+		"an order of its own":      {"restore create", "restore create", []string{`*deployments.apps/velero*) echo '["server","--restore-resource-priorities=clusters.cluster.x-k8s.io,machines"]'; exit ;;`}, false},
+		"no such Velero":           {"restore create", "restore create", []string{`*deployments.apps/velero*) exit 1 ;;`}, false},
+		"unpaused where restored":  {`"paused":false`, `"paused":false`, nil, true},
+	} {
+		line := ""
+		if tt.piece == `"paused":false` {
+			line = commands(p.Sections[2].Chapters[1].Steps)[0]
+		} else {
+			line = find(tt.piece)
+		}
+		if o := try(t, line, tt.cases...); o.did(tt.does) != tt.want {
+			t.Errorf("%s: %q\n%s", name, o.calls, o.printed)
+		}
+	}
+	for name, tt := range map[string]struct{ piece, answer string }{
+		"a Cluster is there":      {"--no-headers", `*"--no-headers") echo "n c Provisioned"; exit ;;`},
+		"Clusters are not listed": {"--no-headers", `*"--no-headers") exit 1 ;;`},
+		"partly failed":           {"status.phase", `*status.phase*) echo PartiallyFailed; exit ;;`},
+		"no restore":              {"status.phase", `*status.phase*) exit 1 ;;`},
+	} {
+		if o := try(t, find(tt.piece), tt.answer); o.ok {
+			t.Errorf("%s: it goes on", name)
+		}
+		if o := try(t, find(tt.piece)); !o.ok {
+			t.Errorf("%s: it stops without cause: %s", name, o.printed)
+		}
+	}
+}
+
+// What other tools make is not unpaused, and made paused.
+func TestPoint31ClustersOfOtherTools(t *testing.T) {
+	r := sample("alpha")
+	p := New(r)
+	for _, label := range []string{"", "another-restore"} { // one that GitOps made, one of the old management cluster
+		if o := try(t, commands(p.Sections[2].Chapters[1].Steps)[0], `*restore-name*) echo `+label+`; exit ;;`); o.did(`"paused":false`) {
+			t.Errorf("a Cluster that this restore did not make is unpaused: %q", o.calls)
+		}
+	}
+	// One whose Cluster object another tool makes is made paused, and after its Machines.
+	r.Clusters[0].Derived = true
+	if text := chapterText(New(r).Sections[2].Chapters[0].Steps); !strings.Contains(text, "paused at first, and only now that its Machines are back") {
+		t.Error(text)
+	}
+}
+
+// CAPA refuses the kubeconfig that was restored, and makes it when there is none.
+func TestPoint33TheKubeconfigOfEKSIsDeletedBeforeTheClusterIsUnpaused(t *testing.T) {
+	r := sample("alpha")
+	c := &r.Clusters[1]
+	c.ControlPlane = report.ControlPlane{Kind: managedPlane, Name: "alpha2"}
+	steps := New(r).Sections[2].Chapters[1].Steps
+	inOrder(t, commands(steps), "delete secrets/alpha2-kubeconfig", `"paused":false`)
+	for _, s := range New(r).Sections[2].Chapters[0].Steps {
+		if strings.Contains(chapterText([]report.Step{s}), "-kubeconfig") {
+			t.Errorf("a cluster that is none of EKS loses its kubeconfig: %+v", s)
+		}
+	}
+	for _, line := range commands(steps) {
+		if !strings.Contains(line, "delete secrets/") {
+			continue
+		}
+		if o := try(t, line); !o.did("delete secrets/alpha2-kubeconfig") {
+			t.Errorf("%s", o.printed)
+		}
+		for _, label := range []string{`*restore-name*) exit ;;`, `*restore-name*) exit 1 ;;`, `*restore-name*) echo another; exit ;;`} {
+			if o := try(t, line, label); o.did(" delete ") {
+				t.Errorf("one that CAPA made is deleted: %q", o.calls)
+			}
+		}
+	}
+}
+
+// The API server of a Ghost leaves the load balancer that the cluster has.
+func TestPoint36AGhostLeavesTheLoadBalancerThatTheClusterHas(t *testing.T) {
+	const arn = "arn:aws:elasticloadbalancing:us-east-1:123456789012:loadbalancer/net/alpha-apiserver/50dc6c495c0c9188"
+	const second = "arn:aws-us-gov:elasticloadbalancing:us-gov-west-1:123456789012:loadbalancer/net/alpha-second/50dc6c495c0c9189"
+	plan := func(lbs ...report.LoadBalancer) []report.Step {
+		r := sample("alpha")
+		c := &r.Clusters[1]
+		ghost, living := c.Workers.Groups[0].Machines[0], c.Workers.Groups[0].Machines[2]
+		ghost.Role, living.Role = "control-plane", "control-plane"
+		c.ControlPlane = report.ControlPlane{Kind: "KubeadmControlPlane", Name: "alpha", Applicable: true, Counts: report.MachineCounts{Total: 2, Healthy: 1, Ghost: 1}, Machines: []report.Machine{ghost, living}}
+		c.Workers.Groups, c.APILoadBalancers = nil, lbs
+		Fill(r)
+		return c.ControlPlane.Machines[0].Remediation
+	}
+	for name, tt := range map[string]struct {
+		lbs  []report.LoadBalancer
+		want []string
+		not  []string
+	}{
+		"NLB":            {[]report.LoadBalancer{{Type: "nlb", Name: "alpha-apiserver", ARN: arn}}, []string{"describe-target-groups --load-balancer-arn " + arn, "deregister-targets"}, []string{" elb "}},
+		"ALB":            {[]report.LoadBalancer{{Type: "alb", Name: "alpha-apiserver", ARN: arn}}, []string{"--load-balancer-arn " + arn, "deregister-targets"}, []string{" elb "}},
+		"of no type":     {[]report.LoadBalancer{{Name: "alpha-apiserver", ARN: arn}}, []string{"deregister-targets"}, []string{" elb "}},
+		"without ARN":    {[]report.LoadBalancer{{Type: "nlb", Name: "alpha-apiserver"}}, []string{"describe-load-balancers --names=alpha-apiserver", "BALANCER=''", `--load-balancer-arn "${BALANCER:?}"`, "deregister-targets"}, []string{" elb "}},
+		"two":            {[]report.LoadBalancer{{Type: "nlb", Name: "alpha-apiserver", ARN: arn}, {Type: "nlb", Name: "alpha-second", ARN: second}}, []string{"--load-balancer-arn " + arn, "deregister-targets", "--load-balancer-arn " + second, "deregister-targets"}, nil},
+		"classic":        {[]report.LoadBalancer{{Type: "classic", Name: "alpha-apiserver"}}, []string{"elb deregister-instances-from-load-balancer --load-balancer-name=alpha-apiserver --instances=" + ec2ID}, []string{"elbv2"}},
+		"as by default":  {[]report.LoadBalancer{{Name: "alpha-apiserver"}}, []string{"elb deregister-instances-from-load-balancer --load-balancer-name=alpha-apiserver"}, []string{"elbv2"}},
+		"disabled":       {[]report.LoadBalancer{{Type: "disabled"}}, nil, []string{"elbv2", " elb "}},
+		"not known":      {nil, nil, []string{"elbv2", " elb "}},
+		"no name at all": {[]report.LoadBalancer{{Type: "nlb", ARN: "x"}}, nil, []string{"elbv2", " elb "}},
+		"a hostile ARN":  {[]report.LoadBalancer{{Type: "nlb", Name: "a", ARN: "arn:aws:elasticloadbalancing:$(touch x):1:loadbalancer/net/a/1"}}, []string{"describe-load-balancers --names=a"}, []string{"touch"}},
+	} {
+		steps := plan(tt.lbs...)
+		inOrder(t, commands(steps), append(tt.want, "drain")...)
+		text := strings.Join(commands(steps), "\n")
+		for _, not := range tt.not {
+			if strings.Contains(text, not) {
+				t.Errorf("%s: %q is in\n%s", name, not, text)
+			}
+		}
+		if said := strings.Contains(fmt.Sprint(steps), "The backup does not say what that is"); said != (tt.want == nil) {
+			t.Errorf("%s: it says that nothing is known: %v", name, said)
+		}
+	}
+	for _, line := range commands(plan(report.LoadBalancer{Type: "nlb", Name: "alpha-apiserver", ARN: arn})) {
+		if !strings.Contains(line, "deregister-targets") {
+			continue
+		}
+		groups := func(of string) string { return `*"--target-group-arns filled"*) echo ` + of + `; exit ;;` }
+		if o := try(t, line, groups(arn)); !o.did("elbv2 deregister-targets --target-group-arn filled --targets=Id=" + ec2ID) {
+			t.Errorf("%q\n%s", o.calls, o.printed)
+		}
+		for _, c := range []string{groups(second), groups(""), `*owner-id*) exit ;;`} {
+			if o := try(t, line, c, groups(arn)); o.did("deregister") {
+				t.Errorf("%s: %q", c, o.calls)
+			}
+		}
+	}
+}
+
+// Webhooks answer before controllers make anything: asked, not only looked for.
+func TestPoint37WebhooksAreAskedBeforeAnythingIsUnpaused(t *testing.T) {
+	r := sample("alpha")
+	steps := New(r).Sections[1].Chapters[0].Steps
+	last := steps[len(steps)-1]
+	if !strings.Contains(last.Text, "Before any Cluster is unpaused") {
+		t.Fatalf("%+v", last)
+	}
+	for _, piece := range []string{"=cluster-api ", "=infrastructure-vsphere ", "=infrastructure-aws ", "annotate machines.cluster.x-k8s.io ", "annotate vspheremachines.infrastructure.cluster.x-k8s.io ", "annotate awsmachines.infrastructure.cluster.x-k8s.io "} {
+		at := slices.IndexFunc(last.Commands, func(c string) bool { return strings.Contains(c, piece) })
+		if at < 0 {
+			t.Errorf("nothing for %q in %q", piece, last.Commands)
+			continue
+		}
+		line := last.Commands[at]
+		if strings.Contains(line, "annotate") && !strings.Contains(line, "--dry-run=server") {
+			t.Errorf("it changes something: %s", line)
+		}
+		if o := try(t, line); !o.ok {
+			t.Errorf("%s: %s", line, o.printed)
+		}
+		for _, c := range []string{`*mutatingwebhook*|*annotate*) exit 1 ;;`} {
+			if o := try(t, line, c); o.ok {
+				t.Errorf("it goes on: %s", line)
+			}
+		}
+	}
+	if o := try(t, last.Commands[0], `*mutatingwebhook*) exit ;;`); o.ok {
+		t.Error("no webhook configuration is there, and it goes on")
+	}
+}

@@ -1,0 +1,204 @@
+package plan
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"drift-detector/report"
+)
+
+// Each test of this file holds one point of what was found wrong in plans, by its
+// number, and its siblings in other providers and commands.
+
+// outcomeOf is what became of one line.
+type outcomeOf struct {
+	ok      bool
+	calls   []string
+	printed string
+}
+
+func (o outcomeOf) did(piece string) bool {
+	return slices.ContainsFunc(o.calls, func(c string) bool { return strings.Contains(c, piece) })
+}
+
+// try runs a line with stand-ins of all programs. What they answer is that of answers,
+// unless one of the cases given here comes first.
+func try(t *testing.T, line string, cases ...string) outcomeOf {
+	t.Helper()
+	text := "#!/bin/sh\necho \"${0##*/} $*\" >>\"$RECORD\"\n"
+	if len(cases) > 0 {
+		text += "case \"${0##*/} $*\" in\n" + strings.Join(cases, "\n") + "\nesac\n"
+	}
+	bin := install(t, text+answers)
+	record := filepath.Join(t.TempDir(), "record")
+	cmd := exec.Command("sh", "-c", filled+"MEMBER_ID=filled TARGET_GROUP=filled DISK=filled VOLUME=filled GROUP=filled NEW_UUID=filled\n"+line)
+	cmd.Dir = t.TempDir()
+	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "RECORD="+record, "SAMPLE=alpha")
+	out, err := cmd.CombinedOutput()
+	calls, _ := os.ReadFile(record) // absent when nothing was called
+	return outcomeOf{err == nil, strings.Split(strings.TrimSpace(string(calls)), "\n"), string(out)}
+}
+
+// linesWith are the commands of a report's findings that hold a piece of text.
+func linesWith(r *report.Report, piece string) []string {
+	Fill(r)
+	return slices.DeleteFunc(commands(allSteps(r)), func(c string) bool { return !strings.Contains(c, piece) })
+}
+
+// planLines are all commands of a plan, planText is all that it says.
+func planLines(r *report.Report) []string { return commands(everyStep(r)) }
+
+func planText(t *testing.T, r *report.Report) string {
+	t.Helper()
+	return strings.Join(strings.Fields(strings.ReplaceAll(asShell(t, r), "\n##", " ")), " ")
+}
+
+// No text may say that no machine exists while VMs with the names of recorded ones
+// live or machines are Unknown, and no line leaves such a cluster out.
+func TestPoint1NoMachineExistsIsNotSaidWhileNamesakesLive(t *testing.T) {
+	for name, change := range map[string]func(*report.Report){
+		"a namesake of the control plane": func(r *report.Report) {
+			m := &r.Clusters[0].ControlPlane.Machines[0]
+			m.Warnings = []report.Warning{{Reason: "SameNameElsewhere"}}
+			m.Others = []report.Instance{*vsphereVM("restored", livingID, 9)}
+		},
+		"a VM that may be of the cluster": func(r *report.Report) {
+			r.InfraMachines[0].Cluster, r.InfraMachines[0].Instance.Path = "alpha/alpha", "/DC/vm/restored"
+		},
+		"an Unknown worker": func(r *report.Report) {
+			c := &r.Clusters[0]
+			c.Counts.Total, c.Counts.Unknown = 2, 1
+		},
+	} {
+		r := deleted()
+		r.Clusters[0].Forecast.Notes = []report.Note{{Code: "ControlPlaneGone", Message: "No machine of its control plane exists. Leave it out of the restore"}}
+		change(r)
+		text := planText(t, r)
+		for _, not := range []string{"No machine of its control plane exists", "No machine of the control plane exists", "If the cluster was deleted after the backup, leave it out", "no machine of these exists", "notin (alpha)"} {
+			if strings.Contains(text, not) {
+				t.Errorf("%s: it says %q", name, not)
+			}
+		}
+		if !strings.Contains(text, "None of the machines of the control plane that the backup records was found. But ") {
+			t.Errorf("%s: it does not say what is left to look at", name)
+		}
+		if name != "an Unknown worker" && !strings.Contains(text, "/DC/vm/restored") {
+			t.Errorf("%s: the VM is not named", name)
+		}
+		if slices.ContainsFunc(planLines(r), func(c string) bool {
+			return strings.Contains(c, "clusters.cluster.x-k8s.io/alpha --type=merge") && strings.Contains(c, `"paused":false`)
+		}) {
+			t.Errorf("%s: the cluster is unpaused", name)
+		}
+	}
+}
+
+// A step about a copy first finds out which VM is alive, and acts on the one that is
+// off and not the machine's.
+func TestPoint10TheLivingCopyIsNeverPoweredOffOrRenamed(t *testing.T) {
+	arrange := func(machine, copied string) (*report.Report, *report.Machine) {
+		r := sample("alpha")
+		m := find(t, r, report.Healthy, "control-plane")
+		other := *vsphereVM("copy", livingID, 9)
+		m.Instance.State, other.State = machine, copied
+		m.Warnings, m.Others = []report.Warning{{Reason: "DuplicateID"}}, []report.Instance{other}
+		if machine != "poweredOn" {
+			m.Warnings = append(m.Warnings, report.Warning{Reason: "PoweredOff"})
+		}
+		return r, m
+	}
+	for _, machine := range []string{"poweredOn", "poweredOff", "suspended"} {
+		for _, copied := range []string{"poweredOn", "poweredOff"} {
+			r, m := arrange(machine, copied)
+			Fill(r)
+			text := fmt.Sprint(m.Remediation)
+			if !strings.Contains(text, "First find out which of them its Node runs on") || !strings.Contains(text, "get node/alpha --output=wide") {
+				t.Errorf("%s, copy %s: nothing finds out which VM is alive", machine, copied)
+			}
+			line := changes(t, m.Remediation)
+			if (line != "") != (machine == "poweredOn") || slices.ContainsFunc(commands(m.Remediation), func(c string) bool { return strings.Contains(c, "vm.power -on") }) {
+				t.Errorf("%s, copy %s: %s", machine, copied, text)
+			}
+		}
+	}
+	r, m := arrange("poweredOn", "poweredOff")
+	Fill(r)
+	line := changes(t, m.Remediation)
+	id := `*"object.collect -s VirtualMachine:vm-1 config.uuid"|*"object.collect -s VirtualMachine:vm-9 config.uuid") echo ` + livingID + `; exit ;;`
+	on := func(ref, state string) string {
+		return `*"VirtualMachine:` + ref + ` runtime.powerState") echo ` + state + `; exit ;;`
+	}
+	for states, want := range map[[2]string]bool{{"poweredOn", "poweredOff"}: true, {"poweredOn", "poweredOn"}: false, {"poweredOff", "poweredOff"}: false, {"poweredOff", "poweredOn"}: false} {
+		if o := try(t, line, id, on("vm-1", states[0]), on("vm-9", states[1])); o.did("vm.change") != want || o.did("vm.change -vm VirtualMachine:vm-1") {
+			t.Errorf("machine %s, copy %s: %q", states[0], states[1], o.calls)
+		}
+	}
+	// A copy in a place that is known, of a machine in one that is not.
+	r, m = arrange("poweredOn", "poweredOff")
+	m.Others[0].Scope = "vsphere vc2.example"
+	r.Scopes[2], r.Scopes[0].Identity = report.Scope{Provider: "vsphere", Endpoint: "vc2.example", Identity: vcenterID}, ""
+	if got := linesWith(r, "vm.change"); len(got) > 0 {
+		t.Errorf("%q", got)
+	}
+	// A copy whose machine is not in the report, or has no steps, is its owner's.
+	r, m = arrange("poweredOn", "poweredOff")
+	r.InfraMachines[0].Instance, r.InfraMachines[0].Reason, m.Ignored = m.Others[0], "DuplicateID", &report.Ignored{}
+	if got := linesWith(r, "vm.change"); len(got) > 0 {
+		t.Errorf("%q", got)
+	}
+	// FindByUuid of CAPV looks in one datacenter, CAPA in one account.
+	if text := planText(t, sample("alpha")); strings.Contains(text, "destroys every VM") || strings.Contains(text, "every VM with") || !strings.Contains(text, "CAPV destroy every VM of its datacenter that has its id") || !strings.Contains(text, "CAPA terminate the instance that has its id") {
+		t.Error("the plan says that every VM with an id is destroyed, wherever it is")
+	}
+}
+
+// The tool's least release is named and looked at before anything else, and Velero
+// may be in any namespace.
+func TestPoint29ToolsAndNamespacesAreNotAssumed(t *testing.T) {
+	r := sample("alpha")
+	first := New(r).Sections[0].Chapters[0].Steps[0]
+	if !slices.Contains(first.Commands, "govc version -require 0.46.0") || !strings.Contains(first.Text, "0.46.0") {
+		t.Errorf("%+v", first)
+	}
+	if !slices.ContainsFunc(first.Commands, func(c string) bool {
+		return strings.Contains(c, "about.instanceUuid") && strings.Contains(c, "VCENTER_1")
+	}) ||
+		!slices.ContainsFunc(first.Commands, func(c string) bool { return strings.Contains(c, "get-caller-identity") && strings.Contains(c, "AWS_1") }) {
+		t.Errorf("the places are not looked at first: %+v", first)
+	}
+	velero := 0
+	for _, c := range planLines(r) {
+		if strings.Contains(c, "namespace=velero") || strings.Contains(c, "-n velero") {
+			t.Errorf("it takes Velero's namespace for granted: %s", c)
+		}
+		if strings.HasPrefix(c, "velero ") || strings.Contains(c, "restore-paused") {
+			velero++
+			if !strings.Contains(c, `--namespace="${VELERO_NAMESPACE:?}"`) {
+				t.Errorf("without a namespace: %s", c)
+			}
+		}
+	}
+	if velero < 4 {
+		t.Errorf("%d lines are for Velero", velero)
+	}
+	if text := asMarkdown(t, r); !strings.Contains(text, "export VELERO_NAMESPACE='velero' # ") || !strings.Contains(text, "OADP uses openshift-adp") {
+		t.Error("the namespace is not set at the top")
+	}
+}
+
+// Whoever has read the Node list is not asked to read it.
+func TestPoint5TheNodeListIsAskedForOnlyWhereItWasNotRead(t *testing.T) {
+	for state, want := range map[string]bool{"read": false, "skipped": true, "denied": true} {
+		r := sample("alpha")
+		r.Clusters[0].Nodes.State = state
+		find(t, r, report.Ghost, "worker").Evidence = []report.Evidence{{Kind: "name", Strength: "medium"}}
+		if text := fmt.Sprint(stepsOf(t, r, report.Ghost, "worker")); strings.Contains(text, "with the Node list the evidence becomes strong") != want {
+			t.Errorf("%s: %s", state, text)
+		}
+	}
+}

@@ -1,0 +1,203 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"drift-detector/report"
+)
+
+// commandsOf are the lines for the first machine of a status and role.
+func commandsOf(t *testing.T, r *report.Report, status report.Status, role report.Role) (lines []string) {
+	t.Helper()
+	for _, s := range stepsOf(t, r, status, role) {
+		lines = append(lines, s.Commands...)
+	}
+	return lines
+}
+
+// kubectl fails at a kind that its cluster does not know: a line names those of the
+// cluster's own provider.
+func TestKindsAreThoseOfTheProvider(t *testing.T) {
+	for provider, want := range map[string]string{
+		"vsphere": " vspheremachines.infrastructure.cluster.x-k8s.io,vspherevms.infrastructure.cluster.x-k8s.io ",
+		"aws":     " awsmachines.infrastructure.cluster.x-k8s.io ",
+		"other":   "",
+	} {
+		r := sample("alpha")
+		r.Clusters[0].Provider = provider
+		m := find(t, r, report.Healthy, "control-plane")
+		m.Warnings, m.Forecast = []report.Warning{{Reason: "MachineMissing"}}, &report.MachineForecast{Outcome: "GhostKeepsRunning"}
+		about := slices.DeleteFunc(commandsOf(t, r, report.Healthy, "control-plane"), func(l string) bool { return !strings.Contains(l, ".infrastructure.") })
+		switch {
+		case want == "" && len(about) > 0:
+			t.Errorf("%s: %v", provider, about)
+		case want != "" && (len(about) != 1 || !strings.Contains(about[0], want)):
+			t.Errorf("%s: %v, want %q", provider, about, want)
+		}
+	}
+}
+
+// Of a provider that this release has no commands for, a plan says what to do, and
+// addresses no instance.
+func TestAProviderWithoutCommands(t *testing.T) {
+	r := sample("alpha")
+	for i := range r.Scopes {
+		if s := &r.Scopes[i]; s.Provider == "vsphere" {
+			s.Provider = "other"
+		}
+	}
+	for i := range r.Clusters {
+		c := &r.Clusters[i]
+		if c.Provider != "vsphere" {
+			continue
+		}
+		c.Provider = "other"
+		for _, s := range sets(c) {
+			for j := range s.machines {
+				if n := s.machines[j].Instance; n != nil {
+					n.Provider, n.Scope = "other", strings.Replace(n.Scope, "vsphere", "other", 1)
+				}
+			}
+		}
+	}
+	for _, role := range []report.Role{"worker", "control-plane"} {
+		steps := stepsOf(t, r, report.Ghost, role)
+		if len(steps) != 2 || len(steps[0].Commands)+len(steps[1].Commands) > 0 || steps[1].When != report.AfterRestore || !strings.Contains(steps[1].Text, "by hand, and not before") {
+			t.Errorf("Ghost, %s: %+v", role, steps)
+		}
+		for _, l := range commandsOf(t, r, report.Stale, role) {
+			if strings.Contains(l, " delete "+machines) || strings.Contains(l, " delete '"+machines) || strings.Contains(l, "govc") {
+				t.Errorf("Stale, %s: a line deletes though nobody can look for a VM: %s", role, l)
+			}
+		}
+	}
+	for name, p := range providers {
+		if p.controller == "" || p.clusterKind == "" || len(p.machineKinds) == 0 || len(p.identities) == 0 {
+			t.Errorf("provider %s is not filled in: %+v", name, p)
+		}
+	}
+}
+
+// What is no id of the provider's finds nothing wherever one looks: that proves no
+// absence, and no line deletes the Machine.
+func TestAnIDOfAnotherFormProvesNothing(t *testing.T) {
+	deletes := func(id string) bool {
+		r := sample("alpha")
+		find(t, r, report.Stale, "worker").ProviderID = id
+		return slices.ContainsFunc(commandsOf(t, r, report.Stale, "worker"), func(l string) bool { return strings.Contains(l, " delete "+machines) })
+	}
+	if !deletes("vsphere://" + staleID) {
+		t.Error("with an id of the right form no line deletes the Machine")
+	}
+	for _, id := range []string{"", "vsphere://x", "vsphere://" + staleID + "0", "aws:///us-east-1a/" + ec2ID} {
+		if deletes(id) {
+			t.Errorf("%q: a line deletes the Machine", id)
+		}
+	}
+}
+
+// Two AWS accounts have the same regions: each has a profile of its own, and what
+// can't be told apart is not addressed.
+func TestTwoAccountsOfOneRegion(t *testing.T) {
+	const second = "111111111111"
+	arrange := func(of string) *report.Report {
+		r := sample("alpha")
+		other := r.Scopes[1]
+		other.Account, other.Identity = second, second
+		r.Scopes = append([]report.Scope{other}, r.Scopes...)
+		c := &r.Clusters[1]
+		for _, s := range sets(c) {
+			for i := range s.machines {
+				if n := s.machines[i].Instance; n != nil {
+					n.Account = of
+				}
+			}
+		}
+		return r
+	}
+	linesOf := func(r *report.Report) string {
+		Fill(r)
+		var all []string
+		for _, s := range sets(&r.Clusters[1]) {
+			for i := range s.machines {
+				for _, step := range s.machines[i].Remediation {
+					all = append(all, step.Commands...)
+				}
+			}
+		}
+		return strings.Join(all, "\n")
+	}
+	for profile, of := range map[string]string{"AWS_1": second, "AWS_2": account} {
+		text := linesOf(arrange(of))
+		if other := map[string]string{"AWS_1": "AWS_2", "AWS_2": "AWS_1"}[profile]; !strings.Contains(text, profile+":?") || strings.Contains(text, other+":?") || !strings.Contains(text, of) {
+			t.Errorf("account %s is addressed by\n%s", of, text)
+		}
+	}
+	if text := linesOf(arrange("")); strings.Contains(text, "terminate-instances") {
+		t.Errorf("an account that is not known is addressed by\n%s", text)
+	}
+}
+
+// Clusters of one name in two backups have a context each.
+func TestClustersOfOneNameInTwoBackups(t *testing.T) {
+	r := sample("alpha")
+	r.Backups = append(r.Backups, report.Backup{Path: "second.tar.gz"})
+	r.Clusters[0].Backup = 0
+	duplicate := r.Clusters[0]
+	duplicate.Backup = 1
+	r.Clusters = append(r.Clusters, duplicate)
+	b := open(r)
+	first, last := b.contexts[&r.Clusters[0]], b.contexts[&r.Clusters[len(r.Clusters)-1]]
+	if first == "" || first == last {
+		t.Errorf("the contexts are %q and %q", first, last)
+	}
+	for _, name := range []string{first, last} {
+		if !slices.ContainsFunc(b.variables, func(v Variable) bool { return v.Name == name && strings.Contains(v.Meaning, " of backup ") }) {
+			t.Errorf("%s is not explained: %+v", name, b.variables)
+		}
+	}
+	if !slices.ContainsFunc(b.limits(), func(s string) bool { return strings.Contains(s, "alpha/alpha is in several backups") }) {
+		t.Errorf("the limits are %q", b.limits())
+	}
+}
+
+// A stopped machine of a control plane is started, never deleted; and who starts it
+// is the forecast's word, whatever provider it is of.
+func TestStoppedMachines(t *testing.T) {
+	for name, c := range map[string]struct{ provider, outcome, says, not string }{
+		"CAPA":                           {"aws", "Stuck", "costs it a member of etcd", "or delete its Machine"},
+		"a provider without commands":    {"other", "AdoptedPoweredOn", "The controller of provider other powers its VM on", "Start it"},
+		"the same, and nobody starts it": {"other", "Stuck", "costs it a member of etcd", "powers"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := sample("alpha")
+			r.Clusters[0].Provider = c.provider
+			second := *find(t, r, report.Healthy, "control-plane")
+			r.Clusters[0].ControlPlane.Machines = append(r.Clusters[0].ControlPlane.Machines, second)
+			m := find(t, r, report.Healthy, "control-plane")
+			m.Warnings, m.Forecast = []report.Warning{{Reason: "PoweredOff"}}, &report.MachineForecast{Outcome: c.outcome}
+			steps := stepsOf(t, r, report.Healthy, "control-plane")
+			last := steps[len(steps)-1].Text
+			if !strings.Contains(last, c.says) || strings.Contains(last, c.not) {
+				t.Errorf("%q", last)
+			}
+		})
+	}
+}
+
+// The identity of an EKS cluster is read from its control plane.
+func TestRetryOfAnEKSCluster(t *testing.T) {
+	for kind, want := range map[string]string{"KubeadmControlPlane": " awsclusters.", managedPlane: " awsmanagedcontrolplanes.controlplane."} {
+		r := sample("alpha")
+		c := &r.Clusters[1]
+		c.ControlPlane.Kind, c.Backup = kind, 0
+		r.Backups[0].Missing = []report.Missing{{Kind: "AWSClusterRoleIdentity", Name: "role", ReferredBy: "AWSCluster " + key(c)}}
+		var d draft
+		open(r).identities(&d, c)
+		if len(d.steps) != 1 || len(d.steps[0].Commands) != 2 || !strings.Contains(d.steps[0].Commands[1], want) {
+			t.Errorf("%s: %+v", kind, d.steps)
+		}
+	}
+}

@@ -1,0 +1,33 @@
+package plan
+
+import (
+	"strings"
+
+	"drift-detector/report/terminal"
+)
+
+// Quote makes s one word of a POSIX shell, whatever it holds. It refuses what a
+// terminal would not show as it is: control characters, newlines among them,
+// direction marks and invalid UTF-8.
+//
+// Quoting does not stop a program from taking a word for an option; words of
+// foreign origin therefore never begin with what is foreign.
+func Quote(s string) (word string, ok bool) {
+	if terminal.Escape(s) != s {
+		return "", false
+	}
+	if s != "" && strings.IndexFunc(s, special) < 0 {
+		return s, true
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'", true
+}
+
+// special says that a character may mean something to a shell.
+func special(r rune) bool {
+	switch {
+	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
+		return false
+	default:
+		return !strings.ContainsRune("_-./:,@%+=", r)
+	}
+}

@@ -1,0 +1,170 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"drift-detector/report"
+)
+
+// afterRestore lets one cluster after the other go, and cleans up behind it.
+func (b *book) afterRestore() []Chapter {
+	var out []Chapter
+	for i := range b.Clusters {
+		c := &b.Clusters[i]
+		if c.Self {
+			continue
+		}
+		ch := b.chapter(c, report.AfterRestore)
+		var d draft
+		b.identities(&d, c)
+		b.release(&d, c)
+		ch.Steps = d.steps
+		out = append(out, ch)
+	}
+	return out
+}
+
+// identities are applied again when their Secret is there, and the
+// infrastructure cluster is touched: CAPV's retries come ever later.
+func (b *book) identities(d *draft, c *report.Cluster) {
+	if c.Backup < 0 || c.Backup >= len(b.Backups) {
+		return
+	}
+	for i := range b.Backups[c.Backup].Missing {
+		m := &b.Backups[c.Backup].Missing[i]
+		if !waits(c, m) {
+			continue
+		}
+		lines := []command{kubectl(management, "get", identityKinds[m.Kind]+m.Name)}
+		if p := providers[c.Provider]; p != nil {
+			lines = append(lines, manage(c.Namespace, "annotate", cmp.Or(p.planeKinds[c.ControlPlane.Kind], p.clusterKind), "--selector=cluster.x-k8s.io/cluster-name="+c.Name, "--overwrite", raw(`drift-detector/retry="$(date +%s)"`)))
+		}
+		d.after(fmt.Sprintf("The cluster stands still until %s %s exists. See that the Secret is there which it names, if it names one, apply its manifest, then touch the infrastructure cluster, because retries come ever later.", m.Kind, m.Name), lines...)
+	}
+}
+
+// waits says that a cluster stands still until an identity exists.
+func waits(c *report.Cluster, m *report.Missing) bool {
+	return identityKinds[m.Kind] != "" && needs(c, m)
+}
+
+// needs says that a cluster waits for something that the backup lacks: the
+// forecast names it to each, the list of what is missing to the first alone.
+func needs(c *report.Cluster, m *report.Missing) bool {
+	_, object, _ := strings.Cut(m.ReferredBy, " ")
+	if object == key(c) || strings.HasPrefix(object, key(c)+" and ") {
+		return true
+	}
+	return c.Forecast != nil && slices.ContainsFunc(c.Forecast.Notes, func(n report.Note) bool {
+		return n.Code == report.IdentityAbsent && strings.Contains(n.Message, m.Kind+" "+m.Name)
+	})
+}
+
+// memberGhosts counts Ghosts whose etcd members KubeadmControlPlane would remove.
+func memberGhosts(c *report.Cluster) int {
+	s := sets(c)[0]
+	if s.kind != "KubeadmControlPlane" || s.externalEtcd() {
+		return 0
+	}
+	return s.counts.Ghost
+}
+
+// release unpauses a cluster that was not paused in the backup.
+func (b *book) release(d *draft, c *report.Cluster) {
+	switch {
+	case b.gone(c):
+		d.after("If you left it out, there is nothing to do. If it was restored, leave it paused until it is decided what becomes of it.", listMachines(c))
+		return
+	case lostControlPlane(c):
+		d.after("Leave it paused until it is decided what becomes of its control plane.", listMachines(c))
+		return
+	}
+	b.settleErrors(d, c)
+	b.warnOfEviction(d, c)
+	b.keepPoolSizes(d, c)
+	b.freeKubeconfig(d, c)
+	lead := "Unpause it"
+	if b.settle(d, c) {
+		lead = "Only when all that stands above is settled, or wanted: unpause it"
+	}
+	unpause := restored(c.Namespace, clusters+c.Name).then(manage(c.Namespace, "patch", clusters+c.Name, "--type=merge", `--patch={"spec":{"paused":false}}`))
+	switch {
+	case c.Paused:
+		d.after("It was paused in the backup. Leave it so until you know who paused it and why; what follows holds from when it is unpaused.", unpause)
+	case c.Derived:
+		d.after("Its Cluster object was not in the backup. Have it made again (ClusterDeployment, GitOps), paused at first, and only now that its Machines are back; then see what becomes of them.", listMachines(c))
+	default:
+		d.after(lead+", and wait until its Machines have been adopted: Running, with a Node each, but for those below.", unpause, listMachines(c))
+	}
+}
+
+// keepPoolSizes comes before a cluster is unpaused: its controller sets each pool to
+// what its MachinePool wants, and ends living members, undrained, where that is less.
+func (b *book) keepPoolSizes(d *draft, c *report.Cluster) {
+	for i := range c.Workers.Groups {
+		g := &c.Workers.Groups[i]
+		p := g.Pool
+		if g.Kind != "MachinePool" || p == nil || p.Desired == nil || p.ManagedBy != "" || p.State != report.Present {
+			continue
+		}
+		now := int64(len(p.Now))
+		if p.DesiredNow != nil {
+			now = *p.DesiredNow
+		}
+		if now == *p.Desired {
+			continue
+		}
+		does := fmt.Sprintf("ends %d living, undrained", now-*p.Desired)
+		if now < *p.Desired {
+			does = fmt.Sprintf("makes %d more", *p.Desired-now)
+		}
+		text := fmt.Sprintf("Before it is unpaused: MachinePool %s wants %d machines and the group has %d, so that %s %s. Let it want what the group has.", g.Name, *p.Desired, now, controllerOf(c), does)
+		check, ok := b.poolSize(c, p, now)
+		if !ok {
+			d.after(text+" No line does that: the report does not name a member by which the group could be looked up again. Compare with the group itself first.", manage(c.Namespace, "get", pools+g.Name))
+			continue
+		}
+		object := pools + g.Name
+		d.after(text+" The line looks first whether the group still has that number.",
+			all(check, restored(c.Namespace, object), manage(c.Namespace, "scale", object, fmt.Sprintf("--current-replicas=%d", *p.Desired), fmt.Sprintf("--replicas=%d", now))))
+	}
+}
+
+// poolSize stops unless the group that a pool's member is in is set to a size.
+func (b *book) poolSize(c *report.Cluster, p *report.Pool, size int64) (command, bool) {
+	scopes := b.clusterScopes(c, &report.Machine{})
+	if len(scopes) != 1 || !scopes[0].proven() || len(p.Now) == 0 {
+		return command{}, false
+	}
+	sizer, ok := scopes[0].tool.(sizer)
+	if !ok || !scopes[0].identifies(p.Now[0]) {
+		return command{}, false
+	}
+	return scopes[0].identityCheck().then(compare(sizer.groupSize(scopes[0], p.Now[0]), fmt.Sprint(size)).stop("the group has another size by now: run detect again")), true
+}
+
+// freeKubeconfig lets CAPA make the kubeconfig of an EKS cluster: it refuses one that
+// it does not own, and a restore takes ownership away (CAPA
+// pkg/cloud/services/eks/config.go v2.11.1).
+func (b *book) freeKubeconfig(d *draft, c *report.Cluster) {
+	if c.ControlPlane.Kind != managedPlane {
+		return
+	}
+	secret := "secrets/" + c.Name + "-kubeconfig"
+	d.after("Before it is unpaused: delete the kubeconfig that was restored. CAPA refuses one that it does not own, and makes it when there is none.",
+		restored(c.Namespace, secret).then(manage(c.Namespace, "delete", secret)))
+}
+
+// warnOfEviction comes before whatever lets KubeadmControlPlane act: it removes
+// the members of Ghosts within seconds.
+func (b *book) warnOfEviction(d *draft, c *report.Cluster) {
+	ghosts := memberGhosts(c)
+	if ghosts == 0 {
+		return
+	}
+	d.after(fmt.Sprintf("Before it is unpaused: KubeadmControlPlane removes the etcd members of Ghosts without asking, as soon as all its Machines have Nodes, and early releases remove all at once. Ghosts with a member: %d. See that every member answers. If one that is to stay does not, leave the cluster paused, and repair that member or take a newer backup: when the Ghosts' members go, etcd has no majority. Only if the silent one is a Ghost's, all that are to stay answer, and so does a majority of all: remove the members of the Ghosts by hand now, the silent one first, one at a time, as below.", ghosts)+
+		b.etcdAt(c), b.quorum(c)...)
+}

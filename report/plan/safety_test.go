@@ -1,0 +1,310 @@
+package plan
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"drift-detector/report"
+	"drift-detector/report/reporttest"
+	"drift-detector/report/terminal"
+)
+
+// Over all combinations of what decides: a line ends a VM only for a Ghost with
+// strong evidence, a known role, ids of the right form and nobody else who has
+// its id; and the line before it reads the VM by its id and compares that id.
+func TestOnlyProvenGhostsAreEverDestroyed(t *testing.T) {
+	seen := map[bool]int{}
+	for _, status := range []report.Status{report.Healthy, report.Stale, report.Ghost, report.Unknown} {
+		for _, strength := range []report.Strength{"", "weak", "medium", "strong"} {
+			for _, role := range []report.Role{"", "worker", "control-plane"} {
+				for _, doubt := range []string{"", "DuplicateID", "others", "borne elsewhere", "bad id", "bad ref", "no place", "no instance", "self"} {
+					for _, outcome := range []string{"", "Stuck", "GhostKeepsRunning", "UntouchedPaused", "CannotKnow"} {
+						r, m := doubtful(status, strength, role, doubt, outcome)
+						want := status == report.Ghost && strength == "strong" && role != "" && doubt == ""
+						Fill(r)
+						lines := commands(m.Remediation)
+						if got := slices.ContainsFunc(lines, destroys); got != want {
+							t.Errorf("%s, evidence %q, role %q, doubt %q, outcome %q: destroys %v, want %v", status, strength, role, doubt, outcome, got, want)
+						}
+						guarded(t, lines)
+						seen[want]++
+					}
+				}
+			}
+		}
+	}
+	if seen[true] == 0 || seen[false] == 0 {
+		t.Errorf("the walk saw %v", seen)
+	}
+}
+
+// doubtful is a report with one machine of which something may be in doubt.
+func doubtful(status report.Status, strength report.Strength, role report.Role, doubt, outcome string) (*report.Report, *report.Machine) {
+	r := sample("alpha-prod")
+	g := group(r)
+	g.Machines = g.Machines[:1]
+	m := &g.Machines[0]
+	m.Status, m.Role, m.Evidence, m.ProviderID = status, role, nil, "vsphere://"+ghostID
+	if strength != "" {
+		m.Evidence = []report.Evidence{{Kind: "tie", Strength: "weak"}, {Kind: "tie", Strength: strength}}
+	}
+	m.Forecast = &report.MachineForecast{Outcome: outcome}
+	switch doubt {
+	case "DuplicateID":
+		m.Warnings = []report.Warning{{Reason: "DuplicateID"}}
+	case "others":
+		m.Others = []report.Instance{*vsphereVM("other", "66666666-6666-6666-6666-666666666666", 6)}
+	case "borne elsewhere":
+		r.InfraMachines[0].Instance.ID = strings.ToUpper(ghostID)
+	case "bad id":
+		m.Instance.ID = "$(touch x)"
+	case "bad ref":
+		m.Instance.Ref = "-rf"
+	case "no place":
+		m.Instance.Scope = "vsphere elsewhere.example"
+	case "no instance":
+		m.Instance = nil
+	case "self":
+		r.Clusters[0].Self = true
+	}
+	return r, m
+}
+
+// guarded demands that each line that destroys sees first that it is at the place of
+// the report, and compares the id there.
+func guarded(t *testing.T, lines []string) {
+	t.Helper()
+	for _, l := range lines {
+		if !destroys(l) {
+			continue
+		}
+		at := strings.Index(l, " || { echo 'stop: this is not the VM of the report' >&2; false; }; } && ")
+		if at < 0 {
+			t.Errorf("no guard in %s", l)
+			continue
+		}
+		checks, rest := l[:at], l[at:]
+		vsphere := strings.Contains(checks, `content.about.instanceUuid)" = `+vcenterID+" && ") && strings.Contains(checks, `config.uuid)" = `)
+		aws := strings.Contains(checks, "Name=owner-id,Values="+account) && strings.HasSuffix(checks, `)" = `+ec2ID)
+		if !vsphere && !aws || destroys(checks) || !destroys(rest) {
+			t.Errorf("it does not compare place and id first: %s", l)
+		}
+	}
+}
+
+func TestInstancesOfAWSAreGuardedByAccountAndID(t *testing.T) {
+	r := sample("alpha-prod")
+	Fill(r)
+	lines := commands(r.Clusters[1].Workers.Groups[0].Machines[0].Remediation)
+	if !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, "terminate-instances --instance-ids="+ec2ID) }) {
+		t.Errorf("nothing terminates the proven Ghost: %q", lines)
+	}
+	guarded(t, lines)
+}
+
+var fewer = regexp.MustCompile(`--current-replicas=(\d+) --replicas=(\d+)|replicas","value":(\d+)\},.*replicas","value":(\d+)\}`)
+
+// deletesMachine says that a command deletes a Machine: by name, by marking it, or
+// by wanting fewer of its like.
+func deletesMachine(command string) bool {
+	if strings.Contains(command, " delete machines.") || strings.Contains(command, "delete-machine=") {
+		return true
+	}
+	found := fewer.FindStringSubmatch(command)
+	if found == nil {
+		return strings.Contains(command, " scale ")
+	}
+	from, _ := strconv.Atoi(found[1] + found[3])
+	to, _ := strconv.Atoi(found[2] + found[4])
+	return to < from
+}
+
+// unproven is what a line that deletes a Machine does not look at first, in the order
+// in which it has to.
+func unproven(line string) string {
+	for _, want := range []string{"about.instanceUuid)|get-caller-identity", "this account does not see", "FOUND=$(", `test -z "$FOUND"`, "get machines.", "spec.providerID}')\" = "} {
+		at := -1
+		for _, one := range strings.Split(want, "|") {
+			at = max(at, strings.Index(line, one))
+		}
+		if at < 0 {
+			return "it lacks " + want + ", or that comes too late"
+		}
+		line = line[at:]
+	}
+	return ""
+}
+
+// A Machine is never deleted, in whatever way, without a search for its id in the
+// same line, at the right place and by somebody who sees the cluster.
+func TestMachinesAreDeletedOnlyWhereTheirIDIsGone(t *testing.T) {
+	whole := sample("alpha-prod")
+	Fill(whole)
+	smaller, _ := scaledDown(t, 1, 2, 3)
+	Fill(smaller)
+	topology, g := scaledDown(t, 1, 2, 3)
+	g.Topology = "md-0"
+	Fill(topology)
+	for i, want := range []int{3, 6, 6} {
+		deleted := 0
+		for _, l := range commands(allSteps([]*report.Report{whole, smaller, topology}[i])) {
+			if !deletesMachine(l) {
+				continue
+			}
+			deleted++
+			if why := unproven(l); why != "" {
+				t.Errorf("%s: %s", why, l)
+			}
+		}
+		if deleted != want {
+			t.Errorf("report %d: %d lines delete Machines, want %d", i, deleted, want)
+		}
+	}
+}
+
+// With two places where the VM may be, both are searched.
+func TestEveryPlaceOfAClusterIsSearched(t *testing.T) {
+	r := sample("alpha-prod")
+	r.Scopes[2] = report.Scope{Provider: "vsphere", Endpoint: "vc2.example", State: "complete"}
+	r.Scopes[2].Identity = "0a0a0a0a-bd88-4ef6-b594-21283e1c677f"
+	find(t, r, report.Healthy, "control-plane").Instance.Scope = "vsphere vc2.example"
+	Fill(r)
+	lines := commands(find(t, r, report.Stale, "worker").Remediation)
+	last := lines[len(lines)-1]
+	if strings.Count(last, "FOUND=$(") != 2 || !strings.Contains(last, "VCENTER_1") || !strings.Contains(last, "VCENTER_2") {
+		t.Errorf("one place is not searched: %s", last)
+	}
+}
+
+// Once a name is refused nothing of that finding has commands any more: a VM is
+// not deleted whose Node could not be drained.
+func TestNothingFollowsARefusedCommand(t *testing.T) {
+	for _, name := range unprintable {
+		r := sample("alpha-prod")
+		m := find(t, r, report.Ghost, "worker")
+		m.Node = name
+		Fill(r)
+		refused := 0
+		for _, s := range m.Remediation {
+			refused += strings.Count(s.Text, "No command is made from here on")
+			if refused > 0 && len(s.Commands) > 0 {
+				t.Errorf("%q: %q follows", name, s.Commands)
+			}
+			if strings.Contains(strings.Join(s.Commands, "\n"), name) {
+				t.Errorf("%q is in %q", name, s.Commands)
+			}
+		}
+		if refused != 1 {
+			t.Errorf("%q: that no command is made is told %d times", name, refused)
+		}
+	}
+}
+
+func TestNoCommandHoldsWhatATerminalWouldNotShow(t *testing.T) {
+	for _, name := range unprintable {
+		r := sample(name)
+		Fill(r)
+		for _, c := range commands(allSteps(r)) {
+			if terminal.Escape(c) != c {
+				t.Errorf("%q: %q", name, c)
+			}
+		}
+		for kind, text := range map[string]string{"shell": asShell(t, r), "markdown": asMarkdown(t, r)} {
+			for _, row := range strings.Split(text, "\n") {
+				if terminal.Escape(row) != row {
+					t.Errorf("%q: %s has the row %q", name, kind, row)
+				}
+			}
+		}
+	}
+}
+
+// Every variable that a command reads is set at the top, and only those are.
+func TestVariablesAreSetOnceAndUsed(t *testing.T) {
+	text := asShell(t, sample("alpha-prod"))
+	for _, v := range New(sample("alpha-prod")).Variables {
+		if n := strings.Count(text, "export "+v.Name+"='"+v.Value+"'"); n != 1 {
+			t.Errorf("%s is set %d times", v.Name, n)
+		}
+		if !strings.Contains(text, "${"+v.Name+":?}") {
+			t.Errorf("%s is never read", v.Name)
+		}
+	}
+	for _, row := range strings.Split(text, "${") {
+		name, _, ok := strings.Cut(row, ":?}")
+		if ok && !strings.Contains(text, name+"='") && !strings.Contains(text, name+`="`) {
+			t.Errorf("%s is never set", name)
+		}
+	}
+}
+
+// Clusters whose names differ in what a variable can't hold have variables of their own.
+func TestContextsOfClustersAreNeverShared(t *testing.T) {
+	r := &report.Report{}
+	for _, name := range []string{"a-b", "a.b", "a_b", strings.Repeat("x", 100), strings.Repeat("x", 101), "", "ü"} {
+		r.Clusters = append(r.Clusters, report.Cluster{Namespace: "n", Name: name})
+	}
+	got := map[string]bool{}
+	for _, v := range open(r).contexts {
+		got[v] = true
+	}
+	if len(got) != len(r.Clusters) {
+		t.Errorf("%d variables for %d clusters: %v", len(got), len(r.Clusters), got)
+	}
+}
+
+// What a report says about its own remediation is not believed.
+func TestStepsOfTheReportAreMadeAnew(t *testing.T) {
+	r := sample("alpha-prod")
+	evil := []report.Step{{When: report.BeforeRestore, Who: report.Operator, Text: "trust me", Commands: []string{"rm -rf /"}}}
+	for _, m := range []*report.Machine{find(t, r, report.Ghost, "worker"), find(t, r, report.Healthy, "control-plane")} {
+		m.Remediation = evil
+	}
+	r.InfraMachines[0].Remediation = evil
+	for kind, text := range map[string]string{"shell": asShell(t, r), "markdown": asMarkdown(t, r)} {
+		if strings.Contains(text, "rm -rf") || strings.Contains(text, "trust me") {
+			t.Errorf("%s repeats them", kind)
+		}
+	}
+	Fill(r)
+	if text := fmt.Sprint(allSteps(r)); strings.Contains(text, "rm -rf") {
+		t.Error("Fill keeps them")
+	}
+}
+
+// Whatever a report holds, a plan is made of it, and lacks no proof that a line needs.
+func TestAnyReportHasAPlan(t *testing.T) {
+	for seed := range uint64(300) {
+		New(reporttest.Random(seed))
+	}
+	New(reporttest.HostileReport())
+	for _, cut := range []func(*report.Machine){
+		func(m *report.Machine) { m.Instance = nil }, func(m *report.Machine) { m.ProviderID = "" }, func(m *report.Machine) { m.Node = "" },
+		func(m *report.Machine) { m.Instance = &report.Instance{} }, func(m *report.Machine) { m.Others = []report.Instance{{}} },
+		func(m *report.Machine) {
+			m.Warnings = []report.Warning{{Reason: "DuplicateID"}, {Reason: "PoweredOff"}, {Reason: "MachineMissing"}}
+		},
+		func(m *report.Machine) { m.Status = report.Unknown }, func(m *report.Machine) { m.Status = report.Stale }, func(m *report.Machine) { m.Status = report.Ghost },
+	} {
+		for _, of := range []report.Status{report.Healthy, report.Stale, report.Ghost, report.Unknown} {
+			for _, state := range []string{"read", "skipped"} {
+				r := sample("alpha")
+				for i := range r.Clusters {
+					r.Clusters[i].Nodes.State = state
+					for _, s := range sets(&r.Clusters[i]) {
+						for j := range s.machines {
+							if m := &s.machines[j]; m.Status == of {
+								cut(m)
+							}
+						}
+					}
+				}
+				asMarkdown(t, r)
+			}
+		}
+	}
+}

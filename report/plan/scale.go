@@ -1,0 +1,55 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// scale changes the replicas of an owner from one number to another, and fails
+// when they are not what they were: a line that is run twice, or out of turn,
+// does nothing. What a ClusterClass made is scaled at its Cluster, because the
+// topology controller takes any other change back (Cluster API
+// exp/topology/desiredstate/desired_state.go v1.14.0); look finds its place there.
+func (s *set) scale(from, to int64) (look []command, scale command) {
+	if s.topology == "" {
+		object := scalable[s.kind] + s.name
+		return nil, restored(s.cluster.Namespace, object).then(manage(s.cluster.Namespace, "scale", object, fmt.Sprintf("--current-replicas=%d", from), fmt.Sprintf("--replicas=%d", to)))
+	}
+	object := clusters + s.cluster.Name
+	look = []command{
+		manage(s.cluster.Namespace, "get", object, `--output=go-template={{range $i, $m := .spec.topology.workers.machineDeployments}}{{$i}} {{$m.name}} {{$m.replicas}}{{"\n"}}{{end}}`),
+		ask("INDEX", "the number before "+s.topology+" in that list"),
+	}
+	return look, restored(s.cluster.Namespace, object).then(manage(s.cluster.Namespace, "patch", object, "--type=json", topologyPatch(s.topology, from, to)))
+}
+
+// topologyPatch is a JSON patch of the MachineDeployment at ${INDEX}: it fails
+// when another one stands there, or another number. A merge patch would replace
+// the whole list.
+func topologyPatch(name string, from, to int64) any {
+	quoted, _ := json.Marshal(name) // a string always can
+	const at = "/spec/topology/workers/machineDeployments/"
+	var word []string
+	for _, part := range []string{
+		`[{"op":"test","path":"` + at,
+		fmt.Sprintf(`/name","value":%s},{"op":"test","path":"%s`, quoted, at),
+		fmt.Sprintf(`/replicas","value":%d},{"op":"replace","path":"%s`, from, at),
+		fmt.Sprintf(`/replicas","value":%d}]`, to),
+	} {
+		q, ok := Quote(part)
+		if !ok {
+			return name // which line refuses, and says so
+		}
+		word = append(word, q)
+	}
+	return raw("--patch=" + strings.Join(word, string(variable("INDEX"))))
+}
+
+// atTheTopology says where the replicas of a group are set.
+func atTheTopology(s *set) string {
+	if s.topology == "" {
+		return " Where a ClusterClass topology sets the replicas, change them there."
+	}
+	return " The group is made by a ClusterClass, so that its replicas are changed at the Cluster. If the list has no number behind its name, they are not set there: then scale the MachineDeployment itself."
+}

@@ -1,0 +1,185 @@
+package plan
+
+import (
+	"strings"
+
+	"drift-detector/report"
+)
+
+// unknowns is what to do about what could not be decided, by reason. Nobody acts
+// on such a machine before it is settled.
+var unknowns = map[string]string{
+	report.AmbiguousMatch:      "Several VMs may be the machine. First find out which of them its Node runs on: compare the Node's addresses and heartbeat with theirs. That one is left as it is. A copy that is off gets another BIOS UUID, or is taken out of the inventory; one that runs is its owner's to shut down. Then run detect again. Until then nothing may start, stop or delete anything of it: the controller takes whichever VM it finds by the id.",
+	report.ClaimedTwice:        "Two Machines record one id. Find out which of them the VM belongs to; delete neither Machine while both name it, because that destroys the VM of the other.",
+	report.ConflictingIDs:      "Two objects of the backup record different ids for it. Look both ids up, and correct the wrong object after the restore, before its cluster is unpaused.",
+	report.FoundElsewhere:      "A VM with its id is where its controller does not look: in another datacenter, vCenter or account. Prove by its Node and addresses that it is the machine, and no replica. If it is, move it back before the restore.",
+	report.IdentityChanged:     "A VM that may be it is there under another id, as after a restore from a VM backup. Prove by its Node and addresses that it is the machine. If it is, give it its recorded id again before the restore, while it is powered off, of a control plane one at a time and while etcd has a majority without it; or leave the Machine as it is, and paused, until that is possible. If it is not, run detect again when it is out of the way.",
+	report.InfraObjectMissing:  "Its VM exists, and the backup lacks the infrastructure object that ties it to the Machine. Take that object from another backup; without it the Machine is broken until it is deleted.",
+	report.InstanceUnreadable:  "A VM that may be this machine could not be read. Bring it back (inaccessible datastore, disconnected host, missing permission), and run detect again.",
+	report.MachineNotInBackup:  "Its owner had more Machines than the backup holds, so that it may be one of those. Take a complete backup if there is one; else find out from its Node and its creation time whether it belongs to this cluster.",
+	report.NodeListUnread:      "No VM was found, and the Node list that would show whether its Node is alive could not be read. Make the cluster's API server answer, and run detect again; only if it is gone for good, run it with --skip-access-apiserver.",
+	report.NodeAlive:           "No VM was found, and its Node is alive all the same. The VM is somewhere that was not listed: find it by the Node's address and provider id, and run detect again with that place.",
+	report.ScopeIncomplete:     "Its place could not be listed whole. Remove what stood in the way (the report's scopes and errors say what), and run detect again. Do not act on it before.",
+	report.UnsupportedProvider: "No provider of this release reads its infrastructure. Compare it by hand.",
+}
+
+func (b *book) unknown(d *draft, s *set, m *report.Machine) {
+	text, known := unknowns[m.Reason]
+	if !known {
+		text = "It could not be decided. Read the reason in the report, settle it, and run detect again."
+	}
+	var look []command
+	if m.Node != "" {
+		look = append(look, b.workload(s.cluster, "get", node+m.Node, "--output=wide"))
+	}
+	look = append(look, b.look(m)...)
+	d.before(text, look...)
+	if m.Reason == report.IdentityChanged {
+		b.oldID(d, s.cluster, m)
+	}
+}
+
+// oldID gives a VM the id back that the backup records, if nothing else has it.
+func (b *book) oldID(d *draft, c *report.Cluster, m *report.Machine) {
+	id := recordedID(m)
+	if len(m.Others) != 1 || !uuidForm.MatchString(id) || b.withID[id] > 0 {
+		return
+	}
+	v := b.vm(&m.Others[0])
+	if v == nil || !v.renames() {
+		return
+	}
+	if !v.proven() {
+		return
+	}
+	sees, what := v.sees(v.scope, c, v.Instance)
+	d.before("If it is the machine, and you give it its recorded id again: drain its Node, power the VM off, change the id, and start it. The line that changes it does nothing while the VM runs, or when anything has that id by now.",
+		all(v.identityCheck(), sees.stop("this account does not find "+what), v.free(id), v.rename(id)))
+	d.before("Start it again.", v.startAs(id))
+}
+
+// look shows all instances that a verdict names.
+func (b *book) look(m *report.Machine) []command {
+	var out []command
+	if v := b.vm(m.Instance); v != nil {
+		out = append(out, v.show())
+	}
+	for i := range m.Others {
+		if v := b.vm(&m.Others[i]); v != nil {
+			out = append(out, v.show())
+		}
+	}
+	return out
+}
+
+// duplicateID is a danger whatever else is true of the machine. Which of the VMs is
+// the living one is established before anything else: to power it off and give it
+// another id would cost the machine.
+func (b *book) duplicateID(d *draft, c *report.Cluster, m *report.Machine) {
+	nodes := "nodes"
+	if m.Node != "" {
+		nodes = node + m.Node
+	}
+	d.before("Danger: other VMs have its id, and "+deletes(c)+", whoever deletes it (a person, a health check, a scale-down). First find out which of them its Node runs on: compare the Node's addresses with theirs. That one is left as it is.",
+		append([]command{b.workload(c, "get", nodes, "--output=wide")}, b.look(m)...)...)
+	b.ownIDs(d, m)
+	d.after("Do not delete its Machine while two VMs have the id, and see that no MachineHealthCheck does.")
+}
+
+// ownIDs gives copies ids of their own, where a second key tells which of the VMs
+// is the machine, and that one runs.
+func (b *book) ownIDs(d *draft, m *report.Machine) {
+	machine := b.vm(m.Instance)
+	if machine == nil || !machine.proven() || !runs(m) {
+		d.before("No line gives a copy another id: no VM is known to be the machine and to run, so that any of them may be what is alive. Leave all as they are, and run detect again when it is clear which is the machine.")
+		return
+	}
+	var lines []command
+	for i := range m.Others {
+		o := &m.Others[i]
+		if v := b.vm(o); v != nil && v.renames() && v.proven() && strings.EqualFold(o.ID, m.Instance.ID) && o.Ref != m.Instance.Ref {
+			lines = append(lines, v.newID(machine)...)
+		}
+	}
+	if len(lines) > 0 {
+		d.before("If the Node runs on the machine's own VM: ask the owner of the other one to shut it down, then give that one another BIOS UUID. The line does nothing unless the machine's VM runs and the other one is off.", lines...)
+	}
+}
+
+// warnings are what to do about a healthy machine that carries some.
+func (b *book) warnings(d *draft, s *set, m *report.Machine) {
+	c := s.cluster
+	if warned(m, report.Reidentified) {
+		d.before("Its VM bears the id, and both second ids differ: it was restored from a VM backup, or only a copy is left. Prove which, by its Node and its creation time, before anything adopts it.",
+			append([]command{b.nodesByID(c)}, b.look(m)...)...)
+	}
+	if warned(m, report.MachineMissing) {
+		b.machineMissing(d, s, m)
+	}
+	if warned(m, report.PoweredOff) {
+		b.poweredOff(d, s, m)
+	}
+}
+
+// poweredOff is started by its controller where the forecast says so. What nobody
+// starts is started before the restore: the controllers replace, or leave for dead,
+// what they find stopped.
+func (b *book) poweredOff(d *draft, s *set, m *report.Machine) {
+	c := s.cluster
+	p := providers[c.Provider]
+	starts := p != nil && p.powersOn
+	look := b.look(m)
+	if v := b.vm(m.Instance); v != nil && b.only(m.Instance) && len(m.Others) == 0 {
+		look = append(look, v.start())
+	}
+	last := s.plane && s.kind == "KubeadmControlPlane" && !s.externalEtcd() && runners(c) == 0
+	if last {
+		d.before("No machine of its control plane is known to run, and etcd needs it. Start it before the restore, unless the cluster is off on purpose.", look...)
+	}
+	switch {
+	case powersOn(c, m):
+		d.controller(controllerOf(c)+" powers its VM on as soon as it is adopted. If it is off on purpose, keep its cluster paused.", b.look(m)...)
+	case outcome(m) == report.ReplacedByMachineHealthCheck:
+		d.before("It does not run, and a MachineHealthCheck deletes its Machine and its VM after the restore. Start it before, if it is to stay, and see that its Node is Ready.", look...)
+		d.controller("What still does not run is deleted and made anew. Watch, and do nothing.", listMachines(c))
+	case !starts && last:
+	case !starts && s.plane:
+		d.before("Its instance exists and does not run, and no controller starts it. Start it before its cluster is unpaused: deleting the Machine of a control plane costs it a member of etcd.", look...)
+	case !starts:
+		d.before("Its instance exists and does not run, and no controller starts it. Start it before its cluster is unpaused, and see that its Node is Ready: a MachineHealthCheck that covers it ends it otherwise. If it is off on purpose, keep its cluster paused.", look...)
+	case suspended(m):
+		d.after("Its VM is suspended: "+p.controller+" powers on what is powered off, and fails at what is suspended. Start it, which resumes it; if it is suspended on purpose, keep its cluster paused.", look...)
+	case c.Paused || outcome(m) == report.UntouchedPaused:
+		d.after("It is paused, with its cluster or by itself (annotation cluster.x-k8s.io/paused), and "+p.controller+" powers its VM on as soon as it is not any more. Start it if it is to run before that; if it is off on purpose, keep it paused.", look...)
+	default:
+		d.after("Its VM exists and does not run, and the forecast does not say that a controller starts it. Start it if it is to run.", look...)
+	}
+}
+
+// powersOn says that its controller starts the VM of a machine by itself. Without a
+// forecast that is what it does to each but those that are paused or suspended.
+func powersOn(c *report.Cluster, m *report.Machine) bool {
+	if outcome(m) != "" {
+		return outcome(m) == report.AdoptedPoweredOn
+	}
+	p := providers[c.Provider]
+	return p != nil && p.powersOn && !c.Paused && !suspended(m)
+}
+
+func suspended(m *report.Machine) bool { return m.Instance != nil && m.Instance.State == "suspended" }
+
+// machineMissing is a machine whose Machine was being deleted: its other objects
+// come back without an owner, and a new Machine is made beside it.
+func (b *book) machineMissing(d *draft, s *set, m *report.Machine) {
+	c := s.cluster
+	if outcome(m) == report.OrphanedAndReplaced {
+		d.controller("Its owner is short of a Machine and makes a new one, with a new VM.", listMachines(c))
+	}
+	d.after("Its Machine was being deleted when the backup was taken, and is not in it; VM and Node run on. Finish by hand what was begun: see that the group has the machines that it wants, find its Node by the id, and drain and delete it.",
+		append([]command{listMachines(c), b.nodesByID(c)}, b.look(m)...)...)
+	var left []command
+	if p := providers[c.Provider]; p != nil {
+		left = append(left, manage(m.Namespace, "get", strings.Join(p.machineKinds, ","), "--ignore-not-found", "--selector=cluster.x-k8s.io/cluster-name="+c.Name))
+	}
+	d.after("Then look at the objects that were restored without an owner: deleting its infrastructure machine (a VSphereVM, an AWSMachine) makes the controller destroy the VM, which is how the deletion would have ended. No line here does that: decide it first.", left...)
+}
