@@ -317,7 +317,7 @@ func TestRegionFromZones(t *testing.T) {
 	}
 }
 
-// A member that has lost its tags is told by the group that lists it, and a
+// A member that has lost its tags is said by the group that lists it, and a
 // Machine of a pool by its label.
 func TestPoolMembers(t *testing.T) {
 	b := newMade().keys().cluster("ns", "prod", fleetRegion, "vpc-1")
@@ -349,7 +349,7 @@ func TestPoolMembers(t *testing.T) {
 	l.takeGroup(&groups.AutoScalingGroup{AutoScalingGroupName: &name, Instances: []groups.Instance{{InstanceId: &member}, {InstanceId: &unrelated}}})
 	l.addGroupKeys()
 	if len(l.Instances) != 3 || l.Instances[2].ID != unrelated || !l.Instances[2].HasKey(want) || l.Unrelated.Len() != 1 {
-		t.Errorf("the instances are %+v, strangers %d", l.Instances, l.Unrelated.Len())
+		t.Errorf("the instances are %+v, unrelated VMs %d", l.Instances, l.Unrelated.Len())
 	}
 	if !l.Instances[0].HasKey(want) || l.Instances[1].HasKey(want) || !slices.Contains(l.ProbesFound, want) {
 		t.Errorf("the instances are %+v", l.Instances)
@@ -404,7 +404,7 @@ func TestMembersOfAPoolThatTheBackupLacks(t *testing.T) {
 
 // Where the backup does not name the VPC of a cluster, tags alone tell the
 // instance of a machine without a recorded id: it is never said that none was
-// made. Clusters of one name are told apart by the namespace.
+// made. Clusters of one name are distinguished by the namespace.
 func TestMachinesWithoutVPC(t *testing.T) {
 	b := newMade()
 	for n, ns := range []string{"red", "blue"} {
