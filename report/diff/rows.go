@@ -80,7 +80,7 @@ func changes(fields []Field) []outline.Fact {
 const none = "(none)"
 
 func itemOf(i *Item, whole bool) outline.Item {
-	it := outline.Item{Mark: report.Mark(i.Status), Status: i.Status, Name: i.Name, Cluster: i.Cluster, Text: i.Message}
+	it := outline.Item{Mark: report.Mark(i.Status), Status: string(i.Status), Name: i.Name, Cluster: i.Cluster, Text: i.Message}
 	if i.Status == report.Healthy && len(i.Warnings) > 0 {
 		it.Mark = "*"
 	}
@@ -106,7 +106,7 @@ func itemOf(i *Item, whole bool) outline.Item {
 }
 
 func clusterOf(c *Cluster, _ bool) outline.Item {
-	it := outline.Item{Mark: report.Mark(c.Status), Status: c.Status, Name: c.title()}
+	it := outline.Item{Mark: report.Mark(c.Status), Status: string(c.Status), Name: c.title()}
 	if c.Self {
 		it.Mark, it.Aside = " ", "the management cluster itself"
 	}
@@ -114,7 +114,7 @@ func clusterOf(c *Cluster, _ bool) outline.Item {
 }
 
 func scopeOf(s *Scope, whole bool) outline.Item {
-	it := outline.Item{Mark: report.Mark(report.Unknown), Status: s.State, Name: s.title}
+	it := outline.Item{Mark: report.Mark(report.Unknown), Status: string(s.State), Name: s.title}
 	if s.State == report.ScopeComplete {
 		it.Mark = report.Mark(report.Healthy)
 	}
@@ -133,7 +133,7 @@ func errorOf(e *report.Error, whole bool) outline.Item {
 }
 
 func checkOf(c *report.Check, _ bool) outline.Item {
-	return outline.Item{Mark: outline.CheckMark(c.Severity), Status: c.Severity, Code: c.Code, Name: c.Object, Text: c.Message}
+	return outline.Item{Mark: outline.CheckMark(c.Severity), Status: string(c.Severity), Code: c.Code, Name: c.Object, Text: c.Message}
 }
 
 const noDifference = "No difference."
@@ -176,11 +176,11 @@ func (d *Diff) tallies() []tally {
 func (d *Diff) verdict(quoted func(string) string, arrow string) string {
 	switch {
 	case d.Old.Status == d.New.Status:
-		return quoted(d.New.Status) + ", as before"
+		return quoted(string(d.New.Status)) + ", as before"
 	case d.Worse:
-		return quoted(d.Old.Status) + arrow + quoted(d.New.Status) + ", worse"
+		return quoted(string(d.Old.Status)) + arrow + quoted(string(d.New.Status)) + ", worse"
 	}
-	return quoted(d.Old.Status) + arrow + quoted(d.New.Status) + ", better"
+	return quoted(string(d.Old.Status)) + arrow + quoted(string(d.New.Status)) + ", better"
 }
 
 // number is a count of the whole, before and after.
@@ -193,10 +193,10 @@ func (d *Diff) numbers() []number {
 	a, b := &d.Old, &d.New
 	return []number{
 		{"Machines", a.Machines.Total, b.Machines.Total},
-		{report.Ghost, a.Machines.Ghost, b.Machines.Ghost},
-		{report.Unknown, a.Machines.Unknown, b.Machines.Unknown},
-		{report.Stale, a.Machines.Stale, b.Machines.Stale},
-		{report.Healthy, a.Machines.Healthy, b.Machines.Healthy},
+		{string(report.Ghost), a.Machines.Ghost, b.Machines.Ghost},
+		{string(report.Unknown), a.Machines.Unknown, b.Machines.Unknown},
+		{string(report.Stale), a.Machines.Stale, b.Machines.Stale},
+		{string(report.Healthy), a.Machines.Healthy, b.Machines.Healthy},
 		{"VMs to confirm", a.InfraMachines, b.InfraMachines},
 		{"Ignored", a.Ignored, b.Ignored},
 		{"Errors", a.Errors, b.Errors},

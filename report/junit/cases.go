@@ -42,7 +42,7 @@ func test(class, name, kind string, v verdict, it *outline.Item) document.Case {
 // machine is Ghost or Stale, which fail, Unknown, which errs, or Healthy.
 func machine(class string, it *outline.Item) document.Case {
 	v := errs
-	switch it.Status {
+	switch report.Status(it.Status) {
 	case report.Ghost, report.Stale:
 		v = fails
 	case report.Healthy:
@@ -53,7 +53,7 @@ func machine(class string, it *outline.Item) document.Case {
 
 // existence is whether something exists that a restore depends on.
 func existence(class, name, kind string, it *outline.Item) document.Case {
-	switch it.Status {
+	switch report.Presence(it.Status) {
 	case report.Present:
 		return test(class, name, kind+"Present", passes, it)
 	case report.Absent:

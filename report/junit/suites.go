@@ -43,7 +43,7 @@ func suites(r *report.Report) iter.Seq[*document.Suite] {
 func answer(r *report.Report, tests document.Names) *document.Suite {
 	s := &document.Suite{Name: "report"}
 	a := r.Answer()
-	lines := []string{"Safe to restore? " + a.Safe, "Status: " + a.Status}
+	lines := []string{"Safe to restore? " + a.Safe, "Status: " + string(a.Status)}
 	for _, f := range a.Facts {
 		lines = append(lines, report.Mark(f.Status)+" "+f.Text)
 	}
@@ -63,7 +63,7 @@ func answer(r *report.Report, tests document.Names) *document.Suite {
 		}
 	}
 	c := document.Case{Class: "report", Name: "safe to restore"}
-	o := &document.Outcome{Type: document.Clean(a.As), Message: document.Clean(a.Safe), Text: cleanLines(lines)}
+	o := &document.Outcome{Type: document.Clean(string(a.As)), Message: document.Clean(a.Safe), Text: cleanLines(lines)}
 	switch {
 	case a.As != report.Healthy:
 		c.Failure = o
@@ -84,7 +84,7 @@ func count(s *document.Suite, r *report.Report) {
 	s.Set("generatedAt", r.GeneratedAt.UTC().Format(time.RFC3339))
 	s.Set("status", sum.Status)
 	if a := sum.Answer; a != nil {
-		s.Set("answer", document.Clean(a.Safe))
+		s.Set("answer", document.Clean(string(a.Safe)))
 		var reasons, conditions []string
 		for i := range a.Reasons {
 			reasons = append(reasons, a.Reasons[i].Code)
@@ -112,29 +112,29 @@ func count(s *document.Suite, r *report.Report) {
 		machines(s, "machines.ignored.", *sum.IgnoredMachines)
 	}
 	s.Set("clusters.total", sum.Clusters.Total)
-	s.Set("clusters."+report.ManualRemediationRequired, sum.Clusters.ManualRemediationRequired)
-	s.Set("clusters."+report.NeedFurtherConfirmation, sum.Clusters.NeedFurtherConfirmation)
-	s.Set("clusters."+report.ManualRemediationNotRequired, sum.Clusters.ManualRemediationNotRequired)
-	s.Set("clusters."+report.Healthy, sum.Clusters.Healthy)
+	s.Set("clusters."+string(report.ManualRemediationRequired), sum.Clusters.ManualRemediationRequired)
+	s.Set("clusters."+string(report.NeedFurtherConfirmation), sum.Clusters.NeedFurtherConfirmation)
+	s.Set("clusters."+string(report.ManualRemediationNotRequired), sum.Clusters.ManualRemediationNotRequired)
+	s.Set("clusters."+string(report.Healthy), sum.Clusters.Healthy)
 	s.Set("infraMachines", sum.InfraMachines)
 	s.Set("infraMachines.ignored", sum.IgnoredInfraMachines)
 	for _, cause := range slices.Sorted(maps.Keys(sum.Excluded)) {
 		s.Set("excluded."+document.Clean(cause), sum.Excluded[cause])
 	}
 	s.Set("outOfScope", sum.OutOfScope)
-	s.Set("resources."+report.Present, sum.Resources.Present)
-	s.Set("resources."+report.Absent, sum.Resources.Absent)
-	s.Set("resources."+report.Undecided, sum.Resources.Unknown)
+	s.Set("resources."+string(report.Present), sum.Resources.Present)
+	s.Set("resources."+string(report.Absent), sum.Resources.Absent)
+	s.Set("resources."+string(report.Undecided), sum.Resources.Unknown)
 	s.Set("errors", sum.Errors)
 	s.Set("checks", len(r.Checks))
 }
 
 func machines(s *document.Suite, prefix string, n report.MachineCounts) {
 	s.Set(prefix+"total", n.Total)
-	s.Set(prefix+report.Ghost, n.Ghost)
-	s.Set(prefix+report.Unknown, n.Unknown)
-	s.Set(prefix+report.Stale, n.Stale)
-	s.Set(prefix+report.Healthy, n.Healthy)
+	s.Set(prefix+string(report.Ghost), n.Ghost)
+	s.Set(prefix+string(report.Unknown), n.Unknown)
+	s.Set(prefix+string(report.Stale), n.Stale)
+	s.Set(prefix+string(report.Healthy), n.Healthy)
 }
 
 func cluster(c *outline.Cluster, title string, tests document.Names) *document.Suite {
@@ -145,7 +145,7 @@ func cluster(c *outline.Cluster, title string, tests document.Names) *document.S
 		class := title + "/" + set.Name
 		unlisted += set.Unlisted
 		if set.Pool != nil {
-			it := outline.Item{Status: set.Pool.State, Text: set.Pool.Message, Aside: set.Aside}
+			it := outline.Item{Status: string(set.Pool.State), Text: set.Pool.Message, Aside: set.Aside}
 			s.Add(existence(class, "the pool itself", "Pool", &it), tests)
 		}
 		for j := range set.Machines {
@@ -190,7 +190,7 @@ func places(r *report.Report, tests document.Names) *document.Suite {
 	for i := range r.Scopes {
 		it := outline.Place(&r.Scopes[i])
 		v := errs
-		if it.Status == report.ScopeComplete {
+		if it.Status == string(report.ScopeComplete) {
 			v = passes
 		}
 		s.Add(test("places", r.Scopes[i].Title(), it.Status, v, &it), tests)

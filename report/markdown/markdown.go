@@ -74,7 +74,7 @@ func written(head string, all []*section, foot string, limit int) string {
 func answer(r *report.Report) string {
 	a := r.Answer()
 	var b strings.Builder
-	fmt.Fprintf(&b, "## Safe to restore? %s\n\nStatus: %s\n\n", prose(a.Safe), strong(a.Status))
+	fmt.Fprintf(&b, "## Safe to restore? %s\n\nStatus: %s\n\n", prose(a.Safe), strong(string(a.Status)))
 	for _, f := range a.Facts {
 		fmt.Fprintf(&b, "- %s %s\n", Code(report.Mark(f.Status)), prose(f.Text))
 	}
@@ -103,7 +103,7 @@ func totals(r *report.Report) string {
 }
 
 // meanings are what the statuses of machines mean, for who has never met the words.
-var meanings = map[string]string{
+var meanings = map[report.Status]string{
 	report.Ghost:   "VMs that the backup does not know",
 	report.Unknown: "machines that could not be decided",
 	report.Stale:   "machines of the backup that have no VM",
@@ -122,7 +122,7 @@ func clusters(r *report.Report) []*section {
 		title: "\n### Clusters\n\n", what: "clusters", most: Limit / 4,
 		intro: "| Cluster | Status | Ghost | Unknown | Stale | Healthy | Notes |\n|---|---|--:|--:|--:|--:|---|\n",
 	}
-	found := map[string][]outline.Item{}
+	found := map[report.Status][]outline.Item{}
 	beside := outline.Section{Title: "Sets and resources", What: "sets and resources"}
 	for c := range outline.Clusters(r) {
 		n := c.Of.Counts
@@ -137,8 +137,8 @@ func clusters(r *report.Report) []*section {
 				beside.Items = append(beside.Items, s.Item)
 			}
 			for _, m := range s.Machines {
-				if m.Aside == "" && (m.Status != report.Healthy || !m.Minor) {
-					kind := machineStatus(m.Status)
+				if m.Aside == "" && (m.Status != string(report.Healthy) || !m.Minor) {
+					kind := machineStatus(report.Status(m.Status))
 					found[kind] = append(found[kind], m)
 				}
 			}
@@ -158,15 +158,15 @@ func clusters(r *report.Report) []*section {
 
 // machineStatus is the status among which a machine is listed: one that is not known is
 // counted as Unknown.
-func machineStatus(status string) string {
+func machineStatus(status report.Status) report.Status {
 	if slices.Contains(report.MachineStatuses(), status) {
 		return status
 	}
 	return report.Unknown
 }
 
-func machines(status string, all []outline.Item) *section {
-	s := outline.Section{Title: status, What: status, Count: fmt.Sprint(len(all))}
+func machines(status report.Status, all []outline.Item) *section {
+	s := outline.Section{Title: string(status), What: string(status), Count: fmt.Sprint(len(all))}
 	var alike []outline.Item
 	for _, it := range all {
 		if it.NamesOnly() && status == report.Unknown {
@@ -177,7 +177,7 @@ func machines(status string, all []outline.Item) *section {
 	}
 	s.Items = append(s.Items, outline.Fold(alike, foldFrom)...)
 	rank := func(it outline.Item) int {
-		if it.Role == report.RoleControlPlane {
+		if it.Role == string(report.RoleControlPlane) {
 			return 0
 		}
 		return 1

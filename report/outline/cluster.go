@@ -42,7 +42,7 @@ func Clusters(r *report.Report) iter.Seq[*Cluster] {
 
 func cluster(r *report.Report, c *report.Cluster) *Cluster {
 	out := &Cluster{
-		Item: Item{Mark: report.Mark(c.Status), Status: c.Status, Name: c.Title(), Minor: true},
+		Item: Item{Mark: report.Mark(c.Status), Status: string(c.Status), Name: c.Title(), Minor: true},
 		Of:   c,
 	}
 	if len(r.Backups) > 1 {
@@ -105,9 +105,9 @@ func set(c *report.Cluster, s *report.Set) Set {
 // rank orders machines: those with something to say by urgency, then the others.
 func (i *Item) rank() int {
 	if i.Minor {
-		return 10 + report.Urgency(i.Status)
+		return 10 + report.Urgency(report.Status(i.Status))
 	}
-	return report.Urgency(i.Status)
+	return report.Urgency(report.Status(i.Status))
 }
 
 // rank of a set is that of its most urgent machine.
@@ -124,7 +124,7 @@ func (s *Set) rank() int {
 
 func resource(c *report.Cluster, r *report.Resource) Item {
 	it := Item{
-		Mark: report.Mark(report.Unknown), Status: r.State, Kind: r.Kind, Name: r.Name, Cluster: c.Title(), Text: r.Message,
+		Mark: report.Mark(report.Unknown), Status: string(r.State), Kind: r.Kind, Name: r.Name, Cluster: c.Title(), Text: r.Message,
 		Facts: fact("Named by", r.UsedBy), What: "resources", Most: 10, names: r.State != report.Absent,
 	}
 	if r.State == report.Present {
@@ -155,7 +155,7 @@ func brief(s *report.Set) string {
 
 // Counts lists the counts that are not zero, the most urgent first.
 func Counts(n report.MachineCounts) string {
-	return english.Join(", ", some(n.Ghost, report.Ghost), some(n.Unknown, report.Unknown), some(n.Stale, report.Stale), some(n.Healthy, report.Healthy))
+	return english.Join(", ", some(n.Ghost, string(report.Ghost)), some(n.Unknown, string(report.Unknown)), some(n.Stale, string(report.Stale)), some(n.Healthy, string(report.Healthy)))
 }
 
 func some(n int, what string) string {
@@ -174,7 +174,7 @@ func remarks(r *report.Report, c *report.Cluster) []Fact {
 		}
 	}
 	unsupported := c.Unsupported()
-	say(unsupported > 0, "provider not supported: "+some(unsupported, report.Unknown))
+	say(unsupported > 0, "provider not supported: "+some(unsupported, string(report.Unknown)))
 	if unsupported > 0 && unsupported == c.Counts.Total {
 		return out
 	}

@@ -11,8 +11,8 @@ import (
 // machineItem returns what is said about a machine of a set of a cluster.
 func machineItem(c *report.Cluster, set string, m *report.Machine) Item {
 	it := Item{
-		Mark: report.Mark(m.Status), Status: m.Status, Code: m.Reason, Name: m.Name, Text: m.Message,
-		What: "machines", Cluster: c.Title(), Role: m.Role, Set: set, Steps: m.Remediation, Minor: !m.Finding() || m.Unsupported(),
+		Mark: report.Mark(m.Status), Status: string(m.Status), Code: m.Reason, Name: m.Name, Text: m.Message,
+		What: "machines", Cluster: c.Title(), Role: string(m.Role), Set: set, Steps: m.Remediation, Minor: !m.Finding() || m.Unsupported(),
 		names: m.Unsupported() || blind(m) || m.Forecast != nil && m.Forecast.RolledOut && len(m.Warnings)+len(m.Others) == 0,
 	}
 	if m.Status == report.Healthy && len(m.Warnings) > 0 {
@@ -97,11 +97,11 @@ func showScope(all []Value, yes bool) []Value {
 
 // evidence is all evidence. Where room is short, it is the strongest piece, if any.
 func evidence(all []report.Evidence, show bool) []Fact {
-	order := []string{"weak", "medium", "strong"}
+	order := []report.Strength{report.Weak, report.Medium, report.Strong}
 	best := 0
 	out := make([]Fact, len(all))
 	for i, e := range all {
-		out[i] = Fact{Label: english.Join(" ", e.Strength, "evidence"), Text: e.Detail, Detail: true}
+		out[i] = Fact{Label: english.Join(" ", string(e.Strength), "evidence"), Text: e.Detail, Detail: true}
 		if slices.Index(order, e.Strength) > slices.Index(order, all[best].Strength) {
 			best = i
 		}
@@ -113,7 +113,7 @@ func evidence(all []report.Evidence, show bool) []Fact {
 }
 
 // expected is what becomes of a machine as its status alone lets expect.
-var expected = map[string]string{report.Healthy: report.Adopted, report.Ghost: report.GhostKeepsRunning, report.Unknown: report.CannotKnow}
+var expected = map[report.Status]string{report.Healthy: report.Adopted, report.Ghost: report.GhostKeepsRunning, report.Unknown: report.CannotKnow}
 
 // fate is what becomes of the machine after the restore.
 func fate(m *report.Machine) []Fact {

@@ -23,7 +23,7 @@ func TestChecksOfOneCodeAreOneItem(t *testing.T) {
 	}
 	var want []string
 	for _, c := range r.Checks {
-		want = append(want, c.Severity+c.Code+c.Object+c.Message)
+		want = append(want, string(c.Severity)+c.Code+c.Object+c.Message)
 	}
 	if !reflect.DeepEqual(back, want) || !slices.Equal(sizes, []int{2, 1, 1}) {
 		t.Errorf("sizes %v, %q", sizes, back)

@@ -166,7 +166,7 @@ func incomplete(r *report.Report) Section {
 
 // Place returns what is said about a place that was listed.
 func Place(p *report.Scope) Item {
-	it := Item{Mark: report.Mark(report.Unknown), Status: p.State, Kind: p.Provider, Name: p.Endpoint, Facts: append(named("Location", p.Location), named("Account", p.Account)...)}
+	it := Item{Mark: report.Mark(report.Unknown), Status: string(p.State), Kind: p.Provider, Name: p.Endpoint, Facts: append(named("Location", p.Location), named("Account", p.Account)...)}
 	if p.State == report.ScopeComplete {
 		it.Mark = report.Mark(report.Healthy)
 	}
@@ -196,10 +196,10 @@ func missing(r *report.Report) Section {
 }
 
 // checkMarks are the marks of the severities of checks.
-var checkMarks = map[string]string{report.CheckError: "!", report.CheckWarning: "?", report.CheckInfo: "="}
+var checkMarks = map[report.Severity]string{report.CheckError: "!", report.CheckWarning: "?", report.CheckInfo: "="}
 
 // CheckMark returns the mark of a severity; one that is not known has none.
-func CheckMark(severity string) string { return checkMarks[severity] }
+func CheckMark(severity report.Severity) string { return checkMarks[severity] }
 
 // Checks are what is wrong with the backup itself. Neighbours of one code and one
 // meaning are one item; those that are only good to know are minor.
@@ -216,7 +216,7 @@ func Checks(all []report.Check, from []report.Backup) Section {
 		c := &all[i]
 		if i == 0 || !sameCheck(c, &all[i-1]) {
 			s.Items = append(s.Items, Item{
-				Mark: CheckMark(c.Severity), Status: c.Severity, Code: c.Code, Minor: c.Severity == report.CheckInfo, Most: 3,
+				Mark: CheckMark(c.Severity), Status: string(c.Severity), Code: c.Code, Minor: c.Severity == report.CheckInfo, Most: 3,
 				Facts: []Fact{{Label: "Why", Text: c.Why, Detail: true}, {Label: "Do", Text: c.Do, Detail: true}},
 			})
 		}
@@ -269,9 +269,9 @@ func rules(r *report.Report) Section {
 // setAside are the findings that ignore rules set aside, with the reasons of the rules.
 func setAside(r *report.Report) Section {
 	s := Section{Title: "Set aside by ignore rules", What: "findings that are set aside"}
-	add := func(status, name, cluster, code string, by *report.Ignored) {
+	add := func(status report.Status, name, cluster, code string, by *report.Ignored) {
 		if by != nil {
-			s.Items = append(s.Items, Item{Mark: report.Mark(status), Status: status, Name: name, Code: code, Cluster: cluster, Facts: fact("Because", by.Reason)})
+			s.Items = append(s.Items, Item{Mark: report.Mark(status), Status: string(status), Name: name, Code: code, Cluster: cluster, Facts: fact("Because", by.Reason)})
 		}
 	}
 	for _, c := range worstFirst(r) {

@@ -49,7 +49,7 @@ func newPrinter(w io.Writer, o Options) *printer {
 func (p *printer) answer(r *report.Report) {
 	a := r.Answer()
 	p.Print(0, 4, terminal.Lead(terminal.Bold, "Safe to restore?", 0).Prose(Style(report.Mark(a.As)), a.Safe))
-	p.Print(0, 4, terminal.Lead(terminal.Plain, "Status:", 0).Prose(Style(report.Mark(a.Status)), a.Status))
+	p.Print(0, 4, terminal.Lead(terminal.Plain, "Status:", 0).Prose(Style(report.Mark(a.Status)), string(a.Status)))
 	p.Newline()
 	for _, f := range a.Facts {
 		mark := report.Mark(f.Status)

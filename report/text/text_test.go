@@ -399,7 +399,7 @@ func TestNothingIsLost(t *testing.T) {
 			}
 		}
 		for _, s := range r.Incomplete() {
-			say(s.State, s.Endpoint)
+			say(string(s.State), s.Endpoint)
 		}
 		for _, e := range r.OtherErrors() {
 			say(e.Message, e.Hint)

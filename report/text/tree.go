@@ -104,7 +104,7 @@ func (p *printer) set(s *outline.Set) branch {
 		switch {
 		case p.shows(it):
 			open = append(open, it)
-		case it.Status == report.Healthy && it.Aside == "":
+		case it.Status == string(report.Healthy) && it.Aside == "":
 			healthy++
 		}
 	}
