@@ -125,12 +125,13 @@ const seen = `({
 
 // entry is a machine or a VM to confirm, as the report has it.
 type entry struct {
-	status, name, cluster string
+	status        report.Status
+	name, cluster string
 	codes                 []string
 	ignored               bool
 }
 
-func (e entry) row() string { return e.status + " " + e.name }
+func (e entry) row() string { return string(e.status) + " " + e.name }
 
 func entries(r *report.Report) []entry {
 	var out []entry
@@ -250,7 +251,7 @@ func TestOrder(t *testing.T) {
 	statuses := strings.ReplaceAll(names, "KEY", "dataset.status")
 	first := eval[[][]string](b, statuses)
 	for _, group := range first {
-		if !slices.IsSortedFunc(group, func(a, b string) int { return report.Urgency(a) - report.Urgency(b) }) {
+		if !slices.IsSortedFunc(group, func(a, b string) int { return report.Urgency(report.Status(a)) - report.Urgency(report.Status(b)) }) {
 			t.Errorf("not by urgency: %q", group)
 		}
 	}
