@@ -1,6 +1,7 @@
 package html
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -67,7 +68,7 @@ func (v *view) points() []point {
 func (v *view) point(p *report.Point) point {
 	q := point{Code: p.Code, Status: p.Status, Text: p.Text}
 	for _, o := range p.Objects {
-		q.First = append(q.First, link{v.href(o.At), o.Name})
+		q.First = append(q.First, link{v.href(o.At), cmp.Or(o.Name, name(""))})
 	}
 	if len(q.First) == 0 {
 		q.First = []link{{"about", "About this report"}}
@@ -137,6 +138,7 @@ type note struct {
 // due are findings of one kind that have steps before the restore.
 type due struct {
 	links
+	face
 	Status report.Status
 	Code   string
 	N      int
@@ -176,7 +178,7 @@ func (v *view) before() before {
 func (v *view) due() (out []due, n int) {
 	at := map[string]int{}
 	all := [][]link{}
-	add := func(status report.Status, code string, steps []report.Step, to link) {
+	add := func(look face, status report.Status, code string, steps []report.Step, to link) {
 		if !isDue(steps) {
 			return
 		}
@@ -184,7 +186,7 @@ func (v *view) due() (out []due, n int) {
 		i, known := at[key]
 		if !known {
 			i = len(out)
-			at[key], out, all = i, append(out, due{Status: status, Code: code}), append(all, nil)
+			at[key], out, all = i, append(out, due{face: look, Status: status, Code: code}), append(all, nil)
 		}
 		out[i].N++
 		n++
@@ -194,12 +196,12 @@ func (v *view) due() (out []due, n int) {
 		for j := range v.Clusters[i].Sets {
 			for _, m := range v.Clusters[i].Sets[j].Machines {
 				code, _, _ := strings.Cut(reasons(m), " ")
-				add(m.Status, code, m.Remediation, link{m.ID, m.Name})
+				add(look(m), m.Status, code, m.Remediation, link{m.ID, title(m.Namespace, m.Name)})
 			}
 		}
 	}
 	for i := range v.VMs {
-		add("VM to confirm", v.VMs[i].Reason, v.VMs[i].Remediation, link{fmt.Sprint("v", v.VMs[i].Index), name(v.VMs[i].Instance.Name)})
+		add(face{tone(report.Unknown), report.Mark(report.Unknown)}, "VM to confirm", v.VMs[i].Reason, v.VMs[i].Remediation, link{fmt.Sprint("v", v.VMs[i].Index), name(v.VMs[i].Instance.Name)})
 	}
 	for i := range out {
 		out[i].links = fold(all[i])

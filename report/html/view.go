@@ -32,7 +32,8 @@ type cluster struct {
 	*report.Cluster
 	Index int // in the report
 	Sets  []set
-	Open  bool // from the start; of a large fleet none is
+	Open  bool   // from the start; of a large fleet none is
+	File  string // the backup that holds it
 }
 
 // set is the control plane or a group of workers.
@@ -110,6 +111,9 @@ func newView(r *report.Report) view {
 	}
 	for i := range v.Clusters {
 		c := &v.Clusters[i]
+		if c.Backup >= 0 && c.Backup < len(r.Backups) {
+			c.File = r.Backups[c.Backup].Path
+		}
 		c.Open = v.Size != "small" && (c.Findings() > 0 || c.Status != report.Healthy)
 	}
 	v.Points, v.Before = v.points(), v.before()
