@@ -40,13 +40,28 @@ func New() infra.Provider {
 // Spec says what the provider reads from a backup.
 func (p *provider) Spec() infra.Spec {
 	return infra.Spec{
-		Name:  Name,
-		Kinds: []infra.GroupKind{{Group: group, Kind: machineKind}},
-		Want:  want,
-		Keys:  providerIDKeys,
+		Name: Name, Title: "AWS", Scope: "AWS account",
+		Supports:     "CAPA v1beta1 and v1beta2, EKS node groups and machine pools as sets",
+		Want:         want,
+		Keys:         providerIDKeys,
+		MachineKinds: []infra.Kind{{Group: group, Kind: machineKind, Plural: "awsmachines"}},
+		ClusterKind:  infra.Kind{Group: group, Kind: clusterKind, Plural: "awsclusters"},
+		ManagedPlanes: []infra.Kind{
+			// CAPA reads an identity there, not in an AWSCluster (controlplane/eks/api/v1beta2 v2.11.1).
+			{Group: planeGroup, Kind: planeKind, Plural: "awsmanagedcontrolplanes"},
+			{Group: planeGroup, Kind: "ROSAControlPlane", Plural: "rosacontrolplanes"},
+		},
+		IdentityKinds: []infra.Kind{
+			{Group: group, Kind: controllerIdentity, Plural: "awsclustercontrolleridentities"},
+			{Group: group, Kind: roleIdentity, Plural: "awsclusterroleidentities"},
+			{Group: group, Kind: staticIdentity, Plural: "awsclusterstaticidentities"},
+		},
 		// GetRunningInstanceByTags in pkg/cloud/services/ec2/instances.go v2.11.1,
 		// updateCAPIKubeconfigSecret in pkg/cloud/services/eks/config.go v2.13.0.
-		Controller: infra.Controller{Name: "CAPA", Makes: "launches an instance", RunningOnly: true, OwnsKubeconfig: planeKind, Defaults: true},
+		Controller:       infra.Controller{Name: "CAPA", Makes: "launches an instance", RunningOnly: true, OwnsKubeconfig: planeKind, Defaults: true},
+		OnDelete:         "deleting a Machine makes CAPA terminate the instance that has its id",
+		SeparateAccounts: true,
+		Words:            map[string]string{keyInstance: "instance id"},
 	}
 }
 
