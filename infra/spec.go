@@ -43,8 +43,8 @@ type Spec struct {
 	Words map[string]string
 	// Permissions says what an account must be allowed.
 	Permissions Permissions
-	// Flags are the options of the command line that only this provider reads, by
-	// Access.Option.
+	// Flags are the options of the command line that only this provider reads, in
+	// Access.Options.
 	Flags []Flag
 	// Environment is the credential that the variables of the provider's own tool
 	// hold; zero when there is no such tool.
@@ -68,10 +68,11 @@ func (k Kind) Resource() string {
 }
 
 // Permissions is what an account must be allowed to list an infrastructure, as people
-// apply it. The text is a file in the provider's folder.
+// apply it.
 type Permissions struct {
 	About string // the end of "For NAME it …": "is an IAM policy"
 	Text  string
+	File  string // of the provider's folder that holds the text: "permissions.json"
 	Save  string // file that people save the text as; empty: they read it
 }
 

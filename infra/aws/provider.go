@@ -1,6 +1,7 @@
 package aws
 
 import (
+	_ "embed"
 	"errors"
 	"os"
 	"regexp"
@@ -12,6 +13,16 @@ import (
 
 // Name is the provider's name in reports.
 const Name = "aws"
+
+//go:embed permissions.json
+var policy string
+
+// Flags that let the operator's own credentials be used: one profile of the
+// operator's configuration, or the SDK's whole chain.
+const (
+	flagProfile = "aws-profile"
+	flagAmbient = "aws-ambient"
+)
 
 // provider implements infra.Provider. Its only state are the limits on the rate
 // of calls, which all targets of a region share.
@@ -62,6 +73,14 @@ func (p *provider) Spec() infra.Spec {
 		OnDelete:         "deleting a Machine makes CAPA terminate the instance that has its id",
 		SeparateAccounts: true,
 		Words:            map[string]string{keyInstance: "instance id"},
+		Permissions: infra.Permissions{
+			About: "is an IAM policy, with a statement for sts:AssumeRole that only clusters with an AWSClusterRoleIdentity need",
+			Text:  policy, File: "permissions.json", Save: "policy.json",
+		},
+		Flags: []infra.Flag{
+			{Name: flagProfile, Usage: "in place of the AWS controller's credential use the profile `NAME` of your own configuration", Excludes: flagAmbient},
+			{Name: flagAmbient, Usage: "the same with your own default credentials: environment, configuration, instance role"},
+		},
 	}
 }
 

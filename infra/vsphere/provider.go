@@ -1,6 +1,7 @@
 package vsphere
 
 import (
+	_ "embed"
 	"regexp"
 	"strings"
 
@@ -9,6 +10,9 @@ import (
 
 // Name is the provider's name in reports.
 const Name = "vsphere"
+
+//go:embed permissions.md
+var role string
 
 // provider implements infra.Provider. Its only state is the ledger of failed
 // logins, which must outlive a single listing.
@@ -47,6 +51,14 @@ func (p *provider) Spec() infra.Spec {
 			keyInstance:  "instance UUID",
 			keyRef:       "managed object id",
 			disconnected: "the host of the VM is disconnected",
+		},
+		Permissions: infra.Permissions{
+			About: "says which role the account needs, where, and what hides when a part of it is missing",
+			Text:  role, File: "permissions.md",
+		},
+		Environment: infra.Environment{
+			About: "GOVC_URL, GOVC_USERNAME and GOVC_PASSWORD are used for the vCenter that GOVC_URL names",
+			Read:  govcCredential,
 		},
 	}
 }
