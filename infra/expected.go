@@ -19,6 +19,10 @@ type Expected struct {
 	LoadBalancers map[backup.ClusterID][]LoadBalancer
 	// Providers names the provider of each cluster that one claims.
 	Providers map[backup.ClusterID]string
+	// ManagedPlanes are the kinds of control planes that have no machines, and Words the
+	// words by provider, both as the Specs have them. The Registry fills them in.
+	ManagedPlanes map[string]bool
+	Words         map[string]map[string]string
 }
 
 // Claim is one machine and the keys by which its instance can be told.

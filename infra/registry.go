@@ -88,7 +88,10 @@ func (r *Registry) Controllers() map[string]Controller {
 // Claims joins the claims of all providers. A machine that none of them claims
 // gets a Claim without a Provider, so that it has a verdict too.
 func (r *Registry) Expected(s *backup.Snapshot) Expected {
-	all := Expected{Providers: map[backup.ClusterID]string{}, LoadBalancers: map[backup.ClusterID][]LoadBalancer{}}
+	all := Expected{
+		Providers: map[backup.ClusterID]string{}, LoadBalancers: map[backup.ClusterID][]LoadBalancer{},
+		ManagedPlanes: map[string]bool{}, Words: map[string]map[string]string{},
+	}
 	expecting := make([]bool, len(s.Machines))
 	for _, p := range r.providers {
 		c := p.Expected(s)
@@ -111,6 +114,11 @@ func (r *Registry) Expected(s *backup.Snapshot) Expected {
 			all.Providers[id] = name
 		}
 		maps.Copy(all.LoadBalancers, c.LoadBalancers)
+		spec := p.Spec()
+		for _, k := range spec.ManagedPlanes {
+			all.ManagedPlanes[k.Kind] = true
+		}
+		all.Words[spec.Name] = spec.Words
 	}
 	for i, done := range expecting {
 		if !done {
