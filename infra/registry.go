@@ -41,6 +41,9 @@ func (r *Registry) named(name string) Provider {
 	return nil
 }
 
+// Providers returns the providers, in the order in which they were added.
+func (r *Registry) Providers() []Provider { return slices.Clone(r.providers) }
+
 // Specs returns the descriptions of the providers, in the order in which they were
 // added.
 func (r *Registry) Specs() []Spec {

@@ -10,6 +10,9 @@ type Spec struct {
 	Supports string // what of it, for the README: "CAPV v1alpha3 to v1beta2"
 	Scope    string // what one place is called that is listed: "vCenter", "AWS account"
 
+	// NodesOnly says that it lists Nodes, which are evidence on the instances of other
+	// providers: it has neither machines nor a controller.
+	NodesOnly bool
 	// Want is what it reads of a backup.
 	Want backup.Want
 	// Keys turns a provider id as Nodes and Machines carry it into the keys

@@ -64,7 +64,7 @@ func New(others *infra.Registry) infra.Provider {
 // Spec asks for the kubeconfig Secrets and for nothing else.
 func (p *provider) Spec() infra.Spec {
 	return infra.Spec{
-		Name: Name,
+		Name: Name, NodesOnly: true,
 		Want: backup.Want{Secrets: []backup.SecretRule{{Name: "*-kubeconfig", Keys: []string{secretKey}}}},
 		Keys: func(string) []infra.Key { return nil },
 	}
