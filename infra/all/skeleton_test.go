@@ -15,6 +15,9 @@ import (
 // name in one run all that it lacks. Completing it inside its folder, and make update,
 // make them pass.
 func TestASkeletonHearsAllThatItLacks(t *testing.T) {
+	if *update {
+		t.Skip("the README is about to be written")
+	}
 	t.Parallel()
 	for _, c := range []struct {
 		form string
