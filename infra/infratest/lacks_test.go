@@ -20,7 +20,9 @@ func (d described) Spec() infra.Spec { return d.spec }
 func (described) Targets(*backup.Snapshot, *backup.Secrets, infra.Access) []infra.Target {
 	return nil
 }
-func (described) Expected(*backup.Snapshot) infra.Expected                           { return infra.Expected{} }
+
+func (described) Expected(*backup.Snapshot) infra.Expected { return infra.Expected{} }
+
 func (described) List(context.Context, infra.Target) infra.Listing                   { return infra.Listing{} }
 func (described) Check(*backup.Snapshot, *backup.Secrets, time.Time) []check.Finding { return nil }
 
