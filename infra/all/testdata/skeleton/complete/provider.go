@@ -59,7 +59,10 @@ func (p *provider) Spec() infra.Spec {
 
 func (p *provider) Check(*backup.Snapshot, *backup.Secrets, time.Time) []check.Finding { return nil }
 
-func (p *provider) Targets(_ *backup.Snapshot, secrets *backup.Secrets, _ infra.Access) []infra.Target {
+func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, _ infra.Access) []infra.Target {
+	if machines.In(s).Len() == 0 {
+		return nil
+	}
 	t := infra.Target{IDs: []string{scope}, Provider: "skeleton", Endpoint: "rack-1.example:443"}
 	if secret := secrets.Named(0, "boxes", "rack"); secret != nil {
 		t.Credential, t.Redaction = secret.Data["password"], infra.NewRedaction(secret.Data["password"])
