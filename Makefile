@@ -50,7 +50,7 @@ cover: ## say how much of the code the tests run: each function, and the whole l
 	@echo "Line by line: go tool cover -html bin/cover.out"
 
 update: ## write what tests hold and code makes: golden files, parts of docs/
-	go test ./docs -update
+	go test ./docs ./infra/all -update
 	go test ./report ./report/text -update
 	go test ./detector -run VerdictsPage -update
 	go test ./cmd/drift-detector -run Documented -update

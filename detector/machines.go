@@ -320,7 +320,7 @@ func decideIdentity(f *machineFacts) Verdict {
 	case !f.expected.Strong.IsZero():
 		v := f.identity[0]
 		return f.naming(unknown(IdentityChanged, fmt.Sprintf("%s has its %s, but the id %s instead of the recorded %s",
-			nameOf(v), label(f.expected.Identity.Kind), cmp.Or(valueOf(v, f.expected.Strong.Kind), "of none"), f.expected.Strong.Value)), f.identity)
+			nameOf(v), f.label(f.expected.Identity.Kind), cmp.Or(valueOf(v, f.expected.Strong.Kind), "of none"), f.expected.Strong.Value)), f.identity)
 	case len(f.identity) > 1 || f.contested:
 		return f.ambiguous(f.identity)
 	default:

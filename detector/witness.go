@@ -58,7 +58,7 @@ func decideWitness(f *machineFacts) Verdict {
 	v := f.witness[0]
 	too := ""
 	if hasKey(v, f.expected.Ref) {
-		too = ", and the recorded " + label(f.expected.Ref.Kind) + " too"
+		too = ", and the recorded " + f.label(f.expected.Ref.Kind) + " too"
 	}
 	return f.naming(unknown(IdentityChanged, fmt.Sprintf("%s has its place and its name%s, but the id %s instead of the recorded %s; its Node, or whoever runs the infrastructure, can tell whether it is the machine",
 		nameOf(v), too, cmp.Or(valueOf(v, f.expected.Strong.Kind), "of none"), f.expected.Strong.Value)), f.witness)

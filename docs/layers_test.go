@@ -36,11 +36,10 @@ var layers = []layer{
 	{
 		name:    "command",
 		has:     at("cmd/drift-detector"),
-		layers:  []string{"backup", "infra", "provider list", "detector", "forecast", "report", "ignore rules", "formats", "documents"},
+		layers:  []string{"backup", "infra", "provider list", "detector", "forecast", "report", "ignore rules", "formats"},
 		foreign: []string{"github.com/urfave/cli/v2", "github.com/vbauerster/mpb/v8", "golang.org/x/term"},
 	},
 	{name: "demo", has: at("cmd/demo"), layers: []string{"test support"}},
-	{name: "documents", has: below("docs")},
 	{
 		name:    "backup",
 		has:     below("backup"),

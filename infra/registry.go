@@ -41,6 +41,19 @@ func (r *Registry) named(name string) Provider {
 	return nil
 }
 
+// Providers returns the providers, in the order in which they were added.
+func (r *Registry) Providers() []Provider { return slices.Clone(r.providers) }
+
+// Specs returns the descriptions of the providers, in the order in which they were
+// added.
+func (r *Registry) Specs() []Spec {
+	all := make([]Spec, len(r.providers))
+	for i, p := range r.providers {
+		all[i] = p.Spec()
+	}
+	return all
+}
+
 // Want is what all providers ask of a backup.
 func (r *Registry) Want() backup.Want {
 	var w backup.Want
@@ -78,7 +91,10 @@ func (r *Registry) Controllers() map[string]Controller {
 // Claims joins the claims of all providers. A machine that none of them claims
 // gets a Claim without a Provider, so that it has a verdict too.
 func (r *Registry) Expected(s *backup.Snapshot) Expected {
-	all := Expected{Providers: map[backup.ClusterID]string{}, LoadBalancers: map[backup.ClusterID][]LoadBalancer{}}
+	all := Expected{
+		Providers: map[backup.ClusterID]string{}, LoadBalancers: map[backup.ClusterID][]LoadBalancer{},
+		ManagedPlanes: map[string]bool{}, Words: map[string]map[string]string{},
+	}
 	expecting := make([]bool, len(s.Machines))
 	for _, p := range r.providers {
 		c := p.Expected(s)
@@ -101,6 +117,11 @@ func (r *Registry) Expected(s *backup.Snapshot) Expected {
 			all.Providers[id] = name
 		}
 		maps.Copy(all.LoadBalancers, c.LoadBalancers)
+		spec := p.Spec()
+		for _, k := range spec.ManagedPlanes {
+			all.ManagedPlanes[k.Kind] = true
+		}
+		all.Words[spec.Name] = spec.Words
 	}
 	for i, done := range expecting {
 		if !done {

@@ -34,7 +34,6 @@ func serial(s string) infra.Key { return infra.Key{Kind: "serial", Value: s} }
 func (p tiny) Spec() infra.Spec {
 	return infra.Spec{
 		Name:       "tiny",
-		Kinds:      []infra.GroupKind{{Group: "infrastructure.cluster.x-k8s.io", Kind: "TinyMachine"}},
 		Want:       backup.Want{Kinds: []backup.AnyKind{tinyMachines}},
 		Controller: infra.Controller{Name: "CAPT"},
 		Keys: func(id string) []infra.Key {

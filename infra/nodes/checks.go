@@ -50,19 +50,20 @@ const soon = 30 * 24 * time.Hour
 // more. A kubeconfig that is refused for what it would do is none of them:
 // Cluster API uses it all the same.
 func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, now time.Time) []check.Finding {
+	made := map[string]bool{} // kinds of control planes whose controllers make kubeconfigs where there are none
+	for _, other := range p.others.Controllers() {
+		made[other.OwnsKubeconfig] = true
+	}
 	var found []check.Finding
 	for i := range s.Clusters {
 		c := &s.Clusters[i]
+		if kind := c.ControlPlane.Kind; kind != "" && made[kind] {
+			continue // what becomes of one that is restored is for the provider to say
+		}
 		what := fmt.Sprintf("Secret %s/%s-kubeconfig", c.Namespace, c.Meta.Name)
 		absent, expired := ruleKubeconfig, ruleExpired
-		switch c.ControlPlane.Kind {
-		case "KubeadmControlPlane": // Cluster API controlplane/kubeadm reconcileKubeconfig v1.14.0
+		if c.ControlPlane.Kind == "KubeadmControlPlane" { // Cluster API controlplane/kubeadm reconcileKubeconfig v1.14.0
 			absent, expired = ruleKubeconfigMade, ruleExpiredMade
-		case "AWSManagedControlPlane":
-			// CAPA makes it where there is none, with a token that lasts 15 minutes
-			// (pkg/cloud/services/eks/config.go v2.11.1); what becomes of one that is
-			// restored is for the provider to tell.
-			continue
 		}
 		secret := secrets.Named(c.Backup, c.Namespace, c.Meta.Name+"-kubeconfig")
 		if secret == nil || secret.Data[secretKey].IsZero() {

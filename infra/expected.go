@@ -1,0 +1,107 @@
+package infra
+
+import "drift-detector/backup"
+
+// Claims is what one provider, or all of them together, expect to exist.
+type Expected struct {
+	Machines       []ExpectedMachine
+	OwnershipHints []OwnershipHint
+	Proofs         []VisibilityProof
+	Absent         []backup.Absence // what the provider misses in the backup
+	Exclude        []Exclusion
+	Pools          []Pool
+	Resources      []Resource
+	Recipes        []Recipe
+	OwnerTags      []Key // of kind OwnerTag: those of the backup's own clusters
+	Halts          []Halt
+	// LoadBalancers are those before the API server of each cluster, as the backup
+	// records them.
+	LoadBalancers map[backup.ClusterID][]LoadBalancer
+	// Providers names the provider of each cluster that one claims.
+	Providers map[backup.ClusterID]string
+	// ManagedPlanes are the kinds of control planes that have no machines, and Words the
+	// words by provider, both as the Specs have them. The Registry fills them in.
+	ManagedPlanes map[string]bool
+	Words         map[string]map[string]string
+}
+
+// Claim is one machine and the keys by which its instance can be told.
+type ExpectedMachine struct {
+	Machine  int     // index into Snapshot.Machines; -1 when only Orphan tells
+	Orphan   *Orphan // infrastructure machine whose Machine is not in the backup
+	Provider string  // name of the provider; empty when none supports the kind
+
+	Home     HomeScope // where the machine's controller looks
+	Strong   Key       // the recorded id; zero when the backup records none
+	Source   string    // where Strong was read: "VSphereVM.spec.biosUUID"
+	Conflict string    // two sources of the strong key differ: which, and both values
+	Doubted  []Key     // the ids beside Strong that sources record: an instance of one may be the machine
+	Identity Key       // second key that finds by itself: vSphere instanceUuid == VSphereVM uid
+	Ref      Key       // second key that only separates or confirms: vSphere managed object id
+	Weak     []Key     // any one of these on exactly one instance is a weaker match: name + folder
+	Names    []Key     // bearing one of these is a mere namesake
+	// Witness are keys of a living instance under another id at the machine's place that
+	// has the machine's name, as its own or in its metadata: the machine is not gone as
+	// long as nobody knows that these are two.
+	Witness []Key
+	Unnamed string // why nobody knows what its instance is called, so that Names lack it; empty: they do not
+	Hosts   []Key  // an instance whose own metadata has one of these is a copy of the machine
+	Blind   []Key  // an unreadable instance that has one of these may be the machine
+	Expect  []Expectation
+	// Reads names the field of the backup from which the machine's controller takes
+	// the instance's id after a restore: "VSphereVM.spec.biosUUID". ReadsID says that
+	// an id is recorded there. Where none is, the controller takes the instance at
+	// home that has one of Searches, any of several, and makes a new one where none
+	// has. Only instances that the search finds have keys of Searches: where the
+	// controller looks among running ones alone, those.
+	Reads    string
+	ReadsID  bool
+	Searches []Key
+	// InfraMissing says that the infrastructure object is not in the backup.
+	InfraMissing bool
+	Restore      *Restore // nil when there is nothing to say
+	// Pool is the Key of the Pool that the machine is a member of. A pool makes
+	// and replaces its members itself, so that one that is gone proves nothing.
+	Pool Key
+}
+
+// Exclusion says that an instance with the key is known and nobody's machine: a
+// bastion, a NAT instance.
+type Exclusion struct {
+	Key   Key
+	Cause string // counted under this word: "bastion"
+}
+
+// Halt is why the controllers do nothing for a cluster after a restore, although the
+// backup holds the objects that it refers to: an identity that the cluster's namespace
+// may not use. What the backup lacks is an Absence with Halts instead.
+type Halt struct {
+	Cluster backup.ClusterID
+	Object  string // that says so: "AWSClusterRoleIdentity team-a"
+	Message string // why, in a sentence without its full stop
+	Hint    string // what to do
+}
+
+// Orphan is an infrastructure machine of the backup without its Machine: Velero
+// skips objects that were being deleted (pkg/backup/item_backupper.go v1.18.1).
+type Orphan struct {
+	Kind, Namespace, Name, UID string
+	Cluster                    backup.ClusterID
+	ControlPlane               bool
+	Owner                      OwnerID // the control plane or MachineSet that it belongs to, from its labels
+	ProviderID                 string
+}
+
+// Home is where the controller of a machine looks for its instance.
+type HomeScope struct {
+	Target string // one of Target.IDs
+	Within Key    // key that an instance at home has besides (its datacenter); zero: anywhere in the target
+	Folder string // of the target, with Proofs of its own: a folder; empty: the target as a whole
+}
+
+// Expectation is a key that a matched instance should have; when it has
+// another of that kind instead, the verdict carries the warning.
+type Expectation struct {
+	Key     Key
+	Warning string // reason code: "Renamed", "Moved"
+}
