@@ -122,7 +122,7 @@ func (a *assembly) lacks(field, resource string, m *Meta) {
 	a.load.problem(m.Backup, archive.Path(resource, archive.Form{}, m.Namespace, m.Name), fieldError{field, errMissing}.Error())
 }
 
-// homeless reports an object that names no cluster.
+// withoutCluster reports an object that names no cluster.
 func (a *assembly) withoutCluster(resource string, m *Meta) { a.lacks("spec.clusterName", resource, m) }
 
 func (a *assembly) readControlPlanes() {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// twin is a pair of backups that are of one management cluster.
+// overlap is a pair of backups that are of one management cluster.
 type overlap struct {
 	first, second int
 	shared        string
@@ -34,7 +34,7 @@ func (t overlap) compare(u overlap) int {
 	return cmp.Or(cmp.Compare(t.first, u.first), cmp.Compare(t.second, u.second), strings.Compare(t.shared, u.shared))
 }
 
-// refuseTwins refuses two backups of one management cluster: whatever differs
+// refuseOverlaps refuses two backups of one management cluster: whatever differs
 // between them would be told twice, in two versions.
 func (l *loading) refuseOverlaps(sources []Source) error {
 	t := l.overlaps

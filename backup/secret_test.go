@@ -162,7 +162,7 @@ func problems(s *backup.Snapshot) []string {
 	return list
 }
 
-// withoutTwins leaves out the problems of preferred-version copies.
+// withoutDuplicates leaves out the problems of preferred-version copies.
 func withoutDuplicates(list []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return strings.Contains(s, "-preferredversion/") })
 }

@@ -14,7 +14,7 @@ const notAsked = "NotAsked"
 
 const hintListAgain = "list again with this backup; a saved inventory must come from the same backup"
 
-// unasked reports whether a target was listed but a landmark was not looked for there,
+// unasked reports whether a target was listed but a probe was not looked for there,
 // so that not finding it proves nothing. What was found counts as looked for.
 func (s *scopes) unasked(target string, k infra.Key) bool {
 	at := s.byTarget[target]

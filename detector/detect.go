@@ -11,7 +11,7 @@ import (
 )
 
 // Detect decides on every machine of the snapshot and on every instance of the
-// inventory. The claims must be made from the same snapshot: they index its
+// inventory. The expected machines must be made from the same snapshot: they index its
 // machines. Detect does no I/O, changes none of its inputs and cannot fail; what
 // could not be decided is Unknown and says why. Strings of the Result come from
 // the backup and the infrastructure as they are, unescaped.
@@ -51,7 +51,7 @@ func (t tables) detect(s *backup.Snapshot, c infra.Expected, inv infra.Inventory
 	return r
 }
 
-// settle decides on one claim and gives it its instance.
+// settle decides on one expected machine and gives it its instance.
 func (ix *index) settle(c *expectedMachine, rows []machineRow) {
 	f := ix.facts(c)
 	v := decideMachine(rows, f)
@@ -81,7 +81,7 @@ func (ix *index) settle(c *expectedMachine, rows []machineRow) {
 	}
 }
 
-// listed reports whether the claim shows in the result. An orphan whose instance is
+// listed reports whether the expected machine shows in the result. An orphan whose instance is
 // gone as well was deleted completely, and is left out.
 func (c *expectedMachine) listed() bool {
 	return c.machine != nil || c.verdict.Status != Stale && c.verdict.Reason != PoolMember
@@ -100,7 +100,7 @@ func (p *placement) concerns(shows func(backup.ClusterID) bool, v *vm, shown []b
 	return slices.ContainsFunc(v.seen, func(i int32) bool { return shown[i] })
 }
 
-// place files one instance.
+// add files one instance.
 func (r *Result) add(d *drafts, p placement) {
 	switch {
 	case p.excluded != "":

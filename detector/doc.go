@@ -1,7 +1,7 @@
 // Package detector decides: for every machine of a backup and every instance
 // that exists, Healthy, Stale, Ghost or Unknown.
 //
-// [Detect] is a pure function of a Snapshot, the Claims on it, an Inventory and
+// [Detect] is a pure function of a Snapshot, what is Expected, an Inventory and
 // a clock. It does no I/O, knows no cloud, and returns the same bytes for the
 // same input in any order. The two decision tables, for machines and for
 // instances that no machine was matched with, are data: lists of rows of which the

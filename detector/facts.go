@@ -41,7 +41,7 @@ type machineFacts struct {
 	unvisited          string // another place of its provider that was not listed: a narrowed run, or one that failed
 }
 
-// facts collects everything that decides about a claim.
+// facts collects everything that decides about an expected machine.
 func (ix *index) facts(c *expectedMachine) *machineFacts {
 	f := &machineFacts{expected: c, scope: ix.scopes.home(homeOf(c))}
 	f.home, f.copies = ix.folderHome(c, ix.withKeys(c.Strong))
@@ -97,7 +97,7 @@ func (ix *index) secondFacts(c *expectedMachine, f *machineFacts) {
 	}
 }
 
-// partHome parts instances into those at the claim's home and the living ones
+// folderHome parts instances into those at the machine's home and the living ones
 // elsewhere. Ended ones at home count only when none lives there.
 func (ix *index) folderHome(c *expectedMachine, all []*vm) (home, away []*vm) {
 	var ended []*vm

@@ -10,7 +10,7 @@ import (
 	"drift-detector/infra"
 )
 
-// tieIndex finds the ties of an instance.
+// hintIndex finds the hints of an instance.
 type hintIndex struct {
 	byKey     map[infra.Key][]*infra.OwnershipHint
 	patterns  []patternHint
@@ -24,7 +24,7 @@ type clusterKey struct {
 	infra.Key
 }
 
-// findShared finds the keys of the kinds that ties ask for on the living instances of
+// findShared finds the keys of the kinds that hints ask for on the living instances of
 // recorded machines.
 func (ix *index) findShared(hints []infra.OwnershipHint) {
 	kinds := map[string]bool{}
@@ -48,7 +48,7 @@ func (ix *index) findShared(hints []infra.OwnershipHint) {
 	}
 }
 
-// shares reports whether an instance has what the tie asks for beside its key.
+// shares reports whether an instance has what the hint asks for beside its key.
 func (t *hintIndex) shares(hint *infra.OwnershipHint, v *vm) bool {
 	return hint.Shares == "" || slices.ContainsFunc(v.Keys, func(k infra.Key) bool {
 		return k.Kind == hint.Shares && t.shared[clusterKey{hint.Cluster, k}]
@@ -76,8 +76,8 @@ func newTieIndex(c infra.Expected, expected []*expectedMachine, listings []infra
 	return t
 }
 
-// findPlaces takes from claims, proofs and listings where a cluster's machines may be.
-// A name or a folder proves nothing in another vCenter.
+// findLocations takes from expected machines, proofs and listings where a cluster's
+// machines may be. A name or a folder proves nothing in another vCenter.
 func (t *hintIndex) findLocations(proofs []infra.VisibilityProof, expected []*expectedMachine, listings []infra.Listing) {
 	targets := map[string][]int32{}
 	for i := range listings {
@@ -105,7 +105,7 @@ func (t *hintIndex) addLocations(id backup.ClusterID, listings ...int32) {
 	}
 }
 
-// fitting lists the ties of an instance.
+// fitting lists the hints of an instance.
 func (t *hintIndex) fitting(v *vm) []*infra.OwnershipHint {
 	var out []*infra.OwnershipHint
 	for _, k := range v.Keys {
@@ -134,7 +134,7 @@ func (t *hintIndex) isInLocation(id backup.ClusterID, v *vm) bool {
 	return slices.ContainsFunc(v.seen, func(l int32) bool { return t.locations[id][l] })
 }
 
-// bond is one reason why an instance belongs to a cluster: a Tie, or a Node.
+// bond is one reason why an instance belongs to a cluster: an OwnershipHint, or a Node.
 type bond struct {
 	cluster      backup.ClusterID
 	owner        infra.OwnerID
@@ -162,7 +162,7 @@ func bondOfHint(t *infra.OwnershipHint) bond {
 	return bond{cluster: t.Cluster, owner: owner, specificity: t.Specificity, byName: t.ByName, detail: t.Detail, controlPlane: plane, roleKnown: known}
 }
 
-// bondOfNode is stronger than every Tie of its grade: the instance has joined.
+// bondOfNode is stronger than every OwnershipHint of its grade: the instance has joined.
 func bondOfNode(n *node) bond {
 	plane, known := role(n.ControlPlane, n.OwnerKind)
 	return bond{

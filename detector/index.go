@@ -36,7 +36,7 @@ type index struct {
 	unvisited map[string]string // by provider: the first target of machines that was not listed
 }
 
-// claim is one machine of the backup, or an orphan, with what became of it.
+// expectedMachine is one machine of the backup, or an orphan, with what became of it.
 type expectedMachine struct {
 	*infra.ExpectedMachine
 	machine              *backup.Machine // nil for an orphan
@@ -54,7 +54,7 @@ type vm struct {
 	provider string
 	scope    string  // id of a target that shows it
 	seen     []int32 // listings that show it, ascending
-	// Which claims find the instance by which of their keys. An instance that two
+	// Which expected machines find the instance by which of their keys. An instance that two
 	// claims find is certain for neither.
 	byStrong, byIdentity, byWeak finders
 	matchedBy                    *expectedMachine
@@ -64,7 +64,7 @@ type vm struct {
 	duplicateOf, cloneOf         *expectedMachine
 }
 
-// claimants are the first of the claims that find an instance, and whether there are
+// finders are the first of the expected machines that find an instance, and whether there are
 // more.
 type finders struct {
 	first *expectedMachine
@@ -79,7 +79,7 @@ func (s *finders) add(c *expectedMachine) {
 	}
 }
 
-// others reports whether a claim other than c is among the claimants.
+// others reports whether an expected machine other than c is among the claimants.
 func (s *finders) others(c *expectedMachine) bool { return s.many || (s.first != nil && s.first != c) }
 
 // newIndex joins the inputs.
@@ -131,7 +131,7 @@ func (ix *index) exclude(all []infra.Exclusion) {
 	}
 }
 
-// orderClaims gives every machine exactly one claim and every orphan its own,
+// orderExpected gives every machine exactly one expected machine and every orphan its own,
 // in an order that does not depend on that of the inputs. A machine without a
 // claim is one that no provider supports.
 func orderExpected(s *backup.Snapshot, in []infra.ExpectedMachine) []*expectedMachine {
@@ -165,7 +165,7 @@ func compareSubjects(a, b *expectedMachine) int {
 		cmp.Compare(a.name, b.name), cmp.Compare(a.uid, b.uid), compareExpected(a.ExpectedMachine, b.ExpectedMachine))
 }
 
-// compareClaims puts the claim of a provider before that of none.
+// compareExpected puts the expected machine of a provider before that of none.
 func compareExpected(a, b *infra.ExpectedMachine) int {
 	return cmp.Or(compareBool(a.Provider == "", b.Provider == ""), cmp.Compare(a.Provider, b.Provider),
 		compareKeys(a.Strong, b.Strong), cmp.Compare(a.Home.Target, b.Home.Target))
@@ -175,11 +175,11 @@ func compareClusters(a, b backup.ClusterID) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Backup, b.Backup))
 }
 
-// matchClaims records on every instance which claims find it by which keys, and on
+// matchExpected records on every instance which claims find it by which keys, and on
 // every claim which others conflict with it, before anything is decided.
 func (ix *index) matchExpected() {
 	first := make(map[infra.Key]*expectedMachine, len(ix.expected))
-	shared := map[infra.Key][]*expectedMachine{} // strong keys that several claims record
+	shared := map[infra.Key][]*expectedMachine{} // strong keys that several expected machines record
 	for _, c := range ix.expected {
 		for _, v := range ix.withKeys(c.Identity) {
 			v.byIdentity.add(c)
@@ -204,7 +204,7 @@ func (ix *index) matchExpected() {
 		setConflicting(shared[k])
 	}
 	// Different strong keys may meet on one instance: it can be the machine of
-	// one of the claims at most.
+	// one of the expected machines at most.
 	for i := range ix.vms {
 		if !ix.vms[i].byStrong.many {
 			continue
@@ -223,7 +223,7 @@ func (ix *index) matchExpected() {
 	}
 }
 
-// setConflicting gives the claims one list of all of them.
+// setConflicting gives the expected machines one list of all of them.
 func setConflicting(all []*expectedMachine) {
 	slices.SortFunc(all, compareSubjects)
 	all = slices.Compact(all)

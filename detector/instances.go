@@ -10,7 +10,7 @@ import (
 	"drift-detector/infra"
 )
 
-// Reason codes of instances that no machine claims.
+// Reason codes of instances that no machine explains.
 const (
 	MachineNotInBackup = "MachineNotInBackup"
 	ForeignNode        = "ForeignNode"

@@ -7,7 +7,7 @@ import (
 
 // This file is what has become of a truth's machines since the backup was written.
 
-// fate is what became of a machine's VM.
+// outcome is what became of a machine's VM.
 func (w *truth) outcome(m *trueMachine, v *trueVM) {
 	switch w.IntN(19) {
 	case 0, 1: // gone

@@ -62,7 +62,7 @@ type trueMachine struct {
 	vm         *trueVM
 }
 
-// inBackup reports whether a claim is made for it, and orphan whether its Machine is
+// inBackup reports whether an expected machine is made for it, and orphan whether its Machine is
 // not in the backup.
 func (m *trueMachine) inBackup() bool { return m.kind != "leftOut" }
 func (m *trueMachine) orphan() bool   { return m.kind == "deleting" || m.kind == "leak" }

@@ -266,7 +266,7 @@ var machineRows = []machineRow{
 
 func (f *machineFacts) inPool() bool { return !f.expected.Pool.IsZero() }
 
-// rivalNames names the other machines that record a claim's strong key, or an
+// rivalNames names the other machines that record an expected machine's strong key, or an
 // instance of several keys; the first few of them when there are many.
 func conflictingNames(c *expectedMachine) string {
 	const few = 5

@@ -110,7 +110,7 @@ func compareNodes(a, b *node) int {
 		compareBool(a.Ready, b.Ready), compareBool(a.Unready, b.Unready), compareBool(a.ControlPlane, b.ControlPlane))
 }
 
-// alive returns a living Node of the claim's own cluster that is the machine: by
+// alive returns a living Node of the machine's own cluster that is the machine: by
 // the strong key, by its annotation, or by the name that the machine's Node had when
 // the backup was written, whatever its id is now.
 func (n *nodes) alive(c *expectedMachine) *infra.Node {

@@ -121,7 +121,7 @@ func (o *oracle) meet() {
 	}
 }
 
-// read gives every machine and orphan one claim.
+// read gives every machine and orphan one expected machine.
 func (o *oracle) read() {
 	for i := range o.snap.Machines {
 		m := &o.snap.Machines[i]

@@ -12,9 +12,9 @@ import (
 	"drift-detector/infra"
 )
 
-// This file is the oracle on instances that no machine claims.
+// This file is the oracle on instances that no machine explains.
 
-// mentioned returns what a machine says about an instance that is not its own.
+// referred returns what a machine says about an instance that is not its own.
 func (o *oracle) referred(v *oracleVM) (reason string, by *oracleMachine) {
 	best := 99
 	consider := func(rank int, c *oracleMachine, r string) {
@@ -154,12 +154,12 @@ func (o *oracle) fits(t infra.OwnershipHint, v *oracleVM) bool {
 	return t.Pattern != "" && regexp.MustCompile("^("+t.Pattern+")$").MatchString(v.Name) && (t.Within.IsZero() || v.HasKey(t.Within))
 }
 
-// near says whether an instance is seen where machines of a cluster may be.
+// nearby says whether an instance is seen where machines of a cluster may be.
 func (o *oracle) nearby(v *oracleVM, id backup.ClusterID) bool {
 	return slices.ContainsFunc(v.listings, func(i int) bool { return o.scopeOf(o.inv.Listings[i], id) })
 }
 
-// placeOf says whether machines of a cluster may be where a listing was made.
+// scopeOf says whether machines of a cluster may be where a listing was made.
 func (o *oracle) scopeOf(l infra.Listing, id backup.ClusterID) bool {
 	if slices.Contains(l.Clusters, id) {
 		return true
@@ -216,7 +216,7 @@ func (o *oracle) suspects(v *oracleVM) map[string]bool {
 	return clusters
 }
 
-// placed is the table for instances in plain words.
+// located is the table for instances in plain words.
 func (o *oracle) located(v *oracleVM) (line string, id backup.ClusterID, set string, status Status) {
 	loose := func(reason, cluster string) (string, backup.ClusterID, string, Status) {
 		// Where only the place speaks for it, a name that is known says that it is none.

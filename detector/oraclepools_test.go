@@ -35,7 +35,7 @@ func (o *oracle) deciding() map[clusterScope]bool {
 	return out
 }
 
-// exists says whether a landmark is at a place.
+// exists says whether a probe is at a place.
 func (o *oracle) exists(id backup.ClusterID, target string, k infra.Key) Presence {
 	complete, _ := o.absenceCounts(clusterScope{id, target, ""})
 	complete = complete && !o.unasked(target, k)
@@ -56,7 +56,7 @@ func (o *oracle) exists(id backup.ClusterID, target string, k infra.Key) Presenc
 	return Undecided
 }
 
-// unasked says that nobody looked for a landmark where it would be.
+// unasked says that nobody looked for a probe where it would be.
 func (o *oracle) unasked(target string, k infra.Key) bool {
 	listed := false
 	for _, l := range o.inv.Listings {

@@ -14,7 +14,7 @@ func (o *oracle) any(of []*oracleVM, test func(*oracleVM) bool) bool {
 	return slices.ContainsFunc(of, test)
 }
 
-// nobodyElses says whether an instance may be the machine's, as far as other
+// hasNoOtherOwner says whether an instance may be the machine's, as far as other
 // machines and Nodes are concerned.
 func (o *oracle) hasNoOtherOwner(c *oracleMachine, v *oracleVM) bool {
 	if v.Gone || v.HasKey(c.Strong) && !c.Strong.IsZero() || v.Exclude != "" && v.Exclude != infra.Template && v.Exclude != infra.Managed {
@@ -44,7 +44,7 @@ func (o *oracle) witnesses(c *oracleMachine) []*oracleVM {
 	})
 }
 
-// takesItsPlace is the reason for which a match that does not run is not Healthy.
+// replacesIt is the reason for which a match that does not run is not Healthy.
 func (o *oracle) replacesIt(c *oracleMachine, v *oracleVM) string {
 	if v.Runs() {
 		return ""

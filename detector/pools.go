@@ -215,7 +215,7 @@ var whenGone = map[infra.WhenGone]string{
 	infra.MadeAgain:        "the restored controllers make a new one",
 }
 
-// haltsOf are the claims' Halts by cluster, in order.
+// haltsOf are the expected machines' Halts by cluster, in order.
 func haltsOf(all []infra.Halt) map[backup.ClusterID][]infra.Halt {
 	out := map[backup.ClusterID][]infra.Halt{}
 	for _, h := range all {

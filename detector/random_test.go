@@ -121,7 +121,7 @@ func (d dice) replicas(replicas, desired *backup.Number, truth int64, trouble in
 	}
 }
 
-// claim gives a machine its keys. The number of the machine makes them, so that
+// expectedMachine gives a machine its keys. The number of the machine makes them, so that
 // the instances of instances() can have them, and trouble makes them meet.
 func (d dice) expectedMachine(c *infra.ExpectedMachine, id backup.ClusterID, n, trouble int) {
 	own := fmt.Sprintf("%s%d%d", id.Name, id.Backup, n)

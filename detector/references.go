@@ -34,7 +34,7 @@ const (
 	byName
 )
 
-// addReference keeps the strongest reference; the claims come in order. It has no
+// addReference keeps the strongest reference; the expected machines come in order. It has no
 // effect on instances that were matched with a machine.
 func (v *vm) addReference(c *expectedMachine, rank int, reason string) {
 	if v.reference.machine == nil || rank < v.reference.rank {
@@ -42,7 +42,7 @@ func (v *vm) addReference(c *expectedMachine, rank int, reason string) {
 	}
 }
 
-// findReferences adds the references of all claims, once they are decided.
+// findReferences adds the references of all expected machines, once they are decided.
 func (ix *index) findReferences() {
 	ix.unnamed = map[infra.OwnerID]*expectedMachine{}
 	for _, c := range ix.expected {
@@ -83,7 +83,7 @@ func (ix *index) findNodeReferences(c *expectedMachine) {
 	}
 }
 
-// findKeyReferences adds references to the instances that have a key of the claim.
+// findKeyReferences adds references to the instances that have a key of the expected machine.
 func (ix *index) findKeyReferences(c *expectedMachine) {
 	for _, v := range ix.withKeys(c.Strong) {
 		if c.matched == nil {

@@ -62,7 +62,7 @@ func (s *scene) cluster(id backup.ClusterID) {
 	s.expected.Proofs = append(s.expected.Proofs, infra.VisibilityProof{Cluster: id, Target: vc, All: []infra.Key{key("folder", "f")}})
 }
 
-// list adds a complete listing with the landmark that proofs ask for.
+// list adds a complete listing with the probe that proofs ask for.
 func (s *scene) list(target string) *infra.Listing {
 	l := &infra.Listing{
 		IDs: []string{target}, Provider: "vsphere", Endpoint: target, State: infra.Complete, ListedAt: noon,
@@ -211,7 +211,7 @@ func (s *scene) elsewhere(names ...string) {
 	}
 }
 
-// tie connects instances that have the key with the cluster.
+// hint connects instances that have the key with the cluster.
 func (s *scene) hint(g infra.Grade, k infra.Key, owner infra.OwnerID, specificity int) *infra.OwnershipHint {
 	s.expected.OwnershipHints = append(s.expected.OwnershipHints, infra.OwnershipHint{Cluster: owner.Cluster, Grade: g, Key: k, Owner: owner, Specificity: specificity, Detail: "tied by " + k.String()})
 	return &s.expected.OwnershipHints[len(s.expected.OwnershipHints)-1]

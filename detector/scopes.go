@@ -19,7 +19,7 @@ const (
 	listedBeforeBackup = "ListedBeforeBackup"
 )
 
-// place is one cluster's view of one target, or of a part of it.
+// clusterScope is one cluster's view of one target, or of a part of it.
 type clusterScope struct {
 	cluster backup.ClusterID
 	target  string
@@ -49,7 +49,7 @@ type homeScope struct {
 type scopes struct {
 	listings []infra.Listing
 	byTarget map[string][]int32
-	showing  map[infra.Key][]int32 // listings that found a landmark
+	showing  map[infra.Key][]int32 // listings that found a probe
 	asking   map[infra.Key][]int32 // listings that looked for it
 	homes    map[clusterScope]*homeScope
 }
@@ -241,7 +241,7 @@ func (ix *index) unproven(at clusterScope, h *homeScope, proofs []*infra.Visibil
 	}
 }
 
-// shows reports whether any of the listings found a landmark.
+// shows reports whether any of the listings found a probe.
 func (s *scopes) shows(listings []int32, k infra.Key) bool {
 	return slices.ContainsFunc(s.showing[k], func(i int32) bool { return slices.Contains(listings, i) })
 }
@@ -270,7 +270,7 @@ func (ix *index) unread(c *expectedMachine) []*vm {
 	})
 }
 
-// seenAt names the target where an instance was seen, the claim's own when it
+// seenAt names the target where an instance was seen, the machine's own when it
 // is one of several.
 func (ix *index) seenAt(v *vm, prefer string) string {
 	first := ""

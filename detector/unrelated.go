@@ -8,7 +8,7 @@ import (
 )
 
 // addRelated returns the listings with those of their Unrelated moved to the instances
-// that a claim, another instance or a Node is related to: they are decided together.
+// that an expected machine, another instance or a Node is related to: they are decided together.
 // The others are decided one by one, see decideUnrelated.
 func addRelated(listings []infra.Listing, expected *infra.Expected, nodes *nodes) []infra.Listing {
 	if !slices.ContainsFunc(listings, func(l infra.Listing) bool { return l.Unrelated.Len() > 0 }) {

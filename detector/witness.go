@@ -20,8 +20,8 @@ func (ix *index) nameFacts(c *expectedMachine, f *machineFacts) {
 	f.witness = keep(ix.withKeys(c.Witness...), func(v *vm) bool { return ours(v) && ix.atHome(c, v) })
 }
 
-// nameKeys are those by which namesakes of a claim are found. To a claim without a
-// recorded id, also the instance of a Node that names the machine.
+// nameKeys are those by which namesakes of an expected machine are found. To an expected
+// machine without a recorded id, also the instance of a Node that names the machine.
 func (ix *index) nameKeys(c *expectedMachine) []infra.Key {
 	keys := slices.Concat(c.Names, c.Hosts, c.Witness)
 	if c.Strong.IsZero() {
@@ -34,7 +34,7 @@ func (ix *index) nameKeys(c *expectedMachine) []infra.Key {
 	return keys
 }
 
-// nobodyElses reports whether nothing shows that an instance is that of another
+// hasNoOtherOwner reports whether nothing shows that an instance is that of another
 // machine, or of none.
 func (ix *index) hasNoOtherOwner(c *expectedMachine, v *vm) bool {
 	if v.byStrong.others(c) || v.byIdentity.others(c) || v.Exclude != "" && !mayBeOurs(v) {

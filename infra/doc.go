@@ -5,7 +5,7 @@
 // infra/all. All that is special to a provider lives in its folder: which
 // objects of a backup it reads, how it finds endpoints and credentials, how it
 // lists, how it normalises ids, what ties an unknown VM to a cluster. Towards
-// the detector it speaks in Keys only: a [Claim] says by which keys a machine
+// the detector it speaks in Keys only: an [ExpectedMachine] says by which keys a machine
 // can be found, an [Instance] says which keys it has, and the detector joins
 // them by equality.
 package infra

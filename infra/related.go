@@ -6,9 +6,10 @@ import (
 	"slices"
 )
 
-// Near returns a test for the instances that anything in the claims may find, by a
-// key or by a tie's pattern. One that cannot be read is near, as not all of its keys
-// are known. The test takes about 16 bytes of memory for each key of the claims.
+// IsRelated returns a test for the instances that anything in the expected machines may
+// find, by a key or by a tie's pattern. One that cannot be read is near, as not all of
+// its keys are known. The test takes about 16 bytes of memory for each key of the
+// expected machines.
 func (c *Expected) IsRelated() func(*Instance) bool {
 	// Two keys with one hash make an instance near that is not, which only costs
 	// memory.
@@ -34,7 +35,7 @@ func (c *Expected) IsRelated() func(*Instance) bool {
 	}
 }
 
-// eachKey passes on the keys by which the claims find instances that could be read,
+// eachKey passes on the keys by which the expected machines find instances that could be read,
 // zero ones too.
 func (c *Expected) eachKey(pass func(Key)) {
 	all := func(keys []Key) {

@@ -2,7 +2,7 @@ package infra
 
 // Stater is a Provider that takes the operator's word for what no listing can show.
 type Stater interface {
-	// StateEmpty notes in the Proofs of claims, which are the provider's own, that a
+	// StateEmpty notes in the Proofs of expected machines, which are the provider's own, that a
 	// folder holds no machine any more, gone or not, in the words that reports repeat.
 	// It reports whether the backup means any place by that path.
 	StateEmpty(c *Expected, path, words string) bool

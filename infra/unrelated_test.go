@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// stranger is an instance of which every field is set.
+// unrelatedVM is an instance of which every field is set.
 func unrelatedVM(n int) Instance {
 	id := fmt.Sprintf("i-%017x", n*7919)
 	return Instance{

@@ -81,7 +81,7 @@ func overlaps(e *examination) []Finding {
 	return found
 }
 
-// place is a namespace of a backup.
+// namespace is a namespace of a backup.
 type namespace struct {
 	backup    int
 	namespace string

@@ -21,7 +21,7 @@ import (
 	"drift-detector/report/terminal"
 )
 
-// estateOptions say which backups to read and how to reach what they name.
+// backupOptions say which backups to read and how to reach what they name.
 // detect and inventory share them.
 type backupOptions struct {
 	backups     []string
@@ -100,7 +100,7 @@ func (o *backupOptions) access(s *streams) (infra.Access, error) {
 	return a, nil
 }
 
-// estate is what one or several backups say, ready to be listed and decided.
+// loadedBackup is what one or several backups say, ready to be listed and decided.
 type loadedBackup struct {
 	registry *infra.Registry
 	snapshot *backup.Snapshot

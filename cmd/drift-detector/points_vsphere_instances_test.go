@@ -11,7 +11,7 @@ import (
 	"drift-detector/report"
 )
 
-// These scenes are about VMs that no machine claims, and about matches that are not
+// These scenes are about VMs that no machine explains, and about matches that are not
 // what runs.
 
 const (

@@ -225,7 +225,7 @@ func (a safety) condition(code string) bool {
 	return slices.ContainsFunc(a.Conditions, func(c struct{ Code, Message string }) bool { return c.Code == code })
 }
 
-// fate is what a report foretells of one machine or ghost.
+// outcome is what a report foretells of one machine or ghost.
 func (a safety) outcome(machine string) (outcome, condition, message string) {
 	var doc struct {
 		Clusters []struct {

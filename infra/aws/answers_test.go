@@ -97,7 +97,7 @@ func everyCall(t *testing.T, arn string) (*backup.Snapshot, *backup.Secrets, lab
 	}
 }
 
-// kindsOf are the landmarks that an action looks up. Without the first two actions
+// kindsOf are the probes that an action looks up. Without the first two actions
 // nothing of a region is known.
 var kindsOf = map[string][]string{
 	"GetCallerIdentity": nil, "DescribeInstances": nil,
@@ -119,7 +119,7 @@ func asEver(l *infra.Listing, r detector.Result) string {
 }
 
 // notBelieved says what of a listing shows that an answer to an action was believed
-// that is none: a region that counts as listed, or a landmark that counts as looked for.
+// that is none: a region that counts as listed, or a probe that counts as looked for.
 func notBelieved(action string, l *infra.Listing, r detector.Result) string {
 	for name, v := range outcomeOf(r).machines {
 		if v.Status == detector.Stale && kindsOf[action] == nil {

@@ -11,7 +11,7 @@ import (
 	"drift-detector/infra/capi"
 )
 
-// Claims returns which instances the backup expects, and what ties others to its clusters.
+// Expected returns which instances the backup expects, and what ties others to its clusters.
 func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
 	objs := newObjects(s)
 	c := infra.Expected{Providers: map[backup.ClusterID]string{}}

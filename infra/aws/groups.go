@@ -89,7 +89,7 @@ func (l *listing) addGroupKeys() {
 	}
 }
 
-// wants says whether landmarks of a kind are to be looked for.
+// wants says whether probes of a kind are to be looked for.
 func (l *listing) wants(kind string) bool {
 	for k := range l.marks {
 		if k.Kind == kind {
@@ -99,7 +99,7 @@ func (l *listing) wants(kind string) bool {
 	return false
 }
 
-// unread notes kinds of landmarks that could not be looked up, and says so once.
+// unread notes kinds of probes that could not be looked up, and says so once.
 func (l *listing) unread(ctx context.Context, action, what string, err error, kinds ...string) {
 	for _, k := range kinds {
 		if l.wants(k) {

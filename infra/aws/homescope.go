@@ -59,7 +59,7 @@ func regionName(raw string) string {
 	}
 }
 
-// home is one region under one identity: what a target id stands for.
+// homeScope is one region under one identity: what a target id stands for.
 type homeScope struct {
 	id        string
 	region    string
@@ -71,7 +71,7 @@ type homeScope struct {
 	ids       map[string]bool // instance ids that the backup records
 }
 
-// homes are all places where the instances of the backup's clusters are, in the
+// homeScopes are all places where the instances of the backup's clusters are, in the
 // order of their ids.
 func (objs *objects) homeScopes() []*homeScope {
 	byID := map[string]*homeScope{}

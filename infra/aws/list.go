@@ -31,7 +31,7 @@ type listing struct {
 	detail  *detail
 	api     *api
 	page    int32
-	marks   map[infra.Key]bool     // landmarks to look for
+	marks   map[infra.Key]bool     // probes to look for
 	members map[string][]infra.Key // pools of the backup, by the instance ids that they list
 	seen    map[string]bool        // instance ids
 	// stateless are the ids of instances whose state EC2 did not say.

@@ -9,7 +9,7 @@ import (
 	"drift-detector/infra/capi"
 )
 
-// site is where a cluster is, as far as the backup says it.
+// clusterLocation is where a cluster is, as far as the backup says it.
 type clusterLocation struct {
 	record *backup.Record[awsCluster] // AWSCluster or AWSManagedControlPlane, or nil
 	kind   string                     // of record
@@ -24,7 +24,7 @@ type clusterLocation struct {
 	forbidder identity
 }
 
-// findSites visits the clusters that are CAPA's: by their references, or because
+// findClusters visits the clusters that are CAPA's: by their references, or because
 // machines or pools of them are.
 func (objs *objects) findClusters() {
 	for id, c := range objs.known {
@@ -103,7 +103,7 @@ func (objs *objects) recordOf(id backup.ClusterID) (*backup.Record[awsCluster], 
 
 // eksName is the name that CAPA gives EKS resources when none is asked for. Names
 // of a hundred characters and more are hashed, which is not followed here: they
-// only make ties, and a tie that matches nothing claims nothing (pkg/eks/eks.go v2.11.1).
+// only make hints, and a hint that matches nothing changes nothing (pkg/eks/eks.go v2.11.1).
 func eksName(namespace, name string) string {
 	return namespace + "_" + strings.ReplaceAll(name, ".", "_")
 }

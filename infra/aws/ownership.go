@@ -16,7 +16,7 @@ const (
 	roleControlPlane = "control-plane"
 )
 
-// ties returns what connects instances that no machine claims with the clusters of
+// ownershipHints returns what connects instances that no machine explains with the clusters of
 // the backup: CAPA's ownership tag, in the cluster's own VPC or where instances of its
 // recorded machines are. The owner of the machine is read off its name where that is
 // possible, because a cluster is seldom in the backup as completely as one MachineSet.
@@ -123,7 +123,7 @@ func (s *clusterLocation) marks() []string {
 	return []string{s.tag}
 }
 
-// tied makes the two ties of an owner: by tag MachineName, and for instances
+// markedHint makes the two hints of an owner: by tag MachineName, and for instances
 // that lack it. Without a name of the owner any name matches.
 func (s *clusterLocation) markedHint(id backup.ClusterID, owner infra.OwnerID, role, name string) []infra.OwnershipHint {
 	hint := infra.OwnershipHint{Cluster: id, Owner: owner, ControlPlane: role == roleControlPlane}
@@ -150,7 +150,7 @@ func (s *clusterLocation) markedHint(id backup.ClusterID, owner infra.OwnerID, r
 	return []infra.OwnershipHint{byMachine, byTag}
 }
 
-// tiedKeys returns the keys of an instance for its tags: the other side of tied.
+// markedKeys returns the keys of an instance for its tags: the other side of tied.
 func markedKeys(owner, role, vpc, machineName, name string) []infra.Key {
 	if owner == "" || vpc == "" || (role != roleNode && role != roleControlPlane) {
 		return nil

@@ -109,7 +109,7 @@ func (p *pool) memberIDs() []string {
 	return slices.Compact(ids)
 }
 
-// poolKey returns the key of a pool's members, which is also the landmark of the pool
+// poolKey returns the key of a pool's members, which is also the probe of the pool
 // itself. A group's name is its own within account and region only, so
 // the key names the target, too.
 func (objs *objects) poolKey(p *pool) infra.Key {
@@ -140,7 +140,7 @@ func nodegroupKey(target, cluster, name string) infra.Key {
 	return infra.Key{Kind: keyNodegroup, Value: target + "/" + join(cluster, name)}
 }
 
-// ownPool are the landmarks by which a pool shows its account, where its name alone
+// ownPool are the probes by which a pool shows its account, where its name alone
 // may be that of another account's pool: an autoscaling group by the account in the
 // ARN that the backup records, a node group by the subnets that it is in.
 func (objs *objects) ownPool(p *pool) []infra.Key {
@@ -166,7 +166,7 @@ func (objs *objects) ownPool(p *pool) []infra.Key {
 	return keys
 }
 
-// placedKey is the landmark of a node group in a subnet.
+// placedKey is the probe of a node group in a subnet.
 func placedKey(nodegroup infra.Key, subnet string) infra.Key {
 	return infra.Key{Kind: keyOwnNodegroup, Value: nodegroup.Value + "/" + subnet}
 }

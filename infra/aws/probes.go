@@ -21,7 +21,7 @@ import (
 type lookup struct {
 	kind, action, what string
 	batch              int
-	// find returns those of the names that exist, as landmarks write them.
+	// find returns those of the names that exist, as probes write them.
 	find func(ctx context.Context, l *listing, names []string) ([]string, error)
 }
 
@@ -76,7 +76,7 @@ var lookups = []lookup{
 }
 
 // balancer notes that the name which AWS gave a load balancer is seen, and returns
-// the landmarks of its own name: in its VPC, and in any.
+// the probes of its own name: in its VPC, and in any.
 func (l *listing) balancer(name, vpc, dns *string) []string {
 	l.found(keyLBName, hostOf(aws.ToString(dns)))
 	return []string{join(aws.ToString(vpc), aws.ToString(name)), join("", aws.ToString(name))}
@@ -151,7 +151,7 @@ func unlessMissing(err error) error {
 	return err
 }
 
-// readLandmarks looks for the resources that the backup names.
+// readProbes looks for the resources that the backup names.
 func (l *listing) readProbes(ctx context.Context) {
 	for _, look := range lookups {
 		var names []string
@@ -175,7 +175,7 @@ func (l *listing) readProbes(ctx context.Context) {
 	}
 }
 
-// nameIn is what AWS calls a landmark.
+// nameIn is what AWS calls a probe.
 func nameIn(k infra.Key) string {
 	if k.Kind != keyLB && k.Kind != keyClassicLB {
 		return k.Value
@@ -184,7 +184,7 @@ func nameIn(k infra.Key) string {
 	return unjoin(name)
 }
 
-// found notes a landmark, if it is one that is looked for.
+// found notes a probe, if it is one that is looked for.
 func (l *listing) found(kind, name string) {
 	if k := (infra.Key{Kind: kind, Value: name}); l.marks[k] {
 		l.ProbesFound = append(l.ProbesFound, k)

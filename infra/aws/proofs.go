@@ -9,7 +9,7 @@ import (
 	"drift-detector/infra/capi"
 )
 
-// ownVPC are the landmarks that prove a cluster's account: its VPC, made by CAPA
+// ownVPC are the probes that prove a cluster's account: its VPC, made by CAPA
 // for it. CAPA tags it with the name of the Cluster, also where instances have
 // another (pkg/cloud/services/network/vpc.go v1.5.0).
 func (s *clusterLocation) ownVPC(id backup.ClusterID) []infra.Key {
@@ -23,10 +23,11 @@ func (s *clusterLocation) ownVPC(id backup.ClusterID) []infra.Key {
 	return keys
 }
 
-// accountForm finds the account in the ARN of a load balancer or an autoscaling group: arn:aws:autoscaling:us-east-1:123456789012:autoScalingGroup:…
+// accountForm finds the account in the ARN of a load balancer or an autoscaling group:
+// arn:aws:autoscaling:us-east-1:123456789012:autoScalingGroup:…
 var accountForm = regexp.MustCompile(`^arn:aws[a-z-]*:[a-z]+:[a-z0-9-]*:(\d{12}):`)
 
-// accountIn returns the landmark of the account that an ARN names, if it names one.
+// accountIn returns the probe of the account that an ARN names, if it names one.
 func accountIn(arn string) []infra.Key {
 	m := accountForm.FindStringSubmatch(arn)
 	if m == nil {
@@ -35,7 +36,7 @@ func accountIn(arn string) []infra.Key {
 	return []infra.Key{{Kind: keyAccount, Value: m[1]}}
 }
 
-// accountOf are the landmarks that show the account which a cluster is in, all of
+// accountOf are the probes that show the account which a cluster is in, all of
 // them by ids that the backup records: the VPC that CAPA made for it; the account
 // itself, in an ARN; a security group that CAPA made, where the caller owns it; the
 // names that AWS gave its load balancer and its EKS endpoint, which are unique.

@@ -69,7 +69,7 @@ func (p *provider) Spec() infra.Spec {
 const (
 	keyInstance      = "instanceID"
 	keyVPC           = "vpc"
-	keyOwnVPC        = "ownVPC" // a landmark: VPC and the cluster that CAPA made it for, in the caller's account
+	keyOwnVPC        = "ownVPC" // a probe: VPC and the cluster that CAPA made it for, in the caller's account
 	keyName          = "name"
 	keyMachineName   = "machineName"
 	keyOwnedName     = "owner+vpc+name"
@@ -92,8 +92,8 @@ const (
 	keyMark          = "mark"
 	keyASG           = "asg"
 	keyNodegroup     = "nodegroup"
-	keyOwnNodegroup  = "nodegroup+subnet" // a landmark: a node group in a subnet that the backup names
-	keyLostPool      = "pool"             // of claims only: one that the backup lacks
+	keyOwnNodegroup  = "nodegroup+subnet" // a probe: a node group in a subnet that the backup names
+	keyLostPool      = "pool"             // of expected machines only: one that the backup lacks
 	keySubnet        = "subnet"
 	keySecurityGroup = "securityGroup"
 	keyNAT           = "natGateway"
@@ -101,7 +101,7 @@ const (
 	keyLB            = "loadBalancer"
 	keyEKS           = "eksControlPlane"
 	keyBastion       = "bastion"
-	// Landmarks that prove the account.
+	// Probes that prove the account.
 	keyAccount  = "account"
 	keyOwnGroup = "ownSecurityGroup"
 	keyLBName   = "loadBalancerDNS"

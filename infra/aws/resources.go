@@ -12,7 +12,7 @@ import (
 	"drift-detector/infra/capi"
 )
 
-// part is one thing beside instances that CAPA needs or makes for a cluster.
+// dependency is one thing beside instances that CAPA needs or makes for a cluster.
 type dependency struct {
 	kind, name  string    // as people call it
 	key         infra.Key // zero if it cannot be looked up
@@ -167,7 +167,7 @@ func (s *clusterLocation) balancers(id backup.ClusterID) []dependency {
 	return all
 }
 
-// lbKey is the landmark of a load balancer in a VPC, or, where that is not known, in
+// lbKey is the probe of a load balancer in a VPC, or, where that is not known, in
 // any. CAPA takes none of the name that is in another.
 func lbKey(kind, vpc, name string) infra.Key {
 	return infra.Key{Kind: kind, Value: join(vpc, name)}

@@ -103,7 +103,7 @@ func listAll(t *testing.T, p infra.Provider, s *backup.Snapshot, secrets *backup
 	return infra.NewRegistry(p).Collect(t.Context(), p.Targets(s, secrets, a), nil)
 }
 
-// listNear is listAll as detect does it: what the backup has no key for is packed.
+// listRelated is listAll as detect does it: what the backup has no key for is packed.
 func listRelated(t *testing.T, p infra.Provider, s *backup.Snapshot, secrets *backup.Secrets, a infra.Access) infra.Inventory {
 	t.Helper()
 	expected, targets := p.Expected(s), p.Targets(s, secrets, a)

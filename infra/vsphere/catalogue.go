@@ -117,7 +117,7 @@ func (c *catalogue) index() {
 	}
 }
 
-// spot is where a thing is: below other things, then below folders.
+// folderPath is where a thing is: below other things, then below folders.
 func (c *catalogue) folderPath(id string) folderPath {
 	var parts []string
 	for range maxDepth {

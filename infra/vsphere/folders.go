@@ -51,14 +51,14 @@ func (t *tree) add(o types.ObjectContent) {
 // maxDepth bounds chains of parents: a hostile vCenter may answer a circle.
 const maxDepth = 100
 
-// spot is where a folder is.
+// folderPath is where a folder is.
 type folderPath struct {
 	path       string // inventory path, empty when an ancestor is hidden
 	datacenter string // managed object id
 	dcPath     string
 }
 
-// spot finds the path of a folder by its ancestors.
+// folderPath finds the path of a folder by its ancestors.
 func (t *tree) folderPath(id string) folderPath {
 	var s folderPath
 	var parts []string
@@ -182,7 +182,7 @@ func (f *finder) lookUp(rest string) []string {
 	return ids
 }
 
-// foundAmong lists the folders among the landmarks that were resolved, in the order of asking.
+// foundAmong lists the folders among the probes that were resolved, in the order of asking.
 func foundAmong(asked []infra.Key, resolved map[string][]string) []infra.Key {
 	have := map[string]bool{}
 	for _, forms := range resolved {

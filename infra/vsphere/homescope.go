@@ -47,7 +47,8 @@ func (i identity) String() string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "/")
 }
 
-// targetID is made of the backup without its Secrets: "vsphere/vc1.example:443/Secret/prod/prod-1".
+// targetID is made of the backup without its Secrets:
+// "vsphere/vc1.example:443/Secret/prod/prod-1".
 func (objs *objects) targetID(cluster backup.ClusterID, server string) string {
 	k := clusterServer{cluster, server}
 	if id, ok := objs.targets[k]; ok {
@@ -58,7 +59,7 @@ func (objs *objects) targetID(cluster backup.ClusterID, server string) string {
 	return id
 }
 
-// home is one vCenter under one identity: what a target id stands for.
+// homeScope is one vCenter under one identity: what a target id stands for.
 type homeScope struct {
 	id          string
 	server      string // normalised, see serverOf
@@ -82,7 +83,7 @@ func (h *homeScope) ids() []string {
 	return []string{h.id}
 }
 
-// homes are all places where the VMs of the backup's clusters are or may come
+// homeScopes are all places where the VMs of the backup's clusters are or may come
 // to be: where its machines are, and where templates and clusters point.
 func (objs *objects) homeScopes() []*homeScope {
 	l := homeScopeList{objects: objs, byID: map[string]*homeScope{}}
@@ -108,7 +109,7 @@ func (objs *objects) homeScopes() []*homeScope {
 	return l.sorted()
 }
 
-// homeList gathers homes by their ids.
+// homeScopeList gathers homes by their ids.
 type homeScopeList struct {
 	objects *objects
 	byID    map[string]*homeScope

@@ -9,7 +9,7 @@ import (
 	"drift-detector/infra"
 )
 
-// place is where a VM is to be, in the forms that claims and listings share.
+// location is where a VM is to be, in the forms that expected machines and listings share.
 type location struct {
 	Server     string // "vc1.example:443"; see serverOf
 	Datacenter string // name, "/path" or managed object id; empty: any
@@ -85,7 +85,7 @@ func datacenterOf(raw string) string {
 
 var folderRef = regexp.MustCompile(`^group-v[0-9]+$`)
 
-// folderOf makes the one form of a VM folder that both claims and listings
+// folderOf makes the one form of a VM folder that both expected machines and listings
 // compute: the inventory path behind the server. CAPV hands the text to
 // govmomi's finder, which reads it as managed object id, as absolute path, as
 // path below the datacenter, or as a name anywhere below it

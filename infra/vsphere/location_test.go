@@ -48,7 +48,7 @@ var smallTree = treeOf([][4]string{
 })
 
 // TestFoldersMeet is the whole way of a folder: as a backup writes it, in the
-// key of a claim, looked up in vCenter, on the instance.
+// key of an expected machine, looked up in vCenter, on the instance.
 func TestFoldersMeet(t *testing.T) {
 	const vc = "vc:443"
 	f := newFinder(smallTree)

@@ -122,7 +122,7 @@ func (objs *objects) findVM(machine capi.Object, other string) *backup.Record[vs
 	return cmp.Or(objs.vmOf[machine], objs.vmNamed[machine], objs.vmNamed[capi.Object{Backup: machine.Backup, Namespace: machine.Namespace, Name: other}])
 }
 
-// place fills in where the member's VM is to be and what it is called.
+// locate fills in where the member's VM is to be and what it is called.
 func (objs *objects) locate(m *member) {
 	zone := ""
 	name := ""

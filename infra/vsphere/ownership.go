@@ -18,8 +18,8 @@ import (
 // same template.
 const minAnchor = 4
 
-// ties returns what connects VMs that no machine claims with the clusters of the
-// backup. It holds only in folders where the cluster's own VMs are, except ties
+// ownershipHints returns what connects VMs that no machine explains with the clusters of the
+// backup. It holds only in folders where the cluster's own VMs are, except hints
 // that only show that a VM has a name of the cluster.
 func (objs *objects) ownershipHints() []infra.OwnershipHint {
 	folders := objs.foldersOf()
@@ -266,7 +266,7 @@ func anchored(name text, anchors ...string) (longest int) {
 	return longest
 }
 
-// placeTies only show that a VM is where the cluster's VMs are, or that its own
+// locationHints only show that a VM is where the cluster's VMs are, or that its own
 // bootstrap data calls the cluster's API.
 func (objs *objects) locationHints(id backup.ClusterID, folders map[string]location) []infra.OwnershipHint {
 	var hints []infra.OwnershipHint

@@ -11,7 +11,7 @@ import (
 	"drift-detector/infra"
 )
 
-// tiedTo returns the ties, "grade owner", that a VM of a name in a folder of vc1 fits.
+// hintedTo returns the hints, "grade owner", that a VM of a name in a folder of vc1 fits.
 func hintedTo(t *testing.T, c infra.Expected, folder, name string) []string {
 	t.Helper()
 	full := "vc1.example:443" + folder

@@ -12,7 +12,7 @@ func readKey(folder string) infra.Key { return infra.Key{Kind: keyRead, Value: f
 
 func knownKey(server string) infra.Key { return infra.Key{Kind: keyKnown, Value: server} }
 
-// landmarks lists the folders among a target's landmarks that exist, and what
+// readProbes lists the folders among a target's probes that exist, and what
 // shows that the account sees VMs in them, those of the backup: a role without
 // propagation shows a folder and none of its VMs, and so does another vCenter
 // with the same folders.

@@ -18,7 +18,7 @@ type detail struct {
 	recorded    *recordedMachines
 }
 
-// claimed are the machines that the backup records.
+// recordedMachines are the machines that the backup records.
 type recordedMachines struct {
 	// servers are vCenters by the BIOS UUID of a machine: a VM that has one is
 	// known, and its own metadata is left alone.

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// networkPart is one thing beside instances that AWS holds: a VPC, a subnet, a
+// networkObject is one thing beside instances that AWS holds: a VPC, a subnet, a
 // security group, a NAT gateway, a load balancer or the control plane of EKS.
 type networkObject struct {
 	kind   string // the action that describes it: "ec2:DescribeVpcs"

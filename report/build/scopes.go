@@ -6,10 +6,10 @@ import (
 	"drift-detector/report"
 )
 
-// place is a scope as instances name it.
+// scopeName is a scope as instances name it.
 type scopeName struct{ provider, name, account string }
 
-// namePlaces names the scopes by their targets' ids, with the account where several
+// nameScopes names the scopes by their targets' ids, with the account where several
 // accounts share the name: two AWS accounts have the same regions.
 func (b *builder) nameScopes(listings []infra.Listing) {
 	accounts := map[string]string{}
@@ -46,7 +46,7 @@ func scopes(found []detector.Scope, listings []infra.Listing) []report.Scope {
 func scope(s *detector.Scope) report.Scope {
 	out := report.Scope{
 		Provider: s.Provider, Endpoint: s.Endpoint, Location: s.Location, Account: s.Account,
-		State: string(s.State), Instances: s.Instances,
+		State: report.ScopeState(s.State), Instances: s.Instances,
 	}
 	if s.Fault != nil {
 		out.Error = &report.Fault{Reason: s.Fault.Reason, Message: s.Fault.Message, Hint: s.Fault.Hint}

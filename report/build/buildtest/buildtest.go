@@ -387,7 +387,7 @@ func Foretold() build.Parts {
 	return p
 }
 
-// Fates names each machine in its own forecast.
+// Forecasts names each machine in its own forecast.
 func Forecasts(vs []detector.Verdict) []forecast.Machine {
 	out := make([]forecast.Machine, len(vs))
 	for i, v := range vs {
