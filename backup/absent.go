@@ -73,7 +73,7 @@ func (a *assembly) findAbsent() {
 }
 
 // follow notes a reference whose object is not in the backup. Of a kind that was
-// not read, only the absence of all objects can be told.
+// not read, only the absence of all objects can be known.
 func (a *assembly) follow(gone map[objectKey]*absent, cluster ClusterID, ref Ref, by string) {
 	if ref.IsZero() {
 		return

@@ -25,7 +25,7 @@ func (b *builder[T]) finish(l *loading) {
 	l.tables[b.kind] = t
 }
 
-// sorted says whether the records came in order and without further copies, as
+// sorted reports whether the records came in order and without further copies, as
 // they do from a default backup.
 func (b *builder[T]) sorted() bool {
 	var last *Record[T]
@@ -116,7 +116,7 @@ func (b *builder[T]) mergeBackups(l *loading) {
 	}
 }
 
-// has says whether the settled table holds an object.
+// has reports whether the settled table holds an object.
 func (b *builder[T]) has(m *Meta) bool {
 	t := &b.table
 	_, found := sort.Find(t.count, func(i int) int {

@@ -255,14 +255,14 @@ var coreKinds = func() []AnyKind {
 	return kinds
 }()
 
-// isControlPlane says whether a resource holds control planes: everything in
+// isControlPlane reports whether a resource holds control planes: everything in
 // their group but templates.
 func isControlPlane(resource string) bool {
 	name, group, _ := strings.Cut(resource, ".")
 	return group == controlPlaneGroup && !strings.HasSuffix(name, "templates")
 }
 
-// isInfraCluster says whether a resource holds infrastructure clusters, of
+// isInfraCluster reports whether a resource holds infrastructure clusters, of
 // whatever provider.
 func isInfraCluster(resource string) bool {
 	name, group, _ := strings.Cut(resource, ".")
@@ -273,7 +273,7 @@ func isInfrastructure(group string) bool {
 	return group == infrastructureGroup || strings.HasSuffix(group, "."+infrastructureGroup)
 }
 
-// isClusterAPI says whether a group is of those that describe clusters and machines.
+// isClusterAPI reports whether a group is of those that describe clusters and machines.
 func isClusterAPI(group string) bool {
 	return group == coreGroup || group == "exp."+coreGroup || group == controlPlaneGroup || isInfrastructure(group)
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// When a backup was written is told by its entries, unless its objects know better.
+// When a backup was written is said by its entries, unless its objects know better.
 func TestWhenWritten(t *testing.T) {
 	const now = "2026-11-21T12:00:00Z"
 	at := func(text string) time.Time {

@@ -64,7 +64,7 @@ func TestClustersFromMachinesAlone(t *testing.T) {
 	}
 }
 
-// Machines whose ownerReferences are gone, as after a restore, are told by labels.
+// Machines whose ownerReferences are gone, as after a restore, are said by labels.
 func TestOwnersFromLabels(t *testing.T) {
 	whole, _ := loadPath(t, lab, backup.Want{})
 	bare := backuptest.Rewrite(t, lab, func(path string, body []byte) ([]byte, bool) {

@@ -139,23 +139,23 @@ func Failing[T any](into func(*T) *Condition, list, kind string) Field[T] {
 	}
 }
 
-// Standing says whether a condition of an object's status holds.
-type Standing uint8
+// ConditionState says whether a condition of an object's status holds.
+type ConditionState uint8
 
-// Standings of a condition.
+// States of a condition.
 const (
 	// Unsaid is a condition that is absent or not True, or that is about an
 	// earlier generation of the object.
-	Unsaid Standing = iota
+	Unsaid ConditionState = iota
 	// Holds is a condition that is True and does not say of which generation.
 	Holds
 	// HoldsNow is a condition that is True of the object's own generation.
 	HoldsNow
 )
 
-// Stands reads whether the condition of a type holds. Of several lists of
+// HasCondition reads whether the condition of a type holds. Of several lists of
 // conditions ("status.conditions") the first that has it counts.
-func Stands[T any](into func(*T) *Standing, kind string, lists ...string) Field[T] {
+func HasCondition[T any](into func(*T) *ConditionState, kind string, lists ...string) Field[T] {
 	var paths []string
 	for _, list := range lists {
 		paths = append(paths, list+"[].type", list+"[].status", list+"[].observedGeneration")

@@ -54,7 +54,7 @@ func newMemory() *memory {
 // usage is how well the values of one column repeat.
 type usage struct{ hits, misses int }
 
-// unique says that a column seldom repeats itself, so that remembering its
+// unique reports whether a column seldom repeats itself, so that remembering its
 // values costs more than it saves.
 func (u *usage) unique() bool { return u.misses > 1024 && u.misses > u.hits }
 

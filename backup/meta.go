@@ -112,7 +112,7 @@ func checkIdentity(e *entry, p *plan, c *capture, m *memory) error {
 	return nil
 }
 
-// sameGroup says whether an apiVersion is of the group that a resource
+// sameGroup reports whether an apiVersion is of the group that a resource
 // directory names behind its first dot.
 func sameGroup(apiVersion, resource string) bool {
 	return groupOf(apiVersion) == groupOfResource(resource)

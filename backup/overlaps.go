@@ -14,8 +14,8 @@ type overlap struct {
 
 // met notes that two backups hold one object. No two management clusters have an
 // object with one uid: a move or a restore makes new ones. What belongs to a
-// cluster is then told twice, in two versions, and a machine that one of them
-// lacks was deleted meanwhile or is new: those backups are twins. Identities and
+// cluster then appears twice, in two versions, and a machine that one of them
+// lacks was deleted meanwhile or is new: those backups overlap. Identities and
 // the like may be in several backups, each of some clusters.
 func (l *loading) met(a, b *Meta, alone string) {
 	if alone == "" && a.ClusterName != "" {
@@ -35,7 +35,7 @@ func (t overlap) compare(u overlap) int {
 }
 
 // refuseOverlaps refuses two backups of one management cluster: whatever differs
-// between them would be told twice, in two versions.
+// between them would appear twice, in two versions.
 func (l *loading) refuseOverlaps(sources []Source) error {
 	t := l.overlaps
 	if t == nil {

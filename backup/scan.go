@@ -26,7 +26,7 @@ const (
 	formArray
 )
 
-// value is one captured value. raw lies in the body that was scanned: the
+// value is one captured value. raw is in the body that was scanned: the
 // content of a string between its quotes, the text of a number, of an object or
 // of an array.
 type value struct {

@@ -35,7 +35,7 @@ func NewSensitive(s string) Sensitive { return Sensitive{s} }
 // Reveal returns the content, for the one place that sends it where it belongs.
 func (s Sensitive) Reveal() string { return s.value }
 
-// IsZero says that there is no content.
+// IsZero reports whether there is no content.
 func (s Sensitive) IsZero() bool { return s.value == "" }
 
 func (s Sensitive) String() string               { return redacted }

@@ -7,7 +7,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// Snapshot is what one or several backups say about the estate. It is
+// Snapshot is what one or several backups say about the fleet. It is
 // read-only once Load has returned it, and holds no secret.
 type Snapshot struct {
 	Backups       []Info
@@ -69,7 +69,7 @@ type Ref struct {
 	Group, Kind, Namespace, Name string
 }
 
-// IsZero says that nothing is referred to.
+// IsZero reports whether nothing is referred to.
 func (r Ref) IsZero() bool { return r.Kind == "" && r.Name == "" }
 
 // Number is a count that may be absent, which is not the same as zero.

@@ -8,8 +8,8 @@ import (
 )
 
 func TestStandsKnowsTheGeneration(t *testing.T) {
-	type thing struct{ Ready backup.Standing }
-	kind := backup.NewKind(things, backup.Stands(func(t *thing) *backup.Standing { return &t.Ready }, "Ready", "status.v1beta2.conditions", "status.conditions"))
+	type thing struct{ Ready backup.ConditionState }
+	kind := backup.NewKind(things, backup.HasCondition(func(t *thing) *backup.ConditionState { return &t.Ready }, "Ready", "status.v1beta2.conditions", "status.conditions"))
 	ready := func(status string, generation ...any) object {
 		c := object{"type": "Ready", "status": status}
 		if len(generation) > 0 {
@@ -22,7 +22,7 @@ func TestStandsKnowsTheGeneration(t *testing.T) {
 		generation any
 		conditions []any
 		newer      []any
-		want       backup.Standing
+		want       backup.ConditionState
 	}{
 		"absent":                 {7, []any{other}, nil, backup.Unsaid},
 		"no conditions":          {7, []any{}, nil, backup.Unsaid},

@@ -8,7 +8,7 @@ import (
 	"drift-detector/infra"
 )
 
-// fleet has n machines in clusters of 1,000, each with its instance but for one
+// fleet has n machines in clusters of 1,000, each with its instance except for one
 // in twenty, as many instances without a machine, and Node lists.
 func fleet(n int) *scene {
 	s := &scene{now: noon}

@@ -130,7 +130,7 @@ func (r *Result) conclude(s *backup.Snapshot) {
 		r.Status = Worst(r.Status, NeedFurtherConfirmationInfraMachine)
 	}
 	// Problems of clusters that are not shown count as well: the VM of a machine that
-	// could not be read cannot be told apart from any other VM.
+	// could not be read cannot be distinguished from any other VM.
 	for _, p := range s.Problems {
 		e := Error{Object: p.Item, Message: p.Reason, Unread: p.Decisive}
 		if p.Decisive {

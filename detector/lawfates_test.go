@@ -119,7 +119,7 @@ func (w *truth) unrelated(c *trueCluster) *trueVM {
 }
 
 // replicate puts the replicas of a site's VMs in its place: other ids under the same
-// names, but for a few that were kept.
+// names, except for a few that were kept.
 func (w *truth) replicate(s *site) {
 	var recorded []*trueMachine
 	for _, m := range w.machines {

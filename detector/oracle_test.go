@@ -236,7 +236,7 @@ func (o *oracle) absenceCounts(at clusterScope) (bool, string) {
 	return true, ""
 }
 
-// holds says whether the listings of a proof's target show what it asks for.
+// holds reports whether the listings of a proof's target show what it asks for.
 func (o *oracle) holds(p infra.VisibilityProof) bool {
 	found := func(k infra.Key) bool {
 		for _, l := range o.inv.Listings {

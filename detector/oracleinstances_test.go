@@ -132,12 +132,12 @@ func (o *oracle) bonds(v *oracleVM, g infra.Grade) []oracleBond {
 	return all
 }
 
-// nodeSpeaks says whether a Node makes an instance its cluster's.
+// nodeSpeaks reports whether a Node makes an instance its cluster's.
 func (o *oracle) nodeSpeaks(n infra.Node, v *oracleVM) bool {
 	return o.nodeAgrees(n) && slices.ContainsFunc(o.expected.OwnershipHints, func(t infra.OwnershipHint) bool { return t.Cluster == n.Cluster && o.fits(t, v) })
 }
 
-// fits says whether a tie is one of an instance.
+// fits reports whether a tie is one of an instance.
 func (o *oracle) fits(t infra.OwnershipHint, v *oracleVM) bool {
 	for _, k := range t.Expect {
 		met := slices.ContainsFunc(t.Expect, func(other infra.Key) bool { return other.Kind == k.Kind && v.HasKey(other) })
@@ -154,12 +154,12 @@ func (o *oracle) fits(t infra.OwnershipHint, v *oracleVM) bool {
 	return t.Pattern != "" && regexp.MustCompile("^("+t.Pattern+")$").MatchString(v.Name) && (t.Within.IsZero() || v.HasKey(t.Within))
 }
 
-// nearby says whether an instance is seen where machines of a cluster may be.
+// nearby reports whether an instance is seen where machines of a cluster may be.
 func (o *oracle) nearby(v *oracleVM, id backup.ClusterID) bool {
 	return slices.ContainsFunc(v.listings, func(i int) bool { return o.scopeOf(o.inv.Listings[i], id) })
 }
 
-// scopeOf says whether machines of a cluster may be where a listing was made.
+// scopeOf reports whether machines of a cluster may be where a listing was made.
 func (o *oracle) scopeOf(l infra.Listing, id backup.ClusterID) bool {
 	if slices.Contains(l.Clusters, id) {
 		return true
@@ -349,7 +349,7 @@ func (o *oracle) located(v *oracleVM) (line string, id backup.ClusterID, set str
 	return fmt.Sprintf("machine %s %s %s/%s %s %s [] %s", o.cid(b.cluster), set, b.cluster.Namespace, v.Name, status, why, v.Identity), b.cluster, set, status
 }
 
-// nameless says whether an owner has a machine of which neither an id nor the name
+// nameless reports whether an owner has a machine of which neither an id nor the name
 // of its instance is known, so that any instance of the owner may be its.
 func (o *oracle) nameless(id backup.ClusterID, kind, own string) bool {
 	set := own
@@ -382,7 +382,7 @@ func (o *oracle) onlyCluster(all []oracleBond) string {
 	return o.cid(all[0].cluster)
 }
 
-// doubtful says whether medium evidence may be that of somebody else's.
+// doubtful reports whether medium evidence may be that of somebody else's.
 func (o *oracle) doubtful(v *oracleVM, bonds []oracleBond) bool {
 	id := bonds[0].cluster
 	byName := !slices.ContainsFunc(bonds, func(b oracleBond) bool { return !b.byName })

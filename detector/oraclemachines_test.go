@@ -227,7 +227,7 @@ func (o *oracle) nodeAlive(c *oracleMachine) bool {
 	return false
 }
 
-// nodeNames says whether a Node on the instance says that it is the machine.
+// nodeNames reports whether a Node on the instance says that it is the machine.
 func (o *oracle) nodeNames(c *oracleMachine, v *oracleVM) bool {
 	return slices.ContainsFunc(o.nodesOn(v), func(n infra.Node) bool {
 		return o.nodeAgrees(n) && n.Cluster == c.cluster && n.Machine == c.name && n.ClusterNamespace == c.ns

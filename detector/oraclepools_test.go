@@ -56,7 +56,7 @@ func (o *oracle) exists(id backup.ClusterID, target string, k infra.Key) Presenc
 	return Undecided
 }
 
-// unasked says that nobody looked for a probe where it would be.
+// unasked reports whether nobody looked for a probe where it would be.
 func (o *oracle) unasked(target string, k infra.Key) bool {
 	listed := false
 	for _, l := range o.inv.Listings {
@@ -70,12 +70,12 @@ func (o *oracle) unasked(target string, k infra.Key) bool {
 	return listed
 }
 
-// isMember says whether an instance is in a pool, as far as anybody knows.
+// isMember reports whether an instance is in a pool, as far as anybody knows.
 func (o *oracle) isMember(p infra.Pool, v *oracleVM) bool {
 	return v.HasKey(p.Key) || slices.ContainsFunc(p.Members, v.HasKey) && o.exists(p.Cluster, p.Target, p.Probe) == Undecided
 }
 
-// mayBeMember says that nobody asked where an instance was seen for a pool of the cluster.
+// mayBeMember reports whether nobody asked where an instance was seen for a pool of the cluster.
 func (o *oracle) mayBeMember(v *oracleVM, id backup.ClusterID) bool {
 	return slices.ContainsFunc(o.expected.Pools, func(p infra.Pool) bool {
 		return p.Cluster == id && o.unasked(p.Target, p.Probe) && o.seenBy(v, p.Target)
@@ -91,7 +91,8 @@ func (o *oracle) poolState(p infra.Pool) Presence {
 	return state
 }
 
-// dropped says that an instance is none of the members of its machine's pool, which is there.
+// dropped reports whether an instance is none of the members of its machine's pool, which
+// is there.
 func (o *oracle) dropped(c *oracleMachine, v *oracleVM) bool {
 	there, guessed := false, false
 	for _, p := range o.expected.Pools {

@@ -12,7 +12,7 @@ import (
 
 // This file is the oracle on owners, and its lines with the roll-ups.
 
-// sufficient says whether all machines of an owner are in the backup.
+// sufficient reports whether all machines of an owner are in the backup.
 func (o *oracle) sufficient(id backup.ClusterID, kind, name string) bool {
 	for _, p := range o.snap.ControlPlanes {
 		if p.Cluster == id && p.Kind == kind && p.Name == name {

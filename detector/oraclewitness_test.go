@@ -14,7 +14,7 @@ func (o *oracle) any(of []*oracleVM, test func(*oracleVM) bool) bool {
 	return slices.ContainsFunc(of, test)
 }
 
-// hasNoOtherOwner says whether an instance may be the machine's, as far as other
+// hasNoOtherOwner reports whether an instance may be the machine's, as far as other
 // machines and Nodes are concerned.
 func (o *oracle) hasNoOtherOwner(c *oracleMachine, v *oracleVM) bool {
 	if v.Gone || v.HasKey(c.Strong) && !c.Strong.IsZero() || v.Exclude != "" && v.Exclude != infra.Template && v.Exclude != infra.Managed {
@@ -67,7 +67,7 @@ func (o *oracle) replacesIt(c *oracleMachine, v *oracleVM) string {
 	return ""
 }
 
-// nodeListMissed says whether a Node list that somebody should have answered was
+// nodeListMissed reports whether a Node list that somebody should have answered was
 // asked for and not read.
 func (o *oracle) nodeListMissed(id backup.ClusterID) bool {
 	state := ""
@@ -181,7 +181,7 @@ func (o *oracle) onContradicted(v *oracleVM) bool {
 	})
 }
 
-// provenFor says whether ids show that an instance is where a cluster's machines are.
+// provenFor reports whether ids show that an instance is where a cluster's machines are.
 func (o *oracle) provenFor(id backup.ClusterID, v *oracleVM) bool {
 	asked := false
 	for _, p := range o.expected.Proofs {
@@ -201,7 +201,7 @@ func (o *oracle) provenFor(id backup.ClusterID, v *oracleVM) bool {
 	})
 }
 
-// reidentified says whether both second keys of a match are others than recorded,
+// reidentified reports whether both second keys of a match are others than recorded,
 // and one of them means anything.
 func (o *oracle) reidentified(c *oracleMachine, v *oracleVM) bool {
 	differs := func(v *oracleVM, k infra.Key) bool { return !k.IsZero() && !v.HasKey(k) && o.hasKind(v, k.Kind) }
@@ -231,7 +231,7 @@ func (o *oracle) reidentified(c *oracleMachine, v *oracleVM) bool {
 	return confirms || same > other || same+other < 2
 }
 
-// mayBeIt says whether an instance that could not be read may be the machine.
+// mayBeIt reports whether an instance that could not be read may be the machine.
 func (o *oracle) mayBeIt(c *oracleMachine, v *oracleVM) bool {
 	return v.Unreadable && (slices.ContainsFunc(c.Blind, v.HasKey) && o.maybeHome(c, v) || slices.ContainsFunc(c.Names, v.HasKey))
 }

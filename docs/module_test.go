@@ -17,7 +17,7 @@ const (
 )
 
 // module is the packages of this module by their folder, without tests and
-// without what lies in testdata and in folders with a dot.
+// without what is in testdata and in folders with a dot.
 type module map[string]*pkg
 
 // pkg is a package: the first sentence of its comment, and what it imports from

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Recorded is one place of a backup where the id of an instance stands.
+// Recorded is one place of a backup where the id of an instance is recorded.
 type Recorded struct {
 	Source string // "VSphereVM.spec.biosUUID"
-	Raw    string // as it stands there; empty when nothing does
+	Raw    string // as it is written there; empty when nothing does
 }
 
 // Agreed is the id that all places record, as a key of the kind, with the first

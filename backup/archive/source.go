@@ -20,7 +20,7 @@ type Source struct {
 }
 
 // FileSource is the backup at a path: a tarball, or a folder of the object
-// store as Velero lays it out, "…/backups/<name>" where "<name>.tar.gz" lies
+// store as Velero lays it out, "…/backups/<name>" where "<name>.tar.gz" is
 // beside "velero-backup.json" (Velero pkg/persistence/object_store_layout.go
 // v1.18.1). A folder above is accepted when there is one backup below it. The
 // error is an [*InputError]. Nothing is read before Open.
@@ -38,7 +38,7 @@ func FileSource(name string) (Source, error) {
 	return Source{Name: file, Open: func() (io.ReadCloser, error) { return os.Open(file) }}, nil
 }
 
-// descriptorPlaces are where a backup's description lies, seen from its own
+// descriptorPlaces are where a backup's description is, seen from its own
 // folder, from backups/, from the bucket's prefix and from above that.
 var descriptorPlaces = []string{
 	descriptor,

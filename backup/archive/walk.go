@@ -44,7 +44,7 @@ type Visitor struct {
 }
 
 // Bounds limit what an archive may cost. Item and Versions cost the item that
-// breaks them; the others end the walk, because what lies beyond them might be
+// breaks them; the others end the walk, because what is beyond them might be
 // what matters.
 type Bounds struct {
 	Item     int64 // bytes of one item

@@ -15,7 +15,7 @@ type Severity string
 
 // Severities, worst first.
 const (
-	Error   Severity = "error"   // part of the estate will not work after the restore until somebody acts
+	Error   Severity = "error"   // part of the fleet will not work after the restore until somebody acts
 	Warning Severity = "warning" // the restore may go wrong, or heal less than it seems to
 	Info    Severity = "info"    // good to know before the restore
 )
@@ -158,7 +158,7 @@ func Count(all []Finding, s Severity) int {
 	return n
 }
 
-// Fails says whether a finding is at least as severe as the threshold.
+// Fails reports whether a finding is at least as severe as the threshold.
 func Fails(all []Finding, threshold Severity) bool {
 	for _, s := range Severities {
 		if Count(all, s) > 0 {

@@ -119,7 +119,7 @@ func classes(e *examination) []Finding {
 	return found
 }
 
-// certificates are those that KubeadmControlPlane would make anew when they are
+// certificates are those that KubeadmControlPlane would make again when they are
 // absent (Cluster API controlplane/kubeadm reconcileClusterCertificates v1.14.0).
 func certificates(e *examination) []Finding {
 	var found []Finding
@@ -185,7 +185,7 @@ func secretsAbsent(e *examination) []Finding {
 	return found
 }
 
-// foldedSecret says that a finding on one Secret is part of SecretsAbsent.
+// foldedSecret reports whether a finding on one Secret is part of SecretsAbsent.
 func (e *examination) foldedSecret(f Finding) bool {
 	return f.Absent.Resource == secretResource && f.Code != ruleSecrets.Code && !e.hasSecrets[f.Backup]
 }

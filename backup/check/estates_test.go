@@ -170,7 +170,7 @@ func TestK0rdent(t *testing.T) {
 	}
 }
 
-// TestOtherControlPlanes holds that nobody makes a kubeconfig anew where no
+// TestOtherControlPlanes holds that nobody makes a kubeconfig again where no
 // KubeadmControlPlane does, and that no authorities are missed there.
 func TestOtherControlPlanes(t *testing.T) {
 	b := backuptest.New().Add("clusters.cluster.x-k8s.io", map[string]any{

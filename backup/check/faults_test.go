@@ -23,7 +23,7 @@ import (
 // change edits the items whose path fits; nil leaves an item out.
 type change func(path string, body []byte) []byte
 
-// without leaves out what lies at these places: "resource/namespace/name",
+// without leaves out what is at these places: "resource/namespace/name",
 // where an empty part fits all.
 func without(places ...string) change {
 	return func(path string, body []byte) []byte {

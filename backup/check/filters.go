@@ -51,7 +51,7 @@ var needed = []string{
 	"machinehealthchecks." + coreGroup, "kubeadmcontrolplanes." + controlPlaneGroup, "kubeadmconfigs." + bootstrapGroup, secretResource,
 }
 
-// filters are the findings on what a backup was told to leave out.
+// filters are the findings on what a backup was configured to leave out.
 func filters(e *examination) []Finding {
 	deployments := deploymentKind.In(e.Snapshot).Len() > 0
 	var found []Finding
@@ -164,7 +164,7 @@ func (f *filterSpec) resource(resource string, clusterScoped bool) string {
 	return ""
 }
 
-// namesResource says whether an entry of a list means a resource. Velero asks
+// namesResource reports whether an entry of a list means a resource. Velero asks
 // the API server, which knows a resource by plural and singular, with or
 // without its group (Velero pkg/discovery/helper.go v1.18.1).
 func namesResource(entry, resource string) bool {

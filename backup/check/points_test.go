@@ -233,7 +233,7 @@ func TestPoint30Words(t *testing.T) {
 	}
 }
 
-// What Velero leaves out is told from the filters that it wrote, which differ from
+// What Velero leaves out is read from the filters that it wrote, which differ from
 // release to release, and a policy that nobody can read is said to be one.
 func TestPoint30Filters(t *testing.T) {
 	const (

@@ -14,7 +14,7 @@ import (
 	"drift-detector/backup"
 )
 
-// VeleroBackup is velero-backup.json, the Backup object that lies beside the
+// VeleroBackup is velero-backup.json, the Backup object that is beside the
 // tarball in the object store (Velero pkg/persistence/object_store_layout.go
 // v1.18.1).
 type VeleroBackup struct {

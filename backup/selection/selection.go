@@ -19,7 +19,7 @@ type Selection struct {
 	Selector   string   // of the Cluster's labels, in the form that kubectl takes
 }
 
-// IsZero says that nothing was asked for.
+// IsZero reports whether nothing was asked for.
 func (q *Selection) IsZero() bool {
 	return len(q.Clusters) == 0 && len(q.Namespaces) == 0 && q.Selector == ""
 }
@@ -55,7 +55,7 @@ func (q *Selection) Of(s *backup.Snapshot) (func(backup.ClusterID) bool, error) 
 	return func(id backup.ClusterID) bool { return selected[id] }, nil
 }
 
-// names says whether the cluster's name and namespace fit.
+// names reports whether the cluster's name and namespace fit.
 func (q *Selection) names(id backup.ClusterID) bool {
 	return (len(q.Clusters) == 0 || slices.ContainsFunc(q.Clusters, func(name string) bool { return called(id, name) })) &&
 		(len(q.Namespaces) == 0 || slices.Contains(q.Namespaces, id.Namespace))

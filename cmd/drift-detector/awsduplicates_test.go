@@ -10,8 +10,8 @@ import (
 	"drift-detector/report"
 )
 
-// twin turns aws-prod into another cluster of the same name: in namespace
-// tenant-twin, with ids of its own, in a VPC of its own.
+// awsDuplicate turns aws-prod into another cluster of the same name: in namespace
+// tenant-copy, with ids of its own, in a VPC of its own.
 type awsDuplicate struct{ region string }
 
 var (
@@ -20,14 +20,14 @@ var (
 )
 
 func (tw awsDuplicate) text(s string) string {
-	s = strings.ReplaceAll(s, "tenant-aws", "tenant-twin")
+	s = strings.ReplaceAll(s, "tenant-aws", "tenant-copy")
 	s = strings.ReplaceAll(s, "us-east-1", tw.region)
 	s = awsIDs.ReplaceAllString(s, "$1-f$2")
 	// A uid is opaque: a longer one is another one.
 	return uids.ReplaceAllStringFunc(s, func(m string) string { return m[:len(m)-1] + "ff" + m[len(m)-1:] })
 }
 
-// withDuplicate is the lab with the twin of aws-prod in backup and account.
+// withDuplicate is the lab with the duplicate of aws-prod in backup and account.
 func withDuplicate(t *testing.T, tw awsDuplicate, o lab.EC2Options) (*world, *lab.EC2) {
 	t.Helper()
 	w := fleet(t)
@@ -54,10 +54,10 @@ func withDuplicate(t *testing.T, tw awsDuplicate, o lab.EC2Options) (*world, *la
 	return w, ec2
 }
 
-// duplicateOracle is the oracle of aws-prod, said of its twin.
+// duplicateOracle is the oracle of aws-prod, said of its duplicate.
 func duplicateOracle(t *testing.T, tw awsDuplicate) awsOracle {
 	o := readAWSOracle(t)
-	o.Namespace = "tenant-twin"
+	o.Namespace = "tenant-copy"
 	for i := range o.Machines {
 		o.Machines[i].Namespace = o.Namespace
 	}
@@ -106,7 +106,7 @@ func TestAWSDeniedInOneRegionOfTwo(t *testing.T) {
 	o.agreesWith(t, readAWSOracle(t))
 	n := 0
 	for _, c := range o.report.Clusters {
-		if c.Namespace != "tenant-twin" {
+		if c.Namespace != "tenant-copy" {
 			continue
 		}
 		for _, m := range machinesOf(c) {

@@ -92,7 +92,7 @@ func revive(t *testing.T, v *lab.VCenter, then lab.VM) {
 	config := *duplicate.Config
 	config.Name, config.Uuid, config.InstanceUuid = then.Name, then.BIOSUUID, then.InstanceUUID
 	config.Files.VmPathName = fmt.Sprintf("[LocalDS_0] %s/%s.vmx", then.Name, then.Name)
-	config.ExtraConfig = nil // host names in it are of the twin
+	config.ExtraConfig = nil // host names in it are of the duplicate
 	vm.Config, vm.Name = &config, then.Name
 	vm.Self.Value = then.Ref
 	vm.Summary.Vm = &vm.Self

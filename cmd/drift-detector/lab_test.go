@@ -172,7 +172,7 @@ func (o outcome) agreesWith(t *testing.T, want interface{ misses(*report.Report)
 	}
 }
 
-// withoutTime is the report's JSON but for the moment at which it was made.
+// withoutTime is the report's JSON except for the moment at which it was made.
 func (o outcome) withoutTime(t *testing.T) string {
 	t.Helper()
 	var doc map[string]any

@@ -70,7 +70,7 @@ func (o *backupOptions) read(c *cli.Context) error {
 	return nil
 }
 
-// access turns the options into what providers are told. It fails on a bad
+// access turns the options into what providers get. It fails on a bad
 // --endpoint or --credentials.
 func (o *backupOptions) access(s *streams) (infra.Access, error) {
 	a := infra.Access{

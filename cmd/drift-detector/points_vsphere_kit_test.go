@@ -275,7 +275,7 @@ func vsphereOnly(all map[string]report.Machine) []string {
 }
 
 // standBy serves another vCenter in place of the lab's: a site with all of its VMs,
-// replicated under new ids but for those that are kept.
+// replicated under new ids except for those that are kept.
 func (w *world) standBy(kept ...string) {
 	w.t.Helper()
 	v, err := lab.StartVCenter(lab.VCenterOptions{Archive: testdata + "vcenter-after.tar.gz", InstanceUUID: "5a5a5a5a-0000-4000-8000-000000000001"})

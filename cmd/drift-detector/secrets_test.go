@@ -60,7 +60,7 @@ func (m markers) in(text string) []string {
 }
 
 // mark replaces every secret value of the world's backup by a marker: data of
-// all Secrets but for user names, certificates and what the lab needs to work,
+// all Secrets except for user names, certificates and what the lab needs to work,
 // and the copy of the data in last-applied-configuration.
 func (w *world) mark(m *markers) {
 	byItem := map[string][]byte{} // both copies of an item must stay equal

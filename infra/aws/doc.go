@@ -59,7 +59,7 @@
 //
 // Expected machines have owner+machineNameTag, owner+name and machineNameTag where the backup
 // does not say in which VPC their cluster is. An instance has the keys with an
-// owner only when it carries exactly one ownership tag, but for owners+machineNameTag,
+// owner only when it carries exactly one ownership tag, except for owners+machineNameTag,
 // which only keeps a machine from being called not provisioned, and for owner+name+running
 // and mark. Probes have the kinds vpc, subnet, securityGroup, natGateway, asg, nodegroup,
 // eksControlPlane, bastion (the cluster that it is of), and classicLoadBalancer and

@@ -317,7 +317,7 @@ func TestRegionFromZones(t *testing.T) {
 	}
 }
 
-// A member that has lost its tags is told by the group that lists it, and a
+// A member that has lost its tags is said by the group that lists it, and a
 // Machine of a pool by its label.
 func TestPoolMembers(t *testing.T) {
 	b := newMade().keys().cluster("ns", "prod", fleetRegion, "vpc-1")
@@ -404,7 +404,7 @@ func TestMembersOfAPoolThatTheBackupLacks(t *testing.T) {
 
 // Where the backup does not name the VPC of a cluster, tags alone tell the
 // instance of a machine without a recorded id: it is never said that none was
-// made. Clusters of one name are told apart by the namespace.
+// made. Clusters of one name are distinguished by the namespace.
 func TestMachinesWithoutVPC(t *testing.T) {
 	b := newMade()
 	for n, ns := range []string{"red", "blue"} {

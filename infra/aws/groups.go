@@ -89,7 +89,7 @@ func (l *listing) addGroupKeys() {
 	}
 }
 
-// wants says whether probes of a kind are to be looked for.
+// wants reports whether probes of a kind are to be looked for.
 func (l *listing) wants(kind string) bool {
 	for k := range l.marks {
 		if k.Kind == kind {

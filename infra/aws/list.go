@@ -108,7 +108,7 @@ func (l *listing) read(ctx context.Context) {
 	}
 }
 
-// readInstances lists the region, unfiltered: who owns an instance is told from
+// readInstances lists the region, unfiltered: who owns an instance is read from
 // its tags, and a tag that was lost must not hide it.
 func (l *listing) readInstances(ctx context.Context) *infra.Fault {
 	if err := l.readPages(ctx, nil); err != nil {

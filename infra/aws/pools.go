@@ -193,7 +193,7 @@ func (objs *objects) poolOf(m *member) infra.Key {
 }
 
 // guessed returns why the name of a pool is not certain, or "". What CAPA calls it
-// stands in its own object, and an EKS cluster's name in its control plane's.
+// is in its own object, and an EKS cluster's name in its control plane's.
 func (objs *objects) guessed(p *pool) string {
 	switch s := objs.locations[p.cluster]; {
 	case p.record == nil:

@@ -140,7 +140,7 @@ func remoteAlert(err error) string {
 	return ""
 }
 
-// hungUp says that the server closed an established connection. A server that
+// hungUp reports whether the server closed an established connection. A server that
 // rejects a client certificate in TLS 1.3 may do so before its alert is read.
 func hungUp(err error) bool {
 	var op *net.OpError

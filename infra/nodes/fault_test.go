@@ -14,7 +14,7 @@ import (
 )
 
 // TestListFaults holds what is said of each way in which a server fails. Each
-// has a healthy twin in the other tests, which differs in that one thing only.
+// has a healthy duplicate in the other tests, which differs in that one thing only.
 func TestListFaults(t *testing.T) {
 	good := answer(200, nodes("", "a"))
 	long := strings.Repeat("x", maxString+1)

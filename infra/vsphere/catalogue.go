@@ -138,7 +138,7 @@ func (c *catalogue) folderPath(id string) folderPath {
 	return at
 }
 
-// has says whether there is what a key asks for, and whether that is sure: a
+// has reports whether there is what a key asks for, and whether that is sure: a
 // thing that might be it may be hidden in part.
 func (c *catalogue) has(endpoint string, k infra.Key) (found, sure bool) {
 	rest, ok := strings.CutPrefix(k.Value, endpoint+"/")

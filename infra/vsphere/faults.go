@@ -58,7 +58,7 @@ func unreachable(t infra.Target, message string) *infra.Fault {
 	}
 }
 
-// overtime says that the target's own time is over, not that of the run.
+// overtime reports whether the target's own time is over, not that of the run.
 func overtime(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errOvertime) }
 
 // listFault says why a listing is not whole.

@@ -28,7 +28,7 @@ const guestBatch = 50
 
 // readGuestinfo asks candidates for their own metadata and keeps two things of
 // it: the host name, and the API endpoint that the VM was to join. All else in
-// extraConfig, bootstrap tokens and keys among it, is dropped on the spot. look
+// extraConfig, bootstrap tokens and keys among it, is dropped at once. look
 // tells where in instances a managed object id is; the candidates that could not be
 // read are returned, those not that are gone by now. The name of such a one ties it
 // to nothing: nobody knows what its metadata would have said against that.

@@ -120,7 +120,7 @@ func reference(v types.AnyType) string {
 	return ""
 }
 
-// readable says that the VM's configuration was read, so that a key that it
+// readable reports whether the VM's configuration was read, so that a key that it
 // does not have is really not its own. Inaccessible and invalid VMs have none,
 // and an orphaned one is only a memory of vCenter's (vim25/types/enum.go v0.56.0).
 func (m *vm) readable() bool {
@@ -283,7 +283,7 @@ func warnings(m vm) []string {
 	return w
 }
 
-// candidate says whether the VM's own metadata may tell what it is: it lies in
+// candidate reports whether the VM's own metadata may tell what it is: it is in
 // a folder of the backup's clusters, or has a name of the backup, and no id tells.
 func (in *inventory) candidate(folder string, i *infra.Instance, known *recordedMachines) bool {
 	named := known.marks.note(i)

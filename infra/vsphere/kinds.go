@@ -61,7 +61,7 @@ type vsphereCluster struct {
 	IdentityKind, IdentityName string
 	Insecure                   bool // v1alpha3 only
 	// Available reports whether CAPV has logged in to the server with the identity.
-	Available backup.Standing
+	Available backup.ConditionState
 }
 
 var clusters = backup.NewKind("vsphereclusters."+group,
@@ -73,7 +73,7 @@ var clusters = backup.NewKind("vsphereclusters."+group,
 	// CAPV v1.13 to v1.15 serve v1beta1 and write the condition twice: only
 	// status.v1beta2 knows the generation (VSphereClusterVCenterAvailableV1Beta2Condition,
 	// apis/v1beta1/vspherecluster_types.go v1.15.0).
-	backup.Stands(func(c *vsphereCluster) *backup.Standing { return &c.Available }, "VCenterAvailable", "status.v1beta2.conditions", "status.conditions"),
+	backup.HasCondition(func(c *vsphereCluster) *backup.ConditionState { return &c.Available }, "VCenterAvailable", "status.v1beta2.conditions", "status.conditions"),
 )
 
 type vsphereMachine struct {

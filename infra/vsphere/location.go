@@ -118,7 +118,7 @@ func folderOf(server, datacenter, raw string) (folder string, root bool) {
 	}
 }
 
-// isRootOf says whether an absolute path is the VM folder of a datacenter that
+// isRootOf reports whether an absolute path is the VM folder of a datacenter that
 // is known by name, or of some datacenter when none is known.
 func isRootOf(path, datacenter string) bool {
 	rest, ok := strings.CutSuffix(path, "/vm")

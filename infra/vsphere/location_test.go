@@ -235,7 +235,7 @@ func TestInstanceKinds(t *testing.T) {
 	}
 }
 
-// What the backup has no key for is packed; what lies in a folder of the backup's and
+// What the backup has no key for is packed; what is in a folder of the backup's and
 // may be looked at more closely is not, nor is what is near.
 func TestStrangersArePacked(t *testing.T) {
 	isRelated := func(i *infra.Instance) bool { return i.Name == "near" }

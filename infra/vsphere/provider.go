@@ -97,10 +97,10 @@ const (
 	keyRead       = "metadataInFolder"
 )
 
-// ownName is borne by VMs whose own metadata gives them the name that they have.
+// ownName is a key of VMs whose own metadata gives them the name that they have.
 var ownName = infra.Key{Kind: keyNamed, Value: "itself"}
 
-// nameless is borne by VMs of which not even the name could be read.
+// nameless is a key of VMs of which not even the name could be read.
 var nameless = infra.Key{Kind: keyUnreadable, Value: "nameless"}
 
 var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)

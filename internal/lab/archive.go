@@ -17,7 +17,7 @@ import (
 // performance counters. The simulator makes empty managers of its own for them.
 var unread = regexp.MustCompile(`^[0-9]+-(Task|TaskManager|PerformanceManager)-`)
 
-// unpack extracts a tar.gz of one folder into dir, but for what is unread, and
+// unpack extracts a tar.gz of one folder into dir, except for what is unread, and
 // returns that folder. It is for the lab's own archives, and still refuses names
 // that leave dir.
 func unpack(archive, dir string) (string, error) {

@@ -9,7 +9,7 @@ import (
 	"github.com/vmware/govmomi/vim25/types"
 )
 
-// collector is the simulator's PropertyCollector, but for objects that Deny
+// collector is the simulator's PropertyCollector, except for objects that Deny
 // named. The simulator makes one per session by reflection, so it can't hold
 // the VCenter: it finds it through the registry.
 type collector struct {

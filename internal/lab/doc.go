@@ -6,7 +6,7 @@
 // Tests of several packages and the demo use it. It listens on random ports of
 // 127.0.0.1 only; what the backup calls by another address is reached through
 // Reroutes, in the form of drift-detector's --endpoint flag, and AWS through
-// the environment, as its SDK has it. Everything that it writes lies in temporary
+// the environment, as its SDK has it. Everything that it writes is in temporary
 // directories that Close removes.
 //
 // The lab may be bent: VMs cloned, renamed, moved, removed or made unreadable,

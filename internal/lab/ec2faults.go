@@ -66,7 +66,7 @@ func (e *EC2) fault(c *apiCall) *refusal {
 	return nil
 }
 
-// aboutCertainInstances says whether the call names instances.
+// aboutCertainInstances reports whether the call names instances.
 func (c *apiCall) aboutCertainInstances() bool {
 	for name, values := range c.form {
 		if strings.HasPrefix(name, "InstanceId.") || strings.HasPrefix(name, "Filter.") && slices.Contains(values, "instance-id") {

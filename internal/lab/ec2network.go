@@ -204,7 +204,7 @@ func (e *EC2) visible(c *apiCall, kind string) []networkObject {
 	return all
 }
 
-// describeLoadBalancers answers for both generations, told apart by the API's version.
+// describeLoadBalancers answers for both generations, distinguished by the API's version.
 func (e *EC2) describeLoadBalancers(c *apiCall) (element, *refusal) {
 	kind, names := c.iam()+" "+c.version, c.list("Names.member")
 	set := branch("LoadBalancers")

@@ -24,7 +24,7 @@ func generalForecast(f *forecast.Forecast) *report.GeneralForecast {
 	return &report.GeneralForecast{Outcomes: outcomes(f.Outcomes), NotHealing: f.NotHealing, Notes: notes(f.Notes)}
 }
 
-// foresee adds a cluster's forecast to it, but for its machines.
+// foresee adds a cluster's forecast to it, except for its machines.
 func foresee(c *report.Cluster, f *forecast.Cluster) {
 	if f == nil {
 		return

@@ -13,16 +13,16 @@ import (
 // view is what the page is made of.
 type view struct {
 	*report.Report
-	Answer  report.Answer
-	Policy  string
-	Style   template.CSS
-	Script  template.JS
-	Size    string // of the estate: how many cells must fit
-	Estate  []cluster
-	VMs     []vm
-	Missing int
-	Aside   []ignored
-	Groups  []checkGroup
+	Answer   report.Answer
+	Policy   string
+	Style    template.CSS
+	Script   template.JS
+	Size     string // of the fleet: how many cells must fit
+	Clusters []cluster
+	VMs      []vm
+	Missing  int
+	Aside    []ignored
+	Groups   []checkGroup
 }
 
 // cluster is a cluster with what its machines are called on the page.
@@ -79,10 +79,10 @@ func newView(r *report.Report) view {
 		c := cluster{Cluster: &r.Clusters[i], Index: i}
 		c.Sets = sets(&c)
 		cells += c.Counts.Total
-		v.Estate = append(v.Estate, c)
+		v.Clusters = append(v.Clusters, c)
 		v.setAside(&c)
 	}
-	slices.SortStableFunc(v.Estate, func(a, b cluster) int { return cmp.Compare(a.urgency(), b.urgency()) })
+	slices.SortStableFunc(v.Clusters, func(a, b cluster) int { return cmp.Compare(a.urgency(), b.urgency()) })
 	for i := range r.InfraMachines {
 		m := &r.InfraMachines[i]
 		v.VMs = append(v.VMs, vm{m, i})
@@ -140,7 +140,7 @@ func (v view) Where() []cluster {
 func (v view) Elsewhere() int { return len(v.concerned()) - len(v.Where()) }
 
 func (v view) concerned() []cluster {
-	return slices.DeleteFunc(slices.Clone(v.Estate), func(c cluster) bool { return c.Self || c.Status == report.Healthy })
+	return slices.DeleteFunc(slices.Clone(v.Clusters), func(c cluster) bool { return c.Self || c.Status == report.Healthy })
 }
 
 // Brief counts what is not Healthy in the cluster.
@@ -206,8 +206,8 @@ func (m machine) rank() int {
 	}
 }
 
-// Plain says that a few lines hold all that there is to say of the machine. An
-// estate has thousands of those.
+// Plain reports whether a few lines hold all that there is to say of the machine. An
+// fleet has thousands of those.
 func (m machine) Plain() bool {
 	return !m.Finding() && m.Ignored == nil && len(m.Others)+len(m.Remediation) == 0
 }

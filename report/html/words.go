@@ -16,7 +16,7 @@ import (
 var functions = template.FuncMap{
 	"mark": report.Mark, "explain": report.Explain, "meaning": meaning, "tone": tone, "look": look, "label": label,
 	"stamp": stamp, "plural": plural, "name": name, "title": title, "pairs": pairs, "total": total, "count": count,
-	"object": object, "instance": instance, "fates": fates, "replicas": replicas, "nodeLists": nodeLists, "reasons": reasons,
+	"object": object, "instance": instance, "fates": verdictFacts, "replicas": replicas, "nodeLists": nodeLists, "reasons": reasons,
 	"severity": severity, "existence": existence, "gone": gone, "ids": ids, "next": func(i int) int { return i + 1 },
 }
 
@@ -183,8 +183,8 @@ func instance(i *report.Instance) []fact {
 	return facts
 }
 
-// fates is what says that a machine is what it is, and what becomes of it.
-func fates(m machine) []fact {
+// verdictFacts lists a machine's verdict, evidence and forecast.
+func verdictFacts(m machine) []fact {
 	var facts []fact
 	if m.Reason != "" || m.Message != "" {
 		facts = append(facts, fact{"Verdict", strings.TrimSpace(m.Reason + " " + m.Message)})

@@ -34,12 +34,12 @@ type Rule struct {
 }
 
 // Apply marks the findings of the report that the rules set aside, notes the
-// rules in it, and says all statuses anew without those findings. Rules of
+// rules in it, and says all statuses again without those findings. Rules of
 // several files are one list in the order given. Machines of the management
 // cluster itself are no findings. Counts, lists, errors, scopes and completeness
 // stay as they are, so that no rule makes an incomplete report look complete.
 //
-// It returns what the operator should be told of the rules: those that have
+// It returns what the operator should know of the rules: those that have
 // expired and those that fit nothing. A report that rules were applied to already
 // is refused: which findings were set aside is then decided. Without rules Apply
 // does nothing.

@@ -22,7 +22,7 @@ import (
 //	provider     "vsphere", "aws"
 //	instance     id of the VM: BIOS UUID, instance id
 //	ref          managed object id of the VM
-//	folder       where the VM lies: its path without its name
+//	folder       where the VM is: its path without its name
 //	tag          tags of the VM: a mapping of keys to values
 //	reason       code of the verdict, or of any of its warnings
 //	onlyReasons  codes of the verdict and of all its warnings
@@ -41,7 +41,7 @@ type condition struct {
 	globs    []glob
 }
 
-// fits says that every condition fits the finding.
+// fits reports whether every condition fits the finding.
 func (s Selector) fits(f *finding) bool {
 	for i := range s {
 		if !keys[s[i].key](f, &s[i]) {

@@ -2,13 +2,13 @@
 // node_exporter and for whatever else reads Prometheus' text format.
 //
 // The series are per cluster, never per machine: their number grows with the
-// estate and not with what is wrong in it. Which machines they are is told by
+// fleet and not with what is wrong in it. Which machines they are is said by
 // the report itself.
 //
-// A node_exporter takes one such file. Of a second one, of another estate, it
+// A node_exporter takes one such file. Of a second one, of another fleet, it
 // would drop every series whose name and labels the first one has, and say so in
 // its log alone (node_exporter 1.12 gathers with promhttp.ContinueOnError): give
-// each estate a node_exporter of its own.
+// each fleet a node_exporter of its own.
 package prometheus
 
 import (

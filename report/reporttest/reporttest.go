@@ -48,7 +48,7 @@ func Random(seed uint64) *report.Report {
 }
 
 // Sized returns a report of so many clusters with about that many machines in
-// each, most of them healthy, as those of real estates are.
+// each, most of them healthy, as those of real fleets are.
 func Sized(clusters, machines int) *report.Report {
 	g := &generator{Rand: rand.New(rand.NewPCG(uint64(clusters), uint64(machines))), calm: true}
 	return g.report(clusters, machines)

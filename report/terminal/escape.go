@@ -39,7 +39,7 @@ func Escape(s string) string {
 	return b.String()
 }
 
-// Unsafe says that a character must not reach a terminal as it is: it is a control
+// Unsafe reports whether a character must not reach a terminal as it is: it is a control
 // character, a line or paragraph separator, or a mark that only formats.
 func Unsafe(r rune) bool {
 	if ' ' <= r && r <= '~' {

@@ -106,7 +106,7 @@ func Quoted(s string) string {
 	return s
 }
 
-// Printer writes lines. The first error of its writer is kept and told by Flush.
+// Printer writes lines. The first error of its writer is kept and returned by Flush.
 type Printer struct {
 	to    *bufio.Writer
 	width int

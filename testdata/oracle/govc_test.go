@@ -45,7 +45,7 @@ func fleet(t *testing.T, id string) *lab.VCenter {
 	return v
 }
 
-// detected is the report of the real program on the lab, but for its AWS cluster.
+// detected is the report of the real program on the lab, except for its AWS cluster.
 func detected(t *testing.T, v *lab.VCenter) *report.Report {
 	t.Helper()
 	backup := filepath.Join(testdata, "fleet-data.tar.gz")
