@@ -41,6 +41,16 @@ func (r *Registry) named(name string) Provider {
 	return nil
 }
 
+// Specs returns the descriptions of the providers, in the order in which they were
+// added.
+func (r *Registry) Specs() []Spec {
+	all := make([]Spec, len(r.providers))
+	for i, p := range r.providers {
+		all[i] = p.Spec()
+	}
+	return all
+}
+
 // Want is what all providers ask of a backup.
 func (r *Registry) Want() backup.Want {
 	var w backup.Want
