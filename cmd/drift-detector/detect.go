@@ -174,7 +174,7 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *loadedBackup,
 		GeneratedAt:   now,
 		Options:       report.Options{IgnoreHealthy: o.ignoreHealthy, SkipNodes: o.skipNodes, Filter: o.filter()},
 	})
-	plan.Fill(rep)
+	plan.Fill(rep, e.registry.Tools())
 	return rep, verdictOnRun(result), nil
 }
 

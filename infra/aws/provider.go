@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"drift-detector/infra"
+	"drift-detector/infra/aws/awscli"
 )
 
 // Name is the provider's name in reports.
@@ -61,6 +62,7 @@ func (p *provider) Spec() infra.Spec {
 		Controller:       infra.Controller{Name: "CAPA", Makes: "launches an instance", RunningOnly: true, OwnsKubeconfig: planeKind, Defaults: true},
 		OnDelete:         "deleting a Machine makes CAPA terminate the instance that has its id",
 		SeparateAccounts: true,
+		Tool:             awscli.Tool{},
 		Words:            map[string]string{keyInstance: "instance id"},
 	}
 }

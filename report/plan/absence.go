@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"drift-detector/infra/shell"
 	"drift-detector/report"
 )
 
@@ -12,7 +13,7 @@ import (
 // check proves first that it looks at the right place, with an account that sees the
 // machines of the cluster there.
 type absence struct {
-	checks []command
+	checks []shell.Command
 	says   string // what the checks look at, as the end of a sentence
 	why    string // why there are none
 }
@@ -21,23 +22,23 @@ type absence struct {
 func (b *book) absent(s *set, m *report.Machine) absence {
 	id := recordedID(m)
 	scopes := b.clusterScopes(s.cluster, m)
-	if len(scopes) == 0 || !scopes[0].identifies(id) {
+	if len(scopes) == 0 || !scopes[0].Identifies(id) {
 		return absence{why: "the report can't say where to look"}
 	}
 	var out absence
 	var seen []string
 	for _, p := range scopes {
-		sees, what := p.sees(p, s.cluster, b.witness(s, p))
+		sees, what := p.sees(s.cluster, b.witness(s, p))
 		switch {
 		case !p.proven():
-			return absence{why: "the report does not say which " + p.noun + " it was made from, as one of an older release or inventory does not: run detect again"}
+			return absence{why: "the report does not say which " + p.Noun + " it was made from, as one of an older release or inventory does not: run detect again"}
 		case what == "":
 			return absence{why: "no machine of its cluster is Healthy in " + p.name + ", so that nothing shows that whoever looks there would see it"}
 		}
-		out.checks = append(out.checks, p.identityCheck(), sees.stop("this account does not see "+what+" of the cluster"), p.free(id))
+		out.checks = append(out.checks, p.identityCheck(), sees.OrStop("this account does not see "+what+" of the cluster"), p.free(id))
 		seen = append(seen, what)
 	}
-	out.says = "it is the right " + scopes[0].noun + ", the account sees " + strings.Join(seen, " and ") + " of the cluster there, nothing has the id"
+	out.says = "it is the right " + scopes[0].Noun + ", the account sees " + strings.Join(seen, " and ") + " of the cluster there, nothing has the id"
 	if s.cluster.Nodes.State != report.NodesRead {
 		if b.living(s.cluster) == nil {
 			return absence{why: "the Node list of its cluster was not read, and no machine of it is known to run whose Node would show that a list is the right one"}
@@ -50,20 +51,12 @@ func (b *book) absent(s *set, m *report.Machine) absence {
 }
 
 // before runs a command only when nothing has the id.
-func (a *absence) before(c command) command {
-	return all(a.checks[0], append(a.checks[1:len(a.checks):len(a.checks)], c)...)
+func (a *absence) before(c shell.Command) shell.Command {
+	return shell.All(a.checks[0], append(a.checks[1:len(a.checks):len(a.checks)], c)...)
 }
 
 func recordedID(m *report.Machine) string {
 	return strings.ToLower(m.ProviderID[strings.LastIndexByte(m.ProviderID, '/')+1:])
-}
-
-// deletes says what happens to an instance when its Machine is deleted.
-func deletes(c *report.Cluster) string {
-	if p := providers[c.Provider]; p != nil {
-		return p.deletes
-	}
-	return "deleting a Machine may destroy whatever has its id"
 }
 
 // remake deletes a Machine if nothing has its id.
@@ -79,22 +72,22 @@ func (b *book) remake(d *draft, s *set, m *report.Machine, text string) {
 			b.decide(d, s, m, text, "no machine of the cluster is known to run by whose Node its etcd could be told from that of another")
 			return
 		}
-		c = all(b.isCluster(s.cluster), b.answers(s.cluster), c)
+		c = shell.All(b.isCluster(s.cluster), b.answers(s.cluster), c)
 		a.says += ", etcd has a majority"
 	}
-	d.after(text+" The line looks first, because "+deletes(s.cluster)+": "+a.says+".", a.before(c))
+	d.after(text+" The line looks first, because "+b.onDelete(s.cluster)+": "+a.says+".", a.before(c))
 }
 
 // decide leaves a Machine to a person, where no line could look whether its instance
 // is really gone.
 func (b *book) decide(d *draft, s *set, m *report.Machine, text, why string) {
-	look := []command{manage(m.Namespace, "describe", machines+m.Name), b.nodesByID(s.cluster)}
+	look := []shell.Command{manage(m.Namespace, "describe", machines+m.Name), b.nodesByID(s.cluster)}
 	for _, p := range b.clusterScopes(s.cluster, m) {
-		if id := recordedID(m); p.identifies(id) && p.proven() {
-			look = append(look, p.identityCheck().then(p.find(p, id)))
+		if id := recordedID(m); p.Identifies(id) && p.proven() {
+			look = append(look, p.identityCheck().Then(p.Find(p.Scope, id)))
 		}
 	}
-	d.after(text+" No line does that: "+why+". Decide by hand, when somebody who may see everything there has looked for a VM with the id, for one with the name, and at the Nodes of the cluster; "+deletes(s.cluster)+".", look...)
+	d.after(text+" No line does that: "+why+". Decide by hand, when somebody who may see everything there has looked for a VM with the id, for one with the name, and at the Nodes of the cluster; "+b.onDelete(s.cluster)+".", look...)
 }
 
 // witnessKey is a set as seen at a place.
@@ -124,7 +117,7 @@ func (b *book) findWitness(s *set, p *scope) *report.Machine {
 	for _, o := range append([]*set{s}, sets(s.cluster)...) {
 		for i := range o.machines {
 			m := &o.machines[i]
-			if m.Status != report.Healthy || m.Instance == nil || !p.identifies(m.Instance.ID) || b.scopeOf(m.Instance) != p {
+			if m.Status != report.Healthy || m.Instance == nil || !p.Identifies(m.Instance.ID) || b.scopeOf(m.Instance) != p {
 				continue
 			}
 			if len(m.Warnings) == 0 {
@@ -149,7 +142,7 @@ func (b *book) clusterScopes(c *report.Cluster, m *report.Machine) []*scope {
 	}
 	var out []*scope
 	note := func(p *scope) {
-		if p != nil && p.provider == providers[c.Provider] && !slices.Contains(out, p) {
+		if p != nil && p.provider == b.providers[c.Provider] && !slices.Contains(out, p) {
 			out = append(out, p)
 		}
 	}
@@ -166,7 +159,7 @@ func (b *book) clusterScopes(c *report.Cluster, m *report.Machine) []*scope {
 			note(b.scopeOf(&report.Instance{Provider: s.Provider, Scope: scopeName(s), Account: s.Account}))
 		}
 	}
-	slices.SortFunc(out, func(x, y *scope) int { return cmp.Compare(x.variable, y.variable) })
+	slices.SortFunc(out, func(x, y *scope) int { return cmp.Compare(x.Variable, y.Variable) })
 	b.scopesOf[c] = out
 	return out
 }

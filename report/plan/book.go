@@ -27,9 +27,13 @@ type Variable struct {
 // book is a report with what its commands need beside it.
 type book struct {
 	*report.Report
+	tools         Tools
+	providers     map[string]*provider // by name
+	identityKinds map[string]string    // resource and slash of each cluster-scoped kind that leads to credentials
+
 	variables []Variable
 	contexts  map[*report.Cluster]string // variable of a cluster's kubeconfig context
-	scopes    map[string]*scope          // by placeKey; nil where a scope's name means several
+	scopes    map[string]*scope          // by scopeKey; nil where a scope's name means several
 	withID    map[string]int             // how many instances of the report have an id
 	names     map[string]int             // how many clusters have a name
 	backupsOf map[string]map[int]bool    // backups that hold a cluster of a key
@@ -44,12 +48,13 @@ type book struct {
 	reported  map[setID]bool // of which sets the event behind their findings was told
 }
 
-func open(r *report.Report) *book {
+func open(r *report.Report, tools Tools) *book {
 	b := &book{
-		Report: r, contexts: map[*report.Cluster]string{}, scopes: map[string]*scope{}, withID: map[string]int{}, names: map[string]int{},
+		Report: r, tools: tools, providers: map[string]*provider{}, identityKinds: map[string]string{}, contexts: map[*report.Cluster]string{}, scopes: map[string]*scope{}, withID: map[string]int{}, names: map[string]int{},
 		backupsOf: map[string]map[int]bool{}, alike: map[string][]string{},
 		scopesOf: map[*report.Cluster][]*scope{}, witnesses: map[witnessKey]*report.Machine{}, alive: map[*report.Cluster]*report.Machine{}, reported: map[setID]bool{},
 	}
+	b.readProviders()
 	b.variables = []Variable{
 		{Name: management, Meaning: "context of the new management cluster in your kubeconfig"},
 		{Name: oldManagement, Meaning: "context of the old management cluster, as long as it answers"},
@@ -96,13 +101,13 @@ func (b *book) contextMeaning(c *report.Cluster) string {
 	if b.isInAnotherBackup(c) && c.Backup >= 0 && c.Backup < len(b.Backups) {
 		text += " of backup " + b.Backups[c.Backup].Path
 	}
-	if p := providers[c.Provider]; p != nil && p.planeKinds[c.ControlPlane.Kind] != "" {
+	if b.providers[c.Provider].planeResource(c) != "" {
 		return text
 	}
 	return text + "; clusterctl names it " + c.Name + "-admin@" + c.Name
 }
 
-// twins says that another backup has a cluster of that namespace and name: they are
+// isInAnotherBackup reports whether another backup has a cluster of that namespace and name: they are
 // of different management clusters.
 func (b *book) isInAnotherBackup(c *report.Cluster) bool { return len(b.backupsOf[key(c)]) > 1 }
 
@@ -133,10 +138,6 @@ func variableName(from string, taken map[string]bool) string {
 	taken[name] = true
 	return name
 }
-
-// variable reads a variable. An unset or empty one ends the command: an empty
-// --context would quietly mean the current one.
-func variable(name string) raw { return raw(`"${` + name + `:?}"`) }
 
 func key(c *report.Cluster) string { return c.Namespace + "/" + c.Name }
 

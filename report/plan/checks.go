@@ -94,13 +94,13 @@ func (b *book) settleErrors(d *draft, c *report.Cluster) {
 
 // identity says that an error is about an identity that a cluster waits for.
 func (b *book) identity(k *report.Check, c *report.Cluster) bool {
-	return k.Backup == c.Backup && slices.ContainsFunc(b.missed(k), func(m *report.Missing) bool { return waits(c, m) })
+	return k.Backup == c.Backup && slices.ContainsFunc(b.missed(k), func(m *report.Missing) bool { return b.waits(c, m) })
 }
 
 // tied says that all clusters that an error concerns are known.
 func (b *book) tied(k *report.Check) bool {
 	for _, m := range b.missed(k) {
-		if strings.Contains(m.ReferredBy, " and ") && (identityKinds[m.Kind] == "" || !b.foreseen()) {
+		if strings.Contains(m.ReferredBy, " and ") && (b.identityKinds[m.Kind] == "" || !b.foreseen()) {
 			return false
 		}
 	}

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 
+	"drift-detector/infra/shell"
 	"drift-detector/report"
 )
 
@@ -20,7 +21,7 @@ func (b *book) ghost(d *draft, s *set, m *report.Machine) {
 		d.before("Other VMs bear its id, or may be meant by it. Tell them apart by path, creation time and addresses before you touch any; no command that destroys is made here.", v.show())
 		return
 	case !v.proven():
-		d.before("The report does not say which "+v.noun+" it was seen in, as one of an older release or inventory does not: run detect again. No command that destroys is made before.", v.show())
+		d.before("The report does not say which "+v.Noun+" it was seen in, as one of an older release or inventory does not: run detect again. No command that destroys is made before.", v.show())
 	case !m.HasStrongEvidence() || m.Role == "":
 		b.prove(d, s, m, v)
 		return
@@ -45,9 +46,9 @@ func (b *book) prove(d *draft, s *set, m *report.Machine, v *vm) {
 func (b *book) ghostWorker(d *draft, s *set, m *report.Machine, v *vm) {
 	b.capacity(d, s)
 	d.after("Drain its Node, and wait until no volume is attached to it any more.", append(b.drain(s.cluster, m), b.attachments(s.cluster))...)
-	v.detach(d, v)
+	v.detach(d)
 	d.after("Delete its Node.", b.deleteNode(s.cluster, m))
-	v.remove(d, v, command{})
+	v.remove(d, shell.Command{})
 }
 
 // capacity comes before a drain: what runs on the Ghost needs another place.
@@ -92,15 +93,15 @@ func (b *book) ghostControlPlane(d *draft, s *set, m *report.Machine, v *vm) {
 	case s.kind != "KubeadmControlPlane":
 		d.after("Remove its member from etcd with the means of this kind of control plane, and see that a majority of the members answers before you go on.")
 	}
-	v.leaveBalancer(d, c, v)
+	v.leaveBalancer(d, c)
 	d.after("Drain its Node, and wait until no volume is attached to it any more.", append(b.drain(c, m), b.attachments(c))...)
-	v.detach(d, v)
+	v.detach(d)
 	d.after("Delete its Node.", b.deleteNode(c, m))
-	first := command{}
+	first := shell.Command{}
 	if etcd {
 		first = b.evicted(c, m)
 	}
-	v.remove(d, v, first)
+	v.remove(d, first)
 	if etcd {
 		d.after("See that all members answer before you begin with the next machine. If the control plane was larger before the restore, scale it up only now.", b.quorum(c)...)
 	}
@@ -134,21 +135,21 @@ func nodeName(m *report.Machine) string {
 }
 
 // drain empties the Node of a Ghost.
-func (b *book) drain(c *report.Cluster, m *report.Machine) []command {
+func (b *book) drain(c *report.Cluster, m *report.Machine) []shell.Command {
 	drain := b.workload(c, "drain", nodeWord(m), "--ignore-daemonsets", "--delete-emptydir-data")
-	return append(b.askNode(c, m), b.isNode(c, nodeWord(m), m.Instance.ID).then(drain))
+	return append(b.askNode(c, m), b.isNode(c, nodeWord(m), m.Instance.ID).Then(drain))
 }
 
-func (b *book) deleteNode(c *report.Cluster, m *report.Machine) command {
-	return b.isNode(c, nodeWord(m), m.Instance.ID).then(b.workload(c, "delete", nodeWord(m)))
+func (b *book) deleteNode(c *report.Cluster, m *report.Machine) shell.Command {
+	return b.isNode(c, nodeWord(m), m.Instance.ID).Then(b.workload(c, "delete", nodeWord(m)))
 }
 
 // askNode leads through the Node list to a Node whose name is not known.
-func (b *book) askNode(c *report.Cluster, m *report.Machine) []command {
+func (b *book) askNode(c *report.Cluster, m *report.Machine) []shell.Command {
 	if m.Node != "" {
 		return nil
 	}
-	return []command{b.nodesByID(c), ask("NODE", "the Node whose id ends in "+m.Instance.ID)}
+	return []shell.Command{b.nodesByID(c), shell.Ask("NODE", "the Node whose id ends in "+m.Instance.ID)}
 }
 
 // nodeWord is the Node of a Ghost for kubectl.
@@ -156,5 +157,5 @@ func nodeWord(m *report.Machine) any {
 	if m.Node != "" {
 		return node + m.Node
 	}
-	return raw(`"node/${NODE:?}"`)
+	return shell.Raw(`"node/${NODE:?}"`)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"drift-detector/infra/shell"
 	"drift-detector/report"
 )
 
@@ -33,7 +34,7 @@ func (b *book) infraMachine(m *report.InfraMachine) []report.Step {
 	if !known {
 		text = "Ask its owner whether it belongs to a cluster of this backup. If nobody knows it, leave it running, and look again after the restore: nothing restored refers to it."
 	}
-	var look []command
+	var look []shell.Command
 	if v := b.vm(&m.Instance); v != nil {
 		look = append(look, v.show())
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"drift-detector/infra/shell"
 	"drift-detector/report"
 )
 
@@ -105,11 +106,11 @@ const pausePatch = `--patch={"spec":{"paused":true}}`
 // Cluster can't be paused, because it was deleted since, keeps none of the others
 // from being paused.
 func (b *book) stopOld(d *draft) {
-	var pauses []command
+	var pauses []shell.Command
 	for i := range b.Clusters {
 		if c := &b.Clusters[i]; !c.Self {
 			pause := kubectl(oldManagement, "--namespace="+c.Namespace, "patch", clusters+c.Name, "--type=merge", pausePatch)
-			pauses = append(pauses, pause.orSay("not paused: look at this one"))
+			pauses = append(pauses, pause.OrSay("not paused: look at this one"))
 		}
 	}
 	text := "Shut the old management cluster down for good. If any of it still answers and can't be shut down, pause all its Clusters: two management clusters that reconcile the same VMs destroy each other's."
@@ -155,7 +156,7 @@ func (b *book) absences(d *draft) {
 			}
 			name := strings.TrimPrefix(m.Namespace+"/"+m.Name, "/")
 			text := fmt.Sprintf("%s %s is not in the backup, and referred to by %s: %s. ", m.Kind, name, m.ReferredBy, m.Why)
-			if identityKinds[m.Kind] != "" {
+			if b.identityKinds[m.Kind] != "" {
 				text += "Write its manifest now, from your sources or from another backup. After the restore its Secret has to exist first, then the identity."
 			} else {
 				text += "Find it in your sources or in another backup, or make it again, before its cluster is unpaused."

@@ -51,8 +51,8 @@ type Item struct {
 }
 
 // New arranges what is to be done about a report and its restore.
-func New(r *report.Report) Plan {
-	b := open(r)
+func New(r *report.Report, tools Tools) Plan {
+	b := open(r, tools)
 	b.plan()
 	p := Plan{
 		Unknown: b.limits(),

@@ -73,9 +73,9 @@ func TestAProviderWithoutCommands(t *testing.T) {
 			}
 		}
 	}
-	for name, p := range providers {
-		if p.controller == "" || p.clusterKind == "" || len(p.machineKinds) == 0 || len(p.identities) == 0 {
-			t.Errorf("provider %s is not filled in: %+v", name, p)
+	for _, p := range described {
+		if p.Controller == "" || p.ClusterKind == nil || len(p.MachineKinds) == 0 || len(p.IdentityKinds) == 0 || p.OnDelete == "" || p.Noun == "" {
+			t.Errorf("provider %s is not filled in: %+v", p.Name, p)
 		}
 	}
 }
@@ -118,7 +118,7 @@ func TestTwoAccountsOfOneRegion(t *testing.T) {
 		return r
 	}
 	linesOf := func(r *report.Report) string {
-		Fill(r)
+		Fill(r, providerTools)
 		var all []string
 		for _, s := range sets(&r.Clusters[1]) {
 			for i := range s.machines {
@@ -148,7 +148,7 @@ func TestClustersOfOneNameInTwoBackups(t *testing.T) {
 	duplicate := r.Clusters[0]
 	duplicate.Backup = 1
 	r.Clusters = append(r.Clusters, duplicate)
-	b := open(r)
+	b := open(r, providerTools)
 	first, last := b.contexts[&r.Clusters[0]], b.contexts[&r.Clusters[len(r.Clusters)-1]]
 	if first == "" || first == last {
 		t.Errorf("the contexts are %q and %q", first, last)
@@ -189,13 +189,13 @@ func TestStoppedMachines(t *testing.T) {
 
 // The identity of an EKS cluster is read from its control plane.
 func TestRetryOfAnEKSCluster(t *testing.T) {
-	for kind, want := range map[string]string{"KubeadmControlPlane": " awsclusters.", managedPlane: " awsmanagedcontrolplanes.controlplane."} {
+	for kind, want := range map[string]string{"KubeadmControlPlane": " awsclusters.", "AWSManagedControlPlane": " awsmanagedcontrolplanes.controlplane."} {
 		r := sample("alpha")
 		c := &r.Clusters[1]
 		c.ControlPlane.Kind, c.Backup = kind, 0
 		r.Backups[0].Missing = []report.Missing{{Kind: "AWSClusterRoleIdentity", Name: "role", ReferredBy: "AWSCluster " + key(c)}}
 		var d draft
-		open(r).identities(&d, c)
+		open(r, providerTools).identities(&d, c)
 		if len(d.steps) != 1 || len(d.steps[0].Commands) != 2 || !strings.Contains(d.steps[0].Commands[1], want) {
 			t.Errorf("%s: %+v", kind, d.steps)
 		}

@@ -1,11 +1,11 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"drift-detector/infra/shell"
 	"drift-detector/report"
 )
 
@@ -35,20 +35,20 @@ func (b *book) identities(d *draft, c *report.Cluster) {
 	}
 	for i := range b.Backups[c.Backup].Missing {
 		m := &b.Backups[c.Backup].Missing[i]
-		if !waits(c, m) {
+		if !b.waits(c, m) {
 			continue
 		}
-		lines := []command{kubectl(management, "get", identityKinds[m.Kind]+m.Name)}
-		if p := providers[c.Provider]; p != nil {
-			lines = append(lines, manage(c.Namespace, "annotate", cmp.Or(p.planeKinds[c.ControlPlane.Kind], p.clusterKind), "--selector=cluster.x-k8s.io/cluster-name="+c.Name, "--overwrite", raw(`drift-detector/retry="$(date +%s)"`)))
+		lines := []shell.Command{kubectl(management, "get", b.identityKinds[m.Kind]+m.Name)}
+		if object := b.providers[c.Provider].clusterResource(c); object != "" {
+			lines = append(lines, manage(c.Namespace, "annotate", object, "--selector=cluster.x-k8s.io/cluster-name="+c.Name, "--overwrite", shell.Raw(`drift-detector/retry="$(date +%s)"`)))
 		}
 		d.after(fmt.Sprintf("The cluster stands still until %s %s exists. See that the Secret is there which it names, if it names one, apply its manifest, then touch the infrastructure cluster, because retries come ever later.", m.Kind, m.Name), lines...)
 	}
 }
 
 // waits says that a cluster stands still until an identity exists.
-func waits(c *report.Cluster, m *report.Missing) bool {
-	return identityKinds[m.Kind] != "" && needs(c, m)
+func (b *book) waits(c *report.Cluster, m *report.Missing) bool {
+	return b.identityKinds[m.Kind] != "" && needs(c, m)
 }
 
 // needs says that a cluster waits for something that the backup lacks: the
@@ -90,7 +90,7 @@ func (b *book) release(d *draft, c *report.Cluster) {
 	if b.settle(d, c) {
 		lead = "Only when all that stands above is settled, or wanted: unpause it"
 	}
-	unpause := restored(c.Namespace, clusters+c.Name).then(manage(c.Namespace, "patch", clusters+c.Name, "--type=merge", `--patch={"spec":{"paused":false}}`))
+	unpause := restored(c.Namespace, clusters+c.Name).Then(manage(c.Namespace, "patch", clusters+c.Name, "--type=merge", `--patch={"spec":{"paused":false}}`))
 	switch {
 	case c.Paused:
 		d.after("It was paused in the backup. Leave it so until you know who paused it and why; what follows holds from when it is unpaused.", unpause)
@@ -121,7 +121,7 @@ func (b *book) keepPoolSizes(d *draft, c *report.Cluster) {
 		if now < *p.Desired {
 			does = fmt.Sprintf("makes %d more", *p.Desired-now)
 		}
-		text := fmt.Sprintf("Before it is unpaused: MachinePool %s wants %d machines and the group has %d, so that %s %s. Let it want what the group has.", g.Name, *p.Desired, now, controllerOf(c), does)
+		text := fmt.Sprintf("Before it is unpaused: MachinePool %s wants %d machines and the group has %d, so that %s %s. Let it want what the group has.", g.Name, *p.Desired, now, b.controllerOf(c), does)
 		check, ok := b.poolSize(c, p, now)
 		if !ok {
 			d.after(text+" No line does that: the report does not name a member by which the group could be looked up again. Compare with the group itself first.", manage(c.Namespace, "get", pools+g.Name))
@@ -129,33 +129,34 @@ func (b *book) keepPoolSizes(d *draft, c *report.Cluster) {
 		}
 		object := pools + g.Name
 		d.after(text+" The line looks first whether the group still has that number.",
-			all(check, restored(c.Namespace, object), manage(c.Namespace, "scale", object, fmt.Sprintf("--current-replicas=%d", *p.Desired), fmt.Sprintf("--replicas=%d", now))))
+			shell.All(check, restored(c.Namespace, object), manage(c.Namespace, "scale", object, fmt.Sprintf("--current-replicas=%d", *p.Desired), fmt.Sprintf("--replicas=%d", now))))
 	}
 }
 
 // poolSize stops unless the group that a pool's member is in is set to a size.
-func (b *book) poolSize(c *report.Cluster, p *report.Pool, size int64) (command, bool) {
+func (b *book) poolSize(c *report.Cluster, p *report.Pool, size int64) (shell.Command, bool) {
 	scopes := b.clusterScopes(c, &report.Machine{})
 	if len(scopes) != 1 || !scopes[0].proven() || len(p.Now) == 0 {
-		return command{}, false
+		return shell.Command{}, false
 	}
-	sizer, ok := scopes[0].tool.(sizer)
-	if !ok || !scopes[0].identifies(p.Now[0]) {
-		return command{}, false
+	sizer, ok := scopes[0].Tool.(shell.Sizer)
+	if !ok || !scopes[0].Identifies(p.Now[0]) {
+		return shell.Command{}, false
 	}
-	return scopes[0].identityCheck().then(compare(sizer.groupSize(scopes[0], p.Now[0]), fmt.Sprint(size)).stop("the group has another size by now: run detect again")), true
+	return scopes[0].identityCheck().Then(sizer.GroupSize(scopes[0].Scope, p.Now[0]).Prints(fmt.Sprint(size)).OrStop("the group has another size by now: run detect again")), true
 }
 
-// freeKubeconfig lets CAPA make the kubeconfig of an EKS cluster: it refuses one that
-// it does not own, and a restore takes ownership away (CAPA
+// freeKubeconfig lets a controller make the kubeconfig of its own kind of control
+// plane: it refuses one that it does not own, and a restore takes ownership away (CAPA
 // pkg/cloud/services/eks/config.go v2.11.1).
 func (b *book) freeKubeconfig(d *draft, c *report.Cluster) {
-	if c.ControlPlane.Kind != managedPlane {
+	owner := b.kubeconfigOwner(c.ControlPlane.Kind)
+	if owner == "" {
 		return
 	}
 	secret := "secrets/" + c.Name + "-kubeconfig"
-	d.after("Before it is unpaused: delete the kubeconfig that was restored. CAPA refuses one that it does not own, and makes it when there is none.",
-		restored(c.Namespace, secret).then(manage(c.Namespace, "delete", secret)))
+	d.after("Before it is unpaused: delete the kubeconfig that was restored. "+owner+" refuses one that it does not own, and makes it when there is none.",
+		restored(c.Namespace, secret).Then(manage(c.Namespace, "delete", secret)))
 }
 
 // warnOfEviction comes before whatever lets KubeadmControlPlane act: it removes

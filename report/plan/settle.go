@@ -3,6 +3,7 @@ package plan
 import (
 	"strings"
 
+	"drift-detector/infra/shell"
 	"drift-detector/report"
 )
 
@@ -73,11 +74,11 @@ func listed(names []string) string {
 // spare keeps MachineHealthChecks from living machines: one that has the annotation is
 // none of their targets (Cluster API
 // internal/controllers/machinehealthcheck/machinehealthcheck_targets.go v1.10.0).
-func (b *book) spare(c *report.Cluster, code string, objects []string) []command {
-	var lines []command
+func (b *book) spare(c *report.Cluster, code string, objects []string) []shell.Command {
+	var lines []shell.Command
 	for _, object := range objects {
 		if name, ok := strings.CutPrefix(object, "Machine "+c.Namespace+"/"); ok && code == report.LivingReplaced {
-			lines = append(lines, restored(c.Namespace, machines+name).then(manage(c.Namespace, "annotate", machines+name, "--overwrite", "cluster.x-k8s.io/skip-remediation=yes")))
+			lines = append(lines, restored(c.Namespace, machines+name).Then(manage(c.Namespace, "annotate", machines+name, "--overwrite", "cluster.x-k8s.io/skip-remediation=yes")))
 		}
 	}
 	if lines == nil {

@@ -8,8 +8,8 @@ import (
 
 // Fill writes into the report what to do about each of its findings. Whatever
 // steps it held before are forgotten. The same report gives the same steps.
-func Fill(r *report.Report) {
-	b := open(r)
+func Fill(r *report.Report, tools Tools) {
+	b := open(r, tools)
 	b.plan()
 	for m, steps := range b.steps {
 		m.Remediation = steps

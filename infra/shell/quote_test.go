@@ -1,25 +1,17 @@
-package plan
+package shell
 
 import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"drift-detector/infra/shell/shelltest"
 )
-
-// hostile are names that a backup may hold and that no command may obey.
-var hostile = []string{
-	"$(touch x)", "`touch x`", "a;b", "a;touch x", "-rf", "--all", "'", "'; touch x; '", `"`, `"; touch x; "`, "a b", " ", "*", "?", "~", "!!",
-	`\`, `a\`, `\'`, "# shellcheck disable=all", "$HOME", "${IFS}", "$'\\n'touch x", "a|touch x", "a&touch x", "a>x", "<x", "{a,b}", "[a]", "=ls", "x=y", "%1",
-	"```", "<script>", "[a](http://b)", "| a |", "ünïcödé", "",
-}
-
-// unprintable are names that no command is made for.
-var unprintable = []string{"a\nb", "a\n# touch x", "a\ntouch x\n", "a\rb", "a\x00b", "\x1b[31mred", "a\tb", "\u202eabc", "a\u2028b", "\xff\xfe"}
 
 func TestQuoteGivesAShellBackExactlyTheName(t *testing.T) {
 	for _, shell := range []string{"sh", "bash"} {
 		var words []string
-		for _, name := range hostile {
+		for _, name := range shelltest.Hostile {
 			q, ok := Quote(name)
 			if !ok {
 				t.Errorf("%q is refused", name)
@@ -33,10 +25,10 @@ func TestQuoteGivesAShellBackExactlyTheName(t *testing.T) {
 			t.Fatalf("%s: %v", shell, err)
 		}
 		got := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
-		if len(got) != len(hostile) {
-			t.Fatalf("%s read %d words, want %d: %q", shell, len(got), len(hostile), got)
+		if len(got) != len(shelltest.Hostile) {
+			t.Fatalf("%s read %d words, want %d: %q", shell, len(got), len(shelltest.Hostile), got)
 		}
-		for i, name := range hostile {
+		for i, name := range shelltest.Hostile {
 			if got[i] != name {
 				t.Errorf("%s read %q, want %q", shell, got[i], name)
 			}
@@ -45,7 +37,7 @@ func TestQuoteGivesAShellBackExactlyTheName(t *testing.T) {
 }
 
 func TestQuoteRefusesWhatATerminalWouldNotShow(t *testing.T) {
-	for _, name := range unprintable {
+	for _, name := range shelltest.Unprintable {
 		if q, ok := Quote(name); ok || q != "" {
 			t.Errorf("Quote(%q) = %q, %v", name, q, ok)
 		}
