@@ -1,10 +1,15 @@
 package plan
 
 import (
+	"bytes"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 
+	"drift-detector/infra/shell"
+	"drift-detector/infra/shell/shelltest"
 	"drift-detector/report"
 )
 
@@ -199,5 +204,58 @@ func TestRetryOfAnEKSCluster(t *testing.T) {
 		if len(d.steps) != 1 || len(d.steps[0].Commands) != 2 || !strings.Contains(d.steps[0].Commands[1], want) {
 			t.Errorf("%s: %+v", kind, d.steps)
 		}
+	}
+}
+
+// A provider is its description in the report and its tool: under another name it has
+// the same plan.
+func TestANewProviderNeedsNothingHere(t *testing.T) {
+	renamed := func(s string) string {
+		return strings.NewReplacer("vsphere vc.example", "tiny vc.example", "vsphere alpha", "tiny alpha", "infrastructure-vsphere", "infrastructure-tiny").Replace(s)
+	}
+	var doc bytes.Buffer
+	if err := report.JSON(&doc, sample("alpha")); err != nil {
+		t.Fatal(err)
+	}
+	r, err := report.Read(strings.NewReader(strings.ReplaceAll(renamed(doc.String()), `"vsphere"`, `"tiny"`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools := maps.Clone(providerTools)
+	tools["tiny"] = tools["vsphere"]
+	delete(tools, "vsphere")
+	got, want := fmt.Sprint(New(r, tools)), renamed(fmt.Sprint(New(sample("alpha"), providerTools)))
+	if got != want || !strings.Contains(got, "govc vm.destroy") {
+		t.Errorf("the plan of a renamed provider is\n%s\nwant\n%s", got, want)
+	}
+}
+
+// A report may have been edited: no resource of a provider is an option of kubectl, or
+// anything else than a resource.
+func TestResourcesThatAreNone(t *testing.T) {
+	for _, bad := range append(shelltest.Hostile, shelltest.Unprintable...) {
+		if bad == "" {
+			continue
+		}
+		r := sample("alpha")
+		r.Providers = slices.Clone(described)
+		for i := range r.Providers {
+			p := &r.Providers[i]
+			kind := report.Kind{Kind: "VSphereClusterIdentity", Resource: bad}
+			p.MachineKinds, p.ClusterKind, p.ManagedPlanes, p.IdentityKinds = []report.Kind{kind}, &kind, []report.Kind{{Kind: "KubeadmControlPlane", Resource: bad}}, []report.Kind{kind}
+		}
+		m := find(t, r, report.Healthy, "control-plane")
+		m.Warnings = []report.Warning{{Reason: report.MachineMissing}}
+		quoted, _ := shell.Quote(bad)
+		for _, l := range append(planLines(r), commandsOf(t, r, report.Healthy, "control-plane")...) {
+			for _, verb := range []string{" get ", " annotate "} {
+				if _, rest, found := strings.Cut(l, verb); found && quoted != "" && strings.HasPrefix(rest+" ", quoted+" ") {
+					t.Errorf("%q is a resource of %s", bad, l)
+				}
+			}
+		}
+	}
+	if r := sample("alpha"); !slices.ContainsFunc(planLines(r), func(l string) bool { return strings.Contains(l, "annotate vspheremachines.infrastructure") }) {
+		t.Error("no line names a resource")
 	}
 }
