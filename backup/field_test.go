@@ -90,7 +90,7 @@ func TestLabelsAndAnnotations(t *testing.T) {
 	}
 }
 
-// A wrong type costs the item, is told, and is not quoted.
+// A wrong type costs the item, is reported, and is not quoted.
 func TestWrongTypes(t *testing.T) {
 	bad := []any{
 		object{"new": 5},

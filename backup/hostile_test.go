@@ -62,11 +62,11 @@ func TestHostileItems(t *testing.T) {
 		delete(want, p.Item)
 	}
 	if len(want) > 0 {
-		t.Errorf("no problem told of %v", want)
+		t.Errorf("no problem reported about %v", want)
 	}
 }
 
-// What is too long costs the item, and is told: nothing is cut. The longest that
+// What is too long costs the item, and is reported: nothing is cut. The longest that
 // is allowed is kept whole.
 func TestTooLongItems(t *testing.T) {
 	const most = 64 << 10
@@ -123,11 +123,11 @@ func TestTooLongItems(t *testing.T) {
 		delete(want, p.Item)
 	}
 	if len(want) > 0 {
-		t.Errorf("no problem told of %v", want)
+		t.Errorf("no problem reported about %v", want)
 	}
 }
 
-// Entries that are no files of a backup are passed over, and told.
+// Entries that are no files of a backup are passed over, and reported.
 func TestHostileEntries(t *testing.T) {
 	body := marshal(machine("v1beta2", "evil", ""))
 	file := func(name string) *tar.Header {

@@ -103,7 +103,7 @@ func TestFormatVersions(t *testing.T) {
 
 type identity struct{ Secret string }
 
-// Names are taken as they are, scopes too; what is not an item is told.
+// Names are taken as they are, scopes too; what is not an item is reported.
 func TestPaths(t *testing.T) {
 	kind := backup.NewKind("vsphereclusteridentities.infrastructure.cluster.x-k8s.io",
 		backup.Text(func(i *identity) *string { return &i.Secret }, "spec.secretName"))

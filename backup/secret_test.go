@@ -120,7 +120,7 @@ func TestSecretRules(t *testing.T) {
 	}
 }
 
-// A Secret that is larger than Kubernetes lets one be is told and left out, also
+// A Secret that is larger than Kubernetes lets one be is reported and left out, also
 // where its own rule has no name or could do without the key.
 func TestSecretsTooLarge(t *testing.T) {
 	most := strings.Repeat("x", 1<<20)

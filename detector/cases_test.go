@@ -65,7 +65,7 @@ func TestEdgeCases(t *testing.T) {
 			s.vmIn(1, "vm", bios("b-m"), ref("r-9"))
 		}, []wish{{name: "m", status: Unknown, reason: FoundElsewhere}, {name: "vm", reason: FoundElsewhere}}},
 
-		{"14 two with one BIOS UUID, told apart by the second key", func(s *scene) {
+		{"14 two with one BIOS UUID, distinguished by the second key", func(s *scene) {
 			s.worker("m")
 			s.vm("orig", bios("b-m"), uuid("i-m"))
 			s.vm("copy", bios("b-m"), uuid("i-x"), named("m"))
@@ -162,7 +162,7 @@ func TestEdgeCases(t *testing.T) {
 			s.vm("dark", named("m")).Unreadable = true
 		}, []wish{{name: "m", status: Unknown, reason: InstanceUnreadable}, {name: "dark", reason: InstanceUnreadable}}},
 
-		{"24 an unreadable VM with the same object id in another vCenter is a stranger", func(s *scene) {
+		{"24 an unreadable VM with the same object id in another vCenter is an unrelated VM", func(s *scene) {
 			s.worker("m")
 			s.list("vc2/user")
 			s.vmIn(1, "dark", ref("r-m")).Unreadable = true
@@ -277,8 +277,8 @@ func TestEdgeCases(t *testing.T) {
 
 		{"49 another management cluster's VM in a shared folder", func(s *scene) {
 			s.hint(infra.LocationOnly, key("folder", "f"), ownedBy("", ""), 0)
-			s.vm("stranger", key("folder", "f"))
-		}, []wish{{name: "stranger", reason: InClusterFolder}}},
+			s.vm("unrelated", key("folder", "f"))
+		}, []wish{{name: "unrelated", reason: InClusterFolder}}},
 
 		{"50 made again under the same name", func(s *scene) {
 			s.worker("m")
@@ -316,7 +316,7 @@ func TestEdgeCases(t *testing.T) {
 
 		{"55 an endpoint that another cluster took over", func(s *scene) {
 			s.vm("vm", bios("b-1"))
-			s.node(prod, bios("b-1"), "x").ClusterName = "stranger"
+			s.node(prod, bios("b-1"), "x").ClusterName = "unrelated"
 		}, []wish{{name: "vm", reason: ForeignNode}}},
 
 		{"59 made after the backup was written: counting machines is not needed", func(s *scene) {
@@ -343,18 +343,18 @@ func TestEdgeCases(t *testing.T) {
 		}},
 
 		{"a Node that names a VM which nothing else ties to its cluster", func(s *scene) {
-			s.vm("stranger", bios("b-1"))
+			s.vm("unrelated", bios("b-1"))
 			s.node(prod, bios("b-1"), "later")
 			s.expected.OwnershipHints = nil
-		}, []wish{{name: "stranger", reason: ForeignNode}}},
+		}, []wish{{name: "unrelated", reason: ForeignNode}}},
 
 		{"a name that the VM's own metadata contradicts", func(s *scene) {
 			s.hint(infra.Medium, key("stem", "md-bcdfg"), ownedBy(machineSet, "md-bcdfg"), 8).Expect = []infra.Key{key("joins", "10.0.0.1:6443")}
 			s.hint(infra.LocationOnly, key("folder", "f"), ownedBy("", ""), 0)
-			s.vm("stranger", key("stem", "md-bcdfg"), key("folder", "f"), key("joins", "10.9.9.9:6443"))
+			s.vm("unrelated", key("stem", "md-bcdfg"), key("folder", "f"), key("joins", "10.9.9.9:6443"))
 			s.vm("ours", key("stem", "md-bcdfg"), key("folder", "f"), key("joins", "10.0.0.1:6443"))
 			s.vm("silent", key("stem", "md-bcdfg"), key("folder", "f"))
-		}, []wish{{name: "stranger", reason: InClusterFolder}, {name: "ours", status: Ghost}, {name: "silent", status: Ghost}}},
+		}, []wish{{name: "unrelated", reason: InClusterFolder}, {name: "ours", status: Ghost}, {name: "silent", status: Ghost}}},
 
 		{"an orphaned VM that its vCenter still remembers", func(s *scene) {
 			s.worker("m")

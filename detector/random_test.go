@@ -329,7 +329,7 @@ func (d dice) nodes(s *scene, ids []backup.ClusterID, trouble int) {
 				node.Keys = append(node.Keys, uuid(pick(d, "prod00", "prod01", "prod-eu00", "new1")))
 			}
 			if d.chance(trouble) {
-				node.ClusterName = "stranger"
+				node.ClusterName = "unrelated"
 			}
 			l.Nodes = append(l.Nodes, node)
 		}

@@ -49,15 +49,15 @@ func TestStrangersChangeNothing(t *testing.T) {
 			}
 			want := Detect(&s.snap, s.expected, s.inventory(), options)
 			if got := Detect(&s.snap, s.expected, inv, options); !reflect.DeepEqual(got, want) {
-				t.Fatalf("world %d with strangers (%s) has another result:\n%s\nwas\n%s", seed, name,
+				t.Fatalf("world %d with unrelated VMs (%s) has another result:\n%s\nwas\n%s", seed, name,
 					difference(describe(got), describe(want)), difference(describe(want), describe(got)))
 			}
 		}
 	}
 	if nearby == 0 || packed == 0 {
-		t.Errorf("%d instances were near and %d strangers: the worlds are too tame", nearby, packed)
+		t.Errorf("%d instances were related and %d unrelated VMs: the worlds are too tame", nearby, packed)
 	}
-	t.Logf("%d instances were near, %d strangers", nearby, packed)
+	t.Logf("%d instances were related, %d unrelated VMs", nearby, packed)
 }
 
 // An instance that is no one's is an unrelated instance when its listing packs it, and counts

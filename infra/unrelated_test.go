@@ -90,7 +90,7 @@ func TestStrangersAreSaved(t *testing.T) {
 		l.File(&target, i)
 	}
 	if len(l.Instances) != 1 || l.Unrelated.Len() != 2 || l.Count() != 3 {
-		t.Fatalf("%d instances, %d strangers, %d in all", len(l.Instances), l.Unrelated.Len(), l.Count())
+		t.Fatalf("%d instances, %d unrelated VMs, %d in all", len(l.Instances), l.Unrelated.Len(), l.Count())
 	}
 	var out bytes.Buffer
 	if err := WriteInventory(&out, Inventory{Version: InventoryVersion, Listings: []Listing{l}}); err != nil {

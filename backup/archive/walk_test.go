@@ -185,7 +185,7 @@ func TestLargeItems(t *testing.T) {
 	}
 }
 
-// The copies of an object are told apart; one that repeats the classic copy right
+// The copies of an object are distinguished; one that repeats the classic copy right
 // before it is not visited.
 func TestCopiesThatAreVisited(t *testing.T) {
 	pod := func(image string) object {

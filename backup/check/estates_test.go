@@ -143,7 +143,7 @@ func TestOldAfterTheNextIsDue(t *testing.T) {
 }
 
 // TestK0rdent holds that a Cluster that k0rdent makes again is no fault, also
-// when the backup was told to leave Clusters out.
+// when the backup was configured to leave Clusters out.
 func TestK0rdent(t *testing.T) {
 	cluster := func(name string) map[string]any {
 		return map[string]any{
@@ -194,7 +194,7 @@ func TestOtherControlPlanes(t *testing.T) {
 }
 
 // TestUndated holds that of a tarball that was packed again under an old time no
-// age is told, and that it is not taken for another than the one described.
+// age is reported, and that it is not taken for another than the one described.
 func TestUndated(t *testing.T) {
 	velero := []*check.VeleroBackup{described(t)}
 	before := signs(checkAll(t, afterwards, velero, backuptest.Source("b", derive(t, lab, without()))))

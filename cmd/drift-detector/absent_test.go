@@ -62,7 +62,7 @@ func TestAGroupThatTheBackupLacks(t *testing.T) {
 			}
 		}
 		if seen == 0 && len(args) == 0 {
-			t.Error("no VM of the group is told of")
+			t.Error("no VM of the group is reported of")
 		}
 	}
 }

@@ -32,7 +32,7 @@ func withDuplicate(t *testing.T, tw awsDuplicate, o lab.EC2Options) (*world, *la
 	t.Helper()
 	w := fleet(t)
 	original := mustRead(t, w.backups[0])
-	w.added("twin", func(b *backuptest.Tarball) {
+	w.added("copy", func(b *backuptest.Tarball) {
 		backuptest.Rewrite(t, original, func(item string, body []byte) ([]byte, bool) {
 			if strings.Contains(item, "/tenant-aws/") || strings.HasSuffix(item, "/tenant-aws.json") {
 				b.Raw(tw.text(item), []byte(tw.text(string(body))))
@@ -70,7 +70,7 @@ func duplicateOracle(t *testing.T, tw awsDuplicate) awsOracle {
 	return o
 }
 
-// Two clusters of one name in two namespaces are told apart, in one region and
+// Two clusters of one name in two namespaces are distinguished, in one region and
 // in two.
 func TestAWSClustersOfOneName(t *testing.T) {
 	for _, region := range []string{"us-east-1", "eu-west-1"} {
@@ -116,7 +116,7 @@ func TestAWSDeniedInOneRegionOfTwo(t *testing.T) {
 		}
 	}
 	if n != len(readAWSOracle(t).Machines) {
-		t.Errorf("%d machines of the twin are listed", n)
+		t.Errorf("%d machines of the copy are listed", n)
 	}
 	first := errorLines(o.stderr)[0]
 	if !strings.Contains(first, "ec2.eu-west-1.amazonaws.com") || strings.Contains(first, "us-east-1") || !strings.Contains(first, "ec2:DescribeInstances") {

@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-var update = flag.Bool("update", false, "write the generated parts of docs anew")
+var update = flag.Bool("update", false, "write the generated parts of docs again")
 
 // docs/commands.md is made from the definitions of commands and flags, so that
 // what --help says stands there too.
@@ -33,7 +33,7 @@ func generated(t *testing.T, name, want string) {
 		t.Fatal(err)
 	}
 	if string(have) != want {
-		t.Errorf("docs/%s is not what the code says; write it anew: go test ./cmd/drift-detector -run Documented -update", name)
+		t.Errorf("docs/%s is not what the code says; write it again: go test ./cmd/drift-detector -run Documented -update", name)
 	}
 }
 

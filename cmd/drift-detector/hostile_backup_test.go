@@ -104,7 +104,7 @@ func TestTwoDaysAreRefused(t *testing.T) {
 	}
 }
 
-// What is too long to be kept is told and makes no verdict; a file that is small
+// What is too long to be kept is reported and makes no verdict; a file that is small
 // and asks for much memory is refused in one line.
 func TestSmallFilesThatAskForMuch(t *testing.T) {
 	machine := func(i, size int) map[string]any {

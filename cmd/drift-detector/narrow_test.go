@@ -50,7 +50,7 @@ func TestOneClusterOfTheLab(t *testing.T) {
 	}
 }
 
-// Who narrows a run is told of the credentials that it uses, and of no other.
+// Who narrows a run hears of the credentials that it uses, and of no other.
 func TestNarrowedRunAnnouncesWhatItUses(t *testing.T) {
 	t.Parallel()
 	w := fleet(t)

@@ -96,7 +96,7 @@ func TestWhereCredentialsComeFrom(t *testing.T) {
 					t.Errorf("it is announced as %q", target.Use)
 				}
 				if role := strings.Contains(strings.Join(target.Warnings, "\n"), "is assumed with your own AWS credentials"); role != (strings.Contains(c.source, "your own") && strings.Contains(c.source, "then role")) {
-					t.Errorf("the operator is told %q", target.Warnings)
+					t.Errorf("the operator reads %q", target.Warnings)
 				}
 				return
 			}

@@ -349,7 +349,7 @@ func TestPoolMembers(t *testing.T) {
 	l.takeGroup(&groups.AutoScalingGroup{AutoScalingGroupName: &name, Instances: []groups.Instance{{InstanceId: &member}, {InstanceId: &unrelated}}})
 	l.addGroupKeys()
 	if len(l.Instances) != 3 || l.Instances[2].ID != unrelated || !l.Instances[2].HasKey(want) || l.Unrelated.Len() != 1 {
-		t.Errorf("the instances are %+v, strangers %d", l.Instances, l.Unrelated.Len())
+		t.Errorf("the instances are %+v, unrelated VMs %d", l.Instances, l.Unrelated.Len())
 	}
 	if !l.Instances[0].HasKey(want) || l.Instances[1].HasKey(want) || !slices.Contains(l.ProbesFound, want) {
 		t.Errorf("the instances are %+v", l.Instances)

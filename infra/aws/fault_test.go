@@ -258,7 +258,7 @@ func TestCallsForTenThousandInstances(t *testing.T) {
 	kept := heap()
 	l.Unrelated = infra.Unrelated{}
 	if kept -= heap(); kept > 200*n {
-		t.Errorf("a stranger takes %d bytes", kept/n)
+		t.Errorf("an unrelated VM takes %d bytes", kept/n)
 	}
 }
 

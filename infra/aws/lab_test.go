@@ -120,10 +120,10 @@ func TestLabVerdicts(t *testing.T) {
 			outcomeOf(decide(t, s, inv)).agrees(t, want)
 			packed := listRelated(t, New(), s, secrets, infra.Access{})
 			if l := packed.Listings[0]; l.Count() != 11+unrelated || l.Unrelated.Len() != unrelated {
-				t.Errorf("%d instances, %d of them strangers", l.Count(), l.Unrelated.Len())
+				t.Errorf("%d instances, %d of them unrelated VMs", l.Count(), l.Unrelated.Len())
 			}
 			if !reflect.DeepEqual(decide(t, s, packed), decide(t, s, inv)) {
-				t.Error("with strangers the result is another")
+				t.Error("with unrelated VMs the result is another")
 			}
 
 			var file bytes.Buffer

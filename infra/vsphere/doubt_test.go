@@ -53,7 +53,7 @@ func wantVerdict(t *testing.T, r detector.Result, name, want string) {
 	}
 }
 
-// Where a naming template can't be told, nobody knows what a VM would be called that
+// Where a naming template can't be known, nobody knows what a VM would be called that
 // was made since the backup: neither is its machine Stale, nor is it a Ghost.
 func TestAMachineWhoseVMHasNoKnownName(t *testing.T) {
 	for name, template := range map[string]string{

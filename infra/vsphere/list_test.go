@@ -127,7 +127,7 @@ func TestHiddenFolderIsNoLandmark(t *testing.T) {
 		found = append(found, strings.TrimPrefix(k.Value, fleetServer))
 	}
 	if want := []string{"/DC0/vm/capi/tenant-alpha", "/DC0/vm/capi/tenant-gamma"}; l.State != infra.Complete || !slices.Equal(found, want) {
-		t.Errorf("%s: landmarks %v, want %v", l.State, found, want)
+		t.Errorf("%s: probes %v, want %v", l.State, found, want)
 	}
 }
 
@@ -135,7 +135,7 @@ func TestWhoSeesNoVMHasSeenNothing(t *testing.T) {
 	t.Run("another vCenter", func(t *testing.T) {
 		l := one(t, t.Context(), fleet(t), reach(serve(t, lab.VCenterOptions{})))
 		if l.State != infra.Complete || len(l.Instances) != 0 || len(l.ProbesFound) != 0 {
-			t.Errorf("%s, %d VMs, landmarks %v", l.State, len(l.Instances), l.ProbesFound)
+			t.Errorf("%s, %d VMs, probes %v", l.State, len(l.Instances), l.ProbesFound)
 		}
 	})
 	t.Run("no VM visible", func(t *testing.T) {
@@ -144,7 +144,7 @@ func TestWhoSeesNoVMHasSeenNothing(t *testing.T) {
 			must(t, v.Remove(m.Path))
 		}
 		if l := one(t, t.Context(), fleet(t), reach(v)); len(l.ProbesFound) != 0 {
-			t.Errorf("landmarks %v", l.ProbesFound)
+			t.Errorf("probes %v", l.ProbesFound)
 		}
 	})
 }
@@ -289,7 +289,7 @@ func TestBrokenFolderListingIsPartial(t *testing.T) {
 	})
 	l := one(t, t.Context(), fleet(t), reach(v))
 	if l.State != infra.Partial || len(l.Instances) != fleetVMs || len(ofKind(l.ProbesFound, keyFolder))+len(ofKind(l.ProbesFound, keyInhabited)) != 0 {
-		t.Errorf("%s, %d VMs, landmarks %v: %+v", l.State, len(l.Instances), l.ProbesFound, faultOf(l))
+		t.Errorf("%s, %d VMs, probes %v: %+v", l.State, len(l.Instances), l.ProbesFound, faultOf(l))
 	}
 }
 

@@ -104,7 +104,7 @@ func TestFoldersMeet(t *testing.T) {
 			in := inventory{identity: "vc-id", endpoint: vc, folders: f, asked: found}
 			i := in.instance(vm{ref: "vm-1", name: "web", parent: id, uuid: "00000000-0000-0000-0000-000000000001"})
 			if !i.HasKey(key) || !i.HasKey(pathKey(folder, "web")) {
-				t.Errorf("a VM in %s bears %v, want %s", id, i.Keys, key)
+				t.Errorf("a VM in %s has %v, want %s", id, i.Keys, key)
 			}
 		}
 	}
@@ -119,7 +119,7 @@ func TestDatacentersMeet(t *testing.T) {
 		"DC0": false, "/DC1": false, "datacenter-2": false,
 	} {
 		if k := (location{Datacenter: datacenterOf(raw)}).within(); i.HasKey(k) != want {
-			t.Errorf("%q: the VM bears %v", raw, i.Keys)
+			t.Errorf("%q: the VM has %v", raw, i.Keys)
 		}
 	}
 	for _, raw := range []string{"", "*", "/*", "."} {
@@ -250,6 +250,6 @@ func TestStrangersArePacked(t *testing.T) {
 		}
 	}
 	if len(l.Instances) != 2 || l.Unrelated.Len() != 1 || l.Instances[g.candidates["vm-2"]].Name != "candidate" {
-		t.Errorf("%d instances, %d strangers, candidates %v", len(l.Instances), l.Unrelated.Len(), g.candidates)
+		t.Errorf("%d instances, %d unrelated VMs, candidates %v", len(l.Instances), l.Unrelated.Len(), g.candidates)
 	}
 }

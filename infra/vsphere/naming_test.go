@@ -57,7 +57,7 @@ func TestPatternsMatchWhatTheyStandFor(t *testing.T) {
 		}
 	}
 	if _, ok := trimSuffix(md, literal("bbb")); ok {
-		t.Error("whether random characters end in bbb can't be told")
+		t.Error("whether random characters end in bbb can't be known")
 	}
 	if kept, ok := trimSuffix(md, literal("aaa")); !ok || len(kept) != len(md) {
 		t.Error("random characters never end in aaa")
@@ -82,18 +82,18 @@ func TestStemsMeet(t *testing.T) {
 		o.id.Kind, o.id.Name = "MachineSet", name
 		generated := naming.Stem(name) + word(naming.Alphabet, naming.SuffixLen)
 		if want := o.stem(folder).Key; len(generated) > naming.MaxName || !contains(stems(folder, generated), want.Kind, want.Value) {
-			t.Fatalf("%s of MachineSet %s bears %v, want %s", generated, name, stems(folder, generated), want)
+			t.Fatalf("%s of MachineSet %s has %v, want %s", generated, name, stems(folder, generated), want)
 		}
 		o.id.Kind, o.id.Name = "MachineDeployment", name[:min(len(name), 40)]
 		set := o.id.Name + "-" + word(naming.Alphabet, naming.SuffixLen+r.IntN(naming.MaxSetSuffix-naming.SuffixLen+1))
 		generated = set + "-" + word(naming.Alphabet, naming.SuffixLen)
 		if want := o.stem(folder).Key; !contains(stems(folder, generated), want.Kind, want.Value) {
-			t.Fatalf("%s of MachineDeployment %s bears %v, want %s", generated, o.id.Name, stems(folder, generated), want)
+			t.Fatalf("%s of MachineDeployment %s has %v, want %s", generated, o.id.Name, stems(folder, generated), want)
 		}
 	}
 	for _, other := range []string{"", "zk8zm", "alpha-prod-db", "alpha-prod-jzxnt-clone", "prod-aaaaa", "prod-zk8z", "prodzk8zm", "alpha-prod-jzxnt-dup-uuid"} {
 		if got := stems(folder, other); got != nil {
-			t.Errorf("%q bears %v", other, got)
+			t.Errorf("%q has %v", other, got)
 		}
 	}
 }

@@ -183,7 +183,7 @@ func TestAbsenceNeedsSight(t *testing.T) {
 			map[string]detector.Status{one: detector.Unknown, two: detector.Healthy},
 			false, "propagation",
 		},
-		"a stranger is seen in the folder": {
+		"an unrelated VM is seen in the folder": {
 			elsewhere,
 			sees{[][4]string{other}, []vm{made(two, uuid2, "group-v7"), unrelated}, nil},
 			map[string]detector.Status{one: detector.Stale, two: detector.Healthy},
@@ -207,7 +207,7 @@ func TestAbsenceNeedsSight(t *testing.T) {
 			map[string]detector.Status{one: detector.Unknown, two: detector.Unknown},
 			false, "in folder /DC0/vm/",
 		},
-		"both show nothing but strangers": {
+		"both show nothing but unrelated VMs": {
 			elsewhere,
 			sees{[][4]string{other}, []vm{unrelated, in(made("db", "42000000-0000-0000-0000-000000000778", ""), "group-v7")}, nil},
 			map[string]detector.Status{one: detector.Unknown, two: detector.Unknown},
@@ -219,7 +219,7 @@ func TestAbsenceNeedsSight(t *testing.T) {
 			map[string]detector.Status{one: detector.Stale, two: detector.Unknown},
 			false, "/DC1/vm",
 		},
-		"nothing but strangers, in the same folder of another vCenter": {
+		"nothing but unrelated VMs, in the same folder of another vCenter": {
 			none,
 			sees{nil, []vm{unrelated}, nil},
 			map[string]detector.Status{one: detector.Unknown},
@@ -265,25 +265,25 @@ func TestAbsenceNeedsSight(t *testing.T) {
 			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
 			false, "/DC1/vm",
 		},
-		"its datacenter shows a stranger": {
+		"its datacenter shows an unrelated VM": {
 			inDC1,
 			sees{dc1, []vm{first, in(unrelated, "group-v9")}, nil},
 			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
 			false, "/DC1/vm",
 		},
-		"its datacenter shows a stranger and a machine of another cluster": {
+		"its datacenter shows an unrelated VM and a machine of another cluster": {
 			func(b *smallBackup) *smallBackup { return inDC1(b).neighbour(rooted(uuid3)) },
 			sees{dc1, []vm{first, in(unrelated, "group-v9"), made("eu-md-0-abcde-bbbbb", uuid3, "group-v9")}, nil},
 			map[string]detector.Status{one: detector.Healthy, two: detector.Stale},
 			true, "",
 		},
-		"its datacenter shows a stranger, and the machine of another cluster is gone as well": {
+		"its datacenter shows an unrelated VM, and the machine of another cluster is gone as well": {
 			func(b *smallBackup) *smallBackup { return inDC1(b).neighbour(rooted(uuid3)) },
 			sees{dc1, []vm{first, in(unrelated, "group-v9")}, nil},
 			map[string]detector.Status{one: detector.Healthy, two: detector.Unknown},
 			false, "/DC1/vm",
 		},
-		"its datacenter shows a stranger, and a machine of another cluster is seen elsewhere": {
+		"its datacenter shows an unrelated VM, and a machine of another cluster is seen elsewhere": {
 			func(b *smallBackup) *smallBackup {
 				return inDC1(b).neighbour(fields{"server": "vc1.example", "datacenter": "DC0", "folder": "/DC0/vm/prod", "biosUUID": uuid3})
 			},

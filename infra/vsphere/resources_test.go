@@ -230,6 +230,6 @@ func TestResourcesThatCannotBeRead(t *testing.T) {
 		t.Errorf("%s, unread %v, warnings %q", l.State, l.Unread, l.Warnings)
 	}
 	if len(ofKind(l.ProbesFound, keyDatastore)) != 0 || len(ofKind(l.ProbesFound, keyNetwork)) == 0 || len(ofKind(l.ProbesFound, keyPool)) == 0 {
-		t.Errorf("landmarks %v", l.ProbesFound)
+		t.Errorf("probes %v", l.ProbesFound)
 	}
 }

@@ -42,7 +42,7 @@ func TestDecide(t *testing.T) {
 		"of a later release": {func() build.Parts {
 			return buildtest.Foreseen(buildtest.Healthy(), effect("Surprise", "a"), effect(forecast.RolloutDue, "b"))
 		}, report.No, "Surprise RolloutDue"},
-		"of the estate": {func() build.Parts {
+		"of the whole": {func() build.Parts {
 			p := buildtest.Healthy()
 			p.Forecast.Effects = []forecast.Effect{effect(forecast.ClustersFirst, "Deployment velero")}
 			return p

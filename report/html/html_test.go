@@ -79,7 +79,7 @@ func value(t *testing.T, n *html.Node) int {
 	t.Helper()
 	v, err := strconv.Atoi(attr(n, "value"))
 	if err != nil || content(n) != attr(n, "value") {
-		t.Fatalf("%s shows %q and bears the value %q", attr(n, "data-count"), content(n), attr(n, "value"))
+		t.Fatalf("%s shows %q and has the value %q", attr(n, "data-count"), content(n), attr(n, "value"))
 	}
 	return v
 }
@@ -358,7 +358,7 @@ var leftOut = map[string]string{
 	"Report.Checks[].Clusters[]": "the object of a check is named; the list is for scripts",
 }
 
-// A machine without findings is told in fewer words, and must tell as much.
+// A machine without findings is reported in fewer words, and must tell as much.
 func TestEverythingIsShown(t *testing.T) {
 	for _, plain := range []bool{false, true} {
 		m := marker{paths: map[string]string{}}

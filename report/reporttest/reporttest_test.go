@@ -30,6 +30,6 @@ func TestReportsAreReports(t *testing.T) {
 		}
 	}
 	if n := Sized(50, 100).Summary.Machines; n.Total != 5000 || n.Healthy < 4500 {
-		t.Errorf("a calm estate of 5,000 machines has %+v", n)
+		t.Errorf("a calm fleet of 5,000 machines has %+v", n)
 	}
 }
