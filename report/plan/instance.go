@@ -15,11 +15,11 @@ type vm struct {
 
 // vm finds out how commands address an instance; nil when its ids or its scope do not
 // have the form that they must have.
-func (b *book) vm(i *report.Instance) *vm {
+func (pl *planner) vm(i *report.Instance) *vm {
 	if i == nil {
 		return nil
 	}
-	if p := b.scopeOf(i); p != nil {
+	if p := pl.scopeOf(i); p != nil {
 		if v := (&vm{i, p}); p.Addresses(v.address()) {
 			return v
 		}
@@ -31,7 +31,7 @@ func (b *book) vm(i *report.Instance) *vm {
 func (v *vm) address() shell.Instance { return v.scope.at(v.Instance) }
 
 // only reports whether no other instance of the report has the id.
-func (b *book) only(i *report.Instance) bool { return b.withID[strings.ToLower(i.ID)] == 1 }
+func (pl *planner) only(i *report.Instance) bool { return pl.withID[strings.ToLower(i.ID)] == 1 }
 
 func (v *vm) show() shell.Command { return v.Show(v.address()) }
 

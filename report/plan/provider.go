@@ -22,15 +22,15 @@ var resourceForm = regexp.MustCompile(`^[a-z][a-z0-9-]*(\.[a-z0-9-]+)*$`)
 
 // readProviders takes in what the report says of each provider. Kinds whose resource
 // has not the form of one are left out: the report may have been edited.
-func (b *book) readProviders() {
-	for _, p := range b.Report.Providers {
+func (pl *planner) readProviders() {
+	for _, p := range pl.Report.Providers {
 		p.MachineKinds, p.IdentityKinds, p.ManagedPlanes = wellFormed(p.MachineKinds), wellFormed(p.IdentityKinds), wellFormed(p.ManagedPlanes)
 		if p.ClusterKind != nil && !resourceForm.MatchString(p.ClusterKind.Resource) {
 			p.ClusterKind = nil
 		}
-		b.providers[p.Name] = &provider{&p, b.tools[p.Name]}
+		pl.providers[p.Name] = &provider{&p, pl.tools[p.Name]}
 		for _, k := range p.IdentityKinds {
-			b.identityKinds[k.Kind] = k.Resource + "/"
+			pl.identityKinds[k.Kind] = k.Resource + "/"
 		}
 	}
 }
@@ -77,16 +77,16 @@ func (p *provider) clusterResource(c *report.Cluster) string {
 }
 
 // controllerOf names the infrastructure controller of a cluster.
-func (b *book) controllerOf(c *report.Cluster) string {
-	if p := b.providers[c.Provider]; p != nil && p.Controller != "" {
+func (pl *planner) controllerOf(c *report.Cluster) string {
+	if p := pl.providers[c.Provider]; p != nil && p.Controller != "" {
 		return p.Controller
 	}
 	return "The controller of provider " + c.Provider
 }
 
 // onDelete says what happens to an instance when its Machine is deleted.
-func (b *book) onDelete(c *report.Cluster) string {
-	if p := b.providers[c.Provider]; p != nil && p.OnDelete != "" {
+func (pl *planner) onDelete(c *report.Cluster) string {
+	if p := pl.providers[c.Provider]; p != nil && p.OnDelete != "" {
 		return p.OnDelete
 	}
 	return "deleting a Machine may destroy whatever has its id"
@@ -94,8 +94,8 @@ func (b *book) onDelete(c *report.Cluster) string {
 
 // kubeconfigOwner names the controller that makes the kubeconfig of a kind of control
 // plane; empty when none does.
-func (b *book) kubeconfigOwner(kind string) string {
-	for _, p := range b.Report.Providers {
+func (pl *planner) kubeconfigOwner(kind string) string {
+	for _, p := range pl.Report.Providers {
 		if kind != "" && p.OwnsKubeconfig == kind {
 			return p.Controller
 		}
@@ -104,8 +104,8 @@ func (b *book) kubeconfigOwner(kind string) string {
 }
 
 // identifies reports whether an id has the form of a provider's.
-func (b *book) identifies(id string) bool {
-	for _, t := range b.tools {
+func (pl *planner) identifies(id string) bool {
+	for _, t := range pl.tools {
 		if t.Identifies(id) {
 			return true
 		}

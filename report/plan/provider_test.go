@@ -153,18 +153,18 @@ func TestClustersOfOneNameInTwoBackups(t *testing.T) {
 	duplicate := r.Clusters[0]
 	duplicate.Backup = 1
 	r.Clusters = append(r.Clusters, duplicate)
-	b := open(r, providerTools)
-	first, last := b.contexts[&r.Clusters[0]], b.contexts[&r.Clusters[len(r.Clusters)-1]]
+	pl := newPlanner(r, providerTools)
+	first, last := pl.contexts[&r.Clusters[0]], pl.contexts[&r.Clusters[len(r.Clusters)-1]]
 	if first == "" || first == last {
 		t.Errorf("the contexts are %q and %q", first, last)
 	}
 	for _, name := range []string{first, last} {
-		if !slices.ContainsFunc(b.variables, func(v Variable) bool { return v.Name == name && strings.Contains(v.Meaning, " of backup ") }) {
-			t.Errorf("%s is not explained: %+v", name, b.variables)
+		if !slices.ContainsFunc(pl.variables, func(v Variable) bool { return v.Name == name && strings.Contains(v.Meaning, " of backup ") }) {
+			t.Errorf("%s is not explained: %+v", name, pl.variables)
 		}
 	}
-	if !slices.ContainsFunc(b.limits(), func(s string) bool { return strings.Contains(s, "alpha/alpha is in several backups") }) {
-		t.Errorf("the limits are %q", b.limits())
+	if !slices.ContainsFunc(pl.limits(), func(s string) bool { return strings.Contains(s, "alpha/alpha is in several backups") }) {
+		t.Errorf("the limits are %q", pl.limits())
 	}
 }
 
@@ -200,7 +200,7 @@ func TestRetryOfAnEKSCluster(t *testing.T) {
 		c.ControlPlane.Kind, c.Backup = kind, 0
 		r.Backups[0].Missing = []report.Missing{{Kind: "AWSClusterRoleIdentity", Name: "role", ReferredBy: "AWSCluster " + key(c)}}
 		var d draft
-		open(r, providerTools).identities(&d, c)
+		newPlanner(r, providerTools).identities(&d, c)
 		if len(d.steps) != 1 || len(d.steps[0].Commands) != 2 || !strings.Contains(d.steps[0].Commands[1], want) {
 			t.Errorf("%s: %+v", kind, d.steps)
 		}

@@ -250,7 +250,7 @@ func TestContextsOfClustersAreNeverShared(t *testing.T) {
 		r.Clusters = append(r.Clusters, report.Cluster{Namespace: "n", Name: name})
 	}
 	got := map[string]bool{}
-	for _, v := range open(r, providerTools).contexts {
+	for _, v := range newPlanner(r, providerTools).contexts {
 		got[v] = true
 	}
 	if len(got) != len(r.Clusters) {

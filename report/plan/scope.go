@@ -23,11 +23,11 @@ func (p *scope) at(i *report.Instance) shell.Instance {
 }
 
 // findScopes names a variable for every scope that commands will address.
-func (b *book) findScopes() {
+func (pl *planner) findScopes() {
 	count := map[string]int{}
-	for i := range b.Scopes {
-		s := &b.Scopes[i]
-		known := b.providers[s.Provider]
+	for i := range pl.Scopes {
+		s := &pl.Scopes[i]
+		known := pl.providers[s.Provider]
 		if known == nil || known.Tool == nil {
 			continue
 		}
@@ -40,32 +40,32 @@ func (b *book) findScopes() {
 		at.Variable = fmt.Sprintf("%s_%d", prefix, count[prefix])
 		p := &scope{known, at, scopeName(s)}
 		name := known.scopeKey(scopeName(s), s.Account)
-		if b.scopes[name] != nil {
+		if pl.scopes[name] != nil {
 			continue // the same scope under another account
 		}
-		b.scopes[name] = p
-		b.variables = append(b.variables, Variable{Name: p.Variable, Meaning: meaning})
-		b.scopeByName(scopeName(s), p)
+		pl.scopes[name] = p
+		pl.variables = append(pl.variables, Variable{Name: p.Variable, Meaning: meaning})
+		pl.scopeByName(scopeName(s), p)
 	}
 }
 
 // scopeByName lets the name of a scope alone lead to it, while it is the only one of
 // that name.
-func (b *book) scopeByName(name string, p *scope) {
-	if have, known := b.scopes[name]; known && have != p {
+func (pl *planner) scopeByName(name string, p *scope) {
+	if have, known := pl.scopes[name]; known && have != p {
 		p = nil
 	}
-	b.scopes[name] = p
+	pl.scopes[name] = p
 }
 
 // scopeOf is where an instance was seen, nil when that can't be addressed or told
 // from another scope of the name.
-func (b *book) scopeOf(i *report.Instance) *scope {
-	known := b.providers[i.Provider]
+func (pl *planner) scopeOf(i *report.Instance) *scope {
+	known := pl.providers[i.Provider]
 	if known == nil {
 		return nil
 	}
-	p := b.scopes[known.scopeKey(i.Scope, i.Account)]
+	p := pl.scopes[known.scopeKey(i.Scope, i.Account)]
 	if p == nil || p.provider != known {
 		return nil
 	}
@@ -121,10 +121,10 @@ func (p *scope) free(id string) shell.Command {
 
 // checkScopes is the first step: the tools are new enough, and each variable leads to
 // the scope of the report. Each line that changes something looks again.
-func (b *book) checkScopes(d *draft) {
-	used := b.used()
+func (pl *planner) checkScopes(d *draft) {
+	used := pl.used()
 	var scopes []*scope
-	for _, p := range b.scopes {
+	for _, p := range pl.scopes {
 		if p != nil && used[p.Variable] && !slices.Contains(scopes, p) {
 			scopes = append(scopes, p)
 		}
@@ -147,23 +147,13 @@ func (b *book) checkScopes(d *draft) {
 }
 
 // used are the variables that lines for findings read.
-func (b *book) used() map[string]bool {
+func (pl *planner) used() map[string]bool {
 	out := map[string]bool{}
-	for _, steps := range b.steps {
+	for _, steps := range pl.steps {
 		noteReads(steps, out)
 	}
-	for _, steps := range b.others {
+	for _, steps := range pl.others {
 		noteReads(steps, out)
 	}
 	return out
-}
-
-func noteReads(steps []report.Step, into map[string]bool) {
-	for _, s := range steps {
-		for _, c := range s.Commands {
-			for _, found := range reads.FindAllStringSubmatch(c, -1) {
-				into[found[1]] = true
-			}
-		}
-	}
 }
