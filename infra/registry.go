@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"drift-detector/backup"
+	"drift-detector/infra/shell"
 )
 
 // Registry is the providers of a run, as one.
@@ -50,6 +51,17 @@ func (r *Registry) Specs() []Spec {
 	all := make([]Spec, len(r.providers))
 	for i, p := range r.providers {
 		all[i] = p.Spec()
+	}
+	return all
+}
+
+// Tools returns the tools of the providers that have one, by the providers' names.
+func (r *Registry) Tools() map[string]shell.Tool {
+	all := map[string]shell.Tool{}
+	for _, s := range r.Specs() {
+		if s.Tool != nil {
+			all[s.Name] = s.Tool
+		}
 	}
 	return all
 }

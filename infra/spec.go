@@ -1,6 +1,9 @@
 package infra
 
-import "drift-detector/backup"
+import (
+	"drift-detector/backup"
+	"drift-detector/infra/shell"
+)
 
 // Spec describes a provider. It is plain data, and all that the rest of the program
 // knows of one: a provider needs no line outside its folder but that in infra/all.
@@ -39,6 +42,10 @@ type Spec struct {
 	// SeparateAccounts says that accounts do not see each other's instances at one
 	// endpoint.
 	SeparateAccounts bool
+
+	// Tool makes the lines of a plan that address an instance. Without one a plan says
+	// what to do, and leaves how to people.
+	Tool shell.Tool
 
 	// Words are what people call a kind of key ("biosUUID": "BIOS UUID") and what a
 	// warning of an instance means ("Disconnected": "the host of the VM is

@@ -119,8 +119,8 @@ func TestAThirdProviderNeedsNothingButItself(t *testing.T) {
 	inventory := registry.Collect(t.Context(), registry.Targets(snapshot, secrets, infra.Access{}), nil)
 	result := detector.Detect(snapshot, expected, inventory, detector.Options{Now: time.Now()})
 	future := forecast.Of(forecast.Inputs{Snapshot: snapshot, Expected: expected, Inventory: inventory, Result: result, Controllers: registry.Controllers(), Now: time.Now()})
-	r := build.New(build.Parts{Result: result, Forecast: &future, Snapshot: snapshot, Inventory: inventory})
-	plan.Fill(r)
+	r := build.New(build.Parts{Result: result, Forecast: &future, Snapshot: snapshot, Inventory: inventory, Providers: registry.Specs()})
+	plan.Fill(r, registry.Tools())
 
 	got := map[string]string{}
 	for _, c := range r.Clusters {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"drift-detector/infra"
+	"drift-detector/infra/aws/awscli"
 )
 
 // Name is the provider's name in reports.
@@ -72,6 +73,7 @@ func (p *provider) Spec() infra.Spec {
 		Controller:       infra.Controller{Name: "CAPA", Makes: "launches an instance", RunningOnly: true, OwnsKubeconfig: planeKind, Defaults: true},
 		OnDelete:         "deleting a Machine makes CAPA terminate the instance that has its id",
 		SeparateAccounts: true,
+		Tool:             awscli.Tool{},
 		Words:            map[string]string{keyInstance: "instance id"},
 		Permissions: infra.Permissions{
 			About: "is an IAM policy, with a statement for sts:AssumeRole that only clusters with an AWSClusterRoleIdentity need",

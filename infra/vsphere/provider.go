@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"drift-detector/infra"
+	"drift-detector/infra/vsphere/govc"
 )
 
 // Name is the provider's name in reports.
@@ -46,6 +47,7 @@ func (p *provider) Spec() infra.Spec {
 			ClustersFirst: "makes VSphereVMs without their ids",
 		},
 		OnDelete: "deleting a Machine makes CAPV destroy every VM of its datacenter that has its id",
+		Tool:     govc.Tool{},
 		Words: map[string]string{
 			keyBIOS:      "BIOS UUID",
 			keyInstance:  "instance UUID",

@@ -3,6 +3,7 @@ package plan
 import (
 	"strings"
 
+	"drift-detector/infra/shell"
 	"drift-detector/report"
 	"drift-detector/report/english"
 )
@@ -36,8 +37,8 @@ var settled = map[string]string{
 
 // settle comes before a cluster is unpaused: what the answer of the report says of it, and
 // what to do about that. It reports whether there is anything.
-func (b *book) settle(d *draft, c *report.Cluster) bool {
-	answer, any := b.Summary.Answer, false
+func (pl *planner) settle(d *draft, c *report.Cluster) bool {
+	answer, any := pl.Summary.Answer, false
 	if answer == nil {
 		return false
 	}
@@ -58,7 +59,7 @@ func (b *book) settle(d *draft, c *report.Cluster) bool {
 		if !strings.Contains(r.Message, strings.TrimPrefix(own[0], "Cluster ")) {
 			text += ": " + listed(own)
 		}
-		d.after(text+". "+first, b.spare(c, r.Code, own)...)
+		d.after(text+". "+first, pl.spare(c, r.Code, own)...)
 	}
 	return any
 }
@@ -74,11 +75,11 @@ func listed(names []string) string {
 // spare keeps MachineHealthChecks from living machines: one that has the annotation is
 // none of their targets (Cluster API
 // internal/controllers/machinehealthcheck/machinehealthcheck_targets.go v1.10.0).
-func (b *book) spare(c *report.Cluster, code string, objects []string) []command {
-	var lines []command
+func (pl *planner) spare(c *report.Cluster, code string, objects []string) []shell.Command {
+	var lines []shell.Command
 	for _, object := range objects {
 		if name, ok := strings.CutPrefix(object, "Machine "+c.Namespace+"/"); ok && code == report.LivingReplaced {
-			lines = append(lines, restored(c.Namespace, machines+name).then(manage(c.Namespace, "annotate", machines+name, "--overwrite", "cluster.x-k8s.io/skip-remediation=yes")))
+			lines = append(lines, restored(c.Namespace, machines+name).Then(manage(c.Namespace, "annotate", machines+name, "--overwrite", "cluster.x-k8s.io/skip-remediation=yes")))
 		}
 	}
 	if lines == nil {

@@ -128,7 +128,7 @@ func ghosts(families map[string]*dto.MetricFamily) int {
 	n := 0
 	for _, m := range families["drift_detector_machines"].GetMetric() {
 		for _, l := range m.Label {
-			if l.GetName() == "status" && l.GetValue() == report.Ghost {
+			if l.GetName() == "status" && l.GetValue() == string(report.Ghost) {
 				n += int(m.GetGauge().GetValue())
 			}
 		}
