@@ -138,7 +138,7 @@ func entries(r *report.Report) []entry {
 		c := &r.Clusters[i]
 		for _, s := range c.Sets() {
 			for _, m := range s.Machines {
-				e := entry{status: m.Status, name: m.Name, cluster: c.Title(), ignored: m.Ignored != nil}
+				e := entry{status: string(m.Status), name: m.Name, cluster: c.Title(), ignored: m.Ignored != nil}
 				if m.Reason != "" {
 					e.codes = append(e.codes, m.Reason)
 				}
@@ -196,7 +196,7 @@ func TestFilterAndSearch(t *testing.T) {
 
 	b.click(`[name="status"][value="Healthy"]`)
 	b.click(`[name="status"][value="ToConfirm"]`)
-	b.demand(r, "without Healthy and VMs to confirm", func(e entry) bool { return e.status != report.Healthy && e.status != "ToConfirm" })
+	b.demand(r, "without Healthy and VMs to confirm", func(e entry) bool { return e.status != string(report.Healthy) && e.status != "ToConfirm" })
 	b.click("#reset")
 	b.demand(r, "reset", everything)
 
@@ -250,7 +250,7 @@ func TestOrder(t *testing.T) {
 	statuses := strings.ReplaceAll(names, "KEY", "dataset.status")
 	first := eval[[][]string](b, statuses)
 	for _, group := range first {
-		if !slices.IsSortedFunc(group, func(a, b string) int { return report.Urgency(a) - report.Urgency(b) }) {
+		if !slices.IsSortedFunc(group, func(a, b string) int { return report.Urgency(report.Status(a)) - report.Urgency(report.Status(b)) }) {
 			t.Errorf("not by urgency: %q", group)
 		}
 	}
