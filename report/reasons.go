@@ -4,7 +4,7 @@ import "slices"
 
 // Answers to the question whether it is safe to restore, worst first.
 const (
-	No       = "no"       // a controller ends or doubles what lives, a cluster stands still, or the backup is not fit
+	No       = "no"       // a controller ends, doubles or mistakes what lives, a cluster stands still, or the backup is not fit
 	Unclear  = "unknown"  // what decides could not be decided, or not be seen
 	WithWork = "withWork" // nothing that lives is ended or doubled; something is made, started or deleted, or stays broken
 	Yes      = "yes"      // the controllers take over what lives, and do nothing else
@@ -29,6 +29,7 @@ const (
 	LivingReplaced      = "LivingReplaced"
 	RolloutDue          = "RolloutDue"
 	SecondInstance      = "SecondInstance"
+	OtherInstance       = "OtherInstance"
 	EtcdMembersRemoved  = "EtcdMembersRemoved"
 	ControlPlaneDown    = "ControlPlaneDown"
 	ClusterHalted       = "ClusterHalted"
@@ -45,6 +46,7 @@ const (
 	MachinesBroken      = "MachinesBroken"
 	MachinesMissing     = "MachinesMissing"
 	MachinesMade        = "MachinesMade"
+	InstancesNeverJoin  = "InstancesNeverJoin"
 	PoolGrown           = "PoolGrown"
 	InstancesStarted    = "InstancesStarted"
 	InstancesStopped    = "InstancesStopped"
@@ -72,6 +74,7 @@ var reasonRows = []reasonRow{
 	{LivingReplaced, No},
 	{RolloutDue, No},
 	{SecondInstance, No},
+	{OtherInstance, No},
 	{EtcdMembersRemoved, No},
 	{ControlPlaneDown, No},
 	{ClusterHalted, No},
@@ -94,6 +97,7 @@ var reasonRows = []reasonRow{
 	{CannotReplace, WithWork},
 	{MachinesBroken, WithWork},
 	{MachinesMissing, WithWork},
+	{InstancesNeverJoin, WithWork},
 	{MachinesMade, WithWork},
 	{PoolGrown, WithWork},
 	{InstancesStarted, WithWork},

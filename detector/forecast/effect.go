@@ -27,6 +27,7 @@ const (
 	RolloutDue         = "RolloutDue"
 	LivingReplaced     = "LivingReplaced"
 	SecondInstance     = "SecondInstance"
+	OtherInstance      = "OtherInstance"
 	EtcdMembersRemoved = "EtcdMembersRemoved"
 	ControlPlaneDown   = "ControlPlaneDown"
 	ClusterHalted      = "ClusterHalted"
@@ -51,6 +52,7 @@ const (
 	CannotReplace       = "CannotReplace"
 	StaleReplaced       = "StaleReplaced"
 	MachinesMade        = "MachinesMade"
+	InstancesNeverJoin  = "InstancesNeverJoin"
 	PoolGrown           = "PoolGrown"
 	GhostsLeft          = "GhostsLeft"
 	MachinesMissing     = "MachinesMissing"
@@ -69,6 +71,7 @@ var sayings = map[string]string{
 	RolloutDue:          "A rollout is due: living machines are deleted, one after the other, and made again as their owners want them",
 	LivingReplaced:      "A MachineHealthCheck has living machines deleted with their instances",
 	SecondInstance:      "A second instance is made beside one that exists",
+	OtherInstance:       "The controller takes over an instance that is not the machine's, because it has the machine's name: deleting the Machine ends it",
 	EtcdMembersRemoved:  "KubeadmControlPlane removes living etcd members of which the backup has no Machine",
 	MachinesUnknown:     "Of these machines nobody can tell whether their instances exist, or which",
 	OutcomeUnknown:      "What becomes of these is not known here",
@@ -78,6 +81,7 @@ var sayings = map[string]string{
 	MachinesBroken:      "These machines have no instance and stay broken until somebody acts",
 	StaleReplaced:       "These machines have no instance and are replaced",
 	MachinesMade:        "New instances are made for these machines",
+	InstancesNeverJoin:  "New instances are made for these machines and never join: their ids cannot be recorded, and nobody deletes them",
 	GhostsLeft:          "These instances run on, and nobody manages them",
 	MachinesMissing:     "The backup lacks the Machines of these: their instances are left alone, and their owners may make others",
 	InstancesStarted:    "The controller starts the instances of these machines",
@@ -206,6 +210,9 @@ func (e *effects) onMachine(f *facts, o Outcome) {
 	if code := f.effect(o); code != "" {
 		e.said(code, name)
 	}
+	if o == ReplacedByMachineHealthCheck && f.takesOther() {
+		e.said(OtherInstance, name)
+	}
 	if f.warned(detector.DuplicateID) || f.warned(detector.Reidentified) {
 		e.said(CopiedID, name)
 	}
@@ -228,6 +235,8 @@ var byOutcome = map[Outcome][2]string{
 	DeletedByOwner:               {MachinesDeleted, MachinesDeleted},
 	DeletedByMachineHealthCheck:  {MachinesDeleted, MachinesBroken},
 	NewInstanceCreated:           {SecondInstance, MachinesMade},
+	NewInstanceNeverJoins:        {SecondInstance, InstancesNeverJoin},
+	OtherInstanceTaken:           {OtherInstance, OtherInstance},
 	OrphanedAndReplaced:          {MachinesMissing, MachinesMissing},
 	GhostKeepsRunning:            {GhostsLeft, GhostsLeft},
 	GhostEtcdMemberKept:          {GhostsLeft, GhostsLeft},

@@ -13,6 +13,10 @@ var working = map[Outcome]bool{
 	RolledByOwner: true,
 }
 
+// running are the outcomes after which an instance runs for the Machine that does not
+// work as its Node.
+var running = map[Outcome]bool{NewInstanceNeverJoins: true, OtherInstanceTaken: true}
+
 // replicas compares what an owner wants with what it will have.
 func (s *set) replicas(machines []Machine) Replicas {
 	r := Replicas{Desired: s.Desired, Recorded: s.recorded, Created: s.madeNow(), Deleted: s.deletedNow()}
@@ -24,7 +28,7 @@ func (s *set) replicas(machines []Machine) Replicas {
 		if f.machine != nil && f.verdict.Status == detector.Unknown && !stuck[m.Outcome] {
 			r.Unknown++
 		}
-		if working[m.Outcome] || f.verdict.Instance != nil && f.verdict.Status != detector.Stale {
+		if working[m.Outcome] || running[m.Outcome] || f.verdict.Instance != nil && f.verdict.Status != detector.Stale {
 			r.Running++
 		}
 	}

@@ -125,14 +125,18 @@ func undecidedHalts(c *detector.Cluster) []*detector.ResourceState {
 // halted says why the machine's controller does nothing for the machine, although it
 // acts on the cluster; it is empty when it does.
 func (f *facts) halted() string {
-	r := f.restore()
+	r, shared := f.restore(), f.obstacle(infra.SharedName)
 	switch {
-	case r == nil || f.machine == nil:
+	case f.machine == nil:
 		return ""
-	case len(r.Lacks) > 0:
+	case r != nil && len(r.Lacks) > 0:
 		return strings.Join(r.Lacks, " and ") + " is not in the backup, and " + f.controller() + " touches no machine of a failure domain that it cannot read"
+	case r != nil && r.Refused != "":
+		return r.Refused
+	case f.verdict.Finds == detector.FindsSeveral && shared != "":
+		return f.noID() + ", and several instances have its name: " + shared
 	}
-	return r.Refused
+	return ""
 }
 
 // restore is what the objects behind the machine say of the restore, or nil.

@@ -162,6 +162,8 @@ func textOf(c *cluster, f *Cluster) string {
 	add(o[Adopted]+o[AdoptedPoweredOn]+o[AdoptedByName], "%d adopted")
 	add(o[ReplacedByMachineHealthCheck], "%d replaced by a health check")
 	add(o[NewInstanceCreated], "%d made anew")
+	add(o[NewInstanceNeverJoins], "%d given a new instance that never joins")
+	add(o[OtherInstanceTaken], "%d given another instance of its name")
 	add(o[Stuck]+o[StuckNodeLeft], "%d broken until somebody acts")
 	add(o[OrphanedAndReplaced], "%d orphaned and replaced")
 	left, evicted := o[GhostKeepsRunning]+o[GhostEtcdMemberKept], o[GhostEtcdMemberRemoved]

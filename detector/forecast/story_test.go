@@ -119,7 +119,7 @@ const (
 	aws     = "aws"
 )
 
-var controllers = all.Registry().Controllers()
+var controllers = withSynthetic(all.Registry().Controllers())
 
 var (
 	found = detector.Verdict{Status: detector.Healthy, Instance: &infra.Instance{ID: "1"}, ByID: true, Finds: detector.FindsByID}
@@ -136,10 +136,10 @@ func unknown(reason string) detector.Verdict {
 // halted is an instance that exists and does not run.
 func halted(v detector.Verdict) detector.Verdict {
 	i := *v.Instance
-	i.Warnings = []string{poweredOff}
+	i.Warnings = []string{infra.PoweredOff}
 	v.Instance = &i
 	if v.Status == detector.Healthy {
-		v = warned(v, poweredOff)
+		v = warned(v, infra.PoweredOff)
 	}
 	return v
 }

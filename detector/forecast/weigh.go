@@ -64,7 +64,7 @@ func (f *facts) looksBad(h *check) (minded string, bad bool) {
 // the restore, as they were seen when a backup was really restored.
 func (f *facts) brokenConditions() map[string]bool {
 	switch {
-	case f.stale() && f.node != nil:
+	case f.node != nil && (f.stale() || f.healthy() && (f.blocked() != "" || f.takesOther())):
 		return map[string]bool{clusterv1.InfrastructureReadyCondition: true, clusterv1.ReadyCondition: true, clusterv1.AvailableCondition: true}
 	case f.stale() || f.stopped():
 		return map[string]bool{
