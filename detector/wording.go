@@ -17,7 +17,6 @@ func label(kind string) string { return cmp.Or(labels[kind], kind) }
 var conditions = map[string]string{
 	"PoweredOff":   "the VM is powered off",
 	"Disconnected": "the host of the VM is disconnected",
-	"ErrorState":   "the VM is in an error state",
 }
 
 func conditionText(reason string) string { return cmp.Or(conditions[reason], reason) }

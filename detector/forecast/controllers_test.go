@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/detector"
 	"drift-detector/infra"
+	"drift-detector/infra/infratest"
 )
 
 // Controllers that no provider of this version has, as their own code acts at the
@@ -51,6 +52,14 @@ func withSynthetic(all map[string]infra.Controller) map[string]infra.Controller 
 	all[capz] = infra.Controller{Name: "CAPZ", ID: infra.IDInSpec, Makes: "makes a VM"}
 	all["unplaced"] = infra.Controller{Name: "CAPU"} // does not say where its id lies
 	return all
+}
+
+func TestControllersAreConsistent(t *testing.T) {
+	for name, c := range controllers {
+		if p := infratest.ControllerProblems(c, nil); p != nil && name != "unplaced" {
+			t.Errorf("%s: %q", name, p)
+		}
+	}
 }
 
 // What the detector says of one machine in each of the cases, for a controller that has
