@@ -19,6 +19,9 @@ type Expected struct {
 	LoadBalancers map[backup.ClusterID][]LoadBalancer
 	// Providers names the provider of each cluster that one claims.
 	Providers map[backup.ClusterID]string
+	// Controllers are the clusters whose controller is not as in Spec.Controller, because
+	// the backup tells that it has another version.
+	Controllers map[backup.ClusterID]Controller
 }
 
 // Claim is one machine and the keys by which its instance can be told.

@@ -78,7 +78,7 @@ func (r *Registry) Controllers() map[string]Controller {
 // Claims joins the claims of all providers. A machine that none of them claims
 // gets a Claim without a Provider, so that it has a verdict too.
 func (r *Registry) Expected(s *backup.Snapshot) Expected {
-	all := Expected{Providers: map[backup.ClusterID]string{}, LoadBalancers: map[backup.ClusterID][]LoadBalancer{}}
+	all := Expected{Providers: map[backup.ClusterID]string{}, LoadBalancers: map[backup.ClusterID][]LoadBalancer{}, Controllers: map[backup.ClusterID]Controller{}}
 	expecting := make([]bool, len(s.Machines))
 	for _, p := range r.providers {
 		c := p.Expected(s)
@@ -100,6 +100,7 @@ func (r *Registry) Expected(s *backup.Snapshot) Expected {
 		for id, name := range c.Providers {
 			all.Providers[id] = name
 		}
+		maps.Copy(all.Controllers, c.Controllers)
 		maps.Copy(all.LoadBalancers, c.LoadBalancers)
 	}
 	for i, done := range expecting {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/backup"
 	"drift-detector/detector"
 	"drift-detector/infra"
 	"drift-detector/infra/infratest"
@@ -151,6 +152,17 @@ func effectsOf(f Forecast) string {
 		out = append(out, e.Code)
 	}
 	return strings.Join(out, " ")
+}
+
+// A cluster's own controller comes before its provider's.
+func TestControllerOfAnotherVersion(t *testing.T) {
+	s := newStory(t)
+	s.cluster.Provider = capo14
+	s.expected.Controllers = map[backup.ClusterID]infra.Controller{prod: controllers[capo15], {Name: "other"}: controllers[capo9]}
+	s.worker("m", finding(gone, detector.FindsNothing))
+	if got := s.fate(s.end(), "m"); got.Outcome != NewInstanceCreated {
+		t.Errorf("%+v", got)
+	}
 }
 
 // A health check has a machine replaced whose new instance never joins, and whatever its

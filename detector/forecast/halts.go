@@ -68,7 +68,7 @@ func (x *index) lacks(n int, ref backup.Ref) bool {
 // haltsOf are all causes for which no controller acts on the cluster.
 func (x *index) haltsOf(c *detector.Cluster) []standstill {
 	out := slices.Clone(x.halts[c.ID])
-	managed := x.controllers[c.Provider].OwnsKubeconfig // the control plane that the provider runs
+	managed := x.controller(c).OwnsKubeconfig // the control plane that the provider runs
 	if own := x.clusters[c.ID]; own != nil && !own.Derived {
 		for _, ref := range []backup.Ref{own.Infrastructure, own.ControlPlane} {
 			if x.lacks(c.ID.Backup, ref) && (ref == own.Infrastructure || ref.Kind == managed) {
