@@ -246,3 +246,29 @@ func TestWhatIsLookedForByNameAndNotListed(t *testing.T) {
 		}
 	}
 }
+
+// An instance is not made with what is gone: of CAPO a network that is made again has
+// another id than the OpenStackServers of the backup name.
+func TestInstancesThatCannotBeMadeWithoutANeed(t *testing.T) {
+	for name, c := range map[string]struct {
+		provider string
+		verdict  detector.Verdict
+		state    detector.Presence
+		want     Outcome
+	}{
+		"gone":                   {capo14, finding(gone, detector.FindsNothing), detector.Absent, Stuck},
+		"gone, the need is not":  {capo14, finding(gone, detector.FindsNothing), detector.Present, NewInstanceNeverJoins},
+		"never made":             {capo14, never, detector.Absent, Stuck},
+		"never made, by an id":   {vsphere, never, detector.Absent, Stuck},
+		"the id is found anyway": {vsphere, found, detector.Absent, Adopted},
+	} {
+		s := newStory(t)
+		s.cluster.Provider = c.provider
+		s.worker("m", c.verdict)
+		s.resource("network", "net-1", c.state, "")
+		s.expected.Recipes = []infra.Recipe{{Cluster: prod, Machine: 0, Object: "OpenStackMachine ns/m", Needs: []infra.Need{{Kind: "network", Name: "net-1"}}}}
+		if got := s.fate(s.end(), "m"); got.Outcome != c.want || got.Outcome == Stuck && !strings.Contains(got.Message, "network net-1 is gone") {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}

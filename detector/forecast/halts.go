@@ -157,21 +157,14 @@ func (f *facts) unbootstrapped() bool {
 // cannotBeMade says why no instance can be made for a Machine that has none, or is
 // empty.
 func (f *facts) cannotBeMade() string {
-	x := f.cluster.index
-	if secret, missing := x.in.Secrets.Missing[f.machine.UID]; missing {
+	if secret, missing := f.cluster.index.in.Secrets.Missing[f.machine.UID]; missing {
 		return "its bootstrap data is not in the backup (Secret " + secret + ")"
 	}
-	ref := f.machine.Infrastructure
-	for _, object := range []string{ref.Kind + " " + ref.Namespace + "/" + ref.Name, "VSphereVM " + ref.Namespace + "/" + ref.Name} {
-		if what := f.cluster.gone(object); what != "" {
-			return what
-		}
-	}
-	return ""
+	return f.cluster.gone(f.machine.UID)
 }
 
-// gone is what is gone of all that instances are made from an object of, in a
-// sentence, or empty.
+// gone returns what is gone of all that an instance is made with from an object, a
+// template by its name or a Machine by its uid, in a sentence; empty: nothing.
 func (c *cluster) gone(object string) string {
 	for _, n := range c.index.recipes[recipe{c.ID, object}] {
 		if c.states[n] == detector.Absent {
