@@ -92,16 +92,16 @@ func TestWhatControllersDo(t *testing.T) {
 	byName := cell{Adopted, "found by its name", ""}
 	stuck := cell{Stuck, "never makes a new instance", MachinesBroken}
 	made := cell{NewInstanceCreated, "finds none and makes a new one", MachinesMade}
-	second := cell{NewInstanceCreated, "makes a second one beside it", SecondInstance}
-	off := cell{Stuck, "never starts one", InstancesStopped}
-	on := cell{AdoptedPoweredOn, "powers it on", InstancesStarted}
-	any := cell{CannotKnow, "may take another instance", OutcomeUnknown}
+	second := cell{NewInstanceCreated, "makes a second one beside it", secondInstance}
+	off := cell{Stuck, "never starts one", instancesStopped}
+	on := cell{AdoptedPoweredOn, "powers it on", instancesStarted}
+	any := cell{CannotKnow, "may take another instance", outcomeUnknown}
 	port := cell{Halted, "another name: the port of the old name", MachinesHalted}
 	shared := cell{Halted, "several instances have its name: ", MachinesHalted}
-	neverJoins := cell{NewInstanceNeverJoins, "cannot be recorded: the webhook", InstancesNeverJoin}
-	taken := cell{OtherInstanceTaken, "takes over another instance", OtherInstance}
+	neverJoins := cell{NewInstanceNeverJoins, "cannot be recorded: the webhook", instancesNeverJoin}
+	taken := cell{OtherInstanceTaken, "takes over another instance", otherInstance}
 	broken := cell{Halted, "an error state: CAPO does not look at such a server again", MachinesHalted}
-	byFirstName := cell{AdoptedByName, "found by its name", FoundByNameOnly}
+	byFirstName := cell{AdoptedByName, "found by its name", foundByNameOnly}
 	first := cell{NewInstanceCreated, "a new one is made", MachinesMade}
 	for controller, cells := range map[string]map[string]cell{
 		vsphere: {"living": adopted, "gone": stuck, "renamed": adopted, "two of one": adopted, "made again": stuck, "off": on, "error": adopted},
@@ -111,11 +111,11 @@ func TestWhatControllersDo(t *testing.T) {
 		capmox:  {"living": adopted, "gone": stuck, "renamed": {Halted, "another name: expected VM name to match", MachinesHalted}, "off": on},
 		capo14: {
 			"living": {Adopted, "perhaps ready only after 20 minutes", ""}, "gone": neverJoins, "renamed": port, "two of one": shared,
-			"made again": {OtherInstanceTaken, "cannot be recorded: the webhook", OtherInstance}, "off": off, "error": broken,
+			"made again": {OtherInstanceTaken, "cannot be recorded: the webhook", otherInstance}, "off": off, "error": broken,
 		},
 		capo15: {"living": byName, "gone": made, "renamed": port, "two of one": shared, "made again": taken, "off": off, "error": broken},
 		capo9: {
-			"living": {Adopted, "CAPO looks by name alone", ""}, "gone": neverJoins, "renamed": {NewInstanceNeverJoins, "second one beside it, whose id", SecondInstance},
+			"living": {Adopted, "CAPO looks by name alone", ""}, "gone": neverJoins, "renamed": {NewInstanceNeverJoins, "second one beside it, whose id", secondInstance},
 			"two of one": shared, "made again": taken, "off": off, "error": byName,
 		},
 		capg: {"living": byName, "gone": made, "off": off},
@@ -174,10 +174,10 @@ func TestHealthChecksAndControllersThatLookByName(t *testing.T) {
 		says    string
 		effects string
 	}{
-		"gone":       {finding(gone, detector.FindsNothing), false, "makes a new one, which is deleted with the Machine", StaleReplaced},
-		"made again": {finding(gone, detector.FindsOther), false, "and that instance is deleted with the Machine", StaleReplaced + " " + OtherInstance},
-		"off":        {finding(halted(found), detector.FindsByName), true, "its instance is deleted", LivingReplaced},
-		"error":      {finding(warned(found, "ErrorState"), detector.FindsByName), true, "its instance is deleted", LivingReplaced},
+		"gone":       {finding(gone, detector.FindsNothing), false, "makes a new one, which is deleted with the Machine", staleReplaced},
+		"made again": {finding(gone, detector.FindsOther), false, "and that instance is deleted with the Machine", staleReplaced + " " + otherInstance},
+		"off":        {finding(halted(found), detector.FindsByName), true, "its instance is deleted", livingReplaced},
+		"error":      {finding(warned(found, "ErrorState"), detector.FindsByName), true, "its instance is deleted", livingReplaced},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStory(t, checkSpec(workers))
