@@ -95,7 +95,7 @@ func TestWhatControllersDo(t *testing.T) {
 	second := cell{NewInstanceCreated, "makes a second one beside it", secondInstance}
 	off := cell{Stuck, "never starts one", instancesStopped}
 	on := cell{AdoptedPoweredOn, "powers it on", instancesStarted}
-	any := cell{CannotKnow, "may take another instance", outcomeUnknown}
+	unclear := cell{CannotKnow, "may take another instance", outcomeUnknown}
 	port := cell{Halted, "another name: the port of the old name", MachinesHalted}
 	shared := cell{Halted, "several instances have its name: ", MachinesHalted}
 	neverJoins := cell{NewInstanceNeverJoins, "cannot be recorded: the webhook", instancesNeverJoin}
@@ -119,7 +119,7 @@ func TestWhatControllersDo(t *testing.T) {
 			"two of one": shared, "made again": taken, "off": off, "error": byName,
 		},
 		capg: {"living": byName, "gone": made, "off": off},
-		capk: {"living": byName, "gone": made, "two of one": any},
+		capk: {"living": byName, "gone": made, "two of one": unclear},
 		capx: {"living": {Adopted, "CAPX reads the id in a status, which a restore drops", ""}, "gone": made, "renamed": second, "two of one": shared, "made again": taken},
 	} {
 		cells["never made"], cells["made since"] = first, byFirstName

@@ -277,7 +277,7 @@ func (f *facts) object() string {
 	return "Machine " + cmp.Or(f.verdict.Namespace, f.cluster.ID.Namespace) + "/" + f.verdict.Name
 }
 
-// effectsOnEstate are those that no single cluster has.
+// generalEffects are those that no single cluster has.
 func generalEffects(s *backup.Snapshot) []Effect {
 	var e effects
 	if priorities, first := ownOrder(s); first {

@@ -10,7 +10,7 @@ import (
 	"drift-detector/infra"
 )
 
-// notesOnEstate are what to know of the restore as a whole.
+// generalNotes are what to know of the restore as a whole.
 func generalNotes(s *backup.Snapshot, all []*cluster, notHealing int, complete bool) []Note {
 	var running []string
 	var made clones

@@ -87,10 +87,10 @@ func (s *set) rollout(machines []Machine) *Rollout {
 		s.Kind, s.Name, plural(whole, "Stale machine", "Stale machines"), plural(ghosts, "ghost", "ghosts"))}
 }
 
-// newGeneration says that it is a ghost that belongs to no MachineSet of the backup.
+// newGeneration reports whether it is a ghost that belongs to no MachineSet of the backup.
 func (s *set) newGeneration(f *facts) bool { return f.ghost() && !s.oldGeneration(f.verdict.Name) }
 
-// oldGeneration says that a name is that of a MachineSet of the backup and a suffix.
+// oldGeneration reports whether a name is that of a MachineSet of the backup and a suffix.
 func (s *set) oldGeneration(name string) bool {
 	for _, known := range s.sets {
 		if strings.HasPrefix(name, known+"-") {

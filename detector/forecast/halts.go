@@ -25,7 +25,7 @@ const (
 	exists   = "exists"
 )
 
-// names are the objects of halts, in words.
+// names lists what the causes wait for, in words.
 func names(all []standstill) string {
 	var out []string
 	for _, h := range all {
@@ -34,7 +34,7 @@ func names(all []standstill) string {
 	return strings.Join(out, " and ")
 }
 
-// ends says when halts end.
+// ends says when the causes are gone, in words.
 func ends(all []standstill) string {
 	var out []string
 	for _, h := range all {
@@ -89,7 +89,7 @@ func (x *index) haltsOf(c *detector.Cluster) []standstill {
 		}
 	}
 	if p := x.plane(c); p != nil && p.Paused && p.Kind == managed {
-		// It is what says that the cluster's infrastructure is there (CAPA
+		// It reports that the cluster's infrastructure is there (CAPA
 		// controllers/awsmanagedcluster_controller.go v2.11.1).
 		out = append(out, standstill{fmt.Sprintf("%s %s/%s", p.Kind, c.ID.Namespace, p.Name), "which has the annotation " + clusterv1.PausedAnnotation, "is unpaused"})
 	}

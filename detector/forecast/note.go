@@ -21,7 +21,7 @@ const (
 	controlPlaneStopped       = "ControlPlaneStopped"
 )
 
-// Codes of notes on the estate.
+// Codes of notes on the restore as a whole.
 const (
 	AssumedOrder          = "AssumedOrder"
 	webhooksDuringRestore = "WebhooksDuringRestore"
@@ -30,7 +30,7 @@ const (
 	NotHealing            = "NotHealing"
 )
 
-// Codes of conditions, beside those of notes on the estate.
+// Codes of conditions, beside those of notes on the restore as a whole.
 const (
 	RestoreOrder         = "RestoreOrder"
 	clustersPaused       = "ClustersPaused"
@@ -112,7 +112,7 @@ func (c *cluster) absentIdentities() string {
 	return strings.Join(out, " and ")
 }
 
-// doubles are the machines whose id a second VM has.
+// duplicated returns the machines whose id a second VM has.
 func (c *cluster) duplicated() []string {
 	var out []string
 	for _, s := range c.sets() {

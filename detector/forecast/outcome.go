@@ -32,7 +32,7 @@ const (
 	OtherInstanceTaken           Outcome = "OtherInstanceTaken"           // its controller takes over another instance that has its name
 )
 
-// Outcomes of instances without a machine, and of what cannot be told.
+// Outcomes of instances without a machine, and of what is not known.
 const (
 	GhostKeepsRunning      Outcome = "GhostKeepsRunning"      // with its Node and its addresses
 	GhostEtcdMemberRemoved Outcome = "GhostEtcdMemberRemoved" // likewise, but its etcd member is removed
@@ -40,10 +40,10 @@ const (
 	CannotKnow             Outcome = "CannotKnow"
 )
 
-// heals are the outcomes after which a Stale machine is sound again without help.
+// heals are the outcomes after which a Stale machine works again without help.
 var heals = map[Outcome]bool{ReplacedByMachineHealthCheck: true, NewInstanceCreated: true, RolledByOwner: true, MemberGone: true, DeletedByOwner: true}
 
-// Heals says that a Stale machine with this outcome is sound again without help.
+// Heals reports whether a Stale machine with this outcome works again without help.
 func (o Outcome) Heals() bool { return heals[o] }
 
 // phrases say of a machine what the outcomes of machines are.

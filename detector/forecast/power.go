@@ -15,7 +15,7 @@ import (
 // suspended is the state of an instance that no controller powers on: CAPV fails at it.
 const suspended = "suspended"
 
-// off says that the instance exists and does not run. Ghosts carry no warnings
+// off reports whether the instance exists and does not run. Ghosts carry no warnings
 // of their own.
 func (f *facts) off() bool {
 	return f.warned(infra.PoweredOff) || f.verdict.Instance != nil && slices.Contains(f.verdict.Instance.Warnings, infra.PoweredOff)
@@ -25,19 +25,19 @@ func (f *facts) suspended() bool {
 	return f.verdict.Instance != nil && f.verdict.Instance.State == suspended
 }
 
-// poweredOn says that the controller starts the instance when it adopts it.
+// poweredOn reports whether the controller starts the instance when it adopts it.
 func (f *facts) poweredOn() bool {
 	return f.healthy() && f.off() && f.cluster.controller.PowersOn && !f.suspended()
 }
 
-// stopped says that the instance exists, does not run, and that nothing starts
+// stopped reports whether the instance exists, does not run, and nothing starts
 // it by itself after the restore.
 func (f *facts) stopped() bool {
 	exists := f.verdict.Status == detector.Healthy || f.ghost()
 	return exists && f.off() && (!f.poweredOn() || f.paused || f.cluster.idle())
 }
 
-// idle says that no infrastructure controller acts on the cluster until somebody
+// idle reports whether no infrastructure controller acts on the cluster until somebody
 // brings back what the backup lacks.
 func (c *cluster) idle() bool { return len(c.halts) > 0 || c.Derived }
 

@@ -190,7 +190,7 @@ func (s *story) machine(name string, owner backup.Owner) *backup.Machine {
 	return &s.snapshot.Machines[len(s.snapshot.Machines)-1]
 }
 
-// claim makes the story's provider say something of a Machine.
+// expect makes the story's provider say something of a Machine.
 func (s *story) expect(m member, r infra.Restore) {
 	for i := range s.snapshot.Machines {
 		if &s.snapshot.Machines[i] == m.machine {
