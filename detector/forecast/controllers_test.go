@@ -272,3 +272,28 @@ func TestInstancesThatCannotBeMadeWithoutANeed(t *testing.T) {
 		}
 	}
 }
+
+// The infrastructure of a machine that stands in its controller's way is not ready, and
+// a health check may mind that.
+func TestHealthChecksThatMindTheMachine(t *testing.T) {
+	minds := checkSpec(workers)
+	minds["checks"].(fields)["unhealthyMachineConditions"] = []any{fields{"type": "InfrastructureReady", "status": "False", "timeoutSeconds": 60}}
+	for name, c := range map[string]struct {
+		verdict detector.Verdict
+		want    Outcome
+	}{
+		"living":  {finding(found, detector.FindsByName), Adopted},
+		"renamed": {finding(warned(found, "Renamed"), detector.FindsNothing), ReplacedByMachineHealthCheck},
+		"other":   {finding(found, detector.FindsOther), ReplacedByMachineHealthCheck},
+	} {
+		s := newStory(t, minds)
+		s.cluster.Provider = capo14
+		s.plane("a", finding(found, detector.FindsByName))
+		s.worker("m", c.verdict)
+		s.node("a", true)
+		s.node("m", true)
+		if got := s.fate(s.end(), "m"); got.Outcome != c.want {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
