@@ -23,6 +23,9 @@ type Expected struct {
 	// words by provider, both as the Specs have them. The Registry fills them in.
 	ManagedPlanes map[string]bool
 	Words         map[string]map[string]string
+	// Controllers are the clusters whose controller is not as in Spec.Controller, because
+	// the backup tells that it has another version.
+	Controllers map[backup.ClusterID]Controller
 }
 
 // Claim is one machine and the keys by which its instance can be told.
@@ -51,9 +54,11 @@ type ExpectedMachine struct {
 	// Reads names the field of the backup from which the machine's controller takes
 	// the instance's id after a restore: "VSphereVM.spec.biosUUID". ReadsID says that
 	// an id is recorded there. Where none is, the controller takes the instance at
-	// home that has one of Searches, any of several, and makes a new one where none
-	// has. Only instances that the search finds have keys of Searches: where the
-	// controller looks among running ones alone, those.
+	// home that has one of Searches. Only instances that the search finds have keys of
+	// Searches: where the controller looks among running ones alone, those.
+	//
+	// Reads is empty for a controller whose Controller.ID is not IDInSpec, and, with
+	// Searches, where nobody knows how the controller looks.
 	Reads    string
 	ReadsID  bool
 	Searches []Key

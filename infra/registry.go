@@ -105,7 +105,7 @@ func (r *Registry) Controllers() map[string]Controller {
 func (r *Registry) Expected(s *backup.Snapshot) Expected {
 	all := Expected{
 		Providers: map[backup.ClusterID]string{}, LoadBalancers: map[backup.ClusterID][]LoadBalancer{},
-		ManagedPlanes: map[string]bool{}, Words: map[string]map[string]string{},
+		Controllers: map[backup.ClusterID]Controller{}, ManagedPlanes: map[string]bool{}, Words: map[string]map[string]string{},
 	}
 	expecting := make([]bool, len(s.Machines))
 	for _, p := range r.providers {
@@ -128,6 +128,7 @@ func (r *Registry) Expected(s *backup.Snapshot) Expected {
 		for id, name := range c.Providers {
 			all.Providers[id] = name
 		}
+		maps.Copy(all.Controllers, c.Controllers)
 		maps.Copy(all.LoadBalancers, c.LoadBalancers)
 		spec := p.Spec()
 		for _, k := range spec.ManagedPlanes {

@@ -35,7 +35,7 @@ func (p tiny) Spec() infra.Spec {
 	return infra.Spec{
 		Name:       "tiny",
 		Want:       backup.Want{Kinds: []backup.AnyKind{tinyMachines}},
-		Controller: infra.Controller{Name: "CAPT"},
+		Controller: infra.Controller{Name: "CAPT", ID: infra.IDInSpec},
 		Keys: func(id string) []infra.Key {
 			if s, ok := strings.CutPrefix(id, "tiny://"); ok {
 				return []infra.Key{serial(s)}

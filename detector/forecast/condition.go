@@ -30,7 +30,7 @@ var conditionRows = []conditionRow{
 		switch r := f.restore(); {
 		case f.outcome != Halted:
 			return ""
-		case len(r.Lacks) > 0:
+		case r != nil && len(r.Lacks) > 0:
 			return "until " + strings.Join(r.Lacks, " and ") + " exists again"
 		}
 		return "until somebody settles that"
@@ -40,6 +40,20 @@ var conditionRows = []conditionRow{
 			return ""
 		}
 		return fmt.Sprintf("but its Machine does not report Ready until %s %s, which the backup lacks, exists again", f.machine.Bootstrap.Kind, f.machine.Bootstrap.Name)
+	},
+	// What is taken by its name may be late.
+	func(f *facts) string {
+		byName := f.found() && !f.idRestored() && f.outcome == Adopted || f.outcome == AdoptedPoweredOn || f.outcome == AdoptedByName
+		if !byName {
+			return ""
+		}
+		return f.cluster.controller.Late
+	},
+	func(f *facts) string {
+		if f.outcome != OtherInstanceTaken {
+			return ""
+		}
+		return "deleting the Machine ends that instance, whoever made it"
 	},
 	// Clusters before Machines: CAPV makes the VSphereVM before Velero does,
 	// without its id, and then looks for the VM by folder and name.

@@ -2,7 +2,7 @@ package forecast
 
 import "fmt"
 
-// Quorum says whether etcd has a majority.
+// Quorum is whether etcd has a majority.
 type Quorum string
 
 // Quorums of etcd.
@@ -46,7 +46,7 @@ func (c *cluster) etcd(machines []Machine) Etcd {
 	return e
 }
 
-// quorum says whether etcd has a majority, and why.
+// quorum returns whether etcd has a majority, and why.
 func (c *cluster) quorum() (Quorum, string) {
 	all := len(c.plane.members)
 	some := plural(c.alive, "control-plane machine exists", "control-plane machines exist")

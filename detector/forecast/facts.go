@@ -110,7 +110,7 @@ func (f *facts) unprovisioned() bool { return f.stale() && f.verdict.Reason == d
 // (Cluster API's own default, api/core/v1beta2 DefaultNodeStartupTimeoutSeconds v1.14.2).
 const startupTime = 10 * time.Minute
 
-// failed says that a machine without an instance had long enough to get one
+// failed reports whether a machine without an instance had long enough to get one
 // when the backup was taken, and said why it did not.
 func (f *facts) failed() bool {
 	if f.failure() != "" {

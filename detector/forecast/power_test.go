@@ -20,7 +20,7 @@ func TestEtcdOfWhatIsStopped(t *testing.T) {
 		quorum   Quorum
 		existing int
 		says     string // in the message
-		noted    bool   // as ControlPlaneStopped
+		noted    bool   // as controlPlaneStopped
 	}{
 		"the only one":                {func(s *story) { s.cluster.Provider = aws; s.plane("m", halted(found)) }, QuorumUncertain, 1, "The only control-plane machine is stopped (m), and CAPA does not start it", true},
 		"one of three":                {onAWS(found, found, halted(found)), QuorumStands, 3, "a majority whatever becomes of the others; 1 is stopped (m)", false},
@@ -53,7 +53,7 @@ func TestEtcdOfWhatIsStopped(t *testing.T) {
 			if e.Quorum != c.quorum || e.Existing != c.existing || !strings.Contains(e.Message, c.says) {
 				t.Errorf("%+v, want %s %d %q", e, c.quorum, c.existing, c.says)
 			}
-			if got := slices.ContainsFunc(f.Notes, func(n Note) bool { return n.Code == ControlPlaneStopped }); got != c.noted || strings.Contains(codes(f.Notes), ControlPlaneGone) {
+			if got := slices.ContainsFunc(f.Notes, func(n Note) bool { return n.Code == controlPlaneStopped }); got != c.noted || strings.Contains(codes(f.Notes), ControlPlaneGone) {
 				t.Errorf("notes %v", f.Notes)
 			}
 			if e.After != e.Existing-e.Removed {

@@ -156,7 +156,7 @@ func TestHealthChecksThatNobodyKnows(t *testing.T) {
 		s.node("m", false)
 	}
 	play(t, map[string]scene{
-		"not to be read": {[]fields{unreadable}, arrange, OutcomeUnknown, []string{"MachineHealthCheck check-0 could not be read"}},
-		"of others":      {[]fields{foreign}, arrange, OutcomeUnknown, []string{"calls living machines unhealthy and leaves them to X"}},
+		"not to be read": {[]fields{unreadable}, arrange, outcomeUnknown, []string{"MachineHealthCheck check-0 could not be read"}},
+		"of others":      {[]fields{foreign}, arrange, outcomeUnknown, []string{"calls living machines unhealthy and leaves them to X"}},
 	})
 }

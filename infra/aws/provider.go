@@ -70,7 +70,9 @@ func (p *provider) Spec() infra.Spec {
 		},
 		// GetRunningInstanceByTags in pkg/cloud/services/ec2/instances.go v2.11.1,
 		// updateCAPIKubeconfigSecret in pkg/cloud/services/eks/config.go v2.13.0.
-		Controller:       infra.Controller{Name: "CAPA", Makes: "launches an instance", RunningOnly: true, OwnsKubeconfig: planeKind, Defaults: true},
+		Controller: infra.Controller{
+			Name: "CAPA", ID: infra.IDInSpec, Makes: "launches an instance", RunningOnly: true, OwnsKubeconfig: planeKind, Defaults: true,
+		},
 		OnDelete:         "deleting a Machine makes CAPA terminate the instance that has its id",
 		SeparateAccounts: true,
 		Tool:             awscli.Tool{},

@@ -42,7 +42,7 @@ func (p *provider) Spec() infra.Spec {
 		Controller: infra.Controller{
 			// pkg/services/govmomi/service.go v1.16.1: reconcilePowerState powers on what is
 			// off, and DestroyVM looks for the VM again until none has the UUID.
-			Name: "CAPV", PowersOn: true, DeletesCopies: true,
+			Name: "CAPV", ID: infra.IDInSpec, PowersOn: true, DeletesCopies: true,
 			Makes:         "clones a VM",
 			ClustersFirst: "makes VSphereVMs without their ids",
 		},

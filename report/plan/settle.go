@@ -16,6 +16,7 @@ var settled = map[string]string{
 	report.RolloutDue:         "Unless that is wanted now, let the owners want what their machines are (version, template, rollout), or take a backup that is newer than the rollout.",
 	report.LivingReplaced:     "Unless that is wanted, start what is off, see that their Nodes are Ready, and take the annotation cluster.x-k8s.io/remediate-machine away. Until then the lines keep health checks from them.",
 	report.SecondInstance:     "Keep their infrastructure objects paused until they have the ids of the instances that exist: two of one machine harm each other.",
+	report.OtherInstance:      "Rename these instances first, or keep the infrastructure objects of the machines paused: deleting such a Machine ends an instance that is not its own.",
 	report.ClusterHalted:      "Nothing is taken over before that is settled.",
 	report.ResourceUndecided:  "Look it up first: if it is gone, the cluster stands still.",
 	report.PoolNotDecided:     "Look the pool up first, and compare its size with the replicas of its MachinePool: the controller sets it to those.",

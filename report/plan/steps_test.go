@@ -169,6 +169,8 @@ func TestWhoReplacesAStaleWorkerIsTheForecastsWord(t *testing.T) {
 	}{
 		"ReplacedByMachineHealthCheck": {report.Controller, false},
 		"NewInstanceCreated":           {report.Controller, false},
+		"NewInstanceNeverJoins":        {report.Controller, true},
+		"OtherInstanceTaken":           {report.Operator, false},
 		"CannotKnow":                   {report.Operator, false},
 		"Stuck":                        {report.Operator, true},
 		"StuckNodeLeft":                {report.Operator, true},
