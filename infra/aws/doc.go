@@ -8,7 +8,7 @@
 //	kinds.go        the objects that are read, and from where in them
 //	objects.go      joins Machine, AWSMachine, pools and cluster
 //	location.go     region, VPC and owner tag of a cluster
-//	homescope.go    one scope per region and identity
+//	homescope.go    one place per region and identity
 //	identities.go   which clusters may use which identity
 //	expected.go     keys by which a machine's instance is found
 //	ownership.go    keys by which other instances belong to a cluster
@@ -34,7 +34,7 @@
 //	probes.go       VPCs, subnets, security groups, gateways, load balancers, EKS
 //	faults.go       what went wrong, and what to do
 //
-// Keys of instances and claims, where tag is the name in CAPA's ownership tag:
+// Keys of instances and of expected machines, where tag is the name in CAPA's ownership tag:
 //
 //	instanceID                i-0123456789abcdef0
 //	vpc                       vpc-0123
@@ -58,13 +58,13 @@
 //	stem1, stem2              the name in tag MachineName or Name without suffixes
 //	mark                      a cluster that any tag of CAPA, EKS or the cloud provider names
 //	asg, nodegroup            target/name, on members of pools of the backup
-//	pool                      on claims alone: of a pool that the backup lacks
+//	pool                      on expected machines alone: of a pool that the backup lacks
 //
-// Claims have owner+machineNameTag, owner+name and machineNameTag where the backup
+// Expected machines have owner+machineNameTag, owner+name and machineNameTag where the backup
 // does not say in which VPC their cluster is. An instance has the keys with an
-// owner only when it carries exactly one ownership tag, but for owners+machineNameTag,
+// owner only when it carries exactly one ownership tag, except for owners+machineNameTag,
 // which only keeps a machine from being called not provisioned, and for owner+name+running
-// and mark. Landmarks have the kinds vpc, subnet, securityGroup, natGateway, asg, nodegroup,
+// and mark. Probes have the kinds vpc, subnet, securityGroup, natGateway, asg, nodegroup,
 // eksControlPlane, bastion (the cluster that it is of), and classicLoadBalancer and
 // loadBalancer (VPC/name). Of the account they show it is: account (its number), ownVPC
 // (one that CAPA made, in the credential's account), ownSecurityGroup, loadBalancerDNS,
