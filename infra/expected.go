@@ -2,7 +2,7 @@ package infra
 
 import "drift-detector/backup"
 
-// Claims is what one provider, or all of them together, expect to exist.
+// Expected is what the backup expects to exist, of one provider or of all of them.
 type Expected struct {
 	Machines       []ExpectedMachine
 	OwnershipHints []OwnershipHint
@@ -17,7 +17,7 @@ type Expected struct {
 	// LoadBalancers are those before the API server of each cluster, as the backup
 	// records them.
 	LoadBalancers map[backup.ClusterID][]LoadBalancer
-	// Providers names the provider of each cluster that one claims.
+	// Providers names the provider of each cluster that has one.
 	Providers map[backup.ClusterID]string
 	// ManagedPlanes are the kinds of control planes that have no machines, and Words the
 	// words by provider, both as the Specs have them. The Registry fills them in.
@@ -28,9 +28,9 @@ type Expected struct {
 	Controllers map[backup.ClusterID]Controller
 }
 
-// Claim is one machine and the keys by which its instance can be told.
+// ExpectedMachine is one machine and the keys by which its instance is found.
 type ExpectedMachine struct {
-	Machine  int     // index into Snapshot.Machines; -1 when only Orphan tells
+	Machine  int     // index into Snapshot.Machines; -1 when there is only an Orphan
 	Orphan   *Orphan // infrastructure machine whose Machine is not in the backup
 	Provider string  // name of the provider; empty when none supports the kind
 
@@ -42,7 +42,7 @@ type ExpectedMachine struct {
 	Identity Key       // second key that finds by itself: vSphere instanceUuid == VSphereVM uid
 	Ref      Key       // second key that only separates or confirms: vSphere managed object id
 	Weak     []Key     // any one of these on exactly one instance is a weaker match: name + folder
-	Names    []Key     // bearing one of these is a mere namesake
+	Names    []Key     // an instance that has only one of these is a namesake
 	// Witness are keys of a living instance under another id at the machine's place that
 	// has the machine's name, as its own or in its metadata: the machine is not gone as
 	// long as nobody knows that these are two.
@@ -70,8 +70,8 @@ type ExpectedMachine struct {
 	Pool Key
 }
 
-// Exclusion says that an instance with the key is known and nobody's machine: a
-// bastion, a NAT instance.
+// Exclusion is for instances with the key: they are known, and nobody's machine, as a
+// bastion or a NAT instance.
 type Exclusion struct {
 	Key   Key
 	Cause string // counted under this word: "bastion"
@@ -82,7 +82,7 @@ type Exclusion struct {
 // may not use. What the backup lacks is an Absence with Halts instead.
 type Halt struct {
 	Cluster backup.ClusterID
-	Object  string // that says so: "AWSClusterRoleIdentity team-a"
+	Object  string // that is the cause: "AWSClusterRoleIdentity team-a"
 	Message string // why, in a sentence without its full stop
 	Hint    string // what to do
 }
@@ -97,11 +97,11 @@ type Orphan struct {
 	ProviderID                 string
 }
 
-// Home is where the controller of a machine looks for its instance.
+// HomeScope is where the controller of a machine looks for its instance.
 type HomeScope struct {
 	Target string // one of Target.IDs
 	Within Key    // key that an instance at home has besides (its datacenter); zero: anywhere in the target
-	Folder string // of the target, with Proofs of its own: a folder; empty: the target as a whole
+	Folder string // of the target, with proofs of its own; empty: the target as a whole
 }
 
 // Expectation is a key that a matched instance should have; when it has

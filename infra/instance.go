@@ -56,7 +56,7 @@ type Tag struct {
 	Value string `json:"value"`
 }
 
-// HasKey says whether the instance carries the key.
+// HasKey reports whether the instance has the key.
 func (i *Instance) HasKey(k Key) bool {
 	for _, have := range i.Keys {
 		if have == k {
@@ -71,7 +71,7 @@ type Node struct {
 	Cluster    backup.ClusterID `json:"cluster"`
 	Name       string           `json:"name"`
 	ProviderID string           `json:"providerID,omitempty"`
-	// Keys are those that the provider of the id gives its instances.
+	// Keys are ProviderID's normalised keys, see Spec.Keys.
 	Keys  []Key `json:"keys,omitempty"`
 	Ready bool  `json:"ready,omitempty"`
 	// Unready says that its kubelet reports that it is not ready, which none does

@@ -6,7 +6,7 @@ import (
 	"drift-detector/backup"
 )
 
-// State says how much of a target a listing holds.
+// State is how much of a target a listing holds.
 type State string
 
 // States of a listing.
@@ -30,7 +30,7 @@ type Listing struct {
 	Endpoint string   `json:"endpoint"`
 	Location string   `json:"location,omitempty"`
 	Account  string   `json:"account,omitempty"`
-	// Identity is the id by which the place itself tells who it is: a vCenter's
+	// Identity is the id by which the scope identifies itself: a vCenter's
 	// about.instanceUuid, the number of an AWS account. Empty when it did not say.
 	Identity    string             `json:"identity,omitempty"`
 	Clusters    []backup.ClusterID `json:"clusters,omitempty"`
@@ -38,17 +38,17 @@ type Listing struct {
 	Fault       *Fault             `json:"fault,omitempty"`
 	Warnings    []string           `json:"warnings,omitempty"`
 	ListedAt    time.Time          `json:"listedAt"`
-	ProbesFound []Key              `json:"landmarks,omitempty"` // those of Target.Landmarks that were found
-	// Asked are all of Target.Landmarks, so that one that nobody looked for is
+	ProbesFound []Key              `json:"landmarks,omitempty"` // those of Target.Probes that were found
+	// Asked are all of Target.Probes, so that one that nobody looked for is
 	// not taken for absent. The Registry fills it in. Inventories that were saved
-	// before it was kept lack it: then only Landmarks were surely asked for.
+	// before it was kept lack it: then only ProbesFound were surely asked for.
 	Asked []Key `json:"asked,omitempty"`
-	// Unread are the kinds of landmarks that could not be looked up (no
+	// Unread are the kinds of probes that could not be looked up (no
 	// permission), so that a missing one proves nothing.
 	Unread    []string   `json:"unread,omitempty"`
-	PoolSizes []PoolSize `json:"poolSizes,omitempty"` // of the pools among Landmarks, as far as they are known
+	PoolSizes []PoolSize `json:"poolSizes,omitempty"` // of the pools among ProbesFound, as far as they are known
 	Instances []Instance `json:"instances,omitempty"`
-	// Unrelated are the instances that Target.Near did not accept. They are as much
+	// Unrelated are the instances that Target.IsRelated did not accept. They are as much
 	// part of the listing as the others; WriteInventory saves them among those.
 	Unrelated Unrelated `json:"-"`
 	Nodes     []Node    `json:"nodes,omitempty"`
@@ -57,8 +57,9 @@ type Listing struct {
 	NodeState string `json:"nodeState,omitempty"`
 }
 
-// File adds an instance to the listing of the target, where Near says. A provider of
-// places that may hold any number of instances files them by it as they come in.
+// File adds an instance to the listing of the target: to Unrelated, unless
+// Target.IsRelated accepts it. A provider of scopes that may hold any number of
+// instances adds them so as they come in.
 func (l *Listing) File(t *Target, i Instance) {
 	if t.IsRelated == nil || t.IsRelated(&i) {
 		l.Instances = append(l.Instances, i)

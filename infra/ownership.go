@@ -6,19 +6,19 @@ import (
 	"drift-detector/backup"
 )
 
-// Grade says how much a Tie proves.
+// Grade is how much an OwnershipHint proves.
 type Grade int
 
-// Grades of ties, weakest first.
+// Grades of hints, weakest first.
 const (
-	// Named only says that an instance has a name like the machines of a cluster,
-	// wherever it is.
+	// NameOnly is for an instance with a name like the machines of a cluster, wherever
+	// it is.
 	NameOnly Grade = iota + 1
-	// Place only says that an instance lies where a cluster's machines lie.
+	// LocationOnly is for an instance that lies where a cluster's machines lie.
 	LocationOnly
-	// Medium ties by name or by the cluster's endpoint.
+	// Medium is for a name in its place, or the cluster's endpoint.
 	Medium
-	// Strong ties by something that only the cluster's own controllers write.
+	// Strong is for something that only the cluster's own controllers write.
 	Strong
 )
 
@@ -30,9 +30,9 @@ type OwnerID struct {
 	Name    string
 }
 
-// Tie connects an instance that no machine claims with a cluster. An instance
-// fits when it has Key, or, where Key is zero, when its name matches Pattern
-// and it has Within.
+// OwnershipHint connects an instance that is no machine's with a cluster. It is for
+// instances that have Key, or, where Key is zero, whose name matches Pattern and that
+// have Within.
 type OwnershipHint struct {
 	Cluster backup.ClusterID
 	Grade   Grade
@@ -40,8 +40,8 @@ type OwnershipHint struct {
 	Pattern string // anchored RE2, for naming templates that no key can express
 	Within  Key
 	// Expect are what an instance of the owner has, where it has one of their
-	// kind at all: other values than those of the kind contradict the tie, which then
-	// ties nothing.
+	// kind at all: other values than those of the kind contradict the hint, which then
+	// counts for nothing.
 	Expect []Key
 	// Shares is a kind of key. Where it is set, the instance has to have the same key of
 	// the kind as a living instance whose id is recorded for a machine of the cluster:
@@ -49,17 +49,15 @@ type OwnershipHint struct {
 	Shares       string
 	Owner        OwnerID // whose completeness decides whether the instance is a Ghost
 	ControlPlane bool
-	// ByName says that the tie rests on a name or an address: somebody else's
-	// instances may have the same. A mark that only the cluster's controllers write
-	// is none.
+	// ByName says that the hint is a name or an address, which somebody else's instances
+	// may have as well.
 	ByName      bool
-	Specificity int    // among ties of one grade the most specific wins; a draw decides nothing
+	Specificity int    // among hints of one grade the most specific wins; a draw decides nothing
 	Detail      string // evidence for people: "name is MachineSet alpha-prod-md-0-cjzhw + 5 characters, in folder …"
 }
 
-// Named is Pattern as an expression for whole names. It is nil where there is none,
-// and where it is no expression: such a tie ties nothing, as an empty one would tie
-// everything.
+// NamePattern returns Pattern as an expression for whole names. It is nil where there
+// is none, and where Pattern is no expression: such a hint is for no instance.
 func (t *OwnershipHint) NamePattern() *regexp.Regexp {
 	if t.Pattern == "" {
 		return nil
@@ -71,16 +69,17 @@ func (t *OwnershipHint) NamePattern() *regexp.Regexp {
 	return re
 }
 
-// Proof says when a complete listing may be trusted to be of the right place,
-// for one cluster at one target. Without it the cluster's home is partial. One for
-// a Part of the target counts for the claims that have their Home there, beside
-// those for all of it; at least one has to. What is no claim's needs every one.
+// VisibilityProof is what a complete listing must show before it is trusted to be of
+// the right place, for one cluster at one target. Without it the cluster's home is
+// partial. One for a Folder of the target counts for the machines that have their home
+// there, beside those for all of it; at least one has to hold. What is no machine's
+// needs every one.
 type VisibilityProof struct {
 	Cluster backup.ClusterID
 	Target  string
-	Folder  string // as in Home; empty: all of the target
-	All     []Key  // landmarks that must all have been found; when empty, Any decides
-	Any     []Key  // keys of which at least one instance or landmark must have one
+	Folder  string // as in HomeScope; empty: all of the target
+	All     []Key  // probes that must all have been found; when empty, Any decides
+	Any     []Key  // keys of which at least one instance or probe must have one
 	Nodes   bool   // an instance that a Node of the cluster runs on proves it as well as Any
 	// Copied says that what proves it may have come to another place with a copy of the
 	// machines, as a BIOS UUID does to a stand-by site: it proves nothing where the names

@@ -8,18 +8,17 @@ import (
 
 // Provider lists one kind of infrastructure.
 type Provider interface {
-	// Spec says what the provider reads from a backup and which machines are its own.
+	// Spec describes the provider. It returns the same each time.
 	Spec() Spec
-	// Targets says where to look and with which credential. It contacts
-	// nothing. A place without a usable credential is a Target too, with the
-	// reason in Target.Refused.
+	// Targets returns where to look and with which credential. It contacts nothing. A
+	// scope without a usable credential is a Target too, with the reason in
+	// Target.Refused. Without Secrets it returns the same ids.
 	Targets(*backup.Snapshot, *backup.Secrets, Access) []Target
-	// Claims says what the backup expects to exist. It is pure: no secrets, no I/O.
+	// Expected returns what the backup expects to exist. It is pure: no secrets, no I/O.
 	Expected(*backup.Snapshot) Expected
-	// List says what there is at a Target. It is the only method that does
-	// I/O. It never fails: it returns what it has, and a State and Fault that
-	// say what is missing, so that nobody concludes absence from it. It
-	// returns soon after the context ends.
+	// List returns what there is at a Target. It is the only method that does I/O. It
+	// never fails: it returns what it has, with a State and a Fault for what is missing,
+	// so that nobody concludes absence from it. It returns soon after the context ends.
 	List(context.Context, Target) Listing
 }
 
@@ -27,15 +26,15 @@ type Provider interface {
 // infrastructure.cluster.x-k8s.io VSphereMachine.
 type GroupKind struct{ Group, Kind string }
 
-// Key is one normalised identity: on instances and on claims alike, joined by
-// equality. "A and B together" is one composed key that the provider makes on
+// Key is one normalised identity: on instances and on expected machines
+// alike, joined by equality. "A and B together" is one composed key that the provider makes on
 // both sides.
 type Key struct {
 	Kind  string `json:"kind"`
 	Value string `json:"value"`
 }
 
-// IsZero says that there is no key.
+// IsZero reports whether there is no key.
 func (k Key) IsZero() bool { return k == Key{} }
 
 func (k Key) String() string { return k.Kind + " " + k.Value }

@@ -11,8 +11,8 @@ type Pool struct {
 	Name      string
 	Target    string
 	Key       Key    // instances that are members now have it
-	Probe     Key    // found when the pool itself exists; it must be among the Target's Landmarks
-	Guessed   string // why Landmark may be that of another, so that its absence proves nothing; empty: it is not
+	Probe     Key    // found when the pool itself exists; it must be among the Target's Probes
+	Guessed   string // why Probe may be that of another, so that its absence proves nothing; empty: it is not
 	Members   []Key  // members that the backup records
 	Desired   backup.Number
 	ManagedBy string // who owns the replicas, when not Cluster API, see backup.Group.ReplicasManagedBy
@@ -21,7 +21,7 @@ type Pool struct {
 	Min, Max backup.Number
 }
 
-// PoolSize is how many members a pool is set to have where it is, by the Landmark of
+// PoolSize is how many members a pool is set to have where it is, by the Probe of
 // its Pool. A controller that finds another number there than Pool.Desired sets it
 // back, and members end or are made.
 type PoolSize struct {
@@ -44,7 +44,7 @@ const (
 
 // Resource is something beside instances that a restore depends on: a VPC, a
 // folder, a template. It is present when a complete listing of Target found one
-// of Keys among its Landmarks, absent when it was asked for all of them and found
+// of Keys among its probes, absent when it was asked for all of them and found
 // none, unknown else.
 type Resource struct {
 	Cluster backup.ClusterID

@@ -7,12 +7,12 @@ import (
 	"drift-detector/backup"
 )
 
-// Target is one place to list, with the credential for it.
+// Target is one scope to list, with the credential for it.
 type Target struct {
-	// IDs are the places that Claims and Proofs call home and that this
-	// Target covers. They are made from the backup without its Secrets, so
-	// that a saved inventory fits the same backup on another machine. Places
-	// that turn out to share endpoint and credential are listed once.
+	// IDs are the scopes that machines and proofs call home and that this Target
+	// covers. They are made from the backup without its Secrets, so that a saved
+	// inventory fits the same backup on another machine. Scopes that turn out to share
+	// endpoint and credential are listed once.
 	IDs       []string
 	Provider  string
 	Endpoint  string // as the backup calls it, host or host:port
@@ -25,10 +25,11 @@ type Target struct {
 	Refused   *Fault          // why it can't be listed at all: no credential, bad endpoint
 	NodeState string          // of a Target for Nodes: the NodeState of a Listing that holds none
 	Warnings  []string        // for the operator, before listing: settings of the backup that are ignored
-	Probes    []Key           // what List is to look for, so that Proofs can hold
-	Progress  func(found int) `json:"-"` // told by Found; may be nil
-	// Near says which instances the Listing is to keep as they are, see Claims.Near;
-	// the others are kept packed. It may be nil: then all are.
+	Probes    []Key           // what List is to look for, so that proofs can hold
+	Progress  func(found int) `json:"-"` // called by Found; may be nil
+	// IsRelated reports which instances the Listing is to keep as they are, see
+	// Expected.IsRelated; the others are kept packed. If it is nil, all are
+	// kept as they are.
 	IsRelated  func(*Instance) bool `json:"-"`
 	Credential any                  // the provider's own; it must print as redacted
 	// Redaction hides the secrets in Credential, and those that List gets for it. Every
@@ -38,14 +39,14 @@ type Target struct {
 	Detail    any        // the provider's own, without secrets
 }
 
-// Found tells whoever watches how many instances or Nodes a listing holds so far.
+// Found reports how many instances or Nodes a listing holds so far.
 func (t *Target) Found(n int) {
 	if t.Progress != nil {
 		t.Progress(n)
 	}
 }
 
-// Join adds another place that is listed with the same credential. The provider
+// Join adds another scope that is listed with the same credential. The provider
 // joins what is its own, Credential and Detail.
 func (t *Target) Join(o Target) {
 	t.IDs = append(t.IDs, o.IDs...)

@@ -118,7 +118,7 @@ func (o *overlaid) build(t *testing.T, pkg string) (program string) {
 	t.Helper()
 	program = filepath.Join(t.TempDir(), "tests")
 	// No vet: it would look at all packages again.
-	run(t, "go", "test", "-c", "-vet=off", "-overlay", o.file, "-o", program, "drift-detector/"+pkg)
+	run(t, "go", "test", "-c", "-vet=off", "-ldflags=-s -w", "-overlay", o.file, "-o", program, "drift-detector/"+pkg)
 	return program
 }
 

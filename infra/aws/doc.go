@@ -8,7 +8,7 @@
 //	kinds.go        the objects that are read, and from where in them
 //	objects.go      joins Machine, AWSMachine, pools and cluster
 //	location.go     region, VPC and owner tag of a cluster
-//	homescope.go    one scope per region and identity
+//	homescope.go    one place per region and identity
 //	identities.go   which clusters may use which identity
 //	expected.go     keys by which a machine's instance is found
 //	ownership.go    keys by which other instances belong to a cluster

@@ -4,41 +4,41 @@
 //
 // What the backup expects (no network, no secrets):
 //
-//	provider.go    name, kinds of keys, and what the program needs to know of CAPV
-//	kinds.go       the objects that are read, and from where in them
-//	objects.go     joins Machine, VSphereMachine, VSphereVM, VSphereCluster
-//	owners.go      what creates machines, with their templates
-//	location.go    server, datacenter and folder in one comparable form
-//	homescope.go   ids of targets, and what to look for at each
-//	expected.go    keys by which a machine's VM is found
-//	ownership.go   keys and patterns by which other VMs belong to a cluster
-//	naming.go      what names an owner's VMs can have
-//	proofs.go      what a listing must show to be of the right place
-//	stated.go      the operator's word that a folder is empty
-//	resources.go   what must exist besides for a VM to be cloned
-//	restore.go     what the objects of a machine say of its restore
-//	absent.go      what the backup lacks
-//	checks.go      what will not work after a restore
+//	provider.go     name, kinds of keys, and what the program needs to know of CAPV
+//	kinds.go        the objects that are read, and from where in them
+//	objects.go      joins Machine, VSphereMachine, VSphereVM, VSphereCluster
+//	owners.go       what creates machines, with their templates
+//	location.go     server, datacenter and folder in one comparable form
+//	homescope.go    ids of targets, and what to look for at each
+//	expected.go     keys by which a machine's VM is found
+//	ownership.go    keys and patterns by which other VMs belong to a cluster
+//	naming.go       what names an owner's VMs can have
+//	proofs.go       what a listing must show to be of the right place
+//	stated.go       the operator's word that a folder is empty
+//	resources.go    what must exist besides for a VM to be cloned
+//	restore.go      what the objects of a machine say of its restore
+//	absent.go       what the backup lacks
+//	checks.go       what will not work after a restore
 //
 // Where to look, and what there is:
 //
-//	targets.go     one target per vCenter and credential
-//	credentials.go finds a credential as CAPV does
-//	environment.go finds one in the variables of govc
-//	session.go     connects, logs in, logs out
-//	ledger.go      counts failed logins
-//	limits.go      bounds on time and size
-//	list.go        reads pages of properties
-//	folders.go     the tree of folders
-//	probes.go      which folders the account sees VMs in
-//	sight.go       whether it would see VMs in an empty one
-//	renamed.go     a folder of the backup that has another name now
-//	catalogue.go   resource pools, datastores, networks and templates
-//	instance.go    one VM's properties become an Instance
-//	marks.go       a VM's names in every form in which the backup may have them
-//	guestinfo.go   host name and bootstrap data from a VM's own metadata
-//	joins.go       the API endpoint in bootstrap data
-//	faults.go      what went wrong, in words
+//	targets.go      one target per vCenter and credential
+//	credentials.go  finds a credential as CAPV does
+//	environment.go  finds one in the variables of govc
+//	session.go      connects, logs in, logs out
+//	ledger.go       counts failed logins
+//	limits.go       bounds on time and size
+//	list.go         reads pages of properties
+//	folders.go      the tree of folders
+//	probes.go       which folders the account sees VMs in
+//	sight.go        whether it would see VMs in an empty one
+//	renamed.go      a folder of the backup that has another name now
+//	catalogue.go    resource pools, datastores, networks and templates
+//	instance.go     one VM's properties become an Instance
+//	marks.go        a VM's names in every form in which the backup may have them
+//	guestinfo.go    host name and bootstrap data from a VM's own metadata
+//	joins.go        the API endpoint in bootstrap data
+//	faults.go       what went wrong, in words
 //
 // Keys of instances and of expected machines:
 //
