@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"drift-detector/report/english"
 )
 
 // safeWords are the answers as people read them first.
@@ -89,21 +91,13 @@ func (l *factList) reasons(r *Report) {
 		}
 		text := reason.Message
 		if len(reason.Objects) > 0 {
-			text += ": " + listedUpTo(reason.Objects, 3)
+			text += ": " + english.First(3, reason.Objects)
 		}
-		*l = append(*l, Fact{asStatus[SafeAfter(reason.Code)], sentence(text)})
+		*l = append(*l, Fact{asStatus[SafeAfter(reason.Code)], english.Sentence(text)})
 	}
 	if (a.Safe == Yes || a.Safe == WithWork) && len(a.Conditions) > 0 {
-		*l = append(*l, Fact{Unknown, fmt.Sprintf("This holds under %s. The first: %s", plural(len(a.Conditions), "condition"), a.Conditions[0].Sentence())})
+		*l = append(*l, Fact{Unknown, fmt.Sprintf("This holds under %s. The first: %s", english.Count(len(a.Conditions), "condition"), a.Conditions[0].Sentence())})
 	}
-}
-
-// listedUpTo names the first of a list and counts the others.
-func listedUpTo(list []string, most int) string {
-	if len(list) <= most {
-		return strings.Join(list, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
 }
 
 func facts(r *Report) []Fact {
@@ -261,11 +255,4 @@ func one(yes bool) int {
 		return 1
 	}
 	return 0
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

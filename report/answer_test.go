@@ -79,16 +79,6 @@ func TestTheScreenSaysTheAnswer(t *testing.T) {
 	}
 }
 
-// Screens shorten a long list of objects; the document has all of it.
-func TestManyObjects(t *testing.T) {
-	if got := listedUpTo([]string{"a", "b", "c"}, 3); got != "a, b, c" {
-		t.Error(got)
-	}
-	if got := listedUpTo([]string{"a", "b", "c", "d"}, 3); got != "a, b, c and 1 more" {
-		t.Error(got)
-	}
-}
-
 // Facts are whole sentences. A VM that nobody will start has one.
 func TestFactsAreSentences(t *testing.T) {
 	for _, n := range []int{1, 2} {

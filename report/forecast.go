@@ -2,7 +2,8 @@ package report
 
 import (
 	"slices"
-	"strings"
+
+	"drift-detector/report/english"
 )
 
 // What the restored controllers will do. All of it is absent from a report that
@@ -31,7 +32,7 @@ type Note struct {
 }
 
 // Sentence is the message with its last full stop.
-func (n *Note) Sentence() string { return sentence(n.Message) }
+func (n *Note) Sentence() string { return english.Sentence(n.Message) }
 
 // ClusterNote is a note with all clusters that have it.
 type ClusterNote struct {
@@ -119,7 +120,7 @@ type Rollout struct {
 }
 
 // Sentence is the message with its last full stop.
-func (r *Rollout) Sentence() string { return sentence(r.Message) }
+func (r *Rollout) Sentence() string { return english.Sentence(r.Message) }
 
 func (f *ControlPlaneForecast) rollout() *Rollout {
 	if f == nil {
@@ -133,12 +134,4 @@ func (f *GroupForecast) rollout() *Rollout {
 		return nil
 	}
 	return f.Rollout
-}
-
-// sentence is text with its last full stop.
-func sentence(text string) string {
-	if text == "" {
-		return ""
-	}
-	return strings.TrimSuffix(text, ".") + "."
 }

@@ -15,11 +15,6 @@ import (
 	"drift-detector/report/terminal"
 )
 
-// Format writes a Report in one form. It returns the first error of the writer.
-type Format func(io.Writer, *Report) error
-
-var _ Format = JSON
-
 // JSON writes the document itself: indented by two spaces, with a newline at
 // the end, the same bytes for the same Report. Marks that could play tricks
 // with a terminal are written as \u escapes, which every reader of JSON

@@ -3,6 +3,8 @@ package report
 import (
 	"io"
 	"time"
+
+	"drift-detector/report/english"
 )
 
 // Check is one thing that is to be known before the backup is restored.
@@ -61,7 +63,7 @@ func CountChecks(all []Check) ReadinessSummary {
 }
 
 func (s ReadinessSummary) String() string {
-	return plural(s.Errors, "error") + ", " + plural(s.Warnings, "warning") + ", " + plural(s.Infos, "note")
+	return english.Count(s.Errors, "error") + ", " + english.Count(s.Warnings, "warning") + ", " + english.Count(s.Infos, "note")
 }
 
 // ReadinessJSON writes the document itself, in the form of [JSON].

@@ -6,6 +6,8 @@ package report
 import (
 	"strings"
 	"time"
+
+	"drift-detector/report/english"
 )
 
 // SchemaVersion is the version of the document. Within one version fields are
@@ -110,7 +112,7 @@ type AnswerReason struct {
 }
 
 // Sentence is the message with its last full stop.
-func (a *AnswerReason) Sentence() string { return sentence(a.Message) }
+func (a *AnswerReason) Sentence() string { return english.Sentence(a.Message) }
 
 // Summary is the answer: counts and the worst status.
 type Summary struct {

@@ -17,6 +17,7 @@ import (
 	"drift-detector/backup/check"
 	"drift-detector/report"
 	"drift-detector/report/build"
+	"drift-detector/report/formats"
 	"drift-detector/report/text"
 )
 
@@ -52,16 +53,17 @@ EXIT STATUS:
 		Flags: slices.Concat([]cli.Flag{backupFlag()}, o.selectionFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "velero-backup", Usage: "what Velero says about the backup: `FILE` velero-backup.json of the object store; found by itself beside the tarball", Destination: &o.velero},
 			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on a finding of this `SEVERITY` or worse: error or warning", Destination: &o.failOn},
-			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the findings: text or json", Value: "text", Destination: &o.format},
+			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the findings: " + formats.Check.String(), Value: "text", Destination: &o.format},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, whole or not at all; - is stdout", Value: "-", Destination: &o.output},
 		}),
 		Action: func(c *cli.Context) error {
 			if err := o.read(c); err != nil {
 				return err
 			}
+			if _, err := formats.Check.Named(o.format); err != nil {
+				return &usageError{message: "--" + err.Error(), command: "check"}
+			}
 			switch {
-			case o.format != "json" && o.format != "text":
-				return &usageError{message: "--format " + o.format + " is not known; it is text or json", command: "check"}
 			case o.failOn != "" && o.failOn != string(check.Error) && o.failOn != string(check.Warning):
 				return &usageError{message: "--fail-on " + o.failOn + " is not known; it is error or warning", command: "check"}
 			case o.velero != "" && len(o.backups) > 1:
@@ -114,13 +116,14 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 }
 
 func (o *checkOptions) write(w io.Writer, doc *report.Readiness, s *streams) error {
-	switch {
-	case o.format == "json":
-		return report.ReadinessJSON(w, doc)
-	case o.output == "-":
+	if o.format == "text" && o.output == "-" {
 		return text.Readiness(w, doc, textOptions(s))
 	}
-	return text.Readiness(w, doc, text.Options{Width: 80})
+	write, err := formats.Check.Named(o.format)
+	if err != nil {
+		return err
+	}
+	return write(w, doc)
 }
 
 // check is what is to be known of the backups before a restore. It must come

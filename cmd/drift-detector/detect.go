@@ -74,7 +74,7 @@ EXIT STATUS:
 			if o.fails, err = parseFailOn(o.failOn, "detect", failOrder); err != nil {
 				return err
 			}
-			if _, err := formats.Of(o.format); err != nil {
+			if _, err := formats.Report.Named(o.format); err != nil {
 				return &usageError{message: "--" + err.Error(), command: "detect"}
 			}
 			switch {

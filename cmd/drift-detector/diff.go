@@ -36,7 +36,7 @@ EXIT STATUS:
    2    wrong usage or unusable input; nothing was written
    3    the differences are written, but one of the reports is incomplete`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the differences: " + strings.Join(diff.Names(), ", "), Value: "text", Destination: &o.format},
+			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the differences: " + diff.Formats.String(), Value: "text", Destination: &o.format},
 			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(diff.Kinds(), ", ") + ", separated by commas", Destination: &o.failOn},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, whole or not at all; - is stdout", Value: "-", Destination: &o.output},
 		},
@@ -48,7 +48,7 @@ EXIT STATUS:
 			if o.fails, err = parseFailOn(o.failOn, "diff", diff.Kinds()); err != nil {
 				return err
 			}
-			if _, err := diff.Of(o.format); err != nil {
+			if _, err := diff.Formats.Named(o.format); err != nil {
 				return &usageError{message: "--" + err.Error(), command: "diff"}
 			}
 			return runDiff(o, s)
@@ -69,7 +69,7 @@ func runDiff(o diffOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
-	write, err := diff.Of(o.format)
+	write, err := diff.Formats.Named(o.format)
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func TestReportForecastsTheRestore(t *testing.T) {
 		t.Errorf("the summary forecasts %+v", f)
 	}
 	// One of the 15 Stale is replaced by its health check; the others are not.
-	text := strings.Join(strings.Fields(o.stdout), " ")
+	text := strings.Join(strings.Fields(strings.ReplaceAll(o.stdout, "│", "")), " ")
 	for _, want := range []string{
 		"15 machines of the backup have no VM (Stale)", "14 of the Stale will not heal by themselves",
 		"after the restore: stands still until VSphereClusterIdentity vcenter-shared exists; then 5 adopted, 5 broken until somebody acts",

@@ -35,7 +35,7 @@ EXAMPLES:
 			if err := arguments(c, argument{&o.report, "the report that detect wrote"}); err != nil {
 				return err
 			}
-			if _, err := formats.Of(o.format); err != nil {
+			if _, err := formats.Report.Named(o.format); err != nil {
 				return &usageError{message: "--" + err.Error(), command: "render"}
 			}
 			return runRender(o, s)
@@ -44,7 +44,7 @@ EXAMPLES:
 }
 
 func formatFlag(value string, into *string) cli.Flag {
-	return &cli.StringFlag{Name: "format", Usage: "`FORMAT` of the report: " + formats.List(), Value: value, Destination: into}
+	return &cli.StringFlag{Name: "format", Usage: "`FORMAT` of the report: " + formats.Report.String(), Value: value, Destination: into}
 }
 
 func runRender(o renderOptions, s *streams) error {
@@ -63,7 +63,7 @@ func writeReport(w io.Writer, r *report.Report, format, output string, s *stream
 	if format == "text" && output == "-" {
 		return text.Write(w, r, textOptions(s))
 	}
-	write, err := formats.Of(format)
+	write, err := formats.Report.Named(format)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ func TestRenderIsDetectsOwnOutput(t *testing.T) {
 		detect := slices.Concat([]string{"detect", "--inventory", inventory, "--quiet"}, w.sources(), options)
 		saved := filepath.Join(w.dir, "saved.json")
 		runAt(t, noon, append(detect, "-o", saved)...).demand(t, exitOK)
-		for _, format := range formats.Names() {
+		for _, format := range formats.Report.Names() {
 			direct := runAt(t, noon, append(detect, "-o", "-", "--format", format)...)
 			direct.demand(t, exitOK)
 			rendered := runAt(t, noon, "render", saved, "--format", format)

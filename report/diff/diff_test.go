@@ -169,7 +169,7 @@ func TestOrder(t *testing.T) {
 	if got := brief(d.Machines); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	if text := write(t, plainText, d); !strings.Contains(text, "  * Healthy  tenant/prod  w\n") || !strings.Contains(text, "  = Healthy  tenant/prod  1\n") {
+	if text := write(t, plain, d); !strings.Contains(text, "  * Healthy w  in tenant/prod  warnings: Moved\n") || !strings.Contains(text, "  = Healthy 1  in tenant/prod\n") {
 		t.Errorf("a warning is not marked:\n%s", text)
 	}
 	if n := d.became(report.Ghost); n != 2 {
@@ -517,8 +517,8 @@ func TestCheckMarks(t *testing.T) {
 	for _, severity := range report.CheckSeverities() {
 		new.Checks = append(new.Checks, report.Check{Severity: severity, Code: "Code", Object: "Cluster a/b", Message: "m"})
 	}
-	text := write(t, plainText, compareOK(t, old, new))
-	for _, row := range []string{"  ! error  Code  \"Cluster a/b\"\n", "  ? warning  Code  \"Cluster a/b\"\n", "  = info  Code  \"Cluster a/b\"\n", "Backup errors         0       1  +1\n"} {
+	text := write(t, plain, compareOK(t, old, new))
+	for _, row := range []string{"  ! error   \"Cluster a/b\"  Code  m\n", "  ? warning \"Cluster a/b\"  Code  m\n", "  = info    \"Cluster a/b\"  Code  m\n", "Backup errors         0       1  +1\n"} {
 		if !strings.Contains(text, row) {
 			t.Errorf("no row %q in\n%s", row, text)
 		}

@@ -25,8 +25,6 @@ var (
 	script string
 )
 
-var _ report.Format = Write
-
 // Write writes the report as a page: the answer, a picture of the fleet with
 // one cell per machine, then all that the report says. The bytes are the same
 // for the same report. It returns the first error of the writer.

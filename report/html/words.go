@@ -10,12 +10,14 @@ import (
 	"time"
 
 	"drift-detector/report"
+	"drift-detector/report/english"
+	"drift-detector/report/outline"
 )
 
 // functions are the words of the template.
 var functions = template.FuncMap{
 	"mark": report.Mark, "explain": report.Explain, "meaning": meaning, "tone": tone, "look": look, "label": label,
-	"stamp": stamp, "plural": plural, "name": name, "title": title, "pairs": pairs, "total": total, "count": count,
+	"stamp": stamp, "plural": english.Count, "name": name, "title": title, "pairs": pairs, "total": total, "count": count,
 	"object": object, "instance": instance, "fates": verdictFacts, "replicas": replicas, "nodeLists": nodeLists, "reasons": reasons,
 	"severity": severity, "existence": existence, "gone": gone, "ids": ids, "next": func(i int) int { return i + 1 },
 }
@@ -88,13 +90,6 @@ type list struct {
 func ids(label string, ids []string) list { return list{label, ids} }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
 
 // name shows where a foreign name begins and ends when that is not plain to see.
 func name(s string) string {
@@ -222,23 +217,7 @@ func replicas(r report.Replicas) []number {
 
 // nodeLists says how many clusters were asked for their Nodes and answered.
 func nodeLists(r *report.Report) string {
-	if r.Options.SkipNodes {
-		return "not read, as asked"
-	}
-	asked, read := 0, 0
-	for i := range r.Clusters {
-		switch r.Clusters[i].Nodes.State {
-		case "":
-		case report.NodesRead:
-			asked, read = asked+1, read+1
-		default:
-			asked++
-		}
-	}
-	if asked == 0 {
-		return "none was asked for"
-	}
-	return fmt.Sprintf("%d of %s read", read, plural(asked, "cluster"))
+	return cmp.Or(outline.NodeLists(r), "none was asked for")
 }
 
 // reasons are the codes that a reader may filter a machine by.

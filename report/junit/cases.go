@@ -1,79 +1,97 @@
 package junit
 
 import (
+	"fmt"
+	"strings"
+
 	"drift-detector/report"
+	"drift-detector/report/english"
 	"drift-detector/report/junit/document"
+	"drift-detector/report/outline"
 )
 
-func machine(class string, m *report.Machine) document.Case {
-	c := document.Case{Class: class, Name: m.Name}
-	t := machineText(m)
-	o := outcome(clean(string(m.Status)), clean(join(": ", m.Reason, m.Message)), t.String())
+// verdict is what becomes of a test.
+type verdict int
+
+const (
+	passes verdict = iota
+	fails          // something is wrong
+	errs           // it is not known
+)
+
+// test is an item as a test. Kind is the type of its outcome. What is set aside is
+// skipped, whatever else is said of it.
+func test(class, name, kind string, v verdict, it *outline.Item) document.Case {
+	c := document.Case{Class: class, Name: name}
+	o := &document.Outcome{Type: document.Clean(kind), Message: document.Clean(message(it)), Text: text(it)}
 	switch {
-	case m.Ignored != nil:
-		c.Skipped = setAside(string(m.Status), m.Ignored, t)
-	case m.Status == report.Ghost, m.Status == report.Stale:
+	case it.Aside != "":
+		o.Message = document.Clean(it.Aside)
+		o.Text = english.Join("\n", o.Message, o.Text)
+		c.Skipped = o
+	case v == fails:
 		c.Failure = o
-	case m.Status != report.Healthy:
+	case v == errs:
 		c.Error = o
-	case len(m.Warnings) > 0:
-		c.Out = &document.Output{Text: t.String()}
+	case it.Mark == "*":
+		c.Out = &document.Output{Text: o.Text}
 	}
 	return c
 }
 
-// outcome is why a test does not pass. Its texts are clean.
-func outcome(kind, message, text string) *document.Outcome {
-	return &document.Outcome{Type: kind, Message: message, Text: text}
-}
-
-func setAside(kind string, i *report.Ignored, t text) *document.Outcome {
-	why := clean("set aside by an ignore rule: " + i.Reason)
-	return outcome(clean(kind), why, join("\n", why, t.String()))
-}
-
-// skipOwn sets aside what is of the management cluster itself, whatever became
-// of it, and leaves what is known of it.
-func skipOwn(c *report.Cluster, t document.Case) document.Case {
-	if !c.Self {
-		return t
+// machine is Ghost or Stale, which fail, Unknown, which errs, or Healthy.
+func machine(class string, it *outline.Item) document.Case {
+	v := errs
+	switch report.Status(it.Status) {
+	case report.Ghost, report.Stale:
+		v = fails
+	case report.Healthy:
+		v = passes
 	}
-	const why = "the management cluster itself: not counted"
-	skipped := outcome(string(report.Healthy), why, why)
-	for _, o := range []*document.Outcome{t.Failure, t.Error, t.Skipped} {
-		if o != nil {
-			skipped = outcome(o.Type, why, join("\n", why, o.Text))
+	return test(class, it.Name, it.Status, v, it)
+}
+
+// existence is whether something exists that a restore depends on.
+func existence(class, name, kind string, it *outline.Item) document.Case {
+	switch report.Presence(it.Status) {
+	case report.Present:
+		return test(class, name, kind+"Present", passes, it)
+	case report.Absent:
+		return test(class, name, kind+"Absent", fails, it)
+	}
+	return test(class, name, kind+"Undecided", errs, it)
+}
+
+func message(it *outline.Item) string { return english.Join(": ", it.Code, it.Text) }
+
+// text is all that is said about an item, a line for each fact and step.
+func text(it *outline.Item) string {
+	lines := []string{english.Join(": ", it.Status, it.Code, it.Text)}
+	for i := range it.Facts {
+		f := &it.Facts[i]
+		if said := english.Join("  ", values(f), f.Said()); said != "" {
+			lines = append(lines, english.Join(": ", f.Inline(), said))
 		}
 	}
-	if t.Out != nil {
-		skipped.Text = join("\n", why, t.Out.Text)
+	for _, s := range it.Steps {
+		lines = append(lines, fmt.Sprintf("%s, %s: %s", s.When, s.Who, s.Text))
 	}
-	return document.Case{Class: t.Class, Name: t.Name, Skipped: skipped}
+	return cleanLines(lines)
 }
 
-// pool is whether a pool exists that makes its machines itself.
-func pool(class string, p *report.Pool) document.Case {
-	return existence(document.Case{Class: class, Name: "the pool itself"}, "Pool", p.State, p.Message)
+func values(f *outline.Fact) string {
+	all := make([]string, len(f.Values))
+	for i, v := range f.Values {
+		all[i] = english.Join(" ", v.Label, v.Text)
+	}
+	return strings.Join(all, "  ")
 }
 
-// resource is whether something exists that a restore depends on.
-func resource(title string, r *report.Resource) document.Case {
-	c := document.Case{Class: title + "/resources", Name: join(" ", r.Kind, r.Name)}
-	return existence(c, "Resource", r.State, r.Message, labeled("named by", r.UsedBy))
-}
-
-func existence(c document.Case, kind string, state report.Presence, message string, more ...string) document.Case {
-	var t text
-	t.add(join(": ", string(state), message))
-	for _, line := range more {
-		t.add(line)
+// cleanLines joins lines, in none of which is a line break.
+func cleanLines(lines []string) string {
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		out[i] = document.Clean(l)
 	}
-	switch state {
-	case report.Present:
-	case report.Absent:
-		c.Failure = outcome(kind+"Absent", clean(message), t.String())
-	default:
-		c.Error = outcome(kind+"Undecided", clean(message), t.String())
-	}
-	return c
+	return english.Join("\n", out...)
 }

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"drift-detector/report"
+	"drift-detector/report/english"
 	"drift-detector/report/junit/document"
+	"drift-detector/report/outline"
 )
 
 // suites are all suites, each made when it is asked for: the answer, the
@@ -23,10 +25,12 @@ func suites(r *report.Report) iter.Seq[*document.Suite] {
 		titles.Unique("", "report")
 		titles.Unique("", "VMs to confirm")
 		titles.Unique("", "places and errors")
-		for i := range r.Clusters {
-			c := &r.Clusters[i]
-			title := titles.Unique("", clean(title(r, c)))
-			if !yield(cluster(c, title, tests)) {
+		for c := range outline.Clusters(r) {
+			title := c.Name
+			if c.Backup > 0 {
+				title += fmt.Sprintf(" (backup %d)", c.Backup)
+			}
+			if !yield(cluster(c, titles.Unique("", document.Clean(title)), tests)) {
 				return
 			}
 		}
@@ -34,44 +38,39 @@ func suites(r *report.Report) iter.Seq[*document.Suite] {
 	}
 }
 
-// title is the cluster's, with its backup when there are several.
-func title(r *report.Report, c *report.Cluster) string {
-	if len(r.Backups) > 1 {
-		return fmt.Sprintf("%s (backup %d)", c.Title(), c.Backup+1)
-	}
-	return c.Title()
-}
-
 // answer is one test, which passes when it is safe to restore, and what the
 // report counts.
 func answer(r *report.Report, tests document.Names) *document.Suite {
 	s := &document.Suite{Name: "report"}
 	a := r.Answer()
-	var t text
-	t.add("Safe to restore?", a.Safe)
-	t.add("Status:", string(a.Status))
+	lines := []string{"Safe to restore? " + a.Safe, "Status: " + string(a.Status)}
 	for _, f := range a.Facts {
-		t.add(report.Mark(f.Status), f.Text)
+		lines = append(lines, report.Mark(f.Status)+" "+f.Text)
 	}
 	if s := r.Summary.Answer; s != nil {
 		for i := range s.Reasons {
-			t.add("reason:", s.Reasons[i].Code+": "+s.Reasons[i].Message, strings.Join(s.Reasons[i].Objects, ", "))
+			n := &s.Reasons[i]
+			lines = append(lines, english.Join(" ", "reason: "+n.Code+": "+n.Message, strings.Join(n.Objects, ", ")))
 		}
 		for i := range s.Conditions {
-			t.add("condition:", s.Conditions[i].Code+": "+s.Conditions[i].Message)
+			lines = append(lines, "condition: "+s.Conditions[i].Code+": "+s.Conditions[i].Message)
 		}
 	}
 	for i := range r.Backups {
-		t.missing(r.Backups[i].Missing)
+		for j := range r.Backups[i].Missing {
+			m := &r.Backups[i].Missing[j]
+			lines = append(lines, fmt.Sprintf("missing in the backup: %s %s, referred to by %s: %s", m.Kind, english.Join("/", m.Namespace, m.Name), m.ReferredBy, m.Why))
+		}
 	}
 	c := document.Case{Class: "report", Name: "safe to restore"}
+	o := &document.Outcome{Type: document.Clean(string(a.As)), Message: document.Clean(a.Safe), Text: cleanLines(lines)}
 	switch {
 	case a.As != report.Healthy:
-		c.Failure = outcome(clean(string(a.As)), clean(a.Safe), t.String())
+		c.Failure = o
 	case a.Safe != "YES": // there was nothing to compare
-		c.Skipped = outcome(clean(string(a.Status)), clean(a.Safe), t.String())
+		c.Skipped = o
 	default:
-		c.Out = &document.Output{Text: t.String()}
+		c.Out = &document.Output{Text: o.Text}
 	}
 	s.Add(c, tests)
 	count(s, r)
@@ -85,7 +84,7 @@ func count(s *document.Suite, r *report.Report) {
 	s.Set("generatedAt", r.GeneratedAt.UTC().Format(time.RFC3339))
 	s.Set("status", sum.Status)
 	if a := sum.Answer; a != nil {
-		s.Set("answer", clean(string(a.Safe)))
+		s.Set("answer", document.Clean(string(a.Safe)))
 		var reasons, conditions []string
 		for i := range a.Reasons {
 			reasons = append(reasons, a.Reasons[i].Code)
@@ -93,8 +92,8 @@ func count(s *document.Suite, r *report.Report) {
 		for i := range a.Conditions {
 			conditions = append(conditions, a.Conditions[i].Code)
 		}
-		s.Set("answer.reasons", clean(strings.Join(slices.Compact(reasons), " ")))
-		s.Set("answer.conditions", clean(strings.Join(slices.Compact(conditions), " ")))
+		s.Set("answer.reasons", document.Clean(strings.Join(slices.Compact(reasons), " ")))
+		s.Set("answer.conditions", document.Clean(strings.Join(slices.Compact(conditions), " ")))
 	}
 	if sum.StatusWithoutRules != "" {
 		s.Set("statusWithoutRules", sum.StatusWithoutRules)
@@ -120,7 +119,7 @@ func count(s *document.Suite, r *report.Report) {
 	s.Set("infraMachines", sum.InfraMachines)
 	s.Set("infraMachines.ignored", sum.IgnoredInfraMachines)
 	for _, cause := range slices.Sorted(maps.Keys(sum.Excluded)) {
-		s.Set("excluded."+clean(cause), sum.Excluded[cause])
+		s.Set("excluded."+document.Clean(cause), sum.Excluded[cause])
 	}
 	s.Set("outOfScope", sum.OutOfScope)
 	s.Set("resources."+string(report.Present), sum.Resources.Present)
@@ -138,33 +137,34 @@ func machines(s *document.Suite, prefix string, n report.MachineCounts) {
 	s.Set(prefix+string(report.Healthy), n.Healthy)
 }
 
-func cluster(c *report.Cluster, title string, tests document.Names) *document.Suite {
+func cluster(c *outline.Cluster, title string, tests document.Names) *document.Suite {
 	s := &document.Suite{Name: title}
-	healthy := 0
-	for _, set := range c.Sets() {
-		class := title + "/" + set.Title
+	unlisted := 0
+	for i := range c.Sets {
+		set := &c.Sets[i]
+		class := title + "/" + set.Name
+		unlisted += set.Unlisted
 		if set.Pool != nil {
-			s.Add(skipOwn(c, pool(class, set.Pool)), tests)
+			it := outline.Item{Status: string(set.Pool.State), Text: set.Pool.Message, Aside: set.Aside}
+			s.Add(existence(class, "the pool itself", "Pool", &it), tests)
 		}
-		for i := range set.Machines {
-			m := &set.Machines[i]
-			if m.Status == report.Healthy {
-				healthy++
-			}
-			s.Add(skipOwn(c, machine(class, m)), tests)
+		for j := range set.Machines {
+			s.Add(machine(class, &set.Machines[j]), tests)
 		}
 	}
 	for i := range c.Resources {
-		s.Add(skipOwn(c, resource(title, &c.Resources[i])), tests)
+		it := &c.Resources[i]
+		s.Add(existence(title+"/resources", english.Join(" ", it.Kind, it.Name), "Resource", it), tests)
 	}
-	s.Set("status", c.Status)
-	machines(s, "machines.", c.Counts)
-	s.Set("machines.Healthy.notListed", c.Counts.Healthy-healthy)
-	s.Set("provider", c.Provider)
-	s.Set("self", c.Self)
-	s.Set("paused", c.Paused)
-	if c.Forecast != nil {
-		s.Set("forecast", c.Forecast.Text)
+	of := c.Of
+	s.Set("status", of.Status)
+	machines(s, "machines.", of.Counts)
+	s.Set("machines.Healthy.notListed", unlisted)
+	s.Set("provider", of.Provider)
+	s.Set("self", of.Self)
+	s.Set("paused", of.Paused)
+	if of.Forecast != nil {
+		s.Set("forecast", of.Forecast.Text)
 	}
 	return s
 }
@@ -176,14 +176,8 @@ func infraMachines(r *report.Report, tests document.Names) *document.Suite {
 	s.Set("infraMachines", len(r.InfraMachines))
 	for i := range r.InfraMachines {
 		m := &r.InfraMachines[i]
-		t := infraText(m)
-		c := document.Case{Class: s.Name, Name: join(" ", m.Instance.Name, m.Instance.ID)}
-		if m.Ignored != nil {
-			c.Skipped = setAside("Unattributed", m.Ignored, t)
-		} else {
-			c.Failure = outcome("Unattributed", clean(join(": ", m.Reason, m.Message)), t.String())
-		}
-		s.Add(c, tests)
+		it := outline.InfraMachine(r, m)
+		s.Add(test(s.Name, english.Join(" ", m.Instance.Name, m.Instance.ID), "Unattributed", fails, &it), tests)
 	}
 	return s
 }
@@ -194,28 +188,16 @@ func places(r *report.Report, tests document.Names) *document.Suite {
 	s := &document.Suite{Name: "places and errors"}
 	s.Set("errors", len(r.Errors))
 	for i := range r.Scopes {
-		p := &r.Scopes[i]
-		c := document.Case{Class: "places", Name: p.Title()}
-		if p.State != report.ScopeComplete {
-			f := p.Error
-			if f == nil {
-				f = &report.Fault{}
-			}
-			var t text
-			t.add(string(p.State)+":", join(": ", f.Reason, f.Message))
-			t.add(labeled("hint:", f.Hint))
-			c.Error = outcome(clean(string(p.State)), clean(join(": ", f.Reason, f.Message)), t.String())
+		it := outline.Place(&r.Scopes[i])
+		v := errs
+		if it.Status == string(report.ScopeComplete) {
+			v = passes
 		}
-		s.Add(c, tests)
+		s.Add(test("places", r.Scopes[i].Title(), it.Status, v, &it), tests)
 	}
 	for _, e := range r.OtherErrors() {
-		var t text
-		t.add(e.Message)
-		t.add(labeled("hint:", e.Hint))
-		s.Add(document.Case{
-			Class: "errors", Name: join(": ", e.Scope, e.Object),
-			Error: outcome("Error", clean(e.Message), t.String()),
-		}, tests)
+		it := outline.Error(&e)
+		s.Add(test("errors", english.Join(": ", e.Scope, e.Object), "Error", errs, &it), tests)
 	}
 	return s
 }

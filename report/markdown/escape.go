@@ -37,7 +37,8 @@ const (
 	longestMessage = 1200
 )
 
-func name(s string) string { return Code(shorten(clean(s), longestName)) }
+// Name is a foreign name, path or id as code, cut when no honest one is as long.
+func Name(s string) string { return Code(shorten(clean(s), longestName)) }
 
 // short is a word of the document's own language as code: a reason, a version.
 func short(s string) string { return Code(shorten(clean(s), 64)) }
@@ -120,8 +121,8 @@ func plain(w string) bool {
 	return letter
 }
 
-// cell makes text one cell of a table, whose columns bars separate even in code.
-func cell(s string) string { return strings.ReplaceAll(s, "|", `\x7c`) }
+// Cell makes text one cell of a table, whose columns bars separate even in code.
+func Cell(s string) string { return strings.ReplaceAll(s, "|", `\x7c`) }
 
 // fenced is lines as they are, in a block of code that they cannot end.
 func fenced(indent string, lines []string) string {

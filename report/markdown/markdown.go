@@ -5,12 +5,15 @@
 package markdown
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
-	"time"
 
 	"drift-detector/report"
+	"drift-detector/report/english"
+	"drift-detector/report/outline"
 )
 
 // Limit is the most bytes that Write writes. The description of a GitHub issue
@@ -31,55 +34,167 @@ func Write(w io.Writer, r *report.Report) error {
 }
 
 func document(r *report.Report) string {
-	head := answer(r) + counts(r)
-	all := []*section{
-		clusters(r),
-		machines(r, report.Ghost, "VMs that the backup does not know"),
-		machines(r, report.Unknown, "machines that could not be decided"),
-		machines(r, report.Stale, "machines of the backup that have no VM"),
-		machines(r, report.Healthy, "machines that have their VM, and a warning"),
-		sets(r), infraMachines(r), scopes(r), missing(r), notes(r), checks(r), problems(r), rules(r), setAside(r),
+	before := newSection(outline.Before(r))
+	before.most = Limit / 4
+	all := []*section{before}
+	all = append(all, clusters(r)...)
+	for _, s := range outline.Rest(r) {
+		all = append(all, newSection(s))
 	}
-	const room = 200 // for the last sentence
-	left := spend(all, Limit-len(head)-room)
+	return written(answer(r)+totals(r), all, fmt.Sprintf("\nMade at %s by drift-detector %s.", outline.Stamp(r.GeneratedAt), short(r.Tool.Version)), Limit)
+}
+
+// Sections returns a document of at most limit bytes: the head, which is never cut and
+// has no foreign text but in [Code] or [Cell], and the sections.
+func Sections(head string, all []outline.Section, limit int) string {
+	var out []*section
+	for _, s := range all {
+		out = append(out, newSection(s))
+	}
+	return written(head, out, "", limit)
+}
+
+func written(head string, all []*section, foot string, limit int) string {
+	const room = 100 // for the last sentence
+	left := spend(all, limit-len(head)-len(foot)-room)
 	var b strings.Builder
 	b.WriteString(head)
 	for _, s := range all {
 		s.write(&b)
 	}
-	b.WriteString(footer(r, left))
+	if left > 0 {
+		foot += fmt.Sprintf(" The details of %d findings were cut; all are in the JSON report.", left)
+	}
+	if foot != "" {
+		b.WriteString(foot + "\n")
+	}
 	return b.String()
 }
 
-// footer says what made the report and, when details were cut, of how many findings.
-func footer(r *report.Report, cut int) string {
-	s := fmt.Sprintf("\nMade at %s by drift-detector %s.", stamp(r.GeneratedAt), short(r.Tool.Version))
-	if cut > 0 {
-		s += fmt.Sprintf(" The details of %d findings were cut; all are in the JSON report.", cut)
+func answer(r *report.Report) string {
+	a := r.Answer()
+	var b strings.Builder
+	fmt.Fprintf(&b, "## Safe to restore? %s\n\nStatus: %s\n\n", prose(a.Safe), strong(string(a.Status)))
+	for _, f := range a.Facts {
+		fmt.Fprintf(&b, "- %s %s\n", Code(report.Mark(f.Status)), prose(f.Text))
 	}
-	return s + "\n"
+	return b.String()
 }
 
-func stamp(t time.Time) string {
-	if t.IsZero() {
-		return "an unknown time"
-	}
-	return t.UTC().Format(time.RFC3339)
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-func join(sep string, parts ...string) string {
-	var out []string
-	for _, p := range parts {
-		if p != "" {
-			out = append(out, p)
+// totals are the counts of the summary, none of which is ever left out, and the first of
+// the places and backups.
+func totals(r *report.Report) string {
+	var b strings.Builder
+	b.WriteString("\n")
+	const most = 3
+	of := map[string]int{}
+	all := outline.Totals(r)
+	for i := range all {
+		if of[all[i].Label]++; of[all[i].Label] <= most {
+			fmt.Fprintf(&b, "- %s: %s\n", all[i].Label, said(&all[i]))
 		}
 	}
-	return strings.Join(out, sep)
+	for _, label := range []string{"Place", "Backup"} {
+		if n := of[label] - most; n > 0 {
+			fmt.Fprintf(&b, "- %s: and %d more\n", label, n)
+		}
+	}
+	return b.String()
+}
+
+// meanings are what the statuses of machines mean, for who has never met the words.
+var meanings = map[report.Status]string{
+	report.Ghost:   "VMs that the backup does not know",
+	report.Unknown: "machines that could not be decided",
+	report.Stale:   "machines of the backup that have no VM",
+	report.Healthy: "machines that have their VM, and a warning",
+}
+
+// foldFrom is how many machines of one cluster are Unknown for one and the same
+// reason when they share an item: a vCenter that is down is one finding.
+const foldFrom = 4
+
+// clusters are a table of all clusters, the machines by status, those of control planes
+// first, and what there is to say of sets and resources. Of the management cluster
+// itself only the row is there.
+func clusters(r *report.Report) []*section {
+	table := &section{
+		title: "\n### Clusters\n\n", what: "clusters", most: Limit / 4,
+		intro: "| Cluster | Status | Ghost | Unknown | Stale | Healthy | Notes |\n|---|---|--:|--:|--:|--:|---|\n",
+	}
+	found := map[report.Status][]outline.Item{}
+	beside := outline.Section{Title: "Sets and resources", What: "sets and resources"}
+	for c := range outline.Clusters(r) {
+		n := c.Of.Counts
+		table.items = append(table.items, item{n: 1, text: fmt.Sprintf("| %s %s | %s | %d | %d | %d | %d | %s |\n",
+			Code(c.Mark), Cell(Name(c.Name)), Cell(prose(c.Status)), n.Ghost, n.Unknown, n.Stale, n.Healthy, Cell(remarks(c.Facts)))})
+		if c.Aside != "" {
+			continue
+		}
+		for i := range c.Sets {
+			s := &c.Sets[i]
+			if s.Code+s.Text != "" || len(s.Facts) > 0 {
+				beside.Items = append(beside.Items, s.Item)
+			}
+			for _, m := range s.Machines {
+				if m.Aside == "" && (m.Status != string(report.Healthy) || !m.Minor) {
+					kind := machineStatus(report.Status(m.Status))
+					found[kind] = append(found[kind], m)
+				}
+			}
+		}
+		for _, it := range c.Resources {
+			if !it.Minor {
+				beside.Items = append(beside.Items, it)
+			}
+		}
+	}
+	out := []*section{table}
+	for _, status := range report.MachineStatuses() {
+		out = append(out, machines(status, found[status]))
+	}
+	return append(out, newSection(beside))
+}
+
+// machineStatus is the status among which a machine is listed: one that is not known is
+// counted as Unknown.
+func machineStatus(status report.Status) report.Status {
+	if slices.Contains(report.MachineStatuses(), status) {
+		return status
+	}
+	return report.Unknown
+}
+
+func machines(status report.Status, all []outline.Item) *section {
+	s := outline.Section{Title: string(status), What: string(status), Count: fmt.Sprint(len(all))}
+	var alike []outline.Item
+	for _, it := range all {
+		if it.NamesOnly() && status == report.Unknown {
+			alike = append(alike, it)
+		} else {
+			s.Items = append(s.Items, it)
+		}
+	}
+	s.Items = append(s.Items, outline.Fold(alike, foldFrom)...)
+	rank := func(it outline.Item) int {
+		if it.Role == string(report.RoleControlPlane) {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(s.Items, func(a, b outline.Item) int { return cmp.Compare(rank(a), rank(b)) })
+	for i := range s.Items {
+		s.Items[i].Minor = false
+	}
+	out := newSection(s)
+	out.title = fmt.Sprintf("\n### %s (%d): %s\n\n", status, len(all), meanings[status])
+	return out
+}
+
+func remarks(facts []outline.Fact) string {
+	var out []string
+	for i := range facts {
+		out = append(out, english.Join(": ", facts[i].Inline(), said(&facts[i])))
+	}
+	return strings.Join(out, "; ")
 }

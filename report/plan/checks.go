@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"drift-detector/report"
+	"drift-detector/report/english"
 )
 
 // errorsFound are the checks of the backup that found an error.
@@ -33,9 +34,9 @@ func (pl *planner) checked() string {
 	case errors+warnings == 0:
 		return ""
 	case errors == 0:
-		return fmt.Sprintf("The report's checks of the backup itself found no error and %s: 'drift-detector check' says why they matter.", count(warnings, "warning"))
+		return fmt.Sprintf("The report's checks of the backup itself found no error and %s: 'drift-detector check' says why they matter.", english.Count(warnings, "warning"))
 	default:
-		return fmt.Sprintf("The report's checks of the backup itself found %s and %s. Settle the errors before the restore: they are below.", count(errors, "error"), count(warnings, "warning"))
+		return fmt.Sprintf("The report's checks of the backup itself found %s and %s. Settle the errors before the restore: they are below.", english.Count(errors, "error"), english.Count(warnings, "warning"))
 	}
 }
 
@@ -51,7 +52,7 @@ func (pl *planner) faults() []Batch {
 		last = k
 		batch := &out[len(out)-1]
 		batch.Items = append(batch.Items, Item{Name: k.Object, Detail: k.Message})
-		batch.Title = k.Code + ": " + count(len(batch.Items), "error")
+		batch.Title = k.Code + ": " + english.Count(len(batch.Items), "error")
 	}
 	return out
 }
@@ -85,7 +86,7 @@ func (pl *planner) settleErrors(d *draft, c *report.Cluster) {
 		text = "Do not unpause it before this is settled, as said under The estate: " + strings.Join(own, "; ") + "."
 	}
 	if open > 0 {
-		text += fmt.Sprintf(" Under The estate %s of the backup can't be told to be of one cluster: see that this one does not wait for it.", count(open, "error"))
+		text += fmt.Sprintf(" Under The estate %s of the backup can't be told to be of one cluster: see that this one does not wait for it.", english.Count(open, "error"))
 	}
 	if text != "" {
 		d.after(strings.TrimSpace(text))

@@ -6,6 +6,7 @@ import (
 
 	"drift-detector/infra/shell"
 	"drift-detector/report"
+	"drift-detector/report/english"
 )
 
 // etcdctl runs in an etcd pod that kubeadm made, with the certificates where
@@ -77,7 +78,7 @@ func (pl *planner) etcdAt(c *report.Cluster) string {
 		return ""
 	}
 	if n := unlisted(c); n > 0 {
-		return " The report leaves out " + count(n, "control-plane machine") + " that it counts as Healthy: " + etcdPod + " has to name the etcd pod of such a one."
+		return " The report leaves out " + english.Count(n, "control-plane machine") + " that it counts as Healthy: " + etcdPod + " has to name the etcd pod of such a one."
 	}
 	off := ""
 	for i := range c.ControlPlane.Machines {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"drift-detector/report"
+	"drift-detector/report/english"
 )
 
 // Plan is all that is to be done, in order. Its texts may hold foreign
@@ -114,9 +115,9 @@ func noteVariables(commands []string, into map[string]bool) {
 func (pl *planner) answer(p *Plan) []string {
 	s := &pl.Summary
 	out := []string{fmt.Sprintf("Status: %s. %s, %s: %d Ghost, %d Unknown, %d Stale, %d Healthy; %s to confirm.",
-		s.Status, count(s.Clusters.Total, "cluster"), count(s.Machines.Total, "machine"), s.Machines.Ghost, s.Machines.Unknown, s.Machines.Stale, s.Machines.Healthy, count(s.InfraMachines, "VM"))}
+		s.Status, english.Count(s.Clusters.Total, "cluster"), english.Count(s.Machines.Total, "machine"), s.Machines.Ghost, s.Machines.Unknown, s.Machines.Stale, s.Machines.Healthy, english.Count(s.InfraMachines, "VM"))}
 	before, after, controllers := pl.tally()
-	out = append(out, fmt.Sprintf("You: %s before the restore, %s after it. Controllers: %s, without you.", count(before, "finding"), count(after, "finding"), count(controllers, "finding")))
+	out = append(out, fmt.Sprintf("You: %s before the restore, %s after it. Controllers: %s, without you.", english.Count(before, "finding"), english.Count(after, "finding"), english.Count(controllers, "finding")))
 	out = append(out, "First condition of all: until everything is restored, nothing may act. Clusters come last, and paused as here, or while the controllers are stopped; no other tool makes them first. Else "+pl.clustersFirst()+".")
 	if s.Machines.Ghost > 0 {
 		out = append(out, "If there is a newer backup, plan with that one: what was made after this backup are the Ghosts.")
@@ -130,20 +131,12 @@ func (pl *planner) answer(p *Plan) []string {
 	return append(out, "No line was run. Read each before you run it, in this order, one cluster at a time.")
 }
 
-// count is a number with its noun.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // are is a number with its noun, of which something is said.
 func are(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun + " is"
 	}
-	return count(n, noun) + " are"
+	return english.Count(n, noun) + " are"
 }
 
 // tally counts findings by who has to do something, and when.
@@ -204,10 +197,10 @@ func (pl *planner) limits() []string {
 	add(len(duplicates) > 0, "%s %s in several backups, which are of different management clusters: one can't hold both. Make a report and a plan for each backup: %s, %s and %s mean one thing here.",
 		strings.Join(duplicates, ", "), map[bool]string{true: "is", false: "are"}[len(duplicates) == 1], management, oldManagement, backupName)
 	add(len(unread) > 0, "The Node list of %s could not be read.", strings.Join(unread, ", "))
-	add(pl.Summary.Errors > 0, "While the report was made, %s occurred: see there.", count(pl.Summary.Errors, "error"))
+	add(pl.Summary.Errors > 0, "While the report was made, %s occurred: see there.", english.Count(pl.Summary.Errors, "error"))
 	add(pl.Summary.Forecast == nil && pl.Summary.Machines.Stale > 0, "The report holds no forecast: whether a MachineHealthCheck replaces a Stale machine is not known here.")
 	listed, counted := pl.listed()
-	add(listed < counted, "The report counts %s and lists %d: it was cut or filtered, and this plan lacks the others.", count(counted, "finding"), listed)
+	add(listed < counted, "The report counts %s and lists %d: it was cut or filtered, and this plan lacks the others.", english.Count(counted, "finding"), listed)
 	return out
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"drift-detector/infra/shell"
 	"drift-detector/report"
+	"drift-detector/report/english"
 )
 
 // settled says what to do first, before a cluster is unpaused, about a reason for which
@@ -66,7 +67,7 @@ func (pl *planner) settle(d *draft, c *report.Cluster) bool {
 // listed are names for a sentence.
 func listed(names []string) string {
 	if more := len(names) - shown; more > 0 {
-		return strings.Join(names[:shown], ", ") + " and " + count(more, "other")
+		return strings.Join(names[:shown], ", ") + " and " + english.Count(more, "other")
 	}
 	return strings.Join(names, ", ")
 }

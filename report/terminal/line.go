@@ -126,8 +126,14 @@ func NewPrinter(w io.Writer, width int, color bool) *Printer {
 // hang spaces. A part that does not fit in what is left of a row begins the next
 // one; a word that does not fit in any row stands alone.
 func (p *Printer) Print(indent, hang int, l Line) {
-	col := indent
-	p.spaces(indent)
+	p.Branch(strings.Repeat(" ", indent), strings.Repeat(" ", hang), l)
+}
+
+// Branch lays a line out as Print does, with the lines of a tree before its rows:
+// first before the first row, next before the others.
+func (p *Printer) Branch(first, next string, l Line) {
+	col := runes(first)
+	p.text(first)
 	for i, w := range l {
 		gap := 0
 		if i > 0 {
@@ -140,7 +146,8 @@ func (p *Printer) Print(indent, hang int, l Line) {
 		if i > 0 && col+gap+need > p.width {
 			p.turn(Plain)
 			p.Newline()
-			gap, col = hang, 0
+			p.text(next)
+			gap, col = 0, runes(next)
 		}
 		if w.style != p.now {
 			p.turn(Plain)

@@ -2,8 +2,6 @@ package text
 
 import (
 	"bytes"
-	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -59,18 +57,5 @@ func TestReadinessAnswer(t *testing.T) {
 		if first, _, _ := strings.Cut(out.String(), "\n"); first != "Fit to be restored? "+test.want {
 			t.Errorf("from %d: %s", test.from, first)
 		}
-	}
-}
-
-// Groups keep the order and lose nothing.
-func TestGroups(t *testing.T) {
-	all := buildtest.Readiness().Checks
-	var back []report.Check
-	sizes := []int{}
-	for g := range groups(all) {
-		back, sizes = append(back, g...), append(sizes, len(g))
-	}
-	if !reflect.DeepEqual(back, all) || !slices.Equal(sizes, []int{2, 1, 1}) {
-		t.Errorf("sizes %v", sizes)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"drift-detector/report"
 	"drift-detector/report/build"
 	"drift-detector/report/build/buildtest"
+	"drift-detector/report/english"
 	"drift-detector/report/reporttest"
 	"drift-detector/report/terminal"
 )
@@ -128,7 +129,7 @@ func TestTextFitsTheTerminal(t *testing.T) {
 				continue
 			}
 			wide++
-			if strings.Contains(strings.TrimSpace(row), " ") {
+			if strings.Contains(strings.TrimLeft(row, " │├└─"), " ") {
 				t.Errorf("width %d: a row of %d that could be broken: %q", width, utf8.RuneCountInString(row), row)
 			}
 		}
@@ -167,7 +168,7 @@ func TestManyHealthyTakeOneLine(t *testing.T) {
 	if len(few) != len(many) {
 		t.Errorf("%d rows for 27 workers, %d for 2000", len(few), len(many))
 	}
-	if !slices.ContainsFunc(many, func(s string) bool { return strings.Contains(s, "workers: 2000 Healthy") }) {
+	if !slices.ContainsFunc(many, func(s string) bool { return strings.Contains(s, "tenant-zeta/zeta  Healthy  2001 Healthy") }) {
 		t.Error("2000 workers are not told of")
 	}
 }
@@ -226,8 +227,9 @@ func TestTextCountsAreThoseOfTheJSON(t *testing.T) {
 		rows := strings.Split(printed(t, r, Options{Width: 300}), "\n")
 		for _, row := range []string{
 			fmt.Sprintf("Machines    %d in %s: %d Ghost, %d Unknown, %d Stale, %d Healthy",
-				m.Total, plural(c.Total, "cluster"), m.Ghost, m.Unknown, m.Stale, m.Healthy),
-			fmt.Sprintf("Clusters    %d: %s", c.Total, strings.Join(clusterWords(c), ", ")),
+				m.Total, english.Count(c.Total, "cluster"), m.Ghost, m.Unknown, m.Stale, m.Healthy),
+			fmt.Sprintf("Clusters    %d: %d ManualRemediationRequired, %d NeedFurtherConfirmation, %d ManualRemediationNotRequired, %d Healthy",
+				c.Total, c.ManualRemediationRequired, c.NeedFurtherConfirmation, c.ManualRemediationNotRequired, c.Healthy),
 		} {
 			label, _, _ := strings.Cut(row, "  ")
 			var got []string
@@ -253,9 +255,9 @@ func TestFindingsComeByUrgency(t *testing.T) {
 		p := buildtest.Sample()
 		p.Result.Clusters = []detector.Cluster{buildtest.Blind(), c, buildtest.Self()}
 		g.Shuffle(3, func(i, j int) { cs := p.Result.Clusters; cs[i], cs[j] = cs[j], cs[i] })
-		_, findings, _ := strings.Cut(printed(t, build.New(p), Options{}), "\nFINDINGS\n")
+		_, findings, _ := strings.Cut(printed(t, build.New(p), Options{}), "\nCLUSTERS\n")
 		last := -1
-		for _, want := range []string{"alpha-prod\n", "! Ghost", "? Unknown alpha-prod-md-0", "- Stale   alpha-prod-md-1", "beta-prod\n", "mgmt\n"} {
+		for _, want := range []string{"alpha-prod  Manual", "! Ghost", "? Unknown alpha-prod-md-0", "- Stale   alpha-prod-md-1", "beta-prod  ", "mgmt  "} {
 			at := strings.Index(findings, want)
 			if at <= last {
 				t.Fatalf("%q is at %d, not after %d, in:\n%s", want, at, last, findings)
@@ -268,14 +270,14 @@ func TestFindingsComeByUrgency(t *testing.T) {
 func TestPlacesThatWereNotListedFold(t *testing.T) {
 	p := buildtest.Sample()
 	p.Result.Clusters = []detector.Cluster{buildtest.Blind()}
-	if out := printed(t, build.New(p), Options{}); strings.Contains(out, "beta-prod-md-0-07") || !strings.Contains(out, "12 machines ScopeIncomplete") {
+	if out := printed(t, build.New(p), Options{}); strings.Contains(out, "beta-prod-md-0-11") || !strings.Contains(out, "? Unknown 12 machines  ScopeIncomplete") || !strings.Contains(out, "and 2 more") {
 		t.Errorf("twelve machines of one vCenter that is down are not one line:\n%s", out)
 	}
 	ms := p.Result.Clusters[0].WorkerGroups[0].Machines
 	for _, odd := range []int{0, 7, 11} {
 		was := ms[odd].Message
 		ms[odd].Message = "another reason"
-		if out := printed(t, build.New(p), Options{}); !strings.Contains(out, "could not be listed whole") {
+		if out := printed(t, build.New(p), Options{}); !strings.Contains(out, fmt.Sprintf("? Unknown beta-prod-md-0-%02d  ScopeIncomplete", odd)) || !strings.Contains(out, "11 machines") {
 			t.Errorf("the reason of some is told as that of all:\n%s", out)
 		}
 		ms[odd].Message = was
@@ -284,10 +286,10 @@ func TestPlacesThatWereNotListedFold(t *testing.T) {
 		t.Errorf("with All every machine has its line:\n%s", out)
 	}
 	ms[7].Others = []infra.Instance{*buildtest.VM(1, "/f", "elsewhere")}
-	if out := printed(t, build.New(p), Options{}); !strings.Contains(out, "/f/elsewhere") || !strings.Contains(out, "11 machines ScopeIncomplete") {
+	if out := printed(t, build.New(p), Options{}); !strings.Contains(out, "/f/elsewhere") || !strings.Contains(out, "? Unknown 11 machines  ScopeIncomplete") {
 		t.Errorf("what was found of a machine must not be folded away:\n%s", out)
 	}
-	p.Result.Clusters[0].WorkerGroups[0].Machines = ms[:foldAbove]
+	p.Result.Clusters[0].WorkerGroups[0].Machines = ms[:3]
 	if out := printed(t, build.New(p), Options{}); !strings.Contains(out, "beta-prod-md-0-02") {
 		t.Errorf("few machines must be named:\n%s", out)
 	}
@@ -301,7 +303,7 @@ func TestSomeMachinesOfNoSupportedProvider(t *testing.T) {
 	c.WorkerGroups = append(c.WorkerGroups, buildtest.Unsupported().WorkerGroups...)
 	p.Result.Clusters = []detector.Cluster{c}
 	out := printed(t, build.New(p), Options{})
-	for _, want := range []string{"workers: 2 Unknown, 3 Healthy", "? Unknown 2 machines of a provider that is not supported", "= Healthy 1 control plane machine, 3 workers"} {
+	for _, want := range []string{"2 Unknown, 4 Healthy", "provider not supported: 2 Unknown"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in:\n%s", want, out)
 		}
@@ -332,7 +334,7 @@ func TestSeveralBackupsAreToldApart(t *testing.T) {
 	c.ID.Backup = 1
 	p.Result.Clusters = []detector.Cluster{buildtest.Big(2), c}
 	out := printed(t, build.New(p), Options{Width: 200})
-	for _, want := range []string{"2 Healthy  [backup 1]", "3 Healthy  [backup 2]", "Backup      region-data.tar.gz", "shared  in region-data.tar.gz"} {
+	for _, want := range []string{"3 Healthy  backup 1", "4 Healthy  backup 2", "Backup      region-data.tar.gz", "tenant-beta/beta-prod\n    in region-data.tar.gz"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in:\n%s", want, out)
 		}
@@ -350,5 +352,71 @@ func TestAnswerOfAnUnfitBackup(t *testing.T) {
 	a := build.New(p).Answer()
 	if a.Safe != "NO" || a.Status != report.Healthy || !strings.HasPrefix(a.Facts[0].Text, "1 error in the backup itself: ") {
 		t.Errorf("it says %s, status %s, first %+v", a.Safe, a.Status, a.Facts[0])
+	}
+}
+
+// Every finding is there by its name, and what is said of sets, resources, notes,
+// places, missing objects and rules.
+func TestNothingIsLost(t *testing.T) {
+	for seed := range uint64(100) {
+		r := reporttest.Random(seed)
+		out := printed(t, r, Options{Width: 10000})
+		var want []string
+		say := func(texts ...string) { want = append(want, texts...) }
+		for i := range r.Clusters {
+			c := &r.Clusters[i]
+			say(terminal.Quoted(c.Title()))
+			for _, s := range c.Sets() {
+				say(s.Reason)
+				if s.Pool != nil {
+					say(s.Pool.Message)
+				}
+				for j := range s.Machines {
+					if m := &s.Machines[j]; m.Ignored != nil {
+						say(terminal.Quoted(m.Name), m.Ignored.Reason)
+					} else if m.Finding() && m.Reason != report.UnsupportedProvider && m.Reason != report.ScopeIncomplete {
+						say(terminal.Quoted(m.Name), m.Reason)
+						for _, w := range m.Warnings {
+							say(w.Reason, w.Message)
+						}
+						if m.Instance != nil && m.Status != report.Healthy {
+							say(m.Instance.ID, m.Instance.Ref)
+						}
+					}
+				}
+			}
+			for _, x := range c.Resources {
+				if x.State != report.Present {
+					say(terminal.Quoted(x.Name))
+				}
+			}
+		}
+		for i := range r.InfraMachines {
+			if m := &r.InfraMachines[i]; m.Ignored != nil {
+				say(terminal.Quoted(m.Instance.Name), m.Ignored.Reason)
+			} else {
+				say(terminal.Quoted(m.Instance.Name), m.Instance.ID)
+			}
+		}
+		for _, s := range r.Incomplete() {
+			say(string(s.State), s.Endpoint)
+		}
+		for _, e := range r.OtherErrors() {
+			say(e.Message, e.Hint)
+		}
+		for _, n := range r.ClusterNotes() {
+			say(n.Code)
+		}
+		for _, b := range r.Backups {
+			for _, m := range b.Missing {
+				say(m.Kind, m.ReferredBy, m.Why)
+			}
+		}
+		plain := strings.Join(strings.Fields(out), " ")
+		for _, w := range want {
+			if w = strings.Join(strings.Fields(terminal.Escape(w)), " "); !strings.Contains(plain, w) {
+				t.Fatalf("report %d: no %q in:\n%s", seed, w, out)
+			}
+		}
 	}
 }

@@ -1,0 +1,220 @@
+package outline
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+
+	"drift-detector/report"
+	"drift-detector/report/english"
+)
+
+// Cluster is a cluster with all that is said about it.
+type Cluster struct {
+	Item
+	Of        *report.Cluster
+	Backup    int // the number of its backup, 0 when there is only one
+	Sets      []Set
+	Resources []Item // what a restore depends on; Minor when it exists
+}
+
+// Set is a control plane or a group of workers.
+type Set struct {
+	Item         // Name is its title, Text what is said about its pool or rollout
+	Brief string // its machines by status, how many there should be
+	// Machines have the most urgent first; Minor ones need no line of their own.
+	Machines []Item
+	Unlisted int // Healthy machines that the report leaves out
+	Pool     *report.Pool
+}
+
+// Clusters makes one cluster after the other, the worst first.
+func Clusters(r *report.Report) iter.Seq[*Cluster] {
+	return func(yield func(*Cluster) bool) {
+		for _, c := range worstFirst(r) {
+			if !yield(cluster(r, c)) {
+				return
+			}
+		}
+	}
+}
+
+func cluster(r *report.Report, c *report.Cluster) *Cluster {
+	out := &Cluster{
+		Item: Item{Mark: report.Mark(c.Status), Status: string(c.Status), Name: c.Title(), Minor: true},
+		Of:   c,
+	}
+	if len(r.Backups) > 1 {
+		out.Backup = c.Backup + 1
+	}
+	if c.Self {
+		out.Aside = "the management cluster itself, not counted"
+	}
+	for _, s := range c.Sets() {
+		t := set(c, &s)
+		out.Minor = out.Minor && t.Minor
+		out.Sets = append(out.Sets, t)
+	}
+	for i := range c.Resources {
+		it := resource(c, &c.Resources[i])
+		out.Minor = out.Minor && it.Minor
+		out.Resources = append(out.Resources, it)
+	}
+	slices.SortStableFunc(out.Sets, func(a, b Set) int { return cmp.Compare(a.rank(), b.rank()) })
+	out.Facts = remarks(r, c)
+	return out
+}
+
+// set makes a set; it is Minor when there is nothing to say about it or its machines.
+func set(c *report.Cluster, s *report.Set) Set {
+	out := Set{
+		Item:  Item{Code: s.Reason, Name: s.Title, Cluster: c.Title(), Mark: report.Mark(report.Healthy)},
+		Brief: brief(s), Pool: s.Pool, Unlisted: s.Counts.Healthy,
+	}
+	if c.Self {
+		out.Aside = "the management cluster itself, not counted"
+	}
+	if s.Pool != nil {
+		out.Text = s.Pool.Message
+	}
+	if s.Reason != "" {
+		out.Mark = "?"
+	}
+	out.Minor = out.Code+out.Text == "" && s.Rollout == nil
+	if s.Rollout != nil {
+		out.Facts = []Fact{{Code: report.RolledOut, Text: s.Rollout.Sentence()}}
+	}
+	for i := range s.Machines {
+		m := &s.Machines[i]
+		if m.Status == report.Healthy {
+			out.Unlisted--
+		}
+		it := machineItem(c, s.Title, m)
+		if m.Ignored != nil {
+			it.Aside, it.Minor = "set aside by an ignore rule: "+m.Ignored.Reason, true
+		}
+		out.Minor = out.Minor && it.Minor
+		out.Machines = append(out.Machines, it)
+	}
+	out.Unlisted = max(out.Unlisted, 0) // a report that was changed by hand may count too few
+	slices.SortStableFunc(out.Machines, func(a, b Item) int { return cmp.Compare(a.rank(), b.rank()) })
+	return out
+}
+
+// rank orders machines: those with something to say by urgency, then the others.
+func (i *Item) rank() int {
+	if i.Minor {
+		return 10 + report.Urgency(report.Status(i.Status))
+	}
+	return report.Urgency(report.Status(i.Status))
+}
+
+// rank of a set is that of its most urgent machine.
+func (s *Set) rank() int {
+	rank := 20
+	if s.Code != "" {
+		rank = report.Urgency(report.Unknown)
+	}
+	if len(s.Machines) > 0 {
+		rank = min(rank, s.Machines[0].rank())
+	}
+	return rank
+}
+
+func resource(c *report.Cluster, r *report.Resource) Item {
+	it := Item{
+		Mark: report.Mark(report.Unknown), Status: string(r.State), Kind: r.Kind, Name: r.Name, Cluster: c.Title(), Text: r.Message,
+		Facts: fact("Named by", r.UsedBy), What: "resources", Most: 10, names: r.State != report.Absent,
+	}
+	if r.State == report.Present {
+		it.Mark, it.Minor = report.Mark(report.Healthy), true
+	}
+	if c.Self {
+		it.Aside = "the management cluster itself, not counted"
+	}
+	return it
+}
+
+// brief says what a set holds: its machines, the members of its pool, how many there
+// should be.
+func brief(s *report.Set) string {
+	text := Counts(s.Counts)
+	if p := s.Pool; p != nil {
+		members := "members not known"
+		if p.State == report.Present || p.State == report.Absent || len(p.Now) > 0 {
+			members = english.Count(len(p.Now), "member")
+		}
+		text = english.Join(", ", text, members)
+	}
+	if s.Desired != nil {
+		text = english.Join(" ", text, fmt.Sprintf("(%d desired)", *s.Desired))
+	}
+	return text
+}
+
+// Counts lists the counts that are not zero, the most urgent first.
+func Counts(n report.MachineCounts) string {
+	return english.Join(", ", some(n.Ghost, string(report.Ghost)), some(n.Unknown, string(report.Unknown)), some(n.Stale, string(report.Stale)), some(n.Healthy, string(report.Healthy)))
+}
+
+func some(n int, what string) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+// remarks are what is said about a cluster as a whole.
+func remarks(r *report.Report, c *report.Cluster) []Fact {
+	var out []Fact
+	say := func(yes bool, text string) {
+		if yes {
+			out = append(out, Fact{Text: text})
+		}
+	}
+	unsupported := c.Unsupported()
+	say(unsupported > 0, "provider not supported: "+some(unsupported, string(report.Unknown)))
+	if unsupported > 0 && unsupported == c.Counts.Total {
+		return out
+	}
+	cp := &c.ControlPlane
+	say(!cp.Applicable && cp.Reason == "" && cp.Counts.Total == 0, "control plane without machines")
+	ignored := 0
+	for _, s := range c.Sets() {
+		for i := range s.Machines {
+			if s.Machines[i].Ignored != nil {
+				ignored++
+			}
+		}
+	}
+	say(ignored > 0, fmt.Sprintf("%d set aside by ignore rules", ignored))
+	say(len(r.Backups) > 1, fmt.Sprintf("backup %d", c.Backup+1))
+	say(c.Paused, "paused")
+	say(c.Self, "the management cluster itself, not counted")
+	say(c.Derived, "no Cluster object in the backup")
+	if text := nodeList(r, c); text != "" {
+		out = append(out, fact("Node list", text)...)
+	}
+	if c.Forecast != nil {
+		out = append(out, fact("After the restore", c.Forecast.Text)...)
+	}
+	return out
+}
+
+// nodeList says why the cluster's Nodes were not read; of a run without Node lists that
+// is said once, in the counts.
+func nodeList(r *report.Report, c *report.Cluster) string {
+	switch c.Nodes.State {
+	case "", report.NodesRead:
+		return ""
+	case report.NodesSkipped:
+		if r.Options.SkipNodes {
+			return ""
+		}
+		return "skipped"
+	case report.NodesNoKubeconfig:
+		return english.Join(": ", "not read: no kubeconfig in the backup", c.Nodes.Error)
+	}
+	return english.Join(": ", "not read", c.Nodes.State, c.Nodes.Error)
+}

@@ -1,0 +1,104 @@
+package outline
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"drift-detector/report"
+	"drift-detector/report/build/buildtest"
+)
+
+// Groups of checks keep the order and lose nothing.
+func TestChecksOfOneCodeAreOneItem(t *testing.T) {
+	r := buildtest.Readiness()
+	var back []string
+	sizes := []int{}
+	for _, it := range Checks(r.Checks, r.Backups).Items {
+		sizes = append(sizes, len(it.Likes))
+		for _, l := range it.Likes {
+			back = append(back, it.Status+it.Code+l.Name+l.Text)
+		}
+	}
+	var want []string
+	for _, c := range r.Checks {
+		want = append(want, string(c.Severity)+c.Code+c.Object+c.Message)
+	}
+	if !reflect.DeepEqual(back, want) || !slices.Equal(sizes, []int{2, 1, 1}) {
+		t.Errorf("sizes %v, %q", sizes, back)
+	}
+}
+
+func stale(name, id, why string) Item {
+	return machineItem(&report.Cluster{Namespace: "a", Name: "b"}, "MachineDeployment md", &report.Machine{
+		Name: name, Status: report.Stale, Reason: "InstanceNotFound", Message: "no VM with id " + id + " for " + name + why, ProviderID: "vsphere://" + id,
+	})
+}
+
+// Fold puts together what is alike but for names and ids, and nothing else, and
+// keeps each name and id.
+func TestFold(t *testing.T) {
+	all := []Item{stale("md-aaaaa", "4201", ""), stale("md-bbbbb", "4202", ", sometimes"), stale("md-ccccc", "4203", ""), stale("md-ddddd", "4204", "")}
+	got := Fold(all, 2)
+	if len(got) != 2 || len(got[0].Likes) != 3 || got[1].Name != "md-bbbbb" {
+		t.Fatalf("folded to %+v", got)
+	}
+	if want := "no VM with id … for …"; got[0].Text != want || got[0].Name != "" || got[0].Findings() != 3 {
+		t.Errorf("it says %q of %q", got[0].Text, got[0].Name)
+	}
+	for i, want := range []string{"md-aaaaa vsphere://4201", "md-ccccc vsphere://4203", "md-ddddd vsphere://4204"} {
+		l := got[0].Likes[i]
+		if have := l.Name + " " + l.Facts[0].Values[0].Text; have != want || l.Facts[0].Detail {
+			t.Errorf("like %d is %s, want %s, which the general text does not say", i, have, want)
+		}
+	}
+	if got := Fold(all, 4); len(got) != 4 || len(got[0].Likes) != 0 {
+		t.Errorf("three are folded where four are the least: %+v", got)
+	}
+}
+
+// Every fact of a machine keeps two of them apart.
+func TestFoldKeepsApartWhatDiffers(t *testing.T) {
+	for name, change := range map[string]func(*report.Machine){
+		"status":   func(m *report.Machine) { m.Status = report.Unknown },
+		"reason":   func(m *report.Machine) { m.Reason = "NotProvisioned" },
+		"message":  func(m *report.Machine) { m.Message = "another" },
+		"warning":  func(m *report.Machine) { m.Warnings = []report.Warning{{Reason: "Moved"}} },
+		"forecast": func(m *report.Machine) { m.Forecast = &report.MachineForecast{Outcome: report.Stuck} },
+		"step":     func(m *report.Machine) { m.Remediation = []report.Step{{Text: "look"}} },
+	} {
+		c := &report.Cluster{}
+		one := report.Machine{Name: "md-aaaaa", Status: report.Stale, Message: "gone"}
+		two := one
+		change(&two)
+		if got := Fold([]Item{machineItem(c, "s", &one), machineItem(c, "s", &two)}, 2); len(got) != 2 {
+			t.Errorf("a machine with another %s is folded", name)
+		}
+	}
+}
+
+// Clusters, sets and machines come by urgency; the management cluster itself is last.
+func TestTheWorstComesFirst(t *testing.T) {
+	r := &report.Report{Clusters: []report.Cluster{
+		{Name: "own", Self: true, Status: report.ManualRemediationRequired},
+		{Name: "fine", Status: report.Healthy},
+		{Name: "bad", Status: report.ManualRemediationRequired, Workers: report.Workers{Groups: []report.Group{
+			{Name: "well", Machines: []report.Machine{{Name: "h", Status: report.Healthy}}},
+			{Name: "ill", Machines: []report.Machine{{Name: "s", Status: report.Stale}, {Name: "i", Status: report.Ghost, Ignored: &report.Ignored{}}, {Name: "g", Status: report.Ghost}}},
+		}}},
+		{Name: "unsure", Status: report.NeedFurtherConfirmation},
+	}}
+	var got []string
+	for c := range Clusters(r) {
+		got = append(got, c.Of.Name)
+		for _, s := range c.Sets {
+			for _, m := range s.Machines {
+				got = append(got, m.Name)
+			}
+		}
+	}
+	if want := "bad g s i h unsure fine own"; strings.Join(got, " ") != want {
+		t.Errorf("%s, want %s", strings.Join(got, " "), want)
+	}
+}

@@ -1,0 +1,290 @@
+package outline
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"drift-detector/report"
+	"drift-detector/report/english"
+)
+
+// Totals are the counts of the summary, and what the report was made of.
+func Totals(r *report.Report) []Fact {
+	s, c := &r.Summary, &r.Summary.Clusters
+	var out []Fact
+	say := func(label, text string) { out = append(out, Fact{Label: label, Text: text}) }
+	all := func(n report.MachineCounts) string {
+		return fmt.Sprintf("%d Ghost, %d Unknown, %d Stale, %d Healthy", n.Ghost, n.Unknown, n.Stale, n.Healthy)
+	}
+	say("Machines", fmt.Sprintf("%d in %s: %s", s.Machines.Total, english.Count(c.Total, "cluster"), all(s.Machines)))
+	if n := s.IgnoredMachines; n != nil {
+		say("Set aside", fmt.Sprintf("%d of these machines: %s", n.Total, all(*n)))
+	}
+	say("Clusters", fmt.Sprintf("%d: %d %s, %d %s, %d %s, %d %s", c.Total, c.ManualRemediationRequired, report.ManualRemediationRequired,
+		c.NeedFurtherConfirmation, report.NeedFurtherConfirmation, c.ManualRemediationNotRequired, report.ManualRemediationNotRequired, c.Healthy, report.Healthy))
+	say("Other VMs", fmt.Sprintf("%d to confirm, %d of them set aside; %s; %s", s.InfraMachines, s.IgnoredInfraMachines,
+		total(sum(s.Excluded), "excluded", s.Excluded), total(s.OutOfScope, "out of scope", s.ForeignTags)))
+	say("Resources", fmt.Sprintf("%d present, %d absent, %d unknown", s.Resources.Present, s.Resources.Absent, s.Resources.Unknown))
+	if f := s.Forecast; f != nil && len(f.Outcomes) > 0 {
+		say("Outcomes", parts(f.Outcomes, len(f.Outcomes)))
+	}
+	say("Looked at", fmt.Sprintf("%s, %d of them not completely; %s", english.Count(len(r.Scopes), "place"), len(r.Incomplete()), english.Count(s.Errors, "error")))
+	for i := range r.Scopes {
+		p := &r.Scopes[i]
+		say("Place", fmt.Sprintf("%s: %s, %s", p.Title(), p.State, english.Count(p.Instances, "VM")))
+	}
+	if text := NodeLists(r); text != "" {
+		say("Node lists", text)
+	}
+	for i := range r.Backups {
+		b := &r.Backups[i]
+		out = append(out, Fact{
+			Label: "Backup", Values: values(Value{Text: b.Path}, Value{Label: "sha256", Text: b.SHA256, Detail: true}),
+			Text: fmt.Sprintf("written %s to %s, %s", Stamp(b.WrittenFrom), Stamp(b.WrittenTo), english.Count(b.Items, "object")),
+		})
+	}
+	return out
+}
+
+// total is a number with the first of its parts: "12 excluded (10 template, 2 vCLS)".
+func total(n int, what string, by map[string]int) string {
+	text := fmt.Sprintf("%d %s", n, what)
+	if list := parts(by, 10); list != "" {
+		text += " (" + list + ")"
+	}
+	return text
+}
+
+func parts(by map[string]int, most int) string {
+	var list []string
+	for _, k := range slices.Sorted(maps.Keys(by)) {
+		if by[k] > 0 {
+			list = append(list, some(by[k], k))
+		}
+	}
+	return english.First(most, list)
+}
+
+func sum(by map[string]int) int {
+	n := 0
+	for _, c := range by {
+		n += c
+	}
+	return n
+}
+
+// Stamp writes a time as documents for people have it.
+func Stamp(t time.Time) string {
+	if t.IsZero() {
+		return "an unknown time"
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// NodeLists says how many clusters were asked for their Nodes and answered.
+func NodeLists(r *report.Report) string {
+	if r.Options.SkipNodes {
+		return "not read, as asked"
+	}
+	asked, read := 0, 0
+	for i := range r.Clusters {
+		switch r.Clusters[i].Nodes.State {
+		case "":
+		case report.NodesRead:
+			asked, read = asked+1, read+1
+		default:
+			asked++
+		}
+	}
+	if asked == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %s read", read, english.Count(asked, "cluster"))
+}
+
+// Before is what to know and do before the restore that is not of a single machine.
+func Before(r *report.Report) Section {
+	s := Section{Title: "Before the restore", What: "notes"}
+	add := func(n *report.Note, clusters []string) {
+		s.Items = append(s.Items, Item{Mark: report.Mark(report.Unknown), Code: n.Code, Text: n.Sentence(), Clusters: clusters})
+	}
+	if f := r.Summary.Forecast; f != nil {
+		for i := range f.Notes {
+			if f.Notes[i].Code != report.NotHealing { // a fact of the answer
+				add(&f.Notes[i], nil)
+			}
+		}
+	}
+	for _, n := range r.ClusterNotes() {
+		if n.Code != report.RolledOut { // said with the machines that it is about
+			add(&n.Note, n.Clusters)
+		}
+	}
+	return s
+}
+
+// Rest are the sections after the clusters.
+func Rest(r *report.Report) []Section {
+	return []Section{toConfirm(r), incomplete(r), missing(r), Checks(r.Checks, r.Backups), errors(r), rules(r), setAside(r)}
+}
+
+func toConfirm(r *report.Report) Section {
+	s := Section{Title: "VMs to confirm", What: "VMs to confirm"}
+	for i := range r.InfraMachines {
+		if m := &r.InfraMachines[i]; m.Ignored == nil {
+			s.Items = append(s.Items, InfraMachine(r, m))
+		}
+	}
+	return s
+}
+
+// InfraMachine returns what is said about a VM to confirm.
+func InfraMachine(r *report.Report, m *report.InfraMachine) Item {
+	it := Item{Mark: report.Mark(report.Unknown), Kind: "VM", Name: m.Instance.Name, Code: m.Reason, Text: m.Message, Steps: m.Remediation}
+	if m.Ignored != nil {
+		it.Aside = "set aside by an ignore rule: " + m.Ignored.Reason
+	}
+	where := vm("VM", &m.Instance, m.Instance.Name)
+	where.Values = showScope(where.Values, len(r.Scopes) > 1)
+	it.Facts = append(it.Facts, where)
+	it.Facts = append(it.Facts, named("May belong to", m.Cluster)...)
+	it.Facts = append(it.Facts, named("Names the cluster", m.ForeignCluster)...)
+	it.Facts = append(it.Facts, evidence(m.Evidence, false)...)
+	return it
+}
+
+func incomplete(r *report.Report) Section {
+	s := Section{Title: "Not complete", What: "places"}
+	for _, p := range r.Incomplete() {
+		s.Items = append(s.Items, Place(&p))
+	}
+	return s
+}
+
+// Place returns what is said about a place that was listed.
+func Place(p *report.Scope) Item {
+	it := Item{Mark: report.Mark(report.Unknown), Status: string(p.State), Kind: p.Provider, Name: p.Endpoint, Facts: append(named("Location", p.Location), named("Account", p.Account)...)}
+	if p.State == report.ScopeComplete {
+		it.Mark = report.Mark(report.Healthy)
+	}
+	if f := p.Error; f != nil {
+		it.Code, it.Text, it.Facts = f.Reason, f.Message, append(it.Facts, fact("Hint", f.Hint)...)
+	}
+	return it
+}
+
+func missing(r *report.Report) Section {
+	s := Section{Title: "Missing in the backup", What: "objects"}
+	for i := range r.Backups {
+		b := &r.Backups[i]
+		for j := range b.Missing {
+			m := &b.Missing[j]
+			it := Item{
+				Mark: report.Mark(report.Unknown), Kind: m.Kind, Name: english.Join("/", m.Namespace, m.Name), Text: m.Why,
+				Facts: fact("Referred to by", m.ReferredBy),
+			}
+			if len(r.Backups) > 1 {
+				it.Facts = append(it.Facts, named("In", b.Path)...)
+			}
+			s.Items = append(s.Items, it)
+		}
+	}
+	return s
+}
+
+// checkMarks are the marks of the severities of checks.
+var checkMarks = map[report.Severity]string{report.CheckError: "!", report.CheckWarning: "?", report.CheckInfo: "="}
+
+// CheckMark returns the mark of a severity; one that is not known has none.
+func CheckMark(severity report.Severity) string { return checkMarks[severity] }
+
+// Checks are what is wrong with the backup itself. Neighbours of one code and one
+// meaning are one item; those that are only good to know are minor.
+func Checks(all []report.Check, from []report.Backup) Section {
+	sum := report.CountChecks(all)
+	s := Section{
+		Title: "The backup", What: "findings", Count: sum.String(),
+		Hint: "drift-detector check says why each matters and what to do",
+	}
+	if sum.Errors+sum.Warnings == 0 {
+		s.Hint = ""
+	}
+	for i := range all {
+		c := &all[i]
+		if i == 0 || !sameCheck(c, &all[i-1]) {
+			s.Items = append(s.Items, Item{
+				Mark: CheckMark(c.Severity), Status: string(c.Severity), Code: c.Code, Minor: c.Severity == report.CheckInfo, Most: 3,
+				Facts: []Fact{{Label: "Why", Text: c.Why, Detail: true}, {Label: "Do", Text: c.Do, Detail: true}},
+			})
+		}
+		like := Item{Name: c.Object, Text: c.Message}
+		if len(from) > 1 && c.Backup < len(from) {
+			like.Facts = named("In", from[c.Backup].Path)
+		}
+		last := &s.Items[len(s.Items)-1]
+		last.Likes = append(last.Likes, like)
+	}
+	return s
+}
+
+func sameCheck(a, b *report.Check) bool {
+	return a.Severity == b.Severity && a.Code == b.Code && a.Why == b.Why && a.Do == b.Do
+}
+
+func errors(r *report.Report) Section {
+	s := Section{Title: "Errors", What: "errors"}
+	for _, e := range r.OtherErrors() {
+		s.Items = append(s.Items, Error(&e))
+	}
+	return s
+}
+
+// Error returns what is said about something that went wrong during the run.
+func Error(e *report.Error) Item {
+	return Item{Mark: report.Mark(report.Unknown), Status: "error", Name: strings.TrimSpace(e.Scope + " " + e.Object), Text: e.Message, Facts: fact("Hint", e.Hint)}
+}
+
+// rules are the ignore rules that need a look: they expired, or match nothing.
+func rules(r *report.Report) Section {
+	s := Section{Title: "Ignore rules to look at", What: "rules"}
+	for i := range r.IgnoreRules {
+		u := &r.IgnoreRules[i]
+		it := Item{Mark: report.Mark(report.Unknown), Kind: "Rule", Name: fmt.Sprintf("%s:%d", u.File, u.Line)}
+		switch {
+		case u.State == report.RuleExpired:
+			it.Text = "expired on " + u.Expires + " and sets nothing aside any more"
+		case u.Matched == 0:
+			it.Text = "matches nothing: it is wrong, or no longer needed"
+		default:
+			continue
+		}
+		s.Items = append(s.Items, it)
+	}
+	return s
+}
+
+// setAside are the findings that ignore rules set aside, with the reasons of the rules.
+func setAside(r *report.Report) Section {
+	s := Section{Title: "Set aside by ignore rules", What: "findings that are set aside"}
+	add := func(status report.Status, name, cluster, code string, by *report.Ignored) {
+		if by != nil {
+			s.Items = append(s.Items, Item{Mark: report.Mark(status), Status: string(status), Name: name, Code: code, Cluster: cluster, Facts: fact("Because", by.Reason)})
+		}
+	}
+	for _, c := range worstFirst(r) {
+		for _, set := range c.Sets() {
+			for i := range set.Machines {
+				m := &set.Machines[i]
+				add(m.Status, m.Name, c.Title(), m.Reason, m.Ignored)
+			}
+		}
+	}
+	for i := range r.InfraMachines {
+		m := &r.InfraMachines[i]
+		add("to confirm", m.Instance.Name, m.Cluster, m.Reason, m.Ignored)
+	}
+	return s
+}
