@@ -25,7 +25,7 @@ func TestASkeletonHearsAllThatItLacks(t *testing.T) {
 	}{
 		{"bare", []string{
 			"no Check", "no Title", "no Supports", "no Scope", "no Keys", "no Want.Kinds", "no MachineKinds", "no ClusterKind",
-			"no Controller.Name", "no Controller.Makes", "no OnDelete", "no Permissions", "no test runs infratest.Run",
+			"no Controller.Name", "no Controller.Makes", "no Controller.ID", "no Tool", "no OnDelete", "no Permissions", "no test runs infratest.Run",
 			"no doc.go", `no table "Keys of instances"`, "no row in README.md",
 		}},
 		{"complete", nil},

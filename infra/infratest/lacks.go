@@ -83,6 +83,8 @@ func (l *lacks) fields() {
 		{s.ClusterKind != (infra.Kind{}), "ClusterKind", "its infrastructure cluster"},
 		{s.Controller.Name != "", "Controller.Name", "without it nothing is foretold of a restore"},
 		{s.Controller.Makes != "", "Controller.Makes", "how its controller makes an instance"},
+		{s.Controller.ID != "", "Controller.ID", "where its controller finds the id of an instance after a restore"},
+		{s.Tool != nil, "Tool", "the lines of its own command line, for plans"},
 		{s.OnDelete != "", "OnDelete", "what its controller does to instances when a Machine is deleted"},
 		{s.Permissions.Text != "", "Permissions", "what an account must be allowed, for the command permissions"},
 	} {

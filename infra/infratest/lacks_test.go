@@ -11,6 +11,7 @@ import (
 	"drift-detector/backup/check"
 	"drift-detector/infra"
 	"drift-detector/infra/infratest"
+	"drift-detector/infra/shell"
 )
 
 // described is a provider that is nothing but its description.
@@ -39,7 +40,8 @@ func TestLacksFindsContradictions(t *testing.T) {
 			Want:         backup.Want{Kinds: []backup.AnyKind{backup.NewKind[struct{}]("boxes." + group), backup.NewKind[struct{}]("racks." + group)}},
 			MachineKinds: []infra.Kind{{Group: group, Kind: "Box", Plural: "boxes"}},
 			ClusterKind:  infra.Kind{Group: group, Kind: "Rack", Plural: "racks"},
-			Controller:   infra.Controller{Name: "CAPB", Makes: "switches a box on"},
+			Controller:   infra.Controller{Name: "CAPB", Makes: "switches a box on", ID: infra.IDInSpec},
+			Tool:         struct{ shell.Tool }{},
 			OnDelete:     "deleting a Machine makes CAPB switch the box off",
 			Permissions:  infra.Permissions{About: "says what is read", Text: "all\n", File: "role.md"},
 		}

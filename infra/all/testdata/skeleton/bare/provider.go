@@ -14,7 +14,9 @@ func New() infra.Provider { return &provider{} }
 
 func (p *provider) Spec() infra.Spec { return infra.Spec{Name: "skeleton"} }
 
-func (p *provider) Targets(*backup.Snapshot, *backup.Secrets, infra.Access) []infra.Target { return nil }
+func (p *provider) Targets(*backup.Snapshot, *backup.Secrets, infra.Access) []infra.Target {
+	return nil
+}
 
 func (p *provider) Expected(*backup.Snapshot) infra.Expected { return infra.Expected{} }
 

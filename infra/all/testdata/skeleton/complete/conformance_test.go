@@ -7,6 +7,8 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/backuptest"
 	"drift-detector/infra/infratest"
+	"drift-detector/infra/shell"
+	"drift-detector/infra/shell/shelltest"
 )
 
 func TestConformance(t *testing.T) {
@@ -37,4 +39,10 @@ func start(t *testing.T, _ infratest.Condition) infratest.World {
 		}
 		return s, secrets
 	}}
+}
+
+func TestTool(t *testing.T) {
+	shelltest.Tool(t, tool{}, shell.Instance{
+		Scope: shell.Scope{Endpoint: "rack-1.example:443", Identity: "4711", Variable: "SCOPE_1"}, ID: "1001", Name: "box-a",
+	})
 }

@@ -2,6 +2,7 @@
 // serial number.
 //
 //	provider.go  what the program needs to know of it, and all that it does
+//	tool.go      the lines of plans that address a box
 //
 // Keys of instances and of what is expected:
 //

@@ -50,9 +50,10 @@ func (p *provider) Spec() infra.Spec {
 		},
 		MachineKinds: []infra.Kind{{Group: group, Kind: "BoxMachine", Plural: "boxmachines"}},
 		ClusterKind:  infra.Kind{Group: group, Kind: "BoxCluster", Plural: "boxclusters"},
-		Controller:   infra.Controller{Name: "CAPB", Makes: "switches a box on"},
+		Controller:   infra.Controller{Name: "CAPB", Makes: "switches a box on", ID: infra.IDInSpec},
 		OnDelete:     "deleting a Machine makes CAPB switch its box off",
 		Words:        map[string]string{keySerial: "serial number"},
+		Tool:         tool{},
 		Permissions:  infra.Permissions{About: "says which list the account reads", Text: permissions, File: "permissions.md"},
 	}
 }
@@ -85,6 +86,7 @@ func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
 		e.Machines = append(e.Machines, infra.ExpectedMachine{
 			Machine: i, Provider: "skeleton", Home: infra.HomeScope{Target: scope},
 			Strong: infra.Key{Kind: keySerial, Value: serials[m.Infrastructure.Name]}, Source: "BoxMachine.spec.serial",
+			Reads: "BoxMachine.spec.serial", ReadsID: serials[m.Infrastructure.Name] != "",
 		})
 	}
 	return e
