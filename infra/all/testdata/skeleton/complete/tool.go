@@ -19,11 +19,19 @@ func (tool) Identifies(id string) bool { return serialForm.MatchString(id) }
 
 func (tool) Addresses(i shell.Instance) bool               { return serialForm.MatchString(i.ID) }
 func (tool) Requires() (check shell.Command, why string)   { return shell.Command{}, "" }
-func (t tool) Here(s shell.Scope) shell.Command            { return line(s, "name").Prints(s.Identity) }
 func (t tool) Find(s shell.Scope, id string) shell.Command { return line(s, "find", id) }
 func (t tool) Show(i shell.Instance) shell.Command         { return line(i.Scope, "show", i.ID) }
 
-func (t tool) Same(i shell.Instance) shell.Command { return line(i.Scope, "find", i.ID).Prints(i.ID) }
+func (t tool) Here(s shell.Scope) shell.Command {
+	if !serialForm.MatchString(s.Identity) {
+		return shell.Command{}
+	}
+	return line(s, "serial").Prints(s.Identity)
+}
+
+func (t tool) Same(i shell.Instance) shell.Command {
+	return t.Here(i.Scope).Then(line(i.Scope, "find", i.ID).Prints(i.ID))
+}
 
 func (t tool) Off(i shell.Instance) shell.Command { return line(i.Scope, "state", i.ID).Prints("off") }
 
@@ -41,7 +49,7 @@ func (tool) Remove(shell.Instance) shell.Removal {
 }
 
 func (t tool) Sees(s shell.Scope, i *shell.Instance, _ []shell.Resource) (check shell.Command, what string) {
-	if i == nil {
+	if i == nil || !t.Addresses(*i) {
 		return shell.Command{}, ""
 	}
 	return t.Find(s, i.ID).PrintsAny(), "box " + i.Name
