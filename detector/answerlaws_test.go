@@ -222,7 +222,7 @@ func TestLawsOfTheAnswer(t *testing.T) {
 		if a == nil {
 			t.Fatalf("world %d has no answer", seed)
 		}
-		seen[a.Safe]++
+		seen[string(a.Safe)]++
 		for _, reason := range a.Reasons {
 			seen[reason.Code]++
 		}
@@ -234,7 +234,7 @@ func TestLawsOfTheAnswer(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		report.Yes, report.WithWork, report.Unclear, report.No, forecast.MachinesDeleted, forecast.MachinesMade, forecast.RolloutDue, forecast.ClusterHalted,
+		string(report.Yes), string(report.WithWork), string(report.Unclear), string(report.No), forecast.MachinesDeleted, forecast.MachinesMade, forecast.RolloutDue, forecast.ClusterHalted,
 		forecast.GhostsLeft, forecast.MachinesUnknown, forecast.PoolScaledBack, report.BackupError, report.Incomplete, forecast.MachinesHalted,
 	} {
 		if seen[want] < int(n)/500+1 {
@@ -329,16 +329,17 @@ func neverAdopted(e *world, f *forecast.Forecast) []string {
 func agreement(r *report.Report) []string {
 	var out []string
 	safe := r.Summary.Answer.Safe
+	word := string(safe)
 	var metrics, tests bytes.Buffer
-	if err := prometheus.Write(&metrics, r); err != nil || !strings.Contains(metrics.String(), `safe_to_restore{answer="`+safe+`"} 1`) {
+	if err := prometheus.Write(&metrics, r); err != nil || !strings.Contains(metrics.String(), `safe_to_restore{answer="`+word+`"} 1`) {
 		out = append(out, "Prometheus says something else")
 	}
-	if err := junit.Write(&tests, r); err != nil || !strings.Contains(tests.String(), `name="answer" value="`+safe+`"`) {
+	if err := junit.Write(&tests, r); err != nil || !strings.Contains(tests.String(), `name="answer" value="`+word+`"`) {
 		out = append(out, "JUnit says something else")
 	}
 	if head := r.Answer(); (head.Safe == "YES") != (safe == report.Yes) || (safe == report.No) != (head.Safe == "NO") ||
 		head.As == report.Healthy && safe != report.Yes && head.Safe != "NOTHING TO COMPARE" {
-		out = append(out, "the screens say "+head.Safe+" as "+head.As)
+		out = append(out, "the screens say "+head.Safe+" as "+string(head.As))
 	}
 	rules, err := ignore.Read("rules", strings.NewReader("rules:\n- match: {status: \"*\"}\n  reason: all of it\n"))
 	if err == nil {
@@ -348,7 +349,7 @@ func agreement(r *report.Report) []string {
 		return append(out, err.Error())
 	}
 	if head := r.Answer(); r.Summary.Answer.Safe != safe || (head.Safe == "YES") != (safe == report.Yes) {
-		out = append(out, "ignore rules make it "+r.Summary.Answer.Safe+" and "+head.Safe)
+		out = append(out, "ignore rules make it "+string(r.Summary.Answer.Safe)+" and "+head.Safe)
 	}
 	return out
 }

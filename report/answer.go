@@ -9,24 +9,27 @@ import (
 )
 
 // safeWords are the answers as people read them first.
-var safeWords = map[string]string{Yes: "YES", WithWork: "NOT WITHOUT MANUAL WORK", Unclear: "NOT CLEAR YET", No: "NO"}
+var safeWords = map[Safe]string{Yes: "YES", WithWork: "NOT WITHOUT MANUAL WORK", Unclear: "NOT CLEAR YET", No: "NO"}
 
 // asStatus is the status that an answer looks like.
-var asStatus = map[string]string{
+var asStatus = map[Safe]Status{
 	Yes: Healthy, WithWork: ManualRemediationNotRequired, Unclear: NeedFurtherConfirmation, No: ManualRemediationRequired,
 }
 
 // Answer is what a reader must know first: every format begins with it.
 type Answer struct {
 	Safe   string // to restore? "YES", "CONFIRM FIRST", …
-	Status string // Summary.Status
+	Status Status // Summary.Status
 	// As is the status that Safe looks like: Status, or a worse one.
-	As    string
+	As    Status
 	Facts []Fact // by urgency
 }
 
 // Fact is one sentence of the answer, marked like the status it speaks of.
-type Fact struct{ Status, Text string }
+type Fact struct {
+	Status Status
+	Text   string
+}
 
 // Answer says whether it is safe to restore, and why or why not: Summary.Answer in
 // words. Of a report without one nobody knows. What rules set aside is counted in one
@@ -56,7 +59,7 @@ func (r *Report) Answer() Answer {
 type factList []Fact
 
 // count adds a fact about n things, unless there are none.
-func (l *factList) count(n int, status, one, many string) {
+func (l *factList) count(n int, status Status, one, many string) {
 	switch {
 	case n == 1:
 		*l = append(*l, Fact{status, "1 " + one})
@@ -172,8 +175,8 @@ func (l *factList) beside(r *Report, t *tallies) {
 // scope are the facts about what the report is of.
 func (l *factList) scope(r *Report, t *tallies) {
 	l.count(r.Summary.Ignored, Unknown,
-		"finding is set aside by an ignore rule and changes no status; without the rules the status is "+r.Summary.StatusWithoutRules+".",
-		"findings are set aside by ignore rules and change no status; without the rules the status is "+r.Summary.StatusWithoutRules+".")
+		"finding is set aside by an ignore rule and changes no status; without the rules the status is "+string(r.Summary.StatusWithoutRules)+".",
+		"findings are set aside by ignore rules and change no status; without the rules the status is "+string(r.Summary.StatusWithoutRules)+".")
 	if f := r.Options.Filter; f != nil {
 		*l = append(*l, Fact{Unknown, "Only the clusters that were asked for are in this report: " + f.String() + "."})
 	}
@@ -205,23 +208,7 @@ func tally(r *Report) tallies {
 			continue
 		}
 		for _, s := range c.Sets() {
-			if s.Pool != nil {
-				t.pools++
-				t.poolsAbsent += one(s.Pool.State == Absent)
-				t.poolsUndecided += one(s.Pool.State != Absent && s.Pool.State != Present)
-			}
-			for j := range s.Machines {
-				m := &s.Machines[j]
-				if m.Ignored != nil {
-					t.notHealingAside += one(m.Status == Stale && m.Forecast != nil && !m.Forecast.Heals())
-					continue
-				}
-				t.ghostControlPlane += one(m.Status == Ghost && m.Role == RoleControlPlane)
-				t.staleControlPlane += one(m.Status == Stale && m.Role == RoleControlPlane)
-				t.unsupported += one(m.Unsupported())
-				t.warn(m)
-				t.stopped += one(m.Status == Healthy && m.Forecast != nil && m.Forecast.Outcome == Stuck)
-			}
+			t.set(&s)
 		}
 	}
 	for i := range r.Backups {
@@ -233,6 +220,26 @@ func tally(r *Report) tallies {
 		}
 	}
 	return t
+}
+
+func (t *tallies) set(s *Set) {
+	if p := s.Pool; p != nil {
+		t.pools++
+		t.poolsAbsent += one(p.State == Absent)
+		t.poolsUndecided += one(p.State != Absent && p.State != Present)
+	}
+	for i := range s.Machines {
+		m := &s.Machines[i]
+		if m.Ignored != nil {
+			t.notHealingAside += one(m.Status == Stale && m.Forecast != nil && !m.Forecast.Heals())
+			continue
+		}
+		t.ghostControlPlane += one(m.Status == Ghost && m.Role == RoleControlPlane)
+		t.staleControlPlane += one(m.Status == Stale && m.Role == RoleControlPlane)
+		t.unsupported += one(m.Unsupported())
+		t.warn(m)
+		t.stopped += one(m.Status == Healthy && m.Forecast != nil && m.Forecast.Outcome == Stuck)
+	}
 }
 
 // warn counts the warnings of a machine; DuplicateID has a fact of its own.

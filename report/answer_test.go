@@ -9,7 +9,7 @@ import (
 // The reasons are grouped by the answer that they leave, the worst first, and the schema
 // says of each which that is.
 func TestReasonsAndTheSchemaAgree(t *testing.T) {
-	answers := []string{No, Unclear, WithWork, Yes}
+	answers := []Safe{No, Unclear, WithWork, Yes}
 	if !slices.IsSortedFunc(reasonRows, func(a, b reasonRow) int {
 		return slices.Index(answers, a.safe) - slices.Index(answers, b.safe)
 	}) {
@@ -21,7 +21,7 @@ func TestReasonsAndTheSchemaAgree(t *testing.T) {
 			t.Errorf("%s is there twice", row.code)
 		}
 		known[row.code] = true
-		if meaning := reasons()[row.code]; !strings.HasPrefix(meaning, "Answer, "+row.safe+": ") {
+		if meaning := reasons()[row.code]; !strings.HasPrefix(meaning, "Answer, "+string(row.safe)+": ") {
 			t.Errorf("%s leaves %s, and the schema says %q", row.code, row.safe, meaning)
 		}
 	}
@@ -37,7 +37,7 @@ func TestReasonsAndTheSchemaAgree(t *testing.T) {
 
 // What people read first is the answer of the document, whatever is written beside it.
 func TestTheScreenSaysTheAnswer(t *testing.T) {
-	reason := func(safe string, codes ...string) *SafeAnswer {
+	reason := func(safe Safe, codes ...string) *SafeAnswer {
 		a := &SafeAnswer{Safe: safe, Conditions: []Note{{"RestoreOrder", "all objects come first"}}}
 		for _, code := range codes {
 			a.Reasons = append(a.Reasons, AnswerReason{Code: code, Message: "of " + code, Objects: []string{"x"}})
@@ -45,8 +45,10 @@ func TestTheScreenSaysTheAnswer(t *testing.T) {
 		return a
 	}
 	for _, c := range []struct {
-		answer             *SafeAnswer
-		status, safe, look string
+		answer *SafeAnswer
+		status Status
+		safe   string
+		look   Status
 	}{
 		{reason(Yes), Healthy, "YES", Healthy},
 		{reason(WithWork, MachinesMade), Healthy, "NOT WITHOUT MANUAL WORK", ManualRemediationNotRequired},

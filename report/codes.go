@@ -2,15 +2,37 @@ package report
 
 import "slices"
 
-// The codes below are those that a format treats in a way of its own. All codes and
+// The codes below are those that a format or a plan treats in a way of its own. All codes and
 // their meanings are in the schema, see [Explain].
 
 // Reasons of verdicts and of VMs to confirm.
 const (
-	UnsupportedProvider = "UnsupportedProvider"
-	ScopeIncomplete     = "ScopeIncomplete"
+	AmbiguousMatch      = "AmbiguousMatch"
+	ClaimedTwice        = "ClaimedTwice"
+	CloneOf             = "CloneOf"
+	ConflictingIDs      = "ConflictingIDs"
+	ForeignNode         = "ForeignNode"
+	FoundElsewhere      = "FoundElsewhere"
 	IdentityChanged     = "IdentityChanged"
+	InClusterFolder     = "InClusterFolder"
+	InfraObjectMissing  = "InfraObjectMissing"
+	InstanceNotFound    = "InstanceNotFound"
+	InstanceUnreadable  = "InstanceUnreadable"
+	MachineNotInBackup  = "MachineNotInBackup"
+	NodeAlive           = "NodeAlive"
+	NodeListUnread      = "NodeListUnread"
+	NodeOfMachine       = "NodeOfMachine"
 	NotProvisioned      = "NotProvisioned"
+	SameName            = "SameName"
+	ScopeIncomplete     = "ScopeIncomplete"
+	UnsupportedProvider = "UnsupportedProvider"
+)
+
+// Reasons of control planes and groups.
+const (
+	ControlPlaneLost          = "ControlPlaneLost"
+	HostedInManagementCluster = "HostedInManagementCluster"
+	MachinesNotInBackup       = "MachinesNotInBackup"
 )
 
 // Warnings; the first is a reason of VMs to confirm, too.
@@ -19,11 +41,14 @@ const (
 	Reidentified   = "Reidentified"
 	MachineMissing = "MachineMissing"
 	PoweredOff     = "PoweredOff"
+	Renamed        = "Renamed"
+	Template       = "Template"
 	Disconnected   = "Disconnected"
 )
 
 // Notes of the forecast.
 const (
+	AssumedOrder     = "AssumedOrder"
 	ControlPlaneGone = "ControlPlaneGone"
 	IdentityAbsent   = "IdentityAbsent"
 	NotHealing       = "NotHealing"

@@ -1,7 +1,7 @@
 package report
 
 // Count adds one machine of a status.
-func (n *MachineCounts) Count(status string) {
+func (n *MachineCounts) Count(status Status) {
 	n.Total++
 	switch status {
 	case Healthy:
@@ -16,7 +16,7 @@ func (n *MachineCounts) Count(status string) {
 }
 
 // Count adds one resource of a state.
-func (n *ResourceCounts) Count(state string) {
+func (n *ResourceCounts) Count(state Presence) {
 	switch state {
 	case Present:
 		n.Present++
@@ -37,7 +37,7 @@ func (n *MachineCounts) Add(m MachineCounts) {
 }
 
 // Count adds one cluster of a status.
-func (n *ClusterCounts) Count(status string) {
+func (n *ClusterCounts) Count(status Status) {
 	n.Total++
 	switch status {
 	case ManualRemediationRequired:

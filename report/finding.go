@@ -1,8 +1,15 @@
 package report
 
+import "slices"
+
 // Finding reports whether there is something to say of the machine: it is not plainly
 // Healthy, or carries a warning. Findings that a rule sets aside are findings.
 func (m *Machine) Finding() bool { return m.Status != Healthy || len(m.Warnings) > 0 }
+
+// HasStrongEvidence reports whether any evidence is strong.
+func (m *Machine) HasStrongEvidence() bool {
+	return slices.ContainsFunc(m.Evidence, func(e Evidence) bool { return e.Strength == Strong })
+}
 
 // Open counts the machines of which the statuses of the report speak: all
 // without those that rules set aside.

@@ -7,13 +7,13 @@ import (
 
 // Check is one thing that is to be known before the backup is restored.
 type Check struct {
-	Severity string `json:"severity"`
-	Code     string `json:"code"`
-	Backup   int    `json:"backup"`
-	Object   string `json:"object"`
-	Message  string `json:"message"`
-	Why      string `json:"why"`
-	Do       string `json:"do"`
+	Severity Severity `json:"severity"`
+	Code     string   `json:"code"`
+	Backup   int      `json:"backup"`
+	Object   string   `json:"object"`
+	Message  string   `json:"message"`
+	Why      string   `json:"why"`
+	Do       string   `json:"do"`
 	// Clusters are those that it concerns, as namespace/name; none: the backup as a whole.
 	Clusters []string `json:"clusters,omitempty"`
 }

@@ -2,12 +2,15 @@ package report
 
 import "slices"
 
+// Safe answers whether it is safe to restore.
+type Safe string
+
 // Answers to the question whether it is safe to restore, worst first.
 const (
-	No       = "no"       // a controller ends or doubles what lives, a cluster stands still, or the backup is not fit
-	Unclear  = "unknown"  // what decides could not be decided, or not be seen
-	WithWork = "withWork" // nothing that lives is ended or doubled; something is made, started or deleted, or stays broken
-	Yes      = "yes"      // the controllers take over what lives, and do nothing else
+	No       Safe = "no"       // a controller ends or doubles what lives, a cluster stands still, or the backup is not fit
+	Unclear  Safe = "unknown"  // what decides could not be decided, or not be seen
+	WithWork Safe = "withWork" // nothing that lives is ended or doubled; something is made, started or deleted, or stays broken
+	Yes      Safe = "yes"      // the controllers take over what lives, and do nothing else
 )
 
 // Codes of reasons that are not effects of the forecast.
@@ -57,11 +60,17 @@ const (
 	RolloutScheduled    = "RolloutScheduled"
 )
 
-// Narrowed is the condition that a report of some clusters only adds.
-const Narrowed = "Narrowed"
+// Conditions of the answer. Narrowed is added by a report of some clusters only.
+const (
+	RestoreOrder = "RestoreOrder"
+	Narrowed     = "Narrowed"
+)
 
 // reasonRow says what answer a reason leaves.
-type reasonRow struct{ code, safe string }
+type reasonRow struct {
+	code string
+	safe Safe
+}
 
 // reasonRows are all reasons, the most dangerous first. The worst of those that there
 // are is the answer; without any it is yes.
@@ -115,7 +124,7 @@ func ReasonRank(code string) int {
 
 // SafeAfter returns the answer that a reason leaves: of a report with several
 // reasons the first in the order of [ReasonRank] decides.
-func SafeAfter(code string) string {
+func SafeAfter(code string) Safe {
 	if i := ReasonRank(code); i >= 0 {
 		return reasonRows[i].safe
 	}

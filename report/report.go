@@ -93,7 +93,7 @@ type Missing struct {
 // SafeAnswer answers whether it is safe to restore the backup. It is not the same as
 // Summary.Status: that says what was found, this says what a restore does.
 type SafeAnswer struct {
-	Safe    string         `json:"safe"`    // Yes, WithWork, No or Unclear
+	Safe    Safe           `json:"safe"`    // Yes, WithWork, No or Unclear
 	Reasons []AnswerReason `json:"reasons"` // why it is not Yes, the most dangerous first
 	// Conditions are what the answer depends on: it holds only while each of them does.
 	Conditions []Note `json:"conditions"`
@@ -111,7 +111,7 @@ func (a *AnswerReason) Sentence() string { return sentence(a.Message) }
 
 // Summary is the answer: counts and the worst status.
 type Summary struct {
-	Status   string `json:"status"`
+	Status   Status `json:"status"`
 	Complete bool   `json:"complete"`
 	// Answer is absent from reports of versions that did not give one.
 	Answer        *SafeAnswer    `json:"answer,omitempty"`
@@ -127,7 +127,7 @@ type Summary struct {
 	Ignored              int              `json:"ignored"`
 	IgnoredMachines      *MachineCounts   `json:"ignoredMachines,omitempty"` // by status; absent without rules
 	IgnoredInfraMachines int              `json:"ignoredInfraMachines,omitempty"`
-	StatusWithoutRules   string           `json:"statusWithoutRules,omitempty"`
+	StatusWithoutRules   Status           `json:"statusWithoutRules,omitempty"`
 	Errors               int              `json:"errors"`
 	Forecast             *GeneralForecast `json:"forecast,omitempty"`
 }
@@ -157,7 +157,7 @@ type Cluster struct {
 	Name      string `json:"name"`
 	Backup    int    `json:"backup"`
 	Provider  string `json:"provider"`
-	Status    string `json:"status"`
+	Status    Status `json:"status"`
 	Derived   bool   `json:"derived"`
 	Self      bool   `json:"self"`
 	Paused    bool   `json:"paused"`
@@ -193,7 +193,7 @@ type Nodes struct {
 type ControlPlane struct {
 	Kind       string                `json:"kind"`
 	Name       string                `json:"name"`
-	Status     string                `json:"status"`
+	Status     Status                `json:"status"`
 	Reason     string                `json:"reason,omitempty"`
 	Applicable bool                  `json:"applicable"`
 	Desired    *int64                `json:"desired,omitempty"`
@@ -204,7 +204,7 @@ type ControlPlane struct {
 
 // Workers is all groups of workers of a cluster.
 type Workers struct {
-	Status string  `json:"status"`
+	Status Status  `json:"status"`
 	Groups []Group `json:"groups"`
 }
 
@@ -212,7 +212,7 @@ type Workers struct {
 type Group struct {
 	Kind    string `json:"kind"`
 	Name    string `json:"name"`
-	Status  string `json:"status"`
+	Status  Status `json:"status"`
 	Reason  string `json:"reason,omitempty"`
 	Desired *int64 `json:"desired,omitempty"`
 	// Topology is the name of a MachineDeployment in spec.topology of its
@@ -227,7 +227,7 @@ type Group struct {
 // Pool compares the members of a pool that makes its machines itself: as a set,
 // by their ids.
 type Pool struct {
-	State   string   `json:"state"`
+	State   Presence `json:"state"`
 	Then    []string `json:"then"`    // in the backup
 	Now     []string `json:"now"`     // alive
 	Missing []string `json:"missing"` // Then without Now
@@ -241,12 +241,12 @@ type Pool struct {
 
 // Resource is something besides machines that a restore depends on.
 type Resource struct {
-	Kind     string `json:"kind"`
-	Name     string `json:"name"`
-	State    string `json:"state"`
-	UsedBy   string `json:"usedBy"`
-	WhenGone string `json:"whenGone,omitempty"` // what its absence means to the controllers
-	Message  string `json:"message,omitempty"`
+	Kind     string   `json:"kind"`
+	Name     string   `json:"name"`
+	State    Presence `json:"state"`
+	UsedBy   string   `json:"usedBy"`
+	WhenGone string   `json:"whenGone,omitempty"` // what its absence means to the controllers
+	Message  string   `json:"message,omitempty"`
 }
 
 // ResourceCounts counts resources by state.
@@ -261,8 +261,8 @@ type Machine struct {
 	Namespace  string           `json:"namespace"`
 	Name       string           `json:"name"`
 	UID        string           `json:"uid,omitempty"`
-	Role       string           `json:"role"`
-	Status     string           `json:"status"`
+	Role       Role             `json:"role"`
+	Status     Status           `json:"status"`
 	Reason     string           `json:"reason,omitempty"`
 	Message    string           `json:"message,omitempty"`
 	ProviderID string           `json:"providerID,omitempty"`
@@ -279,9 +279,9 @@ type Machine struct {
 
 // Evidence is one fact that a verdict rests on.
 type Evidence struct {
-	Kind     string `json:"kind"`
-	Detail   string `json:"detail"`
-	Strength string `json:"strength"`
+	Kind     string   `json:"kind"`
+	Detail   string   `json:"detail"`
+	Strength Strength `json:"strength"`
 }
 
 // Warning goes with a verdict that is right but not the whole story.
@@ -330,19 +330,22 @@ type Ignored struct {
 
 // IgnoreRule is one rule of an ignore file.
 type IgnoreRule struct {
-	File    string `json:"file"`
-	Line    int    `json:"line"`
-	Reason  string `json:"reason,omitempty"`  // required of a rule that ignores
-	Expires string `json:"expires,omitempty"` // the last day on which it holds, YYYY-MM-DD, UTC
-	Include bool   `json:"include,omitempty"` // takes back what rules before it set aside
-	State   string `json:"state"`             // active, expired
-	Matched int    `json:"matched"`           // findings that its selector matches, whichever rule won
+	File    string    `json:"file"`
+	Line    int       `json:"line"`
+	Reason  string    `json:"reason,omitempty"`  // required of a rule that ignores
+	Expires string    `json:"expires,omitempty"` // the last day on which it holds, YYYY-MM-DD, UTC
+	Include bool      `json:"include,omitempty"` // takes back what rules before it set aside
+	State   RuleState `json:"state"`
+	Matched int       `json:"matched"` // findings that its selector matches, whichever rule won
 }
+
+// RuleState is whether a rule still holds.
+type RuleState string
 
 // States of a rule.
 const (
-	RuleActive  = "active"
-	RuleExpired = "expired" // it sets nothing aside any more
+	RuleActive  RuleState = "active"
+	RuleExpired RuleState = "expired" // it sets nothing aside any more
 )
 
 // Scope is one place that was listed.
@@ -353,10 +356,10 @@ type Scope struct {
 	Account  string `json:"account"`
 	// Identity is the id by which the place itself says who it is: a vCenter's
 	// about.instanceUuid, the number of an AWS account. Absent when it did not say.
-	Identity  string `json:"identity,omitempty"`
-	State     string `json:"state"`
-	Instances int    `json:"instances"`
-	Error     *Fault `json:"error,omitempty"`
+	Identity  string     `json:"identity,omitempty"`
+	State     ScopeState `json:"state"`
+	Instances int        `json:"instances"`
+	Error     *Fault     `json:"error,omitempty"`
 }
 
 // Fault is why a scope is not complete.

@@ -151,8 +151,8 @@ func TestSchemaHasEveryFieldDescribed(t *testing.T) {
 // noReasons are constants of the detector whose name is their value, as that of
 // a reason code is.
 var noReasons = []string{
-	Healthy, Stale, Ghost, Unknown,
-	ManualRemediationRequired, NeedFurtherConfirmation, NeedFurtherConfirmationInfraMachines, ManualRemediationNotRequired,
+	string(Healthy), string(Stale), string(Ghost), string(Unknown),
+	string(ManualRemediationRequired), string(NeedFurtherConfirmation), string(NeedFurtherConfirmationInfraMachines), string(ManualRemediationNotRequired),
 	"MachineDeployment", "MachineSet", "MachinePool",
 }
 
@@ -204,7 +204,7 @@ func TestCodesAreExplained(t *testing.T) {
 	for _, file := range []string{"codes.go", "reasons.go"} {
 		walkSources(t, file, func(set *token.FileSet, node ast.Node) {
 			spec, ok := node.(*ast.ValueSpec)
-			if !ok || len(spec.Values) != 1 || literal(spec.Values[0]) == "" || slices.Contains([]string{No, Unclear, WithWork, Yes}, literal(spec.Values[0])) {
+			if !ok || len(spec.Values) != 1 || literal(spec.Values[0]) == "" || slices.Contains([]Safe{No, Unclear, WithWork, Yes}, Safe(literal(spec.Values[0]))) {
 				return
 			}
 			n++

@@ -6,7 +6,7 @@ import "strings"
 // of a whole cluster need.
 type Set struct {
 	Title    string // "KubeadmControlPlane alpha-prod"
-	Status   string
+	Status   Status
 	Reason   string
 	Desired  *int64
 	Pool     *Pool

@@ -2,41 +2,58 @@ package report
 
 import "slices"
 
+// Status is the status of a machine, or the roll-up of what holds machines. Healthy
+// is both.
+type Status string
+
 // Statuses of a machine.
 const (
-	Healthy = "Healthy" // object and instance match
-	Stale   = "Stale"   // object without instance
-	Ghost   = "Ghost"   // instance without object
-	Unknown = "Unknown" // cannot be decided
+	Healthy Status = "Healthy" // object and instance match
+	Stale   Status = "Stale"   // object without instance
+	Ghost   Status = "Ghost"   // instance without object
+	Unknown Status = "Unknown" // cannot be decided
 )
 
 // Statuses of control plane, workers, group, cluster and summary, worst first;
 // the best is Healthy. The third is of the summary only.
 const (
-	ManualRemediationRequired            = "ManualRemediationRequired"
-	NeedFurtherConfirmation              = "NeedFurtherConfirmation"
-	NeedFurtherConfirmationInfraMachines = "NeedFurtherConfirmationInfraMachines"
-	ManualRemediationNotRequired         = "ManualRemediationNotRequired"
+	ManualRemediationRequired            Status = "ManualRemediationRequired"
+	NeedFurtherConfirmation              Status = "NeedFurtherConfirmation"
+	NeedFurtherConfirmationInfraMachines Status = "NeedFurtherConfirmationInfraMachines"
+	ManualRemediationNotRequired         Status = "ManualRemediationNotRequired"
 )
 
-// Roles of a machine; of one that is not known the role is empty.
+// Unattributed stands where machines have their status, for VMs that may or may not
+// belong to a cluster (Report.InfraMachines): they have none in a report.
+const Unattributed Status = "Unattributed"
+
+// Role is the role of a machine, empty when it is not known.
+type Role string
+
+// Roles of a machine.
 const (
-	RoleControlPlane = "control-plane"
-	RoleWorker       = "worker"
+	RoleControlPlane Role = "control-plane"
+	RoleWorker       Role = "worker"
 )
 
-// Whether a pool or a resource exists.
+// Presence is whether a pool or a resource exists.
+type Presence string
+
+// A pool or a resource is absent only where a place that was listed whole lacks it.
 const (
-	Present   = "present"
-	Absent    = "absent"
-	Undecided = "unknown"
+	Present   Presence = "present"
+	Absent    Presence = "absent"
+	Undecided Presence = "unknown"
 )
+
+// ScopeState is how much of a scope was listed.
+type ScopeState string
 
 // States of a scope.
 const (
-	ScopeComplete = "complete" // listed whole
-	ScopePartial  = "partial"
-	ScopeFailed   = "failed"
+	ScopeComplete ScopeState = "complete" // listed whole
+	ScopePartial  ScopeState = "partial"
+	ScopeFailed   ScopeState = "failed"
 )
 
 // States of a cluster's Node list; others are reasons why it was not read.
@@ -46,17 +63,34 @@ const (
 	NodesNoKubeconfig = "noKubeconfig" // the backup has no kubeconfig
 )
 
+// Strength is how much a piece of evidence proves.
+type Strength string
+
+// Strengths of evidence, the strongest first.
+const (
+	Strong Strength = "strong"
+	Medium Strength = "medium"
+	Weak   Strength = "weak"
+)
+
+// QuorumNotApplicable is the quorum of an etcd that does not run on the machines of
+// the control plane.
+const QuorumNotApplicable = "NotApplicable"
+
+// Severity is how bad the finding of a check is.
+type Severity string
+
 // Severities of a check, worst first.
 const (
-	CheckError   = "error" // part of a cluster does not work after the restore until somebody acts
-	CheckWarning = "warning"
-	CheckInfo    = "info"
+	CheckError   Severity = "error" // part of a cluster does not work after the restore until somebody acts
+	CheckWarning Severity = "warning"
+	CheckInfo    Severity = "info"
 )
 
 // order is the one order of statuses, the most urgent first. Statuses of one row
-// are equally urgent: that of a machine is the first of its row, and of the
-// roll-ups the worst comes first.
-var order = [...][]string{
+// are equally urgent: that of a machine is the first of its row, what it makes of
+// its set is the second, and of the roll-ups the worst comes first.
+var order = [...][]Status{
 	{Ghost, ManualRemediationRequired},
 	{Unknown, NeedFurtherConfirmation, NeedFurtherConfirmationInfraMachines},
 	{Stale, ManualRemediationNotRequired},
@@ -64,11 +98,11 @@ var order = [...][]string{
 }
 
 // CheckSeverities returns the severities of checks, the worst first.
-func CheckSeverities() []string { return []string{CheckError, CheckWarning, CheckInfo} }
+func CheckSeverities() []Severity { return []Severity{CheckError, CheckWarning, CheckInfo} }
 
 // MachineStatuses returns the statuses of machines, the most urgent first.
-func MachineStatuses() []string {
-	var out []string
+func MachineStatuses() []Status {
+	var out []Status
 	for _, row := range order {
 		out = append(out, row[0])
 	}
@@ -77,8 +111,8 @@ func MachineStatuses() []string {
 
 // RollUps returns the statuses of control planes, groups, clusters and the
 // summary, the worst first.
-func RollUps() []string {
-	var out []string
+func RollUps() []Status {
+	var out []Status
 	for _, row := range order {
 		out = append(out, row[1:]...)
 	}
@@ -87,7 +121,7 @@ func RollUps() []string {
 
 // Urgency orders statuses, of machines and of roll-ups alike: 0 is the most
 // urgent. A status that is not known is as urgent as Unknown.
-func Urgency(status string) int {
+func Urgency(status Status) int {
 	for i, row := range order {
 		if slices.Contains(row, status) {
 			return i
@@ -98,7 +132,7 @@ func Urgency(status string) int {
 
 // RollUpRank orders roll-ups strictly: 0 is the worst. One that is not known is as
 // bad as NeedFurtherConfirmation.
-func RollUpRank(status string) int {
+func RollUpRank(status Status) int {
 	all := RollUps()
 	if i := slices.Index(all, status); i >= 0 {
 		return i
@@ -107,8 +141,36 @@ func RollUpRank(status string) int {
 }
 
 // Worse reports whether roll-up a is worse than b.
-func Worse(a, b string) bool { return RollUpRank(a) < RollUpRank(b) }
+func Worse(a, b Status) bool { return RollUpRank(a) < RollUpRank(b) }
+
+// Worst returns the worst of roll-ups; Healthy when there are none.
+func Worst(all ...Status) Status {
+	out := Healthy
+	for _, s := range all {
+		if Worse(s, out) {
+			out = s
+		}
+	}
+	return out
+}
+
+// confirmWarnings are the warnings that need a person whatever the machine's status is.
+var confirmWarnings = []string{MachineMissing, DuplicateID, Reidentified, Template}
+
+// RollUp returns what the machine makes of the status of what holds it: its set, its
+// cluster, the whole. It is the detector's rule, for those who look at the machines of
+// a finished report again; a test of report/build holds it to the detector's.
+func (m *Machine) RollUp() Status {
+	row := order[Urgency(m.Status)]
+	out := row[min(1, len(row)-1)]
+	for _, w := range m.Warnings {
+		if slices.Contains(confirmWarnings, w.Reason) {
+			out = Worst(out, NeedFurtherConfirmation)
+		}
+	}
+	return out
+}
 
 // Mark returns the one character that stands for a status beside its word, so
 // that no meaning is left to colour: ! ? - and =.
-func Mark(status string) string { return [...]string{"!", "?", "-", "="}[Urgency(status)] }
+func Mark(status Status) string { return [...]string{"!", "?", "-", "="}[Urgency(status)] }

@@ -23,7 +23,7 @@ func TestReportsAreValid(t *testing.T) {
 }
 
 // withStatus gives a report without a result the status that a result has.
-func withStatus(r *report.Report, status string) *report.Report {
+func withStatus(r *report.Report, status report.Status) *report.Report {
 	r.Summary.Status = status
 	return r
 }

@@ -21,7 +21,7 @@ import (
 
 // verdictOf is what a report says of a VM by its name: the status of a machine,
 // or "" for one to confirm, and the reason.
-func verdictOf(r *report.Report, vm string) (status, reason string, found bool) {
+func verdictOf(r *report.Report, vm string) (status report.Status, reason string, found bool) {
 	for _, c := range r.Clusters {
 		for _, m := range machinesOf(c) {
 			if m.Name == vm || m.Instance != nil && m.Instance.Name == vm {
@@ -275,7 +275,7 @@ func TestNamesThatTheVMContradicts(t *testing.T) {
 		// It is to be confirmed like the others.
 		"alpha-prod-https": {"", "InClusterFolder"},
 	} {
-		if status, reason, found := verdictOf(o.report, name); !found || status != want[0] || reason != want[1] {
+		if status, reason, found := verdictOf(o.report, name); !found || string(status) != want[0] || reason != want[1] {
 			t.Errorf("%s is %q %s, found %v; want %q %s", name, status, reason, found, want[0], want[1])
 		}
 	}

@@ -166,5 +166,5 @@ func TestAWSClusterOfAnotherTeam(t *testing.T) {
 
 func strength(r *report.Report, id string) string {
 	_, _, s := placementOfID(r, id)
-	return s
+	return string(s)
 }

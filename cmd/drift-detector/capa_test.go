@@ -136,7 +136,7 @@ func (want capaOracle) misses(r *report.Report) []string {
 	ghosts := 0
 	for _, i := range want.Instances {
 		where, cluster, strength := placementOfID(r, i.ID)
-		if where != i.Placement || i.Cluster != "" && cluster != i.Cluster || i.Strength != "" && strength != i.Strength {
+		if where != i.Placement || i.Cluster != "" && cluster != i.Cluster || i.Strength != "" && string(strength) != i.Strength {
 			miss = append(miss, fmt.Sprintf("instance %s is %s of %q, %s; want %s of %q, %s", i.ID, where, cluster, strength, i.Placement, i.Cluster, i.Strength))
 		}
 		if i.Placement == "Ghost" {

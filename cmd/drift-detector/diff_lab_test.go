@@ -13,6 +13,7 @@ import (
 	"github.com/vmware/govmomi/vim25/types"
 
 	"drift-detector/internal/lab"
+	"drift-detector/report"
 	"drift-detector/report/diff"
 )
 
@@ -203,10 +204,10 @@ func (truth labTruth) differences(t *testing.T, o oracle) (machines, vms, cluste
 func linesOf(l diff.Lists[diff.Item]) []string {
 	var out []string
 	for _, i := range l.New {
-		if i.Status == diff.Unattributed {
+		if i.Status == report.Unattributed {
 			out = append(out, "new "+i.Name+" "+i.Instance.ID)
 		} else {
-			out = append(out, "new "+i.Cluster+" "+i.Name+" "+i.Status)
+			out = append(out, "new "+i.Cluster+" "+i.Name+" "+string(i.Status))
 		}
 	}
 	for _, i := range l.Gone {

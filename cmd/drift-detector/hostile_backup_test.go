@@ -69,7 +69,7 @@ func TestPackedAgain(t *testing.T) {
 					} else {
 						old++
 					}
-					if m.Status != want {
+					if string(m.Status) != want {
 						t.Errorf("VM %s is %s (%s), want %s", m.Instance.Name, m.Status, m.Reason, want)
 					}
 				}

@@ -80,7 +80,7 @@ func (o awsOracle) misses(r *report.Report) []string {
 	}
 	for _, want := range o.Instances {
 		where, cluster, strength := placementOfID(r, want.ID)
-		if where != want.Placement || where == "Ghost" && (cluster != o.Namespace+"/"+want.Cluster || strength != want.Strength) {
+		if where != want.Placement || where == "Ghost" && (cluster != o.Namespace+"/"+want.Cluster || string(strength) != want.Strength) {
 			miss = append(miss, fmt.Sprintf("instance %s is %s of %q, %s; want %s of %q, %s", want.ID, where, cluster, strength, want.Placement, o.Namespace+"/"+want.Cluster, want.Strength))
 		}
 	}
@@ -89,7 +89,7 @@ func (o awsOracle) misses(r *report.Report) []string {
 
 // placementOfID says where a report puts an instance, under which cluster
 // (namespace/name), and how strong the evidence is that it rests on.
-func placementOfID(r *report.Report, id string) (where, cluster, strength string) {
+func placementOfID(r *report.Report, id string) (where, cluster string, strength report.Strength) {
 	for _, i := range r.InfraMachines {
 		if i.Instance.ID == id {
 			return "infraMachines", i.Cluster, ""
@@ -101,7 +101,7 @@ func placementOfID(r *report.Report, id string) (where, cluster, strength string
 				for _, e := range m.Evidence {
 					strength = e.Strength
 				}
-				return m.Status, c.Namespace + "/" + c.Name, strength
+				return string(m.Status), c.Namespace + "/" + c.Name, strength
 			}
 		}
 	}
@@ -184,7 +184,7 @@ func (p placements) machineMisses(wanted []expected, ours func(key string) bool)
 		case !ok:
 			miss = append(miss, fmt.Sprintf("machine %s is not in the report", key))
 			continue
-		case got.machine.Status != status:
+		case string(got.machine.Status) != status:
 			miss = append(miss, fmt.Sprintf("machine %s is %s (%s: %s), want %s", key, got.machine.Status, got.machine.Reason, got.machine.Message, status))
 		case want.Reason != "" && got.machine.Reason != want.Reason:
 			miss = append(miss, fmt.Sprintf("machine %s has reason %s, want %s", key, got.machine.Reason, want.Reason))
@@ -192,7 +192,7 @@ func (p placements) machineMisses(wanted []expected, ours func(key string) bool)
 		if got.cluster != want.Cluster {
 			miss = append(miss, fmt.Sprintf("machine %s is under cluster %s, want %s", key, got.cluster, want.Cluster))
 		}
-		if want.Role != "" && got.machine.Role != want.Role {
+		if want.Role != "" && string(got.machine.Role) != want.Role {
 			miss = append(miss, fmt.Sprintf("machine %s has role %s, want %s", key, got.machine.Role, want.Role))
 		}
 		for _, w := range want.Warnings {
@@ -216,7 +216,7 @@ func (p placements) placement(path string) (where, cluster string) {
 	case len(at) > 1:
 		return "in two places", ""
 	case len(at) == 1:
-		return at[0].machine.Status, at[0].cluster
+		return string(at[0].machine.Status), at[0].cluster
 	}
 	if _, ok := p.infra[path]; ok {
 		return "infraMachines", ""

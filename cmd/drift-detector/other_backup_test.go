@@ -19,8 +19,8 @@ import (
 const memberSince = "i-057bcd5c18f3f244e"
 
 // resourcesOf are the states of what the clusters' machines need.
-func resourcesOf(r *report.Report) map[string]string {
-	out := map[string]string{}
+func resourcesOf(r *report.Report) map[string]report.Presence {
+	out := map[string]report.Presence{}
 	for _, c := range r.Clusters {
 		for _, res := range c.Resources {
 			out[c.Namespace+"/"+c.Name+" "+res.Kind+" "+res.Name] = res.State

@@ -221,7 +221,7 @@ func (o outcome) says(t *testing.T, want map[string]string) {
 	t.Helper()
 	for name, w := range want {
 		status, reason, found := verdictOf(o.report, name)
-		got := strings.TrimSpace(status + " " + reason)
+		got := strings.TrimSpace(string(status) + " " + reason)
 		if !found {
 			got = "nothing"
 		}

@@ -28,7 +28,7 @@ func decide(p *Parts, r *report.Report) *report.SafeAnswer {
 		d.add(report.NoForecast, "What the restored controllers will do was not forecast")
 	}
 	if len(d.reasons) == 0 && r.Summary.Status != report.Healthy {
-		d.add(report.StatusNotHealthy, "The status is "+r.Summary.Status)
+		d.add(report.StatusNotHealthy, "The status is "+string(r.Summary.Status))
 	}
 	out := &report.SafeAnswer{Safe: report.Yes, Reasons: d.sorted()}
 	if len(out.Reasons) > 0 { // the first is the most dangerous

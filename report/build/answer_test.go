@@ -27,8 +27,9 @@ func TestDecide(t *testing.T) {
 		return forecast.Effect{Code: code, Message: "of " + code, Objects: objects}
 	}
 	for name, c := range map[string]struct {
-		parts       func() build.Parts
-		safe, codes string
+		parts func() build.Parts
+		safe  report.Safe
+		codes string
 	}{
 		"nothing to do":     {buildtest.Healthy, report.Yes, ""},
 		"machines are made": {func() build.Parts { return buildtest.Foreseen(buildtest.Healthy(), effect(forecast.MachinesMade, "a")) }, report.WithWork, "MachinesMade"},

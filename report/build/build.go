@@ -141,15 +141,15 @@ func compareMissing(a, b report.Missing) int {
 func (b *builder) cluster(c *detector.Cluster, f *forecast.Cluster) report.Cluster {
 	out := report.Cluster{
 		Namespace: c.ID.Namespace, Name: c.ID.Name, Backup: c.ID.Backup,
-		Provider: c.Provider, Status: string(c.Status),
+		Provider: c.Provider, Status: report.Status(c.Status),
 		Derived: c.Derived, Self: c.Self, Paused: c.Paused, Endpoint: c.Endpoint,
 		Nodes: report.Nodes(c.Nodes),
 		ControlPlane: report.ControlPlane{
 			Kind: c.ControlPlane.Kind, Name: c.ControlPlane.Name,
-			Status: string(c.ControlPlane.Status), Reason: c.ControlPlane.Reason,
+			Status: report.Status(c.ControlPlane.Status), Reason: c.ControlPlane.Reason,
 			Applicable: c.Applicable, Desired: number(c.ControlPlane.Desired),
 		},
-		Workers: report.Workers{Status: string(c.Workers)},
+		Workers: report.Workers{Status: report.Status(c.Workers)},
 	}
 	var forecasts []forecast.Machine
 	if f != nil {
@@ -159,7 +159,7 @@ func (b *builder) cluster(c *detector.Cluster, f *forecast.Cluster) report.Clust
 	out.Counts.Add(out.ControlPlane.Counts)
 	for i := range c.WorkerGroups {
 		s := &c.WorkerGroups[i]
-		g := report.Group{Kind: s.Kind, Name: s.Name, Status: string(s.Status), Reason: s.Reason, Desired: number(s.Desired), Pool: pool(s.Pool)}
+		g := report.Group{Kind: s.Kind, Name: s.Name, Status: report.Status(s.Status), Reason: s.Reason, Desired: number(s.Desired), Pool: pool(s.Pool)}
 		if s.Kind == "MachineDeployment" {
 			g.Topology = b.topologies[member{c.ID, s.Name}]
 		}
@@ -172,7 +172,7 @@ func (b *builder) cluster(c *detector.Cluster, f *forecast.Cluster) report.Clust
 	}
 	for _, res := range c.Resources {
 		out.Resources = append(out.Resources, report.Resource{
-			Kind: res.Kind, Name: res.Name, State: string(res.State), UsedBy: res.UsedBy, WhenGone: string(res.WhenGone), Message: res.Message,
+			Kind: res.Kind, Name: res.Name, State: report.Presence(res.State), UsedBy: res.UsedBy, WhenGone: string(res.WhenGone), Message: res.Message,
 		})
 	}
 	foresee(&out, f)
@@ -183,7 +183,7 @@ func pool(p *detector.PoolState) *report.Pool {
 	if p == nil {
 		return nil
 	}
-	out := &report.Pool{State: string(p.State), Then: p.Then, Now: p.Now, Desired: number(p.Desired), DesiredNow: number(p.DesiredNow), ManagedBy: p.ManagedBy, Message: p.Message}
+	out := &report.Pool{State: report.Presence(p.State), Then: p.Then, Now: p.Now, Desired: number(p.Desired), DesiredNow: number(p.DesiredNow), ManagedBy: p.ManagedBy, Message: p.Message}
 	if p.State != detector.Undecided { // else nobody knows who is a member
 		out.Missing, out.Added = without(p.Then, p.Now), without(p.Now, p.Then)
 	}
@@ -211,7 +211,7 @@ func (b *builder) machines(c *detector.Cluster, vs []detector.Verdict, forecasts
 	out := make([]report.Machine, 0, len(vs))
 	for i := range vs {
 		v := &vs[i]
-		n.Count(string(v.Status))
+		n.Count(report.Status(v.Status))
 		if b.ignoreHealthy && v.Status == detector.Healthy && len(v.Warnings) == 0 {
 			continue
 		}
@@ -225,7 +225,7 @@ func (b *builder) machines(c *detector.Cluster, vs []detector.Verdict, forecasts
 func (b *builder) machine(c *detector.Cluster, v *detector.Verdict) report.Machine {
 	m := report.Machine{
 		Namespace: cmp.Or(v.Namespace, c.ID.Namespace), Name: v.Name, UID: v.UID, Role: role(v),
-		Status: string(v.Status), Reason: v.Reason, Message: v.Message,
+		Status: report.Status(v.Status), Reason: v.Reason, Message: v.Message,
 		ProviderID: v.ProviderID, Node: v.Node,
 		Evidence: evidence(v.Evidence),
 	}
@@ -246,7 +246,7 @@ func (b *builder) machine(c *detector.Cluster, v *detector.Verdict) report.Machi
 	return m
 }
 
-func role(v *detector.Verdict) string {
+func role(v *detector.Verdict) report.Role {
 	switch {
 	case !v.RoleKnown:
 		return ""
@@ -285,7 +285,7 @@ func instance(i *infra.Instance, at scopeName) report.Instance {
 func evidence(es []detector.Evidence) []report.Evidence {
 	out := make([]report.Evidence, len(es))
 	for i, e := range es {
-		out[i] = report.Evidence{Kind: e.Kind, Detail: e.Detail, Strength: string(e.Strength)}
+		out[i] = report.Evidence{Kind: e.Kind, Detail: e.Detail, Strength: report.Strength(e.Strength)}
 	}
 	return out
 }
@@ -303,7 +303,7 @@ func (b *builder) infraMachine(u *detector.Unattributed) report.InfraMachine {
 
 func summary(res *detector.Result, r *report.Report) report.Summary {
 	s := report.Summary{
-		Status: string(res.Status), Complete: res.Complete,
+		Status: report.Status(res.Status), Complete: res.Complete,
 		InfraMachines: len(r.InfraMachines), Excluded: validKeys(res.Excluded),
 		OutOfScope: res.OutOfScope, ForeignTags: validKeys(res.ForeignTags),
 		Errors: len(r.Errors),

@@ -1,6 +1,9 @@
 package build_test
 
 import (
+	"encoding/json"
+	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -18,26 +21,42 @@ import (
 
 // The words of the document are those of the packages that it is made of.
 func TestWords(t *testing.T) {
-	for ours, theirs := range map[string]string{
-		report.Healthy: string(detector.Healthy), report.Stale: string(detector.Stale), report.Ghost: string(detector.Ghost), report.Unknown: string(detector.Unknown),
-		report.ManualRemediationRequired:            string(detector.ManualRemediationRequired),
-		report.NeedFurtherConfirmation:              string(detector.NeedFurtherConfirmation),
-		report.NeedFurtherConfirmationInfraMachines: string(detector.NeedFurtherConfirmationInfraMachine),
-		report.ManualRemediationNotRequired:         string(detector.ManualRemediationNotRequired),
-
-		report.ScopeComplete: string(infra.Complete), report.ScopePartial: string(infra.Partial), report.ScopeFailed: string(infra.Failed),
-		report.CheckError: string(check.Error), report.CheckWarning: string(check.Warning), report.CheckInfo: string(check.Info),
-		report.UnsupportedProvider: detector.UnsupportedProvider, report.ScopeIncomplete: detector.ScopeIncomplete, report.DuplicateID: detector.DuplicateID,
-		report.NotHealing: forecast.NotHealing, report.RolledOut: forecast.RolledOut,
-		report.Adopted: string(forecast.Adopted), report.Stuck: string(forecast.Stuck),
-		report.GhostKeepsRunning: string(forecast.GhostKeepsRunning), report.CannotKnow: string(forecast.CannotKnow),
+	for _, c := range [][2]any{
+		{report.Healthy, detector.Healthy},
+		{report.Stale, detector.Stale},
+		{report.Ghost, detector.Ghost},
+		{report.Unknown, detector.Unknown},
+		{report.Healthy, detector.AllHealthy},
+		{report.ManualRemediationRequired, detector.ManualRemediationRequired},
+		{report.NeedFurtherConfirmation, detector.NeedFurtherConfirmation},
+		{report.NeedFurtherConfirmationInfraMachines, detector.NeedFurtherConfirmationInfraMachine},
+		{report.ManualRemediationNotRequired, detector.ManualRemediationNotRequired},
+		{report.Present, detector.Present},
+		{report.Absent, detector.Absent},
+		{report.Undecided, detector.Undecided},
+		{report.Strong, detector.StrengthStrong},
+		{report.Medium, detector.StrengthMedium},
+		{report.Weak, detector.StrengthWeak},
+		{report.ScopeComplete, infra.Complete},
+		{report.ScopePartial, infra.Partial},
+		{report.ScopeFailed, infra.Failed},
+		{report.CheckError, check.Error},
+		{report.CheckWarning, check.Warning},
+		{report.CheckInfo, check.Info},
+		{report.UnsupportedProvider, detector.UnsupportedProvider},
+		{report.ScopeIncomplete, detector.ScopeIncomplete},
+		{report.DuplicateID, detector.DuplicateID},
+		{report.NotHealing, forecast.NotHealing},
+		{report.RolledOut, forecast.RolledOut},
+		{report.Adopted, forecast.Adopted},
+		{report.Stuck, forecast.Stuck},
+		{report.GhostKeepsRunning, forecast.GhostKeepsRunning},
+		{report.CannotKnow, forecast.CannotKnow},
+		{report.QuorumNotApplicable, forecast.QuorumNotApplicable},
 	} {
-		if ours != theirs {
+		if ours, theirs := fmt.Sprint(c[0]), fmt.Sprint(c[1]); ours != theirs {
 			t.Errorf("report says %q where its source says %q", ours, theirs)
 		}
-	}
-	if string(detector.AllHealthy) != report.Healthy {
-		t.Errorf("roll-up of healthy is %q", detector.AllHealthy)
 	}
 }
 
@@ -46,11 +65,35 @@ func TestRollUpsAreInTheDetectorsOrder(t *testing.T) {
 	all := report.RollUps()
 	for i, a := range all {
 		for j, b := range all {
-			if want := all[min(i, j)]; string(detector.Worst(detector.Rollup(a), detector.Rollup(b))) != want {
+			if want := all[min(i, j)]; report.Status(detector.Worst(detector.Rollup(a), detector.Rollup(b))) != want {
 				t.Errorf("of %s and %s the detector does not call %s the worst", a, b, want)
 			}
 			if report.Worse(a, b) != (i < j) || report.Worse(a, b) && report.Urgency(a) > report.Urgency(b) {
 				t.Errorf("%s is worse than %s: %v, urgency %d and %d", a, b, report.Worse(a, b), report.Urgency(a), report.Urgency(b))
+			}
+		}
+	}
+}
+
+// A machine of a finished report makes the same of its set as its verdict did.
+func TestMachinesRollUpAsVerdictsDo(t *testing.T) {
+	var schema struct {
+		Codes map[string]string `json:"x-reasons"`
+	}
+	if err := json.Unmarshal(report.Schema(), &schema); err != nil || schema.Codes[detector.Template] == "" {
+		t.Fatalf("the schema explains no warning: %v", err)
+	}
+	warnings := append(slices.Collect(maps.Keys(schema.Codes)), "", "Surprise")
+	for _, status := range append(report.MachineStatuses(), "Surprise") {
+		for _, code := range warnings {
+			m := report.Machine{Status: status}
+			want := detector.Status(status).RollUp()
+			if code != "" {
+				m.Warnings = []report.Warning{{Reason: "Renamed"}, {Reason: code}}
+				want = detector.Worst(want, detector.Warning{Reason: code}.RollUp())
+			}
+			if got := m.RollUp(); got != report.Status(want) {
+				t.Errorf("%s with warning %q rolls up to %s, the detector's to %s", status, code, got, want)
 			}
 		}
 	}
@@ -193,8 +236,8 @@ func TestPoolsAndResources(t *testing.T) {
 	if want, got := (report.ResourceCounts{Present: 1}), build.New(self).Summary.Resources; got != want {
 		t.Errorf("resources %+v, want %+v: those of the management cluster do not count", got, want)
 	}
-	for state, word := range map[detector.Presence]string{detector.Present: report.Present, detector.Absent: report.Absent, detector.Undecided: report.Undecided} {
-		if string(state) != word {
+	for state, word := range map[detector.Presence]report.Presence{detector.Present: report.Present, detector.Absent: report.Absent, detector.Undecided: report.Undecided} {
+		if report.Presence(state) != word {
 			t.Errorf("report says %q where detector says %q", word, state)
 		}
 	}

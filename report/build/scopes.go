@@ -46,7 +46,7 @@ func scopes(found []detector.Scope, listings []infra.Listing) []report.Scope {
 func scope(s *detector.Scope) report.Scope {
 	out := report.Scope{
 		Provider: s.Provider, Endpoint: s.Endpoint, Location: s.Location, Account: s.Account,
-		State: string(s.State), Instances: s.Instances,
+		State: report.ScopeState(s.State), Instances: s.Instances,
 	}
 	if s.Fault != nil {
 		out.Error = &report.Fault{Reason: s.Fault.Reason, Message: s.Fault.Message, Hint: s.Fault.Hint}

@@ -18,10 +18,6 @@ const SchemaVersion = "1"
 // Kind tells the document from a report.
 const Kind = "drift-detector diff"
 
-// Unattributed stands where machines have their status, for VMs that may or may
-// not belong to a cluster: they have no verdict.
-const Unattributed = "Unattributed"
-
 // Diff is what differs. Lists have the most urgent first.
 type Diff struct {
 	SchemaVersion string `json:"schemaVersion"`
@@ -76,7 +72,7 @@ type Field struct {
 type Side struct {
 	GeneratedAt   time.Time            `json:"generatedAt"`
 	Backups       []Backup             `json:"backups"`
-	Status        string               `json:"status"`
+	Status        report.Status        `json:"status"`
 	Complete      bool                 `json:"complete"`
 	Clusters      report.ClusterCounts `json:"clusters"`
 	Machines      report.MachineCounts `json:"machines"`

@@ -35,7 +35,7 @@ func estate(machines ...report.Machine) *report.Report {
 	return r
 }
 
-func machine(name, uid, status string, i *report.Instance, warnings ...string) report.Machine {
+func machine(name, uid string, status report.Status, i *report.Instance, warnings ...string) report.Machine {
 	m := report.Machine{Namespace: "tenant", Name: name, UID: uid, Role: "worker", Status: status, Instance: i}
 	for _, w := range warnings {
 		m.Warnings = append(m.Warnings, report.Warning{Reason: w, Message: "of " + w})
@@ -64,10 +64,10 @@ func compareOK(t *testing.T, old, new *report.Report) *Diff {
 func brief(l Lists[Item]) []string {
 	var out []string
 	for _, i := range l.New {
-		out = append(out, "+"+i.Name+" "+i.Status)
+		out = append(out, "+"+i.Name+" "+string(i.Status))
 	}
 	for _, i := range l.Gone {
-		out = append(out, "-"+i.Name+" "+i.Status)
+		out = append(out, "-"+i.Name+" "+string(i.Status))
 	}
 	for _, c := range l.Changed {
 		s := "~" + c.New.Name
@@ -472,12 +472,14 @@ func TestFails(t *testing.T) {
 	}
 }
 
-func status(r *report.Report, s string) { r.Clusters[0].Workers.Groups[0].Machines[0].Status = s }
+func status(r *report.Report, s report.Status) {
+	r.Clusters[0].Workers.Groups[0].Machines[0].Status = s
+}
 
 // Findings on the backup itself: what they say of times is no difference, another
 // severity is, and an error that was not there fails what asks for it.
 func TestChecks(t *testing.T) {
-	check := func(severity, code, message string) report.Check {
+	check := func(severity report.Severity, code, message string) report.Check {
 		return report.Check{Severity: severity, Code: code, Object: "backup b", Message: message}
 	}
 	with := func(all ...report.Check) *report.Report {
@@ -512,7 +514,7 @@ func TestChecks(t *testing.T) {
 // A finding on the backup itself has the mark of its severity.
 func TestCheckMarks(t *testing.T) {
 	old, new := estate(), estate()
-	for _, severity := range []string{"error", "warning", "info"} {
+	for _, severity := range report.CheckSeverities() {
 		new.Checks = append(new.Checks, report.Check{Severity: severity, Code: "Code", Object: "Cluster a/b", Message: "m"})
 	}
 	text := write(t, plainText, compareOK(t, old, new))

@@ -9,11 +9,14 @@ import (
 )
 
 // statuses are those by which new findings are called.
-var statuses = []struct{ kind, status string }{
+var statuses = []struct {
+	kind   string
+	status report.Status
+}{
 	{"new-ghost", report.Ghost},
 	{"new-stale", report.Stale},
 	{"new-unknown", report.Unknown},
-	{"new-unattributed", Unattributed},
+	{"new-unattributed", report.Unattributed},
 }
 
 // Kinds are what Fails may be asked for:
@@ -67,7 +70,7 @@ func (d *Diff) newCheckErrors() bool {
 }
 
 // became counts what has the status now and had another one, or was not there.
-func (d *Diff) became(status string) int {
+func (d *Diff) became(status report.Status) int {
 	n := 0
 	for _, l := range []*Lists[Item]{&d.Machines, &d.InfraMachines} {
 		for i := range l.New {

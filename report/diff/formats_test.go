@@ -382,7 +382,7 @@ func TestJUnit(t *testing.T) {
 		want := headings(d)
 		for _, s := range statuses {
 			if n := d.became(s.status); n > 0 {
-				want[s.status] = n
+				want[string(s.status)] = n
 			}
 		}
 		if d.Worse {

@@ -13,8 +13,8 @@ type Item struct {
 	Namespace string           `json:"namespace"`
 	Name      string           `json:"name"`
 	UID       string           `json:"uid,omitempty"` // VMs without an object have none
-	Role      string           `json:"role,omitempty"`
-	Status    string           `json:"status"`
+	Role      report.Role      `json:"role,omitempty"`
+	Status    report.Status    `json:"status"`
 	Reason    string           `json:"reason,omitempty"`
 	Message   string           `json:"message,omitempty"`
 	Warnings  []string         `json:"warnings"` // their codes
@@ -31,7 +31,7 @@ func (i *Item) open() bool { return !i.Ignored && !i.Self }
 // VM that was to be confirmed and is a Ghost now is one change.
 func items(old, new *report.Report) (machines, vms Lists[Item]) {
 	all := compare(itemsOf(old), itemsOf(new), itemIdentities, itemFields, compareItems)
-	is := func(i Item) bool { return i.Status == Unattributed }
+	is := func(i Item) bool { return i.Status == report.Unattributed }
 	both := func(c Change[Item]) bool { return is(c.Old) && is(c.New) }
 	vms.New, machines.New = split(all.New, is)
 	vms.Gone, machines.Gone = split(all.Gone, is)
@@ -63,7 +63,7 @@ func itemsOf(r *report.Report) []Item {
 	}
 	for i := range r.InfraMachines {
 		m := &r.InfraMachines[i]
-		one := Item{Cluster: m.Cluster, Name: m.Instance.Name, Status: Unattributed, Reason: m.Reason, Message: m.Message, Warnings: []string{}, Instance: &m.Instance}
+		one := Item{Cluster: m.Cluster, Name: m.Instance.Name, Status: report.Unattributed, Reason: m.Reason, Message: m.Message, Warnings: []string{}, Instance: &m.Instance}
 		one.ignore(m.Ignored)
 		out = append(out, one)
 	}
@@ -171,7 +171,7 @@ func itemFields(a, b *Item) []Field {
 // parts are what may differ from the other sight of the item. A VM that only one
 // of them has is told by where it is and its id.
 func (i *Item) parts(other *Item) []part {
-	out := []part{{"status", i.Status}, {"reason", i.Reason}, {"cluster", i.Cluster}, {"name", i.Name}}
+	out := []part{{"status", string(i.Status)}, {"reason", i.Reason}, {"cluster", i.Cluster}, {"name", i.Name}}
 	v := i.Instance
 	switch {
 	case v == nil:
@@ -217,7 +217,7 @@ func compareItems(a, b *Item) int {
 
 func (i *Item) rank() int {
 	r := report.Urgency(i.Status)
-	if i.Status == Unattributed {
+	if i.Status == report.Unattributed {
 		r = report.Urgency(report.Unknown)
 	}
 	if i.Status == report.Healthy && len(i.Warnings) == 0 {

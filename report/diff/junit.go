@@ -102,9 +102,9 @@ func (r *row) became() bool {
 }
 
 func (r *row) isFailure() bool {
-	return r.became() && (r.status == report.Ghost || r.status == report.Stale || r.status == Unattributed)
+	return r.became() && (r.status == string(report.Ghost) || r.status == string(report.Stale) || r.status == string(report.Unattributed))
 }
 
 func (r *row) isError() bool {
-	return r.became() && (r.status == report.Unknown || r.status == "error")
+	return r.became() && (r.status == string(report.Unknown) || r.status == "error")
 }

@@ -8,22 +8,22 @@ import (
 
 // Cluster is a cluster as one report has it.
 type Cluster struct {
-	Namespace string `json:"namespace"`
-	Name      string `json:"name"`
-	Status    string `json:"status"`
-	Self      bool   `json:"self"`
+	Namespace string        `json:"namespace"`
+	Name      string        `json:"name"`
+	Status    report.Status `json:"status"`
+	Self      bool          `json:"self"`
 
 	parts []part
 }
 
 // Scope is a place as one report has it.
 type Scope struct {
-	Provider string `json:"provider"`
-	Endpoint string `json:"endpoint"`
-	Location string `json:"location"`
-	Account  string `json:"account"`
-	State    string `json:"state"`
-	Reason   string `json:"reason,omitempty"` // why it is not complete
+	Provider string            `json:"provider"`
+	Endpoint string            `json:"endpoint"`
+	Location string            `json:"location"`
+	Account  string            `json:"account"`
+	State    report.ScopeState `json:"state"`
+	Reason   string            `json:"reason,omitempty"` // why it is not complete
 
 	title string
 }
@@ -45,12 +45,12 @@ func clustersOf(r *report.Report) []Cluster {
 	for i := range r.Clusters {
 		c := &r.Clusters[i]
 		one := Cluster{Namespace: c.Namespace, Name: c.Name, Status: c.Status, Self: c.Self}
-		one.parts = []part{{"status", c.Status}}
+		one.parts = []part{{"status", string(c.Status)}}
 		for _, s := range c.Sets() {
 			one.parts = append(one.parts, part{s.Title, stateOfSet(&s)})
 		}
 		for _, res := range c.Resources {
-			one.parts = append(one.parts, part{res.Kind + " " + res.Name, res.State})
+			one.parts = append(one.parts, part{res.Kind + " " + res.Name, string(res.State)})
 		}
 		out = append(out, one)
 	}
@@ -58,12 +58,12 @@ func clustersOf(r *report.Report) []Cluster {
 }
 
 func stateOfSet(s *report.Set) string {
-	out := s.Status
+	out := string(s.Status)
 	if s.Reason != "" {
 		out += " " + s.Reason
 	}
 	if s.Pool != nil {
-		out += ", pool " + s.Pool.State
+		out += ", pool " + string(s.Pool.State)
 	}
 	return out
 }
@@ -72,7 +72,7 @@ func stateOfSet(s *report.Set) string {
 func scopes(old, new *report.Report) Lists[Scope] {
 	return compare(scopesOf(old), scopesOf(new), []identity[Scope]{{of: func(s *Scope) string { return key(s.title, "") }}},
 		func(a, b *Scope) []Field {
-			return differences([]part{{"state", a.State}, {"reason", a.Reason}}, []part{{"state", b.State}, {"reason", b.Reason}})
+			return differences([]part{{"state", string(a.State)}, {"reason", a.Reason}}, []part{{"state", string(b.State)}, {"reason", b.Reason}})
 		},
 		func(a, b *Scope) int { return cmp.Or(compareComplete(a, b), cmp.Compare(a.title, b.title)) })
 }
@@ -123,7 +123,7 @@ func checks(old, new *report.Report) Lists[report.Check] {
 		{of: func(c *report.Check) string { return key(c.Code, c.Object) }},
 	},
 		func(a, b *report.Check) []Field {
-			return differences([]part{{"severity", a.Severity}}, []part{{"severity", b.Severity}})
+			return differences([]part{{"severity", string(a.Severity)}}, []part{{"severity", string(b.Severity)}})
 		},
 		func(a, b *report.Check) int {
 			return cmp.Or(-compareBool(a.Error(), b.Error()), cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Code, b.Code),

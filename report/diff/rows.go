@@ -121,7 +121,7 @@ func changes(fields []Field) []fact {
 }
 
 func itemRow(i *Item, facts []fact) row {
-	r := row{status: i.Status, place: i.Cluster, name: i.Name, warned: i.Status == report.Healthy && len(i.Warnings) > 0, facts: facts}
+	r := row{status: string(i.Status), place: i.Cluster, name: i.Name, warned: i.Status == report.Healthy && len(i.Warnings) > 0, facts: facts}
 	switch {
 	case i.Self:
 		r.aside = "of the management cluster itself"
@@ -148,7 +148,7 @@ func itemRow(i *Item, facts []fact) row {
 }
 
 func clusterRow(c *Cluster, facts []fact) row {
-	r := row{status: c.Status, name: c.title(), facts: facts}
+	r := row{status: string(c.Status), name: c.title(), facts: facts}
 	if c.Self {
 		r.aside = "the management cluster itself"
 	}
@@ -159,7 +159,7 @@ func scopeRow(s *Scope, facts []fact) row {
 	if facts == nil && s.Reason != "" {
 		facts = []fact{{label: "reason", new: s.Reason}}
 	}
-	return row{status: s.State, name: s.title, facts: facts}
+	return row{status: string(s.State), name: s.title, facts: facts}
 }
 
 func errorRow(e *report.Error, facts []fact) row {
@@ -173,7 +173,7 @@ func errorRow(e *report.Error, facts []fact) row {
 }
 
 func checkRow(c *report.Check, facts []fact) row {
-	return row{check: true, status: c.Severity, place: c.Code, name: c.Object, facts: append(facts, fact{new: c.Message})}
+	return row{check: true, status: string(c.Severity), place: c.Code, name: c.Object, facts: append(facts, fact{new: c.Message})}
 }
 
 // look is the mark before a status and its colour: those of the report, and for
@@ -185,11 +185,11 @@ func (r *row) look() (string, terminal.Style) {
 	case r.warned:
 		return "*", terminal.Yellow
 	case r.check:
-		return text.CheckLook(r.status)
-	case r.status == report.ScopeComplete:
+		return text.CheckLook(report.Severity(r.status))
+	case r.status == string(report.ScopeComplete):
 		return report.Mark(report.Healthy), text.Style(report.Healthy)
 	default:
-		return report.Mark(r.status), text.Style(r.status)
+		return report.Mark(report.Status(r.status)), text.Style(report.Status(r.status))
 	}
 }
 
@@ -272,9 +272,9 @@ func (d *Diff) trend() string {
 // verdict is the status of the whole, before and after.
 func (d *Diff) verdict(quoted func(string) string, arrow string) string {
 	if d.Old.Status == d.New.Status {
-		return quoted(d.New.Status) + ", " + d.trend()
+		return quoted(string(d.New.Status)) + ", " + d.trend()
 	}
-	return quoted(d.Old.Status) + arrow + quoted(d.New.Status) + ", " + d.trend()
+	return quoted(string(d.Old.Status)) + arrow + quoted(string(d.New.Status)) + ", " + d.trend()
 }
 
 // number is a count of the whole, before and after.
@@ -287,10 +287,10 @@ func (d *Diff) numbers() []number {
 	a, b := &d.Old, &d.New
 	return []number{
 		{"Machines", a.Machines.Total, b.Machines.Total},
-		{report.Ghost, a.Machines.Ghost, b.Machines.Ghost},
-		{report.Unknown, a.Machines.Unknown, b.Machines.Unknown},
-		{report.Stale, a.Machines.Stale, b.Machines.Stale},
-		{report.Healthy, a.Machines.Healthy, b.Machines.Healthy},
+		{string(report.Ghost), a.Machines.Ghost, b.Machines.Ghost},
+		{string(report.Unknown), a.Machines.Unknown, b.Machines.Unknown},
+		{string(report.Stale), a.Machines.Stale, b.Machines.Stale},
+		{string(report.Healthy), a.Machines.Healthy, b.Machines.Healthy},
 		{"VMs to confirm", a.InfraMachines, b.InfraMachines},
 		{"Ignored", a.Ignored, b.Ignored},
 		{"Errors", a.Errors, b.Errors},

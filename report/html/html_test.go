@@ -127,7 +127,7 @@ func TestEveryCountIsTheReports(t *testing.T) {
 			t.Fatalf("seed %d: the page counts %v, the report %v", seed, got, want)
 		}
 		for _, n := range find(root, func(n *html.Node) bool { return has(n, "data-status") && attr(n, "id") == "answer" }) {
-			if a := r.Answer(); attr(n, "data-status") != a.Status || !strings.Contains(content(n), a.Safe) {
+			if a := r.Answer(); attr(n, "data-status") != string(a.Status) || !strings.Contains(content(n), a.Safe) {
 				t.Errorf("seed %d: the page does not answer %q, %q", seed, a.Status, a.Safe)
 			}
 		}
@@ -150,7 +150,7 @@ func TestRowsAndCellsAgreeWithTheCounts(t *testing.T) {
 			listed := map[string]int{}
 			for _, s := range c.Sets() {
 				for j := range s.Machines {
-					listed[s.Machines[j].Status]++
+					listed[string(s.Machines[j].Status)]++
 				}
 			}
 			rows := map[string]int{}
@@ -164,7 +164,7 @@ func TestRowsAndCellsAgreeWithTheCounts(t *testing.T) {
 			header := find(clusters[i], func(n *html.Node) bool { return n.Data == "summary" })[0]
 			for _, n := range find(header, func(n *html.Node) bool { return has(n, "data-of") }) {
 				for range value(t, n) {
-					sum.Count(attr(n, "data-of"))
+					sum.Count(report.Status(attr(n, "data-of")))
 				}
 			}
 			if sum != want {
@@ -457,7 +457,7 @@ func TestNotesAreSentences(t *testing.T) {
 // first, and says how many more there are.
 func TestAnswerSaysWhere(t *testing.T) {
 	r := &report.Report{}
-	for i, status := range []string{
+	for i, status := range []report.Status{
 		report.Healthy, report.ManualRemediationNotRequired, report.ManualRemediationRequired, report.NeedFurtherConfirmation,
 		report.ManualRemediationNotRequired, report.ManualRemediationNotRequired, report.ManualRemediationNotRequired,
 	} {

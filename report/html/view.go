@@ -66,7 +66,8 @@ func (v vm) Facts() []fact {
 
 // ignored is a finding that a rule sets aside.
 type ignored struct {
-	Link, Name, Status string
+	Link, Name string
+	Status     report.Status
 	*report.Ignored
 }
 
@@ -147,7 +148,7 @@ func (c cluster) Brief() string {
 	var parts []string
 	for _, n := range []struct {
 		count  int
-		status string
+		status report.Status
 	}{{c.Counts.Ghost, report.Ghost}, {c.Counts.Unknown, report.Unknown}, {c.Counts.Stale, report.Stale}} {
 		if n.count > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n.count, n.status))

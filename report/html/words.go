@@ -22,7 +22,7 @@ var functions = template.FuncMap{
 
 // tone is the class that colours a status. It never carries a meaning that
 // mark and word beside it do not.
-func tone(status string) string {
+func tone(status report.Status) string {
 	return [...]string{"ghost", "unknown", "stale", "healthy"}[report.Urgency(status)]
 }
 
@@ -39,7 +39,7 @@ func look(m machine) face {
 
 // label is what a machine is called where only its mark is seen.
 func label(m machine) string {
-	s := name(m.Name) + ": " + m.Status
+	s := name(m.Name) + ": " + string(m.Status)
 	if m.Status == report.Healthy && m.Finding() {
 		s += ", with a warning"
 	}
@@ -56,12 +56,12 @@ func meaning(code string) string {
 }
 
 // severities are shown like the statuses that ask for as much.
-var severities = map[string]string{report.CheckError: report.Ghost, report.CheckWarning: report.Unknown, report.CheckInfo: report.Healthy}
+var severities = map[report.Severity]report.Status{report.CheckError: report.Ghost, report.CheckWarning: report.Unknown, report.CheckInfo: report.Healthy}
 
-func severity(s string) string { return cmp.Or(severities[s], report.Unknown) }
+func severity(s report.Severity) report.Status { return cmp.Or(severities[s], report.Unknown) }
 
 // existence is the status that is marked like whether a thing exists.
-func existence(state string) string {
+func existence(state report.Presence) report.Status {
 	if state == report.Present {
 		return report.Healthy
 	}
@@ -161,7 +161,7 @@ func known(facts ...fact) []fact {
 // object is what the backup knows of a machine, or what a Ghost is called.
 func object(m machine) []fact {
 	return known(
-		fact{"Machine", title(m.Namespace, m.Name)}, fact{"Role", m.Role}, fact{"UID", m.UID},
+		fact{"Machine", title(m.Namespace, m.Name)}, fact{"Role", string(m.Role)}, fact{"UID", m.UID},
 		fact{"Provider id", m.ProviderID}, fact{"Node", m.Node})
 }
 
@@ -190,7 +190,7 @@ func verdictFacts(m machine) []fact {
 		facts = append(facts, fact{"Verdict", strings.TrimSpace(m.Reason + " " + m.Message)})
 	}
 	for _, e := range m.Evidence {
-		facts = append(facts, fact{"Evidence, " + e.Strength, e.Kind + ": " + e.Detail})
+		facts = append(facts, fact{"Evidence, " + string(e.Strength), e.Kind + ": " + e.Detail})
 	}
 	if f := m.Forecast; f != nil {
 		facts = append(facts, fact{"After the restore", f.Outcome + ": " + f.Message})

@@ -90,7 +90,7 @@ func only(f *finding) Selector {
 	add("cluster", f.cluster)
 	add("namespace", f.namespace)
 	add("name", f.name)
-	add("status", f.status)
+	add("status", string(f.status))
 	add("onlyReasons", f.reasons()...)
 	add("instance", f.instance.ID)
 	if f.instance.Ref != f.instance.ID {

@@ -94,7 +94,7 @@ func setAside(r *report.Report, f *finding, rules []Rule) {
 	*f.ignored = by
 	switch {
 	case by == nil:
-	case f.status == Unattributed:
+	case f.status == report.Unattributed:
 		r.Summary.Ignored++
 		r.Summary.IgnoredInfraMachines++
 	default:

@@ -234,7 +234,11 @@ func TestWarningsOfPartialReports(t *testing.T) {
 }
 
 func TestStatuses(t *testing.T) {
-	for _, c := range []struct{ name, rules, cp, md0, short, prod, dev, summary string }{
+	for _, c := range []struct {
+		name, rules string
+
+		cp, md0, short, prod, dev, summary report.Status
+	}{
 		{
 			"nothing", "name: nobody",
 			report.NeedFurtherConfirmation, report.ManualRemediationRequired, report.NeedFurtherConfirmation,
@@ -266,8 +270,8 @@ func TestStatuses(t *testing.T) {
 			t.Fatal(err)
 		}
 		prod, dev := &r.Clusters[0], &r.Clusters[1]
-		got := []string{prod.ControlPlane.Status, prod.Workers.Groups[0].Status, dev.Workers.Groups[1].Status, prod.Status, dev.Status, r.Summary.Status}
-		if want := []string{c.cp, c.md0, c.short, c.prod, c.dev, c.summary}; !slices.Equal(got, want) {
+		got := []report.Status{prod.ControlPlane.Status, prod.Workers.Groups[0].Status, dev.Workers.Groups[1].Status, prod.Status, dev.Status, r.Summary.Status}
+		if want := []report.Status{c.cp, c.md0, c.short, c.prod, c.dev, c.summary}; !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", c.name, got, want)
 		}
 		if r.Clusters[2].Status != report.ManualRemediationNotRequired {
@@ -281,7 +285,7 @@ func TestSummaryWithoutMachines(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*report.Report)
 		rules  string
-		want   string
+		want   report.Status
 	}{
 		"VMs to confirm are left": {func(*report.Report) {}, "cluster: '*'", report.NeedFurtherConfirmationInfraMachines},
 		"none is left":            {func(*report.Report) {}, "name: '*'", report.Healthy},

@@ -18,7 +18,7 @@ func slowly(r *report.Report) {
 	has := func(machines []report.Machine, test func(*report.Machine) bool) bool {
 		return slices.ContainsFunc(machines, func(m report.Machine) bool { return m.Ignored == nil && test(&m) })
 	}
-	status := func(machines []report.Machine, reasons ...string) string {
+	status := func(machines []report.Machine, reasons ...string) report.Status {
 		confirm := slices.ContainsFunc(reasons, func(s string) bool { return s != "" })
 		switch {
 		case has(machines, func(m *report.Machine) bool { return m.Status == "Ghost" }):
@@ -36,7 +36,7 @@ func slowly(r *report.Report) {
 	}
 	var all []report.Machine
 	var reasons []string
-	counts := map[string]int{}
+	counts := map[report.Status]int{}
 	for i := range r.Clusters {
 		c := &r.Clusters[i]
 		if c.Self {
@@ -265,7 +265,7 @@ func fitting(r *report.Report, which Which) map[string]bool {
 
 // identity is all that rules can tell findings by; invalid UTF-8 as in JSON.
 func (f *finding) identity() string {
-	return string([]rune(strings.Join([]string{f.cluster, f.namespace, f.name, f.status, strings.Join(f.reasons(), " "), f.instance.ID, f.instance.Ref}, "\x00")))
+	return string([]rune(strings.Join([]string{f.cluster, f.namespace, f.name, string(f.status), strings.Join(f.reasons(), " "), f.instance.ID, f.instance.Ref}, "\x00")))
 }
 
 func sameIdentities(r *report.Report, want map[string]bool) bool {

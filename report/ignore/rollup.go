@@ -1,19 +1,16 @@
 package ignore
 
-import (
-	"drift-detector/detector"
-	"drift-detector/report"
-)
+import "drift-detector/report"
 
-// rollUp says the statuses of the report again, by the rules of the detector. What
-// holds nothing that is set aside keeps its status.
+// rollUp computes the statuses of the report again, without the findings that are
+// set aside. What holds none of these keeps its status.
 func rollUp(r *report.Report) {
 	s := &r.Summary
 	s.StatusWithoutRules = s.Status
 	if s.Ignored == 0 {
 		return
 	}
-	status := detector.AllHealthy
+	status := report.Healthy
 	s.Clusters = report.ClusterCounts{}
 	for i := range r.Clusters {
 		c := &r.Clusters[i]
@@ -22,41 +19,41 @@ func rollUp(r *report.Report) {
 		}
 		c.Status = clusterStatus(c)
 		s.Clusters.Count(c.Status)
-		status = detector.Worst(status, detector.Rollup(c.Status))
+		status = report.Worst(status, c.Status)
 	}
 	if len(r.InfraMachines) > s.IgnoredInfraMachines {
-		status = detector.Worst(status, detector.NeedFurtherConfirmationInfraMachine)
+		status = report.Worst(status, report.NeedFurtherConfirmationInfraMachines)
 	}
 	if len(r.Errors) > 0 || !s.Complete {
-		status = detector.Worst(status, detector.NeedFurtherConfirmation)
+		status = report.Worst(status, report.NeedFurtherConfirmation)
 	}
-	s.Status = string(status)
+	s.Status = status
 }
 
-// clusterStatus renews the statuses of the sets of a cluster and returns its own.
-func clusterStatus(c *report.Cluster) string {
+// clusterStatus updates the statuses of the sets of a cluster and returns its own.
+func clusterStatus(c *report.Cluster) report.Status {
 	cp := &c.ControlPlane
 	changed := renew(&cp.Status, cp.Reason, cp.Machines)
-	workers := detector.AllHealthy
+	workers := report.Healthy
 	for i := range c.Workers.Groups {
 		g := &c.Workers.Groups[i]
 		changed = renew(&g.Status, g.Reason, g.Machines) || changed
-		workers = detector.Worst(workers, detector.Rollup(g.Status))
+		workers = report.Worst(workers, g.Status)
 	}
 	if !changed {
 		return c.Status
 	}
-	c.Workers.Status = string(workers)
-	return string(detector.Worst(detector.Rollup(cp.Status), workers))
+	c.Workers.Status = workers
+	return report.Worst(cp.Status, workers)
 }
 
-// renew rolls up the machines of a set that are not set aside, when any is. A
-// reason needs confirmation whatever the machines are. Machines that a shortened
-// report leaves out are Healthy and change nothing.
-func renew(status *string, reason string, machines []report.Machine) bool {
-	out, changed := detector.AllHealthy, false
+// renew updates the status of a set of which any machine is set aside, and reports
+// whether one is. A set with a reason needs confirmation whatever its machines are.
+// Machines that a shortened report leaves out are Healthy and change nothing.
+func renew(status *report.Status, reason string, machines []report.Machine) bool {
+	out, changed := report.Healthy, false
 	if reason != "" {
-		out = detector.NeedFurtherConfirmation
+		out = report.NeedFurtherConfirmation
 	}
 	for i := range machines {
 		m := &machines[i]
@@ -64,13 +61,10 @@ func renew(status *string, reason string, machines []report.Machine) bool {
 			changed = true
 			continue
 		}
-		out = detector.Worst(out, detector.Status(m.Status).RollUp())
-		for _, w := range m.Warnings {
-			out = detector.Worst(out, detector.Warning(w).RollUp())
-		}
+		out = report.Worst(out, m.RollUp())
 	}
 	if changed {
-		*status = string(out)
+		*status = out
 	}
 	return changed
 }

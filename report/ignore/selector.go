@@ -13,10 +13,6 @@ import (
 	"drift-detector/report"
 )
 
-// Unattributed is the status by which rules call VMs that no cluster can be held
-// responsible for (Report.InfraMachines): they have no verdict.
-const Unattributed = "Unattributed"
-
 // Selector says which findings a rule is about: those that all its conditions
 // fit. Its keys are:
 //
@@ -61,8 +57,8 @@ var keys = map[string]func(*finding, *condition) bool{
 	"namespace": func(f *finding, c *condition) bool { return c.any(f.namespace) },
 	"name":      func(f *finding, c *condition) bool { return c.any(f.name) },
 	"provider":  func(f *finding, c *condition) bool { return c.any(f.provider) },
-	"status":    func(f *finding, c *condition) bool { return c.any(f.status) },
-	"role":      func(f *finding, c *condition) bool { return c.any(f.role) },
+	"status":    func(f *finding, c *condition) bool { return c.any(string(f.status)) },
+	"role":      func(f *finding, c *condition) bool { return c.any(string(f.role)) },
 	"instance":  func(f *finding, c *condition) bool { return c.any(f.instance.ID) },
 	"ref":       func(f *finding, c *condition) bool { return c.any(f.instance.Ref) },
 	"folder":    func(f *finding, c *condition) bool { return c.any(folder(f.instance.Path)) },
@@ -77,8 +73,16 @@ func keyNames() string { return strings.Join(slices.Sorted(maps.Keys(keys)), ", 
 
 // words are the only values that some keys have, to find a misspelt one.
 var words = map[string][]string{
-	"status": {report.Healthy, report.Stale, report.Ghost, report.Unknown, Unattributed},
-	"role":   {report.RoleControlPlane, report.RoleWorker, ""},
+	"status": stringsOf(report.Healthy, report.Stale, report.Ghost, report.Unknown, report.Unattributed),
+	"role":   stringsOf(report.RoleControlPlane, report.RoleWorker, ""),
+}
+
+func stringsOf[S ~string](all ...S) []string {
+	out := make([]string, len(all))
+	for i, s := range all {
+		out[i] = string(s)
+	}
+	return out
 }
 
 func (c *condition) any(value string) bool {
@@ -142,7 +146,10 @@ func folder(path string) string {
 
 // finding is what a rule may set aside.
 type finding struct {
-	cluster, namespace, name, provider, status, role string
+	cluster, namespace, name, provider string
+
+	status report.Status // Unattributed of a VM to confirm
+	role   report.Role
 
 	reason   string
 	warnings []report.Warning
@@ -203,7 +210,7 @@ func ofMachine(c *report.Cluster, m *report.Machine) *finding {
 func ofInfraMachine(m *report.InfraMachine) *finding {
 	namespace, cluster, _ := strings.Cut(m.Cluster, "/")
 	return &finding{
-		cluster: cluster, namespace: namespace, name: m.Instance.Name, provider: m.Instance.Provider, status: Unattributed,
+		cluster: cluster, namespace: namespace, name: m.Instance.Name, provider: m.Instance.Provider, status: report.Unattributed,
 		reason: m.Reason, instance: m.Instance, ignored: &m.Ignored,
 	}
 }

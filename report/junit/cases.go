@@ -8,10 +8,10 @@ import (
 func machine(class string, m *report.Machine) document.Case {
 	c := document.Case{Class: class, Name: m.Name}
 	t := machineText(m)
-	o := outcome(clean(m.Status), clean(join(": ", m.Reason, m.Message)), t.String())
+	o := outcome(clean(string(m.Status)), clean(join(": ", m.Reason, m.Message)), t.String())
 	switch {
 	case m.Ignored != nil:
-		c.Skipped = setAside(m.Status, m.Ignored, t)
+		c.Skipped = setAside(string(m.Status), m.Ignored, t)
 	case m.Status == report.Ghost, m.Status == report.Stale:
 		c.Failure = o
 	case m.Status != report.Healthy:
@@ -39,7 +39,7 @@ func skipOwn(c *report.Cluster, t document.Case) document.Case {
 		return t
 	}
 	const why = "the management cluster itself: not counted"
-	skipped := outcome(report.Healthy, why, why)
+	skipped := outcome(string(report.Healthy), why, why)
 	for _, o := range []*document.Outcome{t.Failure, t.Error, t.Skipped} {
 		if o != nil {
 			skipped = outcome(o.Type, why, join("\n", why, o.Text))
@@ -62,9 +62,9 @@ func resource(title string, r *report.Resource) document.Case {
 	return existence(c, "Resource", r.State, r.Message, labeled("named by", r.UsedBy))
 }
 
-func existence(c document.Case, kind, state, message string, more ...string) document.Case {
+func existence(c document.Case, kind string, state report.Presence, message string, more ...string) document.Case {
 	var t text
-	t.add(join(": ", state, message))
+	t.add(join(": ", string(state), message))
 	for _, line := range more {
 		t.add(line)
 	}

@@ -49,7 +49,7 @@ func answer(r *report.Report, tests document.Names) *document.Suite {
 	a := r.Answer()
 	var t text
 	t.add("Safe to restore?", a.Safe)
-	t.add("Status:", a.Status)
+	t.add("Status:", string(a.Status))
 	for _, f := range a.Facts {
 		t.add(report.Mark(f.Status), f.Text)
 	}
@@ -67,9 +67,9 @@ func answer(r *report.Report, tests document.Names) *document.Suite {
 	c := document.Case{Class: "report", Name: "safe to restore"}
 	switch {
 	case a.As != report.Healthy:
-		c.Failure = outcome(clean(a.As), clean(a.Safe), t.String())
+		c.Failure = outcome(clean(string(a.As)), clean(a.Safe), t.String())
 	case a.Safe != "YES": // there was nothing to compare
-		c.Skipped = outcome(clean(a.Status), clean(a.Safe), t.String())
+		c.Skipped = outcome(clean(string(a.Status)), clean(a.Safe), t.String())
 	default:
 		c.Out = &document.Output{Text: t.String()}
 	}
@@ -85,7 +85,7 @@ func count(s *document.Suite, r *report.Report) {
 	s.Set("generatedAt", r.GeneratedAt.UTC().Format(time.RFC3339))
 	s.Set("status", sum.Status)
 	if a := sum.Answer; a != nil {
-		s.Set("answer", clean(a.Safe))
+		s.Set("answer", clean(string(a.Safe)))
 		var reasons, conditions []string
 		for i := range a.Reasons {
 			reasons = append(reasons, a.Reasons[i].Code)
@@ -113,29 +113,29 @@ func count(s *document.Suite, r *report.Report) {
 		machines(s, "machines.ignored.", *sum.IgnoredMachines)
 	}
 	s.Set("clusters.total", sum.Clusters.Total)
-	s.Set("clusters."+report.ManualRemediationRequired, sum.Clusters.ManualRemediationRequired)
-	s.Set("clusters."+report.NeedFurtherConfirmation, sum.Clusters.NeedFurtherConfirmation)
-	s.Set("clusters."+report.ManualRemediationNotRequired, sum.Clusters.ManualRemediationNotRequired)
-	s.Set("clusters."+report.Healthy, sum.Clusters.Healthy)
+	s.Set("clusters."+string(report.ManualRemediationRequired), sum.Clusters.ManualRemediationRequired)
+	s.Set("clusters."+string(report.NeedFurtherConfirmation), sum.Clusters.NeedFurtherConfirmation)
+	s.Set("clusters."+string(report.ManualRemediationNotRequired), sum.Clusters.ManualRemediationNotRequired)
+	s.Set("clusters."+string(report.Healthy), sum.Clusters.Healthy)
 	s.Set("infraMachines", sum.InfraMachines)
 	s.Set("infraMachines.ignored", sum.IgnoredInfraMachines)
 	for _, cause := range slices.Sorted(maps.Keys(sum.Excluded)) {
 		s.Set("excluded."+clean(cause), sum.Excluded[cause])
 	}
 	s.Set("outOfScope", sum.OutOfScope)
-	s.Set("resources."+report.Present, sum.Resources.Present)
-	s.Set("resources."+report.Absent, sum.Resources.Absent)
-	s.Set("resources."+report.Undecided, sum.Resources.Unknown)
+	s.Set("resources."+string(report.Present), sum.Resources.Present)
+	s.Set("resources."+string(report.Absent), sum.Resources.Absent)
+	s.Set("resources."+string(report.Undecided), sum.Resources.Unknown)
 	s.Set("errors", sum.Errors)
 	s.Set("checks", len(r.Checks))
 }
 
 func machines(s *document.Suite, prefix string, n report.MachineCounts) {
 	s.Set(prefix+"total", n.Total)
-	s.Set(prefix+report.Ghost, n.Ghost)
-	s.Set(prefix+report.Unknown, n.Unknown)
-	s.Set(prefix+report.Stale, n.Stale)
-	s.Set(prefix+report.Healthy, n.Healthy)
+	s.Set(prefix+string(report.Ghost), n.Ghost)
+	s.Set(prefix+string(report.Unknown), n.Unknown)
+	s.Set(prefix+string(report.Stale), n.Stale)
+	s.Set(prefix+string(report.Healthy), n.Healthy)
 }
 
 func cluster(c *report.Cluster, title string, tests document.Names) *document.Suite {
@@ -202,9 +202,9 @@ func places(r *report.Report, tests document.Names) *document.Suite {
 				f = &report.Fault{}
 			}
 			var t text
-			t.add(p.State+":", join(": ", f.Reason, f.Message))
+			t.add(string(p.State)+":", join(": ", f.Reason, f.Message))
 			t.add(labeled("hint:", f.Hint))
-			c.Error = outcome(clean(p.State), clean(join(": ", f.Reason, f.Message)), t.String())
+			c.Error = outcome(clean(string(p.State)), clean(join(": ", f.Reason, f.Message)), t.String())
 		}
 		s.Add(c, tests)
 	}

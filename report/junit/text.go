@@ -44,7 +44,7 @@ func labeled(label, s string) string {
 // where its VM is, what it rests on, what will become of it, what to do.
 func machineText(m *report.Machine) text {
 	var t text
-	t.add(m.Status+":", join(": ", m.Reason, m.Message))
+	t.add(string(m.Status)+":", join(": ", m.Reason, m.Message))
 	if m.Instance != nil {
 		t.add("VM:", instance(m.Instance))
 	} else {
@@ -75,7 +75,7 @@ func infraText(m *report.InfraMachine) text {
 
 func (t *text) evidence(es []report.Evidence) {
 	for _, e := range es {
-		t.add(e.Strength, "evidence:", e.Detail)
+		t.add(string(e.Strength), "evidence:", e.Detail)
 	}
 }
 

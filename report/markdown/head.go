@@ -13,7 +13,7 @@ import (
 func answer(r *report.Report) string {
 	a := r.Answer()
 	var b strings.Builder
-	fmt.Fprintf(&b, "## Safe to restore? %s\n\nStatus: %s\n\n", prose(a.Safe), strong(a.Status))
+	fmt.Fprintf(&b, "## Safe to restore? %s\n\nStatus: %s\n\n", prose(a.Safe), strong(string(a.Status)))
 	for _, f := range a.Facts {
 		fmt.Fprintf(&b, "- %s %s\n", Code(report.Mark(f.Status)), prose(f.Text))
 	}
@@ -78,7 +78,7 @@ func clusters(r *report.Report) *section {
 	for _, c := range byUrgency(r) {
 		n := c.Counts
 		s.items = append(s.items, item{n: 1, text: fmt.Sprintf("| %s %s | %s | %d | %d | %d | %d | %s |\n",
-			Code(report.Mark(c.Status)), cell(name(c.Title())), cell(prose(c.Status)), n.Ghost, n.Unknown, n.Stale, n.Healthy, cell(remarks(r, c)))})
+			Code(report.Mark(c.Status)), cell(name(c.Title())), cell(prose(string(c.Status))), n.Ghost, n.Unknown, n.Stale, n.Healthy, cell(remarks(r, c)))})
 	}
 	return s
 }

@@ -18,7 +18,7 @@ type finding struct {
 // findings are the machines of a status that there is something to say of, set
 // aside or not, those of control planes first. Those of the management cluster
 // itself are none.
-func findings(r *report.Report, status string, aside bool) []finding {
+func findings(r *report.Report, status report.Status, aside bool) []finding {
 	var out []finding
 	for i := range r.Clusters {
 		c := &r.Clusters[i]
@@ -42,7 +42,7 @@ func findings(r *report.Report, status string, aside bool) []finding {
 
 // kind is the status of which a machine is listed: one that is not known is
 // counted as Unknown.
-func kind(status string) string {
+func kind(status report.Status) report.Status {
 	switch status {
 	case report.Ghost, report.Stale, report.Healthy:
 		return status
@@ -51,9 +51,9 @@ func kind(status string) string {
 }
 
 // machines is a section of all findings of a status that are not set aside.
-func machines(r *report.Report, status, meaning string) *section {
+func machines(r *report.Report, status report.Status, meaning string) *section {
 	all := findings(r, status, false)
-	s := &section{title: fmt.Sprintf("\n### %s (%d): %s\n\n", status, len(all), meaning), what: status}
+	s := &section{title: fmt.Sprintf("\n### %s (%d): %s\n\n", status, len(all), meaning), what: string(status)}
 	for _, group := range alike(all) {
 		s.items = append(s.items, group.item())
 	}
@@ -112,7 +112,7 @@ func (g group) item() item {
 		return it
 	}
 	it.text = fmt.Sprintf("- **%s** in %s, %s of %s\n%s",
-		name(f.Name), name(f.cluster), cmp.Or(prose(f.Role), "machine"), name(f.set), f.text(f.where()))
+		name(f.Name), name(f.cluster), cmp.Or(prose(string(f.Role)), "machine"), name(f.set), f.text(f.where()))
 	it.details = details(f.Machine)
 	return it
 }
@@ -215,7 +215,7 @@ func details(m *report.Machine) string {
 func evidence(es []report.Evidence) string {
 	var b strings.Builder
 	for _, e := range es {
-		fmt.Fprintf(&b, "  - Evidence, %s: %s\n", prose(e.Strength), prose(e.Detail))
+		fmt.Fprintf(&b, "  - Evidence, %s: %s\n", prose(string(e.Strength)), prose(e.Detail))
 	}
 	return b.String()
 }

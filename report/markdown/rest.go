@@ -42,7 +42,7 @@ func sets(r *report.Report) *section {
 		}
 		for _, res := range c.Resources {
 			if res.State != report.Present {
-				items = append(items, bullet(c.Title(), "%s: %s %s in %s: %s", strong(res.State), prose(res.Kind), name(res.Name), name(c.Title()),
+				items = append(items, bullet(c.Title(), "%s: %s %s in %s: %s", strong(string(res.State)), prose(res.Kind), name(res.Name), name(c.Title()),
 					prose(join("; named by ", res.Message, res.UsedBy))))
 			}
 		}
@@ -71,7 +71,7 @@ func infraMachines(r *report.Report) *section {
 func scopes(r *report.Report) *section {
 	var items []item
 	for _, s := range r.Incomplete() {
-		it := bullet("", "%s: %s", strong(s.State), name(s.Title()))
+		it := bullet("", "%s: %s", strong(string(s.State)), name(s.Title()))
 		if f := s.Error; f != nil {
 			it.text += line("Why", prose(join(": ", f.Reason, f.Message))) + line("Hint", prose(f.Hint))
 		}
@@ -142,7 +142,7 @@ func few(clusters []string) string {
 // to know. Those of one code stand together: why and what to do is the same.
 func checks(r *report.Report) *section {
 	var items []item
-	n := map[string]int{}
+	n := map[report.Severity]int{}
 	for i := range r.Checks {
 		n[r.Checks[i].Severity]++
 	}
@@ -164,7 +164,7 @@ func checks(r *report.Report) *section {
 func check(alike []report.Check) item {
 	const most = 3
 	c := &alike[0]
-	it := item{n: len(alike), text: fmt.Sprintf("- %s %s (%d)\n", strong(c.Severity), short(c.Code), len(alike))}
+	it := item{n: len(alike), text: fmt.Sprintf("- %s %s (%d)\n", strong(string(c.Severity)), short(c.Code), len(alike))}
 	for _, a := range alike[:min(most, len(alike))] {
 		it.text += line("Found", join(": ", name(a.Object), prose(a.Message)))
 	}
@@ -205,9 +205,9 @@ func rules(r *report.Report) *section {
 // setAside are the findings that ignore rules set aside, with the rules' reasons.
 func setAside(r *report.Report) *section {
 	var items []item
-	for _, status := range []string{report.Ghost, report.Unknown, report.Stale, report.Healthy} {
+	for _, status := range []report.Status{report.Ghost, report.Unknown, report.Stale, report.Healthy} {
 		for _, f := range findings(r, status, true) {
-			items = append(items, bullet(f.cluster, "%s %s in %s: %s", strong(f.Status), name(f.Name), name(f.cluster), prose(f.Ignored.Reason)))
+			items = append(items, bullet(f.cluster, "%s %s in %s: %s", strong(string(f.Status)), name(f.Name), name(f.cluster), prose(f.Ignored.Reason)))
 		}
 	}
 	for i := range r.InfraMachines {

@@ -11,7 +11,7 @@ import (
 
 // order is that of findings within a control plane or a group: what is Stale is
 // replaced before a Ghost is drained, so that there is room for its load.
-var order = []string{report.Healthy, report.Unknown, report.Stale, report.Ghost}
+var order = []report.Status{report.Healthy, report.Unknown, report.Stale, report.Ghost}
 
 // batches gathers the findings of one set that need the same at the same time.
 func (b *book) batches(s *set, when string) []Batch {
@@ -25,7 +25,7 @@ func (b *book) batches(s *set, when string) []Batch {
 	})
 	drifted := -1 // the first batch of what an event left behind
 	for _, m := range ms {
-		at := g.add(m.Status+m.Reason, b.steps[m], Item{Name: m.Name, Detail: detail(m), Forecast: foreseen(m)}, s.title(), words(m))
+		at := g.add(string(m.Status)+m.Reason, b.steps[m], Item{Name: m.Name, Detail: detail(m), Forecast: foreseen(m)}, s.title(), words(m))
 		if drifted < 0 && (m.Status == report.Stale || m.Status == report.Ghost) {
 			drifted = at
 		}
@@ -52,7 +52,7 @@ func event(s *set) string {
 
 // words are what is said of a status in a title.
 func words(m *report.Machine) string {
-	text := m.Status
+	text := string(m.Status)
 	if m.Reason != "" {
 		text += " (" + m.Reason + ")"
 	}

@@ -21,7 +21,7 @@ func (b *book) ghost(d *draft, s *set, m *report.Machine) {
 		return
 	case !v.proven():
 		d.before("The report does not say which "+v.noun+" it was seen in, as one of an older release or inventory does not: run detect again. No command that destroys is made before.", v.show())
-	case strength(m) != "strong" || m.Role == "":
+	case !m.HasStrongEvidence() || m.Role == "":
 		b.prove(d, s, m, v)
 		return
 	case m.Role == report.RoleControlPlane:
@@ -122,7 +122,9 @@ func (b *book) unsafe(s *set) string {
 }
 
 // externalEtcd says that the forecast found no etcd on the machines.
-func (s *set) externalEtcd() bool { return s.etcd != nil && s.etcd.Quorum == "NotApplicable" }
+func (s *set) externalEtcd() bool {
+	return s.etcd != nil && s.etcd.Quorum == report.QuorumNotApplicable
+}
 
 func nodeName(m *report.Machine) string {
 	if m.Node != "" {

@@ -42,9 +42,9 @@ func (b *book) beforeRestore() []Chapter {
 
 // reasons is what to do about a control plane or a group as a whole.
 var reasons = map[string]string{
-	"ControlPlaneLost":          "of its recorded machines no etcd majority was found. If the cluster was deleted or scaled down after the backup, that is all; if machines were lost, recover etcd before anything else.",
-	"MachinesNotInBackup":       "the backup holds fewer Machines than its owner counted. A VM that seems to be nobody's may be one of them: remove none of this group before that is settled with a complete backup.",
-	"HostedInManagementCluster": "it ran as pods in the lost management cluster. Its own data has to be restored there before the cluster answers again.",
+	report.ControlPlaneLost:          "of its recorded machines no etcd majority was found. If the cluster was deleted or scaled down after the backup, that is all; if machines were lost, recover etcd before anything else.",
+	report.MachinesNotInBackup:       "the backup holds fewer Machines than its owner counted. A VM that seems to be nobody's may be one of them: remove none of this group before that is settled with a complete backup.",
+	report.HostedInManagementCluster: "it ran as pods in the lost management cluster. Its own data has to be restored there before the cluster answers again.",
 }
 
 func notes(c *report.Cluster) []string {

@@ -87,7 +87,7 @@ func TestPoint19TheGroupIsReadAgain(t *testing.T) {
 // What no controller starts is started before the restore, so before anything is
 // unpaused: a health check ends it, and etcd needs it.
 func TestPoint22And45StoppedInstancesAreStartedFirst(t *testing.T) {
-	arrange := func(role string, outcome string, of int) (*report.Report, *report.Machine) {
+	arrange := func(role report.Role, outcome string, of int) (*report.Report, *report.Machine) {
 		r := sample("alpha")
 		c := &r.Clusters[1]
 		m := c.Workers.Groups[0].Machines[2]
@@ -111,7 +111,7 @@ func TestPoint22And45StoppedInstancesAreStartedFirst(t *testing.T) {
 		c.Workers.Groups = nil
 		return r, &c.ControlPlane.Machines[0]
 	}
-	for _, role := range []string{"worker", "control-plane"} {
+	for _, role := range []report.Role{"worker", "control-plane"} {
 		for _, outcome := range []string{"", "Stuck", "ReplacedByMachineHealthCheck", "Adopted"} {
 			for _, of := range []int{1, 3} {
 				r, m := arrange(role, outcome, of)

@@ -9,7 +9,7 @@ import (
 )
 
 // commandsOf are the lines for the first machine of a status and role.
-func commandsOf(t *testing.T, r *report.Report, status, role string) (lines []string) {
+func commandsOf(t *testing.T, r *report.Report, status report.Status, role report.Role) (lines []string) {
 	t.Helper()
 	for _, s := range stepsOf(t, r, status, role) {
 		lines = append(lines, s.Commands...)
@@ -62,7 +62,7 @@ func TestAProviderWithoutCommands(t *testing.T) {
 			}
 		}
 	}
-	for _, role := range []string{"worker", "control-plane"} {
+	for _, role := range []report.Role{"worker", "control-plane"} {
 		steps := stepsOf(t, r, report.Ghost, role)
 		if len(steps) != 2 || len(steps[0].Commands)+len(steps[1].Commands) > 0 || steps[1].When != report.AfterRestore || !strings.Contains(steps[1].Text, "by hand, and not before") {
 			t.Errorf("Ghost, %s: %+v", role, steps)

@@ -18,9 +18,9 @@ import (
 // its id; and the line before it reads the VM by its id and compares that id.
 func TestOnlyProvenGhostsAreEverDestroyed(t *testing.T) {
 	seen := map[bool]int{}
-	for _, status := range []string{report.Healthy, report.Stale, report.Ghost, report.Unknown} {
-		for _, strength := range []string{"", "weak", "medium", "strong"} {
-			for _, role := range []string{"", "worker", "control-plane"} {
+	for _, status := range []report.Status{report.Healthy, report.Stale, report.Ghost, report.Unknown} {
+		for _, strength := range []report.Strength{"", "weak", "medium", "strong"} {
+			for _, role := range []report.Role{"", "worker", "control-plane"} {
 				for _, doubt := range []string{"", "DuplicateID", "others", "borne elsewhere", "bad id", "bad ref", "no place", "no instance", "self"} {
 					for _, outcome := range []string{"", "Stuck", "GhostKeepsRunning", "UntouchedPaused", "CannotKnow"} {
 						r, m := doubtful(status, strength, role, doubt, outcome)
@@ -43,7 +43,7 @@ func TestOnlyProvenGhostsAreEverDestroyed(t *testing.T) {
 }
 
 // doubtful is a report with one machine of which something may be in doubt.
-func doubtful(status, strength, role, doubt, outcome string) (*report.Report, *report.Machine) {
+func doubtful(status report.Status, strength report.Strength, role report.Role, doubt, outcome string) (*report.Report, *report.Machine) {
 	r := sample("alpha-prod")
 	g := group(r)
 	g.Machines = g.Machines[:1]
@@ -290,7 +290,7 @@ func TestAnyReportHasAPlan(t *testing.T) {
 		},
 		func(m *report.Machine) { m.Status = report.Unknown }, func(m *report.Machine) { m.Status = report.Stale }, func(m *report.Machine) { m.Status = report.Ghost },
 	} {
-		for _, of := range []string{report.Healthy, report.Stale, report.Ghost, report.Unknown} {
+		for _, of := range []report.Status{report.Healthy, report.Stale, report.Ghost, report.Unknown} {
 			for _, state := range []string{"read", "skipped"} {
 				r := sample("alpha")
 				for i := range r.Clusters {

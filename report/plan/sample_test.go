@@ -45,7 +45,7 @@ func sample(name string) *report.Report {
 	foreseen := func(outcome string) *report.MachineForecast {
 		return &report.MachineForecast{Outcome: outcome, Message: name, Condition: name}
 	}
-	machine := func(status, role, providerID string) report.Machine {
+	machine := func(status report.Status, role report.Role, providerID string) report.Machine {
 		return report.Machine{Namespace: name, Name: name, Node: name, Role: role, Status: status, ProviderID: providerID, Message: name}
 	}
 	living := machine(report.Healthy, "control-plane", "vsphere://"+livingID)
@@ -108,7 +108,7 @@ func sample(name string) *report.Report {
 func group(r *report.Report) *report.Group { return &r.Clusters[0].Workers.Groups[0] }
 
 // find is the only machine of a status in the report's first cluster.
-func find(t *testing.T, r *report.Report, status, role string) *report.Machine {
+func find(t *testing.T, r *report.Report, status report.Status, role report.Role) *report.Machine {
 	t.Helper()
 	for _, s := range sets(&r.Clusters[0]) {
 		for i := range s.machines {

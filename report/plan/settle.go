@@ -10,27 +10,27 @@ import (
 // the answer of the report is not yes. Reasons that are not here have steps of their own:
 // at their machines, at the restore, or at the errors of the backup.
 var settled = map[string]string{
-	"MachinesDeleted":    "Unless that is wanted, let the owners want what exists: set their replicas, or put back into the topology what it lacks.",
-	"RolloutDue":         "Unless that is wanted now, let the owners want what their machines are (version, template, rollout), or take a backup that is newer than the rollout.",
-	"LivingReplaced":     "Unless that is wanted, start what is off, see that their Nodes are Ready, and take the annotation cluster.x-k8s.io/remediate-machine away. Until then the lines keep health checks from them.",
-	"SecondInstance":     "Keep their infrastructure objects paused until they have the ids of the instances that exist: two of one machine harm each other.",
-	"ClusterHalted":      "Nothing is taken over before that is settled.",
-	"ResourceUndecided":  "Look it up first: if it is gone, the cluster stands still.",
-	"PoolNotDecided":     "Look the pool up first, and compare its size with the replicas of its MachinePool: the controller sets it to those.",
-	"OutcomeUnknown":     "Find out what becomes of these first, and watch them when it is unpaused.",
-	"SpecUnseen":         "Compare what it wants with what exists first.",
-	"OwnerHalted":        "Make it again, as it was, or nobody replaces these machines.",
-	"MachinesHalted":     "Their forecasts say what keeps their controller away: settle that, or leave it so on purpose.",
-	"CannotReplace":      "Bring back what is missing first. Machines that are deleted before are not made again.",
-	"MachinesMissing":    "Take a newer backup if there is one. Else compare the instances that run with the Machines that were restored, as new ones are made beside them.",
-	"MachinesMade":       "Unless that is wanted, let the owners want what exists.",
-	"PoolScaledBack":     "Unless that is wanted, let the MachinePool and its infrastructure object want what the pool has.",
-	"PoolGrown":          "Unless that is wanted, let the MachinePool and its infrastructure object want what the pool has.",
-	"InstancesStarted":   "Unless that is wanted, find out who stopped them, and whether another one runs in their place.",
-	"FoundByNameOnly":    "See that the instance of each name is the machine, and no copy of it.",
-	"MachinesNotReady":   "Make the bootstrap objects again from another backup or your sources.",
-	"HostedControlPlane": "See that its control plane runs and that its data is there.",
-	"RolloutScheduled":   "Unless that is wanted, take the time away.",
+	report.MachinesDeleted:    "Unless that is wanted, let the owners want what exists: set their replicas, or put back into the topology what it lacks.",
+	report.RolloutDue:         "Unless that is wanted now, let the owners want what their machines are (version, template, rollout), or take a backup that is newer than the rollout.",
+	report.LivingReplaced:     "Unless that is wanted, start what is off, see that their Nodes are Ready, and take the annotation cluster.x-k8s.io/remediate-machine away. Until then the lines keep health checks from them.",
+	report.SecondInstance:     "Keep their infrastructure objects paused until they have the ids of the instances that exist: two of one machine harm each other.",
+	report.ClusterHalted:      "Nothing is taken over before that is settled.",
+	report.ResourceUndecided:  "Look it up first: if it is gone, the cluster stands still.",
+	report.PoolNotDecided:     "Look the pool up first, and compare its size with the replicas of its MachinePool: the controller sets it to those.",
+	report.OutcomeUnknown:     "Find out what becomes of these first, and watch them when it is unpaused.",
+	report.SpecUnseen:         "Compare what it wants with what exists first.",
+	report.OwnerHalted:        "Make it again, as it was, or nobody replaces these machines.",
+	report.MachinesHalted:     "Their forecasts say what keeps their controller away: settle that, or leave it so on purpose.",
+	report.CannotReplace:      "Bring back what is missing first. Machines that are deleted before are not made again.",
+	report.MachinesMissing:    "Take a newer backup if there is one. Else compare the instances that run with the Machines that were restored, as new ones are made beside them.",
+	report.MachinesMade:       "Unless that is wanted, let the owners want what exists.",
+	report.PoolScaledBack:     "Unless that is wanted, let the MachinePool and its infrastructure object want what the pool has.",
+	report.PoolGrown:          "Unless that is wanted, let the MachinePool and its infrastructure object want what the pool has.",
+	report.InstancesStarted:   "Unless that is wanted, find out who stopped them, and whether another one runs in their place.",
+	report.FoundByNameOnly:    "See that the instance of each name is the machine, and no copy of it.",
+	report.MachinesNotReady:   "Make the bootstrap objects again from another backup or your sources.",
+	report.HostedControlPlane: "See that its control plane runs and that its data is there.",
+	report.RolloutScheduled:   "Unless that is wanted, take the time away.",
 }
 
 // settle comes before a cluster is unpaused: what the answer of the report says of it, and
@@ -76,7 +76,7 @@ func listed(names []string) string {
 func (b *book) spare(c *report.Cluster, code string, objects []string) []command {
 	var lines []command
 	for _, object := range objects {
-		if name, ok := strings.CutPrefix(object, "Machine "+c.Namespace+"/"); ok && code == "LivingReplaced" {
+		if name, ok := strings.CutPrefix(object, "Machine "+c.Namespace+"/"); ok && code == report.LivingReplaced {
 			lines = append(lines, restored(c.Namespace, machines+name).then(manage(c.Namespace, "annotate", machines+name, "--overwrite", "cluster.x-k8s.io/skip-remediation=yes")))
 		}
 	}

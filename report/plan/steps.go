@@ -62,16 +62,6 @@ func warned(m *report.Machine, reason string) bool {
 	return slices.ContainsFunc(m.Warnings, func(w report.Warning) bool { return w.Reason == reason })
 }
 
-// strength is that of the best evidence.
-func strength(m *report.Machine) string {
-	for _, s := range []string{"strong", "medium", "weak"} {
-		if slices.ContainsFunc(m.Evidence, func(e report.Evidence) bool { return e.Strength == s }) {
-			return s
-		}
-	}
-	return ""
-}
-
 // outcome is the forecast of a machine, "" when the report has none.
 func outcome(m *report.Machine) string {
 	if m.Forecast == nil {

@@ -27,7 +27,7 @@ func inOrder(t *testing.T, lines []string, pieces ...string) {
 	}
 }
 
-func stepsOf(t *testing.T, r *report.Report, status, role string) []report.Step {
+func stepsOf(t *testing.T, r *report.Report, status report.Status, role report.Role) []report.Step {
 	t.Helper()
 	Fill(r)
 	return find(t, r, status, role).Remediation
@@ -108,7 +108,7 @@ func TestEtcdIsAskedOnALivingNodeAlone(t *testing.T) {
 // On a Node that is powered off runs no etcd.
 func TestEtcdIsNotAskedOnANodeThatIsOff(t *testing.T) {
 	off := []report.Warning{{Reason: "PoweredOff"}}
-	for _, status := range []string{report.Stale, report.Ghost} {
+	for _, status := range []report.Status{report.Stale, report.Ghost} {
 		r := sample("alpha")
 		p := &r.Clusters[0].ControlPlane
 		first := find(t, r, report.Healthy, "control-plane")
@@ -133,7 +133,7 @@ func TestEtcdIsNotAskedOnANodeThatIsOff(t *testing.T) {
 func TestExternalEtcdIsLeftAlone(t *testing.T) {
 	r := sample("alpha")
 	r.Clusters[0].ControlPlane.Forecast = &report.ControlPlaneForecast{Etcd: &report.Etcd{Quorum: "NotApplicable"}}
-	for _, status := range []string{report.Ghost, report.Stale} {
+	for _, status := range []report.Status{report.Ghost, report.Stale} {
 		if text := strings.Join(commands(stepsOf(t, r, status, "control-plane")), "\n"); strings.Contains(text, "etcdctl") || text == "" {
 			t.Errorf("%s: %s", status, text)
 		}
@@ -465,7 +465,7 @@ func TestNoIDIsChangedWhereItIsNotKnownWhichIsTheCopy(t *testing.T) {
 }
 
 func TestSnapshotLeavesItsNodeWhole(t *testing.T) {
-	for _, status := range []string{report.Stale, report.Ghost} {
+	for _, status := range []report.Status{report.Stale, report.Ghost} {
 		r := sample("alpha")
 		inOrder(t, commands(stepsOf(t, r, status, "control-plane")), "snapshot save /var/lib/etcd/before-restore.db", "debug node/alpha --image=busybox -- sleep 3600", "DEBUG_POD=''",
 			`COPY="etcd-ALPHA_ALPHA-$(date`, `exec "pod/${DEBUG_POD:?}" -- cat /host/var/lib/etcd/before-restore.db >"${COPY:?}")`, `= "$(cksum <"${COPY:?}")" || { echo 'stop: the copy is partial.`, `delete "pod/${DEBUG_POD:?}"`)

@@ -51,7 +51,7 @@ func one(yes bool) int64 {
 }
 
 // clusterStatuses are the statuses of clusters, worst first.
-var clusterStatuses = slices.DeleteFunc(report.RollUps(), func(s string) bool {
+var clusterStatuses = slices.DeleteFunc(report.RollUps(), func(s report.Status) bool {
 	return s == report.NeedFurtherConfirmationInfraMachines
 })
 
@@ -64,7 +64,7 @@ func ofAnswer(s *report.Summary) []*family {
 	clusters := newFamily("clusters", "Clusters by status, without the management cluster itself.", sum, "status")
 	n := s.Clusters
 	for i, v := range []int{n.ManualRemediationRequired, n.NeedFurtherConfirmation, n.ManualRemediationNotRequired, n.Healthy} {
-		clusters.add(int64(v), clusterStatuses[i])
+		clusters.add(int64(v), string(clusterStatuses[i]))
 	}
 	return append([]*family{status, complete, clusters}, ofSafety(s.Answer)...)
 }
@@ -81,19 +81,19 @@ func ofSafety(a *report.SafeAnswer) []*family {
 			reasons.add(int64(max(1, len(a.Reasons[i].Objects))), a.Reasons[i].Code)
 		}
 	}
-	addStatus(safe, []string{report.Yes, report.WithWork, report.No, report.Unclear}, is)
+	addStatus(safe, []report.Safe{report.Yes, report.WithWork, report.No, report.Unclear}, is)
 	return []*family{safe, reasons}
 }
 
 // addStatus adds a sample per status, as kube-state-metrics does for phases: so
 // a query for any of them has an answer. One that this release does not know is
 // added to those that it knows, and 1 of them stays 1.
-func addStatus(f *family, known []string, is string, labels ...string) {
+func addStatus[S ~string](f *family, known []S, is S, labels ...string) {
 	for _, status := range known {
-		f.add(one(status == is), append(slices.Clone(labels), status)...)
+		f.add(one(status == is), append(slices.Clone(labels), string(status))...)
 	}
 	if !slices.Contains(known, is) {
-		f.add(1, append(slices.Clone(labels), is)...)
+		f.add(1, append(slices.Clone(labels), string(is))...)
 	}
 }
 
@@ -121,10 +121,10 @@ func ofClusters(r *report.Report) []*family {
 
 func addMachines(f *family, n report.MachineCounts, cluster []string) {
 	for _, s := range []struct {
-		status string
+		status report.Status
 		n      int
 	}{{report.Ghost, n.Ghost}, {report.Unknown, n.Unknown}, {report.Stale, n.Stale}, {report.Healthy, n.Healthy}} {
-		f.add(int64(s.n), append(slices.Clone(cluster), s.status)...)
+		f.add(int64(s.n), append(slices.Clone(cluster), string(s.status))...)
 	}
 }
 
@@ -154,9 +154,9 @@ func ofTheRest(r *report.Report) []*family {
 		excluded.add(int64(s.Excluded[cause]), cause)
 	}
 	resources := newFamily("resources", "Things besides machines that a restore depends on, by whether they exist.", sum, "state")
-	resources.add(int64(s.Resources.Present), report.Present)
-	resources.add(int64(s.Resources.Absent), report.Absent)
-	resources.add(int64(s.Resources.Unknown), report.Undecided)
+	resources.add(int64(s.Resources.Present), string(report.Present))
+	resources.add(int64(s.Resources.Absent), string(report.Absent))
+	resources.add(int64(s.Resources.Unknown), string(report.Undecided))
 	return slices.Concat([]*family{
 		single("infra_machines", "VMs that may or may not belong to a cluster of the backup. Those that ignore rules set aside are counted.", s.InfraMachines),
 		single("infra_machines_ignored", "Of drift_detector_infra_machines, those that ignore rules set aside.", s.IgnoredInfraMachines),
@@ -171,20 +171,20 @@ func ofTheRest(r *report.Report) []*family {
 func checks(r *report.Report) *family {
 	f := newFamily("checks", "Findings on the backup alone, by severity.", sum, "severity")
 	for _, severity := range report.CheckSeverities() {
-		f.add(0, severity)
+		f.add(0, string(severity))
 	}
 	for i := range r.Checks {
-		f.add(1, r.Checks[i].Severity)
+		f.add(1, string(r.Checks[i].Severity))
 	}
 	return f
 }
 
 func rules(r *report.Report) *family {
 	f := newFamily("ignore_rules", "Ignore rules by state. One that is expired sets nothing aside any more.", sum, "state")
-	f.add(0, report.RuleActive)
-	f.add(0, report.RuleExpired)
+	f.add(0, string(report.RuleActive))
+	f.add(0, string(report.RuleExpired))
 	for i := range r.IgnoreRules {
-		f.add(1, r.IgnoreRules[i].State)
+		f.add(1, string(r.IgnoreRules[i].State))
 	}
 	return f
 }

@@ -76,7 +76,7 @@ func expected(r *report.Report) map[string]int {
 		"resources unknown": r.Summary.Resources.Unknown,
 		"checks":            len(r.Checks), "ignore_rules": len(r.IgnoreRules),
 		"complete": int(one(r.Summary.Complete)), "report_narrowed": int(one(r.Options.Filter != nil)),
-		"info": 1, "status": 1, "status " + r.Summary.Status: 1,
+		"info": 1, "status": 1, "status " + string(r.Summary.Status): 1,
 	}
 	machines(want, "machines", r.Summary.Machines)
 	if n := r.Summary.IgnoredMachines; n != nil {
@@ -151,7 +151,7 @@ func TestASavedReportHasTheSameMetrics(t *testing.T) {
 // One cluster of the name in each of two backups are two series, and two scopes
 // that nothing tells apart are one, which is complete only when both are.
 func TestSameNames(t *testing.T) {
-	cluster := func(backup int, status string, n report.MachineCounts) report.Cluster {
+	cluster := func(backup int, status report.Status, n report.MachineCounts) report.Cluster {
 		return report.Cluster{Namespace: "a", Name: "b", Backup: backup, Status: status, Counts: n}
 	}
 	doc := text(t, &report.Report{

@@ -77,7 +77,8 @@ func (g *generator) name(kind string) string {
 	return fmt.Sprintf("%s-%d", kind, g.n)
 }
 
-func (g *generator) one(of ...string) string { return of[g.IntN(len(of))] }
+// one returns any of them.
+func one[T any](g *generator, of ...T) T { return of[g.IntN(len(of))] }
 
 func (g *generator) report(clusters, machines int) *report.Report {
 	at := time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC)
@@ -111,7 +112,7 @@ func (g *generator) report(clusters, machines int) *report.Report {
 		r.Backups[0].Missing = append(r.Backups[0].Missing, report.Missing{Kind: "VSphereClusterIdentity", Name: g.name("identity"), ReferredBy: g.name("by"), Why: g.name("why")})
 	}
 	if g.IntN(2) == 0 {
-		r.Checks = append(r.Checks, report.Check{Severity: g.one("error", "warning", "info"), Code: "ClusterNotPaused", Object: g.name("Cluster"), Message: g.name("message"), Why: "Controllers act at once.", Do: "pause it"})
+		r.Checks = append(r.Checks, report.Check{Severity: one(g, report.CheckSeverities()...), Code: "ClusterNotPaused", Object: g.name("Cluster"), Message: g.name("message"), Why: "Controllers act at once.", Do: "pause it"})
 	}
 	g.summarize(r)
 	return r
@@ -121,179 +122,125 @@ func (g *generator) summarize(r *report.Report) {
 	s := &r.Summary
 	s.Complete, s.Excluded, s.OutOfScope = true, map[string]int{"template": g.IntN(9) + 1}, g.IntN(5)
 	s.InfraMachines = len(r.InfraMachines)
-	for i := range r.Scopes {
-		if sc := &r.Scopes[i]; sc.State != "complete" {
-			s.Complete = false
-			r.Errors = append(r.Errors, report.Error{Scope: sc.Provider + " " + sc.Endpoint, Message: sc.Error.Message, Hint: sc.Error.Hint})
-		}
+	for _, sc := range r.Incomplete() {
+		s.Complete = false
+		r.Errors = append(r.Errors, report.Error{Scope: sc.Provider + " " + sc.Endpoint, Message: sc.Error.Message, Hint: sc.Error.Hint})
 	}
 	s.Errors = len(r.Errors)
-	out := map[string]int{}
-	with, without := []string{}, []string{}
-	if len(r.Errors) > 0 {
-		with, without = append(with, report.NeedFurtherConfirmation), append(without, report.NeedFurtherConfirmation)
-	}
 	if g.rules > 0 {
 		s.IgnoredMachines = &report.MachineCounts{}
 	}
+	s.Forecast = &report.GeneralForecast{Outcomes: map[string]int{}}
+	with, without := report.Healthy, report.Healthy // rules
+	if len(r.Errors) > 0 {
+		with, without = report.NeedFurtherConfirmation, report.NeedFurtherConfirmation
+	}
 	for i := range r.Clusters {
-		c := &r.Clusters[i]
-		if c.Self {
-			continue
-		}
-		s.Machines = plus(s.Machines, c.Counts)
-		s.Clusters.Total++
-		switch c.Status {
-		case report.ManualRemediationRequired:
-			s.Clusters.ManualRemediationRequired++
-		case report.NeedFurtherConfirmation:
-			s.Clusters.NeedFurtherConfirmation++
-		case report.ManualRemediationNotRequired:
-			s.Clusters.ManualRemediationNotRequired++
-		default:
-			s.Clusters.Healthy++
-		}
-		with = append(with, c.Status)
-		for _, set := range c.Sets() {
-			for j := range set.Machines {
-				m := &set.Machines[j]
-				if m.Forecast != nil {
-					out[m.Forecast.Outcome]++
-				}
-				without = append(without, rollUp(m.Status))
-				if m.Ignored != nil {
-					s.Ignored++
-					s.IgnoredMachines.Count(m.Status)
-				}
-			}
+		if c := &r.Clusters[i]; !c.Self {
+			with, without = report.Worst(with, c.Status), report.Worst(without, countCluster(s, c))
 		}
 	}
 	for i := range r.InfraMachines {
-		without = append(without, report.NeedFurtherConfirmationInfraMachines)
+		without = report.Worst(without, report.NeedFurtherConfirmationInfraMachines)
 		if r.InfraMachines[i].Ignored != nil {
 			s.Ignored++
 			s.IgnoredInfraMachines++
 		} else {
-			with = append(with, report.NeedFurtherConfirmationInfraMachines)
+			with = report.Worst(with, report.NeedFurtherConfirmationInfraMachines)
 		}
 	}
-	s.Status = worst(with)
+	s.Status = with
 	if g.rules > 0 {
-		s.StatusWithoutRules = worst(without)
+		s.StatusWithoutRules = without
 	}
-	s.Answer = g.answer(worst(append(without, s.Status)))
-	s.Forecast = &report.GeneralForecast{Outcomes: out, NotHealing: s.Machines.Stale, Notes: []report.Note{{Code: "AssumedOrder", Message: g.name("note")}}}
+	s.Answer = g.answer(report.Worst(with, without))
+	s.Forecast.NotHealing, s.Forecast.Notes = s.Machines.Stale, []report.Note{{Code: report.AssumedOrder, Message: g.name("note")}}
+}
+
+// countCluster adds a cluster to the summary and returns its status without rules.
+func countCluster(s *report.Summary, c *report.Cluster) (status report.Status) {
+	status = report.Healthy
+	s.Machines.Add(c.Counts)
+	s.Clusters.Count(c.Status)
+	for _, set := range c.Sets() {
+		for i := range set.Machines {
+			m := &set.Machines[i]
+			status = report.Worst(status, m.RollUp())
+			if m.Forecast != nil {
+				s.Forecast.Outcomes[m.Forecast.Outcome]++
+			}
+			if m.Ignored != nil {
+				s.Ignored++
+				s.IgnoredMachines.Count(m.Status)
+			}
+		}
+	}
+	return status
 }
 
 // answer is one that the status does not contradict; rules do not change it.
-func (g *generator) answer(status string) *report.SafeAnswer {
-	a := &report.SafeAnswer{Safe: report.Yes, Reasons: []report.AnswerReason{}, Conditions: []report.Note{{Code: "RestoreOrder", Message: g.name("condition")}}}
-	code := map[string]string{
-		report.ManualRemediationNotRequired: "MachinesBroken", report.NeedFurtherConfirmationInfraMachines: report.InstancesToConfirm,
-		report.NeedFurtherConfirmation: "MachinesUnknown", report.ManualRemediationRequired: "EtcdMembersRemoved",
+func (g *generator) answer(status report.Status) *report.SafeAnswer {
+	a := &report.SafeAnswer{Safe: report.Yes, Reasons: []report.AnswerReason{}, Conditions: []report.Note{{Code: report.RestoreOrder, Message: g.name("condition")}}}
+	code := map[report.Status]string{
+		report.ManualRemediationNotRequired: report.MachinesBroken, report.NeedFurtherConfirmationInfraMachines: report.InstancesToConfirm,
+		report.NeedFurtherConfirmation: report.MachinesUnknown, report.ManualRemediationRequired: report.EtcdMembersRemoved,
 	}[status]
 	if code != "" {
-		a.Safe = map[string]string{"MachinesBroken": report.WithWork, "EtcdMembersRemoved": report.No}[code]
-		if a.Safe == "" {
-			a.Safe = report.Unclear
-		}
+		a.Safe = report.SafeAfter(code)
 		a.Reasons = append(a.Reasons, report.AnswerReason{Code: code, Message: g.name("reason"), Objects: []string{g.name("Machine")}})
 	}
 	return a
 }
 
-// rollUp is what a machine of that status makes of what holds it.
-func rollUp(status string) string {
-	switch status {
-	case report.Ghost:
-		return report.ManualRemediationRequired
-	case report.Unknown:
-		return report.NeedFurtherConfirmation
-	case report.Stale:
-		return report.ManualRemediationNotRequired
-	}
-	return report.Healthy
-}
-
-func worst(statuses []string) string {
-	order := []string{
-		report.Healthy, report.ManualRemediationNotRequired, report.NeedFurtherConfirmationInfraMachines,
-		report.NeedFurtherConfirmation, report.ManualRemediationRequired,
-	}
-	at := 0
-	for _, s := range statuses {
-		for i := range order {
-			if order[i] == s {
-				at = max(at, i)
-			}
-		}
-	}
-	return order[at]
-}
-
-func plus(a, b report.MachineCounts) report.MachineCounts {
-	a.Total += b.Total
-	a.Healthy += b.Healthy
-	a.Stale += b.Stale
-	a.Ghost += b.Ghost
-	a.Unknown += b.Unknown
-	return a
-}
+const unreachable = "unreachable" // a reason why a Node list was not read
 
 func (g *generator) cluster(r *report.Report, machines int) report.Cluster {
 	c := report.Cluster{
-		Namespace: g.name("tenant"), Name: g.name("cluster"), Provider: g.one("vsphere", "aws"),
+		Namespace: g.name("tenant"), Name: g.name("cluster"), Provider: one(g, "vsphere", "aws"),
 		Derived: g.IntN(9) == 0, Self: !g.calm && g.IntN(9) == 0, Paused: g.IntN(9) == 0, Endpoint: "192.0.2.1:6443",
-		Nodes:     report.Nodes{State: g.one("read", "skipped", "unreachable")},
+		Nodes:     report.Nodes{State: one(g, report.NodesRead, report.NodesSkipped, unreachable)},
 		Resources: []report.Resource{},
 		Forecast:  &report.ClusterForecast{Text: g.name("adopted"), Outcomes: map[string]int{}, Notes: []report.Note{}},
 	}
-	if c.Nodes.State == "unreachable" {
+	if c.Nodes.State == unreachable {
 		c.Nodes.Error = g.name("refused")
 	}
 	three := int64(3)
 	cp := &c.ControlPlane
 	cp.Kind, cp.Name, cp.Applicable, cp.Desired = "KubeadmControlPlane", g.name("cp"), true, &three
-	var statuses []string
-	cp.Machines, cp.Counts, cp.Status = g.machines(r, &c, min(3, machines), "control-plane")
+	cp.Machines, cp.Counts, cp.Status = g.machines(r, &c, min(3, machines), report.RoleControlPlane)
 	c.Counts = cp.Counts
-	statuses = append(statuses, cp.Status)
-	left := machines - 3
-	c.Workers.Groups = []report.Group{}
-	for left > 0 {
+	c.Workers = report.Workers{Status: report.Healthy, Groups: []report.Group{}}
+	for left := machines - 3; left > 0; {
 		n := min(left, 1+g.IntN(40))
 		left -= n
 		desired := int64(n)
-		group := report.Group{Kind: g.one("MachineDeployment", "MachineSet"), Name: g.name("md"), Desired: &desired}
-		group.Machines, group.Counts, group.Status = g.machines(r, &c, n, "worker")
-		c.Counts = plus(c.Counts, group.Counts)
+		group := report.Group{Kind: one(g, "MachineDeployment", "MachineSet"), Name: g.name("md"), Desired: &desired}
+		group.Machines, group.Counts, group.Status = g.machines(r, &c, n, report.RoleWorker)
+		c.Counts.Add(group.Counts)
 		c.Workers.Groups = append(c.Workers.Groups, group)
-		c.Workers.Status = worst([]string{c.Workers.Status, group.Status})
-		statuses = append(statuses, group.Status)
+		c.Workers.Status = report.Worst(c.Workers.Status, group.Status)
 	}
-	if c.Workers.Status == "" {
-		c.Workers.Status = report.Healthy
-	}
-	c.Status = worst(statuses)
+	c.Status = report.Worst(cp.Status, c.Workers.Status)
 	return c
 }
 
-func (g *generator) machines(r *report.Report, c *report.Cluster, n int, role string) ([]report.Machine, report.MachineCounts, string) {
-	var counts report.MachineCounts
-	out, statuses := []report.Machine{}, []string{}
+// machines returns n machines without those that a shortened report leaves out, the
+// counts of all, and what those that no rule sets aside roll up to.
+func (g *generator) machines(r *report.Report, c *report.Cluster, n int, role report.Role) (out []report.Machine, counts report.MachineCounts, status report.Status) {
+	out, status = []report.Machine{}, report.Healthy
 	for range n {
 		m := g.machine(c, role)
 		counts.Count(m.Status)
 		g.ignore(r, m.Finding() && !c.Self, &m.Ignored)
 		if m.Ignored == nil {
-			statuses = append(statuses, rollUp(m.Status))
+			status = report.Worst(status, m.RollUp())
 		}
-		if g.shortened && !m.Finding() {
-			continue
+		if !g.shortened || m.Finding() {
+			out = append(out, m)
 		}
-		out = append(out, m)
 	}
-	return out, counts, worst(statuses)
+	return out, counts, status
 }
 
 func (g *generator) ignore(r *report.Report, finding bool, into **report.Ignored) {
@@ -305,12 +252,12 @@ func (g *generator) ignore(r *report.Report, finding bool, into **report.Ignored
 	*into = &report.Ignored{Rule: i, Reason: r.IgnoreRules[i].Reason}
 }
 
-func (g *generator) machine(c *report.Cluster, role string) report.Machine {
+func (g *generator) machine(c *report.Cluster, role report.Role) report.Machine {
 	m := report.Machine{
 		Namespace: c.Namespace, Name: g.name(c.Name), UID: fmt.Sprintf("%08x-0000", g.Uint32()), Role: role,
-		Status:     g.one(report.Healthy, report.Healthy, report.Healthy, report.Stale, report.Ghost, report.Unknown),
+		Status:     one(g, report.Healthy, report.Healthy, report.Healthy, report.Stale, report.Ghost, report.Unknown),
 		ProviderID: fmt.Sprintf("%s://42%06x", c.Provider, g.Uint32()), Node: g.name("node"),
-		Evidence: []report.Evidence{{Kind: "biosUUID", Detail: g.name("found"), Strength: g.one("strong", "medium", "weak")}},
+		Evidence: []report.Evidence{{Kind: "biosUUID", Detail: g.name("found"), Strength: one(g, report.Strong, report.Medium, report.Weak)}},
 	}
 	if g.calm && g.IntN(20) > 0 {
 		m.Status = report.Healthy
@@ -318,21 +265,21 @@ func (g *generator) machine(c *report.Cluster, role string) report.Machine {
 	switch m.Status {
 	case report.Healthy:
 		m.Instance = g.instance(c.Provider)
-		m.Forecast = &report.MachineForecast{Outcome: "Adopted", Message: "the controllers take it over"}
+		m.Forecast = &report.MachineForecast{Outcome: report.Adopted, Message: "the controllers take it over"}
 		if g.IntN(9) == 0 {
-			m.Warnings = []report.Warning{{Reason: g.one("PoweredOff", "Renamed"), Message: g.name("warning")}}
+			m.Warnings = []report.Warning{{Reason: one(g, report.PoweredOff, report.Renamed), Message: g.name("warning")}}
 		}
 		return m
 	case report.Stale:
-		m.Reason, m.Message = "InstanceNotFound", g.name("no VM")
-		m.Forecast = &report.MachineForecast{Outcome: "Stuck", Condition: g.name("condition"), Message: g.name("message")}
+		m.Reason, m.Message = report.InstanceNotFound, g.name("no VM")
+		m.Forecast = &report.MachineForecast{Outcome: report.Stuck, Condition: g.name("condition"), Message: g.name("message")}
 	case report.Ghost:
 		m.UID, m.ProviderID, m.Instance = "", "", g.instance(c.Provider)
 		m.Message = g.name("it belongs to the cluster")
-		m.Forecast = &report.MachineForecast{Outcome: "GhostKeepsRunning", Message: g.name("message")}
+		m.Forecast = &report.MachineForecast{Outcome: report.GhostKeepsRunning, Message: g.name("message")}
 	default:
-		m.Reason, m.Message = g.one("ScopeIncomplete", "AmbiguousMatch", "NodeAlive"), g.name("cannot be decided")
-		m.Forecast = &report.MachineForecast{Outcome: "CannotKnow", Message: g.name("message")}
+		m.Reason, m.Message = one(g, report.ScopeIncomplete, report.AmbiguousMatch, report.NodeAlive), g.name("cannot be decided")
+		m.Forecast = &report.MachineForecast{Outcome: report.CannotKnow, Message: g.name("message")}
 	}
 	m.Remediation = []report.Step{{
 		When: report.BeforeRestore, Who: report.Operator, Text: g.name("look at it"),
@@ -346,7 +293,7 @@ func (g *generator) instance(provider string) *report.Instance {
 	i := &report.Instance{
 		Provider: provider, Scope: provider + " " + g.name("vc") + ":443", ID: fmt.Sprintf("42%06x-%08x", g.Uint32(), g.Uint32()),
 		Ref: fmt.Sprintf("vm-%d", g.IntN(9999)), Name: g.name("vm"), Path: "/DC0/vm/" + g.name("folder") + "/" + g.name("vm"),
-		State: g.one("poweredOn", "poweredOff"), Created: &at, Addresses: []string{"192.0.2.7"},
+		State: one(g, "poweredOn", "poweredOff"), Created: &at, Addresses: []string{"192.0.2.7"},
 	}
 	if provider == "aws" {
 		i.Tags = map[string]string{"team": g.name("team")}
@@ -356,8 +303,8 @@ func (g *generator) instance(provider string) *report.Instance {
 
 func (g *generator) infraMachine(r *report.Report) report.InfraMachine {
 	m := report.InfraMachine{
-		Instance: *g.instance(g.one("vsphere", "aws")), Reason: g.one("InClusterFolder", "CloneOf", "ForeignNode"), Message: g.name("ask its owner"),
-		Evidence: []report.Evidence{{Kind: "folder", Detail: g.name("in folder"), Strength: "weak"}},
+		Instance: *g.instance(one(g, "vsphere", "aws")), Reason: one(g, report.InClusterFolder, report.CloneOf, report.ForeignNode), Message: g.name("ask its owner"),
+		Evidence: []report.Evidence{{Kind: "folder", Detail: g.name("in folder"), Strength: report.Weak}},
 	}
 	if len(r.Clusters) > 0 && g.IntN(2) == 0 {
 		m.Cluster = r.Clusters[g.IntN(len(r.Clusters))].Title()
@@ -367,9 +314,9 @@ func (g *generator) infraMachine(r *report.Report) report.InfraMachine {
 }
 
 func (g *generator) scope() report.Scope {
-	s := report.Scope{Provider: g.one("vsphere", "aws"), Endpoint: g.name("vc") + ":443", Account: g.name("svc"), State: "complete", Instances: g.IntN(99)}
+	s := report.Scope{Provider: one(g, "vsphere", "aws"), Endpoint: g.name("vc") + ":443", Account: g.name("svc"), State: report.ScopeComplete, Instances: g.IntN(99)}
 	if !g.calm && g.IntN(4) == 0 {
-		s.State = g.one("partial", "failed")
+		s.State = one(g, report.ScopePartial, report.ScopeFailed)
 		s.Error = &report.Fault{Reason: "Unreachable", Message: g.name("connection refused"), Hint: g.name("open the way")}
 	}
 	return s

@@ -50,7 +50,7 @@ func (p printer) clusters(r *report.Report) {
 	for i := range r.Clusters {
 		c := &r.Clusters[i]
 		l := lookOf(c.Status)
-		row := terminal.Lead(l.style, l.mark, 0).Column(terminal.Bold, terminal.Quoted(c.Title()), min(width, 36)).Field(l.style, c.Status)
+		row := terminal.Lead(l.style, l.mark, 0).Column(terminal.Bold, terminal.Quoted(c.Title()), min(width, 36)).Field(l.style, string(c.Status))
 		for _, note := range notes(c, r) {
 			row = row.Prose(terminal.Plain, note)
 		}

@@ -157,9 +157,9 @@ func unlessZero(n int, what string) string {
 	return plural(n, what)
 }
 
-func (p printer) status(indent int, status, text string) {
+func (p printer) status(indent int, status report.Status, text string) {
 	l := lookOf(status)
-	p.Print(indent, indent+2, terminal.Lead(l.style, l.mark+" "+status, statusWidth).Prose(terminal.Plain, text))
+	p.Print(indent, indent+2, terminal.Lead(l.style, l.mark+" "+string(status), statusWidth).Prose(terminal.Plain, text))
 }
 
 // set prints a set with the machines that have a line of their own, or nothing
@@ -196,7 +196,7 @@ func (p printer) machine(m *report.Machine, fate *fates) {
 	if m.Status == report.Healthy && len(m.Warnings) > 0 {
 		l.mark, l.style = "*", terminal.Yellow
 	}
-	row := terminal.Lead(l.style, l.mark+" "+m.Status, statusWidth).Field(terminal.Plain, terminal.Quoted(m.Name))
+	row := terminal.Lead(l.style, l.mark+" "+string(m.Status), statusWidth).Field(terminal.Plain, terminal.Quoted(m.Name))
 	if m.Reason != "" {
 		row = row.Field(l.style, m.Reason)
 	}
@@ -208,7 +208,7 @@ func (p printer) machine(m *report.Machine, fate *fates) {
 		row = row.Named(terminal.Dim, "recorded as", m.ProviderID)
 	}
 	if e := best(m); e != nil && (m.Status == report.Ghost || m.Status == report.Unknown && m.Message == "") {
-		row = row.Prose(terminal.Dim, e.Strength+" evidence: "+e.Detail)
+		row = row.Prose(terminal.Dim, string(e.Strength)+" evidence: "+e.Detail)
 	}
 	for _, w := range m.Warnings {
 		row = row.Prose(terminal.Yellow, w.Reason+": "+w.Message)
@@ -230,7 +230,7 @@ func afterSlash(providerID string) string {
 
 // best is the strongest piece of evidence, the first of equals.
 func best(m *report.Machine) *report.Evidence {
-	order := []string{"weak", "medium", "strong"}
+	order := []report.Strength{report.Weak, report.Medium, report.Strong}
 	var found *report.Evidence
 	for i := range m.Evidence {
 		e := &m.Evidence[i]

@@ -78,7 +78,7 @@ func listedNames(names []string) []string {
 }
 
 // plainOutcomes are what becomes of a machine as its verdict alone lets expect.
-var plainOutcomes = map[string]string{report.Healthy: report.Adopted, report.Ghost: report.GhostKeepsRunning, report.Unknown: report.CannotKnow}
+var plainOutcomes = map[report.Status]string{report.Healthy: report.Adopted, report.Ghost: report.GhostKeepsRunning, report.Unknown: report.CannotKnow}
 
 // fates prints what becomes of the machines of one cluster. A reason is printed once:
 // of what a cluster lacks, all its machines have the same to say.
@@ -143,7 +143,7 @@ func byOutcome(ms []*report.Machine) [][]*report.Machine {
 	var out [][]*report.Machine
 	at := map[[3]string]int{}
 	for _, m := range ms {
-		k := [3]string{m.Status, m.Reason, m.Forecast.Outcome}
+		k := [3]string{string(m.Status), m.Reason, m.Forecast.Outcome}
 		i, ok := at[k]
 		if !ok {
 			i = len(out)
@@ -164,7 +164,7 @@ func (p printer) names(ms []*report.Machine, fate *fates) {
 		names[i] = ms[i].Name
 		same = same && *ms[i].Forecast == *m.Forecast
 	}
-	row := terminal.Lead(l.style, l.mark+" "+m.Status, statusWidth)
+	row := terminal.Lead(l.style, l.mark+" "+string(m.Status), statusWidth)
 	if m.Reason != "" {
 		row = row.Field(l.style, m.Reason)
 	}

@@ -70,7 +70,7 @@ func TestTextCountsTheClustersOfANote(t *testing.T) {
 func TestTextForecastsMachines(t *testing.T) {
 	const shown = "after the restore:"
 	for name, c := range map[string]struct {
-		status    string
+		status    report.Status
 		forecast  report.MachineForecast
 		says, two string // of one machine, and of a second one in the cluster
 	}{

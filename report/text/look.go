@@ -13,7 +13,7 @@ type look struct {
 	rank  int
 }
 
-func lookOf(status string) look {
+func lookOf(status report.Status) look {
 	return look{report.Mark(status), Style(status), report.Urgency(status)}
 }
 
@@ -21,10 +21,10 @@ func lookOf(status string) look {
 var styles = [...]terminal.Style{terminal.Red, terminal.Yellow, terminal.Yellow, terminal.Green}
 
 // Style returns the colour of a status; it stands beside [report.Mark].
-func Style(status string) terminal.Style { return styles[report.Urgency(status)] }
+func Style(status report.Status) terminal.Style { return styles[report.Urgency(status)] }
 
 // CheckLook returns the mark and the colour of a check of a severity.
-func CheckLook(severity string) (mark string, style terminal.Style) {
+func CheckLook(severity report.Severity) (mark string, style terminal.Style) {
 	switch severity {
 	case report.CheckError:
 		return "!", terminal.Red
@@ -36,7 +36,7 @@ func CheckLook(severity string) (mark string, style terminal.Style) {
 	return "", ""
 }
 
-func checkLook(severity string) look {
+func checkLook(severity report.Severity) look {
 	mark, style := CheckLook(severity)
 	return look{mark: mark, style: style}
 }

@@ -88,11 +88,11 @@ func (p printer) needs(c *report.Cluster, all bool) {
 		if r.State == report.Present {
 			l = lookOf(report.Healthy)
 		}
-		row := terminal.Lead(l.style, l.mark+" "+r.State, statusWidth).Field(terminal.Plain, r.Kind).Field(terminal.Plain, terminal.Quoted(r.Name))
+		row := terminal.Lead(l.style, l.mark+" "+string(r.State), statusWidth).Field(terminal.Plain, r.Kind).Field(terminal.Plain, terminal.Quoted(r.Name))
 		p.Print(2, 4, row.Prose(terminal.Dim, r.Message).Prose(terminal.Dim, "named by "+r.UsedBy))
 	}
 	if unknown > 0 && !all {
-		p.Print(2, 4, terminal.Lead(terminal.Yellow, "? "+report.Undecided, statusWidth).Prose(terminal.Plain, plural(unknown, "resource")+": "+why))
+		p.Print(2, 4, terminal.Lead(terminal.Yellow, "? "+string(report.Undecided), statusWidth).Prose(terminal.Plain, plural(unknown, "resource")+": "+why))
 	}
 }
 

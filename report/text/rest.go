@@ -36,8 +36,8 @@ func (p printer) ignored(r *report.Report) {
 		return
 	}
 	p.Title(fmt.Sprintf("SET ASIDE BY IGNORE RULES (%d)", r.Summary.Ignored))
-	row := func(status, name, cluster, reason string, by *report.Ignored) {
-		l := terminal.Lead(terminal.Dim, report.Mark(status)+" "+status, statusWidth).Field(terminal.Plain, terminal.Quoted(name))
+	row := func(status report.Status, name, cluster, reason string, by *report.Ignored) {
+		l := terminal.Lead(terminal.Dim, report.Mark(status)+" "+string(status), statusWidth).Field(terminal.Plain, terminal.Quoted(name))
 		if reason != "" {
 			l = l.Field(terminal.Dim, reason)
 		}
@@ -68,7 +68,7 @@ func (p printer) scopes(r *report.Report) {
 	p.Title(fmt.Sprintf("NOT COMPLETE (%d)", len(partial)))
 	for i := range partial {
 		s := &partial[i]
-		row := terminal.Lead(terminal.Yellow, "?", 0).Prose(terminal.Plain, s.Title()+":").Field(terminal.Yellow, s.State)
+		row := terminal.Lead(terminal.Yellow, "?", 0).Prose(terminal.Plain, s.Title()+":").Field(terminal.Yellow, string(s.State))
 		if s.Error == nil {
 			p.Print(2, 4, row)
 			continue

@@ -46,7 +46,7 @@ func (p printer) answer(r *report.Report) {
 	a := r.Answer()
 	l := lookOf(a.Status)
 	p.Print(0, 4, terminal.Lead(terminal.Bold, "Safe to restore?", 0).Prose(lookOf(a.As).style, a.Safe))
-	p.Print(0, 4, terminal.Lead(terminal.Plain, "Status:", 0).Prose(l.style, a.Status))
+	p.Print(0, 4, terminal.Lead(terminal.Plain, "Status:", 0).Prose(l.style, string(a.Status)))
 	p.Newline()
 	for _, f := range a.Facts {
 		l := lookOf(f.Status)
@@ -72,7 +72,7 @@ func (p printer) counts(r *report.Report) {
 		fmt.Sprintf("%d out of scope%s", s.OutOfScope, listed(s.ForeignTags)))
 	for i := range r.Scopes {
 		c := &r.Scopes[i]
-		row("Looked at", c.Title()+": "+c.State, plural(c.Instances, "VM"))
+		row("Looked at", c.Title()+": "+string(c.State), plural(c.Instances, "VM"))
 	}
 	if text := nodeLists(r); text != "" {
 		row("Node lists", text)
@@ -116,15 +116,15 @@ func machineWords(n report.MachineCounts) []string {
 
 // brief lists the counts that are not zero.
 func brief(n report.MachineCounts) string {
-	return join(", ", some(n.Ghost, report.Ghost), some(n.Unknown, report.Unknown), some(n.Stale, report.Stale), some(n.Healthy, report.Healthy))
+	return join(", ", some(n.Ghost, string(report.Ghost)), some(n.Unknown, string(report.Unknown)), some(n.Stale, string(report.Stale)), some(n.Healthy, string(report.Healthy)))
 }
 
 func clusterWords(n report.ClusterCounts) []string {
 	list := present(
-		some(n.ManualRemediationRequired, report.ManualRemediationRequired),
-		some(n.NeedFurtherConfirmation, report.NeedFurtherConfirmation),
-		some(n.ManualRemediationNotRequired, report.ManualRemediationNotRequired),
-		some(n.Healthy, report.Healthy))
+		some(n.ManualRemediationRequired, string(report.ManualRemediationRequired)),
+		some(n.NeedFurtherConfirmation, string(report.NeedFurtherConfirmation)),
+		some(n.ManualRemediationNotRequired, string(report.ManualRemediationNotRequired)),
+		some(n.Healthy, string(report.Healthy)))
 	if len(list) == 0 {
 		list = []string{"none"}
 	}
