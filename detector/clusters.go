@@ -73,7 +73,7 @@ func (d *drafts) unread(g *backup.Group) {
 	}
 	s.Pool = &PoolState{
 		State: Undecided, Desired: g.Desired, ManagedBy: g.ReplicasManagedBy,
-		Message: "whether it exists cannot be told: no provider of this version reads " + cmp.Or(g.Infrastructure.Kind, "its kind"),
+		Message: "whether it exists is not known: no provider of this version reads " + cmp.Or(g.Infrastructure.Kind, "its kind"),
 	}
 }
 

@@ -232,7 +232,7 @@ var machineRows = []machineRow{
 		[]outcome{{Unknown, AmbiguousMatch}},
 		func(f *machineFacts) bool { return f.expected.Strong.IsZero() && f.expected.Unnamed != "" },
 		func(f *machineFacts) Verdict {
-			return unknown(AmbiguousMatch, "the backup records no id for it, and what an instance made since would be called cannot be told: "+f.expected.Unnamed)
+			return unknown(AmbiguousMatch, "the backup records no id for it, and the name of an instance made since is not known: "+f.expected.Unnamed)
 		},
 	},
 	{

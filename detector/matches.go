@@ -73,7 +73,7 @@ func (f *machineFacts) healthy(found *vm, s Strength) Verdict {
 		v.Warnings = append(v.Warnings, Warning{w, f.condition(w)})
 	}
 	if found.Exclude == infra.Template {
-		v.Warnings = append(v.Warnings, Warning{Template, "the VM is a template now: nobody can power it on, and its controller cannot either"})
+		v.Warnings = append(v.Warnings, Warning{Template, "the VM is a template now: neither a person nor its controller can power it on"})
 	}
 	for _, x := range f.expected.Expect {
 		if hasOtherKey(found, x.Key) {

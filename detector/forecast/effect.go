@@ -19,7 +19,7 @@ type Effect struct {
 	Objects []string
 }
 
-// Codes of effects that end or double what lives, or leave a cluster standing still.
+// Codes of effects that end or double what lives, or leave a cluster not reconciled.
 const (
 	ClustersFirst      = "ClustersFirst"
 	MachinesDeleted    = "MachinesDeleted"
@@ -72,8 +72,8 @@ var sayings = map[string]string{
 	livingReplaced:      "A MachineHealthCheck has living machines deleted with their instances",
 	secondInstance:      "A second instance is made beside one that exists",
 	otherInstance:       "The controller takes over an instance that is not the machine's, because it has the machine's name: deleting the Machine ends it",
-	etcdMembersRemoved:  "KubeadmControlPlane removes living etcd members of which the backup has no Machine",
-	MachinesUnknown:     "Of these machines nobody can tell whether their instances exist, or which",
+	etcdMembersRemoved:  "KubeadmControlPlane removes living etcd members that have no Machine in the backup",
+	MachinesUnknown:     "Whether the instances of these machines exist, or which they are, is not known",
 	outcomeUnknown:      "What becomes of these is not known here",
 	copiedID:            "Another instance has the recorded id, or only a copy is left: which one the controller takes is not known, and deleting the Machine may destroy both",
 	ownerHalted:         "Nobody manages these machines, because their MachineSet is not in the backup",
@@ -150,7 +150,7 @@ func (e *effects) onCluster(c *cluster) {
 		}
 	}
 	for _, r := range undecidedHalts(c.Cluster) {
-		e.add(resourceUndecided, fmt.Sprintf("Without %s %s the controllers stand still, and nobody could see whether it exists", r.Kind, r.Name), name)
+		e.add(resourceUndecided, fmt.Sprintf("Without %s %s the controllers do nothing, and whether it exists could not be looked up", r.Kind, r.Name), name)
 	}
 	for i := range c.Resources {
 		switch r := &c.Resources[i]; {
@@ -158,7 +158,7 @@ func (e *effects) onCluster(c *cluster) {
 			e.onUnwanted(c, r)
 		case r.State != detector.Absent || r.WhenGone != infra.MadeAgain:
 		case strings.HasSuffix(r.Kind, "control plane"):
-			e.add(controlPlaneDown, fmt.Sprintf("%s %s is gone: its API server answers nobody. %s makes an empty one of that name, without the Nodes and workloads of the old one", r.Kind, r.Name, c.controller.Name), name)
+			e.add(controlPlaneDown, fmt.Sprintf("%s %s is gone: its API server does not answer. %s makes an empty one of that name, without the Nodes and workloads of the old one", r.Kind, r.Name, c.controller.Name), name)
 		default:
 			e.add(resourceMade, fmt.Sprintf("%s makes %s %s again, which is gone", c.controller.Name, r.Kind, r.Name), name)
 		}
@@ -190,7 +190,7 @@ func (e *effects) onUnwanted(c *cluster, r *detector.ResourceState) {
 		e.add(MachinesDeleted, fmt.Sprintf("%s %s runs, and %s does not want it: %s ends it", r.Kind, r.Name, r.UsedBy, c.controller.Name), name)
 		return
 	}
-	e.add(resourceUndecided, fmt.Sprintf("%s %s is ended if it exists, and nobody could see whether it does", r.Kind, r.Name), name)
+	e.add(resourceUndecided, fmt.Sprintf("%s %s is ended if it exists, and whether it does could not be looked up", r.Kind, r.Name), name)
 }
 
 // machinesOf is a number of machines in words.

@@ -172,7 +172,7 @@ func (f *facts) lost() string {
 	case f.reason(detector.InfraObjectMissing):
 		return "its infrastructure object is not in the backup, so that no controller ties the Machine to the instance that exists"
 	}
-	return f.controller() + " looks for the recorded id in one place, and the instance is elsewhere or bears another: it will not be found"
+	return f.controller() + " looks for the recorded id in one place, and the instance is elsewhere or has another: it will not be found"
 }
 
 // complaint is why a health check calls the machine unhealthy.

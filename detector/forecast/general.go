@@ -34,7 +34,7 @@ func generalNotes(s *backup.Snapshot, all []*cluster, notHealing int, complete b
 			plural(n, "cluster is", "clusters are"), verb(n, "its", "their"), verb(n, "its", "their"), few(running))})
 	}
 	if notHealing > 0 {
-		out = append(out, Note{NotHealing, fmt.Sprintf("%s will not heal by %s, whatever the word ManualRemediationNotRequired promises: no controller replaces %s",
+		out = append(out, Note{NotHealing, fmt.Sprintf("%s will not heal by %s: no controller replaces %s",
 			plural(notHealing, "Stale machine", "Stale machines"), verb(notHealing, "itself", "themselves"), verb(notHealing, "it", "them"))})
 	}
 	return out
@@ -86,7 +86,7 @@ func (n *clones) assumption(complete bool) string {
 	case does == "":
 		return order
 	case !complete:
-		return order + "; " + does + " and clones new VMs: for Stale machines under the old names, and for renamed or moved VMs beside the living ones. For how many cannot be told, because not everything could be looked at"
+		return order + "; " + does + " and clones new VMs: for Stale machines under the old names, and for renamed or moved VMs beside the living ones. For how many is not known, because not everything could be listed"
 	case n.stale+n.unknown+n.elsewhere == 0:
 		return order + "; " + does + " and finds their VMs by folder and name alone"
 	}
@@ -164,7 +164,7 @@ func conditionsOf(s *backup.Snapshot, all []*cluster, notes []Note) []Note {
 	// Nobody reads launch templates (ReconcileLaunchTemplate in CAPA
 	// pkg/cloud/services/ec2/launchtemplate.go and reconcileNodegroupVersion in
 	// pkg/cloud/services/eks/nodegroup.go v2.11.1).
-	add(poolsUncompared, "Launch template, image, version and bootstrap data of these pools are those of the backup: they were not compared. Where one differs the controller replaces all members, and without bootstrap data it stands still", uncompared)
+	add(poolsUncompared, "Launch template, image, version and bootstrap data of these pools are those of the backup: they were not compared. Where one differs the controller replaces all members, and without bootstrap data it does nothing", uncompared)
 	add(nothingToReplace, "No machine has to be replaced, because none could be made", irreplaceable)
 	return append(out, Note{NewestBackup, "No newer backup exists, and nobody changed the clusters since: " + written(s)})
 }

@@ -52,7 +52,7 @@ var phrases = map[Outcome]string{
 	AdoptedPoweredOn:             "adopted and powered on",
 	AdoptedByName:                "adopted by its name",
 	Stuck:                        "broken until somebody acts",
-	StuckNodeLeft:                "broken until somebody acts, though its Node is there",
+	StuckNodeLeft:                "broken until somebody acts, although its Node is there",
 	ReplacedByMachineHealthCheck: "replaced by its health check",
 	OrphanedAndReplaced:          "left without a Machine, beside a new one",
 	GhostKeepsRunning:            "left without a Machine",
@@ -64,7 +64,7 @@ var phrases = map[Outcome]string{
 	Halted:                       "left as it is by its controller",
 	NewInstanceNeverJoins:        "given a new instance that never joins",
 	OtherInstanceTaken:           "given another instance of its name",
-	CannotKnow:                   "what cannot be told",
+	CannotKnow:                   "not known",
 }
 
 // stuck are the outcomes that need somebody.
@@ -124,7 +124,7 @@ var outcomeRows = []outcomeRow{
 			if f.cluster.stalled() {
 				return "KubeadmControlPlane removes its etcd member only while etcd has a majority, and that depends on machines of the control plane that are stopped"
 			}
-			return "whether KubeadmControlPlane removes its etcd member depends on control-plane Machines of which nothing certain is known"
+			return "whether KubeadmControlPlane removes its etcd member depends on control-plane Machines whose state is not known"
 		},
 	},
 	{
@@ -152,7 +152,7 @@ var outcomeRows = []outcomeRow{
 	{
 		"infrastructure without Machine", func(f *facts) bool { return f.orphan() }, GhostKeepsRunning,
 		func(f *facts) string {
-			return "its Machine was being deleted and is not in the backup: " + f.runsOn() + " without one, and nobody is short of it"
+			return "its Machine was being deleted and is not in the backup: " + f.runsOn() + " without one, and none is missing"
 		},
 	},
 	{
@@ -244,7 +244,7 @@ var outcomeRows = []outcomeRow{
 		},
 	},
 	{
-		"nobody knows what its controller finds", func(f *facts) bool {
+		"what its controller finds is not known", func(f *facts) bool {
 			return f.verdict.Finds == detector.FindsUnknown && (f.healthy() || f.stale() && !f.idRestored() && !f.unprovisioned())
 		}, CannotKnow,
 		func(f *facts) string { return f.noID() + ", and what its search by name finds is not known here" },
@@ -274,7 +274,7 @@ var outcomeRows = []outcomeRow{
 		},
 	},
 	{
-		"its instance stands in its controller's way", func(f *facts) bool { return f.healthy() && f.blocked() != "" }, Halted,
+		"its instance is in its controller's way", func(f *facts) bool { return f.healthy() && f.blocked() != "" }, Halted,
 		func(f *facts) string { return f.blocked() },
 	},
 	{
@@ -311,7 +311,7 @@ var outcomeRows = []outcomeRow{
 	},
 	{
 		"not provisioned", func(f *facts) bool { return f.unprovisioned() }, NewInstanceCreated,
-		say("no id is recorded and no instance bears its name: a new one is made"),
+		say("no id is recorded and no instance has its name: a new one is made"),
 	},
 	{
 		"stale, replaced", func(f *facts) bool { return f.stale() && f.unhealthy && f.remedied }, ReplacedByMachineHealthCheck,

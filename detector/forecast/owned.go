@@ -121,10 +121,10 @@ func (e *effects) onPool(s *set) {
 		e.add(MachinesMade, fmt.Sprintf("The pool of %s is gone: it is made again, with new machines", title), title)
 		return
 	case p.State == detector.Undecided:
-		e.add(poolNotDecided, fmt.Sprintf("Nobody could see whether the pool of %s exists", title), title)
+		e.add(poolNotDecided, fmt.Sprintf("Whether the pool of %s exists could not be looked up", title), title)
 		return
 	case !p.DesiredNow.Known:
-		e.add(poolNotDecided, fmt.Sprintf("Nobody could see what the pool of %s is set to", title), title)
+		e.add(poolNotDecided, fmt.Sprintf("What the pool of %s is set to could not be looked up", title), title)
 		return
 	}
 	now := int(p.DesiredNow.N)
@@ -149,7 +149,7 @@ func (e *effects) onPlane(c *cluster) {
 	case harm != "":
 		e.add(controlPlaneDown, fmt.Sprintf("Of the control plane %s stopped (%s), and %s: %s", plural(c.stopped, "machine is", "machines are"), c.stoppedNames(), c.nobodyStarts(), harm), name)
 	case c.lostControlPlane():
-		e.add(controlPlaneDown, "No machine of the control plane was found: its API server answers nobody, and no controller brings etcd back", name)
+		e.add(controlPlaneDown, "No machine of the control plane was found: its API server does not answer, and no controller brings etcd back", name)
 	case c.ControlPlane.Reason == detector.ControlPlaneLost:
 		e.add(controlPlaneDown, "Of the machines of the control plane that the backup records no majority exists: whether etcd has one is not known here", name)
 	}

@@ -123,9 +123,9 @@ func (s *story) lacks(r backup.Ref) {
 // without the object.
 func TestPoint25EKSControlPlane(t *testing.T) {
 	play(t, map[string]scene{
-		"gone":       {nil, func(s *story) { onEKS(s); s.resource("EKS control plane", "prod", detector.Absent, infra.MadeAgain) }, controlPlaneDown, []string{"EKS control plane prod is gone: its API server answers nobody. CAPA makes an empty one"}},
+		"gone":       {nil, func(s *story) { onEKS(s); s.resource("EKS control plane", "prod", detector.Absent, infra.MadeAgain) }, controlPlaneDown, []string{"EKS control plane prod is gone: its API server does not answer. CAPA makes an empty one"}},
 		"halts":      {nil, func(s *story) { onEKS(s); s.resource("EKS control plane", "prod", detector.Absent, infra.HaltsCluster) }, ClusterHalted, nil},
-		"undecided":  {nil, func(s *story) { onEKS(s); s.resource("VPC", "v", detector.Undecided, infra.HaltsCluster) }, resourceUndecided, []string{"Without VPC v the controllers stand still"}},
+		"undecided":  {nil, func(s *story) { onEKS(s); s.resource("VPC", "v", detector.Undecided, infra.HaltsCluster) }, resourceUndecided, []string{"Without VPC v the controllers do nothing"}},
 		"its object": {nil, func(s *story) { onEKS(s); s.lacks(s.snapshot.Clusters[0].ControlPlane) }, ClusterHalted, []string{"until AWSManagedControlPlane ns/cp exists, which the backup lacks"}},
 	})
 }

@@ -46,7 +46,7 @@ func (f *facts) whyOff() string {
 	if f.cluster.controller.PowersOn {
 		return "its VM is found by the recorded id and is suspended: " + f.controller() + " powers on what is powered off, and fails at a VM that is suspended until somebody resumes it"
 	}
-	return "its instance is found by " + f.recognised() + " and is stopped: " + f.controller() + " never starts one, somebody has to"
+	return "its instance is found by " + f.recognised() + " and is stopped: " + f.controller() + " never starts one: start it by hand"
 }
 
 // runsOn says what becomes of an instance that nobody touches.
@@ -75,9 +75,9 @@ func (c *cluster) harm() string {
 	case !c.Applicable || c.stopped == 0:
 		return ""
 	case c.alive+c.unsure() == 0:
-		return "its API server answers nobody"
+		return "its API server does not answer"
 	case c.plane.Kind == kubeadm && !c.externalEtcd && !c.quorate():
-		return "etcd may have no majority, and without one the API server answers nobody"
+		return "etcd may have no majority, and without one the API server does not answer"
 	}
 	return ""
 }

@@ -23,7 +23,7 @@ func TestEtcdOfWhatIsStopped(t *testing.T) {
 		noted    bool   // as controlPlaneStopped
 	}{
 		"the only one":                {func(s *story) { s.cluster.Provider = aws; s.plane("m", halted(found)) }, QuorumUncertain, 1, "The only control-plane machine is stopped (m), and CAPA does not start it", true},
-		"one of three":                {onAWS(found, found, halted(found)), QuorumStands, 3, "a majority whatever becomes of the others; 1 is stopped (m)", false},
+		"one of three":                {onAWS(found, found, halted(found)), QuorumStands, 3, "a majority even without the others; 1 is stopped (m)", false},
 		"two of three":                {onAWS(found, halted(found), halted(found)), QuorumUncertain, 3, "Of 3 control-plane machines only 1 surely runs: 2 are stopped (b, m)", true},
 		"one, and one gone":           {onAWS(found, halted(found), gone), QuorumUncertain, 2, "1 is stopped (b)", true},
 		"powered off":                 {three(found, halted(found), halted(found)), QuorumStands, 3, "(2 are off until CAPV powers them on)", false},

@@ -70,7 +70,7 @@ var rowStories = []rowStory{
 	{"healthy, powered off", nil, func(s *story) { s.worker("m", warned(found, "PoweredOff")) }, AdoptedPoweredOn},
 	{"its controller searches by name and finds none", nil, func(s *story) { s.worker("m", finding(warned(named, "Renamed"), detector.FindsNothing)) }, NewInstanceCreated},
 	{"its controller searches by name and finds none", nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", finding(halted(named), detector.FindsNothing)) }, NewInstanceCreated},
-	{"nobody knows what its controller finds", nil, func(s *story) { s.worker("m", finding(named, detector.FindsUnknown)) }, CannotKnow},
+	{"what its controller finds is not known", nil, func(s *story) { s.worker("m", finding(named, detector.FindsUnknown)) }, CannotKnow},
 	{"healthy, found by name", nil, func(s *story) { s.worker("m", named) }, AdoptedByName},
 	{"healthy, found by name", nil, func(s *story) { s.worker("m", finding(found, detector.FindsByName)) }, AdoptedByName},
 	{"a health check deletes it, and none can be made", covered(workers), func(s *story) {
@@ -79,7 +79,7 @@ var rowStories = []rowStory{
 		s.noTemplate()
 	}, DeletedByMachineHealthCheck},
 	{"healthy, its Node is bad for a health check", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", found); s.node("m", false); s.node("a", true) }, ReplacedByMachineHealthCheck},
-	{"its instance stands in its controller's way", nil, func(s *story) {
+	{"its instance is in its controller's way", nil, func(s *story) {
 		s.cluster.Provider = capo14
 		s.worker("m", finding(warned(found, "Renamed"), detector.FindsNothing))
 	}, Halted},
@@ -212,9 +212,9 @@ var disjointRows = map[string]string{
 	"its controller searches by name and takes another one, or any of several": "the next finds none",
 	"its controller searches by name, makes one, and cannot record its id":     "the next records it",
 	"its controller searches by name and finds none":                           "with an id in the next",
-	"its instance stands in its controller's way":                              "the next takes another one",
+	"its instance is in its controller's way":                              "the next takes another one",
 	"healthy, powered off":                   "with an id here, without in the next",
-	"nobody knows what its controller finds": "known in the next",
+	"what its controller finds is not known": "known in the next",
 	"healthy":                                "the next wants it Stale",
 	"stale":                                  "the next wants it Unknown",
 }

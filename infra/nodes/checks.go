@@ -18,7 +18,7 @@ var (
 	}
 	ruleKubeconfigMade = check.Rule{
 		Code: "KubeconfigAbsent", Severity: check.Warning,
-		Why: "KubeadmControlPlane makes a new one, if the cluster's certificate authority is restored; until then nobody reaches the cluster, drift-detector neither.",
+		Why: "KubeadmControlPlane makes a new one, if the cluster's certificate authority is restored; until then neither a person nor drift-detector reaches the cluster.",
 		Do:  "see that Secret <cluster>-ca is in the backup; give a kubeconfig to drift-detector detect with --credentials",
 	}
 	ruleUnreadable = check.Rule{
@@ -38,7 +38,7 @@ var (
 	}
 	ruleExpiring = check.Rule{
 		Code: "KubeconfigExpiring", Severity: check.Warning,
-		Why: "Nobody renews it while the management cluster is down.",
+		Why: "No controller renews it while the management cluster is down.",
 		Do:  "restore before that day, or make a new kubeconfig while the old one still works",
 	}
 )

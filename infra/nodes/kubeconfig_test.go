@@ -65,9 +65,9 @@ func TestRefusedKubeconfigs(t *testing.T) {
 		{"act-as-groups", "act-as", user(func(u *clientcmdapi.AuthInfo) { u.ImpersonateGroups = []string{"system:masters"} })},
 		{"act-as-user-extra", "act-as", user(func(u *clientcmdapi.AuthInfo) { u.ImpersonateUserExtra = map[string][]string{"a": {"b"}} })},
 		{"no credential", "neither", user(func(u *clientcmdapi.AuthInfo) { *u = clientcmdapi.AuthInfo{} })},
-		{"no key", "do not fit", user(func(u *clientcmdapi.AuthInfo) { u.ClientKeyData = nil })},
-		{"no certificate", "do not fit", user(func(u *clientcmdapi.AuthInfo) { u.ClientCertificateData = nil })},
-		{"broken key beside a token", "do not fit", user(func(u *clientcmdapi.AuthInfo) { u.Token, u.ClientKeyData = "token", []byte("x") })},
+		{"no key", "do not match", user(func(u *clientcmdapi.AuthInfo) { u.ClientKeyData = nil })},
+		{"no certificate", "do not match", user(func(u *clientcmdapi.AuthInfo) { u.ClientCertificateData = nil })},
+		{"broken key beside a token", "do not match", user(func(u *clientcmdapi.AuthInfo) { u.Token, u.ClientKeyData = "token", []byte("x") })},
 		{"token of two lines", "bearer token", user(func(u *clientcmdapi.AuthInfo) { u.Token = "a\r\nX-Other: b" })},
 		{"CA file", "certificate-authority is a file", cluster(func(c *clientcmdapi.Cluster) {
 			c.CertificateAuthorityData, c.CertificateAuthority = nil, "/etc/ssl/certs/ca-certificates.crt"

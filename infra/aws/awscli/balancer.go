@@ -31,7 +31,7 @@ func (Tool) LeaveBalancer(i shell.Instance, balancers []shell.LoadBalancer) []sh
 		}
 	}
 	if steps == nil {
-		steps = []shell.Step{{Text: "Take it out of whatever stands before the API server: its own API server has lost etcd. The backup does not say what that is: look for a classic load balancer and for target groups that hold instance " + i.ID + "."}}
+		steps = []shell.Step{{Text: "Take it out of the load balancer of the API server: its own API server has lost etcd. The backup does not say what that is: look for a classic load balancer and for target groups that hold instance " + i.ID + "."}}
 	}
 	return steps
 }
