@@ -67,7 +67,7 @@ const (
 	// can be neither taken on nor deleted. If this is no obstacle, any of them may be
 	// taken.
 	SharedName Obstacle = "SharedName"
-	// OtherID is for an instance with another id than the recorded one, be it made anew or
+	// OtherID is for an instance with another id than the recorded one, be it re-created or
 	// taken by its name: its id cannot be recorded, so that its Node never belongs to the
 	// Machine. If this is no obstacle, the new id is recorded.
 	OtherID Obstacle = "OtherID"

@@ -170,7 +170,7 @@ func For(shows func(backup.ClusterID) bool, targets []Target) []Target {
 	return out
 }
 
-// Watch is told how a run goes, by the index of a target: how many instances or
+// Watch hears how a run goes, by the index of a target: how many instances or
 // Nodes it has found so far, from several goroutines at once, and that it is
 // listed, one call at a time.
 type Watch struct {

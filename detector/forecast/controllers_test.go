@@ -133,7 +133,7 @@ func TestWhatControllersDo(t *testing.T) {
 				}
 				s.worker("m", v)
 				f := s.end()
-				got := s.fate(f, "m")
+				got := s.outcome(f, "m")
 				if got.Outcome != want.outcome || !strings.Contains(got.Message+got.Condition, want.says) {
 					t.Errorf("%+v, want %+v", got, want)
 				}
@@ -160,7 +160,7 @@ func TestControllerOfAnotherVersion(t *testing.T) {
 	s.cluster.Provider = capo14
 	s.expected.Controllers = map[backup.ClusterID]infra.Controller{prod: controllers[capo15], {Name: "other"}: controllers[capo9]}
 	s.worker("m", finding(gone, detector.FindsNothing))
-	if got := s.fate(s.end(), "m"); got.Outcome != NewInstanceCreated {
+	if got := s.outcome(s.end(), "m"); got.Outcome != NewInstanceCreated {
 		t.Errorf("%+v", got)
 	}
 }
@@ -189,7 +189,7 @@ func TestHealthChecksAndControllersThatLookByName(t *testing.T) {
 				s.node("m", false)
 			}
 			f := s.end()
-			got := s.fate(f, "m")
+			got := s.outcome(f, "m")
 			if got.Outcome != ReplacedByMachineHealthCheck || !strings.Contains(got.Message, c.says) {
 				t.Errorf("%+v, want %q", got, c.says)
 			}
@@ -207,7 +207,7 @@ func TestSharedNameKeepsHealthChecksAway(t *testing.T) {
 	s.cluster.Provider = capo14
 	s.plane("a", finding(found, detector.FindsByName))
 	s.worker("m", finding(gone, detector.FindsSeveral))
-	if got := s.fate(s.end(), "m"); got.Outcome != Halted || got.Condition == "" {
+	if got := s.outcome(s.end(), "m"); got.Outcome != Halted || got.Condition == "" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -224,7 +224,7 @@ func TestNewInstancesThatNeverJoin(t *testing.T) {
 	if r := f.Clusters[0].ControlPlane.Replicas; r.Working != 1 || r.Running != 3 || f.NotHealing != 1 {
 		t.Errorf("%+v, %d not healing", r, f.NotHealing)
 	}
-	if got := s.fate(f, "g"); got.Outcome != GhostEtcdMemberKept {
+	if got := s.outcome(f, "g"); got.Outcome != GhostEtcdMemberKept {
 		t.Errorf("the ghost: %+v", got)
 	}
 	if text := f.Clusters[0].Text; !strings.Contains(text, "1 given a new instance that never joins") {
@@ -241,7 +241,7 @@ func TestWhatIsLookedForByNameAndNotListed(t *testing.T) {
 		s := newStory(t)
 		s.cluster.Provider = capo14
 		s.worker("m", v)
-		if got := s.fate(s.end(), "m"); got.Outcome != CannotKnow {
+		if got := s.outcome(s.end(), "m"); got.Outcome != CannotKnow {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -267,7 +267,7 @@ func TestInstancesThatCannotBeMadeWithoutANeed(t *testing.T) {
 		s.worker("m", c.verdict)
 		s.resource("network", "net-1", c.state, "")
 		s.expected.Recipes = []infra.Recipe{{Cluster: prod, Machine: 0, Object: "OpenStackMachine ns/m", Needs: []infra.Need{{Kind: "network", Name: "net-1"}}}}
-		if got := s.fate(s.end(), "m"); got.Outcome != c.want || got.Outcome == Stuck && !strings.Contains(got.Message, "network net-1 is gone") {
+		if got := s.outcome(s.end(), "m"); got.Outcome != c.want || got.Outcome == Stuck && !strings.Contains(got.Message, "network net-1 is gone") {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -292,7 +292,7 @@ func TestHealthChecksThatMindTheMachine(t *testing.T) {
 		s.worker("m", c.verdict)
 		s.node("a", true)
 		s.node("m", true)
-		if got := s.fate(s.end(), "m"); got.Outcome != c.want {
+		if got := s.outcome(s.end(), "m"); got.Outcome != c.want {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

@@ -76,7 +76,7 @@ func TestSelfIsNotCounted(t *testing.T) {
 	s.worker("a", gone)
 	s.cluster.Self = true
 	f := s.end()
-	if f.NotHealing != 0 || len(f.Outcomes) != 0 || s.fate(f, "a").Outcome != Stuck || strings.Contains(codes(f.Notes), unpausedClusters+" "+NotHealing) {
+	if f.NotHealing != 0 || len(f.Outcomes) != 0 || s.outcome(f, "a").Outcome != Stuck || strings.Contains(codes(f.Notes), unpausedClusters+" "+NotHealing) {
 		t.Errorf("%+v", f)
 	}
 }

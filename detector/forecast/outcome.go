@@ -19,7 +19,7 @@ const (
 	AdoptedByName                Outcome = "AdoptedByName"                // no id is recorded: it is found by name
 	Stuck                        Outcome = "Stuck"                        // broken until somebody acts
 	StuckNodeLeft                Outcome = "StuckNodeLeft"                // likewise, though its Node is there and looks well
-	ReplacedByMachineHealthCheck Outcome = "ReplacedByMachineHealthCheck" // deleted and made anew
+	ReplacedByMachineHealthCheck Outcome = "ReplacedByMachineHealthCheck" // deleted and re-created
 	UntouchedPaused              Outcome = "UntouchedPaused"              // paused: no controller touches it
 	OrphanedAndReplaced          Outcome = "OrphanedAndReplaced"          // the instance runs on without a Machine, a new one is made beside it
 	NewInstanceCreated           Outcome = "NewInstanceCreated"           // a new instance is made for it

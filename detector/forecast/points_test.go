@@ -195,7 +195,7 @@ func TestPoint12And23FindsDecides(t *testing.T) {
 			s := newStory(t)
 			s.worker("m", c.verdict)
 			f := s.end()
-			if got := s.fate(f, "m").Outcome; got != c.outcome || effectCodes(f) != c.codes {
+			if got := s.outcome(f, "m").Outcome; got != c.outcome || effectCodes(f) != c.codes {
 				t.Errorf("%s %q, want %s %q", got, effectCodes(f), c.outcome, c.codes)
 			}
 		})
@@ -215,7 +215,7 @@ func TestPoint38MemberOfAPoolGone(t *testing.T) {
 		s.worker(name, v).machine.Pool = "p"
 	}
 	f := s.end()
-	if a, b := s.fate(f, "m"), s.fate(f, "n"); a.Outcome != MemberGone || !strings.Contains(a.Message, "CAPA deletes its Machine") || b.Outcome != Adopted {
+	if a, b := s.outcome(f, "m"), s.outcome(f, "n"); a.Outcome != MemberGone || !strings.Contains(a.Message, "CAPA deletes its Machine") || b.Outcome != Adopted {
 		t.Errorf("%+v %+v", a, b)
 	}
 	if effectCodes(f) != poolMachinesDeleted || f.NotHealing != 0 {

@@ -96,7 +96,7 @@ func TestWhoStartsAnInstance(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newStory(t)
 			c.arrange(s)
-			if got := s.fate(s.end(), "m"); got.Outcome != c.outcome || !strings.Contains(got.Message, c.says) {
+			if got := s.outcome(s.end(), "m"); got.Outcome != c.outcome || !strings.Contains(got.Message, c.says) {
 				t.Errorf("%+v, want %s %q", got, c.outcome, c.says)
 			}
 		})
@@ -117,7 +117,7 @@ func TestInfraObjectMissing(t *testing.T) {
 		v := unknown(detector.InfraObjectMissing)
 		v.Instance = instance
 		s.worker("m", v)
-		if m := s.fate(s.end(), "m"); m.Outcome != Stuck || !strings.Contains(m.Message, says) {
+		if m := s.outcome(s.end(), "m"); m.Outcome != Stuck || !strings.Contains(m.Message, says) {
 			t.Errorf("%+v, want %q", m, says)
 		}
 	}
@@ -139,7 +139,7 @@ func TestStoppedIsNotCountedAsAdopted(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	// The API server does not answer: health checks skip the cluster.
-	if m := s.fate(f, "m"); m.Outcome != Stuck || !strings.Contains(m.Message, "no machine of that runs") {
+	if m := s.outcome(f, "m"); m.Outcome != Stuck || !strings.Contains(m.Message, "no machine of that runs") {
 		t.Errorf("%+v", m)
 	}
 }

@@ -212,7 +212,7 @@ var disjointRows = map[string]string{
 	"its controller searches by name and takes another one, or any of several": "the next finds none",
 	"its controller searches by name, makes one, and cannot record its id":     "the next records it",
 	"its controller searches by name and finds none":                           "with an id in the next",
-	"its instance is in its controller's way":                              "the next takes another one",
+	"its instance is in its controller's way":                                  "the next takes another one",
 	"healthy, powered off":                   "with an id here, without in the next",
 	"what its controller finds is not known": "known in the next",
 	"healthy":                                "the next wants it Stale",
@@ -233,7 +233,7 @@ func arranged(t *testing.T) []*story {
 // by is the forecast of machine "m" by a table.
 func (s *story) by(table []outcomeRow) Machine {
 	s.t.Helper()
-	return s.fate(rules{table, conditionRows}.of(s.inputs()), "m")
+	return s.outcome(rules{table, conditionRows}.of(s.inputs()), "m")
 }
 
 func TestEveryRowDecides(t *testing.T) {
@@ -307,7 +307,7 @@ func TestConditions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newStory(t, c.checks...)
 			c.arrange(s)
-			got := s.fate(s.end(), "m").Condition
+			got := s.outcome(s.end(), "m").Condition
 			if c.want == "" && got != "" || !strings.Contains(got, c.want) {
 				t.Errorf("%q, want %q", got, c.want)
 			}
@@ -336,7 +336,7 @@ func TestMachineOfAnotherBackupThanItsCluster(t *testing.T) {
 	s.worker("m", found).machine.Backup = 1
 	s.worker("n", never).machine.Backup = 1
 	f := s.end()
-	if a, b := s.fate(f, "m").Outcome, s.fate(f, "n").Outcome; a != Adopted || b != NewInstanceCreated {
+	if a, b := s.outcome(f, "m").Outcome, s.outcome(f, "n").Outcome; a != Adopted || b != NewInstanceCreated {
 		t.Errorf("%s, %s", a, b)
 	}
 }

@@ -12,7 +12,7 @@ func (f *facts) idRestored() bool { return f.cluster.controller.ID == infra.IDIn
 // obstacle returns why that keeps the controller from a machine that works, or nothing.
 func (f *facts) obstacle(o infra.Obstacle) string { return f.cluster.controller.Obstacles[o] }
 
-// replaced reports whether a health check has the machine deleted and made anew.
+// replaced reports whether a health check has the machine deleted and re-created.
 func (f *facts) replaced() bool { return f.unhealthy && f.remedied }
 
 // searchesInVain reports whether the controller has no id to go by, searches for the

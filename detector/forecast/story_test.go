@@ -14,7 +14,7 @@ import (
 	"drift-detector/infra/all"
 )
 
-// A story is a small estate with verdicts that tests arrange: cluster ns/prod
+// A story is a small fleet with verdicts that tests arrange: cluster ns/prod
 // with the control plane "cp" and the MachineDeployment "md", whose MachineSet
 // is "md-old".
 type story struct {
@@ -253,7 +253,7 @@ func (s *story) inputs() Inputs {
 func (s *story) end() Forecast { return Of(s.inputs()) }
 
 // fate is the forecast of one machine by its name.
-func (s *story) fate(f Forecast, name string) Machine {
+func (s *story) outcome(f Forecast, name string) Machine {
 	s.t.Helper()
 	c := &f.Clusters[0]
 	for i, v := range s.cluster.ControlPlane.Machines {
