@@ -92,27 +92,27 @@ func TestItems(t *testing.T) {
 		old, new      *report.Report
 		machines, vms []string
 	}{
-		"nothing":                                      {fleet(ghost), fleet(ghost), nil, nil},
-		"a new Ghost":                                  {fleet(), fleet(ghost), []string{"+a Ghost"}, nil},
-		"a Ghost that is gone":                         {fleet(ghost), fleet(), []string{"-a Ghost"}, nil},
-		"a healthy machine is listed too":              {fleet(), fleet(machine("a", "u1", report.Healthy, vm("1", "vm-1", "a"))), []string{"+a Healthy"}, nil},
-		"another verdict":                              {fleet(machine("a", "u1", report.Healthy, vm("1", "vm-1", "a"))), fleet(machine("a", "u1", report.Stale, nil)), []string{"~a [status Healthy>Stale] [VM path /DC0/vm/a>] [VM id 1>]"}, nil},
-		"another reason":                               {fleet(machine("a", "u1", report.Unknown, nil)), fleet(reasoned), []string{"~a [reason >ScopeIncomplete]"}, nil},
-		"warnings gained and lost":                     {fleet(machine("a", "u1", report.Healthy, nil, "Moved", "PoweredOff")), fleet(machine("a", "u1", report.Healthy, nil, "DuplicateID", "PoweredOff")), []string{"~a [warning >DuplicateID] [warning Moved>]"}, nil},
-		"a second warning of one kind":                 {fleet(machine("a", "u1", report.Healthy, nil, "Moved")), fleet(machine("a", "u1", report.Healthy, nil, "Moved", "Moved")), []string{"~a [warning >Moved]"}, nil},
-		"ignored now":                                  {fleet(ghost), fleet(ignored), []string{"~a [ignored >kept]"}, nil},
-		"no longer ignored":                            {fleet(ignored), fleet(ghost), []string{"~a [ignored kept>]"}, nil},
-		"another machine of that name":                 {fleet(machine("a", "u1", report.Healthy, vm("1", "vm-1", "a"))), fleet(machine("a", "u2", report.Healthy, vm("1", "vm-1", "a"))), []string{"+a Healthy", "-a Healthy"}, nil},
-		"a Ghost that the newer backup knows":          {fleet(ghost), fleet(machine("a", "u1", report.Healthy, vm("1", "vm-1", "a"))), []string{"~a [status Ghost>Healthy]"}, nil},
-		"a machine whose object is gone":               {fleet(machine("a", "u1", report.Healthy, vm("1", "vm-1", "a"))), fleet(ghost), []string{"~a [status Healthy>Ghost]"}, nil},
-		"a machine whose VM was renamed":               {fleet(machine("a", "u1", report.Healthy, vm("1", "vm-1", "a"))), fleet(machine("a", "u1", report.Healthy, vm("1", "vm-1", "b"), "Renamed")), []string{"~a [VM path /DC0/vm/a>/DC0/vm/b] [VM name a>b] [warning >Renamed]"}, nil},
-		"a Ghost that was renamed":                     {fleet(machine("b", "", report.Ghost, vm("1", "vm-1", "b"))), fleet(ghost), []string{"~a [name b>a] [VM path /DC0/vm/b>/DC0/vm/a]"}, nil},
-		"a Ghost that was moved":                       {fleet(machine("a", "", report.Ghost, moved)), fleet(ghost), []string{"~a [VM path /DC0/vm/old/a>/DC0/vm/a]"}, nil},
-		"a Ghost that was registered again":            {fleet(machine("a", "", report.Ghost, vm("1", "vm-9", "a"))), fleet(ghost), []string{"~a [VM ref vm-9>vm-1]"}, nil},
-		"a Ghost under another address of its vCenter": {fleet(machine("a", "", report.Ghost, elsewhere(vm("1", "vm-1", "a")))), fleet(ghost), []string{"~a [VM scope vsphere other:443>vsphere vc:443]"}, nil},
-		"another Ghost of that name":                   {fleet(machine("a", "", report.Ghost, vm("2", "vm-2", "a"))), fleet(ghost), []string{"+a Ghost", "-a Ghost"}, nil},
+		"nothing":                                           {fleet(ghost), fleet(ghost), nil, nil},
+		"a new Ghost":                                       {fleet(), fleet(ghost), []string{"+a Ghost"}, nil},
+		"a Ghost that is gone":                              {fleet(ghost), fleet(), []string{"-a Ghost"}, nil},
+		"a healthy machine is listed too":                   {fleet(), fleet(machine("a", "u1", report.Healthy, vm("1", "vm-1", "a"))), []string{"+a Healthy"}, nil},
+		"another verdict":                                   {fleet(machine("a", "u1", report.Healthy, vm("1", "vm-1", "a"))), fleet(machine("a", "u1", report.Stale, nil)), []string{"~a [status Healthy>Stale] [VM path /DC0/vm/a>] [VM id 1>]"}, nil},
+		"another reason":                                    {fleet(machine("a", "u1", report.Unknown, nil)), fleet(reasoned), []string{"~a [reason >ScopeIncomplete]"}, nil},
+		"warnings gained and lost":                          {fleet(machine("a", "u1", report.Healthy, nil, "Moved", "PoweredOff")), fleet(machine("a", "u1", report.Healthy, nil, "DuplicateID", "PoweredOff")), []string{"~a [warning >DuplicateID] [warning Moved>]"}, nil},
+		"a second warning of one kind":                      {fleet(machine("a", "u1", report.Healthy, nil, "Moved")), fleet(machine("a", "u1", report.Healthy, nil, "Moved", "Moved")), []string{"~a [warning >Moved]"}, nil},
+		"ignored now":                                       {fleet(ghost), fleet(ignored), []string{"~a [ignored >kept]"}, nil},
+		"no longer ignored":                                 {fleet(ignored), fleet(ghost), []string{"~a [ignored kept>]"}, nil},
+		"another machine of that name":                      {fleet(machine("a", "u1", report.Healthy, vm("1", "vm-1", "a"))), fleet(machine("a", "u2", report.Healthy, vm("1", "vm-1", "a"))), []string{"+a Healthy", "-a Healthy"}, nil},
+		"a Ghost that the newer backup knows":               {fleet(ghost), fleet(machine("a", "u1", report.Healthy, vm("1", "vm-1", "a"))), []string{"~a [status Ghost>Healthy]"}, nil},
+		"a machine whose object is gone":                    {fleet(machine("a", "u1", report.Healthy, vm("1", "vm-1", "a"))), fleet(ghost), []string{"~a [status Healthy>Ghost]"}, nil},
+		"a machine whose VM was renamed":                    {fleet(machine("a", "u1", report.Healthy, vm("1", "vm-1", "a"))), fleet(machine("a", "u1", report.Healthy, vm("1", "vm-1", "b"), "Renamed")), []string{"~a [VM path /DC0/vm/a>/DC0/vm/b] [VM name a>b] [warning >Renamed]"}, nil},
+		"a Ghost that was renamed":                          {fleet(machine("b", "", report.Ghost, vm("1", "vm-1", "b"))), fleet(ghost), []string{"~a [name b>a] [VM path /DC0/vm/b>/DC0/vm/a]"}, nil},
+		"a Ghost that was moved":                            {fleet(machine("a", "", report.Ghost, moved)), fleet(ghost), []string{"~a [VM path /DC0/vm/old/a>/DC0/vm/a]"}, nil},
+		"a Ghost that was registered again":                 {fleet(machine("a", "", report.Ghost, vm("1", "vm-9", "a"))), fleet(ghost), []string{"~a [VM ref vm-9>vm-1]"}, nil},
+		"a Ghost under another address of its vCenter":      {fleet(machine("a", "", report.Ghost, elsewhere(vm("1", "vm-1", "a")))), fleet(ghost), []string{"~a [VM scope vsphere other:443>vsphere vc:443]"}, nil},
+		"another Ghost of that name":                        {fleet(machine("a", "", report.Ghost, vm("2", "vm-2", "a"))), fleet(ghost), []string{"+a Ghost", "-a Ghost"}, nil},
 		"another id under one reference is an unrelated VM": {fleet(machine("a", "", report.Ghost, vm("2", "vm-1", "a"))), fleet(ghost), []string{"+a Ghost", "-a Ghost"}, nil},
-		"an id that could not be read":                 {fleet(machine("a", "", report.Unknown, vm("", "vm-1", "a"))), fleet(ghost), []string{"~a [status Unknown>Ghost] [VM id >1]"}, nil},
+		"an id that could not be read":                      {fleet(machine("a", "", report.Unknown, vm("", "vm-1", "a"))), fleet(ghost), []string{"~a [status Unknown>Ghost] [VM id >1]"}, nil},
 		"copies with one id are distinguished by reference": {
 			reportWith{fleet(ghost)}.confirm(vm("1", "vm-2", "copy"), "DuplicateID").Report,
 			reportWith{fleet(ghost)}.confirm(vm("1", "vm-3", "copy2"), "DuplicateID").confirm(vm("1", "vm-2", "copy"), "DuplicateID").Report,
@@ -489,10 +489,10 @@ func TestChecks(t *testing.T) {
 	}
 	old := with(check("info", "BackupOld", "1 day old"), check("warning", "ClusterNotPaused", "not paused"), check("error", "IdentityAbsent", "gone"))
 	for _, tt := range []struct {
-		name              string
-		new               *report.Report
+		name                  string
+		new                   *report.Report
 		fresh, gone, reported int
-		fails             bool
+		fails                 bool
 	}{
 		{"only a time", with(check("info", "BackupOld", "2 days old"), old.Checks[1], old.Checks[2]), 0, 0, 0, false},
 		{"settled", with(old.Checks[0], old.Checks[1]), 0, 1, 0, false},
