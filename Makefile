@@ -21,7 +21,7 @@ AXE_VERSION := 4.14.1
 AXE         := $(CURDIR)/bin/axe/$(AXE_VERSION)/node_modules/axe-core/axe.min.js
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test race cover update test-aws test-browser bench size lint release help
+.PHONY: build demo test race cover update test-aws test-browser bench size lint release image install help
 
 build: ## build bin/drift-detector, a static binary
 	CGO_ENABLED=0 go build $(BUILD) -o bin/drift-detector ./cmd/drift-detector
@@ -50,7 +50,7 @@ cover: ## say how much of the code the tests run: each function, and the whole l
 	@echo "Line by line: go tool cover -html bin/cover.out"
 
 update: ## write what tests hold and code makes: golden files, parts of docs/
-	go test ./docs -update
+	go test ./docs ./infra/all -update
 	go test ./report ./report/text -update
 	go test ./detector -run VerdictsPage -update
 	go test ./cmd/drift-detector -run Documented -update
@@ -88,6 +88,23 @@ lint: $(GOFUMPT) $(STATICCHECK) ## check format, go vet and staticcheck
 
 release: ## cross-compile archives and SHA256SUMS into dist/, byte-identical for one commit
 	go run ./.ci/release -out $(DIST) -version $(VERSION) -time $(TIME) -targets "$(TARGETS)" -- $(BUILD) ./cmd/drift-detector
+
+# Platforms of the image. Load it: podman load, skopeo copy oci-archive:FILE, docker load (25 or later).
+IMAGE_PLATFORMS := linux/amd64 linux/arm64
+
+image: ## write dist/drift-detector-image.tar, an OCI image for amd64 and arm64, without a container runtime
+	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; mkdir -p $(DIST); binaries=; for platform in $(IMAGE_PLATFORMS); do \
+	  binary=$$dir/$${platform#*/}; binaries="$$binaries $$platform=$$binary"; \
+	  CGO_ENABLED=0 GOOS=linux GOARCH=$${platform#*/} GOAMD64=v1 go build $(BUILD) -o "$$binary" ./cmd/drift-detector || exit 1; done; \
+	out=$$(cd $(DIST) && pwd)/drift-detector-image.tar; \
+	(cd .ci/image && go run . -out "$$out" -version $(VERSION) -revision $(COMMIT) -time $(TIME) $$binaries) && echo "$$out"
+
+PREFIX ?= /usr/local
+
+install: build ## install the program into PREFIX/bin (/usr/local) and its manual page into PREFIX/share/man
+	install -D -m 0755 bin/drift-detector $(DESTDIR)$(PREFIX)/bin/drift-detector
+	bin/drift-detector man > bin/drift-detector.1
+	install -D -m 0644 bin/drift-detector.1 $(DESTDIR)$(PREFIX)/share/man/man1/drift-detector.1
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -29,7 +29,7 @@ func (s *scopes) noteUnasked(p *infra.Pool) {
 	h := s.homes[clusterScope{p.Cluster, p.Target, ""}]
 	f := &infra.Fault{
 		Reason:  notAsked,
-		Message: fmt.Sprintf("%s was listed for another backup, or by an older version: nobody asked for %s %s/%s", h.name, p.Kind, p.Cluster.Namespace, p.Name),
+		Message: fmt.Sprintf("%s was listed for another backup, or by an older version: it was not asked for %s %s/%s", h.name, p.Kind, p.Cluster.Namespace, p.Name),
 		Hint:    hintListAgain,
 	}
 	if h.unasked == nil || compareFaults(f, h.unasked) < 0 {

@@ -11,7 +11,7 @@ import (
 // fleet has n machines in clusters of 1,000, each with its instance except for one
 // in twenty, as many instances without a machine, and Node lists.
 func fleet(n int) *scene {
-	s := &scene{now: noon}
+	s := emptyScene()
 	s.snap.Backups = []backup.Info{{WrittenTo: written}}
 	s.list(vc).Clusters = nil
 	s.expected.Machines = make([]infra.ExpectedMachine, 0, n)

@@ -73,7 +73,7 @@ func (d *drafts) unread(g *backup.Group) {
 	}
 	s.Pool = &PoolState{
 		State: Undecided, Desired: g.Desired, ManagedBy: g.ReplicasManagedBy,
-		Message: "whether it exists cannot be told: no provider of this version reads " + cmp.Or(g.Infrastructure.Kind, "its kind"),
+		Message: "whether it exists is not known: no provider of this version reads " + cmp.Or(g.Infrastructure.Kind, "its kind"),
 	}
 }
 
@@ -179,7 +179,7 @@ func (d *drafts) clusters(shows func(backup.ClusterID) bool) []Cluster {
 func (d *drafts) finish(one *draft) Cluster {
 	c := &one.Cluster
 	lacking := d.lacking(c.ID)
-	c.Applicable = !machineless(c.ControlPlane.Kind) && (c.ControlPlane.Kind != "" || len(c.ControlPlane.Machines) > 0)
+	c.Applicable = !d.owners.machineless(c.ControlPlane.Kind) && (c.ControlPlane.Kind != "" || len(c.ControlPlane.Machines) > 0)
 	c.ControlPlane.finish(one.planeReason(lacking[setName{c.ControlPlane.Kind, c.ControlPlane.Name}]))
 	c.Workers = AllHealthy
 	for name, s := range one.groups {
@@ -204,7 +204,7 @@ func (d *drafts) finish(one *draft) Cluster {
 // planeReason is why a control plane needs confirmation whatever its machines are.
 func (d *draft) planeReason(lacking bool) string {
 	switch {
-	case machinelessPlanes[d.ControlPlane.Kind].hosted:
+	case hostedPlanes[d.ControlPlane.Kind]:
 		return HostedInManagementCluster
 	case d.lost():
 		return ControlPlaneLost
@@ -234,7 +234,7 @@ func (d *drafts) lacking(id backup.ClusterID) map[setName]bool {
 	out := map[setName]bool{}
 	check := func(owner infra.OwnerID, name setName, replicas backup.Number) {
 		have := d.owners.count[owner] + d.owners.orphans[owner].recorded
-		if replicas.Known && have < replicas.N && (owner.Kind != machinePool || have > 0) && !machineless(owner.Kind) {
+		if replicas.Known && have < replicas.N && (owner.Kind != machinePool || have > 0) && !d.owners.machineless(owner.Kind) {
 			out[name] = true
 		}
 	}

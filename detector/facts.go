@@ -10,6 +10,7 @@ import (
 type machineFacts struct {
 	expected *expectedMachine
 	scope    *homeScope
+	words    map[string]string // of its provider
 	// blind are unreadable instances that may be the machine: those at home that
 	// have the strong key, when none of them can be read, or, when it was not found
 	// at home, those that have a key which unreadable instances keep, or its name
@@ -43,7 +44,7 @@ type machineFacts struct {
 
 // facts collects everything that decides about an expected machine.
 func (ix *index) facts(c *expectedMachine) *machineFacts {
-	f := &machineFacts{expected: c, scope: ix.scopes.home(homeOf(c))}
+	f := &machineFacts{expected: c, scope: ix.scopes.home(homeOf(c)), words: ix.words[c.Provider]}
 	f.home, f.copies = ix.folderHome(c, ix.withKeys(c.Strong))
 	f.single = singledOut(c, f.home)
 	f.doubted = ix.withKeys(c.Doubted...)

@@ -13,15 +13,20 @@ const NotFoundByName = "NotFoundByName"
 // by name. Nothing searches for a member of a pool.
 func (f *machineFacts) searches() bool {
 	c := f.expected
-	return c.Provider != "" && c.machine != nil && !c.InfraMissing && c.Reads != "" && !c.ReadsID && !f.inPool()
+	known := c.Reads != "" || len(c.Searches) > 0
+	return c.Provider != "" && c.machine != nil && !c.InfraMissing && known && !c.ReadsID && !f.inPool()
 }
 
-// overlooked is the verdict on a match that the machine's controller does not take for
-// its instance: it searches by name, and finds another one, several or none. Healthy
+// overlooked returns the verdict on a match that the machine's controller does not take
+// for its instance: it searches by name, and finds another one, several or none. Healthy
 // means that the controller takes it (the sixth law).
+//
+// A controller that has no id after any restore looks by name for every machine, and
+// nothing that is written into the backup changes that. There the verdict says only
+// that the instance exists, and Finds and the forecast say what the controller takes.
 func (f *machineFacts) overlooked(found *vm) (v Verdict, overlooked bool) {
 	switch {
-	case !f.searches():
+	case !f.searches() || f.expected.Reads == "":
 		return v, false
 	case len(f.without(found, f.searched)) > 0:
 		return f.ambiguous(f.without(nil, []*vm{found}, f.searched)), true
@@ -70,7 +75,7 @@ var remadeRow = machineRow{
 	[]outcome{{Unknown, IdentityChanged}},
 	func(f *machineFacts) bool { return len(f.remade) > 0 },
 	func(f *machineFacts) Verdict {
-		return f.naming(unknown(IdentityChanged, fmt.Sprintf("%s, which the backup records, is listed as %s, and %s has its place and its name: its Node, or whoever runs the infrastructure, can tell whether it is the machine",
+		return f.naming(unknown(IdentityChanged, fmt.Sprintf("%s, which the backup records, is listed as %s, and %s has its place and its name: its Node, or whoever runs the infrastructure, can say whether it is the machine",
 			nameOf(f.home[0]), cmp.Or(f.home[0].State, "ended"), nameOf(f.remade[0]))), f.remade)
 	},
 }

@@ -33,7 +33,7 @@ func (ix *index) missing(v *vm, b bond) string {
 		c = cmp.Or(c, ix.unnamed[known])
 	}
 	if c != nil {
-		return fmt.Sprintf("it may be that of machine %s/%s, of which the backup tells neither the id nor the name of its instance", c.namespace, c.name)
+		return fmt.Sprintf("it may be that of machine %s/%s, for which the backup has neither the id nor the name of its instance", c.namespace, c.name)
 	}
 	if v.Created.After(ix.writtenTo(b.cluster).Add(clockSkew)) {
 		return ""
@@ -85,7 +85,7 @@ func (f *instanceFacts) ghost(bonds []bond, s Strength) placement {
 		}
 	}
 	v := Verdict{
-		Status: Ghost, Message: "it belongs to the cluster, and the backup knows no machine for it",
+		Status: Ghost, Message: "it belongs to the cluster, but the backup has no Machine for it",
 		Name: f.vm.Name, Namespace: b.cluster.Namespace, ControlPlane: b.controlPlane, RoleKnown: b.roleKnown,
 		Instance: &f.vm.Instance, Scope: f.vm.scope, Evidence: bondEvidence(bonds, s),
 	}

@@ -33,7 +33,8 @@ type index struct {
 	proofs  map[backup.ClusterID][]*infra.VisibilityProof // of whole targets
 	nodesAt map[string][]*node                            // that prove a target
 
-	unvisited map[string]string // by provider: the first target of machines that was not listed
+	words     map[string]map[string]string // of providers, see infra.Spec.Words
+	unvisited map[string]string            // by provider: the first target of machines that was not listed
 }
 
 // expectedMachine is one machine of the backup, or an orphan, with what became of it.
@@ -85,7 +86,7 @@ func (s *finders) others(c *expectedMachine) bool { return s.many || (s.first !=
 // newIndex joins the inputs.
 func newIndex(s *backup.Snapshot, c infra.Expected, inv infra.Inventory, now time.Time) *index {
 	listings := orderListings(inv.Listings)
-	ix := &index{snap: s, expected: orderExpected(s, c.Machines), sharers: map[sharersOf]*sharers{}}
+	ix := &index{snap: s, expected: orderExpected(s, c.Machines), sharers: map[sharersOf]*sharers{}, words: c.Words}
 	ix.nodes = indexNodes(listings, now)
 	listings = addRelated(listings, &c, &ix.nodes)
 	ix.vms = mergeSightings(listings)
@@ -102,7 +103,7 @@ func newIndex(s *backup.Snapshot, c infra.Expected, inv infra.Inventory, now tim
 	ix.second = ix.countSecondKeys()
 	ix.indexProofs(c.Proofs)
 	ix.judgeHomes(&c)
-	ix.owners = newOwners(s, ix.expected, c.Pools)
+	ix.owners = newOwners(s, ix.expected, &c)
 	ix.asked, ix.unvisited = ix.newNodeLists(), ix.findUnvisited()
 	ix.hints = newTieIndex(c, ix.expected, listings)
 	ix.findShared(c.OwnershipHints)

@@ -188,7 +188,7 @@ var instanceRows = []instanceRow{
 		[]outcome{{"", InstanceUnreadable}},
 		func(f *instanceFacts) bool { return f.vm.Unreadable && (len(f.location) > 0 || f.vm.Path == "") },
 		func(f *instanceFacts) placement {
-			p := f.suggest(InstanceUnreadable, "its properties cannot be read, so that nothing tells whose it is", clustersOf(f.location)...)
+			p := f.suggest(InstanceUnreadable, "its properties cannot be read, so whose it is is not known", clustersOf(f.location)...)
 			p.unattributed.Evidence = bondEvidence(f.location, StrengthWeak)
 			p.unattributed.Unread = f.vm.Name == "" // a name that is no machine's is known, at least
 			return p
@@ -201,7 +201,7 @@ var instanceRows = []instanceRow{
 		func(f *instanceFacts) bool { return len(f.location) > 0 },
 		func(f *instanceFacts) placement {
 			ids := clustersOf(f.location)
-			p := f.suggest(InClusterFolder, "it is where machines of "+clusterNames(ids)+" are, and nothing else ties it to them", ids...)
+			p := f.suggest(InClusterFolder, "it is where machines of "+clusterNames(ids)+" are; nothing else links it to them", ids...)
 			if f.foreignTag != "" {
 				p.unattributed.Message = "it is where machines of " + clusterNames(ids) + " are, but its tags name cluster " + f.foreignTag + ", which the backup does not hold"
 				p.unattributed.Foreign = f.foreignTag

@@ -204,7 +204,7 @@ func (w *truth) meet() {
 
 // asScene is what the detector gets to see of it.
 func (w *truth) asScene() *scene {
-	s := &scene{now: noon}
+	s := emptyScene()
 	s.snap.Backups = []backup.Info{{WrittenFrom: written.Add(-time.Minute), WrittenTo: written}}
 	for _, c := range w.clusters {
 		w.cluster(s, c)

@@ -232,7 +232,7 @@ var machineRows = []machineRow{
 		[]outcome{{Unknown, AmbiguousMatch}},
 		func(f *machineFacts) bool { return f.expected.Strong.IsZero() && f.expected.Unnamed != "" },
 		func(f *machineFacts) Verdict {
-			return unknown(AmbiguousMatch, "the backup records no id for it, and what an instance made since would be called cannot be told: "+f.expected.Unnamed)
+			return unknown(AmbiguousMatch, "the backup records no id for it, and the name of an instance made since is not known: "+f.expected.Unnamed)
 		},
 	},
 	{
@@ -320,7 +320,7 @@ func decideIdentity(f *machineFacts) Verdict {
 	case !f.expected.Strong.IsZero():
 		v := f.identity[0]
 		return f.naming(unknown(IdentityChanged, fmt.Sprintf("%s has its %s, but the id %s instead of the recorded %s",
-			nameOf(v), label(f.expected.Identity.Kind), cmp.Or(valueOf(v, f.expected.Strong.Kind), "of none"), f.expected.Strong.Value)), f.identity)
+			nameOf(v), f.label(f.expected.Identity.Kind), cmp.Or(valueOf(v, f.expected.Strong.Kind), "of none"), f.expected.Strong.Value)), f.identity)
 	case len(f.identity) > 1 || f.contested:
 		return f.ambiguous(f.identity)
 	default:

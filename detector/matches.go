@@ -70,14 +70,14 @@ func (f *machineFacts) healthy(found *vm, s Strength) Verdict {
 	}
 	v := f.with(Verdict{Status: Healthy, ByID: hasKey(found, f.expected.Strong)}, found, s)
 	for _, w := range found.Warnings {
-		v.Warnings = append(v.Warnings, Warning{w, conditionText(w)})
+		v.Warnings = append(v.Warnings, Warning{w, f.condition(w)})
 	}
 	if found.Exclude == infra.Template {
-		v.Warnings = append(v.Warnings, Warning{Template, "the VM is a template now: nobody can power it on, and its controller cannot either"})
+		v.Warnings = append(v.Warnings, Warning{Template, "the VM is a template now: neither a person nor its controller can power it on"})
 	}
 	for _, x := range f.expected.Expect {
 		if hasOtherKey(found, x.Key) {
-			v.Warnings = append(v.Warnings, Warning{x.Warning, fmt.Sprintf("its %s is %s, the backup says %s", label(x.Key.Kind), valueOf(found, x.Key.Kind), x.Key.Value)})
+			v.Warnings = append(v.Warnings, Warning{x.Warning, fmt.Sprintf("its %s is %s, the backup says %s", f.label(x.Key.Kind), valueOf(found, x.Key.Kind), x.Key.Value)})
 		}
 	}
 	if copies := f.without(found, f.home, f.copies); len(copies) > 0 && !f.expected.Strong.IsZero() {
@@ -100,7 +100,7 @@ func (f *machineFacts) evidence(v *vm, weakest Strength) []Evidence {
 	var out []Evidence
 	add := func(k infra.Key, source string, s Strength) {
 		if hasKey(v, k) {
-			out = append(out, Evidence{k.Kind, fmt.Sprintf("%s %s (%s) is that of %s", label(k.Kind), k.Value, source, nameOf(v)), s})
+			out = append(out, Evidence{k.Kind, fmt.Sprintf("%s %s (%s) is that of %s", f.label(k.Kind), k.Value, source, nameOf(v)), s})
 		}
 	}
 	add(f.expected.Strong, cmp.Or(f.expected.Source, "recorded"), StrengthStrong)
@@ -118,9 +118,9 @@ func (f *machineFacts) evidence(v *vm, weakest Strength) []Evidence {
 func (f *machineFacts) id() string {
 	switch c := f.expected; {
 	case !c.Strong.IsZero():
-		return label(c.Strong.Kind) + " " + c.Strong.Value
+		return f.label(c.Strong.Kind) + " " + c.Strong.Value
 	case !c.Identity.IsZero():
-		return label(c.Identity.Kind) + " " + c.Identity.Value
+		return f.label(c.Identity.Kind) + " " + c.Identity.Value
 	default:
 		return "an instance of machine " + c.name
 	}

@@ -91,7 +91,7 @@ func (ix *index) mayServe(id backup.ClusterID) bool {
 		}
 	}
 	for _, p := range ix.owners.planes[id] {
-		if machineless(p.Kind) || p.Replicas.Known && p.Replicas.N > recorded {
+		if ix.owners.machineless(p.Kind) || p.Replicas.Known && p.Replicas.N > recorded {
 			return true
 		}
 	}

@@ -28,15 +28,19 @@ type owners struct {
 	// pooled are MachinePools whose members are compared as a set: they need no
 	// Machines.
 	pooled map[infra.OwnerID]bool
+	// managed are the kinds of control planes that providers run without machines.
+	managed map[string]bool
 }
 
-func newOwners(s *backup.Snapshot, expected []*expectedMachine, pools []infra.Pool) *owners {
+func newOwners(s *backup.Snapshot, expected []*expectedMachine, c *infra.Expected) *owners {
 	o := &owners{
 		planes: s.ControlPlanesByCluster(), groups: map[infra.OwnerID]*backup.Group{},
 		count: map[infra.OwnerID]int64{}, orphans: map[infra.OwnerID]orphanCount{}, inCluster: map[backup.ClusterID][]*backup.Group{}, pooled: map[infra.OwnerID]bool{},
+		managed: c.ManagedPlanes,
 	}
-	for i := range pools {
-		o.pooled[infra.OwnerID{Cluster: pools[i].Cluster, Kind: pools[i].Kind, Name: pools[i].Name}] = true
+	for i := range c.Pools {
+		p := &c.Pools[i]
+		o.pooled[infra.OwnerID{Cluster: p.Cluster, Kind: p.Kind, Name: p.Name}] = true
 	}
 	for i := range s.Groups {
 		g := &s.Groups[i]
@@ -197,7 +201,7 @@ func (o *owners) missing(id infra.OwnerID) string {
 		return "the backup does not say which owner made it, and one that it lacks may have"
 	}
 	if p := o.plane(id); p != nil {
-		if machineless(p.Kind) {
+		if o.machineless(p.Kind) {
 			return ""
 		}
 		return o.compare(id, p.Replicas, p.Desired)

@@ -89,11 +89,11 @@ func (ix *index) judgePool(p *infra.Pool, s *PoolState) {
 	}
 	switch {
 	case s.State == Absent && len(s.Now) == 0:
-		s.Message = "it was not found: the restored controllers will make it anew, with new machines"
+		s.Message = "it was not found: the restored controllers will re-create it, with new machines"
 	case s.State == Absent:
 		s.State, s.Message = Undecided, fmt.Sprintf("it was not found, but %s", quantity(len(s.Now), "instance says that it is its member", "instances say that they are its members"))
 	case s.State == Undecided:
-		s.Message = "whether it exists cannot be told: " + why
+		s.Message = "whether it exists is not known: " + why
 	default:
 		s.Message = s.changes()
 	}
@@ -248,7 +248,7 @@ func (ix *index) resources(all []infra.Resource) map[backup.ClusterID][]Resource
 			}
 			s.Message = fmt.Sprintf("%s: %s %s was not found", cmp.Or(r.Consequence, whenGone[s.WhenGone]), r.Kind, r.Name)
 		case Undecided:
-			s.Message = "whether it exists cannot be told: " + why
+			s.Message = "whether it exists is not known: " + why
 			switch s.WhenGone {
 			case infra.Unwanted:
 				s.Message += "; if it does: " + r.Consequence

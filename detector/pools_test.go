@@ -51,7 +51,7 @@ func TestPools(t *testing.T) {
 		{"gone", func(s *scene) {
 			s.pool("p", "a")
 			s.listings[0].ProbesFound = s.listings[0].ProbesFound[:1]
-		}, Absent, nil, NeedFurtherConfirmation, PoolMissing, "it was not found: the restored controllers will make it anew, with new machines"},
+		}, Absent, nil, NeedFurtherConfirmation, PoolMissing, "it was not found: the restored controllers will re-create it, with new machines"},
 		{"gone, and a member says otherwise", func(s *scene) {
 			s.pool("p", "a")
 			s.vm("a", bios("a"), asg("p"))
@@ -61,15 +61,15 @@ func TestPools(t *testing.T) {
 			s.pool("p")
 			s.listings[0].ProbesFound = s.listings[0].ProbesFound[:1]
 			s.listings[0].State = infra.Partial
-		}, Undecided, nil, NeedFurtherConfirmation, PoolUndecided, "whether it exists cannot be told: the listing of vc/user did not come to its end"},
+		}, Undecided, nil, NeedFurtherConfirmation, PoolUndecided, "whether it exists is not known: the listing of vc/user did not come to its end"},
 		{"pools could not be read", func(s *scene) {
 			s.pool("p")
 			s.listings[0].ProbesFound = s.listings[0].ProbesFound[:1]
 			s.listings[0].Unread = []string{"asg"}
-		}, Undecided, nil, NeedFurtherConfirmation, PoolUndecided, "whether it exists cannot be told: what there is of its kind at vc/user could not be read"},
+		}, Undecided, nil, NeedFurtherConfirmation, PoolUndecided, "whether it exists is not known: what there is of its kind at vc/user could not be read"},
 		{
 			"its place was not listed", func(s *scene) { s.pool("p").Target = "elsewhere" }, Undecided, nil, NeedFurtherConfirmation, PoolUndecided,
-			`whether it exists cannot be told: "elsewhere" was not listed`,
+			`whether it exists is not known: "elsewhere" was not listed`,
 		},
 		{"machines that the backup lacks are no finding of a pool", func(s *scene) {
 			s.pool("p")
@@ -249,8 +249,8 @@ func TestResources(t *testing.T) {
 	want := []ResourceState{
 		{"template", "a", Present, "T a", infra.FailsReplacement, ""},
 		{"template", "b", Absent, "T b", infra.FailsReplacement, "replacing a machine will fail: template b was not found"},
-		{"template", "c", Undecided, "T c", infra.FailsReplacement, "whether it exists cannot be told: what there is of its kind at vc/user could not be read"},
-		{"template", "d", Undecided, "T d", infra.FailsReplacement, "whether it exists cannot be told: the backup does not say how to find it"},
+		{"template", "c", Undecided, "T c", infra.FailsReplacement, "whether it exists is not known: what there is of its kind at vc/user could not be read"},
+		{"template", "d", Undecided, "T d", infra.FailsReplacement, "whether it exists is not known: the backup does not say how to find it"},
 	}
 	if got := r.Clusters[0].Resources; !slices.Equal(got, want) {
 		t.Errorf("got %+v\nwant %+v", got, want)

@@ -109,7 +109,7 @@ func TestWhatTheAbsenceOfResourcesMeans(t *testing.T) {
 		{"thing", "b", Absent, "", infra.HaltsCluster, "the restored controllers do nothing for the cluster until it is back: thing b was not found"},
 		{"thing", "c", Absent, "", infra.MadeAgain, "the restored controllers make a new one: thing c was not found"},
 		{"thing", "d", Absent, "", infra.HaltsCluster, "nothing goes on: thing d was not found"},
-		{"thing", "e", Undecided, "", infra.HaltsCluster, "whether it exists cannot be told: what there is of its kind at vc/user could not be read; if it is gone: the restored controllers do nothing for the cluster until it is back"},
+		{"thing", "e", Undecided, "", infra.HaltsCluster, "whether it exists is not known: what there is of its kind at vc/user could not be read; if it is gone: the restored controllers do nothing for the cluster until it is back"},
 	}
 	if !slices.Equal(c.Resources, want) {
 		t.Errorf("got %+v\nwant %+v", c.Resources, want)

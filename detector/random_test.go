@@ -23,7 +23,7 @@ func pick[T any](d dice, of ...T) T { return of[d.IntN(len(of))] }
 // and then, small enough that things meet.
 func randomWorld(seed uint64) *scene {
 	d := dice{rand.New(rand.NewPCG(seed, 42))}
-	s := &scene{now: noon}
+	s := emptyScene()
 	s.snap.Backups = []backup.Info{{WrittenTo: written}, {WrittenTo: written}}
 	ids := []backup.ClusterID{{Namespace: "t1", Name: "prod"}, {Namespace: "t1", Name: "prod-eu"}, {Backup: 1, Namespace: "t2", Name: "prod"}}[:1+d.IntN(3)]
 	trouble := pick(d, 0, 0, 5, 25) // percent, of everything that makes worlds odd

@@ -100,8 +100,8 @@ const (
 	FindsByID    Finds = "id"      // the id is recorded where the controller reads it: that instance or none
 	FindsByName  Finds = "name"    // it searches by name, and finds the verdict's Instance alone
 	FindsOther   Finds = "other"   // it searches by name, and finds another one
-	FindsSeveral Finds = "several" // it searches by name, and takes any of several
-	FindsNothing Finds = "nothing" // it searches by name, finds none, and makes a new one
+	FindsSeveral Finds = "several" // it searches by name, and finds several
+	FindsNothing Finds = "nothing" // it searches by name, and finds none
 )
 
 // Set is machines with a roll-up: a control plane or a group of workers.

@@ -12,23 +12,21 @@ const (
 	MachinesNotInBackup       = "MachinesNotInBackup"
 )
 
-// machinelessPlanes are the kinds of control planes that have no machines by
-// design. Those that ran as pods inside the management cluster are lost with it.
-var machinelessPlanes = map[string]struct{ hosted bool }{
-	"AWSManagedControlPlane":      {},
-	"ROSAControlPlane":            {},
-	"AzureManagedControlPlane":    {},
-	"AzureASOManagedControlPlane": {},
-	"GCPManagedControlPlane":      {},
-	"OCIManagedControlPlane":      {},
-	"K0smotronControlPlane":       {hosted: true},
-	"KamajiControlPlane":          {hosted: true},
-	"HostedControlPlane":          {hosted: true},
+// hostedPlanes are the kinds of control planes that run as pods inside the management
+// cluster, and are lost with it. They are of no provider of infrastructure.
+var hostedPlanes = map[string]bool{
+	"K0smotronControlPlane": true, "KamajiControlPlane": true, "HostedControlPlane": true,
 }
 
-func machineless(kind string) bool {
-	_, ok := machinelessPlanes[kind]
-	return ok
+// managedPlanes are the kinds of control planes without machines that infrastructures
+// run which no provider here lists. Those of the others are in their Specs.
+var managedPlanes = map[string]bool{
+	"AzureManagedControlPlane": true, "AzureASOManagedControlPlane": true, "GCPManagedControlPlane": true, "OCIManagedControlPlane": true,
+}
+
+// machineless reports whether control planes of a kind have no machines by design.
+func (o *owners) machineless(kind string) bool {
+	return o.managed[kind] || managedPlanes[kind] || hostedPlanes[kind]
 }
 
 // severity orders the roll-up words, worst highest.

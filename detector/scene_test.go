@@ -38,11 +38,19 @@ func weakly(v string) infra.Key        { return key("name+folder", v) }
 func asg(v string) infra.Key           { return key("asg", v) }
 func known(n int64) backup.Number      { return backup.Number{N: n, Known: true} }
 
+// emptyScene has nothing but what Specs say of every provider.
+func emptyScene() *scene {
+	return &scene{now: noon, expected: infra.Expected{
+		ManagedPlanes: map[string]bool{"AWSManagedControlPlane": true},
+		Words:         map[string]map[string]string{"vsphere": {"biosUUID": "BIOS UUID"}},
+	}}
+}
+
 // newScene has one cluster with a control plane "cp", a MachineDeployment "md"
 // with the MachineSet "md-bcdfg", and one vCenter that is listed to the end and
 // proven to be the right place. It holds no machine yet.
 func newScene() *scene {
-	s := &scene{now: noon}
+	s := emptyScene()
 	s.snap.Backups = []backup.Info{{Path: "b.tar.gz", WrittenFrom: written.Add(-time.Minute), WrittenTo: written}}
 	s.cluster(prod)
 	s.list(vc)

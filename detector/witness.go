@@ -58,9 +58,9 @@ func decideWitness(f *machineFacts) Verdict {
 	v := f.witness[0]
 	too := ""
 	if hasKey(v, f.expected.Ref) {
-		too = ", and the recorded " + label(f.expected.Ref.Kind) + " too"
+		too = ", and the recorded " + f.label(f.expected.Ref.Kind) + " too"
 	}
-	return f.naming(unknown(IdentityChanged, fmt.Sprintf("%s has its place and its name%s, but the id %s instead of the recorded %s; its Node, or whoever runs the infrastructure, can tell whether it is the machine",
+	return f.naming(unknown(IdentityChanged, fmt.Sprintf("%s has its place and its name%s, but the id %s instead of the recorded %s; its Node, or whoever runs the infrastructure, can say whether it is the machine",
 		nameOf(v), too, cmp.Or(valueOf(v, f.expected.Strong.Kind), "of none"), f.expected.Strong.Value)), f.witness)
 }
 
@@ -77,9 +77,9 @@ func (f *machineFacts) displaced(found *vm) (v Verdict, displaced bool) {
 	case len(running) > 0:
 		v = unknown(AmbiguousMatch, fmt.Sprintf("%s does not run, and %s, which has its id or its name, does: powering on makes a second one", nameOf(found), nameOf(running[0])))
 	case !f.scope.complete:
-		v = unknown(ScopeIncomplete, fmt.Sprintf("%s does not run, and what may run in its place cannot be told: %s", nameOf(found), f.scope.fault.Message))
+		v = unknown(ScopeIncomplete, fmt.Sprintf("%s does not run, and what may run in its place is not known: %s", nameOf(found), f.scope.fault.Message))
 	case f.unlisted != "":
-		v = unknown(NodeListUnread, fmt.Sprintf("%s does not run, and whether its Node does cannot be told: %s", nameOf(found), f.unlisted))
+		v = unknown(NodeListUnread, fmt.Sprintf("%s does not run, and whether its Node does is not known: %s", nameOf(found), f.unlisted))
 	default:
 		return v, false
 	}

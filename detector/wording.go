@@ -1,25 +1,21 @@
 package detector
 
-import "cmp"
+import (
+	"cmp"
 
-// labels are the words for kinds of keys in messages; other kinds stand for themselves.
-var labels = map[string]string{
-	"biosUUID":     "BIOS UUID",
-	"instanceUUID": "instance UUID",
-	"vmRef":        "managed object id",
-	"instanceID":   "instance id",
+	"drift-detector/infra"
+)
+
+// label returns what people call a kind of key of the machine's provider.
+func (f *machineFacts) label(kind string) string { return cmp.Or(f.words[kind], kind) }
+
+// condition returns what a warning means that an instance brings along.
+func (f *machineFacts) condition(reason string) string {
+	if reason == infra.PoweredOff {
+		return "the VM is powered off"
+	}
+	return cmp.Or(f.words[reason], reason)
 }
-
-func label(kind string) string { return cmp.Or(labels[kind], kind) }
-
-// conditions are the words for warnings that instances bring along; others
-// stand for themselves.
-var conditions = map[string]string{
-	"PoweredOff":   "the VM is powered off",
-	"Disconnected": "the host of the VM is disconnected",
-}
-
-func conditionText(reason string) string { return cmp.Or(conditions[reason], reason) }
 
 // nameOf is what a person finds an instance by.
 func nameOf(v *vm) string {

@@ -30,17 +30,18 @@ var layers = []layer{
 	{
 		name:    "test support", // the product links none of it
 		has:     isTestSupport,
-		layers:  []string{"backup", "infra", "detector", "forecast", "report", "formats"},
+		layers:  []string{"backup", "infra", "detector", "forecast", "report", "formats", "terminal", "shell"},
 		foreign: []string{""},
 	},
 	{
 		name:    "command",
 		has:     at("cmd/drift-detector"),
-		layers:  []string{"backup", "infra", "provider list", "detector", "forecast", "report", "ignore rules", "formats", "documents"},
+		layers:  []string{"backup", "infra", "provider list", "detector", "forecast", "report", "ignore rules", "formats", "plan", "terminal"},
 		foreign: []string{"github.com/urfave/cli/v2", "github.com/vbauerster/mpb/v8", "golang.org/x/term"},
 	},
 	{name: "demo", has: at("cmd/demo"), layers: []string{"test support"}},
-	{name: "documents", has: below("docs")},
+	{name: "terminal", has: at("report/terminal")},
+	{name: "shell", has: at("infra/shell"), layers: []string{"terminal"}}, // what a plan and a provider's tool have in common
 	{
 		name:    "backup",
 		has:     below("backup"),
@@ -52,14 +53,14 @@ var layers = []layer{
 		// imports another, see complaints.
 		name:    "provider",
 		has:     func(pkg string, m module) bool { return m.provider(pkg) != "" },
-		layers:  []string{"backup", "infra"},
+		layers:  []string{"backup", "infra", "shell"},
 		foreign: append([]string{"sigs.k8s.io/yaml", "golang.org/x/time/rate"}, apiTypes...),
 		ownSDK:  true,
 	},
 	{
 		name:    "infra", // what a provider is, and what providers share
 		has:     below("infra"),
-		layers:  []string{"backup"},
+		layers:  []string{"backup", "shell"},
 		foreign: append([]string{"go.yaml.in/yaml/v3"}, apiTypes...),
 	},
 	{name: "detector", has: at("detector"), layers: []string{"backup", "infra"}},
@@ -68,10 +69,11 @@ var layers = []layer{
 	{
 		name:    "ignore rules",
 		has:     at("report/ignore"),
-		layers:  []string{"formats"},
+		layers:  []string{"formats", "terminal"},
 		foreign: []string{"go.yaml.in/yaml/v3", "github.com/bmatcuk/doublestar/v4"},
 	},
-	{name: "formats", has: below("report")}, // the document and its formats: they decide nothing
+	{name: "plan", has: at("report/plan"), layers: []string{"formats", "terminal", "shell"}},
+	{name: "formats", has: below("report"), layers: []string{"terminal"}}, // the document and its formats: they decide nothing
 }
 
 func at(folder string) func(string, module) bool {
@@ -203,6 +205,14 @@ func TestLayersRefuse(t *testing.T) {
 		{"infra/openstack", own + "infra/infratest", "may not import test support"},
 		{"infra/openstack", "github.com/vmware/govmomi/vim25", "infra/vsphere imports it too"},
 		{"infra", own + "infra/openstack", "may not import provider"},
+		{"infra/openstack", own + "infra/shell", ""},
+		{"infra/shell", own + "infra", "may not import infra"},
+		{"detector", own + "infra/shell", "may not import shell"},
+		{"report/plan", own + "infra", "may not import infra"},
+		{"report/plan", own + "infra/aws/awscli", "may not import provider"},
+		{"report/plan", own + "detector", "may not import detector"},
+		{"report/sarif", own + "infra/shell", "may not import shell"},
+		{"report/sarif", own + "report/plan", "may not import plan"},
 		{"infra", sdk, "may not import it"},
 		{"infra/shared", sdk, "may not import it"},
 		{"backup", own + "infra", "may not import infra"},

@@ -10,10 +10,9 @@ type Access struct {
 	// InsecureSkipVerify turns off certificate checks for infrastructure
 	// endpoints, never for workload API servers.
 	InsecureSkipVerify bool
-	// AWSProfile and AWSAmbient let the operator's own AWS credentials be used:
-	// one profile of his configuration, or the SDK's whole chain.
-	AWSProfile string
-	AWSAmbient bool
+	// Options are the values of the flags that providers declare, by name, "true" for a
+	// switch. A flag that was not given is not among them.
+	Options map[string]string
 	// SkipNodes leaves workload API servers alone.
 	SkipNodes bool
 }

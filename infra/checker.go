@@ -7,8 +7,8 @@ import (
 	"drift-detector/backup/check"
 )
 
-// Checker is a Provider that can tell from the backup alone what of its own
-// will not work after a restore. It contacts nothing.
+// Checker is a Provider that finds, in the backup alone, what of its own will not work
+// after a restore. It contacts nothing. Every provider is one: infratest demands it.
 type Checker interface {
 	Check(s *backup.Snapshot, secrets *backup.Secrets, now time.Time) []check.Finding
 }

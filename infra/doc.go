@@ -7,5 +7,5 @@
 // lists, how it normalises ids, what ties an unknown VM to a cluster. Towards
 // the detector it speaks in Keys only: an [ExpectedMachine] says by which keys a machine
 // can be found, an [Instance] says which keys it has, and the detector joins
-// them by equality.
+// them by equality. To all others it is what its [Spec] says.
 package infra

@@ -48,3 +48,13 @@ func ReadInventory(r io.Reader) (Inventory, error) {
 	}
 	return inv, nil
 }
+
+// InventoryVersion is the version of the saved form of an Inventory.
+const InventoryVersion = "1"
+
+// Inventory is all that was listed. It is a plain value without secrets that
+// can be saved and read back.
+type Inventory struct {
+	Version  string    `json:"inventoryVersion"`
+	Listings []Listing `json:"listings"`
+}

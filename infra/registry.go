@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"drift-detector/backup"
+	"drift-detector/infra/shell"
 )
 
 // Registry is the providers of a run, as one.
@@ -39,6 +40,30 @@ func (r *Registry) named(name string) Provider {
 		}
 	}
 	return nil
+}
+
+// Providers returns the providers, in the order in which they were added.
+func (r *Registry) Providers() []Provider { return slices.Clone(r.providers) }
+
+// Specs returns the descriptions of the providers, in the order in which they were
+// added.
+func (r *Registry) Specs() []Spec {
+	all := make([]Spec, len(r.providers))
+	for i, p := range r.providers {
+		all[i] = p.Spec()
+	}
+	return all
+}
+
+// Tools returns the tools of the providers that have one, by the providers' names.
+func (r *Registry) Tools() map[string]shell.Tool {
+	all := map[string]shell.Tool{}
+	for _, s := range r.Specs() {
+		if s.Tool != nil {
+			all[s.Name] = s.Tool
+		}
+	}
+	return all
 }
 
 // Want is what all providers ask of a backup.
@@ -78,7 +103,10 @@ func (r *Registry) Controllers() map[string]Controller {
 // Claims joins the claims of all providers. A machine that none of them claims
 // gets a Claim without a Provider, so that it has a verdict too.
 func (r *Registry) Expected(s *backup.Snapshot) Expected {
-	all := Expected{Providers: map[backup.ClusterID]string{}, LoadBalancers: map[backup.ClusterID][]LoadBalancer{}}
+	all := Expected{
+		Providers: map[backup.ClusterID]string{}, LoadBalancers: map[backup.ClusterID][]LoadBalancer{},
+		Controllers: map[backup.ClusterID]Controller{}, ManagedPlanes: map[string]bool{}, Words: map[string]map[string]string{},
+	}
 	expecting := make([]bool, len(s.Machines))
 	for _, p := range r.providers {
 		c := p.Expected(s)
@@ -100,7 +128,13 @@ func (r *Registry) Expected(s *backup.Snapshot) Expected {
 		for id, name := range c.Providers {
 			all.Providers[id] = name
 		}
+		maps.Copy(all.Controllers, c.Controllers)
 		maps.Copy(all.LoadBalancers, c.LoadBalancers)
+		spec := p.Spec()
+		for _, k := range spec.ManagedPlanes {
+			all.ManagedPlanes[k.Kind] = true
+		}
+		all.Words[spec.Name] = spec.Words
 	}
 	for i, done := range expecting {
 		if !done {
@@ -136,7 +170,7 @@ func For(shows func(backup.ClusterID) bool, targets []Target) []Target {
 	return out
 }
 
-// Watch is told how a run goes, by the index of a target: how many instances or
+// Watch hears how a run goes, by the index of a target: how many instances or
 // Nodes it has found so far, from several goroutines at once, and that it is
 // listed, one call at a time.
 type Watch struct {

@@ -18,16 +18,19 @@ import (
 type tiny struct {
 	name     string
 	expected infra.Expected
+	spec     infra.Spec
 	list     func(context.Context, infra.Target) infra.Listing
 }
 
 func (p tiny) Spec() infra.Spec {
-	return infra.Spec{Name: p.name, Keys: func(id string) []infra.Key {
+	spec := p.spec
+	spec.Name, spec.Keys = p.name, func(id string) []infra.Key {
 		if v, ok := strings.CutPrefix(id, p.name+"://"); ok {
 			return []infra.Key{{Kind: p.name, Value: v}}
 		}
 		return nil
-	}}
+	}
+	return spec
 }
 
 func (p tiny) Targets(*backup.Snapshot, *backup.Secrets, infra.Access) []infra.Target {
@@ -56,6 +59,22 @@ func TestRegistryGivesEveryMachineAClaim(t *testing.T) {
 	want := []infra.ExpectedMachine{{Machine: 0, Provider: "a"}, {Machine: 1, Source: "Metal3Machine"}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("claims = %+v, want %+v", got, want)
+	}
+}
+
+// What the detector needs of the Specs is in what is expected.
+func TestRegistryPassesOnWhatSpecsSay(t *testing.T) {
+	words := map[string]string{"serial": "serial number"}
+	r := infra.NewRegistry(
+		tiny{name: "a", spec: infra.Spec{Words: words, ManagedPlanes: []infra.Kind{{Kind: "AControlPlane"}}}},
+		tiny{name: "b", spec: infra.Spec{ManagedPlanes: []infra.Kind{{Kind: "BControlPlane"}, {Kind: "CControlPlane"}}}},
+	)
+	got := r.Expected(&backup.Snapshot{})
+	if want := map[string]bool{"AControlPlane": true, "BControlPlane": true, "CControlPlane": true}; !reflect.DeepEqual(got.ManagedPlanes, want) {
+		t.Errorf("control planes %v, want %v", got.ManagedPlanes, want)
+	}
+	if !reflect.DeepEqual(got.Words["a"], words) || got.Words["b"] != nil {
+		t.Errorf("words %v", got.Words)
 	}
 }
 

@@ -116,8 +116,8 @@ func (l *factList) machines(r *Report, t *tallies) {
 	m := r.Open()
 	errors := strings.Join(slices.Sorted(maps.Keys(t.checkErrors)), ", ")
 	l.count(r.CheckErrors(), Ghost,
-		"error in the backup itself: "+errors+". Settle it before the restore, see below.",
-		"errors in the backup itself: "+errors+". Settle them before the restore, see below.")
+		"error in the backup itself: "+errors+". Resolve it before the restore, see below.",
+		"errors in the backup itself: "+errors+". Resolve them before the restore, see below.")
 	const ghost = "that the backup does not know (Ghost). Restored controllers will not manage it: take a newer backup if there is one, else remove it by hand after the restore."
 	l.count(m.Ghost, Ghost, "VM exists "+ghost, "VMs exist "+strings.ReplaceAll(ghost, " it", " them"))
 	l.count(t.ghostControlPlane, Ghost,
@@ -127,8 +127,8 @@ func (l *factList) machines(r *Report, t *tallies) {
 		"machine shares its id with another VM (DuplicateID): whoever deletes its Machine (a person, a health check, a scale-down) may destroy every VM of its datacenter with that id. Give the copy another id, or remove it, before the restore.",
 		"machines share their ids with other VMs (DuplicateID): whoever deletes such a Machine (a person, a health check, a scale-down) may destroy every VM of its datacenter with its id. Give the copies other ids, or remove them, before the restore.")
 	l.count(m.Unknown-t.unsupported, Unknown,
-		"machine could not be decided (Unknown). Below it says why; settle that and run again.",
-		"machines could not be decided (Unknown). Below each says why; settle that and run again.")
+		"machine could not be classified (Unknown). Fix the cause listed below and run again.",
+		"machines could not be classified (Unknown). Fix the causes listed below and run again.")
 	l.count(t.unsupported, Unknown,
 		"machine is of a provider that is not supported: nothing is known about it.",
 		"machines are of a provider that is not supported: nothing is known about them.")
@@ -150,8 +150,8 @@ func (l *factList) beside(r *Report, t *tallies) {
 		"VM exists and does not run, and no controller will start it: see its forecast.",
 		"VMs exist and do not run, and no controller will start them: see their forecasts.")
 	l.count(t.poolsAbsent, Unknown,
-		"machine pool was not found: restored controllers will make it anew, with new machines.",
-		"machine pools were not found: restored controllers will make them anew, with new machines.")
+		"machine pool was not found: restored controllers will re-create it, with new machines.",
+		"machine pools were not found: restored controllers will re-create them, with new machines.")
 	l.count(t.poolsUndecided, Unknown,
 		"machine pool could not be decided, below it says why.", "machine pools could not be decided, below each says why.")
 	l.count(r.Summary.Resources.Absent, Unknown,

@@ -71,6 +71,8 @@ const (
 	DeletedByMachineHealthCheck  = "DeletedByMachineHealthCheck"
 	MemberGone                   = "MemberGone"
 	Halted                       = "Halted"
+	NewInstanceNeverJoins        = "NewInstanceNeverJoins"
+	OtherInstanceTaken           = "OtherInstanceTaken"
 	GhostKeepsRunning            = "GhostKeepsRunning"
 	GhostEtcdMemberRemoved       = "GhostEtcdMemberRemoved"
 	GhostEtcdMemberKept          = "GhostEtcdMemberKept"

@@ -172,6 +172,9 @@ func (r *Report) FillLists() {
 	fill(&r.Scopes)
 	fill(&r.Checks)
 	fill(&r.Errors)
+	for i := range r.Providers {
+		fill(&r.Providers[i].MachineKinds)
+	}
 	if r.Summary.Excluded == nil {
 		r.Summary.Excluded = map[string]int{}
 	}

@@ -7,7 +7,7 @@ type Safe string
 
 // Answers to the question whether it is safe to restore, worst first.
 const (
-	No       Safe = "no"       // a controller ends or doubles what lives, a cluster stands still, or the backup is not fit
+	No       Safe = "no"       // a controller ends, doubles or mistakes what lives, a cluster stands still, or the backup is not fit
 	Unclear  Safe = "unknown"  // what decides could not be decided, or not be seen
 	WithWork Safe = "withWork" // nothing that lives is ended or doubled; something is made, started or deleted, or stays broken
 	Yes      Safe = "yes"      // the controllers take over what lives, and do nothing else
@@ -32,6 +32,7 @@ const (
 	LivingReplaced      = "LivingReplaced"
 	RolloutDue          = "RolloutDue"
 	SecondInstance      = "SecondInstance"
+	OtherInstance       = "OtherInstance"
 	EtcdMembersRemoved  = "EtcdMembersRemoved"
 	ControlPlaneDown    = "ControlPlaneDown"
 	ClusterHalted       = "ClusterHalted"
@@ -48,6 +49,7 @@ const (
 	MachinesBroken      = "MachinesBroken"
 	MachinesMissing     = "MachinesMissing"
 	MachinesMade        = "MachinesMade"
+	InstancesNeverJoin  = "InstancesNeverJoin"
 	PoolGrown           = "PoolGrown"
 	InstancesStarted    = "InstancesStarted"
 	InstancesStopped    = "InstancesStopped"
@@ -81,6 +83,7 @@ var reasonRows = []reasonRow{
 	{LivingReplaced, No},
 	{RolloutDue, No},
 	{SecondInstance, No},
+	{OtherInstance, No},
 	{EtcdMembersRemoved, No},
 	{ControlPlaneDown, No},
 	{ClusterHalted, No},
@@ -103,6 +106,7 @@ var reasonRows = []reasonRow{
 	{CannotReplace, WithWork},
 	{MachinesBroken, WithWork},
 	{MachinesMissing, WithWork},
+	{InstancesNeverJoin, WithWork},
 	{MachinesMade, WithWork},
 	{PoolGrown, WithWork},
 	{InstancesStarted, WithWork},

@@ -27,6 +27,9 @@ type Report struct {
 	Scopes        []Scope        `json:"scopes"`
 	Checks        []Check        `json:"checks"`
 	Errors        []Error        `json:"errors"`
+	// Providers are the infrastructures that this release knows, whether or not the
+	// report is of one. Absent from reports of versions that did not describe them.
+	Providers []Provider `json:"providers,omitempty"`
 	// IgnoreRules are the rules that set findings aside, in the order in which
 	// they were read; absent when none were given.
 	IgnoreRules []IgnoreRule `json:"ignoreRules,omitempty"`

@@ -19,7 +19,7 @@ import (
 // fields pins the document: within schema 1 this list may grow, and nothing in
 // it may be renamed or removed. A trailing ? marks what may be absent.
 var fields = map[string]string{
-	"report":         "schemaVersion tool generatedAt options backups summary clusters infraMachines scopes checks errors ignoreRules? variables?",
+	"report":         "schemaVersion tool generatedAt options backups summary clusters infraMachines scopes checks errors providers? ignoreRules? variables?",
 	"tool":           "name version commit",
 	"options":        "ignoreHealthy skipNodes filter?",
 	"backup":         "path sha256 formatVersion writtenFrom writtenTo items missing",
@@ -45,6 +45,8 @@ var fields = map[string]string{
 	"instance":       "provider scope account? id ref name path state created? addresses? tags?",
 	"infraMachine":   "instance cluster foreignCluster? reason message? evidence ignored? remediation?",
 	"scope":          "provider endpoint location account identity? state instances error?",
+	"provider":       "name title noun separateAccounts controller powersOn onDelete? clustersFirst? ownsKubeconfig? machineKinds clusterKind? managedPlanes? identityKinds?",
+	"kind":           "kind resource",
 	"filter":         "clusters? namespaces? selector?",
 	"ignored":        "rule reason",
 	"ignoreRule":     "file line reason? expires? include? state matched",

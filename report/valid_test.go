@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/infra/all"
 	"drift-detector/report"
 	"drift-detector/report/build"
 	"drift-detector/report/build/buildtest"
@@ -15,7 +16,9 @@ func TestReportsAreValid(t *testing.T) {
 	valid := schematest.Strict(t, report.Schema())
 	small := buildtest.Sample()
 	small.Options.IgnoreHealthy = true
-	for name, r := range map[string]*report.Report{"sample": build.New(buildtest.Sample()), "ignoring": build.New(small), "pools": build.New(buildtest.Pools()), "empty": withStatus(build.New(build.Parts{}), report.Healthy)} {
+	described := buildtest.Sample()
+	described.Providers = all.Registry().Specs()
+	for name, r := range map[string]*report.Report{"sample": build.New(buildtest.Sample()), "ignoring": build.New(small), "providers": build.New(described), "pools": build.New(buildtest.Pools()), "empty": withStatus(build.New(build.Parts{}), report.Healthy)} {
 		if err := valid(reporttest.JSON(t, r)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -25,12 +25,12 @@ var (
 	}
 	ruleNamespaces = Rule{
 		"NamespacesFiltered", Warning,
-		"Clusters and credentials in other namespaces are not in this backup, and with them their VMs are nobody's.",
+		"Clusters and credentials in other namespaces are not in this backup, so their VMs belong to no cluster here.",
 		"give the backups of the other namespaces as well (--backup may be repeated), or take one of all",
 	}
 	ruleLabels = Rule{
 		"LabelsFiltered", Warning,
-		"Objects without the label are left out, whatever refers to them; Secrets with credentials mostly carry no label.",
+		"Objects without the label are left out, even if others refer to them; Secrets with credentials mostly carry no label.",
 		"take a backup without a label selector, or label what the findings here call absent",
 	}
 	ruleClusterScoped = Rule{
@@ -122,7 +122,7 @@ func (f *filterSpec) policy() string {
 	if f.ResourcePolicy == nil || f.ResourcePolicy.Name == "" || f.older() {
 		return ""
 	}
-	return "resourcePolicy: " + f.ResourcePolicy.Name + ", of which the content is unknown"
+	return "resourcePolicy: " + f.ResourcePolicy.Name + ", whose content is unknown"
 }
 
 // older reports whether one of the filters is set that are for namespaced and

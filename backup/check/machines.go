@@ -11,8 +11,8 @@ import (
 var (
 	ruleProvisioning = Rule{
 		"MachineProvisioning", Warning,
-		"No VM is on record for it. After the restore its controller looks for a VM by name, and makes a new one when there is none, whatever has become of the first attempt.",
-		"see whether it got a VM since (drift-detector detect tells), and whether you still want the machine; delete it after the restore if not",
+		"No VM is on record for it. After the restore its controller looks for a VM by name, and makes a new one when there is none, even if a first attempt has left one under another name.",
+		"see whether it got a VM since (run drift-detector detect), and whether you still want the machine; delete it after the restore if not",
 	}
 	ruleToken = Rule{
 		"BootstrapTokenExpired", Warning,
@@ -21,7 +21,7 @@ var (
 	}
 	ruleBootstrapData = Rule{
 		"BootstrapDataAbsent", Error,
-		"It waits for good: its VM can't be made without the bootstrap data, and nobody makes that again.",
+		"It waits forever: its VM can't be made without the bootstrap data, and no controller makes that again.",
 		"delete the Machine after the restore, so that its owner makes another",
 	}
 	ruleHealth = Rule{

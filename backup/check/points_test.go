@@ -149,11 +149,11 @@ func TestPoint47Placement(t *testing.T) {
 	play(t, []scene{
 		{
 			name: "no zone", change: placed,
-			want: []string{"+error PlacementAbsent: VSphereDeploymentZone zone-a"}, says: "stands still",
+			want: []string{"+error PlacementAbsent: VSphereDeploymentZone zone-a"}, says: "is not reconciled",
 		},
 		{
 			name: "no failure domain", change: placed, add: func(b *backuptest.Tarball) { b.Add(zones, zone) },
-			want: []string{"+error PlacementAbsent: VSphereFailureDomain domain-a"}, says: "stands still",
+			want: []string{"+error PlacementAbsent: VSphereFailureDomain domain-a"}, says: "is not reconciled",
 		},
 		{
 			name: "a zone of no machine without its domain", add: func(b *backuptest.Tarball) { b.Add(zones, zone) },
@@ -263,7 +263,7 @@ func TestPoint30Filters(t *testing.T) {
 		"some cluster-scoped kinds":             {[]string{scoped, `"includedClusterScopedResources": ["customresourcedefinitions.apiextensions.k8s.io"],`}, nil, "includedClusterScopedResources: customresourcedefinitions.apiextensions.k8s.io"},
 		"some, and the identities":              {[]string{scoped, `"includedClusterScopedResources": ["VSphereClusterIdentity", "vsphereclusteridentities"],`}, nil, ""},
 		"with a policy":                         {[]string{scoped, scoped + policy}, []string{"ClusterScopedFiltered", "ResourcePolicyUnknown"}, "includedClusterScopedResources is not set"},
-		"with a policy, all asked for":          {[]string{scoped, `"includedClusterScopedResources": ["*"],` + policy}, []string{"ResourcePolicyUnknown"}, "resourcePolicy: keep-out, of which the content is unknown"},
+		"with a policy, all asked for":          {[]string{scoped, `"includedClusterScopedResources": ["*"],` + policy}, []string{"ResourcePolicyUnknown"}, "resourcePolicy: keep-out, whose content is unknown"},
 		"with a policy that the filters refuse": {[]string{scoped, older + policy}, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -75,7 +75,7 @@ func overlaps(e *examination) []Finding {
 			if len(others) == maxOthers {
 				whose += " and maybe others"
 			}
-			found = append(found, ruleOverlap.On(g.Backup, own, "its selector also fits machines of %s", whose).Of(append(clusters, g.Cluster)...))
+			found = append(found, ruleOverlap.On(g.Backup, own, "its selector also matches machines of %s", whose).Of(append(clusters, g.Cluster)...))
 		}
 	}
 	return found

@@ -50,7 +50,7 @@ func (q *Selection) Of(s *backup.Snapshot) (func(backup.ClusterID) bool, error) 
 		}
 	}
 	if len(selected) == 0 {
-		return nil, fmt.Errorf("no cluster fits all of --cluster, --namespace and --selector; the backup holds %s", known(s))
+		return nil, fmt.Errorf("no cluster matches all of --cluster, --namespace and --selector; the backup holds %s", known(s))
 	}
 	return func(id backup.ClusterID) bool { return selected[id] }, nil
 }

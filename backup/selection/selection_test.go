@@ -40,7 +40,7 @@ func TestSelection(t *testing.T) {
 		{Selection{Clusters: []string{"b/prod-eu"}}, "--cluster b/prod-eu: "},
 		{Selection{Clusters: []string{"prod", ""}}, "--cluster : "},
 		{Selection{Namespaces: []string{"c"}}, "--namespace c: the backup holds no cluster there"},
-		{Selection{Selector: "env=nowhere"}, "no cluster fits all of"},
+		{Selection{Selector: "env=nowhere"}, "no cluster matches all of"},
 		{Selection{Selector: "env in prod"}, `--selector "env in prod" is no label selector`},
 	} {
 		shows, err := c.q.Of(snapshot())

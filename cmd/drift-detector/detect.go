@@ -169,11 +169,12 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *loadedBackup,
 		Absent:        e.expected.Absent,
 		LoadBalancers: e.expected.LoadBalancers,
 		Checks:        checks,
+		Providers:     e.registry.Specs(),
 		Tool:          report.Tool{Name: "drift-detector", Version: version, Commit: commit},
 		GeneratedAt:   now,
 		Options:       report.Options{IgnoreHealthy: o.ignoreHealthy, SkipNodes: o.skipNodes, Filter: o.filter()},
 	})
-	plan.Fill(rep)
+	plan.Fill(rep, e.registry.Tools())
 	return rep, verdictOnRun(result), nil
 }
 

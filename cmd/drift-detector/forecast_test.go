@@ -50,7 +50,7 @@ func TestReportForecastsTheRestore(t *testing.T) {
 	text := strings.Join(strings.Fields(strings.ReplaceAll(o.stdout, "│", "")), " ")
 	for _, want := range []string{
 		"15 machines of the backup have no VM (Stale)", "14 of the Stale will not heal by themselves",
-		"after the restore: stands still until VSphereClusterIdentity vcenter-shared exists; then 5 adopted, 5 broken until somebody acts",
+		"after the restore: is not reconciled until VSphereClusterIdentity vcenter-shared exists; then 5 adopted, 5 broken until somebody acts",
 		"after the restore: paused: nothing happens until it is unpaused",
 	} {
 		if !strings.Contains(text, want) {

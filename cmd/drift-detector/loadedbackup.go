@@ -27,8 +27,7 @@ type backupOptions struct {
 	backups     []string
 	endpoints   []string
 	credentials string
-	awsProfile  string
-	awsAmbient  bool
+	options     map[string]string // of providers, see infra.Access.Options
 	insecure    bool
 	skipNodes   bool
 	dryRun      bool
@@ -43,9 +42,7 @@ func (o *backupOptions) flags() []cli.Flag {
 		&cli.BoolFlag{Name: "insecure-skip-verify", Usage: "do not verify certificates of infrastructure endpoints; API servers are always verified", Destination: &o.insecure},
 		&cli.StringSliceFlag{Name: "endpoint", Usage: "reach at TO what the backup calls FROM, as `FROM=TO` (host:port or URL); repeatable"},
 		&cli.StringFlag{Name: "credentials", Usage: "YAML `FILE` whose entries override the backup per endpoint", Destination: &o.credentials},
-		&cli.StringFlag{Name: "aws-profile", Usage: "in place of the AWS controller's credential use the profile `NAME` of your own configuration", Destination: &o.awsProfile},
-		&cli.BoolFlag{Name: "aws-ambient", Usage: "the same with your own default credentials: environment, configuration, instance role", Destination: &o.awsAmbient},
-	}, o.selectionFlags(), []cli.Flag{
+	}, providerFlags(), o.selectionFlags(), []cli.Flag{
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print warnings and errors only: no progress, no summary, not which credential goes where", Destination: &o.quiet},
 		&cli.BoolFlag{Name: "dry-run", Usage: "say which endpoints, accounts and Secrets would be used, and contact nothing", Destination: &o.dryRun},
 	})
@@ -64,19 +61,15 @@ func (o *backupOptions) read(c *cli.Context) error {
 	if len(o.backups) == 0 {
 		return &usageError{message: "--backup is required", command: c.Command.Name}
 	}
-	if o.awsAmbient && o.awsProfile != "" {
-		return &usageError{message: "--aws-profile and --aws-ambient exclude each other", command: c.Command.Name}
-	}
-	return nil
+	var err error
+	o.options, err = readProviderFlags(c)
+	return err
 }
 
 // access turns the options into what providers get. It fails on a bad
 // --endpoint or --credentials.
 func (o *backupOptions) access(s *streams) (infra.Access, error) {
-	a := infra.Access{
-		InsecureSkipVerify: o.insecure, SkipNodes: o.skipNodes,
-		AWSProfile: o.awsProfile, AWSAmbient: o.awsAmbient,
-	}
+	a := infra.Access{InsecureSkipVerify: o.insecure, SkipNodes: o.skipNodes, Options: o.options}
 	for _, e := range o.endpoints {
 		r, err := infra.ParseReroute(e)
 		if err != nil {
@@ -94,9 +87,7 @@ func (o *backupOptions) access(s *streams) (infra.Access, error) {
 		}
 		a.Credentials = creds
 	}
-	if c, ok := infra.EnvironmentCredential(s.getenv); ok {
-		a.Credentials = append(a.Credentials, c)
-	}
+	a.Credentials = append(a.Credentials, environmentCredentials(s.getenv)...)
 	return a, nil
 }
 
@@ -188,7 +179,7 @@ func (e *loadedBackup) unused(a infra.Access, all []infra.Target) []string {
 		check(r.From, "--endpoint")
 	}
 	for _, c := range a.Credentials {
-		if strings.HasPrefix(c.Source, "--credentials") { // GOVC_URL may be set for other work
+		if strings.HasPrefix(c.Source, "--credentials") { // variables may be set for other work
 			check(c.Endpoint, c.Source)
 		}
 	}

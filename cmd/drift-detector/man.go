@@ -3,8 +3,11 @@ package main
 import (
 	"io"
 	"regexp"
+	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"drift-detector/infra/all"
 )
 
 func manCommand(s *streams) *cli.Command {
@@ -34,7 +37,7 @@ EXAMPLE:
 func manual(app *cli.App) (string, error) {
 	before := cli.MarkdownDocTemplate
 	defer func() { cli.MarkdownDocTemplate = before }()
-	cli.MarkdownDocTemplate = manualTemplate
+	cli.MarkdownDocTemplate = manualTemplate + environmentLines()
 	page, err := app.ToManWithSection(1)
 	if err != nil {
 		return "", err
@@ -80,6 +83,16 @@ const manualTemplate = flagTemplate + `% {{.App.Name}} {{.SectionNum}}
 A flag that is not given is read from the variable that stands in brackets behind it; a flag of the command line wins.
 There is none for a flag that weakens trust.
 NO_COLOR and TERM=dumb turn colour off.
-GOVC_URL, GOVC_USERNAME and GOVC_PASSWORD are used for the vCenter that GOVC_URL names.
-HTTPS_PROXY and NO_PROXY say how to reach endpoints.
 `
+
+// environmentLines are the lines of the manual on variables of other programs.
+func environmentLines() string {
+	var b strings.Builder
+	for _, p := range all.Registry().Specs() {
+		if p.Environment.About != "" {
+			b.WriteString(p.Environment.About + ".\n")
+		}
+	}
+	b.WriteString("HTTPS_PROXY and NO_PROXY say how to reach endpoints.\n")
+	return b.String()
+}

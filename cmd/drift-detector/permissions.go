@@ -2,37 +2,61 @@ package main
 
 import (
 	"io"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"drift-detector/docs/permissions"
+	"drift-detector/infra"
+	"drift-detector/infra/all"
 )
 
 func permissionsCommand(s *streams) *cli.Command {
-	documents := permissions.Documents()
-	providers := slices.Sorted(maps.Keys(documents))
+	specs := slices.DeleteFunc(all.Registry().Specs(), func(p infra.Spec) bool { return p.Permissions.Text == "" })
+	slices.SortFunc(specs, func(a, b infra.Spec) int { return strings.Compare(a.Name, b.Name) })
+	var providers, about []string
+	var examples strings.Builder
+	for _, p := range specs {
+		providers = append(providers, p.Name)
+		about = append(about, "For "+p.Name+" it "+p.Permissions.About+".")
+		examples.WriteString("\n   drift-detector permissions " + p.Name)
+		if p.Permissions.Save != "" {
+			examples.WriteString(" > " + p.Permissions.Save)
+		}
+	}
 	return &cli.Command{
-		Name:      "permissions",
-		Usage:     "print what an account must be allowed to list an infrastructure",
-		UsageText: "drift-detector permissions " + strings.Join(providers, "|"),
-		Description: `For aws it is an IAM policy, with a statement for sts:AssumeRole that only
-clusters with an AWSClusterRoleIdentity need. For vsphere it says which role the
-account needs, where, and what hides when a part of it is missing.
-
-EXAMPLES:
-   drift-detector permissions aws > policy.json
-   drift-detector permissions vsphere` + exitStatusHelp,
+		Name:         "permissions",
+		Usage:        "print what an account must be allowed to list an infrastructure",
+		UsageText:    "drift-detector permissions " + strings.Join(providers, "|"),
+		Description:  filled(strings.Join(about, " "), 80) + "\n\nEXAMPLES:" + examples.String() + exitStatusHelp,
 		BashComplete: func(*cli.Context) { _, _ = io.WriteString(s.stdout, strings.Join(providers, "\n")+"\n") },
 		Action: func(c *cli.Context) error {
-			provider := c.Args().First()
-			if c.NArg() != 1 || !slices.Contains(providers, provider) {
+			i := slices.Index(providers, c.Args().First())
+			if c.NArg() != 1 || i < 0 {
 				return &usageError{message: "name one provider: " + strings.Join(providers, ", "), command: "permissions"}
 			}
-			_, err := io.WriteString(s.stdout, documents[provider])
+			_, err := io.WriteString(s.stdout, specs[i].Permissions.Text)
 			return err
 		},
 	}
+}
+
+// filled breaks a text into lines of at most width bytes, where words allow it.
+func filled(text string, width int) string {
+	var b strings.Builder
+	at := 0
+	for i, word := range strings.Fields(text) {
+		switch {
+		case i == 0:
+		case at+1+len(word) > width:
+			b.WriteByte('\n')
+			at = 0
+		default:
+			b.WriteByte(' ')
+			at++
+		}
+		b.WriteString(word)
+		at += len(word)
+	}
+	return b.String()
 }

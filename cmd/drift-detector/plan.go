@@ -5,6 +5,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"drift-detector/infra/all"
+	"drift-detector/report/build"
 	"drift-detector/report/plan"
 )
 
@@ -52,7 +54,11 @@ func runPlan(o planOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
-	plan := plan.New(rep)
+	registry := all.Registry()
+	if rep.Providers == nil { // a report of a release that did not describe them
+		rep.Providers = build.Providers(registry.Specs())
+	}
+	plan := plan.New(rep, registry.Tools())
 	err = writeOutput(o.output, s.stdout, []string{o.report}, func(w io.Writer) error { return planFormats[o.format](w, plan) })
 	if err != nil {
 		return err

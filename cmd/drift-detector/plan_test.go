@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -279,5 +280,33 @@ func TestPlanOfTheLabIsAnInertScript(t *testing.T) {
 		if left, err := os.ReadDir(cmd.Dir); err != nil || len(left) > 0 {
 			t.Errorf("%v left %v behind: %v", args, left, err)
 		}
+	}
+}
+
+// A report of a release that did not describe the providers gives the same plan.
+func TestPlanOfAReportWithoutProviders(t *testing.T) {
+	t.Parallel()
+	w := restored(t)
+	r := w.detect().report
+	if len(r.Providers) == 0 {
+		t.Fatal("the report describes no provider")
+	}
+	plan := func(name string) string {
+		file := filepath.Join(w.dir, name)
+		f, err := os.Create(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(report.JSON(f, r), f.Close()); err != nil {
+			t.Fatal(err)
+		}
+		o := runProgram(t, "plan", file)
+		o.demand(t, exitOK)
+		return o.stdout
+	}
+	want := plan("new.json")
+	r.Providers = nil
+	if plan("old.json") != want || !strings.Contains(want, "govc") || !strings.Contains(want, "deleting a Machine makes CAPV") {
+		t.Error("the plan is another one")
 	}
 }

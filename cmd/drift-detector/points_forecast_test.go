@@ -75,7 +75,7 @@ func TestPoint18ClusterStandsStill(t *testing.T) {
 		w, _ := wellAWS(t, gone(id))
 		a := w.answer("--skip-access-apiserver")
 		a.demand(t, "no", "ClusterHalted")
-		a.foretells(t, "aws-prod-md-1a-f7mmd-8gn59", "Adopted", "only once", id, "stands still")
+		a.foretells(t, "aws-prod-md-1a-f7mmd-8gn59", "Adopted", "only once", id, "is not reconciled")
 	}
 }
 

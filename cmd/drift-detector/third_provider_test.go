@@ -34,9 +34,8 @@ func serial(s string) infra.Key { return infra.Key{Kind: "serial", Value: s} }
 func (p tiny) Spec() infra.Spec {
 	return infra.Spec{
 		Name:       "tiny",
-		Kinds:      []infra.GroupKind{{Group: "infrastructure.cluster.x-k8s.io", Kind: "TinyMachine"}},
 		Want:       backup.Want{Kinds: []backup.AnyKind{tinyMachines}},
-		Controller: infra.Controller{Name: "CAPT"},
+		Controller: infra.Controller{Name: "CAPT", ID: infra.IDInSpec},
 		Keys: func(id string) []infra.Key {
 			if s, ok := strings.CutPrefix(id, "tiny://"); ok {
 				return []infra.Key{serial(s)}
@@ -120,8 +119,8 @@ func TestAThirdProviderNeedsNothingButItself(t *testing.T) {
 	inventory := registry.Collect(t.Context(), registry.Targets(snapshot, secrets, infra.Access{}), nil)
 	result := detector.Detect(snapshot, expected, inventory, detector.Options{Now: time.Now()})
 	future := forecast.Of(forecast.Inputs{Snapshot: snapshot, Expected: expected, Inventory: inventory, Result: result, Controllers: registry.Controllers(), Now: time.Now()})
-	r := build.New(build.Parts{Result: result, Forecast: &future, Snapshot: snapshot, Inventory: inventory})
-	plan.Fill(r)
+	r := build.New(build.Parts{Result: result, Forecast: &future, Snapshot: snapshot, Inventory: inventory, Providers: registry.Specs()})
+	plan.Fill(r, registry.Tools())
 
 	got := map[string]string{}
 	for _, c := range r.Clusters {

@@ -18,7 +18,7 @@ var conditionRows = []conditionRow{
 		if len(f.cluster.halts) == 0 || f.outcome == GhostKeepsRunning || f.ghost() && f.paused {
 			return ""
 		}
-		return "only once " + ends(f.cluster.halts) + ": until then its cluster stands still"
+		return "only once " + ends(f.cluster.halts) + ": until then its cluster is not reconciled"
 	},
 	func(f *facts) string {
 		if !f.cluster.Derived || f.ghost() {
@@ -30,16 +30,30 @@ var conditionRows = []conditionRow{
 		switch r := f.restore(); {
 		case f.outcome != Halted:
 			return ""
-		case len(r.Lacks) > 0:
+		case r != nil && len(r.Lacks) > 0:
 			return "until " + strings.Join(r.Lacks, " and ") + " exists again"
 		}
-		return "until somebody settles that"
+		return "until somebody resolves that"
 	},
 	func(f *facts) string {
 		if !f.unbootstrapped() || f.outcome != Adopted && f.outcome != AdoptedPoweredOn {
 			return ""
 		}
 		return fmt.Sprintf("but its Machine does not report Ready until %s %s, which the backup lacks, exists again", f.machine.Bootstrap.Kind, f.machine.Bootstrap.Name)
+	},
+	// What is taken by its name may be late.
+	func(f *facts) string {
+		byName := f.found() && !f.idRestored() && f.outcome == Adopted || f.outcome == AdoptedPoweredOn || f.outcome == AdoptedByName
+		if !byName {
+			return ""
+		}
+		return f.cluster.controller.Late
+	},
+	func(f *facts) string {
+		if f.outcome != OtherInstanceTaken {
+			return ""
+		}
+		return "deleting the Machine ends that instance, whoever made it"
 	},
 	// Clusters before Machines: CAPV makes the VSphereVM before Velero does,
 	// without its id, and then looks for the VM by folder and name.
@@ -60,9 +74,9 @@ var conditionRows = []conditionRow{
 		case !f.warned(detector.DuplicateID):
 			return ""
 		case f.cluster.controller.DeletesCopies:
-			return "another VM bears the same id, and may be the one that is found; deleting the Machine makes " + f.controller() + " destroy every VM of its datacenter with that id, one after the other"
+			return "another VM has the same id, and may be the one that is found; deleting the Machine makes " + f.controller() + " destroy every VM of its datacenter with that id, one after the other"
 		}
-		return "another instance bears the same id, and may be the one that is found; whether deleting the Machine deletes both is not known here"
+		return "another instance has the same id, and may be the one that is found; whether deleting the Machine deletes both is not known here"
 	},
 	func(f *facts) string {
 		if !f.warned(detector.Reidentified) {
@@ -83,7 +97,7 @@ var conditionRows = []conditionRow{
 		if !f.off() || f.outcome != AdoptedPoweredOn && f.outcome != Stuck || !f.replaceable() {
 			return ""
 		}
-		return "unless its Node is not Ready for longer than " + f.check.title() + " allows: then Machine and VM are deleted and made anew"
+		return "unless its Node is not Ready for longer than " + f.check.title() + " allows: then Machine and VM are deleted and re-created"
 	},
 	func(f *facts) string {
 		if f.outcome != ReplacedByMachineHealthCheck || f.nodesRead() {

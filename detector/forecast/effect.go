@@ -19,72 +19,76 @@ type Effect struct {
 	Objects []string
 }
 
-// Codes of effects that end or double what lives, or leave a cluster standing still.
+// Codes of effects that end or double what lives, or leave a cluster not reconciled.
 const (
 	ClustersFirst      = "ClustersFirst"
 	MachinesDeleted    = "MachinesDeleted"
 	PoolScaledBack     = "PoolScaledBack"
 	RolloutDue         = "RolloutDue"
-	LivingReplaced     = "LivingReplaced"
-	SecondInstance     = "SecondInstance"
-	EtcdMembersRemoved = "EtcdMembersRemoved"
-	ControlPlaneDown   = "ControlPlaneDown"
+	livingReplaced     = "LivingReplaced"
+	secondInstance     = "SecondInstance"
+	otherInstance      = "OtherInstance"
+	etcdMembersRemoved = "EtcdMembersRemoved"
+	controlPlaneDown   = "ControlPlaneDown"
 	ClusterHalted      = "ClusterHalted"
 )
 
 // Codes of effects that are not known.
 const (
 	MachinesUnknown    = "MachinesUnknown"
-	OutcomeUnknown     = "OutcomeUnknown"
-	ResourceUndecided  = "ResourceUndecided"
-	PoolNotDecided     = "PoolNotDecided"
-	CopiedID           = "CopiedID"
-	HostedControlPlane = "HostedControlPlane"
+	outcomeUnknown     = "OutcomeUnknown"
+	resourceUndecided  = "ResourceUndecided"
+	poolNotDecided     = "PoolNotDecided"
+	copiedID           = "CopiedID"
+	hostedControlPlane = "HostedControlPlane"
 	SpecUnseen         = "SpecUnseen"
 )
 
 // Codes of effects that end nothing that lives.
 const (
-	OwnerHalted         = "OwnerHalted"
+	ownerHalted         = "OwnerHalted"
 	MachinesHalted      = "MachinesHalted"
 	MachinesBroken      = "MachinesBroken"
-	CannotReplace       = "CannotReplace"
-	StaleReplaced       = "StaleReplaced"
+	cannotReplace       = "CannotReplace"
+	staleReplaced       = "StaleReplaced"
 	MachinesMade        = "MachinesMade"
-	PoolGrown           = "PoolGrown"
+	instancesNeverJoin  = "InstancesNeverJoin"
+	poolGrown           = "PoolGrown"
 	GhostsLeft          = "GhostsLeft"
-	MachinesMissing     = "MachinesMissing"
-	InstancesStarted    = "InstancesStarted"
-	InstancesStopped    = "InstancesStopped"
-	FoundByNameOnly     = "FoundByNameOnly"
-	MachinesNotReady    = "MachinesNotReady"
-	PoolMachinesDeleted = "PoolMachinesDeleted"
-	ResourceMade        = "ResourceMade"
-	RolloutScheduled    = "RolloutScheduled"
+	machinesMissing     = "MachinesMissing"
+	instancesStarted    = "InstancesStarted"
+	instancesStopped    = "InstancesStopped"
+	foundByNameOnly     = "FoundByNameOnly"
+	machinesNotReady    = "MachinesNotReady"
+	poolMachinesDeleted = "PoolMachinesDeleted"
+	resourceMade        = "ResourceMade"
+	rolloutScheduled    = "RolloutScheduled"
 )
 
 // sayings are the messages of effects that machines have one by one.
 var sayings = map[string]string{
 	MachinesDeleted:     "Living machines are deleted with their instances",
 	RolloutDue:          "A rollout is due: living machines are deleted, one after the other, and made again as their owners want them",
-	LivingReplaced:      "A MachineHealthCheck has living machines deleted with their instances",
-	SecondInstance:      "A second instance is made beside one that exists",
-	EtcdMembersRemoved:  "KubeadmControlPlane removes living etcd members of which the backup has no Machine",
-	MachinesUnknown:     "Of these machines nobody can tell whether their instances exist, or which",
-	OutcomeUnknown:      "What becomes of these is not known here",
-	CopiedID:            "Another instance has the recorded id, or only a copy is left: which one the controller takes is not known, and deleting the Machine may destroy both",
-	OwnerHalted:         "Nobody manages these machines, because their MachineSet is not in the backup",
+	livingReplaced:      "A MachineHealthCheck has living machines deleted with their instances",
+	secondInstance:      "A second instance is made beside one that exists",
+	otherInstance:       "The controller takes over an instance that is not the machine's, because it has the machine's name: deleting the Machine ends it",
+	etcdMembersRemoved:  "KubeadmControlPlane removes living etcd members that have no Machine in the backup",
+	MachinesUnknown:     "Whether the instances of these machines exist, or which they are, is not known",
+	outcomeUnknown:      "What becomes of these is not known here",
+	copiedID:            "Another instance has the recorded id, or only a copy is left: which one the controller takes is not known, and deleting the Machine may destroy both",
+	ownerHalted:         "Nobody manages these machines, because their MachineSet is not in the backup",
 	MachinesHalted:      "The controller does nothing for these machines until somebody acts; their instances run on",
 	MachinesBroken:      "These machines have no instance and stay broken until somebody acts",
-	StaleReplaced:       "These machines have no instance and are replaced",
+	staleReplaced:       "These machines have no instance and are replaced",
 	MachinesMade:        "New instances are made for these machines",
+	instancesNeverJoin:  "New instances are made for these machines and never join: their ids cannot be recorded, and nobody deletes them",
 	GhostsLeft:          "These instances run on, and nobody manages them",
-	MachinesMissing:     "The backup lacks the Machines of these: their instances are left alone, and their owners may make others",
-	InstancesStarted:    "The controller starts the instances of these machines",
-	InstancesStopped:    "The instances of these machines exist and do not run, and no controller starts them",
-	FoundByNameOnly:     "These machines are found by name alone, which is no proof",
-	MachinesNotReady:    "These Machines do not report Ready again, because their bootstrap objects are not in the backup",
-	PoolMachinesDeleted: "The Machines of members that left their pools are deleted; nothing that lives is",
+	machinesMissing:     "The backup lacks the Machines of these: their instances are left alone, and their owners may make others",
+	instancesStarted:    "The controller starts the instances of these machines",
+	instancesStopped:    "The instances of these machines exist and do not run, and no controller starts them",
+	foundByNameOnly:     "These machines are found by name alone, which is no proof",
+	machinesNotReady:    "These Machines do not report Ready again, because their bootstrap objects are not in the backup",
+	poolMachinesDeleted: "The Machines of members that left their pools are deleted; nothing that lives is",
 }
 
 // effects gathers what is the effect of several machines or owners.
@@ -142,11 +146,11 @@ func (e *effects) onCluster(c *cluster) {
 	}
 	for _, h := range c.checks {
 		if h.unread {
-			e.add(OutcomeUnknown, h.title()+" could not be read: which machines it has replaced is not known here", name)
+			e.add(outcomeUnknown, h.title()+" could not be read: which machines it has replaced is not known here", name)
 		}
 	}
 	for _, r := range undecidedHalts(c.Cluster) {
-		e.add(ResourceUndecided, fmt.Sprintf("Without %s %s the controllers stand still, and nobody could see whether it exists", r.Kind, r.Name), name)
+		e.add(resourceUndecided, fmt.Sprintf("Without %s %s the controllers do nothing, and whether it exists could not be looked up", r.Kind, r.Name), name)
 	}
 	for i := range c.Resources {
 		switch r := &c.Resources[i]; {
@@ -154,9 +158,9 @@ func (e *effects) onCluster(c *cluster) {
 			e.onUnwanted(c, r)
 		case r.State != detector.Absent || r.WhenGone != infra.MadeAgain:
 		case strings.HasSuffix(r.Kind, "control plane"):
-			e.add(ControlPlaneDown, fmt.Sprintf("%s %s is gone: its API server answers nobody. %s makes an empty one of that name, without the Nodes and workloads of the old one", r.Kind, r.Name, c.controller.Name), name)
+			e.add(controlPlaneDown, fmt.Sprintf("%s %s is gone: its API server does not answer. %s makes an empty one of that name, without the Nodes and workloads of the old one", r.Kind, r.Name, c.controller.Name), name)
 		default:
-			e.add(ResourceMade, fmt.Sprintf("%s makes %s %s again, which is gone", c.controller.Name, r.Kind, r.Name), name)
+			e.add(resourceMade, fmt.Sprintf("%s makes %s %s again, which is gone", c.controller.Name, r.Kind, r.Name), name)
 		}
 	}
 	t := c.managed
@@ -186,7 +190,7 @@ func (e *effects) onUnwanted(c *cluster, r *detector.ResourceState) {
 		e.add(MachinesDeleted, fmt.Sprintf("%s %s runs, and %s does not want it: %s ends it", r.Kind, r.Name, r.UsedBy, c.controller.Name), name)
 		return
 	}
-	e.add(ResourceUndecided, fmt.Sprintf("%s %s is ended if it exists, and nobody could see whether it does", r.Kind, r.Name), name)
+	e.add(resourceUndecided, fmt.Sprintf("%s %s is ended if it exists, and whether it does could not be looked up", r.Kind, r.Name), name)
 }
 
 // machinesOf is a number of machines in words.
@@ -206,41 +210,46 @@ func (e *effects) onMachine(f *facts, o Outcome) {
 	if code := f.effect(o); code != "" {
 		e.said(code, name)
 	}
+	if o == ReplacedByMachineHealthCheck && f.takesOther() {
+		e.said(otherInstance, name)
+	}
 	if f.warned(detector.DuplicateID) || f.warned(detector.Reidentified) {
-		e.said(CopiedID, name)
+		e.said(copiedID, name)
 	}
 	if f.ownerless() {
-		e.said(OwnerHalted, name)
+		e.said(ownerHalted, name)
 	}
 	if f.healthy() && f.unhealthy && f.check.remediator() != "" {
-		e.add(OutcomeUnknown, fmt.Sprintf("%s calls living machines unhealthy and leaves them to %s: what that does is not known here", f.check.title(), f.check.remediator()), name)
+		e.add(outcomeUnknown, fmt.Sprintf("%s calls living machines unhealthy and leaves them to %s: what that does is not known here", f.check.title(), f.check.remediator()), name)
 	}
 	if f.unbootstrapped() && o != Halted {
-		e.said(MachinesNotReady, name)
+		e.said(machinesNotReady, name)
 	}
 }
 
 // byOutcome is the effect that goes with an outcome: of what lives, and of a machine
 // without an instance. What is empty is no effect.
 var byOutcome = map[Outcome][2]string{
-	ReplacedByMachineHealthCheck: {LivingReplaced, StaleReplaced},
-	RolledByOwner:                {RolloutDue, StaleReplaced},
+	ReplacedByMachineHealthCheck: {livingReplaced, staleReplaced},
+	RolledByOwner:                {RolloutDue, staleReplaced},
 	DeletedByOwner:               {MachinesDeleted, MachinesDeleted},
 	DeletedByMachineHealthCheck:  {MachinesDeleted, MachinesBroken},
-	NewInstanceCreated:           {SecondInstance, MachinesMade},
-	OrphanedAndReplaced:          {MachinesMissing, MachinesMissing},
+	NewInstanceCreated:           {secondInstance, MachinesMade},
+	NewInstanceNeverJoins:        {secondInstance, instancesNeverJoin},
+	OtherInstanceTaken:           {otherInstance, otherInstance},
+	OrphanedAndReplaced:          {machinesMissing, machinesMissing},
 	GhostKeepsRunning:            {GhostsLeft, GhostsLeft},
 	GhostEtcdMemberKept:          {GhostsLeft, GhostsLeft},
-	GhostEtcdMemberRemoved:       {EtcdMembersRemoved, EtcdMembersRemoved},
+	GhostEtcdMemberRemoved:       {etcdMembersRemoved, etcdMembersRemoved},
 	Adopted:                      {"", ""},
-	AdoptedPoweredOn:             {InstancesStarted, InstancesStarted},
-	AdoptedByName:                {FoundByNameOnly, FoundByNameOnly},
-	Stuck:                        {InstancesStopped, MachinesBroken},
-	StuckNodeLeft:                {InstancesStopped, MachinesBroken},
+	AdoptedPoweredOn:             {instancesStarted, instancesStarted},
+	AdoptedByName:                {foundByNameOnly, foundByNameOnly},
+	Stuck:                        {instancesStopped, MachinesBroken},
+	StuckNodeLeft:                {instancesStopped, MachinesBroken},
 	Halted:                       {MachinesHalted, MachinesHalted},
-	MemberGone:                   {PoolMachinesDeleted, PoolMachinesDeleted},
-	CannotKnow:                   {OutcomeUnknown, OutcomeUnknown},
-	UntouchedPaused:              {OutcomeUnknown, OutcomeUnknown}, // what comes once it is unpaused is asked for
+	MemberGone:                   {poolMachinesDeleted, poolMachinesDeleted},
+	CannotKnow:                   {outcomeUnknown, outcomeUnknown},
+	UntouchedPaused:              {outcomeUnknown, outcomeUnknown}, // what comes once it is unpaused is asked for
 }
 
 // effect is the code of what becomes of the machine or instance, or empty.
@@ -249,9 +258,9 @@ func (f *facts) effect(o Outcome) string {
 	unknown := f.verdict.Status == detector.Unknown
 	switch {
 	case !known:
-		return OutcomeUnknown
+		return outcomeUnknown
 	case f.orphan() && o == GhostKeepsRunning:
-		return MachinesMissing
+		return machinesMissing
 	case unknown && (o == CannotKnow || o == Stuck || o == StuckNodeLeft):
 		return "" // that it is Unknown says it
 	case f.verdict.Status == detector.Stale || unknown && f.verdict.Instance == nil:
@@ -268,7 +277,7 @@ func (f *facts) object() string {
 	return "Machine " + cmp.Or(f.verdict.Namespace, f.cluster.ID.Namespace) + "/" + f.verdict.Name
 }
 
-// effectsOnEstate are those that no single cluster has.
+// generalEffects are those that no single cluster has.
 func generalEffects(s *backup.Snapshot) []Effect {
 	var e effects
 	if priorities, first := ownOrder(s); first {

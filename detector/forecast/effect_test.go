@@ -29,7 +29,7 @@ func TestEveryOutcomeHasItsEffects(t *testing.T) {
 		}
 	}
 	f := facts{verdict: &detector.Verdict{Status: detector.Healthy}}
-	if got := f.effect("Something"); got != OutcomeUnknown {
+	if got := f.effect("Something"); got != outcomeUnknown {
 		t.Errorf("of an outcome that nobody knows: %s", got)
 	}
 }
@@ -46,7 +46,7 @@ func TestEffectsAreGathered(t *testing.T) {
 	for code, want := range map[string]string{
 		MachinesBroken:  "(Machine ns/a, Machine ns/b)",
 		GhostsLeft:      "(instance g)",
-		MachinesMissing: "(Machine ns/o)",
+		machinesMissing: "(Machine ns/o)",
 	} {
 		if got := effect(f, code); !strings.HasSuffix(got, want) || strings.Count(got, "\n") > 0 {
 			t.Errorf("%s: %q", code, got)
@@ -69,16 +69,16 @@ func TestEffectsOfWhatIsPaused(t *testing.T) {
 		codes   string
 		of      map[string]string // conditions that there must be
 	}{
-		"a cluster":       {func(s *story) { s.cluster.Paused = true; s.worker("a", gone) }, MachinesBroken, map[string]string{ClustersPaused: "Cluster ns/prod"}},
-		"a cluster, well": {func(s *story) { s.cluster.Paused = true; s.worker("a", found) }, "", map[string]string{ClustersPaused: "Cluster ns/prod"}},
-		"a machine":       {func(s *story) { s.worker("a", found).machine.Paused = true }, "", map[string]string{ClustersPaused: "Machine ns/a"}},
+		"a cluster":       {func(s *story) { s.cluster.Paused = true; s.worker("a", gone) }, MachinesBroken, map[string]string{clustersPaused: "Cluster ns/prod"}},
+		"a cluster, well": {func(s *story) { s.cluster.Paused = true; s.worker("a", found) }, "", map[string]string{clustersPaused: "Cluster ns/prod"}},
+		"a machine":       {func(s *story) { s.worker("a", found).machine.Paused = true }, "", map[string]string{clustersPaused: "Machine ns/a"}},
 		"owners": {func(s *story) {
 			s.worker("a", found)
 			s.snapshot.ControlPlanes[0].Paused, s.snapshot.Groups[0].Paused, s.snapshot.Groups[1].Paused = true, true, true
-		}, "", map[string]string{OwnersPaused: "KubeadmControlPlane ns/cp, MachineDeployment ns/md, MachineSet ns/md-old"}},
-		"short of machines": {func(s *story) { s.cluster.Paused = true; s.worker("a", found); want(s, 2) }, MachinesMade, map[string]string{ClustersPaused: ""}},
-		"managed by others": {func(s *story) { s.worker("a", found); s.snapshot.Groups[0].Autoscaled = true }, "", map[string]string{ReplicasManaged: "MachineDeployment ns/md by cluster autoscaler"}},
-		"no template":       {func(s *story) { s.noTemplate(); s.worker("a", found) }, "", map[string]string{NothingToReplace: "MachineDeployment ns/md (VSphereMachineTemplate md is not in the backup)"}},
+		}, "", map[string]string{ownersPaused: "KubeadmControlPlane ns/cp, MachineDeployment ns/md, MachineSet ns/md-old"}},
+		"short of machines": {func(s *story) { s.cluster.Paused = true; s.worker("a", found); want(s, 2) }, MachinesMade, map[string]string{clustersPaused: ""}},
+		"managed by others": {func(s *story) { s.worker("a", found); s.snapshot.Groups[0].Autoscaled = true }, "", map[string]string{replicasManaged: "MachineDeployment ns/md by cluster autoscaler"}},
+		"no template":       {func(s *story) { s.noTemplate(); s.worker("a", found) }, "", map[string]string{nothingToReplace: "MachineDeployment ns/md (VSphereMachineTemplate md is not in the backup)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStory(t)
@@ -107,7 +107,7 @@ func TestConditionsSpeakOfNoManagementCluster(t *testing.T) {
 	s.worker("a", found)
 	s.snapshot.Groups[0].Autoscaled = true
 	for _, n := range s.end().Conditions {
-		if slices.Contains([]string{ClustersPaused, ReplicasManaged, NodesUnread}, n.Code) {
+		if slices.Contains([]string{clustersPaused, replicasManaged, nodesUnread}, n.Code) {
 			t.Errorf("%+v", n)
 		}
 	}

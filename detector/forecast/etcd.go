@@ -2,7 +2,7 @@ package forecast
 
 import "fmt"
 
-// Quorum says whether etcd has a majority.
+// Quorum is whether etcd has a majority.
 type Quorum string
 
 // Quorums of etcd.
@@ -46,7 +46,7 @@ func (c *cluster) etcd(machines []Machine) Etcd {
 	return e
 }
 
-// quorum says whether etcd has a majority, and why.
+// quorum returns whether etcd has a majority, and why.
 func (c *cluster) quorum() (Quorum, string) {
 	all := len(c.plane.members)
 	some := plural(c.alive, "control-plane machine exists", "control-plane machines exist")
@@ -60,9 +60,9 @@ func (c *cluster) quorum() (Quorum, string) {
 	case c.alive == all:
 		return QuorumStands, some + ", and etcd with " + verb(c.alive, "it", "them")
 	case c.quorate() && c.stopped > 0:
-		return QuorumStands, some + ", a majority whatever becomes of the others; " + off
+		return QuorumStands, some + ", a majority even without the others; " + off
 	case c.quorate():
-		return QuorumStands, some + ", a majority whatever became of the others"
+		return QuorumStands, some + ", a majority even without the others"
 	case all == 1 && c.stopped == 1:
 		return QuorumUncertain, fmt.Sprintf("The only control-plane machine is stopped (%s), and %s: until somebody does, etcd does not run", c.stoppedNames(), c.nobodyStarts())
 	case c.stopped > 0:
@@ -72,8 +72,8 @@ func (c *cluster) quorum() (Quorum, string) {
 		}
 		return QuorumUncertain, fmt.Sprintf("Of %d control-plane machines %s: %s. Until somebody does, etcd may have no majority", all, surely, off)
 	case c.unsure() > 0:
-		return QuorumUncertain, fmt.Sprintf("%s, %s gone and %d unknown: whether etcd has a majority cannot be told from here", some, plural(c.stale, "is", "are"), c.unsure())
+		return QuorumUncertain, fmt.Sprintf("%s, %s gone and %d unknown: whether etcd has a majority is not known", some, plural(c.stale, "is", "are"), c.unsure())
 	}
-	return QuorumUncertain, fmt.Sprintf("%s, %s gone: etcd has a majority only if %s left it in order; etcdctl member list tells",
+	return QuorumUncertain, fmt.Sprintf("%s, %s gone: etcd has a majority only if %s left it in order; check with etcdctl member list",
 		some, plural(c.stale, "is", "are"), verb(c.stale, "that one", "those"))
 }

@@ -110,7 +110,7 @@ func (f *facts) unprovisioned() bool { return f.stale() && f.verdict.Reason == d
 // (Cluster API's own default, api/core/v1beta2 DefaultNodeStartupTimeoutSeconds v1.14.2).
 const startupTime = 10 * time.Minute
 
-// failed says that a machine without an instance had long enough to get one
+// failed reports whether a machine without an instance had long enough to get one
 // when the backup was taken, and said why it did not.
 func (f *facts) failed() bool {
 	if f.failure() != "" {
@@ -172,7 +172,7 @@ func (f *facts) lost() string {
 	case f.reason(detector.InfraObjectMissing):
 		return "its infrastructure object is not in the backup, so that no controller ties the Machine to the instance that exists"
 	}
-	return f.controller() + " looks for the recorded id in one place, and the instance is elsewhere or bears another: it will not be found"
+	return f.controller() + " looks for the recorded id in one place, and the instance is elsewhere or has another: it will not be found"
 }
 
 // complaint is why a health check calls the machine unhealthy.

@@ -23,7 +23,7 @@ type Note struct {
 	Message string // sentences, without the last full stop
 }
 
-// Forecast is what will become of the estate. The management cluster itself is
+// Forecast is what will become of everything in the backup. The management cluster itself is
 // forecast, but neither counted here nor warned of.
 type Forecast struct {
 	Outcomes map[Outcome]int

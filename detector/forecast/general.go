@@ -10,7 +10,7 @@ import (
 	"drift-detector/infra"
 )
 
-// notesOnEstate are what to know of the restore as a whole.
+// generalNotes are what to know of the restore as a whole.
 func generalNotes(s *backup.Snapshot, all []*cluster, notHealing int, complete bool) []Note {
 	var running []string
 	var made clones
@@ -26,15 +26,15 @@ func generalNotes(s *backup.Snapshot, all []*cluster, notHealing int, complete b
 	slices.Sort(running)
 	out := []Note{
 		{AssumedOrder, made.assumption(complete)},
-		{WebhooksDuringRestore, webhooks(s) + defaults(all)},
-		{OldManagementCluster, "Make sure that the old management cluster is gone, or that all its Clusters are paused: while both reconcile the same VMs, a delete on either side destroys a living one"},
+		{webhooksDuringRestore, webhooks(s) + defaults(all)},
+		{oldManagementCluster, "Make sure that the old management cluster is gone, or that all its Clusters are paused: while both reconcile the same VMs, a delete on either side destroys a living one"},
 	}
 	if n := len(running); n > 0 {
-		out = append(out, Note{UnpausedClusters, fmt.Sprintf("%s not paused in the backup, so that %s controllers act as soon as %s objects are back: %s",
+		out = append(out, Note{unpausedClusters, fmt.Sprintf("%s not paused in the backup, so that %s controllers act as soon as %s objects are back: %s",
 			plural(n, "cluster is", "clusters are"), verb(n, "its", "their"), verb(n, "its", "their"), few(running))})
 	}
 	if notHealing > 0 {
-		out = append(out, Note{NotHealing, fmt.Sprintf("%s will not heal by %s, whatever the word ManualRemediationNotRequired promises: no controller replaces %s",
+		out = append(out, Note{NotHealing, fmt.Sprintf("%s will not heal by %s: no controller replaces %s",
 			plural(notHealing, "Stale machine", "Stale machines"), verb(notHealing, "itself", "themselves"), verb(notHealing, "it", "them"))})
 	}
 	return out
@@ -86,7 +86,7 @@ func (n *clones) assumption(complete bool) string {
 	case does == "":
 		return order
 	case !complete:
-		return order + "; " + does + " and clones new VMs: for Stale machines under the old names, and for renamed or moved VMs beside the living ones. For how many cannot be told, because not everything could be looked at"
+		return order + "; " + does + " and clones new VMs: for Stale machines under the old names, and for renamed or moved VMs beside the living ones. For how many is not known, because not everything could be listed"
 	case n.stale+n.unknown+n.elsewhere == 0:
 		return order + "; " + does + " and finds their VMs by folder and name alone"
 	}
@@ -126,7 +126,7 @@ func defaults(all []*cluster) string {
 func conditionsOf(s *backup.Snapshot, all []*cluster, notes []Note) []Note {
 	out := []Note{{RestoreOrder, "All objects of a cluster are back before any controller acts on it: Clusters are restored last, as Velero does by default, or the controllers are stopped, or the Clusters paused until then. If Clusters come first, or exist already because of another restore, Helm or GitOps, " + firstClusters}}
 	for _, n := range notes {
-		if n.Code == OldManagementCluster || n.Code == WebhooksDuringRestore || n.Code == UnpausedClusters {
+		if n.Code == oldManagementCluster || n.Code == webhooksDuringRestore || n.Code == unpausedClusters {
 			out = append(out, n)
 		}
 	}
@@ -156,16 +156,16 @@ func conditionsOf(s *backup.Snapshot, all []*cluster, notes []Note) []Note {
 			out = append(out, Note{code, text + ": " + few(slices.Compact(of))})
 		}
 	}
-	add(ClustersPaused, "These are paused in the backup, and nothing happens to them until somebody unpauses them. What is said of them holds from then on", paused)
-	add(OwnersPaused, "These owners are paused in the backup, and make, delete and replace no machine. Look again before somebody unpauses them", idle)
-	add(ReplicasManaged, "Somebody else sets the replicas of these groups, and may change them as soon as it runs", managed)
-	add(NodesUnread, "All Nodes of these clusters are Ready: their Node lists were not read, and their MachineHealthChecks have machines replaced whose Nodes are not", unread)
-	add(NodeConditionsUnread, "No Node has a condition for which these have its machine replaced: only Ready was read", unseen)
+	add(clustersPaused, "These are paused in the backup, and nothing happens to them until somebody unpauses them. What is said of them holds from then on", paused)
+	add(ownersPaused, "These owners are paused in the backup, and make, delete and replace no machine. Look again before somebody unpauses them", idle)
+	add(replicasManaged, "Somebody else sets the replicas of these groups, and may change them as soon as it runs", managed)
+	add(nodesUnread, "All Nodes of these clusters are Ready: their Node lists were not read, and their MachineHealthChecks have machines replaced whose Nodes are not", unread)
+	add(nodeConditionsUnread, "No Node has a condition for which these have its machine replaced: only Ready was read", unseen)
 	// Nobody reads launch templates (ReconcileLaunchTemplate in CAPA
 	// pkg/cloud/services/ec2/launchtemplate.go and reconcileNodegroupVersion in
 	// pkg/cloud/services/eks/nodegroup.go v2.11.1).
-	add(PoolsUncompared, "Launch template, image, version and bootstrap data of these pools are those of the backup: they were not compared. Where one differs the controller replaces all members, and without bootstrap data it stands still", uncompared)
-	add(NothingToReplace, "No machine has to be replaced, because none could be made", irreplaceable)
+	add(poolsUncompared, "Launch template, image, version and bootstrap data of these pools are those of the backup: they were not compared. Where one differs the controller replaces all members, and without bootstrap data it does nothing", uncompared)
+	add(nothingToReplace, "No machine has to be replaced, because none could be made", irreplaceable)
 	return append(out, Note{NewestBackup, "No newer backup exists, and nobody changed the clusters since: " + written(s)})
 }
 

@@ -13,6 +13,10 @@ var working = map[Outcome]bool{
 	RolledByOwner: true,
 }
 
+// running are the outcomes after which an instance runs for the Machine that does not
+// work as its Node.
+var running = map[Outcome]bool{NewInstanceNeverJoins: true, OtherInstanceTaken: true}
+
 // replicas compares what an owner wants with what it will have.
 func (s *set) replicas(machines []Machine) Replicas {
 	r := Replicas{Desired: s.Desired, Recorded: s.recorded, Created: s.madeNow(), Deleted: s.deletedNow()}
@@ -24,7 +28,7 @@ func (s *set) replicas(machines []Machine) Replicas {
 		if f.machine != nil && f.verdict.Status == detector.Unknown && !stuck[m.Outcome] {
 			r.Unknown++
 		}
-		if working[m.Outcome] || f.verdict.Instance != nil && f.verdict.Status != detector.Stale {
+		if working[m.Outcome] || running[m.Outcome] || f.verdict.Instance != nil && f.verdict.Status != detector.Stale {
 			r.Running++
 		}
 	}
@@ -83,10 +87,10 @@ func (s *set) rollout(machines []Machine) *Rollout {
 		s.Kind, s.Name, plural(whole, "Stale machine", "Stale machines"), plural(ghosts, "ghost", "ghosts"))}
 }
 
-// newGeneration says that it is a ghost that belongs to no MachineSet of the backup.
+// newGeneration reports whether it is a ghost that belongs to no MachineSet of the backup.
 func (s *set) newGeneration(f *facts) bool { return f.ghost() && !s.oldGeneration(f.verdict.Name) }
 
-// oldGeneration says that a name is that of a MachineSet of the backup and a suffix.
+// oldGeneration reports whether a name is that of a MachineSet of the backup and a suffix.
 func (s *set) oldGeneration(name string) bool {
 	for _, known := range s.sets {
 		if strings.HasPrefix(name, known+"-") {

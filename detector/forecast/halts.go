@@ -25,7 +25,7 @@ const (
 	exists   = "exists"
 )
 
-// names are the objects of halts, in words.
+// names lists what the causes wait for, in words.
 func names(all []standstill) string {
 	var out []string
 	for _, h := range all {
@@ -34,7 +34,7 @@ func names(all []standstill) string {
 	return strings.Join(out, " and ")
 }
 
-// ends says when halts end.
+// ends says when the causes are gone, in words.
 func ends(all []standstill) string {
 	var out []string
 	for _, h := range all {
@@ -68,7 +68,7 @@ func (x *index) lacks(n int, ref backup.Ref) bool {
 // haltsOf are all causes for which no controller acts on the cluster.
 func (x *index) haltsOf(c *detector.Cluster) []standstill {
 	out := slices.Clone(x.halts[c.ID])
-	managed := x.controllers[c.Provider].OwnsKubeconfig // the control plane that the provider runs
+	managed := x.controller(c).OwnsKubeconfig // the control plane that the provider runs
 	if own := x.clusters[c.ID]; own != nil && !own.Derived {
 		for _, ref := range []backup.Ref{own.Infrastructure, own.ControlPlane} {
 			if x.lacks(c.ID.Backup, ref) && (ref == own.Infrastructure || ref.Kind == managed) {
@@ -89,7 +89,7 @@ func (x *index) haltsOf(c *detector.Cluster) []standstill {
 		}
 	}
 	if p := x.plane(c); p != nil && p.Paused && p.Kind == managed {
-		// It is what says that the cluster's infrastructure is there (CAPA
+		// It reports that the cluster's infrastructure is there (CAPA
 		// controllers/awsmanagedcluster_controller.go v2.11.1).
 		out = append(out, standstill{fmt.Sprintf("%s %s/%s", p.Kind, c.ID.Namespace, p.Name), "which has the annotation " + clusterv1.PausedAnnotation, "is unpaused"})
 	}
@@ -125,14 +125,18 @@ func undecidedHalts(c *detector.Cluster) []*detector.ResourceState {
 // halted says why the machine's controller does nothing for the machine, although it
 // acts on the cluster; it is empty when it does.
 func (f *facts) halted() string {
-	r := f.restore()
+	r, shared := f.restore(), f.obstacle(infra.SharedName)
 	switch {
-	case r == nil || f.machine == nil:
+	case f.machine == nil:
 		return ""
-	case len(r.Lacks) > 0:
+	case r != nil && len(r.Lacks) > 0:
 		return strings.Join(r.Lacks, " and ") + " is not in the backup, and " + f.controller() + " touches no machine of a failure domain that it cannot read"
+	case r != nil && r.Refused != "":
+		return r.Refused
+	case f.verdict.Finds == detector.FindsSeveral && shared != "":
+		return f.noID() + ", and several instances have its name: " + shared
 	}
-	return r.Refused
+	return ""
 }
 
 // restore is what the objects behind the machine say of the restore, or nil.
@@ -153,21 +157,14 @@ func (f *facts) unbootstrapped() bool {
 // cannotBeMade says why no instance can be made for a Machine that has none, or is
 // empty.
 func (f *facts) cannotBeMade() string {
-	x := f.cluster.index
-	if secret, missing := x.in.Secrets.Missing[f.machine.UID]; missing {
+	if secret, missing := f.cluster.index.in.Secrets.Missing[f.machine.UID]; missing {
 		return "its bootstrap data is not in the backup (Secret " + secret + ")"
 	}
-	ref := f.machine.Infrastructure
-	for _, object := range []string{ref.Kind + " " + ref.Namespace + "/" + ref.Name, "VSphereVM " + ref.Namespace + "/" + ref.Name} {
-		if what := f.cluster.gone(object); what != "" {
-			return what
-		}
-	}
-	return ""
+	return f.cluster.gone(f.machine.UID)
 }
 
-// gone is what is gone of all that instances are made from an object of, in a
-// sentence, or empty.
+// gone returns what is gone of all that an instance is made with from an object, a
+// template by its name or a Machine by its uid, in a sentence; empty: nothing.
 func (c *cluster) gone(object string) string {
 	for _, n := range c.index.recipes[recipe{c.ID, object}] {
 		if c.states[n] == detector.Absent {

@@ -23,8 +23,6 @@ type index struct {
 	recipes  map[recipe][]infra.Need
 	nodes    map[nodeKey]*infra.Node
 	read     map[backup.ClusterID]bool // the Node list was read
-
-	controllers map[string]infra.Controller // by provider
 }
 
 // owner names what makes Machines.
@@ -49,7 +47,7 @@ type nodeKey struct {
 func newIndex(in *Inputs) *index {
 	s := in.Snapshot
 	x := &index{
-		in: in, controllers: in.Controllers,
+		in:       in,
 		machines: make(map[string]*backup.Machine, len(s.Machines)), expected: make(map[string]*infra.ExpectedMachine, len(in.Expected.Machines)),
 		clusters: map[backup.ClusterID]*backup.Cluster{}, planes: map[backup.ClusterID][]*backup.ControlPlane{},
 		groups: map[owner]*backup.Group{}, sets: map[owner][]*backup.Group{}, counts: map[owner]int{},
@@ -128,7 +126,7 @@ func (x *index) readListings() {
 func (x *index) cluster(c *detector.Cluster) *cluster {
 	out := &cluster{
 		Cluster: c, index: x, backups: x.in.Snapshot.Backups, halts: x.haltsOf(c), read: x.read[c.ID], checks: x.checks[c.ID],
-		controller: x.controllers[c.Provider], managed: x.managed[c.ID], states: map[infra.Need]detector.Presence{},
+		controller: x.controller(c), managed: x.managed[c.ID], states: map[infra.Need]detector.Presence{},
 	}
 	for i := range c.Resources {
 		r := &c.Resources[i]
@@ -148,6 +146,14 @@ func (x *index) cluster(c *detector.Cluster) *cluster {
 	}
 	out.weigh()
 	return out
+}
+
+// controller returns the infrastructure controller of a cluster.
+func (x *index) controller(c *detector.Cluster) infra.Controller {
+	if own, ok := x.in.Expected.Controllers[c.ID]; ok {
+		return own
+	}
+	return x.in.Controllers[c.Provider]
 }
 
 // plane is the control plane that the cluster shows, or nil.

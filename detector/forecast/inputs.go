@@ -21,7 +21,7 @@ type Inputs struct {
 	Now         time.Time // the clock: certificates expire, and rollouts become due
 }
 
-// absent is what the backup lacks, as Snapshot and Claims tell it.
+// absent is what the backup lacks, by the Snapshot and by the providers.
 func (in *Inputs) absent() []backup.Absence {
 	return slices.Concat(in.Snapshot.Absent, in.Expected.Absent)
 }

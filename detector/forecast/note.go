@@ -9,37 +9,37 @@ import (
 
 // Codes of notes on a cluster.
 const (
-	ClusterPaused             = "ClusterPaused"
+	clusterPaused             = "ClusterPaused"
 	IdentityAbsent            = "IdentityAbsent"
-	ClusterObjectAbsent       = "ClusterObjectAbsent"
+	clusterObjectAbsent       = "ClusterObjectAbsent"
 	ControlPlaneGone          = "ControlPlaneGone"
-	EtcdShrinks               = "EtcdShrinks"
+	etcdShrinks               = "EtcdShrinks"
 	RolledOut                 = "RolledOut"
-	ReplicasManaged           = "ReplicasManaged"
+	replicasManaged           = "ReplicasManaged"
 	DuplicateID               = "DuplicateID"
-	HostedInManagementCluster = "HostedInManagementCluster"
-	ControlPlaneStopped       = "ControlPlaneStopped"
+	hostedInManagementCluster = "HostedInManagementCluster"
+	controlPlaneStopped       = "ControlPlaneStopped"
 )
 
-// Codes of notes on the estate.
+// Codes of notes on the restore as a whole.
 const (
 	AssumedOrder          = "AssumedOrder"
-	WebhooksDuringRestore = "WebhooksDuringRestore"
-	OldManagementCluster  = "OldManagementCluster"
-	UnpausedClusters      = "UnpausedClusters"
+	webhooksDuringRestore = "WebhooksDuringRestore"
+	oldManagementCluster  = "OldManagementCluster"
+	unpausedClusters      = "UnpausedClusters"
 	NotHealing            = "NotHealing"
 )
 
-// Codes of conditions, beside those of notes on the estate.
+// Codes of conditions, beside those of notes on the restore as a whole.
 const (
 	RestoreOrder         = "RestoreOrder"
-	ClustersPaused       = "ClustersPaused"
-	OwnersPaused         = "OwnersPaused"
+	clustersPaused       = "ClustersPaused"
+	ownersPaused         = "OwnersPaused"
 	NewestBackup         = "NewestBackup"
-	NothingToReplace     = "NothingToReplace"
-	NodesUnread          = "NodesUnread"
-	NodeConditionsUnread = "NodeConditionsUnread"
-	PoolsUncompared      = "PoolsUncompared"
+	nothingToReplace     = "NothingToReplace"
+	nodesUnread          = "NodesUnread"
+	nodeConditionsUnread = "NodeConditionsUnread"
+	poolsUncompared      = "PoolsUncompared"
 )
 
 // notesOnCluster are what to know of one cluster.
@@ -50,16 +50,16 @@ func notesOnCluster(c *cluster, f *Cluster) []Note {
 			out = append(out, Note{code, fmt.Sprintf(format, args...)})
 		}
 	}
-	add(c.Paused, ClusterPaused, "Paused in the backup, and so after the restore: nothing is adopted, replaced or remediated until somebody sets spec.paused to false; keep it so if it was paused on purpose")
+	add(c.Paused, clusterPaused, "Paused in the backup, and so after the restore: nothing is adopted, replaced or remediated until somebody sets spec.paused to false; keep it so if it was paused on purpose")
 	identities := c.absentIdentities()
-	add(identities != "", IdentityAbsent, "%s is not in the backup: the cluster stands still until it exists; create its Secret first, then the identity, then change an annotation on the infrastructure cluster, because the retries of its controller come ever later", identities)
-	add(c.Derived, ClusterObjectAbsent, "Its Cluster object is not in the backup: no controller acts on it until somebody or something (a ClusterDeployment, GitOps) makes it again")
-	add(c.ControlPlane.Reason == detector.HostedInManagementCluster, HostedInManagementCluster, "Its control plane ran as pods inside the management cluster, and is lost with it until it is restored there")
-	add(c.lostControlPlane() && c.stopped == 0, ControlPlaneGone, "No machine of its control plane was found. If the cluster was deleted after the backup, leave it out of the restore, which would bring it back as a shell. If it was lost, no controller brings it back: etcd has to be recovered from a snapshot, or the cluster made anew")
+	add(identities != "", IdentityAbsent, "%s is not in the backup: the cluster is not reconciled until it exists; create its Secret first, then the identity, then change an annotation on the infrastructure cluster, because the controller backs off", identities)
+	add(c.Derived, clusterObjectAbsent, "Its Cluster object is not in the backup: no controller acts on it until somebody or something (a ClusterDeployment, GitOps) makes it again")
+	add(c.ControlPlane.Reason == detector.HostedInManagementCluster, hostedInManagementCluster, "Its control plane ran as pods inside the management cluster, and is lost with it until it is restored there")
+	add(c.lostControlPlane() && c.stopped == 0, ControlPlaneGone, "No machine of its control plane was found. If the cluster was deleted after the backup, leave it out of the restore: restoring it would re-create an empty cluster. If it was lost, no controller brings it back: restore etcd from a snapshot, or rebuild the cluster")
 	harm := c.harm()
-	add(harm != "", ControlPlaneStopped, "Of its control plane %s stopped: %s. %s: have %s started, best before the restore. Until then %s",
+	add(harm != "", controlPlaneStopped, "Of its control plane %s stopped: %s. %s: have %s started, best before the restore. Until then %s",
 		plural(c.stopped, "machine is", "machines are"), c.stoppedNames(), sentence(c.nobodyStarts()), verb(c.stopped, "it", "them"), harm)
-	add(f.ControlPlane.Etcd.Removed > 0, EtcdShrinks, "%s", f.ControlPlane.Etcd.Message)
+	add(f.ControlPlane.Etcd.Removed > 0, etcdShrinks, "%s", f.ControlPlane.Etcd.Message)
 	for _, r := range rollouts(f) {
 		add(true, RolledOut, "%s", r.Message)
 	}
@@ -76,13 +76,13 @@ func notesOnCluster(c *cluster, f *Cluster) []Note {
 		add(noted[e.Code] && sayings[e.Code] != e.Message && more, e.Code, "%s", e.Message)
 	}
 	for i, g := range f.Groups {
-		add(g.ManagedBy != "", ReplicasManaged, "The replicas of %s %s are set by %s: those of the backup are of its time, and change again after the restore", c.groups[i].Kind, c.groups[i].Name, g.ManagedBy)
+		add(g.ManagedBy != "", replicasManaged, "The replicas of %s %s are set by %s: those of the backup are of its time, and change again after the restore", c.groups[i].Kind, c.groups[i].Name, g.ManagedBy)
 	}
 	duplicated := c.duplicated()
 	if c.controller.DeletesCopies {
-		add(len(duplicated) > 0, DuplicateID, "More than one VM bears the id of %s: %s destroys every one of them that is in the datacenter of the Machine when that is deleted; give the copy another id or remove it first", strings.Join(duplicated, ", "), c.controller.Name)
+		add(len(duplicated) > 0, DuplicateID, "More than one VM has the id of %s: %s destroys every one of them that is in the datacenter of the Machine when that is deleted; give the copy another id or remove it first", strings.Join(duplicated, ", "), c.controller.Name)
 	} else {
-		add(len(duplicated) > 0, DuplicateID, "More than one instance bears the id of %s: deleting the Machine may delete every one of them; remove the copy first", strings.Join(duplicated, ", "))
+		add(len(duplicated) > 0, DuplicateID, "More than one instance has the id of %s: deleting the Machine may delete every one of them; remove the copy first", strings.Join(duplicated, ", "))
 	}
 	return out
 }
@@ -90,8 +90,8 @@ func notesOnCluster(c *cluster, f *Cluster) []Note {
 // noted are the effects that are notes on their cluster, too, where they are of an
 // owner or of the cluster itself. Of the others notes of their own say more.
 var noted = map[string]bool{
-	MachinesDeleted: true, PoolScaledBack: true, RolloutDue: true, ClusterHalted: true, ResourceUndecided: true, SpecUnseen: true,
-	OwnerHalted: true, CannotReplace: true, MachinesMade: true, PoolGrown: true, ResourceMade: true, RolloutScheduled: true,
+	MachinesDeleted: true, PoolScaledBack: true, RolloutDue: true, ClusterHalted: true, resourceUndecided: true, SpecUnseen: true,
+	ownerHalted: true, cannotReplace: true, MachinesMade: true, poolGrown: true, resourceMade: true, rolloutScheduled: true,
 }
 
 func one(yes bool) int {
@@ -112,7 +112,7 @@ func (c *cluster) absentIdentities() string {
 	return strings.Join(out, " and ")
 }
 
-// doubles are the machines whose id a second VM has.
+// duplicated returns the machines whose id a second VM has.
 func (c *cluster) duplicated() []string {
 	var out []string
 	for _, s := range c.sets() {
@@ -161,7 +161,9 @@ func textOf(c *cluster, f *Cluster) string {
 	o := f.Outcomes
 	add(o[Adopted]+o[AdoptedPoweredOn]+o[AdoptedByName], "%d adopted")
 	add(o[ReplacedByMachineHealthCheck], "%d replaced by a health check")
-	add(o[NewInstanceCreated], "%d made anew")
+	add(o[NewInstanceCreated], "%d re-created")
+	add(o[NewInstanceNeverJoins], "%d given a new instance that never joins")
+	add(o[OtherInstanceTaken], "%d given another instance of its name")
 	add(o[Stuck]+o[StuckNodeLeft], "%d broken until somebody acts")
 	add(o[OrphanedAndReplaced], "%d orphaned and replaced")
 	left, evicted := o[GhostKeepsRunning]+o[GhostEtcdMemberKept], o[GhostEtcdMemberRemoved]
@@ -187,13 +189,13 @@ func textOf(c *cluster, f *Cluster) string {
 	}
 	add(max(0, created-o[OrphanedAndReplaced]), "%d further made")
 	add(deleted, "%d deleted by their owners")
-	add(o[CannotKnow], "%d cannot be told")
+	add(o[CannotKnow], "%d not known")
 	if len(parts) == 0 {
 		parts = append(parts, "no machines")
 	}
 	text := strings.Join(parts, ", ")
 	if len(c.halts) > 0 {
-		text = "stands still until " + names(c.halts) + "; then " + text
+		text = "is not reconciled until " + names(c.halts) + "; then " + text
 	}
 	return text
 }

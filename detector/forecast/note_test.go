@@ -27,16 +27,16 @@ func TestNotesOnAClusterAndItsText(t *testing.T) {
 	}{
 		"well":     {func(s *story) { s.plane("a", found); s.worker("b", found) }, "", "2 adopted"},
 		"empty":    {func(s *story) {}, "", "no machines"},
-		"paused":   {func(s *story) { s.cluster.Paused = true; s.worker("b", found) }, ClusterPaused, "paused: nothing happens until it is unpaused"},
-		"halted":   {func(s *story) { halt(s); s.worker("b", gone) }, IdentityAbsent, "stands still until VSphereClusterIdentity shared exists; then 1 broken until somebody acts"},
-		"derived":  {func(s *story) { s.cluster.Derived = true; s.worker("b", never) }, ClusterObjectAbsent, "1 made anew"},
+		"paused":   {func(s *story) { s.cluster.Paused = true; s.worker("b", found) }, clusterPaused, "paused: nothing happens until it is unpaused"},
+		"halted":   {func(s *story) { halt(s); s.worker("b", gone) }, IdentityAbsent, "is not reconciled until VSphereClusterIdentity shared exists; then 1 broken until somebody acts"},
+		"derived":  {func(s *story) { s.cluster.Derived = true; s.worker("b", never) }, clusterObjectAbsent, "1 re-created"},
 		"deleted":  {func(s *story) { s.plane("a", gone); s.worker("b", gone) }, ControlPlaneGone, "2 broken until somebody acts"},
-		"shrinks":  {func(s *story) { s.plane("a", found); s.ghostPlane("b") }, EtcdShrinks, "1 adopted, 1 ghost taken out of etcd and left unmanaged"},
+		"shrinks":  {func(s *story) { s.plane("a", found); s.ghostPlane("b") }, etcdShrinks, "1 adopted, 1 ghost taken out of etcd and left unmanaged"},
 		"doubled":  {func(s *story) { s.worker("b", warned(found, detector.DuplicateID)) }, DuplicateID, "1 adopted"},
-		"hosted":   {func(s *story) { s.cluster.ControlPlane.Reason = detector.HostedInManagementCluster }, HostedInManagementCluster, "no machines"},
-		"scaled":   {func(s *story) { s.snapshot.Groups[0].Autoscaled = true; s.worker("b", found) }, ReplicasManaged, "1 adopted"},
-		"managed":  {func(s *story) { s.snapshot.Groups[0].ReplicasManagedBy = "karpenter"; s.ghostWorker("b") }, ReplicasManaged, "1 ghost left unmanaged"},
-		"orphaned": {func(s *story) { want(s, 1); s.orphan("b"); s.worker("c", unknown("x")); want(s, 2) }, MachinesMade, "1 orphaned and replaced, 1 cannot be told"},
+		"hosted":   {func(s *story) { s.cluster.ControlPlane.Reason = detector.HostedInManagementCluster }, hostedInManagementCluster, "no machines"},
+		"scaled":   {func(s *story) { s.snapshot.Groups[0].Autoscaled = true; s.worker("b", found) }, replicasManaged, "1 adopted"},
+		"managed":  {func(s *story) { s.snapshot.Groups[0].ReplicasManagedBy = "karpenter"; s.ghostWorker("b") }, replicasManaged, "1 ghost left unmanaged"},
+		"orphaned": {func(s *story) { want(s, 1); s.orphan("b"); s.worker("c", unknown("x")); want(s, 2) }, MachinesMade, "1 orphaned and replaced, 1 not known"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStory(t)
@@ -76,7 +76,7 @@ func TestSelfIsNotCounted(t *testing.T) {
 	s.worker("a", gone)
 	s.cluster.Self = true
 	f := s.end()
-	if f.NotHealing != 0 || len(f.Outcomes) != 0 || s.fate(f, "a").Outcome != Stuck || strings.Contains(codes(f.Notes), UnpausedClusters+" "+NotHealing) {
+	if f.NotHealing != 0 || len(f.Outcomes) != 0 || s.outcome(f, "a").Outcome != Stuck || strings.Contains(codes(f.Notes), unpausedClusters+" "+NotHealing) {
 		t.Errorf("%+v", f)
 	}
 }
@@ -138,7 +138,7 @@ func TestWhatClonesWouldBeMade(t *testing.T) {
 			s.partial = true
 			s.worker("a", gone)
 			s.worker("b", unknown(detector.ScopeIncomplete))
-		}, "For how many cannot be told", "up to"},
+		}, "For how many is not known", "up to"},
 		"nothing":          {func(s *story) { s.worker("a", found); s.worker("b", never); s.ghostWorker("c") }, "by folder and name alone", "up to"},
 		"paused":           {func(s *story) { s.cluster.Paused = true; s.worker("a", gone) }, "by folder and name alone", "up to"},
 		"none of CAPV's":   {func(s *story) { s.cluster.Provider = aws; s.worker("a", gone) }, "end every living worker", "CAPV"},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"drift-detector/detector"
+	"drift-detector/infra"
 )
 
 // Outcome is a code for what will become of a machine or an instance. The codes
@@ -18,7 +19,7 @@ const (
 	AdoptedByName                Outcome = "AdoptedByName"                // no id is recorded: it is found by name
 	Stuck                        Outcome = "Stuck"                        // broken until somebody acts
 	StuckNodeLeft                Outcome = "StuckNodeLeft"                // likewise, though its Node is there and looks well
-	ReplacedByMachineHealthCheck Outcome = "ReplacedByMachineHealthCheck" // deleted and made anew
+	ReplacedByMachineHealthCheck Outcome = "ReplacedByMachineHealthCheck" // deleted and re-created
 	UntouchedPaused              Outcome = "UntouchedPaused"              // paused: no controller touches it
 	OrphanedAndReplaced          Outcome = "OrphanedAndReplaced"          // the instance runs on without a Machine, a new one is made beside it
 	NewInstanceCreated           Outcome = "NewInstanceCreated"           // a new instance is made for it
@@ -27,9 +28,11 @@ const (
 	DeletedByMachineHealthCheck  Outcome = "DeletedByMachineHealthCheck"  // deleted, and none is made in its place
 	MemberGone                   Outcome = "MemberGone"                   // its member left the pool: only the Machine is deleted
 	Halted                       Outcome = "Halted"                       // its controller does nothing for it; the instance runs on
+	NewInstanceNeverJoins        Outcome = "NewInstanceNeverJoins"        // a new instance is made whose id cannot be recorded: it runs and is no Node of the Machine
+	OtherInstanceTaken           Outcome = "OtherInstanceTaken"           // its controller takes over another instance that has its name
 )
 
-// Outcomes of instances without a machine, and of what cannot be told.
+// Outcomes of instances without a machine, and of what is not known.
 const (
 	GhostKeepsRunning      Outcome = "GhostKeepsRunning"      // with its Node and its addresses
 	GhostEtcdMemberRemoved Outcome = "GhostEtcdMemberRemoved" // likewise, but its etcd member is removed
@@ -37,10 +40,10 @@ const (
 	CannotKnow             Outcome = "CannotKnow"
 )
 
-// heals are the outcomes after which a Stale machine is sound again without help.
+// heals are the outcomes after which a Stale machine works again without help.
 var heals = map[Outcome]bool{ReplacedByMachineHealthCheck: true, NewInstanceCreated: true, RolledByOwner: true, MemberGone: true, DeletedByOwner: true}
 
-// Heals says that a Stale machine with this outcome is sound again without help.
+// Heals reports whether a Stale machine with this outcome works again without help.
 func (o Outcome) Heals() bool { return heals[o] }
 
 // phrases say of a machine what the outcomes of machines are.
@@ -49,7 +52,7 @@ var phrases = map[Outcome]string{
 	AdoptedPoweredOn:             "adopted and powered on",
 	AdoptedByName:                "adopted by its name",
 	Stuck:                        "broken until somebody acts",
-	StuckNodeLeft:                "broken until somebody acts, though its Node is there",
+	StuckNodeLeft:                "broken until somebody acts, although its Node is there",
 	ReplacedByMachineHealthCheck: "replaced by its health check",
 	OrphanedAndReplaced:          "left without a Machine, beside a new one",
 	GhostKeepsRunning:            "left without a Machine",
@@ -59,11 +62,13 @@ var phrases = map[Outcome]string{
 	DeletedByMachineHealthCheck:  "deleted by its health check, without a new one",
 	MemberGone:                   "deleted with the member that is gone",
 	Halted:                       "left as it is by its controller",
-	CannotKnow:                   "what cannot be told",
+	NewInstanceNeverJoins:        "given a new instance that never joins",
+	OtherInstanceTaken:           "given another instance of its name",
+	CannotKnow:                   "not known",
 }
 
 // stuck are the outcomes that need somebody.
-var stuck = map[Outcome]bool{Stuck: true, StuckNodeLeft: true}
+var stuck = map[Outcome]bool{Stuck: true, StuckNodeLeft: true, NewInstanceNeverJoins: true, OtherInstanceTaken: true}
 
 // outcomeRow is one row of the table.
 type outcomeRow struct {
@@ -119,7 +124,7 @@ var outcomeRows = []outcomeRow{
 			if f.cluster.stalled() {
 				return "KubeadmControlPlane removes its etcd member only while etcd has a majority, and that depends on machines of the control plane that are stopped"
 			}
-			return "whether KubeadmControlPlane removes its etcd member depends on control-plane Machines of which nothing certain is known"
+			return "whether KubeadmControlPlane removes its etcd member depends on control-plane Machines whose state is not known"
 		},
 	},
 	{
@@ -147,12 +152,13 @@ var outcomeRows = []outcomeRow{
 	{
 		"infrastructure without Machine", func(f *facts) bool { return f.orphan() }, GhostKeepsRunning,
 		func(f *facts) string {
-			return "its Machine was being deleted and is not in the backup: " + f.runsOn() + " without one, and nobody is short of it"
+			return "its Machine was being deleted and is not in the backup: " + f.runsOn() + " without one, and none is missing"
 		},
 	},
 	{
 		"of a controller that is not known", func(f *facts) bool {
-			return f.machine != nil && f.controller() == "" && !f.reason(detector.UnsupportedProvider)
+			known := f.controller() != "" && f.cluster.controller.ID != ""
+			return f.machine != nil && !known && !f.reason(detector.UnsupportedProvider)
 		}, CannotKnow,
 		func(f *facts) string {
 			return "what the controller of provider " + cmp.Or(f.cluster.Provider, "none") + " does after a restore is not known here"
@@ -210,44 +216,47 @@ var outcomeRows = []outcomeRow{
 	},
 	{
 		"its controller searches by name and takes another one, or any of several", func(f *facts) bool {
-			return f.decided() && (f.verdict.Finds == detector.FindsOther || f.verdict.Finds == detector.FindsSeveral)
+			other := f.verdict.Finds == detector.FindsOther && f.idRestored()
+			return f.decided() && (other || f.verdict.Finds == detector.FindsSeveral)
 		}, CannotKnow,
-		func(f *facts) string {
-			return "no id is recorded where " + f.controller() + " reads it, and its search by name may take another instance"
-		},
+		func(f *facts) string { return f.noID() + ", and its search by name may take another instance" },
 	},
 	{
-		"its controller searches by name, finds none, and cannot make one", func(f *facts) bool { return f.searchesInVain() && f.cannotBeMade() != "" }, Stuck,
+		"its controller searches by name, finds none, and cannot make one", func(f *facts) bool { return f.makesOne() && f.cannotBeMade() != "" }, Stuck,
 		func(f *facts) string { return f.searched() + ", and no new one can be made: " + f.cannotBeMade() },
 	},
 	{
-		"its controller searches by name and finds none", func(f *facts) bool { return f.searchesInVain() }, NewInstanceCreated,
+		"its controller searches by name, makes one, and cannot record its id", func(f *facts) bool {
+			return f.makesOne() && f.obstacle(infra.OtherID) != "" && !f.replaced()
+		}, NewInstanceNeverJoins,
 		func(f *facts) string {
-			if f.verdict.Instance == nil {
-				return f.searched() + " and makes a new one"
-			}
-			return f.searched() + " and makes a second one beside it"
+			return f.searchedAndMade() + ", whose id cannot be recorded: " + f.obstacle(infra.OtherID)
 		},
 	},
 	{
-		"healthy, powered off", func(f *facts) bool { return f.poweredOn() && f.verdict.Finds == detector.FindsByID }, AdoptedPoweredOn,
+		"its controller searches by name and finds none", func(f *facts) bool { return f.makesOne() && f.obstacle(infra.OtherID) == "" }, NewInstanceCreated,
+		func(f *facts) string { return f.searchedAndMade() },
+	},
+	{
+		"healthy, powered off", func(f *facts) bool { return f.poweredOn() && f.found() }, AdoptedPoweredOn,
 		func(f *facts) string {
-			return "its VM is found by the recorded id, and " + f.controller() + " powers it on at once"
+			return "its VM is found by " + f.recognised() + ", and " + f.controller() + " powers it on at once"
 		},
 	},
 	{
-		"healthy, and nobody knows what its controller finds", func(f *facts) bool { return f.healthy() && f.verdict.Finds == detector.FindsUnknown }, CannotKnow,
-		func(f *facts) string {
-			return "no id is recorded where " + f.controller() + " reads it, and what its search by name finds is not known here"
-		},
+		"what its controller finds is not known", func(f *facts) bool {
+			return f.verdict.Finds == detector.FindsUnknown && (f.healthy() || f.stale() && !f.idRestored() && !f.unprovisioned())
+		}, CannotKnow,
+		func(f *facts) string { return f.noID() + ", and what its search by name finds is not known here" },
 	},
 	{
-		"healthy, found by name", func(f *facts) bool { return f.healthy() && f.verdict.Finds == detector.FindsByName }, AdoptedByName,
+		"healthy, found by name", func(f *facts) bool { return f.healthy() && f.verdict.Finds == detector.FindsByName && !f.found() }, AdoptedByName,
 		func(f *facts) string {
+			filled := f.noID() + ": it is found by its name, and the id is filled in"
 			if f.verdict.ControlPlane && f.verdict.ByID {
-				return "no id is recorded where " + f.controller() + " reads it: it is found by its name, and the id is filled in; whether its bootstrap data is used again is not proven, and of a first control-plane machine that data makes a new cluster"
+				return filled + "; whether its bootstrap data is used again is not proven, and of a first control-plane machine that data makes a new cluster"
 			}
-			return "no id is recorded where " + f.controller() + " reads it: it is found by its name, and the id is filled in"
+			return filled
 		},
 	},
 	{
@@ -265,12 +274,22 @@ var outcomeRows = []outcomeRow{
 		},
 	},
 	{
+		"its instance is in its controller's way", func(f *facts) bool { return f.healthy() && f.blocked() != "" }, Halted,
+		func(f *facts) string { return f.blocked() },
+	},
+	{
+		"its controller searches by name and takes another one", func(f *facts) bool { return f.takesOther() && !f.replaced() }, OtherInstanceTaken,
+		func(f *facts) string { return f.taken() },
+	},
+	{
 		"healthy, stopped", func(f *facts) bool { return f.healthy() && f.off() }, Stuck,
 		func(f *facts) string { return f.whyOff() },
 	},
 	{
 		"healthy", func(f *facts) bool { return f.healthy() }, Adopted,
-		say("its instance is found by the recorded id and taken over as it is"),
+		func(f *facts) string {
+			return "its instance is found by " + f.recognised() + " and taken over as it is"
+		},
 	},
 	{
 		"not provisioned, replaced", func(f *facts) bool { return f.unprovisioned() && f.remedied && f.failed() }, ReplacedByMachineHealthCheck,
@@ -292,11 +311,11 @@ var outcomeRows = []outcomeRow{
 	},
 	{
 		"not provisioned", func(f *facts) bool { return f.unprovisioned() }, NewInstanceCreated,
-		say("no id is recorded and no instance bears its name: a new one is made"),
+		say("no id is recorded and no instance has its name: a new one is made"),
 	},
 	{
 		"stale, replaced", func(f *facts) bool { return f.stale() && f.unhealthy && f.remedied }, ReplacedByMachineHealthCheck,
-		func(f *facts) string { return f.neverMade() + "; " + f.complaint() + f.replacement() },
+		func(f *facts) string { return f.meanwhile() + "; " + f.complaint() + f.replacement() },
 	},
 	{
 		"stale, Node left", func(f *facts) bool { return f.stale() && f.node != nil }, StuckNodeLeft,
@@ -310,14 +329,12 @@ var outcomeRows = []outcomeRow{
 	},
 	{
 		"instance where its controller does not look", func(f *facts) bool {
-			return f.reason(detector.FoundElsewhere, detector.IdentityChanged, detector.InfraObjectMissing) && f.node != nil
+			return f.outOfSight() && f.node != nil
 		}, StuckNodeLeft,
 		func(f *facts) string { return f.lost() + "; its Node " + f.node.Name + " is registered all the same" },
 	},
 	{
-		"instance where its controller does not look, no Node", func(f *facts) bool {
-			return f.reason(detector.FoundElsewhere, detector.IdentityChanged, detector.InfraObjectMissing)
-		}, Stuck,
+		"instance where its controller does not look, no Node", (*facts).outOfSight, Stuck,
 		func(f *facts) string { return f.lost() },
 	},
 	{

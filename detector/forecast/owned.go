@@ -58,10 +58,10 @@ func (e *effects) onOwner(s *set) {
 		e.add(RolloutDue, fmt.Sprintf("%s replaces some of its machines: %s", title, s.due), title)
 	}
 	if s.Reason == detector.MachinesNotInBackup {
-		e.add(MachinesMissing, fmt.Sprintf("%s had more machines than the backup holds: it makes others, and the instances of those may run on", title), title)
+		e.add(machinesMissing, fmt.Sprintf("%s had more machines than the backup holds: it makes others, and the instances of those may run on", title), title)
 	}
 	if at := s.rolloutAfter(); at.After(s.cluster.index.in.Now) {
-		e.add(RolloutScheduled, fmt.Sprintf("%s replaces all its machines at %s", title, at.UTC().Format("2006-01-02 15:04Z")), title)
+		e.add(rolloutScheduled, fmt.Sprintf("%s replaces all its machines at %s", title, at.UTC().Format("2006-01-02 15:04Z")), title)
 	}
 }
 
@@ -70,14 +70,14 @@ func (e *effects) onAbsentOwners(c *cluster) {
 	x, name := c.index, "Cluster "+c.ID.Namespace+"/"+c.ID.Name
 	own := x.clusters[c.ID]
 	if own != nil && !own.Derived && x.lacks(c.ID.Backup, own.ControlPlane) && own.ControlPlane.Kind != c.controller.OwnsKubeconfig {
-		e.add(OwnerHalted, fmt.Sprintf("Nobody manages the control plane until %s exists, which the backup lacks", objectOf(own.ControlPlane)), name)
+		e.add(ownerHalted, fmt.Sprintf("Nobody manages the control plane until %s exists, which the backup lacks", objectOf(own.ControlPlane)), name)
 	}
 	if t := c.managed; t != nil && t.class == nil {
-		e.add(OwnerHalted, fmt.Sprintf("Nothing that the topology of the Cluster wants is done until ClusterClass %s/%s exists, which the backup lacks", cmp.Or(t.ClassNamespace, c.ID.Namespace), t.Class), name)
+		e.add(ownerHalted, fmt.Sprintf("Nothing that the topology of the Cluster wants is done until ClusterClass %s/%s exists, which the backup lacks", cmp.Or(t.ClassNamespace, c.ID.Namespace), t.Class), name)
 	}
 	for _, s := range c.groups {
 		if title := s.title(); s.recorded > 0 && s.owned() && x.groups[owner{c.ID, s.Kind, s.Name}] == nil {
-			e.add(OwnerHalted, fmt.Sprintf("Nobody manages the machines of %s until it exists, which the backup lacks", title), title)
+			e.add(ownerHalted, fmt.Sprintf("Nobody manages the machines of %s until it exists, which the backup lacks", title), title)
 		}
 	}
 }
@@ -105,9 +105,9 @@ func (e *effects) onTemplates(s *set) {
 	case s.Kind == kubeadm && s.plane != nil && s.cluster.index.lacks(s.cluster.ID.Backup, s.plane.Infrastructure):
 		// It compares its machines with the template (Cluster API
 		// controlplane/kubeadm/internal/filters.go matchesInfraMachine v1.12.0).
-		e.add(OwnerHalted, fmt.Sprintf("%s does nothing for its machines and their etcd until its template exists again: %s", title, s.unmakeable), title)
+		e.add(ownerHalted, fmt.Sprintf("%s does nothing for its machines and their etcd until its template exists again: %s", title, s.unmakeable), title)
 	case s.created > 0 || s.due != "" || slices.ContainsFunc(s.members, func(f facts) bool { return f.machine != nil && f.unhealthy && f.remedied }):
-		e.add(CannotReplace, fmt.Sprintf("%s has to make machines and cannot: %s", title, s.unmakeable), title)
+		e.add(cannotReplace, fmt.Sprintf("%s has to make machines and cannot: %s", title, s.unmakeable), title)
 	}
 }
 
@@ -121,10 +121,10 @@ func (e *effects) onPool(s *set) {
 		e.add(MachinesMade, fmt.Sprintf("The pool of %s is gone: it is made again, with new machines", title), title)
 		return
 	case p.State == detector.Undecided:
-		e.add(PoolNotDecided, fmt.Sprintf("Nobody could see whether the pool of %s exists", title), title)
+		e.add(poolNotDecided, fmt.Sprintf("Whether the pool of %s exists could not be looked up", title), title)
 		return
 	case !p.DesiredNow.Known:
-		e.add(PoolNotDecided, fmt.Sprintf("Nobody could see what the pool of %s is set to", title), title)
+		e.add(poolNotDecided, fmt.Sprintf("What the pool of %s is set to could not be looked up", title), title)
 		return
 	}
 	now := int(p.DesiredNow.N)
@@ -137,7 +137,7 @@ func (e *effects) onPool(s *set) {
 			title, now, wants, plural(s.deleted, "living instance ends", "living instances end"), s.cluster.controller.Name, remedy, now), title)
 	}
 	if s.created > 0 {
-		e.add(PoolGrown, fmt.Sprintf("The pool of %s is set to %d, and the backup %s: %s made", title,
+		e.add(poolGrown, fmt.Sprintf("The pool of %s is set to %d, and the backup %s: %s made", title,
 			now, wants, plural(s.created, "instance is", "instances are")), title)
 	}
 }
@@ -147,14 +147,14 @@ func (e *effects) onPlane(c *cluster) {
 	name := c.plane.title()
 	switch harm := c.harm(); {
 	case harm != "":
-		e.add(ControlPlaneDown, fmt.Sprintf("Of the control plane %s stopped (%s), and %s: %s", plural(c.stopped, "machine is", "machines are"), c.stoppedNames(), c.nobodyStarts(), harm), name)
+		e.add(controlPlaneDown, fmt.Sprintf("Of the control plane %s stopped (%s), and %s: %s", plural(c.stopped, "machine is", "machines are"), c.stoppedNames(), c.nobodyStarts(), harm), name)
 	case c.lostControlPlane():
-		e.add(ControlPlaneDown, "No machine of the control plane was found: its API server answers nobody, and no controller brings etcd back", name)
+		e.add(controlPlaneDown, "No machine of the control plane was found: its API server does not answer, and no controller brings etcd back", name)
 	case c.ControlPlane.Reason == detector.ControlPlaneLost:
-		e.add(ControlPlaneDown, "Of the machines of the control plane that the backup records no majority exists: whether etcd has one is not known here", name)
+		e.add(controlPlaneDown, "Of the machines of the control plane that the backup records no majority exists: whether etcd has one is not known here", name)
 	}
 	if c.ControlPlane.Reason == detector.HostedInManagementCluster {
-		e.add(HostedControlPlane, "Its control plane ran as pods inside the management cluster: what is left of it is not known here", name)
+		e.add(hostedControlPlane, "Its control plane ran as pods inside the management cluster: what is left of it is not known here", name)
 	}
 	if p := c.plane.plane; p != nil && p.Unseen {
 		e.add(SpecUnseen, fmt.Sprintf("%s was changed shortly before the backup, and its controller had not seen the change: what it does about it is not known here", name), name)

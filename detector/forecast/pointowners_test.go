@@ -61,7 +61,7 @@ func TestPoint46EveryLevelCounts(t *testing.T) {
 			managed(fields{"version": "v2", "workers": fields{"machineDeployments": []any{fields{"name": "x"}}}})(s)
 			s.snapshot.Groups[0].Version, s.snapshot.Groups[1].Version = "v1", "v1"
 		}, RolloutDue, []string{"A rollout is due"}},
-		"its class is not in the backup": {nil, func(s *story) { managed(x(fields{"replicas": 1}))(s); topologyClassOf(s, "other") }, OwnerHalted, []string{"until ClusterClass ns/other exists"}},
+		"its class is not in the backup": {nil, func(s *story) { managed(x(fields{"replicas": 1}))(s); topologyClassOf(s, "other") }, ownerHalted, []string{"until ClusterClass ns/other exists"}},
 		"the topology was not reconciled": {nil, func(s *story) {
 			managed(x(fields{"replicas": 3}))(s)
 			s.unreconciled("the patch failed")
@@ -101,9 +101,9 @@ func TestPoint19And32PoolsOfEveryKind(t *testing.T) {
 	play(t, map[string]scene{
 		"as wanted":   {nil, pool(detector.Present, 3, 3, nil), "", nil},
 		"has grown":   {nil, pool(detector.Present, 2, 3, nil), PoolScaledBack, []string{"1 living instance ends, undrained, as soon as CAPA acts. Set its replicas to 3 before that"}},
-		"has shrunk":  {nil, pool(detector.Present, 5, 3, nil), PoolGrown, []string{"2 instances are made"}},
+		"has shrunk":  {nil, pool(detector.Present, 5, 3, nil), poolGrown, []string{"2 instances are made"}},
 		"is gone":     {nil, pool(detector.Absent, 3, 0, nil), MachinesMade, []string{"The pool of MachinePool ns/mp is gone"}},
-		"not decided": {nil, pool(detector.Undecided, 3, 0, nil), PoolNotDecided, nil},
+		"not decided": {nil, pool(detector.Undecided, 3, 0, nil), poolNotDecided, nil},
 		"managed":     {nil, pool(detector.Present, 2, 3, func(s *story) { last(s).ReplicasManagedBy = "karpenter" }), "", nil},
 		"autoscaler":  {nil, pool(detector.Present, 2, 3, func(s *story) { last(s).Autoscaled = true }), PoolScaledBack, nil},
 		"paused":      {nil, pool(detector.Present, 2, 3, func(s *story) { last(s).Paused = true }), "", nil},
@@ -145,7 +145,7 @@ func TestPoint20WhatIsARollout(t *testing.T) {
 		"a time in the past, which a restore makes void": {nil, three(func(p *backup.ControlPlane, _ *backup.Machine, s *story) {
 			p.RolloutAfter, p.Updated = s.now.Add(-time.Hour), number(2)
 		}), "", nil},
-		"a time to come": {nil, three(func(p *backup.ControlPlane, _ *backup.Machine, s *story) { p.RolloutAfter = s.now.Add(time.Hour) }), RolloutScheduled, []string{"KubeadmControlPlane ns/cp replaces all its machines at"}},
+		"a time to come": {nil, three(func(p *backup.ControlPlane, _ *backup.Machine, s *story) { p.RolloutAfter = s.now.Add(time.Hour) }), rolloutScheduled, []string{"KubeadmControlPlane ns/cp replaces all its machines at"}},
 		"a change that its controller had not seen": {nil, three(func(p *backup.ControlPlane, _ *backup.Machine, _ *story) { p.Unseen = true }), SpecUnseen, nil},
 		"paused": {nil, three(func(p *backup.ControlPlane, m *backup.Machine, _ *story) {
 			p.Version, m.Version, p.Paused = "v2", "v1", true
@@ -154,7 +154,7 @@ func TestPoint20WhatIsARollout(t *testing.T) {
 			p.Version, m.Version = "v2", "v1"
 			p.Infrastructure = backup.Ref{Kind: "VSphereMachineTemplate", Namespace: "ns", Name: "new"}
 			s.lacks(p.Infrastructure)
-		}), OwnerHalted, []string{"does nothing for its machines and their etcd until its template exists again"}},
+		}), ownerHalted, []string{"does nothing for its machines and their etcd until its template exists again"}},
 		"MachineDeployment, half-way": {nil, func(s *story) {
 			s.worker("a", found)
 			s.worker("b", found).machine.Set = "md-new"
@@ -170,9 +170,9 @@ func TestPoint20WhatIsARollout(t *testing.T) {
 // What nobody manages, because who did is not in the backup.
 func TestPoint46OwnersThatAreNotThere(t *testing.T) {
 	play(t, map[string]scene{
-		"control plane":     {nil, func(s *story) { s.worker("a", found); s.lacks(s.snapshot.Clusters[0].ControlPlane) }, OwnerHalted, []string{"Nobody manages the control plane until KubeadmControlPlane ns/cp exists"}},
-		"MachineDeployment": {nil, func(s *story) { s.worker("a", found); s.snapshot.Groups = s.snapshot.Groups[1:] }, OwnerHalted, []string{"Nobody manages the machines of MachineDeployment ns/md"}},
-		"MachineSet":        {nil, func(s *story) { s.worker("a", found); s.snapshot.Groups = s.snapshot.Groups[:1] }, MachinesMade + " " + OwnerHalted, []string{"because their MachineSet is not in the backup (Machine ns/a)"}},
+		"control plane":     {nil, func(s *story) { s.worker("a", found); s.lacks(s.snapshot.Clusters[0].ControlPlane) }, ownerHalted, []string{"Nobody manages the control plane until KubeadmControlPlane ns/cp exists"}},
+		"MachineDeployment": {nil, func(s *story) { s.worker("a", found); s.snapshot.Groups = s.snapshot.Groups[1:] }, ownerHalted, []string{"Nobody manages the machines of MachineDeployment ns/md"}},
+		"MachineSet":        {nil, func(s *story) { s.worker("a", found); s.snapshot.Groups = s.snapshot.Groups[:1] }, MachinesMade + " " + ownerHalted, []string{"because their MachineSet is not in the backup (Machine ns/a)"}},
 	})
 }
 
@@ -187,18 +187,18 @@ func TestPoint49NothingIsMadeOfNothing(t *testing.T) {
 		}
 	}
 	play(t, map[string]scene{
-		"template object": {covered(workers), bad((*story).noTemplate), CannotReplace + " " + MachinesBroken, []string{"VSphereMachineTemplate md is not in the backup"}},
+		"template object": {covered(workers), bad((*story).noTemplate), cannotReplace + " " + MachinesBroken, []string{"VSphereMachineTemplate md is not in the backup"}},
 		"bootstrap template": {covered(workers), bad(func(s *story) {
 			ref := backup.Ref{Kind: "KubeadmConfigTemplate", Namespace: "ns", Name: "k"}
 			s.snapshot.Groups[0].Bootstrap, s.snapshot.Groups[1].Bootstrap = ref, ref
 			s.lacks(ref)
-		}), CannotReplace + " " + MachinesBroken, []string{"KubeadmConfigTemplate k is not in the backup"}},
+		}), cannotReplace + " " + MachinesBroken, []string{"KubeadmConfigTemplate k is not in the backup"}},
 		"template VM": {covered(workers), bad(func(s *story) {
 			ref := backup.Ref{Kind: "VSphereMachineTemplate", Namespace: "ns", Name: "t"}
 			s.snapshot.Groups[0].Infrastructure, s.snapshot.Groups[1].Infrastructure = ref, ref
 			s.resource("VM template", "ubuntu", detector.Absent, "")
 			s.expected.Recipes = []infra.Recipe{{Cluster: prod, Machine: -1, Object: "VSphereMachineTemplate ns/t", Needs: []infra.Need{{Kind: "VM template", Name: "ubuntu"}}}}
-		}), CannotReplace + " " + MachinesBroken, []string{"VM template ubuntu is gone"}},
-		"all there": {covered(workers), bad(func(*story) {}), StaleReplaced, nil},
+		}), cannotReplace + " " + MachinesBroken, []string{"VM template ubuntu is gone"}},
+		"all there": {covered(workers), bad(func(*story) {}), staleReplaced, nil},
 	})
 }

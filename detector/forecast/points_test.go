@@ -88,8 +88,8 @@ func TestPoint18WhatIsGoneHalts(t *testing.T) {
 			onAWS(s)
 			s.resource("placement group", "p", detector.Absent, infra.HaltsCluster)
 		}, ClusterHalted, []string{"placement group p"}},
-		"a managed subnet, as its provider says": {nil, func(s *story) { onAWS(s); s.resource("subnet", "s", detector.Absent, infra.MadeAgain) }, ResourceMade, []string{"CAPA makes subnet s again"}},
-		"NAT gateway":                            {nil, func(s *story) { onAWS(s); s.resource("NAT gateway", "n", detector.Absent, infra.MadeAgain) }, ResourceMade, []string{"CAPA makes NAT gateway n again"}},
+		"a managed subnet, as its provider says": {nil, func(s *story) { onAWS(s); s.resource("subnet", "s", detector.Absent, infra.MadeAgain) }, resourceMade, []string{"CAPA makes subnet s again"}},
+		"NAT gateway":                            {nil, func(s *story) { onAWS(s); s.resource("NAT gateway", "n", detector.Absent, infra.MadeAgain) }, resourceMade, []string{"CAPA makes NAT gateway n again"}},
 		"present":                                {nil, func(s *story) { onAWS(s); s.resource("VPC", "v", detector.Present, infra.HaltsCluster) }, "", nil},
 		"image, with nothing to make":            {nil, func(s *story) { onAWS(s); s.resource("image", "ami", detector.Absent, infra.FailsReplacement) }, "", nil},
 		"an identity that may not be used": {nil, func(s *story) {
@@ -123,9 +123,9 @@ func (s *story) lacks(r backup.Ref) {
 // without the object.
 func TestPoint25EKSControlPlane(t *testing.T) {
 	play(t, map[string]scene{
-		"gone":       {nil, func(s *story) { onEKS(s); s.resource("EKS control plane", "prod", detector.Absent, infra.MadeAgain) }, ControlPlaneDown, []string{"EKS control plane prod is gone: its API server answers nobody. CAPA makes an empty one"}},
+		"gone":       {nil, func(s *story) { onEKS(s); s.resource("EKS control plane", "prod", detector.Absent, infra.MadeAgain) }, controlPlaneDown, []string{"EKS control plane prod is gone: its API server does not answer. CAPA makes an empty one"}},
 		"halts":      {nil, func(s *story) { onEKS(s); s.resource("EKS control plane", "prod", detector.Absent, infra.HaltsCluster) }, ClusterHalted, nil},
-		"undecided":  {nil, func(s *story) { onEKS(s); s.resource("VPC", "v", detector.Undecided, infra.HaltsCluster) }, ResourceUndecided, []string{"Without VPC v the controllers stand still"}},
+		"undecided":  {nil, func(s *story) { onEKS(s); s.resource("VPC", "v", detector.Undecided, infra.HaltsCluster) }, resourceUndecided, []string{"Without VPC v the controllers do nothing"}},
 		"its object": {nil, func(s *story) { onEKS(s); s.lacks(s.snapshot.Clusters[0].ControlPlane) }, ClusterHalted, []string{"until AWSManagedControlPlane ns/cp exists, which the backup lacks"}},
 	})
 }
@@ -183,19 +183,19 @@ func TestPoint12And23FindsDecides(t *testing.T) {
 	}{
 		"by id":                       {finding(found, detector.FindsByID), Adopted, ""},
 		"by id, and renamed":          {finding(warned(found, "Renamed"), detector.FindsByID), Adopted, ""},
-		"by name":                     {finding(found, detector.FindsByName), AdoptedByName, FoundByNameOnly},
-		"nothing, though it lives":    {finding(found, detector.FindsNothing), NewInstanceCreated, SecondInstance},
+		"by name":                     {finding(found, detector.FindsByName), AdoptedByName, foundByNameOnly},
+		"nothing, though it lives":    {finding(found, detector.FindsNothing), NewInstanceCreated, secondInstance},
 		"nothing, and it is gone":     {finding(gone, detector.FindsNothing), NewInstanceCreated, MachinesMade},
 		"nothing, and it is Unknown":  {finding(unknown("NotFoundByName"), detector.FindsNothing), NewInstanceCreated, MachinesMade + " " + MachinesUnknown},
-		"another one":                 {finding(found, detector.FindsOther), CannotKnow, OutcomeUnknown},
-		"several":                     {finding(gone, detector.FindsSeveral), CannotKnow, OutcomeUnknown},
-		"nothing, seen but not taken": {finding(withInstance(unknown("NotFoundByName")), detector.FindsNothing), NewInstanceCreated, MachinesUnknown + " " + SecondInstance},
+		"another one":                 {finding(found, detector.FindsOther), CannotKnow, outcomeUnknown},
+		"several":                     {finding(gone, detector.FindsSeveral), CannotKnow, outcomeUnknown},
+		"nothing, seen but not taken": {finding(withInstance(unknown("NotFoundByName")), detector.FindsNothing), NewInstanceCreated, MachinesUnknown + " " + secondInstance},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStory(t)
 			s.worker("m", c.verdict)
 			f := s.end()
-			if got := s.fate(f, "m").Outcome; got != c.outcome || effectCodes(f) != c.codes {
+			if got := s.outcome(f, "m").Outcome; got != c.outcome || effectCodes(f) != c.codes {
 				t.Errorf("%s %q, want %s %q", got, effectCodes(f), c.outcome, c.codes)
 			}
 		})
@@ -215,10 +215,10 @@ func TestPoint38MemberOfAPoolGone(t *testing.T) {
 		s.worker(name, v).machine.Pool = "p"
 	}
 	f := s.end()
-	if a, b := s.fate(f, "m"), s.fate(f, "n"); a.Outcome != MemberGone || !strings.Contains(a.Message, "CAPA deletes its Machine") || b.Outcome != Adopted {
+	if a, b := s.outcome(f, "m"), s.outcome(f, "n"); a.Outcome != MemberGone || !strings.Contains(a.Message, "CAPA deletes its Machine") || b.Outcome != Adopted {
 		t.Errorf("%+v %+v", a, b)
 	}
-	if effectCodes(f) != PoolMachinesDeleted || f.NotHealing != 0 {
+	if effectCodes(f) != poolMachinesDeleted || f.NotHealing != 0 {
 		t.Errorf("%q, %d do not heal", effectCodes(f), f.NotHealing)
 	}
 }

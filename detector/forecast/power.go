@@ -5,41 +5,39 @@ import (
 	"strings"
 
 	"drift-detector/detector"
+	"drift-detector/infra"
 )
 
 // An instance that does not run is there all the same. A controller may start one
 // that is a machine's, as CAPV does (infra.Controller.PowersOn); CAPA marks it
 // InstanceStopped and does no more (CAPA controllers/awsmachine_controller.go v2.11.1).
 
-// poweredOff is the warning that providers give of such an instance.
-const poweredOff = "PoweredOff"
-
 // suspended is the state of an instance that no controller powers on: CAPV fails at it.
 const suspended = "suspended"
 
-// off says that the instance exists and does not run. Ghosts carry no warnings
+// off reports whether the instance exists and does not run. Ghosts carry no warnings
 // of their own.
 func (f *facts) off() bool {
-	return f.warned(poweredOff) || f.verdict.Instance != nil && slices.Contains(f.verdict.Instance.Warnings, poweredOff)
+	return f.warned(infra.PoweredOff) || f.verdict.Instance != nil && slices.Contains(f.verdict.Instance.Warnings, infra.PoweredOff)
 }
 
 func (f *facts) suspended() bool {
 	return f.verdict.Instance != nil && f.verdict.Instance.State == suspended
 }
 
-// poweredOn says that the controller starts the instance when it adopts it.
+// poweredOn reports whether the controller starts the instance when it adopts it.
 func (f *facts) poweredOn() bool {
 	return f.healthy() && f.off() && f.cluster.controller.PowersOn && !f.suspended()
 }
 
-// stopped says that the instance exists, does not run, and that nothing starts
+// stopped reports whether the instance exists, does not run, and nothing starts
 // it by itself after the restore.
 func (f *facts) stopped() bool {
 	exists := f.verdict.Status == detector.Healthy || f.ghost()
 	return exists && f.off() && (!f.poweredOn() || f.paused || f.cluster.idle())
 }
 
-// idle says that no infrastructure controller acts on the cluster until somebody
+// idle reports whether no infrastructure controller acts on the cluster until somebody
 // brings back what the backup lacks.
 func (c *cluster) idle() bool { return len(c.halts) > 0 || c.Derived }
 
@@ -48,7 +46,7 @@ func (f *facts) whyOff() string {
 	if f.cluster.controller.PowersOn {
 		return "its VM is found by the recorded id and is suspended: " + f.controller() + " powers on what is powered off, and fails at a VM that is suspended until somebody resumes it"
 	}
-	return "its instance is found by the recorded id and is stopped: " + f.controller() + " never starts one, somebody has to"
+	return "its instance is found by " + f.recognised() + " and is stopped: " + f.controller() + " never starts one: start it by hand"
 }
 
 // runsOn says what becomes of an instance that nobody touches.
@@ -77,9 +75,9 @@ func (c *cluster) harm() string {
 	case !c.Applicable || c.stopped == 0:
 		return ""
 	case c.alive+c.unsure() == 0:
-		return "its API server answers nobody"
+		return "its API server does not answer"
 	case c.plane.Kind == kubeadm && !c.externalEtcd && !c.quorate():
-		return "etcd may have no majority, and without one the API server answers nobody"
+		return "etcd may have no majority, and without one the API server does not answer"
 	}
 	return ""
 }

@@ -20,10 +20,10 @@ func TestEtcdOfWhatIsStopped(t *testing.T) {
 		quorum   Quorum
 		existing int
 		says     string // in the message
-		noted    bool   // as ControlPlaneStopped
+		noted    bool   // as controlPlaneStopped
 	}{
 		"the only one":                {func(s *story) { s.cluster.Provider = aws; s.plane("m", halted(found)) }, QuorumUncertain, 1, "The only control-plane machine is stopped (m), and CAPA does not start it", true},
-		"one of three":                {onAWS(found, found, halted(found)), QuorumStands, 3, "a majority whatever becomes of the others; 1 is stopped (m)", false},
+		"one of three":                {onAWS(found, found, halted(found)), QuorumStands, 3, "a majority even without the others; 1 is stopped (m)", false},
 		"two of three":                {onAWS(found, halted(found), halted(found)), QuorumUncertain, 3, "Of 3 control-plane machines only 1 surely runs: 2 are stopped (b, m)", true},
 		"one, and one gone":           {onAWS(found, halted(found), gone), QuorumUncertain, 2, "1 is stopped (b)", true},
 		"powered off":                 {three(found, halted(found), halted(found)), QuorumStands, 3, "(2 are off until CAPV powers them on)", false},
@@ -53,7 +53,7 @@ func TestEtcdOfWhatIsStopped(t *testing.T) {
 			if e.Quorum != c.quorum || e.Existing != c.existing || !strings.Contains(e.Message, c.says) {
 				t.Errorf("%+v, want %s %d %q", e, c.quorum, c.existing, c.says)
 			}
-			if got := slices.ContainsFunc(f.Notes, func(n Note) bool { return n.Code == ControlPlaneStopped }); got != c.noted || strings.Contains(codes(f.Notes), ControlPlaneGone) {
+			if got := slices.ContainsFunc(f.Notes, func(n Note) bool { return n.Code == controlPlaneStopped }); got != c.noted || strings.Contains(codes(f.Notes), ControlPlaneGone) {
 				t.Errorf("notes %v", f.Notes)
 			}
 			if e.After != e.Existing-e.Removed {
@@ -96,7 +96,7 @@ func TestWhoStartsAnInstance(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newStory(t)
 			c.arrange(s)
-			if got := s.fate(s.end(), "m"); got.Outcome != c.outcome || !strings.Contains(got.Message, c.says) {
+			if got := s.outcome(s.end(), "m"); got.Outcome != c.outcome || !strings.Contains(got.Message, c.says) {
 				t.Errorf("%+v, want %s %q", got, c.outcome, c.says)
 			}
 		})
@@ -117,7 +117,7 @@ func TestInfraObjectMissing(t *testing.T) {
 		v := unknown(detector.InfraObjectMissing)
 		v.Instance = instance
 		s.worker("m", v)
-		if m := s.fate(s.end(), "m"); m.Outcome != Stuck || !strings.Contains(m.Message, says) {
+		if m := s.outcome(s.end(), "m"); m.Outcome != Stuck || !strings.Contains(m.Message, says) {
 			t.Errorf("%+v, want %q", m, says)
 		}
 	}
@@ -139,7 +139,7 @@ func TestStoppedIsNotCountedAsAdopted(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	// The API server does not answer: health checks skip the cluster.
-	if m := s.fate(f, "m"); m.Outcome != Stuck || !strings.Contains(m.Message, "no machine of that runs") {
+	if m := s.outcome(f, "m"); m.Outcome != Stuck || !strings.Contains(m.Message, "no machine of that runs") {
 		t.Errorf("%+v", m)
 	}
 }

@@ -67,7 +67,7 @@ func TestWhoReplacesAStaleWorker(t *testing.T) {
 			if c.arrange != nil {
 				c.arrange(s)
 			}
-			got := s.fate(s.end(), "m")
+			got := s.outcome(s.end(), "m")
 			if (got.Outcome == ReplacedByMachineHealthCheck) != c.replaced || !strings.Contains(got.Message, c.why) {
 				t.Errorf("%+v, want %q", got, c.why)
 			}
@@ -121,8 +121,8 @@ func TestWhetherTheControlPlaneRemediates(t *testing.T) {
 				t.Errorf("%v %q, want %v %q", p.Remediates, p.Why, c.yes, c.why)
 			}
 			if len(s.cluster.ControlPlane.Machines) == 3 && !s.cluster.Paused && s.verdictOf("m").Status == detector.Stale {
-				if replaced := s.fate(f, "m").Outcome == ReplacedByMachineHealthCheck; replaced != c.yes {
-					t.Errorf("the broken machine: %+v", s.fate(f, "m"))
+				if replaced := s.outcome(f, "m").Outcome == ReplacedByMachineHealthCheck; replaced != c.yes {
+					t.Errorf("the broken machine: %+v", s.outcome(f, "m"))
 				}
 			}
 		})
@@ -138,7 +138,7 @@ func TestFailedTakesLongerThanAMachineMay(t *testing.T) {
 		s := newStory(t)
 		m := s.worker("m", never).machine
 		m.InfraMessage, m.Created = "cloning", backuptest.Written.Add(-age)
-		if got := s.fate(s.end(), "m").Outcome; (got == Stuck) != failed {
+		if got := s.outcome(s.end(), "m").Outcome; (got == Stuck) != failed {
 			t.Errorf("%s old: %s", age, got)
 		}
 	}
@@ -156,7 +156,7 @@ func TestHealthChecksThatNobodyKnows(t *testing.T) {
 		s.node("m", false)
 	}
 	play(t, map[string]scene{
-		"not to be read": {[]fields{unreadable}, arrange, OutcomeUnknown, []string{"MachineHealthCheck check-0 could not be read"}},
-		"of others":      {[]fields{foreign}, arrange, OutcomeUnknown, []string{"calls living machines unhealthy and leaves them to X"}},
+		"not to be read": {[]fields{unreadable}, arrange, outcomeUnknown, []string{"MachineHealthCheck check-0 could not be read"}},
+		"of others":      {[]fields{foreign}, arrange, outcomeUnknown, []string{"calls living machines unhealthy and leaves them to X"}},
 	})
 }

@@ -59,6 +59,10 @@ var rowStories = []rowStory{
 		m := s.worker("m", finding(gone, detector.FindsNothing))
 		s.secrets.Missing = map[string]string{m.machine.UID: "ns/m"}
 	}, Stuck},
+	{"its controller searches by name, makes one, and cannot record its id", nil, func(s *story) {
+		s.cluster.Provider = capo14
+		s.worker("m", finding(gone, detector.FindsNothing))
+	}, NewInstanceNeverJoins},
 	{"its controller searches by name and finds none", nil, func(s *story) { s.worker("m", finding(gone, detector.FindsNothing)) }, NewInstanceCreated},
 	{"its controller searches by name and finds none", nil, func(s *story) {
 		s.worker("m", finding(unknown("NotFoundByName"), detector.FindsNothing))
@@ -66,7 +70,7 @@ var rowStories = []rowStory{
 	{"healthy, powered off", nil, func(s *story) { s.worker("m", warned(found, "PoweredOff")) }, AdoptedPoweredOn},
 	{"its controller searches by name and finds none", nil, func(s *story) { s.worker("m", finding(warned(named, "Renamed"), detector.FindsNothing)) }, NewInstanceCreated},
 	{"its controller searches by name and finds none", nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", finding(halted(named), detector.FindsNothing)) }, NewInstanceCreated},
-	{"healthy, and nobody knows what its controller finds", nil, func(s *story) { s.worker("m", finding(named, detector.FindsUnknown)) }, CannotKnow},
+	{"what its controller finds is not known", nil, func(s *story) { s.worker("m", finding(named, detector.FindsUnknown)) }, CannotKnow},
 	{"healthy, found by name", nil, func(s *story) { s.worker("m", named) }, AdoptedByName},
 	{"healthy, found by name", nil, func(s *story) { s.worker("m", finding(found, detector.FindsByName)) }, AdoptedByName},
 	{"a health check deletes it, and none can be made", covered(workers), func(s *story) {
@@ -75,6 +79,14 @@ var rowStories = []rowStory{
 		s.noTemplate()
 	}, DeletedByMachineHealthCheck},
 	{"healthy, its Node is bad for a health check", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", found); s.node("m", false); s.node("a", true) }, ReplacedByMachineHealthCheck},
+	{"its instance is in its controller's way", nil, func(s *story) {
+		s.cluster.Provider = capo14
+		s.worker("m", finding(warned(found, "Renamed"), detector.FindsNothing))
+	}, Halted},
+	{"its controller searches by name and takes another one", nil, func(s *story) {
+		s.cluster.Provider = capo14
+		s.worker("m", finding(gone, detector.FindsOther))
+	}, OtherInstanceTaken},
 	{"healthy, stopped", nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", halted(found)) }, Stuck},
 	{"healthy", nil, func(s *story) { s.worker("m", found) }, Adopted},
 	{"not provisioned, replaced", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", never).machine.InfraMessage = "no template" }, ReplacedByMachineHealthCheck},
@@ -145,6 +157,23 @@ var rowStories = []rowStory{
 		s.node("a", true)
 	}, ReplacedByMachineHealthCheck},
 	{"healthy, found by name", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", named); s.node("m", false) }, AdoptedByName},
+	{"of a controller that is not known", nil, func(s *story) { s.cluster.Provider = "unplaced"; s.worker("m", found) }, CannotKnow},
+	{"its controller searches by name, finds none, and cannot make one", nil, func(s *story) {
+		s.cluster.Provider = capo14
+		m := s.worker("m", finding(gone, detector.FindsNothing))
+		s.secrets.Missing = map[string]string{m.machine.UID: "ns/m"}
+	}, Stuck},
+	{"healthy, its Node is bad for a health check", covered(workers), func(s *story) {
+		s.cluster.Provider = capo14
+		s.plane("a", found)
+		s.worker("m", finding(warned(found, "ErrorState"), detector.FindsByName))
+		s.node("m", false)
+		s.node("a", true)
+	}, ReplacedByMachineHealthCheck},
+	{"its controller searches by name and takes another one", nil, func(s *story) {
+		s.cluster.Provider = capo14
+		s.worker("m", finding(halted(found), detector.FindsOther))
+	}, OtherInstanceTaken},
 	{"not provisioned", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", never) }, NewInstanceCreated},
 	{"stale, replaced", covered(workers), func(s *story) { s.plane("a", found); s.worker("m", gone); s.node("m", false) }, ReplacedByMachineHealthCheck},
 }
@@ -181,11 +210,13 @@ var disjointRows = map[string]string{
 	"member that left its pool":                      "the next wants one that lives",
 	"member of a pool that is not there, or stopped": "the next wants a decided one of an owner that goes, and pools have none",
 	"its controller searches by name and takes another one, or any of several": "the next finds none",
+	"its controller searches by name, makes one, and cannot record its id":     "the next records it",
 	"its controller searches by name and finds none":                           "with an id in the next",
-	"healthy, powered off":                                "with an id here, without in the next",
-	"healthy, and nobody knows what its controller finds": "known in the next",
-	"healthy": "the next wants it Stale",
-	"stale":   "the next wants it Unknown",
+	"its instance is in its controller's way":                                  "the next takes another one",
+	"healthy, powered off":                   "with an id here, without in the next",
+	"what its controller finds is not known": "known in the next",
+	"healthy":                                "the next wants it Stale",
+	"stale":                                  "the next wants it Unknown",
 }
 
 // arranged are the stories of all rowStories, in their order.
@@ -202,7 +233,7 @@ func arranged(t *testing.T) []*story {
 // by is the forecast of machine "m" by a table.
 func (s *story) by(table []outcomeRow) Machine {
 	s.t.Helper()
-	return s.fate(rules{table, conditionRows}.of(s.inputs()), "m")
+	return s.outcome(rules{table, conditionRows}.of(s.inputs()), "m")
 }
 
 func TestEveryRowDecides(t *testing.T) {
@@ -276,7 +307,7 @@ func TestConditions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newStory(t, c.checks...)
 			c.arrange(s)
-			got := s.fate(s.end(), "m").Condition
+			got := s.outcome(s.end(), "m").Condition
 			if c.want == "" && got != "" || !strings.Contains(got, c.want) {
 				t.Errorf("%q, want %q", got, c.want)
 			}
@@ -305,7 +336,7 @@ func TestMachineOfAnotherBackupThanItsCluster(t *testing.T) {
 	s.worker("m", found).machine.Backup = 1
 	s.worker("n", never).machine.Backup = 1
 	f := s.end()
-	if a, b := s.fate(f, "m").Outcome, s.fate(f, "n").Outcome; a != Adopted || b != NewInstanceCreated {
+	if a, b := s.outcome(f, "m").Outcome, s.outcome(f, "n").Outcome; a != Adopted || b != NewInstanceCreated {
 		t.Errorf("%s, %s", a, b)
 	}
 }

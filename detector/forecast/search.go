@@ -1,28 +1,127 @@
 package forecast
 
-import "drift-detector/detector"
+import (
+	"drift-detector/detector"
+	"drift-detector/infra"
+)
+
+// idRestored reports whether a restore brings the ids back by which the machine's
+// controller looks. It then looks by name only for machines without an id.
+func (f *facts) idRestored() bool { return f.cluster.controller.ID == infra.IDInSpec }
+
+// obstacle returns why that keeps the controller from a machine that works, or nothing.
+func (f *facts) obstacle(o infra.Obstacle) string { return f.cluster.controller.Obstacles[o] }
+
+// replaced reports whether a health check has the machine deleted and re-created.
+func (f *facts) replaced() bool { return f.unhealthy && f.remedied }
 
 // searchesInVain reports whether the controller has no id to go by, searches for the
-// instance by name and finds none. It then makes one, whether or not the machine's
-// instance runs. Of an unprovisioned machine other rows tell.
+// instance by name and finds none. Of an unprovisioned machine other rows tell.
 func (f *facts) searchesInVain() bool {
 	return f.machine != nil && !f.unprovisioned() && !f.pool() && f.verdict.Finds == detector.FindsNothing
 }
 
+// makesOne reports whether the controller then makes an instance, whether or not the
+// machine's own runs.
+func (f *facts) makesOne() bool { return f.searchesInVain() && f.blocked() == "" }
+
+// found reports whether the controller finds the machine's recorded instance, in the way
+// in which it looks for all machines after a restore.
+func (f *facts) found() bool {
+	if f.idRestored() {
+		return f.verdict.Finds == detector.FindsByID
+	}
+	return f.verdict.Finds == detector.FindsByName && f.verdict.ByID
+}
+
+// takesOther reports whether the controller takes another instance for the machine's
+// own, because it looks by name alone.
+func (f *facts) takesOther() bool {
+	return f.decided() && !f.idRestored() && f.verdict.Finds == detector.FindsOther
+}
+
+// blocked returns what of the machine's own instance keeps the controller from getting
+// on, or nothing.
+func (f *facts) blocked() string {
+	renamed := f.searchesInVain() || f.warned(string(infra.Renamed)) && f.verdict.Finds == detector.FindsByID
+	switch {
+	case f.verdict.Instance == nil:
+		return ""
+	case renamed && f.obstacle(infra.Renamed) != "":
+		return "its instance has another name: " + f.obstacle(infra.Renamed)
+	case f.warned(string(infra.ErrorState)) && f.found() && f.obstacle(infra.ErrorState) != "":
+		return "its instance is in an error state: " + f.obstacle(infra.ErrorState)
+	}
+	return ""
+}
+
+// noID says why the controller has no id to go by.
+func (f *facts) noID() string {
+	switch f.cluster.controller.ID {
+	case infra.IDInStatus:
+		return f.controller() + " reads the id in a status, which a restore drops"
+	case infra.IDNowhere:
+		return f.controller() + " looks by name alone"
+	}
+	return "no id is recorded where " + f.controller() + " reads it"
+}
+
+// recognised is how the controller finds the machine's instance.
+func (f *facts) recognised() string {
+	if f.idRestored() {
+		return "the recorded id"
+	}
+	return "its name (" + f.noID() + ")"
+}
+
 // searched says how the controller searches, and that it finds none.
 func (f *facts) searched() string {
-	const unknown = "no id is recorded where "
-	search := f.controller() + " reads it, and it searches by name"
+	search := f.noID() + ", and it searches by name"
 	if f.cluster.controller.RunningOnly {
 		search += " among the instances that run"
 	}
-	return unknown + search + ": it finds none"
+	return search + ": it finds none"
+}
+
+// searchedAndMade says that the controller makes an instance because it finds none.
+func (f *facts) searchedAndMade() string {
+	if f.verdict.Instance == nil {
+		return f.searched() + " and makes a new one"
+	}
+	return f.searched() + " and makes a second one beside it"
+}
+
+// taken says that the controller takes another instance of the machine's name.
+func (f *facts) taken() string {
+	text := f.noID() + ": it takes over another instance that has its name"
+	if why := f.obstacle(infra.OtherID); why != "" {
+		text += ", whose id cannot be recorded: " + why
+	}
+	return text
+}
+
+// meanwhile says what the controller does for a machine without an instance before a
+// health check has it replaced.
+func (f *facts) meanwhile() string {
+	switch {
+	case f.takesOther():
+		return f.taken() + ", and that instance is deleted with the Machine"
+	case f.makesOne():
+		return f.searchedAndMade() + ", which is deleted with the Machine"
+	}
+	return f.neverMade()
+}
+
+// outOfSight reports whether an instance exists that is known not to be found by the
+// machine's controller.
+func (f *facts) outOfSight() bool {
+	if !f.idRestored() && f.verdict.Finds != detector.FindsNothing {
+		return f.reason(detector.InfraObjectMissing)
+	}
+	return f.reason(detector.FoundElsewhere, detector.IdentityChanged, detector.InfraObjectMissing)
 }
 
 // template reports whether the VM that is found has become a template.
 func (f *facts) template() bool {
-	return f.warned("Template") || f.verdict.Instance != nil && f.verdict.Instance.Exclude == excludedTemplate
+	return f.warned(detector.Template) || f.verdict.Instance != nil && f.verdict.Instance.Exclude == infra.Template
 }
-
-// excludedTemplate is why a template can be nobody's machine.
-const excludedTemplate = "template"

@@ -14,7 +14,7 @@ import (
 	"drift-detector/infra/all"
 )
 
-// A story is a small estate with verdicts that tests arrange: cluster ns/prod
+// A story is a small fleet with verdicts that tests arrange: cluster ns/prod
 // with the control plane "cp" and the MachineDeployment "md", whose MachineSet
 // is "md-old".
 type story struct {
@@ -119,7 +119,7 @@ const (
 	aws     = "aws"
 )
 
-var controllers = all.Registry().Controllers()
+var controllers = withSynthetic(all.Registry().Controllers())
 
 var (
 	found = detector.Verdict{Status: detector.Healthy, Instance: &infra.Instance{ID: "1"}, ByID: true, Finds: detector.FindsByID}
@@ -136,10 +136,10 @@ func unknown(reason string) detector.Verdict {
 // halted is an instance that exists and does not run.
 func halted(v detector.Verdict) detector.Verdict {
 	i := *v.Instance
-	i.Warnings = []string{poweredOff}
+	i.Warnings = []string{infra.PoweredOff}
 	v.Instance = &i
 	if v.Status == detector.Healthy {
-		v = warned(v, poweredOff)
+		v = warned(v, infra.PoweredOff)
 	}
 	return v
 }
@@ -190,7 +190,7 @@ func (s *story) machine(name string, owner backup.Owner) *backup.Machine {
 	return &s.snapshot.Machines[len(s.snapshot.Machines)-1]
 }
 
-// claim makes the story's provider say something of a Machine.
+// expect makes the story's provider say something of a Machine.
 func (s *story) expect(m member, r infra.Restore) {
 	for i := range s.snapshot.Machines {
 		if &s.snapshot.Machines[i] == m.machine {
@@ -253,7 +253,7 @@ func (s *story) inputs() Inputs {
 func (s *story) end() Forecast { return Of(s.inputs()) }
 
 // fate is the forecast of one machine by its name.
-func (s *story) fate(f Forecast, name string) Machine {
+func (s *story) outcome(f Forecast, name string) Machine {
 	s.t.Helper()
 	c := &f.Clusters[0]
 	for i, v := range s.cluster.ControlPlane.Machines {

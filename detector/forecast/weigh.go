@@ -64,7 +64,7 @@ func (f *facts) looksBad(h *check) (minded string, bad bool) {
 // the restore, as they were seen when a backup was really restored.
 func (f *facts) brokenConditions() map[string]bool {
 	switch {
-	case f.stale() && f.node != nil:
+	case f.node != nil && (f.stale() || f.healthy() && (f.blocked() != "" || f.takesOther())):
 		return map[string]bool{clusterv1.InfrastructureReadyCondition: true, clusterv1.ReadyCondition: true, clusterv1.AvailableCondition: true}
 	case f.stale() || f.stopped():
 		return map[string]bool{
@@ -80,7 +80,7 @@ func (f *facts) brokenConditions() map[string]bool {
 	return nil
 }
 
-// nodeMissing says that the machine will have no Node. Without its Node list
+// nodeMissing reports whether the machine will have no Node. Without its Node list
 // only a Stale machine is taken to have none.
 func (f *facts) nodeMissing() bool {
 	if f.node != nil {
@@ -124,25 +124,25 @@ func (c *cluster) weighPlane() {
 	}
 }
 
-// dead says that the cluster's API server cannot answer, because no machine of
+// lostControlPlane reports whether the cluster's API server cannot answer, because no machine of
 // its control plane runs. Cluster API then takes the control plane for not
 // initialised.
 func (c *cluster) lostControlPlane() bool {
 	return c.Applicable && c.recorded > 0 && c.alive == 0 && c.undecided == 0 && !c.read
 }
 
-// quorate says that an etcd majority runs even if those that are gone are still
+// quorate reports whether an etcd majority runs even if those that are gone are still
 // its members.
 func (c *cluster) quorate() bool { return 2*c.alive > len(c.plane.members) }
 
-// stalled says that stopped instances leave etcd without a sure majority.
+// stalled reports whether stopped instances leave etcd without a sure majority.
 func (c *cluster) stalled() bool { return c.stopped > 0 && !c.quorate() }
 
 // unsure counts the control-plane machines of which nobody can say whether they
 // exist.
 func (c *cluster) unsure() int { return len(c.plane.members) - c.alive - c.stopped - c.stale }
 
-// remediate says whether KubeadmControlPlane would replace one broken member,
+// remediate returns whether KubeadmControlPlane would replace one broken member,
 // and why (Cluster API controlplane/kubeadm/reconcilers/kubeadmcontrolplane/remediation.go v1.14.0).
 func (c *cluster) remediate() (bool, string) {
 	var h *check
@@ -177,13 +177,13 @@ func (c *cluster) remediate() (bool, string) {
 	return true, h.title() + " covers its machines, etcd has a quorum, and at most one Machine is without a Node"
 }
 
-// replaceable says that a health check would replace the machine if it found it
+// replaceable reports whether a health check would replace the machine if it found it
 // unhealthy.
 func (f *facts) replaceable() bool {
 	return f.check != nil && f.check.remediator() == "" && !f.cluster.lostControlPlane() && (!f.verdict.ControlPlane || f.cluster.remediates)
 }
 
-// findRemedy says whether something replaces the machine, and why nothing does.
+// findRemedy returns whether something replaces the machine, and why nothing does.
 func (f *facts) findRemedy() (bool, string) {
 	h := f.check
 	switch {

@@ -15,6 +15,6 @@ func Registry() *infra.Registry {
 		aws.New(),
 	)
 	// Node lists come last: they speak in the provider ids of the others.
-	r.Add(nodes.New(r.Keys))
+	r.Add(nodes.New(r))
 	return r
 }

@@ -97,7 +97,7 @@ func notXML(body []byte, root string, isEC2 bool) string {
 	case !bytes.HasSuffix(bytes.TrimRight(body, " \t\r\n"), []byte("</"+root+">")):
 		return "its end is missing"
 	case !id.Match(body):
-		return "it bears no request id"
+		return "it has no request id"
 	}
 	return ""
 }

@@ -37,7 +37,7 @@ var (
 	ruleBootstrap = check.Rule{
 		Code: "BootstrapDataAbsent", Severity: check.Warning,
 		Why: "The AWSMachine records no instance: CAPA looks for one by its tags, and where it finds none that runs, it can't launch one without the bootstrap data.",
-		Do:  "see whether its instance runs (drift-detector detect tells); if not, delete the Machine after the restore, so that its owner makes another",
+		Do:  "see whether its instance runs (run drift-detector detect); if not, delete the Machine after the restore, so that its owner makes another",
 	}
 )
 
@@ -117,7 +117,7 @@ func (objs *objects) kubeconfigs(secrets *backup.Secrets) []check.Finding {
 		name := id.Name + "-kubeconfig"
 		if s := objs.locations[id]; s.record != nil && s.kind == planeKind && secrets.Named(id.Backup, id.Namespace, name) != nil {
 			found = append(found, ruleKubeconfig.On(id.Backup, fmt.Sprintf("Secret %s/%s", id.Namespace, name),
-				"in the backup, and owned by nobody after the restore").Of(id))
+				"in the backup, and without an owner after the restore").Of(id))
 		}
 	}
 	return found

@@ -128,12 +128,15 @@ func (f found) assuming(chain []role) found {
 	return f
 }
 
-func operatorAllowed(a infra.Access) bool { return a.AWSAmbient || a.AWSProfile != "" }
+func operatorAllowed(a infra.Access) bool {
+	return a.Options[flagAmbient] != "" || a.Options[flagProfile] != ""
+}
 
 func ofOperator(a infra.Access) found {
-	f := found{credential: credential{operator: true, profile: a.AWSProfile}, source: "your own AWS credentials (--aws-ambient)"}
-	if a.AWSProfile != "" {
-		f.source = fmt.Sprintf("your own AWS profile %s (--aws-profile)", a.AWSProfile)
+	profile := a.Options[flagProfile]
+	f := found{credential: credential{operator: true, profile: profile}, source: "your own AWS credentials (--" + flagAmbient + ")"}
+	if profile != "" {
+		f.source = fmt.Sprintf("your own AWS profile %s (--%s)", profile, flagProfile)
 	}
 	return f
 }

@@ -54,7 +54,7 @@ func onlyTarget(t *testing.T, b made, a infra.Access) infra.Target {
 }
 
 func TestWhereCredentialsComeFrom(t *testing.T) {
-	ambient := infra.Access{AWSAmbient: true}
+	ambient := infra.Access{Options: map[string]string{flagAmbient: "true"}}
 	for name, c := range map[string]struct {
 		backup made
 		access infra.Access
@@ -66,7 +66,7 @@ func TestWhereCredentialsComeFrom(t *testing.T) {
 		"the controller's, named":           {backup: one(controllerIdentity, "default").keys(), source: "Secret capa-system/capa-manager-bootstrap-credentials"},
 		"none":                              {backup: one(), reason: "NoCredential", says: managerSecret},
 		"none, the operator's own":          {backup: one(), access: ambient, source: "your own AWS credentials (--aws-ambient)"},
-		"the operator's own comes first":    {backup: one().keys(), access: infra.Access{AWSProfile: "dr"}, source: "your own AWS profile dr (--aws-profile)"},
+		"the operator's own comes first":    {backup: one().keys(), access: infra.Access{Options: map[string]string{flagProfile: "dr"}}, source: "your own AWS profile dr (--aws-profile)"},
 		"static":                            {backup: one(staticIdentity, "s").identity(staticIdentity, "s", map[string]any{"secretRef": "x"}).static("capa-system", "x", ""), source: "Secret capa-system/x"},
 		"static, its own before ambient":    {backup: one(staticIdentity, "s").static("capa-system", "x", "s"), access: ambient, source: "Secret capa-system/x"},
 		"static, by owner":                  {backup: one(staticIdentity, "s").static("elsewhere", "x", "s"), source: "Secret elsewhere/x"},
@@ -174,8 +174,8 @@ func TestOperatorsOwnCredentials(t *testing.T) {
 		access  infra.Access
 		account string
 	}{
-		"a profile": {infra.Access{AWSProfile: "dr"}, "111111111111"},
-		"all of it": {infra.Access{AWSAmbient: true}, "444444444444"},
+		"a profile": {infra.Access{Options: map[string]string{flagProfile: "dr"}}, "111111111111"},
+		"all of it": {infra.Access{Options: map[string]string{flagAmbient: "true"}}, "444444444444"},
 		"not asked": {infra.Access{}, ""},
 	} {
 		l := listAll(t, small(pageSize), s, secrets, c.access).Listings[0]
@@ -183,7 +183,7 @@ func TestOperatorsOwnCredentials(t *testing.T) {
 			t.Errorf("%s: it is %s of %q: %+v", name, l.State, l.Account, l.Fault)
 		}
 	}
-	if l := listAll(t, small(pageSize), s, secrets, infra.Access{AWSProfile: "no such"}).Listings[0]; l.State != infra.Failed || l.Fault == nil {
+	if l := listAll(t, small(pageSize), s, secrets, infra.Access{Options: map[string]string{flagProfile: "no such"}}).Listings[0]; l.State != infra.Failed || l.Fault == nil {
 		t.Errorf("a profile that does not exist: %s", l.State)
 	}
 }
@@ -263,7 +263,7 @@ func TestAProfileDoesNotAskTheMachine(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	p := small(pageSize)
-	if l := p.List(ctx, onlyTarget(t, one(), infra.Access{AWSProfile: "dr"})); l.State != infra.Failed || ctx.Err() != nil {
+	if l := p.List(ctx, onlyTarget(t, one(), infra.Access{Options: map[string]string{flagProfile: "dr"}})); l.State != infra.Failed || ctx.Err() != nil {
 		t.Errorf("it is %s: %+v", l.State, l.Fault)
 	}
 	if n := contacts(); n != 0 {

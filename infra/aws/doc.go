@@ -4,6 +4,7 @@
 //
 // What the backup expects (no network, no secrets):
 //
+//	provider.go     name, kinds of keys, and what the program needs to know of CAPA
 //	kinds.go        the objects that are read, and from where in them
 //	objects.go      joins Machine, AWSMachine, pools and cluster
 //	location.go     region, VPC and owner tag of a cluster
@@ -11,8 +12,10 @@
 //	identities.go   which clusters may use which identity
 //	expected.go     keys by which a machine's instance is found
 //	ownership.go    keys by which other instances belong to a cluster
+//	restore.go      what an AWSMachine says of its restore
 //	pools.go        autoscaling groups and EKS node groups
 //	proofs.go       what shows the account of a cluster
+//	balancers.go    what stands before the API server of a cluster
 //	resources.go    what else a cluster's restore depends on
 //	absent.go       what the backup lacks
 //	checks.go       what will not work after a restore

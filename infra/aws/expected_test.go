@@ -44,7 +44,7 @@ func (o outcome) wantUnattributed(t *testing.T, ids ...string) {
 }
 
 // Two clusters of one name in two namespaces, and another team's of the same
-// name in the account, are told apart; what cannot be told is nobody's Ghost.
+// name in the account, are distinguished; what cannot be is nobody's Ghost.
 func TestClustersOfOneName(t *testing.T) {
 	b := newMade().
 		cluster("red", "prod", fleetRegion, "vpc-shared").set("red", "prod", "prod-md-bcdfg", 0).set("red", "prod", "prod-x-bbbbb", 0).

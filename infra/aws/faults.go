@@ -99,7 +99,7 @@ func listFault(ctx context.Context, t infra.Target, action, doing string, err er
 	case slices.Contains(throttled, code):
 		return &infra.Fault{
 			Reason: "Throttled", Message: fmt.Sprintf("%s: %s: %d attempts at %s were refused as too many calls (%s)", where(t), doing, attempts, action, code),
-			Hint: "somebody else in the account calls AWS a lot: run again later",
+			Hint: "others in the account call AWS a lot: run again later",
 		}
 	case answered:
 		return &infra.Fault{

@@ -1,6 +1,7 @@
 package aws
 
 import (
+	_ "embed"
 	"errors"
 	"os"
 	"regexp"
@@ -8,10 +9,21 @@ import (
 	"time"
 
 	"drift-detector/infra"
+	"drift-detector/infra/aws/awscli"
 )
 
 // Name is the provider's name in reports.
 const Name = "aws"
+
+//go:embed permissions.json
+var policy string
+
+// Flags that let the operator's own credentials be used: one profile of the
+// operator's configuration, or the SDK's whole chain.
+const (
+	flagProfile = "aws-profile"
+	flagAmbient = "aws-ambient"
+)
 
 // provider implements infra.Provider. Its only state are the limits on the rate
 // of calls, which all targets of a region share.
@@ -40,13 +52,39 @@ func New() infra.Provider {
 // Spec says what the provider reads from a backup.
 func (p *provider) Spec() infra.Spec {
 	return infra.Spec{
-		Name:  Name,
-		Kinds: []infra.GroupKind{{Group: group, Kind: machineKind}},
-		Want:  want,
-		Keys:  providerIDKeys,
+		Name: Name, Title: "AWS", Scope: "AWS account",
+		Supports:     "CAPA v1beta1 and v1beta2, EKS node groups and machine pools as sets",
+		Want:         want,
+		Keys:         providerIDKeys,
+		MachineKinds: []infra.Kind{{Group: group, Kind: machineKind, Plural: "awsmachines"}},
+		ClusterKind:  infra.Kind{Group: group, Kind: clusterKind, Plural: "awsclusters"},
+		ManagedPlanes: []infra.Kind{
+			// CAPA reads an identity there, not in an AWSCluster (controlplane/eks/api/v1beta2 v2.11.1).
+			{Group: planeGroup, Kind: planeKind, Plural: "awsmanagedcontrolplanes"},
+			{Group: planeGroup, Kind: "ROSAControlPlane", Plural: "rosacontrolplanes"},
+		},
+		IdentityKinds: []infra.Kind{
+			{Group: group, Kind: controllerIdentity, Plural: "awsclustercontrolleridentities"},
+			{Group: group, Kind: roleIdentity, Plural: "awsclusterroleidentities"},
+			{Group: group, Kind: staticIdentity, Plural: "awsclusterstaticidentities"},
+		},
 		// GetRunningInstanceByTags in pkg/cloud/services/ec2/instances.go v2.11.1,
 		// updateCAPIKubeconfigSecret in pkg/cloud/services/eks/config.go v2.13.0.
-		Controller: infra.Controller{Name: "CAPA", Makes: "launches an instance", RunningOnly: true, OwnsKubeconfig: planeKind, Defaults: true},
+		Controller: infra.Controller{
+			Name: "CAPA", ID: infra.IDInSpec, Makes: "launches an instance", RunningOnly: true, OwnsKubeconfig: planeKind, Defaults: true,
+		},
+		OnDelete:         "deleting a Machine makes CAPA terminate the instance that has its id",
+		SeparateAccounts: true,
+		Tool:             awscli.Tool{},
+		Words:            map[string]string{keyInstance: "instance id"},
+		Permissions: infra.Permissions{
+			About: "is an IAM policy, with a statement for sts:AssumeRole that only clusters with an AWSClusterRoleIdentity need",
+			Text:  policy, File: "permissions.json", Save: "policy.json",
+		},
+		Flags: []infra.Flag{
+			{Name: flagProfile, Usage: "in place of the AWS controller's credential use the profile `NAME` of your own configuration", Excludes: flagAmbient},
+			{Name: flagAmbient, Usage: "the same with your own default credentials: environment, configuration, instance role"},
+		},
 	}
 }
 

@@ -233,5 +233,5 @@ func ambientAccess(t *testing.T) infra.Access {
 	} {
 		t.Setenv(name, value)
 	}
-	return infra.Access{AWSAmbient: true}
+	return infra.Access{Options: map[string]string{flagAmbient: "true"}}
 }

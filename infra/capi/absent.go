@@ -14,7 +14,7 @@ import (
 const WhyClusterScoped = "Velero leaves cluster-scoped objects out unless --include-cluster-resources=true; "
 
 // WhyHalted is why clusters stand still without the identity that they name.
-const WhyHalted = WhyClusterScoped + "after a restore its clusters stand still until it is created again"
+const WhyHalted = WhyClusterScoped + "after a restore its clusters are not reconciled until it is created again"
 
 // Missing gathers the objects that others refer to and that the backup lacks. The zero
 // Missing is empty and ready for use.

@@ -142,6 +142,11 @@ func whole(t *testing.T, h Harness, w World) {
 	t.Run("secrets that a server repeats are hidden", func(t *testing.T) { redacts(t, r, w) })
 	t.Run("target ids need no Secrets", func(t *testing.T) { idsWithoutSecrets(t, h, w, r) })
 	t.Run("claims fit targets", func(t *testing.T) { expectedIsConsistent(t, r, all) })
+	t.Run("the controller is described without contradictions", func(t *testing.T) {
+		for _, p := range ControllerProblems(r.provider.Spec().Controller, r.provider.Expected(r.snapshot).Machines) {
+			t.Error(p)
+		}
+	})
 	t.Run("the Snapshot is not changed", func(t *testing.T) {
 		fresh, _ := w.Load()
 		if !reflect.DeepEqual(fresh, r.snapshot) {

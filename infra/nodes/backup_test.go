@@ -21,7 +21,7 @@ import (
 
 func load(t *testing.T, source backup.Source) (*backup.Snapshot, *backup.Secrets) {
 	t.Helper()
-	s, secrets, err := backup.Load(t.Context(), []backup.Source{source}, New(nil).Spec().Want)
+	s, secrets, err := backup.Load(t.Context(), []backup.Source{source}, New(infra.NewRegistry()).Spec().Want)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestKubeconfigOfTheBackup(t *testing.T) {
 		Add("secrets", secretObject("one", "user-user-kubeconfig", good)).
 		Add("secrets", secretObject("three", "prod-kubeconfig", good))
 	snapshot, secrets := load(t, backuptest.Source("test", tarball.Bytes()))
-	r := infra.NewRegistry(New(nil))
+	r := infra.NewRegistry(New(infra.NewRegistry()))
 	got := map[string]string{}
 	for _, l := range r.Collect(t.Context(), r.Targets(snapshot, secrets, infra.Access{}), nil).Listings {
 		reason := ""
@@ -113,10 +113,10 @@ func TestOperatorsKubeconfigWins(t *testing.T) {
 				Add("clusters.cluster.x-k8s.io", clusterObject("one", "prod")).
 				Add("secrets", secretObject("one", "prod-kubeconfig", map[string]string{"value": text}))
 			snapshot, secrets := load(t, backuptest.Source("test", tarball.Bytes()))
-			target := New(nil).Targets(snapshot, secrets, infra.Access{Credentials: []infra.Credential{
+			target := New(infra.NewRegistry()).Targets(snapshot, secrets, infra.Access{Credentials: []infra.Credential{
 				{Endpoint: endpoint, Source: "--credentials file", Kubeconfig: backup.NewSensitive(fresh.kubeconfig(t))},
 			}})[0]
-			if l := New(nil).List(t.Context(), target); l.NodeState != stateRead || target.Source != "--credentials file" {
+			if l := New(infra.NewRegistry()).List(t.Context(), target); l.NodeState != stateRead || target.Source != "--credentials file" {
 				t.Errorf("%s, given for %s: state %s with %s, fault %+v", name, endpoint, l.NodeState, target.Source, l.Fault)
 			}
 		}
@@ -160,7 +160,7 @@ func collectLab(t *testing.T, p infra.Provider, faults ...lab.FaultOf) map[strin
 
 // TestLab reads the Nodes of the real backup's clusters.
 func TestLab(t *testing.T) {
-	found := collectLab(t, New(nil))
+	found := collectLab(t, New(infra.NewRegistry()))
 	for _, name := range []string{"alpha-prod", "beta-prod", "gamma-edge"} {
 		l := found[name]
 		want := nodesOfLab(t, name)

@@ -18,7 +18,7 @@ var (
 	}
 	ruleKubeconfigMade = check.Rule{
 		Code: "KubeconfigAbsent", Severity: check.Warning,
-		Why: "KubeadmControlPlane makes a new one, if the cluster's certificate authority is restored; until then nobody reaches the cluster, drift-detector neither.",
+		Why: "KubeadmControlPlane makes a new one, if the cluster's certificate authority is restored; until then neither a person nor drift-detector reaches the cluster.",
 		Do:  "see that Secret <cluster>-ca is in the backup; give a kubeconfig to drift-detector detect with --credentials",
 	}
 	ruleUnreadable = check.Rule{
@@ -38,7 +38,7 @@ var (
 	}
 	ruleExpiring = check.Rule{
 		Code: "KubeconfigExpiring", Severity: check.Warning,
-		Why: "Nobody renews it while the management cluster is down.",
+		Why: "No controller renews it while the management cluster is down.",
 		Do:  "restore before that day, or make a new kubeconfig while the old one still works",
 	}
 )
@@ -50,19 +50,20 @@ const soon = 30 * 24 * time.Hour
 // more. A kubeconfig that is refused for what it would do is none of them:
 // Cluster API uses it all the same.
 func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, now time.Time) []check.Finding {
+	made := map[string]bool{} // kinds of control planes whose controllers make kubeconfigs where there are none
+	for _, other := range p.others.Controllers() {
+		made[other.OwnsKubeconfig] = true
+	}
 	var found []check.Finding
 	for i := range s.Clusters {
 		c := &s.Clusters[i]
+		if kind := c.ControlPlane.Kind; kind != "" && made[kind] {
+			continue // what becomes of one that is restored is for the provider to say
+		}
 		what := fmt.Sprintf("Secret %s/%s-kubeconfig", c.Namespace, c.Meta.Name)
 		absent, expired := ruleKubeconfig, ruleExpired
-		switch c.ControlPlane.Kind {
-		case "KubeadmControlPlane": // Cluster API controlplane/kubeadm reconcileKubeconfig v1.14.0
+		if c.ControlPlane.Kind == "KubeadmControlPlane" { // Cluster API controlplane/kubeadm reconcileKubeconfig v1.14.0
 			absent, expired = ruleKubeconfigMade, ruleExpiredMade
-		case "AWSManagedControlPlane":
-			// CAPA makes it where there is none, with a token that lasts 15 minutes
-			// (pkg/cloud/services/eks/config.go v2.11.1); what becomes of one that is
-			// restored is for the provider to tell.
-			continue
 		}
 		secret := secrets.Named(c.Backup, c.Namespace, c.Meta.Name+"-kubeconfig")
 		if secret == nil || secret.Data[secretKey].IsZero() {

@@ -8,6 +8,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"drift-detector/backup/backuptest"
+	"drift-detector/infra"
 )
 
 // TestCheck holds what the provider tells of the kubeconfigs in a backup. What
@@ -42,7 +43,7 @@ func TestCheck(t *testing.T) {
 
 	signs := func(now time.Time) []string {
 		var all []string
-		for _, f := range New(nil).(*provider).Check(snapshot, secrets, now) {
+		for _, f := range New(infra.NewRegistry(other{})).(*provider).Check(snapshot, secrets, now) {
 			all = append(all, string(f.Severity)+" "+f.Code+" "+f.Object+": "+f.Message)
 		}
 		slices.Sort(all)

@@ -19,7 +19,7 @@ import (
 // about instances.
 func TestConformance(t *testing.T) {
 	infratest.Run(t, infratest.Harness{
-		New:        func() infra.Provider { return New(nil) },
+		New:        func() infra.Provider { return New(infra.NewRegistry()) },
 		Start:      startWorld,
 		Conditions: []infratest.Condition{infratest.Whole, infratest.WrongPassword, infratest.Down, infratest.Hanging, infratest.PlainHTTP},
 	})

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"drift-detector/infra"
 )
 
 // TestListFaults holds what is said of each way in which a server fails. Each
@@ -254,8 +256,8 @@ func TestFaultsQuoteNothing(t *testing.T) {
 				c.ProxyURL = "http://admin:" + secret + "@127.0.0.1:1"
 				*u = clientcmdapi.AuthInfo{Token: secret}
 			}))
-			use := New(nil).Targets(prod(), nil, a)[0].Use
-			l := run(t, t.Context(), New(nil), a)
+			use := New(infra.NewRegistry()).Targets(prod(), nil, a)[0].Use
+			l := run(t, t.Context(), New(infra.NewRegistry()), a)
 			if l.Fault == nil || len(l.Warnings) == 0 || use == "" || s.requests.Load() == 0 {
 				t.Fatalf("fault %+v, warnings %q, said %q: nothing to search", l.Fault, l.Warnings, use)
 			}

@@ -90,7 +90,7 @@ func (l *login) identify(user *clientcmdapi.AuthInfo) error {
 	}
 	pair, err := tls.X509KeyPair(user.ClientCertificateData, user.ClientKeyData)
 	if err != nil {
-		return errors.New("its client certificate and key are incomplete or do not fit together")
+		return errors.New("its client certificate and key are incomplete or do not match")
 	}
 	l.client, l.tls.Certificates = pair.Leaf, []tls.Certificate{pair}
 	return nil

@@ -65,9 +65,9 @@ func TestRefusedKubeconfigs(t *testing.T) {
 		{"act-as-groups", "act-as", user(func(u *clientcmdapi.AuthInfo) { u.ImpersonateGroups = []string{"system:masters"} })},
 		{"act-as-user-extra", "act-as", user(func(u *clientcmdapi.AuthInfo) { u.ImpersonateUserExtra = map[string][]string{"a": {"b"}} })},
 		{"no credential", "neither", user(func(u *clientcmdapi.AuthInfo) { *u = clientcmdapi.AuthInfo{} })},
-		{"no key", "do not fit", user(func(u *clientcmdapi.AuthInfo) { u.ClientKeyData = nil })},
-		{"no certificate", "do not fit", user(func(u *clientcmdapi.AuthInfo) { u.ClientCertificateData = nil })},
-		{"broken key beside a token", "do not fit", user(func(u *clientcmdapi.AuthInfo) { u.Token, u.ClientKeyData = "token", []byte("x") })},
+		{"no key", "do not match", user(func(u *clientcmdapi.AuthInfo) { u.ClientKeyData = nil })},
+		{"no certificate", "do not match", user(func(u *clientcmdapi.AuthInfo) { u.ClientCertificateData = nil })},
+		{"broken key beside a token", "do not match", user(func(u *clientcmdapi.AuthInfo) { u.Token, u.ClientKeyData = "token", []byte("x") })},
 		{"token of two lines", "bearer token", user(func(u *clientcmdapi.AuthInfo) { u.Token = "a\r\nX-Other: b" })},
 		{"CA file", "certificate-authority is a file", cluster(func(c *clientcmdapi.Cluster) {
 			c.CertificateAuthorityData, c.CertificateAuthority = nil, "/etc/ssl/certs/ca-certificates.crt"
@@ -130,9 +130,9 @@ func TestKubeconfigsAreBounded(t *testing.T) {
 		snapshot, secrets := load(t, backuptest.Source("test", backuptest.New().
 			Add("clusters.cluster.x-k8s.io", clusterObject("one", "prod")).
 			Add("secrets", secretObject("one", "prod-kubeconfig", map[string]string{"value": text})).Bytes()))
-		return New(nil).Targets(snapshot, secrets, infra.Access{})[0]
+		return New(infra.NewRegistry()).Targets(snapshot, secrets, infra.Access{})[0]
 	}
-	if l := New(nil).List(t.Context(), ofBackup(sized(64<<10))); l.NodeState != stateRead {
+	if l := New(infra.NewRegistry()).List(t.Context(), ofBackup(sized(64<<10))); l.NodeState != stateRead {
 		t.Errorf("state %s, fault %+v", l.NodeState, l.Fault)
 	}
 	if got := ofBackup(sized(64<<10 + 1)); got.NodeState != stateNoKubeconfig || got.Refused.Reason != "KubeconfigRefused" ||
@@ -155,7 +155,7 @@ func TestKubeconfigsAreParsedOnce(t *testing.T) {
 		Add("secrets", secretObject("one", "prod-kubeconfig", map[string]string{"value": text}))
 	snapshot, secrets := load(t, backuptest.Source("test", tarball.Bytes()))
 	once := testing.AllocsPerRun(5, func() { parse(backup.NewSensitive(text), maxKubeconfig) })
-	if all := testing.AllocsPerRun(5, func() { New(nil).Targets(snapshot, secrets, infra.Access{}) }); all > 1.5*once {
+	if all := testing.AllocsPerRun(5, func() { New(infra.NewRegistry()).Targets(snapshot, secrets, infra.Access{}) }); all > 1.5*once {
 		t.Errorf("%v allocations, and parsing once takes %v", all, once)
 	}
 }
@@ -220,7 +220,7 @@ func TestProxyOfKubeconfigIsIgnored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := New(nil).(*provider).dial(mustParse(t, text), s.address(t))
+	c := New(infra.NewRegistry()).(*provider).dial(mustParse(t, text), s.address(t))
 	c.transport.Proxy = http.ProxyURL(to)
 	if _, err := c.all(t.Context()); err == nil || seen.Load() != 1 {
 		t.Errorf("with the proxy: %v, and it saw %d requests: this test proves nothing", err, seen.Load())
@@ -231,7 +231,7 @@ func TestProxyOfKubeconfigIsIgnored(t *testing.T) {
 // never sends loopback through them, so that only the rule can be compared.
 func TestOperatorsProxyCounts(t *testing.T) {
 	s := serve(t, serverOptions{}, answer(200, nodes("", "a")))
-	c := New(nil).(*provider).dial(mustParse(t, s.kubeconfig(t)), s.address(t))
+	c := New(infra.NewRegistry()).(*provider).dial(mustParse(t, s.kubeconfig(t)), s.address(t))
 	if reflect.ValueOf(c.transport.Proxy).Pointer() != reflect.ValueOf(http.ProxyFromEnvironment).Pointer() {
 		t.Error("the proxy is not that of the environment")
 	}
@@ -259,7 +259,7 @@ func TestAccessInsecureIsForOthers(t *testing.T) {
 	s := serve(t, serverOptions{tokens: true, signer: newAuthority(t)}, answer(200, nodes("", "a")))
 	a := access(s.kubeconfig(t))
 	a.InsecureSkipVerify = true
-	if l := run(t, t.Context(), New(nil), a); l.Fault == nil || l.Fault.Reason != "UntrustedCertificate" || s.requests.Load() != 0 {
+	if l := run(t, t.Context(), New(infra.NewRegistry()), a); l.Fault == nil || l.Fault.Reason != "UntrustedCertificate" || s.requests.Load() != 0 {
 		t.Errorf("state %s after %d requests, fault %+v", l.NodeState, s.requests.Load(), l.Fault)
 	}
 }

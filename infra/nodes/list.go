@@ -41,8 +41,8 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	for i := range read.nodes {
 		n := &read.nodes[i]
 		n.Cluster = cluster
-		if p.keys != nil && n.ProviderID != "" {
-			n.Keys = p.keys(n.ProviderID)
+		if n.ProviderID != "" {
+			n.Keys = p.others.Keys(n.ProviderID)
 		}
 	}
 	slices.SortStableFunc(read.nodes, func(a, b infra.Node) int { return cmp.Compare(a.Name, b.Name) })

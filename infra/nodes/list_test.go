@@ -30,14 +30,13 @@ func TestListReadsEveryField(t *testing.T) {
 		w.Header().Set("Date", serverTime.Format(http.TimeFormat))
 		_, _ = io.WriteString(w, body)
 	})
-	keys := func(id string) []infra.Key { return []infra.Key{{Kind: "test", Value: id}} }
-	l := run(t, t.Context(), New(keys), access(s.kubeconfig(t)))
+	l := run(t, t.Context(), New(infra.NewRegistry(other{})), access(s.kubeconfig(t)))
 
 	want := []infra.Node{
 		{Cluster: prodID, Name: "b", ControlPlane: true},
 		{Cluster: prodID, Name: "c", ControlPlane: true},
 		{
-			Cluster: prodID, Name: "w", ProviderID: "vsphere://1", Keys: keys("vsphere://1"),
+			Cluster: prodID, Name: "w", ProviderID: "vsphere://1", Keys: []infra.Key{{Kind: "test", Value: "vsphere://1"}},
 			Ready: true, Heartbeat: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC),
 			Machine: "w-machine", ClusterName: "prod", ClusterNamespace: "tenant", OwnerKind: "MachineSet", OwnerName: "md-0-abcde",
 		},
@@ -143,7 +142,7 @@ func TestListHanging(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 			defer cancel()
 			begin := time.Now()
-			l = run(t, ctx, New(nil), access(s.kubeconfig(t)))
+			l = run(t, ctx, New(infra.NewRegistry()), access(s.kubeconfig(t)))
 			if took := time.Since(begin); took > 5*time.Second || l.NodeState != stateUnreachable || !strings.Contains(l.Fault.Message, "in time") {
 				t.Errorf("state %s after %s, fault %+v", l.NodeState, took, l.Fault)
 			}
@@ -156,14 +155,14 @@ func TestListHanging(t *testing.T) {
 
 func TestBoundsOfTheProduct(t *testing.T) {
 	want := bounds{total: 30 * time.Second, connect: 10 * time.Second, pages: 1000, page: 64 << 20, nodes: 100_000}
-	if p, ok := New(nil).(*provider); !ok || p.bounds != want {
+	if p, ok := New(infra.NewRegistry()).(*provider); !ok || p.bounds != want {
 		t.Errorf("the provider is bounded by %+v, want %+v", p.bounds, want)
 	}
 }
 
 // tight is a provider with bounds that a test can reach.
 func tight(lower func(*bounds)) *provider {
-	p := &provider{bounds: generous}
+	p := &provider{others: infra.NewRegistry(), bounds: generous}
 	lower(&p.bounds)
 	return p
 }
@@ -172,7 +171,7 @@ func TestListCancelled(t *testing.T) {
 	s := serve(t, serverOptions{}, answer(200, nodes("", "a")))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	l := run(t, ctx, New(nil), access(s.kubeconfig(t)))
+	l := run(t, ctx, New(infra.NewRegistry()), access(s.kubeconfig(t)))
 	if l.NodeState != stateUnreachable || !strings.Contains(l.Fault.Message, "interrupted") {
 		t.Errorf("state %s, fault %+v", l.NodeState, l.Fault)
 	}
@@ -193,7 +192,7 @@ func TestListReroutesAndVerifiesTheOriginalName(t *testing.T) {
 		s := serve(t, serverOptions{host: c.certificateFor}, handler)
 		a := access(s.kubeconfig(t, original))
 		a.Reroutes = []infra.Reroute{{From: "api.example.test:6443", To: s.address(t)}}
-		if l := run(t, t.Context(), New(nil), a); l.NodeState != c.state || l.Endpoint != "api.example.test:6443" {
+		if l := run(t, t.Context(), New(infra.NewRegistry()), a); l.NodeState != c.state || l.Endpoint != "api.example.test:6443" {
 			t.Errorf("certificate for %s: state %s at %s, want %s; fault %+v", c.certificateFor, l.NodeState, l.Endpoint, c.state, l.Fault)
 		}
 	}
@@ -242,7 +241,7 @@ func TestTargets(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before := s.connections.Load()
-			l := run(t, t.Context(), New(nil), c.access)
+			l := run(t, t.Context(), New(infra.NewRegistry()), c.access)
 			reason := ""
 			if l.Fault != nil {
 				reason = l.Fault.Reason
@@ -264,7 +263,7 @@ func TestTargetsSayWhatIsUsed(t *testing.T) {
 	const token = "marker-token-5f3a"
 	var key []byte
 	text := s.kubeconfig(t, func(_ *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) { u.Token, key = token, u.ClientKeyData })
-	target := New(nil).Targets(prod(), nil, access(text))[0]
+	target := New(infra.NewRegistry()).Targets(prod(), nil, access(text))[0]
 	if want := "using test for the API server " + s.address(t) + " of cluster tenant/prod"; target.Use != want {
 		t.Errorf("said %q, want %q", target.Use, want)
 	}

@@ -37,7 +37,7 @@ const secretKey = "value"
 const hintKubeconfig = "give a kubeconfig with an embedded client certificate or token under endpoints: of a --credentials file ({endpoint: …, kubeconfig: FILE}), or leave the Node lists out with --skip-access-apiserver"
 
 type provider struct {
-	keys func(providerID string) []infra.Key
+	others *infra.Registry // of the instances that Nodes run on
 	bounds
 }
 
@@ -55,17 +55,16 @@ type bounds struct {
 // Nodes (kubernetes.io "Considerations for large clusters").
 var generous = bounds{total: 30 * time.Second, connect: 10 * time.Second, pages: 1000, page: 64 << 20, nodes: 100_000}
 
-// New returns the provider of Node lists. keys turns the provider id of a Node
-// into the keys of its instance, see [infra.Registry.Keys]; nil means that no
-// Node has any.
-func New(keys func(providerID string) []infra.Key) infra.Provider {
-	return &provider{keys: keys, bounds: generous}
+// New returns the provider of Node lists. The others turn the provider id of a Node
+// into the keys of its instance, and say which controllers make kubeconfigs.
+func New(others *infra.Registry) infra.Provider {
+	return &provider{others: others, bounds: generous}
 }
 
 // Spec asks for the kubeconfig Secrets and for nothing else.
 func (p *provider) Spec() infra.Spec {
 	return infra.Spec{
-		Name: Name,
+		Name: Name, NodesOnly: true,
 		Want: backup.Want{Secrets: []backup.SecretRule{{Name: "*-kubeconfig", Keys: []string{secretKey}}}},
 		Keys: func(string) []infra.Key { return nil },
 	}

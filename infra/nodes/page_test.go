@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"drift-detector/infra"
 )
 
 // A list that lacks something, says two things or leads nowhere is no list: none of
@@ -57,7 +59,7 @@ func TestFaultD2NodeLists(t *testing.T) {
 				_, _ = io.WriteString(w, c.pages[min(turn, len(c.pages)-1)])
 				turn++
 			})
-			l := run(t, t.Context(), New(nil), access(s.kubeconfig(t)))
+			l := run(t, t.Context(), New(infra.NewRegistry()), access(s.kubeconfig(t)))
 			if c.says == "" {
 				if l.NodeState != stateRead || l.Fault != nil {
 					t.Errorf("state %s, fault %+v", l.NodeState, l.Fault)

@@ -28,7 +28,7 @@ func TestFaultD3AnAPIServerThatRepeatsTheToken(t *testing.T) {
 				_, _ = io.WriteString(w, body)
 			})
 			config := s.kubeconfig(t, func(_ *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) { *u = clientcmdapi.AuthInfo{Token: token} })
-			p := New(nil)
+			p := New(infra.NewRegistry())
 			targets := p.Targets(prod(), nil, access(config))
 			if got := targets[0].Redaction.Text("it is " + form); strings.Contains(got, form) {
 				t.Errorf("the target does not hide %q", got)

@@ -236,7 +236,7 @@ func run(t *testing.T, ctx context.Context, p infra.Provider, a infra.Access) in
 
 func list(t *testing.T, kubeconfig string) infra.Listing {
 	t.Helper()
-	return run(t, t.Context(), New(nil), access(kubeconfig))
+	return run(t, t.Context(), New(infra.NewRegistry()), access(kubeconfig))
 }
 
 // answer is a handler that gives one body for every request.
@@ -254,4 +254,14 @@ func nodes(next string, names ...string) string {
 		items = append(items, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"providerID":"vsphere://%s"},"status":{}}`, name, name))
 	}
 	return fmt.Sprintf(`{"kind":"NodeList","apiVersion":"v1","metadata":{"continue":%q},"items":[%s]}`, next, strings.Join(items, ","))
+}
+
+// other is a provider whose Nodes have keys, and whose controller makes kubeconfigs.
+type other struct{ infra.Provider }
+
+func (other) Spec() infra.Spec {
+	return infra.Spec{
+		Name: "other", Controller: infra.Controller{OwnsKubeconfig: "AWSManagedControlPlane"},
+		Keys: func(id string) []infra.Key { return []infra.Key{{Kind: "test", Value: id}} },
+	}
 }

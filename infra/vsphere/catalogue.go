@@ -214,6 +214,6 @@ func (v *vcenter) readNeeded(ctx context.Context, t infra.Target, folders *finde
 		c.answer(t, l)
 	}
 	if broken != nil {
-		l.Warnings = append(l.Warnings, fmt.Sprintf("what machines need in vCenter %s besides VMs could not be read whole: %s", t.Endpoint, t.Redaction.Brief(broken.Error())))
+		l.Warnings = append(l.Warnings, fmt.Sprintf("what machines need in vCenter %s beside VMs could not be read completely: %s", t.Endpoint, t.Redaction.Brief(broken.Error())))
 	}
 }

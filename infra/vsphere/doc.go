@@ -4,6 +4,7 @@
 //
 // What the backup expects (no network, no secrets):
 //
+//	provider.go     name, kinds of keys, and what the program needs to know of CAPV
 //	kinds.go        the objects that are read, and from where in them
 //	objects.go      joins Machine, VSphereMachine, VSphereVM, VSphereCluster
 //	owners.go       what creates machines, with their templates
@@ -15,14 +16,18 @@
 //	proofs.go       what a listing must show to be of the right place
 //	stated.go       the operator's word that a folder is empty
 //	resources.go    what must exist besides for a VM to be cloned
+//	restore.go      what the objects of a machine say of its restore
 //	absent.go       what the backup lacks
+//	checks.go       what will not work after a restore
 //
 // Where to look, and what there is:
 //
 //	targets.go      one target per vCenter and credential
 //	credentials.go  finds a credential as CAPV does
+//	environment.go  finds one in the variables of govc
 //	session.go      connects, logs in, logs out
 //	ledger.go       counts failed logins
+//	limits.go       bounds on time and size
 //	list.go         reads pages of properties
 //	folders.go      the tree of folders
 //	probes.go       which folders the account sees VMs in

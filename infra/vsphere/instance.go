@@ -268,6 +268,9 @@ func exclude(m vm, folder string) string {
 	}
 }
 
+// disconnected is the warning of a VM whose host has lost its vCenter.
+const disconnected = "Disconnected"
+
 func warnings(m vm) []string {
 	var w []string
 	switch types.VirtualMachinePowerState(m.power) {
@@ -275,7 +278,7 @@ func warnings(m vm) []string {
 		w = append(w, infra.PoweredOff)
 	}
 	if m.connection != "" && m.connection != string(types.VirtualMachineConnectionStateConnected) {
-		w = append(w, "Disconnected")
+		w = append(w, disconnected)
 	}
 	return w
 }

@@ -279,7 +279,7 @@ func (objs *objects) locationHints(id backup.ClusterID, folders map[string]locat
 		if !p.Root {
 			hints = append(hints, infra.OwnershipHint{
 				Cluster: id, Grade: infra.LocationOnly, Key: p.folderKey(), Owner: whole,
-				Detail: fmt.Sprintf("it lies in folder %s, as machines of cluster %s/%s do", f, id.Namespace, id.Name),
+				Detail: fmt.Sprintf("it is in folder %s, as machines of cluster %s/%s are", f, id.Namespace, id.Name),
 			}, infra.OwnershipHint{
 				Cluster: id, Grade: infra.LocationOnly, Key: infra.Key{Kind: keyBelow, Value: f}, Owner: whole,
 				Detail: fmt.Sprintf("it is below folder %s, which machines of cluster %s/%s are in", f, id.Namespace, id.Name),

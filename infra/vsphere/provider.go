@@ -1,14 +1,19 @@
 package vsphere
 
 import (
+	_ "embed"
 	"regexp"
 	"strings"
 
 	"drift-detector/infra"
+	"drift-detector/infra/vsphere/govc"
 )
 
 // Name is the provider's name in reports.
 const Name = "vsphere"
+
+//go:embed permissions.md
+var role string
 
 // provider implements infra.Provider. Its only state is the ledger of failed
 // logins, which must outlive a single listing.
@@ -25,16 +30,37 @@ func New() infra.Provider { return &provider{logins: newLedger(), page: pageSize
 // Spec says what the provider reads from a backup.
 func (p *provider) Spec() infra.Spec {
 	return infra.Spec{
-		Name:  Name,
-		Kinds: []infra.GroupKind{{Group: group, Kind: machineKind}},
-		Want:  want,
-		Keys:  providerIDKeys,
+		Name: Name, Title: "vSphere", Scope: "vCenter",
+		Supports:     "CAPV v1alpha3 to v1beta2",
+		Want:         want,
+		Keys:         providerIDKeys,
+		MachineKinds: []infra.Kind{{Group: group, Kind: machineKind, Plural: "vspheremachines"}, {Group: group, Kind: vmKind, Plural: "vspherevms"}},
+		ClusterKind:  infra.Kind{Group: group, Kind: clusterKind, Plural: "vsphereclusters"},
+		IdentityKinds: []infra.Kind{
+			{Group: group, Kind: identityKind, Plural: "vsphereclusteridentities"},
+		},
 		Controller: infra.Controller{
 			// pkg/services/govmomi/service.go v1.16.1: reconcilePowerState powers on what is
 			// off, and DestroyVM looks for the VM again until none has the UUID.
-			Name: "CAPV", PowersOn: true, DeletesCopies: true,
+			Name: "CAPV", ID: infra.IDInSpec, PowersOn: true, DeletesCopies: true,
 			Makes:         "clones a VM",
 			ClustersFirst: "makes VSphereVMs without their ids",
+		},
+		OnDelete: "deleting a Machine makes CAPV destroy every VM of its datacenter that has its id",
+		Tool:     govc.Tool{},
+		Words: map[string]string{
+			keyBIOS:      "BIOS UUID",
+			keyInstance:  "instance UUID",
+			keyRef:       "managed object id",
+			disconnected: "the host of the VM is disconnected",
+		},
+		Permissions: infra.Permissions{
+			About: "says which role the account needs, where, and what hides when a part of it is missing",
+			Text:  role, File: "permissions.md",
+		},
+		Environment: infra.Environment{
+			About: "GOVC_URL, GOVC_USERNAME and GOVC_PASSWORD are used for the vCenter that GOVC_URL names",
+			Read:  govcCredential,
 		},
 	}
 }

@@ -198,7 +198,7 @@ const algorithm = "AWS4-HMAC-SHA256"
 func parseSignature(header string) (s signature, err error) {
 	rest, ok := strings.CutPrefix(header, algorithm+" ")
 	if !ok {
-		return s, errors.New("the request bears no authentication token")
+		return s, errors.New("the request has no authentication token")
 	}
 	fields := map[string]string{}
 	for _, f := range strings.Split(rest, ",") {

@@ -106,7 +106,7 @@ func hasPool(c detector.Cluster) bool {
 func (d *decision) checks(r *report.Report) {
 	for i := range r.Checks {
 		if c := &r.Checks[i]; c.Error() {
-			d.add(report.BackupError, "The backup is not fit to be restored as it is ("+c.Code+"): "+strings.TrimSuffix(c.Why, "."), c.Object)
+			d.add(report.BackupError, "The backup must not be restored as it is ("+c.Code+"): "+strings.TrimSuffix(c.Why, "."), c.Object)
 		}
 	}
 }

@@ -28,6 +28,7 @@ type Parts struct {
 	// out of the document.
 	Forecast    *forecast.Forecast
 	Checks      []check.Finding // on the backup alone
+	Providers   []infra.Spec    // of the run
 	Tool        report.Tool
 	GeneratedAt time.Time
 	Options     report.Options
@@ -61,6 +62,7 @@ func New(p Parts) *report.Report {
 	}
 	r.Scopes = scopes(p.Result.Scopes, p.Inventory.Listings)
 	r.Checks = Checks(p.Checks)
+	r.Providers = Providers(p.Providers)
 	for _, e := range p.Result.Errors {
 		r.Errors = append(r.Errors, report.Error{Scope: e.Scope, Object: e.Object, Message: e.Message, Hint: e.Hint})
 	}

@@ -64,7 +64,7 @@ func TestOutcomesOfTheSchema(t *testing.T) {
 		forecast.Adopted, forecast.AdoptedPoweredOn, forecast.AdoptedByName, forecast.Stuck, forecast.StuckNodeLeft,
 		forecast.ReplacedByMachineHealthCheck, forecast.UntouchedPaused, forecast.OrphanedAndReplaced, forecast.NewInstanceCreated,
 		forecast.GhostKeepsRunning, forecast.GhostEtcdMemberRemoved, forecast.GhostEtcdMemberKept, forecast.CannotKnow,
-		forecast.RolledByOwner, forecast.DeletedByOwner, forecast.DeletedByMachineHealthCheck, forecast.MemberGone, forecast.Halted,
+		forecast.RolledByOwner, forecast.DeletedByOwner, forecast.DeletedByMachineHealthCheck, forecast.MemberGone, forecast.Halted, forecast.NewInstanceNeverJoins, forecast.OtherInstanceTaken,
 	} {
 		if f := (report.MachineForecast{Outcome: string(o)}); f.Heals() != o.Heals() {
 			t.Errorf("report says %v of healing after %s", f.Heals(), o)

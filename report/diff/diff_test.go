@@ -21,7 +21,7 @@ func vm(id, ref, name string) *report.Instance {
 }
 
 // estate is one cluster with machines of the given verdicts, complete.
-func estate(machines ...report.Machine) *report.Report {
+func fleet(machines ...report.Machine) *report.Report {
 	r := &report.Report{
 		SchemaVersion: "1", GeneratedAt: at,
 		Clusters: []report.Cluster{{Namespace: "tenant", Name: "prod", Status: report.Healthy}},
@@ -92,54 +92,54 @@ func TestItems(t *testing.T) {
 		old, new      *report.Report
 		machines, vms []string
 	}{
-		"nothing":                                      {estate(ghost), estate(ghost), nil, nil},
-		"a new Ghost":                                  {estate(), estate(ghost), []string{"+a Ghost"}, nil},
-		"a Ghost that is gone":                         {estate(ghost), estate(), []string{"-a Ghost"}, nil},
-		"a healthy machine is listed too":              {estate(), estate(machine("a", "u1", report.Healthy, vm("1", "vm-1", "a"))), []string{"+a Healthy"}, nil},
-		"another verdict":                              {estate(machine("a", "u1", report.Healthy, vm("1", "vm-1", "a"))), estate(machine("a", "u1", report.Stale, nil)), []string{"~a [status Healthy>Stale] [VM path /DC0/vm/a>] [VM id 1>]"}, nil},
-		"another reason":                               {estate(machine("a", "u1", report.Unknown, nil)), estate(reasoned), []string{"~a [reason >ScopeIncomplete]"}, nil},
-		"warnings gained and lost":                     {estate(machine("a", "u1", report.Healthy, nil, "Moved", "PoweredOff")), estate(machine("a", "u1", report.Healthy, nil, "DuplicateID", "PoweredOff")), []string{"~a [warning >DuplicateID] [warning Moved>]"}, nil},
-		"a second warning of one kind":                 {estate(machine("a", "u1", report.Healthy, nil, "Moved")), estate(machine("a", "u1", report.Healthy, nil, "Moved", "Moved")), []string{"~a [warning >Moved]"}, nil},
-		"ignored now":                                  {estate(ghost), estate(ignored), []string{"~a [ignored >kept]"}, nil},
-		"no longer ignored":                            {estate(ignored), estate(ghost), []string{"~a [ignored kept>]"}, nil},
-		"another machine of that name":                 {estate(machine("a", "u1", report.Healthy, vm("1", "vm-1", "a"))), estate(machine("a", "u2", report.Healthy, vm("1", "vm-1", "a"))), []string{"+a Healthy", "-a Healthy"}, nil},
-		"a Ghost that the newer backup knows":          {estate(ghost), estate(machine("a", "u1", report.Healthy, vm("1", "vm-1", "a"))), []string{"~a [status Ghost>Healthy]"}, nil},
-		"a machine whose object is gone":               {estate(machine("a", "u1", report.Healthy, vm("1", "vm-1", "a"))), estate(ghost), []string{"~a [status Healthy>Ghost]"}, nil},
-		"a machine whose VM was renamed":               {estate(machine("a", "u1", report.Healthy, vm("1", "vm-1", "a"))), estate(machine("a", "u1", report.Healthy, vm("1", "vm-1", "b"), "Renamed")), []string{"~a [VM path /DC0/vm/a>/DC0/vm/b] [VM name a>b] [warning >Renamed]"}, nil},
-		"a Ghost that was renamed":                     {estate(machine("b", "", report.Ghost, vm("1", "vm-1", "b"))), estate(ghost), []string{"~a [name b>a] [VM path /DC0/vm/b>/DC0/vm/a]"}, nil},
-		"a Ghost that was moved":                       {estate(machine("a", "", report.Ghost, moved)), estate(ghost), []string{"~a [VM path /DC0/vm/old/a>/DC0/vm/a]"}, nil},
-		"a Ghost that was registered again":            {estate(machine("a", "", report.Ghost, vm("1", "vm-9", "a"))), estate(ghost), []string{"~a [VM ref vm-9>vm-1]"}, nil},
-		"a Ghost under another address of its vCenter": {estate(machine("a", "", report.Ghost, elsewhere(vm("1", "vm-1", "a")))), estate(ghost), []string{"~a [VM scope vsphere other:443>vsphere vc:443]"}, nil},
-		"another Ghost of that name":                   {estate(machine("a", "", report.Ghost, vm("2", "vm-2", "a"))), estate(ghost), []string{"+a Ghost", "-a Ghost"}, nil},
-		"another id under one reference is a stranger": {estate(machine("a", "", report.Ghost, vm("2", "vm-1", "a"))), estate(ghost), []string{"+a Ghost", "-a Ghost"}, nil},
-		"an id that could not be read":                 {estate(machine("a", "", report.Unknown, vm("", "vm-1", "a"))), estate(ghost), []string{"~a [status Unknown>Ghost] [VM id >1]"}, nil},
-		"copies with one id are told by reference": {
-			reportWith{estate(ghost)}.confirm(vm("1", "vm-2", "copy"), "DuplicateID").Report,
-			reportWith{estate(ghost)}.confirm(vm("1", "vm-3", "copy2"), "DuplicateID").confirm(vm("1", "vm-2", "copy"), "DuplicateID").Report,
+		"nothing":                                           {fleet(ghost), fleet(ghost), nil, nil},
+		"a new Ghost":                                       {fleet(), fleet(ghost), []string{"+a Ghost"}, nil},
+		"a Ghost that is gone":                              {fleet(ghost), fleet(), []string{"-a Ghost"}, nil},
+		"a healthy machine is listed too":                   {fleet(), fleet(machine("a", "u1", report.Healthy, vm("1", "vm-1", "a"))), []string{"+a Healthy"}, nil},
+		"another verdict":                                   {fleet(machine("a", "u1", report.Healthy, vm("1", "vm-1", "a"))), fleet(machine("a", "u1", report.Stale, nil)), []string{"~a [status Healthy>Stale] [VM path /DC0/vm/a>] [VM id 1>]"}, nil},
+		"another reason":                                    {fleet(machine("a", "u1", report.Unknown, nil)), fleet(reasoned), []string{"~a [reason >ScopeIncomplete]"}, nil},
+		"warnings gained and lost":                          {fleet(machine("a", "u1", report.Healthy, nil, "Moved", "PoweredOff")), fleet(machine("a", "u1", report.Healthy, nil, "DuplicateID", "PoweredOff")), []string{"~a [warning >DuplicateID] [warning Moved>]"}, nil},
+		"a second warning of one kind":                      {fleet(machine("a", "u1", report.Healthy, nil, "Moved")), fleet(machine("a", "u1", report.Healthy, nil, "Moved", "Moved")), []string{"~a [warning >Moved]"}, nil},
+		"ignored now":                                       {fleet(ghost), fleet(ignored), []string{"~a [ignored >kept]"}, nil},
+		"no longer ignored":                                 {fleet(ignored), fleet(ghost), []string{"~a [ignored kept>]"}, nil},
+		"another machine of that name":                      {fleet(machine("a", "u1", report.Healthy, vm("1", "vm-1", "a"))), fleet(machine("a", "u2", report.Healthy, vm("1", "vm-1", "a"))), []string{"+a Healthy", "-a Healthy"}, nil},
+		"a Ghost that the newer backup knows":               {fleet(ghost), fleet(machine("a", "u1", report.Healthy, vm("1", "vm-1", "a"))), []string{"~a [status Ghost>Healthy]"}, nil},
+		"a machine whose object is gone":                    {fleet(machine("a", "u1", report.Healthy, vm("1", "vm-1", "a"))), fleet(ghost), []string{"~a [status Healthy>Ghost]"}, nil},
+		"a machine whose VM was renamed":                    {fleet(machine("a", "u1", report.Healthy, vm("1", "vm-1", "a"))), fleet(machine("a", "u1", report.Healthy, vm("1", "vm-1", "b"), "Renamed")), []string{"~a [VM path /DC0/vm/a>/DC0/vm/b] [VM name a>b] [warning >Renamed]"}, nil},
+		"a Ghost that was renamed":                          {fleet(machine("b", "", report.Ghost, vm("1", "vm-1", "b"))), fleet(ghost), []string{"~a [name b>a] [VM path /DC0/vm/b>/DC0/vm/a]"}, nil},
+		"a Ghost that was moved":                            {fleet(machine("a", "", report.Ghost, moved)), fleet(ghost), []string{"~a [VM path /DC0/vm/old/a>/DC0/vm/a]"}, nil},
+		"a Ghost that was registered again":                 {fleet(machine("a", "", report.Ghost, vm("1", "vm-9", "a"))), fleet(ghost), []string{"~a [VM ref vm-9>vm-1]"}, nil},
+		"a Ghost under another address of its vCenter":      {fleet(machine("a", "", report.Ghost, elsewhere(vm("1", "vm-1", "a")))), fleet(ghost), []string{"~a [VM scope vsphere other:443>vsphere vc:443]"}, nil},
+		"another Ghost of that name":                        {fleet(machine("a", "", report.Ghost, vm("2", "vm-2", "a"))), fleet(ghost), []string{"+a Ghost", "-a Ghost"}, nil},
+		"another id under one reference is an unrelated VM": {fleet(machine("a", "", report.Ghost, vm("2", "vm-1", "a"))), fleet(ghost), []string{"+a Ghost", "-a Ghost"}, nil},
+		"an id that could not be read":                      {fleet(machine("a", "", report.Unknown, vm("", "vm-1", "a"))), fleet(ghost), []string{"~a [status Unknown>Ghost] [VM id >1]"}, nil},
+		"copies with one id are distinguished by reference": {
+			reportWith{fleet(ghost)}.confirm(vm("1", "vm-2", "copy"), "DuplicateID").Report,
+			reportWith{fleet(ghost)}.confirm(vm("1", "vm-3", "copy2"), "DuplicateID").confirm(vm("1", "vm-2", "copy"), "DuplicateID").Report,
 			nil,
 			[]string{"+copy2 Unattributed"},
 		},
 		"another VM with that id, under another name": {
-			reportWith{estate()}.confirm(vm("1", "vm-2", "x"), "DuplicateID").Report, estate(ghost),
+			reportWith{fleet()}.confirm(vm("1", "vm-2", "x"), "DuplicateID").Report, fleet(ghost),
 			[]string{"+a Ghost"},
 			[]string{"-x Unattributed"},
 		},
 		"of two copies that were registered again none is guessed": {
-			reportWith{estate()}.confirm(vm("1", "vm-2", "x"), "DuplicateID").Report,
-			reportWith{estate()}.confirm(vm("1", "vm-3", "x"), "DuplicateID").confirm(vm("1", "vm-4", "x"), "CloneOf").Report,
+			reportWith{fleet()}.confirm(vm("1", "vm-2", "x"), "DuplicateID").Report,
+			reportWith{fleet()}.confirm(vm("1", "vm-3", "x"), "DuplicateID").confirm(vm("1", "vm-4", "x"), "CloneOf").Report,
 			nil,
 			[]string{"+x Unattributed", "+x Unattributed", "-x Unattributed"},
 		},
 		"of two copies that had one id none is guessed either": {
-			reportWith{estate()}.confirm(vm("1", "vm-3", "x"), "DuplicateID").confirm(vm("1", "vm-4", "x"), "CloneOf").Report,
-			reportWith{estate()}.confirm(vm("1", "vm-2", "x"), "DuplicateID").Report,
+			reportWith{fleet()}.confirm(vm("1", "vm-3", "x"), "DuplicateID").confirm(vm("1", "vm-4", "x"), "CloneOf").Report,
+			reportWith{fleet()}.confirm(vm("1", "vm-2", "x"), "DuplicateID").Report,
 			nil,
 			[]string{"+x Unattributed", "-x Unattributed", "-x Unattributed"},
 		},
-		"to be confirmed, and a Ghost now":            {reportWith{estate()}.confirm(vm("1", "vm-1", "a"), "CloneOf").Report, estate(ghost), []string{"~a [status Unattributed>Ghost] [reason CloneOf>]"}, nil},
-		"a Ghost, and to be confirmed now":            {estate(ghost), reportWith{estate()}.confirm(vm("1", "vm-1", "a"), "CloneOf").Report, []string{"~a [status Ghost>Unattributed] [reason >CloneOf]"}, nil},
-		"a VM to confirm that was renamed":            {reportWith{estate()}.confirm(vm("1", "vm-1", "b"), "CloneOf").Report, reportWith{estate()}.confirm(vm("1", "vm-1", "a"), "InClusterFolder").Report, nil, []string{"~a [reason CloneOf>InClusterFolder] [name b>a] [VM path /DC0/vm/b>/DC0/vm/a]"}},
-		"machines without UID and VM, by their names": {estate(machine("a", "", report.Stale, nil)), estate(machine("a", "", report.Unknown, nil)), []string{"~a [status Stale>Unknown]"}, nil},
+		"to be confirmed, and a Ghost now":            {reportWith{fleet()}.confirm(vm("1", "vm-1", "a"), "CloneOf").Report, fleet(ghost), []string{"~a [status Unattributed>Ghost] [reason CloneOf>]"}, nil},
+		"a Ghost, and to be confirmed now":            {fleet(ghost), reportWith{fleet()}.confirm(vm("1", "vm-1", "a"), "CloneOf").Report, []string{"~a [status Ghost>Unattributed] [reason >CloneOf]"}, nil},
+		"a VM to confirm that was renamed":            {reportWith{fleet()}.confirm(vm("1", "vm-1", "b"), "CloneOf").Report, reportWith{fleet()}.confirm(vm("1", "vm-1", "a"), "InClusterFolder").Report, nil, []string{"~a [reason CloneOf>InClusterFolder] [name b>a] [VM path /DC0/vm/b>/DC0/vm/a]"}},
+		"machines without UID and VM, by their names": {fleet(machine("a", "", report.Stale, nil)), fleet(machine("a", "", report.Unknown, nil)), []string{"~a [status Stale>Unknown]"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := compareOK(t, c.old, c.new)
@@ -160,12 +160,12 @@ func TestItems(t *testing.T) {
 func TestOrder(t *testing.T) {
 	aside := machine("0-aside", "", report.Ghost, vm("9", "vm-9", "aside"))
 	aside.Ignored = &report.Ignored{Reason: "r"}
-	r := estate(machine("1", "u1", report.Healthy, nil), aside, machine("w", "u9", report.Healthy, nil, "Moved"), machine("2", "u2", report.Stale, nil), machine("3", "u3", report.Unknown, nil), machine("4", "u4", report.Ghost, nil), machine("5", "u5", report.Ghost, nil))
-	self := estate(machine("0-self", "u0", report.Ghost, nil)).Clusters[0]
+	r := fleet(machine("1", "u1", report.Healthy, nil), aside, machine("w", "u9", report.Healthy, nil, "Moved"), machine("2", "u2", report.Stale, nil), machine("3", "u3", report.Unknown, nil), machine("4", "u4", report.Ghost, nil), machine("5", "u5", report.Ghost, nil))
+	self := fleet(machine("0-self", "u0", report.Ghost, nil)).Clusters[0]
 	self.Name, self.Self = "self", true
 	r.Clusters = append(r.Clusters, self)
 	want := []string{"+4 Ghost", "+5 Ghost", "+3 Unknown", "+2 Stale", "+w Healthy", "+1 Healthy", "+0-aside Ghost", "+0-self Ghost"}
-	d := compareOK(t, estate(), r)
+	d := compareOK(t, fleet(), r)
 	if got := brief(d.Machines); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
@@ -178,7 +178,7 @@ func TestOrder(t *testing.T) {
 }
 
 func TestClustersScopesErrors(t *testing.T) {
-	old, new := estate(), estate()
+	old, new := fleet(), fleet()
 	old.Clusters = append(old.Clusters, report.Cluster{Namespace: "tenant", Name: "dev", Status: report.Healthy})
 	new.Clusters = append(new.Clusters, report.Cluster{Namespace: "tenant", Name: "stage", Status: report.ManualRemediationRequired})
 	c := &new.Clusters[0]
@@ -214,7 +214,7 @@ func TestClustersScopesErrors(t *testing.T) {
 
 // Of several errors of one object nobody can say which one became which.
 func TestErrorsAreNotGuessed(t *testing.T) {
-	old, new := estate(), estate()
+	old, new := fleet(), fleet()
 	old.Errors = []report.Error{{Object: "a", Message: "1"}}
 	new.Errors = []report.Error{{Object: "a", Message: "2"}, {Object: "a", Message: "3"}}
 	if l := compareOK(t, old, new).Errors; len(l.New) != 2 || len(l.Gone) != 1 || len(l.Changed) != 0 {
@@ -223,7 +223,7 @@ func TestErrorsAreNotGuessed(t *testing.T) {
 }
 
 func TestRefuses(t *testing.T) {
-	short, filtered, other := estate(), estate(), estate()
+	short, filtered, other := fleet(), fleet(), fleet()
 	short.Options.IgnoreHealthy = true
 	filtered.Options.Filter = &report.Filter{Clusters: []string{"a", "b"}, Namespaces: []string{"n"}}
 	other.Options.Filter = &report.Filter{Clusters: []string{"b", "a"}}
@@ -231,16 +231,16 @@ func TestRefuses(t *testing.T) {
 		old, new *report.Report
 		says     string
 	}{
-		{short, estate(), "the old report was made with --ignore-healthy-resources"},
-		{estate(), short, "the new report was made with --ignore-healthy-resources"},
-		{filtered, estate(), "of different clusters"},
+		{short, fleet(), "the old report was made with --ignore-healthy-resources"},
+		{fleet(), short, "the new report was made with --ignore-healthy-resources"},
+		{filtered, fleet(), "of different clusters"},
 		{filtered, other, "of different clusters"},
 	} {
 		if d, err := New(c.old, c.new); err == nil || d != nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "make ") {
 			t.Errorf("%v, want %q", err, c.says)
 		}
 	}
-	same := estate()
+	same := fleet()
 	same.Options.Filter = &report.Filter{Clusters: []string{"b", "a", "b"}, Namespaces: []string{"n"}}
 	if _, err := New(filtered, same); err != nil {
 		t.Errorf("one filter in another order: %v", err)
@@ -266,7 +266,7 @@ func TestWarnings(t *testing.T) {
 		"Node lists":        {func(old, _ *report.Report) { old.Options.SkipNodes = true }, "Node lists"},
 		"rules":             {func(_, new *report.Report) { new.IgnoreRules = []report.IgnoreRule{{File: "f"}} }, "ignore rules differ"},
 	} {
-		old, new := estate(), estate()
+		old, new := fleet(), fleet()
 		c.change(old, new)
 		d := compareOK(t, old, new)
 		if len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0], c.says) {
@@ -280,9 +280,9 @@ func TestWarnings(t *testing.T) {
 			t.Errorf("%s: %v\n%s", name, err, b.String())
 		}
 	}
-	matched := estate()
+	matched := fleet()
 	matched.IgnoreRules = []report.IgnoreRule{{File: "f", Matched: 1}}
-	more := estate()
+	more := fleet()
 	more.IgnoreRules = []report.IgnoreRule{{File: "f", Matched: 2}}
 	if d := compareOK(t, matched, more); len(d.Warnings) > 0 {
 		t.Errorf("one rule that fits more now is a warning: %q", d.Warnings)
@@ -416,7 +416,7 @@ func adds(t *testing.T, seed uint64, d *Diff) {
 }
 
 func TestFails(t *testing.T) {
-	base := func() *report.Report { return estate(machine("a", "u1", report.Healthy, vm("1", "vm-1", "a"))) }
+	base := func() *report.Report { return fleet(machine("a", "u1", report.Healthy, vm("1", "vm-1", "a"))) }
 	for _, c := range []struct {
 		name   string
 		change func(old, new *report.Report)
@@ -483,16 +483,16 @@ func TestChecks(t *testing.T) {
 		return report.Check{Severity: severity, Code: code, Object: "backup b", Message: message}
 	}
 	with := func(all ...report.Check) *report.Report {
-		r := estate()
+		r := fleet()
 		r.Checks = all
 		return r
 	}
 	old := with(check("info", "BackupOld", "1 day old"), check("warning", "ClusterNotPaused", "not paused"), check("error", "IdentityAbsent", "gone"))
 	for _, tt := range []struct {
-		name              string
-		new               *report.Report
-		fresh, gone, told int
-		fails             bool
+		name                  string
+		new                   *report.Report
+		fresh, gone, reported int
+		fails                 bool
 	}{
 		{"only a time", with(check("info", "BackupOld", "2 days old"), old.Checks[1], old.Checks[2]), 0, 0, 0, false},
 		{"settled", with(old.Checks[0], old.Checks[1]), 0, 1, 0, false},
@@ -502,7 +502,7 @@ func TestChecks(t *testing.T) {
 		{"better than it was", with(old.Checks[0], old.Checks[1], check("warning", "IdentityAbsent", "gone")), 0, 0, 1, false},
 	} {
 		d := compareOK(t, old, tt.new)
-		if len(d.Checks.New) != tt.fresh || len(d.Checks.Gone) != tt.gone || len(d.Checks.Changed) != tt.told || d.Different != (tt.fresh+tt.gone+tt.told > 0) {
+		if len(d.Checks.New) != tt.fresh || len(d.Checks.Gone) != tt.gone || len(d.Checks.Changed) != tt.reported || d.Different != (tt.fresh+tt.gone+tt.reported > 0) {
 			t.Errorf("%s: different %v, %+v", tt.name, d.Different, d.Checks)
 		}
 		if got, err := d.Fails([]string{"new-check"}); err != nil || (len(got) > 0) != tt.fails {
@@ -513,7 +513,7 @@ func TestChecks(t *testing.T) {
 
 // A finding on the backup itself has the mark of its severity.
 func TestCheckMarks(t *testing.T) {
-	old, new := estate(), estate()
+	old, new := fleet(), fleet()
 	for _, severity := range report.CheckSeverities() {
 		new.Checks = append(new.Checks, report.Check{Severity: severity, Code: "Code", Object: "Cluster a/b", Message: "m"})
 	}

@@ -35,8 +35,8 @@ func plain(w io.Writer, d *Diff) error { return Text(w, d, text.Options{}) }
 func diffs(t *testing.T) []*Diff {
 	t.Helper()
 	out := []*Diff{
-		compareOK(t, &report.Report{}, &report.Report{}), compareOK(t, estate(), estate()),
-		compareOK(t, estate(), reporttest.HostileReport()), compareOK(t, reporttest.HostileReport(), estate()),
+		compareOK(t, &report.Report{}, &report.Report{}), compareOK(t, fleet(), fleet()),
+		compareOK(t, fleet(), reporttest.HostileReport()), compareOK(t, reporttest.HostileReport(), fleet()),
 		compareOK(t, reporttest.Sized(10, 100), reporttest.Sized(11, 100)),
 	}
 	for seed := range uint64(100) {
@@ -68,7 +68,7 @@ func TestFormats(t *testing.T) {
 			}
 		}
 		full := errors.New("full")
-		if err := f(failing{full}, compareOK(t, estate(), reporttest.HostileReport())); !errors.Is(err, full) || !strings.HasPrefix(err.Error(), "writing the ") {
+		if err := f(failing{full}, compareOK(t, fleet(), reporttest.HostileReport())); !errors.Is(err, full) || !strings.HasPrefix(err.Error(), "writing the ") {
 			// The document's own form keeps its error as it is.
 			if name != "json" || !errors.Is(err, full) {
 				t.Errorf("%s: %v", name, err)
@@ -143,7 +143,7 @@ func TestJSON(t *testing.T) {
 func TestFieldsArePinned(t *testing.T) {
 	aside := machine("a", "u", report.Stale, vm("1", "vm-1", "a"), "Moved")
 	aside.Reason, aside.Message, aside.Ignored = "r", "m", &report.Ignored{Reason: "b"}
-	old, new := estate(machine("a", "u", report.Healthy, nil)), estate(aside, machine("n", "n", report.Healthy, nil))
+	old, new := fleet(machine("a", "u", report.Healthy, nil)), fleet(aside, machine("n", "n", report.Healthy, nil))
 	new.Backups = []report.Backup{{Path: "p"}}
 	new.Clusters[0].Status = report.ManualRemediationNotRequired
 	new.Scopes[0].State, new.Scopes[0].Error = "failed", &report.Fault{Reason: "f"}
@@ -264,7 +264,7 @@ func TestTextAndMarkdownCount(t *testing.T) {
 // Outside of code, Markdown holds nothing foreign but plain words, which mean nothing to
 // a reader of Markdown.
 func TestMarkdownIsTame(t *testing.T) {
-	d := compareOK(t, estate(), reporttest.HostileReport())
+	d := compareOK(t, fleet(), reporttest.HostileReport())
 	for _, line := range strings.Split(write(t, Markdown, d), "\n") {
 		rest := withoutCode(t, line)
 		for _, bad := range []string{"script", "onerror", "javascript", "http", "evil", "[", "](", "alert"} {
@@ -319,8 +319,8 @@ func TestTextExample(t *testing.T) {
 	kept.Ignored = &report.Ignored{Reason: "kept for forensics"}
 	stale := machine("md-0-a", "u1", report.Stale, nil)
 	stale.Reason, stale.Message = "InstanceNotFound", "no VM has its id"
-	old := estate(machine("md-0-a", "u1", report.Healthy, vm("1", "vm-1", "md-0-a")), aside)
-	new := estate(stale, kept, machine("md-0 b", "", report.Ghost, vm("2", "vm-2", "md-0 b")))
+	old := fleet(machine("md-0-a", "u1", report.Healthy, vm("1", "vm-1", "md-0-a")), aside)
+	new := fleet(stale, kept, machine("md-0 b", "", report.Ghost, vm("2", "vm-2", "md-0 b")))
 	new.Summary.Status, new.Summary.Complete = report.ManualRemediationRequired, false
 	new.Scopes[0].State = "partial"
 	const want = `Machines: 1 new, 0 gone, 2 changed; Scopes: 0 new, 0 gone, 1 changed.

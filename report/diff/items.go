@@ -119,7 +119,7 @@ var itemIdentities = []identity[Item]{
 		return key(v.Provider, v.ID, v.Name)
 	}), only: true, unless: twoObjects},
 	// An id that could not be read in one of the reports. Two different ids under
-	// one managed object id are two VMs: a vCenter that was set up anew counts anew.
+	// one managed object id are two VMs: a vCenter that was set up again counts again.
 	{of: ofVM(func(v *report.Instance) string {
 		if v.Ref == "" {
 			return ""
@@ -169,7 +169,7 @@ func itemFields(a, b *Item) []Field {
 }
 
 // parts are what may differ from the other sight of the item. A VM that only one
-// of them has is told by where it is and its id.
+// of them has is known by where it is and its id.
 func (i *Item) parts(other *Item) []part {
 	out := []part{{"status", string(i.Status)}, {"reason", i.Reason}, {"cluster", i.Cluster}, {"name", i.Name}}
 	v := i.Instance

@@ -9,7 +9,7 @@ import (
 
 // identity is one way to find a thing of one report in the other.
 type identity[T any] struct {
-	// of is equal where the things are; empty: it cannot be told this way.
+	// of is equal where the things are; empty: it cannot be matched this way.
 	of func(*T) string
 	// only demands that no other thing of either report has the same.
 	only bool

@@ -24,7 +24,7 @@ func TestDiffsAreValid(t *testing.T) {
 			t.Fatalf("diff %d: %v", i, err)
 		}
 	}
-	good := write(t, JSON, compareOK(t, estate(machine("a", "u1", report.Healthy, vm("1", "vm-1", "a"))), estate(machine("a", "u1", report.Stale, nil))))
+	good := write(t, JSON, compareOK(t, fleet(machine("a", "u1", report.Healthy, vm("1", "vm-1", "a"))), fleet(machine("a", "u1", report.Stale, nil))))
 	for _, swap := range [][2]string{
 		{`"schemaVersion": "1"`, `"schemaVersion": "2"`},
 		{`"kind": "drift-detector diff"`, `"kind": "report"`},

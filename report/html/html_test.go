@@ -421,7 +421,8 @@ func TestEverythingIsShown(t *testing.T) {
 		for s, path := range m.paths {
 			gone := plain && strings.HasPrefix(path, "Report.Clusters[].Workers.Groups[].Machines[].") &&
 				slices.ContainsFunc([]string{".Status", ".Warnings", ".Ignored", ".Others", ".Remediation"}, func(f string) bool { return strings.Contains(path, "Machines[]"+f) })
-			if !gone && leftOut[path] == "" && !strings.Contains(body, s) {
+			// Providers are for the commands of plans.
+			if !gone && leftOut[path] == "" && !strings.HasPrefix(path, "Report.Providers[]") && !strings.Contains(body, s) {
 				t.Errorf("plain %t: %s is not shown", plain, path)
 			}
 		}

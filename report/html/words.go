@@ -209,7 +209,7 @@ func replicas(r report.Replicas) []number {
 	return []number{
 		{"recorded in the backup", r.Recorded},
 		{"working after the restore", r.Working},
-		{"made anew", r.Created},
+		{"re-created", r.Created},
 		{"deleted", r.Deleted},
 		{"VMs running afterwards", r.Running},
 		{"surplus", r.Surplus},

@@ -47,7 +47,7 @@ func FromReport(r *report.Report, which Which, reason, expires string) ([]Rule, 
 		}
 	}
 	if len(rules) == 0 {
-		return nil, errors.New("making ignore rules: no finding of the report fits; look at its names, or ask for less")
+		return nil, errors.New("making ignore rules: no finding of the report matches; check the names, or ask for less")
 	}
 	return rules, nil
 }
@@ -70,7 +70,7 @@ func (w Which) selector() (Selector, error) {
 			return nil, fmt.Errorf("%s: %w", part.key, err)
 		}
 		if known := words[part.key]; known != nil && !slices.ContainsFunc(known, g.fits) {
-			return nil, fmt.Errorf("%s: %q fits none of %s", part.key, part.glob, strings.Join(known, ", "))
+			return nil, fmt.Errorf("%s: %q matches none of %s", part.key, part.glob, strings.Join(known, ", "))
 		}
 		s = append(s, condition{key: part.key, globs: []glob{g}})
 	}

@@ -115,10 +115,10 @@ func warning(r *report.Report, rule *report.IgnoreRule) string {
 		return ""
 	case !r.Summary.Complete:
 		// What could not be listed shows no finding that a rule could fit.
-		return name + " fits no finding; the report is incomplete, so that proves nothing"
+		return name + " matches no finding; the report is incomplete, so that proves nothing"
 	case r.Options.Filter != nil:
-		return name + " fits no finding of the clusters that were asked for"
+		return name + " matches no finding of the clusters that were asked for"
 	default:
-		return name + " fits no finding: is it still needed?"
+		return name + " matches no finding: is it still needed?"
 	}
 }

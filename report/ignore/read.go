@@ -117,7 +117,7 @@ func (f file) rule(n *yaml.Node) (Rule, error) {
 	match, include := fields["match"], fields["!match"]
 	switch {
 	case match == nil && include == nil:
-		return Rule{}, f.fail(n, `the rule has no match:, so it would fit nothing`)
+		return Rule{}, f.fail(n, `the rule has no match:, so it would match nothing`)
 	case match != nil && include != nil:
 		return Rule{}, f.fail(n, `the rule has match: and "!match":; make two rules of it`)
 	case include != nil:
@@ -164,7 +164,7 @@ func (f file) selector(n *yaml.Node) (Selector, error) {
 		return nil, err
 	}
 	if len(fields) == 0 {
-		return nil, f.fail(n, "the selector is empty and would fit every finding; name at least one of %s", keyNames())
+		return nil, f.fail(n, "the selector is empty and would match every finding; name at least one of %s", keyNames())
 	}
 	var s Selector
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -210,7 +210,7 @@ func (f file) globs(key string, n *yaml.Node) ([]glob, error) {
 	items := []*yaml.Node{n}
 	if n.Kind == yaml.SequenceNode {
 		if items = n.Content; len(items) == 0 {
-			return nil, f.fail(n, "%s: is an empty list, so the rule would fit nothing", key)
+			return nil, f.fail(n, "%s: is an empty list, so the rule would match nothing", key)
 		}
 	}
 	out := make([]glob, len(items))
@@ -223,7 +223,7 @@ func (f file) globs(key string, n *yaml.Node) ([]glob, error) {
 			return nil, f.fail(item, "%s: %v", key, err)
 		}
 		if known := words[key]; known != nil && !slices.ContainsFunc(known, out[i].fits) {
-			return nil, f.fail(item, "%s: %q fits none of %s", key, text, strings.Join(slices.DeleteFunc(slices.Clone(known), isEmpty), ", "))
+			return nil, f.fail(item, "%s: %q matches none of %s", key, text, strings.Join(slices.DeleteFunc(slices.Clone(known), isEmpty), ", "))
 		}
 	}
 	return out, nil

@@ -31,8 +31,8 @@ func TestReadRefuses(t *testing.T) {
 		"a reason that is a list":           {"rules:\n- match: {name: a}\n  reason: [r]\n", "3:11", "must be a text"},
 		"an unknown key of a rule":          {"rules:\n- match: {name: a}\n  reson: r\n", "3:3", `key "reson" is not known here; there are match, !match, reason, expires`},
 		"a key of a rule twice":             {"rules:\n- match: {name: a}\n  reason: r\n  match: {name: b}\n", "4:3", "given twice"},
-		"an empty selector":                 {"rules:\n- match: {}\n  reason: r\n", "2:10", "would fit every finding"},
-		"an empty selector of !match":       {"rules:\n- \"!match\": {}\n", "2:13", "would fit every finding"},
+		"an empty selector":                 {"rules:\n- match: {}\n  reason: r\n", "2:10", "would match every finding"},
+		"an empty selector of !match":       {"rules:\n- \"!match\": {}\n", "2:13", "would match every finding"},
 		"a selector that is null":           {"rules:\n- match:\n  reason: r\n", "2:9", "expected keys"},
 		"a selector that is a text":         {"rules:\n- match: alpha\n  reason: r\n", "2:10", "expected keys"},
 		"an unknown key of a selector":      {"rules:\n- match: {nmae: a}\n  reason: r\n", "2:11", `key "nmae" is not known here; there are cluster,`},
@@ -43,12 +43,12 @@ func TestReadRefuses(t *testing.T) {
 		"a glob that is null":               {"rules:\n- match:\n    cluster:\n  reason: r\n", "3:13", "cluster: must be a text"},
 		"a glob that is a mapping":          {"rules:\n- match: {name: {a,b}}\n  reason: r\n", "2:17", "name: must be a text"},
 		"a list in a list":                  {"rules:\n- match: {name: [a, [b]]}\n  reason: r\n", "2:21", "name: must be a text"},
-		"an empty list":                     {"rules:\n- match: {name: []}\n  reason: r\n", "2:17", "would fit nothing"},
+		"an empty list":                     {"rules:\n- match: {name: []}\n  reason: r\n", "2:17", "would match nothing"},
 		"a glob that is not closed":         {"rules:\n- match: {name: [ok, \"a[b\"]}\n  reason: r\n", "2:22", `name: "a[b" is no glob`},
 		"a brace that is not closed":        {"rules:\n- match: {cluster: \"a{b,c\"}\n  reason: r\n", "2:20", "is no glob"},
 		"a backslash at the end":            {"rules:\n- match: {cluster: 'a\\'}\n  reason: r\n", "2:20", "is no glob"},
-		"a status that is none":             {"rules:\n- match: {status: [Ghost, stale]}\n  reason: r\n", "2:27", `"stale" fits none of Healthy, Stale, Ghost, Unknown, Unattributed`},
-		"a role that is none":               {"rules:\n- match: {role: master}\n  reason: r\n", "2:17", "fits none of control-plane, worker"},
+		"a status that is none":             {"rules:\n- match: {status: [Ghost, stale]}\n  reason: r\n", "2:27", `"stale" matches none of Healthy, Stale, Ghost, Unknown, Unattributed`},
+		"a role that is none":               {"rules:\n- match: {role: master}\n  reason: r\n", "2:17", "matches none of control-plane, worker"},
 		"a tag that is a text":              {"rules:\n- match: {tag: team}\n  reason: r\n", "2:16", "expected keys"},
 		"no tag":                            {"rules:\n- match: {tag: {}}\n  reason: r\n", "2:16", "names no tag"},
 		"a tag twice":                       {"rules:\n- match: {tag: {a: b, a: c}}\n  reason: r\n", "2:23", "given twice"},
@@ -75,7 +75,7 @@ func TestReadRefuses(t *testing.T) {
 		"a tab as indentation":              {"rules:\n\t- match: {name: a}\n", "2:2", "look at the indentation"},
 		"bad indentation":                   {"rules:\n- match:\n    name: a\n   reason: r\n", "2:1", "look at the indentation"},
 		"a broken first line":               {"a: b: c\n", "1:1", "not valid YAML"},
-		"a control character":               {"rules:\n- match: {name: \"a\x1b\"}\n", "2:19", "a control character stands here"},
+		"a control character":               {"rules:\n- match: {name: \"a\x1b\"}\n", "2:19", "there is a control character here"},
 		"no UTF-8":                          {"rules:\n- match: {name: é\xff}\n", "2:18", "not UTF-8"},
 		"UTF-16":                            {"\xff\xfer\x00u\x00", "1:1", "save the file as UTF-8"},
 		"too much":                          {rule + strings.Repeat("#", maxSize), "1:1", "larger than 1 MiB"},
@@ -135,11 +135,11 @@ func TestFromReportRefuses(t *testing.T) {
 		reason, expires string
 		says            string
 	}{
-		"no finding":      {Which{Cluster: "nobody"}, "r", "", "no finding of the report fits"},
+		"no finding":      {Which{Cluster: "nobody"}, "r", "", "no finding of the report matches"},
 		"no reason":       {Which{}, " ", "", "no reason given"},
 		"no date":         {Which{}, "r", "31.1.2027", "is no date"},
 		"a bad glob":      {Which{Name: "["}, "r", "", "is no glob"},
-		"an unknown word": {Which{Status: "ghost"}, "r", "", "fits none of"},
+		"an unknown word": {Which{Status: "ghost"}, "r", "", "matches none of"},
 	} {
 		if _, err := FromReport(fleet(), c.which, c.reason, c.expires); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)

@@ -31,7 +31,7 @@ func unfit(r rune, size int) string {
 	case r == utf8.RuneError && size == 1:
 		return "this is not UTF-8; save the file as UTF-8 text"
 	case r < ' ' && r != '\n' && r != '\r' && r != '\t', '\x7f' <= r && r < '\u00a0' && r != '\u0085':
-		return `a control character stands here; write it as an escape in double quotes, such as "\x1b"`
+		return `there is a control character here; write it as an escape in double quotes, such as "\x1b"`
 	}
 	return ""
 }

@@ -384,7 +384,7 @@ func TestTheWritersErrorIsTold(t *testing.T) {
 	}
 }
 
-// Every note is there, of the estate and of its clusters; one that several
+// Every note is there, of the whole and of its clusters; one that several
 // clusters have is there once.
 func TestEveryNoteIsThere(t *testing.T) {
 	r := reporttest.Sized(8, 3)

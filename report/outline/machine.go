@@ -35,7 +35,7 @@ func machineItem(c *report.Cluster, set string, m *report.Machine) Item {
 		also.Values = showScope(also.Values, m.Instance == nil || v.Scope != m.Instance.Scope)
 		it.Facts = append(it.Facts, also)
 	}
-	it.Facts = append(it.Facts, fate(m)...)
+	it.Facts = append(it.Facts, expectation(m)...)
 	return it
 }
 
@@ -116,7 +116,7 @@ func evidence(all []report.Evidence, show bool) []Fact {
 var expected = map[report.Status]string{report.Healthy: report.Adopted, report.Ghost: report.GhostKeepsRunning, report.Unknown: report.CannotKnow}
 
 // fate is what becomes of the machine after the restore.
-func fate(m *report.Machine) []Fact {
+func expectation(m *report.Machine) []Fact {
 	f := m.Forecast
 	if f == nil {
 		return nil

@@ -57,7 +57,7 @@ type Item struct {
 	// Most is how many of Likes are listed where room is short; 0: all.
 	Most int
 
-	names bool // Likes are told by their names alone
+	names bool // Likes are shown by their names alone
 }
 
 // Named reports whether the item is one thing, which has a name, even if it is empty.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"drift-detector/infra/shell"
 	"drift-detector/report"
 )
 
@@ -12,37 +13,37 @@ import (
 // check proves first that it looks at the right place, with an account that sees the
 // machines of the cluster there.
 type absence struct {
-	checks []command
+	checks []shell.Command
 	says   string // what the checks look at, as the end of a sentence
 	why    string // why there are none
 }
 
 // absent says how to see that a Machine has no instance.
-func (b *book) absent(s *set, m *report.Machine) absence {
+func (pl *planner) absent(s *set, m *report.Machine) absence {
 	id := recordedID(m)
-	scopes := b.clusterScopes(s.cluster, m)
-	if len(scopes) == 0 || !scopes[0].identifies(id) {
+	scopes := pl.clusterScopes(s.cluster, m)
+	if len(scopes) == 0 || !scopes[0].Identifies(id) {
 		return absence{why: "the report can't say where to look"}
 	}
 	var out absence
 	var seen []string
 	for _, p := range scopes {
-		sees, what := p.sees(p, s.cluster, b.witness(s, p))
+		sees, what := p.sees(s.cluster, pl.witness(s, p))
 		switch {
 		case !p.proven():
-			return absence{why: "the report does not say which " + p.noun + " it was made from, as one of an older release or inventory does not: run detect again"}
+			return absence{why: "the report does not say which " + p.Noun + " it was made from, as one of an older release or inventory does not: run detect again"}
 		case what == "":
 			return absence{why: "no machine of its cluster is Healthy in " + p.name + ", so that nothing shows that whoever looks there would see it"}
 		}
-		out.checks = append(out.checks, p.identityCheck(), sees.stop("this account does not see "+what+" of the cluster"), p.free(id))
+		out.checks = append(out.checks, p.identityCheck(), sees.OrStop("this account does not see "+what+" of the cluster"), p.free(id))
 		seen = append(seen, what)
 	}
-	out.says = "it is the right " + scopes[0].noun + ", the account sees " + strings.Join(seen, " and ") + " of the cluster there, nothing has the id"
+	out.says = "it is the right " + scopes[0].Noun + ", the account sees " + strings.Join(seen, " and ") + " of the cluster there, nothing has the id"
 	if s.cluster.Nodes.State != report.NodesRead {
-		if b.living(s.cluster) == nil {
+		if pl.living(s.cluster) == nil {
 			return absence{why: "the Node list of its cluster was not read, and no machine of it is known to run whose Node would show that a list is the right one"}
 		}
-		out.checks = append(out.checks, b.noNode(s.cluster, id))
+		out.checks = append(out.checks, pl.noNode(s.cluster, id))
 		out.says += ", no Node with the id is Ready (the report was made without the Node list)"
 	}
 	out.checks = append(out.checks, isMachine(m))
@@ -50,68 +51,60 @@ func (b *book) absent(s *set, m *report.Machine) absence {
 }
 
 // before runs a command only when nothing has the id.
-func (a *absence) before(c command) command {
-	return all(a.checks[0], append(a.checks[1:len(a.checks):len(a.checks)], c)...)
+func (a *absence) before(c shell.Command) shell.Command {
+	return shell.All(a.checks[0], append(a.checks[1:len(a.checks):len(a.checks)], c)...)
 }
 
 func recordedID(m *report.Machine) string {
 	return strings.ToLower(m.ProviderID[strings.LastIndexByte(m.ProviderID, '/')+1:])
 }
 
-// deletes says what happens to an instance when its Machine is deleted.
-func deletes(c *report.Cluster) string {
-	if p := providers[c.Provider]; p != nil {
-		return p.deletes
-	}
-	return "deleting a Machine may destroy whatever has its id"
-}
-
 // remake deletes a Machine if nothing has its id.
-func (b *book) remake(d *draft, s *set, m *report.Machine, text string) {
-	a := b.absent(s, m)
+func (pl *planner) remake(d *draft, s *set, m *report.Machine, text string) {
+	a := pl.absent(s, m)
 	if a.why != "" {
-		b.decide(d, s, m, text, a.why)
+		pl.decide(d, s, m, text, a.why)
 		return
 	}
 	c := manage(m.Namespace, "delete", machines+m.Name)
-	if s.plane && s.kind == "KubeadmControlPlane" && !s.externalEtcd() {
-		if b.living(s.cluster) == nil {
-			b.decide(d, s, m, text, "no machine of the cluster is known to run by whose Node its etcd could be told from that of another")
+	if s.stackedEtcd() {
+		if pl.living(s.cluster) == nil {
+			pl.decide(d, s, m, text, "no machine of the cluster is known to run by whose Node its etcd could be told from that of another")
 			return
 		}
-		c = all(b.isCluster(s.cluster), b.answers(s.cluster), c)
+		c = shell.All(pl.isCluster(s.cluster), pl.answers(s.cluster), c)
 		a.says += ", etcd has a majority"
 	}
-	d.after(text+" The line looks first, because "+deletes(s.cluster)+": "+a.says+".", a.before(c))
+	d.after(text+" The line looks first, because "+pl.onDelete(s.cluster)+": "+a.says+".", a.before(c))
 }
 
 // decide leaves a Machine to a person, where no line could look whether its instance
 // is really gone.
-func (b *book) decide(d *draft, s *set, m *report.Machine, text, why string) {
-	look := []command{manage(m.Namespace, "describe", machines+m.Name), b.nodesByID(s.cluster)}
-	for _, p := range b.clusterScopes(s.cluster, m) {
-		if id := recordedID(m); p.identifies(id) && p.proven() {
-			look = append(look, p.identityCheck().then(p.find(p, id)))
+func (pl *planner) decide(d *draft, s *set, m *report.Machine, text, why string) {
+	look := []shell.Command{manage(m.Namespace, "describe", machines+m.Name), pl.nodesByID(s.cluster)}
+	for _, p := range pl.clusterScopes(s.cluster, m) {
+		if id := recordedID(m); p.Identifies(id) && p.proven() {
+			look = append(look, p.identityCheck().Then(p.Find(p.Scope, id)))
 		}
 	}
-	d.after(text+" No line does that: "+why+". Decide by hand, when somebody who may see everything there has looked for a VM with the id, for one with the name, and at the Nodes of the cluster; "+deletes(s.cluster)+".", look...)
+	d.after(text+" No line does that: "+why+". Decide by hand, when somebody who may see everything there has looked for a VM with the id, for one with the name, and at the Nodes of the cluster; "+pl.onDelete(s.cluster)+".", look...)
 }
 
-// witnessKey is a set as seen at a place.
+// witnessKey is a set as seen at a scope.
 type witnessKey struct {
 	set setID
 	at  *scope
 }
 
-// witness is an instance of the cluster that whoever searches a place has to find
+// witness is an instance of the cluster that whoever searches a scope has to find
 // there: one of the same set where there is one, since machines of a set are side by
 // side. It is nil where no machine of the cluster is Healthy.
-func (b *book) witness(s *set, p *scope) *report.Instance {
+func (pl *planner) witness(s *set, p *scope) *report.Instance {
 	k := witnessKey{s.id(), p}
-	m, known := b.witnesses[k]
+	m, known := pl.witnesses[k]
 	if !known {
-		m = b.findWitness(s, p)
-		b.witnesses[k] = m
+		m = pl.findWitness(s, p)
+		pl.witnesses[k] = m
 	}
 	if m == nil {
 		return nil
@@ -119,12 +112,12 @@ func (b *book) witness(s *set, p *scope) *report.Instance {
 	return m.Instance
 }
 
-func (b *book) findWitness(s *set, p *scope) *report.Machine {
+func (pl *planner) findWitness(s *set, p *scope) *report.Machine {
 	var second *report.Machine // with a warning, which may say that it is elsewhere
 	for _, o := range append([]*set{s}, sets(s.cluster)...) {
 		for i := range o.machines {
 			m := &o.machines[i]
-			if m.Status != report.Healthy || m.Instance == nil || !p.identifies(m.Instance.ID) || b.scopeOf(m.Instance) != p {
+			if m.Status != report.Healthy || m.Instance == nil || !p.Identifies(m.Instance.ID) || pl.scopeOf(m.Instance) != p {
 				continue
 			}
 			if len(m.Warnings) == 0 {
@@ -136,37 +129,35 @@ func (b *book) findWitness(s *set, p *scope) *report.Machine {
 	return second
 }
 
-// homes are where a Machine's VM would be: where its own was seen, else where
-// others of its cluster are, else every place of its provider.
-func (b *book) clusterScopes(c *report.Cluster, m *report.Machine) []*scope {
+// clusterScopes are where a Machine's VM would be: where its own was seen, else where
+// others of its cluster are, else every scope of its provider.
+func (pl *planner) clusterScopes(c *report.Cluster, m *report.Machine) []*scope {
 	if m.Instance != nil {
-		if p := b.scopeOf(m.Instance); p != nil {
+		if p := pl.scopeOf(m.Instance); p != nil {
 			return []*scope{p}
 		}
 	}
-	if known, ok := b.scopesOf[c]; ok {
+	if known, ok := pl.scopesOf[c]; ok {
 		return known
 	}
 	var out []*scope
 	note := func(p *scope) {
-		if p != nil && p.provider == providers[c.Provider] && !slices.Contains(out, p) {
+		if p != nil && p.provider == pl.providers[c.Provider] && !slices.Contains(out, p) {
 			out = append(out, p)
 		}
 	}
-	for _, s := range sets(c) {
-		for i := range s.machines {
-			if n := s.machines[i].Instance; n != nil {
-				note(b.scopeOf(n))
-			}
+	for _, m := range machinesOf(c) {
+		if m.Instance != nil {
+			note(pl.scopeOf(m.Instance))
 		}
 	}
 	if len(out) == 0 {
-		for i := range b.Scopes {
-			s := &b.Scopes[i]
-			note(b.scopeOf(&report.Instance{Provider: s.Provider, Scope: scopeName(s), Account: s.Account}))
+		for i := range pl.Scopes {
+			s := &pl.Scopes[i]
+			note(pl.scopeOf(&report.Instance{Provider: s.Provider, Scope: scopeName(s), Account: s.Account}))
 		}
 	}
-	slices.SortFunc(out, func(x, y *scope) int { return cmp.Compare(x.variable, y.variable) })
-	b.scopesOf[c] = out
+	slices.SortFunc(out, func(x, y *scope) int { return cmp.Compare(x.Variable, y.Variable) })
+	pl.scopesOf[c] = out
 	return out
 }

@@ -14,7 +14,7 @@ import (
 var order = []report.Status{report.Healthy, report.Unknown, report.Stale, report.Ghost}
 
 // batches gathers the findings of one set that need the same at the same time.
-func (b *book) batches(s *set, when string) []Batch {
+func (pl *planner) batches(s *set, when string) []Batch {
 	g := gathering{when: when}
 	ms := make([]*report.Machine, 0, len(s.machines))
 	for i := range s.machines {
@@ -25,15 +25,15 @@ func (b *book) batches(s *set, when string) []Batch {
 	})
 	drifted := -1 // the first batch of what an event left behind
 	for _, m := range ms {
-		at := g.add(string(m.Status)+m.Reason, b.steps[m], Item{Name: m.Name, Detail: detail(m), Forecast: foreseen(m)}, s.title(), words(m))
+		at := g.add(string(m.Status)+m.Reason, pl.steps[m], Item{Name: m.Name, Detail: detail(m), Forecast: foreseen(m)}, s.title(), words(m))
 		if drifted < 0 && (m.Status == report.Stale || m.Status == report.Ghost) {
 			drifted = at
 		}
 	}
 	out := g.finish()
-	if drifted >= 0 && !b.reported[s.id()] {
+	if drifted >= 0 && !pl.reported[s.id()] {
 		out[drifted].Note = event(s)
-		b.reported[s.id()] = true
+		pl.reported[s.id()] = true
 	}
 	return out
 }

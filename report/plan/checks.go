@@ -12,21 +12,21 @@ import (
 )
 
 // errorsFound are the checks of the backup that found an error.
-func (b *book) errorsFound() []*report.Check {
+func (pl *planner) errorsFound() []*report.Check {
 	var out []*report.Check
-	for i := range b.Checks {
-		if b.Checks[i].Error() {
-			out = append(out, &b.Checks[i])
+	for i := range pl.Checks {
+		if pl.Checks[i].Error() {
+			out = append(out, &pl.Checks[i])
 		}
 	}
 	return out
 }
 
 // checked counts what the report says about the backup itself.
-func (b *book) checked() string {
-	errors, warnings := b.CheckErrors(), 0
-	for i := range b.Checks {
-		if b.Checks[i].Severity == report.CheckWarning {
+func (pl *planner) checked() string {
+	errors, warnings := pl.CheckErrors(), 0
+	for i := range pl.Checks {
+		if pl.Checks[i].Severity == report.CheckWarning {
 			warnings++
 		}
 	}
@@ -42,10 +42,10 @@ func (b *book) checked() string {
 
 // faults are the errors of the backup, those together of which the same is to be
 // said. A report has them in the order of their codes.
-func (b *book) faults() []Batch {
+func (pl *planner) faults() []Batch {
 	var out []Batch
 	var last *report.Check
-	for _, k := range b.errorsFound() {
+	for _, k := range pl.errorsFound() {
 		if last == nil || k.Code != last.Code || k.Why != last.Why || k.Do != last.Do {
 			out = append(out, Batch{Note: k.Why, Steps: []report.Step{{When: report.BeforeRestore, Who: report.Operator, Text: sentence(k.Do)}}})
 		}
@@ -69,15 +69,15 @@ func sentence(text string) string {
 // settleErrors repeats, before a cluster is let go, the errors that concern it,
 // but for identities, which a step before brings back. Those of which it can't be
 // said for certain whom they concern are pointed to.
-func (b *book) settleErrors(d *draft, c *report.Cluster) {
+func (pl *planner) settleErrors(d *draft, c *report.Cluster) {
 	var own []string
 	open := 0
-	for _, k := range b.errorsFound() {
+	for _, k := range pl.errorsFound() {
 		switch {
-		case b.identity(k, c):
-		case b.concerns(k, c):
+		case pl.identity(k, c):
+		case pl.concerns(k, c):
 			own = append(own, k.Object+" ("+k.Code+": "+k.Message+")")
-		case !b.tied(k):
+		case !pl.tied(k):
 			open++
 		}
 	}
@@ -93,51 +93,51 @@ func (b *book) settleErrors(d *draft, c *report.Cluster) {
 	}
 }
 
-// identity says that an error is about an identity that a cluster waits for.
-func (b *book) identity(k *report.Check, c *report.Cluster) bool {
-	return k.Backup == c.Backup && slices.ContainsFunc(b.missed(k), func(m *report.Missing) bool { return waits(c, m) })
+// identity reports whether an error is about an identity that a cluster waits for.
+func (pl *planner) identity(k *report.Check, c *report.Cluster) bool {
+	return k.Backup == c.Backup && slices.ContainsFunc(pl.missed(k), func(m *report.Missing) bool { return pl.waits(c, m) })
 }
 
-// tied says that all clusters that an error concerns are known.
-func (b *book) tied(k *report.Check) bool {
-	for _, m := range b.missed(k) {
-		if strings.Contains(m.ReferredBy, " and ") && (identityKinds[m.Kind] == "" || !b.foreseen()) {
+// tied reports whether all clusters that an error concerns are known.
+func (pl *planner) tied(k *report.Check) bool {
+	for _, m := range pl.missed(k) {
+		if strings.Contains(m.ReferredBy, " and ") && (pl.identityKinds[m.Kind] == "" || !pl.foreseen()) {
 			return false
 		}
 	}
-	for i := range b.Clusters {
-		if b.concerns(k, &b.Clusters[i]) {
+	for i := range pl.Clusters {
+		if pl.concerns(k, &pl.Clusters[i]) {
 			return true
 		}
 	}
 	return false
 }
 
-// foreseen says that each cluster has a forecast, which names the identity that
+// foreseen reports whether each cluster has a forecast, which names the identity that
 // it lacks.
-func (b *book) foreseen() bool {
-	return !slices.ContainsFunc(b.Clusters, func(c report.Cluster) bool { return c.Forecast == nil })
+func (pl *planner) foreseen() bool {
+	return !slices.ContainsFunc(pl.Clusters, func(c report.Cluster) bool { return c.Forecast == nil })
 }
 
-// concerns says that an error is certainly about a cluster: about an object of
+// concerns reports whether an error is certainly about a cluster: about an object of
 // it, or about one that such an object refers to.
-func (b *book) concerns(k *report.Check, c *report.Cluster) bool {
+func (pl *planner) concerns(k *report.Check, c *report.Cluster) bool {
 	if k.Backup != c.Backup {
 		return false
 	}
-	return partOf(k.Object, c) || slices.ContainsFunc(b.missed(k), func(m *report.Missing) bool {
+	return partOf(k.Object, c) || slices.ContainsFunc(pl.missed(k), func(m *report.Missing) bool {
 		by, _, _ := strings.Cut(m.ReferredBy, " and ")
 		return partOf(by, c) || needs(c, m)
 	})
 }
 
 // missed are the entries of what is missing that an error is about.
-func (b *book) missed(k *report.Check) []*report.Missing {
+func (pl *planner) missed(k *report.Check) []*report.Missing {
 	var out []*report.Missing
-	if k.Backup < 0 || k.Backup >= len(b.Backups) {
+	if k.Backup < 0 || k.Backup >= len(pl.Backups) {
 		return nil
 	}
-	all := b.Backups[k.Backup].Missing
+	all := pl.Backups[k.Backup].Missing
 	for i := range all {
 		if m := &all[i]; k.Object == m.Kind+" "+strings.TrimPrefix(m.Namespace+"/"+m.Name, "/") {
 			out = append(out, m)
@@ -150,7 +150,7 @@ func (b *book) missed(k *report.Check) []*report.Missing {
 // name (Cluster API util/secret/consts.go v1.14.0).
 var clusterSecrets = []string{"-ca", "-etcd", "-proxy", "-sa", "-kubeconfig"}
 
-// partOf says that an object, as checks name it, is a cluster or a part of it.
+// partOf reports whether an object, as checks name it, is a cluster or a part of it.
 // Names are compared whole: prod-eu is no part of prod.
 func partOf(object string, c *report.Cluster) bool {
 	kind, rest, _ := strings.Cut(object, " ")

@@ -84,7 +84,7 @@ func TestErrorsAreRepeatedBeforeTheirClusterIsUnpaused(t *testing.T) {
 		r.Clusters[1].Forecast = &report.ClusterForecast{Notes: []report.Note{{Code: "IdentityAbsent", Message: "VSphereClusterIdentity told-by-a-forecast is not in the backup"}}}
 		r.Checks = []report.Check{faultOn(object, "Code")}
 		var got []string
-		for _, c := range New(r).Sections[2].Chapters {
+		for _, c := range New(r, providerTools).Sections[2].Chapters {
 			steps := lines(c.Steps)
 			text := strings.Join(steps, "\n")
 			switch {
@@ -118,7 +118,7 @@ func TestWhatIsMissingIsToldOnce(t *testing.T) {
 		r := sample("alpha")
 		r.Backups[0].Missing = r.Backups[0].Missing[:1]
 		r.Checks = []report.Check{k}
-		text := strings.Join(lines(New(r).Sections[0].Chapters[0].Steps), "\n")
+		text := strings.Join(lines(New(r, providerTools).Sections[0].Chapters[0].Steps), "\n")
 		if got, want := strings.Contains(text, "VSphereClusterIdentity alpha is not in the backup"), name != "by an error"; got != want {
 			t.Errorf("%s: told by itself: %v", name, got)
 		}
@@ -131,7 +131,7 @@ func TestUsersOfAnIdentityAreKnownByTheForecastAlone(t *testing.T) {
 	r.Clusters[0].Forecast = nil
 	r.Backups[0].Missing = []report.Missing{{Kind: "VSphereClusterIdentity", Name: "x", ReferredBy: "VSphereCluster alpha/alpha and 1 more"}}
 	r.Checks = []report.Check{faultOn("VSphereClusterIdentity x", "Code")}
-	if text := fmt.Sprint(New(r).Sections[2].Chapters[1].Steps); !strings.Contains(text, "can't be told to be of one cluster") {
+	if text := fmt.Sprint(New(r, providerTools).Sections[2].Chapters[1].Steps); !strings.Contains(text, "can't be told to be of one cluster") {
 		t.Error(text)
 	}
 }
@@ -143,7 +143,7 @@ func TestErrorsOfAnotherBackupAreNotRepeated(t *testing.T) {
 	k := faultOn("Cluster alpha/alpha", "Code")
 	k.Backup = 1
 	r.Checks = []report.Check{k}
-	if text := fmt.Sprint(New(r).Sections[2].Chapters[0].Steps); strings.Contains(text, "Do not unpause it") {
+	if text := fmt.Sprint(New(r, providerTools).Sections[2].Chapters[0].Steps); strings.Contains(text, "Do not unpause it") {
 		t.Error(text)
 	}
 }

@@ -3,8 +3,10 @@
 //
 // [Fill] writes the steps of every finding into a report; [New] arranges them,
 // with what the restore as a whole needs, as a [Plan], which [Markdown] and
-// [Shell] print. All are pure functions of the report: nothing here is ever run,
-// and steps that a report brings along are not believed but made anew.
+// [Shell] print. All are pure functions of the report and of the providers' [Tools]:
+// nothing here is ever run, and steps that a report brings along are not believed but
+// made again. What a plan says of an infrastructure stands in Report.Providers; lines
+// that address an instance are made by the tool of its provider.
 //
 // What the steps rest on: the order of removing machines is Cluster API's own
 // (core/reconcilers/machine/machine_controller.go v1.14.0), its etcd part that of
@@ -13,7 +15,7 @@
 // (testdata/restore/outcomes.json).
 //
 // Names come from a backup that may be hostile. They reach a command through
-// [Quote] alone; a command that would have to hold a control character is not
+// [shell.Quote] alone; a command that would have to hold a control character is not
 // made, nor any that would follow it.
 //
 // A line proves that it looks at the right place before it concludes anything, by
@@ -23,7 +25,8 @@
 // account that finds a Healthy machine of the same cluster in the same way. Lines
 // that destroy exist only for Ghosts with strong evidence whose id nothing else has,
 // compare that id once more, demand that the VM is off, and never cost etcd its
-// majority: see absent, guarded, evict and majority. Where a proof can't be made there
+// majority: see absent, guarded, evict and majority. No tool does any of that: what
+// puts its lines together does it for all. Where a proof can't be made there
 // is no line, and a person decides. What is pasted goes on behind a failure: each
 // line holds what it depends on, and [Markdown] makes one block of one step.
 package plan

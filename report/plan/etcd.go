@@ -4,17 +4,18 @@ import (
 	"cmp"
 	"strings"
 
+	"drift-detector/infra/shell"
 	"drift-detector/report"
 	"drift-detector/report/english"
 )
 
 // etcdctl runs in an etcd pod that kubeadm made, with the certificates where
 // kubeadm puts them (kubeadm cmd/kubeadm/app/constants v1.35).
-func (b *book) etcdctl(c *report.Cluster, words ...any) command {
+func (pl *planner) etcdctl(c *report.Cluster, words ...any) shell.Command {
 	if m := running(c); m != nil {
-		return b.etcdctlIn(c, "pod/etcd-"+m.Node, words)
+		return pl.etcdctlIn(c, "pod/etcd-"+m.Node, words)
 	}
-	return b.etcdctlIn(c, raw("pod/"+variable(etcdPod)), words)
+	return pl.etcdctlIn(c, shell.Raw("pod/"+shell.Variable(etcdPod)), words)
 }
 
 // runs reports whether a machine is known to run.
@@ -30,7 +31,7 @@ func runs(m *report.Machine) bool {
 func running(c *report.Cluster) *report.Machine {
 	for i := range c.ControlPlane.Machines {
 		m := &c.ControlPlane.Machines[i]
-		if _, ok := Quote(m.Node); ok && runs(m) && m.Node != "" {
+		if _, ok := shell.Quote(m.Node); ok && runs(m) && m.Node != "" {
 			return m
 		}
 	}
@@ -72,7 +73,7 @@ func unlisted(c *report.Cluster) int {
 }
 
 // etcdAt says so when no Node is known on which etcd runs.
-func (b *book) etcdAt(c *report.Cluster) string {
+func (pl *planner) etcdAt(c *report.Cluster) string {
 	if running(c) != nil {
 		return ""
 	}
@@ -91,43 +92,43 @@ func (b *book) etcdAt(c *report.Cluster) string {
 	return cmp.Or(off, " No control-plane machine of the backup is known to run: "+etcdPod+" has to name the etcd pod of a Node that does.")
 }
 
-func (b *book) etcdctlIn(c *report.Cluster, pod any, words []any) command {
-	return b.workload(c, append([]any{
-		"--namespace=kube-system", "exec", pod, raw("--"), "etcdctl", "--endpoints=https://127.0.0.1:2379",
+func (pl *planner) etcdctlIn(c *report.Cluster, pod any, words []any) shell.Command {
+	return pl.workload(c, append([]any{
+		"--namespace=kube-system", "exec", pod, shell.Raw("--"), "etcdctl", "--endpoints=https://127.0.0.1:2379",
 		"--cacert=/etc/kubernetes/pki/etcd/ca.crt", "--cert=/etc/kubernetes/pki/etcd/server.crt", "--key=/etc/kubernetes/pki/etcd/server.key",
 	}, words...)...)
 }
 
 // quorum shows the members of etcd and whether each answers.
-func (b *book) quorum(c *report.Cluster) []command {
-	return []command{b.etcdctl(c, "member", "list", "--write-out=table"), b.etcdctl(c, "endpoint", "health", "--cluster")}
+func (pl *planner) quorum(c *report.Cluster) []shell.Command {
+	return []shell.Command{pl.etcdctl(c, "member", "list", "--write-out=table"), pl.etcdctl(c, "endpoint", "health", "--cluster")}
 }
 
 // answers is the check that etcd has a majority: the member that is asked has to
 // agree on a read with most of the others.
-func (b *book) answers(c *report.Cluster) command {
-	return b.etcdctl(c, "endpoint", "health").stop("etcd has no majority")
+func (pl *planner) answers(c *report.Cluster) shell.Command {
+	return pl.etcdctl(c, "endpoint", "health").OrStop("etcd has no majority")
 }
 
 // allAnswer is the check that every member of etcd answers.
-func (b *book) allAnswer(c *report.Cluster) command {
-	return b.etcdctl(c, "endpoint", "health", "--cluster").stop("a member of etcd does not answer: another one less may cost the majority")
+func (pl *planner) allAnswer(c *report.Cluster) shell.Command {
+	return pl.etcdctl(c, "endpoint", "health", "--cluster").OrStop("a member of etcd does not answer: another one less may cost the majority")
 }
 
 // evict removes the member of a Ghost, if it is that one and all members answer.
-func (b *book) evict(c *report.Cluster, m *report.Machine) []command {
-	mine := has("MEMBERS", variable("MEMBER_ID"), ", started, ", memberName(m), ", ")
-	return append(b.askNode(c, m),
-		ask("MEMBER_ID", "the id beside "+nodeName(m)+" in that list"),
-		all(b.isNode(c, nodeWord(m), m.Instance.ID), b.etcdctl(c, "member", "list").keep("MEMBERS"),
-			mine.stop("that is not the member of this Ghost"), b.allAnswer(c), b.etcdctl(c, "member", "remove", variable("MEMBER_ID"))))
+func (pl *planner) evict(c *report.Cluster, m *report.Machine) []shell.Command {
+	mine := shell.Has("MEMBERS", shell.Variable("MEMBER_ID"), ", started, ", memberName(m), ", ")
+	return append(pl.askNode(c, m),
+		shell.Ask("MEMBER_ID", "the id beside "+nodeName(m)+" in that list"),
+		shell.All(pl.isNode(c, nodeWord(m), m.Instance.ID), pl.etcdctl(c, "member", "list").Keep("MEMBERS"),
+			mine.OrStop("that is not the member of this Ghost"), pl.allAnswer(c), pl.etcdctl(c, "member", "remove", shell.Variable("MEMBER_ID"))))
 }
 
 // evicted is the check that a Ghost is no member of etcd any more, and that all that
 // are left answer. Its Node is deleted by then, so that another shows the cluster.
-func (b *book) evicted(c *report.Cluster, m *report.Machine) command {
-	return all(b.isCluster(c), b.etcdctl(c, "member", "list").keep("MEMBERS"),
-		lacks("MEMBERS", ", ", memberName(m), ", ").stop("it is still a member of etcd"), b.allAnswer(c))
+func (pl *planner) evicted(c *report.Cluster, m *report.Machine) shell.Command {
+	return shell.All(pl.isCluster(c), pl.etcdctl(c, "member", "list").Keep("MEMBERS"),
+		shell.Lacks("MEMBERS", ", ", memberName(m), ", ").OrStop("it is still a member of etcd"), pl.allAnswer(c))
 }
 
 // memberName is what kubeadm calls the etcd member of a Node: like the Node.
@@ -135,7 +136,7 @@ func memberName(m *report.Machine) any {
 	if m.Node != "" {
 		return m.Node
 	}
-	return variable("NODE")
+	return shell.Variable("NODE")
 }
 
 // snapshotFile is on the Node and in the pod alike: kubeadm mounts the folder
@@ -152,26 +153,26 @@ const (
 // pod of the Node's own, which sees the Node's files below /host, reads the file.
 // That it arrived whole is compared, because kubectl does not say so. Only who
 // copies it may read it: every Secret of the cluster is in it.
-func (b *book) snapshot(d *draft, c *report.Cluster) {
-	system := func(words ...any) command {
-		return b.workload(c, append([]any{"--namespace=kube-system"}, words...)...)
+func (pl *planner) snapshot(d *draft, c *report.Cluster) {
+	system := func(words ...any) shell.Command {
+		return pl.workload(c, append([]any{"--namespace=kube-system"}, words...)...)
 	}
-	on := any(raw(`"node/${` + etcdPod + `#etcd-}"`))
+	on := any(shell.Raw(`"node/${` + etcdPod + `#etcd-}"`))
 	if m := running(c); m != nil {
 		on = node + m.Node
 	}
-	pod, copied := raw(`"pod/${DEBUG_POD:?}"`), raw(`"${COPY:?}"`)
-	sum := system("exec", pod, raw("--"), "cksum", "/host"+snapshotFile)
-	save := b.etcdctl(c, "snapshot", "save", snapshotFile)
-	if b.living(c) != nil {
-		save = b.isCluster(c).then(save)
+	pod, copied := shell.Raw(`"pod/${DEBUG_POD:?}"`), shell.Raw(`"${COPY:?}"`)
+	sum := system("exec", pod, shell.Raw("--"), "cksum", "/host"+snapshotFile)
+	save := pl.etcdctl(c, "snapshot", "save", snapshotFile)
+	if pl.living(c) != nil {
+		save = pl.isCluster(c).Then(save)
 	}
 	d.before(snapshotText, save,
-		system("debug", on, "--image=busybox", raw("--"), "sleep", "3600"),
-		ask("DEBUG_POD", "name of the pod that this printed, node-debugger-…"),
-		line(raw(`COPY="etcd-`+strings.TrimPrefix(b.contexts[c], "CTX_")+`-$(date +%Y%m%dT%H%M%S).db"`)),
-		system("exec", pod, raw("--"), "cat", "/host"+snapshotFile, raw(">"+copied)).private(),
-		sum.keep("SUM").then(line(raw(`test "${SUM% *}" = "$(cksum <`+copied+`)"`)).stop("the copy is partial. Remove it, and copy again")),
+		system("debug", on, "--image=busybox", shell.Raw("--"), "sleep", "3600"),
+		shell.Ask("DEBUG_POD", "name of the pod that this printed, node-debugger-…"),
+		shell.Line(shell.Raw(`COPY="etcd-`+strings.TrimPrefix(pl.contexts[c], "CTX_")+`-$(date +%Y%m%dT%H%M%S).db"`)),
+		system("exec", pod, shell.Raw("--"), "cat", "/host"+snapshotFile, shell.Raw(">"+copied)).Private(),
+		sum.Keep("SUM").Then(shell.Line(shell.Raw(`test "${SUM% *}" = "$(cksum <`+copied+`)"`)).OrStop("the copy is partial. Remove it, and copy again")),
 		system("delete", pod))
 }
 

@@ -3,55 +3,62 @@ package plan
 import (
 	"fmt"
 
+	"drift-detector/infra/shell"
 	"drift-detector/report"
 )
 
 // ghost is a VM that no object of the backup knows. What destroys it needs all
 // of: strong evidence, a known role, an id that nothing else in the report has,
 // and ids of the right form.
-func (b *book) ghost(d *draft, s *set, m *report.Machine) {
-	v := b.vm(m.Instance)
+func (pl *planner) ghost(d *draft, s *set, m *report.Machine) {
+	v := pl.vm(m.Instance)
 	switch {
 	case m.Instance == nil || v == nil:
 		d.before("Its VM can't be addressed by an id from this report. Find it in its infrastructure's console, and prove that it is a machine of this cluster.")
 		d.after("Remove it by hand, and not before the restore: for a control-plane machine see first that the others answer and that etcd lists it no more; then drain its Node, detach the disks of persistent volumes, delete the Node, power the VM off, and delete it only when nothing is missed.")
 		return
-	case warned(m, report.DuplicateID) || len(m.Others) > 0 || !b.only(m.Instance):
+	case warned(m, report.DuplicateID) || len(m.Others) > 0 || !pl.only(m.Instance):
 		d.before("Other VMs bear its id, or may be meant by it. Tell them apart by path, creation time and addresses before you touch any; no command that destroys is made here.", v.show())
 		return
 	case !v.proven():
-		d.before("The report does not say which "+v.noun+" it was seen in, as one of an older release or inventory does not: run detect again. No command that destroys is made before.", v.show())
+		d.before("The report does not say which "+v.Noun+" it was seen in, as one of an older release or inventory does not: run detect again. No command that destroys is made before.", v.show())
 	case !m.HasStrongEvidence() || m.Role == "":
-		b.prove(d, s, m, v)
+		pl.prove(d, s, m, v)
 		return
 	case m.Role == report.RoleControlPlane:
-		b.ghostControlPlane(d, s, m, v)
+		pl.ghostControlPlane(d, s, m, v)
 	default:
-		b.ghostWorker(d, s, m, v)
+		pl.ghostWorker(d, s, m, v)
 	}
 }
 
 // prove is for evidence that does not carry the end of a VM.
-func (b *book) prove(d *draft, s *set, m *report.Machine, v *vm) {
+func (pl *planner) prove(d *draft, s *set, m *report.Machine, v *vm) {
 	then := " Then run detect again with access to the cluster's API server: with the Node list the evidence becomes strong, and the plan has the lines that remove it."
 	if s.cluster.Nodes.State == report.NodesRead {
 		then = " The Node list was read, and makes it no machine of the cluster: ask its owner."
 	}
 	d.before("Prove first that it is a machine of this cluster, and which role it has: find the Node with its id and look at the annotation of Cluster API, and at the VM itself."+then,
-		b.nodesByID(s.cluster), v.show())
+		pl.nodesByID(s.cluster), v.show())
 	d.after("Leave it running until that is proven: no controller touches it.")
 }
 
-func (b *book) ghostWorker(d *draft, s *set, m *report.Machine, v *vm) {
-	b.capacity(d, s)
-	d.after("Drain its Node, and wait until no volume is attached to it any more.", append(b.drain(s.cluster, m), b.attachments(s.cluster))...)
-	v.detach(d, v)
-	d.after("Delete its Node.", b.deleteNode(s.cluster, m))
-	v.remove(d, v, command{})
+func (pl *planner) ghostWorker(d *draft, s *set, m *report.Machine, v *vm) {
+	pl.capacity(d, s)
+	pl.end(d, s.cluster, m, v, shell.Command{})
+}
+
+// end drains the Node of a Ghost, saves its disks, and removes Node and VM, the VM only
+// where first allows that.
+func (pl *planner) end(d *draft, c *report.Cluster, m *report.Machine, v *vm, first shell.Command) {
+	d.after("Drain its Node, and wait until no volume is attached to it any more.", append(pl.drain(c, m), pl.attachments(c))...)
+	v.detach(d)
+	d.after("Delete its Node.", pl.deleteNode(c, m))
+	v.remove(d, first)
 }
 
 // capacity comes before a drain: what runs on the Ghost needs another place.
-func (b *book) capacity(d *draft, s *set) {
+func (pl *planner) capacity(d *draft, s *set) {
 	alive := s.counts.Healthy + s.counts.Ghost
 	_, known := scalable[s.kind]
 	switch {
@@ -70,60 +77,50 @@ func (b *book) capacity(d *draft, s *set) {
 
 // ghostControlPlane removes one member at a time, with the quorum looked at
 // before, between and after.
-func (b *book) ghostControlPlane(d *draft, s *set, m *report.Machine, v *vm) {
+func (pl *planner) ghostControlPlane(d *draft, s *set, m *report.Machine, v *vm) {
 	c := s.cluster
-	etcd := s.kind == "KubeadmControlPlane" && !s.externalEtcd()
-	if why := b.unsafe(s); why != "" {
+	etcd := s.stackedEtcd()
+	if why := pl.unsafe(s); why != "" {
 		d.before("No line removes it: "+why, v.show())
 		d.after("Leave it running. Settle what is Unknown, start what is off and replace what is Stale; then run detect again.")
 		return
 	}
 	if etcd {
-		d.before("See that etcd has a majority, and write its members down: after the restore KubeadmControlPlane removes members without a Machine by itself, within seconds, once all its Machines have Nodes. If this VM must stay a member, take a newer backup instead."+b.etcdAt(c), b.quorum(c)...)
-		b.snapshot(d, c)
+		d.before("See that etcd has a majority, and write its members down: after the restore KubeadmControlPlane removes members without a Machine by itself, within seconds, once all its Machines have Nodes. If this VM must stay a member, take a newer backup instead."+pl.etcdAt(c), pl.quorum(c)...)
+		pl.snapshot(d, c)
 	}
 	d.after("One control-plane machine at a time. See first that the restored Machines of the control plane are Running with a Node each; replace its Stale ones first.", listMachines(c))
 	switch {
 	case etcd:
-		d.after("See that every member answers. Stop here if one that is to stay does not: removing another then costs the quorum.", b.quorum(c)...)
+		d.after("See that every member answers. Stop here if one that is to stay does not: removing another then costs the quorum.", pl.quorum(c)...)
 		d.after("Remove its member from etcd, unless KubeadmControlPlane did already: the list names members like their Nodes. The line does nothing while any member is silent. If that is this one alone, decide by hand.",
-			b.evict(c, m)...)
-		d.after("See again that a majority of the members answers, before anything else.", b.quorum(c)...)
-	case s.kind != "KubeadmControlPlane":
+			pl.evict(c, m)...)
+		d.after("See again that a majority of the members answers, before anything else.", pl.quorum(c)...)
+	case s.kind != kubeadmControlPlane:
 		d.after("Remove its member from etcd with the means of this kind of control plane, and see that a majority of the members answers before you go on.")
 	}
-	v.leaveBalancer(d, c, v)
-	d.after("Drain its Node, and wait until no volume is attached to it any more.", append(b.drain(c, m), b.attachments(c))...)
-	v.detach(d, v)
-	d.after("Delete its Node.", b.deleteNode(c, m))
-	first := command{}
-	if etcd {
-		first = b.evicted(c, m)
+	v.leaveBalancer(d, c)
+	if !etcd {
+		pl.end(d, c, m, v, shell.Command{})
+		return
 	}
-	v.remove(d, v, first)
-	if etcd {
-		d.after("See that all members answer before you begin with the next machine. If the control plane was larger before the restore, scale it up only now.", b.quorum(c)...)
-	}
+	pl.end(d, c, m, v, pl.evicted(c, m))
+	d.after("See that all members answer before you begin with the next machine. If the control plane was larger before the restore, scale it up only now.", pl.quorum(c)...)
 }
 
 // unsafe says why a Ghost of a control plane may be one of the last that keep it alive.
-func (b *book) unsafe(s *set) string {
+func (pl *planner) unsafe(s *set) string {
 	n := runners(s.cluster)
 	switch {
 	case n < s.majority():
 		return fmt.Sprintf("of the control-plane machines that the backup records %d are known to run, and a majority is %d. It may be one of the last that keep the control plane alive.", n, s.majority())
-	case b.living(s.cluster) == nil && unlisted(s.cluster) > 0:
+	case pl.living(s.cluster) == nil && unlisted(s.cluster) > 0:
 		return "the report leaves out the machines that run, and by which its cluster is known. Make it again without --ignore-healthy-resources."
-	case b.living(s.cluster) == nil:
+	case pl.living(s.cluster) == nil:
 		return "the report does not say which VM any running machine of its cluster has, by which the cluster would be known."
 	default:
 		return ""
 	}
-}
-
-// externalEtcd says that the forecast found no etcd on the machines.
-func (s *set) externalEtcd() bool {
-	return s.etcd != nil && s.etcd.Quorum == report.QuorumNotApplicable
 }
 
 func nodeName(m *report.Machine) string {
@@ -134,21 +131,21 @@ func nodeName(m *report.Machine) string {
 }
 
 // drain empties the Node of a Ghost.
-func (b *book) drain(c *report.Cluster, m *report.Machine) []command {
-	drain := b.workload(c, "drain", nodeWord(m), "--ignore-daemonsets", "--delete-emptydir-data")
-	return append(b.askNode(c, m), b.isNode(c, nodeWord(m), m.Instance.ID).then(drain))
+func (pl *planner) drain(c *report.Cluster, m *report.Machine) []shell.Command {
+	drain := pl.workload(c, "drain", nodeWord(m), "--ignore-daemonsets", "--delete-emptydir-data")
+	return append(pl.askNode(c, m), pl.isNode(c, nodeWord(m), m.Instance.ID).Then(drain))
 }
 
-func (b *book) deleteNode(c *report.Cluster, m *report.Machine) command {
-	return b.isNode(c, nodeWord(m), m.Instance.ID).then(b.workload(c, "delete", nodeWord(m)))
+func (pl *planner) deleteNode(c *report.Cluster, m *report.Machine) shell.Command {
+	return pl.isNode(c, nodeWord(m), m.Instance.ID).Then(pl.workload(c, "delete", nodeWord(m)))
 }
 
 // askNode leads through the Node list to a Node whose name is not known.
-func (b *book) askNode(c *report.Cluster, m *report.Machine) []command {
+func (pl *planner) askNode(c *report.Cluster, m *report.Machine) []shell.Command {
 	if m.Node != "" {
 		return nil
 	}
-	return []command{b.nodesByID(c), ask("NODE", "the Node whose id ends in "+m.Instance.ID)}
+	return []shell.Command{pl.nodesByID(c), shell.Ask("NODE", "the Node whose id ends in "+m.Instance.ID)}
 }
 
 // nodeWord is the Node of a Ghost for kubectl.
@@ -156,5 +153,5 @@ func nodeWord(m *report.Machine) any {
 	if m.Node != "" {
 		return node + m.Node
 	}
-	return raw(`"node/${NODE:?}"`)
+	return shell.Raw(`"node/${NODE:?}"`)
 }

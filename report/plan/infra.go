@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"drift-detector/infra/shell"
 	"drift-detector/report"
 )
 
@@ -20,12 +21,12 @@ var unattributed = map[string]string{
 }
 
 // infraMachine is what to do about an instance that is nobody's: its owner says.
-func (b *book) infraMachine(m *report.InfraMachine) []report.Step {
+func (pl *planner) infraMachine(m *report.InfraMachine) []report.Step {
 	var d draft
 	if m.Ignored != nil {
 		return nil
 	}
-	if c, x := b.duplicate(m); x != nil {
+	if c, x := pl.duplicate(m); x != nil {
 		d.before(fmt.Sprintf("It bears the id of machine %s of cluster %s. See there: what is to be done about both is said with that machine, once.", x.Name, key(c)))
 		return d.steps
 	}
@@ -33,31 +34,26 @@ func (b *book) infraMachine(m *report.InfraMachine) []report.Step {
 	if !known {
 		text = "Ask its owner whether it belongs to a cluster of this backup. If nobody knows it, leave it running, and look again after the restore: nothing restored refers to it."
 	}
-	var look []command
-	if v := b.vm(&m.Instance); v != nil {
+	var look []shell.Command
+	if v := pl.vm(&m.Instance); v != nil {
 		look = append(look, v.show())
 	}
 	d.before(text, look...)
 	return d.steps
 }
 
-// twin is the machine whose id an instance has, if that machine's own steps say
+// duplicate is the machine whose id an instance has, if that machine's own steps say
 // what to do about the instance.
-func (b *book) duplicate(m *report.InfraMachine) (*report.Cluster, *report.Machine) {
+func (pl *planner) duplicate(m *report.InfraMachine) (*report.Cluster, *report.Machine) {
 	if m.Reason != report.DuplicateID {
 		return nil, nil
 	}
 	same := func(o report.Instance) bool {
 		return o.Scope == m.Instance.Scope && o.Ref == m.Instance.Ref && strings.EqualFold(o.ID, m.Instance.ID)
 	}
-	for i := range b.Clusters {
-		for _, s := range sets(&b.Clusters[i]) {
-			for j := range s.machines {
-				x := &s.machines[j]
-				if warned(x, report.DuplicateID) && len(b.steps[x]) > 0 && slices.ContainsFunc(x.Others, same) {
-					return s.cluster, x
-				}
-			}
+	for s, x := range pl.machines() {
+		if warned(x, report.DuplicateID) && len(pl.steps[x]) > 0 && slices.ContainsFunc(x.Others, same) {
+			return s.cluster, x
 		}
 	}
 	return nil, nil

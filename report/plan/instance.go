@@ -3,6 +3,7 @@ package plan
 import (
 	"strings"
 
+	"drift-detector/infra/shell"
 	"drift-detector/report"
 )
 
@@ -12,66 +13,102 @@ type vm struct {
 	*scope
 }
 
-// vm finds out how commands address an instance; nil when its ids or its place
-// do not have the form that they must have.
-func (b *book) vm(i *report.Instance) *vm {
+// vm finds out how commands address an instance; nil when its ids or its scope do not
+// have the form that they must have.
+func (pl *planner) vm(i *report.Instance) *vm {
 	if i == nil {
 		return nil
 	}
-	if p := b.scopeOf(i); p != nil && p.addresses(i) {
-		return &vm{i, p}
+	if p := pl.scopeOf(i); p != nil {
+		if v := (&vm{i, p}); p.Addresses(v.address()) {
+			return v
+		}
 	}
 	return nil
 }
 
-// only says that no other instance of the report has the id.
-func (b *book) only(i *report.Instance) bool { return b.withID[strings.ToLower(i.ID)] == 1 }
+// address is the instance as its tool takes it.
+func (v *vm) address() shell.Instance { return v.scope.at(v.Instance) }
 
-func compare(read command, want any) command {
-	if read.refused != "" {
-		return read
-	}
-	return line(raw(`test "$(`+read.text+`)" =`), want)
-}
+// only reports whether no other instance of the report has the id.
+func (pl *planner) only(i *report.Instance) bool { return pl.withID[strings.ToLower(i.ID)] == 1 }
 
-func (v *vm) show() command { return v.tool.show(v) }
+func (v *vm) show() shell.Command { return v.Show(v.address()) }
 
 // guarded runs a command only after the instance was read again by its id, at the
-// place of the report, and found to be the one of the report. It is empty where
-// that can't be seen.
-func (v *vm) guarded(c command) command {
+// scope of the report, and found to be the one of the report. It is empty where that
+// can't be seen.
+func (v *vm) guarded(c shell.Command) shell.Command {
 	if !v.proven() {
-		return command{}
+		return shell.Command{}
 	}
-	return v.same(v).stop("this is not the VM of the report").then(c)
+	return v.Same(v.address()).OrStop("this is not the VM of the report").Then(c)
 }
 
 // start runs an instance that is off.
-func (v *vm) start() command { return v.guarded(v.tool.start(v)) }
+func (v *vm) start() shell.Command { return v.guarded(v.Start(v.address())) }
 
 // startAs runs a VM that has been given another id.
-func (v *vm) startAs(id string) command {
+func (v *vm) startAs(id string) shell.Command {
 	renamed := *v.Instance
 	renamed.ID = id
 	return (&vm{&renamed, v.scope}).start()
 }
 
+// renames reports whether the instance can be given another id.
+func (v *vm) renames() bool {
+	_, ok := v.Tool.(shell.Renamer)
+	return ok
+}
+
 // rename gives an instance another id while it is off; see renames.
-func (v *vm) rename(id any) command {
-	return v.guarded(v.ended().then(v.tool.(renamer).rename(v, id)))
+func (v *vm) rename(id any) shell.Command {
+	return v.guarded(v.ended().Then(v.Tool.(shell.Renamer).Rename(v.address(), id)))
 }
 
 // ended stops while the instance runs.
-func (v *vm) ended() command { return v.off(v).stop("it still runs") }
+func (v *vm) ended() shell.Command { return v.Off(v.address()).OrStop("it still runs") }
 
 // newID gives a copy of a machine an id of its own, while the machine itself runs.
-func (v *vm) newID(machine *vm) []command {
-	c := all(machine.guarded(machine.on(machine).stop("the machine itself does not run: the copy may be what is alive")), v.rename(variable("NEW_UUID")))
-	return []command{ask("NEW_UUID", "a new one, such as uuidgen prints, for "+v.Name), c}
+func (v *vm) newID(machine *vm) []shell.Command {
+	runs := machine.On(machine.address()).OrStop("the machine itself does not run: the copy may be what is alive")
+	return []shell.Command{
+		shell.Ask("NEW_UUID", "a new one, such as uuidgen prints, for "+v.Name),
+		machine.guarded(runs).Then(v.rename(shell.Variable("NEW_UUID"))),
+	}
 }
 
-// powerOff and destroy compare once more, so that neither works without. What
-// still runs is not destroyed: govc would power it off without a word (govmomi
-// cli/vm/destroy.go v0.56.0), and the step that can be undone would be skipped.
-func (v *vm) powerOff() command { return v.guarded(v.stop(v)) }
-func (v *vm) destroy() command  { return v.guarded(v.ended().then(v.tool.destroy(v))) }
+// follow adds the steps of a tool, and has each line that changes something see first
+// that this is the VM of the report.
+func (v *vm) follow(d *draft, steps []shell.Step) {
+	for _, s := range steps {
+		lines := s.Look
+		if !s.Change.IsZero() {
+			lines = append(lines, v.guarded(s.Change))
+		}
+		d.after(s.Text, lines...)
+	}
+}
+
+// leaveBalancer takes the instance of a control plane out of what stands before the
+// API server.
+func (v *vm) leaveBalancer(d *draft, c *report.Cluster) {
+	balancers := make([]shell.LoadBalancer, len(c.APILoadBalancers))
+	for i, lb := range c.APILoadBalancers {
+		balancers[i] = shell.LoadBalancer(lb)
+	}
+	v.follow(d, v.LeaveBalancer(v.address(), balancers))
+}
+
+// detach takes the disks that are to stay off the instance.
+func (v *vm) detach(d *draft) { v.follow(d, v.Detach(v.address())) }
+
+// remove ends the instance, if first allows that. Both lines compare once more, so
+// that neither works without. What still runs is not destroyed: the step that can be
+// undone would be skipped.
+func (v *vm) remove(d *draft, first shell.Command) {
+	r := v.Remove(v.address())
+	v.follow(d, r.Before)
+	d.after(r.Stop, first.Then(v.guarded(v.Stop(v.address()))))
+	d.after(r.Destroy, v.guarded(v.ended().Then(v.Destroy(v.address()))))
+}

@@ -4,14 +4,18 @@ import (
 	"cmp"
 	"strings"
 
+	"drift-detector/infra/shell"
 	"drift-detector/report"
 )
 
+// kubeadmControlPlane is the one kind of control plane whose etcd is known here.
+const kubeadmControlPlane = "KubeadmControlPlane"
+
 // Resources, by the kinds that own machines.
 var scalable = map[string]string{
-	"MachineDeployment":   "machinedeployments.cluster.x-k8s.io/",
-	"MachineSet":          "machinesets.cluster.x-k8s.io/",
-	"KubeadmControlPlane": "kubeadmcontrolplanes.controlplane.cluster.x-k8s.io/",
+	"MachineDeployment": "machinedeployments.cluster.x-k8s.io/",
+	"MachineSet":        "machinesets.cluster.x-k8s.io/",
+	kubeadmControlPlane: "kubeadmcontrolplanes.controlplane.cluster.x-k8s.io/",
 }
 
 // Resources of objects. The name follows in the same word, so that one with a
@@ -24,34 +28,34 @@ const (
 )
 
 // kubectl addresses a cluster by a variable that holds its context.
-func kubectl(context string, words ...any) command {
-	return line(append([]any{raw("kubectl --context"), variable(context)}, words...)...)
+func kubectl(context string, words ...any) shell.Command {
+	return shell.Line(append([]any{shell.Raw("kubectl --context"), shell.Variable(context)}, words...)...)
 }
 
 // manage addresses a namespace of the restored management cluster.
-func manage(namespace string, words ...any) command {
+func manage(namespace string, words ...any) shell.Command {
 	return kubectl(management, append([]any{"--namespace=" + namespace}, words...)...)
 }
 
 // workload addresses the workload cluster itself.
-func (b *book) workload(c *report.Cluster, words ...any) command {
-	return kubectl(b.contexts[c], words...)
+func (pl *planner) workload(c *report.Cluster, words ...any) shell.Command {
+	return kubectl(pl.contexts[c], words...)
 }
 
 // listMachines shows what has become of a cluster's Machines.
-func listMachines(c *report.Cluster) command {
+func listMachines(c *report.Cluster) shell.Command {
 	return manage(c.Namespace, "get", "machines.cluster.x-k8s.io", "--selector=cluster.x-k8s.io/cluster-name="+c.Name)
 }
 
 // nodesByID shows which Node runs on which instance.
-func (b *book) nodesByID(c *report.Cluster) command {
-	return b.workload(c, "get", "nodes", "--output=custom-columns=NAME:.metadata.name,ID:.spec.providerID,"+
+func (pl *planner) nodesByID(c *report.Cluster) shell.Command {
+	return pl.workload(c, "get", "nodes", "--output=custom-columns=NAME:.metadata.name,ID:.spec.providerID,"+
 		`MACHINE:.metadata.annotations.cluster\.x-k8s\.io/machine`)
 }
 
 // attachments shows which volumes are attached to which Node.
-func (b *book) attachments(c *report.Cluster) command {
-	return b.workload(c, "get", "volumeattachments.storage.k8s.io",
+func (pl *planner) attachments(c *report.Cluster) shell.Command {
+	return pl.workload(c, "get", "volumeattachments.storage.k8s.io",
 		"--output=custom-columns=NODE:.spec.nodeName,VOLUME:.spec.source.persistentVolumeName,ATTACHED:.status.attached")
 }
 
@@ -60,23 +64,23 @@ const providerID = "--output=jsonpath={.spec.providerID}"
 
 // isNode stops unless the Node runs on the instance, by the id that the Node itself
 // records: the cluster of another context may have a Node of that name.
-func (b *book) isNode(c *report.Cluster, name any, id string) command {
-	return b.workload(c, "get", name, providerID).keep("ID").then(line(raw(`test "${ID##*/}" =`), strings.ToLower(id))).
-		stop("the Node of that name is of another machine, or the context of another cluster")
+func (pl *planner) isNode(c *report.Cluster, name any, id string) shell.Command {
+	return pl.workload(c, "get", name, providerID).Keep("ID").Then(shell.Line(shell.Raw(`test "${ID##*/}" =`), strings.ToLower(id))).
+		OrStop("the Node of that name is of another machine, or the context of another cluster")
 }
 
 // isMachine stops unless the Machine records the id of the report: another
 // management cluster may have a Machine of that name.
-func isMachine(m *report.Machine) command {
-	return compare(manage(m.Namespace, "get", machines+m.Name, providerID), m.ProviderID).
-		stop("the Machine of that name is not the one of the report, or the context of another management cluster")
+func isMachine(m *report.Machine) shell.Command {
+	return manage(m.Namespace, "get", machines+m.Name, providerID).Prints(m.ProviderID).
+		OrStop("the Machine of that name is not the one of the report, or the context of another management cluster")
 }
 
 // restored stops unless the object is one that this restore made. Velero labels all
 // that it restores (pkg/restore/restore.go v1.18.1).
-func restored(namespace, object string) command {
-	return compare(manage(namespace, "get", object, `--output=jsonpath={.metadata.labels.velero\.io/restore-name}`), variable(restoreName)).
-		stop("this restore did not make the object, or the context is of another management cluster")
+func restored(namespace, object string) shell.Command {
+	return manage(namespace, "get", object, `--output=jsonpath={.metadata.labels.velero\.io/restore-name}`).Prints(shell.Variable(restoreName)).
+		OrStop("this restore did not make the object, or the context is of another management cluster")
 }
 
 // nodeReady lists the ids of all Nodes, each with whether it is Ready.
@@ -84,41 +88,38 @@ const nodeReady = `--output=jsonpath={range .items[*]}{.spec.providerID}{" "}{.s
 
 // isCluster stops unless the Nodes that a context leads to include that of a machine
 // which certainly is of the cluster: there has to be one, see living. NODES then holds them.
-func (b *book) isCluster(c *report.Cluster) command {
-	m := b.living(c)
-	return b.workload(c, "get", "nodes", nodeReady).keep("NODES").
-		then(has("NODES", "/"+strings.ToLower(m.Instance.ID)+" ").stop("the context is of another cluster: it has no Node of " + m.Name))
+func (pl *planner) isCluster(c *report.Cluster) shell.Command {
+	m := pl.living(c)
+	return pl.workload(c, "get", "nodes", nodeReady).Keep("NODES").
+		Then(shell.Has("NODES", "/"+strings.ToLower(m.Instance.ID)+" ").OrStop("the context is of another cluster: it has no Node of " + m.Name))
 }
 
 // noNode stops when the Node of an instance is Ready.
-func (b *book) noNode(c *report.Cluster, id string) command {
-	return b.isCluster(c).then(lacks("NODES", "/"+strings.ToLower(id), raw(`" True"`)).stop("its Node is alive, so that the machine exists somewhere"))
+func (pl *planner) noNode(c *report.Cluster, id string) shell.Command {
+	return pl.isCluster(c).Then(shell.Lacks("NODES", "/"+strings.ToLower(id), shell.Raw(`" True"`)).OrStop("its Node is alive, so that the machine exists somewhere"))
 }
 
 // living is a machine of the cluster that is known to run, one whose Node is known
 // and of the control plane first, or nil.
-func (b *book) living(c *report.Cluster) *report.Machine {
-	m, known := b.alive[c]
+func (pl *planner) living(c *report.Cluster) *report.Machine {
+	m, known := pl.alive[c]
 	if !known {
-		m = findLiving(c)
-		b.alive[c] = m
+		m = pl.findLiving(c)
+		pl.alive[c] = m
 	}
 	return m
 }
 
-func findLiving(c *report.Cluster) *report.Machine {
+func (pl *planner) findLiving(c *report.Cluster) *report.Machine {
 	var second *report.Machine
-	for _, s := range sets(c) {
-		for i := range s.machines {
-			m := &s.machines[i]
-			if !runs(m) || m.Instance == nil || !uuidForm.MatchString(m.Instance.ID) && !ec2Form.MatchString(m.Instance.ID) {
-				continue
-			}
-			if m.Node != "" {
-				return m
-			}
-			second = cmp.Or(second, m)
+	for _, m := range machinesOf(c) {
+		if !runs(m) || m.Instance == nil || !pl.identifies(m.Instance.ID) {
+			continue
 		}
+		if m.Node != "" {
+			return m
+		}
+		second = cmp.Or(second, m)
 	}
 	return second
 }

@@ -69,7 +69,7 @@ func TestLaw10NothingIsChangedAtTheWrongPlace(t *testing.T) {
 	}
 	var every []string
 	for _, r := range all {
-		Fill(r)
+		Fill(r, providerTools)
 		every = append(every, planLines(r)...)
 	}
 	slices.Sort(every)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"drift-detector/infra/shell"
 	"drift-detector/report"
 	"drift-detector/report/markdown"
 	"drift-detector/report/terminal"
@@ -40,7 +41,7 @@ func Markdown(w io.Writer, p Plan) error {
 func variableLines(vs []Variable) []string {
 	out := make([]string, len(vs))
 	for i, v := range vs {
-		out[i] = "export " + preset(v.Name, v.Value, v.Meaning).text
+		out[i] = "export " + shell.Set(v.Name, v.Value, v.Meaning).Text()
 	}
 	return out
 }
@@ -128,7 +129,7 @@ func (m *page) batch(b *Batch) {
 func (m *page) commands(indent string, lines []string) {
 	for from := 0; from < len(lines); {
 		to := from + 1
-		for to < len(lines) && (!asks(lines[to]) || asks(lines[to-1])) {
+		for to < len(lines) && (!isAsk(lines[to]) || isAsk(lines[to-1])) {
 			to++
 		}
 		m.code(indent, chained(lines[from:to]))
@@ -140,7 +141,7 @@ func (m *page) commands(indent string, lines []string) {
 func chained(lines []string) []string {
 	out := slices.Clone(lines)
 	for i := range out[:len(out)-1] {
-		if !asks(out[i]) {
+		if !isAsk(out[i]) {
 			out[i] += " &&"
 		}
 	}

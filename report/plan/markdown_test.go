@@ -93,7 +93,7 @@ func TestPasteOfAFenceStopsAtTheFirstFailure(t *testing.T) {
 func TestFenceHoldsOneStep(t *testing.T) {
 	r := sample("alpha")
 	blocks := fences(asMarkdown(t, r))
-	Fill(r)
+	Fill(r, providerTools)
 	ends := 0
 	for _, block := range blocks {
 		for i := range block {
@@ -120,7 +120,7 @@ func TestFenceHoldsOneStep(t *testing.T) {
 // everyStep is each step of a plan: of findings, and of the restore as a whole.
 func everyStep(r *report.Report) []report.Step {
 	out := allSteps(r)
-	for _, s := range New(r).Sections {
+	for _, s := range New(r, providerTools).Sections {
 		for _, c := range s.Chapters {
 			out = append(out, c.Steps...)
 		}
@@ -144,8 +144,8 @@ func TestWhatRunsIsNotDestroyed(t *testing.T) {
 func TestFenceWithAnOpenValueDoesNothing(t *testing.T) {
 	asked := 0
 	for _, block := range fences(asMarkdown(t, sample("alpha"))) {
-		if !asks(block[0]) {
-			if slices.ContainsFunc(block, asks) {
+		if !isAsk(block[0]) {
+			if slices.ContainsFunc(block, isAsk) {
 				t.Errorf("the value is not the first thing:\n%s", strings.Join(block, "\n"))
 			}
 			continue

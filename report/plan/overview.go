@@ -6,18 +6,19 @@ import (
 	"slices"
 	"strings"
 
+	"drift-detector/infra/shell"
 	"drift-detector/report"
 )
 
-// beforeRestore is the estate first, then each cluster, then VMs that are nobody's.
-func (b *book) beforeRestore() []Chapter {
-	out := []Chapter{b.overview()}
-	for i := range b.Clusters {
-		c := &b.Clusters[i]
+// beforeRestore returns the chapters: the overview, each cluster, VMs to confirm.
+func (pl *planner) beforeRestore() []Chapter {
+	out := []Chapter{pl.overview()}
+	for i := range pl.Clusters {
+		c := &pl.Clusters[i]
 		if c.Self {
 			continue
 		}
-		ch := b.chapter(c, report.BeforeRestore)
+		ch := pl.chapter(c, report.BeforeRestore)
 		ch.Notes = notes(c)
 		for _, s := range sets(c) {
 			if text := reasons[s.reason]; text != "" {
@@ -29,10 +30,10 @@ func (b *book) beforeRestore() []Chapter {
 		}
 	}
 	g := gathering{when: report.BeforeRestore}
-	for i := range b.InfraMachines {
-		m := &b.InfraMachines[i]
+	for i := range pl.InfraMachines {
+		m := &pl.InfraMachines[i]
 		item := Item{Name: m.Instance.Name, Detail: whereabouts(&m.Instance) + "; " + m.Message}
-		g.add(m.Reason, b.others[m], item, "To confirm", m.Reason)
+		g.add(m.Reason, pl.others[m], item, "To confirm", m.Reason)
 	}
 	if found := g.finish(); len(found) > 0 {
 		out = append(out, Chapter{Title: "VMs that may or may not belong to a cluster", Batches: found})
@@ -63,27 +64,27 @@ func notes(c *report.Cluster) []string {
 }
 
 // chapter is the findings of one cluster, control plane first.
-func (b *book) chapter(c *report.Cluster, when string) Chapter {
+func (pl *planner) chapter(c *report.Cluster, when string) Chapter {
 	ch := Chapter{Title: "Cluster " + key(c)}
 	for _, s := range sets(c) {
-		ch.Batches = append(ch.Batches, b.batches(s, when)...)
+		ch.Batches = append(ch.Batches, pl.batches(s, when)...)
 	}
 	takenOnce(ch.Batches)
 	return ch
 }
 
-// estate is what concerns all clusters.
-func (b *book) overview() Chapter {
+// overview is what concerns all clusters.
+func (pl *planner) overview() Chapter {
 	var d draft
-	b.checkScopes(&d)
-	b.settleScopes(&d)
-	b.stopOld(&d)
-	b.absences(&d)
-	ch := Chapter{Title: "The estate", Steps: d.steps, Batches: b.faults()}
-	if text := b.checked(); text != "" {
+	pl.checkScopes(&d)
+	pl.settleScopes(&d)
+	pl.stopOld(&d)
+	pl.absences(&d)
+	ch := Chapter{Title: "The estate", Steps: d.steps, Batches: pl.faults()}
+	if text := pl.checked(); text != "" {
 		ch.Notes = append(ch.Notes, text)
 	}
-	if f := b.Summary.Forecast; f != nil {
+	if f := pl.Summary.Forecast; f != nil {
 		reported := func(n report.Note) bool { return n.Code == report.NotHealing && f.NotHealing > 0 } // in the answer
 		ch.Notes = append(ch.Notes, sentences(slices.DeleteFunc(slices.Clone(f.Notes), reported))...)
 	}
@@ -104,26 +105,26 @@ const pausePatch = `--patch={"spec":{"paused":true}}`
 // stopOld ends the old management cluster, or at least what it does. That one
 // Cluster can't be paused, because it was deleted since, keeps none of the others
 // from being paused.
-func (b *book) stopOld(d *draft) {
-	var pauses []command
-	for i := range b.Clusters {
-		if c := &b.Clusters[i]; !c.Self {
+func (pl *planner) stopOld(d *draft) {
+	var pauses []shell.Command
+	for i := range pl.Clusters {
+		if c := &pl.Clusters[i]; !c.Self {
 			pause := kubectl(oldManagement, "--namespace="+c.Namespace, "patch", clusters+c.Name, "--type=merge", pausePatch)
-			pauses = append(pauses, pause.orSay("not paused: look at this one"))
+			pauses = append(pauses, pause.OrSay("not paused: look at this one"))
 		}
 	}
 	text := "Shut the old management cluster down for good. If any of it still answers and can't be shut down, pause all its Clusters: two management clusters that reconcile the same VMs destroy each other's."
-	if b.Options.Filter != nil {
-		text += fmt.Sprintf(" This plan is only of the clusters that were asked for (%s): pause the others, too.", b.Options.Filter)
+	if pl.Options.Filter != nil {
+		text += fmt.Sprintf(" This plan is only of the clusters that were asked for (%s): pause the others, too.", pl.Options.Filter)
 	}
 	d.before(text+" The last line lists all that it has: each has to be paused.", append(pauses,
 		kubectl(oldManagement, "get", "clusters.cluster.x-k8s.io", "--all-namespaces", "--output=custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,PAUSED:.spec.paused"))...)
 }
 
-// settleScopes is for places that hide something.
-func (b *book) settleScopes(d *draft) {
-	for i := range b.Scopes {
-		s := &b.Scopes[i]
+// settleScopes is for scopes that were not listed whole.
+func (pl *planner) settleScopes(d *draft) {
+	for i := range pl.Scopes {
+		s := &pl.Scopes[i]
 		if s.State == report.ScopeComplete {
 			continue
 		}
@@ -139,23 +140,23 @@ func (b *book) settleScopes(d *draft) {
 }
 
 // absences is what the backup refers to and lacks, but for what an error of the
-// backup is about: that is told there.
-func (b *book) absences(d *draft) {
+// backup is about: that says it.
+func (pl *planner) absences(d *draft) {
 	reported := map[*report.Missing]bool{}
-	for _, k := range b.errorsFound() {
-		for _, m := range b.missed(k) {
+	for _, k := range pl.errorsFound() {
+		for _, m := range pl.missed(k) {
 			reported[m] = true
 		}
 	}
-	for i := range b.Backups {
-		for j := range b.Backups[i].Missing {
-			m := &b.Backups[i].Missing[j]
+	for i := range pl.Backups {
+		for j := range pl.Backups[i].Missing {
+			m := &pl.Backups[i].Missing[j]
 			if reported[m] {
 				continue
 			}
 			name := strings.TrimPrefix(m.Namespace+"/"+m.Name, "/")
 			text := fmt.Sprintf("%s %s is not in the backup, and referred to by %s: %s. ", m.Kind, name, m.ReferredBy, m.Why)
-			if identityKinds[m.Kind] != "" {
+			if pl.identityKinds[m.Kind] != "" {
 				text += "Write its manifest now, from your sources or from another backup. After the restore its Secret has to exist first, then the identity."
 			} else {
 				text += "Find it in your sources or in another backup, or make it again, before its cluster is unpaused."
@@ -167,17 +168,17 @@ func (b *book) absences(d *draft) {
 
 var labelForm = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$`)
 
-// gone says that of all that the backup records of a cluster nothing was found, nor
+// gone reports whether of all that the backup records of a cluster nothing was found, nor
 // anything that may be its.
-func (b *book) gone(c *report.Cluster) bool {
-	return c.Counts.Total > 0 && c.Counts.Stale == c.Counts.Total && lostControlPlane(c) && len(b.namesakes(c)) == 0
+func (pl *planner) gone(c *report.Cluster) bool {
+	return c.Counts.Total > 0 && c.Counts.Stale == c.Counts.Total && lostControlPlane(c) && len(pl.namesakes(c)) == 0
 }
 
 // goneClusters are those of which nothing exists any more.
-func (b *book) goneClusters() []*report.Cluster {
+func (pl *planner) goneClusters() []*report.Cluster {
 	var out []*report.Cluster
-	for i := range b.Clusters {
-		if c := &b.Clusters[i]; !c.Self && b.gone(c) {
+	for i := range pl.Clusters {
+		if c := &pl.Clusters[i]; !c.Self && pl.gone(c) {
 			out = append(out, c)
 		}
 	}
@@ -187,12 +188,12 @@ func (b *book) goneClusters() []*report.Cluster {
 // leavable are those of them whose names a label selector can tell from those of
 // all others: it knows no namespaces. A report of some clusters does not know
 // what others are called.
-func (b *book) leavable() []*report.Cluster {
-	if b.Options.Filter != nil {
+func (pl *planner) leavable() []*report.Cluster {
+	if pl.Options.Filter != nil {
 		return nil
 	}
-	return slices.DeleteFunc(b.goneClusters(), func(c *report.Cluster) bool {
-		return b.names[c.Name] != 1 || !labelForm.MatchString(c.Name)
+	return slices.DeleteFunc(pl.goneClusters(), func(c *report.Cluster) bool {
+		return pl.names[c.Name] != 1 || !labelForm.MatchString(c.Name)
 	})
 }
 

@@ -10,7 +10,7 @@ import (
 	"drift-detector/report/english"
 )
 
-// Plan is a runbook: all that is to be done, in order. Its texts may hold foreign
+// Plan is all that is to be done, in order. Its texts may hold foreign
 // names as they are; whoever prints them escapes them.
 type Plan struct {
 	Answer    []string // what it comes down to
@@ -26,7 +26,7 @@ type Section struct {
 	Chapters []Chapter
 }
 
-// Chapter is the estate, or one cluster.
+// Chapter is about the whole, or about one cluster.
 type Chapter struct {
 	Title   string
 	Notes   []string
@@ -52,22 +52,22 @@ type Item struct {
 }
 
 // New arranges what is to be done about a report and its restore.
-func New(r *report.Report) Plan {
-	b := open(r)
-	b.plan()
+func New(r *report.Report, tools Tools) Plan {
+	pl := newPlanner(r, tools)
+	pl.plan()
 	p := Plan{
-		Unknown: b.limits(),
+		Unknown: pl.limits(),
 		Sections: []Section{
-			{"Before the restore", b.beforeRestore()},
-			{"The restore", []Chapter{b.restore()}},
-			{"After the restore", b.afterRestore()},
+			{"Before the restore", pl.beforeRestore()},
+			{"The restore", []Chapter{pl.restore()}},
+			{"After the restore", pl.afterRestore()},
 		},
 	}
-	p.Answer = b.answer(&p)
-	listed, counted := b.listed()
-	p.Whole = b.Summary.Complete && listed >= counted
+	p.Answer = pl.answer(&p)
+	listed, counted := pl.listed()
+	p.Whole = pl.Summary.Complete && listed >= counted
 	used := p.used()
-	for _, v := range b.variables {
+	for _, v := range pl.variables {
 		if used[v.Name] {
 			p.Variables = append(p.Variables, v)
 		}
@@ -80,25 +80,14 @@ var reads = regexp.MustCompile(`\$\{([A-Z][A-Z0-9_]*):\?\}`)
 // used are the variables that commands read.
 func (p *Plan) used() map[string]bool {
 	out := map[string]bool{}
-	note := func(commands []string) {
-		for _, c := range commands {
-			for _, found := range reads.FindAllStringSubmatch(c, -1) {
-				out[found[1]] = true
-			}
-		}
-	}
 	for _, s := range p.Sections {
 		for _, c := range s.Chapters {
-			for _, step := range c.Steps {
-				note(step.Commands)
-			}
+			noteReads(c.Steps, out)
 			for _, b := range c.Batches {
-				for _, step := range b.Steps {
-					note(step.Commands)
-				}
+				noteReads(b.Steps, out)
 				for _, item := range b.Items {
 					for _, commands := range item.Commands {
-						note(commands)
+						noteVariables(commands, out)
 					}
 				}
 			}
@@ -107,21 +96,36 @@ func (p *Plan) used() map[string]bool {
 	return out
 }
 
+// noteReads adds the variables that the commands of steps read.
+func noteReads(steps []report.Step, into map[string]bool) {
+	for _, s := range steps {
+		noteVariables(s.Commands, into)
+	}
+}
+
+func noteVariables(commands []string, into map[string]bool) {
+	for _, c := range commands {
+		for _, found := range reads.FindAllStringSubmatch(c, -1) {
+			into[found[1]] = true
+		}
+	}
+}
+
 // answer is the plan in a few lines.
-func (b *book) answer(p *Plan) []string {
-	s := &b.Summary
+func (pl *planner) answer(p *Plan) []string {
+	s := &pl.Summary
 	out := []string{fmt.Sprintf("Status: %s. %s, %s: %d Ghost, %d Unknown, %d Stale, %d Healthy; %s to confirm.",
 		s.Status, english.Count(s.Clusters.Total, "cluster"), english.Count(s.Machines.Total, "machine"), s.Machines.Ghost, s.Machines.Unknown, s.Machines.Stale, s.Machines.Healthy, english.Count(s.InfraMachines, "VM"))}
-	before, after, controllers := b.tally()
+	before, after, controllers := pl.tally()
 	out = append(out, fmt.Sprintf("You: %s before the restore, %s after it. Controllers: %s, without you.", english.Count(before, "finding"), english.Count(after, "finding"), english.Count(controllers, "finding")))
-	out = append(out, "First condition of all: until everything is restored, nothing may act. Clusters come last, and paused as here, or while the controllers are stopped; no other tool makes them first. Else "+b.clustersFirst()+".")
+	out = append(out, "First condition of all: until everything is restored, nothing may act. Clusters come last, and paused as here, or while the controllers are stopped; no other tool makes them first. Else "+pl.clustersFirst()+".")
 	if s.Machines.Ghost > 0 {
 		out = append(out, "If there is a newer backup, plan with that one: what was made after this backup are the Ghosts.")
 	}
 	if f := s.Forecast; f != nil && f.NotHealing > 0 {
 		out = append(out, fmt.Sprintf("Stale machines that no controller heals: %d.", f.NotHealing))
 	}
-	for _, k := range b.Backups {
+	for _, k := range pl.Backups {
 		out = append(out, fmt.Sprintf("Backup %s, written %s to %s.", k.Path, k.WrittenFrom.Format("2006-01-02 15:04:05"), k.WrittenTo.Format("15:04:05 MST")))
 	}
 	return append(out, "No line was run. Read each before you run it, in this order, one cluster at a time.")
@@ -136,7 +140,7 @@ func are(n int, noun string) string {
 }
 
 // tally counts findings by who has to do something, and when.
-func (b *book) tally() (before, after, controllers int) {
+func (pl *planner) tally() (before, after, controllers int) {
 	count := func(steps []report.Step) {
 		has := func(when, who string) bool {
 			return slices.ContainsFunc(steps, func(s report.Step) bool { return s.When == when && s.Who == who })
@@ -153,61 +157,57 @@ func (b *book) tally() (before, after, controllers int) {
 			controllers++
 		}
 	}
-	for i := range b.Clusters {
-		for _, s := range sets(&b.Clusters[i]) {
-			for j := range s.machines {
-				count(b.steps[&s.machines[j]])
-			}
-		}
+	for _, m := range pl.machines() {
+		count(pl.steps[m])
 	}
-	for i := range b.InfraMachines {
-		count(b.others[&b.InfraMachines[i]])
+	for i := range pl.InfraMachines {
+		count(pl.others[&pl.InfraMachines[i]])
 	}
 	return before, after, controllers
 }
 
 // limits is what the report leaves open, so that this is no plan for it.
-func (b *book) limits() []string {
+func (pl *planner) limits() []string {
 	var out []string
 	add := func(when bool, format string, args ...any) {
 		if when {
 			out = append(out, fmt.Sprintf(format, args...))
 		}
 	}
-	add(!b.Summary.Complete, "The report is not complete: not every place could be listed. What is there is Unknown, and no step removes it. Run detect again before you rely on this plan.")
-	add(b.Options.IgnoreHealthy, "The report was made with --ignore-healthy-resources: healthy machines are not in it, so that their Nodes (where etcdctl could run) are not known here. Make it again without that flag for a plan that names them.")
-	add(b.Options.SkipNodes, "The Node lists were not read, as asked: Ghosts have weaker evidence, and what that leaves unproven has no line that removes it.")
-	add(b.Summary.Ignored > 0, "%s set aside by ignore rules: no steps are made for what is. The report lists it.", are(b.Summary.Ignored, "finding"))
-	add(b.Options.Filter != nil, "The report is only of the clusters that were asked for: %s.", b.Options.Filter)
+	add(!pl.Summary.Complete, "The report is not complete: not every place could be listed. What is there is Unknown, and no step removes it. Run detect again before you rely on this plan.")
+	add(pl.Options.IgnoreHealthy, "The report was made with --ignore-healthy-resources: healthy machines are not in it, so that their Nodes (where etcdctl could run) are not known here. Make it again without that flag for a plan that names them.")
+	add(pl.Options.SkipNodes, "The Node lists were not read, as asked: Ghosts have weaker evidence, and what that leaves unproven has no line that removes it.")
+	add(pl.Summary.Ignored > 0, "%s set aside by ignore rules: no steps are made for what is. The report lists it.", are(pl.Summary.Ignored, "finding"))
+	add(pl.Options.Filter != nil, "The report is only of the clusters that were asked for: %s.", pl.Options.Filter)
 	var unread []string
-	for i := range b.Clusters {
-		c := &b.Clusters[i]
-		if s := c.Nodes.State; s != "" && s != report.NodesRead && !b.Options.SkipNodes {
+	for i := range pl.Clusters {
+		c := &pl.Clusters[i]
+		if s := c.Nodes.State; s != "" && s != report.NodesRead && !pl.Options.SkipNodes {
 			unread = append(unread, key(c))
 		}
 		add(c.Self, "Cluster %s is the management cluster itself: no steps are made for its machines, which are lost anyway.", key(c))
 		add(c.Derived, "Cluster %s has no Cluster object in the backup: no controller acts on it until it exists again.", key(c))
 	}
 	var duplicates []string
-	for i := range b.Clusters {
-		if c := &b.Clusters[i]; b.isInAnotherBackup(c) && !slices.Contains(duplicates, key(c)) {
+	for i := range pl.Clusters {
+		if c := &pl.Clusters[i]; pl.isInAnotherBackup(c) && !slices.Contains(duplicates, key(c)) {
 			duplicates = append(duplicates, key(c))
 		}
 	}
 	add(len(duplicates) > 0, "%s %s in several backups, which are of different management clusters: one can't hold both. Make a report and a plan for each backup: %s, %s and %s mean one thing here.",
 		strings.Join(duplicates, ", "), map[bool]string{true: "is", false: "are"}[len(duplicates) == 1], management, oldManagement, backupName)
 	add(len(unread) > 0, "The Node list of %s could not be read.", strings.Join(unread, ", "))
-	add(b.Summary.Errors > 0, "While the report was made, %s occurred: see there.", english.Count(b.Summary.Errors, "error"))
-	add(b.Summary.Forecast == nil && b.Summary.Machines.Stale > 0, "The report holds no forecast: whether a MachineHealthCheck replaces a Stale machine is not known here.")
-	listed, counted := b.listed()
+	add(pl.Summary.Errors > 0, "While the report was made, %s occurred: see there.", english.Count(pl.Summary.Errors, "error"))
+	add(pl.Summary.Forecast == nil && pl.Summary.Machines.Stale > 0, "The report holds no forecast: whether a MachineHealthCheck replaces a Stale machine is not known here.")
+	listed, counted := pl.listed()
 	add(listed < counted, "The report counts %s and lists %d: it was cut or filtered, and this plan lacks the others.", english.Count(counted, "finding"), listed)
 	return out
 }
 
 // listed counts machines that are no plain Healthy, in the lists and in the counts.
-func (b *book) listed() (listed, counted int) {
-	for i := range b.Clusters {
-		for _, s := range sets(&b.Clusters[i]) {
+func (pl *planner) listed() (listed, counted int) {
+	for i := range pl.Clusters {
+		for _, s := range sets(&pl.Clusters[i]) {
 			counted += s.counts.Stale + s.counts.Ghost + s.counts.Unknown
 			for j := range s.machines {
 				if s.machines[j].Status != report.Healthy {
@@ -216,5 +216,5 @@ func (b *book) listed() (listed, counted int) {
 			}
 		}
 	}
-	return listed, counted + max(0, b.Summary.InfraMachines-len(b.InfraMachines))
+	return listed, counted + max(0, pl.Summary.InfraMachines-len(pl.InfraMachines))
 }

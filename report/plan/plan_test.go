@@ -56,7 +56,7 @@ func TestMarkdownShowsForeignTextAsText(t *testing.T) {
 func TestBothFormsHoldEveryCommandOnce(t *testing.T) {
 	r := sample("alpha")
 	shell, markdown := asShell(t, r), asMarkdown(t, r)
-	Fill(r)
+	Fill(r, providerTools)
 	for _, c := range commands(allSteps(r)) {
 		if !strings.Contains(shell, "\n# "+c+"\n") {
 			t.Errorf("the script lacks %s", c)
@@ -103,7 +103,7 @@ func TestQuorumIsLookedAtForEachGhostOfAControlPlane(t *testing.T) {
 	second := *find(t, r, report.Ghost, "control-plane")
 	second.Name, second.Node, second.Instance = "beta", "beta", vsphereVM("beta", copyID, 7)
 	p.Machines, p.Counts = append(p.Machines, second), report.MachineCounts{Total: 4, Healthy: 1, Stale: 1, Ghost: 2}
-	for _, b := range New(r).Sections[2].Chapters[0].Batches {
+	for _, b := range New(r, providerTools).Sections[2].Chapters[0].Batches {
 		if !strings.HasSuffix(b.Title, ": 2 Ghost") {
 			continue
 		}
@@ -198,7 +198,7 @@ func TestPlanSaysAtItsTopWhatItCouldNotKnow(t *testing.T) {
 		r.Clusters = r.Clusters[:1]
 		r.Summary.Complete, r.Summary.Forecast = true, &report.GeneralForecast{}
 		tt.change(r)
-		p := New(r)
+		p := New(r, providerTools)
 		if got := strings.Join(p.Unknown, "\n"); !strings.Contains(got, tt.want) || (got == "") != (tt.want == "") {
 			t.Errorf("%s: %q", name, got)
 		}
@@ -235,7 +235,7 @@ func lines(steps []report.Step) []string {
 // The restore of all and the restore without a cluster are one or the other, and
 // so never one block to copy; the Cluster object may come back all the same.
 func TestClusterThatIsGoneCanBeLeftOutOfTheRestore(t *testing.T) {
-	steps := lines(New(deleted()).Sections[1].Chapters[0].Steps)
+	steps := lines(New(deleted(), providerTools).Sections[1].Chapters[0].Steps)
 	inOrder(t, steps, "If you leave clusters out, do not do this, but the next step.", "'--selector=cluster.x-k8s.io/cluster-name notin (alpha)'", "then it comes back alone. Paused, as here, it does no harm", "restore describe")
 	creates := 0
 	for _, s := range steps {
@@ -264,7 +264,7 @@ func TestClusterThatMayLiveIsNotLeftOut(t *testing.T) {
 	} {
 		r := deleted()
 		tt.change(r)
-		text := strings.Join(lines(New(r).Sections[1].Chapters[0].Steps), "\n")
+		text := strings.Join(lines(New(r, providerTools).Sections[1].Chapters[0].Steps), "\n")
 		if strings.Contains(text, "notin (") {
 			t.Errorf("%s: it is left out all the same", name)
 		}
@@ -279,7 +279,7 @@ func TestClusterThatIsGoneStaysPaused(t *testing.T) {
 	r := deleted()
 	for _, filter := range []*report.Filter{nil, {Clusters: []string{"alpha"}}} {
 		r.Options.Filter = filter
-		text := strings.Join(lines(New(r).Sections[2].Chapters[0].Steps), "\n")
+		text := strings.Join(lines(New(r, providerTools).Sections[2].Chapters[0].Steps), "\n")
 		if strings.Contains(text, `"paused":false`) || !strings.Contains(text, "leave it paused") {
 			t.Errorf("filter %v: %s", filter, text)
 		}
@@ -290,7 +290,7 @@ func TestNarrowedPlanSaysThatOthersHaveToBePausedToo(t *testing.T) {
 	for _, filter := range []*report.Filter{nil, {Clusters: []string{"alpha"}}} {
 		r := sample("alpha")
 		r.Options.Filter = filter
-		text := strings.Join(lines(New(r).Sections[0].Chapters[0].Steps), "\n")
+		text := strings.Join(lines(New(r, providerTools).Sections[0].Chapters[0].Steps), "\n")
 		if got := strings.Contains(text, "only of the clusters that were asked for (--cluster alpha): pause the others, too"); got != (filter != nil) {
 			t.Errorf("filter %v: told so: %v", filter, got)
 		}
@@ -303,7 +303,7 @@ func TestNarrowedPlanSaysThatOthersHaveToBePausedToo(t *testing.T) {
 func TestPausedClusterIsNotUnpausedWithTheOthers(t *testing.T) {
 	r := sample("alpha")
 	r.Clusters[0].Paused = true
-	p := New(r)
+	p := New(r, providerTools)
 	after := p.Sections[2].Chapters
 	first, second := after[0].Steps, after[1].Steps
 	if !strings.Contains(first[len(first)-1].Text, "Leave it so until you know who paused it") {
@@ -325,7 +325,7 @@ func TestEvictionIsWarnedOfBeforeAnythingIsUnpaused(t *testing.T) {
 	} {
 		r := sample("alpha")
 		change(&r.Clusters[0])
-		steps := lines(New(r).Sections[2].Chapters[0].Steps)
+		steps := lines(New(r, providerTools).Sections[2].Chapters[0].Steps)
 		inOrder(t, steps, "Ghosts with a member: 1. See that every member answers. If one that is to stay does not, leave the cluster paused, and repair that member or take a newer backup", "")
 		i := slices.IndexFunc(steps, func(s string) bool { return strings.Contains(s, "Ghosts with a member") })
 		if i < 0 || !strings.Contains(steps[i], "Only if the silent one is a Ghost's, all that are to stay answer, and so does a majority of all: remove") || !strings.Contains(steps[i], "endpoint health") {
@@ -345,7 +345,7 @@ func TestIdentityIsAppliedBeforeItsClustersAreUnpaused(t *testing.T) {
 	third.Forecast.Notes = []report.Note{{Code: "IdentityAbsent", Message: "VSphereClusterIdentity alpha is not in the backup"}}
 	r.Clusters = append(r.Clusters, third)
 	r.Backups[0].Missing[0].ReferredBy += " and 1 more"
-	chapters := New(r).Sections[2].Chapters
+	chapters := New(r, providerTools).Sections[2].Chapters
 	for i, name := range map[int]string{0: "alpha", 2: "beta"} {
 		inOrder(t, commands(chapters[i].Steps), "get vsphereclusteridentities.infrastructure.cluster.x-k8s.io/alpha",
 			"annotate vsphereclusters.infrastructure.cluster.x-k8s.io --selector=cluster.x-k8s.io/cluster-name="+name, `{"spec":{"paused":false}}`)
@@ -360,10 +360,10 @@ func TestIdentityIsAppliedBeforeItsClustersAreUnpaused(t *testing.T) {
 // KubeadmControlPlane acts within seconds, so that the quorum is looked at before.
 func TestQuorumIsLookedAtBeforeAClusterWithGhostMembersIsUnpaused(t *testing.T) {
 	r := sample("alpha")
-	inOrder(t, commands(New(r).Sections[2].Chapters[0].Steps), "member list", "endpoint health", `{"spec":{"paused":false}}`)
+	inOrder(t, commands(New(r, providerTools).Sections[2].Chapters[0].Steps), "member list", "endpoint health", `{"spec":{"paused":false}}`)
 	p := &r.Clusters[0].ControlPlane
 	p.Machines, p.Counts.Ghost = p.Machines[:1], 0
-	if text := strings.Join(commands(New(r).Sections[2].Chapters[0].Steps), "\n"); strings.Contains(text, "etcdctl") {
+	if text := strings.Join(commands(New(r, providerTools).Sections[2].Chapters[0].Steps), "\n"); strings.Contains(text, "etcdctl") {
 		t.Errorf("without such Ghosts too: %s", text)
 	}
 }
@@ -395,7 +395,7 @@ func (w *brokenWriter) Write(p []byte) (int, error) {
 }
 
 func TestErrorOfTheWriterIsTold(t *testing.T) {
-	p := New(sample("alpha"))
+	p := New(sample("alpha"), providerTools)
 	for _, left := range []int{0, 5000} {
 		if err := Markdown(&brokenWriter{left}, p); err == nil {
 			t.Errorf("Markdown is silent after %d bytes", left)

@@ -35,7 +35,7 @@ func TestPoint27GhostsOfAControlPlaneStayWithoutAKnownMajority(t *testing.T) {
 						add(off, living, func(m *report.Machine) { m.Warnings = []report.Warning{{Reason: "PoweredOff"}} })
 						add(stale, gone, func(*report.Machine) {})
 						add(unknown, gone, func(m *report.Machine) { m.Status = report.Unknown })
-						Fill(r)
+						Fill(r, providerTools)
 						recorded := running + off + stale + unknown
 						want := running > 0 && running >= recorded/2+1
 						lines := commands(find(t, r, report.Ghost, "control-plane").Remediation)
@@ -59,7 +59,7 @@ func TestPoint27GhostsOfAControlPlaneStayWithoutAKnownMajority(t *testing.T) {
 // Lines that remove a member, or a VM that may be one, look at etcd themselves.
 func TestPoint27LinesLookAtEtcdThemselves(t *testing.T) {
 	r := sample("alpha")
-	Fill(r)
+	Fill(r, providerTools)
 	m := find(t, r, report.Ghost, "control-plane")
 	line := func(piece string) string {
 		for _, c := range commands(m.Remediation) {
@@ -116,7 +116,7 @@ func TestPoint28WhatRunsWithoutANodeIsKnownToRun(t *testing.T) {
 	if text := planText(t, r); strings.Contains(text, "No machine of its control plane is known to run") || strings.Contains(text, "none of the backup is known to run") || strings.Contains(text, "No control-plane") {
 		t.Error("2 of 3 run, and it says that none does")
 	}
-	Fill(r)
+	Fill(r, providerTools)
 	text := fmt.Sprint(find(t, r, report.Ghost, "control-plane").Remediation)
 	if !strings.Contains(text, "Machine alpha runs, and the backup does not name its Node: ETCD_POD has to name") || !strings.Contains(text, "vm.destroy") {
 		t.Error(text)

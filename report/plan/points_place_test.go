@@ -89,7 +89,7 @@ func TestPoint26WithoutAProofNoLineDeletes(t *testing.T) {
 	} {
 		r := sample("alpha")
 		tt.change(r)
-		Fill(r)
+		Fill(r, providerTools)
 		var m *report.Machine
 		if tt.worker {
 			m = find(t, r, report.Stale, "worker")
@@ -168,7 +168,7 @@ func TestPointD1NodesAreReadBeforeAMachineIsDeleted(t *testing.T) {
 	r = sample("alpha")
 	m := find(t, r, report.Unknown, "worker")
 	m.Reason, m.Instance = "NodeListUnread", nil
-	Fill(r)
+	Fill(r, providerTools)
 	if text := fmt.Sprint(m.Remediation); !strings.Contains(text, "--skip-access-apiserver") || strings.Contains(text, "could not be decided") || slices.ContainsFunc(commands(m.Remediation), deletesMachine) {
 		t.Error(text)
 	}
@@ -181,7 +181,7 @@ func TestPoint26GhostsOfAnUnknownPlaceStay(t *testing.T) {
 	r.Scopes[0].Identity, r.Scopes[1].Identity = "", ""
 	m := find(t, r, report.Unknown, "worker")
 	m.Reason, m.ProviderID, m.Others, m.Instance = "IdentityChanged", "vsphere://"+staleID, []report.Instance{*m.Instance}, nil
-	Fill(r)
+	Fill(r, providerTools)
 	if text := fmt.Sprint(m.Remediation); len(m.Remediation) != 1 || strings.Contains(text, "FOUND") {
 		t.Error(text)
 	}
@@ -224,7 +224,7 @@ func TestPoint26TheWitnessIsASibling(t *testing.T) {
 		"no sibling":     {nil, livingID},
 	} {
 		g.Machines = append(slices.Clone(rest), tt.add...)
-		Fill(r)
+		Fill(r, providerTools)
 		for _, c := range commands(find(t, r, report.Stale, "worker").Remediation) {
 			if strings.Contains(c, " delete machines.") && !strings.Contains(c, `-config.uuid `+tt.want+`)" ||`) {
 				t.Errorf("%s: %s", name, c)

@@ -23,7 +23,7 @@ func pooled(desired, now int64, change func(*report.Group)) []report.Step {
 	g := report.Group{Kind: "MachinePool", Name: "mp-0", Desired: &desired, Pool: pool}
 	change(&g)
 	c.Workers.Groups = append(c.Workers.Groups, g)
-	return New(r).Sections[2].Chapters[1].Steps
+	return New(r, providerTools).Sections[2].Chapters[1].Steps
 }
 
 // MachinePools are set to what their groups have before a cluster is unpaused.
@@ -115,7 +115,7 @@ func TestPoint22And45StoppedInstancesAreStartedFirst(t *testing.T) {
 		for _, outcome := range []string{"", "Stuck", "ReplacedByMachineHealthCheck", "Adopted"} {
 			for _, of := range []int{1, 3} {
 				r, m := arrange(role, outcome, of)
-				Fill(r)
+				Fill(r, providerTools)
 				started := ""
 				for _, s := range m.Remediation {
 					if slices.ContainsFunc(s.Commands, func(c string) bool { return strings.Contains(c, "start-instances --instance-ids="+ec2Living) }) {
@@ -144,7 +144,7 @@ func TestPoint22And45StoppedInstancesAreStartedFirst(t *testing.T) {
 // and the line that restores holds it.
 func TestPoint31NothingActsBeforeAllIsRestored(t *testing.T) {
 	r := sample("alpha")
-	p := New(r)
+	p := New(r, providerTools)
 	if !slices.ContainsFunc(p.Answer, func(s string) bool {
 		return strings.HasPrefix(s, "First condition of all") && strings.Contains(s, "ends every living worker") && strings.Contains(s, "no other tool makes them first")
 	}) {
@@ -205,7 +205,7 @@ func TestPoint31NothingActsBeforeAllIsRestored(t *testing.T) {
 // What other tools make is not unpaused, and made paused.
 func TestPoint31ClustersOfOtherTools(t *testing.T) {
 	r := sample("alpha")
-	p := New(r)
+	p := New(r, providerTools)
 	for _, label := range []string{"", "another-restore"} { // one that GitOps made, one of the old management cluster
 		if o := try(t, commands(p.Sections[2].Chapters[1].Steps)[0], `*restore-name*) echo `+label+`; exit ;;`); o.did(`"paused":false`) {
 			t.Errorf("a Cluster that this restore did not make is unpaused: %q", o.calls)
@@ -213,7 +213,7 @@ func TestPoint31ClustersOfOtherTools(t *testing.T) {
 	}
 	// One whose Cluster object another tool makes is made paused, and after its Machines.
 	r.Clusters[0].Derived = true
-	if text := chapterText(New(r).Sections[2].Chapters[0].Steps); !strings.Contains(text, "paused at first, and only now that its Machines are back") {
+	if text := chapterText(New(r, providerTools).Sections[2].Chapters[0].Steps); !strings.Contains(text, "paused at first, and only now that its Machines are back") {
 		t.Error(text)
 	}
 }
@@ -222,10 +222,10 @@ func TestPoint31ClustersOfOtherTools(t *testing.T) {
 func TestPoint33TheKubeconfigOfEKSIsDeletedBeforeTheClusterIsUnpaused(t *testing.T) {
 	r := sample("alpha")
 	c := &r.Clusters[1]
-	c.ControlPlane = report.ControlPlane{Kind: managedPlane, Name: "alpha2"}
-	steps := New(r).Sections[2].Chapters[1].Steps
+	c.ControlPlane = report.ControlPlane{Kind: "AWSManagedControlPlane", Name: "alpha2"}
+	steps := New(r, providerTools).Sections[2].Chapters[1].Steps
 	inOrder(t, commands(steps), "delete secrets/alpha2-kubeconfig", `"paused":false`)
-	for _, s := range New(r).Sections[2].Chapters[0].Steps {
+	for _, s := range New(r, providerTools).Sections[2].Chapters[0].Steps {
 		if strings.Contains(chapterText([]report.Step{s}), "-kubeconfig") {
 			t.Errorf("a cluster that is none of EKS loses its kubeconfig: %+v", s)
 		}
@@ -256,7 +256,7 @@ func TestPoint36AGhostLeavesTheLoadBalancerThatTheClusterHas(t *testing.T) {
 		ghost.Role, living.Role = "control-plane", "control-plane"
 		c.ControlPlane = report.ControlPlane{Kind: "KubeadmControlPlane", Name: "alpha", Applicable: true, Counts: report.MachineCounts{Total: 2, Healthy: 1, Ghost: 1}, Machines: []report.Machine{ghost, living}}
 		c.Workers.Groups, c.APILoadBalancers = nil, lbs
-		Fill(r)
+		Fill(r, providerTools)
 		return c.ControlPlane.Machines[0].Remediation
 	}
 	for name, tt := range map[string]struct {
@@ -307,7 +307,7 @@ func TestPoint36AGhostLeavesTheLoadBalancerThatTheClusterHas(t *testing.T) {
 // Webhooks answer before controllers make anything: asked, not only looked for.
 func TestPoint37WebhooksAreAskedBeforeAnythingIsUnpaused(t *testing.T) {
 	r := sample("alpha")
-	steps := New(r).Sections[1].Chapters[0].Steps
+	steps := New(r, providerTools).Sections[1].Chapters[0].Steps
 	last := steps[len(steps)-1]
 	if !strings.Contains(last.Text, "Before any Cluster is unpaused") {
 		t.Fatalf("%+v", last)

@@ -46,7 +46,7 @@ func try(t *testing.T, line string, cases ...string) outcomeOf {
 
 // linesWith are the commands of a report's findings that hold a piece of text.
 func linesWith(r *report.Report, piece string) []string {
-	Fill(r)
+	Fill(r, providerTools)
 	return slices.DeleteFunc(commands(allSteps(r)), func(c string) bool { return !strings.Contains(c, piece) })
 }
 
@@ -115,7 +115,7 @@ func TestPoint10TheLivingCopyIsNeverPoweredOffOrRenamed(t *testing.T) {
 	for _, machine := range []string{"poweredOn", "poweredOff", "suspended"} {
 		for _, copied := range []string{"poweredOn", "poweredOff"} {
 			r, m := arrange(machine, copied)
-			Fill(r)
+			Fill(r, providerTools)
 			text := fmt.Sprint(m.Remediation)
 			if !strings.Contains(text, "First find out which of them its Node runs on") || !strings.Contains(text, "get node/alpha --output=wide") {
 				t.Errorf("%s, copy %s: nothing finds out which VM is alive", machine, copied)
@@ -127,7 +127,7 @@ func TestPoint10TheLivingCopyIsNeverPoweredOffOrRenamed(t *testing.T) {
 		}
 	}
 	r, m := arrange("poweredOn", "poweredOff")
-	Fill(r)
+	Fill(r, providerTools)
 	line := changes(t, m.Remediation)
 	id := `*"object.collect -s VirtualMachine:vm-1 config.uuid"|*"object.collect -s VirtualMachine:vm-9 config.uuid") echo ` + livingID + `; exit ;;`
 	on := func(ref, state string) string {
@@ -161,7 +161,7 @@ func TestPoint10TheLivingCopyIsNeverPoweredOffOrRenamed(t *testing.T) {
 // may be in any namespace.
 func TestPoint29ToolsAndNamespacesAreNotAssumed(t *testing.T) {
 	r := sample("alpha")
-	first := New(r).Sections[0].Chapters[0].Steps[0]
+	first := New(r, providerTools).Sections[0].Chapters[0].Steps[0]
 	if !slices.Contains(first.Commands, "govc version -require 0.46.0") || !strings.Contains(first.Text, "0.46.0") {
 		t.Errorf("%+v", first)
 	}

@@ -1,101 +1,114 @@
 package plan
 
-import "drift-detector/report"
+import (
+	"regexp"
 
-// provider is what a plan knows of one provider of infrastructure, beside what the
-// report says. A new one is a file with a provider in it, and its line below. Of one
-// that is not here a plan says what to do, and makes no line for a shell.
+	"drift-detector/infra/shell"
+	"drift-detector/report"
+)
+
+// Tools are the command lines of the providers, by the providers' names in reports.
+type Tools map[string]shell.Tool
+
+// provider is an infrastructure as the report describes it, and its tool. Without a
+// tool a plan says what to do, and no line addresses an instance.
 type provider struct {
-	tool
-	noun         string            // what a place of it is called
-	controller   string            // its controller's name
-	deletes      string            // what the controller does to instances when a Machine is deleted: a sentence
-	accounts     bool              // accounts do not see each other's instances at one endpoint
-	powersOn     bool              // the controller starts what is off, unless it is suspended
-	machineKinds []string          // resources of its infrastructure machines
-	clusterKind  string            // resource of its infrastructure clusters, which are touched to hasten a retry
-	planeKinds   map[string]string // the same of control planes that stand for them, by kind
-	clusterFirst string            // what it does when Clusters are restored before Machines; empty: nothing known
-	identities   map[string]string // resource of each kind that leads a cluster to its credential
+	*report.Provider
+	shell.Tool // nil: there is none
 }
 
-// providers are those that commands are known for, by their names in reports.
-var providers = map[string]*provider{
-	"aws":     &aws,
-	"vsphere": &vsphere,
+// resourceForm is that of a resource, as kubectl takes it: no option begins so.
+var resourceForm = regexp.MustCompile(`^[a-z][a-z0-9-]*(\.[a-z0-9-]+)*$`)
+
+// readProviders takes in what the report says of each provider. Kinds whose resource
+// has not the form of one are left out: the report may have been edited.
+func (pl *planner) readProviders() {
+	for _, p := range pl.Report.Providers {
+		p.MachineKinds, p.IdentityKinds, p.ManagedPlanes = wellFormed(p.MachineKinds), wellFormed(p.IdentityKinds), wellFormed(p.ManagedPlanes)
+		if p.ClusterKind != nil && !resourceForm.MatchString(p.ClusterKind.Resource) {
+			p.ClusterKind = nil
+		}
+		pl.providers[p.Name] = &provider{&p, pl.tools[p.Name]}
+		for _, k := range p.IdentityKinds {
+			pl.identityKinds[k.Kind] = k.Resource + "/"
+		}
+	}
 }
 
-// tool makes the commands of a provider's own command line. None of those that
-// change something compares ids: vm does that for all.
-type tool interface {
-	// place names the variable for a scope, by how it begins, and says what belongs
-	// into it; it is false where no command can address the scope.
-	scope(*report.Scope) (prefix, meaning string, ok bool)
-	// identifies says that an id has the form of those of its instances.
-	identifies(id string) bool
-	// addresses says that commands can address an instance by its ids.
-	addresses(*report.Instance) bool
-
-	// requires fails when the tool is too old, and says so in a sentence; none where
-	// any release will do.
-	requires() (check command, why string)
-	// here fails at any other place than the report's; it is empty where the report
-	// does not say which that is.
-	here(*scope) command
-	show(*vm) command // prints what there is to see
-	same(*vm) command // fails unless that place shows the id again
-	off(*vm) command  // fails unless it is powered off
-	on(*vm) command   // fails unless it runs
-	start(*vm) command
-	stop(*vm) command
-	destroy(*vm) command
-	find(p *scope, id string) command // prints what has the id
-	// sees fails unless whoever asks finds an instance of the cluster, in the way in
-	// which find looks. Where the report has none, i is nil: then it is something else
-	// of the cluster, or empty. what names it.
-	sees(p *scope, c *report.Cluster, i *report.Instance) (check command, what string)
-
-	// leaveBalancer, detach and remove are the steps that end a Ghost: out of the
-	// API server's load balancer, disks that are to stay off it, then itself, which
-	// first has to allow.
-	leaveBalancer(*draft, *report.Cluster, *vm)
-	detach(*draft, *vm)
-	remove(d *draft, v *vm, first command)
+func wellFormed(kinds []report.Kind) []report.Kind {
+	var out []report.Kind
+	for _, k := range kinds {
+		if resourceForm.MatchString(k.Resource) {
+			out = append(out, k)
+		}
+	}
+	return out
 }
 
-// sizer is a tool of places that make machines by themselves, in groups.
-type sizer interface {
-	// groupSize prints how many members the group of an instance is set to have.
-	groupSize(p *scope, member string) command
+func resources(kinds []report.Kind) []string {
+	out := make([]string, len(kinds))
+	for i, k := range kinds {
+		out[i] = k.Resource
+	}
+	return out
 }
 
-// renamer is a tool of instances whose id can be changed, while they are off.
-type renamer interface {
-	rename(v *vm, id any) command
+// planeResource is the resource of a control plane that stands for the infrastructure
+// cluster; empty when it is of another kind.
+func (p *provider) planeResource(c *report.Cluster) string {
+	if p == nil {
+		return ""
+	}
+	for _, k := range p.ManagedPlanes {
+		if k.Kind == c.ControlPlane.Kind {
+			return k.Resource
+		}
+	}
+	return ""
+}
+
+// clusterResource is the resource that is touched to make the controller try again;
+// empty when it is not known.
+func (p *provider) clusterResource(c *report.Cluster) string {
+	if plane := p.planeResource(c); plane != "" || p == nil || p.ClusterKind == nil {
+		return plane
+	}
+	return p.ClusterKind.Resource
 }
 
 // controllerOf names the infrastructure controller of a cluster.
-func controllerOf(c *report.Cluster) string {
-	if p := providers[c.Provider]; p != nil {
-		return p.controller
+func (pl *planner) controllerOf(c *report.Cluster) string {
+	if p := pl.providers[c.Provider]; p != nil && p.Controller != "" {
+		return p.Controller
 	}
 	return "The controller of provider " + c.Provider
 }
 
-// renames says that the instance can be given another id.
-func (v *vm) renames() bool {
-	_, ok := v.tool.(renamer)
-	return ok
+// onDelete says what happens to an instance when its Machine is deleted.
+func (pl *planner) onDelete(c *report.Cluster) string {
+	if p := pl.providers[c.Provider]; p != nil && p.OnDelete != "" {
+		return p.OnDelete
+	}
+	return "deleting a Machine may destroy whatever has its id"
 }
 
-// identityKinds are the cluster-scoped kinds that lead to credentials, with their
-// resources.
-var identityKinds = func() map[string]string {
-	all := map[string]string{}
-	for _, p := range providers {
-		for kind, resource := range p.identities {
-			all[kind] = resource + "/"
+// kubeconfigOwner names the controller that makes the kubeconfig of a kind of control
+// plane; empty when none does.
+func (pl *planner) kubeconfigOwner(kind string) string {
+	for _, p := range pl.Report.Providers {
+		if kind != "" && p.OwnsKubeconfig == kind {
+			return p.Controller
 		}
 	}
-	return all
-}()
+	return ""
+}
+
+// identifies reports whether an id has the form of a provider's.
+func (pl *planner) identifies(id string) bool {
+	for _, t := range pl.tools {
+		if t.Identifies(id) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,10 +1,15 @@
 package plan
 
 import (
+	"bytes"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 
+	"drift-detector/infra/shell"
+	"drift-detector/infra/shell/shelltest"
 	"drift-detector/report"
 )
 
@@ -73,9 +78,9 @@ func TestAProviderWithoutCommands(t *testing.T) {
 			}
 		}
 	}
-	for name, p := range providers {
-		if p.controller == "" || p.clusterKind == "" || len(p.machineKinds) == 0 || len(p.identities) == 0 {
-			t.Errorf("provider %s is not filled in: %+v", name, p)
+	for _, p := range described {
+		if p.Controller == "" || p.ClusterKind == nil || len(p.MachineKinds) == 0 || len(p.IdentityKinds) == 0 || p.OnDelete == "" || p.Noun == "" {
+			t.Errorf("provider %s is not filled in: %+v", p.Name, p)
 		}
 	}
 }
@@ -118,7 +123,7 @@ func TestTwoAccountsOfOneRegion(t *testing.T) {
 		return r
 	}
 	linesOf := func(r *report.Report) string {
-		Fill(r)
+		Fill(r, providerTools)
 		var all []string
 		for _, s := range sets(&r.Clusters[1]) {
 			for i := range s.machines {
@@ -148,18 +153,18 @@ func TestClustersOfOneNameInTwoBackups(t *testing.T) {
 	duplicate := r.Clusters[0]
 	duplicate.Backup = 1
 	r.Clusters = append(r.Clusters, duplicate)
-	b := open(r)
-	first, last := b.contexts[&r.Clusters[0]], b.contexts[&r.Clusters[len(r.Clusters)-1]]
+	pl := newPlanner(r, providerTools)
+	first, last := pl.contexts[&r.Clusters[0]], pl.contexts[&r.Clusters[len(r.Clusters)-1]]
 	if first == "" || first == last {
 		t.Errorf("the contexts are %q and %q", first, last)
 	}
 	for _, name := range []string{first, last} {
-		if !slices.ContainsFunc(b.variables, func(v Variable) bool { return v.Name == name && strings.Contains(v.Meaning, " of backup ") }) {
-			t.Errorf("%s is not explained: %+v", name, b.variables)
+		if !slices.ContainsFunc(pl.variables, func(v Variable) bool { return v.Name == name && strings.Contains(v.Meaning, " of backup ") }) {
+			t.Errorf("%s is not explained: %+v", name, pl.variables)
 		}
 	}
-	if !slices.ContainsFunc(b.limits(), func(s string) bool { return strings.Contains(s, "alpha/alpha is in several backups") }) {
-		t.Errorf("the limits are %q", b.limits())
+	if !slices.ContainsFunc(pl.limits(), func(s string) bool { return strings.Contains(s, "alpha/alpha is in several backups") }) {
+		t.Errorf("the limits are %q", pl.limits())
 	}
 }
 
@@ -189,15 +194,68 @@ func TestStoppedMachines(t *testing.T) {
 
 // The identity of an EKS cluster is read from its control plane.
 func TestRetryOfAnEKSCluster(t *testing.T) {
-	for kind, want := range map[string]string{"KubeadmControlPlane": " awsclusters.", managedPlane: " awsmanagedcontrolplanes.controlplane."} {
+	for kind, want := range map[string]string{"KubeadmControlPlane": " awsclusters.", "AWSManagedControlPlane": " awsmanagedcontrolplanes.controlplane."} {
 		r := sample("alpha")
 		c := &r.Clusters[1]
 		c.ControlPlane.Kind, c.Backup = kind, 0
 		r.Backups[0].Missing = []report.Missing{{Kind: "AWSClusterRoleIdentity", Name: "role", ReferredBy: "AWSCluster " + key(c)}}
 		var d draft
-		open(r).identities(&d, c)
+		newPlanner(r, providerTools).identities(&d, c)
 		if len(d.steps) != 1 || len(d.steps[0].Commands) != 2 || !strings.Contains(d.steps[0].Commands[1], want) {
 			t.Errorf("%s: %+v", kind, d.steps)
 		}
+	}
+}
+
+// A provider is its description in the report and its tool: under another name it has
+// the same plan.
+func TestANewProviderNeedsNothingHere(t *testing.T) {
+	renamed := func(s string) string {
+		return strings.NewReplacer("vsphere vc.example", "tiny vc.example", "vsphere alpha", "tiny alpha", "infrastructure-vsphere", "infrastructure-tiny").Replace(s)
+	}
+	var doc bytes.Buffer
+	if err := report.JSON(&doc, sample("alpha")); err != nil {
+		t.Fatal(err)
+	}
+	r, err := report.Read(strings.NewReader(strings.ReplaceAll(renamed(doc.String()), `"vsphere"`, `"tiny"`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools := maps.Clone(providerTools)
+	tools["tiny"] = tools["vsphere"]
+	delete(tools, "vsphere")
+	got, want := fmt.Sprint(New(r, tools)), renamed(fmt.Sprint(New(sample("alpha"), providerTools)))
+	if got != want || !strings.Contains(got, "govc vm.destroy") {
+		t.Errorf("the plan of a renamed provider is\n%s\nwant\n%s", got, want)
+	}
+}
+
+// A report may have been edited: no resource of a provider is an option of kubectl, or
+// anything else than a resource.
+func TestResourcesThatAreNone(t *testing.T) {
+	for _, bad := range append(shelltest.Hostile, shelltest.Unprintable...) {
+		if bad == "" {
+			continue
+		}
+		r := sample("alpha")
+		r.Providers = slices.Clone(described)
+		for i := range r.Providers {
+			p := &r.Providers[i]
+			kind := report.Kind{Kind: "VSphereClusterIdentity", Resource: bad}
+			p.MachineKinds, p.ClusterKind, p.ManagedPlanes, p.IdentityKinds = []report.Kind{kind}, &kind, []report.Kind{{Kind: "KubeadmControlPlane", Resource: bad}}, []report.Kind{kind}
+		}
+		m := find(t, r, report.Healthy, "control-plane")
+		m.Warnings = []report.Warning{{Reason: report.MachineMissing}}
+		quoted, _ := shell.Quote(bad)
+		for _, l := range append(planLines(r), commandsOf(t, r, report.Healthy, "control-plane")...) {
+			for _, verb := range []string{" get ", " annotate "} {
+				if _, rest, found := strings.Cut(l, verb); found && quoted != "" && strings.HasPrefix(rest+" ", quoted+" ") {
+					t.Errorf("%q is a resource of %s", bad, l)
+				}
+			}
+		}
+	}
+	if r := sample("alpha"); !slices.ContainsFunc(planLines(r), func(l string) bool { return strings.Contains(l, "annotate vspheremachines.infrastructure") }) {
+		t.Error("no line names a resource")
 	}
 }

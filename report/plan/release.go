@@ -1,26 +1,26 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"drift-detector/infra/shell"
 	"drift-detector/report"
 )
 
 // afterRestore lets one cluster after the other go, and cleans up behind it.
-func (b *book) afterRestore() []Chapter {
+func (pl *planner) afterRestore() []Chapter {
 	var out []Chapter
-	for i := range b.Clusters {
-		c := &b.Clusters[i]
+	for i := range pl.Clusters {
+		c := &pl.Clusters[i]
 		if c.Self {
 			continue
 		}
-		ch := b.chapter(c, report.AfterRestore)
+		ch := pl.chapter(c, report.AfterRestore)
 		var d draft
-		b.identities(&d, c)
-		b.release(&d, c)
+		pl.identities(&d, c)
+		pl.release(&d, c)
 		ch.Steps = d.steps
 		out = append(out, ch)
 	}
@@ -29,29 +29,29 @@ func (b *book) afterRestore() []Chapter {
 
 // identities are applied again when their Secret is there, and the
 // infrastructure cluster is touched: CAPV's retries come ever later.
-func (b *book) identities(d *draft, c *report.Cluster) {
-	if c.Backup < 0 || c.Backup >= len(b.Backups) {
+func (pl *planner) identities(d *draft, c *report.Cluster) {
+	if c.Backup < 0 || c.Backup >= len(pl.Backups) {
 		return
 	}
-	for i := range b.Backups[c.Backup].Missing {
-		m := &b.Backups[c.Backup].Missing[i]
-		if !waits(c, m) {
+	for i := range pl.Backups[c.Backup].Missing {
+		m := &pl.Backups[c.Backup].Missing[i]
+		if !pl.waits(c, m) {
 			continue
 		}
-		lines := []command{kubectl(management, "get", identityKinds[m.Kind]+m.Name)}
-		if p := providers[c.Provider]; p != nil {
-			lines = append(lines, manage(c.Namespace, "annotate", cmp.Or(p.planeKinds[c.ControlPlane.Kind], p.clusterKind), "--selector=cluster.x-k8s.io/cluster-name="+c.Name, "--overwrite", raw(`drift-detector/retry="$(date +%s)"`)))
+		lines := []shell.Command{kubectl(management, "get", pl.identityKinds[m.Kind]+m.Name)}
+		if object := pl.providers[c.Provider].clusterResource(c); object != "" {
+			lines = append(lines, manage(c.Namespace, "annotate", object, "--selector=cluster.x-k8s.io/cluster-name="+c.Name, "--overwrite", shell.Raw(`drift-detector/retry="$(date +%s)"`)))
 		}
 		d.after(fmt.Sprintf("The cluster stands still until %s %s exists. See that the Secret is there which it names, if it names one, apply its manifest, then touch the infrastructure cluster, because retries come ever later.", m.Kind, m.Name), lines...)
 	}
 }
 
-// waits says that a cluster stands still until an identity exists.
-func waits(c *report.Cluster, m *report.Missing) bool {
-	return identityKinds[m.Kind] != "" && needs(c, m)
+// waits reports whether a cluster stands still until an identity exists.
+func (pl *planner) waits(c *report.Cluster, m *report.Missing) bool {
+	return pl.identityKinds[m.Kind] != "" && needs(c, m)
 }
 
-// needs says that a cluster waits for something that the backup lacks: the
+// needs reports whether a cluster waits for something that the backup lacks: the
 // forecast names it to each, the list of what is missing to the first alone.
 func needs(c *report.Cluster, m *report.Missing) bool {
 	_, object, _ := strings.Cut(m.ReferredBy, " ")
@@ -66,31 +66,31 @@ func needs(c *report.Cluster, m *report.Missing) bool {
 // memberGhosts counts Ghosts whose etcd members KubeadmControlPlane would remove.
 func memberGhosts(c *report.Cluster) int {
 	s := sets(c)[0]
-	if s.kind != "KubeadmControlPlane" || s.externalEtcd() {
+	if !s.stackedEtcd() {
 		return 0
 	}
 	return s.counts.Ghost
 }
 
 // release unpauses a cluster that was not paused in the backup.
-func (b *book) release(d *draft, c *report.Cluster) {
+func (pl *planner) release(d *draft, c *report.Cluster) {
 	switch {
-	case b.gone(c):
+	case pl.gone(c):
 		d.after("If you left it out, there is nothing to do. If it was restored, leave it paused until it is decided what becomes of it.", listMachines(c))
 		return
 	case lostControlPlane(c):
 		d.after("Leave it paused until it is decided what becomes of its control plane.", listMachines(c))
 		return
 	}
-	b.settleErrors(d, c)
-	b.warnOfEviction(d, c)
-	b.keepPoolSizes(d, c)
-	b.freeKubeconfig(d, c)
+	pl.settleErrors(d, c)
+	pl.warnOfEviction(d, c)
+	pl.keepPoolSizes(d, c)
+	pl.freeKubeconfig(d, c)
 	lead := "Unpause it"
-	if b.settle(d, c) {
+	if pl.settle(d, c) {
 		lead = "Only when all that stands above is settled, or wanted: unpause it"
 	}
-	unpause := restored(c.Namespace, clusters+c.Name).then(manage(c.Namespace, "patch", clusters+c.Name, "--type=merge", `--patch={"spec":{"paused":false}}`))
+	unpause := restored(c.Namespace, clusters+c.Name).Then(manage(c.Namespace, "patch", clusters+c.Name, "--type=merge", `--patch={"spec":{"paused":false}}`))
 	switch {
 	case c.Paused:
 		d.after("It was paused in the backup. Leave it so until you know who paused it and why; what follows holds from when it is unpaused.", unpause)
@@ -103,7 +103,7 @@ func (b *book) release(d *draft, c *report.Cluster) {
 
 // keepPoolSizes comes before a cluster is unpaused: its controller sets each pool to
 // what its MachinePool wants, and ends living members, undrained, where that is less.
-func (b *book) keepPoolSizes(d *draft, c *report.Cluster) {
+func (pl *planner) keepPoolSizes(d *draft, c *report.Cluster) {
 	for i := range c.Workers.Groups {
 		g := &c.Workers.Groups[i]
 		p := g.Pool
@@ -121,50 +121,51 @@ func (b *book) keepPoolSizes(d *draft, c *report.Cluster) {
 		if now < *p.Desired {
 			does = fmt.Sprintf("makes %d more", *p.Desired-now)
 		}
-		text := fmt.Sprintf("Before it is unpaused: MachinePool %s wants %d machines and the group has %d, so that %s %s. Let it want what the group has.", g.Name, *p.Desired, now, controllerOf(c), does)
-		check, ok := b.poolSize(c, p, now)
+		text := fmt.Sprintf("Before it is unpaused: MachinePool %s wants %d machines and the group has %d, so that %s %s. Let it want what the group has.", g.Name, *p.Desired, now, pl.controllerOf(c), does)
+		check, ok := pl.poolSize(c, p, now)
 		if !ok {
 			d.after(text+" No line does that: the report does not name a member by which the group could be looked up again. Compare with the group itself first.", manage(c.Namespace, "get", pools+g.Name))
 			continue
 		}
 		object := pools + g.Name
 		d.after(text+" The line looks first whether the group still has that number.",
-			all(check, restored(c.Namespace, object), manage(c.Namespace, "scale", object, fmt.Sprintf("--current-replicas=%d", *p.Desired), fmt.Sprintf("--replicas=%d", now))))
+			shell.All(check, restored(c.Namespace, object), manage(c.Namespace, "scale", object, fmt.Sprintf("--current-replicas=%d", *p.Desired), fmt.Sprintf("--replicas=%d", now))))
 	}
 }
 
 // poolSize stops unless the group that a pool's member is in is set to a size.
-func (b *book) poolSize(c *report.Cluster, p *report.Pool, size int64) (command, bool) {
-	scopes := b.clusterScopes(c, &report.Machine{})
+func (pl *planner) poolSize(c *report.Cluster, p *report.Pool, size int64) (shell.Command, bool) {
+	scopes := pl.clusterScopes(c, &report.Machine{})
 	if len(scopes) != 1 || !scopes[0].proven() || len(p.Now) == 0 {
-		return command{}, false
+		return shell.Command{}, false
 	}
-	sizer, ok := scopes[0].tool.(sizer)
-	if !ok || !scopes[0].identifies(p.Now[0]) {
-		return command{}, false
+	sizer, ok := scopes[0].Tool.(shell.Sizer)
+	if !ok || !scopes[0].Identifies(p.Now[0]) {
+		return shell.Command{}, false
 	}
-	return scopes[0].identityCheck().then(compare(sizer.groupSize(scopes[0], p.Now[0]), fmt.Sprint(size)).stop("the group has another size by now: run detect again")), true
+	return scopes[0].identityCheck().Then(sizer.GroupSize(scopes[0].Scope, p.Now[0]).Prints(fmt.Sprint(size)).OrStop("the group has another size by now: run detect again")), true
 }
 
-// freeKubeconfig lets CAPA make the kubeconfig of an EKS cluster: it refuses one that
-// it does not own, and a restore takes ownership away (CAPA
+// freeKubeconfig lets a controller make the kubeconfig of its own kind of control
+// plane: it refuses one that it does not own, and a restore takes ownership away (CAPA
 // pkg/cloud/services/eks/config.go v2.11.1).
-func (b *book) freeKubeconfig(d *draft, c *report.Cluster) {
-	if c.ControlPlane.Kind != managedPlane {
+func (pl *planner) freeKubeconfig(d *draft, c *report.Cluster) {
+	owner := pl.kubeconfigOwner(c.ControlPlane.Kind)
+	if owner == "" {
 		return
 	}
 	secret := "secrets/" + c.Name + "-kubeconfig"
-	d.after("Before it is unpaused: delete the kubeconfig that was restored. CAPA refuses one that it does not own, and makes it when there is none.",
-		restored(c.Namespace, secret).then(manage(c.Namespace, "delete", secret)))
+	d.after("Before it is unpaused: delete the kubeconfig that was restored. "+owner+" refuses one that it does not own, and makes it when there is none.",
+		restored(c.Namespace, secret).Then(manage(c.Namespace, "delete", secret)))
 }
 
 // warnOfEviction comes before whatever lets KubeadmControlPlane act: it removes
 // the members of Ghosts within seconds.
-func (b *book) warnOfEviction(d *draft, c *report.Cluster) {
+func (pl *planner) warnOfEviction(d *draft, c *report.Cluster) {
 	ghosts := memberGhosts(c)
 	if ghosts == 0 {
 		return
 	}
 	d.after(fmt.Sprintf("Before it is unpaused: KubeadmControlPlane removes the etcd members of Ghosts without asking, as soon as all its Machines have Nodes, and early releases remove all at once. Ghosts with a member: %d. See that every member answers. If one that is to stay does not, leave the cluster paused, and repair that member or take a newer backup: when the Ghosts' members go, etcd has no majority. Only if the silent one is a Ghost's, all that are to stay answer, and so does a majority of all: remove the members of the Ghosts by hand now, the silent one first, one at a time, as below.", ghosts)+
-		b.etcdAt(c), b.quorum(c)...)
+		pl.etcdAt(c), pl.quorum(c)...)
 }

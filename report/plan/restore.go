@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"drift-detector/infra/shell"
 	"drift-detector/report"
 )
 
@@ -13,69 +14,69 @@ import (
 const pausing = `{"version":"v1","resourceModifierRules":[{"conditions":{"groupResource":"clusters.cluster.x-k8s.io"},"mergePatches":[{"patchData":"{\"spec\":{\"paused\":true}}"}]}]}`
 
 // restore is the restore itself.
-func (b *book) restore() Chapter {
+func (pl *planner) restore() Chapter {
 	var d draft
-	b.emptyCluster(&d)
+	pl.emptyCluster(&d)
 	d.before("Leave the controllers running, so that their webhooks answer; or remove Cluster API's webhook configurations before you stop them, and have them back before the controllers. With the webhooks in place and nobody behind them, Velero can restore no Cluster, Machine or infrastructure machine.",
 		kubectl(management, "get", "validatingwebhookconfigurations,mutatingwebhookconfigurations"))
 	d.before("Have every Cluster restored paused, so that you let one after the other go. Clusters that were paused in the backup stay so on purpose: do not unpause them with the others.",
 		inVelero("create", "configmap", "restore-paused", "--from-literal=modifiers.yaml="+pausing))
-	text := "Restore the Backup of the report: compare its time with that above. The line does nothing while a Cluster that is not paused exists, nor where Velero was given an order of its own (--restore-resource-priorities): by default it puts Clusters last. Where Clusters come before their Machines, " + b.clustersFirst() + ". If Velero's own order puts Clusters behind the Machines too, run the last part of the line by itself."
-	if len(b.Backups) > 1 {
-		text += fmt.Sprintf(" The report is of %d backups: restore each, under a name of its own.", len(b.Backups))
+	text := "Restore the Backup of the report: compare its time with that above. The line does nothing while a Cluster that is not paused exists, nor where Velero was given an order of its own (--restore-resource-priorities): by default it puts Clusters last. Where Clusters come before their Machines, " + pl.clustersFirst() + ". If Velero's own order puts Clusters behind the Machines too, run the last part of the line by itself."
+	if len(pl.Backups) > 1 {
+		text += fmt.Sprintf(" The report is of %d backups: restore each, under a name of its own.", len(pl.Backups))
 	}
-	out := b.leavable()
+	out := pl.leavable()
 	if len(out) > 0 {
 		text += " If you leave clusters out, do not do this, but the next step."
 	}
-	rest := slices.DeleteFunc(b.goneClusters(), func(c *report.Cluster) bool { return slices.Contains(out, c) })
+	rest := slices.DeleteFunc(pl.goneClusters(), func(c *report.Cluster) bool { return slices.Contains(out, c) })
 	if len(rest) > 0 {
-		text += " " + b.whyRestored(rest)
+		text += " " + pl.whyRestored(rest)
 	}
-	d.before(text, velero("backup", "get", variable(backupName)), restoring())
+	d.before(text, velero("backup", "get", shell.Variable(backupName)), restoring())
 	if len(out) > 0 {
-		b.leaveOut(&d, out)
+		pl.leaveOut(&d, out)
 	}
 	d.before("See that it completed, and read its errors and warnings before you go on. That something already exists is a mere warning, and means all the same that it was not restored.",
-		velero("restore", "describe", variable(restoreName), "--details"),
+		velero("restore", "describe", shell.Variable(restoreName), "--details"),
 		kubectl(management, "get", "clusters.cluster.x-k8s.io,machines.cluster.x-k8s.io", "--all-namespaces"),
-		velero("restore", "logs", variable(restoreName)),
-		compare(inVelero("get", raw("restores.velero.io/"+string(variable(restoreName))), "--output=jsonpath={.status.phase}"), "Completed").stop("the restore did not complete"))
-	b.webhooksBack(&d)
+		velero("restore", "logs", shell.Variable(restoreName)),
+		inVelero("get", shell.Raw("restores.velero.io/"+string(shell.Variable(restoreName))), "--output=jsonpath={.status.phase}").Prints("Completed").OrStop("the restore did not complete"))
+	pl.webhooksBack(&d)
 	return Chapter{Title: "Restore it paused, Clusters last", Steps: d.steps}
 }
 
 // emptyCluster is where to restore to. A Cluster that is there already is acted on
 // while its Machines are not yet back.
-func (b *book) emptyCluster(d *draft) {
+func (pl *planner) emptyCluster(d *draft) {
 	d.before("In the new cluster install the releases of Cluster API and of the providers that the old one had, or later ones that still serve the API versions of the backup, and Velero with the object store of the backup. It must hold none of the Clusters yet, whoever makes them: what does so by itself (Flux, Argo CD, Helm, k0rdent) stays off until all is restored and unpaused.",
-		kubectl(management, "get", "clusters.cluster.x-k8s.io", "--all-namespaces", "--no-headers").keep("CLUSTERS").
-			then(empty("CLUSTERS").stop("it holds Clusters:", raw(`"$CLUSTERS"`))))
+		kubectl(management, "get", "clusters.cluster.x-k8s.io", "--all-namespaces", "--no-headers").Keep("CLUSTERS").
+			Then(shell.Empty("CLUSTERS").OrStop("it holds Clusters:", shell.Raw(`"$CLUSTERS"`))))
 	d.before("Only if that names one: turn off what made it, and pause it at once. Do not delete it: its controllers would take down what runs under its name. Restore into another management cluster, which holds none.",
-		ask("EXISTING_NAMESPACE", "its namespace"), ask("EXISTING", "its name"),
-		kubectl(management, "--namespace", variable("EXISTING_NAMESPACE"), "patch", raw(clusters+string(variable("EXISTING"))), "--type=merge", pausePatch))
+		shell.Ask("EXISTING_NAMESPACE", "its namespace"), shell.Ask("EXISTING", "its name"),
+		kubectl(management, "--namespace", shell.Variable("EXISTING_NAMESPACE"), "patch", shell.Raw(clusters+string(shell.Variable("EXISTING"))), "--type=merge", pausePatch))
 }
 
 // webhooksBack comes before anything is unpaused: what controllers make without the
 // webhooks' defaults hangs. A Deployment of no replicas counts as available, so that
 // the webhooks themselves are asked, by a change that is not kept.
-func (b *book) webhooksBack(d *draft) {
-	var hooks, asked []command
+func (pl *planner) webhooksBack(d *draft) {
+	var hooks, asked []shell.Command
 	known := map[string]bool{}
 	look := func(label string, c *report.Cluster, kind string) {
 		if known[label] {
 			return
 		}
 		known[label] = true
-		hooks = append(hooks, kubectl(management, "get", "mutatingwebhookconfigurations", "--selector=cluster.x-k8s.io/provider="+label, "--output=name").keep("HOOKS").
-			then(line(raw(`test -n "$HOOKS"`)).stop("no webhook configuration of "+label+" is there")))
+		hooks = append(hooks, kubectl(management, "get", "mutatingwebhookconfigurations", "--selector=cluster.x-k8s.io/provider="+label, "--output=name").Keep("HOOKS").
+			Then(shell.Line(shell.Raw(`test -n "$HOOKS"`)).OrStop("no webhook configuration of "+label+" is there")))
 		asked = append(asked, manage(c.Namespace, "annotate", kind, "--selector=cluster.x-k8s.io/cluster-name="+c.Name, "--overwrite", "--dry-run=server", "drift-detector/asked=yes"))
 	}
-	for i := range b.Clusters {
-		c := &b.Clusters[i]
-		if p := providers[c.Provider]; p != nil && !c.Self {
+	for i := range pl.Clusters {
+		c := &pl.Clusters[i]
+		if p := pl.providers[c.Provider]; p != nil && len(p.MachineKinds) > 0 && !c.Self {
 			look("cluster-api", c, "machines.cluster.x-k8s.io")
-			look("infrastructure-"+c.Provider, c, p.machineKinds[0])
+			look("infrastructure-"+c.Provider, c, p.MachineKinds[0].Resource)
 		}
 	}
 	if len(hooks) > 0 {
@@ -85,24 +86,24 @@ func (b *book) webhooksBack(d *draft) {
 
 // clustersFirst is what happens when Clusters exist before their Machines while
 // controllers run.
-func (b *book) clustersFirst() string {
+func (pl *planner) clustersFirst() string {
 	text := "running controllers make new MachineSets and scale the restored ones to 0, which ends every living worker"
-	for i := range b.Clusters {
-		if p := providers[b.Clusters[i].Provider]; p != nil && p.clusterFirst != "" {
-			return text + "; and " + p.controller + " " + p.clusterFirst
+	for i := range pl.Clusters {
+		if p := pl.providers[pl.Clusters[i].Provider]; p != nil && p.ClustersFirst != "" {
+			return text + "; and " + p.Controller + " " + p.ClustersFirst + ", and clones new VMs"
 		}
 	}
 	return text
 }
 
 // inVelero addresses Velero's own namespace of the new management cluster.
-func inVelero(words ...any) command {
-	return kubectl(management, append([]any{raw("--namespace=" + string(variable(veleroSpace)))}, words...)...)
+func inVelero(words ...any) shell.Command {
+	return kubectl(management, append([]any{shell.Raw("--namespace=" + string(shell.Variable(veleroSpace)))}, words...)...)
 }
 
 // velero addresses the Velero of the new management cluster.
-func velero(words ...any) command {
-	return line(append([]any{raw("velero --kubecontext"), variable(management), raw("--namespace=" + string(variable(veleroSpace)))}, words...)...)
+func velero(words ...any) shell.Command {
+	return shell.Line(append([]any{shell.Raw("velero --kubecontext"), shell.Variable(management), shell.Raw("--namespace=" + string(shell.Variable(veleroSpace)))}, words...)...)
 }
 
 // Clusters that controllers act on, and what Velero was started with, which may hold
@@ -114,16 +115,16 @@ const (
 
 // restoring is the restore, with further options. It stops where controllers could
 // act before all is there.
-func restoring(options ...string) command {
-	words := []any{"restore", "create", variable(restoreName), raw("--from-backup"), variable(backupName), "--resource-modifier-configmap=restore-paused"}
+func restoring(options ...string) shell.Command {
+	words := []any{"restore", "create", shell.Variable(restoreName), shell.Raw("--from-backup"), shell.Variable(backupName), "--resource-modifier-configmap=restore-paused"}
 	for _, o := range options {
 		words = append(words, o)
 	}
-	return all(
-		kubectl(management, "get", "clusters.cluster.x-k8s.io", "--all-namespaces", unpaused).keep("UNPAUSED"),
-		empty("UNPAUSED").stop("Clusters that are not paused:", raw(`"$UNPAUSED"`)),
-		inVelero("get", "deployments.apps/velero", started).keep("STARTED"),
-		lacks("STARTED", "--restore-resource-priorities").stop("Velero has an order of its own:", raw(`"$STARTED"`)),
+	return shell.All(
+		kubectl(management, "get", "clusters.cluster.x-k8s.io", "--all-namespaces", unpaused).Keep("UNPAUSED"),
+		shell.Empty("UNPAUSED").OrStop("Clusters that are not paused:", shell.Raw(`"$UNPAUSED"`)),
+		inVelero("get", "deployments.apps/velero", started).Keep("STARTED"),
+		shell.Lacks("STARTED", "--restore-resource-priorities").OrStop("Velero has an order of its own:", shell.Raw(`"$STARTED"`)),
 		velero(append(words, "--wait")...))
 }
 
@@ -131,9 +132,9 @@ func restoring(options ...string) command {
 // selector asks every object for itself (Velero pkg/restore v1.18.1): what does
 // not have the label of its cluster is restored all the same, as most Cluster
 // objects themselves.
-func (b *book) leaveOut(d *draft, out []*report.Cluster) {
+func (pl *planner) leaveOut(d *draft, out []*report.Cluster) {
 	labels := make([]string, len(out))
-	var look []command
+	var look []shell.Command
 	for i, c := range out {
 		labels[i] = c.Name
 		look = append(look, manage(c.Namespace, "get", clusters+c.Name, "--ignore-not-found"))
@@ -144,9 +145,9 @@ func (b *book) leaveOut(d *draft, out []*report.Cluster) {
 }
 
 // whyRestored says why no line leaves clusters out of which nothing exists.
-func (b *book) whyRestored(gone []*report.Cluster) string {
+func (pl *planner) whyRestored(gone []*report.Cluster) string {
 	text := "Of " + names(gone) + " no machine was found, and no line is made that leaves that out: "
-	if b.Options.Filter != nil {
+	if pl.Options.Filter != nil {
 		return text + "the report is only of some clusters, and a selector would leave a living one of the same name in another namespace out as well. Run detect on all clusters for that line, or leave these paused after the restore."
 	}
 	return text + "a selector goes by names alone, and can't tell it from others. Leave these paused after the restore."

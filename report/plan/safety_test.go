@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/infra/shell/shelltest"
 	"drift-detector/report"
 	"drift-detector/report/reporttest"
 	"drift-detector/report/terminal"
@@ -25,7 +26,7 @@ func TestOnlyProvenGhostsAreEverDestroyed(t *testing.T) {
 					for _, outcome := range []string{"", "Stuck", "GhostKeepsRunning", "UntouchedPaused", "CannotKnow"} {
 						r, m := doubtful(status, strength, role, doubt, outcome)
 						want := status == report.Ghost && strength == "strong" && role != "" && doubt == ""
-						Fill(r)
+						Fill(r, providerTools)
 						lines := commands(m.Remediation)
 						if got := slices.ContainsFunc(lines, destroys); got != want {
 							t.Errorf("%s, evidence %q, role %q, doubt %q, outcome %q: destroys %v, want %v", status, strength, role, doubt, outcome, got, want)
@@ -98,7 +99,7 @@ func guarded(t *testing.T, lines []string) {
 
 func TestInstancesOfAWSAreGuardedByAccountAndID(t *testing.T) {
 	r := sample("alpha-prod")
-	Fill(r)
+	Fill(r, providerTools)
 	lines := commands(r.Clusters[1].Workers.Groups[0].Machines[0].Remediation)
 	if !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, "terminate-instances --instance-ids="+ec2ID) }) {
 		t.Errorf("nothing terminates the proven Ghost: %q", lines)
@@ -143,12 +144,12 @@ func unproven(line string) string {
 // same line, at the right place and by somebody who sees the cluster.
 func TestMachinesAreDeletedOnlyWhereTheirIDIsGone(t *testing.T) {
 	whole := sample("alpha-prod")
-	Fill(whole)
+	Fill(whole, providerTools)
 	smaller, _ := scaledDown(t, 1, 2, 3)
-	Fill(smaller)
+	Fill(smaller, providerTools)
 	topology, g := scaledDown(t, 1, 2, 3)
 	g.Topology = "md-0"
-	Fill(topology)
+	Fill(topology, providerTools)
 	for i, want := range []int{3, 6, 6} {
 		deleted := 0
 		for _, l := range commands(allSteps([]*report.Report{whole, smaller, topology}[i])) {
@@ -172,7 +173,7 @@ func TestEveryPlaceOfAClusterIsSearched(t *testing.T) {
 	r.Scopes[2] = report.Scope{Provider: "vsphere", Endpoint: "vc2.example", State: "complete"}
 	r.Scopes[2].Identity = "0a0a0a0a-bd88-4ef6-b594-21283e1c677f"
 	find(t, r, report.Healthy, "control-plane").Instance.Scope = "vsphere vc2.example"
-	Fill(r)
+	Fill(r, providerTools)
 	lines := commands(find(t, r, report.Stale, "worker").Remediation)
 	last := lines[len(lines)-1]
 	if strings.Count(last, "FOUND=$(") != 2 || !strings.Contains(last, "VCENTER_1") || !strings.Contains(last, "VCENTER_2") {
@@ -183,11 +184,11 @@ func TestEveryPlaceOfAClusterIsSearched(t *testing.T) {
 // Once a name is refused nothing of that finding has commands any more: a VM is
 // not deleted whose Node could not be drained.
 func TestNothingFollowsARefusedCommand(t *testing.T) {
-	for _, name := range unprintable {
+	for _, name := range shelltest.Unprintable {
 		r := sample("alpha-prod")
 		m := find(t, r, report.Ghost, "worker")
 		m.Node = name
-		Fill(r)
+		Fill(r, providerTools)
 		refused := 0
 		for _, s := range m.Remediation {
 			refused += strings.Count(s.Text, "No command is made from here on")
@@ -205,9 +206,9 @@ func TestNothingFollowsARefusedCommand(t *testing.T) {
 }
 
 func TestNoCommandHoldsWhatATerminalWouldNotShow(t *testing.T) {
-	for _, name := range unprintable {
+	for _, name := range shelltest.Unprintable {
 		r := sample(name)
-		Fill(r)
+		Fill(r, providerTools)
 		for _, c := range commands(allSteps(r)) {
 			if terminal.Escape(c) != c {
 				t.Errorf("%q: %q", name, c)
@@ -226,7 +227,7 @@ func TestNoCommandHoldsWhatATerminalWouldNotShow(t *testing.T) {
 // Every variable that a command reads is set at the top, and only those are.
 func TestVariablesAreSetOnceAndUsed(t *testing.T) {
 	text := asShell(t, sample("alpha-prod"))
-	for _, v := range New(sample("alpha-prod")).Variables {
+	for _, v := range New(sample("alpha-prod"), providerTools).Variables {
 		if n := strings.Count(text, "export "+v.Name+"='"+v.Value+"'"); n != 1 {
 			t.Errorf("%s is set %d times", v.Name, n)
 		}
@@ -249,7 +250,7 @@ func TestContextsOfClustersAreNeverShared(t *testing.T) {
 		r.Clusters = append(r.Clusters, report.Cluster{Namespace: "n", Name: name})
 	}
 	got := map[string]bool{}
-	for _, v := range open(r).contexts {
+	for _, v := range newPlanner(r, providerTools).contexts {
 		got[v] = true
 	}
 	if len(got) != len(r.Clusters) {
@@ -270,7 +271,7 @@ func TestStepsOfTheReportAreMadeAnew(t *testing.T) {
 			t.Errorf("%s repeats them", kind)
 		}
 	}
-	Fill(r)
+	Fill(r, providerTools)
 	if text := fmt.Sprint(allSteps(r)); strings.Contains(text, "rm -rf") {
 		t.Error("Fill keeps them")
 	}
@@ -279,9 +280,9 @@ func TestStepsOfTheReportAreMadeAnew(t *testing.T) {
 // Whatever a report holds, a plan is made of it, and lacks no proof that a line needs.
 func TestAnyReportHasAPlan(t *testing.T) {
 	for seed := range uint64(300) {
-		New(reporttest.Random(seed))
+		New(reporttest.Random(seed), providerTools)
 	}
-	New(reporttest.HostileReport())
+	New(reporttest.HostileReport(), providerTools)
 	for _, cut := range []func(*report.Machine){
 		func(m *report.Machine) { m.Instance = nil }, func(m *report.Machine) { m.ProviderID = "" }, func(m *report.Machine) { m.Node = "" },
 		func(m *report.Machine) { m.Instance = &report.Instance{} }, func(m *report.Machine) { m.Others = []report.Instance{{}} },

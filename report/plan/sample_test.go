@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/infra/all"
 	"drift-detector/report"
+	"drift-detector/report/build"
 )
 
 const (
@@ -36,6 +38,12 @@ func vsphereVM(name, id string, ref int) *report.Instance {
 func ec2VM(name, id string) *report.Instance {
 	return &report.Instance{Provider: "aws", Scope: "aws ec2.us-east-1.amazonaws.com us-east-1", ID: id, Name: name, State: "running"}
 }
+
+// providerTools and described are what every provider of this release brings.
+var (
+	providerTools = Tools(all.Registry().Tools())
+	described     = build.Providers(all.Registry().Specs())
+)
 
 func number(n int64) *int64 { return &n }
 
@@ -72,6 +80,7 @@ func sample(name string) *report.Report {
 
 	return &report.Report{
 		SchemaVersion: report.SchemaVersion,
+		Providers:     described,
 		Backups:       []report.Backup{{Path: name, Missing: []report.Missing{{Kind: "VSphereClusterIdentity", Name: name, ReferredBy: "VSphereCluster " + name + "/" + name, Why: name}, {Kind: name, Namespace: name, Name: name, ReferredBy: name, Why: name}}}},
 		Summary:       report.Summary{Status: report.ManualRemediationRequired, InfraMachines: 1, Machines: report.MachineCounts{Total: 10, Healthy: 3, Stale: 3, Ghost: 3, Unknown: 1}},
 		Clusters: []report.Cluster{
@@ -161,9 +170,9 @@ func print(t *testing.T, format func(*strings.Builder) error) string {
 }
 
 func asShell(t *testing.T, r *report.Report) string {
-	return print(t, func(b *strings.Builder) error { return Shell(b, New(r)) })
+	return print(t, func(b *strings.Builder) error { return Shell(b, New(r, providerTools)) })
 }
 
 func asMarkdown(t *testing.T, r *report.Report) string {
-	return print(t, func(b *strings.Builder) error { return Markdown(b, New(r)) })
+	return print(t, func(b *strings.Builder) error { return Markdown(b, New(r, providerTools)) })
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"drift-detector/infra/shell"
 )
 
 // scale changes the replicas of an owner from one number to another, and fails
@@ -11,17 +13,17 @@ import (
 // does nothing. What a ClusterClass made is scaled at its Cluster, because the
 // topology controller takes any other change back (Cluster API
 // exp/topology/desiredstate/desired_state.go v1.14.0); look finds its place there.
-func (s *set) scale(from, to int64) (look []command, scale command) {
+func (s *set) scale(from, to int64) (look []shell.Command, scale shell.Command) {
 	if s.topology == "" {
 		object := scalable[s.kind] + s.name
-		return nil, restored(s.cluster.Namespace, object).then(manage(s.cluster.Namespace, "scale", object, fmt.Sprintf("--current-replicas=%d", from), fmt.Sprintf("--replicas=%d", to)))
+		return nil, restored(s.cluster.Namespace, object).Then(manage(s.cluster.Namespace, "scale", object, fmt.Sprintf("--current-replicas=%d", from), fmt.Sprintf("--replicas=%d", to)))
 	}
 	object := clusters + s.cluster.Name
-	look = []command{
+	look = []shell.Command{
 		manage(s.cluster.Namespace, "get", object, `--output=go-template={{range $i, $m := .spec.topology.workers.machineDeployments}}{{$i}} {{$m.name}} {{$m.replicas}}{{"\n"}}{{end}}`),
-		ask("INDEX", "the number before "+s.topology+" in that list"),
+		shell.Ask("INDEX", "the number before "+s.topology+" in that list"),
 	}
-	return look, restored(s.cluster.Namespace, object).then(manage(s.cluster.Namespace, "patch", object, "--type=json", topologyPatch(s.topology, from, to)))
+	return look, restored(s.cluster.Namespace, object).Then(manage(s.cluster.Namespace, "patch", object, "--type=json", topologyPatch(s.topology, from, to)))
 }
 
 // topologyPatch is a JSON patch of the MachineDeployment at ${INDEX}: it fails
@@ -37,13 +39,13 @@ func topologyPatch(name string, from, to int64) any {
 		fmt.Sprintf(`/replicas","value":%d},{"op":"replace","path":"%s`, from, at),
 		fmt.Sprintf(`/replicas","value":%d}]`, to),
 	} {
-		q, ok := Quote(part)
+		q, ok := shell.Quote(part)
 		if !ok {
 			return name // which line refuses, and says so
 		}
 		word = append(word, q)
 	}
-	return raw("--patch=" + strings.Join(word, string(variable("INDEX"))))
+	return shell.Raw("--patch=" + strings.Join(word, string(shell.Variable("INDEX"))))
 }
 
 // atTheTopology says where the replicas of a group are set.

@@ -6,69 +6,76 @@ import (
 	"slices"
 	"strings"
 
+	"drift-detector/infra/shell"
 	"drift-detector/report"
 )
 
-// place is a vCenter or an AWS account and region, as commands address it.
+// scope is a scope of the report, as commands address it.
 type scope struct {
-	*provider
-	variable, region string
-	name             string // as scopeName has it
-	identity         string // what the place says of itself; empty: the report does not know
+	*provider // one with a tool
+	shell.Scope
+	name string // as scopeName has it
 }
 
-// findPlaces names a variable for every scope that commands will address.
-func (b *book) findScopes() {
+// at is an instance of the scope, as the tool takes it.
+func (p *scope) at(i *report.Instance) shell.Instance {
+	return shell.Instance{Scope: p.Scope, ID: i.ID, Ref: i.Ref, Name: i.Name}
+}
+
+// findScopes names a variable for every scope that commands will address.
+func (pl *planner) findScopes() {
 	count := map[string]int{}
-	for i := range b.Scopes {
-		s := &b.Scopes[i]
-		known := providers[s.Provider]
-		if known == nil {
+	for i := range pl.Scopes {
+		s := &pl.Scopes[i]
+		known := pl.providers[s.Provider]
+		if known == nil || known.Tool == nil {
 			continue
 		}
-		prefix, meaning, ok := known.scope(s)
+		at := shell.Scope{Endpoint: s.Endpoint, Region: s.Location, Account: s.Account, Identity: s.Identity}
+		prefix, meaning, ok := known.Variable(at)
 		if !ok {
 			continue
 		}
 		count[prefix]++
-		p := &scope{known, fmt.Sprintf("%s_%d", prefix, count[prefix]), s.Location, scopeName(s), s.Identity}
+		at.Variable = fmt.Sprintf("%s_%d", prefix, count[prefix])
+		p := &scope{known, at, scopeName(s)}
 		name := known.scopeKey(scopeName(s), s.Account)
-		if b.scopes[name] != nil {
-			continue // the same place under another account
+		if pl.scopes[name] != nil {
+			continue // the same scope under another account
 		}
-		b.scopes[name] = p
-		b.variables = append(b.variables, Variable{Name: p.variable, Meaning: meaning})
-		b.scopeByName(scopeName(s), p)
+		pl.scopes[name] = p
+		pl.variables = append(pl.variables, Variable{Name: p.Variable, Meaning: meaning})
+		pl.scopeByName(scopeName(s), p)
 	}
 }
 
-// placeByName lets a scope's name alone lead to the place, while it is the only one
-// of that name.
-func (b *book) scopeByName(name string, p *scope) {
-	if have, known := b.scopes[name]; known && have != p {
+// scopeByName lets the name of a scope alone lead to it, while it is the only one of
+// that name.
+func (pl *planner) scopeByName(name string, p *scope) {
+	if have, known := pl.scopes[name]; known && have != p {
 		p = nil
 	}
-	b.scopes[name] = p
+	pl.scopes[name] = p
 }
 
-// placeOf is where an instance was seen, nil when that can't be addressed or told
-// from another place of the name.
-func (b *book) scopeOf(i *report.Instance) *scope {
-	known := providers[i.Provider]
+// scopeOf is where an instance was seen, nil when that can't be addressed or told
+// from another scope of the name.
+func (pl *planner) scopeOf(i *report.Instance) *scope {
+	known := pl.providers[i.Provider]
 	if known == nil {
 		return nil
 	}
-	p := b.scopes[known.scopeKey(i.Scope, i.Account)]
+	p := pl.scopes[known.scopeKey(i.Scope, i.Account)]
 	if p == nil || p.provider != known {
 		return nil
 	}
 	return p
 }
 
-// placeKey is what tells a place from others: an account of its own is one where
+// scopeKey is what tells a scope from others: an account of its own is one where
 // accounts do not see each other's instances.
 func (p *provider) scopeKey(scope, account string) string {
-	if !p.accounts || account == "" {
+	if !p.SeparateAccounts || account == "" {
 		return scope
 	}
 	return scope + "\x00" + account
@@ -79,39 +86,55 @@ func scopeName(s *report.Scope) string {
 	return strings.TrimSuffix(s.Provider+" "+s.Endpoint+" "+s.Location, " ")
 }
 
-// proven reports whether commands can see that they are at the place.
-func (p *scope) proven() bool { return p.here(p).text != "" }
+// proven reports whether commands can see that they are at the scope.
+func (p *scope) proven() bool { return p.Here(p.Scope).Text() != "" }
 
-// proof stops at any other place than the report's.
-func (p *scope) identityCheck() command {
-	c := p.here(p)
-	if c.text == "" {
+// identityCheck stops at any other scope than the report's.
+func (p *scope) identityCheck() shell.Command {
+	c := p.Here(p.Scope)
+	if c.Text() == "" {
 		return c
 	}
-	return c.stop("this is not the " + p.noun + " of the report")
+	return c.OrStop("this is not the " + p.Noun + " of the report")
+}
+
+// sees fails unless whoever asks sees the cluster at the scope, by an instance where
+// one is known, see shell.Tool.Sees.
+func (p *scope) sees(c *report.Cluster, i *report.Instance) (check shell.Command, what string) {
+	var present []shell.Resource
+	for _, r := range c.Resources {
+		if r.State == report.Present {
+			present = append(present, shell.Resource{Kind: r.Kind, Name: r.Name})
+		}
+	}
+	if i == nil {
+		return p.Sees(p.Scope, nil, present)
+	}
+	at := p.at(i)
+	return p.Sees(p.Scope, &at, present)
 }
 
 // free stops when anything has an id. A search that fails is no absence.
-func (p *scope) free(id string) command {
-	return p.find(p, id).keep("FOUND").then(empty("FOUND").stop("something has the id "+id+":", raw(`"$FOUND"`)))
+func (p *scope) free(id string) shell.Command {
+	return p.Find(p.Scope, id).Keep("FOUND").Then(shell.Empty("FOUND").OrStop("something has the id "+id+":", shell.Raw(`"$FOUND"`)))
 }
 
-// lookAtPlaces is the first step: the tools are new enough, and each variable leads
-// to the place of the report. Each line that changes something looks again.
-func (b *book) checkScopes(d *draft) {
-	used := b.used()
+// checkScopes is the first step: the tools are new enough, and each variable leads to
+// the scope of the report. Each line that changes something looks again.
+func (pl *planner) checkScopes(d *draft) {
+	used := pl.used()
 	var scopes []*scope
-	for _, p := range b.scopes {
-		if p != nil && used[p.variable] && !slices.Contains(scopes, p) {
+	for _, p := range pl.scopes {
+		if p != nil && used[p.Variable] && !slices.Contains(scopes, p) {
 			scopes = append(scopes, p)
 		}
 	}
-	slices.SortFunc(scopes, func(x, y *scope) int { return cmp.Compare(x.variable, y.variable) })
+	slices.SortFunc(scopes, func(x, y *scope) int { return cmp.Compare(x.Variable, y.Variable) })
 	text := "See that the tools lead to the places of the report; the lines below look again, each for itself."
-	var lines []command
+	var lines []shell.Command
 	required := map[*provider]bool{}
 	for _, p := range scopes {
-		if needs, why := p.requires(); why != "" && !required[p.provider] {
+		if needs, why := p.Requires(); why != "" && !required[p.provider] {
 			required[p.provider] = true
 			text += " " + why
 			lines = append(lines, needs)
@@ -124,23 +147,13 @@ func (b *book) checkScopes(d *draft) {
 }
 
 // used are the variables that lines for findings read.
-func (b *book) used() map[string]bool {
+func (pl *planner) used() map[string]bool {
 	out := map[string]bool{}
-	for _, steps := range b.steps {
+	for _, steps := range pl.steps {
 		noteReads(steps, out)
 	}
-	for _, steps := range b.others {
+	for _, steps := range pl.others {
 		noteReads(steps, out)
 	}
 	return out
-}
-
-func noteReads(steps []report.Step, into map[string]bool) {
-	for _, s := range steps {
-		for _, c := range s.Commands {
-			for _, found := range reads.FindAllStringSubmatch(c, -1) {
-				into[found[1]] = true
-			}
-		}
-	}
 }

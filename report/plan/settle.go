@@ -3,6 +3,7 @@ package plan
 import (
 	"strings"
 
+	"drift-detector/infra/shell"
 	"drift-detector/report"
 	"drift-detector/report/english"
 )
@@ -15,6 +16,7 @@ var settled = map[string]string{
 	report.RolloutDue:         "Unless that is wanted now, let the owners want what their machines are (version, template, rollout), or take a backup that is newer than the rollout.",
 	report.LivingReplaced:     "Unless that is wanted, start what is off, see that their Nodes are Ready, and take the annotation cluster.x-k8s.io/remediate-machine away. Until then the lines keep health checks from them.",
 	report.SecondInstance:     "Keep their infrastructure objects paused until they have the ids of the instances that exist: two of one machine harm each other.",
+	report.OtherInstance:      "Rename these instances first, or keep the infrastructure objects of the machines paused: deleting such a Machine ends an instance that is not its own.",
 	report.ClusterHalted:      "Nothing is taken over before that is settled.",
 	report.ResourceUndecided:  "Look it up first: if it is gone, the cluster stands still.",
 	report.PoolNotDecided:     "Look the pool up first, and compare its size with the replicas of its MachinePool: the controller sets it to those.",
@@ -36,8 +38,8 @@ var settled = map[string]string{
 
 // settle comes before a cluster is unpaused: what the answer of the report says of it, and
 // what to do about that. It reports whether there is anything.
-func (b *book) settle(d *draft, c *report.Cluster) bool {
-	answer, any := b.Summary.Answer, false
+func (pl *planner) settle(d *draft, c *report.Cluster) bool {
+	answer, any := pl.Summary.Answer, false
 	if answer == nil {
 		return false
 	}
@@ -58,7 +60,7 @@ func (b *book) settle(d *draft, c *report.Cluster) bool {
 		if !strings.Contains(r.Message, strings.TrimPrefix(own[0], "Cluster ")) {
 			text += ": " + listed(own)
 		}
-		d.after(text+". "+first, b.spare(c, r.Code, own)...)
+		d.after(text+". "+first, pl.spare(c, r.Code, own)...)
 	}
 	return any
 }
@@ -74,11 +76,11 @@ func listed(names []string) string {
 // spare keeps MachineHealthChecks from living machines: one that has the annotation is
 // none of their targets (Cluster API
 // internal/controllers/machinehealthcheck/machinehealthcheck_targets.go v1.10.0).
-func (b *book) spare(c *report.Cluster, code string, objects []string) []command {
-	var lines []command
+func (pl *planner) spare(c *report.Cluster, code string, objects []string) []shell.Command {
+	var lines []shell.Command
 	for _, object := range objects {
 		if name, ok := strings.CutPrefix(object, "Machine "+c.Namespace+"/"); ok && code == report.LivingReplaced {
-			lines = append(lines, restored(c.Namespace, machines+name).then(manage(c.Namespace, "annotate", machines+name, "--overwrite", "cluster.x-k8s.io/skip-remediation=yes")))
+			lines = append(lines, restored(c.Namespace, machines+name).Then(manage(c.Namespace, "annotate", machines+name, "--overwrite", "cluster.x-k8s.io/skip-remediation=yes")))
 		}
 	}
 	if lines == nil {

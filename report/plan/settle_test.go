@@ -14,7 +14,7 @@ var elsewhere = map[string]string{
 	report.BackupError: "the checks", report.ErrorsOccurred: "the errors", report.Incomplete: "the scopes", report.NoForecast: "a report with a forecast",
 	report.NothingToCompare: "another backup", report.StatusNotHealthy: "whatever the status comes from", report.InstancesToConfirm: "the VMs to confirm",
 	report.ClustersFirst: "the restore", report.EtcdMembersRemoved: "the Ghosts", report.ControlPlaneDown: "the control plane", report.GhostsLeft: "the Ghosts",
-	report.MachinesUnknown: "the Unknown machines", report.CopiedID: "the copies", report.MachinesBroken: "the Stale machines", report.StaleReplaced: "nothing to do",
+	report.MachinesUnknown: "the Unknown machines", report.CopiedID: "the copies", report.MachinesBroken: "the Stale machines", report.InstancesNeverJoin: "the Stale machines", report.StaleReplaced: "nothing to do",
 	report.InstancesStopped: "the machines that are off", report.ResourceMade: "nothing to do", report.PoolMachinesDeleted: "nothing to do",
 }
 
@@ -44,7 +44,7 @@ func TestEveryReasonOfTheAnswerHasAPlaceInThePlan(t *testing.T) {
 // No Stale machine whose controllers act, or cannot, is deleted by a line of its own.
 func TestStaleMachinesThatTheirOwnersDealWith(t *testing.T) {
 	for _, outcome := range []string{
-		report.RolledByOwner, report.DeletedByOwner, report.DeletedByMachineHealthCheck, report.Halted, report.ReplacedByMachineHealthCheck, report.NewInstanceCreated,
+		report.RolledByOwner, report.DeletedByOwner, report.DeletedByMachineHealthCheck, report.Halted, report.ReplacedByMachineHealthCheck, report.NewInstanceCreated, report.OtherInstanceTaken,
 	} {
 		r := sample("alpha")
 		m := find(t, r, report.Stale, "worker")

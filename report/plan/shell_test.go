@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/infra/shell/shelltest"
 	"drift-detector/report"
 )
 
@@ -65,7 +66,7 @@ func lint(t *testing.T, file string) {
 }
 
 func TestScriptDoesNothingAsItIsForHostileNames(t *testing.T) {
-	for _, name := range slices.Concat(hostile, unprintable, []string{"alpha-prod"}) {
+	for _, name := range slices.Concat(shelltest.Hostile, shelltest.Unprintable, []string{"alpha-prod"}) {
 		file := writeScript(t, asShell(t, sample(name)))
 		if out := inEmptyFolder(t, exec.Command("sh", file)); out != "" {
 			t.Errorf("%q: the script says %q", name, out)
@@ -73,7 +74,7 @@ func TestScriptDoesNothingAsItIsForHostileNames(t *testing.T) {
 	}
 	// One estate of all of them, since each start of shellcheck takes its time.
 	all := sample("alpha-prod")
-	for _, name := range slices.Concat(hostile, unprintable) {
+	for _, name := range slices.Concat(shelltest.Hostile, shelltest.Unprintable) {
 		more := sample(name)
 		all.Clusters = append(all.Clusters, more.Clusters...)
 		all.Scopes = append(all.Scopes, more.Scopes[2])

@@ -11,7 +11,7 @@ import (
 
 // stale is a Machine without a VM. Who acts is the forecast's word; without a
 // forecast it is the operator's to find out.
-func (b *book) stale(d *draft, s *set, m *report.Machine) {
+func (pl *planner) stale(d *draft, s *set, m *report.Machine) {
 	switch outcome(m) {
 	case report.ReplacedByMachineHealthCheck:
 		d.controller("A MachineHealthCheck covers it: the Machine is deleted and made anew, some minutes after the control plane is initialised. Watch, and do nothing.", listMachines(s.cluster))
@@ -31,6 +31,11 @@ func (b *book) stale(d *draft, s *set, m *report.Machine) {
 	case report.Halted:
 		d.after("Its controller does nothing for it until this is settled: "+m.Forecast.Message+". Then run detect again: do not delete the Machine before, because its deletion would not end.", listMachines(s.cluster))
 		return
+	case report.OtherInstanceTaken:
+		d.before("Do not delete its Machine: its controller takes over another VM that has its name, and would end that one. Find out whose that VM is, and rename it before the cluster is unpaused, or keep the infrastructure object of the machine paused. " + sentence(m.Forecast.Message))
+		return
+	case report.NewInstanceNeverJoins:
+		d.controller("A new VM is made for it that never joins, because its id cannot be recorded. It runs until the Machine is deleted, and is then deleted with it.", listMachines(s.cluster))
 	case report.UntouchedPaused:
 		d.after("Its cluster is paused and nothing acts on it. Find out who paused it and why; what follows holds from when it is unpaused.")
 	case report.CannotKnow:
@@ -43,26 +48,26 @@ func (b *book) stale(d *draft, s *set, m *report.Machine) {
 	}
 	switch {
 	case m.Reason == report.NotProvisioned:
-		b.neverProvisioned(d, s, m)
+		pl.neverProvisioned(d, s, m)
 	case s.plane:
-		b.staleControlPlane(d, s, m)
+		pl.staleControlPlane(d, s, m)
 	case lostControlPlane(s.cluster):
 		d.before("None of the machines of its control plane that the backup records was found, so that a new worker would have nothing to join. What becomes of the cluster is decided at its control plane; there is nothing to do for this one by itself.")
 	case s.kind == "MachinePool":
 		d.controller("Its pool makes and replaces its members by itself.", listMachines(s.cluster))
 	default:
-		b.staleWorker(d, s, m)
+		pl.staleWorker(d, s, m)
 	}
 }
 
-// dead says that none of the machines that the backup records of a control plane
-// was found.
+// lostControlPlane reports whether none of the machines that the backup records of a
+// control plane was found.
 func lostControlPlane(c *report.Cluster) bool {
 	n := c.ControlPlane.Counts
 	return c.ControlPlane.Applicable && n.Stale > 0 && n.Stale == n.Total
 }
 
-func (b *book) neverProvisioned(d *draft, s *set, m *report.Machine) {
+func (pl *planner) neverProvisioned(d *draft, s *set, m *report.Machine) {
 	d.after("It had no VM when the backup was taken, and will get none while the cause lasts: look at its conditions, and remove the cause (a missing template, a quota, a network).",
 		manage(m.Namespace, "describe", machines+m.Name))
 	d.controller("Then its VM is made without more ado. If it is not wanted any more, scale its owner down instead.", listMachines(s.cluster))
@@ -70,8 +75,8 @@ func (b *book) neverProvisioned(d *draft, s *set, m *report.Machine) {
 
 // staleWorker is replaced by its owner as soon as the Machine is gone, because a
 // Machine without a VM counts as a replica.
-func (b *book) staleWorker(d *draft, s *set, m *report.Machine) {
-	b.scaleDown(d, s, m)
+func (pl *planner) staleWorker(d *draft, s *set, m *report.Machine) {
+	pl.scaleDown(d, s, m)
 	text := "Delete the Machine: nothing replaces it as long as it exists, because it counts as a replica. Its owner then makes a new one."
 	if outcome(m) == "" {
 		text = "If no MachineHealthCheck covers it (one that does replaces it by itself): " + strings.ToLower(text[:1]) + text[1:]
@@ -79,7 +84,7 @@ func (b *book) staleWorker(d *draft, s *set, m *report.Machine) {
 	if outcome(m) == report.StuckNodeLeft {
 		text += " Its Node is still registered, so that it looks joined; Cluster API drains and deletes the Node with the Machine."
 	}
-	b.remake(d, s, m, text)
+	pl.remake(d, s, m, text)
 }
 
 // scaleDown is for groups of which fewer run than the backup wants, with no
@@ -89,7 +94,7 @@ func (b *book) staleWorker(d *draft, s *set, m *report.Machine) {
 // core/reconcilers/machineset/machineset_delete_policy.go v1.14.0). A Machine
 // that is scaled away is deleted like any other, so that nothing may have its id;
 // and without the mark any Machine would be: all is one command.
-func (b *book) scaleDown(d *draft, s *set, m *report.Machine) {
+func (pl *planner) scaleDown(d *draft, s *set, m *report.Machine) {
 	_, known := scalable[s.kind]
 	living := int64(s.counts.Healthy)
 	if s.counts.Ghost > 0 || s.counts.Unknown > 0 || living == 0 || s.desired == nil || !known || s.managedBy != "" {
@@ -100,17 +105,17 @@ func (b *book) scaleDown(d *draft, s *set, m *report.Machine) {
 		return
 	}
 	text := fmt.Sprintf("Decide: %d of %d exist, and nothing replaced the others. If the group was scaled down after the backup, mark one Stale Machine after the other and scale their owner down by one each time, in the order of this list: it deletes the one that is marked.", living, *s.desired)
-	a := b.absent(s, m)
+	a := pl.absent(s, m)
 	if a.why != "" {
 		d.after(text + " No line does that: " + a.why + ".")
 		return
 	}
 	look, scale := s.scale(to+1, to)
 	mark := manage(m.Namespace, "annotate", machines+m.Name, "--overwrite", "cluster.x-k8s.io/delete-machine=yes")
-	d.after(text+atTheTopology(s)+" The line makes the same checks as that of the next step, which is then to be skipped.", append(look, a.before(mark.then(scale)))...)
+	d.after(text+atTheTopology(s)+" The line makes the same checks as that of the next step, which is then to be skipped.", append(look, a.before(mark.Then(scale)))...)
 }
 
-// nth is the place of a Machine among those of the set that somebody may scale away.
+// nth numbers a Machine among those of the set that somebody may scale away.
 func (s *set) nth(m *report.Machine) int64 {
 	if s.scopes == nil {
 		s.scopes = map[*report.Machine]int64{}
@@ -126,39 +131,39 @@ func (s *set) nth(m *report.Machine) int64 {
 // replaced are the outcomes of Stale machines that need nobody.
 var replaced = map[string]bool{report.ReplacedByMachineHealthCheck: true, report.NewInstanceCreated: true, report.RolledByOwner: true, report.DeletedByOwner: true, report.DeletedByMachineHealthCheck: true}
 
-func (b *book) staleControlPlane(d *draft, s *set, m *report.Machine) {
+func (pl *planner) staleControlPlane(d *draft, s *set, m *report.Machine) {
 	c := s.cluster
 	alive, gone := s.counts.Healthy+s.counts.Ghost, s.counts.Stale
-	etcd := s.kind == "KubeadmControlPlane" && !s.externalEtcd()
+	etcd := s.stackedEtcd()
 	switch {
 	case lostControlPlane(c):
-		d.before("None of the machines of the control plane that the backup records was found. " + b.whatIsLeft(c))
+		d.before("None of the machines of the control plane that the backup records was found. " + pl.whatIsLeft(c))
 		return
 	case etcd && runners(c) == 0:
-		d.before("No machine of the control plane that the backup records is known to run, so that its etcd lives on what the backup does not know, if at all. Delete none of its Machines: KubeadmControlPlane removes etcd members that have no Machine, and those may be the only ones alive. Start what is off, or take a newer backup, and run detect again."+b.etcdAt(c), b.quorum(c)...)
+		d.before("No machine of the control plane that the backup records is known to run, so that its etcd lives on what the backup does not know, if at all. Delete none of its Machines: KubeadmControlPlane removes etcd members that have no Machine, and those may be the only ones alive. Start what is off, or take a newer backup, and run detect again."+pl.etcdAt(c), pl.quorum(c)...)
 		return
-	case s.kind != "KubeadmControlPlane":
+	case s.kind != kubeadmControlPlane:
 		d.after("Replace it with the means of this kind of control plane, one machine at a time, when a majority of the others answers.", listMachines(c))
 		return
 	case s.externalEtcd():
-		b.remake(d, s, m, "Delete the Machine, one at a time; KubeadmControlPlane makes a new one. etcd is not on these machines.")
+		pl.remake(d, s, m, "Delete the Machine, one at a time; KubeadmControlPlane makes a new one. etcd is not on these machines.")
 		return
 	}
-	d.before("See that etcd has a majority, before anything changes."+b.etcdAt(c), b.quorum(c)...)
-	b.snapshot(d, c)
+	d.before("See that etcd has a majority, before anything changes."+pl.etcdAt(c), pl.quorum(c)...)
+	pl.snapshot(d, c)
 	text := fmt.Sprintf("Machines of the control plane that exist: %d; that are gone: %d.", alive, gone)
 	if alive <= gone {
-		d.after(text+" Delete nothing before etcd has a majority: if those that are gone are still members of it, recover etcd by hand first. If they had left it in order, the living members answer, and the next step is safe.", b.quorum(c)...)
+		d.after(text+" Delete nothing before etcd has a majority: if those that are gone are still members of it, recover etcd by hand first. If they had left it in order, the living members answer, and the next step is safe.", pl.quorum(c)...)
 	} else {
-		d.after(text+" One at a time: go on only while a majority of the members answers.", b.quorum(c)...)
+		d.after(text+" One at a time: go on only while a majority of the members answers.", pl.quorum(c)...)
 	}
-	b.remake(d, s, m, "Delete the Machine. KubeadmControlPlane makes a new one only when none of its Machines is without a Node: with several Stale ones, delete the next as soon as etcd answers, without waiting for a replacement.")
-	d.after("See that the members of etcd answer before the next one; the member of the deleted Machine may have to be removed.", append(b.quorum(c), listMachines(c))...)
+	pl.remake(d, s, m, "Delete the Machine. KubeadmControlPlane makes a new one only when none of its Machines is without a Node: with several Stale ones, delete the next as soon as etcd answers, without waiting for a replacement.")
+	d.after("See that the members of etcd answer before the next one; the member of the deleted Machine may have to be removed.", append(pl.quorum(c), listMachines(c))...)
 }
 
 // whatIsLeft says what becomes of a cluster of whose control plane nothing was found.
-func (b *book) whatIsLeft(c *report.Cluster) string {
-	if vms := b.namesakes(c); len(vms) > 0 {
+func (pl *planner) whatIsLeft(c *report.Cluster) string {
+	if vms := pl.namesakes(c); len(vms) > 0 {
 		return "But VMs exist that may be its machines: " + strings.Join(vms, ", ") + ". Look at these first, and at the Nodes of the cluster if its API server answers: one that was brought back from a VM backup, or copied, may have its name and another id. As long as one of them may be a machine of the cluster, neither leave the cluster out of the restore nor recover its etcd."
 	}
 	if n := c.Counts.Unknown; n > 0 {
@@ -167,15 +172,12 @@ func (b *book) whatIsLeft(c *report.Cluster) string {
 	return "If the cluster was deleted after the backup, leave it out of the restore. If it was lost, no controller brings it back: etcd has to be recovered from a snapshot, or the cluster made new."
 }
 
-// namesakes are the VMs that may be machines of a cluster, by name or place.
-func (b *book) namesakes(c *report.Cluster) []string {
-	out := slices.Clone(b.alike[key(c)])
-	for _, s := range sets(c) {
-		for i := range s.machines {
-			m := &s.machines[i]
-			for j := range m.Others {
-				out = append(out, cmp.Or(m.Others[j].Path, m.Others[j].Name))
-			}
+// namesakes are the VMs that may be machines of a cluster, by name or location.
+func (pl *planner) namesakes(c *report.Cluster) []string {
+	out := slices.Clone(pl.alike[key(c)])
+	for _, m := range machinesOf(c) {
+		for _, o := range m.Others {
+			out = append(out, cmp.Or(o.Path, o.Name))
 		}
 	}
 	slices.Sort(out)

@@ -9,18 +9,18 @@ import (
 // Fill writes into the report what to do about each of its findings. Whatever
 // steps it held before are forgotten. The same report gives the same steps. The variables
 // that the commands read are listed beside them.
-func Fill(r *report.Report) {
-	b := open(r)
-	b.plan()
-	for m, steps := range b.steps {
+func Fill(r *report.Report, tools Tools) {
+	pl := newPlanner(r, tools)
+	pl.plan()
+	for m, steps := range pl.steps {
 		m.Remediation = steps
 	}
-	for m, steps := range b.others {
+	for m, steps := range pl.others {
 		m.Remediation = steps
 	}
 	r.Variables = nil
-	used := b.used()
-	for _, v := range b.variables {
+	used := pl.used()
+	for _, v := range pl.variables {
 		if used[v.Name] {
 			r.Variables = append(r.Variables, report.Variable{Name: v.Name, Meaning: v.Meaning})
 		}
@@ -28,40 +28,36 @@ func Fill(r *report.Report) {
 }
 
 // plan makes the steps of every finding.
-func (b *book) plan() {
-	b.steps, b.others = map[*report.Machine][]report.Step{}, map[*report.InfraMachine][]report.Step{}
-	for i := range b.Clusters {
-		for _, s := range sets(&b.Clusters[i]) {
-			for j := range s.machines {
-				b.steps[&s.machines[j]] = b.machine(s, &s.machines[j])
-			}
-		}
+func (pl *planner) plan() {
+	pl.steps, pl.others = map[*report.Machine][]report.Step{}, map[*report.InfraMachine][]report.Step{}
+	for s, m := range pl.machines() {
+		pl.steps[m] = pl.machine(s, m)
 	}
-	for i := range b.InfraMachines {
-		b.others[&b.InfraMachines[i]] = b.infraMachine(&b.InfraMachines[i])
+	for i := range pl.InfraMachines {
+		pl.others[&pl.InfraMachines[i]] = pl.infraMachine(&pl.InfraMachines[i])
 	}
 }
 
 // machine is what to do about one machine or Ghost; nothing about one that is
 // healthy, is set aside by an ignore rule, or is of the management cluster
 // itself, which is lost anyway.
-func (b *book) machine(s *set, m *report.Machine) []report.Step {
+func (pl *planner) machine(s *set, m *report.Machine) []report.Step {
 	var d draft
 	if s.cluster.Self || m.Ignored != nil {
 		return nil
 	}
 	if warned(m, report.DuplicateID) {
-		b.duplicateID(&d, s.cluster, m)
+		pl.duplicateID(&d, s.cluster, m)
 	}
 	switch {
 	case m.Status == report.Ghost:
-		b.ghost(&d, s, m)
+		pl.ghost(&d, s, m)
 	case m.Status == report.Stale:
-		b.stale(&d, s, m)
+		pl.stale(&d, s, m)
 	case m.Status == report.Unknown:
-		b.unknown(&d, s, m)
+		pl.unknown(&d, s, m)
 	default:
-		b.warnings(&d, s, m)
+		pl.warnings(&d, s, m)
 	}
 	return d.steps
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/infra/shell"
+	"drift-detector/infra/shell/shelltest"
 	"drift-detector/report"
 )
 
@@ -29,7 +31,7 @@ func inOrder(t *testing.T, lines []string, pieces ...string) {
 
 func stepsOf(t *testing.T, r *report.Report, status report.Status, role report.Role) []report.Step {
 	t.Helper()
-	Fill(r)
+	Fill(r, providerTools)
 	return find(t, r, status, role).Remediation
 }
 
@@ -72,7 +74,7 @@ func TestGhostControlPlaneOfAWSLeavesItsLoadBalancer(t *testing.T) {
 	c.ControlPlane = report.ControlPlane{Kind: "KubeadmControlPlane", Name: "alpha", Applicable: true, Counts: report.MachineCounts{Total: 2, Healthy: 1, Ghost: 1}, Machines: []report.Machine{m, living}}
 	c.APILoadBalancers = []report.LoadBalancer{{Name: "alpha-apiserver"}}
 	c.Workers.Groups = nil
-	Fill(r)
+	Fill(r, providerTools)
 	inOrder(t, commands(c.ControlPlane.Machines[0].Remediation),
 		`pod/"${ETCD_POD:?}"`, "NODE=''", "member remove", "elb deregister-instances-from-load-balancer", `drain "node/${NODE:?}"`,
 		"describe-volumes", "detach-volume", `delete "node/${NODE:?}"`, "describe-auto-scaling-instances", "stop-instances", "terminate-instances")
@@ -124,7 +126,7 @@ func TestEtcdIsNotAskedOnANodeThatIsOff(t *testing.T) {
 		if text := fmt.Sprint(steps); strings.Contains(text, "etcd-off") || slices.ContainsFunc(commands(steps), func(c string) bool { return destroys(c) || deletesMachine(c) }) {
 			t.Errorf("%s, none runs: %s", status, text)
 		}
-		if text := fmt.Sprint(New(r).Sections[2].Chapters[0].Steps); !strings.Contains(text, "Machine alpha does not run, and no other of the backup is known to: ETCD_POD has to name") {
+		if text := fmt.Sprint(New(r, providerTools).Sections[2].Chapters[0].Steps); !strings.Contains(text, "Machine alpha does not run, and no other of the backup is known to: ETCD_POD has to name") {
 			t.Errorf("it is not said before the cluster is unpaused: %s", text)
 		}
 	}
@@ -149,7 +151,7 @@ func TestStaleControlPlaneWithoutAnyLivingOneIsNotDeleted(t *testing.T) {
 	r := sample("alpha")
 	p := &r.Clusters[0].ControlPlane
 	p.Machines, p.Counts = p.Machines[2:3], report.MachineCounts{Total: 1, Stale: 1}
-	Fill(r)
+	Fill(r, providerTools)
 	for _, m := range []*report.Machine{&p.Machines[0], find(t, r, report.Stale, "worker")} {
 		if c := commands(m.Remediation); len(c) > 0 {
 			t.Errorf("commands for a dead cluster: %q", c)
@@ -167,6 +169,8 @@ func TestWhoReplacesAStaleWorkerIsTheForecastsWord(t *testing.T) {
 	}{
 		"ReplacedByMachineHealthCheck": {report.Controller, false},
 		"NewInstanceCreated":           {report.Controller, false},
+		"NewInstanceNeverJoins":        {report.Controller, true},
+		"OtherInstanceTaken":           {report.Operator, false},
 		"CannotKnow":                   {report.Operator, false},
 		"Stuck":                        {report.Operator, true},
 		"StuckNodeLeft":                {report.Operator, true},
@@ -213,7 +217,7 @@ func scaling(m *report.Machine) string {
 
 func TestGroupThatWasScaledDownIsScaledOneByOneAndMarkedFirst(t *testing.T) {
 	r, g := scaledDown(t, 1, 2, 3)
-	Fill(r)
+	Fill(r, providerTools)
 	for i, want := range []string{"--current-replicas=3 --replicas=2", "--current-replicas=2 --replicas=1"} {
 		m := &g.Machines[i]
 		line := scaling(m)
@@ -253,7 +257,7 @@ func TestOnlyStaleMachinesAreScaledAway(t *testing.T) {
 	} {
 		r, g := scaledDown(t, tt.healthy, tt.stale, tt.desired)
 		tt.change(g)
-		Fill(r)
+		Fill(r, providerTools)
 		line := scaling(&g.Machines[tt.stale-1])
 		if !strings.Contains(line, tt.want) || (line == "") != (tt.want == "") {
 			t.Errorf("%s: %q, want %q", name, line, tt.want)
@@ -266,11 +270,11 @@ func TestGroupOfAClusterClassIsScaledAtItsCluster(t *testing.T) {
 	const test = `{"op":"test","path":"/spec/topology/workers/machineDeployments/'"${INDEX:?}"'/`
 	down, g := scaledDown(t, 1, 1, 2)
 	g.Topology = "md-0"
-	Fill(down)
+	Fill(down, providerTools)
 	up := sample("alpha")
 	h := group(up)
 	h.Topology, h.Counts, h.Desired = "md-0", report.MachineCounts{Total: 3, Healthy: 1, Ghost: 2}, number(2)
-	Fill(up)
+	Fill(up, providerTools)
 	for want, steps := range map[int][]report.Step{1: g.Machines[0].Remediation, 3: find(t, up, report.Ghost, "worker").Remediation} {
 		lines := commands(steps)
 		inOrder(t, lines, "get clusters.cluster.x-k8s.io/alpha", "INDEX='' # the number before md-0",
@@ -287,8 +291,8 @@ func TestGroupOfAClusterClassIsScaledAtItsCluster(t *testing.T) {
 
 // A shell makes of the patch what the API server reads.
 func TestTopologyPatchIsJSON(t *testing.T) {
-	for _, name := range hostile {
-		word, ok := topologyPatch(name, 3, 2).(raw)
+	for _, name := range shelltest.Hostile {
+		word, ok := topologyPatch(name, 3, 2).(shell.Raw)
 		if !ok {
 			t.Errorf("%q is refused", name)
 			continue
@@ -390,7 +394,7 @@ func TestCopyGetsAnotherID(t *testing.T) {
 	r := sample("alpha")
 	m := find(t, r, report.Healthy, "control-plane")
 	m.Warnings, m.Others = []report.Warning{{Reason: "DuplicateID"}}, []report.Instance{*vsphereVM("copy", livingID, 9)}
-	Fill(r)
+	Fill(r, providerTools)
 	if got := changes(t, m.Remediation); got != same("vm-1", livingID)+` && `+state("vm-1", "poweredOn", "the machine itself does not run: the copy may be what is alive")+` && `+want("vm-9", livingID, `"${NEW_UUID:?}"`) {
 		t.Errorf("%s", got)
 	}
@@ -413,7 +417,7 @@ func TestCopyGetsAnotherID(t *testing.T) {
 		m := find(t, r, report.Unknown, "worker")
 		m.Reason, m.ProviderID, m.Others, m.Instance = "IdentityChanged", "vsphere://"+staleID, []report.Instance{*m.Instance}, nil
 		tt.change(m)
-		Fill(r)
+		Fill(r, providerTools)
 		if got := changes(t, m.Remediation); got != tt.want {
 			t.Errorf("%s: %s, want %s", name, got, tt.want)
 		}
@@ -439,7 +443,7 @@ func TestCopyIsDealtWithOnce(t *testing.T) {
 		infra := &r.InfraMachines[0]
 		infra.Instance, infra.Reason = m.Others[0], "DuplicateID"
 		tt.change(m)
-		Fill(r)
+		Fill(r, providerTools)
 		want := 1 // a look
 		if tt.there {
 			want = 0
@@ -508,7 +512,7 @@ func TestSnapshotIsReadByNobodyElse(t *testing.T) {
 
 func TestInstanceLeavesItsAutoScalingGroup(t *testing.T) {
 	r := sample("alpha")
-	Fill(r)
+	Fill(r, providerTools)
 	inOrder(t, commands(r.Clusters[1].Workers.Groups[0].Machines[0].Remediation), "autoscaling describe-auto-scaling-instances", "GROUP=''",
 		"= "+ec2ID+" || { echo 'stop: this is not the VM of the report' >&2; false; }; } && aws --profile \"${AWS_1:?}\" --region=us-east-1 autoscaling detach-instances --instance-ids="+ec2ID+" --auto-scaling-group-name \"${GROUP:?}\" --should-decrement-desired-capacity", "stop-instances")
 }
@@ -565,7 +569,7 @@ func TestPoweredOffIsStarted(t *testing.T) {
 		m := find(t, r, report.Healthy, "control-plane")
 		m.Warnings = []report.Warning{{Reason: "PoweredOff"}}
 		tt.change(r, m)
-		Fill(r)
+		Fill(r, providerTools)
 		got := ""
 		for _, s := range m.Remediation {
 			if i := slices.IndexFunc(s.Commands, start); i >= 0 {

@@ -3,6 +3,7 @@ package plan
 import (
 	"strings"
 
+	"drift-detector/infra/shell"
 	"drift-detector/report"
 )
 
@@ -23,49 +24,46 @@ var unknowns = map[string]string{
 	report.UnsupportedProvider: "No provider of this release reads its infrastructure. Compare it by hand.",
 }
 
-func (b *book) unknown(d *draft, s *set, m *report.Machine) {
+func (pl *planner) unknown(d *draft, s *set, m *report.Machine) {
 	text, known := unknowns[m.Reason]
 	if !known {
 		text = "It could not be decided. Read the reason in the report, settle it, and run detect again."
 	}
-	var look []command
+	var look []shell.Command
 	if m.Node != "" {
-		look = append(look, b.workload(s.cluster, "get", node+m.Node, "--output=wide"))
+		look = append(look, pl.workload(s.cluster, "get", node+m.Node, "--output=wide"))
 	}
-	look = append(look, b.look(m)...)
+	look = append(look, pl.look(m)...)
 	d.before(text, look...)
 	if m.Reason == report.IdentityChanged {
-		b.oldID(d, s.cluster, m)
+		pl.oldID(d, s.cluster, m)
 	}
 }
 
 // oldID gives a VM the id back that the backup records, if nothing else has it.
-func (b *book) oldID(d *draft, c *report.Cluster, m *report.Machine) {
+func (pl *planner) oldID(d *draft, c *report.Cluster, m *report.Machine) {
 	id := recordedID(m)
-	if len(m.Others) != 1 || !uuidForm.MatchString(id) || b.withID[id] > 0 {
+	if len(m.Others) != 1 || pl.withID[id] > 0 {
 		return
 	}
-	v := b.vm(&m.Others[0])
-	if v == nil || !v.renames() {
+	v := pl.vm(&m.Others[0])
+	if v == nil || !v.renames() || !v.Identifies(id) || !v.proven() {
 		return
 	}
-	if !v.proven() {
-		return
-	}
-	sees, what := v.sees(v.scope, c, v.Instance)
+	sees, what := v.sees(c, v.Instance)
 	d.before("If it is the machine, and you give it its recorded id again: drain its Node, power the VM off, change the id, and start it. The line that changes it does nothing while the VM runs, or when anything has that id by now.",
-		all(v.identityCheck(), sees.stop("this account does not find "+what), v.free(id), v.rename(id)))
+		shell.All(v.identityCheck(), sees.OrStop("this account does not find "+what), v.free(id), v.rename(id)))
 	d.before("Start it again.", v.startAs(id))
 }
 
 // look shows all instances that a verdict names.
-func (b *book) look(m *report.Machine) []command {
-	var out []command
-	if v := b.vm(m.Instance); v != nil {
+func (pl *planner) look(m *report.Machine) []shell.Command {
+	var out []shell.Command
+	if v := pl.vm(m.Instance); v != nil {
 		out = append(out, v.show())
 	}
 	for i := range m.Others {
-		if v := b.vm(&m.Others[i]); v != nil {
+		if v := pl.vm(&m.Others[i]); v != nil {
 			out = append(out, v.show())
 		}
 	}
@@ -75,29 +73,29 @@ func (b *book) look(m *report.Machine) []command {
 // duplicateID is a danger whatever else is true of the machine. Which of the VMs is
 // the living one is established before anything else: to power it off and give it
 // another id would cost the machine.
-func (b *book) duplicateID(d *draft, c *report.Cluster, m *report.Machine) {
+func (pl *planner) duplicateID(d *draft, c *report.Cluster, m *report.Machine) {
 	nodes := "nodes"
 	if m.Node != "" {
 		nodes = node + m.Node
 	}
-	d.before("Danger: other VMs have its id, and "+deletes(c)+", whoever deletes it (a person, a health check, a scale-down). First find out which of them its Node runs on: compare the Node's addresses with theirs. That one is left as it is.",
-		append([]command{b.workload(c, "get", nodes, "--output=wide")}, b.look(m)...)...)
-	b.ownIDs(d, m)
+	d.before("Danger: other VMs have its id, and "+pl.onDelete(c)+", whoever deletes it (a person, a health check, a scale-down). First find out which of them its Node runs on: compare the Node's addresses with theirs. That one is left as it is.",
+		append([]shell.Command{pl.workload(c, "get", nodes, "--output=wide")}, pl.look(m)...)...)
+	pl.ownIDs(d, m)
 	d.after("Do not delete its Machine while two VMs have the id, and see that no MachineHealthCheck does.")
 }
 
-// ownIDs gives copies ids of their own, where a second key tells which of the VMs
+// ownIDs gives copies ids of their own, where a second key shows which of the VMs
 // is the machine, and that one runs.
-func (b *book) ownIDs(d *draft, m *report.Machine) {
-	machine := b.vm(m.Instance)
+func (pl *planner) ownIDs(d *draft, m *report.Machine) {
+	machine := pl.vm(m.Instance)
 	if machine == nil || !machine.proven() || !runs(m) {
 		d.before("No line gives a copy another id: no VM is known to be the machine and to run, so that any of them may be what is alive. Leave all as they are, and run detect again when it is clear which is the machine.")
 		return
 	}
-	var lines []command
+	var lines []shell.Command
 	for i := range m.Others {
 		o := &m.Others[i]
-		if v := b.vm(o); v != nil && v.renames() && v.proven() && strings.EqualFold(o.ID, m.Instance.ID) && o.Ref != m.Instance.Ref {
+		if v := pl.vm(o); v != nil && v.renames() && v.proven() && strings.EqualFold(o.ID, m.Instance.ID) && o.Ref != m.Instance.Ref {
 			lines = append(lines, v.newID(machine)...)
 		}
 	}
@@ -107,38 +105,38 @@ func (b *book) ownIDs(d *draft, m *report.Machine) {
 }
 
 // warnings are what to do about a healthy machine that carries some.
-func (b *book) warnings(d *draft, s *set, m *report.Machine) {
+func (pl *planner) warnings(d *draft, s *set, m *report.Machine) {
 	c := s.cluster
 	if warned(m, report.Reidentified) {
 		d.before("Its VM bears the id, and both second ids differ: it was restored from a VM backup, or only a copy is left. Prove which, by its Node and its creation time, before anything adopts it.",
-			append([]command{b.nodesByID(c)}, b.look(m)...)...)
+			append([]shell.Command{pl.nodesByID(c)}, pl.look(m)...)...)
 	}
 	if warned(m, report.MachineMissing) {
-		b.machineMissing(d, s, m)
+		pl.machineMissing(d, s, m)
 	}
 	if warned(m, report.PoweredOff) {
-		b.poweredOff(d, s, m)
+		pl.poweredOff(d, s, m)
 	}
 }
 
 // poweredOff is started by its controller where the forecast says so. What nobody
-// starts is started before the restore: the controllers replace, or leave for dead,
+// starts is started before the restore: the controllers replace, or leave alone,
 // what they find stopped.
-func (b *book) poweredOff(d *draft, s *set, m *report.Machine) {
+func (pl *planner) poweredOff(d *draft, s *set, m *report.Machine) {
 	c := s.cluster
-	p := providers[c.Provider]
-	starts := p != nil && p.powersOn
-	look := b.look(m)
-	if v := b.vm(m.Instance); v != nil && b.only(m.Instance) && len(m.Others) == 0 {
+	p := pl.providers[c.Provider]
+	starts := p != nil && p.PowersOn
+	look := pl.look(m)
+	if v := pl.vm(m.Instance); v != nil && pl.only(m.Instance) && len(m.Others) == 0 {
 		look = append(look, v.start())
 	}
-	last := s.plane && s.kind == "KubeadmControlPlane" && !s.externalEtcd() && runners(c) == 0
+	last := s.stackedEtcd() && runners(c) == 0
 	if last {
 		d.before("No machine of its control plane is known to run, and etcd needs it. Start it before the restore, unless the cluster is off on purpose.", look...)
 	}
 	switch {
-	case powersOn(c, m):
-		d.controller(controllerOf(c)+" powers its VM on as soon as it is adopted. If it is off on purpose, keep its cluster paused.", b.look(m)...)
+	case pl.powersOn(c, m):
+		d.controller(pl.controllerOf(c)+" powers its VM on as soon as it is adopted. If it is off on purpose, keep its cluster paused.", pl.look(m)...)
 	case outcome(m) == report.ReplacedByMachineHealthCheck:
 		d.before("It does not run, and a MachineHealthCheck deletes its Machine and its VM after the restore. Start it before, if it is to stay, and see that its Node is Ready.", look...)
 		d.controller("What still does not run is deleted and made anew. Watch, and do nothing.", listMachines(c))
@@ -148,38 +146,38 @@ func (b *book) poweredOff(d *draft, s *set, m *report.Machine) {
 	case !starts:
 		d.before("Its instance exists and does not run, and no controller starts it. Start it before its cluster is unpaused, and see that its Node is Ready: a MachineHealthCheck that covers it ends it otherwise. If it is off on purpose, keep its cluster paused.", look...)
 	case suspended(m):
-		d.after("Its VM is suspended: "+p.controller+" powers on what is powered off, and fails at what is suspended. Start it, which resumes it; if it is suspended on purpose, keep its cluster paused.", look...)
+		d.after("Its VM is suspended: "+p.Controller+" powers on what is powered off, and fails at what is suspended. Start it, which resumes it; if it is suspended on purpose, keep its cluster paused.", look...)
 	case c.Paused || outcome(m) == report.UntouchedPaused:
-		d.after("It is paused, with its cluster or by itself (annotation cluster.x-k8s.io/paused), and "+p.controller+" powers its VM on as soon as it is not any more. Start it if it is to run before that; if it is off on purpose, keep it paused.", look...)
+		d.after("It is paused, with its cluster or by itself (annotation cluster.x-k8s.io/paused), and "+p.Controller+" powers its VM on as soon as it is not any more. Start it if it is to run before that; if it is off on purpose, keep it paused.", look...)
 	default:
 		d.after("Its VM exists and does not run, and the forecast does not say that a controller starts it. Start it if it is to run.", look...)
 	}
 }
 
-// powersOn says that its controller starts the VM of a machine by itself. Without a
+// powersOn reports whether its controller starts the VM of a machine by itself. Without a
 // forecast that is what it does to each but those that are paused or suspended.
-func powersOn(c *report.Cluster, m *report.Machine) bool {
+func (pl *planner) powersOn(c *report.Cluster, m *report.Machine) bool {
 	if outcome(m) != "" {
 		return outcome(m) == report.AdoptedPoweredOn
 	}
-	p := providers[c.Provider]
-	return p != nil && p.powersOn && !c.Paused && !suspended(m)
+	p := pl.providers[c.Provider]
+	return p != nil && p.PowersOn && !c.Paused && !suspended(m)
 }
 
 func suspended(m *report.Machine) bool { return m.Instance != nil && m.Instance.State == "suspended" }
 
 // machineMissing is a machine whose Machine was being deleted: its other objects
 // come back without an owner, and a new Machine is made beside it.
-func (b *book) machineMissing(d *draft, s *set, m *report.Machine) {
+func (pl *planner) machineMissing(d *draft, s *set, m *report.Machine) {
 	c := s.cluster
 	if outcome(m) == report.OrphanedAndReplaced {
 		d.controller("Its owner is short of a Machine and makes a new one, with a new VM.", listMachines(c))
 	}
 	d.after("Its Machine was being deleted when the backup was taken, and is not in it; VM and Node run on. Finish by hand what was begun: see that the group has the machines that it wants, find its Node by the id, and drain and delete it.",
-		append([]command{listMachines(c), b.nodesByID(c)}, b.look(m)...)...)
-	var left []command
-	if p := providers[c.Provider]; p != nil {
-		left = append(left, manage(m.Namespace, "get", strings.Join(p.machineKinds, ","), "--ignore-not-found", "--selector=cluster.x-k8s.io/cluster-name="+c.Name))
+		append([]shell.Command{listMachines(c), pl.nodesByID(c)}, pl.look(m)...)...)
+	var left []shell.Command
+	if p := pl.providers[c.Provider]; p != nil && len(p.MachineKinds) > 0 {
+		left = append(left, manage(m.Namespace, "get", strings.Join(resources(p.MachineKinds), ","), "--ignore-not-found", "--selector=cluster.x-k8s.io/cluster-name="+c.Name))
 	}
 	d.after("Then look at the objects that were restored without an owner: deleting its infrastructure machine (a VSphereVM, an AWSMachine) makes the controller destroy the VM, which is how the deletion would have ended. No line here does that: decide it first.", left...)
 }

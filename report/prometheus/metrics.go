@@ -149,11 +149,11 @@ func ofTheRest(r *report.Report) []*family {
 		f.add(int64(n))
 		return f
 	}
-	excluded := newFamily("excluded_instances", "VMs that can be nobody's machine, by cause.", sum, "cause")
+	excluded := newFamily("excluded_instances", "VMs that cannot be a machine, by cause.", sum, "cause")
 	for _, cause := range slices.Sorted(maps.Keys(s.Excluded)) {
 		excluded.add(int64(s.Excluded[cause]), cause)
 	}
-	resources := newFamily("resources", "Things besides machines that a restore depends on, by whether they exist.", sum, "state")
+	resources := newFamily("resources", "Things other than machines that a restore depends on, by whether they exist.", sum, "state")
 	resources.add(int64(s.Resources.Present), string(report.Present))
 	resources.add(int64(s.Resources.Absent), string(report.Absent))
 	resources.add(int64(s.Resources.Unknown), string(report.Undecided))

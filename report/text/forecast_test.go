@@ -21,7 +21,7 @@ func words(t *testing.T, r *report.Report, o Options) string {
 	return strings.Join(strings.Fields(printed(t, r, o)), " ")
 }
 
-// What is to be known before the restore is told once, with the clusters that it
+// What is to be known before the restore is said once, with the clusters that it
 // concerns, and not what stands elsewhere in the text.
 func TestTextTellsTheNotes(t *testing.T) {
 	r := build.New(buildtest.Foretold())
@@ -30,20 +30,20 @@ func TestTextTellsTheNotes(t *testing.T) {
 	for i := range r.Clusters {
 		r.Clusters[i].Forecast.Notes = []report.Note{paused, {Code: "RolledOut", Message: "Rolled out after the backup"}}
 	}
-	r.Clusters[5].Forecast.Notes = append(r.Clusters[5].Forecast.Notes, report.Note{Code: "DuplicateID", Message: "More than one VM bears its id"})
+	r.Clusters[5].Forecast.Notes = append(r.Clusters[5].Forecast.Notes, report.Note{Code: "DuplicateID", Message: "More than one VM has its id"})
 	got := words(t, r, Options{})
 	for _, want := range []string{
 		"Outcomes 23 Adopted, 4 Stuck ", "BEFORE THE RESTORE (3) ? OldManagementCluster Make sure that it is gone. ? ",
 		// The management cluster itself and the cluster of no supported provider have none.
 		"? ClusterPaused tenant-alpha/alpha-prod, tenant-alpha/alpha-dev, tenant-beta/beta-prod, tenant-zeta/zeta Paused in the backup. ?",
-		"? DuplicateID tenant-zeta/zeta More than one VM bears its id. CLUSTERS",
+		"? DuplicateID tenant-zeta/zeta More than one VM has its id. CLUSTERS",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in:\n%s", want, printed(t, r, Options{}))
 		}
 	}
 	if strings.Contains(got, "NotHealing") || strings.Count(got, "Paused in the backup") != 1 {
-		t.Errorf("told twice:\n%s", got)
+		t.Errorf("said twice:\n%s", got)
 	}
 }
 
@@ -161,7 +161,7 @@ func TestTextTellsARolloutOnce(t *testing.T) {
 	out := findingsOf(printed(t, r, Options{}))
 	plain := strings.Join(strings.Fields(out), " ")
 	if strings.Count(words(t, r, Options{}), "MachineDeployment zeta-md was rolled out.") != 1 {
-		t.Errorf("the event is not told once:\n%s", out)
+		t.Errorf("the event is not said once:\n%s", out)
 	}
 	if strings.Count(plain, "! Ghost ") != 1 || strings.Count(plain, "- Stale ") != 1 || strings.Count(plain, "after the restore: Stuck: nobody makes another") != 1 {
 		t.Errorf("more lines than one for each verdict:\n%s", out)

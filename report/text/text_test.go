@@ -25,7 +25,7 @@ import (
 	"drift-detector/report/terminal"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 func printed(t *testing.T, r *report.Report, o Options) string {
 	t.Helper()
@@ -169,7 +169,7 @@ func TestManyHealthyTakeOneLine(t *testing.T) {
 		t.Errorf("%d rows for 27 workers, %d for 2000", len(few), len(many))
 	}
 	if !slices.ContainsFunc(many, func(s string) bool { return strings.Contains(s, "tenant-zeta/zeta  Healthy  2001 Healthy") }) {
-		t.Error("2000 workers are not told of")
+		t.Error("2000 workers are not mentioned")
 	}
 }
 
@@ -278,7 +278,7 @@ func TestPlacesThatWereNotListedFold(t *testing.T) {
 		was := ms[odd].Message
 		ms[odd].Message = "another reason"
 		if out := printed(t, build.New(p), Options{}); !strings.Contains(out, fmt.Sprintf("? Unknown beta-prod-md-0-%02d  ScopeIncomplete", odd)) || !strings.Contains(out, "11 machines") {
-			t.Errorf("the reason of some is told as that of all:\n%s", out)
+			t.Errorf("the reason of some is shown as that of all:\n%s", out)
 		}
 		ms[odd].Message = was
 	}

@@ -17,10 +17,14 @@ import (
 	_ "github.com/vmware/govmomi/cli/version"
 	_ "github.com/vmware/govmomi/cli/vm"
 
+	"drift-detector/infra/vsphere/govc"
 	"drift-detector/internal/lab"
 	"drift-detector/report"
 	"drift-detector/report/plan"
 )
+
+// tools are those that plans of these reports use.
+var tools = plan.Tools{"vsphere": govc.Tool{}}
 
 // TestMain is govc itself where the test binary is called by that name.
 func TestMain(m *testing.M) {
@@ -219,7 +223,7 @@ func TestPoint26DeleteLinesNeedTheRightVCenterAndAnAccountThatSees(t *testing.T)
 func TestPoint29GovcHasToBeNewEnough(t *testing.T) {
 	v := fleet(t, "")
 	var check string
-	for _, step := range plan.New(detected(t, v)).Sections[0].Chapters[0].Steps {
+	for _, step := range plan.New(detected(t, v), tools).Sections[0].Chapters[0].Steps {
 		for _, c := range step.Commands {
 			if strings.HasPrefix(c, "govc version ") {
 				check = c

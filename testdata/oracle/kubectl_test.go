@@ -35,12 +35,12 @@ func templates(t *testing.T, r *report.Report) map[string]bool {
 			}
 		}
 	}
-	for _, s := range plan.New(r).Sections {
+	for _, s := range plan.New(r, tools).Sections {
 		for _, c := range s.Chapters {
 			note(c.Steps)
 		}
 	}
-	plan.Fill(r)
+	plan.Fill(r, tools)
 	for i := range r.Clusters {
 		for _, set := range r.Clusters[i].Sets() {
 			for _, m := range set.Machines {
@@ -126,7 +126,8 @@ func planned() *report.Report {
 	two := int64(2)
 	const living, gone = "f9e3e854-a71d-56c5-8477-7ef7f5d85166", "65599f85-96e2-5f5e-8b21-b431ece5ed0d"
 	return &report.Report{
-		Scopes: []report.Scope{{Provider: "vsphere", Endpoint: "vc", State: "complete", Identity: "34e42877-2bdc-5d42-8e52-4fe55ea54cf6"}},
+		Providers: []report.Provider{{Name: "vsphere"}},
+		Scopes:    []report.Scope{{Provider: "vsphere", Endpoint: "vc", State: "complete", Identity: "34e42877-2bdc-5d42-8e52-4fe55ea54cf6"}},
 		Clusters: []report.Cluster{{
 			Namespace: "n", Name: "c", Provider: "vsphere", Nodes: report.Nodes{State: "skipped"}, Counts: report.MachineCounts{Total: 2, Healthy: 1, Stale: 1},
 			Workers: report.Workers{Groups: []report.Group{{

@@ -26,7 +26,7 @@ var Moment = time.Date(2026, 11, 20, 9, 30, 0, 123456789, time.FixedZone("CET", 
 // Checks have a kind that is folded in the text, and one that is left out.
 func Checks() []check.Finding {
 	paused := check.Rule{Code: "ClusterNotPaused", Severity: check.Warning, Why: "Controllers act at once.", Do: "pause it"}
-	identity := check.Rule{Code: "IdentityAbsent", Severity: check.Error, Why: "Its clusters stand still.", Do: "create it"}
+	identity := check.Rule{Code: "IdentityAbsent", Severity: check.Error, Why: "Its clusters are not reconciled.", Do: "create it"}
 	age := check.Rule{Code: "BackupAge", Severity: check.Info, Why: "What happened since is not in it.", Do: "run detect"}
 	all := []check.Finding{identity.On(0, "VSphereClusterIdentity shared", "not in the backup; referred to by VSphereCluster tenant-beta/beta-prod")}
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
@@ -113,7 +113,7 @@ func Drifted() detector.Cluster {
 	ghost := detector.Verdict{
 		Status: detector.Ghost, Namespace: "tenant-alpha", Name: "alpha-prod-md-0-cjzhw-68lpw", RoleKnown: true,
 		Instance: VM(101, "/DC0/vm/capi/tenant-alpha", "alpha-prod-md-0-cjzhw-68lpw"), Scope: HomeTarget,
-		Message: "it belongs to the cluster, and the backup knows no machine for it",
+		Message: "it belongs to the cluster, but the backup has no Machine for it",
 		Evidence: []detector.Evidence{
 			{Kind: "folder", Detail: "folder /DC0/vm/capi/tenant-alpha", Strength: detector.StrengthWeak},
 			{Kind: "name", Detail: "name is MachineSet alpha-prod-md-0-cjzhw + 5 characters", Strength: detector.StrengthMedium},
@@ -231,11 +231,11 @@ func samplePools() detector.Cluster {
 				Desired: backup.Number{N: 2, Known: true}, Message: "its members changed since the backup, as those of a pool do: 1 gone, 2 new",
 			}, ""),
 			pool("mp-1", detector.PoolState{State: detector.Absent, Then: []string{"i-5"}, Message: "it was not found"}, "PoolMissing"),
-			pool("mp-2", detector.PoolState{State: detector.Undecided, Message: "whether it exists cannot be told: AccessDenied"}, "PoolUndecided"),
+			pool("mp-2", detector.PoolState{State: detector.Undecided, Message: "whether it exists is not known: AccessDenied"}, "PoolUndecided"),
 		},
 		Resources: []detector.ResourceState{
 			{Kind: "VPC", Name: "vpc-1", State: detector.Present, UsedBy: "AWSCluster tenant-aws/eks"},
-			{Kind: "load balancer", Name: "eks-apiserver", State: detector.Undecided, UsedBy: "AWSCluster tenant-aws/eks", Message: "whether it exists cannot be told: AccessDenied"},
+			{Kind: "load balancer", Name: "eks-apiserver", State: detector.Undecided, UsedBy: "AWSCluster tenant-aws/eks", Message: "whether it exists is not known: AccessDenied"},
 			{Kind: "subnet", Name: "subnet-1", State: detector.Absent, UsedBy: "AWSCluster tenant-aws/eks", Message: "replacing a machine will fail: subnet subnet-1 was not found"},
 		},
 	}
@@ -275,7 +275,7 @@ func Unattributed() []detector.Unattributed {
 		{
 			Instance: *VM(201, "/DC0/vm/capi/tenant-alpha", "jumphost-01"), Scope: HomeTarget,
 			Cluster: &backup.ClusterID{Namespace: "tenant-alpha", Name: "alpha-prod"}, Reason: "InClusterFolder",
-			Message: "lies in a folder of the cluster and nothing else ties it",
+			Message: "is in a folder of the cluster; nothing else links it to the cluster",
 		},
 		{
 			Instance: *VM(202, "/DC0/vm/capi/tenant-beta", "beta-new-4sf74"), Scope: HomeTarget,

@@ -104,7 +104,7 @@ func (n Names) Unique(class, name string) string {
 }
 
 // Write writes a document. It goes through the suites twice, for their sums stand
-// before them and all of them at once are too much for a large estate. It returns
+// before them and all of them at once are too much for a large fleet. It returns
 // the first error of the writer.
 func Write(w io.Writer, name string, suites iter.Seq[*Suite]) error {
 	var sums Suite

@@ -1,4 +1,4 @@
-package plan
+package shell
 
 import (
 	"strings"
@@ -6,12 +6,12 @@ import (
 	"drift-detector/report/terminal"
 )
 
-// Quote makes s one word of a POSIX shell, whatever it holds. It refuses what a
+// Quote returns s as one word of a POSIX shell, whatever it holds. It refuses what a
 // terminal would not show as it is: control characters, newlines among them,
 // direction marks and invalid UTF-8.
 //
-// Quoting does not stop a program from taking a word for an option; words of
-// foreign origin therefore never begin with what is foreign.
+// Quoting does not stop a program from taking a word for an option: a word of foreign
+// origin must not begin with what is foreign.
 func Quote(s string) (word string, ok bool) {
 	if terminal.Escape(s) != s {
 		return "", false
@@ -22,7 +22,7 @@ func Quote(s string) (word string, ok bool) {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'", true
 }
 
-// special says that a character may mean something to a shell.
+// special reports whether a character may mean something to a shell.
 func special(r rune) bool {
 	switch {
 	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':

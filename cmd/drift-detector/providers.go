@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"drift-detector/infra"
+	"drift-detector/infra/all"
+)
+
+// providerFlags are the flags that providers declare.
+func providerFlags() []cli.Flag {
+	var flags []cli.Flag
+	for _, p := range all.Registry().Specs() {
+		for _, f := range p.Flags {
+			if takesText(f) {
+				flags = append(flags, &cli.StringFlag{Name: f.Name, Usage: f.Usage})
+			} else {
+				flags = append(flags, &cli.BoolFlag{Name: f.Name, Usage: f.Usage})
+			}
+		}
+	}
+	return flags
+}
+
+// takesText reports whether a flag has a value: its usage names it in back quotes.
+func takesText(f infra.Flag) bool { return strings.Contains(f.Usage, "`") }
+
+// readProviderFlags returns the values of the flags that were given. It fails when
+// two exclude each other.
+func readProviderFlags(c *cli.Context) (map[string]string, error) {
+	given := map[string]string{}
+	for _, p := range all.Registry().Specs() {
+		for _, f := range p.Flags {
+			switch {
+			case takesText(f) && c.String(f.Name) != "":
+				given[f.Name] = c.String(f.Name)
+			case !takesText(f) && c.Bool(f.Name):
+				given[f.Name] = "true"
+			}
+		}
+		for _, f := range p.Flags {
+			if given[f.Name] != "" && given[f.Excludes] != "" {
+				return nil, &usageError{message: fmt.Sprintf("--%s and --%s exclude each other", f.Name, f.Excludes), command: c.Command.Name}
+			}
+		}
+	}
+	return given, nil
+}
+
+// environmentCredentials are those that the variables of providers' own tools hold.
+func environmentCredentials(getenv func(string) string) []infra.Credential {
+	var found []infra.Credential
+	for _, p := range all.Registry().Specs() {
+		if p.Environment.Read == nil {
+			continue
+		}
+		if c, ok := p.Environment.Read(getenv); ok {
+			found = append(found, c)
+		}
+	}
+	return found
+}

@@ -1,0 +1,60 @@
+package skeleton
+
+import (
+	"regexp"
+
+	"drift-detector/infra/shell"
+)
+
+var serialForm = regexp.MustCompile(`^[0-9]+$`)
+
+// tool makes lines for rackctl, which switches boxes.
+type tool struct{}
+
+func (tool) Variable(s shell.Scope) (prefix, meaning string, ok bool) {
+	return "RACK", "address of rack " + s.Endpoint, true
+}
+
+func (tool) Identifies(id string) bool { return serialForm.MatchString(id) }
+
+func (tool) Addresses(i shell.Instance) bool               { return serialForm.MatchString(i.ID) }
+func (tool) Requires() (check shell.Command, why string)   { return shell.Command{}, "" }
+func (t tool) Find(s shell.Scope, id string) shell.Command { return line(s, "find", id) }
+func (t tool) Show(i shell.Instance) shell.Command         { return line(i.Scope, "show", i.ID) }
+
+func (t tool) Here(s shell.Scope) shell.Command {
+	if !serialForm.MatchString(s.Identity) {
+		return shell.Command{}
+	}
+	return line(s, "serial").Prints(s.Identity)
+}
+
+func (t tool) Same(i shell.Instance) shell.Command {
+	return t.Here(i.Scope).Then(line(i.Scope, "find", i.ID).Prints(i.ID))
+}
+
+func (t tool) Off(i shell.Instance) shell.Command { return line(i.Scope, "state", i.ID).Prints("off") }
+
+func (t tool) On(i shell.Instance) shell.Command { return line(i.Scope, "state", i.ID).Prints("on") }
+
+func (t tool) Start(i shell.Instance) shell.Command { return line(i.Scope, "on", i.ID) }
+
+func (t tool) Stop(i shell.Instance) shell.Command { return line(i.Scope, "off", i.ID) }
+
+func (t tool) Destroy(i shell.Instance) shell.Command                        { return line(i.Scope, "wipe", i.ID) }
+func (tool) LeaveBalancer(shell.Instance, []shell.LoadBalancer) []shell.Step { return nil }
+func (tool) Detach(shell.Instance) []shell.Step                              { return nil }
+func (tool) Remove(shell.Instance) shell.Removal {
+	return shell.Removal{Stop: "Switch it off.", Destroy: "Wipe it."}
+}
+
+func (t tool) Sees(s shell.Scope, i *shell.Instance, _ []shell.Resource) (check shell.Command, what string) {
+	if i == nil || !t.Addresses(*i) {
+		return shell.Command{}, ""
+	}
+	return t.Find(s, i.ID).PrintsAny(), "box " + i.Name
+}
+
+func line(s shell.Scope, words ...any) shell.Command {
+	return shell.Line(append([]any{shell.Raw("rackctl --rack " + string(shell.Variable(s.Variable)))}, words...)...)
+}

@@ -1,0 +1,112 @@
+package infra
+
+import "drift-detector/backup"
+
+// Expected is what the backup expects to exist, of one provider or of all of them.
+type Expected struct {
+	Machines       []ExpectedMachine
+	OwnershipHints []OwnershipHint
+	Proofs         []VisibilityProof
+	Absent         []backup.Absence // what the provider misses in the backup
+	Exclude        []Exclusion
+	Pools          []Pool
+	Resources      []Resource
+	Recipes        []Recipe
+	OwnerTags      []Key // of kind OwnerTag: those of the backup's own clusters
+	Halts          []Halt
+	// LoadBalancers are those before the API server of each cluster, as the backup
+	// records them.
+	LoadBalancers map[backup.ClusterID][]LoadBalancer
+	// Providers names the provider of each cluster that has one.
+	Providers map[backup.ClusterID]string
+	// ManagedPlanes are the kinds of control planes that have no machines, and Words the
+	// words by provider, both as the Specs have them. The Registry fills them in.
+	ManagedPlanes map[string]bool
+	Words         map[string]map[string]string
+	// Controllers are the clusters whose controller is not as in Spec.Controller, because
+	// the backup tells that it has another version.
+	Controllers map[backup.ClusterID]Controller
+}
+
+// ExpectedMachine is one machine and the keys by which its instance is found.
+type ExpectedMachine struct {
+	Machine  int     // index into Snapshot.Machines; -1 when there is only an Orphan
+	Orphan   *Orphan // infrastructure machine whose Machine is not in the backup
+	Provider string  // name of the provider; empty when none supports the kind
+
+	Home     HomeScope // where the machine's controller looks
+	Strong   Key       // the recorded id; zero when the backup records none
+	Source   string    // where Strong was read: "VSphereVM.spec.biosUUID"
+	Conflict string    // two sources of the strong key differ: which, and both values
+	Doubted  []Key     // the ids beside Strong that sources record: an instance of one may be the machine
+	Identity Key       // second key that finds by itself: vSphere instanceUuid == VSphereVM uid
+	Ref      Key       // second key that only separates or confirms: vSphere managed object id
+	Weak     []Key     // any one of these on exactly one instance is a weaker match: name + folder
+	Names    []Key     // an instance that has only one of these is a namesake
+	// Witness are keys of a living instance under another id at the machine's place that
+	// has the machine's name, as its own or in its metadata: the machine is not gone as
+	// long as nobody knows that these are two.
+	Witness []Key
+	Unnamed string // why nobody knows what its instance is called, so that Names lack it; empty: they do not
+	Hosts   []Key  // an instance whose own metadata has one of these is a copy of the machine
+	Blind   []Key  // an unreadable instance that has one of these may be the machine
+	Expect  []Expectation
+	// Reads names the field of the backup from which the machine's controller takes
+	// the instance's id after a restore: "VSphereVM.spec.biosUUID". ReadsID says that
+	// an id is recorded there. Where none is, the controller takes the instance at
+	// home that has one of Searches. Only instances that the search finds have keys of
+	// Searches: where the controller looks among running ones alone, those.
+	//
+	// Reads is empty for a controller whose Controller.ID is not IDInSpec, and, with
+	// Searches, where nobody knows how the controller looks.
+	Reads    string
+	ReadsID  bool
+	Searches []Key
+	// InfraMissing says that the infrastructure object is not in the backup.
+	InfraMissing bool
+	Restore      *Restore // nil when there is nothing to say
+	// Pool is the Key of the Pool that the machine is a member of. A pool makes
+	// and replaces its members itself, so that one that is gone proves nothing.
+	Pool Key
+}
+
+// Exclusion is for instances with the key: they are known, and nobody's machine, as a
+// bastion or a NAT instance.
+type Exclusion struct {
+	Key   Key
+	Cause string // counted under this word: "bastion"
+}
+
+// Halt is why the controllers do nothing for a cluster after a restore, although the
+// backup holds the objects that it refers to: an identity that the cluster's namespace
+// may not use. What the backup lacks is an Absence with Halts instead.
+type Halt struct {
+	Cluster backup.ClusterID
+	Object  string // that is the cause: "AWSClusterRoleIdentity team-a"
+	Message string // why, in a sentence without its full stop
+	Hint    string // what to do
+}
+
+// Orphan is an infrastructure machine of the backup without its Machine: Velero
+// skips objects that were being deleted (pkg/backup/item_backupper.go v1.18.1).
+type Orphan struct {
+	Kind, Namespace, Name, UID string
+	Cluster                    backup.ClusterID
+	ControlPlane               bool
+	Owner                      OwnerID // the control plane or MachineSet that it belongs to, from its labels
+	ProviderID                 string
+}
+
+// HomeScope is where the controller of a machine looks for its instance.
+type HomeScope struct {
+	Target string // one of Target.IDs
+	Within Key    // key that an instance at home has besides (its datacenter); zero: anywhere in the target
+	Folder string // of the target, with proofs of its own; empty: the target as a whole
+}
+
+// Expectation is a key that a matched instance should have; when it has
+// another of that kind instead, the verdict carries the warning.
+type Expectation struct {
+	Key     Key
+	Warning string // reason code: "Renamed", "Moved"
+}

@@ -1,0 +1,89 @@
+package infra
+
+import (
+	"slices"
+	"time"
+
+	"drift-detector/backup"
+)
+
+// Instance is one VM as its infrastructure reports it.
+type Instance struct {
+	// Identity is equal exactly for two sightings of one VM, whoever saw it:
+	// vCenter's own instanceUuid, the key of its certificate and the managed
+	// object id; AWS account and instance id. No server may be able to give its
+	// instances the identity of another's: what they say would count for both.
+	Identity  string    `json:"identity"`
+	ID        string    `json:"id,omitempty"`  // the strong key's value: BIOS UUID, instance id
+	Ref       string    `json:"ref,omitempty"` // managed object id
+	Name      string    `json:"name,omitempty"`
+	Path      string    `json:"path,omitempty"` // inventory path, for people
+	State     string    `json:"state,omitempty"`
+	Created   time.Time `json:"created,omitzero"`
+	Addresses []string  `json:"addresses,omitempty"`
+	Tags      []Tag     `json:"tags,omitempty"` // by key; for people and their rules, no evidence
+	Keys      []Key     `json:"keys"`
+	Host      Key       `json:"host,omitzero"` // host name in its own metadata, read for candidates only
+	// Exclude says why it can be nobody's machine: Template, Managed, "vCLS".
+	Exclude string `json:"exclude,omitempty"`
+	// Unreadable says that its properties could not be read, so that its
+	// missing keys prove nothing.
+	Unreadable bool `json:"unreadable,omitempty"`
+	// Gone says that it is listed but ended: terminated, shutting down.
+	Gone bool `json:"gone,omitempty"`
+	// Warnings are conditions that go with a Healthy verdict: PoweredOff, "Disconnected".
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// PoweredOff is the warning of an instance that exists and does not run.
+const PoweredOff = "PoweredOff"
+
+// Template is the cause to exclude an instance that is a template: it cannot run.
+const Template = "template"
+
+// Managed is the cause to exclude an instance that an extension of its infrastructure
+// manages.
+const Managed = "managedByExtension"
+
+// Runs reports whether the instance exists and is not off.
+func (i *Instance) Runs() bool {
+	return !i.Gone && i.Exclude != Template && !slices.Contains(i.Warnings, PoweredOff)
+}
+
+// Tag is one tag that its infrastructure has on an instance.
+type Tag struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+}
+
+// HasKey reports whether the instance has the key.
+func (i *Instance) HasKey(k Key) bool {
+	for _, have := range i.Keys {
+		if have == k {
+			return true
+		}
+	}
+	return false
+}
+
+// Node is one Node of a workload cluster.
+type Node struct {
+	Cluster    backup.ClusterID `json:"cluster"`
+	Name       string           `json:"name"`
+	ProviderID string           `json:"providerID,omitempty"`
+	// Keys are ProviderID's normalised keys, see Spec.Keys.
+	Keys  []Key `json:"keys,omitempty"`
+	Ready bool  `json:"ready,omitempty"`
+	// Unready says that its kubelet reports that it is not ready, which none does
+	// whose machine is gone: of one that is not heard nothing is known.
+	Unready      bool      `json:"unready,omitempty"`
+	Heartbeat    time.Time `json:"heartbeat,omitzero"` // of condition Ready, by the API server's clock
+	ControlPlane bool      `json:"controlPlane,omitempty"`
+	// Machine, ClusterName, ClusterNamespace, OwnerKind and OwnerName are the
+	// annotations that Cluster API puts on its Nodes.
+	Machine          string `json:"machine,omitempty"`
+	ClusterName      string `json:"clusterName,omitempty"`
+	ClusterNamespace string `json:"clusterNamespace,omitempty"`
+	OwnerKind        string `json:"ownerKind,omitempty"`
+	OwnerName        string `json:"ownerName,omitempty"`
+}

@@ -1,0 +1,90 @@
+package infra
+
+import (
+	"regexp"
+
+	"drift-detector/backup"
+)
+
+// Grade is how much an OwnershipHint proves.
+type Grade int
+
+// Grades of hints, weakest first.
+const (
+	// NameOnly is for an instance with a name like the machines of a cluster, wherever
+	// it is.
+	NameOnly Grade = iota + 1
+	// LocationOnly is for an instance that lies where a cluster's machines lie.
+	LocationOnly
+	// Medium is for a name in its place, or the cluster's endpoint.
+	Medium
+	// Strong is for something that only the cluster's own controllers write.
+	Strong
+)
+
+// OwnerID names what creates machines: a control plane, a MachineSet or a
+// MachineDeployment. Kind and Name are empty for "the cluster as a whole".
+type OwnerID struct {
+	Cluster backup.ClusterID
+	Kind    string
+	Name    string
+}
+
+// OwnershipHint connects an instance that is no machine's with a cluster. It is for
+// instances that have Key, or, where Key is zero, whose name matches Pattern and that
+// have Within.
+type OwnershipHint struct {
+	Cluster backup.ClusterID
+	Grade   Grade
+	Key     Key
+	Pattern string // anchored RE2, for naming templates that no key can express
+	Within  Key
+	// Expect are what an instance of the owner has, where it has one of their
+	// kind at all: other values than those of the kind contradict the hint, which then
+	// counts for nothing.
+	Expect []Key
+	// Shares is a kind of key. Where it is set, the instance has to have the same key of
+	// the kind as a living instance whose id is recorded for a machine of the cluster:
+	// that shows the place where the backup does not say it.
+	Shares       string
+	Owner        OwnerID // whose completeness decides whether the instance is a Ghost
+	ControlPlane bool
+	// ByName says that the hint is a name or an address, which somebody else's instances
+	// may have as well.
+	ByName      bool
+	Specificity int    // among hints of one grade the most specific wins; a draw decides nothing
+	Detail      string // evidence for people: "name is MachineSet alpha-prod-md-0-cjzhw + 5 characters, in folder …"
+}
+
+// NamePattern returns Pattern as an expression for whole names. It is nil where there
+// is none, and where Pattern is no expression: such a hint is for no instance.
+func (t *OwnershipHint) NamePattern() *regexp.Regexp {
+	if t.Pattern == "" {
+		return nil
+	}
+	re, err := regexp.Compile(`^(?:` + t.Pattern + `)$`)
+	if err != nil {
+		return nil
+	}
+	return re
+}
+
+// VisibilityProof is what a complete listing must show before it is trusted to be of
+// the right place, for one cluster at one target. Without it the cluster's home is
+// partial. One for a Folder of the target counts for the machines that have their home
+// there, beside those for all of it; at least one has to hold. What is no machine's
+// needs every one.
+type VisibilityProof struct {
+	Cluster backup.ClusterID
+	Target  string
+	Folder  string // as in HomeScope; empty: all of the target
+	All     []Key  // probes that must all have been found; when empty, Any decides
+	Any     []Key  // keys of which at least one instance or probe must have one
+	Nodes   bool   // an instance that a Node of the cluster runs on proves it as well as Any
+	// Copied says that what proves it may have come to another place with a copy of the
+	// machines, as a BIOS UUID does to a stand-by site: it proves nothing where the names
+	// of more machines have other ids.
+	Copied bool
+	Stated string // in which words the operator said so, which makes it hold; empty: nobody did
+	Hint   string
+}

@@ -1,0 +1,67 @@
+package infra
+
+import "drift-detector/backup"
+
+// Pool is machines that the infrastructure makes and heals by itself (an
+// autoscaling group, an EKS node group): they are compared as a set, never one
+// by one.
+type Pool struct {
+	Cluster   backup.ClusterID
+	Kind      string // of the group in the Snapshot: "MachinePool"
+	Name      string
+	Target    string
+	Key       Key    // instances that are members now have it
+	Probe     Key    // found when the pool itself exists; it must be among the Target's Probes
+	Guessed   string // why Probe may be that of another, so that its absence proves nothing; empty: it is not
+	Members   []Key  // members that the backup records
+	Desired   backup.Number
+	ManagedBy string // who owns the replicas, when not Cluster API, see backup.Group.ReplicasManagedBy
+	// Min and Max are bounds that its controller sets whoever owns the replicas, and
+	// that move the pool's size where it is outside of them.
+	Min, Max backup.Number
+}
+
+// PoolSize is how many members a pool is set to have where it is, by the Probe of
+// its Pool. A controller that finds another number there than Pool.Desired sets it
+// back, and members end or are made.
+type PoolSize struct {
+	Probe   Key   `json:"landmark"`
+	Desired int64 `json:"desired"`
+}
+
+// WhenGone is what the absence of a Resource means to the restored controllers.
+type WhenGone string
+
+// What the absence of a Resource means. The zero value means FailsReplacement.
+const (
+	FailsReplacement WhenGone = "failsReplacement" // machines run on, and a new one cannot be made
+	HaltsCluster     WhenGone = "haltsCluster"     // the controllers do nothing for the cluster until it is back
+	MadeAgain        WhenGone = "madeAgain"        // the controllers make a new one
+	// Unwanted is the other way round: the controllers end it where it is there. It is
+	// shown unless it is known not to be.
+	Unwanted WhenGone = "unwanted"
+)
+
+// Resource is something beside instances that a restore depends on: a VPC, a
+// folder, a template. It is present when a complete listing of Target found one
+// of Keys among its probes, absent when it was asked for all of them and found
+// none, unknown else.
+type Resource struct {
+	Cluster backup.ClusterID
+	Target  string
+	Kind    string // "VPC", "folder"
+	Name    string // as the backup writes it
+	Keys    []Key
+	UsedBy  string // the object of the backup that names it
+	// WhenGone is what its absence means. Consequence says it in a sentence without its
+	// full stop, where there is more to say than that.
+	WhenGone    WhenGone
+	Consequence string
+}
+
+// LoadBalancer is what stands before the API server of a cluster.
+type LoadBalancer struct {
+	Type string // as the provider's controller calls it; empty: its default
+	Name string
+	ARN  string // empty where it has none, or none is recorded
+}

@@ -1,0 +1,70 @@
+// Package shelltest holds names that attack whoever puts them into a shell, and what
+// every provider's tool is held to.
+package shelltest
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"drift-detector/infra/shell"
+)
+
+// Hostile are names that a backup may hold and that no command may obey.
+var Hostile = []string{
+	"$(touch x)", "`touch x`", "a;b", "a;touch x", "-rf", "--all", "'", "'; touch x; '", `"`, `"; touch x; "`, "a b", " ", "*", "?", "~", "!!",
+	`\`, `a\`, `\'`, "# shellcheck disable=all", "$HOME", "${IFS}", "$'\\n'touch x", "a|touch x", "a&touch x", "a>x", "<x", "{a,b}", "[a]", "=ls", "x=y", "%1",
+	"```", "<script>", "[a](http://b)", "| a |", "ünïcödé", "",
+}
+
+// Unprintable are names that no command is made for.
+var Unprintable = []string{"a\nb", "a\n# touch x", "a\ntouch x\n", "a\rb", "a\x00b", "\x1b[31mred", "a\tb", "\u202eabc", "a\u2028b", "\xff\xfe"}
+
+// Tool holds a tool to what shell.Tool says of every tool. good is an instance that it
+// addresses, at a scope whose identity is known and whose variable is SCOPE_1.
+func Tool(t *testing.T, tool shell.Tool, good shell.Instance) {
+	t.Helper()
+	s := good.Scope
+	if prefix, meaning, ok := tool.Variable(s); !ok || meaning == "" || !regexp.MustCompile(`^[A-Z][A-Z0-9]*$`).MatchString(prefix) {
+		t.Errorf("its variable is %q, %q, %v", prefix, meaning, ok)
+	}
+	if !tool.Identifies(good.ID) || !tool.Addresses(good) {
+		t.Errorf("it does not address %+v", good)
+	}
+	for _, id := range slices.Concat(Hostile, Unprintable) {
+		bad, where := good, s
+		bad.ID, where.Identity = id, id
+		if tool.Identifies(id) || tool.Addresses(bad) || !tool.Here(where).IsZero() {
+			t.Errorf("it takes %q for an id", id)
+		}
+		if check, what := tool.Sees(s, &bad, nil); !check.IsZero() || what != "" {
+			t.Errorf("it would see %q by %v", id, check)
+		}
+	}
+	if check, what := tool.Sees(s, nil, nil); !check.IsZero() || what != "" {
+		t.Errorf("nothing is known of the cluster, and it sees %q by %v", what, check)
+	}
+	sees, what := tool.Sees(s, &good, nil)
+	lines := map[string]shell.Command{
+		"Here": tool.Here(s), "Sees": sees, "Find": tool.Find(s, good.ID), "Show": tool.Show(good), "Same": tool.Same(good), "Off": tool.Off(good),
+		"On": tool.On(good), "Start": tool.Start(good), "Stop": tool.Stop(good), "Destroy": tool.Destroy(good),
+	}
+	for name, c := range lines {
+		if !strings.Contains(c.Text(), string(shell.Variable(s.Variable))) {
+			t.Errorf("%s does not read the variable of the scope: %v", name, c)
+		}
+	}
+	if same := lines["Same"].Text(); what == "" || !strings.Contains(same, s.Identity) || !strings.Contains(same, good.ID) {
+		t.Errorf("it sees %q; Same compares not both the place and the id: %s", what, same)
+	}
+	end := tool.Remove(good)
+	if end.Stop == "" || end.Destroy == "" {
+		t.Errorf("nothing is said of the end: %+v", end)
+	}
+	for _, step := range slices.Concat(tool.LeaveBalancer(good, nil), tool.Detach(good), end.Before) {
+		if step.Text == "" || step.Change.Refused() != "" || strings.Contains(step.Change.Text(), "''") {
+			t.Errorf("step %+v", step)
+		}
+	}
+}

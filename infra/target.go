@@ -1,0 +1,59 @@
+package infra
+
+import (
+	"slices"
+	"strings"
+
+	"drift-detector/backup"
+)
+
+// Target is one scope to list, with the credential for it.
+type Target struct {
+	// IDs are the scopes that machines and proofs call home and that this Target
+	// covers. They are made from the backup without its Secrets, so that a saved
+	// inventory fits the same backup on another machine. Scopes that turn out to share
+	// endpoint and credential are listed once.
+	IDs       []string
+	Provider  string
+	Endpoint  string // as the backup calls it, host or host:port
+	Dial      string // where to reach it instead (--endpoint); empty: Endpoint itself
+	Location  string // region or the like; empty when the whole endpoint is listed
+	Account   string // user name or account; never a secret
+	Source    string // which object the credential comes from, by name
+	Use       string // in a sentence, which credential goes where: for the operator, before it does
+	Clusters  []backup.ClusterID
+	Refused   *Fault          // why it can't be listed at all: no credential, bad endpoint
+	NodeState string          // of a Target for Nodes: the NodeState of a Listing that holds none
+	Warnings  []string        // for the operator, before listing: settings of the backup that are ignored
+	Probes    []Key           // what List is to look for, so that proofs can hold
+	Progress  func(found int) `json:"-"` // called by Found; may be nil
+	// IsRelated reports which instances the Listing is to keep as they are, see
+	// Expected.IsRelated; the others are kept packed. If it is nil, all are
+	// kept as they are.
+	IsRelated  func(*Instance) bool `json:"-"`
+	Credential any                  // the provider's own; it must print as redacted
+	// Redaction hides the secrets in Credential, and those that List gets for it. Every
+	// Target with a Credential has one, and List passes each text of a server that goes
+	// into a Fault or a warning through it, before anything else.
+	Redaction *Redaction `json:"-"`
+	Detail    any        // the provider's own, without secrets
+}
+
+// Found reports how many instances or Nodes a listing holds so far.
+func (t *Target) Found(n int) {
+	if t.Progress != nil {
+		t.Progress(n)
+	}
+}
+
+// Join adds another scope that is listed with the same credential. The provider
+// joins what is its own, Credential and Detail.
+func (t *Target) Join(o Target) {
+	t.IDs = append(t.IDs, o.IDs...)
+	t.Clusters = append(t.Clusters, o.Clusters...)
+	t.Probes = append(t.Probes, o.Probes...)
+	t.Warnings = append(t.Warnings, o.Warnings...)
+	if !slices.Contains(strings.Split(t.Source, ", "), o.Source) {
+		t.Source += ", " + o.Source
+	}
+}

@@ -1,0 +1,137 @@
+// Package govc makes lines for govc, the command line of govmomi.
+package govc
+
+import (
+	"regexp"
+	"strings"
+
+	"drift-detector/infra/shell"
+)
+
+// Tool is govc. It implements [shell.Tool] and [shell.Renamer].
+type Tool struct{}
+
+var (
+	uuidForm = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+	refForm  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*$`)
+)
+
+// Variable holds the URL of a vCenter.
+func (Tool) Variable(s shell.Scope) (prefix, meaning string, ok bool) {
+	return "VCENTER", "URL of vCenter " + s.Endpoint + " for govc, as you reach it; govc also needs GOVC_USERNAME and GOVC_PASSWORD or, where vCenters differ in them, both in the URL and none of these variables", true
+}
+
+// Identifies reports whether id is a UUID.
+func (Tool) Identifies(id string) bool { return uuidForm.MatchString(id) }
+
+// Addresses reports whether the VM has a BIOS UUID and a managed object id.
+func (Tool) Addresses(i shell.Instance) bool {
+	return uuidForm.MatchString(i.ID) && refForm.MatchString(i.Ref)
+}
+
+// least is the first release that takes managed object ids for VMs in all of its
+// commands (govmomi find/finder.go v0.46.0, commit a9d5985f).
+const least = "0.46.0"
+
+// Requires compares the release of govc.
+func (Tool) Requires() (check shell.Command, why string) {
+	return shell.Line(shell.Raw("govc version -require " + least)),
+		"govc has to be " + least + " or later, because earlier releases take no managed object ids. One that was built from source may call itself 0.0.0 and fail here: take a release."
+}
+
+func line(s shell.Scope, words ...any) shell.Command {
+	head := shell.Raw("GOVC_URL=" + string(shell.Variable(s.Variable)) + " govc")
+	return shell.Line(append([]any{head}, words...)...)
+}
+
+// mo is how govc addresses a managed object by its id (govmomi find/finder.go v0.56.0).
+func mo(i shell.Instance) string { return "VirtualMachine:" + i.Ref }
+
+func property(i shell.Instance, name string) shell.Command {
+	return line(i.Scope, "object.collect", "-s", mo(i), name)
+}
+
+// Here compares the vCenter's own id, which govc reads without a look at the inventory.
+func (Tool) Here(s shell.Scope) shell.Command {
+	if !uuidForm.MatchString(s.Identity) {
+		return shell.Command{}
+	}
+	return line(s, "object.collect", "-s", "-", "content.about.instanceUuid").Prints(s.Identity)
+}
+
+// Sees searches as Find does: a VM that can be read by its managed object id need not
+// be found.
+func (t Tool) Sees(s shell.Scope, i *shell.Instance, _ []shell.Resource) (check shell.Command, what string) {
+	if i == nil || !uuidForm.MatchString(i.ID) {
+		return shell.Command{}, ""
+	}
+	return t.Find(s, i.ID).PrintsAny(), "VM " + i.Name
+}
+
+// Find searches the whole inventory for a BIOS UUID.
+func (Tool) Find(s shell.Scope, id string) shell.Command {
+	return line(s, "find", "/", "-type", "m", "-config.uuid", strings.ToLower(id))
+}
+
+// Show prints what tells VMs apart.
+func (Tool) Show(i shell.Instance) shell.Command {
+	return line(i.Scope, "object.collect", mo(i), "name", "config.uuid", "config.instanceUuid", "config.createDate", "runtime.powerState", "guest.hostName", "guest.ipAddress")
+}
+
+// Same compares the vCenter and the BIOS UUID.
+func (t Tool) Same(i shell.Instance) shell.Command {
+	return t.Here(i.Scope).Then(property(i, "config.uuid").Prints(i.ID))
+}
+
+// Off compares the power state.
+func (Tool) Off(i shell.Instance) shell.Command {
+	return property(i, "runtime.powerState").Prints("poweredOff")
+}
+
+// On compares the power state.
+func (Tool) On(i shell.Instance) shell.Command {
+	return property(i, "runtime.powerState").Prints("poweredOn")
+}
+
+// Start powers a VM on.
+func (Tool) Start(i shell.Instance) shell.Command { return line(i.Scope, "vm.power", "-on", mo(i)) }
+
+// Stop powers a VM off without asking its guest.
+func (Tool) Stop(i shell.Instance) shell.Command {
+	return line(i.Scope, "vm.power", "-off", "-force", mo(i))
+}
+
+// Destroy deletes a VM, which govc would power off without a word (govmomi
+// cli/vm/destroy.go v0.56.0).
+func (Tool) Destroy(i shell.Instance) shell.Command { return line(i.Scope, "vm.destroy", mo(i)) }
+
+// Rename gives a VM another BIOS UUID, which vCenter takes only while it is off.
+func (Tool) Rename(i shell.Instance, id any) shell.Command {
+	return line(i.Scope, "vm.change", "-vm", mo(i), "-uuid", id)
+}
+
+// LeaveBalancer has no line: CAPV knows no load balancer.
+func (Tool) LeaveBalancer(shell.Instance, []shell.LoadBalancer) []shell.Step {
+	return []shell.Step{{Text: "Take it out of the targets of the API server's load balancer (HAProxy, NSX, keepalived): its own API server has lost etcd. With kube-vip there is nothing to take out, it ends with the VM."}}
+}
+
+// Detach saves the disks that a persistent volume lives on: with the VM, vCenter
+// deletes every disk that is attached.
+func (Tool) Detach(i shell.Instance) []shell.Step {
+	return []shell.Step{{
+		Text: "Detach, and do not delete, every disk beside the VM's own: first-class disks of persistent volumes (CNS) above all. Deleting the VM deletes what is attached.",
+		Look: []shell.Command{
+			line(i.Scope, "device.info", "-vm", mo(i), "disk-*"),
+			shell.Ask("DISK", "name of a disk of that list that is not the VM's own first disk; repeat for each"),
+		},
+		Change: line(i.Scope, "device.remove", "-vm", mo(i), "-keep", shell.Variable("DISK")),
+	}}
+}
+
+// Remove needs no step before: nothing replaces a VM without a Machine.
+func (Tool) Remove(shell.Instance) shell.Removal {
+	return shell.Removal{
+		Stop:    "Power it off and see that nothing is missed: this can be undone.",
+		Destroy: "Delete it; the line does nothing while it runs. An IPAM claim of its own may be left over.",
+	}
+}

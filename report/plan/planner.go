@@ -1,0 +1,140 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"drift-detector/report"
+)
+
+// Names of variables that every plan may need.
+const (
+	management    = "MGMT"
+	oldManagement = "OLD_MGMT"
+	backupName    = "BACKUP"
+	restoreName   = "RESTORE"
+	veleroSpace   = "VELERO_NAMESPACE"
+	etcdPod       = "ETCD_POD"
+)
+
+// Variable is a value that only the operator knows. It is set once, at the top.
+type Variable struct {
+	Name, Meaning string
+	Value         string // what most operators need; empty: nobody else knows it
+}
+
+// planner is a report with what its commands need beside it.
+type planner struct {
+	*report.Report
+	tools         Tools
+	providers     map[string]*provider // by name
+	identityKinds map[string]string    // resource and slash of each cluster-scoped kind that leads to credentials
+
+	variables []Variable
+	contexts  map[*report.Cluster]string // variable of a cluster's kubeconfig context
+	scopes    map[string]*scope          // by scopeKey; nil where a scope's name means several
+	withID    map[string]int             // how many instances of the report have an id
+	names     map[string]int             // how many clusters have a name
+	backupsOf map[string]map[int]bool    // backups that hold a cluster of a key
+	alike     map[string][]string        // VMs that may be of a cluster, by its key
+
+	// Found out on the way.
+	scopesOf  map[*report.Cluster][]*scope
+	witnesses map[witnessKey]*report.Machine
+	alive     map[*report.Cluster]*report.Machine // of living
+	steps     map[*report.Machine][]report.Step
+	others    map[*report.InfraMachine][]report.Step
+	reported  map[setID]bool // sets of which the event behind their findings was noted
+}
+
+func newPlanner(r *report.Report, tools Tools) *planner {
+	pl := &planner{
+		Report: r, tools: tools, providers: map[string]*provider{}, identityKinds: map[string]string{},
+		contexts: map[*report.Cluster]string{}, scopes: map[string]*scope{}, withID: map[string]int{}, names: map[string]int{},
+		backupsOf: map[string]map[int]bool{}, alike: map[string][]string{},
+		scopesOf: map[*report.Cluster][]*scope{}, witnesses: map[witnessKey]*report.Machine{},
+		alive: map[*report.Cluster]*report.Machine{}, reported: map[setID]bool{},
+	}
+	pl.readProviders()
+	pl.variables = []Variable{
+		{Name: management, Meaning: "context of the new management cluster in your kubeconfig"},
+		{Name: oldManagement, Meaning: "context of the old management cluster, as long as it answers"},
+		{Name: backupName, Meaning: "name of the Backup that Velero restores; there has to be one of that name in the new cluster"},
+		{Name: restoreName, Meaning: "a name of your choice for the restore, of small letters, digits and dashes, 63 at most"},
+		{Name: veleroSpace, Meaning: "namespace of Velero in the new cluster; OADP uses openshift-adp", Value: "velero"},
+	}
+	for i := range r.Clusters {
+		c := &r.Clusters[i]
+		if pl.backupsOf[key(c)] == nil {
+			pl.backupsOf[key(c)] = map[int]bool{}
+		}
+		pl.backupsOf[key(c)][c.Backup] = true
+	}
+	taken := map[string]bool{}
+	for i := range r.Clusters {
+		c := &r.Clusters[i]
+		pl.names[c.Name]++
+		name := variableName("CTX_"+c.Namespace+"_"+c.Name, taken)
+		pl.contexts[c] = name
+		pl.variables = append(pl.variables, Variable{Name: name, Meaning: pl.contextMeaning(c)})
+		for _, m := range machinesOf(c) {
+			pl.countID(m.Instance)
+		}
+	}
+	for i := range r.InfraMachines {
+		m := &r.InfraMachines[i]
+		pl.countID(&m.Instance)
+		if m.Cluster != "" {
+			pl.alike[m.Cluster] = append(pl.alike[m.Cluster], cmp.Or(m.Instance.Path, m.Instance.Name))
+		}
+	}
+	pl.variables = append(pl.variables, Variable{Name: etcdPod, Meaning: "an etcd pod of a living control-plane Node, in kube-system of the cluster in question"})
+	pl.findScopes()
+	return pl
+}
+
+// contextMeaning names the cluster, and the backup where another one has it, too. Only of
+// kubeadm's control planes clusterctl's name for the context is known.
+func (pl *planner) contextMeaning(c *report.Cluster) string {
+	text := "context of workload cluster " + key(c)
+	if pl.isInAnotherBackup(c) && c.Backup >= 0 && c.Backup < len(pl.Backups) {
+		text += " of backup " + pl.Backups[c.Backup].Path
+	}
+	if pl.providers[c.Provider].planeResource(c) != "" {
+		return text
+	}
+	return text + "; clusterctl names it " + c.Name + "-admin@" + c.Name
+}
+
+// isInAnotherBackup reports whether another backup has a cluster of that namespace and name: they are
+// of different management clusters.
+func (pl *planner) isInAnotherBackup(c *report.Cluster) bool { return len(pl.backupsOf[key(c)]) > 1 }
+
+func (pl *planner) countID(i *report.Instance) {
+	if i != nil {
+		pl.withID[strings.ToLower(i.ID)]++
+	}
+}
+
+// variableName makes a name for a shell out of a foreign one.
+func variableName(from string, taken map[string]bool) string {
+	const most = 60
+	clean := strings.Map(func(r rune) rune {
+		switch {
+		case 'a' <= r && r <= 'z':
+			return r - 'a' + 'A'
+		case 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
+			return r
+		default:
+			return '_'
+		}
+	}, from)
+	clean = clean[:min(len(clean), most)]
+	name := clean
+	for n := 2; taken[name]; n++ {
+		name = fmt.Sprintf("%s_%d", clean, n)
+	}
+	taken[name] = true
+	return name
+}

@@ -1,0 +1,102 @@
+package plan
+
+import (
+	"iter"
+	"strings"
+
+	"drift-detector/report"
+)
+
+func key(c *report.Cluster) string { return c.Namespace + "/" + c.Name }
+
+// set is a control plane or a group of workers.
+type set struct {
+	cluster    *report.Cluster
+	kind, name string
+	reason     string
+	desired    *int64
+	counts     report.MachineCounts
+	machines   []report.Machine
+	plane      bool
+	managedBy  string                    // who sets the replicas instead of the operator
+	topology   string                    // its name in spec.topology of its Cluster, where its replicas are set
+	etcd       *report.Etcd              // nil without a forecast
+	rollout    *report.Rollout           // nil when there was none
+	scopes     map[*report.Machine]int64 // of nth
+}
+
+// setID tells a set from all others.
+type setID struct {
+	cluster    *report.Cluster
+	kind, name string
+	plane      bool
+}
+
+func (s *set) id() setID { return setID{s.cluster, s.kind, s.name, s.plane} }
+
+func sets(c *report.Cluster) []*set {
+	p := &c.ControlPlane
+	plane := &set{cluster: c, kind: p.Kind, name: p.Name, reason: p.Reason, desired: p.Desired, counts: p.Counts, machines: p.Machines, plane: true}
+	if p.Forecast != nil {
+		plane.etcd, plane.rollout = p.Forecast.Etcd, p.Forecast.Rollout
+	}
+	out := []*set{plane}
+	for i := range c.Workers.Groups {
+		g := &c.Workers.Groups[i]
+		group := &set{cluster: c, kind: g.Kind, name: g.Name, reason: g.Reason, desired: g.Desired, topology: g.Topology, counts: g.Counts, machines: g.Machines}
+		if g.Forecast != nil {
+			group.managedBy, group.rollout = g.Forecast.ManagedBy, g.Forecast.Rollout
+		}
+		out = append(out, group)
+	}
+	return out
+}
+
+// machinesOf yields each machine of a cluster with its set, the control plane first.
+func machinesOf(c *report.Cluster) iter.Seq2[*set, *report.Machine] {
+	return func(yield func(*set, *report.Machine) bool) {
+		for _, s := range sets(c) {
+			for i := range s.machines {
+				if !yield(s, &s.machines[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// machines yields each machine of the report with its set.
+func (pl *planner) machines() iter.Seq2[*set, *report.Machine] {
+	return func(yield func(*set, *report.Machine) bool) {
+		for i := range pl.Clusters {
+			for s, m := range machinesOf(&pl.Clusters[i]) {
+				if !yield(s, m) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// stackedEtcd reports whether etcd runs on the machines of the set, as it does where
+// the forecast says nothing else.
+func (s *set) stackedEtcd() bool {
+	return s.plane && s.kind == kubeadmControlPlane && !s.externalEtcd()
+}
+
+// externalEtcd reports whether the forecast found no etcd on the machines.
+func (s *set) externalEtcd() bool {
+	return s.etcd != nil && s.etcd.Quorum == report.QuorumNotApplicable
+}
+
+// title names the set for a heading.
+func (s *set) title() string {
+	switch {
+	case s.kind == "" && s.plane:
+		return "Control plane"
+	case s.kind == "":
+		return "Machines of no known owner"
+	default:
+		return strings.TrimSpace(s.kind + " " + s.name)
+	}
+}
