@@ -114,8 +114,8 @@
 	document.addEventListener("toggle", (event) => {
 		const details = event.target;
 		if (!details.open) return;
-		if (details.matches(".cluster")) build(clusters.find((c) => c.element === details));
-		else unpack(details);
+		if (details.matches(".cluster")) return build(clusters.find((c) => c.element === details));
+		unpack(details);
 		offerCopies(details);
 	}, true);
 
@@ -192,7 +192,7 @@
 	};
 
 	// A filter opens clusters, the worst first, until so many machines are shown.
-	const most = small ? 100 : Infinity;
+	const most = small ? 50 : Infinity;
 	const mark = (row, want) => {
 		row.fit = want.all || fits(row, want);
 		if (row.cell && row.off === row.fit) row.cell.classList.toggle("off", (row.off = !row.fit));
