@@ -374,6 +374,7 @@ func TestEverythingIsShown(t *testing.T) {
 		for s, path := range m.paths {
 			gone := plain && strings.HasPrefix(path, "Report.Clusters[].Workers.Groups[].Machines[].") &&
 				slices.ContainsFunc([]string{".Status", ".Warnings", ".Ignored", ".Others", ".Remediation"}, func(f string) bool { return strings.Contains(path, "Machines[]"+f) })
+			gone = gone || strings.HasPrefix(path, "Report.Providers[].") // described for plans, not for readers
 			if !gone && leftOut[path] == "" && !strings.Contains(body, s) {
 				t.Errorf("plain %t: %s is not shown", plain, path)
 			}
