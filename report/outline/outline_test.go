@@ -30,6 +30,17 @@ func TestChecksOfOneCodeAreOneItem(t *testing.T) {
 	}
 }
 
+// A report that was changed by hand may name a backup that it does not hold.
+func TestChecksOfNoBackup(t *testing.T) {
+	from := []report.Backup{{Path: "a"}, {Path: "b"}}
+	for n, want := range map[int]int{-1: 0, 0: 1, 1: 1, 2: 0} {
+		s := Checks([]report.Check{{Code: "c", Object: "o", Backup: n}}, from)
+		if got := s.Items[0].Likes[0].Facts; len(got) != want {
+			t.Errorf("backup %d: %+v", n, got)
+		}
+	}
+}
+
 func stale(name, id, why string) Item {
 	return machineItem(&report.Cluster{Namespace: "a", Name: "b"}, "MachineDeployment md", &report.Machine{
 		Name: name, Status: report.Stale, Reason: "InstanceNotFound", Message: "no VM with id " + id + " for " + name + why, ProviderID: "vsphere://" + id,
