@@ -59,9 +59,10 @@ func Write(w io.Writer, r *report.Report, o Options) error {
 		faults = min(max(room-mostFirst, leastFault), mostFaults)
 	}
 	p.answer(r, first)
-	more += p.first(first, min(max(room-faults, leastFirst), mostFirst))
+	left, rows := p.first(first, min(max(room-faults, leastFirst), mostFirst))
+	more += left
 	p.clusters(r, all[:shown], all[shown:])
-	p.incomplete(r, faults)
+	p.incomplete(r, max(faults, room-rows))
 	p.next(first, more)
 	return p.Flush()
 }
@@ -152,10 +153,10 @@ func age(d time.Duration) string {
 }
 
 // first prints what decides, as far as there is room, and returns how many things it
-// left out.
-func (p *printer) first(all []line, room int) int {
+// left out, and how many rows it took.
+func (p *printer) first(all []line, room int) (left, rows int) {
 	if len(all) == 0 {
-		return 0
+		return 0, 0
 	}
 	p.Title("FIRST")
 	width, hang, name := 0, 5, p.Width-5
@@ -166,16 +167,17 @@ func (p *printer) first(all []line, room int) int {
 		}
 		hang = width + 1
 	}
-	rows := 0
 	for i := range all {
 		l := &all[i]
 		row := terminal.Lead(text.Style(l.mark), fmt.Sprintf("%2d %s %s", i+1, l.mark, l.code), width).Prose(terminal.Plain, l.text(name))
-		if rows += p.rows(hang, row); i > 0 && p.Width >= 80 && rows > room || i == mostFirst {
-			return len(all) - i
+		n := p.rows(hang, row)
+		if i > 0 && p.Width >= 80 && rows+n > room || i == mostFirst {
+			return len(all) - i, rows
 		}
+		rows += n
 		p.Print(0, hang, row)
 	}
-	return 0
+	return 0, rows
 }
 
 // rows is how many rows a line takes.
@@ -207,17 +209,12 @@ func (p *printer) incomplete(r *report.Report, room int) {
 		if f.reason != "" {
 			where = where.Field(terminal.Bold, f.reason)
 		}
-		where = where.Prose(terminal.Plain, begin(f.message, p.Width))
-		hint := terminal.Lead(terminal.Plain, "   ", 0).Prose(terminal.Plain, begin(f.hint, 2*p.Width-20))
-		if rows += p.rows(4, where); f.hint != "" {
-			rows += p.rows(4, hint)
-		}
-		if i > 0 && rows > room {
+		hint := terminal.Lead(terminal.Plain, "   ", 0).Prose(terminal.Plain, begin(cmp.Or(f.hint, f.message), 3*p.Width-20))
+		if rows += p.rows(4, where) + p.rows(4, hint); i > 0 && rows > room {
 			return
 		}
-		if p.Print(0, 4, where); f.hint != "" {
-			p.Print(0, 4, hint)
-		}
+		p.Print(0, 4, where)
+		p.Print(0, 4, hint)
 	}
 }
 
@@ -225,7 +222,7 @@ func (p *printer) incomplete(r *report.Report, room int) {
 func (p *printer) next(first []line, more int) {
 	p.Newline()
 	if p.Report == "" {
-		p.command("Next", p.Program+" detect … -o report.json", "saves the report for plan and render")
+		p.command("Next", p.Program+" detect … -o report.json", "keeps it for plan and render")
 		return
 	}
 	p.command("Next", p.Program+" plan "+p.Report, "what to do, in a safe order")
