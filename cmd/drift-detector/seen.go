@@ -12,14 +12,18 @@ import (
 	"drift-detector/report/english"
 )
 
-// few is how many things of one sort stderr names before it counts the others.
-const few = 3
+// few is how many things of one sort stderr names before it counts the others, where there
+// are more than several.
+const (
+	few     = 3
+	several = 5
+)
 
 // some says the first lines of one sort and counts the others, so that what matters stays
 // on the terminal whatever the size of the backup. --debug says all.
 func (s *streams) some(say func(string, ...any), lines []string) {
 	for i, l := range lines {
-		if i == few && len(lines) > few+1 && !s.debug {
+		if i == few && len(lines) > several && !s.debug {
 			say("and %d more like these; --debug lists all", len(lines)-few)
 			return
 		}
@@ -32,7 +36,7 @@ func (s *streams) some(say func(string, ...any), lines []string) {
 
 // room is how many characters of each of n messages are said.
 func room(n int) int {
-	if n > few+1 {
+	if n > several {
 		return 100
 	}
 	return 250

@@ -62,8 +62,8 @@ func TestStderrIsShort(t *testing.T) {
 	var stderr strings.Builder
 	s := &streams{stderr: &stderr}
 	s.some(s.info, uses)
-	s.some(s.info, uses[:5])
-	s.some(s.warn, uses[:5])
+	s.some(s.info, uses[:6])
+	s.some(s.warn, uses[:6])
 	err := missed(incomplete(all, "", ""), lists)
 	var e *errIncomplete
 	if !errors.As(err, &e) {

@@ -225,17 +225,22 @@ func (p *printer) next(first []line, more int) {
 		p.command("Next", p.Program+" detect … -o report.json", "keeps it for plan and render")
 		return
 	}
-	p.command("Next", p.Program+" plan "+p.Report, "what to do, in a safe order")
 	everything := "everything, cluster by cluster"
 	if more > 0 {
-		everything = fmt.Sprintf("everything: %s to know", english.Count(more, "more thing"))
+		everything = fmt.Sprintf("everything, %d more to know", more)
 	}
+	p.command("Next", p.Program+" plan "+p.Report, "what to do, in a safe order")
 	p.command("", p.Program+" render "+p.Report, everything)
 	if len(first) > 0 {
 		p.command("", p.Program+" explain "+first[0].code, "what a code means")
 	}
 }
 
+// command says what a command is for; beside a long one there is no room to.
 func (p *printer) command(label, command, what string) {
-	p.Print(0, 7, terminal.Lead(terminal.Plain, fmt.Sprintf("%-4s %s", label, command), 44).Prose(terminal.Dim, what))
+	row := terminal.Lead(terminal.Plain, fmt.Sprintf("%-4s %s", label, command), min(p.Width*3/5, 60))
+	if l := row.Prose(terminal.Dim, what); p.Width < 80 || p.rows(0, l) == 1 {
+		row = l
+	}
+	p.Print(0, 7, row)
 }

@@ -78,9 +78,9 @@ FIRST
 ? t/dev       -     4    -    -  control plane down, 4 stuck
 = t/well      -     -    -    3  paused, not known
 
-Next dd plan r.json                          what to do, in a safe order
-     dd render r.json                        everything: 1 more thing to know
-     dd explain OfANewerVersion              what a code means
+Next dd plan r.json                              what to do, in a safe order
+     dd render r.json                            everything, 1 more to know
+     dd explain OfANewerVersion                  what a code means
 `
 
 func TestScreen(t *testing.T) {
