@@ -43,15 +43,9 @@ EXAMPLES:
    drift-detector check --backup mgmt-data.tar.gz
    drift-detector check --backup mgmt-data.tar.gz --velero-backup velero-backup.json
    drift-detector check --backup mgmt-data.tar.gz --cluster alpha-prod
-   drift-detector check --backup bucket/backups/nightly --fail-on error --format json -o check.json
-
-EXIT STATUS:
-   0    all findings are written, whatever they are
-   1    all findings are written, and --fail-on matches one
-   2    wrong usage or unusable input; nothing was written
-   130  interrupted; nothing was written`,
+   drift-detector check --backup bucket/backups/nightly --fail-on error --format json -o check.json`,
 		Flags: slices.Concat([]cli.Flag{backupFlag()}, o.selectionFlags(), []cli.Flag{
-			&cli.StringFlag{Name: "velero-backup", Usage: "what Velero says about the backup: `FILE` velero-backup.json of the object store; found by itself beside the tarball", Destination: &o.velero},
+			&cli.StringFlag{Name: "velero-backup", Usage: "`FILE` velero-backup.json, Velero's description; of the object store; found by itself beside the tarball", Destination: &o.velero},
 			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on a finding of this `SEVERITY` or worse: error or warning", Destination: &o.failOn},
 			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the findings: " + formats.Check.String(), Value: "text", Destination: &o.format},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, whole or not at all; - is stdout", Value: "-", Destination: &o.output},

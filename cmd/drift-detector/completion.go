@@ -57,8 +57,8 @@ func completionCommand(s *streams) *cli.Command {
 		Name:      "completion",
 		Usage:     "print a completion script for a shell",
 		UsageText: "drift-detector completion " + strings.Join(shells, "|"),
-		Description: `EXAMPLE:
-   source <(drift-detector completion bash)` + exitStatusHelp,
+		Description: `EXAMPLES:
+   source <(drift-detector completion bash)`,
 		BashComplete: func(c *cli.Context) { fmt.Fprintln(s.stdout, strings.Join(shells, "\n")) },
 		Action: func(c *cli.Context) error {
 			shell := c.Args().First()

@@ -17,8 +17,8 @@ func manCommand(s *streams) *cli.Command {
 		UsageText: "drift-detector man",
 		Description: `All commands and flags, as their --help has them, for man(1).
 
-EXAMPLE:
-   drift-detector man > /usr/local/share/man/man1/drift-detector.1` + exitStatusHelp,
+EXAMPLES:
+   drift-detector man > /usr/local/share/man/man1/drift-detector.1`,
 		Action: func(c *cli.Context) error {
 			if err := noArguments(c); err != nil {
 				return err

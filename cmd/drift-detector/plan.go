@@ -32,7 +32,7 @@ the evidence is strong, and read the VM again by its id.
 
 EXAMPLES:
    drift-detector plan report.json > runbook.md
-   drift-detector plan report.json --format shell -o runbook.sh` + exitStatusHelp,
+   drift-detector plan report.json --format shell -o runbook.sh`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the plan: markdown or shell", Value: "markdown", Destination: &o.format},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the plan to `FILE`, whole or not at all; - is stdout", Value: "-", Destination: &o.output},

@@ -82,8 +82,8 @@ func (p *provider) Spec() infra.Spec {
 			Text:  policy, File: "permissions.json", Save: "policy.json",
 		},
 		Flags: []infra.Flag{
-			{Name: flagProfile, Usage: "in place of the AWS controller's credential use the profile `NAME` of your own configuration", Excludes: flagAmbient},
-			{Name: flagAmbient, Usage: "the same with your own default credentials: environment, configuration, instance role"},
+			{Name: flagProfile, Usage: "AWS profile `NAME`, not the controller's credential; it is of your own configuration", Excludes: flagAmbient},
+			{Name: flagAmbient, Usage: "your default AWS credentials instead; of environment, configuration or instance role"},
 		},
 	}
 }
