@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -73,7 +74,7 @@ func (o *backupOptions) access(s *streams) (infra.Access, error) {
 	for _, e := range o.endpoints {
 		r, err := infra.ParseReroute(e)
 		if err != nil {
-			return a, fmt.Errorf("--endpoint: %w", err) // the value may hold a password
+			return a, fmt.Errorf("--endpoint%s: %w", quotable(e), err)
 		}
 		a.Reroutes = append(a.Reroutes, r)
 	}
@@ -89,6 +90,17 @@ func (o *backupOptions) access(s *streams) (infra.Access, error) {
 	}
 	a.Credentials = append(a.Credentials, environmentCredentials(s.getenv)...)
 	return a, nil
+}
+
+// harmless is what cannot hold a password: names, ports and paths, without a user.
+var harmless = regexp.MustCompile(`^(https?://)?[A-Za-z0-9._/-]*(:[0-9]{0,5})?(=(https?://)?[A-Za-z0-9._/-]*(:[0-9]{0,5})?)?$`)
+
+// quotable is the value of a flag for a message about it; empty when it may hold a secret.
+func quotable(value string) string {
+	if !harmless.MatchString(value) {
+		return ""
+	}
+	return fmt.Sprintf(" %q", value)
 }
 
 // loadedBackup is what one or several backups say, ready to be listed and decided.

@@ -80,9 +80,10 @@ const manualTemplate = flagTemplate + `% {{.App.Name}} {{.SectionNum}}
 {{template "flags" .VisibleFlags}}{{end}}
 # ENVIRONMENT
 
-A flag that is not given is read from the variable that stands in brackets behind it; a flag of the command line wins.
+A flag that is not given is read from the variable in brackets behind it; a flag of the command line wins.
 There is none for a flag that weakens trust.
-NO_COLOR and TERM=dumb turn colour off.
+NO_COLOR and TERM=dumb turn colour off; FORCE_COLOR=1 or CLICOLOR_FORCE=1 turn it on where stdout is no terminal.
+NO_COLOR wins.
 `
 
 // environmentLines are the lines of the manual on variables of other programs.
