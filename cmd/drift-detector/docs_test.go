@@ -19,6 +19,24 @@ func TestCommandsAreDocumented(t *testing.T) {
 	generated(t, "commands.md", commandsPage(newApp(&streams{})))
 }
 
+// docs/codes.md is what explain says of all codes.
+func TestCodesAreDocumented(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("# Codes\n\nWhat `drift-detector explain` says, made by `go test ./cmd/drift-detector -run Documented -update`.\n")
+	kind := ""
+	for _, c := range allCodes() {
+		if c.Kind != kind {
+			kind = c.Kind
+			fmt.Fprintf(&b, "\n## %s\n", kind)
+		}
+		fmt.Fprintf(&b, "\n### %s\n\n%s\n\n* Why it matters: %s\n", c.Code, c.Meaning, c.Why)
+		if c.Do != "" {
+			fmt.Fprintf(&b, "* What to do: %s\n", c.Do)
+		}
+	}
+	generated(t, "codes.md", strings.NewReplacer("<", "\\<", "*-", "\\*-").Replace(b.String()))
+}
+
 // generated compares a page, or writes it with -update.
 func generated(t *testing.T, name, want string) {
 	t.Helper()

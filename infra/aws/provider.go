@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"drift-detector/backup/check"
 	"drift-detector/infra"
 	"drift-detector/infra/aws/awscli"
 )
@@ -55,6 +56,7 @@ func (p *provider) Spec() infra.Spec {
 		Name: Name, Title: "AWS", Scope: "AWS account",
 		Supports:     "CAPA v1beta1 and v1beta2, EKS node groups and machine pools as sets",
 		Want:         want,
+		Rules:        []check.Rule{ruleCredential, ruleControllerCredential, ruleForbidden, ruleMaybeForbidden, ruleKubeconfig, ruleBootstrap},
 		Keys:         providerIDKeys,
 		MachineKinds: []infra.Kind{{Group: group, Kind: machineKind, Plural: "awsmachines"}},
 		ClusterKind:  infra.Kind{Group: group, Kind: clusterKind, Plural: "awsclusters"},
