@@ -163,7 +163,7 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *loadedBackup,
 		Providers:     e.registry.Specs(),
 		Tool:          report.Tool{Name: "drift-detector", Version: version, Commit: commit},
 		GeneratedAt:   now,
-		Options:       report.Options{IgnoreHealthy: o.ignoreHealthy, SkipNodes: o.skipNodes, Filter: o.filter()},
+		Options:       report.Options{IgnoreHealthy: o.ignoreHealthy, SkipNodes: o.skipNodes, Filter: o.filter(), FailOn: o.fails},
 	})
 	plan.Fill(rep, e.registry.Tools())
 	return rep, verdictOnRun(result), nil

@@ -199,7 +199,7 @@ func TestWhatTheReportSays(t *testing.T) {
 		t.Errorf("rules %+v", r.IgnoreRules)
 	}
 	wantWarnings := []string{
-		"ignore rule a.yaml:5 fits no finding: is it still needed?",
+		"ignore rule a.yaml:5 matches no finding: is it still needed?",
 		`ignore rule b\x1b.yaml:3 expired on 2026-11-01 and sets nothing aside`,
 		`ignore rule b\x1b.yaml:4 expired on 2026-11-02 and takes nothing back`,
 	}
