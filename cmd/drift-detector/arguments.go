@@ -13,7 +13,7 @@ import (
 // command line package demands and nobody types: `plan report.json --format shell`.
 func permute(app *cli.App, args []string) []string {
 	at := slices.IndexFunc(args[min(1, len(args)):], func(a string) bool { return !strings.HasPrefix(a, "-") }) + 1
-	if at == 0 || slices.Contains(args, "--generate-bash-completion") {
+	if at == 0 || slices.Contains(args, completionFlag) {
 		return args
 	}
 	command := app.Command(args[at])

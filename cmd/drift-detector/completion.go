@@ -72,6 +72,7 @@ func completionCommand(s *streams) *cli.Command {
 					return err
 				}
 				script = strings.ReplaceAll(script, "`", "") // around what --help calls a value
+				script += fishValues(c.App)
 			}
 			_, err := io.WriteString(s.stdout, script)
 			return err

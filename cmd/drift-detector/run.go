@@ -66,6 +66,9 @@ func (s *streams) debugf(format string, args ...any) {
 // to the exit status, in this one place.
 func run(ctx context.Context, args []string, s *streams) exitCode {
 	app := newApp(s)
+	if complete(ctx, app, args, s) {
+		return exitOK
+	}
 	err := app.RunContext(ctx, permute(app, args))
 	var failOn *errFailOn
 	var incomplete *errIncomplete
