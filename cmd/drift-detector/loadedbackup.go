@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -36,18 +37,18 @@ type backupOptions struct {
 func (o *backupOptions) flags() []cli.Flag {
 	return slices.Concat([]cli.Flag{
 		backupFlag(),
-		&cli.BoolFlag{Name: "skip-access-apiserver", Usage: "do not read the Node lists of the workload clusters", Destination: &o.skipNodes},
-		&cli.BoolFlag{Name: "insecure-skip-verify", Usage: "do not verify certificates of infrastructure endpoints; API servers are always verified", Destination: &o.insecure},
-		&cli.StringSliceFlag{Name: "endpoint", Usage: "reach at TO what the backup calls FROM, as `FROM=TO` (host:port or URL); repeatable"},
-		&cli.StringFlag{Name: "credentials", Usage: "YAML `FILE` whose entries override the backup per endpoint", Destination: &o.credentials},
+		&cli.BoolFlag{Name: "skip-access-apiserver", Usage: "do not read the Node lists of workload clusters", Destination: &o.skipNodes},
+		&cli.BoolFlag{Name: "insecure-skip-verify", Usage: "do not verify certificates of infrastructure; those of API servers are always verified", Destination: &o.insecure},
+		&cli.StringSliceFlag{Name: "endpoint", Usage: "contact TO where the backup says FROM: `FROM=TO`; each is host:port or a URL; repeatable"},
+		&cli.StringFlag{Name: "credentials", Usage: "YAML `FILE` of credentials to use instead; its entries override those of the backup per endpoint", Destination: &o.credentials},
 	}, providerFlags(), o.selectionFlags(), []cli.Flag{
-		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print warnings and errors only: no progress, no summary, not which credential goes where", Destination: &o.quiet},
-		&cli.BoolFlag{Name: "dry-run", Usage: "say which endpoints, accounts and Secrets would be used, and contact nothing", Destination: &o.dryRun},
+		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print warnings and errors only; no progress, summary or credential notices", Destination: &o.quiet},
+		&cli.BoolFlag{Name: "dry-run", Usage: "only print what would be contacted, and how; which endpoints, as which accounts, with which Secrets", Destination: &o.dryRun},
 	})
 }
 
 func backupFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: "backup", Usage: "Velero backup to read: a `FILE` (NAME-data.tar.gz) or its folder of the object store; repeatable"}
+	return &cli.StringSliceFlag{Name: "backup", Usage: "Velero backup: a `FILE` or its folder; the file is NAME-data.tar.gz, the folder that of the object store; repeatable"}
 }
 
 func (o *backupOptions) read(c *cli.Context) error {
@@ -71,7 +72,7 @@ func (o *backupOptions) access(s *streams) (infra.Access, error) {
 	for _, e := range o.endpoints {
 		r, err := infra.ParseReroute(e)
 		if err != nil {
-			return a, fmt.Errorf("--endpoint: %w", err) // the value may hold a password
+			return a, fmt.Errorf("--endpoint%s: %w", quotable(e), err)
 		}
 		a.Reroutes = append(a.Reroutes, r)
 	}
@@ -87,6 +88,17 @@ func (o *backupOptions) access(s *streams) (infra.Access, error) {
 	}
 	a.Credentials = append(a.Credentials, environmentCredentials(s.getenv)...)
 	return a, nil
+}
+
+// harmless is what cannot hold a password: names, ports and paths, without a user.
+var harmless = regexp.MustCompile(`^(https?://)?[A-Za-z0-9._/-]*(:[0-9]{0,5})?(=(https?://)?[A-Za-z0-9._/-]*(:[0-9]{0,5})?)?$`)
+
+// quotable is the value of a flag for a message about it; empty when it may hold a secret.
+func quotable(value string) string {
+	if !harmless.MatchString(value) {
+		return ""
+	}
+	return fmt.Sprintf(" %q", value)
 }
 
 // loadedBackup is what one or several backups say, ready to be listed and decided.

@@ -37,7 +37,7 @@ the evidence is strong, and read the VM again by its id.
 
 EXAMPLES:
    drift-detector plan report.json > runbook.md
-   drift-detector plan report.json -o runbook.sh` + exitStatusHelp,
+   drift-detector plan report.json -o runbook.sh`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the plan: markdown or shell", Value: "markdown", Destination: &o.format},
 			outputFlag("the plan"),
