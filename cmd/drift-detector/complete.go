@@ -103,6 +103,9 @@ func clustersOn(ctx context.Context, command *cli.Command, line []string, part i
 	var all [][2]string
 	if takesValue(command, "backup") {
 		o := backupOptions{backups: flagValues(line, "backup")}
+		if slices.Contains(o.backups, stdinName) {
+			return nil // it can be read once only, and not now
+		}
 		loaded, err := o.load(ctx, &streams{stdout: io.Discard, stderr: io.Discard, getenv: os.Getenv, now: time.Now})
 		if err != nil {
 			return nil

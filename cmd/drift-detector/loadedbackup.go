@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
 
 	"drift-detector/backup"
 	"drift-detector/backup/archive"
@@ -48,8 +49,11 @@ func (o *backupOptions) flags() []cli.Flag {
 }
 
 func backupFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: "backup", Usage: "Velero backup: a `FILE` or its folder; the file is NAME-data.tar.gz, the folder that of the object store; repeatable"}
+	return &cli.StringSliceFlag{Name: "backup", Usage: "Velero backup: a `FILE`, its folder, or - for stdin; the file is NAME-data.tar.gz, the folder that of the object store; repeatable"}
 }
+
+// stdinName is the --backup that is piped in.
+const stdinName = "-"
 
 func (o *backupOptions) read(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
@@ -59,6 +63,9 @@ func (o *backupOptions) read(c *cli.Context) error {
 	o.selection.Clusters, o.selection.Namespaces = c.StringSlice("cluster"), c.StringSlice("namespace")
 	if len(o.backups) == 0 {
 		return &usageError{message: "--backup is required", command: c.Command.Name}
+	}
+	if first := slices.Index(o.backups, stdinName); first >= 0 && slices.Contains(o.backups[first+1:], stdinName) {
+		return &usageError{message: "--backup - is given twice: standard input can be read once only", command: c.Command.Name}
 	}
 	var err error
 	o.options, err = readProviderFlags(c)
@@ -115,6 +122,13 @@ func (o *backupOptions) load(ctx context.Context, s *streams) (*loadedBackup, er
 	e := &loadedBackup{registry: all.Registry()}
 	var sources []backup.Source
 	for _, path := range o.backups {
+		if path == stdinName {
+			if f, ok := s.stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+				return nil, &backup.InputError{Name: "standard input", Problem: "a terminal", Next: "pipe the backup in: cat mgmt-data.tar.gz | drift-detector … --backup -"}
+			}
+			sources, e.velero = append(sources, archive.StreamSource(ctx, "standard input", s.stdin)), append(e.velero, nil)
+			continue
+		}
 		src, err := archive.FileSource(path)
 		if err != nil {
 			return nil, err

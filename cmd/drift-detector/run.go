@@ -38,6 +38,7 @@ func (e *usageError) Error() string { return e.message }
 // everything else, one line each, beginning with "drift-detector:"; a hint has a
 // line of its own; foreign text passes terminal.Escape.
 type streams struct {
+	stdin          io.Reader // where --backup - comes from
 	stdout, stderr io.Writer
 	getenv         func(string) string
 	now            func() time.Time
@@ -46,7 +47,7 @@ type streams struct {
 }
 
 func process() *streams {
-	return &streams{stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, now: time.Now}
+	return &streams{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, now: time.Now}
 }
 
 func (s *streams) say(kind, format string, args ...any) {
