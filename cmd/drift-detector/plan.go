@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/urfave/cli/v2"
 
@@ -10,7 +12,10 @@ import (
 	"drift-detector/report/plan"
 )
 
-type planOptions struct{ report, format, output string }
+type planOptions struct {
+	report, format, output, step string
+	part                         plan.Narrowing
+}
 
 // planFormats are the ways to print a plan, by the name that --format takes.
 var planFormats = map[string]func(io.Writer, plan.Plan) error{
@@ -32,9 +37,16 @@ the evidence is strong, and read the VM again by its id.
 
 EXAMPLES:
    drift-detector plan report.json > runbook.md
+   drift-detector plan report.json --phase before
+   drift-detector plan report.json --cluster tenant-a/prod
+   drift-detector plan report.json --step 7
    drift-detector plan report.json --format shell -o runbook.sh` + exitStatusHelp,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the plan: markdown or shell", Value: "markdown", Destination: &o.format},
+			&cli.StringSliceFlag{Name: "cluster", Usage: "print only the steps of the cluster `NAME`, or NAMESPACE/NAME; repeatable"},
+			&cli.StringSliceFlag{Name: "namespace", Usage: "print only the steps of clusters in `NAMESPACE`; repeatable"},
+			&cli.StringFlag{Name: "phase", Usage: "print only the steps of `PHASE`: before, restore or after", Destination: &o.part.Phase},
+			&cli.StringFlag{Name: "step", Usage: "print only the step of `NUMBER` in the table, with what it needs", Destination: &o.step},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the plan to `FILE`, whole or not at all; - is stdout", Value: "-", Destination: &o.output},
 		},
 		Action: func(c *cli.Context) error {
@@ -44,6 +56,13 @@ EXAMPLES:
 			if planFormats[o.format] == nil {
 				return &usageError{message: "--format " + o.format + " is not known; it is markdown or shell", command: "plan"}
 			}
+			if o.step != "" {
+				var err error
+				if o.part.Step, err = strconv.Atoi(o.step); err != nil || o.part.Step < 1 {
+					return &usageError{message: fmt.Sprintf("--step %q is no number of the plan's table", o.step), command: "plan"}
+				}
+			}
+			o.part.Clusters, o.part.Namespaces = c.StringSlice("cluster"), c.StringSlice("namespace")
 			return runPlan(o, s)
 		},
 	}
@@ -59,14 +78,17 @@ func runPlan(o planOptions, s *streams) error {
 		rep.Providers = build.Providers(registry.Specs())
 	}
 	plan := plan.New(rep, registry.Tools())
+	if err := plan.Narrow(o.part); err != nil {
+		return &usageError{message: err.Error(), command: "plan"}
+	}
 	err = writeOutput(o.output, s.stdout, []string{o.report}, func(w io.Writer) error { return planFormats[o.format](w, plan) })
 	if err != nil {
 		return err
 	}
 	if !plan.Whole {
 		return &errIncomplete{
-			message: "incomplete: the report does not hold everything, and so the plan does not; it begins with what it could not know",
-			hint:    "settle what the report's scopes and errors say, and run detect again",
+			message: "the report is incomplete, so this plan is, too; it begins with what it could not know",
+			hint:    "resolve what the report's scopes and errors say, and run detect again",
 		}
 	}
 	return nil
