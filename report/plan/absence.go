@@ -26,7 +26,6 @@ func (pl *planner) absent(s *set, m *report.Machine) absence {
 		return absence{why: "the report can't say where to look"}
 	}
 	var out absence
-	var seen []string
 	for _, p := range scopes {
 		sees, what := p.sees(s.cluster, pl.witness(s, p))
 		switch {
@@ -36,9 +35,8 @@ func (pl *planner) absent(s *set, m *report.Machine) absence {
 			return absence{why: "no machine of its cluster is Healthy in " + p.name + ", so that nothing shows that whoever looks there would see it"}
 		}
 		out.checks = append(out.checks, p.identityCheck(), sees.OrStop("this account does not see "+what+" of the cluster"), p.free(id))
-		seen = append(seen, what)
 	}
-	out.says = "it is the right " + scopes[0].Noun + ", the account sees " + strings.Join(seen, " and ") + " of the cluster there, nothing has the id"
+	out.says = "it is the right " + scopes[0].Noun + ", the account sees a living machine of the cluster there, nothing has the id"
 	if s.cluster.Nodes.State != report.NodesRead {
 		if pl.living(s.cluster) == nil {
 			return absence{why: "the Node list of its cluster was not read, and no machine of it is known to run whose Node would show that a list is the right one"}

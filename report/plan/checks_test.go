@@ -36,7 +36,7 @@ func TestErrorsOfTheBackupAreListed(t *testing.T) {
 		}
 	}
 	r.Checks = r.Checks[3:]
-	if text := asMarkdown(t, r); !strings.Contains(text, "found no error and 1 warning") || strings.Contains(text, "this is settled") {
+	if text := asMarkdown(t, r); !strings.Contains(text, "found no error and 1 warning") || strings.Contains(text, "this is resolved") {
 		t.Error("a warning alone is told as an error")
 	}
 	r.Checks = r.Checks[1:]
@@ -88,11 +88,11 @@ func TestErrorsAreRepeatedBeforeTheirClusterIsUnpaused(t *testing.T) {
 			steps := lines(c.Steps)
 			text := strings.Join(steps, "\n")
 			switch {
-			case object != "" && strings.Contains(text, "stands still until "+object+" exists") && !strings.Contains(text, "this is settled"):
+			case object != "" && strings.Contains(text, "is not reconciled until "+object+" exists") && !strings.Contains(text, "this is resolved"):
 				got = append(got, "waits")
 			case strings.Contains(text, object+" (Code: found in "+object+")"):
 				got = append(got, "own")
-				inOrder(t, steps, "Do not unpause it before this is settled", `{"spec":{"paused":false}}`)
+				inOrder(t, steps, "Do not unpause it before this is resolved", `{"spec":{"paused":false}}`)
 			case strings.Contains(text, "1 error of the backup can't be told to be of one cluster"):
 				got = append(got, "open")
 				inOrder(t, steps, "can't be told", `{"spec":{"paused":false}}`)

@@ -146,7 +146,7 @@ func TestPoint31NothingActsBeforeAllIsRestored(t *testing.T) {
 	r := sample("alpha")
 	p := New(r, providerTools)
 	if !slices.ContainsFunc(p.Answer, func(s string) bool {
-		return strings.HasPrefix(s, "First condition of all") && strings.Contains(s, "ends every living worker") && strings.Contains(s, "no other tool makes them first")
+		return strings.HasPrefix(s, "Most important") && strings.Contains(s, "ends every living worker") && strings.Contains(s, "no other tool may create them first")
 	}) {
 		t.Errorf("%q", p.Answer)
 	}

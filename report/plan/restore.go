@@ -43,7 +43,7 @@ func (pl *planner) restore() Chapter {
 		velero("restore", "logs", shell.Variable(restoreName)),
 		inVelero("get", shell.Raw("restores.velero.io/"+string(shell.Variable(restoreName))), "--output=jsonpath={.status.phase}").Prints("Completed").OrStop("the restore did not complete"))
 	pl.webhooksBack(&d)
-	return Chapter{Title: "Restore it paused, Clusters last", Steps: d.steps}
+	return Chapter{Title: "Restore it paused, Clusters last", What: "restore it paused, Clusters last", Steps: d.steps}
 }
 
 // emptyCluster is where to restore to. A Cluster that is there already is acted on
@@ -134,14 +134,12 @@ func restoring(options ...string) shell.Command {
 // objects themselves.
 func (pl *planner) leaveOut(d *draft, out []*report.Cluster) {
 	labels := make([]string, len(out))
-	var look []shell.Command
 	for i, c := range out {
 		labels[i] = c.Name
-		look = append(look, manage(c.Namespace, "get", clusters+c.Name, "--ignore-not-found"))
 	}
 	d.before("Instead, if no machine of these exists because they were deleted on purpose: restore without "+names(out)+". The line stops where that above does.",
 		restoring("--selector=cluster.x-k8s.io/cluster-name notin ("+strings.Join(labels, ",")+")"))
-	d.before("The selector leaves out what bears the label cluster.x-k8s.io/cluster-name. Templates and Secrets often do not, and the Cluster object itself does not always: then it comes back alone. Paused, as here, it does no harm: leave it so. Unpaused, its controllers act on what came back with it, and could build an infrastructure cluster anew. To be rid of it, see that nothing else of it came back, its infrastructure cluster least of all, which would be deleted with it; delete it while it is paused, and unpause it only then, so that its controllers let it go.", look...)
+	d.before("The selector leaves out what has the label cluster.x-k8s.io/cluster-name. Templates and Secrets often do not, and the Cluster object itself does not always: then it comes back alone. Paused, as here, it does no harm: leave it so. Unpaused, its controllers act on what came back with it, and could build an infrastructure cluster again. To be rid of it, see that nothing else of it came back, its infrastructure cluster least of all, which would be deleted with it; delete it while it is paused, and unpause it only then, so that its controllers let it go.", kubectl(management, "get", "clusters.cluster.x-k8s.io", "--all-namespaces"))
 }
 
 // whyRestored says why no line leaves clusters out of which nothing exists.

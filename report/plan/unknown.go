@@ -27,7 +27,7 @@ var unknowns = map[string]string{
 func (pl *planner) unknown(d *draft, s *set, m *report.Machine) {
 	text, known := unknowns[m.Reason]
 	if !known {
-		text = "It could not be decided. Read the reason in the report, settle it, and run detect again."
+		text = "It could not be decided. Read the reason in the report, resolve it, and run detect again."
 	}
 	var look []shell.Command
 	if m.Node != "" {
@@ -108,7 +108,7 @@ func (pl *planner) ownIDs(d *draft, m *report.Machine) {
 func (pl *planner) warnings(d *draft, s *set, m *report.Machine) {
 	c := s.cluster
 	if warned(m, report.Reidentified) {
-		d.before("Its VM bears the id, and both second ids differ: it was restored from a VM backup, or only a copy is left. Prove which, by its Node and its creation time, before anything adopts it.",
+		d.before("Its VM has the id, and both second ids differ: it was restored from a VM backup, or only a copy is left. Prove which, by its Node and its creation time, before anything adopts it.",
 			append([]shell.Command{pl.nodesByID(c)}, pl.look(m)...)...)
 	}
 	if warned(m, report.MachineMissing) {
@@ -139,7 +139,7 @@ func (pl *planner) poweredOff(d *draft, s *set, m *report.Machine) {
 		d.controller(pl.controllerOf(c)+" powers its VM on as soon as it is adopted. If it is off on purpose, keep its cluster paused.", pl.look(m)...)
 	case outcome(m) == report.ReplacedByMachineHealthCheck:
 		d.before("It does not run, and a MachineHealthCheck deletes its Machine and its VM after the restore. Start it before, if it is to stay, and see that its Node is Ready.", look...)
-		d.controller("What still does not run is deleted and made anew. Watch, and do nothing.", listMachines(c))
+		d.controller("What still does not run is deleted and made again. Watch, and do nothing.", listMachines(c))
 	case !starts && last:
 	case !starts && s.plane:
 		d.before("Its instance exists and does not run, and no controller starts it. Start it before its cluster is unpaused: deleting the Machine of a control plane costs it a member of etcd.", look...)
