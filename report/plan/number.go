@@ -112,8 +112,10 @@ func (p *Plan) lead() []string {
 	case p.Of.Step != 0:
 		return []string{fmt.Sprintf("Step %d of %d. None of these commands has been run.", p.Of.Step, p.steps)}
 	case !p.Of.ofAll():
-		return []string{"None of these commands has been run. Read each one before you run it, in this order.",
-			"Steps for all clusters are in the table only: print one with --step and its number, or the plan without --cluster and --namespace."}
+		return []string{
+			"None of these commands has been run. Read each one before you run it, in this order.",
+			"Steps for all clusters are in the table only: print one with --step and its number, or the plan without --cluster and --namespace.",
+		}
 	default:
 		return p.Answer
 	}
@@ -224,7 +226,7 @@ func (p *Plan) Narrow(by Narrowing) error {
 		return fmt.Errorf("--step %d is of another cluster or phase: leave out --cluster, --namespace and --phase", by.Step)
 	}
 	p.Checklist = slices.DeleteFunc(rows, func(r Row) bool {
-		return (r.Cluster != "" || by.Phase != "" && by.Phase != r.Phase) && !slices.ContainsFunc(own, func(o Row) bool { return o.Number == r.Number })
+		return (r.Cluster != "" || !by.ofAll() && r.Machines > 0 || by.Phase != "" && by.Phase != r.Phase) && !slices.ContainsFunc(own, func(o Row) bool { return o.Number == r.Number })
 	})
 	p.Variables = p.read(p.Variables)
 	return nil
