@@ -57,8 +57,9 @@ func (pl *planner) end(d *draft, c *report.Cluster, m *report.Machine, v *vm, fi
 	v.remove(d, first)
 }
 
-// capacityFirst is said where more machines exist than the restored owner wants.
-const capacityFirst = "Capacity first: fewer machines are wanted than exist. If the load needs them all, scale the owner to those that exist, and wait until the new machines are Running."
+// capacityFirst is said of every owner alike, so that its Ghosts are one batch with
+// those of others: the commands are what differs.
+const capacityFirst = "Capacity first: replace the Stale machines of the same owner, if there are any. If the owner wants fewer machines than exist and the load needs them all, scale it to those that exist. Wait until the new machines are Running, and see that the others can carry the load."
 
 // capacity comes before a drain: what runs on the Ghost needs another place.
 func (pl *planner) capacity(d *draft, s *set) {
@@ -71,10 +72,8 @@ func (pl *planner) capacity(d *draft, s *set) {
 		look, scale := s.scale(*s.desired, int64(alive))
 		d.after(capacityFirst+atTheTopology(s),
 			append(look, scale, listMachines(s.cluster))...)
-	case s.counts.Stale > 0:
-		d.after("Capacity first: replace the Stale machines of the same owner before this, and wait until their replacements are Running.", listMachines(s.cluster))
 	default:
-		d.after("Capacity first: see that the other machines of the cluster are Running and can carry the load.", listMachines(s.cluster))
+		d.after(capacityFirst+atTheTopology(s), listMachines(s.cluster))
 	}
 }
 

@@ -22,7 +22,7 @@ func Markdown(w io.Writer, p Plan) error {
 	m.printf("# Restore runbook%s\n\n", prose(p.title()))
 	m.list(p.lead())
 	if len(p.Unknown) > 0 && p.Of.Step == 0 {
-		m.printf("## What this plan could not know\n\n")
+		m.printf("## What this plan could not know\n")
 		m.list(p.Unknown)
 	}
 	if p.Of.Step == 0 {
@@ -35,7 +35,7 @@ func Markdown(w io.Writer, p Plan) error {
 	}
 	for _, s := range p.Sections {
 		if len(s.Chapters) > 0 {
-			m.printf("## %s\n\n", prose(s.Title))
+			m.printf("## %s\n", prose(s.Title))
 		}
 		for _, c := range s.Chapters {
 			m.chapter(&c)

@@ -226,7 +226,7 @@ func (p *Plan) Narrow(by Narrowing) error {
 		return fmt.Errorf("--step %d is of another cluster or phase: leave out --cluster, --namespace and --phase", by.Step)
 	}
 	p.Checklist = slices.DeleteFunc(rows, func(r Row) bool {
-		return (r.Cluster != "" || by.Phase != "" && by.Phase != r.Phase) && !slices.ContainsFunc(own, func(o Row) bool { return o.Number == r.Number })
+		return (r.Cluster != "" || !by.ofAll() && r.Machines > 0 || by.Phase != "" && by.Phase != r.Phase) && !slices.ContainsFunc(own, func(o Row) bool { return o.Number == r.Number })
 	})
 	p.Variables = p.read(p.Variables)
 	return nil
