@@ -52,7 +52,7 @@ var absentRules = []absentRule{
 	}},
 	{func(a *backup.Absence) bool { return len(a.Halts) > 0 }, Rule{
 		"IdentityAbsent", Error,
-		"It is the only way of its clusters to the infrastructure: after the restore their controllers stand still, health checks included, until it exists again.",
+		"It is the only way of its clusters to the infrastructure: after the restore nothing of them is reconciled, health checks included, until it exists again.",
 		"if the old management cluster still answers, back up once more with --include-cluster-resources=true; else find its manifest in your sources or in another backup, create it by hand after its Secret has been restored, then touch the infrastructure cluster (an annotation will do) so that its controller looks again at once",
 	}},
 	{func(a *backup.Absence) bool { return a.HaltsMachines }, Rule{
@@ -101,7 +101,7 @@ func namespaceOf(a *backup.Absence) string {
 var (
 	ruleOwner = Rule{
 		"OwnerAbsent", Error,
-		"Its machines are restored ownerless: nobody scales, upgrades or replaces them, and what is above the absent object makes it anew, with new VMs beside the old ones.",
+		"Its machines are restored ownerless: nobody scales, upgrades or replaces them, and the owner of the absent object makes it again, with new VMs beside the old ones.",
 		doNewer,
 	}
 	ruleMachines = Rule{

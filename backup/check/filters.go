@@ -30,7 +30,7 @@ var (
 	}
 	ruleLabels = Rule{
 		"LabelsFiltered", Warning,
-		"Objects without the label are left out, whatever refers to them; Secrets with credentials mostly carry no label.",
+		"Objects without the label are left out, even those that others refer to; Secrets with credentials mostly carry no label.",
 		"take a backup without a label selector, or label what the findings here call absent",
 	}
 	ruleClusterScoped = Rule{

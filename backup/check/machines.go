@@ -11,8 +11,8 @@ import (
 var (
 	ruleProvisioning = Rule{
 		"MachineProvisioning", Warning,
-		"No VM is on record for it. After the restore its controller looks for a VM by name, and makes a new one when there is none, whatever has become of the first attempt.",
-		"see whether it got a VM since (drift-detector detect tells), and whether you still want the machine; delete it after the restore if not",
+		"No VM is on record for it. After the restore its controller looks for a VM by name, and makes a new one when there is none, even if the first attempt made one.",
+		"see whether it got a VM since (drift-detector detect says), and whether you still want the machine; delete it after the restore if not",
 	}
 	ruleToken = Rule{
 		"BootstrapTokenExpired", Warning,

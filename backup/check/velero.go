@@ -80,8 +80,8 @@ func (v *VeleroBackup) Of(b backup.Info) bool {
 var (
 	ruleUndescribed = Rule{
 		"VeleroBackupUnknown", Info,
-		"Whether the backup ran to its end without errors, and what it was told to leave out, is known to nobody here: an object that is absent may have been filtered out.",
-		"give the " + VeleroFile + " that lies beside the tarball in the object store with --velero-backup FILE",
+		"Whether the backup ran to its end without errors, and what it was configured to leave out, is not known here: an object that is absent may have been filtered out.",
+		"give the " + VeleroFile + " that is beside the tarball in the object store with --velero-backup FILE",
 	}
 	ruleOther = Rule{
 		"VeleroBackupOfAnother", Warning,
@@ -90,12 +90,12 @@ var (
 	}
 	ruleIncomplete = Rule{
 		"BackupNotCompleted", Error,
-		"Objects are missing from it, and nothing in the tarball tells which.",
+		"Objects are missing from it, and nothing in the tarball shows which.",
 		"look for the errors with 'velero backup logs', or in the -results.gz and -logs.gz files beside the tarball; take another backup",
 	}
 	ruleWarned = Rule{
 		"BackupWarnings", Warning,
-		"Velero skipped something, or could not do all that it was told.",
+		"Velero skipped something, or could not do everything that was asked of it.",
 		"look for the warnings with 'velero backup logs', or in the -results.gz file beside the tarball",
 	}
 	ruleExpired = Rule{

@@ -37,7 +37,7 @@ var (
 	ruleBootstrap = check.Rule{
 		Code: "BootstrapDataAbsent", Severity: check.Warning,
 		Why: "The AWSMachine records no instance: CAPA looks for one by its tags, and where it finds none that runs, it can't launch one without the bootstrap data.",
-		Do:  "see whether its instance runs (drift-detector detect tells); if not, delete the Machine after the restore, so that its owner makes another",
+		Do:  "see whether its instance runs (drift-detector detect says); if not, delete the Machine after the restore, so that its owner makes another",
 	}
 )
 

@@ -19,12 +19,12 @@ var (
 	ruleBootstrap = check.Rule{
 		Code: "BootstrapDataAbsent", Severity: check.Warning,
 		Why: "CAPV makes the VSphereVM again, without the BIOS UUID, and looks for the VM by its name; where it finds none, it can't clone one without the bootstrap data.",
-		Do:  "see whether its VM is there under its name (drift-detector detect tells); if not, delete the Machine after the restore, so that its owner makes another",
+		Do:  "see whether its VM is there under its name (drift-detector detect says); if not, delete the Machine after the restore, so that its owner makes another",
 	}
 	ruleGone = check.Rule{
 		Code: "VMGone", Severity: check.Warning,
 		Why: "CAPV has not found the VM by its BIOS UUID any more, and says so nowhere but in this condition: Machine and VSphereMachine look fine. It never makes a recorded VM again.",
-		Do:  "see whether the VM is gone for good (drift-detector detect tells); after the restore a MachineHealthCheck replaces the Machine, or whoever deletes it",
+		Do:  "see whether the VM is gone for good (drift-detector detect says); after the restore a MachineHealthCheck replaces the Machine, or whoever deletes it",
 	}
 )
 
