@@ -116,7 +116,7 @@ func TestDocsNameWhatExists(t *testing.T) {
 		t.Fatalf("pages %v: %v", pages, err)
 	}
 	pages = slices.DeleteFunc(pages, func(p string) bool { return filepath.Base(p) == "commands.md" }) // generated
-	for _, page := range append(pages, "../../README.md", "../../deploy/cronjob.yaml") {
+	for _, page := range append(pages, "../../README.md", "../../action.yml", "../../deploy/cronjob.yaml", "../../deploy/job-indexed.yaml") {
 		data, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
