@@ -124,8 +124,8 @@ func (l *factList) machines(r *Report, t *tallies) {
 		"of the Ghosts is a control plane machine: the restored KubeadmControlPlane may remove its etcd member. Plan for that before the restore.",
 		"of the Ghosts are control plane machines: the restored KubeadmControlPlane may remove their etcd members. Plan for that before the restore.")
 	l.count(t.duplicates, Ghost,
-		"machine shares its id with another VM (DuplicateID): whoever deletes its Machine (a person, a health check, a scale-down) may destroy every VM of its datacenter with that id. Give the copy another id, or remove it, before the restore.",
-		"machines share their ids with other VMs (DuplicateID): whoever deletes such a Machine (a person, a health check, a scale-down) may destroy every VM of its datacenter with its id. Give the copies other ids, or remove them, before the restore.")
+		"machine shares its id with another VM (DuplicateID): deleting its Machine (by hand, by a health check, by a scale-down) may destroy every VM of its datacenter with that id. Give the copy another id, or remove it, before the restore.",
+		"machines share their ids with other VMs (DuplicateID): deleting such a Machine (by hand, by a health check, by a scale-down) may destroy every VM of its datacenter with its id. Give the copies other ids, or remove them, before the restore.")
 	l.count(m.Unknown-t.unsupported, Unknown,
 		"machine could not be classified (Unknown). Fix the cause listed below and run again.",
 		"machines could not be classified (Unknown). Fix the causes listed below and run again.")
