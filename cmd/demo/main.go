@@ -64,18 +64,13 @@ func demo(ctx context.Context, program string, stdout, stderr io.Writer) error {
 		return err
 	}
 	say(stdout, introduction, backup, s.vcenter.Addr, strings.TrimPrefix(s.aws.URL, "http://"), s.aws.URL, lab.EC2KeyID,
-		program, backup, report, filepath.Base(s.credentials), s.vcenter.Reroute(), len(s.api.Reroutes()))
+		program, backup, report, page, filepath.Base(s.credentials), s.vcenter.Reroute(), len(s.api.Reroutes()))
 	cmd := exec.Command(program, s.arguments()...)
 	cmd.Stdout, cmd.Stderr, cmd.Env = stdout, stderr, environment(os.Environ(), s.aws.Environment())
 	if err := run(ctx, cmd); err != nil {
 		return err
 	}
-	cmd = exec.Command(program, "render", report, "--format", "html", "-o", page)
-	cmd.Stdout, cmd.Stderr = stdout, stderr
-	if err := run(ctx, cmd); err != nil {
-		return err
-	}
-	say(stdout, next, program, report, page, fileURL(page), report, program, report, program, program)
+	say(stdout, next, fileURL(page), program, report, program, backup, program)
 	return nil
 }
 
@@ -86,7 +81,8 @@ answers what EC2 would, on %s. The command:
 
   AWS_ENDPOINT_URL=%s \
   AWS_ACCESS_KEY_ID=%s AWS_SECRET_ACCESS_KEY=…   (made up) \
-  %s detect --backup %s -o %s \
+  %s detect --backup %s -o %s -o %s \
+      --summary   (one screen, also where the output is no terminal)
       --credentials %s   (pins the simulator's certificate)
       --aws-ambient   (your own AWS key, from the environment: this backup holds
                        none, because CAPA's controller had its own)
@@ -95,19 +91,15 @@ answers what EC2 would, on %s. The command:
 `
 
 const next = `
-The same as a page for the browser, made by %s render %s --format html -o %s:
+The same report as a web page: %s
 
-  %s
-
-Next:
-  less %s
-      the report that tickets and scripts read
-  %s plan %s
-      what to do about it, in which order, with which commands
-  %s detect --help
-      all options, and the exit status
+Try, too:
+  %s plan %s --format shell
+      the steps as a shell script, in which every command is commented out
+  %s check --backup %s
+      what is wrong with the backup itself; nothing is contacted
   %s detect --backup YOURS-data.tar.gz --dry-run
-      where it would look, and with which account
+      where it would look for your own VMs, and with which account
 `
 
 // served is the fleet on loopback.
@@ -151,7 +143,7 @@ func (s served) close() {
 // arguments are those of the program that looks at the fleet here, and not where
 // the backup says.
 func (s served) arguments() []string {
-	args := []string{"detect", "--backup", backup, "-o", report, "--credentials", s.credentials, "--aws-ambient"}
+	args := []string{"detect", "--backup", backup, "-o", report, "-o", page, "--summary", "--credentials", s.credentials, "--aws-ambient"}
 	for _, r := range append([]string{s.vcenter.Reroute()}, s.api.Reroutes()...) {
 		args = append(args, "--endpoint", r)
 	}

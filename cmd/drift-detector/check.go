@@ -23,10 +23,10 @@ import (
 
 type checkOptions struct {
 	backupOptions
-	velero string
-	failOn string
-	format string
-	output string
+	velero  string
+	failOn  string
+	format  string
+	outputs []target
 }
 
 func checkCommand(s *streams) *cli.Command {
@@ -43,7 +43,7 @@ EXAMPLES:
    drift-detector check --backup mgmt-data.tar.gz
    drift-detector check --backup mgmt-data.tar.gz --velero-backup velero-backup.json
    drift-detector check --backup mgmt-data.tar.gz --cluster alpha-prod
-   drift-detector check --backup bucket/backups/nightly --fail-on error --format json -o check.json
+   drift-detector check --backup bucket/backups/nightly --fail-on error -o check.json
 
 EXIT STATUS:
    0    all findings are written, whatever they are
@@ -54,22 +54,21 @@ EXIT STATUS:
 			&cli.StringFlag{Name: "velero-backup", Usage: "what Velero says about the backup: `FILE` velero-backup.json of the object store; found by itself beside the tarball", Destination: &o.velero},
 			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on a finding of this `SEVERITY` or worse: error or warning", Destination: &o.failOn},
 			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the findings: " + formats.Check.String(), Value: "text", Destination: &o.format},
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, whole or not at all; - is stdout", Value: "-", Destination: &o.output},
+			outputFlag("them"),
 		}),
 		Action: func(c *cli.Context) error {
 			if err := o.read(c); err != nil {
 				return err
 			}
-			if _, err := formats.Check.Named(o.format); err != nil {
-				return &usageError{message: "--" + err.Error(), command: "check"}
+			var err error
+			if o.outputs, err = readTargets(c, o.format, formats.Check.Names()); err != nil {
+				return err
 			}
 			switch {
 			case o.failOn != "" && o.failOn != string(check.Error) && o.failOn != string(check.Warning):
 				return &usageError{message: "--fail-on " + o.failOn + " is not known; it is error or warning", command: "check"}
 			case o.velero != "" && len(o.backups) > 1:
 				return &usageError{message: "--velero-backup describes one backup, and --backup is given several times", command: "check"}
-			case o.output == "":
-				return &usageError{message: "--output is empty", command: "check"}
 			}
 			return runCheck(c.Context, o, s)
 		},
@@ -77,7 +76,7 @@ EXIT STATUS:
 }
 
 func runCheck(ctx context.Context, o checkOptions, s *streams) error {
-	out, err := createOutput(o.output, s.stdout, append([]string{o.velero}, o.backups...)...)
+	out, err := createOutputs(o.outputs, s.stdout, append([]string{o.velero}, o.backups...)...)
 	if err != nil {
 		return err
 	}
@@ -100,8 +99,8 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 	e.secrets.Drop()
 	doc := build.Readiness(e.snapshot, e.expected.Absent, found, report.Tool{Name: "drift-detector", Version: version, Commit: commit}, now)
 	doc.Filter = o.filter()
-	if err := o.write(out, doc, s); err != nil {
-		return out.failed(err)
+	if err := out.write(func(w io.Writer, to *output) error { return writeReadiness(w, doc, to, s) }); err != nil {
+		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -115,11 +114,11 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 	return nil
 }
 
-func (o *checkOptions) write(w io.Writer, doc *report.Readiness, s *streams) error {
-	if o.format == "text" && o.output == "-" {
+func writeReadiness(w io.Writer, doc *report.Readiness, to *output, s *streams) error {
+	if to.format == "text" && to.path == "" {
 		return text.Readiness(w, doc, textOptions(s))
 	}
-	write, err := formats.Check.Named(o.format)
+	write, err := formats.Check.Named(to.format)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -15,13 +16,15 @@ import (
 	"drift-detector/report/formats"
 	"drift-detector/report/ignore"
 	"drift-detector/report/plan"
+	"drift-detector/report/screen"
 	"drift-detector/report/text"
 )
 
 type detectOptions struct {
 	backupOptions
 	format        string
-	output        string
+	outputs       []target
+	summary       bool
 	inventory     string
 	ignoreHealthy bool
 	failOn        string
@@ -35,17 +38,19 @@ func detectCommand(s *streams) *cli.Command {
 	return &cli.Command{
 		Name:      "detect",
 		Usage:     "compare a backup with the real infrastructure and write a report",
-		UsageText: "drift-detector detect --backup FILE -o FILE [options]",
+		UsageText: "drift-detector detect --backup FILE [-o FILE]... [options]",
 		Description: `Every machine of the backup and every real VM is Healthy, Stale (object
 without VM), Ghost (VM without object) or Unknown. Endpoints and credentials
-come out of the backup. Nothing is ever changed.
+come out of the backup. Nothing is ever changed. A terminal shows the answer on
+one screen; render shows the whole report.
 
 EXAMPLES:
-   drift-detector detect --backup mgmt-data.tar.gz -o report.json
+   drift-detector detect --backup mgmt-data.tar.gz
+   drift-detector detect --backup mgmt-data.tar.gz -o report.json -o report.html
    drift-detector detect --backup mgmt-data.tar.gz --dry-run
    drift-detector detect --backup mgmt-data.tar.gz --inventory inventory.json -o report.json
-   drift-detector detect --backup mgmt-data.tar.gz --endpoint vc.corp=10.0.0.5 -o -
-   drift-detector detect --backup mgmt-data.tar.gz --cluster alpha-prod --format html -o alpha.html
+   drift-detector detect --backup mgmt-data.tar.gz --endpoint vc.corp=10.0.0.5 --format text
+   drift-detector detect --backup mgmt-data.tar.gz --cluster alpha-prod -o alpha.html
    drift-detector detect --backup mgmt-data.tar.gz -o report.json --quiet --fail-on ghost,error,check --ignore-file accepted.yaml
 
 EXIT STATUS:
@@ -57,8 +62,9 @@ EXIT STATUS:
         that may run could not be read
    130  interrupted; nothing was written`,
 		Flags: append(o.flags(),
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the report to `FILE`, whole or not at all; - is stdout", Destination: &o.output},
+			outputFlag("the report"),
 			formatFlag("json", &o.format),
+			&cli.BoolFlag{Name: "summary", Usage: "print the one screen of a terminal where stdout is no terminal, too: for logs", Destination: &o.summary},
 			&cli.BoolFlag{Name: "ignore-healthy-resources", Usage: "leave healthy machines out of the lists; counts stay", Destination: &o.ignoreHealthy},
 			&cli.StringSliceFlag{Name: "ignore-file", Usage: "YAML `FILE` of rules that set findings aside: counted and listed, but no status and no --fail-on heeds them; repeatable"},
 			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 when the report holds one of `KINDS`: " + strings.Join(failOrder, ", ") + ", separated by commas", Destination: &o.failOn},
@@ -74,14 +80,19 @@ EXIT STATUS:
 			if o.fails, err = parseFailOn(o.failOn, "detect", failOrder); err != nil {
 				return err
 			}
-			if _, err := formats.Report.Named(o.format); err != nil {
-				return &usageError{message: "--" + err.Error(), command: "detect"}
+			if o.outputs, err = readTargets(c, o.format, formats.Report.Names()); err != nil {
+				return err
+			}
+			if !c.IsSet("output") && !c.IsSet("format") {
+				o.outputs = nil // the screen alone
 			}
 			switch {
-			case o.output == "" && !o.dryRun:
-				return &usageError{message: "--output is required", command: "detect"}
 			case o.dryRun && o.inventory != "":
 				return &usageError{message: "--dry-run and --inventory exclude each other: an inventory contacts nothing", command: "detect"}
+			case o.summary && o.quiet:
+				return &usageError{message: "--summary and --quiet exclude each other", command: "detect"}
+			case o.summary && onStdout(o.outputs):
+				return &usageError{message: "--summary would be mixed with the report on stdout: write the report to a file", command: "detect"}
 			}
 			if o.dryRun {
 				return o.preview(c.Context, s)
@@ -100,7 +111,7 @@ func runDetect(ctx context.Context, o detectOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
-	out, err := createOutput(o.output, s.stdout, slices.Concat([]string{o.inventory, o.credentials}, o.ignoreFiles, o.backups)...)
+	out, err := createOutputs(o.outputs, s.stdout, slices.Concat([]string{o.inventory, o.credentials}, o.ignoreFiles, o.backups)...)
 	if err != nil {
 		return err
 	}
@@ -120,8 +131,8 @@ func runDetect(ctx context.Context, o detectOptions, s *streams) error {
 	for _, w := range warnings {
 		s.warn("%s", w)
 	}
-	if err := writeReport(out, rep, o.format, o.output, s); err != nil {
-		return out.failed(err)
+	if err := out.write(reportWriter(rep, s)); err != nil {
+		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -129,10 +140,11 @@ func runDetect(ctx context.Context, o detectOptions, s *streams) error {
 	if err := out.commit(); err != nil {
 		return err
 	}
-	if o.output != "-" && !o.quiet {
-		if err := text.Write(s.stdout, rep, textOptions(s)); err != nil {
-			s.warn("%s is written; it could not be printed here as well: %v", o.output, err)
+	if err := o.show(s, rep); err != nil {
+		if len(o.outputs) == 0 {
+			return fmt.Errorf("writing to stdout: %w", err)
 		}
+		s.warn("%s is written; it could not be printed here as well: %v", o.outputs[0].path, err)
 	}
 	if err := o.fails.verdict(rep); err != nil {
 		if incomplete != nil {
@@ -141,6 +153,19 @@ func runDetect(ctx context.Context, o detectOptions, s *streams) error {
 		return err
 	}
 	return incomplete
+}
+
+// show prints what is for the person who started the run, after the report has been
+// written: one screen, and where a script reads it the whole text.
+func (o *detectOptions) show(s *streams, rep *report.Report) error {
+	switch {
+	case o.quiet || onStdout(o.outputs):
+		return nil
+	case o.summary || len(o.outputs) == 0 || isTerminal(s.stdout):
+		return screen.Write(s.stdout, rep, screenOptions(s, o.outputs))
+	default:
+		return text.Write(s.stdout, rep, textOptions(s))
+	}
 }
 
 // decide lists what there is, or reads what was listed, and makes the report.

@@ -11,8 +11,9 @@ import (
 )
 
 type diffOptions struct {
-	old, new, format, failOn, output string
-	fails                            failOn
+	old, new, format, failOn string
+	outputs                  []target
+	fails                    failOn
 }
 
 func diffCommand(s *streams) *cli.Command {
@@ -28,7 +29,7 @@ different ways, are refused: what they leave out would read as gone.
 EXAMPLES:
    drift-detector diff yesterday.json report.json
    drift-detector diff yesterday.json report.json --fail-on new-ghost,worse
-   drift-detector diff yesterday.json report.json --format markdown -o changes.md
+   drift-detector diff yesterday.json report.json -o changes.md
 
 EXIT STATUS:
    0    the differences are written, whatever they are
@@ -38,7 +39,7 @@ EXIT STATUS:
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the differences: " + diff.Formats.String(), Value: "text", Destination: &o.format},
 			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(diff.Kinds(), ", ") + ", separated by commas", Destination: &o.failOn},
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, whole or not at all; - is stdout", Value: "-", Destination: &o.output},
+			outputFlag("them"),
 		},
 		Action: func(c *cli.Context) error {
 			if err := arguments(c, argument{&o.old, "the old report and the new one"}, argument{&o.new, "the new report, too"}); err != nil {
@@ -48,8 +49,8 @@ EXIT STATUS:
 			if o.fails, err = parseFailOn(o.failOn, "diff", diff.Kinds()); err != nil {
 				return err
 			}
-			if _, err := diff.Formats.Named(o.format); err != nil {
-				return &usageError{message: "--" + err.Error(), command: "diff"}
+			if o.outputs, err = readTargets(c, o.format, diff.Formats.Names()); err != nil {
+				return err
 			}
 			return runDiff(o, s)
 		},
@@ -69,14 +70,17 @@ func runDiff(o diffOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
-	write, err := diff.Formats.Named(o.format)
+	err = writeOutputs(o.outputs, s.stdout, []string{o.old, o.new}, func(w io.Writer, to *output) error {
+		if to.format == "text" && to.path == "" {
+			return diff.Text(w, d, textOptions(s))
+		}
+		write, err := diff.Formats.Named(to.format)
+		if err != nil {
+			return err
+		}
+		return write(w, d)
+	})
 	if err != nil {
-		return err
-	}
-	if o.format == "text" && o.output == "-" {
-		write = func(w io.Writer, d *diff.Diff) error { return diff.Text(w, d, textOptions(s)) }
-	}
-	if err := writeOutput(o.output, s.stdout, []string{o.old, o.new}, func(w io.Writer) error { return write(w, d) }); err != nil {
 		return err
 	}
 	matched, err := d.Fails(o.fails)

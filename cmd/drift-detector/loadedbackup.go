@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -14,7 +13,6 @@ import (
 	"drift-detector/backup/archive"
 	"drift-detector/backup/check"
 	"drift-detector/backup/selection"
-	"drift-detector/detector"
 	"drift-detector/detector/forecast"
 	"drift-detector/infra"
 	"drift-detector/infra/all"
@@ -193,16 +191,20 @@ func (o *backupOptions) list(ctx context.Context, s *streams, e *loadedBackup, a
 	for i := range targets {
 		targets[i].IsRelated = isRelated
 	}
+	var places, lists, warnings []string
 	for _, t := range targets {
-		if t.Use != "" && t.Refused == nil && !o.quiet {
-			s.info("%s", t.Use)
+		switch {
+		case t.Use == "" || t.Refused != nil || o.quiet:
+		case t.NodeState == "":
+			places = append(places, t.Use)
+		default:
+			lists = append(lists, t.Use)
 		}
+		warnings = append(warnings, t.Warnings...)
 	}
-	for _, t := range targets {
-		for _, w := range t.Warnings {
-			s.warn("%s", w)
-		}
-	}
+	s.some(s.info, places)
+	s.some(s.info, lists)
+	s.some(s.warn, warnings)
 	watch := &infra.Watch{
 		Found: func(int, int) {},
 		Done:  func(_ int, l infra.Listing) { s.debugf("%s", describeListing(l)) },
@@ -215,11 +217,11 @@ func (o *backupOptions) list(ctx context.Context, s *streams, e *loadedBackup, a
 	inv := e.registry.Collect(ctx, targets, watch)
 	stop()
 	e.secrets.Drop()
+	warnings = nil
 	for i, l := range inv.Listings {
-		for _, w := range l.Warnings[len(targets[i].Warnings):] { // those of the target were said
-			s.warn("%s", w)
-		}
+		warnings = append(warnings, l.Warnings[len(targets[i].Warnings):]...) // those of the target were said
 	}
+	s.some(s.warn, warnings)
 	return inv, ctx.Err()
 }
 
@@ -280,112 +282,6 @@ func clusterNames(ids []backup.ClusterID) string {
 		names[i] = id.Namespace + "/" + id.Name
 	}
 	return strings.Join(names, ", ")
-}
-
-// unseen is a place of which not everything is known.
-type unseen struct {
-	endpoint string
-	fault    *infra.Fault // may be nil
-}
-
-// notListed are the listings that do not hold everything.
-func notListed(inv infra.Inventory) []unseen {
-	var out []unseen
-	for _, l := range inv.Listings {
-		if l.State != infra.Complete && l.NodeState == "" {
-			out = append(out, unseen{l.Endpoint, l.Fault})
-		}
-	}
-	return out
-}
-
-// itemsUnread names items of the backup on which verdicts rest and that could not be
-// read, at most three of them, and says what to do; empty when there are none.
-func itemsUnread(all []detector.Error) (text, hint string) {
-	const few = 3
-	var items []string
-	n := 0
-	for _, e := range all {
-		if !e.Unread {
-			continue
-		}
-		if n++; n <= few {
-			items, hint = append(items, e.Object+" ("+e.Message+")"), e.Hint
-		}
-	}
-	switch {
-	case n == 0:
-		return "", ""
-	case n == 1:
-		return "could not read 1 object of the backup: " + items[0], hint
-	case n > few:
-		items = append(items, fmt.Sprintf("%d more", n-few))
-	}
-	return fmt.Sprintf("could not read %d objects of the backup: %s", n, strings.Join(items, "; ")), hint
-}
-
-// incomplete describes places that were not seen whole and what else is missing, or
-// is nil when there is nothing: the first line names the hosts that are needed, the
-// hint says each thing to do once.
-func incomplete(all []unseen, items, itemsHint string) error {
-	var places, order []string
-	hosts := map[string][]string{} // by hint
-	for _, u := range all {
-		place := u.endpoint
-		if f := u.fault; f != nil {
-			place += " (" + f.Reason + ": " + strings.TrimPrefix(f.Message, u.endpoint+" ") + ")"
-			if f.Hint != "" && hosts[f.Hint] == nil {
-				order = append(order, f.Hint)
-			}
-			hosts[f.Hint] = append(hosts[f.Hint], u.endpoint)
-		}
-		places = append(places, place)
-	}
-	var missing []string
-	if len(places) > 0 {
-		missing = append(missing, "could not list all of "+strings.Join(places, "; "))
-	}
-	if items != "" {
-		missing = append(missing, items)
-	}
-	if len(missing) == 0 {
-		return nil
-	}
-	for i, hint := range order {
-		if len(order) > 1 {
-			slices.Sort(hosts[hint])
-			order[i] = strings.Join(slices.Compact(hosts[hint]), ", ") + ": " + hint
-		}
-	}
-	if items != "" {
-		order = append(order, itemsHint)
-	}
-	return &errIncomplete{message: "incomplete: " + strings.Join(missing, "; "), hint: strings.Join(order, "; ")}
-}
-
-// missed is what could not be seen of places, which may be nil, with the clusters
-// whose Node lists were asked for, not read, and would have been evidence: the first
-// three by name.
-func missed(places error, lists []backup.ClusterID) error {
-	const few = 3
-	n := len(lists)
-	if n == 0 {
-		return places
-	}
-	text := "the Node list of " + clusterNames(lists[:min(n, few)])
-	switch {
-	case n > few:
-		text = fmt.Sprintf("the Node lists of %s and %d more", clusterNames(lists[:few]), n-few)
-	case n > 1:
-		text = "the Node lists of " + clusterNames(lists)
-	}
-	message, hint := "incomplete: could not read "+text+": machines of which no VM was found there are Unknown", detector.HintSkipNodes
-	var other *errIncomplete
-	if errors.As(places, &other) {
-		message = other.message + "; " + strings.TrimPrefix(message, "incomplete: ")
-		hint = strings.TrimPrefix(other.hint+"; "+hint, "; ")
-	}
-	return &errIncomplete{message: message, hint: hint}
 }
 
 func readInventory(path string) (infra.Inventory, error) {

@@ -20,6 +20,8 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// A second Ctrl-C ends the process at once, should the way out take too long.
 	context.AfterFunc(ctx, stop)
+	// A closed pipe is an error of a write, and not the end of a run whose exit status matters.
+	signal.Ignore(syscall.SIGPIPE)
 	code := run(ctx, os.Args, process())
 	stop()
 	os.Exit(int(code))

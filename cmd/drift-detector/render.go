@@ -12,31 +12,35 @@ import (
 	"drift-detector/report/text"
 )
 
-type renderOptions struct{ report, format, output string }
+type renderOptions struct {
+	report, format string
+	outputs        []target
+}
 
 func renderCommand(s *streams) *cli.Command {
 	var o renderOptions
 	return &cli.Command{
 		Name:      "render",
 		Usage:     "show a saved report in another format",
-		UsageText: "drift-detector render REPORT --format FORMAT -o FILE",
+		UsageText: "drift-detector render REPORT [-o FILE]... [--format FORMAT]",
 		Description: `From the JSON that detect wrote, byte for byte what detect writes in that format.
 
 EXAMPLES:
    drift-detector render report.json
-   drift-detector render report.json --format html -o report.html
+   drift-detector render report.json -o report.html
    drift-detector render report.json --format markdown > ticket.md
-   drift-detector render report.json --format prometheus -o /var/lib/node_exporter/drift.prom` + exitStatusHelp,
+   drift-detector render report.json -o /var/lib/node_exporter/drift.prom` + exitStatusHelp,
 		Flags: []cli.Flag{
 			formatFlag("text", &o.format),
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, whole or not at all; - is stdout", Value: "-", Destination: &o.output},
+			outputFlag("it"),
 		},
 		Action: func(c *cli.Context) error {
 			if err := arguments(c, argument{&o.report, "the report that detect wrote"}); err != nil {
 				return err
 			}
-			if _, err := formats.Report.Named(o.format); err != nil {
-				return &usageError{message: "--" + err.Error(), command: "render"}
+			var err error
+			if o.outputs, err = readTargets(c, o.format, formats.Report.Names()); err != nil {
+				return err
 			}
 			return runRender(o, s)
 		},
@@ -52,22 +56,22 @@ func runRender(o renderOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
-	return writeOutput(o.output, s.stdout, []string{o.report}, func(w io.Writer) error {
-		return writeReport(w, rep, o.format, o.output, s)
-	})
+	return writeOutputs(o.outputs, s.stdout, []string{o.report}, reportWriter(rep, s))
 }
 
-// writeReport writes a report in the format of that name. Text that goes to
-// stdout takes the form that fits there.
-func writeReport(w io.Writer, r *report.Report, format, output string, s *streams) error {
-	if format == "text" && output == "-" {
-		return text.Write(w, r, textOptions(s))
+// reportWriter writes a report in the format of an output. Text that goes to stdout
+// takes the form that fits there.
+func reportWriter(r *report.Report, s *streams) func(io.Writer, *output) error {
+	return func(w io.Writer, o *output) error {
+		if o.format == "text" && o.path == "" {
+			return text.Write(w, r, textOptions(s))
+		}
+		write, err := formats.Report.Named(o.format)
+		if err != nil {
+			return err
+		}
+		return write(w, r)
 	}
-	write, err := formats.Report.Named(format)
-	if err != nil {
-		return err
-	}
-	return write(w, r)
 }
 
 func readReport(path string) (*report.Report, error) {

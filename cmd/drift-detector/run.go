@@ -62,6 +62,7 @@ type streams struct {
 	getenv         func(string) string
 	now            func() time.Time
 	debug          bool
+	program        string // as it was called
 }
 
 func process() *streams {
@@ -85,6 +86,7 @@ func (s *streams) debugf(format string, args ...any) {
 // run is the whole program: it parses args, runs the command and maps its error
 // to the exit status, in this one place.
 func run(ctx context.Context, args []string, s *streams) exitCode {
+	s.program = args[0]
 	app := newApp(s)
 	err := app.RunContext(ctx, permute(app, args))
 	var failOn *errFailOn

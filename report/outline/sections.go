@@ -1,6 +1,7 @@
 package outline
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -32,9 +33,8 @@ func Totals(r *report.Report) []Fact {
 		say("Outcomes", parts(f.Outcomes, len(f.Outcomes)))
 	}
 	say("Looked at", fmt.Sprintf("%s, %d of them not completely; %s", english.Count(len(r.Scopes), "place"), len(r.Incomplete()), english.Count(s.Errors, "error")))
-	for i := range r.Scopes {
-		p := &r.Scopes[i]
-		say("Place", fmt.Sprintf("%s: %s, %s", p.Title(), p.State, english.Count(p.Instances, "VM")))
+	for _, text := range places(r) {
+		say("Place", text)
 	}
 	if text := NodeLists(r); text != "" {
 		say("Node lists", text)
@@ -47,6 +47,43 @@ func Totals(r *report.Report) []Fact {
 		})
 	}
 	return out
+}
+
+// places are the places that were listed: all where they are few, else the first ones
+// that were not listed completely, and how many more there are by state.
+func places(r *report.Report) []string {
+	const few, most = 5, 3
+	all := r.Scopes
+	if len(all) > few {
+		all = slices.Clone(all)
+		slices.SortStableFunc(all, func(a, b report.Scope) int {
+			return cmp.Compare(complete(&a), complete(&b))
+		})
+		all = all[:most]
+	}
+	var out []string
+	for i := range all {
+		out = append(out, fmt.Sprintf("%s: %s, %s", all[i].Title(), all[i].State, english.Count(all[i].Instances, "VM")))
+	}
+	if n := len(r.Scopes) - len(all); n > 0 {
+		by := map[string]int{}
+		for i := range r.Scopes {
+			by[string(r.Scopes[i].State)]++
+		}
+		for i := range all {
+			by[string(all[i].State)]--
+		}
+		out = append(out, fmt.Sprintf("%d more: %s", n, parts(by, len(by))))
+	}
+	return out
+}
+
+// complete orders places: 0 is not listed completely, 1 is.
+func complete(s *report.Scope) int {
+	if s.State == report.ScopeComplete {
+		return 1
+	}
+	return 0
 }
 
 // total is a number with the first of its parts: "12 excluded (10 template, 2 vCLS)".

@@ -2,8 +2,11 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
+	"drift-detector/backup"
 	"drift-detector/infra"
 )
 
@@ -42,5 +45,43 @@ func TestIncompleteNamesEveryPlaceAndHintOnce(t *testing.T) {
 	}
 	if err := incomplete(nil, "", ""); err != nil {
 		t.Error(err)
+	}
+}
+
+// However many places fail, in however many ways, stderr says so in a few lines.
+func TestStderrIsShort(t *testing.T) {
+	var all []unseen
+	var uses []string
+	var lists []backup.ClusterID
+	for i := range 525 {
+		host := fmt.Sprintf("vcenter-%03d.example.com:443", i)
+		all = append(all, unseen{host, &infra.Fault{Reason: "Unauthorized", Message: host + " refuses user x with the password from " + strings.Repeat("Secret ns/name, ", i), Hint: fmt.Sprintf("give the password of %s with --credentials", host)}})
+		uses = append(uses, "vCenter "+host+": user x from "+strings.Repeat("Secret ns/name, ", i))
+		lists = append(lists, backup.ClusterID{Namespace: "tenant", Name: fmt.Sprintf("cluster-%03d", i)})
+	}
+	var stderr strings.Builder
+	s := &streams{stderr: &stderr}
+	s.some(s.info, uses)
+	s.some(s.info, uses[:6])
+	s.some(s.warn, uses[:6])
+	err := missed(incomplete(all, "", ""), lists)
+	var e *errIncomplete
+	if !errors.As(err, &e) {
+		t.Fatal(err)
+	}
+	s.say("error: ", "%s", e.message)
+	s.hint("%s", e.hint)
+	for _, want := range []string{"; and 522 more places", "vcenter-002", "cluster-002 and 522 more", "and 522 more like these; --debug lists all\n", "and 522 more, in the report"} {
+		if !strings.Contains(stderr.String(), want) {
+			t.Errorf("%q is not in\n%s", want, stderr.String())
+		}
+	}
+	if n := stderr.Len(); n > 2048 || strings.Contains(stderr.String(), "vcenter-004") {
+		t.Errorf("%d bytes:\n%s", n, stderr.String())
+	}
+	s.debug = true
+	stderr.Reset()
+	if s.some(s.info, uses); strings.Count(stderr.String(), "\n") != len(uses) {
+		t.Errorf("--debug says %d lines", strings.Count(stderr.String(), "\n"))
 	}
 }

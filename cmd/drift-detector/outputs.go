@@ -1,0 +1,196 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"drift-detector/report/english"
+)
+
+// target is one file to write, and in which format; "-" is stdout.
+type target struct{ path, format string }
+
+// extensions are the formats by the extension of a file, without the dot.
+var extensions = map[string]string{
+	"json": "json", "html": "html", "htm": "html", "md": "markdown", "txt": "text", "xml": "junit", "prom": "prometheus", "sh": "shell",
+}
+
+// outputFlag takes files whose formats follow from their extensions.
+func outputFlag(what string) cli.Flag {
+	return &cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, Usage: "write " + what + " to `FILE`, whole or not at all, in the format of its extension; - is stdout; repeatable"}
+}
+
+// readTargets returns what --output and --format of a command say; formats are those that
+// the command can write. A format that is given is that of the only file, or of those
+// of several whose names have no extension. Without --output it
+// is stdout.
+func readTargets(c *cli.Context, format string, formats []string) ([]target, error) {
+	fail := func(message string, args ...any) error {
+		return &usageError{message: fmt.Sprintf(message, args...), command: c.Command.Name}
+	}
+	if !slices.Contains(formats, format) {
+		return nil, fail("--format %s is not known; it is %s", format, english.Choice(formats))
+	}
+	paths, given, used := c.StringSlice("output"), c.IsSet("format"), false
+	if len(paths) == 0 {
+		paths = []string{"-"}
+	}
+	var out []target
+	for _, path := range paths {
+		if path == "" {
+			return nil, fail("--output is empty")
+		}
+		t := target{path, format}
+		extension := strings.TrimPrefix(filepath.Ext(path), ".")
+		if of := extensions[extension]; path != "-" && extension != "" && (len(paths) > 1 || !given) {
+			if t.format = of; !slices.Contains(formats, of) {
+				return nil, fail("--output %s: %s does not write .%s; the extension is %s, or give --format", path, c.Command.Name, extension, english.Choice(extensionsOf(formats)))
+			}
+		} else {
+			used = true
+		}
+		for _, other := range out {
+			if sameFile(other.path, path) {
+				return nil, fail("--output %s and --output %s are the same file", other.path, path)
+			}
+		}
+		out = append(out, t)
+	}
+	if given && !used && len(paths) > 1 {
+		return nil, fail("--format %s is for one --output: of several, the extensions say the format", format)
+	}
+	return out, nil
+}
+
+// extensionsOf are the extensions of formats, sorted.
+func extensionsOf(formats []string) []string {
+	var out []string
+	for extension, format := range extensions {
+		if slices.Contains(formats, format) {
+			out = append(out, "."+extension)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// sameFile reports whether two outputs would be written into one file.
+func sameFile(a, b string) bool {
+	if a == "-" || b == "-" {
+		return a == b
+	}
+	return resolved(a) == resolved(b)
+}
+
+// resolved is the path of a file that need not exist, without symbolic links.
+func resolved(path string) string {
+	if whole, err := filepath.EvalSymlinks(path); err == nil {
+		path = whole
+	} else if folder, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		path = filepath.Join(folder, filepath.Base(path))
+	}
+	if absolute, err := filepath.Abs(path); err == nil {
+		return absolute
+	}
+	return path
+}
+
+// onStdout reports whether stdout is one of the outputs.
+func onStdout(all []target) bool {
+	return slices.ContainsFunc(all, func(t target) bool { return t.path == "-" })
+}
+
+// outputs are files that are all written, or none of them.
+type outputs []*output
+
+// createOutputs prepares all targets for writing; none is an input.
+func createOutputs(targets []target, stdout io.Writer, inputs ...string) (outputs, error) {
+	var out outputs
+	for _, t := range targets {
+		o, err := createOutput(t.path, stdout, inputs...)
+		if err == nil {
+			o.format = t.format
+			out = append(out, o)
+			err = o.share()
+		}
+		if err != nil {
+			out.discard()
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// write fills all of them.
+func (all outputs) write(fill func(io.Writer, *output) error) error {
+	for _, o := range all {
+		if err := fill(o, o); err != nil {
+			return o.failed(err)
+		}
+	}
+	return nil
+}
+
+// commit puts all of them in their places, once all are complete; stdout is the last.
+func (all outputs) commit() error {
+	for _, o := range all {
+		if err := o.finish(); err != nil {
+			return err
+		}
+	}
+	for _, o := range all {
+		if err := o.place(); err != nil {
+			return err
+		}
+	}
+	for _, o := range all {
+		if o.path == "" {
+			if err := o.Flush(); err != nil {
+				return o.failed(err)
+			}
+		}
+	}
+	return nil
+}
+
+func (all outputs) discard() {
+	for _, o := range all {
+		o.discard()
+	}
+}
+
+// writeOutputs writes what is ready to be written: all of it, or nothing.
+func writeOutputs(targets []target, stdout io.Writer, inputs []string, fill func(io.Writer, *output) error) error {
+	all, err := createOutputs(targets, stdout, inputs...)
+	if err != nil {
+		return err
+	}
+	defer all.discard()
+	if err := all.write(fill); err != nil {
+		return err
+	}
+	return all.commit()
+}
+
+// share lets others read a file of metrics as far as the umask of the process allows: a
+// service of another user reads it, and it holds no secret.
+func (o *output) share() error {
+	if !o.temp || o.format != "prometheus" {
+		return nil
+	}
+	private := o.file
+	f, err := os.OpenFile(private.Name()+".shared", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return fmt.Errorf("writing the output: %w", err)
+	}
+	o.file = f
+	o.Reset(f)
+	return errors.Join(private.Close(), os.Remove(private.Name()))
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// onTerminal runs the program on a terminal of so many columns, and returns the lines
+// that are left there.
+func onTerminal(t *testing.T, columns int, environment map[string]string, args ...string) (lines []string, sent string, code exitCode) {
+	t.Helper()
+	tty := openTerminal(t, columns)
+	s := &streams{stdout: tty.File, stderr: tty.File, getenv: func(name string) string { return environment[name] }, now: clock}
+	code = run(context.Background(), append([]string{"bin/drift-detector"}, args...), s)
+	sent = tty.end()
+	return strings.Split(strings.TrimSuffix(strings.Join(show(sent), "\n"), "\n"), "\n"), sent, code
+}
+
+// A terminal of 24 rows that ran detect on the lab shows everything that decides.
+func TestDetectEndsWithOneScreen(t *testing.T) {
+	w := fleet(t)
+	report := filepath.Join(w.dir, "report.json")
+	lines, _, code := onTerminal(t, 80, nil, slices.Concat([]string{"detect", "-o", report}, w.sources(), w.reach())...)
+	if code != exitOK {
+		t.Fatalf("exit status %d:\n%s", code, strings.Join(lines, "\n"))
+	}
+	last := strings.Join(lines[max(0, len(lines)-23):], "\n") // the prompt takes one
+	for _, want := range []string{
+		"Safe to restore? NO: ", "fleet-data.tar.gz, 2026-11-21 04:06Z, ", "Listed: 2 of 2 places, 64 VMs.",
+		"! IdentityAbsent       VSphereClusterIdentity vcenter-shared", "tenant-beta/beta-prod",
+		"! DuplicateID          tenant-alpha/alpha-prod-jzxnt: ",
+		"tenant-alpha/alpha-dev: its control plane is lost",
+		"! OldManagementCluster keep it off; pause 5 Clusters",
+		"\n! tenant-alpha/alpha-prod     3     3    -   10  3 unmanaged, 3 stuck",
+		"\n! tenant-gamma/gamma-edge     2     1    -    7  1 doubled, 2 unmanaged",
+		"\n! tenant-aws/aws-prod         1     2    -    4  1 unmanaged, 3 stuck",
+		"\n? tenant-alpha/alpha-dev      -     4    -    -  control plane down",
+		"\n- tenant-beta/beta-prod       -     3    -    9  halted, 3 stuck",
+		"bin/drift-detector plan ", "bin/drift-detector render ", "bin/drift-detector explain PoolScaledBack",
+	} {
+		if !strings.Contains(last, want) {
+			t.Errorf("%q is not in the last 23 lines:\n%s", want, last)
+		}
+	}
+}
+
+// Narrow, without colours, without a file: what a terminal shows is what fits there.
+func TestScreenOfTerminals(t *testing.T) {
+	t.Parallel()
+	w, _, inventory := savedReport(t)
+	args := slices.Concat([]string{"detect", "--inventory", inventory}, w.sources())
+	colour := regexp.MustCompile("\x1b\\[[0-9;]*m")
+	for _, c := range []struct {
+		name        string
+		columns     int
+		environment map[string]string
+		coloured    bool
+	}{
+		{"wide", 200, nil, true},
+		{"narrow", 40, nil, true},
+		{"tiny", 10, nil, true},
+		{"dumb", 80, map[string]string{"TERM": "dumb"}, false},
+		{"no colour", 80, map[string]string{"NO_COLOR": "1"}, false},
+	} {
+		lines, sent, code := onTerminal(t, c.columns, c.environment, args...)
+		if code != exitOK || !strings.HasPrefix(lines[0], "Safe to restore? YES") || colour.MatchString(sent) != c.coloured {
+			t.Errorf("%s: exit status %d\n%q", c.name, code, sent)
+		}
+		for _, l := range lines {
+			if n := utf8.RuneCountInString(l); n > max(c.columns, 40) && !strings.Contains(l, "bin/drift-detector") {
+				t.Errorf("%s: %d columns: %q", c.name, n, l)
+			}
+		}
+	}
+}
+
+// Without a terminal: no output file means the screen, --summary too, a file alone the
+// long text as ever, and --quiet nothing.
+func TestWhatIsPrintedWhere(t *testing.T) {
+	t.Parallel()
+	w, _, inventory := savedReport(t)
+	file := filepath.Join(w.dir, "out.json")
+	for _, c := range []struct {
+		args   []string
+		begins string
+		screen bool
+	}{
+		{nil, "Safe to restore?", true},
+		{[]string{"-o", file, "--summary"}, "Safe to restore?", true},
+		{[]string{"-o", file}, "Safe to restore? YES\nStatus: ", false},
+		{[]string{"--format", "text"}, "Safe to restore? YES\nStatus: ", false},
+		{[]string{"--format", "json"}, "{", false},
+		{[]string{"-o", "-"}, "{", false},
+		{[]string{"-o", file, "--quiet"}, "", false},
+		{[]string{"--quiet"}, "", false},
+	} {
+		o := runProgram(t, slices.Concat([]string{"detect", "--inventory", inventory}, w.sources(), c.args)...)
+		if o.code != exitOK || !strings.HasPrefix(o.stdout, c.begins) || (c.begins == "") != (o.stdout == "") || strings.Contains(o.stdout, "\nNext ") != c.screen {
+			t.Errorf("%v: exit status %d\n%s", c.args, o.code, o.stdout)
+		}
+	}
+}
+
+// A pipe that nobody reads costs a warning where the report is in a file, and is an
+// error where it would have been all.
+func TestClosedPipe(t *testing.T) {
+	t.Parallel()
+	w, _, inventory := savedReport(t)
+	file := filepath.Join(w.dir, "out.json")
+	for _, c := range []struct {
+		args []string
+		code exitCode
+		says string
+	}{
+		{[]string{"-o", file, "--summary"}, exitOK, "out.json is written; it could not be printed here as well: "},
+		{nil, exitUsage, "error: writing to stdout: "},
+		{[]string{"-o", "-"}, exitUsage, "error: writing to stdout: "},
+	} {
+		r, pipe, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = r.Close()
+		var stderr strings.Builder
+		s := &streams{stdout: pipe, stderr: &stderr, getenv: func(string) string { return "" }, now: clock}
+		code := run(context.Background(), slices.Concat([]string{"drift-detector", "detect", "--inventory", inventory}, w.sources(), c.args), s)
+		_ = pipe.Close()
+		if code != c.code || !strings.Contains(stderr.String(), c.says) || strings.Count(stderr.String(), "\n") != 1 {
+			t.Errorf("%v: exit status %d\n%s", c.args, code, stderr.String())
+		}
+	}
+}

@@ -1,0 +1,144 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Point is one thing that decides the answer: what happens, and to what.
+type Point struct {
+	Code    string
+	Status  Status   // as urgent as the answer that it leaves
+	Text    string   // sentences
+	Objects []Object // most dangerous first; none: it is about the report as a whole
+	Likes   []Point  // of the same code, where the text differs
+}
+
+// Object is what a point is about, and where the report has it.
+type Object struct {
+	Name string // as the answer has it: "Machine tenant/md-0-x"
+	At   Place
+}
+
+// Part is a part of a report that lists things.
+type Part string
+
+// Parts of a report. The whole is named where no part is known.
+const (
+	InWhole    Part = ""
+	InClusters Part = "clusters"
+	InVMs      Part = "infraMachines"
+	InChecks   Part = "checks"
+	InScopes   Part = "scopes"
+	InErrors   Part = "errors"
+)
+
+// Place is where a thing is in a report.
+type Place struct {
+	Part  Part
+	Index int // in the list of the part: of the cluster, VM, check, …
+	// Set is the index in Cluster.Sets, and Machine that in the machines of the set; -1
+	// stands for the whole cluster, or the whole set.
+	Set, Machine int
+}
+
+// First are the reasons of the answer as a person should read them: the most dangerous
+// first, one for each code, each with the places of its objects. Without an answer, or
+// with one that has no reasons, there are none.
+func (r *Report) First() []Point {
+	if r.Summary.Answer == nil {
+		return nil
+	}
+	places := r.places()
+	var out []Point
+	at := map[string]int{}
+	for i := range r.Summary.Answer.Reasons {
+		reason := &r.Summary.Answer.Reasons[i]
+		p := Point{Code: reason.Code, Status: asStatus[SafeAfter(reason.Code)], Text: reason.Sentence()}
+		for _, name := range reason.Objects {
+			p.Objects = append(p.Objects, Object{name, places.of(reason.Code, name)})
+		}
+		slices.SortStableFunc(p.Objects, func(a, b Object) int { return cmp.Compare(r.danger(a.At), r.danger(b.At)) })
+		if j, known := at[p.Code]; known {
+			out[j].Likes = append(out[j].Likes, p)
+			continue
+		}
+		at[p.Code], out = len(out), append(out, p)
+	}
+	slices.SortStableFunc(out, func(a, b Point) int { return cmp.Compare(ReasonRank(a.Code), ReasonRank(b.Code)) })
+	return out
+}
+
+// danger orders things: those of the worst clusters first, in a cluster the cluster
+// itself, then its control plane, then its workers. What is of no cluster comes last.
+func (r *Report) danger(at Place) int {
+	if at.Part != InClusters {
+		return 4 * len(order)
+	}
+	return 4*Urgency(r.Clusters[at.Index].Status) + min(at.Set+1, 2)
+}
+
+// places are those of the things of a report, by their part and the names that reasons
+// have for them. Of several things of one name it is the first.
+type places map[[2]string]Place
+
+func (r *Report) places() places {
+	out := places{}
+	for i := range r.Clusters {
+		out.cluster(&r.Clusters[i], i)
+	}
+	for i := range r.InfraMachines {
+		v := &r.InfraMachines[i].Instance
+		out.add(InVMs, "instance "+cmp.Or(v.Path, v.Name, v.Ref, v.ID), Place{Index: i})
+	}
+	for i := range r.Checks {
+		if r.Checks[i].Error() {
+			out.add(InChecks, r.Checks[i].Object, Place{Index: i})
+		}
+	}
+	for i := range r.Scopes {
+		out.add(InScopes, r.Scopes[i].Title(), Place{Index: i})
+	}
+	for i := range r.Errors {
+		e := &r.Errors[i]
+		out.add(InErrors, cmp.Or(e.Object, e.Scope, e.Message), Place{Index: i})
+	}
+	return out
+}
+
+func (p places) cluster(c *Cluster, i int) {
+	p.add(InClusters, c.Title(), Place{Index: i, Set: -1, Machine: -1})
+	p.add(InClusters, "Cluster "+c.Title(), Place{Index: i, Set: -1, Machine: -1})
+	for j, s := range c.Sets() {
+		if kind, name, ok := strings.Cut(s.Title, " "); ok {
+			p.add(InClusters, kind+" "+c.Namespace+"/"+name, Place{Index: i, Set: j, Machine: -1})
+		}
+		for k := range s.Machines {
+			m := &s.Machines[k]
+			p.add(InClusters, "Machine "+cmp.Or(m.Namespace, c.Namespace)+"/"+m.Name, Place{Index: i, Set: j, Machine: k})
+			if m.Status == Ghost {
+				p.add(InClusters, "instance "+m.Name, Place{Index: i, Set: j, Machine: k})
+			}
+		}
+	}
+}
+
+func (p places) add(part Part, name string, at Place) {
+	at.Part = part
+	if _, known := p[[2]string{string(part), name}]; !known {
+		p[[2]string{string(part), name}] = at
+	}
+}
+
+// partOf are the reasons whose objects are in another part than the clusters.
+var partOf = map[string]Part{BackupError: InChecks, Incomplete: InScopes, InstancesToConfirm: InVMs, ErrorsOccurred: InErrors}
+
+// of is where the object of a reason is: itself, or the cluster that its name ends with.
+func (p places) of(code, name string) Place {
+	part := cmp.Or(partOf[code], InClusters)
+	if at, ok := p[[2]string{string(part), name}]; ok {
+		return at
+	}
+	return p[[2]string{string(InClusters), name[strings.LastIndexByte(name, ' ')+1:]}]
+}

@@ -1,0 +1,218 @@
+package screen
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"drift-detector/report"
+	"drift-detector/report/english"
+	"drift-detector/report/terminal"
+	"drift-detector/report/text"
+)
+
+// columns are the counts of the table, after the name.
+var columns = []struct {
+	title string
+	width int
+	of    func(*report.MachineCounts) int
+}{
+	{"GHOST", 5, func(n *report.MachineCounts) int { return n.Ghost }},
+	{"STALE", 5, func(n *report.MachineCounts) int { return n.Stale }},
+	{"UNKN", 4, func(n *report.MachineCounts) int { return n.Unknown }},
+	{"OK", 4, func(n *report.MachineCounts) int { return n.Healthy }},
+}
+
+// leastAfter is the least room for what happens after the restore, in columns.
+const leastAfter = 28
+
+// clusters prints the table: these clusters, and the sum of the others.
+func (p *printer) clusters(r *report.Report, shown, rest []*report.Cluster) {
+	if len(shown) == 0 {
+		return
+	}
+	name, more := len("CLUSTER"), ""
+	if len(rest) > 0 {
+		more = english.Count(len(rest), "more cluster")
+		name = len(more)
+	}
+	for _, c := range shown {
+		name = max(name, utf8.RuneCountInString(terminal.Escape(c.Title())))
+	}
+	title := ""
+	for _, c := range columns {
+		title += fmt.Sprintf(" %*s", c.width, c.title)
+	}
+	t := table{p, min(name, max(p.Width-len("! ")-len(title)-leastAfter, 12)), 0}
+	t.after = p.Width - len("! ") - t.name - len(title) - len("  ")
+	p.Newline()
+	t.row(terminal.Bold, " ", "CLUSTER", title, []string{"AFTER THE RESTORE"})
+	lost, halted := hit(r, report.ControlPlaneDown), hit(r, report.ClusterHalted)
+	for _, c := range shown {
+		mark := report.Mark(c.Status)
+		t.row(text.Style(mark), mark, c.Title(), numbers(&c.Counts), outcomes(c, lost[c], halted[c]))
+	}
+	if len(rest) > 0 {
+		var sum report.MachineCounts
+		by := map[string]int{}
+		for _, c := range rest {
+			sum.Add(c.Counts)
+			by[report.Mark(c.Status)]++
+		}
+		var words []string
+		for _, m := range strings.Split(marks, "") {
+			if by[m] > 0 {
+				words = append(words, fmt.Sprintf("%d %s", by[m], m))
+			}
+		}
+		t.row(terminal.Dim, " ", more, numbers(&sum), words)
+	}
+}
+
+// table is a table of so many columns for a name and for what comes last.
+type table struct {
+	*printer
+	name, after int
+}
+
+// row prints a row. What comes last is cut where it does not fit, or has a row of its
+// own where the terminal is too narrow.
+func (t *table) row(st terminal.Style, mark, name, numbers string, after []string) {
+	name = shorten(name, t.name)
+	name += strings.Repeat(" ", t.name-utf8.RuneCountInString(name))
+	l := terminal.Lead(st, mark, 1)
+	if t.after < leastAfter/2 {
+		t.Print(0, 2, l.Field(terminal.Plain, name+numbers))
+		t.Print(4, 4, terminal.Lead(terminal.Dim, fit(after, t.Width-4), 0))
+		return
+	}
+	t.Print(0, 2, l.Field(terminal.Plain, name+numbers+"  "+fit(after, t.after)))
+}
+
+// numbers are the counts of a row; none is a dash.
+func numbers(n *report.MachineCounts) string {
+	var b strings.Builder
+	for _, c := range columns {
+		if v := c.of(n); v > 0 {
+			fmt.Fprintf(&b, " %*d", c.width, v)
+		} else {
+			fmt.Fprintf(&b, " %*s", c.width, "-")
+		}
+	}
+	return b.String()
+}
+
+// fit joins as many words as fit in so many columns; an ellipsis stands for the others.
+func fit(words []string, width int) string {
+	for n := len(words); n > 0; n-- {
+		s := strings.Join(words[:n], ", ")
+		if n < len(words) {
+			s += ", …"
+		}
+		if utf8.RuneCountInString(s) <= width {
+			return s
+		}
+	}
+	return shorten(strings.Join(words, ", "), width)
+}
+
+// worstFirst are the clusters that count, the worst first: by their status, then by
+// how many machines are Ghost, Unknown and Stale.
+func worstFirst(r *report.Report) []*report.Cluster {
+	var out []*report.Cluster
+	for i := range r.Clusters {
+		if c := &r.Clusters[i]; !c.Self {
+			out = append(out, c)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *report.Cluster) int {
+		return cmp.Or(report.Urgency(a.Status)-report.Urgency(b.Status), b.Counts.Ghost-a.Counts.Ghost,
+			b.Counts.Unknown-a.Counts.Unknown, b.Counts.Stale-a.Counts.Stale)
+	})
+	return out
+}
+
+// hit are the clusters that objects of a reason are in.
+func hit(r *report.Report, code string) map[*report.Cluster]bool {
+	out := map[*report.Cluster]bool{}
+	for _, p := range r.First() {
+		if p.Code != code {
+			continue
+		}
+		for _, like := range append([]report.Point{p}, p.Likes...) {
+			for _, o := range like.Objects {
+				if o.At.Part == report.InClusters {
+					out[&r.Clusters[o.At.Index]] = true
+				}
+			}
+		}
+	}
+	return out
+}
+
+// fates are the outcomes in the words of the table, the most dangerous first. Taken
+// over is said only where there is nothing else to say.
+var fates = []struct {
+	words    string
+	outcomes []string
+}{
+	{"take another VM", []string{report.OtherInstanceTaken}},
+	{"deleted", []string{report.DeletedByOwner, report.DeletedByMachineHealthCheck}},
+	{"replaced", []string{report.RolledByOwner}},
+	{"leave etcd", []string{report.GhostEtcdMemberRemoved}},
+	{"doubled", []string{report.OrphanedAndReplaced}},
+	{"unmanaged", []string{report.GhostKeepsRunning, report.GhostEtcdMemberKept}},
+	{"stuck", []string{report.Stuck, report.StuckNodeLeft, report.NewInstanceNeverJoins}},
+	{"left alone", []string{report.Halted, report.UntouchedPaused}},
+	{"not known", []string{report.CannotKnow}},
+	{"made again", []string{report.NewInstanceCreated, report.ReplacedByMachineHealthCheck}},
+	{"found by name", []string{report.AdoptedByName}},
+	{"started", []string{report.AdoptedPoweredOn}},
+	{"gone", []string{report.MemberGone}},
+}
+
+// outcomes say what happens to a cluster after the restore.
+func outcomes(c *report.Cluster, lost, halted bool) []string {
+	var out []string
+	if lost {
+		out = append(out, "control plane down")
+	}
+	if halted {
+		out = append(out, "halted")
+	}
+	if c.Paused {
+		out = append(out, "paused")
+	}
+	if c.Forecast == nil {
+		return append(out, "not known")
+	}
+	for _, f := range fates {
+		n := 0
+		for _, o := range f.outcomes {
+			n += c.Forecast.Outcomes[o]
+		}
+		if n > 0 {
+			out = append(out, fmt.Sprintf("%d %s", n, f.words))
+		}
+	}
+	if len(out) == 0 {
+		if n := c.Forecast.Outcomes[report.Adopted]; n > 0 {
+			return []string{fmt.Sprintf("all %d taken over", n)}
+		}
+		return []string{"-"}
+	}
+	return out
+}
+
+// shorten escapes a name and cuts it to so many columns: of a long one the end is
+// kept, which tells names of one origin apart.
+func shorten(s string, width int) string {
+	s = terminal.Escape(s)
+	all := []rune(s)
+	if len(all) <= width {
+		return s
+	}
+	return "…" + string(all[len(all)-max(width-1, 0):])
+}
