@@ -27,6 +27,9 @@ type pkg struct {
 	imports []string
 }
 
+// everywhere reads the files of all systems and with all tags.
+var everywhere = func() build.Context { c := build.Default; c.UseAllFiles = true; return c }()
+
 func readModule(t *testing.T) module {
 	t.Helper()
 	m := module{}
@@ -37,7 +40,7 @@ func readModule(t *testing.T) module {
 		if folder != root && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".")) {
 			return filepath.SkipDir
 		}
-		p, err := build.ImportDir(folder, 0)
+		p, err := everywhere.ImportDir(folder, 0)
 		if none := (*build.NoGoError)(nil); errors.As(err, &none) {
 			return nil
 		}

@@ -20,6 +20,13 @@ type Step struct {
 	Text string `json:"text"`
 	// Commands are lines for a POSIX shell. They address objects by id, what is
 	// foreign in them is quoted, and drift-detector never runs any of them. Their
-	// variables are those that the plan command lists; one that is not set fails.
+	// variables are Report.Variables; one that is not set fails.
 	Commands []string `json:"commands"`
+}
+
+// Variable is a variable of the shell that commands read, because only the operator
+// knows its value.
+type Variable struct {
+	Name    string `json:"name"`
+	Meaning string `json:"meaning"` // what to set it to
 }

@@ -33,6 +33,8 @@ type Report struct {
 	// IgnoreRules are the rules that set findings aside, in the order in which
 	// they were read; absent when none were given.
 	IgnoreRules []IgnoreRule `json:"ignoreRules,omitempty"`
+	// Variables are those that commands of steps read; absent when none does.
+	Variables []Variable `json:"variables,omitempty"`
 }
 
 // Tool says what made the report.

@@ -19,7 +19,7 @@ import (
 // fields pins the document: within schema 1 this list may grow, and nothing in
 // it may be renamed or removed. A trailing ? marks what may be absent.
 var fields = map[string]string{
-	"report":         "schemaVersion tool generatedAt options backups summary clusters infraMachines scopes checks errors providers? ignoreRules?",
+	"report":         "schemaVersion tool generatedAt options backups summary clusters infraMachines scopes checks errors providers? ignoreRules? variables?",
 	"tool":           "name version commit",
 	"options":        "ignoreHealthy skipNodes filter?",
 	"backup":         "path sha256 formatVersion writtenFrom writtenTo items missing",
@@ -40,6 +40,7 @@ var fields = map[string]string{
 	"resource":       "kind name state usedBy whenGone? message?",
 	"machine":        "namespace name uid? role status reason? message? providerID? node? instance otherInstances? evidence warnings? ignored? forecast? remediation?",
 	"evidence":       "kind detail strength",
+	"variable":       "name meaning",
 	"warning":        "reason message",
 	"instance":       "provider scope account? id ref name path state created? addresses? tags?",
 	"infraMachine":   "instance cluster foreignCluster? reason message? evidence ignored? remediation?",

@@ -297,3 +297,105 @@ func TestHealthChecksThatMindTheMachine(t *testing.T) {
 		}
 	}
 }
+
+// Whoever has a Machine deleted ends what its controller took for it: another instance
+// of the machine's name, where it looks by name alone.
+func TestWhateverDeletesAMachineEndsTheOtherInstance(t *testing.T) {
+	for name, c := range map[string]struct {
+		checks []fields
+		tell   func(*story)
+		want   Outcome
+	}{
+		"rollout":              {nil, (*story).newTemplate, RolledByOwner},
+		"owner goes":           {nil, (*story).removed, DeletedByOwner},
+		"check, none replaces": {covered(workers), (*story).noTemplate, DeletedByMachineHealthCheck},
+	} {
+		for kind, v := range map[string]detector.Verdict{"gone": gone, "living": found} {
+			s := newStory(t, c.checks...)
+			s.cluster.Provider = capg
+			s.plane("a", finding(found, detector.FindsByName))
+			s.worker("m", finding(v, detector.FindsOther))
+			s.node("a", true)
+			s.node("m", false)
+			c.tell(s)
+			f := s.end()
+			got := s.outcome(f, "m")
+			if got.Outcome != c.want || !strings.Contains(got.Message, "takes over another instance that has its name") {
+				t.Errorf("%s, %s: %+v, want %s", name, kind, got, c.want)
+			}
+			if codes := effectsOf(f); !strings.Contains(codes, otherInstance) {
+				t.Errorf("%s, %s: effects %q", name, kind, codes)
+			}
+		}
+	}
+}
+
+// Of several instances of one name nobody knows which one goes with the Machine.
+func TestWhateverDeletesAMachineMayEndAnyOfSeveral(t *testing.T) {
+	s := newStory(t)
+	s.cluster.Provider = capk
+	s.worker("m", finding(gone, detector.FindsSeveral))
+	s.newTemplate()
+	f := s.end()
+	if got := s.outcome(f, "m"); got.Outcome != RolledByOwner || !strings.Contains(got.Message, "any may be deleted with the Machine") {
+		t.Errorf("%+v", got)
+	}
+	if codes := effectsOf(f); !strings.Contains(codes, outcomeUnknown) {
+		t.Errorf("effects %q", codes)
+	}
+}
+
+// An instance that its controller does not find runs on when the Machine is deleted: it
+// is a second one that ends.
+func TestWhateverDeletesAMachineMissesARenamedInstance(t *testing.T) {
+	for name, c := range map[string]struct {
+		checks []fields
+		tell   func(*story)
+	}{
+		"rollout": {nil, (*story).newTemplate}, "owner goes": {nil, (*story).removed},
+		"health check": {covered(workers), func(*story) {}},
+	} {
+		s := newStory(t, c.checks...)
+		s.cluster.Provider = capo9
+		s.plane("a", finding(found, detector.FindsByName))
+		s.worker("m", finding(warned(found, "Renamed"), detector.FindsNothing))
+		s.node("a", true)
+		s.node("m", false)
+		c.tell(s)
+		f := s.end()
+		if got := s.outcome(f, "m"); !strings.Contains(got.Message, "makes a second one beside it") {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if codes := effectsOf(f); !strings.Contains(codes, secondInstance) {
+			t.Errorf("%s: effects %q", name, codes)
+		}
+	}
+}
+
+// That the recorded instance is a template now stops no controller that does not find it.
+func TestTemplatesAndControllersThatLookByName(t *testing.T) {
+	for finds, want := range map[detector.Finds]Outcome{
+		detector.FindsByName: Stuck, detector.FindsNothing: NewInstanceCreated, detector.FindsOther: OtherInstanceTaken,
+	} {
+		s := newStory(t)
+		s.cluster.Provider = capx
+		s.worker("m", finding(warned(found, "Template"), finds))
+		if got := s.outcome(s.end(), "m"); got.Outcome != want {
+			t.Errorf("finds %s: %+v, want %s", finds, got, want)
+		}
+	}
+}
+
+// An instance that has ended is in nobody's way, whatever it was called.
+func TestEndedInstancesAndControllersThatLookByName(t *testing.T) {
+	ended := gone
+	ended.Reason, ended.Instance = detector.InstanceTerminated, found.Instance
+	for controller, want := range map[string]Outcome{capo14: NewInstanceNeverJoins, capo15: NewInstanceCreated, capx: NewInstanceCreated} {
+		s := newStory(t)
+		s.cluster.Provider = controller
+		s.worker("m", finding(ended, detector.FindsNothing))
+		if got := s.outcome(s.end(), "m"); got.Outcome != want || strings.Contains(got.Message, "beside") {
+			t.Errorf("%s: %+v, want %s", controller, got, want)
+		}
+	}
+}

@@ -210,8 +210,14 @@ func (e *effects) onMachine(f *facts, o Outcome) {
 	if code := f.effect(o); code != "" {
 		e.said(code, name)
 	}
-	if o == ReplacedByMachineHealthCheck && f.takesOther() {
+	switch {
+	case !deletes[o]:
+	case f.takesOther():
 		e.said(otherInstance, name)
+	case f.doubled():
+		e.said(secondInstance, name)
+	case f.anyOfSeveral():
+		e.said(outcomeUnknown, name)
 	}
 	if f.warned(detector.DuplicateID) || f.warned(detector.Reidentified) {
 		e.said(copiedID, name)
@@ -251,6 +257,10 @@ var byOutcome = map[Outcome][2]string{
 	CannotKnow:                   {outcomeUnknown, outcomeUnknown},
 	UntouchedPaused:              {outcomeUnknown, outcomeUnknown}, // what comes once it is unpaused is asked for
 }
+
+// deletes are the outcomes in which somebody deletes the Machine, and with it whatever
+// instance its controller took for it.
+var deletes = map[Outcome]bool{ReplacedByMachineHealthCheck: true, RolledByOwner: true, DeletedByOwner: true, DeletedByMachineHealthCheck: true}
 
 // effect is the code of what becomes of the machine or instance, or empty.
 func (f *facts) effect(o Outcome) string {

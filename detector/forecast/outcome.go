@@ -78,6 +78,14 @@ type outcomeRow struct {
 	Why     func(*facts) string
 }
 
+// clauses puts a second clause, if there is one, behind a first.
+func clauses(first, second string) string {
+	if second == "" {
+		return first
+	}
+	return first + "; " + second
+}
+
 func say(text string) func(*facts) string { return func(*facts) string { return text } }
 
 // outcomeRows is the table: the first row that fits decides.
@@ -187,7 +195,7 @@ var outcomeRows = []outcomeRow{
 	{
 		"its owner goes", func(f *facts) bool { return f.decided() && f.set.removed != "" }, DeletedByOwner,
 		func(f *facts) string {
-			return f.set.removed + ": it is deleted with all its machines and their instances"
+			return clauses(f.set.removed+": it is deleted with all its machines and their instances", f.ended())
 		},
 	},
 	{
@@ -199,17 +207,20 @@ var outcomeRows = []outcomeRow{
 			return f.rolled != "" && f.set.unmakeable == "" && (f.healthy() || f.stale() && !f.verdict.ControlPlane)
 		}, RolledByOwner,
 		func(f *facts) string {
-			return f.rolled + ": its owner makes another and deletes it, one after the other"
+			return clauses(f.rolled+": its owner makes another and deletes it, one after the other", f.ended())
 		},
 	},
 	{
 		"asked to be replaced", func(f *facts) bool {
 			return f.decided() && f.machine.Remediate && f.remedied && f.set.unmakeable == ""
 		}, ReplacedByMachineHealthCheck,
-		func(f *facts) string { return f.complaint() + f.replacement() },
+		func(f *facts) string { return clauses(f.complaint()+f.replacement(), f.ended()) },
 	},
 	{
-		"healthy, a template", func(f *facts) bool { return f.healthy() && f.template() }, Stuck,
+		"healthy, a template", func(f *facts) bool {
+			finds := f.idRestored() || f.verdict.Finds == detector.FindsByName
+			return f.healthy() && f.template() && finds
+		}, Stuck,
 		func(f *facts) string {
 			return "its VM is a template now: " + f.controller() + " finds it, cannot run it and makes no other"
 		},
@@ -264,13 +275,13 @@ var outcomeRows = []outcomeRow{
 			return f.decided() && f.unhealthy && f.remedied && f.set.unmakeable != ""
 		}, DeletedByMachineHealthCheck,
 		func(f *facts) string {
-			return f.complaint() + ": the Machine is deleted, and its owner can make no other: " + f.set.unmakeable
+			return clauses(f.complaint()+": the Machine is deleted, and its owner can make no other: "+f.set.unmakeable, f.ended())
 		},
 	},
 	{
 		"healthy, its Node is bad for a health check", func(f *facts) bool { return f.healthy() && f.unhealthy && f.remedied }, ReplacedByMachineHealthCheck,
 		func(f *facts) string {
-			return "its instance exists, but " + f.complaint() + f.replacement() + ", and its instance is deleted"
+			return "its instance exists, but " + f.complaint() + f.replacement() + cmp.Or(clauses("", f.ended()), ", and its instance is deleted")
 		},
 	},
 	{

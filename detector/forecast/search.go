@@ -45,7 +45,7 @@ func (f *facts) takesOther() bool {
 func (f *facts) blocked() string {
 	renamed := f.searchesInVain() || f.warned(string(infra.Renamed)) && f.verdict.Finds == detector.FindsByID
 	switch {
-	case f.verdict.Instance == nil:
+	case f.verdict.Instance == nil || f.stale(): // one that has ended is in nobody's way
 		return ""
 	case renamed && f.obstacle(infra.Renamed) != "":
 		return "its instance has another name: " + f.obstacle(infra.Renamed)
@@ -85,7 +85,7 @@ func (f *facts) searched() string {
 
 // searchedAndMade says that the controller makes an instance because it finds none.
 func (f *facts) searchedAndMade() string {
-	if f.verdict.Instance == nil {
+	if f.verdict.Instance == nil || f.stale() {
 		return f.searched() + " and makes a new one"
 	}
 	return f.searched() + " and makes a second one beside it"
@@ -100,12 +100,37 @@ func (f *facts) taken() string {
 	return text
 }
 
+// doubled reports whether the controller makes a second instance beside one that exists.
+func (f *facts) doubled() bool {
+	return f.healthy() && !f.idRestored() && f.makesOne() && f.cannotBeMade() == ""
+}
+
+// ended says, for whatever deletes the Machine, which instance goes with it if that is
+// not the machine's own; empty: it is, or there is none.
+func (f *facts) ended() string {
+	switch {
+	case f.takesOther():
+		return f.taken() + ", and that instance is deleted with the Machine"
+	case f.doubled():
+		return f.searchedAndMade() + ", which is deleted with the Machine"
+	case f.anyOfSeveral():
+		return f.noID() + ", and of several instances that have its name any may be deleted with the Machine"
+	}
+	return ""
+}
+
+// anyOfSeveral reports whether the controller may take any of several instances, because
+// it looks by name alone.
+func (f *facts) anyOfSeveral() bool {
+	return f.decided() && !f.idRestored() && f.verdict.Finds == detector.FindsSeveral
+}
+
 // meanwhile says what the controller does for a machine without an instance before a
 // health check has it replaced.
 func (f *facts) meanwhile() string {
 	switch {
-	case f.takesOther():
-		return f.taken() + ", and that instance is deleted with the Machine"
+	case f.ended() != "":
+		return f.ended()
 	case f.makesOne():
 		return f.searchedAndMade() + ", which is deleted with the Machine"
 	}

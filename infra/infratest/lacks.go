@@ -247,7 +247,7 @@ func keysOf(sources []*ast.File) []string {
 func wordsOfKeys(words map[string]string) []string {
 	var keys []string
 	for k := range words {
-		if strings.ToLower(k[:1]) == k[:1] {
+		if k != "" && strings.ToLower(k[:1]) == k[:1] {
 			keys = append(keys, k)
 		}
 	}

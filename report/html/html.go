@@ -1,6 +1,8 @@
 // Package html writes a report as one HTML file that needs nothing else: no
 // server, no network, no JavaScript. With JavaScript it can be filtered,
-// searched and sorted.
+// searched and sorted, and what is folded is built when it is opened: it is in
+// noscript elements, which are text to a browser that runs scripts, and part of
+// the page to one that does not.
 package html
 
 import (
@@ -19,6 +21,8 @@ import (
 var (
 	//go:embed page.html
 	page string
+	//go:embed parts.html
+	parts string
 	//go:embed style.css
 	style string
 	//go:embed script.js
@@ -43,7 +47,7 @@ func Write(w io.Writer, r *report.Report) error {
 }
 
 var parsed = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("page").Funcs(functions).Parse(page))
+	return template.Must(template.New("page").Funcs(functions).Parse(parts + page))
 })
 
 // policy is a Content-Security-Policy (CSP level 3, w3c.github.io/webappsec-csp)

@@ -25,7 +25,7 @@ func written(t *testing.T, r *report.Report) (string, *html.Node) {
 	if err := Write(&b, r); err != nil {
 		t.Fatal(err)
 	}
-	root, err := html.Parse(bytes.NewReader(b.Bytes()))
+	root, err := html.ParseWithOptions(bytes.NewReader(b.Bytes()), html.ParseOptionEnableScripting(false)) // with what noscript holds
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -356,6 +356,7 @@ func (m *marker) fill(v reflect.Value, path string) {
 // leftOut are the strings that the page does not show, with why.
 var leftOut = map[string]string{
 	"Report.Checks[].Clusters[]": "the object of a check is named; the list is for scripts",
+	"Report.Summary.Answer.Safe": "its words are the title: NOT CLEAR YET",
 }
 
 // A machine without findings is reported in fewer words, and must tell as much.
@@ -439,40 +440,5 @@ func TestFirstErrorOfTheWriterIsReturned(t *testing.T) {
 		if err := Write(&brokenWriter{after}, reporttest.Sized(3, 50)); !errors.Is(err, errBroken) {
 			t.Errorf("after %d bytes: %v", after, err)
 		}
-	}
-}
-
-// Notes stand in lists: each is a sentence, or what its code means.
-func TestNotesAreSentences(t *testing.T) {
-	r := reporttest.Sized(1, 1)
-	r.Summary.Forecast = &report.GeneralForecast{Notes: []report.Note{{Code: "OldManagementCluster", Message: "Make sure that it is gone"}, {Code: "ClusterPaused"}}}
-	page, _ := written(t, r)
-	for _, want := range []string{"<span>Make sure that it is gone.</span>", "cluster is paused in the backup, and so after the restore.</span>"} {
-		if !strings.Contains(page, want) {
-			t.Errorf("no %q", want)
-		}
-	}
-}
-
-// The answer names the clusters that something must be done about, the worst
-// first, and says how many more there are.
-func TestAnswerSaysWhere(t *testing.T) {
-	r := &report.Report{}
-	for i, status := range []report.Status{
-		report.Healthy, report.ManualRemediationNotRequired, report.ManualRemediationRequired, report.NeedFurtherConfirmation,
-		report.ManualRemediationNotRequired, report.ManualRemediationNotRequired, report.ManualRemediationNotRequired,
-	} {
-		c := report.Cluster{Namespace: "ns", Name: fmt.Sprint("c", i), Status: status}
-		c.Counts = report.MachineCounts{Total: 3, Ghost: 1, Stale: 2}
-		r.Clusters = append(r.Clusters, c)
-	}
-	r.Clusters = append(r.Clusters, report.Cluster{Name: "self", Self: true, Status: report.ManualRemediationRequired})
-	v := newView(r)
-	var got []string
-	for _, c := range v.Where() {
-		got = append(got, c.Name+" "+c.Brief())
-	}
-	if want := "c2 1 Ghost, 2 Stale|c3 1 Ghost, 2 Stale|c1 1 Ghost, 2 Stale|c4 1 Ghost, 2 Stale|c5 1 Ghost, 2 Stale"; strings.Join(got, "|") != want || v.Elsewhere() != 1 {
-		t.Errorf("%q and %d more", got, v.Elsewhere())
 	}
 }

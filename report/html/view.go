@@ -23,6 +23,8 @@ type view struct {
 	Missing  int
 	Aside    []ignored
 	Groups   []checkGroup
+	Points   []point
+	Before   before
 }
 
 // cluster is a cluster with what its machines are called on the page.
@@ -30,6 +32,8 @@ type cluster struct {
 	*report.Cluster
 	Index int // in the report
 	Sets  []set
+	Open  bool   // from the start; of a large fleet none is
+	File  string // the backup that holds it
 }
 
 // set is the control plane or a group of workers.
@@ -37,6 +41,7 @@ type set struct {
 	report.Set
 	Kind, Name   string
 	Workers      bool
+	Cluster      int // index in the report
 	Index        int
 	Machines     []machine // findings by urgency, what rules set aside, then the rest
 	Findings     int       // how many of Machines are findings
@@ -50,18 +55,20 @@ type set struct {
 // names are foreign.
 type machine struct {
 	*report.Machine
-	ID string
+	ID   string
+	Like string // the machine of the set whose steps say the same; empty: none before it
 }
 
 // vm is a VM to confirm.
 type vm struct {
 	*report.InfraMachine
 	Index int
+	Like  string // as of a machine
 }
 
 // Facts are what is known of it.
 func (v vm) Facts() []fact {
-	return append(known(fact{"May belong to", v.Cluster}, fact{"Names cluster", v.ForeignCluster}), instance(&v.Instance)...)
+	return append(known(fact{"May belong to", v.Cluster, false}, fact{"Names cluster", v.ForeignCluster, false}), instance(&v.Instance)...)
 }
 
 // ignored is a finding that a rule sets aside.
@@ -83,9 +90,10 @@ func newView(r *report.Report) view {
 		v.setAside(&c)
 	}
 	slices.SortStableFunc(v.Clusters, func(a, b cluster) int { return cmp.Compare(a.urgency(), b.urgency()) })
+	alike := likes{}
 	for i := range r.InfraMachines {
 		m := &r.InfraMachines[i]
-		v.VMs = append(v.VMs, vm{m, i})
+		v.VMs = append(v.VMs, vm{m, i, alike.before(m.Instance.Name, &m.Instance, m.Remediation)})
 		if m.Ignored != nil {
 			v.Aside = append(v.Aside, ignored{fmt.Sprint("v", i), m.Instance.Name, "to confirm", m.Ignored})
 		}
@@ -101,6 +109,14 @@ func newView(r *report.Report) view {
 	default:
 		v.Size = "small"
 	}
+	for i := range v.Clusters {
+		c := &v.Clusters[i]
+		if c.Backup >= 0 && c.Backup < len(r.Backups) {
+			c.File = r.Backups[c.Backup].Path
+		}
+		c.Open = v.Size != "small" && (c.Findings() > 0 || c.Status != report.Healthy)
+	}
+	v.Points, v.Before = v.points(), v.before()
 	return v
 }
 
@@ -169,7 +185,7 @@ func (c *cluster) Findings() int {
 func sets(c *cluster) []set {
 	var out []set
 	for i, s := range c.Cluster.Sets() {
-		t := set{Set: s, Index: i, Workers: i > 0, Unlisted: s.Counts.Healthy}
+		t := set{Set: s, Cluster: c.Index, Index: i, Workers: i > 0, Unlisted: s.Counts.Healthy}
 		if i == 0 {
 			t.Kind, t.Name, t.ControlPlane = c.ControlPlane.Kind, c.ControlPlane.Name, c.ControlPlane.Forecast
 		} else {
@@ -178,7 +194,7 @@ func sets(c *cluster) []set {
 		}
 		for j := range s.Machines {
 			m := &s.Machines[j]
-			t.Machines = append(t.Machines, machine{m, fmt.Sprintf("m%d-%d-%d", c.Index, i, j)})
+			t.Machines = append(t.Machines, machine{Machine: m, ID: fmt.Sprintf("m%d-%d-%d", c.Index, i, j)})
 			if m.Status == report.Healthy {
 				t.Unlisted--
 			}
@@ -188,9 +204,43 @@ func sets(c *cluster) []set {
 		}
 		t.Unlisted = max(t.Unlisted, 0) // a report that was changed by hand may count too few
 		slices.SortStableFunc(t.Machines, func(a, b machine) int { return cmp.Compare(a.rank(), b.rank()) })
+		alike := likes{}
+		for j := range t.Machines {
+			m := &t.Machines[j]
+			m.Like = alike.before(m.Name, m.Instance, m.Remediation)
+		}
 		out = append(out, t)
 	}
 	return out
+}
+
+// likes are the first machines of which certain steps are said. Paper has those once,
+// because the steps of the others differ in ids alone.
+type likes map[string]string
+
+// before returns the name of the machine before this one that has the same steps.
+func (l likes) before(name string, i *report.Instance, steps []report.Step) string {
+	if len(steps) == 0 {
+		return ""
+	}
+	own := []string{name}
+	if i != nil {
+		own = append(own, i.Name, i.ID, i.Ref)
+	}
+	key := ""
+	for _, s := range steps {
+		key += s.When + " " + s.Who + " " + fmt.Sprint(len(s.Commands)) + " " + s.Text + "\n"
+	}
+	for _, s := range own {
+		if len(s) > 3 {
+			key = strings.ReplaceAll(key, s, "…")
+		}
+	}
+	first, known := l[key]
+	if !known {
+		l[key] = name
+	}
+	return first
 }
 
 // rank orders machines: open findings by urgency, what rules set aside, the rest.

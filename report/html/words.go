@@ -146,7 +146,10 @@ type counted struct {
 func count(key string, n int) counted { return counted{key, n} }
 
 // fact is one thing that is known, with what it is called.
-type fact struct{ Label, Text string }
+type fact struct {
+	Label, Text string
+	Copy        bool // an id or a path, which people paste elsewhere
+}
 
 // known are the facts that there are.
 func known(facts ...fact) []fact {
@@ -156,8 +159,8 @@ func known(facts ...fact) []fact {
 // object is what the backup knows of a machine, or what a Ghost is called.
 func object(m machine) []fact {
 	return known(
-		fact{"Machine", title(m.Namespace, m.Name)}, fact{"Role", string(m.Role)}, fact{"UID", m.UID},
-		fact{"Provider id", m.ProviderID}, fact{"Node", m.Node})
+		fact{"Machine", title(m.Namespace, m.Name), true}, fact{"Role", string(m.Role), false}, fact{"UID", m.UID, true},
+		fact{"providerID", m.ProviderID, true}, fact{"Node", m.Node, true})
 }
 
 // instance is what is known of a VM; nothing of none.
@@ -170,10 +173,10 @@ func instance(i *report.Instance) []fact {
 		created = stamp(*i.Created)
 	}
 	facts := known(
-		fact{"VM", name(i.Name)}, fact{"VM id", i.ID}, fact{"VM ref", i.Ref}, fact{"Path", i.Path}, fact{"State", i.State},
-		fact{"Created", created}, fact{"Addresses", strings.Join(i.Addresses, ", ")}, fact{"Provider", i.Provider}, fact{"Seen in", i.Scope}, fact{"Account", i.Account})
+		fact{"VM", name(i.Name), true}, fact{"VM id", i.ID, true}, fact{"VM ref", i.Ref, true}, fact{"Path", i.Path, true}, fact{"State", i.State, false},
+		fact{"Created", created, false}, fact{"Addresses", strings.Join(i.Addresses, ", "), true}, fact{"Provider", i.Provider, false}, fact{"Listed in", i.Scope, true}, fact{"Account", i.Account, true})
 	for _, t := range pairs(i.Tags) {
-		facts = append(facts, fact{"Tag", fmt.Sprintf("%s = %s", name(t.Key), name(t.Value.(string)))})
+		facts = append(facts, fact{"Tag", fmt.Sprintf("%s = %s", name(t.Key), name(t.Value.(string))), false})
 	}
 	return facts
 }
@@ -182,15 +185,15 @@ func instance(i *report.Instance) []fact {
 func verdictFacts(m machine) []fact {
 	var facts []fact
 	if m.Reason != "" || m.Message != "" {
-		facts = append(facts, fact{"Verdict", strings.TrimSpace(m.Reason + " " + m.Message)})
+		facts = append(facts, fact{"Verdict", strings.TrimSpace(m.Reason + " " + m.Message), false})
 	}
 	for _, e := range m.Evidence {
-		facts = append(facts, fact{"Evidence, " + string(e.Strength), e.Kind + ": " + e.Detail})
+		facts = append(facts, fact{"Evidence, " + string(e.Strength), e.Kind + ": " + e.Detail, false})
 	}
 	if f := m.Forecast; f != nil {
-		facts = append(facts, fact{"After the restore", f.Outcome + ": " + f.Message})
+		facts = append(facts, fact{"After the restore", f.Outcome + ": " + f.Message, false})
 		if f.Condition != "" {
-			facts = append(facts, fact{"Condition", f.Condition})
+			facts = append(facts, fact{"Condition", f.Condition, false})
 		}
 	}
 	return facts
@@ -231,3 +234,5 @@ func reasons(m machine) string {
 	}
 	return strings.Join(out, " ")
 }
+
+func sorted(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }

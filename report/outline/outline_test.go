@@ -1,6 +1,7 @@
 package outline
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -27,6 +28,17 @@ func TestChecksOfOneCodeAreOneItem(t *testing.T) {
 	}
 	if !reflect.DeepEqual(back, want) || !slices.Equal(sizes, []int{2, 1, 1}) {
 		t.Errorf("sizes %v, %q", sizes, back)
+	}
+}
+
+// A report that was changed by hand may name a backup that it does not hold.
+func TestChecksOfNoBackup(t *testing.T) {
+	from := []report.Backup{{Path: "a"}, {Path: "b"}}
+	for n, want := range map[int]int{-1: 0, 0: 1, 1: 1, 2: 0} {
+		s := Checks([]report.Check{{Code: "c", Object: "o", Backup: n}}, from)
+		if got := s.Items[0].Likes[0].Facts; len(got) != want {
+			t.Errorf("backup %d: %+v", n, got)
+		}
 	}
 }
 
@@ -100,5 +112,26 @@ func TestTheWorstComesFirst(t *testing.T) {
 	}
 	if want := "bad g s i h unsure fine own"; strings.Join(got, " ") != want {
 		t.Errorf("%s, want %s", strings.Join(got, " "), want)
+	}
+}
+
+// Of many places those that failed come first, three by name, and the others are counted.
+func TestManyPlacesAreCounted(t *testing.T) {
+	r := &report.Report{}
+	for i := range 320 {
+		s := report.Scope{Provider: "vsphere", Endpoint: fmt.Sprintf("vc%d", i), State: report.ScopeFailed}
+		if i < 4 {
+			s.State, s.Instances = report.ScopeComplete, 7
+		}
+		r.Scopes = append(r.Scopes, s)
+	}
+	got := strings.Join(places(r), "\n")
+	want := "vsphere vc4: failed, 0 VMs\nvsphere vc5: failed, 0 VMs\nvsphere vc6: failed, 0 VMs\n317 more: 4 complete, 313 failed"
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	r.Scopes = r.Scopes[:5]
+	if got := places(r); len(got) != 5 || got[0] != "vsphere vc0: complete, 7 VMs" {
+		t.Errorf("of five: %q", got)
 	}
 }

@@ -258,7 +258,7 @@ func Checks(all []report.Check, from []report.Backup) Section {
 			})
 		}
 		like := Item{Name: c.Object, Text: c.Message}
-		if len(from) > 1 && c.Backup < len(from) {
+		if len(from) > 1 && c.Backup >= 0 && c.Backup < len(from) {
 			like.Facts = named("In", from[c.Backup].Path)
 		}
 		last := &s.Items[len(s.Items)-1]

@@ -7,7 +7,8 @@ import (
 )
 
 // Fill writes into the report what to do about each of its findings. Whatever
-// steps it held before are forgotten. The same report gives the same steps.
+// steps it held before are forgotten. The same report gives the same steps. The variables
+// that the commands read are listed beside them.
 func Fill(r *report.Report, tools Tools) {
 	pl := newPlanner(r, tools)
 	pl.plan()
@@ -16,6 +17,13 @@ func Fill(r *report.Report, tools Tools) {
 	}
 	for m, steps := range pl.others {
 		m.Remediation = steps
+	}
+	r.Variables = nil
+	used := pl.used()
+	for _, v := range pl.variables {
+		if used[v.Name] {
+			r.Variables = append(r.Variables, report.Variable{Name: v.Name, Meaning: v.Meaning})
+		}
 	}
 }
 

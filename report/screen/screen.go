@@ -53,13 +53,14 @@ func Write(w io.Writer, r *report.Report, o Options) error {
 		shown = worstRows
 	}
 	room := screenRows - fixedRows - shown - min(len(all)-shown, 1)
-	faults := 0
+	faults, most := 0, mostFirst
 	if !r.Summary.Complete {
 		room -= 2
-		faults = min(max(room-mostFirst, leastFault), mostFaults)
+		most -= 2
+		faults = min(max(room-most, leastFault), mostFaults)
 	}
 	p.answer(r, first)
-	left, rows := p.first(first, min(max(room-faults, leastFirst), mostFirst))
+	left, rows := p.first(first, min(max(room-faults, leastFirst), most))
 	more += left
 	p.clusters(r, all[:shown], all[shown:])
 	p.incomplete(r, max(faults, room-rows))
@@ -209,7 +210,7 @@ func (p *printer) incomplete(r *report.Report, room int) {
 		if f.reason != "" {
 			where = where.Field(terminal.Bold, f.reason)
 		}
-		hint := terminal.Lead(terminal.Plain, "   ", 0).Prose(terminal.Plain, begin(cmp.Or(f.hint, f.message), 3*p.Width-20))
+		hint := terminal.Lead(terminal.Plain, "   ", 0).Prose(terminal.Plain, begin(cmp.Or(f.hint, f.message), 2*p.Width-12))
 		if rows += p.rows(4, where) + p.rows(4, hint); i > 0 && rows > room {
 			return
 		}
