@@ -37,7 +37,7 @@ var layers = []layer{
 		name:    "command",
 		has:     at("cmd/drift-detector"),
 		layers:  []string{"backup", "infra", "provider list", "detector", "forecast", "report", "ignore rules", "formats", "plan", "terminal", "shell"},
-		foreign: []string{"github.com/urfave/cli/v2", "github.com/vbauerster/mpb/v8", "golang.org/x/term"},
+		foreign: []string{"github.com/urfave/cli/v2", "github.com/vbauerster/mpb/v8", "github.com/xrash/smetrics", "golang.org/x/term"},
 	},
 	{name: "demo", has: at("cmd/demo"), layers: []string{"test support"}},
 	{name: "terminal", has: at("report/terminal")},

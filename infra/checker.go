@@ -38,6 +38,15 @@ func (r *Registry) Check(s *backup.Snapshot, secrets *backup.Secrets, c Expected
 	return all
 }
 
+// Rules are all that Check can find.
+func (r *Registry) Rules() []check.Rule {
+	all := []check.Rule{ruleMachineAbsent}
+	for _, s := range r.Specs() {
+		all = append(all, s.Rules...)
+	}
+	return all
+}
+
 // Makers are the infrastructure controllers of the clusters that providers claim, in
 // the words of findings.
 func (r *Registry) Makers(c Expected) map[backup.ClusterID]check.Controller {

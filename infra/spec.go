@@ -2,6 +2,7 @@ package infra
 
 import (
 	"drift-detector/backup"
+	"drift-detector/backup/check"
 	"drift-detector/infra/shell"
 )
 
@@ -51,6 +52,8 @@ type Spec struct {
 	// warning of an instance means ("Disconnected": "the host of the VM is
 	// disconnected"). One without an entry stands for itself.
 	Words map[string]string
+	// Rules are what its Check can find in a backup, for people who ask for a code.
+	Rules []check.Rule
 	// Permissions says what an account must be allowed.
 	Permissions Permissions
 	// Flags are the options of the command line that only this provider reads, in

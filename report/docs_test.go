@@ -5,11 +5,9 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"maps"
 	"os"
 	"reflect"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -42,46 +40,28 @@ func TestGlossaryIsWhatTheSchemaSays(t *testing.T) {
 	}
 }
 
-// topics are the parts of the glossary, by the word before a meaning's colon.
-var topics = []struct{ word, title string }{
-	{"Unknown", "Reasons of Unknown"},
-	{"Stale", "Reasons of Stale"},
-	{"To confirm", "Reasons of VMs to confirm (`infraMachines`)"},
-	{"Warning", "Warnings"},
-	{"Control plane", "Control planes and groups"},
-	{"Scope", "Scopes that are not complete"},
-	{"Node list", "Node lists"},
-	{"Answer", "Reasons of the answer"},
-	{"Condition", "Conditions of the answer"},
-	{"Forecast", "Forecast: outcomes"},
-	{"Note", "Forecast: notes"},
-}
-
 func glossary() string {
 	var b strings.Builder
 	b.WriteString("\n## Statuses\n\n")
 	for _, def := range []string{"machine", "rollup"} {
 		fmt.Fprintf(&b, "%s\n\n", describe(def))
 	}
-	for _, topic := range topics {
-		fmt.Fprintf(&b, "## %s\n\n| code | meaning |\n|---|---|\n", topic.title)
-		for _, code := range slices.Sorted(maps.Keys(reasons())) {
-			if word, _, _ := strings.Cut(reasons()[code], ": "); topicOf(word) == topic.word {
-				fmt.Fprintf(&b, "| `%s` | %s |\n", code, reasons()[code])
-			}
+	kind := ""
+	for _, c := range Codes() {
+		if c.Kind == kindStatus {
+			continue
 		}
-		b.WriteString("\n")
+		if c.Kind != kind {
+			if kind != "" {
+				b.WriteString("\n")
+			}
+			kind = c.Kind
+			fmt.Fprintf(&b, "## %s\n\n| code | meaning |\n|---|---|\n", kind)
+		}
+		fmt.Fprintf(&b, "| `%s` | %s |\n", c.Code, c.Meaning)
 	}
+	b.WriteString("\n")
 	return b.String()
-}
-
-// topicOf is the topic of "Warning, or to confirm".
-func topicOf(word string) string {
-	word, _, _ = strings.Cut(word, ",")
-	if word == "Group" {
-		return "Control plane"
-	}
-	return word
 }
 
 // describe is what the schema says of the status of machines, or of roll-ups.
@@ -101,11 +81,33 @@ func describe(def string) string {
 	return "Of control planes, groups, clusters and the summary: " + doc.Defs[def].Description
 }
 
-func TestEveryReasonHasATopic(t *testing.T) {
+// Every code of the schema is in one kind, and has a reason to care and something to do.
+func TestEveryCodeIsExplained(t *testing.T) {
+	kinds := map[string]string{}
+	for _, c := range Codes() {
+		if kinds[c.Code] != "" {
+			t.Errorf("%s is listed twice", c.Code)
+		}
+		kinds[c.Code] = c.Kind
+		for what, text := range map[string]string{"meaning": c.Meaning, "why": c.Why, "do": c.Do} {
+			if text == "" || !strings.HasSuffix(text, ".") {
+				t.Errorf("%s has no %s that is a sentence: %q", c.Code, what, text)
+			}
+		}
+	}
 	for code, meaning := range reasons() {
-		word, _, _ := strings.Cut(meaning, ": ")
-		if !slices.ContainsFunc(topics, func(x struct{ word, title string }) bool { return x.word == topicOf(word) }) {
-			t.Errorf("%s: %q has no topic, so that the docs lack it", code, meaning)
+		if kinds[code] == "" {
+			t.Errorf("%s: %q has no kind, so that the docs lack it", code, meaning)
+		}
+	}
+	for code := range advice() {
+		if reasons()[code] == "" {
+			t.Errorf("advice on %s, which is not in x-reasons", code)
+		}
+	}
+	for _, status := range []Status{Healthy, Stale, Ghost, Unknown, ManualRemediationRequired, NeedFurtherConfirmation, ManualRemediationNotRequired} {
+		if kinds[string(status)] == "" {
+			t.Errorf("%s is not explained", status)
 		}
 	}
 }

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"drift-detector/report/english"
@@ -18,6 +20,7 @@ type Check struct {
 	Do       string   `json:"do"`
 	// Clusters are those that it concerns, as namespace/name; none: the backup as a whole.
 	Clusters []string `json:"clusters,omitempty"`
+	Ignored  *Ignored `json:"ignored,omitempty"` // set when an ignore rule sets it aside
 }
 
 // Error reports whether part of a cluster does not work after the restore until
@@ -26,6 +29,9 @@ func (c *Check) Error() bool { return c.Severity == CheckError }
 
 // CheckErrors counts the checks that are errors.
 func (r *Report) CheckErrors() int { return CountChecks(r.Checks).Errors }
+
+// OpenCheckErrors counts those that no ignore rule sets aside.
+func (r *Report) OpenCheckErrors() int { return OpenChecks(r.Checks).Errors }
 
 // Readiness is the document of the check command: what a Report says about the
 // backup, without the infrastructure.
@@ -37,6 +43,8 @@ type Readiness struct {
 	Backups       []Backup         `json:"backups"`
 	Summary       ReadinessSummary `json:"summary"`
 	Checks        []Check          `json:"checks"`
+	// IgnoreRules are those about checks, in the order in which they were read.
+	IgnoreRules []IgnoreRule `json:"ignoreRules,omitempty"`
 }
 
 // ReadinessSummary counts the checks by severity.
@@ -44,12 +52,33 @@ type ReadinessSummary struct {
 	Errors   int `json:"errors"`
 	Warnings int `json:"warnings"`
 	Infos    int `json:"infos"`
+	Ignored  int `json:"ignored,omitempty"` // of all of them, those that ignore rules set aside
+}
+
+// Answer says whether the backup is fit to be restored, and how urgent that is, as
+// [Mark]. What ignore rules set aside does not count.
+func (r *Readiness) Answer() (answer, mark string) {
+	switch open := OpenChecks(r.Checks); {
+	case open.Errors > 0:
+		return "NOT WITHOUT MANUAL WORK", "!"
+	case open.Warnings > 0:
+		return "YES, WITH CARE", "?"
+	}
+	return "YES", "="
+}
+
+// OpenChecks counts the checks that no ignore rule sets aside.
+func OpenChecks(all []Check) ReadinessSummary {
+	return CountChecks(slices.DeleteFunc(slices.Clone(all), func(c Check) bool { return c.Ignored != nil }))
 }
 
 // CountChecks counts checks by severity.
 func CountChecks(all []Check) ReadinessSummary {
 	var s ReadinessSummary
 	for i := range all {
+		if all[i].Ignored != nil {
+			s.Ignored++
+		}
 		switch all[i].Severity {
 		case CheckError:
 			s.Errors++
@@ -63,7 +92,14 @@ func CountChecks(all []Check) ReadinessSummary {
 }
 
 func (s ReadinessSummary) String() string {
-	return english.Count(s.Errors, "error") + ", " + english.Count(s.Warnings, "warning") + ", " + english.Count(s.Infos, "note")
+	return english.Count(s.Errors, "error") + ", " + english.Count(s.Warnings, "warning") + ", " + english.Count(s.Infos, "note") + s.aside()
+}
+
+func (s ReadinessSummary) aside() string {
+	if s.Ignored == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d of them set aside)", s.Ignored)
 }
 
 // ReadinessJSON writes the document itself, in the form of [JSON].

@@ -52,6 +52,8 @@ type Options struct {
 	SkipNodes     bool `json:"skipNodes"` // workload API servers were left alone
 	// Filter says which clusters the report is of; absent when of all.
 	Filter *Filter `json:"filter,omitempty"`
+	// FailOn is what --fail-on of the run named: JUnit has it fail.
+	FailOn []string `json:"failOn,omitempty"`
 }
 
 // Filter is the clusters that were asked for: those that match

@@ -21,7 +21,7 @@ import (
 var fields = map[string]string{
 	"report":         "schemaVersion tool generatedAt options backups summary clusters infraMachines scopes checks errors providers? ignoreRules? variables?",
 	"tool":           "name version commit",
-	"options":        "ignoreHealthy skipNodes filter?",
+	"options":        "ignoreHealthy skipNodes filter? failOn?",
 	"backup":         "path sha256 formatVersion writtenFrom writtenTo items missing",
 	"missing":        "kind namespace name referredBy why",
 	"summary":        "status complete answer? clusters machines infraMachines excluded outOfScope resources foreignTags? ignored ignoredMachines? ignoredInfraMachines? statusWithoutRules? errors forecast?",
@@ -51,7 +51,7 @@ var fields = map[string]string{
 	"ignored":        "rule reason",
 	"ignoreRule":     "file line reason? expires? include? state matched",
 	"fault":          "reason message hint?",
-	"check":          "severity code backup object message why do clusters?",
+	"check":          "severity code backup object message why do clusters? ignored?",
 	"error":          "scope? object? message hint?",
 
 	"generalForecast":      "outcomes notHealing notes",

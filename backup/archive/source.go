@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"io/fs"
@@ -25,6 +26,9 @@ type Source struct {
 // v1.18.1). A folder above is accepted when there is one backup below it. The
 // error is an [*InputError]. Nothing is read before Open.
 func FileSource(name string) (Source, error) {
+	if err := remote(name); err != nil {
+		return Source{}, err
+	}
 	info, err := os.Stat(name)
 	if err != nil {
 		return Source{}, openError(name, err)
@@ -36,6 +40,26 @@ func FileSource(name string) (Source, error) {
 		}
 	}
 	return Source{Name: file, Open: func() (io.ReadCloser, error) { return os.Open(file) }}, nil
+}
+
+// StreamSource is the backup that a stream holds, such as standard input. It is read as
+// it comes and kept nowhere, so that a second Open fails. A read that waits for more ends
+// when the context does.
+func StreamSource(ctx context.Context, name string, r io.Reader) Source {
+	read := false
+	return Source{Name: name, Open: func() (io.ReadCloser, error) {
+		if read {
+			return nil, &InputError{name, "can be read once only", "save it to a file, and give that", nil}
+		}
+		read = true
+		out, in := io.Pipe()
+		context.AfterFunc(ctx, func() { in.CloseWithError(ctx.Err()) })
+		go func() {
+			_, err := io.Copy(in, r)
+			in.CloseWithError(err)
+		}()
+		return out, nil
+	}}
 }
 
 // descriptorPlaces are where a backup's description is, seen from its own

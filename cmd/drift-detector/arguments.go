@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -12,7 +13,7 @@ import (
 // command line package demands and nobody types: `plan report.json --format shell`.
 func permute(app *cli.App, args []string) []string {
 	at := slices.IndexFunc(args[min(1, len(args)):], func(a string) bool { return !strings.HasPrefix(a, "-") }) + 1
-	if at == 0 || slices.Contains(args, "--generate-bash-completion") {
+	if at == 0 || slices.Contains(args, completionFlag) {
 		return args
 	}
 	command := app.Command(args[at])
@@ -57,7 +58,7 @@ func noArguments(c *cli.Context) error { return arguments(c) }
 func arguments(c *cli.Context, into ...argument) error {
 	given := c.Args().Slice()
 	if len(given) > len(into) {
-		return &usageError{message: fmt.Sprintf("unexpected argument %q", given[len(into)]), command: c.Command.Name}
+		return unexpected(c, given[len(into)])
 	}
 	for i, n := range into {
 		if i >= len(given) || given[i] == "" {
@@ -66,6 +67,17 @@ func arguments(c *cli.Context, into ...argument) error {
 		*n.into = given[i]
 	}
 	return nil
+}
+
+// unexpected is the error about an argument for which there is no place. A backup is
+// often given without its flag.
+func unexpected(c *cli.Context, arg string) error {
+	message := fmt.Sprintf("unexpected argument %q", arg)
+	_, err := os.Stat(arg)
+	if takesValue(c.Command, "backup") && (err == nil || strings.HasSuffix(arg, "gz") || strings.Contains(arg, "://")) {
+		message += ": put --backup before it"
+	}
+	return &usageError{message: message, command: c.Command.Name}
 }
 
 // argument is the place of one, and what it is.

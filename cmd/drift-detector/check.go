@@ -18,15 +18,17 @@ import (
 	"drift-detector/report"
 	"drift-detector/report/build"
 	"drift-detector/report/formats"
+	"drift-detector/report/ignore"
 	"drift-detector/report/text"
 )
 
 type checkOptions struct {
 	backupOptions
-	velero  string
-	failOn  string
-	format  string
-	outputs []target
+	velero      string
+	failOn      string
+	format      string
+	outputs     []target
+	ignoreFiles []string
 }
 
 func checkCommand(s *streams) *cli.Command {
@@ -44,15 +46,11 @@ EXAMPLES:
    drift-detector check --backup mgmt-data.tar.gz --velero-backup velero-backup.json
    drift-detector check --backup mgmt-data.tar.gz --cluster alpha-prod
    drift-detector check --backup bucket/backups/nightly --fail-on error -o check.json
-
-EXIT STATUS:
-   0    all findings are written, whatever they are
-   1    all findings are written, and --fail-on matches one
-   2    wrong usage or unusable input; nothing was written
-   130  interrupted; nothing was written`,
+   drift-detector check --backup nightly --ignore-file accepted.yaml -o junit.xml`,
 		Flags: slices.Concat([]cli.Flag{backupFlag()}, o.selectionFlags(), []cli.Flag{
-			&cli.StringFlag{Name: "velero-backup", Usage: "what Velero says about the backup: `FILE` velero-backup.json of the object store; found by itself beside the tarball", Destination: &o.velero},
+			&cli.StringFlag{Name: "velero-backup", Usage: "`FILE` velero-backup.json, Velero's description; of the object store; found by itself beside the tarball", Destination: &o.velero},
 			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on a finding of this `SEVERITY` or worse: error or warning", Destination: &o.failOn},
+			&cli.StringSliceFlag{Name: "ignore-file", Usage: "YAML `FILE` of rules that set findings aside; those with check: are applied, and what they set aside is still listed, but ignored by --fail-on; repeatable"},
 			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the findings: " + formats.Check.String(), Value: "text", Destination: &o.format},
 			outputFlag("them"),
 		}),
@@ -60,6 +58,7 @@ EXIT STATUS:
 			if err := o.read(c); err != nil {
 				return err
 			}
+			o.ignoreFiles = c.StringSlice("ignore-file")
 			var err error
 			if o.outputs, err = readTargets(c, o.format, formats.Check.Names()); err != nil {
 				return err
@@ -76,7 +75,11 @@ EXIT STATUS:
 }
 
 func runCheck(ctx context.Context, o checkOptions, s *streams) error {
-	out, err := createOutputs(o.outputs, s.stdout, append([]string{o.velero}, o.backups...)...)
+	rules, err := readRules(o.ignoreFiles)
+	if err != nil {
+		return err
+	}
+	out, err := createOutputs(o.outputs, s.stdout, slices.Concat([]string{o.velero}, o.ignoreFiles, o.backups)...)
 	if err != nil {
 		return err
 	}
@@ -99,6 +102,9 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 	e.secrets.Drop()
 	doc := build.Readiness(e.snapshot, e.expected.Absent, found, report.Tool{Name: "drift-detector", Version: version, Commit: commit}, now)
 	doc.Filter = o.filter()
+	for _, w := range ignore.ApplyToChecks(doc, rules, now) {
+		s.warn("%s", w)
+	}
 	if err := out.write(func(w io.Writer, to *output) error { return writeReadiness(w, doc, to, s) }); err != nil {
 		return err
 	}
@@ -108,7 +114,8 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 	if err := out.commit(); err != nil {
 		return err
 	}
-	if o.failOn != "" && check.Fails(found, check.Severity(o.failOn)) {
+	open := report.OpenChecks(doc.Checks)
+	if open.Errors > 0 && o.failOn != "" || open.Warnings > 0 && o.failOn == string(check.Warning) {
 		return &errFailOn{fmt.Sprintf("--fail-on %s: found %s", o.failOn, doc.Summary)}
 	}
 	return nil

@@ -57,8 +57,8 @@ func completionCommand(s *streams) *cli.Command {
 		Name:      "completion",
 		Usage:     "print a completion script for a shell",
 		UsageText: "drift-detector completion " + strings.Join(shells, "|"),
-		Description: `EXAMPLE:
-   source <(drift-detector completion bash)` + exitStatusHelp,
+		Description: `EXAMPLES:
+   source <(drift-detector completion bash)`,
 		BashComplete: func(c *cli.Context) { fmt.Fprintln(s.stdout, strings.Join(shells, "\n")) },
 		Action: func(c *cli.Context) error {
 			shell := c.Args().First()
@@ -72,6 +72,7 @@ func completionCommand(s *streams) *cli.Command {
 					return err
 				}
 				script = strings.ReplaceAll(script, "`", "") // around what --help calls a value
+				script += fishValues(c.App)
 			}
 			_, err := io.WriteString(s.stdout, script)
 			return err

@@ -39,10 +39,10 @@ func detectCommand(s *streams) *cli.Command {
 		Name:      "detect",
 		Usage:     "compare a backup with the real infrastructure and write a report",
 		UsageText: "drift-detector detect --backup FILE [-o FILE]... [options]",
-		Description: `Every machine of the backup and every real VM is Healthy, Stale (object
-without VM), Ghost (VM without object) or Unknown. Endpoints and credentials
-come out of the backup. Nothing is ever changed. A terminal shows the answer on
-one screen; render shows the whole report.
+		Description: `Every machine is Healthy, Stale (object without VM), Ghost (VM without object)
+or Unknown; VMs that may be one are listed to be confirmed. Endpoints and
+credentials come out of the backup. Nothing is ever changed. A terminal shows the
+answer on one screen; render shows the whole report.
 
 EXAMPLES:
    drift-detector detect --backup mgmt-data.tar.gz
@@ -51,25 +51,16 @@ EXAMPLES:
    drift-detector detect --backup mgmt-data.tar.gz --inventory inventory.json -o report.json
    drift-detector detect --backup mgmt-data.tar.gz --endpoint vc.corp=10.0.0.5 --format text
    drift-detector detect --backup mgmt-data.tar.gz --cluster alpha-prod -o alpha.html
-   drift-detector detect --backup mgmt-data.tar.gz -o report.json --quiet --fail-on ghost,error,check --ignore-file accepted.yaml
-
-EXIT STATUS:
-   0    the report is written and complete, whatever it found
-   1    the report is written, and holds what --fail-on names, complete or not
-   2    wrong usage or unusable input; nothing was written
-   3    the report is written, but incomplete: a place could not be listed or proven,
-        an object of the backup on which verdicts rest or the Node list of a cluster
-        that may run could not be read
-   130  interrupted; nothing was written`,
+   drift-detector detect --backup mgmt-data.tar.gz -o report.json --quiet --fail-on ghost,error,check --ignore-file accepted.yaml`,
 		Flags: append(o.flags(),
 			outputFlag("the report"),
 			formatFlag("json", &o.format),
 			&cli.BoolFlag{Name: "summary", Usage: "print the one screen of a terminal where stdout is no terminal, too: for logs", Destination: &o.summary},
-			&cli.BoolFlag{Name: "ignore-healthy-resources", Usage: "leave healthy machines out of the lists; counts stay", Destination: &o.ignoreHealthy},
-			&cli.StringSliceFlag{Name: "ignore-file", Usage: "YAML `FILE` of rules that set findings aside: counted and listed, but no status and no --fail-on heeds them; repeatable"},
-			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 when the report holds one of `KINDS`: " + strings.Join(failOrder, ", ") + ", separated by commas", Destination: &o.failOn},
-			&cli.StringSliceFlag{Name: "empty-folder", Usage: "take your word that the folder at inventory `PATH` (/DC0/vm/prod, or vcenter/DC0/vm/prod) is empty or gone, where the account cannot tell; repeatable"},
-			&cli.StringFlag{Name: "inventory", Usage: "decide from a `FILE` that the inventory command saved, without network", Destination: &o.inventory},
+			&cli.BoolFlag{Name: "ignore-healthy-resources", Usage: "leave Healthy machines out of the lists; they are still counted", Destination: &o.ignoreHealthy},
+			&cli.StringSliceFlag{Name: "ignore-file", Usage: "YAML `FILE` of rules that set findings aside; they are still counted and listed, but ignored by statuses and --fail-on; repeatable"},
+			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(failOrder, ", ") + "; several are separated by commas", Destination: &o.failOn},
+			&cli.StringSliceFlag{Name: "empty-folder", Usage: "folder at inventory `PATH` is empty or gone; your word is taken where the account cannot tell (/DC0/vm/prod, or vcenter/DC0/vm/prod); repeatable"},
+			&cli.StringFlag{Name: "inventory", Usage: "decide from a saved inventory `FILE`, offline; the inventory command writes it", Destination: &o.inventory},
 		),
 		Action: func(c *cli.Context) error {
 			if err := o.read(c); err != nil {
@@ -197,7 +188,7 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *loadedBackup,
 		Providers:     e.registry.Specs(),
 		Tool:          report.Tool{Name: "drift-detector", Version: version, Commit: commit},
 		GeneratedAt:   now,
-		Options:       report.Options{IgnoreHealthy: o.ignoreHealthy, SkipNodes: o.skipNodes, Filter: o.filter()},
+		Options:       report.Options{IgnoreHealthy: o.ignoreHealthy, SkipNodes: o.skipNodes, Filter: o.filter(), FailOn: o.fails},
 	})
 	plan.Fill(rep, e.registry.Tools())
 	return rep, verdictOnRun(result), nil

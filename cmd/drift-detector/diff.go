@@ -22,23 +22,17 @@ func diffCommand(s *streams) *cli.Command {
 		Name:      "diff",
 		Usage:     "say what differs between two reports",
 		UsageText: "drift-detector diff OLD NEW [options]",
-		Description: `Machines and VMs that are new, gone, or have another verdict: of one backup at two
-points in time, or of two backups. Reports that were shortened, or narrowed in
-different ways, are refused: what they leave out would read as gone.
+		Description: `Machines and VMs that are new, gone, or have another verdict: of one backup at
+two points in time, or of two backups. Reports that were shortened, or narrowed
+in different ways, are refused: what they leave out would read as gone.
 
 EXAMPLES:
    drift-detector diff yesterday.json report.json
    drift-detector diff yesterday.json report.json --fail-on new-ghost,worse
-   drift-detector diff yesterday.json report.json -o changes.md
-
-EXIT STATUS:
-   0    the differences are written, whatever they are
-   1    the differences are written, and --fail-on matches one
-   2    wrong usage or unusable input; nothing was written
-   3    the differences are written, but one of the reports is incomplete`,
+   drift-detector diff yesterday.json report.json -o changes.md`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the differences: " + diff.Formats.String(), Value: "text", Destination: &o.format},
-			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(diff.Kinds(), ", ") + ", separated by commas", Destination: &o.failOn},
+			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(diff.Kinds(), ", ") + "; several are separated by commas", Destination: &o.failOn},
 			outputFlag("them"),
 		},
 		Action: func(c *cli.Context) error {

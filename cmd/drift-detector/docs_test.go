@@ -19,6 +19,24 @@ func TestCommandsAreDocumented(t *testing.T) {
 	generated(t, "commands.md", commandsPage(newApp(&streams{})))
 }
 
+// docs/codes.md is what explain says of all codes.
+func TestCodesAreDocumented(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("# Codes\n\nWhat `drift-detector explain` says, made by `go test ./cmd/drift-detector -run Documented -update`.\n")
+	kind := ""
+	for _, c := range allCodes() {
+		if c.Kind != kind {
+			kind = c.Kind
+			fmt.Fprintf(&b, "\n## %s\n", kind)
+		}
+		fmt.Fprintf(&b, "\n### %s\n\n%s\n\n* Why it matters: %s\n", c.Code, c.Meaning, c.Why)
+		if c.Do != "" {
+			fmt.Fprintf(&b, "* What to do: %s\n", c.Do)
+		}
+	}
+	generated(t, "codes.md", strings.NewReplacer("<", "\\<", "*-", "\\*-").Replace(b.String()))
+}
+
 // generated compares a page, or writes it with -update.
 func generated(t *testing.T, name, want string) {
 	t.Helper()
@@ -81,16 +99,15 @@ func TestHelpAndDocsNameTheSame(t *testing.T) {
 	}
 	app := newApp(&streams{})
 	for _, c := range app.Commands {
-		help := runProgram(t, c.Name, "--help")
+		help := runProgram(t, "help", c.Name)
 		help.demand(t, exitOK)
 		_, section, ok := strings.Cut(string(page), "\n## "+c.Name+"\n")
 		if !ok {
 			t.Errorf("docs/commands.md has no section %s", c.Name)
 		}
 		section, _, _ = strings.Cut(section, "\n## ")
-		options := false
 		for line := range strings.Lines(help.stdout) {
-			if options = options || strings.HasPrefix(line, "OPTIONS:"); !options {
+			if !strings.HasPrefix(line, "   -") {
 				continue
 			}
 			for _, word := range strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == ',' }) {
@@ -102,8 +119,10 @@ func TestHelpAndDocsNameTheSame(t *testing.T) {
 				}
 			}
 		}
-		if !options {
-			t.Errorf("the help of %s lists no options", c.Name)
+		for _, f := range c.Flags {
+			if name := f.Names()[0]; name != "help" && !strings.Contains(help.stdout, "--"+name+" ") {
+				t.Errorf("the help of %s lacks --%s", c.Name, name)
+			}
 		}
 	}
 }

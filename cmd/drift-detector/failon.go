@@ -16,7 +16,7 @@ var failKinds = map[string]func(*report.Report) int{
 	"unknown":      func(r *report.Report) int { return r.Open().Unknown },
 	"unattributed": func(r *report.Report) int { return r.Summary.InfraMachines - r.Summary.IgnoredInfraMachines },
 	"error":        func(r *report.Report) int { return r.Summary.Errors },
-	"check":        (*report.Report).CheckErrors,
+	"check":        (*report.Report).OpenCheckErrors,
 }
 
 // failOrder is the order in which they are listed: most urgent first.

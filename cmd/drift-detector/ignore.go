@@ -21,21 +21,22 @@ func ignoreCommand(s *streams) *cli.Command {
 		Name:      "ignore",
 		Usage:     "write ignore rules for findings of a report",
 		UsageText: "drift-detector ignore REPORT --reason TEXT [options]",
-		Description: `One rule for each finding that all given options fit, by its ids: a later
+		Description: `One rule for each finding that all given options match, by its ids: a later
 finding is not hidden by it. 'detect --ignore-file' applies the rules.
 
 EXAMPLES:
+   drift-detector ignore report.json --name vm-1 --reason OPS-1 -o ignore.yaml
    drift-detector ignore report.json --cluster alpha-prod --reason "OPS-1234" -o ignore.yaml
-   drift-detector ignore report.json --status Unattributed --name 'jumphost-*' --reason "not ours" --expires 2027-01-31` + exitStatusHelp,
+   drift-detector ignore report.json --status Unattributed --name 'jumphost-*' --reason "not ours" --expires 2027-01-31`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "reason", Usage: "why they may be set aside, as a `TEXT` that every report repeats", Destination: &o.reason},
-			&cli.StringFlag{Name: "cluster", Usage: "of the clusters that `GLOB` fits", Destination: &o.which.Cluster},
-			&cli.StringFlag{Name: "namespace", Usage: "in the namespaces that `GLOB` fits", Destination: &o.which.Namespace},
-			&cli.StringFlag{Name: "name", Usage: "machines and VMs whose name `GLOB` fits", Destination: &o.which.Name},
-			&cli.StringFlag{Name: "status", Usage: "of the `STATUS` Ghost, Stale, Unknown, Healthy or Unattributed (to confirm)", Destination: &o.which.Status},
-			&cli.StringFlag{Name: "code", Usage: "with the reason or warning `CODE`, such as InClusterFolder", Destination: &o.which.Reason},
-			&cli.StringFlag{Name: "instance", Usage: "the VM with this `ID`, as the report has it", Destination: &o.which.Instance},
-			&cli.StringFlag{Name: "expires", Usage: "the last `DAY` on which the rules hold, YYYY-MM-DD, UTC", Destination: &o.expires},
+			&cli.StringFlag{Name: "reason", Usage: "why they may be set aside: a `TEXT`; every report repeats it", Destination: &o.reason},
+			&cli.StringFlag{Name: "cluster", Usage: "only those of clusters that match `GLOB`", Destination: &o.which.Cluster},
+			&cli.StringFlag{Name: "namespace", Usage: "only those in namespaces that match `GLOB`", Destination: &o.which.Namespace},
+			&cli.StringFlag{Name: "name", Usage: "only machines and VMs whose name matches `GLOB`", Destination: &o.which.Name},
+			&cli.StringFlag{Name: "status", Usage: "only those of `STATUS` Ghost, Stale, Unknown, Healthy or Unattributed (to confirm)", Destination: &o.which.Status},
+			&cli.StringFlag{Name: "code", Usage: "only those with the reason or warning `CODE`; such as InClusterFolder", Destination: &o.which.Reason},
+			&cli.StringFlag{Name: "instance", Usage: "only the VM with this `ID`, as the report has it", Destination: &o.which.Instance},
+			&cli.StringFlag{Name: "expires", Usage: "the last `DAY` on which the rules apply; YYYY-MM-DD, UTC", Destination: &o.expires},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, whole or not at all; - is stdout", Value: "-", Destination: &o.output},
 		},
 		Action: func(c *cli.Context) error {

@@ -26,7 +26,7 @@ decide from it on a machine that reaches nothing.
 
 EXAMPLES:
    drift-detector inventory --backup mgmt-data.tar.gz -o inventory.json
-   drift-detector detect --backup mgmt-data.tar.gz --inventory inventory.json -o report.json` + exitStatusHelp,
+   drift-detector detect --backup mgmt-data.tar.gz --inventory inventory.json -o report.json`,
 		Flags: append(o.flags(),
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the inventory to `FILE`, whole or not at all; - is stdout", Destination: &o.output},
 		),

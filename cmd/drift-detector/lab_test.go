@@ -155,6 +155,7 @@ func runAt(t *testing.T, now func() time.Time, args ...string) outcome {
 	var stdout, stderr bytes.Buffer
 	s := &streams{stdout: &stdout, stderr: &stderr, getenv: func(string) string { return "" }, now: now}
 	code := run(context.Background(), append([]string{"drift-detector"}, args...), s)
+	declared(t, args, code)
 	return outcome{code: code, stdout: stdout.String(), stderr: stderr.String()}
 }
 

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
 
 	"drift-detector/backup"
 	"drift-detector/backup/archive"
@@ -36,19 +38,22 @@ type backupOptions struct {
 func (o *backupOptions) flags() []cli.Flag {
 	return slices.Concat([]cli.Flag{
 		backupFlag(),
-		&cli.BoolFlag{Name: "skip-access-apiserver", Usage: "do not read the Node lists of the workload clusters", Destination: &o.skipNodes},
-		&cli.BoolFlag{Name: "insecure-skip-verify", Usage: "do not verify certificates of infrastructure endpoints; API servers are always verified", Destination: &o.insecure},
-		&cli.StringSliceFlag{Name: "endpoint", Usage: "reach at TO what the backup calls FROM, as `FROM=TO` (host:port or URL); repeatable"},
-		&cli.StringFlag{Name: "credentials", Usage: "YAML `FILE` whose entries override the backup per endpoint", Destination: &o.credentials},
+		&cli.BoolFlag{Name: "skip-access-apiserver", Usage: "do not read the Node lists of workload clusters", Destination: &o.skipNodes},
+		&cli.BoolFlag{Name: "insecure-skip-verify", Usage: "do not verify certificates of infrastructure; those of API servers are always verified", Destination: &o.insecure},
+		&cli.StringSliceFlag{Name: "endpoint", Usage: "contact TO where the backup says FROM: `FROM=TO`; each is host:port or a URL; repeatable"},
+		&cli.StringFlag{Name: "credentials", Usage: "YAML `FILE` of credentials to use instead; its entries override those of the backup per endpoint", Destination: &o.credentials},
 	}, providerFlags(), o.selectionFlags(), []cli.Flag{
-		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print warnings and errors only: no progress, no summary, not which credential goes where", Destination: &o.quiet},
-		&cli.BoolFlag{Name: "dry-run", Usage: "say which endpoints, accounts and Secrets would be used, and contact nothing", Destination: &o.dryRun},
+		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print warnings and errors only; no progress, summary or credential notices", Destination: &o.quiet},
+		&cli.BoolFlag{Name: "dry-run", Usage: "only print what would be contacted, and how; which endpoints, as which accounts, with which Secrets", Destination: &o.dryRun},
 	})
 }
 
 func backupFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: "backup", Usage: "Velero backup to read: a `FILE` (NAME-data.tar.gz) or its folder of the object store; repeatable"}
+	return &cli.StringSliceFlag{Name: "backup", Usage: "Velero backup: a `FILE`, its folder, or - for stdin; the file is NAME-data.tar.gz, the folder that of the object store; repeatable"}
 }
+
+// stdinName is the --backup that is piped in.
+const stdinName = "-"
 
 func (o *backupOptions) read(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
@@ -58,6 +63,9 @@ func (o *backupOptions) read(c *cli.Context) error {
 	o.selection.Clusters, o.selection.Namespaces = c.StringSlice("cluster"), c.StringSlice("namespace")
 	if len(o.backups) == 0 {
 		return &usageError{message: "--backup is required", command: c.Command.Name}
+	}
+	if first := slices.Index(o.backups, stdinName); first >= 0 && slices.Contains(o.backups[first+1:], stdinName) {
+		return &usageError{message: "--backup - is given twice: standard input can be read once only", command: c.Command.Name}
 	}
 	var err error
 	o.options, err = readProviderFlags(c)
@@ -71,7 +79,7 @@ func (o *backupOptions) access(s *streams) (infra.Access, error) {
 	for _, e := range o.endpoints {
 		r, err := infra.ParseReroute(e)
 		if err != nil {
-			return a, fmt.Errorf("--endpoint: %w", err) // the value may hold a password
+			return a, fmt.Errorf("--endpoint%s: %w", quotable(e), err)
 		}
 		a.Reroutes = append(a.Reroutes, r)
 	}
@@ -89,6 +97,17 @@ func (o *backupOptions) access(s *streams) (infra.Access, error) {
 	return a, nil
 }
 
+// harmless is what cannot hold a password: names, ports and paths, without a user.
+var harmless = regexp.MustCompile(`^(https?://)?[A-Za-z0-9._/-]*(:[0-9]{0,5})?(=(https?://)?[A-Za-z0-9._/-]*(:[0-9]{0,5})?)?$`)
+
+// quotable is the value of a flag for a message about it; empty when it may hold a secret.
+func quotable(value string) string {
+	if !harmless.MatchString(value) {
+		return ""
+	}
+	return fmt.Sprintf(" %q", value)
+}
+
 // loadedBackup is what one or several backups say, ready to be listed and decided.
 type loadedBackup struct {
 	registry *infra.Registry
@@ -103,6 +122,13 @@ func (o *backupOptions) load(ctx context.Context, s *streams) (*loadedBackup, er
 	e := &loadedBackup{registry: all.Registry()}
 	var sources []backup.Source
 	for _, path := range o.backups {
+		if path == stdinName {
+			if f, ok := s.stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+				return nil, &backup.InputError{Name: "standard input", Problem: "a terminal", Next: "pipe the backup in: cat mgmt-data.tar.gz | drift-detector … --backup -"}
+			}
+			sources, e.velero = append(sources, archive.StreamSource(ctx, "standard input", s.stdin)), append(e.velero, nil)
+			continue
+		}
 		src, err := archive.FileSource(path)
 		if err != nil {
 			return nil, err

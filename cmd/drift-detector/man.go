@@ -17,8 +17,8 @@ func manCommand(s *streams) *cli.Command {
 		UsageText: "drift-detector man",
 		Description: `All commands and flags, as their --help has them, for man(1).
 
-EXAMPLE:
-   drift-detector man > /usr/local/share/man/man1/drift-detector.1` + exitStatusHelp,
+EXAMPLES:
+   drift-detector man > /usr/local/share/man/man1/drift-detector.1`,
 		Action: func(c *cli.Context) error {
 			if err := noArguments(c); err != nil {
 				return err
@@ -80,9 +80,10 @@ const manualTemplate = flagTemplate + `% {{.App.Name}} {{.SectionNum}}
 {{template "flags" .VisibleFlags}}{{end}}
 # ENVIRONMENT
 
-A flag that is not given is read from the variable that stands in brackets behind it; a flag of the command line wins.
+A flag that is not given is read from the variable in brackets behind it; a flag of the command line wins.
 There is none for a flag that weakens trust.
-NO_COLOR and TERM=dumb turn colour off.
+NO_COLOR and TERM=dumb turn colour off; FORCE_COLOR=1 or CLICOLOR_FORCE=1 turn it on where stdout is no terminal.
+NO_COLOR wins.
 `
 
 // environmentLines are the lines of the manual on variables of other programs.

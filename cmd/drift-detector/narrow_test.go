@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -65,6 +66,37 @@ func TestNarrowedRunAnnouncesWhatItUses(t *testing.T) {
 		for _, other := range others {
 			if strings.Contains(o.stderr, other) {
 				t.Errorf("%s: %q is announced:\n%s", cluster, other, o.stderr)
+			}
+		}
+	}
+}
+
+// The checks of a report on one cluster are about no other, and neither is what it says
+// is missing. A check of a whole backup is in each, and concerns no cluster.
+func TestNarrowedReportHasNoChecksOfOtherClusters(t *testing.T) {
+	t.Parallel()
+	w := fleet(t)
+	whole := w.detect()
+	for i := range whole.report.Clusters {
+		c := &whole.report.Clusters[i]
+		o := w.detect("--cluster", c.Title(), "--fail-on", "check")
+		for _, check := range o.report.Checks {
+			if len(check.Clusters) > 0 && !slices.Contains(check.Clusters, c.Namespace+"/"+c.Name) {
+				t.Errorf("--cluster %s: %s is about %v", c.Title(), check.Code, check.Clusters)
+			}
+		}
+		// The identity of one is not in the backup, and the credential of the other.
+		lacks := c.Name == "beta-prod" || c.Name == "aws-prod"
+		if fails := o.report.CheckErrors() > 0; fails && !lacks || fails != (o.code == exitFailOn) {
+			t.Errorf("--cluster %s --fail-on check: status %d, %d errors of checks", c.Title(), o.code, o.report.CheckErrors())
+		}
+		said := fmt.Sprint(o.report.Checks)
+		for i := range o.report.Backups {
+			said += fmt.Sprint(o.report.Backups[i].Missing)
+		}
+		for _, other := range whole.report.Clusters {
+			if other.Name != c.Name && strings.Contains(said, other.Namespace+"/"+other.Name) {
+				t.Errorf("--cluster %s: a check names %s", c.Title(), other.Title())
 			}
 		}
 	}

@@ -162,14 +162,17 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// textOptions fit the text to where it goes: colour and width only on a terminal.
+// textOptions says how text is printed on stdout: in colour and as wide as it is on a
+// terminal. NO_COLOR turns colour off, FORCE_COLOR and CLICOLOR_FORCE turn it on where
+// there is no terminal; 0 is no force.
 func textOptions(s *streams) text.Options {
-	o := text.Options{Width: 80, All: s.debug}
+	set := func(name string) bool { return s.getenv(name) != "" }
+	forced := func(name string) bool { return set(name) && s.getenv(name) != "0" }
+	o := text.Options{Width: 80, All: s.debug, Color: (forced("FORCE_COLOR") || forced("CLICOLOR_FORCE")) && !set("NO_COLOR")}
 	if !isTerminal(s.stdout) {
 		return o
 	}
-	// NO_COLOR: https://no-color.org, any value that is not empty.
-	o.Color = s.getenv("NO_COLOR") == "" && s.getenv("TERM") != "dumb"
+	o.Color = o.Color || !set("NO_COLOR") && s.getenv("TERM") != "dumb" && s.getenv("FORCE_COLOR") != "0"
 	if width, _, err := term.GetSize(int(s.stdout.(*os.File).Fd())); err == nil && width > 0 {
 		o.Width = width
 	}

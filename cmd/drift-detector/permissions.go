@@ -28,7 +28,7 @@ func permissionsCommand(s *streams) *cli.Command {
 		Name:         "permissions",
 		Usage:        "print what an account must be allowed to list an infrastructure",
 		UsageText:    "drift-detector permissions " + strings.Join(providers, "|"),
-		Description:  filled(strings.Join(about, " "), 80) + "\n\nEXAMPLES:" + examples.String() + exitStatusHelp,
+		Description:  filled(strings.Join(about, " "), 80) + "\n\nEXAMPLES:" + examples.String(),
 		BashComplete: func(*cli.Context) { _, _ = io.WriteString(s.stdout, strings.Join(providers, "\n")+"\n") },
 		Action: func(c *cli.Context) error {
 			i := slices.Index(providers, c.Args().First())

@@ -37,7 +37,7 @@ the evidence is strong, and read the VM again by its id.
 
 EXAMPLES:
    drift-detector plan report.json > runbook.md
-   drift-detector plan report.json -o runbook.sh` + exitStatusHelp,
+   drift-detector plan report.json -o runbook.sh`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the plan: markdown or shell", Value: "markdown", Destination: &o.format},
 			outputFlag("the plan"),
@@ -72,7 +72,7 @@ func runPlan(o planOptions, s *streams) error {
 	if !plan.Whole {
 		return &errIncomplete{
 			message: "incomplete: the report does not hold everything, and so the plan does not; it begins with what it could not know",
-			hint:    "settle what the report's scopes and errors say, and run detect again",
+			hint:    "resolve what the report lists under scopes and errors, and run detect again",
 		}
 	}
 	return nil

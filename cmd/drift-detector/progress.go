@@ -43,7 +43,7 @@ func showProgress(ctx context.Context, s *streams, targets []infra.Target) *prog
 		if t := &targets[i]; t.NodeState == "" {
 			line := &scopeLine{}
 			name := terminal.Escape(strings.TrimSpace(t.Provider + " " + t.Endpoint + " " + t.Location))
-			line.bar = p.line(func() string { return listed(name, line.found.Load(), time.Since(begun)) })
+			line.bar = p.line(func() string { return placeLine(name, line.found.Load(), time.Since(begun)) })
 			p.lines[i] = line
 		} else {
 			p.asked++
@@ -62,8 +62,8 @@ func (p *progress) line(text func() string) *mpb.Bar {
 	return p.New(0, mpb.NopStyle(), mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return text() })))
 }
 
-// listed is one line: how much was found so far, and how fast.
-func listed(name string, found int64, since time.Duration) string {
+// placeLine is one line: how much was found so far, and how fast.
+func placeLine(name string, found int64, since time.Duration) string {
 	return fmt.Sprintf("%s: %d VMs, %.0f/s", name, found, float64(found)/max(since.Seconds(), 0.001))
 }
 

@@ -23,13 +23,14 @@ func renderCommand(s *streams) *cli.Command {
 		Name:      "render",
 		Usage:     "show a saved report in another format",
 		UsageText: "drift-detector render REPORT [-o FILE]... [--format FORMAT]",
-		Description: `From the JSON that detect wrote, byte for byte what detect writes in that format.
+		Description: `From the JSON that detect wrote, byte for byte what detect writes in that
+format.
 
 EXAMPLES:
    drift-detector render report.json
    drift-detector render report.json -o report.html
    drift-detector render report.json --format markdown > ticket.md
-   drift-detector render report.json -o /var/lib/node_exporter/drift.prom` + exitStatusHelp,
+   drift-detector render report.json -o /var/lib/node_exporter/drift.prom`,
 		Flags: []cli.Flag{
 			formatFlag("text", &o.format),
 			outputFlag("it"),

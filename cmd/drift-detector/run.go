@@ -15,26 +15,6 @@ import (
 	"drift-detector/report/terminal"
 )
 
-// exitCode is the status of the process. The codes are part of the command
-// line's contract and are listed in every command's help.
-type exitCode int
-
-const (
-	exitOK          exitCode = 0
-	exitFailOn      exitCode = 1
-	exitUsage       exitCode = 2
-	exitIncomplete  exitCode = 3
-	exitInterrupted exitCode = 130
-)
-
-const exitStatusHelp = `
-
-EXIT STATUS:
-   0    what was asked for is written and complete, whatever it found
-   2    wrong usage or unusable input; nothing was written
-   3    written, but incomplete: a place could not be listed or proven
-   130  interrupted; nothing was written`
-
 // errIncomplete is returned when output was written that does not hold
 // everything. It maps to exitIncomplete.
 type errIncomplete struct{ message, hint string }
@@ -58,6 +38,7 @@ func (e *usageError) Error() string { return e.message }
 // everything else, one line each, beginning with "drift-detector:"; a hint has a
 // line of its own; foreign text passes terminal.Escape.
 type streams struct {
+	stdin          io.Reader // where --backup - comes from
 	stdout, stderr io.Writer
 	getenv         func(string) string
 	now            func() time.Time
@@ -66,7 +47,7 @@ type streams struct {
 }
 
 func process() *streams {
-	return &streams{stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, now: time.Now}
+	return &streams{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, now: time.Now}
 }
 
 func (s *streams) say(kind, format string, args ...any) {
@@ -88,6 +69,9 @@ func (s *streams) debugf(format string, args ...any) {
 func run(ctx context.Context, args []string, s *streams) exitCode {
 	s.program = args[0]
 	app := newApp(s)
+	if complete(ctx, app, args, s) {
+		return exitOK
+	}
 	err := app.RunContext(ctx, permute(app, args))
 	var failOn *errFailOn
 	var incomplete *errIncomplete
@@ -133,9 +117,9 @@ func newApp(s *streams) *cli.App {
 		Name:  "drift-detector",
 		Usage: "says what a restore of a Cluster API management cluster will find",
 		Description: `The management cluster is lost, its Velero backup is on disk, and the workload
-clusters still run. Every machine of the backup and every real VM is Healthy,
-Stale (object without VM), Ghost (VM without object) or Unknown. Endpoints and
-credentials come out of the backup. Nothing is ever changed.`,
+clusters still run. Every machine is Healthy, Stale (object without VM), Ghost
+(VM without object) or Unknown; VMs that may be one are listed to be confirmed.
+Endpoints and credentials come out of the backup. Nothing is ever changed.`,
 		Version:         version,
 		HideHelpCommand: true,
 		// Paths and endpoints may hold commas.
@@ -145,7 +129,7 @@ credentials come out of the backup. Nothing is ever changed.`,
 		ErrWriter:                 s.stderr,
 		ExitErrHandler:            func(*cli.Context, error) {},
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "debug", Aliases: []string{"D"}, Usage: "print what is done to stderr and list every machine; never prints a secret"},
+			&cli.BoolFlag{Name: "debug", Aliases: []string{"D"}, Usage: "say on stderr what is done, list every machine; never prints a secret"},
 		},
 		Before: func(c *cli.Context) error {
 			s.debug = c.Bool("debug")
@@ -163,23 +147,30 @@ credentials come out of the backup. Nothing is ever changed.`,
 			schemaCommand(s),
 			completionCommand(s),
 			manCommand(s),
+			explainCommand(s),
+			helpCommand(s),
+			versionCommand(s),
 		},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return &usageError{message: fmt.Sprintf("unknown command %q", c.Args().First())}
+				return unknownCommand(c.App, c.Args().First())
 			}
 			return cli.ShowAppHelp(c)
 		},
 		OnUsageError: func(c *cli.Context, err error, _ bool) error {
-			return &usageError{message: err.Error()}
+			return &usageError{message: flagError(err, c.App.Flags)}
 		},
 	}
 	readEnvironment(app.Flags)
+	app.Flags = append(app.Flags, cli.HelpFlag, cli.VersionFlag) // the library adds no --help where help is a command
 	for _, c := range app.Commands {
 		readEnvironment(c.Flags)
 		c.OnUsageError = func(c *cli.Context, err error, _ bool) error {
-			return &usageError{message: err.Error(), command: c.Command.Name}
+			return &usageError{message: flagError(err, c.Command.Flags), command: c.Command.Name}
 		}
+		c.CustomHelpTemplate = helpPage(c)
+		c.Description += exitStatus(c.Name)
 	}
+	app.CustomAppHelpTemplate = appHelp(app)
 	return app
 }

@@ -30,7 +30,7 @@ diff.
 
 EXAMPLES:
    drift-detector schema > report.schema.json
-   drift-detector schema diff` + exitStatusHelp,
+   drift-detector schema diff`,
 		BashComplete: func(*cli.Context) { _, _ = io.WriteString(s.stdout, strings.Join(documents, "\n")+"\n") },
 		Action: func(c *cli.Context) error {
 			document := "report"

@@ -12,9 +12,9 @@ import (
 // selectionFlags say which clusters are shown.
 func (o *backupOptions) selectionFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "cluster", Usage: "only the cluster `NAME`, or namespace/name: no other is contacted or reported; repeatable"},
+		&cli.StringSliceFlag{Name: "cluster", Usage: "only the cluster `NAME`, or namespace/name; no other is contacted or reported; repeatable"},
 		&cli.StringSliceFlag{Name: "namespace", Usage: "only the clusters in namespace `NAME`; repeatable"},
-		&cli.StringFlag{Name: "selector", Aliases: []string{"l"}, Usage: "only the clusters whose labels fit `SELECTOR`, as kubectl takes it", Destination: &o.selection.Selector},
+		&cli.StringFlag{Name: "selector", Aliases: []string{"l"}, Usage: "only the clusters whose labels match `SELECTOR`; as kubectl takes it", Destination: &o.selection.Selector},
 	}
 }
 

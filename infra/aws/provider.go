@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"drift-detector/backup/check"
 	"drift-detector/infra"
 	"drift-detector/infra/aws/awscli"
 )
@@ -55,6 +56,7 @@ func (p *provider) Spec() infra.Spec {
 		Name: Name, Title: "AWS", Scope: "AWS account",
 		Supports:     "CAPA v1beta1 and v1beta2, EKS node groups and machine pools as sets",
 		Want:         want,
+		Rules:        []check.Rule{ruleCredential, ruleControllerCredential, ruleForbidden, ruleMaybeForbidden, ruleKubeconfig, ruleBootstrap},
 		Keys:         providerIDKeys,
 		MachineKinds: []infra.Kind{{Group: group, Kind: machineKind, Plural: "awsmachines"}},
 		ClusterKind:  infra.Kind{Group: group, Kind: clusterKind, Plural: "awsclusters"},
@@ -82,8 +84,8 @@ func (p *provider) Spec() infra.Spec {
 			Text:  policy, File: "permissions.json", Save: "policy.json",
 		},
 		Flags: []infra.Flag{
-			{Name: flagProfile, Usage: "in place of the AWS controller's credential use the profile `NAME` of your own configuration", Excludes: flagAmbient},
-			{Name: flagAmbient, Usage: "the same with your own default credentials: environment, configuration, instance role"},
+			{Name: flagProfile, Usage: "AWS profile `NAME`, not the controller's credential; it is of your own configuration", Excludes: flagAmbient},
+			{Name: flagAmbient, Usage: "your default AWS credentials instead; of environment, configuration or instance role"},
 		},
 	}
 }

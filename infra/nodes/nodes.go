@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"drift-detector/backup"
+	"drift-detector/backup/check"
 	"drift-detector/infra"
 )
 
@@ -65,8 +66,9 @@ func New(others *infra.Registry) infra.Provider {
 func (p *provider) Spec() infra.Spec {
 	return infra.Spec{
 		Name: Name, NodesOnly: true,
-		Want: backup.Want{Secrets: []backup.SecretRule{{Name: "*-kubeconfig", Keys: []string{secretKey}}}},
-		Keys: func(string) []infra.Key { return nil },
+		Want:  backup.Want{Secrets: []backup.SecretRule{{Name: "*-kubeconfig", Keys: []string{secretKey}}}},
+		Keys:  func(string) []infra.Key { return nil },
+		Rules: []check.Rule{ruleKubeconfig, ruleKubeconfigMade, ruleUnreadable, ruleExpired, ruleExpiredMade, ruleExpiring},
 	}
 }
 

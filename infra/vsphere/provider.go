@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"drift-detector/backup/check"
 	"drift-detector/infra"
 	"drift-detector/infra/vsphere/govc"
 )
@@ -33,6 +34,7 @@ func (p *provider) Spec() infra.Spec {
 		Name: Name, Title: "vSphere", Scope: "vCenter",
 		Supports:     "CAPV v1alpha3 to v1beta2",
 		Want:         want,
+		Rules:        []check.Rule{ruleCredential, ruleBootstrap, ruleGone},
 		Keys:         providerIDKeys,
 		MachineKinds: []infra.Kind{{Group: group, Kind: machineKind, Plural: "vspheremachines"}, {Group: group, Kind: vmKind, Plural: "vspherevms"}},
 		ClusterKind:  infra.Kind{Group: group, Kind: clusterKind, Plural: "vsphereclusters"},

@@ -25,6 +25,8 @@ var Report = report.Formats[*report.Report]{
 
 // Check is the forms of what the check command says.
 var Check = report.Formats[*report.Readiness]{
-	"json": report.ReadinessJSON,
-	"text": func(w io.Writer, r *report.Readiness) error { return text.Readiness(w, r, text.Options{}) },
+	"json":     report.ReadinessJSON,
+	"junit":    junit.Readiness,
+	"markdown": markdown.Readiness,
+	"text":     func(w io.Writer, r *report.Readiness) error { return text.Readiness(w, r, text.Options{}) },
 }

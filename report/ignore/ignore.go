@@ -11,12 +11,14 @@
 // statuses leave it out. The last rule that fits a finding decides.
 //
 // Keys of a selector are cluster, namespace, name, provider, instance, ref,
-// folder, tag, reason, onlyReasons, status and role, see [Selector].
+// folder, tag, reason, onlyReasons, status and role, and check and object of checks of
+// the backup, see [Selector].
 package ignore
 
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"drift-detector/report"
@@ -59,7 +61,7 @@ func Apply(r *report.Report, rules []Rule, now time.Time) (warnings []string, er
 	}
 	rollUp(r)
 	for i := range r.IgnoreRules {
-		if w := warning(r, &r.IgnoreRules[i]); w != "" {
+		if w := warning(&r.IgnoreRules[i], r.Summary.Complete, r.Options.Filter); w != "" {
 			warnings = append(warnings, w)
 		}
 	}
@@ -74,26 +76,12 @@ func (r *Rule) state(now time.Time) report.IgnoreRule {
 	return out
 }
 
-// setAside lets the rules decide on one finding: the last one that fits wins.
+// setAside lets the rules decide on one finding.
 func setAside(r *report.Report, f *finding, rules []Rule) {
-	var by *report.Ignored
-	for i := range rules {
-		if !rules[i].Match.fits(f) {
-			continue
-		}
-		state := &r.IgnoreRules[i]
-		state.Matched++
-		switch {
-		case state.State == report.RuleExpired:
-		case rules[i].Include:
-			by = nil
-		default:
-			by = &report.Ignored{Rule: i, Reason: rules[i].Reason}
-		}
-	}
+	by := decide(f, rules, r.IgnoreRules)
 	*f.ignored = by
 	switch {
-	case by == nil:
+	case by == nil || f.check != nil:
 	case f.status == report.Unattributed:
 		r.Summary.Ignored++
 		r.Summary.IgnoredInfraMachines++
@@ -103,8 +91,48 @@ func setAside(r *report.Report, f *finding, rules []Rule) {
 	}
 }
 
+// decide returns what sets a finding aside, if anything: the last rule that matches wins.
+func decide(f *finding, rules []Rule, states []report.IgnoreRule) *report.Ignored {
+	var by *report.Ignored
+	for i := range rules {
+		if !rules[i].Match.fits(f) {
+			continue
+		}
+		state := &states[i]
+		state.Matched++
+		switch {
+		case state.State == report.RuleExpired:
+		case rules[i].Include:
+			by = nil
+		default:
+			by = &report.Ignored{Rule: i, Reason: rules[i].Reason}
+		}
+	}
+	return by
+}
+
+// ApplyToChecks does what [Apply] does to what the check command says. Rules about
+// machines and VMs are left out: one file may serve both commands.
+func ApplyToChecks(r *report.Readiness, rules []Rule, now time.Time) (warnings []string) {
+	rules = slices.DeleteFunc(slices.Clone(rules), func(rule Rule) bool { return !rule.Match.ofChecks() })
+	for i := range rules {
+		r.IgnoreRules = append(r.IgnoreRules, rules[i].state(now))
+	}
+	for i := range r.Checks {
+		f := ofCheck(&r.Checks[i])
+		*f.ignored = decide(f, rules, r.IgnoreRules)
+	}
+	r.Summary = report.CountChecks(r.Checks)
+	for i := range r.IgnoreRules {
+		if w := warning(&r.IgnoreRules[i], true, r.Filter); w != "" {
+			warnings = append(warnings, w)
+		}
+	}
+	return warnings
+}
+
 // warning is what the operator should know of a rule, in one line.
-func warning(r *report.Report, rule *report.IgnoreRule) string {
+func warning(rule *report.IgnoreRule, complete bool, filter *report.Filter) string {
 	name := fmt.Sprintf("ignore rule %s:%d", terminal.Escape(rule.File), rule.Line)
 	switch {
 	case rule.State == report.RuleExpired && rule.Include:
@@ -113,10 +141,10 @@ func warning(r *report.Report, rule *report.IgnoreRule) string {
 		return fmt.Sprintf("%s expired on %s and sets nothing aside", name, rule.Expires)
 	case rule.Matched > 0:
 		return ""
-	case !r.Summary.Complete:
-		// What could not be listed shows no finding that a rule could fit.
+	case !complete:
+		// What could not be listed shows no finding that a rule could match.
 		return name + " matches no finding; the report is incomplete, so that proves nothing"
-	case r.Options.Filter != nil:
+	case filter != nil:
 		return name + " matches no finding of the clusters that were asked for"
 	default:
 		return name + " matches no finding: is it still needed?"

@@ -183,7 +183,20 @@ func (f file) selector(n *yaml.Node) (Selector, error) {
 		}
 		s = append(s, c)
 	}
-	return s, nil
+	return s, f.oneSubject(n, s)
+}
+
+// oneSubject refuses a rule that mixes keys of checks with those of machines.
+func (f file) oneSubject(n *yaml.Node, s Selector) error {
+	for i := 0; i < len(n.Content); i += 2 {
+		switch key := n.Content[i]; {
+		case s.ofChecks() && !slices.Contains(checkKeys, key.Value):
+			return f.fail(key, "%s: is not a key of a check; a rule with check: has %s", key.Value, strings.Join(checkKeys, ", "))
+		case !s.ofChecks() && key.Value == "object":
+			return f.fail(key, "object: is a key of checks; add check: with their code")
+		}
+	}
+	return nil
 }
 
 func (f file) tags(n *yaml.Node) (Selector, error) {

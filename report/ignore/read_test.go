@@ -35,7 +35,7 @@ func TestReadRefuses(t *testing.T) {
 		"an empty selector of !match":       {"rules:\n- \"!match\": {}\n", "2:13", "would match every finding"},
 		"a selector that is null":           {"rules:\n- match:\n  reason: r\n", "2:9", "expected keys"},
 		"a selector that is a text":         {"rules:\n- match: alpha\n  reason: r\n", "2:10", "expected keys"},
-		"an unknown key of a selector":      {"rules:\n- match: {nmae: a}\n  reason: r\n", "2:11", `key "nmae" is not known here; there are cluster,`},
+		"an unknown key of a selector":      {"rules:\n- match: {nmae: a}\n  reason: r\n", "2:11", `key "nmae" is not known here; there are check, cluster,`},
 		"a hostile key":                     {"rules:\n- match: {\"a\\n\\e[31m\": a}\n  reason: r\n", "2:11", `key "a\n\x1b[31m" is not known`},
 		"a key of a selector twice":         {"rules:\n- match: {name: a, name: b}\n  reason: r\n", "2:20", "given twice"},
 		"a key that is a list":              {"rules:\n- match: {[a]: b}\n  reason: r\n", "2:11", "a key must be a text"},

@@ -28,6 +28,11 @@ import (
 //	onlyReasons  codes of the verdict and of all its warnings
 //	status       Healthy, Stale, Ghost, Unknown or Unattributed
 //	role         control-plane or worker
+//	check        code of a check of the backup: NoHealthCheck
+//	object       what a check is about: "Cluster tenant-alpha/alpha-prod"
+//
+// A rule with check is about checks alone, and has no keys beside it but object, and
+// cluster and namespace of any cluster that the check concerns.
 //
 // A value is a glob or a list of globs of which any fits, case-sensitively, as a
 // whole: * any characters, ? one, [a-z] one of them, {a,b} either, \ before a
@@ -43,6 +48,9 @@ type condition struct {
 
 // fits reports whether every condition fits the finding.
 func (s Selector) fits(f *finding) bool {
+	if s.ofChecks() != (f.check != nil) {
+		return false
+	}
 	for i := range s {
 		if !keys[s[i].key](f, &s[i]) {
 			return false
@@ -51,10 +59,20 @@ func (s Selector) fits(f *finding) bool {
 	return true
 }
 
+// ofChecks reports whether the rule is about checks of the backup.
+func (s Selector) ofChecks() bool {
+	return slices.ContainsFunc(s, func(c condition) bool { return c.key == "check" })
+}
+
+// checkKeys are the keys of rules about checks.
+var checkKeys = []string{"check", "cluster", "namespace", "object"}
+
 // keys are the keys of selectors and how each looks at a finding.
 var keys = map[string]func(*finding, *condition) bool{
-	"cluster":   func(f *finding, c *condition) bool { return c.any(f.cluster) },
-	"namespace": func(f *finding, c *condition) bool { return c.any(f.namespace) },
+	"check":     func(f *finding, c *condition) bool { return c.any(f.check.Code) },
+	"object":    func(f *finding, c *condition) bool { return c.any(f.check.Object) },
+	"cluster":   func(f *finding, c *condition) bool { return slices.ContainsFunc(f.places(1), c.any) },
+	"namespace": func(f *finding, c *condition) bool { return slices.ContainsFunc(f.places(0), c.any) },
 	"name":      func(f *finding, c *condition) bool { return c.any(f.name) },
 	"provider":  func(f *finding, c *condition) bool { return c.any(f.provider) },
 	"status":    func(f *finding, c *condition) bool { return c.any(string(f.status)) },
@@ -155,7 +173,27 @@ type finding struct {
 	warnings []report.Warning
 	instance report.Instance  // zero when there is none
 	ignored  **report.Ignored // where it says that it is set aside
+	check    *report.Check    // nil of machines and VMs
 }
+
+// places are the namespaces, 0, or the names, 1, of the clusters that it concerns: one
+// at least, which is empty when there is none.
+func (f *finding) places(part int) []string {
+	if f.check == nil {
+		return []string{[]string{f.namespace, f.cluster}[part]}
+	}
+	out := []string{}
+	for _, c := range f.check.Clusters {
+		namespace, name, _ := strings.Cut(c, "/")
+		out = append(out, []string{namespace, name}[part])
+	}
+	if len(out) == 0 {
+		return []string{""}
+	}
+	return out
+}
+
+func ofCheck(c *report.Check) *finding { return &finding{check: c, ignored: &c.Ignored} }
 
 // reasons are those of the verdict and of its warnings: at least one, which is
 // empty when there is none.
@@ -189,6 +227,11 @@ func findings(r *report.Report) iter.Seq[*finding] {
 		}
 		for i := range r.InfraMachines {
 			if !yield(ofInfraMachine(&r.InfraMachines[i])) {
+				return
+			}
+		}
+		for i := range r.Checks {
+			if !yield(ofCheck(&r.Checks[i])) {
 				return
 			}
 		}

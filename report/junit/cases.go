@@ -17,6 +17,7 @@ const (
 	passes verdict = iota
 	fails          // something is wrong
 	errs           // it is not known
+	skips          // nobody asked for it to fail
 )
 
 // test is an item as a test. Kind is the type of its outcome. What is set aside is
@@ -33,15 +34,27 @@ func test(class, name, kind string, v verdict, it *outline.Item) document.Case {
 		c.Failure = o
 	case v == errs:
 		c.Error = o
+	case v == skips:
+		c.Skipped = o
 	case it.Mark == "*":
 		c.Out = &document.Output{Text: o.Text}
 	}
 	return c
 }
 
-// machine is Ghost or Stale, which fail, Unknown, which errs, or Healthy.
+// machine is Ghost or Stale, which fail, Unknown, which errs, or Healthy. One that is
+// Healthy and has a warning that is a danger fails, and is of the type of that.
 func machine(class string, it *outline.Item) document.Case {
 	v := errs
+	if report.Status(it.Status) == report.Healthy {
+		for i := range it.Facts {
+			if f := &it.Facts[i]; report.NeedsPerson(f.Code) {
+				danger := *it
+				danger.Code, danger.Text = f.Code, f.Text
+				return test(class, it.Name, f.Code, fails, &danger)
+			}
+		}
+	}
 	switch report.Status(it.Status) {
 	case report.Ghost, report.Stale:
 		v = fails

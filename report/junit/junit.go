@@ -2,7 +2,8 @@
 // GitLab and others. A machine is a test of the suite of its cluster:
 //
 //   - Ghost and Stale are failures of that type, Unknown is an error.
-//   - Healthy passes. What it has of warnings is its output.
+//   - Healthy passes. What it has of warnings is its output. A warning that is a danger,
+//     such as DuplicateID, makes it a failure of that type.
 //   - A finding that an ignore rule sets aside is skipped, with the rule's reason.
 //   - Machines of the management cluster itself are skipped: it is lost anyway,
 //     and they are no findings.
@@ -11,11 +12,10 @@
 // is a failure, one that could not be decided an error. A suite before the
 // clusters holds the answer as one test, so that nothing that makes a restore
 // unsafe leaves all green, and the counts of the report as properties; suites
-// after them hold the VMs to confirm, and the places that were listed with the
-// errors of the run. The counts of a suite are of its tests: a report that was
+// after them hold the checks of the backup, of which an error fails; the VMs to
+// confirm, which are skipped unless --fail-on of the run named them; and the places
+// that were listed with the errors of the run. The counts of a suite are of its tests: a report that was
 // shortened has none for its healthy machines, and a property says of how many.
-// What is wrong with the backup itself fails the test of the answer alone, when it
-// is an error; the check command has the rest.
 package junit
 
 import (

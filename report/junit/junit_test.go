@@ -187,8 +187,7 @@ func TestTestsAreTheReportsCounts(t *testing.T) {
 			"skipped Ghost": aside.Ghost, "skipped Stale": aside.Stale, "skipped Unknown": aside.Unknown, "skipped Healthy": aside.Healthy,
 		})
 		n := len(doc.Suites)
-		ignored := r.Summary.IgnoredInfraMachines
-		compare(t, name+" VMs to confirm", tally(&doc.Suites[n-2]), map[string]int{"failure Unattributed": r.Summary.InfraMachines - ignored, "skipped Unattributed": ignored})
+		compare(t, name+" VMs to confirm", tally(&doc.Suites[n-2]), map[string]int{"failures": 0, "skipped Unattributed": r.Summary.InfraMachines})
 		compare(t, name+" places", tally(&doc.Suites[n-1]), map[string]int{"errors": len(r.Incomplete()) + len(r.OtherErrors()), "passed": len(r.Scopes) - len(r.Incomplete())})
 	}
 }
@@ -259,7 +258,7 @@ func TestTheAnswerInProperties(t *testing.T) {
 func TestRich(t *testing.T) {
 	doc := written(t, rich())
 	suites := read(t, doc).Suites
-	for i, want := range []string{"report", "a/b (backup 1)", "a/b (backup 2)", "a/mgmt (backup 1)", "VMs to confirm", "places and errors"} {
+	for i, want := range []string{"report", "a/b (backup 1)", "a/b (backup 2)", "a/mgmt (backup 1)", "the backup", "VMs to confirm", "places and errors"} {
 		if suites[i].Name != want {
 			t.Errorf("suite %d is %s, want %s", i, suites[i].Name, want)
 		}
@@ -268,7 +267,7 @@ func TestRich(t *testing.T) {
 		"failure Ghost": 2, "failure Stale": 1, "failure PoolAbsent": 1, "error PoolUndecided": 1, "failure ResourceAbsent": 1, "passed": 2,
 	})
 	compare(t, "own", tally(&suites[3]), map[string]int{"skipped": 8, "passed": 0})
-	compare(t, "places", tally(&suites[5]), map[string]int{"error failed": 1, "error partial": 1, "error Error": 1})
+	compare(t, "places", tally(&suites[6]), map[string]int{"error failed": 1, "error partial": 1, "error Error": 1})
 	for _, want := range []string{
 		`name="twice (2)"`, "VM: /DC0/vm/a/vm  id 42  ref vm-1  poweredOn  in vsphere vc", "recorded as: vsphere://43", "also: /DC0/vm/b/gone  id 44",
 		"missing in the backup: Secret a/s, referred to by Cluster a/b: why", `[[ATTACHMENT\x7c/etc/passwd]]`, "named by: AWSCluster a/b",
@@ -307,7 +306,7 @@ func TestForbiddenCharacters(t *testing.T) {
 	r := &report.Report{InfraMachines: []report.InfraMachine{{Reason: "a\x00\x1b\ufffe\uffff\u202e]]>\n<b>", Instance: report.Instance{Name: "n"}}}}
 	doc := written(t, r)
 	want := `a\x00\x1b\xef\xbf\xbe\xef\xbf\xbf\xe2\x80\xae]]>\x0a<b>`
-	if got := read(t, doc).Suites[1].Cases[0].Failure; got.Message != want || got.Text != want {
+	if got := read(t, doc).Suites[2].Cases[0].Skipped; got.Message != want || got.Text != want {
 		t.Errorf("got %q and %q, want %q", got.Message, got.Text, want)
 	}
 	if bytes.Contains(doc, []byte("<b>\n")) && !bytes.Contains(doc, []byte("&lt;b&gt;")) {

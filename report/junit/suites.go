@@ -15,7 +15,7 @@ import (
 )
 
 // suites are all suites, each made when it is asked for: the answer, the
-// clusters, the VMs to confirm, the places and errors.
+// clusters, the checks, the VMs to confirm, the places and errors.
 func suites(r *report.Report) iter.Seq[*document.Suite] {
 	return func(yield func(*document.Suite) bool) {
 		tests, titles := document.Names{}, document.Names{}
@@ -23,6 +23,7 @@ func suites(r *report.Report) iter.Seq[*document.Suite] {
 			return
 		}
 		titles.Unique("", "report")
+		titles.Unique("", backupSuite)
 		titles.Unique("", "VMs to confirm")
 		titles.Unique("", "places and errors")
 		for c := range outline.Clusters(r) {
@@ -34,7 +35,7 @@ func suites(r *report.Report) iter.Seq[*document.Suite] {
 				return
 			}
 		}
-		_ = yield(infraMachines(r, tests)) && yield(places(r, tests))
+		_ = yield(checks(r.Checks, r.Backups, tests)) && yield(infraMachines(r, tests)) && yield(places(r, tests))
 	}
 }
 
@@ -169,15 +170,19 @@ func cluster(c *outline.Cluster, title string, tests document.Names) *document.S
 	return s
 }
 
-// infraMachines are the VMs to confirm: each fails until somebody has said what
-// it is.
+// infraMachines are the VMs to confirm. Most are nobody's concern night after night, so
+// that each is skipped, unless --fail-on of the run named them.
 func infraMachines(r *report.Report, tests document.Names) *document.Suite {
 	s := &document.Suite{Name: "VMs to confirm"}
 	s.Set("infraMachines", len(r.InfraMachines))
+	v := skips
+	if slices.Contains(r.Options.FailOn, "unattributed") {
+		v = fails
+	}
 	for i := range r.InfraMachines {
 		m := &r.InfraMachines[i]
 		it := outline.InfraMachine(r, m)
-		s.Add(test(s.Name, english.Join(" ", m.Instance.Name, m.Instance.ID), "Unattributed", fails, &it), tests)
+		s.Add(test(s.Name, english.Join(" ", m.Instance.Name, m.Instance.ID), "Unattributed", v, &it), tests)
 	}
 	return s
 }

@@ -256,6 +256,10 @@ func Checks(all []report.Check, from []report.Backup) Section {
 				Mark: CheckMark(c.Severity), Status: string(c.Severity), Code: c.Code, Minor: c.Severity == report.CheckInfo, Most: 3,
 				Facts: []Fact{{Label: "Why", Text: c.Why, Detail: true}, {Label: "Do", Text: c.Do, Detail: true}},
 			})
+			if c.Ignored != nil {
+				last := &s.Items[len(s.Items)-1]
+				last.Mark, last.Aside, last.Minor = " ", "set aside by an ignore rule: "+c.Ignored.Reason, true
+			}
 		}
 		like := Item{Name: c.Object, Text: c.Message}
 		if len(from) > 1 && c.Backup >= 0 && c.Backup < len(from) {
@@ -268,7 +272,8 @@ func Checks(all []report.Check, from []report.Backup) Section {
 }
 
 func sameCheck(a, b *report.Check) bool {
-	return a.Severity == b.Severity && a.Code == b.Code && a.Why == b.Why && a.Do == b.Do
+	same := a.Ignored == b.Ignored || a.Ignored != nil && b.Ignored != nil && *a.Ignored == *b.Ignored
+	return same && a.Severity == b.Severity && a.Code == b.Code && a.Why == b.Why && a.Do == b.Do
 }
 
 func errors(r *report.Report) Section {

@@ -14,13 +14,7 @@ import (
 // All that comes from outside is escaped.
 func Readiness(w io.Writer, r *report.Readiness, o Options) error {
 	p := newPrinter(w, o)
-	answer, mark := "YES", "="
-	switch {
-	case r.Summary.Errors > 0:
-		answer, mark = "NOT WITHOUT MANUAL WORK", "!"
-	case r.Summary.Warnings > 0:
-		answer, mark = "YES, WITH CARE", "?"
-	}
+	answer, mark := r.Answer()
 	p.Print(0, 4, terminal.Lead(terminal.Bold, "Fit to be restored?", 0).Prose(Style(mark), answer))
 	row := func(label, text string) {
 		p.Print(0, 4, terminal.Lead(terminal.Plain, label, 0).Prose(terminal.Plain, text))
@@ -37,7 +31,11 @@ func Readiness(w io.Writer, r *report.Readiness, o Options) error {
 	for i := range s.Items {
 		it := &s.Items[i]
 		p.Newline()
-		p.Print(0, 4, terminal.Lead(Style(it.Mark), it.Mark, 0).Field(terminal.Bold, it.Code).Prose(terminal.Dim, fmt.Sprintf("(%s, %d)", it.Status, len(it.Likes))))
+		line := terminal.Lead(Style(it.Mark), it.Mark, 0).Field(terminal.Bold, it.Code).Prose(terminal.Dim, fmt.Sprintf("(%s, %d)", it.Status, len(it.Likes)))
+		if it.Aside != "" {
+			line = line.Prose(terminal.Dim, "("+it.Aside+")")
+		}
+		p.Print(0, 4, line)
 		p.likes(it, 2)
 		for _, f := range it.Facts {
 			p.Print(2, 4, terminal.Lead(terminal.Bold, f.Label+":", 0).Prose(terminal.Dim, f.Text))

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"drift-detector/backup/check"
+	"drift-detector/infra/all"
+	"drift-detector/report"
+	"drift-detector/report/build"
+)
+
+func explainCommand(s *streams) *cli.Command {
+	var format string
+	return &cli.Command{
+		Name:      "explain",
+		Usage:     "say what a code of a report means, why it matters and what to do",
+		UsageText: "drift-detector explain [CODE…]",
+		Description: `Every status, reason, warning, outcome, note, check and fault that a report can
+hold. Without a code all of them are listed, a line each.
+
+EXAMPLES:
+   drift-detector explain IdentityAbsent
+   drift-detector explain
+   drift-detector explain --format json`,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the output: json or text", Value: "text", Destination: &format},
+		},
+		Action: func(c *cli.Context) error {
+			codes, err := codesNamed(c.Args().Slice())
+			if err != nil {
+				return err
+			}
+			var out []byte
+			switch {
+			case format == "json":
+				if out, err = json.MarshalIndent(codes, "", "  "); err != nil {
+					return err
+				}
+				out = append(out, '\n')
+			case format != "text":
+				return &usageError{message: "--format " + format + " is not known; it is json or text", command: "explain"}
+			case c.NArg() == 0:
+				out = listed(codes)
+			default:
+				out = explained(codes)
+			}
+			_, err = s.stdout.Write(out)
+			return err
+		},
+	}
+}
+
+// allCodes are those of reports and of checks, kind by kind.
+func allCodes() []report.Code {
+	return append(report.Codes(), build.CheckCodes(slices.Concat(check.Rules(), all.Registry().Rules()))...)
+}
+
+// codesNamed are the codes of these names, all without any. One name may be that of a
+// reason and of a check.
+func codesNamed(names []string) ([]report.Code, error) {
+	codes := allCodes()
+	if len(names) == 0 {
+		return codes, nil
+	}
+	var out []report.Code
+	for _, name := range names {
+		found := slices.DeleteFunc(slices.Clone(codes), func(c report.Code) bool { return !strings.EqualFold(c.Code, name) })
+		if len(found) == 0 {
+			var known []string
+			for i := range codes {
+				known = append(known, codes[i].Code)
+			}
+			return nil, &usageError{message: fmt.Sprintf("unknown code %q", name) + didYouMean("", name, known), command: "explain"}
+		}
+		out = append(out, found...)
+	}
+	return out, nil
+}
+
+// explained is all that is known of codes.
+func explained(codes []report.Code) []byte {
+	var b bytes.Buffer
+	for i, c := range codes {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(&b, "%s\n\n", c.Code)
+		if what, text, _ := strings.Cut(c.Meaning, ": "); strings.HasPrefix(c.Why, strings.TrimSuffix(text, ".")) {
+			c.Meaning = what + "." // of a check, which has no more to say
+		}
+		for _, part := range []struct{ label, text string }{{"What it is", c.Meaning}, {"Why it matters", c.Why}, {"What to do", c.Do}} {
+			if part.text != "" {
+				fmt.Fprintf(&b, "%-16s%s", part.label, strings.TrimLeft(indented(part.text, 16, 16), " "))
+			}
+		}
+	}
+	return b.Bytes()
+}
+
+// listed is a line for each code, under the kinds. The meaning is cut where the line ends.
+func listed(codes []report.Code) []byte {
+	var b bytes.Buffer
+	kind, before := "", ""
+	for _, c := range codes {
+		if c.Kind != kind {
+			if kind != "" {
+				b.WriteString("\n")
+			}
+			kind, before = c.Kind, ""
+			fmt.Fprintf(&b, "%s:\n", strings.ToUpper(strings.ReplaceAll(kind, "`", "")))
+		}
+		if c.Code == before {
+			continue
+		}
+		before = c.Code
+		_, meaning, _ := strings.Cut(c.Meaning, ": ")
+		line := []rune(fmt.Sprintf("   %-28s %s", c.Code, meaning))
+		if len(line) > helpWidth {
+			line = append(line[:helpWidth-1], '…')
+		}
+		b.WriteString(string(line) + "\n")
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"runtime"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"drift-detector/infra/all"
+)
+
+const (
+	helpWidth  = 80
+	helpColumn = 30 // at which the text about a flag begins
+)
+
+// helpGroups are the flags of commands by what they are for, in the order of help. What
+// is in none of them comes last.
+var helpGroups = []struct {
+	title string
+	flags []string
+}{
+	{"NEEDED", []string{"backup", "output", "reason"}},
+	{"WHERE AND AS WHOM", append(providerFlagNames(), "endpoint", "credentials", "insecure-skip-verify", "skip-access-apiserver", "inventory", "empty-folder", "dry-run")},
+	{"WHICH CLUSTERS", []string{"cluster", "namespace", "selector"}},
+	{"OUTPUT", []string{"format", "summary", "quiet", "ignore-healthy-resources"}},
+	{"CI", []string{"fail-on", "ignore-file"}},
+	{"OPTIONS", nil},
+}
+
+func providerFlagNames() []string {
+	var names []string
+	for _, p := range all.Registry().Specs() {
+		for _, f := range p.Flags {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// groupOf is the index of a flag's group for a command. --output is needed only where it
+// has no default, and what says "the clusters" of ignore says which findings.
+func groupOf(command string, f cli.Flag) int {
+	name := f.Names()[0]
+	if d, ok := f.(cli.DocGenerationFlag); ok && name == "output" && d.GetDefaultText() != "" {
+		name = "format"
+	}
+	if command != "ignore" || name == "reason" || name == "format" {
+		for i, g := range helpGroups {
+			for _, n := range g.flags {
+				if n == name {
+					return i
+				}
+			}
+		}
+	}
+	return len(helpGroups) - 1
+}
+
+// helpPage is what --help prints: one screen. The rest is in the manual and the docs:
+// what stands behind the first semicolon of a flag's usage, further examples, the
+// variables of the environment.
+func helpPage(c *cli.Command) string {
+	var b strings.Builder
+	about, rest, _ := strings.Cut(c.Description, "\n\n")
+	if strings.HasPrefix(about, "EXAMPLE") {
+		about, rest = strings.ToUpper(c.Usage[:1])+c.Usage[1:]+".", c.Description
+	}
+	fmt.Fprintf(&b, "%s\n\n%s\n", c.UsageText, about)
+	groups := make([]string, len(helpGroups))
+	for _, f := range c.Flags {
+		if d, ok := f.(interface{ IsVisible() bool }); !ok || d.IsVisible() {
+			groups[groupOf(c.Name, f)] += helpFlag(f)
+		}
+	}
+	b.WriteString("\n")
+	for i, g := range groups {
+		if g != "" {
+			fmt.Fprintf(&b, "%s:\n%s", helpGroups[i].title, g)
+		}
+	}
+	fmt.Fprintf(&b, "EXAMPLES:\n%s", twoExamples(rest))
+	var ends []string
+	for _, s := range statusesOf(c.Name) {
+		ends = append(ends, fmt.Sprintf("%d %s", s.code, s.short))
+	}
+	b.WriteString(indented("EXIT STATUS: "+strings.Join(ends, ", "), 0, 3))
+	return b.String()
+}
+
+// twoExamples are the first lines of a description's examples that the screen has room for.
+func twoExamples(description string) string {
+	var found []string
+	for line := range strings.Lines(description) {
+		if strings.HasPrefix(line, "   ") && (len(line) <= helpWidth || len(found) == 0) && len(found) < 2 {
+			found = append(found, strings.TrimSuffix(line, "\n")+"\n")
+		}
+	}
+	return strings.Join(found, "")
+}
+
+// helpFlag is one flag in two columns.
+func helpFlag(f cli.Flag) string {
+	d, ok := f.(cli.DocGenerationFlag)
+	if !ok {
+		return ""
+	}
+	var names []string
+	for _, n := range f.Names() {
+		names = append([]string{dashed(n)}, names...) // the short one first
+	}
+	usage, _, _ := strings.Cut(d.GetUsage(), ";")
+	left := "   " + strings.Join(names, ", ")
+	if m := inBackquotes.FindStringSubmatch(usage); m != nil && d.TakesValue() {
+		left += " " + m[1]
+	}
+	usage = strings.ReplaceAll(usage, "`", "")
+	if v := strings.Trim(d.GetDefaultText(), `"`); d.TakesValue() && v != "" {
+		usage += " (default " + v + ")"
+	}
+	if len(left) >= helpColumn {
+		return left + "\n" + indented(usage, helpColumn, helpColumn)
+	}
+	return left + strings.Repeat(" ", helpColumn-len(left)) + strings.TrimLeft(indented(usage, helpColumn, helpColumn), " ")
+}
+
+var inBackquotes = regexp.MustCompile("`([^`]+)`")
+
+// indented breaks a text into lines of the help, the first with another margin.
+func indented(text string, first, rest int) string {
+	lines := filled(strings.Repeat("x", first)+text, helpWidth-rest)
+	if first == rest {
+		lines = filled(text, helpWidth-rest)
+	}
+	lines = strings.TrimPrefix(lines, strings.Repeat("x", first)) + "\n"
+	return strings.Repeat(" ", first) + strings.ReplaceAll(strings.TrimSuffix(lines, "\n"), "\n", "\n"+strings.Repeat(" ", rest)) + "\n"
+}
+
+// appHelp is what help without a command prints.
+func appHelp(app *cli.App) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "drift-detector COMMAND [options]\n\n%s\n\nCOMMANDS:\n", app.Description)
+	for _, c := range app.Commands {
+		fmt.Fprintf(&b, "   %-13s%s", c.Name, strings.TrimLeft(indented(c.Usage, 16, 16), " "))
+	}
+	b.WriteString("\nOPTIONS:\n")
+	for _, f := range app.Flags {
+		b.WriteString(helpFlag(f))
+	}
+	b.WriteString(`
+EXAMPLES:
+   drift-detector detect --backup mgmt-data.tar.gz -o report.json
+   drift-detector plan report.json > runbook.md
+
+'drift-detector help COMMAND' has its options, 'drift-detector explain CODE'
+what a code of a report means, 'drift-detector man' all of it.
+`)
+	return b.String()
+}
+
+func helpCommand(s *streams) *cli.Command {
+	return &cli.Command{
+		Name:      "help",
+		Usage:     "print help on the program or on a command",
+		UsageText: "drift-detector help [COMMAND]",
+		Description: `EXAMPLES:
+   drift-detector help
+   drift-detector help detect`,
+		BashComplete: func(c *cli.Context) { fmt.Fprintln(s.stdout, strings.Join(commandNames(c.App), "\n")) },
+		Action: func(c *cli.Context) error {
+			page := c.App.CustomAppHelpTemplate
+			if name := c.Args().First(); name != "" {
+				if c.NArg() > 1 {
+					return &usageError{message: fmt.Sprintf("unexpected argument %q", c.Args().Get(1)), command: "help"}
+				}
+				command := c.App.Command(name)
+				if command == nil {
+					return unknownCommand(c.App, name)
+				}
+				page = command.CustomHelpTemplate
+			}
+			_, err := fmt.Fprint(s.stdout, page)
+			return err
+		},
+	}
+}
+
+func unknownCommand(app *cli.App, name string) error {
+	return &usageError{message: fmt.Sprintf("unknown command %q", name) + didYouMean("", name, commandNames(app))}
+}
+
+func versionCommand(s *streams) *cli.Command {
+	var format string
+	return &cli.Command{
+		Name:      "version",
+		Usage:     "print which release this is",
+		UsageText: "drift-detector version [--format FORMAT]",
+		Description: `EXAMPLES:
+   drift-detector version
+   drift-detector version --format json`,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the output: json or text", Value: "text", Destination: &format},
+		},
+		Action: func(c *cli.Context) error {
+			if err := noArguments(c); err != nil {
+				return err
+			}
+			switch format {
+			case "text":
+				cli.VersionPrinter(c)
+				return nil
+			case "json":
+				e := json.NewEncoder(s.stdout)
+				e.SetIndent("", "  ")
+				return e.Encode(map[string]string{
+					"name": "drift-detector", "version": version, "commit": commit,
+					"go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
+				})
+			}
+			return &usageError{message: "--format " + format + " is not known; it is json or text", command: "version"}
+		},
+	}
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Help is one screen: 40 lines of 80 columns, without variables of the environment.
+func TestHelpFitsOneScreen(t *testing.T) {
+	pages := map[string]string{"": runProgram(t, "help").stdout, "--help": runProgram(t, "--help").stdout}
+	for _, c := range newApp(&streams{}).Commands {
+		pages[c.Name] = runProgram(t, "help", c.Name).stdout
+		if flag := runProgram(t, c.Name, "--help").stdout; c.Name != "help" && flag != pages[c.Name] {
+			t.Errorf("%s --help is not help %s:\n%s", c.Name, c.Name, flag)
+		}
+		if !strings.Contains(pages[c.Name], "\nEXAMPLES:\n   ") || !strings.Contains(pages[c.Name], "\nEXIT STATUS: 0 ") {
+			t.Errorf("help %s has no examples, or no exit status:\n%s", c.Name, pages[c.Name])
+		}
+	}
+	if pages[""] != pages["--help"] {
+		t.Error("help is not --help")
+	}
+	for name, page := range pages {
+		if n := strings.Count(page, "\n"); n > 40 || n < 5 {
+			t.Errorf("help %s has %d lines:\n%s", name, n, page)
+		}
+		for line := range strings.Lines(page) {
+			if len([]rune(line)) > 81 || strings.Contains(line, "DRIFT_DETECTOR_") {
+				t.Errorf("help %s: %q", name, line)
+			}
+		}
+	}
+	detect := pages["detect"]
+	at := -1
+	for _, group := range []string{"NEEDED:", "WHERE AND AS WHOM:", "WHICH CLUSTERS:", "OUTPUT:", "CI:"} {
+		if next := strings.Index(detect, "\n"+group+"\n"); next <= at {
+			t.Errorf("group %s is not where it should be in\n%s", group, detect)
+		} else {
+			at = next
+		}
+	}
+	if strings.Contains(detect, "\nOPTIONS:\n") {
+		t.Error("a flag of detect has no group")
+	}
+}
+
+// A word that is nearly known is told, and one that is not is not guessed at.
+func TestDidYouMean(t *testing.T) {
+	for line, want := range map[string]string{
+		"detct":                 `unknown command "detct"; did you mean detect?`,
+		"help plam":             `unknown command "plam"; did you mean plan?`,
+		"zzz":                   `unknown command "zzz"` + "\n",
+		"detect --backp x":      "there is no flag --backp; did you mean --backup?",
+		"detect -backp x":       "there is no flag --backp; did you mean --backup?",
+		"detect --backp=secret": "there is no flag --backp; did you mean --backup?",
+		"detect --zzz":          "there is no flag --zzz\n",
+		"detect --backup":       "--backup needs a value behind it",
+		"detect --quiet=maybe":  `--quiet "maybe": it takes no value, or true or false`,
+		"--debg":                "there is no flag --debg; did you mean --debug?",
+		"detect a.tar.gz":       `unexpected argument "a.tar.gz": put --backup before it`,
+		"detect s3://b/x":       `unexpected argument "s3://b/x": put --backup before it`,
+		"detect stray":          `unexpected argument "stray"` + "\n",
+	} {
+		o := runProgram(t, strings.Fields(line)...)
+		if o.code != exitUsage || o.stdout != "" || !strings.Contains(o.stderr, want) || strings.Contains(o.stderr, "secret") {
+			t.Errorf("%s: status %d, %q, want %q", line, o.code, o.stderr, want)
+		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	text, flag := runProgram(t, "version"), runProgram(t, "--version")
+	if text.code != exitOK || text.stdout != flag.stdout || !strings.HasPrefix(text.stdout, "drift-detector ") {
+		t.Errorf("version %q, --version %q", text.stdout, flag.stdout)
+	}
+	var doc map[string]string
+	if err := json.Unmarshal([]byte(runProgram(t, "version", "--format", "json").stdout), &doc); err != nil || doc["version"] != version || doc["commit"] != commit {
+		t.Errorf("%v: %v", doc, err)
+	}
+	runProgram(t, "version", "--format", "yaml").demand(t, exitUsage)
+}
+
+// declared complains when the command of a line ended with a status that its help does
+// not have. All tests that run the program go through it.
+func declared(t *testing.T, args []string, code exitCode) {
+	t.Helper()
+	for _, a := range args {
+		if !slices.Contains(commandNames(newApp(&streams{})), a) {
+			continue
+		}
+		if !slices.ContainsFunc(statusesOf(a), func(s status) bool { return s.code == code }) {
+			t.Errorf("%s ends with status %d, which its help does not have", a, code)
+		}
+		return
+	}
+}
+
+// What the docs say of commands that end 3, or never.
+func TestStatusesAreThoseOfTheDocs(t *testing.T) {
+	ends := map[string][]exitCode{}
+	for _, c := range newApp(&streams{}).Commands {
+		for _, s := range statusesOf(c.Name) {
+			ends[c.Name] = append(ends[c.Name], s.code)
+		}
+	}
+	for _, name := range []string{"render", "ignore", "permissions", "schema", "completion", "man", "help", "version"} {
+		if !slices.Equal(ends[name], []exitCode{exitOK, exitUsage}) {
+			t.Errorf("%s: %v", name, ends[name])
+		}
+	}
+	for name := range statuses {
+		if ends[name] == nil {
+			t.Errorf("statuses of %s, which is no command", name)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+	"github.com/xrash/smetrics"
+)
+
+// alike is how similar two words must be, from 0 to 1, for one to be meant by the
+// other: detct and detect are at 0.95, words of no kinship below 0.75.
+const alike = 0.85
+
+// nearest returns the known word that is most likely meant; empty when none is alike.
+func nearest(word string, known []string) string {
+	best, found := alike, ""
+	for _, k := range known {
+		if like := smetrics.JaroWinkler(strings.ToLower(k), strings.ToLower(word), 0.7, 4); like >= best {
+			best, found = like, k
+		}
+	}
+	return found
+}
+
+// didYouMean is the end of a message about a word that is not known.
+func didYouMean(prefix, word string, known []string) string {
+	if found := nearest(word, known); found != "" {
+		return fmt.Sprintf("; did you mean %s%s?", prefix, found)
+	}
+	return ""
+}
+
+func commandNames(app *cli.App) []string {
+	var names []string
+	for _, c := range app.Commands {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// What package flag says of a wrong flag, with one dash whatever was typed.
+var (
+	flagUnknown = regexp.MustCompile(`^flag provided but not defined: -+(.*)$`)
+	flagBare    = regexp.MustCompile(`^flag needs an argument: -+(.*)$`)
+	flagNoBool  = regexp.MustCompile(`^invalid boolean value (".*") for -+([^:]*): .*$`)
+	flagSyntax  = regexp.MustCompile(`^bad flag syntax: (.*)$`)
+)
+
+// dashed is a flag as it is typed.
+func dashed(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
+}
+
+// flagError says an error of package flag in this program's words.
+func flagError(err error, flags []cli.Flag) string {
+	text := err.Error()
+	if m := flagUnknown.FindStringSubmatch(text); m != nil {
+		known := []string{"help"}
+		for _, f := range flags {
+			known = append(known, f.Names()...)
+		}
+		return "there is no flag " + dashed(m[1]) + didYouMean("--", m[1], known)
+	}
+	if m := flagBare.FindStringSubmatch(text); m != nil {
+		return dashed(m[1]) + " needs a value behind it"
+	}
+	if m := flagNoBool.FindStringSubmatch(text); m != nil {
+		return fmt.Sprintf("%s %s: it takes no value, or true or false", dashed(m[2]), m[1])
+	}
+	if m := flagSyntax.FindStringSubmatch(text); m != nil {
+		return "there is no flag " + m[1]
+	}
+	return text
+}
