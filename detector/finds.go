@@ -75,7 +75,7 @@ var remadeRow = machineRow{
 	[]outcome{{Unknown, IdentityChanged}},
 	func(f *machineFacts) bool { return len(f.remade) > 0 },
 	func(f *machineFacts) Verdict {
-		return f.naming(unknown(IdentityChanged, fmt.Sprintf("%s, which the backup records, is listed as %s, and %s has its place and its name: its Node, or whoever runs the infrastructure, can say whether it is the machine",
+		return f.naming(unknown(IdentityChanged, fmt.Sprintf("%s, which the backup records, is listed as %s, and %s has its place and its name: its Node, or an administrator of the infrastructure, can say whether it is the machine",
 			nameOf(f.home[0]), cmp.Or(f.home[0].State, "ended"), nameOf(f.remade[0]))), f.remade)
 	},
 }

@@ -28,7 +28,7 @@ type idCount struct{ seen, contradicted int }
 func (n idCount) isContradicted() bool { return n.contradicted > n.seen }
 
 func (n idCount) hint() string {
-	return fmt.Sprintf("of the recorded machines %d are seen there by id and %d by a name that has another id: check that the address (--endpoint) leads to the server that the backup names and not to a stand-by site; "+
+	return fmt.Sprintf("of the recorded machines %d are seen there by id and %d by a name that has another id: check that the address (--endpoint) leads to the server that the backup names and not to a failover site; "+
 		"if it does, and the machines were restored under new ids, compare them with their Nodes", n.seen, n.contradicted)
 }
 

@@ -60,7 +60,7 @@ func decideWitness(f *machineFacts) Verdict {
 	if hasKey(v, f.expected.Ref) {
 		too = ", and the recorded " + f.label(f.expected.Ref.Kind) + " too"
 	}
-	return f.naming(unknown(IdentityChanged, fmt.Sprintf("%s has its place and its name%s, but the id %s instead of the recorded %s; its Node, or whoever runs the infrastructure, can say whether it is the machine",
+	return f.naming(unknown(IdentityChanged, fmt.Sprintf("%s has its place and its name%s, but the id %s instead of the recorded %s; its Node, or an administrator of the infrastructure, can say whether it is the machine",
 		nameOf(v), too, cmp.Or(valueOf(v, f.expected.Strong.Kind), "of none"), f.expected.Strong.Value)), f.witness)
 }
 

@@ -124,8 +124,8 @@ func (l *factList) machines(r *Report, t *tallies) {
 		"of the Ghosts is a control plane machine: the restored KubeadmControlPlane may remove its etcd member. Plan for that before the restore.",
 		"of the Ghosts are control plane machines: the restored KubeadmControlPlane may remove their etcd members. Plan for that before the restore.")
 	l.count(t.duplicates, Ghost,
-		"machine shares its id with another VM (DuplicateID): whoever deletes its Machine (a person, a health check, a scale-down) may destroy every VM of its datacenter with that id. Give the copy another id, or remove it, before the restore.",
-		"machines share their ids with other VMs (DuplicateID): whoever deletes such a Machine (a person, a health check, a scale-down) may destroy every VM of its datacenter with its id. Give the copies other ids, or remove them, before the restore.")
+		"machine shares its id with another VM (DuplicateID): deleting its Machine (by hand, by a health check, by a scale-down) may destroy every VM of its datacenter with that id. Give the copy another id, or remove it, before the restore.",
+		"machines share their ids with other VMs (DuplicateID): deleting such a Machine (by hand, by a health check, by a scale-down) may destroy every VM of its datacenter with its id. Give the copies other ids, or remove them, before the restore.")
 	l.count(m.Unknown-t.unsupported, Unknown,
 		"machine could not be classified (Unknown). Fix the cause listed below and run again.",
 		"machines could not be classified (Unknown). Fix the causes listed below and run again.")
@@ -136,8 +136,8 @@ func (l *factList) machines(r *Report, t *tallies) {
 	l.count(m.Stale, Stale, "machine of the backup has "+fmt.Sprintf(stale, "it"), "machines of the backup have "+fmt.Sprintf(stale, "a machine"))
 	if f := r.Summary.Forecast; f != nil {
 		l.count(f.NotHealing-t.notHealingAside, Stale,
-			"of the Stale will not heal by itself after the restore: no controller replaces it, and it counts as a replica. Its forecast says why.",
-			"of the Stale will not heal by themselves after the restore: no controller replaces them, and they count as replicas. Their forecasts say why.")
+			"Stale machine will not be replaced automatically after the restore, and counts as a replica. Its forecast says why, and what to do.",
+			"Stale machines will not be replaced automatically after the restore, and count as replicas. Their forecasts say why, and what to do.")
 	}
 	l.count(t.staleControlPlane, Stale,
 		"of the Stale is a control plane machine: see that etcd keeps its quorum before you delete it.",
@@ -147,8 +147,8 @@ func (l *factList) machines(r *Report, t *tallies) {
 // beside are the facts about what is no machine, and about warnings.
 func (l *factList) beside(r *Report, t *tallies) {
 	l.count(t.stopped, Unknown,
-		"VM exists and does not run, and no controller will start it: see its forecast.",
-		"VMs exist and do not run, and no controller will start them: see their forecasts.")
+		"VM is off, and no controller will start it: see its forecast.",
+		"VMs are off, and no controller will start them: see their forecasts.")
 	l.count(t.poolsAbsent, Unknown,
 		"machine pool was not found: restored controllers will re-create it, with new machines.",
 		"machine pools were not found: restored controllers will re-create them, with new machines.")
@@ -172,10 +172,10 @@ func (l *factList) scope(r *Report, t *tallies) {
 		"finding is set aside by an ignore rule and changes no status; without the rules the status is "+string(r.Summary.StatusWithoutRules)+".",
 		"findings are set aside by ignore rules and change no status; without the rules the status is "+string(r.Summary.StatusWithoutRules)+".")
 	if f := r.Options.Filter; f != nil {
-		*l = append(*l, Fact{Unknown, "Only the clusters that were asked for are in this report: " + f.String() + "."})
+		*l = append(*l, Fact{Unknown, "This report covers only " + f.String() + "."})
 	}
 	if !r.Summary.Complete {
-		*l = append(*l, Fact{Unknown, "Not everything could be looked at, so this is not the whole picture. What was not seen is Unknown, never Stale."})
+		*l = append(*l, Fact{Unknown, "Not everything could be listed or read. What was not seen is Unknown, never Stale."})
 	}
 	switch {
 	case r.Summary.Machines.Total == 0 && t.pools > 0:

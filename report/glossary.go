@@ -73,7 +73,7 @@ var statusAdvice = map[Status]struct{ why, do string }{
 	Healthy:                      {"The restored controllers know the VM; read in its forecast what they do with it.", "Nothing, unless it has a warning."},
 	Stale:                        {"Its Machine is restored without a VM and counts as a replica: few controllers replace it by themselves.", "Read its forecast; most often its Machine is deleted after the restore."},
 	Ghost:                        {"The VM runs on, keeps its addresses and costs money, and no restored controller knows it.", "Use a newer backup if there is one; else drain its Node and remove the VM after the restore. 'drift-detector plan' has the commands."},
-	Unknown:                      {"Whoever decides without knowing may delete a running VM, or leave one behind.", "Correct the cause that its reason names, and run detect again."},
+	Unknown:                      {"A decision without knowing may delete a running VM, or leave one behind.", "Correct the cause that its reason names, and run detect again."},
 	ManualRemediationRequired:    {"VMs run that no restored controller knows.", "Follow 'drift-detector plan'."},
 	NeedFurtherConfirmation:      {"Something could not be decided, so the rest may change.", "Resolve what is Unknown, and run detect again."},
 	ManualRemediationNotRequired: {"No VM is lost sight of. Machines without a VM may still stay broken: read their forecast.", "Follow 'drift-detector plan'."},

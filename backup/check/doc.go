@@ -1,4 +1,4 @@
-// Package check says whether a backup is fit to be restored: what it lacks,
+// Package check says whether a backup can be restored: what it lacks,
 // what the restored controllers would stumble over, what has expired since.
 //
 // [Check] is a pure function of what was read from the backup and of a clock.

@@ -1,5 +1,5 @@
 // Package naming holds the rules by which Cluster API names what it makes, for
-// whoever reads an owner off a name or off a label.
+// code that reads an owner off a name or off a label.
 package naming
 
 import (

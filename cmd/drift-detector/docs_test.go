@@ -58,8 +58,8 @@ func generated(t *testing.T, name, want string) {
 func commandsPage(app *cli.App) string {
 	var b strings.Builder
 	b.WriteString("# Commands\n\nMade from the program's own definitions by `go test ./cmd/drift-detector -run Documented -update`.\n\n" +
-		"A flag that is not given is read from the variable of the environment that stands in its last column; the command line wins.\n" +
-		"There is none for a flag that weakens trust. Flags may stand before or behind other arguments.\n\n## For all commands\n\n")
+		"A flag that is not given is read from the variable of the environment in its last column; the command line wins.\n" +
+		"There is none for a flag that weakens trust. Flags may come before or after other arguments.\n\n## For all commands\n\n")
 	flagTable(&b, app.Flags)
 	for _, c := range app.Commands {
 		fmt.Fprintf(&b, "\n## %s\n\n%s.\n\n```\n%s\n\n%s\n```\n", c.Name, strings.ToUpper(c.Usage[:1])+c.Usage[1:], c.UsageText, c.Description)

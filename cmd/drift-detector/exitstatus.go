@@ -34,7 +34,7 @@ var (
 // see that no command ends otherwise.
 var statuses = map[string][]status{
 	"detect": {
-		{exitOK, "complete", "the report is written and complete, whatever it found"},
+		{exitOK, "complete", "the report is written and complete, with or without findings"},
 		{exitFailOn, "found what --fail-on names", "the report is written, complete or not, and holds what --fail-on names"},
 		statusUsage,
 		{exitIncomplete, "incomplete", "the report is written, but incomplete: a place could not be listed or proven,\n" +
@@ -42,7 +42,7 @@ var statuses = map[string][]status{
 		statusInterrupted,
 	},
 	"check": {
-		{exitOK, "done", "all findings are written, whatever they are"},
+		{exitOK, "done", "all findings are written"},
 		{exitFailOn, "found what --fail-on names", "all findings are written, and --fail-on matches one"},
 		statusUsage,
 		statusInterrupted,
@@ -63,7 +63,7 @@ var statuses = map[string][]status{
 		{exitIncomplete, "incomplete", "the plan is written, but the report is incomplete, so the plan is, too"},
 	},
 	"diff": {
-		{exitOK, "done", "the differences are written, whatever they are"},
+		{exitOK, "done", "the differences are written"},
 		{exitFailOn, "found what --fail-on names", "the differences are written, and --fail-on matches one"},
 		statusUsage,
 		{exitIncomplete, "incomplete", "the differences are written, but one of the reports is incomplete"},

@@ -167,7 +167,7 @@ func join(wants ...backup.Want) backup.Want {
 func (e *loadedBackup) targets(s *streams, a infra.Access) []infra.Target {
 	all := e.registry.Targets(e.snapshot, e.secrets, a)
 	for _, given := range e.unused(a, all) {
-		s.warn("%s fits nothing: the backup names no such endpoint", given)
+		s.warn("%s matches nothing: the backup names no such endpoint", given)
 	}
 	if e.shows == nil {
 		return all

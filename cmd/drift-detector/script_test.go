@@ -8,13 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/yaml"
 )
 
 // commands are what this test binary does under other names than its own.
@@ -48,7 +44,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("REPORT", report)
 			return nil
 		},
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"status": expectStatus, "cronjob": writeCronJob},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"status": expectStatus, "containers": writeContainers, "action": writeAction},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 	})
@@ -73,28 +69,4 @@ func expectStatus(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("exit status %d, want %d", got, want)
 	}
-}
-
-// writeCronJob is the script command `cronjob FILE SCRIPT`: it takes the shell
-// script out of a CronJob, with the paths of its volumes in $WORK, and sets the
-// environment that the CronJob sets.
-func writeCronJob(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: cronjob FILE SCRIPT")
-	}
-	var job batchv1.CronJob
-	ts.Check(yaml.UnmarshalStrict([]byte(ts.ReadFile(args[0])), &job))
-	spec := job.Spec.JobTemplate.Spec.Template.Spec
-	c := spec.Containers[0]
-	text := strings.Join(c.Args, "\n")
-	for _, m := range c.VolumeMounts {
-		if !slices.ContainsFunc(spec.Volumes, func(v corev1.Volume) bool { return v.Name == m.Name }) {
-			ts.Fatalf("no volume %s", m.Name)
-		}
-		text = strings.ReplaceAll(text, m.MountPath, ts.MkAbs(strings.TrimPrefix(m.MountPath, "/")))
-	}
-	for _, e := range c.Env {
-		ts.Setenv(e.Name, e.Value)
-	}
-	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o600))
 }

@@ -161,7 +161,7 @@ func missed(places error, lists []backup.ClusterID) error {
 	case n > 1:
 		text = "the Node lists of " + clusterNames(lists)
 	}
-	message, hint := "incomplete: could not read "+text+": machines of which no VM was found there are Unknown", detector.HintSkipNodes
+	message, hint := "incomplete: could not read "+text+": machines whose VM was not found there are Unknown", detector.HintSkipNodes
 	var other *errIncomplete
 	if errors.As(places, &other) {
 		message = other.message + "; " + strings.TrimPrefix(message, "incomplete: ")

@@ -53,7 +53,7 @@ var conditionRows = []conditionRow{
 		if f.outcome != OtherInstanceTaken {
 			return ""
 		}
-		return "deleting the Machine ends that instance, whoever made it"
+		return "deleting the Machine ends that instance, even if somebody else made it"
 	},
 	// Clusters before Machines: CAPV makes the VSphereVM before Velero does,
 	// without its id, and then looks for the VM by folder and name.

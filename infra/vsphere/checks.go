@@ -24,7 +24,7 @@ var (
 	ruleGone = check.Rule{
 		Code: "VMGone", Severity: check.Warning,
 		Why: "CAPV has not found the VM by its BIOS UUID any more, and says so nowhere but in this condition: Machine and VSphereMachine look fine. It never makes a recorded VM again.",
-		Do:  "see whether the VM is gone for good (run drift-detector detect); after the restore a MachineHealthCheck replaces the Machine, or whoever deletes it",
+		Do:  "see whether the VM is gone for good (run drift-detector detect); after the restore a MachineHealthCheck replaces the Machine, or a person deletes it",
 	}
 )
 

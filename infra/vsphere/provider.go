@@ -57,7 +57,7 @@ func (p *provider) Spec() infra.Spec {
 			disconnected: "the host of the VM is disconnected",
 		},
 		Permissions: infra.Permissions{
-			About: "says which role the account needs, where, and what hides when a part of it is missing",
+			About: "says which role the account needs, where, and what is not seen when a part of it is missing",
 			Text:  role, File: "permissions.md",
 		},
 		Environment: infra.Environment{

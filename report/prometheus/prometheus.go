@@ -1,5 +1,5 @@
 // Package prometheus writes a report as metrics, for the textfile collector of
-// node_exporter and for whatever else reads Prometheus' text format.
+// node_exporter and for everything else that reads Prometheus' text format.
 //
 // The series are per cluster, never per machine: their number grows with the
 // fleet and not with what is wrong in it. Which machines they are is said by

@@ -241,7 +241,7 @@ func TestTextForecastsInALinePerCluster(t *testing.T) {
 	if n := strings.Count(text, "after the restore: 1 adopted"); n != 5 {
 		t.Errorf("%d lines:\n%s", n, out.String())
 	}
-	if !strings.Contains(text, "- 4 of the Stale will not heal by themselves after the restore") {
+	if !strings.Contains(text, "- 4 Stale machines will not be replaced automatically after the restore") {
 		t.Errorf("the answer does not say it:\n%s", out.String())
 	}
 }

@@ -1,4 +1,4 @@
-// Package shelltest holds names that attack whoever puts them into a shell, and what
+// Package shelltest holds names that attack a program that puts them into a shell, and what
 // every provider's tool is held to.
 package shelltest
 
