@@ -62,6 +62,7 @@ type Filter struct {
 	Clusters   []string `json:"clusters,omitempty"` // names, or namespace/name
 	Namespaces []string `json:"namespaces,omitempty"`
 	Selector   string   `json:"selector,omitempty"` // of labels of the Cluster
+	Statuses   []Status `json:"statuses,omitempty"` // of the machines that are listed
 }
 
 // String says it in the words of the command line.
@@ -75,6 +76,9 @@ func (f *Filter) String() string {
 	}
 	if f.Selector != "" {
 		parts = append(parts, "--selector "+f.Selector)
+	}
+	for _, s := range f.Statuses {
+		parts = append(parts, "--status "+strings.ToLower(string(s)))
 	}
 	return strings.Join(parts, " ")
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -113,6 +115,35 @@ func TestStatusesAreThoseOfTheDocs(t *testing.T) {
 	for name := range statuses {
 		if ends[name] == nil {
 			t.Errorf("statuses of %s, which is no command", name)
+		}
+	}
+}
+
+// Of an incomplete report: what is made of it is written all the same, and only what would
+// mislead when taken for the whole ends with 3.
+func TestStatusesOfAnIncompleteReport(t *testing.T) {
+	var doc map[string]any
+	if err := json.Unmarshal(fleet(t).detect().json, &doc); err != nil {
+		t.Fatal(err)
+	}
+	doc["summary"].(map[string]any)["complete"] = false
+	for _, scope := range doc["scopes"].([]any) {
+		scope.(map[string]any)["state"] = "failed"
+	}
+	data, err := json.Marshal(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "report.json")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string]exitCode{
+		"render REPORT": exitOK, "render REPORT --format junit": exitOK, "ignore REPORT --status Ghost --reason r": exitOK,
+		"plan REPORT": exitIncomplete, "diff REPORT REPORT": exitIncomplete,
+	} {
+		if o := runProgram(t, strings.Fields(strings.ReplaceAll(line, "REPORT", path))...); o.code != want {
+			t.Errorf("%s: status %d, want %d: %s", line, o.code, want, o.stderr)
 		}
 	}
 }

@@ -29,8 +29,7 @@ func outputFlag(what string) cli.Flag {
 
 // readTargets returns what --output and --format of a command say; formats are those that
 // the command can write. A format that is given is that of the only file, or of those
-// of several whose names have no extension. Without --output it
-// is stdout.
+// of several whose names have no extension. Without --output it is stdout.
 func readTargets(c *cli.Context, format string, formats []string) ([]target, error) {
 	fail := func(message string, args ...any) error {
 		return &usageError{message: fmt.Sprintf(message, args...), command: c.Command.Name}

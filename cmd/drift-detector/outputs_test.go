@@ -22,7 +22,7 @@ func TestOutputsTakeTheirFormatsFromTheirExtensions(t *testing.T) {
 	w, saved, inventory := savedReport(t)
 	file := func(name string) string { return filepath.Join(w.dir, name) }
 	beginnings := map[string]string{
-		"r.json": "{", "r.html": "<!DOCTYPE html>", "r.md": "# ", "r.txt": "Safe to restore?", "r.xml": "<?xml", "r.prom": "# ",
+		"r.json": "{", "r.html": "<!DOCTYPE html>", "r.md": "## ", "r.txt": "Safe to restore?", "r.xml": "<?xml", "r.prom": "# ",
 		"p.md": "# ", "p.sh": "#!", "d.json": "{", "c.json": "{", "c.txt": "",
 	}
 	run := func(args ...string) {

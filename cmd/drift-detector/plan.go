@@ -1,9 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/urfave/cli/v2"
 
@@ -13,8 +15,9 @@ import (
 )
 
 type planOptions struct {
-	report, format string
-	outputs        []target
+	report, format, step string
+	outputs              []target
+	part                 plan.Narrowing
 }
 
 // planFormats are the ways to print a plan, by the name that --format takes.
@@ -37,9 +40,16 @@ the evidence is strong, and read the VM again by its id.
 
 EXAMPLES:
    drift-detector plan report.json > runbook.md
+   drift-detector plan report.json --phase before
+   drift-detector plan report.json --cluster tenant-a/prod
+   drift-detector plan report.json --step 7
    drift-detector plan report.json -o runbook.sh`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the plan: markdown or shell", Value: "markdown", Destination: &o.format},
+			&cli.StringSliceFlag{Name: "cluster", Usage: "print only the steps of the cluster `NAME`, or NAMESPACE/NAME; repeatable"},
+			&cli.StringSliceFlag{Name: "namespace", Usage: "print only the steps of clusters in `NAMESPACE`; repeatable"},
+			&cli.StringFlag{Name: "phase", Usage: "print only the steps of `PHASE`: before, restore or after", Destination: &o.part.Phase},
+			&cli.StringFlag{Name: "step", Usage: "print only the step of `NUMBER` in the table, with what it needs", Destination: &o.step},
 			outputFlag("the plan"),
 		},
 		Action: func(c *cli.Context) error {
@@ -50,6 +60,12 @@ EXAMPLES:
 			if o.outputs, err = readTargets(c, o.format, slices.Sorted(maps.Keys(planFormats))); err != nil {
 				return err
 			}
+			if o.step != "" {
+				if o.part.Step, err = strconv.Atoi(o.step); err != nil || o.part.Step < 1 {
+					return &usageError{message: fmt.Sprintf("--step %q is no number of the plan's table", o.step), command: "plan"}
+				}
+			}
+			o.part.Clusters, o.part.Namespaces = c.StringSlice("cluster"), c.StringSlice("namespace")
 			return runPlan(o, s)
 		},
 	}
@@ -65,14 +81,17 @@ func runPlan(o planOptions, s *streams) error {
 		rep.Providers = build.Providers(registry.Specs())
 	}
 	plan := plan.New(rep, registry.Tools())
+	if err := plan.Narrow(o.part); err != nil {
+		return &usageError{message: err.Error(), command: "plan"}
+	}
 	err = writeOutputs(o.outputs, s.stdout, []string{o.report}, func(w io.Writer, to *output) error { return planFormats[to.format](w, plan) })
 	if err != nil {
 		return err
 	}
 	if !plan.Whole {
 		return &errIncomplete{
-			message: "incomplete: the report does not hold everything, and so the plan does not; it begins with what it could not know",
-			hint:    "resolve what the report lists under scopes and errors, and run detect again",
+			message: "the report is incomplete, so this plan is, too; it begins with what it could not know",
+			hint:    "resolve what the report's scopes and errors say, and run detect again",
 		}
 	}
 	return nil

@@ -54,7 +54,21 @@ func clusterOf(t *testing.T, r *report.Report, name string) *report.Cluster {
 	return nil
 }
 
-var witnesses = regexp.MustCompile(`test -n "\$\(GOVC_URL="\$\{VCENTER_1:\?\}" govc find / -type m -config\.uuid ([0-9a-f-]+)\)"`)
+var witnesses = regexp.MustCompile(`test -n "\$\(GOVC_URL="\$\{VCENTER_1:\?\}" govc find / -type m -config\.uuid (?:([0-9a-f-]+)|"\$\{(\w+):\?\}")\)"`)
+
+// witnessIDs are the ids of the machines that a line demands to see: one, or one for
+// each machine of its list.
+func witnessIDs(line string) []string {
+	found := witnesses.FindStringSubmatch(line)
+	if found == nil || found[1] != "" {
+		return found[min(1, len(found)):min(2, len(found))]
+	}
+	var out []string
+	for _, set := range regexp.MustCompile(`[ )]`+found[2]+`=([0-9a-f-]+)`).FindAllStringSubmatch(line, -1) {
+		out = append(out, set[1])
+	}
+	return out
+}
 
 // The report says which vCenter and which account it was made from, through a saved
 // inventory, too, and each line that deletes a Machine proves that it is there, by a
@@ -89,10 +103,14 @@ func TestPoint26ThePlanOfTheLabProvesItsPlace(t *testing.T) {
 			if strings.Contains(l, "aws ") {
 				continue
 			}
-			found := witnesses.FindStringSubmatch(l)
-			if !strings.Contains(l, "content.about.instanceUuid)\" = "+w.vcenter.InstanceUUID()) || found == nil || healthy[found[1]] == "" ||
-				!strings.Contains(l, " --namespace="+healthy[found[1]]+" ") {
+			found := witnessIDs(l)
+			if !strings.Contains(l, "content.about.instanceUuid)\" = "+w.vcenter.InstanceUUID()) || len(found) == 0 {
 				t.Errorf("%s: %s", name, l)
+			}
+			for _, id := range found {
+				if healthy[id] == "" || !strings.Contains(l, " --namespace="+healthy[id]+" ") {
+					t.Errorf("%s: %s of %s", name, id, l)
+				}
 			}
 		}
 		if len(deletes) < 5 {
@@ -260,7 +278,7 @@ func TestPoint31And29ThePlanOfTheLabBeginsWithItsConditions(t *testing.T) {
 	text := w.plan(w.detect())
 	at := 0
 	for _, piece := range []string{
-		"- First condition of all: ", "export VELERO_NAMESPACE='velero'", "## Before the restore", "govc version -require 0.46.0",
+		"- Most important: ", "export VELERO_NAMESPACE='velero'", "## Before the restore", "govc version -require 0.46.0",
 		fmt.Sprintf("content.about.instanceUuid)\" = %s", w.vcenter.InstanceUUID()), "## The restore", "it holds Clusters:", "create configmap restore-paused",
 		"restore create", "--dry-run=server", "## After the restore", "stop: this restore did not make the object",
 	} {

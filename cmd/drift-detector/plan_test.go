@@ -310,3 +310,16 @@ func TestPlanOfAReportWithoutProviders(t *testing.T) {
 		t.Error("the plan is another one")
 	}
 }
+
+// What a person has to read stays short, because likes are told once.
+func TestPlansAreShort(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		w     *world
+		lines int
+	}{"fleet": {fleet(t), 450}, "restored": {restored(t), 650}} {
+		if n := strings.Count(tt.w.plan(tt.w.detect()), "\n"); n > tt.lines || n < 300 {
+			t.Errorf("the plan of the %s lab has %d lines, want at most %d", name, n, tt.lines)
+		}
+	}
+}

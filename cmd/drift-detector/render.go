@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -13,8 +15,9 @@ import (
 )
 
 type renderOptions struct {
-	report, format string
-	outputs        []target
+	report, format, status string
+	outputs                []target
+	only                   report.Filter
 }
 
 func renderCommand(s *streams) *cli.Command {
@@ -30,9 +33,13 @@ EXAMPLES:
    drift-detector render report.json
    drift-detector render report.json -o report.html
    drift-detector render report.json --format markdown > ticket.md
+   drift-detector render report.json --cluster tenant-a/prod --status ghost,unknown
    drift-detector render report.json -o /var/lib/node_exporter/drift.prom`,
 		Flags: []cli.Flag{
 			formatFlag("text", &o.format),
+			&cli.StringSliceFlag{Name: "cluster", Usage: "show only the cluster `NAME`, or NAMESPACE/NAME; repeatable"},
+			&cli.StringSliceFlag{Name: "namespace", Usage: "show only clusters in `NAMESPACE`; repeatable"},
+			&cli.StringFlag{Name: "status", Usage: "list only machines of one of `STATUSES`: ghost, stale, unknown, healthy, separated by commas; counts stay", Destination: &o.status},
 			outputFlag("it"),
 		},
 		Action: func(c *cli.Context) error {
@@ -43,10 +50,31 @@ EXAMPLES:
 			if o.outputs, err = readTargets(c, o.format, formats.Report.Names()); err != nil {
 				return err
 			}
+			o.only = report.Filter{Clusters: c.StringSlice("cluster"), Namespaces: c.StringSlice("namespace")}
+			if err := o.readStatuses(); err != nil {
+				return err
+			}
 			return runRender(o, s)
 		},
 	}
 }
+
+// readStatuses takes the statuses that machines are to have.
+func (o *renderOptions) readStatuses() error {
+	if o.status == "" {
+		return nil
+	}
+	for _, word := range strings.Split(o.status, ",") {
+		i := slices.IndexFunc(machineStatuses, func(s report.Status) bool { return strings.EqualFold(string(s), strings.TrimSpace(word)) })
+		if i < 0 {
+			return &usageError{message: fmt.Sprintf("--status %q is not known; it is ghost, stale, unknown or healthy", word), command: "render"}
+		}
+		o.only.Statuses = append(o.only.Statuses, machineStatuses[i])
+	}
+	return nil
+}
+
+var machineStatuses = []report.Status{report.Ghost, report.Stale, report.Unknown, report.Healthy}
 
 func formatFlag(value string, into *string) cli.Flag {
 	return &cli.StringFlag{Name: "format", Usage: "`FORMAT` of the report: " + formats.Report.String(), Value: value, Destination: into}
@@ -56,6 +84,11 @@ func runRender(o renderOptions, s *streams) error {
 	rep, err := readReport(o.report)
 	if err != nil {
 		return err
+	}
+	if o.only.String() != "" {
+		if err := rep.Narrow(o.only); err != nil {
+			return &usageError{message: err.Error(), command: "render"}
+		}
 	}
 	return writeOutputs(o.outputs, s.stdout, []string{o.report}, reportWriter(rep, s))
 }

@@ -36,10 +36,14 @@ func (s *streams) some(say func(string, ...any), lines []string) {
 
 // room is how many characters of each of n messages are said.
 func room(n int) int {
-	if n > several {
+	switch {
+	case n > several:
 		return 100
+	case n > 2:
+		return 250
+	default:
+		return 600
 	}
-	return 250
 }
 
 // brief is the beginning of a text, in so many characters.

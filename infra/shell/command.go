@@ -92,6 +92,12 @@ func (c Command) OrSay(message string) Command { return c.wrap("", " || echo '"+
 // Keep assigns what a command prints to a variable, and fails when the command does.
 func (c Command) Keep(name string) Command { return c.wrap(name+"=$(", ")") }
 
+// Each runs c for each word that a variable holds, which another one holds meanwhile.
+// The words have to be of a form that needs no quotes.
+func (c Command) Each(word, words string) Command {
+	return c.wrap("for "+word+" in $"+words+"; do ", "; done")
+}
+
 // Private makes what a command writes readable by nobody else.
 func (c Command) Private() Command { return c.wrap("(umask 077; ", ")") }
 

@@ -26,19 +26,17 @@ func (pl *planner) absent(s *set, m *report.Machine) absence {
 		return absence{why: "the report can't say where to look"}
 	}
 	var out absence
-	var seen []string
 	for _, p := range scopes {
 		sees, what := p.sees(s.cluster, pl.witness(s, p))
 		switch {
 		case !p.proven():
 			return absence{why: "the report does not say which " + p.Noun + " it was made from, as one of an older release or inventory does not: run detect again"}
 		case what == "":
-			return absence{why: "no machine of its cluster is Healthy in " + p.name + ", so that nothing shows that whoever looks there would see it"}
+			return absence{why: "no machine of its cluster is Healthy in " + p.name + ", so that nothing proves that it would be seen there"}
 		}
 		out.checks = append(out.checks, p.identityCheck(), sees.OrStop("this account does not see "+what+" of the cluster"), p.free(id))
-		seen = append(seen, what)
 	}
-	out.says = "it is the right " + scopes[0].Noun + ", the account sees " + strings.Join(seen, " and ") + " of the cluster there, nothing has the id"
+	out.says = "it is the right " + scopes[0].Noun + ", the account sees a living machine of the cluster there, nothing has the id"
 	if s.cluster.Nodes.State != report.NodesRead {
 		if pl.living(s.cluster) == nil {
 			return absence{why: "the Node list of its cluster was not read, and no machine of it is known to run whose Node would show that a list is the right one"}
@@ -69,7 +67,7 @@ func (pl *planner) remake(d *draft, s *set, m *report.Machine, text string) {
 	c := manage(m.Namespace, "delete", machines+m.Name)
 	if s.stackedEtcd() {
 		if pl.living(s.cluster) == nil {
-			pl.decide(d, s, m, text, "no machine of the cluster is known to run by whose Node its etcd could be told from that of another")
+			pl.decide(d, s, m, text, "no machine of the cluster is known to run, so that no Node can distinguish its etcd from that of another")
 			return
 		}
 		c = shell.All(pl.isCluster(s.cluster), pl.answers(s.cluster), c)

@@ -13,27 +13,49 @@ import (
 // replaced before a Ghost is drained, so that there is room for its load.
 var order = []report.Status{report.Healthy, report.Unknown, report.Stale, report.Ghost}
 
-// batches gathers the findings of one set that need the same at the same time.
-func (pl *planner) batches(s *set, when string) []Batch {
+// batches gathers the findings of some sets that need the same at the same time.
+func (pl *planner) batches(all []*set, when string) []Batch {
 	g := gathering{when: when}
-	ms := make([]*report.Machine, 0, len(s.machines))
-	for i := range s.machines {
-		ms = append(ms, &s.machines[i])
+	type member struct {
+		*set
+		*report.Machine
 	}
-	slices.SortStableFunc(ms, func(x, y *report.Machine) int {
-		return cmp.Compare(slices.Index(order, x.Status), slices.Index(order, y.Status))
-	})
-	drifted := -1 // the first batch of what an event left behind
-	for _, m := range ms {
-		at := g.add(string(m.Status)+m.Reason, pl.steps[m], Item{Name: m.Name, Detail: detail(m), Forecast: foreseen(m)}, s.title(), words(m))
-		if drifted < 0 && (m.Status == report.Stale || m.Status == report.Ghost) {
-			drifted = at
+	var ms []member
+	for _, s := range all {
+		for i := range s.machines {
+			ms = append(ms, member{s, &s.machines[i]})
 		}
 	}
-	out := g.finish()
-	if drifted >= 0 && !pl.reported[s.id()] {
-		out[drifted].Note = event(s)
-		pl.reported[s.id()] = true
+	slices.SortStableFunc(ms, func(x, y member) int {
+		return cmp.Compare(slices.Index(order, x.Status), slices.Index(order, y.Status))
+	})
+	for _, m := range ms {
+		item := Item{Name: m.Machine.Name, Detail: detail(m.Machine), Forecast: foreseen(m.Machine), words: wordsOf(m.Machine.Name, m.Node, m.set.name, m.Instance)}
+		if m.Instance == nil {
+			item.words["ID"] = recordedID(m.Machine)
+		}
+		if exist := m.counts.Healthy + m.counts.Ghost; !m.plane && (m.Status == report.Stale || m.Status == report.Ghost) && m.desired != nil && int64(exist) != *m.desired {
+			item.Detail = strings.TrimPrefix(fmt.Sprintf("%s; %d wanted, %d exist", item.Detail, *m.desired, exist), "; ")
+		}
+		at := g.add(string(m.Status)+m.Machine.Reason, pl.steps[m.Machine], item, m.title(), words(m.Machine))
+		if at < 0 {
+			continue
+		}
+		found := g.batches[at]
+		found.serial = m.plane || m.Status != report.Stale && m.Status != report.Healthy
+		if text := event(m.set); text != "" && (m.Status == report.Stale || m.Status == report.Ghost) && !pl.reported[m.id()] {
+			pl.reported[m.id()] = true
+			found.notes = append(found.notes, strings.TrimPrefix(strings.TrimSuffix(m.title(), " "), " ")+": "+text)
+		}
+	}
+	return g.finish()
+}
+
+// wordsOf are the words of commands that tell a machine from others.
+func wordsOf(name, node, owner string, i *report.Instance) map[string]string {
+	out := map[string]string{"NAME": name, "NODE": node, "OWNER": owner}
+	if i != nil {
+		out["ID"], out["VM"] = strings.ToLower(i.ID), i.Ref
 	}
 	return out
 }
@@ -44,7 +66,7 @@ func event(s *set) string {
 	case s.rollout != nil:
 		return s.rollout.Sentence()
 	case s.counts.Stale > 0 && s.counts.Ghost > 0:
-		return fmt.Sprintf("%d Stale and %d Ghost of one owner are most likely one event: machines that were replaced after the backup.", s.counts.Stale, s.counts.Ghost)
+		return fmt.Sprintf("%d Stale and %d Ghost of one owner are most likely one event: machines were replaced after the backup.", s.counts.Stale, s.counts.Ghost)
 	default:
 		return ""
 	}
@@ -107,9 +129,12 @@ type gathering struct {
 }
 
 type pending struct {
-	key, owner, words string
-	texts             []report.Step
-	items             []Item
+	key, words string
+	owners     []string
+	notes      []string
+	serial     bool
+	texts      []report.Step
+	items      []Item
 }
 
 // add puts a finding with steps at this time into the batch of its like, and
@@ -131,7 +156,10 @@ func (g *gathering) add(kind string, steps []report.Step, item Item, owner, word
 	i := slices.IndexFunc(g.batches, func(p *pending) bool { return p.key == key })
 	if i < 0 {
 		i = len(g.batches)
-		g.batches = append(g.batches, &pending{key: key, owner: owner, words: words, texts: texts})
+		g.batches = append(g.batches, &pending{key: key, words: words, texts: texts})
+	}
+	if !slices.Contains(g.batches[i].owners, owner) {
+		g.batches[i].owners = append(g.batches[i].owners, owner)
 	}
 	g.batches[i].items = append(g.batches[i].items, item)
 	return i
@@ -140,7 +168,7 @@ func (g *gathering) add(kind string, steps []report.Step, item Item, owner, word
 func (g *gathering) finish() []Batch {
 	out := make([]Batch, len(g.batches))
 	for i, p := range g.batches {
-		out[i] = Batch{Title: fmt.Sprintf("%s: %d %s", p.owner, len(p.items), p.words), Items: p.items}
+		out[i] = Batch{Title: fmt.Sprintf("%s: %d %s", together(p.owners), len(p.items), p.words), Note: strings.Join(p.notes, " "), Items: p.items, Serial: p.serial}
 		out[i].shareForecast()
 		// What all do first is done once; what they do later is done by each in its turn.
 		shared := len(p.items) > 1
@@ -159,6 +187,16 @@ func (g *gathering) finish() []Batch {
 		}
 	}
 	return out
+}
+
+// together names owners, of one kind once.
+func together(owners []string) string {
+	kind, _, _ := strings.Cut(owners[0], " ")
+	out := slices.Clone(owners)
+	for i := range out[1:] {
+		out[i+1] = strings.TrimPrefix(out[i+1], kind+" ")
+	}
+	return listed(out)
 }
 
 // shareForecast says once what is foreseen for all.

@@ -36,7 +36,7 @@ func (pl *planner) checked() string {
 	case errors == 0:
 		return fmt.Sprintf("The report's checks of the backup itself found no error and %s: 'drift-detector check' says why they matter.", english.Count(warnings, "warning"))
 	default:
-		return fmt.Sprintf("The report's checks of the backup itself found %s and %s. Settle the errors before the restore: they are below.", english.Count(errors, "error"), english.Count(warnings, "warning"))
+		return fmt.Sprintf("The report's checks of the backup itself found %s and %s. Resolve the errors before the restore: they are below.", english.Count(errors, "error"), english.Count(warnings, "warning"))
 	}
 }
 
@@ -51,7 +51,7 @@ func (pl *planner) faults() []Batch {
 		}
 		last = k
 		batch := &out[len(out)-1]
-		batch.Items = append(batch.Items, Item{Name: k.Object, Detail: k.Message})
+		batch.Items = append(batch.Items, Item{Name: k.Object, Detail: k.Message, Clusters: pl.concerned(k)})
 		batch.Title = k.Code + ": " + english.Count(len(batch.Items), "error")
 	}
 	return out
@@ -83,10 +83,10 @@ func (pl *planner) settleErrors(d *draft, c *report.Cluster) {
 	}
 	var text string
 	if len(own) > 0 {
-		text = "Do not unpause it before this is settled, as said under The estate: " + strings.Join(own, "; ") + "."
+		text = "Do not unpause it before this is resolved, as said under All clusters: " + strings.Join(own, "; ") + "."
 	}
 	if open > 0 {
-		text += fmt.Sprintf(" Under The estate %s of the backup can't be told to be of one cluster: see that this one does not wait for it.", english.Count(open, "error"))
+		text += fmt.Sprintf(" Under All clusters %s of the backup can't be assigned to one cluster: see that this one does not wait for it.", english.Count(open, "error"))
 	}
 	if text != "" {
 		d.after(strings.TrimSpace(text))
@@ -117,6 +117,17 @@ func (pl *planner) tied(k *report.Check) bool {
 // it lacks.
 func (pl *planner) foreseen() bool {
 	return !slices.ContainsFunc(pl.Clusters, func(c report.Cluster) bool { return c.Forecast == nil })
+}
+
+// concerned are the clusters that an error certainly is about.
+func (pl *planner) concerned(k *report.Check) []string {
+	var out []string
+	for i := range pl.Clusters {
+		if c := &pl.Clusters[i]; pl.concerns(k, c) || pl.identity(k, c) {
+			out = append(out, key(c))
+		}
+	}
+	return out
 }
 
 // concerns reports whether an error is certainly about a cluster: about an object of

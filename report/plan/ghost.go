@@ -18,7 +18,7 @@ func (pl *planner) ghost(d *draft, s *set, m *report.Machine) {
 		d.after("Remove it by hand, and not before the restore: for a control-plane machine see first that the others answer and that etcd lists it no more; then drain its Node, detach the disks of persistent volumes, delete the Node, power the VM off, and delete it only when nothing is missed.")
 		return
 	case warned(m, report.DuplicateID) || len(m.Others) > 0 || !pl.only(m.Instance):
-		d.before("Other VMs bear its id, or may be meant by it. Tell them apart by path, creation time and addresses before you touch any; no command that destroys is made here.", v.show())
+		d.before("Other VMs have its id, or may be meant by it. Tell them apart by path, creation time and addresses before you touch any; this plan has no command that destroys one.", v.show())
 		return
 	case !v.proven():
 		d.before("The report does not say which "+v.Noun+" it was seen in, as one of an older release or inventory does not: run detect again. No command that destroys is made before.", v.show())
@@ -57,6 +57,10 @@ func (pl *planner) end(d *draft, c *report.Cluster, m *report.Machine, v *vm, fi
 	v.remove(d, first)
 }
 
+// capacityFirst is said of every owner alike, so that its Ghosts are one batch with
+// those of others: the commands are what differs.
+const capacityFirst = "Capacity first: replace the Stale machines of the same owner, if there are any. If the owner wants fewer machines than exist and the load needs them all, scale it to those that exist. Wait until the new machines are Running, and see that the others can carry the load."
+
 // capacity comes before a drain: what runs on the Ghost needs another place.
 func (pl *planner) capacity(d *draft, s *set) {
 	alive := s.counts.Healthy + s.counts.Ghost
@@ -66,12 +70,10 @@ func (pl *planner) capacity(d *draft, s *set) {
 		d.after("Capacity first: the replicas of its owner are set by "+s.managedBy+". See that the other machines can carry the load, or raise the limit there, and wait until new ones are Ready.", listMachines(s.cluster))
 	case known && s.desired != nil && int64(alive) > *s.desired:
 		look, scale := s.scale(*s.desired, int64(alive))
-		d.after(fmt.Sprintf("Capacity first: the restored owner wants %d, and %d exist. If the load needs them all, scale the owner to %d and wait until the new machines are Running.", *s.desired, alive, alive)+atTheTopology(s),
+		d.after(capacityFirst+atTheTopology(s),
 			append(look, scale, listMachines(s.cluster))...)
-	case s.counts.Stale > 0:
-		d.after("Capacity first: replace the Stale machines of the same owner before this, and wait until their replacements are Running.", listMachines(s.cluster))
 	default:
-		d.after("Capacity first: see that the other machines of the cluster are Running and can carry the load.", listMachines(s.cluster))
+		d.after(capacityFirst+atTheTopology(s), listMachines(s.cluster))
 	}
 }
 
@@ -82,7 +84,7 @@ func (pl *planner) ghostControlPlane(d *draft, s *set, m *report.Machine, v *vm)
 	etcd := s.stackedEtcd()
 	if why := pl.unsafe(s); why != "" {
 		d.before("No line removes it: "+why, v.show())
-		d.after("Leave it running. Settle what is Unknown, start what is off and replace what is Stale; then run detect again.")
+		d.after("Leave it running. Resolve what is Unknown, start what is off and replace what is Stale; then run detect again.")
 		return
 	}
 	if etcd {

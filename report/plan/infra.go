@@ -16,7 +16,7 @@ var unattributed = map[string]string{
 	report.SameName:        "It has the name of a machine of the backup and another id. No controller adopts it as long as the recorded id is restored; if Clusters were restored before Machines, one without an id would be.",
 	report.ForeignNode:     "It is a Node of the cluster that Cluster API does not manage. Leave it, unless nobody knows who joined it.",
 	report.IdentityChanged: "It seems to be the VM of a machine of the backup under another id. Decide there.",
-	report.FoundElsewhere:  "It bears the id of a machine of the backup, and is where its controller does not look. Decide there.",
+	report.FoundElsewhere:  "It has the id of a machine of the backup, and is where its controller does not look. Decide there.",
 	report.NodeOfMachine:   "The Node of a machine of the backup runs on it, and the backup records another VM for that machine. Decide there.",
 }
 
@@ -27,7 +27,7 @@ func (pl *planner) infraMachine(m *report.InfraMachine) []report.Step {
 		return nil
 	}
 	if c, x := pl.duplicate(m); x != nil {
-		d.before(fmt.Sprintf("It bears the id of machine %s of cluster %s. See there: what is to be done about both is said with that machine, once.", x.Name, key(c)))
+		d.before(fmt.Sprintf("It has the id of machine %s of cluster %s. See there: what is to be done about both is said with that machine, once.", x.Name, key(c)))
 		return d.steps
 	}
 	text, known := unattributed[m.Reason]

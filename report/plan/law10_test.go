@@ -45,14 +45,16 @@ func anyPlan(seed uint64) *report.Report {
 	return r
 }
 
+// wrongPlace are answers of another vCenter, account and cluster.
+var wrongPlace = []string{
+	`*about.instanceUuid) echo 0a0a0a0a-0000-4000-8000-000000000001; exit ;;`, `*get-caller-identity*) echo 999999999999; exit ;;`, `*owner-id*) exit ;;`,
+	`*" get nodes "*) echo "x://another True"; exit ;;`, `*providerID*) echo x://another; exit ;;`, `*restore-name*) exit ;;`,
+	`*" get clusters"*go-template*) echo "n/c "; exit ;;`,
+}
+
 // At the wrong place no line of any plan changes anything, whichever it is, but for the
 // pausing of Clusters, which the operator names himself.
 func TestLaw10NothingIsChangedAtTheWrongPlace(t *testing.T) {
-	wrong := []string{
-		`*about.instanceUuid) echo 0a0a0a0a-0000-4000-8000-000000000001; exit ;;`, `*get-caller-identity*) echo 999999999999; exit ;;`, `*owner-id*) exit ;;`,
-		`*" get nodes "*) echo "x://another True"; exit ;;`, `*providerID*) echo x://another; exit ;;`, `*restore-name*) exit ;;`,
-		`*" get clusters"*go-template*) echo "n/c "; exit ;;`,
-	}
 	changes := func(o outcomeOf) bool {
 		return slices.ContainsFunc(o.calls, func(call string) bool {
 			return !strings.Contains(call, `{"spec":{"paused":true}}`) && !strings.Contains(call, "delete pod/") &&
@@ -79,7 +81,7 @@ func TestLaw10NothingIsChangedAtTheWrongPlace(t *testing.T) {
 		if changes(try(t, line)) {
 			changed++
 		}
-		if o := try(t, line, wrong...); changes(o) {
+		if o := try(t, line, wrongPlace...); changes(o) {
 			t.Errorf("%q of %s", o.calls, line)
 		}
 		if o := try(t, line, "*) exit 1 ;;"); changes(o) && len(o.calls) > 1 {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -17,24 +18,50 @@ import (
 // it makes no heading, link, markup or code of its own. It returns the first
 // error of the writer.
 func Markdown(w io.Writer, p Plan) error {
-	m := &page{bufio.NewWriter(w)}
-	m.printf("# Restore runbook\n\n")
-	m.list(p.Answer)
-	if len(p.Unknown) > 0 {
-		m.printf("## What this plan could not know\n\n")
+	m := &page{Writer: bufio.NewWriter(w)}
+	m.printf("# Restore runbook%s\n\n", prose(p.title()))
+	m.list(p.lead())
+	if len(p.Unknown) > 0 && p.Of.Step == 0 {
+		m.printf("## What this plan could not know\n")
 		m.list(p.Unknown)
 	}
+	if p.Of.Step == 0 {
+		m.checklist(p.Checklist)
+	}
 	if len(p.Variables) > 0 {
-		m.printf("## Set these once\n\nThe commands are for sh or bash. Copy one block at a time, and look at what it did before you take the next: within a block, but for the pausing of Clusters, what follows a command that failed does not run. A line whose variable is not set ends with an error and does nothing.\n\n")
+		m.printf("## Set these once\n\n%s\n\n", howToCopy)
 		m.code("", variableLines(p.Variables))
+		m.printf("\n")
 	}
 	for _, s := range p.Sections {
-		m.printf("## %s\n\n", prose(s.Title))
+		if len(s.Chapters) > 0 {
+			m.printf("## %s\n", prose(s.Title))
+		}
 		for _, c := range s.Chapters {
 			m.chapter(&c)
 		}
 	}
 	return m.Flush()
+}
+
+const howToCopy = "The commands are for sh or bash. Copy one block at a time, and look at what it did before you take the next: within a block nothing runs after a command that failed, except in a loop, which goes on with the next object. A line whose variable is not set ends with an error and does nothing."
+
+// checklist is the table of what there is to do.
+func (m *page) checklist(rows []Row) {
+	m.printf("| # | when | cluster | what | machines |\n|---|---|---|---|---|\n")
+	for _, r := range rows {
+		machines := ""
+		if r.Machines > 0 {
+			machines = fmt.Sprint(r.Machines)
+		}
+		m.printf("| %d | %s | %s | %s | %s |\n", r.Number, r.Phase, cell(cmp.Or(r.Cluster, "all")), cell(r.What), machines)
+	}
+	m.printf("\n")
+}
+
+// cell is prose in a table, where a bar ends the cell even within code.
+func cell(s string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(prose(s), `\|`, "|"), "|", `\|`)
 }
 
 // variableLines set the variables, with what each is behind it.
@@ -46,7 +73,10 @@ func variableLines(vs []Variable) []string {
 	return out
 }
 
-type page struct{ *bufio.Writer }
+type page struct {
+	*bufio.Writer
+	copied map[string]string // the step that has these commands, in a chapter
+}
 
 func (m *page) printf(format string, args ...any) { fmt.Fprintf(m, format, args...) }
 
@@ -58,25 +88,47 @@ func (m *page) list(lines []string) {
 }
 
 func (m *page) chapter(c *Chapter) {
-	m.printf("### %s\n\n", prose(c.Title))
-	if len(c.Notes) > 0 {
-		m.list(c.Notes)
+	m.copied = map[string]string{}
+	m.printf("### %s\n", prose(c.Title))
+	for _, note := range c.Notes {
+		m.printf("- %s\n", prose(note))
 	}
-	m.steps(c.Steps)
+	if len(c.Notes) > 0 && len(c.Steps) > 0 {
+		m.printf("\n")
+	}
+	for i, s := range c.Steps {
+		m.step(c.label(i), &s, []block{{lines: s.Commands}})
+	}
 	for i := range c.Batches {
 		m.batch(&c.Batches[i])
 	}
+	m.printf("\n")
 }
 
-func (m *page) steps(steps []report.Step) {
-	for i, s := range steps {
-		m.printf("%d. %s%s\n\n", i+1, whose(s), prose(s.Text))
-		m.commands("   ", s.Commands)
+// step is a box to tick, with what to copy. What a step before of the same chapter
+// has is pointed to.
+func (m *page) step(label string, s *report.Step, blocks []block) {
+	all := fmt.Sprint(blocks)
+	before := m.copied[all]
+	if len(blocks) > 0 && len(blocks[0].lines) > 0 && before == "" {
+		m.copied[all] = label
+	}
+	m.printf("- [ ] **%s** %s%s", label, whose(s), prose(s.Text))
+	if before != "" {
+		m.printf(" *Commands: those of %s.*\n", before)
+		return
+	}
+	m.printf("\n")
+	for _, b := range blocks {
+		if b.item != "" {
+			m.printf("\n  %s:\n", prose(b.item))
+		}
+		m.commands("  ", b.lines)
 	}
 }
 
 // whose marks what is not the reader's to do.
-func whose(s report.Step) string {
+func whose(s *report.Step) string {
 	if s.Who == report.Controller {
 		return "*The controllers do this.* "
 	}
@@ -84,47 +136,42 @@ func whose(s report.Step) string {
 }
 
 func (m *page) batch(b *Batch) {
-	m.printf("#### %s\n\n", prose(b.Title))
-	if b.Note != "" {
-		m.printf("%s\n\n", prose(b.Note))
-	}
+	m.printf("#### %d. %s\n", b.Number, prose(b.Title))
+	f := b.fold()
+	lead := []string{b.Note, b.turns(f)}
 	if b.Forecast != "" {
-		m.printf("Forecast: %s\n\n", prose(b.Forecast))
+		lead = slices.Insert(lead, 1, "Forecast: "+b.Forecast)
 	}
-	m.steps(b.Steps)
-	for i := range b.Items {
-		item := &b.Items[i]
-		m.printf("- **%s**", prose(item.Name))
-		if item.Detail != "" {
-			m.printf(": %s", prose(item.Detail))
-		}
-		if item.Forecast != "" {
-			m.printf(". Forecast: %s", prose(item.Forecast))
-		}
-		m.printf("\n")
-		first := true
-		for n, commands := range item.Commands {
-			if len(commands) == 0 {
-				continue
-			}
-			if first {
-				m.printf("\n")
-				first = false
-			}
-			if len(b.Steps) > 1 {
-				m.printf("  Step %d:\n\n", n+1)
-			}
-			m.commands("  ", commands)
+	text := strings.TrimSpace(strings.Join(lead, " "))
+	if len(b.Items) == 1 {
+		text = strings.TrimSpace("**" + prose(b.Items[0].Name) + "**" + prose(b.Items[0].says()) + ". " + prose(text))
+	} else {
+		text = prose(text)
+	}
+	if text != "" {
+		m.printf("%s\n", text)
+	}
+	for i, item := range b.shown(f) {
+		if len(b.Items) > 1 {
+			m.printf("%d. **%s**%s\n", i+1, prose(item.Name), prose(item.says()))
 		}
 	}
-	m.printf("\n")
+	if more := b.more(f); more != "" {
+		m.printf("\n%s\n\n", prose(more))
+	}
+	if f.pick != "" {
+		m.code("", []string{f.pick})
+	}
+	for n := range b.Steps {
+		m.step(b.label(n), &b.Steps[n], f.blocks[n])
+	}
 }
 
 // commands writes the commands of one step. A fence is what a forge copies at
 // one click, and a terminal runs what is pasted line by line, whatever has become
 // of the line before. So a fence holds no two steps, and within it what follows a
-// command runs only when that one succeeded, but for the pausing of Clusters, each
-// of which stands for itself. Where the operator fills a value in, the commands
+// command runs only when that one succeeded, except in a loop, where each object is
+// for itself. Where the operator fills a value in, the commands
 // before it are a fence of their own.
 func (m *page) commands(indent string, lines []string) {
 	for from := 0; from < len(lines); {
@@ -158,7 +205,7 @@ func (m *page) code(indent string, lines []string) {
 	for _, l := range lines {
 		m.printf("%s%s\n", indent, l)
 	}
-	m.printf("%s%s\n\n", indent, fence)
+	m.printf("%s%s\n", indent, fence)
 }
 
 // prose shows text as it is: what could be markup is escaped (CommonMark 0.31,

@@ -32,8 +32,8 @@ func (pl *planner) beforeRestore() []Chapter {
 	g := gathering{when: report.BeforeRestore}
 	for i := range pl.InfraMachines {
 		m := &pl.InfraMachines[i]
-		item := Item{Name: m.Instance.Name, Detail: whereabouts(&m.Instance) + "; " + m.Message}
-		g.add(m.Reason, pl.others[m], item, "To confirm", m.Reason)
+		item := Item{Name: m.Instance.Name, Detail: whereabouts(&m.Instance) + "; " + m.Message, Clusters: []string{m.Cluster}, words: wordsOf(m.Instance.Name, "", "", &m.Instance)}
+		g.add(m.Reason+"\x00"+m.Instance.Provider+m.Instance.Scope, pl.others[m], item, "To confirm", m.Reason)
 	}
 	if found := g.finish(); len(found) > 0 {
 		out = append(out, Chapter{Title: "VMs that may or may not belong to a cluster", Batches: found})
@@ -44,7 +44,7 @@ func (pl *planner) beforeRestore() []Chapter {
 // reasons is what to do about a control plane or a group as a whole.
 var reasons = map[string]string{
 	report.ControlPlaneLost:          "of its recorded machines no etcd majority was found. If the cluster was deleted or scaled down after the backup, that is all; if machines were lost, recover etcd before anything else.",
-	report.MachinesNotInBackup:       "the backup holds fewer Machines than its owner counted. A VM that seems to be nobody's may be one of them: remove none of this group before that is settled with a complete backup.",
+	report.MachinesNotInBackup:       "the backup holds fewer Machines than its owner counted. A VM that seems to be nobody's may be one of them: remove none of this group before that is resolved with a complete backup.",
 	report.HostedInManagementCluster: "it ran as pods in the lost management cluster. Its own data has to be restored there before the cluster answers again.",
 }
 
@@ -65,9 +65,11 @@ func notes(c *report.Cluster) []string {
 
 // chapter is the findings of one cluster, control plane first.
 func (pl *planner) chapter(c *report.Cluster, when string) Chapter {
-	ch := Chapter{Title: "Cluster " + key(c)}
-	for _, s := range sets(c) {
-		ch.Batches = append(ch.Batches, pl.batches(s, when)...)
+	ch := Chapter{Title: "Cluster " + key(c), Cluster: key(c)}
+	all := sets(c)
+	ch.Batches = append(pl.batches(all[:1], when), pl.batches(all[1:], when)...)
+	for i := range ch.Batches {
+		ch.Batches[i].Cluster = ch.Cluster
 	}
 	takenOnce(ch.Batches)
 	return ch
@@ -80,7 +82,7 @@ func (pl *planner) overview() Chapter {
 	pl.settleScopes(&d)
 	pl.stopOld(&d)
 	pl.absences(&d)
-	ch := Chapter{Title: "The estate", Steps: d.steps, Batches: pl.faults()}
+	ch := Chapter{Title: "All clusters", Apart: true, Steps: d.steps, Batches: pl.faults()}
 	if text := pl.checked(); text != "" {
 		ch.Notes = append(ch.Notes, text)
 	}
@@ -102,23 +104,15 @@ func sentences(notes []report.Note) []string {
 // pausePatch pauses a Cluster.
 const pausePatch = `--patch={"spec":{"paused":true}}`
 
-// stopOld ends the old management cluster, or at least what it does. That one
-// Cluster can't be paused, because it was deleted since, keeps none of the others
-// from being paused.
+// stopOld ends the old management cluster, or at least what it does. All Clusters that
+// it has are paused, those that were made after the backup, too. That one can't be
+// paused keeps none of the others from it.
 func (pl *planner) stopOld(d *draft) {
-	var pauses []shell.Command
-	for i := range pl.Clusters {
-		if c := &pl.Clusters[i]; !c.Self {
-			pause := kubectl(oldManagement, "--namespace="+c.Namespace, "patch", clusters+c.Name, "--type=merge", pausePatch)
-			pauses = append(pauses, pause.OrSay("not paused: look at this one"))
-		}
-	}
-	text := "Shut the old management cluster down for good. If any of it still answers and can't be shut down, pause all its Clusters: two management clusters that reconcile the same VMs destroy each other's."
-	if pl.Options.Filter != nil {
-		text += fmt.Sprintf(" This plan is only of the clusters that were asked for (%s): pause the others, too.", pl.Options.Filter)
-	}
-	d.before(text+" The last line lists all that it has: each has to be paused.", append(pauses,
-		kubectl(oldManagement, "get", "clusters.cluster.x-k8s.io", "--all-namespaces", "--output=custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,PAUSED:.spec.paused"))...)
+	names := kubectl(oldManagement, "get", "clusters.cluster.x-k8s.io", "--all-namespaces", "--output=go-template={{range .items}}{{.metadata.namespace}}/{{.metadata.name}} {{end}}").Keep("CLUSTERS")
+	pause := kubectl(oldManagement, shell.Raw(`--namespace="${C%%/*}"`), "patch", shell.Raw(`"clusters.cluster.x-k8s.io/${C#*/}"`), "--type=merge", pausePatch)
+	d.before("Shut the old management cluster down for good. If any part of it still answers and can't be shut down, pause all its Clusters: two management clusters that reconcile the same VMs destroy each other's. The last line lists all that it has: each must be paused.",
+		names.Then(pause.OrSay("not paused: look at this one").Each("C", "CLUSTERS")),
+		kubectl(oldManagement, "get", "clusters.cluster.x-k8s.io", "--all-namespaces", "--output=custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,PAUSED:.spec.paused"))
 }
 
 // settleScopes is for scopes that were not listed whole.
@@ -135,7 +129,7 @@ func (pl *planner) settleScopes(d *draft) {
 				text += ". " + strings.TrimSuffix(s.Error.Hint, ".")
 			}
 		}
-		d.before(text + ". Settle that, and run detect again.")
+		d.before(text + ". Resolve that, and run detect again.")
 	}
 }
 
@@ -202,5 +196,5 @@ func names(cs []*report.Cluster) string {
 	for i, c := range cs {
 		out[i] = key(c)
 	}
-	return strings.Join(out, ", ")
+	return listed(out)
 }

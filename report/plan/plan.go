@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	"drift-detector/report"
 	"drift-detector/report/english"
@@ -17,19 +16,28 @@ type Plan struct {
 	Unknown   []string // what the plan could not know, because the report does not
 	Whole     bool     // the report was made from everything that the backup names
 	Variables []Variable
+	Checklist []Row
 	Sections  []Section
+	Of        Narrowing // what of the plan this is
+
+	clusters []string // of the report
+	steps    int      // numbers of the whole plan
 }
 
-// Section is a part of the time line.
+// Section is a part of the time line, which Phase names in one word.
 type Section struct {
-	Title    string
-	Chapters []Chapter
+	Title, Phase string
+	Chapters     []Chapter
 }
 
 // Chapter is about the whole, or about one cluster.
 type Chapter struct {
 	Title   string
+	Cluster string // namespace/name; empty when it is about all
 	Notes   []string
+	Number  int    // of its steps together; 0 without steps
+	What    string // its steps are for
+	Apart   bool   // its steps have a number each, from Number on
 	Steps   []report.Step
 	Batches []Batch
 }
@@ -37,18 +45,24 @@ type Chapter struct {
 // Batch is findings that need the same, so that a rollout is read once and not
 // once per machine. Steps hold the commands that all items share.
 type Batch struct {
+	Number   int
+	Cluster  string // namespace/name; empty when it is about all
 	Title    string
 	Note     string
 	Forecast string // what becomes of all of them if nobody does anything
 	Steps    []report.Step
 	Items    []Item
+	Serial   bool // one item goes through all steps before the next begins
 }
 
 // Item is one finding of a batch. Commands holds its own ones, per step.
 type Item struct {
 	Name, Detail string
-	Forecast     string // where it is not that of all
+	Forecast     string   // where it is not that of all
+	Clusters     []string // that it concerns, where the batch is about all; none: it is not known
 	Commands     [][]string
+
+	words map[string]string // what tells it from other items, by the names of variables
 }
 
 // New arranges what is to be done about a report and its restore.
@@ -58,21 +72,34 @@ func New(r *report.Report, tools Tools) Plan {
 	p := Plan{
 		Unknown: pl.limits(),
 		Sections: []Section{
-			{"Before the restore", pl.beforeRestore()},
-			{"The restore", []Chapter{pl.restore()}},
-			{"After the restore", pl.afterRestore()},
+			{"Before the restore", Before, pl.beforeRestore()},
+			{"The restore", Restore, []Chapter{pl.restore()}},
+			{"After the restore", After, pl.afterRestore()},
 		},
 	}
-	p.Answer = pl.answer(&p)
+	p.number()
+	p.Checklist = p.Rows()
+	p.steps = len(p.Checklist)
+	for i := range pl.Clusters {
+		p.clusters = append(p.clusters, key(&pl.Clusters[i]))
+	}
+	p.Answer = pl.answer()
 	listed, counted := pl.listed()
 	p.Whole = pl.Summary.Complete && listed >= counted
+	p.Variables = p.read(pl.variables)
+	return p
+}
+
+// read are those of the variables that the commands read.
+func (p *Plan) read(all []Variable) []Variable {
+	var out []Variable
 	used := p.used()
-	for _, v := range pl.variables {
+	for _, v := range all {
 		if used[v.Name] {
-			p.Variables = append(p.Variables, v)
+			out = append(out, v)
 		}
 	}
-	return p
+	return out
 }
 
 var reads = regexp.MustCompile(`\$\{([A-Z][A-Z0-9_]*):\?\}`)
@@ -112,23 +139,30 @@ func noteVariables(commands []string, into map[string]bool) {
 }
 
 // answer is the plan in a few lines.
-func (pl *planner) answer(p *Plan) []string {
+func (pl *planner) answer() []string {
 	s := &pl.Summary
 	out := []string{fmt.Sprintf("Status: %s. %s, %s: %d Ghost, %d Unknown, %d Stale, %d Healthy; %s to confirm.",
 		s.Status, english.Count(s.Clusters.Total, "cluster"), english.Count(s.Machines.Total, "machine"), s.Machines.Ghost, s.Machines.Unknown, s.Machines.Stale, s.Machines.Healthy, english.Count(s.InfraMachines, "VM"))}
 	before, after, controllers := pl.tally()
-	out = append(out, fmt.Sprintf("You: %s before the restore, %s after it. Controllers: %s, without you.", english.Count(before, "finding"), english.Count(after, "finding"), english.Count(controllers, "finding")))
-	out = append(out, "First condition of all: until everything is restored, nothing may act. Clusters come last, and paused as here, or while the controllers are stopped; no other tool makes them first. Else "+pl.clustersFirst()+".")
+	out = append(out, fmt.Sprintf("%s you before the restore, %d after; controllers fix %d.", needing(before), after, controllers))
+	out = append(out, "Most important: until everything is restored, no controller may act. Restore Clusters last, and paused as in this plan, or with the controllers stopped; no other tool may create them first. Otherwise "+pl.clustersFirst()+".")
 	if s.Machines.Ghost > 0 {
-		out = append(out, "If there is a newer backup, plan with that one: what was made after this backup are the Ghosts.")
+		out = append(out, "If there is a newer backup, plan with that one: Ghosts are machines that were made after this backup.")
 	}
 	if f := s.Forecast; f != nil && f.NotHealing > 0 {
-		out = append(out, fmt.Sprintf("Stale machines that no controller heals: %d.", f.NotHealing))
+		out = append(out, fmt.Sprintf("Stale machines that no controller replaces: %d.", f.NotHealing))
 	}
 	for _, k := range pl.Backups {
 		out = append(out, fmt.Sprintf("Backup %s, written %s to %s.", k.Path, k.WrittenFrom.Format("2006-01-02 15:04:05"), k.WrittenTo.Format("15:04:05 MST")))
 	}
-	return append(out, "No line was run. Read each before you run it, in this order, one cluster at a time.")
+	return append(out, "None of these commands has been run. Read each one before you run it, in this order, one cluster at a time.")
+}
+
+func needing(findings int) string {
+	if findings == 1 {
+		return "1 finding needs"
+	}
+	return english.Count(findings, "finding") + " need"
 }
 
 // are is a number with its noun, of which something is said.
@@ -174,20 +208,26 @@ func (pl *planner) limits() []string {
 			out = append(out, fmt.Sprintf(format, args...))
 		}
 	}
-	add(!pl.Summary.Complete, "The report is not complete: not every place could be listed. What is there is Unknown, and no step removes it. Run detect again before you rely on this plan.")
-	add(pl.Options.IgnoreHealthy, "The report was made with --ignore-healthy-resources: healthy machines are not in it, so that their Nodes (where etcdctl could run) are not known here. Make it again without that flag for a plan that names them.")
-	add(pl.Options.SkipNodes, "The Node lists were not read, as asked: Ghosts have weaker evidence, and what that leaves unproven has no line that removes it.")
-	add(pl.Summary.Ignored > 0, "%s set aside by ignore rules: no steps are made for what is. The report lists it.", are(pl.Summary.Ignored, "finding"))
-	add(pl.Options.Filter != nil, "The report is only of the clusters that were asked for: %s.", pl.Options.Filter)
-	var unread []string
+	add(!pl.Summary.Complete, "The report is incomplete, so this plan is, too: not every place could be listed. Machines there are Unknown, and no step removes them. Run detect again before you rely on this plan.")
+	add(pl.Options.IgnoreHealthy, "The report was made with --ignore-healthy-resources: healthy machines are not in it, so their Nodes (where etcdctl could run) are not known here. Make it again without that flag for a plan that names them.")
+	add(pl.Options.SkipNodes, "The Node lists were not read, as asked: the evidence for Ghosts is weaker, and there is no command that removes an unproven one.")
+	add(pl.Summary.Ignored > 0, "%s set aside by ignore rules, and this plan has no steps for them. The report lists them.", are(pl.Summary.Ignored, "finding"))
+	add(pl.Options.Filter != nil, "The report covers only %s.", pl.Options.Filter)
+	var unread, selves, derived []string
 	for i := range pl.Clusters {
 		c := &pl.Clusters[i]
 		if s := c.Nodes.State; s != "" && s != report.NodesRead && !pl.Options.SkipNodes {
 			unread = append(unread, key(c))
 		}
-		add(c.Self, "Cluster %s is the management cluster itself: no steps are made for its machines, which are lost anyway.", key(c))
-		add(c.Derived, "Cluster %s has no Cluster object in the backup: no controller acts on it until it exists again.", key(c))
+		if c.Self {
+			selves = append(selves, key(c))
+		}
+		if c.Derived {
+			derived = append(derived, key(c))
+		}
 	}
+	add(len(selves) > 0, "The management cluster itself has no steps, because its machines are lost anyway: %s.", listed(selves))
+	add(len(derived) > 0, "The backup has no Cluster object of %s: no controller acts on it until that exists again.", listed(derived))
 	var duplicates []string
 	for i := range pl.Clusters {
 		if c := &pl.Clusters[i]; pl.isInAnotherBackup(c) && !slices.Contains(duplicates, key(c)) {
@@ -195,12 +235,12 @@ func (pl *planner) limits() []string {
 		}
 	}
 	add(len(duplicates) > 0, "%s %s in several backups, which are of different management clusters: one can't hold both. Make a report and a plan for each backup: %s, %s and %s mean one thing here.",
-		strings.Join(duplicates, ", "), map[bool]string{true: "is", false: "are"}[len(duplicates) == 1], management, oldManagement, backupName)
-	add(len(unread) > 0, "The Node list of %s could not be read.", strings.Join(unread, ", "))
+		listed(duplicates), map[bool]string{true: "is", false: "are"}[len(duplicates) == 1], management, oldManagement, backupName)
+	add(len(unread) > 0, "The Node list of %s could not be read.", listed(unread))
 	add(pl.Summary.Errors > 0, "While the report was made, %s occurred: see there.", english.Count(pl.Summary.Errors, "error"))
 	add(pl.Summary.Forecast == nil && pl.Summary.Machines.Stale > 0, "The report holds no forecast: whether a MachineHealthCheck replaces a Stale machine is not known here.")
-	listed, counted := pl.listed()
-	add(listed < counted, "The report counts %s and lists %d: it was cut or filtered, and this plan lacks the others.", english.Count(counted, "finding"), listed)
+	found, counted := pl.listed()
+	add(found < counted, "The report counts %s and lists %d: it was cut or filtered, and this plan lacks the others.", english.Count(counted, "finding"), found)
 	return out
 }
 

@@ -20,7 +20,7 @@ func (pl *planner) afterRestore() []Chapter {
 		ch := pl.chapter(c, report.AfterRestore)
 		var d draft
 		pl.identities(&d, c)
-		pl.release(&d, c)
+		ch.What = pl.release(&d, c)
 		ch.Steps = d.steps
 		out = append(out, ch)
 	}
@@ -42,7 +42,7 @@ func (pl *planner) identities(d *draft, c *report.Cluster) {
 		if object := pl.providers[c.Provider].clusterResource(c); object != "" {
 			lines = append(lines, manage(c.Namespace, "annotate", object, "--selector=cluster.x-k8s.io/cluster-name="+c.Name, "--overwrite", shell.Raw(`drift-detector/retry="$(date +%s)"`)))
 		}
-		d.after(fmt.Sprintf("The cluster stands still until %s %s exists. See that the Secret is there which it names, if it names one, apply its manifest, then touch the infrastructure cluster, because retries come ever later.", m.Kind, m.Name), lines...)
+		d.after(fmt.Sprintf("The cluster is not reconciled until %s %s exists. See that the Secret is there which it names, if it names one, apply its manifest, then touch the infrastructure cluster, because its controller backs off.", m.Kind, m.Name), lines...)
 	}
 }
 
@@ -72,15 +72,16 @@ func memberGhosts(c *report.Cluster) int {
 	return s.counts.Ghost
 }
 
-// release unpauses a cluster that was not paused in the backup.
-func (pl *planner) release(d *draft, c *report.Cluster) {
+// release unpauses a cluster that was not paused in the backup. It returns what that
+// comes down to.
+func (pl *planner) release(d *draft, c *report.Cluster) string {
 	switch {
 	case pl.gone(c):
 		d.after("If you left it out, there is nothing to do. If it was restored, leave it paused until it is decided what becomes of it.", listMachines(c))
-		return
+		return "leave it paused, or out of the restore"
 	case lostControlPlane(c):
 		d.after("Leave it paused until it is decided what becomes of its control plane.", listMachines(c))
-		return
+		return "leave it paused: its control plane is lost"
 	}
 	pl.settleErrors(d, c)
 	pl.warnOfEviction(d, c)
@@ -88,16 +89,19 @@ func (pl *planner) release(d *draft, c *report.Cluster) {
 	pl.freeKubeconfig(d, c)
 	lead := "Unpause it"
 	if pl.settle(d, c) {
-		lead = "Only when all that stands above is settled, or wanted: unpause it"
+		lead = "Only when all of the above is resolved, or wanted: unpause it"
 	}
 	unpause := restored(c.Namespace, clusters+c.Name).Then(manage(c.Namespace, "patch", clusters+c.Name, "--type=merge", `--patch={"spec":{"paused":false}}`))
 	switch {
 	case c.Paused:
 		d.after("It was paused in the backup. Leave it so until you know who paused it and why; what follows holds from when it is unpaused.", unpause)
+		return "leave it paused, as it was in the backup"
 	case c.Derived:
 		d.after("Its Cluster object was not in the backup. Have it made again (ClusterDeployment, GitOps), paused at first, and only now that its Machines are back; then see what becomes of them.", listMachines(c))
+		return "create its Cluster object again"
 	default:
-		d.after(lead+", and wait until its Machines have been adopted: Running, with a Node each, but for those below.", unpause, listMachines(c))
+		d.after(lead+", and wait until its Machines have been adopted: Running, with a Node each, except those below.", unpause, listMachines(c))
+		return "resolve what blocks it, then unpause it"
 	}
 }
 

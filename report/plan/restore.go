@@ -43,13 +43,13 @@ func (pl *planner) restore() Chapter {
 		velero("restore", "logs", shell.Variable(restoreName)),
 		inVelero("get", shell.Raw("restores.velero.io/"+string(shell.Variable(restoreName))), "--output=jsonpath={.status.phase}").Prints("Completed").OrStop("the restore did not complete"))
 	pl.webhooksBack(&d)
-	return Chapter{Title: "Restore it paused, Clusters last", Steps: d.steps}
+	return Chapter{Title: "Restore it paused, Clusters last", What: "restore it paused, Clusters last", Steps: d.steps}
 }
 
 // emptyCluster is where to restore to. A Cluster that is there already is acted on
 // while its Machines are not yet back.
 func (pl *planner) emptyCluster(d *draft) {
-	d.before("In the new cluster install the releases of Cluster API and of the providers that the old one had, or later ones that still serve the API versions of the backup, and Velero with the object store of the backup. It must hold none of the Clusters yet, whoever makes them: what does so by itself (Flux, Argo CD, Helm, k0rdent) stays off until all is restored and unpaused.",
+	d.before("In the new cluster install the releases of Cluster API and of the providers that the old one had, or later ones that still serve the API versions of the backup, and Velero with the object store of the backup. It must hold none of the Clusters yet, also none that another tool makes: what does so by itself (Flux, Argo CD, Helm, k0rdent) stays off until all is restored and unpaused.",
 		kubectl(management, "get", "clusters.cluster.x-k8s.io", "--all-namespaces", "--no-headers").Keep("CLUSTERS").
 			Then(shell.Empty("CLUSTERS").OrStop("it holds Clusters:", shell.Raw(`"$CLUSTERS"`))))
 	d.before("Only if that names one: turn off what made it, and pause it at once. Do not delete it: its controllers would take down what runs under its name. Restore into another management cluster, which holds none.",
@@ -134,14 +134,12 @@ func restoring(options ...string) shell.Command {
 // objects themselves.
 func (pl *planner) leaveOut(d *draft, out []*report.Cluster) {
 	labels := make([]string, len(out))
-	var look []shell.Command
 	for i, c := range out {
 		labels[i] = c.Name
-		look = append(look, manage(c.Namespace, "get", clusters+c.Name, "--ignore-not-found"))
 	}
 	d.before("Instead, if no machine of these exists because they were deleted on purpose: restore without "+names(out)+". The line stops where that above does.",
 		restoring("--selector=cluster.x-k8s.io/cluster-name notin ("+strings.Join(labels, ",")+")"))
-	d.before("The selector leaves out what bears the label cluster.x-k8s.io/cluster-name. Templates and Secrets often do not, and the Cluster object itself does not always: then it comes back alone. Paused, as here, it does no harm: leave it so. Unpaused, its controllers act on what came back with it, and could build an infrastructure cluster anew. To be rid of it, see that nothing else of it came back, its infrastructure cluster least of all, which would be deleted with it; delete it while it is paused, and unpause it only then, so that its controllers let it go.", look...)
+	d.before("The selector leaves out what has the label cluster.x-k8s.io/cluster-name. Templates and Secrets often do not, and the Cluster object itself does not always: then it comes back alone. Paused, as here, it does no harm: leave it so. Unpaused, its controllers act on what came back with it, and could build an infrastructure cluster again. To be rid of it, see that nothing else of it came back, its infrastructure cluster least of all, which would be deleted with it; delete it while it is paused, and unpause it only then, so that its controllers let it go.", kubectl(management, "get", "clusters.cluster.x-k8s.io", "--all-namespaces"))
 }
 
 // whyRestored says why no line leaves clusters out of which nothing exists.

@@ -17,13 +17,13 @@ var settled = map[string]string{
 	report.LivingReplaced:     "Unless that is wanted, start what is off, see that their Nodes are Ready, and take the annotation cluster.x-k8s.io/remediate-machine away. Until then the lines keep health checks from them.",
 	report.SecondInstance:     "Keep their infrastructure objects paused until they have the ids of the instances that exist: two of one machine harm each other.",
 	report.OtherInstance:      "Rename these instances first, or keep the infrastructure objects of the machines paused: deleting such a Machine ends an instance that is not its own.",
-	report.ClusterHalted:      "Nothing is taken over before that is settled.",
-	report.ResourceUndecided:  "Look it up first: if it is gone, the cluster stands still.",
+	report.ClusterHalted:      "Nothing is taken over before that is resolved.",
+	report.ResourceUndecided:  "Look it up first: if it is gone, the cluster is not reconciled.",
 	report.PoolNotDecided:     "Look the pool up first, and compare its size with the replicas of its MachinePool: the controller sets it to those.",
 	report.OutcomeUnknown:     "Find out what becomes of these first, and watch them when it is unpaused.",
 	report.SpecUnseen:         "Compare what it wants with what exists first.",
 	report.OwnerHalted:        "Make it again, as it was, or nobody replaces these machines.",
-	report.MachinesHalted:     "Their forecasts say what keeps their controller away: settle that, or leave it so on purpose.",
+	report.MachinesHalted:     "Their forecasts say what keeps their controller away: resolve that, or leave it so on purpose.",
 	report.CannotReplace:      "Bring back what is missing first. Machines that are deleted before are not made again.",
 	report.MachinesMissing:    "Take a newer backup if there is one. Else compare the instances that run with the Machines that were restored, as new ones are made beside them.",
 	report.MachinesMade:       "Unless that is wanted, let the owners want what exists.",
@@ -82,9 +82,6 @@ func (pl *planner) spare(c *report.Cluster, code string, objects []string) []she
 		if name, ok := strings.CutPrefix(object, "Machine "+c.Namespace+"/"); ok && code == report.LivingReplaced {
 			lines = append(lines, restored(c.Namespace, machines+name).Then(manage(c.Namespace, "annotate", machines+name, "--overwrite", "cluster.x-k8s.io/skip-remediation=yes")))
 		}
-	}
-	if lines == nil {
-		lines = append(lines, listMachines(c))
 	}
 	return lines
 }

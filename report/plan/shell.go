@@ -2,6 +2,7 @@ package plan
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -19,10 +20,19 @@ func Shell(w io.Writer, p Plan) error {
 	s.printf("#!/bin/sh\n")
 	s.prose("", "Restore runbook. As it is, this script does nothing: every command is commented out. Read one, take its '# ' away, run it, look at what it did, and go on to the next.")
 	s.printf("\nset -eu\n")
-	s.list("", p.Answer)
-	if len(p.Unknown) > 0 {
+	if title := p.title(); title != "" {
+		s.title("RUNBOOK" + title)
+	}
+	s.list("", p.lead())
+	if len(p.Unknown) > 0 && p.Of.Step == 0 {
 		s.title("WHAT THIS PLAN COULD NOT KNOW")
 		s.list("", p.Unknown)
+	}
+	if p.Of.Step == 0 {
+		s.title("CHECKLIST")
+		for _, r := range p.Checklist {
+			s.printf("## [ ] %4d  %-7s  %s: %s%s\n", r.Number, r.Phase, terminal.Escape(cmp.Or(r.Cluster, "all")), terminal.Escape(r.What), counted(r.Machines))
+		}
 	}
 	if len(p.Variables) > 0 {
 		s.title("SET THESE ONCE")
@@ -32,12 +42,22 @@ func Shell(w io.Writer, p Plan) error {
 		}
 	}
 	for _, section := range p.Sections {
-		s.title(strings.ToUpper(section.Title))
+		if len(section.Chapters) > 0 {
+			s.title(strings.ToUpper(section.Title))
+		}
 		for i := range section.Chapters {
 			s.chapter(&section.Chapters[i])
 		}
 	}
 	return s.Flush()
+}
+
+// counted says how many findings a row is about.
+func counted(machines int) string {
+	if machines == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d)", machines)
 }
 
 type script struct{ *bufio.Writer }
@@ -82,43 +102,50 @@ func (s *script) commands(lines []string) {
 func (s *script) chapter(c *Chapter) {
 	s.printf("\n## ---- %s\n", terminal.Escape(c.Title))
 	s.list("", c.Notes)
-	s.steps(c.Steps)
+	for i := range c.Steps {
+		s.step(c.label(i), &c.Steps[i], []block{{lines: c.Steps[i].Commands}})
+	}
 	for i := range c.Batches {
 		s.batch(&c.Batches[i])
 	}
 }
 
-func (s *script) steps(steps []report.Step) {
-	for i, step := range steps {
-		text := step.Text
-		if step.Who == report.Controller {
-			text = "The controllers do this. " + text
+func (s *script) step(label string, step *report.Step, blocks []block) {
+	text := step.Text
+	if step.Who == report.Controller {
+		text = "The controllers do this. " + text
+	}
+	s.prose("[ ] "+label+" ", text)
+	for _, b := range blocks {
+		if b.item != "" {
+			s.prose("* ", b.item)
 		}
-		s.prose(fmt.Sprintf("%d. ", i+1), text)
-		s.commands(step.Commands)
+		s.commands(b.lines)
 	}
 }
 
 func (s *script) batch(b *Batch) {
-	s.printf("\n## %s\n", terminal.Escape(b.Title))
+	s.printf("\n## %d. %s\n", b.Number, terminal.Escape(b.Title))
 	if b.Note != "" {
 		s.prose("", b.Note)
 	}
 	if b.Forecast != "" {
 		s.prose("", "Forecast: "+b.Forecast)
 	}
-	s.steps(b.Steps)
-	for i := range b.Items {
-		item := &b.Items[i]
-		s.prose("* ", strings.TrimSuffix(item.Name+": "+item.Detail, ": "))
-		if item.Forecast != "" {
-			s.prose("  ", "Forecast: "+item.Forecast)
-		}
-		for n, commands := range item.Commands {
-			if len(b.Steps) > 1 && len(commands) > 0 {
-				s.prose("  ", fmt.Sprintf("step %d", n+1))
-			}
-			s.commands(commands)
-		}
+	f := b.fold()
+	if text := b.turns(f); text != "" {
+		s.prose("", text)
+	}
+	for i, item := range b.shown(f) {
+		s.prose(fmt.Sprintf("%d. ", i+1), item.Name+item.says())
+	}
+	if f.pick != "" {
+		s.commands([]string{f.pick})
+	}
+	if more := b.more(f); more != "" {
+		s.prose("", more)
+	}
+	for n := range b.Steps {
+		s.step(b.label(n), &b.Steps[n], f.blocks[n])
 	}
 }

@@ -14,22 +14,22 @@ import (
 func (pl *planner) stale(d *draft, s *set, m *report.Machine) {
 	switch outcome(m) {
 	case report.ReplacedByMachineHealthCheck:
-		d.controller("A MachineHealthCheck covers it: the Machine is deleted and made anew, some minutes after the control plane is initialised. Watch, and do nothing.", listMachines(s.cluster))
+		d.controller("A MachineHealthCheck covers it: the Machine is deleted and made again, some minutes after the control plane is initialised. Watch, and do nothing.", listMachines(s.cluster))
 		return
 	case report.NewInstanceCreated:
 		d.controller("A new VM is made for it. If that does not join, its bootstrap token has expired: delete the Machine, and its owner makes another.", listMachines(s.cluster))
 		return
 	case report.RolledByOwner:
-		d.controller("A rollout of its owner replaces it: the Machine is deleted and made anew. Watch, and do nothing.", listMachines(s.cluster))
+		d.controller("A rollout of its owner replaces it: the Machine is deleted and made again. Watch, and do nothing.", listMachines(s.cluster))
 		return
 	case report.DeletedByOwner:
-		d.controller("Its owner goes, and deletes it: "+m.Forecast.Message+". If its machines are wanted, settle that before the cluster is unpaused.", listMachines(s.cluster))
+		d.controller("Its owner goes, and deletes it: "+m.Forecast.Message+". If its machines are wanted, resolve that before the cluster is unpaused.", listMachines(s.cluster))
 		return
 	case report.DeletedByMachineHealthCheck:
 		d.after("Bring back what its owner makes machines from, before the cluster is unpaused: a MachineHealthCheck has the Machine deleted, and none comes in its place. "+sentence(m.Forecast.Message), listMachines(s.cluster))
 		return
 	case report.Halted:
-		d.after("Its controller does nothing for it until this is settled: "+m.Forecast.Message+". Then run detect again: do not delete the Machine before, because its deletion would not end.", listMachines(s.cluster))
+		d.after("Its controller does nothing for it until this is resolved: "+m.Forecast.Message+". Then run detect again: do not delete the Machine before, because its deletion would not end.", listMachines(s.cluster))
 		return
 	case report.OtherInstanceTaken:
 		d.before("Do not delete its Machine: its controller takes over another VM that has its name, and would end that one. Find out whose that VM is, and rename it before the cluster is unpaused, or keep the infrastructure object of the machine paused. " + sentence(m.Forecast.Message))
@@ -40,10 +40,10 @@ func (pl *planner) stale(d *draft, s *set, m *report.Machine) {
 		d.after("Its cluster is paused and nothing acts on it. Find out who paused it and why; what follows holds from when it is unpaused.")
 	case report.CannotKnow:
 		if s.cluster.Counts.Unknown > 0 {
-			d.before("What becomes of it can't be told. Settle what the report calls Unknown in its cluster, and run detect again.")
+			d.before("What happens to it is not known. Resolve what the report calls Unknown in its cluster, and run detect again.")
 			return
 		}
-		d.after("What its controllers do can't be told from here. Watch them first: if its Machine stays without a VM, delete it by hand once you have seen that there is still no VM with its id, and its owner makes another.", listMachines(s.cluster))
+		d.after("What its controllers do is not known here. Watch them first: if its Machine stays without a VM, delete it by hand once you have seen that there is still no VM with its id, and its owner makes another.", listMachines(s.cluster))
 		return
 	}
 	switch {
@@ -70,7 +70,7 @@ func lostControlPlane(c *report.Cluster) bool {
 func (pl *planner) neverProvisioned(d *draft, s *set, m *report.Machine) {
 	d.after("It had no VM when the backup was taken, and will get none while the cause lasts: look at its conditions, and remove the cause (a missing template, a quota, a network).",
 		manage(m.Namespace, "describe", machines+m.Name))
-	d.controller("Then its VM is made without more ado. If it is not wanted any more, scale its owner down instead.", listMachines(s.cluster))
+	d.controller("Then its VM is made at once. If it is not wanted any more, scale its owner down instead.", listMachines(s.cluster))
 }
 
 // staleWorker is replaced by its owner as soon as the Machine is gone, because a
@@ -104,7 +104,7 @@ func (pl *planner) scaleDown(d *draft, s *set, m *report.Machine) {
 	if to < living {
 		return
 	}
-	text := fmt.Sprintf("Decide: %d of %d exist, and nothing replaced the others. If the group was scaled down after the backup, mark one Stale Machine after the other and scale their owner down by one each time, in the order of this list: it deletes the one that is marked.", living, *s.desired)
+	text := "Decide: fewer machines exist than the backup wants, and nothing replaced the others. If the group was scaled down after the backup, mark one Stale Machine after the other and scale their owner down by one each time, in the order of this list: it deletes the one that is marked."
 	a := pl.absent(s, m)
 	if a.why != "" {
 		d.after(text + " No line does that: " + a.why + ".")
@@ -167,9 +167,9 @@ func (pl *planner) whatIsLeft(c *report.Cluster) string {
 		return "But VMs exist that may be its machines: " + strings.Join(vms, ", ") + ". Look at these first, and at the Nodes of the cluster if its API server answers: one that was brought back from a VM backup, or copied, may have its name and another id. As long as one of them may be a machine of the cluster, neither leave the cluster out of the restore nor recover its etcd."
 	}
 	if n := c.Counts.Unknown; n > 0 {
-		return fmt.Sprintf("But %d of the cluster's machines are Unknown: settle these first, and run detect again.", n)
+		return fmt.Sprintf("But %d of the cluster's machines are Unknown: resolve these first, and run detect again.", n)
 	}
-	return "If the cluster was deleted after the backup, leave it out of the restore. If it was lost, no controller brings it back: etcd has to be recovered from a snapshot, or the cluster made new."
+	return "If the cluster was deleted after the backup, leave it out of the restore. If it was lost, no controller brings it back: etcd has to be recovered from a snapshot, or the cluster rebuilt."
 }
 
 // namesakes are the VMs that may be machines of a cluster, by name or location.

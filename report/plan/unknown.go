@@ -10,7 +10,7 @@ import (
 // unknowns is what to do about what could not be decided, by reason. Nobody acts
 // on such a machine before it is settled.
 var unknowns = map[string]string{
-	report.AmbiguousMatch:      "Several VMs may be the machine. First find out which of them its Node runs on: compare the Node's addresses and heartbeat with theirs. That one is left as it is. A copy that is off gets another BIOS UUID, or is taken out of the inventory; one that runs is its owner's to shut down. Then run detect again. Until then nothing may start, stop or delete anything of it: the controller takes whichever VM it finds by the id.",
+	report.AmbiguousMatch:      "Several VMs may be the machine. First find out which of them its Node runs on: compare the Node's addresses and heartbeat with theirs. That one is left as it is. A copy that is off gets another BIOS UUID, or is taken out of the inventory; one that runs is its owner's to shut down. Then run detect again. Until then nothing may start, stop or delete anything of it: the controller takes any VM that it finds by the id.",
 	report.ClaimedTwice:        "Two Machines record one id. Find out which of them the VM belongs to; delete neither Machine while both name it, because that destroys the VM of the other.",
 	report.ConflictingIDs:      "Two objects of the backup record different ids for it. Look both ids up, and correct the wrong object after the restore, before its cluster is unpaused.",
 	report.FoundElsewhere:      "A VM with its id is where its controller does not look: in another datacenter, vCenter or account. Prove by its Node and addresses that it is the machine, and no replica. If it is, move it back before the restore.",
@@ -20,14 +20,14 @@ var unknowns = map[string]string{
 	report.MachineNotInBackup:  "Its owner had more Machines than the backup holds, so that it may be one of those. Take a complete backup if there is one; else find out from its Node and its creation time whether it belongs to this cluster.",
 	report.NodeListUnread:      "No VM was found, and the Node list that would show whether its Node is alive could not be read. Make the cluster's API server answer, and run detect again; only if it is gone for good, run it with --skip-access-apiserver.",
 	report.NodeAlive:           "No VM was found, and its Node is alive all the same. The VM is somewhere that was not listed: find it by the Node's address and provider id, and run detect again with that place.",
-	report.ScopeIncomplete:     "Its place could not be listed whole. Remove what stood in the way (the report's scopes and errors say what), and run detect again. Do not act on it before.",
+	report.ScopeIncomplete:     "Its place could not be listed completely. Remove the cause (the report's scopes and errors say what it is), and run detect again. Do not act on it before.",
 	report.UnsupportedProvider: "No provider of this release reads its infrastructure. Compare it by hand.",
 }
 
 func (pl *planner) unknown(d *draft, s *set, m *report.Machine) {
 	text, known := unknowns[m.Reason]
 	if !known {
-		text = "It could not be decided. Read the reason in the report, settle it, and run detect again."
+		text = "It could not be decided. Read the reason in the report, resolve it, and run detect again."
 	}
 	var look []shell.Command
 	if m.Node != "" {
@@ -78,7 +78,7 @@ func (pl *planner) duplicateID(d *draft, c *report.Cluster, m *report.Machine) {
 	if m.Node != "" {
 		nodes = node + m.Node
 	}
-	d.before("Danger: other VMs have its id, and "+pl.onDelete(c)+", whoever deletes it (a person, a health check, a scale-down). First find out which of them its Node runs on: compare the Node's addresses with theirs. That one is left as it is.",
+	d.before("Danger: other VMs have its id, and "+pl.onDelete(c)+", no matter who deletes it (a person, a health check, a scale-down). First find out which of them its Node runs on: compare the Node's addresses with theirs. That one is left as it is.",
 		append([]shell.Command{pl.workload(c, "get", nodes, "--output=wide")}, pl.look(m)...)...)
 	pl.ownIDs(d, m)
 	d.after("Do not delete its Machine while two VMs have the id, and see that no MachineHealthCheck does.")
@@ -108,7 +108,7 @@ func (pl *planner) ownIDs(d *draft, m *report.Machine) {
 func (pl *planner) warnings(d *draft, s *set, m *report.Machine) {
 	c := s.cluster
 	if warned(m, report.Reidentified) {
-		d.before("Its VM bears the id, and both second ids differ: it was restored from a VM backup, or only a copy is left. Prove which, by its Node and its creation time, before anything adopts it.",
+		d.before("Its VM has the id, and both second ids differ: it was restored from a VM backup, or only a copy is left. Prove which, by its Node and its creation time, before anything adopts it.",
 			append([]shell.Command{pl.nodesByID(c)}, pl.look(m)...)...)
 	}
 	if warned(m, report.MachineMissing) {
@@ -139,7 +139,7 @@ func (pl *planner) poweredOff(d *draft, s *set, m *report.Machine) {
 		d.controller(pl.controllerOf(c)+" powers its VM on as soon as it is adopted. If it is off on purpose, keep its cluster paused.", pl.look(m)...)
 	case outcome(m) == report.ReplacedByMachineHealthCheck:
 		d.before("It does not run, and a MachineHealthCheck deletes its Machine and its VM after the restore. Start it before, if it is to stay, and see that its Node is Ready.", look...)
-		d.controller("What still does not run is deleted and made anew. Watch, and do nothing.", listMachines(c))
+		d.controller("What still does not run is deleted and made again. Watch, and do nothing.", listMachines(c))
 	case !starts && last:
 	case !starts && s.plane:
 		d.before("Its instance exists and does not run, and no controller starts it. Start it before its cluster is unpaused: deleting the Machine of a control plane costs it a member of etcd.", look...)

@@ -204,13 +204,16 @@ func (p *printer) incomplete(r *report.Report, room int) {
 		what += "; " + english.Count(n, "machine") + " Unknown"
 	}
 	p.Print(0, 2, terminal.Lead(terminal.Yellow, "Incomplete:", 0).Prose(terminal.Yellow, what))
-	rows := 0
-	for i, f := range faults(r) {
+	rows, each, all := 0, 2, faults(r)
+	if len(all) == 1 {
+		each = room
+	}
+	for i, f := range all {
 		where := terminal.Lead(terminal.Plain, "  "+shorten(f.where, p.Width/2), 0)
 		if f.reason != "" {
 			where = where.Field(terminal.Bold, f.reason)
 		}
-		hint := terminal.Lead(terminal.Plain, "   ", 0).Prose(terminal.Plain, begin(cmp.Or(f.hint, f.message), 2*p.Width-12))
+		hint := terminal.Lead(terminal.Plain, "   ", 0).Prose(terminal.Plain, begin(cmp.Or(f.hint, f.message), each*p.Width-12))
 		if rows += p.rows(4, where) + p.rows(4, hint); i > 0 && rows > room {
 			return
 		}

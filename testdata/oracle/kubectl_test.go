@@ -95,6 +95,7 @@ func TestKubectlPrintsWhatLinesCompare(t *testing.T) {
 		"status.phase":          {object, "Completed"},
 		"containers":            {object, `["/velero"]["server","--restore-resource-priorities=a,b"]`},
 		"range .items}}{{if .s": {list, "n/b n/c "},
+		"range .items}}{{.meta": {list, "n/a n/b n/c "},
 		"$m := .spec.topology":  {object, "0 md-0 3\n1 md-1 <no value>\n"},
 	}
 	found := templates(t, planned())

@@ -135,7 +135,7 @@ func (Tool) Remove(i shell.Instance) shell.Removal {
 			},
 			Change: line(i.Scope, "autoscaling", "detach-instances", "--instance-ids="+i.ID, "--auto-scaling-group-name", shell.Variable("GROUP"), "--should-decrement-desired-capacity"),
 		}},
-		Stop:    "Stop the instance and see that nothing is missed: this can be undone.",
+		Stop:    "Stop the instance and check that nothing depends on it (reversible).",
 		Destroy: "Terminate it when it has stopped; the line does nothing before. One that can't be stopped (instance store) is left to the console. Elastic addresses and network interfaces of its own may be left over.",
 	}
 }

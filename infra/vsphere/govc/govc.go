@@ -131,7 +131,7 @@ func (Tool) Detach(i shell.Instance) []shell.Step {
 // Remove needs no step before: nothing replaces a VM without a Machine.
 func (Tool) Remove(shell.Instance) shell.Removal {
 	return shell.Removal{
-		Stop:    "Power it off and see that nothing is missed: this can be undone.",
+		Stop:    "Power it off and check that nothing depends on it (reversible).",
 		Destroy: "Delete it; the line does nothing while it runs. An IPAM claim of its own may be left over.",
 	}
 }
