@@ -32,7 +32,7 @@ func (pl *planner) absent(s *set, m *report.Machine) absence {
 		case !p.proven():
 			return absence{why: "the report does not say which " + p.Noun + " it was made from, as one of an older release or inventory does not: run detect again"}
 		case what == "":
-			return absence{why: "no machine of its cluster is Healthy in " + p.name + ", so that nothing shows that whoever looks there would see it"}
+			return absence{why: "no machine of its cluster is Healthy in " + p.name + ", so that nothing proves that it would be seen there"}
 		}
 		out.checks = append(out.checks, p.identityCheck(), sees.OrStop("this account does not see "+what+" of the cluster"), p.free(id))
 	}
@@ -67,7 +67,7 @@ func (pl *planner) remake(d *draft, s *set, m *report.Machine, text string) {
 	c := manage(m.Namespace, "delete", machines+m.Name)
 	if s.stackedEtcd() {
 		if pl.living(s.cluster) == nil {
-			pl.decide(d, s, m, text, "no machine of the cluster is known to run by whose Node its etcd could be told from that of another")
+			pl.decide(d, s, m, text, "no machine of the cluster is known to run, so that no Node can distinguish its etcd from that of another")
 			return
 		}
 		c = shell.All(pl.isCluster(s.cluster), pl.answers(s.cluster), c)

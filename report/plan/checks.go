@@ -86,7 +86,7 @@ func (pl *planner) settleErrors(d *draft, c *report.Cluster) {
 		text = "Do not unpause it before this is resolved, as said under All clusters: " + strings.Join(own, "; ") + "."
 	}
 	if open > 0 {
-		text += fmt.Sprintf(" Under All clusters %s of the backup can't be told to be of one cluster: see that this one does not wait for it.", english.Count(open, "error"))
+		text += fmt.Sprintf(" Under All clusters %s of the backup can't be assigned to one cluster: see that this one does not wait for it.", english.Count(open, "error"))
 	}
 	if text != "" {
 		d.after(strings.TrimSpace(text))

@@ -93,9 +93,9 @@ func TestErrorsAreRepeatedBeforeTheirClusterIsUnpaused(t *testing.T) {
 			case strings.Contains(text, object+" (Code: found in "+object+")"):
 				got = append(got, "own")
 				inOrder(t, steps, "Do not unpause it before this is resolved", `{"spec":{"paused":false}}`)
-			case strings.Contains(text, "1 error of the backup can't be told to be of one cluster"):
+			case strings.Contains(text, "1 error of the backup can't be assigned to one cluster"):
 				got = append(got, "open")
-				inOrder(t, steps, "can't be told", `{"spec":{"paused":false}}`)
+				inOrder(t, steps, "can't be assigned", `{"spec":{"paused":false}}`)
 			default:
 				got = append(got, "-")
 			}
@@ -131,7 +131,7 @@ func TestUsersOfAnIdentityAreKnownByTheForecastAlone(t *testing.T) {
 	r.Clusters[0].Forecast = nil
 	r.Backups[0].Missing = []report.Missing{{Kind: "VSphereClusterIdentity", Name: "x", ReferredBy: "VSphereCluster alpha/alpha and 1 more"}}
 	r.Checks = []report.Check{faultOn("VSphereClusterIdentity x", "Code")}
-	if text := fmt.Sprint(New(r, providerTools).Sections[2].Chapters[1].Steps); !strings.Contains(text, "can't be told to be of one cluster") {
+	if text := fmt.Sprint(New(r, providerTools).Sections[2].Chapters[1].Steps); !strings.Contains(text, "can't be assigned to one cluster") {
 		t.Error(text)
 	}
 }

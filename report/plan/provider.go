@@ -89,7 +89,7 @@ func (pl *planner) onDelete(c *report.Cluster) string {
 	if p := pl.providers[c.Provider]; p != nil && p.OnDelete != "" {
 		return p.OnDelete
 	}
-	return "deleting a Machine may destroy whatever has its id"
+	return "deleting a Machine may destroy every VM that has its id"
 }
 
 // kubeconfigOwner names the controller that makes the kubeconfig of a kind of control

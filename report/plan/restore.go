@@ -49,7 +49,7 @@ func (pl *planner) restore() Chapter {
 // emptyCluster is where to restore to. A Cluster that is there already is acted on
 // while its Machines are not yet back.
 func (pl *planner) emptyCluster(d *draft) {
-	d.before("In the new cluster install the releases of Cluster API and of the providers that the old one had, or later ones that still serve the API versions of the backup, and Velero with the object store of the backup. It must hold none of the Clusters yet, whoever makes them: what does so by itself (Flux, Argo CD, Helm, k0rdent) stays off until all is restored and unpaused.",
+	d.before("In the new cluster install the releases of Cluster API and of the providers that the old one had, or later ones that still serve the API versions of the backup, and Velero with the object store of the backup. It must hold none of the Clusters yet, also none that another tool makes: what does so by itself (Flux, Argo CD, Helm, k0rdent) stays off until all is restored and unpaused.",
 		kubectl(management, "get", "clusters.cluster.x-k8s.io", "--all-namespaces", "--no-headers").Keep("CLUSTERS").
 			Then(shell.Empty("CLUSTERS").OrStop("it holds Clusters:", shell.Raw(`"$CLUSTERS"`))))
 	d.before("Only if that names one: turn off what made it, and pause it at once. Do not delete it: its controllers would take down what runs under its name. Restore into another management cluster, which holds none.",

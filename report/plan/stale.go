@@ -40,10 +40,10 @@ func (pl *planner) stale(d *draft, s *set, m *report.Machine) {
 		d.after("Its cluster is paused and nothing acts on it. Find out who paused it and why; what follows holds from when it is unpaused.")
 	case report.CannotKnow:
 		if s.cluster.Counts.Unknown > 0 {
-			d.before("What becomes of it can't be told. Resolve what the report calls Unknown in its cluster, and run detect again.")
+			d.before("What happens to it is not known. Resolve what the report calls Unknown in its cluster, and run detect again.")
 			return
 		}
-		d.after("What its controllers do can't be told from here. Watch them first: if its Machine stays without a VM, delete it by hand once you have seen that there is still no VM with its id, and its owner makes another.", listMachines(s.cluster))
+		d.after("What its controllers do is not known here. Watch them first: if its Machine stays without a VM, delete it by hand once you have seen that there is still no VM with its id, and its owner makes another.", listMachines(s.cluster))
 		return
 	}
 	switch {

@@ -10,7 +10,7 @@ import (
 // unknowns is what to do about what could not be decided, by reason. Nobody acts
 // on such a machine before it is settled.
 var unknowns = map[string]string{
-	report.AmbiguousMatch:      "Several VMs may be the machine. First find out which of them its Node runs on: compare the Node's addresses and heartbeat with theirs. That one is left as it is. A copy that is off gets another BIOS UUID, or is taken out of the inventory; one that runs is its owner's to shut down. Then run detect again. Until then nothing may start, stop or delete anything of it: the controller takes whichever VM it finds by the id.",
+	report.AmbiguousMatch:      "Several VMs may be the machine. First find out which of them its Node runs on: compare the Node's addresses and heartbeat with theirs. That one is left as it is. A copy that is off gets another BIOS UUID, or is taken out of the inventory; one that runs is its owner's to shut down. Then run detect again. Until then nothing may start, stop or delete anything of it: the controller takes any VM that it finds by the id.",
 	report.ClaimedTwice:        "Two Machines record one id. Find out which of them the VM belongs to; delete neither Machine while both name it, because that destroys the VM of the other.",
 	report.ConflictingIDs:      "Two objects of the backup record different ids for it. Look both ids up, and correct the wrong object after the restore, before its cluster is unpaused.",
 	report.FoundElsewhere:      "A VM with its id is where its controller does not look: in another datacenter, vCenter or account. Prove by its Node and addresses that it is the machine, and no replica. If it is, move it back before the restore.",
@@ -20,7 +20,7 @@ var unknowns = map[string]string{
 	report.MachineNotInBackup:  "Its owner had more Machines than the backup holds, so that it may be one of those. Take a complete backup if there is one; else find out from its Node and its creation time whether it belongs to this cluster.",
 	report.NodeListUnread:      "No VM was found, and the Node list that would show whether its Node is alive could not be read. Make the cluster's API server answer, and run detect again; only if it is gone for good, run it with --skip-access-apiserver.",
 	report.NodeAlive:           "No VM was found, and its Node is alive all the same. The VM is somewhere that was not listed: find it by the Node's address and provider id, and run detect again with that place.",
-	report.ScopeIncomplete:     "Its place could not be listed whole. Remove what stood in the way (the report's scopes and errors say what), and run detect again. Do not act on it before.",
+	report.ScopeIncomplete:     "Its place could not be listed completely. Remove the cause (the report's scopes and errors say what it is), and run detect again. Do not act on it before.",
 	report.UnsupportedProvider: "No provider of this release reads its infrastructure. Compare it by hand.",
 }
 
@@ -78,7 +78,7 @@ func (pl *planner) duplicateID(d *draft, c *report.Cluster, m *report.Machine) {
 	if m.Node != "" {
 		nodes = node + m.Node
 	}
-	d.before("Danger: other VMs have its id, and "+pl.onDelete(c)+", whoever deletes it (a person, a health check, a scale-down). First find out which of them its Node runs on: compare the Node's addresses with theirs. That one is left as it is.",
+	d.before("Danger: other VMs have its id, and "+pl.onDelete(c)+", no matter who deletes it (a person, a health check, a scale-down). First find out which of them its Node runs on: compare the Node's addresses with theirs. That one is left as it is.",
 		append([]shell.Command{pl.workload(c, "get", nodes, "--output=wide")}, pl.look(m)...)...)
 	pl.ownIDs(d, m)
 	d.after("Do not delete its Machine while two VMs have the id, and see that no MachineHealthCheck does.")
