@@ -55,7 +55,7 @@ EXAMPLES:
 		Flags: append(o.flags(),
 			outputFlag("the report"),
 			formatFlag("json", &o.format),
-			&cli.BoolFlag{Name: "summary", Usage: "print the one screen of a terminal where stdout is no terminal, too: for logs", Destination: &o.summary},
+			&cli.BoolFlag{Name: "summary", Usage: "print the one screen in logs, too", Destination: &o.summary},
 			&cli.BoolFlag{Name: "ignore-healthy-resources", Usage: "leave Healthy machines out of the lists; they are still counted", Destination: &o.ignoreHealthy},
 			&cli.StringSliceFlag{Name: "ignore-file", Usage: "YAML `FILE` of rules that set findings aside; they are still counted and listed, but ignored by statuses and --fail-on; repeatable"},
 			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(failOrder, ", ") + "; several are separated by commas", Destination: &o.failOn},
