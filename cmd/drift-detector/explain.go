@@ -100,6 +100,7 @@ func explained(codes []report.Code) []byte {
 			}
 		}
 	}
+	b.WriteString("\nThe steps for a report, with commands: drift-detector plan report.json --phase before\n")
 	return b.Bytes()
 }
 

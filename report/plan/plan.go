@@ -155,7 +155,7 @@ func (pl *planner) answer() []string {
 	for _, k := range pl.Backups {
 		out = append(out, fmt.Sprintf("Backup %s, written %s to %s.", k.Path, k.WrittenFrom.Format("2006-01-02 15:04:05"), k.WrittenTo.Format("15:04:05 MST")))
 	}
-	return append(out, "None of these commands has been run. Read each one before you run it, in this order, one cluster at a time.")
+	return append(out, "None of these commands has been run. Read each one before you run it, in this order, one cluster at a time. A part of the plan is printed with --phase before, --cluster NAME or --step 1.")
 }
 
 func needing(findings int) string {
