@@ -100,8 +100,8 @@ func (r *Registry) Controllers() map[string]Controller {
 	return all
 }
 
-// Claims joins the claims of all providers. A machine that none of them claims
-// gets a Claim without a Provider, so that it has a verdict too.
+// Expected joins what all providers expect. A machine that none of them knows gets an
+// ExpectedMachine without a Provider, so that it has a verdict too.
 func (r *Registry) Expected(s *backup.Snapshot) Expected {
 	all := Expected{
 		Providers: map[backup.ClusterID]string{}, LoadBalancers: map[backup.ClusterID][]LoadBalancer{},

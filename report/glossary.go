@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Code is what people are told of one word of a report.
+// Code explains one word of a report.
 type Code struct {
 	Code    string `json:"code"`
 	Kind    string `json:"kind"`    // what it is a code of: "Warnings"

@@ -158,19 +158,6 @@ func Count(all []Finding, s Severity) int {
 	return n
 }
 
-// Fails reports whether a finding is at least as severe as the threshold.
-func Fails(all []Finding, threshold Severity) bool {
-	for _, s := range Severities {
-		if Count(all, s) > 0 {
-			return true
-		}
-		if s == threshold {
-			break
-		}
-	}
-	return false
-}
-
 // name is how findings call an object.
 func name(kind, namespace, name string) string {
 	if namespace == "" {

@@ -48,7 +48,7 @@ func TestHelpFitsOneScreen(t *testing.T) {
 	}
 }
 
-// A word that is nearly known is told, and one that is not is not guessed at.
+// A word that is nearly known gets a suggestion, and one that is not gets none.
 func TestDidYouMean(t *testing.T) {
 	for line, want := range map[string]string{
 		"detct":                 `unknown command "detct"; did you mean detect?`,

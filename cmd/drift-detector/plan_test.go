@@ -311,7 +311,7 @@ func TestPlanOfAReportWithoutProviders(t *testing.T) {
 	}
 }
 
-// What a person has to read stays short, because likes are told once.
+// What a person has to read stays short, because likes are shown once.
 func TestPlansAreShort(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

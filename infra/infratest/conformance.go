@@ -141,7 +141,7 @@ func whole(t *testing.T, h Harness, w World) {
 	t.Run("secrets stay hidden", func(t *testing.T) { hidden(t, r, all, w) })
 	t.Run("secrets that a server repeats are hidden", func(t *testing.T) { redacts(t, r, w) })
 	t.Run("target ids need no Secrets", func(t *testing.T) { idsWithoutSecrets(t, h, w, r) })
-	t.Run("claims fit targets", func(t *testing.T) { expectedIsConsistent(t, r, all) })
+	t.Run("what is expected has targets", func(t *testing.T) { expectedIsConsistent(t, r, all) })
 	t.Run("the controller is described without contradictions", func(t *testing.T) {
 		for _, p := range ControllerProblems(r.provider.Spec().Controller, r.provider.Expected(r.snapshot).Machines) {
 			t.Error(p)
@@ -300,7 +300,7 @@ func expectedIsConsistent(t *testing.T, r *run, all []infra.Listing) {
 	}
 	c := r.provider.Expected(r.snapshot)
 	if again := r.provider.Expected(r.snapshot); !reflect.DeepEqual(c, again) {
-		t.Error("two calls of Claims differ")
+		t.Error("two calls of Expected differ")
 	}
 	asked := func(target, what string, keys ...infra.Key) {
 		for _, k := range keys {

@@ -20,7 +20,7 @@ func vm(id, ref, name string) *report.Instance {
 	return &report.Instance{Provider: "vsphere", Scope: "vsphere vc:443", ID: id, Ref: ref, Name: name, Path: "/DC0/vm/" + name}
 }
 
-// estate is one cluster with machines of the given verdicts, complete.
+// fleet is one cluster with machines of the given verdicts, complete.
 func fleet(machines ...report.Machine) *report.Report {
 	r := &report.Report{
 		SchemaVersion: "1", GeneratedAt: at,

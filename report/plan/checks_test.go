@@ -37,7 +37,7 @@ func TestErrorsOfTheBackupAreListed(t *testing.T) {
 	}
 	r.Checks = r.Checks[3:]
 	if text := asMarkdown(t, r); !strings.Contains(text, "found no error and 1 warning") || strings.Contains(text, "this is resolved") {
-		t.Error("a warning alone is told as an error")
+		t.Error("a warning alone is shown as an error")
 	}
 	r.Checks = r.Checks[1:]
 	if text := asMarkdown(t, r); strings.Contains(text, "checks of the backup itself") {
@@ -50,26 +50,26 @@ func TestErrorsOfTheBackupAreListed(t *testing.T) {
 // back is a step of its own, after which there is nothing left to settle.
 func TestErrorsAreRepeatedBeforeTheirClusterIsUnpaused(t *testing.T) {
 	for object, want := range map[string]string{ // of alpha/alpha, then alpha/alpha2
-		"Cluster alpha/alpha":                       "own -",
-		"Cluster alpha/alpha2":                      "- own",
-		"Cluster other/alpha":                       "open open",
-		"KubeadmControlPlane alpha/alpha":           "own -",
-		"MachineDeployment alpha/alpha":             "own -",
-		"MachineSet alpha/alpha":                    "- own",
-		"Machine alpha/stale":                       "own -",
-		"Machine alpha/ghost":                       "open open",
-		"Secret alpha/alpha-ca":                     "own -",
-		"Secret alpha/alpha2-kubeconfig":            "- own",
-		"Secret alpha/alpha-eu-ca":                  "open open",
-		"VSphereClusterIdentity of-alpha":           "waits -",
-		"VSphereClusterIdentity of-more":            "waits -", // every cluster has a forecast, which would tell
-		"Secret alpha/of-more":                      "own open",
-		"VSphereClusterIdentity told-by-a-forecast": "- waits",
-		"VSphereMachine alpha/lost":                 "own -",
-		"ClusterClass alpha/alpha":                  "open open",
-		"every Secret":                              "open open",
-		"backup alpha":                              "open open",
-		"":                                          "open open",
+		"Cluster alpha/alpha":                        "own -",
+		"Cluster alpha/alpha2":                       "- own",
+		"Cluster other/alpha":                        "open open",
+		"KubeadmControlPlane alpha/alpha":            "own -",
+		"MachineDeployment alpha/alpha":              "own -",
+		"MachineSet alpha/alpha":                     "- own",
+		"Machine alpha/stale":                        "own -",
+		"Machine alpha/ghost":                        "open open",
+		"Secret alpha/alpha-ca":                      "own -",
+		"Secret alpha/alpha2-kubeconfig":             "- own",
+		"Secret alpha/alpha-eu-ca":                   "open open",
+		"VSphereClusterIdentity of-alpha":            "waits -",
+		"VSphereClusterIdentity of-more":             "waits -", // every cluster has a forecast, which would tell
+		"Secret alpha/of-more":                       "own open",
+		"VSphereClusterIdentity named-by-a-forecast": "- waits",
+		"VSphereMachine alpha/lost":                  "own -",
+		"ClusterClass alpha/alpha":                   "open open",
+		"every Secret":                               "open open",
+		"backup alpha":                               "open open",
+		"":                                           "open open",
 	} {
 		r := sample("alpha")
 		find(t, r, report.Stale, "worker").Name = "stale"
@@ -78,10 +78,10 @@ func TestErrorsAreRepeatedBeforeTheirClusterIsUnpaused(t *testing.T) {
 			{Kind: "VSphereClusterIdentity", Name: "of-alpha", ReferredBy: "VSphereCluster alpha/alpha"},
 			{Kind: "VSphereClusterIdentity", Name: "of-more", ReferredBy: "VSphereCluster alpha/alpha and 1 more"},
 			{Kind: "Secret", Namespace: "alpha", Name: "of-more", ReferredBy: "VSphereCluster alpha/alpha and 1 more"},
-			{Kind: "VSphereClusterIdentity", Name: "told-by-a-forecast", ReferredBy: "VSphereCluster alpha/elsewhere"},
+			{Kind: "VSphereClusterIdentity", Name: "named-by-a-forecast", ReferredBy: "VSphereCluster alpha/elsewhere"},
 			{Kind: "VSphereMachine", Namespace: "alpha", Name: "lost", ReferredBy: "Machine alpha/stale"},
 		}
-		r.Clusters[1].Forecast = &report.ClusterForecast{Notes: []report.Note{{Code: "IdentityAbsent", Message: "VSphereClusterIdentity told-by-a-forecast is not in the backup"}}}
+		r.Clusters[1].Forecast = &report.ClusterForecast{Notes: []report.Note{{Code: "IdentityAbsent", Message: "VSphereClusterIdentity named-by-a-forecast is not in the backup"}}}
 		r.Checks = []report.Check{faultOn(object, "Code")}
 		var got []string
 		for _, c := range New(r, providerTools).Sections[2].Chapters {
@@ -106,7 +106,7 @@ func TestErrorsAreRepeatedBeforeTheirClusterIsUnpaused(t *testing.T) {
 	}
 }
 
-// What is missing is told once before the restore: with the error that is about
+// What is missing is said once before the restore: with the error that is about
 // it, or else by itself.
 func TestWhatIsMissingIsToldOnce(t *testing.T) {
 	for name, k := range map[string]report.Check{
@@ -120,7 +120,7 @@ func TestWhatIsMissingIsToldOnce(t *testing.T) {
 		r.Checks = []report.Check{k}
 		text := strings.Join(lines(New(r, providerTools).Sections[0].Chapters[0].Steps), "\n")
 		if got, want := strings.Contains(text, "VSphereClusterIdentity alpha is not in the backup"), name != "by an error"; got != want {
-			t.Errorf("%s: told by itself: %v", name, got)
+			t.Errorf("%s: said by itself: %v", name, got)
 		}
 	}
 }

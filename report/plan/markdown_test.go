@@ -31,7 +31,7 @@ func fences(text string) [][]string {
 }
 
 // paste gives a shell one fence after the other, each as a whole, with programs
-// that record their calls and do as they are told. The operator has filled all
+// that record their calls and do as they are scripted. The operator has filled all
 // values in.
 func paste(t *testing.T, blocks [][]string, behaviour string) []string {
 	t.Helper()
@@ -41,7 +41,7 @@ func paste(t *testing.T, blocks [][]string, behaviour string) []string {
 		record := filepath.Join(t.TempDir(), "record")
 		cmd := exec.Command("sh", writeScript(t, unset.ReplaceAllString(filled+strings.Join(block, "\n"), "$1='filled'")))
 		cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "RECORD="+record, "SAMPLE=alpha")
-		_ = cmd.Run() // that it fails is what some of them are told to
+		_ = cmd.Run() // that it fails is what some of them are scripted to
 		data, err := os.ReadFile(record)
 		if err != nil && !os.IsNotExist(err) {
 			t.Fatal(err)
@@ -67,7 +67,7 @@ var filled = func() string {
 func TestPasteOfAFenceStopsAtTheFirstFailure(t *testing.T) {
 	text := asMarkdown(t, sample("alpha"))
 	if !strings.Contains(text, "within a block nothing runs after a command that failed, except in a loop") {
-		t.Error("the reader is not told so")
+		t.Error("the reader does not read so")
 	}
 	blocks := fences(text)
 	ran := 0

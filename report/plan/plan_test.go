@@ -75,7 +75,7 @@ func TestBothFormsHoldEveryCommandOnce(t *testing.T) {
 	}
 }
 
-// Twenty machines that need the same are one block with the steps told once.
+// Twenty machines that need the same are one block with the steps shown once.
 func TestMachinesThatNeedTheSameAreOneBlock(t *testing.T) {
 	r := sample("alpha")
 	g := group(r)
@@ -94,7 +94,7 @@ func TestMachinesThatNeedTheSameAreOneBlock(t *testing.T) {
 	}
 	n := found[0][1]
 	if n := strings.Count(text, "Power it off and check"); n != 2 { // once for the Ghost of the control plane
-		t.Errorf("the step is told %d times", n)
+		t.Errorf("the step is shown %d times", n)
 	}
 	if n := strings.Count(text, "--replicas=20"); n != 1 {
 		t.Errorf("what all share is there %d times", n)
@@ -141,11 +141,11 @@ func TestStaleComesBeforeGhostAndARolloutIsOneEvent(t *testing.T) {
 		t.Errorf("Stale at %d, Ghost at %d", stale, ghost)
 	}
 	if n := strings.Count(text, "it was rolled out"); n != 1 {
-		t.Errorf("the rollout is told %d times", n)
+		t.Errorf("the rollout is shown %d times", n)
 	}
 }
 
-// What is one event is told where its machines are, before the restore or after
+// What is one event is said where its machines are, before the restore or after
 // it, and not twice.
 func TestEventIsToldOnceAndWithItsMachines(t *testing.T) {
 	const reported = "are most likely one event"
@@ -165,7 +165,7 @@ func TestEventIsToldOnceAndWithItsMachines(t *testing.T) {
 		}
 	}
 	if want := []string{"#### 7. KubeadmControlPlane alpha: 1 Stale", "#### 17. MachineDeployment alpha: 1 Stale", "#### 20. MachineSet alpha: 1 Stale"}; !slices.Equal(headings, want) {
-		t.Errorf("told below %q, want %q", headings, want)
+		t.Errorf("shown below %q, want %q", headings, want)
 	}
 }
 
@@ -176,7 +176,7 @@ func TestMachinesThatDoNotHealAreToldOnce(t *testing.T) {
 		r.Summary.Forecast = &report.GeneralForecast{NotHealing: n, Notes: []report.Note{{Code: "NotHealing", Message: "3 will not heal"}, {Code: "Other", Message: "more of it."}}}
 		text := asMarkdown(t, r)
 		if got := [2]int{strings.Count(text, "that no controller replaces: 3"), strings.Count(text, "3 will not heal.")}; got != want {
-			t.Errorf("%d: told %v, want %v", n, got, want)
+			t.Errorf("%d: shown %v, want %v", n, got, want)
 		}
 		if !strings.Contains(text, "- more of it.\n") {
 			t.Errorf("%d: another note is not there, or ends in two full stops", n)
@@ -285,7 +285,7 @@ func TestClusterThatMayLiveIsNotLeftOut(t *testing.T) {
 	}
 }
 
-// Whether or not it can be left out, nobody is told to unpause what is gone.
+// Whether or not it can be left out, no step unpauses what is gone.
 func TestClusterThatIsGoneStaysPaused(t *testing.T) {
 	r := deleted()
 	for _, filter := range []*report.Filter{nil, {Clusters: []string{"alpha"}}} {
@@ -349,7 +349,7 @@ func TestEvictionIsWarnedOfBeforeAnythingIsUnpaused(t *testing.T) {
 
 func TestIdentityIsAppliedBeforeItsClustersAreUnpaused(t *testing.T) {
 	r := sample("alpha")
-	third := sample("beta").Clusters[0] // told by its forecast alone
+	third := sample("beta").Clusters[0] // known by its forecast alone
 	third.Forecast.Notes = []report.Note{{Code: "IdentityAbsent", Message: "VSphereClusterIdentity alpha is not in the backup"}}
 	r.Clusters = append(r.Clusters, third)
 	r.Backups[0].Missing[0].ReferredBy += " and 1 more"

@@ -99,7 +99,7 @@ func TestAnIDOfAnotherFormProvesNothing(t *testing.T) {
 }
 
 // Two AWS accounts have the same regions: each has a profile of its own, and what
-// can't be told apart is not addressed.
+// cannot be distinguished is not addressed.
 func TestTwoAccountsOfOneRegion(t *testing.T) {
 	const second = "111111111111"
 	arrange := func(of string) *report.Report {

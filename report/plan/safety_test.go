@@ -200,7 +200,7 @@ func TestNothingFollowsARefusedCommand(t *testing.T) {
 			}
 		}
 		if refused != 1 {
-			t.Errorf("%q: that no command is made is told %d times", name, refused)
+			t.Errorf("%q: that no command is made is shown %d times", name, refused)
 		}
 	}
 }

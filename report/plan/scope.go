@@ -58,8 +58,8 @@ func (pl *planner) scopeByName(name string, p *scope) {
 	pl.scopes[name] = p
 }
 
-// scopeOf is where an instance was seen, nil when that can't be addressed or told
-// from another scope of the name.
+// scopeOf is where an instance was seen, nil when that cannot be addressed, or
+// when another scope has the same name.
 func (pl *planner) scopeOf(i *report.Instance) *scope {
 	known := pl.providers[i.Provider]
 	if known == nil {

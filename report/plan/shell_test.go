@@ -72,7 +72,7 @@ func TestScriptDoesNothingAsItIsForHostileNames(t *testing.T) {
 			t.Errorf("%q: the script says %q", name, out)
 		}
 	}
-	// One estate of all of them, since each start of shellcheck takes its time.
+	// One fleet of all of them, since each start of shellcheck takes its time.
 	all := sample("alpha-prod")
 	for _, name := range slices.Concat(shelltest.Hostile, shelltest.Unprintable) {
 		more := sample(name)

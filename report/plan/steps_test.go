@@ -328,7 +328,7 @@ func TestControlPlaneWithoutAMajorityIsRecoveredFirst(t *testing.T) {
 		r.Clusters[0].ControlPlane.Counts = report.MachineCounts{Total: tt.healthy + tt.stale, Healthy: tt.healthy, Stale: tt.stale}
 		text := fmt.Sprint(stepsOf(t, r, report.Stale, "control-plane"))
 		if got := strings.Contains(text, "Delete nothing before etcd has a majority"); got != tt.recover {
-			t.Errorf("%d exist, %d are gone: told to recover: %v", tt.healthy, tt.stale, got)
+			t.Errorf("%d exist, %d are gone: says to recover: %v", tt.healthy, tt.stale, got)
 		}
 	}
 }
@@ -610,7 +610,7 @@ func TestPowerOnIsLeftToControllersOnlyAsForeseen(t *testing.T) {
 		r.Clusters, r.InfraMachines = r.Clusters[:1], nil
 		text := asMarkdown(t, r)
 		if strings.Contains(text, "powers its VM on as soon as it is adopted") != tt.left {
-			t.Errorf("%s: told that CAPV powers it on: %v", name, !tt.left)
+			t.Errorf("%s: says that CAPV powers it on: %v", name, !tt.left)
 		}
 		want := "0 findings need you before the restore, 1 after; controllers fix 0"
 		if tt.left {

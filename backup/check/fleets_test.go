@@ -279,23 +279,3 @@ func TestManyOverlaps(t *testing.T) {
 		t.Errorf("%d overlaps", overlaps)
 	}
 }
-
-func TestFails(t *testing.T) {
-	warned := []check.Finding{{Severity: check.Info}, {Severity: check.Warning}}
-	for _, test := range []struct {
-		found     []check.Finding
-		threshold check.Severity
-		want      bool
-	}{
-		{nil, check.Warning, false},
-		{warned[:1], check.Warning, false},
-		{warned, check.Warning, true},
-		{warned, check.Error, false},
-		{[]check.Finding{{Severity: check.Error}}, check.Warning, true},
-		{[]check.Finding{{Severity: check.Error}}, check.Error, true},
-	} {
-		if got := check.Fails(test.found, test.threshold); got != test.want {
-			t.Errorf("%v against %s: %v", test.found, test.threshold, got)
-		}
-	}
-}
