@@ -140,7 +140,7 @@ func TestEdgeCases(t *testing.T) {
 		{"18 orphan with its instance", func(s *scene) {
 			s.orphan("o")
 			s.vmOf("o")
-		}, []wish{{name: "o", status: Healthy, warnings: MachineMissing, set: "MachineDeployment/md"}}},
+		}, []wish{{name: "o", status: Healthy, warnings: string(MachineMissing), set: "MachineDeployment/md"}}},
 
 		{"18 orphan whose home is not complete", func(s *scene) {
 			s.orphan("o")
@@ -286,7 +286,7 @@ func TestEdgeCases(t *testing.T) {
 			s.vmOf("n")
 			s.vm("vm", bios("b-2"), named("m"))
 			s.node(prod, bios("b-2"), "m").Ready = false
-		}, []wish{{name: "m", status: Stale, reason: InstanceNotFound, warnings: SameNameElsewhere}, {name: "vm", reason: NodeOfMachine}}},
+		}, []wish{{name: "m", status: Stale, reason: InstanceNotFound, warnings: string(SameNameElsewhere)}, {name: "vm", reason: NodeOfMachine}}},
 
 		{"53 the Node of a removed VM lingers", func(s *scene) {
 			s.worker("m")

@@ -183,7 +183,7 @@ func (d *drafts) finish(one *draft) Cluster {
 	c.ControlPlane.finish(one.planeReason(lacking[setName{c.ControlPlane.Kind, c.ControlPlane.Name}]))
 	c.Workers = AllHealthy
 	for name, s := range one.groups {
-		reason := ""
+		reason := Reason("")
 		switch {
 		case s.Pool != nil: // it makes and deletes Machines as its members change
 			reason = s.Pool.reason()
@@ -202,7 +202,7 @@ func (d *drafts) finish(one *draft) Cluster {
 }
 
 // planeReason is why a control plane needs confirmation whatever its machines are.
-func (d *draft) planeReason(lacking bool) string {
+func (d *draft) planeReason(lacking bool) Reason {
 	switch {
 	case hostedPlanes[d.ControlPlane.Kind]:
 		return HostedInManagementCluster

@@ -23,7 +23,7 @@ func describe(r Result) []string {
 			for _, v := range s.Machines {
 				var warnings []string
 				for _, w := range v.Warnings {
-					warnings = append(warnings, w.Reason)
+					warnings = append(warnings, string(w.Reason))
 				}
 				sort.Strings(warnings)
 				id := "-"

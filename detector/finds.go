@@ -7,7 +7,7 @@ import (
 
 // NotFoundByName is the reason code of a machine whose instance exists, and whose
 // controller searches for it by name and does not find it.
-const NotFoundByName = "NotFoundByName"
+const NotFoundByName Reason = "NotFoundByName"
 
 // searches reports whether the machine's controller has no id to go by, and searches
 // by name. Nothing searches for a member of a pool.

@@ -91,7 +91,7 @@ func TestMatchesThatTheControllerOverlooks(t *testing.T) {
 	for name, c := range map[string]struct {
 		arrange func(*scene)
 		status  Status
-		reason  string
+		reason  Reason
 	}{
 		"by id, found by name":          {func(s *scene) { searching(s); s.vm("m", bios("b-m"), searched) }, Healthy, ""},
 		"by id, under another name":     {func(s *scene) { searching(s); s.vmOf(subject) }, Unknown, NotFoundByName},

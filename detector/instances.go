@@ -12,14 +12,14 @@ import (
 
 // Reason codes of instances that no machine explains.
 const (
-	MachineNotInBackup = "MachineNotInBackup"
-	ForeignNode        = "ForeignNode"
-	AmbiguousOwner     = "AmbiguousOwner"
-	InClusterFolder    = "InClusterFolder"
-	NameOnly           = "NameOnly"
-	// Terminated is the cause under which an ended instance without a machine is
+	MachineNotInBackup Reason = "MachineNotInBackup"
+	ForeignNode        Reason = "ForeignNode"
+	AmbiguousOwner     Reason = "AmbiguousOwner"
+	InClusterFolder    Reason = "InClusterFolder"
+	NameOnly           Reason = "NameOnly"
+	// terminated is the cause under which an ended instance without a machine is
 	// counted as excluded.
-	Terminated = "terminated"
+	terminated = "terminated"
 )
 
 // instanceFacts is all that a row of the table for instances may look at.
@@ -245,7 +245,7 @@ func (ix *index) instanceFacts(v *vm) *instanceFacts {
 	}
 	switch {
 	case v.Gone:
-		f.exclude = cmp.Or(f.exclude, Terminated)
+		f.exclude = cmp.Or(f.exclude, terminated)
 	case v.member:
 		f.exclude = cmp.Or(f.exclude, memberOfPool)
 	}
@@ -289,7 +289,7 @@ func decideLeftOut(f *instanceFacts) placement {
 }
 
 // unattributed is the placement of an instance that a machine refers to.
-func (f *instanceFacts) unattributed(reason, message string, c *expectedMachine) placement {
+func (f *instanceFacts) unattributed(reason Reason, message string, c *expectedMachine) placement {
 	p := f.suggest(reason, message, c.cluster)
 	p.unattributed.Unread = reason == InstanceUnreadable
 	p.unattributed.Evidence = []Evidence{{"machine", c.namespace + "/" + c.name, StrengthMedium}}
@@ -297,7 +297,7 @@ func (f *instanceFacts) unattributed(reason, message string, c *expectedMachine)
 }
 
 // suggest leaves an instance to a person, with the cluster where there is one.
-func (f *instanceFacts) suggest(reason, message string, ids ...backup.ClusterID) placement {
+func (f *instanceFacts) suggest(reason Reason, message string, ids ...backup.ClusterID) placement {
 	u := &Unattributed{Instance: f.vm.Instance, Scope: f.vm.scope, Reason: reason, Message: message}
 	slices.SortFunc(ids, compareClusters)
 	if ids = slices.Compact(ids); len(ids) == 1 {

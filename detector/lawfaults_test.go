@@ -34,7 +34,7 @@ func lawOfWays(s said) string {
 	for _, v := range w.decide().verdictList() {
 		c := w.machineNamed(v.Name)
 		if c != nil && w.isIt(c.site) && (v.Reason == ScopeIncomplete || v.Reason == NodeListUnread) {
-			return v.Name + " stays " + v.Reason + " whatever one does: " + v.Message
+			return v.Name + " stays " + string(v.Reason) + " whatever one does: " + v.Message
 		}
 	}
 	return ""

@@ -105,7 +105,7 @@ func (w *poolTruth) broken(r Result) string {
 	for _, v := range verdictsOf(r.Clusters[0]) {
 		verdicts[v.Name] = v
 	}
-	loose := map[string]string{}
+	loose := map[string]Reason{}
 	for _, u := range r.Unattributed {
 		loose[u.Instance.Name] = u.Reason
 	}
@@ -126,11 +126,11 @@ func (w *poolTruth) broken(r Result) string {
 		case seen && m.renew && m.then && !decided && loose[m.name] == "" && !slices.Contains(pool.Now, "b-"+m.name):
 			return m.name + " left the pool, runs, and was dropped"
 		case v.Status == Stale && v.Reason != PoolMember:
-			return m.name + " is " + v.Reason + ", and a pool replaces its members itself"
+			return m.name + " is " + string(v.Reason) + ", and a pool replaces its members itself"
 		case v.Status == Stale && (!whole || pool.State == Undecided || seen && !m.ended):
 			return m.name + " is Stale, and nobody saw that it is gone"
 		case decided && m.then && seen && !m.ended && v.Status != Healthy && whole && !(m.renew && v.Reason == LeftPool):
-			return m.name + " lives, and is " + string(v.Status) + " " + v.Reason
+			return m.name + " lives, and is " + string(v.Status) + " " + string(v.Reason)
 		}
 	}
 	return ""
@@ -147,7 +147,7 @@ func TestLawsOfPools(t *testing.T) {
 			t.Fatalf("world %d: %s", seed, broken)
 		}
 		for _, v := range verdictsOf(r.Clusters[0]) {
-			met[string(v.Status)+v.Reason]++
+			met[string(v.Status)+string(v.Reason)]++
 		}
 		for _, s := range r.Clusters[0].WorkerGroups {
 			if s.Pool != nil {
@@ -155,10 +155,10 @@ func TestLawsOfPools(t *testing.T) {
 			}
 		}
 		for _, u := range r.Unattributed {
-			met[u.Reason]++
+			met[string(u.Reason)]++
 		}
 	}
-	for _, what := range []string{string(Healthy), string(Stale) + PoolMember, string(Unknown) + PoolMember, string(Absent), string(Undecided), LeftPool, string(Ghost)} {
+	for _, what := range []string{string(Healthy), string(Stale) + string(PoolMember), string(Unknown) + string(PoolMember), string(Absent), string(Undecided), string(LeftPool), string(Ghost)} {
 		if met[what] == 0 {
 			t.Errorf("no world led to %s: %v", what, met)
 		}

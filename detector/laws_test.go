@@ -11,7 +11,7 @@ import (
 )
 
 func TestRandomWorldsAgreeWithTheOracle(t *testing.T) {
-	statuses, reasons := map[Status]int{}, map[string]int{}
+	statuses, reasons := map[Status]int{}, map[Reason]int{}
 	for seed := range uint64(4000) {
 		s := randomWorld(seed)
 		r := s.detect()
@@ -42,7 +42,7 @@ func TestRandomWorldsAgreeWithTheOracle(t *testing.T) {
 }
 
 // everyReason is all reason codes of machines and instances.
-var everyReason = []string{
+var everyReason = []Reason{
 	UnsupportedProvider, ClaimedTwice, ConflictingIDs, InstanceUnreadable, AmbiguousMatch, InfraObjectMissing, InstanceTerminated, ScopeIncomplete,
 	FoundElsewhere, IdentityChanged, NodeAlive, NotProvisioned, InstanceNotFound, NodeListUnread, NameOnly,
 	MachineNotInBackup, ForeignNode, AmbiguousOwner, InClusterFolder, SameName, NodeOfMachine, CloneOf, DuplicateID, PoolMember, LeftPool,

@@ -9,28 +9,28 @@ import (
 
 // Reason codes of machines.
 const (
-	UnsupportedProvider = "UnsupportedProvider"
-	ClaimedTwice        = "ClaimedTwice"
-	ConflictingIDs      = "ConflictingIDs"
-	InstanceUnreadable  = "InstanceUnreadable"
-	AmbiguousMatch      = "AmbiguousMatch"
-	InfraObjectMissing  = "InfraObjectMissing"
-	InstanceTerminated  = "InstanceTerminated"
-	ScopeIncomplete     = "ScopeIncomplete"
-	FoundElsewhere      = "FoundElsewhere"
-	IdentityChanged     = "IdentityChanged"
-	NodeAlive           = "NodeAlive"
-	NotProvisioned      = "NotProvisioned"
-	InstanceNotFound    = "InstanceNotFound"
+	UnsupportedProvider Reason = "UnsupportedProvider"
+	ClaimedTwice        Reason = "ClaimedTwice"
+	ConflictingIDs      Reason = "ConflictingIDs"
+	InstanceUnreadable  Reason = "InstanceUnreadable"
+	AmbiguousMatch      Reason = "AmbiguousMatch"
+	InfraObjectMissing  Reason = "InfraObjectMissing"
+	InstanceTerminated  Reason = "InstanceTerminated"
+	ScopeIncomplete     Reason = "ScopeIncomplete"
+	FoundElsewhere      Reason = "FoundElsewhere"
+	IdentityChanged     Reason = "IdentityChanged"
+	NodeAlive           Reason = "NodeAlive"
+	NotProvisioned      Reason = "NotProvisioned"
+	InstanceNotFound    Reason = "InstanceNotFound"
 )
 
 // Reason codes of warnings, beside those that providers give.
 const (
-	DuplicateID       = "DuplicateID"
-	Reidentified      = "Reidentified"
-	Template          = "Template"
-	MachineMissing    = "MachineMissing"
-	SameNameElsewhere = "SameNameElsewhere"
+	DuplicateID       Reason = "DuplicateID"
+	Reidentified      Reason = "Reidentified"
+	Template          Reason = "Template"
+	MachineMissing    Reason = "MachineMissing"
+	SameNameElsewhere Reason = "SameNameElsewhere"
 )
 
 // machineRows is the table for machines: the first row that applies decides.
@@ -347,10 +347,10 @@ func decideNothing(f *machineFacts) Verdict {
 	return v
 }
 
-func unknown(reason, message string) Verdict {
+func unknown(reason Reason, message string) Verdict {
 	return Verdict{Status: Unknown, Reason: reason, Message: message}
 }
 
-func stale(reason, message string) Verdict {
+func stale(reason Reason, message string) Verdict {
 	return Verdict{Status: Stale, Reason: reason, Message: message}
 }

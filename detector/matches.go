@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"drift-detector/infra"
 )
@@ -70,14 +69,14 @@ func (f *machineFacts) healthy(found *vm, s Strength) Verdict {
 	}
 	v := f.with(Verdict{Status: Healthy, ByID: hasKey(found, f.expected.Strong)}, found, s)
 	for _, w := range found.Warnings {
-		v.Warnings = append(v.Warnings, Warning{w, f.condition(w)})
+		v.Warnings = append(v.Warnings, Warning{Reason(w), f.condition(w)})
 	}
 	if found.Exclude == infra.Template {
 		v.Warnings = append(v.Warnings, Warning{Template, "the VM is a template now: neither a person nor its controller can power it on"})
 	}
 	for _, x := range f.expected.Expect {
 		if hasOtherKey(found, x.Key) {
-			v.Warnings = append(v.Warnings, Warning{x.Warning, fmt.Sprintf("its %s is %s, the backup says %s", f.label(x.Key.Kind), valueOf(found, x.Key.Kind), x.Key.Value)})
+			v.Warnings = append(v.Warnings, Warning{Reason(x.Warning), fmt.Sprintf("its %s is %s, the backup says %s", f.label(x.Key.Kind), valueOf(found, x.Key.Kind), x.Key.Value)})
 		}
 	}
 	if copies := f.without(found, f.home, f.copies); len(copies) > 0 && !f.expected.Strong.IsZero() {
@@ -92,7 +91,7 @@ func (f *machineFacts) healthy(found *vm, s Strength) Verdict {
 }
 
 func compareWarnings(a, b Warning) int {
-	return strings.Compare(a.Reason+"\x00"+a.Message, b.Reason+"\x00"+b.Message)
+	return cmp.Or(cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Message, b.Message))
 }
 
 // evidence lists the keys that an instance shares with the machine.

@@ -15,7 +15,7 @@ import (
 
 // NodeListUnread is the reason of a verdict that the Node list of its cluster may
 // contradict, which was asked for and not read.
-const NodeListUnread = "NodeListUnread"
+const NodeListUnread Reason = "NodeListUnread"
 
 // States of Node lists in which nobody asked, or an answer was read to its end.
 const (

@@ -12,7 +12,7 @@ import (
 type wish struct {
 	name     string
 	status   Status // empty: the instance is unattributed
-	reason   string
+	reason   Reason
 	warnings string // reasons, joined by a space
 	set      string // where it is listed: "cp", or "kind/name" of a worker group; empty: anywhere
 }
@@ -28,7 +28,7 @@ func find(r Result, name string) (wish, bool) {
 				w := wish{name: name, status: v.Status, reason: v.Reason, set: s.Kind + "/" + s.Name}
 				var reasons []string
 				for _, x := range v.Warnings {
-					reasons = append(reasons, x.Reason)
+					reasons = append(reasons, string(x.Reason))
 				}
 				w.warnings = strings.Join(reasons, " ")
 				return w, true
@@ -81,7 +81,7 @@ func TestEndedInstances(t *testing.T) {
 	s.vm("old", bios("b-1")).Gone = true
 	s.node(prod, bios("b-1"), "later")
 	r := s.detect()
-	if r.Excluded[Terminated] != 2 || len(r.Unattributed) != 0 || r.Status != AllHealthy {
+	if r.Excluded[terminated] != 2 || len(r.Unattributed) != 0 || r.Status != AllHealthy {
 		t.Errorf("excluded %v, unattributed %v, status %s", r.Excluded, r.Unattributed, r.Status)
 	}
 }

@@ -12,10 +12,10 @@ import (
 
 // Reason codes of pools and their machines.
 const (
-	PoolMissing   = "PoolMissing"
-	PoolUndecided = "PoolUndecided"
-	PoolMember    = "PoolMember"
-	LeftPool      = "LeftPool"
+	PoolMissing   Reason = "PoolMissing"
+	PoolUndecided Reason = "PoolUndecided"
+	PoolMember    Reason = "PoolMember"
+	LeftPool      Reason = "LeftPool"
 )
 
 // memberOfPool is the cause under which living members of known pools are
@@ -136,7 +136,7 @@ func minus(a, b []string) []string {
 }
 
 // reason is why the set of the pool needs confirmation.
-func (s *PoolState) reason() string {
+func (s *PoolState) reason() Reason {
 	switch s.State {
 	case Absent:
 		return PoolMissing

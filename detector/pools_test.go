@@ -27,7 +27,7 @@ func TestPools(t *testing.T) {
 		state   Presence
 		now     []string
 		status  Rollup
-		reason  string
+		reason  Reason
 		message string
 	}{
 		{"unchanged", func(s *scene) {
@@ -175,7 +175,7 @@ func TestMemberOfAPoolIsCounted(t *testing.T) {
 	s.worker("m")
 	s.vmOf("m").Keys = append(s.listings[0].Instances[2].Keys, asg("p"))
 	r := s.detect()
-	if r.Excluded[memberOfPool] != 1 || r.Excluded[Terminated] != 1 {
+	if r.Excluded[memberOfPool] != 1 || r.Excluded[terminated] != 1 {
 		t.Errorf("excluded %v", r.Excluded)
 	}
 	if p := poolOf(t, r, "p").Pool; !slices.Equal(p.Now, []string{"a", "b-m"}) {
@@ -280,7 +280,7 @@ func TestPoolOfAGuessedName(t *testing.T) {
 		there  bool
 		state  Presence
 		now    []string
-		reason string
+		reason Reason
 	}{
 		"found":     {true, Present, nil, ""},
 		"not found": {false, Undecided, []string{"i-1"}, PoolUndecided},

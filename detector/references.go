@@ -10,16 +10,16 @@ import (
 // Reason codes of instances that a machine refers to without being matched with them,
 // beside those of machines.
 const (
-	SameName      = "SameName"
-	NodeOfMachine = "NodeOfMachine"
-	CloneOf       = "CloneOf"
+	SameName      Reason = "SameName"
+	NodeOfMachine Reason = "NodeOfMachine"
+	CloneOf       Reason = "CloneOf"
 )
 
 // reference connects an instance with a machine of the backup that it was not matched
 // with, or not with certainty. Such an instance is never a Ghost.
 type reference struct {
 	machine *expectedMachine
-	reason  string
+	reason  Reason
 	rank    int // the lower, the stronger
 }
 
@@ -36,7 +36,7 @@ const (
 
 // addReference keeps the strongest reference; the expected machines come in order. It has no
 // effect on instances that were matched with a machine.
-func (v *vm) addReference(c *expectedMachine, rank int, reason string) {
+func (v *vm) addReference(c *expectedMachine, rank int, reason Reason) {
 	if v.reference.machine == nil || rank < v.reference.rank {
 		v.reference = reference{c, reason, rank}
 	}
@@ -118,7 +118,7 @@ func (ix *index) findKeyReferences(c *expectedMachine) {
 
 // reasonOf is the reason of the machine's verdict where that verdict is about
 // the instances that it reaches, else another.
-func reasonOf(c *expectedMachine, otherwise string) string {
+func reasonOf(c *expectedMachine, otherwise Reason) Reason {
 	switch c.verdict.Reason {
 	case ClaimedTwice, ConflictingIDs, InstanceUnreadable, AmbiguousMatch, FoundElsewhere, IdentityChanged:
 		return c.verdict.Reason
@@ -149,6 +149,6 @@ func referenceText(r reference) string {
 	case IdentityChanged:
 		return "it has the second key of machine " + name + ", but another id"
 	default:
-		return "it may be machine " + name + ", which cannot be decided: " + cmp.Or(r.machine.verdict.Message, r.reason)
+		return "it may be machine " + name + ", which cannot be decided: " + cmp.Or(r.machine.verdict.Message, string(r.reason))
 	}
 }

@@ -52,6 +52,10 @@ const (
 	StrengthWeak   Strength = "weak"
 )
 
+// Reason is one word for why something is as the detector says: of a verdict, a
+// warning, a roll-up or an instance to confirm.
+type Reason string
+
 // Evidence is one fact that a verdict rests on, so that a person can check it.
 type Evidence struct {
 	Kind     string // "biosUUID", "name", "node", "folder", …
@@ -61,7 +65,7 @@ type Evidence struct {
 
 // Warning goes with a verdict that is right but not the whole story.
 type Warning struct {
-	Reason  string
+	Reason  Reason
 	Message string
 }
 
@@ -69,7 +73,7 @@ type Warning struct {
 // that belongs to a cluster and has no machine.
 type Verdict struct {
 	Status  Status
-	Reason  string // refines Status; empty for a plain Healthy
+	Reason  Reason // refines Status; empty for a plain Healthy
 	Message string
 
 	Namespace, Name string
@@ -108,7 +112,7 @@ const (
 type Set struct {
 	Kind, Name string
 	Status     Rollup
-	Reason     string // why the roll-up is worse than its machines: "ControlPlaneLost", "MachinesNotInBackup", …
+	Reason     Reason // why the roll-up is worse than its machines: "ControlPlaneLost", "MachinesNotInBackup", …
 	Desired    backup.Number
 	Machines   []Verdict  // sorted by name
 	Pool       *PoolState // of a MachinePool whose machines the infrastructure makes
@@ -181,7 +185,7 @@ type Unattributed struct {
 	Scope    string
 	Cluster  *backup.ClusterID // where one is suggested
 	Foreign  string            // name of a cluster that is not in the backup
-	Reason   string
+	Reason   Reason
 	Message  string
 	Evidence []Evidence
 	// Unread is true when it may be a machine and could not be read: the run has not

@@ -7,9 +7,9 @@ import (
 
 // Reason codes of roll-ups.
 const (
-	HostedInManagementCluster = "HostedInManagementCluster"
-	ControlPlaneLost          = "ControlPlaneLost"
-	MachinesNotInBackup       = "MachinesNotInBackup"
+	HostedInManagementCluster Reason = "HostedInManagementCluster"
+	ControlPlaneLost          Reason = "ControlPlaneLost"
+	MachinesNotInBackup       Reason = "MachinesNotInBackup"
 )
 
 // hostedPlanes are the kinds of control planes that run as pods inside the management
@@ -50,7 +50,7 @@ func Worst(all ...Rollup) Rollup {
 }
 
 // confirmWarnings are the warnings that need a person although the machine is Healthy.
-var confirmWarnings = map[string]bool{MachineMissing: true, DuplicateID: true, Reidentified: true, Template: true}
+var confirmWarnings = map[Reason]bool{MachineMissing: true, DuplicateID: true, Reidentified: true, Template: true}
 
 // RollUp is what a warning contributes, whatever the status that it goes with.
 func (w Warning) RollUp() Rollup {
@@ -84,7 +84,7 @@ func (v *Verdict) rollUp() Rollup {
 
 // finish puts the verdicts of a set in order and rolls them up. A reason means
 // that the set needs confirmation whatever its machines are.
-func (s *Set) finish(reason string) {
+func (s *Set) finish(reason Reason) {
 	slices.SortStableFunc(s.Machines, compareVerdicts)
 	s.Status, s.Reason = AllHealthy, reason
 	if reason != "" {

@@ -15,10 +15,10 @@ func shape(r Result) string {
 	c := r.Clusters[0]
 	var groups []string
 	for _, g := range c.WorkerGroups {
-		groups = append(groups, g.Kind+"/"+g.Name+" "+string(g.Status)+" "+g.Reason)
+		groups = append(groups, g.Kind+"/"+g.Name+" "+string(g.Status)+" "+string(g.Reason))
 	}
 	return strings.Join([]string{
-		"cp " + string(c.ControlPlane.Status) + " " + c.ControlPlane.Reason,
+		"cp " + string(c.ControlPlane.Status) + " " + string(c.ControlPlane.Reason),
 		"groups " + strings.Join(groups, ","), "workers " + string(c.Workers), "cluster " + string(c.Status), "all " + string(r.Status),
 	}, "; ")
 }

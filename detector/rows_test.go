@@ -9,7 +9,7 @@ import (
 )
 
 // outcomeOf returns the status and reason of the subject.
-func outcomeOf(r Result) (Status, string) {
+func outcomeOf(r Result) (Status, Reason) {
 	for _, c := range r.Clusters {
 		for _, v := range verdictsOf(c) {
 			if v.Name == subject {

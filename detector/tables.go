@@ -28,7 +28,7 @@ type instanceRow struct {
 // unattributed with the reason, or counted as excluded or out of scope.
 type outcome struct {
 	Status Status
-	Reason string
+	Reason Reason
 }
 
 // Reasons of instances that are only counted.

@@ -11,7 +11,7 @@ type rowScene struct {
 	row     string // name of the row
 	arrange func(*scene)
 	status  Status // of the subject; empty for instances that get no verdict
-	reason  string // of the verdict, of the unattributed instance, or "excluded", "out of scope"
+	reason  Reason // of the verdict, of the unattributed instance, or "excluded", "out of scope"
 }
 
 // machineScenes has the plainest scene of every row first; those after it also

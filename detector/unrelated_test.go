@@ -71,7 +71,7 @@ func TestStrangersCountForThemselves(t *testing.T) {
 	inv := folded(s.inventory(), func(*infra.Instance) bool { return false })
 	got := Detect(&s.snap, s.expected, inv, Options{Now: s.now})
 	if got.OutOfScope != 2 || !reflect.DeepEqual(got.ForeignTags, map[string]int{"theirs": 1}) ||
-		!reflect.DeepEqual(got.Excluded, map[string]int{"bastion": 1, Terminated: 1}) || got.Scopes[0].Instances != 4 {
+		!reflect.DeepEqual(got.Excluded, map[string]int{"bastion": 1, terminated: 1}) || got.Scopes[0].Instances != 4 {
 		t.Errorf("%d out of scope, tags %v, excluded %v, scopes %+v", got.OutOfScope, got.ForeignTags, got.Excluded, got.Scopes)
 	}
 }

@@ -89,7 +89,7 @@ func outcomesText(all []outcome) string {
 		var reasons []string
 		for _, o := range all {
 			if o.Status == status && o.Reason != "" {
-				reasons = append(reasons, o.Reason)
+				reasons = append(reasons, string(o.Reason))
 			}
 		}
 		slices.Sort(reasons)

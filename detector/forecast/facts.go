@@ -135,7 +135,7 @@ func (f *facts) failure() string {
 // cause is why a machine had no instance when the backup was taken.
 func (f *facts) cause() string { return oneLine(cmp.Or(f.failure(), f.machine.InfraMessage)) }
 
-func (f *facts) warned(reason string) bool {
+func (f *facts) warned(reason detector.Reason) bool {
 	for _, w := range f.verdict.Warnings {
 		if w.Reason == reason {
 			return true
@@ -144,7 +144,7 @@ func (f *facts) warned(reason string) bool {
 	return false
 }
 
-func (f *facts) reason(any ...string) bool {
+func (f *facts) reason(any ...detector.Reason) bool {
 	for _, r := range any {
 		if f.machine != nil && f.verdict.Status == detector.Unknown && f.verdict.Reason == r {
 			return true

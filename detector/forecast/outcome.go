@@ -351,7 +351,7 @@ var outcomeRows = []outcomeRow{
 	{
 		"unknown", func(*facts) bool { return true }, CannotKnow,
 		func(f *facts) string {
-			return "the verdict is " + string(f.verdict.Status) + " (" + cmp.Or(f.verdict.Reason, "no reason") + "): whether there is an instance decides, and that is not known"
+			return "the verdict is " + string(f.verdict.Status) + " (" + cmp.Or(string(f.verdict.Reason), "no reason") + "): whether there is an instance decides, and that is not known"
 		},
 	},
 }

@@ -43,13 +43,13 @@ func (f *facts) takesOther() bool {
 // blocked returns what of the machine's own instance keeps the controller from getting
 // on, or nothing.
 func (f *facts) blocked() string {
-	renamed := f.searchesInVain() || f.warned(string(infra.Renamed)) && f.verdict.Finds == detector.FindsByID
+	renamed := f.searchesInVain() || f.warned(detector.Reason(infra.Renamed)) && f.verdict.Finds == detector.FindsByID
 	switch {
 	case f.verdict.Instance == nil || f.stale(): // one that has ended is in nobody's way
 		return ""
 	case renamed && f.obstacle(infra.Renamed) != "":
 		return "its instance has another name: " + f.obstacle(infra.Renamed)
-	case f.warned(string(infra.ErrorState)) && f.found() && f.obstacle(infra.ErrorState) != "":
+	case f.warned(detector.Reason(infra.ErrorState)) && f.found() && f.obstacle(infra.ErrorState) != "":
 		return "its instance is in an error state: " + f.obstacle(infra.ErrorState)
 	}
 	return ""

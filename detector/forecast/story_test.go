@@ -129,7 +129,7 @@ var (
 	alien = detector.Verdict{Status: detector.Ghost, RoleKnown: true, Instance: &infra.Instance{ID: "2"}}
 )
 
-func unknown(reason string) detector.Verdict {
+func unknown(reason detector.Reason) detector.Verdict {
 	return detector.Verdict{Status: detector.Unknown, Reason: reason}
 }
 
@@ -151,7 +151,7 @@ func asleep(v detector.Verdict) detector.Verdict {
 	return v
 }
 
-func warned(v detector.Verdict, reasons ...string) detector.Verdict {
+func warned(v detector.Verdict, reasons ...detector.Reason) detector.Verdict {
 	v.Warnings = nil
 	for _, r := range reasons {
 		v.Warnings = append(v.Warnings, detector.Warning{Reason: r})

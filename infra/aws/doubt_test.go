@@ -108,7 +108,7 @@ func TestPoolsThatCannotBeTold(t *testing.T) {
 	member := instanceWith(idOf(1), "vpc-1", lab.EC2Tag{Key: tagGroup, Value: "eks-ng-1"}, lab.EC2Tag{Key: tagEKSCluster, Value: "ns_cp"}, lab.EC2Tag{Key: tagNodegroup, Value: "ng"})
 	for name, c := range map[string]struct {
 		b      made
-		reason string
+		reason detector.Reason
 		now    int
 	}{
 		"all there":                {nodegroup(eks(true)).pool("prod", "mp", managedPoolKind, "own"), "", 1},

@@ -131,7 +131,7 @@ func TestMachinesWithoutInstanceID(t *testing.T) {
 		"by-tag": {detector.Unknown, "NotFoundByName"}, "by-name": {detector.Healthy, ""},
 		"none": {detector.Stale, "NotProvisioned"}, "namesake": {detector.Unknown, "AmbiguousMatch"}, "changed": {detector.Unknown, "IdentityChanged"},
 	} {
-		if v := o.machines["ns/"+name]; v.Status != want.status || v.Reason != want.reason {
+		if v := o.machines["ns/"+name]; v.Status != want.status || string(v.Reason) != want.reason {
 			t.Errorf("%s is %s %s, want %s %s", name, v.Status, v.Reason, want.status, want.reason)
 		}
 	}
@@ -431,7 +431,7 @@ func TestMachinesWithoutVPC(t *testing.T) {
 		"red/changed": "Unknown IdentityChanged", "blue/changed": "Stale InstanceNotFound",
 	}
 	for name, verdict := range want {
-		if v := o.machines[name]; string(v.Status)+" "+v.Reason != verdict {
+		if v := o.machines[name]; string(v.Status)+" "+string(v.Reason) != verdict {
 			t.Errorf("%s is %s %s, want %s", name, v.Status, v.Reason, verdict)
 		}
 	}

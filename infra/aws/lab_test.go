@@ -77,11 +77,11 @@ func (o outcome) agrees(t *testing.T, want verdicts) {
 	t.Helper()
 	for _, m := range want.Machines {
 		got, ok := o.machines[m.Namespace+"/"+m.Name]
-		if !ok || string(got.Status) != m.Status || (m.Reason != "" && got.Reason != m.Reason) {
+		if !ok || string(got.Status) != m.Status || (m.Reason != "" && string(got.Reason) != m.Reason) {
 			t.Errorf("machine %s is %s %s, want %s %s", m.Name, got.Status, got.Reason, m.Status, m.Reason)
 		}
 		for _, w := range m.Warnings {
-			if !slices.ContainsFunc(got.Warnings, func(have detector.Warning) bool { return have.Reason == w }) {
+			if !slices.ContainsFunc(got.Warnings, func(have detector.Warning) bool { return string(have.Reason) == w }) {
 				t.Errorf("machine %s lacks the warning %s", m.Name, w)
 			}
 		}

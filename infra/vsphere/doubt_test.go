@@ -38,14 +38,14 @@ func wantVerdict(t *testing.T, r detector.Result, name, want string) {
 		for _, s := range append([]detector.Set{c.ControlPlane}, c.WorkerGroups...) {
 			for _, v := range s.Machines {
 				if v.Name == name {
-					got += string(v.Status) + " " + v.Reason
+					got += string(v.Status) + " " + string(v.Reason)
 				}
 			}
 		}
 	}
 	for _, u := range r.Unattributed {
 		if u.Instance.Name == name {
-			got += "to confirm " + u.Reason
+			got += "to confirm " + string(u.Reason)
 		}
 	}
 	if strings.TrimSpace(got) != want {

@@ -80,7 +80,7 @@ func TestMachinesRollUpAsVerdictsDo(t *testing.T) {
 	var schema struct {
 		Codes map[string]string `json:"x-reasons"`
 	}
-	if err := json.Unmarshal(report.Schema(), &schema); err != nil || schema.Codes[detector.Template] == "" {
+	if err := json.Unmarshal(report.Schema(), &schema); err != nil || schema.Codes[string(detector.Template)] == "" {
 		t.Fatalf("the schema explains no warning: %v", err)
 	}
 	warnings := append(slices.Collect(maps.Keys(schema.Codes)), "", "Surprise")
@@ -90,7 +90,7 @@ func TestMachinesRollUpAsVerdictsDo(t *testing.T) {
 			want := detector.Status(status).RollUp()
 			if code != "" {
 				m.Warnings = []report.Warning{{Reason: "Renamed"}, {Reason: report.Reason(code)}}
-				want = detector.Worst(want, detector.Warning{Reason: code}.RollUp())
+				want = detector.Worst(want, detector.Warning{Reason: detector.Reason(code)}.RollUp())
 			}
 			if got := m.RollUp(); got != report.Status(want) {
 				t.Errorf("%s with warning %q rolls up to %s, the detector's to %s", status, code, got, want)

@@ -214,7 +214,7 @@ func Blind() detector.Cluster {
 // samplePools is a cluster without machines of its own: of three pools one changed,
 // one is gone and one could not be read.
 func samplePools() detector.Cluster {
-	pool := func(name string, s detector.PoolState, reason string) detector.Set {
+	pool := func(name string, s detector.PoolState, reason detector.Reason) detector.Set {
 		g := detector.Set{Kind: "MachinePool", Name: name, Status: detector.AllHealthy, Reason: reason, Desired: backup.Number{N: 2, Known: true}, Pool: &s}
 		if reason != "" {
 			g.Status = detector.NeedFurtherConfirmation
