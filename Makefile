@@ -18,11 +18,11 @@ GOFUMPT     := go run mvdan.cc/gofumpt@v0.12.0
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 # What tests run that is no Go; all clones share that, too.
-CACHE       := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/drift-detector
+CACHE        := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/drift-detector
 MOTO_VERSION := 5.2.5
-MOTO        := $(CACHE)/moto-$(MOTO_VERSION)
-AXE_VERSION := 4.14.1
-AXE         := $(CACHE)/axe-core-$(AXE_VERSION)/node_modules/axe-core/axe.min.js
+MOTO         := $(CACHE)/moto-$(MOTO_VERSION)
+AXE_VERSION  := 4.14.1
+AXE          := $(CACHE)/axe-core-$(AXE_VERSION)/node_modules/axe-core/axe.min.js
 
 .DEFAULT_GOAL := build
 .PHONY: build demo test race cover update test-aws test-browser bench size lint release image install help
