@@ -39,12 +39,15 @@ demo: ## show what it does: a lost management cluster, its backup, a simulated v
 test: ## run all tests
 	go test -parallel 4 ./...
 
-# Of the command, the tests in which providers list at once, or are interrupted. One
-# test at a time: what only tests do is to run the program twice in one process.
-CONCURRENT := ^Test(LabVerdicts|AWSVerdicts|APIServersFail|OneOfTwoVCentersDown|AWSDeniedInOneRegionOfTwo|Interrupted|Progress.*)$$
+# Of the providers, all tests except for tables of what one server after the other
+# answers to one listing, and those of the whole module. Of the command, the tests in
+# which providers list at once, or are interrupted; one test at a time: what only tests
+# do is to run the program twice in one process.
+ALONE      := ^Test(FaultD2.*|FaultD3A.*|CallsForTenThousandInstances|ASkeleton.*)$$
+CONCURRENT := ^Test(TwoRunsWriteTheSameBytes|AWSVerdicts|APIServersFail|OneOfTwoVCentersDown|AWSDeniedInOneRegionOfTwo|Interrupted|Progress.*)$$
 
-race: ## look for data races, in the packages that do several things at once
-	CGO_ENABLED=1 go test -race ./infra/... ./internal/...
+race: ## look for data races, in what does several things at once
+	CGO_ENABLED=1 go test -race -skip '$(ALONE)' ./infra/...
 	CGO_ENABLED=1 go test -race -parallel 1 -run '$(CONCURRENT)' ./cmd/drift-detector
 
 cover: ## say how much of the code the tests run: each function, and the whole last
