@@ -24,10 +24,11 @@ func TestFaultD3AVCenterThatRepeatsThePassword(t *testing.T) {
 		"far behind":     strings.Repeat("x", 285) + " " + password,
 		"far behind it":  strings.Repeat("x", 292) + " " + password,
 	}
+	data := withPassword(t, fleet(t), password)
 	for _, method := range []string{"RetrieveServiceContent", "Login", "CreateContainerView", "RetrievePropertiesEx", "Logout"} {
 		for name, form := range forms {
 			t.Run(method+"/"+name, func(t *testing.T) {
-				repeats(t, password, form, &oddVCenter{objects: plainVM, fault: func(m string) string {
+				repeats(t, data, form, &oddVCenter{objects: plainVM, fault: func(m string) string {
 					if m == method {
 						return html.EscapeString("cannot log in with " + form)
 					}
@@ -37,7 +38,7 @@ func TestFaultD3AVCenterThatRepeatsThePassword(t *testing.T) {
 		}
 	}
 	t.Run("status line", func(t *testing.T) {
-		repeats(t, password, password, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		repeats(t, data, password, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body)
 			conn, _, err := http.NewResponseController(w).Hijack()
 			if err != nil {
@@ -50,12 +51,12 @@ func TestFaultD3AVCenterThatRepeatsThePassword(t *testing.T) {
 	})
 }
 
-func repeats(t *testing.T, password, form string, server http.Handler) {
+func repeats(t *testing.T, data []byte, form string, server http.Handler) {
 	t.Helper()
 	s := httptest.NewTLSServer(server)
 	defer s.Close()
 	p := small()
-	snapshot, secrets := load(t, withPassword(t, fleet(t), password))
+	snapshot, secrets := load(t, data)
 	targets := p.Targets(snapshot, secrets, infra.Access{
 		Reroutes:    []infra.Reroute{{From: fleetServer, To: s.Listener.Addr().String()}},
 		Credentials: []infra.Credential{{Endpoint: fleetServer, Thumbprint: infra.Thumbprint(s.Certificate())}},

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"archive/tar"
+	"bytes"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -10,12 +11,66 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
+	"sync"
 )
 
 // unread are the kinds of objects that take two thirds of the files of a saved
-// vCenter and that nothing here asks for: the tasks that it once ran, and its
-// performance counters. The simulator makes empty managers of its own for them.
-var unread = regexp.MustCompile(`^[0-9]+-(Task|TaskManager|PerformanceManager)-`)
+// vCenter and that nothing here asks for: the tasks that it once ran, its performance
+// counters, and how guests are customised. The simulator makes empty managers of its
+// own for them.
+var unread = regexp.MustCompile(`^[0-9]+-(Task|TaskManager|PerformanceManager|CustomizationSpecManager)-`)
+
+// unreadProperties take half of what is left, and nothing here asks for them, by kind.
+var unreadProperties = map[string][]string{
+	"HostSystem":           {"config", "summary", "runtime", "hardware", "capability"},
+	"VirtualMachine":       {"capability", "layout", "layoutEx", "recentTask", "storage"},
+	"AuthorizationManager": {"roleList"},
+}
+
+// unpacked are the archives of the vCenters that run now, by path: many tests of a
+// process start the same ones beside each other.
+var unpacked = struct {
+	sync.Mutex
+	archives map[string]*unpackedArchive
+}{archives: map[string]*unpackedArchive{}}
+
+type unpackedArchive struct {
+	dir, saved string
+	users      int
+}
+
+// borrow unpacks an archive, unless it is unpacked, and returns its folder, which
+// nobody may write to. It is removed when all who borrowed it have given it back.
+func borrow(archive string) (saved string, giveBack func(), err error) {
+	if archive, err = filepath.Abs(archive); err != nil {
+		return "", nil, err
+	}
+	unpacked.Lock()
+	defer unpacked.Unlock()
+	a := unpacked.archives[archive]
+	if a == nil {
+		a = new(unpackedArchive)
+		if a.dir, err = os.MkdirTemp("", "drift-detector-lab-"); err != nil {
+			return "", nil, err
+		}
+		if a.saved, err = unpack(archive, a.dir); err != nil {
+			_ = os.RemoveAll(a.dir)
+			return "", nil, fmt.Errorf("unpacking %s: %w", archive, err)
+		}
+		unpacked.archives[archive] = a
+	}
+	a.users++
+	return a.saved, func() {
+		unpacked.Lock()
+		defer unpacked.Unlock()
+		if a.users--; a.users == 0 {
+			delete(unpacked.archives, archive)
+			_ = os.RemoveAll(a.dir)
+		}
+	}, nil
+}
 
 // unpack extracts a tar.gz of one folder into dir, except for what is unread, and
 // returns that folder. It is for the lab's own archives, and still refuses names
@@ -47,7 +102,7 @@ func unpack(archive, dir string) (string, error) {
 		if err != nil {
 			return err
 		}
-		return os.WriteFile(target, content, 0o600)
+		return os.WriteFile(target, withoutUnread(path.Base(h.Name), content), 0o600)
 	})
 	if err == nil && folder == "" {
 		err = errors.New("it holds no objects of a vCenter")
@@ -61,6 +116,17 @@ func unpack(archive, dir string) (string, error) {
 		folder = filepath.Join(dir, rel)
 	}
 	return folder, err
+}
+
+// withoutUnread is a saved object, of a file of that name, without its unread properties.
+func withoutUnread(name string, object []byte) []byte {
+	const start, end = "  <propSet>\n    <name>", "  </propSet>\n"
+	parts := strings.SplitN(name, "-", 3) // number, kind, id
+	return bytes.Join(slices.DeleteFunc(bytes.SplitAfter(object, []byte(end)), func(part []byte) bool {
+		rest, is := bytes.CutPrefix(part, []byte(start))
+		property, _, _ := bytes.Cut(rest, []byte("</name>"))
+		return is && len(parts) == 3 && slices.Contains(unreadProperties[parts[1]], string(property))
+	}), nil)
 }
 
 // eachEntry walks a tar.gz.

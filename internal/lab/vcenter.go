@@ -45,6 +45,8 @@ type VCenter struct {
 	// Service is the simulator itself, for its fault rules (AddFaultRule).
 	Service *simulator.Service
 
+	giveBack func() // the unpacked archive
+
 	model  *simulator.Model
 	server *simulator.Server
 	edit   sync.Mutex // one change of the inventory at a time
@@ -72,19 +74,15 @@ var starting sync.Mutex
 func StartVCenter(o VCenterOptions) (*VCenter, error) {
 	starting.Lock()
 	defer starting.Unlock()
-	v := &VCenter{denied: map[types.ManagedObjectReference]bool{}}
-	var err error
-	if o.Archive == "" {
-		v.model, err = emptyModel()
-	} else {
-		v.model, err = loadModel(o.Archive)
-	}
-	if err != nil {
+	v := &VCenter{denied: map[types.ManagedObjectReference]bool{}, giveBack: func() {}}
+	if err := v.load(o.Archive); err != nil {
+		v.giveBack()
 		return nil, fmt.Errorf("starting the vCenter simulator: %w", err)
 	}
 	v.Service = v.model.Service
 	if err := v.serve(o); err != nil {
 		v.model.Remove()
+		v.giveBack()
 		return nil, fmt.Errorf("starting the vCenter simulator: %w", err)
 	}
 	return v, nil
@@ -185,19 +183,27 @@ func (v *VCenter) Close() {
 	v.server.CloseClientConnections()
 	v.server.Close()
 	v.model.Remove()
+	v.giveBack()
 }
 
-// loadModel unpacks and loads a saved vCenter.
-func loadModel(archive string) (*simulator.Model, error) {
-	dir, err := os.MkdirTemp("", "drift-detector-lab-")
-	if err != nil {
-		return nil, err
+// load loads a saved vCenter, or an empty one.
+func (v *VCenter) load(archive string) error {
+	if archive == "" {
+		var err error
+		v.model, err = emptyModel()
+		return err
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	saved, err := unpack(archive, dir)
+	saved, giveBack, err := borrow(archive)
 	if err != nil {
-		return nil, fmt.Errorf("unpacking %s: %w", archive, err)
+		return err
 	}
+	v.giveBack = giveBack
+	v.model, err = loadModel(archive, saved)
+	return err
+}
+
+// loadModel loads the unpacked archive of a saved vCenter.
+func loadModel(archive, saved string) (*simulator.Model, error) {
 	// The simulator puts datastores under a temporary directory that the
 	// OptionManager makes, so that one must be loaded before them; without it
 	// they would land in the working directory (simulator/model.go v0.56.0).
