@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"drift-detector/infra/shell"
@@ -143,11 +144,84 @@ func memberName(m *report.Machine) any {
 // (kubeadm cmd/kubeadm/app/phases/etcd/local.go v1.35).
 const snapshotFile = "/var/lib/etcd/before-restore.db"
 
-// What is said of the snapshot, at its first and at every further mention in a cluster.
+// What is done about etcd before the restore, once per cluster.
 const (
+	majorityText = "See that etcd has a majority, before anything changes."
 	snapshotText = "Take a snapshot of etcd, and copy it off the Node. Any image that has cat and cksum will do; where none can be pulled, take " + snapshotFile + " from the Node over SSH. It holds the cluster's Secrets: keep the copy to yourself, and when all is done remove it, and " + snapshotFile + " on the Node."
-	snapshotOnce = "Take a snapshot of etcd, as said above of this cluster. If you have it, that one is enough."
 )
+
+var etcdSteps = []string{majorityText, snapshotText}
+
+// etcdFirst takes out of the batches of machines what is done once for the etcd of their
+// cluster. It returns that of several clusters together; that of one alone stays with it.
+func (pl *planner) etcdFirst(own map[*report.Cluster][]Batch) []Batch {
+	var items []Item
+	var of []*report.Cluster
+	for i := range pl.Clusters {
+		c := &pl.Clusters[i]
+		item := Item{Name: key(c), Clusters: []string{key(c)}, Commands: make([][]string, 2), words: map[string]string{"NAMESPACE": c.Namespace, "CLUSTER": c.Name}}
+		if m := running(c); m != nil {
+			item.words["NODE"], item.words["POD"] = m.Node, "etcd-"+m.Node
+		}
+		var left []Batch
+		for _, b := range own[c] {
+			if !b.yield(&item) {
+				left = append(left, b)
+			}
+		}
+		own[c] = left
+		if len(item.machines) > 0 {
+			item.Detail = "because of " + strings.Join(item.machines, ", ") + item.Detail
+			items, of = append(items, item), append(of, c)
+		}
+	}
+	var out []Batch
+	for some := range slices.Chunk(items, shown) {
+		b := Batch{Title: "etcd of " + english.Count(len(some), "control plane") + ": majority and snapshot", Items: some, Serial: true}
+		for _, text := range etcdSteps {
+			b.Steps = append(b.Steps, report.Step{When: report.BeforeRestore, Who: report.Operator, Text: text})
+		}
+		if len(items) == 1 {
+			b.Cluster = items[0].Name
+			own[of[0]] = append([]Batch{b}, own[of[0]]...)
+			return nil
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// yield moves the steps that are for etcd to an item that is for its cluster, and reports
+// whether none are left.
+func (b *Batch) yield(to *Item) bool {
+	var kept []report.Step
+	commands := make([][][]string, len(b.Items))
+	for n, s := range b.Steps {
+		at := slices.IndexFunc(etcdSteps, func(text string) bool { return strings.HasPrefix(s.Text, text) })
+		if at < 0 {
+			kept = append(kept, s)
+			for i := range b.Items {
+				commands[i] = append(commands[i], b.Items[i].Commands[n])
+			}
+			continue
+		}
+		if more := s.Text[len(etcdSteps[at]):]; !strings.Contains(to.Detail, more) {
+			to.Detail += more
+		}
+		if to.Commands[at] == nil {
+			to.Commands[at] = append(s.Commands, b.Items[0].Commands[n]...)
+		}
+	}
+	if len(kept) == len(b.Steps) {
+		return false
+	}
+	b.Steps = kept
+	for i := range b.Items {
+		to.machines = append(to.machines, b.Items[i].Name)
+		b.Items[i].Commands = commands[i]
+	}
+	return len(kept) == 0
+}
 
 // snapshot saves etcd off its Node. Its image has neither cat nor tar, so that a
 // pod of the Node's own, which sees the Node's files below /host, reads the file.
@@ -170,25 +244,8 @@ func (pl *planner) snapshot(d *draft, c *report.Cluster) {
 	d.before(snapshotText, save,
 		system("debug", on, "--image=busybox", shell.Raw("--"), "sleep", "3600"),
 		shell.Ask("DEBUG_POD", "name of the pod that this printed, node-debugger-…"),
-		shell.Line(shell.Raw(`COPY="etcd-`+strings.TrimPrefix(pl.contexts[c], "CTX_")+`-$(date +%Y%m%dT%H%M%S).db"`)),
+		shell.Line(shell.Raw("COPY=etcd-"+strings.TrimPrefix(pl.contexts[c], "CTX_")+`"$(date +-%Y%m%dT%H%M%S.db)"`)),
 		system("exec", pod, shell.Raw("--"), "cat", "/host"+snapshotFile, shell.Raw(">"+copied)).Private(),
 		sum.Keep("SUM").Then(shell.Line(shell.Raw(`test "${SUM% *}" = "$(cksum <`+copied+`)"`)).OrStop("the copy is partial. Remove it, and copy again")),
 		system("delete", pod))
-}
-
-// takenOnce tells of the snapshot once for all batches of a cluster.
-func takenOnce(batches []Batch) {
-	taken := false
-	for i := range batches {
-		for n := range batches[i].Steps {
-			s := &batches[i].Steps[n]
-			if s.Text != snapshotText {
-				continue
-			}
-			if taken {
-				batches[i].drop(n, snapshotOnce)
-			}
-			taken = true
-		}
-	}
 }

@@ -22,6 +22,7 @@ type Plan struct {
 
 	clusters []string // of the report
 	steps    int      // numbers of the whole plan
+	limits   func(Narrowing) []string
 }
 
 // Section is a part of the time line, which Phase names in one word.
@@ -57,12 +58,14 @@ type Batch struct {
 
 // Item is one finding of a batch. Commands holds its own ones, per step.
 type Item struct {
+	Number       int // in the whole plan's list, whatever is printed of it
 	Name, Detail string
 	Forecast     string   // where it is not that of all
-	Clusters     []string // that it concerns, where the batch is about all; none: it is not known
+	Clusters     []string // that it is of, or may be; none: it is not known
 	Commands     [][]string
 
-	words map[string]string // what tells it from other items, by the names of variables
+	machines []string          // that it is about, where it is not one itself
+	words    map[string]string // what tells it from other items, by the names of variables
 }
 
 // New arranges what is to be done about a report and its restore.
@@ -70,7 +73,8 @@ func New(r *report.Report, tools Tools) Plan {
 	pl := newPlanner(r, tools)
 	pl.plan()
 	p := Plan{
-		Unknown: pl.limits(),
+		Unknown: pl.limits(Narrowing{}),
+		limits:  pl.limits,
 		Sections: []Section{
 			{"Before the restore", Before, pl.beforeRestore()},
 			{"The restore", Restore, []Chapter{pl.restore()}},
@@ -200,8 +204,9 @@ func (pl *planner) tally() (before, after, controllers int) {
 	return before, after, controllers
 }
 
-// limits is what the report leaves open, so that this is no plan for it.
-func (pl *planner) limits() []string {
+// limits is what the report leaves open of a part of the plan, so that this is no plan
+// for it.
+func (pl *planner) limits(of Narrowing) []string {
 	var out []string
 	add := func(when bool, format string, args ...any) {
 		if when {
@@ -216,6 +221,9 @@ func (pl *planner) limits() []string {
 	var unread, selves, derived []string
 	for i := range pl.Clusters {
 		c := &pl.Clusters[i]
+		if !of.shows(key(c)) {
+			continue
+		}
 		if s := c.Nodes.State; s != "" && s != report.NodesRead && !pl.Options.SkipNodes {
 			unread = append(unread, key(c))
 		}
@@ -230,7 +238,7 @@ func (pl *planner) limits() []string {
 	add(len(derived) > 0, "The backup has no Cluster object of %s: no controller acts on it until that exists again.", listed(derived))
 	var duplicates []string
 	for i := range pl.Clusters {
-		if c := &pl.Clusters[i]; pl.isInAnotherBackup(c) && !slices.Contains(duplicates, key(c)) {
+		if c := &pl.Clusters[i]; of.shows(key(c)) && pl.isInAnotherBackup(c) && !slices.Contains(duplicates, key(c)) {
 			duplicates = append(duplicates, key(c))
 		}
 	}

@@ -136,8 +136,8 @@ func (s *script) batch(b *Batch) {
 	if text := b.turns(f); text != "" {
 		s.prose("", text)
 	}
-	for i, item := range b.shown(f) {
-		s.prose(fmt.Sprintf("%d. ", i+1), item.Name+item.says())
+	for _, item := range b.shown(f) {
+		s.prose(fmt.Sprintf("(%d) ", item.Number), item.Name+item.says(item.Forecast))
 	}
 	if f.pick != "" {
 		s.commands([]string{f.pick})
