@@ -13,13 +13,13 @@ import (
 // replaced before a Ghost is drained, so that there is room for its load.
 var order = []report.Status{report.Healthy, report.Unknown, report.Stale, report.Ghost}
 
-// findings are the batches of a time: those of each cluster alone, and those of workers
-// that several clusters have or that can wait until all clusters are back. The latter are
-// in the order of their statuses, so that no Ghost is drained before what is Stale is
-// replaced.
-func (pl *planner) findings(when string) (own map[*report.Cluster][]Batch, workers []Batch) {
+// findings are the batches of a time: those of each cluster alone, what is done first for
+// the etcd of several, and those of workers that several clusters have or that can wait
+// until all clusters are back. The latter are in the order of their statuses, so that no
+// Ghost is drained before what is Stale is replaced.
+func (pl *planner) findings(when string) (own map[*report.Cluster][]Batch, common []Batch) {
 	own = map[*report.Cluster][]Batch{}
-	g := gathering{when: when}
+	etcd, workers := gathering{when: when}, gathering{when: when}
 	for i := range pl.Clusters {
 		c := &pl.Clusters[i]
 		if c.Self {
@@ -27,38 +27,40 @@ func (pl *planner) findings(when string) (own map[*report.Cluster][]Batch, worke
 		}
 		all := sets(c)
 		plane := gathering{when: when}
-		pl.gather(&plane, all[:1])
+		pl.gather(&plane, &etcd, all[:1])
 		own[c] = plane.finish()
-		pl.gather(&g, all[1:])
+		pl.gather(&workers, &etcd, all[1:])
 	}
-	slices.SortStableFunc(g.batches, func(x, y *pending) int {
+	slices.SortStableFunc(workers.batches, func(x, y *pending) int {
 		return cmp.Compare(slices.Index(order, x.status), slices.Index(order, y.status))
 	})
-	done := g.finish()
-	for i, p := range g.batches {
-		if len(p.clusters) == 1 && (when == report.BeforeRestore || p.status != report.Stale && p.status != report.Ghost) {
-			own[p.clusters[0]] = append(own[p.clusters[0]], done[i])
-		} else {
-			workers = append(workers, done[i])
+	for _, p := range slices.Concat(etcd.batches, workers.batches) {
+		switch c := p.clusters[0]; {
+		case len(p.clusters) > 1 || when == report.AfterRestore && (p.status == report.Stale || p.status == report.Ghost):
+			common = append(common, p.batch())
+		case p.status == "":
+			own[c] = append([]Batch{p.batch()}, own[c]...)
+		default:
+			own[c] = append(own[c], p.batch())
 		}
 	}
-	return own, workers
+	return own, common
 }
 
 // gather adds the findings of some sets of a cluster.
-func (pl *planner) gather(g *gathering, all []*set) {
+func (pl *planner) gather(g, etcd *gathering, all []*set) {
 	for _, status := range order {
 		for _, s := range all {
 			for i := range s.machines {
 				if m := &s.machines[i]; m.Status == status {
-					pl.gatherOne(g, s, m)
+					pl.gatherOne(g, etcd, s, m)
 				}
 			}
 		}
 	}
 }
 
-func (pl *planner) gatherOne(g *gathering, s *set, m *report.Machine) {
+func (pl *planner) gatherOne(g, etcd *gathering, s *set, m *report.Machine) {
 	drifted := m.Status == report.Stale || m.Status == report.Ghost
 	item := Item{Name: m.Name, Detail: detail(m), Forecast: foreseen(m), Clusters: []string{key(s.cluster)}, words: wordsOf(m.Name, m.Node, s.name, m.Instance)}
 	item.words["NAMESPACE"], item.words["CLUSTER"] = s.cluster.Namespace, s.cluster.Name
@@ -74,9 +76,15 @@ func (pl *planner) gatherOne(g *gathering, s *set, m *report.Machine) {
 	if tell {
 		item.Detail += ". " + strings.TrimSuffix(text, ".")
 	}
+	steps := pl.steps[m]
+	if s.plane && g.when == report.BeforeRestore {
+		steps = etcd.etcdFirst(s.cluster, m, steps)
+	}
 	kind := fmt.Sprint(s.cluster.Backup, s.plane, m.Status, m.Reason)
-	if found := g.add(kind, pl.steps[m], item, s.title(), words(m)); found != nil {
-		found.of(s.cluster)
+	if found := g.add(kind, steps, item, s.title(), words(m)); found != nil {
+		if !slices.Contains(found.clusters, s.cluster) {
+			found.clusters = append(found.clusters, s.cluster)
+		}
 		found.status = m.Status
 		found.serial = s.plane || m.Status != report.Stale && m.Status != report.Healthy
 		pl.reported[s.id()] = pl.reported[s.id()] || tell
@@ -210,13 +218,6 @@ func (g *gathering) add(kind string, steps []report.Step, item Item, owner, word
 	return p
 }
 
-// of notes which cluster a finding is of.
-func (p *pending) of(c *report.Cluster) {
-	if !slices.Contains(p.clusters, c) {
-		p.clusters = append(p.clusters, c)
-	}
-}
-
 func (g *gathering) finish() []Batch {
 	out := make([]Batch, len(g.batches))
 	for i, p := range g.batches {
@@ -228,11 +229,10 @@ func (g *gathering) finish() []Batch {
 // batch has once what all do first; what they do later is done by each in its turn.
 func (p *pending) batch() Batch {
 	b := Batch{Title: fmt.Sprintf("%s: %d %s", together(p.owners), len(p.items), p.words), Items: p.items, Serial: p.serial}
-	switch len(p.clusters) {
-	case 0:
-	case 1:
+	switch {
+	case len(p.clusters) == 1:
 		b.Cluster = key(p.clusters[0])
-	default:
+	case len(p.clusters) > 1 && p.status != "":
 		b.Title = fmt.Sprintf("Workers of %d clusters: %d %s", len(p.clusters), len(p.items), p.words)
 		for i := range b.Items {
 			of := b.Items[i].Clusters[0]

@@ -150,77 +150,34 @@ const (
 	snapshotText = "Take a snapshot of etcd, and copy it off the Node. Any image that has cat and cksum will do; where none can be pulled, take " + snapshotFile + " from the Node over SSH. It holds the cluster's Secrets: keep the copy to yourself, and when all is done remove it, and " + snapshotFile + " on the Node."
 )
 
-var etcdSteps = []string{majorityText, snapshotText}
-
-// etcdFirst takes out of the batches of machines what is done once for the etcd of their
-// cluster. It returns that of several clusters together; that of one alone stays with it.
-func (pl *planner) etcdFirst(own map[*report.Cluster][]Batch) []Batch {
-	var items []Item
-	var of []*report.Cluster
-	for i := range pl.Clusters {
-		c := &pl.Clusters[i]
-		item := Item{Name: key(c), Clusters: []string{key(c)}, Commands: make([][]string, 2), words: map[string]string{"NAMESPACE": c.Namespace, "CLUSTER": c.Name}}
-		if m := running(c); m != nil {
-			item.words["NODE"], item.words["POD"] = m.Node, "etcd-"+m.Node
-		}
-		var left []Batch
-		for _, b := range own[c] {
-			if !b.yield(&item) {
-				left = append(left, b)
-			}
-		}
-		own[c] = left
-		if len(item.machines) > 0 {
-			item.Detail = "because of " + strings.Join(item.machines, ", ") + item.Detail
-			items, of = append(items, item), append(of, c)
+// etcdFirst gives what is done once for the etcd of a machine's cluster to a batch for
+// clusters, and returns the other steps.
+func (g *gathering) etcdFirst(c *report.Cluster, m *report.Machine, steps []report.Step) []report.Step {
+	var etcd, others []report.Step
+	for _, s := range steps {
+		if strings.HasPrefix(s.Text, majorityText) || strings.HasPrefix(s.Text, snapshotText) {
+			etcd = append(etcd, s)
+		} else {
+			others = append(others, s)
 		}
 	}
-	var out []Batch
-	for some := range slices.Chunk(items, shown) {
-		b := Batch{Title: "etcd of " + english.Count(len(some), "control plane") + ": majority and snapshot", Items: some, Serial: true}
-		for _, text := range etcdSteps {
-			b.Steps = append(b.Steps, report.Step{When: report.BeforeRestore, Who: report.Operator, Text: text})
-		}
-		if len(items) == 1 {
-			b.Cluster = items[0].Name
-			own[of[0]] = append([]Batch{b}, own[of[0]]...)
-			return nil
-		}
-		out = append(out, b)
+	if len(etcd) == 0 {
+		return others
 	}
-	return out
-}
-
-// yield moves the steps that are for etcd to an item that is for its cluster, and reports
-// whether none are left.
-func (b *Batch) yield(to *Item) bool {
-	var kept []report.Step
-	commands := make([][][]string, len(b.Items))
-	for n, s := range b.Steps {
-		at := slices.IndexFunc(etcdSteps, func(text string) bool { return strings.HasPrefix(s.Text, text) })
-		if at < 0 {
-			kept = append(kept, s)
-			for i := range b.Items {
-				commands[i] = append(commands[i], b.Items[i].Commands[n])
-			}
-			continue
-		}
-		if more := s.Text[len(etcdSteps[at]):]; !strings.Contains(to.Detail, more) {
-			to.Detail += more
-		}
-		if to.Commands[at] == nil {
-			to.Commands[at] = append(s.Commands, b.Items[0].Commands[n]...)
+	for _, p := range g.batches {
+		if i := slices.Index(p.clusters, c); i >= 0 {
+			p.items[i].Detail += ", " + m.Name
+			p.items[i].machines = append(p.items[i].machines, m.Name)
+			return others
 		}
 	}
-	if len(kept) == len(b.Steps) {
-		return false
+	item := Item{Name: key(c), Detail: "because of " + m.Name, machines: []string{m.Name}, Clusters: []string{key(c)}, words: map[string]string{"NAMESPACE": c.Namespace, "CLUSTER": c.Name}}
+	if on := running(c); on != nil {
+		item.words["NODE"], item.words["POD"] = on.Node, "etcd-"+on.Node
 	}
-	b.Steps = kept
-	for i := range b.Items {
-		to.machines = append(to.machines, b.Items[i].Name)
-		b.Items[i].Commands = commands[i]
-	}
-	return len(kept) == 0
+	p := g.add("", etcd, item, "etcd", "× control plane (majority, snapshot)")
+	p.clusters, p.serial = append(p.clusters, c), true
+	return others
 }
 
 // snapshot saves etcd off its Node. Its image has neither cat nor tar, so that a

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -307,45 +308,20 @@ func (t token) context() bool {
 	return !t.word && strings.HasPrefix(t.raw, "${CTX_") && strings.HasSuffix(t.raw, ":?}")
 }
 
+var tokenForm = regexp.MustCompile(`\$\{[^}]*\}|'[^']*'|[\w./:,@%+=-]+|.`)
+
 // tokens takes a command apart, nil when a quote has no end.
 func tokens(line string) []token {
 	var out []token
-	for line != "" {
-		n := strings.IndexFunc(line, func(r rune) bool { return !bare(r) })
-		switch {
-		case strings.HasPrefix(line, "${"):
-			n = strings.IndexByte(line, '}') + 1
-			out = append(out, token{line[:n], line[:n], false})
-		case line[0] == '\'':
-			end := strings.IndexByte(line[1:], '\'')
-			if end < 0 {
-				return nil
-			}
-			out = append(out, token{line[1 : end+1], line[:end+2], true})
-			line = line[end+2:]
-			continue
-		case n < 0:
-			n = len(line)
-			fallthrough
-		case n > 0:
-			out = append(out, token{line[:n], line[:n], true})
+	for _, raw := range tokenForm.FindAllString(line, -1) {
+		switch q, ok := shell.Quote(raw); {
+		case raw == "'":
+			return nil
+		case raw[0] == '\'':
+			out = append(out, token{raw[1 : len(raw)-1], raw, true})
 		default:
-			n = strings.IndexFunc(line, func(r rune) bool { return bare(r) || r == '\'' })
-			if at := strings.Index(line[1:], "${") + 1; at > 0 && (n < 0 || at < n) {
-				n = at
-			}
-			if n < 0 {
-				n = len(line)
-			}
-			out = append(out, token{line[:n], line[:n], false})
+			out = append(out, token{raw, raw, ok && q == raw}) // what needs no quotes is a word
 		}
-		line = line[n:]
 	}
 	return out
-}
-
-// bare reports whether a character needs no quotes, see shell.Quote.
-func bare(r rune) bool {
-	q, ok := shell.Quote(string(r))
-	return ok && len(q) == len(string(r))
 }

@@ -15,7 +15,7 @@ import (
 func (pl *planner) beforeRestore() []Chapter {
 	out := []Chapter{pl.overview()}
 	own, common := pl.findings(report.BeforeRestore)
-	if common = append(pl.etcdFirst(own), common...); len(common) > 0 {
+	if len(common) > 0 {
 		out = append(out, Chapter{Title: "Several clusters", Batches: common})
 	}
 	for i := range pl.Clusters {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"drift-detector/report"
 	"drift-detector/report/english"
@@ -96,36 +97,22 @@ func New(r *report.Report, tools Tools) Plan {
 
 // read are those of the variables that the commands read.
 func (p *Plan) read(all []Variable) []Variable {
-	var out []Variable
-	used := p.used()
-	for _, v := range all {
-		if used[v.Name] {
-			out = append(out, v)
-		}
-	}
-	return out
-}
-
-var reads = regexp.MustCompile(`\$\{([A-Z][A-Z0-9_]*):\?\}`)
-
-// used are the variables that commands read.
-func (p *Plan) used() map[string]bool {
-	out := map[string]bool{}
+	used := map[string]bool{}
 	for _, s := range p.Sections {
 		for _, c := range s.Chapters {
-			noteReads(c.Steps, out)
+			noteReads(c.Steps, used)
 			for _, b := range c.Batches {
-				noteReads(b.Steps, out)
+				noteReads(b.Steps, used)
 				for _, item := range b.Items {
-					for _, commands := range item.Commands {
-						noteVariables(commands, out)
-					}
+					noteVariables(slices.Concat(item.Commands...), used)
 				}
 			}
 		}
 	}
-	return out
+	return slices.DeleteFunc(slices.Clone(all), func(v Variable) bool { return !used[v.Name] })
 }
+
+var reads = regexp.MustCompile(`\$\{([A-Z][A-Z0-9_]*):\?\}`)
 
 // noteReads adds the variables that the commands of steps read.
 func noteReads(steps []report.Step, into map[string]bool) {
@@ -135,10 +122,8 @@ func noteReads(steps []report.Step, into map[string]bool) {
 }
 
 func noteVariables(commands []string, into map[string]bool) {
-	for _, c := range commands {
-		for _, found := range reads.FindAllStringSubmatch(c, -1) {
-			into[found[1]] = true
-		}
+	for _, found := range reads.FindAllStringSubmatch(strings.Join(commands, "\n"), -1) {
+		into[found[1]] = true
 	}
 }
 
