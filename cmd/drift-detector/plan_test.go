@@ -328,7 +328,7 @@ func TestPlansNameEachFinding(t *testing.T) {
 			for when, part := range map[string]string{report.BeforeRestore: before, report.AfterRestore: after} {
 				if slices.ContainsFunc(steps, func(s report.Step) bool { return s.When == when }) {
 					findings++
-					if !regexp.MustCompile(`[*/( ]` + regexp.QuoteMeta(finding) + `[*,.) ]`).MatchString(part) {
+					if !regexp.MustCompile(`(?m)[*/( ]` + regexp.QuoteMeta(finding) + `([*,.) ]|$)`).MatchString(part) {
 						t.Errorf("%s: %s is not in the plan %s", name, finding, when)
 					}
 				}

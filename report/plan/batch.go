@@ -226,9 +226,10 @@ func (g *gathering) finish() []Batch {
 	return out
 }
 
-// batch has once what all do first; what they do later is done by each in its turn.
+// batch has once what all do first; what they do later is done by each in its turn. One of
+// several clusters is never a loop: some of them may not be unpaused yet.
 func (p *pending) batch() Batch {
-	b := Batch{Title: fmt.Sprintf("%s: %d %s", together(p.owners), len(p.items), p.words), Items: p.items, Serial: p.serial}
+	b := Batch{Title: fmt.Sprintf("%s: %d %s", together(p.owners), len(p.items), p.words), Items: p.items, Serial: p.serial || len(p.clusters) > 1}
 	switch {
 	case len(p.clusters) == 1:
 		b.Cluster = key(p.clusters[0])

@@ -170,17 +170,7 @@ func whose(s *report.Step) string {
 func (m *page) batch(b *Batch) {
 	m.printf("#### %d. %s\n", b.Number, prose(b.Title))
 	f := b.fold()
-	var lead []string
-	if b.Note != "" {
-		lead = append(lead, b.Note)
-	}
-	if b.Forecast != "" {
-		lead = append(lead, "Forecast: "+m.forecast(b.Forecast, fmt.Sprint(b.Number)))
-	}
-	if text := b.turns(f); text != "" {
-		lead = append(lead, text)
-	}
-	text, one := prose(strings.Join(lead, " ")), len(b.Items) == 1
+	text, one := prose(b.lead(f, m.forecast(b.Forecast, fmt.Sprint(b.Number)))), len(b.Items) == 1
 	if one {
 		text = strings.TrimSpace("**" + prose(b.Items[0].Name) + "**" + prose(b.Items[0].says("")) + ". " + text)
 	}

@@ -177,6 +177,15 @@ func (b *Batch) turns(f folded) string {
 	return fmt.Sprintf("One at a time: pick%d %d takes number %d of the list; do %s for it, then take the next.", b.Number, first, first, strings.Join(labels, ", "))
 }
 
+// lead is what is said of all items.
+func (b *Batch) lead(f folded, forecast string) string {
+	if forecast != "" {
+		forecast = "Forecast: " + forecast
+	}
+	parts := []string{b.Note, forecast, b.turns(f)}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
+}
+
 // says is what is said of an item behind its name.
 func (i *Item) says(forecast string) string {
 	text := ""

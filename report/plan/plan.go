@@ -165,18 +165,15 @@ func are(n int, noun string) string {
 // tally counts findings by who has to do something, and when.
 func (pl *planner) tally() (before, after, controllers int) {
 	count := func(steps []report.Step) {
-		has := func(when, who string) bool {
-			return slices.ContainsFunc(steps, func(s report.Step) bool { return s.When == when && s.Who == who })
+		mine := map[string]int{}
+		for _, s := range steps {
+			if s.Who == report.Operator {
+				mine[s.When] = 1
+			}
 		}
-		switch {
-		case has(report.BeforeRestore, report.Operator) && has(report.AfterRestore, report.Operator):
-			before++
-			after++
-		case has(report.BeforeRestore, report.Operator):
-			before++
-		case has(report.AfterRestore, report.Operator):
-			after++
-		case len(steps) > 0:
+		before += mine[report.BeforeRestore]
+		after += mine[report.AfterRestore]
+		if len(steps) > 0 && len(mine) == 0 {
 			controllers++
 		}
 	}
@@ -203,7 +200,7 @@ func (pl *planner) limits(of Narrowing) []string {
 	add(pl.Options.SkipNodes, "The Node lists were not read, as asked: the evidence for Ghosts is weaker, and there is no command that removes an unproven one.")
 	add(pl.Summary.Ignored > 0, "%s set aside by ignore rules, and this plan has no steps for them. The report lists them.", are(pl.Summary.Ignored, "finding"))
 	add(pl.Options.Filter != nil, "The report covers only %s.", pl.Options.Filter)
-	var unread, selves, derived []string
+	var unread, selves, derived, duplicates []string
 	for i := range pl.Clusters {
 		c := &pl.Clusters[i]
 		if !of.shows(key(c)) {
@@ -218,15 +215,12 @@ func (pl *planner) limits(of Narrowing) []string {
 		if c.Derived {
 			derived = append(derived, key(c))
 		}
-	}
-	add(len(selves) > 0, "The management cluster itself has no steps, because its machines are lost anyway: %s.", listed(selves))
-	add(len(derived) > 0, "The backup has no Cluster object of %s: no controller acts on it until that exists again.", listed(derived))
-	var duplicates []string
-	for i := range pl.Clusters {
-		if c := &pl.Clusters[i]; of.shows(key(c)) && pl.isInAnotherBackup(c) && !slices.Contains(duplicates, key(c)) {
+		if pl.isInAnotherBackup(c) && !slices.Contains(duplicates, key(c)) {
 			duplicates = append(duplicates, key(c))
 		}
 	}
+	add(len(selves) > 0, "The management cluster itself has no steps, because its machines are lost anyway: %s.", listed(selves))
+	add(len(derived) > 0, "The backup has no Cluster object of %s: no controller acts on it until that exists again.", listed(derived))
 	add(len(duplicates) > 0, "%s %s in several backups, which are of different management clusters: one can't hold both. Make a report and a plan for each backup: %s, %s and %s mean one thing here.",
 		listed(duplicates), map[bool]string{true: "is", false: "are"}[len(duplicates) == 1], management, oldManagement, backupName)
 	add(len(unread) > 0, "The Node list of %s could not be read.", listed(unread))

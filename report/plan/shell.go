@@ -126,14 +126,8 @@ func (s *script) step(label string, step *report.Step, blocks []block) {
 
 func (s *script) batch(b *Batch) {
 	s.printf("\n## %d. %s\n", b.Number, terminal.Escape(b.Title))
-	if b.Note != "" {
-		s.prose("", b.Note)
-	}
-	if b.Forecast != "" {
-		s.prose("", "Forecast: "+b.Forecast)
-	}
 	f := b.fold()
-	if text := b.turns(f); text != "" {
+	if text := b.lead(f, b.Forecast); text != "" {
 		s.prose("", text)
 	}
 	for _, item := range b.shown(f) {
