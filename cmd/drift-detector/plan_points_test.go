@@ -108,7 +108,8 @@ func TestPoint26ThePlanOfTheLabProvesItsPlace(t *testing.T) {
 				t.Errorf("%s: %s", name, l)
 			}
 			for _, id := range found {
-				if healthy[id] == "" || !strings.Contains(l, " --namespace="+healthy[id]+" ") {
+				own := regexp.MustCompile(`=` + id + ` [^;]*\bNAMESPACE_\d+=` + healthy[id] + ` `) // where the line is for several clusters
+				if healthy[id] == "" || !strings.Contains(l, " --namespace="+healthy[id]+" ") && !own.MatchString(l) {
 					t.Errorf("%s: %s of %s", name, id, l)
 				}
 			}
@@ -223,7 +224,7 @@ func TestPointD1ThePlanOfTheLabReadsNodesFirst(t *testing.T) {
 				t.Errorf("%s: %s", name, l)
 			}
 		}
-		if len(deletes) < 5 {
+		if len(deletes) < 4 {
 			t.Errorf("%s: %d lines delete Machines", name, len(deletes))
 		}
 	}

@@ -13,42 +13,82 @@ import (
 // replaced before a Ghost is drained, so that there is room for its load.
 var order = []report.Status{report.Healthy, report.Unknown, report.Stale, report.Ghost}
 
-// batches gathers the findings of some sets that need the same at the same time.
-func (pl *planner) batches(all []*set, when string) []Batch {
-	g := gathering{when: when}
-	type member struct {
-		*set
-		*report.Machine
-	}
-	var ms []member
-	for _, s := range all {
-		for i := range s.machines {
-			ms = append(ms, member{s, &s.machines[i]})
-		}
-	}
-	slices.SortStableFunc(ms, func(x, y member) int {
-		return cmp.Compare(slices.Index(order, x.Status), slices.Index(order, y.Status))
-	})
-	for _, m := range ms {
-		item := Item{Name: m.Machine.Name, Detail: detail(m.Machine), Forecast: foreseen(m.Machine), words: wordsOf(m.Machine.Name, m.Node, m.set.name, m.Instance)}
-		if m.Instance == nil {
-			item.words["ID"] = recordedID(m.Machine)
-		}
-		if exist := m.counts.Healthy + m.counts.Ghost; !m.plane && (m.Status == report.Stale || m.Status == report.Ghost) && m.desired != nil && int64(exist) != *m.desired {
-			item.Detail = strings.TrimPrefix(fmt.Sprintf("%s; %d wanted, %d exist", item.Detail, *m.desired, exist), "; ")
-		}
-		at := g.add(string(m.Status)+string(m.Machine.Reason), pl.steps[m.Machine], item, m.title(), words(m.Machine))
-		if at < 0 {
+// findings are the batches of a time: those of each cluster alone, what is done first for
+// the etcd of several, and those of workers that several clusters have or that can wait
+// until all clusters are back. The latter are in the order of their statuses, so that no
+// Ghost is drained before what is Stale is replaced.
+func (pl *planner) findings(when string) (own map[*report.Cluster][]Batch, common []Batch) {
+	own = map[*report.Cluster][]Batch{}
+	etcd, workers := gathering{when: when}, gathering{when: when}
+	for i := range pl.Clusters {
+		c := &pl.Clusters[i]
+		if c.Self {
 			continue
 		}
-		found := g.batches[at]
-		found.serial = m.plane || m.Status != report.Stale && m.Status != report.Healthy
-		if text := event(m.set); text != "" && (m.Status == report.Stale || m.Status == report.Ghost) && !pl.reported[m.id()] {
-			pl.reported[m.id()] = true
-			found.notes = append(found.notes, strings.TrimPrefix(strings.TrimSuffix(m.title(), " "), " ")+": "+text)
+		all := sets(c)
+		plane := gathering{when: when}
+		pl.gather(&plane, &etcd, all[:1])
+		own[c] = plane.finish()
+		pl.gather(&workers, &etcd, all[1:])
+	}
+	slices.SortStableFunc(workers.batches, func(x, y *pending) int {
+		return cmp.Compare(slices.Index(order, x.status), slices.Index(order, y.status))
+	})
+	for _, p := range slices.Concat(etcd.batches, workers.batches) {
+		switch c := p.clusters[0]; {
+		case len(p.clusters) > 1 || when == report.AfterRestore && (p.status == report.Stale || p.status == report.Ghost):
+			common = append(common, p.batch())
+		case p.status == "":
+			own[c] = append([]Batch{p.batch()}, own[c]...)
+		default:
+			own[c] = append(own[c], p.batch())
 		}
 	}
-	return g.finish()
+	return own, common
+}
+
+// gather adds the findings of some sets of a cluster.
+func (pl *planner) gather(g, etcd *gathering, all []*set) {
+	for _, status := range order {
+		for _, s := range all {
+			for i := range s.machines {
+				if m := &s.machines[i]; m.Status == status {
+					pl.gatherOne(g, etcd, s, m)
+				}
+			}
+		}
+	}
+}
+
+func (pl *planner) gatherOne(g, etcd *gathering, s *set, m *report.Machine) {
+	drifted := m.Status == report.Stale || m.Status == report.Ghost
+	item := Item{Name: m.Name, Detail: detail(m), Forecast: foreseen(m), Clusters: []string{key(s.cluster)}, words: wordsOf(m.Name, m.Node, s.name, m.Instance)}
+	item.words["NAMESPACE"], item.words["CLUSTER"] = s.cluster.Namespace, s.cluster.Name
+	if m.Instance == nil {
+		item.words["ID"] = recordedID(m)
+	}
+	if exist := s.counts.Healthy + s.counts.Ghost; !s.plane && drifted && s.desired != nil && int64(exist) != *s.desired {
+		item.Detail = strings.TrimPrefix(fmt.Sprintf("%s; %d wanted, %d exist", item.Detail, *s.desired, exist), "; ")
+	}
+	text := event(s)
+	later := func(step report.Step) bool { return g.when == report.BeforeRestore && step.When == report.AfterRestore }
+	tell := drifted && text != "" && !pl.reported[s.id()] && !slices.ContainsFunc(pl.steps[m], later)
+	if tell {
+		item.Detail += ". " + strings.TrimSuffix(text, ".")
+	}
+	steps := pl.steps[m]
+	if s.plane && g.when == report.BeforeRestore {
+		steps = etcd.etcdFirst(s.cluster, m, steps)
+	}
+	kind := fmt.Sprint(s.cluster.Backup, s.plane, m.Status, m.Reason)
+	if found := g.add(kind, steps, item, s.title(), words(m)); found != nil {
+		if !slices.Contains(found.clusters, s.cluster) {
+			found.clusters = append(found.clusters, s.cluster)
+		}
+		found.status = m.Status
+		found.serial = s.plane || m.Status != report.Stale && m.Status != report.Healthy
+		pl.reported[s.id()] = pl.reported[s.id()] || tell
+	}
 }
 
 // wordsOf are the words of commands that tell a machine from others.
@@ -96,6 +136,11 @@ func detail(m *report.Machine) string {
 	} else if m.ProviderID != "" {
 		parts = append(parts, "recorded as "+m.ProviderID)
 	}
+	if warned(m, report.DuplicateID) {
+		for i := range m.Others {
+			parts = append(parts, "the other VM is "+whereabouts(&m.Others[i]))
+		}
+	}
 	return strings.Join(parts, "; ")
 }
 
@@ -130,16 +175,21 @@ type gathering struct {
 
 type pending struct {
 	key, words string
+	status     report.Status
+	clusters   []*report.Cluster
 	owners     []string
-	notes      []string
 	serial     bool
 	texts      []report.Step
 	items      []Item
 }
 
-// add puts a finding with steps at this time into the batch of its like, and
-// says which that is; -1 without such steps.
-func (g *gathering) add(kind string, steps []report.Step, item Item, owner, words string) int {
+// most is how many findings of several clusters one batch has: what is pasted stays
+// short enough for a terminal, and the list for a person.
+const most = 20
+
+// add puts a finding with steps at this time into the batch of its like, and returns
+// that; nil without such steps.
+func (g *gathering) add(kind string, steps []report.Step, item Item, owner, words string) *pending {
 	var texts []report.Step
 	key := kind
 	for _, s := range steps {
@@ -151,42 +201,64 @@ func (g *gathering) add(kind string, steps []report.Step, item Item, owner, word
 		key += "\x00" + s.Who + "\x00" + s.Text
 	}
 	if len(texts) == 0 {
-		return -1
+		return nil
 	}
-	i := slices.IndexFunc(g.batches, func(p *pending) bool { return p.key == key })
+	i := slices.IndexFunc(g.batches, func(p *pending) bool {
+		return p.key == key && (len(p.items) < most || slices.Equal(p.items[len(p.items)-1].Clusters, item.Clusters))
+	})
 	if i < 0 {
 		i = len(g.batches)
 		g.batches = append(g.batches, &pending{key: key, words: words, texts: texts})
 	}
-	if !slices.Contains(g.batches[i].owners, owner) {
-		g.batches[i].owners = append(g.batches[i].owners, owner)
+	p := g.batches[i]
+	if !slices.Contains(p.owners, owner) {
+		p.owners = append(p.owners, owner)
 	}
-	g.batches[i].items = append(g.batches[i].items, item)
-	return i
+	p.items = append(p.items, item)
+	return p
 }
 
 func (g *gathering) finish() []Batch {
 	out := make([]Batch, len(g.batches))
 	for i, p := range g.batches {
-		out[i] = Batch{Title: fmt.Sprintf("%s: %d %s", together(p.owners), len(p.items), p.words), Note: strings.Join(p.notes, " "), Items: p.items, Serial: p.serial}
-		out[i].shareForecast()
-		// What all do first is done once; what they do later is done by each in its turn.
-		shared := len(p.items) > 1
-		for n, t := range p.texts {
-			step := report.Step{When: t.When, Who: t.Who, Text: t.Text}
-			for _, item := range p.items {
-				shared = shared && slices.Equal(item.Commands[n], t.Commands)
-			}
-			if shared {
-				step.Commands = t.Commands
-				for k := range p.items {
-					p.items[k].Commands[n] = nil
-				}
-			}
-			out[i].Steps = append(out[i].Steps, step)
-		}
+		out[i] = p.batch()
 	}
 	return out
+}
+
+// batch has once what all do first; what they do later is done by each in its turn. One of
+// several clusters is never a loop: some of them may not be unpaused yet.
+func (p *pending) batch() Batch {
+	b := Batch{Title: fmt.Sprintf("%s: %d %s", together(p.owners), len(p.items), p.words), Items: p.items, Serial: p.serial || len(p.clusters) > 1}
+	switch {
+	case len(p.clusters) == 1:
+		b.Cluster = key(p.clusters[0])
+	case len(p.clusters) > 1 && p.status != "":
+		b.Title = fmt.Sprintf("Workers of %d clusters: %d %s", len(p.clusters), len(p.items), p.words)
+		for i := range b.Items {
+			of := b.Items[i].Clusters[0]
+			if slices.ContainsFunc(p.clusters, func(c *report.Cluster) bool { return key(c) == of && c.Paused }) {
+				of += ", which is paused"
+			}
+			b.Items[i].Detail = strings.TrimSuffix("cluster "+of+"; "+b.Items[i].Detail, "; ")
+		}
+	}
+	b.shareForecast()
+	shared := len(p.items) > 1
+	for n, t := range p.texts {
+		step := report.Step{When: t.When, Who: t.Who, Text: t.Text}
+		for _, item := range p.items {
+			shared = shared && slices.Equal(item.Commands[n], t.Commands)
+		}
+		if shared {
+			step.Commands = t.Commands
+			for k := range p.items {
+				p.items[k].Commands[n] = nil
+			}
+		}
+		b.Steps = append(b.Steps, step)
+	}
+	return b
 }
 
 // together names owners, of one kind once.
@@ -210,13 +282,5 @@ func (b *Batch) shareForecast() {
 	b.Forecast = first
 	for i := range b.Items {
 		b.Items[i].Forecast = ""
-	}
-}
-
-// drop leaves of a step what it says instead.
-func (b *Batch) drop(n int, text string) {
-	b.Steps[n].Text, b.Steps[n].Commands = text, nil
-	for i := range b.Items {
-		b.Items[i].Commands[n] = nil
 	}
 }

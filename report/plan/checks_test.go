@@ -85,6 +85,9 @@ func TestErrorsAreRepeatedBeforeTheirClusterIsUnpaused(t *testing.T) {
 		r.Checks = []report.Check{faultOn(object, "Code")}
 		var got []string
 		for _, c := range New(r, providerTools).Sections[2].Chapters {
+			if c.Cluster == "" {
+				continue
+			}
 			steps := lines(c.Steps)
 			text := strings.Join(steps, "\n")
 			switch {

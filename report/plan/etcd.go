@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"drift-detector/infra/shell"
@@ -143,11 +144,41 @@ func memberName(m *report.Machine) any {
 // (kubeadm cmd/kubeadm/app/phases/etcd/local.go v1.35).
 const snapshotFile = "/var/lib/etcd/before-restore.db"
 
-// What is said of the snapshot, at its first and at every further mention in a cluster.
+// What is done about etcd before the restore, once per cluster.
 const (
+	majorityText = "See that etcd has a majority, before anything changes."
 	snapshotText = "Take a snapshot of etcd, and copy it off the Node. Any image that has cat and cksum will do; where none can be pulled, take " + snapshotFile + " from the Node over SSH. It holds the cluster's Secrets: keep the copy to yourself, and when all is done remove it, and " + snapshotFile + " on the Node."
-	snapshotOnce = "Take a snapshot of etcd, as said above of this cluster. If you have it, that one is enough."
 )
+
+// etcdFirst gives what is done once for the etcd of a machine's cluster to a batch for
+// clusters, and returns the other steps.
+func (g *gathering) etcdFirst(c *report.Cluster, m *report.Machine, steps []report.Step) []report.Step {
+	var etcd, others []report.Step
+	for _, s := range steps {
+		if strings.HasPrefix(s.Text, majorityText) || strings.HasPrefix(s.Text, snapshotText) {
+			etcd = append(etcd, s)
+		} else {
+			others = append(others, s)
+		}
+	}
+	if len(etcd) == 0 {
+		return others
+	}
+	for _, p := range g.batches {
+		if i := slices.Index(p.clusters, c); i >= 0 {
+			p.items[i].Detail += ", " + m.Name
+			p.items[i].machines = append(p.items[i].machines, m.Name)
+			return others
+		}
+	}
+	item := Item{Name: key(c), Detail: "because of " + m.Name, machines: []string{m.Name}, Clusters: []string{key(c)}, words: map[string]string{"NAMESPACE": c.Namespace, "CLUSTER": c.Name}}
+	if on := running(c); on != nil {
+		item.words["NODE"], item.words["POD"] = on.Node, "etcd-"+on.Node
+	}
+	p := g.add("", etcd, item, "etcd", "× control plane (majority, snapshot)")
+	p.clusters, p.serial = append(p.clusters, c), true
+	return others
+}
 
 // snapshot saves etcd off its Node. Its image has neither cat nor tar, so that a
 // pod of the Node's own, which sees the Node's files below /host, reads the file.
@@ -170,25 +201,8 @@ func (pl *planner) snapshot(d *draft, c *report.Cluster) {
 	d.before(snapshotText, save,
 		system("debug", on, "--image=busybox", shell.Raw("--"), "sleep", "3600"),
 		shell.Ask("DEBUG_POD", "name of the pod that this printed, node-debugger-…"),
-		shell.Line(shell.Raw(`COPY="etcd-`+strings.TrimPrefix(pl.contexts[c], "CTX_")+`-$(date +%Y%m%dT%H%M%S).db"`)),
+		shell.Line(shell.Raw("COPY=etcd-"+strings.TrimPrefix(pl.contexts[c], "CTX_")+`"$(date +-%Y%m%dT%H%M%S.db)"`)),
 		system("exec", pod, shell.Raw("--"), "cat", "/host"+snapshotFile, shell.Raw(">"+copied)).Private(),
 		sum.Keep("SUM").Then(shell.Line(shell.Raw(`test "${SUM% *}" = "$(cksum <`+copied+`)"`)).OrStop("the copy is partial. Remove it, and copy again")),
 		system("delete", pod))
-}
-
-// takenOnce tells of the snapshot once for all batches of a cluster.
-func takenOnce(batches []Batch) {
-	taken := false
-	for i := range batches {
-		for n := range batches[i].Steps {
-			s := &batches[i].Steps[n]
-			if s.Text != snapshotText {
-				continue
-			}
-			if taken {
-				batches[i].drop(n, snapshotOnce)
-			}
-			taken = true
-		}
-	}
 }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -149,13 +150,17 @@ func (v *variables) line(column []string) (string, bool) {
 		words, same := make([]string, len(parsed)), true
 		for i := range parsed {
 			t := parsed[i][k]
-			if t.word != first.word || !t.word && t != first {
+			if t.word != first.word || !t.word && t != first && !(t.context() && first.context()) {
 				return "", false
 			}
 			words[i], same = t.text, same && t == first
 		}
 		if same {
 			line.WriteString(first.raw)
+			continue
+		}
+		if first.context() {
+			line.WriteString("${" + v.context(words) + ":?}")
 			continue
 		}
 		word, ok := v.word(words)
@@ -213,10 +218,6 @@ func shared(values []string) (before, after string) {
 
 // name is the variable that has these values, one per item.
 func (v *variables) name(values []string) (string, bool) {
-	key := strings.Join(values, "\x00")
-	if name := v.byKey[key]; name != "" {
-		return name, true
-	}
 	quoted := make([]string, len(values))
 	for i, value := range values {
 		q, ok := shell.Quote(value)
@@ -225,23 +226,41 @@ func (v *variables) name(values []string) (string, bool) {
 		}
 		quoted[i] = q
 	}
-	name := fmt.Sprintf("%s_%d", v.meaning(values), v.batch.Number)
+	return v.named(v.meaning(values), quoted), true
+}
+
+// context is the variable that is one of those at the top of the plan, per item another.
+func (v *variables) context(values []string) string {
+	quoted := make([]string, len(values))
+	for i, value := range values {
+		quoted[i] = `"` + value + `"`
+	}
+	return v.named("CTX", quoted)
+}
+
+// named is the variable that is set to these words, one per item.
+func (v *variables) named(base string, quoted []string) string {
+	key := strings.Join(quoted, "\x00")
+	if name := v.byKey[key]; name != "" {
+		return name
+	}
+	name := fmt.Sprintf("%s_%d", base, v.batch.Number)
 	for n := 2; slices.Contains(v.names, name); n++ {
-		name = fmt.Sprintf("%s%d_%d", v.meaning(values), n, v.batch.Number)
+		name = fmt.Sprintf("%s%d_%d", base, n, v.batch.Number)
 	}
 	if v.byKey == nil {
 		v.byKey = map[string]string{}
 	}
 	v.byKey[key], v.names = name, append(v.names, name)
-	for i := range values {
+	for i := range quoted {
 		v.set[i] = append(v.set[i], name+"="+quoted[i])
 	}
-	return name, true
+	return name
 }
 
 // meaning says what the values are: the first word of the items that they all equal.
 func (v *variables) meaning(values []string) string {
-	for _, word := range []string{"NAME", "NODE", "ID", "VM", "OWNER"} {
+	for _, word := range []string{"NAME", "NODE", "ID", "VM", "OWNER", "NAMESPACE", "CLUSTER", "POD"} {
 		equal := true
 		for i, item := range v.batch.Items {
 			equal = equal && item.words[word] == values[i]
@@ -259,21 +278,21 @@ func (v *variables) loop(lines []string) string {
 	var b strings.Builder
 	b.WriteString("(for ITEM in")
 	for i := range v.batch.Items {
-		fmt.Fprintf(&b, " %d", i+1)
+		fmt.Fprintf(&b, " %d", v.batch.Items[i].Number)
 	}
 	fmt.Fprintf(&b, `; do { %s && %s; } || echo "not done for number $ITEM of the list" >&2; done)`, v.cases("$ITEM"), strings.Join(lines, " && "))
 	return b.String()
 }
 
-// cases sets the variables for the item of a number, and unsets them for no item.
+// cases sets the variables for the item of a number. What was set for another one is gone
+// first, also when no item has the number or a variable that is read is not set.
 func (v *variables) cases(number string) string {
 	var b strings.Builder
-	b.WriteString(`case "` + number + `" in`)
-	for i := range v.batch.Items {
-		fmt.Fprintf(&b, " %d) %s ;;", i+1, strings.Join(v.set[i], " "))
+	fmt.Fprintf(&b, `unset %s; case "%s" in`, strings.Join(v.names, " "), number)
+	for i, item := range v.batch.Items {
+		fmt.Fprintf(&b, " %d) %s ;;", item.Number, strings.Join(v.set[i], " "))
 	}
-	fmt.Fprintf(&b, " *) unset %s; false ;; esac", strings.Join(v.names, " "))
-	return b.String()
+	return b.String() + " *) false ;; esac"
 }
 
 // token is a piece of a command as this program writes them: a word or a part of
@@ -284,45 +303,25 @@ type token struct {
 	word bool
 }
 
+// context reports whether a token reads the variable that leads to a cluster.
+func (t token) context() bool {
+	return !t.word && strings.HasPrefix(t.raw, "${CTX_") && strings.HasSuffix(t.raw, ":?}")
+}
+
+var tokenForm = regexp.MustCompile(`\$\{[^}]*\}|'[^']*'|[\w./:,@%+=-]+|.`)
+
 // tokens takes a command apart, nil when a quote has no end.
 func tokens(line string) []token {
 	var out []token
-	for line != "" {
-		n := strings.IndexFunc(line, func(r rune) bool { return !bare(r) })
-		switch {
-		case strings.HasPrefix(line, "${"): // which variable is read is the same for all items
-			n = strings.IndexByte(line, '}') + 1
-			out = append(out, token{line[:n], line[:n], false})
-		case line[0] == '\'':
-			end := strings.IndexByte(line[1:], '\'')
-			if end < 0 {
-				return nil
-			}
-			out = append(out, token{line[1 : end+1], line[:end+2], true})
-			line = line[end+2:]
-			continue
-		case n < 0:
-			n = len(line)
-			fallthrough
-		case n > 0:
-			out = append(out, token{line[:n], line[:n], true})
+	for _, raw := range tokenForm.FindAllString(line, -1) {
+		switch q, ok := shell.Quote(raw); {
+		case raw == "'":
+			return nil
+		case raw[0] == '\'':
+			out = append(out, token{raw[1 : len(raw)-1], raw, true})
 		default:
-			n = strings.IndexFunc(line, func(r rune) bool { return bare(r) || r == '\'' })
-			if at := strings.Index(line[1:], "${") + 1; at > 0 && (n < 0 || at < n) {
-				n = at
-			}
-			if n < 0 {
-				n = len(line)
-			}
-			out = append(out, token{line[:n], line[:n], false})
+			out = append(out, token{raw, raw, ok && q == raw}) // what needs no quotes is a word
 		}
-		line = line[n:]
 	}
 	return out
-}
-
-// bare reports whether a character needs no quotes, see shell.Quote.
-func bare(r rune) bool {
-	q, ok := shell.Quote(string(r))
-	return ok && len(q) == len(string(r))
 }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"encoding/json"
 	"fmt"
 	"os/exec"
 	"regexp"
@@ -77,7 +78,14 @@ func foldedBlocks(t *testing.T, r *report.Report, item int) []string {
 // What is printed once for several machines is as safe as what each had for itself: at
 // another place nothing changes, and for no machine of the list nothing at all.
 func TestLaw10HoldsForBlocksOfSeveralMachines(t *testing.T) {
-	r := alikes("alpha")
+	lawOfBlocks(t, alikes("alpha"), 10)
+	lawOfBlocks(t, twice(t, alikes("alpha")), 8)
+}
+
+// lawOfBlocks demands that so many blocks change something where the report was made, and
+// none anywhere else.
+func lawOfBlocks(t *testing.T, r *report.Report, most int) {
+	t.Helper()
 	changes := func(o outcomeOf) bool {
 		return slices.ContainsFunc(o.calls, func(call string) bool {
 			return !strings.Contains(call, `{"spec":{"paused":true}}`) && !strings.Contains(call, "delete pod/") && !strings.Contains(call, "create configmap") &&
@@ -99,7 +107,7 @@ func TestLaw10HoldsForBlocksOfSeveralMachines(t *testing.T) {
 			t.Errorf("no block does %s", want)
 		}
 	}
-	if changed < 10 {
+	if changed < most {
 		t.Errorf("%d blocks change something", changed)
 	}
 	for _, block := range foldedBlocks(t, r, 9) { // there is no number 9
@@ -130,14 +138,7 @@ func TestNothingIsLostInTheFolds(t *testing.T) {
 	for _, r := range []*report.Report{sample("alpha"), alikes("alpha")} {
 		p := New(r, providerTools)
 		Fill(r, providerTools)
-		findings, listed := 0, 0
-		for _, steps := range remediations(r) {
-			for _, when := range []string{report.BeforeRestore, report.AfterRestore} {
-				if slices.ContainsFunc(steps, func(s report.Step) bool { return s.When == when }) {
-					findings++
-				}
-			}
-		}
+		needed, listed := findings(r), map[string]int{}
 		rows := p.Rows()
 		for i, row := range rows {
 			if row.Number != i+1 {
@@ -158,15 +159,24 @@ func TestNothingIsLostInTheFolds(t *testing.T) {
 					note(c.label(k))
 				}
 				for k := range c.Batches {
-					listed += len(c.Batches[k].Items)
+					for _, item := range c.Batches[k].Items {
+						for _, name := range append(item.machines, item.Name) {
+							listed[s.Phase+" "+name]++
+						}
+					}
 					for n := range c.Batches[k].Steps {
 						note(c.Batches[k].label(n))
 					}
 				}
 			}
 		}
-		if listed -= len(r.Checks); listed != findings {
-			t.Errorf("%d findings are in the plan, want %d", listed, findings)
+		for name, n := range needed {
+			if listed[name] < n {
+				t.Errorf("%d findings of %s are in the plan, want %d", listed[name], name, n)
+			}
+		}
+		if len(needed) < 5 {
+			t.Errorf("there are %d findings", len(needed))
 		}
 		for text, of := range map[string]string{"markdown": asMarkdown(t, r), "shell": asShell(t, r)} {
 			for label := range labels {
@@ -178,16 +188,93 @@ func TestNothingIsLostInTheFolds(t *testing.T) {
 	}
 }
 
-// remediations are the steps of each finding.
-func remediations(r *report.Report) [][]report.Step {
-	var out [][]report.Step
+// findings counts what has steps, by time and name.
+func findings(r *report.Report) map[string]int {
+	out := map[string]int{}
+	note := func(name string, steps []report.Step) {
+		for phase, when := range map[string]string{Before: report.BeforeRestore, After: report.AfterRestore} {
+			if slices.ContainsFunc(steps, func(s report.Step) bool { return s.When == when }) {
+				out[phase+" "+name]++
+			}
+		}
+	}
 	for i := range r.Clusters {
 		for _, m := range machinesOf(&r.Clusters[i]) {
-			out = append(out, m.Remediation)
+			note(m.Name, m.Remediation)
 		}
 	}
 	for i := range r.InfraMachines {
-		out = append(out, r.InfraMachines[i].Remediation)
+		note(r.InfraMachines[i].Instance.Name, r.InfraMachines[i].Remediation)
 	}
 	return out
+}
+
+// twice is a report with a second cluster that is like its first under another name and
+// with other ids.
+func twice(t *testing.T, r *report.Report) *report.Report {
+	t.Helper()
+	data, err := json.Marshal(r.Clusters[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.ReplaceAll(string(data), "alpha", "beta")
+	for _, id := range []string{livingID, secondID, planeID, copyID, ghostID, staleID} {
+		text = strings.ReplaceAll(text, id[:8], "0"+id[1:4]+"beef")
+	}
+	var c report.Cluster
+	if err := json.Unmarshal([]byte(text), &c); err != nil {
+		t.Fatal(err)
+	}
+	r.Clusters = append(r.Clusters, c)
+	return r
+}
+
+// What workers of several clusters need is one step: with the context and the namespace
+// of each, and under the same number in whatever part of the plan is printed.
+func TestWorkersOfSeveralClustersAreOneStep(t *testing.T) {
+	r := twice(t, alikes("alpha"))
+	text := asMarkdown(t, r)
+	for _, want := range []string{". Workers of 2 clusters: 6 Ghost\n", ". Workers of 2 clusters: 6 Stale\n", "\n- (6) **beta2**: cluster beta/beta; ", "| alpha/alpha, beta/beta | Workers of 2 clusters: 6 Ghost | 6 |"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+	if n := strings.Count(text, "Power it off and check that nothing depends on it (reversible).\n"); n > 3 { // control planes, workers
+		t.Errorf("it is said %d times how to end a VM", n)
+	}
+	p := New(r, providerTools)
+	if err := p.Narrow(Narrowing{Clusters: []string{"beta"}}); err != nil {
+		t.Fatal(err)
+	}
+	own := print(t, func(w *strings.Builder) error { return Markdown(w, p) })
+	for want, there := range map[string]bool{"\n- (6) **beta2**: ": true, " 6) NAME_": true, " 3) NAME_": false, "**alpha2**": false, "CTX_ALPHA": false, "| beta/beta | Workers of 2 clusters: 6 Ghost | 3 |": true, "for ITEM in": false, "delete machines.cluster.x-k8s.io/\"${NAME_": true} {
+		if strings.Contains(own, want) != there {
+			t.Errorf("%q is there: %v", want, !there)
+		}
+	}
+}
+
+// A context that is not set leaves nothing of another machine behind.
+func TestPickOfAClusterWithoutContextPicksNothing(t *testing.T) {
+	for _, found := range picker.FindAllStringSubmatch(asMarkdown(t, twice(t, alikes("alpha"))), -1) {
+		if !strings.Contains(found[0], `CTX_BETA_BETA:?`) {
+			continue
+		}
+		_, names, _ := strings.Cut(found[0], "unset ")
+		names, _, _ = strings.Cut(names, ";")
+		show := `; printf %s "$` + strings.ReplaceAll(names, " ", "$") + `"`
+		pick := filled + "unset CTX_BETA_BETA\n" + found[0] + "\n" + found[1] + " 1"
+		for number, there := range map[string]bool{"1": true, "9": false} {
+			out, _ := exec.Command("sh", "-c", pick+"; "+found[1]+" "+number+show).Output()
+			if (len(out) > 0) != there {
+				t.Errorf("%s sets %q", number, out)
+			}
+		}
+		out, _ := exec.Command("sh", "-c", pick+"\ntrap '"+strings.TrimPrefix(show, "; ")+"' EXIT\n"+found[1]+" 2").Output()
+		if len(out) > 0 {
+			t.Errorf("without its context number 2 leaves %q", out)
+		}
+		return
+	}
+	t.Error("no step is for both clusters")
 }

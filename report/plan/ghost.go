@@ -40,8 +40,10 @@ func (pl *planner) prove(d *draft, s *set, m *report.Machine, v *vm) {
 	}
 	d.before("Prove first that it is a machine of this cluster, and which role it has: find the Node with its id and look at the annotation of Cluster API, and at the VM itself."+then,
 		pl.nodesByID(s.cluster), v.show())
-	d.after("Leave it running until that is proven: no controller touches it.")
+	d.after(leaveRunning)
 }
+
+const leaveRunning = "Leave it running until it is proven to be a machine of this cluster: no controller touches it."
 
 func (pl *planner) ghostWorker(d *draft, s *set, m *report.Machine, v *vm) {
 	pl.capacity(d, s)
@@ -88,8 +90,9 @@ func (pl *planner) ghostControlPlane(d *draft, s *set, m *report.Machine, v *vm)
 		return
 	}
 	if etcd {
-		d.before("See that etcd has a majority, and write its members down: after the restore KubeadmControlPlane removes members without a Machine by itself, within seconds, once all its Machines have Nodes. If this VM must stay a member, take a newer backup instead."+pl.etcdAt(c), pl.quorum(c)...)
+		d.before(majorityText+pl.etcdAt(c), pl.quorum(c)...)
 		pl.snapshot(d, c)
+		d.before("Write down which members etcd has: after the restore KubeadmControlPlane removes members without a Machine by itself, within seconds, once all its Machines have Nodes. If this VM must stay a member, take a newer backup instead.")
 	}
 	d.after("One control-plane machine at a time. See first that the restored Machines of the control plane are Running with a Node each; replace its Stale ones first.", listMachines(c))
 	switch {

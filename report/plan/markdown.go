@@ -18,8 +18,8 @@ import (
 // it makes no heading, link, markup or code of its own. It returns the first
 // error of the writer.
 func Markdown(w io.Writer, p Plan) error {
-	m := &page{Writer: bufio.NewWriter(w)}
-	m.printf("# Restore runbook%s\n\n", prose(p.title()))
+	m := &page{Writer: bufio.NewWriter(w), said: map[string]string{}}
+	m.printf("# Restore runbook%s\n", prose(p.title()))
 	m.list(p.lead())
 	if len(p.Unknown) > 0 && p.Of.Step == 0 {
 		m.printf("## What this plan could not know\n")
@@ -29,16 +29,18 @@ func Markdown(w io.Writer, p Plan) error {
 		m.checklist(p.Checklist)
 	}
 	if len(p.Variables) > 0 {
-		m.printf("## Set these once\n\n%s\n\n", howToCopy)
+		m.printf("## Set these once\n%s\n", howToCopy)
 		m.code("", variableLines(p.Variables))
-		m.printf("\n")
 	}
 	for _, s := range p.Sections {
 		if len(s.Chapters) > 0 {
-			m.printf("## %s\n", prose(s.Title))
+			m.printf("\n## %s\n", prose(s.Title))
 		}
-		for _, c := range s.Chapters {
-			m.chapter(&c)
+		for i := range s.Chapters {
+			if i > 0 {
+				m.printf("\n")
+			}
+			m.chapter(&s.Chapters[i])
 		}
 	}
 	return m.Flush()
@@ -76,6 +78,7 @@ func variableLines(vs []Variable) []string {
 type page struct {
 	*bufio.Writer
 	copied map[string]string // the step that has these commands, in a chapter
+	said   map[string]string // the step that says this
 }
 
 func (m *page) printf(format string, args ...any) { fmt.Fprintf(m, format, args...) }
@@ -93,38 +96,65 @@ func (m *page) chapter(c *Chapter) {
 	for _, note := range c.Notes {
 		m.printf("- %s\n", prose(note))
 	}
-	if len(c.Notes) > 0 && len(c.Steps) > 0 {
-		m.printf("\n")
-	}
 	for i, s := range c.Steps {
-		m.step(c.label(i), &s, []block{{lines: s.Commands}})
+		m.step(c.label(i), &s, s.Text, []block{{lines: s.Commands}})
 	}
 	for i := range c.Batches {
 		m.batch(&c.Batches[i])
 	}
-	m.printf("\n")
 }
 
 // step is a box to tick, with what to copy. What a step before of the same chapter
 // has is pointed to.
-func (m *page) step(label string, s *report.Step, blocks []block) {
+func (m *page) step(label string, s *report.Step, text string, blocks []block) {
 	all := fmt.Sprint(blocks)
 	before := m.copied[all]
 	if len(blocks) > 0 && len(blocks[0].lines) > 0 && before == "" {
 		m.copied[all] = label
 	}
-	m.printf("- [ ] **%s** %s%s", label, whose(s), prose(s.Text))
+	m.printf("- [ ] **%s** %s%s", label, whose(s), prose(text))
 	if before != "" {
 		m.printf(" *Commands: those of %s.*\n", before)
 		return
 	}
 	m.printf("\n")
-	for _, b := range blocks {
+	for i, b := range blocks {
 		if b.item != "" {
-			m.printf("\n  %s:\n", prose(b.item))
+			if i == 0 {
+				m.printf("\n")
+			}
+			m.printf("  %s:\n", prose(b.item))
 		}
-		m.commands("  ", b.lines)
+		m.commands(b.lines)
 	}
+}
+
+// once is a text, or its first sentence and where the rest has been said. What is done for
+// one machine after the other is said in full each time: it says when to stop.
+func (m *page) once(text, label string) string {
+	before := m.said[text]
+	if before == "" {
+		m.said[text] = label
+		return text
+	}
+	first, rest, _ := strings.Cut(text, ". ")
+	if rest == "" {
+		return text
+	}
+	return first + ". As in " + before + "."
+}
+
+// forecast is what is foreseen, or its first word and where the rest has been said.
+func (m *page) forecast(text, label string) string {
+	if text == "" {
+		return ""
+	}
+	if before := m.said[text]; before != "" {
+		outcome, _, _ := strings.Cut(text, ":")
+		return outcome + ", as in step " + before + "."
+	}
+	m.said[text] = label
+	return text
 }
 
 // whose marks what is not the reader's to do.
@@ -135,51 +165,58 @@ func whose(s *report.Step) string {
 	return ""
 }
 
+// batch has a heading, what is said of all, and the list, which is a part of the first
+// where it is of one.
 func (m *page) batch(b *Batch) {
 	m.printf("#### %d. %s\n", b.Number, prose(b.Title))
 	f := b.fold()
-	lead := []string{b.Note, b.turns(f)}
-	if b.Forecast != "" {
-		lead = slices.Insert(lead, 1, "Forecast: "+b.Forecast)
-	}
-	text := strings.TrimSpace(strings.Join(lead, " "))
-	if len(b.Items) == 1 {
-		text = strings.TrimSpace("**" + prose(b.Items[0].Name) + "**" + prose(b.Items[0].says()) + ". " + prose(text))
-	} else {
-		text = prose(text)
+	text, one := prose(b.lead(f, m.forecast(b.Forecast, fmt.Sprint(b.Number)))), len(b.Items) == 1
+	if one {
+		text = strings.TrimSpace("**" + prose(b.Items[0].Name) + "**" + prose(b.Items[0].says("")) + ". " + text)
 	}
 	if text != "" {
 		m.printf("%s\n", text)
 	}
-	for i, item := range b.shown(f) {
-		if len(b.Items) > 1 {
-			m.printf("%d. **%s**%s\n", i+1, prose(item.Name), prose(item.says()))
+	for _, item := range b.shown(f) {
+		if !one {
+			forecast := m.forecast(item.Forecast, fmt.Sprintf("%d (%d)", b.Number, item.Number))
+			m.printf("- (%d) **%s**%s\n", item.Number, prose(item.Name), prose(item.says(forecast)))
 		}
 	}
 	if more := b.more(f); more != "" {
-		m.printf("\n%s\n\n", prose(more))
+		m.printf("- %s\n", prose(more))
 	}
 	if f.pick != "" {
 		m.code("", []string{f.pick})
 	}
 	for n := range b.Steps {
-		m.step(b.label(n), &b.Steps[n], f.blocks[n])
+		s := &b.Steps[n]
+		text := s.Text
+		if !b.Serial {
+			text = m.once(text, b.label(n))
+		}
+		m.step(b.label(n), s, text, f.blocks[n])
 	}
 }
 
-// commands writes the commands of one step. A fence is what a forge copies at
+// commands writes the commands of one step. A block is what a forge copies at
 // one click, and a terminal runs what is pasted line by line, whatever has become
-// of the line before. So a fence holds no two steps, and within it what follows a
+// of the line before. So a block holds no two steps, and within it what follows a
 // command runs only when that one succeeded, except in a loop, where each object is
-// for itself. Where the operator fills a value in, the commands
-// before it are a fence of their own.
-func (m *page) commands(indent string, lines []string) {
+// for itself. Where the operator fills a value in, the commands before it are a block of
+// their own. The first block is indented, which takes fewer lines, and the next has a
+// fence, because it would be one with the first otherwise.
+func (m *page) commands(lines []string) {
 	for from := 0; from < len(lines); {
 		to := from + 1
 		for to < len(lines) && (!isAsk(lines[to]) || isAsk(lines[to-1])) {
 			to++
 		}
-		m.code(indent, chained(lines[from:to]))
+		if block := chained(lines[from:to]); from == 0 {
+			m.printf("\n      %s\n", strings.Join(block, "\n      "))
+		} else {
+			m.code("  ", block)
+		}
 		from = to
 	}
 }

@@ -11,20 +11,32 @@ import (
 	"drift-detector/report"
 )
 
+// indented is how far code is indented that has no fence.
+const indented = "      "
+
 // fences are the blocks of code of a runbook: what a reader copies at once.
 func fences(text string) [][]string {
 	var out [][]string
-	var fence []string
-	inside := false
+	var block []string
+	fence := ""
+	end := func() {
+		if block != nil {
+			out, block = append(out, block), nil
+		}
+	}
 	for _, row := range strings.Split(text, "\n") {
-		row = strings.TrimLeft(row, " ")
+		trimmed := strings.TrimLeft(row, " ")
 		switch {
-		case strings.HasPrefix(row, "```") && inside:
-			out, inside = append(out, fence), false
-		case strings.HasPrefix(row, "```"):
-			fence, inside = nil, true
-		case inside:
-			fence = append(fence, row)
+		case fence != "" && trimmed == fence:
+			fence = ""
+			end()
+		case fence == "" && strings.HasPrefix(trimmed, "```"):
+			end()
+			fence = trimmed[:strings.LastIndexByte(trimmed, '`')+1]
+		case fence != "" || strings.HasPrefix(row, indented):
+			block = append(block, trimmed)
+		default:
+			end()
 		}
 	}
 	return out
@@ -55,7 +67,7 @@ func paste(t *testing.T, blocks [][]string, behaviour string) []string {
 // another fence of the same item asks for.
 var filled = func() string {
 	text := ""
-	for _, name := range []string{"MGMT", "OLD_MGMT", "BACKUP", "RESTORE", "VELERO_NAMESPACE", "ETCD_POD", "VCENTER_1", "VCENTER_2", "AWS_1", "CTX_ALPHA_ALPHA", "CTX_ALPHA_ALPHA2", "NODE"} {
+	for _, name := range []string{"MGMT", "OLD_MGMT", "BACKUP", "RESTORE", "VELERO_NAMESPACE", "ETCD_POD", "VCENTER_1", "VCENTER_2", "AWS_1", "CTX_ALPHA_ALPHA", "CTX_ALPHA_ALPHA2", "CTX_BETA_BETA", "NODE"} {
 		text += name + "=filled\n"
 	}
 	return text

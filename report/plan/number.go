@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,6 +41,9 @@ func (p *Plan) number() {
 			for i := range c.Batches {
 				n++
 				c.Batches[i].Number = n
+				for k := range c.Batches[i].Items {
+					c.Batches[i].Items[k].Number = k + 1
+				}
 			}
 		}
 	}
@@ -72,11 +76,34 @@ func (p *Plan) Rows() []Row {
 			}
 			for k := range c.Batches {
 				b := &c.Batches[k]
-				add(b.Number, b.Cluster, b.Title, len(b.Items))
+				add(b.Number, cmp.Or(b.Cluster, b.clusters()), b.Title, b.machines())
 			}
 		}
 	}
 	return out
+}
+
+// clusters names those that all items certainly are of; empty when that is not known.
+func (b *Batch) clusters() string {
+	var out []string
+	for i := range b.Items {
+		if len(b.Items[i].Clusters) != 1 {
+			return ""
+		}
+		if name := b.Items[i].Clusters[0]; !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return listed(out)
+}
+
+// machines counts what a batch is about.
+func (b *Batch) machines() int {
+	n := 0
+	for i := range b.Items {
+		n += max(1, len(b.Items[i].machines))
+	}
+	return n
 }
 
 // brief is the beginning of a text, for a row.
@@ -113,8 +140,7 @@ func (p *Plan) lead() []string {
 		return []string{fmt.Sprintf("Step %d of %d. None of these commands has been run.", p.Of.Step, p.steps)}
 	case !p.Of.ofAll():
 		return []string{
-			"None of these commands has been run. Read each one before you run it, in this order.",
-			"Steps for all clusters are in the table only: print one with --step and its number, or the plan without --cluster and --namespace.",
+			"None of these commands has been run. Read each one before you run it, in this order. Steps for all clusters are in the table only: print one with --step and its number, or the plan without --cluster and --namespace.",
 		}
 	default:
 		return p.Answer
@@ -143,21 +169,31 @@ func (b *Batch) turns(f folded) string {
 	if f.pick == "" {
 		return ""
 	}
+	first := b.Items[0].Number
 	labels := make([]string, len(f.serial))
 	for i, n := range f.serial {
 		labels[i] = b.label(n)
 	}
-	return fmt.Sprintf("One at a time: pick%d 1 takes number 1 of the list; do %s for it, then take number 2.", b.Number, strings.Join(labels, ", "))
+	return fmt.Sprintf("One at a time: pick%d %d takes number %d of the list; do %s for it, then take the next.", b.Number, first, first, strings.Join(labels, ", "))
+}
+
+// lead is what is said of all items.
+func (b *Batch) lead(f folded, forecast string) string {
+	if forecast != "" {
+		forecast = "Forecast: " + forecast
+	}
+	parts := []string{b.Note, forecast, b.turns(f)}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 }
 
 // says is what is said of an item behind its name.
-func (i *Item) says() string {
+func (i *Item) says(forecast string) string {
 	text := ""
 	if i.Detail != "" {
 		text = ": " + i.Detail
 	}
-	if i.Forecast != "" {
-		text += ". Forecast: " + i.Forecast
+	if forecast != "" {
+		text += ". Forecast: " + forecast
 	}
 	return text
 }
@@ -221,13 +257,23 @@ func (p *Plan) Narrow(by Narrowing) error {
 		}
 		section.Chapters = chapters
 	}
-	own := p.Rows()
+	own := map[int]Row{}
+	for _, r := range p.Rows() {
+		own[r.Number] = r
+	}
 	if by.Step != 0 && len(own) == 0 {
 		return fmt.Errorf("--step %d is of another cluster or phase: leave out --cluster, --namespace and --phase", by.Step)
 	}
-	p.Checklist = slices.DeleteFunc(rows, func(r Row) bool {
-		return (r.Cluster != "" || !by.ofAll() && r.Machines > 0 || by.Phase != "" && by.Phase != r.Phase) && !slices.ContainsFunc(own, func(o Row) bool { return o.Number == r.Number })
-	})
+	p.Checklist = nil
+	for _, r := range rows {
+		if _, printed := own[r.Number]; printed {
+			r = own[r.Number]
+		} else if r.Cluster != "" || !by.ofAll() && r.Machines > 0 || by.Phase != "" && by.Phase != r.Phase {
+			continue
+		}
+		p.Checklist = append(p.Checklist, r)
+	}
+	p.Unknown = p.limits(by)
 	p.Variables = p.read(p.Variables)
 	return nil
 }
@@ -261,14 +307,14 @@ func (c *Chapter) narrow(by Narrowing) {
 	var batches []Batch
 	for _, b := range c.Batches {
 		if !by.ofAll() && b.Cluster == "" {
-			b.Items = slices.DeleteFunc(slices.Clone(b.Items), func(i Item) bool { return !slices.ContainsFunc(i.Clusters, by.shows) })
+			b.Items = slices.DeleteFunc(slices.Clone(b.Items), func(i Item) bool { return len(i.Clusters) > 0 && !slices.ContainsFunc(i.Clusters, by.shows) })
 		}
 		if len(b.Items) > 0 && (b.Cluster == "" || by.shows(b.Cluster)) && (by.Step == 0 || by.Step == b.Number) {
 			batches = append(batches, b)
 		}
 	}
 	c.Batches = batches
-	if by.Step != 0 || !by.ofAll() && c.Cluster == "" {
+	if by.Step != 0 || !by.ofAll() && c.Apart {
 		c.Notes = nil
 	}
 }

@@ -10,15 +10,20 @@ import (
 	"drift-detector/report"
 )
 
-// beforeRestore returns the chapters: the overview, each cluster, VMs to confirm.
+// beforeRestore returns the chapters: the overview, what several clusters have in common,
+// each cluster, VMs to confirm.
 func (pl *planner) beforeRestore() []Chapter {
 	out := []Chapter{pl.overview()}
+	own, common := pl.findings(report.BeforeRestore)
+	if len(common) > 0 {
+		out = append(out, Chapter{Title: "Several clusters", Batches: common})
+	}
 	for i := range pl.Clusters {
 		c := &pl.Clusters[i]
 		if c.Self {
 			continue
 		}
-		ch := pl.chapter(c, report.BeforeRestore)
+		ch := chapter(c, own[c])
 		ch.Notes = notes(c)
 		for _, s := range sets(c) {
 			if text := reasons[s.reason]; text != "" {
@@ -29,14 +34,38 @@ func (pl *planner) beforeRestore() []Chapter {
 			out = append(out, ch)
 		}
 	}
+	if found := pl.confirm(); len(found) > 0 {
+		out = append(out, Chapter{Title: "VMs that may or may not belong to a cluster", Batches: found})
+	}
+	return out
+}
+
+// confirm are the VMs that may be somebody's. One that has the id of a machine is in
+// the list of that machine's step.
+func (pl *planner) confirm() []Batch {
 	g := gathering{when: report.BeforeRestore}
 	for i := range pl.InfraMachines {
 		m := &pl.InfraMachines[i]
-		item := Item{Name: m.Instance.Name, Detail: whereabouts(&m.Instance) + "; " + m.Message, Clusters: []string{m.Cluster}, words: wordsOf(m.Instance.Name, "", "", &m.Instance)}
+		if _, x := pl.duplicate(m); x != nil {
+			continue
+		}
+		item := Item{Name: m.Instance.Name, Detail: whereabouts(&m.Instance) + "; " + m.Message, Clusters: pl.mayBe(m), words: wordsOf(m.Instance.Name, "", "", &m.Instance)}
 		g.add(string(m.Reason)+"\x00"+m.Instance.Provider+m.Instance.Scope, pl.others[m], item, "To confirm", string(m.Reason))
 	}
-	if found := g.finish(); len(found) > 0 {
-		out = append(out, Chapter{Title: "VMs that may or may not belong to a cluster", Batches: found})
+	return g.finish()
+}
+
+// mayBe are the clusters that a VM may belong to, as the report names them; none when
+// that is not known.
+func (pl *planner) mayBe(m *report.InfraMachine) []string {
+	if m.Cluster != "" {
+		return []string{m.Cluster}
+	}
+	var out []string
+	for _, word := range strings.Fields(m.Message) {
+		if word = strings.Trim(word, ",;."); pl.backupsOf[word] != nil {
+			out = append(out, word)
+		}
 	}
 	return out
 }
@@ -63,16 +92,9 @@ func notes(c *report.Cluster) []string {
 	return append(out, sentences(slices.DeleteFunc(slices.Clone(c.Forecast.Notes), decided))...)
 }
 
-// chapter is the findings of one cluster, control plane first.
-func (pl *planner) chapter(c *report.Cluster, when string) Chapter {
-	ch := Chapter{Title: "Cluster " + key(c), Cluster: key(c)}
-	all := sets(c)
-	ch.Batches = append(pl.batches(all[:1], when), pl.batches(all[1:], when)...)
-	for i := range ch.Batches {
-		ch.Batches[i].Cluster = ch.Cluster
-	}
-	takenOnce(ch.Batches)
-	return ch
+// chapter is the findings of one cluster.
+func chapter(c *report.Cluster, found []Batch) Chapter {
+	return Chapter{Title: "Cluster " + key(c), Cluster: key(c), Batches: found}
 }
 
 // overview is what concerns all clusters.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"drift-detector/report"
 	"drift-detector/report/english"
@@ -22,6 +23,7 @@ type Plan struct {
 
 	clusters []string // of the report
 	steps    int      // numbers of the whole plan
+	limits   func(Narrowing) []string
 }
 
 // Section is a part of the time line, which Phase names in one word.
@@ -57,12 +59,14 @@ type Batch struct {
 
 // Item is one finding of a batch. Commands holds its own ones, per step.
 type Item struct {
+	Number       int // in the whole plan's list, whatever is printed of it
 	Name, Detail string
 	Forecast     string   // where it is not that of all
-	Clusters     []string // that it concerns, where the batch is about all; none: it is not known
+	Clusters     []string // that it is of, or may be; none: it is not known
 	Commands     [][]string
 
-	words map[string]string // what tells it from other items, by the names of variables
+	machines []string          // that it is about, where it is not one itself
+	words    map[string]string // what tells it from other items, by the names of variables
 }
 
 // New arranges what is to be done about a report and its restore.
@@ -70,7 +74,8 @@ func New(r *report.Report, tools Tools) Plan {
 	pl := newPlanner(r, tools)
 	pl.plan()
 	p := Plan{
-		Unknown: pl.limits(),
+		Unknown: pl.limits(Narrowing{}),
+		limits:  pl.limits,
 		Sections: []Section{
 			{"Before the restore", Before, pl.beforeRestore()},
 			{"The restore", Restore, []Chapter{pl.restore()}},
@@ -92,36 +97,22 @@ func New(r *report.Report, tools Tools) Plan {
 
 // read are those of the variables that the commands read.
 func (p *Plan) read(all []Variable) []Variable {
-	var out []Variable
-	used := p.used()
-	for _, v := range all {
-		if used[v.Name] {
-			out = append(out, v)
-		}
-	}
-	return out
-}
-
-var reads = regexp.MustCompile(`\$\{([A-Z][A-Z0-9_]*):\?\}`)
-
-// used are the variables that commands read.
-func (p *Plan) used() map[string]bool {
-	out := map[string]bool{}
+	used := map[string]bool{}
 	for _, s := range p.Sections {
 		for _, c := range s.Chapters {
-			noteReads(c.Steps, out)
+			noteReads(c.Steps, used)
 			for _, b := range c.Batches {
-				noteReads(b.Steps, out)
+				noteReads(b.Steps, used)
 				for _, item := range b.Items {
-					for _, commands := range item.Commands {
-						noteVariables(commands, out)
-					}
+					noteVariables(slices.Concat(item.Commands...), used)
 				}
 			}
 		}
 	}
-	return out
+	return slices.DeleteFunc(slices.Clone(all), func(v Variable) bool { return !used[v.Name] })
 }
+
+var reads = regexp.MustCompile(`\$\{([A-Z][A-Z0-9_]*):\?\}`)
 
 // noteReads adds the variables that the commands of steps read.
 func noteReads(steps []report.Step, into map[string]bool) {
@@ -131,10 +122,8 @@ func noteReads(steps []report.Step, into map[string]bool) {
 }
 
 func noteVariables(commands []string, into map[string]bool) {
-	for _, c := range commands {
-		for _, found := range reads.FindAllStringSubmatch(c, -1) {
-			into[found[1]] = true
-		}
+	for _, found := range reads.FindAllStringSubmatch(strings.Join(commands, "\n"), -1) {
+		into[found[1]] = true
 	}
 }
 
@@ -176,18 +165,15 @@ func are(n int, noun string) string {
 // tally counts findings by who has to do something, and when.
 func (pl *planner) tally() (before, after, controllers int) {
 	count := func(steps []report.Step) {
-		has := func(when, who string) bool {
-			return slices.ContainsFunc(steps, func(s report.Step) bool { return s.When == when && s.Who == who })
+		mine := map[string]int{}
+		for _, s := range steps {
+			if s.Who == report.Operator {
+				mine[s.When] = 1
+			}
 		}
-		switch {
-		case has(report.BeforeRestore, report.Operator) && has(report.AfterRestore, report.Operator):
-			before++
-			after++
-		case has(report.BeforeRestore, report.Operator):
-			before++
-		case has(report.AfterRestore, report.Operator):
-			after++
-		case len(steps) > 0:
+		before += mine[report.BeforeRestore]
+		after += mine[report.AfterRestore]
+		if len(steps) > 0 && len(mine) == 0 {
 			controllers++
 		}
 	}
@@ -200,8 +186,9 @@ func (pl *planner) tally() (before, after, controllers int) {
 	return before, after, controllers
 }
 
-// limits is what the report leaves open, so that this is no plan for it.
-func (pl *planner) limits() []string {
+// limits is what the report leaves open of a part of the plan, so that this is no plan
+// for it.
+func (pl *planner) limits(of Narrowing) []string {
 	var out []string
 	add := func(when bool, format string, args ...any) {
 		if when {
@@ -213,9 +200,12 @@ func (pl *planner) limits() []string {
 	add(pl.Options.SkipNodes, "The Node lists were not read, as asked: the evidence for Ghosts is weaker, and there is no command that removes an unproven one.")
 	add(pl.Summary.Ignored > 0, "%s set aside by ignore rules, and this plan has no steps for them. The report lists them.", are(pl.Summary.Ignored, "finding"))
 	add(pl.Options.Filter != nil, "The report covers only %s.", pl.Options.Filter)
-	var unread, selves, derived []string
+	var unread, selves, derived, duplicates []string
 	for i := range pl.Clusters {
 		c := &pl.Clusters[i]
+		if !of.shows(key(c)) {
+			continue
+		}
 		if s := c.Nodes.State; s != "" && s != report.NodesRead && !pl.Options.SkipNodes {
 			unread = append(unread, key(c))
 		}
@@ -225,15 +215,12 @@ func (pl *planner) limits() []string {
 		if c.Derived {
 			derived = append(derived, key(c))
 		}
-	}
-	add(len(selves) > 0, "The management cluster itself has no steps, because its machines are lost anyway: %s.", listed(selves))
-	add(len(derived) > 0, "The backup has no Cluster object of %s: no controller acts on it until that exists again.", listed(derived))
-	var duplicates []string
-	for i := range pl.Clusters {
-		if c := &pl.Clusters[i]; pl.isInAnotherBackup(c) && !slices.Contains(duplicates, key(c)) {
+		if pl.isInAnotherBackup(c) && !slices.Contains(duplicates, key(c)) {
 			duplicates = append(duplicates, key(c))
 		}
 	}
+	add(len(selves) > 0, "The management cluster itself has no steps, because its machines are lost anyway: %s.", listed(selves))
+	add(len(derived) > 0, "The backup has no Cluster object of %s: no controller acts on it until that exists again.", listed(derived))
 	add(len(duplicates) > 0, "%s %s in several backups, which are of different management clusters: one can't hold both. Make a report and a plan for each backup: %s, %s and %s mean one thing here.",
 		listed(duplicates), map[bool]string{true: "is", false: "are"}[len(duplicates) == 1], management, oldManagement, backupName)
 	add(len(unread) > 0, "The Node list of %s could not be read.", listed(unread))

@@ -22,7 +22,7 @@ func outsideFences(text string) []string {
 			fence = trimmed[:strings.LastIndexByte(trimmed, '`')+1]
 		case fence != "" && trimmed == fence:
 			fence = ""
-		case fence == "":
+		case fence == "" && !strings.HasPrefix(row, indented):
 			out = append(out, row)
 		}
 	}
@@ -101,7 +101,7 @@ func TestMachinesThatNeedTheSameAreOneBlock(t *testing.T) {
 	}
 	for i := range g.Machines {
 		m := &g.Machines[i]
-		if !strings.Contains(text, fmt.Sprintf(" %d) ID_%s=%s VM_%s=%s ;;", i+1, n, m.Instance.ID, n, m.Instance.Ref)) || !strings.Contains(text, fmt.Sprintf("\n%d. **%s**: ", i+1, m.Name)) {
+		if !strings.Contains(text, fmt.Sprintf(" %d) ID_%s=%s VM_%s=%s ;;", i+1, n, m.Instance.ID, n, m.Instance.Ref)) || !strings.Contains(text, fmt.Sprintf("\n- (%d) **%s**: ", i+1, m.Name)) {
 			t.Errorf("no lines for %s", m.Name)
 		}
 	}
@@ -164,7 +164,7 @@ func TestEventIsToldOnceAndWithItsMachines(t *testing.T) {
 			headings = append(headings, heading)
 		}
 	}
-	if want := []string{"#### 7. KubeadmControlPlane alpha: 1 Stale", "#### 17. MachineDeployment alpha: 1 Stale", "#### 20. MachineSet alpha: 1 Stale"}; !slices.Equal(headings, want) {
+	if want := []string{"#### 14. KubeadmControlPlane alpha: 1 Stale", "#### 18. MachineDeployment alpha: 1 Stale", "#### 19. MachineSet alpha: 1 Stale"}; !slices.Equal(headings, want) {
 		t.Errorf("shown below %q, want %q", headings, want)
 	}
 }
@@ -376,19 +376,30 @@ func TestQuorumIsLookedAtBeforeAClusterWithGhostMembersIsUnpaused(t *testing.T) 
 	}
 }
 
-// One snapshot is enough for all findings of a control plane; another cluster has
-// its own.
+// One snapshot is enough for all findings of a control plane; those of several clusters
+// are one step, for one cluster after the other.
 func TestSnapshotIsToldOncePerCluster(t *testing.T) {
 	r := sample("alpha")
 	second := sample("beta")
 	find(t, second, report.Ghost, "control-plane").Instance.ID = "66666666-6666-6666-6666-666666666666"
 	r.Clusters = append(r.Clusters, second.Clusters[0])
-	for kind, text := range map[string]string{"markdown": asMarkdown(t, r), "shell": asShell(t, r)} {
-		text = strings.Join(strings.Fields(strings.ReplaceAll(text, "\n##", " ")), " ")
-		for want, n := range map[string]int{"snapshot save": 2, "copy it off the Node": 2, "as said above of this cluster": 2, "sleep 3600": 2, `>"${COPY:?}"`: 2} {
-			if got := strings.Count(text, want); got != n {
-				t.Errorf("%s: %q is there %d times, want %d", kind, want, got, n)
+	for name, tt := range map[string]struct {
+		r *report.Report
+		n int
+	}{"two clusters": {r, 1}, "one": {sample("alpha"), 1}} {
+		for kind, text := range map[string]string{"markdown": asMarkdown(t, tt.r), "shell": asShell(t, tt.r)} {
+			text = strings.Join(strings.Fields(strings.ReplaceAll(text, "\n##", " ")), " ")
+			for _, want := range []string{"snapshot save", "copy it off the Node", "sleep 3600", `>"${COPY:?}"`} {
+				if got := strings.Count(text, want); got != tt.n {
+					t.Errorf("%s, %s: %q is there %d times, want %d", kind, name, want, got, tt.n)
+				}
 			}
+		}
+	}
+	text := asMarkdown(t, r)
+	for _, want := range []string{"alpha/alpha**: because of ", "beta/beta**: because of ", `="${CTX_ALPHA_ALPHA:?}" POD_`, `="${CTX_BETA_BETA:?}" POD_`, `exec pod/"${POD_`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s is missing", want)
 		}
 	}
 }

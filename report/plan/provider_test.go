@@ -158,8 +158,8 @@ func TestClustersOfOneNameInTwoBackups(t *testing.T) {
 			t.Errorf("%s is not explained: %+v", name, pl.variables)
 		}
 	}
-	if !slices.ContainsFunc(pl.limits(), func(s string) bool { return strings.Contains(s, "alpha/alpha is in several backups") }) {
-		t.Errorf("the limits are %q", pl.limits())
+	if !slices.ContainsFunc(pl.limits(Narrowing{}), func(s string) bool { return strings.Contains(s, "alpha/alpha is in several backups") }) {
+		t.Errorf("the limits are %q", pl.limits(Narrowing{}))
 	}
 }
 

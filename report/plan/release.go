@@ -7,25 +7,57 @@ import (
 
 	"drift-detector/infra/shell"
 	"drift-detector/report"
+	"drift-detector/report/english"
 )
 
-// afterRestore lets one cluster after the other go, and cleans up behind it.
+// afterRestore lets one cluster after the other go, and cleans up behind them: what is
+// Stale before what is a Ghost, so that there is room for its load.
 func (pl *planner) afterRestore() []Chapter {
 	var out []Chapter
+	own, workers := pl.findings(report.AfterRestore)
 	for i := range pl.Clusters {
 		c := &pl.Clusters[i]
 		if c.Self {
 			continue
 		}
-		ch := pl.chapter(c, report.AfterRestore)
+		ch := chapter(c, nil)
+		for _, b := range own[c] {
+			if !ch.remember(&b) {
+				ch.Batches = append(ch.Batches, b)
+			}
+		}
+		workers = slices.DeleteFunc(workers, func(b Batch) bool { return b.Cluster == ch.Cluster && ch.remember(&b) })
 		var d draft
 		pl.identities(&d, c)
 		ch.What = pl.release(&d, c)
 		ch.Steps = d.steps
 		out = append(out, ch)
 	}
+	if len(workers) > 0 {
+		out = append(out, Chapter{Title: "Workers of all clusters: first what is Stale, then Ghosts", Notes: []string{workersLast}, Batches: workers})
+	}
 	return out
 }
+
+// reminders are steps that say what not to do. They are notes, which are read before
+// anything of the cluster is done.
+var reminders = []string{doNotDelete, leaveRunning}
+
+// remember takes a reminder among the notes, and reports whether the batch was one.
+func (ch *Chapter) remember(b *Batch) bool {
+	if len(b.Steps) != 1 || !slices.Contains(reminders, b.Steps[0].Text) {
+		return false
+	}
+	names := make([]string, len(b.Items))
+	for i := range b.Items {
+		names[i] = b.Items[i].Name
+	}
+	ch.Notes = append(ch.Notes, b.Title+" ("+strings.Join(names, ", ")+"). "+b.Steps[0].Text)
+	return true
+}
+
+// workersLast says when workers are dealt with.
+const workersLast = "Begin with those of a cluster when it is unpaused and its other Machines are Running. Leave those of a cluster that stays paused."
 
 // identities are applied again when their Secret is there, and the
 // infrastructure cluster is touched: CAPV's retries come ever later.
@@ -87,9 +119,12 @@ func (pl *planner) release(d *draft, c *report.Cluster) string {
 	pl.warnOfEviction(d, c)
 	pl.keepPoolSizes(d, c)
 	pl.freeKubeconfig(d, c)
-	lead := "Unpause it"
+	lead, what := "Unpause it", "unpause it"
+	if len(d.steps) > 0 {
+		what = "resolve what blocks it, then unpause it"
+	}
 	if pl.settle(d, c) {
-		lead = "Only when all of the above is resolved, or wanted: unpause it"
+		lead, what = "Only when all of the above is resolved, or wanted: unpause it", "resolve what blocks it, then unpause it"
 	}
 	unpause := restored(c.Namespace, clusters+c.Name).Then(manage(c.Namespace, "patch", clusters+c.Name, "--type=merge", `--patch={"spec":{"paused":false}}`))
 	switch {
@@ -101,7 +136,7 @@ func (pl *planner) release(d *draft, c *report.Cluster) string {
 		return "create its Cluster object again"
 	default:
 		d.after(lead+", and wait until its Machines have been adopted: Running, with a Node each, except those below.", unpause, listMachines(c))
-		return "resolve what blocks it, then unpause it"
+		return what
 	}
 }
 
@@ -121,7 +156,7 @@ func (pl *planner) keepPoolSizes(d *draft, c *report.Cluster) {
 		if now == *p.Desired {
 			continue
 		}
-		does := fmt.Sprintf("ends %d living, undrained", now-*p.Desired)
+		does := fmt.Sprintf("ends %s, undrained", english.Count(int(now-*p.Desired), "running member"))
 		if now < *p.Desired {
 			does = fmt.Sprintf("makes %d more", *p.Desired-now)
 		}

@@ -237,7 +237,7 @@ func TestVariablesAreSetOnceAndUsed(t *testing.T) {
 	}
 	for _, row := range strings.Split(text, "${") {
 		name, _, ok := strings.Cut(row, ":?}")
-		if ok && !strings.Contains(text, name+"='") && !strings.Contains(text, name+`="`) {
+		if ok && !strings.Contains(text, name+"='") && !strings.Contains(text, name+`="`) && !strings.Contains(text, name+"=etcd-") {
 			t.Errorf("%s is never set", name)
 		}
 	}

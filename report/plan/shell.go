@@ -126,18 +126,12 @@ func (s *script) step(label string, step *report.Step, blocks []block) {
 
 func (s *script) batch(b *Batch) {
 	s.printf("\n## %d. %s\n", b.Number, terminal.Escape(b.Title))
-	if b.Note != "" {
-		s.prose("", b.Note)
-	}
-	if b.Forecast != "" {
-		s.prose("", "Forecast: "+b.Forecast)
-	}
 	f := b.fold()
-	if text := b.turns(f); text != "" {
+	if text := b.lead(f, b.Forecast); text != "" {
 		s.prose("", text)
 	}
-	for i, item := range b.shown(f) {
-		s.prose(fmt.Sprintf("%d. ", i+1), item.Name+item.says())
+	for _, item := range b.shown(f) {
+		s.prose(fmt.Sprintf("(%d) ", item.Number), item.Name+item.says(item.Forecast))
 	}
 	if f.pick != "" {
 		s.commands([]string{f.pick})

@@ -59,7 +59,7 @@ func TestGhostControlPlaneLeavesEtcdBetweenTwoLooksAtTheQuorum(t *testing.T) {
 	if i := slices.IndexFunc(steps, func(s report.Step) bool { return strings.Contains(s.Text, "load balancer") }); i < 0 || !slices.ContainsFunc(steps[i:], func(s report.Step) bool { return strings.Contains(s.Text, "Drain") }) {
 		t.Error("it is not taken out of the load balancer before it is drained")
 	}
-	if steps[1].When != report.BeforeRestore || !strings.Contains(fmt.Sprint(steps[1].Commands), "snapshot save") || steps[2].When != report.AfterRestore {
+	if steps[1].When != report.BeforeRestore || !strings.Contains(fmt.Sprint(steps[1].Commands), "snapshot save") || steps[2].When != report.BeforeRestore || steps[3].When != report.AfterRestore {
 		t.Error("the snapshot is not taken before the restore, or the rest not after it")
 	}
 }
@@ -472,7 +472,7 @@ func TestSnapshotLeavesItsNodeWhole(t *testing.T) {
 	for _, status := range []report.Status{report.Stale, report.Ghost} {
 		r := sample("alpha")
 		inOrder(t, commands(stepsOf(t, r, status, "control-plane")), "snapshot save /var/lib/etcd/before-restore.db", "debug node/alpha --image=busybox -- sleep 3600", "DEBUG_POD=''",
-			`COPY="etcd-ALPHA_ALPHA-$(date`, `exec "pod/${DEBUG_POD:?}" -- cat /host/var/lib/etcd/before-restore.db >"${COPY:?}")`, `= "$(cksum <"${COPY:?}")" || { echo 'stop: the copy is partial.`, `delete "pod/${DEBUG_POD:?}"`)
+			`COPY=etcd-ALPHA_ALPHA"$(date`, `exec "pod/${DEBUG_POD:?}" -- cat /host/var/lib/etcd/before-restore.db >"${COPY:?}")`, `= "$(cksum <"${COPY:?}")" || { echo 'stop: the copy is partial.`, `delete "pod/${DEBUG_POD:?}"`)
 		find(t, r, report.Healthy, "control-plane").Node = ""
 		inOrder(t, commands(stepsOf(t, r, status, "control-plane")), `exec pod/"${ETCD_POD:?}" -- etcdctl`, `debug "node/${ETCD_POD#etcd-}"`)
 	}
