@@ -7,16 +7,7 @@ import (
 
 	"drift-detector/report"
 	"drift-detector/report/english"
-	"drift-detector/report/terminal"
 )
-
-// begin is the beginning of a message, in so many columns.
-func begin(s string, width int) string {
-	if all := []rune(terminal.Escape(s)); len(all) > width {
-		return string(all[:max(width-1, 0)]) + "…"
-	}
-	return s
-}
 
 // fault is a place of which not everything was read, or another error.
 type fault struct{ where, reason, message, hint string }

@@ -213,7 +213,7 @@ func (p *printer) incomplete(r *report.Report, room int) {
 		if f.reason != "" {
 			where = where.Field(terminal.Bold, f.reason)
 		}
-		hint := terminal.Lead(terminal.Plain, "   ", 0).Prose(terminal.Plain, begin(cmp.Or(f.hint, f.message), each*p.Width-12))
+		hint := terminal.Lead(terminal.Plain, "   ", 0).Prose(terminal.Plain, terminal.Begin(terminal.Escape(cmp.Or(f.hint, f.message)), each*p.Width-12))
 		if rows += p.rows(4, where) + p.rows(4, hint); i > 0 && rows > room {
 			return
 		}

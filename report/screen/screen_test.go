@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"drift-detector/report"
 	"drift-detector/report/reporttest"
+	"drift-detector/report/terminal"
 )
 
 func shown(t *testing.T, r *report.Report, o Options) string {
@@ -139,7 +139,7 @@ func TestScreenIsOneScreen(t *testing.T) {
 				t.Errorf("report %d at %d columns: %d lines\n%s", i, width, len(lines), got)
 			}
 			for _, l := range lines {
-				if n := utf8.RuneCountInString(l); n > max(width, 40) && width > 0 && !strings.Contains(l, "drift-detector") {
+				if n := terminal.Width(l); n > max(width, 40) && width > 0 && !strings.Contains(l, "drift-detector") {
 					t.Errorf("report %d at %d columns: %d in %q", i, width, n, l)
 				}
 				if strings.ContainsAny(l, "\x1b\r\u202e\u2066") {
