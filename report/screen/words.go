@@ -43,7 +43,7 @@ var consequences = map[string]string{
 	report.ClusterHalted:       "no controller acts on it",
 	report.MachinesUnknown:     "whether the VM exists, or which it is, is not known",
 	report.CopiedID:            "a delete may end 2 VMs",
-	report.ResourceUndecided:   "not known to exist",
+	report.ResourceUndecided:   "whether what it needs exists is not known",
 	report.PoolNotDecided:      "its pool could not be seen",
 	report.OutcomeUnknown:      "what controllers do with it is not known",
 	report.SpecUnseen:          "changed just before the backup; what follows is not known",
