@@ -35,7 +35,7 @@ func checkCommand(s *streams) *cli.Command {
 	var o checkOptions
 	return &cli.Command{
 		Name:      "check",
-		Usage:     "say whether a backup is fit to be restored, from the backup alone",
+		Usage:     "say whether a backup can be restored, from the backup alone",
 		UsageText: "drift-detector check --backup FILE [options]",
 		Description: `What the backup lacks, what the restored controllers would stumble over, and
 what has expired since; for each why it matters at the restore, and what to do.

@@ -36,7 +36,7 @@ func (pl *planner) absent(s *set, m *report.Machine) absence {
 		}
 		out.checks = append(out.checks, p.identityCheck(), sees.OrStop("this account does not see "+what+" of the cluster"), p.free(id))
 	}
-	out.says = "it is the right " + scopes[0].Noun + ", the account sees a living machine of the cluster there, nothing has the id"
+	out.says = "it is the right " + scopes[0].Noun + ", the account sees a running machine of the cluster there, nothing has the id"
 	if s.cluster.Nodes.State != report.NodesRead {
 		if pl.living(s.cluster) == nil {
 			return absence{why: "the Node list of its cluster was not read, and no machine of it is known to run whose Node would show that a list is the right one"}

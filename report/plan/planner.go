@@ -89,7 +89,7 @@ func newPlanner(r *report.Report, tools Tools) *planner {
 			pl.alike[m.Cluster] = append(pl.alike[m.Cluster], cmp.Or(m.Instance.Path, m.Instance.Name))
 		}
 	}
-	pl.variables = append(pl.variables, Variable{Name: etcdPod, Meaning: "an etcd pod of a living control-plane Node, in kube-system of the cluster in question"})
+	pl.variables = append(pl.variables, Variable{Name: etcdPod, Meaning: "an etcd pod of a running control-plane Node, in kube-system of the cluster in question"})
 	pl.findScopes()
 	return pl
 }

@@ -34,7 +34,7 @@ func TestPoint19PoolsAreScaledBeforeTheClusterIsUnpaused(t *testing.T) {
 		change       func(*report.Group)
 		scales, says string
 	}{
-		"one more than the backup wants": {2, 3, func(*report.Group) {}, "--current-replicas=2 --replicas=3", "so that CAPA ends 1 living, undrained"},
+		"one more than the backup wants": {2, 3, func(*report.Group) {}, "--current-replicas=2 --replicas=3", "so that CAPA ends 1 running, undrained"},
 		"one less":                       {3, 2, func(*report.Group) {}, "--current-replicas=3 --replicas=2", "so that CAPA makes 1 more"},
 		"as many":                        {2, 2, func(*report.Group) {}, "", ""},
 		"set to what is wanted":          {2, 3, func(g *report.Group) { g.Pool.DesiredNow = &two }, "", ""},
@@ -146,7 +146,7 @@ func TestPoint31NothingActsBeforeAllIsRestored(t *testing.T) {
 	r := sample("alpha")
 	p := New(r, providerTools)
 	if !slices.ContainsFunc(p.Answer, func(s string) bool {
-		return strings.HasPrefix(s, "Most important") && strings.Contains(s, "ends every living worker") && strings.Contains(s, "no other tool may create them first")
+		return strings.HasPrefix(s, "Most important") && strings.Contains(s, "ends every running worker") && strings.Contains(s, "no other tool may create them first")
 	}) {
 		t.Errorf("%q", p.Answer)
 	}

@@ -121,7 +121,7 @@ func (pl *planner) keepPoolSizes(d *draft, c *report.Cluster) {
 		if now == *p.Desired {
 			continue
 		}
-		does := fmt.Sprintf("ends %d living, undrained", now-*p.Desired)
+		does := fmt.Sprintf("ends %d running, undrained", now-*p.Desired)
 		if now < *p.Desired {
 			does = fmt.Sprintf("makes %d more", *p.Desired-now)
 		}

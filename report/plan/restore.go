@@ -87,7 +87,7 @@ func (pl *planner) webhooksBack(d *draft) {
 // clustersFirst is what happens when Clusters exist before their Machines while
 // controllers run.
 func (pl *planner) clustersFirst() string {
-	text := "running controllers make new MachineSets and scale the restored ones to 0, which ends every living worker"
+	text := "running controllers make new MachineSets and scale the restored ones to 0, which ends every running worker"
 	for i := range pl.Clusters {
 		if p := pl.providers[pl.Clusters[i].Provider]; p != nil && p.ClustersFirst != "" {
 			return text + "; and " + p.Controller + " " + p.ClustersFirst + ", and clones new VMs"
@@ -146,7 +146,7 @@ func (pl *planner) leaveOut(d *draft, out []*report.Cluster) {
 func (pl *planner) whyRestored(gone []*report.Cluster) string {
 	text := "Of " + names(gone) + " no machine was found, and no line is made that leaves that out: "
 	if pl.Options.Filter != nil {
-		return text + "the report is only of some clusters, and a selector would leave a living one of the same name in another namespace out as well. Run detect on all clusters for that line, or leave these paused after the restore."
+		return text + "the report is only of some clusters, and a selector would leave a running one of the same name in another namespace out as well. Run detect on all clusters for that line, or leave these paused after the restore."
 	}
 	return text + "a selector goes by names alone, and can't tell it from others. Leave these paused after the restore."
 }

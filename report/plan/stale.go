@@ -153,7 +153,7 @@ func (pl *planner) staleControlPlane(d *draft, s *set, m *report.Machine) {
 	pl.snapshot(d, c)
 	text := fmt.Sprintf("Machines of the control plane that exist: %d; that are gone: %d.", alive, gone)
 	if alive <= gone {
-		d.after(text+" Delete nothing before etcd has a majority: if those that are gone are still members of it, recover etcd by hand first. If they had left it in order, the living members answer, and the next step is safe.", pl.quorum(c)...)
+		d.after(text+" Delete nothing before etcd has a majority: if those that are gone are still members of it, recover etcd by hand first. If they had left it in order, the running members answer, and the next step is safe.", pl.quorum(c)...)
 	} else {
 		d.after(text+" One at a time: go on only while a majority of the members answers.", pl.quorum(c)...)
 	}

@@ -31,14 +31,14 @@ func (l *line) text(width int) string {
 
 // consequences are what reasons mean for their objects.
 var consequences = map[string]string{
-	report.ClustersFirst:       "Clusters come back first, which ends living workers",
-	report.MachinesDeleted:     "deleted, with living VMs",
-	report.PoolScaledBack:      "scaled down, living VMs end",
-	report.LivingReplaced:      "a health check deletes living VMs",
-	report.RolloutDue:          "living machines are replaced, one by one",
-	report.SecondInstance:      "a second VM is made beside the living one",
+	report.ClustersFirst:       "Clusters come back first, which ends running workers",
+	report.MachinesDeleted:     "deleted, with running VMs",
+	report.PoolScaledBack:      "scaled down, running VMs end",
+	report.LivingReplaced:      "a health check deletes running VMs",
+	report.RolloutDue:          "running machines are replaced, one by one",
+	report.SecondInstance:      "a second VM is made beside the running one",
 	report.OtherInstance:       "its controller takes over another VM",
-	report.EtcdMembersRemoved:  "living etcd members are removed",
+	report.EtcdMembersRemoved:  "running etcd members are removed",
 	report.ControlPlaneDown:    "its control plane is down, and no controller repairs it",
 	report.ClusterHalted:       "no controller acts on it",
 	report.MachinesUnknown:     "whether the VM exists, or which it is, is not known",

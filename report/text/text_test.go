@@ -340,7 +340,7 @@ func TestSeveralBackupsAreToldApart(t *testing.T) {
 	}
 }
 
-// A backup that is not fit to be restored is not safe to restore, however well
+// A backup that cannot be restored is not safe to restore, however well
 // its machines are.
 func TestAnswerOfAnUnfitBackup(t *testing.T) {
 	p := buildtest.Healthy()
