@@ -4,17 +4,17 @@
 // [Detect] is a pure function of a Snapshot, what is Expected, an Inventory and
 // a clock. It does no I/O, knows no cloud, and returns the same bytes for the
 // same input in any order. The two decision tables, for machines and for
-// instances that no machine was matched with, are data: lists of rows of which the
+// instances that no machine was matched with, are data: lists of rows, and the
 // first that applies decides. docs/verdicts.md shows them.
 //
-// Eight laws stand above the rows. TestLaws holds each in random worlds of which it
+// Eight laws are above the rows. TestLaws holds each in random worlds, where it
 // knows what is really whose.
 //
 //  1. Absence is concluded only from complete lists, on both sides. A machine is
 //     Stale only when its home was listed to the end; a place is proven to be the
 //     right one by ids that the backup recorded, never by names, and not by ids that
 //     more names contradict: proof.go, scopes.go.
-//  2. A living name is a witness. Where an id is not found, a living instance at the
+//  2. The name of a running VM is a witness. Where an id is not found, a running instance at the
 //     machine's place that has its name and is nobody else's keeps it from being
 //     Stale, and so does its Node: witness.go, nodes.go.
 //  3. Counts are sets that may overlap. An orphan may be one of its owner's replicas

@@ -40,7 +40,7 @@ var layers = []layer{
 		foreign: []string{"github.com/urfave/cli/v2", "github.com/vbauerster/mpb/v8", "github.com/xrash/smetrics", "golang.org/x/term"},
 	},
 	{name: "demo", has: at("cmd/demo"), layers: []string{"test support"}},
-	{name: "terminal", has: at("report/terminal")},
+	{name: "terminal", has: at("report/terminal"), foreign: []string{"github.com/mattn/go-runewidth"}},
 	{name: "shell", has: at("infra/shell"), layers: []string{"terminal"}}, // what a plan and a provider's tool have in common
 	{
 		name:    "backup",

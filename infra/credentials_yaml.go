@@ -81,7 +81,7 @@ func mapping(n *yaml.Node, known ...string) (map[string]*yaml.Node, error) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := n.Content[i]
 		if !slices.Contains(known, key.Value) {
-			return nil, fmt.Errorf("line %d: unknown field; known are %s", key.Line, strings.Join(known, ", "))
+			return nil, fmt.Errorf("line %d: unknown field%s; known are %s", key.Line, named(key.Value), strings.Join(known, ", "))
 		}
 		if fields[key.Value] != nil {
 			return nil, fmt.Errorf("line %d: field %s is given twice", key.Line, key.Value)
@@ -89,6 +89,19 @@ func mapping(n *yaml.Node, known ...string) (map[string]*yaml.Node, error) {
 		fields[key.Value] = n.Content[i+1]
 	}
 	return fields, nil
+}
+
+// isWord is what a field's name may look like. A text with digits or other characters may
+// be a password that lost its field.
+var isWord = regexp.MustCompile(`^[A-Za-z]+([-_][A-Za-z]+)*$`)
+
+// named is an unknown field's name for a message, where it looks like one.
+func named(field string) string {
+	const longest = 24 // bytes
+	if len(field) > longest || !isWord.MatchString(field) {
+		return ""
+	}
+	return " " + field
 }
 
 // scalar returns a field's text as it is written. An empty value, an alias or a

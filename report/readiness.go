@@ -55,7 +55,7 @@ type ReadinessSummary struct {
 	Ignored  int `json:"ignored,omitempty"` // of all of them, those that ignore rules set aside
 }
 
-// Answer says whether the backup is fit to be restored, and how urgent that is, as
+// Answer says whether the backup can be restored, and how urgent that is, as
 // [Mark]. What ignore rules set aside does not count.
 func (r *Readiness) Answer() (answer, mark string) {
 	switch open := OpenChecks(r.Checks); {

@@ -34,3 +34,30 @@ func ScopeName(provider, endpoint, location string) string {
 	parts := []string{provider, endpoint, location}
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 }
+
+// Affected returns the clusters, as namespace/name, with something that is not known for
+// the reasons of these messages, such as those of faults: machines and resources repeat
+// them in their own.
+func (r *Report) Affected(messages []string) []string {
+	because := map[string]bool{} // by the message of a machine or a resource: most are alike
+	of := func(message string) bool {
+		known, ok := because[message]
+		if !ok {
+			known = slices.ContainsFunc(messages, func(m string) bool { return m != "" && strings.Contains(message, m) })
+			because[message] = known
+		}
+		return known
+	}
+	var out []string
+	for i := range r.Clusters {
+		c := &r.Clusters[i]
+		affected := slices.ContainsFunc(c.Resources, func(x Resource) bool { return x.State == Undecided && of(x.Message) })
+		for _, s := range c.Sets() {
+			affected = affected || slices.ContainsFunc(s.Machines, func(m Machine) bool { return m.Status == Unknown && of(m.Message) })
+		}
+		if affected {
+			out = append(out, c.Title())
+		}
+	}
+	return out
+}

@@ -14,7 +14,7 @@ var (
 	// MachineSet, and the restored ones were adopted as old and scaled to 0.
 	ruleNotPaused = Rule{
 		"ClusterNotPaused", Warning,
-		"Controllers act on it the moment its Cluster object is back. Velero restores Clusters last, and then the machines are there. Where the Cluster comes first (another restore order, or it exists already), its MachineDeployments make MachineSets of their own, with new machines, and the restored ones count as old and are scaled down: living workers end.",
+		"Controllers act on it the moment its Cluster object is back. Velero restores Clusters last, and then the machines are there. Where the Cluster comes first (another restore order, or it exists already), its MachineDeployments make MachineSets of their own, with new machines, and the restored ones count as old and are scaled down: running workers end.",
 		"restore it paused, with a resource modifier that sets spec.paused on clusters.cluster.x-k8s.io (velero restore create --resource-modifier-configmap), look at it, and unpause one cluster at a time",
 	}
 	rulePaused = Rule{

@@ -154,7 +154,7 @@ func TestAnswerIsNotYes(t *testing.T) {
 	for _, c := range []answerTest{
 		{"load balancer of the API gone: its cluster stands still", changedAWS(func(*world, *lab.EC2) {}, gone("aws-prod-apiserver")), "no", "ClusterHalted", "Cluster tenant-aws/aws-prod"},
 		{"VPC gone: its cluster stands still", changedAWS(func(*world, *lab.EC2) {}, gone("vpc-0a1b2c3d4e5f60718")), "no", "ClusterHalted", "Cluster tenant-aws/aws-prod"},
-		{"pool that has grown since: a living member ends", changedAWS(func(_ *world, ec2 *lab.EC2) { growPool(ec2) }), "no", "PoolScaledBack", "MachinePool tenant-aws/aws-prod-mp-0"},
+		{"pool that has grown since: a running member ends", changedAWS(func(_ *world, ec2 *lab.EC2) { growPool(ec2) }), "no", "PoolScaledBack", "MachinePool tenant-aws/aws-prod-mp-0"},
 		{"pool that has shrunk since: a member is made", changedAWS(func(_ *world, ec2 *lab.EC2) {
 			ec2.Change(func(i *lab.EC2Instance) bool { return i.InstanceID != "i-002e263aadef727c1" })
 		}), "withWork", "PoolGrown", "MachinePool tenant-aws/aws-prod-mp-0"},
@@ -170,7 +170,7 @@ func TestAnswerIsNotYes(t *testing.T) {
 			w.drop("secrets", prodOne)
 		}), "no", "BackupError MachinesBroken", "Secret tenant-alpha/" + prodOne},
 		{"powered off: CAPV starts it", changed(func(w *world) { w.ensure(w.vcenter.SetPower(prodOne, false)) }), "withWork", "InstancesStarted", "Machine tenant-alpha/" + prodOne},
-		{"MachineDeployment wants fewer: a living machine ends", changed(func(w *world) {
+		{"MachineDeployment wants fewer: a running machine ends", changed(func(w *world) {
 			w.set("machinedeployments", prodMD, 3, "spec", "replicas")
 		}), "no", "MachinesDeleted", "MachineDeployment tenant-alpha/" + prodMD},
 		{"control plane wants more: a machine is made", changed(func(w *world) {

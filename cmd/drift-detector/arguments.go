@@ -11,6 +11,8 @@ import (
 
 // permute puts the flags of a command before its other arguments, which the
 // command line package demands and nobody types: `plan report.json --format shell`.
+// Flags get their long names: the package refuses -o and --output in one command. A last
+// flag without its value stays the last, so that it takes no other argument for one.
 func permute(app *cli.App, args []string) []string {
 	at := slices.IndexFunc(args[min(1, len(args)):], func(a string) bool { return !strings.HasPrefix(a, "-") }) + 1
 	if at == 0 || slices.Contains(args, completionFlag) {
@@ -30,8 +32,18 @@ func permute(app *cli.App, args []string) []string {
 			others = append(others, arg)
 			continue
 		}
+		name, value, given := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		if f := flagNamed(command, name); f != nil {
+			arg = "--" + f.Names()[0]
+			if given {
+				arg += "=" + value
+			}
+		}
 		flags = append(flags, arg)
-		if len(rest) > 1 && !strings.Contains(arg, "=") && takesValue(command, strings.TrimLeft(arg, "-")) {
+		if !given && takesValue(command, name) {
+			if len(rest) == 1 {
+				return flags
+			}
 			rest = rest[1:]
 			flags = append(flags, rest[0])
 		}
@@ -39,14 +51,19 @@ func permute(app *cli.App, args []string) []string {
 	return append(flags, others...)
 }
 
-func takesValue(c *cli.Command, name string) bool {
+// flagNamed is the flag of a command that has this name, long or short; nil when none has.
+func flagNamed(c *cli.Command, name string) cli.Flag {
 	for _, f := range c.Flags {
 		if slices.Contains(f.Names(), name) {
-			documented, ok := f.(cli.DocGenerationFlag)
-			return ok && documented.TakesValue()
+			return f
 		}
 	}
-	return false
+	return nil
+}
+
+func takesValue(c *cli.Command, name string) bool {
+	documented, ok := flagNamed(c, name).(cli.DocGenerationFlag)
+	return ok && documented.TakesValue()
 }
 
 // noArguments refuses what is left after the flags: a forgotten flag name must

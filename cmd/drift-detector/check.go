@@ -35,7 +35,7 @@ func checkCommand(s *streams) *cli.Command {
 	var o checkOptions
 	return &cli.Command{
 		Name:      "check",
-		Usage:     "say whether a backup is fit to be restored, from the backup alone",
+		Usage:     "say whether a backup can be restored, from the backup alone",
 		UsageText: "drift-detector check --backup FILE [options]",
 		Description: `What the backup lacks, what the restored controllers would stumble over, and
 what has expired since; for each why it matters at the restore, and what to do.
@@ -52,7 +52,7 @@ EXAMPLES:
 			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on a finding of this `SEVERITY` or worse: error or warning", Destination: &o.failOn},
 			&cli.StringSliceFlag{Name: "ignore-file", Usage: "YAML `FILE` of rules that set findings aside; those with check: are applied, and what they set aside is still listed, but ignored by --fail-on; repeatable"},
 			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the findings: " + formats.Check.String(), Value: "text", Destination: &o.format},
-			outputFlag("them"),
+			outputFlag("them", true),
 		}),
 		Action: func(c *cli.Context) error {
 			if err := o.read(c); err != nil {

@@ -63,7 +63,7 @@ func valuesOf(ctx context.Context, command *cli.Command, flag string, line []str
 	switch flag {
 	case "format":
 		return map[string][]string{
-			"detect": formats.Report.Names(), "render": formats.Report.Names(), "check": formats.Check.Names(), "diff": diff.Formats.Names(),
+			"detect": formats.Report.Names(), "render": renderFormats, "check": formats.Check.Names(), "diff": diff.Formats.Names(),
 			"plan": slices.Sorted(maps.Keys(planFormats)), "version": {"json", "text"}, "explain": {"json", "text"},
 		}[command.Name]
 	case "fail-on":

@@ -29,7 +29,7 @@ func TestCompletionOfValues(t *testing.T) {
 		"detect --backup nowhere.tar.gz --cluster":  "",
 		"detect --cluster":                          "",
 		"detect --output":                           "",
-		"render --status nothing --backup --format": "html json junit markdown prometheus text",
+		"render --status nothing --backup --format": "html json junit markdown prometheus text screen",
 	} {
 		o := runProgram(t, append(strings.Fields(line), completionFlag)...)
 		if got := strings.Join(strings.Fields(o.stdout), " "); got != want || o.stderr != "" {

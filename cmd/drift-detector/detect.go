@@ -53,7 +53,7 @@ EXAMPLES:
    drift-detector detect --backup mgmt-data.tar.gz --cluster alpha-prod -o alpha.html
    drift-detector detect --backup mgmt-data.tar.gz -o report.json --quiet --fail-on ghost,error,check --ignore-file accepted.yaml`,
 		Flags: append(o.flags(),
-			outputFlag("the report"),
+			outputFlag("the report", true),
 			formatFlag("json", &o.format),
 			&cli.BoolFlag{Name: "summary", Usage: "print the one screen in logs, too", Destination: &o.summary},
 			&cli.BoolFlag{Name: "ignore-healthy-resources", Usage: "leave Healthy machines out of the lists; they are still counted", Destination: &o.ignoreHealthy},

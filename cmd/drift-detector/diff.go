@@ -33,7 +33,7 @@ EXAMPLES:
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the differences: " + diff.Formats.String(), Value: "text", Destination: &o.format},
 			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(diff.Kinds(), ", ") + "; several are separated by commas", Destination: &o.failOn},
-			outputFlag("them"),
+			outputFlag("them", true),
 		},
 		Action: func(c *cli.Context) error {
 			if err := arguments(c, argument{&o.old, "the old report and the new one"}, argument{&o.new, "the new report, too"}); err != nil {

@@ -41,11 +41,11 @@ func providerFlagNames() []string {
 	return names
 }
 
-// groupOf is the index of a flag's group for a command. --output is needed only where it
-// has no default, and what says "the clusters" of ignore says which findings.
+// groupOf is the index of a flag's group for a command. Only inventory needs --output,
+// and what says "the clusters" of ignore says which findings.
 func groupOf(command string, f cli.Flag) int {
 	name := f.Names()[0]
-	if d, ok := f.(cli.DocGenerationFlag); ok && name == "output" && d.GetDefaultText() != "" {
+	if name == "output" && command != "inventory" {
 		name = "format"
 	}
 	if command != "ignore" || name == "reason" || name == "format" {

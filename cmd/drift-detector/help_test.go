@@ -139,11 +139,15 @@ func TestStatusesOfAnIncompleteReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line, want := range map[string]exitCode{
-		"render REPORT": exitOK, "render REPORT --format junit": exitOK, "ignore REPORT --status Ghost --reason r": exitOK,
+		"render REPORT": exitOK, "render REPORT --format junit": exitOK, "ignore REPORT --status ghost --reason r -o REPORT.yaml --output REPORT.rules": exitOK,
 		"plan REPORT": exitIncomplete, "diff REPORT REPORT": exitIncomplete,
 	} {
 		if o := runProgram(t, strings.Fields(strings.ReplaceAll(line, "REPORT", path))...); o.code != want {
 			t.Errorf("%s: status %d, want %d: %s", line, o.code, want, o.stderr)
 		}
+	}
+	one, _ := os.ReadFile(path + ".yaml")
+	if other, _ := os.ReadFile(path + ".rules"); len(one) == 0 || string(one) != string(other) {
+		t.Errorf("ignore wrote %d and %d bytes", len(one), len(other))
 	}
 }

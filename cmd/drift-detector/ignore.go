@@ -11,8 +11,9 @@ import (
 )
 
 type ignoreOptions struct {
-	report, reason, expires, output string
-	which                           ignore.Which
+	report, reason, expires string
+	outputs                 []target
+	which                   ignore.Which
 }
 
 func ignoreCommand(s *streams) *cli.Command {
@@ -37,10 +38,14 @@ EXAMPLES:
 			&cli.StringFlag{Name: "code", Usage: "only those with the reason or warning `CODE`; such as InClusterFolder", Destination: &o.which.Reason},
 			&cli.StringFlag{Name: "instance", Usage: "only the VM with this `ID`, as the report has it", Destination: &o.which.Instance},
 			&cli.StringFlag{Name: "expires", Usage: "the last `DAY` on which the rules apply; YYYY-MM-DD, UTC", Destination: &o.expires},
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, whole or not at all; - is stdout", Value: "-", Destination: &o.output},
+			outputFlag("the rules", false),
 		},
 		Action: func(c *cli.Context) error {
 			if err := arguments(c, argument{&o.report, "the report that detect wrote"}); err != nil {
+				return err
+			}
+			var err error
+			if o.outputs, err = readTargets(c, "yaml", []string{"yaml"}); err != nil {
 				return err
 			}
 			if o.reason == "" {
@@ -63,7 +68,7 @@ func runIgnore(o ignoreOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
-	return writeOutput(o.output, s.stdout, []string{o.report}, func(w io.Writer) error { return ignore.Write(w, rules) })
+	return writeOutputs(o.outputs, s.stdout, []string{o.report}, func(w io.Writer, _ *output) error { return ignore.Write(w, rules) })
 }
 
 // readRules reads ignore files, as one list.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"io"
 
 	"github.com/urfave/cli/v2"
 
@@ -12,7 +13,7 @@ import (
 
 type inventoryOptions struct {
 	backupOptions
-	output string
+	outputs []target
 }
 
 func inventoryCommand(s *streams) *cli.Command {
@@ -28,17 +29,21 @@ EXAMPLES:
    drift-detector inventory --backup mgmt-data.tar.gz -o inventory.json
    drift-detector detect --backup mgmt-data.tar.gz --inventory inventory.json -o report.json`,
 		Flags: append(o.flags(),
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the inventory to `FILE`, whole or not at all; - is stdout", Destination: &o.output},
+			outputFlag("the inventory", false),
 		),
 		Action: func(c *cli.Context) error {
 			if err := o.read(c); err != nil {
 				return err
 			}
-			if o.output == "" && !o.dryRun {
-				return &usageError{message: "--output is required", command: "inventory"}
+			var err error
+			if o.outputs, err = readTargets(c, "json", []string{"json"}); err != nil {
+				return err
 			}
 			if o.dryRun {
 				return o.preview(c.Context, s)
+			}
+			if !c.IsSet("output") {
+				return &usageError{message: "--output is required: name the file to write, or - for stdout", command: "inventory"}
 			}
 			return runInventory(c.Context, o, s)
 		},
@@ -50,7 +55,7 @@ func runInventory(ctx context.Context, o inventoryOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
-	out, err := createOutput(o.output, s.stdout, append([]string{o.credentials}, o.backups...)...)
+	out, err := createOutputs(o.outputs, s.stdout, append([]string{o.credentials}, o.backups...)...)
 	if err != nil {
 		return err
 	}
@@ -65,10 +70,14 @@ func runInventory(ctx context.Context, o inventoryOptions, s *streams) error {
 	}
 	var document bytes.Buffer
 	if err := infra.WriteInventory(&document, inv); err != nil {
-		return out.failed(err)
+		return err
 	}
-	if _, err := out.Write(terminal.JSON(document.Bytes())); err != nil {
-		return out.failed(err)
+	write := func(w io.Writer, _ *output) error {
+		_, err := w.Write(terminal.JSON(document.Bytes()))
+		return err
+	}
+	if err := out.write(write); err != nil {
+		return err
 	}
 	if err := out.commit(); err != nil {
 		return err

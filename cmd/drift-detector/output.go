@@ -37,7 +37,11 @@ func createOutput(path string, stdout io.Writer, inputs ...string) (*output, err
 	if err := notAnInput(path, inputs); err != nil {
 		return nil, err
 	}
+	// Through a symbolic link the file is replaced or made, not the link.
 	target := path
+	if link, err := os.Lstat(path); err == nil && link.Mode()&fs.ModeSymlink != 0 {
+		target = resolved(path)
+	}
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
@@ -48,12 +52,7 @@ func createOutput(path string, stdout io.Writer, inputs ...string) (*output, err
 			return nil, fmt.Errorf("writing the output: %w", err)
 		}
 		return &output{Writer: bufio.NewWriter(f), path: path, file: f}, nil
-	case err == nil:
-		// Through a symbolic link the file is replaced, not the link.
-		if target, err = filepath.EvalSymlinks(path); err != nil {
-			return nil, fmt.Errorf("writing the output: %w", err)
-		}
-	case !errors.Is(err, fs.ErrNotExist):
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("writing the output: %w", err)
 	}
 	f, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".*.tmp") // mode 0600
@@ -64,7 +63,7 @@ func createOutput(path string, stdout io.Writer, inputs ...string) (*output, err
 }
 
 // unwritable says why nothing can be written into a folder, and what to do. The
-// name of the temporary file in it is nobody's business.
+// name of the temporary file in it does not matter to anybody.
 func unwritable(path, folder string, err error) error {
 	_, gone := os.Stat(folder)
 	switch {
@@ -80,19 +79,6 @@ func unwritable(path, folder string, err error) error {
 	return fmt.Errorf("writing the output %s: folder %s cannot be written into: %w; choose another --output", path, folder, err)
 }
 
-// writeOutput writes what is ready to be written: whole, or not at all.
-func writeOutput(path string, stdout io.Writer, inputs []string, write func(io.Writer) error) error {
-	out, err := createOutput(path, stdout, inputs...)
-	if err != nil {
-		return err
-	}
-	defer out.discard()
-	if err := write(out); err != nil {
-		return out.failed(err)
-	}
-	return out.commit()
-}
-
 func notAnInput(path string, inputs []string) error {
 	have, err := os.Stat(path)
 	if err != nil {
@@ -105,9 +91,6 @@ func notAnInput(path string, inputs []string) error {
 	}
 	return nil
 }
-
-// commit puts the output in its place.
-func (o *output) commit() error { return outputs{o}.commit() }
 
 // finish completes a file, so that nothing but its name is missing.
 func (o *output) finish() error {

@@ -20,16 +20,33 @@ type target struct{ path, format string }
 // extensions are the formats by the extension of a file, without the dot.
 var extensions = map[string]string{
 	"json": "json", "html": "html", "htm": "html", "md": "markdown", "txt": "text", "xml": "junit", "prom": "prometheus", "sh": "shell",
+	"yaml": "yaml", "yml": "yaml",
 }
 
-// outputFlag takes files whose formats follow from their extensions.
-func outputFlag(what string) cli.Flag {
-	return &cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, Usage: "write " + what + " to `FILE`, whole or not at all, in the format of its extension; - is stdout; repeatable"}
+// extensionOf is the extension of a file, in small letters and without the dot. The name
+// of a hidden file is none.
+func extensionOf(path string) string {
+	base := filepath.Base(path)
+	return strings.ToLower(strings.TrimPrefix(filepath.Ext(strings.TrimPrefix(base, ".")), "."))
+}
+
+// stdoutNames are files that are stdout: what is written there is mixed with what else is printed.
+var stdoutNames = []string{"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}
+
+// outputFlag takes the files to write: those of a command with several formats have the
+// one of their extension.
+func outputFlag(what string, severalFormats bool) cli.Flag {
+	how := "write " + what + " to `FILE`, whole or not at all"
+	if severalFormats {
+		how += ", in the format of its extension"
+	}
+	return &cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, Usage: how + "; - is stdout; repeatable"}
 }
 
 // readTargets returns what --output and --format of a command say; formats are those that
 // the command can write. A format that is given is that of the only file, or of those
-// of several whose names have no extension. Without --output it is stdout.
+// of several whose names have no extension. A command without --format has one format, and
+// takes every name except one with the extension of another. Without --output it is stdout.
 func readTargets(c *cli.Context, format string, formats []string) ([]target, error) {
 	fail := func(message string, args ...any) error {
 		return &usageError{message: fmt.Sprintf(message, args...), command: c.Command.Name}
@@ -46,17 +63,27 @@ func readTargets(c *cli.Context, format string, formats []string) ([]target, err
 		if path == "" {
 			return nil, fail("--output is empty")
 		}
+		if slices.Contains(stdoutNames, path) {
+			path = "-"
+		}
 		t := target{path, format}
-		extension := strings.TrimPrefix(filepath.Ext(path), ".")
-		if of := extensions[extension]; path != "-" && extension != "" && (len(paths) > 1 || !given) {
-			if t.format = of; !slices.Contains(formats, of) {
-				return nil, fail("--output %s: %s does not write .%s; the extension is %s, or give --format", path, c.Command.Name, extension, english.Choice(extensionsOf(formats)))
-			}
-		} else {
+		extension, choice := extensionOf(path), takesValue(c.Command, "format")
+		if of := extensions[extension]; path == "-" || extension == "" || len(paths) == 1 && given {
 			used = true
+		} else if slices.Contains(formats, of) {
+			t.format = of
+		} else if choice || of != "" {
+			message := fmt.Sprintf("--output %s: %s does not write .%s; the extension is %s", path, c.Command.Name, extension, english.Choice(extensionsOf(formats)))
+			if choice {
+				message += ", or give --format"
+			}
+			return nil, fail("%s", message)
 		}
 		for _, other := range out {
-			if sameFile(other.path, path) {
+			switch {
+			case other.path == path:
+				return nil, fail("--output %s is given twice", path)
+			case sameFile(other.path, path):
 				return nil, fail("--output %s and --output %s are the same file", other.path, path)
 			}
 		}
@@ -88,12 +115,25 @@ func sameFile(a, b string) bool {
 	return resolved(a) == resolved(b)
 }
 
-// resolved is the path of a file that need not exist, without symbolic links.
+// resolved is the path of a file, which need not exist, without symbolic links.
 func resolved(path string) string {
-	if whole, err := filepath.EvalSymlinks(path); err == nil {
-		path = whole
-	} else if folder, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		path = filepath.Join(folder, filepath.Base(path))
+	const most = 40 // links; more are a loop
+	for range most {
+		if whole, err := filepath.EvalSymlinks(path); err == nil {
+			path = whole
+			break
+		}
+		if folder, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+			path = filepath.Join(folder, filepath.Base(path))
+		}
+		next, err := os.Readlink(path)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(next) {
+			next = filepath.Join(filepath.Dir(path), next)
+		}
+		path = next
 	}
 	if absolute, err := filepath.Abs(path); err == nil {
 		return absolute

@@ -3,7 +3,9 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -24,6 +26,7 @@ func TestOutputsTakeTheirFormatsFromTheirExtensions(t *testing.T) {
 	beginnings := map[string]string{
 		"r.json": "{", "r.html": "<!DOCTYPE html>", "r.md": "## ", "r.txt": "Safe to restore?", "r.xml": "<?xml", "r.prom": "# ",
 		"p.md": "# ", "p.sh": "#!", "d.json": "{", "c.json": "{", "c.txt": "",
+		"both.html": "<!DOCTYPE html>", "both.MD": "## ", "there.html": "<!DOCTYPE html>", ".hidden": "Safe to restore?", "i.json": "{", "i.saved": "{",
 	}
 	run := func(args ...string) {
 		t.Helper()
@@ -36,6 +39,13 @@ func TestOutputsTakeTheirFormatsFromTheirExtensions(t *testing.T) {
 	run("plan", saved, "-o", file("p.md"), "-o", file("p.sh"))
 	run("diff", saved, saved, "-o", file("d.json"))
 	run(append([]string{"check", "-o", file("c.json"), "-o", file("c.txt")}, w.sources()...)...)
+	run("render", saved, "-o", file("both.html"), "--output", file("both.MD"))
+	run("render", saved, "-o", file(".hidden"))
+	run(append([]string{"inventory", "--quiet", "-o", file("i.json"), "-o", file("i.saved")}, append(w.sources(), w.reach()...)...)...)
+	if err := os.Symlink("there.html", file("link.html")); err != nil {
+		t.Fatal(err)
+	}
+	run("render", saved, "-o", file("link.html"))
 	for name, begins := range beginnings {
 		data, err := os.ReadFile(file(name))
 		if err != nil || len(data) == 0 || !strings.HasPrefix(string(data), begins) {
@@ -54,7 +64,7 @@ func TestOutputsTakeTheirFormatsFromTheirExtensions(t *testing.T) {
 	if data, err := os.ReadFile(file("named.json")); err != nil || !strings.HasPrefix(string(data), "Safe to restore?") {
 		t.Errorf("--format does not win for a single output: %v, %.20q", err, data)
 	}
-	if left, _ := filepath.Glob(file(".*")); len(left) > 0 {
+	if left, _ := filepath.Glob(file(".*.tmp*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 }
@@ -88,8 +98,14 @@ func TestBadOutputsWriteNothing(t *testing.T) {
 		{[]string{"detect", "-o", file("a.json"), "-o", file("x.pdf")}, "does not write .pdf"},
 		{[]string{"detect", "-o", file("x.sh")}, "does not write .sh"},
 		{[]string{"detect", "-o", file("a.json"), "-o", dir + "/./a.json"}, "are the same file"},
-		{[]string{"detect", "-o", file("b.json"), "-o", file("link.json")}, ""}, // the link leads nowhere yet: two files
-		{[]string{"detect", "-o", "-", "-o", "-"}, "are the same file"},
+		{[]string{"detect", "-o", file("b.json"), "-o", file("link.json")}, "are the same file"}, // that does not exist yet
+		{[]string{"detect", "-o", "-", "-o", "-"}, "--output - is given twice"},
+		{[]string{"detect", "-o", "-", "-o", "/dev/stdout"}, "--output - is given twice"},
+		{[]string{"detect", "-o", "/dev/stdout", "--summary"}, "--summary would be mixed"},
+		{[]string{"detect", "-o", file("a.json"), "--output", file("a.json")}, "a.json is given twice"},
+		{[]string{"detect", "-o"}, "--output needs a value behind it"},
+		{[]string{"render", "no.json", "-o"}, "--output needs a value behind it"},
+		{[]string{"diff", "old.json", "new.json", "--format"}, "--format needs a value behind it"},
 		{[]string{"detect", "-o", file("a.json"), "-o", file("b.md"), "--format", "text"}, "--format text is for one --output"},
 		{[]string{"detect", "-o", file("a.json"), "-o", "-", "--format", "pdf"}, "--format pdf is not known; it is html, json"},
 		{[]string{"detect", "-o", ""}, "--output is empty"},
@@ -100,10 +116,15 @@ func TestBadOutputsWriteNothing(t *testing.T) {
 		{[]string{"check", "-o", file("x.prom")}, "check does not write .prom"},
 		{[]string{"diff", "no.json", "no.json", "-o", file("x.prom")}, "diff does not write .prom"},
 		{[]string{"detect", "-o", file("a.json"), "-o", file("no/folder.html")}, "there is no folder"},
+		{[]string{"inventory", "-o", file("x.html")}, "inventory does not write .html; the extension is .json\n"},
+		{[]string{"inventory", "-o", file("a.json"), "-o", file("a.json")}, "is given twice"},
+		{[]string{"inventory", "-o", ""}, "--output is empty"},
+		{[]string{"inventory"}, "--output is required: name the file"},
+		{[]string{"ignore", "no.json", "-o", file("x.md")}, "ignore does not write .md; the extension is .yaml or .yml\n"},
 	} {
 		args := c.args
-		if args[0] == "detect" || args[0] == "check" {
-			args = append(args, "--backup", file("none.tar.gz"))
+		if slices.Contains([]string{"detect", "check", "inventory"}, args[0]) {
+			args = slices.Insert(slices.Clone(args), 1, "--backup", file("none.tar.gz"))
 		}
 		o := runProgram(t, args...)
 		if o.code != exitUsage || o.stdout != "" || !strings.Contains(o.stderr, c.says) {
@@ -114,3 +135,20 @@ func TestBadOutputsWriteNothing(t *testing.T) {
 		}
 	}
 }
+
+// What the library prints fails like every other output: with a line, and status 2.
+func TestHelpAndVersionThatCannotBeWritten(t *testing.T) {
+	for _, args := range [][]string{{"--help"}, {"--version"}, {}, {"help"}, {"help", "detect"}, {"detect", "--help"}, {"version"}, {"version", "--format", "json"}, {"explain"}, {"schema"}} {
+		var stderr strings.Builder
+		s := process()
+		s.stdout, s.stderr = full{}, &stderr
+		if code := run(t.Context(), append([]string{"drift-detector"}, args...), s); code != exitUsage || !strings.Contains(stderr.String(), "no space left") {
+			t.Errorf("%v: exit status %d\n%s", args, code, stderr.String())
+		}
+	}
+}
+
+// full is a disk without space.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }

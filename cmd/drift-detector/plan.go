@@ -50,7 +50,7 @@ EXAMPLES:
 			&cli.StringSliceFlag{Name: "namespace", Usage: "print only the steps of clusters in `NAMESPACE`; repeatable"},
 			&cli.StringFlag{Name: "phase", Usage: "print only the steps of `PHASE`: before, restore or after", Destination: &o.part.Phase},
 			&cli.StringFlag{Name: "step", Usage: "print only the step of `NUMBER` in the table, with what it needs", Destination: &o.step},
-			outputFlag("the plan"),
+			outputFlag("the plan", true),
 		},
 		Action: func(c *cli.Context) error {
 			if err := arguments(c, argument{&o.report, "the report that detect wrote"}); err != nil {

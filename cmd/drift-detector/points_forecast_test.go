@@ -85,7 +85,7 @@ func TestPoint19And32PoolsAreSetBack(t *testing.T) {
 	growPool(ec2)
 	a := w.answer("--skip-access-apiserver")
 	a.demand(t, "no", "PoolScaledBack")
-	if !strings.Contains(a.o.stdout, "1 living instance ends, undrained") {
+	if !strings.Contains(a.o.stdout, "1 running instance ends, undrained") {
 		t.Errorf("nobody says so:\n%s", a.o.stdout)
 	}
 	ec2.Change(func(i *lab.EC2Instance) bool {

@@ -14,7 +14,7 @@ func TestPoint31ClustersFirst(t *testing.T) {
 	aws, _ := wellAWS(t)
 	for name, w := range map[string]*world{"vsphere": well(t), "aws": aws} {
 		a := w.answer("--skip-access-apiserver")
-		if len(a.Conditions) == 0 || a.Conditions[0].Code != "RestoreOrder" || !strings.Contains(a.Conditions[0].Message, "end every living worker") {
+		if len(a.Conditions) == 0 || a.Conditions[0].Code != "RestoreOrder" || !strings.Contains(a.Conditions[0].Message, "end every running worker") {
 			t.Errorf("%s: conditions %+v", name, a.Conditions)
 		}
 	}

@@ -37,7 +37,7 @@ func TestPoint01ALivingNamesakeIsAWitness(t *testing.T) {
 		}
 		for _, c := range o.report.Clusters {
 			if c.Name == "gamma-edge" && c.ControlPlane.Reason == "ControlPlaneLost" {
-				t.Error("the control plane of a living VM is lost")
+				t.Error("the control plane of a running VM is lost")
 			}
 		}
 	}

@@ -73,7 +73,7 @@ func TestAnswerOnWhatEndsBesideMachines(t *testing.T) {
 			bastions("aws-prod")(w, ec2)
 			w.set("awsclusters", "aws-prod", true, "spec", "bastion", "enabled")
 		}, "yes", "", ""},
-		"autoscaled beyond maxSize":        {bounds("maxSize", 2, true), "no", "PoolScaledBack", "allows 1 to 2: 1 living instance ends"},
+		"autoscaled beyond maxSize":        {bounds("maxSize", 2, true), "no", "PoolScaledBack", "allows 1 to 2: 1 running instance ends"},
 		"autoscaled up to maxSize":         {bounds("maxSize", 3, true), "yes", "", ""},
 		"autoscaled down, minSize is more": {bounds("minSize", 3, false), "withWork", "PoolGrown", "1 instance is made"},
 	} {

@@ -10,7 +10,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"drift-detector/report"
+	"drift-detector/report/english"
 	"drift-detector/report/formats"
+	"drift-detector/report/screen"
 	"drift-detector/report/text"
 )
 
@@ -31,23 +33,24 @@ format.
 
 EXAMPLES:
    drift-detector render report.json
+   drift-detector render report.json --format screen
    drift-detector render report.json -o report.html
    drift-detector render report.json --format markdown > ticket.md
    drift-detector render report.json --cluster tenant-a/prod --status ghost,unknown
    drift-detector render report.json -o /var/lib/node_exporter/drift.prom`,
 		Flags: []cli.Flag{
-			formatFlag("text", &o.format),
+			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the report: " + english.Choice(renderFormats), Value: "text", Destination: &o.format},
 			&cli.StringSliceFlag{Name: "cluster", Usage: "show only the cluster `NAME`, or NAMESPACE/NAME; repeatable"},
 			&cli.StringSliceFlag{Name: "namespace", Usage: "show only clusters in `NAMESPACE`; repeatable"},
 			&cli.StringFlag{Name: "status", Usage: "list only machines of one of `STATUSES`: ghost, stale, unknown, healthy, separated by commas; counts stay", Destination: &o.status},
-			outputFlag("it"),
+			outputFlag("it", true),
 		},
 		Action: func(c *cli.Context) error {
 			if err := arguments(c, argument{&o.report, "the report that detect wrote"}); err != nil {
 				return err
 			}
 			var err error
-			if o.outputs, err = readTargets(c, o.format, formats.Report.Names()); err != nil {
+			if o.outputs, err = readTargets(c, o.format, renderFormats); err != nil {
 				return err
 			}
 			o.only = report.Filter{Clusters: c.StringSlice("cluster"), Namespaces: c.StringSlice("namespace")}
@@ -76,6 +79,10 @@ func (o *renderOptions) readStatuses() error {
 
 var machineStatuses = []report.Status{report.Ghost, report.Stale, report.Unknown, report.Healthy}
 
+// renderFormats are the forms of a report, and the screen that detect shows of it, which
+// is no document: it has what there is room for, and says what to type next.
+var renderFormats = append(formats.Report.Names(), "screen")
+
 func formatFlag(value string, into *string) cli.Flag {
 	return &cli.StringFlag{Name: "format", Usage: "`FORMAT` of the report: " + formats.Report.String(), Value: value, Destination: into}
 }
@@ -90,7 +97,22 @@ func runRender(o renderOptions, s *streams) error {
 			return &usageError{message: err.Error(), command: "render"}
 		}
 	}
-	return writeOutputs(o.outputs, s.stdout, []string{o.report}, reportWriter(rep, s))
+	return writeOutputs(o.outputs, s.stdout, []string{o.report}, o.writer(rep, s))
+}
+
+// writer also writes the screen, which names the saved report for the next commands.
+func (o *renderOptions) writer(r *report.Report, s *streams) func(io.Writer, *output) error {
+	write := reportWriter(r, s)
+	return func(w io.Writer, to *output) error {
+		if to.format != "screen" {
+			return write(w, to)
+		}
+		look := screenOptions(s, []target{{o.report, "json"}})
+		if to.path != "" {
+			look.Color, look.Width = false, 0
+		}
+		return screen.Write(w, r, look)
+	}
 }
 
 // reportWriter writes a report in the format of an output. Text that goes to stdout

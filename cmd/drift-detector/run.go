@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -72,7 +73,12 @@ func run(ctx context.Context, args []string, s *streams) exitCode {
 	if complete(ctx, app, args, s) {
 		return exitOK
 	}
+	printed := &firstError{Writer: s.stdout}
+	app.Writer = printed
 	err := app.RunContext(ctx, permute(app, args))
+	if err == nil && printed.err != nil {
+		err = fmt.Errorf("writing to stdout: %w", printed.err)
+	}
 	var failOn *errFailOn
 	var incomplete *errIncomplete
 	var usage *usageError
@@ -103,6 +109,19 @@ func run(ctx context.Context, args []string, s *streams) exitCode {
 		s.say("error: ", "%s", err)
 		return exitUsage
 	}
+}
+
+// firstError keeps the first error of a writer: the library, which prints help and the
+// version, looks at none.
+type firstError struct {
+	io.Writer
+	err error
+}
+
+func (w *firstError) Write(b []byte) (int, error) {
+	n, err := w.Writer.Write(b)
+	w.err = cmp.Or(w.err, err)
+	return n, err
 }
 
 // The library keeps it in a variable of its own, for all programs of a process.

@@ -67,12 +67,12 @@ const (
 
 // sayings are the messages of effects that machines have one by one.
 var sayings = map[string]string{
-	MachinesDeleted:     "Living machines are deleted with their instances",
-	RolloutDue:          "A rollout is due: living machines are deleted, one after the other, and made again as their owners want them",
-	livingReplaced:      "A MachineHealthCheck has living machines deleted with their instances",
+	MachinesDeleted:     "Running machines are deleted with their instances",
+	RolloutDue:          "A rollout is due: running machines are deleted, one after the other, and made again as their owners want them",
+	livingReplaced:      "A MachineHealthCheck has running machines deleted with their instances",
 	secondInstance:      "A second instance is made beside one that exists",
 	otherInstance:       "The controller takes over an instance that is not the machine's, because it has the machine's name: deleting the Machine ends it",
-	etcdMembersRemoved:  "KubeadmControlPlane removes living etcd members that have no Machine in the backup",
+	etcdMembersRemoved:  "KubeadmControlPlane removes running etcd members that have no Machine in the backup",
 	MachinesUnknown:     "Whether the instances of these machines exist, or which they are, is not known",
 	outcomeUnknown:      "What becomes of these is not known here",
 	copiedID:            "Another instance has the recorded id, or only a copy is left: which one the controller takes is not known, and deleting the Machine may destroy both",
@@ -226,7 +226,7 @@ func (e *effects) onMachine(f *facts, o Outcome) {
 		e.said(ownerHalted, name)
 	}
 	if f.healthy() && f.unhealthy && f.check.remediator() != "" {
-		e.add(outcomeUnknown, fmt.Sprintf("%s calls living machines unhealthy and leaves them to %s: what that does is not known here", f.check.title(), f.check.remediator()), name)
+		e.add(outcomeUnknown, fmt.Sprintf("%s calls running machines unhealthy and leaves them to %s: what that does is not known here", f.check.title(), f.check.remediator()), name)
 	}
 	if f.unbootstrapped() && o != Halted {
 		e.said(machinesNotReady, name)
@@ -291,7 +291,7 @@ func (f *facts) object() string {
 func generalEffects(s *backup.Snapshot) []Effect {
 	var e effects
 	if priorities, first := ownOrder(s); first {
-		e.add(ClustersFirst, "The Velero in the backup restores Clusters before their machines ("+prioritiesFlag+"="+priorities+"): while controllers run, each MachineDeployment then makes a new MachineSet and ends every living worker of the restored one", "Deployment velero")
+		e.add(ClustersFirst, "The Velero in the backup restores Clusters before their machines ("+prioritiesFlag+"="+priorities+"): while controllers run, each MachineDeployment then makes a new MachineSet and ends every running worker of the restored one", "Deployment velero")
 	}
 	return e.list
 }

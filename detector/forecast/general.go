@@ -27,7 +27,7 @@ func generalNotes(s *backup.Snapshot, all []*cluster, notHealing int, complete b
 	out := []Note{
 		{AssumedOrder, made.assumption(complete)},
 		{webhooksDuringRestore, webhooks(s) + defaults(all)},
-		{oldManagementCluster, "Make sure that the old management cluster is gone, or that all its Clusters are paused: while both reconcile the same VMs, a delete on either side destroys a living one"},
+		{oldManagementCluster, "Make sure that the old management cluster is gone, or that all its Clusters are paused: while both reconcile the same VMs, a delete on either side destroys a running one"},
 	}
 	if n := len(running); n > 0 {
 		out = append(out, Note{unpausedClusters, fmt.Sprintf("%s not paused in the backup, so that %s controllers act as soon as %s objects are back: %s",
@@ -75,7 +75,7 @@ func (n *clones) count(c *cluster) {
 
 // firstClusters is what happens, whatever the provider, when Clusters are back before
 // their machines while controllers run: seen with Cluster API 1.13.4 and CAPA 2.13.0.
-const firstClusters = "each MachineDeployment may make a new MachineSet and end every living worker of the restored one"
+const firstClusters = "each MachineDeployment may make a new MachineSet and end every running worker of the restored one"
 
 // assumption says on what order of the restore the forecast rests, and what
 // happens in another one. Numbers are given only when all was seen.
@@ -86,7 +86,7 @@ func (n *clones) assumption(complete bool) string {
 	case does == "":
 		return order
 	case !complete:
-		return order + "; " + does + " and clones new VMs: for Stale machines under the old names, and for renamed or moved VMs beside the living ones. For how many is not known, because not everything could be listed"
+		return order + "; " + does + " and clones new VMs: for Stale machines under the old names, and for renamed or moved VMs beside the running ones. For how many is not known, because not everything could be listed"
 	case n.stale+n.unknown+n.elsewhere == 0:
 		return order + "; " + does + " and finds their VMs by folder and name alone"
 	}
@@ -97,7 +97,7 @@ func (n *clones) assumption(complete bool) string {
 	}{
 		{n.stale, "Stale machine under the old name", "Stale machines under the old names"},
 		{n.unknown, "Unknown machine, if it has no VM under its name", "Unknown machines, if they have no VMs under their names"},
-		{n.elsewhere, "renamed or moved VM, beside the living one", "renamed or moved VMs, beside the living ones"},
+		{n.elsewhere, "renamed or moved VM, beside the running one", "renamed or moved VMs, beside the running ones"},
 	} {
 		if part.n > 0 {
 			of = append(of, plural(part.n, part.one, part.many))

@@ -132,7 +132,7 @@ func TestWhatClonesWouldBeMade(t *testing.T) {
 		says    string
 		not     string
 	}{
-		"Stale and moved": {func(s *story) { s.worker("a", gone); s.worker("b", gone); s.worker("c", warned(found, "Moved")) }, "for up to 2 Stale machines under the old names; for up to 1 renamed or moved VM, beside the living one", "Unknown"},
+		"Stale and moved": {func(s *story) { s.worker("a", gone); s.worker("b", gone); s.worker("c", warned(found, "Moved")) }, "for up to 2 Stale machines under the old names; for up to 1 renamed or moved VM, beside the running one", "Unknown"},
 		"Unknown":         {func(s *story) { s.worker("a", unknown(detector.AmbiguousMatch)) }, "for up to 1 Unknown machine, if it has no VM under its name", "Stale machine"},
 		"not complete": {func(s *story) {
 			s.partial = true
@@ -141,8 +141,8 @@ func TestWhatClonesWouldBeMade(t *testing.T) {
 		}, "For how many is not known", "up to"},
 		"nothing":          {func(s *story) { s.worker("a", found); s.worker("b", never); s.ghostWorker("c") }, "by folder and name alone", "up to"},
 		"paused":           {func(s *story) { s.cluster.Paused = true; s.worker("a", gone) }, "by folder and name alone", "up to"},
-		"none of CAPV's":   {func(s *story) { s.cluster.Provider = aws; s.worker("a", gone) }, "end every living worker", "CAPV"},
-		"the cluster Self": {func(s *story) { s.cluster.Self = true; s.worker("a", gone) }, "end every living worker", "CAPV"},
+		"none of CAPV's":   {func(s *story) { s.cluster.Provider = aws; s.worker("a", gone) }, "end every running worker", "CAPV"},
+		"the cluster Self": {func(s *story) { s.cluster.Self = true; s.worker("a", gone) }, "end every running worker", "CAPV"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStory(t)

@@ -134,7 +134,7 @@ func (e *effects) onPool(s *set) {
 	}
 	if s.deleted > 0 {
 		e.add(PoolScaledBack, fmt.Sprintf("The pool of %s is set to %d, and the backup %s: %s, undrained, as soon as %s acts. Set %s to %d before that",
-			title, now, wants, plural(s.deleted, "living instance ends", "living instances end"), s.cluster.controller.Name, remedy, now), title)
+			title, now, wants, plural(s.deleted, "running instance ends", "running instances end"), s.cluster.controller.Name, remedy, now), title)
 	}
 	if s.created > 0 {
 		e.add(poolGrown, fmt.Sprintf("The pool of %s is set to %d, and the backup %s: %s made", title,

@@ -53,7 +53,7 @@ func TestPoint46EveryLevelCounts(t *testing.T) {
 			s.plane("p", found)
 			s.topology(fields{"class": "c", "controlPlane": fields{"replicas": 3}})
 		}, MachinesMade, nil},
-		"topology lacks the MachineDeployment": {nil, managed(fields{"workers": fields{"machineDeployments": []any{}}}), MachinesDeleted, []string{"Living machines are deleted"}},
+		"topology lacks the MachineDeployment": {nil, managed(fields{"workers": fields{"machineDeployments": []any{}}}), MachinesDeleted, []string{"Running machines are deleted"}},
 		"topology has one that the backup lacks": {nil, managed(fields{"workers": fields{"machineDeployments": []any{
 			fields{"name": "x"}, fields{"name": "y", "replicas": 2},
 		}}}), MachinesMade, []string{"MachineDeployment y of the topology is not in the backup: it is made again, with 2 machines"}},
@@ -100,7 +100,7 @@ func TestPoint19And32PoolsOfEveryKind(t *testing.T) {
 	last := func(s *story) *backup.Group { return &s.snapshot.Groups[len(s.snapshot.Groups)-1] }
 	play(t, map[string]scene{
 		"as wanted":   {nil, pool(detector.Present, 3, 3, nil), "", nil},
-		"has grown":   {nil, pool(detector.Present, 2, 3, nil), PoolScaledBack, []string{"1 living instance ends, undrained, as soon as CAPA acts. Set its replicas to 3 before that"}},
+		"has grown":   {nil, pool(detector.Present, 2, 3, nil), PoolScaledBack, []string{"1 running instance ends, undrained, as soon as CAPA acts. Set its replicas to 3 before that"}},
 		"has shrunk":  {nil, pool(detector.Present, 5, 3, nil), poolGrown, []string{"2 instances are made"}},
 		"is gone":     {nil, pool(detector.Absent, 3, 0, nil), MachinesMade, []string{"The pool of MachinePool ns/mp is gone"}},
 		"not decided": {nil, pool(detector.Undecided, 3, 0, nil), poolNotDecided, nil},

@@ -157,6 +157,6 @@ func TestHealthChecksThatNobodyKnows(t *testing.T) {
 	}
 	play(t, map[string]scene{
 		"not to be read": {[]fields{unreadable}, arrange, outcomeUnknown, []string{"MachineHealthCheck check-0 could not be read"}},
-		"of others":      {[]fields{foreign}, arrange, outcomeUnknown, []string{"calls living machines unhealthy and leaves them to X"}},
+		"of others":      {[]fields{foreign}, arrange, outcomeUnknown, []string{"calls running machines unhealthy and leaves them to X"}},
 	})
 }

@@ -15,7 +15,7 @@
 //	restore.go      what an AWSMachine says of its restore
 //	pools.go        autoscaling groups and EKS node groups
 //	proofs.go       what shows the account of a cluster
-//	balancers.go    what stands before the API server of a cluster
+//	balancers.go    what is in front of the API server of a cluster
 //	resources.go    what else a cluster's restore depends on
 //	absent.go       what the backup lacks
 //	checks.go       what will not work after a restore
@@ -51,7 +51,7 @@
 //	owner+role+vpc            tag/role/vpc, on instances without tag MachineName;
 //	                          this and the next never on what a group made
 //	owner+role+vpc+namespace  tag/role/vpc/namespace, from tag MachineName
-//	…+stem1, …+stem2          besides, the name without one or two random suffixes
+//	…+stem1, …+stem2          also the name without one or two random suffixes
 //	role+namespace+stem…      role/namespace/name without suffixes, from tag MachineName,
 //	                          in any VPC; never on what a group made
 //	owner+vpc                 tag/vpc, with tag MachineName: where such an instance is
@@ -72,7 +72,7 @@
 //
 // # Calls
 //
-// Listing n instances in a region, of which the backup names m that were not
+// Listing n instances in a region, where m that the backup names were not
 // among them, costs
 //
 //	r + 1                          STS: one per role to assume, and who we are

@@ -3,6 +3,6 @@
 //
 // Nothing here runs a command. Foreign names reach a line through [Quote] alone. A
 // line that would have to hold a control character is not made: its [Command]
-// remembers the text that it refused, and whatever is put together with it refuses,
+// remembers the text that it refused, and everything that is put together with it refuses,
 // too.
 package shell

@@ -15,7 +15,7 @@
 //	naming.go       what names an owner's VMs can have
 //	proofs.go       what a listing must show to be of the right place
 //	stated.go       the operator's word that a folder is empty
-//	resources.go    what must exist besides for a VM to be cloned
+//	resources.go    what else must exist for a VM to be cloned
 //	restore.go      what the objects of a machine say of its restore
 //	absent.go       what the backup lacks
 //	checks.go       what will not work after a restore
@@ -54,7 +54,7 @@
 //	alias            VM name in lower case, with its domain and without
 //	folder+name      folder + alias, or + host name: a machine's name at its place
 //	folder+withinName  folder + a machine's name within that of a VM that was not read
-//	namedAfter       cluster of which a machine's name is within the VM's
+//	namedAfter       cluster that has a machine whose name is within the VM's
 //	belowFolder      folder of the backup somewhere above the VM's
 //	stem1, stem2     folder + name without one or two random suffixes; folder * is any,
 //	                 of names in lower case
@@ -66,8 +66,8 @@
 //	resourcePool,    vCenter + datacenter + "//" + name, path or managed object id, as
 //	datastore,       the backup writes it; probes only
 //	network, template
-//	vmInFolder       folder of which the account sees VMs, see probes.go; probe only
+//	vmInFolder       folder in which the account sees VMs, see probes.go; probe only
 //	metadataInFolder folder of whose VMs the metadata was read; probe only
 //	vmOfBackup       vCenter where a VM has a BIOS UUID that the backup records; probe only
-//	unreadable       a VM of which not even the name could be read
+//	unreadable       a VM whose very name could not be read
 package vsphere

@@ -169,7 +169,7 @@
 		want.all = boxes.every((box) => box.checked) && !want.cluster && !want.reason && !want.aside && want.words.length === 0;
 		return want;
 	};
-	const fits = (row, want) =>
+	const matches = (row, want) =>
 		want.statuses.has(row.status) && (!want.cluster || row.cluster === want.cluster) &&
 		(!want.reason || row.codes.includes(want.reason)) && (!want.aside || (want.aside === "only") === row.aside) &&
 		want.words.every((word) => row.text.includes(word));
@@ -194,7 +194,7 @@
 	// A filter opens clusters, the worst first, until so many machines are shown.
 	const most = small ? 50 : Infinity;
 	const mark = (row, want) => {
-		row.fit = want.all || fits(row, want);
+		row.fit = want.all || matches(row, want);
 		if (row.cell && row.off === row.fit) row.cell.classList.toggle("off", (row.off = !row.fit));
 		return row.fit ? 1 : 0;
 	};

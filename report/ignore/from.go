@@ -10,7 +10,8 @@ import (
 )
 
 // Which says which findings FromReport makes rules for: those that every given
-// part fits. Each part is a glob as selectors have it; an empty one fits all.
+// part fits. Each part is a glob as selectors have it; an empty one fits all. A status or
+// a reason may be in small letters.
 type Which struct {
 	Cluster, Namespace, Name, Status, Reason, Instance string
 }
@@ -65,11 +66,15 @@ func (w Which) selector() (Selector, error) {
 		if part.glob == "" {
 			continue
 		}
+		known := words[part.key]
+		if i := slices.IndexFunc(known, func(w string) bool { return strings.EqualFold(w, part.glob) }); i >= 0 {
+			part.glob = known[i] // as render and explain take it
+		}
 		g, err := newGlob(part.glob, false)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", part.key, err)
 		}
-		if known := words[part.key]; known != nil && !slices.ContainsFunc(known, g.fits) {
+		if known != nil && !slices.ContainsFunc(known, g.fits) {
 			return nil, fmt.Errorf("%s: %q matches none of %s", part.key, part.glob, strings.Join(known, ", "))
 		}
 		s = append(s, condition{key: part.key, globs: []glob{g}})

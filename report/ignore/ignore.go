@@ -8,7 +8,7 @@
 //	- "!match": {status: Ghost}    # takes back what rules before it set aside
 //
 // What is set aside stays in every list and count and says which rule did it;
-// statuses leave it out. The last rule that fits a finding decides.
+// statuses leave it out. The last rule that matches a finding decides.
 //
 // Keys of a selector are cluster, namespace, name, provider, instance, ref,
 // folder, tag, reason, onlyReasons, status and role, and check and object of checks of

@@ -139,7 +139,7 @@ func TestFromReportRefuses(t *testing.T) {
 		"no reason":       {Which{}, " ", "", "no reason given"},
 		"no date":         {Which{}, "r", "31.1.2027", "is no date"},
 		"a bad glob":      {Which{Name: "["}, "r", "", "is no glob"},
-		"an unknown word": {Which{Status: "ghost"}, "r", "", "matches none of"},
+		"an unknown word": {Which{Status: "gone"}, "r", "", "matches none of"},
 	} {
 		if _, err := FromReport(fleet(), c.which, c.reason, c.expires); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)

@@ -12,7 +12,7 @@
 // is a failure, one that could not be decided an error. A suite before the
 // clusters holds the answer as one test, so that nothing that makes a restore
 // unsafe leaves all green, and the counts of the report as properties; suites
-// after them hold the checks of the backup, of which an error fails; the VMs to
+// after them hold the checks of the backup, where an error fails; the VMs to
 // confirm, which are skipped unless --fail-on of the run named them; and the places
 // that were listed with the errors of the run. The counts of a suite are of its tests: a report that was
 // shortened has none for its healthy machines, and a property says of how many.

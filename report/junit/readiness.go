@@ -14,7 +14,7 @@ import (
 const backupSuite = "the backup"
 
 // Readiness writes what the check command found as one XML document: a test of the
-// answer, which fails when the backup is not fit to be restored, and one of each finding.
+// answer, which fails when the backup cannot be restored, and one of each finding.
 // It returns the first error of the writer.
 func Readiness(w io.Writer, r *report.Readiness) error {
 	all := func() []*document.Suite {
@@ -32,14 +32,14 @@ func Readiness(w io.Writer, r *report.Readiness) error {
 func fitness(r *report.Readiness, tests document.Names) *document.Suite {
 	s := &document.Suite{Name: "check"}
 	answer, mark := r.Answer()
-	lines := []string{"Fit to be restored? " + answer, "Found: " + r.Summary.String()}
+	lines := []string{"Can it be restored? " + answer, "Found: " + r.Summary.String()}
 	for i := range r.Backups {
 		lines = append(lines, "Backup: "+r.Backups[i].Path)
 	}
 	if r.Filter != nil {
 		lines = append(lines, "Only: "+r.Filter.String())
 	}
-	c := document.Case{Class: s.Name, Name: "fit to be restored", Out: &document.Output{Text: cleanLines(lines)}}
+	c := document.Case{Class: s.Name, Name: "can be restored", Out: &document.Output{Text: cleanLines(lines)}}
 	if mark == "!" {
 		c.Out, c.Failure = nil, &document.Outcome{Type: "NotFit", Message: document.Clean(answer), Text: cleanLines(lines)}
 	}

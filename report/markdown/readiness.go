@@ -15,7 +15,7 @@ import (
 func Readiness(w io.Writer, r *report.Readiness) error {
 	answer, _ := r.Answer()
 	var b strings.Builder
-	fmt.Fprintf(&b, "## Fit to be restored? %s\n\n- Found: %s\n", answer, prose(r.Summary.String()))
+	fmt.Fprintf(&b, "## Can it be restored? %s\n\n- Found: %s\n", answer, prose(r.Summary.String()))
 	const most = 10
 	for i := range r.Backups[:min(len(r.Backups), most)] {
 		fmt.Fprintf(&b, "- Backup: %s\n", Code(r.Backups[i].Path))

@@ -98,8 +98,17 @@ func (pl *planner) identity(k *report.Check, c *report.Cluster) bool {
 	return k.Backup == c.Backup && slices.ContainsFunc(pl.missed(k), func(m *report.Missing) bool { return pl.waits(c, m) })
 }
 
-// tied reports whether all clusters that an error concerns are known.
+// tied reports whether all clusters that an error concerns are known. Each cluster asks.
 func (pl *planner) tied(k *report.Check) bool {
+	all, known := pl.assigned[k]
+	if !known {
+		all = pl.findTied(k)
+		pl.assigned[k] = all
+	}
+	return all
+}
+
+func (pl *planner) findTied(k *report.Check) bool {
 	for _, m := range pl.missed(k) {
 		if strings.Contains(m.ReferredBy, " and ") && (pl.identityKinds[m.Kind] == "" || !pl.foreseen()) {
 			return false
@@ -142,8 +151,17 @@ func (pl *planner) concerns(k *report.Check, c *report.Cluster) bool {
 	})
 }
 
-// missed are the entries of what is missing that an error is about.
+// missed are the entries of what is missing that an error is about. Each cluster asks.
 func (pl *planner) missed(k *report.Check) []*report.Missing {
+	out, known := pl.lacking[k]
+	if !known {
+		out = pl.findMissed(k)
+		pl.lacking[k] = out
+	}
+	return out
+}
+
+func (pl *planner) findMissed(k *report.Check) []*report.Missing {
 	var out []*report.Missing
 	if k.Backup < 0 || k.Backup >= len(pl.Backups) {
 		return nil

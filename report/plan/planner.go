@@ -43,6 +43,8 @@ type planner struct {
 	scopesOf  map[*report.Cluster][]*scope
 	witnesses map[witnessKey]*report.Machine
 	alive     map[*report.Cluster]*report.Machine // of living
+	lacking   map[*report.Check][]*report.Missing // of missed
+	assigned  map[*report.Check]bool              // of tied
 	steps     map[*report.Machine][]report.Step
 	others    map[*report.InfraMachine][]report.Step
 	reported  map[setID]bool // sets of which the event behind their findings was noted
@@ -54,7 +56,7 @@ func newPlanner(r *report.Report, tools Tools) *planner {
 		contexts: map[*report.Cluster]string{}, scopes: map[string]*scope{}, withID: map[string]int{}, names: map[string]int{},
 		backupsOf: map[string]map[int]bool{}, alike: map[string][]string{},
 		scopesOf: map[*report.Cluster][]*scope{}, witnesses: map[witnessKey]*report.Machine{},
-		alive: map[*report.Cluster]*report.Machine{}, reported: map[setID]bool{},
+		alive: map[*report.Cluster]*report.Machine{}, lacking: map[*report.Check][]*report.Missing{}, assigned: map[*report.Check]bool{}, reported: map[setID]bool{},
 	}
 	pl.readProviders()
 	pl.variables = []Variable{

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"drift-detector/report"
 	"drift-detector/report/english"
@@ -39,7 +38,7 @@ func (p *printer) clusters(r *report.Report, shown, rest []*report.Cluster) {
 		name = len(more)
 	}
 	for _, c := range shown {
-		name = max(name, utf8.RuneCountInString(terminal.Escape(c.Title())))
+		name = max(name, terminal.Width(terminal.Escape(c.Title())))
 	}
 	title := ""
 	for _, c := range columns {
@@ -81,7 +80,7 @@ type table struct {
 // own where the terminal is too narrow.
 func (t *table) row(st terminal.Style, mark, name, numbers string, after []string) {
 	name = shorten(name, t.name)
-	name += strings.Repeat(" ", t.name-utf8.RuneCountInString(name))
+	name += strings.Repeat(" ", t.name-terminal.Width(name))
 	l := terminal.Lead(st, mark, 1)
 	if t.after < leastAfter/2 {
 		t.Print(0, 2, l.Field(terminal.Plain, name+numbers))
@@ -111,7 +110,7 @@ func fit(words []string, width int) string {
 		if n < len(words) {
 			s += ", …"
 		}
-		if utf8.RuneCountInString(s) <= width {
+		if terminal.Width(s) <= width {
 			return s
 		}
 	}
@@ -208,11 +207,4 @@ func outcomes(c *report.Cluster, lost, halted bool) []string {
 
 // shorten escapes a name and cuts it to so many columns: of a long one the end is
 // kept, which tells names of one origin apart.
-func shorten(s string, width int) string {
-	s = terminal.Escape(s)
-	all := []rune(s)
-	if len(all) <= width {
-		return s
-	}
-	return "…" + string(all[len(all)-max(width-1, 0):])
-}
+func shorten(s string, width int) string { return terminal.End(terminal.Escape(s), width) }

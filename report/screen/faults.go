@@ -10,44 +10,50 @@ import (
 	"drift-detector/report/terminal"
 )
 
-// begin is the beginning of a message, in so many columns.
-func begin(s string, width int) string {
-	if all := []rune(terminal.Escape(s)); len(all) > width {
-		return string(all[:max(width-1, 0)]) + "…"
-	}
-	return s
-}
-
 // fault is a place of which not everything was read, or another error.
-type fault struct{ where, reason, message, hint string }
+type fault struct {
+	where, reason, message, hint string
+	causes                       []string // the messages of all that are alike
+}
 
 // faults are all of them; those of one reason and hint are one.
 func faults(r *report.Report) []fault {
 	var out []fault
-	more := map[[2]string]int{}
 	at := map[[2]string]int{}
 	add := func(f fault) {
 		key := [2]string{f.reason, f.hint}
-		if _, known := at[key]; known && f.reason+f.hint != "" {
-			more[key]++
+		if i, known := at[key]; known && f.reason+f.hint != "" {
+			out[i].causes = append(out[i].causes, f.causes...)
 			return
 		}
 		at[key], out = len(out), append(out, f)
 	}
 	for _, s := range r.Incomplete() {
-		f := fault{where: strings.TrimSpace(s.Provider + " " + cmp.Or(s.Location, s.Endpoint))}
+		f := fault{where: strings.TrimSpace(s.Provider + " " + cmp.Or(s.Location, s.Endpoint)), causes: []string{""}}
 		if s.Error != nil {
 			f.reason, f.message, f.hint = string(s.Error.Reason), strings.TrimPrefix(s.Error.Message, s.Endpoint+" "), s.Error.Hint
+			f.causes[0] = s.Error.Message
 		}
 		add(f)
 	}
 	for _, e := range r.OtherErrors() {
-		add(fault{english.Join(" ", e.Scope, e.Object), "", e.Message, e.Hint})
+		add(fault{where: english.Join(" ", e.Scope, e.Object), message: e.Message, hint: e.Hint, causes: []string{e.Message}})
 	}
 	for i := range out {
-		if n := more[[2]string{out[i].reason, out[i].hint}]; n > 0 {
+		if n := len(out[i].causes) - 1; n > 0 {
 			out[i].where += fmt.Sprintf(" and %d more", n)
 		}
 	}
 	return out
+}
+
+// counted are as many of a list as so many columns hold, and how many others there are;
+// empty where there is no room for any.
+func counted(list []string, width int) string {
+	for n := len(list); n > 0; n-- {
+		if s := terminal.Escape(english.First(n, list)); terminal.Width(s) <= width {
+			return s
+		}
+	}
+	return ""
 }

@@ -209,11 +209,15 @@ func (p *printer) incomplete(r *report.Report, room int) {
 		each = room
 	}
 	for i, f := range all {
-		where := terminal.Lead(terminal.Plain, "  "+shorten(f.where, p.Width/2), 0)
+		name := shorten(f.where, p.Width/2)
+		where := terminal.Lead(terminal.Plain, "  "+name, 0)
 		if f.reason != "" {
 			where = where.Field(terminal.Bold, f.reason)
 		}
-		hint := terminal.Lead(terminal.Plain, "   ", 0).Prose(terminal.Plain, begin(cmp.Or(f.hint, f.message), each*p.Width-12))
+		if affected := counted(r.Affected(f.causes), p.Width-terminal.Width("  "+name+"  "+f.reason+"  ")); affected != "" {
+			where = where.Field(terminal.Plain, affected)
+		}
+		hint := terminal.Lead(terminal.Plain, "   ", 0).Prose(terminal.Plain, terminal.Begin(terminal.Escape(cmp.Or(f.hint, f.message)), each*p.Width-12))
 		if rows += p.rows(4, where) + p.rows(4, hint); i > 0 && rows > room {
 			return
 		}

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"drift-detector/report"
 	"drift-detector/report/reporttest"
+	"drift-detector/report/terminal"
 )
 
 func shown(t *testing.T, r *report.Report, o Options) string {
@@ -109,10 +109,17 @@ func TestScreenOfAnIncompleteReport(t *testing.T) {
 		r.Scopes = append(r.Scopes, report.Scope{Provider: "vsphere", Endpoint: name, State: report.ScopeFailed, Error: &report.Fault{Reason: "Unauthorized", Message: name + " refuses the login", Hint: "ask for another account"}})
 		r.Errors = append(r.Errors, report.Error{Object: name + strings.Repeat("x", 300), Message: "odd " + strings.Repeat("word ", 300)})
 	}
+	unknown := func(i int, why string) string {
+		c := &r.Clusters[i]
+		c.ControlPlane.Machines = []report.Machine{{Status: report.Unknown, Message: "cannot be concluded: " + why}}
+		return c.Title()
+	}
+	first := unknown(0, "vc7 refuses the login")
+	unknown(1, "something else")
 	got := shown(t, r, Options{})
 	for _, want := range []string{
 		"Incomplete: 316 of 317 places not listed; 6 machines Unknown\n",
-		"  vsphere vc0 and 315 more Unauthorized\n    ask for another account\n",
+		"  vsphere vc0 and 315 more Unauthorized  " + first + "\n    ask for another account\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)
@@ -139,7 +146,7 @@ func TestScreenIsOneScreen(t *testing.T) {
 				t.Errorf("report %d at %d columns: %d lines\n%s", i, width, len(lines), got)
 			}
 			for _, l := range lines {
-				if n := utf8.RuneCountInString(l); n > max(width, 40) && width > 0 && !strings.Contains(l, "drift-detector") {
+				if n := terminal.Width(l); n > max(width, 40) && width > 0 && !strings.Contains(l, "drift-detector") {
 					t.Errorf("report %d at %d columns: %d in %q", i, width, n, l)
 				}
 				if strings.ContainsAny(l, "\x1b\r\u202e\u2066") {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/mattn/go-runewidth"
 )
 
 // Style is how a word looks on a terminal. It never carries a meaning that the
@@ -132,14 +134,14 @@ func (p *Printer) Print(indent, hang int, l Line) {
 // Branch lays a line out as Print does, with the lines of a tree before its rows:
 // first before the first row, next before the others.
 func (p *Printer) Branch(first, next string, l Line) {
-	col := runes(first)
+	col := Width(first)
 	p.text(first)
 	for i, w := range l {
 		gap := 0
 		if i > 0 {
-			gap = w.gap + max(0, l[i-1].pad-runes(l[i-1].text))
+			gap = w.gap + max(0, l[i-1].pad-Width(l[i-1].text))
 		}
-		need := runes(w.text)
+		need := Width(w.text)
 		if w.part {
 			need = l.part(i)
 		}
@@ -147,7 +149,7 @@ func (p *Printer) Branch(first, next string, l Line) {
 			p.turn(Plain)
 			p.Newline()
 			p.text(next)
-			gap, col = 0, runes(next)
+			gap, col = 0, Width(next)
 		}
 		if w.style != p.now {
 			p.turn(Plain)
@@ -155,7 +157,7 @@ func (p *Printer) Branch(first, next string, l Line) {
 		p.spaces(gap)
 		p.turn(w.style)
 		p.text(w.text)
-		col += gap + runes(w.text)
+		col += gap + Width(w.text)
 	}
 	p.turn(Plain)
 	p.Newline()
@@ -173,16 +175,47 @@ func (p *Printer) turn(st Style) {
 	p.now = st
 }
 
-func runes(s string) int { return utf8.RuneCountInString(s) }
+// columns are the same wherever the program runs: no locale has a say.
+var columns = runewidth.Condition{StrictEmojiNeutral: true}
+
+// Width is how many columns a terminal needs for escaped text: two for each ideograph,
+// none for a mark that is drawn over the character before it.
+func Width(s string) int {
+	if strings.IndexFunc(s, func(r rune) bool { return r > '~' }) < 0 {
+		return len(s)
+	}
+	return columns.StringWidth(s)
+}
+
+// Begin is as much of the beginning of escaped text as so many columns hold, with an
+// ellipsis for the rest.
+func Begin(s string, width int) string {
+	if Width(s) <= width {
+		return s
+	}
+	return columns.Truncate(s, max(width, 1), "…")
+}
+
+// End is like Begin, and keeps the end.
+func End(s string, width int) string {
+	if Width(s) <= width {
+		return s
+	}
+	for s != "" && Width(s) >= max(width, 1) {
+		_, n := utf8.DecodeRuneInString(s)
+		s = s[n:]
+	}
+	return "…" + s
+}
 
 // part is the width of the part that begins at word i.
 func (l Line) part(i int) int {
-	n := runes(l[i].text)
+	n := Width(l[i].text)
 	for _, w := range l[i+1:] {
 		if w.part {
 			break
 		}
-		n += w.gap + runes(w.text)
+		n += w.gap + Width(w.text)
 	}
 	return n
 }

@@ -15,7 +15,7 @@ import (
 func Readiness(w io.Writer, r *report.Readiness, o Options) error {
 	p := newPrinter(w, o)
 	answer, mark := r.Answer()
-	p.Print(0, 4, terminal.Lead(terminal.Bold, "Fit to be restored?", 0).Prose(Style(mark), answer))
+	p.Print(0, 4, terminal.Lead(terminal.Bold, "Can it be restored?", 0).Prose(Style(mark), answer))
 	row := func(label, text string) {
 		p.Print(0, 4, terminal.Lead(terminal.Plain, label, 0).Prose(terminal.Plain, text))
 	}

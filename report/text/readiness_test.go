@@ -14,7 +14,7 @@ func TestReadinessText(t *testing.T) {
 	if err := Readiness(&out, buildtest.Readiness(), Options{Width: 80}); err != nil {
 		t.Fatal(err)
 	}
-	want := `Fit to be restored? NOT WITHOUT MANUAL WORK
+	want := `Can it be restored? NOT WITHOUT MANUAL WORK
 Found: 2 errors, 1 warning, 1 note
 Backup: a.tar.gz
 Backup: b.tar.gz
@@ -54,7 +54,7 @@ func TestReadinessAnswer(t *testing.T) {
 		if err := Readiness(&out, &part, Options{}); err != nil {
 			t.Fatal(err)
 		}
-		if first, _, _ := strings.Cut(out.String(), "\n"); first != "Fit to be restored? "+test.want {
+		if first, _, _ := strings.Cut(out.String(), "\n"); first != "Can it be restored? "+test.want {
 			t.Errorf("from %d: %s", test.from, first)
 		}
 	}

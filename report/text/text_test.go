@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"drift-detector/backup"
 	"drift-detector/detector"
@@ -125,12 +124,12 @@ func TestTextFitsTheTerminal(t *testing.T) {
 			if strings.TrimRight(row, " ") != row {
 				t.Errorf("width %d: spaces at the end of %q", width, row)
 			}
-			if utf8.RuneCountInString(row) <= limit {
+			if terminal.Width(row) <= limit {
 				continue
 			}
 			wide++
 			if strings.Contains(strings.TrimLeft(row, " │├└─"), " ") {
-				t.Errorf("width %d: a row of %d that could be broken: %q", width, utf8.RuneCountInString(row), row)
+				t.Errorf("width %d: a row of %d that could be broken: %q", width, terminal.Width(row), row)
 			}
 		}
 		if wide == 0 {
@@ -341,7 +340,7 @@ func TestSeveralBackupsAreToldApart(t *testing.T) {
 	}
 }
 
-// A backup that is not fit to be restored is not safe to restore, however well
+// A backup that cannot be restored is not safe to restore, however well
 // its machines are.
 func TestAnswerOfAnUnfitBackup(t *testing.T) {
 	p := buildtest.Healthy()
