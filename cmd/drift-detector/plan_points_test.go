@@ -98,10 +98,14 @@ func TestPoint26ThePlanOfTheLabProvesItsPlace(t *testing.T) {
 				}
 			}
 		}
-		deletes := runbookLines(w.plan(live), " delete machines.cluster.x-k8s.io/")
+		runbook := w.plan(live)
+		deletes := runbookLines(runbook, " delete machines.cluster.x-k8s.io/")
 		for _, l := range deletes {
 			if strings.Contains(l, "aws ") {
 				continue
+			}
+			if number := regexp.MustCompile(`-config\.uuid "\$\{\w+_(\d+):\?\}"`).FindStringSubmatch(l); number != nil && !strings.Contains(l, "(for ITEM in") {
+				l += " " + strings.Join(runbookLines(runbook, "pick"+number[1]+"() {"), " ")
 			}
 			found := witnessIDs(l)
 			if !strings.Contains(l, "content.about.instanceUuid)\" = "+w.vcenter.InstanceUUID()) || len(found) == 0 {

@@ -14,6 +14,11 @@
 // v1.14.0), and what happens to whom after a restore was observed
 // (testdata/restore/outcomes.json).
 //
+// Findings that need the same are one step, those of workers across clusters: their lines
+// are printed once, with variables that a function sets for the machine of a number, and
+// that number is the same in whatever part of the plan is printed. Nothing is a loop over
+// machines of several clusters.
+//
 // Names come from a backup that may be hostile. They reach a command through
 // [shell.Quote] alone; a command that would have to hold a control character is not
 // made, nor any that would follow it.
