@@ -110,6 +110,9 @@ func Read(r io.Reader) (*Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the report: %w", err)
 	}
+	if other := otherThing(doc); other != "" {
+		return nil, errors.New("reading the report: " + other)
+	}
 	var head struct {
 		SchemaVersion string `json:"schemaVersion"`
 	}
@@ -119,7 +122,7 @@ func Read(r io.Reader) (*Report, error) {
 	switch head.SchemaVersion {
 	case SchemaVersion:
 	case "":
-		return nil, errors.New("reading the report: no schemaVersion in it: not a report of drift-detector")
+		return nil, errors.New("reading the report: no schemaVersion in it: not a report of drift-detector; give the JSON that detect -o report.json writes")
 	default:
 		return nil, fmt.Errorf("reading the report: it is of schema version %q, this release reads %q", head.SchemaVersion, SchemaVersion)
 	}
@@ -132,6 +135,24 @@ func Read(r io.Reader) (*Report, error) {
 	}
 	out.FillLists()
 	return out, nil
+}
+
+// otherThing says what a document is that is plainly no JSON, and what to give instead;
+// empty when that is not known.
+func otherThing(doc []byte) string {
+	const instead = "; give the JSON that detect -o report.json writes"
+	text := bytes.TrimSpace(doc)
+	switch {
+	case len(text) == 0:
+		return "the file is empty" + instead
+	case bytes.HasPrefix(doc, []byte{0x1f, 0x8b}):
+		return "this is compressed, as a backup is" + instead + ", from detect --backup FILE"
+	case text[0] == '<':
+		return "this is the report in another format, or a page" + instead
+	case text[0] == '#' || bytes.HasPrefix(text, []byte("Safe to restore?")):
+		return "this is the report in another format" + instead
+	}
+	return ""
 }
 
 // whole refuses a document that lacks what a report is made of: another

@@ -77,7 +77,12 @@ func TestReadRefuses(t *testing.T) {
 	p.Options.IgnoreHealthy = true // a short document is cut sooner
 	doc := reporttest.JSON(t, build.New(p))
 	for name, tt := range map[string]struct{ doc, want string }{
-		"empty":          {"", "not a whole JSON document"},
+		"empty":          {"", "the file is empty; give the JSON"},
+		"spaces":         {" \n", "the file is empty; give the JSON"},
+		"backup":         {"\x1f\x8b\x08\x00", "this is compressed, as a backup is; give the JSON that detect -o report.json writes, from detect --backup FILE"},
+		"page":           {"<!DOCTYPE html>", "in another format, or a page; give"},
+		"metrics":        {"# HELP drift_detector_info", "this is the report in another format; give"},
+		"text":           {"Safe to restore? NO", "this is the report in another format; give"},
 		"not JSON":       {"hello", "not a whole JSON document"},
 		"null":           {"null", "no schemaVersion"},
 		"other document": {`{"kind":"Backup"}`, "no schemaVersion"},

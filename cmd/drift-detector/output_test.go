@@ -47,6 +47,13 @@ func TestOutputIsPrivateAndWhole(t *testing.T) {
 	if err := writeOutput(os.DevNull, io.Discard, nil, func(w io.Writer) error { _, err := io.WriteString(w, "x"); return err }); err != nil {
 		t.Errorf("%s: %v", os.DevNull, err)
 	}
+	both := []target{{path: filepath.Join(dir, "other.json")}, {path: "-"}}
+	if err := writeOutputs(both, full{}, nil, func(w io.Writer, _ *output) error { _, err := io.WriteString(w, "x"); return err }); err == nil {
+		t.Error("stdout is full, and nobody says so")
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 1 {
+		t.Errorf("stdout is full, and %d files are left", len(left))
+	}
 	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
 		t.Errorf("%s was replaced", os.DevNull)
 	}

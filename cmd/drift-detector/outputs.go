@@ -177,15 +177,11 @@ func (all outputs) write(fill func(io.Writer, *output) error) error {
 	return nil
 }
 
-// commit puts all of them in their places, once all are complete; stdout is the last.
+// commit puts all of them in their places, once all are complete. Stdout comes before the
+// files: a closed pipe is more likely than a file that is complete and cannot be renamed.
 func (all outputs) commit() error {
 	for _, o := range all {
 		if err := o.finish(); err != nil {
-			return err
-		}
-	}
-	for _, o := range all {
-		if err := o.place(); err != nil {
 			return err
 		}
 	}
@@ -194,6 +190,11 @@ func (all outputs) commit() error {
 			if err := o.Flush(); err != nil {
 				return o.failed(err)
 			}
+		}
+	}
+	for _, o := range all {
+		if err := o.place(); err != nil {
+			return err
 		}
 	}
 	return nil

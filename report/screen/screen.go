@@ -171,14 +171,32 @@ func (p *printer) first(all []line, room int) (left, rows int) {
 	for i := range all {
 		l := &all[i]
 		row := terminal.Lead(text.Style(l.mark), fmt.Sprintf("%2d %s %s", i+1, l.mark, l.code), width).Prose(terminal.Plain, l.text(name))
-		n := p.rows(hang, row)
-		if i > 0 && p.Width >= 80 && rows+n > room || i == mostFirst {
+		n, rest := p.rows(hang, row), 0
+		if toDo(all[i+1:]) > 0 {
+			rest = 1 // the row that counts them
+		}
+		if i > 0 && p.Width >= 80 && rows+n+rest > room || i == mostFirst {
+			if n := toDo(all[i:]); n > 0 {
+				p.Print(0, hang, terminal.Lead(terminal.Dim, fmt.Sprintf("   and %d more: render shows all", n), 0))
+				rows++
+			}
 			return len(all) - i, rows
 		}
 		rows += n
 		p.Print(0, hang, row)
 	}
 	return 0, rows
+}
+
+// toDo is how many of the lines are things to do or to confirm, which the answer counts.
+func toDo(all []line) int {
+	n := 0
+	for i := range all {
+		if all[i].mark == "!" || all[i].mark == "?" {
+			n++
+		}
+	}
+	return n
 }
 
 // rows is how many rows a line takes.

@@ -3,7 +3,10 @@ package screen
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -183,5 +186,27 @@ func (broken) Write([]byte) (int, error) { return 0, errors.New("closed") }
 func TestScreenReturnsTheErrorOfItsWriter(t *testing.T) {
 	if err := Write(broken{}, sample(), Options{}); err == nil || err.Error() != "closed" {
 		t.Errorf("error %v", err)
+	}
+}
+
+// What decides and has no room is counted where the reader looks for it.
+func TestWhatHasNoRoomIsCounted(t *testing.T) {
+	r := sample()
+	r.Summary.Answer.Reasons, r.Summary.Answer.Safe = nil, report.No
+	for _, code := range slices.Sorted(maps.Keys(consequences)) {
+		r.Summary.Answer.Reasons = append(r.Summary.Answer.Reasons, report.AnswerReason{Code: code, Message: code, Objects: []string{"Cluster t/prod"}})
+	}
+	got := shown(t, r, Options{})
+	numbered := regexp.MustCompile(`(?m)^ ?\d+ [!?=-] `).FindAllString(got, -1)
+	others := regexp.MustCompile(`(?m)^   and (\d+) more: render shows all$`).FindStringSubmatch(got)
+	if others == nil {
+		t.Fatalf("nothing is counted:\n%s", got)
+	}
+	first, _ := decisive(r)
+	if n, _ := strconv.Atoi(others[1]); n+len(numbered) != toDo(first) || n < 10 {
+		t.Errorf("%d and %s of %d lines:\n%s", len(numbered), others[1], toDo(first), got)
+	}
+	if n := strings.Count(got, "\n"); n > 30 {
+		t.Errorf("%d rows:\n%s", n, got)
 	}
 }
