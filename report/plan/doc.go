@@ -16,7 +16,7 @@
 //
 // Findings that need the same are one step, those of workers across clusters: their lines
 // are printed once, with variables that a function sets for the machine of a number, and
-// that number is the same in whatever part of the plan is printed. Nothing is a loop over
+// that number is the same in each part of the plan is printed. Nothing is a loop over
 // machines of several clusters.
 //
 // Names come from a backup that may be hostile. They reach a command through
