@@ -21,7 +21,7 @@ AXE_VERSION := 4.14.1
 AXE         := $(CURDIR)/bin/axe/$(AXE_VERSION)/node_modules/axe-core/axe.min.js
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test race cover update test-aws test-browser bench size lint release image install help
+.PHONY: build demo test race cover update test-aws test-browser bench bench-go size lint release image install help
 
 build: ## build bin/drift-detector, a static binary
 	CGO_ENABLED=0 go build $(BUILD) -o bin/drift-detector ./cmd/drift-detector
@@ -63,7 +63,15 @@ test-aws: ## hold the AWS provider against moto, an AWS in Python that it instal
 test-browser: $(AXE) ## open HTML reports in Chromium, which must be installed, and look
 	cd testdata/browser && AXE=$(AXE) go test -count 1 ./...
 
-bench: ## measure reading a backup and deciding
+# 5 minutes on 2 cores; the first time generates backups under bin/bench. The whole of
+# the page: make bench BENCH='-machines 1000,10000,50000 -vms 3000,50000'
+BENCH := -machines 1000,10000 -vms 3000
+
+bench: build ## measure whole runs against gunzip, Velero's reader, jq and govc, and write docs/benchmarks.md
+	cd testdata/bench && go build -o $(CURDIR)/bin/bench-subjects ./subjects && go build -o $(CURDIR)/bin/bench-runs .
+	bin/bench-runs -root . -page docs/benchmarks.md $(BENCH)
+
+bench-go: ## run the Go benchmarks of reading and deciding
 	go test -run '^$$' -bench . -benchmem ./backup ./detector
 
 size: build ## print the binary's size per release target, and hold linux/amd64 to its limit
@@ -77,15 +85,17 @@ size: build ## print the binary's size per release target, and hold linux/amd64 
 
 # The tag adds the files that only make test-aws builds.
 lint: $(GOFUMPT) $(STATICCHECK) ## check format, go vet and staticcheck
-	@unformatted=$$($(GOFUMPT) -l . .ci testdata/oracle testdata/browser); \
+	@unformatted=$$($(GOFUMPT) -l . .ci testdata/oracle testdata/browser testdata/bench); \
 	if [ -n "$$unformatted" ]; then echo "not gofumpt'd:"; echo "$$unformatted"; exit 1; fi
 	go vet -tags moto ./... ./.ci/release
 	cd testdata/oracle && go vet ./...
 	cd testdata/browser && go vet ./...
+	cd testdata/bench && go vet ./...
 	cd .ci/image && go vet ./...
 	$(STATICCHECK) -tags moto ./... ./.ci/release
 	cd testdata/oracle && $(STATICCHECK) ./...
 	cd testdata/browser && $(STATICCHECK) ./...
+	cd testdata/bench && $(STATICCHECK) ./...
 	cd .ci/image && $(STATICCHECK) ./...
 
 release: ## cross-compile archives and SHA256SUMS into dist/, byte-identical for one commit
