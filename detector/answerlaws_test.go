@@ -224,7 +224,7 @@ func TestLawsOfTheAnswer(t *testing.T) {
 		}
 		seen[string(a.Safe)]++
 		for _, reason := range a.Reasons {
-			seen[reason.Code]++
+			seen[string(reason.Code)]++
 		}
 		for _, broken := range slices.Concat(promises(e, r, f), neverAdopted(e, f), agreement(r)) {
 			t.Errorf("world %d: %s: %s for %+v, status %s", seed, broken, a.Safe, a.Reasons, r.Summary.Status)
@@ -235,7 +235,7 @@ func TestLawsOfTheAnswer(t *testing.T) {
 	}
 	for _, want := range []string{
 		string(report.Yes), string(report.WithWork), string(report.Unclear), string(report.No), forecast.MachinesDeleted, forecast.MachinesMade, forecast.RolloutDue, forecast.ClusterHalted,
-		forecast.GhostsLeft, forecast.MachinesUnknown, forecast.PoolScaledBack, report.BackupError, report.Incomplete, forecast.MachinesHalted,
+		forecast.GhostsLeft, forecast.MachinesUnknown, forecast.PoolScaledBack, string(report.BackupError), string(report.Incomplete), forecast.MachinesHalted,
 	} {
 		if seen[want] < int(n)/500+1 {
 			t.Errorf("%s occurs %d times: the laws are held on too little: %v", want, seen[want], seen)
@@ -266,7 +266,7 @@ func promises(e *world, r *report.Report, f *forecast.Forecast) []string {
 	for _, reason := range a.Reasons {
 		demand(reason.Message != "" && !strings.HasSuffix(reason.Message, "."), "a reason that is no sentence: "+reason.Message)
 		nothing := reason.Code == report.NothingToCompare || reason.Code == report.StatusNotHealthy || reason.Code == report.Incomplete
-		demand(len(reason.Objects) > 0 || nothing, reason.Code+" is about nothing")
+		demand(len(reason.Objects) > 0 || nothing, string(reason.Code)+" is about nothing")
 	}
 	return out
 }

@@ -71,7 +71,7 @@ func (l *factList) count(n int, status Status, one, many string) {
 }
 
 // counted are the reasons that facts of their own say with numbers.
-var counted = map[string]bool{
+var counted = map[Reason]bool{
 	BackupError: true, Incomplete: true, ErrorsOccurred: true, InstancesToConfirm: true, NothingToCompare: true, NoForecast: true,
 	MachinesUnknown: true, CopiedID: true, PoolNotDecided: true, MachinesBroken: true,
 	StaleReplaced: true, InstancesStopped: true, GhostsLeft: true,
@@ -245,7 +245,7 @@ func (t *tallies) warn(m *Machine) {
 			continue
 		}
 		others++
-		t.warnings[w.Reason] = true
+		t.warnings[string(w.Reason)] = true
 	}
 	t.warned += one(others > 0)
 }

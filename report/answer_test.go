@@ -15,18 +15,18 @@ func TestReasonsAndTheSchemaAgree(t *testing.T) {
 	}) {
 		t.Error("the reasons are not ordered by their answers")
 	}
-	known := map[string]bool{}
+	known := map[Reason]bool{}
 	for _, row := range reasonRows {
 		if known[row.code] {
 			t.Errorf("%s is there twice", row.code)
 		}
 		known[row.code] = true
-		if meaning := reasons()[row.code]; !strings.HasPrefix(meaning, "Answer, "+string(row.safe)+": ") {
+		if meaning := Explain(row.code); !strings.HasPrefix(meaning, "Answer, "+string(row.safe)+": ") {
 			t.Errorf("%s leaves %s, and the schema says %q", row.code, row.safe, meaning)
 		}
 	}
 	for code, meaning := range reasons() {
-		if strings.HasPrefix(meaning, "Answer, ") && !known[code] {
+		if strings.HasPrefix(meaning, "Answer, ") && !known[Reason(code)] {
 			t.Errorf("%s is in the schema alone", code)
 		}
 	}
@@ -37,10 +37,10 @@ func TestReasonsAndTheSchemaAgree(t *testing.T) {
 
 // What people read first is the answer of the document, whatever is written beside it.
 func TestTheScreenSaysTheAnswer(t *testing.T) {
-	reason := func(safe Safe, codes ...string) *SafeAnswer {
+	reason := func(safe Safe, codes ...Reason) *SafeAnswer {
 		a := &SafeAnswer{Safe: safe, Conditions: []Note{{"RestoreOrder", "all objects come first"}}}
 		for _, code := range codes {
-			a.Reasons = append(a.Reasons, AnswerReason{Code: code, Message: "of " + code, Objects: []string{"x"}})
+			a.Reasons = append(a.Reasons, AnswerReason{Code: code, Message: "of " + string(code), Objects: []string{"x"}})
 		}
 		return a
 	}

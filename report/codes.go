@@ -2,85 +2,93 @@ package report
 
 import "slices"
 
-// The codes below are those that a format or a plan treats in a way of its own. All codes and
-// their meanings are in the schema, see [Explain].
+// Reason is one word for why something is as the report says: of a verdict, a VM to
+// confirm, a warning, a roll-up, a scope that is not complete, a note or the answer.
+// Reports of other releases may have others than those below.
+type Reason string
+
+// Outcome is one word for what the restored controllers make of a machine or a Ghost.
+type Outcome string
+
+// The constants below are those that a format or a plan treats in a way of its own. All
+// reasons and outcomes, and their meanings, are in the schema, see [Explain].
 
 // Reasons of verdicts and of VMs to confirm.
 const (
-	AmbiguousMatch      = "AmbiguousMatch"
-	ClaimedTwice        = "ClaimedTwice"
-	CloneOf             = "CloneOf"
-	ConflictingIDs      = "ConflictingIDs"
-	ForeignNode         = "ForeignNode"
-	FoundElsewhere      = "FoundElsewhere"
-	IdentityChanged     = "IdentityChanged"
-	InClusterFolder     = "InClusterFolder"
-	InfraObjectMissing  = "InfraObjectMissing"
-	InstanceNotFound    = "InstanceNotFound"
-	InstanceUnreadable  = "InstanceUnreadable"
-	MachineNotInBackup  = "MachineNotInBackup"
-	NodeAlive           = "NodeAlive"
-	NodeListUnread      = "NodeListUnread"
-	NodeOfMachine       = "NodeOfMachine"
-	NotProvisioned      = "NotProvisioned"
-	SameName            = "SameName"
-	ScopeIncomplete     = "ScopeIncomplete"
-	UnsupportedProvider = "UnsupportedProvider"
+	AmbiguousMatch      Reason = "AmbiguousMatch"
+	ClaimedTwice        Reason = "ClaimedTwice"
+	CloneOf             Reason = "CloneOf"
+	ConflictingIDs      Reason = "ConflictingIDs"
+	ForeignNode         Reason = "ForeignNode"
+	FoundElsewhere      Reason = "FoundElsewhere"
+	IdentityChanged     Reason = "IdentityChanged"
+	InClusterFolder     Reason = "InClusterFolder"
+	InfraObjectMissing  Reason = "InfraObjectMissing"
+	InstanceNotFound    Reason = "InstanceNotFound"
+	InstanceUnreadable  Reason = "InstanceUnreadable"
+	MachineNotInBackup  Reason = "MachineNotInBackup"
+	NodeAlive           Reason = "NodeAlive"
+	NodeListUnread      Reason = "NodeListUnread"
+	NodeOfMachine       Reason = "NodeOfMachine"
+	NotProvisioned      Reason = "NotProvisioned"
+	SameName            Reason = "SameName"
+	ScopeIncomplete     Reason = "ScopeIncomplete"
+	UnsupportedProvider Reason = "UnsupportedProvider"
 )
 
 // Reasons of control planes and groups.
 const (
-	ControlPlaneLost          = "ControlPlaneLost"
-	HostedInManagementCluster = "HostedInManagementCluster"
-	MachinesNotInBackup       = "MachinesNotInBackup"
+	ControlPlaneLost          Reason = "ControlPlaneLost"
+	HostedInManagementCluster Reason = "HostedInManagementCluster"
+	MachinesNotInBackup       Reason = "MachinesNotInBackup"
 )
 
 // Warnings; the first is a reason of VMs to confirm, too.
 const (
-	DuplicateID    = "DuplicateID"
-	Reidentified   = "Reidentified"
-	MachineMissing = "MachineMissing"
-	PoweredOff     = "PoweredOff"
-	Renamed        = "Renamed"
-	Template       = "Template"
-	Disconnected   = "Disconnected"
+	DuplicateID    Reason = "DuplicateID"
+	Reidentified   Reason = "Reidentified"
+	MachineMissing Reason = "MachineMissing"
+	PoweredOff     Reason = "PoweredOff"
+	Renamed        Reason = "Renamed"
+	Template       Reason = "Template"
+	Disconnected   Reason = "Disconnected"
 )
 
 // Notes of the forecast.
 const (
-	AssumedOrder     = "AssumedOrder"
-	ControlPlaneGone = "ControlPlaneGone"
-	IdentityAbsent   = "IdentityAbsent"
-	NotHealing       = "NotHealing"
-	RolledOut        = "RolledOut"
+	AssumedOrder     Reason = "AssumedOrder"
+	ControlPlaneGone Reason = "ControlPlaneGone"
+	IdentityAbsent   Reason = "IdentityAbsent"
+	NotHealing       Reason = "NotHealing"
+	RolledOut        Reason = "RolledOut"
 )
 
 // Outcomes of the forecast.
 const (
-	Adopted                      = "Adopted"
-	AdoptedPoweredOn             = "AdoptedPoweredOn"
-	AdoptedByName                = "AdoptedByName"
-	Stuck                        = "Stuck"
-	StuckNodeLeft                = "StuckNodeLeft"
-	ReplacedByMachineHealthCheck = "ReplacedByMachineHealthCheck"
-	UntouchedPaused              = "UntouchedPaused"
-	OrphanedAndReplaced          = "OrphanedAndReplaced"
-	NewInstanceCreated           = "NewInstanceCreated"
-	RolledByOwner                = "RolledByOwner"
-	DeletedByOwner               = "DeletedByOwner"
-	DeletedByMachineHealthCheck  = "DeletedByMachineHealthCheck"
-	MemberGone                   = "MemberGone"
-	Halted                       = "Halted"
-	NewInstanceNeverJoins        = "NewInstanceNeverJoins"
-	OtherInstanceTaken           = "OtherInstanceTaken"
-	GhostKeepsRunning            = "GhostKeepsRunning"
-	GhostEtcdMemberRemoved       = "GhostEtcdMemberRemoved"
-	GhostEtcdMemberKept          = "GhostEtcdMemberKept"
-	CannotKnow                   = "CannotKnow"
+	Adopted                      Outcome = "Adopted"
+	AdoptedPoweredOn             Outcome = "AdoptedPoweredOn"
+	AdoptedByName                Outcome = "AdoptedByName"
+	Stuck                        Outcome = "Stuck"
+	StuckNodeLeft                Outcome = "StuckNodeLeft"
+	ReplacedByMachineHealthCheck Outcome = "ReplacedByMachineHealthCheck"
+	UntouchedPaused              Outcome = "UntouchedPaused"
+	OrphanedAndReplaced          Outcome = "OrphanedAndReplaced"
+	NewInstanceCreated           Outcome = "NewInstanceCreated"
+	RolledByOwner                Outcome = "RolledByOwner"
+	DeletedByOwner               Outcome = "DeletedByOwner"
+	DeletedByMachineHealthCheck  Outcome = "DeletedByMachineHealthCheck"
+	MemberGone                   Outcome = "MemberGone"
+	Halted                       Outcome = "Halted"
+	NewInstanceNeverJoins        Outcome = "NewInstanceNeverJoins"
+	OtherInstanceTaken           Outcome = "OtherInstanceTaken"
+	GhostKeepsRunning            Outcome = "GhostKeepsRunning"
+	GhostEtcdMemberRemoved       Outcome = "GhostEtcdMemberRemoved"
+	GhostEtcdMemberKept          Outcome = "GhostEtcdMemberKept"
+	CannotKnow                   Outcome = "CannotKnow"
 )
 
 // healing are the outcomes after which a Stale machine is sound again without help.
-var healing = []string{ReplacedByMachineHealthCheck, NewInstanceCreated, RolledByOwner, MemberGone, DeletedByOwner}
+var healing = []Outcome{ReplacedByMachineHealthCheck, NewInstanceCreated, RolledByOwner, MemberGone, DeletedByOwner}
 
 // Heals reports whether a Stale machine is sound again without help.
 func (f *MachineForecast) Heals() bool { return f != nil && slices.Contains(healing, f.Outcome) }

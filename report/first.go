@@ -8,7 +8,7 @@ import (
 
 // Point is one thing that decides the answer: what happens, and to what.
 type Point struct {
-	Code    string
+	Code    Reason
 	Status  Status   // as urgent as the answer that it leaves
 	Text    string   // sentences
 	Objects []Object // most dangerous first; none: it is about the report as a whole
@@ -52,7 +52,7 @@ func (r *Report) First() []Point {
 	}
 	places := r.places()
 	var out []Point
-	at := map[string]int{}
+	at := map[Reason]int{}
 	for i := range r.Summary.Answer.Reasons {
 		reason := &r.Summary.Answer.Reasons[i]
 		p := Point{Code: reason.Code, Status: asStatus[SafeAfter(reason.Code)], Text: reason.Sentence()}
@@ -132,10 +132,10 @@ func (p places) add(part Part, name string, at Place) {
 }
 
 // partOf are the reasons whose objects are in another part than the clusters.
-var partOf = map[string]Part{BackupError: InChecks, Incomplete: InScopes, InstancesToConfirm: InVMs, ErrorsOccurred: InErrors}
+var partOf = map[Reason]Part{BackupError: InChecks, Incomplete: InScopes, InstancesToConfirm: InVMs, ErrorsOccurred: InErrors}
 
 // of is where the object of a reason is: itself, or the cluster that its name ends with.
-func (p places) of(code, name string) Place {
+func (p places) of(code Reason, name string) Place {
 	part := cmp.Or(partOf[code], InClusters)
 	if at, ok := p[[2]string{string(part), name}]; ok {
 		return at

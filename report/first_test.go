@@ -34,7 +34,7 @@ func TestFirstLeadsToItsObjects(t *testing.T) {
 	}}
 	var got []string
 	for _, p := range r.First() {
-		text := p.Code + " " + string(p.Status)
+		text := string(p.Code) + " " + string(p.Status)
 		for _, o := range p.Objects {
 			text += fmt.Sprintf("; %s %d %d %d", o.At.Part, o.At.Index, o.At.Set, o.At.Machine)
 		}

@@ -12,22 +12,22 @@ import (
 // GeneralForecast is of the restore as a whole; the management cluster itself is
 // not counted.
 type GeneralForecast struct {
-	Outcomes   map[string]int `json:"outcomes"`   // machines and ghosts by outcome
-	NotHealing int            `json:"notHealing"` // Stale machines that no controller replaces
-	Notes      []Note         `json:"notes"`
+	Outcomes   map[Outcome]int `json:"outcomes"`   // machines and ghosts by outcome
+	NotHealing int             `json:"notHealing"` // Stale machines that no controller replaces
+	Notes      []Note          `json:"notes"`
 }
 
 // ClusterForecast is of one cluster.
 type ClusterForecast struct {
-	Text       string         `json:"text"` // all of it in one line
-	Outcomes   map[string]int `json:"outcomes"`
-	NotHealing int            `json:"notHealing"`
-	Notes      []Note         `json:"notes"`
+	Text       string          `json:"text"` // all of it in one line
+	Outcomes   map[Outcome]int `json:"outcomes"`
+	NotHealing int             `json:"notHealing"`
+	Notes      []Note          `json:"notes"`
 }
 
 // Note is something to know before the restore that is not of a single machine.
 type Note struct {
-	Code    string `json:"code"`
+	Code    Reason `json:"code"`
 	Message string `json:"message"` // sentences, without the last full stop
 }
 
@@ -68,10 +68,10 @@ func (r *Report) ClusterNotes() []ClusterNote {
 
 // MachineForecast is what will become of one machine or ghost.
 type MachineForecast struct {
-	Outcome   string `json:"outcome"`
-	Condition string `json:"condition,omitempty"` // when the outcome holds, or when it does not
-	Message   string `json:"message"`
-	RolledOut bool   `json:"rolledOut,omitempty"` // is part of the rollout of its group
+	Outcome   Outcome `json:"outcome"`
+	Condition string  `json:"condition,omitempty"` // when the outcome holds, or when it does not
+	Message   string  `json:"message"`
+	RolledOut bool    `json:"rolledOut,omitempty"` // is part of the rollout of its group
 }
 
 // ControlPlaneForecast is what will become of a control plane.

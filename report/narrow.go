@@ -78,7 +78,7 @@ func (r *Report) count() {
 	s.Machines, s.Clusters, s.Resources, s.InfraMachines = MachineCounts{}, ClusterCounts{}, ResourceCounts{}, len(r.InfraMachines)
 	f := s.Forecast
 	if f != nil {
-		f.Outcomes, f.NotHealing = map[string]int{}, 0
+		f.Outcomes, f.NotHealing = map[Outcome]int{}, 0
 	}
 	status := Healthy
 	if len(r.InfraMachines) > s.IgnoredInfraMachines {

@@ -15,62 +15,62 @@ const (
 
 // Codes of reasons that are not effects of the forecast.
 const (
-	BackupError        = "BackupError"
-	Incomplete         = "Incomplete"
-	ErrorsOccurred     = "ErrorsOccurred"
-	InstancesToConfirm = "InstancesToConfirm"
-	NothingToCompare   = "NothingToCompare"
-	NoForecast         = "NoForecast"
-	StatusNotHealthy   = "StatusNotHealthy"
+	BackupError        Reason = "BackupError"
+	Incomplete         Reason = "Incomplete"
+	ErrorsOccurred     Reason = "ErrorsOccurred"
+	InstancesToConfirm Reason = "InstancesToConfirm"
+	NothingToCompare   Reason = "NothingToCompare"
+	NoForecast         Reason = "NoForecast"
+	StatusNotHealthy   Reason = "StatusNotHealthy"
 )
 
 // Codes of reasons that are effects of the forecast.
 const (
-	ClustersFirst       = "ClustersFirst"
-	MachinesDeleted     = "MachinesDeleted"
-	PoolScaledBack      = "PoolScaledBack"
-	LivingReplaced      = "LivingReplaced"
-	RolloutDue          = "RolloutDue"
-	SecondInstance      = "SecondInstance"
-	OtherInstance       = "OtherInstance"
-	EtcdMembersRemoved  = "EtcdMembersRemoved"
-	ControlPlaneDown    = "ControlPlaneDown"
-	ClusterHalted       = "ClusterHalted"
-	MachinesUnknown     = "MachinesUnknown"
-	CopiedID            = "CopiedID"
-	ResourceUndecided   = "ResourceUndecided"
-	PoolNotDecided      = "PoolNotDecided"
-	OutcomeUnknown      = "OutcomeUnknown"
-	SpecUnseen          = "SpecUnseen"
-	HostedControlPlane  = "HostedControlPlane"
-	OwnerHalted         = "OwnerHalted"
-	MachinesHalted      = "MachinesHalted"
-	CannotReplace       = "CannotReplace"
-	MachinesBroken      = "MachinesBroken"
-	MachinesMissing     = "MachinesMissing"
-	MachinesMade        = "MachinesMade"
-	InstancesNeverJoin  = "InstancesNeverJoin"
-	PoolGrown           = "PoolGrown"
-	InstancesStarted    = "InstancesStarted"
-	InstancesStopped    = "InstancesStopped"
-	StaleReplaced       = "StaleReplaced"
-	GhostsLeft          = "GhostsLeft"
-	FoundByNameOnly     = "FoundByNameOnly"
-	MachinesNotReady    = "MachinesNotReady"
-	ResourceMade        = "ResourceMade"
-	PoolMachinesDeleted = "PoolMachinesDeleted"
-	RolloutScheduled    = "RolloutScheduled"
+	ClustersFirst       Reason = "ClustersFirst"
+	MachinesDeleted     Reason = "MachinesDeleted"
+	PoolScaledBack      Reason = "PoolScaledBack"
+	LivingReplaced      Reason = "LivingReplaced"
+	RolloutDue          Reason = "RolloutDue"
+	SecondInstance      Reason = "SecondInstance"
+	OtherInstance       Reason = "OtherInstance"
+	EtcdMembersRemoved  Reason = "EtcdMembersRemoved"
+	ControlPlaneDown    Reason = "ControlPlaneDown"
+	ClusterHalted       Reason = "ClusterHalted"
+	MachinesUnknown     Reason = "MachinesUnknown"
+	CopiedID            Reason = "CopiedID"
+	ResourceUndecided   Reason = "ResourceUndecided"
+	PoolNotDecided      Reason = "PoolNotDecided"
+	OutcomeUnknown      Reason = "OutcomeUnknown"
+	SpecUnseen          Reason = "SpecUnseen"
+	HostedControlPlane  Reason = "HostedControlPlane"
+	OwnerHalted         Reason = "OwnerHalted"
+	MachinesHalted      Reason = "MachinesHalted"
+	CannotReplace       Reason = "CannotReplace"
+	MachinesBroken      Reason = "MachinesBroken"
+	MachinesMissing     Reason = "MachinesMissing"
+	MachinesMade        Reason = "MachinesMade"
+	InstancesNeverJoin  Reason = "InstancesNeverJoin"
+	PoolGrown           Reason = "PoolGrown"
+	InstancesStarted    Reason = "InstancesStarted"
+	InstancesStopped    Reason = "InstancesStopped"
+	StaleReplaced       Reason = "StaleReplaced"
+	GhostsLeft          Reason = "GhostsLeft"
+	FoundByNameOnly     Reason = "FoundByNameOnly"
+	MachinesNotReady    Reason = "MachinesNotReady"
+	ResourceMade        Reason = "ResourceMade"
+	PoolMachinesDeleted Reason = "PoolMachinesDeleted"
+	RolloutScheduled    Reason = "RolloutScheduled"
 )
 
 // Conditions of the answer. Narrowed is added by a report of some clusters only.
 const (
-	RestoreOrder = "RestoreOrder"
-	Narrowed     = "Narrowed"
+	RestoreOrder Reason = "RestoreOrder"
+	Narrowed     Reason = "Narrowed"
 )
 
 // reasonRow says what answer a reason leaves.
 type reasonRow struct {
-	code string
+	code Reason
 	safe Safe
 }
 
@@ -122,13 +122,13 @@ var reasonRows = []reasonRow{
 
 // ReasonRank returns the place of a reason among all: the lower, the more
 // dangerous. One that is not known is more dangerous than all others.
-func ReasonRank(code string) int {
+func ReasonRank(code Reason) int {
 	return slices.IndexFunc(reasonRows, func(r reasonRow) bool { return r.code == code })
 }
 
 // SafeAfter returns the answer that a reason leaves: of a report with several
 // reasons the first in the order of [ReasonRank] decides.
-func SafeAfter(code string) Safe {
+func SafeAfter(code Reason) Safe {
 	if i := ReasonRank(code); i >= 0 {
 		return reasonRows[i].safe
 	}

@@ -114,7 +114,7 @@ type SafeAnswer struct {
 
 // AnswerReason is one reason for which the answer is not Yes.
 type AnswerReason struct {
-	Code    string   `json:"code"`
+	Code    Reason   `json:"code"`
 	Message string   `json:"message"` // sentences, without the last full stop
 	Objects []string `json:"objects"` // what it is about: "Machine tenant/md-0-x"
 }
@@ -207,7 +207,7 @@ type ControlPlane struct {
 	Kind       string                `json:"kind"`
 	Name       string                `json:"name"`
 	Status     Status                `json:"status"`
-	Reason     string                `json:"reason,omitempty"`
+	Reason     Reason                `json:"reason,omitempty"`
 	Applicable bool                  `json:"applicable"`
 	Desired    *int64                `json:"desired,omitempty"`
 	Counts     MachineCounts         `json:"counts"`
@@ -226,7 +226,7 @@ type Group struct {
 	Kind    string `json:"kind"`
 	Name    string `json:"name"`
 	Status  Status `json:"status"`
-	Reason  string `json:"reason,omitempty"`
+	Reason  Reason `json:"reason,omitempty"`
 	Desired *int64 `json:"desired,omitempty"`
 	// Topology is the name of a MachineDeployment in spec.topology of its
 	// Cluster, from which its replicas come.
@@ -276,7 +276,7 @@ type Machine struct {
 	UID        string           `json:"uid,omitempty"`
 	Role       Role             `json:"role"`
 	Status     Status           `json:"status"`
-	Reason     string           `json:"reason,omitempty"`
+	Reason     Reason           `json:"reason,omitempty"`
 	Message    string           `json:"message,omitempty"`
 	ProviderID string           `json:"providerID,omitempty"`
 	Node       string           `json:"node,omitempty"`
@@ -299,7 +299,7 @@ type Evidence struct {
 
 // Warning goes with a verdict that is right but not the whole story.
 type Warning struct {
-	Reason  string `json:"reason"`
+	Reason  Reason `json:"reason"`
 	Message string `json:"message"`
 }
 
@@ -328,7 +328,7 @@ type InfraMachine struct {
 	// ForeignCluster is the cluster that it names and that the backup does not
 	// hold, with its namespace where known.
 	ForeignCluster string     `json:"foreignCluster,omitempty"`
-	Reason         string     `json:"reason"`
+	Reason         Reason     `json:"reason"`
 	Message        string     `json:"message,omitempty"`
 	Evidence       []Evidence `json:"evidence"`
 	Ignored        *Ignored   `json:"ignored,omitempty"`
@@ -377,7 +377,7 @@ type Scope struct {
 
 // Fault is why a scope is not complete.
 type Fault struct {
-	Reason  string `json:"reason"`
+	Reason  Reason `json:"reason"`
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
 }

@@ -23,9 +23,9 @@ var reasons = sync.OnceValue(func() map[string]string {
 	return doc.Reasons
 })
 
-// Explain says what a reason code means: "Warning: the VM has another name than
+// Explain says what a reason or an outcome means: "Warning: the VM has another name than
 // the backup records." It is empty for a code that this release does not know.
-func Explain(reason string) string { return reasons()[reason] }
+func Explain[Word ~string](word Word) string { return reasons()[string(word)] }
 
 //go:embed check_schema.json
 var checkSchema []byte

@@ -7,7 +7,7 @@ import "strings"
 type Set struct {
 	Title    string // "KubeadmControlPlane alpha-prod"
 	Status   Status
-	Reason   string
+	Reason   Reason
 	Desired  *int64
 	Pool     *Pool
 	Counts   MachineCounts

@@ -155,11 +155,11 @@ func Worst(all ...Status) Status {
 }
 
 // confirmWarnings are the warnings that need a person whatever the machine's status is.
-var confirmWarnings = []string{MachineMissing, DuplicateID, Reidentified, Template}
+var confirmWarnings = []Reason{MachineMissing, DuplicateID, Reidentified, Template}
 
 // NeedsPerson reports whether a warning of that code needs a person whatever the
 // status of its machine: it is a danger, such as DuplicateID.
-func NeedsPerson(warning string) bool { return slices.Contains(confirmWarnings, warning) }
+func NeedsPerson(warning Reason) bool { return slices.Contains(confirmWarnings, warning) }
 
 // RollUp returns what the machine makes of the status of what holds it: its set, its
 // cluster, the whole. It is the detector's rule, for those who look at the machines of

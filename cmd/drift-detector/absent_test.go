@@ -25,13 +25,13 @@ func verdictOf(r *report.Report, vm string) (status report.Status, reason string
 	for _, c := range r.Clusters {
 		for _, m := range machinesOf(c) {
 			if m.Name == vm || m.Instance != nil && m.Instance.Name == vm {
-				return m.Status, m.Reason, true
+				return m.Status, string(m.Reason), true
 			}
 		}
 	}
 	for _, m := range r.InfraMachines {
 		if m.Instance.Name == vm || m.Instance.Ref == vm {
-			return "", m.Reason, true
+			return "", string(m.Reason), true
 		}
 	}
 	return "", "", false

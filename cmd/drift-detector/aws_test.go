@@ -95,7 +95,7 @@ func TestAWSFails(t *testing.T) {
 				t.Error("the secret key is shown")
 			}
 			i := slices.IndexFunc(after.report.Scopes, func(s report.Scope) bool { return s.Provider == "aws" })
-			if s := after.report.Scopes[i]; s.State == "complete" || s.Error == nil || s.Error.Reason != c.reason {
+			if s := after.report.Scopes[i]; s.State == "complete" || s.Error == nil || string(s.Error.Reason) != c.reason {
 				t.Errorf("the scope is %s, %+v, want %s", s.State, s.Error, c.reason)
 			}
 		})

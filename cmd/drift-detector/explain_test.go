@@ -138,9 +138,9 @@ func TestCodesOfAReportAreExplained(t *testing.T) {
 	for i := range o.report.Clusters {
 		for _, set := range o.report.Clusters[i].Sets() {
 			for _, m := range set.Machines {
-				used = append(used, m.Reason, string(m.Status))
+				used = append(used, string(m.Reason), string(m.Status))
 				if m.Forecast != nil {
-					used = append(used, m.Forecast.Outcome)
+					used = append(used, string(m.Forecast.Outcome))
 				}
 			}
 		}

@@ -28,7 +28,7 @@ func TestReportForecastsTheRestore(t *testing.T) {
 	o.demand(t, exitOK)
 	p := placementsOf(o.report)
 	agree := func(what string, m report.Machine, want string) {
-		if m.Forecast == nil || m.Forecast.Outcome != want || m.Forecast.Message == "" {
+		if m.Forecast == nil || string(m.Forecast.Outcome) != want || m.Forecast.Message == "" {
 			t.Errorf("%s: %+v, want %s", what, m.Forecast, want)
 		}
 	}

@@ -31,7 +31,7 @@ func TestLaw6OnAWS(t *testing.T) {
 			w, ec2 := capaFleet(t)
 			c.change(ec2)
 			m := w.detectAWS().machine(t, "team-a/"+name)
-			if string(m.Status) != c.status || m.Reason != c.reason {
+			if string(m.Status) != c.status || string(m.Reason) != c.reason {
 				t.Errorf("%s %s: %s; want %s %s", m.Status, m.Reason, m.Message, c.status, c.reason)
 			}
 		})

@@ -186,7 +186,7 @@ func (p placements) machineMisses(wanted []expected, ours func(key string) bool)
 			continue
 		case string(got.machine.Status) != status:
 			miss = append(miss, fmt.Sprintf("machine %s is %s (%s: %s), want %s", key, got.machine.Status, got.machine.Reason, got.machine.Message, status))
-		case want.Reason != "" && got.machine.Reason != want.Reason:
+		case want.Reason != "" && string(got.machine.Reason) != want.Reason:
 			miss = append(miss, fmt.Sprintf("machine %s has reason %s, want %s", key, got.machine.Reason, want.Reason))
 		}
 		if got.cluster != want.Cluster {
@@ -196,7 +196,7 @@ func (p placements) machineMisses(wanted []expected, ours func(key string) bool)
 			miss = append(miss, fmt.Sprintf("machine %s has role %s, want %s", key, got.machine.Role, want.Role))
 		}
 		for _, w := range want.Warnings {
-			if !slices.ContainsFunc(got.machine.Warnings, func(have report.Warning) bool { return have.Reason == w }) {
+			if !slices.ContainsFunc(got.machine.Warnings, func(have report.Warning) bool { return string(have.Reason) == w }) {
 				miss = append(miss, fmt.Sprintf("machine %s lacks warning %s", key, w))
 			}
 		}

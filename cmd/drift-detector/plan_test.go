@@ -207,7 +207,7 @@ func TestPlansAgreeWithForecasts(t *testing.T) {
 				if m.Forecast == nil {
 					t.Fatalf("%s has no forecast", m.Name)
 				}
-				seen[m.Forecast.Outcome]++
+				seen[string(m.Forecast.Outcome)]++
 				who := map[string]bool{}
 				for _, s := range m.Remediation {
 					who[s.Who] = true

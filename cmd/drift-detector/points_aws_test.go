@@ -206,7 +206,7 @@ func TestPoint12WhatCAPAFinds(t *testing.T) {
 			w.onObject("awsmachines", c.machine, func(o map[string]any) { delete(within(o, "spec"), "providerID") })
 			o := w.detectAWS()
 			o.demand(t, exitOK)
-			if m := o.machine(t, "team-a/"+c.machine); string(m.Status) != c.status || m.Reason != c.reason {
+			if m := o.machine(t, "team-a/"+c.machine); string(m.Status) != c.status || string(m.Reason) != c.reason {
 				t.Errorf("%s is %s %s: %s; want %s %s", c.machine, m.Status, m.Reason, m.Message, c.status, c.reason)
 			}
 		})

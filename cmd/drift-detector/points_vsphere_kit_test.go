@@ -254,7 +254,7 @@ func (o outcome) warned(name string) (reasons []string) {
 		for _, m := range machinesOf(c) {
 			for _, x := range m.Warnings {
 				if m.Name == name {
-					reasons = append(reasons, x.Reason)
+					reasons = append(reasons, string(x.Reason))
 				}
 			}
 		}

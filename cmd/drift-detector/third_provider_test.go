@@ -125,7 +125,7 @@ func TestAThirdProviderNeedsNothingButItself(t *testing.T) {
 	got := map[string]string{}
 	for _, c := range r.Clusters {
 		for _, m := range machinesOf(c) {
-			got[m.Name] = string(m.Status) + " " + m.Forecast.Outcome
+			got[m.Name] = string(m.Status) + " " + string(m.Forecast.Outcome)
 			if m.Status == report.Stale && !strings.HasPrefix(m.Forecast.Message, "CAPT never makes a new instance") {
 				t.Errorf("%s: %s", m.Name, m.Forecast.Message)
 			}

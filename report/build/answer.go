@@ -14,7 +14,7 @@ import (
 // what could not be decided, and from what is wrong with the backup. Ignore rules do not
 // change it: they change what people look at, not what controllers do.
 func decide(p *Parts, r *report.Report) *report.SafeAnswer {
-	d := decision{at: map[[2]string]int{}}
+	d := decision{at: map[report.Note]int{}}
 	d.seen(p, r)
 	d.checks(r)
 	for i := range p.Result.Clusters {
@@ -46,11 +46,11 @@ func decide(p *Parts, r *report.Report) *report.SafeAnswer {
 // decision gathers reasons.
 type decision struct {
 	reasons []report.AnswerReason
-	at      map[[2]string]int // by code and message
+	at      map[report.Note]int // by code and message
 }
 
-func (d *decision) add(code, message string, objects ...string) {
-	key := [2]string{code, message}
+func (d *decision) add(code report.Reason, message string, objects ...string) {
+	key := report.Note{Code: code, Message: message}
 	i, known := d.at[key]
 	if !known {
 		i = len(d.reasons)
@@ -61,7 +61,7 @@ func (d *decision) add(code, message string, objects ...string) {
 
 func (d *decision) effects(all []forecast.Effect) {
 	for i := range all {
-		d.add(all[i].Code, all[i].Message, all[i].Objects...)
+		d.add(report.Reason(all[i].Code), all[i].Message, all[i].Objects...)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 func codesOf(a *report.SafeAnswer) string {
 	var out []string
 	for i := range a.Reasons {
-		out = append(out, a.Reasons[i].Code)
+		out = append(out, string(a.Reasons[i].Code))
 	}
 	return strings.Join(out, " ")
 }
@@ -29,7 +29,7 @@ func TestDecide(t *testing.T) {
 	for name, c := range map[string]struct {
 		parts func() build.Parts
 		safe  report.Safe
-		codes string
+		codes report.Reason
 	}{
 		"nothing to do":     {buildtest.Healthy, report.Yes, ""},
 		"machines are made": {func() build.Parts { return buildtest.Foreseen(buildtest.Healthy(), effect(forecast.MachinesMade, "a")) }, report.WithWork, "MachinesMade"},
@@ -54,12 +54,12 @@ func TestDecide(t *testing.T) {
 			p.Forecast.Clusters = append(p.Forecast.Clusters, forecast.Cluster{Groups: make([]forecast.Group, 9)})
 			return p
 		}, report.Yes, ""},
-		"no forecast": {func() build.Parts { p := buildtest.Healthy(); p.Forecast = nil; return p }, report.Unclear, report.NoForecast},
+		"no forecast": {func() build.Parts { p := buildtest.Healthy(); p.Forecast = nil; return p }, report.Unclear, report.Reason(string(report.NoForecast))},
 		"nothing to compare": {func() build.Parts {
 			p := buildtest.Healthy()
 			p.Result.Clusters = nil
 			return p
-		}, report.Unclear, report.NothingToCompare},
+		}, report.Unclear, report.Reason(string(report.NothingToCompare))},
 		"a pool alone": {func() build.Parts {
 			p := buildtest.Healthy()
 			p.Result.Clusters = []detector.Cluster{{WorkerGroups: []detector.Set{{Kind: "MachinePool", Pool: &detector.PoolState{State: detector.Present}}}}}
@@ -70,18 +70,18 @@ func TestDecide(t *testing.T) {
 			p := buildtest.Healthy()
 			p.Result.Unattributed, p.Result.Status = buildtest.Unattributed(), detector.NeedFurtherConfirmation
 			return p
-		}, report.Unclear, report.InstancesToConfirm},
+		}, report.Unclear, report.Reason(string(report.InstancesToConfirm))},
 		"not complete": {func() build.Parts {
 			p := buildtest.Healthy()
 			p.Result.Complete, p.Result.Scopes = false, buildtest.Sample().Result.Scopes
 			return p
-		}, report.Unclear, report.Incomplete},
+		}, report.Unclear, report.Reason(string(report.Incomplete))},
 		"an error": {func() build.Parts {
 			p := buildtest.Healthy()
 			p.Result.Errors = []detector.Error{{Object: "resources/x.json", Message: "bad"}}
 			return p
-		}, report.Unclear, report.ErrorsOccurred},
-		"a check that is an error": {func() build.Parts { p := buildtest.Healthy(); p.Checks = buildtest.Checks(); return p }, report.No, report.BackupError},
+		}, report.Unclear, report.Reason(string(report.ErrorsOccurred))},
+		"a check that is an error": {func() build.Parts { p := buildtest.Healthy(); p.Checks = buildtest.Checks(); return p }, report.No, report.Reason(string(report.BackupError))},
 		"checks that are warnings": {func() build.Parts {
 			p := buildtest.Healthy()
 			p.Checks = []check.Finding{{Severity: check.Warning, Code: "X", Object: "o", Why: "w"}}
@@ -91,11 +91,11 @@ func TestDecide(t *testing.T) {
 			p := buildtest.Healthy()
 			p.Result.Status = detector.NeedFurtherConfirmation
 			return p
-		}, report.Unclear, report.StatusNotHealthy},
+		}, report.Unclear, report.Reason(string(report.StatusNotHealthy))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := build.New(c.parts()).Summary.Answer
-			if a.Safe != c.safe || codesOf(a) != c.codes {
+			if a.Safe != c.safe || codesOf(a) != string(c.codes) {
 				t.Errorf("%s for %q, want %s for %q: %+v", a.Safe, codesOf(a), c.safe, c.codes, a.Reasons)
 			}
 		})

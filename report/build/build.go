@@ -148,7 +148,7 @@ func (b *builder) cluster(c *detector.Cluster, f *forecast.Cluster) report.Clust
 		Nodes: report.Nodes(c.Nodes),
 		ControlPlane: report.ControlPlane{
 			Kind: c.ControlPlane.Kind, Name: c.ControlPlane.Name,
-			Status: report.Status(c.ControlPlane.Status), Reason: c.ControlPlane.Reason,
+			Status: report.Status(c.ControlPlane.Status), Reason: report.Reason(c.ControlPlane.Reason),
 			Applicable: c.Applicable, Desired: number(c.ControlPlane.Desired),
 		},
 		Workers: report.Workers{Status: report.Status(c.Workers)},
@@ -161,7 +161,7 @@ func (b *builder) cluster(c *detector.Cluster, f *forecast.Cluster) report.Clust
 	out.Counts.Add(out.ControlPlane.Counts)
 	for i := range c.WorkerGroups {
 		s := &c.WorkerGroups[i]
-		g := report.Group{Kind: s.Kind, Name: s.Name, Status: report.Status(s.Status), Reason: s.Reason, Desired: number(s.Desired), Pool: pool(s.Pool)}
+		g := report.Group{Kind: s.Kind, Name: s.Name, Status: report.Status(s.Status), Reason: report.Reason(s.Reason), Desired: number(s.Desired), Pool: pool(s.Pool)}
 		if s.Kind == "MachineDeployment" {
 			g.Topology = b.topologies[member{c.ID, s.Name}]
 		}
@@ -227,7 +227,7 @@ func (b *builder) machines(c *detector.Cluster, vs []detector.Verdict, forecasts
 func (b *builder) machine(c *detector.Cluster, v *detector.Verdict) report.Machine {
 	m := report.Machine{
 		Namespace: cmp.Or(v.Namespace, c.ID.Namespace), Name: v.Name, UID: v.UID, Role: role(v),
-		Status: report.Status(v.Status), Reason: v.Reason, Message: v.Message,
+		Status: report.Status(v.Status), Reason: report.Reason(v.Reason), Message: v.Message,
 		ProviderID: v.ProviderID, Node: v.Node,
 		Evidence: evidence(v.Evidence),
 	}
@@ -243,7 +243,7 @@ func (b *builder) machine(c *detector.Cluster, v *detector.Verdict) report.Machi
 		m.Others = append(m.Others, instance(&v.Others[i], at))
 	}
 	for _, w := range v.Warnings {
-		m.Warnings = append(m.Warnings, report.Warning(w))
+		m.Warnings = append(m.Warnings, report.Warning{Reason: report.Reason(w.Reason), Message: w.Message})
 	}
 	return m
 }
@@ -295,7 +295,7 @@ func evidence(es []detector.Evidence) []report.Evidence {
 func (b *builder) infraMachine(u *detector.Unattributed) report.InfraMachine {
 	m := report.InfraMachine{
 		Instance:       instance(&u.Instance, b.scope(u.Scope, "")),
-		ForeignCluster: u.Foreign, Reason: u.Reason, Message: u.Message, Evidence: evidence(u.Evidence),
+		ForeignCluster: u.Foreign, Reason: report.Reason(u.Reason), Message: u.Message, Evidence: evidence(u.Evidence),
 	}
 	if u.Cluster != nil {
 		m.Cluster = u.Cluster.Namespace + "/" + u.Cluster.Name

@@ -89,7 +89,7 @@ func TestMachinesRollUpAsVerdictsDo(t *testing.T) {
 			m := report.Machine{Status: status}
 			want := detector.Status(status).RollUp()
 			if code != "" {
-				m.Warnings = []report.Warning{{Reason: "Renamed"}, {Reason: code}}
+				m.Warnings = []report.Warning{{Reason: "Renamed"}, {Reason: report.Reason(code)}}
 				want = detector.Worst(want, detector.Warning{Reason: code}.RollUp())
 			}
 			if got := m.RollUp(); got != report.Status(want) {

@@ -49,7 +49,7 @@ func machineForecast(fs []forecast.Machine, i int) *report.MachineForecast {
 	if i >= len(fs) {
 		return nil
 	}
-	return &report.MachineForecast{Outcome: string(fs[i].Outcome), Condition: fs[i].Condition, Message: fs[i].Message, RolledOut: fs[i].RolledOut}
+	return &report.MachineForecast{Outcome: report.Outcome(fs[i].Outcome), Condition: fs[i].Condition, Message: fs[i].Message, RolledOut: fs[i].RolledOut}
 }
 
 func replicas(r *forecast.Replicas) report.Replicas {
@@ -66,10 +66,10 @@ func rollout(r *forecast.Rollout) *report.Rollout {
 	return &report.Rollout{Stale: r.Stale, Ghosts: r.Ghosts, Message: r.Message}
 }
 
-func outcomes(counts map[forecast.Outcome]int) map[string]int {
-	out := make(map[string]int, len(counts))
+func outcomes(counts map[forecast.Outcome]int) map[report.Outcome]int {
+	out := make(map[report.Outcome]int, len(counts))
 	for o, n := range counts {
-		out[string(o)] = n
+		out[report.Outcome(o)] = n
 	}
 	return out
 }
@@ -77,7 +77,7 @@ func outcomes(counts map[forecast.Outcome]int) map[string]int {
 func notes(ns []forecast.Note) []report.Note {
 	out := make([]report.Note, len(ns))
 	for i, n := range ns {
-		out[i] = report.Note(n)
+		out[i] = report.Note{Code: report.Reason(n.Code), Message: n.Message}
 	}
 	return out
 }

@@ -66,7 +66,7 @@ func TestOutcomesOfTheSchema(t *testing.T) {
 		forecast.GhostKeepsRunning, forecast.GhostEtcdMemberRemoved, forecast.GhostEtcdMemberKept, forecast.CannotKnow,
 		forecast.RolledByOwner, forecast.DeletedByOwner, forecast.DeletedByMachineHealthCheck, forecast.MemberGone, forecast.Halted, forecast.NewInstanceNeverJoins, forecast.OtherInstanceTaken,
 	} {
-		if f := (report.MachineForecast{Outcome: string(o)}); f.Heals() != o.Heals() {
+		if f := (report.MachineForecast{Outcome: report.Outcome(string(o))}); f.Heals() != o.Heals() {
 			t.Errorf("report says %v of healing after %s", f.Heals(), o)
 		}
 		if !strings.Contains(have, ": "+string(o)+",") && !strings.Contains(have, " "+string(o)+",") && !strings.Contains(have, " "+string(o)+". New") {

@@ -49,7 +49,7 @@ func scope(s *detector.Scope) report.Scope {
 		State: report.ScopeState(s.State), Instances: s.Instances,
 	}
 	if s.Fault != nil {
-		out.Error = &report.Fault{Reason: s.Fault.Reason, Message: s.Fault.Message, Hint: s.Fault.Hint}
+		out.Error = &report.Fault{Reason: report.Reason(s.Fault.Reason), Message: s.Fault.Message, Hint: s.Fault.Hint}
 	}
 	return out
 }

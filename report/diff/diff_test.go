@@ -38,13 +38,13 @@ func fleet(machines ...report.Machine) *report.Report {
 func machine(name, uid string, status report.Status, i *report.Instance, warnings ...string) report.Machine {
 	m := report.Machine{Namespace: "tenant", Name: name, UID: uid, Role: "worker", Status: status, Instance: i}
 	for _, w := range warnings {
-		m.Warnings = append(m.Warnings, report.Warning{Reason: w, Message: "of " + w})
+		m.Warnings = append(m.Warnings, report.Warning{Reason: report.Reason(w), Message: "of " + w})
 	}
 	return m
 }
 
 func (r reportWith) confirm(i *report.Instance, reason string) reportWith {
-	r.InfraMachines = append(r.InfraMachines, report.InfraMachine{Instance: *i, Cluster: "tenant/prod", Reason: reason})
+	r.InfraMachines = append(r.InfraMachines, report.InfraMachine{Instance: *i, Cluster: "tenant/prod", Reason: report.Reason(reason)})
 	r.Summary.InfraMachines++
 	return r
 }

@@ -63,7 +63,7 @@ func itemsOf(r *report.Report) []Item {
 	}
 	for i := range r.InfraMachines {
 		m := &r.InfraMachines[i]
-		one := Item{Cluster: m.Cluster, Name: m.Instance.Name, Status: report.Unattributed, Reason: m.Reason, Message: m.Message, Warnings: []string{}, Instance: &m.Instance}
+		one := Item{Cluster: m.Cluster, Name: m.Instance.Name, Status: report.Unattributed, Reason: string(m.Reason), Message: m.Message, Warnings: []string{}, Instance: &m.Instance}
 		one.ignore(m.Ignored)
 		out = append(out, one)
 	}
@@ -73,10 +73,10 @@ func itemsOf(r *report.Report) []Item {
 func itemOfMachine(c *report.Cluster, m *report.Machine) Item {
 	out := Item{
 		Cluster: c.Title(), Namespace: m.Namespace, Name: m.Name, UID: m.UID, Role: m.Role,
-		Status: m.Status, Reason: m.Reason, Message: m.Message, Warnings: []string{}, Instance: m.Instance, Self: c.Self,
+		Status: m.Status, Reason: string(m.Reason), Message: m.Message, Warnings: []string{}, Instance: m.Instance, Self: c.Self,
 	}
 	for _, w := range m.Warnings {
-		out.Warnings = append(out.Warnings, w.Reason)
+		out.Warnings = append(out.Warnings, string(w.Reason))
 	}
 	out.ignore(m.Ignored)
 	return out

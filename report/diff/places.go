@@ -60,7 +60,7 @@ func clustersOf(r *report.Report) []Cluster {
 func stateOfSet(s *report.Set) string {
 	out := string(s.Status)
 	if s.Reason != "" {
-		out += " " + s.Reason
+		out += " " + string(s.Reason)
 	}
 	if s.Pool != nil {
 		out += ", pool " + string(s.Pool.State)
@@ -88,7 +88,7 @@ func scopesOf(r *report.Report) []Scope {
 		s := &r.Scopes[i]
 		one := Scope{Provider: s.Provider, Endpoint: s.Endpoint, Location: s.Location, Account: s.Account, State: s.State, title: s.Title()}
 		if s.Error != nil {
-			one.Reason = s.Error.Reason
+			one.Reason = string(s.Error.Reason)
 		}
 		out = append(out, one)
 	}

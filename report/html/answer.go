@@ -66,7 +66,7 @@ func (v *view) points() []point {
 // point makes a line with links to all objects, of the likes too: those are folded
 // with all that they say.
 func (v *view) point(p *report.Point) point {
-	q := point{Code: p.Code, Status: p.Status, Text: p.Text}
+	q := point{Code: string(p.Code), Status: p.Status, Text: p.Text}
 	for _, o := range p.Objects {
 		q.First = append(q.First, link{v.href(o.At), cmp.Or(o.Name, name(""))})
 	}
@@ -150,7 +150,7 @@ func (v *view) before() before {
 	if a := v.Summary.Answer; a != nil {
 		out.Conditions = a.Conditions
 		for i := range a.Conditions {
-			said[[2]string{a.Conditions[i].Code, a.Conditions[i].Sentence()}] = true
+			said[[2]string{string(a.Conditions[i].Code), a.Conditions[i].Sentence()}] = true
 		}
 	}
 	at := map[string]int{}
@@ -201,7 +201,7 @@ func (v *view) due() (out []due, n int) {
 		}
 	}
 	for i := range v.VMs {
-		add(face{tone(report.Unknown), report.Mark(report.Unknown)}, "VM to confirm", v.VMs[i].Reason, v.VMs[i].Remediation, link{fmt.Sprint("v", v.VMs[i].Index), name(v.VMs[i].Instance.Name)})
+		add(face{tone(report.Unknown), report.Mark(report.Unknown)}, "VM to confirm", string(v.VMs[i].Reason), v.VMs[i].Remediation, link{fmt.Sprint("v", v.VMs[i].Index), name(v.VMs[i].Instance.Name)})
 	}
 	for i := range out {
 		out[i].links = fold(all[i])
@@ -244,7 +244,7 @@ func (v view) Codes() []string {
 		}
 	}
 	for i := range v.VMs {
-		for _, code := range strings.Fields(v.VMs[i].Reason) {
+		for _, code := range strings.Fields(string(v.VMs[i].Reason)) {
 			seen[code] = true
 		}
 	}

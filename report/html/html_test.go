@@ -349,7 +349,7 @@ func (m *marker) fill(v reflect.Value, path string) {
 		value := reflect.New(v.Type().Elem()).Elem()
 		m.fill(value, path+"[value]")
 		v.Set(reflect.MakeMap(v.Type()))
-		v.SetMapIndex(reflect.ValueOf(m.mark(path+"[key]")), value)
+		v.SetMapIndex(reflect.ValueOf(m.mark(path+"[key]").Convert(v.Type().Key())), value)
 	}
 }
 

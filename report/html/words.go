@@ -16,7 +16,7 @@ import (
 
 // functions are the words of the template.
 var functions = template.FuncMap{
-	"mark": report.Mark, "explain": report.Explain, "meaning": meaning, "tone": tone, "look": look, "label": label,
+	"mark": report.Mark, "explain": explain, "meaning": meaning, "tone": tone, "look": look, "label": label,
 	"stamp": stamp, "plural": english.Count, "name": name, "title": title, "pairs": pairs, "total": total, "count": count,
 	"object": object, "instance": instance, "fates": verdictFacts, "replicas": replicas, "nodeLists": nodeLists, "reasons": reasons,
 	"severity": severity, "existence": existence, "gone": gone, "ids": ids, "next": func(i int) int { return i + 1 },
@@ -51,9 +51,12 @@ func label(m machine) string {
 	return s
 }
 
+// explain is what a reason, an outcome or the code of a check means.
+func explain(code any) string { return report.Explain(fmt.Sprint(code)) }
+
 // meaning is what a code means, without the word before it that says of what it is.
-func meaning(code string) string {
-	_, s, _ := strings.Cut(report.Explain(code), ": ")
+func meaning(code any) string {
+	_, s, _ := strings.Cut(explain(code), ": ")
 	return s
 }
 
@@ -115,16 +118,25 @@ type pair struct {
 
 // pairs are those of a map by key, with strings as a reader may see them.
 func pairs(m any) []pair {
-	var out []pair
 	switch m := m.(type) {
 	case map[string]int:
-		for _, k := range slices.Sorted(maps.Keys(m)) {
-			out = append(out, pair{text(k), m[k]})
-		}
+		return sortedPairs(m)
+	case map[report.Outcome]int:
+		return sortedPairs(m)
 	case map[string]string:
-		for _, k := range slices.Sorted(maps.Keys(m)) {
-			out = append(out, pair{text(k), text(m[k])})
+		return sortedPairs(m)
+	}
+	panic(fmt.Sprintf("html: the pairs of a %T", m))
+}
+
+func sortedPairs[K ~string, V any](m map[K]V) []pair {
+	var out []pair
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		p := pair{text(string(k)), m[k]}
+		if v, ok := p.Value.(string); ok {
+			p.Value = text(v)
 		}
+		out = append(out, p)
 	}
 	return out
 }
@@ -185,13 +197,13 @@ func instance(i *report.Instance) []fact {
 func verdictFacts(m machine) []fact {
 	var facts []fact
 	if m.Reason != "" || m.Message != "" {
-		facts = append(facts, fact{"Verdict", strings.TrimSpace(m.Reason + " " + m.Message), false})
+		facts = append(facts, fact{"Verdict", strings.TrimSpace(string(m.Reason) + " " + m.Message), false})
 	}
 	for _, e := range m.Evidence {
 		facts = append(facts, fact{"Evidence, " + string(e.Strength), e.Kind + ": " + e.Detail, false})
 	}
 	if f := m.Forecast; f != nil {
-		facts = append(facts, fact{"After the restore", f.Outcome + ": " + f.Message, false})
+		facts = append(facts, fact{"After the restore", string(f.Outcome) + ": " + f.Message, false})
 		if f.Condition != "" {
 			facts = append(facts, fact{"Condition", f.Condition, false})
 		}
@@ -227,10 +239,10 @@ func nodeLists(r *report.Report) string {
 func reasons(m machine) string {
 	out := []string{}
 	if m.Reason != "" {
-		out = append(out, m.Reason)
+		out = append(out, string(m.Reason))
 	}
 	for _, w := range m.Warnings {
-		out = append(out, w.Reason)
+		out = append(out, string(w.Reason))
 	}
 	return strings.Join(out, " ")
 }

@@ -42,14 +42,14 @@ func slowly(r *report.Report) {
 		if c.Self {
 			continue
 		}
-		own, why := slices.Clone(c.ControlPlane.Machines), []string{c.ControlPlane.Reason}
+		own, why := slices.Clone(c.ControlPlane.Machines), []string{string(c.ControlPlane.Reason)}
 		c.ControlPlane.Status = status(own, why...)
 		var workers []report.Machine
 		var whyWorkers []string
 		for j := range c.Workers.Groups {
 			g := &c.Workers.Groups[j]
-			g.Status = status(g.Machines, g.Reason)
-			workers, whyWorkers = append(workers, g.Machines...), append(whyWorkers, g.Reason)
+			g.Status = status(g.Machines, string(g.Reason))
+			workers, whyWorkers = append(workers, g.Machines...), append(whyWorkers, string(g.Reason))
 		}
 		c.Workers.Status = status(workers, whyWorkers...)
 		own, why = append(own, workers...), append(why, whyWorkers...)
@@ -92,7 +92,7 @@ func bare(seed uint64) *report.Report {
 				m := &set.Machines[j]
 				m.Ignored = nil
 				if g.IntN(9) == 0 {
-					m.Warnings = append(m.Warnings, report.Warning{Reason: []string{"DuplicateID", "Moved", "Reidentified"}[g.IntN(3)]})
+					m.Warnings = append(m.Warnings, report.Warning{Reason: []report.Reason{"DuplicateID", "Moved", "Reidentified"}[g.IntN(3)]})
 				}
 			}
 		}

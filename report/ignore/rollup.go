@@ -50,7 +50,7 @@ func clusterStatus(c *report.Cluster) report.Status {
 // renew updates the status of a set of which any machine is set aside, and reports
 // whether one is. A set with a reason needs confirmation whatever its machines are.
 // Machines that a shortened report leaves out are Healthy and change nothing.
-func renew(status *report.Status, reason string, machines []report.Machine) bool {
+func renew(status *report.Status, reason report.Reason, machines []report.Machine) bool {
 	out, changed := report.Healthy, false
 	if reason != "" {
 		out = report.NeedFurtherConfirmation

@@ -203,7 +203,7 @@ func (f *finding) reasons() []string {
 		out = append(out, f.reason)
 	}
 	for i := range f.warnings {
-		out = append(out, f.warnings[i].Reason)
+		out = append(out, string(f.warnings[i].Reason))
 	}
 	return out
 }
@@ -241,7 +241,7 @@ func findings(r *report.Report) iter.Seq[*finding] {
 func ofMachine(c *report.Cluster, m *report.Machine) *finding {
 	f := &finding{
 		cluster: c.Name, namespace: m.Namespace, name: m.Name, provider: c.Provider, status: m.Status, role: m.Role,
-		reason: m.Reason, warnings: m.Warnings, ignored: &m.Ignored,
+		reason: string(m.Reason), warnings: m.Warnings, ignored: &m.Ignored,
 	}
 	if m.Instance != nil {
 		f.instance = *m.Instance
@@ -254,6 +254,6 @@ func ofInfraMachine(m *report.InfraMachine) *finding {
 	namespace, cluster, _ := strings.Cut(m.Cluster, "/")
 	return &finding{
 		cluster: cluster, namespace: namespace, name: m.Instance.Name, provider: m.Instance.Provider, status: report.Unattributed,
-		reason: m.Reason, instance: m.Instance, ignored: &m.Ignored,
+		reason: string(m.Reason), instance: m.Instance, ignored: &m.Ignored,
 	}
 }

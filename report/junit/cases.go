@@ -48,7 +48,7 @@ func machine(class string, it *outline.Item) document.Case {
 	v := errs
 	if report.Status(it.Status) == report.Healthy {
 		for i := range it.Facts {
-			if f := &it.Facts[i]; report.NeedsPerson(f.Code) {
+			if f := &it.Facts[i]; report.NeedsPerson(report.Reason(f.Code)) {
 				danger := *it
 				danger.Code, danger.Text = f.Code, f.Text
 				return test(class, it.Name, f.Code, fails, &danger)

@@ -51,10 +51,10 @@ func answer(r *report.Report, tests document.Names) *document.Suite {
 	if s := r.Summary.Answer; s != nil {
 		for i := range s.Reasons {
 			n := &s.Reasons[i]
-			lines = append(lines, english.Join(" ", "reason: "+n.Code+": "+n.Message, strings.Join(n.Objects, ", ")))
+			lines = append(lines, english.Join(" ", "reason: "+string(n.Code)+": "+n.Message, strings.Join(n.Objects, ", ")))
 		}
 		for i := range s.Conditions {
-			lines = append(lines, "condition: "+s.Conditions[i].Code+": "+s.Conditions[i].Message)
+			lines = append(lines, "condition: "+string(s.Conditions[i].Code)+": "+s.Conditions[i].Message)
 		}
 	}
 	for i := range r.Backups {
@@ -88,10 +88,10 @@ func count(s *document.Suite, r *report.Report) {
 		s.Set("answer", document.Clean(string(a.Safe)))
 		var reasons, conditions []string
 		for i := range a.Reasons {
-			reasons = append(reasons, a.Reasons[i].Code)
+			reasons = append(reasons, string(a.Reasons[i].Code))
 		}
 		for i := range a.Conditions {
-			conditions = append(conditions, a.Conditions[i].Code)
+			conditions = append(conditions, string(a.Conditions[i].Code))
 		}
 		s.Set("answer.reasons", document.Clean(strings.Join(slices.Compact(reasons), " ")))
 		s.Set("answer.conditions", document.Clean(strings.Join(slices.Compact(conditions), " ")))

@@ -69,7 +69,7 @@ func cluster(r *report.Report, c *report.Cluster) *Cluster {
 // set makes a set; it is Minor when there is nothing to say about it or its machines.
 func set(c *report.Cluster, s *report.Set) Set {
 	out := Set{
-		Item:  Item{Code: s.Reason, Name: s.Title, Cluster: c.Title(), Mark: report.Mark(report.Healthy)},
+		Item:  Item{Code: string(s.Reason), Name: s.Title, Cluster: c.Title(), Mark: report.Mark(report.Healthy)},
 		Brief: brief(s), Pool: s.Pool, Unlisted: s.Counts.Healthy,
 	}
 	if c.Self {
@@ -83,7 +83,7 @@ func set(c *report.Cluster, s *report.Set) Set {
 	}
 	out.Minor = out.Code+out.Text == "" && s.Rollout == nil
 	if s.Rollout != nil {
-		out.Facts = []Fact{{Code: report.RolledOut, Text: s.Rollout.Sentence()}}
+		out.Facts = []Fact{{Code: string(report.RolledOut), Text: s.Rollout.Sentence()}}
 	}
 	for i := range s.Machines {
 		m := &s.Machines[i]

@@ -11,7 +11,7 @@ import (
 // machineItem returns what is said about a machine of a set of a cluster.
 func machineItem(c *report.Cluster, set string, m *report.Machine) Item {
 	it := Item{
-		Mark: report.Mark(m.Status), Status: string(m.Status), Code: m.Reason, Name: m.Name, Text: m.Message,
+		Mark: report.Mark(m.Status), Status: string(m.Status), Code: string(m.Reason), Name: m.Name, Text: m.Message,
 		What: "machines", Cluster: c.Title(), Role: string(m.Role), Set: set, Steps: m.Remediation, Minor: !m.Finding() || m.Unsupported(),
 		names: m.Unsupported() || blind(m) || m.Forecast != nil && m.Forecast.RolledOut && len(m.Warnings)+len(m.Others) == 0,
 	}
@@ -27,7 +27,7 @@ func machineItem(c *report.Cluster, set string, m *report.Machine) Item {
 	it.Facts = append(it.Facts, whereabouts(m)...)
 	it.Facts = append(it.Facts, evidence(m.Evidence, m.Status == report.Ghost || m.Status == report.Unknown && m.Message == "")...)
 	for _, w := range m.Warnings {
-		it.Facts = append(it.Facts, Fact{Label: "Warning", Code: w.Reason, Text: w.Message})
+		it.Facts = append(it.Facts, Fact{Label: "Warning", Code: string(w.Reason), Text: w.Message})
 	}
 	for i := range m.Others {
 		v := &m.Others[i]
@@ -113,7 +113,7 @@ func evidence(all []report.Evidence, show bool) []Fact {
 }
 
 // expected is what becomes of a machine as its status alone lets expect.
-var expected = map[report.Status]string{report.Healthy: report.Adopted, report.Ghost: report.GhostKeepsRunning, report.Unknown: report.CannotKnow}
+var expected = map[report.Status]report.Outcome{report.Healthy: report.Adopted, report.Ghost: report.GhostKeepsRunning, report.Unknown: report.CannotKnow}
 
 // fate is what becomes of the machine after the restore.
 func expectation(m *report.Machine) []Fact {
@@ -123,6 +123,6 @@ func expectation(m *report.Machine) []Fact {
 	}
 	plain := expected[m.Status] == f.Outcome && (f.Condition == "" || m.Status == report.Unknown)
 	return []Fact{{
-		Label: "After the restore", Code: f.Outcome, Text: english.Join("; ", f.Message, f.Condition), Detail: plain || m.Unsupported(),
+		Label: "After the restore", Code: string(f.Outcome), Text: english.Join("; ", f.Message, f.Condition), Detail: plain || m.Unsupported(),
 	}}
 }

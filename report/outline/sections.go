@@ -95,11 +95,11 @@ func total(n int, what string, by map[string]int) string {
 	return text
 }
 
-func parts(by map[string]int, most int) string {
+func parts[Word ~string](by map[Word]int, most int) string {
 	var list []string
 	for _, k := range slices.Sorted(maps.Keys(by)) {
 		if by[k] > 0 {
-			list = append(list, some(by[k], k))
+			list = append(list, some(by[k], string(k)))
 		}
 	}
 	return english.First(most, list)
@@ -146,7 +146,7 @@ func NodeLists(r *report.Report) string {
 func Before(r *report.Report) Section {
 	s := Section{Title: "Before the restore", What: "notes"}
 	add := func(n *report.Note, clusters []string) {
-		s.Items = append(s.Items, Item{Mark: report.Mark(report.Unknown), Code: n.Code, Text: n.Sentence(), Clusters: clusters})
+		s.Items = append(s.Items, Item{Mark: report.Mark(report.Unknown), Code: string(n.Code), Text: n.Sentence(), Clusters: clusters})
 	}
 	if f := r.Summary.Forecast; f != nil {
 		for i := range f.Notes {
@@ -180,7 +180,7 @@ func toConfirm(r *report.Report) Section {
 
 // InfraMachine returns what is said about a VM to confirm.
 func InfraMachine(r *report.Report, m *report.InfraMachine) Item {
-	it := Item{Mark: report.Mark(report.Unknown), Kind: "VM", Name: m.Instance.Name, Code: m.Reason, Text: m.Message, Steps: m.Remediation}
+	it := Item{Mark: report.Mark(report.Unknown), Kind: "VM", Name: m.Instance.Name, Code: string(m.Reason), Text: m.Message, Steps: m.Remediation}
 	if m.Ignored != nil {
 		it.Aside = "set aside by an ignore rule: " + m.Ignored.Reason
 	}
@@ -208,7 +208,7 @@ func Place(p *report.Scope) Item {
 		it.Mark = report.Mark(report.Healthy)
 	}
 	if f := p.Error; f != nil {
-		it.Code, it.Text, it.Facts = f.Reason, f.Message, append(it.Facts, fact("Hint", f.Hint)...)
+		it.Code, it.Text, it.Facts = string(f.Reason), f.Message, append(it.Facts, fact("Hint", f.Hint)...)
 	}
 	return it
 }
@@ -311,9 +311,9 @@ func rules(r *report.Report) Section {
 // setAside are the findings that ignore rules set aside, with the reasons of the rules.
 func setAside(r *report.Report) Section {
 	s := Section{Title: "Set aside by ignore rules", What: "findings that are set aside"}
-	add := func(status report.Status, name, cluster, code string, by *report.Ignored) {
+	add := func(status report.Status, name, cluster string, code report.Reason, by *report.Ignored) {
 		if by != nil {
-			s.Items = append(s.Items, Item{Mark: report.Mark(status), Status: string(status), Name: name, Code: code, Cluster: cluster, Facts: fact("Because", by.Reason)})
+			s.Items = append(s.Items, Item{Mark: report.Mark(status), Status: string(status), Name: name, Code: string(code), Cluster: cluster, Facts: fact("Because", by.Reason)})
 		}
 	}
 	for _, c := range worstFirst(r) {

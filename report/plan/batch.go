@@ -37,7 +37,7 @@ func (pl *planner) batches(all []*set, when string) []Batch {
 		if exist := m.counts.Healthy + m.counts.Ghost; !m.plane && (m.Status == report.Stale || m.Status == report.Ghost) && m.desired != nil && int64(exist) != *m.desired {
 			item.Detail = strings.TrimPrefix(fmt.Sprintf("%s; %d wanted, %d exist", item.Detail, *m.desired, exist), "; ")
 		}
-		at := g.add(string(m.Status)+m.Machine.Reason, pl.steps[m.Machine], item, m.title(), words(m.Machine))
+		at := g.add(string(m.Status)+string(m.Machine.Reason), pl.steps[m.Machine], item, m.title(), words(m.Machine))
 		if at < 0 {
 			continue
 		}
@@ -76,12 +76,12 @@ func event(s *set) string {
 func words(m *report.Machine) string {
 	text := string(m.Status)
 	if m.Reason != "" {
-		text += " (" + m.Reason + ")"
+		text += " (" + string(m.Reason) + ")"
 	}
 	if m.Status == report.Healthy {
 		reasons := make([]string, len(m.Warnings))
 		for i, w := range m.Warnings {
-			reasons[i] = w.Reason
+			reasons[i] = string(w.Reason)
 		}
 		text = strings.Join(reasons, ", ")
 	}
@@ -104,7 +104,7 @@ func foreseen(m *report.Machine) string {
 	if m.Forecast == nil {
 		return ""
 	}
-	text := m.Forecast.Outcome + ": " + m.Forecast.Message
+	text := string(m.Forecast.Outcome) + ": " + m.Forecast.Message
 	if m.Forecast.Condition != "" {
 		text += "; " + m.Forecast.Condition
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // unattributed is what to do about VMs that may or may not be of a cluster.
-var unattributed = map[string]string{
+var unattributed = map[report.Reason]string{
 	report.CloneOf:         "It seems to be a clone of a machine of the backup: its own metadata carries that machine's host name. If it is one, keep it off the network of the cluster.",
 	report.DuplicateID:     "It has the id of a machine of the backup, and deleting that Machine may destroy this VM too. First find out which of the VMs with that id the Node of the machine runs on: that one is left as it is. Ask the owner of the other to shut it down and to give it another BIOS UUID, or to take it out of the inventory, before the restore.",
 	report.SameName:        "It has the name of a machine of the backup and another id. No controller adopts it as long as the recorded id is restored; if Clusters were restored before Machines, one without an id would be.",

@@ -18,14 +18,14 @@ func anyPlan(seed uint64) *report.Report {
 	pick := func(all ...string) string { return all[dice.IntN(len(all))] }
 	r := sample("alpha")
 	change := func(m *report.Machine) {
-		m.Forecast = &report.MachineForecast{Outcome: pick("Adopted", "Stuck", "StuckNodeLeft", "NewInstanceCreated", "ReplacedByMachineHealthCheck", "UntouchedPaused", "CannotKnow", "Halted", "RolledByOwner")}
+		m.Forecast = &report.MachineForecast{Outcome: report.Outcome(pick("Adopted", "Stuck", "StuckNodeLeft", "NewInstanceCreated", "ReplacedByMachineHealthCheck", "UntouchedPaused", "CannotKnow", "Halted", "RolledByOwner"))}
 		if m.Instance != nil && dice.IntN(3) == 0 {
 			other := *m.Instance
 			other.Name, other.Path = "copy", "/DC/vm/copy"
-			m.Warnings, m.Others = []report.Warning{{Reason: pick("DuplicateID", "PoweredOff", "SameNameElsewhere", "Moved")}}, []report.Instance{other}
+			m.Warnings, m.Others = []report.Warning{{Reason: report.Reason(pick("DuplicateID", "PoweredOff", "SameNameElsewhere", "Moved"))}}, []report.Instance{other}
 		}
 		if m.Status == report.Unknown {
-			m.Reason = pick("FoundElsewhere", "AmbiguousMatch", "IdentityChanged", "NodeListUnread", "InfraObjectMissing", "NotFoundByName")
+			m.Reason = report.Reason(pick("FoundElsewhere", "AmbiguousMatch", "IdentityChanged", "NodeListUnread", "InfraObjectMissing", "NotFoundByName"))
 		}
 	}
 	for i := range r.Clusters {

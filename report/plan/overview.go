@@ -33,7 +33,7 @@ func (pl *planner) beforeRestore() []Chapter {
 	for i := range pl.InfraMachines {
 		m := &pl.InfraMachines[i]
 		item := Item{Name: m.Instance.Name, Detail: whereabouts(&m.Instance) + "; " + m.Message, Clusters: []string{m.Cluster}, words: wordsOf(m.Instance.Name, "", "", &m.Instance)}
-		g.add(m.Reason+"\x00"+m.Instance.Provider+m.Instance.Scope, pl.others[m], item, "To confirm", m.Reason)
+		g.add(string(m.Reason)+"\x00"+m.Instance.Provider+m.Instance.Scope, pl.others[m], item, "To confirm", string(m.Reason))
 	}
 	if found := g.finish(); len(found) > 0 {
 		out = append(out, Chapter{Title: "VMs that may or may not belong to a cluster", Batches: found})
@@ -42,7 +42,7 @@ func (pl *planner) beforeRestore() []Chapter {
 }
 
 // reasons is what to do about a control plane or a group as a whole.
-var reasons = map[string]string{
+var reasons = map[report.Reason]string{
 	report.ControlPlaneLost:          "of its recorded machines no etcd majority was found. If the cluster was deleted or scaled down after the backup, that is all; if machines were lost, recover etcd before anything else.",
 	report.MachinesNotInBackup:       "the backup holds fewer Machines than its owner counted. A VM that seems to be nobody's may be one of them: remove none of this group before that is resolved with a complete backup.",
 	report.HostedInManagementCluster: "it ran as pods in the lost management cluster. Its own data has to be restored there before the cluster answers again.",

@@ -96,7 +96,7 @@ func TestPoint22And45StoppedInstancesAreStartedFirst(t *testing.T) {
 		stopped.State = "stopped"
 		m.Instance = &stopped
 		if outcome != "" {
-			m.Forecast = &report.MachineForecast{Outcome: outcome}
+			m.Forecast = &report.MachineForecast{Outcome: report.Outcome(outcome)}
 		}
 		if role == "worker" {
 			c.Workers.Groups[0].Machines[2] = m

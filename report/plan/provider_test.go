@@ -177,7 +177,7 @@ func TestStoppedMachines(t *testing.T) {
 			second := *find(t, r, report.Healthy, "control-plane")
 			r.Clusters[0].ControlPlane.Machines = append(r.Clusters[0].ControlPlane.Machines, second)
 			m := find(t, r, report.Healthy, "control-plane")
-			m.Warnings, m.Forecast = []report.Warning{{Reason: "PoweredOff"}}, &report.MachineForecast{Outcome: c.outcome}
+			m.Warnings, m.Forecast = []report.Warning{{Reason: "PoweredOff"}}, &report.MachineForecast{Outcome: report.Outcome(c.outcome)}
 			steps := stepsOf(t, r, report.Healthy, "control-plane")
 			last := steps[len(steps)-1].Text
 			if !strings.Contains(last, c.says) || strings.Contains(last, c.not) {

@@ -53,7 +53,7 @@ func doubtful(status report.Status, strength report.Strength, role report.Role, 
 	if strength != "" {
 		m.Evidence = []report.Evidence{{Kind: "tie", Strength: "weak"}, {Kind: "tie", Strength: strength}}
 	}
-	m.Forecast = &report.MachineForecast{Outcome: outcome}
+	m.Forecast = &report.MachineForecast{Outcome: report.Outcome(outcome)}
 	switch doubt {
 	case "DuplicateID":
 		m.Warnings = []report.Warning{{Reason: "DuplicateID"}}

@@ -51,7 +51,7 @@ func number(n int64) *int64 { return &n }
 // string is name.
 func sample(name string) *report.Report {
 	foreseen := func(outcome string) *report.MachineForecast {
-		return &report.MachineForecast{Outcome: outcome, Message: name, Condition: name}
+		return &report.MachineForecast{Outcome: report.Outcome(outcome), Message: name, Condition: name}
 	}
 	machine := func(status report.Status, role report.Role, providerID string) report.Machine {
 		return report.Machine{Namespace: name, Name: name, Node: name, Role: role, Status: status, ProviderID: providerID, Message: name}
@@ -86,7 +86,7 @@ func sample(name string) *report.Report {
 		Clusters: []report.Cluster{
 			{
 				Namespace: name, Name: name, Provider: "vsphere", Nodes: report.Nodes{State: "read"},
-				Forecast: &report.ClusterForecast{Text: name, Notes: []report.Note{{Code: name, Message: name}}},
+				Forecast: &report.ClusterForecast{Text: name, Notes: []report.Note{{Code: report.Reason(name), Message: name}}},
 				ControlPlane: report.ControlPlane{
 					Kind: "KubeadmControlPlane", Name: name, Applicable: true, Desired: number(3),
 					Counts: report.MachineCounts{Total: 4, Healthy: 2, Stale: 1, Ghost: 1}, Machines: []report.Machine{living, ghostPlane, stalePlane, second},
@@ -106,8 +106,8 @@ func sample(name string) *report.Report {
 		InfraMachines: []report.InfraMachine{{Instance: *vsphereVM(name, "55555555-5555-5555-5555-555555555555", 5), Reason: "CloneOf", Message: name}},
 		Scopes: []report.Scope{
 			{Provider: "vsphere", Endpoint: "vc.example", Account: name, Identity: vcenterID, State: "complete"},
-			{Provider: "aws", Endpoint: "ec2.us-east-1.amazonaws.com", Location: "us-east-1", Account: account, Identity: account, State: "partial", Error: &report.Fault{Reason: name, Message: name, Hint: name}},
-			{Provider: "vsphere", Endpoint: name, State: "failed", Error: &report.Fault{Reason: name, Message: name, Hint: name}},
+			{Provider: "aws", Endpoint: "ec2.us-east-1.amazonaws.com", Location: "us-east-1", Account: account, Identity: account, State: "partial", Error: &report.Fault{Reason: report.Reason(name), Message: name, Hint: name}},
+			{Provider: "vsphere", Endpoint: name, State: "failed", Error: &report.Fault{Reason: report.Reason(name), Message: name, Hint: name}},
 		},
 		Errors: []report.Error{{Message: name}},
 	}

@@ -13,7 +13,7 @@ func key(c *report.Cluster) string { return c.Namespace + "/" + c.Name }
 type set struct {
 	cluster    *report.Cluster
 	kind, name string
-	reason     string
+	reason     report.Reason
 	desired    *int64
 	counts     report.MachineCounts
 	machines   []report.Machine

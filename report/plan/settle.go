@@ -11,7 +11,7 @@ import (
 // settled says what to do first, before a cluster is unpaused, about a reason for which
 // the answer of the report is not yes. Reasons that are not here have steps of their own:
 // at their machines, at the restore, or at the errors of the backup.
-var settled = map[string]string{
+var settled = map[report.Reason]string{
 	report.MachinesDeleted:    "Unless that is wanted, let the owners want what exists: set their replicas, or put back into the topology what it lacks.",
 	report.RolloutDue:         "Unless that is wanted now, let the owners want what their machines are (version, template, rollout), or take a backup that is newer than the rollout.",
 	report.LivingReplaced:     "Unless that is wanted, start what is off, see that their Nodes are Ready, and take the annotation cluster.x-k8s.io/remediate-machine away. Until then the lines keep health checks from them.",
@@ -76,7 +76,7 @@ func listed(names []string) string {
 // spare keeps MachineHealthChecks from living machines: one that has the annotation is
 // none of their targets (Cluster API
 // internal/controllers/machinehealthcheck/machinehealthcheck_targets.go v1.10.0).
-func (pl *planner) spare(c *report.Cluster, code string, objects []string) []shell.Command {
+func (pl *planner) spare(c *report.Cluster, code report.Reason, objects []string) []shell.Command {
 	var lines []shell.Command
 	for _, object := range objects {
 		if name, ok := strings.CutPrefix(object, "Machine "+c.Namespace+"/"); ok && code == report.LivingReplaced {

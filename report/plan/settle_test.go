@@ -10,7 +10,7 @@ import (
 
 // elsewhere are the reasons of an answer that are no step before a cluster is unpaused,
 // with where the plan deals with them.
-var elsewhere = map[string]string{
+var elsewhere = map[report.Reason]string{
 	report.BackupError: "the checks", report.ErrorsOccurred: "the errors", report.Incomplete: "the scopes", report.NoForecast: "a report with a forecast",
 	report.NothingToCompare: "another backup", report.StatusNotHealthy: "whatever the status comes from", report.InstancesToConfirm: "the VMs to confirm",
 	report.ClustersFirst: "the restore", report.EtcdMembersRemoved: "the Ghosts", report.ControlPlaneDown: "the control plane", report.GhostsLeft: "the Ghosts",
@@ -21,7 +21,7 @@ var elsewhere = map[string]string{
 // A reason for which the answer is not yes is dealt with in the plan, and in one place.
 func TestEveryReasonOfTheAnswerHasAPlaceInThePlan(t *testing.T) {
 	var schema struct {
-		Codes map[string]string `json:"x-reasons"`
+		Codes map[report.Reason]string `json:"x-reasons"`
 	}
 	if err := json.Unmarshal(report.Schema(), &schema); err != nil {
 		t.Fatal(err)
@@ -43,7 +43,7 @@ func TestEveryReasonOfTheAnswerHasAPlaceInThePlan(t *testing.T) {
 
 // No Stale machine whose controllers act, or cannot, is deleted by a line of its own.
 func TestStaleMachinesThatTheirOwnersDealWith(t *testing.T) {
-	for _, outcome := range []string{
+	for _, outcome := range []report.Outcome{
 		report.RolledByOwner, report.DeletedByOwner, report.DeletedByMachineHealthCheck, report.Halted, report.ReplacedByMachineHealthCheck, report.NewInstanceCreated, report.OtherInstanceTaken,
 	} {
 		r := sample("alpha")

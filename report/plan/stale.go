@@ -129,7 +129,7 @@ func (s *set) nth(m *report.Machine) int64 {
 }
 
 // replaced are the outcomes of Stale machines that need nobody.
-var replaced = map[string]bool{report.ReplacedByMachineHealthCheck: true, report.NewInstanceCreated: true, report.RolledByOwner: true, report.DeletedByOwner: true, report.DeletedByMachineHealthCheck: true}
+var replaced = map[report.Outcome]bool{report.ReplacedByMachineHealthCheck: true, report.NewInstanceCreated: true, report.RolledByOwner: true, report.DeletedByOwner: true, report.DeletedByMachineHealthCheck: true}
 
 func (pl *planner) staleControlPlane(d *draft, s *set, m *report.Machine) {
 	c := s.cluster

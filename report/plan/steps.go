@@ -62,12 +62,12 @@ func (pl *planner) machine(s *set, m *report.Machine) []report.Step {
 	return d.steps
 }
 
-func warned(m *report.Machine, reason string) bool {
+func warned(m *report.Machine, reason report.Reason) bool {
 	return slices.ContainsFunc(m.Warnings, func(w report.Warning) bool { return w.Reason == reason })
 }
 
 // outcome is the forecast of a machine, "" when the report has none.
-func outcome(m *report.Machine) string {
+func outcome(m *report.Machine) report.Outcome {
 	if m.Forecast == nil {
 		return ""
 	}

@@ -178,7 +178,7 @@ func TestWhoReplacesAStaleWorkerIsTheForecastsWord(t *testing.T) {
 		"":                             {report.Operator, true},
 	} {
 		r := sample("alpha")
-		find(t, r, report.Stale, "worker").Forecast = &report.MachineForecast{Outcome: outcome}
+		find(t, r, report.Stale, "worker").Forecast = &report.MachineForecast{Outcome: report.Outcome(outcome)}
 		steps := stepsOf(t, r, report.Stale, "worker")
 		if steps[0].Who != want.who {
 			t.Errorf("%q: %s, want %s", outcome, steps[0].Who, want.who)
@@ -522,7 +522,7 @@ func forecastOf(outcome, state string) func(*report.Report, *report.Machine) {
 	return func(_ *report.Report, m *report.Machine) {
 		m.Instance.State = state
 		if outcome != "" {
-			m.Forecast = &report.MachineForecast{Outcome: outcome}
+			m.Forecast = &report.MachineForecast{Outcome: report.Outcome(outcome)}
 		}
 	}
 }
@@ -650,7 +650,7 @@ func TestWarningsOfHealthyMachines(t *testing.T) {
 		second := *find(t, r, report.Healthy, "control-plane")
 		r.Clusters[0].ControlPlane.Machines = append(r.Clusters[0].ControlPlane.Machines, second)
 		m := find(t, r, report.Healthy, "control-plane")
-		m.Warnings, m.Forecast = []report.Warning{{Reason: tt.reason}}, &report.MachineForecast{Outcome: tt.outcome}
+		m.Warnings, m.Forecast = []report.Warning{{Reason: report.Reason(tt.reason)}}, &report.MachineForecast{Outcome: report.Outcome(tt.outcome)}
 		s := stepsOf(t, r, report.Healthy, "control-plane")
 		if len(s) == 0 || !strings.Contains(s[0].Text, tt.want) || s[0].Who != tt.who {
 			t.Errorf("%s of %s: %+v", tt.reason, tt.provider, s)

@@ -9,7 +9,7 @@ import (
 
 // unknowns is what to do about what could not be decided, by reason. Nobody acts
 // on such a machine before it is settled.
-var unknowns = map[string]string{
+var unknowns = map[report.Reason]string{
 	report.AmbiguousMatch:      "Several VMs may be the machine. First find out which of them its Node runs on: compare the Node's addresses and heartbeat with theirs. That one is left as it is. A copy that is off gets another BIOS UUID, or is taken out of the inventory; one that runs is its owner's to shut down. Then run detect again. Until then nothing may start, stop or delete anything of it: the controller takes any VM that it finds by the id.",
 	report.ClaimedTwice:        "Two Machines record one id. Find out which of them the VM belongs to; delete neither Machine while both name it, because that destroys the VM of the other.",
 	report.ConflictingIDs:      "Two objects of the backup record different ids for it. Look both ids up, and correct the wrong object after the restore, before its cluster is unpaused.",

@@ -78,7 +78,7 @@ func ofSafety(a *report.SafeAnswer) []*family {
 	if a != nil {
 		is = a.Safe
 		for i := range a.Reasons {
-			reasons.add(int64(max(1, len(a.Reasons[i].Objects))), a.Reasons[i].Code)
+			reasons.add(int64(max(1, len(a.Reasons[i].Objects))), string(a.Reasons[i].Code))
 		}
 	}
 	addStatus(safe, []report.Safe{report.Yes, report.WithWork, report.No, report.Unclear}, is)

@@ -59,7 +59,7 @@ func Fill(g *rand.Rand, v reflect.Value) {
 		for _, k := range []string{key, "template"} {
 			value := reflect.New(v.Type().Elem()).Elem()
 			Fill(g, value)
-			v.SetMapIndex(reflect.ValueOf(k), value)
+			v.SetMapIndex(reflect.ValueOf(k).Convert(v.Type().Key()), value)
 		}
 	case reflect.String:
 		v.SetString(randomText(g))

@@ -130,7 +130,7 @@ func (g *generator) summarize(r *report.Report) {
 	if g.rules > 0 {
 		s.IgnoredMachines = &report.MachineCounts{}
 	}
-	s.Forecast = &report.GeneralForecast{Outcomes: map[string]int{}}
+	s.Forecast = &report.GeneralForecast{Outcomes: map[report.Outcome]int{}}
 	with, without := report.Healthy, report.Healthy // rules
 	if len(r.Errors) > 0 {
 		with, without = report.NeedFurtherConfirmation, report.NeedFurtherConfirmation
@@ -181,7 +181,7 @@ func countCluster(s *report.Summary, c *report.Cluster) (status report.Status) {
 // answer is one that the status does not contradict; rules do not change it.
 func (g *generator) answer(status report.Status) *report.SafeAnswer {
 	a := &report.SafeAnswer{Safe: report.Yes, Reasons: []report.AnswerReason{}, Conditions: []report.Note{{Code: report.RestoreOrder, Message: g.name("condition")}}}
-	code := map[report.Status]string{
+	code := map[report.Status]report.Reason{
 		report.ManualRemediationNotRequired: report.MachinesBroken, report.NeedFurtherConfirmationInfraMachines: report.InstancesToConfirm,
 		report.NeedFurtherConfirmation: report.MachinesUnknown, report.ManualRemediationRequired: report.EtcdMembersRemoved,
 	}[status]
@@ -200,7 +200,7 @@ func (g *generator) cluster(r *report.Report, machines int) report.Cluster {
 		Derived: g.IntN(9) == 0, Self: !g.calm && g.IntN(9) == 0, Paused: g.IntN(9) == 0, Endpoint: "192.0.2.1:6443",
 		Nodes:     report.Nodes{State: one(g, report.NodesRead, report.NodesSkipped, unreachable)},
 		Resources: []report.Resource{},
-		Forecast:  &report.ClusterForecast{Text: g.name("adopted"), Outcomes: map[string]int{}, Notes: []report.Note{}},
+		Forecast:  &report.ClusterForecast{Text: g.name("adopted"), Outcomes: map[report.Outcome]int{}, Notes: []report.Note{}},
 	}
 	if c.Nodes.State == unreachable {
 		c.Nodes.Error = g.name("refused")

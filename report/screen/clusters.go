@@ -135,7 +135,7 @@ func worstFirst(r *report.Report) []*report.Cluster {
 }
 
 // hit are the clusters that objects of a reason are in.
-func hit(r *report.Report, code string) map[*report.Cluster]bool {
+func hit(r *report.Report, code report.Reason) map[*report.Cluster]bool {
 	out := map[*report.Cluster]bool{}
 	for _, p := range r.First() {
 		if p.Code != code {
@@ -158,19 +158,19 @@ var fates = []struct {
 	words    string
 	outcomes []string
 }{
-	{"take another VM", []string{report.OtherInstanceTaken}},
-	{"deleted", []string{report.DeletedByOwner, report.DeletedByMachineHealthCheck}},
-	{"replaced", []string{report.RolledByOwner}},
-	{"leave etcd", []string{report.GhostEtcdMemberRemoved}},
-	{"doubled", []string{report.OrphanedAndReplaced}},
-	{"unmanaged", []string{report.GhostKeepsRunning, report.GhostEtcdMemberKept}},
-	{"stuck", []string{report.Stuck, report.StuckNodeLeft, report.NewInstanceNeverJoins}},
-	{"left alone", []string{report.Halted, report.UntouchedPaused}},
-	{"not known", []string{report.CannotKnow}},
-	{"made again", []string{report.NewInstanceCreated, report.ReplacedByMachineHealthCheck}},
-	{"found by name", []string{report.AdoptedByName}},
-	{"started", []string{report.AdoptedPoweredOn}},
-	{"gone", []string{report.MemberGone}},
+	{"take another VM", []string{string(report.OtherInstanceTaken)}},
+	{"deleted", []string{string(report.DeletedByOwner), string(report.DeletedByMachineHealthCheck)}},
+	{"replaced", []string{string(report.RolledByOwner)}},
+	{"leave etcd", []string{string(report.GhostEtcdMemberRemoved)}},
+	{"doubled", []string{string(report.OrphanedAndReplaced)}},
+	{"unmanaged", []string{string(report.GhostKeepsRunning), string(report.GhostEtcdMemberKept)}},
+	{"stuck", []string{string(report.Stuck), string(report.StuckNodeLeft), string(report.NewInstanceNeverJoins)}},
+	{"left alone", []string{string(report.Halted), string(report.UntouchedPaused)}},
+	{"not known", []string{string(report.CannotKnow)}},
+	{"made again", []string{string(report.NewInstanceCreated), string(report.ReplacedByMachineHealthCheck)}},
+	{"found by name", []string{string(report.AdoptedByName)}},
+	{"started", []string{string(report.AdoptedPoweredOn)}},
+	{"gone", []string{string(report.MemberGone)}},
 }
 
 // outcomes say what happens to a cluster after the restore.
@@ -191,7 +191,7 @@ func outcomes(c *report.Cluster, lost, halted bool) []string {
 	for _, f := range fates {
 		n := 0
 		for _, o := range f.outcomes {
-			n += c.Forecast.Outcomes[o]
+			n += c.Forecast.Outcomes[report.Outcome(o)]
 		}
 		if n > 0 {
 			out = append(out, fmt.Sprintf("%d %s", n, f.words))

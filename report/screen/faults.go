@@ -37,7 +37,7 @@ func faults(r *report.Report) []fault {
 	for _, s := range r.Incomplete() {
 		f := fault{where: strings.TrimSpace(s.Provider + " " + cmp.Or(s.Location, s.Endpoint))}
 		if s.Error != nil {
-			f.reason, f.message, f.hint = s.Error.Reason, strings.TrimPrefix(s.Error.Message, s.Endpoint+" "), s.Error.Hint
+			f.reason, f.message, f.hint = string(s.Error.Reason), strings.TrimPrefix(s.Error.Message, s.Endpoint+" "), s.Error.Hint
 		}
 		add(f)
 	}

@@ -236,7 +236,7 @@ func (p *printer) next(first []line, more int) {
 	p.command("Next", p.Program+" plan "+p.Report, "what to do, in a safe order")
 	p.command("", p.Program+" render "+p.Report, everything)
 	if len(first) > 0 {
-		p.command("", p.Program+" explain "+first[0].code, "what a code means")
+		p.command("", p.Program+" explain "+string(first[0].code), "what a code means")
 	}
 }
 

@@ -34,17 +34,17 @@ func sample() *report.Report {
 			{
 				Namespace: "t", Name: "dev", Status: report.NeedFurtherConfirmation, Counts: report.MachineCounts{Stale: 4, Total: 4},
 				ControlPlane: report.ControlPlane{Kind: "KubeadmControlPlane", Name: "dev"},
-				Forecast:     &report.ClusterForecast{Outcomes: map[string]int{report.Stuck: 4}, Notes: []report.Note{{Code: report.ControlPlaneGone}}},
+				Forecast:     &report.ClusterForecast{Outcomes: map[report.Outcome]int{report.Stuck: 4}, Notes: []report.Note{{Code: report.ControlPlaneGone}}},
 			},
 			{
 				Namespace: "t", Name: "prod", Status: report.ManualRemediationRequired, Counts: report.MachineCounts{Ghost: 2, Healthy: 1200, Total: 1202},
 				ControlPlane: report.ControlPlane{Kind: "KubeadmControlPlane", Name: "prod", Machines: []report.Machine{dup}},
-				Forecast:     &report.ClusterForecast{Outcomes: map[string]int{report.Adopted: 1200, report.GhostKeepsRunning: 2}},
+				Forecast:     &report.ClusterForecast{Outcomes: map[report.Outcome]int{report.Adopted: 1200, report.GhostKeepsRunning: 2}},
 			},
 			{Namespace: "t", Name: "well", Status: report.Healthy, Paused: true, Counts: report.MachineCounts{Healthy: 3, Total: 3}},
 			{Namespace: "t", Name: "itself", Self: true},
 		},
-		Checks: []report.Check{{Severity: report.CheckError, Code: report.IdentityAbsent, Object: "VSphereClusterIdentity shared", Message: "not in the backup; really"}},
+		Checks: []report.Check{{Severity: report.CheckError, Code: string(report.IdentityAbsent), Object: "VSphereClusterIdentity shared", Message: "not in the backup; really"}},
 	}
 	r.Summary.Complete = true
 	r.Summary.Answer = &report.SafeAnswer{

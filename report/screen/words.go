@@ -12,9 +12,10 @@ import (
 
 // line is one thing that decides: its code, what it is about, and what that means.
 type line struct {
-	mark, code string
-	objects    []string
-	means      string
+	mark    string
+	code    report.Reason
+	objects []string
+	means   string
 }
 
 // text is the line after its code; a name takes at most so many columns.
@@ -30,7 +31,7 @@ func (l *line) text(width int) string {
 }
 
 // consequences are what reasons mean for their objects.
-var consequences = map[string]string{
+var consequences = map[report.Reason]string{
 	report.ClustersFirst:       "Clusters come back first, which ends living workers",
 	report.MachinesDeleted:     "deleted, with living VMs",
 	report.PoolScaledBack:      "scaled down, living VMs end",
@@ -79,7 +80,7 @@ const (
 )
 
 // conditions are what others mean that matter at every restore.
-var conditions = map[string]string{
+var conditions = map[report.Reason]string{
 	report.RestoreOrder:     "Clusters are restored last, as Velero does by default",
 	"WebhooksDuringRestore": "webhooks of Cluster API are absent, or answer",
 	"NewestBackup":          "there is no newer backup",
@@ -111,7 +112,7 @@ func decisive(r *report.Report) (out []line, more int) {
 // underConditions are the lines of the conditions that a person has to see to, those of
 // the others only where nothing else decides, and how many conditions they say.
 func underConditions(r *report.Report, a *report.SafeAnswer) (out []line, said int) {
-	holds := map[string]bool{}
+	holds := map[report.Reason]bool{}
 	for i := range a.Conditions {
 		holds[a.Conditions[i].Code] = true
 	}
@@ -211,7 +212,7 @@ func checkErrors(r *report.Report, points []report.Point) []line {
 				means = "create it; without it no controller acts on " + english.First(1, halted)
 			}
 			j = len(out)
-			at[c.Code], out = j, append(out, line{mark: "!", code: c.Code, means: means})
+			at[c.Code], out = j, append(out, line{mark: "!", code: report.Reason(c.Code), means: means})
 		}
 		out[j].objects = append(out[j].objects, c.Object)
 	}

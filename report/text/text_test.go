@@ -367,7 +367,7 @@ func TestNothingIsLost(t *testing.T) {
 			c := &r.Clusters[i]
 			say(terminal.Quoted(c.Title()))
 			for _, s := range c.Sets() {
-				say(s.Reason)
+				say(string(s.Reason))
 				if s.Pool != nil {
 					say(s.Pool.Message)
 				}
@@ -375,9 +375,9 @@ func TestNothingIsLost(t *testing.T) {
 					if m := &s.Machines[j]; m.Ignored != nil {
 						say(terminal.Quoted(m.Name), m.Ignored.Reason)
 					} else if m.Finding() && m.Reason != report.UnsupportedProvider && m.Reason != report.ScopeIncomplete {
-						say(terminal.Quoted(m.Name), m.Reason)
+						say(terminal.Quoted(m.Name), string(m.Reason))
 						for _, w := range m.Warnings {
-							say(w.Reason, w.Message)
+							say(string(w.Reason), w.Message)
 						}
 						if m.Instance != nil && m.Status != report.Healthy {
 							say(m.Instance.ID, m.Instance.Ref)
@@ -405,7 +405,7 @@ func TestNothingIsLost(t *testing.T) {
 			say(e.Message, e.Hint)
 		}
 		for _, n := range r.ClusterNotes() {
-			say(n.Code)
+			say(string(n.Code))
 		}
 		for _, b := range r.Backups {
 			for _, m := range b.Missing {
