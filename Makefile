@@ -17,6 +17,9 @@ MAX_SIZE := 48000000
 GOFUMPT     := go run mvdan.cc/gofumpt@v0.12.0
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
+# What only tests, CI and measuring need is in modules of its own.
+MODULES     := . testdata/oracle testdata/browser testdata/bench .ci/image
+
 # What tests run that is no Go; all clones share that, too.
 CACHE        := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/drift-detector
 MOTO_VERSION := 5.2.5
@@ -25,7 +28,7 @@ AXE_VERSION  := 4.14.1
 AXE          := $(CACHE)/axe-core-$(AXE_VERSION)/node_modules/axe-core/axe.min.js
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test race cover update test-aws test-browser bench size lint release image install help
+.PHONY: build demo test race cover update test-aws test-browser bench bench-go size lint release image install help
 
 build: ## build bin/drift-detector, a static binary
 	CGO_ENABLED=0 go build $(BUILD) -o bin/drift-detector ./cmd/drift-detector
@@ -68,7 +71,15 @@ test-aws: $(MOTO)/bin/moto_server ## hold the AWS provider against moto, an AWS 
 test-browser: $(AXE) ## open HTML reports in Chromium, which must be installed, and look
 	cd testdata/browser && AXE=$(AXE) go test -count 1 ./...
 
-bench: ## measure reading a backup and deciding
+# 5 minutes on 2 cores; the first time generates backups under bin/bench. The whole of
+# the page: make bench BENCH='-machines 1000,10000,50000 -vms 3000,50000'
+BENCH := -machines 1000,10000 -vms 3000
+
+bench: build ## measure whole runs against gunzip, Velero's reader, jq and govc, and write docs/benchmarks.md
+	cd testdata/bench && go build -o $(CURDIR)/bin/bench-subjects ./subjects && go build -o $(CURDIR)/bin/bench-runs .
+	bin/bench-runs -root . -page docs/benchmarks.md $(BENCH)
+
+bench-go: ## run the Go benchmarks of reading and deciding
 	go test -run '^$$' -bench . -benchmem ./backup ./detector
 
 size: build ## print the binary's size per release target, and hold linux/amd64 to its limit
@@ -82,16 +93,11 @@ size: build ## print the binary's size per release target, and hold linux/amd64 
 
 # The tag adds the files that only make test-aws builds.
 lint: ## check format, go vet and staticcheck
-	@unformatted=$$($(GOFUMPT) -l . .ci testdata/oracle testdata/browser) || exit 1; \
+	@unformatted=$$($(GOFUMPT) -l . .ci testdata/oracle testdata/browser testdata/bench) || exit 1; \
 	if [ -n "$$unformatted" ]; then echo "not gofumpt'd:"; echo "$$unformatted"; exit 1; fi
-	go vet -tags moto ./... ./.ci/release
-	cd testdata/oracle && go vet ./...
-	cd testdata/browser && go vet ./...
-	cd .ci/image && go vet ./...
-	$(STATICCHECK) -tags moto ./... ./.ci/release
-	cd testdata/oracle && $(STATICCHECK) ./...
-	cd testdata/browser && $(STATICCHECK) ./...
-	cd .ci/image && $(STATICCHECK) ./...
+	@for module in $(MODULES); do echo "go vet, staticcheck: $$module"; (cd $$module && go vet -tags moto ./... && $(STATICCHECK) -tags moto ./...) || exit 1; done
+	go vet ./.ci/release
+	$(STATICCHECK) ./.ci/release
 
 release: ## cross-compile archives and SHA256SUMS into dist/, byte-identical for one commit
 	go run ./.ci/release -out $(DIST) -version $(VERSION) -time $(TIME) -targets "$(TARGETS)" -- $(BUILD) ./cmd/drift-detector

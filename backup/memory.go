@@ -52,7 +52,10 @@ func newMemory() *memory {
 }
 
 // usage is how well the values of one column repeat.
-type usage struct{ hits, misses int }
+type usage struct {
+	hits, misses int
+	last         string // value that was met last: objects come by namespace
+}
 
 // unique reports whether a column seldom repeats itself, so that remembering its
 // values costs more than it saves.
@@ -91,17 +94,23 @@ func (m *memory) keep(raw []byte, use *usage) string {
 	if string(raw) == m.object {
 		return m.object
 	}
+	if string(raw) == use.last {
+		use.hits++
+		return use.last
+	}
 	if use.unique() {
 		return m.store(raw)
 	}
-	if s, ok := m.interned[string(raw)]; ok {
+	s, ok := m.interned[string(raw)]
+	if ok {
 		use.hits++
-		return s
+	} else {
+		use.misses++
+		m.spend(entrySize)
+		s = m.store(raw)
+		m.interned[s] = s
 	}
-	use.misses++
-	m.spend(entrySize)
-	s := m.store(raw)
-	m.interned[s] = s
+	use.last = s
 	return s
 }
 

@@ -37,14 +37,15 @@ func (s *scanner) skipObject(i int) (int, error) {
 		if s.byte(i) != '"' {
 			return i, syntaxError(i)
 		}
-		var err error
-		if i, _, err = s.text(i + 1); err != nil {
-			return i, err
+		start := i + 1
+		end, _, err := s.text(start)
+		if err != nil {
+			return end, err
 		}
-		if i = s.space(i); s.byte(i) != ':' {
+		if i = s.space(end); s.byte(i) != ':' {
 			return i, syntaxError(i)
 		}
-		if i, err = s.skip(s.space(i + 1)); err != nil {
+		if i, err = s.skipMember(s.space(i+1), s.data[start:end-1]); err != nil {
 			return i, err
 		}
 		i = s.space(i)
@@ -58,6 +59,42 @@ func (s *scanner) skipObject(i int) (int, error) {
 			return i, syntaxError(i)
 		}
 	}
+}
+
+// repeat is the text of an object that was passed over, and how deep it was.
+type repeat struct {
+	text  []byte
+	depth int
+}
+
+// maxRepeat bounds what is kept of it, in bytes.
+const maxRepeat = 4 << 10
+
+// skipMember passes over the value of a member. More than half of an object is what
+// Kubernetes notes about the managers of its fields, and that is the same text from
+// object to object, under the names "fieldsV1" and "f:…": what equals a text that was
+// passed over is passed over at once. The four last are kept by name, those that came
+// again before the others.
+func (s *scanner) skipMember(i int, name []byte) (int, error) {
+	if s.byte(i) != '{' || len(name) < 2 || name[0] != 'f' {
+		return s.skip(i)
+	}
+	known := &s.repeats[(len(name)*31+int(name[len(name)-1])*7+int(name[len(name)/2]))%len(s.repeats)]
+	for k := range known {
+		r := &known[k]
+		if n := len(r.text); n > 0 && n <= len(s.data)-i && s.depth <= r.depth && string(s.data[i:i+n]) == string(r.text) {
+			if k > 0 {
+				known[k], known[k-1] = known[k-1], known[k]
+			}
+			return i + n, nil
+		}
+	}
+	end, err := s.skipObject(i)
+	if size := end - i; err == nil && size >= 16 && size <= maxRepeat {
+		last := &known[len(known)-1]
+		last.text, last.depth = append(last.text[:0], s.data[i:end]...), s.depth
+	}
+	return end, err
 }
 
 func (s *scanner) skipArray(i int) (int, error) {

@@ -62,8 +62,8 @@ func (f *machineFacts) finds(v *Verdict) Finds {
 // remade are the living instances that have the place of an ended one: they have the
 // machine's second key, or its name in its place, and are nobody else's.
 func (ix *index) remade(c *expectedMachine, f *machineFacts) []*vm {
-	named := keep(ix.withKeys(c.Witness...), func(v *vm) bool {
-		return alive(v) && v.Exclude == "" && ix.atHome(c, v) && !v.byStrong.others(c) && !v.byIdentity.others(c)
+	named := keep(ix.notOfOthers(c, c.Witness...), func(v *vm) bool {
+		return alive(v) && v.Exclude == "" && ix.atHome(c, v) && !v.byIdentity.others(c)
 	})
 	return f.without(f.home[0], f.identity, named)
 }

@@ -3,7 +3,6 @@ package detector
 import (
 	"cmp"
 	"math"
-	"regexp"
 	"slices"
 
 	"drift-detector/backup"
@@ -12,8 +11,7 @@ import (
 
 // hintIndex finds the hints of an instance.
 type hintIndex struct {
-	byKey     map[infra.Key][]*infra.OwnershipHint
-	patterns  []patternHint
+	grades    map[infra.Grade]*gradeHints
 	locations map[backup.ClusterID]map[int32]bool // listings that show where a cluster's machines may be
 	shared    map[clusterKey]bool
 }
@@ -55,22 +53,16 @@ func (t *hintIndex) shares(hint *infra.OwnershipHint, v *vm) bool {
 	})
 }
 
-type patternHint struct {
-	*infra.OwnershipHint
-	pattern *regexp.Regexp
-}
-
 func newTieIndex(c infra.Expected, expected []*expectedMachine, listings []infra.Listing) hintIndex {
-	t := hintIndex{byKey: map[infra.Key][]*infra.OwnershipHint{}, locations: map[backup.ClusterID]map[int32]bool{}}
+	t := hintIndex{grades: map[infra.Grade]*gradeHints{}, locations: map[backup.ClusterID]map[int32]bool{}}
 	for i := range c.OwnershipHints {
 		hint := &c.OwnershipHints[i]
-		if !hint.Key.IsZero() {
-			t.byKey[hint.Key] = append(t.byKey[hint.Key], hint)
-			continue
+		g := t.grades[hint.Grade]
+		if g == nil {
+			g = &gradeHints{byKey: map[infra.Key]*hintList{}, also: map[string]bool{}, known: map[string]*tied{}}
+			t.grades[hint.Grade] = g
 		}
-		if re := hint.NamePattern(); re != nil {
-			t.patterns = append(t.patterns, patternHint{hint, re})
-		}
+		g.add(hint)
 	}
 	t.findLocations(c.Proofs, expected, listings)
 	return t
@@ -105,21 +97,10 @@ func (t *hintIndex) addLocations(id backup.ClusterID, listings ...int32) {
 	}
 }
 
-// fitting lists the hints of an instance.
-func (t *hintIndex) fitting(v *vm) []*infra.OwnershipHint {
-	var out []*infra.OwnershipHint
-	for _, k := range v.Keys {
-		out = append(out, t.byKey[k]...)
-	}
-	for _, p := range t.patterns {
-		if (p.Within.IsZero() || v.HasKey(p.Within)) && p.pattern.MatchString(v.Name) {
-			out = append(out, p.OwnershipHint)
-		}
-	}
-	return slices.DeleteFunc(out, func(hint *infra.OwnershipHint) bool {
-		anywhere := hint.Grade == infra.Strong || hint.Grade == infra.NameOnly
-		return contradicts(v, hint.Expect) || !anywhere && !t.isInLocation(hint.Cluster, v) || !t.shares(hint, v)
-	})
+// fits reports whether nothing contradicts a hint whose key or pattern an instance has.
+func (t *hintIndex) fits(hint *infra.OwnershipHint, v *vm) bool {
+	anywhere := hint.Grade == infra.Strong || hint.Grade == infra.NameOnly
+	return !contradicts(v, hint.Expect) && (anywhere || t.isInLocation(hint.Cluster, v)) && t.shares(hint, v)
 }
 
 // contradicts reports whether an instance has keys of a kind that is expected, and
@@ -177,12 +158,10 @@ func strongest(all []bond) []bond {
 	if len(all) == 0 {
 		return nil
 	}
+	most := slices.MaxFunc(all, func(a, b bond) int { return cmp.Compare(a.specificity, b.specificity) }).specificity
+	all = slices.DeleteFunc(all, func(b bond) bool { return b.specificity != most })
 	slices.SortFunc(all, compareBonds)
-	end := slices.IndexFunc(all, func(b bond) bool { return b.specificity != all[0].specificity })
-	if end < 0 {
-		end = len(all)
-	}
-	return all[:end]
+	return all
 }
 
 func compareBonds(a, b bond) int {

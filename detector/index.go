@@ -16,11 +16,14 @@ type index struct {
 	expected []*expectedMachine // one per machine and per orphan, in order
 	vms      []vm               // merged sightings, in order
 	byKey    postings
-	scopes   scopes
-	nodes    nodes
-	owners   *owners
-	hints    hintIndex
-	pools    []poolSet
+	// unreadable and unclaimed are the postings of instances that cannot be read, and of
+	// those that no expected machine finds by its strong key.
+	unreadable, unclaimed postings
+	scopes                scopes
+	nodes                 nodes
+	owners                *owners
+	hints                 hintIndex
+	pools                 []poolSet
 	// poolState is whether each pool exists, by the key of its members.
 	poolState map[clusterKey]Presence
 
@@ -34,6 +37,7 @@ type index struct {
 	nodesAt map[string][]*node                            // that prove a target
 
 	words     map[string]map[string]string // of providers, see infra.Spec.Words
+	inBackup  map[[2]string]bool           // clusters by namespace and name; nil: not looked yet
 	unvisited map[string]string            // by provider: the first target of machines that was not listed
 }
 
@@ -95,10 +99,12 @@ func newIndex(s *backup.Snapshot, c infra.Expected, inv infra.Inventory, now tim
 			v.Keys = append(slices.Clip(v.Keys), v.Host)
 		}
 	}
-	ix.byKey = indexKeys(ix.vms)
+	ix.byKey = indexKeys(ix.vms, func(*vm) bool { return true })
+	ix.unreadable = indexKeys(ix.vms, func(v *vm) bool { return v.Unreadable })
 	ix.exclude(c.Exclude)
 	ix.scopes = newScopes(listings)
 	ix.matchExpected()
+	ix.unclaimed = indexKeys(ix.vms, func(v *vm) bool { return v.byStrong.first == nil })
 	ix.ids = ix.countIDs(c.Proofs)
 	ix.second = ix.countSecondKeys()
 	ix.indexProofs(c.Proofs)
@@ -180,14 +186,23 @@ func compareClusters(a, b backup.ClusterID) int {
 // every claim which others conflict with it, before anything is decided.
 func (ix *index) matchExpected() {
 	first := make(map[infra.Key]*expectedMachine, len(ix.expected))
+	by := map[infra.Key]finders{}                // weak keys
 	shared := map[infra.Key][]*expectedMachine{} // strong keys that several expected machines record
 	for _, c := range ix.expected {
 		for _, v := range ix.withKeys(c.Identity) {
 			v.byIdentity.add(c)
 		}
 		if c.Strong.IsZero() {
-			for _, v := range ix.withKeys(c.Weak...) {
-				v.byWeak.add(c)
+			for _, k := range c.Weak {
+				if by[k].many {
+					continue // what two find already is certain for neither
+				}
+				all := by[k]
+				all.add(c)
+				by[k] = all
+				for _, v := range ix.withKeys(k) {
+					v.byWeak.add(c)
+				}
 			}
 			continue
 		}
@@ -237,10 +252,23 @@ func setConflicting(all []*expectedMachine) {
 
 // withKeys returns the instances with any of the keys, in order, each once.
 func (ix *index) withKeys(keys ...infra.Key) []*vm {
-	var found []int32
-	for _, k := range keys {
-		found = ix.byKey.appendTo(found, k)
+	return ix.inOrder(ix.byKey.with(keys))
+}
+
+// notOfOthers returns the instances with any of the keys that no expected machine but c
+// finds by its strong key.
+func (ix *index) notOfOthers(c *expectedMachine, keys ...infra.Key) []*vm {
+	found := ix.unclaimed.with(keys)
+	for _, n := range ix.byKey.appendTo(nil, c.Strong) {
+		if v := &ix.vms[n]; !v.byStrong.others(c) && slices.ContainsFunc(keys, v.HasKey) {
+			found = append(found, n)
+		}
 	}
+	return ix.inOrder(found)
+}
+
+// inOrder returns instances in order, each once.
+func (ix *index) inOrder(found []int32) []*vm {
 	if len(found) > 1 {
 		slices.Sort(found)
 		found = slices.Compact(found)

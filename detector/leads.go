@@ -21,37 +21,26 @@ type leads struct {
 
 // leads gathers what ties an instance to clusters.
 func (ix *index) leads(v *vm) leads {
-	var f leads
-	var strong, medium, location, named []bond
-	hints := ix.hints.fitting(v)
+	strong, medium := ix.hints.tied(infra.Strong, v), ix.hints.tied(infra.Medium, v)
+	location, named := ix.hints.tied(infra.LocationOnly, v), ix.hints.tied(infra.NameOnly, v)
+	f := leads{medium: medium.bonds, location: location.bonds, named: named.bonds}
+	var joined []bond
 	for _, n := range ix.nodes.on(v) {
 		// Whoever administers a workload cluster can make a Node that names any VM.
 		// It counts for instances that are placed or named like the cluster's machines.
-		isRelated := slices.ContainsFunc(hints, func(t *infra.OwnershipHint) bool { return t.Cluster == n.Cluster })
+		isRelated := strong.to(n.Cluster) || medium.to(n.Cluster) || location.to(n.Cluster) || named.to(n.Cluster)
 		if n.agrees() && isRelated {
-			strong = append(strong, bondOfNode(n))
+			joined = append(joined, bondOfNode(n))
 		} else {
 			f.foreign, f.foreignCluster = append(f.foreign, n), cmp.Or(f.foreignCluster, ix.outside(n))
 		}
 	}
-	for _, t := range hints {
-		switch b := bondOfHint(t); t.Grade {
-		case infra.Strong:
-			if v.Unreadable { // it may have ended: its own marks do not prove that it runs
-				medium = append(medium, b)
-			} else {
-				strong = append(strong, b)
-			}
-		case infra.Medium:
-			medium = append(medium, b)
-		case infra.LocationOnly:
-			b.specificity = 0 // a place suggests, it does not compete
-			location = append(location, b)
-		case infra.NameOnly:
-			named = append(named, b)
-		}
+	if v.Unreadable { // it may have ended: its own marks do not prove that it runs
+		f.medium = strongest(slices.Concat(strong.bonds, medium.bonds))
+		f.strong = strongest(joined)
+	} else {
+		f.strong = strongest(slices.Concat(joined, strong.bonds))
 	}
-	f.strong, f.medium, f.location, f.named = strongest(strong), strongest(medium), strongest(location), strongest(named)
 	return f
 }
 
@@ -63,10 +52,14 @@ func (l *leads) clusters() []backup.ClusterID {
 // outside names the cluster of a Node's annotations when the backup lacks it: an
 // endpoint that another cluster took over.
 func (ix *index) outside(n *node) string {
-	known := slices.ContainsFunc(ix.snap.Clusters, func(c backup.Cluster) bool {
-		return c.Namespace == n.ClusterNamespace && c.Meta.Name == n.ClusterName
-	})
-	if known || n.ClusterName == "" {
+	if ix.inBackup == nil {
+		ix.inBackup = map[[2]string]bool{}
+		for i := range ix.snap.Clusters {
+			c := &ix.snap.Clusters[i].Meta
+			ix.inBackup[[2]string{c.Namespace, c.Name}] = true
+		}
+	}
+	if n.ClusterName == "" || ix.inBackup[[2]string{n.ClusterNamespace, n.ClusterName}] {
 		return ""
 	}
 	return n.ClusterNamespace + "/" + n.ClusterName

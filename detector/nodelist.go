@@ -124,7 +124,7 @@ func (ix *index) mayRun(c *expectedMachine) bool {
 // servingGhosts are the clusters of which a control-plane instance that no machine
 // records runs.
 func (ix *index) servingGhosts() map[backup.ClusterID]bool {
-	out := map[backup.ClusterID]bool{}
+	out, seen := map[backup.ClusterID]bool{}, map[*bond]bool{}
 	for i := range ix.vms {
 		v := &ix.vms[i]
 		if v.byStrong.first != nil || !v.Runs() {
@@ -132,6 +132,11 @@ func (ix *index) servingGhosts() map[backup.ClusterID]bool {
 		}
 		l := ix.leads(v)
 		for _, all := range [][]bond{l.strong, l.medium, l.named} {
+			if len(all) > 0 && seen[&all[0]] {
+				continue // of an instance like it, see gradeHints
+			} else if len(all) > many {
+				seen[&all[0]] = true
+			}
 			for _, b := range all {
 				if b.controlPlane && ix.hints.isInLocation(b.cluster, v) {
 					out[b.cluster] = true
@@ -192,16 +197,16 @@ func (r *Result) unlisted() map[backup.ClusterID]int {
 // nodeListErrors are the errors of a run that did not read what it asked for.
 func (r *Result) nodeListErrors() []Error {
 	var out []Error
-	for id, n := range r.unlisted() {
-		why := ""
-		for i := range r.Clusters {
-			if c := &r.Clusters[i]; c.ID == id {
-				why = cmp.Or(c.Nodes.Error, c.Nodes.State)
-			}
-		}
+	unlisted := r.unlisted()
+	why := make(map[backup.ClusterID]string, len(unlisted))
+	for i := range r.Clusters {
+		c := &r.Clusters[i]
+		why[c.ID] = cmp.Or(c.Nodes.Error, c.Nodes.State)
+	}
+	for id, n := range unlisted {
 		out = append(out, Error{
 			Object:  "Node list of " + id.Namespace + "/" + id.Name,
-			Message: fmt.Sprintf("it was not read (%s), and leaves %s undecided", why, quantity(n, "machine or VM", "machines and VMs")),
+			Message: fmt.Sprintf("it was not read (%s), and leaves %s undecided", why[id], quantity(n, "machine or VM", "machines and VMs")),
 			Hint:    HintSkipNodes,
 		})
 	}

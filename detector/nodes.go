@@ -75,15 +75,14 @@ func indexNodes(listings []infra.Listing, now time.Time) nodes {
 
 // note records the state of the Node lists that a listing stands for.
 func (n *nodes) note(l *infra.Listing) {
+	count := map[backup.ClusterID]int{}
+	for i := range l.Nodes {
+		count[l.Nodes[i].Cluster]++
+	}
 	for _, id := range l.Clusters {
-		list := NodeList{State: l.NodeState}
+		list := NodeList{State: l.NodeState, Count: count[id]}
 		if l.Fault != nil {
 			list.Error = l.Fault.Message
-		}
-		for i := range l.Nodes {
-			if l.Nodes[i].Cluster == id {
-				list.Count++
-			}
 		}
 		n.lists[id] = list
 	}

@@ -48,8 +48,8 @@ func (ix *index) countIDs(proofs []infra.VisibilityProof) map[server]idCount {
 			switch {
 			case slices.ContainsFunc(ix.withKeys(c.Strong), here):
 				n.seen++
-			case copied[c.Home.Target] && slices.ContainsFunc(ix.withKeys(c.Names...), func(v *vm) bool {
-				return here(v) && (v.Unreadable || hasOtherKey(v, c.Strong)) && !v.byStrong.others(c)
+			case copied[c.Home.Target] && slices.ContainsFunc(ix.notOfOthers(c, c.Names...), func(v *vm) bool {
+				return here(v) && (v.Unreadable || hasOtherKey(v, c.Strong))
 			}):
 				n.contradicted++
 			}

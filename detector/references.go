@@ -44,16 +44,32 @@ func (v *vm) addReference(c *expectedMachine, rank int, reason Reason) {
 
 // findReferences adds the references of all expected machines, once they are decided.
 func (ix *index) findReferences() {
+	// The first reference of a rank that reaches an instance is the one that counts, so
+	// that each name is looked up once however many machines have it.
+	named := [byName + 1]map[infra.Key]bool{}
+	for rank := range named {
+		named[rank] = map[infra.Key]bool{}
+	}
+	each := func(rank int, keys []infra.Key, add func(*vm)) {
+		for _, k := range keys {
+			if !named[rank][k] {
+				named[rank][k] = true
+				for _, v := range ix.withKeys(k) {
+					add(v)
+				}
+			}
+		}
+	}
 	ix.unnamed = map[infra.OwnerID]*expectedMachine{}
 	for _, c := range ix.expected {
 		ix.noteUnnamed(c)
-		ix.findKeyReferences(c)
+		ix.findKeyReferences(c, each)
 		ix.findNodeReferences(c)
-		for _, v := range ix.withKeys(c.Hosts...) {
+		each(0, c.Hosts, func(v *vm) {
 			if v.matchedBy == nil && v.cloneOf == nil {
 				v.cloneOf = c
 			}
-		}
+		})
 	}
 }
 
@@ -84,7 +100,7 @@ func (ix *index) findNodeReferences(c *expectedMachine) {
 }
 
 // findKeyReferences adds references to the instances that have a key of the expected machine.
-func (ix *index) findKeyReferences(c *expectedMachine) {
+func (ix *index) findKeyReferences(c *expectedMachine, each func(rank int, keys []infra.Key, add func(*vm))) {
 	for _, v := range ix.withKeys(c.Strong) {
 		if c.matched == nil {
 			v.addReference(c, byStrongKey, reasonOf(c, FoundElsewhere))
@@ -99,21 +115,15 @@ func (ix *index) findKeyReferences(c *expectedMachine) {
 		v.addReference(c, bySecondKey, reasonOf(c, IdentityChanged))
 	}
 	if c.matched == nil {
-		for _, v := range ix.withKeys(c.Witness...) {
-			v.addReference(c, byWitness, reasonOf(c, SameName))
-		}
+		each(byWitness, c.Witness, func(v *vm) { v.addReference(c, byWitness, reasonOf(c, SameName)) })
 	}
 	if c.Strong.IsZero() {
-		for _, v := range ix.withKeys(c.Weak...) {
-			v.addReference(c, byWeakKey, reasonOf(c, SameName))
-		}
+		each(byWeakKey, c.Weak, func(v *vm) { v.addReference(c, byWeakKey, reasonOf(c, SameName)) })
 	}
 	for _, v := range ix.unread(c) {
 		v.addReference(c, byBlindKey, InstanceUnreadable)
 	}
-	for _, v := range ix.withKeys(c.Names...) {
-		v.addReference(c, byName, SameName)
-	}
+	each(byName, c.Names, func(v *vm) { v.addReference(c, byName, SameName) })
 }
 
 // reasonOf is the reason of the machine's verdict where that verdict is about

@@ -265,8 +265,11 @@ func (ix *index) mayBeAtHome(c *expectedMachine, v *vm) bool {
 // unread are the unreadable instances that may be the machine: at home by the keys
 // which such an instance keeps, and anywhere by its name, as it may have been moved.
 func (ix *index) unread(c *expectedMachine) []*vm {
-	return keep(ix.withKeys(slices.Concat(c.Blind, c.Names)...), func(v *vm) bool {
-		return v.Unreadable && (ix.mayBeAtHome(c, v) || slices.ContainsFunc(c.Names, v.HasKey))
+	if len(ix.unreadable.head) == 0 {
+		return nil
+	}
+	return keep(ix.inOrder(ix.unreadable.with(slices.Concat(c.Blind, c.Names))), func(v *vm) bool {
+		return ix.mayBeAtHome(c, v) || slices.ContainsFunc(c.Names, v.HasKey)
 	})
 }
 
@@ -275,13 +278,12 @@ func (ix *index) unread(c *expectedMachine) []*vm {
 func (ix *index) seenAt(v *vm, prefer string) string {
 	first := ""
 	for _, i := range v.seen {
-		for _, id := range ix.scopes.listings[i].IDs {
-			if id == prefer {
-				return id
-			}
-			if first == "" || id < first {
-				first = id
-			}
+		ids := ix.scopes.listings[i].IDs // in order
+		if _, has := slices.BinarySearch(ids, prefer); has {
+			return prefer
+		}
+		if len(ids) > 0 && (first == "" || ids[0] < first) {
+			first = ids[0]
 		}
 	}
 	return first

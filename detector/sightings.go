@@ -140,19 +140,34 @@ type postings struct {
 
 type posting struct{ vm, next int32 }
 
-func indexKeys(vms []vm) postings {
+// indexKeys maps the keys of the instances that the test accepts.
+func indexKeys(vms []vm, test func(*vm) bool) postings {
 	n := 0
 	for i := range vms {
-		n += len(vms[i].Keys)
+		if test(&vms[i]) {
+			n += len(vms[i].Keys)
+		}
 	}
 	p := postings{head: make(map[infra.Key]int32, n), next: make([]posting, 1, n+1)} // posting 0 ends a chain
 	for i := range vms {
+		if !test(&vms[i]) {
+			continue
+		}
 		for _, k := range vms[i].Keys {
 			p.next = append(p.next, posting{int32(i), p.head[k]})
 			p.head[k] = int32(len(p.next) - 1)
 		}
 	}
 	return p
+}
+
+// with are the instances that have any of the keys, in no order.
+func (p *postings) with(keys []infra.Key) []int32 {
+	var found []int32
+	for _, k := range keys {
+		found = p.appendTo(found, k)
+	}
+	return found
 }
 
 // appendTo adds the instances that have k; for a zero key there are none.

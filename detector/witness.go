@@ -16,8 +16,8 @@ func (ix *index) nameFacts(c *expectedMachine, f *machineFacts) {
 	ours := func(v *vm) bool {
 		return alive(v) && !slices.Contains(f.home, v) && !slices.Contains(f.copies, v) && ix.hasNoOtherOwner(c, v)
 	}
-	f.namesakes = keep(ix.withKeys(ix.nameKeys(c)...), ours)
-	f.witness = keep(ix.withKeys(c.Witness...), func(v *vm) bool { return ours(v) && ix.atHome(c, v) })
+	f.namesakes = keep(ix.notOfOthers(c, ix.nameKeys(c)...), ours)
+	f.witness = keep(ix.notOfOthers(c, c.Witness...), func(v *vm) bool { return ours(v) && ix.atHome(c, v) })
 }
 
 // nameKeys are those by which namesakes of an expected machine are found. To an expected

@@ -80,9 +80,54 @@ func (j *jsonWriter) value(v any, prefix string) {
 	j.buf.Reset()
 	e := json.NewEncoder(&j.buf)
 	e.SetEscapeHTML(false)
-	e.SetIndent(prefix, "  ")
 	if j.err = e.Encode(v); j.err == nil {
-		_, j.err = j.Write(terminal.JSON(bytes.TrimSuffix(j.buf.Bytes(), []byte("\n"))))
+		j.indented(terminal.JSON(bytes.TrimSuffix(j.buf.Bytes(), []byte("\n"))), "\n"+prefix)
+	}
+}
+
+// indented writes what encoding/json has just written, with line breaks. Its own
+// indenting checks the syntax once more, which takes as long as all the rest.
+func (j *jsonWriter) indented(doc []byte, line string) {
+	const deepest = "                                                                "
+	depth := 0
+	newLine := func() {
+		j.text(line)
+		j.text(deepest[:min(2*depth, len(deepest))])
+	}
+	for i := 0; i < len(doc); {
+		start := i
+		i++
+		switch c := doc[start]; c {
+		case '{', '[':
+			if doc[i] == c+2 { // the closing one
+				i++
+				break
+			}
+			depth++
+			j.text(string(c))
+			newLine()
+			continue
+		case '}', ']':
+			depth--
+			newLine()
+		case ',':
+			j.text(",")
+			newLine()
+			continue
+		case ':':
+			j.text(": ")
+			continue
+		case '"':
+			for ; doc[i] != '"'; i++ {
+				if doc[i] == '\\' {
+					i++
+				}
+			}
+			i++
+		}
+		if j.err == nil {
+			_, j.err = j.Write(doc[start:i])
+		}
 	}
 }
 

@@ -46,7 +46,7 @@ type tarVisitor interface {
 
 // tarWalker is a push reader of tar: what is written to it is the archive. A
 // body that is not wanted costs one subtraction; one that is wanted is gathered
-// in memory.
+// in memory, unless it comes in one piece.
 //
 // An archive means to it what it means to archive/tar, with which Velero reads
 // it (pkg/archive/extractor.go v1.18.1). It reads the headers that Velero writes
@@ -80,10 +80,14 @@ func (w *tarWalker) Write(p []byte) (int, error) {
 		}
 		if w.need > 0 {
 			k := min(w.need, int64(len(p)))
-			w.got = append(w.got, p[:k]...)
+			body := p[:k] // most lie in one piece
+			if k < w.need || len(w.got) > 0 {
+				w.got = append(w.got, body...)
+				body = w.got
+			}
 			p = p[k:]
 			if w.need -= k; w.need == 0 {
-				if err := w.complete(); err != nil {
+				if err := w.complete(body); err != nil {
 					return n - len(p), err
 				}
 			}
@@ -175,7 +179,7 @@ func (w *tarWalker) enter() error {
 func (w *tarWalker) gather(size, pad int64, special byte) error {
 	w.got, w.need, w.pad, w.special = w.got[:0], size, pad, special
 	if size == 0 {
-		return w.complete()
+		return w.complete(nil)
 	}
 	return nil
 }
@@ -197,14 +201,14 @@ func (w *tarWalker) extend(b []byte, kind byte) error {
 }
 
 // complete hands on a body that has been gathered.
-func (w *tarWalker) complete() error {
+func (w *tarWalker) complete(body []byte) error {
 	w.skip = w.pad
 	special := w.special
 	w.special = 0
 	if special == 0 {
-		return w.visitor.body(w.got)
+		return w.visitor.body(body)
 	}
-	if err := w.before.content(w.got, special); err != nil {
+	if err := w.before.content(body, special); err != nil {
 		return err
 	}
 	if special != 'g' {
@@ -214,12 +218,12 @@ func (w *tarWalker) complete() error {
 	if err := w.before.entry(nil, &w.header); err != nil {
 		return err
 	}
-	body := w.skip
+	rest := w.skip
 	w.header.size = 0
 	if err := w.enter(); err != nil {
 		return err
 	}
-	w.skip = body
+	w.skip = rest
 	return nil
 }
 

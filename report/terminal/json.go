@@ -15,7 +15,12 @@ func JSON(doc []byte) []byte {
 	suspect := func(r rune) bool {
 		return r != '\n' && (Unsafe(r) || r == utf8.RuneError)
 	}
-	if bytes.IndexFunc(doc, suspect) < 0 {
+	plain := func(c byte) bool { return ' ' <= c && c <= '~' || c == '\n' } // as nearly all of it is
+	first := 0
+	for first < len(doc) && plain(doc[first]) {
+		first++
+	}
+	if bytes.IndexFunc(doc[first:], suspect) < 0 {
 		return doc
 	}
 	out := make([]byte, 0, len(doc)+64)

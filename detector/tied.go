@@ -1,0 +1,137 @@
+package detector
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// gradeHints are the hints of one grade.
+type gradeHints struct {
+	byKey    map[infra.Key]*hintList
+	patterns []patternHint
+	also     map[string]bool // kinds of keys that hints ask for beside their own
+	// known holds what was found of instances that are alike: names that many clusters
+	// have would otherwise cost the instances of the name times those clusters.
+	known map[string]*tied
+}
+
+// hintList are hints that an instance has all of.
+type hintList struct {
+	id  int
+	all []*infra.OwnershipHint
+}
+
+type patternHint struct {
+	*hintList
+	within  infra.Key
+	pattern *regexp.Regexp
+}
+
+// tied are the hints of one grade that an instance has.
+type tied struct {
+	hints    []*infra.OwnershipHint
+	bonds    []bond                    // of the most specific, in order
+	clusters map[backup.ClusterID]bool // of all of them, where they are many
+}
+
+// many is how many hints are worth to be kept for the next instance.
+const many = 16
+
+func (g *gradeHints) add(hint *infra.OwnershipHint) {
+	for _, k := range hint.Expect {
+		g.also[k.Kind] = true
+	}
+	g.also[hint.Shares] = hint.Shares != ""
+	id := len(g.byKey) + len(g.patterns)
+	if !hint.Key.IsZero() {
+		if g.byKey[hint.Key] == nil {
+			g.byKey[hint.Key] = &hintList{id: id}
+		}
+		list := g.byKey[hint.Key]
+		list.all = append(list.all, hint)
+	} else if re := hint.NamePattern(); re != nil {
+		g.patterns = append(g.patterns, patternHint{&hintList{id, []*infra.OwnershipHint{hint}}, hint.Within, re})
+	}
+}
+
+// tied returns the hints of a grade that fit an instance.
+func (t *hintIndex) tied(grade infra.Grade, v *vm) *tied {
+	g := t.grades[grade]
+	if g == nil {
+		return &tied{}
+	}
+	var lists []*hintList
+	count := 0
+	for _, k := range v.Keys {
+		if list := g.byKey[k]; list != nil {
+			lists, count = append(lists, list), count+len(list.all)
+		}
+	}
+	for _, p := range g.patterns {
+		if (p.within.IsZero() || v.HasKey(p.within)) && p.pattern.MatchString(v.Name) {
+			lists, count = append(lists, p.hintList), count+1
+		}
+	}
+	if count <= many {
+		return t.tie(lists, v)
+	}
+	like := g.signature(lists, v)
+	if g.known[like] == nil {
+		one := t.tie(lists, v)
+		one.clusters = map[backup.ClusterID]bool{}
+		for _, hint := range one.hints {
+			one.clusters[hint.Cluster] = true
+		}
+		g.known[like] = one
+	}
+	return g.known[like]
+}
+
+// signature is the same for instances that the same hints fit: it is all that
+// hintIndex.fits looks at.
+func (g *gradeHints) signature(lists []*hintList, v *vm) string {
+	var text []byte
+	for _, l := range lists {
+		text = append(strconv.AppendInt(text, int64(l.id), 10), ' ')
+	}
+	for _, i := range v.seen {
+		text = append(strconv.AppendInt(text, int64(i), 10), '@')
+	}
+	for _, k := range v.Keys {
+		if g.also[k.Kind] {
+			text = strconv.AppendQuote(strconv.AppendQuote(text, k.Kind), k.Value)
+		}
+	}
+	return string(text)
+}
+
+func (t *hintIndex) tie(lists []*hintList, v *vm) *tied {
+	one := &tied{}
+	var bonds []bond
+	for _, l := range lists {
+		for _, hint := range l.all {
+			if !t.fits(hint, v) {
+				continue
+			}
+			b := bondOfHint(hint)
+			if hint.Grade == infra.LocationOnly {
+				b.specificity = 0 // a place suggests, it does not compete
+			}
+			one.hints, bonds = append(one.hints, hint), append(bonds, b)
+		}
+	}
+	one.bonds = strongest(bonds)
+	return one
+}
+
+// to reports whether any of the hints is of the cluster.
+func (t *tied) to(id backup.ClusterID) bool {
+	if t.clusters != nil {
+		return t.clusters[id]
+	}
+	return slices.ContainsFunc(t.hints, func(hint *infra.OwnershipHint) bool { return hint.Cluster == id })
+}
