@@ -194,7 +194,7 @@ func TestWhatHasNoRoomIsCounted(t *testing.T) {
 	r := sample()
 	r.Summary.Answer.Reasons, r.Summary.Answer.Safe = nil, report.No
 	for _, code := range slices.Sorted(maps.Keys(consequences)) {
-		r.Summary.Answer.Reasons = append(r.Summary.Answer.Reasons, report.AnswerReason{Code: code, Message: code, Objects: []string{"Cluster t/prod"}})
+		r.Summary.Answer.Reasons = append(r.Summary.Answer.Reasons, report.AnswerReason{Code: code, Message: string(code), Objects: []string{"Cluster t/prod"}})
 	}
 	got := shown(t, r, Options{})
 	numbered := regexp.MustCompile(`(?m)^ ?\d+ [!?=-] `).FindAllString(got, -1)
