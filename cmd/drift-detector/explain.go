@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -76,7 +77,7 @@ func codesNamed(names []string) ([]report.Code, error) {
 			for i := range codes {
 				known = append(known, codes[i].Code)
 			}
-			return nil, &usageError{message: fmt.Sprintf("unknown code %q", name) + didYouMean("", name, known), command: "explain"}
+			return nil, &usageError{message: fmt.Sprintf("unknown code %q", name) + cmp.Or(didYouMean("", name, known), "; without a code, explain lists all"), command: "explain"}
 		}
 		out = append(out, found...)
 	}
