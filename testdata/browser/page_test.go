@@ -150,7 +150,7 @@ func entries(r *report.Report) []entry {
 			for _, m := range s.Machines {
 				e := entry{status: m.Status, name: m.Name, cluster: c.Title(), ignored: m.Ignored != nil}
 				if m.Reason != "" {
-					e.codes = append(e.codes, m.Reason)
+					e.codes = append(e.codes, string(m.Reason))
 				}
 				for _, w := range m.Warnings {
 					e.codes = append(e.codes, w.Reason)
