@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 )
@@ -50,6 +49,10 @@ func linked(goos, goarch string, build []string) (modules, error) {
 	if err != nil {
 		return nil, fmt.Errorf("go list: %w", err)
 	}
+	goroot, version, err := toolchain()
+	if err != nil {
+		return nil, err
+	}
 	all, owner := modules{}, map[string]string{}
 	var packages []listed
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {
@@ -59,12 +62,12 @@ func linked(goos, goarch string, build []string) (modules, error) {
 		} else if err != nil {
 			return nil, fmt.Errorf("go list: %w", err)
 		}
-		path, version, root := standardLibrary, strings.TrimPrefix(runtime.Version(), "go"), filepath.Join(runtime.GOROOT(), "src")
+		path, release, root := standardLibrary, version, goroot
 		if !p.Standard {
-			path, version, root = p.Module.Path, p.Module.Version, p.Module.Dir
+			path, release, root = p.Module.Path, p.Module.Version, p.Module.Dir
 		}
 		if all[path] == nil {
-			all[path] = &module{version: version, needs: map[string]bool{}, texts: map[string]string{}}
+			all[path] = &module{version: release, needs: map[string]bool{}, texts: map[string]string{}}
 		}
 		owner[p.ImportPath] = path
 		packages = append(packages, p)
@@ -80,17 +83,22 @@ func linked(goos, goarch string, build []string) (modules, error) {
 			}
 		}
 	}
-	if std := all[standardLibrary]; std != nil { // Go's own licence is beside src, not in it
-		if err := std.gather(runtime.GOROOT(), runtime.GOROOT()); err != nil {
-			return nil, err
-		}
-	}
 	for path, m := range all {
 		if err := m.classify(); err != nil {
 			return nil, fmt.Errorf("module %s %s: %w", path, m.version, err)
 		}
 	}
 	return all, nil
+}
+
+// toolchain is where Go is, and its version.
+func toolchain() (goroot, version string, err error) {
+	out, err := exec.Command("go", "env", "GOROOT", "GOVERSION").Output()
+	goroot, version, _ = strings.Cut(strings.TrimSpace(string(out)), "\ngo")
+	if err != nil || version == "" {
+		return "", "", fmt.Errorf("go env GOROOT GOVERSION: %q, %w", out, err)
+	}
+	return goroot, version, nil
 }
 
 var isLicence = regexp.MustCompile(`(?i)^((un)?licen[sc]e|copying|notice|patents)([._-].*)?$`)
