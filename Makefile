@@ -28,7 +28,7 @@ AXE_VERSION  := 4.14.1
 AXE          := $(CACHE)/axe-core-$(AXE_VERSION)/node_modules/axe-core/axe.min.js
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test race cover update test-aws test-browser fuzz bench bench-go size lint release image install help
+.PHONY: build demo test race cover update test-aws test-browser fuzz bench bench-go size advisories lint release image install help
 
 build: ## build bin/drift-detector, a static binary
 	CGO_ENABLED=0 go build $(BUILD) -o bin/drift-detector ./cmd/drift-detector
@@ -102,13 +102,16 @@ size: build ## print the binary's size per release target, and hold linux/amd64 
 	    echo "$$target is above its limit of $(MAX_SIZE) bytes" >&2; exit 1; fi; \
 	done
 
+advisories: build ## look for known vulnerabilities of what is linked, and that those listed are not reachable
+	@go run ./.ci/advisories bin/drift-detector
+
 # The tag adds the files that only make test-aws builds.
 lint: ## check format, go vet and staticcheck
 	@unformatted=$$($(GOFUMPT) -l . .ci testdata/oracle testdata/browser testdata/bench) || exit 1; \
 	if [ -n "$$unformatted" ]; then echo "not gofumpt'd:"; echo "$$unformatted"; exit 1; fi
 	@for module in $(MODULES); do echo "go vet, staticcheck: $$module"; (cd $$module && go vet -tags moto ./... && $(STATICCHECK) -tags moto ./...) || exit 1; done
-	go vet ./.ci/release
-	$(STATICCHECK) ./.ci/release
+	go vet ./.ci/release ./.ci/advisories
+	$(STATICCHECK) ./.ci/release ./.ci/advisories
 
 release: ## cross-compile archives and SHA256SUMS into dist/, byte-identical for one commit
 	go run ./.ci/release -out $(DIST) -version $(VERSION) -time $(TIME) -targets "$(TARGETS)" -- $(BUILD) ./cmd/drift-detector

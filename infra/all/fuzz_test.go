@@ -1,4 +1,4 @@
-package backup_test
+package all_test
 
 import (
 	"archive/tar"
@@ -24,7 +24,7 @@ import (
 func FuzzLoad(f *testing.F) {
 	smallest := map[string][]byte{}
 	paths := map[string]string{}
-	backuptest.Rewrite(f, lab, func(path string, body []byte) ([]byte, bool) {
+	backuptest.Rewrite(f, "../../testdata/fleet-data.tar.gz", func(path string, body []byte) ([]byte, bool) {
 		resource := archive.ResourceIn(path)
 		if old := smallest[resource]; resource != "" && (old == nil || len(body) < len(old)) {
 			smallest[resource], paths[resource] = body, path
@@ -38,7 +38,7 @@ func FuzzLoad(f *testing.F) {
 		if !nameable(path) {
 			t.Skip()
 		}
-		b := withCluster().Add(machines, machine("v1beta2", "good", "")).Raw(path, mutate.JSON(body, edits))
+		b := backuptest.New().Add("clusters.cluster.x-k8s.io", object("Cluster", "c")).Add("machines.cluster.x-k8s.io", object("Machine", "good")).Raw(path, mutate.JSON(body, edits))
 
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
@@ -50,7 +50,8 @@ func FuzzLoad(f *testing.F) {
 			}
 			return
 		}
-		if !slices.Contains(names(s), "good") && !strings.Contains(path, "good") {
+		isGood := func(m backup.Machine) bool { return m.Name == "good" && m.Namespace == "ns" }
+		if !slices.ContainsFunc(s.Machines, isGood) && !strings.Contains(path, "good") {
 			t.Errorf("another item cost the machine: %+v", s.Problems)
 		}
 		for _, p := range s.Problems {
@@ -61,6 +62,14 @@ func FuzzLoad(f *testing.F) {
 		registry.Expected(s)
 		registry.Targets(s, secrets, infra.Access{})
 	})
+}
+
+// object is the Cluster, or a Machine of it.
+func object(kind, name string) map[string]any {
+	return map[string]any{
+		"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": kind, "metadata": map[string]any{"namespace": "ns", "name": name},
+		"spec": map[string]any{"clusterName": "c", "infrastructureRef": map[string]any{"kind": "K", "name": name}},
+	}
 }
 
 // nameable reports whether archive/tar writes an entry of that name.
