@@ -27,6 +27,7 @@ func FuzzReport(f *testing.F) {
 	for seed := range uint64(4) {
 		f.Add(reporttest.JSON(f, reporttest.Random(seed)), []byte{})
 		f.Add(reporttest.JSON(f, reporttest.Filled(rand.New(rand.NewPCG(seed, 1)))), []byte{0, 9, 11, 0, 0, 1, 7, 7, 0, 0})
+		f.Add(reporttest.JSON(f, reporttest.Random(seed)), randomBytes(seed, 20))
 	}
 	f.Add([]byte(`{"schemaVersion":"1","summary":{},"clusters":[],"infraMachines":[],"scopes":[]}`), []byte{})
 	f.Add([]byte(`{"schemaVersion":"2"}`), []byte{})
@@ -86,6 +87,14 @@ func FuzzReport(f *testing.F) {
 	})
 }
 
+func randomBytes(seed uint64, n int) []byte {
+	r, b := rand.New(rand.NewPCG(seed, 2)), make([]byte, n)
+	for i := range b {
+		b[i] = byte(r.IntN(256))
+	}
+	return b
+}
+
 func printed(t *testing.T, what string, write func(io.Writer) error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -98,7 +107,9 @@ func printed(t *testing.T, what string, write func(io.Writer) error) {
 // unarmed demands that no terminal takes any of a text for a command.
 func unarmed(t *testing.T, what, text string) {
 	t.Helper()
-	if at := strings.IndexFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) }); at >= 0 {
+	if at := strings.IndexFunc(text, func(r rune) bool {
+		return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r)
+	}); at >= 0 {
 		t.Errorf("%s holds %q", what, text[max(0, at-40):min(len(text), at+40)])
 	}
 }

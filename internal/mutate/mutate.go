@@ -9,17 +9,18 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
-// values take the place of others.
-var values = []any{
-	nil, true, false, "", "x", "a/b", "-rf", "$(touch x)`\n\x1b[31m\u202e<b>&|*_", "9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z",
-	json.Number("-1"), json.Number("0"), json.Number("1e400"), json.Number("9223372036854775807"),
-	[]any{},
-	map[string]any{},
-	[]any{nil},
-	map[string]any{"": nil},
-}
+// texts and numbers take the place of others.
+var (
+	texts = []any{
+		"", "x", "a/b", "-rf", "$(touch x)`\n\x1b[31m\u202e<b>&|*_", "9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z", "\x00", "\u2028\ufeff", "[a](b)", "' \"\\",
+	}
+	numbers = []any{json.Number("-1"), json.Number("0"), json.Number("3"), json.Number("2147483648"), json.Number("9223372036854775807"), json.Number("1e400")}
+	others  = []any{nil, true, false, []any{}, map[string]any{}, []any{nil}, map[string]any{"": nil}}
+	values  = slices.Concat(others, texts, numbers)
+)
 
 // editLen is how many bytes describe one edit: a node, what to do, and with what.
 const editLen = 5
@@ -71,24 +72,52 @@ func collect(into *[]slot, v any, put func(any)) {
 	}
 }
 
+// edit changes a value: one in four times into one of any type, or into none, else into
+// another of its own, which more readers take.
 func edit(s slot, what byte, other slot) {
-	list, isList := s.value.([]any)
-	text, isText := s.value.(string)
-	switch {
-	case int(what) < len(values):
-		s.put(copied(values[what]))
-	case what < 64 && s.drop != nil:
-		s.drop()
-	case what < 128:
-		s.put(copied(other.value))
-	case isList && len(list) > 0 && what < 192: // one element more, which is there already
-		s.put(append(slices.Clone(list), copied(list[int(what)%len(list)])))
-	case isList && len(list) > 0: // one element less
-		s.put(slices.Delete(slices.Clone(list), 0, 1))
-	case isText && len(text) < 1<<20: // longer
-		s.put(text + text)
+	n := int(what) / 4
+	pick := func(from []any) any { return copied(from[n%len(from)]) }
+	if what%4 == 0 {
+		switch {
+		case n < len(values):
+			s.put(pick(values))
+		case n < 40 && s.drop != nil:
+			s.drop()
+		default:
+			s.put(copied(other.value))
+		}
+		return
+	}
+	switch v := s.value.(type) {
+	case bool:
+		s.put(!v)
+	case json.Number:
+		s.put(pick(numbers))
+	case string:
+		as, isText := other.value.(string)
+		switch {
+		case isText && what%4 == 1:
+			s.put(as)
+		case n == 63 && len(v) < 64<<10:
+			s.put(strings.Repeat(v, 16))
+		default:
+			s.put(pick(texts))
+		}
+	case []any:
+		switch {
+		case len(v) > 0 && what%4 == 1: // one element more, which is there already
+			s.put(append(slices.Clone(v), pick(v)))
+		case len(v) > 0 && what%4 == 2: // one less
+			s.put(slices.Delete(slices.Clone(v), n%len(v), n%len(v)+1))
+		default:
+			s.put([]any{})
+		}
+	case map[string]any:
+		if names := slices.Sorted(maps.Keys(v)); len(names) > 0 {
+			delete(v, names[n%len(names)])
+		}
 	default:
-		s.put([]any{s.value})
+		s.put(pick(values))
 	}
 }
 
