@@ -28,7 +28,7 @@ AXE_VERSION  := 4.14.1
 AXE          := $(CACHE)/axe-core-$(AXE_VERSION)/node_modules/axe-core/axe.min.js
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test race cover update test-aws test-browser bench bench-go size lint release image install help
+.PHONY: build demo test race cover update test-aws test-browser fuzz bench bench-go size advisories lint release image install help
 
 build: ## build bin/drift-detector, a static binary
 	CGO_ENABLED=0 go build $(BUILD) -o bin/drift-detector ./cmd/drift-detector
@@ -71,6 +71,17 @@ test-aws: $(MOTO)/bin/moto_server ## hold the AWS provider against moto, an AWS 
 test-browser: $(AXE) ## open HTML reports in Chromium, which must be installed, and look
 	cd testdata/browser && AXE=$(AXE) go test -count 1 ./...
 
+FUZZTIME := 60s
+
+# One target at a time, each in a process of its own; go test finds them by their names.
+# What fails one is written to testdata/fuzz of its package: commit it with the repair,
+# and every make test runs it.
+fuzz: ## look for inputs that break what reads foreign files, each target for FUZZTIME (60s)
+	@for folder in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n 1 dirname | sort -u); do \
+	  targets=$$(go test -list '^Fuzz' $$folder) || { echo "$$targets"; exit 1; }; \
+	  for target in $$(echo "$$targets" | grep '^Fuzz'); do echo "== $$folder $$target"; \
+	    go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x $$folder || exit 1; done; done
+
 # 5 minutes on 2 cores; the first time generates backups under bin/bench. The whole of
 # the page: make bench BENCH='-machines 1000,10000,50000 -vms 3000,50000'
 BENCH := -machines 1000,10000 -vms 3000
@@ -91,13 +102,16 @@ size: build ## print the binary's size per release target, and hold linux/amd64 
 	    echo "$$target is above its limit of $(MAX_SIZE) bytes" >&2; exit 1; fi; \
 	done
 
+advisories: build ## look for known vulnerabilities of what is linked, and that those listed are not reachable
+	@go run ./.ci/advisories bin/drift-detector
+
 # The tag adds the files that only make test-aws builds.
 lint: ## check format, go vet and staticcheck
 	@unformatted=$$($(GOFUMPT) -l . .ci testdata/oracle testdata/browser testdata/bench) || exit 1; \
 	if [ -n "$$unformatted" ]; then echo "not gofumpt'd:"; echo "$$unformatted"; exit 1; fi
 	@for module in $(MODULES); do echo "go vet, staticcheck: $$module"; (cd $$module && go vet -tags moto ./... && $(STATICCHECK) -tags moto ./...) || exit 1; done
-	go vet ./.ci/release
-	$(STATICCHECK) ./.ci/release
+	go vet ./.ci/release ./.ci/advisories
+	$(STATICCHECK) ./.ci/release ./.ci/advisories
 
 release: ## cross-compile archives and SHA256SUMS into dist/, byte-identical for one commit
 	go run ./.ci/release -out $(DIST) -version $(VERSION) -time $(TIME) -targets "$(TARGETS)" -- $(BUILD) ./cmd/drift-detector

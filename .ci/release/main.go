@@ -1,7 +1,8 @@
 // Command release cross-compiles drift-detector and packs one archive per
-// platform, with LICENSE, README.md and the manual page, and SHA256SUMS over them. The same
-// commit and Go version give the same bytes: times are the commit's, owners
-// are 0, the order is fixed, and the build flags keep paths out.
+// platform, with LICENSE, README.md, the manual page, the licences of all that is linked
+// and a list of it (SBOM), and SHA256SUMS over them. The same commit and Go version give
+// the same bytes: times are the commit's, owners are 0, the order is fixed, and the build
+// flags keep paths out.
 //
 //	go run ./.ci/release -out dist -version v1 -time 1700000000 -targets "linux/amd64 windows/amd64" -- BUILD-FLAGS PACKAGE
 //
@@ -54,7 +55,7 @@ func release(out, version string, when time.Time, targets, build []string) error
 			return fmt.Errorf("target %q is not GOOS/GOARCH", target)
 		}
 		name := fmt.Sprintf("drift-detector-%s-%s-%s", version, goos, goarch)
-		content, file, err := archive(name, goos, goarch, when, build, docs)
+		content, file, err := archive(name, version, goos, goarch, when, build, docs)
 		if err != nil {
 			return fmt.Errorf("building %s: %w", target, err)
 		}
@@ -68,8 +69,14 @@ func release(out, version string, when time.Time, targets, build []string) error
 	return os.WriteFile(filepath.Join(out, "SHA256SUMS"), []byte(strings.Join(sums, "")), 0o644)
 }
 
+// What an archive says of what is linked.
+const (
+	sbomFile     = "drift-detector.cdx.json"
+	licencesFile = "THIRD-PARTY-LICENSES.txt"
+)
+
 // archive builds one platform and returns its archive and the archive's name.
-func archive(name, goos, goarch string, when time.Time, build []string, docs []file) ([]byte, string, error) {
+func archive(name, version, goos, goarch string, when time.Time, build []string, docs []file) ([]byte, string, error) {
 	binary := "drift-detector"
 	if goos == "windows" {
 		binary += ".exe"
@@ -78,8 +85,19 @@ func archive(name, goos, goarch string, when time.Time, build []string, docs []f
 	if err != nil {
 		return nil, "", err
 	}
+	all, err := linked(goos, goarch, build)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := all.confirm(program); err != nil {
+		return nil, "", err
+	}
+	list, err := sbom("drift-detector", version, goos, goarch, when, all)
+	if err != nil {
+		return nil, "", err
+	}
 	files := []file{{name: name + "/" + binary, content: program, mode: 0o755}}
-	for _, doc := range docs {
+	for _, doc := range append(slices.Clone(docs), file{sbomFile, list, 0o644}, file{licencesFile, all.notices(), 0o644}) {
 		doc.name = name + "/" + doc.name
 		files = append(files, doc)
 	}
@@ -123,12 +141,16 @@ func compile(binary, goos, goarch string, build []string) ([]byte, error) {
 	var said bytes.Buffer
 	cmd := exec.Command("go", append([]string{"build", "-o", program}, build...)...)
 	cmd.Stdout, cmd.Stderr = &said, &said
-	// The level of the instruction set and flags of the user's shell would
-	// otherwise get into the binary.
-	cmd.Env = append(os.Environ(),
-		"CGO_ENABLED=0", "GOOS="+goos, "GOARCH="+goarch, "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOEXPERIMENT=")
+	cmd.Env = target(goos, goarch)
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("go build: %w\n%s", err, said.Bytes())
 	}
 	return os.ReadFile(program)
+}
+
+// target is the environment of go for one platform. The level of the instruction set and
+// flags of the user's shell would otherwise get into the binary.
+func target(goos, goarch string) []string {
+	return append(os.Environ(),
+		"CGO_ENABLED=0", "GOOS="+goos, "GOARCH="+goarch, "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOEXPERIMENT=")
 }
