@@ -47,6 +47,12 @@ type planner struct {
 	assigned  map[*report.Check]bool              // of tied
 	steps     map[*report.Machine][]report.Step
 	others    map[*report.InfraMachine][]report.Step
+	parts     map[part][]*report.Cluster
+	missing   map[int]map[string][]*report.Missing // by backup and object
+	found     []*fault
+	faultsOf  map[*report.Cluster][]*fault
+	untied    int // how many faults concern clusters that are not known
+	reasonsOf map[*report.Cluster][]ownReason
 	reported  map[setID]bool // sets of which the event behind their findings was noted
 }
 
