@@ -21,12 +21,13 @@ func (r *Report) Incomplete() []Scope {
 
 // OtherErrors are those that do not repeat why a scope is not complete.
 func (r *Report) OtherErrors() []Error {
-	partial := r.Incomplete()
-	return slices.DeleteFunc(slices.Clone(r.Errors), func(e Error) bool {
-		return e.Scope != "" && slices.ContainsFunc(partial, func(s Scope) bool {
-			return s.Error != nil && s.Error.Message == e.Message
-		})
-	})
+	said := map[string]bool{}
+	for _, s := range r.Incomplete() {
+		if s.Error != nil {
+			said[s.Error.Message] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(r.Errors), func(e Error) bool { return e.Scope != "" && said[e.Message] })
 }
 
 // ScopeName joins the parts of a scope's name, without those that are empty.

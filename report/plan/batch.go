@@ -171,6 +171,7 @@ func whereabouts(i *report.Instance) string {
 type gathering struct {
 	when    string
 	batches []*pending
+	byKey   map[string][]*pending
 }
 
 type pending struct {
@@ -203,14 +204,20 @@ func (g *gathering) add(kind string, steps []report.Step, item Item, owner, word
 	if len(texts) == 0 {
 		return nil
 	}
-	i := slices.IndexFunc(g.batches, func(p *pending) bool {
-		return p.key == key && (len(p.items) < most || slices.Equal(p.items[len(p.items)-1].Clusters, item.Clusters))
+	like := g.byKey[key]
+	i := slices.IndexFunc(like, func(p *pending) bool {
+		return len(p.items) < most || slices.Equal(p.items[len(p.items)-1].Clusters, item.Clusters)
 	})
 	if i < 0 {
-		i = len(g.batches)
-		g.batches = append(g.batches, &pending{key: key, words: words, texts: texts})
+		i = len(like)
+		like = append(like, &pending{key: key, words: words, texts: texts})
+		g.batches = append(g.batches, like[i])
+		if g.byKey == nil {
+			g.byKey = map[string][]*pending{}
+		}
+		g.byKey[key] = like
 	}
-	p := g.batches[i]
+	p := like[i]
 	if !slices.Contains(p.owners, owner) {
 		p.owners = append(p.owners, owner)
 	}

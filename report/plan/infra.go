@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"drift-detector/infra/shell"
@@ -48,13 +47,30 @@ func (pl *planner) duplicate(m *report.InfraMachine) (*report.Cluster, *report.M
 	if m.Reason != report.DuplicateID {
 		return nil, nil
 	}
-	same := func(o report.Instance) bool {
-		return o.Scope == m.Instance.Scope && o.Ref == m.Instance.Ref && strings.EqualFold(o.ID, m.Instance.ID)
-	}
-	for s, x := range pl.machines() {
-		if warned(x, report.DuplicateID) && len(pl.steps[x]) > 0 && slices.ContainsFunc(x.Others, same) {
-			return s.cluster, x
+	if pl.copied == nil { // the steps of all machines are known by now
+		pl.copied = map[[3]string]copied{}
+		for s, x := range pl.machines() {
+			if !warned(x, report.DuplicateID) || len(pl.steps[x]) == 0 {
+				continue
+			}
+			for i := range x.Others {
+				if k := sameInstance(&x.Others[i]); pl.copied[k].machine == nil {
+					pl.copied[k] = copied{s.cluster, x}
+				}
+			}
 		}
 	}
-	return nil, nil
+	found := pl.copied[sameInstance(&m.Instance)]
+	return found.cluster, found.machine
+}
+
+// copied is a machine whose id another instance has.
+type copied struct {
+	cluster *report.Cluster
+	machine *report.Machine
+}
+
+// sameInstance is equal for one instance in two places of a report.
+func sameInstance(i *report.Instance) [3]string {
+	return [3]string{i.Scope, i.Ref, strings.ToLower(i.ID)}
 }

@@ -159,8 +159,8 @@ func (pl *planner) settleScopes(d *draft) {
 // backup is about: that says it.
 func (pl *planner) absences(d *draft) {
 	reported := map[*report.Missing]bool{}
-	for _, k := range pl.errorsFound() {
-		for _, m := range pl.missed(k) {
+	for _, f := range pl.faultsFound() {
+		for _, m := range pl.missed(f.Check) {
 			reported[m] = true
 		}
 	}

@@ -47,7 +47,14 @@ type planner struct {
 	assigned  map[*report.Check]bool              // of tied
 	steps     map[*report.Machine][]report.Step
 	others    map[*report.InfraMachine][]report.Step
-	reported  map[setID]bool // sets of which the event behind their findings was noted
+	parts     map[part][]*report.Cluster
+	missing   map[int]map[string][]*report.Missing // by backup and object
+	found     []*fault
+	faultsOf  map[*report.Cluster][]*fault
+	untied    int // how many faults concern clusters that are not known
+	reasonsOf map[*report.Cluster][]ownReason
+	copied    map[[3]string]copied // by sameInstance
+	reported  map[setID]bool       // sets of which the event behind their findings was noted
 }
 
 func newPlanner(r *report.Report, tools Tools) *planner {

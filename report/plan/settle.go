@@ -39,20 +39,13 @@ var settled = map[report.Reason]string{
 // settle comes before a cluster is unpaused: what the answer of the report says of it, and
 // what to do about that. It reports whether there is anything.
 func (pl *planner) settle(d *draft, c *report.Cluster) bool {
-	answer, any := pl.Summary.Answer, false
-	if answer == nil {
-		return false
+	if pl.reasonsOf == nil {
+		pl.findReasons()
 	}
-	for i := range answer.Reasons {
-		r := &answer.Reasons[i]
-		first := settled[r.Code]
-		var own []string
-		for _, object := range r.Objects {
-			if partOf(object, c) {
-				own = append(own, object)
-			}
-		}
-		if first == "" || own == nil {
+	any := false
+	for _, reason := range pl.reasonsOf[c] {
+		r, own, first := reason.AnswerReason, reason.objects, settled[reason.Code]
+		if first == "" {
 			continue
 		}
 		any = true
@@ -63,6 +56,33 @@ func (pl *planner) settle(d *draft, c *report.Cluster) bool {
 		d.after(text+". "+first, pl.spare(c, r.Code, own)...)
 	}
 	return any
+}
+
+// ownReason is a reason of the answer, with the objects of one cluster that it is about.
+type ownReason struct {
+	*report.AnswerReason
+	objects []string
+}
+
+func (pl *planner) findReasons() {
+	pl.reasonsOf = map[*report.Cluster][]ownReason{}
+	if pl.Summary.Answer == nil {
+		return
+	}
+	for i := range pl.Summary.Answer.Reasons {
+		r := &pl.Summary.Answer.Reasons[i]
+		for _, object := range r.Objects {
+			for _, c := range pl.clustersOf(object) {
+				all := pl.reasonsOf[c]
+				if len(all) == 0 || all[len(all)-1].AnswerReason != r {
+					all = append(all, ownReason{AnswerReason: r})
+				}
+				last := &all[len(all)-1]
+				last.objects = append(last.objects, object)
+				pl.reasonsOf[c] = all
+			}
+		}
+	}
 }
 
 // listed are names for a sentence.

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// growths are the inputs that grow, each alone. What has pick in it is there so many
+// times, and vary in it is another text in each copy.
+var growths = []growth{
+	{name: "clusters", pick: "tenant-alpha", vary: []string{"tenant-alpha", "alpha-prod", "alpha-dev"}},
+	{name: "clusters and machines of one name", pick: "tenant-alpha", vary: []string{"tenant-alpha"}},
+	{name: "machines of a cluster", pick: grownMachine, vary: []string{grownMachine}},
+	{name: "folders", pick: grownMachine, vary: []string{grownMachine, "/DC0/vm/capi/tenant-alpha"}},
+	{name: "endpoints", pick: "tenant-alpha", vary: []string{"tenant-alpha", "alpha-prod", "alpha-dev", "127.0.0.1:36459"}},
+	{name: "unknown VMs", pick: "DC0_H0_VM0", vary: []string{"DC0_H0_VM0"}},
+	{name: "unknown VMs of one name", pick: "DC0_H0_VM0"},
+	{name: "unknown VMs in the folder of a cluster", pick: "jumphost-01", vary: []string{"jumphost-01"}},
+	{name: "Nodes", pick: `"kind":"Node"`, vary: []string{grownMachine}},
+	{name: "ignore rules", rules: true},
+}
+
+const grownMachine = "alpha-prod-md-0-cjzhw-7z9bm"
+
+// TestNothingGrowsFasterThanItsInput counts how often each statement of the program runs,
+// with each input at one size and at eight times that. One that runs more than 32 times
+// as often is quadratic in something; sorting is up to 14 times.
+func TestNothingGrowsFasterThanItsInput(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it compiles the program with counters, which takes a minute")
+	}
+	t.Parallel()
+	const few, many, most, noise = 4, 32, 32, 8000
+	dir := t.TempDir()
+	program := filepath.Join(dir, "drift-detector")
+	build := exec.Command("go", "build", "-cover", "-covermode=count", "-coverpkg=drift-detector/...", "-buildvcs=false", "-o", program, ".")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	seed := newSeed(t)
+	for _, g := range growths {
+		t.Run(g.name, func(t *testing.T) {
+			before, after := g.count(t, program, seed, few), g.count(t, program, seed, many)
+			var grown []string
+			for block, n := range after {
+				if n > noise && n > most*max(1, before[block]) {
+					grown = append(grown, fmt.Sprintf("%s: %d times, and %d times of 8 times as many", block, before[block], n))
+				}
+			}
+			slices.Sort(grown)
+			for _, line := range grown {
+				t.Error(line)
+			}
+		})
+	}
+}
+
+// count runs the commands and returns how often each block of statements ran.
+func (g growth) count(t *testing.T, program string, s seed, copies int) map[string]int {
+	t.Helper()
+	dir := t.TempDir()
+	counters := filepath.Join(dir, "counters")
+	if err := os.Mkdir(counters, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	file := func(name string) string { return filepath.Join(dir, name) }
+	g.write(t, s, copies, file("data.tar.gz"), file("inventory.json"), file("rules.yaml"))
+	for _, args := range [][]string{
+		{
+			"detect", "--backup", file("data.tar.gz"), "--inventory", file("inventory.json"), "--ignore-file", file("rules.yaml"), "--quiet",
+			"-o", file("r.json"), "-o", file("r.html"), "-o", file("r.md"), "-o", file("r.txt"), "-o", file("r.xml"), "-o", file("r.prom"),
+		},
+		{"check", "--backup", file("data.tar.gz"), "-o", file("c.json")},
+		{"plan", file("r.json"), "-o", file("plan.md")},
+		{"diff", file("r.json"), file("r.json"), "-o", file("d.json")},
+	} {
+		cmd := exec.Command(program, args...)
+		cmd.Env = append(os.Environ(), "GOCOVERDIR="+counters)
+		if out, err := cmd.CombinedOutput(); err != nil && cmd.ProcessState.ExitCode() != int(exitIncomplete) {
+			t.Fatalf("%s: %v\n%s", args[0], err, out)
+		}
+	}
+	profile := file("profile")
+	if out, err := exec.Command("go", "tool", "covdata", "textfmt", "-i", counters, "-o", profile).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return readProfile(t, profile)
+}
+
+// readProfile reads lines "file:from,to statements count".
+func readProfile(t *testing.T, file string) map[string]int {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	out := map[string]int{}
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		fields := strings.Fields(lines.Text())
+		if len(fields) != 3 {
+			continue
+		}
+		n, err := strconv.Atoi(fields[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[fields[0]] += n
+	}
+	if len(out) < 1000 {
+		t.Fatalf("only %d blocks were counted", len(out))
+	}
+	return out
+}

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"drift-detector/backup/backuptest"
+	"drift-detector/infra"
+)
+
+// growth is how an input grows.
+type growth struct {
+	name, pick string
+	vary       []string
+	rules      bool
+}
+
+// seed is a tenant of the lab and what was listed of it.
+type seed struct {
+	items     []item
+	inventory infra.Inventory
+}
+
+type item struct{ path, body string }
+
+func newSeed(t *testing.T) (s seed) {
+	w := fleet(t)
+	file := filepath.Join(w.dir, "inventory.json")
+	runProgram(t, slices.Concat([]string{"inventory", "-o", file, "--quiet", "--namespace", "tenant-alpha"}, w.sources(), w.reach())...)
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if s.inventory, err = infra.ReadInventory(f); err != nil {
+		t.Fatal(err)
+	}
+	backuptest.Rewrite(t, w.backups[0], func(path string, body []byte) ([]byte, bool) {
+		if strings.Contains(path, "tenant-alpha") || !strings.Contains(path, "tenant-") {
+			s.items = append(s.items, item{path, string(body)})
+		}
+		return nil, false
+	})
+	return s
+}
+
+// write makes the files of a run.
+func (g growth) write(t *testing.T, s seed, copies int, backup, inventory, rules string) {
+	t.Helper()
+	kept := g.kept(s)
+	tarball := backuptest.New()
+	for _, i := range s.items {
+		n := 1
+		if g.pick != "" && strings.Contains(i.path, g.pick) {
+			n = copies
+		}
+		for k := range n {
+			if i.path != "metadata/version" { // which the tarball has
+				tarball.Raw(g.copy(i.path, k, n, kept), []byte(g.copy(i.body, k, n, kept)))
+			}
+		}
+	}
+	var listed bytes.Buffer
+	if err := infra.WriteInventory(&listed, g.grow(t, s.inventory, copies, kept)); err != nil {
+		t.Fatal(err)
+	}
+	if !g.rules {
+		copies = 1
+	}
+	var text strings.Builder
+	text.WriteString("rules:\n")
+	for k := range copies {
+		fmt.Fprintf(&text, "- match: {name: \"alpha-prod-md-%d-*\", status: Ghost}\n  reason: known\n- match: {check: NoHealthCheck, namespace: \"lab-%d-*\"}\n  reason: known\n", k, k)
+	}
+	for file, content := range map[string][]byte{backup: tarball.Bytes(), inventory: listed.Bytes(), rules: []byte(text.String())} {
+		if err := os.WriteFile(file, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// grow multiplies what was listed.
+func (g growth) grow(t *testing.T, from infra.Inventory, copies int, kept map[string]bool) infra.Inventory {
+	out := infra.Inventory{Version: from.Version}
+	for _, l := range from.Listings {
+		if g.pick != "tenant-alpha" {
+			l.Instances = multiply(t, g, l.Instances, copies, kept, func(i infra.Instance) bool { return strings.Contains(i.Path, g.pick) })
+			l.Nodes = multiply(t, g, l.Nodes, copies, kept, func(n infra.Node) bool { return g.pick == `"kind":"Node"` && n.Machine != "" || n.Machine == g.pick })
+			out.Listings = append(out.Listings, l)
+			continue
+		}
+		for k := range copies {
+			var one infra.Listing
+			decode(t, g.copy(jsonOf(t, l), k, copies, kept), &one)
+			if last := len(out.Listings) - 1; k == 0 || l.NodeState != "" || one.Endpoint != out.Listings[last].Endpoint {
+				out.Listings = append(out.Listings, one)
+			} else {
+				into := &out.Listings[last]
+				into.IDs, into.Clusters, into.Instances = append(into.IDs, one.IDs...), append(into.Clusters, one.Clusters...), append(into.Instances, one.Instances...)
+				into.ProbesFound, into.Asked = append(into.ProbesFound, one.ProbesFound...), append(into.Asked, one.Asked...)
+			}
+		}
+	}
+	for i := range out.Listings {
+		l := &out.Listings[i]
+		slices.Sort(l.IDs)
+		l.IDs = slices.Compact(l.IDs)
+	}
+	return out
+}
+
+func multiply[T any](t *testing.T, g growth, all []T, copies int, kept map[string]bool, is func(T) bool) (out []T) {
+	for _, one := range all {
+		if g.pick == "" || !is(one) {
+			out = append(out, one)
+			continue
+		}
+		for k := range copies {
+			var next T
+			decode(t, g.copy(jsonOf(t, one), k, copies, kept), &next)
+			out = append(out, next)
+		}
+	}
+	return out
+}
+
+func jsonOf(t *testing.T, v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func decode(t *testing.T, text string, into any) {
+	if err := json.Unmarshal([]byte(text), into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var grownID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\bvm-[0-9]+\b`)
+
+// kept are the ids that have to be the same in all copies: those of what is there once.
+func (g growth) kept(s seed) map[string]bool {
+	out := map[string]bool{}
+	note := func(text string) {
+		maps.Insert(out, func(yield func(string, bool) bool) {
+			for _, id := range grownID.FindAllString(text, -1) {
+				yield(id, true)
+			}
+		})
+	}
+	for _, i := range s.items {
+		if g.pick == "" || !strings.Contains(i.path, g.pick) {
+			note(i.body)
+		}
+	}
+	for _, l := range s.inventory.Listings {
+		note(l.Identity)
+	}
+	return out
+}
+
+// copy is one of several texts: the first is the text itself.
+func (g growth) copy(text string, k, of int, kept map[string]bool) string {
+	if k == 0 || of == 1 {
+		return text
+	}
+	for _, v := range g.vary {
+		text = strings.ReplaceAll(text, v, fmt.Sprintf("%s%03d", v, k))
+	}
+	return grownID.ReplaceAllStringFunc(text, func(id string) string {
+		switch {
+		case kept[id]:
+			return id
+		case strings.HasPrefix(id, "vm-"):
+			return fmt.Sprintf("%s%03d", id, k)
+		}
+		var b [4]byte
+		_, _ = hex.Decode(b[:], []byte(id[:8]))
+		return fmt.Sprintf("%08x%s", binary.BigEndian.Uint32(b[:])+uint32(k), id[8:])
+	})
+}
