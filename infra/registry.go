@@ -7,13 +7,18 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"drift-detector/backup"
 	"drift-detector/infra/shell"
 )
 
 // Registry is the providers of a run, as one.
-type Registry struct{ providers []Provider }
+type Registry struct {
+	providers []Provider
+	// Timeout is how long Collect lists one Target; [DefaultTimeout] when it is zero.
+	Timeout time.Duration
+}
 
 // NewRegistry returns a Registry of the providers. It panics when two have one
 // name: that is a mistake in the program.
@@ -184,8 +189,8 @@ type Watch struct {
 const atOnce = 200
 
 // Collect lists all targets at once, up to 200 of them, and returns when the last
-// is done: each provider bounds its own time. A refused target is a failed
-// listing. watch may be nil.
+// is done, each within Registry.Timeout. A refused target is a failed listing. watch may
+// be nil.
 func (r *Registry) Collect(ctx context.Context, targets []Target, watch *Watch) Inventory {
 	inv := Inventory{Version: InventoryVersion, Listings: make([]Listing, len(targets))}
 	var wg sync.WaitGroup
@@ -236,5 +241,8 @@ func (r *Registry) list(ctx context.Context, t Target) (l Listing) {
 	if t.Refused != nil {
 		return Listing{State: Failed, Fault: t.Refused, NodeState: t.NodeState}
 	}
+	limit := cmp.Or(r.Timeout, DefaultTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, &TimeOver{TimeoutFlag, limit})
+	defer cancel()
 	return p.List(ctx, t)
 }

@@ -41,8 +41,9 @@ func detectCommand(s *streams) *cli.Command {
 		UsageText: "drift-detector detect --backup FILE [-o FILE]... [options]",
 		Description: `Every machine is Healthy, Stale (object without VM), Ghost (VM without object)
 or Unknown; VMs that may be one are listed to be confirmed. Endpoints and
-credentials come out of the backup. Nothing is ever changed. A terminal shows
-the answer on one screen; render shows the whole report.
+credentials come out of the backup. Nothing is ever changed.
+
+A terminal shows the answer on one screen; render shows the whole report.
 
 EXAMPLES:
    drift-detector detect --backup mgmt-data.tar.gz

@@ -392,7 +392,7 @@ func TestAPIServersFail(t *testing.T) {
 	want := readOracle(t, testdata+"verdicts.json")
 	for name, fault := range map[string]lab.Fault{"down": lab.Down, "expired certificate": lab.ExpiredCertificate, "refusing": lab.Forbidden, "hanging": lab.Hang} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // a server that hangs costs its 30 seconds
+			t.Parallel()
 			w := fleet(t)
 			before := w.detect()
 			asked := []string{"alpha-prod", "beta-prod", "gamma-edge"}
@@ -406,7 +406,7 @@ func TestAPIServersFail(t *testing.T) {
 			}
 			t.Cleanup(n.Close)
 			w.nodes = n
-			o := w.detect()
+			o := w.detect("--timeout", "3s") // what a server that hangs costs
 			o.demand(t, exitIncomplete)
 			noWorse(t, before.report, o.report)
 			lines := strings.Join(errorLines(o.stderr), "\n")
@@ -434,6 +434,9 @@ func TestAPIServersFail(t *testing.T) {
 				}
 				if slices.Contains(asked, c.Name) && (c.Nodes.State != state || c.Nodes.Error == "") {
 					t.Errorf("cluster %s says of its Nodes: %q %q", c.Name, c.Nodes.State, c.Nodes.Error)
+				}
+				if slices.Contains(asked, c.Name) && (fault == lab.Hang) != strings.Contains(c.Nodes.Error, "the 3s of --timeout are over") {
+					t.Errorf("cluster %s says of its time: %q", c.Name, c.Nodes.Error)
 				}
 			}
 			skipped := w.detect("--skip-access-apiserver")

@@ -24,7 +24,7 @@ var helpGroups = []struct {
 	flags []string
 }{
 	{"NEEDED", []string{"backup", "output", "reason"}},
-	{"WHERE AND AS WHOM", append(providerFlagNames(), "endpoint", "credentials", "insecure-skip-verify", "skip-access-apiserver", "inventory", "empty-folder", "dry-run")},
+	{"WHERE AND AS WHOM", append(providerFlagNames(), "endpoint", "credentials", "insecure-skip-verify", "skip-access-apiserver", "timeout", "deadline", "inventory", "empty-folder", "dry-run")},
 	{"WHICH CLUSTERS", []string{"cluster", "namespace", "selector"}},
 	{"OUTPUT", []string{"format", "summary", "quiet", "ignore-healthy-resources"}},
 	{"CI", []string{"fail-on", "ignore-file"}},

@@ -33,6 +33,7 @@ type backupOptions struct {
 	dryRun      bool
 	quiet       bool
 	selection   selection.Selection
+	bounds      bounds
 }
 
 func (o *backupOptions) flags() []cli.Flag {
@@ -41,6 +42,8 @@ func (o *backupOptions) flags() []cli.Flag {
 		&cli.BoolFlag{Name: "skip-access-apiserver", Usage: "do not read the Node lists of workload clusters", Destination: &o.skipNodes},
 		&cli.BoolFlag{Name: "insecure-skip-verify", Usage: "do not verify certificates of infrastructure; those of API servers are always verified", Destination: &o.insecure},
 		&cli.StringSliceFlag{Name: "endpoint", Usage: "contact TO where the backup says FROM: `FROM=TO`; each is host:port or a URL; repeatable"},
+		&cli.StringFlag{Name: "timeout", Usage: "list each place within `TIME`; a vCenter, an AWS account in a region or the Node list of a cluster; such as 90s or 1h30m; what is cut off is incomplete (exit status 3)", Value: infra.Brisk(infra.DefaultTimeout), Destination: &o.bounds.timeout},
+		&cli.StringFlag{Name: "deadline", Usage: "read the backup and list all places within `TIME`; then the report is written of what was listed, incomplete (exit status 3); no limit if not given", Destination: &o.bounds.deadline},
 		&cli.StringFlag{Name: "credentials", Usage: "YAML `FILE` of credentials to use instead; its entries override those of the backup per endpoint", Destination: &o.credentials},
 	}, providerFlags(), o.selectionFlags(), []cli.Flag{
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print warnings and errors only; no progress, summary or credential notices", Destination: &o.quiet},
@@ -66,6 +69,9 @@ func (o *backupOptions) read(c *cli.Context) error {
 	}
 	if first := slices.Index(o.backups, stdinName); first >= 0 && slices.Contains(o.backups[first+1:], stdinName) {
 		return &usageError{message: "--backup - is given twice: standard input can be read once only", command: c.Command.Name}
+	}
+	if err := o.bounds.read(c); err != nil {
+		return err
 	}
 	var err error
 	o.options, err = readProviderFlags(c)
@@ -120,6 +126,7 @@ type loadedBackup struct {
 
 func (o *backupOptions) load(ctx context.Context, s *streams) (*loadedBackup, error) {
 	e := &loadedBackup{registry: all.Registry()}
+	e.registry.Timeout = o.bounds.place
 	var sources []backup.Source
 	for _, path := range o.backups {
 		if path == stdinName {
@@ -136,9 +143,11 @@ func (o *backupOptions) load(ctx context.Context, s *streams) (*loadedBackup, er
 		sources = append(sources, src)
 		e.velero = append(e.velero, besideTarball(s, src.Name))
 	}
+	bounded, stop := o.bounds.begin(ctx)
+	defer stop()
 	var err error
-	if e.snapshot, e.secrets, err = backup.Load(ctx, sources, join(e.registry.Want(), check.Want(), forecast.Want())); err != nil {
-		return nil, err
+	if e.snapshot, e.secrets, err = backup.Load(bounded, sources, join(e.registry.Want(), check.Want(), forecast.Want())); err != nil {
+		return nil, o.bounds.explain(bounded, err)
 	}
 	if !o.selection.IsZero() {
 		if e.shows, err = o.selection.Of(e.snapshot); err != nil {
@@ -240,7 +249,9 @@ func (o *backupOptions) list(ctx context.Context, s *streams, e *loadedBackup, a
 		p := showProgress(ctx, s, targets)
 		watch, stop = &infra.Watch{Found: p.found, Done: p.done}, p.stop
 	}
-	inv := e.registry.Collect(ctx, targets, watch)
+	bounded, free := o.bounds.begin(ctx)
+	defer free()
+	inv := e.registry.Collect(bounded, targets, watch)
 	stop()
 	e.secrets.Drop()
 	warnings = nil

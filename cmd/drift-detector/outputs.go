@@ -36,11 +36,11 @@ var stdoutNames = []string{"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}
 // outputFlag takes the files to write: those of a command with several formats have the
 // one of their extension.
 func outputFlag(what string, severalFormats bool) cli.Flag {
-	how := "write " + what + " to `FILE`, whole or not at all"
+	how := "write " + what + " to `FILE`"
 	if severalFormats {
-		how += ", in the format of its extension"
+		how += ", as its extension says"
 	}
-	return &cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, Usage: how + "; - is stdout; repeatable"}
+	return &cli.StringSliceFlag{Name: "output", Aliases: []string{"o"}, Usage: how + "; whole or not at all; - is stdout; repeatable"}
 }
 
 // readTargets returns what --output and --format of a command say; formats are those that

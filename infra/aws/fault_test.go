@@ -280,10 +280,10 @@ func TestARegionThatTakesTooLong(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 		return nil
 	}, instances...)
-	p := small(pageSize).(*provider)
-	p.total = 120 * time.Millisecond
-	for _, l := range listAll(t, p, s, secrets, infra.Access{}).Listings {
-		if l.State == infra.Complete || l.Fault == nil || l.Fault.Reason != "ListingBroken" || !strings.Contains(l.Fault.Message, "in time") {
+	registry := infra.NewRegistry(small(pageSize))
+	registry.Timeout = 120 * time.Millisecond
+	for _, l := range registry.Collect(t.Context(), registry.Targets(s, secrets, infra.Access{}), nil).Listings {
+		if l.State == infra.Complete || l.Fault == nil || l.Fault.Reason != "TimedOut" || !strings.Contains(l.Fault.Message, "120ms of --timeout") {
 			t.Errorf("%s is %s: %+v", l.Location, l.State, l.Fault)
 		}
 	}

@@ -75,8 +75,8 @@ func connectFault(ctx context.Context, t infra.Target, err error) *infra.Fault {
 // listFault says why a listing is not whole. action is the IAM action of the
 // call, doing says what it was for.
 func listFault(ctx context.Context, t infra.Target, action, doing string, err error) *infra.Fault {
-	if ctx.Err() != nil {
-		return interrupted(t, ctx)
+	if f := infra.CutOff(ctx, where(t)); f != nil {
+		return f
 	}
 	code, answered := codeOf(err)
 	code = t.Redaction.Brief(code)
@@ -138,11 +138,4 @@ func networkFault(t infra.Target, doing string, err error) *infra.Fault {
 	default:
 		return &infra.Fault{Reason: "ListingBroken", Message: fmt.Sprintf("%s: %s: %s", where(t), doing, why), Hint: hintAgain}
 	}
-}
-
-func interrupted(t infra.Target, ctx context.Context) *infra.Fault {
-	if cause := context.Cause(ctx); errors.Is(cause, errOvertime) {
-		return &infra.Fault{Reason: "ListingBroken", Message: fmt.Sprintf("%s: %v", where(t), cause), Hint: "run again; nothing is concluded from what was not listed"}
-	}
-	return &infra.Fault{Reason: "Interrupted", Message: fmt.Sprintf("%s: interrupted: %v", where(t), context.Cause(ctx)), Hint: "run again"}
 }

@@ -54,8 +54,6 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 		l.Fault = &infra.Fault{Reason: "InternalError", Message: "the target was not made by this provider"}
 		return l
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, p.total, errOvertime)
-	defer cancel()
 	a, err := p.login(ctx, d, &c, &l, t.Redaction)
 	if c.instead != nil && keyRefused(err) {
 		l.Warnings = append(l.Warnings, fmt.Sprintf("%s refuses the key of the backup: your own AWS credentials are used instead", where(t)))
@@ -88,7 +86,7 @@ func (l *listing) read(ctx context.Context) {
 		// What was interrupted here is whole in its instances, but must not look
 		// as if all of it had been asked for.
 		if ctx.Err() != nil {
-			l.Fault = interrupted(l.target, ctx)
+			l.Fault = infra.CutOff(ctx, where(l.target))
 		}
 	}
 	if n := len(l.stateless); l.Fault == nil && n > 0 {

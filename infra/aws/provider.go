@@ -2,7 +2,6 @@ package aws
 
 import (
 	_ "embed"
-	"errors"
 	"os"
 	"regexp"
 	"strings"
@@ -33,21 +32,12 @@ type provider struct {
 	maxBackoff time.Duration
 	getenv     func(string) string
 	limits     *limits
-	total      time.Duration // from the first call of a target to the last answer
 }
-
-// longestListing is far above what a region needs: 100,000 instances are 100 pages
-// of a second each.
-const longestListing = 15 * time.Minute
-
-// errOvertime is the cause of a context that ended because a region took longer
-// than it may.
-var errOvertime = errors.New("it did not answer in full in time")
 
 // New returns the AWS provider. One value serves one run: its targets share the
 // limit on calls per region.
 func New() infra.Provider {
-	return &provider{page: pageSize, maxBackoff: longestBackoff, getenv: os.Getenv, limits: newLimits(), total: longestListing}
+	return &provider{page: pageSize, maxBackoff: longestBackoff, getenv: os.Getenv, limits: newLimits()}
 }
 
 // Spec says what the provider reads from a backup.

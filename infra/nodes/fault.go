@@ -25,6 +25,15 @@ func (e *errStatus) Error() string {
 	return fmt.Sprintf("it answered %d %s", e.code, http.StatusText(e.code))
 }
 
+// Unwrap tells Retry whether the status may pass. An API server answers 500 while its etcd
+// elects a leader.
+func (e *errStatus) Unwrap() error {
+	if e.code == http.StatusInternalServerError {
+		return &infra.StatusError{Code: http.StatusServiceUnavailable}
+	}
+	return &infra.StatusError{Code: e.code}
+}
+
 const (
 	hintReach = "run where the API server can be reached, give its other address with --endpoint FROM=TO, or leave the Node lists out with --skip-access-apiserver"
 	hintFresh = "the credential of the backup has been replaced or has expired; " + hintKubeconfig
@@ -34,6 +43,9 @@ const (
 // fault says in words what went wrong and whether the server refused or was not
 // reached. It quotes neither the server nor the kubeconfig.
 func (c *client) fault(ctx context.Context, err error) (state string, f *infra.Fault) {
+	if f = infra.CutOff(ctx, "the API server "+c.where()); f != nil { // what else went wrong is most likely its consequence
+		return stateUnreachable, f
+	}
 	f = &infra.Fault{Message: fmt.Sprintf("the API server %s: ", c.where())}
 	says := func(state, reason, message, hint string) (string, *infra.Fault) {
 		f.Reason, f.Hint = reason, hint
@@ -44,8 +56,6 @@ func (c *client) fault(ctx context.Context, err error) (state string, f *infra.F
 	var answer *errAnswer
 	var untrusted *infra.CertificateError
 	switch {
-	case ctx.Err() != nil: // what else went wrong is most likely its consequence
-		return says(stateUnreachable, "Unreachable", c.overdue(ctx), hintReach)
 	case errors.As(err, &status) && status.code == http.StatusUnauthorized:
 		return says(stateDenied, "AuthenticationFailed", "it does not accept the "+c.credential(), hintFresh)
 	case errors.As(err, &status) && status.code == http.StatusForbidden:
@@ -97,17 +107,6 @@ func (c *client) credential() string {
 
 func (c *client) expired() bool {
 	return c.login.client != nil && time.Now().After(c.login.client.NotAfter)
-}
-
-func (c *client) overdue(ctx context.Context) string {
-	switch {
-	case errors.Is(context.Cause(ctx), errBudget):
-		return fmt.Sprintf("it did not answer in full within %s", c.bounds.total)
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return "it did not answer in full in time"
-	default:
-		return "the run was interrupted"
-	}
 }
 
 // certificateTrouble says what is wrong with a server's certificate.
@@ -162,6 +161,8 @@ func connectionTrouble(err error) string {
 		return "its name does not resolve"
 	case errors.As(err, &record):
 		return "it does not speak TLS"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "it did not answer in time"
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return "it did not accept a connection in time"
 	case errors.As(err, &op):

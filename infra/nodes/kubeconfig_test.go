@@ -271,7 +271,7 @@ func TestPlainHTTPIsNotContacted(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	accepted := make(chan struct{}, 4)
+	accepted := make(chan struct{}, 20)
 	go func() {
 		for {
 			conn, err := listener.Accept()
@@ -291,13 +291,13 @@ func TestPlainHTTPIsNotContacted(t *testing.T) {
 	if l := list(t, at("http")); l.NodeState != stateNoKubeconfig || len(accepted) != 0 {
 		t.Errorf("state %s, %d connections", l.NodeState, len(accepted))
 	}
-	// With https the same address is tried, and the one connection is seen.
+	// With https the same address is tried, and the connections are seen.
 	if l := list(t, at("https")); l.NodeState != stateUnreachable {
 		t.Errorf("state %s with https", l.NodeState)
 	}
 	<-accepted
-	if len(accepted) != 0 {
-		t.Error("the listener saw more than the connection with https")
+	if n := len(accepted) + 1; n > infra.Patient.Attempts {
+		t.Errorf("the listener saw %d connections with https", n)
 	}
 }
 

@@ -24,8 +24,6 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	if t.Refused != nil || !ok {
 		return infra.Listing{State: infra.Failed, Fault: t.Refused, NodeState: t.NodeState, ListedAt: time.Now().UTC()}
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, p.total, errBudget)
-	defer cancel()
 	c := p.dial(l, cmp.Or(t.Dial, l.endpoint.String()))
 	defer c.transport.CloseIdleConnections()
 
@@ -48,10 +46,6 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	slices.SortStableFunc(read.nodes, func(a, b infra.Node) int { return cmp.Compare(a.Name, b.Name) })
 	return infra.Listing{State: infra.Complete, NodeState: stateRead, ListedAt: read.at, Nodes: read.nodes}
 }
-
-// errBudget is the cause of a context that ended because a cluster took longer
-// than it may.
-var errBudget = errors.New("the time for one cluster is over")
 
 // client speaks with one API server.
 type client struct {
@@ -104,12 +98,26 @@ func (c *client) all(ctx context.Context) (nodeList, error) {
 
 func (c *client) pages(ctx context.Context) (nodeList, error) {
 	read := nodeList{seen: map[string]bool{}}
+	retry := c.bounds.retry
+	if c.expired() { // a server that cuts connections for that will go on to
+		retry.Attempts = 1
+	}
 	next := ""
 	for range c.bounds.pages {
-		var err error
-		if next, err = c.page(ctx, next, &read); err != nil {
+		var one page
+		err := retry.Do(ctx, func() (err error) {
+			one, err = c.page(ctx, next, c.bounds.nodes-len(read.nodes))
+			return err
+		})
+		if err != nil {
 			return nodeList{}, err
 		}
+		for _, n := range one.nodes {
+			if !read.first(n.Name) {
+				return nodeList{}, &errAnswer{"it listed one Node twice"}
+			}
+		}
+		read.nodes, read.at, next = append(read.nodes, one.nodes...), one.at, one.next
 		if next == "" {
 			return read, nil
 		}
@@ -120,37 +128,48 @@ func (c *client) pages(ctx context.Context) (nodeList, error) {
 	return nodeList{}, &errAnswer{fmt.Sprintf("its list of Nodes does not end after %d pages", c.bounds.pages)}
 }
 
-// page appends one page to what was read and returns the token of the next.
-func (c *client) page(ctx context.Context, token string, read *nodeList) (next string, err error) {
+// page is one page, and the token of the next; empty when it is the last.
+type page struct {
+	nodes []infra.Node
+	at    time.Time
+	next  string
+}
+
+// page reads the page of a token, of so many Nodes at most.
+func (c *client) page(ctx context.Context, token string, most int) (one page, err error) {
+	ctx, cancel := context.WithTimeout(ctx, c.bounds.call)
+	defer cancel()
+	defer func() {
+		if err != nil && ctx.Err() != nil {
+			err = ctx.Err() // else it would be as random as what a closed connection gives
+		}
+	}()
 	req, err := c.request(ctx, token)
 	if err != nil {
-		return "", err
+		return page{}, err
 	}
 	// RoundTrip instead of http.Client: it follows no redirect and keeps no cookie.
 	resp, err := c.transport.RoundTrip(req)
 	if err != nil {
-		return "", err
+		return page{}, err
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return "", &errStatus{resp.StatusCode}
+		return page{}, &errStatus{resp.StatusCode}
 	}
+	one.at = time.Now().UTC()
 	// Heartbeats are compared with this time: it must come from the same clock.
 	if at, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
-		read.at = at.UTC()
-	} else {
-		read.at = time.Now().UTC()
+		one.at = at.UTC()
 	}
-	return readPage(http.MaxBytesReader(nil, resp.Body, c.bounds.page), func(n infra.Node) error {
-		if len(read.nodes) == c.bounds.nodes {
+	one.next, err = readPage(http.MaxBytesReader(nil, resp.Body, c.bounds.page), func(n infra.Node) error {
+		if len(one.nodes) == most {
 			return &errAnswer{fmt.Sprintf("it answered with more than %d Nodes", c.bounds.nodes)}
 		}
-		if !read.first(n.Name) {
-			return &errAnswer{"it listed one Node twice"}
-		}
-		read.nodes = append(read.nodes, n)
+		one.nodes = append(one.nodes, n)
 		return nil
 	})
+	return one, err
 }
 
 func (c *client) request(ctx context.Context, token string) (*http.Request, error) {

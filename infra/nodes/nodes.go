@@ -45,16 +45,19 @@ type provider struct {
 // bounds are what reading one cluster may take. An API server's answer is data
 // from outside, too.
 type bounds struct {
-	total   time.Duration // for all pages
+	call    time.Duration // for one page
 	connect time.Duration // for TCP and for TLS, each
 	pages   int
 	page    int64 // bytes
 	nodes   int
+	retry   infra.Retry
 }
 
 // generous bounds leave room for any real cluster: Kubernetes supports 5,000
 // Nodes (kubernetes.io "Considerations for large clusters").
-var generous = bounds{total: 30 * time.Second, connect: 10 * time.Second, pages: 1000, page: 64 << 20, nodes: 100_000}
+var generous = bounds{
+	call: 30 * time.Second, connect: 10 * time.Second, pages: 1000, page: 64 << 20, nodes: 100_000, retry: infra.Patient,
+}
 
 // New returns the provider of Node lists. The others turn the provider id of a Node
 // into the keys of its instance, and say which controllers make kubeconfigs.

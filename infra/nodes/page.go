@@ -120,7 +120,7 @@ func describe(err error) error {
 	case errors.As(err, &large):
 		return &errAnswer{fmt.Sprintf("its answer is larger than %d bytes a page", large.Limit)}
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return &errAnswer{"its answer was cut off"}
+		return errors.Join(&errAnswer{"its answer was cut off"}, err)
 	case errors.As(err, &syntax), errors.As(err, &shape), errors.As(err, &date):
 		return errNoList
 	default:

@@ -19,11 +19,10 @@ func connectFault(ctx context.Context, t infra.Target, err error) *infra.Fault {
 		where += " (reached at " + t.Dial + ")"
 	}
 	var untrusted *infra.CertificateError
+	if f := infra.CutOff(ctx, where); f != nil {
+		return f
+	}
 	switch {
-	case overtime(ctx):
-		return unreachable(t, where+" did not answer in full in time")
-	case ctx.Err() != nil:
-		return interrupted(where, ctx)
 	case errors.As(err, &untrusted):
 		return &infra.Fault{Reason: "UntrustedCertificate", Message: where + ": " + t.Redaction.Text(untrusted.Error()), Hint: untrusted.Hint(t.Endpoint)}
 	case errors.Is(err, errBadTrust):
@@ -58,24 +57,13 @@ func unreachable(t infra.Target, message string) *infra.Fault {
 	}
 }
 
-// overtime reports whether the target's own time is over, not that of the run.
-func overtime(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errOvertime) }
-
 // listFault says why a listing is not whole.
 func listFault(ctx context.Context, t infra.Target, doing string, err error) *infra.Fault {
-	why := t.Redaction.Brief(err.Error())
-	switch {
-	case overtime(ctx):
-		why = "it did not answer in full in time"
-	case ctx.Err() != nil:
-		return interrupted("vCenter "+t.Endpoint, ctx)
+	if f := infra.CutOff(ctx, "vCenter "+t.Endpoint); f != nil {
+		return f
 	}
 	return &infra.Fault{
-		Reason: "ListingBroken", Message: fmt.Sprintf("vCenter %s: %s: %s", t.Endpoint, doing, why),
+		Reason: "ListingBroken", Message: fmt.Sprintf("vCenter %s: %s: %s", t.Endpoint, doing, t.Redaction.Brief(err.Error())),
 		Hint: "run again; nothing is concluded from what was not listed",
 	}
-}
-
-func interrupted(where string, ctx context.Context) *infra.Fault {
-	return &infra.Fault{Reason: "Interrupted", Message: fmt.Sprintf("%s: interrupted: %v", where, context.Cause(ctx)), Hint: "run again"}
 }

@@ -43,5 +43,3 @@ func (l *ledger) enter(ctx context.Context, a account) (*tries, error) {
 }
 
 func (t *tries) leave() { <-t.turn }
-
-func (t *tries) exhausted() bool { return t.failed >= maxFailedLogins }

@@ -13,7 +13,6 @@ import (
 
 // limits bound what one target may take, whatever its vCenter answers.
 type limits struct {
-	total  time.Duration // from the first connection to the last answer
 	vms    int
 	things int // folders, or things of another kind that machines need
 	text   int // bytes of text that is kept of VMs
@@ -21,17 +20,13 @@ type limits struct {
 
 // standard is far above what the largest vCenter needs: it holds 40,000 VMs,
 // which are 40 pages of one or two seconds and 1 KB of text each.
-var standard = limits{total: 15 * time.Minute, vms: 500_000, things: 100_000, text: 512 << 20}
+var standard = limits{vms: 500_000, things: 100_000, text: 512 << 20}
 
 // Bounds on single texts. vCenter's own limit on names is 80 characters.
 const (
 	maxString = 1024
 	maxPath   = 4096
 )
-
-// errOvertime is the cause of a context that ended because a vCenter took longer
-// than it may.
-var errOvertime = errors.New("the time for one vCenter is over")
 
 var (
 	errLongText = fmt.Errorf("it answered with a name or an id of more than %d bytes", maxString)

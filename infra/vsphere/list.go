@@ -47,8 +47,6 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 		l.Fault = &infra.Fault{Reason: "InternalError", Message: "the target was not made by this provider"}
 		return l
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, p.limits.total, errOvertime)
-	defer cancel()
 	v, err := p.connect(ctx, t, d)
 	if err != nil {
 		l.Fault = connectFault(ctx, t, err)
@@ -98,6 +96,11 @@ func (v *vcenter) read(ctx context.Context, t infra.Target, d *detail, l *infra.
 		l.ProbesFound = g.readProbes(unread, func(folder string) bool { return v.seesInto(ctx, folder) })
 		g.templates.answer(t, l)
 		v.readNeeded(ctx, t, folders, l)
+	}
+	// What was cut off here is whole in its VMs, but must not look as if all of it had
+	// been asked for.
+	if l.Fault == nil {
+		l.Fault = infra.CutOff(ctx, "vCenter "+t.Endpoint)
 	}
 	slices.SortFunc(l.Instances, func(a, b infra.Instance) int { return cmp.Compare(a.Identity, b.Identity) })
 	switch {
@@ -192,7 +195,11 @@ func (v *vcenter) eachOf(ctx context.Context, kinds []string, specs []types.Prop
 
 // eachUntil is eachOf that ends with the first error of visit.
 func (v *vcenter) eachUntil(ctx context.Context, kinds []string, specs []types.PropertySpec, most int, visit func(types.ObjectContent) error) error {
-	cv, err := view.NewManager(v.Client).CreateContainerView(ctx, v.ServiceContent.RootFolder, kinds, true)
+	var cv *view.ContainerView // an object of the session alone
+	err := v.retry.Do(ctx, func() (err error) {
+		cv, err = view.NewManager(v.Client).CreateContainerView(ctx, v.ServiceContent.RootFolder, kinds, true)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("creating a view: %w", err)
 	}
@@ -222,10 +229,26 @@ func (v *vcenter) pages(ctx context.Context, specs []types.PropertyFilterSpec, v
 	})
 }
 
-// pagesUntil is pages that ends with the first error of visit. The
-// property collector of govmomi returns nothing at all when a page fails
-// (property/collector.go v0.56.0), so this asks for each page itself.
+// pagesUntil is pages that ends with the first error of visit, which gets each object
+// once. After a page that was lost on the way nobody knows which one the token is for, so
+// the listing begins again.
 func (v *vcenter) pagesUntil(ctx context.Context, specs []types.PropertyFilterSpec, visit func(types.ObjectContent) error) error {
+	visited := map[types.ManagedObjectReference]bool{}
+	return v.retry.Do(ctx, func() error {
+		again := len(visited) > 0
+		return v.pagesOnce(ctx, specs, func(o types.ObjectContent) error {
+			if again && visited[o.Obj] {
+				return nil
+			}
+			visited[o.Obj] = true
+			return visit(o)
+		})
+	})
+}
+
+// pagesOnce reads one listing. The property collector of govmomi returns nothing at all
+// when a page fails (property/collector.go v0.56.0), so this asks for each page itself.
+func (v *vcenter) pagesOnce(ctx context.Context, specs []types.PropertyFilterSpec, visit func(types.ObjectContent) error) error {
 	collector := v.ServiceContent.PropertyCollector
 	first, err := methods.RetrievePropertiesEx(ctx, v.Client, &types.RetrievePropertiesEx{
 		This: collector, SpecSet: specs, Options: types.RetrieveOptions{MaxObjects: v.page},

@@ -22,11 +22,14 @@ type provider struct {
 	logins *ledger
 	page   int32 // objects in one answer
 	limits limits
+	retry  infra.Retry
 }
 
 // New returns the vSphere provider. One value serves one run: it counts the
 // logins that failed, so that no account is locked.
-func New() infra.Provider { return &provider{logins: newLedger(), page: pageSize, limits: standard} }
+func New() infra.Provider {
+	return &provider{logins: newLedger(), page: pageSize, limits: standard, retry: infra.Patient}
+}
 
 // Spec says what the provider reads from a backup.
 func (p *provider) Spec() infra.Spec {

@@ -29,8 +29,9 @@ const (
 	dialTimeout  = 10 * time.Second
 	firstTimeout = 30 * time.Second // for a server to say what it is
 	callTimeout  = 2 * time.Minute
-	loginGrace   = 3 * time.Second // for a login that is under way when the run is interrupted
+	loginGrace   = 400 * time.Millisecond // for a login that is under way when the run is interrupted
 	logoutTime   = 5 * time.Second
+	logoutGrace  = 400 * time.Millisecond // of a run that was interrupted: Ctrl-C ends it within a second
 	maxAnswer    = 64 << 20
 )
 
@@ -40,6 +41,7 @@ type vcenter struct {
 	manager *session.Manager
 	page    int32
 	limits  limits
+	retry   infra.Retry
 	asked   int // folders that were asked for their permissions
 	// identity tells this vCenter from every other one, also from one that
 	// wants to pass for it.
@@ -108,7 +110,11 @@ func (p *provider) connect(ctx context.Context, t infra.Target, d *detail) (*vce
 	var refused error
 	for _, trust := range trusts {
 		var key serverKey
-		c, err := dial(ctx, t, d, trust, &key)
+		var c *vim25.Client
+		err := p.retry.Do(ctx, func() (err error) {
+			c, err = dial(ctx, t, d, trust, &key)
+			return err
+		})
 		var untrusted *infra.CertificateError
 		if errors.As(err, &untrusted) || errors.Is(err, errBadTrust) {
 			refused = err
@@ -140,7 +146,7 @@ func dial(ctx context.Context, t infra.Target, d *detail, trust infra.Trust, key
 	c.UserAgent = "drift-detector"
 	// govmomi's own transport dials without the context and trusts in its own
 	// way (vim25/soap/client.go v0.56.0).
-	c.Transport = &infra.Bounded{Next: transport(conf), Limit: maxAnswer}
+	c.Transport = statuses{&infra.Bounded{Next: transport(conf), Limit: maxAnswer}}
 	c.Timeout = callTimeout
 	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	c.Namespace, c.Version = "urn:"+vim25.Namespace, vim25.Version
@@ -194,12 +200,25 @@ func transport(conf *tls.Config) *http.Transport {
 	}
 }
 
+// statuses makes errors of the statuses that may pass, which govmomi keeps to itself.
+type statuses struct{ *infra.Bounded }
+
+func (s statuses) RoundTrip(req *http.Request) (*http.Response, error) {
+	res, err := s.Bounded.RoundTrip(req)
+	if err == nil && infra.PassingStatus(res.StatusCode) {
+		res.Body.Close()
+		return nil, &infra.StatusError{Code: res.StatusCode, Status: res.Status}
+	}
+	return res, err
+}
+
 // errLockout says that no further login is tried.
 var errLockout = fmt.Errorf("%d logins of this account have failed; no further one is tried, so that it is not locked", maxFailedLogins)
 
 // login logs in once with the credential as it is and, when that fails and it
 // ends in white space as `echo | base64` leaves it, once without. CAPV itself
-// uses the bytes as they are.
+// uses the bytes as they are. A login that was lost on the way is tried once more: it
+// may have failed at the server, and counts as if it had.
 func (p *provider) login(ctx context.Context, c *vim25.Client, t infra.Target, identity string) (*vcenter, error) {
 	cred, _ := t.Credential.(credential)
 	user, password := cred.user.Reveal(), cred.password.Reveal()
@@ -209,23 +228,29 @@ func (p *provider) login(ctx context.Context, c *vim25.Client, t infra.Target, i
 		return nil, err
 	}
 	defer turn.leave()
-	v := &vcenter{Client: c, manager: session.NewManager(c), page: p.page, limits: p.limits, identity: identity}
+	v := &vcenter{Client: c, manager: session.NewManager(c), page: p.page, limits: p.limits, retry: p.retry, identity: identity}
 	attempts := [][2]string{{user, password}}
 	if u, w := trimEnd(user), trimEnd(password); u != user || w != password {
 		attempts = append(attempts, [2]string{u, w})
 	}
 	var failure error
+	lost := 0
 	for _, a := range attempts {
-		if turn.exhausted() {
+		left := maxFailedLogins - turn.failed - lost
+		if left <= 0 {
 			return nil, errors.Join(errLockout, failure)
 		}
-		failure = v.login(ctx, a[0], a[1])
+		failure = infra.Retry{Attempts: min(left, p.retry.Attempts), Pause: p.retry.Pause}.Do(ctx, func() error {
+			lost++
+			return v.login(ctx, a[0], a[1])
+		})
 		if failure == nil {
 			return v, nil
 		}
 		if !fault.Is(failure, &types.InvalidLogin{}) {
 			return nil, failure
 		}
+		lost-- // but refused
 		turn.failed++
 	}
 	return nil, failure
@@ -254,7 +279,11 @@ func (v *vcenter) login(ctx context.Context, user, password string) error {
 
 // logout ends the session, also when the run was interrupted.
 func (v *vcenter) logout(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), logoutTime)
+	limit := logoutTime
+	if ctx.Err() != nil {
+		limit = logoutGrace
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	err := v.manager.Logout(ctx)
 	v.CloseIdleConnections()

@@ -37,8 +37,12 @@ func (v *vcenter) seesInto(ctx context.Context, folder string) bool {
 	if err != nil || !reads {
 		return false
 	}
-	res, err := methods.RetrieveEntityPermissions(ctx, v.Client, &types.RetrieveEntityPermissions{
-		This: *v.ServiceContent.AuthorizationManager, Entity: ref, Inherited: true,
+	var res *types.RetrieveEntityPermissionsResponse
+	err = v.retry.Do(ctx, func() (err error) {
+		res, err = methods.RetrieveEntityPermissions(ctx, v.Client, &types.RetrieveEntityPermissions{
+			This: *v.ServiceContent.AuthorizationManager, Entity: ref, Inherited: true,
+		})
+		return err
 	})
 	if err != nil || len(res.Returnval) == 0 {
 		return false

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"drift-detector/infra"
+)
+
+// bounds are how long a run may take: in the words of the flags, and as times.
+type bounds struct {
+	timeout, deadline string
+	place, run        time.Duration // zero is no bound of its own
+	begun             time.Time
+}
+
+// read takes the values of the flags, and the time from which on the deadline counts.
+func (b *bounds) read(c *cli.Context) error {
+	b.begun = time.Now()
+	for _, f := range []struct {
+		name, value string
+		into        *time.Duration
+	}{{infra.TimeoutFlag, b.timeout, &b.place}, {infra.DeadlineFlag, b.deadline, &b.run}} {
+		if !c.IsSet(strings.TrimPrefix(f.name, "--")) {
+			continue
+		}
+		d, err := time.ParseDuration(f.value)
+		switch {
+		case err != nil:
+			return &usageError{message: fmt.Sprintf("%s %q is no time; it is a number and a unit, such as 90s, 10m or 1h30m", f.name, f.value), command: c.Command.Name}
+		case d <= 0:
+			return &usageError{message: fmt.Sprintf("%s %q would leave no time; it must be more than 0", f.name, f.value), command: c.Command.Name}
+		}
+		*f.into = d
+	}
+	return nil
+}
+
+// begin is a context that ends with the deadline, where there is one. What it cuts off
+// says so; deciding and writing are not cut off by it.
+func (b *bounds) begin(ctx context.Context) (context.Context, context.CancelFunc) {
+	if b.run == 0 {
+		return ctx, func() {}
+	}
+	return context.WithDeadlineCause(ctx, b.begun.Add(b.run), &infra.TimeOver{Flag: infra.DeadlineFlag, Limit: b.run})
+}
+
+// explain is the error of reading a backup for which the deadline left no time.
+func (b *bounds) explain(bounded context.Context, err error) error {
+	var over *infra.TimeOver
+	if errors.As(context.Cause(bounded), &over) {
+		return fmt.Errorf("%w before the backup was read; nothing was written", over)
+	}
+	return err
+}
