@@ -153,14 +153,14 @@ func entries(r *report.Report) []entry {
 					e.codes = append(e.codes, string(m.Reason))
 				}
 				for _, w := range m.Warnings {
-					e.codes = append(e.codes, w.Reason)
+					e.codes = append(e.codes, string(w.Reason))
 				}
 				out = append(out, e)
 			}
 		}
 	}
 	for _, m := range r.InfraMachines {
-		out = append(out, entry{"ToConfirm", m.Instance.Name, m.Cluster, []string{m.Reason}, m.Ignored != nil})
+		out = append(out, entry{"ToConfirm", m.Instance.Name, m.Cluster, []string{string(m.Reason)}, m.Ignored != nil})
 	}
 	return out
 }
