@@ -5,7 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"slices"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -20,30 +20,35 @@ import (
 // one line that says why there is none. No item ends the program.
 func FuzzDetect(f *testing.F) {
 	dir := f.TempDir()
-	inventory, damaged, output := filepath.Join(dir, "inventory.json"), filepath.Join(dir, "damaged.tar.gz"), filepath.Join(dir, "report.json")
+	inventory, damaged, output := filepath.Join(dir, "inventory.json"), filepath.Join(dir, "damaged.tar"), filepath.Join(dir, "report.json")
 	saveInventory(f, dir, inventory)
-	var items []string
+	type item struct {
+		path string
+		body []byte
+	}
+	var items []item // of two tenants, and those of no namespace, in their classic copies
+	ofOthers := regexp.MustCompile(`/namespaces/([^t]|tenant-[^ag]|tenant-alpha)|-preferredversion/`)
 	backuptest.Rewrite(f, testdata+"fleet-data.tar.gz", func(path string, body []byte) ([]byte, bool) {
-		if strings.HasSuffix(path, ".json") && !strings.Contains(path, "-preferredversion/") {
-			items = append(items, path)
+		if strings.HasSuffix(path, ".json") && !ofOthers.MatchString(path) {
+			items = append(items, item{path, body})
 		}
 		return body, true
 	})
-	slices.Sort(items)
 	f.Add([]byte{})
 	for seed := range uint64(8) {
 		f.Add(randomBytes(seed, 7*int(1+seed)))
 	}
 	f.Fuzz(func(t *testing.T, edits []byte) { // of each seven bytes the first two choose the item
-		byItem := map[string][]byte{}
+		byItem := map[int][]byte{}
 		for ; len(edits) >= 7; edits = edits[7:] {
-			item := items[(int(edits[0])<<8|int(edits[1]))%len(items)]
-			byItem[item] = append(byItem[item], edits[2:7]...)
+			i := (int(edits[0])<<8 | int(edits[1])) % len(items)
+			byItem[i] = append(byItem[i], edits[2:7]...)
 		}
-		content := backuptest.Rewrite(t, testdata+"fleet-data.tar.gz", func(path string, body []byte) ([]byte, bool) {
-			return mutate.JSON(body, byItem[path]), !strings.Contains(path, "-preferredversion/")
-		})
-		if err := os.WriteFile(damaged, content, 0o600); err != nil {
+		b := backuptest.New()
+		for i, item := range items {
+			b.Raw(item.path, mutate.JSON(item.body, byItem[i]))
+		}
+		if err := os.WriteFile(damaged, b.Tar(), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		os.Remove(output)
