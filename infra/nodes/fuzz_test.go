@@ -18,7 +18,7 @@ func FuzzKubeconfig(f *testing.F) {
 	const head = "apiVersion: v1\nkind: Config\ncurrent-context: x\ncontexts: [{name: x, context: {cluster: c, user: u}}]\n"
 	for _, user := range []string{
 		"token: s3cret-token", "tokenFile: /etc/passwd", "exec: {apiVersion: client.authentication.k8s.io/v1, command: touch}", "auth-provider: {name: oidc}",
-		"username: admin, password: s3cret-password", "client-certificate-data: eA==, client-key-data: eA==", "token: t, as: system:admin", "",
+		"username: admin, password: s3cret-password", "client-certificate-data: eA==, client-key-data: eA==", "token: t, as: system:admin", "token: t, tokenFile: /etc/passwd", "token: t, exec: {apiVersion: v1, command: touch}", "",
 	} {
 		f.Add(head + "clusters: [{name: c, cluster: {server: 'https://user:s3cret@a:6443/p?q#f', certificate-authority-data: " + fuzzCA + ", proxy-url: 'http://p', insecure-skip-tls-verify: true}}]\nusers: [{name: u, user: {" + user + "}}]\n")
 	}
