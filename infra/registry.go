@@ -120,7 +120,11 @@ func (r *Registry) Expected(s *backup.Snapshot) Expected {
 				expecting[m.Machine] = true
 			}
 		}
-		all.Machines = append(all.Machines, c.Machines...)
+		if all.Machines == nil { // most backups are of one provider: nothing is copied
+			all.Machines = c.Machines
+		} else {
+			all.Machines = append(all.Machines, c.Machines...)
+		}
 		all.OwnershipHints = append(all.OwnershipHints, c.OwnershipHints...)
 		all.Proofs = append(all.Proofs, c.Proofs...)
 		all.Absent = append(all.Absent, c.Absent...)

@@ -101,12 +101,20 @@ func (objs *objects) homeScopes() []*homeScope {
 			h.folders = append(h.folders, objs.locationOf(spec).Folder)
 		}
 	}
+	return l.sorted()
+}
+
+// addNeeded adds to places what the clusters need there beside VMs.
+func (objs *objects) addNeeded(homes []*homeScope) {
+	byID := make(map[string]*homeScope, len(homes))
+	for _, h := range homes {
+		byID[h.id] = h
+	}
 	for _, r := range objs.resources() {
-		if h := l.byID[r.Target]; h != nil {
+		if h := byID[r.Target]; h != nil {
 			h.needed = append(h.needed, r.Keys...)
 		}
 	}
-	return l.sorted()
 }
 
 // homeScopeList gathers homes by their ids.

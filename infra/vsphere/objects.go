@@ -29,6 +29,7 @@ type objects struct {
 	servers map[string]string
 	targets map[clusterServer]string
 	need    *needed
+	owning  []owner // once they are asked for
 }
 
 type clusterServer struct {

@@ -20,7 +20,15 @@ type owner struct {
 	members      []*member
 }
 
+// owners returns all of them; they must not be changed.
 func (objs *objects) owners() []owner {
+	if objs.owning == nil {
+		objs.owning = objs.findOwners()
+	}
+	return objs.owning
+}
+
+func (objs *objects) findOwners() []owner {
 	byOwner := map[infra.OwnerID][]*member{}
 	for i := range objs.members {
 		m := &objs.members[i]

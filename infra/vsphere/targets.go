@@ -52,7 +52,9 @@ func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.
 	type login struct{ server, user, password string }
 	at := map[login]int{}
 	var targets []infra.Target
-	for _, h := range objs.homeScopes() {
+	homes := objs.homeScopes()
+	objs.addNeeded(homes)
+	for _, h := range homes {
 		t := objs.target(h, secrets, a, known)
 		if c, ok := t.Credential.(credential); ok && t.Refused == nil {
 			k := login{h.server, c.user.Reveal(), c.password.Reveal()}
