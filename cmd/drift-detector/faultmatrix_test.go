@@ -120,7 +120,9 @@ func faultCells(calls map[string]int) []faultCell {
 
 // sampled are about n of the cells, from all over, and none that waits for a time-out.
 func sampled(cells []faultCell, n int) []faultCell {
-	cells = slices.DeleteFunc(cells, func(c faultCell) bool { return c.fault.name == "hang" || c.to == math.MaxInt && c.fault.name != "short" })
+	cells = slices.DeleteFunc(cells, func(c faultCell) bool {
+		return c.fault.name == "hang" || c.to == math.MaxInt && c.fault.name != "short"
+	})
 	var some []faultCell
 	for i := range n {
 		some = append(some, cells[(2*i+1)*len(cells)/(2*n)])

@@ -25,7 +25,10 @@ type wireFault struct {
 var wireFaults = []wireFault{
 	{"reset", func(w http.ResponseWriter, _ *http.Request, _ func() *httptest.ResponseRecorder) { drop(w, true) }},
 	{"closed", func(w http.ResponseWriter, _ *http.Request, _ func() *httptest.ResponseRecorder) { drop(w, false) }},
-	{"lost", func(w http.ResponseWriter, _ *http.Request, real func() *httptest.ResponseRecorder) { real(); drop(w, true) }},
+	{"lost", func(w http.ResponseWriter, _ *http.Request, real func() *httptest.ResponseRecorder) {
+		real()
+		drop(w, true)
+	}},
 	{"cut", func(w http.ResponseWriter, _ *http.Request, real func() *httptest.ResponseRecorder) {
 		answer := real()
 		copyHeader(w, answer)
