@@ -28,7 +28,7 @@ AXE_VERSION  := 4.14.1
 AXE          := $(CACHE)/axe-core-$(AXE_VERSION)/node_modules/axe-core/axe.min.js
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test race cover update test-aws test-browser fuzz bench bench-go size advisories lint release image install help
+.PHONY: build demo test race cover update test-aws test-browser faults fuzz bench bench-go size advisories lint release image install help
 
 build: ## build bin/drift-detector, a static binary
 	CGO_ENABLED=0 go build $(BUILD) -o bin/drift-detector ./cmd/drift-detector
@@ -52,6 +52,9 @@ CONCURRENT := ^Test(TwoRunsWriteTheSameBytes|AWSVerdicts|APIServersFail|OneOfTwo
 race: ## look for data races, in what does several things at once
 	CGO_ENABLED=1 go test -race -skip '$(ALONE)' ./infra/...
 	CGO_ENABLED=1 go test -race -parallel 1 -run '$(CONCURRENT)' ./cmd/drift-detector
+
+faults: ## spoil each call to each server in each way, and hold every verdict: half an hour
+	@FAULTS=all go test ./cmd/drift-detector -run '^TestFaultMatrix$$' -count 1 -timeout 2h -v | grep -v -e '^=== ' -e '^--- PASS'
 
 cover: ## say how much of the code the tests run: each function, and the whole last
 	@mkdir -p bin

@@ -79,7 +79,7 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
-	out, err := createOutputs(o.outputs, s.stdout, slices.Concat([]string{o.velero}, o.ignoreFiles, o.backups)...)
+	out, err := createOutputs(o.outputs, s, slices.Concat([]string{o.velero}, o.ignoreFiles, o.backups)...)
 	if err != nil {
 		return err
 	}

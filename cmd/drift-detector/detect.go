@@ -103,7 +103,7 @@ func runDetect(ctx context.Context, o detectOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
-	out, err := createOutputs(o.outputs, s.stdout, slices.Concat([]string{o.inventory, o.credentials}, o.ignoreFiles, o.backups)...)
+	out, err := createOutputs(o.outputs, s, slices.Concat([]string{o.inventory, o.credentials}, o.ignoreFiles, o.backups)...)
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func runDiff(o diffOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
-	err = writeOutputs(o.outputs, s.stdout, []string{o.old, o.new}, func(w io.Writer, to *output) error {
+	err = writeOutputs(o.outputs, s, []string{o.old, o.new}, func(w io.Writer, to *output) error {
 		if to.format == "text" && to.path == "" {
 			return diff.Text(w, d, textOptions(s))
 		}

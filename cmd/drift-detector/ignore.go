@@ -68,7 +68,7 @@ func runIgnore(o ignoreOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
-	return writeOutputs(o.outputs, s.stdout, []string{o.report}, func(w io.Writer, _ *output) error { return ignore.Write(w, rules) })
+	return writeOutputs(o.outputs, s, []string{o.report}, func(w io.Writer, _ *output) error { return ignore.Write(w, rules) })
 }
 
 // readRules reads ignore files, as one list.

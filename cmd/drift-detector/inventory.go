@@ -55,7 +55,7 @@ func runInventory(ctx context.Context, o inventoryOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
-	out, err := createOutputs(o.outputs, s.stdout, append([]string{o.credentials}, o.backups...)...)
+	out, err := createOutputs(o.outputs, s, append([]string{o.credentials}, o.backups...)...)
 	if err != nil {
 		return err
 	}

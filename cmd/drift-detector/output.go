@@ -25,14 +25,15 @@ type output struct {
 	format string   // of those of the command
 	file   *os.File // the temporary file beside it, or what is written in place
 	temp   bool
+	made   *temporaries
 }
 
 // createOutput prepares path for writing; "-" is stdout. It refuses to replace
 // one of the inputs. Something that exists and is no regular file, such as
 // /dev/null or a pipe, is written in place.
-func createOutput(path string, stdout io.Writer, inputs ...string) (*output, error) {
+func createOutput(path string, s *streams, inputs ...string) (*output, error) {
 	if path == "-" {
-		return &output{Writer: bufio.NewWriter(stdout)}, nil
+		return &output{Writer: bufio.NewWriter(s.stdout)}, nil
 	}
 	if err := notAnInput(path, inputs); err != nil {
 		return nil, err
@@ -55,11 +56,11 @@ func createOutput(path string, stdout io.Writer, inputs ...string) (*output, err
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("writing the output: %w", err)
 	}
-	f, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".*.tmp") // mode 0600
+	f, err := s.made.create(target)
 	if err != nil {
 		return nil, unwritable(path, filepath.Dir(target), err)
 	}
-	return &output{Writer: bufio.NewWriter(f), path: target, file: f, temp: true}, nil
+	return &output{Writer: bufio.NewWriter(f), path: target, file: f, temp: true, made: &s.made}, nil
 }
 
 // unwritable says why nothing can be written into a folder, and what to do. The
@@ -114,7 +115,7 @@ func (o *output) finish() error {
 // place gives a finished file its name.
 func (o *output) place() error {
 	if o.temp {
-		if err := os.Rename(o.file.Name(), o.path); err != nil {
+		if err := o.made.place(o.file.Name(), o.path); err != nil {
 			return o.failed(err)
 		}
 	}
@@ -136,7 +137,7 @@ func (o *output) discard() {
 	}
 	o.file.Close()
 	if o.temp {
-		os.Remove(o.file.Name())
+		o.made.remove(o.file.Name())
 	}
 }
 

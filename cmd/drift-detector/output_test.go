@@ -19,7 +19,7 @@ func TestOutputIsPrivateAndWhole(t *testing.T) {
 	}
 	broken := errors.New("broken")
 	writeOutput := func(path string, stdout io.Writer, inputs []string, write func(io.Writer) error) error {
-		return writeOutputs([]target{{path: path}}, stdout, inputs, func(w io.Writer, _ *output) error { return write(w) })
+		return writeOutputs([]target{{path: path}}, &streams{stdout: stdout}, inputs, func(w io.Writer, _ *output) error { return write(w) })
 	}
 	err := writeOutput(file, io.Discard, nil, func(w io.Writer) error {
 		_, _ = w.Write(make([]byte, 1<<20)) // more than any buffer holds

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -150,10 +149,10 @@ func onStdout(all []target) bool {
 type outputs []*output
 
 // createOutputs prepares all targets for writing; none is an input.
-func createOutputs(targets []target, stdout io.Writer, inputs ...string) (outputs, error) {
+func createOutputs(targets []target, s *streams, inputs ...string) (outputs, error) {
 	var out outputs
 	for _, t := range targets {
-		o, err := createOutput(t.path, stdout, inputs...)
+		o, err := createOutput(t.path, s, inputs...)
 		if err == nil {
 			o.format = t.format
 			out = append(out, o)
@@ -207,8 +206,8 @@ func (all outputs) discard() {
 }
 
 // writeOutputs writes what is ready to be written: all of it, or nothing.
-func writeOutputs(targets []target, stdout io.Writer, inputs []string, fill func(io.Writer, *output) error) error {
-	all, err := createOutputs(targets, stdout, inputs...)
+func writeOutputs(targets []target, s *streams, inputs []string, fill func(io.Writer, *output) error) error {
+	all, err := createOutputs(targets, s, inputs...)
 	if err != nil {
 		return err
 	}
@@ -230,7 +229,10 @@ func (o *output) share() error {
 	if err != nil {
 		return fmt.Errorf("writing the output: %w", err)
 	}
+	hold(f)
+	o.made.note(f.Name())
 	o.file = f
 	o.Reset(f)
-	return errors.Join(private.Close(), os.Remove(private.Name()))
+	o.made.remove(private.Name())
+	return private.Close()
 }

@@ -84,7 +84,7 @@ func runPlan(o planOptions, s *streams) error {
 	if err := plan.Narrow(o.part); err != nil {
 		return &usageError{message: err.Error(), command: "plan"}
 	}
-	err = writeOutputs(o.outputs, s.stdout, []string{o.report}, func(w io.Writer, to *output) error { return planFormats[to.format](w, plan) })
+	err = writeOutputs(o.outputs, s, []string{o.report}, func(w io.Writer, to *output) error { return planFormats[to.format](w, plan) })
 	if err != nil {
 		return err
 	}

@@ -97,7 +97,7 @@ func runRender(o renderOptions, s *streams) error {
 			return &usageError{message: err.Error(), command: "render"}
 		}
 	}
-	return writeOutputs(o.outputs, s.stdout, []string{o.report}, o.writer(rep, s))
+	return writeOutputs(o.outputs, s, []string{o.report}, o.writer(rep, s))
 }
 
 // writer also writes the screen, which names the saved report for the next commands.

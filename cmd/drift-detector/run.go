@@ -45,6 +45,7 @@ type streams struct {
 	now            func() time.Time
 	debug          bool
 	program        string // as it was called
+	made           temporaries
 }
 
 func process() *streams {
@@ -75,7 +76,7 @@ func run(ctx context.Context, args []string, s *streams) exitCode {
 	}
 	printed := &firstError{Writer: s.stdout}
 	app.Writer = printed
-	err := app.RunContext(ctx, permute(app, args))
+	err := withinASecond(ctx, s, func() error { return app.RunContext(ctx, permute(app, args)) })
 	if err == nil && printed.err != nil {
 		err = fmt.Errorf("writing to stdout: %w", printed.err)
 	}
@@ -108,6 +109,30 @@ func run(ctx context.Context, args []string, s *streams) exitCode {
 	default:
 		s.say("error: ", "%s", err)
 		return exitUsage
+	}
+}
+
+// patience is how long a command that is interrupted may take to end by itself: it logs
+// out, and removes what it has not finished.
+const patience = 900 * time.Millisecond
+
+// withinASecond runs a command, and leaves it behind when it goes on although it was
+// interrupted: what reads and lists looks at the context, what decides and writes is
+// a computation of seconds that has no business with one.
+func withinASecond(ctx context.Context, s *streams, command func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- command() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(patience):
+		s.made.end()
+		return ctx.Err()
 	}
 }
 

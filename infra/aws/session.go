@@ -17,6 +17,7 @@ import (
 	elb "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
 	elbv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/aws/smithy-go/logging"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
@@ -83,7 +84,7 @@ func (p *provider) connect(ctx context.Context, d *detail, c *credential, hidden
 	if err != nil {
 		return nil, err
 	}
-	conf.Region, conf.HTTPClient = d.region, http.client()
+	conf.Region, conf.HTTPClient, conf.Logger = d.region, http.client(), silent
 	conf.Retryer = func() aws.Retryer {
 		return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts, o.MaxBackoff = attempts, p.maxBackoff })
 	}
@@ -101,6 +102,10 @@ func (p *provider) connect(ctx context.Context, d *detail, c *credential, hidden
 	return a, nil
 }
 
+// silent drops what the SDK says by itself: stderr is the program's, and what matters is
+// in the errors.
+var silent = logging.Nop{}
+
 // config says where and with which keys to call. For keys of the backup it
 // reads no file of the operator's, and of the environment only what is about
 // endpoints; the clients read the endpoints of single services from there.
@@ -116,7 +121,7 @@ func (p *provider) config(ctx context.Context, d *detail, c *credential, env con
 		}
 		return conf, nil
 	}
-	options := []func(*config.LoadOptions) error{config.WithRegion(d.region)}
+	options := []func(*config.LoadOptions) error{config.WithRegion(d.region), config.WithLogger(silent)}
 	if c.profile != "" {
 		// A profile says where its credential is; the machine that this runs on
 		// is not asked in its stead.

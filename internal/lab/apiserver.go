@@ -43,6 +43,7 @@ type APIServers struct {
 
 	from    map[string]string // what the backup calls it, by cluster name
 	servers []*http.Server
+	front   front
 	held    []net.Conn
 	done    chan struct{}
 	stop    sync.Once
@@ -108,7 +109,7 @@ func (a *APIServers) start(w *workload, nodesFile string, fault Fault) error {
 	}
 	a.Addr[w.name] = l.Addr().String()
 	s := &http.Server{
-		Handler:           a.handler(w.name, nodes.Items, fault),
+		Handler:           a.front.before(a.handler(w.name, nodes.Items, fault)),
 		TLSConfig:         config,
 		ReadHeaderTimeout: 10 * time.Second,
 		// Clients that turn away from a certificate are part of the tests.

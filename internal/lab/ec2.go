@@ -90,6 +90,7 @@ type EC2 struct {
 	URL string
 
 	server *http.Server
+	front  front
 	first  EC2Key
 
 	mu        sync.Mutex
@@ -143,7 +144,7 @@ func StartEC2(o EC2Options) (*EC2, error) {
 	}
 	e.URL = "http://" + l.Addr().String()
 	e.server = &http.Server{
-		Handler: e, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
+		Handler: e.front.before(e), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
 		// Clients that break off are part of the tests.
 		ErrorLog: log.New(io.Discard, "", 0),
 	}

@@ -49,6 +49,7 @@ type VCenter struct {
 
 	model  *simulator.Model
 	server *simulator.Server
+	front  front
 	edit   sync.Mutex // one change of the inventory at a time
 
 	mu     sync.Mutex
@@ -115,7 +116,7 @@ func (v *VCenter) serve(o VCenterOptions) error {
 	v.wrapCollector()
 	v.Service.TLS = &tls.Config{Certificates: []tls.Certificate{pair.tls()}, MinVersion: tls.VersionTLS12}
 	v.server = v.Service.NewServer()
-	v.server.Config.Handler = quietLogout(v.server.Config.Handler)
+	v.server.Config.Handler = v.front.before(quietLogout(v.server.Config.Handler))
 	v.Addr = v.server.URL.Host
 	return nil
 }

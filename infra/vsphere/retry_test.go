@@ -1,0 +1,100 @@
+package vsphere
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"drift-detector/infra"
+	"drift-detector/internal/lab"
+)
+
+// busyOnce answers 503 to the n-th call of a method, or cuts the connection after the
+// vCenter has answered it, and counts the calls.
+type busyOnce struct {
+	method string
+	nth    int
+	lost   bool
+
+	mu    sync.Mutex
+	calls map[string]int
+}
+
+func (b *busyOnce) stand(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	body, _ := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(strings.NewReader(string(body)))
+	method := ""
+	if m := methodName.FindStringSubmatch(string(body)); m != nil {
+		method = m[1]
+	}
+	b.mu.Lock()
+	b.calls[method]++
+	now := method == b.method && b.calls[method] == b.nth
+	b.mu.Unlock()
+	switch {
+	case now && b.lost:
+		next.ServeHTTP(discarded{http.Header{}}, r)
+		panic(http.ErrAbortHandler)
+	case now:
+		w.WriteHeader(http.StatusServiceUnavailable)
+	default:
+		next.ServeHTTP(w, r)
+	}
+}
+
+// discarded is an answer that nobody reads.
+type discarded struct{ header http.Header }
+
+func (d discarded) Header() http.Header         { return d.header }
+func (d discarded) Write(b []byte) (int, error) { return len(b), nil }
+func (d discarded) WriteHeader(int)             {}
+
+// TestAMomentOfTroubleCostsNothing: whichever call fails once, the listing is whole, and
+// holds each VM once. After a lost page the pages begin again.
+func TestAMomentOfTroubleCostsNothing(t *testing.T) {
+	v := serve(t, lab.VCenterOptions{Archive: fleetVCenter})
+	whole := one(t, t.Context(), fleet(t), reach(v))
+	for _, lost := range []bool{false, true} {
+		for _, c := range []struct {
+			method string
+			nth    int
+		}{
+			{"RetrieveServiceContent", 1}, {"Login", 1}, {"CreateContainerView", 1}, {"CreateContainerView", 2},
+			{"RetrievePropertiesEx", 1}, {"RetrievePropertiesEx", 2}, {"ContinueRetrievePropertiesEx", 1}, {"ContinueRetrievePropertiesEx", 2},
+		} {
+			b := &busyOnce{method: c.method, nth: c.nth, lost: lost, calls: map[string]int{}}
+			v.Front(b.stand)
+			p := small().(*provider)
+			p.retry = infra.Retry{Attempts: 3, Pause: time.Millisecond}
+			s, secrets := load(t, fleet(t))
+			l := p.List(t.Context(), p.Targets(s, secrets, reach(v))[0])
+			if l.State != infra.Complete || l.Count() != whole.Count() || b.calls[c.method] < c.nth+1 {
+				t.Errorf("%+v, lost %v: %s, %d of %d VMs, %d calls, %+v", c, lost, l.State, l.Count(), whole.Count(), b.calls[c.method], l.Fault)
+			}
+		}
+	}
+}
+
+// TestALostLoginCountsAsFailed: of two logins that may fail one was lost on the way, so
+// one is left; a password that is refused is not tried again.
+func TestALostLoginCountsAsFailed(t *testing.T) {
+	for _, lost := range []bool{false, true} {
+		v := serve(t, lab.VCenterOptions{Archive: fleetVCenter, Accounts: map[string]string{}})
+		b := &busyOnce{method: "Login", lost: lost, calls: map[string]int{}}
+		want := 1
+		if lost {
+			b.nth, want = 1, 2
+		}
+		v.Front(b.stand)
+		p := small().(*provider)
+		p.retry = infra.Retry{Attempts: 5, Pause: time.Millisecond}
+		s, secrets := load(t, fleet(t))
+		l := p.List(t.Context(), p.Targets(s, secrets, reach(v))[0])
+		if got := v.Logins().Failed; got != want || faultOf(l).Reason != "AuthenticationFailed" {
+			t.Errorf("lost %v: %d logins failed, want %d; %+v", lost, got, want, faultOf(l))
+		}
+	}
+}
