@@ -48,7 +48,7 @@ func TestOutputIsPrivateAndWhole(t *testing.T) {
 		t.Errorf("%s: %v", os.DevNull, err)
 	}
 	both := []target{{path: filepath.Join(dir, "other.json")}, {path: "-"}}
-	if err := writeOutputs(both, full{}, nil, func(w io.Writer, _ *output) error { _, err := io.WriteString(w, "x"); return err }); err == nil {
+	if err := writeOutputs(both, &streams{stdout: full{}}, nil, func(w io.Writer, _ *output) error { _, err := io.WriteString(w, "x"); return err }); err == nil {
 		t.Error("stdout is full, and nobody says so")
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 1 {
