@@ -40,7 +40,7 @@ demo: ## show what it does: a lost management cluster, its backup, a simulated v
 
 # More at a time than there are cores: the tests of the command wait for servers.
 test: ## run all tests
-	go test -parallel 4 ./...
+	go test -timeout 20m -parallel 4 ./...
 
 # Of the providers, all tests except for tables of what one server after the other
 # answers to one listing, and those of the whole module. Of the command, the tests in
@@ -50,8 +50,8 @@ ALONE      := ^Test(FaultD2.*|FaultD3A.*|CallsForTenThousandInstances|ASkeleton.
 CONCURRENT := ^Test(TwoRunsWriteTheSameBytes|AWSVerdicts|APIServersFail|OneOfTwoVCentersDown|AWSDeniedInOneRegionOfTwo|Interrupted|Progress.*)$$
 
 race: ## look for data races, in what does several things at once
-	CGO_ENABLED=1 go test -race -skip '$(ALONE)' ./infra/...
-	CGO_ENABLED=1 go test -race -parallel 1 -run '$(CONCURRENT)' ./cmd/drift-detector
+	CGO_ENABLED=1 go test -race -timeout 20m -skip '$(ALONE)' ./infra/...
+	CGO_ENABLED=1 go test -race -timeout 20m -parallel 1 -run '$(CONCURRENT)' ./cmd/drift-detector
 
 faults: ## spoil each call to each server in each way, and hold every verdict: half an hour
 	@FAULTS=all go test ./cmd/drift-detector -run '^TestFaultMatrix$$' -count 1 -timeout 2h -v | grep -v -e '^=== ' -e '^--- PASS'
