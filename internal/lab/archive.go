@@ -22,10 +22,11 @@ import (
 // own for them.
 var unread = regexp.MustCompile(`^[0-9]+-(Task|TaskManager|PerformanceManager|CustomizationSpecManager)-`)
 
-// unreadProperties take half of what is left, and nothing here asks for them, by kind.
+// unreadProperties take half of what is left, by kind: nothing here asks for them, and the
+// simulator needs none of them to delete or to change a VM.
 var unreadProperties = map[string][]string{
 	"HostSystem":           {"config", "summary", "runtime", "hardware", "capability"},
-	"VirtualMachine":       {"capability", "layout", "layoutEx", "recentTask", "storage"},
+	"VirtualMachine":       {"capability", "recentTask"},
 	"AuthorizationManager": {"roleList"},
 }
 
