@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,5 +41,29 @@ func TestInterrupted(t *testing.T) {
 	}
 	if all, err := os.ReadDir(folder); err != nil || len(all) != 1 {
 		t.Errorf("left behind: %v, %v", all, err)
+	}
+}
+
+// A run whose deadline is over while an API server hangs writes what was listed, and says
+// which flag gives more time.
+func TestDeadline(t *testing.T) {
+	t.Parallel()
+	w := fleet(t)
+	before := w.detect()
+	n, err := lab.StartAPIServers(w.backups[0], testdata+"nodes", lab.FaultOf{Cluster: "alpha-prod", Fault: lab.Hang})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Close)
+	w.nodes = n
+	begun := time.Now()
+	o := w.detect("--deadline", "5s", "--namespace", "tenant-alpha")
+	if took := time.Since(begun); took > 15*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	o.demand(t, exitIncomplete)
+	noWorse(t, before.report, o.report)
+	if !strings.Contains(string(o.json), "the 5s of --deadline are over") {
+		t.Errorf("the report does not name the flag:\n%s", o.stderr)
 	}
 }

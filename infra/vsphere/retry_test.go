@@ -62,8 +62,14 @@ func TestAMomentOfTroubleCostsNothing(t *testing.T) {
 			method string
 			nth    int
 		}{
-			{"RetrieveServiceContent", 1}, {"Login", 1}, {"CreateContainerView", 1}, {"CreateContainerView", 2},
-			{"RetrievePropertiesEx", 1}, {"RetrievePropertiesEx", 2}, {"ContinueRetrievePropertiesEx", 1}, {"ContinueRetrievePropertiesEx", 2},
+			{"RetrieveServiceContent", 1},
+			{"Login", 1},
+			{"CreateContainerView", 1},
+			{"CreateContainerView", 2},
+			{"RetrievePropertiesEx", 1},
+			{"RetrievePropertiesEx", 2},
+			{"ContinueRetrievePropertiesEx", 1},
+			{"ContinueRetrievePropertiesEx", 2},
 		} {
 			b := &busyOnce{method: c.method, nth: c.nth, lost: lost, calls: map[string]int{}}
 			v.Front(b.stand)
