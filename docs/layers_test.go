@@ -36,7 +36,7 @@ var layers = []layer{
 	{
 		name:    "command",
 		has:     at("cmd/drift-detector"),
-		layers:  []string{"backup", "infra", "provider list", "detector", "forecast", "report", "ignore rules", "formats", "plan", "terminal", "shell", "releases"},
+		layers:  []string{"backup", "infra", "provider list", "detector", "forecast", "report", "ignore rules", "formats", "plan", "terminal", "shell", "releases", "release report"},
 		foreign: []string{"github.com/urfave/cli/v2", "github.com/vbauerster/mpb/v8", "github.com/xrash/smetrics", "golang.org/x/term"},
 	},
 	{name: "demo", has: at("cmd/demo"), layers: []string{"test support"}},
@@ -69,6 +69,7 @@ var layers = []layer{
 		foreign: append([]string{"k8s.io/api", "sigs.k8s.io/structured-merge-diff/v6", "sigs.k8s.io/yaml", "github.com/wI2L/jsondiff"}, apiTypes...),
 	},
 	{name: "forecast", has: below("detector"), layers: []string{"backup", "infra", "detector"}, foreign: apiTypes},
+	{name: "release report", has: at("report/releases"), layers: []string{"releases", "formats", "terminal"}},
 	{name: "report", has: at("report/build"), layers: []string{"backup", "infra", "detector", "forecast", "formats"}}, // nothing else below report knows the detector
 	{
 		name:    "ignore rules",

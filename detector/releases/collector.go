@@ -26,7 +26,7 @@ type Collector struct {
 	namespaces  map[string]bool // that have an object in the backup
 	resources   map[string]bool
 
-	planned  bool
+	scope    Scope
 	releases []*Release
 	byID     map[string]*Release
 	wanted   map[string][]*wanted
@@ -111,19 +111,24 @@ func parse(body []byte) (Object, error) {
 	return o, err
 }
 
+// Problem notes an entry of the archive that is left out.
+func (c *Collector) Problem(path, reason string) { c.problem(path, reason) }
+
 func (c *Collector) problem(object, reason string) {
 	c.problems = append(c.problems, Problem{object, reason})
 }
 
-// Plan ends the first pass.
-func (c *Collector) Plan() {
+// Plan ends the first pass. The scope is what Velero says of the backup's filters;
+// nil when that is not known.
+func (c *Collector) Plan(scope Scope) {
+	c.scope = scope
 	keys := slices.SortedFunc(maps.Keys(c.stored), func(a, b key) int {
 		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name), cmp.Compare(a.storage, b.storage))
 	})
 	for _, k := range keys {
 		c.planRelease(k, c.stored[k])
 	}
-	c.stored, c.planned = nil, true
+	c.stored = nil
 	c.attach()
 }
 
@@ -176,7 +181,7 @@ func (c *Collector) want(r *Release, o Object) {
 	id := schema.FromAPIVersionAndKind(text(o, "apiVersion"), text(o, "kind"))
 	w := &wanted{release: r, custom: true}
 	if k, ok := builtinResource[id.GroupKind()]; ok {
-		w.resource, w.cluster, w.custom = k.resource, k.cluster, k.new == nil
+		w.resource, w.cluster, w.custom = k.resource, k.cluster, unknownTypes[id.Kind]
 	} else if known := c.crds[id.GroupKind()]; known != nil {
 		w.resource, w.cluster = known.resource, known.cluster
 	} else {
@@ -207,14 +212,13 @@ func (c *Collector) want(r *Release, o Object) {
 	r.Objects = append(r.Objects, w.compared)
 }
 
-// Second reports whether [Collector.See] is to have an item in the second pass:
-// events and the like belong to no release.
-func (c *Collector) Second(resource string) bool {
-	switch resource {
-	case "events", "events.events.k8s.io", "pods.metrics.k8s.io", "endpointslices.discovery.k8s.io":
-		return len(c.wanted) > 0 && resource == "endpointslices.discovery.k8s.io"
+// Second reports whether [Collector.See] is to have an item in the second pass. Events
+// belong to no release; of another version than Velero restores only what a manifest names.
+func (c *Collector) Second(resource, version string, namespace, name []byte) bool {
+	if strings.HasPrefix(resource, "events") {
+		return false
 	}
-	return true
+	return version == "" || len(c.wanted[resource+"\x00"+string(namespace)+"\x00"+string(name)]) > 0
 }
 
 // See takes an item of the second pass. Version is empty for the copy that Velero restores.

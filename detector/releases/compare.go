@@ -58,7 +58,7 @@ func (c *Collector) typeFor(apiVersion, kindName string) (typed.ParseableType, *
 	if known := c.crds[id.GroupKind()]; known != nil {
 		return known.typeOf(id.Version), nil, nil
 	}
-	if k, ok := builtinResource[id.GroupKind()]; ok && k.new != nil {
+	if _, ok := builtinResource[id.GroupKind()]; ok && !unknownTypes[id.Kind] {
 		return typed.ParseableType{}, nil, fmt.Errorf("API version %s of %s is not known", apiVersion, kindName)
 	}
 	return typed.DeducedParseableType, nil, nil
@@ -119,7 +119,7 @@ func (c *Collector) compare(desired, live Object, ignore []string) (*outcome, er
 func (c *Collector) form(o Object, t typed.ParseableType, known *kind) (Object, error) {
 	o = bare(o)
 	if known != nil {
-		return typedForm(o, *known)
+		return canonical(o, t, *known)
 	}
 	if t.Schema != nil && t.TypeRef.NamedType != nil {
 		return pruned(o, t.TypeRef, t.Schema, false).(Object), nil
@@ -164,7 +164,7 @@ func (m *merger) merge(desired Object) (Object, error) {
 		out, _ = aligned(m.live, out, m.t.TypeRef, m.t.Schema).(Object)
 	}
 	if m.known != nil && !equal(out, m.live) {
-		if out, err = typedForm(out, *m.known); err != nil {
+		if out, err = canonical(out, m.t, *m.known); err != nil {
 			return nil, errors.New("it can't be merged with the live object")
 		}
 	}

@@ -3,19 +3,13 @@ package releases
 import (
 	"strings"
 
-	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
-	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
-	discoveryv1 "k8s.io/api/discovery/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
-	schedulingv1 "k8s.io/api/scheduling/v1"
-	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -24,7 +18,10 @@ import (
 type kind struct {
 	resource string // as Velero names the folder: "deployments.apps"
 	cluster  bool   // cluster-scoped
-	new      func() any
+	// new makes one of Kubernetes' type, which makes quantities canonical. It is nil for
+	// kinds without any, of which the schema is enough: a package of types is up to
+	// 400 kB of the program.
+	new func() any
 }
 
 func namespaced[T any](resource string) kind {
@@ -63,21 +60,21 @@ var builtin = map[string]kind{
 	"networking.k8s.io/v1 IngressClass":  global[networkingv1.IngressClass]("ingressclasses.networking.k8s.io"),
 	"networking.k8s.io/v1 NetworkPolicy": namespaced[networkingv1.NetworkPolicy]("networkpolicies.networking.k8s.io"),
 	"policy/v1 PodDisruptionBudget":      namespaced[policyv1.PodDisruptionBudget]("poddisruptionbudgets.policy"),
-	"coordination.k8s.io/v1 Lease":       namespaced[coordinationv1.Lease]("leases.coordination.k8s.io"),
-	"discovery.k8s.io/v1 EndpointSlice":  namespaced[discoveryv1.EndpointSlice]("endpointslices.discovery.k8s.io"),
+	"coordination.k8s.io/v1 Lease":       {resource: "leases.coordination.k8s.io"},
+	"discovery.k8s.io/v1 EndpointSlice":  {resource: "endpointslices.discovery.k8s.io"},
 
-	"rbac.authorization.k8s.io/v1 Role":               namespaced[rbacv1.Role]("roles.rbac.authorization.k8s.io"),
-	"rbac.authorization.k8s.io/v1 RoleBinding":        namespaced[rbacv1.RoleBinding]("rolebindings.rbac.authorization.k8s.io"),
-	"rbac.authorization.k8s.io/v1 ClusterRole":        global[rbacv1.ClusterRole]("clusterroles.rbac.authorization.k8s.io"),
-	"rbac.authorization.k8s.io/v1 ClusterRoleBinding": global[rbacv1.ClusterRoleBinding]("clusterrolebindings.rbac.authorization.k8s.io"),
-	"scheduling.k8s.io/v1 PriorityClass":              global[schedulingv1.PriorityClass]("priorityclasses.scheduling.k8s.io"),
-	"storage.k8s.io/v1 StorageClass":                  global[storagev1.StorageClass]("storageclasses.storage.k8s.io"),
-	"storage.k8s.io/v1 CSIDriver":                     global[storagev1.CSIDriver]("csidrivers.storage.k8s.io"),
+	"rbac.authorization.k8s.io/v1 Role":               {resource: "roles.rbac.authorization.k8s.io"},
+	"rbac.authorization.k8s.io/v1 RoleBinding":        {resource: "rolebindings.rbac.authorization.k8s.io"},
+	"rbac.authorization.k8s.io/v1 ClusterRole":        {resource: "clusterroles.rbac.authorization.k8s.io", cluster: true},
+	"rbac.authorization.k8s.io/v1 ClusterRoleBinding": {resource: "clusterrolebindings.rbac.authorization.k8s.io", cluster: true},
+	"scheduling.k8s.io/v1 PriorityClass":              {resource: "priorityclasses.scheduling.k8s.io", cluster: true},
+	"storage.k8s.io/v1 StorageClass":                  {resource: "storageclasses.storage.k8s.io", cluster: true},
+	"storage.k8s.io/v1 CSIDriver":                     {resource: "csidrivers.storage.k8s.io", cluster: true},
 
-	"admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration":   global[admissionv1.ValidatingWebhookConfiguration]("validatingwebhookconfigurations.admissionregistration.k8s.io"),
-	"admissionregistration.k8s.io/v1 MutatingWebhookConfiguration":     global[admissionv1.MutatingWebhookConfiguration]("mutatingwebhookconfigurations.admissionregistration.k8s.io"),
-	"admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy":        global[admissionv1.ValidatingAdmissionPolicy]("validatingadmissionpolicies.admissionregistration.k8s.io"),
-	"admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBinding": global[admissionv1.ValidatingAdmissionPolicyBinding]("validatingadmissionpolicybindings.admissionregistration.k8s.io"),
+	"admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration":   {resource: "validatingwebhookconfigurations.admissionregistration.k8s.io", cluster: true},
+	"admissionregistration.k8s.io/v1 MutatingWebhookConfiguration":     {resource: "mutatingwebhookconfigurations.admissionregistration.k8s.io", cluster: true},
+	"admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy":        {resource: "validatingadmissionpolicies.admissionregistration.k8s.io", cluster: true},
+	"admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBinding": {resource: "validatingadmissionpolicybindings.admissionregistration.k8s.io", cluster: true},
 }
 
 // builtinResource says where Velero keeps a kind whatever its version, by group and kind.
@@ -92,6 +89,9 @@ var builtinResource = func() map[schema.GroupKind]kind {
 	}
 	return out
 }()
+
+// unknownTypes are the kinds of Kubernetes that it serves as custom resources are.
+var unknownTypes = map[string]bool{"CustomResourceDefinition": true, "APIService": true}
 
 // guess is the folder of a kind by the rule that nearly all follow.
 func guess(id schema.GroupKind) string {

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/structured-merge-diff/v6/schema"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
 // The marks that Helm puts on every object of a release (helm pkg/action/validate.go).
@@ -106,21 +107,55 @@ func typedForm(o Object, k kind) (Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	out = bare(out)
-	if rules, ok := out["rules"].([]any); ok && len(rules) == 0 {
-		delete(out, "rules")
+	return bare(out), nil
+}
+
+// canonical is an object of a built-in kind as the API server writes it.
+func canonical(o Object, t typed.ParseableType, k kind) (Object, error) {
+	if k.new != nil {
+		return typedForm(o, k)
 	}
+	known, _ := pruned(o, t.TypeRef, t.Schema, false).(Object)
+	out, _ := withoutZeros(known).(Object)
 	return out, nil
+}
+
+// optional are the fields of kinds without a Go type here that the API server
+// writes with a zero value, too.
+var optional = map[string]bool{
+	"allowVolumeExpansion": true, "attachRequired": true, "podInfoOnMount": true, "storageCapacity": true,
+	"requiresRepublish": true, "seLinuxMount": true, "value": true, "timeoutSeconds": true,
+}
+
+// withoutZeros is a value without the fields that the API server leaves out.
+func withoutZeros(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			if optional[k] || !isZero(e) {
+				out[k] = withoutZeros(e)
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = withoutZeros(e)
+		}
+		return out
+	}
+	return v
 }
 
 // withZeros is the typed form of an object with the zero values that its author
 // declared, and whether there are any. Flux does not see them, Helm does.
-func withZeros(raw, typed any) (any, bool) {
-	switch t := typed.(type) {
+func withZeros(raw, form any) (any, bool) {
+	switch t := form.(type) {
 	case map[string]any:
 		r, ok := raw.(map[string]any)
 		if !ok {
-			return typed, false
+			return form, false
 		}
 		var out map[string]any
 		set := func(k string, v any) {
@@ -140,13 +175,13 @@ func withZeros(raw, typed any) (any, bool) {
 			}
 		}
 		if out == nil {
-			return typed, false
+			return form, false
 		}
 		return out, true
 	case []any:
 		r, ok := raw.([]any)
 		if !ok || len(r) != len(t) {
-			return typed, false
+			return form, false
 		}
 		out, any := slices.Clone(t), false
 		for i := range t {
@@ -156,7 +191,7 @@ func withZeros(raw, typed any) (any, bool) {
 		}
 		return out, any
 	}
-	return typed, false
+	return form, false
 }
 
 func isZero(v any) bool {

@@ -148,13 +148,8 @@ type Options struct {
 	Namespace string    // of the releases; empty is all
 	Now       time.Time // for Jobs that expire
 	Rules     []*Rule
-	Scope     Scope
 }
 
-// Scope is what is known of the backup's filters. The zero value knows nothing.
-type Scope struct {
-	Known         bool
-	ClusterScoped bool                                  // all cluster-scoped objects are in it
-	Partial       bool                                  // by labels: no absence says anything
-	Includes      func(resource, namespace string) bool // by names; nil includes all
-}
+// Scope names what keeps objects of a resource and namespace out of a backup, or
+// returns "". The namespace of cluster-scoped objects is empty.
+type Scope func(resource, namespace string) string

@@ -58,9 +58,9 @@ func (w world) run(t testing.TB, o Options) *Result {
 			c.Read(k[0], body)
 		}
 	}
-	c.Plan()
+	c.Plan(nil)
 	for _, k := range keys {
-		if c.Second(k[0]) {
+		if c.Second(k[0], "", []byte(k[1]), []byte(k[2])) {
 			c.See(k[0], "", k[1], k[2], bodies[k])
 		}
 	}

@@ -116,8 +116,8 @@ func (c *Collector) missing(w *wanted) {
 		o.Verdict, o.Message = NotInBackup, "its label keeps it out of backups"
 	case o.Kind == "Job" && at(desired, "spec", "ttlSecondsAfterFinished") != nil:
 		o.Verdict, o.Message = Expired, "a Job that deletes itself when it has finished"
-	case !c.covers(w):
-		o.Verdict, o.Message = NotInBackup, "the backup does not hold its kind and namespace as a whole"
+	case c.leftOut(w) != "":
+		o.Verdict, o.Message = NotInBackup, c.leftOut(w)
 	default:
 		o.Verdict, o.Upgrade = Removed, Repairs
 		o.Summary = o.Subject() + " removed"
@@ -141,18 +141,21 @@ func (c *Collector) marked(o Object) string {
 	return ""
 }
 
-// covers reports whether the absence of an object from the backup says that it did not exist.
-func (c *Collector) covers(w *wanted) bool {
-	s := c.options.Scope
+// leftOut says why the absence of an object from the backup does not say that it
+// did not exist, or returns "". Without Velero's description a kind is in the backup that
+// has an object there, and a namespace; cluster-scoped objects are not, by Velero's defaults.
+func (c *Collector) leftOut(w *wanted) string {
 	switch {
-	case s.Partial:
-		return false
+	case c.scope != nil:
+		return c.scope(w.resource, w.compared.Namespace)
 	case w.cluster:
-		return s.Known && s.ClusterScoped && (s.Includes == nil || s.Includes(w.resource, ""))
-	case s.Known && s.Includes != nil:
-		return s.Includes(w.resource, w.compared.Namespace)
+		return "a backup by default leaves cluster-scoped objects out"
+	case !c.namespaces[w.compared.Namespace]:
+		return "the backup has nothing of its namespace"
+	case !c.resources[w.resource]:
+		return "the backup has nothing of its kind"
 	}
-	return c.namespaces[w.compared.Namespace] && (c.resources[w.resource] || s.Known)
+	return ""
 }
 
 // finish gives a release its state: the first row that applies.
