@@ -294,8 +294,11 @@ func converted(live Object, to string) Object {
 		return nil
 	}
 	body, err := json.Marshal(live)
-	var out Object
-	if err != nil || json.Unmarshal(body, &out) != nil {
+	if err != nil {
+		return nil
+	}
+	out, err := parse(body)
+	if err != nil {
 		return nil
 	}
 	spec, _ := out["spec"].(Object)

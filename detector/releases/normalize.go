@@ -2,7 +2,6 @@ package releases
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"maps"
 	"slices"
 
@@ -96,11 +95,7 @@ func folded(o Object) {
 // canonical, zero values and unknown fields are gone.
 func typedForm(o Object, k kind) (Object, error) {
 	to := k.new()
-	body, err := json.Marshal(o)
-	if err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal(body, to); err != nil {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o, to); err != nil {
 		return nil, err
 	}
 	out, err := runtime.DefaultUnstructuredConverter.ToUnstructured(to)

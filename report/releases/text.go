@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -108,7 +109,7 @@ func orDash(s string) string {
 
 // release is what to know of one release, unless it is in sync and nothing happens to it.
 func (p *printer) release(r *releases.Release) {
-	if r.Reason == releases.InSync && len(r.Objects) == 0 && len(r.Extra) == 0 && r.After.Overwrites == "" {
+	if r.Reason == releases.InSync && !p.diff && !slices.ContainsFunc(r.Objects, func(o *releases.Compared) bool { return !onlyBenign(o) }) && len(r.Extra) == 0 && r.After.Overwrites == "" {
 		return
 	}
 	p.line("", "")
@@ -123,11 +124,18 @@ func (p *printer) release(r *releases.Release) {
 		}
 	}
 	for _, o := range r.Objects {
-		p.object(o)
+		if r.Reason != releases.InSync || p.diff || !onlyBenign(o) {
+			p.object(o)
+		}
 	}
 	for _, e := range r.Extra {
 		p.line("  ", "extra: %s", e)
 	}
+}
+
+// onlyBenign reports whether all that is to be said of an object does not count.
+func onlyBenign(o *releases.Compared) bool {
+	return o.Verdict == releases.Unchanged && !slices.ContainsFunc(o.Added, func(a releases.Added) bool { return a.Benign == "" })
 }
 
 func comesBack(r *releases.Release) string {
