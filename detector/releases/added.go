@@ -10,13 +10,13 @@ import (
 func (m *merger) added(desired Object) []Added {
 	own := fieldpath.NewSet()
 	for _, e := range m.owners {
-		if e.release {
+		if e.own {
 			own = own.Union(e.set)
 		}
 	}
 	var out []Added
 	for _, e := range m.owners {
-		if e.release || e.Subresource == "status" {
+		if e.own || e.Subresource == "status" {
 			continue
 		}
 		for path := range e.set.Difference(own).All() {

@@ -114,7 +114,16 @@ func parse(body []byte) (Object, error) {
 // Problem notes an entry of the archive that is left out.
 func (c *Collector) Problem(path, reason string) { c.problem(path, reason) }
 
+// maxProblems bounds what a hostile backup can have listed.
+const maxProblems = 1000
+
 func (c *Collector) problem(object, reason string) {
+	if len(c.problems) == maxProblems {
+		object, reason = "more", "what else can't be read is not listed"
+	}
+	if len(c.problems) > maxProblems {
+		return
+	}
 	c.problems = append(c.problems, Problem{object, reason})
 }
 
@@ -292,7 +301,10 @@ func (c *Collector) claims(resource string, live Object) {
 	}
 	l := c.lost[id]
 	if l == nil {
-		l = &WithoutRecord{Name: name, Namespace: namespace}
+		l = &WithoutRecord{Name: name, Namespace: namespace, Do: Step{
+			"without a record Helm installs, and adopts objects that have its annotations",
+			fmt.Sprintf("helm upgrade --install %s CHART --namespace %s", quote(name), quote(namespace)),
+		}}
 		c.lost[id] = l
 	}
 	if l.Count++; len(l.Objects) < 10 {

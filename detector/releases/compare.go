@@ -175,13 +175,17 @@ func (m *merger) merge(desired Object) (Object, error) {
 func (m *merger) dropped() *fieldpath.Set {
 	own, others := fieldpath.NewSet(), fieldpath.NewSet()
 	for _, e := range m.owners {
-		if e.release && e.Operation == "Apply" {
+		if e.own && e.Operation == "Apply" {
 			own = own.Union(e.set)
 		} else {
 			others = others.Union(e.set)
 		}
 	}
-	gone := own.Difference(m.set).Difference(others)
+	if own.Empty() || m.t.Schema == nil {
+		return nil
+	}
+	whole := func(s *fieldpath.Set) *fieldpath.Set { return s.EnsureNamedFieldsAreMembers(m.t.Schema, m.t.TypeRef) }
+	gone := whole(own).Difference(whole(m.set)).Difference(whole(others))
 	if gone.Empty() {
 		return nil
 	}

@@ -2,6 +2,8 @@ package releases
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 )
@@ -42,10 +44,11 @@ func (c *Collector) readHelmRelease(o Object) {
 			release = target + "-" + name
 		}
 	}
-	if len(release) > 53 { // Flux shortens it with a hash
-		c.said = append(c.said, Said{describe(o), "its release's name is longer than Helm allows; it is not tied to a record"})
+	if at(o, "spec", "kubeConfig") != nil {
+		c.said = append(c.said, Said{describe(o), "its release is in the cluster of its kubeConfig, not in this backup"})
 		return
 	}
+	release = shortened(release)
 	storage := cmp.Or(text(o, "spec", "storageNamespace"), text(o, "status", "storageNamespace"), namespace)
 	k := &controller{
 		object: describe(o), kind: "HelmRelease", release: storage + "/" + release,
@@ -58,6 +61,16 @@ func (c *Collector) readHelmRelease(o Object) {
 	}
 	c.controllers = append(c.controllers, k)
 	c.readRules(at(o, "spec", "driftDetection", "ignore"), k.object, k.release)
+}
+
+// shortened is a release's name as Flux makes it fit (internal/release/name.go v1.6.3).
+func shortened(name string) string {
+	const most, hash = 53, 12
+	if len(name) <= most {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	return name[:most-hash-1] + "-" + hex.EncodeToString(sum[:])[:hash]
 }
 
 // readRules takes the ignore rules of an object, for one release or for all.
@@ -146,7 +159,7 @@ func (c *Collector) attach() {
 	for _, k := range c.controllers {
 		r := c.byID[k.release]
 		if r == nil {
-			if k.kind != "HelmRelease" || k.newest == 0 && k.suspended {
+			if k.kind != "HelmRelease" {
 				continue
 			}
 			r = withoutRecord(k)

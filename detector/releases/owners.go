@@ -18,13 +18,14 @@ type Owner struct {
 	Operation   string     `json:"operation"` // Apply or Update
 	Subresource string     `json:"subresource,omitempty"`
 	Time        *time.Time `json:"time,omitempty"` // absent for scale
+
+	own bool // who ran Helm
 }
 
 // ownership is one entry of managedFields.
 type ownership struct {
 	Owner
-	set     *fieldpath.Set
-	release bool // of the one who ran Helm
+	set *fieldpath.Set
 }
 
 // ownersOf reads an object's managedFields; entries that can't be read are left out.
@@ -47,18 +48,18 @@ func ownersOf(o Object) []ownership {
 			t = t.UTC()
 			entry.Time = &t
 		}
-		entry.release = entry.Manager == "helm" || entry.set.Has(mark) && !strings.HasPrefix(entry.Manager, "kubectl")
+		entry.own = entry.Manager == "helm" || entry.set.Has(mark) && !strings.HasPrefix(entry.Manager, "kubectl")
 		out = append(out, entry)
 	}
 	return out
 }
 
-// foreign reports whether somebody but Helm wrote to an object's content, from
-// its text alone: most objects were touched by nobody.
+// foreign reports whether somebody but Helm wrote to an object's content, or Helm
+// applies it: only then managedFields, which are large, say more than the object.
 func foreign(o Object) bool {
 	for _, e := range list(o, "metadata", "managedFields") {
 		m, _ := e.(Object)
-		if text(m, "manager") != "helm" && text(m, "subresource") != "status" {
+		if text(m, "operation") == "Apply" || text(m, "manager") != "helm" && text(m, "subresource") != "status" {
 			return true
 		}
 	}

@@ -129,6 +129,7 @@ type WithoutRecord struct {
 	Namespace string   `json:"namespace"`
 	Objects   []string `json:"objects"` // the first ten
 	Count     int      `json:"count"`
+	Do        Step     `json:"do"`
 }
 
 // Said is what an object of the backup says about drift.

@@ -45,7 +45,11 @@ func shop(t testing.TB) world {
 // run collects a world as the command does a backup.
 func (w world) run(t testing.TB, o Options) *Result {
 	t.Helper()
-	c := New(o)
+	return w.collect(t, New(o), nil)
+}
+
+func (w world) collect(t testing.TB, c *Collector, scope Scope) *Result {
+	t.Helper()
 	keys := slices.SortedFunc(maps.Keys(w), func(a, b [3]string) int { return slices.Compare(a[:], b[:]) })
 	bodies := map[[3]string][]byte{}
 	for _, k := range keys {
@@ -58,7 +62,7 @@ func (w world) run(t testing.TB, o Options) *Result {
 			c.Read(k[0], body)
 		}
 	}
-	c.Plan(nil)
+	c.Plan(scope)
 	for _, k := range keys {
 		if c.Second(k[0], "", []byte(k[1]), []byte(k[2])) {
 			c.See(k[0], "", k[1], k[2], bodies[k])

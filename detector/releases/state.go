@@ -58,7 +58,7 @@ func (w *wanted) upgrade(ch *Change, refused bool) string {
 		return Fails
 	case w.release.ApplyMethod == "ssa":
 		for _, o := range ch.Owners {
-			if o.Manager != "helm" && o.Manager != "helm-controller" {
+			if !o.own {
 				return Fails
 			}
 		}

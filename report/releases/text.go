@@ -37,6 +37,8 @@ func Text(w io.Writer, d *Document, diff bool) error {
 	}
 	for _, l := range d.WithoutRecord {
 		p.line("", "release without record: %s/%s: %d objects name it (%s); its record is in an SQL database or lost", l.Namespace, l.Name, l.Count, strings.Join(l.Objects[:min(3, len(l.Objects))], ", "))
+		p.line("  ", "→ %s", l.Do.Text)
+		p.line("      ", "%s", l.Do.Command)
 	}
 	for _, r := range d.IgnoreRules {
 		used := "not used"
