@@ -117,6 +117,9 @@ func (c *Collector) compare(desired, live Object, ignore []string) (*outcome, er
 
 // form is an object in the form that is compared.
 func (c *Collector) form(o Object, t typed.ParseableType, known *kind) (Object, error) {
+	if known != nil && known.new != nil {
+		return typedForm(o, *known)
+	}
 	o = bare(o)
 	if known != nil {
 		return canonical(o, t, *known)
@@ -235,13 +238,13 @@ func (m *merger) patch(merged Object) ([]Change, error) {
 		}
 		return out
 	}
-	first, err := jsondiff.Compare(meta(live), meta(merged), jsondiff.Rationalize())
+	first, err := difference(meta(live), meta(merged))
 	if err != nil {
-		return nil, errors.New("it can't be compared")
+		return nil, err
 	}
-	second, err := jsondiff.Compare(rest(live), rest(merged), jsondiff.Rationalize())
+	second, err := difference(rest(live), rest(merged))
 	if err != nil {
-		return nil, errors.New("it can't be compared")
+		return nil, err
 	}
 	first = slices.DeleteFunc(first, func(o jsondiff.Operation) bool { return o.Type == jsondiff.OperationRemove })
 	var out []Change
@@ -259,6 +262,17 @@ func (m *merger) patch(merged Object) ([]Change, error) {
 		out = append(out, c)
 	}
 	return out, nil
+}
+
+func difference(live, merged Object) (jsondiff.Patch, error) {
+	if equal(live, merged) {
+		return nil, nil
+	}
+	p, err := jsondiff.Compare(live, merged, jsondiff.Rationalize())
+	if err != nil {
+		return nil, errors.New("it can't be compared")
+	}
+	return p, nil
 }
 
 // byName compares ports that the API server refuses to have twice by their names.

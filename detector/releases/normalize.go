@@ -102,7 +102,38 @@ func typedForm(o Object, k kind) (Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	return bare(out), nil
+	return trimmed(out), nil
+}
+
+// trimmed is bare of an object that nobody else has.
+func trimmed(o Object) Object {
+	delete(o, "status")
+	if m, ok := o["metadata"].(Object); ok {
+		for k := range m {
+			if k != "name" && k != "namespace" && k != "labels" && k != "annotations" {
+				delete(m, k)
+			}
+		}
+	}
+	dropNulls(o)
+	return o
+}
+
+func dropNulls(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, e := range v {
+			if e == nil {
+				delete(v, k)
+			} else {
+				dropNulls(e)
+			}
+		}
+	case []any:
+		for _, e := range v {
+			dropNulls(e)
+		}
+	}
 }
 
 // canonical is an object of a built-in kind as the API server writes it.
