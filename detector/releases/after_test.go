@@ -168,3 +168,29 @@ func TestQuote(t *testing.T) {
 		}
 	}
 }
+
+// Flux may keep the records in another namespace than the release; objects name the latter.
+func TestStorageNamespace(t *testing.T) {
+	w := repaired(t)
+	record := w[newestRecord]
+	delete(w, newestRecord)
+	delete(w, [3]string{"secrets", "shop", "sh.helm.release.v1.shop.v1"})
+	put(record, "flux", "metadata", "namespace")
+	w[[3]string{"secrets", "flux", "sh.helm.release.v1.shop.v2"}] = record
+	w.helmRelease("shop", `{"storageNamespace":"flux","targetNamespace":"shop","releaseName":"shop"}`, `{"history":[{"version":2}]}`)
+	if r := w.one(t); r.Reason != InSync || r.Namespace != "flux" || len(r.Extra) != 1 || r.Controller == "" {
+		t.Error(show(r))
+	}
+}
+
+// The objects of a HelmRelease without record are nobody's, not extra.
+func TestObjectsOfADeletedRelease(t *testing.T) {
+	w := shop(t)
+	delete(w, newestRecord)
+	delete(w, [3]string{"secrets", "shop", "sh.helm.release.v1.shop.v1"})
+	w.helmRelease("shop", `{}`, `{"history":[{"version":2}]}`)
+	r := w.run(t, Options{})
+	if len(r.WithoutRecord) != 1 || len(r.Releases) != 1 || len(r.Releases[0].Extra) != 0 || r.WithoutRecord[0].Do.Command != "helm upgrade --install shop CHART --namespace shop" {
+		t.Error(show(r))
+	}
+}

@@ -28,7 +28,8 @@ type Collector struct {
 
 	scope    Scope
 	releases []*Release
-	byID     map[string]*Release
+	byID     map[string]*Release // by the namespace of the records, and name
+	byTarget map[string]*Release // by the namespace that objects name, and name
 	wanted   map[string][]*wanted
 	lost     map[string]*WithoutRecord
 	said     []Said
@@ -54,7 +55,7 @@ func New(o Options) *Collector {
 		options: o, rules: slices.Clone(o.Rules),
 		stored: map[key]*stored{}, crds: map[schema.GroupKind]*crd{}, scaled: map[string]bool{},
 		namespaces: map[string]bool{}, resources: map[string]bool{},
-		byID: map[string]*Release{}, wanted: map[string][]*wanted{}, lost: map[string]*WithoutRecord{},
+		byID: map[string]*Release{}, byTarget: map[string]*Release{}, wanted: map[string][]*wanted{}, lost: map[string]*WithoutRecord{},
 	}
 }
 
@@ -172,6 +173,8 @@ func (c *Collector) planRelease(k key, s *stored) {
 	}
 	r.HelmStatus = cmp.Or(rec.Info.Status, r.HelmStatus)
 	r.ApplyMethod = rec.ApplyMethod
+	r.target = cmp.Or(rec.Namespace, k.namespace)
+	c.byTarget[r.target+"/"+r.Name] = r
 	r.Chart = strings.Trim(rec.Chart.Metadata.Name+"-"+rec.Chart.Metadata.Version, "-")
 	bad := func(why string) {
 		r.faults = append(r.faults, why)
@@ -204,9 +207,9 @@ func (c *Collector) want(r *Release, o Object) {
 	if w.cluster {
 		delete(m, "namespace")
 	} else if text(o, "metadata", "namespace") == "" {
-		m["namespace"] = r.Namespace
+		m["namespace"] = r.target
 	}
-	marked(o, r.Name, r.Namespace)
+	marked(o, r.Name, r.target)
 	w.compared = &Compared{
 		APIVersion: text(o, "apiVersion"), Kind: id.Kind, Namespace: text(o, "metadata", "namespace"), Name: text(o, "metadata", "name"),
 	}
@@ -292,9 +295,9 @@ func (c *Collector) claims(resource string, live Object) {
 		return
 	}
 	id := namespace + "/" + name
-	if r := c.byID[id]; r != nil {
+	if r := cmp.Or(c.byTarget[id], c.byID[id]); r != nil && r.Reason != Deleted {
 		here := resource + "/" + text(live, "metadata", "namespace") + "/" + text(live, "metadata", "name")
-		if r.Reason != Unreadable && !r.ids[here] && !r.hooks[text(live, "kind")+"/"+text(live, "metadata", "name")] {
+		if r.Reason != Unreadable && len(r.faults) == 0 && !r.ids[here] && !r.hooks[text(live, "kind")+"/"+text(live, "metadata", "name")] {
 			r.Extra = append(r.Extra, describe(live))
 		}
 		return

@@ -66,6 +66,7 @@ type Release struct {
 	Extra       []string    `json:"extra"`   // objects that have the release's annotations, and are not of it
 	After       After       `json:"after"`
 
+	target     string // the namespace that it is installed in, which Flux may keep apart from that of the records
 	controller *controller
 	hooks      map[string]bool
 	ids        map[string]bool
