@@ -109,15 +109,11 @@ func runReleases(ctx context.Context, o releasesOptions, s *streams) error {
 	if !isRegular(source.Name) {
 		return &backup.InputError{Name: source.Name, Problem: "can be read once only, and releases reads a backup twice", Next: "save it to a file, and give that"}
 	}
-	var given *check.VeleroBackup
-	if o.velero != "" {
-		if given, err = readVelero(o.velero); err != nil {
-			return err
-		}
-	} else {
-		given = besideTarball(s, source.Name)
+	velero, err := o.description(s, source)
+	if err != nil {
+		return err
 	}
-	found, info, err := readReleases(ctx, source, given, releases.Options{Namespace: o.namespace, Rules: rules})
+	found, info, err := readReleases(ctx, source, velero, releases.Options{Namespace: o.namespace, Rules: rules})
 	if err != nil {
 		return err
 	}
@@ -154,6 +150,14 @@ func runReleases(ctx context.Context, o releasesOptions, s *streams) error {
 		return &errFailOn{fmt.Sprintf("--fail-on %s: found %s", strings.Join(o.fails, ","), strings.Join(matched, ", "))}
 	}
 	return nil
+}
+
+// description is what Velero says about the backup; nil when that is not known.
+func (o *releasesOptions) description(s *streams, source backup.Source) (*check.VeleroBackup, error) {
+	if o.velero == "" {
+		return besideTarball(s, source.Name), nil
+	}
+	return readVelero(o.velero)
 }
 
 // isRegular reports whether a file can be read again.

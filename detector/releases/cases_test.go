@@ -192,6 +192,13 @@ func TestFields(t *testing.T) {
 			put(o, int64(80), "spec", "targetCPUUtilizationPercentage")
 			manifest("maxReplicas: 12", "maxReplicas: 7")(t, w)
 		}, "replace /spec/maxReplicas repairs", ""},
+		{"what a server adds to claims", "StatefulSet/shop/db", func(t testing.TB, w world) {
+			w.edit(t, func(r Object) {
+				r["manifest"] = text(r, "manifest") + "\n---\napiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db}\nspec:\n  volumeClaimTemplates: [{metadata: {name: a}, spec: {resources: {requests: {storage: 1024Mi}}}}]\n"
+			})
+			w[[3]string{"statefulsets.apps", "shop", "db"}] = decode(t, `{"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"name":"db","namespace":"shop","labels":{"app.kubernetes.io/managed-by":"Helm"},"annotations":{"meta.helm.sh/release-name":"shop","meta.helm.sh/release-namespace":"shop"}},
+"spec":{"volumeClaimTemplates":[{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"a","creationTimestamp":null},"spec":{"resources":{"requests":{"storage":"1Gi"}},"volumeMode":"Filesystem"},"status":{"phase":"Pending"}}]}}`)
+		}, "", ""},
 		{"block scalar before ---", "ConfigMap/shop/shop-config", manifest("feature.search=false\n", "feature.search=false"), "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

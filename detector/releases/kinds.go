@@ -40,7 +40,7 @@ var builtin = map[string]kind{
 	"v1 PersistentVolume":      global[corev1.PersistentVolume]("persistentvolumes"),
 	"v1 Pod":                   namespaced[corev1.Pod]("pods"),
 	"v1 Namespace":             global[corev1.Namespace]("namespaces"),
-	"v1 Endpoints":             namespaced[corev1.Endpoints]("endpoints"),
+	"v1 Endpoints":             {resource: "endpoints"},
 	"v1 LimitRange":            namespaced[corev1.LimitRange]("limitranges"),
 	"v1 ResourceQuota":         namespaced[corev1.ResourceQuota]("resourcequotas"),
 	"v1 ReplicationController": namespaced[corev1.ReplicationController]("replicationcontrollers"),

@@ -102,6 +102,9 @@ func typedForm(o Object, k kind) (Object, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, claim := range list(out, "spec", "volumeClaimTemplates") {
+		delete(claim.(Object), "status") // the server's
+	}
 	return trimmed(out), nil
 }
 
@@ -266,6 +269,10 @@ func defaulted(kind string, o any) {
 		}
 	case "ValidatingAdmissionPolicy":
 		setAll(list(o, "spec", "matchConstraints", "resourceRules"), "scope", "*")
+	case "Job", "CronJob":
+		for _, rule := range append(list(o, "spec", "podFailurePolicy", "rules"), list(o, "spec", "jobTemplate", "spec", "podFailurePolicy", "rules")...) {
+			setAll(list(rule, "onPodConditions"), "status", "True")
+		}
 	case "Endpoints":
 		for _, s := range list(o, "subsets") {
 			setAll(list(s, "ports"), "protocol", "TCP")
