@@ -11,7 +11,7 @@ func (r *Release) after() {
 	a.Missing = r.Counts.Removed
 	a.Reasons, a.Do = []string{}, []Step{}
 	switch {
-	case r.Reason == Unreadable || r.Reason == Deleted:
+	case r.Reason == Unreadable || r.Storage == "":
 		a.State = "unknown"
 	case r.Counts.Changed+r.Counts.Added+r.Counts.Extra > 0:
 		a.State = "drifted"

@@ -109,6 +109,10 @@ func show(v any) string {
 func TestHelmReleaseWithoutRecord(t *testing.T) {
 	w := world{}
 	w.helmRelease("web", `{"targetNamespace":"prod","storageNamespace":"flux"}`, `{"history":[{"version":4}]}`)
+	if r := w.one(t); r.Reason != Incomplete || r.Ready != "Unknown" || r.Stalled {
+		t.Errorf("without Secrets in the backup: %+v", r)
+	}
+	w[[3]string{"secrets", "flux", "other"}] = Object{}
 	r := w.one(t)
 	if r.Reason != Deleted || r.Name != "prod-web" || r.Namespace != "flux" || !r.Stalled {
 		t.Errorf("%+v", r)

@@ -295,7 +295,7 @@ func (c *Collector) claims(resource string, live Object) {
 		return
 	}
 	id := namespace + "/" + name
-	if r := cmp.Or(c.byTarget[id], c.byID[id]); r != nil && r.Reason != Deleted {
+	if r := cmp.Or(c.byTarget[id], c.byID[id]); r != nil && r.Storage != "" {
 		here := resource + "/" + text(live, "metadata", "namespace") + "/" + text(live, "metadata", "name")
 		if r.Reason != Unreadable && len(r.faults) == 0 && !r.ids[here] && !r.hooks[text(live, "kind")+"/"+text(live, "metadata", "name")] {
 			r.Extra = append(r.Extra, describe(live))

@@ -163,6 +163,9 @@ func (c *Collector) attach() {
 				continue
 			}
 			r = withoutRecord(k)
+			if why := c.leftOut("secrets", r.Namespace, false); why != "" {
+				r.Reason, r.Message = Incomplete, "its record is not in the backup: "+why
+			}
 			c.byID[k.release] = r
 			if c.options.Namespace == "" || c.options.Namespace == r.Namespace {
 				c.releases = append(c.releases, r)

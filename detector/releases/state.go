@@ -104,6 +104,7 @@ func sortedKeys[V any](m map[string]V) []string {
 func (c *Collector) missing(w *wanted) {
 	o := w.compared
 	desired, _ := parse(w.body)
+	leftOut := c.leftOut(w.resource, o.Namespace, w.cluster)
 	w.body = nil
 	switch {
 	case w.other:
@@ -116,8 +117,8 @@ func (c *Collector) missing(w *wanted) {
 		o.Verdict, o.Message = NotInBackup, "its label keeps it out of backups"
 	case o.Kind == "Job" && at(desired, "spec", "ttlSecondsAfterFinished") != nil:
 		o.Verdict, o.Message = Expired, "a Job that deletes itself when it has finished"
-	case c.leftOut(w) != "":
-		o.Verdict, o.Message = NotInBackup, c.leftOut(w)
+	case leftOut != "":
+		o.Verdict, o.Message = NotInBackup, leftOut
 	default:
 		o.Verdict, o.Upgrade = Removed, Repairs
 		o.Summary = o.Subject() + " removed"
@@ -144,15 +145,15 @@ func (c *Collector) marked(o Object) string {
 // leftOut says why the absence of an object from the backup does not say that it
 // did not exist, or returns "". Without Velero's description a kind is in the backup that
 // has an object there, and a namespace; cluster-scoped objects are not, by Velero's defaults.
-func (c *Collector) leftOut(w *wanted) string {
+func (c *Collector) leftOut(resource, namespace string, cluster bool) string {
 	switch {
 	case c.scope != nil:
-		return c.scope(w.resource, w.compared.Namespace)
-	case w.cluster:
+		return c.scope(resource, namespace)
+	case cluster:
 		return "a backup by default leaves cluster-scoped objects out"
-	case !c.namespaces[w.compared.Namespace]:
+	case !c.namespaces[namespace]:
 		return "the backup has nothing of its namespace"
-	case !c.resources[w.resource]:
+	case !c.resources[resource]:
 		return "the backup has nothing of its kind"
 	}
 	return ""
@@ -169,6 +170,8 @@ func (r *Release) finish() {
 	switch n := r.Counts; {
 	case r.Reason == Unreadable || len(r.faults) > 0:
 		row("Unknown", Unreadable, "%s", strings.Join(r.faults[:min(len(r.faults), 3)], "; "))
+	case r.Reason == Incomplete:
+		row("Unknown", Incomplete, "%s", r.Message)
 	case r.Reason == Deleted:
 		row("False", Deleted, "%s has no release record", r.Controller)
 	case strings.HasPrefix(r.HelmStatus, "pending-"):

@@ -147,7 +147,7 @@ func comesBack(r *releases.Release) string {
 	if r.After.Missing > 0 {
 		s += fmt.Sprintf(", %d missing", r.After.Missing)
 	}
-	if r.Reason != releases.Unreadable && r.Reason != releases.Deleted {
+	if r.Reason != releases.Unreadable && r.Storage != "" {
 		helm := "helm 3"
 		if r.ApplyMethod != "" {
 			helm = "helm 4, " + r.ApplyMethod
