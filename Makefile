@@ -94,7 +94,7 @@ bench: build ## measure whole runs against gunzip, Velero's reader, jq and govc,
 	bin/bench-runs -root . -page docs/benchmarks.md $(BENCH)
 
 bench-go: ## run the Go benchmarks of reading and deciding
-	go test -run '^$$' -bench . -benchmem ./backup ./detector
+	go test -run '^$$' -bench . -benchmem ./backup ./detector ./detector/releases
 
 size: build ## print the binary's size per release target, and hold linux/amd64 to its limit
 	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; here=$$(go env GOOS)/$$(go env GOARCH); for target in $(TARGETS); do \

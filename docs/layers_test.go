@@ -36,7 +36,7 @@ var layers = []layer{
 	{
 		name:    "command",
 		has:     at("cmd/drift-detector"),
-		layers:  []string{"backup", "infra", "provider list", "detector", "forecast", "report", "ignore rules", "formats", "plan", "terminal", "shell"},
+		layers:  []string{"backup", "infra", "provider list", "detector", "forecast", "report", "ignore rules", "formats", "plan", "terminal", "shell", "releases", "release report"},
 		foreign: []string{"github.com/urfave/cli/v2", "github.com/vbauerster/mpb/v8", "github.com/xrash/smetrics", "golang.org/x/term"},
 	},
 	{name: "demo", has: at("cmd/demo"), layers: []string{"test support"}},
@@ -64,7 +64,12 @@ var layers = []layer{
 		foreign: append([]string{"go.yaml.in/yaml/v3"}, apiTypes...),
 	},
 	{name: "detector", has: at("detector"), layers: []string{"backup", "infra"}},
+	{
+		name: "releases", has: at("detector/releases"), layers: []string{"backup"},
+		foreign: append([]string{"k8s.io/api", "sigs.k8s.io/structured-merge-diff/v6", "sigs.k8s.io/yaml", "github.com/wI2L/jsondiff"}, apiTypes...),
+	},
 	{name: "forecast", has: below("detector"), layers: []string{"backup", "infra", "detector"}, foreign: apiTypes},
+	{name: "release report", has: at("report/releases"), layers: []string{"releases", "formats", "terminal"}},
 	{name: "report", has: at("report/build"), layers: []string{"backup", "infra", "detector", "forecast", "formats"}}, // nothing else below report knows the detector
 	{
 		name:    "ignore rules",
@@ -223,6 +228,11 @@ func TestLayersRefuse(t *testing.T) {
 		{"detector", own + "report/build", "may not import report"},
 		{"detector", own + "infra/aws", "may not import provider"},
 		{"detector/forecast", "k8s.io/client-go/kubernetes", "may not import it"},
+		{"detector/releases", own + "infra", "may not import infra"},
+		{"detector/releases", own + "detector", "may not import detector"},
+		{"detector/releases", "k8s.io/client-go/applyconfigurations/apps/v1", "may not import it"},
+		{"detector/releases", "k8s.io/kube-openapi/pkg/schemaconv", "may not import it"},
+		{"report/text", own + "detector/releases", "may not import releases"},
 		{"report/sarif", own + "report", ""},
 		{"report/sarif", own + "detector", "may not import detector"},
 		{"report/sarif", own + "detector/forecast", "may not import forecast"},

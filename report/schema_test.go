@@ -166,6 +166,9 @@ func TestEveryReasonIsExplained(t *testing.T) {
 	known := decodeSchema(t).Reasons
 	seen := map[string]bool{}
 	check := func(at token.Position, code string) {
+		if strings.HasPrefix(at.Filename, "../detector/releases/") {
+			return // they are of another document, whose schema has them
+		}
 		if code == "" || code[0] < 'A' || code[0] > 'Z' || slices.Contains(noReasons, code) {
 			return
 		}

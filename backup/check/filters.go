@@ -96,6 +96,13 @@ func (e *examination) explain(f *Finding) {
 	}
 }
 
+// LeavesOut names the filter that keeps objects of a resource and namespace out of the
+// backup, or may do so; the namespace of cluster-scoped objects is empty. It is "" when
+// an object that is not in the backup did not exist, unless it was being deleted.
+func (v *VeleroBackup) LeavesOut(resource, namespace string) string {
+	return (*filterSpec)(&v.Spec).leavesOut(Absent{Resource: resource, Namespace: namespace})
+}
+
 // leavesOut names the filter that leaves an object out, or may do so.
 func (f *filterSpec) leavesOut(a Absent) string {
 	clusterScoped := a.Namespace == ""

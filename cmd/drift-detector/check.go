@@ -14,7 +14,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"drift-detector/backup"
+	"drift-detector/backup/archive"
 	"drift-detector/backup/check"
+	"drift-detector/detector/releases"
 	"drift-detector/report"
 	"drift-detector/report/build"
 	"drift-detector/report/formats"
@@ -102,6 +104,9 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 	e.secrets.Drop()
 	doc := build.Readiness(e.snapshot, e.expected.Absent, found, report.Tool{Name: "drift-detector", Version: version, Commit: commit}, now)
 	doc.Filter = o.filter()
+	if doc.Releases, err = o.releases(ctx, e.velero); err != nil {
+		return err
+	}
 	for _, w := range ignore.ApplyToChecks(doc, rules, now) {
 		s.warn("%s", w)
 	}
@@ -119,6 +124,38 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 		return &errFailOn{fmt.Sprintf("--fail-on %s: found %s", o.failOn, doc.Summary)}
 	}
 	return nil
+}
+
+// releases counts the Helm releases of the backups that need somebody. A backup that
+// comes through a pipe can't be read again.
+func (o *checkOptions) releases(ctx context.Context, velero []*check.VeleroBackup) (*report.HelmReleases, error) {
+	n := report.HelmReleases{}
+	for i, path := range o.backups {
+		if path == stdinName {
+			continue
+		}
+		source, err := archive.FileSource(path)
+		if err != nil {
+			return nil, err
+		}
+		if !isRegular(source.Name) {
+			continue
+		}
+		found, _, err := readReleases(ctx, source, velero[i], releases.Options{})
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range found.Releases {
+			n.Total++
+			if r.Stalled {
+				n.Stalled++
+			}
+		}
+	}
+	if n.Stalled == 0 {
+		return nil, nil
+	}
+	return &n, nil
 }
 
 func writeReadiness(w io.Writer, doc *report.Readiness, to *output, s *streams) error {

@@ -18,6 +18,7 @@ import (
 	"drift-detector/report"
 	"drift-detector/report/diff"
 	"drift-detector/report/formats"
+	releasereport "drift-detector/report/releases"
 )
 
 const completionFlag = "--generate-bash-completion"
@@ -63,20 +64,26 @@ func valuesOf(ctx context.Context, command *cli.Command, flag string, line []str
 	switch flag {
 	case "format":
 		return map[string][]string{
-			"detect": formats.Report.Names(), "render": renderFormats, "check": formats.Check.Names(), "diff": diff.Formats.Names(),
+			"detect": formats.Report.Names(), "render": renderFormats, "check": formats.Check.Names(), "diff": diff.Formats.Names(), "releases": releasesFormats,
 			"plan": slices.Sorted(maps.Keys(planFormats)), "version": {"json", "text"}, "explain": {"json", "text"},
 		}[command.Name]
 	case "fail-on":
 		return map[string][]string{
-			"detect": failOrder, "check": {string(check.Error), string(check.Warning)}, "diff": diff.Kinds(),
+			"detect": failOrder, "check": {string(check.Error), string(check.Warning)}, "diff": diff.Kinds(), "releases": releasereport.Kinds,
 		}[command.Name]
 	case "status":
+		if command.Name == "releases" {
+			return releasereport.Statuses
+		}
 		return []string{string(report.Ghost), string(report.Stale), string(report.Unknown), string(report.Healthy), string(report.Unattributed)}
 	case "code":
 		return codeNames()
 	case "cluster":
 		return clustersOn(ctx, command, line, 1)
 	case "namespace":
+		if command.Name == "releases" {
+			return nil // its namespaces are those of releases
+		}
 		return clustersOn(ctx, command, line, 0)
 	}
 	return nil

@@ -47,6 +47,12 @@ var statuses = map[string][]status{
 		statusUsage,
 		statusInterrupted,
 	},
+	"releases": {
+		{exitOK, "done", "the result is written, with or without drift"},
+		{exitFailOn, "found what --fail-on names", "the result is written, and holds what --fail-on names"},
+		statusUsage,
+		statusInterrupted,
+	},
 	"inventory": {
 		{exitOK, "complete", "the inventory is written and complete"},
 		statusUsage,

@@ -114,7 +114,11 @@ func TestReadmeShowsRealOutputOfItsCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, content := range map[string][]byte{"mgmt-data.tar.gz": data, "report.json": after.json, "yesterday.json": before.json} {
+	shop, err := os.ReadFile(shopBackup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{"mgmt-data.tar.gz": data, "shop-data.tar.gz": shop, "report.json": after.json, "yesterday.json": before.json} {
 		if err := os.WriteFile(filepath.Join(w.dir, name), content, 0o600); err != nil {
 			t.Fatal(err)
 		}

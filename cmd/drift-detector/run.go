@@ -182,6 +182,7 @@ Endpoints and credentials come out of the backup. Nothing is ever changed.`,
 		Commands: []*cli.Command{
 			detectCommand(s),
 			checkCommand(s),
+			releasesCommand(s),
 			inventoryCommand(s),
 			renderCommand(s),
 			planCommand(s),

@@ -10,23 +10,25 @@ import (
 
 	"drift-detector/report"
 	"drift-detector/report/diff"
+	releasereport "drift-detector/report/releases"
 )
 
 // schemas are the JSON Schemas of what commands write as JSON.
 var schemas = map[string]func() []byte{
-	"report": report.Schema,
-	"check":  report.CheckSchema,
-	"diff":   diff.Schema,
+	"report":   report.Schema,
+	"check":    report.CheckSchema,
+	"diff":     diff.Schema,
+	"releases": releasereport.Schema,
 }
 
 func schemaCommand(s *streams) *cli.Command {
 	documents := slices.Sorted(maps.Keys(schemas))
 	return &cli.Command{
 		Name:      "schema",
-		Usage:     "print the JSON Schema of the report, of check or of diff",
+		Usage:     "print the JSON Schema of the report, of check, diff or releases",
 		UsageText: "drift-detector schema [" + strings.Join(documents, "|") + "]",
-		Description: `The schema is of the report that this binary writes, or of the JSON of check or
-diff.
+		Description: `The schema is of the report that this binary writes, or of the JSON of check,
+diff or releases.
 
 EXAMPLES:
    drift-detector schema > report.schema.json

@@ -157,6 +157,9 @@ func TestNoSecretEverShows(t *testing.T) {
 	}
 	record("check", check("text"))
 	record("check as JSON", check("json"))
+	for _, how := range []string{"--diff", "--format=json"} {
+		record("releases", runProgram(t, slices.Concat([]string{"-D", "releases", how}, w.sources())...))
+	}
 	inventory, err := os.ReadFile(saved)
 	if err != nil {
 		t.Fatal(err)

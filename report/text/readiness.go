@@ -26,6 +26,9 @@ func Readiness(w io.Writer, r *report.Readiness, o Options) error {
 	if r.Filter != nil {
 		row("Only:", r.Filter.String())
 	}
+	if r.Releases != nil {
+		row("Releases:", r.Releases.String())
+	}
 	p.all = true
 	s := outline.Checks(r.Checks, r.Backups)
 	for i := range s.Items {

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"drift-detector/backup"
+	"drift-detector/backup/archive"
+	"drift-detector/backup/check"
+	"drift-detector/detector/releases"
+	"drift-detector/report"
+	releasereport "drift-detector/report/releases"
+)
+
+type releasesOptions struct {
+	backup, namespace, status, velero, format string
+	ignoreFiles                               []string
+	diff                                      bool
+	fails                                     failOn
+	outputs                                   []target
+}
+
+var releasesFormats = []string{"text", "json"}
+
+func releasesCommand(s *streams) *cli.Command {
+	var o releasesOptions
+	var fails string
+	return &cli.Command{
+		Name:      "releases",
+		Usage:     "say what becomes of every Helm release after the restore",
+		UsageText: "drift-detector releases --backup FILE [options]",
+		Description: `What has drifted from the manifests of Helm's releases, who changed it and when,
+and what the next upgrade makes of it: a restore brings the drifted state back.
+Nothing is contacted.
+
+EXAMPLES:
+   drift-detector releases --backup mgmt-data.tar.gz
+   drift-detector releases --backup mgmt-data.tar.gz --status stalled=true --diff
+   drift-detector releases --backup mgmt-data.tar.gz --fail-on drifted -o releases.json`,
+		Flags: []cli.Flag{
+			backupFlag(),
+			&cli.StringFlag{Name: "namespace", Usage: "only releases of the namespace `NAME`", Destination: &o.namespace},
+			&cli.StringFlag{Name: "status", Usage: "only releases of a `STATUS`: " + strings.Join(releasereport.Statuses, ", "), Destination: &o.status},
+			&cli.StringFlag{Name: "velero-backup", Usage: "`FILE` velero-backup.json, Velero's description; of the object store; found by itself beside the tarball", Destination: &o.velero},
+			&cli.StringSliceFlag{Name: "ignore-file", Usage: "YAML `FILE` of rules that set drift aside; a list ignore of paths and target, as in a HelmRelease's driftDetection; repeatable"},
+			&cli.BoolFlag{Name: "diff", Usage: "show live and desired values whole; values of Secrets are masked", Destination: &o.diff},
+			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(releasereport.Kinds, ", ") + "; several are separated by commas", Destination: &fails},
+			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the result: text or json", Value: "text", Destination: &o.format},
+			outputFlag("it", true),
+		},
+		Action: func(c *cli.Context) error {
+			if err := o.read(c); err != nil {
+				return err
+			}
+			var err error
+			if o.fails, err = parseFailOn(fails, "releases", releasereport.Kinds); err != nil {
+				return err
+			}
+			if o.outputs, err = readTargets(c, o.format, releasesFormats); err != nil {
+				return err
+			}
+			return runReleases(c.Context, o, s)
+		},
+	}
+}
+
+func (o *releasesOptions) read(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	backups := c.StringSlice("backup")
+	o.ignoreFiles = c.StringSlice("ignore-file")
+	switch {
+	case len(backups) == 0:
+		return &usageError{message: "--backup is required", command: "releases"}
+	case len(backups) > 1:
+		return &usageError{message: "--backup is given several times; releases reads one", command: "releases"}
+	case backups[0] == stdinName:
+		return &usageError{message: "--backup - can be read once only, and releases reads a backup twice: save it to a file", command: "releases"}
+	case o.status != "" && !slices.Contains(releasereport.Statuses, o.status):
+		return &usageError{message: "--status " + o.status + " is not known; it is one of " + strings.Join(releasereport.Statuses, ", "), command: "releases"}
+	}
+	o.backup = backups[0]
+	return nil
+}
+
+func runReleases(ctx context.Context, o releasesOptions, s *streams) error {
+	rules, err := readDriftRules(o.ignoreFiles)
+	if err != nil {
+		return err
+	}
+	out, err := createOutputs(o.outputs, s, append(slices.Clone(o.ignoreFiles), o.velero, o.backup)...)
+	if err != nil {
+		return err
+	}
+	defer out.discard()
+	source, err := archive.FileSource(o.backup)
+	if err != nil {
+		return err
+	}
+	if !isRegular(source.Name) {
+		return &backup.InputError{Name: source.Name, Problem: "can be read once only, and releases reads a backup twice", Next: "save it to a file, and give that"}
+	}
+	velero, err := o.description(s, source)
+	if err != nil {
+		return err
+	}
+	found, info, err := readReleases(ctx, source, velero, releases.Options{Namespace: o.namespace, Rules: rules})
+	if err != nil {
+		return err
+	}
+	doc := releasereport.New(found, releasereport.Backup{
+		Path: source.Name, SHA256: info.SHA256, WrittenFrom: info.WrittenFrom, WrittenTo: info.WrittenTo, Items: info.Items,
+	}, report.Tool{Name: "drift-detector", Version: version, Commit: commit}, s.now())
+	if o.namespace != "" {
+		doc.Only = "in namespace " + o.namespace
+	}
+	if o.status != "" {
+		doc.Narrow(o.status)
+	}
+	if err := out.write(func(w io.Writer, to *output) error {
+		if to.format == "json" {
+			return releasereport.JSON(w, doc)
+		}
+		return releasereport.Text(w, doc, o.diff)
+	}); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := out.commit(); err != nil {
+		return err
+	}
+	var matched []string
+	for _, kind := range o.fails {
+		if n := doc.Count(kind); n > 0 {
+			matched = append(matched, fmt.Sprintf("%d %s", n, kind))
+		}
+	}
+	if len(matched) > 0 {
+		return &errFailOn{fmt.Sprintf("--fail-on %s: found %s", strings.Join(o.fails, ","), strings.Join(matched, ", "))}
+	}
+	return nil
+}
+
+// description is what Velero says about the backup; nil when that is not known.
+func (o *releasesOptions) description(s *streams, source backup.Source) (*check.VeleroBackup, error) {
+	if o.velero == "" {
+		return besideTarball(s, source.Name), nil
+	}
+	return readVelero(o.velero)
+}
+
+// isRegular reports whether a file can be read again.
+func isRegular(path string) bool {
+	info, err := os.Stat(path)
+	return err != nil || info.Mode().IsRegular() // what is wrong with it, opening it says
+}
+
+// readReleases walks a backup twice.
+func readReleases(ctx context.Context, source backup.Source, velero *check.VeleroBackup, o releases.Options) (*releases.Result, archive.Info, error) {
+	c := releases.New(o)
+	info, err := archive.Walk(ctx, source, archive.DefaultBounds, archive.Visitor{
+		Want: func(h *archive.Header) (bool, error) {
+			return c.First(h.Resource, string(h.Namespace)) && h.Version == "", nil
+		},
+		Visit: func(i *archive.Item) error {
+			c.Read(i.Resource, i.Body)
+			return nil
+		},
+		Problem: c.Problem,
+	})
+	if err != nil {
+		return nil, info, err
+	}
+	var scope releases.Scope
+	if velero != nil && velero.Of(backup.Info{WrittenFrom: info.WrittenFrom, WrittenTo: info.WrittenTo}) {
+		scope = velero.LeavesOut
+	}
+	c.Plan(scope)
+	_, err = archive.Walk(ctx, source, archive.DefaultBounds, archive.Visitor{
+		Want: func(h *archive.Header) (bool, error) {
+			return c.Second(h.Resource, h.Version, h.Namespace, h.Name), nil
+		},
+		Visit: func(i *archive.Item) error {
+			c.See(i.Resource, i.Version, string(i.Namespace), string(i.Name), i.Body)
+			return nil
+		},
+	})
+	if err != nil {
+		return nil, info, err
+	}
+	return c.Result(), info, nil
+}
+
+// maxRules bounds a file of rules.
+const maxRules = 1 << 20
+
+func readDriftRules(paths []string) ([]*releases.Rule, error) {
+	var out []*releases.Rule
+	for _, path := range paths {
+		body, err := os.ReadFile(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			err = errors.New("does not exist")
+		case err == nil && len(body) > maxRules:
+			err = fmt.Errorf("larger than %d bytes", maxRules)
+		}
+		if err != nil {
+			return nil, &backup.InputError{Name: path, Problem: err.Error(), Next: "give a file of ignore rules"}
+		}
+		rules, err := releases.ReadRules(path, body)
+		if err != nil {
+			return nil, &backup.InputError{Name: path, Problem: err.Error(), Next: "write rules as in a HelmRelease's spec.driftDetection"}
+		}
+		out = append(out, rules...)
+	}
+	return out, nil
+}

@@ -1,0 +1,320 @@
+package releases
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Collector takes the objects of a backup twice: in the first pass the records
+// and what looks after them, in the second each object that a manifest names.
+type Collector struct {
+	options     Options
+	stored      map[key]*stored
+	crds        map[schema.GroupKind]*crd
+	scaled      map[string]bool // what an autoscaler targets
+	controllers []*controller
+	rules       []*Rule
+	namespaces  map[string]bool // that have an object in the backup
+	resources   map[string]bool
+
+	scope    Scope
+	releases []*Release
+	byID     map[string]*Release // by the namespace of the records, and name
+	byTarget map[string]*Release // by the namespace that objects name, and name
+	wanted   map[string][]*wanted
+	lost     map[string]*WithoutRecord
+	said     []Said
+	problems []Problem
+	kept     int
+}
+
+// wanted is one object of a manifest.
+type wanted struct {
+	release  *Release
+	compared *Compared
+	resource string
+	cluster  bool
+	custom   bool
+	body     []byte // JSON
+	done     bool
+	other    bool // seen in another API version
+}
+
+// New makes a Collector.
+func New(o Options) *Collector {
+	return &Collector{
+		options: o, rules: slices.Clone(o.Rules),
+		stored: map[key]*stored{}, crds: map[schema.GroupKind]*crd{}, scaled: map[string]bool{},
+		namespaces: map[string]bool{}, resources: map[string]bool{},
+		byID: map[string]*Release{}, byTarget: map[string]*Release{}, wanted: map[string][]*wanted{}, lost: map[string]*WithoutRecord{},
+	}
+}
+
+var firstResources = map[string]bool{
+	"secrets": true, "configmaps": true,
+	"customresourcedefinitions.apiextensions.k8s.io": true,
+	"horizontalpodautoscalers.autoscaling":           true,
+	"helmreleases.helm.toolkit.fluxcd.io":            true,
+	"clustersummaries.config.projectsveltos.io":      true,
+	"resourcesummaries.lib.projectsveltos.io":        true,
+	"servicesets.k0rdent.mirantis.com":               true,
+}
+
+// First notes that an item is in the backup, and reports whether [Collector.Read]
+// is to have it in the first pass.
+func (c *Collector) First(resource, namespace string) bool {
+	c.resources[resource] = true
+	if namespace != "" {
+		c.namespaces[namespace] = true
+	}
+	return firstResources[resource]
+}
+
+// Read takes an item of the first pass.
+func (c *Collector) Read(resource string, body []byte) {
+	if (resource == "secrets" || resource == "configmaps") && !bytes.Contains(body, []byte("release")) {
+		return
+	}
+	o, err := parse(body)
+	if err != nil {
+		c.problem(resource, "an object that is no valid JSON")
+		return
+	}
+	switch resource {
+	case "secrets", "configmaps":
+		c.readRecord(o)
+	case "customresourcedefinitions.apiextensions.k8s.io":
+		if group, kind, d := readCRD(o); d != nil {
+			c.crds[schema.GroupKind{Group: group, Kind: kind}] = d
+		} else {
+			c.problem(describe(o), "a CustomResourceDefinition that can't be read")
+		}
+	case "horizontalpodautoscalers.autoscaling":
+		target, _ := at(o, "spec", "scaleTargetRef").(Object)
+		c.scaled[subject(text(target, "kind"), text(o, "metadata", "namespace"), text(target, "name"))] = true
+	default:
+		c.readController(o)
+	}
+}
+
+func parse(body []byte) (Object, error) {
+	var o Object
+	err := utiljson.Unmarshal(body, &o)
+	return o, err
+}
+
+// Problem notes an entry of the archive that is left out.
+func (c *Collector) Problem(path, reason string) { c.problem(path, reason) }
+
+// maxProblems bounds what a hostile backup can have listed.
+const maxProblems = 1000
+
+func (c *Collector) problem(object, reason string) {
+	if len(c.problems) == maxProblems {
+		object, reason = "more", "what else can't be read is not listed"
+	}
+	if len(c.problems) > maxProblems {
+		return
+	}
+	c.problems = append(c.problems, Problem{object, reason})
+}
+
+// Plan ends the first pass. The scope is what Velero says of the backup's filters;
+// nil when that is not known.
+func (c *Collector) Plan(scope Scope) {
+	c.scope = scope
+	keys := slices.SortedFunc(maps.Keys(c.stored), func(a, b key) int {
+		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name), cmp.Compare(a.storage, b.storage))
+	})
+	for _, k := range keys {
+		c.planRelease(k, c.stored[k])
+	}
+	c.stored = nil
+	c.attach()
+}
+
+// planRelease unpacks the newest record of a release, and notes what its manifest wants.
+func (c *Collector) planRelease(k key, s *stored) {
+	slices.SortFunc(s.revisions, func(a, b Revision) int { return cmp.Compare(b.Revision, a.Revision) })
+	r := &Release{
+		Name: k.name, Namespace: k.namespace, Storage: k.storage, Revision: s.revisions[0].Revision,
+		History: s.revisions[1:], HelmStatus: s.revisions[0].Status, hooks: map[string]bool{}, ids: map[string]bool{},
+	}
+	if c.options.Namespace == "" || c.options.Namespace == k.namespace {
+		c.releases = append(c.releases, r)
+	}
+	c.byID[r.id()] = r
+	rec, why := (*record)(nil), s.damaged
+	if why == "" {
+		var err error
+		if rec, err = unpack(s.packed); err != nil {
+			why = err.Error()
+		}
+	}
+	s.packed = ""
+	if rec != nil {
+		if c.kept += len(rec.Manifest); c.kept > maxManifests {
+			rec, why = nil, fmt.Sprintf("the manifests of the backup are larger than %d MiB", maxManifests>>20)
+		}
+	}
+	if rec == nil {
+		r.faults, r.Reason = append(r.faults, why), Unreadable
+		c.problem(subject(k.storage, k.namespace, k.name), why)
+		return
+	}
+	r.HelmStatus = cmp.Or(rec.Info.Status, r.HelmStatus)
+	r.ApplyMethod = rec.ApplyMethod
+	r.target = cmp.Or(rec.Namespace, k.namespace)
+	c.byTarget[r.target+"/"+r.Name] = r
+	r.Chart = strings.Trim(rec.Chart.Metadata.Name+"-"+rec.Chart.Metadata.Version, "-")
+	bad := func(why string) {
+		r.faults = append(r.faults, why)
+		c.problem(subject(k.storage, k.namespace, k.name), why)
+	}
+	for _, h := range rec.Hooks {
+		r.hooks[h.Kind+"/"+h.Name] = true
+	}
+	for _, o := range objectsOf(rec.Manifest, bad) {
+		c.want(r, o)
+	}
+}
+
+// want notes one object of a manifest.
+func (c *Collector) want(r *Release, o Object) {
+	id := schema.FromAPIVersionAndKind(text(o, "apiVersion"), text(o, "kind"))
+	w := &wanted{release: r, custom: true}
+	if k, ok := builtinResource[id.GroupKind()]; ok {
+		w.resource, w.cluster, w.custom = k.resource, k.cluster, unknownTypes[id.Kind]
+	} else if known := c.crds[id.GroupKind()]; known != nil {
+		w.resource, w.cluster = known.resource, known.cluster
+	} else {
+		w.resource = guess(id.GroupKind())
+	}
+	o = bare(o)
+	if id.Group == "" && id.Kind == "Secret" {
+		folded(o)
+	}
+	m := o["metadata"].(Object)
+	if w.cluster {
+		delete(m, "namespace")
+	} else if text(o, "metadata", "namespace") == "" {
+		m["namespace"] = r.target
+	}
+	marked(o, r.Name, r.target)
+	w.compared = &Compared{
+		APIVersion: text(o, "apiVersion"), Kind: id.Kind, Namespace: text(o, "metadata", "namespace"), Name: text(o, "metadata", "name"),
+	}
+	body, err := json.Marshal(o)
+	if err != nil {
+		return
+	}
+	w.body = body
+	r.ids[w.resource+"/"+w.compared.Namespace+"/"+w.compared.Name] = true
+	at := w.resource + "\x00" + w.compared.Namespace + "\x00" + w.compared.Name
+	c.wanted[at] = append(c.wanted[at], w)
+	r.Objects = append(r.Objects, w.compared)
+}
+
+// Second reports whether [Collector.See] is to have an item in the second pass. Events
+// belong to no release; of another version than Velero restores only what a manifest names.
+func (c *Collector) Second(resource, version string, namespace, name []byte) bool {
+	if strings.HasPrefix(resource, "events") {
+		return false
+	}
+	return version == "" || len(c.wanted[resource+"\x00"+string(namespace)+"\x00"+string(name)]) > 0
+}
+
+// See takes an item of the second pass. Version is empty for the copy that Velero restores.
+func (c *Collector) See(resource, version, namespace, name string, body []byte) {
+	targets := c.wanted[resource+"\x00"+namespace+"\x00"+name]
+	marked := version == "" && bytes.Contains(body, []byte(releaseAnnotation))
+	if len(targets) == 0 && !marked {
+		return
+	}
+	live, err := parse(body)
+	if err != nil {
+		for _, w := range targets {
+			w.compared.Message = "the live object is no valid JSON"
+		}
+		return
+	}
+	for _, w := range targets {
+		c.compareWith(w, live)
+	}
+	if marked {
+		c.claims(resource, live)
+	}
+}
+
+func (c *Collector) compareWith(w *wanted, live Object) {
+	if w.done {
+		return
+	}
+	if w.compared.APIVersion != text(live, "apiVersion") && converted(live, w.compared.APIVersion) == nil {
+		w.other = true
+		return
+	}
+	w.done = true
+	desired, err := parse(w.body)
+	w.body = nil
+	if err != nil {
+		w.compared.Verdict, w.compared.Message = NotComparable, "the manifest's object is no JSON"
+		return
+	}
+	why, paths := c.excluded(w, desired, live)
+	if why != "" {
+		w.compared.Verdict, w.compared.Message = Excluded, why
+		return
+	}
+	out, err := c.compare(desired, live, paths)
+	if err != nil {
+		w.compared.Verdict, w.compared.Message = NotComparable, err.Error()
+		return
+	}
+	w.settle(out)
+}
+
+// claims notes an object that has the annotations of a release.
+func (c *Collector) claims(resource string, live Object) {
+	marks := stringMap(live, "metadata", "annotations")
+	name, namespace := marks[releaseAnnotation], marks[namespaceAnnotation]
+	if name == "" || ownedByController(live) {
+		return
+	}
+	namespace = cmp.Or(namespace, text(live, "metadata", "namespace"))
+	if c.options.Namespace != "" && c.options.Namespace != namespace {
+		return
+	}
+	id := namespace + "/" + name
+	if r := cmp.Or(c.byTarget[id], c.byID[id]); r != nil && r.Storage != "" {
+		here := resource + "/" + text(live, "metadata", "namespace") + "/" + text(live, "metadata", "name")
+		if r.Reason != Unreadable && len(r.faults) == 0 && !r.ids[here] && !r.hooks[text(live, "kind")+"/"+text(live, "metadata", "name")] {
+			r.Extra = append(r.Extra, describe(live))
+		}
+		return
+	}
+	l := c.lost[id]
+	if l == nil {
+		l = &WithoutRecord{Name: name, Namespace: namespace, Do: Step{
+			"without a record Helm installs, and adopts objects that have its annotations",
+			fmt.Sprintf("helm upgrade --install %s CHART --namespace %s", quote(name), quote(namespace)),
+		}}
+		c.lost[id] = l
+	}
+	if l.Count++; len(l.Objects) < 10 {
+		l.Objects = append(l.Objects, describe(live))
+	}
+}
+
+func ownedByController(o Object) bool {
+	return slices.ContainsFunc(list(o, "metadata", "ownerReferences"), func(r any) bool { return at(r, "controller") == true })
+}

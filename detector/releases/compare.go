@@ -1,0 +1,344 @@
+package releases
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wI2L/jsondiff"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+)
+
+// Change is one declared field that lives as something else, and the operation
+// of RFC 6902 that would repair it.
+type Change struct {
+	Op      string  `json:"op"` // add, replace, remove
+	Pointer string  `json:"path"`
+	Path    string  `json:"field"` // as people read it
+	Desired any     `json:"value,omitempty"`
+	Live    any     `json:"oldValue,omitempty"`
+	Owners  []Owner `json:"owners,omitempty"`
+	// Unseen says that Flux does not see it: a declared zero value.
+	Unseen bool `json:"notSeenByFlux,omitempty"`
+	// Benign says why it does not count, or is empty.
+	Benign  string `json:"benign,omitempty"`
+	Upgrade string `json:"upgrade"` // what Helm's next upgrade does: repairs, leaves, fails
+}
+
+// Added is a field that no manifest declares, of somebody other than the release.
+type Added struct {
+	Path  string `json:"field"`
+	Value any    `json:"value"`
+	Owner Owner  `json:"owner"`
+	// Benign says why it does not count, or is empty.
+	Benign string `json:"benign,omitempty"`
+	path   fieldpath.Path
+}
+
+// outcome is what the comparison of one object found.
+type outcome struct {
+	changes []Change
+	added   []Added
+	refused string
+	merged  Object // for tests: live with the changes made
+}
+
+var errVersion = errors.New("the backup has it in another API version only")
+
+// typeFor is the schema of an object, and its Kubernetes type if it is built in.
+func (c *Collector) typeFor(apiVersion, kindName string) (typed.ParseableType, *kind, error) {
+	if k, ok := builtin[apiVersion+" "+kindName]; ok {
+		return builtinTypes().Type(typeName(apiVersion, kindName)), &k, nil
+	}
+	id := schema.FromAPIVersionAndKind(apiVersion, kindName)
+	if known := c.crds[id.GroupKind()]; known != nil {
+		return known.typeOf(id.Version), nil, nil
+	}
+	if _, ok := builtinResource[id.GroupKind()]; ok && !unknownTypes[id.Kind] {
+		return typed.ParseableType{}, nil, fmt.Errorf("API version %s of %s is not known", apiVersion, kindName)
+	}
+	return typed.DeducedParseableType, nil, nil
+}
+
+// compare says in what a live object differs from the desired one. The error says
+// why they can't be compared, in words without a value.
+func (c *Collector) compare(desired, live Object, ignore []string) (*outcome, error) {
+	apiVersion, kindName := text(desired, "apiVersion"), text(desired, "kind")
+	raw := live
+	if text(live, "apiVersion") != apiVersion {
+		if live = converted(live, apiVersion); live == nil {
+			return nil, errVersion
+		}
+	}
+	t, known, err := c.typeFor(apiVersion, kindName)
+	if err != nil {
+		return nil, err
+	}
+	l, err := c.form(live, t, known)
+	if err != nil {
+		return nil, errors.New("the live object is none of its type")
+	}
+	d, err := c.form(desired, t, known)
+	if err != nil {
+		return nil, errors.New("the manifest's object is none of its type")
+	}
+	defaulted(kindName, d)
+	m := merger{kind: kindName, t: t, known: known, live: l, ignore: ignore, scaled: c.scaled[describe(live)]}
+	if foreign(raw) {
+		m.owners = ownersOf(raw)
+	}
+	out := &outcome{}
+	merged, err := m.merge(d)
+	if err != nil {
+		return nil, err
+	}
+	if out.changes, err = m.patch(merged); err != nil {
+		return nil, err
+	}
+	out.merged = merged
+	if known != nil {
+		if err := m.zeros(out, desired, d); err != nil {
+			return nil, err
+		}
+		out.refused = refusal(kindName, l, out.merged, out.changes)
+		if strings.HasPrefix(out.refused, "two ports") {
+			out.changes = byName(out.changes, l, d, m.owners)
+		}
+	}
+	if m.owners != nil {
+		out.added = m.added(d)
+	}
+	return out, nil
+}
+
+// form is an object in the form that is compared.
+func (c *Collector) form(o Object, t typed.ParseableType, known *kind) (Object, error) {
+	if known != nil && known.new != nil {
+		return typedForm(o, *known)
+	}
+	o = bare(o)
+	if known != nil {
+		return canonical(o, t, *known)
+	}
+	if t.Schema != nil && t.TypeRef.NamedType != nil {
+		return pruned(o, t.TypeRef, t.Schema, false).(Object), nil
+	}
+	return o, nil
+}
+
+// merger compares one object.
+type merger struct {
+	kind   string
+	t      typed.ParseableType
+	known  *kind
+	live   Object
+	owners []ownership
+	ignore []string       // JSON pointers
+	scaled bool           // an autoscaler sets its replicas
+	set    *fieldpath.Set // of what is desired
+}
+
+// merge applies desired to live as the API server would.
+func (m *merger) merge(desired Object) (Object, error) {
+	live, err := m.t.FromUnstructured(m.live, typed.AllowDuplicates)
+	if err != nil {
+		return nil, errors.New("the live object is not of its schema")
+	}
+	d, err := m.t.FromUnstructured(desired)
+	if err != nil {
+		return nil, errors.New("the manifest's object is not of its schema")
+	}
+	if m.set, err = d.ToFieldSet(); err != nil {
+		return nil, errors.New("the manifest's object is not of its schema")
+	}
+	merged, err := live.Merge(d)
+	if err != nil {
+		return nil, errors.New("it can't be merged with the live object")
+	}
+	if gone := m.dropped(); gone != nil {
+		merged = merged.RemoveItems(gone)
+	}
+	out, _ := merged.AsValue().Unstructured().(Object)
+	if m.t.Schema != nil {
+		out, _ = aligned(m.live, out, m.t.TypeRef, m.t.Schema).(Object)
+	}
+	if m.known != nil && !equal(out, m.live) {
+		if out, err = canonical(out, m.t, *m.known); err != nil {
+			return nil, errors.New("it can't be merged with the live object")
+		}
+	}
+	return out, nil
+}
+
+// dropped is what only the release's own Apply entry owns, and no longer declares.
+func (m *merger) dropped() *fieldpath.Set {
+	own, others := fieldpath.NewSet(), fieldpath.NewSet()
+	for _, e := range m.owners {
+		if e.own && e.Operation == "Apply" {
+			own = own.Union(e.set)
+		} else {
+			others = others.Union(e.set)
+		}
+	}
+	if own.Empty() || m.t.Schema == nil {
+		return nil
+	}
+	whole := func(s *fieldpath.Set) *fieldpath.Set { return s.EnsureNamedFieldsAreMembers(m.t.Schema, m.t.TypeRef) }
+	gone := whole(own).Difference(whole(m.set)).Difference(whole(others))
+	if gone.Empty() {
+		return nil
+	}
+	return gone
+}
+
+// zeros adds the declared zero values that live as something else.
+func (m *merger) zeros(out *outcome, desired, d Object) error {
+	full, any := withZeros(desired, d)
+	if !any {
+		return nil
+	}
+	set := m.set
+	merged, err := m.merge(full.(Object))
+	m.set = m.set.Union(set)
+	if err != nil {
+		return nil // a zero value of another type: Flux's comparison stays
+	}
+	changes, err := m.patch(merged)
+	if err != nil {
+		return err
+	}
+	for _, c := range changes {
+		if !slices.ContainsFunc(out.changes, func(o Change) bool { return o.Pointer == c.Pointer && o.Op == c.Op }) {
+			c.Unseen = true
+			out.changes = append(out.changes, c)
+		}
+	}
+	out.merged = merged
+	return nil
+}
+
+// patch is Flux's: of the metadata what is missing or different among labels and
+// annotations, then all else.
+func (m *merger) patch(merged Object) ([]Change, error) {
+	if equal(merged, m.live) {
+		return nil, nil
+	}
+	live, merged := without(m.live, m.ignore), without(merged, m.ignore)
+	meta := func(o Object) Object { return Object{"metadata": o["metadata"]} }
+	rest := func(o Object) Object {
+		out := Object{}
+		for k, v := range o {
+			if k != "metadata" && k != "status" {
+				out[k] = v
+			}
+		}
+		return out
+	}
+	first, err := difference(meta(live), meta(merged))
+	if err != nil {
+		return nil, err
+	}
+	second, err := difference(rest(live), rest(merged))
+	if err != nil {
+		return nil, err
+	}
+	first = slices.DeleteFunc(first, func(o jsondiff.Operation) bool { return o.Type == jsondiff.OperationRemove })
+	var out []Change
+	for _, o := range append(first, second...) {
+		c := Change{Op: o.Type, Pointer: o.Path, Path: readable(o.Path, live, merged), Desired: o.Value, Live: o.OldValue}
+		if o.Type != jsondiff.OperationAdd {
+			c.Owners = who(m.owners, live, o.Path)
+		}
+		switch {
+		case m.scaled && c.Pointer == "/spec/replicas":
+			c.Benign = byAutoscaler
+		case m.kind == "ClusterRole" && strings.HasPrefix(c.Pointer, "/rules") && at(live, "aggregationRule") != nil:
+			c.Benign = "aggregated by the controller"
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+func difference(live, merged Object) (jsondiff.Patch, error) {
+	if equal(live, merged) {
+		return nil, nil
+	}
+	p, err := jsondiff.Compare(live, merged, jsondiff.Rationalize())
+	if err != nil {
+		return nil, errors.New("it can't be compared")
+	}
+	return p, nil
+}
+
+// byName compares ports that the API server refuses to have twice by their names.
+func byName(changes []Change, live, desired Object, owners []ownership) []Change {
+	var out []Change
+	for i, p := range list(live, "spec", "ports") {
+		for _, want := range list(desired, "spec", "ports") {
+			if at(p, "name") != at(want, "name") || at(p, "name") == nil {
+				continue
+			}
+			for _, k := range []string{"port", "protocol", "targetPort", "nodePort"} {
+				if w, is := at(want, k), at(p, k); w != nil && !equal(w, is) {
+					pointer := fmt.Sprintf("/spec/ports/%d/%s", i, k)
+					out = append(out, Change{Op: "replace", Pointer: pointer, Path: readable(pointer, live), Desired: plain(w), Live: plain(is), Owners: who(owners, live, pointer)})
+				}
+			}
+		}
+	}
+	if len(out) == 0 {
+		return changes
+	}
+	return out
+}
+
+// plain is a value as JSON decodes it: the other changes went through JSON.
+func plain(v any) any {
+	if n, ok := v.(int64); ok {
+		return float64(n)
+	}
+	return v
+}
+
+// converted is an autoscaler of version 1 as one of version 2, or the reverse;
+// other objects are not converted.
+func converted(live Object, to string) Object {
+	if text(live, "kind") != "HorizontalPodAutoscaler" {
+		return nil
+	}
+	body, err := json.Marshal(live)
+	if err != nil {
+		return nil
+	}
+	out, err := parse(body)
+	if err != nil {
+		return nil
+	}
+	spec, _ := out["spec"].(Object)
+	const target = "targetCPUUtilizationPercentage"
+	switch from := text(live, "apiVersion"); {
+	case from == "autoscaling/v1" && to == "autoscaling/v2":
+		if v := spec[target]; v != nil {
+			delete(spec, target)
+			spec["metrics"] = []any{Object{"type": "Resource", "resource": Object{"name": "cpu", "target": Object{"type": "Utilization", "averageUtilization": v}}}}
+		}
+	case from == "autoscaling/v2" && to == "autoscaling/v1":
+		metrics := list(spec, "metrics")
+		delete(spec, "metrics")
+		delete(spec, "behavior")
+		for _, metric := range metrics {
+			if at(metric, "resource", "name") == "cpu" {
+				spec[target] = at(metric, "resource", "target", "averageUtilization")
+			}
+		}
+	default:
+		return nil
+	}
+	out["apiVersion"] = to
+	return out
+}

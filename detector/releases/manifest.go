@@ -1,0 +1,79 @@
+package releases
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// maxDocuments bounds the objects of one manifest.
+const maxDocuments = 10_000
+
+// documents splits a manifest at its lines "---". The line break before such a
+// line belongs to the document: a block scalar at its end keeps it.
+func documents(manifest string) []string {
+	var out []string
+	start := 0
+	for i := 0; i < len(manifest); {
+		end := len(manifest)
+		if n := strings.IndexByte(manifest[i:], '\n'); n >= 0 {
+			end = i + n + 1
+		}
+		if rest, found := strings.CutPrefix(manifest[i:end], "---"); found {
+			if rest = strings.TrimSpace(rest); rest == "" || rest[0] == '#' {
+				out = append(out, manifest[start:i])
+				start = end
+			}
+		}
+		i = end
+	}
+	return append(out, manifest[start:])
+}
+
+// objectsOf reads the objects of a manifest. What can't be read is left out and
+// handed to bad, in words that quote nothing of it.
+func objectsOf(manifest string, bad func(string)) []Object {
+	docs := documents(manifest)
+	var out []Object
+	for i, doc := range docs {
+		if strings.TrimSpace(doc) == "" {
+			continue
+		}
+		var o Object
+		body, err := yaml.YAMLToJSON([]byte(doc))
+		if err == nil {
+			err = json.Unmarshal(body, &o)
+		}
+		if err != nil {
+			bad(fmt.Sprintf("document %d of its manifest is no YAML of an object", i+1))
+			continue
+		}
+		if o != nil {
+			out = unfold(out, o, i+1, bad)
+		}
+		if len(out) > maxDocuments {
+			bad(fmt.Sprintf("its manifest has more than %d objects", maxDocuments))
+			return out[:maxDocuments]
+		}
+	}
+	return out
+}
+
+// unfold appends an object, or the items of a List.
+func unfold(out []Object, o Object, n int, bad func(string)) []Object {
+	if strings.HasSuffix(text(o, "kind"), "List") && at(o, "items") != nil {
+		for _, item := range list(o, "items") {
+			if one, ok := item.(Object); ok && len(out) <= maxDocuments {
+				out = unfold(out, one, n, bad)
+			}
+		}
+		return out
+	}
+	if text(o, "kind") == "" || text(o, "apiVersion") == "" || text(o, "metadata", "name") == "" {
+		bad(fmt.Sprintf("document %d of its manifest has no kind, API version or name", n))
+		return out
+	}
+	return append(out, o)
+}

@@ -1,0 +1,272 @@
+package releases
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
+)
+
+// Owner is who wrote a field last, by the object's managedFields.
+type Owner struct {
+	Manager     string     `json:"manager"`
+	Operation   string     `json:"operation"` // Apply or Update
+	Subresource string     `json:"subresource,omitempty"`
+	Time        *time.Time `json:"time,omitempty"` // absent for scale
+
+	own bool // who ran Helm
+}
+
+// ownership is one entry of managedFields.
+type ownership struct {
+	Owner
+	set *fieldpath.Set
+}
+
+// ownersOf reads an object's managedFields; entries that can't be read are left out.
+// The release's own manager is who wrote Helm's annotation; kubectl annotate, with which
+// people have Helm adopt an object, is not.
+func ownersOf(o Object) []ownership {
+	var out []ownership
+	mark := fieldpath.MakePathOrDie("metadata", "annotations", releaseAnnotation)
+	for _, e := range list(o, "metadata", "managedFields") {
+		m, _ := e.(Object)
+		body, err := json.Marshal(at(m, "fieldsV1"))
+		if err != nil || m == nil {
+			continue
+		}
+		entry := ownership{set: &fieldpath.Set{}, Owner: Owner{Manager: text(m, "manager"), Operation: text(m, "operation"), Subresource: text(m, "subresource")}}
+		if entry.set.FromJSON(bytes.NewReader(body)) != nil {
+			continue
+		}
+		if t, err := time.Parse(time.RFC3339, text(m, "time")); err == nil {
+			t = t.UTC()
+			entry.Time = &t
+		}
+		entry.own = entry.Manager == "helm" || entry.set.Has(mark) && !strings.HasPrefix(entry.Manager, "kubectl")
+		out = append(out, entry)
+	}
+	return out
+}
+
+// foreign reports whether somebody but Helm wrote to an object's content, or Helm
+// applies it: only then managedFields, which are large, say more than the object.
+func foreign(o Object) bool {
+	for _, e := range list(o, "metadata", "managedFields") {
+		m, _ := e.(Object)
+		if text(m, "operation") == "Apply" || text(m, "manager") != "helm" && text(m, "subresource") != "status" {
+			return true
+		}
+	}
+	return false
+}
+
+// who lists the owners of the field at a JSON pointer of the live object: those
+// that own it by name, else those of the nearest list or map around it that is
+// owned as a whole.
+func who(entries []ownership, live any, pointer string) []Owner {
+	var found []Owner
+	best := 0
+	segments := segmentsOf(pointer)
+	for _, e := range entries {
+		depth := depthOf(e.set, live, segments)
+		if depth == 0 || depth < best {
+			continue
+		}
+		if depth > best {
+			best, found = depth, nil
+		}
+		found = append(found, e.Owner)
+	}
+	return found
+}
+
+func segmentsOf(pointer string) []string {
+	parts := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
+	for i, p := range parts {
+		parts[i] = strings.ReplaceAll(strings.ReplaceAll(p, "~1", "/"), "~0", "~")
+	}
+	return parts
+}
+
+// depthOf is how many segments of a pointer a set owns: one more when it names the
+// whole, or something inside of it.
+func depthOf(set *fieldpath.Set, live any, segments []string) int {
+	best := 0
+	for i, s := range segments {
+		element, next, ok := step(set, live, s)
+		if !ok {
+			return best
+		}
+		member := set.Members.Has(element)
+		child, deeper := set.Children.Get(element)
+		if member && !deeper || i == len(segments)-1 {
+			best = i + 1
+		}
+		if !deeper {
+			return best
+		}
+		set, live = child, next
+	}
+	return best + 1
+}
+
+// step finds the element of a set that one segment of a pointer names.
+func step(set *fieldpath.Set, live any, segment string) (fieldpath.PathElement, any, bool) {
+	if items, ok := live.([]any); ok {
+		i, err := strconv.Atoi(segment)
+		if err != nil || i >= len(items) || i < 0 {
+			return fieldpath.PathElement{}, nil, false
+		}
+		for pe := range set.Members.All() {
+			if selects(pe, items[i]) {
+				return pe, items[i], true
+			}
+		}
+		for pe := range set.Children.All() {
+			if selects(pe, items[i]) {
+				return pe, items[i], true
+			}
+		}
+		return fieldpath.PathElement{}, nil, false
+	}
+	pe := fieldpath.FieldNameElement(segment)
+	_, deeper := set.Children.Get(pe)
+	return pe, at(live, segment), deeper || set.Members.Has(pe)
+}
+
+// selects reports whether an element of a path means an item of a list.
+func selects(pe fieldpath.PathElement, item any) bool {
+	switch {
+	case pe.Key != nil:
+		for _, f := range *pe.Key {
+			if v := at(item, f.Name); v == nil || !value.Equals(value.NewValueInterface(v), f.Value) {
+				return false
+			}
+		}
+		return true
+	case pe.Value != nil:
+		return value.Equals(value.NewValueInterface(item), *pe.Value)
+	}
+	return false
+}
+
+// find is the value at a path of an object.
+func find(v any, path fieldpath.Path) (any, bool) {
+	for _, pe := range path {
+		switch {
+		case pe.FieldName != nil:
+			m, ok := v.(map[string]any)
+			if !ok {
+				return nil, false
+			}
+			if v, ok = m[*pe.FieldName]; !ok {
+				return nil, false
+			}
+		default:
+			items, _ := v.([]any)
+			i := indexOf(items, pe)
+			if i < 0 {
+				return nil, false
+			}
+			v = items[i]
+		}
+	}
+	return v, true
+}
+
+func indexOf(items []any, pe fieldpath.PathElement) int {
+	for i, item := range items {
+		if selects(pe, item) {
+			return i
+		}
+	}
+	return -1
+}
+
+// readable is a JSON pointer as people read it: items of lists by their name.
+func readable(pointer string, docs ...any) string {
+	var b strings.Builder
+	for _, s := range segmentsOf(pointer) {
+		isList := false
+		for i, d := range docs {
+			items, ok := d.([]any)
+			if !ok {
+				docs[i] = at(d, s)
+				continue
+			}
+			name := s
+			docs[i] = nil
+			if n, err := strconv.Atoi(s); err == nil && n >= 0 && n < len(items) {
+				docs[i] = items[n]
+				name = itemName(items[n], s)
+			}
+			if !isList {
+				b.WriteString("[" + name + "]")
+				isList = true
+			}
+		}
+		if !isList {
+			writeName(&b, s)
+		}
+	}
+	return b.String()
+}
+
+func writeName(b *strings.Builder, s string) {
+	switch {
+	case strings.ContainsAny(s, "./[]"):
+		b.WriteString("[" + s + "]")
+	case b.Len() > 0:
+		b.WriteString("." + s)
+	default:
+		b.WriteString(s)
+	}
+}
+
+// itemName is what an item of a list is called: its name, or its place.
+func itemName(item any, index string) string {
+	for _, k := range []string{"name", "key", "mountPath", "type", "containerPort", "port", "ip"} {
+		switch v := at(item, k).(type) {
+		case string:
+			if v != "" {
+				return v
+			}
+		case int64, float64:
+			return numeral(v)
+		}
+	}
+	return index
+}
+
+func numeral(v any) string {
+	body, _ := json.Marshal(v)
+	return string(body)
+}
+
+// readablePath is a path of managedFields in the same words.
+func readablePath(path fieldpath.Path) string {
+	var b strings.Builder
+	for _, pe := range path {
+		switch {
+		case pe.FieldName != nil:
+			writeName(&b, *pe.FieldName)
+		case pe.Key != nil:
+			item := Object{}
+			for _, f := range *pe.Key {
+				item[f.Name] = f.Value.Unstructured()
+			}
+			b.WriteString("[" + itemName(item, numeral(item)) + "]")
+		case pe.Value != nil:
+			b.WriteString("[" + value.ToString(*pe.Value) + "]")
+		}
+	}
+	return b.String()
+}
+
+func equal(a, b any) bool { return reflect.DeepEqual(a, b) }

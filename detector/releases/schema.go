@@ -1,0 +1,178 @@
+package releases
+
+import (
+	"bytes"
+	"compress/gzip"
+	_ "embed" // the schema of the built-in kinds
+	"io"
+	"sync"
+
+	"sigs.k8s.io/structured-merge-diff/v6/schema"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+)
+
+//go:generate go run ../../.ci/kindschema
+
+//go:embed schema.yaml.gz
+var packedSchema []byte
+
+// builtinTypes parses the schema of the built-in kinds when it is first needed.
+var builtinTypes = sync.OnceValue(func() *typed.Parser {
+	z, err := gzip.NewReader(bytes.NewReader(packedSchema))
+	if err != nil {
+		panic(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		panic(err)
+	}
+	p, err := typed.NewParser(typed.YAMLObject(text))
+	if err != nil {
+		panic(err)
+	}
+	return p
+})
+
+// crd is what is used of a CustomResourceDefinition.
+type crd struct {
+	resource string
+	cluster  bool
+	versions map[string]Object // openAPIV3Schema of each version
+	types    map[string]typed.ParseableType
+}
+
+// readCRD reads a CustomResourceDefinition, and returns "" for its group and kind if it is none.
+func readCRD(o Object) (group, kind string, c *crd) {
+	names := at(o, "spec", "names")
+	group, kind = text(o, "spec", "group"), text(Object{"n": names}, "n", "kind")
+	plural := text(Object{"n": names}, "n", "plural")
+	if group == "" || kind == "" || plural == "" {
+		return "", "", nil
+	}
+	c = &crd{
+		resource: plural + "." + group, cluster: text(o, "spec", "scope") == "Cluster",
+		versions: map[string]Object{}, types: map[string]typed.ParseableType{},
+	}
+	for _, v := range list(o, "spec", "versions") {
+		s, _ := at(v, "schema", "openAPIV3Schema").(Object)
+		c.versions[text(Object{"v": v}, "v", "name")] = s
+	}
+	return group, kind, c
+}
+
+// typeOf is the type of the CRD's objects of a version; without a schema all lists are atomic.
+func (c *crd) typeOf(version string) typed.ParseableType {
+	if t, done := c.types[version]; done {
+		return t
+	}
+	t := typed.DeducedParseableType
+	if s := c.versions[version]; s != nil {
+		root := atom(s, 0)
+		if root.Map != nil {
+			root.Map = withMetadata(root.Map)
+			name := "object"
+			t = typed.ParseableType{
+				TypeRef: schema.TypeRef{NamedType: &name},
+				Schema:  &schema.Schema{Types: append([]schema.TypeDef{{Name: name, Atom: root}}, deduced)},
+			}
+		}
+	}
+	c.types[version] = t
+	return t
+}
+
+const deducedName = "__untyped_deduced_"
+
+var (
+	anyScalar = schema.Untyped
+	anything  = func() schema.TypeRef { n := deducedName; return schema.TypeRef{NamedType: &n} }()
+	// deduced is what kube-openapi makes of values without schema: maps are merged, lists atomic.
+	deduced = schema.TypeDef{Name: deducedName, Atom: schema.Atom{
+		Scalar: &anyScalar,
+		List:   &schema.List{ElementType: anything, ElementRelationship: schema.Atomic},
+		Map:    &schema.Map{ElementType: anything, ElementRelationship: schema.Separable},
+	}}
+)
+
+// withMetadata is a map with the fields that every object has.
+func withMetadata(m *schema.Map) *schema.Map {
+	out := &schema.Map{ElementType: m.ElementType, ElementRelationship: m.ElementRelationship}
+	for _, f := range m.Fields {
+		if f.Name != "metadata" && f.Name != "apiVersion" && f.Name != "kind" {
+			out.Fields = append(out.Fields, f)
+		}
+	}
+	for _, name := range []string{"metadata", "apiVersion", "kind"} {
+		out.Fields = append(out.Fields, schema.StructField{Name: name, Type: anything})
+	}
+	return out
+}
+
+// maxSchemaDepth is deeper than any API server accepts a schema.
+const maxSchemaDepth = 100
+
+// atom converts one schema of a CRD (kube-openapi pkg/schemaconv does the same for servers).
+func atom(s Object, depth int) schema.Atom {
+	if depth > maxSchemaDepth {
+		return deduced.Atom
+	}
+	if at(s, "x-kubernetes-int-or-string") == true {
+		return schema.Atom{Scalar: &anyScalar}
+	}
+	switch text(s, "type") {
+	case "object":
+		return schema.Atom{Map: mapType(s, depth)}
+	case "array":
+		return schema.Atom{List: listType(s, depth)}
+	case "string", "integer", "number", "boolean":
+		return schema.Atom{Scalar: &anyScalar}
+	}
+	return deduced.Atom
+}
+
+func mapType(s Object, depth int) *schema.Map {
+	m := &schema.Map{ElementRelationship: schema.Separable}
+	if text(s, "x-kubernetes-map-type") == "atomic" {
+		m.ElementRelationship = schema.Atomic
+	}
+	properties, _ := at(s, "properties").(Object)
+	for name, p := range properties {
+		if one, ok := p.(Object); ok {
+			m.Fields = append(m.Fields, schema.StructField{Name: name, Type: reference(one, depth), Default: one["default"]})
+		}
+	}
+	switch more, ok := at(s, "additionalProperties").(Object); {
+	case ok:
+		m.ElementType = reference(more, depth)
+	case at(s, "x-kubernetes-preserve-unknown-fields") == true, at(s, "x-kubernetes-embedded-resource") == true, len(m.Fields) == 0, at(s, "additionalProperties") == true:
+		m.ElementType = anything
+	}
+	return m
+}
+
+func listType(s Object, depth int) *schema.List {
+	items, _ := at(s, "items").(Object)
+	l := &schema.List{ElementType: anything, ElementRelationship: schema.Atomic}
+	if items != nil {
+		l.ElementType = reference(items, depth)
+	}
+	switch text(s, "x-kubernetes-list-type") {
+	case "set":
+		l.ElementRelationship = schema.Associative
+	case "map":
+		l.ElementRelationship = schema.Associative
+		for _, k := range list(s, "x-kubernetes-list-map-keys") {
+			if name, ok := k.(string); ok {
+				l.Keys = append(l.Keys, name)
+			}
+		}
+	}
+	return l
+}
+
+func reference(s Object, depth int) schema.TypeRef {
+	if at(s, "x-kubernetes-preserve-unknown-fields") == true && at(s, "properties") == nil && text(s, "type") == "" {
+		return anything
+	}
+	return schema.TypeRef{Inlined: atom(s, depth+1)}
+}

@@ -1,0 +1,263 @@
+package releases
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"drift-detector/backup/archive"
+)
+
+// world is the objects of a backup by resource, namespace and name, for tests to change.
+type world map[[3]string]Object
+
+// shop reads the lab's backup: a release whose objects several tools changed.
+func shop(t testing.TB) world {
+	t.Helper()
+	source, err := archive.FileSource("testdata/shop-drifted-data.tar.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := world{}
+	_, err = archive.Walk(t.Context(), source, archive.DefaultBounds, archive.Visitor{Visit: func(i *archive.Item) error {
+		if i.Version == "" && !strings.HasPrefix(i.Resource, "events") {
+			o, err := parse(i.Body)
+			if err != nil {
+				return err
+			}
+			w[[3]string{i.Resource, string(i.Namespace), string(i.Name)}] = o
+		}
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// run collects a world as the command does a backup.
+func (w world) run(t testing.TB, o Options) *Result {
+	t.Helper()
+	return w.collect(t, New(o), nil)
+}
+
+func (w world) collect(t testing.TB, c *Collector, scope Scope) *Result {
+	t.Helper()
+	keys := slices.SortedFunc(maps.Keys(w), func(a, b [3]string) int { return slices.Compare(a[:], b[:]) })
+	bodies := map[[3]string][]byte{}
+	for _, k := range keys {
+		body, err := json.Marshal(w[k])
+		if err != nil {
+			t.Fatal(err)
+		}
+		bodies[k] = body
+		if c.First(k[0], k[1]) {
+			c.Read(k[0], body)
+		}
+	}
+	c.Plan(scope)
+	for _, k := range keys {
+		if c.Second(k[0], "", []byte(k[1]), []byte(k[2])) {
+			c.See(k[0], "", k[1], k[2], bodies[k])
+		}
+	}
+	return c.Result()
+}
+
+func (w world) one(t testing.TB) *Release {
+	t.Helper()
+	r := w.run(t, Options{})
+	if len(r.Releases) != 1 {
+		t.Fatalf("%d releases", len(r.Releases))
+	}
+	return r.Releases[0]
+}
+
+func (r *Release) object(subject string) *Compared {
+	for _, o := range r.Objects {
+		if o.Subject() == subject {
+			return o
+		}
+	}
+	return &Compared{}
+}
+
+// The verdicts of helm-controller's own library on the same backup.
+func TestShopAsFluxSeesIt(t *testing.T) {
+	var oracle struct {
+		Releases []struct {
+			Summary []string
+			Brief   string
+			Extra   []string
+			Objects []struct {
+				Kind, Namespace, Name, Verdict, Summary string
+				Patch                                   []struct {
+					Op, Path        string
+					Value, OldValue any
+					Owners          []struct {
+						Manager, Operation, Subresource, Time string
+					}
+				}
+			}
+		}
+	}
+	readJSON(t, "testdata/shop-flux-oracle.json", &oracle)
+	r := shop(t).one(t)
+	want := oracle.Releases[0]
+	for _, o := range want.Objects {
+		got := r.object(subject(o.Kind, o.Namespace, o.Name))
+		if o.Verdict == "error" {
+			if got.Refused == "" || got.Summary != "" {
+				t.Errorf("%s: refused %q, summary %q", got.Subject(), got.Refused, got.Summary)
+			}
+			continue
+		}
+		if got.Summary != o.Summary {
+			t.Errorf("%s/%s: %q, Flux says %q", o.Kind, o.Name, got.Summary, o.Summary)
+		}
+		if len(got.Patch) != len(o.Patch) {
+			t.Errorf("%s: patch %+v, want %+v", got.Subject(), got.Patch, o.Patch)
+			continue
+		}
+		for i, p := range o.Patch {
+			g := got.Patch[i]
+			if g.Op != p.Op || g.Pointer != p.Path || o.Kind != "Secret" && (!equal(g.Desired, p.Value) || !equal(g.Live, p.OldValue)) {
+				t.Errorf("%s: %+v, want %+v", got.Subject(), g, p)
+			}
+			if len(g.Owners) != len(p.Owners) {
+				t.Errorf("%s %s: owners %+v, want %+v", got.Subject(), p.Path, g.Owners, p.Owners)
+				continue
+			}
+			for j, w := range p.Owners {
+				at := ""
+				if g.Owners[j].Time != nil {
+					at = g.Owners[j].Time.Format(time.RFC3339)
+				}
+				if o := g.Owners[j]; o.Manager != w.Manager || o.Operation != w.Operation || o.Subresource != w.Subresource || at != w.Time {
+					t.Errorf("%s %s: owner %+v, want %+v", got.Subject(), p.Path, o, w)
+				}
+			}
+		}
+	}
+	if !slices.Equal(r.Extra, want.Extra) {
+		t.Errorf("extra %q, want %q", r.Extra, want.Extra)
+	}
+}
+
+// Every entry of the lab's truth is found, and nothing that is benign.
+func TestShopTruth(t *testing.T) {
+	type entry struct {
+		Class, Kind, Name, Path string
+		Declared, Live          any
+		Manager, Subresource    string
+	}
+	var truth struct{ Drift, Soft, Benign []entry }
+	readJSON(t, "testdata/helm-truth.json", &truth)
+	r := shop(t).one(t)
+	// The truth writes lists as [name=web] where field paths have [web].
+	path := strings.NewReplacer("[name=", "[")
+	found := 0
+	for _, e := range append(truth.Drift, truth.Soft...) {
+		o := r.object(subject(e.Kind, "shop", e.Name))
+		switch {
+		case e.Class == "missing":
+			if o.Verdict != Removed {
+				t.Errorf("%s %s: %q", e.Kind, e.Name, o.Verdict)
+			}
+			continue
+		case e.Class == "extra":
+			if !slices.Contains(r.Extra, subject(e.Kind, "shop", e.Name)) {
+				t.Errorf("%s is not extra: %q", e.Name, r.Extra)
+			}
+			continue
+		}
+		want := path.Replace(e.Path)
+		managers := []string{}
+		for _, c := range o.Patch {
+			if c.Path == want {
+				for _, w := range c.Owners {
+					managers = append(managers, w.Manager+"/"+w.Subresource)
+				}
+				if e.Kind != "Secret" && (!equal(c.Desired, e.Declared) || !equal(c.Live, e.Live)) {
+					t.Errorf("%s: %v → %v, want %v → %v", want, c.Desired, c.Live, e.Declared, e.Live)
+				}
+			}
+		}
+		for _, a := range o.Added {
+			if a.Path == want || a.Path == strings.ReplaceAll(want, "annotations.", "annotations.") {
+				managers = append(managers, a.Owner.Manager+"/"+a.Owner.Subresource)
+			}
+		}
+		if !slices.Equal(managers, []string{e.Manager + "/" + e.Subresource}) {
+			t.Errorf("%s %s %s: managers %q, want %s; have %+v %+v", e.Kind, e.Name, want, managers, e.Manager, o.Patch, o.Added)
+			continue
+		}
+		found++
+	}
+	for _, e := range truth.Benign {
+		for _, a := range r.object(subject(e.Kind, "shop", e.Name)).Patch {
+			if a.Path == path.Replace(e.Path) {
+				t.Errorf("%s is benign, and found: %+v", e.Path, a)
+			}
+		}
+	}
+	if want := "drifted: removed: 1, changed: 5, added: 2"; r.Message != want || r.Reason != Drifted || r.Ready != "False" {
+		t.Errorf("%s %s %q, want %q", r.Ready, r.Reason, r.Message, want)
+	}
+	if found != 12 {
+		t.Errorf("%d entries of the truth are found", found)
+	}
+}
+
+func readJSON(t testing.TB, path string, into any) {
+	t.Helper()
+	body, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(body, into)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+var newestRecord = [3]string{"secrets", "shop", "sh.helm.release.v1.shop.v2"}
+
+// edit changes what Helm's newest record says.
+func (w world) edit(t testing.TB, change func(release Object)) {
+	t.Helper()
+	record := w[newestRecord]
+	inner, err := base64.StdEncoding.DecodeString(text(record, "data", "release"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed, err := base64.StdEncoding.DecodeString(string(inner))
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var o Object
+	if err := json.NewDecoder(z).Decode(&o); err != nil {
+		t.Fatal(err)
+	}
+	change(o)
+	var out bytes.Buffer
+	g := gzip.NewWriter(&out)
+	if err := json.NewEncoder(g).Encode(o); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again := base64.StdEncoding.EncodeToString([]byte(base64.StdEncoding.EncodeToString(out.Bytes())))
+	record["data"].(Object)["release"] = again
+}

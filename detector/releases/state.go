@@ -1,0 +1,255 @@
+package releases
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+func withoutRecord(k *controller) *Release {
+	namespace, name, _ := strings.Cut(k.release, "/")
+	return &Release{Name: name, Namespace: namespace, Reason: Deleted, History: []Revision{}}
+}
+
+// settle keeps what the comparison of an object found, with the values of Secrets masked.
+func (w *wanted) settle(out *outcome) {
+	c := w.compared
+	c.Refused, c.Added = out.refused, out.added
+	for i := range out.changes {
+		out.changes[i].Upgrade = w.upgrade(&out.changes[i], out.refused != "")
+	}
+	if c.Kind == "Secret" && strings.HasPrefix(c.APIVersion, "v1") {
+		mask(out)
+	}
+	c.Patch = out.changes
+	count := map[string]int{}
+	counted := false
+	for _, ch := range c.Patch {
+		if !ch.Unseen {
+			count[ch.Op]++
+		}
+		counted = counted || ch.Benign == ""
+	}
+	c.Verdict = Unchanged
+	if counted || c.Refused != "" {
+		c.Verdict = Changed
+	}
+	switch seen := count["add"] + count["replace"] + count["remove"]; {
+	case c.Refused != "":
+	case seen > 0:
+		c.Summary = fmt.Sprintf("%s changed (%d additions, %d changes, %d removals)", c.Subject(), count["add"], count["replace"], count["remove"])
+	default:
+		c.Summary = c.Subject() + " unchanged"
+	}
+	if len(c.Patch) > 0 {
+		c.Event = event(c)
+	}
+}
+
+// upgrade says what Helm's next upgrade, with the same chart and values, does to a field.
+// Helm 3 merges built-in kinds with the live object and changes of custom resources only
+// what changed between the manifests; a server-side apply meets the other manager.
+func (w *wanted) upgrade(ch *Change, refused bool) string {
+	switch {
+	case refused:
+		return Fails
+	case w.release.ApplyMethod == "ssa":
+		for _, o := range ch.Owners {
+			if !o.own {
+				return Fails
+			}
+		}
+		return Repairs
+	case w.custom:
+		return Leaves
+	}
+	return Repairs
+}
+
+// Result ends the second pass.
+func (c *Collector) Result() *Result {
+	for _, targets := range c.wanted {
+		for _, w := range targets {
+			if !w.done && w.compared.Verdict == "" {
+				c.missing(w)
+			}
+		}
+	}
+	slices.SortStableFunc(c.releases, func(a, b *Release) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Storage, b.Storage))
+	})
+	out := &Result{Releases: c.releases, WithoutRecord: []WithoutRecord{}, Rules: c.rules, Said: c.said, Problems: c.problems}
+	for _, r := range c.releases {
+		r.finish()
+	}
+	for _, id := range sortedKeys(c.lost) {
+		out.WithoutRecord = append(out.WithoutRecord, *c.lost[id])
+	}
+	return out
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// missing decides about an object that is not in the backup.
+func (c *Collector) missing(w *wanted) {
+	o := w.compared
+	desired, _ := parse(w.body)
+	leftOut := c.leftOut(w.resource, o.Namespace, w.cluster)
+	w.body = nil
+	switch {
+	case w.other:
+		o.Verdict, o.Message = NotComparable, errVersion.Error()
+	case o.Message != "":
+		o.Verdict = NotComparable
+	case c.marked(desired) != "":
+		o.Verdict, o.Message = Excluded, c.marked(desired)
+	case stringMap(desired, "metadata", "labels")["velero.io/exclude-from-backup"] == "true":
+		o.Verdict, o.Message = NotInBackup, "its label keeps it out of backups"
+	case o.Kind == "Job" && at(desired, "spec", "ttlSecondsAfterFinished") != nil:
+		o.Verdict, o.Message = Expired, "a Job that deletes itself when it has finished"
+	case leftOut != "":
+		o.Verdict, o.Message = NotInBackup, leftOut
+	default:
+		o.Verdict, o.Upgrade = Removed, Repairs
+		o.Summary = o.Subject() + " removed"
+		if _, known := c.crds[schema.FromAPIVersionAndKind(o.APIVersion, o.Kind).GroupKind()]; w.custom && !known {
+			o.Upgrade = Fails
+			o.Message = "its CustomResourceDefinition is not in the backup either"
+		}
+		o.Event = fmt.Sprintf("%s is in the manifest and does not exist", o.Subject())
+	}
+}
+
+func (c *Collector) marked(o Object) string {
+	for _, m := range []map[string]string{stringMap(o, "metadata", "labels"), stringMap(o, "metadata", "annotations")} {
+		if strings.EqualFold(m[fluxMark], "disabled") {
+			return fluxMark
+		}
+		if _, ok := m[sveltosMark]; ok {
+			return sveltosMark
+		}
+	}
+	return ""
+}
+
+// leftOut says why the absence of an object from the backup does not say that it
+// did not exist, or returns "". Without Velero's description a kind is in the backup that
+// has an object there, and a namespace; cluster-scoped objects are not, by Velero's defaults.
+func (c *Collector) leftOut(resource, namespace string, cluster bool) string {
+	switch {
+	case c.scope != nil:
+		return c.scope(resource, namespace)
+	case cluster:
+		return "a backup by default leaves cluster-scoped objects out"
+	case !c.namespaces[namespace]:
+		return "the backup has nothing of its namespace"
+	case !c.resources[resource]:
+		return "the backup has nothing of its kind"
+	}
+	return ""
+}
+
+// finish gives a release its state: the first row that applies.
+func (r *Release) finish() {
+	r.count()
+	row := func(ready, reason, format string, args ...any) {
+		r.Ready, r.Reason, r.Message = ready, reason, fmt.Sprintf(format, args...)
+	}
+	k := r.controller
+	deployed := r.HelmStatus == "deployed" || slices.ContainsFunc(r.History, func(h Revision) bool { return h.Status == "deployed" })
+	switch n := r.Counts; {
+	case r.Reason == Unreadable || len(r.faults) > 0:
+		row("Unknown", Unreadable, "%s", strings.Join(r.faults[:min(len(r.faults), 3)], "; "))
+	case r.Reason == Incomplete:
+		row("Unknown", Incomplete, "%s", r.Message)
+	case r.Reason == Deleted:
+		row("False", Deleted, "%s has no release record", r.Controller)
+	case strings.HasPrefix(r.HelmStatus, "pending-"):
+		row("False", Locked, "revision %d is %s", r.Revision, r.HelmStatus)
+	case r.HelmStatus == "failed":
+		row("False", Failed, "revision %d failed", r.Revision)
+	case r.HelmStatus == "uninstalled" || r.HelmStatus == "uninstalling":
+		row("False", Uninstalled, "revision %d is %s", r.Revision, r.HelmStatus)
+	case !deployed:
+		row("Unknown", NoDeployedRevision, "no revision is deployed; the newest is %s", cmp.Or(r.HelmStatus, "of no status"))
+	case k != nil && k.kind == "HelmRelease" && k.newest != 0 && k.newest != r.Revision:
+		row("False", RevisionMismatch, "%s knows revision %d, the newest record is %d", k.object, k.newest, r.Revision)
+	case n.Changed+n.Removed > 0:
+		row("False", Drifted, "drifted: %s", r.brief())
+	case n.NotCompared > 0:
+		row("Unknown", Incomplete, "%d of %d objects are not compared", n.NotCompared, n.NotCompared+n.Unchanged+n.Excluded)
+	default:
+		row("True", InSync, "in sync%s", prefixed(": ", r.brief()))
+	}
+	r.Stalled = slices.Contains([]string{Deleted, Locked, Failed, RevisionMismatch, Drifted}, r.Reason)
+	r.after()
+	r.Objects = slices.DeleteFunc(r.Objects, func(o *Compared) bool {
+		return o.Verdict == Unchanged && len(o.Added) == 0 && len(o.Patch) == 0
+	})
+	r.hooks, r.ids = nil, nil
+}
+
+// brief is Flux's, with the fields that others added.
+func (r *Release) brief() string {
+	var parts []string
+	for _, p := range []struct {
+		name string
+		n    int
+	}{{"removed", r.Counts.Removed}, {"changed", r.Counts.Changed}, {"excluded", r.Counts.Excluded}, {"added", r.Counts.Added}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%s: %d", p.name, p.n))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func prefixed(prefix, s string) string {
+	if s == "" {
+		return ""
+	}
+	return prefix + s
+}
+
+func (r *Release) count() {
+	if r.Objects == nil {
+		r.Objects = []*Compared{}
+	}
+	if r.Extra == nil {
+		r.Extra = []string{}
+	}
+	slices.Sort(r.Extra)
+	n := &r.Counts
+	n.Extra = len(r.Extra)
+	for _, o := range r.Objects {
+		switch o.Verdict {
+		case Changed:
+			n.Changed++
+		case Removed:
+			n.Removed++
+		case Excluded:
+			n.Excluded++
+		case Unchanged, Expired:
+			n.Unchanged++
+		default:
+			n.NotCompared++
+		}
+		if o.Refused != "" {
+			continue // the same port under another name is the change, not an addition
+		}
+		for _, a := range o.Added {
+			if a.Benign == "" {
+				n.Added++
+			}
+		}
+	}
+}
