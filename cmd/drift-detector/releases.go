@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -168,6 +169,8 @@ func isRegular(path string) bool {
 
 // readReleases walks a backup twice.
 func readReleases(ctx context.Context, source backup.Source, velero *check.VeleroBackup, o releases.Options) (*releases.Result, archive.Info, error) {
+	// Each object is garbage once it is compared: a sixth of the time for a third more memory.
+	defer debug.SetGCPercent(debug.SetGCPercent(200))
 	c := releases.New(o)
 	info, err := archive.Walk(ctx, source, archive.DefaultBounds, archive.Visitor{
 		Want: func(h *archive.Header) (bool, error) {

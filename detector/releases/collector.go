@@ -149,10 +149,11 @@ func (c *Collector) planRelease(k key, s *stored) {
 		Name: k.name, Namespace: k.namespace, Storage: k.storage, Revision: s.revisions[0].Revision,
 		History: s.revisions[1:], HelmStatus: s.revisions[0].Status, hooks: map[string]bool{}, ids: map[string]bool{},
 	}
-	if c.options.Namespace == "" || c.options.Namespace == k.namespace {
-		c.releases = append(c.releases, r)
-	}
 	c.byID[r.id()] = r
+	if c.options.Namespace != "" && c.options.Namespace != k.namespace {
+		return
+	}
+	c.releases = append(c.releases, r)
 	rec, why := (*record)(nil), s.damaged
 	if why == "" {
 		var err error

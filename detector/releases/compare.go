@@ -91,19 +91,11 @@ func (c *Collector) compare(desired, live Object, ignore []string) (*outcome, er
 	if foreign(raw) {
 		m.owners = ownersOf(raw)
 	}
-	out := &outcome{}
-	merged, err := m.merge(d)
+	out, err := m.outcome(desired, d)
 	if err != nil {
 		return nil, err
 	}
-	if out.changes, err = m.patch(merged); err != nil {
-		return nil, err
-	}
-	out.merged = merged
-	if known != nil {
-		if err := m.zeros(out, desired, d); err != nil {
-			return nil, err
-		}
+	if known != nil && len(out.changes) > 0 {
 		out.refused = refusal(kindName, l, out.merged, out.changes)
 		if strings.HasPrefix(out.refused, "two ports") {
 			out.changes = byName(out.changes, l, d, m.owners)
@@ -163,6 +155,9 @@ func (m *merger) merge(desired Object) (Object, error) {
 		merged = merged.RemoveItems(gone)
 	}
 	out, _ := merged.AsValue().Unstructured().(Object)
+	if equal(out, m.live) {
+		return m.live, nil
+	}
 	if m.t.Schema != nil {
 		out, _ = aligned(m.live, out, m.t.TypeRef, m.t.Schema).(Object)
 	}
@@ -195,30 +190,44 @@ func (m *merger) dropped() *fieldpath.Set {
 	return gone
 }
 
-// zeros adds the declared zero values that live as something else.
-func (m *merger) zeros(out *outcome, desired, d Object) error {
-	full, any := withZeros(desired, d)
-	if !any {
-		return nil
+// outcome merges with the zero values that the manifest declares, as Helm does, and,
+// if that changes anything, without them, as Flux does.
+func (m *merger) outcome(desired, d Object) (*outcome, error) {
+	if m.known == nil {
+		return m.changed(d)
+	}
+	full, zeros := withZeros(desired, d)
+	if !zeros {
+		return m.changed(d)
+	}
+	helm, err := m.changed(full.(Object))
+	if err == nil && len(helm.changes) == 0 {
+		return helm, nil
 	}
 	set := m.set
-	merged, err := m.merge(full.(Object))
+	flux, fault := m.changed(d)
+	if err != nil || fault != nil {
+		return flux, fault // a zero value of another type: Flux's comparison stays
+	}
 	m.set = m.set.Union(set)
-	if err != nil {
-		return nil // a zero value of another type: Flux's comparison stays
-	}
-	changes, err := m.patch(merged)
-	if err != nil {
-		return err
-	}
-	for _, c := range changes {
-		if !slices.ContainsFunc(out.changes, func(o Change) bool { return o.Pointer == c.Pointer && o.Op == c.Op }) {
+	for _, c := range helm.changes {
+		if !slices.ContainsFunc(flux.changes, func(o Change) bool { return o.Pointer == c.Pointer && o.Op == c.Op }) {
 			c.Unseen = true
-			out.changes = append(out.changes, c)
+			flux.changes = append(flux.changes, c)
 		}
 	}
-	out.merged = merged
-	return nil
+	flux.merged = helm.merged
+	return flux, nil
+}
+
+// changed merges desired into live, and says what that changes.
+func (m *merger) changed(desired Object) (*outcome, error) {
+	merged, err := m.merge(desired)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := m.patch(merged)
+	return &outcome{changes: changes, merged: merged}, err
 }
 
 // patch is Flux's: of the metadata what is missing or different among labels and
