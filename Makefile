@@ -53,7 +53,7 @@ race: ## look for data races, in what does several things at once
 	CGO_ENABLED=1 go test -race -timeout 20m -skip '$(ALONE)' ./infra/...
 	CGO_ENABLED=1 go test -race -timeout 20m -parallel 1 -run '$(CONCURRENT)' ./cmd/drift-detector
 
-faults: ## spoil each call to each server in each way, and hold every verdict: half an hour
+faults: ## spoil each call to each server in each way, and hold every verdict: 15 minutes
 	@FAULTS=all go test ./cmd/drift-detector -run '^TestFaultMatrix$$' -count 1 -timeout 2h -v | grep -v -e '^=== ' -e '^--- PASS'
 
 cover: ## say how much of the code the tests run: each function, and the whole last
