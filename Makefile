@@ -42,16 +42,15 @@ demo: ## show what it does: a lost management cluster, its backup, a simulated v
 test: ## run all tests
 	go test -timeout 20m -parallel 4 ./...
 
-# Of the providers, all tests except for tables of what one server after the other
-# answers to one listing, and those of the whole module. Of the command, the tests in
-# which providers list at once, or are interrupted; one test at a time: what only tests
-# do is to run the program twice in one process.
-ALONE      := ^Test(FaultD2.*|FaultD3A.*|CallsForTenThousandInstances|ASkeleton.*)$$
-CONCURRENT := ^Test(TwoRunsWriteTheSameBytes|AWSVerdicts|APIServersFail|OneOfTwoVCentersDown|AWSDeniedInOneRegionOfTwo|Interrupted|Progress.*)$$
+# Of what lists at once, all tests; of the providers and the command, the tests in which
+# several listings, logins or an interrupt meet. One test of the command at a time: what
+# only tests do is to run the program twice in one process.
+MEET := ^Test(Conformance|Interrupted.*|TwoUsersOfOneVCenter|AccountIsNotLocked|ALostLogin.*|NobodyElseLocks.*|AMomentOfTrouble.*|TwoRunsWriteTheSameBytes|AWSVerdicts|APIServersFail|OneOfTwoVCentersDown|AWSDeniedInOneRegionOfTwo|Progress.*)$$
 
 race: ## look for data races, in what does several things at once
-	CGO_ENABLED=1 go test -race -timeout 20m -skip '$(ALONE)' ./infra/...
-	CGO_ENABLED=1 go test -race -timeout 20m -parallel 1 -run '$(CONCURRENT)' ./cmd/drift-detector
+	CGO_ENABLED=1 go test -race -timeout 20m ./infra ./infra/nodes
+	CGO_ENABLED=1 go test -race -timeout 20m -run '$(MEET)' ./infra/...
+	CGO_ENABLED=1 go test -race -timeout 20m -parallel 1 -run '$(MEET)' ./cmd/drift-detector
 
 faults: ## spoil each call to each server in each way, and hold every verdict: 15 minutes
 	@FAULTS=all go test ./cmd/drift-detector -run '^TestFaultMatrix$$' -count 1 -timeout 2h -v | grep -v -e '^=== ' -e '^--- PASS'
