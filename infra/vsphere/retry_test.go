@@ -32,7 +32,7 @@ func (b *busyOnce) stand(w http.ResponseWriter, r *http.Request, next http.Handl
 	}
 	b.mu.Lock()
 	b.calls[method]++
-	now := method == b.method && b.calls[method] == b.nth
+	now := method == b.method && (b.calls[method] == b.nth || b.nth == always)
 	b.mu.Unlock()
 	switch {
 	case now && b.lost:
@@ -44,6 +44,8 @@ func (b *busyOnce) stand(w http.ResponseWriter, r *http.Request, next http.Handl
 		next.ServeHTTP(w, r)
 	}
 }
+
+const always = -1
 
 // discarded is an answer that nobody reads.
 type discarded struct{ header http.Header }
@@ -102,5 +104,24 @@ func TestALostLoginCountsAsFailed(t *testing.T) {
 		if got := v.Logins().Failed; got != want || faultOf(l).Reason != "AuthenticationFailed" {
 			t.Errorf("lost %v: %d logins failed, want %d; %+v", lost, got, want, faultOf(l))
 		}
+	}
+}
+
+// TestLostLoginsOfTwoTargetsCountTogether: targets of one account share what was lost, and
+// one whose password is wrong is not locked by a server whose answers get lost.
+func TestLostLoginsOfTwoTargetsCountTogether(t *testing.T) {
+	v := serve(t, lab.VCenterOptions{Archive: fleetVCenter, Accounts: map[string]string{}})
+	v.Front((&busyOnce{method: "Login", nth: always, lost: true, calls: map[string]int{}}).stand)
+	p := small().(*provider)
+	p.retry = infra.Retry{Attempts: 5, Pause: time.Millisecond}
+	s, secrets := load(t, fleet(t))
+	target := p.Targets(s, secrets, reach(v))[0]
+	for range 3 {
+		if l := p.List(t.Context(), target); l.State != infra.Failed {
+			t.Errorf("it is %s without a login", l.State)
+		}
+	}
+	if got := v.Logins().Failed; got != maxFailedLogins {
+		t.Errorf("%d logins failed, want %d", got, maxFailedLogins)
 	}
 }

@@ -234,24 +234,22 @@ func (p *provider) login(ctx context.Context, c *vim25.Client, t infra.Target, i
 		attempts = append(attempts, [2]string{u, w})
 	}
 	var failure error
-	lost := 0
 	for _, a := range attempts {
-		left := maxFailedLogins - turn.failed - lost
-		if left <= 0 {
+		before := turn.failed
+		if before >= maxFailedLogins {
 			return nil, errors.Join(errLockout, failure)
 		}
-		failure = infra.Retry{Attempts: min(left, p.retry.Attempts), Pause: p.retry.Pause}.Do(ctx, func() error {
-			lost++
+		failure = infra.Retry{Attempts: min(maxFailedLogins-before, p.retry.Attempts), Pause: p.retry.Pause}.Do(ctx, func() error {
+			turn.failed++ // as long as nobody knows better
 			return v.login(ctx, a[0], a[1])
 		})
 		if failure == nil {
+			turn.failed = before // one that was lost had the same password
 			return v, nil
 		}
 		if !fault.Is(failure, &types.InvalidLogin{}) {
 			return nil, failure
 		}
-		lost-- // but refused
-		turn.failed++
 	}
 	return nil, failure
 }
