@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"sigs.k8s.io/yaml"
-
-	"drift-detector/backup"
 )
 
 // maxClouds bounds a clouds.yaml in a backup.
@@ -211,9 +209,4 @@ func (c *cloudEntry) catalogueInterface() string {
 		return "admin"
 	}
 	return "public"
-}
-
-// secrets are those that the entry holds.
-func (c *cloudEntry) secrets() []backup.Sensitive {
-	return []backup.Sensitive{backup.NewSensitive(c.Auth.Password), backup.NewSensitive(c.Auth.AppSecret)}
 }

@@ -1,15 +1,15 @@
 package openstack
 
 import (
-	"cmp"
 	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/url"
+	"os"
 	"strings"
 
-	"github.com/gophercloud/gophercloud/v2"
-	"github.com/gophercloud/gophercloud/v2/openstack"
 	"github.com/gophercloud/gophercloud/v2/openstack/config/clouds"
 
 	"drift-detector/infra"
@@ -22,38 +22,58 @@ type operatorTLS struct {
 	conf  *tls.Config // nil: the system's roots
 }
 
-func operatorAllowed(a infra.Access) bool {
-	return a.Options[flagAmbient] != "" || a.Options[flagCloud] != ""
-}
+func operatorAllowed(a infra.Access) bool { return a.Options[flagCloud] != "" }
 
 // ofOperator reads the operator's own clouds.yaml, or the variables of the openstack
 // command. Its errors hold nothing of either.
 func (p *provider) ofOperator(a infra.Access) (found, error) {
 	name := a.Options[flagCloud]
+	if name == ofVariables {
+		return p.ofVariables()
+	}
 	source := fmt.Sprintf("cloud %s of your own clouds.yaml (--%s)", name, flagCloud)
-	if name == "" {
-		name = p.getenv("OS_CLOUD")
-		source = fmt.Sprintf("your own OS_CLOUD %s (--%s)", name, flagAmbient)
-	}
-	var auth gophercloud.AuthOptions
-	var where gophercloud.EndpointOpts
-	var conf *tls.Config
-	var err error
-	if name != "" {
-		auth, where, conf, err = clouds.Parse(clouds.WithCloudName(name))
-	} else {
-		source = fmt.Sprintf("your own OS_ variables (--%s)", flagAmbient)
-		auth, err = openstack.AuthOptionsFromEnv()
-		where = gophercloud.EndpointOpts{Region: p.getenv("OS_REGION_NAME"), Availability: gophercloud.Availability(strings.TrimSuffix(cmp.Or(p.getenv("OS_INTERFACE"), p.getenv("OS_ENDPOINT_TYPE")), "URL"))}
-	}
+	auth, where, conf, err := clouds.Parse(clouds.WithCloudName(name))
 	if err != nil {
-		return found{}, fmt.Errorf("%s cannot be used: there is none that can be read", source)
+		return found{}, fmt.Errorf("%s cannot be used: there is none, or it cannot be read", source)
 	}
 	at, base, plain, err := operatorAt(auth.IdentityEndpoint)
 	if err != nil {
 		return found{}, fmt.Errorf("auth_url of %s: %w", source, err)
 	}
-	c := ofEnvironment(auth, where, at, base)
+	c := ofLibrary(auth, where, at, base)
+	c.operator = &operatorTLS{plain: plain, conf: conf}
+	return found{credential: c, source: source}, nil
+}
+
+// ofVariables reads the OS_ variables: each is called as the member of clouds.yaml.
+func (p *provider) ofVariables() (found, error) {
+	source := fmt.Sprintf("your own OS_ variables (--%s %s)", flagCloud, ofVariables)
+	values := map[string]string{}
+	for name := range knownAuth {
+		values[name] = p.getenv("OS_" + strings.ToUpper(name))
+	}
+	delete(values, "allow_reauth")
+	entry := cloudEntry{Region: p.getenv("OS_REGION_NAME"), Interface: p.getenv("OS_INTERFACE"), EndpointType: p.getenv("OS_ENDPOINT_TYPE")}
+	text, err := json.Marshal(values)
+	if err == nil {
+		err = json.Unmarshal(text, &entry.Auth)
+	}
+	if why := entry.lacks(); err != nil || why != "" {
+		return found{}, fmt.Errorf("%s cannot be used: what they hold %s", source, why)
+	}
+	at, base, plain, err := operatorAt(entry.Auth.AuthURL)
+	if err != nil {
+		return found{}, fmt.Errorf("OS_AUTH_URL: %w", err)
+	}
+	conf := &tls.Config{MinVersion: tls.VersionTLS12}
+	if file := p.getenv("OS_CACERT"); file != "" {
+		pem, err := os.ReadFile(file)
+		conf.RootCAs = x509.NewCertPool()
+		if err != nil || !conf.RootCAs.AppendCertsFromPEM(pem) {
+			return found{}, fmt.Errorf("OS_CACERT names no file of certificates in PEM form")
+		}
+	}
+	c := entry.login(at, base)
 	c.operator = &operatorTLS{plain: plain, conf: conf}
 	return found{credential: c, source: source}, nil
 }
