@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/gophercloud/gophercloud/v2"
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
 
 	"drift-detector/backup"
@@ -110,7 +109,7 @@ func (objs *objects) fromBackup(h home, secrets *backup.Secrets) (found, *infra.
 	case h.cloud == "":
 		return found{}, noCredential("identityRef to %s names no cloud of its %s", what, cloudsKey)
 	}
-	entry, warnings, why := readCloud(s.Data[cloudsKey].Reveal(), h.cloud)
+	entry, warnings, why := readCloud(s.Data[cloudsKey].Reveal(), "", h.cloud)
 	if why != "" {
 		return found{}, noCredential("%s of %s %s", cloudsKey, what, why)
 	}
@@ -257,18 +256,4 @@ func (f found) override(a infra.Access) (found, *infra.Fault) {
 	c := finished(o, "", f.endpoint, f.region, f.service)
 	c.ca = f.ca
 	return found{credential: c, source: cmp.Or(given.Source, "--credentials"), warnings: f.warnings}, nil
-}
-
-// ofLibrary turns gophercloud's own form into a login.
-func ofLibrary(o gophercloud.AuthOptions, e gophercloud.EndpointOpts, at infra.Endpoint, base string) credential {
-	t := tokens.AuthOptions{
-		IdentityEndpoint: base, Username: o.Username, UserID: o.UserID, Password: o.Password, Passcode: o.Passcode, TokenID: o.TokenID,
-		DomainID: o.DomainID, DomainName: o.DomainName, ApplicationCredentialID: o.ApplicationCredentialID,
-		ApplicationCredentialName: o.ApplicationCredentialName, ApplicationCredentialSecret: o.ApplicationCredentialSecret,
-		Scope: tokens.Scope{ProjectID: o.TenantID, ProjectName: o.TenantName, DomainID: o.DomainID, DomainName: o.DomainName},
-	}
-	if s := o.Scope; s != nil {
-		t.Scope = tokens.Scope{ProjectID: s.ProjectID, ProjectName: s.ProjectName, DomainID: s.DomainID, DomainName: s.DomainName}
-	}
-	return finished(t, "", at, e.Region, cmp.Or(string(e.Availability), "public"))
 }

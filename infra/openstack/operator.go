@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
@@ -8,9 +9,8 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
-
-	"github.com/gophercloud/gophercloud/v2/openstack/config/clouds"
 
 	"drift-detector/infra"
 )
@@ -19,7 +19,7 @@ import (
 // HTTP, other roots, or no checks, which a backup may not.
 type operatorTLS struct {
 	plain bool
-	conf  *tls.Config // nil: the system's roots
+	conf  *tls.Config
 }
 
 func operatorAllowed(a infra.Access) bool { return a.Options[flagCloud] != "" }
@@ -31,18 +31,38 @@ func (p *provider) ofOperator(a infra.Access) (found, error) {
 	if name == ofVariables {
 		return p.ofVariables()
 	}
-	source := fmt.Sprintf("cloud %s of your own clouds.yaml (--%s)", name, flagCloud)
-	auth, where, conf, err := clouds.Parse(clouds.WithCloudName(name))
-	if err != nil {
-		return found{}, fmt.Errorf("%s cannot be used: there is none, or it cannot be read", source)
+	file, text := p.ownClouds("clouds.yaml")
+	if file == "" {
+		return found{}, fmt.Errorf("--%s: you have no clouds.yaml", flagCloud)
 	}
-	at, base, plain, err := operatorAt(auth.IdentityEndpoint)
-	if err != nil {
-		return found{}, fmt.Errorf("auth_url of %s: %w", source, err)
+	_, secure := p.ownClouds("secure.yaml")
+	entry, _, why := readCloud(text, secure, name)
+	if why != "" {
+		return found{}, fmt.Errorf("--%s: your own %s %s", flagCloud, file, why)
 	}
-	c := ofLibrary(auth, where, at, base)
-	c.operator = &operatorTLS{plain: plain, conf: conf}
-	return found{credential: c, source: source}, nil
+	return entry.ofOperator(fmt.Sprintf("cloud %s of your own %s (--%s)", name, file, flagCloud), entry.CACert)
+}
+
+// ownClouds reads one of the operator's own files where the openstack command looks for it
+// (openstacksdk 4, config/loader.py): it is empty where there is none.
+func (p *provider) ownClouds(name string) (file, text string) {
+	places := []string{name}
+	if home, err := os.UserHomeDir(); err == nil {
+		places = append(places, filepath.Join(cmp.Or(p.getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "openstack", name))
+	}
+	places = append(places, filepath.Join("/etc/openstack", name))
+	if own := p.getenv("OS_CLIENT_CONFIG_FILE"); own != "" {
+		places = []string{filepath.Join(filepath.Dir(own), name)}
+		if name == "clouds.yaml" {
+			places[0] = own
+		}
+	}
+	for _, file := range places {
+		if content, err := os.ReadFile(file); err == nil {
+			return file, string(content)
+		}
+	}
+	return "", ""
 }
 
 // ofVariables reads the OS_ variables: each is called as the member of clouds.yaml.
@@ -59,23 +79,29 @@ func (p *provider) ofVariables() (found, error) {
 		err = json.Unmarshal(text, &entry.Auth)
 	}
 	if why := entry.lacks(); err != nil || why != "" {
-		return found{}, fmt.Errorf("%s cannot be used: what they hold %s", source, why)
+		return found{}, fmt.Errorf("--%s %s: what your OS_ variables say %s", flagCloud, ofVariables, why)
 	}
-	at, base, plain, err := operatorAt(entry.Auth.AuthURL)
+	return entry.ofOperator(source, p.getenv("OS_CACERT"))
+}
+
+// ofOperator makes a login of an entry that is the operator's own. Its file of roots is
+// opened, and what it says of checks is heeded.
+func (c *cloudEntry) ofOperator(source, roots string) (found, error) {
+	at, base, plain, err := operatorAt(c.Auth.AuthURL)
 	if err != nil {
-		return found{}, fmt.Errorf("OS_AUTH_URL: %w", err)
+		return found{}, fmt.Errorf("auth_url of %s: %w", source, err)
 	}
-	conf := &tls.Config{MinVersion: tls.VersionTLS12}
-	if file := p.getenv("OS_CACERT"); file != "" {
-		pem, err := os.ReadFile(file)
+	conf := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: c.Verify != nil && !*c.Verify}
+	if roots != "" {
+		pem, err := os.ReadFile(roots)
 		conf.RootCAs = x509.NewCertPool()
 		if err != nil || !conf.RootCAs.AppendCertsFromPEM(pem) {
-			return found{}, fmt.Errorf("OS_CACERT names no file of certificates in PEM form")
+			return found{}, fmt.Errorf("cacert of %s names no file of certificates in PEM form", source)
 		}
 	}
-	c := entry.login(at, base)
-	c.operator = &operatorTLS{plain: plain, conf: conf}
-	return found{credential: c, source: source}, nil
+	login := c.login(at, base)
+	login.operator = &operatorTLS{plain: plain, conf: conf}
+	return found{credential: login, source: source}, nil
 }
 
 // operatorAt is identityAt for the operator's own configuration.
