@@ -78,7 +78,8 @@ key_repository = {state}/credential
 [oslo_policy]
 enforce_scope = false
 [cache]
-enabled = false
+enabled = true
+backend = dogpile.cache.memory
 {PROXY}""",
     "placement": f"""
 [DEFAULT]
