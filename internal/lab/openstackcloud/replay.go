@@ -108,6 +108,33 @@ func addresses(o Object) Object {
 	return a
 }
 
+// AsRecorded lets the lab's server have the same two projects with the same accounts, and
+// what exists in each, with the recorded ids.
+func (f *Fleet) AsRecorded(t testing.TB, data string) *openstacklab.Server {
+	t.Helper()
+	s := openstacklab.Serve(t, filepath.Join(data, "after"), openstacklab.Options{TLS: true, Accounts: []openstacklab.Account{f.A, f.B}})
+	for _, kind := range kinds {
+		s.Edit(kind, func(o Object) bool {
+			if o["router:external"] == true {
+				return true
+			}
+			project := f.A.ProjectID
+			if f.isB(o) {
+				project = f.B.ProjectID
+			}
+			for _, field := range []string{"tenant_id", "project_id"} {
+				if _, has := o[field]; has {
+					o[field] = project
+				}
+			}
+			return true
+		})
+	}
+	made := f.sessions[f.B.Project].call("GET", "compute", "/servers/"+f.IDs[OtherProject], nil)
+	s.Add("servers", made["server"].(Object))
+	return s
+}
+
 // of is the project that has an object.
 func (f *Fleet) of(o Object) *session {
 	if f.isB(o) {

@@ -1,5 +1,3 @@
-//go:build openstack
-
 package openstackcloud
 
 import (
@@ -19,16 +17,13 @@ import (
 	"drift-detector/internal/lab/openstacklab"
 )
 
-const data = "../../../testdata/openstack"
-
-// TestReplay holds what the cloud says after the drift against what was recorded, and
-// what it refuses against what was recorded and against the lab's own words.
-func TestReplay(t *testing.T) {
-	f := Replay(t, data)
-	t.Run("servers", f.serversAsRecorded)
-	t.Run("ports", f.portsAsRecorded)
-	t.Run("refusals", f.refusalsAsInTheLab)
-	t.Run("backup", f.backupOfThisCloud)
+// Hold holds what the cloud says after the drift against what was recorded in data, and
+// what it refuses against what the lab's own server says.
+func (f *Fleet) Hold(t *testing.T, data string) {
+	t.Run("servers as recorded", func(t *testing.T) { f.holdServers(t, data) })
+	t.Run("ports as recorded", func(t *testing.T) { f.holdPorts(t, data) })
+	t.Run("refusals as in the lab", func(t *testing.T) { f.holdRefusals(t, data) })
+	t.Run("backup of this cloud", func(t *testing.T) { f.holdBackup(t, data) })
 }
 
 // what is fields of an object that a replay repeats.
@@ -41,7 +36,7 @@ func what(o Object, fields ...string) string {
 	return s
 }
 
-func (f *Fleet) serversAsRecorded(t *testing.T) {
+func (f *Fleet) holdServers(t *testing.T, data string) {
 	said := func(o Object) string {
 		ips := ""
 		for network, all := range addresses(o) {
@@ -70,7 +65,7 @@ func (f *Fleet) serversAsRecorded(t *testing.T) {
 	differ(t, want, got)
 }
 
-func (f *Fleet) portsAsRecorded(t *testing.T) {
+func (f *Fleet) holdPorts(t *testing.T, data string) {
 	said := func(o Object) string {
 		ips := ""
 		for _, ip := range list(o, "fixed_ips") {
@@ -106,8 +101,8 @@ func differ(t *testing.T, want, got map[string]string) {
 	}
 }
 
-// refusalsAsInTheLab asks the cloud and the lab's server the same, of which nothing is there.
-func (f *Fleet) refusalsAsInTheLab(t *testing.T) {
+// holdRefusals asks the cloud and the lab's server the same, for what is not there.
+func (f *Fleet) holdRefusals(t *testing.T, data string) {
 	const nothing = "11111111-1111-4111-8111-111111111111"
 	lab := openstacklab.Serve(t, filepath.Join(data, "after"), openstacklab.Options{Accounts: []openstacklab.Account{f.A}})
 	bases := map[string]string{"identity": lab.Identity, "compute": lab.Compute, "network": lab.Network + "/v2.0", "image": lab.Image + "/v2"}
@@ -149,7 +144,7 @@ func (f *Fleet) refusalsAsInTheLab(t *testing.T) {
 	}
 }
 
-func (f *Fleet) backupOfThisCloud(t *testing.T) {
+func (f *Fleet) holdBackup(t *testing.T, data string) {
 	out := f.Backup(t, filepath.Join(data, "openstack-data.tar.gz"))
 	zipped, err := gzip.NewReader(bytes.NewReader(out))
 	if err != nil {
