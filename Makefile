@@ -125,6 +125,7 @@ image: ## write dist/drift-detector-image.tar, an OCI image for amd64 and arm64,
 	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; mkdir -p $(DIST); binaries=; for platform in $(IMAGE_PLATFORMS); do \
 	  binary=$$dir/$${platform#*/}; binaries="$$binaries $$platform=$$binary"; \
 	  CGO_ENABLED=0 GOOS=linux GOARCH=$${platform#*/} GOAMD64=v1 go build $(BUILD) -o "$$binary" ./cmd/drift-detector || exit 1; done; \
+	go run ./.ci/release -describe "$$binaries" -version $(VERSION) -time $(TIME) -- $(BUILD) ./cmd/drift-detector || exit 1; \
 	out=$$(cd $(DIST) && pwd)/drift-detector-image.tar; \
 	(cd .ci/image && go run . -out "$$out" -version $(VERSION) -revision $(COMMIT) -time $(TIME) $$binaries) && echo "$$out"
 
