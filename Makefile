@@ -52,8 +52,10 @@ race: ## look for data races, in what does several things at once
 	CGO_ENABLED=1 go test -race -timeout 20m -run '$(MEET)' ./infra/...
 	CGO_ENABLED=1 go test -race -timeout 20m -parallel 1 -run '$(MEET)' ./cmd/drift-detector
 
-faults: ## spoil each call to each server in each way, and hold every verdict: 15 minutes
-	@FAULTS=all go test ./cmd/drift-detector -run '^TestFaultMatrix$$' -count 1 -timeout 2h -v | grep -v -e '^=== ' -e '^--- PASS'
+FAULTS ?= all
+
+faults: ## spoil each call, handshake and answer of each server, and hold every verdict: 1 hour
+	@FAULTS='$(FAULTS)' go test ./cmd/drift-detector -run '^TestFaultMatrix$$' -count 1 -timeout 2h -v | grep -v -e '^=== ' -e '^--- PASS'
 
 cover: ## say how much of the code the tests run: each function, and the whole last
 	@mkdir -p bin
