@@ -137,6 +137,27 @@ func (o outcome) demandOpenStack(t *testing.T, want openstackTruth) {
 	}
 }
 
+// demandOutcomes holds what is foretold against what the controllers did.
+func (o outcome) demandOutcomes(t *testing.T, want openstackOutcomes) {
+	t.Helper()
+	placed := placementsOf(o.report)
+	for _, m := range want.Machines {
+		got := placed.machines[m.Namespace+"/"+m.Name].machine.Forecast
+		if got == nil || !slices.Contains(foretold[m.Outcome], string(got.Outcome)) {
+			t.Errorf("of %s %+v is foretold, and it came to %s", m.Name, got, m.Outcome)
+		}
+	}
+	for _, g := range want.Ghosts {
+		for _, c := range o.report.Clusters {
+			for _, m := range machinesOf(c) {
+				if g.Code != "" && m.Status == "Ghost" && m.Instance.ID == g.ID && string(m.Forecast.Outcome) != g.Code {
+					t.Errorf("of %s %+v is foretold, and it came to %s", g.Name, m.Forecast, g.Code)
+				}
+			}
+		}
+	}
+}
+
 // Every verdict is right, and every outcome of the real restore is foretold.
 func TestOpenStackFleet(t *testing.T) {
 	t.Parallel()
@@ -155,22 +176,7 @@ func TestOpenStackFleet(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o.demand(t, exitOK)
 			o.demandOpenStack(t, truth)
-			placed := placementsOf(o.report)
-			for _, m := range outcomes.Machines {
-				got := placed.machines[m.Namespace+"/"+m.Name].machine.Forecast
-				if got == nil || !slices.Contains(foretold[m.Outcome], string(got.Outcome)) {
-					t.Errorf("of %s %+v is foretold, and it came to %s", m.Name, got, m.Outcome)
-				}
-			}
-			for _, g := range outcomes.Ghosts {
-				for _, c := range o.report.Clusters {
-					for _, m := range machinesOf(c) {
-						if g.Code != "" && m.Status == "Ghost" && m.Instance.ID == g.ID && string(m.Forecast.Outcome) != g.Code {
-							t.Errorf("of %s %+v is foretold, and it came to %s", g.Name, m.Forecast, g.Code)
-						}
-					}
-				}
-			}
+			o.demandOutcomes(t, outcomes)
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"path"
 	"strings"
 	"testing"
 
@@ -30,15 +31,16 @@ func (s *Server) Clouds(cloud string, a Account) string {
 }
 
 // Backup is a backup whose Secrets name this server instead of the recorded one, with the
-// certificate that verifies it.
-func (s *Server) Backup(t testing.TB, tarball string) []byte {
+// certificate that verifies it. Those of a namespace in accounts get a clouds.yaml with
+// that account, for the same name of a cloud.
+func (s *Server) Backup(t testing.TB, tarball string, accounts map[string]Account) []byte {
 	t.Helper()
 	changed := 0
-	out := backuptest.Rewrite(t, tarball, func(path string, body []byte) ([]byte, bool) {
+	out := backuptest.Rewrite(t, tarball, func(item string, body []byte) ([]byte, bool) {
 		var secret struct {
 			Data map[string][]byte `json:"data"`
 		}
-		if !strings.HasPrefix(path, "resources/secrets/") || json.Unmarshal(body, &secret) != nil || secret.Data["clouds.yaml"] == nil {
+		if !strings.HasPrefix(item, "resources/secrets/") || json.Unmarshal(body, &secret) != nil || secret.Data["clouds.yaml"] == nil {
 			return body, true
 		}
 		changed++
@@ -48,6 +50,9 @@ func (s *Server) Backup(t testing.TB, tarball string) []byte {
 		}
 		data := whole["data"].(Object)
 		clouds := bytes.ReplaceAll(secret.Data["clouds.yaml"], []byte(s.recorded["identity"]), []byte(s.Identity))
+		if a, other := accounts[path.Base(path.Dir(item))]; other {
+			clouds = []byte(s.Clouds(cloudName(clouds), a))
+		}
 		data["clouds.yaml"] = base64.StdEncoding.EncodeToString(clouds)
 		if s.CA != nil {
 			data["cacert"] = base64.StdEncoding.EncodeToString(s.CA)
@@ -62,6 +67,12 @@ func (s *Server) Backup(t testing.TB, tarball string) []byte {
 		t.Fatalf("%s has no clouds.yaml", tarball)
 	}
 	return out
+}
+
+// cloudName is the name of the first cloud of a clouds.yaml as it was recorded.
+func cloudName(clouds []byte) string {
+	lines := strings.Split(string(clouds), "\n")
+	return strings.Trim(lines[1], " :")
 }
 
 // Reroutes are what drift-detector's --endpoint flag takes to reach the services that

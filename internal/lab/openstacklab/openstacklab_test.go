@@ -395,7 +395,7 @@ func TestManyServers(t *testing.T) {
 func TestBackup(t *testing.T) {
 	c := serve(t, Options{TLS: true})
 	found := 0
-	backuptest.Rewrite(t, c.s.Backup(t, data+"openstack-data.tar.gz"), func(path string, body []byte) ([]byte, bool) {
+	backuptest.Rewrite(t, c.s.Backup(t, data+"openstack-data.tar.gz", nil), func(path string, body []byte) ([]byte, bool) {
 		var secret struct{ Data map[string][]byte }
 		if strings.HasSuffix(path, "cloud-config.json") && json.Unmarshal(body, &secret) == nil {
 			found++

@@ -78,7 +78,8 @@ key_repository = {state}/credential
 [oslo_policy]
 enforce_scope = false
 [cache]
-enabled = false
+enabled = true
+backend = dogpile.cache.memory
 {PROXY}""",
     "placement": f"""
 [DEFAULT]
@@ -293,21 +294,24 @@ class Services:
 
 
 def ask(method, path, body, token=""):
-    request = urllib.request.Request(identity + path, json.dumps(body).encode(), {"Content-Type": "application/json", "X-Auth-Token": token}, method=method)
+    request = urllib.request.Request(identity + path, body and json.dumps(body).encode(), {"Content-Type": "application/json", "X-Auth-Token": token}, method=method)
     with urllib.request.urlopen(request) as answer:
-        return answer.headers, json.load(answer)
+        return answer.headers, json.loads(answer.read() or "null")
 
 
 def catalogue():
     """Writes where the services are into keystone."""
     domain = {"id": "default"}
-    headers, _ = ask("POST", "/auth/tokens", {"auth": {
+    headers, login = ask("POST", "/auth/tokens", {"auth": {
         "identity": {"methods": ["password"], "password": {"user": {"name": "admin", "domain": domain, "password": "adminpw"}}},
         "scope": {"project": {"name": "admin", "domain": domain}}}})
     token = headers["X-Subject-Token"]
+    # Services act as admin; only this role may bind and unbind ports for others.
+    role = ask("GET", "/roles?name=service", None, token)[1]["roles"][0]["id"]
+    ask("PUT", "/projects/%s/users/%s/roles/%s" % (login["token"]["project"]["id"], login["token"]["user"]["id"], role), None, token)
     for kind, where in {"compute": url["nova"] + "/v2.1", "placement": url["placement"], "image": url["glance"], "network": url["neutron"]}.items():
         _, made = ask("POST", "/services", {"service": {"name": kind, "type": kind}}, token)
-        for interface in ("public", "internal", "admin"):
+        for interface in ("public", "internal"):
             ask("POST", "/endpoints", {"endpoint": {
                 "interface": interface, "service_id": made["service"]["id"], "url": where, "region_id": "RegionOne"}}, token)
 
@@ -331,20 +335,26 @@ def start(services):
     say("answers")
 
 
+def complain():
+    """Prints the last lines of all logs."""
+    for log in sorted(state.glob("*.out")) + sorted(state.glob("*.log")):
+        print("== " + log.name, *log.read_text(errors="replace").splitlines()[-10:], sep="\n", file=sys.stderr)
+
+
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    services, status = Services(), 1
+    services = Services()
     try:
-        start(services)
-        status = subprocess.run(sys.argv[1:], env={**os.environ, "OPENSTACK_IDENTITY": identity}).returncode
+        try:
+            start(services)
+        except Exception:
+            complain()
+            raise
+        return subprocess.run(sys.argv[1:], env={**os.environ, "OPENSTACK_IDENTITY": identity}).returncode
     finally:
         services.end()
-        if status != 0:
-            for log in sorted(state.glob("*.out")) + sorted(state.glob("*.log")):
-                print("== %s" % log.name, *log.read_text(errors="replace").splitlines()[-10:], sep="\n", file=sys.stderr)
         shutil.rmtree(state, ignore_errors=True)
         say("ended")
-    return status
 
 
 if __name__ == "__main__":
