@@ -189,7 +189,11 @@ func TestFaults(t *testing.T) {
 					t.Errorf("%s: %+v", l.State, l.Fault)
 				}
 			} else {
-				refused(t, l, c.state, c.reason, "")
+				says := ""
+				if name == "second page again" {
+					says = "its pages repeat"
+				}
+				refused(t, l, c.state, c.reason, says)
 			}
 			if c.fault.RetryAfter > 0 && time.Since(began) < time.Second {
 				t.Error("it did not wait as long as it was asked to")

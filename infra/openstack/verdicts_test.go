@@ -12,13 +12,13 @@ import (
 
 // Servers of the fleet, after its drift.
 const (
-	living  = "web-prod-md-0-46mng-9s5vw"
-	gone    = "web-prod-md-0-46mng-9xd5m"
-	goneID  = "3bcaafc8-d8d9-44b7-882a-4062e9957813"
-	remade  = "data-md-0-csvkw-7vzlq" // by hand, beside the port that the machine's own had
-	handID  = "cacacbb0-e7f4-47c4-a2c6-20bbebeda535"
-	ghost   = "web-prod-md-0-46mng-2hqkg"
-	ghostID = "47e9bc31-7a89-4690-9170-07d8e1147eec"
+	living     = "web-prod-md-0-46mng-9s5vw"
+	gone       = "web-prod-md-0-46mng-9xd5m"
+	unrecorded = "data-gpu-n8485-579m7"  // the backup has no id of it
+	remade     = "data-md-0-csvkw-7vzlq" // by hand, beside the port that the machine's own had
+	handID     = "cacacbb0-e7f4-47c4-a2c6-20bbebeda535"
+	ghost      = "web-prod-md-0-46mng-2hqkg"
+	ghostID    = "47e9bc31-7a89-4690-9170-07d8e1147eec"
 )
 
 // world is what was decided.
@@ -118,6 +118,15 @@ func TestCellDown(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A server of which only the id is known may be any machine's that records none.
+func TestCellDownWithoutID(t *testing.T) {
+	s, data := cloudOf(t, openstacklab.Options{})
+	w := decide(t, data)
+	w.demand(t, unrecorded, detector.Healthy, "")
+	s.CellDown(idOfServer(t, s, unrecorded))
+	decide(t, data).demand(t, unrecorded, detector.Unknown, detector.InstanceUnreadable)
 }
 
 // A name is a witness as long as nothing shows what became of the machine's own port.
