@@ -52,8 +52,10 @@ race: ## look for data races, in what does several things at once
 	CGO_ENABLED=1 go test -race -timeout 20m -run '$(MEET)' ./infra/...
 	CGO_ENABLED=1 go test -race -timeout 20m -parallel 1 -run '$(MEET)' ./cmd/drift-detector
 
-faults: ## spoil each call to each server in each way, and hold every verdict: 15 minutes
-	@FAULTS=all go test ./cmd/drift-detector -run '^TestFaultMatrix$$' -count 1 -timeout 2h -v | grep -v -e '^=== ' -e '^--- PASS'
+FAULTS ?= all
+
+faults: ## spoil each call, handshake and answer of each server, and hold every verdict: 1 hour
+	@FAULTS='$(FAULTS)' go test ./cmd/drift-detector -run '^TestFaultMatrix$$' -count 1 -timeout 2h -v | grep -v -e '^=== ' -e '^--- PASS'
 
 cover: ## say how much of the code the tests run: each function, and the whole last
 	@mkdir -p bin
@@ -125,6 +127,7 @@ image: ## write dist/drift-detector-image.tar, an OCI image for amd64 and arm64,
 	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; mkdir -p $(DIST); binaries=; for platform in $(IMAGE_PLATFORMS); do \
 	  binary=$$dir/$${platform#*/}; binaries="$$binaries $$platform=$$binary"; \
 	  CGO_ENABLED=0 GOOS=linux GOARCH=$${platform#*/} GOAMD64=v1 go build $(BUILD) -o "$$binary" ./cmd/drift-detector || exit 1; done; \
+	go run ./.ci/release -describe "$$binaries" -version $(VERSION) -time $(TIME) -- $(BUILD) ./cmd/drift-detector || exit 1; \
 	out=$$(cd $(DIST) && pwd)/drift-detector-image.tar; \
 	(cd .ci/image && go run . -out "$$out" -version $(VERSION) -revision $(COMMIT) -time $(TIME) $$binaries) && echo "$$out"
 

@@ -17,10 +17,12 @@ import (
 // contradict, which was asked for and not read.
 const NodeListUnread Reason = "NodeListUnread"
 
-// States of Node lists in which nobody asked, or an answer was read to its end.
+// States of Node lists: an answer was read to its end, or nobody asked.
 const (
 	nodesRead    = "read"
 	nodesSkipped = "skipped"
+	// The state of one in which an answer is missing.
+	nodesUnreachable = "unreachable"
 )
 
 // HintSkipNodes is what to do about a Node list that was not read.
@@ -59,6 +61,24 @@ func (ix *index) unlisted(id backup.ClusterID) (why string, unasked bool) {
 		return "", false
 	}
 	return fmt.Sprintf("the Node list of cluster %s/%s was not read: %s", id.Namespace, id.Name, cmp.Or(list.Error, list.State)), false
+}
+
+// doubtEmptyLists takes Node lists that name no Node at all for unread, where a
+// control-plane machine runs that had a Node when the backup was written: that Node
+// should be in the list, so its emptiness proves nothing.
+func (ix *index) doubtEmptyLists() {
+	for id, list := range ix.nodes.lists {
+		if list.State != nodesRead || list.Count > 0 {
+			continue
+		}
+		for _, c := range ix.asked.planes[id] {
+			if c.machine != nil && c.machine.Node != "" && ix.runs(c) {
+				list.State, list.Error = nodesUnreachable, fmt.Sprintf("it names no Node at all, although the instance of control-plane machine %s runs", c.name)
+				ix.nodes.lists[id] = list
+				break
+			}
+		}
+	}
 }
 
 // beforeJoining are the phases of Machines that have no Node yet (Cluster API
@@ -104,6 +124,11 @@ func (ix *index) mayServe(id backup.ClusterID) bool {
 		ix.asked.ghosts = ix.servingGhosts()
 	}
 	return ix.asked.ghosts[id]
+}
+
+// runs reports whether the instance that a machine of the backup recorded runs.
+func (ix *index) runs(c *expectedMachine) bool {
+	return !c.Strong.IsZero() && slices.ContainsFunc(ix.withKeys(c.Strong), func(v *vm) bool { return v.Runs() })
 }
 
 // mayRun reports whether a machine of the backup is known to run, or not known to

@@ -386,6 +386,6 @@ func (o *oracle) onlyCluster(all []oracleBond) string {
 func (o *oracle) doubtful(v *oracleVM, bonds []oracleBond) bool {
 	id := bonds[0].cluster
 	byName := !slices.ContainsFunc(bonds, func(b oracleBond) bool { return !b.byName })
-	read := slices.ContainsFunc(o.inv.Listings, func(l infra.Listing) bool { return l.NodeState == "read" && slices.Contains(l.Clusters, id) })
+	read := o.nodeState(id) == "read"
 	return byName && !v.Created.After(o.snap.Backups[id.Backup].WrittenTo) || read && len(o.nodesOn(v)) == 0
 }

@@ -67,15 +67,36 @@ func (o *oracle) replacesIt(c *oracleMachine, v *oracleVM) string {
 	return ""
 }
 
+// nodeState is the state of a cluster's Node list, if somebody asked for it. One without
+// a Node is none where a control-plane machine runs that had one.
+func (o *oracle) nodeState(id backup.ClusterID) string {
+	state, nodes := "", 0
+	for _, l := range o.inv.Listings {
+		if l.NodeState == "" || !slices.Contains(l.Clusters, id) {
+			continue
+		}
+		state, nodes = l.NodeState, 0
+		for _, n := range l.Nodes {
+			if n.Cluster == id {
+				nodes++
+			}
+		}
+	}
+	for _, c := range o.all {
+		if state != "read" || nodes > 0 || c.cluster != id || !c.cp || c.m == nil || c.m.Node == "" || c.Strong.IsZero() {
+			continue
+		}
+		if slices.ContainsFunc(o.vms, func(v *oracleVM) bool { return v.Runs() && v.HasKey(c.Strong) }) {
+			return "unreachable"
+		}
+	}
+	return state
+}
+
 // nodeListMissed reports whether a Node list that somebody should have answered was
 // asked for and not read.
 func (o *oracle) nodeListMissed(id backup.ClusterID) bool {
-	state := ""
-	for _, l := range o.inv.Listings {
-		if l.NodeState != "" && slices.Contains(l.Clusters, id) {
-			state = l.NodeState
-		}
-	}
+	state := o.nodeState(id)
 	if state == "" || state == "read" || state == "skipped" {
 		return false
 	}

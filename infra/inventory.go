@@ -29,7 +29,12 @@ func WriteInventory(w io.Writer, inv Inventory) error {
 // ReadInventory reads what WriteInventory saved. It fails on anything else, on
 // another version, and on a file that was cut off.
 func ReadInventory(r io.Reader) (Inventory, error) {
-	dec := json.NewDecoder(r)
+	in := bufio.NewReader(r)
+	// What editors of Windows put before a text in UTF-8.
+	if start, _ := in.Peek(3); string(start) == "\xef\xbb\xbf" {
+		_, _ = in.Discard(len(start))
+	}
+	dec := json.NewDecoder(in)
 	var inv Inventory
 	if err := inv.decode(dec); err != nil {
 		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {

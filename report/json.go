@@ -151,12 +151,21 @@ func Valid(s string) string {
 // by anything else, of another schema version, or no report. Fields that it does not know
 // are skipped: a later release of schema 1 may have added them.
 func Read(r io.Reader) (*Report, error) {
-	doc, err := io.ReadAll(r)
-	if err != nil {
+	// What begins as no report does is not read to its end, which may be far.
+	in := bufio.NewReaderSize(r, 1<<12)
+	start, err := in.Peek(1 << 12)
+	if err != nil && err != io.EOF {
 		return nil, fmt.Errorf("reading the report: %w", err)
 	}
-	if other := otherThing(doc); other != "" {
+	if other := otherThing(start); other != "" {
 		return nil, errors.New("reading the report: " + other)
+	}
+	if bytes.HasPrefix(start, []byte(byteOrderMark)) {
+		_, _ = in.Discard(len(byteOrderMark))
+	}
+	doc, err := io.ReadAll(in)
+	if err != nil {
+		return nil, fmt.Errorf("reading the report: %w", err)
 	}
 	var head struct {
 		SchemaVersion string `json:"schemaVersion"`
@@ -182,11 +191,14 @@ func Read(r io.Reader) (*Report, error) {
 	return out, nil
 }
 
+// byteOrderMark is what editors of Windows put before a text in UTF-8.
+const byteOrderMark = "\xef\xbb\xbf"
+
 // otherThing says what a document is that is plainly no JSON, and what to give instead;
 // empty when that is not known.
 func otherThing(doc []byte) string {
 	const instead = "; give the JSON that detect -o report.json writes"
-	text := bytes.TrimSpace(doc)
+	text := bytes.TrimSpace(bytes.TrimPrefix(doc, []byte(byteOrderMark)))
 	switch {
 	case len(text) == 0:
 		return "the file is empty" + instead
@@ -196,6 +208,8 @@ func otherThing(doc []byte) string {
 		return "this is the report in another format, or a page" + instead
 	case text[0] == '#' || bytes.HasPrefix(text, []byte("Safe to restore?")):
 		return "this is the report in another format" + instead
+	case text[0] == 0:
+		return "this is no text" + instead
 	}
 	return ""
 }

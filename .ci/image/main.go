@@ -1,10 +1,12 @@
 // Command image packs drift-detector into an OCI image for several platforms:
-// the static binary, the certificate authorities that Mozilla trusts (AWS is
-// verified against them), an empty /tmp and an unprivileged user. It needs no
-// container runtime. The same binaries and modules give the same bytes.
+// the static binary, the list of what it is made of (SBOM) and all licences, the
+// certificate authorities that Mozilla trusts (AWS is verified against them), an empty
+// /tmp and an unprivileged user. It needs no container runtime. The same binaries and
+// modules give the same bytes.
 //
 //	go run . -out image.tar -version v1 -time 1700000000 linux/amd64=bin/drift-detector …
 //
+// The list and the licences are beside each binary, as .ci/release -describe writes them.
 // The result is a tar of an OCI image layout, as skopeo, podman, crane and Docker
 // (25 and later) load it. It is run by make image.
 package main
@@ -65,11 +67,11 @@ func pack(out, version, revision string, when time.Time, binaries []string) erro
 		if !ok || err != nil {
 			return fmt.Errorf("%q is not os/arch=file", b)
 		}
-		program, err := os.ReadFile(file)
+		content, err := contents(file)
 		if err != nil {
 			return err
 		}
-		image, err := imageOf(program, *p, labels, when)
+		image, err := imageOf(content, *p, labels, when)
 		if err != nil {
 			return fmt.Errorf("%s: %w", platform, err)
 		}
@@ -78,9 +80,43 @@ func pack(out, version, revision string, when time.Time, binaries []string) erro
 	return writeLayout(out, index, version, when)
 }
 
+// entry is a file of the image, or a folder, whose name ends in a slash.
+type entry struct {
+	name    string
+	mode    int64
+	content []byte
+}
+
+// docs is where scanners of images look for an SBOM, and people for licences.
+const docs = "usr/share/doc/drift-detector/"
+
+// contents reads a program and what is said of it beside it.
+func contents(file string) ([]entry, error) {
+	all := []entry{
+		{name: "drift-detector", mode: 0o755},
+		{name: "usr/", mode: 0o755},
+		{name: "usr/share/", mode: 0o755},
+		{name: "usr/share/doc/", mode: 0o755},
+		{name: docs, mode: 0o755},
+		{name: docs + "drift-detector.cdx.json", mode: 0o644},
+		{name: docs + "THIRD-PARTY-LICENSES.txt", mode: 0o644},
+	}
+	for i, from := range map[int]string{0: file, 5: file + ".cdx.json", 6: file + ".licenses.txt"} {
+		content, err := os.ReadFile(from)
+		if err != nil {
+			return nil, err
+		}
+		if len(content) == 0 {
+			return nil, fmt.Errorf("%s is empty", from)
+		}
+		all[i].content = content
+	}
+	return all, nil
+}
+
 // imageOf returns the image for one platform, of one layer.
-func imageOf(program []byte, p ociv1.Platform, labels map[string]string, when time.Time) (ociv1.Image, error) {
-	content, err := layer(program, when)
+func imageOf(files []entry, p ociv1.Platform, labels map[string]string, when time.Time) (ociv1.Image, error) {
+	content, err := layer(files, when)
 	if err != nil {
 		return nil, err
 	}
@@ -115,8 +151,8 @@ func withConfig(image ociv1.Image, p ociv1.Platform, labels map[string]string, w
 	return c
 }
 
-// layer returns the tar of the image's files.
-func layer(program []byte, when time.Time) ([]byte, error) {
+// layer returns the tar of the image's files: these, and those of every image.
+func layer(files []entry, when time.Time) ([]byte, error) {
 	var roots bytes.Buffer
 	for root := range bundle.Roots() {
 		if err := pem.Encode(&roots, &pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate}); err != nil {
@@ -125,12 +161,7 @@ func layer(program []byte, when time.Time) ([]byte, error) {
 	}
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
-	for _, f := range []struct {
-		name    string
-		mode    int64
-		content []byte
-	}{
-		{"drift-detector", 0o755, program},
+	for _, f := range append(files, []entry{
 		{"etc/", 0o755, nil},
 		{"etc/group", 0o644, []byte("nonroot:x:65532:\n")},
 		{"etc/passwd", 0o644, []byte("nonroot:x:65532:65532:nonroot:/tmp:/sbin/nologin\n")},
@@ -138,7 +169,7 @@ func layer(program []byte, when time.Time) ([]byte, error) {
 		{"etc/ssl/certs/", 0o755, nil},
 		{"etc/ssl/certs/ca-certificates.crt", 0o644, roots.Bytes()},
 		{"tmp/", 0o1777, nil},
-	} {
+	}...) {
 		h := &tar.Header{Typeflag: tar.TypeReg, Name: f.name, Mode: f.mode, Size: int64(len(f.content)), ModTime: when, Format: tar.FormatUSTAR}
 		if strings.HasSuffix(f.name, "/") {
 			h.Typeflag = tar.TypeDir

@@ -8,7 +8,9 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,12 +19,17 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 )
 
+// list stands for an SBOM.
+const list = `{"bomFormat":"CycloneDX"}`
+
 func packed(t *testing.T) []byte {
 	t.Helper()
 	dir := t.TempDir()
 	program := filepath.Join(dir, "program")
-	if err := os.WriteFile(program, []byte("#!program"), 0o755); err != nil {
-		t.Fatal(err)
+	for suffix, text := range map[string]string{"": "#!program", ".cdx.json": list, ".licenses.txt": "licences"} {
+		if err := os.WriteFile(program+suffix, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
 	out := filepath.Join(dir, "image.tar")
 	if err := pack(out, "v1.2.3", "abc", time.Unix(1700000000, 0).UTC(), []string{"linux/amd64=" + program, "linux/arm64=" + program}); err != nil {
@@ -129,6 +136,7 @@ func checkFiles(t *testing.T, image ociv1.Image) {
 	}
 	defer content.Close()
 	files := map[string]*tar.Header{}
+	texts := map[string]string{}
 	roots := 0
 	for r := tar.NewReader(content); ; {
 		h, err := r.Next()
@@ -139,11 +147,12 @@ func checkFiles(t *testing.T, image ociv1.Image) {
 			t.Fatal(err)
 		}
 		files[h.Name] = h
+		text, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[h.Name] = string(text)
 		if h.Name == "etc/ssl/certs/ca-certificates.crt" {
-			text, err := io.ReadAll(r)
-			if err != nil {
-				t.Fatal(err)
-			}
 			for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
 				if _, err := x509.ParseCertificate(block.Bytes); err != nil {
 					t.Error(err)
@@ -158,13 +167,26 @@ func checkFiles(t *testing.T, image ociv1.Image) {
 	if f := files["drift-detector"]; f == nil || f.Mode != 0o755 || f.Uid != 0 {
 		t.Errorf("the program is %+v", f)
 	}
+	if texts[docs+"drift-detector.cdx.json"] != list || texts[docs+"THIRD-PARTY-LICENSES.txt"] != "licences" {
+		t.Errorf("what the program is made of: %q", texts[docs+"drift-detector.cdx.json"])
+	}
+	for name := range files {
+		if folder := path.Dir(strings.TrimSuffix(name, "/")); folder != "." && files[folder+"/"] == nil {
+			t.Errorf("%s is in a folder that the image lacks", name)
+		}
+	}
 	if f := files["tmp/"]; f == nil || f.Mode != 0o1777 {
 		t.Errorf("/tmp is %+v", f)
 	}
 }
 
+// An image without its SBOM is not made.
 func TestWrongArguments(t *testing.T) {
-	for _, args := range [][]string{nil, {"linux/amd64"}, {"linux=x"}, {"linux/amd64=/does/not/exist"}} {
+	bare := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(bare, []byte("#!program"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{nil, {"linux/amd64=" + bare}, {"linux/amd64"}, {"linux=x"}, {"linux/amd64=/does/not/exist"}} {
 		if err := pack(filepath.Join(t.TempDir(), "image.tar"), "v1", "", time.Time{}, args); err == nil {
 			t.Errorf("%q is accepted", args)
 		}

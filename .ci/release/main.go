@@ -6,7 +6,12 @@
 //
 //	go run ./.ci/release -out dist -version v1 -time 1700000000 -targets "linux/amd64 windows/amd64" -- BUILD-FLAGS PACKAGE
 //
-// It is run from the root of the repository, by make release.
+// With -describe it packs nothing, and writes the list and the licences beside programs
+// that are built, for the image:
+//
+//	go run ./.ci/release -describe "linux/amd64=FILE" -version v1 -time 1700000000 -- BUILD-FLAGS PACKAGE
+//
+// It is run from the root of the repository, by make release and make image.
 package main
 
 import (
@@ -27,9 +32,14 @@ func main() {
 	version := flag.String("version", "dev", "version in the archives' names")
 	seconds := flag.Int64("time", 0, "time of every file, in seconds since 1970")
 	targets := flag.String("targets", "", "GOOS/GOARCH pairs, separated by blanks")
+	built := flag.String("describe", "", "GOOS/GOARCH=FILE pairs of programs that are built, separated by blanks")
 	flag.Parse()
-	err := release(*out, *version, time.Unix(*seconds, 0).UTC(), strings.Fields(*targets), flag.Args())
-	if err != nil {
+	when := time.Unix(*seconds, 0).UTC()
+	run := func() error { return release(*out, *version, when, strings.Fields(*targets), flag.Args()) }
+	if *built != "" {
+		run = func() error { return describe(*version, when, strings.Fields(*built), flag.Args()) }
+	}
+	if err := run(); err != nil {
 		fmt.Fprintf(os.Stderr, "release: %v\n", err)
 		os.Exit(1)
 	}
@@ -85,19 +95,12 @@ func archive(name, version, goos, goarch string, when time.Time, build []string,
 	if err != nil {
 		return nil, "", err
 	}
-	all, err := linked(goos, goarch, build)
-	if err != nil {
-		return nil, "", err
-	}
-	if err := all.confirm(program); err != nil {
-		return nil, "", err
-	}
-	list, err := sbom("drift-detector", version, goos, goarch, when, all)
+	list, notices, err := contents(program, version, goos, goarch, when, build)
 	if err != nil {
 		return nil, "", err
 	}
 	files := []file{{name: name + "/" + binary, content: program, mode: 0o755}}
-	for _, doc := range append(slices.Clone(docs), file{sbomFile, list, 0o644}, file{licencesFile, all.notices(), 0o644}) {
+	for _, doc := range append(slices.Clone(docs), file{sbomFile, list, 0o644}, file{licencesFile, notices, 0o644}) {
 		doc.name = name + "/" + doc.name
 		files = append(files, doc)
 	}
@@ -108,6 +111,44 @@ func archive(name, version, goos, goarch string, when time.Time, build []string,
 	}
 	content, err := tarred(files, when)
 	return content, name + ".tar.gz", err
+}
+
+// contents lists what a program is made of: its SBOM, and all licences.
+func contents(program []byte, version, goos, goarch string, when time.Time, build []string) (list, notices []byte, err error) {
+	all, err := linked(goos, goarch, build)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := all.confirm(program); err != nil {
+		return nil, nil, err
+	}
+	list, err = sbom("drift-detector", version, goos, goarch, when, all)
+	return list, all.notices(), err
+}
+
+// describe writes what programs are made of beside each: FILE.cdx.json and FILE.licenses.txt.
+func describe(version string, when time.Time, built, build []string) error {
+	for _, b := range built {
+		platform, file, ok := strings.Cut(b, "=")
+		goos, goarch, ok2 := strings.Cut(platform, "/")
+		if !ok || !ok2 {
+			return fmt.Errorf("%q is not GOOS/GOARCH=FILE", b)
+		}
+		program, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		list, notices, err := contents(program, version, goos, goarch, when, build)
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		for suffix, content := range map[string][]byte{".cdx.json": list, ".licenses.txt": notices} {
+			if err := os.WriteFile(file+suffix, content, 0o644); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // documents are what every archive holds beside the program. The manual page

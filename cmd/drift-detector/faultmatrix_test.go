@@ -5,76 +5,165 @@ import (
 	"maps"
 	"math"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"drift-detector/internal/lab"
 	"drift-detector/report"
 )
 
-// faultFamily is one kind of server, and the run whose calls to it are spoilt.
+// faultFamily is one kind of server, and the run whose calls to it are spoilt. What the
+// calls are, and what their answers consist of, the run without faults shows.
 type faultFamily struct {
-	name    string
-	args    []string
-	seat    func(w *world, ec2 *lab.EC2, s *saboteur)
+	name string
+	args []string
+	// seat puts the saboteur before the calls and the handshakes of the servers.
+	seat func(w *world, ec2 *lab.EC2, front lab.Front, greeting lab.Greeting)
+	// prepare changes a world before it is served, nil nothing.
+	prepare func(w *world)
 	workers int
+	// byAuthority trusts the vCenter by who signed its certificate, not by its thumbprint,
+	// and spoils handshakes alone.
+	byAuthority bool
+	// labels are kinds of parts that say in a part of their own what they are: its name.
+	labels map[string]string
+	// others are texts of answers that would be another one in another place: what it
+	// is, the text, the other.
+	others [][3]string
+	// unseen are names of faults that leave an answer as a server may well give it: they
+	// may cost evidence and what rests on it, but make nothing Healthy, Stale or Ghost.
+	unseen *regexp.Regexp
+	// undecided are endings of names of faults that no client can see, and by which it
+	// could decide nothing at all, with the reason. They are no cells.
+	undecided map[string]string
+}
+
+var tenants = []string{"--namespace", "tenant-alpha", "--namespace", "tenant-beta", "--namespace", "tenant-gamma"}
+
+func seatVCenter(w *world, _ *lab.EC2, f lab.Front, g lab.Greeting) {
+	w.vcenter.Front(f)
+	w.vcenter.Greet(g)
 }
 
 // Of AWS there is one at a time: its SDK takes the endpoint from the environment.
 var faultFamilies = []faultFamily{
-	{"vSphere", []string{"--namespace", "tenant-alpha", "--namespace", "tenant-beta", "--namespace", "tenant-gamma"}, func(w *world, _ *lab.EC2, s *saboteur) { w.vcenter.Front(s.seat("")) }, 4},
-	{"Nodes", []string{"--namespace", "tenant-alpha", "--namespace", "tenant-beta", "--namespace", "tenant-gamma"}, func(w *world, _ *lab.EC2, s *saboteur) {
-		w.nodes.Front(s.seat(""))
-	}, 2},
-	{"AWS", []string{"--namespace", "tenant-aws", "--skip-access-apiserver"}, func(_ *world, e *lab.EC2, s *saboteur) { e.Front(s.seat("")) }, 1},
+	{
+		name: "vSphere", args: tenants, workers: 4, seat: seatVCenter,
+		labels: map[string]string{"propSet": "name"},
+		// The account may see a VM, and not its folder.
+		unseen: evidenceLost("propSet[parent]"),
+		undecided: map[string]string{
+			"returnval/token lacks": endsHere, "returnval/token empty": endsHere,
+			"the first returnval/objects lacks": "a VM that is gone",
+		},
+		others: [][3]string{{"vCenter", "34e42877-2bdc-5d42-8e52-4fe55ea54cf6", "00000000-1111-2222-3333-444444444444"}},
+	},
+	{name: "vSphere by its authority", args: tenants, workers: 4, seat: seatVCenter, byAuthority: true},
+	{
+		name: "Nodes", args: tenants, workers: 2,
+		seat: func(w *world, _ *lab.EC2, f lab.Front, g lab.Greeting) { w.nodes.Front(f); w.nodes.Greet(g) },
+		// A VM is gone, and its Node is alive: without the Node its machine would be Stale.
+		prepare: func(w *world) {
+			w.ensure(w.vcenter.Remove("alpha-prod-md-0-cjzhw-dm6x8"))
+			w.serveNodes(alive)
+		},
+		unseen: evidenceLost("/items", "/spec", "/providerID", "/annotations", "annotations/"),
+		undecided: map[string]string{
+			"items/items lacks": "Nodes that are not there", "/metadata lacks": endsHere, "/metadata empty": endsHere,
+			// To be decided: a Node that does not say whether it is ready counts as one
+			// that is not alive, as do the Nodes of the lab, which have no heartbeat.
+			"status/conditions lacks": noLife, "status/conditions empty": noLife, "conditions/conditions lacks": noLife, "conditions/type lacks": noLife,
+			"conditions/type empty": noLife, "conditions/status lacks": noLife, "conditions/status empty": noLife,
+			"conditions/lastHeartbeatTime lacks": noLife, "conditions/lastHeartbeatTime empty": noLife, "conditions/conditions empty": noLife,
+		},
+	},
+	{
+		name: "AWS", args: []string{"--namespace", "tenant-aws", "--skip-access-apiserver"}, workers: 1,
+		seat:   func(_ *world, e *lab.EC2, f lab.Front, g lab.Greeting) { e.Front(f); e.Greet(g) },
+		labels: map[string]string{"item": "key"},
+		unseen: evidenceLost("/tagSet", "/vpcId", "item["),
+		undecided: map[string]string{
+			"/nextToken lacks": endsHere, "/nextToken empty": endsHere,
+			// EC2 says the same of an account in which nothing runs any more.
+			"/reservationSet empty": "no instances", "/reservationSet of another type": "no instances", "reservationSet/item lacks": "an instance that is gone",
+		},
+		others: [][3]string{{"account", lab.EC2Account, "999999999999"}},
+	},
 }
+
+// endsHere is what a server says that leaves out where the next page is.
+const endsHere = "a list that ends here"
+
+// noLife is what a Node is without its conditions.
+const noLife = "a Node that says nothing of its life"
+
+// hasEnding reports whether the name ends as one of those does.
+func hasEnding(name string, endings map[string]string) bool {
+	for end := range endings {
+		if strings.HasSuffix(name, end) {
+			return true
+		}
+	}
+	return false
+}
+
+// evidenceLost matches names of faults by what is in them: parts that an answer may
+// really lack.
+func evidenceLost(parts ...string) *regexp.Regexp {
+	for i := range parts {
+		parts[i] = regexp.QuoteMeta(parts[i])
+	}
+	return regexp.MustCompile("(" + strings.Join(parts, "|") + ").* (lacks|empty|of another type)$")
+}
+
+// handshake is the call that a handshake counts as.
+const handshake = "TLS"
 
 // faultCell is one run: which calls of a kind are spoilt, and how.
 type faultCell struct {
 	call     string
 	from, to int
 	fault    wireFault
+	hand     tlsFault
+	brief    bool
+	lacks    bool // the answer keeps its form
 }
 
 func (c faultCell) String() string {
+	which := fmt.Sprintf("the %d. %s", c.from, c.call)
 	if c.to == math.MaxInt {
-		return fmt.Sprintf("%s from the %d. on/%s", c.call, c.from, c.fault.name)
+		which = fmt.Sprintf("%s from the %d. on", c.call, c.from)
 	}
-	return fmt.Sprintf("the %d. %s/%s", c.from, c.call, c.fault.name)
+	return which + "/" + c.fault.name + c.hand.name
 }
 
-// Whatever goes wrong on the wire, verdicts are those of a run in which nothing does, or
-// Unknown in a run that says that it is incomplete (law 8). The cells are each call, the
-// first, the last or all of them, times each fault. `make faults` runs all of them, a run
-// of all tests a sample.
+// Whatever goes wrong on the wire or in an answer, verdicts are those of a run in which
+// nothing does, or Unknown in a run that says that it is incomplete (law 8). The cells are
+// each call, the first, the last or all of them, times each fault of the wire; handshakes
+// times each of TLS; and each part of each answer, spoilt in each way that leaves the
+// answer well-formed. `make faults` runs all of them, a run of all tests a sample.
 func TestFaultMatrix(t *testing.T) {
-	asked := os.Getenv("FAULTS") // all, or the name of a family
+	asked, of, _ := strings.Cut(os.Getenv("FAULTS"), "/") // all, or the name of a family; then what cells' names hold
 	cells, good, whole := 0, 0, 0
 	for _, f := range faultFamilies {
 		if asked != "" && asked != "all" && asked != f.name {
 			continue
 		}
-		worlds := make(chan *world, f.workers)
-		for range f.workers {
-			worlds <- fleet(t)
-		}
-		o := fleetEC2()
-		o.PageSize = 3
-		ec2 := serveEC2(t, o)
-		run := func(s *saboteur) outcome {
-			w := <-worlds
-			defer func() { worlds <- w }()
-			f.seat(w, ec2, s)
-			return w.detect(append([]string{"--timeout", "4s"}, f.args...)...)
-		}
+		run := f.runner(t)
 		var none saboteur
 		before := run(&none)
 		before.demand(t, exitOK)
-		todo := faultCells(none.counts)
+		todo := f.cells(&none)
+		if of != "" {
+			todo = slices.DeleteFunc(todo, func(c faultCell) bool { return !strings.Contains(c.String(), of) })
+		}
 		if asked == "" {
-			todo = sampled(todo, 7)
+			todo = sampled(todo, 12)
 		}
 		var wg sync.WaitGroup
 		var mu sync.Mutex
@@ -83,8 +172,16 @@ func TestFaultMatrix(t *testing.T) {
 			free <- struct{}{}
 			wg.Go(func() {
 				defer func() { <-free }()
-				after := run(&saboteur{call: c.call, from: c.from, to: c.to, fault: c.fault})
-				wrong := misjudged(before.report, after)
+				s := &saboteur{call: c.call, from: c.from, to: c.to, fault: c.fault, hand: c.hand, brief: c.brief}
+				began := time.Now()
+				after := run(s)
+				wrong := f.misjudged(before.report, after, c)
+				if took := time.Since(began); took > time.Minute {
+					wrong = append(wrong, fmt.Sprintf("it took %s", took))
+				}
+				if calls := len(s.counts) - 1; c.hand.foreign && c.from == 1 && c.to == math.MaxInt && calls > 0 {
+					wrong = append(wrong, fmt.Sprintf("it sent calls to a server that is not the one: %v", s.counts))
+				}
 				mu.Lock()
 				defer mu.Unlock()
 				cells++
@@ -103,16 +200,69 @@ func TestFaultMatrix(t *testing.T) {
 	fmt.Printf("%d cells, %d as required (%d of them complete all the same)\n", cells, good, whole)
 }
 
-// faultCells are the cells of calls, by how often each is made without faults.
-func faultCells(calls map[string]int) []faultCell {
+// runner serves worlds for a family, and returns what runs detect in one of them.
+func (f *faultFamily) runner(t *testing.T) func(*saboteur) outcome {
+	worlds := make(chan *world, f.workers)
+	for range f.workers {
+		w := fleet(t)
+		if f.prepare != nil {
+			f.prepare(w)
+		}
+		if f.byAuthority {
+			w.trustAuthority()
+		}
+		worlds <- w
+	}
+	o := fleetEC2()
+	o.PageSize, o.Secure = 3, true
+	ec2 := serveEC2(t, o)
+	bundle := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(bundle, ec2.CA, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("AWS_CA_BUNDLE", bundle)
+	return func(s *saboteur) outcome {
+		w := <-worlds
+		defer func() { worlds <- w }()
+		f.seat(w, ec2, s.seat(""), s.greet(handshake))
+		return w.detect(append([]string{"--timeout", "4s"}, f.args...)...)
+	}
+}
+
+// trustAuthority lets the vCenter's certificate be verified, not compared.
+func (w *world) trustAuthority() {
+	ca := filepath.Join(w.dir, "vcenter.pem")
+	text := fmt.Sprintf("endpoints:\n- endpoint: %q\n  caFile: %q\n", w.vcenter.Named, ca)
+	w.ensure(os.WriteFile(ca, w.vcenter.CA, 0o600))
+	w.ensure(os.WriteFile(w.creds, []byte(text), 0o600))
+}
+
+// cells are the cells of calls, by what was seen of them without faults.
+func (f *faultFamily) cells(seen *saboteur) []faultCell {
+	const all = math.MaxInt
 	var cells []faultCell
-	for _, call := range slices.Sorted(maps.Keys(calls)) {
-		n := calls[call]
-		for _, f := range wireFaults {
-			cells = append(cells, faultCell{call, 1, 1, f}, faultCell{call, 1, math.MaxInt, f})
+	for _, h := range tlsFaults {
+		cells = append(cells, faultCell{call: handshake, from: 1, to: 1, hand: h}, faultCell{call: handshake, from: 1, to: all, hand: h},
+			faultCell{call: handshake, from: 2, to: all, hand: h, brief: true}, faultCell{call: handshake, from: 5, to: all, hand: h, brief: true})
+	}
+	if f.byAuthority {
+		return cells
+	}
+	for _, call := range slices.Sorted(maps.Keys(seen.answers)) {
+		n := seen.counts[call]
+		for _, w := range wireFaults {
+			cells = append(cells, faultCell{call: call, from: 1, to: 1, fault: w}, faultCell{call: call, from: 1, to: all, fault: w})
 			if n > 1 {
-				cells = append(cells, faultCell{call, n, n, f}, faultCell{call, n, math.MaxInt, f})
+				cells = append(cells, faultCell{call: call, from: n, to: n, fault: w}, faultCell{call: call, from: n, to: all, fault: w})
 			}
+		}
+		for _, w := range lackingFaults(seen.answers[call], f) {
+			if !hasEnding(w.name, f.undecided) {
+				cells = append(cells, faultCell{call: call, from: 1, to: all, fault: w, lacks: true})
+			}
+		}
+		if n > 1 {
+			cells = append(cells, faultCell{call: call, from: 1, to: all, fault: again(), lacks: true})
 		}
 	}
 	return cells
@@ -121,7 +271,7 @@ func faultCells(calls map[string]int) []faultCell {
 // sampled are about n of the cells, from all over, and none that waits for a time-out.
 func sampled(cells []faultCell, n int) []faultCell {
 	cells = slices.DeleteFunc(cells, func(c faultCell) bool {
-		return c.fault.name == "hang" || c.to == math.MaxInt && c.fault.name != "short"
+		return c.fault.name == "hang" || c.fault.name == "endless" || c.hand.name == "silence" || !c.lacks && c.hand.name == "" && c.to == math.MaxInt && c.fault.name != "short"
 	})
 	var some []faultCell
 	for i := range n {
@@ -131,23 +281,25 @@ func sampled(cells []faultCell, n int) []faultCell {
 }
 
 // misjudged says what a run with a fault must not say.
-func misjudged(before *report.Report, after outcome) []string {
+func (f *faultFamily) misjudged(before *report.Report, after outcome, c faultCell) []string {
 	var wrong []string
+	exact := after.code == exitOK // and so it must be as without faults
+	exact = exact && (f.unseen == nil || !f.unseen.MatchString(c.fault.name))
 	if after.code != exitOK && after.code != exitIncomplete || after.report == nil {
 		return []string{"it ended otherwise than complete or incomplete"}
 	}
 	was, is := placementsOf(before), placementsOf(after.report)
 	for key, w := range was.machines {
 		switch i := is.machines[key]; {
-		case i.machine.Status == w.machine.Status && (i.machine.Reason == w.machine.Reason || after.code == exitIncomplete):
-		case i.machine.Status == report.Unknown && after.code == exitIncomplete:
+		case i.machine.Status == w.machine.Status && (i.machine.Reason == w.machine.Reason || !exact):
+		case i.machine.Status == report.Unknown && !exact:
 		default:
 			wrong = append(wrong, fmt.Sprintf("machine %s was %s %s, is %s %s", key, w.machine.Status, w.machine.Reason, i.machine.Status, i.machine.Reason))
 		}
 	}
 	for key, i := range is.machines {
 		// A VM that was a Ghost may be one of its cluster's Unknowns now.
-		if _, known := was.machines[key]; !known && (i.machine.Status != report.Unknown || after.code == exitOK) {
+		if _, known := was.machines[key]; !known && (i.machine.Status != report.Unknown || exact) {
 			wrong = append(wrong, "machine "+key+" is new, and "+string(i.machine.Status))
 		}
 	}
@@ -157,11 +309,17 @@ func misjudged(before *report.Report, after outcome) []string {
 			wrong = append(wrong, "VM "+id+" became a Ghost")
 		}
 	}
-	if after.code == exitOK && len(now) != len(ghosts) {
+	if exact && len(now) != len(ghosts) {
 		wrong = append(wrong, fmt.Sprintf("Ghosts were %v, are %v", ghosts, now))
 	}
 	if complete := after.report.Summary.Complete; complete != (after.code == exitOK) {
 		wrong = append(wrong, fmt.Sprintf("the report says complete: %v", complete))
+	}
+	if a := after.report.Summary.Answer; after.code == exitIncomplete && a != nil && a.Safe == report.Yes {
+		wrong = append(wrong, "it is safe to restore")
+	}
+	if said := after.stderr + string(after.json); strings.Contains(said, lab.EC2Secret) {
+		wrong = append(wrong, "a secret shows")
 	}
 	if len(after.stderr) > 2048 {
 		wrong = append(wrong, fmt.Sprintf("%d bytes on stderr", len(after.stderr)))

@@ -208,10 +208,20 @@ func readReleases(ctx context.Context, source backup.Source, velero *check.Veler
 // maxRules bounds a file of rules.
 const maxRules = 1 << 20
 
+// readBounded reads a file, and one byte more than the most that it may have.
+func readBounded(path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, most+1))
+}
+
 func readDriftRules(paths []string) ([]*releases.Rule, error) {
 	var out []*releases.Rule
 	for _, path := range paths {
-		body, err := os.ReadFile(path)
+		body, err := readBounded(path, maxRules)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			err = errors.New("does not exist")

@@ -54,6 +54,14 @@ var wireFaults = []wireFault{
 	says("empty 200", 200, ""), says("HTML 200", 200, "<html><body>log in here</body></html>"), says("{} 200", 200, "{}"), says("<a/> 200", 200, "<a/>"),
 	says("SOAP without content", 200, `<?xml version="1.0"?><Envelope xmlns="http://schemas.xmlsoap.org/soap/envelope/"><Body></Body></Envelope>`),
 	says("error as 200", 200, `<Response><Errors><Error><Code>Throttling</Code></Error></Errors><RequestID>x</RequestID></Response>`),
+	{"endless", func(w http.ResponseWriter, _ *http.Request, _ func() *httptest.ResponseRecorder) {
+		w.Header().Set("Content-Type", "text/xml")
+		for block := bytes.Repeat([]byte("<a>"), 1<<15); ; {
+			if _, err := w.Write(block); err != nil {
+				return
+			}
+		}
+	}},
 	says("garbage", 200, "\x00\xff\x1b[31m\xfe"),
 }
 
@@ -120,30 +128,50 @@ type saboteur struct {
 	call     string // "" spoils none
 	from, to int    // which of them, the first is 1
 	fault    wireFault
+	hand     tlsFault
+	brief    bool // every call has a connection of its own
 
-	mu     sync.Mutex
-	counts map[string]int
+	mu      sync.Mutex
+	counts  map[string]int
+	answers map[string][][]byte // the good ones, where none is spoilt
+}
+
+// strikes counts a call and reports whether it is one to spoil.
+func (s *saboteur) strikes(call string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.counts == nil {
+		s.counts, s.answers = map[string]int{}, map[string][][]byte{}
+	}
+	s.counts[call]++
+	n := s.counts[call]
+	return call == s.call && n >= s.from && n <= s.to
 }
 
 // seat lets it stand before a server. at tells the servers of one kind apart.
 func (s *saboteur) seat(at string) lab.Front {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		call := at + callOf(r)
-		s.mu.Lock()
-		if s.counts == nil {
-			s.counts = map[string]int{}
+		if s.brief {
+			w.Header().Set("Connection", "close")
 		}
-		s.counts[call]++
-		n := s.counts[call]
-		s.mu.Unlock()
-		if call != s.call || n < s.from || n > s.to {
-			next.ServeHTTP(w, r)
-			return
-		}
-		s.fault.do(w, r, func() *httptest.ResponseRecorder {
+		real := func() *httptest.ResponseRecorder {
 			answer := httptest.NewRecorder()
 			next.ServeHTTP(answer, r)
 			return answer
-		})
+		}
+		switch spoil := s.strikes(call); {
+		case spoil:
+			s.fault.do(w, r, real)
+		case s.call != "":
+			next.ServeHTTP(w, r)
+		default:
+			answer := real()
+			s.mu.Lock()
+			s.answers[call] = append(s.answers[call], answer.Body.Bytes())
+			s.mu.Unlock()
+			copyHeader(w, answer)
+			_, _ = w.Write(answer.Body.Bytes())
+		}
 	}
 }

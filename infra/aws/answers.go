@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/middleware"
@@ -175,8 +176,15 @@ func checkInstances(in *ec2.DescribeInstancesInput, out *ec2.DescribeInstancesOu
 		return lacking(operation, "holds no list")
 	}
 	for i := range out.Reservations {
-		if err := complete(operation, out.Reservations[i].Instances, func(i *ec2types.Instance) *string { return i.InstanceId }, nil); err != nil {
+		instances := out.Reservations[i].Instances
+		if err := complete(operation, instances, func(i *ec2types.Instance) *string { return i.InstanceId }, nil); err != nil {
 			return err
+		}
+		if len(instances) == 0 {
+			return lacking(operation, "holds a reservation without its instances")
+		}
+		if slices.ContainsFunc(instances, func(i ec2types.Instance) bool { return !strings.HasPrefix(*i.InstanceId, "i-") }) {
+			return lacking(operation, "holds an instance whose id is none")
 		}
 	}
 	return repeats(operation, in.NextToken, out.NextToken)

@@ -230,6 +230,8 @@ func TestFaultD2IncompleteAnswers(t *testing.T) {
 		{"GetCallerIdentity", "no result", without(`<GetCallerIdentityResult>.*</GetCallerIdentityResult>`)},
 		{"DescribeInstances", "no list", without(`<reservationSet>.*</reservationSet>`)},
 		{"DescribeInstances", "no instances in a reservation", without(`<instancesSet>.*?</instancesSet>`)},
+		{"DescribeInstances", "a reservation of nothing", instead(`<instancesSet>.*?</instancesSet>`, "<instancesSet/>")},
+		{"DescribeInstances", "an id that is none", instead(`<instanceId>[^<]*<`, "<instanceId>?<")},
 		{"DescribeInstances", "no id", without(`<instanceId>[^<]*</instanceId>`)},
 		{"DescribeInstances", "an empty id", instead(`<instanceId>[^<]*<`, "<instanceId><")},
 		{"DescribeInstances", "a page that leads to itself", instead(`</DescribeInstancesResponse>`, "<nextToken>from-0</nextToken></DescribeInstancesResponse>")},

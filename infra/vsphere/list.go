@@ -259,6 +259,9 @@ func (v *vcenter) pagesOnce(ctx context.Context, specs []types.PropertyFilterSpe
 	page := first.Returnval
 	for n := 1; page != nil; n++ {
 		for _, o := range page.Objects {
+			if o.Obj.Type == "" || o.Obj.Value == "" {
+				return fmt.Errorf("page %d holds an object without its id", n)
+			}
 			if err := visit(o); err != nil {
 				return err
 			}

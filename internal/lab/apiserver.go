@@ -41,14 +41,15 @@ type APIServers struct {
 	// backup knows and no Node list was saved of have an address that refuses.
 	Addr map[string]string
 
-	from    map[string]string // what the backup calls it, by cluster name
-	servers []*http.Server
-	front   front
-	held    []net.Conn
-	done    chan struct{}
-	stop    sync.Once
-	mu      sync.Mutex
-	asked   map[string]int
+	from     map[string]string // what the backup calls it, by cluster name
+	servers  []*http.Server
+	front    front
+	greeting greeting
+	held     []net.Conn
+	done     chan struct{}
+	stop     sync.Once
+	mu       sync.Mutex
+	asked    map[string]int
 }
 
 // StartAPIServers serves, for each <cluster>.json of nodesDir (a NodeList as
@@ -110,7 +111,7 @@ func (a *APIServers) start(w *workload, nodesFile string, fault Fault) error {
 	a.Addr[w.name] = l.Addr().String()
 	s := &http.Server{
 		Handler:           a.front.before(a.handler(w.name, nodes.Items, fault)),
-		TLSConfig:         config,
+		TLSConfig:         a.greeting.before(config, w.ca, w.caKey),
 		ReadHeaderTimeout: 10 * time.Second,
 		// Clients that turn away from a certificate are part of the tests.
 		ErrorLog: log.New(io.Discard, "", 0),

@@ -35,13 +35,13 @@ func (c certificate) thumbprint() string {
 	return strings.ReplaceAll(fmt.Sprintf("% X", sum[:]), " ", ":")
 }
 
-// selfSigned makes a certificate for 127.0.0.1 and the names.
+// selfSigned makes a certificate for the names, which may sign others.
 func selfSigned(names []string) (certificate, error) {
 	return issue(names, nil, nil, time.Now().Add(24*time.Hour))
 }
 
-// issue makes a server certificate for 127.0.0.1 and the names, signed by the
-// CA, or by itself without one.
+// issue makes a server certificate for names and addresses, signed by the CA, or by
+// itself without one.
 func issue(names []string, ca *x509.Certificate, caKey crypto.Signer, until time.Time) (certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -54,18 +54,26 @@ func issue(names []string, ca *x509.Certificate, caKey crypto.Signer, until time
 	template := &x509.Certificate{
 		SerialNumber:          serial,
 		Subject:               pkix.Name{CommonName: names[0]},
-		DNSNames:              names,
-		IPAddresses:           []net.IP{net.IPv4(127, 0, 0, 1)},
 		NotBefore:             until.Add(-48 * time.Hour),
 		NotAfter:              until,
 		KeyUsage:              x509.KeyUsageDigitalSignature,
 		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		BasicConstraintsValid: true,
 	}
+	for _, name := range names {
+		if ip := net.ParseIP(name); ip != nil {
+			template.IPAddresses = append(template.IPAddresses, ip)
+		} else {
+			template.DNSNames = append(template.DNSNames, name)
+		}
+	}
 	var signer crypto.Signer = key
 	parent := template
 	if ca != nil {
 		parent, signer = ca, caKey
+	} else {
+		template.IsCA = true
+		template.KeyUsage |= x509.KeyUsageCertSign
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), signer)
 	if err != nil {

@@ -1,6 +1,8 @@
 package lab
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"io"
 	"log"
@@ -53,6 +55,8 @@ type EC2Options struct {
 	// for. Zero leaves it at what EC2 itself gives, 1000.
 	PageSize int
 	Faults   EC2Faults
+	// Secure serves TLS, with a certificate that CA verifies.
+	Secure bool
 }
 
 // EC2Key is an access key. All instances and networks are EC2Account's: a key
@@ -86,12 +90,16 @@ type EC2Role struct {
 // their query protocol, of EKS JSON, verifies signatures, and only ever reads. Its
 // methods may be called while it serves.
 type EC2 struct {
-	// URL is what AWS_ENDPOINT_URL takes, "http://127.0.0.1:port".
+	// URL is what AWS_ENDPOINT_URL takes, "http://127.0.0.1:port" or, where it is
+	// Secure, "https://".
 	URL string
+	// CA is what AWS_CA_BUNDLE has to hold where it is Secure, PEM.
+	CA []byte
 
-	server *http.Server
-	front  front
-	first  EC2Key
+	server   *http.Server
+	front    front
+	greeting greeting
+	first    EC2Key
 
 	mu        sync.Mutex
 	keys      map[string]EC2Key
@@ -148,8 +156,29 @@ func StartEC2(o EC2Options) (*EC2, error) {
 		// Clients that break off are part of the tests.
 		ErrorLog: log.New(io.Discard, "", 0),
 	}
+	if o.Secure {
+		e.URL = "https://" + l.Addr().String()
+		l, err = e.secure(l)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("starting the lab's EC2: %w", err)
+	}
 	go func() { _ = e.server.Serve(l) }()
 	return e, nil
+}
+
+func (e *EC2) secure(l net.Listener) (net.Listener, error) {
+	pair, err := selfSigned([]string{"127.0.0.1"})
+	if err != nil {
+		return nil, err
+	}
+	leaf, err := x509.ParseCertificate(pair.der)
+	if err != nil {
+		return nil, err
+	}
+	e.CA = pair.certPEM
+	conf := &tls.Config{Certificates: []tls.Certificate{pair.tls()}, MinVersion: tls.VersionTLS12}
+	return tls.NewListener(l, e.greeting.before(conf, leaf, pair.key)), nil
 }
 
 // Close stops serving. It may be called twice.

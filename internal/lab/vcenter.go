@@ -3,7 +3,10 @@ package lab
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"fmt"
+	"io"
+	"log"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -47,10 +50,11 @@ type VCenter struct {
 
 	giveBack func() // the unpacked archive
 
-	model  *simulator.Model
-	server *simulator.Server
-	front  front
-	edit   sync.Mutex // one change of the inventory at a time
+	model    *simulator.Model
+	server   *simulator.Server
+	front    front
+	greeting greeting
+	edit     sync.Mutex // one change of the inventory at a time
 
 	mu     sync.Mutex
 	logins Logins
@@ -90,7 +94,7 @@ func StartVCenter(o VCenterOptions) (*VCenter, error) {
 }
 
 func (v *VCenter) serve(o VCenterOptions) error {
-	pair, err := selfSigned(append([]string{"localhost"}, o.Names...))
+	pair, err := selfSigned(append([]string{"localhost", "127.0.0.1"}, o.Names...))
 	if err != nil {
 		return err
 	}
@@ -114,9 +118,15 @@ func (v *VCenter) serve(o VCenterOptions) error {
 	}
 	v.watchLogins(o.Accounts)
 	v.wrapCollector()
-	v.Service.TLS = &tls.Config{Certificates: []tls.Certificate{pair.tls()}, MinVersion: tls.VersionTLS12}
+	leaf, err := x509.ParseCertificate(pair.der)
+	if err != nil {
+		return err
+	}
+	v.Service.TLS = v.greeting.before(&tls.Config{Certificates: []tls.Certificate{pair.tls()}, MinVersion: tls.VersionTLS12}, leaf, pair.key)
 	v.server = v.Service.NewServer()
 	v.server.Config.Handler = v.front.before(quietLogout(v.server.Config.Handler))
+	// Clients that turn away from a certificate are part of the tests.
+	v.server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	v.Addr = v.server.URL.Host
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -247,12 +248,12 @@ func (m *page) code(indent string, lines []string) {
 
 // prose shows text as it is: what could be markup is escaped (CommonMark 0.31,
 // 2.4), what could trick a terminal is shown as bytes. A word that could notify
-// somebody or link to an issue is code: forges look for those in the finished
-// text, where a backslash is gone (github/markup issue 1168).
+// somebody or link to an issue or a page is code: forges look for those in the
+// finished text, where a backslash is gone (github/markup issue 1168).
 func prose(s string) string {
 	words := strings.Split(terminal.Escape(s), " ")
 	for i, w := range words {
-		if strings.ContainsAny(w, "@#") {
+		if calling.MatchString(w) {
 			words[i] = markdown.Code(w)
 		} else {
 			words[i] = escaped(w)
@@ -260,6 +261,8 @@ func prose(s string) string {
 	}
 	return strings.Join(words, " ")
 }
+
+var calling = regexp.MustCompile(`(?i)[@#]|https?://|ftp://|www\.|mailto:|gh-[0-9]`)
 
 func escaped(s string) string {
 	var b strings.Builder

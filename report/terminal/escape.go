@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -8,10 +9,24 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
+// command is what a CI obeys in a log: GitHub at the beginning of a line, which folding
+// may make of any word (actions/runner ActionCommand.cs), the agents of Azure Pipelines
+// and TeamCity anywhere.
+var command = regexp.MustCompile(`(?i)::(?:add-m|add-path|debug|echo|end-?group|error|group|internal-|notice|remove-m|save-|set-|stop-|warning)|#+#[a-z]*\[`)
+
 // Escape makes a foreign string safe for a terminal, a log or an error: control
 // characters (C0, C1), line and paragraph separators, bidirectional and other
-// format marks and invalid UTF-8 are shown as \xNN per byte. All else stays.
+// format marks, invalid UTF-8 and the first characters of what a CI takes for a command
+// are shown as \xNN per byte. All else stays.
 func Escape(s string) string {
+	if strings.Contains(s, "::") || strings.Contains(s, "##") {
+		s = command.ReplaceAllStringFunc(s, func(c string) string {
+			if c[0] == ':' {
+				return `\x3a` + c[1:]
+			}
+			return strings.ReplaceAll(c, "#", `\x23`)
+		})
+	}
 	clean := true
 	for i, r := range s {
 		if Unsafe(r) || r == utf8.RuneError && invalidAt(s, i) {

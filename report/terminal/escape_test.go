@@ -29,6 +29,9 @@ func TestEscape(t *testing.T) {
 		{"cut UTF-8", "a\xe2\x80", `a\xe2\x80`},
 		{"overlong", "\xc0\xaf", `\xc0\xaf`},
 		{"surrogate", "\xed\xa0\x80", `\xed\xa0\x80`},
+		{"commands of GitHub", "a ::error file=x::y ::Set-Output name=x::y", `a \x3a:error file=x::y \x3a:Set-Output name=x::y`},
+		{"commands of other CI", "a##vso[task.complete]###[error]##teamcity[x]", `a\x23\x23vso[task.complete]\x23\x23\x23[error]\x23\x23teamcity[x]`},
+		{"colons and hashes of others", "fe80::1 ::1 arn:aws:iam::1:role/x arn:aws:s3:::bucket #1 ## x", "fe80::1 ::1 arn:aws:iam::1:role/x arn:aws:s3:::bucket #1 ## x"},
 		{"replacement character itself", "a\ufffdb", "a\ufffdb"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

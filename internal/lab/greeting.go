@@ -1,0 +1,61 @@
+package lab
+
+import (
+	"crypto"
+	"crypto/tls"
+	"crypto/x509"
+	"sync/atomic"
+	"time"
+)
+
+// Greeting stands before TLS handshakes of a server: it returns what the server is to
+// be in this one, which is own or a changed clone of it, or an error, which ends it.
+type Greeting func(hello *tls.ClientHelloInfo, own *tls.Config, sign Signing) (*tls.Config, error)
+
+// Signing makes a certificate for names and addresses, signed by whoever a client of
+// the server trusts.
+type Signing func(until time.Time, names ...string) (tls.Certificate, error)
+
+// SelfSigned makes a certificate that no authority has signed.
+func SelfSigned(names ...string) (tls.Certificate, error) {
+	c, err := selfSigned(names)
+	return c.tls(), err
+}
+
+// SignedBy makes a certificate for names and addresses that an authority of SelfSigned
+// has signed.
+func SignedBy(authority tls.Certificate, names ...string) (tls.Certificate, error) {
+	ca, err := x509.ParseCertificate(authority.Certificate[0])
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	c, err := issue(names, ca, authority.PrivateKey.(crypto.Signer), time.Now().Add(time.Hour))
+	return c.tls(), err
+}
+
+// greeting is the Greeting of a server that runs; nil is none.
+type greeting struct{ current atomic.Pointer[Greeting] }
+
+func (g *greeting) before(own *tls.Config, ca *x509.Certificate, key crypto.Signer) *tls.Config {
+	sign := func(until time.Time, names ...string) (tls.Certificate, error) {
+		c, err := issue(names, ca, key, until)
+		return c.tls(), err
+	}
+	conf := own.Clone()
+	conf.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+		if stands := g.current.Load(); stands != nil {
+			return (*stands)(hello, own, sign)
+		}
+		return own, nil
+	}
+	return conf
+}
+
+// Greet puts something before the vCenter's handshakes, from the next one on.
+func (v *VCenter) Greet(g Greeting) { v.greeting.current.Store(&g) }
+
+// Greet puts something before the handshakes of all API servers, from the next one on.
+func (a *APIServers) Greet(g Greeting) { a.greeting.current.Store(&g) }
+
+// Greet puts something before the handshakes of an AWS that is Secure, from the next one on.
+func (e *EC2) Greet(g Greeting) { e.greeting.current.Store(&g) }
