@@ -2,7 +2,6 @@ package nodes
 
 import (
 	"encoding/base64"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -23,7 +22,7 @@ func written(text string) (k kubeconfig, ok bool) {
 		{"clusters:", isEmpty, &nothing},
 		{"- cluster:", isEmpty, &nothing},
 		{"    certificate-authority-data: ", isPEM, &ca},
-		{"    server: ", plainURL.MatchString, &server},
+		{"    server: ", isServer, &server},
 		{"  name: ", isName, &cluster},
 		{"contexts:", isEmpty, &nothing},
 		{"- context:", isEmpty, &nothing},
@@ -68,19 +67,26 @@ func written(text string) (k kubeconfig, ok bool) {
 func isEmpty(value string) bool { return value == "" }
 
 // isPEM reports whether a value begins as PEM does in base64, which YAML takes for text.
+// The decoder of base64 lets a carriage return pass, which YAML does not.
 func isPEM(value string) bool {
-	return strings.HasPrefix(value, "LS0t") && !strings.ContainsFunc(value, func(r rune) bool {
-		return (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (r < '/' || r > '9') && r != '+' && r != '='
-	})
+	return strings.HasPrefix(value, "LS0t") && strings.IndexByte(value, '\r') < 0
 }
 
-// What YAML takes for text as it is, if it is none of its words.
-var (
-	plainURL  = regexp.MustCompile(`^https://[A-Za-z0-9.-]+(:[0-9]+)?$`)
-	plainName = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9.@-]*[A-Za-z0-9])?$`)
-	wordsYAML = []string{"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
-)
+const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
+// wordsYAML are names that YAML takes for something else than text.
+var wordsYAML = []string{"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
+
+// isName reports whether YAML takes a value for text as it is: it begins with a letter and
+// has no other sign than those of names in Cluster API.
 func isName(value string) bool {
-	return plainName.MatchString(value) && !slices.Contains(wordsYAML, strings.ToLower(value))
+	return value != "" && strings.Contains(letters, value[:1]) && strings.Trim(value, letters+"0123456789-.@") == "" &&
+		!slices.Contains(wordsYAML, strings.ToLower(value))
+}
+
+// isServer reports whether a value is a URL without user info and path. YAML takes a colon
+// at its end for more than text.
+func isServer(value string) bool {
+	host, https := strings.CutPrefix(value, "https://")
+	return https && strings.Trim(host, letters+"0123456789-.:") == "" && !strings.HasSuffix(host, ":")
 }
