@@ -1,32 +1,84 @@
 package infra
 
 import (
-	"bufio"
+	"bytes"
+	"cmp"
 	jsonv1 "encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// WriteInventory saves what was listed, all of it, as JSON. It holds no secret.
+// WriteInventory saves what was listed, all of it, as JSON, in which no string holds a
+// newline. It holds no secret, and is written as a stream: what is packed is unpacked in
+// parts.
 func WriteInventory(w io.Writer, inv Inventory) error {
-	inv.Listings = slices.Clone(inv.Listings)
+	out := saving{enc: jsontext.NewEncoder(w, jsontext.WithIndent(" "))}
+	out.token(jsontext.BeginObject)
+	out.token(jsontext.String("inventoryVersion"))
+	out.token(jsontext.String(inv.Version))
+	out.token(jsontext.String("listings"))
+	out.token(jsontext.BeginArray)
 	for i := range inv.Listings {
-		l := &inv.Listings[i]
-		l.Instances = slices.AppendSeq(slices.Clip(l.Instances), l.Unrelated.All())
+		out.listing(&inv.Listings[i])
 	}
-	buf := bufio.NewWriter(w)
-	enc := jsonv1.NewEncoder(buf)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", " ")
-	if err := enc.Encode(inv); err != nil {
-		return err
+	out.token(jsontext.EndArray)
+	out.token(jsontext.EndObject)
+	return out.err
+}
+
+// saving writes an inventory until the first error.
+type saving struct {
+	enc *jsontext.Encoder
+	err error
+}
+
+func (s *saving) token(t jsontext.Token) {
+	if s.err == nil {
+		s.err = s.enc.WriteToken(t)
 	}
-	return buf.Flush()
+}
+
+// listing writes the lists that may be long last, and one by one.
+func (s *saving) listing(l *Listing) {
+	short := *l
+	short.Instances, short.Nodes = nil, nil
+	text, err := jsonv1.Marshal(short)
+	s.err = cmp.Or(s.err, err)
+	s.token(jsontext.BeginObject)
+	members := jsontext.NewDecoder(bytes.NewReader(text))
+	_, _ = members.ReadToken() // its brace
+	for s.err == nil && members.PeekKind() != '}' {
+		part, err := members.ReadValue() // a name or a value
+		s.err = cmp.Or(err, s.enc.WriteValue(part))
+	}
+	if l.Count() > 0 {
+		each(s, "instances", slices.Values(l.Instances), l.Unrelated.All())
+	}
+	if len(l.Nodes) > 0 {
+		each(s, "nodes", slices.Values(l.Nodes))
+	}
+	s.token(jsontext.EndObject)
+}
+
+func each[T any](s *saving, name string, lists ...iter.Seq[T]) {
+	s.token(jsontext.String(name))
+	s.token(jsontext.BeginArray)
+	for _, list := range lists {
+		for one := range list {
+			text, err := jsonv1.Marshal(one)
+			if s.err = cmp.Or(s.err, err); s.err != nil {
+				return
+			}
+			s.err = s.enc.WriteValue(text)
+		}
+	}
+	s.token(jsontext.EndArray)
 }
 
 // ReadInventory reads what WriteInventory saved, as a stream. It fails on anything else, on

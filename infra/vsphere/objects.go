@@ -29,8 +29,8 @@ type objects struct {
 	servers   map[string]string
 	locations map[cloneSpec]location
 	targets   map[clusterServer]string
-	need    *needed
-	owning  []owner // once they are asked for
+	need      *needed
+	owning    []owner // once they are asked for
 }
 
 type clusterServer struct {
