@@ -15,6 +15,7 @@ require (
 	github.com/aws/aws-sdk-go-v2/service/sts v1.51.7
 	github.com/aws/smithy-go v1.28.8
 	github.com/bmatcuk/doublestar/v4 v4.10.4
+	github.com/go-json-experiment/json v1.27.2
 	github.com/mattn/go-runewidth v0.0.16
 	github.com/mholt/archiver/v3 v3.5.1
 	github.com/rogpeppe/go-internal v1.16.0

@@ -177,6 +177,9 @@ func parse(text backup.Sensitive, most int) kubeconfig {
 	if size := len(text.Reveal()); size > most {
 		return fail("it was not read: it has %d bytes, more than %d; a real one has a few thousand", size, most)
 	}
+	if k, ok := written(text.Reveal()); ok {
+		return k
+	}
 	conf, err := clientcmd.Load([]byte(text.Reveal()))
 	if err != nil {
 		return fail("it is not a kubeconfig")

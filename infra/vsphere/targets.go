@@ -33,12 +33,11 @@ func (objs *objects) recordedMachines() *recordedMachines {
 	c := &recordedMachines{map[string]string{}, map[string][]string{}, objs.marks()}
 	for i := range objs.members {
 		m := &objs.members[i]
-		key, _, _, _ := objs.strong(m)
-		if _, taken := c.servers[key.Value]; !taken && !key.IsZero() {
-			c.servers[key.Value] = m.at.Server
+		if _, taken := c.servers[m.strong.Value]; !taken && !m.strong.IsZero() {
+			c.servers[m.strong.Value] = m.at.Server
 		}
 		if m.unplaced == "" {
-			c.folders[m.at.Folder] = append(c.folders[m.at.Folder], key.Value)
+			c.folders[m.at.Folder] = append(c.folders[m.at.Folder], m.strong.Value)
 		}
 	}
 	return c
