@@ -247,3 +247,20 @@ func TestOtherLabBackups(t *testing.T) {
 		})
 	}
 }
+
+// A backup says whether it has releases of Helm, so that nobody reads it again for nothing.
+func TestHelmIsNoted(t *testing.T) {
+	for path, want := range map[string]bool{
+		"secrets/namespaces/shop/sh.helm.release.v1.shop.v1":                     true,
+		"configmaps/v1-preferredversion/namespaces/shop/sh.helm.release.v1.s.v1": true,
+		"helmreleases.helm.toolkit.fluxcd.io/namespaces/flux/shop":               true,
+		"secrets/namespaces/shop/shop-sh.helm.release.v1":                        false,
+		"helmrepositories.source.toolkit.fluxcd.io/namespaces/flux/shop":         false,
+	} {
+		b := backuptest.New().Raw("resources/clusters.cluster.x-k8s.io/namespaces/a/b.json", nil).Raw("resources/"+path+".json", []byte("{}"))
+		s, _ := loadAll(t, backup.Want{}, backuptest.Source("b", b.Bytes()))
+		if got := s.Backups[0].Helm; got != want {
+			t.Errorf("%s: %v", path, got)
+		}
+	}
+}

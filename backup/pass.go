@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -42,6 +43,7 @@ type pass struct {
 	readers  []reader // of that resource
 	reading  []reader // readers of the body that comes
 	entry    entry
+	helm     bool // a record of a Helm release was met
 	// When the youngest object was created, and the youngest that may be true.
 	youngest, youngestTrue time.Time
 }
@@ -68,10 +70,18 @@ func (l *loading) readSource(ctx context.Context, backup int, source Source) (In
 	info := Info{
 		Path: source.Name, SHA256: read.SHA256, FormatVersion: read.FormatVersion,
 		WrittenFrom: read.WrittenFrom, WrittenTo: read.WrittenTo, Items: read.Items,
+		Helm: p.helm || read.Resources[helmReleases] > 0,
 	}
 	p.date(&info)
 	return info, nil
 }
+
+// What Helm and Flux keep of releases: Helm names all its records so, in Secrets and in
+// ConfigMaps (pkg/storage/storage.go v4.2.0).
+const (
+	helmReleases = "helmreleases.helm.toolkit.fluxcd.io"
+	helmRecord   = "sh.helm.release.v1."
+)
 
 // counter adds up the bytes that are read of a file.
 type counter struct {
@@ -108,6 +118,9 @@ func (p *pass) want(h *archive.Header) (bool, error) {
 			return false, err
 		}
 		p.resource, p.readers = h.Resource, readers
+	}
+	if (h.Resource == secretResource || h.Resource == "configmaps") && bytes.HasPrefix(h.Name, []byte(helmRecord)) {
+		p.helm = true
 	}
 	p.reading = p.reading[:0]
 	for _, r := range p.readers {

@@ -104,7 +104,7 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 	e.secrets.Drop()
 	doc := build.Readiness(e.snapshot, e.expected.Absent, found, report.Tool{Name: "drift-detector", Version: version, Commit: commit}, now)
 	doc.Filter = o.filter()
-	if doc.Releases, err = o.releases(ctx, e.velero); err != nil {
+	if doc.Releases, err = o.releases(ctx, e); err != nil {
 		return err
 	}
 	for _, w := range ignore.ApplyToChecks(doc, rules, now) {
@@ -126,12 +126,12 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 	return nil
 }
 
-// releases counts the Helm releases of the backups that need somebody. A backup that
-// comes through a pipe can't be read again.
-func (o *checkOptions) releases(ctx context.Context, velero []*check.VeleroBackup) (*report.HelmReleases, error) {
+// releases counts the Helm releases of the backups that need somebody. Only a backup
+// that has some is read again, which one that comes through a pipe can't be.
+func (o *checkOptions) releases(ctx context.Context, e *loadedBackup) (*report.HelmReleases, error) {
 	n := report.HelmReleases{}
 	for i, path := range o.backups {
-		if path == stdinName {
+		if path == stdinName || !e.snapshot.Backups[i].Helm {
 			continue
 		}
 		source, err := archive.FileSource(path)
@@ -141,7 +141,7 @@ func (o *checkOptions) releases(ctx context.Context, velero []*check.VeleroBacku
 		if !isRegular(source.Name) {
 			continue
 		}
-		found, _, err := readReleases(ctx, source, velero[i], releases.Options{})
+		found, _, err := readReleases(ctx, source, e.velero[i], releases.Options{})
 		if err != nil {
 			return nil, err
 		}
