@@ -62,6 +62,7 @@ type loading struct {
 	holds    []map[string]int // by backup: its objects, by resource
 	faults   []faults         // by backup
 	overlaps *overlap         // the first of them
+	looked   Meta             // see lookUp
 
 	// Kinds that are met while reading: all control planes, all infrastructure clusters.
 	controlPlanes []*Kind[controlPlaneFields]
@@ -162,13 +163,14 @@ func (l *loading) allProblems() []Problem {
 // lookUp reports whether the backup holds an object, and whether that is known at
 // all: only of resources that were read.
 func (l *loading) lookUp(resource string, backup int, ref Ref) (known, found bool) {
+	l.looked = Meta{Backup: backup, Namespace: ref.Namespace, Name: ref.Name}
 	for _, r := range l.readers[resource] {
 		t, ok := r.(interface{ has(*Meta) bool })
 		if !ok {
 			continue
 		}
 		known = true
-		found = found || t.has(&Meta{Backup: backup, Namespace: ref.Namespace, Name: ref.Name})
+		found = found || t.has(&l.looked)
 	}
 	return known, found
 }
