@@ -56,6 +56,7 @@ type loading struct {
 	input    int64 // bytes of the files that were read so far
 	scanner  scanner
 	wanted   []AnyKind
+	beside   func(backup int) archive.Visitor
 	readers  map[string][]reader // by resource
 	secrets  *secretReader
 	tables   map[AnyKind]any
@@ -75,6 +76,7 @@ func newLoading(sources int, w Want, bounds limits) *loading {
 		limits:  bounds,
 		memory:  newMemory(),
 		wanted:  slices.Concat(w.Kinds, coreKinds),
+		beside:  w.Beside,
 		readers: map[string][]reader{},
 		tables:  map[AnyKind]any{},
 		faults:  make([]faults, sources),

@@ -248,19 +248,34 @@ func TestOtherLabBackups(t *testing.T) {
 	}
 }
 
-// A backup says whether it has releases of Helm, so that nobody reads it again for nothing.
-func TestHelmIsNoted(t *testing.T) {
-	for path, want := range map[string]bool{
-		"secrets/namespaces/shop/sh.helm.release.v1.shop.v1":                     true,
-		"configmaps/v1-preferredversion/namespaces/shop/sh.helm.release.v1.s.v1": true,
-		"helmreleases.helm.toolkit.fluxcd.io/namespaces/flux/shop":               true,
-		"secrets/namespaces/shop/shop-sh.helm.release.v1":                        false,
-		"helmrepositories.source.toolkit.fluxcd.io/namespaces/flux/shop":         false,
-	} {
-		b := backuptest.New().Raw("resources/clusters.cluster.x-k8s.io/namespaces/a/b.json", nil).Raw("resources/"+path+".json", []byte("{}"))
-		s, _ := loadAll(t, backup.Want{}, backuptest.Source("b", b.Bytes()))
-		if got := s.Backups[0].Helm; got != want {
-			t.Errorf("%s: %v", path, got)
+// Who reads beside the pass gets the whole objects that it asks for, of its backup.
+func TestBeside(t *testing.T) {
+	b := backuptest.New().
+		Raw("resources/clusters.cluster.x-k8s.io/namespaces/a/b.json", []byte("1")).
+		Raw("resources/things/cluster/c.json", []byte("2")).Raw("resources/others/cluster/d.json", []byte("3")).Bytes()
+	mine := errors.New("mine")
+	var got [3]string
+	var fail error
+	w := backup.Want{Beside: func(i int) archive.Visitor {
+		if i == 1 {
+			return archive.Visitor{}
 		}
+		return archive.Visitor{
+			Want: func(h *archive.Header) (bool, error) { return h.Resource != "others", nil },
+			Visit: func(item *archive.Item) error {
+				got[i] += item.Path() + "=" + string(item.Body) + " "
+				return fail
+			},
+		}
+	}}
+	sources := []backup.Source{backuptest.Source("x", b), backuptest.Source("y", b), backuptest.Source("z", b)}
+	loadAll(t, w, sources...)
+	want := "resources/clusters.cluster.x-k8s.io/namespaces/a/b.json=1 resources/things/cluster/c.json=2 "
+	if got != [3]string{want, "", want} {
+		t.Errorf("%q", got)
+	}
+	fail = mine
+	if _, _, err := backup.Load(t.Context(), sources, w); !errors.Is(err, mine) {
+		t.Errorf("error %v", err)
 	}
 }

@@ -1,7 +1,6 @@
 package backup
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -43,7 +42,8 @@ type pass struct {
 	readers  []reader // of that resource
 	reading  []reader // readers of the body that comes
 	entry    entry
-	helm     bool // a record of a Helm release was met
+	beside   archive.Visitor // see Want.Beside
+	asks     bool            // it wants the body that comes
 	// When the youngest object was created, and the youngest that may be true.
 	youngest, youngestTrue time.Time
 }
@@ -51,6 +51,9 @@ type pass struct {
 // readSource makes the pass over one source.
 func (l *loading) readSource(ctx context.Context, backup int, source Source) (Info, error) {
 	p := &pass{load: l, backup: backup, name: source.Name}
+	if l.beside != nil {
+		p.beside = l.beside(backup)
+	}
 	counted := Source{Name: source.Name, Open: func() (io.ReadCloser, error) {
 		file, err := source.Open()
 		if err != nil {
@@ -70,18 +73,10 @@ func (l *loading) readSource(ctx context.Context, backup int, source Source) (In
 	info := Info{
 		Path: source.Name, SHA256: read.SHA256, FormatVersion: read.FormatVersion,
 		WrittenFrom: read.WrittenFrom, WrittenTo: read.WrittenTo, Items: read.Items,
-		Helm: p.helm || read.Resources[helmReleases] > 0,
 	}
 	p.date(&info)
 	return info, nil
 }
-
-// What Helm and Flux keep of releases: Helm names all its records so, in Secrets and in
-// ConfigMaps (pkg/storage/storage.go v4.2.0).
-const (
-	helmReleases = "helmreleases.helm.toolkit.fluxcd.io"
-	helmRecord   = "sh.helm.release.v1."
-)
 
 // counter adds up the bytes that are read of a file.
 type counter struct {
@@ -119,20 +114,28 @@ func (p *pass) want(h *archive.Header) (bool, error) {
 		}
 		p.resource, p.readers = h.Resource, readers
 	}
-	if (h.Resource == secretResource || h.Resource == "configmaps") && bytes.HasPrefix(h.Name, []byte(helmRecord)) {
-		p.helm = true
-	}
 	p.reading = p.reading[:0]
 	for _, r := range p.readers {
 		if r.wants(h) {
 			p.reading = append(p.reading, r)
 		}
 	}
-	return len(p.reading) > 0, nil
+	if p.asks = false; p.beside.Visit != nil {
+		var err error
+		if p.asks, err = p.beside.Want(h); err != nil {
+			return false, err
+		}
+	}
+	return len(p.reading) > 0 || p.asks, nil
 }
 
 // visit hands an item to the readers that want it.
 func (p *pass) visit(item *archive.Item) error {
+	if p.asks {
+		if err := p.beside.Visit(item); err != nil {
+			return err
+		}
+	}
 	p.entry = entry{Item: item, backup: p.backup}
 	for _, r := range p.reading {
 		err := r.read(&p.entry, &p.load.scanner)

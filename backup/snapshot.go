@@ -35,8 +35,6 @@ type Info struct {
 	// which it can have been written, and nothing is known to be younger than it.
 	Undated bool
 	Items   int // distinct objects, each counted once
-	// Helm says that it holds records of Helm's releases, or HelmReleases of Flux.
-	Helm bool
 }
 
 // ClusterID names a cluster of a Snapshot. Backup is the index into

@@ -185,13 +185,30 @@ func readReleases(ctx context.Context, source backup.Source, velero *check.Veler
 	if err != nil {
 		return nil, info, err
 	}
-	var scope releases.Scope
-	if velero != nil && velero.Of(backup.Info{WrittenFrom: info.WrittenFrom, WrittenTo: info.WrittenTo}) {
-		scope = velero.LeavesOut
+	c.Plan(filtersOf(velero, backup.Info{WrittenFrom: info.WrittenFrom, WrittenTo: info.WrittenTo}))
+	if err := compareReleases(ctx, source, c, func() bool { return false }); err != nil {
+		return nil, info, err
 	}
-	c.Plan(scope)
-	_, err = archive.Walk(ctx, source, archive.DefaultBounds, archive.Visitor{
+	return c.Result(), info, nil
+}
+
+// filtersOf is what Velero says of the filters of a backup; nil when that is not known.
+func filtersOf(velero *check.VeleroBackup, of backup.Info) releases.Scope {
+	if velero != nil && velero.Of(of) {
+		return velero.LeavesOut
+	}
+	return nil
+}
+
+var errEnough = errors.New("nothing more is to be read")
+
+// compareReleases makes the second pass, until enough has been seen or the backup ends.
+func compareReleases(ctx context.Context, source backup.Source, c *releases.Collector, enough func() bool) error {
+	_, err := archive.Walk(ctx, source, archive.DefaultBounds, archive.Visitor{
 		Want: func(h *archive.Header) (bool, error) {
+			if enough() {
+				return false, errEnough
+			}
 			return c.Second(h.Resource, h.Version, h.Namespace, h.Name), nil
 		},
 		Visit: func(i *archive.Item) error {
@@ -199,10 +216,10 @@ func readReleases(ctx context.Context, source backup.Source, velero *check.Veler
 			return nil
 		},
 	})
-	if err != nil {
-		return nil, info, err
+	if errors.Is(err, errEnough) {
+		return nil
 	}
-	return c.Result(), info, nil
+	return err
 }
 
 // maxRules bounds a file of rules.
