@@ -172,22 +172,33 @@ const (
 	highs = 0x8080808080808080
 )
 
+// special marks the bytes of a word that end the plain text of a string: quotes, slashes,
+// control characters, and what is no ASCII.
+func special(w uint64) uint64 {
+	quote, slash := w^(ones*'"'), w^(ones*'\\')
+	return ((quote-ones)&^quote | (slash-ones)&^slash | (w-ones*0x20)&^w | w) & highs
+}
+
 // text passes over a string, from behind its opening quote to behind its
 // closing one. plain says that it is ASCII without escapes.
 func (s *scanner) text(i int) (end int, plain bool, err error) {
 	data := s.data
 	plain = true
-	for {
+	for start := i; ; {
 		for i+8 <= len(data) {
-			w := binary.LittleEndian.Uint64(data[i:])
-			quote, slash := w^(ones*'"'), w^(ones*'\\')
 			// The lowest bit that is set is exact: borrows only go up.
-			stop := ((quote-ones)&^quote | (slash-ones)&^slash | (w-ones*0x20)&^w | w) & highs
-			if stop != 0 {
+			if stop := special(binary.LittleEndian.Uint64(data[i:])); stop != 0 {
 				i += bits.TrailingZeros64(stop) >> 3
 				break
 			}
-			i += 8
+			// A text that is long so far is so most likely: a certificate.
+			for i += 8; i-start >= 64 && i+32 <= len(data); i += 32 {
+				part := data[i : i+32]
+				if special(binary.LittleEndian.Uint64(part))|special(binary.LittleEndian.Uint64(part[8:]))|
+					special(binary.LittleEndian.Uint64(part[16:]))|special(binary.LittleEndian.Uint64(part[24:])) != 0 {
+					break
+				}
+			}
 		}
 		switch c := s.byte(i); {
 		case c == '"':

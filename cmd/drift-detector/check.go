@@ -166,7 +166,12 @@ func (o *checkOptions) releases(ctx context.Context, e *loadedBackup) (*report.H
 			if err != nil {
 				return nil, err
 			}
-			if err := compareReleases(ctx, source, c, func() bool { return c.Left() == 0 }); err != nil {
+			if err := compareReleases(ctx, source, c, func(h *archive.Header) (bool, error) {
+				if c.Left() == 0 {
+					return false, errEnough
+				}
+				return c.Names(h.Resource, h.Namespace, h.Name), nil
+			}); err != nil {
 				return nil, err
 			}
 		}

@@ -186,7 +186,9 @@ func readReleases(ctx context.Context, source backup.Source, velero *check.Veler
 		return nil, info, err
 	}
 	c.Plan(filtersOf(velero, backup.Info{WrittenFrom: info.WrittenFrom, WrittenTo: info.WrittenTo}))
-	if err := compareReleases(ctx, source, c, func() bool { return false }); err != nil {
+	if err := compareReleases(ctx, source, c, func(h *archive.Header) (bool, error) {
+		return c.Second(h.Resource, h.Version, h.Namespace, h.Name), nil
+	}); err != nil {
 		return nil, info, err
 	}
 	return c.Result(), info, nil
@@ -200,17 +202,13 @@ func filtersOf(velero *check.VeleroBackup, of backup.Info) releases.Scope {
 	return nil
 }
 
+// errEnough ends a pass early.
 var errEnough = errors.New("nothing more is to be read")
 
-// compareReleases makes the second pass, until enough has been seen or the backup ends.
-func compareReleases(ctx context.Context, source backup.Source, c *releases.Collector, enough func() bool) error {
+// compareReleases makes the second pass, over what is wanted.
+func compareReleases(ctx context.Context, source backup.Source, c *releases.Collector, want func(*archive.Header) (bool, error)) error {
 	_, err := archive.Walk(ctx, source, archive.DefaultBounds, archive.Visitor{
-		Want: func(h *archive.Header) (bool, error) {
-			if enough() {
-				return false, errEnough
-			}
-			return c.Second(h.Resource, h.Version, h.Namespace, h.Name), nil
-		},
+		Want: want,
 		Visit: func(i *archive.Item) error {
 			c.See(i.Resource, i.Version, string(i.Namespace), string(i.Name), i.Body)
 			return nil

@@ -97,7 +97,7 @@ func (c *Collector) Note(resource, version string, namespace, name []byte) bool 
 	if len(namespace) > 0 && !c.namespaces[string(namespace)] {
 		c.namespaces[string(namespace)] = true
 	}
-	c.id = append(append(append(append(append(c.id[:0], resource...), 0), namespace...), 0), name...)
+	c.identify(resource, namespace, name)
 	if h := maphash.Bytes(c.seed, c.id); len(c.noted) == 0 || c.noted[len(c.noted)-1] != h { // copies of one object
 		c.noted = append(c.noted, h)
 	}
@@ -105,6 +105,18 @@ func (c *Collector) Note(resource, version string, namespace, name []byte) bool 
 		return version == "" && bytes.HasPrefix(name, []byte(recordPrefix))
 	}
 	return version == "" && firstResources[resource]
+}
+
+// identify makes id that of an object, as the keys of wanted are.
+func (c *Collector) identify(resource string, namespace, name []byte) {
+	c.id = append(append(append(append(append(c.id[:0], resource...), 0), namespace...), 0), name...)
+}
+
+// Names reports whether a manifest names an object: all that the second pass needs where
+// nobody asks for objects that are in no manifest.
+func (c *Collector) Names(resource string, namespace, name []byte) bool {
+	c.identify(resource, namespace, name)
+	return len(c.wanted[string(c.id)]) > 0
 }
 
 // Left is how many objects of manifests are in the backup, by what Note got, and were not

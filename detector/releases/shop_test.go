@@ -288,7 +288,9 @@ func TestLeft(t *testing.T) {
 			if c.Left() == 0 {
 				break
 			}
-			c.See(k[0], "", k[1], k[2], body)
+			if c.Names(k[0], []byte(k[1]), []byte(k[2])) {
+				c.See(k[0], "", k[1], k[2], body)
+			}
 		}
 		found := c.Result()
 		if c.Left() != 0 || len(found.Releases) != len(whole.Releases) {
