@@ -56,12 +56,14 @@ type loading struct {
 	input    int64 // bytes of the files that were read so far
 	scanner  scanner
 	wanted   []AnyKind
+	beside   func(backup int) archive.Visitor
 	readers  map[string][]reader // by resource
 	secrets  *secretReader
 	tables   map[AnyKind]any
 	holds    []map[string]int // by backup: its objects, by resource
 	faults   []faults         // by backup
 	overlaps *overlap         // the first of them
+	looked   Meta             // see lookUp
 
 	// Kinds that are met while reading: all control planes, all infrastructure clusters.
 	controlPlanes []*Kind[controlPlaneFields]
@@ -74,6 +76,7 @@ func newLoading(sources int, w Want, bounds limits) *loading {
 		limits:  bounds,
 		memory:  newMemory(),
 		wanted:  slices.Concat(w.Kinds, coreKinds),
+		beside:  w.Beside,
 		readers: map[string][]reader{},
 		tables:  map[AnyKind]any{},
 		faults:  make([]faults, sources),
@@ -162,13 +165,14 @@ func (l *loading) allProblems() []Problem {
 // lookUp reports whether the backup holds an object, and whether that is known at
 // all: only of resources that were read.
 func (l *loading) lookUp(resource string, backup int, ref Ref) (known, found bool) {
+	l.looked = Meta{Backup: backup, Namespace: ref.Namespace, Name: ref.Name}
 	for _, r := range l.readers[resource] {
 		t, ok := r.(interface{ has(*Meta) bool })
 		if !ok {
 			continue
 		}
 		known = true
-		found = found || t.has(&Meta{Backup: backup, Namespace: ref.Namespace, Name: ref.Name})
+		found = found || t.has(&l.looked)
 	}
 	return known, found
 }

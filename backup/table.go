@@ -10,7 +10,7 @@ import (
 )
 
 // blockLen is how many records one allocation holds.
-const blockLen = 4096
+const blockLen = 256
 
 // origin is where a record was read, for choosing among copies of one object.
 type origin struct {
@@ -64,7 +64,16 @@ func (b *builder[T]) read(e *entry, s *scanner) error {
 	if err := s.scan(b.kind.plan, b.capture, e.Body); err != nil {
 		return err
 	}
-	var r Record[T]
+	r := b.add()
+	err := b.fill(r, e)
+	if err != nil {
+		b.drop(r)
+	}
+	return err
+}
+
+// fill reads a record out of what a scan has found.
+func (b *builder[T]) fill(r *Record[T], e *entry) error {
 	if err := readMeta(&r.Meta, e, b.kind.plan, b.capture, b.memory, &b.meta); err != nil {
 		return err
 	}
@@ -87,7 +96,6 @@ func (b *builder[T]) read(e *entry, s *scanner) error {
 		}
 	}
 	r.origin = origin{written: e.Written.Unix(), copy: b.form(e.Form)}
-	b.append(r)
 	return nil
 }
 
@@ -116,10 +124,9 @@ func (b *builder[T]) form(f archive.Form) uint32 {
 	return uint32(i)
 }
 
-// append adds a record. The first block grows as needed, because most kinds
-// have few objects; later ones are made whole.
-func (b *builder[T]) append(r Record[T]) {
-	b.memory.spend(b.size)
+// add adds an empty record. The first block grows as needed, because most kinds have few
+// objects; later ones are made whole.
+func (b *builder[T]) add() *Record[T] {
 	t := &b.table
 	if t.count%blockLen == 0 {
 		size := 0
@@ -128,7 +135,21 @@ func (b *builder[T]) append(r Record[T]) {
 		}
 		t.blocks = append(t.blocks, make([]Record[T], 0, size))
 	}
-	last := &t.blocks[len(t.blocks)-1]
-	*last = append(*last, r)
+	b.memory.spend(b.size)
 	t.count++
+	last := &t.blocks[len(t.blocks)-1]
+	*last = append(*last, Record[T]{})
+	return &(*last)[len(*last)-1]
+}
+
+// drop takes the last record away again.
+func (b *builder[T]) drop(r *Record[T]) {
+	*r = Record[T]{}
+	b.memory.spend(-b.size)
+	t := &b.table
+	t.count--
+	last := &t.blocks[len(t.blocks)-1]
+	if *last = (*last)[:len(*last)-1]; len(*last) == 0 {
+		t.blocks = t.blocks[:len(t.blocks)-1]
+	}
 }

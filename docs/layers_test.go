@@ -45,7 +45,7 @@ var layers = []layer{
 	{
 		name:    "backup",
 		has:     below("backup"),
-		foreign: append([]string{"github.com/mholt/archiver/v3"}, apiTypes...),
+		foreign: apiTypes,
 	},
 	{name: "provider list", has: at("infra/all"), layers: []string{"infra", "provider"}},
 	{

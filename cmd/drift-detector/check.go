@@ -31,6 +31,7 @@ type checkOptions struct {
 	format      string
 	outputs     []target
 	ignoreFiles []string
+	collected   []*releases.Collector // by backup; nil for one that can't be read again
 }
 
 func checkCommand(s *streams) *cli.Command {
@@ -92,6 +93,7 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 			return err
 		}
 	}
+	o.beside = o.collect
 	e, err := o.load(ctx, s)
 	if err != nil {
 		return err
@@ -104,7 +106,7 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 	e.secrets.Drop()
 	doc := build.Readiness(e.snapshot, e.expected.Absent, found, report.Tool{Name: "drift-detector", Version: version, Commit: commit}, now)
 	doc.Filter = o.filter()
-	if doc.Releases, err = o.releases(ctx, e.velero); err != nil {
+	if doc.Releases, err = o.releases(ctx, e); err != nil {
 		return err
 	}
 	for _, w := range ignore.ApplyToChecks(doc, rules, now) {
@@ -126,26 +128,54 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 	return nil
 }
 
-// releases counts the Helm releases of the backups that need somebody. A backup that
-// comes through a pipe can't be read again.
-func (o *checkOptions) releases(ctx context.Context, velero []*check.VeleroBackup) (*report.HelmReleases, error) {
+// collect takes the records of Helm's releases in the pass that reads a backup anyway. A
+// backup that can't be read again for the objects of the releases is left alone.
+func (o *checkOptions) collect(backup int) archive.Visitor {
+	o.collected = append(o.collected, nil)
+	path := o.backups[backup]
+	if path == stdinName {
+		return archive.Visitor{}
+	}
+	if source, err := archive.FileSource(path); err != nil || !isRegular(source.Name) {
+		return archive.Visitor{}
+	}
+	c := releases.New(releases.Options{})
+	o.collected[backup] = c
+	return archive.Visitor{
+		Want: func(h *archive.Header) (bool, error) {
+			return c.Note(h.Resource, h.Version, h.Namespace, h.Name), nil
+		},
+		Visit: func(i *archive.Item) error {
+			c.Read(i.Resource, i.Body)
+			return nil
+		},
+	}
+}
+
+// releases counts the Helm releases of the backups that need somebody. A backup is read
+// again as far as objects of releases are in it.
+func (o *checkOptions) releases(ctx context.Context, e *loadedBackup) (*report.HelmReleases, error) {
 	n := report.HelmReleases{}
-	for i, path := range o.backups {
-		if path == stdinName {
+	for i, c := range o.collected {
+		if c == nil {
 			continue
 		}
-		source, err := archive.FileSource(path)
-		if err != nil {
-			return nil, err
+		c.Plan(filtersOf(e.velero[i], e.snapshot.Backups[i]))
+		if c.Left() > 0 {
+			source, err := archive.FileSource(o.backups[i])
+			if err != nil {
+				return nil, err
+			}
+			if err := compareReleases(ctx, source, c, func(h *archive.Header) (bool, error) {
+				if c.Left() == 0 {
+					return false, errEnough
+				}
+				return c.Names(h.Resource, h.Namespace, h.Name), nil
+			}); err != nil {
+				return nil, err
+			}
 		}
-		if !isRegular(source.Name) {
-			continue
-		}
-		found, _, err := readReleases(ctx, source, velero[i], releases.Options{})
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range found.Releases {
+		for _, r := range c.Result().Releases {
 			n.Total++
 			if r.Stalled {
 				n.Stalled++

@@ -34,6 +34,7 @@ type backupOptions struct {
 	quiet       bool
 	selection   selection.Selection
 	bounds      bounds
+	beside      func(backup int) archive.Visitor // see backup.Want
 }
 
 func (o *backupOptions) flags() []cli.Flag {
@@ -146,7 +147,9 @@ func (o *backupOptions) load(ctx context.Context, s *streams) (*loadedBackup, er
 	bounded, stop := o.bounds.begin(ctx)
 	defer stop()
 	var err error
-	if e.snapshot, e.secrets, err = backup.Load(bounded, sources, join(e.registry.Want(), check.Want(), forecast.Want())); err != nil {
+	want := join(e.registry.Want(), check.Want(), forecast.Want())
+	want.Beside = o.beside
+	if e.snapshot, e.secrets, err = backup.Load(bounded, sources, want); err != nil {
 		return nil, o.bounds.explain(bounded, err)
 	}
 	if !o.selection.IsZero() {

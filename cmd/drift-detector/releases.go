@@ -185,24 +185,39 @@ func readReleases(ctx context.Context, source backup.Source, velero *check.Veler
 	if err != nil {
 		return nil, info, err
 	}
-	var scope releases.Scope
-	if velero != nil && velero.Of(backup.Info{WrittenFrom: info.WrittenFrom, WrittenTo: info.WrittenTo}) {
-		scope = velero.LeavesOut
+	c.Plan(filtersOf(velero, backup.Info{WrittenFrom: info.WrittenFrom, WrittenTo: info.WrittenTo}))
+	if err := compareReleases(ctx, source, c, func(h *archive.Header) (bool, error) {
+		return c.Second(h.Resource, h.Version, h.Namespace, h.Name), nil
+	}); err != nil {
+		return nil, info, err
 	}
-	c.Plan(scope)
-	_, err = archive.Walk(ctx, source, archive.DefaultBounds, archive.Visitor{
-		Want: func(h *archive.Header) (bool, error) {
-			return c.Second(h.Resource, h.Version, h.Namespace, h.Name), nil
-		},
+	return c.Result(), info, nil
+}
+
+// filtersOf is what Velero says of the filters of a backup; nil when that is not known.
+func filtersOf(velero *check.VeleroBackup, of backup.Info) releases.Scope {
+	if velero != nil && velero.Of(of) {
+		return velero.LeavesOut
+	}
+	return nil
+}
+
+// errEnough ends a pass early.
+var errEnough = errors.New("nothing more is to be read")
+
+// compareReleases makes the second pass, over what is wanted.
+func compareReleases(ctx context.Context, source backup.Source, c *releases.Collector, want func(*archive.Header) (bool, error)) error {
+	_, err := archive.Walk(ctx, source, archive.DefaultBounds, archive.Visitor{
+		Want: want,
 		Visit: func(i *archive.Item) error {
 			c.See(i.Resource, i.Version, string(i.Namespace), string(i.Name), i.Body)
 			return nil
 		},
 	})
-	if err != nil {
-		return nil, info, err
+	if errors.Is(err, errEnough) {
+		return nil
 	}
-	return c.Result(), info, nil
+	return err
 }
 
 // maxRules bounds a file of rules.

@@ -261,3 +261,45 @@ func (w world) edit(t testing.TB, change func(release Object)) {
 	again := base64.StdEncoding.EncodeToString([]byte(base64.StdEncoding.EncodeToString(out.Bytes())))
 	record["data"].(Object)["release"] = again
 }
+
+// A pass that notes what is there, and a second one that ends as soon as nothing is left
+// to compare, find the same reasons.
+func TestLeft(t *testing.T) {
+	lost := shop(t)
+	delete(lost, [3]string{"deployments.apps", "shop", "shop-web"})
+	for name, w := range map[string]world{"shop": shop(t), "in sync": repaired(t), "lost": lost} {
+		whole := w.run(t, Options{})
+		c := New(Options{})
+		bodies := map[[3]string][]byte{}
+		for k, o := range w {
+			body, err := json.Marshal(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			bodies[k] = body
+			for _, version := range []string{"", "v1"} {
+				if c.Note(k[0], version, []byte(k[1]), []byte(k[2])) {
+					c.Read(k[0], body)
+				}
+			}
+		}
+		c.Plan(nil)
+		for k, body := range bodies {
+			if c.Left() == 0 {
+				break
+			}
+			if c.Names(k[0], []byte(k[1]), []byte(k[2])) {
+				c.See(k[0], "", k[1], k[2], body)
+			}
+		}
+		found := c.Result()
+		if c.Left() != 0 || len(found.Releases) != len(whole.Releases) {
+			t.Fatalf("%s: %d objects are left, %d releases", name, c.Left(), len(found.Releases))
+		}
+		for i, r := range found.Releases {
+			if want := whole.Releases[i]; r.Reason != want.Reason || r.Stalled != want.Stalled || r.Counts.Removed != want.Counts.Removed {
+				t.Errorf("%s: %s, %v, want %s, %v", name, r.Reason, r.Counts, want.Reason, want.Counts)
+			}
+		}
+	}
+}
