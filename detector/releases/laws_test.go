@@ -134,7 +134,7 @@ func TestEveryLeafIsFound(t *testing.T) {
 	c := New(Options{})
 	n := 0
 	for _, o := range declaredObjects(t) {
-		same, err := c.compare(o, served(t, c, o), nil)
+		same, err := c.compare(o, served(t, c, o), nil, nil)
 		if err != nil || len(same.changes) > 0 || same.refused != "" {
 			t.Errorf("%s against itself: %v %s", describe(o), err, show(same.changes))
 		}
@@ -146,7 +146,7 @@ func TestEveryLeafIsFound(t *testing.T) {
 			}
 			to := mutated(pointer, v)
 			live := replaced(o, segmentsOf(pointer), to).(Object)
-			out, err := c.compare(o, live, nil)
+			out, err := c.compare(o, live, nil, nil)
 			if err != nil {
 				if err.Error() == "the live object is none of its type" {
 					continue // no server would have it
@@ -160,7 +160,7 @@ func TestEveryLeafIsFound(t *testing.T) {
 			if out.refused != "" {
 				continue
 			}
-			again, err := c.compare(o, out.merged, nil)
+			again, err := c.compare(o, out.merged, nil, nil)
 			if err != nil || len(again.changes) > 0 {
 				t.Errorf("%s %s: changes made, and again: %v %s", describe(o), pointer, err, show(again.changes))
 			}
@@ -214,7 +214,7 @@ func TestOtherWordsAreNoDrift(t *testing.T) {
 			live := shuffled(served(t, c, o), "", rand.New(rand.NewPCG(seed, 1))).(Object)
 			live["status"] = Object{"phase": "x"}
 			put(live, "uid", "metadata", "uid")
-			if out, err := c.compare(o, live, nil); err != nil || len(out.changes) > 0 {
+			if out, err := c.compare(o, live, nil, nil); err != nil || len(out.changes) > 0 {
 				t.Errorf("%s: %v %s", describe(o), err, show(out.changes))
 			}
 		}
