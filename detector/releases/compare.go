@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
-	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
 // Change is one declared field that lives as something else, and the operation
@@ -135,11 +134,9 @@ type merger struct {
 
 // merge applies desired, which may have declared zero values, to live as the API server would.
 func (m *merger) merge(desired Object, zeros bool) (Object, error) {
-	live := typed.AsTypedUnvalidated(value.NewValueInterface(m.live), m.t.Schema, m.t.TypeRef)
-	if m.known == nil || m.known.new == nil { // of the others, Kubernetes' type is enough
-		if err := live.Validate(typed.AllowDuplicates); err != nil {
-			return nil, errors.New("the live object is not of its schema")
-		}
+	live, err := m.t.FromUnstructured(m.live, typed.AllowDuplicates)
+	if err != nil {
+		return nil, errors.New("the live object is not of its schema")
 	}
 	d, err := m.t.FromUnstructured(desired)
 	if err != nil {
