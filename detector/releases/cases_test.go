@@ -262,6 +262,11 @@ func TestIgnoreRules(t *testing.T) {
 		{"Sveltos' annotation", func(_ testing.TB, w world, _ *Options) {
 			put(w.get("deployments.apps", "shop-web"), "ok", "metadata", "annotations", sveltosMark)
 		}, Excluded},
+		{"Flux's annotation, in the manifest", func(t testing.TB, w world, _ *Options) {
+			w.edit(t, func(r Object) {
+				r["manifest"] = strings.Replace(text(r, "manifest"), "kind: Deployment\nmetadata:\n", "kind: Deployment\nmetadata:\n  annotations: {"+fluxMark+": disabled}\n", 1)
+			})
+		}, Excluded},
 		{"HelmRelease, whole", func(_ testing.TB, w world, _ *Options) {
 			w.helmRelease("shop", `{"driftDetection":{"mode":"warn","ignore":[{"paths":[""],"target":{"kind":"Deploy.*","name":"shop-web"}}]}}`, `{"history":[{"version":2}]}`)
 		}, Excluded},

@@ -1,12 +1,15 @@
 package releases
 
 import (
+	"archive/tar"
 	"bytes"
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -48,27 +51,60 @@ func (w world) run(t testing.TB, o Options) *Result {
 	return w.collect(t, New(o), nil)
 }
 
+// collect writes a world as Velero does, and has the collector read the tarball twice.
 func (w world) collect(t testing.TB, c *Collector, scope Scope) *Result {
 	t.Helper()
-	keys := slices.SortedFunc(maps.Keys(w), func(a, b [3]string) int { return slices.Compare(a[:], b[:]) })
-	bodies := map[[3]string][]byte{}
-	for _, k := range keys {
+	source, err := archive.FileSource(w.write(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	walk := func(want func(h *archive.Header) bool, visit func(i *archive.Item)) {
+		if _, err := archive.Walk(t.Context(), source, archive.DefaultBounds, archive.Visitor{
+			Want:  func(h *archive.Header) (bool, error) { return want(h), nil },
+			Visit: func(i *archive.Item) error { visit(i); return nil },
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	walk(func(h *archive.Header) bool { return c.First(h.Resource, string(h.Namespace)) && h.Version == "" },
+		func(i *archive.Item) { c.Read(i.Resource, i.Body) })
+	c.Plan(scope)
+	walk(func(h *archive.Header) bool { return c.Second(h.Resource, h.Version, h.Namespace, h.Name) },
+		func(i *archive.Item) { c.See(i.Resource, i.Version, string(i.Namespace), string(i.Name), i.Body) })
+	return c.Result()
+}
+
+// write makes a backup of the world, and returns its path.
+func (w world) write(t testing.TB) string {
+	t.Helper()
+	var b bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	out := tar.NewWriter(z)
+	add := func(name string, body []byte) {
+		if err := out.WriteHeader(&tar.Header{Name: name, Size: int64(len(body)), Mode: 0o644}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := out.Write(body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add("metadata/version", []byte("1.1.0\n"))
+	for _, k := range slices.SortedFunc(maps.Keys(w), func(a, b [3]string) int { return slices.Compare(a[:], b[:]) }) {
 		body, err := json.Marshal(w[k])
 		if err != nil {
 			t.Fatal(err)
 		}
-		bodies[k] = body
-		if c.First(k[0], k[1]) {
-			c.Read(k[0], body)
+		scope := "cluster/"
+		if k[1] != "" {
+			scope = "namespaces/" + k[1] + "/"
 		}
+		add("resources/"+k[0]+"/"+scope+k[2]+".json", body)
 	}
-	c.Plan(scope)
-	for _, k := range keys {
-		if c.Second(k[0], "", []byte(k[1]), []byte(k[2])) {
-			c.See(k[0], "", k[1], k[2], bodies[k])
-		}
+	path := filepath.Join(t.TempDir(), "backup.tar.gz")
+	if err := errors.Join(out.Close(), z.Close(), os.WriteFile(path, b.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
 	}
-	return c.Result()
+	return path
 }
 
 func (w world) one(t testing.TB) *Release {
