@@ -187,59 +187,37 @@ func TestShopAsFluxSeesIt(t *testing.T) {
 	}
 }
 
+// truthEntry is what the lab changed, or what is benign.
+type truthEntry struct {
+	Class, Kind, Name, Path string
+	Declared, Live          any
+	Manager, Subresource    string
+}
+
+// field is the path as ours are written: the truth has [name=web] where they have [web].
+func (e truthEntry) field() string { return strings.ReplaceAll(e.Path, "[name=", "[") }
+
 // Every entry of the lab's truth is found, and nothing that is benign.
 func TestShopTruth(t *testing.T) {
-	type entry struct {
-		Class, Kind, Name, Path string
-		Declared, Live          any
-		Manager, Subresource    string
-	}
-	var truth struct{ Drift, Soft, Benign []entry }
+	var truth struct{ Drift, Soft, Benign []truthEntry }
 	readJSON(t, "testdata/helm-truth.json", &truth)
 	r := shop(t).one(t)
-	// The truth writes lists as [name=web] where field paths have [web].
-	path := strings.NewReplacer("[name=", "[")
-	found := 0
+	fields := 0
 	for _, e := range append(truth.Drift, truth.Soft...) {
 		o := r.object(subject(e.Kind, "shop", e.Name))
 		switch {
-		case e.Class == "missing":
-			if o.Verdict != Removed {
-				t.Errorf("%s %s: %q", e.Kind, e.Name, o.Verdict)
-			}
-			continue
-		case e.Class == "extra":
-			if !slices.Contains(r.Extra, subject(e.Kind, "shop", e.Name)) {
-				t.Errorf("%s is not extra: %q", e.Name, r.Extra)
-			}
-			continue
+		case e.Class == "missing" && o.Verdict != Removed:
+			t.Errorf("%s %s: %q", e.Kind, e.Name, o.Verdict)
+		case e.Class == "extra" && !slices.Contains(r.Extra, subject(e.Kind, "shop", e.Name)):
+			t.Errorf("%s is not extra: %q", e.Name, r.Extra)
+		case e.Class != "missing" && e.Class != "extra":
+			e.found(t, o)
+			fields++
 		}
-		want := path.Replace(e.Path)
-		managers := []string{}
-		for _, c := range o.Patch {
-			if c.Path == want {
-				for _, w := range c.Owners {
-					managers = append(managers, w.Manager+"/"+w.Subresource)
-				}
-				if e.Kind != "Secret" && (!equal(c.Desired, e.Declared) || !equal(c.Live, e.Live)) {
-					t.Errorf("%s: %v → %v, want %v → %v", want, c.Desired, c.Live, e.Declared, e.Live)
-				}
-			}
-		}
-		for _, a := range o.Added {
-			if a.Path == want || a.Path == strings.ReplaceAll(want, "annotations.", "annotations.") {
-				managers = append(managers, a.Owner.Manager+"/"+a.Owner.Subresource)
-			}
-		}
-		if !slices.Equal(managers, []string{e.Manager + "/" + e.Subresource}) {
-			t.Errorf("%s %s %s: managers %q, want %s; have %+v %+v", e.Kind, e.Name, want, managers, e.Manager, o.Patch, o.Added)
-			continue
-		}
-		found++
 	}
 	for _, e := range truth.Benign {
 		for _, a := range r.object(subject(e.Kind, "shop", e.Name)).Patch {
-			if a.Path == path.Replace(e.Path) {
+			if a.Path == e.field() {
 				t.Errorf("%s is benign, and found: %+v", e.Path, a)
 			}
 		}
@@ -247,8 +225,33 @@ func TestShopTruth(t *testing.T) {
 	if want := "drifted: removed: 1, changed: 5, added: 2"; r.Message != want || r.Reason != Drifted || r.Ready != "False" {
 		t.Errorf("%s %s %q, want %q", r.Ready, r.Reason, r.Message, want)
 	}
-	if found != 12 {
-		t.Errorf("%d entries of the truth are found", found)
+	if fields != 12 {
+		t.Errorf("the truth has %d fields", fields)
+	}
+}
+
+// found reports a field that is not found once, with its values and its manager.
+func (e truthEntry) found(t *testing.T, o *Compared) {
+	t.Helper()
+	var managers []string
+	for _, c := range o.Patch {
+		if c.Path != e.field() {
+			continue
+		}
+		for _, w := range c.Owners {
+			managers = append(managers, w.Manager+"/"+w.Subresource)
+		}
+		if e.Kind != "Secret" && (!equal(c.Desired, e.Declared) || !equal(c.Live, e.Live)) {
+			t.Errorf("%s: %v → %v, want %v → %v", c.Path, c.Desired, c.Live, e.Declared, e.Live)
+		}
+	}
+	for _, a := range o.Added {
+		if a.Path == e.field() {
+			managers = append(managers, a.Owner.Manager+"/"+a.Owner.Subresource)
+		}
+	}
+	if !slices.Equal(managers, []string{e.Manager + "/" + e.Subresource}) {
+		t.Errorf("%s %s %s: managers %q, want %s; have %+v %+v", e.Kind, e.Name, e.Path, managers, e.Manager, o.Patch, o.Added)
 	}
 }
 
