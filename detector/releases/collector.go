@@ -41,6 +41,7 @@ type Collector struct {
 	noted []uint64 // hashes of the objects that Note got
 	left  int      // see Left
 	id    []byte   // used again
+	scratch  []byte // of cutManaged
 }
 
 // wanted is one object of a manifest.
@@ -142,7 +143,7 @@ func (c *Collector) await() {
 
 // Read takes an item of the first pass.
 func (c *Collector) Read(resource string, body []byte) {
-	if (resource == "secrets" || resource == "configmaps") && !bytes.Contains(body, []byte("release")) {
+	if resource == "secrets" && !bytes.Contains(body, []byte("helm.sh/release.v1")) || resource == "configmaps" && !bytes.Contains(body, []byte(`"release"`)) {
 		return
 	}
 	o, err := parse(body)
@@ -209,7 +210,7 @@ func (c *Collector) planRelease(k key, s *stored) {
 	slices.SortFunc(s.revisions, func(a, b Revision) int { return cmp.Compare(b.Revision, a.Revision) })
 	r := &Release{
 		Name: k.name, Namespace: k.namespace, Storage: k.storage, Revision: s.revisions[0].Revision,
-		History: s.revisions[1:], HelmStatus: s.revisions[0].Status, hooks: map[string]bool{}, ids: map[string]bool{},
+		History: s.revisions[1:], HelmStatus: s.revisions[0].Status, hooks: map[string]bool{},
 	}
 	c.byID[r.id()] = r
 	if c.options.Namespace != "" && c.options.Namespace != k.namespace {
@@ -281,7 +282,6 @@ func (c *Collector) want(r *Release, o Object) {
 		return
 	}
 	w.body = body
-	r.ids[w.resource+"/"+w.compared.Namespace+"/"+w.compared.Name] = true
 	at := w.resource + "\x00" + w.compared.Namespace + "\x00" + w.compared.Name
 	c.wanted[at] = append(c.wanted[at], w)
 	r.Objects = append(r.Objects, w.compared)
@@ -303,6 +303,7 @@ func (c *Collector) See(resource, version, namespace, name string, body []byte) 
 	if len(targets) == 0 && !marked {
 		return
 	}
+	body, managed := c.cutManaged(body)
 	live, err := parse(body)
 	if err != nil {
 		for _, w := range targets {
@@ -311,14 +312,14 @@ func (c *Collector) See(resource, version, namespace, name string, body []byte) 
 		return
 	}
 	for _, w := range targets {
-		c.compareWith(w, live)
+		c.compareWith(w, live, managed)
 	}
 	if marked {
 		c.claims(resource, live)
 	}
 }
 
-func (c *Collector) compareWith(w *wanted, live Object) {
+func (c *Collector) compareWith(w *wanted, live Object, managed []byte) {
 	if w.done {
 		return
 	}
@@ -341,7 +342,7 @@ func (c *Collector) compareWith(w *wanted, live Object) {
 		w.compared.Verdict, w.compared.Message = Excluded, why
 		return
 	}
-	out, err := c.compare(desired, live, paths)
+	out, err := c.compare(desired, live, managed, paths)
 	if err != nil {
 		w.compared.Verdict, w.compared.Message = NotComparable, err.Error()
 		return
@@ -362,8 +363,8 @@ func (c *Collector) claims(resource string, live Object) {
 	}
 	id := namespace + "/" + name
 	if r := cmp.Or(c.byTarget[id], c.byID[id]); r != nil && r.Storage != "" {
-		here := resource + "/" + text(live, "metadata", "namespace") + "/" + text(live, "metadata", "name")
-		if r.Reason != Unreadable && len(r.faults) == 0 && !r.ids[here] && !r.hooks[text(live, "kind")+"/"+text(live, "metadata", "name")] {
+		declared := slices.ContainsFunc(c.wanted[resource+"\x00"+text(live, "metadata", "namespace")+"\x00"+text(live, "metadata", "name")], func(w *wanted) bool { return w.release == r })
+		if r.Reason != Unreadable && len(r.faults) == 0 && !declared && !r.hooks[text(live, "kind")+"/"+text(live, "metadata", "name")] {
 			r.Extra = append(r.Extra, describe(live))
 		}
 		return

@@ -65,10 +65,10 @@ func (c *Collector) typeFor(apiVersion, kindName string) (typed.ParseableType, *
 }
 
 // compare says in what a live object differs from the desired one. The error says
-// why they can't be compared, in words without a value.
-func (c *Collector) compare(desired, live Object, ignore []string) (*outcome, error) {
+// why they can't be compared, in words without a value. Managed is the JSON of the live
+// object's managedFields.
+func (c *Collector) compare(desired, live Object, managed []byte, ignore []string) (*outcome, error) {
 	apiVersion, kindName := text(desired, "apiVersion"), text(desired, "kind")
-	raw := live
 	if text(live, "apiVersion") != apiVersion {
 		if live = converted(live, apiVersion); live == nil {
 			return nil, errVersion
@@ -87,10 +87,8 @@ func (c *Collector) compare(desired, live Object, ignore []string) (*outcome, er
 		return nil, errors.New("the manifest's object is none of its type")
 	}
 	defaulted(kindName, d)
-	m := merger{kind: kindName, t: t, known: known, live: l, ignore: ignore, scaled: c.scaled[describe(live)]}
-	if foreign(raw) {
-		m.owners = ownersOf(raw)
-	}
+	m := merger{kind: kindName, t: t, known: known, live: l, ignore: ignore, scaled: c.scaled[describe(live)], full: d}
+	m.owners = ownersOf(managed)
 	out, err := m.outcome(desired, d)
 	if err != nil {
 		return nil, err
@@ -102,7 +100,7 @@ func (c *Collector) compare(desired, live Object, ignore []string) (*outcome, er
 		}
 	}
 	if m.owners != nil {
-		out.added = m.added(d)
+		out.added = m.added()
 	}
 	return out, nil
 }
@@ -129,13 +127,13 @@ type merger struct {
 	known  *kind
 	live   Object
 	owners []ownership
-	ignore []string       // JSON pointers
-	scaled bool           // an autoscaler sets its replicas
-	set    *fieldpath.Set // of what is desired
+	ignore []string // JSON pointers
+	scaled bool     // an autoscaler sets its replicas
+	full   Object   // what is desired, with the zero values that the manifest declares
 }
 
-// merge applies desired to live as the API server would.
-func (m *merger) merge(desired Object) (Object, error) {
+// merge applies desired, which may have declared zero values, to live as the API server would.
+func (m *merger) merge(desired Object, zeros bool) (Object, error) {
 	live, err := m.t.FromUnstructured(m.live, typed.AllowDuplicates)
 	if err != nil {
 		return nil, errors.New("the live object is not of its schema")
@@ -144,14 +142,15 @@ func (m *merger) merge(desired Object) (Object, error) {
 	if err != nil {
 		return nil, errors.New("the manifest's object is not of its schema")
 	}
-	if m.set, err = d.ToFieldSet(); err != nil {
-		return nil, errors.New("the manifest's object is not of its schema")
-	}
 	merged, err := live.Merge(d)
 	if err != nil {
 		return nil, errors.New("it can't be merged with the live object")
 	}
-	if gone := m.dropped(); gone != nil {
+	gone, err := m.dropped(d)
+	if err != nil {
+		return nil, errors.New("the manifest's object is not of its schema")
+	}
+	if gone != nil {
 		merged = merged.RemoveItems(gone)
 	}
 	out, _ := merged.AsValue().Unstructured().(Object)
@@ -161,7 +160,7 @@ func (m *merger) merge(desired Object) (Object, error) {
 	if m.t.Schema != nil {
 		out, _ = aligned(m.live, out, m.t.TypeRef, m.t.Schema).(Object)
 	}
-	if m.known != nil && !equal(out, m.live) {
+	if m.known != nil && (zeros || gone != nil) && !equal(out, m.live) { // else both sides have the server's form
 		if out, err = canonical(out, m.t, *m.known); err != nil {
 			return nil, errors.New("it can't be merged with the live object")
 		}
@@ -170,7 +169,14 @@ func (m *merger) merge(desired Object) (Object, error) {
 }
 
 // dropped is what only the release's own Apply entry owns, and no longer declares.
-func (m *merger) dropped() *fieldpath.Set {
+func (m *merger) dropped(desired *typed.TypedValue) (*fieldpath.Set, error) {
+	if m.t.Schema == nil || !slices.ContainsFunc(m.owners, func(e ownership) bool { return e.own && e.Operation == "Apply" }) {
+		return nil, nil
+	}
+	declared, err := desired.ToFieldSet()
+	if err != nil {
+		return nil, err
+	}
 	own, others := fieldpath.NewSet(), fieldpath.NewSet()
 	for _, e := range m.owners {
 		if e.own && e.Operation == "Apply" {
@@ -179,37 +185,33 @@ func (m *merger) dropped() *fieldpath.Set {
 			others = others.Union(e.set)
 		}
 	}
-	if own.Empty() || m.t.Schema == nil {
-		return nil
-	}
 	whole := func(s *fieldpath.Set) *fieldpath.Set { return s.EnsureNamedFieldsAreMembers(m.t.Schema, m.t.TypeRef) }
-	gone := whole(own).Difference(whole(m.set)).Difference(whole(others))
+	gone := whole(own).Difference(whole(declared)).Difference(whole(others))
 	if gone.Empty() {
-		return nil
+		return nil, nil
 	}
-	return gone
+	return gone, nil
 }
 
 // outcome merges with the zero values that the manifest declares, as Helm does, and,
 // if that changes anything, without them, as Flux does.
 func (m *merger) outcome(desired, d Object) (*outcome, error) {
 	if m.known == nil {
-		return m.changed(d)
+		return m.changed(d, false)
 	}
 	full, zeros := withZeros(desired, d)
+	m.full = full.(Object)
 	if !zeros {
-		return m.changed(d)
+		return m.changed(d, false)
 	}
-	helm, err := m.changed(full.(Object))
+	helm, err := m.changed(m.full, true)
 	if err == nil && len(helm.changes) == 0 {
 		return helm, nil
 	}
-	set := m.set
-	flux, fault := m.changed(d)
+	flux, fault := m.changed(d, false)
 	if err != nil || fault != nil {
 		return flux, fault // a zero value of another type: Flux's comparison stays
 	}
-	m.set = m.set.Union(set)
 	for _, c := range helm.changes {
 		if !slices.ContainsFunc(flux.changes, func(o Change) bool { return o.Pointer == c.Pointer && o.Op == c.Op }) {
 			c.Unseen = true
@@ -221,8 +223,8 @@ func (m *merger) outcome(desired, d Object) (*outcome, error) {
 }
 
 // changed merges desired into live, and says what that changes.
-func (m *merger) changed(desired Object) (*outcome, error) {
-	merged, err := m.merge(desired)
+func (m *merger) changed(desired Object, zeros bool) (*outcome, error) {
+	merged, err := m.merge(desired, zeros)
 	if err != nil {
 		return nil, err
 	}

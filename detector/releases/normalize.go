@@ -154,6 +154,8 @@ func canonical(o Object, t typed.ParseableType, k kind) (Object, error) {
 var optional = map[string]bool{
 	"allowVolumeExpansion": true, "attachRequired": true, "podInfoOnMount": true, "storageCapacity": true,
 	"requiresRepublish": true, "seLinuxMount": true, "value": true, "timeoutSeconds": true,
+	"audience": true, "leaseTransitions": true, "holderIdentity": true, "ready": true, "serving": true, "terminating": true,
+	"name": true, "serviceAccountTokenInSecrets": true,
 }
 
 // withoutZeros is a value without the fields that the API server leaves out.

@@ -196,7 +196,7 @@ func (r *Release) finish() {
 	r.Objects = slices.DeleteFunc(r.Objects, func(o *Compared) bool {
 		return o.Verdict == Unchanged && len(o.Added) == 0 && len(o.Patch) == 0
 	})
-	r.hooks, r.ids = nil, nil
+	r.hooks = nil
 }
 
 // brief is Flux's, with the fields that others added.
