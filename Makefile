@@ -24,11 +24,13 @@ MODULES     := . testdata/oracle testdata/browser testdata/bench .ci/image
 CACHE        := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/drift-detector
 MOTO_VERSION := 5.2.5
 MOTO         := $(CACHE)/moto-$(MOTO_VERSION)
+CLOUD        := testdata/openstack/cloud
+OPENSTACK    := $(CACHE)/openstack-$(firstword $(shell cat $(CLOUD)/*.txt | cksum))
 AXE_VERSION  := 4.14.1
 AXE          := $(CACHE)/axe-core-$(AXE_VERSION)/node_modules/axe-core/axe.min.js
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test race cover update test-aws test-browser faults fuzz bench bench-go size advisories lint release image install help
+.PHONY: build demo test race cover update test-aws test-openstack test-browser faults fuzz bench bench-go size advisories lint release image install help
 
 build: ## build bin/drift-detector, a static binary
 	CGO_ENABLED=0 go build $(BUILD) -o bin/drift-detector ./cmd/drift-detector
@@ -72,6 +74,9 @@ update: ## write what tests hold and code makes: golden files, parts of docs/
 test-aws: $(MOTO)/bin/moto_server ## hold the AWS provider against moto, an AWS in Python that it installs under ~/.cache
 	MOTO_PYTHON=$(MOTO)/bin/python go test -tags moto -count 1 -run Moto ./infra/aws
 
+test-openstack: $(OPENSTACK)/ready ## hold the OpenStack provider against a real OpenStack, which it installs under ~/.cache: 600 MB
+	$(OPENSTACK)/bin/python $(CLOUD)/cloud.py go test -tags openstack -count 1 -timeout 30m -run Replayed ./cmd/drift-detector
+
 test-browser: $(AXE) ## open HTML reports in Chromium, which must be installed, and look
 	cd testdata/browser && AXE=$(AXE) go test -count 1 ./...
 
@@ -109,11 +114,11 @@ size: build ## print the binary's size per release target, and hold linux/amd64 
 advisories: build ## look for known vulnerabilities of what is linked, and that those listed are not reachable
 	@go run ./.ci/advisories bin/drift-detector
 
-# The tag adds the files that only make test-aws builds.
+# The tags add the files that only make test-aws and make test-openstack build.
 lint: ## check format, go vet and staticcheck
 	@unformatted=$$($(GOFUMPT) -l . .ci testdata/oracle testdata/browser testdata/bench) || exit 1; \
 	if [ -n "$$unformatted" ]; then echo "not gofumpt'd:"; echo "$$unformatted"; exit 1; fi
-	@for module in $(MODULES); do echo "go vet, staticcheck: $$module"; (cd $$module && go vet -tags moto ./... && $(STATICCHECK) -tags moto ./...) || exit 1; done
+	@for module in $(MODULES); do echo "go vet, staticcheck: $$module"; (cd $$module && go vet -tags moto,openstack ./... && $(STATICCHECK) -tags moto,openstack ./...) || exit 1; done
 	go vet ./.ci/release ./.ci/advisories
 	$(STATICCHECK) ./.ci/release ./.ci/advisories
 
@@ -144,6 +149,11 @@ help: ## list the targets
 $(MOTO)/bin/moto_server: # the last that pip writes
 	python3 -m venv $(MOTO)
 	$(MOTO)/bin/pip install -q 'moto[server]==$(MOTO_VERSION)'
+
+$(OPENSTACK)/ready: # what it needs of other packages changes, so these are pinned, too
+	python3 -m venv $(OPENSTACK)
+	$(OPENSTACK)/bin/pip install -q -r $(CLOUD)/requirements.txt -c $(CLOUD)/constraints.txt
+	touch $@
 
 # It needs no build, so nothing of it is run here.
 $(AXE):

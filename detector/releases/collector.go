@@ -37,11 +37,11 @@ type Collector struct {
 	problems []Problem
 	kept     int
 
-	seed  maphash.Seed
-	noted []uint64 // hashes of the objects that Note got
-	left  int      // see Left
-	id    []byte   // used again
-	scratch  []byte // of cutManaged
+	seed    maphash.Seed
+	noted   []uint64 // hashes of the objects that Note got
+	left    int      // see Left
+	id      []byte   // used again
+	scratch []byte   // of cutManaged
 }
 
 // wanted is one object of a manifest.

@@ -5,6 +5,7 @@ import (
 	"drift-detector/infra"
 	"drift-detector/infra/aws"
 	"drift-detector/infra/nodes"
+	"drift-detector/infra/openstack"
 	"drift-detector/infra/vsphere"
 )
 
@@ -13,6 +14,7 @@ func Registry() *infra.Registry {
 	r := infra.NewRegistry(
 		vsphere.New(),
 		aws.New(),
+		openstack.New(),
 	)
 	// Node lists come last: they speak in the provider ids of the others.
 	r.Add(nodes.New(r))

@@ -1,0 +1,114 @@
+package openstack
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"drift-detector/backup"
+	"drift-detector/backup/check"
+	"drift-detector/infra"
+	"drift-detector/infra/capi"
+)
+
+var (
+	ruleCredential = check.Rule{
+		Code: "CredentialAbsent", Severity: check.Error,
+		Why: "CAPO can't log in to OpenStack: after the restore nothing of these clusters is reconciled, until 74 seconds after the credential is there (as seen with v0.14.7).",
+		Do:  "create the Secret by hand before the clusters are unpaused; use a credential of your own for drift-detector detect with --openstack-cloud or --openstack-ambient",
+	}
+	ruleForbidden = check.Rule{
+		Code: "IdentityForbidden", Severity: check.Error,
+		Why: "CAPO refuses the identity to clusters of that namespace (pkg/scope/provider.go): after the restore nothing of them is reconciled.",
+		Do:  "correct spec.namespaceSelector of the identity, or the labels of the Namespace, before the clusters are unpaused",
+	}
+	ruleMaybeForbidden = check.Rule{Code: "IdentityForbidden", Severity: check.Warning, Why: ruleForbidden.Why, Do: ruleForbidden.Do}
+	ruleOtherCloud     = check.Rule{
+		Code: "IdentityDiffers", Severity: check.Warning,
+		Why: "CAPO looks for a server where the OpenStackServer says, and makes the cluster's network where the OpenStackCluster says: with another project in each, a new server finds no network.",
+		Do:  "see that both identities lead to the same project",
+	}
+)
+
+// servedVersions are CAPO's: v0.10 served v1alpha6 the last, v0.11 v1alpha7 (config/crd
+// v0.8.0 to v0.13.9).
+var servedVersions = []check.ServedVersion{
+	{Version: "v1alpha5", Until: "Cluster API Provider OpenStack serves it up to release v0.9"},
+	{Version: "v1alpha6", Until: "Cluster API Provider OpenStack serves it up to release v0.10"},
+	{Version: "v1alpha7", Until: "Cluster API Provider OpenStack serves it up to release v0.11"},
+}
+
+var versionedKinds = []*check.VersionKind{check.NewVersionKind("openstackclusters." + group)}
+
+func versionKinds() []backup.AnyKind {
+	all := make([]backup.AnyKind, len(versionedKinds))
+	for i, k := range versionedKinds {
+		all[i] = k
+	}
+	return all
+}
+
+// Check returns what will not work with CAPO after a restore: credentials that the backup
+// lacks or that a namespace may not use, and API versions that it does not serve.
+func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, _ time.Time) []check.Finding {
+	objs := newObjects(s)
+	return slices.Concat(objs.credentialsAbsent(secrets), objs.identitiesForbidden(), objs.identitiesDiffer(), check.Versions(s, versionedKinds, servedVersions))
+}
+
+// credentialsAbsent are the homes of which the credential is not in the backup, or not one
+// that CAPO can log in with.
+func (objs *objects) credentialsAbsent(secrets *backup.Secrets) []check.Finding {
+	var found check.Shared
+	for _, h := range objs.homeScopes() {
+		if h.kind == unknownIdentity || h.forbidden {
+			continue // the cluster's own object is what the backup lacks
+		}
+		if h.kind == identityKind && objs.identities[capi.Object{Backup: h.backup, Name: h.name}] == nil {
+			continue // an absence of its own
+		}
+		_, fault := objs.fromBackup(h.home, secrets)
+		if fault == nil || fault.Reason != "NoCredential" {
+			continue
+		}
+		found.Add(ruleCredential.On(h.backup, "credential of "+h.what(), "%s", fault.Message).At("secrets", h.namespace), h.clusters...)
+	}
+	return found.Findings()
+}
+
+// identitiesForbidden are the identities that a cluster names and that its namespace may
+// not use.
+func (objs *objects) identitiesForbidden() []check.Finding {
+	var found check.Shared
+	for _, id := range objs.order() {
+		h := objs.homeOf(id, nil, objs.locations[id])
+		if h.kind != identityKind {
+			continue
+		}
+		why, undecided := objs.forbidden(id.Backup, h.name, id.Namespace)
+		rule := ruleForbidden
+		if undecided {
+			rule = ruleMaybeForbidden
+		}
+		if why != "" {
+			found.Add(rule.On(id.Backup, fmt.Sprintf("%s %s for namespace %s", identityKind, h.name, id.Namespace), "%s", why), id)
+		}
+	}
+	return found.Findings()
+}
+
+// identitiesDiffer are machines that go by another identity than their cluster.
+func (objs *objects) identitiesDiffer() []check.Finding {
+	var found check.Shared
+	for i := range objs.members {
+		m := &objs.members[i]
+		l := objs.locations[m.cluster]
+		mine, theirs := objs.homeOf(m.cluster, m, l), objs.homeOf(m.cluster, nil, l)
+		mine.region, theirs.region = "", ""
+		if l.record == nil || mine == theirs {
+			continue
+		}
+		found.Add(ruleOtherCloud.On(m.cluster.Backup, fmt.Sprintf("machines of %s/%s", m.cluster.Namespace, m.cluster.Name),
+			"%s uses %s, cloud %s, and its cluster %s, cloud %s", objs.serverName(m), mine.what(), infra.Brief(mine.cloud), theirs.what(), infra.Brief(theirs.cloud)), m.cluster)
+	}
+	return found.Findings()
+}

@@ -1,0 +1,96 @@
+package openstack
+
+import (
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// release is how CAPO acts after a restore, by releases that act alike. What no test of
+// the fleet shows is from their code: controllers/openstackmachine_controller.go and
+// openstackserver_controller.go of v0.9.0, v0.10.0, v0.14.7 and v0.15.0-beta.0.
+type release int
+
+const (
+	// byNameAlone are the releases up to 0.9, with API versions before v1beta1.
+	byNameAlone release = iota
+	// withoutServers is release 0.10, or a backup of a later one without OpenStackServers:
+	// an OpenStackMachine makes them again and owns them.
+	withoutServers
+	// withServers are 0.11 to 0.14.
+	withServers
+	// recording are 0.15 and later, with API version v1beta2.
+	recording
+)
+
+const (
+	renamedBlocks = "CAPO finds none of the machine's name and asks for a new one, which Nova refuses: the port of that name is still attached to the renamed one; rename it back"
+	clearState    = ", and clear status.instanceState of its OpenStackServer if that says ERROR by then"
+	sharedBlocks  = "its query for the name matches more than one server and fails (event DuplicateServerNames) until one of them is renamed or gone"
+	idRefused     = "the webhook of OpenStackMachines refuses to change spec.providerID (up to release 0.14)"
+	errorEnds     = "CAPO does not look at it again, not even when it is ACTIVE: bring it back, and clear status.instanceState of its OpenStackServer"
+	errorFails    = "CAPO calls a machine failed for good whose server is in error while the Machine names no Node, as right after a restore"
+	sleeps        = "perhaps ready only after 20 minutes, because a restore takes away the owner of its OpenStackServer: kubectl annotate openstackmachine wakes it at once"
+)
+
+// controllerOf describes CAPO in one of its releases.
+func controllerOf(r release) infra.Controller {
+	c := infra.Controller{
+		Name: "CAPO", ID: infra.IDInStatus, Makes: "makes a server",
+		Obstacles: map[infra.Obstacle]string{
+			infra.Renamed: renamedBlocks + clearState, infra.SharedName: sharedBlocks,
+			infra.OtherID: idRefused, infra.ErrorState: errorEnds,
+		},
+	}
+	switch r {
+	case byNameAlone:
+		c.ID = infra.IDNowhere
+		c.Obstacles[infra.Renamed], c.Obstacles[infra.ErrorState] = renamedBlocks, errorFails
+	case withoutServers:
+		c.Obstacles[infra.Renamed], c.Obstacles[infra.ErrorState] = renamedBlocks, errorFails
+	case withServers:
+		c.Late = sleeps
+	case recording:
+		delete(c.Obstacles, infra.OtherID)
+	}
+	return c
+}
+
+// controllers are the clusters whose CAPO is not as most are, by the API version of their
+// objects, and by the OpenStackServers that the backup holds of them.
+func (objs *objects) controllers() map[backup.ClusterID]infra.Controller {
+	served := map[backup.ClusterID]bool{}
+	version := map[backup.ClusterID]string{}
+	for i := range objs.members {
+		m := &objs.members[i]
+		served[m.cluster] = served[m.cluster] || m.server != nil
+		if m.machine != nil {
+			version[m.cluster] = m.machine.Data.APIVersion
+		}
+	}
+	all := map[backup.ClusterID]infra.Controller{}
+	for id, l := range objs.locations {
+		v := version[id]
+		if l.record != nil {
+			v = l.record.Data.APIVersion
+		}
+		if r := releaseOf(v, served[id]); r != withServers {
+			all[id] = controllerOf(r)
+		}
+	}
+	return all
+}
+
+func releaseOf(apiVersion string, served bool) release {
+	_, version, _ := strings.Cut(apiVersion, "/")
+	switch {
+	case strings.HasPrefix(version, "v1alpha"):
+		return byNameAlone
+	case version == "v1beta1" && !served:
+		return withoutServers
+	case version == "" || version == "v1beta1":
+		return withServers
+	}
+	return recording
+}

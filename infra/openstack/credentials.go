@@ -1,0 +1,268 @@
+package openstack
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/gophercloud/gophercloud/v2"
+	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+	"drift-detector/infra/capi"
+)
+
+// credential is what a login needs.
+type credential struct {
+	capi.Redacted
+	options  tokens.AuthOptions // IdentityEndpoint without the version
+	endpoint infra.Endpoint
+	region   string // empty: the only one
+	service  string // which endpoints of the catalogue: "public"
+	account  string // what locks: user or application credential, never a secret
+	project  string // as the credential names it, for people
+	ca       []byte
+	operator *operatorTLS // of the operator's own; nil: the backup's
+	// instead is the operator's own, if it may be used: it is tried when Keystone refuses
+	// the backup's, which may have been changed since.
+	instead       *credential
+	insteadSource string
+}
+
+// equal reports whether listings with both are the same.
+func (c *credential) equal(o *credential) bool {
+	return c.options == o.options && c.endpoint == o.endpoint && c.region == o.region && c.service == o.service &&
+		string(c.ca) == string(o.ca) && (c.operator == nil) == (o.operator == nil)
+}
+
+// found is a credential and the object that it comes from.
+type found struct {
+	credential
+	source   string // "Secret team-a/cloud-config"
+	warnings []string
+}
+
+const hintOwn = "use a credential of your own that may read this project: --openstack-cloud NAME for an entry of your clouds.yaml, or --openstack-ambient for your OS_ variables; `drift-detector permissions openstack` says what it must be allowed"
+
+func noCredential(format string, args ...any) *infra.Fault {
+	return capi.NoCredential(hintOwn, format, args...)
+}
+
+// credentialOf finds the credential of a home as CAPO does, and the operator's own where
+// that is lacking and may stand in.
+func (p *provider) credentialOf(objs *objects, h home, secrets *backup.Secrets, a infra.Access) (found, *infra.Fault) {
+	f, fault := objs.fromBackup(h, secrets)
+	if fault == nil {
+		f, fault = f.override(a)
+	}
+	if !operatorAllowed(a) {
+		return f, fault
+	}
+	own, err := p.ofOperator(a)
+	switch {
+	case err != nil && fault != nil:
+		fault.Message += fmt.Sprintf("; and %v", err)
+		return found{}, fault
+	case err != nil:
+		f.warnings = append(f.warnings, err.Error())
+		return f, nil
+	case fault != nil && fault.Reason != "NoCredential":
+		return found{}, fault
+	case fault != nil:
+		own.region = cmp.Or(h.region, own.region)
+		own.warnings = append(own.warnings, fmt.Sprintf("%s; used instead: %s", fault.Message, own.source))
+		return own, nil
+	}
+	own.region = cmp.Or(f.region, own.region)
+	f.instead, f.insteadSource = &own.credential, own.source
+	return f, nil
+}
+
+// fromBackup reads the Secret that an identityRef leads to.
+func (objs *objects) fromBackup(h home, secrets *backup.Secrets) (found, *infra.Fault) {
+	namespace, name := h.namespace, h.name
+	switch {
+	case h.kind == unknownIdentity:
+		return found{}, noCredential("%s of cluster %s/%s is not in the backup, so nothing says which credential it uses", clusterKind, h.namespace, h.name)
+	case h.kind == noIdentity:
+		return found{}, noCredential("cluster %s/%s names no identityRef: CAPO uses a clouds.yaml of its own, which is not in the backup", h.namespace, h.name)
+	case h.forbidden:
+		why, _ := objs.forbidden(h.backup, h.name, h.namespace)
+		return found{}, noCredential("%s", why)
+	case h.kind == identityKind:
+		object := objs.identities[capi.Object{Backup: h.backup, Name: h.name}]
+		if object == nil {
+			return found{}, noCredential("%s %s is not in the backup, so nothing says in which Secret its credential is", identityKind, h.name)
+		}
+		namespace, name = object.Data.Namespace, object.Data.Secret
+	case h.kind != secretKind:
+		return found{}, &infra.Fault{Reason: "BadIdentity", Message: h.kind + " is unknown", Hint: "correct identityRef of the objects that name it"}
+	}
+	what := fmt.Sprintf("Secret %s/%s", namespace, name)
+	s := secrets.Named(h.backup, namespace, name)
+	switch {
+	case s == nil:
+		return found{}, noCredential("%s with %s is not in the backup", what, cloudsKey)
+	case h.cloud == "":
+		return found{}, noCredential("identityRef to %s names no cloud of its %s", what, cloudsKey)
+	}
+	entry, warnings, why := readCloud(s.Data[cloudsKey].Reveal(), h.cloud)
+	if why != "" {
+		return found{}, noCredential("%s of %s %s", cloudsKey, what, why)
+	}
+	for i := range warnings {
+		warnings[i] = fmt.Sprintf("%s of %s: %s", cloudsKey, what, warnings[i])
+	}
+	c, fault := entry.credential(what)
+	if fault != nil {
+		return found{}, fault
+	}
+	c.region = cmp.Or(h.region, c.region)
+	if ca := s.Data[caKey].Reveal(); strings.TrimSpace(ca) != "" {
+		c.ca = []byte(ca)
+	}
+	return found{credential: c, source: what, warnings: warnings}, nil
+}
+
+// pathForm is the path of an identity endpoint: "/identity/v3".
+var pathForm = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)*/?$`)
+
+// identityAt reads an auth_url: the server, and the address without user info, query and
+// version.
+func identityAt(authURL string) (at infra.Endpoint, base string, err error) {
+	authURL = strings.TrimSpace(authURL)
+	if at, err = infra.ParseEndpoint(authURL); err != nil {
+		return at, "", err
+	}
+	u, err := url.Parse(authURL)
+	if err != nil || !pathForm.MatchString(u.Path) || strings.Contains(u.Path, "..") {
+		return at, "", infra.ErrHost
+	}
+	path := strings.TrimSuffix(u.Path, "/")
+	for _, version := range []string{"/v3", "/v2.0"} {
+		path = strings.TrimSuffix(path, version)
+	}
+	return at, "https://" + at.String() + path + "/", nil
+}
+
+// credential makes a login of an entry.
+func (c *cloudEntry) credential(source string) (credential, *infra.Fault) {
+	a := &c.Auth
+	at, base, err := identityAt(a.AuthURL)
+	if err != nil {
+		f := &infra.Fault{
+			Reason: "BadEndpoint", Message: fmt.Sprintf("auth_url in %s of %s: %v", cloudsKey, source, err),
+			Hint: "correct auth_url; drift-detector contacts https:// servers only",
+		}
+		if errors.Is(err, infra.ErrPlainHTTP) {
+			f.Hint = "the password would travel in clear; where that is meant, use a clouds.yaml of your own: --openstack-cloud NAME"
+		}
+		return credential{}, f
+	}
+	o := tokens.AuthOptions{
+		IdentityEndpoint: base, Username: a.Username, UserID: a.UserID, Password: a.Password,
+		DomainID:                    cmp.Or(a.UserDomainID, a.DomainID),
+		DomainName:                  cmp.Or(a.UserDomainName, a.DomainName),
+		ApplicationCredentialID:     a.AppID,
+		ApplicationCredentialName:   a.AppName,
+		ApplicationCredentialSecret: a.AppSecret,
+		Scope: tokens.Scope{
+			ProjectID: cmp.Or(a.ProjectID, a.TenantID), ProjectName: cmp.Or(a.ProjectName, a.TenantName),
+			DomainID: cmp.Or(a.ProjectDomainID, a.DomainID), DomainName: cmp.Or(a.ProjectDomainName, a.DomainName),
+		},
+	}
+	return finished(o, a.DefaultDomain, at, c.Region, c.catalogueInterface()), nil
+}
+
+// finished makes the options consistent, of which gophercloud refuses what is too much
+// (openstack/identity/v3/tokens/requests.go v2.15.0).
+func finished(o tokens.AuthOptions, defaultDomain string, at infra.Endpoint, region, service string) credential {
+	if o.DomainID == "" && o.DomainName == "" && o.UserID == "" {
+		o.DomainID = cmp.Or(defaultDomain, "default")
+	}
+	if s := &o.Scope; s.DomainID == "" && s.DomainName == "" {
+		s.DomainID, s.DomainName = o.DomainID, o.DomainName
+		if s.DomainID == "" && s.DomainName == "" {
+			s.DomainID = cmp.Or(defaultDomain, "default")
+		}
+	}
+	if o.DomainID != "" || o.UserID != "" {
+		o.DomainName = ""
+	}
+	if o.UserID != "" {
+		o.DomainID = ""
+		if o.ApplicationCredentialID == "" {
+			o.Username = ""
+		}
+	}
+	project := cmp.Or(o.Scope.ProjectName, o.Scope.ProjectID)
+	switch s := &o.Scope; {
+	case o.ApplicationCredentialID != "" || o.ApplicationCredentialName != "":
+		// It is for one project; a scope beside it is refused.
+		o.Scope, o.Password = tokens.Scope{}, ""
+		if o.ApplicationCredentialID != "" {
+			o.Username, o.UserID, o.DomainID, o.DomainName = "", "", "", ""
+		}
+		project = ""
+	case s.ProjectID != "":
+		o.Scope = tokens.Scope{ProjectID: s.ProjectID}
+	case s.DomainID != "":
+		s.DomainName = ""
+	}
+	who := cmp.Or(o.ApplicationCredentialID, o.UserID, o.Username)
+	if o.ApplicationCredentialID == "" && o.UserID == "" {
+		who = join(cmp.Or(o.DomainID, o.DomainName), who)
+	}
+	return credential{options: o, endpoint: at, region: region, service: service, account: who, project: project}
+}
+
+// who names the account for people.
+func (c *credential) who() string {
+	switch o := &c.options; {
+	case o.ApplicationCredentialID != "":
+		return "application credential " + o.ApplicationCredentialID
+	case o.ApplicationCredentialName != "":
+		return "application credential " + o.ApplicationCredentialName
+	default:
+		return "user " + cmp.Or(o.Username, o.UserID)
+	}
+}
+
+// override puts user and password that the operator gave for the endpoint in the place of
+// the backup's. Project and domain stay the backup's.
+func (f found) override(a infra.Access) (found, *infra.Fault) {
+	given, ok := a.CredentialFor(f.endpoint.String())
+	if !ok || given.Username == "" && given.Password.IsZero() {
+		return f, nil
+	}
+	o := f.options
+	if o.Scope == (tokens.Scope{}) {
+		return found{}, noCredential("%s holds an application credential, which says no project that the user of %s could log in to", f.source, given.Source)
+	}
+	domain := cmp.Or(o.DomainID, o.DomainName)
+	o.Username, o.UserID, o.Password = given.Username, "", given.Password.Reveal()
+	if domain == "" {
+		o.DomainID = "default"
+	}
+	c := finished(o, "", f.endpoint, f.region, f.service)
+	c.ca = f.ca
+	return found{credential: c, source: cmp.Or(given.Source, "--credentials"), warnings: f.warnings}, nil
+}
+
+// ofEnvironment turns gophercloud's own form into a login.
+func ofEnvironment(o gophercloud.AuthOptions, e gophercloud.EndpointOpts, at infra.Endpoint, base string) credential {
+	t := tokens.AuthOptions{
+		IdentityEndpoint: base, Username: o.Username, UserID: o.UserID, Password: o.Password, Passcode: o.Passcode, TokenID: o.TokenID,
+		DomainID: o.DomainID, DomainName: o.DomainName, ApplicationCredentialID: o.ApplicationCredentialID,
+		ApplicationCredentialName: o.ApplicationCredentialName, ApplicationCredentialSecret: o.ApplicationCredentialSecret,
+		Scope: tokens.Scope{ProjectID: o.TenantID, ProjectName: o.TenantName, DomainID: o.DomainID, DomainName: o.DomainName},
+	}
+	if s := o.Scope; s != nil {
+		t.Scope = tokens.Scope{ProjectID: s.ProjectID, ProjectName: s.ProjectName, DomainID: s.DomainID, DomainName: s.DomainName}
+	}
+	return finished(t, "", at, e.Region, cmp.Or(string(e.Availability), "public"))
+}

@@ -1,0 +1,82 @@
+// Package openstack is the provider of Cluster API Provider OpenStack (CAPO): it knows
+// which Nova servers the OpenStackMachines and OpenStackServers of a backup expect, and
+// lists the servers of the projects that its clusters are in.
+//
+// What the backup expects (no network, no secrets):
+//
+//	provider.go     name, kinds of keys, and what the program needs to know of CAPO
+//	controller.go   what CAPO does after a restore, by its releases
+//	kinds.go        the objects that are read, and from where in them
+//	objects.go      joins Machine, OpenStackMachine, OpenStackServer and OpenStackCluster
+//	homescope.go    one place per identity, cloud and region
+//	identities.go   which namespaces may use which identity, and which identities lack
+//	expected.go     keys by which a machine's server is found
+//	ownership.go    keys by which other servers belong to a cluster
+//	restore.go      what the objects of a machine say of its restore
+//	proofs.go       what shows the project of a cluster
+//	resources.go    what else a cluster's restore depends on
+//	checks.go       what will not work after a restore
+//
+// Where to look, and what there is:
+//
+//	targets.go      one target per project, region and credential
+//	credentials.go  finds a credential as CAPO does
+//	clouds.go       reads an entry of clouds.yaml
+//	operator.go     the operator's own clouds.yaml and variables
+//	ledger.go       counts failed logins
+//	transport.go    bounds, certificates, and which servers may be contacted
+//	session.go      logs in, finds the services in the catalogue, logs out
+//	list.go         reads pages of servers
+//	ports.go        reads ports: which servers CAPO made
+//	instance.go     one server as Nova shows it
+//	probes.go       networks, images and other things that the backup names
+//	faults.go       what went wrong, and what to do
+//
+// Keys of instances and of expected machines, where cluster is the name in the description
+// of a port that CAPO made ("Created by cluster-api-provider-openstack cluster prod"), and
+// a group is a security group that CAPO made and the backup records by its id:
+//
+//	serverID       UUID of the server, lower case
+//	name           its name: what CAPO's search by name finds
+//	standIn        its name, unless CAPO's port of that name is another's, or free
+//	cluster+name   cluster/name, on servers with a port that CAPO made under that name
+//	group+port     cluster/group, on servers with CAPO's port in the group
+//	group+stem1,   cluster/group/the name that CAPO gave the port's server, without one
+//	group+stem2    or two random suffixes
+//	network+stem1, cluster/network/the same
+//	network+stem2
+//	group+named1,  group/the server's own name without suffixes, also where CAPO made no port of it
+//	group+named2
+//	stem1, stem2   the server's own name without suffixes
+//	network        id of a network of the backup that it has a port in; as a probe, id or
+//	               "name=" and the name, as are subnet, router, securityGroup,
+//	               loadBalancer, image, flavor and serverGroup
+//	mark           namespace-cluster, in the name of a security group or network
+//	nameless       a server of a cell that is down: only its id is known
+//	port           id of a port that the backup records; a probe, as are:
+//	floatingIP     address
+//	keyPair        name
+//	bastion        name of a server that CAPO made under it
+//	own            kind/id of one of these that the project owns
+//
+// A server never gets another id, not by a rebuild either. One of the same name is
+// therefore another one, and only as long as nothing shows what became of the machine's
+// own port it may be the machine: then the machine is not called Stale.
+//
+// # Calls
+//
+// Listing a project of n servers costs
+//
+//	1                 login
+//	1                 ports, with the members that are read
+//	⌈n/1000⌉          pages of servers, one more where the last is full
+//	m                 in more than one page: of servers that the backup records and the
+//	                  list lacks
+//	1 for each kind   networks, subnets, routers, security groups, floating IPs, flavors,
+//	                  server groups, key pairs, load balancers; by id and by name, and one
+//	                  for each image, as far as the backup names any
+//	1                 logout
+//
+// and retries. Servers that have no key of the backup are kept packed (infra.Unrelated),
+// so that memory is a matter of the backup and of one page, not of n.
+package openstack

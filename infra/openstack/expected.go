@@ -1,0 +1,126 @@
+package openstack
+
+import (
+	"drift-detector/backup"
+	"drift-detector/infra"
+	"drift-detector/infra/capi"
+)
+
+// Expected returns which servers the backup expects, and what ties others to its clusters.
+func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
+	objs := newObjects(s)
+	c := infra.Expected{Providers: map[backup.ClusterID]string{}, Controllers: objs.controllers()}
+	for id := range objs.locations {
+		c.Providers[id] = Name
+	}
+	c.Machines = make([]infra.ExpectedMachine, len(objs.members))
+	for i := range objs.members {
+		c.Machines[i] = objs.expectedMachine(&objs.members[i])
+	}
+	c.OwnershipHints = objs.ownershipHints()
+	c.Proofs = objs.proofs()
+	c.Exclude = objs.exclusions()
+	c.Resources = objs.resources()
+	c.Recipes = objs.recipes()
+	c.LoadBalancers = objs.loadBalancers()
+	c.Absent = objs.absent()
+	c.Halts = objs.halts()
+	for _, id := range objs.order() {
+		c.OwnerTags = append(c.OwnerTags, infra.Key{Kind: infra.OwnerTag, Value: resourceName(id)})
+	}
+	return c
+}
+
+func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
+	name := objs.serverName(m)
+	c := infra.ExpectedMachine{
+		Machine: m.index, Provider: Name, Home: infra.HomeScope{Target: m.home},
+		InfraMissing: m.machine == nil && m.server == nil,
+		Names:        []infra.Key{{Kind: keyName, Value: name}},
+		// A server never gets another id. One that has the machine's name may stand in for
+		// it as long as CAPO's own port of that name does not show that it does not.
+		Witness: []infra.Key{{Kind: keyStandIn, Value: name}},
+		Weak:    []infra.Key{{Kind: keyMade, Value: join(m.cluster.Name, name)}, {Kind: keyMade, Value: join(resourceName(m.cluster), name)}},
+		Expect:  []infra.Expectation{{Key: infra.Key{Kind: keyName, Value: name}, Warning: string(infra.Renamed)}},
+	}
+	if m.index >= 0 && objs.snapshot.Machines[m.index].Name != name {
+		c.Names = append(c.Names, infra.Key{Kind: keyName, Value: objs.snapshot.Machines[m.index].Name})
+	}
+	if m.index < 0 {
+		c.Orphan = objs.orphan(m)
+	}
+	c.Strong, c.Source, c.Conflict, c.Doubted = objs.strong(m)
+	if c.Strong.IsZero() {
+		// The id of a server in a cell that is down is known, and its name is not.
+		c.Blind = []infra.Key{nameless}
+	}
+	if !c.InfraMissing {
+		c.Searches = []infra.Key{{Kind: keyName, Value: name}}
+	}
+	c.Restore = objs.restore(m)
+	return c
+}
+
+// orphan describes what is left of a machine without its Machine.
+func (objs *objects) orphan(m *member) *infra.Orphan {
+	if m.machine == nil {
+		o := capi.Orphan(serverKind, &m.server.Meta, &capi.Labels{}, objs.controlPlanes)
+		o.ProviderID = providerIDPrefix + "/" + m.server.Data.InstanceID
+		return o
+	}
+	o := capi.Orphan(machineKind, &m.machine.Meta, &m.machine.Data.Labels, objs.controlPlanes)
+	o.ProviderID = m.machine.Data.ProviderID
+	return o
+}
+
+// strong returns the server id that the backup records. CAPO writes it in several places;
+// if two of them differ, which server is meant is not known. The region in a provider id
+// counts for nothing.
+func (objs *objects) strong(m *member) (key infra.Key, source, conflict string, others []infra.Key) {
+	var all []infra.Recorded
+	if m.machine != nil {
+		all = append(all, infra.Recorded{Source: "OpenStackMachine.spec.providerID", Raw: m.machine.Data.ProviderID})
+	}
+	if m.index >= 0 {
+		all = append(all, infra.Recorded{Source: "Machine.spec.providerID", Raw: objs.snapshot.Machines[m.index].ProviderID})
+	}
+	if m.machine != nil {
+		all = append(all, infra.Recorded{Source: "OpenStackMachine.status.instanceID", Raw: m.machine.Data.InstanceID})
+	}
+	if m.server != nil {
+		all = append(all, infra.Recorded{Source: "OpenStackServer.status.instanceID", Raw: m.server.Data.InstanceID})
+	}
+	return infra.Agreed(keyServer, "server id", all, func(raw string) string {
+		if keys := providerIDKeys(raw); keys != nil {
+			return keys[0].Value
+		}
+		return uuidOf(raw)
+	})
+}
+
+// exclusions returns the servers that CAPO makes for no machine: bastions, by their
+// recorded id, and by the port that CAPO makes in the bastions' security group.
+func (objs *objects) exclusions() []infra.Exclusion {
+	var list []infra.Exclusion
+	add := func(k infra.Key) { list = append(list, infra.Exclusion{Key: k, Cause: roleBastion}) }
+	for _, id := range objs.order() {
+		l := objs.locations[id]
+		if l.record == nil {
+			continue
+		}
+		if u := uuidOf(l.record.Data.Bastion.ID); u != "" {
+			add(infra.Key{Kind: keyServer, Value: u})
+		}
+		if g := l.group(roleBastion); g != "" {
+			for _, c := range clusterNames(id) {
+				add(infra.Key{Kind: keyGroup, Value: join(c, g)})
+			}
+		}
+	}
+	for r := range servers.In(objs.snapshot).All() {
+		if u := uuidOf(r.Data.InstanceID); u != "" && isBastion(r) {
+			add(infra.Key{Kind: keyServer, Value: u})
+		}
+	}
+	return list
+}

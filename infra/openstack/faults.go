@@ -1,0 +1,149 @@
+package openstack
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+
+	"github.com/gophercloud/gophercloud/v2"
+
+	"drift-detector/infra"
+)
+
+const (
+	hintAgain       = "run again; nothing is concluded from what was not listed"
+	hintForeign     = "something between here and OpenStack answers in its stead, or auth_url leads elsewhere: see HTTPS_PROXY and NO_PROXY, and run again; nothing is concluded from what was not listed"
+	hintPermissions = "`drift-detector permissions openstack` says what the account must be allowed"
+)
+
+// answerError says that an answer is not one of OpenStack's.
+type answerError string
+
+func (e answerError) Error() string { return string(e) }
+
+// lacking says that an answer has no list where it should.
+func lacking(member string) error {
+	return answerError(fmt.Sprintf("the answer holds no list of %s", member))
+}
+
+func where(t infra.Target) string {
+	w := "OpenStack " + t.Endpoint
+	if t.Location != "" {
+		w += ", region " + t.Location
+	}
+	if t.Dial != "" {
+		w += " (reached at " + t.Dial + ")"
+	}
+	return w
+}
+
+// connectFault says why there is no session, and what to do.
+func connectFault(ctx context.Context, t infra.Target, c *credential, err error) *infra.Fault {
+	if f := infra.CutOff(ctx, where(t)); f != nil {
+		return f
+	}
+	var foreign *foreignError
+	var region *regionError
+	project := cmp.Or(c.project, "of the credential")
+	switch {
+	case errors.Is(err, errLockout), codeOf(err) == http.StatusUnauthorized:
+		f := &infra.Fault{
+			Reason: "AuthenticationFailed",
+			Message: fmt.Sprintf("%s refuses %s from %s: the password or secret is wrong, project %s does not exist, or the account has no role in it; Keystone says the same in all three cases",
+				where(t), c.who(), t.Source, project),
+			Hint: "the password may have been changed, or the project deleted, since the backup: " + hintOwn,
+		}
+		if errors.Is(err, errLockout) {
+			f.Message += "; " + errLockout.Error()
+		}
+		return f
+	case errors.Is(err, errUnscoped):
+		return &infra.Fault{Reason: "NoPermission", Message: where(t) + ": " + err.Error(), Hint: "name the project in clouds.yaml; " + hintOwn}
+	case errors.As(err, &foreign):
+		return &infra.Fault{
+			Reason: "ForeignEndpoint", Message: where(t) + ": " + t.Redaction.Brief(foreign.Error()),
+			Hint: "if those hosts are the cloud's own, allow them: " + t.Redaction.Brief(foreign.flags()),
+		}
+	case errors.As(err, &region):
+		return &infra.Fault{Reason: "NoRegion", Message: where(t) + ": " + region.Error(), Hint: "set region_name in clouds.yaml, or identityRef.region; " + hintOwn}
+	}
+	return listFault(ctx, t, "logging in", err)
+}
+
+// codeOf is the HTTP status that gophercloud took for an error, or 0.
+func codeOf(err error) int {
+	var status gophercloud.ErrUnexpectedResponseCode
+	if errors.As(err, &status) {
+		return status.Actual
+	}
+	return 0
+}
+
+// listFault says why a listing is not whole.
+func listFault(ctx context.Context, t infra.Target, doing string, err error) *infra.Fault {
+	if f := infra.CutOff(ctx, where(t)); f != nil {
+		return f
+	}
+	var untrusted *untrustedError
+	var busy *infra.StatusError
+	var status gophercloud.ErrUnexpectedResponseCode
+	var dial *net.OpError
+	var dns *net.DNSError
+	var syntax *json.SyntaxError
+	var form *json.UnmarshalTypeError
+	var answer answerError
+	fault := func(reason, hint, format string, args ...any) *infra.Fault {
+		return &infra.Fault{Reason: reason, Message: where(t) + ": " + fmt.Sprintf(format, args...), Hint: hint}
+	}
+	why := t.Redaction.Brief(err.Error())
+	switch {
+	case errors.As(err, &untrusted):
+		return fault("UntrustedCertificate", untrusted.Hint(untrusted.endpoint), "%s", t.Redaction.Text(untrusted.Error()))
+	case errors.Is(err, errBadTrust):
+		return fault("UntrustedCertificate", "give the SHA-256 of the server's certificate as thumbprint with --credentials", "%s", why)
+	case errors.As(err, &busy) && busy.Code == http.StatusTooManyRequests:
+		return fault("Throttled", "others call OpenStack a lot: run again later", "%s: it answers that there are too many calls", doing)
+	case errors.As(err, &status):
+		return statusFault(t, doing, &status)
+	case errors.As(err, &answer), errors.As(err, &syntax), errors.As(err, &form):
+		return fault("UnexpectedAnswer", hintForeign, "%s: %s", doing, why)
+	case errors.As(err, &dns), errors.As(err, &dial) && dial.Op == "dial", errors.Is(err, context.DeadlineExceeded):
+		return fault("Unreachable", fmt.Sprintf("run from where %s can be reached, or say where to reach it with --endpoint %s=HOST:PORT", t.Endpoint, t.Endpoint), "%s: cannot talk to it: %s", doing, why)
+	}
+	return fault("ListingBroken", hintAgain, "%s: %s", doing, why)
+}
+
+// statusFault is for a status that will not pass.
+func statusFault(t infra.Target, doing string, e *gophercloud.ErrUnexpectedResponseCode) *infra.Fault {
+	says := t.Redaction.Brief(messageOf(e))
+	f := &infra.Fault{Reason: "ListingBroken", Message: fmt.Sprintf("%s: %s: it answered %d: %s", where(t), doing, e.Actual, says), Hint: hintAgain}
+	switch e.Actual {
+	case http.StatusUnauthorized:
+		f.Message = fmt.Sprintf("%s: %s: it does not take the token that Keystone gave: it has expired or was revoked, or the service knows another Keystone", where(t), doing)
+	case http.StatusForbidden:
+		f.Reason, f.Hint = "NoPermission", "give the account role reader in the project; "+hintPermissions
+		f.Message = fmt.Sprintf("%s: %s: the policy does not allow it with %s: %s", where(t), doing, t.Source, says)
+	case http.StatusNotFound, http.StatusMultipleChoices, http.StatusFound, http.StatusMovedPermanently:
+		f.Reason, f.Hint = "UnexpectedAnswer", hintForeign
+	}
+	return f
+}
+
+// messageOf is what a service says of an error: each puts one object with a message into
+// another.
+func messageOf(e *gophercloud.ErrUnexpectedResponseCode) string {
+	var body map[string]json.RawMessage
+	if json.Unmarshal(e.Body, &body) == nil {
+		for _, name := range sortedNames(body) {
+			var inner struct{ Message string }
+			if json.Unmarshal(body[name], &inner) == nil && inner.Message != "" {
+				return inner.Message
+			}
+		}
+	}
+	return http.StatusText(e.Actual)
+}

@@ -1,0 +1,155 @@
+package openstack
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+	"drift-detector/infra/capi"
+)
+
+// home is where CAPO looks for servers: the cloud that an identityRef leads to. It is
+// the reference and never what it leads to, so that ids made of it need no Secrets.
+type home struct {
+	backup    int
+	kind      string // secretKind, identityKind, or why there is no reference
+	namespace string // of the Secret, or of who may not use the identity
+	name      string
+	cloud     string // entry of clouds.yaml
+	region    string // empty: clouds.yaml says it
+	forbidden bool   // the namespace may not use the identity
+}
+
+// Kinds of homes without a reference that can be followed.
+const (
+	unknownIdentity = "unknown"     // the object that would say is not in the backup
+	noIdentity      = "no identity" // CAPO's own clouds.yaml, up to release 0.9
+)
+
+// id is that of the target: "openstack/Secret/team-a/cloud-config/openstack/RegionOne".
+func (h home) id() string {
+	parts := []string{Name, h.kind, h.namespace, h.name, h.cloud, cmp.Or(h.region, "-")}
+	if h.forbidden {
+		parts = append(parts, "forbidden")
+	}
+	for i, p := range parts {
+		parts[i] = escape(p)
+	}
+	return capi.Numbered(strings.Join(parts, "/"), h.backup)
+}
+
+// escape keeps what joins parts out of them: they are foreign.
+func escape(s string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(strings.ToValidUTF8(s, "?"), "%", "%25"), "/", "%2f")
+}
+
+// join makes one value of several.
+func join(parts ...string) string {
+	escaped := make([]string, len(parts))
+	for i, p := range parts {
+		escaped[i] = escape(p)
+	}
+	return strings.Join(escaped, "/")
+}
+
+// homeOf is where CAPO looks for a machine, or with a nil machine for what is the
+// cluster's own. The OpenStackServer decides, and where it is missing the machine and
+// then the cluster, from which CAPO makes it (controllers/openstackmachine_controller.go
+// v0.14.7).
+func (objs *objects) homeOf(id backup.ClusterID, m *member, l *location) home {
+	h := home{backup: id.Backup, kind: unknownIdentity, namespace: id.Namespace, name: id.Name}
+	var ref *identityRef
+	switch {
+	case m != nil && m.server != nil && m.server.Data.Identity.Name != "":
+		ref = &m.server.Data.Identity
+	case m != nil && m.machine != nil && m.machine.Data.Identity.Name != "":
+		ref = &m.machine.Data.Identity
+	case l.record != nil:
+		ref = &l.record.Data.Identity
+	default:
+		return h
+	}
+	h.name, h.cloud, h.region = ref.Name, ref.Cloud, ref.Region
+	switch {
+	case ref.Name == "":
+		h.kind, h.name = noIdentity, id.Name
+	case ref.Type == "ClusterIdentity":
+		h.kind, h.namespace = identityKind, ""
+		if why, undecided := objs.forbidden(id.Backup, ref.Name, id.Namespace); why != "" && !undecided {
+			h.forbidden, h.namespace = true, id.Namespace
+		}
+	case ref.Type == "" || ref.Type == secretKind:
+		h.kind = secretKind
+	default:
+		h.kind = "identityRef of type " + ref.Type
+	}
+	return h
+}
+
+// homeScope is one home and what is looked for there.
+type homeScope struct {
+	home
+	clusters []backup.ClusterID // sorted
+	probes   map[infra.Key]bool
+	servers  map[string]bool // ids of servers that the backup records
+}
+
+// homeScopes are all homes of the backup's clusters and machines, in the order of their ids.
+func (objs *objects) homeScopes() []*homeScope {
+	byID := map[string]*homeScope{}
+	visit := func(id backup.ClusterID, m *member) *homeScope {
+		h := objs.homeOf(id, m, objs.locations[id])
+		s := byID[h.id()]
+		if s == nil {
+			s = &homeScope{home: h, probes: map[infra.Key]bool{}, servers: map[string]bool{}}
+			byID[h.id()] = s
+		}
+		if !slices.Contains(s.clusters, id) {
+			s.clusters = append(s.clusters, id)
+		}
+		return s
+	}
+	for _, id := range objs.order() {
+		s := visit(id, nil)
+		for _, k := range objs.locations[id].landmarks() {
+			s.probes[k] = true
+		}
+	}
+	for i := range objs.members {
+		m := &objs.members[i]
+		s := visit(m.cluster, m)
+		if key, _, _, _ := objs.strong(m); !key.IsZero() {
+			s.servers[key.Value] = true
+		}
+		for _, k := range m.ports() {
+			s.probes[k] = true
+		}
+	}
+	for _, d := range objs.dependencies() {
+		for _, k := range d.keys {
+			byID[d.target].probes[k] = true
+		}
+	}
+	list := slices.SortedFunc(maps.Values(byID), func(a, b *homeScope) int { return cmp.Compare(a.id(), b.id()) })
+	for _, s := range list {
+		delete(s.probes, infra.Key{})
+		slices.SortFunc(s.clusters, capi.CompareClusters)
+	}
+	return list
+}
+
+// what names the reference for people.
+func (h home) what() string {
+	switch h.kind {
+	case secretKind:
+		return fmt.Sprintf("Secret %s/%s", h.namespace, h.name)
+	case identityKind:
+		return identityKind + " " + h.name
+	default:
+		return h.kind
+	}
+}

@@ -1,0 +1,142 @@
+package openstack
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+	"unique"
+
+	"drift-detector/infra"
+)
+
+// maxName bounds names; OpenStack's own limit is 255 characters.
+const maxName = 1024
+
+// serverAnswer is what is read of a server. One of a cell that is down has no name.
+type serverAnswer struct {
+	ID             string
+	Name           string
+	Status         string
+	Project        string `json:"tenant_id"`
+	Created        time.Time
+	Hostname       string `json:"OS-EXT-SRV-ATTR:hostname"`
+	Zone           string `json:"OS-EXT-AZ:availability_zone"`
+	Addresses      map[string][]struct{ Addr string }
+	SecurityGroups []struct{ Name string } `json:"security_groups"`
+	Metadata       map[string]string
+	Tags           []string
+}
+
+// Statuses of servers (CAPO api/v1beta1/types.go v0.14.7; nova api-ref servers). Of all but
+// ACTIVE CAPO waits for another one, and does nothing for it.
+var (
+	running = []string{"ACTIVE", "BUILD", "REBUILD", "REBOOT", "HARD_REBOOT", "PASSWORD", "RESIZE", "VERIFY_RESIZE", "REVERT_RESIZE", "MIGRATING"}
+	stopped = []string{"SHUTOFF", "SUSPENDED", "PAUSED", "SHELVED", "SHELVED_OFFLOADED", "RESCUE"}
+	ended   = []string{"DELETED", "SOFT_DELETED"} // CAPO takes both for gone
+)
+
+func (l *listing) instance(s *serverAnswer) infra.Instance {
+	out := infra.Instance{
+		Identity: l.cloud.id + "/" + s.ID, ID: s.ID, Name: s.Name, State: s.Status, Created: dateOf(s.Created),
+		Keys: []infra.Key{{Kind: keyServer, Value: s.ID}},
+	}
+	if s.Name == "" {
+		out.Unreadable = true
+		out.Keys = append(out.Keys, nameless)
+		return out
+	}
+	switch status := strings.ToUpper(s.Status); {
+	case slices.Contains(running, status):
+	case slices.Contains(stopped, status):
+		out.Warnings = []string{infra.PoweredOff}
+	case slices.Contains(ended, status):
+		out.Gone = true
+	case status == "ERROR":
+		out.Warnings = []string{string(infra.ErrorState)}
+	default: // it may run, or have ended
+		out.Unreadable = true
+	}
+	networks := sortedNames(s.Addresses)
+	out.Path = strings.Join(append([]string{cmp.Or(s.Zone, "no zone")}, append(slices.Clone(networks), s.ID)...), "/")
+	out.Addresses, out.Tags = addresses(s), tagsOf(s)
+	out.Keys = append(out.Keys, l.keysOf(s, networks)...)
+	l.noteBastion(s)
+	return out
+}
+
+// keysOf are the keys of a server beside its id.
+func (l *listing) keysOf(s *serverAnswer, networks []string) []infra.Key {
+	keys := []infra.Key{{Kind: keyName, Value: s.Name}}
+	if l.ports.mayStandIn(s.Name, s.ID) {
+		keys = append(keys, infra.Key{Kind: keyStandIn, Value: s.Name})
+	}
+	at := l.ports.of(s.ID)
+	keys = append(keys, ownerKeys(s.Name, at.made, at.groups, at.networks)...)
+	marks := map[string]bool{}
+	for _, n := range networks {
+		marks[markIn(n)] = true
+	}
+	for _, g := range s.SecurityGroups {
+		mark := markIn(g.Name)
+		if mark != "" && !marks["\x00"+mark] {
+			marks["\x00"+mark] = true
+			keys = append(keys, infra.Key{Kind: infra.OwnerTag, Value: mark})
+		}
+		marks[mark] = true
+	}
+	for _, m := range sortedNames(marks) {
+		if m != "" && m[0] != 0 {
+			keys = append(keys, infra.Key{Kind: keyMark, Value: m})
+		}
+	}
+	return keys
+}
+
+// noteBastion notes a server that CAPO made as a bastion, by its name.
+func (l *listing) noteBastion(s *serverAnswer) {
+	for _, p := range l.ports.of(s.ID).made {
+		if p.name == s.Name {
+			l.found(keyBastion, s.Name)
+		}
+	}
+}
+
+// addresses are the addresses of a server, in order.
+func addresses(s *serverAnswer) []string {
+	var list []string
+	for _, n := range s.Addresses {
+		for _, a := range n {
+			if ip, err := netip.ParseAddr(a.Addr); err == nil {
+				list = append(list, ip.String())
+			}
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// tagsOf are metadata and tags, as people gave them. A tag that looks like an assignment is
+// taken for one, as CAPO's users write them. Their keys are few: all servers share them.
+func tagsOf(s *serverAnswer) []infra.Tag {
+	var out []infra.Tag
+	for k, v := range s.Metadata {
+		out = append(out, infra.Tag{Key: unique.Make(k).Value(), Value: v})
+	}
+	for _, t := range s.Tags {
+		k, v, _ := strings.Cut(t, "=")
+		out = append(out, infra.Tag{Key: unique.Make(k).Value(), Value: v})
+	}
+	slices.SortFunc(out, func(a, b infra.Tag) int { return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value)) })
+	return slices.Compact(out)
+}
+
+// dateOf is a date in UTC, zero when it is none that an inventory can be saved with.
+func dateOf(t time.Time) time.Time {
+	t = t.UTC()
+	if year := t.Year(); t.IsZero() || year < 1 || year > 9999 {
+		return time.Time{}
+	}
+	return t
+}

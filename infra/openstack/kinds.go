@@ -1,0 +1,216 @@
+package openstack
+
+import (
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"drift-detector/backup"
+	"drift-detector/infra/capi"
+)
+
+const (
+	group        = "infrastructure.cluster.x-k8s.io"
+	clusterKind  = "OpenStackCluster"
+	machineKind  = "OpenStackMachine"
+	serverKind   = "OpenStackServer"
+	templateKind = "OpenStackMachineTemplate"
+	identityKind = "OpenStackClusterIdentity"
+	secretKind   = "Secret"
+)
+
+// Keys of the Secret that an identityRef leads to (CAPO pkg/scope/provider.go v0.14.7).
+const (
+	cloudsKey = "clouds.yaml"
+	caKey     = "cacert"
+)
+
+// The records hold what CAPO writes, in the API versions v1alpha6 to v1beta2 (api v0.9.0,
+// v0.14.7 and v0.15.0-beta.0). What is a text in one of them and an object in another is
+// kept as JSON, and read in resources.go.
+
+// identityRef is how an object says which credential CAPO is to use.
+type identityRef struct{ Type, Name, Cloud, Region string }
+
+func identityFields[T any](of func(*T) *identityRef) []backup.Field[T] {
+	return []backup.Field[T]{
+		backup.Text(func(t *T) *string { return &of(t).Type }, "spec.identityRef.type", "spec.identityRef.kind"),
+		backup.Text(func(t *T) *string { return &of(t).Name }, "spec.identityRef.name"),
+		backup.Text(func(t *T) *string { return &of(t).Cloud }, "spec.identityRef.cloudName", "spec.cloudName"),
+		backup.Text(func(t *T) *string { return &of(t).Region }, "spec.identityRef.region"),
+	}
+}
+
+// named is an object of OpenStack that a status records.
+type named struct{ ID, Name string }
+
+// Roles of security groups that CAPO makes, as the names of the groups have them.
+const (
+	roleControlPlane = "controlplane"
+	roleWorker       = "worker"
+	roleBastion      = "bastion"
+)
+
+// groupRoles are the members of an OpenStackCluster's status for those groups.
+var groupRoles = [...]struct{ role, member string }{
+	{roleControlPlane, "controlPlaneSecurityGroup"}, {roleWorker, "workerSecurityGroup"}, {roleBastion, "bastionSecurityGroup"},
+}
+
+type osCluster struct {
+	APIVersion string
+	Identity   identityRef
+	// What the cluster was given, in JSON: by id, by a filter, or not at all.
+	SpecNetwork, SpecRouter, SpecExternal, SpecSubnets, SpecSubnet string
+	// What CAPO found or made.
+	Network, Router, External, LB named
+	Subnets                       []string // ids
+	Groups                        [len(groupRoles)]named
+	ManagedSubnets, NodeCIDR      string // in JSON; one of them says that CAPO made the network
+	FloatingIP, Endpoint          string
+	NoFloatingIP, LBEnabled       bool
+	NoExternal                    bool
+	Bastion                       named
+	BastionEnabled                bool
+}
+
+var clusters = backup.NewKind("openstackclusters."+group, func() []backup.Field[osCluster] {
+	type c = osCluster
+	fields := append(identityFields(func(c *c) *identityRef { return &c.Identity }),
+		backup.Text(func(c *c) *string { return &c.APIVersion }, "apiVersion"),
+		backup.Raw(func(c *c) *string { return &c.SpecNetwork }, "spec.network"),
+		backup.Raw(func(c *c) *string { return &c.SpecRouter }, "spec.router"),
+		backup.Raw(func(c *c) *string { return &c.SpecExternal }, "spec.externalNetwork", "spec.externalNetworkId"),
+		backup.Raw(func(c *c) *string { return &c.SpecSubnets }, "spec.subnets"),
+		backup.Raw(func(c *c) *string { return &c.SpecSubnet }, "spec.subnet"),
+		backup.Raw(func(c *c) *string { return &c.ManagedSubnets }, "spec.managedSubnets"),
+		backup.Text(func(c *c) *string { return &c.NodeCIDR }, "spec.nodeCidr"),
+		backup.Texts(func(c *c) *[]string { return &c.Subnets }, "status.network.subnets[].id"),
+		backup.Text(func(c *c) *string { return &c.FloatingIP }, "spec.apiServerFloatingIP", "spec.apiServer.floatingIP"),
+		backup.Text(func(c *c) *string { return &c.Endpoint }, "spec.controlPlaneEndpoint.host"),
+		backup.Flag(func(c *c) *bool { return &c.NoFloatingIP }, "spec.disableAPIServerFloatingIP"),
+		backup.Flag(func(c *c) *bool { return &c.LBEnabled }, "spec.apiServerLoadBalancer.enabled", "spec.apiServer.managedLoadBalancer.enabled"),
+		backup.Flag(func(c *c) *bool { return &c.NoExternal }, "spec.disableExternalNetwork"),
+		backup.Flag(func(c *c) *bool { return &c.BastionEnabled }, "spec.bastion.enabled"),
+	)
+	both := func(of func(*c) *named, path ...string) {
+		id, name := make([]string, len(path)), make([]string, len(path))
+		for i, p := range path {
+			id[i], name[i] = p+".id", p+".name"
+		}
+		fields = append(fields, backup.Text(func(c *c) *string { return &of(c).ID }, id...), backup.Text(func(c *c) *string { return &of(c).Name }, name...))
+	}
+	both(func(c *c) *named { return &c.Network }, "status.network")
+	both(func(c *c) *named { return &c.Router }, "status.router")
+	both(func(c *c) *named { return &c.External }, "status.externalNetwork")
+	both(func(c *c) *named { return &c.LB }, "status.apiServerLoadBalancer", "status.apiServerManagedLoadBalancer")
+	both(func(c *c) *named { return &c.Bastion }, "status.bastion")
+	for i, r := range groupRoles {
+		both(func(c *c) *named { return &c.Groups[i] }, "status."+r.member)
+	}
+	return fields
+}()...)
+
+// wish is what a machine is to be made of, in JSON where API versions differ.
+type wish struct {
+	Flavor, FlavorID, Image, ImageUUID string
+	ServerGroup, ServerGroupID         string
+	KeyPair, Ports                     string
+}
+
+func wishFields[T any](spec string, of func(*T) *wish) []backup.Field[T] {
+	return []backup.Field[T]{
+		backup.Raw(func(t *T) *string { return &of(t).Flavor }, spec+".flavor"),
+		backup.Text(func(t *T) *string { return &of(t).FlavorID }, spec+".flavorID"),
+		backup.Raw(func(t *T) *string { return &of(t).Image }, spec+".image"),
+		backup.Text(func(t *T) *string { return &of(t).ImageUUID }, spec+".imageUUID"),
+		backup.Raw(func(t *T) *string { return &of(t).ServerGroup }, spec+".serverGroup"),
+		backup.Text(func(t *T) *string { return &of(t).ServerGroupID }, spec+".serverGroupID"),
+		backup.Text(func(t *T) *string { return &of(t).KeyPair }, spec+".sshKeyName"),
+		backup.Raw(func(t *T) *string { return &of(t).Ports }, spec+".ports"),
+	}
+}
+
+type osMachine struct {
+	APIVersion             string
+	Identity               identityRef
+	ProviderID, InstanceID string
+	Wish                   wish
+	capi.Labels
+	Template string            // OpenStackMachineTemplate that it was made from
+	Failure  string            // status.failureMessage
+	Unready  *backup.Condition // InstanceReady, while it does not hold; nil in most cases
+}
+
+// unready makes room for the condition only where it does not hold.
+func (m *osMachine) unready() *backup.Condition {
+	if m.Unready == nil {
+		m.Unready = &backup.Condition{}
+	}
+	return m.Unready
+}
+
+var machines = backup.NewKind("openstackmachines."+group, func() []backup.Field[osMachine] {
+	type m = osMachine
+	fields := append(capi.LabelFields(func(m *m) *capi.Labels { return &m.Labels }), identityFields(func(m *m) *identityRef { return &m.Identity })...)
+	fields = append(fields, wishFields("spec", func(m *m) *wish { return &m.Wish })...)
+	return append(fields,
+		backup.Text(func(m *m) *string { return &m.APIVersion }, "apiVersion"),
+		backup.Text(func(m *m) *string { return &m.ProviderID }, "spec.providerID"),
+		backup.Text(func(m *m) *string { return &m.InstanceID }, "status.instanceID", "spec.instanceID"),
+		backup.Text(func(m *m) *string { return &m.Template }, "annotation:"+clusterv1.TemplateClonedFromNameAnnotation),
+		backup.Text(func(m *m) *string { return &m.Failure }, "status.failureMessage"),
+		backup.Failing((*osMachine).unready, "status.conditions", "InstanceReady"),
+	)
+}()...)
+
+type osServer struct {
+	Identity   identityRef
+	InstanceID string
+	Wish       wish
+	PortIDs    []string
+	Unready    *backup.Condition // as of an OpenStackMachine
+}
+
+func (s *osServer) unready() *backup.Condition {
+	if s.Unready == nil {
+		s.Unready = &backup.Condition{}
+	}
+	return s.Unready
+}
+
+var servers = backup.NewKind("openstackservers."+group, func() []backup.Field[osServer] {
+	type s = osServer
+	fields := append(identityFields(func(s *s) *identityRef { return &s.Identity }), wishFields("spec", func(s *s) *wish { return &s.Wish })...)
+	return append(fields,
+		backup.Text(func(s *s) *string { return &s.InstanceID }, "status.instanceID"),
+		backup.Texts(func(s *s) *[]string { return &s.PortIDs }, "status.resources.ports[].id"),
+		backup.Failing((*osServer).unready, "status.conditions", "InstanceReady"),
+	)
+}()...)
+
+type osTemplate struct{ Wish wish }
+
+var templates = backup.NewKind("openstackmachinetemplates."+group,
+	wishFields("spec.template.spec", func(t *osTemplate) *wish { return &t.Wish })...)
+
+type clusterIdentity struct {
+	Secret, Namespace string
+	Selector          string // spec.namespaceSelector in JSON; empty: every namespace
+}
+
+var identities = backup.NewKind("openstackclusteridentities."+group,
+	backup.Text(func(i *clusterIdentity) *string { return &i.Secret }, "spec.secretRef.name"),
+	backup.Text(func(i *clusterIdentity) *string { return &i.Namespace }, "spec.secretRef.namespace"),
+	backup.Raw(func(i *clusterIdentity) *string { return &i.Selector }, "spec.namespaceSelector"),
+)
+
+// namespaces are asked for their labels, which say who may use an identity.
+type namespace struct{ Labels string }
+
+var namespaces = backup.NewKind("namespaces", backup.Raw(func(n *namespace) *string { return &n.Labels }, "metadata.labels"))
+
+var want = backup.Want{
+	Kinds: append([]backup.AnyKind{clusters, machines, servers, templates, identities, namespaces}, versionKinds()...),
+	Secrets: []backup.SecretRule{
+		{Keys: []string{cloudsKey}, Optional: []string{caKey}},
+		{Type: "cluster.x-k8s.io/secret"}, // whether they are there: bootstrap data
+	},
+}

@@ -1,0 +1,362 @@
+package openstack
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gophercloud/gophercloud/v2"
+
+	"drift-detector/infra"
+	"drift-detector/infra/capi"
+)
+
+// maxPages bounds a server that never stops. A page has 1000 servers unless the cloud says
+// otherwise (nova conf/api.py 34.0.0, max_limit).
+const maxPages = 2000
+
+// Microversions of Nova's API (nova rest_api_version_history.rst 34.0.0): from cells on,
+// servers of a cell that is down are listed without their properties, and silently left
+// out before; from asked on, a server's host name is in the list.
+const (
+	cells = "2.69"
+	asked = "2.90"
+)
+
+// listing is one listing under way.
+type listing struct {
+	*infra.Listing
+	target   infra.Target
+	recorded *recorded
+	cloud    *cloud
+	retry    infra.Retry
+	marks    map[infra.Key]bool // probes to look for
+	ids      []string           // of servers that the backup records
+	seen     map[[16]byte]bool  // ids of servers
+	ports    ports
+}
+
+// List reads all servers of a project, its ports, and what else the backup names there.
+func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
+	l := infra.Listing{
+		IDs: t.IDs, Provider: Name, Endpoint: t.Endpoint, Location: t.Location, Account: t.Account, Clusters: t.Clusters,
+		State: infra.Failed, ListedAt: time.Now().UTC().Round(0),
+	}
+	d, made := t.Detail.(*detail)
+	c, ok := t.Credential.(credential)
+	switch {
+	case t.Refused != nil:
+		l.Fault = t.Refused
+		return l
+	case !made || !ok:
+		l.Fault = &infra.Fault{Reason: "InternalError", Message: "the target was not made by this provider"}
+		return l
+	}
+	used := &c
+	v, err := p.connect(ctx, t, d, used)
+	if c.instead != nil && (codeOf(err) == http.StatusUnauthorized || errors.Is(err, errLockout)) {
+		l.Warnings = append(l.Warnings, fmt.Sprintf("%s refuses the credential of the backup: %s is used instead", where(t), c.insteadSource))
+		used = c.instead
+		v, err = p.connect(ctx, t, d, used)
+	}
+	if err != nil {
+		l.Fault = connectFault(ctx, t, used, err)
+		return l
+	}
+	defer v.logout(ctx)
+	l.Account, l.Identity = cmp.Or(v.project.Name, v.project.ID), v.project.ID
+	run := listing{
+		Listing: &l, target: t, recorded: d.recorded, ids: d.ids, cloud: v, retry: p.retry,
+		marks: map[infra.Key]bool{}, seen: map[[16]byte]bool{}, ports: newPorts(),
+	}
+	for _, k := range t.Probes {
+		run.marks[k] = true
+	}
+	run.read(ctx)
+	return l
+}
+
+func (l *listing) read(ctx context.Context) {
+	ports := l.readPorts(ctx)
+	l.Fault = l.readServers(ctx)
+	if l.Fault == nil {
+		l.Fault = ports
+	}
+	if l.Fault == nil {
+		l.readProbes(ctx)
+		// What was interrupted here is whole in its servers, but must not look as if all of
+		// it had been asked for.
+		l.Fault = infra.CutOff(ctx, where(l.target))
+	}
+	slices.SortFunc(l.Instances, func(a, b infra.Instance) int { return cmp.Compare(a.Identity, b.Identity) })
+	slices.SortFunc(l.ProbesFound, capi.CompareKeys)
+	l.ProbesFound = slices.Compact(l.ProbesFound)
+	slices.Sort(l.Unread)
+	l.Unread = slices.Compact(l.Unread)
+	switch {
+	case l.Fault == nil:
+		l.State = infra.Complete
+	case l.Count() > 0:
+		l.State = infra.Partial
+	}
+}
+
+// readServers lists the project, unfiltered: what a server is named is no reason to leave
+// it out. The first question has no parameters, a limit neither: only then Nova lists the
+// servers of cells that are down, as far as the page has room for them
+// (_is_cell_down_supported in nova/api/openstack/compute/servers.py, get_all in
+// nova/compute/api.py 34.0.0).
+func (l *listing) readServers(ctx context.Context) *infra.Fault {
+	compute := l.cloud.services[typeCompute]
+	compute.Microversion = asked
+	at := compute.ServiceURL("servers", "detail")
+	next := at
+	for n := range maxPages {
+		page, err := readPage[serverAnswer](ctx, l, compute, next, "servers")
+		if older := olderVersion(err); n == 0 && older != "" {
+			compute.Microversion = older
+			page, err = readPage[serverAnswer](ctx, l, compute, next, "servers")
+		}
+		if err == nil {
+			err = l.take(page.items)
+		}
+		if err != nil {
+			return listFault(ctx, l.target, fmt.Sprintf("listing servers broke off after %d", l.Count()), err)
+		}
+		l.target.Found(l.Count())
+		if !page.more {
+			return l.readMissing(ctx, n > 0, page.version)
+		}
+		next = at + "?" + url.Values{"marker": {page.items[len(page.items)-1].ID}}.Encode()
+	}
+	return listFault(ctx, l.target, "listing servers", answerError(fmt.Sprintf("there are more than %d pages", maxPages)))
+}
+
+// page is one answer to a question for a list.
+type page[T any] struct {
+	items   []T
+	more    bool
+	version string // microversion that the service answered in
+}
+
+// readPage reads one list, element by element, and whether there is more of it.
+func readPage[T any](ctx context.Context, l *listing, service *gophercloud.ServiceClient, at, member string) (out page[T], err error) {
+	err = l.retry.Do(ctx, func() error {
+		out = page[T]{}
+		res, err := service.Get(ctx, at, nil, &gophercloud.RequestOpts{KeepResponseBody: true})
+		if err != nil {
+			return err
+		}
+		defer res.Body.Close()
+		out.version = versionOf(res.Header)
+		found := false
+		err = members(json.NewDecoder(res.Body), func(dec *json.Decoder, name string) error {
+			switch name {
+			case member:
+				found = true
+				return elements(dec, func() error {
+					var one T
+					err := dec.Decode(&one)
+					out.items = append(out.items, one)
+					return err
+				})
+			case member + "_links":
+				var links []struct{ Rel string }
+				err := dec.Decode(&links)
+				out.more = slices.ContainsFunc(links, func(l struct{ Rel string }) bool { return l.Rel == "next" })
+				return err
+			}
+			var rest json.RawMessage
+			return dec.Decode(&rest)
+		})
+		switch {
+		case err == nil && !found:
+			err = lacking(member)
+		case err == nil && out.more && len(out.items) == 0:
+			err = answerError(fmt.Sprintf("the answer holds no %s, and says that there are more", member))
+		}
+		return err
+	})
+	return out, err
+}
+
+// members walks a JSON object.
+func members(dec *json.Decoder, visit func(*json.Decoder, string) error) error {
+	if t, err := dec.Token(); err != nil {
+		return cutOff(err)
+	} else if t != json.Delim('{') {
+		return answerError("the answer is no JSON object")
+	}
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return cutOff(err)
+		}
+		key, _ := name.(string) // in an object every other token is one
+		if err := visit(dec, key); err != nil {
+			return cutOff(err)
+		}
+	}
+	_, err := dec.Token()
+	return cutOff(err)
+}
+
+// elements walks a JSON array.
+func elements(dec *json.Decoder, visit func() error) error {
+	if t, err := dec.Token(); err != nil {
+		return err
+	} else if t != json.Delim('[') {
+		return answerError("where a list should be, the answer holds something else")
+	}
+	for dec.More() {
+		if err := visit(); err != nil {
+			return err
+		}
+	}
+	_, err := dec.Token()
+	return err
+}
+
+// cutOff makes one error of the two that stand for an answer that ends too soon.
+func cutOff(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// versionOf is the microversion that an answer of Nova is in, or "".
+func versionOf(h http.Header) string {
+	if v, ok := strings.CutPrefix(h.Get("OpenStack-API-Version"), typeCompute+" "); ok {
+		return v
+	}
+	return h.Get("X-OpenStack-Nova-API-Version")
+}
+
+var highest = regexp.MustCompile(`(?i)maximum is (2\.[0-9]{1,4})\b`)
+
+// olderVersion is the microversion to ask for instead where Nova says that it does not know
+// the one that was asked for; it is empty for every other error.
+func olderVersion(err error) string {
+	var status gophercloud.ErrUnexpectedResponseCode
+	if !errors.As(err, &status) || status.Actual != http.StatusNotAcceptable {
+		return ""
+	}
+	if m := highest.FindSubmatch(status.Body); m != nil {
+		return string(m[1])
+	}
+	return "2.1"
+}
+
+// atLeast compares microversions.
+func atLeast(have, want string) bool {
+	number := func(v string) (major, minor int) {
+		a, b, _ := strings.Cut(v, ".")
+		major, _ = strconv.Atoi(a)
+		minor, _ = strconv.Atoi(b)
+		return major, minor
+	}
+	a, b := number(have)
+	x, y := number(want)
+	return a > x || a == x && b >= y
+}
+
+// maxMissing bounds how many servers are looked up by themselves.
+const maxMissing = 500
+
+// readMissing looks up the servers that the backup records and the list lacks, one by one,
+// where the list may lack them silently because their cell is down: in a list of more than
+// one page, and before microversion 2.69. Of a server that is gone Nova says 404, and of
+// one whose cell is down what little it knows, or 500.
+func (l *listing) readMissing(ctx context.Context, paged bool, version string) *infra.Fault {
+	old := !atLeast(version, cells)
+	if !old && !paged {
+		return nil
+	}
+	if old {
+		l.Warnings = append(l.Warnings, fmt.Sprintf("%s: Nova answers in microversion %s, and before %s it leaves out servers of cells that are down without a word: those that the backup records were looked up one by one, and others may be missing",
+			where(l.target), cmp.Or(version, "2.1"), cells))
+	}
+	var ids []string
+	for _, id := range l.ids {
+		if raw, ok := idOf(id); ok && !l.seen[raw] {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) > maxMissing {
+		return listFault(ctx, l.target, "looking up servers that the backup records", answerError(fmt.Sprintf("%d of them are not in the list, which may lack those of a cell that is down; no more than %d are looked up one by one", len(ids), maxMissing)))
+	}
+	for _, id := range ids {
+		if err := l.lookUpServer(ctx, id); err != nil {
+			return listFault(ctx, l.target, "looking up a server that the backup records", err)
+		}
+	}
+	return nil
+}
+
+// lookUpServer takes one server by its id, if there is one.
+func (l *listing) lookUpServer(ctx context.Context, id string) error {
+	compute := l.cloud.services[typeCompute]
+	var one struct{ Server *serverAnswer }
+	err := l.retry.Do(ctx, func() error {
+		one.Server = nil
+		_, err := compute.Get(ctx, compute.ServiceURL("servers", id), &one, nil)
+		return err
+	})
+	switch {
+	case codeOf(err) == http.StatusNotFound:
+		return nil
+	case codeOf(err) == http.StatusInternalServerError:
+		one.Server = &serverAnswer{ID: id}
+	case err != nil:
+		return err
+	case one.Server == nil || uuidOf(one.Server.ID) != id:
+		return answerError("the answer is about something else than what was asked for")
+	}
+	return l.take([]serverAnswer{*one.Server})
+}
+
+// take adds the servers of a page.
+func (l *listing) take(page []serverAnswer) error {
+	fresh := false
+	for i := range page {
+		s := &page[i]
+		s.ID = uuidOf(s.ID)
+		id, ok := idOf(s.ID)
+		if !ok {
+			return answerError("the answer holds a server without an id")
+		}
+		if s.Project != "" && s.Project != l.Identity {
+			return answerError("the answer holds a server of another project than the login's")
+		}
+		if len(s.Name) > maxName || len(s.Status) > maxName {
+			return answerError(fmt.Sprintf("the answer holds a name of more than %d bytes", maxName))
+		}
+		if l.seen[id] {
+			continue
+		}
+		l.seen[id], fresh = true, true
+		l.File(&l.target, l.instance(s))
+	}
+	if !fresh && len(page) > 0 {
+		return answerError("its pages repeat")
+	}
+	return nil
+}
+
+// idOf is a UUID in the 16 bytes that it is.
+func idOf(uuid string) (id [16]byte, ok bool) {
+	raw, err := hex.DecodeString(strings.ReplaceAll(uuid, "-", ""))
+	return id, copy(id[:], raw) == len(id) && err == nil
+}

@@ -1,0 +1,150 @@
+package openstack
+
+import (
+	"maps"
+	"slices"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+	"drift-detector/infra/capi"
+)
+
+// objects is what the OpenStack objects of a Snapshot say together.
+type objects struct {
+	snapshot      *backup.Snapshot
+	clusters      map[capi.Object]*backup.Record[osCluster]
+	servers       map[capi.Object]*backup.Record[osServer]
+	identities    map[capi.Object]*backup.Record[clusterIdentity]
+	namespaces    map[capi.Object]*backup.Record[namespace]
+	known         map[backup.ClusterID]*backup.Cluster
+	controlPlanes backup.ControlPlanes
+	members       []member
+	locations     map[backup.ClusterID]*location // of the clusters that are CAPO's
+	need          *needs                         // see needed
+}
+
+// member is one machine that the backup expects: a Machine with what is behind it, or
+// what is left of one.
+type member struct {
+	index   int // into Snapshot.Machines, -1 without Machine
+	cluster backup.ClusterID
+	machine *backup.Record[osMachine]
+	server  *backup.Record[osServer] // CAPO makes it for the machine since v0.11
+	home    string                   // id of the target where CAPO looks
+}
+
+// location is a cluster's own object, and where its machines are unless they say otherwise.
+type location struct {
+	record *backup.Record[osCluster]
+	home   string // id of the target
+}
+
+func newObjects(s *backup.Snapshot) *objects {
+	objs := &objects{
+		snapshot: s, controlPlanes: s.ControlPlanesByCluster(), known: capi.Clusters(s),
+		clusters: capi.Index(clusters.In(s)), servers: capi.Index(servers.In(s)),
+		identities: capi.Index(identities.In(s)), namespaces: capi.Index(namespaces.In(s)),
+		locations: map[backup.ClusterID]*location{},
+	}
+	objs.join()
+	objs.locate()
+	return objs
+}
+
+// join makes a member of every Machine that is CAPO's, of every OpenStackMachine that is
+// left over, and of every OpenStackServer without either that is no bastion: CAPO looks
+// for the server of each of them.
+func (objs *objects) join() {
+	used := map[*backup.Record[osServer]]bool{}
+	capi.EachMachine(objs.snapshot, infra.GroupKind{Group: group, Kind: machineKind}, machines.In(objs.snapshot),
+		func(i int, id backup.ClusterID, at capi.Object, r *backup.Record[osMachine]) {
+			m := member{index: i, cluster: id, machine: r, server: objs.servers[at]}
+			used[m.server] = true
+			objs.members = append(objs.members, m)
+		})
+	for r := range servers.In(objs.snapshot).All() {
+		if !used[r] && r.ClusterName != "" && !isBastion(r) {
+			objs.members = append(objs.members, member{index: -1, cluster: capi.ClusterOf(&r.Meta), server: r})
+		}
+	}
+}
+
+// isBastion reports whether an OpenStackServer is a cluster's bastion, which the
+// OpenStackCluster owns.
+func isBastion(r *backup.Record[osServer]) bool {
+	_, ok := capi.OwnerOf(&r.Meta, clusterKind)
+	return ok
+}
+
+// locate finds the clusters that are CAPO's, and the home of each member.
+func (objs *objects) locate() {
+	at := func(id backup.ClusterID) *location {
+		l := objs.locations[id]
+		if l == nil {
+			l = &location{}
+			objs.locations[id] = l
+		}
+		return l
+	}
+	for id, c := range objs.known {
+		if ref := c.Infrastructure; ref.Group == group && ref.Kind == clusterKind {
+			at(id).record = objs.clusters[capi.Referred(c.Backup, c.Namespace, ref)]
+		}
+	}
+	for i := range objs.members {
+		at(objs.members[i].cluster)
+	}
+	for id, l := range objs.locations {
+		if l.record == nil {
+			l.record = objs.ofCluster(id)
+		}
+		l.home = objs.homeOf(id, nil, l).id()
+	}
+	for i := range objs.members {
+		m := &objs.members[i]
+		m.home = objs.homeOf(m.cluster, m, objs.locations[m.cluster]).id()
+	}
+}
+
+// ofCluster finds the OpenStackCluster of a cluster whose own object does not name it,
+// by the label.
+func (objs *objects) ofCluster(id backup.ClusterID) *backup.Record[osCluster] {
+	if c := objs.known[id]; c != nil && !c.Infrastructure.IsZero() {
+		return nil
+	}
+	for r := range clusters.In(objs.snapshot).All() {
+		if capi.ClusterOf(&r.Meta) == id {
+			return r
+		}
+	}
+	return nil
+}
+
+// order returns the clusters that are CAPO's, sorted.
+func (objs *objects) order() []backup.ClusterID {
+	return slices.SortedFunc(maps.Keys(objs.locations), capi.CompareClusters)
+}
+
+// meta is the metadata of the object that the server is made for.
+func (m *member) meta() *backup.Meta {
+	if m.machine != nil {
+		return &m.machine.Meta
+	}
+	if m.server != nil {
+		return &m.server.Meta
+	}
+	return nil
+}
+
+// serverName is what CAPO calls the machine's server: as the OpenStackMachine, and the
+// OpenStackServer has the same name (CAPO controllers/openstackmachine_controller.go v0.14.7).
+func (objs *objects) serverName(m *member) string {
+	if meta := m.meta(); meta != nil {
+		return meta.Name
+	}
+	machine := &objs.snapshot.Machines[m.index]
+	if name := machine.Infrastructure.Name; name != "" {
+		return name
+	}
+	return machine.Name
+}

@@ -1,0 +1,48 @@
+package openstackcli
+
+import (
+	"strings"
+	"testing"
+
+	"drift-detector/infra/shell"
+	"drift-detector/infra/shell/shelltest"
+)
+
+var instance = shell.Instance{
+	Scope: shell.Scope{
+		Endpoint: "keystone.example:5000", Region: "RegionOne", Account: "tenant-os", Identity: "40efb056b07944ce8207023157ab1cea", Variable: "SCOPE_1",
+	},
+	ID: "77058bb1-700b-4234-9c68-ca11aa6a4856", Name: "alpha",
+}
+
+func TestTool(t *testing.T) {
+	shelltest.Tool(t, Tool{}, instance)
+	for _, region := range append(shelltest.Hostile, shelltest.Unprintable...) {
+		if _, _, ok := (Tool{}).Variable(shell.Scope{Region: region}); ok && region != "" {
+			t.Errorf("it addresses region %q", region)
+		}
+	}
+}
+
+// Without a server one of the cluster's subnets shows that the project is the right one.
+func TestSeesFallsBackOnASubnet(t *testing.T) {
+	const subnet = "7ce62685-a449-40d3-9be9-5352ac6d89b8"
+	for name, want := range map[string]string{subnet: "subnet " + subnet, "corp": "", "$(touch x)": ""} {
+		check, what := Tool{}.Sees(instance.Scope, nil, []shell.Resource{{Kind: "network", Name: subnet}, {Kind: "subnet", Name: name}})
+		if what != want || (want == "") != check.IsZero() {
+			t.Errorf("%q: sees %q by %v", name, what, check)
+		}
+	}
+}
+
+func TestLeaveBalancer(t *testing.T) {
+	for says, lbs := range map[string][]shell.LoadBalancer{
+		"no load balancer of CAPO's": {{Type: "disabled"}},
+		"load balancer k8s-a-b:":     {{Type: "octavia", Name: "k8s-a-b"}},
+	} {
+		steps := Tool{}.LeaveBalancer(instance, lbs)
+		if len(steps) != 1 || !strings.Contains(steps[0].Text, says) || (lbs[0].Name == "") != steps[0].Change.IsZero() {
+			t.Errorf("%s: %+v", says, steps)
+		}
+	}
+}

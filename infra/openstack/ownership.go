@@ -1,0 +1,241 @@
+package openstack
+
+import (
+	"fmt"
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/backup/naming"
+	"drift-detector/infra"
+	"drift-detector/infra/capi"
+)
+
+// Names that CAPO gives to what it makes (pkg/utils/names/names.go,
+// pkg/cloud/services/networking v0.14.7). A machine's port names the cluster in its
+// description, a security group and a network name namespace and cluster.
+const (
+	portDescription = "Created by cluster-api-provider-openstack cluster "
+	groupPrefix     = "k8s-cluster-"
+	groupMiddle     = "-secgroup-"
+	networkPrefix   = "k8s-clusterapi-cluster-"
+	firstPort       = "-0"
+)
+
+// resourceName is what CAPO calls a cluster in names: "team-a-prod".
+func resourceName(id backup.ClusterID) string { return id.Namespace + "-" + id.Name }
+
+// clusterNames are what CAPO calls a cluster in the description of a machine's port: its
+// name, and in old releases with the namespace.
+func clusterNames(id backup.ClusterID) []string { return []string{id.Name, resourceName(id)} }
+
+// group returns the id of the security group that CAPO made for a role, or "".
+func (l *location) group(role string) string {
+	if l.record == nil {
+		return ""
+	}
+	for i, r := range groupRoles {
+		if r.role == role {
+			return uuidOf(l.record.Data.Groups[i].ID)
+		}
+	}
+	return ""
+}
+
+// madeNetwork returns the id of the cluster's network if CAPO made it. One that was there
+// before is no mark: others may use it.
+func (l *location) madeNetwork(id backup.ClusterID) string {
+	if l.record == nil || l.record.Data.Network.Name != networkPrefix+resourceName(id) || given(l.record.Data.SpecNetwork) {
+		return ""
+	}
+	return uuidOf(l.record.Data.Network.ID)
+}
+
+// ownershipHints returns what connects servers that no machine explains with the clusters
+// of the backup. CAPO puts no mark on a server, but makes its port: the port's name and
+// description together with a security group that the backup records by id are what only
+// CAPO writes for the cluster. On a network that was there before there is no such group:
+// there the name of a MachineSet, which is random in part, stands for it, and no other
+// name does. A name without CAPO's port is only a name.
+func (objs *objects) ownershipHints() []infra.OwnershipHint {
+	owners := objs.owners()
+	var hints []infra.OwnershipHint
+	for _, id := range objs.order() {
+		l := objs.locations[id]
+		for _, o := range owners[id] {
+			hints = append(hints, objs.hintsOf(id, l, o)...)
+		}
+		for _, role := range []string{roleControlPlane, roleWorker} {
+			g := l.group(role)
+			if g == "" {
+				continue
+			}
+			owner := infra.OwnerID{Cluster: id}
+			if role == roleControlPlane {
+				owner = capi.ControlPlane(objs.controlPlanes, id, "")
+			}
+			for _, c := range clusterNames(id) {
+				hints = append(hints, infra.OwnershipHint{
+					Cluster: id, Grade: infra.Strong, Owner: owner, ControlPlane: role == roleControlPlane,
+					Key:    infra.Key{Kind: keyGroup, Value: join(c, g)},
+					Detail: fmt.Sprintf("it has a port that CAPO made for cluster %s, in the cluster's security group %s", c, g),
+				})
+			}
+		}
+		if n := l.madeNetwork(id); n != "" {
+			hints = append(hints, infra.OwnershipHint{
+				Cluster: id, Grade: infra.LocationOnly, Key: infra.Key{Kind: keyNetwork, Value: n}, Owner: infra.OwnerID{Cluster: id},
+				Detail: fmt.Sprintf("it is in network %s, which CAPO made for cluster %s/%s", n, id.Namespace, id.Name),
+			})
+		}
+		hints = append(hints, infra.OwnershipHint{
+			Cluster: id, Grade: infra.NameOnly, Key: infra.Key{Kind: keyMark, Value: resourceName(id)}, Owner: infra.OwnerID{Cluster: id}, ByName: true,
+			Detail: "it is in a security group or network with the name of cluster " + resourceName(id),
+		})
+	}
+	return hints
+}
+
+// hintsOf are those for one control plane, MachineSet or MachineDeployment.
+func (objs *objects) hintsOf(id backup.ClusterID, l *location, o infra.OwnerID) []infra.OwnershipHint {
+	plane := o.Kind != "MachineSet" && o.Kind != "MachineDeployment"
+	stem, two := naming.Stem(o.Name), o.Kind == "MachineDeployment"
+	if two {
+		stem = o.Name
+	}
+	pick := func(one, other string) string {
+		if two {
+			return other
+		}
+		return one
+	}
+	base := infra.OwnershipHint{Cluster: id, Owner: o, ControlPlane: plane, Specificity: min(len(o.Name), len(stem))}
+	is := fmt.Sprintf("its name is one that %s %s gives", o.Kind, o.Name)
+	var hints []infra.OwnershipHint
+	add := func(grade infra.Grade, byName bool, kind, detail string, parts ...string) {
+		h := base
+		h.Grade, h.ByName, h.Detail = grade, byName, detail
+		h.Key = infra.Key{Kind: kind, Value: join(parts...)}
+		hints = append(hints, h)
+	}
+	role := roleWorker
+	if plane {
+		role = roleControlPlane
+	}
+	if g := l.group(role); g != "" {
+		for _, c := range clusterNames(id) {
+			add(infra.Strong, false, pick(keyGroupStem, keyGroupTwo),
+				fmt.Sprintf("it has a port that CAPO made for cluster %s, in the cluster's security group %s; %s", c, g, is), c, g, stem)
+		}
+		// CAPO makes the port of every machine: without one it may be anybody's.
+		add(infra.NameOnly, true, pick(keyNamed, keyNamedTwo), fmt.Sprintf("it is in the cluster's security group %s, and %s; CAPO made no port for it", g, is), g, stem)
+	} else if n := l.network(); n != "" {
+		grade, byName := infra.Medium, true
+		if o.Kind == "MachineSet" {
+			grade, byName = infra.Strong, false
+		}
+		for _, c := range clusterNames(id) {
+			add(grade, byName, pick(keyNetStem, keyNetTwo), fmt.Sprintf("it has a port that CAPO made for a cluster %s, in network %s; %s", c, n, is), c, n, stem)
+		}
+	}
+	add(infra.NameOnly, true, pick(keyStem1, keyStem2), is, stem)
+	return hints
+}
+
+// network returns the id of the cluster's network, whoever made it.
+func (l *location) network() string {
+	if l.record == nil {
+		return ""
+	}
+	return uuidOf(l.record.Data.Network.ID)
+}
+
+// owners are what creates machines one by one, by cluster.
+func (objs *objects) owners() map[backup.ClusterID][]infra.OwnerID {
+	all := map[backup.ClusterID][]infra.OwnerID{}
+	for i := range objs.snapshot.ControlPlanes {
+		c := &objs.snapshot.ControlPlanes[i]
+		all[c.Cluster] = append(all[c.Cluster], infra.OwnerID{Cluster: c.Cluster, Kind: c.Kind, Name: c.Name})
+	}
+	for i := range objs.snapshot.Groups {
+		if g := &objs.snapshot.Groups[i]; g.Kind != "MachinePool" {
+			all[g.Cluster] = append(all[g.Cluster], infra.OwnerID{Cluster: g.Cluster, Kind: g.Kind, Name: g.Name})
+		}
+	}
+	return all
+}
+
+// made is a port that CAPO made for a server.
+type made struct {
+	cluster string // as its description names it
+	name    string // of the server, when the port was made
+	network string
+	groups  []string // of those that the backup records
+}
+
+// ownerKeys are those that a server has for what CAPO made for it and for its own name:
+// the other side of ownershipHints. groups are security groups of the backup that it is
+// in by any port, networks its networks by id.
+func ownerKeys(name string, ports []made, groups, networks []string) (keys []infra.Key) {
+	add := func(kind string, parts ...string) { keys = append(keys, infra.Key{Kind: kind, Value: join(parts...)}) }
+	for _, p := range ports {
+		one, two := naming.Stems(p.name)
+		for _, g := range p.groups {
+			add(keyGroup, p.cluster, g)
+			if one != "" {
+				add(keyGroupStem, p.cluster, g, one)
+			}
+			if two != "" {
+				add(keyGroupTwo, p.cluster, g, two)
+			}
+		}
+		if one != "" {
+			add(keyNetStem, p.cluster, p.network, one)
+		}
+		if two != "" {
+			add(keyNetTwo, p.cluster, p.network, two)
+		}
+		if p.name == name {
+			add(keyMade, p.cluster, name)
+		}
+	}
+	one, two := naming.Stems(name)
+	for _, g := range groups {
+		if one != "" {
+			add(keyNamed, g, one)
+		}
+		if two != "" {
+			add(keyNamedTwo, g, two)
+		}
+	}
+	for _, n := range networks {
+		keys = append(keys, infra.Key{Kind: keyNetwork, Value: n})
+	}
+	if one != "" {
+		add(keyStem1, one)
+	}
+	if two != "" {
+		add(keyStem2, two)
+	}
+	return keys
+}
+
+// markIn returns the cluster that the name of a security group or of a network names, as
+// resourceName has it, or "".
+func markIn(name string) string {
+	if rest, ok := strings.CutPrefix(name, networkPrefix); ok {
+		return rest
+	}
+	rest, ok := strings.CutPrefix(name, groupPrefix)
+	if !ok {
+		return ""
+	}
+	i := strings.LastIndex(rest, groupMiddle)
+	if i < 0 {
+		return ""
+	}
+	switch rest[i+len(groupMiddle):] {
+	case roleControlPlane, roleWorker, roleBastion:
+		return rest[:i]
+	}
+	return ""
+}

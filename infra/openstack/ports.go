@@ -1,0 +1,149 @@
+package openstack
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+
+	"drift-detector/infra"
+)
+
+// portAnswer is what is read of a port.
+type portAnswer struct {
+	ID, Name, Description string
+	Device                string   `json:"device_id"`
+	Network               string   `json:"network_id"`
+	Project               string   `json:"project_id"`
+	Groups                []string `json:"security_groups"`
+}
+
+// portFields are the members of a port that Neutron is asked for: with the others a port
+// is four times as long.
+var portFields = []string{"id", "name", "description", "device_id", "network_id", "project_id", "security_groups"}
+
+// ports are those of a project that say something of the backup's clusters.
+type ports struct {
+	at map[string]*attached // by server id
+	// first are the servers that CAPO's first port of each name is attached to; "" for one
+	// that is attached to none, because its server was deleted behind CAPO's back.
+	first map[string][]string
+}
+
+// attached is what the ports of one server say.
+type attached struct {
+	made             []made
+	groups, networks []string // of those that the backup records
+}
+
+func newPorts() ports {
+	return ports{at: map[string]*attached{}, first: map[string][]string{}}
+}
+
+// of are those of a server.
+func (p *ports) of(server string) attached {
+	if a := p.at[server]; a != nil {
+		return *a
+	}
+	return attached{}
+}
+
+// mayStandIn reports whether a server that has the name may have the place of the machine
+// of that name: nothing shows that CAPO's own port of that name is another's, or free.
+func (p *ports) mayStandIn(name, id string) bool {
+	of, known := p.first[name]
+	return !known || slices.Contains(of, id)
+}
+
+// readPorts reads the ports of the project before its servers, so that each server is
+// complete as it comes in.
+func (l *listing) readPorts(ctx context.Context) *infra.Fault {
+	network := l.cloud.services[typeNetwork]
+	base, marker := v2(network.Endpoint)+"ports", ""
+	for range maxPages {
+		query := url.Values{"fields": portFields}
+		if marker != "" {
+			query.Set("marker", marker)
+		}
+		page, err := readPage[portAnswer](ctx, l, network, base+"?"+query.Encode(), "ports")
+		if err == nil {
+			err = l.takePorts(page.items)
+		}
+		if err != nil {
+			return listFault(ctx, l.target, "listing ports", err)
+		}
+		if !page.more {
+			return nil
+		}
+		marker = page.items[len(page.items)-1].ID
+	}
+	return listFault(ctx, l.target, "listing ports", answerError("there is no end of pages"))
+}
+
+// v2 is the versioned address of a service whose catalogue entry may name no version.
+func v2(endpoint string) string {
+	if strings.HasSuffix(endpoint, "/v2.0/") {
+		return endpoint
+	}
+	return endpoint + "v2.0/"
+}
+
+// takePorts keeps of ports what the backup's clusters and machines have to do with.
+func (l *listing) takePorts(all []portAnswer) error {
+	for i := range all {
+		p := &all[i]
+		if p.ID = uuidOf(p.ID); p.ID == "" {
+			return answerError("the answer holds a port without an id")
+		}
+		if p.Project == l.Identity {
+			l.found(keyPort, p.ID)
+		}
+		var groups []string
+		for _, g := range p.Groups {
+			if g = uuidOf(g); l.recorded.groups[g] {
+				groups = append(groups, strings.Clone(g))
+			}
+		}
+		p.Network = uuidOf(p.Network)
+		onNetwork := l.recorded.networks[p.Network]
+		cluster, name := madeFor(p)
+		isMade := cluster != "" && (l.recorded.clusters[cluster] || l.recorded.names[name])
+		if isMade && strings.HasSuffix(p.Name, firstPort) {
+			l.ports.first[name] = append(l.ports.first[name], uuidOf(p.Device))
+		}
+		device := uuidOf(p.Device)
+		if device == "" || !isMade && !onNetwork && len(groups) == 0 {
+			continue
+		}
+		a := l.ports.at[device]
+		if a == nil {
+			a = &attached{}
+			l.ports.at[device] = a
+		}
+		if isMade {
+			a.made = append(a.made, made{cluster: cluster, name: name, network: p.Network, groups: groups})
+		}
+		for _, g := range groups {
+			if !slices.Contains(a.groups, g) {
+				a.groups = append(a.groups, g)
+			}
+		}
+		if onNetwork && !slices.Contains(a.networks, p.Network) {
+			a.networks = append(a.networks, p.Network)
+		}
+	}
+	return nil
+}
+
+// madeFor reads from a port that CAPO made the cluster, as its description has it, and the
+// name of the server that it was made for; both are empty for any other port. Ports of
+// one server are numbered, or have a suffix of their own
+// (getPortName in pkg/cloud/services/networking/port.go v0.14.7).
+func madeFor(p *portAnswer) (cluster, name string) {
+	cluster, ok := strings.CutPrefix(p.Description, portDescription)
+	i := strings.LastIndexByte(p.Name, '-')
+	if !ok || cluster == "" || i <= 0 || len(p.Name) > maxName || len(cluster) > maxName {
+		return "", ""
+	}
+	return strings.Clone(cluster), strings.Clone(p.Name[:i])
+}

@@ -1,0 +1,233 @@
+package openstack
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/gophercloud/gophercloud/v2"
+
+	"drift-detector/infra"
+)
+
+// idBatch is how many ids one question asks for: more make a URL that some proxies refuse.
+const idBatch = 40
+
+// lookup finds out which things of one kind exist. Each kind may fail by itself: it is
+// then unread, which says neither present nor absent.
+type lookup struct {
+	kind, service, what string
+	// path and member are where the things are listed: "networks", and under which name.
+	path, member string
+	// byName is the member of a thing by which it is looked up where no id is given.
+	byName string
+	// whole says that the list takes no filter.
+	whole bool
+	// each says that every id is asked for by itself: the list leaves out some.
+	each bool
+}
+
+var lookups = []lookup{
+	{kind: keyNetwork, service: typeNetwork, what: "networks", path: "networks", member: "networks", byName: "name"},
+	{kind: keySubnet, service: typeNetwork, what: "subnets", path: "subnets", member: "subnets", byName: "name"},
+	{kind: keyRouter, service: typeNetwork, what: "routers", path: "routers", member: "routers", byName: "name"},
+	{kind: keySecurity, service: typeNetwork, what: "security groups", path: "security-groups", member: "security_groups", byName: "name"},
+	{kind: keyFloating, service: typeNetwork, what: "floating IPs", path: "floatingips", member: "floatingips", byName: "floating_ip_address"},
+	{kind: keyBalancer, service: typeBalancer, what: "load balancers", path: "lbaas/loadbalancers", member: "loadbalancers", byName: "name"},
+	{kind: keyImage, service: typeImage, what: "images", path: "images", member: "images", byName: "name", each: true},
+	{kind: keyFlavor, service: typeCompute, what: "flavors", path: "flavors/detail", member: "flavors", whole: true},
+	{kind: keyServerGroup, service: typeCompute, what: "server groups", path: "os-server-groups", member: "server_groups", whole: true},
+	{kind: keyKeyPair, service: typeCompute, what: "key pairs", path: "os-keypairs", member: "keypairs", whole: true},
+}
+
+// thingAnswer is what is read of a thing.
+type thingAnswer struct {
+	ID, Name, Status string
+	Project          string                 `json:"project_id"`
+	Address          string                 `json:"floating_ip_address"`
+	KeyPair          *struct{ Name string } `json:"keypair"`
+}
+
+// readProbes looks for the things that the backup names.
+func (l *listing) readProbes(ctx context.Context) {
+	for i := range lookups {
+		look := &lookups[i]
+		ids, names := l.askedOf(look.kind)
+		if len(ids)+len(names) == 0 {
+			continue
+		}
+		if err := l.lookUp(ctx, look, ids, names); err != nil {
+			l.unread(ctx, look, err)
+		}
+	}
+}
+
+// askedOf are the ids and names of the probes of a kind.
+func (l *listing) askedOf(kind string) (ids, names []string) {
+	for k := range l.marks {
+		value := k.Value
+		if k.Kind == keyOwn {
+			of, id, _ := strings.Cut(value, "/")
+			if of != kind {
+				continue
+			}
+			value = id
+		} else if k.Kind != kind {
+			continue
+		}
+		if name, ok := strings.CutPrefix(value, byName); ok {
+			names = append(names, name)
+		} else if kind == keyFloating || kind == keyKeyPair {
+			names = append(names, value)
+		} else {
+			ids = append(ids, value)
+		}
+	}
+	slices.Sort(ids)
+	slices.Sort(names)
+	return slices.Compact(ids), slices.Compact(names)
+}
+
+// errNoService says that the catalogue has no such service, or one at a host that nobody
+// allowed.
+var errNoService = answerError("the cloud offers no such service that may be asked")
+
+// errOtherUser says that key pairs are seen by the user who made them alone.
+var errOtherUser = answerError("key pairs are their user's own, and the backup's user is not the one who asks")
+
+func (l *listing) lookUp(ctx context.Context, look *lookup, ids, names []string) error {
+	service := l.cloud.services[look.service]
+	switch {
+	case service == nil:
+		return errNoService
+	case look.kind == keyKeyPair && !l.cloud.own:
+		return errOtherUser
+	}
+	base := service.Endpoint
+	switch look.service {
+	case typeNetwork, typeBalancer:
+		base = v2(base)
+	case typeImage:
+		if !strings.HasSuffix(base, "/v2/") {
+			base += "v2/"
+		}
+	}
+	base += look.path
+	var questions []string
+	switch {
+	case look.whole:
+		questions = append(questions, base)
+	case look.each:
+		for _, id := range ids {
+			if err := l.lookUpOne(ctx, service, look, base, id); err != nil {
+				return err
+			}
+		}
+	default:
+		for batch := range slices.Chunk(ids, idBatch) {
+			questions = append(questions, base+"?"+url.Values{"id": batch}.Encode())
+		}
+	}
+	if !look.whole {
+		for _, name := range names {
+			questions = append(questions, base+"?"+url.Values{look.byName: {name}}.Encode())
+		}
+	}
+	for _, q := range questions {
+		if err := l.ask(ctx, service, look, q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ask reads one list to its end and notes what is among the probes.
+func (l *listing) ask(ctx context.Context, service *gophercloud.ServiceClient, look *lookup, question string) error {
+	at, marker := question, ""
+	for range maxPages {
+		page, err := readPage[thingAnswer](ctx, l, service, at, look.member)
+		if err != nil {
+			return err
+		}
+		for i := range page.items {
+			l.noteThing(look.kind, &page.items[i])
+		}
+		if !page.more {
+			return nil
+		}
+		marker = page.items[len(page.items)-1].ID
+		u, err := url.Parse(question)
+		if err != nil {
+			return err
+		}
+		query := u.Query()
+		query.Set("marker", marker)
+		u.RawQuery = query.Encode()
+		at = u.String()
+	}
+	return answerError(fmt.Sprintf("there are more than %d pages", maxPages))
+}
+
+// lookUpOne asks for one thing by its id.
+func (l *listing) lookUpOne(ctx context.Context, service *gophercloud.ServiceClient, look *lookup, base, id string) error {
+	var one thingAnswer
+	err := l.retry.Do(ctx, func() error {
+		one = thingAnswer{}
+		_, err := service.Get(ctx, base+"/"+url.PathEscape(id), &one, nil)
+		return err
+	})
+	switch {
+	case codeOf(err) == http.StatusNotFound:
+		return nil
+	case err != nil:
+		return err
+	case one.ID != id:
+		return answerError("the answer is about something else than what was asked for")
+	}
+	l.noteThing(look.kind, &one)
+	return nil
+}
+
+// noteThing notes a thing that exists, by its id and by its name, and that the project
+// owns it.
+func (l *listing) noteThing(kind string, t *thingAnswer) {
+	switch {
+	case kind == keyKeyPair && t.KeyPair != nil:
+		l.found(kind, t.KeyPair.Name)
+		return
+	case kind == keyFloating:
+		l.found(kind, t.Address)
+		return
+	case kind == keyImage && t.Status != "active": // no server can be made of it
+		return
+	case kind == keyBalancer && t.Status == "PENDING_DELETE":
+		return
+	}
+	id := strings.ToLower(t.ID)
+	l.found(kind, t.ID)
+	l.found(kind, id)
+	l.found(kind, byName+t.Name)
+	if t.Project != "" && t.Project == l.Identity {
+		l.found(keyOwn, kind+"/"+id)
+	}
+}
+
+// found notes a probe, if it is one that is looked for.
+func (l *listing) found(kind, name string) {
+	if k := (infra.Key{Kind: kind, Value: name}); l.marks[k] {
+		l.ProbesFound = append(l.ProbesFound, k)
+	}
+}
+
+// unread notes that nothing is known of the things of a kind.
+func (l *listing) unread(ctx context.Context, look *lookup, err error) {
+	l.Unread = append(l.Unread, look.kind)
+	f := listFault(ctx, l.target, "reading the "+look.what+" that the backup names", err)
+	if err == errNoService || err == errOtherUser {
+		f.Hint = "whether they exist is not known"
+	}
+	l.Warnings = append(l.Warnings, fmt.Sprintf("%s; %s", f.Message, f.Hint))
+}

@@ -1,0 +1,89 @@
+package openstack
+
+import (
+	"drift-detector/backup"
+	"drift-detector/infra"
+	"drift-detector/infra/capi"
+)
+
+// own is the probe of something of a kind that the project of the credential owns. What
+// is only shared with the project proves nothing: others see it, too.
+func own(kind, id string) infra.Key {
+	if id = uuidOf(id); id == "" {
+		return infra.Key{}
+	}
+	return infra.Key{Kind: keyOwn, Value: kind + "/" + id}
+}
+
+// landmarks are the probes that show the project of a cluster, all of them by ids that the
+// backup records: its network, router and security groups, where the project owns them.
+func (l *location) landmarks() []infra.Key {
+	if l.record == nil {
+		return nil
+	}
+	d := &l.record.Data
+	keys := []infra.Key{own(keyNetwork, d.Network.ID), own(keyRouter, d.Router.ID), own(keyBalancer, d.LB.ID)}
+	for _, id := range d.Subnets {
+		keys = append(keys, own(keySubnet, id))
+	}
+	for _, g := range d.Groups {
+		keys = append(keys, own(keySecurity, g.ID))
+	}
+	return keys
+}
+
+// ports are the probes of the ports that the backup records for a machine, which stay when
+// its server is deleted behind CAPO's back.
+func (m *member) ports() (keys []infra.Key) {
+	if m.server == nil {
+		return nil
+	}
+	for _, id := range m.server.Data.PortIDs {
+		if u := uuidOf(id); u != "" {
+			keys = append(keys, infra.Key{Kind: keyPort, Value: u})
+		}
+	}
+	return keys
+}
+
+const hintProof = "nothing was seen in this project that the backup records by id: no server, port, network, router or security group of the clusters that use this credential; check that the project and region are those that the clusters are in"
+
+// proofs returns what a listing must show before absence may be concluded from it: one
+// thing that the backup records by id for any of the clusters of the target. A target is
+// one project in one region, so that what shows it for one cluster shows it for all.
+func (objs *objects) proofs() []infra.VisibilityProof {
+	sights := map[string]map[infra.Key]bool{} // by target
+	clusters := map[string]map[backup.ClusterID]bool{}
+	note := func(id backup.ClusterID, target string, keys ...infra.Key) {
+		if sights[target] == nil {
+			sights[target], clusters[target] = map[infra.Key]bool{}, map[backup.ClusterID]bool{}
+		}
+		clusters[target][id] = true
+		for _, k := range keys {
+			if !k.IsZero() {
+				sights[target][k] = true
+			}
+		}
+	}
+	for id, l := range objs.locations {
+		note(id, l.home, l.landmarks()...)
+	}
+	for i := range objs.members {
+		m := &objs.members[i]
+		key, _, _, _ := objs.strong(m)
+		note(m.cluster, m.home, append(m.ports(), key)...)
+	}
+	shared := map[string][]infra.Key{}
+	for target, keys := range sights {
+		shared[target] = capi.SortedKeys(keys)
+	}
+	var proofs []infra.VisibilityProof
+	for _, id := range objs.order() {
+		for _, target := range sortedNames(sights) {
+			if clusters[target][id] {
+				proofs = append(proofs, infra.VisibilityProof{Cluster: id, Target: target, Any: shared[target], Hint: hintProof})
+			}
+		}
+	}
+	return proofs
+}

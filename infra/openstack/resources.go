@@ -1,0 +1,385 @@
+package openstack
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+	"drift-detector/infra/capi"
+)
+
+func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// thing is something beside servers that CAPO needs or makes.
+type thing struct {
+	cluster    backup.ClusterID
+	target     string
+	kind, name string // as people call it
+}
+
+// dependency is what is known of a thing.
+type dependency struct {
+	thing
+	keys        []infra.Key // none where it cannot be looked up
+	by          string      // the first object that names it
+	more        int
+	whenGone    infra.WhenGone
+	consequence string
+}
+
+// user is an object of the backup that a server may yet be made from.
+type user struct {
+	cluster backup.ClusterID
+	machine int // index into Snapshot.Machines; -1 for a template
+	name    string
+}
+
+// needs collects things and who needs them.
+type needs struct {
+	objects *objects
+	things  map[thing]*dependency
+	uses    map[user][]thing
+	order   []user
+}
+
+// What CAPO does without a thing (controllers/openstackcluster_controller.go,
+// pkg/cloud/services/networking v0.14.7). What it makes again has another id, and the
+// OpenStackServers of the backup name the old one.
+const (
+	madeWithOtherID = "CAPO makes a new one, with another id; OpenStackServers of the backup name the old one, so that none of their servers can be made again"
+	neverMade       = "CAPO never makes one that the cluster was given: it does nothing for the cluster until it is back"
+	lostAddress     = "CAPO asks for the same address again, which only an administrator of OpenStack may choose: it does nothing for the cluster until the project has it"
+)
+
+// needed collects all things: first those of the clusters, then those that templates and
+// machines name.
+func (objs *objects) needed() *needs {
+	if objs.need != nil {
+		return objs.need
+	}
+	n := &needs{objects: objs, things: map[thing]*dependency{}, uses: map[user][]thing{}}
+	for _, id := range objs.order() {
+		if l := objs.locations[id]; l.record != nil {
+			n.addCluster(id, l)
+		}
+	}
+	n.addTemplates()
+	for i := range objs.members {
+		n.addMember(&objs.members[i])
+	}
+	objs.need = n
+	return n
+}
+
+// dependencies are the things, in order.
+func (objs *objects) dependencies() []*dependency {
+	return slices.SortedFunc(maps.Values(objs.needed().things), func(a, b *dependency) int {
+		return cmp.Or(capi.CompareClusters(a.cluster, b.cluster), cmp.Compare(a.target, b.target), cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name))
+	})
+}
+
+func (d *dependency) usedBy() string {
+	if d.more > 0 {
+		return fmt.Sprintf("%s and %d more", d.by, d.more)
+	}
+	return d.by
+}
+
+func (objs *objects) resources() []infra.Resource {
+	var list []infra.Resource
+	for _, d := range objs.dependencies() {
+		list = append(list, infra.Resource{
+			Cluster: d.cluster, Target: d.target, Kind: d.kind, Name: d.name, Keys: d.keys, UsedBy: d.usedBy(),
+			WhenGone: d.whenGone, Consequence: d.consequence,
+		})
+	}
+	return list
+}
+
+// recipes are what templates and machines need.
+func (objs *objects) recipes() []infra.Recipe {
+	n := objs.needed()
+	var list []infra.Recipe
+	for _, u := range n.order {
+		r := infra.Recipe{Cluster: u.cluster, Machine: u.machine, Object: u.name}
+		for _, t := range n.uses[u] {
+			r.Needs = append(r.Needs, infra.Need{Kind: t.kind, Name: t.name, UsedBy: n.things[t].usedBy()})
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+// add notes a thing that an object names, once for each object.
+func (n *needs) add(t thing, keys []infra.Key, by string, when infra.WhenGone, consequence string) {
+	if t.name == "" {
+		return
+	}
+	keys = slices.DeleteFunc(keys, infra.Key.IsZero)
+	if d := n.things[t]; d != nil {
+		d.more++
+		return
+	}
+	n.things[t] = &dependency{thing: t, keys: keys, by: by, whenGone: when, consequence: consequence}
+}
+
+// Kinds of things, as people call them.
+const (
+	thingNetwork = "network"
+	thingGroup   = "security group"
+)
+
+// addCluster notes what an OpenStackCluster was given, and what CAPO made for it.
+func (n *needs) addCluster(id backup.ClusterID, l *location) {
+	d := &l.record.Data
+	by := fmt.Sprintf("%s %s/%s", clusterKind, l.record.Namespace, l.record.Name)
+	note := func(kind, name string, key infra.Key, when infra.WhenGone, consequence string) {
+		n.add(thing{id, l.home, kind, name}, []infra.Key{key}, by, when, consequence)
+	}
+	part := func(kind, keyKind, spec string, have named) {
+		if p := paramOf(spec); p.given {
+			note(kind, cmp.Or(p.name, have.Name, p.id, have.ID), p.key(keyKind), infra.HaltsCluster, neverMade)
+		} else {
+			note(kind, cmp.Or(have.Name, have.ID), idKey(keyKind, have.ID), infra.MadeAgain, madeWithOtherID)
+		}
+	}
+	part(thingNetwork, keyNetwork, d.SpecNetwork, d.Network)
+	if d.Router != (named{}) || given(d.SpecRouter) {
+		part("router", keyRouter, d.SpecRouter, d.Router)
+	}
+	if !d.NoExternal && (d.External != (named{}) || given(d.SpecExternal)) {
+		p := paramOf(d.SpecExternal)
+		if !p.given {
+			p = param{given: true, id: d.External.ID} // the only external one, which CAPO looks for
+		}
+		note("external network", cmp.Or(d.External.Name, p.name, p.id), p.key(keyNetwork), infra.HaltsCluster, neverMade)
+	}
+	given := given(d.SpecSubnets) || given(d.SpecSubnet) || given(d.SpecNetwork)
+	for _, s := range d.Subnets {
+		if given {
+			note("subnet", s, idKey(keySubnet, s), infra.HaltsCluster, neverMade)
+		} else {
+			note("subnet", s, idKey(keySubnet, s), infra.MadeAgain, "")
+		}
+	}
+	for _, g := range d.Groups {
+		note(thingGroup, cmp.Or(g.Name, g.ID), idKey(keySecurity, g.ID), infra.MadeAgain, madeWithOtherID)
+	}
+	if d.LBEnabled {
+		note("load balancer", balancerName(id, l), idKey(keyBalancer, d.LB.ID), infra.MadeAgain, "")
+	}
+	if ip := cmp.Or(d.FloatingIP, d.Endpoint); !d.NoFloatingIP && isAddress(ip) {
+		note("floating IP", ip, infra.Key{Kind: keyFloating, Value: ip}, infra.HaltsCluster, lostAddress)
+	}
+	n.addBastion(id, l, by)
+}
+
+// addBastion notes the bastion that the cluster asks for, or the one that CAPO deletes
+// because its OpenStackServer is in the backup and nobody asks for it any more.
+func (n *needs) addBastion(id backup.ClusterID, l *location, by string) {
+	name := id.Name + "-" + roleBastion
+	t, keys := thing{id, l.home, roleBastion, name}, []infra.Key{{Kind: keyBastion, Value: name}}
+	switch n.objects.servers[capi.Object{Backup: id.Backup, Namespace: id.Namespace, Name: name}] {
+	case nil:
+		if l.record.Data.BastionEnabled {
+			n.add(t, keys, by, infra.MadeAgain, "")
+		}
+	default:
+		if l.record.Data.BastionEnabled {
+			n.add(t, keys, by, infra.MadeAgain, "")
+		} else {
+			n.add(t, keys, by, infra.Unwanted, "CAPO deletes a bastion that spec.bastion does not ask for")
+		}
+	}
+}
+
+// isAddress reports whether the host of an endpoint is an address, as a floating IP is.
+func isAddress(host string) bool {
+	_, err := netip.ParseAddr(host)
+	return err == nil
+}
+
+// balancerName is that of the load balancer of the API server.
+func balancerName(id backup.ClusterID, l *location) string {
+	return cmp.Or(l.record.Data.LB.Name, networkPrefix+resourceName(id)+"-kubeapi")
+}
+
+func (objs *objects) loadBalancers() map[backup.ClusterID][]infra.LoadBalancer {
+	all := map[backup.ClusterID][]infra.LoadBalancer{}
+	for id, l := range objs.locations {
+		switch {
+		case l.record == nil:
+		case l.record.Data.LBEnabled:
+			all[id] = []infra.LoadBalancer{{Type: "octavia", Name: balancerName(id, l)}}
+		default:
+			all[id] = []infra.LoadBalancer{{Type: "disabled"}}
+		}
+	}
+	return all
+}
+
+// addTemplates goes over the templates that owners make machines of.
+func (n *needs) addTemplates() {
+	s := n.objects.snapshot
+	index := capi.Index(templates.In(s))
+	seen := map[user]bool{}
+	visit := func(id backup.ClusterID, ref backup.Ref) {
+		l := n.objects.locations[id]
+		if l == nil || ref.Kind != templateKind {
+			return
+		}
+		t := index[capi.Referred(id.Backup, id.Namespace, ref)]
+		if t == nil {
+			return
+		}
+		if u := (user{id, -1, templateKind + " " + t.Namespace + "/" + t.Name}); !seen[u] {
+			seen[u] = true
+			n.addWish(u, l.home, &t.Data.Wish)
+		}
+	}
+	for i := range s.ControlPlanes {
+		visit(s.ControlPlanes[i].Cluster, s.ControlPlanes[i].Infrastructure)
+	}
+	for i := range s.Groups {
+		if g := &s.Groups[i]; g.Kind == "MachineDeployment" {
+			visit(g.Cluster, g.Infrastructure)
+		}
+	}
+}
+
+// addMember notes what a machine's server is made of, from its OpenStackServer, into
+// which CAPO has resolved networks and security groups.
+func (n *needs) addMember(m *member) {
+	switch {
+	case m.index < 0:
+	case m.server != nil:
+		n.addWish(user{m.cluster, m.index, serverKind + " " + m.server.Namespace + "/" + m.server.Name}, m.home, &m.server.Data.Wish)
+	case m.machine != nil:
+		n.addWish(user{m.cluster, m.index, machineKind + " " + m.machine.Namespace + "/" + m.machine.Name}, m.home, &m.machine.Data.Wish)
+	}
+}
+
+// addWish notes what a server is made of.
+func (n *needs) addWish(u user, target string, w *wish) {
+	n.order = append(n.order, u)
+	note := func(kind, name string, key infra.Key) {
+		if name == "" {
+			return
+		}
+		t := thing{u.cluster, target, kind, name}
+		if !slices.Contains(n.uses[u], t) {
+			n.uses[u] = append(n.uses[u], t)
+			n.add(t, []infra.Key{key}, u.name, infra.FailsReplacement, "")
+		}
+	}
+	byParam := func(kind, keyKind, raw, id string) {
+		p := paramOf(raw)
+		if id != "" {
+			p = param{given: true, id: id}
+		}
+		note(kind, cmp.Or(p.name, p.id), p.key(keyKind))
+	}
+	byParam("image", keyImage, w.Image, w.ImageUUID)
+	byParam("flavor", keyFlavor, w.Flavor, w.FlavorID)
+	byParam("server group", keyServerGroup, w.ServerGroup, w.ServerGroupID)
+	if w.KeyPair != "" {
+		note("key pair", w.KeyPair, infra.Key{Kind: keyKeyPair, Value: w.KeyPair})
+	}
+	var ports []struct {
+		Network        struct{ ID string }
+		SecurityGroups []struct{ ID string }
+	}
+	_ = json.Unmarshal([]byte(w.Ports), &ports) // in another form it names none by id
+	for _, p := range ports {
+		note(thingNetwork, n.called(u.cluster, p.Network.ID), idKey(keyNetwork, p.Network.ID))
+		for _, g := range p.SecurityGroups {
+			note(thingGroup, n.called(u.cluster, g.ID), idKey(keySecurity, g.ID))
+		}
+	}
+}
+
+// called is the name of what a cluster's status records by the id, or the id.
+func (n *needs) called(id backup.ClusterID, of string) string {
+	if l := n.objects.locations[id]; l != nil && l.record != nil && of != "" {
+		d := &l.record.Data
+		for _, o := range append([]named{d.Network}, d.Groups[:]...) {
+			if o.ID == of && o.Name != "" {
+				return o.Name
+			}
+		}
+	}
+	return of
+}
+
+// param is how an object says which thing of OpenStack it means.
+type param struct {
+	given    bool
+	id, name string
+	vague    bool // by more than a name, which is not followed here
+}
+
+// given reports whether JSON holds anything.
+func given(raw string) bool {
+	return raw != "" && raw != "null" && raw != "{}" && raw != "[]" && raw != `""`
+}
+
+// paramOf reads the forms of all API versions: a name, {id}, {filter: {name}}, or {name}.
+// What a filter asks for beside a name, and other objects of Kubernetes, make it vague.
+func paramOf(raw string) param {
+	p := param{given: given(raw)}
+	if !p.given {
+		return p
+	}
+	if json.Unmarshal([]byte(raw), &p.name) == nil {
+		if uuidOf(p.name) != "" {
+			p.id, p.name = p.name, ""
+		}
+		return p
+	}
+	var fields, filter map[string]json.RawMessage
+	if json.Unmarshal([]byte(raw), &fields) != nil {
+		p.vague = true
+		return p
+	}
+	text := func(from map[string]json.RawMessage, name string) (s string) {
+		_ = json.Unmarshal(from[name], &s)
+		return s
+	}
+	p.id, p.name = text(fields, "id"), text(fields, "name")
+	switch {
+	case fields["filter"] != nil:
+		p.vague = json.Unmarshal(fields["filter"], &filter) != nil || len(filter) > 1
+		p.name = text(filter, "name")
+	default:
+		p.vague = p.id == "" && len(fields) > 1
+	}
+	return p
+}
+
+// byName stands before the name of what is looked up by it.
+const byName = "name="
+
+// key is the probe of what is meant, or zero where it cannot be looked up.
+func (p param) key(kind string) infra.Key {
+	switch {
+	case p.id != "":
+		return infra.Key{Kind: kind, Value: p.id}
+	case p.vague || p.name == "":
+		return infra.Key{}
+	}
+	return infra.Key{Kind: kind, Value: byName + p.name}
+}
+
+// idKey is the probe of what a status records by id.
+func idKey(kind, id string) infra.Key {
+	if id = strings.ToLower(id); id == "" {
+		return infra.Key{}
+	}
+	return infra.Key{Kind: kind, Value: id}
+}

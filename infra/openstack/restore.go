@@ -1,0 +1,52 @@
+package openstack
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// failures are reasons of condition InstanceReady while CAPO had tried to make a server
+// and OpenStack or CAPO itself refused (api/v1beta1/conditions_consts.go v0.14.7). With
+// the others it waits.
+var failures = []string{"InstanceCreateFailed", "InstanceStateError", "InstanceNotFound", "OpenStackError", "DependencyFailed"}
+
+// restore is what the objects behind a machine say of the restore beside its id.
+func (objs *objects) restore(m *member) *infra.Restore {
+	var r infra.Restore
+	conditions := []*backup.Condition{}
+	if m.machine != nil {
+		d := &m.machine.Data
+		if d.ControlPlane {
+			r.Template = d.Template
+		}
+		r.Failure = d.Failure
+		conditions = append(conditions, d.Unready)
+		if m.machine.Paused {
+			r.Refused = machineKind + " " + m.machine.Name + " has the annotation " + clusterv1.PausedAnnotation
+		}
+	}
+	if m.server != nil {
+		conditions = append(conditions, m.server.Data.Unready)
+		if m.server.Paused && r.Refused == "" {
+			r.Refused = serverKind + " " + m.server.Name + " has the annotation " + clusterv1.PausedAnnotation
+		}
+	}
+	for _, c := range conditions {
+		if c != nil && c.Status == "False" && slices.Contains(failures, c.Reason) {
+			r.Failure = cmp.Or(r.Failure, strings.TrimSpace(c.Message), c.Reason)
+		}
+	}
+	if h := objs.homeOf(m.cluster, m, objs.locations[m.cluster]); h.forbidden && r.Refused == "" {
+		r.Refused, _ = objs.forbidden(m.cluster.Backup, h.name, m.cluster.Namespace)
+	}
+	if r.Template == "" && r.Failure == "" && r.Refused == "" {
+		return nil
+	}
+	return &r
+}

@@ -1,0 +1,286 @@
+package openstack
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gophercloud/gophercloud/v2"
+	"github.com/gophercloud/gophercloud/v2/openstack"
+	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+const (
+	loginGrace  = 400 * time.Millisecond // for a login that is under way when the run is interrupted
+	logoutTime  = 5 * time.Second
+	logoutGrace = 400 * time.Millisecond // of a run that was interrupted: Ctrl-C ends it within a second
+)
+
+// errLockout says that no further login is tried.
+var errLockout = fmt.Errorf("%d logins of this account have failed; no further one is tried, so that it is not locked", maxFailedLogins)
+
+// cloud is a session in one project.
+type cloud struct {
+	client    *gophercloud.ProviderClient
+	transport *transport
+	own       bool // the credential is the backup's
+	id        string
+	project   *tokens.Project
+	catalogue *tokens.ServiceCatalog
+	services  map[string]*gophercloud.ServiceClient // by type, of those that may be contacted
+	foreign   []infra.Endpoint                      // of the catalogue, and not contacted
+}
+
+// Types of services in a catalogue (OpenStack service types authority).
+const (
+	typeCompute  = "compute"
+	typeNetwork  = "network"
+	typeImage    = "image"
+	typeBalancer = "load-balancer"
+)
+
+// connect logs in and finds the services that are asked.
+func (p *provider) connect(ctx context.Context, t infra.Target, d *detail, c *credential) (*cloud, error) {
+	tr := &transport{hosts: map[string]*server{}}
+	if err := tr.allow(c.endpoint, d, c, true); err != nil {
+		return nil, err
+	}
+	client, err := openstack.NewClient(c.options.IdentityEndpoint)
+	if err != nil {
+		return nil, err
+	}
+	client.HTTPClient = *tr.client()
+	client.UserAgent.Prepend("drift-detector")
+	v := &cloud{client: client, transport: tr, own: c.operator == nil, services: map[string]*gophercloud.ServiceClient{}}
+	if err := p.login(ctx, v, c); err != nil {
+		tr.close()
+		return nil, err
+	}
+	t.Redaction.Add(backup.NewSensitive(client.Token()))
+	if err := v.find(d, c); err != nil {
+		v.logout(ctx)
+		return nil, err
+	}
+	return v, nil
+}
+
+// login asks for a token. One that was lost on the way is asked for once more: it may have
+// failed at the server, and counts as if it had.
+func (p *provider) login(ctx context.Context, v *cloud, c *credential) error {
+	turn, err := p.logins.enter(ctx, account{c.endpoint.String(), strings.ToLower(c.account)})
+	if err != nil {
+		return err
+	}
+	defer turn.leave()
+	before := turn.failed
+	if before >= maxFailedLogins {
+		return errLockout
+	}
+	o := c.options
+	err = infra.Retry{Attempts: min(maxFailedLogins-before, p.retry.Attempts), Pause: p.retry.Pause}.Do(ctx, func() error {
+		turn.failed++ // as long as nobody knows better
+		return lasting(ctx, func(ctx context.Context) error {
+			return openstack.AuthenticateV3(ctx, v.client, &o, gophercloud.EndpointOpts{})
+		})
+	})
+	if err != nil {
+		return err
+	}
+	turn.failed = before
+	result, ok := v.client.GetAuthResult().(tokens.CreateResult)
+	if !ok || v.client.Token() == "" {
+		return answerError("it answered a login with no token")
+	}
+	if v.project, err = result.ExtractProject(); err != nil || v.project == nil || v.project.ID == "" {
+		v.logout(ctx)
+		return errUnscoped
+	}
+	if v.catalogue, err = result.ExtractServiceCatalog(); err != nil || len(v.catalogue.Entries) == 0 {
+		v.logout(ctx)
+		return answerError("it answered a login with no catalogue of services")
+	}
+	v.id = cmp.Or(v.transport.identityKey(), c.endpoint.String())
+	return nil
+}
+
+// errUnscoped says that a login leads to no project.
+var errUnscoped = errors.New("the login leads to no project, and without one no servers are seen")
+
+// lasting outlives an interrupted context for a moment: a token that was given and that
+// nobody has heard of could not be revoked.
+func lasting(ctx context.Context, f func(context.Context) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() {
+		select {
+		case <-time.After(loginGrace):
+			cancel()
+		case <-detached.Done():
+		}
+	})
+	defer stop()
+	return f(detached)
+}
+
+// find makes clients of the services of the catalogue, which is foreign text: a server is
+// contacted only if its host is the identity endpoint's, or the operator allows it by
+// name. Compute and network must be there.
+func (v *cloud) find(d *detail, c *credential) error {
+	lacking := []string{}
+	for _, kind := range []string{typeCompute, typeNetwork, typeImage, typeBalancer} {
+		raw, err := endpointOf(v.catalogue, kind, c.region, c.service)
+		needed := kind == typeCompute || kind == typeNetwork
+		if err != nil {
+			if needed {
+				return err
+			}
+			continue
+		}
+		at, base, err := serviceAt(raw, c)
+		if err != nil {
+			if needed {
+				return answerError(fmt.Sprintf("its catalogue leads %s to an address that is not contacted: %v", kind, err))
+			}
+			continue
+		}
+		if at.Host != c.endpoint.Host && !allowed(at, d.reroutes) {
+			v.foreign = append(v.foreign, at)
+			if needed {
+				lacking = append(lacking, kind)
+			}
+			continue
+		}
+		if v.transport.hosts[at.String()] == nil {
+			if err := v.transport.allow(at, d, c, false); err != nil {
+				return err
+			}
+		}
+		v.services[kind] = &gophercloud.ServiceClient{ProviderClient: v.client, Endpoint: base, Type: kind}
+	}
+	if len(lacking) > 0 {
+		return &foreignError{lacking, v.foreign}
+	}
+	return nil
+}
+
+// foreignError says that a catalogue leads to servers that nobody allowed.
+type foreignError struct {
+	services []string
+	at       []infra.Endpoint
+}
+
+func (e *foreignError) Error() string {
+	var hosts []string
+	for _, at := range e.at {
+		hosts = append(hosts, at.String())
+	}
+	return fmt.Sprintf("its catalogue says that %s is at another host (%s), and a token is sent only to the identity endpoint's own",
+		strings.Join(e.services, " and "), strings.Join(hosts, ", "))
+}
+
+// flags are the options that allow the servers.
+func (e *foreignError) flags() string {
+	var all []string
+	for _, at := range e.at {
+		if f := fmt.Sprintf("--endpoint %s=%s", at, at); !slices.Contains(all, f) {
+			all = append(all, f)
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+func allowed(at infra.Endpoint, reroutes []infra.Reroute) bool {
+	return slices.ContainsFunc(reroutes, func(r infra.Reroute) bool {
+		from, err := infra.ParseEndpoint(r.From)
+		return err == nil && from == at
+	})
+}
+
+// endpointOf is the address of a service, as the catalogue writes it.
+func endpointOf(all *tokens.ServiceCatalog, kind, region, service string) (string, error) {
+	var found []tokens.Endpoint
+	for _, e := range all.Entries {
+		if e.Type != kind {
+			continue
+		}
+		for _, at := range e.Endpoints {
+			if at.Interface == service && (region == "" || at.Region == region || at.RegionID == region) {
+				found = append(found, at)
+			}
+		}
+	}
+	regions := map[string]bool{}
+	for _, at := range found {
+		regions[cmp.Or(at.RegionID, at.Region)] = true
+	}
+	switch {
+	case len(found) == 0 && region != "":
+		return "", answerError(fmt.Sprintf("its catalogue has no %s endpoint of service %s in region %s", service, kind, infra.Brief(region)))
+	case len(found) == 0:
+		return "", answerError(fmt.Sprintf("its catalogue has no %s endpoint of service %s", service, kind))
+	case len(regions) > 1:
+		return "", &regionError{sortedNames(regions)}
+	}
+	return found[0].URL, nil
+}
+
+// regionError says that nobody knows which region is meant.
+type regionError struct{ regions []string }
+
+func (e *regionError) Error() string {
+	return fmt.Sprintf("its catalogue has %d regions, and neither identityRef nor clouds.yaml names one", len(e.regions))
+}
+
+// serviceAt reads an address of a catalogue. Plain HTTP is for whom the operator's own
+// configuration says it.
+func serviceAt(raw string, c *credential) (at infra.Endpoint, base string, err error) {
+	plain := c.operator != nil && c.operator.plain
+	u, err := url.Parse(strings.TrimSpace(raw))
+	if err != nil || u.Host == "" || u.User != nil {
+		return at, "", infra.ErrHost
+	}
+	if u.Scheme == "http" && plain && u.Port() == "" {
+		u.Host += ":80"
+	}
+	asked := raw
+	if plain {
+		asked = "https://" + u.Host
+	}
+	if at, err = infra.ParseEndpoint(asked); err != nil {
+		return at, "", err
+	}
+	if !pathForm.MatchString(u.Path) || strings.Contains(u.Path, "..") {
+		return at, "", infra.ErrHost
+	}
+	return at, u.Scheme + "://" + at.String() + gophercloud.NormalizeURL(u.Path), nil
+}
+
+// logout revokes the token, also when the run was interrupted.
+func (v *cloud) logout(ctx context.Context) {
+	limit := logoutTime
+	if ctx.Err() != nil {
+		limit = logoutGrace
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	defer cancel()
+	token := v.client.Token()
+	if identity, err := openstack.NewIdentityV3(v.client, gophercloud.EndpointOpts{}); err == nil && token != "" {
+		// A token that cannot be revoked ends by itself: nothing is to be said of it.
+		_, _ = identity.Delete(ctx, identity.ServiceURL("auth", "tokens"), &gophercloud.RequestOpts{
+			MoreHeaders: map[string]string{"X-Subject-Token": token}, OkCodes: []int{http.StatusNoContent, http.StatusNotFound},
+		})
+	}
+	v.transport.close()
+}

@@ -1,0 +1,146 @@
+package openstack
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+	"drift-detector/infra/capi"
+)
+
+// detail is what a listing needs beside the credential. It holds no secret.
+type detail struct {
+	reroutes []infra.Reroute
+	trusts   map[infra.Endpoint]infra.Trust // what the operator says of certificates
+	insecure bool
+	ids      []string // of servers that the backup records there, sorted
+	recorded *recorded
+}
+
+// recorded is what the backup knows of all OpenStack: only that is kept of the ports that
+// a project has.
+type recorded struct {
+	clusters map[string]bool // as descriptions of ports name them
+	names    map[string]bool // of servers
+	groups   map[string]bool // ids of security groups
+	networks map[string]bool // ids
+}
+
+func (objs *objects) recorded() *recorded {
+	r := &recorded{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
+	for id, l := range objs.locations {
+		for _, c := range clusterNames(id) {
+			r.clusters[c] = true
+		}
+		for _, g := range groupRoles {
+			r.groups[l.group(g.role)] = true
+		}
+		r.networks[l.network()] = true
+	}
+	for i := range objs.members {
+		r.names[objs.serverName(&objs.members[i])] = true
+	}
+	delete(r.groups, "")
+	delete(r.networks, "")
+	return r
+}
+
+// Targets returns which projects to list, with which credential. Homes that share
+// identity endpoint, credential and region are one target.
+func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.Access) []infra.Target {
+	objs := newObjects(s)
+	known := objs.recorded()
+	var targets []infra.Target
+	for _, h := range objs.homeScopes() {
+		t := p.target(objs, h, secrets, a, known)
+		if c, ok := t.Credential.(credential); ok && t.Refused == nil {
+			i := slices.IndexFunc(targets, func(o infra.Target) bool {
+				oc, ok := o.Credential.(credential)
+				return ok && o.Refused == nil && oc.equal(&c)
+			})
+			if i >= 0 {
+				targets[i].Join(t)
+				to := targets[i].Detail.(*detail)
+				to.ids = append(to.ids, t.Detail.(*detail).ids...)
+				continue
+			}
+		}
+		targets = append(targets, t)
+	}
+	for i := range targets {
+		finish(&targets[i])
+	}
+	return targets
+}
+
+func (p *provider) target(objs *objects, h *homeScope, secrets *backup.Secrets, a infra.Access, known *recorded) infra.Target {
+	t := infra.Target{IDs: []string{h.id()}, Provider: Name, Endpoint: "OpenStack", Location: h.region, Clusters: h.clusters, Probes: slices.Collect(maps.Keys(h.probes))}
+	f, fault := p.credentialOf(objs, h.home, secrets, a)
+	if fault != nil {
+		fault.Message = "no credential for the OpenStack project of " + h.what() + ": " + fault.Message
+		if fault.Reason == "BadEndpoint" {
+			fault.Message = "the OpenStack project of " + h.what() + " cannot be contacted: " + fault.Message[len("no credential for the OpenStack project of "+h.what()+": "):]
+		}
+		t.Refused = fault
+		return t
+	}
+	c := f.credential
+	t.Endpoint, t.Location, t.Account = c.endpoint.String(), c.region, c.project
+	if dial := a.DialAddress(c.endpoint); dial != c.endpoint.String() {
+		t.Dial = dial
+	}
+	t.Credential, t.Source, t.Warnings = c, f.source, f.warnings
+	t.Redaction = infra.NewRedaction(c.secrets()...)
+	t.Detail = &detail{reroutes: a.Reroutes, trusts: trustsOf(a), insecure: a.InsecureSkipVerify, ids: sortedNames(h.servers), recorded: known}
+	return t
+}
+
+// secrets are all that a login sends, also that of the credential that may stand in.
+func (c *credential) secrets() []backup.Sensitive {
+	all := []backup.Sensitive{
+		backup.NewSensitive(c.options.Password), backup.NewSensitive(c.options.ApplicationCredentialSecret),
+		backup.NewSensitive(c.options.TokenID), backup.NewSensitive(c.options.Passcode),
+	}
+	if c.instead != nil {
+		all = append(all, c.instead.secrets()...)
+	}
+	return all
+}
+
+// trustsOf are the certificates that the operator gave for endpoints.
+func trustsOf(a infra.Access) map[infra.Endpoint]infra.Trust {
+	all := map[infra.Endpoint]infra.Trust{}
+	for _, c := range a.Credentials {
+		at, err := infra.ParseEndpoint(c.Endpoint)
+		if err != nil || c.Thumbprint == "" && len(c.CA) == 0 {
+			continue
+		}
+		if _, taken := all[at]; !taken {
+			all[at] = infra.Trust{Thumbprint: c.Thumbprint, CA: c.CA}
+		}
+	}
+	return all
+}
+
+func finish(t *infra.Target) {
+	capi.Tidy(t)
+	c, ok := t.Credential.(credential)
+	if !ok {
+		return
+	}
+	if d, ok := t.Detail.(*detail); ok {
+		slices.Sort(d.ids)
+		d.ids = slices.Compact(d.ids)
+	}
+	where := t.Endpoint
+	if t.Dial != "" {
+		where += " (reached at " + t.Dial + ")"
+	}
+	t.Use = fmt.Sprintf("OpenStack %s: %s, project %s, from %s", where, c.who(), cmp.Or(c.project, "of the credential"), t.Source)
+	if c.instead != nil {
+		t.Use += fmt.Sprintf("; if Keystone refuses that, %s at %s", c.insteadSource, c.instead.endpoint)
+	}
+}

@@ -1,0 +1,179 @@
+package openstack
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"drift-detector/infra"
+)
+
+// Bounds in time and size on what a cloud may do.
+const (
+	dialTimeout = 10 * time.Second
+	callTimeout = 2 * time.Minute // the body of an answer included
+	maxAnswer   = 64 << 20
+	maxWait     = 20 * time.Second // as a busy server asks for
+)
+
+// errForeign says that a request was to go where nobody allowed it.
+var errForeign = errors.New("this server is not contacted: it is neither the identity endpoint's nor allowed")
+
+// errBadTrust says that what is recorded to trust a server by is unusable.
+var errBadTrust = errors.New("nothing says which certificate to trust")
+
+// transport sends requests to the servers that were allowed, and to no others: a token is
+// in each of them. It follows no redirects.
+type transport struct {
+	mu    sync.Mutex
+	hosts map[string]*server
+	// key is the public key that the identity endpoint has proven to hold.
+	key string
+}
+
+// server is one that may be contacted.
+type server struct {
+	next *infra.Bounded
+	dial string // host:port
+}
+
+func (t *transport) client() *http.Client {
+	return &http.Client{
+		Transport: t, Timeout: callTimeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// allow opens the way to a server.
+func (t *transport) allow(at infra.Endpoint, d *detail, c *credential, identity bool) error {
+	conf, err := tlsOf(at, d, c)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errBadTrust, err)
+	}
+	if identity {
+		t.observe(conf)
+	}
+	t.hosts[at.String()] = &server{dial: infra.Access{Reroutes: d.reroutes}.DialAddress(at), next: &infra.Bounded{Limit: maxAnswer, Next: &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment, // the operator's, never the backup's
+		DialContext:            (&net.Dialer{Timeout: dialTimeout}).DialContext,
+		TLSClientConfig:        conf,
+		TLSHandshakeTimeout:    dialTimeout,
+		ResponseHeaderTimeout:  callTimeout,
+		MaxResponseHeaderBytes: 64 << 10, // a status line is quoted in errors
+	}}}
+	return nil
+}
+
+// tlsOf is how a server's certificate is checked: as the operator says for the server,
+// else by the CA that comes with the credential, else by the system's roots.
+func tlsOf(at infra.Endpoint, d *detail, c *credential) (*tls.Config, error) {
+	given, ok := d.trusts[at]
+	if c.operator != nil && !ok && !d.insecure {
+		conf := &tls.Config{MinVersion: tls.VersionTLS12}
+		if c.operator.conf != nil {
+			conf = c.operator.conf.Clone()
+			conf.MinVersion = max(conf.MinVersion, tls.VersionTLS12)
+		}
+		conf.ServerName = at.Host
+		return conf, nil
+	}
+	if !ok {
+		given.CA = c.ca
+	}
+	given.ServerName, given.Insecure = at.Host, d.insecure
+	return given.TLSConfig()
+}
+
+// observe notes the key of the server, after whatever verifies it.
+func (t *transport) observe(conf *tls.Config) {
+	verify := conf.VerifyConnection
+	conf.VerifyConnection = func(cs tls.ConnectionState) error {
+		if verify != nil {
+			if err := verify(cs); err != nil {
+				return err
+			}
+		}
+		if len(cs.PeerCertificates) > 0 {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			if t.key == "" {
+				t.key = infra.PublicKey(cs.PeerCertificates[0])
+			}
+		}
+		return nil
+	}
+}
+
+// identityKey is the key of the identity endpoint's certificate, or "" before there is one.
+func (t *transport) identityKey() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.key
+}
+
+// RoundTrip makes errors of the statuses that may pass, once the time that the server
+// asks for is over: infra.Retry asks again then.
+func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	to := t.hosts[strings.ToLower(req.URL.Host)]
+	if to == nil {
+		if req.Body != nil {
+			_ = req.Body.Close()
+		}
+		return nil, errForeign
+	}
+	host := strings.ToLower(req.URL.Host)
+	if to.dial != host {
+		req = req.Clone(req.Context())
+		req.URL.Host, req.Host = to.dial, host
+	}
+	res, err := to.next.RoundTrip(req)
+	var untrusted *infra.CertificateError
+	if errors.As(err, &untrusted) {
+		return nil, &untrustedError{host, untrusted}
+	}
+	if err != nil || !infra.PassingStatus(res.StatusCode) && res.StatusCode != http.StatusRequestEntityTooLarge {
+		return res, err
+	}
+	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 64<<10))
+	res.Body.Close()
+	code := res.StatusCode
+	if code == http.StatusRequestEntityTooLarge {
+		code = http.StatusTooManyRequests // as old releases of Nova call it
+	}
+	wait(req.Context(), res.Header.Get("Retry-After"))
+	return nil, &infra.StatusError{Code: code, Status: res.Status}
+}
+
+// untrustedError says which of a cloud's servers shows a certificate that is not trusted.
+type untrustedError struct {
+	endpoint string
+	*infra.CertificateError
+}
+
+// wait does so as long as a server asks for in seconds, within bounds.
+func wait(ctx context.Context, retryAfter string) {
+	seconds, err := strconv.Atoi(strings.TrimSpace(retryAfter))
+	if err != nil || seconds <= 0 {
+		return
+	}
+	timer := time.NewTimer(min(time.Duration(min(seconds, 3600))*time.Second, maxWait))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+func (t *transport) close() {
+	for _, s := range t.hosts {
+		s.next.CloseIdleConnections()
+	}
+}
