@@ -7,14 +7,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"drift-detector/backup"
-	"drift-detector/backup/archive"
 	"drift-detector/backup/check"
 	"drift-detector/detector/releases"
 	"drift-detector/report"
@@ -49,7 +47,7 @@ EXAMPLES:
    drift-detector check --backup mgmt-data.tar.gz --cluster alpha-prod
    drift-detector check --backup bucket/backups/nightly --fail-on error -o check.json
    drift-detector check --backup nightly --ignore-file accepted.yaml -o junit.xml`,
-		Flags: slices.Concat([]cli.Flag{backupFlag()}, o.selectionFlags(), []cli.Flag{
+		Flags: slices.Concat([]cli.Flag{backupFlag()}, o.stores.flags(), o.selectionFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "velero-backup", Usage: "`FILE` velero-backup.json, Velero's description; of the object store; found by itself beside the tarball", Destination: &o.velero},
 			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on a finding of this `SEVERITY` or worse: error or warning", Destination: &o.failOn},
 			&cli.StringSliceFlag{Name: "ignore-file", Usage: "YAML `FILE` of rules that set findings aside; those with check: are applied, and what they set aside is still listed, but ignored by --fail-on; repeatable"},
@@ -104,7 +102,7 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 	e.secrets.Drop()
 	doc := build.Readiness(e.snapshot, e.expected.Absent, found, report.Tool{Name: "drift-detector", Version: version, Commit: commit}, now)
 	doc.Filter = o.filter()
-	if doc.Releases, err = o.releases(ctx, e.velero); err != nil {
+	if doc.Releases, err = helmReleases(ctx, e.opened, e.velero); err != nil {
 		return err
 	}
 	for _, w := range ignore.ApplyToChecks(doc, rules, now) {
@@ -126,22 +124,15 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 	return nil
 }
 
-// releases counts the Helm releases of the backups that need somebody. A backup that
+// helmReleases counts the Helm releases of the backups that need somebody. A backup that
 // comes through a pipe can't be read again.
-func (o *checkOptions) releases(ctx context.Context, velero []*check.VeleroBackup) (*report.HelmReleases, error) {
+func helmReleases(ctx context.Context, opened []openedBackup, velero []*check.VeleroBackup) (*report.HelmReleases, error) {
 	n := report.HelmReleases{}
-	for i, path := range o.backups {
-		if path == stdinName {
+	for i, b := range opened {
+		if b.once {
 			continue
 		}
-		source, err := archive.FileSource(path)
-		if err != nil {
-			return nil, err
-		}
-		if !isRegular(source.Name) {
-			continue
-		}
-		found, _, err := readReleases(ctx, source, velero[i], releases.Options{})
+		found, _, err := readReleases(ctx, b.source, velero[i], releases.Options{})
 		if err != nil {
 			return nil, err
 		}
@@ -194,18 +185,4 @@ func readVelero(path string) (*check.VeleroBackup, error) {
 	}
 	defer f.Close()
 	return check.ReadVelero(path, f)
-}
-
-// besideTarball is what Velero says about a backup in the file beside it; nil
-// when there is none. One that can't be read costs no more than a warning.
-func besideTarball(s *streams, tarball string) *check.VeleroBackup {
-	path := filepath.Join(filepath.Dir(tarball), check.VeleroFile)
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
-	v, err := readVelero(path)
-	if err != nil {
-		s.warn("%s; it is not used", err)
-	}
-	return v
 }

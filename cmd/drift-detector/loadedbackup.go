@@ -9,12 +9,11 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
-	"golang.org/x/term"
 
 	"drift-detector/backup"
-	"drift-detector/backup/archive"
 	"drift-detector/backup/check"
 	"drift-detector/backup/selection"
+	"drift-detector/backup/store"
 	"drift-detector/detector/forecast"
 	"drift-detector/infra"
 	"drift-detector/infra/all"
@@ -34,6 +33,7 @@ type backupOptions struct {
 	quiet       bool
 	selection   selection.Selection
 	bounds      bounds
+	stores      storeOptions
 }
 
 func (o *backupOptions) flags() []cli.Flag {
@@ -45,14 +45,14 @@ func (o *backupOptions) flags() []cli.Flag {
 		&cli.StringFlag{Name: "timeout", Usage: "list each place within `TIME`; a vCenter, an AWS account in a region or the Node list of a cluster; such as 90s or 1h30m; what is cut off is incomplete (exit status 3)", Value: infra.Brisk(infra.DefaultTimeout), Destination: &o.bounds.timeout},
 		&cli.StringFlag{Name: "deadline", Usage: "read the backup and list all places within `TIME`; then the report is written of what was listed, incomplete (exit status 3); no limit if not given", Destination: &o.bounds.deadline},
 		&cli.StringFlag{Name: "credentials", Usage: "YAML `FILE` of credentials to use instead; its entries override those of the backup per endpoint", Destination: &o.credentials},
-	}, providerFlags(), o.selectionFlags(), []cli.Flag{
+	}, o.stores.flags(), providerFlags(), o.selectionFlags(), []cli.Flag{
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print warnings and errors only; no progress, summary or credential notices", Destination: &o.quiet},
 		&cli.BoolFlag{Name: "dry-run", Usage: "only print what would be contacted, and how; which endpoints, as which accounts, with which Secrets", Destination: &o.dryRun},
 	})
 }
 
 func backupFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: "backup", Usage: "Velero backup: a `FILE`, its folder, or - for stdin; the file is NAME-data.tar.gz, the folder that of the object store; repeatable"}
+	return &cli.StringSliceFlag{Name: "backup", Usage: "Velero backup: a `FILE`, its folder, s3://BUCKET/…/NAME or -; the file is NAME-data.tar.gz, the folder that of the object store, - is standard input, an https:// URL one that the store has signed; repeatable"}
 }
 
 // stdinName is the --backup that is piped in.
@@ -71,6 +71,9 @@ func (o *backupOptions) read(c *cli.Context) error {
 		return &usageError{message: "--backup - is given twice: standard input can be read once only", command: c.Command.Name}
 	}
 	if err := o.bounds.read(c); err != nil {
+		return err
+	}
+	if err := o.stores.read(c); err != nil {
 		return err
 	}
 	var err error
@@ -97,7 +100,7 @@ func (o *backupOptions) access(s *streams) (infra.Access, error) {
 		for _, w := range warnings {
 			s.warn("%s", w)
 		}
-		a.Credentials = creds
+		a.Credentials, o.stores.given = creds, creds
 	}
 	a.Credentials = append(a.Credentials, environmentCredentials(s.getenv)...)
 	return a, nil
@@ -121,31 +124,28 @@ type loadedBackup struct {
 	secrets  *backup.Secrets
 	expected infra.Expected
 	shows    func(backup.ClusterID) bool // the clusters that are shown; nil is all
-	velero   []*check.VeleroBackup       // by backup; nil where Velero's file is not beside the tarball
+	opened   []openedBackup
+	store    string                // endpoint of the object store that a backup is read from; empty for none
+	velero   []*check.VeleroBackup // by backup; nil where Velero's file is not beside the tarball
 }
 
 func (o *backupOptions) load(ctx context.Context, s *streams) (*loadedBackup, error) {
 	e := &loadedBackup{registry: all.Registry()}
 	e.registry.Timeout = o.bounds.place
-	var sources []backup.Source
-	for _, path := range o.backups {
-		if path == stdinName {
-			if f, ok := s.stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-				return nil, &backup.InputError{Name: "standard input", Problem: "a terminal", Next: "pipe the backup in: cat mgmt-data.tar.gz | drift-detector … --backup -"}
-			}
-			sources, e.velero = append(sources, archive.StreamSource(ctx, "standard input", s.stdin)), append(e.velero, nil)
-			continue
-		}
-		src, err := archive.FileSource(path)
-		if err != nil {
-			return nil, err
-		}
-		sources = append(sources, src)
-		e.velero = append(e.velero, besideTarball(s, src.Name))
-	}
 	bounded, stop := o.bounds.begin(ctx)
 	defer stop()
 	var err error
+	var sources []backup.Source
+	for _, name := range o.backups {
+		b, err := o.stores.open(bounded, s, name, o.quiet)
+		if err != nil {
+			return nil, o.bounds.explain(bounded, err)
+		}
+		if store.IsAddress(name) {
+			e.store = o.stores.host()
+		}
+		e.opened, sources, e.velero = append(e.opened, b), append(sources, b.source), append(e.velero, b.velero)
+	}
 	if e.snapshot, e.secrets, err = backup.Load(bounded, sources, join(e.registry.Want(), check.Want(), forecast.Want())); err != nil {
 		return nil, o.bounds.explain(bounded, err)
 	}
@@ -201,6 +201,9 @@ func (e *loadedBackup) unused(a infra.Access, all []infra.Target) []string {
 	}
 	for i := range e.snapshot.Clusters {
 		name(e.snapshot.Clusters[i].Endpoint)
+	}
+	if e.store != "" {
+		name(e.store)
 	}
 	var out []string
 	check := func(endpoint, source string) {
