@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -34,11 +35,16 @@ type backupOptions struct {
 	selection   selection.Selection
 	bounds      bounds
 	stores      storeOptions
+	shared      *sharedListing // with the backups that it is compared with; nil for none
 }
 
 func (o *backupOptions) flags() []cli.Flag {
+	return append([]cli.Flag{backupFlag()}, o.listingFlags()...)
+}
+
+// listingFlags are those about the infrastructure that backups name.
+func (o *backupOptions) listingFlags() []cli.Flag {
 	return slices.Concat([]cli.Flag{
-		backupFlag(),
 		&cli.BoolFlag{Name: "skip-access-apiserver", Usage: "do not read the Node lists of workload clusters", Destination: &o.skipNodes},
 		&cli.BoolFlag{Name: "insecure-skip-verify", Usage: "do not verify certificates of infrastructure; those of API servers are always verified", Destination: &o.insecure},
 		&cli.StringSliceFlag{Name: "endpoint", Usage: "contact TO where the backup says FROM: `FROM=TO`; each is host:port or a URL; repeatable"},
@@ -52,7 +58,7 @@ func (o *backupOptions) flags() []cli.Flag {
 }
 
 func backupFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: "backup", Usage: "Velero backup: a `FILE`, its folder, s3://BUCKET/…/NAME or -; the file is NAME-data.tar.gz, the folder that of the object store, - is standard input, an https:// URL one that the store has signed; repeatable"}
+	return &cli.StringSliceFlag{Name: "backup", Usage: "Velero backup: a `FILE`, folder, s3://…/NAME or -; the file is NAME-data.tar.gz, the folder that of the object store, - is standard input, an https:// URL one that the store has signed; repeatable"}
 }
 
 // stdinName is the --backup that is piped in.
@@ -62,21 +68,24 @@ func (o *backupOptions) read(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	o.backups, o.endpoints = c.StringSlice("backup"), c.StringSlice("endpoint")
-	o.selection.Clusters, o.selection.Namespaces = c.StringSlice("cluster"), c.StringSlice("namespace")
+	o.backups = c.StringSlice("backup")
 	if len(o.backups) == 0 {
 		return &usageError{message: "--backup is required", command: c.Command.Name}
 	}
 	if first := slices.Index(o.backups, stdinName); first >= 0 && slices.Contains(o.backups[first+1:], stdinName) {
 		return &usageError{message: "--backup - is given twice: standard input can be read once only", command: c.Command.Name}
 	}
-	if err := o.bounds.read(c); err != nil {
+	return o.readListing(c)
+}
+
+// readListing takes the values of listingFlags.
+func (o *backupOptions) readListing(c *cli.Context) error {
+	o.endpoints = c.StringSlice("endpoint")
+	o.selection.Clusters, o.selection.Namespaces = c.StringSlice("cluster"), c.StringSlice("namespace")
+	err := cmp.Or(o.bounds.read(c), o.stores.read(c))
+	if err != nil {
 		return err
 	}
-	if err := o.stores.read(c); err != nil {
-		return err
-	}
-	var err error
 	o.options, err = readProviderFlags(c)
 	return err
 }
@@ -129,25 +138,36 @@ type loadedBackup struct {
 	velero   []*check.VeleroBackup // by backup; nil where Velero's file is not beside the tarball
 }
 
+// load finds the backups that --backup names, and reads them.
 func (o *backupOptions) load(ctx context.Context, s *streams) (*loadedBackup, error) {
-	e := &loadedBackup{registry: all.Registry()}
-	e.registry.Timeout = o.bounds.place
 	bounded, stop := o.bounds.begin(ctx)
 	defer stop()
-	var err error
-	var sources []backup.Source
+	var opened []openedBackup
 	for _, name := range o.backups {
 		b, err := o.stores.open(bounded, s, name, o.quiet)
 		if err != nil {
 			return nil, o.bounds.explain(bounded, err)
 		}
-		if store.IsAddress(name) {
-			e.store = o.stores.host()
-		}
-		e.opened, sources, e.velero = append(e.opened, b), append(sources, b.source), append(e.velero, b.velero)
+		opened = append(opened, b)
 	}
-	if e.snapshot, e.secrets, err = backup.Load(bounded, sources, join(e.registry.Want(), check.Want(), forecast.Want())); err != nil {
-		return nil, o.bounds.explain(bounded, err)
+	e, err := o.loadOpened(bounded, s, all.Registry(), opened)
+	return e, o.bounds.explain(bounded, err)
+}
+
+// loadOpened reads backups that were found.
+func (o *backupOptions) loadOpened(ctx context.Context, s *streams, registry *infra.Registry, opened []openedBackup) (*loadedBackup, error) {
+	e := &loadedBackup{registry: registry, opened: opened}
+	registry.Timeout = o.bounds.place
+	if slices.ContainsFunc(o.backups, store.IsAddress) {
+		e.store = o.stores.host()
+	}
+	var sources []backup.Source
+	for _, b := range opened {
+		sources, e.velero = append(sources, b.source), append(e.velero, b.velero)
+	}
+	var err error
+	if e.snapshot, e.secrets, err = backup.Load(ctx, sources, join(e.registry.Want(), check.Want(), forecast.Want())); err != nil {
+		return nil, err
 	}
 	if !o.selection.IsZero() {
 		if e.shows, err = o.selection.Of(e.snapshot); err != nil {
@@ -229,10 +249,11 @@ func (o *backupOptions) list(ctx context.Context, s *streams, e *loadedBackup, a
 	for i := range targets {
 		targets[i].IsRelated = isRelated
 	}
+	o.shared.adopt(targets)
 	var places, lists, warnings []string
 	for _, t := range targets {
 		switch {
-		case t.Use == "" || t.Refused != nil || o.quiet:
+		case t.Use == "" || t.Refused != nil || o.quiet || o.shared.knows(&t):
 		case t.NodeState == "":
 			places = append(places, t.Use)
 		default:
@@ -254,7 +275,7 @@ func (o *backupOptions) list(ctx context.Context, s *streams, e *loadedBackup, a
 	}
 	bounded, free := o.bounds.begin(ctx)
 	defer free()
-	inv := e.registry.Collect(bounded, targets, watch)
+	inv := o.shared.collect(bounded, e.registry, targets, watch)
 	stop()
 	e.secrets.Drop()
 	warnings = nil

@@ -24,8 +24,7 @@ type storeOptions struct {
 	given                      []infra.Credential // of --credentials
 }
 
-// storeFlagNames are explained by the help of backups only: that of the other commands
-// would not be one screen.
+// storeFlagNames are the names of flags.
 var storeFlagNames = []string{"s3-profile", "s3-ambient", "s3-endpoint", "s3-sse-c-key"}
 
 func (o *storeOptions) flags() []cli.Flag {

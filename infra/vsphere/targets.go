@@ -87,6 +87,14 @@ func (objs *objects) target(h *homeScope, secrets *backup.Secrets, a infra.Acces
 		t.Dial = dial
 	}
 	given, ok := a.CredentialFor(server.String())
+	d := &detail{
+		server: server, thumbprints: h.thumbprints, recorded: known,
+		trust: infra.Trust{ServerName: server.Host, Thumbprint: given.Thumbprint, CA: given.CA, Insecure: a.InsecureSkipVerify},
+	}
+	if given.Thumbprint != "" || len(given.CA) > 0 {
+		d.thumbprints = nil // the operator knows better than the backup
+	}
+	t.Detail = d
 	f, overridden := override(given, ok)
 	if !overridden {
 		var fault *infra.Fault
@@ -99,14 +107,6 @@ func (objs *objects) target(h *homeScope, secrets *backup.Secrets, a infra.Acces
 	t.Credential, t.Source, t.Warnings = f.credential, f.source, slices.Concat(f.warnings, h.ignored)
 	t.Redaction = infra.NewRedaction(f.password)
 	t.Account = strings.TrimSpace(f.user.Reveal())
-	d := &detail{
-		server: server, thumbprints: h.thumbprints, recorded: known,
-		trust: infra.Trust{ServerName: server.Host, Thumbprint: given.Thumbprint, CA: given.CA, Insecure: a.InsecureSkipVerify},
-	}
-	if given.Thumbprint != "" || len(given.CA) > 0 {
-		d.thumbprints = nil // the operator knows better than the backup
-	}
-	t.Detail = d
 	return t
 }
 
