@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -129,13 +130,33 @@ func (p *Place) Backups(ctx context.Context) ([]*Stored, error) {
 		return nil, &backup.InputError{Name: p.Name(), Problem: "no backup of Velero is here", Next: "give the bucket, or the prefix that spec.objectStorage.prefix of the BackupStorageLocation names"}
 	}
 	p.describe(ctx, all)
-	slices.SortStableFunc(all, func(a, b *Stored) int {
-		if n := b.Started().Compare(a.Started()); n != 0 {
-			return n
-		}
-		return strings.Compare(a.Place, b.Place)
-	})
+	sortByAge(all)
 	return all, ctx.Err()
+}
+
+// Younger lists the backups of the same store that were stored after one of it, the
+// newest first, with what Velero says of them.
+func (p *Place) Younger(ctx context.Context, than *Stored) ([]*Stored, error) {
+	dir := path.Dir(than.key)
+	if path.Base(path.Dir(dir)) != folder || than.Written.IsZero() {
+		return nil, nil
+	}
+	above := &Place{objects: p.objects, path: path.Dir(dir)}
+	all, err := above.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(s *Stored) bool { return !s.Written.After(than.Written) })
+	above.describe(ctx, all)
+	sortByAge(all)
+	return all, ctx.Err()
+}
+
+// sortByAge puts the newest first.
+func sortByAge(all []*Stored) {
+	slices.SortStableFunc(all, func(a, b *Stored) int {
+		return cmp.Or(b.Started().Compare(a.Started()), strings.Compare(a.Place, b.Place))
+	})
 }
 
 // Started is when the backup was begun; where nothing says so, when it was stored.

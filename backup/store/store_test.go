@@ -223,17 +223,17 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	for says, spoil := range map[string]func(http.ResponseWriter, *http.Request) bool{
-		"there is no such bucket":           answer(404, "NoSuchBucket"),
-		"may not be listed":                 answer(403, "AccessDenied"),
-		"refuses the key":                   answer(403, "SignatureDoesNotMatch"),
-		"has expired":                       answer(400, "ExpiredToken"),
-		"the clock of this machine is 1h0m": answer(403, "RequestTimeTooSkewed", "Date", time.Now().Add(time.Hour+time.Second).UTC().Format(http.TimeFormat)),
-		"has no time for it (503 SlowDown)": answer(503, "SlowDown"),
-		"sends elsewhere":                   answer(307, "TemporaryRedirect", "Location", "https://attacker.example/"),
-		"(500 InternalError)":               answer(500, "InternalError"),
-		"delete marker":                     answer(404, "NoSuchKey", "X-Amz-Delete-Marker", "true"),
-		"archived":                          answer(403, "InvalidObjectState"),
-		"SSE-C":                             answer(400, "InvalidRequest"),
+		"there is no such bucket": answer(404, "NoSuchBucket"),
+		"may not be listed":       answer(403, "AccessDenied"),
+		"refuses the key":         answer(403, "SignatureDoesNotMatch"),
+		"has expired":             answer(400, "ExpiredToken"),
+		"from the store's (403 RequestTimeTooSkewed)": answer(403, "RequestTimeTooSkewed", "Date", time.Now().Add(time.Hour+time.Second).UTC().Format(http.TimeFormat)),
+		"has no time for it (503 SlowDown)":           answer(503, "SlowDown"),
+		"sends elsewhere":                             answer(307, "TemporaryRedirect", "Location", "https://attacker.example/"),
+		"(500 InternalError)":                         answer(500, "InternalError"),
+		"delete marker":                               answer(404, "NoSuchKey", "X-Amz-Delete-Marker", "true"),
+		"archived":                                    answer(403, "InvalidObjectState"),
+		"SSE-C":                                       answer(400, "InvalidRequest"),
 		"can't be read": func(w http.ResponseWriter, _ *http.Request) bool {
 			_, _ = io.WriteString(w, "<html>login</html>")
 			return true

@@ -186,6 +186,9 @@ func (o *backupsOptions) describe(place *store.Place, all []*store.Stored, now t
 			unread++
 		}
 		d := describeBackup(b, now)
+		if d.Restorable && o.newest == nil {
+			o.newest = b
+		}
 		if o.schedule != "" && d.Schedule != o.schedule || b.Started().Before(o.from) {
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"drift-detector/backup/check"
 	"drift-detector/backup/store"
 	"drift-detector/infra"
 	"drift-detector/infra/all"
@@ -17,14 +18,14 @@ import (
 type sharedListing struct {
 	registry *infra.Registry // it counts the logins that failed
 	memo     infra.Memo
-	targets  map[string]infra.Target  // by scope, of the newest backup that has a credential for it
+	targets  map[string]*infra.Target // by scope, of the newest backup that has a credential for it
 	listings map[string]infra.Listing // by scope, those that are not to be tried again
 	borrowed []string
 	lacks    bool // the backup that was listed last has no credential for some place
 }
 
 func newSharedListing() *sharedListing {
-	return &sharedListing{registry: all.Registry(), targets: map[string]infra.Target{}, listings: map[string]infra.Listing{}}
+	return &sharedListing{registry: all.Registry(), targets: map[string]*infra.Target{}, listings: map[string]infra.Listing{}}
 }
 
 // knows reports whether a newer backup has said with which credential a place is listed.
@@ -32,29 +33,33 @@ func (l *sharedListing) knows(t *infra.Target) bool {
 	return l != nil && slices.ContainsFunc(t.IDs, func(id string) bool { _, known := l.targets[id]; return known })
 }
 
-// adopt gives the targets of a backup the credentials of the newest that has them: they
-// may have been changed since.
+// adopt gives the targets of a backup the credentials of the newest that has them.
 func (l *sharedListing) adopt(targets []infra.Target) {
 	if l == nil {
 		return
 	}
 	l.lacks = false
+	var own []*infra.Target
 	for i := range targets {
 		t := &targets[i]
-		at := slices.IndexFunc(t.IDs, func(id string) bool { _, known := l.targets[id]; return known })
-		switch {
-		case at >= 0:
-			of := l.targets[t.IDs[at]]
-			if t.Refused != nil {
-				l.borrowed = append(l.borrowed, fmt.Sprintf("%s: %s, which another backup has", t.Endpoint, of.Source))
-			}
-			t.Credential, t.Redaction, t.Refused = of.Credential, of.Redaction, nil
-			t.Account, t.Source, t.Use, t.Dial, t.NodeState = of.Account, of.Source, of.Use, of.Dial, of.NodeState
-		case t.Refused != nil:
+		refused := t.Refused != nil
+		switch borrowed := slices.ContainsFunc(t.IDs, func(id string) bool {
+			of, known := l.targets[id]
+			return known && t.Borrow(of)
+		}); {
+		case borrowed && refused:
+			l.borrowed = append(l.borrowed, fmt.Sprintf("%s (%s)", t.Endpoint, t.Source))
+		case borrowed:
+		case refused:
 			l.lacks = true
 		default:
-			for _, id := range t.IDs {
-				l.targets[id] = *t
+			own = append(own, t)
+		}
+	}
+	for _, t := range own {
+		for _, id := range t.IDs {
+			if l.targets[id] == nil {
+				l.targets[id] = t
 			}
 		}
 	}
@@ -144,10 +149,14 @@ func (o *detectOptions) decideStored(ctx context.Context, s *streams, access inf
 	bounded, stop := o.bounds.begin(ctx)
 	defer stop()
 	opened := openedBackup{source: place.Source(bounded, b), velero: b.Description}
+	if b != o.newest {
+		opened.newer = &check.NewerBackup{Name: o.newest.Name, Place: o.newest.Place, Started: o.newest.Started()}
+	}
 	e, err := o.loadOpened(bounded, s, o.shared.registry, []openedBackup{opened})
 	if err != nil {
 		return nil, o.bounds.explain(bounded, err)
 	}
+	e.compared = true
 	rep, _, err := o.decide(ctx, s, e, access)
 	return rep, err
 }

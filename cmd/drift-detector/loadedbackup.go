@@ -129,12 +129,14 @@ func quotable(value string) string {
 // loadedBackup is what one or several backups say, ready to be listed and decided.
 type loadedBackup struct {
 	registry *infra.Registry
+	compared bool // it is one of several that are decided in turns
 	snapshot *backup.Snapshot
 	secrets  *backup.Secrets
 	expected infra.Expected
 	shows    func(backup.ClusterID) bool // the clusters that are shown; nil is all
 	opened   []openedBackup
-	store    string                // endpoint of the object store that a backup is read from; empty for none
+	store    string // endpoint of the object store that a backup is read from; empty for none
+	newer    []*check.NewerBackup
 	velero   []*check.VeleroBackup // by backup; nil where Velero's file is not beside the tarball
 }
 
@@ -163,7 +165,7 @@ func (o *backupOptions) loadOpened(ctx context.Context, s *streams, registry *in
 	}
 	var sources []backup.Source
 	for _, b := range opened {
-		sources, e.velero = append(sources, b.source), append(e.velero, b.velero)
+		sources, e.velero, e.newer = append(sources, b.source), append(e.velero, b.velero), append(e.newer, b.newer)
 	}
 	var err error
 	if e.snapshot, e.secrets, err = backup.Load(ctx, sources, join(e.registry.Want(), check.Want(), forecast.Want())); err != nil {
@@ -196,6 +198,9 @@ func join(wants ...backup.Want) backup.Want {
 func (e *loadedBackup) targets(s *streams, a infra.Access) []infra.Target {
 	all := e.registry.Targets(e.snapshot, e.secrets, a)
 	for _, given := range e.unused(a, all) {
+		if e.compared {
+			break // it may be for another backup
+		}
 		s.warn("%s matches nothing: the backup names no such endpoint", given)
 	}
 	if e.shows == nil {

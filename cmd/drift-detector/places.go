@@ -99,6 +99,7 @@ func (o *storeOptions) place(ctx context.Context, s *streams, address string, qu
 type openedBackup struct {
 	source backup.Source
 	velero *check.VeleroBackup // nil where Velero's description is not beside the tarball
+	newer  *check.NewerBackup  // of the same store; nil where none is known
 	once   bool                // it can be read once only
 }
 
@@ -123,13 +124,34 @@ func (o *storeOptions) open(ctx context.Context, s *streams, name string, quiet 
 		if found.Problem != nil {
 			s.warn("%s; it is not used", found.Problem)
 		}
-		return openedBackup{source: p.Source(ctx, found), velero: found.Description}, nil
+		return openedBackup{source: p.Source(ctx, found), velero: found.Description, newer: newerThan(ctx, s, p, found)}, nil
 	}
 	source, err := archive.FileSource(name)
 	if err != nil {
 		return openedBackup{}, err
 	}
-	return openedBackup{source: source, velero: besideTarball(s, source.Name), once: !isRegular(source.Name)}, nil
+	b := openedBackup{source: source, velero: besideTarball(s, source.Name), once: !isRegular(source.Name)}
+	if p, err := store.Folder(filepath.Dir(source.Name)); err == nil && b.velero != nil {
+		if found, err := p.Only(ctx); err == nil {
+			b.newer = newerThan(ctx, s, p, found)
+		}
+	}
+	return b, nil
+}
+
+// newerThan finds the newest backup of a store that can be restored and is younger than
+// one of it. A store that can't be listed has none that is known.
+func newerThan(ctx context.Context, s *streams, p *store.Place, than *store.Stored) *check.NewerBackup {
+	all, err := p.Younger(ctx, than)
+	if err != nil {
+		s.debugf("whether there is a newer backup is not known: %v", err)
+	}
+	for _, b := range all {
+		if describeBackup(b, s.now()).Restorable && b.Started().After(than.Started()) {
+			return &check.NewerBackup{Name: b.Name, Place: b.Place, Started: b.Started()}
+		}
+	}
+	return nil
 }
 
 // besideTarball is what Velero says about a backup in the file beside it; nil

@@ -121,6 +121,9 @@ func finish(t *infra.Target) {
 	}
 	slices.Sort(d.ids)
 	d.ids = slices.Compact(d.ids)
+	if t.Refused != nil {
+		return
+	}
 	where := "AWS region " + t.Location
 	if t.Dial != "" {
 		where += " (reached at " + t.Dial + ")"

@@ -18,6 +18,13 @@ type detail struct {
 	recorded    *recordedMachines
 }
 
+// Borrow takes the certificates that go with a credential, see [infra.Target.Borrow].
+func (d *detail) Borrow(from any) {
+	if o, ok := from.(*detail); ok {
+		d.thumbprints, d.trust = o.thumbprints, o.trust
+	}
+}
+
 // recordedMachines are the machines that the backup records.
 type recordedMachines struct {
 	// servers are vCenters by the BIOS UUID of a machine: a VM that has one is
@@ -99,6 +106,7 @@ func (objs *objects) target(h *homeScope, secrets *backup.Secrets, a infra.Acces
 	if !overridden {
 		var fault *infra.Fault
 		if f, fault = objs.credentialOf(h, secrets); fault != nil {
+			d.thumbprints = nil // whoever may not log in names no certificate either
 			t.Refused = fault
 			t.Refused.Message = fmt.Sprintf("no credential for vCenter %s: %s", server, t.Refused.Message)
 			return t
@@ -143,7 +151,7 @@ const maxThumbprints = 8
 func finish(t *infra.Target) {
 	capi.Tidy(t)
 	d, ok := t.Detail.(*detail)
-	if !ok {
+	if !ok || t.Refused != nil {
 		return
 	}
 	var distinct []string

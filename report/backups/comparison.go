@@ -256,8 +256,8 @@ func (c *Comparison) text() string {
 		rows = append(rows, []string{k.Name, k.Answer, strconv.Itoa(m.Ghost), strconv.Itoa(m.Stale), strconv.Itoa(m.Unknown), strconv.Itoa(m.Healthy), strconv.Itoa(m.Total), strconv.Itoa(k.Clusters), lacks})
 	}
 	b.WriteString("\n" + terminal.Table(rows))
-	for _, s := range c.Borrowed {
-		line("%s", s)
+	if n := len(c.Borrowed); n > 0 {
+		line("Credentials that a backup lacks came from another one: %s.", english.First(2, c.Borrowed))
 	}
 	return b.String()
 }

@@ -22,6 +22,9 @@ func Text(w io.Writer, d *Document) error {
 	if d.Only != "" {
 		only = " with " + d.Only
 	}
+	if d.Comparison != nil {
+		_, _ = b.WriteString(d.Comparison.text() + "\n")
+	}
 	line("%s: %s%s, %d can be restored", d.Place, english.Count(d.Summary.Backups, "backup"), only, d.Summary.Restorable)
 	if len(d.Backups) > 0 {
 		line("")
@@ -32,10 +35,7 @@ func Text(w io.Writer, d *Document) error {
 			line("%s: %s", s.Name, why)
 		}
 	}
-	if d.Comparison != nil {
-		line("")
-		_, _ = b.WriteString(d.Comparison.text())
-	} else if d.Summary.Newest != "" {
+	if d.Comparison == nil && d.Summary.Newest != "" {
 		line("")
 		line("The newest that can be restored is %s; it need not be the best. Compare with what runs:", d.Summary.Newest)
 		line("  drift-detector backups %s --compare", terminal.Quoted(d.Place))
