@@ -146,7 +146,7 @@ func (p *Place) Younger(ctx context.Context, than *Stored) ([]*Stored, error) {
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(s *Stored) bool { return !s.Written.After(than.Written) })
+	all = slices.DeleteFunc(all, func(s *Stored) bool { return s.key == than.key || s.Written.Before(than.Written) })
 	above.describe(ctx, all)
 	sortByAge(all)
 	return all, ctx.Err()
