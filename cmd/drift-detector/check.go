@@ -7,14 +7,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"drift-detector/backup"
-	"drift-detector/backup/archive"
 	"drift-detector/backup/check"
 	"drift-detector/detector/releases"
 	"drift-detector/report"
@@ -50,7 +48,7 @@ EXAMPLES:
    drift-detector check --backup mgmt-data.tar.gz --cluster alpha-prod
    drift-detector check --backup bucket/backups/nightly --fail-on error -o check.json
    drift-detector check --backup nightly --ignore-file accepted.yaml -o junit.xml`,
-		Flags: slices.Concat([]cli.Flag{backupFlag()}, o.selectionFlags(), []cli.Flag{
+		Flags: slices.Concat([]cli.Flag{backupFlag()}, o.stores.flags(), o.selectionFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "velero-backup", Usage: "`FILE` velero-backup.json, Velero's description; of the object store; found by itself beside the tarball", Destination: &o.velero},
 			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on a finding of this `SEVERITY` or worse: error or warning", Destination: &o.failOn},
 			&cli.StringSliceFlag{Name: "ignore-file", Usage: "YAML `FILE` of rules that set findings aside; those with check: are applied, and what they set aside is still listed, but ignored by --fail-on; repeatable"},
@@ -130,17 +128,13 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 
 // collect takes the records of Helm's releases in the pass that reads a backup anyway. A
 // backup that can't be read again for the objects of the releases is left alone.
-func (o *checkOptions) collect(backup int) archive.Visitor {
-	o.collected = append(o.collected, nil)
-	path := o.backups[backup]
-	if path == stdinName {
-		return archive.Visitor{}
-	}
-	if source, err := archive.FileSource(path); err != nil || !isRegular(source.Name) {
+func (o *checkOptions) collect(b openedBackup) archive.Visitor {
+	if b.once {
+		o.collected = append(o.collected, nil)
 		return archive.Visitor{}
 	}
 	c := releases.New(releases.Options{})
-	o.collected[backup] = c
+	o.collected = append(o.collected, c)
 	return archive.Visitor{
 		Want: func(h *archive.Header) (bool, error) {
 			return c.Note(h.Resource, h.Version, h.Namespace, h.Name), nil
@@ -162,11 +156,7 @@ func (o *checkOptions) releases(ctx context.Context, e *loadedBackup) (*report.H
 		}
 		c.Plan(filtersOf(e.velero[i], e.snapshot.Backups[i]))
 		if c.Left() > 0 {
-			source, err := archive.FileSource(o.backups[i])
-			if err != nil {
-				return nil, err
-			}
-			if err := compareReleases(ctx, source, c, func(h *archive.Header) (bool, error) {
+			if err := compareReleases(ctx, e.opened[i].source, c, func(h *archive.Header) (bool, error) {
 				if c.Left() == 0 {
 					return false, errEnough
 				}
@@ -203,7 +193,7 @@ func writeReadiness(w io.Writer, doc *report.Readiness, to *output, s *streams) 
 // before the credentials are dropped.
 func (e *loadedBackup) check(now time.Time) []check.Finding {
 	return check.Check(e.snapshot, e.secrets, check.Options{
-		Now: now, Velero: e.velero, Absent: e.expected.Absent, Only: e.shows,
+		Now: now, Velero: e.velero, Newer: e.newer, Absent: e.expected.Absent, Only: e.shows,
 		Findings:    e.registry.Check(e.snapshot, e.secrets, e.expected, now),
 		Controllers: e.registry.Makers(e.expected),
 	})
@@ -224,18 +214,4 @@ func readVelero(path string) (*check.VeleroBackup, error) {
 	}
 	defer f.Close()
 	return check.ReadVelero(path, f)
-}
-
-// besideTarball is what Velero says about a backup in the file beside it; nil
-// when there is none. One that can't be read costs no more than a warning.
-func besideTarball(s *streams, tarball string) *check.VeleroBackup {
-	path := filepath.Join(filepath.Dir(tarball), check.VeleroFile)
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
-	v, err := readVelero(path)
-	if err != nil {
-		s.warn("%s; it is not used", err)
-	}
-	return v
 }

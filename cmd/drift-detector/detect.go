@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"drift-detector/backup/store"
 	"drift-detector/detector"
 	"drift-detector/detector/forecast"
 	"drift-detector/infra"
@@ -31,6 +32,7 @@ type detectOptions struct {
 	fails         failOn
 	ignoreFiles   []string
 	emptyFolders  []string
+	newest        *store.Stored // of those that are compared
 }
 
 func detectCommand(s *streams) *cli.Command {

@@ -27,6 +27,7 @@ type releasesOptions struct {
 	diff                                      bool
 	fails                                     failOn
 	outputs                                   []target
+	stores                                    storeOptions
 }
 
 var releasesFormats = []string{"text", "json"}
@@ -46,7 +47,7 @@ EXAMPLES:
    drift-detector releases --backup mgmt-data.tar.gz
    drift-detector releases --backup mgmt-data.tar.gz --status stalled=true --diff
    drift-detector releases --backup mgmt-data.tar.gz --fail-on drifted -o releases.json`,
-		Flags: []cli.Flag{
+		Flags: append(o.stores.flags(),
 			backupFlag(),
 			&cli.StringFlag{Name: "namespace", Usage: "only releases of the namespace `NAME`", Destination: &o.namespace},
 			&cli.StringFlag{Name: "status", Usage: "only releases of a `STATUS`: " + strings.Join(releasereport.Statuses, ", "), Destination: &o.status},
@@ -56,7 +57,7 @@ EXAMPLES:
 			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on one of `KINDS`: " + strings.Join(releasereport.Kinds, ", ") + "; several are separated by commas", Destination: &fails},
 			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the result: text or json", Value: "text", Destination: &o.format},
 			outputFlag("it", true),
-		},
+		),
 		Action: func(c *cli.Context) error {
 			if err := o.read(c); err != nil {
 				return err
@@ -90,7 +91,7 @@ func (o *releasesOptions) read(c *cli.Context) error {
 		return &usageError{message: "--status " + o.status + " is not known; it is one of " + strings.Join(releasereport.Statuses, ", "), command: "releases"}
 	}
 	o.backup = backups[0]
-	return nil
+	return o.stores.read(c)
 }
 
 func runReleases(ctx context.Context, o releasesOptions, s *streams) error {
@@ -103,23 +104,24 @@ func runReleases(ctx context.Context, o releasesOptions, s *streams) error {
 		return err
 	}
 	defer out.discard()
-	source, err := archive.FileSource(o.backup)
+	b, err := o.stores.open(ctx, s, o.backup, false)
 	if err != nil {
 		return err
 	}
-	if !isRegular(source.Name) {
-		return &backup.InputError{Name: source.Name, Problem: "can be read once only, and releases reads a backup twice", Next: "save it to a file, and give that"}
+	if b.once {
+		return &backup.InputError{Name: b.source.Name, Problem: "can be read once only, and releases reads a backup twice", Next: "save it to a file, and give that"}
 	}
-	velero, err := o.description(s, source)
-	if err != nil {
-		return err
+	if o.velero != "" {
+		if b.velero, err = readVelero(o.velero); err != nil {
+			return err
+		}
 	}
-	found, info, err := readReleases(ctx, source, velero, releases.Options{Namespace: o.namespace, Rules: rules})
+	found, info, err := readReleases(ctx, b.source, b.velero, releases.Options{Namespace: o.namespace, Rules: rules})
 	if err != nil {
 		return err
 	}
 	doc := releasereport.New(found, releasereport.Backup{
-		Path: source.Name, SHA256: info.SHA256, WrittenFrom: info.WrittenFrom, WrittenTo: info.WrittenTo, Items: info.Items,
+		Path: b.source.Name, SHA256: info.SHA256, WrittenFrom: info.WrittenFrom, WrittenTo: info.WrittenTo, Items: info.Items,
 	}, report.Tool{Name: "drift-detector", Version: version, Commit: commit}, s.now())
 	if o.namespace != "" {
 		doc.Only = "in namespace " + o.namespace
@@ -151,20 +153,6 @@ func runReleases(ctx context.Context, o releasesOptions, s *streams) error {
 		return &errFailOn{fmt.Sprintf("--fail-on %s: found %s", strings.Join(o.fails, ","), strings.Join(matched, ", "))}
 	}
 	return nil
-}
-
-// description is what Velero says about the backup; nil when that is not known.
-func (o *releasesOptions) description(s *streams, source backup.Source) (*check.VeleroBackup, error) {
-	if o.velero == "" {
-		return besideTarball(s, source.Name), nil
-	}
-	return readVelero(o.velero)
-}
-
-// isRegular reports whether a file can be read again.
-func isRegular(path string) bool {
-	info, err := os.Stat(path)
-	return err != nil || info.Mode().IsRegular() // what is wrong with it, opening it says
 }
 
 // readReleases walks a backup twice.

@@ -18,6 +18,13 @@ type detail struct {
 	recorded    *recordedMachines
 }
 
+// Borrow takes the certificates that go with a credential, see [infra.Target.Borrow].
+func (d *detail) Borrow(from any) {
+	if o, ok := from.(*detail); ok {
+		d.thumbprints, d.trust = o.thumbprints, o.trust
+	}
+}
+
 // recordedMachines are the machines that the backup records.
 type recordedMachines struct {
 	// servers are vCenters by the BIOS UUID of a machine: a VM that has one is
@@ -86,18 +93,6 @@ func (objs *objects) target(h *homeScope, secrets *backup.Secrets, a infra.Acces
 		t.Dial = dial
 	}
 	given, ok := a.CredentialFor(server.String())
-	f, overridden := override(given, ok)
-	if !overridden {
-		var fault *infra.Fault
-		if f, fault = objs.credentialOf(h, secrets); fault != nil {
-			t.Refused = fault
-			t.Refused.Message = fmt.Sprintf("no credential for vCenter %s: %s", server, t.Refused.Message)
-			return t
-		}
-	}
-	t.Credential, t.Source, t.Warnings = f.credential, f.source, slices.Concat(f.warnings, h.ignored)
-	t.Redaction = infra.NewRedaction(f.password)
-	t.Account = strings.TrimSpace(f.user.Reveal())
 	d := &detail{
 		server: server, thumbprints: h.thumbprints, recorded: known,
 		trust: infra.Trust{ServerName: server.Host, Thumbprint: given.Thumbprint, CA: given.CA, Insecure: a.InsecureSkipVerify},
@@ -106,6 +101,19 @@ func (objs *objects) target(h *homeScope, secrets *backup.Secrets, a infra.Acces
 		d.thumbprints = nil // the operator knows better than the backup
 	}
 	t.Detail = d
+	f, overridden := override(given, ok)
+	if !overridden {
+		var fault *infra.Fault
+		if f, fault = objs.credentialOf(h, secrets); fault != nil {
+			d.thumbprints = nil // whoever may not log in names no certificate either
+			t.Refused = fault
+			t.Refused.Message = fmt.Sprintf("no credential for vCenter %s: %s", server, t.Refused.Message)
+			return t
+		}
+	}
+	t.Credential, t.Source, t.Warnings = f.credential, f.source, slices.Concat(f.warnings, h.ignored)
+	t.Redaction = infra.NewRedaction(f.password)
+	t.Account = strings.TrimSpace(f.user.Reveal())
 	return t
 }
 
@@ -142,7 +150,7 @@ const maxThumbprints = 8
 func finish(t *infra.Target) {
 	capi.Tidy(t)
 	d, ok := t.Detail.(*detail)
-	if !ok {
+	if !ok || t.Refused != nil {
 		return
 	}
 	var distinct []string

@@ -142,7 +142,11 @@ func (pl *planner) answer() []string {
 	before, after, controllers := pl.tally()
 	out = append(out, fmt.Sprintf("%s you before the restore, %d after; controllers fix %d.", needing(before), after, controllers))
 	out = append(out, "Most important: until everything is restored, no controller may act. Restore Clusters last, and paused as in this plan, or with the controllers stopped; no other tool may create them first. Otherwise "+pl.clustersFirst()+".")
-	if s.Machines.Ghost > 0 {
+	newer := slices.IndexFunc(pl.Checks, func(c report.Check) bool { return c.Code == string(report.NewerBackup) })
+	switch {
+	case newer >= 0:
+		out = append(out, "A newer backup exists: plan with that one. "+english.Sentence(pl.Checks[newer].Message))
+	case s.Machines.Ghost > 0:
 		out = append(out, "If there is a newer backup, plan with that one: Ghosts are machines that were made after this backup.")
 	}
 	if f := s.Forecast; f != nil && f.NotHealing > 0 {
