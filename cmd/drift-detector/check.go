@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"drift-detector/backup"
+	"drift-detector/backup/archive"
 	"drift-detector/backup/check"
 	"drift-detector/detector/releases"
 	"drift-detector/report"

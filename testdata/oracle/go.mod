@@ -13,6 +13,7 @@ require (
 	github.com/vmware-tanzu/velero v1.18.3
 	github.com/vmware/govmomi v0.56.0
 	github.com/yuin/goldmark v1.8.7
+	golang.org/x/net v0.58.0
 	k8s.io/apimachinery v0.36.4
 	k8s.io/client-go v0.36.4
 	sigs.k8s.io/cluster-api v1.14.2
@@ -69,7 +70,6 @@ require (
 	github.com/xlab/treeprint v1.2.0 // indirect
 	go.yaml.in/yaml/v2 v2.4.4 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
-	golang.org/x/net v0.58.0 // indirect
 	golang.org/x/oauth2 v0.36.0 // indirect
 	golang.org/x/sync v0.22.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
