@@ -21,11 +21,16 @@ func collectSooner() {
 		return
 	}
 	type cycle struct{ _ *byte }
-	held := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	held, ours := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}, 100
 	var adjust func(*cycle)
 	adjust = func(c *cycle) {
 		metrics.Read(held)
-		debug.SetGCPercent(int(min(100, max(mostGarbage, freeGarbage*100/max(held[0].Value.Uint64(), 1)))))
+		next := int(min(100, max(mostGarbage, freeGarbage*100/max(held[0].Value.Uint64(), 1))))
+		if was := debug.SetGCPercent(next); was != ours {
+			debug.SetGCPercent(was) // somebody has set his own for a while, as readReleases does
+		} else {
+			ours = next
+		}
 		runtime.SetFinalizer(c, adjust)
 	}
 	runtime.SetFinalizer(new(cycle), adjust)

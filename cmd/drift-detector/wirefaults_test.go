@@ -113,7 +113,7 @@ func callOf(r *http.Request) string {
 		r.URL.RawQuery = strings.Replace(r.URL.RawQuery, "limit=500", "limit=3", 1)
 	case soapMethod.Match(body):
 		name = string(soapMethod.FindSubmatch(body)[1])
-		body = bytes.Replace(body, []byte("<maxObjects>1000</maxObjects>"), []byte("<maxObjects>12</maxObjects>"), 1)
+		body = bytes.Replace(body, []byte("<maxObjects>1250</maxObjects>"), []byte("<maxObjects>12</maxObjects>"), 1)
 	default:
 		if form, err := url.ParseQuery(string(body)); err == nil && form.Get("Action") != "" {
 			name = form.Get("Action")
