@@ -58,6 +58,7 @@ type loading struct {
 	wanted   []AnyKind
 	beside   func(backup int) archive.Visitor
 	readers  map[string][]reader // by resource
+	joint    map[string]*scan    // for all of them, where there are several
 	secrets  *secretReader
 	tables   map[AnyKind]any
 	holds    []map[string]int // by backup: its objects, by resource
@@ -78,6 +79,7 @@ func newLoading(sources int, w Want, bounds limits) *loading {
 		wanted:  slices.Concat(w.Kinds, coreKinds),
 		beside:  w.Beside,
 		readers: map[string][]reader{},
+		joint:   map[string]*scan{},
 		tables:  map[AnyKind]any{},
 		faults:  make([]faults, sources),
 	}
@@ -117,7 +119,24 @@ func (p *pass) readersOf(resource string) ([]reader, error) {
 		rs = append(rs, l.secrets)
 	}
 	l.readers[resource] = rs
+	l.join(resource, rs)
 	return rs, nil
+}
+
+// join has the objects of a resource scanned once for all that read them, unless two
+// readers contradict each other.
+func (l *loading) join(resource string, rs []reader) {
+	if len(rs) < 2 {
+		return
+	}
+	s := &scan{plan: newPlan()}
+	for _, r := range rs {
+		if r.join(s) != nil {
+			return
+		}
+	}
+	s.capture = l.memory.capture(s.plan)
+	l.joint[resource] = s
 }
 
 // faults are what is wrong with the items of one backup.

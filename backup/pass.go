@@ -40,6 +40,7 @@ type pass struct {
 	name     string   // of the source
 	resource string   // of the item before
 	readers  []reader // of that resource
+	joint    *scan    // for all of them, or nil
 	reading  []reader // readers of the body that comes
 	entry    entry
 	beside   archive.Visitor // see Want.Beside
@@ -112,7 +113,7 @@ func (p *pass) want(h *archive.Header) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		p.resource, p.readers = h.Resource, readers
+		p.resource, p.readers, p.joint = h.Resource, readers, p.load.joint[h.Resource]
 	}
 	p.reading = p.reading[:0]
 	for _, r := range p.readers {
@@ -137,6 +138,10 @@ func (p *pass) visit(item *archive.Item) error {
 		}
 	}
 	p.entry = entry{Item: item, backup: p.backup}
+	if len(p.reading) > 1 && p.joint != nil {
+		// What one reader refuses, others may take: then each scans it for itself.
+		p.entry.scanned = p.load.scanner.scan(p.joint.plan, p.joint.capture, item.Body) == nil
+	}
 	for _, r := range p.reading {
 		err := r.read(&p.entry, &p.load.scanner)
 		p.born(p.entry.created)

@@ -63,6 +63,10 @@ func (r *secretReader) wants(h *archive.Header) bool {
 	return slices.ContainsFunc(r.rules, func(rule SecretRule) bool { return rule.fitsName(h.Name) })
 }
 
+func (r *secretReader) join(*scan) error { return errAlone }
+
+var errAlone = errors.New("Secrets are scanned for nobody else")
+
 // fitsName compares a name with the rule's: exact, or by suffix.
 func (rule *SecretRule) fitsName(name []byte) bool {
 	if suffix, ok := strings.CutPrefix(rule.Name, "*"); ok {
