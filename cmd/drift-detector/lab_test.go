@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"drift-detector/internal/lab"
+	"drift-detector/internal/lab/openstacklab"
 	"drift-detector/report"
 )
 
@@ -24,6 +25,7 @@ type world struct {
 	backups []string
 	vcenter *lab.VCenter
 	nodes   *lab.APIServers
+	cloud   *openstacklab.Server
 	dir     string
 	creds   string
 }
@@ -105,6 +107,9 @@ type outcome struct {
 }
 
 func (w *world) reach() []string {
+	if w.vcenter == nil {
+		return nil
+	}
 	args := []string{"--endpoint", w.vcenter.Reroute(), "--credentials", w.creds, "--aws-ambient"}
 	for _, r := range w.nodes.Reroutes() {
 		args = append(args, "--endpoint", r)

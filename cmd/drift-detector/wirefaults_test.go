@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"drift-detector/internal/lab"
+	"drift-detector/internal/lab/openstacklab"
 )
 
 // wireFault is what goes wrong with one answer: real is what the server would have said.
@@ -103,7 +104,7 @@ func drop(w http.ResponseWriter, reset bool) {
 
 var soapMethod = regexp.MustCompile(`<(?:\w+:)?Body[^>]*>\s*<(?:\w+:)?(\w+)`)
 
-// callOf names a call of any of the three servers. Its pages are made small on the way.
+// callOf names a call of any of the servers. Its pages are made small on the way.
 func callOf(r *http.Request) string {
 	body, _ := io.ReadAll(r.Body)
 	name := r.URL.Path
@@ -111,6 +112,8 @@ func callOf(r *http.Request) string {
 	case strings.HasPrefix(name, "/api/v1/nodes"):
 		name = "Nodes"
 		r.URL.RawQuery = strings.Replace(r.URL.RawQuery, "limit=500", "limit=3", 1)
+	case strings.HasPrefix(name, "/v2") || strings.HasPrefix(name, "/v3"):
+		name = openstacklab.CallOf(r)
 	case soapMethod.Match(body):
 		name = string(soapMethod.FindSubmatch(body)[1])
 		body = bytes.Replace(body, []byte("<maxObjects>1250</maxObjects>"), []byte("<maxObjects>12</maxObjects>"), 1)

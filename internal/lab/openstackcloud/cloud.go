@@ -30,11 +30,10 @@ type Cloud struct {
 	Identity string
 	CA       []byte
 
-	t       testing.TB
-	direct  string            // keystone without a proxy
-	inner   map[string]string // endpoints without a proxy, by service type
-	admin   *session
-	proxies []*httptest.Server
+	t      testing.TB
+	direct string            // keystone without a proxy
+	inner  map[string]string // endpoints without a proxy, by service type
+	admin  *session
 }
 
 // Open puts proxies before the cloud that OPENSTACK_IDENTITY names, until the test ends.
