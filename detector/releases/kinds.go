@@ -71,9 +71,18 @@ var builtin = map[string]kind{
 	"storage.k8s.io/v1 StorageClass":                  {resource: "storageclasses.storage.k8s.io", cluster: true},
 	"storage.k8s.io/v1 CSIDriver":                     {resource: "csidrivers.storage.k8s.io", cluster: true},
 
+	"storage.k8s.io/v1 VolumeAttributesClass": {resource: "volumeattributesclasses.storage.k8s.io", cluster: true},
+	"node.k8s.io/v1 RuntimeClass":             {resource: "runtimeclasses.node.k8s.io", cluster: true},
+
+	"flowcontrol.apiserver.k8s.io/v1 FlowSchema":                 {resource: "flowschemas.flowcontrol.apiserver.k8s.io", cluster: true},
+	"flowcontrol.apiserver.k8s.io/v1 PriorityLevelConfiguration": {resource: "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io", cluster: true},
+	"certificates.k8s.io/v1 CertificateSigningRequest":           {resource: "certificatesigningrequests.certificates.k8s.io", cluster: true},
+
 	"admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration":   {resource: "validatingwebhookconfigurations.admissionregistration.k8s.io", cluster: true},
 	"admissionregistration.k8s.io/v1 MutatingWebhookConfiguration":     {resource: "mutatingwebhookconfigurations.admissionregistration.k8s.io", cluster: true},
 	"admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy":        {resource: "validatingadmissionpolicies.admissionregistration.k8s.io", cluster: true},
+	"admissionregistration.k8s.io/v1 MutatingAdmissionPolicy":          {resource: "mutatingadmissionpolicies.admissionregistration.k8s.io", cluster: true},
+	"admissionregistration.k8s.io/v1 MutatingAdmissionPolicyBinding":   {resource: "mutatingadmissionpolicybindings.admissionregistration.k8s.io", cluster: true},
 	"admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBinding": {resource: "validatingadmissionpolicybindings.admissionregistration.k8s.io", cluster: true},
 }
 

@@ -2,9 +2,11 @@ package releases
 
 import (
 	"encoding/base64"
+	"fmt"
 	"maps"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/structured-merge-diff/v6/schema"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
@@ -146,6 +148,12 @@ func canonical(o Object, t typed.ParseableType, k kind) (Object, error) {
 	}
 	known, _ := pruned(o, t.TypeRef, t.Schema, false).(Object)
 	out, _ := withoutZeros(known).(Object)
+	fixed, _ := at(out, "overhead", "podFixed").(Object) // of a RuntimeClass
+	for name, v := range fixed {
+		if q, err := resource.ParseQuantity(fmt.Sprint(v)); err == nil {
+			fixed[name] = q.String()
+		}
+	}
 	return out, nil
 }
 
@@ -155,7 +163,38 @@ var optional = map[string]bool{
 	"allowVolumeExpansion": true, "attachRequired": true, "podInfoOnMount": true, "storageCapacity": true,
 	"requiresRepublish": true, "seLinuxMount": true, "value": true, "timeoutSeconds": true,
 	"audience": true, "leaseTransitions": true, "holderIdentity": true, "ready": true, "serving": true, "terminating": true,
-	"name": true, "serviceAccountTokenInSecrets": true,
+	"name": true, "serviceAccountTokenInSecrets": true, "matchingPrecedence": true, "nominalConcurrencyShares": true,
+	"lendablePercent": true, "borrowingLimitPercent": true,
+}
+
+// unwritten are the fields of the kinds that no type or schema is known of, and that the
+// API server leaves out with a zero value.
+var unwritten = map[string]bool{
+	"preserveUnknownFields": true, "insecureSkipTLSVerify": true, "nullable": true, "uniqueItems": true, "deprecated": true,
+	"exclusiveMinimum": true, "exclusiveMaximum": true, "x-kubernetes-embedded-resource": true, "x-kubernetes-int-or-string": true,
+	"required": true, "shortNames": true, "categories": true, "additionalPrinterColumns": true, "description": true, "format": true,
+	"title": true, "type": true, "priority": true, "caBundle": true,
+}
+
+// withoutUnwritten is a CustomResourceDefinition or APIService as the API server writes it.
+func withoutUnwritten(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			if !unwritten[k] || !isZero(e) {
+				out[k] = withoutUnwritten(e)
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = withoutUnwritten(e)
+		}
+		return out
+	}
+	return v
 }
 
 // withoutZeros is a value without the fields that the API server leaves out.
@@ -269,7 +308,7 @@ func defaulted(kind string, o any) {
 		for _, w := range list(o, "webhooks") {
 			setAll(list(w, "rules"), "scope", "*")
 		}
-	case "ValidatingAdmissionPolicy":
+	case "ValidatingAdmissionPolicy", "MutatingAdmissionPolicy":
 		setAll(list(o, "spec", "matchConstraints", "resourceRules"), "scope", "*")
 	case "Job", "CronJob":
 		for _, rule := range append(list(o, "spec", "podFailurePolicy", "rules"), list(o, "spec", "jobTemplate", "spec", "podFailurePolicy", "rules")...) {

@@ -55,10 +55,9 @@ var defaults = map[string]string{
 // explained are what else may differ: part of a kind, of the edit, from whom, and why.
 var explained = []struct{ kind, edit, from, reason string }{
 	{"ValidatingAdmissionPolicyBinding", "spec.validationActions", "helm", "an apply merges sets: what was added stays beside; Helm replaces such a list"},
-	{"CSIDriver", "spec.volumeLifecycleModes", "helm", "the same"},
 	{"Service", "spec.ports", "flux", "an API server refuses two ports of one name, so we compare them by their names"},
-	{"StatefulSet", "delete spec.volumeClaimTemplates", "flux", "Go's type has an empty status, which we leave out"},
-	{"Pod", "containers.0.name", "helm", "another name is another container: Helm puts its own before it, an apply behind"},
+	{"StatefulSet", "spec.volumeClaimTemplates", "flux", "with the defaults beside a change, one replacement is shorter"},
+	{"", "s.0.name", "helm", "another name is another item: Helm puts its own before it, an apply behind"},
 	{"Endpoints", "ports.0.name", "flux", "with the default beside the name, one replacement is shorter than two additions"},
 }
 
@@ -171,7 +170,7 @@ func read(t *testing.T, server client.Client, like *unstructured.Unstructured) *
 	return o
 }
 
-var global = []string{"PersistentVolume", "Namespace", "ClusterRole", "ClusterRoleBinding", "IngressClass", "PriorityClass", "StorageClass", "CSIDriver"}
+var global = []string{"PersistentVolume", "Namespace", "ClusterRole", "ClusterRoleBinding", "IngressClass", "PriorityClass", "StorageClass", "CSIDriver", "VolumeAttributesClass", "RuntimeClass", "FlowSchema", "PriorityLevelConfiguration", "CertificateSigningRequest"}
 
 func namespaced(o *unstructured.Unstructured) bool {
 	return !slices.Contains(global, o.GetKind()) && !strings.HasPrefix(o.GetAPIVersion(), "admissionregistration")
