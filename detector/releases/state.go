@@ -123,7 +123,8 @@ func (c *Collector) missing(w *wanted) {
 	case leftOut != "":
 		o.Verdict, o.Message = NotInBackup, leftOut
 	case w.custom && !c.resources[w.resource] && !c.defines(o):
-		o.Verdict, o.Message = NotInBackup, "the backup has neither its CustomResourceDefinition nor another of its kind"
+		o.Verdict, o.Upgrade = NotInBackup, Fails
+		o.Message = "the backup has neither its CustomResourceDefinition nor another of its kind"
 	default:
 		o.Verdict, o.Upgrade = Removed, Repairs
 		o.Summary = o.Subject() + " removed"

@@ -79,6 +79,9 @@ func TestNotInSync(t *testing.T) {
 			if r.Reason != c.want {
 				t.Errorf("%s %q, want %s: %s", r.Reason, r.Message, c.want, show(r.Objects))
 			}
+			if ghost := r.object("Ghost/shop/g"); ghost.Name != "" && (r.After.Upgrade != Fails || !strings.Contains(show(r.After.Do), "install the CustomResourceDefinition of Ghost/shop/g")) {
+				t.Error(show(r.After))
+			}
 		})
 	}
 }
