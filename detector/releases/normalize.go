@@ -164,6 +164,7 @@ var optional = map[string]bool{
 	"requiresRepublish": true, "seLinuxMount": true, "value": true, "timeoutSeconds": true,
 	"audience": true, "leaseTransitions": true, "holderIdentity": true, "ready": true, "serving": true, "terminating": true,
 	"name": true, "serviceAccountTokenInSecrets": true, "matchingPrecedence": true, "nominalConcurrencyShares": true,
+	"minAvailable": true, "maxUnavailable": true, "minReplicas": true, "maxReplicas": true, "ingressClassName": true,
 	"lendablePercent": true, "borrowingLimitPercent": true,
 }
 
