@@ -50,7 +50,10 @@ type outcome struct {
 	merged  Object // for tests: live with the changes made
 }
 
-var errVersion = errors.New("the backup has it in another API version only")
+var (
+	errVersion = errors.New("the backup has it in another API version only")
+	errNewer   = errors.New("its API server knew fields that this program does not")
+)
 
 // typeFor is the schema of an object, and its Kubernetes type if it is built in.
 func (c *Collector) typeFor(apiVersion, kindName string) (typed.ParseableType, *kind, error) {
@@ -89,6 +92,9 @@ func (c *Collector) compare(desired, live Object, managed []byte, ignore []strin
 	if err != nil {
 		return nil, errors.New("the manifest's object is none of its type")
 	}
+	if known != nil && newer(desired, d, live) {
+		return nil, errNewer
+	}
 	defaulted(kindName, d)
 	m := merger{kind: kindName, t: t, known: known, live: l, ignore: ignore, scaled: c.scaled[describe(live)], full: d}
 	m.owners = ownersOf(managed)
@@ -99,7 +105,7 @@ func (c *Collector) compare(desired, live Object, managed []byte, ignore []strin
 	if known != nil && len(out.changes) > 0 {
 		out.refused = refusal(kindName, l, out.merged, out.changes)
 		if strings.HasPrefix(out.refused, "two ports") {
-			out.changes = byName(out.changes, l, d, m.owners)
+			out.changes = slices.DeleteFunc(byName(out.changes, l, d, m.owners), func(c Change) bool { return within(c.Pointer, ignore) })
 		}
 	}
 	if m.owners != nil {

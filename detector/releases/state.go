@@ -177,7 +177,7 @@ func (r *Release) finish() {
 		r.Ready, r.Reason, r.Message = ready, reason, fmt.Sprintf(format, args...)
 	}
 	k := r.controller
-	deployed := r.HelmStatus == "deployed" || slices.ContainsFunc(r.History, func(h Revision) bool { return h.Status == "deployed" })
+	older := slices.IndexFunc(r.History, func(h Revision) bool { return h.Status == "deployed" })
 	switch n := r.Counts; {
 	case r.Reason == Unreadable || len(r.faults) > 0:
 		row("Unknown", Unreadable, "%s", strings.Join(r.faults[:min(len(r.faults), 3)], "; "))
@@ -191,7 +191,9 @@ func (r *Release) finish() {
 		row("False", Failed, "revision %d failed", r.Revision)
 	case r.HelmStatus == "uninstalled" || r.HelmStatus == "uninstalling":
 		row("False", Uninstalled, "revision %d is %s", r.Revision, r.HelmStatus)
-	case !deployed:
+	case r.HelmStatus != "deployed" && older >= 0:
+		row("Unknown", NoDeployedRevision, "the newest revision is %s, and %d is deployed", cmp.Or(r.HelmStatus, "of no status"), r.History[older].Revision)
+	case r.HelmStatus != "deployed":
 		row("Unknown", NoDeployedRevision, "no revision is deployed; the newest is %s", cmp.Or(r.HelmStatus, "of no status"))
 	case k != nil && k.kind == "HelmRelease" && k.newest != 0 && k.newest != r.Revision:
 		row("False", RevisionMismatch, "%s knows revision %d, the newest record is %d", k.object, k.newest, r.Revision)

@@ -69,6 +69,15 @@ func TestNotInSync(t *testing.T) {
 			w.lives(t, "pods", "shop", `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i","env":[{"name":"A","value":"2"}]}]}}`)
 			w.more(t, "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, image: i, env: [{name: A, value: '1'}, {name: A, value: '2'}]}]}\n")
 		}, Incomplete},
+		{"a field that only a newer server knows", func(t testing.TB, w world) {
+			put(w.get("deployments.apps", "shop-web"), "live", "spec", "template", "spec", "future")
+			manifest("      containers:\n      - name: web", "      future: desired\n      containers:\n      - name: web")(t, w)
+		}, Incomplete},
+		{"a field that no server knows", manifest("      containers:\n      - name: web", "      typo: desired\n      containers:\n      - name: web"), InSync},
+		{"another revision is deployed", func(t testing.TB, w world) {
+			status(t, w, "superseded")
+			put(w[[3]string{"secrets", "shop", "sh.helm.release.v1.shop.v1"}], "deployed", "metadata", "labels", "status")
+		}, NoDeployedRevision},
 		{"a kind that nobody knows", func(t testing.TB, w world) { w.more(t, "apiVersion: y.io/v1\nkind: Ghost\nmetadata: {name: g}\n") }, Incomplete},
 	} {
 		t.Run(c.name, func(t *testing.T) {
