@@ -387,7 +387,7 @@ func pruned(v any, t schema.TypeRef, s *schema.Schema, atomic bool) any {
 		}
 		for _, f := range a.Map.Fields {
 			if f.Default != nil && atomic && out[f.Name] == nil {
-				out[f.Name] = f.Default
+				out[f.Name] = pruned(f.Default, f.Type, s, atomic) // which may have defaults inside
 			}
 		}
 		return out

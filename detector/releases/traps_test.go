@@ -151,3 +151,40 @@ func TestHelmControllerForces(t *testing.T) {
 		}
 	}
 }
+
+const trickCRD = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"tricks.x.io"},"spec":{"group":"x.io","scope":"Namespaced",
+"names":{"kind":"Trick","plural":"tricks"},"versions":[{"name":"v1","schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true,"properties":{"spec":{"type":"object","properties":{
+"ports":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["port","protocol"],"items":{"type":"object","properties":{"port":{"type":"integer"},"protocol":{"type":"string","default":"TCP"},"name":{"type":"string"}}}},
+"tags":{"type":"array","x-kubernetes-list-type":"set","items":{"type":"string"}},"either":{"x-kubernetes-int-or-string":true},
+"embedded":{"type":"object","x-kubernetes-embedded-resource":true,"x-kubernetes-preserve-unknown-fields":true},
+"atom":{"type":"object","x-kubernetes-map-type":"atomic","properties":{"a":{"type":"string"},"b":{"type":"string","default":"x"}}},
+"zero":{"type":"integer"},"part":{"type":"number"},
+"nested":{"type":"array","items":{"type":"object","properties":{"deep":{"type":"object","default":{},"properties":{"v":{"type":"integer","default":3}}}}}}}}}}}}]}}`
+
+// What a CustomResourceDefinition says of lists, maps and defaults decides what is drift.
+func TestTricksOfDefinitions(t *testing.T) {
+	for _, c := range []struct{ live, manifest, want string }{
+		{`{"ports":[{"port":2,"protocol":"TCP"},{"port":1,"protocol":"TCP"}]}`, `{ports: [{port: 1}]}`, InSync}, // a key has a default
+		{`{"ports":[{"port":1,"protocol":"UDP"}]}`, `{ports: [{port: 1}]}`, Drifted},
+		{`{"tags":["b","a","c"]}`, `{tags: [a, b]}`, InSync},
+		{`{"tags":["b"]}`, `{tags: [a, b]}`, Drifted},
+		{`{"either":80}`, `{either: "80"}`, Drifted},
+		{`{"embedded":{"kind":"X","z":[1,2]}}`, `{embedded: {kind: X, z: [1, 2]}}`, InSync},
+		{`{"embedded":{"kind":"X","z":[1,2]}}`, `{embedded: {kind: X, z: [1]}}`, Drifted},
+		{`{"atom":{"a":"1","b":"x"}}`, `{atom: {a: "1"}}`, InSync},
+		{`{"atom":{"a":"1","b":"y"}}`, `{atom: {a: "1"}}`, Drifted},
+		{`{"nested":[{"deep":{"v":3}}]}`, `{nested: [{}]}`, InSync},
+		{`{"nested":[{"deep":{"v":4}}]}`, `{nested: [{}]}`, Drifted},
+		{`{"zero":1}`, `{zero: 0}`, Drifted},
+		{`{"part":1}`, `{part: 1.0}`, InSync},
+		{`{}`, `{unknown: 1}`, InSync},
+	} {
+		w := repaired(t)
+		w[[3]string{"customresourcedefinitions.apiextensions.k8s.io", "", "tricks.x.io"}] = decode(t, trickCRD)
+		w.lives(t, "tricks.x.io", "shop", `{"apiVersion":"x.io/v1","kind":"Trick","metadata":{"name":"a"},"spec":`+c.live+`}`)
+		w.more(t, "apiVersion: x.io/v1\nkind: Trick\nmetadata: {name: a}\nspec: "+c.manifest+"\n")
+		if r := w.one(t); r.Reason != c.want {
+			t.Errorf("%s of %s: %s, want %s: %s", c.live, c.manifest, r.Reason, c.want, show(r.object("Trick/shop/a")))
+		}
+	}
+}
