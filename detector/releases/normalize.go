@@ -309,8 +309,25 @@ func defaulted(kind string, o any) {
 		for _, w := range list(o, "webhooks") {
 			setAll(list(w, "rules"), "scope", "*")
 		}
-	case "ValidatingAdmissionPolicy", "MutatingAdmissionPolicy":
-		setAll(list(o, "spec", "matchConstraints", "resourceRules"), "scope", "*")
+	case "ValidatingAdmissionPolicy", "MutatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "MutatingAdmissionPolicyBinding":
+		for _, of := range []string{"matchConstraints", "matchResources"} {
+			set(at(o, "spec", of), "matchPolicy", "Equivalent")
+			set(at(o, "spec", of), "namespaceSelector", Object{})
+			set(at(o, "spec", of), "objectSelector", Object{})
+			setAll(list(o, "spec", of, "resourceRules"), "scope", "*")
+			setAll(list(o, "spec", of, "excludeResourceRules"), "scope", "*")
+		}
+	case "LimitRange":
+		for _, limit := range list(o, "spec", "limits") {
+			if m, ok := limit.(map[string]any); ok && m["type"] == "Container" {
+				inherit(m, "default", "max")
+				inherit(m, "defaultRequest", "default")
+				inherit(m, "defaultRequest", "min")
+			}
+		}
+	case "EndpointSlice":
+		setAll(list(o, "ports"), "name", "")
+		setAll(list(o, "ports"), "protocol", "TCP")
 	case "Job", "CronJob":
 		for _, rule := range append(list(o, "spec", "podFailurePolicy", "rules"), list(o, "spec", "jobTemplate", "spec", "podFailurePolicy", "rules")...) {
 			setAll(list(rule, "onPodConditions"), "status", "True")
@@ -351,6 +368,18 @@ func defaultedPods(v any) {
 	}
 }
 
+// inherit gives one map what it lacks of another.
+func inherit(m map[string]any, to, from string) {
+	source, _ := m[from].(map[string]any)
+	known, _ := m[to].(map[string]any)
+	if len(source) == 0 {
+		return
+	}
+	out := maps.Clone(source)
+	maps.Copy(out, known)
+	m[to] = out
+}
+
 func set(v any, name string, value any) {
 	if m, ok := v.(map[string]any); ok && m[name] == nil {
 		m[name] = value
@@ -361,6 +390,21 @@ func setAll(items []any, name string, value any) {
 	for _, item := range items {
 		set(item, name, value)
 	}
+}
+
+// fromYAML is a default as JSON decodes it; those of the built-in kinds come out of YAML.
+func fromYAML(v any) any {
+	switch v := v.(type) {
+	case map[any]any:
+		out := Object{}
+		for k, e := range v {
+			out[fmt.Sprint(k)] = fromYAML(e)
+		}
+		return out
+	case int:
+		return int64(v)
+	}
+	return v
 }
 
 // pruned is a custom object without the fields that its schema does not know,
@@ -387,7 +431,7 @@ func pruned(v any, t schema.TypeRef, s *schema.Schema, atomic bool) any {
 		}
 		for _, f := range a.Map.Fields {
 			if f.Default != nil && atomic && out[f.Name] == nil {
-				out[f.Name] = pruned(f.Default, f.Type, s, atomic) // which may have defaults inside
+				out[f.Name] = pruned(fromYAML(f.Default), f.Type, s, atomic) // which may have defaults inside
 			}
 		}
 		return out
