@@ -290,7 +290,7 @@ func (c *Collector) want(r *Release, o Object) {
 // Second reports whether [Collector.See] is to have an item in the second pass. Events
 // belong to no release; of another version than Velero restores only what a manifest names.
 func (c *Collector) Second(resource, version string, namespace, name []byte) bool {
-	if strings.HasPrefix(resource, "events") {
+	if resource == "events" || resource == "events.events.k8s.io" {
 		return false
 	}
 	return version == "" || len(c.wanted[resource+"\x00"+string(namespace)+"\x00"+string(name)]) > 0

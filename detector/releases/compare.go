@@ -1,10 +1,13 @@
 package releases
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wI2L/jsondiff"
@@ -47,7 +50,10 @@ type outcome struct {
 	merged  Object // for tests: live with the changes made
 }
 
-var errVersion = errors.New("the backup has it in another API version only")
+var (
+	errVersion = errors.New("the backup has it in another API version only")
+	errNewer   = errors.New("its API server knew fields that this program does not")
+)
 
 // typeFor is the schema of an object, and its Kubernetes type if it is built in.
 func (c *Collector) typeFor(apiVersion, kindName string) (typed.ParseableType, *kind, error) {
@@ -86,6 +92,9 @@ func (c *Collector) compare(desired, live Object, managed []byte, ignore []strin
 	if err != nil {
 		return nil, errors.New("the manifest's object is none of its type")
 	}
+	if known != nil && newer(desired, d, live) {
+		return nil, errNewer
+	}
 	defaulted(kindName, d)
 	m := merger{kind: kindName, t: t, known: known, live: l, ignore: ignore, scaled: c.scaled[describe(live)], full: d}
 	m.owners = ownersOf(managed)
@@ -96,7 +105,7 @@ func (c *Collector) compare(desired, live Object, managed []byte, ignore []strin
 	if known != nil && len(out.changes) > 0 {
 		out.refused = refusal(kindName, l, out.merged, out.changes)
 		if strings.HasPrefix(out.refused, "two ports") {
-			out.changes = byName(out.changes, l, d, m.owners)
+			out.changes = slices.DeleteFunc(byName(out.changes, l, d, m.owners), func(c Change) bool { return within(c.Pointer, ignore) })
 		}
 	}
 	if m.owners != nil {
@@ -113,6 +122,9 @@ func (c *Collector) form(o Object, t typed.ParseableType, known *kind) (Object, 
 	o = bare(o)
 	if known != nil {
 		return canonical(o, t, *known)
+	}
+	if unknownTypes[text(o, "kind")] {
+		o, _ = withoutUnwritten(o).(Object)
 	}
 	if t.Schema != nil && t.TypeRef.NamedType != nil {
 		return pruned(o, t.TypeRef, t.Schema, false).(Object), nil
@@ -260,7 +272,7 @@ func (m *merger) patch(merged Object) ([]Change, error) {
 	first = slices.DeleteFunc(first, func(o jsondiff.Operation) bool { return o.Type == jsondiff.OperationRemove })
 	var out []Change
 	for _, o := range append(first, second...) {
-		c := Change{Op: o.Type, Pointer: o.Path, Path: readable(o.Path, live, merged), Desired: o.Value, Live: o.OldValue}
+		c := Change{Op: o.Type, Pointer: o.Path, Path: readable(o.Path, live, merged), Desired: plain(o.Value), Live: plain(o.OldValue)}
 		if o.Type != jsondiff.OperationAdd {
 			c.Owners = who(m.owners, live, o.Path)
 		}
@@ -279,11 +291,18 @@ func difference(live, merged Object) (jsondiff.Patch, error) {
 	if equal(live, merged) {
 		return nil, nil
 	}
-	p, err := jsondiff.Compare(live, merged, jsondiff.Rationalize())
+	p, err := jsondiff.Compare(live, merged, jsondiff.Rationalize(), jsondiff.UnmarshalFunc(exactly))
 	if err != nil {
 		return nil, errors.New("it can't be compared")
 	}
 	return p, nil
+}
+
+// exactly keeps integers that no float64 has: else two of them could be the same.
+func exactly(body []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber()
+	return d.Decode(into)
 }
 
 // byName compares ports that the API server refuses to have twice by their names.
@@ -308,10 +327,25 @@ func byName(changes []Change, live, desired Object, owners []ownership) []Change
 	return out
 }
 
-// plain is a value as JSON decodes it: the other changes went through JSON.
+// plain is a value with its numbers as JSON decodes them, where these are exact.
 func plain(v any) any {
-	if n, ok := v.(int64); ok {
-		return float64(n)
+	switch v := v.(type) {
+	case int64:
+		return float64(v)
+	case json.Number:
+		f, err := v.Float64()
+		if err != nil || f == math.Trunc(f) && strconv.FormatFloat(f, 'f', -1, 64) != v.String() {
+			return v
+		}
+		return f
+	case map[string]any:
+		for k, e := range v {
+			v[k] = plain(e)
+		}
+	case []any:
+		for i, e := range v {
+			v[i] = plain(e)
+		}
 	}
 	return v
 }

@@ -2,9 +2,11 @@ package releases
 
 import (
 	"encoding/base64"
+	"fmt"
 	"maps"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/structured-merge-diff/v6/schema"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
@@ -146,6 +148,12 @@ func canonical(o Object, t typed.ParseableType, k kind) (Object, error) {
 	}
 	known, _ := pruned(o, t.TypeRef, t.Schema, false).(Object)
 	out, _ := withoutZeros(known).(Object)
+	fixed, _ := at(out, "overhead", "podFixed").(Object) // of a RuntimeClass
+	for name, v := range fixed {
+		if q, err := resource.ParseQuantity(fmt.Sprint(v)); err == nil {
+			fixed[name] = q.String()
+		}
+	}
 	return out, nil
 }
 
@@ -155,7 +163,39 @@ var optional = map[string]bool{
 	"allowVolumeExpansion": true, "attachRequired": true, "podInfoOnMount": true, "storageCapacity": true,
 	"requiresRepublish": true, "seLinuxMount": true, "value": true, "timeoutSeconds": true,
 	"audience": true, "leaseTransitions": true, "holderIdentity": true, "ready": true, "serving": true, "terminating": true,
-	"name": true, "serviceAccountTokenInSecrets": true,
+	"name": true, "serviceAccountTokenInSecrets": true, "matchingPrecedence": true, "nominalConcurrencyShares": true,
+	"minAvailable": true, "maxUnavailable": true, "minReplicas": true, "maxReplicas": true, "ingressClassName": true,
+	"lendablePercent": true, "borrowingLimitPercent": true,
+}
+
+// unwritten are the fields of the kinds that no type or schema is known of, and that the
+// API server leaves out with a zero value.
+var unwritten = map[string]bool{
+	"preserveUnknownFields": true, "insecureSkipTLSVerify": true, "nullable": true, "uniqueItems": true, "deprecated": true,
+	"exclusiveMinimum": true, "exclusiveMaximum": true, "x-kubernetes-embedded-resource": true, "x-kubernetes-int-or-string": true,
+	"required": true, "shortNames": true, "categories": true, "additionalPrinterColumns": true, "description": true, "format": true,
+	"title": true, "type": true, "priority": true, "caBundle": true,
+}
+
+// withoutUnwritten is a CustomResourceDefinition or APIService as the API server writes it.
+func withoutUnwritten(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			if !unwritten[k] || !isZero(e) {
+				out[k] = withoutUnwritten(e)
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = withoutUnwritten(e)
+		}
+		return out
+	}
+	return v
 }
 
 // withoutZeros is a value without the fields that the API server leaves out.
@@ -269,8 +309,25 @@ func defaulted(kind string, o any) {
 		for _, w := range list(o, "webhooks") {
 			setAll(list(w, "rules"), "scope", "*")
 		}
-	case "ValidatingAdmissionPolicy":
-		setAll(list(o, "spec", "matchConstraints", "resourceRules"), "scope", "*")
+	case "ValidatingAdmissionPolicy", "MutatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "MutatingAdmissionPolicyBinding":
+		for _, of := range []string{"matchConstraints", "matchResources"} {
+			set(at(o, "spec", of), "matchPolicy", "Equivalent")
+			set(at(o, "spec", of), "namespaceSelector", Object{})
+			set(at(o, "spec", of), "objectSelector", Object{})
+			setAll(list(o, "spec", of, "resourceRules"), "scope", "*")
+			setAll(list(o, "spec", of, "excludeResourceRules"), "scope", "*")
+		}
+	case "LimitRange":
+		for _, limit := range list(o, "spec", "limits") {
+			if m, ok := limit.(map[string]any); ok && m["type"] == "Container" {
+				inherit(m, "default", "max")
+				inherit(m, "defaultRequest", "default")
+				inherit(m, "defaultRequest", "min")
+			}
+		}
+	case "EndpointSlice":
+		setAll(list(o, "ports"), "name", "")
+		setAll(list(o, "ports"), "protocol", "TCP")
 	case "Job", "CronJob":
 		for _, rule := range append(list(o, "spec", "podFailurePolicy", "rules"), list(o, "spec", "jobTemplate", "spec", "podFailurePolicy", "rules")...) {
 			setAll(list(rule, "onPodConditions"), "status", "True")
@@ -311,6 +368,18 @@ func defaultedPods(v any) {
 	}
 }
 
+// inherit gives one map what it lacks of another.
+func inherit(m map[string]any, to, from string) {
+	source, _ := m[from].(map[string]any)
+	known, _ := m[to].(map[string]any)
+	if len(source) == 0 {
+		return
+	}
+	out := maps.Clone(source)
+	maps.Copy(out, known)
+	m[to] = out
+}
+
 func set(v any, name string, value any) {
 	if m, ok := v.(map[string]any); ok && m[name] == nil {
 		m[name] = value
@@ -321,6 +390,21 @@ func setAll(items []any, name string, value any) {
 	for _, item := range items {
 		set(item, name, value)
 	}
+}
+
+// fromYAML is a default as JSON decodes it; those of the built-in kinds come out of YAML.
+func fromYAML(v any) any {
+	switch v := v.(type) {
+	case map[any]any:
+		out := Object{}
+		for k, e := range v {
+			out[fmt.Sprint(k)] = fromYAML(e)
+		}
+		return out
+	case int:
+		return int64(v)
+	}
+	return v
 }
 
 // pruned is a custom object without the fields that its schema does not know,
@@ -347,7 +431,7 @@ func pruned(v any, t schema.TypeRef, s *schema.Schema, atomic bool) any {
 		}
 		for _, f := range a.Map.Fields {
 			if f.Default != nil && atomic && out[f.Name] == nil {
-				out[f.Name] = f.Default
+				out[f.Name] = pruned(fromYAML(f.Default), f.Type, s, atomic) // which may have defaults inside
 			}
 		}
 		return out

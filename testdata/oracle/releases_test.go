@@ -49,16 +49,16 @@ var defaults = map[string]string{
 	"/protocol": "TCP", "/scope": "*", "/fieldRef/apiVersion": "v1", "/serviceAccountToken/expirationSeconds": "3600",
 	"/subjects/0/apiGroup": "rbac.authorization.k8s.io", "/subjects/1/apiGroup": "rbac.authorization.k8s.io", "/roleRef/apiGroup": "rbac.authorization.k8s.io",
 	"/volumeClaimTemplates/0/apiVersion": "v1", "/volumeClaimTemplates/0/kind": "PersistentVolumeClaim", "/volumeClaimTemplates/0/spec/volumeMode": "Filesystem",
+	"/matchConstraints/matchPolicy": "Equivalent", "/matchConstraints/namespaceSelector": "map[]", "/matchConstraints/objectSelector": "map[]",
 	"/divisor": "0", "/status": "True",
 }
 
 // explained are what else may differ: part of a kind, of the edit, from whom, and why.
 var explained = []struct{ kind, edit, from, reason string }{
 	{"ValidatingAdmissionPolicyBinding", "spec.validationActions", "helm", "an apply merges sets: what was added stays beside; Helm replaces such a list"},
-	{"CSIDriver", "spec.volumeLifecycleModes", "helm", "the same"},
 	{"Service", "spec.ports", "flux", "an API server refuses two ports of one name, so we compare them by their names"},
-	{"StatefulSet", "delete spec.volumeClaimTemplates", "flux", "Go's type has an empty status, which we leave out"},
-	{"Pod", "containers.0.name", "helm", "another name is another container: Helm puts its own before it, an apply behind"},
+	{"StatefulSet", "spec.volumeClaimTemplates", "flux", "with the defaults beside a change, one replacement is shorter"},
+	{"", "s.0.name", "helm", "another name is another item: Helm puts its own before it, an apply behind"},
 	{"Endpoints", "ports.0.name", "flux", "with the default beside the name, one replacement is shorter than two additions"},
 }
 
@@ -171,7 +171,7 @@ func read(t *testing.T, server client.Client, like *unstructured.Unstructured) *
 	return o
 }
 
-var global = []string{"PersistentVolume", "Namespace", "ClusterRole", "ClusterRoleBinding", "IngressClass", "PriorityClass", "StorageClass", "CSIDriver"}
+var global = []string{"PersistentVolume", "Namespace", "ClusterRole", "ClusterRoleBinding", "IngressClass", "PriorityClass", "StorageClass", "CSIDriver", "VolumeAttributesClass", "RuntimeClass", "FlowSchema", "PriorityLevelConfiguration", "CertificateSigningRequest"}
 
 func namespaced(o *unstructured.Unstructured) bool {
 	return !slices.Contains(global, o.GetKind()) && !strings.HasPrefix(o.GetAPIVersion(), "admissionregistration")
