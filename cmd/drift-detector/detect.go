@@ -42,8 +42,7 @@ func detectCommand(s *streams) *cli.Command {
 		Usage:     "compare a backup with the real infrastructure and write a report",
 		UsageText: "drift-detector detect --backup FILE [-o FILE]... [options]",
 		Description: `Every machine is Healthy, Stale (object without VM), Ghost (VM without object)
-or Unknown; VMs that may be one are listed to be confirmed. Endpoints and
-credentials come out of the backup. Nothing is ever changed.
+or Unknown. Endpoints and credentials are the backup's. Nothing is ever changed.
 
 A terminal shows the answer on one screen; render shows the whole report.
 

@@ -15,7 +15,7 @@ var (
 	ruleCredential = check.Rule{
 		Code: "CredentialAbsent", Severity: check.Error,
 		Why: "CAPO can't log in to OpenStack: after the restore nothing of these clusters is reconciled, until 74 seconds after the credential is there (as seen with v0.14.7).",
-		Do:  "create the Secret by hand before the clusters are unpaused; use a credential of your own for drift-detector detect with --openstack-cloud or --openstack-ambient",
+		Do:  "create the Secret by hand before the clusters are unpaused; use a credential of your own for drift-detector detect with --openstack-cloud",
 	}
 	ruleForbidden = check.Rule{
 		Code: "IdentityForbidden", Severity: check.Error,

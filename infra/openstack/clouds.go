@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"sigs.k8s.io/yaml"
-
-	"drift-detector/backup"
 )
 
 // maxClouds bounds a clouds.yaml in a backup.
@@ -86,34 +84,49 @@ var authTypes = []string{"", "password", "v3password", "v3applicationcredential"
 
 // readCloud reads an entry of the clouds.yaml in a Secret. It takes passwords and
 // application credentials and nothing else: nothing that it names is opened, and no other
-// server is asked. why says what is wrong, and never quotes the file; warnings say what is
-// not followed although the rest is.
-func readCloud(text, name string) (c *cloudEntry, warnings []string, why string) {
-	if len(text) > maxClouds {
+// server is asked. secure is a second file whose members come first, as operators have.
+// why says what is wrong, and never quotes the file; warnings say what is not followed
+// although the rest is.
+func readCloud(text, secure, name string) (c *cloudEntry, warnings []string, why string) {
+	if len(text) > maxClouds || len(secure) > maxClouds {
 		return nil, nil, fmt.Sprintf("is longer than %d bytes", maxClouds)
 	}
-	var all struct {
-		Clouds map[string]json.RawMessage `json:"clouds"`
-	}
-	// A parser's error quotes what it could not read: it must not get out.
-	if yaml.Unmarshal([]byte(text), &all) != nil {
-		return nil, nil, "is no YAML that can be read"
-	}
-	raw, ok := all.Clouds[name]
-	if !ok || string(raw) == "null" {
-		return nil, nil, fmt.Sprintf("has no cloud %q", name)
+	raw, why := entryOf(text, name)
+	if raw == nil {
+		return nil, nil, why
 	}
 	c = &cloudEntry{}
 	var fields struct {
 		Auth map[string]json.RawMessage `json:"auth"`
 	}
-	if yaml.Unmarshal(raw, c) != nil || json.Unmarshal(raw, &fields) != nil {
-		return nil, nil, "has a cloud whose settings are not of the kinds that they should be"
+	parts := []json.RawMessage{raw}
+	if over, _ := entryOf(secure, name); over != nil {
+		parts = append(parts, over)
+	}
+	for _, part := range parts {
+		if yaml.Unmarshal(part, c) != nil || json.Unmarshal(part, &fields) != nil {
+			return nil, nil, "has a cloud whose settings are not of the kinds that they should be"
+		}
 	}
 	if why := c.refused(sortedNames(fields.Auth)); why != "" {
 		return nil, nil, why
 	}
 	return c, c.ignored(), ""
+}
+
+// entryOf finds an entry of a clouds.yaml, in JSON.
+func entryOf(text, name string) (raw json.RawMessage, why string) {
+	var all struct {
+		Clouds map[string]json.RawMessage `json:"clouds"`
+	}
+	// A parser's error quotes what it could not read: it must not get out.
+	if yaml.Unmarshal([]byte(text), &all) != nil {
+		return nil, "is no YAML that can be read"
+	}
+	if raw = all.Clouds[name]; raw == nil || string(raw) == "null" {
+		return nil, fmt.Sprintf("has no cloud %q", name)
+	}
+	return raw, ""
 }
 
 // knownAuth are the members of auth that are read.
@@ -211,9 +224,4 @@ func (c *cloudEntry) catalogueInterface() string {
 		return "admin"
 	}
 	return "public"
-}
-
-// secrets are those that the entry holds.
-func (c *cloudEntry) secrets() []backup.Sensitive {
-	return []backup.Sensitive{backup.NewSensitive(c.Auth.Password), backup.NewSensitive(c.Auth.AppSecret)}
 }

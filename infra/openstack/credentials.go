@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/gophercloud/gophercloud/v2"
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
 
 	"drift-detector/backup"
@@ -46,7 +45,7 @@ type found struct {
 	warnings []string
 }
 
-const hintOwn = "use a credential of your own that may read this project: --openstack-cloud NAME for an entry of your clouds.yaml, or --openstack-ambient for your OS_ variables; `drift-detector permissions openstack` says what it must be allowed"
+const hintOwn = "use a credential of your own that may read this project: --openstack-cloud NAME for an entry of your clouds.yaml, or envvars for your OS_ variables; `drift-detector permissions openstack` says what it must be allowed"
 
 func noCredential(format string, args ...any) *infra.Fault {
 	return capi.NoCredential(hintOwn, format, args...)
@@ -110,7 +109,7 @@ func (objs *objects) fromBackup(h home, secrets *backup.Secrets) (found, *infra.
 	case h.cloud == "":
 		return found{}, noCredential("identityRef to %s names no cloud of its %s", what, cloudsKey)
 	}
-	entry, warnings, why := readCloud(s.Data[cloudsKey].Reveal(), h.cloud)
+	entry, warnings, why := readCloud(s.Data[cloudsKey].Reveal(), "", h.cloud)
 	if why != "" {
 		return found{}, noCredential("%s of %s %s", cloudsKey, what, why)
 	}
@@ -163,6 +162,12 @@ func (c *cloudEntry) credential(source string) (credential, *infra.Fault) {
 		}
 		return credential{}, f
 	}
+	return c.login(at, base), nil
+}
+
+// login is what an entry logs in with at an identity endpoint.
+func (c *cloudEntry) login(at infra.Endpoint, base string) credential {
+	a := &c.Auth
 	o := tokens.AuthOptions{
 		IdentityEndpoint: base, Username: a.Username, UserID: a.UserID, Password: a.Password,
 		DomainID:                    cmp.Or(a.UserDomainID, a.DomainID),
@@ -175,7 +180,7 @@ func (c *cloudEntry) credential(source string) (credential, *infra.Fault) {
 			DomainID: cmp.Or(a.ProjectDomainID, a.DomainID), DomainName: cmp.Or(a.ProjectDomainName, a.DomainName),
 		},
 	}
-	return finished(o, a.DefaultDomain, at, c.Region, c.catalogueInterface()), nil
+	return finished(o, a.DefaultDomain, at, c.Region, c.catalogueInterface())
 }
 
 // finished makes the options consistent, of which gophercloud refuses what is too much
@@ -251,18 +256,4 @@ func (f found) override(a infra.Access) (found, *infra.Fault) {
 	c := finished(o, "", f.endpoint, f.region, f.service)
 	c.ca = f.ca
 	return found{credential: c, source: cmp.Or(given.Source, "--credentials"), warnings: f.warnings}, nil
-}
-
-// ofEnvironment turns gophercloud's own form into a login.
-func ofEnvironment(o gophercloud.AuthOptions, e gophercloud.EndpointOpts, at infra.Endpoint, base string) credential {
-	t := tokens.AuthOptions{
-		IdentityEndpoint: base, Username: o.Username, UserID: o.UserID, Password: o.Password, Passcode: o.Passcode, TokenID: o.TokenID,
-		DomainID: o.DomainID, DomainName: o.DomainName, ApplicationCredentialID: o.ApplicationCredentialID,
-		ApplicationCredentialName: o.ApplicationCredentialName, ApplicationCredentialSecret: o.ApplicationCredentialSecret,
-		Scope: tokens.Scope{ProjectID: o.TenantID, ProjectName: o.TenantName, DomainID: o.DomainID, DomainName: o.DomainName},
-	}
-	if s := o.Scope; s != nil {
-		t.Scope = tokens.Scope{ProjectID: s.ProjectID, ProjectName: s.ProjectName, DomainID: s.DomainID, DomainName: s.DomainName}
-	}
-	return finished(t, "", at, e.Region, cmp.Or(string(e.Availability), "public"))
 }

@@ -54,7 +54,17 @@ var groupRoles = [...]struct{ role, member string }{
 	{roleControlPlane, "controlPlaneSecurityGroup"}, {roleWorker, "workerSecurityGroup"}, {roleBastion, "bastionSecurityGroup"},
 }
 
-type osCluster struct {
+// A record is a struct of one struct, and one serves several kinds: the name of every
+// function that the compiler makes for a kind of record spells its members out, and there
+// are hundreds of functions.
+type (
+	osCluster struct{ clusterRecord }
+	// osServer is what an OpenStackMachine, its OpenStackServer, or an
+	// OpenStackMachineTemplate says of a server.
+	osServer struct{ serverRecord }
+)
+
+type clusterRecord struct {
 	APIVersion string
 	Identity   identityRef
 	// What the cluster was given, in JSON: by id, by a filter, or not at all.
@@ -115,60 +125,35 @@ type wish struct {
 	KeyPair, Ports                     string
 }
 
-func wishFields[T any](spec string, of func(*T) *wish) []backup.Field[T] {
-	return []backup.Field[T]{
-		backup.Raw(func(t *T) *string { return &of(t).Flavor }, spec+".flavor"),
-		backup.Text(func(t *T) *string { return &of(t).FlavorID }, spec+".flavorID"),
-		backup.Raw(func(t *T) *string { return &of(t).Image }, spec+".image"),
-		backup.Text(func(t *T) *string { return &of(t).ImageUUID }, spec+".imageUUID"),
-		backup.Raw(func(t *T) *string { return &of(t).ServerGroup }, spec+".serverGroup"),
-		backup.Text(func(t *T) *string { return &of(t).ServerGroupID }, spec+".serverGroupID"),
-		backup.Text(func(t *T) *string { return &of(t).KeyPair }, spec+".sshKeyName"),
-		backup.Raw(func(t *T) *string { return &of(t).Ports }, spec+".ports"),
+func wishFields(spec string) []backup.Field[osServer] {
+	type s = osServer
+	return []backup.Field[s]{
+		backup.Raw(func(s *s) *string { return &s.Wish.Flavor }, spec+".flavor"),
+		backup.Text(func(s *s) *string { return &s.Wish.FlavorID }, spec+".flavorID"),
+		backup.Raw(func(s *s) *string { return &s.Wish.Image }, spec+".image"),
+		backup.Text(func(s *s) *string { return &s.Wish.ImageUUID }, spec+".imageUUID"),
+		backup.Raw(func(s *s) *string { return &s.Wish.ServerGroup }, spec+".serverGroup"),
+		backup.Text(func(s *s) *string { return &s.Wish.ServerGroupID }, spec+".serverGroupID"),
+		backup.Text(func(s *s) *string { return &s.Wish.KeyPair }, spec+".sshKeyName"),
+		backup.Raw(func(s *s) *string { return &s.Wish.Ports }, spec+".ports"),
 	}
 }
 
-type osMachine struct {
-	APIVersion             string
-	Identity               identityRef
-	ProviderID, InstanceID string
-	Wish                   wish
-	capi.Labels
-	Template string            // OpenStackMachineTemplate that it was made from
-	Failure  string            // status.failureMessage
-	Unready  *backup.Condition // InstanceReady, while it does not hold; nil in most cases
-}
-
-// unready makes room for the condition only where it does not hold.
-func (m *osMachine) unready() *backup.Condition {
-	if m.Unready == nil {
-		m.Unready = &backup.Condition{}
-	}
-	return m.Unready
-}
-
-var machines = backup.NewKind("openstackmachines."+group, func() []backup.Field[osMachine] {
-	type m = osMachine
-	fields := append(capi.LabelFields(func(m *m) *capi.Labels { return &m.Labels }), identityFields(func(m *m) *identityRef { return &m.Identity })...)
-	fields = append(fields, wishFields("spec", func(m *m) *wish { return &m.Wish })...)
-	return append(fields,
-		backup.Text(func(m *m) *string { return &m.APIVersion }, "apiVersion"),
-		backup.Text(func(m *m) *string { return &m.ProviderID }, "spec.providerID"),
-		backup.Text(func(m *m) *string { return &m.InstanceID }, "status.instanceID", "spec.instanceID"),
-		backup.Text(func(m *m) *string { return &m.Template }, "annotation:"+clusterv1.TemplateClonedFromNameAnnotation),
-		backup.Text(func(m *m) *string { return &m.Failure }, "status.failureMessage"),
-		backup.Failing((*osMachine).unready, "status.conditions", "InstanceReady"),
-	)
-}()...)
-
-type osServer struct {
+type serverRecord struct {
 	Identity   identityRef
 	InstanceID string
 	Wish       wish
-	PortIDs    []string
-	Unready    *backup.Condition // as of an OpenStackMachine
+	Unready    *backup.Condition // InstanceReady, while it does not hold; nil in most cases
+	// Of an OpenStackServer.
+	PortIDs []string
+	// Of an OpenStackMachine.
+	APIVersion, ProviderID string
+	capi.Labels
+	Template string // OpenStackMachineTemplate that it was made from
+	Failure  string // status.failureMessage
 }
 
+// unready makes room for the condition only where it does not hold.
 func (s *osServer) unready() *backup.Condition {
 	if s.Unready == nil {
 		s.Unready = &backup.Condition{}
@@ -176,20 +161,29 @@ func (s *osServer) unready() *backup.Condition {
 	return s.Unready
 }
 
-var servers = backup.NewKind("openstackservers."+group, func() []backup.Field[osServer] {
+// serverFields are those that both an OpenStackMachine and an OpenStackServer have.
+func serverFields(more ...backup.Field[osServer]) []backup.Field[osServer] {
 	type s = osServer
-	fields := append(identityFields(func(s *s) *identityRef { return &s.Identity }), wishFields("spec", func(s *s) *wish { return &s.Wish })...)
-	return append(fields,
-		backup.Text(func(s *s) *string { return &s.InstanceID }, "status.instanceID"),
-		backup.Texts(func(s *s) *[]string { return &s.PortIDs }, "status.resources.ports[].id"),
+	fields := append(identityFields(func(s *s) *identityRef { return &s.Identity }), wishFields("spec")...)
+	fields = append(fields,
+		backup.Text(func(s *s) *string { return &s.InstanceID }, "status.instanceID", "spec.instanceID"),
 		backup.Failing((*osServer).unready, "status.conditions", "InstanceReady"),
 	)
-}()...)
+	return append(fields, more...)
+}
 
-type osTemplate struct{ Wish wish }
+var machines = backup.NewKind("openstackmachines."+group, append(capi.LabelFields(func(s *osServer) *capi.Labels { return &s.Labels }), serverFields(
+	backup.Text(func(s *osServer) *string { return &s.APIVersion }, "apiVersion"),
+	backup.Text(func(s *osServer) *string { return &s.ProviderID }, "spec.providerID"),
+	backup.Text(func(s *osServer) *string { return &s.Template }, "annotation:"+clusterv1.TemplateClonedFromNameAnnotation),
+	backup.Text(func(s *osServer) *string { return &s.Failure }, "status.failureMessage"),
+)...)...)
 
-var templates = backup.NewKind("openstackmachinetemplates."+group,
-	wishFields("spec.template.spec", func(t *osTemplate) *wish { return &t.Wish })...)
+var servers = backup.NewKind("openstackservers."+group, serverFields(
+	backup.Texts(func(s *osServer) *[]string { return &s.PortIDs }, "status.resources.ports[].id"),
+)...)
+
+var templates = backup.NewKind("openstackmachinetemplates."+group, wishFields("spec.template.spec")...)
 
 type clusterIdentity struct {
 	Secret, Namespace string

@@ -28,7 +28,7 @@ type objects struct {
 type member struct {
 	index   int // into Snapshot.Machines, -1 without Machine
 	cluster backup.ClusterID
-	machine *backup.Record[osMachine]
+	machine *backup.Record[osServer]
 	server  *backup.Record[osServer] // CAPO makes it for the machine since v0.11
 	home    string                   // id of the target where CAPO looks
 }
@@ -57,7 +57,7 @@ func newObjects(s *backup.Snapshot) *objects {
 func (objs *objects) join() {
 	used := map[*backup.Record[osServer]]bool{}
 	capi.EachMachine(objs.snapshot, infra.GroupKind{Group: group, Kind: machineKind}, machines.In(objs.snapshot),
-		func(i int, id backup.ClusterID, at capi.Object, r *backup.Record[osMachine]) {
+		func(i int, id backup.ClusterID, at capi.Object, r *backup.Record[osServer]) {
 			m := member{index: i, cluster: id, machine: r, server: objs.servers[at]}
 			used[m.server] = true
 			objs.members = append(objs.members, m)

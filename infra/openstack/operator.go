@@ -3,14 +3,14 @@ package openstack
 import (
 	"cmp"
 	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
-
-	"github.com/gophercloud/gophercloud/v2"
-	"github.com/gophercloud/gophercloud/v2/openstack"
-	"github.com/gophercloud/gophercloud/v2/openstack/config/clouds"
 
 	"drift-detector/infra"
 )
@@ -19,43 +19,89 @@ import (
 // HTTP, other roots, or no checks, which a backup may not.
 type operatorTLS struct {
 	plain bool
-	conf  *tls.Config // nil: the system's roots
+	conf  *tls.Config
 }
 
-func operatorAllowed(a infra.Access) bool {
-	return a.Options[flagAmbient] != "" || a.Options[flagCloud] != ""
-}
+func operatorAllowed(a infra.Access) bool { return a.Options[flagCloud] != "" }
 
 // ofOperator reads the operator's own clouds.yaml, or the variables of the openstack
 // command. Its errors hold nothing of either.
 func (p *provider) ofOperator(a infra.Access) (found, error) {
 	name := a.Options[flagCloud]
-	source := fmt.Sprintf("cloud %s of your own clouds.yaml (--%s)", name, flagCloud)
-	if name == "" {
-		name = p.getenv("OS_CLOUD")
-		source = fmt.Sprintf("your own OS_CLOUD %s (--%s)", name, flagAmbient)
+	if name == ofVariables {
+		return p.ofVariables()
 	}
-	var auth gophercloud.AuthOptions
-	var where gophercloud.EndpointOpts
-	var conf *tls.Config
-	var err error
-	if name != "" {
-		auth, where, conf, err = clouds.Parse(clouds.WithCloudName(name))
-	} else {
-		source = fmt.Sprintf("your own OS_ variables (--%s)", flagAmbient)
-		auth, err = openstack.AuthOptionsFromEnv()
-		where = gophercloud.EndpointOpts{Region: p.getenv("OS_REGION_NAME"), Availability: gophercloud.Availability(strings.TrimSuffix(cmp.Or(p.getenv("OS_INTERFACE"), p.getenv("OS_ENDPOINT_TYPE")), "URL"))}
+	file, text := p.ownClouds("clouds.yaml")
+	if file == "" {
+		return found{}, fmt.Errorf("--%s: you have no clouds.yaml", flagCloud)
 	}
-	if err != nil {
-		return found{}, fmt.Errorf("%s cannot be used: there is none that can be read", source)
+	_, secure := p.ownClouds("secure.yaml")
+	entry, _, why := readCloud(text, secure, name)
+	if why != "" {
+		return found{}, fmt.Errorf("--%s: your own %s %s", flagCloud, file, why)
 	}
-	at, base, plain, err := operatorAt(auth.IdentityEndpoint)
+	return entry.ofOperator(fmt.Sprintf("cloud %s of your own %s (--%s)", name, file, flagCloud), entry.CACert)
+}
+
+// ownClouds reads one of the operator's own files where the openstack command looks for it
+// (openstacksdk 4, config/loader.py): it is empty where there is none.
+func (p *provider) ownClouds(name string) (file, text string) {
+	places := []string{name}
+	if home, err := os.UserHomeDir(); err == nil {
+		places = append(places, filepath.Join(cmp.Or(p.getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "openstack", name))
+	}
+	places = append(places, filepath.Join("/etc/openstack", name))
+	if own := p.getenv("OS_CLIENT_CONFIG_FILE"); own != "" {
+		places = []string{filepath.Join(filepath.Dir(own), name)}
+		if name == "clouds.yaml" {
+			places[0] = own
+		}
+	}
+	for _, file := range places {
+		if content, err := os.ReadFile(file); err == nil {
+			return file, string(content)
+		}
+	}
+	return "", ""
+}
+
+// ofVariables reads the OS_ variables: each is called as the member of clouds.yaml.
+func (p *provider) ofVariables() (found, error) {
+	source := fmt.Sprintf("your own OS_ variables (--%s %s)", flagCloud, ofVariables)
+	values := map[string]string{}
+	for name := range knownAuth {
+		values[name] = p.getenv("OS_" + strings.ToUpper(name))
+	}
+	delete(values, "allow_reauth")
+	entry := cloudEntry{Region: p.getenv("OS_REGION_NAME"), Interface: p.getenv("OS_INTERFACE"), EndpointType: p.getenv("OS_ENDPOINT_TYPE")}
+	text, err := json.Marshal(values)
+	if err == nil {
+		err = json.Unmarshal(text, &entry.Auth)
+	}
+	if why := entry.lacks(); err != nil || why != "" {
+		return found{}, fmt.Errorf("--%s %s: what your OS_ variables say %s", flagCloud, ofVariables, why)
+	}
+	return entry.ofOperator(source, p.getenv("OS_CACERT"))
+}
+
+// ofOperator makes a login of an entry that is the operator's own. Its file of roots is
+// opened, and what it says of checks is heeded.
+func (c *cloudEntry) ofOperator(source, roots string) (found, error) {
+	at, base, plain, err := operatorAt(c.Auth.AuthURL)
 	if err != nil {
 		return found{}, fmt.Errorf("auth_url of %s: %w", source, err)
 	}
-	c := ofEnvironment(auth, where, at, base)
-	c.operator = &operatorTLS{plain: plain, conf: conf}
-	return found{credential: c, source: source}, nil
+	conf := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: c.Verify != nil && !*c.Verify}
+	if roots != "" {
+		pem, err := os.ReadFile(roots)
+		conf.RootCAs = x509.NewCertPool()
+		if err != nil || !conf.RootCAs.AppendCertsFromPEM(pem) {
+			return found{}, fmt.Errorf("cacert of %s names no file of certificates in PEM form", source)
+		}
+	}
+	login := c.login(at, base)
+	login.operator = &operatorTLS{plain: plain, conf: conf}
+	return found{credential: login, source: source}, nil
 }
 
 // operatorAt is identityAt for the operator's own configuration.

@@ -17,11 +17,12 @@ const Name = "openstack"
 //go:embed permissions.md
 var role string
 
-// Flags that let the operator's own credentials be used: one entry of the operator's own
-// clouds.yaml, or what OS_CLOUD and the other variables of the openstack command say.
+// flagCloud lets the operator's own credential be used: an entry of the operator's own
+// clouds.yaml, or what the OS_ variables of the openstack command say, which that command
+// calls by the name of ofVariables, too.
 const (
 	flagCloud   = "openstack-cloud"
-	flagAmbient = "openstack-ambient"
+	ofVariables = "envvars"
 )
 
 // provider implements infra.Provider. Its only state is the ledger of failed logins,
@@ -65,8 +66,7 @@ func (p *provider) Spec() infra.Spec {
 			Text:  role, File: "permissions.md",
 		},
 		Flags: []infra.Flag{
-			{Name: flagCloud, Usage: "entry `NAME` of your own clouds.yaml, where the backup's credential is missing or refused", Excludes: flagAmbient},
-			{Name: flagAmbient, Usage: "your own OS_CLOUD or other OS_ variables, where the backup's credential is missing or refused"},
+			{Name: flagCloud, Usage: "cloud `NAME` of your own clouds.yaml instead; where the backup's credential is missing or refused, and envvars for your OS_ variables"},
 		},
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/gophercloud/gophercloud/v2"
-	"github.com/gophercloud/gophercloud/v2/openstack"
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
 
 	"drift-detector/backup"
@@ -54,10 +53,8 @@ func (p *provider) connect(ctx context.Context, t infra.Target, d *detail, c *cr
 	if err := tr.allow(c.endpoint, d, c, true); err != nil {
 		return nil, err
 	}
-	client, err := openstack.NewClient(c.options.IdentityEndpoint)
-	if err != nil {
-		return nil, err
-	}
+	client := &gophercloud.ProviderClient{IdentityBase: c.options.IdentityEndpoint}
+	client.UseTokenLock()
 	client.HTTPClient = *tr.client()
 	client.UserAgent.Prepend("drift-detector")
 	v := &cloud{client: client, transport: tr, own: c.operator == nil, services: map[string]*gophercloud.ServiceClient{}}
@@ -89,7 +86,11 @@ func (p *provider) login(ctx context.Context, v *cloud, c *credential) error {
 	err = infra.Retry{Attempts: min(maxFailedLogins-before, p.retry.Attempts), Pause: p.retry.Pause}.Do(ctx, func() error {
 		turn.failed++ // as long as nobody knows better
 		return lasting(ctx, func(ctx context.Context) error {
-			return openstack.AuthenticateV3(ctx, v.client, &o, gophercloud.EndpointOpts{})
+			result := tokens.Create(ctx, v.identity(), &o)
+			if result.Err != nil {
+				return result.Err
+			}
+			return v.client.SetTokenAndAuthResult(result)
 		})
 	})
 	if err != nil {
@@ -110,6 +111,12 @@ func (p *provider) login(ctx context.Context, v *cloud, c *credential) error {
 	}
 	v.id = cmp.Or(v.transport.identityKey(), c.endpoint.String())
 	return nil
+}
+
+// identity is Keystone. gophercloud's own package for that asks which versions there are,
+// and links all that it knows (openstack/client.go v2.15.0).
+func (v *cloud) identity() *gophercloud.ServiceClient {
+	return &gophercloud.ServiceClient{ProviderClient: v.client, Endpoint: v.client.IdentityBase + "v3/", Type: "identity"}
 }
 
 // errUnscoped says that a login leads to no project.
@@ -276,7 +283,7 @@ func (v *cloud) logout(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	token := v.client.Token()
-	if identity, err := openstack.NewIdentityV3(v.client, gophercloud.EndpointOpts{}); err == nil && token != "" {
+	if identity := v.identity(); token != "" {
 		// A token that cannot be revoked ends by itself: nothing is to be said of it.
 		_, _ = identity.Delete(ctx, identity.ServiceURL("auth", "tokens"), &gophercloud.RequestOpts{
 			MoreHeaders: map[string]string{"X-Subject-Token": token}, OkCodes: []int{http.StatusNoContent, http.StatusNotFound},

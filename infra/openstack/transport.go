@@ -77,11 +77,7 @@ func (t *transport) allow(at infra.Endpoint, d *detail, c *credential, identity 
 func tlsOf(at infra.Endpoint, d *detail, c *credential) (*tls.Config, error) {
 	given, ok := d.trusts[at]
 	if c.operator != nil && !ok && !d.insecure {
-		conf := &tls.Config{MinVersion: tls.VersionTLS12}
-		if c.operator.conf != nil {
-			conf = c.operator.conf.Clone()
-			conf.MinVersion = max(conf.MinVersion, tls.VersionTLS12)
-		}
+		conf := c.operator.conf.Clone()
 		conf.ServerName = at.Host
 		return conf, nil
 	}

@@ -19,12 +19,16 @@ func (pl *planner) etcdctl(c *report.Cluster, words ...any) shell.Command {
 	return pl.etcdctlIn(c, shell.Raw("pod/"+shell.Variable(etcdPod)), words)
 }
 
+// runningStates are the words of infrastructures for an instance that runs: of vSphere,
+// EC2 and Nova. An older report may have none.
+var runningStates = []string{"", "poweredOn", "running", "ACTIVE"}
+
 // runs reports whether a machine is known to run.
 func runs(m *report.Machine) bool {
 	if m.Status != report.Healthy || warned(m, report.PoweredOff) || warned(m, report.Disconnected) {
 		return false
 	}
-	return m.Instance == nil || m.Instance.State == "" || m.Instance.State == "poweredOn" || m.Instance.State == "running"
+	return m.Instance == nil || slices.Contains(runningStates, m.Instance.State)
 }
 
 // running is a control-plane machine of the backup that runs and whose Node the

@@ -260,6 +260,7 @@ func (s *Server) at(kind string, i int) Object {
 	if kind == "ports" {
 		first["id"], first["device_id"], first["name"], first["description"] = strings.Replace(server, "7", "8", 1), server, "", ""
 		first["project_id"], first["fixed_ips"] = project, []any{}
+		first["network_id"], first["security_groups"] = "99999999-9999-4999-8999-999999999999", []any{}
 		return first
 	}
 	first["id"], first["name"], first["OS-EXT-SRV-ATTR:hostname"] = server, fmt.Sprintf("batch-%05d", i), fmt.Sprintf("batch-%05d", i)

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"drift-detector/backup"
+	"drift-detector/backup/backuptest"
+	"drift-detector/infra"
+	"drift-detector/infra/openstack"
+	"drift-detector/internal/lab/openstacklab"
+)
+
+// The plan counts servers of Nova that run, and takes no ghost for the last of etcd.
+func TestOpenStackPlan(t *testing.T) {
+	t.Parallel()
+	w, _ := openstackFleet(t, openstacklab.Options{})
+	w.run(slices.Concat(w.sources(), w.withOpenStackNodes())...).demand(t, exitOK)
+	plan := runProgram(t, "plan", filepath.Join(w.dir, "report.json")).stdout
+	for _, want := range []string{
+		"openstack --os-cloud \"${OPENSTACK_1:?}\" --os-region-name=RegionOne server start 25c98e95-4a7e-4c8f-9bf6-eacd0392f697",
+		"server delete --wait", "token issue -f value -c project_id)\" = 40efb056b07944ce8207023157ab1cea",
+		"Do not delete its Machine: its controller takes over another VM that has its name",
+		"pod/etcd-web-prod-control-plane-bvzln",
+	} {
+		if !strings.Contains(plan, want) {
+			t.Errorf("the plan lacks %q", want)
+		}
+	}
+	for _, wrong := range []string{"0 are known to run", "web-prod-control-plane-bvzln does not run"} {
+		if strings.Contains(plan, wrong) {
+			t.Errorf("the plan says %q", wrong)
+		}
+	}
+	for line := range strings.Lines(plan) {
+		deletes, _, _ := strings.Cut(line, "server delete")
+		if deletes != line && (!strings.Contains(deletes, "token issue") || !strings.Contains(deletes, "-c id)") || !strings.Contains(deletes, "= SHUTOFF")) {
+			t.Errorf("a line destroys and has not looked: %s", line)
+		}
+	}
+}
+
+// One run, one report: vSphere, AWS and OpenStack in two backups.
+func TestThreeInfrastructures(t *testing.T) {
+	w := fleet(t)
+	o, _ := openstackFleet(t, openstacklab.Options{})
+	serveEC2(t, fleetEC2())
+	w.backups = append(w.backups, o.backups...)
+	got := w.run(slices.Concat(w.sources(), w.reach(), o.withOpenStackNodes())...)
+	if got.report == nil {
+		t.Fatalf("no report:\n%s", got.stderr)
+	}
+	providers := map[string]string{}
+	for _, s := range got.report.Scopes {
+		providers[s.Provider] += string(s.State) + " "
+	}
+	for _, p := range []string{"vsphere", "aws", "openstack"} {
+		if strings.Trim(providers[p], " ") != "complete" {
+			t.Errorf("%s is %q", p, providers[p])
+		}
+	}
+	var truth openstackTruth
+	readJSON(t, openstackData+"truth.json", &truth)
+	got.demandOpenStack(t, truth)
+}
+
+// A project of 10,000 servers costs few calls, and the memory of a page.
+func TestOpenStackOfTenThousand(t *testing.T) {
+	w, cloud := openstackFleet(t, openstacklab.Options{Synthetic: 10_000})
+	data := atCloud(t, openstackData+"openstack-data.tar.gz", cloud)
+	provider := openstack.New()
+	s, secrets := loadWith(t, data, provider)
+	targets := provider.Targets(s, secrets, infra.Access{})
+	if len(targets) != 1 {
+		t.Fatalf("%d targets", len(targets))
+	}
+	expected := provider.Expected(s)
+	targets[0].IsRelated = expected.IsRelated()
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	l := provider.List(t.Context(), targets[0])
+	kept := int64(heap()) - int64(before)
+	if l.State != infra.Complete || l.Count() != 10_029 || l.Unrelated.Len() < 10_000 {
+		t.Errorf("%s, %d, %d of them unrelated: %+v", l.State, l.Count(), l.Unrelated.Len(), l.Fault)
+	}
+	if kept > 8<<20 {
+		t.Errorf("%d bytes are kept", kept)
+	}
+	calls, reading := 0, 0
+	for name, n := range cloud.Calls() {
+		calls += n
+		if strings.HasSuffix(name, "/servers/detail") || strings.HasSuffix(name, "/ports") {
+			reading += n
+		}
+	}
+	// 11 pages, the last with 29 servers, and the ports; beside them login, logout, each of
+	// the 8 servers that are gone, and what else the backup names: networks by id and two by
+	// name, and five kinds more.
+	if reading > 12 || calls > 12+2+8+8 {
+		t.Errorf("%d calls for servers and ports, %d in all: %v", reading, calls, cloud.Calls())
+	}
+	runtime.KeepAlive(l)
+	w.run(append(w.sources(), "--skip-access-apiserver")...).demand(t, exitOK)
+}
+
+// loadWith reads a backup as the program does for one provider.
+func loadWith(t *testing.T, data []byte, p infra.Provider) (*backup.Snapshot, *backup.Secrets) {
+	t.Helper()
+	s, secrets, err := backup.Load(t.Context(), []backup.Source{backuptest.Source("backup.tar.gz", data)}, p.Spec().Want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, secrets
+}
