@@ -50,6 +50,7 @@ EXAMPLES:
 			&cli.BoolFlag{Name: "compare", Usage: "list the infrastructure once, decide the newest backups beside it, and say which to restore", Destination: &o.compares},
 			&cli.StringFlag{Name: "last", Usage: "compare the newest `N` that can be restored", Value: "5"},
 			&cli.StringFlag{Name: "report", Usage: "write the report on the backup `NAME` of those that are compared; as detect does, to --output", Destination: &o.report},
+			&cli.StringFlag{Name: "inventory", Usage: "compare with a saved inventory `FILE`, offline; the inventory command writes it", Destination: &o.inventory},
 			&cli.StringFlag{Name: "schedule", Usage: "only backups of the schedule `NAME`", Destination: &o.schedule},
 			&cli.StringFlag{Name: "since", Usage: "only backups begun since `TIME`; 72h for the last three days, or a date such as 2026-11-01", Destination: &o.since},
 			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the list: text or json", Value: "text", Destination: &o.format},
@@ -124,7 +125,7 @@ func (o *backupsOptions) only() string {
 }
 
 func runBackups(ctx context.Context, o backupsOptions, s *streams) error {
-	out, err := createOutputs(o.outputs, s, o.credentials)
+	out, err := createOutputs(o.outputs, s, o.credentials, o.inventory)
 	if err != nil {
 		return err
 	}

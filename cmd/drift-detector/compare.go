@@ -107,7 +107,9 @@ func (o *detectOptions) compare(ctx context.Context, s *streams, place *store.Pl
 	var kept *report.Report
 	one := func(i int) (lacks bool, err error) {
 		b := stored[i]
-		s.info("backup %d of %d: %s", i+1, len(stored), b.Name)
+		if !o.quiet {
+			s.info("backup %d of %d: %s", i+1, len(stored), b.Name)
+		}
 		rep, err := o.decideStored(ctx, s, access, place, b)
 		switch {
 		case ctx.Err() != nil:
