@@ -196,3 +196,29 @@ func TestTricksOfDefinitions(t *testing.T) {
 		}
 	}
 }
+
+// Releases of one name, in two namespaces and in two storages, do not meet.
+func TestSameNames(t *testing.T) {
+	w := repaired(t)
+	record := reparsed(t, w[newestRecord])
+	put(record, "other", "metadata", "namespace")
+	w[[3]string{"secrets", "other", newestRecord[2]}] = record
+	inner, _ := base64.StdEncoding.DecodeString(text(record, "data", "release"))
+	copied := reparsed(t, w[newestRecord])
+	put(copied, string(inner), "data", "release")
+	put(copied, "ConfigMap", "kind")
+	w[[3]string{"configmaps", "shop", newestRecord[2]}] = copied
+	w.helmRelease("shop", `{"suspend":true}`, `{"history":[{"version":2}]}`)
+	r := w.run(t, Options{})
+	var got []string
+	for _, r := range r.Releases {
+		got = append(got, r.Namespace+"/"+r.Storage+" "+r.Reason+" "+r.Controller)
+	}
+	want := "other/Secret InSync , shop/ConfigMap InSync , shop/Secret InSync HelmRelease/shop/shop"
+	if strings.Join(got, ", ") != want || len(r.Problems) > 0 {
+		t.Errorf("%q, want %q; %s", got, want, show(r.Problems))
+	}
+	if r := w.run(t, Options{Namespace: "other"}); len(r.Releases) != 1 || len(r.WithoutRecord) != 0 {
+		t.Error(show(r))
+	}
+}
