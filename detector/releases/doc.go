@@ -7,8 +7,8 @@
 // manifest names, which is compared at once and not kept. The comparison is that
 // of Flux's helm-controller, with the server's part done here: Kubernetes' own
 // types, defaults and zero values (kinds.go, normalize.go, defaults.go, zeros.go), the
-// merge of a server-side apply (schema.go,
-// compare.go), and what a server refuses (refuse.go).
+// merge of a server-side apply (schema.go, compare.go), and what a server refuses
+// (refuse.go).
 //
 // The package decides and reads nothing. Values of Secrets are masked in its
 // [Result], and Helm's values are never read.
