@@ -124,7 +124,7 @@ func (c *Collector) form(o Object, t typed.ParseableType, known *kind) (Object, 
 		return canonical(o, t, *known)
 	}
 	if unknownTypes[text(o, "kind")] {
-		o, _ = withoutUnwritten(o).(Object)
+		o, _ = withoutZeros(o, func(field string) bool { return unwritten[field] }).(Object)
 	}
 	if t.Schema != nil && t.TypeRef.NamedType != nil {
 		return pruned(o, t.TypeRef, t.Schema, false).(Object), nil

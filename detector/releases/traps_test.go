@@ -24,62 +24,67 @@ func (w world) lives(t testing.TB, resource, namespace, body string) Object {
 	return o
 }
 
-// What could be taken for in sync, and is not.
+const config = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\ndata: {a: desired}\n"
+
+// other lives in another way than the manifests have it.
+func other(t testing.TB, w world) {
+	w.lives(t, "configmaps", "shop", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"other"},"data":{"a":"live"}}`)
+}
+
+// traps could be taken for in sync, and are not.
+var traps = []struct {
+	name   string
+	change func(testing.TB, world)
+	want   string
+}{
+	{"a document on the line of ---", func(t testing.TB, w world) {
+		other(t, w)
+		w.more(t, fmt.Sprintf(config, "first")+"--- {apiVersion: v1, kind: ConfigMap, metadata: {name: other}, data: {a: desired}}\n")
+		w.lives(t, "configmaps", "shop", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"first"},"data":{"a":"desired"}}`)
+	}, Drifted},
+	{"a document after ...", func(t testing.TB, w world) {
+		other(t, w)
+		w.more(t, fmt.Sprintf(config, "first")+"...\n"+fmt.Sprintf(config, "other"))
+		w.lives(t, "configmaps", "shop", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"first"},"data":{"a":"desired"}}`)
+	}, Drifted},
+	{"lines that end as on Windows", func(t testing.TB, w world) {
+		other(t, w)
+		w.more(t, strings.ReplaceAll("# a comment\n---\n"+fmt.Sprintf(config, "other"), "\n", "\r\n"))
+	}, Drifted},
+	{"an anchor", func(t testing.TB, w world) {
+		other(t, w)
+		w.more(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: &m {name: other}\nx: *m\ndata: {a: desired}\n")
+	}, Drifted},
+	{"an item of a List of Lists", func(t testing.TB, w world) {
+		other(t, w)
+		w.more(t, "apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: ConfigMapList, items: [{apiVersion: v1, kind: ConfigMap, metadata: {name: other}, data: {a: desired}}]}]\n")
+	}, Drifted},
+	{"an item of a List that is no object", func(t testing.TB, w world) { w.more(t, "apiVersion: v1\nkind: List\nitems: [x]\n") }, Unreadable},
+	{"integers that no float64 has", func(t testing.TB, w world) {
+		w.lives(t, "things.x.io", "shop", `{"apiVersion":"x.io/v1","kind":"Thing","metadata":{"name":"a"},"spec":{"count":9007199254740993}}`)
+		w.more(t, "apiVersion: x.io/v1\nkind: Thing\nmetadata: {name: a}\nspec: {count: 9007199254740992}\n")
+	}, Drifted},
+	{"a record without a release", func(_ testing.TB, w world) {
+		put(w[newestRecord], base64.StdEncoding.EncodeToString([]byte(base64.StdEncoding.EncodeToString([]byte(`{"manifest":""}`)))), "data", "release")
+	}, Unreadable},
+	{"the same key twice in a list", func(t testing.TB, w world) {
+		w.lives(t, "pods", "shop", `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i","env":[{"name":"A","value":"2"}]}]}}`)
+		w.more(t, "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, image: i, env: [{name: A, value: '1'}, {name: A, value: '2'}]}]}\n")
+	}, Incomplete},
+	{"a field that only a newer server knows", func(t testing.TB, w world) {
+		put(w.get("deployments.apps", "shop-web"), "live", "spec", "template", "spec", "future")
+		manifest("      containers:\n      - name: web", "      future: desired\n      containers:\n      - name: web")(t, w)
+	}, Incomplete},
+	{"a field that no server knows", manifest("      containers:\n      - name: web", "      typo: desired\n      containers:\n      - name: web"), InSync},
+	{"another revision is deployed", func(t testing.TB, w world) {
+		status(t, w, "superseded")
+		put(w[[3]string{"secrets", "shop", "sh.helm.release.v1.shop.v1"}], "deployed", "metadata", "labels", "status")
+	}, NoDeployedRevision},
+	{"a kind that nobody knows", func(t testing.TB, w world) { w.more(t, "apiVersion: y.io/v1\nkind: Ghost\nmetadata: {name: g}\n") }, Incomplete},
+}
+
 func TestNotInSync(t *testing.T) {
-	const config = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\ndata: {a: desired}\n"
-	other := func(t testing.TB, w world) {
-		w.lives(t, "configmaps", "shop", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"other"},"data":{"a":"live"}}`)
-	}
-	for _, c := range []struct {
-		name   string
-		change func(testing.TB, world)
-		want   string
-	}{
-		{"a document on the line of ---", func(t testing.TB, w world) {
-			other(t, w)
-			w.more(t, fmt.Sprintf(config, "first")+"--- {apiVersion: v1, kind: ConfigMap, metadata: {name: other}, data: {a: desired}}\n")
-			w.lives(t, "configmaps", "shop", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"first"},"data":{"a":"desired"}}`)
-		}, Drifted},
-		{"a document after ...", func(t testing.TB, w world) {
-			other(t, w)
-			w.more(t, fmt.Sprintf(config, "first")+"...\n"+fmt.Sprintf(config, "other"))
-			w.lives(t, "configmaps", "shop", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"first"},"data":{"a":"desired"}}`)
-		}, Drifted},
-		{"lines that end as on Windows", func(t testing.TB, w world) {
-			other(t, w)
-			w.more(t, strings.ReplaceAll("# a comment\n---\n"+fmt.Sprintf(config, "other"), "\n", "\r\n"))
-		}, Drifted},
-		{"an anchor", func(t testing.TB, w world) {
-			other(t, w)
-			w.more(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: &m {name: other}\nx: *m\ndata: {a: desired}\n")
-		}, Drifted},
-		{"an item of a List of Lists", func(t testing.TB, w world) {
-			other(t, w)
-			w.more(t, "apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: ConfigMapList, items: [{apiVersion: v1, kind: ConfigMap, metadata: {name: other}, data: {a: desired}}]}]\n")
-		}, Drifted},
-		{"an item of a List that is no object", func(t testing.TB, w world) { w.more(t, "apiVersion: v1\nkind: List\nitems: [x]\n") }, Unreadable},
-		{"integers that no float64 has", func(t testing.TB, w world) {
-			w.lives(t, "things.x.io", "shop", `{"apiVersion":"x.io/v1","kind":"Thing","metadata":{"name":"a"},"spec":{"count":9007199254740993}}`)
-			w.more(t, "apiVersion: x.io/v1\nkind: Thing\nmetadata: {name: a}\nspec: {count: 9007199254740992}\n")
-		}, Drifted},
-		{"a record without a release", func(_ testing.TB, w world) {
-			put(w[newestRecord], base64.StdEncoding.EncodeToString([]byte(base64.StdEncoding.EncodeToString([]byte(`{"manifest":""}`)))), "data", "release")
-		}, Unreadable},
-		{"the same key twice in a list", func(t testing.TB, w world) {
-			w.lives(t, "pods", "shop", `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i","env":[{"name":"A","value":"2"}]}]}}`)
-			w.more(t, "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, image: i, env: [{name: A, value: '1'}, {name: A, value: '2'}]}]}\n")
-		}, Incomplete},
-		{"a field that only a newer server knows", func(t testing.TB, w world) {
-			put(w.get("deployments.apps", "shop-web"), "live", "spec", "template", "spec", "future")
-			manifest("      containers:\n      - name: web", "      future: desired\n      containers:\n      - name: web")(t, w)
-		}, Incomplete},
-		{"a field that no server knows", manifest("      containers:\n      - name: web", "      typo: desired\n      containers:\n      - name: web"), InSync},
-		{"another revision is deployed", func(t testing.TB, w world) {
-			status(t, w, "superseded")
-			put(w[[3]string{"secrets", "shop", "sh.helm.release.v1.shop.v1"}], "deployed", "metadata", "labels", "status")
-		}, NoDeployedRevision},
-		{"a kind that nobody knows", func(t testing.TB, w world) { w.more(t, "apiVersion: y.io/v1\nkind: Ghost\nmetadata: {name: g}\n") }, Incomplete},
-	} {
+	for _, c := range traps {
 		t.Run(c.name, func(t *testing.T) {
 			w := repaired(t)
 			c.change(t, w)
@@ -189,5 +194,31 @@ func TestTricksOfDefinitions(t *testing.T) {
 		if r := w.one(t); r.Reason != c.want {
 			t.Errorf("%s of %s: %s, want %s: %s", c.live, c.manifest, r.Reason, c.want, show(r.object("Trick/shop/a")))
 		}
+	}
+}
+
+// Releases of one name, in two namespaces and in two storages, do not meet.
+func TestSameNames(t *testing.T) {
+	w := repaired(t)
+	record := reparsed(t, w[newestRecord])
+	put(record, "other", "metadata", "namespace")
+	w[[3]string{"secrets", "other", newestRecord[2]}] = record
+	inner, _ := base64.StdEncoding.DecodeString(text(record, "data", "release"))
+	copied := reparsed(t, w[newestRecord])
+	put(copied, string(inner), "data", "release")
+	put(copied, "ConfigMap", "kind")
+	w[[3]string{"configmaps", "shop", newestRecord[2]}] = copied
+	w.helmRelease("shop", `{"suspend":true}`, `{"history":[{"version":2}]}`)
+	r := w.run(t, Options{})
+	var got []string
+	for _, r := range r.Releases {
+		got = append(got, r.Namespace+"/"+r.Storage+" "+r.Reason+" "+r.Controller)
+	}
+	want := "other/Secret InSync , shop/ConfigMap InSync , shop/Secret InSync HelmRelease/shop/shop"
+	if strings.Join(got, ", ") != want || len(r.Problems) > 0 {
+		t.Errorf("%q, want %q; %s", got, want, show(r.Problems))
+	}
+	if r := w.run(t, Options{Namespace: "other"}); len(r.Releases) != 1 || len(r.WithoutRecord) != 0 {
+		t.Error(show(r))
 	}
 }

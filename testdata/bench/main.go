@@ -67,39 +67,42 @@ func measure() error {
 	if err := os.MkdirAll(s.files, 0o755); err != nil {
 		return err
 	}
-	var tables []table
+	tables, err := s.tables()
+	if err != nil || s.page == "" {
+		return err
+	}
+	return writePage(s, tables)
+}
+
+// tables measures all, and prints each table when it is there.
+func (s settings) tables() (all []table, err error) {
+	keep := func(t table, err error) error {
+		if err == nil {
+			fmt.Println(t)
+			all = append(all, t)
+		}
+		return err
+	}
 	for _, n := range s.machines {
 		for _, names := range s.naming {
-			t, err := s.fleet(n, names)
-			if err != nil {
-				return err
+			if err := keep(s.fleet(n, names)); err != nil {
+				return nil, err
 			}
-			fmt.Println(t)
-			tables = append(tables, t)
 		}
 	}
 	for _, n := range s.vms {
-		t, err := s.vcenter(n)
-		if err != nil {
-			return err
+		if err := keep(s.vcenter(n)); err != nil {
+			return nil, err
 		}
-		fmt.Println(t)
-		tables = append(tables, t)
 	}
 	for _, n := range s.charts {
 		for _, how := range []string{"drifted", "in-sync"} {
-			t, err := s.releases(n, how)
-			if err != nil {
-				return err
+			if err := keep(s.releases(n, how)); err != nil {
+				return nil, err
 			}
-			fmt.Println(t)
-			tables = append(tables, t)
 		}
 	}
-	if s.page == "" {
-		return nil
-	}
-	return writePage(s, tables)
+	return all, nil
 }
 
 func numbers(list string) (out []int, err error) {

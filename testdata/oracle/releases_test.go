@@ -49,7 +49,6 @@ var defaults = map[string]string{
 	"/protocol": "TCP", "/scope": "*", "/fieldRef/apiVersion": "v1", "/serviceAccountToken/expirationSeconds": "3600",
 	"/subjects/0/apiGroup": "rbac.authorization.k8s.io", "/subjects/1/apiGroup": "rbac.authorization.k8s.io", "/roleRef/apiGroup": "rbac.authorization.k8s.io",
 	"/volumeClaimTemplates/0/apiVersion": "v1", "/volumeClaimTemplates/0/kind": "PersistentVolumeClaim", "/volumeClaimTemplates/0/spec/volumeMode": "Filesystem",
-	"/matchConstraints/matchPolicy": "Equivalent", "/matchConstraints/namespaceSelector": "map[]", "/matchConstraints/objectSelector": "map[]",
 	"/divisor": "0", "/status": "True",
 }
 
