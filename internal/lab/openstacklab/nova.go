@@ -165,7 +165,7 @@ func (c *novaCall) servers() {
 		return
 	}
 	if c.version >= 69 && len(query) == 0 {
-		page = append(c.unreachable(limit-len(page)), page...)
+		page = append(append([]Object{}, c.unreachable(limit-len(page))...), page...)
 	}
 	body := Object{"servers": page}
 	if limit > 0 && len(page) == limit {

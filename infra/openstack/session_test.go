@@ -1,0 +1,211 @@
+package openstack
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"drift-detector/infra"
+	"drift-detector/internal/lab/openstacklab"
+)
+
+// cloudOf serves the fleet's cloud after its drift, and the fleet's backup for it.
+func cloudOf(t *testing.T, o openstacklab.Options) (*openstacklab.Server, []byte) {
+	t.Helper()
+	o.TLS = true
+	s := openstacklab.Serve(t, lab+"after", o)
+	return s, leadTo(t, fleet(t), s.Identity, s.CA, openstacklab.Recorded.Password)
+}
+
+// listings lists all targets of a backup.
+func listings(t *testing.T, p infra.Provider, data []byte, a infra.Access) []infra.Listing {
+	t.Helper()
+	s, secrets := load(t, data)
+	var all []infra.Listing
+	for _, target := range p.Targets(s, secrets, a) {
+		all = append(all, p.List(t.Context(), target))
+	}
+	return all
+}
+
+// only is the only listing of a backup.
+func only(t *testing.T, data []byte, a infra.Access) infra.Listing {
+	t.Helper()
+	all := listings(t, small(), data, a)
+	if len(all) != 1 {
+		t.Fatalf("%d listings", len(all))
+	}
+	return all[0]
+}
+
+// refused holds that a listing failed for a reason, and says what to do.
+func refused(t *testing.T, l infra.Listing, state infra.State, reason, says string) {
+	t.Helper()
+	if l.State != state || l.Fault == nil || l.Fault.Reason != reason || !strings.Contains(l.Fault.Message+" "+l.Fault.Hint, says) || l.Fault.Hint == "" {
+		t.Errorf("it is %s, %+v; want %s, %s: %s", l.State, l.Fault, state, reason, says)
+	}
+}
+
+// A wrong password, a project that does not exist and an account without a role are one
+// answer of Keystone, and no account is asked for more often than twice.
+func TestWrongLogins(t *testing.T) {
+	for name, change := range map[string]func(string) string{
+		"password": func(s string) string { return strings.ReplaceAll(s, "s3cret-Public-7", "no") },
+		"project": func(s string) string {
+			return strings.ReplaceAll(s, "project_name: tenant-os", "project_name: nowhere")
+		},
+	} {
+		s, data := cloudOf(t, openstacklab.Options{})
+		data = withClouds(t, data, nil, change)
+		// Another project of the account beside it: the same account.
+		data = edit(t, data, func(resource string, object map[string]any) bool {
+			if ref := inside(object, "spec", "identityRef"); resource == "openstackclusters.infrastructure.cluster.x-k8s.io" && ref["region"] == nil {
+				ref["region"] = "RegionTwo"
+			}
+			return true
+		})
+		p := small()
+		for range 2 {
+			for _, l := range listings(t, p, data, infra.Access{}) {
+				refused(t, l, infra.Failed, "AuthenticationFailed", "does not exist, or the account has no role in it")
+			}
+		}
+		if _, n := s.Logins(); n != maxFailedLogins {
+			t.Errorf("%s: %d logins failed", name, n)
+		}
+	}
+}
+
+// An application credential logs in to the project that it is of.
+func TestApplicationCredential(t *testing.T) {
+	_, data := cloudOf(t, openstacklab.Options{})
+	data = withClouds(t, data, nil, func(text string) string {
+		a := openstacklab.Recorded
+		return strings.NewReplacer("username: capo-public", "application_credential_id: "+a.Credential,
+			"password: \""+a.Password+"\"", "application_credential_secret: "+a.Secret, "project_name: tenant-os\n", "\n", "      project_domain_id: default\n", "", "      user_domain_id: default\n", "").Replace(text)
+	})
+	if l := only(t, data, infra.Access{}); l.State != infra.Complete || l.Account != "tenant-os" {
+		t.Errorf("%s of %q: %+v", l.State, l.Account, l.Fault)
+	}
+}
+
+// A catalogue is foreign text: a token goes to the identity endpoint's own host, and to
+// what the operator names.
+func TestForeignCatalogue(t *testing.T) {
+	s, data := cloudOf(t, openstacklab.Options{})
+	compute := strings.TrimSuffix(strings.TrimPrefix(s.Compute, "https://"), "/v2.1")
+	s.Endpoint("compute", "https://nova.example:8774/v2.1")
+	refused(t, only(t, data, infra.Access{}), infra.Failed, "ForeignEndpoint", "--endpoint nova.example:8774=nova.example:8774")
+	reroute := infra.Access{Reroutes: []infra.Reroute{{From: "nova.example:8774", To: compute}}}
+	refused(t, only(t, data, reroute), infra.Failed, "UntrustedCertificate", `endpoint: "nova.example:8774"`) // it is for 127.0.0.1
+	reroute.InsecureSkipVerify = true
+	if l := only(t, data, reroute); l.State != infra.Complete {
+		t.Errorf("%s: %+v", l.State, l.Fault)
+	}
+	for url, reason := range map[string]string{
+		"http://127.0.0.1:1/v2.1": "UnexpectedAnswer", "https://user:pw@127.0.0.1/": "UnexpectedAnswer", "https://127.0.0.1/../x": "UnexpectedAnswer", "": "UnexpectedAnswer",
+	} {
+		s.Endpoint("compute", url)
+		refused(t, only(t, data, infra.Access{}), infra.Failed, reason, "")
+	}
+	given, _ := s.Logins()
+	if n := s.Calls()["keystone DELETE /v3/auth/tokens"]; n != given {
+		t.Errorf("%d of %d tokens were revoked", n, given)
+	}
+}
+
+// A region that the cloud does not have, and none where it has two.
+func TestRegions(t *testing.T) {
+	_, data := cloudOf(t, openstacklab.Options{})
+	other := withClouds(t, data, nil, func(text string) string { return strings.ReplaceAll(text, "RegionOne", "RegionTwo") })
+	seen := 0
+	for _, l := range listings(t, small(), other, infra.Access{}) {
+		if l.State == infra.Failed {
+			refused(t, l, infra.Failed, "UnexpectedAnswer", "in region RegionTwo")
+			seen++
+		}
+	}
+	if seen == 0 {
+		t.Error("a region that does not exist is listed")
+	}
+}
+
+// A certificate that nothing vouches for is refused before anything is sent, with what
+// to do; the operator's fingerprint is enough.
+func TestCertificates(t *testing.T) {
+	s, _ := cloudOf(t, openstacklab.Options{})
+	data := leadTo(t, fleet(t), s.Identity, nil, openstacklab.Recorded.Password)
+	l := only(t, data, infra.Access{})
+	refused(t, l, infra.Failed, "UntrustedCertificate", "thumbprint")
+	if given, n := s.Logins(); given+n > 0 {
+		t.Error("somebody logged in")
+	}
+	var creds []infra.Credential
+	for _, at := range []string{s.Identity, s.Compute, s.Network, s.Image} {
+		creds = append(creds, infra.Credential{Endpoint: at, CA: s.CA})
+	}
+	if l := only(t, data, infra.Access{Credentials: creds}); l.State != infra.Complete {
+		t.Errorf("%s: %+v", l.State, l.Fault)
+	}
+}
+
+// What servers say when they are busy, broken, or not themselves.
+func TestFaults(t *testing.T) {
+	const servers, ports = "nova GET /v2.1/servers/detail", "neutron GET /v2.0/ports"
+	for name, c := range map[string]struct {
+		fault  openstacklab.Fault
+		state  infra.State
+		reason string
+	}{
+		"busy once":             {openstacklab.Fault{Call: servers, From: 1, To: 1, Status: 429, Body: "{}", RetryAfter: 1}, infra.Complete, ""},
+		"busy":                  {openstacklab.Fault{Call: servers, Status: 429, Body: "{}"}, infra.Failed, "Throttled"},
+		"away":                  {openstacklab.Fault{Call: servers, Status: 503, Body: "{}"}, infra.Failed, "ListingBroken"},
+		"forbidden":             {openstacklab.Fault{Call: servers, Status: 403, Body: `{"forbidden": {"message": "Policy doesn't allow it"}}`}, infra.Failed, "NoPermission"},
+		"a token that ended":    {openstacklab.Fault{Call: servers, Status: 401, Body: "{}"}, infra.Failed, "ListingBroken"},
+		"another page":          {openstacklab.Fault{Call: servers, Status: 200, Body: "<html>welcome</html>"}, infra.Failed, "UnexpectedAnswer"},
+		"an empty object":       {openstacklab.Fault{Call: servers, Status: 200, Body: "{}"}, infra.Failed, "UnexpectedAnswer"},
+		"nothing":               {openstacklab.Fault{Call: servers, Status: 200, Body: ""}, infra.Failed, "ListingBroken"},
+		"an empty page, more":   {openstacklab.Fault{Call: servers, Change: openstacklab.WithoutServers}, infra.Failed, "UnexpectedAnswer"},
+		"ports forbidden":       {openstacklab.Fault{Call: ports, Status: 403, Body: "{}"}, infra.Partial, "NoPermission"},
+		"ports without a list":  {openstacklab.Fault{Call: ports, Status: 200, Body: "{}"}, infra.Partial, "UnexpectedAnswer"},
+		"second page again":     {openstacklab.Fault{Call: servers, From: 2, Change: func(o openstacklab.Object) { o["servers"] = firstPage }}, infra.Partial, "UnexpectedAnswer"},
+		"a server of others":    {openstacklab.Fault{Call: servers, Change: func(o openstacklab.Object) { o["servers"].([]any)[0].(map[string]any)["tenant_id"] = "other" }}, infra.Failed, "UnexpectedAnswer"},
+		"a server without id":   {openstacklab.Fault{Call: servers, Change: func(o openstacklab.Object) { o["servers"].([]any)[0].(map[string]any)["id"] = "" }}, infra.Failed, "UnexpectedAnswer"},
+		"no networks":           {openstacklab.Fault{Call: "neutron GET /v2.0/networks", Status: 500, Body: "{}"}, infra.Complete, ""},
+		"a login without token": {openstacklab.Fault{Call: "keystone POST /v3/auth/tokens", Status: 201, Body: `{"token": {}}`}, infra.Failed, "UnexpectedAnswer"},
+		"no keystone":           {openstacklab.Fault{Call: "keystone POST /v3/auth/tokens", Status: 404, Body: "not here"}, infra.Failed, "UnexpectedAnswer"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, data := cloudOf(t, openstacklab.Options{PageSize: 10})
+			if c.fault.Change != nil && c.fault.From == 2 {
+				firstPage = firstServers(s, 10)
+			}
+			s.Fail(c.fault)
+			began := time.Now()
+			l := only(t, data, infra.Access{})
+			if c.reason == "" {
+				if l.State != c.state || l.Fault != nil {
+					t.Errorf("%s: %+v", l.State, l.Fault)
+				}
+			} else {
+				refused(t, l, c.state, c.reason, "")
+			}
+			if c.fault.RetryAfter > 0 && time.Since(began) < time.Second {
+				t.Error("it did not wait as long as it was asked to")
+			}
+			if name == "no networks" && (!slices.Contains(l.Unread, keyNetwork) || len(l.Warnings) == 0) {
+				t.Errorf("unread are %v, %q", l.Unread, l.Warnings)
+			}
+		})
+	}
+}
+
+var firstPage []any
+
+func firstServers(s *openstacklab.Server, n int) (page []any) {
+	for _, o := range s.Objects("servers")[:n] {
+		page = append(page, o)
+	}
+	return page
+}

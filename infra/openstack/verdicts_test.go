@@ -1,0 +1,230 @@
+package openstack
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"drift-detector/detector"
+	"drift-detector/infra"
+	"drift-detector/internal/lab/openstacklab"
+)
+
+// Servers of the fleet, after its drift.
+const (
+	living  = "web-prod-md-0-46mng-9s5vw"
+	gone    = "web-prod-md-0-46mng-9xd5m"
+	goneID  = "3bcaafc8-d8d9-44b7-882a-4062e9957813"
+	remade  = "data-md-0-csvkw-7vzlq" // by hand, beside the port that the machine's own had
+	handID  = "cacacbb0-e7f4-47c4-a2c6-20bbebeda535"
+	ghost   = "web-prod-md-0-46mng-2hqkg"
+	ghostID = "47e9bc31-7a89-4690-9170-07d8e1147eec"
+)
+
+// world is what was decided.
+type world struct {
+	machines     map[string]detector.Verdict
+	unattributed map[string]detector.Unattributed // by id
+	ghosts       map[string]bool                  // by id
+	excluded     map[string]int
+	listing      infra.Listing
+}
+
+// decide lists a cloud and decides, without Node lists.
+func decide(t *testing.T, data []byte) world {
+	t.Helper()
+	s, secrets := load(t, data)
+	p := small()
+	inv := infra.Inventory{Version: infra.InventoryVersion}
+	for _, target := range p.Targets(s, secrets, infra.Access{}) {
+		l := p.List(t.Context(), target)
+		l.IDs, l.Asked = target.IDs, target.Probes
+		inv.Listings = append(inv.Listings, l)
+	}
+	r := detector.Detect(s, infra.NewRegistry(p).Expected(s), inv, detector.Options{Now: time.Now()})
+	w := world{machines: map[string]detector.Verdict{}, unattributed: map[string]detector.Unattributed{}, ghosts: map[string]bool{}, listing: inv.Listings[0], excluded: r.Excluded}
+	for i := range r.Clusters {
+		c := &r.Clusters[i]
+		for _, set := range append([]detector.Set{c.ControlPlane}, c.WorkerGroups...) {
+			for _, v := range set.Machines {
+				if v.Status == detector.Ghost || v.Reason == detector.MachineNotInBackup {
+					w.ghosts[v.Instance.ID] = v.Status == detector.Ghost
+				} else {
+					w.machines[v.Name] = v
+				}
+			}
+		}
+	}
+	for _, u := range r.Unattributed {
+		w.unattributed[u.Instance.ID] = u
+	}
+	return w
+}
+
+func (w world) demand(t *testing.T, machine string, status detector.Status, reason detector.Reason) {
+	t.Helper()
+	if v := w.machines[machine]; v.Status != status || v.Reason != reason {
+		t.Errorf("%s is %s %s (%s), want %s %s", machine, v.Status, v.Reason, v.Message, status, reason)
+	}
+}
+
+func idOfServer(t *testing.T, s *openstacklab.Server, name string) string {
+	t.Helper()
+	for _, o := range s.Objects("servers") {
+		if o["name"] == name {
+			return o["id"].(string)
+		}
+	}
+	t.Fatalf("there is no server %s", name)
+	return ""
+}
+
+// Each status of a server is what it means for its machine.
+func TestStatuses(t *testing.T) {
+	s, data := cloudOf(t, openstacklab.Options{})
+	id := idOfServer(t, s, living)
+	for status, want := range map[string]struct {
+		status  detector.Status
+		reason  detector.Reason
+		warning detector.Reason
+	}{
+		"ACTIVE": {detector.Healthy, "", ""}, "BUILD": {detector.Healthy, "", ""}, "REBUILD": {detector.Healthy, "", ""},
+		"SHUTOFF": {detector.Healthy, "", infra.PoweredOff}, "SHELVED_OFFLOADED": {detector.Healthy, "", infra.PoweredOff}, "PAUSED": {detector.Healthy, "", infra.PoweredOff},
+		"ERROR":        {detector.Healthy, "", detector.Reason(infra.ErrorState)},
+		"SOFT_DELETED": {detector.Stale, detector.InstanceTerminated, ""}, "DELETED": {detector.Stale, detector.InstanceTerminated, ""},
+		"UNKNOWN": {detector.Unknown, detector.InstanceUnreadable, ""}, "WHATEVER": {detector.Unknown, detector.InstanceUnreadable, ""},
+	} {
+		s.Status(status, id)
+		w := decide(t, data)
+		w.demand(t, living, want.status, want.reason)
+		if v := w.machines[living]; want.warning != "" && (len(v.Warnings) != 1 || v.Warnings[0].Reason != want.warning) {
+			t.Errorf("%s: %+v", status, v.Warnings)
+		}
+	}
+}
+
+// Servers of a cell that is down are unreadable, in a list of one page, of several, and
+// of a Nova that leaves them out. Nothing is called gone for it.
+func TestCellDown(t *testing.T) {
+	for name, o := range map[string]openstacklab.Options{"one page": {}, "pages": {PageSize: 10}, "an old Nova": {Microversion: "2.60"}, "no microversions": {Microversion: "2.1"}} {
+		t.Run(name, func(t *testing.T) {
+			s, data := cloudOf(t, o)
+			s.CellDown(idOfServer(t, s, living))
+			w := decide(t, data)
+			w.demand(t, living, detector.Unknown, detector.InstanceUnreadable)
+			w.demand(t, gone, detector.Stale, detector.InstanceNotFound)
+			if old := o.Microversion != ""; old != (len(w.listing.Warnings) > 0) {
+				t.Errorf("warnings %q", w.listing.Warnings)
+			}
+		})
+	}
+}
+
+// A name is a witness as long as nothing shows what became of the machine's own port.
+func TestNameWithoutID(t *testing.T) {
+	s, data := cloudOf(t, openstacklab.Options{})
+	w := decide(t, data)
+	w.demand(t, remade, detector.Stale, detector.InstanceNotFound)
+	if u := w.unattributed[handID]; u.Reason != detector.SameName {
+		t.Errorf("the one made by hand is %+v", u)
+	}
+	// Somebody gave it the machine's own port: it has the machine's place.
+	s.Edit("ports", func(o openstacklab.Object) bool {
+		if o["name"] == remade+firstPort {
+			o["device_id"] = handID
+		}
+		return true
+	})
+	decide(t, data).demand(t, remade, detector.Unknown, detector.IdentityChanged)
+	// The port is gone too: nothing says whether this is the machine.
+	s.Edit("ports", func(o openstacklab.Object) bool { return o["name"] != remade+firstPort })
+	decide(t, data).demand(t, remade, detector.Unknown, detector.IdentityChanged)
+}
+
+// Whose a server is, is read from CAPO's port and from groups by their ids; a name alone
+// makes no ghost.
+func TestOwnership(t *testing.T) {
+	s, data := cloudOf(t, openstacklab.Options{})
+	const (
+		twin, other = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
+		named       = "33333333-3333-4333-8333-333333333333"
+	)
+	s.Like(living, "web-prod-md-0-46mng-zzzzz", twin, false) // in the group, no port of CAPO's
+	s.Like(living, "payroll", other, true)                   // CAPO's port in the group, no name of ours
+	s.Like("data-control-plane-cjtfx", "data-control-plane-zzzzz", named, false)
+	w := decide(t, data)
+	if !w.ghosts[ghostID] {
+		t.Errorf("%s is no ghost: %+v", ghost, w.unattributed[ghostID])
+	}
+	if _, ok := w.ghosts[twin]; ok || w.unattributed[twin].Reason == "" {
+		t.Errorf("without CAPO's port it is %v, %+v", w.ghosts[twin], w.unattributed[twin])
+	}
+	if isGhost, ok := w.ghosts[other]; !ok || isGhost {
+		t.Errorf("of an owner that nobody knows it is %v, %v: %+v", isGhost, ok, w.unattributed[other])
+	}
+	if w.unattributed[named].Reason != detector.NameOnly {
+		t.Errorf("a name on a network of others is %+v", w.unattributed[named])
+	}
+	if w.excluded[roleBastion] != 1 {
+		t.Errorf("excluded are %v", w.excluded)
+	}
+	// A bastion made again has another id, and CAPO's port in the bastions' group.
+	s.Like("web-prod-bastion", "web-prod-bastion", "44444444-4444-4444-8444-444444444444", true)
+	if w := decide(t, data); w.excluded[roleBastion] != 2 {
+		t.Errorf("excluded are %v", w.excluded)
+	}
+}
+
+// Absence is concluded only where something has an id that the backup records.
+func TestUnprovenProject(t *testing.T) {
+	s, data := cloudOf(t, openstacklab.Options{})
+	for _, kind := range []string{"servers", "ports", "networks", "routers", "security_groups", "subnets"} {
+		s.Edit(kind, func(openstacklab.Object) bool { return false })
+	}
+	w := decide(t, data)
+	w.demand(t, gone, detector.Unknown, detector.ScopeIncomplete)
+	if w.listing.State != infra.Complete {
+		t.Errorf("%s: %+v", w.listing.State, w.listing.Fault)
+	}
+	// One network that the project owns shows that it is the right one.
+	s.Add("networks", openstacklab.Object{"id": "ab0d33d1-7651-4db1-a1c9-75663d2435db", "name": "x", "project_id": openstacklab.Recorded.ProjectID, "tenant_id": openstacklab.Recorded.ProjectID})
+	decide(t, data).demand(t, gone, detector.Stale, detector.InstanceNotFound)
+	// One that is only shared with it does not.
+	s.Edit("networks", func(o openstacklab.Object) bool {
+		o["project_id"], o["tenant_id"], o["shared"] = "other", "other", true
+		return true
+	})
+	decide(t, data).demand(t, gone, detector.Unknown, detector.ScopeIncomplete)
+}
+
+// Two sources of one id that differ, and a region that some write and others do not.
+func TestRecordedIDs(t *testing.T) {
+	_, data := cloudOf(t, openstacklab.Options{})
+	data = edit(t, data, func(resource string, object map[string]any) bool {
+		name, _ := inside(object, "metadata")["name"].(string)
+		switch {
+		case resource == "openstackmachines.infrastructure.cluster.x-k8s.io" && name == living:
+			spec := inside(object, "spec")
+			spec["providerID"] = "openstack://RegionOne/" + spec["providerID"].(string)[len("openstack:///"):]
+		case resource == "openstackservers.infrastructure.cluster.x-k8s.io" && name == gone:
+			inside(object, "status")["instanceID"] = "10f77095-1205-4081-bc39-60084a65bdfa"
+		}
+		return true
+	})
+	w := decide(t, data)
+	w.demand(t, living, detector.Healthy, "")
+	w.demand(t, gone, detector.Unknown, detector.ConflictingIDs)
+}
+
+// What is left of a machine keeps its server from being called a ghost.
+func TestWhatIsLeftOfMachines(t *testing.T) {
+	_, data := cloudOf(t, openstacklab.Options{})
+	data = edit(t, data, func(resource string, object map[string]any) bool {
+		return resource != "openstackmachines.infrastructure.cluster.x-k8s.io" || inside(object, "metadata")["name"] != "data-md-0-csvkw-zz7d6"
+	})
+	w := decide(t, data)
+	v := w.machines["data-md-0-csvkw-zz7d6"]
+	if v.Status != detector.Healthy || !slices.ContainsFunc(v.Warnings, func(w detector.Warning) bool { return w.Reason == detector.MachineMissing }) {
+		t.Errorf("%+v", v)
+	}
+}
