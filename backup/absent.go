@@ -32,25 +32,22 @@ func (a *assembly) findAbsent() {
 		if c.Derived {
 			continue
 		}
-		by := fmt.Sprintf("Cluster %s/%s", c.Namespace, c.Name)
-		a.follow(gone, c.ID(), c.ControlPlane, by)
-		a.follow(gone, c.ID(), c.Infrastructure, by)
+		a.follow(gone, c.ID(), c.ControlPlane, "Cluster", &c.Meta)
+		a.follow(gone, c.ID(), c.Infrastructure, "Cluster", &c.Meta)
 	}
 	for i := range s.Machines {
 		m := &s.Machines[i]
-		by := "Machine " + m.Namespace + "/" + m.Name
-		a.follow(gone, m.Cluster, m.Infrastructure, by)
-		a.follow(gone, m.Cluster, m.Bootstrap, by)
+		a.follow(gone, m.Cluster, m.Infrastructure, "Machine", &m.Meta)
+		a.follow(gone, m.Cluster, m.Bootstrap, "Machine", &m.Meta)
 	}
 	for i := range s.ControlPlanes {
 		c := &s.ControlPlanes[i]
-		a.follow(gone, c.Cluster, c.Infrastructure, c.Kind+" "+c.Namespace+"/"+c.Name)
+		a.follow(gone, c.Cluster, c.Infrastructure, c.Kind, &c.Meta)
 	}
 	for i := range s.Groups {
 		if g := &s.Groups[i]; g.Kind != "MachineSet" || g.Deployment == "" { // else its MachineDeployment refers to the same
-			by := g.Kind + " " + g.Namespace + "/" + g.Name
-			a.follow(gone, g.Cluster, g.Infrastructure, by)
-			a.follow(gone, g.Cluster, g.Bootstrap, by)
+			a.follow(gone, g.Cluster, g.Infrastructure, g.Kind, &g.Meta)
+			a.follow(gone, g.Cluster, g.Bootstrap, g.Kind, &g.Meta)
 		}
 	}
 	for k, g := range gone {
@@ -72,14 +69,19 @@ func (a *assembly) findAbsent() {
 	})
 }
 
-// follow notes a reference whose object is not in the backup. Of a kind that was
-// not read, only the absence of all objects can be known.
-func (a *assembly) follow(gone map[objectKey]*absent, cluster ClusterID, ref Ref, by string) {
+// follow notes a reference, from an object of a kind, whose object is not in the backup.
+// Of a kind that was not read, only the absence of all objects can be known.
+func (a *assembly) follow(gone map[objectKey]*absent, cluster ClusterID, ref Ref, kind string, from *Meta) {
 	if ref.IsZero() {
 		return
 	}
 	backup := cluster.Backup
-	resource := resourceOf(ref)
+	id := Ref{Group: ref.Group, Kind: ref.Kind}
+	resource, ok := a.resources[id]
+	if !ok {
+		resource = resourceOf(ref)
+		a.resources[id] = resource
+	}
 	entire := a.load.holds[backup][resource] == 0
 	if !entire {
 		known, found := a.load.lookUp(resource, backup, ref)
@@ -87,6 +89,7 @@ func (a *assembly) follow(gone map[objectKey]*absent, cluster ClusterID, ref Ref
 			return
 		}
 	}
+	by := kind + " " + from.Namespace + "/" + from.Name
 	k := objectKey{backup: backup, kind: ref.Kind, name: ref.Group}
 	g := gone[k]
 	if g == nil {

@@ -21,6 +21,8 @@ type assembly struct {
 	planes   map[objectKey]int // index into snapshot.ControlPlanes
 	groups   map[objectKey]int // index into snapshot.Groups
 	ownedBy  map[objectKey]ClusterID
+	// resources of the kinds that are referred to
+	resources map[Ref]string
 	// controlPlanes are those that the backup holds.
 	controlPlanes ControlPlanes
 }
@@ -41,7 +43,7 @@ func (l *loading) assemble() *Snapshot {
 	a := &assembly{
 		load: l, snapshot: s,
 		clusters: map[ClusterID]int{}, planes: map[objectKey]int{}, groups: map[objectKey]int{},
-		ownedBy: map[objectKey]ClusterID{},
+		ownedBy: map[objectKey]ClusterID{}, resources: map[Ref]string{},
 	}
 	a.readClusters()
 	a.readControlPlanes()
@@ -90,6 +92,9 @@ const onDelete = "OnDelete"
 // moment is a time as Kubernetes writes it. One that is none is no reason to leave
 // the object out: it counts as not set.
 func moment(text string) time.Time {
+	if text == "" {
+		return time.Time{}
+	}
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
 		return time.Time{}

@@ -22,7 +22,8 @@ func (b *builder[T]) finish(l *loading) {
 	if t.order != nil {
 		t.count = len(t.order)
 	}
-	l.tables[b.kind] = t
+	handed := *t // alone, without what reading needed
+	l.tables[b.kind] = &handed
 }
 
 // sorted reports whether the records came in order and without further copies, as

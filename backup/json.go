@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
+	"unicode/utf8"
 )
 
 // Raw keeps the JSON text of a value of whatever type, as the backup writes it:
@@ -64,6 +66,9 @@ func (l Labels) Map() map[string]string {
 	if l == "" {
 		return nil
 	}
+	if out, ok := l.plain(); ok {
+		return out
+	}
 	var all map[string]any
 	if json.Unmarshal([]byte(l), &all) != nil {
 		return nil
@@ -75,6 +80,47 @@ func (l Labels) Map() map[string]string {
 		}
 	}
 	return out
+}
+
+// plain reads labels as Kubernetes writes them: strings without escapes, and nothing
+// between them. It reports false for any others.
+func (l Labels) plain() (out map[string]string, ok bool) {
+	rest := string(l)
+	next := func() (text string) {
+		i := -1
+		if ok = len(rest) > 1 && rest[1] == '"'; ok { // behind a brace, a colon or a comma
+			i = strings.IndexByte(rest[2:], '"')
+		}
+		if ok = i >= 0; ok {
+			text, rest = rest[2:2+i], rest[3+i:]
+		}
+		return text
+	}
+	out = make(map[string]string, strings.Count(rest, ","))
+	for separator := byte('{'); ; separator = ',' {
+		if rest == "" || rest[0] != separator {
+			return out, rest == "}"
+		}
+		key := next()
+		if !ok || rest == "" || rest[0] != ':' {
+			return nil, false
+		}
+		value := next()
+		if !ok || !isPlain(key) || !isPlain(value) {
+			return nil, false
+		}
+		out[key] = value
+	}
+}
+
+// isPlain reports whether the text between two quotes is what it means.
+func isPlain(text string) bool {
+	for i := range len(text) {
+		if text[i] == '\\' || text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // Get is the value of a label, empty when there is none.

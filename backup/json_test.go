@@ -201,3 +201,29 @@ func TestGroupsHaveSelectorsAndLabels(t *testing.T) {
 		t.Errorf("read %+v", g)
 	}
 }
+
+// Labels are read alike however they are written.
+func TestLabelsAreRead(t *testing.T) {
+	for text, want := range map[string]map[string]string{
+		``:                                nil,
+		`{}`:                              {},
+		`{"a":"1"}`:                       {"a": "1"},
+		`{"a":"1","b/c":"x,\u0022:{}"}`:   {"a": "1", "b/c": `x,":{}`},
+		`{"a":"1","b":"","":"}"}`:         {"a": "1", "b": "", "": "}"},
+		`{ "a" : "1" ,"b":"2"}`:           {"a": "1", "b": "2"},
+		`{"a":"1","a":"2"}`:               {"a": "2"},
+		`{"a":1,"b":"ü"}`:                 {"b": "ü"},
+		"{\"a\":\"\xff\",\"b\\n\":\"c\"}": {"a": "\ufffd", "b\n": "c"},
+		`{"a":"1",}`:                      nil,
+		`{"a"`:                            nil,
+		`{"a":`:                           nil,
+		`{"a":"`:                          nil,
+		`["a"]`:                           nil,
+		`{"a":"1"}x`:                      nil,
+		`{`:                               nil,
+	} {
+		if got := backup.Labels(text).Map(); len(got) != len(want) || !maps.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}

@@ -3,6 +3,8 @@ package backup
 import (
 	"fmt"
 	"iter"
+
+	"drift-detector/backup/archive"
 )
 
 // Record is one object of a kind: its metadata and what the kind's fields read.
@@ -59,6 +61,10 @@ type AnyKind interface {
 type Want struct {
 	Kinds   []AnyKind
 	Secrets []SecretRule
+	// Beside, where set, makes a visitor for each backup by its index, which gets what it
+	// wants of it in the same pass: whole objects, that nothing is known of. One without
+	// Visit gets nothing.
+	Beside func(backup int) archive.Visitor
 }
 
 // Kind is one resource of which a pass keeps some fields in records of type T.

@@ -56,12 +56,15 @@ type loading struct {
 	input    int64 // bytes of the files that were read so far
 	scanner  scanner
 	wanted   []AnyKind
+	beside   func(backup int) archive.Visitor
 	readers  map[string][]reader // by resource
+	joint    map[string]*scan    // for all of them, where there are several
 	secrets  *secretReader
 	tables   map[AnyKind]any
 	holds    []map[string]int // by backup: its objects, by resource
 	faults   []faults         // by backup
 	overlaps *overlap         // the first of them
+	looked   Meta             // see lookUp
 
 	// Kinds that are met while reading: all control planes, all infrastructure clusters.
 	controlPlanes []*Kind[controlPlaneFields]
@@ -74,7 +77,9 @@ func newLoading(sources int, w Want, bounds limits) *loading {
 		limits:  bounds,
 		memory:  newMemory(),
 		wanted:  slices.Concat(w.Kinds, coreKinds),
+		beside:  w.Beside,
 		readers: map[string][]reader{},
+		joint:   map[string]*scan{},
 		tables:  map[AnyKind]any{},
 		faults:  make([]faults, sources),
 	}
@@ -114,7 +119,24 @@ func (p *pass) readersOf(resource string) ([]reader, error) {
 		rs = append(rs, l.secrets)
 	}
 	l.readers[resource] = rs
+	l.join(resource, rs)
 	return rs, nil
+}
+
+// join has the objects of a resource scanned once for all that read them, unless two
+// readers contradict each other.
+func (l *loading) join(resource string, rs []reader) {
+	if len(rs) < 2 {
+		return
+	}
+	s := &scan{plan: newPlan()}
+	for _, r := range rs {
+		if r.join(s) != nil {
+			return
+		}
+	}
+	s.capture = l.memory.capture(s.plan)
+	l.joint[resource] = s
 }
 
 // faults are what is wrong with the items of one backup.
@@ -162,13 +184,14 @@ func (l *loading) allProblems() []Problem {
 // lookUp reports whether the backup holds an object, and whether that is known at
 // all: only of resources that were read.
 func (l *loading) lookUp(resource string, backup int, ref Ref) (known, found bool) {
+	l.looked = Meta{Backup: backup, Namespace: ref.Namespace, Name: ref.Name}
 	for _, r := range l.readers[resource] {
 		t, ok := r.(interface{ has(*Meta) bool })
 		if !ok {
 			continue
 		}
 		known = true
-		found = found || t.has(&Meta{Backup: backup, Namespace: ref.Namespace, Name: ref.Name})
+		found = found || t.has(&l.looked)
 	}
 	return known, found
 }

@@ -247,3 +247,35 @@ func TestOtherLabBackups(t *testing.T) {
 		})
 	}
 }
+
+// Who reads beside the pass gets the whole objects that it asks for, of its backup.
+func TestBeside(t *testing.T) {
+	b := backuptest.New().
+		Raw("resources/clusters.cluster.x-k8s.io/namespaces/a/b.json", []byte("1")).
+		Raw("resources/things/cluster/c.json", []byte("2")).Raw("resources/others/cluster/d.json", []byte("3")).Bytes()
+	mine := errors.New("mine")
+	var got [3]string
+	var fail error
+	w := backup.Want{Beside: func(i int) archive.Visitor {
+		if i == 1 {
+			return archive.Visitor{}
+		}
+		return archive.Visitor{
+			Want: func(h *archive.Header) (bool, error) { return h.Resource != "others", nil },
+			Visit: func(item *archive.Item) error {
+				got[i] += item.Path() + "=" + string(item.Body) + " "
+				return fail
+			},
+		}
+	}}
+	sources := []backup.Source{backuptest.Source("x", b), backuptest.Source("y", b), backuptest.Source("z", b)}
+	loadAll(t, w, sources...)
+	want := "resources/clusters.cluster.x-k8s.io/namespaces/a/b.json=1 resources/things/cluster/c.json=2 "
+	if got != [3]string{want, "", want} {
+		t.Errorf("%q", got)
+	}
+	fail = mine
+	if _, _, err := backup.Load(t.Context(), sources, w); !errors.Is(err, mine) {
+		t.Errorf("error %v", err)
+	}
+}

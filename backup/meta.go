@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -95,7 +96,7 @@ func checkIdentity(e *entry, p *plan, c *capture, m *memory) error {
 		if len(text) == 0 {
 			return fieldError{metaPaths[slot], errMissing}
 		}
-		if slot == slotAPIVersion && !sameGroup(string(text), e.Resource) {
+		if slot == slotAPIVersion && !sameGroup(text, e.Resource) {
 			return errPathGroup
 		}
 		if slot == slotName && string(text) != string(e.Name) {
@@ -114,8 +115,12 @@ func checkIdentity(e *entry, p *plan, c *capture, m *memory) error {
 
 // sameGroup reports whether an apiVersion is of the group that a resource
 // directory names behind its first dot.
-func sameGroup(apiVersion, resource string) bool {
-	return groupOf(apiVersion) == groupOfResource(resource)
+func sameGroup(apiVersion []byte, resource string) bool {
+	group, _, ok := bytes.Cut(apiVersion, []byte("/"))
+	if !ok {
+		group = nil
+	}
+	return string(group) == groupOfResource(resource)
 }
 
 // groupOf is the group of an apiVersion; it is empty for the core group.

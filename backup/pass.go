@@ -40,8 +40,11 @@ type pass struct {
 	name     string   // of the source
 	resource string   // of the item before
 	readers  []reader // of that resource
+	joint    *scan    // for all of them, or nil
 	reading  []reader // readers of the body that comes
 	entry    entry
+	beside   archive.Visitor // see Want.Beside
+	asks     bool            // it wants the body that comes
 	// When the youngest object was created, and the youngest that may be true.
 	youngest, youngestTrue time.Time
 }
@@ -49,6 +52,9 @@ type pass struct {
 // readSource makes the pass over one source.
 func (l *loading) readSource(ctx context.Context, backup int, source Source) (Info, error) {
 	p := &pass{load: l, backup: backup, name: source.Name}
+	if l.beside != nil {
+		p.beside = l.beside(backup)
+	}
 	counted := Source{Name: source.Name, Open: func() (io.ReadCloser, error) {
 		file, err := source.Open()
 		if err != nil {
@@ -107,7 +113,7 @@ func (p *pass) want(h *archive.Header) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		p.resource, p.readers = h.Resource, readers
+		p.resource, p.readers, p.joint = h.Resource, readers, p.load.joint[h.Resource]
 	}
 	p.reading = p.reading[:0]
 	for _, r := range p.readers {
@@ -115,12 +121,27 @@ func (p *pass) want(h *archive.Header) (bool, error) {
 			p.reading = append(p.reading, r)
 		}
 	}
-	return len(p.reading) > 0, nil
+	if p.asks = false; p.beside.Visit != nil {
+		var err error
+		if p.asks, err = p.beside.Want(h); err != nil {
+			return false, err
+		}
+	}
+	return len(p.reading) > 0 || p.asks, nil
 }
 
 // visit hands an item to the readers that want it.
 func (p *pass) visit(item *archive.Item) error {
+	if p.asks {
+		if err := p.beside.Visit(item); err != nil {
+			return err
+		}
+	}
 	p.entry = entry{Item: item, backup: p.backup}
+	if len(p.reading) > 1 && p.joint != nil {
+		// What one reader refuses, others may take: then each scans it for itself.
+		p.entry.scanned = p.load.scanner.scan(p.joint.plan, p.joint.capture, item.Body) == nil
+	}
 	for _, r := range p.reading {
 		err := r.read(&p.entry, &p.load.scanner)
 		p.born(p.entry.created)

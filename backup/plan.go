@@ -15,6 +15,12 @@ type plan struct {
 	arrays int // number of arrays in the trie
 }
 
+// scan is a plan with room for what a scan by it finds.
+type scan struct {
+	plan    *plan
+	capture *capture
+}
+
 // slot is where the values of one path end up in a capture.
 type slot struct {
 	path  string

@@ -77,7 +77,7 @@ type scanner struct {
 	capture *capture
 	scratch []byte
 	depth   int
-	repeats [64][4]repeat // see skipMember
+	repeats [512]repeat // see skipMember
 }
 
 // scan fills the capture from one document, which must be an object.

@@ -304,7 +304,7 @@ func BenchmarkScanMachine(b *testing.B) {
 	b.SetBytes(size / int64(len(bodies)))
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		if err := s.scan(machineKind.plan, r.capture, bodies[i%len(bodies)]); err != nil {
+		if err := s.scan(machineKind.plan, r.own.capture, bodies[i%len(bodies)]); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -26,6 +26,10 @@ type secretReader struct {
 	use     usage
 	meta    metaUsage
 	list    []keptSecret
+	// Used again for each Secret: what is kept of it, what one rule wants, and what a
+	// value was decoded into.
+	data, ofRule map[string]Sensitive
+	decoded      []byte
 }
 
 // keptSecret is a Secret with the path form that it was read from.
@@ -35,7 +39,7 @@ type keptSecret struct {
 }
 
 func newSecretReader(rules []SecretRule, m *memory) *secretReader {
-	r := &secretReader{rules: rules, plan: newPlan(), keys: map[string]int{}, memory: m}
+	r := &secretReader{rules: rules, plan: newPlan(), keys: map[string]int{}, memory: m, data: map[string]Sensitive{}, ofRule: map[string]Sensitive{}}
 	add := func(members ...string) int {
 		slot, err := r.plan.add(members)
 		if err != nil {
@@ -56,15 +60,19 @@ func newSecretReader(rules []SecretRule, m *memory) *secretReader {
 func (r *secretReader) wanted() bool { return len(r.rules) > 0 }
 
 func (r *secretReader) wants(h *archive.Header) bool {
-	return slices.ContainsFunc(r.rules, func(rule SecretRule) bool { return rule.fitsName(string(h.Name)) })
+	return slices.ContainsFunc(r.rules, func(rule SecretRule) bool { return rule.fitsName(h.Name) })
 }
 
+func (r *secretReader) join(*scan) error { return errAlone }
+
+var errAlone = errors.New("Secrets are scanned for nobody else")
+
 // fitsName compares a name with the rule's: exact, or by suffix.
-func (rule *SecretRule) fitsName(name string) bool {
+func (rule *SecretRule) fitsName(name []byte) bool {
 	if suffix, ok := strings.CutPrefix(rule.Name, "*"); ok {
-		return strings.HasSuffix(name, suffix)
+		return len(name) >= len(suffix) && string(name[len(name)-len(suffix):]) == suffix
 	}
-	return rule.Name == "" || rule.Name == name
+	return rule.Name == "" || rule.Name == string(name)
 }
 
 var errNotBase64 = errors.New("not base64")
@@ -101,14 +109,15 @@ func (r *secretReader) read(e *entry, s *scanner) error {
 			return fieldError{"type", err}
 		}
 	}
-	data := map[string]Sensitive{}
 	var fits bool
 	var named error
-	for _, rule := range r.rules {
-		if !rule.fitsName(string(e.Name)) || rule.Type != "" && rule.Type != typ {
+	clear(r.data)
+	for i := range r.rules {
+		rule := &r.rules[i]
+		if !rule.fitsName(e.Name) || rule.Type != "" && rule.Type != typ {
 			continue
 		}
-		values, err := r.values(rule)
+		err := r.values(rule)
 		if errors.Is(err, errTooLarge) {
 			return err
 		}
@@ -119,44 +128,47 @@ func (r *secretReader) read(e *entry, s *scanner) error {
 			continue
 		}
 		fits = true
-		maps.Copy(data, values)
+		maps.Copy(r.data, r.ofRule)
 	}
 	if !fits {
 		return named
 	}
-	kept := keptSecret{Secret: Secret{Data: data}, form: e.Form}
+	kept := keptSecret{form: e.Form}
+	if len(r.data) > 0 { // of most nothing matters but that they are there
+		kept.Data = maps.Clone(r.data)
+	}
 	if err := readMeta(&kept.Meta, e, r.plan, r.capture, r.memory, &r.meta); err != nil {
 		return err
 	}
 	r.list = append(r.list, kept)
 	r.memory.spend(smallObject)
-	for _, v := range data {
+	for _, v := range r.data {
 		r.memory.spend(len(v.value))
 	}
 	return nil
 }
 
-// values decodes the keys of a rule. A bad optional key counts as absent, unless
-// it is too large to look at.
-func (r *secretReader) values(rule SecretRule) (map[string]Sensitive, error) {
-	values := map[string]Sensitive{}
+// values decodes the keys of a rule into ofRule. A bad optional key counts as absent,
+// unless it is too large to look at.
+func (r *secretReader) values(rule *SecretRule) error {
+	clear(r.ofRule)
 	for _, key := range rule.Keys {
 		v, err := r.value(key)
 		if err != nil {
-			return nil, keyError{key, err}
+			return keyError{key, err}
 		}
-		values[key] = v
+		r.ofRule[key] = v
 	}
 	for _, key := range rule.Optional {
 		v, err := r.value(key)
 		switch {
 		case err == nil:
-			values[key] = v
+			r.ofRule[key] = v
 		case errors.Is(err, errTooLarge):
-			return nil, keyError{key, err}
+			return keyError{key, err}
 		}
 	}
-	return values, nil
+	return nil
 }
 
 func (r *secretReader) value(key string) (Sensitive, error) {
@@ -175,11 +187,14 @@ func (r *secretReader) value(key string) (Sensitive, error) {
 	if len(raw) > base64.StdEncoding.EncodedLen(maxSecret) {
 		return Sensitive{}, errTooLarge
 	}
-	text, err := base64.StdEncoding.AppendDecode(nil, raw)
+	text, err := base64.StdEncoding.AppendDecode(r.decoded[:0], raw)
 	if err != nil {
 		return Sensitive{}, errNotBase64 // without the cause, which may quote the input
 	}
-	return NewSensitive(string(text)), nil
+	kept := NewSensitive(string(text))
+	clear(text)
+	r.decoded = text
+	return kept, nil
 }
 
 // finish keeps one copy of each Secret, as for other objects.
@@ -216,6 +231,6 @@ func (r *secretReader) take() *Secrets {
 	for i := range r.list {
 		s.list[i] = r.list[i].Secret
 	}
-	r.list = nil
+	r.list, r.data, r.ofRule = nil, nil, nil
 	return s
 }

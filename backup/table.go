@@ -10,7 +10,7 @@ import (
 )
 
 // blockLen is how many records one allocation holds.
-const blockLen = 4096
+const blockLen = 256
 
 // origin is where a record was read, for choosing among copies of one object.
 type origin struct {
@@ -22,6 +22,7 @@ type origin struct {
 type entry struct {
 	*archive.Item
 	backup  int
+	scanned bool      // for all readers
 	created time.Time // of the object, once it is read
 }
 
@@ -29,31 +30,46 @@ type entry struct {
 type reader interface {
 	// wants reports by the name alone whether an item may be kept.
 	wants(h *archive.Header) bool
-	// read keeps what is wanted of one item, whose body is gone afterwards.
+	// read keeps what is wanted of one item, whose body is gone afterwards. The item may
+	// have been scanned for all readers of the resource.
 	read(e *entry, s *scanner) error
+	// join adds what it wants to the plan of a scan for several readers.
+	join(*scan) error
 	// finish settles what was read once all sources have been, and hands it over.
 	finish(*loading)
 }
 
+// layout is where a scan puts what the fields of a kind read.
+type layout struct {
+	*scan
+	slots [][]int // by field
+}
+
 // builder fills the table of one kind.
 type builder[T any] struct {
-	kind    *Kind[T]
-	memory  *memory
-	capture *capture
-	usage   []usage
-	meta    metaUsage
-	table   Table[T]
-	forms   []archive.Form
-	size    int // bytes of a record
+	kind   *Kind[T]
+	memory *memory
+	own    layout  // of a scan for this kind alone
+	joint  layout  // of one for all readers of the resource, where there are several
+	found  *layout // of the last scan
+	usage  []usage
+	meta   metaUsage
+	table  Table[T]
+	forms  []archive.Form
+	size   int // bytes of a record
 	// gathered is used again for each field that reads its paths together.
 	gathered []found
 }
 
 func newBuilder[T any](k *Kind[T], m *memory) *builder[T] {
-	return &builder[T]{
-		kind: k, memory: m, capture: m.capture(k.plan), usage: make([]usage, len(k.columns)),
+	b := &builder[T]{
+		kind: k, memory: m, own: layout{scan: &scan{k.plan, m.capture(k.plan)}}, usage: make([]usage, len(k.columns)),
 		size: int(reflect.TypeFor[Record[T]]().Size()),
 	}
+	for _, c := range k.columns {
+		b.own.slots = append(b.own.slots, c.slots)
+	}
+	return b
 }
 
 func (b *builder[T]) wants(h *archive.Header) bool {
@@ -61,11 +77,24 @@ func (b *builder[T]) wants(h *archive.Header) bool {
 }
 
 func (b *builder[T]) read(e *entry, s *scanner) error {
-	if err := s.scan(b.kind.plan, b.capture, e.Body); err != nil {
-		return err
+	if b.found = &b.joint; !e.scanned {
+		b.found = &b.own
+		if err := s.scan(b.own.plan, b.own.capture, e.Body); err != nil {
+			return err
+		}
 	}
-	var r Record[T]
-	if err := readMeta(&r.Meta, e, b.kind.plan, b.capture, b.memory, &b.meta); err != nil {
+	r := b.add()
+	err := b.fill(r, e)
+	if err != nil {
+		b.drop(r)
+	}
+	return err
+}
+
+// fill reads a record out of what a scan has found.
+func (b *builder[T]) fill(r *Record[T], e *entry) error {
+	l := b.found
+	if err := readMeta(&r.Meta, e, l.plan, l.capture, b.memory, &b.meta); err != nil {
 		return err
 	}
 	for i, c := range b.kind.columns {
@@ -75,35 +104,50 @@ func (b *builder[T]) read(e *entry, s *scanner) error {
 			}
 			continue
 		}
-		for _, slot := range c.slots {
-			f, ok := b.capture.at(b.kind.plan, slot)
+		for _, slot := range l.slots[i] {
+			f, ok := l.capture.at(l.plan, slot)
 			if !ok {
 				continue
 			}
 			if err := c.field.read(&r.Data, f, b.memory, &b.usage[i]); err != nil {
-				return fieldError{b.kind.plan.slots[slot].path, err}
+				return fieldError{l.plan.slots[slot].path, err}
 			}
 			break
 		}
 	}
 	r.origin = origin{written: e.Written.Unix(), copy: b.form(e.Form)}
-	b.append(r)
 	return nil
 }
 
 // readTogether reads a field that wants all its paths at once.
 func (b *builder[T]) readTogether(into *T, column int) error {
-	c := &b.kind.columns[column]
+	l := b.found
 	b.gathered = b.gathered[:0]
-	for _, slot := range c.slots {
-		f, _ := b.capture.at(b.kind.plan, slot)
+	for _, slot := range l.slots[column] {
+		f, _ := l.capture.at(l.plan, slot)
 		b.gathered = append(b.gathered, f)
 	}
-	err := c.field.together(into, b.gathered, b.memory, &b.usage[column])
+	err := b.kind.columns[column].field.together(into, b.gathered, b.memory, &b.usage[column])
 	if err == nil || errors.As(err, new(fieldError)) {
 		return err
 	}
-	return fieldError{b.kind.plan.slots[c.slots[0]].path, err}
+	return fieldError{l.plan.slots[l.slots[column][0]].path, err}
+}
+
+func (b *builder[T]) join(s *scan) error {
+	b.joint = layout{scan: s}
+	for _, c := range b.kind.columns {
+		var slots []int
+		for _, path := range c.field.paths {
+			slot, err := s.plan.add(splitPath(path))
+			if err != nil {
+				return err
+			}
+			slots = append(slots, slot)
+		}
+		b.joint.slots = append(b.joint.slots, slots)
+	}
+	return nil
 }
 
 // form is the number of a copy's form.
@@ -116,10 +160,9 @@ func (b *builder[T]) form(f archive.Form) uint32 {
 	return uint32(i)
 }
 
-// append adds a record. The first block grows as needed, because most kinds
-// have few objects; later ones are made whole.
-func (b *builder[T]) append(r Record[T]) {
-	b.memory.spend(b.size)
+// add adds an empty record. The first block grows as needed, because most kinds have few
+// objects; later ones are made whole.
+func (b *builder[T]) add() *Record[T] {
 	t := &b.table
 	if t.count%blockLen == 0 {
 		size := 0
@@ -128,7 +171,21 @@ func (b *builder[T]) append(r Record[T]) {
 		}
 		t.blocks = append(t.blocks, make([]Record[T], 0, size))
 	}
-	last := &t.blocks[len(t.blocks)-1]
-	*last = append(*last, r)
+	b.memory.spend(b.size)
 	t.count++
+	last := &t.blocks[len(t.blocks)-1]
+	*last = append(*last, Record[T]{})
+	return &(*last)[len(*last)-1]
+}
+
+// drop takes the last record away again.
+func (b *builder[T]) drop(r *Record[T]) {
+	*r = Record[T]{}
+	b.memory.spend(-b.size)
+	t := &b.table
+	t.count--
+	last := &t.blocks[len(t.blocks)-1]
+	if *last = (*last)[:len(*last)-1]; len(*last) == 0 {
+		t.blocks = t.blocks[:len(t.blocks)-1]
+	}
 }

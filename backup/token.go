@@ -37,15 +37,14 @@ func (s *scanner) skipObject(i int) (int, error) {
 		if s.byte(i) != '"' {
 			return i, syntaxError(i)
 		}
-		start := i + 1
-		end, _, err := s.text(start)
+		end, _, err := s.text(i + 1)
 		if err != nil {
 			return end, err
 		}
 		if i = s.space(end); s.byte(i) != ':' {
 			return i, syntaxError(i)
 		}
-		if i, err = s.skipMember(s.space(i+1), s.data[start:end-1]); err != nil {
+		if i, err = s.skipMember(s.space(i + 1)); err != nil {
 			return i, err
 		}
 		i = s.space(i)
@@ -67,32 +66,30 @@ type repeat struct {
 	depth int
 }
 
-// maxRepeat bounds what is kept of it, in bytes.
-const maxRepeat = 4 << 10
+// Bounds on what is kept of it, in bytes: less than minRepeat is passed over as fast.
+const (
+	minRepeat = 64
+	maxRepeat = 4 << 10
+)
 
 // skipMember passes over the value of a member. More than half of an object is what
-// Kubernetes notes about the managers of its fields, and that is the same text from
-// object to object, under the names "fieldsV1" and "f:…": what equals a text that was
-// passed over is passed over at once. The four last are kept by name, those that came
-// again before the others.
-func (s *scanner) skipMember(i int, name []byte) (int, error) {
-	if s.byte(i) != '{' || len(name) < 2 || name[0] != 'f' {
+// Kubernetes notes about the managers of its fields, and most of that is the same text from
+// object to object: what equals a text that was passed over is passed over at once. The
+// last text is kept for each hash of some bytes of the first minRepeat.
+func (s *scanner) skipMember(i int) (int, error) {
+	if s.byte(i) != '{' || len(s.data)-i < minRepeat {
 		return s.skip(i)
 	}
-	known := &s.repeats[(len(name)*31+int(name[len(name)-1])*7+int(name[len(name)/2]))%len(s.repeats)]
-	for k := range known {
-		r := &known[k]
-		if n := len(r.text); n > 0 && n <= len(s.data)-i && s.depth <= r.depth && string(s.data[i:i+n]) == string(r.text) {
-			if k > 0 {
-				known[k], known[k-1] = known[k-1], known[k]
-			}
-			return i + n, nil
-		}
+	head := s.data[i : i+minRepeat]
+	hash := binary.LittleEndian.Uint64(head[2:])*0x9e3779b97f4a7c15 ^ binary.LittleEndian.Uint64(head[28:])
+	hash = hash*0x9e3779b97f4a7c15 ^ binary.LittleEndian.Uint64(head[56:])
+	r := &s.repeats[hash*0x9e3779b97f4a7c15>>32%uint64(len(s.repeats))]
+	if n := len(r.text); n > 0 && n <= len(s.data)-i && s.depth <= r.depth && string(s.data[i:i+n]) == string(r.text) {
+		return i + n, nil
 	}
 	end, err := s.skipObject(i)
-	if size := end - i; err == nil && size >= 16 && size <= maxRepeat {
-		last := &known[len(known)-1]
-		last.text, last.depth = append(last.text[:0], s.data[i:end]...), s.depth
+	if size := end - i; err == nil && size >= minRepeat && size <= maxRepeat {
+		r.text, r.depth = append(r.text[:0], s.data[i:end]...), s.depth
 	}
 	return end, err
 }
@@ -175,22 +172,33 @@ const (
 	highs = 0x8080808080808080
 )
 
+// special marks the bytes of a word that end the plain text of a string: quotes, slashes,
+// control characters, and what is no ASCII.
+func special(w uint64) uint64 {
+	quote, slash := w^(ones*'"'), w^(ones*'\\')
+	return ((quote-ones)&^quote | (slash-ones)&^slash | (w-ones*0x20)&^w | w) & highs
+}
+
 // text passes over a string, from behind its opening quote to behind its
 // closing one. plain says that it is ASCII without escapes.
 func (s *scanner) text(i int) (end int, plain bool, err error) {
 	data := s.data
 	plain = true
-	for {
+	for start := i; ; {
 		for i+8 <= len(data) {
-			w := binary.LittleEndian.Uint64(data[i:])
-			quote, slash := w^(ones*'"'), w^(ones*'\\')
 			// The lowest bit that is set is exact: borrows only go up.
-			stop := ((quote-ones)&^quote | (slash-ones)&^slash | (w-ones*0x20)&^w | w) & highs
-			if stop != 0 {
+			if stop := special(binary.LittleEndian.Uint64(data[i:])); stop != 0 {
 				i += bits.TrailingZeros64(stop) >> 3
 				break
 			}
-			i += 8
+			// A text that is long so far is so most likely: a certificate.
+			for i += 8; i-start >= 64 && i+32 <= len(data); i += 32 {
+				part := data[i : i+32]
+				if special(binary.LittleEndian.Uint64(part))|special(binary.LittleEndian.Uint64(part[8:]))|
+					special(binary.LittleEndian.Uint64(part[16:]))|special(binary.LittleEndian.Uint64(part[24:])) != 0 {
+					break
+				}
+			}
 		}
 		switch c := s.byte(i); {
 		case c == '"':

@@ -59,7 +59,7 @@ func newTieIndex(c infra.Expected, expected []*expectedMachine, listings []infra
 		hint := &c.OwnershipHints[i]
 		g := t.grades[hint.Grade]
 		if g == nil {
-			g = &gradeHints{byKey: map[infra.Key]*hintList{}, also: map[string]bool{}, known: map[string]*tied{}}
+			g = &gradeHints{byKey: map[infra.Key]*hintList{}, kinds: map[string]bool{}, also: map[string]bool{}, known: map[string]*tied{}}
 			t.grades[hint.Grade] = g
 		}
 		g.add(hint)

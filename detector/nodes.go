@@ -46,7 +46,7 @@ func indexNodes(listings []infra.Listing, now time.Time) nodes {
 	}
 	n := nodes{
 		byKey: make(map[infra.Key][]*node, count), byMachine: make(map[machineName][]*node, count),
-		byName: map[nodeName][]*node{}, of: map[backup.ClusterID][]*node{}, lists: map[backup.ClusterID]NodeList{},
+		byName: make(map[nodeName][]*node, count), of: map[backup.ClusterID][]*node{}, lists: map[backup.ClusterID]NodeList{},
 	}
 	for i := range listings {
 		l := &listings[i]

@@ -45,18 +45,22 @@ func (v *vm) addReference(c *expectedMachine, rank int, reason Reason) {
 // findReferences adds the references of all expected machines, once they are decided.
 func (ix *index) findReferences() {
 	// The first reference of a rank that reaches an instance is the one that counts, so
-	// that each name is looked up once however many machines have it.
+	// that a name of many instances is looked up once however many machines have it.
 	named := [byName + 1]map[infra.Key]bool{}
 	for rank := range named {
 		named[rank] = map[infra.Key]bool{}
 	}
 	each := func(rank int, keys []infra.Key, add func(*vm)) {
 		for _, k := range keys {
-			if !named[rank][k] {
+			if named[rank][k] {
+				continue
+			}
+			found := ix.withKeys(k)
+			if len(found) > 1 {
 				named[rank][k] = true
-				for _, v := range ix.withKeys(k) {
-					add(v)
-				}
+			}
+			for _, v := range found {
+				add(v)
 			}
 		}
 	}

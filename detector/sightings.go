@@ -2,6 +2,7 @@ package detector
 
 import (
 	"cmp"
+	"hash/maphash"
 	"slices"
 	"time"
 
@@ -131,10 +132,12 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-// postings maps a key to the instances that have it. Chains in one slice keep the cost
-// of a key at one map entry.
+// postings finds the instances that have a key. A hash takes the place of the key, and
+// chains in one slice that of lists: keys are many, and most are never asked for.
 type postings struct {
-	head map[infra.Key]int32
+	vms  []vm
+	seed maphash.Seed
+	head map[uint64]int32
 	next []posting
 }
 
@@ -148,18 +151,21 @@ func indexKeys(vms []vm, test func(*vm) bool) postings {
 			n += len(vms[i].Keys)
 		}
 	}
-	p := postings{head: make(map[infra.Key]int32, n), next: make([]posting, 1, n+1)} // posting 0 ends a chain
+	p := postings{vms: vms, seed: maphash.MakeSeed(), head: make(map[uint64]int32, n), next: make([]posting, 1, n+1)} // posting 0 ends a chain
 	for i := range vms {
 		if !test(&vms[i]) {
 			continue
 		}
 		for _, k := range vms[i].Keys {
-			p.next = append(p.next, posting{int32(i), p.head[k]})
-			p.head[k] = int32(len(p.next) - 1)
+			h := p.hash(k)
+			p.next = append(p.next, posting{int32(i), p.head[h]})
+			p.head[h] = int32(len(p.next) - 1)
 		}
 	}
 	return p
 }
+
+func (p *postings) hash(k infra.Key) uint64 { return maphash.Comparable(p.seed, k) }
 
 // with are the instances that have any of the keys, in no order.
 func (p *postings) with(keys []infra.Key) []int32 {
@@ -172,11 +178,13 @@ func (p *postings) with(keys []infra.Key) []int32 {
 
 // appendTo adds the instances that have k; for a zero key there are none.
 func (p *postings) appendTo(to []int32, k infra.Key) []int32 {
-	if k.IsZero() {
+	if k.IsZero() || len(p.head) == 0 {
 		return to
 	}
-	for at := p.head[k]; at != 0; at = p.next[at].next {
-		to = append(to, p.next[at].vm)
+	for at := p.head[p.hash(k)]; at != 0; at = p.next[at].next {
+		if n := p.next[at].vm; p.vms[n].HasKey(k) { // two keys may have one hash
+			to = append(to, n)
+		}
 	}
 	return to
 }

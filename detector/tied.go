@@ -12,6 +12,7 @@ import (
 // gradeHints are the hints of one grade.
 type gradeHints struct {
 	byKey    map[infra.Key]*hintList
+	kinds    map[string]bool // of the keys in byKey: few of an instance's are
 	patterns []patternHint
 	also     map[string]bool // kinds of keys that hints ask for beside their own
 	// known holds what was found of instances that are alike: names that many clusters
@@ -49,7 +50,7 @@ func (g *gradeHints) add(hint *infra.OwnershipHint) {
 	id := len(g.byKey) + len(g.patterns)
 	if !hint.Key.IsZero() {
 		if g.byKey[hint.Key] == nil {
-			g.byKey[hint.Key] = &hintList{id: id}
+			g.byKey[hint.Key], g.kinds[hint.Key.Kind] = &hintList{id: id}, true
 		}
 		list := g.byKey[hint.Key]
 		list.all = append(list.all, hint)
@@ -67,6 +68,9 @@ func (t *hintIndex) tied(grade infra.Grade, v *vm) *tied {
 	var lists []*hintList
 	count := 0
 	for _, k := range v.Keys {
+		if !g.kinds[k.Kind] {
+			continue
+		}
 		if list := g.byKey[k]; list != nil {
 			lists, count = append(lists, list), count+len(list.all)
 		}

@@ -15,7 +15,11 @@ type Bounded struct {
 
 // RoundTrip implements http.RoundTripper.
 func (b *Bounded) RoundTrip(req *http.Request) (*http.Response, error) {
-	res, err := b.Next.RoundTrip(req)
+	send := b.Next.RoundTrip
+	if m, _ := req.Context().Value(memoKey{}).(*Memo); m != nil {
+		send = func(req *http.Request) (*http.Response, error) { return m.roundTrip(req, b.Next) }
+	}
+	res, err := send(req)
 	if err == nil {
 		res.Body = &boundedBody{ReadCloser: res.Body, left: b.Limit, limit: b.Limit}
 	}

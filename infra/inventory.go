@@ -2,31 +2,87 @@ package infra
 
 import (
 	"bufio"
-	"encoding/json"
+	"bytes"
+	"cmp"
+	jsonv1 "encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
-// WriteInventory saves what was listed, all of it, as JSON. It holds no secret.
+// WriteInventory saves what was listed, all of it, as JSON, in which no string holds a
+// newline. It holds no secret, and is written as a stream: what is packed is unpacked in
+// parts.
 func WriteInventory(w io.Writer, inv Inventory) error {
-	inv.Listings = slices.Clone(inv.Listings)
+	out := saving{enc: jsontext.NewEncoder(w, jsontext.WithIndent(" "))}
+	out.token(jsontext.BeginObject)
+	out.token(jsontext.String("inventoryVersion"))
+	out.token(jsontext.String(inv.Version))
+	out.token(jsontext.String("listings"))
+	out.token(jsontext.BeginArray)
 	for i := range inv.Listings {
-		l := &inv.Listings[i]
-		l.Instances = slices.AppendSeq(slices.Clip(l.Instances), l.Unrelated.All())
+		out.listing(&inv.Listings[i])
 	}
-	buf := bufio.NewWriter(w)
-	enc := json.NewEncoder(buf)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", " ")
-	if err := enc.Encode(inv); err != nil {
-		return err
-	}
-	return buf.Flush()
+	out.token(jsontext.EndArray)
+	out.token(jsontext.EndObject)
+	return out.err
 }
 
-// ReadInventory reads what WriteInventory saved. It fails on anything else, on
+// saving writes an inventory until the first error.
+type saving struct {
+	enc *jsontext.Encoder
+	err error
+}
+
+func (s *saving) token(t jsontext.Token) {
+	if s.err == nil {
+		s.err = s.enc.WriteToken(t)
+	}
+}
+
+// listing writes the lists that may be long last, and one by one.
+func (s *saving) listing(l *Listing) {
+	short := *l
+	short.Instances, short.Nodes = nil, nil
+	text, err := jsonv1.Marshal(short)
+	s.err = cmp.Or(s.err, err)
+	s.token(jsontext.BeginObject)
+	members := jsontext.NewDecoder(bytes.NewReader(text))
+	_, _ = members.ReadToken() // its brace
+	for s.err == nil && members.PeekKind() != '}' {
+		part, err := members.ReadValue() // a name or a value
+		s.err = cmp.Or(err, s.enc.WriteValue(part))
+	}
+	if l.Count() > 0 {
+		each(s, "instances", slices.Values(l.Instances), l.Unrelated.All())
+	}
+	if len(l.Nodes) > 0 {
+		each(s, "nodes", slices.Values(l.Nodes))
+	}
+	s.token(jsontext.EndObject)
+}
+
+func each[T any](s *saving, name string, lists ...iter.Seq[T]) {
+	s.token(jsontext.String(name))
+	s.token(jsontext.BeginArray)
+	for _, list := range lists {
+		for one := range list {
+			text, err := jsonv1.Marshal(one)
+			if s.err = cmp.Or(s.err, err); s.err != nil {
+				return
+			}
+			s.err = s.enc.WriteValue(text)
+		}
+	}
+	s.token(jsontext.EndArray)
+}
+
+// ReadInventory reads what WriteInventory saved, as a stream. It fails on anything else, on
 // another version, and on a file that was cut off.
 func ReadInventory(r io.Reader) (Inventory, error) {
 	in := bufio.NewReader(r)
@@ -34,109 +90,30 @@ func ReadInventory(r io.Reader) (Inventory, error) {
 	if start, _ := in.Peek(3); string(start) == "\xef\xbb\xbf" {
 		_, _ = in.Discard(len(start))
 	}
-	dec := json.NewDecoder(in)
 	var inv Inventory
-	if err := inv.decode(dec); err != nil {
-		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-			return Inventory{}, errors.New("the inventory is cut off")
-		}
+	switch err := json.UnmarshalRead(in, &inv, json.WithUnmarshalers(json.JoinUnmarshalers(exactly[Key](), exactly[Instance](), exactly[Node]()))); {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return Inventory{}, errors.New("the inventory is cut off")
+	case err != nil:
 		return Inventory{}, fmt.Errorf("this is not an inventory: %w", err)
-	}
-	if inv.Version == "" {
+	case inv.Version == "":
 		return Inventory{}, errors.New(`this is not an inventory: field "inventoryVersion" is missing`)
-	}
-	if inv.Version != InventoryVersion {
+	case inv.Version != InventoryVersion:
 		return Inventory{}, fmt.Errorf("the inventory has version %q, this drift-detector reads version %q", inv.Version, InventoryVersion)
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return Inventory{}, errors.New("something follows the inventory in the file")
 	}
 	return inv, nil
 }
 
-// decode reads one instance at a time, so that no more than the longest value is held as
-// text.
-func (inv *Inventory) decode(dec *json.Decoder) error {
-	return object(dec, inv, map[string]func() error{
-		"listings": func() error {
-			return array(dec, func() error {
-				var l Listing
-				err := object(dec, &l, map[string]func() error{
-					"instances": func() error { return list(dec, &l.Instances) },
-					"nodes":     func() error { return list(dec, &l.Nodes) },
-				})
-				inv.Listings = append(inv.Listings, l)
-				return err
-			})
-		},
-	})
-}
-
-// object reads a JSON object into the struct that it is, except for large members, which
-// functions read.
-func object(dec *json.Decoder, into any, large map[string]func() error) error {
-	rest := map[string]json.RawMessage{}
-	if err := delimiter(dec, '{'); err != nil {
-		return err
-	}
-	for dec.More() {
-		name, err := dec.Token()
-		if err != nil {
-			return err
-		}
-		key, _ := name.(string) // in an object every other token is one
-		if read := large[key]; read != nil {
-			err = read()
-		} else {
-			var value json.RawMessage
-			err = dec.Decode(&value)
-			rest[key] = value
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if err := delimiter(dec, '}'); err != nil {
-		return err
-	}
-	small, err := json.Marshal(rest)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(small, into)
-}
-
-// list reads an array element by element.
-func list[T any](dec *json.Decoder, into *[]T) error {
-	return array(dec, func() error {
-		var one T
-		err := dec.Decode(&one)
-		*into = append(*into, one)
+// exactly reads lists into room for exactly what they hold: room that doubles as it fills
+// would be most of the memory of an inventory.
+func exactly[T any]() *json.Unmarshalers {
+	type list []T
+	var last list
+	return json.UnmarshalFromFunc(func(dec *jsontext.Decoder, into *[]T) error {
+		err := json.UnmarshalDecode(dec, &last)
+		*into = slices.Clone(last)
 		return err
 	})
-}
-
-// array reads an array, or null for an empty one.
-func array(dec *json.Decoder, element func() error) error {
-	switch t, err := dec.Token(); {
-	case err != nil || t == nil:
-		return err
-	case t != json.Delim('['):
-		return fmt.Errorf("at byte %d there is no list", dec.InputOffset())
-	}
-	for dec.More() {
-		if err := element(); err != nil {
-			return err
-		}
-	}
-	return delimiter(dec, ']')
-}
-
-func delimiter(dec *json.Decoder, want json.Delim) error {
-	if t, err := dec.Token(); err != nil || t == want {
-		return err
-	}
-	return fmt.Errorf("at byte %d there is no %v", dec.InputOffset(), want)
 }
 
 // InventoryVersion is the version of the saved form of an Inventory.

@@ -120,20 +120,16 @@ func (r *Registry) Expected(s *backup.Snapshot) Expected {
 				expecting[m.Machine] = true
 			}
 		}
-		if all.Machines == nil { // most backups are of one provider: nothing is copied
-			all.Machines = c.Machines
-		} else {
-			all.Machines = append(all.Machines, c.Machines...)
-		}
-		all.OwnershipHints = append(all.OwnershipHints, c.OwnershipHints...)
-		all.Proofs = append(all.Proofs, c.Proofs...)
-		all.Absent = append(all.Absent, c.Absent...)
-		all.Exclude = append(all.Exclude, c.Exclude...)
-		all.Pools = append(all.Pools, c.Pools...)
-		all.Resources = append(all.Resources, c.Resources...)
-		all.Recipes = append(all.Recipes, c.Recipes...)
-		all.OwnerTags = append(all.OwnerTags, c.OwnerTags...)
-		all.Halts = append(all.Halts, c.Halts...)
+		gather(&all.Machines, c.Machines)
+		gather(&all.OwnershipHints, c.OwnershipHints)
+		gather(&all.Proofs, c.Proofs)
+		gather(&all.Absent, c.Absent)
+		gather(&all.Exclude, c.Exclude)
+		gather(&all.Pools, c.Pools)
+		gather(&all.Resources, c.Resources)
+		gather(&all.Recipes, c.Recipes)
+		gather(&all.OwnerTags, c.OwnerTags)
+		gather(&all.Halts, c.Halts)
 		for id, name := range c.Providers {
 			all.Providers[id] = name
 		}
@@ -151,6 +147,16 @@ func (r *Registry) Expected(s *backup.Snapshot) Expected {
 		}
 	}
 	return all
+}
+
+// gather adds what one provider has to a list. Most backups are of one provider: nothing
+// is copied then.
+func gather[T any](into *[]T, more []T) {
+	if len(*into) == 0 {
+		*into = more
+	} else {
+		*into = append(slices.Clip(*into), more...)
+	}
 }
 
 // Targets joins the targets of all providers, in the order of provider,

@@ -57,3 +57,21 @@ func (t *Target) Join(o Target) {
 		t.Source += ", " + o.Source
 	}
 }
+
+// Borrow gives the target the credential of one for the same scope and cluster, which a
+// newer backup names: it may have been changed since. The provider's Detail borrows what
+// goes with it, if it has a method of that name. It reports whether there was one to
+// borrow.
+func (t *Target) Borrow(o *Target) bool {
+	same := slices.ContainsFunc(t.IDs, func(id string) bool { return slices.Contains(o.IDs, id) }) &&
+		slices.ContainsFunc(t.Clusters, func(id backup.ClusterID) bool { return slices.Contains(o.Clusters, id) })
+	if !same || o.Refused != nil || t.Detail == nil != (o.Detail == nil) {
+		return false
+	}
+	t.Credential, t.Redaction, t.Refused = o.Credential, o.Redaction, nil
+	t.Account, t.Source, t.Use, t.Dial, t.NodeState = o.Account, o.Source, o.Use, o.Dial, o.NodeState
+	if d, ok := t.Detail.(interface{ Borrow(detail any) }); ok {
+		d.Borrow(o.Detail)
+	}
+	return true
+}

@@ -61,8 +61,9 @@ func separator(i int, opening, indent string) string {
 // jsonWriter writes pieces of a document and keeps its first error.
 type jsonWriter struct {
 	*bufio.Writer
-	buf bytes.Buffer
-	err error
+	buf   bytes.Buffer // one element as encoding/json has it
+	lines []byte       // and with line breaks
+	err   error
 }
 
 func (j *jsonWriter) list(l reflect.Value) {
@@ -89,11 +90,8 @@ func (j *jsonWriter) value(v any, prefix string) {
 // indenting checks the syntax once more, which takes as long as all the rest.
 func (j *jsonWriter) indented(doc []byte, line string) {
 	const deepest = "                                                                "
-	depth := 0
-	newLine := func() {
-		j.text(line)
-		j.text(deepest[:min(2*depth, len(deepest))])
-	}
+	depth, out := 0, j.lines[:0]
+	newLine := func() { out = append(append(out, line...), deepest[:min(2*depth, len(deepest))]...) }
 	for i := 0; i < len(doc); {
 		start := i
 		i++
@@ -104,18 +102,18 @@ func (j *jsonWriter) indented(doc []byte, line string) {
 				break
 			}
 			depth++
-			j.text(string(c))
+			out = append(out, c)
 			newLine()
 			continue
 		case '}', ']':
 			depth--
 			newLine()
 		case ',':
-			j.text(",")
+			out = append(out, c)
 			newLine()
 			continue
 		case ':':
-			j.text(": ")
+			out = append(out, ": "...)
 			continue
 		case '"':
 			for ; doc[i] != '"'; i++ {
@@ -125,9 +123,10 @@ func (j *jsonWriter) indented(doc []byte, line string) {
 			}
 			i++
 		}
-		if j.err == nil {
-			_, j.err = j.Write(doc[start:i])
-		}
+		out = append(out, doc[start:i]...)
+	}
+	if j.lines = out; j.err == nil {
+		_, j.err = j.Write(out)
 	}
 }
 

@@ -16,6 +16,7 @@ const (
 // Codes of reasons that are not effects of the forecast.
 const (
 	BackupError        Reason = "BackupError"
+	NewerBackup        Reason = "NewerBackup"
 	Incomplete         Reason = "Incomplete"
 	ErrorsOccurred     Reason = "ErrorsOccurred"
 	InstancesToConfirm Reason = "InstancesToConfirm"
@@ -100,6 +101,7 @@ var reasonRows = []reasonRow{
 	{ErrorsOccurred, Unclear},
 	{NothingToCompare, Unclear},
 	{NoForecast, Unclear},
+	{NewerBackup, Unclear},
 	{StatusNotHealthy, Unclear},
 	{OwnerHalted, WithWork},
 	{MachinesHalted, WithWork},

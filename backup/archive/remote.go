@@ -7,10 +7,9 @@ import (
 )
 
 // fetching says which command fetches what is at an address: %s stands for the address.
+// What package store reads does not come here.
 var fetching = map[string]string{
-	"s3":    "fetch it first, `aws s3 cp --recursive '%s' backup/` for a folder, or `aws s3 cp '%[1]s' - | drift-detector … --backup -` for the .tar.gz (with --endpoint-url, or `mc cat`, for a store of your own)",
-	"gs":    "fetch it first, `gcloud storage cp --recursive '%s' backup/`, or pipe the .tar.gz: `gcloud storage cat '%[1]s' | drift-detector … --backup -`",
-	"https": "fetch it first, `curl --fail --location --output mgmt-data.tar.gz '%s'`, or pipe it: `curl --fail --location '%[1]s' | drift-detector … --backup -`",
+	"gs": "fetch it first, `gcloud storage cp --recursive '%s' backup/`, or pipe the .tar.gz: `gcloud storage cat '%[1]s' | drift-detector … --backup -`",
 }
 
 // remote is an error about an address where a path is asked for; nil when the name is
@@ -28,12 +27,9 @@ func remote(name string) error {
 		}
 		shown = strings.ReplaceAll(u.String(), "'", "")
 	}
-	next, ok := fetching[map[string]string{"http": "https", "s3a": "s3"}[scheme]]
-	if !ok {
-		next, ok = fetching[scheme]
-	}
+	next, ok := fetching[scheme]
 	if !ok {
 		return &InputError{shown, "is an address, and not a file or folder", "fetch the backup first, or pipe it in with --backup -", nil}
 	}
-	return &InputError{shown, "drift-detector fetches nothing from an object store", fmt.Sprintf(next, shown), nil}
+	return &InputError{shown, "drift-detector does not read this kind of object store", fmt.Sprintf(next, shown), nil}
 }

@@ -14,13 +14,10 @@ import (
 // An address is answered with the command that fetches it, and without what is secret in it.
 func TestAddressesAreNoPaths(t *testing.T) {
 	for name, want := range map[string]string{
-		"s3://bucket/prefix/backups/nightly":            "aws s3 cp --recursive 's3://bucket/prefix/backups/nightly'",
-		"https://store/b.tar.gz":                        "curl --fail --location --output mgmt-data.tar.gz 'https://store/b.tar.gz'",
-		"http://store/b.tar.gz":                         "curl ",
-		"gs://bucket/b.tar.gz":                          "gcloud storage cat",
-		"ftp://store/b":                                 "--backup -",
-		"https://me:hunter2@store/b?X-Amz-Sig=hunter2x": "https://store/b?…",
-		"s3://a:hunter2@%zz":                            "s3://…",
+		"gs://bucket/b.tar.gz":                    "gcloud storage cat",
+		"ftp://store/b":                           "--backup -",
+		"azure://me:hunter2@store/b?Sig=hunter2x": "azure://store/b?…",
+		"s3a://a:hunter2@%zz":                     "s3a://…",
 	} {
 		_, err := FileSource(name)
 		if known := new(InputError); !errors.As(err, &known) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"io"
 
-	"github.com/mholt/archiver/v3"
+	"drift-detector/backup/archive/inflate"
 )
 
 // sniffed is how much of an input decides what it is.
@@ -37,7 +37,7 @@ func stream(ctx context.Context, input *bufio.Reader, walker *tarWalker) error {
 	case len(head) == 0:
 		return errEmpty
 	case len(head) >= 2 && head[0] == 0x1f && head[1] == 0x8b:
-		err = (&archiver.Gz{SingleThreaded: true}).Decompress(input, to)
+		err = inflate.Gunzip(to, input)
 	case len(head) == tarBlock && checkTarHeader(head) == nil:
 		_, err = io.Copy(to, input)
 	default:

@@ -15,6 +15,12 @@ var (
 		"BackupOld", Warning, ruleAge.Why,
 		"look for a newer backup; with this one, expect drift and run drift-detector detect right before the restore",
 	}
+	// RuleNewer is about a backup that is not the newest of its store.
+	RuleNewer = Rule{
+		"NewerBackup", Warning,
+		"What was made, replaced or deleted after this backup is right in the newer one: with this one it comes back as Stale, and as Ghosts.",
+		"give the newer one; 'drift-detector backups PLACE --compare' says which of the newest is the best",
+	}
 	ruleFuture = Rule{
 		"BackupFromFuture", Warning,
 		"The clock of this machine or that of the backup's cluster is wrong: ages and expiry dates here are not to be trusted.",
@@ -67,6 +73,23 @@ func ages(e *examination) []Finding {
 		}
 		found = append(found, rule.On(i, e.tarball(i), "written %s to %s UTC, in %s; %s",
 			b.WrittenFrom.UTC().Format("2006-01-02 15:04:05"), b.WrittenTo.UTC().Format("15:04:05"), span(b.WrittenTo.Sub(b.WrittenFrom)), says))
+	}
+	return found
+}
+
+// NewerBackup is a backup that is younger than one that is checked.
+type NewerBackup struct {
+	Name    string
+	Place   string // what --backup takes
+	Started time.Time
+}
+
+func newer(e *examination) []Finding {
+	var found []Finding
+	for i, n := range e.options.Newer {
+		if n != nil {
+			found = append(found, RuleNewer.On(i, e.tarball(i), "%s is %s younger: %s", n.Name, span(n.Started.Sub(e.Backups[i].WrittenFrom)), n.Place))
+		}
 	}
 	return found
 }

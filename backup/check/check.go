@@ -84,6 +84,9 @@ type Options struct {
 	// Velero is what Velero says about each backup, in the order of
 	// Snapshot.Backups; nil where that is not known.
 	Velero []*VeleroBackup
+	// Newer is the newest backup of the same store that can be restored and is younger,
+	// for each backup; nil where there is none, or none is known.
+	Newer []*NewerBackup
 	// Absent is what providers miss, beside Snapshot.Absent.
 	Absent []backup.Absence
 	// Findings are those of providers, to be listed with the others.
@@ -107,7 +110,7 @@ var checks = []func(*examination) []Finding{
 	absentObjects, ownersAbsent, machinesMissing,
 	pausing, clustersLeftOut, certificates, secretsAbsent, classes,
 	provisioning, healthChecks, overlaps,
-	versions, ages, windows, unreadable, descriptions, filters,
+	versions, ages, newer, windows, unreadable, descriptions, filters,
 }
 
 // Check lists what is to be known before the backups are restored: by severity,

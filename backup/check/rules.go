@@ -6,7 +6,7 @@ package check
 func Rules() []Rule {
 	all := []Rule{
 		ruleOwner, ruleMachines, // absent.go
-		ruleAge, ruleOld, ruleFuture, ruleUndated, ruleWindow, ruleUnreadable, // age.go
+		ruleAge, ruleOld, RuleNewer, ruleFuture, ruleUndated, ruleWindow, ruleUnreadable, // age.go
 		ruleNotPaused, rulePaused, ruleClusterAbsent, ruleClusterLeftOut, // clusters.go
 		ruleClass, ruleCertificate, ruleAuthority, ruleAuthorityEnds, ruleSecrets,
 		ruleKinds, ruleNamespaces, ruleLabels, ruleClusterScoped, rulePolicy, // filters.go

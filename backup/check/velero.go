@@ -22,9 +22,9 @@ type VeleroBackup struct {
 	velerov1.Backup
 }
 
-// maxVelero bounds velero-backup.json: an object of the API server is smaller
+// MaxVelero bounds velero-backup.json: an object of the API server is smaller
 // than its database accepts, 1.5 MiB by default.
-const maxVelero = 4 << 20
+const MaxVelero = 4 << 20
 
 // VeleroFile is the name of the file that Velero writes beside a tarball.
 const VeleroFile = "velero-backup.json"
@@ -32,12 +32,12 @@ const VeleroFile = "velero-backup.json"
 // ReadVelero reads velero-backup.json. The error is a [*backup.InputError]; it
 // quotes nothing of the content.
 func ReadVelero(path string, r io.Reader) (*VeleroBackup, error) {
-	text, err := io.ReadAll(io.LimitReader(r, maxVelero+1))
+	text, err := io.ReadAll(io.LimitReader(r, MaxVelero+1))
 	if err != nil {
 		return nil, &backup.InputError{Name: path, Problem: "can't be read", Next: nextVelero, Err: err}
 	}
-	if len(text) > maxVelero {
-		return nil, &backup.InputError{Name: path, Problem: fmt.Sprintf("larger than %d bytes", maxVelero), Next: nextVelero}
+	if len(text) > MaxVelero {
+		return nil, &backup.InputError{Name: path, Problem: fmt.Sprintf("larger than %d bytes", MaxVelero), Next: nextVelero}
 	}
 	v := &VeleroBackup{Path: path}
 	if err := json.Unmarshal(text, &v.Backup); err != nil {

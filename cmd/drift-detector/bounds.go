@@ -52,6 +52,9 @@ func (b *bounds) begin(ctx context.Context) (context.Context, context.CancelFunc
 
 // explain is the error of reading a backup for which the deadline left no time.
 func (b *bounds) explain(bounded context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
 	var over *infra.TimeOver
 	if errors.As(context.Cause(bounded), &over) {
 		return fmt.Errorf("%w before the backup was read; nothing was written", over)

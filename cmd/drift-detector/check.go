@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -31,6 +30,7 @@ type checkOptions struct {
 	format      string
 	outputs     []target
 	ignoreFiles []string
+	collected   []*releases.Collector // by backup; nil for one that can't be read again
 }
 
 func checkCommand(s *streams) *cli.Command {
@@ -49,7 +49,7 @@ EXAMPLES:
    drift-detector check --backup mgmt-data.tar.gz --cluster alpha-prod
    drift-detector check --backup bucket/backups/nightly --fail-on error -o check.json
    drift-detector check --backup nightly --ignore-file accepted.yaml -o junit.xml`,
-		Flags: slices.Concat([]cli.Flag{backupFlag()}, o.selectionFlags(), []cli.Flag{
+		Flags: slices.Concat([]cli.Flag{backupFlag()}, o.stores.flags(), o.selectionFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "velero-backup", Usage: "`FILE` velero-backup.json, Velero's description; of the object store; found by itself beside the tarball", Destination: &o.velero},
 			&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 on a finding of this `SEVERITY` or worse: error or warning", Destination: &o.failOn},
 			&cli.StringSliceFlag{Name: "ignore-file", Usage: "YAML `FILE` of rules that set findings aside; those with check: are applied, and what they set aside is still listed, but ignored by --fail-on; repeatable"},
@@ -92,6 +92,7 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 			return err
 		}
 	}
+	o.beside = o.collect
 	e, err := o.load(ctx, s)
 	if err != nil {
 		return err
@@ -104,7 +105,7 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 	e.secrets.Drop()
 	doc := build.Readiness(e.snapshot, e.expected.Absent, found, report.Tool{Name: "drift-detector", Version: version, Commit: commit}, now)
 	doc.Filter = o.filter()
-	if doc.Releases, err = o.releases(ctx, e.velero); err != nil {
+	if doc.Releases, err = o.releases(ctx, e); err != nil {
 		return err
 	}
 	for _, w := range ignore.ApplyToChecks(doc, rules, now) {
@@ -126,26 +127,46 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 	return nil
 }
 
-// releases counts the Helm releases of the backups that need somebody. A backup that
-// comes through a pipe can't be read again.
-func (o *checkOptions) releases(ctx context.Context, velero []*check.VeleroBackup) (*report.HelmReleases, error) {
+// collect takes the records of Helm's releases in the pass that reads a backup anyway. A
+// backup that can't be read again for the objects of the releases is left alone.
+func (o *checkOptions) collect(b openedBackup) archive.Visitor {
+	if b.once {
+		o.collected = append(o.collected, nil)
+		return archive.Visitor{}
+	}
+	c := releases.New(releases.Options{})
+	o.collected = append(o.collected, c)
+	return archive.Visitor{
+		Want: func(h *archive.Header) (bool, error) {
+			return c.Note(h.Resource, h.Version, h.Namespace, h.Name), nil
+		},
+		Visit: func(i *archive.Item) error {
+			c.Read(i.Resource, i.Body)
+			return nil
+		},
+	}
+}
+
+// releases counts the Helm releases of the backups that need somebody. A backup is read
+// again as far as objects of releases are in it.
+func (o *checkOptions) releases(ctx context.Context, e *loadedBackup) (*report.HelmReleases, error) {
 	n := report.HelmReleases{}
-	for i, path := range o.backups {
-		if path == stdinName {
+	for i, c := range o.collected {
+		if c == nil {
 			continue
 		}
-		source, err := archive.FileSource(path)
-		if err != nil {
-			return nil, err
+		c.Plan(filtersOf(e.velero[i], e.snapshot.Backups[i]))
+		if c.Left() > 0 {
+			if err := compareReleases(ctx, e.opened[i].source, c, func(h *archive.Header) (bool, error) {
+				if c.Left() == 0 {
+					return false, errEnough
+				}
+				return c.Names(h.Resource, h.Namespace, h.Name), nil
+			}); err != nil {
+				return nil, err
+			}
 		}
-		if !isRegular(source.Name) {
-			continue
-		}
-		found, _, err := readReleases(ctx, source, velero[i], releases.Options{})
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range found.Releases {
+		for _, r := range c.Result().Releases {
 			n.Total++
 			if r.Stalled {
 				n.Stalled++
@@ -173,7 +194,7 @@ func writeReadiness(w io.Writer, doc *report.Readiness, to *output, s *streams) 
 // before the credentials are dropped.
 func (e *loadedBackup) check(now time.Time) []check.Finding {
 	return check.Check(e.snapshot, e.secrets, check.Options{
-		Now: now, Velero: e.velero, Absent: e.expected.Absent, Only: e.shows,
+		Now: now, Velero: e.velero, Newer: e.newer, Absent: e.expected.Absent, Only: e.shows,
 		Findings:    e.registry.Check(e.snapshot, e.secrets, e.expected, now),
 		Controllers: e.registry.Makers(e.expected),
 	})
@@ -194,18 +215,4 @@ func readVelero(path string) (*check.VeleroBackup, error) {
 	}
 	defer f.Close()
 	return check.ReadVelero(path, f)
-}
-
-// besideTarball is what Velero says about a backup in the file beside it; nil
-// when there is none. One that can't be read costs no more than a warning.
-func besideTarball(s *streams, tarball string) *check.VeleroBackup {
-	path := filepath.Join(filepath.Dir(tarball), check.VeleroFile)
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
-	v, err := readVelero(path)
-	if err != nil {
-		s.warn("%s; it is not used", err)
-	}
-	return v
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"drift-detector/backup/store"
 	"drift-detector/detector"
 	"drift-detector/detector/forecast"
 	"drift-detector/infra"
@@ -31,6 +32,7 @@ type detectOptions struct {
 	fails         failOn
 	ignoreFiles   []string
 	emptyFolders  []string
+	newest        *store.Stored // of those that are compared
 }
 
 func detectCommand(s *streams) *cli.Command {
@@ -173,7 +175,13 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *loadedBackup,
 	if err != nil {
 		return nil, nil, err
 	}
+	// From here on, what is not used any more is let go of: it is most of the memory.
+	e.snapshot.Keep(forecast.Want().Kinds...)
 	result := detector.Detect(e.snapshot, e.expected, inv, detector.Options{Now: now, Only: e.shows})
+	e.expected.OwnershipHints, e.expected.Proofs = nil, nil
+	for i := range inv.Listings {
+		inv.Listings[i].Instances, inv.Listings[i].Unrelated = nil, infra.Unrelated{}
+	}
 	future := forecast.Of(forecast.Inputs{
 		Snapshot: e.snapshot, Expected: e.expected, Inventory: inv, Result: result, Controllers: e.registry.Controllers(), Secrets: held, Now: now,
 	})
@@ -190,8 +198,9 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *loadedBackup,
 		GeneratedAt:   now,
 		Options:       report.Options{IgnoreHealthy: o.ignoreHealthy, SkipNodes: o.skipNodes, Filter: o.filter(), FailOn: o.fails},
 	})
-	plan.Fill(rep, e.registry.Tools())
-	return rep, verdictOnRun(result), nil
+	tools, incomplete := e.registry.Tools(), verdictOnRun(result)
+	plan.Fill(rep, tools)
+	return rep, incomplete, nil
 }
 
 func (o *detectOptions) obtain(ctx context.Context, s *streams, e *loadedBackup, a infra.Access) (infra.Inventory, error) {

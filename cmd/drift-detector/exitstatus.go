@@ -53,6 +53,13 @@ var statuses = map[string][]status{
 		statusUsage,
 		statusInterrupted,
 	},
+	"backups": {
+		{exitOK, "done", "the list, and the comparison if asked for, is written"},
+		statusUsage,
+		{exitIncomplete, "incomplete", "the list is written, but what Velero says of a backup could not be read, or the\n" +
+			"comparison does not hold everything"},
+		statusInterrupted,
+	},
 	"inventory": {
 		{exitOK, "complete", "the inventory is written and complete"},
 		statusUsage,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -26,6 +27,7 @@ var helpGroups = []struct {
 	{"NEEDED", []string{"backup", "output", "reason"}},
 	{"WHERE AND AS WHOM", append(providerFlagNames(), "endpoint", "credentials", "insecure-skip-verify", "skip-access-apiserver", "timeout", "deadline", "inventory", "empty-folder", "dry-run")},
 	{"WHICH CLUSTERS", []string{"cluster", "namespace", "selector"}},
+	{"BUCKETS", storeFlagNames},
 	{"OUTPUT", []string{"format", "summary", "quiet", "ignore-healthy-resources"}},
 	{"CI", []string{"fail-on", "ignore-file"}},
 	{"OPTIONS", nil},
@@ -72,10 +74,14 @@ func helpPage(c *cli.Command) string {
 	fmt.Fprintf(&b, "%s\n\n%s\n", c.UsageText, about)
 	groups := make([]string, len(helpGroups))
 	for _, f := range c.Flags {
+		if elsewhere(c.Name, f) != "" {
+			continue
+		}
 		if d, ok := f.(interface{ IsVisible() bool }); !ok || d.IsVisible() {
 			groups[groupOf(c.Name, f)] += helpFlag(f)
 		}
 	}
+	groups[1] += referred(c)
 	b.WriteString("\n")
 	for i, g := range groups {
 		if g != "" {
@@ -89,6 +95,35 @@ func helpPage(c *cli.Command) string {
 	}
 	b.WriteString(indented("EXIT STATUS: "+strings.Join(ends, ", "), 0, 3))
 	return b.String()
+}
+
+// elsewhere is the word for a flag that the help of a command only mentions, because one
+// screen has no room for it; empty for one that it explains. The manual has all of them.
+func elsewhere(command string, f cli.Flag) string {
+	name := f.Names()[0]
+	prefix, _, _ := strings.Cut(name, "-")
+	switch {
+	case slices.Contains(providerFlagNames(), name), slices.Contains(storeFlagNames, name) && command != "backups":
+		return "--" + prefix + "-…"
+	case command == "backups" && name != "credentials" && slices.Contains(slices.Concat(helpGroups[1].flags, helpGroups[2].flags), name):
+		return "those of detect"
+	}
+	return ""
+}
+
+// referred mentions the flags that are explained elsewhere.
+func referred(c *cli.Command) string {
+	var words []string
+	for _, f := range c.Flags {
+		if w := elsewhere(c.Name, f); w != "" && !slices.Contains(words, w) {
+			words = append(words, w)
+		}
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	left := "   " + strings.Join(words, ", ")
+	return left + strings.Repeat(" ", max(helpColumn-len([]rune(left)), 1)) + "see 'drift-detector man'\n"
 }
 
 // twoExamples are the first lines of a description's examples that the screen has room for.

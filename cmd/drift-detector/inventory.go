@@ -64,18 +64,11 @@ func runInventory(ctx context.Context, o inventoryOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
-	inv, err := o.list(ctx, s, e, access, nil)
+	inv, err := o.list(ctx, s, e, access, e.expected.IsRelated())
 	if err != nil {
 		return err
 	}
-	var document bytes.Buffer
-	if err := infra.WriteInventory(&document, inv); err != nil {
-		return err
-	}
-	write := func(w io.Writer, _ *output) error {
-		_, err := w.Write(terminal.JSON(document.Bytes()))
-		return err
-	}
+	write := func(w io.Writer, _ *output) error { return infra.WriteInventory(&escapedLines{to: w}, inv) }
 	if err := out.write(write); err != nil {
 		return err
 	}
@@ -83,4 +76,19 @@ func runInventory(ctx context.Context, o inventoryOptions, s *streams) error {
 		return err
 	}
 	return incomplete(notListed(inv), "", "")
+}
+
+// escapedLines escapes a JSON document as [terminal.JSON] does, whole lines at a time. It
+// ends with a newline.
+type escapedLines struct {
+	to   io.Writer
+	rest []byte
+}
+
+func (e *escapedLines) Write(p []byte) (int, error) {
+	e.rest = append(e.rest, p...)
+	whole := bytes.LastIndexByte(e.rest, '\n') + 1
+	_, err := e.to.Write(terminal.JSON(e.rest[:whole]))
+	e.rest = append(e.rest[:0], e.rest[whole:]...)
+	return len(p), err
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -9,12 +10,12 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
-	"golang.org/x/term"
 
 	"drift-detector/backup"
 	"drift-detector/backup/archive"
 	"drift-detector/backup/check"
 	"drift-detector/backup/selection"
+	"drift-detector/backup/store"
 	"drift-detector/detector/forecast"
 	"drift-detector/infra"
 	"drift-detector/infra/all"
@@ -34,25 +35,32 @@ type backupOptions struct {
 	quiet       bool
 	selection   selection.Selection
 	bounds      bounds
+	beside      func(openedBackup) archive.Visitor // see backup.Want
+	stores      storeOptions
+	shared      *sharedListing // with the backups that it is compared with; nil for none
 }
 
 func (o *backupOptions) flags() []cli.Flag {
+	return append([]cli.Flag{backupFlag()}, o.listingFlags()...)
+}
+
+// listingFlags are those about the infrastructure that backups name.
+func (o *backupOptions) listingFlags() []cli.Flag {
 	return slices.Concat([]cli.Flag{
-		backupFlag(),
 		&cli.BoolFlag{Name: "skip-access-apiserver", Usage: "do not read the Node lists of workload clusters", Destination: &o.skipNodes},
 		&cli.BoolFlag{Name: "insecure-skip-verify", Usage: "do not verify certificates of infrastructure; those of API servers are always verified", Destination: &o.insecure},
 		&cli.StringSliceFlag{Name: "endpoint", Usage: "contact TO where the backup says FROM: `FROM=TO`; each is host:port or a URL; repeatable"},
 		&cli.StringFlag{Name: "timeout", Usage: "list each place within `TIME`; a vCenter, an AWS account in a region or the Node list of a cluster; such as 90s or 1h30m; what is cut off is incomplete (exit status 3)", Value: infra.Brisk(infra.DefaultTimeout), Destination: &o.bounds.timeout},
 		&cli.StringFlag{Name: "deadline", Usage: "read the backup and list all places within `TIME`; then the report is written of what was listed, incomplete (exit status 3); no limit if not given", Destination: &o.bounds.deadline},
 		&cli.StringFlag{Name: "credentials", Usage: "YAML `FILE` of credentials to use instead; its entries override those of the backup per endpoint", Destination: &o.credentials},
-	}, providerFlags(), o.selectionFlags(), []cli.Flag{
+	}, o.stores.flags(), providerFlags(), o.selectionFlags(), []cli.Flag{
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print warnings and errors only; no progress, summary or credential notices", Destination: &o.quiet},
 		&cli.BoolFlag{Name: "dry-run", Usage: "only print what would be contacted, and how; which endpoints, as which accounts, with which Secrets", Destination: &o.dryRun},
 	})
 }
 
 func backupFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: "backup", Usage: "Velero backup: a `FILE`, its folder, or - for stdin; the file is NAME-data.tar.gz, the folder that of the object store; repeatable"}
+	return &cli.StringSliceFlag{Name: "backup", Usage: "Velero backup: a `FILE`, folder, s3://…/NAME or -; the file is NAME-data.tar.gz, the folder that of the object store, - is standard input, an https:// URL one that the store has signed; repeatable"}
 }
 
 // stdinName is the --backup that is piped in.
@@ -62,18 +70,24 @@ func (o *backupOptions) read(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	o.backups, o.endpoints = c.StringSlice("backup"), c.StringSlice("endpoint")
-	o.selection.Clusters, o.selection.Namespaces = c.StringSlice("cluster"), c.StringSlice("namespace")
+	o.backups = c.StringSlice("backup")
 	if len(o.backups) == 0 {
 		return &usageError{message: "--backup is required", command: c.Command.Name}
 	}
 	if first := slices.Index(o.backups, stdinName); first >= 0 && slices.Contains(o.backups[first+1:], stdinName) {
 		return &usageError{message: "--backup - is given twice: standard input can be read once only", command: c.Command.Name}
 	}
-	if err := o.bounds.read(c); err != nil {
+	return o.readListing(c)
+}
+
+// readListing takes the values of listingFlags.
+func (o *backupOptions) readListing(c *cli.Context) error {
+	o.endpoints = c.StringSlice("endpoint")
+	o.selection.Clusters, o.selection.Namespaces = c.StringSlice("cluster"), c.StringSlice("namespace")
+	err := cmp.Or(o.bounds.read(c), o.stores.read(c))
+	if err != nil {
 		return err
 	}
-	var err error
 	o.options, err = readProviderFlags(c)
 	return err
 }
@@ -97,7 +111,7 @@ func (o *backupOptions) access(s *streams) (infra.Access, error) {
 		for _, w := range warnings {
 			s.warn("%s", w)
 		}
-		a.Credentials = creds
+		a.Credentials, o.stores.given = creds, creds
 	}
 	a.Credentials = append(a.Credentials, environmentCredentials(s.getenv)...)
 	return a, nil
@@ -117,37 +131,51 @@ func quotable(value string) string {
 // loadedBackup is what one or several backups say, ready to be listed and decided.
 type loadedBackup struct {
 	registry *infra.Registry
+	compared bool // it is one of several that are decided in turns
 	snapshot *backup.Snapshot
 	secrets  *backup.Secrets
 	expected infra.Expected
 	shows    func(backup.ClusterID) bool // the clusters that are shown; nil is all
-	velero   []*check.VeleroBackup       // by backup; nil where Velero's file is not beside the tarball
+	opened   []openedBackup
+	store    string // endpoint of the object store that a backup is read from; empty for none
+	newer    []*check.NewerBackup
+	velero   []*check.VeleroBackup // by backup; nil where Velero's file is not beside the tarball
 }
 
+// load finds the backups that --backup names, and reads them.
 func (o *backupOptions) load(ctx context.Context, s *streams) (*loadedBackup, error) {
-	e := &loadedBackup{registry: all.Registry()}
-	e.registry.Timeout = o.bounds.place
-	var sources []backup.Source
-	for _, path := range o.backups {
-		if path == stdinName {
-			if f, ok := s.stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-				return nil, &backup.InputError{Name: "standard input", Problem: "a terminal", Next: "pipe the backup in: cat mgmt-data.tar.gz | drift-detector … --backup -"}
-			}
-			sources, e.velero = append(sources, archive.StreamSource(ctx, "standard input", s.stdin)), append(e.velero, nil)
-			continue
-		}
-		src, err := archive.FileSource(path)
-		if err != nil {
-			return nil, err
-		}
-		sources = append(sources, src)
-		e.velero = append(e.velero, besideTarball(s, src.Name))
-	}
 	bounded, stop := o.bounds.begin(ctx)
 	defer stop()
+	var opened []openedBackup
+	for _, name := range o.backups {
+		b, err := o.stores.open(bounded, s, name, o.quiet)
+		if err != nil {
+			return nil, o.bounds.explain(bounded, err)
+		}
+		opened = append(opened, b)
+	}
+	e, err := o.loadOpened(bounded, s, all.Registry(), opened)
+	return e, o.bounds.explain(bounded, err)
+}
+
+// loadOpened reads backups that were found.
+func (o *backupOptions) loadOpened(ctx context.Context, s *streams, registry *infra.Registry, opened []openedBackup) (*loadedBackup, error) {
+	e := &loadedBackup{registry: registry, opened: opened}
+	registry.Timeout = o.bounds.place
+	if slices.ContainsFunc(o.backups, store.IsAddress) {
+		e.store = o.stores.host()
+	}
+	var sources []backup.Source
+	for _, b := range opened {
+		sources, e.velero, e.newer = append(sources, b.source), append(e.velero, b.velero), append(e.newer, b.newer)
+	}
 	var err error
-	if e.snapshot, e.secrets, err = backup.Load(bounded, sources, join(e.registry.Want(), check.Want(), forecast.Want())); err != nil {
-		return nil, o.bounds.explain(bounded, err)
+	want := join(e.registry.Want(), check.Want(), forecast.Want())
+	if o.beside != nil {
+		want.Beside = func(i int) archive.Visitor { return o.beside(opened[i]) }
+	}
+	if e.snapshot, e.secrets, err = backup.Load(ctx, sources, want); err != nil {
+		return nil, err
 	}
 	if !o.selection.IsZero() {
 		if e.shows, err = o.selection.Of(e.snapshot); err != nil {
@@ -176,6 +204,9 @@ func join(wants ...backup.Want) backup.Want {
 func (e *loadedBackup) targets(s *streams, a infra.Access) []infra.Target {
 	all := e.registry.Targets(e.snapshot, e.secrets, a)
 	for _, given := range e.unused(a, all) {
+		if e.compared {
+			break // it may be for another backup
+		}
 		s.warn("%s matches nothing: the backup names no such endpoint", given)
 	}
 	if e.shows == nil {
@@ -202,6 +233,9 @@ func (e *loadedBackup) unused(a infra.Access, all []infra.Target) []string {
 	for i := range e.snapshot.Clusters {
 		name(e.snapshot.Clusters[i].Endpoint)
 	}
+	if e.store != "" {
+		name(e.store)
+	}
 	var out []string
 	check := func(endpoint, source string) {
 		if at, err := infra.ParseEndpoint(endpoint); err == nil && !named[at] {
@@ -226,10 +260,11 @@ func (o *backupOptions) list(ctx context.Context, s *streams, e *loadedBackup, a
 	for i := range targets {
 		targets[i].IsRelated = isRelated
 	}
+	o.shared.adopt(targets)
 	var places, lists, warnings []string
 	for _, t := range targets {
 		switch {
-		case t.Use == "" || t.Refused != nil || o.quiet:
+		case t.Use == "" || t.Refused != nil || o.quiet || o.shared.knows(&t):
 		case t.NodeState == "":
 			places = append(places, t.Use)
 		default:
@@ -251,7 +286,7 @@ func (o *backupOptions) list(ctx context.Context, s *streams, e *loadedBackup, a
 	}
 	bounded, free := o.bounds.begin(ctx)
 	defer free()
-	inv := e.registry.Collect(bounded, targets, watch)
+	inv := o.shared.collect(bounded, e.registry, targets, watch)
 	stop()
 	e.secrets.Drop()
 	warnings = nil

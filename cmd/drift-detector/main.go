@@ -22,6 +22,7 @@ func main() {
 	context.AfterFunc(ctx, stop)
 	// A closed pipe is an error of a write, and not the end of a run whose exit status matters.
 	signal.Ignore(syscall.SIGPIPE)
+	collectSooner()
 	code := run(ctx, os.Args, process())
 	stop()
 	os.Exit(int(code))

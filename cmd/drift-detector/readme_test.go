@@ -63,6 +63,9 @@ func TestReadmeCommandsWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	blocks := regexp.MustCompile("(?s)\n```\n(.*?)```").FindAllStringSubmatch(readme(t), -1)
+	bucket := newBucket(t)
+	bucket.PutFolder(t, "velero", "mgmt-cluster-1/", filepath.Join(root, "bucket/mgmt-cluster-1"))
+	stored := strings.NewReplacer("s3://BUCKET", "s3://velero", "PREFIX", "mgmt-cluster-1", "NAME", "mgmt-full", "PROFILE", "dr")
 	t.Chdir(w.dir)
 	for name, target := range map[string]string{"testdata": root, "NAME": filepath.Join(root, "bucket/mgmt-cluster-1/backups/mgmt-full")} {
 		if err := os.Symlink(target, name); err != nil {
@@ -82,6 +85,9 @@ func TestReadmeCommandsWork(t *testing.T) {
 				ran++
 			case words[0] == "bin/drift-detector", words[0] == "drift-detector":
 				args := words[1:]
+				if strings.Contains(line, "s3://BUCKET") {
+					args = append(strings.Fields(stored.Replace(line))[1:], "--s3-endpoint", bucket.URL)
+				}
 				if words[0] == "drift-detector" && !slices.Contains(args, "--inventory") {
 					args = append(args, w.reach()...)
 				}

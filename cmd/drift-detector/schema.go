@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"drift-detector/report"
+	backupreport "drift-detector/report/backups"
 	"drift-detector/report/diff"
 	releasereport "drift-detector/report/releases"
 )
@@ -19,16 +20,17 @@ var schemas = map[string]func() []byte{
 	"check":    report.CheckSchema,
 	"diff":     diff.Schema,
 	"releases": releasereport.Schema,
+	"backups":  backupreport.Schema,
 }
 
 func schemaCommand(s *streams) *cli.Command {
 	documents := slices.Sorted(maps.Keys(schemas))
 	return &cli.Command{
 		Name:      "schema",
-		Usage:     "print the JSON Schema of the report, of check, diff or releases",
+		Usage:     "print the JSON Schema of the report or of what another command writes",
 		UsageText: "drift-detector schema [" + strings.Join(documents, "|") + "]",
-		Description: `The schema is of the report that this binary writes, or of the JSON of check,
-diff or releases.
+		Description: `The schema is of the report that this binary writes, or of the JSON of backups,
+check, diff or releases.
 
 EXAMPLES:
    drift-detector schema > report.schema.json

@@ -116,7 +116,7 @@ func callOf(r *http.Request) string {
 		name = openstacklab.CallOf(r)
 	case soapMethod.Match(body):
 		name = string(soapMethod.FindSubmatch(body)[1])
-		body = bytes.Replace(body, []byte("<maxObjects>1000</maxObjects>"), []byte("<maxObjects>12</maxObjects>"), 1)
+		body = bytes.Replace(body, []byte("<maxObjects>1250</maxObjects>"), []byte("<maxObjects>12</maxObjects>"), 1)
 	default:
 		if form, err := url.ParseQuery(string(body)); err == nil && form.Get("Action") != "" {
 			name = form.Get("Action")

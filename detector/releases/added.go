@@ -7,7 +7,7 @@ import (
 )
 
 // added lists what live has of managers other than the release's, and nobody declares.
-func (m *merger) added(desired Object) []Added {
+func (m *merger) added() []Added {
 	own := fieldpath.NewSet()
 	for _, e := range m.owners {
 		if e.own {
@@ -20,7 +20,7 @@ func (m *merger) added(desired Object) []Added {
 			continue
 		}
 		for path := range e.set.Difference(own).All() {
-			if len(path) == 0 || path[0].FieldName == nil || *path[0].FieldName == "status" || m.declared(path, desired) || under(path, out) {
+			if len(path) == 0 || path[0].FieldName == nil || *path[0].FieldName == "status" || m.declared(path) || under(path, out) {
 				continue
 			}
 			v, lives := find(m.live, path)
@@ -34,11 +34,8 @@ func (m *merger) added(desired Object) []Added {
 }
 
 // declared reports whether the manifest has the field, or something inside of it.
-func (m *merger) declared(path fieldpath.Path, desired Object) bool {
-	if m.set.Has(path) {
-		return true
-	}
-	_, found := find(desired, path)
+func (m *merger) declared(path fieldpath.Path) bool {
+	_, found := find(m.full, path)
 	return found
 }
 

@@ -64,3 +64,31 @@ func sameItem(a, b any, keys []string) bool {
 	}
 	return true
 }
+
+// newer reports whether an object declares a field that its form here lacks and the server
+// kept: then the server's API is newer than the types here, and nothing can be said of it.
+func newer(raw, form, live any) bool {
+	switch r := raw.(type) {
+	case map[string]any:
+		f, _ := form.(map[string]any)
+		l, _ := live.(map[string]any)
+		for k, v := range r {
+			known, has := f[k]
+			kept, lives := l[k]
+			if !has && lives && !isZero(v) && !empty(v) || has && newer(v, known, kept) {
+				return true
+			}
+		}
+	case []any:
+		f, _ := form.([]any)
+		l, _ := live.([]any)
+		for i := range min(len(r), len(f)) {
+			for j, item := range l {
+				if name := at(r[i], "name"); (name == nil && i == j || name != nil && equal(name, at(item, "name"))) && newer(r[i], f[i], item) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}

@@ -145,66 +145,71 @@ func TestConfigMapStorage(t *testing.T) {
 	}
 }
 
-// One change of the manifest or of a live object, and what it says of the field.
-func TestFields(t *testing.T) {
-	web, worker := "Deployment/shop/shop-web", "Deployment/shop/shop-worker"
-	manifest := func(old, new string) func(testing.TB, world) {
-		return func(t testing.TB, w world) {
-			w.edit(t, func(r Object) {
-				if !strings.Contains(text(r, "manifest"), old) {
-					t.Fatalf("no %q", old)
-				}
-				r["manifest"] = strings.Replace(text(r, "manifest"), old, new, 1)
-			})
-		}
+const web, worker = "Deployment/shop/shop-web", "Deployment/shop/shop-worker"
+
+// manifest changes the manifest of the release.
+func manifest(old, new string) func(testing.TB, world) {
+	return func(t testing.TB, w world) {
+		w.edit(t, func(r Object) {
+			if !strings.Contains(text(r, "manifest"), old) {
+				t.Fatalf("no %q", old)
+			}
+			r["manifest"] = strings.Replace(text(r, "manifest"), old, new, 1)
+		})
 	}
-	for _, c := range []struct {
-		name, object string
-		change       func(testing.TB, world)
-		want         string // op path upgrade unseen; of all changes
-		refused      string
-	}{
-		{"declared zero", web, func(t testing.TB, w world) {
-			put(w.get("deployments.apps", "shop-web"), true, "spec", "template", "spec", "hostNetwork")
-			manifest("      containers:\n      - name: web", "      hostNetwork: false\n      containers:\n      - name: web")(t, w)
-		}, "remove /spec/template/spec/hostNetwork repairs unseen", ""},
-		{"quantities", worker, manifest("cpu: 0.25", "cpu: 250m"), "", ""},
-		{"value and valueFrom", web, func(_ testing.TB, w world) {
-			c := list(w.get("deployments.apps", "shop-web"), "spec", "template", "spec", "containers")[0].(Object)
-			c["env"] = []any{Object{"name": "LOG_LEVEL", "valueFrom": Object{"fieldRef": Object{"apiVersion": "v1", "fieldPath": "metadata.name"}}}, Object{"name": "EMPTY"}}
-		}, "add /spec/template/spec/containers/0/env/0/value fails", "env LOG_LEVEL has value and valueFrom"},
-		{"immutable selector", web, manifest("selector: {matchLabels: {app: shop-web}}", "selector: {matchLabels: {app: other}}"), "replace /spec/selector/matchLabels/app fails", "spec.selector.matchLabels.app is immutable"},
-		{"immutable data", "ConfigMap/shop/shop-config", func(t testing.TB, w world) {
-			put(w.get("configmaps", "shop-config"), true, "immutable")
-			manifest("log.level: debug", "log.level: warn")(t, w)
-		}, "replace /data/log.level fails", "the live object is immutable"},
-		{"fieldRef's default", worker, func(t testing.TB, w world) {
-			c := list(w.get("deployments.apps", "shop-worker"), "spec", "template", "spec", "containers")[0].(Object)
-			c["env"] = []any{Object{"name": "POD", "valueFrom": Object{"fieldRef": Object{"apiVersion": "v1", "fieldPath": "metadata.name"}}}}
-			manifest("- name: worker\n", "- name: worker\n        env: [{name: POD, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]\n")(t, w)
-		}, "", ""},
-		{"ssa meets another manager", web, func(t testing.TB, w world) {
-			w.edit(t, func(r Object) { r["apply_method"] = "ssa" })
-			manifest("replicas: 5", "replicas: 3")(t, w)
-		}, "replace /spec/replicas fails", ""},
-		{"helm 3 repairs", web, manifest("replicas: 5", "replicas: 3"), "replace /spec/replicas repairs", ""},
-		{"replicas under an autoscaler", worker, manifest("spec:\n  selector: {matchLabels: {app: shop-worker}}", "spec:\n  replicas: 1\n  selector: {matchLabels: {app: shop-worker}}"), "replace /spec/replicas repairs benign", ""},
-		{"autoscaling/v1", "HorizontalPodAutoscaler/shop/shop-worker", func(t testing.TB, w world) {
-			o := w.get("horizontalpodautoscalers.autoscaling", "shop-worker")
-			put(o, "autoscaling/v1", "apiVersion")
-			delete(o["spec"].(Object), "metrics")
-			put(o, int64(80), "spec", "targetCPUUtilizationPercentage")
-			manifest("maxReplicas: 12", "maxReplicas: 7")(t, w)
-		}, "replace /spec/maxReplicas repairs", ""},
-		{"what a server adds to claims", "StatefulSet/shop/db", func(t testing.TB, w world) {
-			w.edit(t, func(r Object) {
-				r["manifest"] = text(r, "manifest") + "\n---\napiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db}\nspec:\n  volumeClaimTemplates: [{metadata: {name: a}, spec: {resources: {requests: {storage: 1024Mi}}}}]\n"
-			})
-			w[[3]string{"statefulsets.apps", "shop", "db"}] = decode(t, `{"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"name":"db","namespace":"shop","labels":{"app.kubernetes.io/managed-by":"Helm"},"annotations":{"meta.helm.sh/release-name":"shop","meta.helm.sh/release-namespace":"shop"}},
+}
+
+// fields are changes of the manifest or of a live object, one each, and what is said of them.
+var fields = []struct {
+	name, object string
+	change       func(testing.TB, world)
+	want         string // op path upgrade unseen; of all changes
+	refused      string
+}{
+	{"declared zero", web, func(t testing.TB, w world) {
+		put(w.get("deployments.apps", "shop-web"), true, "spec", "template", "spec", "hostNetwork")
+		manifest("      containers:\n      - name: web", "      hostNetwork: false\n      containers:\n      - name: web")(t, w)
+	}, "remove /spec/template/spec/hostNetwork repairs unseen", ""},
+	{"quantities", worker, manifest("cpu: 0.25", "cpu: 250m"), "", ""},
+	{"value and valueFrom", web, func(_ testing.TB, w world) {
+		c := list(w.get("deployments.apps", "shop-web"), "spec", "template", "spec", "containers")[0].(Object)
+		c["env"] = []any{Object{"name": "LOG_LEVEL", "valueFrom": Object{"fieldRef": Object{"apiVersion": "v1", "fieldPath": "metadata.name"}}}, Object{"name": "EMPTY"}}
+	}, "add /spec/template/spec/containers/0/env/0/value fails", "env LOG_LEVEL has value and valueFrom"},
+	{"immutable selector", web, manifest("selector: {matchLabels: {app: shop-web}}", "selector: {matchLabels: {app: other}}"), "replace /spec/selector/matchLabels/app fails", "spec.selector.matchLabels.app is immutable"},
+	{"immutable data", "ConfigMap/shop/shop-config", func(t testing.TB, w world) {
+		put(w.get("configmaps", "shop-config"), true, "immutable")
+		manifest("log.level: debug", "log.level: warn")(t, w)
+	}, "replace /data/log.level fails", "the live object is immutable"},
+	{"fieldRef's default", worker, func(t testing.TB, w world) {
+		c := list(w.get("deployments.apps", "shop-worker"), "spec", "template", "spec", "containers")[0].(Object)
+		c["env"] = []any{Object{"name": "POD", "valueFrom": Object{"fieldRef": Object{"apiVersion": "v1", "fieldPath": "metadata.name"}}}}
+		manifest("- name: worker\n", "- name: worker\n        env: [{name: POD, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]\n")(t, w)
+	}, "", ""},
+	{"ssa meets another manager", web, func(t testing.TB, w world) {
+		w.edit(t, func(r Object) { r["apply_method"] = "ssa" })
+		manifest("replicas: 5", "replicas: 3")(t, w)
+	}, "replace /spec/replicas fails", ""},
+	{"helm 3 repairs", web, manifest("replicas: 5", "replicas: 3"), "replace /spec/replicas repairs", ""},
+	{"replicas under an autoscaler", worker, manifest("spec:\n  selector: {matchLabels: {app: shop-worker}}", "spec:\n  replicas: 1\n  selector: {matchLabels: {app: shop-worker}}"), "replace /spec/replicas repairs benign", ""},
+	{"autoscaling/v1", "HorizontalPodAutoscaler/shop/shop-worker", func(t testing.TB, w world) {
+		o := w.get("horizontalpodautoscalers.autoscaling", "shop-worker")
+		put(o, "autoscaling/v1", "apiVersion")
+		delete(o["spec"].(Object), "metrics")
+		put(o, int64(80), "spec", "targetCPUUtilizationPercentage")
+		manifest("maxReplicas: 12", "maxReplicas: 7")(t, w)
+	}, "replace /spec/maxReplicas repairs", ""},
+	{"what a server adds to claims", "StatefulSet/shop/db", func(t testing.TB, w world) {
+		w.edit(t, func(r Object) {
+			r["manifest"] = text(r, "manifest") + "\n---\napiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db}\nspec:\n  volumeClaimTemplates: [{metadata: {name: a}, spec: {resources: {requests: {storage: 1024Mi}}}}]\n"
+		})
+		w[[3]string{"statefulsets.apps", "shop", "db"}] = decode(t, `{"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"name":"db","namespace":"shop","labels":{"app.kubernetes.io/managed-by":"Helm"},"annotations":{"meta.helm.sh/release-name":"shop","meta.helm.sh/release-namespace":"shop"}},
 "spec":{"volumeClaimTemplates":[{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"a","creationTimestamp":null},"spec":{"resources":{"requests":{"storage":"1Gi"}},"volumeMode":"Filesystem"},"status":{"phase":"Pending"}}]}}`)
-		}, "", ""},
-		{"block scalar before ---", "ConfigMap/shop/shop-config", manifest("feature.search=false\n", "feature.search=false"), "", ""},
-	} {
+	}, "", ""},
+	{"block scalar before ---", "ConfigMap/shop/shop-config", manifest("feature.search=false\n", "feature.search=false"), "", ""},
+}
+
+func TestFields(t *testing.T) {
+	for _, c := range fields {
 		t.Run(c.name, func(t *testing.T) {
 			w := repaired(t)
 			c.change(t, w)
@@ -261,6 +266,11 @@ func TestIgnoreRules(t *testing.T) {
 		}, Excluded},
 		{"Sveltos' annotation", func(_ testing.TB, w world, _ *Options) {
 			put(w.get("deployments.apps", "shop-web"), "ok", "metadata", "annotations", sveltosMark)
+		}, Excluded},
+		{"Flux's annotation, in the manifest", func(t testing.TB, w world, _ *Options) {
+			w.edit(t, func(r Object) {
+				r["manifest"] = strings.Replace(text(r, "manifest"), "kind: Deployment\nmetadata:\n", "kind: Deployment\nmetadata:\n  annotations: {"+fluxMark+": disabled}\n", 1)
+			})
 		}, Excluded},
 		{"HelmRelease, whole", func(_ testing.TB, w world, _ *Options) {
 			w.helmRelease("shop", `{"driftDetection":{"mode":"warn","ignore":[{"paths":[""],"target":{"kind":"Deploy.*","name":"shop-web"}}]}}`, `{"history":[{"version":2}]}`)

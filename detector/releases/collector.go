@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"hash/maphash"
 	"maps"
 	"slices"
 	"strings"
@@ -35,6 +36,12 @@ type Collector struct {
 	said     []Said
 	problems []Problem
 	kept     int
+
+	seed    maphash.Seed
+	noted   []uint64 // hashes of the objects that Note got
+	left    int      // see Left
+	id      []byte   // used again
+	scratch []byte   // of cutManaged
 }
 
 // wanted is one object of a manifest.
@@ -47,6 +54,7 @@ type wanted struct {
 	body     []byte // JSON
 	done     bool
 	other    bool // seen in another API version
+	awaited  bool // counted in left
 }
 
 // New makes a Collector.
@@ -56,6 +64,7 @@ func New(o Options) *Collector {
 		stored: map[key]*stored{}, crds: map[schema.GroupKind]*crd{}, scaled: map[string]bool{},
 		namespaces: map[string]bool{}, resources: map[string]bool{},
 		byID: map[string]*Release{}, byTarget: map[string]*Release{}, wanted: map[string][]*wanted{}, lost: map[string]*WithoutRecord{},
+		seed: maphash.MakeSeed(),
 	}
 }
 
@@ -79,9 +88,62 @@ func (c *Collector) First(resource, namespace string) bool {
 	return firstResources[resource]
 }
 
+// Note is First for a pass that reads other things, too, and a second one that is to end
+// early, see [Collector.Left]. It takes of Secrets and ConfigMaps those that are named as
+// Helm names all its records (pkg/storage/storage.go v4.2.0).
+func (c *Collector) Note(resource, version string, namespace, name []byte) bool {
+	if !c.resources[resource] {
+		c.resources[resource] = true
+	}
+	if len(namespace) > 0 && !c.namespaces[string(namespace)] {
+		c.namespaces[string(namespace)] = true
+	}
+	c.identify(resource, namespace, name)
+	if h := maphash.Bytes(c.seed, c.id); len(c.noted) == 0 || c.noted[len(c.noted)-1] != h { // copies of one object
+		c.noted = append(c.noted, h)
+	}
+	if resource == "secrets" || resource == "configmaps" {
+		return version == "" && bytes.HasPrefix(name, []byte(recordPrefix))
+	}
+	return version == "" && firstResources[resource]
+}
+
+// identify makes id that of an object, as the keys of wanted are.
+func (c *Collector) identify(resource string, namespace, name []byte) {
+	c.id = append(append(append(append(append(c.id[:0], resource...), 0), namespace...), 0), name...)
+}
+
+// Names reports whether a manifest names an object: all that the second pass needs where
+// nobody asks for objects that are in no manifest.
+func (c *Collector) Names(resource string, namespace, name []byte) bool {
+	c.identify(resource, namespace, name)
+	return len(c.wanted[string(c.id)]) > 0
+}
+
+// Left is how many objects of manifests are in the backup, by what Note got, and were not
+// compared yet: once there are none, the second pass changes no release's reason.
+func (c *Collector) Left() int { return c.left }
+
+// await counts what the second pass is to find.
+func (c *Collector) await() {
+	byHash := make(map[uint64][]*wanted, len(c.wanted))
+	for id, targets := range c.wanted {
+		byHash[maphash.String(c.seed, id)] = targets
+	}
+	for _, h := range c.noted {
+		for _, w := range byHash[h] {
+			if !w.awaited {
+				w.awaited = true
+				c.left++
+			}
+		}
+	}
+	c.noted = nil
+}
+
 // Read takes an item of the first pass.
 func (c *Collector) Read(resource string, body []byte) {
-	if (resource == "secrets" || resource == "configmaps") && !bytes.Contains(body, []byte("release")) {
+	if resource == "secrets" && !bytes.Contains(body, []byte("helm.sh/release.v1")) || resource == "configmaps" && !bytes.Contains(body, []byte(`"release"`)) {
 		return
 	}
 	o, err := parse(body)
@@ -140,6 +202,7 @@ func (c *Collector) Plan(scope Scope) {
 	}
 	c.stored = nil
 	c.attach()
+	c.await()
 }
 
 // planRelease unpacks the newest record of a release, and notes what its manifest wants.
@@ -147,7 +210,7 @@ func (c *Collector) planRelease(k key, s *stored) {
 	slices.SortFunc(s.revisions, func(a, b Revision) int { return cmp.Compare(b.Revision, a.Revision) })
 	r := &Release{
 		Name: k.name, Namespace: k.namespace, Storage: k.storage, Revision: s.revisions[0].Revision,
-		History: s.revisions[1:], HelmStatus: s.revisions[0].Status, hooks: map[string]bool{}, ids: map[string]bool{},
+		History: s.revisions[1:], HelmStatus: s.revisions[0].Status, hooks: map[string]bool{},
 	}
 	c.byID[r.id()] = r
 	if c.options.Namespace != "" && c.options.Namespace != k.namespace {
@@ -219,7 +282,6 @@ func (c *Collector) want(r *Release, o Object) {
 		return
 	}
 	w.body = body
-	r.ids[w.resource+"/"+w.compared.Namespace+"/"+w.compared.Name] = true
 	at := w.resource + "\x00" + w.compared.Namespace + "\x00" + w.compared.Name
 	c.wanted[at] = append(c.wanted[at], w)
 	r.Objects = append(r.Objects, w.compared)
@@ -228,7 +290,7 @@ func (c *Collector) want(r *Release, o Object) {
 // Second reports whether [Collector.See] is to have an item in the second pass. Events
 // belong to no release; of another version than Velero restores only what a manifest names.
 func (c *Collector) Second(resource, version string, namespace, name []byte) bool {
-	if strings.HasPrefix(resource, "events") {
+	if resource == "events" || resource == "events.events.k8s.io" {
 		return false
 	}
 	return version == "" || len(c.wanted[resource+"\x00"+string(namespace)+"\x00"+string(name)]) > 0
@@ -241,6 +303,7 @@ func (c *Collector) See(resource, version, namespace, name string, body []byte) 
 	if len(targets) == 0 && !marked {
 		return
 	}
+	body, managed := c.cutManaged(body)
 	live, err := parse(body)
 	if err != nil {
 		for _, w := range targets {
@@ -249,14 +312,14 @@ func (c *Collector) See(resource, version, namespace, name string, body []byte) 
 		return
 	}
 	for _, w := range targets {
-		c.compareWith(w, live)
+		c.compareWith(w, live, managed)
 	}
 	if marked {
 		c.claims(resource, live)
 	}
 }
 
-func (c *Collector) compareWith(w *wanted, live Object) {
+func (c *Collector) compareWith(w *wanted, live Object, managed []byte) {
 	if w.done {
 		return
 	}
@@ -265,6 +328,9 @@ func (c *Collector) compareWith(w *wanted, live Object) {
 		return
 	}
 	w.done = true
+	if w.awaited {
+		c.left--
+	}
 	desired, err := parse(w.body)
 	w.body = nil
 	if err != nil {
@@ -276,7 +342,7 @@ func (c *Collector) compareWith(w *wanted, live Object) {
 		w.compared.Verdict, w.compared.Message = Excluded, why
 		return
 	}
-	out, err := c.compare(desired, live, paths)
+	out, err := c.compare(desired, live, managed, paths)
 	if err != nil {
 		w.compared.Verdict, w.compared.Message = NotComparable, err.Error()
 		return
@@ -297,8 +363,8 @@ func (c *Collector) claims(resource string, live Object) {
 	}
 	id := namespace + "/" + name
 	if r := cmp.Or(c.byTarget[id], c.byID[id]); r != nil && r.Storage != "" {
-		here := resource + "/" + text(live, "metadata", "namespace") + "/" + text(live, "metadata", "name")
-		if r.Reason != Unreadable && len(r.faults) == 0 && !r.ids[here] && !r.hooks[text(live, "kind")+"/"+text(live, "metadata", "name")] {
+		declared := slices.ContainsFunc(c.wanted[resource+"\x00"+text(live, "metadata", "namespace")+"\x00"+text(live, "metadata", "name")], func(w *wanted) bool { return w.release == r })
+		if r.Reason != Unreadable && len(r.faults) == 0 && !declared && !r.hooks[text(live, "kind")+"/"+text(live, "metadata", "name")] {
 			r.Extra = append(r.Extra, describe(live))
 		}
 		return

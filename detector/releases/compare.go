@@ -1,10 +1,13 @@
 package releases
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wI2L/jsondiff"
@@ -47,7 +50,10 @@ type outcome struct {
 	merged  Object // for tests: live with the changes made
 }
 
-var errVersion = errors.New("the backup has it in another API version only")
+var (
+	errVersion = errors.New("the backup has it in another API version only")
+	errNewer   = errors.New("its API server knew fields that this program does not")
+)
 
 // typeFor is the schema of an object, and its Kubernetes type if it is built in.
 func (c *Collector) typeFor(apiVersion, kindName string) (typed.ParseableType, *kind, error) {
@@ -65,10 +71,10 @@ func (c *Collector) typeFor(apiVersion, kindName string) (typed.ParseableType, *
 }
 
 // compare says in what a live object differs from the desired one. The error says
-// why they can't be compared, in words without a value.
-func (c *Collector) compare(desired, live Object, ignore []string) (*outcome, error) {
+// why they can't be compared, in words without a value. Managed is the JSON of the live
+// object's managedFields.
+func (c *Collector) compare(desired, live Object, managed []byte, ignore []string) (*outcome, error) {
 	apiVersion, kindName := text(desired, "apiVersion"), text(desired, "kind")
-	raw := live
 	if text(live, "apiVersion") != apiVersion {
 		if live = converted(live, apiVersion); live == nil {
 			return nil, errVersion
@@ -86,11 +92,12 @@ func (c *Collector) compare(desired, live Object, ignore []string) (*outcome, er
 	if err != nil {
 		return nil, errors.New("the manifest's object is none of its type")
 	}
-	defaulted(kindName, d)
-	m := merger{kind: kindName, t: t, known: known, live: l, ignore: ignore, scaled: c.scaled[describe(live)]}
-	if foreign(raw) {
-		m.owners = ownersOf(raw)
+	if known != nil && newer(desired, d, live) {
+		return nil, errNewer
 	}
+	defaulted(kindName, d)
+	m := merger{kind: kindName, t: t, known: known, live: l, ignore: ignore, scaled: c.scaled[describe(live)], full: d}
+	m.owners = ownersOf(managed)
 	out, err := m.outcome(desired, d)
 	if err != nil {
 		return nil, err
@@ -98,11 +105,11 @@ func (c *Collector) compare(desired, live Object, ignore []string) (*outcome, er
 	if known != nil && len(out.changes) > 0 {
 		out.refused = refusal(kindName, l, out.merged, out.changes)
 		if strings.HasPrefix(out.refused, "two ports") {
-			out.changes = byName(out.changes, l, d, m.owners)
+			out.changes = slices.DeleteFunc(byName(out.changes, l, d, m.owners), func(c Change) bool { return within(c.Pointer, ignore) })
 		}
 	}
 	if m.owners != nil {
-		out.added = m.added(d)
+		out.added = m.added()
 	}
 	return out, nil
 }
@@ -115,6 +122,9 @@ func (c *Collector) form(o Object, t typed.ParseableType, known *kind) (Object, 
 	o = bare(o)
 	if known != nil {
 		return canonical(o, t, *known)
+	}
+	if unknownTypes[text(o, "kind")] {
+		o, _ = withoutZeros(o, func(field string) bool { return unwritten[field] }).(Object)
 	}
 	if t.Schema != nil && t.TypeRef.NamedType != nil {
 		return pruned(o, t.TypeRef, t.Schema, false).(Object), nil
@@ -129,13 +139,13 @@ type merger struct {
 	known  *kind
 	live   Object
 	owners []ownership
-	ignore []string       // JSON pointers
-	scaled bool           // an autoscaler sets its replicas
-	set    *fieldpath.Set // of what is desired
+	ignore []string // JSON pointers
+	scaled bool     // an autoscaler sets its replicas
+	full   Object   // what is desired, with the zero values that the manifest declares
 }
 
-// merge applies desired to live as the API server would.
-func (m *merger) merge(desired Object) (Object, error) {
+// merge applies desired, which may have declared zero values, to live as the API server would.
+func (m *merger) merge(desired Object, zeros bool) (Object, error) {
 	live, err := m.t.FromUnstructured(m.live, typed.AllowDuplicates)
 	if err != nil {
 		return nil, errors.New("the live object is not of its schema")
@@ -144,14 +154,15 @@ func (m *merger) merge(desired Object) (Object, error) {
 	if err != nil {
 		return nil, errors.New("the manifest's object is not of its schema")
 	}
-	if m.set, err = d.ToFieldSet(); err != nil {
-		return nil, errors.New("the manifest's object is not of its schema")
-	}
 	merged, err := live.Merge(d)
 	if err != nil {
 		return nil, errors.New("it can't be merged with the live object")
 	}
-	if gone := m.dropped(); gone != nil {
+	gone, err := m.dropped(d)
+	if err != nil {
+		return nil, errors.New("the manifest's object is not of its schema")
+	}
+	if gone != nil {
 		merged = merged.RemoveItems(gone)
 	}
 	out, _ := merged.AsValue().Unstructured().(Object)
@@ -161,7 +172,7 @@ func (m *merger) merge(desired Object) (Object, error) {
 	if m.t.Schema != nil {
 		out, _ = aligned(m.live, out, m.t.TypeRef, m.t.Schema).(Object)
 	}
-	if m.known != nil && !equal(out, m.live) {
+	if m.known != nil && (zeros || gone != nil) && !equal(out, m.live) { // else both sides have the server's form
 		if out, err = canonical(out, m.t, *m.known); err != nil {
 			return nil, errors.New("it can't be merged with the live object")
 		}
@@ -170,7 +181,14 @@ func (m *merger) merge(desired Object) (Object, error) {
 }
 
 // dropped is what only the release's own Apply entry owns, and no longer declares.
-func (m *merger) dropped() *fieldpath.Set {
+func (m *merger) dropped(desired *typed.TypedValue) (*fieldpath.Set, error) {
+	if m.t.Schema == nil || !slices.ContainsFunc(m.owners, func(e ownership) bool { return e.own && e.Operation == "Apply" }) {
+		return nil, nil
+	}
+	declared, err := desired.ToFieldSet()
+	if err != nil {
+		return nil, err
+	}
 	own, others := fieldpath.NewSet(), fieldpath.NewSet()
 	for _, e := range m.owners {
 		if e.own && e.Operation == "Apply" {
@@ -179,37 +197,33 @@ func (m *merger) dropped() *fieldpath.Set {
 			others = others.Union(e.set)
 		}
 	}
-	if own.Empty() || m.t.Schema == nil {
-		return nil
-	}
 	whole := func(s *fieldpath.Set) *fieldpath.Set { return s.EnsureNamedFieldsAreMembers(m.t.Schema, m.t.TypeRef) }
-	gone := whole(own).Difference(whole(m.set)).Difference(whole(others))
+	gone := whole(own).Difference(whole(declared)).Difference(whole(others))
 	if gone.Empty() {
-		return nil
+		return nil, nil
 	}
-	return gone
+	return gone, nil
 }
 
 // outcome merges with the zero values that the manifest declares, as Helm does, and,
 // if that changes anything, without them, as Flux does.
 func (m *merger) outcome(desired, d Object) (*outcome, error) {
 	if m.known == nil {
-		return m.changed(d)
+		return m.changed(d, false)
 	}
 	full, zeros := withZeros(desired, d)
+	m.full = full.(Object)
 	if !zeros {
-		return m.changed(d)
+		return m.changed(d, false)
 	}
-	helm, err := m.changed(full.(Object))
+	helm, err := m.changed(m.full, true)
 	if err == nil && len(helm.changes) == 0 {
 		return helm, nil
 	}
-	set := m.set
-	flux, fault := m.changed(d)
+	flux, fault := m.changed(d, false)
 	if err != nil || fault != nil {
 		return flux, fault // a zero value of another type: Flux's comparison stays
 	}
-	m.set = m.set.Union(set)
 	for _, c := range helm.changes {
 		if !slices.ContainsFunc(flux.changes, func(o Change) bool { return o.Pointer == c.Pointer && o.Op == c.Op }) {
 			c.Unseen = true
@@ -221,8 +235,8 @@ func (m *merger) outcome(desired, d Object) (*outcome, error) {
 }
 
 // changed merges desired into live, and says what that changes.
-func (m *merger) changed(desired Object) (*outcome, error) {
-	merged, err := m.merge(desired)
+func (m *merger) changed(desired Object, zeros bool) (*outcome, error) {
+	merged, err := m.merge(desired, zeros)
 	if err != nil {
 		return nil, err
 	}
@@ -258,7 +272,7 @@ func (m *merger) patch(merged Object) ([]Change, error) {
 	first = slices.DeleteFunc(first, func(o jsondiff.Operation) bool { return o.Type == jsondiff.OperationRemove })
 	var out []Change
 	for _, o := range append(first, second...) {
-		c := Change{Op: o.Type, Pointer: o.Path, Path: readable(o.Path, live, merged), Desired: o.Value, Live: o.OldValue}
+		c := Change{Op: o.Type, Pointer: o.Path, Path: readable(o.Path, live, merged), Desired: plain(o.Value), Live: plain(o.OldValue)}
 		if o.Type != jsondiff.OperationAdd {
 			c.Owners = who(m.owners, live, o.Path)
 		}
@@ -277,11 +291,18 @@ func difference(live, merged Object) (jsondiff.Patch, error) {
 	if equal(live, merged) {
 		return nil, nil
 	}
-	p, err := jsondiff.Compare(live, merged, jsondiff.Rationalize())
+	p, err := jsondiff.Compare(live, merged, jsondiff.Rationalize(), jsondiff.UnmarshalFunc(exactly))
 	if err != nil {
 		return nil, errors.New("it can't be compared")
 	}
 	return p, nil
+}
+
+// exactly keeps integers that no float64 has: else two of them could be the same.
+func exactly(body []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber()
+	return d.Decode(into)
 }
 
 // byName compares ports that the API server refuses to have twice by their names.
@@ -306,10 +327,25 @@ func byName(changes []Change, live, desired Object, owners []ownership) []Change
 	return out
 }
 
-// plain is a value as JSON decodes it: the other changes went through JSON.
+// plain is a value with its numbers as JSON decodes them, where these are exact.
 func plain(v any) any {
-	if n, ok := v.(int64); ok {
-		return float64(n)
+	switch v := v.(type) {
+	case int64:
+		return float64(v)
+	case json.Number:
+		f, err := v.Float64()
+		if err != nil || f == math.Trunc(f) && strconv.FormatFloat(f, 'f', -1, 64) != v.String() {
+			return v
+		}
+		return f
+	case map[string]any:
+		for k, e := range v {
+			v[k] = plain(e)
+		}
+	case []any:
+		for i, e := range v {
+			v[i] = plain(e)
+		}
 	}
 	return v
 }

@@ -16,7 +16,8 @@ type controller struct {
 	release   string // namespace/name of the release
 	mode      string
 	suspended bool
-	newest    int // version of the newest entry of its history; 0 without
+	apply     string // a HelmRelease's: ssa, csa, or as the release was
+	newest    int    // version of the newest entry of its history; 0 without
 }
 
 // readController takes an object of the first pass that says something about drift.
@@ -54,6 +55,7 @@ func (c *Collector) readHelmRelease(o Object) {
 		object: describe(o), kind: "HelmRelease", release: storage + "/" + release,
 		mode: cmp.Or(text(o, "spec", "driftDetection", "mode"), "disabled"), suspended: at(o, "spec", "suspend") == true,
 	}
+	k.apply = map[string]string{"enabled": "ssa", "disabled": "csa"}[text(o, "spec", "upgrade", "serverSideApply")]
 	for _, h := range list(o, "status", "history") {
 		if v, ok := at(h, "version").(int64); ok {
 			k.newest = max(k.newest, int(v))

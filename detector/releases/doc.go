@@ -6,8 +6,9 @@
 // twice, first the records and what looks after them, then each object that a
 // manifest names, which is compared at once and not kept. The comparison is that
 // of Flux's helm-controller, with the server's part done here: Kubernetes' own
-// types (kinds.go, normalize.go), the merge of a server-side apply (schema.go,
-// compare.go), and what a server refuses (refuse.go).
+// types, defaults and zero values (kinds.go, normalize.go, defaults.go, zeros.go), the
+// merge of a server-side apply (schema.go, compare.go), and what a server refuses
+// (refuse.go).
 //
 // The package decides and reads nothing. Values of Secrets are masked in its
 // [Result], and Helm's values are never read.

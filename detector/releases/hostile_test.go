@@ -55,7 +55,7 @@ func TestSpoiledObjects(t *testing.T) {
 		base[k] = decode(t, body)
 	}
 	base.edit(t, func(r Object) {
-		r["manifest"] = text(r, "manifest") + "\n---\napiVersion: x.io/v1\nkind: Widget\nmetadata: {name: w}\nspec: {parts: [{id: a, size: 2}], steps: [{run: x}]}\n" + richManifest
+		r["manifest"] = text(r, "manifest") + "\n---\napiVersion: x.io/v1\nkind: Widget\nmetadata: {name: w}\nspec: {parts: [{id: a, size: 2}], steps: [{run: x}]}\n" + kindsManifest(t)
 	})
 	keys := make([][3]string, 0, len(base))
 	for k := range base {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -216,10 +217,10 @@ func (m *merger) ignores(path fieldpath.Path) bool {
 		pointer += "/" + name
 		at, _ = find(at, fieldpath.Path{pe})
 	}
-	for _, p := range m.ignore {
-		if pointer == p || strings.HasPrefix(pointer, p+"/") {
-			return true
-		}
-	}
-	return false
+	return within(pointer, m.ignore)
+}
+
+// within reports whether a pointer is one of others, or below one.
+func within(pointer string, others []string) bool {
+	return slices.ContainsFunc(others, func(p string) bool { return pointer == p || strings.HasPrefix(pointer, p+"/") })
 }

@@ -4,12 +4,9 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
-	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -53,13 +50,13 @@ var builtin = map[string]kind{
 	"batch/v1 Job":        namespaced[batchv1.Job]("jobs.batch"),
 	"batch/v1 CronJob":    namespaced[batchv1.CronJob]("cronjobs.batch"),
 
-	"autoscaling/v1 HorizontalPodAutoscaler": namespaced[autoscalingv1.HorizontalPodAutoscaler]("horizontalpodautoscalers.autoscaling"),
+	"autoscaling/v1 HorizontalPodAutoscaler": {resource: "horizontalpodautoscalers.autoscaling"},
 	"autoscaling/v2 HorizontalPodAutoscaler": namespaced[autoscalingv2.HorizontalPodAutoscaler]("horizontalpodautoscalers.autoscaling"),
 
-	"networking.k8s.io/v1 Ingress":       namespaced[networkingv1.Ingress]("ingresses.networking.k8s.io"),
-	"networking.k8s.io/v1 IngressClass":  global[networkingv1.IngressClass]("ingressclasses.networking.k8s.io"),
-	"networking.k8s.io/v1 NetworkPolicy": namespaced[networkingv1.NetworkPolicy]("networkpolicies.networking.k8s.io"),
-	"policy/v1 PodDisruptionBudget":      namespaced[policyv1.PodDisruptionBudget]("poddisruptionbudgets.policy"),
+	"networking.k8s.io/v1 Ingress":       {resource: "ingresses.networking.k8s.io"},
+	"networking.k8s.io/v1 IngressClass":  {resource: "ingressclasses.networking.k8s.io", cluster: true},
+	"networking.k8s.io/v1 NetworkPolicy": {resource: "networkpolicies.networking.k8s.io"},
+	"policy/v1 PodDisruptionBudget":      {resource: "poddisruptionbudgets.policy"},
 	"coordination.k8s.io/v1 Lease":       {resource: "leases.coordination.k8s.io"},
 	"discovery.k8s.io/v1 EndpointSlice":  {resource: "endpointslices.discovery.k8s.io"},
 
@@ -71,9 +68,18 @@ var builtin = map[string]kind{
 	"storage.k8s.io/v1 StorageClass":                  {resource: "storageclasses.storage.k8s.io", cluster: true},
 	"storage.k8s.io/v1 CSIDriver":                     {resource: "csidrivers.storage.k8s.io", cluster: true},
 
+	"storage.k8s.io/v1 VolumeAttributesClass": {resource: "volumeattributesclasses.storage.k8s.io", cluster: true},
+	"node.k8s.io/v1 RuntimeClass":             {resource: "runtimeclasses.node.k8s.io", cluster: true},
+
+	"flowcontrol.apiserver.k8s.io/v1 FlowSchema":                 {resource: "flowschemas.flowcontrol.apiserver.k8s.io", cluster: true},
+	"flowcontrol.apiserver.k8s.io/v1 PriorityLevelConfiguration": {resource: "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io", cluster: true},
+	"certificates.k8s.io/v1 CertificateSigningRequest":           {resource: "certificatesigningrequests.certificates.k8s.io", cluster: true},
+
 	"admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration":   {resource: "validatingwebhookconfigurations.admissionregistration.k8s.io", cluster: true},
 	"admissionregistration.k8s.io/v1 MutatingWebhookConfiguration":     {resource: "mutatingwebhookconfigurations.admissionregistration.k8s.io", cluster: true},
 	"admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy":        {resource: "validatingadmissionpolicies.admissionregistration.k8s.io", cluster: true},
+	"admissionregistration.k8s.io/v1 MutatingAdmissionPolicy":          {resource: "mutatingadmissionpolicies.admissionregistration.k8s.io", cluster: true},
+	"admissionregistration.k8s.io/v1 MutatingAdmissionPolicyBinding":   {resource: "mutatingadmissionpolicybindings.admissionregistration.k8s.io", cluster: true},
 	"admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBinding": {resource: "validatingadmissionpolicybindings.admissionregistration.k8s.io", cluster: true},
 }
 

@@ -9,79 +9,49 @@ import (
 	"io"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"sigs.k8s.io/structured-merge-diff/v6/schema"
 )
 
-// declaredObjects are the desired objects of the lab's release, with its marks.
+// kindsManifest declares an object of each built-in kind.
+func kindsManifest(t testing.TB) string {
+	t.Helper()
+	body, err := os.ReadFile("testdata/kinds.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "\n---\n" + string(body)
+}
+
+// declaredObjects are the desired objects of the lab's release and one of each kind, with its marks.
 func declaredObjects(t testing.TB) []Object {
 	t.Helper()
 	var manifest string
 	shop(t).edit(t, func(r Object) { manifest = text(r, "manifest") })
 	var out []Object
-	for _, o := range objectsOf(manifest+richManifest, func(why string) { t.Fatal(why) }) {
+	missing := maps.Clone(builtin)
+	for _, o := range objectsOf(manifest+kindsManifest(t), func(why string) { t.Fatal(why) }) {
+		id := text(o, "apiVersion") + " " + text(o, "kind")
+		delete(missing, id)
 		o = bare(o)
 		if text(o, "kind") == "Secret" {
 			folded(o)
 		}
-		o["metadata"].(Object)["namespace"] = "shop"
+		if !builtin[id].cluster {
+			o["metadata"].(Object)["namespace"] = "shop"
+		}
 		marked(o, "shop", "shop")
 		out = append(out, reparsed(t, o))
 	}
+	if len(missing) > 0 {
+		t.Errorf("no object of the kinds %q", sortedKeys(missing))
+	}
 	return out
 }
-
-// richManifest has what the lab's lacks: more kinds, sets, atomic lists, int-or-strings.
-const richManifest = `
----
-apiVersion: apps/v1
-kind: StatefulSet
-metadata: {name: db}
-spec:
-  serviceName: db
-  replicas: 2
-  selector: {matchLabels: {app: db}}
-  template:
-    metadata: {labels: {app: db}}
-    spec:
-      tolerations: [{key: a, operator: Exists, effect: NoSchedule}]
-      volumes: [{name: conf, configMap: {name: shop-config, items: [{key: a, path: b}]}}]
-      containers:
-      - name: db
-        image: db:1
-        command: [run, "--fast"]
-        livenessProbe: {httpGet: {path: /live, port: 8080}, periodSeconds: 7}
-        ports: [{name: a, containerPort: 1}, {name: b, containerPort: 2, protocol: UDP}]
-        volumeMounts: [{name: conf, mountPath: /etc/a}, {name: data, mountPath: /data}]
-        resources: {limits: {memory: 1.5Gi}}
-  volumeClaimTemplates:
-  - metadata: {name: data}
-    spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
----
-apiVersion: networking.k8s.io/v1
-kind: Ingress
-metadata: {name: web, annotations: {a: b}}
-spec:
-  ingressClassName: nginx
-  rules: [{host: a.example, http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: shop-web, port: {number: 80}}}}]}}]
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: Role
-metadata: {name: reader}
-rules: [{apiGroups: [""], resources: [pods], verbs: [get, list]}]
----
-apiVersion: policy/v1
-kind: PodDisruptionBudget
-metadata: {name: web}
-spec: {minAvailable: 50%, selector: {matchLabels: {app: shop-web}}}
----
-apiVersion: v1
-kind: ServiceAccount
-metadata: {name: sa}
-automountServiceAccountToken: false
-imagePullSecrets: [{name: a}, {name: b}]
-`
 
 func reparsed(t testing.TB, o any) Object {
 	t.Helper()
@@ -134,7 +104,7 @@ func TestEveryLeafIsFound(t *testing.T) {
 	c := New(Options{})
 	n := 0
 	for _, o := range declaredObjects(t) {
-		same, err := c.compare(o, served(t, c, o), nil)
+		same, err := c.compare(o, served(t, c, o), nil, nil)
 		if err != nil || len(same.changes) > 0 || same.refused != "" {
 			t.Errorf("%s against itself: %v %s", describe(o), err, show(same.changes))
 		}
@@ -146,7 +116,7 @@ func TestEveryLeafIsFound(t *testing.T) {
 			}
 			to := mutated(pointer, v)
 			live := replaced(o, segmentsOf(pointer), to).(Object)
-			out, err := c.compare(o, live, nil)
+			out, err := c.compare(o, live, nil, nil)
 			if err != nil {
 				if err.Error() == "the live object is none of its type" {
 					continue // no server would have it
@@ -160,13 +130,13 @@ func TestEveryLeafIsFound(t *testing.T) {
 			if out.refused != "" {
 				continue
 			}
-			again, err := c.compare(o, out.merged, nil)
+			again, err := c.compare(o, out.merged, nil, nil)
 			if err != nil || len(again.changes) > 0 {
 				t.Errorf("%s %s: changes made, and again: %v %s", describe(o), pointer, err, show(again.changes))
 			}
 		}
 	}
-	if n < 100 {
+	if n < 500 {
 		t.Errorf("only %d leaves", n)
 	}
 }
@@ -211,37 +181,58 @@ func TestOtherWordsAreNoDrift(t *testing.T) {
 	c := New(Options{})
 	for _, o := range declaredObjects(t) {
 		for seed := range uint64(5) {
-			live := shuffled(served(t, c, o), "", rand.New(rand.NewPCG(seed, 1))).(Object)
+			form, _, err := c.typeFor(text(o, "apiVersion"), text(o, "kind"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			live := shuffled(served(t, c, o), form.TypeRef, form.Schema, rand.New(rand.NewPCG(seed, 1))).(Object)
 			live["status"] = Object{"phase": "x"}
 			put(live, "uid", "metadata", "uid")
-			if out, err := c.compare(o, live, nil); err != nil || len(out.changes) > 0 {
+			if out, err := c.compare(o, live, nil, nil); err != nil || len(out.changes) > 0 {
 				t.Errorf("%s: %v %s", describe(o), err, show(out.changes))
 			}
 		}
 	}
 }
 
-// keyed are the lists whose order means nothing.
-var keyed = []string{"containers", "ports", "env", "volumes", "volumeMounts"}
+// others are quantities in other words.
+var others = map[any]string{"1Gi": "1024Mi", "512Mi": "0.5Gi", "1536Mi": "1.5Gi", "1": "1000m", "250m": "0.25", "500m": "0.5"}
 
-// shuffled is a value with its keyed lists in another order and quantities rewritten.
-func shuffled(v any, name string, r *rand.Rand) any {
+// shuffled is a value with the lists whose order means nothing in another order, quantities
+// rewritten, and what a server adds to pods and Services.
+func shuffled(v any, of schema.TypeRef, s *schema.Schema, r *rand.Rand) any {
+	a, _ := s.Resolve(of)
 	switch v := v.(type) {
 	case map[string]any:
 		out := Object{}
 		for k, e := range v {
-			out[k] = shuffled(e, k, r)
-			if k == "memory" && e == "1Gi" {
-				out[k] = "1024Mi"
+			f, known := a.Map.FindField(k)
+			if !known {
+				f.Type = a.Map.ElementType
 			}
+			if out[k] = shuffled(e, f.Type, s, r); k == "memory" || k == "cpu" || k == "storage" {
+				if other := others[e]; other != "" {
+					out[k] = other
+				}
+			}
+		}
+		switch {
+		case out["containers"] != nil:
+			set(out, "dnsPolicy", "ClusterFirst")
+			set(out, "terminationGracePeriodSeconds", int64(30))
+		case out["image"] != nil:
+			set(out, "terminationMessagePath", "/dev/termination-log")
+			set(out, "imagePullPolicy", "IfNotPresent")
+		case out["targetPort"] != nil:
+			set(out, "nodePort", int64(30000))
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
-			out[i] = shuffled(e, "", r)
+			out[i] = shuffled(e, a.List.ElementType, s, r)
 		}
-		if slices.Contains(keyed, name) {
+		if a.List.ElementRelationship == schema.Associative {
 			r.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
 		}
 		return out

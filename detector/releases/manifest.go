@@ -1,7 +1,6 @@
 package releases
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -11,7 +10,7 @@ import (
 // maxDocuments bounds the objects of one manifest.
 const maxDocuments = 10_000
 
-// documents splits a manifest at its lines "---". The line break before such a
+// documents splits a manifest at its lines "---" and "...". The line break before such a
 // line belongs to the document: a block scalar at its end keeps it.
 func documents(manifest string) []string {
 	var out []string
@@ -21,11 +20,15 @@ func documents(manifest string) []string {
 		if n := strings.IndexByte(manifest[i:], '\n'); n >= 0 {
 			end = i + n + 1
 		}
-		if rest, found := strings.CutPrefix(manifest[i:end], "---"); found {
-			if rest = strings.TrimSpace(rest); rest == "" || rest[0] == '#' {
-				out = append(out, manifest[start:i])
-				start = end
-			}
+		rest, found := strings.CutPrefix(manifest[i:end], "---")
+		_, ended := strings.CutPrefix(manifest[i:end], "...")
+		switch content := strings.TrimSpace(rest); {
+		case ended && strings.TrimSpace(manifest[i:end]) == "...", found && (content == "" || content[0] == '#'):
+			out = append(out, manifest[start:i])
+			start = end
+		case found && (rest[0] == ' ' || rest[0] == '\t'): // the document begins on this line
+			out = append(out, manifest[start:i])
+			start = i + len("---")
 		}
 		i = end
 	}
@@ -44,7 +47,7 @@ func objectsOf(manifest string, bad func(string)) []Object {
 		var o Object
 		body, err := yaml.YAMLToJSON([]byte(doc))
 		if err == nil {
-			err = json.Unmarshal(body, &o)
+			o, err = parse(body)
 		}
 		if err != nil {
 			bad(fmt.Sprintf("document %d of its manifest is no YAML of an object", i+1))
@@ -65,7 +68,11 @@ func objectsOf(manifest string, bad func(string)) []Object {
 func unfold(out []Object, o Object, n int, bad func(string)) []Object {
 	if strings.HasSuffix(text(o, "kind"), "List") && at(o, "items") != nil {
 		for _, item := range list(o, "items") {
-			if one, ok := item.(Object); ok && len(out) <= maxDocuments {
+			one, ok := item.(Object)
+			switch {
+			case item != nil && !ok:
+				bad(fmt.Sprintf("document %d of its manifest is a list with an item that is no object", n))
+			case ok && len(out) <= maxDocuments:
 				out = unfold(out, one, n, bad)
 			}
 		}

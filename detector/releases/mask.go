@@ -12,15 +12,22 @@ const (
 	lastApplied  = "last-applied-configuration"
 )
 
+// repeats reports whether an annotation's value repeats the object, as kubectl apply, kapp
+// and Rancher have it.
+func repeats(name string, v any) bool {
+	s, _ := v.(string)
+	return strings.Contains(name, lastApplied) || strings.HasPrefix(strings.TrimSpace(s), "{") || strings.HasPrefix(s, "H4sI")
+}
+
 // mask takes the values of a Secret out of what was found, once and for all outputs.
 func mask(out *outcome) {
 	for i := range out.changes {
 		c := &out.changes[i]
-		if strings.HasPrefix(c.Pointer, "/metadata") && !strings.Contains(c.Pointer, lastApplied) {
+		if strings.HasPrefix(c.Pointer, "/metadata") && !repeats(c.Pointer, c.Live) && !repeats(c.Pointer, c.Desired) {
 			c.Live, c.Desired = maskApplied(c.Live), maskApplied(c.Desired)
 			continue
 		}
-		if !holdsValues(c.Pointer) && !strings.Contains(c.Pointer, lastApplied) {
+		if !holdsValues(c.Pointer) && !strings.HasPrefix(c.Pointer, "/metadata") {
 			continue
 		}
 		if c.Op == "replace" {
@@ -33,7 +40,7 @@ func mask(out *outcome) {
 		a := &out.added[i]
 		if len(a.path) > 0 && a.path[0].FieldName != nil && *a.path[0].FieldName == "metadata" {
 			a.Value = maskApplied(a.Value)
-			if strings.Contains(a.Path, lastApplied) {
+			if repeats(a.Path, a.Value) {
 				a.Value = masked
 			}
 			continue
@@ -61,7 +68,7 @@ func maskAll(v any, with string) any {
 	return with
 }
 
-// maskApplied takes out of annotations what kubectl apply repeats of the object.
+// maskApplied takes out of annotations what repeats the object.
 func maskApplied(v any) any {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -69,7 +76,7 @@ func maskApplied(v any) any {
 	}
 	out := make(map[string]any, len(m))
 	for k, e := range m {
-		if out[k] = maskApplied(e); strings.Contains(k, lastApplied) {
+		if out[k] = maskApplied(e); repeats(k, e) {
 			out[k] = masked
 		}
 	}

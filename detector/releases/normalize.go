@@ -2,9 +2,10 @@ package releases
 
 import (
 	"encoding/base64"
+	"fmt"
 	"maps"
-	"slices"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/structured-merge-diff/v6/schema"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
@@ -145,180 +146,29 @@ func canonical(o Object, t typed.ParseableType, k kind) (Object, error) {
 		return typedForm(o, k)
 	}
 	known, _ := pruned(o, t.TypeRef, t.Schema, false).(Object)
-	out, _ := withoutZeros(known).(Object)
+	out, _ := withoutZeros(known, func(field string) bool { return !optional[field] }).(Object)
+	fixed, _ := at(out, "overhead", "podFixed").(Object) // of a RuntimeClass
+	for name, v := range fixed {
+		if q, err := resource.ParseQuantity(fmt.Sprint(v)); err == nil {
+			fixed[name] = q.String()
+		}
+	}
 	return out, nil
 }
 
-// optional are the fields of kinds without a Go type here that the API server
-// writes with a zero value, too.
-var optional = map[string]bool{
-	"allowVolumeExpansion": true, "attachRequired": true, "podInfoOnMount": true, "storageCapacity": true,
-	"requiresRepublish": true, "seLinuxMount": true, "value": true, "timeoutSeconds": true,
-}
-
-// withoutZeros is a value without the fields that the API server leaves out.
-func withoutZeros(v any) any {
+// fromYAML is a default as JSON decodes it; those of the built-in kinds come out of YAML.
+func fromYAML(v any) any {
 	switch v := v.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(v))
+	case map[any]any:
+		out := Object{}
 		for k, e := range v {
-			if optional[k] || !isZero(e) {
-				out[k] = withoutZeros(e)
-			}
+			out[fmt.Sprint(k)] = fromYAML(e)
 		}
 		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = withoutZeros(e)
-		}
-		return out
+	case int:
+		return int64(v)
 	}
 	return v
-}
-
-// withZeros is the typed form of an object with the zero values that its author
-// declared, and whether there are any. Flux does not see them, Helm does.
-func withZeros(raw, form any) (any, bool) {
-	switch t := form.(type) {
-	case map[string]any:
-		r, ok := raw.(map[string]any)
-		if !ok {
-			return form, false
-		}
-		var out map[string]any
-		set := func(k string, v any) {
-			if out == nil {
-				out = maps.Clone(t)
-			}
-			out[k] = v
-		}
-		for k, v := range r {
-			known, has := t[k]
-			if !has {
-				if isZero(v) {
-					set(k, v)
-				}
-			} else if e, more := withZeros(v, known); more {
-				set(k, e)
-			}
-		}
-		if out == nil {
-			return form, false
-		}
-		return out, true
-	case []any:
-		r, ok := raw.([]any)
-		if !ok || len(r) != len(t) {
-			return form, false
-		}
-		out, any := slices.Clone(t), false
-		for i := range t {
-			if e, more := withZeros(r[i], t[i]); more {
-				out[i], any = e, true
-			}
-		}
-		return out, any
-	}
-	return form, false
-}
-
-func isZero(v any) bool {
-	switch v := v.(type) {
-	case bool:
-		return !v
-	case string:
-		return v == ""
-	case float64:
-		return v == 0
-	case int64:
-		return v == 0
-	case []any:
-		return len(v) == 0
-	}
-	return false
-}
-
-// defaulted gives what the API server would add to parts of an object that are
-// replaced as a whole: in the others its defaults come from the live object.
-func defaulted(kind string, o any) {
-	switch kind {
-	case "StatefulSet":
-		for _, claim := range list(o, "spec", "volumeClaimTemplates") {
-			set(claim, "apiVersion", "v1")
-			set(claim, "kind", "PersistentVolumeClaim")
-			set(at(claim, "spec"), "volumeMode", "Filesystem")
-		}
-	case "NetworkPolicy":
-		for _, direction := range []string{"ingress", "egress"} {
-			for _, rule := range list(o, "spec", direction) {
-				setAll(list(rule, "ports"), "protocol", "TCP")
-			}
-		}
-	case "RoleBinding", "ClusterRoleBinding":
-		set(at(o, "roleRef"), "apiGroup", "rbac.authorization.k8s.io")
-		for _, s := range list(o, "subjects") {
-			switch at(s, "kind") {
-			case "User", "Group":
-				set(s, "apiGroup", "rbac.authorization.k8s.io")
-			}
-		}
-	case "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration":
-		for _, w := range list(o, "webhooks") {
-			setAll(list(w, "rules"), "scope", "*")
-		}
-	case "ValidatingAdmissionPolicy":
-		setAll(list(o, "spec", "matchConstraints", "resourceRules"), "scope", "*")
-	case "Job", "CronJob":
-		for _, rule := range append(list(o, "spec", "podFailurePolicy", "rules"), list(o, "spec", "jobTemplate", "spec", "podFailurePolicy", "rules")...) {
-			setAll(list(rule, "onPodConditions"), "status", "True")
-		}
-	case "Endpoints":
-		for _, s := range list(o, "subsets") {
-			setAll(list(s, "ports"), "protocol", "TCP")
-		}
-	}
-	defaultedPods(o)
-}
-
-// defaultedPods is about the parts of pods, wherever they are in an object.
-func defaultedPods(v any) {
-	switch v := v.(type) {
-	case map[string]any:
-		for k, e := range v {
-			switch k {
-			case "fieldRef":
-				set(e, "apiVersion", "v1")
-			case "resourceFieldRef":
-				set(e, "divisor", "0")
-			case "serviceAccountToken":
-				set(e, "expirationSeconds", int64(3600))
-			case "ports":
-				for _, p := range list(v, "ports") {
-					if at(p, "containerPort") != nil || at(p, "port") != nil && at(v, "selector") != nil {
-						set(p, "protocol", "TCP")
-					}
-				}
-			}
-			defaultedPods(e)
-		}
-	case []any:
-		for _, e := range v {
-			defaultedPods(e)
-		}
-	}
-}
-
-func set(v any, name string, value any) {
-	if m, ok := v.(map[string]any); ok && m[name] == nil {
-		m[name] = value
-	}
-}
-
-func setAll(items []any, name string, value any) {
-	for _, item := range items {
-		set(item, name, value)
-	}
 }
 
 // pruned is a custom object without the fields that its schema does not know,
@@ -345,7 +195,7 @@ func pruned(v any, t schema.TypeRef, s *schema.Schema, atomic bool) any {
 		}
 		for _, f := range a.Map.Fields {
 			if f.Default != nil && atomic && out[f.Name] == nil {
-				out[f.Name] = f.Default
+				out[f.Name] = pruned(fromYAML(f.Default), f.Type, s, atomic) // which may have defaults inside
 			}
 		}
 		return out

@@ -3,7 +3,7 @@ package releases
 import (
 	"bytes"
 	"encoding/json"
-	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,23 +28,34 @@ type ownership struct {
 	set *fieldpath.Set
 }
 
-// ownersOf reads an object's managedFields; entries that can't be read are left out.
-// The release's own manager is who wrote Helm's annotation; kubectl annotate, with which
-// people have Helm adopt an object, is not.
-func ownersOf(o Object) []ownership {
+// ownersOf reads managedFields, if somebody but Helm wrote to the object's content or Helm
+// applies it: else they, which are large, say no more than the object. Entries that can't be
+// read are left out. The release's own manager is who wrote Helm's annotation; kubectl
+// annotate, with which people have Helm adopt an object, is not.
+func ownersOf(managed []byte) []ownership {
+	var entries []struct {
+		Manager, Operation, Subresource, Time string
+
+		FieldsV1 json.RawMessage
+	}
+	if len(managed) == 0 || json.Unmarshal(managed, &entries) != nil && len(entries) == 0 {
+		return nil
+	}
 	var out []ownership
+	foreign := false
 	mark := fieldpath.MakePathOrDie("metadata", "annotations", releaseAnnotation)
-	for _, e := range list(o, "metadata", "managedFields") {
-		m, _ := e.(Object)
-		body, err := json.Marshal(at(m, "fieldsV1"))
-		if err != nil || m == nil {
+	for _, e := range entries {
+		foreign = foreign || e.Operation == "Apply" || e.Manager != "helm" && e.Subresource != "status"
+	}
+	for _, e := range entries {
+		if !foreign {
+			return nil
+		}
+		entry := ownership{set: &fieldpath.Set{}, Owner: Owner{Manager: e.Manager, Operation: e.Operation, Subresource: e.Subresource}}
+		if entry.set.FromJSON(bytes.NewReader(e.FieldsV1)) != nil {
 			continue
 		}
-		entry := ownership{set: &fieldpath.Set{}, Owner: Owner{Manager: text(m, "manager"), Operation: text(m, "operation"), Subresource: text(m, "subresource")}}
-		if entry.set.FromJSON(bytes.NewReader(body)) != nil {
-			continue
-		}
-		if t, err := time.Parse(time.RFC3339, text(m, "time")); err == nil {
+		if t, err := time.Parse(time.RFC3339, e.Time); err == nil {
 			t = t.UTC()
 			entry.Time = &t
 		}
@@ -52,18 +63,6 @@ func ownersOf(o Object) []ownership {
 		out = append(out, entry)
 	}
 	return out
-}
-
-// foreign reports whether somebody but Helm wrote to an object's content, or Helm
-// applies it: only then managedFields, which are large, say more than the object.
-func foreign(o Object) bool {
-	for _, e := range list(o, "metadata", "managedFields") {
-		m, _ := e.(Object)
-		if text(m, "operation") == "Apply" || text(m, "manager") != "helm" && text(m, "subresource") != "status" {
-			return true
-		}
-	}
-	return false
 }
 
 // who lists the owners of the field at a JSON pointer of the live object: those
@@ -269,4 +268,27 @@ func readablePath(path fieldpath.Path) string {
 	return b.String()
 }
 
-func equal(a, b any) bool { return reflect.DeepEqual(a, b) }
+// equal compares values as JSON decodes them, as reflect.DeepEqual does, without its garbage.
+func equal(a, b any) bool {
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for k, e := range a {
+			if f, has := b[k]; !has || !equal(e, f) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		b, ok := b.([]any)
+		return ok && slices.EqualFunc(a, b, equal)
+	}
+	switch b.(type) {
+	case map[string]any, []any:
+		return false
+	}
+	return a == b
+}

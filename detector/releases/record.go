@@ -143,6 +143,9 @@ func unpack(packed string) (*record, error) {
 	if err := json.Unmarshal(body, &r); err != nil {
 		return nil, errors.New("its release is no valid JSON")
 	}
+	if r.Name == "" {
+		return nil, errors.New("its release has no name")
+	}
 	return &r, nil
 }
 

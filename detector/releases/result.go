@@ -69,7 +69,6 @@ type Release struct {
 	target     string // the namespace that it is installed in, which Flux may keep apart from that of the records
 	controller *controller
 	hooks      map[string]bool
-	ids        map[string]bool
 	faults     []string
 }
 

@@ -1,12 +1,15 @@
 package releases
 
 import (
+	"archive/tar"
 	"bytes"
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -48,27 +51,60 @@ func (w world) run(t testing.TB, o Options) *Result {
 	return w.collect(t, New(o), nil)
 }
 
+// collect writes a world as Velero does, and has the collector read the tarball twice.
 func (w world) collect(t testing.TB, c *Collector, scope Scope) *Result {
 	t.Helper()
-	keys := slices.SortedFunc(maps.Keys(w), func(a, b [3]string) int { return slices.Compare(a[:], b[:]) })
-	bodies := map[[3]string][]byte{}
-	for _, k := range keys {
+	source, err := archive.FileSource(w.write(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	walk := func(want func(h *archive.Header) bool, visit func(i *archive.Item)) {
+		if _, err := archive.Walk(t.Context(), source, archive.DefaultBounds, archive.Visitor{
+			Want:  func(h *archive.Header) (bool, error) { return want(h), nil },
+			Visit: func(i *archive.Item) error { visit(i); return nil },
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	walk(func(h *archive.Header) bool { return c.First(h.Resource, string(h.Namespace)) && h.Version == "" },
+		func(i *archive.Item) { c.Read(i.Resource, i.Body) })
+	c.Plan(scope)
+	walk(func(h *archive.Header) bool { return c.Second(h.Resource, h.Version, h.Namespace, h.Name) },
+		func(i *archive.Item) { c.See(i.Resource, i.Version, string(i.Namespace), string(i.Name), i.Body) })
+	return c.Result()
+}
+
+// write makes a backup of the world, and returns its path.
+func (w world) write(t testing.TB) string {
+	t.Helper()
+	var b bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	out := tar.NewWriter(z)
+	add := func(name string, body []byte) {
+		if err := out.WriteHeader(&tar.Header{Name: name, Size: int64(len(body)), Mode: 0o644}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := out.Write(body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add("metadata/version", []byte("1.1.0\n"))
+	for _, k := range slices.SortedFunc(maps.Keys(w), func(a, b [3]string) int { return slices.Compare(a[:], b[:]) }) {
 		body, err := json.Marshal(w[k])
 		if err != nil {
 			t.Fatal(err)
 		}
-		bodies[k] = body
-		if c.First(k[0], k[1]) {
-			c.Read(k[0], body)
+		scope := "cluster/"
+		if k[1] != "" {
+			scope = "namespaces/" + k[1] + "/"
 		}
+		add("resources/"+k[0]+"/"+scope+k[2]+".json", body)
 	}
-	c.Plan(scope)
-	for _, k := range keys {
-		if c.Second(k[0], "", []byte(k[1]), []byte(k[2])) {
-			c.See(k[0], "", k[1], k[2], bodies[k])
-		}
+	path := filepath.Join(t.TempDir(), "backup.tar.gz")
+	if err := errors.Join(out.Close(), z.Close(), os.WriteFile(path, b.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
 	}
-	return c.Result()
+	return path
 }
 
 func (w world) one(t testing.TB) *Release {
@@ -151,59 +187,37 @@ func TestShopAsFluxSeesIt(t *testing.T) {
 	}
 }
 
+// truthEntry is what the lab changed, or what is benign.
+type truthEntry struct {
+	Class, Kind, Name, Path string
+	Declared, Live          any
+	Manager, Subresource    string
+}
+
+// field is the path as ours are written: the truth has [name=web] where they have [web].
+func (e truthEntry) field() string { return strings.ReplaceAll(e.Path, "[name=", "[") }
+
 // Every entry of the lab's truth is found, and nothing that is benign.
 func TestShopTruth(t *testing.T) {
-	type entry struct {
-		Class, Kind, Name, Path string
-		Declared, Live          any
-		Manager, Subresource    string
-	}
-	var truth struct{ Drift, Soft, Benign []entry }
+	var truth struct{ Drift, Soft, Benign []truthEntry }
 	readJSON(t, "testdata/helm-truth.json", &truth)
 	r := shop(t).one(t)
-	// The truth writes lists as [name=web] where field paths have [web].
-	path := strings.NewReplacer("[name=", "[")
-	found := 0
+	fields := 0
 	for _, e := range append(truth.Drift, truth.Soft...) {
 		o := r.object(subject(e.Kind, "shop", e.Name))
 		switch {
-		case e.Class == "missing":
-			if o.Verdict != Removed {
-				t.Errorf("%s %s: %q", e.Kind, e.Name, o.Verdict)
-			}
-			continue
-		case e.Class == "extra":
-			if !slices.Contains(r.Extra, subject(e.Kind, "shop", e.Name)) {
-				t.Errorf("%s is not extra: %q", e.Name, r.Extra)
-			}
-			continue
+		case e.Class == "missing" && o.Verdict != Removed:
+			t.Errorf("%s %s: %q", e.Kind, e.Name, o.Verdict)
+		case e.Class == "extra" && !slices.Contains(r.Extra, subject(e.Kind, "shop", e.Name)):
+			t.Errorf("%s is not extra: %q", e.Name, r.Extra)
+		case e.Class != "missing" && e.Class != "extra":
+			e.found(t, o)
+			fields++
 		}
-		want := path.Replace(e.Path)
-		managers := []string{}
-		for _, c := range o.Patch {
-			if c.Path == want {
-				for _, w := range c.Owners {
-					managers = append(managers, w.Manager+"/"+w.Subresource)
-				}
-				if e.Kind != "Secret" && (!equal(c.Desired, e.Declared) || !equal(c.Live, e.Live)) {
-					t.Errorf("%s: %v → %v, want %v → %v", want, c.Desired, c.Live, e.Declared, e.Live)
-				}
-			}
-		}
-		for _, a := range o.Added {
-			if a.Path == want || a.Path == strings.ReplaceAll(want, "annotations.", "annotations.") {
-				managers = append(managers, a.Owner.Manager+"/"+a.Owner.Subresource)
-			}
-		}
-		if !slices.Equal(managers, []string{e.Manager + "/" + e.Subresource}) {
-			t.Errorf("%s %s %s: managers %q, want %s; have %+v %+v", e.Kind, e.Name, want, managers, e.Manager, o.Patch, o.Added)
-			continue
-		}
-		found++
 	}
 	for _, e := range truth.Benign {
 		for _, a := range r.object(subject(e.Kind, "shop", e.Name)).Patch {
-			if a.Path == path.Replace(e.Path) {
+			if a.Path == e.field() {
 				t.Errorf("%s is benign, and found: %+v", e.Path, a)
 			}
 		}
@@ -211,8 +225,33 @@ func TestShopTruth(t *testing.T) {
 	if want := "drifted: removed: 1, changed: 5, added: 2"; r.Message != want || r.Reason != Drifted || r.Ready != "False" {
 		t.Errorf("%s %s %q, want %q", r.Ready, r.Reason, r.Message, want)
 	}
-	if found != 12 {
-		t.Errorf("%d entries of the truth are found", found)
+	if fields != 12 {
+		t.Errorf("the truth has %d fields", fields)
+	}
+}
+
+// found reports a field that is not found once, with its values and its manager.
+func (e truthEntry) found(t *testing.T, o *Compared) {
+	t.Helper()
+	var managers []string
+	for _, c := range o.Patch {
+		if c.Path != e.field() {
+			continue
+		}
+		for _, w := range c.Owners {
+			managers = append(managers, w.Manager+"/"+w.Subresource)
+		}
+		if e.Kind != "Secret" && (!equal(c.Desired, e.Declared) || !equal(c.Live, e.Live)) {
+			t.Errorf("%s: %v → %v, want %v → %v", c.Path, c.Desired, c.Live, e.Declared, e.Live)
+		}
+	}
+	for _, a := range o.Added {
+		if a.Path == e.field() {
+			managers = append(managers, a.Owner.Manager+"/"+a.Owner.Subresource)
+		}
+	}
+	if !slices.Equal(managers, []string{e.Manager + "/" + e.Subresource}) {
+		t.Errorf("%s %s %s: managers %q, want %s; have %+v %+v", e.Kind, e.Name, e.Path, managers, e.Manager, o.Patch, o.Added)
 	}
 }
 
@@ -260,4 +299,46 @@ func (w world) edit(t testing.TB, change func(release Object)) {
 	}
 	again := base64.StdEncoding.EncodeToString([]byte(base64.StdEncoding.EncodeToString(out.Bytes())))
 	record["data"].(Object)["release"] = again
+}
+
+// A pass that notes what is there, and a second one that ends as soon as nothing is left
+// to compare, find the same reasons.
+func TestLeft(t *testing.T) {
+	lost := shop(t)
+	delete(lost, [3]string{"deployments.apps", "shop", "shop-web"})
+	for name, w := range map[string]world{"shop": shop(t), "in sync": repaired(t), "lost": lost} {
+		whole := w.run(t, Options{})
+		c := New(Options{})
+		bodies := map[[3]string][]byte{}
+		for k, o := range w {
+			body, err := json.Marshal(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			bodies[k] = body
+			for _, version := range []string{"", "v1"} {
+				if c.Note(k[0], version, []byte(k[1]), []byte(k[2])) {
+					c.Read(k[0], body)
+				}
+			}
+		}
+		c.Plan(nil)
+		for k, body := range bodies {
+			if c.Left() == 0 {
+				break
+			}
+			if c.Names(k[0], []byte(k[1]), []byte(k[2])) {
+				c.See(k[0], "", k[1], k[2], body)
+			}
+		}
+		found := c.Result()
+		if c.Left() != 0 || len(found.Releases) != len(whole.Releases) {
+			t.Fatalf("%s: %d objects are left, %d releases", name, c.Left(), len(found.Releases))
+		}
+		for i, r := range found.Releases {
+			if want := whole.Releases[i]; r.Reason != want.Reason || r.Stalled != want.Stalled || r.Counts.Removed != want.Counts.Removed {
+				t.Errorf("%s: %s, %v, want %s, %v", name, r.Reason, r.Counts, want.Reason, want.Counts)
+			}
+		}
+	}
 }

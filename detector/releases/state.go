@@ -51,16 +51,19 @@ func (w *wanted) settle(out *outcome) {
 
 // upgrade says what Helm's next upgrade, with the same chart and values, does to a field.
 // Helm 3 merges built-in kinds with the live object and changes of custom resources only
-// what changed between the manifests; a server-side apply meets the other manager.
+// what changed between the manifests; a server-side apply meets the other manager, over whom
+// helm-controller always forces its way.
 func (w *wanted) upgrade(ch *Change, refused bool) string {
+	method, forced := w.release.ApplyMethod, false
+	if k := w.release.controller; k != nil && k.kind == "HelmRelease" {
+		method, forced = cmp.Or(k.apply, method), true // internal/action/upgrade.go v1.6.3
+	}
 	switch {
 	case refused:
 		return Fails
-	case w.release.ApplyMethod == "ssa":
-		for _, o := range ch.Owners {
-			if !o.own {
-				return Fails
-			}
+	case method == "ssa":
+		if !forced && slices.ContainsFunc(ch.Owners, func(o Owner) bool { return !o.own }) {
+			return Fails
 		}
 		return Repairs
 	case w.custom:
@@ -119,15 +122,23 @@ func (c *Collector) missing(w *wanted) {
 		o.Verdict, o.Message = Expired, "a Job that deletes itself when it has finished"
 	case leftOut != "":
 		o.Verdict, o.Message = NotInBackup, leftOut
+	case w.custom && !c.resources[w.resource] && !c.defines(o):
+		o.Verdict, o.Upgrade = NotInBackup, Fails
+		o.Message = "the backup has neither its CustomResourceDefinition nor another of its kind"
 	default:
 		o.Verdict, o.Upgrade = Removed, Repairs
 		o.Summary = o.Subject() + " removed"
-		if _, known := c.crds[schema.FromAPIVersionAndKind(o.APIVersion, o.Kind).GroupKind()]; w.custom && !known {
+		if w.custom && !c.defines(o) {
 			o.Upgrade = Fails
 			o.Message = "its CustomResourceDefinition is not in the backup either"
 		}
 		o.Event = fmt.Sprintf("%s is in the manifest and does not exist", o.Subject())
 	}
+}
+
+// defines reports whether the backup has the CustomResourceDefinition of an object.
+func (c *Collector) defines(o *Compared) bool {
+	return c.crds[schema.FromAPIVersionAndKind(o.APIVersion, o.Kind).GroupKind()] != nil
 }
 
 func (c *Collector) marked(o Object) string {
@@ -166,7 +177,7 @@ func (r *Release) finish() {
 		r.Ready, r.Reason, r.Message = ready, reason, fmt.Sprintf(format, args...)
 	}
 	k := r.controller
-	deployed := r.HelmStatus == "deployed" || slices.ContainsFunc(r.History, func(h Revision) bool { return h.Status == "deployed" })
+	older := slices.IndexFunc(r.History, func(h Revision) bool { return h.Status == "deployed" })
 	switch n := r.Counts; {
 	case r.Reason == Unreadable || len(r.faults) > 0:
 		row("Unknown", Unreadable, "%s", strings.Join(r.faults[:min(len(r.faults), 3)], "; "))
@@ -180,7 +191,9 @@ func (r *Release) finish() {
 		row("False", Failed, "revision %d failed", r.Revision)
 	case r.HelmStatus == "uninstalled" || r.HelmStatus == "uninstalling":
 		row("False", Uninstalled, "revision %d is %s", r.Revision, r.HelmStatus)
-	case !deployed:
+	case r.HelmStatus != "deployed" && older >= 0:
+		row("Unknown", NoDeployedRevision, "the newest revision is %s, and %d is deployed", cmp.Or(r.HelmStatus, "of no status"), r.History[older].Revision)
+	case r.HelmStatus != "deployed":
 		row("Unknown", NoDeployedRevision, "no revision is deployed; the newest is %s", cmp.Or(r.HelmStatus, "of no status"))
 	case k != nil && k.kind == "HelmRelease" && k.newest != 0 && k.newest != r.Revision:
 		row("False", RevisionMismatch, "%s knows revision %d, the newest record is %d", k.object, k.newest, r.Revision)
@@ -196,7 +209,7 @@ func (r *Release) finish() {
 	r.Objects = slices.DeleteFunc(r.Objects, func(o *Compared) bool {
 		return o.Verdict == Unchanged && len(o.Added) == 0 && len(o.Patch) == 0
 	})
-	r.hooks, r.ids = nil, nil
+	r.hooks = nil
 }
 
 // brief is Flux's, with the fields that others added.

@@ -3,12 +3,9 @@
 package aws
 
 import (
-	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -27,51 +24,8 @@ import (
 	"drift-detector/backup/backuptest"
 	"drift-detector/infra"
 	"drift-detector/internal/lab"
+	"drift-detector/internal/moto"
 )
-
-// serveMoto starts moto, an AWS written by others, and returns its URL. It ends
-// with its standard input.
-func serveMoto(t *testing.T) string {
-	t.Helper()
-	python := os.Getenv("MOTO_PYTHON")
-	if python == "" {
-		t.Fatal("MOTO_PYTHON names no Python that has moto: run `make test-aws`")
-	}
-	const program = `
-import sys
-from moto.server import ThreadedMotoServer
-server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-server.start()
-print("%s:%s" % server.get_host_and_port(), flush=True)
-sys.stdin.read()
-server.stop()
-`
-	ctx, cancel := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, python, "-c", program)
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = stdin.Close()
-		_ = cmd.Wait()
-		cancel()
-	})
-	line, err := bufio.NewReader(stdout).ReadString('\n')
-	if err != nil {
-		t.Fatalf("moto did not start: %v\n%s", err, stderr.String())
-	}
-	return "http://" + strings.TrimSpace(line)
-}
 
 // seeder builds the lab's AWS through the SDK. AWS chooses the ids.
 type seeder struct {
@@ -220,7 +174,7 @@ func (s *seeder) pool(name string, members []lab.EC2Instance) {
 
 // The lab's verdicts hold over the wire, against an AWS that somebody else wrote.
 func TestMoto(t *testing.T) {
-	url := serveMoto(t)
+	url := moto.Serve(t)
 	t.Setenv("AWS_ENDPOINT_URL", url)
 	ids := seedMoto(t, url)
 	rename := func(data []byte) []byte {
@@ -273,7 +227,7 @@ func TestMoto(t *testing.T) {
 
 // EKS, which speaks JSON, is understood too, and what a group is set to.
 func TestMotoEKS(t *testing.T) {
-	url := serveMoto(t)
+	url := moto.Serve(t)
 	t.Setenv("AWS_ENDPOINT_URL", url)
 	conf := sdk.Config{Region: fleetRegion, BaseEndpoint: &url, Credentials: credentials.NewStaticCredentialsProvider(labKey, labSecret, "")}
 	s := &seeder{t, ec2.NewFromConfig(conf), autoscaling.NewFromConfig(conf), elb.NewFromConfig(conf), map[string]string{}, nil}

@@ -55,6 +55,7 @@ func (p *provider) target(objs *objects, h *homeScope, secrets *backup.Secrets, 
 		return t
 	}
 	t.Endpoint, t.Dial = p.endpoint(h.region)
+	t.Detail = &detail{region: h.region, ids: slices.Sorted(maps.Keys(h.ids)), insecure: a.InsecureSkipVerify}
 	f, fault := objs.credentialOf(h, secrets, a)
 	if fault != nil {
 		fault.Message = fmt.Sprintf("no credential for AWS region %s: %s", h.region, fault.Message)
@@ -66,7 +67,6 @@ func (p *provider) target(objs *objects, h *homeScope, secrets *backup.Secrets, 
 	if n := len(f.roles); n > 0 {
 		t.Account = roleForm.FindStringSubmatch(f.roles[n-1].ARN)[1]
 	}
-	t.Detail = &detail{region: h.region, ids: slices.Sorted(maps.Keys(h.ids)), insecure: a.InsecureSkipVerify}
 	return t
 }
 
@@ -121,6 +121,9 @@ func finish(t *infra.Target) {
 	}
 	slices.Sort(d.ids)
 	d.ids = slices.Compact(d.ids)
+	if t.Refused != nil {
+		return
+	}
 	where := "AWS region " + t.Location
 	if t.Dial != "" {
 		where += " (reached at " + t.Dial + ")"

@@ -8,8 +8,10 @@ import (
 	"net/url"
 	"strings"
 
-	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	clientcmdv1 "k8s.io/client-go/tools/clientcmd/api/v1"
+	"sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
@@ -170,6 +172,24 @@ func (k *kubeconfig) server() string {
 	return k.cluster.Server
 }
 
+// decode is clientcmd.Load of client-go, without the clients that it brings along: the same
+// types, read and converted by the same code.
+func decode(text string) (*clientcmdapi.Config, error) {
+	var file clientcmdv1.Config
+	plain, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		return nil, err
+	}
+	if err := json.UnmarshalCaseSensitivePreserveInts(plain, &file); err != nil {
+		return nil, err
+	}
+	if file.APIVersion != "" && file.APIVersion != clientcmdv1.SchemeGroupVersion.Version || file.Kind != "" && file.Kind != "Config" {
+		return nil, fmt.Errorf("it is of another kind")
+	}
+	conf := clientcmdapi.NewConfig()
+	return conf, clientcmdv1.Convert_v1_Config_To_api_Config(&file, conf, nil)
+}
+
 // parse reads the current context of a kubeconfig of at most so many bytes. The
 // loader's own errors stay out: they quote what they could not read.
 func parse(text backup.Sensitive, most int) kubeconfig {
@@ -177,7 +197,10 @@ func parse(text backup.Sensitive, most int) kubeconfig {
 	if size := len(text.Reveal()); size > most {
 		return fail("it was not read: it has %d bytes, more than %d; a real one has a few thousand", size, most)
 	}
-	conf, err := clientcmd.Load([]byte(text.Reveal()))
+	if k, ok := written(text.Reveal()); ok {
+		return k
+	}
+	conf, err := decode(text.Reveal())
 	if err != nil {
 		return fail("it is not a kubeconfig")
 	}

@@ -65,11 +65,11 @@ func connectFault(ctx context.Context, t infra.Target, c *credential, err error)
 		return &infra.Fault{Reason: "NoPermission", Message: where(t) + ": " + err.Error(), Hint: "name the project in clouds.yaml; " + hintOwn}
 	case errors.As(err, &foreign):
 		return &infra.Fault{
-			Reason: "ForeignEndpoint", Message: where(t) + ": " + t.Redaction.Brief(foreign.Error()),
+			Reason: "BadEndpoint", Message: where(t) + ": " + t.Redaction.Brief(foreign.Error()),
 			Hint: "if those hosts are the cloud's own, allow them: " + t.Redaction.Brief(foreign.flags()),
 		}
 	case errors.As(err, &region):
-		return &infra.Fault{Reason: "NoRegion", Message: where(t) + ": " + region.Error(), Hint: "set region_name in clouds.yaml, or identityRef.region; " + hintOwn}
+		return &infra.Fault{Reason: "BadIdentity", Message: where(t) + ": " + region.Error(), Hint: "set region_name in clouds.yaml, or identityRef.region; " + hintOwn}
 	}
 	return listFault(ctx, t, "logging in", err)
 }

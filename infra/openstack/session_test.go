@@ -96,7 +96,7 @@ func TestForeignCatalogue(t *testing.T) {
 	s, data := cloudOf(t, openstacklab.Options{})
 	compute := strings.TrimSuffix(strings.TrimPrefix(s.Compute, "https://"), "/v2.1")
 	s.Endpoint("compute", "https://nova.example:8774/v2.1")
-	refused(t, only(t, data, infra.Access{}), infra.Failed, "ForeignEndpoint", "--endpoint nova.example:8774=nova.example:8774")
+	refused(t, only(t, data, infra.Access{}), infra.Failed, "BadEndpoint", "--endpoint nova.example:8774=nova.example:8774")
 	reroute := infra.Access{Reroutes: []infra.Reroute{{From: "nova.example:8774", To: compute}}}
 	refused(t, only(t, data, reroute), infra.Failed, "UntrustedCertificate", `endpoint: "nova.example:8774"`) // it is for 127.0.0.1
 	reroute.InsecureSkipVerify = true

@@ -21,6 +21,7 @@ type Command struct{ text, refused string }
 // Line joins words to a command: a string is quoted, a Raw stays as it is.
 func Line(words ...any) Command {
 	var b strings.Builder
+	b.Grow(128) // as nearly all are
 	for i, w := range words {
 		if i > 0 {
 			b.WriteByte(' ')

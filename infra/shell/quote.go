@@ -13,11 +13,11 @@ import (
 // Quoting does not stop a program from taking a word for an option: a word of foreign
 // origin must not begin with what is foreign.
 func Quote(s string) (word string, ok bool) {
-	if terminal.Escape(s) != s {
-		return "", false
-	}
 	if s != "" && strings.IndexFunc(s, special) < 0 {
 		return s, true
+	}
+	if terminal.Escape(s) != s {
+		return "", false
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'", true
 }
@@ -25,9 +25,9 @@ func Quote(s string) (word string, ok bool) {
 // special reports whether a character may mean something to a shell.
 func special(r rune) bool {
 	switch {
-	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
+	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '-' <= r && r <= ':': // digits are among them
 		return false
 	default:
-		return !strings.ContainsRune("_-./:,@%+=", r)
+		return !strings.ContainsRune("_,@%+=", r)
 	}
 }

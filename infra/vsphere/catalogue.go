@@ -194,7 +194,7 @@ func ofKind(keys []infra.Key, kind string) []infra.Key {
 
 // readNeeded looks for the resource pools, datastores and networks that the
 // backup names: per kind that is asked for one call for a view and one for each
-// 1,000 objects, so 6 in most vCenters. What cannot be read costs nothing but
+// 1,250 objects, so 6 in most vCenters. What cannot be read costs nothing but
 // itself. An account that sees not one of a kind has not seen that it is gone.
 func (v *vcenter) readNeeded(ctx context.Context, t infra.Target, folders *finder, l *infra.Listing) {
 	var broken error

@@ -1,6 +1,7 @@
 package vsphere
 
 import (
+	"cmp"
 	"strings"
 
 	"drift-detector/backup"
@@ -30,11 +31,12 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 		Provider:     Name,
 		Home:         infra.HomeScope{Target: m.target},
 		InfraMissing: m.machine == nil,
-		Names:        []infra.Key{{Kind: keyName, Value: m.name}, aliasKey(m.name)},
 		Hosts:        []infra.Key{hostKey(m.name)},
-		Blind:        []infra.Key{{Kind: keyName, Value: m.name}, aliasKey(m.name), {Kind: keyVMX, Value: m.name}},
-		Expect:       []infra.Expectation{{Key: infra.Key{Kind: keyName, Value: m.name}, Warning: "Renamed"}},
+		Blind:        append(make([]infra.Key, 0, 5), infra.Key{Kind: keyName, Value: m.name}, aliasKey(m.name), infra.Key{Kind: keyVMX, Value: m.name}),
+		Expect:       append(make([]infra.Expectation, 0, 2), infra.Expectation{Key: infra.Key{Kind: keyName, Value: m.name}, Warning: "Renamed"}),
+		Strong:       m.strong, Source: m.source, Conflict: m.conflict, Doubted: m.doubted,
 	}
+	c.Names = c.Blind[:2:2]
 	c.Unnamed = m.unnamed
 	if m.unplaced == "" {
 		c.Home.Within, c.Home.Folder = m.at.within(), m.at.Folder
@@ -43,7 +45,6 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 	if m.index < 0 {
 		c.Orphan = objs.orphan(m)
 	}
-	c.Strong, c.Source, c.Conflict, c.Doubted = objs.strong(m)
 	if m.vm != nil {
 		if id := uuidOf(m.vm.UID); id != "" {
 			c.Identity = infra.Key{Kind: keyInstance, Value: id}
@@ -72,7 +73,7 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 		c.Weak = nil
 	} else if m.unplaced == "" {
 		c.Witness = []infra.Key{witnessKey(m.at.Folder, m.name)}
-		c.Blind = append(c.Blind, withinKey(m.at.Folder, m.name))
+		c.Blind = append(c.Blind, infra.Key{Kind: keyWithin, Value: c.Witness[0].Value})
 	}
 	m.search(&c)
 	c.Restore = objs.restore(m)
@@ -99,10 +100,10 @@ func refOf(s string) string {
 	return s[strings.LastIndex(s, ":")+1:]
 }
 
-// strong returns the BIOS UUID that the backup records. CAPV writes it in three
+// identify fills in the BIOS UUID that the backup records. CAPV writes it in three
 // places; if two of them differ, which VM is meant is not known.
-func (objs *objects) strong(m *member) (key infra.Key, source, conflict string, others []infra.Key) {
-	var all []infra.Recorded
+func (objs *objects) identify(m *member) {
+	all := make([]infra.Recorded, 0, 3)
 	if m.vm != nil {
 		all = append(all, infra.Recorded{Source: "VSphereVM.spec.biosUUID", Raw: m.vm.Data.BIOSUUID})
 	}
@@ -112,11 +113,8 @@ func (objs *objects) strong(m *member) (key infra.Key, source, conflict string, 
 	if m.index >= 0 {
 		all = append(all, infra.Recorded{Source: "Machine.spec.providerID", Raw: objs.snapshot.Machines[m.index].ProviderID})
 	}
-	return infra.Agreed(keyBIOS, "BIOS UUID", all, func(raw string) string {
-		if keys := providerIDKeys(raw); keys != nil {
-			return keys[0].Value
-		}
-		return uuidOf(raw)
+	m.strong, m.source, m.conflict, m.doubted = infra.Agreed(keyBIOS, "BIOS UUID", all, func(raw string) string {
+		return cmp.Or(providerUUID(raw), uuidOf(raw))
 	})
 }
 

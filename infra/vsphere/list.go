@@ -18,7 +18,7 @@ import (
 // pageSize bounds how many objects one answer holds. maxPages bounds a vCenter
 // that never stops.
 const (
-	pageSize = 1000
+	pageSize = 1250 // 40 calls for 50,000 VMs
 	maxPages = 2000
 )
 

@@ -26,10 +26,11 @@ type objects struct {
 	controlPlanes backup.ControlPlanes
 	sets          map[capi.Object]bool // MachineSets
 	// What is parsed and composed once per server and cluster, not per machine.
-	servers map[string]string
-	targets map[clusterServer]string
-	need    *needed
-	owning  []owner // once they are asked for
+	servers   map[string]string
+	locations map[cloneSpec]location
+	targets   map[clusterServer]string
+	need      *needed
+	owning    []owner // once they are asked for
 }
 
 type clusterServer struct {
@@ -53,6 +54,10 @@ type member struct {
 	unplaced string
 	// unnamed is why it is not known what the VM is called: name is the machine's then.
 	unnamed string
+	// strong is the BIOS UUID that the backup records, source where, see [infra.Agreed].
+	strong           infra.Key
+	source, conflict string
+	doubted          []infra.Key
 }
 
 func newObjects(s *backup.Snapshot) *objects {
@@ -61,7 +66,7 @@ func newObjects(s *backup.Snapshot) *objects {
 		zones: capi.Index(zones.In(s)), domains: capi.Index(domains.In(s)),
 		identities: capi.Index(identities.In(s)), namespaces: capi.Index(namespaces.In(s)), known: capi.Clusters(s),
 		vmOf: map[capi.Object]*backup.Record[vsphereVM]{}, vmNamed: map[capi.Object]*backup.Record[vsphereVM]{},
-		servers: map[string]string{}, targets: map[clusterServer]string{}, sets: map[capi.Object]bool{},
+		servers: map[string]string{}, locations: map[cloneSpec]location{}, targets: map[clusterServer]string{}, sets: map[capi.Object]bool{},
 	}
 	for i := range s.Groups {
 		if g := &s.Groups[i]; g.Kind == "MachineSet" {
@@ -92,12 +97,14 @@ func putFirst[V any](m map[capi.Object]V, k capi.Object, v V) {
 // join makes a member of every Machine that is CAPV's, then of every
 // VSphereMachine and at last of every VSphereVM that is left over.
 func (objs *objects) join() {
-	used := map[*backup.Record[vsphereVM]]bool{}
+	used := make(map[*backup.Record[vsphereVM]]bool, len(objs.snapshot.Machines))
+	objs.members = make([]member, 0, len(objs.snapshot.Machines))
 	add := func(m member) {
 		if m.vm != nil {
 			used[m.vm] = true
 		}
 		objs.locate(&m)
+		objs.identify(&m)
 		objs.members = append(objs.members, m)
 	}
 	capi.EachMachine(objs.snapshot, infra.GroupKind{Group: group, Kind: machineKind}, machines.In(objs.snapshot),
@@ -200,8 +207,13 @@ func (objs *objects) merge(cluster backup.ClusterID, zone string, spec cloneSpec
 }
 
 func (objs *objects) locationOf(spec cloneSpec) location {
-	p := location{Server: objs.server(spec.Server), Datacenter: datacenterOf(spec.Datacenter)}
-	p.Folder, p.Root = folderOf(p.Server, p.Datacenter, spec.Folder)
+	spec.Thumbprint = "" // does not count
+	p, known := objs.locations[spec]
+	if !known {
+		p = location{Server: objs.server(spec.Server), Datacenter: datacenterOf(spec.Datacenter)}
+		p.Folder, p.Root = folderOf(p.Server, p.Datacenter, spec.Folder)
+		objs.locations[spec] = p
+	}
 	return p
 }
 

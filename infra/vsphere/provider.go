@@ -2,7 +2,6 @@ package vsphere
 
 import (
 	_ "embed"
-	"regexp"
 	"strings"
 
 	"drift-detector/backup/check"
@@ -73,14 +72,19 @@ func (p *provider) Spec() infra.Spec {
 const providerIDPrefix = "vsphere://"
 
 func providerIDKeys(providerID string) []infra.Key {
-	id := strings.TrimSpace(providerID)
-	if len(id) < len(providerIDPrefix) || !strings.EqualFold(id[:len(providerIDPrefix)], providerIDPrefix) {
-		return nil
-	}
-	if u := uuidOf(id[len(providerIDPrefix):]); u != "" {
-		return []infra.Key{{Kind: keyBIOS, Value: u}}
+	if id := providerUUID(providerID); id != "" {
+		return []infra.Key{{Kind: keyBIOS, Value: id}}
 	}
 	return nil
+}
+
+// providerUUID is the UUID in a provider id of CAPV's; empty when it is none.
+func providerUUID(providerID string) string {
+	id := strings.TrimSpace(providerID)
+	if len(id) < len(providerIDPrefix) || !strings.EqualFold(id[:len(providerIDPrefix)], providerIDPrefix) {
+		return ""
+	}
+	return uuidOf(id[len(providerIDPrefix):])
 }
 
 // Kinds of keys, see the package documentation.
@@ -122,14 +126,18 @@ var ownName = infra.Key{Kind: keyNamed, Value: "itself"}
 // nameless is a key of VMs of which not even the name could be read.
 var nameless = infra.Key{Kind: keyUnreadable, Value: "nameless"}
 
-var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
-
 // uuidOf is the UUID in lower case, or empty when s is none. CAPV's own pattern
 // ignores case (pkg/util/machines.go v1.16.1).
 func uuidOf(s string) string {
-	s = strings.ToLower(strings.TrimSpace(s))
-	if !uuidForm.MatchString(s) {
+	const form = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
+	if s = strings.ToLower(strings.TrimSpace(s)); len(s) != len(form) {
 		return ""
+	}
+	for i := range len(s) {
+		digit := '0' <= s[i] && s[i] <= '9' || 'a' <= s[i] && s[i] <= 'f'
+		if (form[i] == 'x') != digit || !digit && s[i] != '-' {
+			return ""
+		}
 	}
 	return s
 }

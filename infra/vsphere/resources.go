@@ -144,12 +144,11 @@ func (n *needed) addMember(m *member) {
 	default:
 		return
 	}
-	key, _, _, _ := n.objects.strong(m)
-	if !key.IsZero() && m.vm != nil && n.objects.templateOf(m) != nil {
+	if !m.strong.IsZero() && m.vm != nil && n.objects.templateOf(m) != nil {
 		want.Template = ""
 	}
 	// Without its VSphereVM a machine whose VM is gone is cloned again.
-	n.add(user{m.cluster, m.index, name}, spec, want, m.index >= 0 && (key.IsZero() || m.vm == nil))
+	n.add(user{m.cluster, m.index, name}, spec, want, m.index >= 0 && (m.strong.IsZero() || m.vm == nil))
 }
 
 // templateOf is the VSphereMachineTemplate that a machine was made from.

@@ -275,8 +275,16 @@ func (v *vcenter) login(ctx context.Context, user, password string) error {
 	return v.manager.Login(detached, url.UserPassword(user, password))
 }
 
-// logout ends the session, also when the run was interrupted.
+// logout ends the session, also when the run was interrupted; where listings share their
+// answers, when the last is done.
 func (v *vcenter) logout(ctx context.Context) error {
+	if infra.AtEnd(ctx, func() { _ = v.end(context.WithoutCancel(ctx)) }) {
+		return nil
+	}
+	return v.end(ctx)
+}
+
+func (v *vcenter) end(ctx context.Context) error {
 	limit := logoutTime
 	if ctx.Err() != nil {
 		limit = logoutGrace

@@ -18,6 +18,13 @@ type detail struct {
 	recorded    *recordedMachines
 }
 
+// Borrow takes the certificates that go with a credential, see [infra.Target.Borrow].
+func (d *detail) Borrow(from any) {
+	if o, ok := from.(*detail); ok {
+		d.thumbprints, d.trust = o.thumbprints, o.trust
+	}
+}
+
 // recordedMachines are the machines that the backup records.
 type recordedMachines struct {
 	// servers are vCenters by the BIOS UUID of a machine: a VM that has one is
@@ -33,12 +40,11 @@ func (objs *objects) recordedMachines() *recordedMachines {
 	c := &recordedMachines{map[string]string{}, map[string][]string{}, objs.marks()}
 	for i := range objs.members {
 		m := &objs.members[i]
-		key, _, _, _ := objs.strong(m)
-		if _, taken := c.servers[key.Value]; !taken && !key.IsZero() {
-			c.servers[key.Value] = m.at.Server
+		if _, taken := c.servers[m.strong.Value]; !taken && !m.strong.IsZero() {
+			c.servers[m.strong.Value] = m.at.Server
 		}
 		if m.unplaced == "" {
-			c.folders[m.at.Folder] = append(c.folders[m.at.Folder], key.Value)
+			c.folders[m.at.Folder] = append(c.folders[m.at.Folder], m.strong.Value)
 		}
 	}
 	return c
@@ -87,18 +93,6 @@ func (objs *objects) target(h *homeScope, secrets *backup.Secrets, a infra.Acces
 		t.Dial = dial
 	}
 	given, ok := a.CredentialFor(server.String())
-	f, overridden := override(given, ok)
-	if !overridden {
-		var fault *infra.Fault
-		if f, fault = objs.credentialOf(h, secrets); fault != nil {
-			t.Refused = fault
-			t.Refused.Message = fmt.Sprintf("no credential for vCenter %s: %s", server, t.Refused.Message)
-			return t
-		}
-	}
-	t.Credential, t.Source, t.Warnings = f.credential, f.source, slices.Concat(f.warnings, h.ignored)
-	t.Redaction = infra.NewRedaction(f.password)
-	t.Account = strings.TrimSpace(f.user.Reveal())
 	d := &detail{
 		server: server, thumbprints: h.thumbprints, recorded: known,
 		trust: infra.Trust{ServerName: server.Host, Thumbprint: given.Thumbprint, CA: given.CA, Insecure: a.InsecureSkipVerify},
@@ -107,6 +101,19 @@ func (objs *objects) target(h *homeScope, secrets *backup.Secrets, a infra.Acces
 		d.thumbprints = nil // the operator knows better than the backup
 	}
 	t.Detail = d
+	f, overridden := override(given, ok)
+	if !overridden {
+		var fault *infra.Fault
+		if f, fault = objs.credentialOf(h, secrets); fault != nil {
+			d.thumbprints = nil // whoever may not log in names no certificate either
+			t.Refused = fault
+			t.Refused.Message = fmt.Sprintf("no credential for vCenter %s: %s", server, t.Refused.Message)
+			return t
+		}
+	}
+	t.Credential, t.Source, t.Warnings = f.credential, f.source, slices.Concat(f.warnings, h.ignored)
+	t.Redaction = infra.NewRedaction(f.password)
+	t.Account = strings.TrimSpace(f.user.Reveal())
 	return t
 }
 
@@ -143,7 +150,7 @@ const maxThumbprints = 8
 func finish(t *infra.Target) {
 	capi.Tidy(t)
 	d, ok := t.Detail.(*detail)
-	if !ok {
+	if !ok || t.Refused != nil {
 		return
 	}
 	var distinct []string

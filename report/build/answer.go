@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"drift-detector/backup/check"
 	"drift-detector/detector"
 	"drift-detector/detector/forecast"
 	"drift-detector/report"
@@ -105,7 +106,11 @@ func hasPool(c detector.Cluster) bool {
 // checks adds the errors in the backup itself, one reason for each code.
 func (d *decision) checks(r *report.Report) {
 	for i := range r.Checks {
-		if c := &r.Checks[i]; c.Error() {
+		c := &r.Checks[i]
+		if c.Code == check.RuleNewer.Code {
+			d.add(report.NewerBackup, "There is a newer backup, so that this one is not to be restored without a reason: "+c.Message, c.Object)
+		}
+		if c.Error() {
 			d.add(report.BackupError, "The backup must not be restored as it is ("+c.Code+"): "+strings.TrimSuffix(c.Why, "."), c.Object)
 		}
 	}

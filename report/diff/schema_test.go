@@ -3,10 +3,7 @@ package diff
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
-	"maps"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -54,54 +51,10 @@ var own = map[string]reflect.Type{
 	"checks": reflect.TypeFor[Lists[report.Check]](), "checksChange": reflect.TypeFor[Change[report.Check]](),
 }
 
-type object struct {
-	Description string
-	Properties  map[string]struct {
-		Description string
-		Ref         string `json:"$ref"`
-	}
-	Required []string
-}
-
 // The schema has the fields of the Go types, each described, and says which may
 // be absent.
 func TestSchemaHasEveryFieldDescribed(t *testing.T) {
-	var defined struct {
-		object
-		Defs map[string]object `json:"$defs"`
-	}
-	if err := json.Unmarshal(schema, &defined); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := slices.Sorted(maps.Keys(defined.Defs)), slices.Sorted(maps.Keys(own)); !slices.Equal(got, want) {
-		t.Errorf("the schema defines %q, want %q", got, want)
-	}
-	check := func(name string, o object, of reflect.Type) {
-		var have, want []string
-		for field, p := range o.Properties {
-			if p.Description == "" && p.Ref == "" {
-				t.Errorf("%s.%s has no description", name, field)
-			}
-			if !slices.Contains(o.Required, field) {
-				field += ",omitempty"
-			}
-			have = append(have, field)
-		}
-		for i := range of.NumField() {
-			if tag := of.Field(i).Tag.Get("json"); tag != "" {
-				want = append(want, tag)
-			}
-		}
-		slices.Sort(have)
-		slices.Sort(want)
-		if !slices.Equal(have, want) || o.Description == "" {
-			t.Errorf("schema of %s has\n%q, want\n%q", name, have, want)
-		}
-	}
-	check("diff", defined.object, reflect.TypeFor[Diff]())
-	for name, of := range own {
-		check(name, defined.Defs[name], of)
-	}
+	schematest.Fields(t, schema, reflect.TypeFor[Diff](), own)
 	if !bytes.Equal(Schema(), Schema()) {
 		t.Error("the schema is another each time")
 	}

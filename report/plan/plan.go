@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -112,8 +111,6 @@ func (p *Plan) read(all []Variable) []Variable {
 	return slices.DeleteFunc(slices.Clone(all), func(v Variable) bool { return !used[v.Name] })
 }
 
-var reads = regexp.MustCompile(`\$\{([A-Z][A-Z0-9_]*):\?\}`)
-
 // noteReads adds the variables that the commands of steps read.
 func noteReads(steps []report.Step, into map[string]bool) {
 	for _, s := range steps {
@@ -121,10 +118,20 @@ func noteReads(steps []report.Step, into map[string]bool) {
 	}
 }
 
+// noteVariables adds those that commands read as [shell.Variable] does.
 func noteVariables(commands []string, into map[string]bool) {
-	for _, found := range reads.FindAllStringSubmatch(strings.Join(commands, "\n"), -1) {
-		into[found[1]] = true
+	for _, c := range commands {
+		for _, after, found := strings.Cut(c, "${"); found; _, after, found = strings.Cut(after, "${") {
+			if name, _, ends := strings.Cut(after, ":?}"); ends && !into[name] && isVariable(name) {
+				into[name] = true
+			}
+		}
 	}
+}
+
+// isVariable reports whether a name is in capitals, digits and underscores.
+func isVariable(name string) bool {
+	return name != "" && 'A' <= name[0] && name[0] <= 'Z' && strings.TrimLeft(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
 }
 
 // answer is the plan in a few lines.
@@ -135,7 +142,11 @@ func (pl *planner) answer() []string {
 	before, after, controllers := pl.tally()
 	out = append(out, fmt.Sprintf("%s you before the restore, %d after; controllers fix %d.", needing(before), after, controllers))
 	out = append(out, "Most important: until everything is restored, no controller may act. Restore Clusters last, and paused as in this plan, or with the controllers stopped; no other tool may create them first. Otherwise "+pl.clustersFirst()+".")
-	if s.Machines.Ghost > 0 {
+	newer := slices.IndexFunc(pl.Checks, func(c report.Check) bool { return c.Code == string(report.NewerBackup) })
+	switch {
+	case newer >= 0:
+		out = append(out, "A newer backup exists: plan with that one. "+english.Sentence(pl.Checks[newer].Message))
+	case s.Machines.Ghost > 0:
 		out = append(out, "If there is a newer backup, plan with that one: Ghosts are machines that were made after this backup.")
 	}
 	if f := s.Forecast; f != nil && f.NotHealing > 0 {

@@ -11,7 +11,7 @@ import (
 // elsewhere are the reasons of an answer that are no step before a cluster is unpaused,
 // with where the plan deals with them.
 var elsewhere = map[report.Reason]string{
-	report.BackupError: "the checks", report.ErrorsOccurred: "the errors", report.Incomplete: "the scopes", report.NoForecast: "a report with a forecast",
+	report.BackupError: "the checks", report.NewerBackup: "its first lines", report.ErrorsOccurred: "the errors", report.Incomplete: "the scopes", report.NoForecast: "a report with a forecast",
 	report.NothingToCompare: "another backup", report.StatusNotHealthy: "whatever the status comes from", report.InstancesToConfirm: "the VMs to confirm",
 	report.ClustersFirst: "the restore", report.EtcdMembersRemoved: "the Ghosts", report.ControlPlaneDown: "the control plane", report.GhostsLeft: "the Ghosts",
 	report.MachinesUnknown: "the Unknown machines", report.CopiedID: "the copies", report.MachinesBroken: "the Stale machines", report.InstancesNeverJoin: "the Stale machines", report.StaleReplaced: "nothing to do",

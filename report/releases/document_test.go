@@ -2,9 +2,7 @@ package releases
 
 import (
 	"bytes"
-	"encoding/json"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -55,49 +53,13 @@ func TestDocumentIsValid(t *testing.T) {
 
 // The schema has the fields of the Go types, each described, and says which may be absent.
 func TestSchemaHasEveryField(t *testing.T) {
-	type object struct {
-		Properties map[string]struct{ Description string }
-		Required   []string
-	}
-	var s struct {
-		object
-		Defs map[string]object `json:"$defs"`
-	}
-	if err := json.Unmarshal(schema, &s); err != nil {
-		t.Fatal(err)
-	}
-	check := func(o object, of reflect.Type) {
-		var have, want []string
-		for name, p := range o.Properties {
-			if p.Description == "" {
-				t.Errorf("%s.%s has no description", of, name)
-			}
-			if !slices.Contains(o.Required, name) {
-				name += ",omitempty"
-			}
-			have = append(have, name)
-		}
-		for i := range of.NumField() {
-			if tag := of.Field(i).Tag.Get("json"); tag != "" {
-				want = append(want, tag)
-			}
-		}
-		slices.Sort(have)
-		slices.Sort(want)
-		if !slices.Equal(have, want) {
-			t.Errorf("%s: the schema has %q, want %q", of, have, want)
-		}
-	}
-	check(s.object, reflect.TypeFor[Document]())
-	for name, of := range map[string]reflect.Type{
+	schematest.Fields(t, schema, reflect.TypeFor[Document](), map[string]reflect.Type{
 		"releasesBackup": reflect.TypeFor[Backup](), "releasesSummary": reflect.TypeFor[Summary](),
 		"release": reflect.TypeFor[releases.Release](), "revision": reflect.TypeFor[releases.Revision](), "counts": reflect.TypeFor[releases.Counts](),
 		"compared": reflect.TypeFor[releases.Compared](), "change": reflect.TypeFor[releases.Change](), "added": reflect.TypeFor[releases.Added](),
 		"owner": reflect.TypeFor[releases.Owner](), "after": reflect.TypeFor[releases.After](), "step": reflect.TypeFor[releases.Step](),
 		"withoutRecord": reflect.TypeFor[releases.WithoutRecord](), "rule": reflect.TypeFor[releases.Rule](), "said": reflect.TypeFor[releases.Said](), "problem": reflect.TypeFor[releases.Problem](),
-	} {
-		check(s.Defs[name], of)
-	}
+	})
 }
 
 func TestNarrow(t *testing.T) {

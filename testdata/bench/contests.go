@@ -22,7 +22,7 @@ func (s settings) fleet(n int, naming string) (table, error) {
 	}
 	dir := filepath.Join(s.files, fmt.Sprintf("%d-%s", n, naming))
 	backup, inventory := filepath.Join(dir, "data.tar.gz"), filepath.Join(dir, "inventory.json")
-	if err := s.make(dir, n, naming); err != nil {
+	if err := s.make(dir, fmt.Sprintf("%d machines with %s names", n, naming), "generate", s.root, dir+".part", strconv.Itoa(n), naming); err != nil {
 		return table{}, err
 	}
 	all := []*contestant{
@@ -57,8 +57,9 @@ const (
 
 func copiesOf(machines int) int { return (machines + tenantMachines - 1) / tenantMachines }
 
-// make generates a fleet, unless it is there.
-func (s settings) make(dir string, n int, naming string) error {
+// make generates a backup in a folder, unless it is there; the program gets args, which name
+// the folder with ".part" behind it.
+func (s settings) make(dir, what string, args ...string) error {
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -66,8 +67,8 @@ func (s settings) make(dir string, n int, naming string) error {
 	if err := errors.Join(os.RemoveAll(part), os.MkdirAll(part, 0o755)); err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "generating %d machines with %s names\n", n, naming)
-	if out, err := exec.Command(s.subjects, "generate", s.root, part, strconv.Itoa(n), naming).CombinedOutput(); err != nil {
+	fmt.Fprintln(os.Stderr, "generating", what)
+	if out, err := exec.Command(s.subjects, args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
 	return os.Rename(part, dir)

@@ -56,6 +56,8 @@ This run: %s, %d cores, %s, drift-detector %s.
   drift-detector has: the floor.
 * **backup.Load** reads the backup as detect does, and decides nothing.
 * **check** and **detect --inventory** are the program; detect writes the JSON report.
+* **releases** compares Helm's releases with the objects of a backup, which is nothing but the
+  lab's release over and over: nearly all of it drifted, or all in sync.
 * **Velero** is its own extractor and parser, and decodes the objects of Cluster API.
 * **tar + jq** unpacks all, and prints the ids of machines and VMs.
 * **govc object.collect** asks a vCenter, the simulator in a process of its own, for the

@@ -11,6 +11,7 @@ import (
 // modes are what it can be, by its first argument.
 var modes = map[string]func(args []string) error{
 	"generate": func(args []string) error { return generate(args[0], args[1], args[2], args[3]) },
+	"releases": func(args []string) error { return generateReleases(args[0], args[1], args[2], args[3]) },
 	"read":     func(args []string) error { return read(args[0]) },
 	"velero":   func(args []string) error { return velero(args[0]) },
 	"govc":     govc,

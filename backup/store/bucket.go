@@ -1,0 +1,263 @@
+package store
+
+import (
+	"context"
+	"crypto/md5" // what S3 asks for as a check of a customer's key
+	"encoding/base64"
+	"encoding/xml"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	"github.com/aws/smithy-go/encoding/httpbinding"
+
+	"drift-detector/backup"
+	"drift-detector/infra"
+)
+
+// bucket is a bucket of S3. Two calls are all that is needed of its API, ListObjectsV2
+// and GetObject, and the SDK's client of it is 5 MB: here is the SDK's configuration,
+// credentials and signature (Amazon S3 API reference, 2006-03-01).
+type bucket struct {
+	bucket      string
+	endpoint    *url.URL // nil is AWS
+	keys        aws.CredentialsProvider
+	signer      *v4.Signer
+	client      *http.Client
+	customerKey backup.Sensitive
+
+	mu     sync.Mutex
+	region string
+	moved  bool // the region is where AWS says that the bucket is
+}
+
+var (
+	bucketForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{1,254}$`)
+	regionForm = regexp.MustCompile(`^[a-z0-9-]{2,32}$`)
+)
+
+const (
+	maxPage    = 64 << 20 // bytes of one page of a listing
+	maxObjects = 5_000_000
+	// emptyHash is the SHA-256 of no body.
+	emptyHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+)
+
+func (b *bucket) name(key string) string {
+	return strings.TrimSuffix("s3://"+b.bucket+"/"+key, "/")
+}
+
+// where says which store it is, unless it is AWS's.
+func (b *bucket) where() string {
+	if b.endpoint == nil {
+		return ""
+	}
+	return " at " + b.endpoint.Scheme + "://" + b.endpoint.Host
+}
+
+// page is an answer of ListObjectsV2.
+type page struct {
+	XMLName     xml.Name `xml:"ListBucketResult"`
+	IsTruncated bool
+	Next        string `xml:"NextContinuationToken"`
+	Contents    []struct {
+		Key, ETag    string
+		Size         int64
+		LastModified time.Time
+	}
+	CommonPrefixes []struct{ Prefix string }
+}
+
+func (b *bucket) each(ctx context.Context, prefix string, found func(object) error) error {
+	n := 0
+	return b.pages(ctx, prefix, "", func(p *page) error {
+		if n += len(p.Contents); n > maxObjects {
+			return &backup.InputError{Name: b.name(prefix), Problem: "holds more than 5,000,000 objects", Next: "give the place as far as backups/NAME"}
+		}
+		for _, c := range p.Contents {
+			key, err := url.QueryUnescape(c.Key)
+			if err != nil {
+				return b.foreign(prefix)
+			}
+			if err := found(object{key, c.Size, c.ETag, c.LastModified.UTC()}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (b *bucket) folders(ctx context.Context, prefix string) ([]string, error) {
+	var names []string
+	err := b.pages(ctx, prefix, "/", func(p *page) error {
+		for _, c := range p.CommonPrefixes {
+			key, err := url.QueryUnescape(c.Prefix)
+			if err != nil {
+				return b.foreign(prefix)
+			}
+			names = append(names, strings.TrimSuffix(strings.TrimPrefix(key, prefix), "/"))
+		}
+		return nil
+	})
+	return names, err
+}
+
+// pages asks for one page of keys after the other.
+func (b *bucket) pages(ctx context.Context, prefix, delimiter string, take func(*page) error) error {
+	query := url.Values{"list-type": {"2"}, "encoding-type": {"url"}, "max-keys": {"1000"}, "prefix": {prefix}}
+	if delimiter != "" {
+		query.Set("delimiter", delimiter)
+	}
+	seen := map[string]bool{}
+	for {
+		var p page
+		err := infra.Patient.Do(ctx, func() error {
+			res, err := b.do(ctx, "", query, nil)
+			if err != nil {
+				return err
+			}
+			defer res.Body.Close()
+			p = page{}
+			return xml.NewDecoder(io.LimitReader(res.Body, maxPage)).Decode(&p)
+		})
+		if err != nil {
+			return b.explain(ctx, listing, prefix, err)
+		}
+		if err := take(&p); err != nil {
+			return err
+		}
+		if !p.IsTruncated {
+			return ctx.Err()
+		}
+		if p.Next == "" || seen[p.Next] {
+			return b.foreign(prefix)
+		}
+		seen[p.Next] = true
+		query.Set("continuation-token", p.Next)
+	}
+}
+
+func (b *bucket) source(ctx context.Context, key, etag string) backup.Source {
+	pinned := &pin{etag: etag}
+	return backup.Source{Name: b.name(key), Open: func() (io.ReadCloser, error) {
+		return open(ctx, pinned, transferred{
+			get: func(ctx context.Context, h http.Header) (*http.Response, error) { return b.do(ctx, key, nil, h) },
+			explain: func(err error) error {
+				return b.explain(ctx, reading, key, err)
+			},
+			name: b.name(key),
+		})
+	}}
+}
+
+func (b *bucket) small(ctx context.Context, key string, limit int64) ([]byte, error) {
+	r, err := b.source(ctx, key, "").Open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return limited(r, b.name(key), limit)
+}
+
+// do sends one request for a key, or for the bucket where it is empty. A bucket of
+// another region is asked there. An answer that is none of success is an error.
+func (b *bucket) do(ctx context.Context, key string, query url.Values, header http.Header) (*http.Response, error) {
+	for {
+		region := b.at()
+		req, err := b.request(ctx, region, key, query, header)
+		if err != nil {
+			return nil, err
+		}
+		res, err := b.client.Do(req)
+		if err != nil {
+			return nil, withoutURL(err)
+		}
+		if res.StatusCode == http.StatusOK || res.StatusCode == http.StatusPartialContent {
+			return res, nil
+		}
+		refused := readRefusal(res)
+		if !b.move(region, refused.region) {
+			return nil, refused
+		}
+	}
+}
+
+func (b *bucket) at() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.region
+}
+
+// move changes the region to where the store says that the bucket is, once. It reports
+// whether there is another place to ask.
+func (b *bucket) move(from, to string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if to == "" || !regionForm.MatchString(to) || to == from {
+		return false
+	}
+	if b.moved {
+		return b.region == to // somebody else has moved it meanwhile
+	}
+	b.region, b.moved = to, true
+	return true
+}
+
+// request is signed for one host, and carries the customer's key where there is one.
+func (b *bucket) request(ctx context.Context, region, key string, query url.Values, header http.Header) (*http.Request, error) {
+	u := b.base(region)
+	if key != "" {
+		u.Path += "/" + key
+	} else {
+		u.Path += "/"
+	}
+	u.RawPath = httpbinding.EscapePath(u.Path, false)
+	u.RawQuery = query.Encode()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	req.URL = u // NewRequest parses it again
+	for name, values := range header {
+		req.Header[name] = values
+	}
+	if k := b.customerKey.Reveal(); k != "" && key != "" {
+		sum := md5.Sum([]byte(k))
+		req.Header.Set("X-Amz-Server-Side-Encryption-Customer-Algorithm", "AES256")
+		req.Header.Set("X-Amz-Server-Side-Encryption-Customer-Key", base64.StdEncoding.EncodeToString([]byte(k)))
+		req.Header.Set("X-Amz-Server-Side-Encryption-Customer-Key-Md5", base64.StdEncoding.EncodeToString(sum[:]))
+	}
+	keys, err := b.keys.Retrieve(ctx)
+	if err != nil {
+		return nil, &keyError{err}
+	}
+	req.Header.Set("X-Amz-Content-Sha256", emptyHash)
+	return req, b.signer.SignHTTP(ctx, keys, req, emptyHash, "s3", region, time.Now())
+}
+
+// base is the URL of the bucket. AWS's own is a host name for each bucket, unless there
+// is a dot in it, for which no certificate is.
+func (b *bucket) base(region string) *url.URL {
+	if b.endpoint != nil {
+		u := *b.endpoint
+		u.Path = strings.TrimSuffix(u.Path, "/") + "/" + b.bucket
+		return &u
+	}
+	host := "s3." + region + ".amazonaws.com"
+	switch {
+	case strings.HasPrefix(region, "cn-"):
+		host += ".cn"
+	case strings.HasPrefix(region, "eusc-"):
+		host = "s3." + region + ".amazonaws.eu"
+	}
+	if strings.Contains(b.bucket, ".") {
+		return &url.URL{Scheme: "https", Host: host, Path: "/" + b.bucket}
+	}
+	return &url.URL{Scheme: "https", Host: b.bucket + "." + host}
+}

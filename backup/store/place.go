@@ -1,0 +1,302 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"drift-detector/backup"
+	"drift-detector/backup/check"
+)
+
+// object is one object of a store, as its listing has it.
+type object struct {
+	key      string
+	size     int64
+	etag     string // as the store writes it; empty for files
+	modified time.Time
+}
+
+// objects is a store of objects, whose keys have slashes in them.
+type objects interface {
+	// name is what messages call a key.
+	name(key string) string
+	// each lists all objects whose keys begin with prefix.
+	each(ctx context.Context, prefix string, found func(object) error) error
+	// folders lists what is before the next slash in keys that begin with prefix, which
+	// is empty or ends with a slash.
+	folders(ctx context.Context, prefix string) ([]string, error)
+	// source returns the object as a backup to read. etag pins it from the start; it may
+	// be empty.
+	source(ctx context.Context, key, etag string) backup.Source
+	// small reads an object of at most limit bytes.
+	small(ctx context.Context, key string, limit int64) ([]byte, error)
+}
+
+// Place is a store, and where in it backups are looked for.
+type Place struct {
+	objects
+	path   string // without slashes at its ends
+	isFile bool   // the path is known to be that of a tarball
+}
+
+// Name is what messages call the place.
+func (p *Place) Name() string { return p.name(p.path) }
+
+const (
+	tarball   = ".tar.gz"
+	folder    = "backups" // of all backups of a store
+	maxRoots  = 100       // folders in which backups/ is looked for
+	maxStored = 20_000    // backups of a place
+)
+
+// Stored is what a store holds of one backup.
+type Stored struct {
+	Name        string    // of the Backup object, and of its folder
+	Root        string    // the prefix before backups/, without a slash at its end
+	Place       string    // address of the folder
+	Tarball     string    // address of the tarball; empty when it is missing
+	Size        int64     // of the tarball, in bytes
+	Written     time.Time // when the tarball was stored; zero when it is missing
+	Description *check.VeleroBackup
+	Problem     error // why the description could not be read; nil when it is read or missing
+
+	described bool
+	key, etag string
+}
+
+// Source returns the tarball as a backup to read.
+func (p *Place) Source(ctx context.Context, s *Stored) backup.Source {
+	return p.source(ctx, s.key, s.etag)
+}
+
+// Only returns the one backup at the place, which is its tarball, its folder or a place
+// with no other backup below it. Nothing is listed where that is not needed: a credential
+// may be allowed to read objects, and not to list them.
+func (p *Place) Only(ctx context.Context) (*Stored, error) {
+	if p.isFile || strings.HasSuffix(p.path, tarball) {
+		return p.described(ctx, p.path)
+	}
+	if dir, name := path.Split(p.path); path.Base(dir) == folder {
+		s, err := p.described(ctx, p.path+"/"+name+tarball)
+		if err == nil || !isMissing(err) {
+			return s, err
+		}
+	}
+	all, err := p.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(s *Stored) bool { return s.key == "" })
+	switch len(all) {
+	case 0:
+		return nil, &backup.InputError{Name: p.Name(), Problem: "no backup of Velero is here", Next: "give the place as far as backups/NAME, which 'drift-detector backups' lists for a bucket or a prefix"}
+	case 1:
+		p.describe(ctx, all)
+		return all[0], nil
+	}
+	return nil, &backup.InputError{Name: p.Name(), Problem: fmt.Sprintf("holds %d backups", len(all)), Next: "give one of them; 'drift-detector backups " + p.Name() + "' lists them"}
+}
+
+// described is the backup of a tarball, after a look whether it is there.
+func (p *Place) described(ctx context.Context, key string) (*Stored, error) {
+	s := &Stored{Name: strings.TrimSuffix(path.Base(key), tarball), Place: p.name(path.Dir(key)), Tarball: p.name(key), key: key, described: true}
+	source := p.Source(ctx, s)
+	r, err := source.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	if t, ok := r.(*transfer); ok {
+		s.etag, s.Size, s.Written = t.etag, t.size, t.modified
+	}
+	p.describe(ctx, []*Stored{s})
+	return s, nil
+}
+
+// Backups lists the backups below the place, the newest first, with what Velero says of
+// each. No tarball is read.
+func (p *Place) Backups(ctx context.Context) ([]*Stored, error) {
+	all, err := p.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(all) == 0 {
+		return nil, &backup.InputError{Name: p.Name(), Problem: "no backup of Velero is here", Next: "give the bucket, or the prefix that spec.objectStorage.prefix of the BackupStorageLocation names"}
+	}
+	p.describe(ctx, all)
+	sortByAge(all)
+	return all, ctx.Err()
+}
+
+// Younger lists the backups of the same store that were stored after one of it, the
+// newest first, with what Velero says of them.
+func (p *Place) Younger(ctx context.Context, than *Stored) ([]*Stored, error) {
+	dir := path.Dir(than.key)
+	if path.Base(path.Dir(dir)) != folder || than.Written.IsZero() {
+		return nil, nil
+	}
+	above := &Place{objects: p.objects, path: path.Dir(dir)}
+	all, err := above.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(s *Stored) bool { return s.key == than.key || s.Written.Before(than.Written) })
+	above.describe(ctx, all)
+	sortByAge(all)
+	return all, ctx.Err()
+}
+
+// sortByAge puts the newest first.
+func sortByAge(all []*Stored) {
+	slices.SortStableFunc(all, func(a, b *Stored) int {
+		return cmp.Or(b.Started().Compare(a.Started()), strings.Compare(a.Place, b.Place))
+	})
+}
+
+// Started is when the backup was begun; where nothing says so, when it was stored.
+func (s *Stored) Started() time.Time {
+	if d := s.Description; d != nil && !d.Status.StartTimestamp.IsZero() {
+		return d.Status.StartTimestamp.UTC()
+	}
+	return s.Written
+}
+
+// list groups the objects of the place by backup.
+func (p *Place) list(ctx context.Context) ([]*Stored, error) {
+	roots, err := p.roots(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []*Stored
+	for _, root := range roots {
+		byName := map[string]*Stored{}
+		err := p.each(ctx, root.prefix+root.only, func(o object) error {
+			name, file, ok := strings.Cut(strings.TrimPrefix(o.key, root.prefix), "/")
+			if !ok || name == "" || root.only != "" && name+"/" != root.only {
+				return nil
+			}
+			s := byName[name]
+			if s == nil {
+				if len(all) == maxStored {
+					return &backup.InputError{Name: p.Name(), Problem: fmt.Sprintf("holds more than %d backups", maxStored), Next: "give a prefix with fewer"}
+				}
+				s = &Stored{Name: name, Root: strings.TrimSuffix(strings.TrimSuffix(root.prefix, folder+"/"), "/"), Place: p.name(root.prefix + name)}
+				byName[name] = s
+				all = append(all, s)
+			}
+			switch file {
+			case name + tarball:
+				s.key, s.etag, s.Tarball, s.Size, s.Written = o.key, o.etag, p.name(o.key), o.size, o.modified
+			case check.VeleroFile:
+				s.described = true
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// root is one folder of backups, and the one backup in it that is asked for, with a slash
+// at its end; empty for all.
+type root struct{ prefix, only string }
+
+// roots finds the folders of backups at the place: it is one, or the backup in one; else
+// it is the bucket or prefix that has one, or the place above several such.
+func (p *Place) roots(ctx context.Context) ([]root, error) {
+	switch dir, name := path.Split(p.path); {
+	case name == folder:
+		return []root{{prefix: p.path + "/"}}, nil
+	case path.Base(dir) == folder:
+		return []root{{dir, name + "/"}}, nil
+	}
+	at := p.path
+	if at != "" {
+		at += "/"
+	}
+	below, err := p.folders(ctx, at)
+	if err != nil || slices.Contains(below, folder) {
+		return []root{{prefix: at + folder + "/"}}, err
+	}
+	if len(below) > maxRoots {
+		return nil, &backup.InputError{Name: p.Name(), Problem: fmt.Sprintf("has no folder backups/, and %d others", len(below)), Next: "give the prefix that spec.objectStorage.prefix of the BackupStorageLocation names"}
+	}
+	var found []root
+	for _, f := range below {
+		deeper, err := p.folders(ctx, at+f+"/")
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(deeper, folder) {
+			found = append(found, root{prefix: at + f + "/" + folder + "/"})
+		}
+	}
+	return found, nil
+}
+
+// describing is how many descriptions are read at a time.
+const describing = 8
+
+// describe reads what Velero says of each backup. What can't be read is noted.
+func (p *Place) describe(ctx context.Context, all []*Stored) {
+	work := make(chan *Stored)
+	done := make(chan struct{})
+	for range describing {
+		go func() {
+			defer func() { done <- struct{}{} }()
+			for s := range work {
+				s.Description, s.Problem = p.description(ctx, s)
+			}
+		}()
+	}
+	for _, s := range all {
+		if s.described && ctx.Err() == nil {
+			work <- s
+		}
+	}
+	close(work)
+	for range describing {
+		<-done
+	}
+}
+
+func (p *Place) description(ctx context.Context, s *Stored) (*check.VeleroBackup, error) {
+	key := check.VeleroFile
+	if dir := path.Dir(s.key); s.key != "" && dir != "." {
+		key = dir + "/" + key
+	} else if s.key == "" {
+		key = path.Join(s.Root, folder, s.Name, key)
+	}
+	text, err := p.small(ctx, key, check.MaxVelero)
+	if err != nil {
+		if isMissing(err) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	v, err := check.ReadVelero(p.name(key), strings.NewReader(string(text)))
+	if err == nil && v.Name != s.Name && path.Base(path.Dir(s.key)) == s.Name {
+		err = &backup.InputError{Name: p.name(key), Problem: "describes another backup than that of its folder", Next: "somebody has copied it here; it is not used"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// limited reads at most limit bytes.
+func limited(r io.Reader, name string, limit int64) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err == nil && int64(len(text)) > limit {
+		return nil, &backup.InputError{Name: name, Problem: fmt.Sprintf("larger than %d bytes", limit), Next: "no Velero writes it so large"}
+	}
+	return text, err
+}

@@ -1,0 +1,282 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+	velerov1 "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
+
+	"drift-detector/backup"
+	"drift-detector/backup/store"
+	"drift-detector/infra"
+	"drift-detector/report"
+	backupreport "drift-detector/report/backups"
+	reportformats "drift-detector/report/formats"
+)
+
+type backupsOptions struct {
+	detectOptions
+	place, schedule, since, report string
+	from                           time.Time
+	compares                       bool
+	last                           int
+}
+
+var backupsFormats = []string{"text", "json"}
+
+func backupsCommand(s *streams) *cli.Command {
+	var o backupsOptions
+	return &cli.Command{
+		Name:      "backups",
+		Usage:     "list the backups of an object store, and say which can be restored",
+		UsageText: "drift-detector backups PLACE [options]",
+		Description: `PLACE is s3://BUCKET[/PREFIX], or a folder that is a copy of one. What Velero
+says of each backup is read, and no tarball. The newest is the first. --compare
+reads the newest, too, and says which one to restore.
+
+EXAMPLES:
+   drift-detector backups s3://velero --s3-profile dr
+   drift-detector backups s3://velero/mgmt --s3-ambient --schedule nightly --since 72h
+   drift-detector backups s3://velero --s3-endpoint https://minio.corp:9000 --s3-profile minio
+   drift-detector detect --backup s3://velero/mgmt/backups/nightly-1 --s3-profile dr -o report.json`,
+		Flags: append(o.listingFlags(),
+			&cli.BoolFlag{Name: "compare", Usage: "list the infrastructure once, decide the newest backups beside it, and say which to restore", Destination: &o.compares},
+			&cli.StringFlag{Name: "last", Usage: "compare the newest `N` that can be restored", Value: "5"},
+			&cli.StringFlag{Name: "report", Usage: "write the report on the backup `NAME` of those that are compared; as detect does, to --output", Destination: &o.report},
+			&cli.StringFlag{Name: "inventory", Usage: "compare with a saved inventory `FILE`, offline; the inventory command writes it", Destination: &o.inventory},
+			&cli.StringFlag{Name: "schedule", Usage: "only backups of the schedule `NAME`", Destination: &o.schedule},
+			&cli.StringFlag{Name: "since", Usage: "only backups begun since `TIME`; 72h for the last three days, or a date such as 2026-11-01", Destination: &o.since},
+			&cli.StringFlag{Name: "format", Usage: "`FORMAT` of the list: text or json", Value: "text", Destination: &o.format},
+			outputFlag("it", true),
+		),
+		Action: func(c *cli.Context) error {
+			if err := arguments(c, argument{&o.place, "the place of the backups: s3://BUCKET[/PREFIX], or a folder"}); err != nil {
+				return err
+			}
+			if err := cmp.Or(o.readListing(c), o.readSince(s.now()), o.readCompare(c)); err != nil {
+				return err
+			}
+			formats := backupsFormats
+			if o.report != "" {
+				formats = reportformats.Report.Names()
+			}
+			var err error
+			if o.outputs, err = readTargets(c, o.format, formats); err != nil {
+				return err
+			}
+			return runBackups(c.Context, o, s)
+		},
+	}
+}
+
+func (o *backupsOptions) readCompare(c *cli.Context) error {
+	var err error
+	o.last, err = strconv.Atoi(c.String("last"))
+	switch {
+	case err != nil || o.last < 1 || o.last > maxCompared:
+		return &usageError{message: fmt.Sprintf("--last %q is no number from 1 to %d", c.String("last"), maxCompared), command: "backups"}
+	case !o.compares && (o.report != "" || c.IsSet("last")):
+		return &usageError{message: "--last and --report are for --compare", command: "backups"}
+	case o.report != "" && !c.IsSet("output"):
+		return &usageError{message: "--report needs --output: name the file to write", command: "backups"}
+	}
+	o.backups = []string{o.place}
+	return nil
+}
+
+// maxCompared is how many backups are compared at most: each takes the time of a detect.
+const maxCompared = 50
+
+// readSince takes a time before now, or a date.
+func (o *backupsOptions) readSince(now time.Time) error {
+	if o.since == "" {
+		return nil
+	}
+	if d, err := time.ParseDuration(o.since); err == nil && d > 0 {
+		o.from = now.Add(-d)
+		return nil
+	}
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if t, err := time.Parse(layout, o.since); err == nil {
+			o.from = t
+			return nil
+		}
+	}
+	return &usageError{message: fmt.Sprintf("--since %q is no time; it is such as 72h, 2026-11-01 or 2026-11-01T02:00:00Z", o.since), command: "backups"}
+}
+
+// only says in the words of the flags which backups are shown.
+func (o *backupsOptions) only() string {
+	var parts []string
+	if o.schedule != "" {
+		parts = append(parts, "--schedule "+o.schedule)
+	}
+	if o.since != "" {
+		parts = append(parts, "--since "+o.since)
+	}
+	return strings.Join(parts, " ")
+}
+
+func runBackups(ctx context.Context, o backupsOptions, s *streams) error {
+	out, err := createOutputs(o.outputs, s, o.credentials, o.inventory)
+	if err != nil {
+		return err
+	}
+	defer out.discard()
+	if _, err := o.access(s); err != nil { // a key for the store may be among them
+		return err
+	}
+	bounded, stop := o.bounds.begin(ctx)
+	defer stop()
+	place, err := o.open(bounded, s)
+	if err != nil {
+		return err
+	}
+	all, err := place.Backups(bounded)
+	if err != nil {
+		return o.bounds.explain(bounded, err)
+	}
+	doc, restorable, unread := o.describe(place, all, s.now())
+	rep, err := o.fillComparison(ctx, s, place, restorable, doc)
+	if err != nil {
+		return err
+	}
+	if rep != nil {
+		err = out.write(reportWriter(rep, s))
+	} else {
+		err = out.write(func(w io.Writer, to *output) error {
+			if to.format == "json" {
+				return backupreport.JSON(w, doc)
+			}
+			return backupreport.Text(w, doc)
+		})
+	}
+	if err := cmp.Or(err, ctx.Err()); err != nil {
+		return err
+	}
+	if err := out.commit(); err != nil {
+		return err
+	}
+	if rep != nil && !onStdout(o.outputs) {
+		if err := backupreport.Text(s.stdout, doc); err != nil {
+			return fmt.Errorf("writing to stdout: %w", err)
+		}
+	}
+	switch {
+	case unread > 0:
+		return &errIncomplete{fmt.Sprintf("what Velero says could not be read of %d of %d backups", unread, len(all)), "the list says why for each"}
+	case doc.Comparison != nil && !doc.Comparison.Complete:
+		return &errIncomplete{"incomplete: not everything could be listed or read for each backup", "--report NAME -o FILE writes what is known of one, and why"}
+	}
+	return nil
+}
+
+// describe makes the document of the backups that are shown. unread is how many there are
+// of which Velero's description could not be read.
+func (o *backupsOptions) describe(place *store.Place, all []*store.Stored, now time.Time) (doc *backupreport.Document, restorable []*store.Stored, unread int) {
+	var shown []*backupreport.Backup
+	for _, b := range all {
+		if b.Problem != nil {
+			unread++
+		}
+		d := describeBackup(b, now)
+		if d.Restorable && o.newest == nil {
+			o.newest = b
+		}
+		if o.schedule != "" && d.Schedule != o.schedule || b.Started().Before(o.from) {
+			continue
+		}
+		shown = append(shown, d)
+		if d.Restorable {
+			restorable = append(restorable, b)
+		}
+	}
+	return backupreport.New(place.Name(), o.only(), shown, report.Tool{Name: "drift-detector", Version: version, Commit: commit}, now), restorable, unread
+}
+
+// fillComparison compares the newest backups, if that is asked for, and returns the
+// report that --report names.
+func (o *backupsOptions) fillComparison(ctx context.Context, s *streams, place *store.Place, restorable []*store.Stored, doc *backupreport.Document) (*report.Report, error) {
+	if !o.compares {
+		return nil, nil
+	}
+	newest := restorable[:min(o.last, len(restorable))]
+	if len(newest) == 0 {
+		return nil, &backup.InputError{Name: place.Name(), Problem: "no backup that is shown can be restored", Next: "see why without --compare"}
+	}
+	if o.report != "" && !slices.ContainsFunc(newest, func(b *store.Stored) bool { return b.Name == o.report }) {
+		return nil, &usageError{message: fmt.Sprintf("--report %q is none of the %d backups that are compared", o.report, len(newest)), command: "backups"}
+	}
+	c, rep, err := o.compare(ctx, s, place, newest, o.report)
+	if err == nil && o.report != "" && rep == nil {
+		err = &backup.InputError{Name: o.report, Problem: "could not be read", Next: "see why without --report"}
+	}
+	doc.Comparison = c
+	return rep, err
+}
+
+func (o *backupsOptions) open(ctx context.Context, s *streams) (*store.Place, error) {
+	if store.IsAddress(o.place) {
+		return o.stores.place(ctx, s, o.place, false)
+	}
+	return store.Folder(o.place)
+}
+
+// describeBackup says of a stored backup what Velero does, and whether a Velero that is
+// given the store would restore it: it takes those that have ended, and what is not
+// finished it does not even list (pkg/controller/backup_sync_controller.go v1.18.3).
+func describeBackup(b *store.Stored, now time.Time) *backupreport.Backup {
+	d := &backupreport.Backup{Name: b.Name, Place: b.Place, Size: b.Size}
+	if b.Tarball == "" {
+		d.Why = append(d.Why, "its tarball is not in the store")
+	}
+	v := b.Description
+	switch {
+	case b.Problem != nil:
+		d.Why = append(d.Why, infra.Brief(b.Problem.Error()))
+	case v == nil:
+		d.Why = append(d.Why, "velero-backup.json is not beside the tarball: Velero does not see it, or it is being written")
+	}
+	if v == nil {
+		if !b.Written.IsZero() {
+			d.Started = &b.Written
+		}
+		return d
+	}
+	status := &v.Status
+	d.Schedule, d.Phase, d.Errors, d.Warnings = v.Labels[velerov1.ScheduleNameLabel], string(status.Phase), status.Errors, status.Warnings
+	d.Format, d.Kubernetes = status.FormatVersion, v.Annotations[velerov1.SourceClusterK8sGitVersionAnnotation]
+	if t := status.StartTimestamp; !t.IsZero() {
+		d.Started = &t.Time
+	}
+	if t := status.CompletionTimestamp; !t.IsZero() {
+		d.Completed = &t.Time
+	}
+	if t := status.Expiration; !t.IsZero() {
+		d.Expires, d.Expired = &t.Time, now.After(t.Time)
+	}
+	d.Restorable = len(d.Why) == 0
+	switch {
+	case slices.Contains([]velerov1.BackupPhase{velerov1.BackupPhaseCompleted, velerov1.BackupPhasePartiallyFailed}, status.Phase):
+	case status.Phase == velerov1.BackupPhaseFailed, status.Phase == velerov1.BackupPhaseFailedValidation:
+		d.Restorable, d.Why = false, append(d.Why, "it failed")
+	case status.Phase == velerov1.BackupPhaseDeleting:
+		d.Restorable, d.Why = false, append(d.Why, "it is being deleted")
+	default:
+		d.Restorable, d.Why = false, append(d.Why, "it was not finished")
+	}
+	if status.FormatVersion != "" && status.FormatVersion != "1" && status.FormatVersion != "1.1.0" {
+		d.Why = append(d.Why, "its format is not known here, and is read as 1.1.0")
+	}
+	if d.Expired {
+		d.Why = append(d.Why, "it has expired: a Velero that gets this store deletes it; keep a copy")
+	}
+	return d
+}

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"drift-detector/backup/backuptest"
+	"drift-detector/backup/store/storetest"
+	"drift-detector/report"
+	"drift-detector/report/backups"
+)
+
+// inBucket runs a command on a store that holds the files, with the credential in the
+// profile of a file of the operator's.
+type inBucket struct {
+	*storetest.Store
+	t    *testing.T
+	args []string
+}
+
+func newBucket(t *testing.T) *inBucket {
+	t.Helper()
+	b := &inBucket{Store: storetest.Start(t, false), t: t}
+	file := filepath.Join(t.TempDir(), "credentials")
+	text := fmt.Sprintf("[dr]\naws_access_key_id = %s\naws_secret_access_key = %s\n", storetest.KeyID, storetest.Secret)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", file)
+	b.args = []string{"--s3-profile", "dr", "--s3-endpoint", b.URL}
+	return b
+}
+
+func (b *inBucket) run(args ...string) outcome {
+	return runProgram(b.t, append(args, b.args...)...)
+}
+
+// put stores a backup as Velero does, with what it says of it.
+func (b *inBucket) put(name, schedule, phase string, began time.Time, tarball []byte) {
+	labels := map[string]string{}
+	if schedule != "" {
+		labels["velero.io/schedule-name"] = schedule
+	}
+	text, _ := json.Marshal(map[string]any{
+		"apiVersion": "velero.io/v1", "kind": "Backup", "metadata": map[string]any{"name": name, "namespace": "velero", "labels": labels},
+		"status": map[string]any{"phase": phase, "formatVersion": "1.1.0", "startTimestamp": began.UTC().Format(time.RFC3339), "expiration": began.Add(30 * 24 * time.Hour).UTC().Format(time.RFC3339)},
+	})
+	b.Put("velero", "mgmt/backups/"+name+"/velero-backup.json", text)
+	if tarball != nil {
+		b.Put("velero", "mgmt/backups/"+name+"/"+name+".tar.gz", tarball)
+	}
+}
+
+// piped runs the program with standard input.
+func piped(t *testing.T, stdin []byte, args ...string) outcome {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	s := &streams{stdin: bytes.NewReader(stdin), stdout: &stdout, stderr: &stderr, getenv: func(string) string { return "" }, now: clock}
+	code := run(t.Context(), append([]string{"drift-detector"}, args...), s)
+	return outcome{code: code, stdout: stdout.String(), stderr: stderr.String()}
+}
+
+// TestEveryPlaceGivesOneReport: from a file, a folder, a bucket, standard input and a URL
+// the report is the same, but for the name of the backup.
+func TestEveryPlaceGivesOneReport(t *testing.T) {
+	b := newBucket(t)
+	b.PutFolder(t, "velero", "mgmt-cluster-1/", testdata+"bucket/mgmt-cluster-1")
+	file := testdata + "bucket/mgmt-cluster-1/backups/mgmt-full"
+	body, err := os.ReadFile(file + "/mgmt-full.tar.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := func(stdin []byte, place string) string {
+		out := filepath.Join(t.TempDir(), "r.json")
+		args := append([]string{"check", "--backup", place, "-o", out}, b.args...)
+		o := piped(t, stdin, args...)
+		text, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatalf("%s: %s", place, o.stderr)
+		}
+		if strings.HasPrefix(place, "s3:") && !strings.Contains(o.stderr, "reading bucket velero at "+b.URL+": with your own AWS profile dr (--s3-profile)") {
+			t.Errorf("%s: who reads it is not said: %s", place, o.stderr)
+		}
+		var doc map[string]any
+		if err := json.Unmarshal(text, &doc); err != nil {
+			t.Fatal(err)
+		}
+		for _, named := range doc["backups"].([]any) {
+			named.(map[string]any)["path"] = "x"
+		}
+		for _, found := range doc["checks"].([]any) {
+			if f := found.(map[string]any); strings.HasPrefix(f["object"].(string), "backup ") {
+				f["object"] = "backup x"
+			}
+		}
+		delete(doc, "generatedAt")
+		text, _ = json.Marshal(doc)
+		return string(text)
+	}
+	want := report(nil, file)
+	for _, place := range []string{file + "/mgmt-full.tar.gz", testdata + "bucket", "s3://velero/mgmt-cluster-1/backups/mgmt-full", "s3://velero"} {
+		if got := report(nil, place); got != want {
+			t.Errorf("%s: %s", place, firstDifference(want, got))
+		}
+	}
+	// What lies beside the tarball is out of reach of these two.
+	url := b.URL + "/velero/mgmt-cluster-1/backups/mgmt-full/mgmt-full.tar.gz?X-Amz-Credential=" + storetest.KeyID + "&X-Amz-Signature=c4n4ry"
+	in, signed := report(body, "-"), report(nil, url)
+	if in != signed {
+		t.Error(firstDifference(in, signed))
+	}
+}
+
+// shapes are twelve backups of the lab's fleet, the newest last: some from before the
+// drift and some from after it.
+func (b *inBucket) shapes(before, after []byte) {
+	at := backuptest.Written
+	without := func(body []byte, drop func(resource, item string) bool) []byte {
+		return backuptest.Rewrite(b.t, body, func(item string, body []byte) ([]byte, bool) {
+			resource, _ := itemOf(item)
+			return body, !drop(resource, item)
+		})
+	}
+	b.put("weekly-1", "weekly", "Completed", at, before)
+	b.put("nightly-1", "nightly", "Completed", at.Add(1*time.Hour), before)
+	b.put("nightly-2", "nightly", "PartiallyFailed", at.Add(2*time.Hour), before)
+	b.put("nightly-3", "nightly", "Failed", at.Add(3*time.Hour), before)
+	b.put("weekly-2", "weekly", "Completed", at.Add(24*time.Hour), after)
+	b.put("nightly-4", "nightly", "Completed", at.Add(25*time.Hour), without(after, func(_, item string) bool { return strings.Contains(item, "/tenant-beta/") }))
+	b.put("nightly-5", "nightly", "Completed", at.Add(26*time.Hour), without(after, func(resource, _ string) bool { return resource == "secrets" }))
+	b.put("nightly-6", "nightly", "InProgress", at.Add(27*time.Hour), nil)
+	b.put("nightly-7", "nightly", "Failed", at.Add(28*time.Hour), after)
+	b.put("nightly-8", "nightly", "Deleting", at.Add(29*time.Hour), after)
+	b.put("nightly-9", "nightly", "WaitingForPluginOperations", at.Add(30*time.Hour), after)
+	b.Put("velero", "mgmt/backups/nightly-X/nightly-X.tar.gz", after)
+}
+
+func TestBackupsAreListed(t *testing.T) {
+	b := newBucket(t)
+	empty := backuptest.NewFormat("").Bytes()
+	b.shapes(empty, empty)
+	o := b.run("backups", "s3://velero/mgmt", "--format", "json")
+	o.demand(t, exitOK)
+	var doc backups.Document
+	if err := json.Unmarshal([]byte(o.stdout), &doc); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range doc.Backups {
+		got = append(got, fmt.Sprintf("%s %v", s.Name, s.Restorable))
+	}
+	want := "nightly-X false, nightly-9 false, nightly-8 false, nightly-7 false, nightly-6 false, nightly-5 true, nightly-4 true, weekly-2 true, nightly-3 false, nightly-2 true, nightly-1 true, weekly-1 true"
+	if strings.Join(got, ", ") != want || doc.Summary.Newest != "nightly-5" || doc.Summary.Restorable != 6 {
+		t.Errorf("%s\n%+v", strings.Join(got, ", "), doc.Summary)
+	}
+	if calls := strings.Join(b.Calls(), "\n"); strings.Contains(calls, ".tar.gz") || strings.Count(calls, "LIST") != 2 {
+		t.Errorf("calls:\n%s", calls)
+	}
+	o = b.run("backups", "s3://velero/mgmt", "--schedule", "weekly")
+	o.demand(t, exitOK)
+	if !strings.Contains(o.stdout, "2 backups with --schedule weekly, 2 can be restored") || strings.Contains(o.stdout, "nightly") {
+		t.Error(o.stdout)
+	}
+}
+
+// TestTheRightBackupIsNamed: each row is what detect says of that backup alone, the
+// infrastructure is asked once, and the newest is not the best.
+func TestTheRightBackupIsNamed(t *testing.T) {
+	w := restored(t)
+	read := func(file string) []byte {
+		body, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return body
+	}
+	b := newBucket(t)
+	b.shapes(read(testdata+"fleet-data.tar.gz"), read(w.backups[0]))
+	kept := filepath.Join(t.TempDir(), "kept.json")
+	reach := append(w.reach(), "--aws-ambient")
+	o := b.run(append([]string{"backups", "s3://velero", "--compare", "--last", "6", "--report", "nightly-1", "-o", kept}, reach...)...)
+	if o.code != exitOK && o.code != exitIncomplete {
+		t.Fatal(o.stderr)
+	}
+	t.Log(o.stdout, o.stderr)
+	j := b.run(append([]string{"backups", "s3://velero", "--compare", "--last", "6", "--format", "json"}, reach...)...)
+	var doc backups.Document
+	if err := json.Unmarshal([]byte(j.stdout), &doc); err != nil {
+		t.Fatal(err)
+	}
+	c := doc.Comparison
+	if c.Best != "weekly-2" || !strings.Contains(c.Why, "nightly-5") {
+		t.Errorf("best %s: %s", c.Best, c.Why)
+	}
+	for _, row := range c.Compared {
+		out := filepath.Join(t.TempDir(), "alone.json")
+		alone := b.run(append([]string{"detect", "--backup", row.Place, "-o", out}, reach...)...)
+		f, err := os.Open(out)
+		if err != nil {
+			t.Fatal(alone.stderr)
+		}
+		r, err := report.Read(f)
+		f.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		borrowed := slices.Contains([]string{"nightly-5"}, row.Name) // it has no credential of its own
+		if want := backups.Of(row.Name, row.Place, r); !borrowed && (want.Machines != row.Machines || want.Safe != row.Safe || want.Confirm != row.Confirm || !slices.Equal(want.Lacks, row.Lacks)) {
+			t.Errorf("%s: alone %+v, compared %+v", row.Name, want, row)
+		}
+		if row.Name == "nightly-1" {
+			one, other := outcome{json: read(kept)}, outcome{json: read(out)}
+			if one.withoutTime(t) != other.withoutTime(t) {
+				t.Error(firstDifference(one.withoutTime(t), other.withoutTime(t)))
+			}
+		}
+	}
+}

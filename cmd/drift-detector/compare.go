@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"drift-detector/backup/check"
+	"drift-detector/backup/store"
+	"drift-detector/infra"
+	"drift-detector/infra/all"
+	"drift-detector/report"
+	backupreport "drift-detector/report/backups"
+)
+
+// sharedListing is what the backups that are compared have in common: the answers of the
+// infrastructure, which is asked once, and the credentials for it.
+type sharedListing struct {
+	registry *infra.Registry // it counts the logins that failed
+	memo     infra.Memo
+	targets  map[string]*infra.Target // by scope, of the newest backup that has a credential for it
+	listings map[string]infra.Listing // by scope, those that are not to be tried again
+	borrowed []string
+	lacks    bool // the backup that was listed last has no credential for some place
+}
+
+func newSharedListing() *sharedListing {
+	return &sharedListing{registry: all.Registry(), targets: map[string]*infra.Target{}, listings: map[string]infra.Listing{}}
+}
+
+// knows reports whether a newer backup has said with which credential a place is listed.
+func (l *sharedListing) knows(t *infra.Target) bool {
+	return l != nil && slices.ContainsFunc(t.IDs, func(id string) bool { _, known := l.targets[id]; return known })
+}
+
+// adopt gives the targets of a backup the credentials of the newest that has them.
+func (l *sharedListing) adopt(targets []infra.Target) {
+	if l == nil {
+		return
+	}
+	l.lacks = false
+	var own []*infra.Target
+	for i := range targets {
+		t := &targets[i]
+		refused := t.Refused != nil
+		switch borrowed := slices.ContainsFunc(t.IDs, func(id string) bool {
+			of, known := l.targets[id]
+			return known && t.Borrow(of)
+		}); {
+		case borrowed && refused:
+			l.borrowed = append(l.borrowed, fmt.Sprintf("%s (%s)", t.Endpoint, t.Source))
+		case borrowed:
+		case refused:
+			l.lacks = true
+		default:
+			own = append(own, t)
+		}
+	}
+	for _, t := range own {
+		for _, id := range t.IDs {
+			if l.targets[id] == nil {
+				l.targets[id] = t
+			}
+		}
+	}
+}
+
+// collect lists the targets. Those of which nothing new is to be learned are not tried
+// again: Node lists, and places that did not let us in.
+func (l *sharedListing) collect(ctx context.Context, r *infra.Registry, targets []infra.Target, watch *infra.Watch) infra.Inventory {
+	if l == nil {
+		return r.Collect(ctx, targets, watch)
+	}
+	var ask []infra.Target
+	var at []int
+	inv := infra.Inventory{Version: infra.InventoryVersion, Listings: make([]infra.Listing, len(targets))}
+	for i, t := range targets {
+		if known, ok := l.listings[t.IDs[0]]; ok && t.Refused == nil {
+			known.IDs, known.Clusters, known.Asked = t.IDs, t.Clusters, t.Probes
+			inv.Listings[i] = known
+			continue
+		}
+		ask, at = append(ask, t), append(at, i)
+	}
+	for i, found := range r.Collect(l.memo.With(ctx), ask, watch).Listings {
+		inv.Listings[at[i]] = found
+		if t := &ask[i]; t.Refused == nil && (found.NodeState != "" || found.State == infra.Failed) {
+			for _, id := range t.IDs {
+				l.listings[id] = found
+			}
+		}
+	}
+	return inv
+}
+
+// compare decides each of some backups, the newest first, on its own, beside one listing
+// of the infrastructure. keep is the name of the one whose report is wanted, too.
+func (o *detectOptions) compare(ctx context.Context, s *streams, place *store.Place, stored []*store.Stored, keep string) (*backupreport.Comparison, *report.Report, error) {
+	access, err := o.access(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	o.shared = newSharedListing()
+	defer o.shared.memo.Close()
+	began := s.now()
+	compared := make([]*backupreport.Compared, len(stored))
+	var kept *report.Report
+	one := func(i int) (lacks bool, err error) {
+		b := stored[i]
+		if !o.quiet {
+			s.info("backup %d of %d: %s", i+1, len(stored), b.Name)
+		}
+		rep, err := o.decideStored(ctx, s, access, place, b)
+		switch {
+		case ctx.Err() != nil:
+			return false, ctx.Err()
+		case err != nil:
+			compared[i] = backupreport.Unreadable(b.Name, b.Place, err)
+			return false, nil
+		}
+		compared[i] = backupreport.Of(b.Name, b.Place, rep)
+		if b.Name == keep {
+			kept = rep
+		}
+		return o.shared.lacks, nil
+	}
+	var again []int
+	for i := range stored {
+		lacks, err := one(i)
+		if err != nil {
+			return nil, nil, err
+		}
+		if lacks {
+			again = append(again, i)
+		}
+	}
+	for _, i := range again { // an older one may have had what this one lacks
+		if _, err := one(i); err != nil {
+			return nil, nil, err
+		}
+	}
+	c := backupreport.Choose(compared)
+	c.ListedAt = began.UTC()
+	slices.Sort(o.shared.borrowed)
+	c.Borrowed = append(c.Borrowed, slices.Compact(o.shared.borrowed)...)
+	return c, kept, nil
+}
+
+// decideStored is detect on one backup of a store.
+func (o *detectOptions) decideStored(ctx context.Context, s *streams, access infra.Access, place *store.Place, b *store.Stored) (*report.Report, error) {
+	bounded, stop := o.bounds.begin(ctx)
+	defer stop()
+	opened := openedBackup{source: place.Source(bounded, b), velero: b.Description}
+	if b != o.newest {
+		opened.newer = &check.NewerBackup{Name: o.newest.Name, Place: o.newest.Place, Started: o.newest.Started()}
+	}
+	e, err := o.loadOpened(bounded, s, o.shared.registry, []openedBackup{opened})
+	if err != nil {
+		return nil, o.bounds.explain(bounded, err)
+	}
+	e.compared = true
+	rep, _, err := o.decide(ctx, s, e, access)
+	return rep, err
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
+
+	"drift-detector/backup"
+	"drift-detector/backup/archive"
+	"drift-detector/backup/check"
+	"drift-detector/backup/store"
+	"drift-detector/infra"
+)
+
+// storeOptions say how the operator reaches the object store that a backup is in.
+type storeOptions struct {
+	profile, endpoint, keyFile string
+	ambient                    bool
+	given                      []infra.Credential // of --credentials
+}
+
+// storeFlagNames are the names of flags.
+var storeFlagNames = []string{"s3-profile", "s3-ambient", "s3-endpoint", "s3-sse-c-key"}
+
+func (o *storeOptions) flags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "s3-profile", Usage: "read buckets with the profile `NAME`; of your own AWS configuration", Destination: &o.profile},
+		&cli.BoolFlag{Name: "s3-ambient", Usage: "read buckets with your own AWS credentials; those that the AWS CLI would use: variables, files, the role of this machine", Destination: &o.ambient},
+		&cli.StringFlag{Name: "s3-endpoint", Usage: "`URL` of a store that is not AWS's; MinIO, Ceph and others that speak S3", Destination: &o.endpoint},
+		&cli.StringFlag{Name: "s3-sse-c-key", Usage: "`FILE` with the key of 32 bytes that encrypts the objects; SSE-C, Velero's customerKeyEncryptionFile", Destination: &o.keyFile},
+	}
+}
+
+// host is the endpoint by which --credentials names the store.
+func (o *storeOptions) host() string {
+	if o.endpoint == "" {
+		return "s3.amazonaws.com"
+	}
+	_, rest, _ := strings.Cut(o.endpoint, "://")
+	host, _, _ := strings.Cut(rest, "/")
+	return host
+}
+
+// keys are those that --credentials has for the store.
+func (o *storeOptions) keys() *infra.Credential {
+	at, err := infra.ParseEndpoint(o.host())
+	if err != nil {
+		return nil
+	}
+	for i := range o.given {
+		if c := &o.given[i]; strings.HasPrefix(c.Source, "--credentials") && c.Username != "" {
+			if e, err := infra.ParseEndpoint(c.Endpoint); err == nil && e == at {
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+func (o *storeOptions) read(c *cli.Context) error {
+	if o.profile != "" && o.ambient {
+		return &usageError{message: "--s3-profile and --s3-ambient exclude each other", command: c.Command.Name}
+	}
+	return nil
+}
+
+// place opens the place at an address of a store, and says as whom it is read.
+func (o *storeOptions) place(ctx context.Context, s *streams, address string, quiet bool) (*store.Place, error) {
+	options := store.Options{Profile: o.profile, Ambient: o.ambient, Endpoint: o.endpoint, Keys: o.keys()}
+	if o.keyFile != "" {
+		key, err := os.ReadFile(o.keyFile)
+		if err == nil && len(key) != 32 {
+			err = fmt.Errorf("it has %d bytes", len(key))
+		}
+		if err != nil {
+			return nil, &backup.InputError{Name: o.keyFile, Problem: "no key of SSE-C: " + err.Error(), Next: "give the file of Velero's customerKeyEncryptionFile, which has 32 bytes", Err: err}
+		}
+		options.CustomerKey = backup.NewSensitive(string(key))
+	}
+	p, use, err := store.Open(ctx, address, options)
+	if err != nil {
+		return nil, err
+	}
+	if !quiet {
+		s.info("reading %s", use)
+	}
+	if strings.HasPrefix(address, "http:") || strings.HasPrefix(address, "s3:") && strings.HasPrefix(o.endpoint, "http:") {
+		s.warn("%s is read without encryption: the credentials in the backup can be read on the way", p.Name())
+	}
+	return p, nil
+}
+
+// openedBackup is one backup that --backup names.
+type openedBackup struct {
+	source backup.Source
+	velero *check.VeleroBackup // nil where Velero's description is not beside the tarball
+	newer  *check.NewerBackup  // of the same store; nil where none is known
+	once   bool                // it can be read once only
+}
+
+// open finds the backup that --backup names: a file, a folder, standard input, or a place
+// in an object store.
+func (o *storeOptions) open(ctx context.Context, s *streams, name string, quiet bool) (openedBackup, error) {
+	switch {
+	case name == stdinName:
+		if f, ok := s.stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+			return openedBackup{}, &backup.InputError{Name: "standard input", Problem: "a terminal", Next: "pipe the backup in: cat mgmt-data.tar.gz | drift-detector … --backup -"}
+		}
+		return openedBackup{source: archive.StreamSource(ctx, "standard input", s.stdin), once: true}, nil
+	case store.IsAddress(name):
+		p, err := o.place(ctx, s, name, quiet)
+		if err != nil {
+			return openedBackup{}, err
+		}
+		found, err := p.Only(ctx)
+		if err != nil {
+			return openedBackup{}, err
+		}
+		if found.Problem != nil {
+			s.warn("%s; it is not used", found.Problem)
+		}
+		return openedBackup{source: p.Source(ctx, found), velero: found.Description, newer: newerThan(ctx, s, p, found)}, nil
+	}
+	source, err := archive.FileSource(name)
+	if err != nil {
+		return openedBackup{}, err
+	}
+	b := openedBackup{source: source, velero: besideTarball(s, source.Name), once: !isRegular(source.Name)}
+	if p, err := store.Folder(filepath.Dir(source.Name)); err == nil && b.velero != nil {
+		if found, err := p.Only(ctx); err == nil {
+			b.newer = newerThan(ctx, s, p, found)
+		}
+	}
+	return b, nil
+}
+
+// newerThan finds the newest backup of a store that can be restored and is younger than
+// one of it. A store that can't be listed has none that is known.
+func newerThan(ctx context.Context, s *streams, p *store.Place, than *store.Stored) *check.NewerBackup {
+	all, err := p.Younger(ctx, than)
+	if err != nil {
+		s.debugf("whether there is a newer backup is not known: %v", err)
+	}
+	for _, b := range all {
+		if describeBackup(b, s.now()).Restorable && b.Started().After(than.Started()) {
+			return &check.NewerBackup{Name: b.Name, Place: b.Place, Started: b.Started()}
+		}
+	}
+	return nil
+}
+
+// besideTarball is what Velero says about a backup in the file beside it; nil
+// when there is none. One that can't be read costs no more than a warning.
+func besideTarball(s *streams, tarball string) *check.VeleroBackup {
+	path := filepath.Join(filepath.Dir(tarball), check.VeleroFile)
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	v, err := readVelero(path)
+	if err != nil {
+		s.warn("%s; it is not used", err)
+	}
+	return v
+}
+
+// isRegular reports whether a file can be read again.
+func isRegular(path string) bool {
+	info, err := os.Stat(path)
+	return err != nil || info.Mode().IsRegular() // what is wrong with it, opening it says
+}

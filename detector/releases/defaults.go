@@ -1,0 +1,114 @@
+package releases
+
+import "maps"
+
+// defaulted gives what the API server would add to parts of an object that are
+// replaced as a whole: in the others its defaults come from the live object.
+func defaulted(kind string, o any) {
+	switch kind {
+	case "StatefulSet":
+		for _, claim := range list(o, "spec", "volumeClaimTemplates") {
+			set(claim, "apiVersion", "v1")
+			set(claim, "kind", "PersistentVolumeClaim")
+			set(at(claim, "spec"), "volumeMode", "Filesystem")
+		}
+	case "NetworkPolicy":
+		for _, direction := range []string{"ingress", "egress"} {
+			for _, rule := range list(o, "spec", direction) {
+				setAll(list(rule, "ports"), "protocol", "TCP")
+			}
+		}
+	case "RoleBinding", "ClusterRoleBinding":
+		set(at(o, "roleRef"), "apiGroup", "rbac.authorization.k8s.io")
+		for _, s := range list(o, "subjects") {
+			switch at(s, "kind") {
+			case "User", "Group":
+				set(s, "apiGroup", "rbac.authorization.k8s.io")
+			}
+		}
+	case "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration":
+		for _, w := range list(o, "webhooks") {
+			setAll(list(w, "rules"), "scope", "*")
+		}
+	case "ValidatingAdmissionPolicy", "MutatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "MutatingAdmissionPolicyBinding":
+		for _, of := range []string{"matchConstraints", "matchResources"} {
+			set(at(o, "spec", of), "matchPolicy", "Equivalent")
+			set(at(o, "spec", of), "namespaceSelector", Object{})
+			set(at(o, "spec", of), "objectSelector", Object{})
+			setAll(list(o, "spec", of, "resourceRules"), "scope", "*")
+			setAll(list(o, "spec", of, "excludeResourceRules"), "scope", "*")
+		}
+	case "LimitRange":
+		for _, limit := range list(o, "spec", "limits") {
+			if m, ok := limit.(map[string]any); ok && m["type"] == "Container" {
+				inherit(m, "default", "max")
+				inherit(m, "defaultRequest", "default")
+				inherit(m, "defaultRequest", "min")
+			}
+		}
+	case "EndpointSlice":
+		setAll(list(o, "ports"), "name", "")
+		setAll(list(o, "ports"), "protocol", "TCP")
+	case "Job", "CronJob":
+		for _, rule := range append(list(o, "spec", "podFailurePolicy", "rules"), list(o, "spec", "jobTemplate", "spec", "podFailurePolicy", "rules")...) {
+			setAll(list(rule, "onPodConditions"), "status", "True")
+		}
+	case "Endpoints":
+		for _, s := range list(o, "subsets") {
+			setAll(list(s, "ports"), "protocol", "TCP")
+		}
+	}
+	defaultedPods(o)
+}
+
+// defaultedPods is about the parts of pods, wherever they are in an object.
+func defaultedPods(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, e := range v {
+			switch k {
+			case "fieldRef":
+				set(e, "apiVersion", "v1")
+			case "resourceFieldRef":
+				set(e, "divisor", "0")
+			case "serviceAccountToken":
+				set(e, "expirationSeconds", int64(3600))
+			case "ports":
+				for _, p := range list(v, "ports") {
+					if at(p, "containerPort") != nil || at(p, "port") != nil && at(v, "selector") != nil {
+						set(p, "protocol", "TCP")
+					}
+				}
+			}
+			defaultedPods(e)
+		}
+	case []any:
+		for _, e := range v {
+			defaultedPods(e)
+		}
+	}
+}
+
+// inherit gives one map what it lacks of another.
+func inherit(m map[string]any, to, from string) {
+	source, _ := m[from].(map[string]any)
+	known, _ := m[to].(map[string]any)
+	if len(source) == 0 {
+		return
+	}
+	out := maps.Clone(source)
+	maps.Copy(out, known)
+	m[to] = out
+}
+
+func set(v any, name string, value any) {
+	if m, ok := v.(map[string]any); ok && m[name] == nil {
+		m[name] = value
+	}
+}
+
+func setAll(items []any, name string, value any) {
+	for _, item := range items {
+		set(item, name, value)
+	}
+}

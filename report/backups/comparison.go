@@ -1,0 +1,263 @@
+package backups
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"drift-detector/report"
+	"drift-detector/report/english"
+	"drift-detector/report/terminal"
+)
+
+// Comparison is what each of the newest backups is like beside the infrastructure, which
+// was listed once for all of them, and which one to restore.
+type Comparison struct {
+	ListedAt time.Time   `json:"listedAt"`
+	Complete bool        `json:"complete"` // every place was listed, and every backup read
+	Best     string      `json:"best,omitempty"`
+	Why      string      `json:"why"`
+	Compared []*Compared `json:"compared"` // the newest first
+	// Clusters are those that another backup than Best has better, or that Best lacks.
+	Clusters []ClusterChoice `json:"clusters"`
+	// Borrowed says for which places of older backups a newer one gave the credential.
+	Borrowed []string `json:"borrowed"`
+}
+
+// Compared is one backup beside the infrastructure: what detect says of it alone.
+type Compared struct {
+	Name     string               `json:"name"`
+	Place    string               `json:"place"`
+	Safe     report.Safe          `json:"safe,omitempty"`
+	Answer   string               `json:"answer,omitempty"` // Safe as people read it
+	Complete bool                 `json:"complete"`
+	Machines report.MachineCounts `json:"machines"`
+	Confirm  int                  `json:"infraMachines"` // VMs that may belong to a cluster
+	Clusters int                  `json:"clusters"`
+	Lacks    []string             `json:"lacks"`           // errors that check finds, by code
+	Missing  []string             `json:"missingClusters"` // that run, and that other backups have
+	Error    string               `json:"error,omitempty"` // why it could not be read
+
+	clusters map[string]clusterState
+}
+
+// ClusterChoice is the backup that is best for one cluster.
+type ClusterChoice struct {
+	Cluster string `json:"cluster"` // namespace/name
+	Best    string `json:"best"`
+	Why     string `json:"why"`
+}
+
+// clusterState is one cluster in one backup.
+type clusterState struct {
+	status report.Status
+	counts report.MachineCounts
+}
+
+// Of takes from the report on a backup what the comparison needs.
+func Of(name, place string, r *report.Report) *Compared {
+	answer := r.Answer()
+	c := &Compared{
+		Name: name, Place: place, Answer: answer.Safe, Safe: report.Unclear, Complete: r.Summary.Complete,
+		Machines: r.Summary.Machines, Confirm: r.Summary.InfraMachines, Clusters: r.Summary.Clusters.Total,
+		clusters: map[string]clusterState{},
+	}
+	if a := r.Summary.Answer; a != nil {
+		c.Safe = a.Safe
+	}
+	for i := range r.Checks {
+		if f := &r.Checks[i]; f.Error() && !slices.Contains(c.Lacks, f.Code) {
+			c.Lacks = append(c.Lacks, f.Code)
+		}
+	}
+	for i := range r.Clusters {
+		if k := &r.Clusters[i]; !k.Self {
+			c.clusters[k.Namespace+"/"+k.Name] = clusterState{k.Status, k.Counts}
+		}
+	}
+	return c
+}
+
+// Unreadable is a backup that could not be read.
+func Unreadable(name, place string, err error) *Compared {
+	return &Compared{Name: name, Place: place, Error: err.Error()}
+}
+
+// measure is one thing by which one backup is better than another, less being better, and
+// how to say so.
+type measure struct {
+	of  func(*Compared) int
+	say func(best, other *Compared) string
+}
+
+var safest = []report.Safe{report.Yes, report.WithWork, report.Unclear, report.No}
+
+// measures are in order: the first that differs decides. What is equal in all of them is
+// decided by age, for the newest.
+var measures = []measure{
+	{func(c *Compared) int { return min(len(c.Error), 1) }, func(_, o *Compared) string { return "can't be read" }},
+	{func(c *Compared) int { return len(c.Missing) }, func(_, o *Compared) string {
+		return "lacks " + english.First(3, o.Missing) + ", which other backups have and which still runs"
+	}},
+	{func(c *Compared) int { return len(c.Lacks) }, func(_, o *Compared) string {
+		return "has " + english.Count(len(o.Lacks), "error") + " in itself: " + english.First(3, o.Lacks)
+	}},
+	{func(c *Compared) int { return slices.Index(safest, c.Safe) }, func(b, o *Compared) string { return "is safe to restore: " + o.Answer + ", and this one: " + b.Answer }},
+	{func(c *Compared) int { return c.Machines.Unknown }, func(b, o *Compared) string { return more(o.Machines.Unknown, b.Machines.Unknown, "Unknown") }},
+	{func(c *Compared) int { return c.Machines.Ghost + c.Machines.Stale }, func(b, o *Compared) string {
+		return more(o.Machines.Ghost+o.Machines.Stale, b.Machines.Ghost+b.Machines.Stale, "Ghost and Stale")
+	}},
+	{func(c *Compared) int { return c.Confirm }, func(b, o *Compared) string { return more(o.Confirm, b.Confirm, "VMs to confirm") }},
+}
+
+func more(n, instead int, what string) string {
+	return fmt.Sprintf("has %d %s, and this one %d", n, what, instead)
+}
+
+// difference is the first measure by which two backups differ, and which way.
+func difference(a, b *Compared) (m *measure, d int) {
+	for i := range measures {
+		if d := measures[i].of(a) - measures[i].of(b); d != 0 {
+			return &measures[i], d
+		}
+	}
+	return nil, 0
+}
+
+// Choose fills in which backup to restore, as a whole and for each cluster. compared are
+// the newest first.
+func Choose(compared []*Compared) *Comparison {
+	c := &Comparison{Compared: compared, Clusters: []ClusterChoice{}, Borrowed: []string{}, Complete: true}
+	runs := map[string]bool{}
+	for _, b := range compared {
+		for name, s := range b.clusters {
+			runs[name] = runs[name] || s.counts.Healthy > 0
+		}
+	}
+	best := compared[0]
+	for _, b := range compared {
+		for name, is := range runs {
+			if _, has := b.clusters[name]; is && !has && b.Error == "" {
+				b.Missing = append(b.Missing, name)
+			}
+		}
+		slices.Sort(b.Missing)
+		if _, d := difference(b, best); d < 0 {
+			best = b
+		}
+		b.Lacks, b.Missing = append([]string{}, b.Lacks...), append([]string{}, b.Missing...)
+		c.Complete = c.Complete && b.Complete && b.Error == ""
+	}
+	if best.Error != "" {
+		c.Why = "no backup could be read"
+		return c
+	}
+	c.Best = best.Name
+	c.Why = "it is the newest, and no other is better"
+	if newest := compared[0]; newest != best {
+		m, _ := difference(newest, best)
+		c.Why = "the newest, " + newest.Name + ", " + m.say(best, newest)
+	}
+	if best.Safe != report.Yes {
+		c.Why += "; even so the answer is " + best.Answer + ": see its report first"
+	}
+	c.choose(best)
+	return c
+}
+
+// choose finds the clusters that another backup has better.
+func (c *Comparison) choose(best *Compared) {
+	names := map[string]bool{}
+	for _, b := range c.Compared {
+		for name := range b.clusters {
+			names[name] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		top := best
+		for _, b := range c.Compared {
+			if b.cluster(name).betterThan(top.cluster(name)) {
+				top = b
+			}
+		}
+		if top == best {
+			continue
+		}
+		have, want := best.cluster(name), top.cluster(name)
+		why := fmt.Sprintf("%s there, and %s in %s", want.text(), have.text(), best.Name)
+		c.Clusters = append(c.Clusters, ClusterChoice{Cluster: name, Best: top.Name, Why: why})
+	}
+}
+
+// cluster is a cluster of the backup; nil when it has none of the name.
+func (c *Compared) cluster(name string) *clusterState {
+	if s, ok := c.clusters[name]; ok {
+		return &s
+	}
+	return nil
+}
+
+// betterThan reports whether a restore of the cluster leaves less to do. A cluster that
+// nothing runs of is in no backup better than in none.
+func (s *clusterState) betterThan(o *clusterState) bool {
+	switch {
+	case s == nil:
+		return false
+	case o == nil:
+		return s.counts.Healthy > 0
+	}
+	for _, pair := range [][2]int{
+		{s.counts.Unknown, o.counts.Unknown},
+		{s.counts.Ghost + s.counts.Stale, o.counts.Ghost + o.counts.Stale},
+	} {
+		if pair[0] != pair[1] {
+			return pair[0] < pair[1]
+		}
+	}
+	return false
+}
+
+func (s *clusterState) text() string {
+	if s == nil {
+		return "nothing of it"
+	}
+	return fmt.Sprintf("%d Ghost, %d Stale and %d Unknown of %d machines", s.counts.Ghost, s.counts.Stale, s.counts.Unknown, s.counts.Total)
+}
+
+// text is the comparison for a person.
+func (c *Comparison) text() string {
+	var b strings.Builder
+	line := func(format string, args ...any) { b.WriteString(terminal.Escape(fmt.Sprintf(format, args...)) + "\n") }
+	if c.Best == "" {
+		line("Restore none yet: %s.", c.Why)
+	} else {
+		line("Restore %s: %s.", c.Best, c.Why)
+	}
+	for _, k := range c.Clusters {
+		line("Cluster %s is better in %s: %s.", k.Cluster, k.Best, k.Why)
+	}
+	if !c.Complete {
+		line("Not everything could be listed or read: what was not seen is Unknown, and the choice may be another one.")
+	}
+	rows := [][]string{{"NAME", "SAFE TO RESTORE", "GHOST", "STALE", "UNKNOWN", "HEALTHY", "MACHINES", "CLUSTERS", "LACKS"}}
+	for _, k := range c.Compared {
+		if k.Error != "" {
+			rows = append(rows, []string{k.Name, "can't be read: " + k.Error})
+			continue
+		}
+		lacks := dash(english.First(2, k.Lacks))
+		if len(k.Missing) > 0 {
+			lacks = "cluster " + english.First(2, k.Missing) + strings.TrimSuffix(", "+lacks, ", -")
+		}
+		m := k.Machines
+		rows = append(rows, []string{k.Name, k.Answer, strconv.Itoa(m.Ghost), strconv.Itoa(m.Stale), strconv.Itoa(m.Unknown), strconv.Itoa(m.Healthy), strconv.Itoa(m.Total), strconv.Itoa(k.Clusters), lacks})
+	}
+	b.WriteString("\n" + terminal.Table(rows))
+	if n := len(c.Borrowed); n > 0 {
+		line("Credentials that a backup lacks came from another one: %s.", english.First(2, c.Borrowed))
+	}
+	return b.String()
+}

@@ -1,0 +1,90 @@
+package backups
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"drift-detector/report/english"
+	"drift-detector/report/terminal"
+)
+
+// Text writes the document for a person: a table, what to mind, and what to do next.
+func Text(w io.Writer, d *Document) error {
+	b := bufio.NewWriter(w)
+	line := func(format string, args ...any) {
+		_, _ = b.WriteString(terminal.Escape(fmt.Sprintf(format, args...)) + "\n") // the first error is Flush's
+	}
+	only := ""
+	if d.Only != "" {
+		only = " with " + d.Only
+	}
+	if d.Comparison != nil {
+		_, _ = b.WriteString(d.Comparison.text() + "\n")
+	}
+	line("%s: %s%s, %d can be restored", d.Place, english.Count(d.Summary.Backups, "backup"), only, d.Summary.Restorable)
+	if len(d.Backups) > 0 {
+		line("")
+		_, _ = b.WriteString(terminal.Table(rows(d.Backups)))
+	}
+	for _, s := range d.Backups {
+		for _, why := range s.Why {
+			line("%s: %s", s.Name, why)
+		}
+	}
+	if d.Comparison == nil && d.Summary.Newest != "" {
+		line("")
+		line("The newest that can be restored is %s; it need not be the best. Compare with what runs:", d.Summary.Newest)
+		line("  drift-detector backups %s --compare", terminal.Quoted(d.Place))
+	}
+	return b.Flush()
+}
+
+func rows(all []*Backup) [][]string {
+	rows := [][]string{{"NAME", "SCHEDULE", "STARTED (UTC)", "TOOK", "PHASE", "ERRORS", "WARNINGS", "EXPIRES", "SIZE", "RESTORE"}}
+	for _, s := range all {
+		took, can := "-", "no"
+		if s.Started != nil && s.Completed != nil {
+			took = s.Completed.Sub(*s.Started).Round(time.Second).String()
+		}
+		if s.Restorable {
+			can = "yes"
+		}
+		expires := date(s.Expires, time.DateOnly)
+		if s.Expired {
+			expires += " (past)"
+		}
+		rows = append(rows, []string{
+			s.Name, dash(s.Schedule), date(s.Started, "2006-01-02 15:04:05"), took, dash(s.Phase),
+			strconv.Itoa(s.Errors), strconv.Itoa(s.Warnings), expires, size(s.Size), can,
+		})
+	}
+	return rows
+}
+
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+func date(t *time.Time, layout string) string {
+	if t == nil {
+		return "-"
+	}
+	return t.UTC().Format(layout)
+}
+
+// size is a number of bytes with a unit: 34.1 MB.
+func size(n int64) string {
+	units := []string{"B", "kB", "MB", "GB", "TB"}
+	f := float64(n)
+	for f >= 1000 && len(units) > 1 {
+		f, units = f/1000, units[1:]
+	}
+	return strings.TrimSuffix(strconv.FormatFloat(f, 'f', 1, 64), ".0") + " " + units[0]
+}
