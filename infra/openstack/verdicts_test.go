@@ -177,6 +177,17 @@ func TestOwnership(t *testing.T) {
 	if w.excluded[roleBastion] != 1 {
 		t.Errorf("excluded are %v", w.excluded)
 	}
+	// What was made under a machine's name and renamed is a copy of it, and no ghost.
+	s.Rename(ghostID, "spare")
+	s.Edit("servers", func(o openstacklab.Object) bool {
+		if o["id"] == ghostID {
+			o["OS-EXT-SRV-ATTR:hostname"] = living
+		}
+		return true
+	})
+	if w := decide(t, data); w.ghosts[ghostID] || w.unattributed[ghostID].Reason != detector.CloneOf {
+		t.Errorf("%+v", w.unattributed[ghostID])
+	}
 	// A bastion made again has another id, and CAPO's port in the bastions' group.
 	s.Like("web-prod-bastion", "web-prod-bastion", "44444444-4444-4444-8444-444444444444", true)
 	if w := decide(t, data); w.excluded[roleBastion] != 2 {
