@@ -156,7 +156,7 @@ func init() {
 	}
 }
 
-func commands(s *streams) []*cli.Command {
+func allCommands(s *streams) []*cli.Command {
 	return []*cli.Command{
 		detectCommand(s),
 		checkCommand(s),
@@ -200,7 +200,7 @@ Endpoints and credentials come out of the backup. Nothing is ever changed.`,
 			s.debug = c.Bool("debug")
 			return nil
 		},
-		Commands: commands(s),
+		Commands: allCommands(s),
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return unknownCommand(c.App, c.Args().First())
