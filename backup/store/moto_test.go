@@ -19,10 +19,9 @@ import (
 	"drift-detector/internal/moto"
 )
 
-// TestMoto: the lab's bucket, as it is, in an S3 written by others: every kind of place,
-// more keys than a page has, and what it refuses.
-func TestMoto(t *testing.T) {
-	url := moto.Serve(t)
+// motoBucket makes the lab's bucket, and returns what puts further objects.
+func motoBucket(t *testing.T, url string) func(path string, body []byte) {
+	t.Helper()
 	put := func(path string, body []byte) {
 		t.Helper()
 		req, err := http.NewRequest(http.MethodPut, url+"/"+path, bytes.NewReader(body))
@@ -49,6 +48,14 @@ func TestMoto(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return put
+}
+
+// TestMoto: the lab's bucket, as it is, in an S3 written by others: every kind of place,
+// more keys than a page has, and what it refuses.
+func TestMoto(t *testing.T) {
+	url := moto.Serve(t)
+	put := motoBucket(t, url)
 	o := store.Options{Endpoint: url, Keys: &infra.Credential{Username: storetest.KeyID, Password: backup.NewSensitive(storetest.Secret), Source: "the test"}}
 	want := tarball(t)
 	for _, address := range []string{"s3://velero", "s3://velero/mgmt-cluster-1", "s3://velero/mgmt-cluster-1/backups/mgmt-full", "s3://velero/mgmt-cluster-1/backups/mgmt-full/mgmt-full.tar.gz"} {

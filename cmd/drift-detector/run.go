@@ -156,6 +156,27 @@ func init() {
 	}
 }
 
+func allCommands(s *streams) []*cli.Command {
+	return []*cli.Command{
+		detectCommand(s),
+		checkCommand(s),
+		releasesCommand(s),
+		backupsCommand(s),
+		inventoryCommand(s),
+		renderCommand(s),
+		planCommand(s),
+		diffCommand(s),
+		ignoreCommand(s),
+		permissionsCommand(s),
+		schemaCommand(s),
+		completionCommand(s),
+		manCommand(s),
+		explainCommand(s),
+		helpCommand(s),
+		versionCommand(s),
+	}
+}
+
 func newApp(s *streams) *cli.App {
 	app := &cli.App{
 		Name:  "drift-detector",
@@ -179,24 +200,7 @@ Endpoints and credentials come out of the backup. Nothing is ever changed.`,
 			s.debug = c.Bool("debug")
 			return nil
 		},
-		Commands: []*cli.Command{
-			detectCommand(s),
-			checkCommand(s),
-			releasesCommand(s),
-			backupsCommand(s),
-			inventoryCommand(s),
-			renderCommand(s),
-			planCommand(s),
-			diffCommand(s),
-			ignoreCommand(s),
-			permissionsCommand(s),
-			schemaCommand(s),
-			completionCommand(s),
-			manCommand(s),
-			explainCommand(s),
-			helpCommand(s),
-			versionCommand(s),
-		},
+		Commands: allCommands(s),
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return unknownCommand(c.App, c.Args().First())

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"drift-detector/detector/releases"
 	"drift-detector/report/terminal"
@@ -86,20 +85,7 @@ func (p *printer) table(all []*releases.Release) {
 		}
 		rows = append(rows, []string{r.Name, r.Namespace, revision, r.Ready, r.Reason, r.Message, orDash(r.Mode), suspended})
 	}
-	widths := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i := range row {
-			row[i] = terminal.Escape(row[i])
-			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
-		}
-	}
-	for _, row := range rows {
-		var b strings.Builder
-		for i, cell := range row {
-			b.WriteString(cell + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2))
-		}
-		_, _ = p.WriteString(strings.TrimRight(b.String(), " ") + "\n")
-	}
+	_, _ = p.WriteString(terminal.Table(rows))
 }
 
 func orDash(s string) string {
