@@ -31,7 +31,7 @@ func inert(t *testing.T, o said) []string {
 	if o.stdout == "" {
 		return nil
 	}
-	wrong := []string{}
+	var wrong []string
 	switch o.format {
 	case "json":
 		wrong = isJSON(o.stdout)
