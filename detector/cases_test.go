@@ -293,6 +293,32 @@ func TestEdgeCases(t *testing.T) {
 			s.node(prod, bios("b-m"), "m").Heartbeat = noon.Add(-time.Hour)
 		}, []wish{{name: "m", status: Stale, reason: InstanceNotFound}}},
 
+		{"53 a list that does not say whether its Node is ready says nothing of it", func(s *scene) {
+			s.worker("m")
+			n := s.node(prod, bios("b-m"), "m")
+			n.Ready, n.NoReady = false, true
+		}, []wish{{name: "m", status: Unknown, reason: NodeListUnread}}},
+
+		{"53 nor does one without its heartbeat, where others have one", func(s *scene) {
+			s.worker("m")
+			s.worker("n")
+			s.vmOf("n")
+			s.node(prod, bios("b-m"), "m").Heartbeat = time.Time{}
+			s.node(prod, bios("b-n"), "n")
+		}, []wish{{name: "m", status: Unknown, reason: NodeListUnread}, {name: "n", status: Healthy}}},
+
+		{"53 where no Node has a heartbeat, they show nothing either way", func(s *scene) {
+			s.worker("m")
+			s.node(prod, bios("b-m"), "m").Heartbeat = time.Time{}
+		}, []wish{{name: "m", status: Stale, reason: InstanceNotFound}}},
+
+		{"53 an instance that is off, and nothing says whether its Node runs elsewhere", func(s *scene) {
+			s.worker("m")
+			s.vmOf("m").Warnings = []string{infra.PoweredOff}
+			n := s.node(prod, bios("b-m"), "m")
+			n.Ready, n.NoReady = false, true
+		}, []wish{{name: "m", status: Unknown, reason: NodeListUnread}}},
+
 		{"53 a heartbeat from the future proves nothing", func(s *scene) {
 			s.worker("m")
 			s.node(prod, bios("b-m"), "m").Heartbeat = noon.Add(time.Hour)

@@ -1,6 +1,7 @@
 package detector
 
 import (
+	"cmp"
 	"slices"
 
 	"drift-detector/infra"
@@ -39,6 +40,7 @@ type machineFacts struct {
 	namesakes, witness []*vm
 	unlisted           string // why its cluster's Node list, which was asked for, was not read; empty: it was, or nobody expects an answer
 	unasked            bool   // nobody asked for the Node list
+	undated            string // name of its Node that reports, and not when, as all of the list
 	unvisited          string // another place of its provider that was not listed: a narrowed run, or one that failed
 }
 
@@ -72,6 +74,8 @@ func (ix *index) facts(c *expectedMachine) *machineFacts {
 		ix.nameFacts(c, f)
 	}
 	f.unlisted, f.unasked = ix.unlisted(c.cluster)
+	f.unlisted = cmp.Or(f.unlisted, ix.nodes.untold(c))
+	f.undated = ix.nodes.undated(c)
 	f.unvisited = ix.unvisited[c.Provider]
 	return f
 }

@@ -237,7 +237,7 @@ var machineRows = []machineRow{
 	},
 	{
 		"node-list-unread",
-		"No instance was found, but the cluster's Node list could not be read and may contradict that.",
+		"No instance was found, but the cluster's Node list could not be read, or does not say whether the machine's Node is ready, and may contradict that.",
 		[]outcome{{Unknown, NodeListUnread}},
 		func(f *machineFacts) bool { return f.unlisted != "" },
 		func(f *machineFacts) Verdict {

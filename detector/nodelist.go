@@ -183,6 +183,9 @@ func (f *machineFacts) reservations() []Evidence {
 	if f.unvisited != "" {
 		out = append(out, Evidence{"scope", f.unvisited + ", where the backup has other machines, was not listed: it may have been moved there", StrengthWeak})
 	}
+	if f.undated != "" {
+		out = append(out, Evidence{"node", "Node " + f.undated + " is still listed, in a list without heartbeats: that shows neither that it is alive nor that it is not", StrengthWeak})
+	}
 	if f.scope.stated != "" {
 		out = append(out, Evidence{"statement", f.scope.stated, StrengthMedium})
 	}
@@ -226,12 +229,15 @@ func (r *Result) nodeListErrors() []Error {
 	why := make(map[backup.ClusterID]string, len(unlisted))
 	for i := range r.Clusters {
 		c := &r.Clusters[i]
-		why[c.ID] = cmp.Or(c.Nodes.Error, c.Nodes.State)
+		why[c.ID] = fmt.Sprintf("it was not read (%s)", cmp.Or(c.Nodes.Error, c.Nodes.State))
+		if c.Nodes.State == nodesRead {
+			why[c.ID] = "it does not say of every Node whether it is ready, and since when"
+		}
 	}
 	for id, n := range unlisted {
 		out = append(out, Error{
 			Object:  "Node list of " + id.Namespace + "/" + id.Name,
-			Message: fmt.Sprintf("it was not read (%s), and leaves %s undecided", why[id], quantity(n, "machine or VM", "machines and VMs")),
+			Message: fmt.Sprintf("%s, and leaves %s undecided", why[id], quantity(n, "machine or VM", "machines and VMs")),
 			Hint:    HintSkipNodes,
 		})
 	}

@@ -2,6 +2,7 @@ package detector
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -25,6 +26,10 @@ type nodes struct {
 type node struct {
 	*infra.Node
 	fresh bool // its kubelet reports, with a heartbeat that is neither old nor from the future
+	// mute says that the answer lacks what would tell whether it is alive: its condition, or
+	// its heartbeat where other Nodes of the list have one. Where none has, Nodes show that
+	// they are there, and nothing about their life.
+	mute bool
 }
 
 // nodeName is a Node by its cluster and name.
@@ -57,8 +62,9 @@ func indexNodes(listings []infra.Listing, now time.Time) nodes {
 		if at.IsZero() {
 			at = now
 		}
+		dated := slices.ContainsFunc(l.Nodes, func(one infra.Node) bool { return !one.Heartbeat.IsZero() })
 		for j := range l.Nodes {
-			n.add(&l.Nodes[j], at)
+			n.add(&l.Nodes[j], at, dated)
 		}
 	}
 	for _, all := range n.byKey {
@@ -88,9 +94,9 @@ func (n *nodes) note(l *infra.Listing) {
 	}
 }
 
-func (n *nodes) add(one *infra.Node, at time.Time) {
-	age := at.Sub(one.Heartbeat)
-	it := &node{one, (one.Ready || one.Unready) && age < heartbeatAge && age >= -heartbeatAge}
+func (n *nodes) add(one *infra.Node, at time.Time, dated bool) {
+	age, reports := at.Sub(one.Heartbeat), one.Ready || one.Unready
+	it := &node{one, reports && age < heartbeatAge && age >= -heartbeatAge, one.NoReady || reports && dated && one.Heartbeat.IsZero()}
 	for _, k := range one.Keys {
 		n.byKey[k] = append(n.byKey[k], it)
 	}
@@ -105,17 +111,41 @@ func (n *nodes) add(one *infra.Node, at time.Time) {
 func compareNodes(a, b *node) int {
 	return cmp.Or(compareClusters(a.Cluster, b.Cluster), cmp.Compare(a.Name, b.Name), cmp.Compare(a.ProviderID, b.ProviderID),
 		cmp.Compare(a.Machine, b.Machine), cmp.Compare(a.ClusterName, b.ClusterName), cmp.Compare(a.ClusterNamespace, b.ClusterNamespace),
-		cmp.Compare(a.OwnerKind, b.OwnerKind), cmp.Compare(a.OwnerName, b.OwnerName), a.Heartbeat.Compare(b.Heartbeat),
+		cmp.Compare(a.OwnerKind, b.OwnerKind), cmp.Compare(a.OwnerName, b.OwnerName), a.Heartbeat.Compare(b.Heartbeat), compareBool(a.NoReady, b.NoReady),
 		compareBool(a.Ready, b.Ready), compareBool(a.Unready, b.Unready), compareBool(a.ControlPlane, b.ControlPlane))
 }
 
-// alive returns a living Node of the machine's own cluster that is the machine: by
+// alive returns a living Node that is the machine.
+func (n *nodes) alive(c *expectedMachine) *infra.Node {
+	return n.ofMachine(c, func(one *node) bool { return one.fresh })
+}
+
+// untold says that a Node which is the machine may be alive, if nothing of the list tells
+// whether it is.
+func (n *nodes) untold(c *expectedMachine) string {
+	if one := n.ofMachine(c, func(one *node) bool { return one.mute }); one != nil {
+		return fmt.Sprintf("the Node list of cluster %s/%s does not say whether Node %s is ready, or since when", c.cluster.Namespace, c.cluster.Name, one.Name)
+	}
+	return ""
+}
+
+// undated names a Node that is the machine and that reports, in a list in which no Node
+// says when it did.
+func (n *nodes) undated(c *expectedMachine) string {
+	one := n.ofMachine(c, func(one *node) bool { return (one.Ready || one.Unready) && one.Heartbeat.IsZero() && !one.mute })
+	if one == nil {
+		return ""
+	}
+	return one.Name
+}
+
+// ofMachine returns a Node of the machine's own cluster that is the machine: by
 // the strong key, by its annotation, or by the name that the machine's Node had when
 // the backup was written, whatever its id is now.
-func (n *nodes) alive(c *expectedMachine) *infra.Node {
+func (n *nodes) ofMachine(c *expectedMachine, like func(*node) bool) *infra.Node {
 	first := func(all []*node, is func(*node) bool) *infra.Node {
 		for _, one := range all {
-			if one.fresh && one.Cluster == c.cluster && is(one) {
+			if like(one) && one.Cluster == c.cluster && is(one) {
 				return one.Node
 			}
 		}

@@ -142,7 +142,7 @@ func (o *oracle) decideAbsent(c *oracleMachine, strongAway []*oracleVM) {
 			o.set(c, Unknown, "NodeAlive", nil)
 		case c.Pool != (infra.Key{}):
 			o.set(c, o.memberGone(c), "PoolMember", nil)
-		case o.nodeListMissed(c.cluster):
+		case o.nodeListMissed(c.cluster), o.nodeMute(c):
 			o.set(c, Unknown, "NodeListUnread", nil)
 		default:
 			o.set(c, Stale, "InstanceNotFound", nil)
@@ -180,7 +180,7 @@ func (o *oracle) decideAbsent(c *oracleMachine, strongAway []*oracleVM) {
 		o.set(c, Unknown, "InfraObjectMissing", nil)
 	case c.Unnamed != "":
 		o.set(c, Unknown, "AmbiguousMatch", nil)
-	case o.nodeListMissed(c.cluster):
+	case o.nodeListMissed(c.cluster), o.nodeMute(c):
 		o.set(c, Unknown, "NodeListUnread", nil)
 	default:
 		o.set(c, Stale, "NotProvisioned", nil)
@@ -214,12 +214,29 @@ func (o *oracle) match(c *oracleMachine, v *oracleVM, duplicate, reidentified bo
 }
 
 func (o *oracle) nodeAlive(c *oracleMachine) bool {
+	return o.hasNode(c, func(l infra.Listing, n infra.Node) bool {
+		late := l.ListedAt.Sub(n.Heartbeat)
+		return (n.Ready || n.Unready) && late < 10*time.Minute && late >= -10*time.Minute
+	})
+}
+
+// nodeMute reports whether the machine has a Node of which the list does not say whether it
+// lives, although it says so of others.
+func (o *oracle) nodeMute(c *oracleMachine) bool {
+	return o.hasNode(c, func(l infra.Listing, n infra.Node) bool {
+		if n.NoReady || !n.Heartbeat.IsZero() || !n.Ready && !n.Unready {
+			return n.NoReady
+		}
+		return slices.ContainsFunc(l.Nodes, func(other infra.Node) bool { return !other.Heartbeat.IsZero() })
+	})
+}
+
+func (o *oracle) hasNode(c *oracleMachine, like func(infra.Listing, infra.Node) bool) bool {
 	for _, l := range o.inv.Listings {
 		for _, n := range l.Nodes {
 			byKey := !c.Strong.IsZero() && slices.Contains(n.Keys, c.Strong)
 			byName := n.Machine == c.name && n.ClusterNamespace == c.ns || n.Machine == "" && c.m != nil && c.m.Node != "" && c.m.Node == n.Name
-			late := l.ListedAt.Sub(n.Heartbeat)
-			if n.Cluster == c.cluster && (byKey || byName) && (n.Ready || n.Unready) && late < 10*time.Minute && late >= -10*time.Minute {
+			if n.Cluster == c.cluster && (byKey || byName) && like(l, n) {
 				return true
 			}
 		}

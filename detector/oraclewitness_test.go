@@ -61,7 +61,7 @@ func (o *oracle) replacesIt(c *oracleMachine, v *oracleVM) string {
 	if complete, _ := o.absenceCounts(clusterScope{c.cluster, c.Home.Target, c.Home.Folder}); !complete {
 		return "ScopeIncomplete"
 	}
-	if o.nodeListMissed(c.cluster) {
+	if o.nodeListMissed(c.cluster) || o.nodeMute(c) {
 		return "NodeListUnread"
 	}
 	return ""

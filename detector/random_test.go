@@ -319,6 +319,10 @@ func (d dice) nodes(s *scene, ids []backup.ClusterID, trouble int) {
 				Heartbeat: noon.Add(pick(d, -time.Minute, -9*time.Minute, -10*time.Minute, 10*time.Minute, 11*time.Minute)),
 			}
 			node.Unready = !node.Ready && d.chance(50)
+			node.NoReady = !node.Ready && !node.Unready && n%2 == 0
+			if n == 3 && len(own)%2 == 0 {
+				node.Heartbeat = time.Time{}
+			}
 			if d.chance(80) {
 				node.Machine, node.ClusterName, node.ClusterNamespace = pick(d, "m0", "m1", "gone", "gone2"), id.Name, id.Namespace
 				node.OwnerKind = pick(d, plane, machineSet, machineSet, "")

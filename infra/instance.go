@@ -76,7 +76,10 @@ type Node struct {
 	Ready bool  `json:"ready,omitempty"`
 	// Unready says that its kubelet reports that it is not ready, which none does
 	// whose machine is gone: of one that is not heard nothing is known.
-	Unready      bool      `json:"unready,omitempty"`
+	Unready bool `json:"unready,omitempty"`
+	// NoReady says that its conditions do not tell whether it is ready, which the control
+	// plane does for each Node: that is no answer.
+	NoReady      bool      `json:"noReady,omitempty"`
 	Heartbeat    time.Time `json:"heartbeat,omitzero"` // of condition Ready, by the API server's clock
 	ControlPlane bool      `json:"controlPlane,omitempty"`
 	// Machine, ClusterName, ClusterNamespace, OwnerKind and OwnerName are the

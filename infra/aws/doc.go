@@ -77,7 +77,7 @@
 //
 //	r + 1                          STS: one per role to assume, and who we are
 //	max(1, ⌈n/1000⌉)               DescribeInstances
-//	⌈m/200⌉                        DescribeInstances by id
+//	⌈m/200⌉                        DescribeInstances by id, until EC2 has denied or given each
 //	max(1, ⌈g/100⌉) if any pool    DescribeAutoScalingGroups, g groups in the region
 //	⌈k/200⌉ for each of four kinds  DescribeVpcs, Subnets, SecurityGroups, NatGateways
 //	1 for each load balancer and each control plane of EKS

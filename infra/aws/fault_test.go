@@ -73,7 +73,7 @@ func TestFaultsCostTheirOwnScope(t *testing.T) {
 		},
 		"looking up one instance fails": {
 			func(c call) *trouble {
-				if c.form.Get("Filter.1.Name") == "instance-id" {
+				if c.form.Has("InstanceId.1") {
 					return &trouble{code: "InternalError"}
 				}
 				return nil

@@ -3,20 +3,24 @@ package aws
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/smithy-go"
 
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
 )
 
 // pageSize is the most that DescribeInstances gives in one answer, idBatch the
-// most values of one filter (EC2 API reference). maxPages bounds a server that
+// most values of one filter, and how many ids are asked for at once (EC2 API reference). maxPages bounds a server that
 // never stops.
 const (
 	pageSize = 1000
@@ -109,33 +113,69 @@ func (l *listing) read(ctx context.Context) {
 // readInstances lists the region, unfiltered: who owns an instance is read from
 // its tags, and a tag that was lost must not hide it.
 func (l *listing) readInstances(ctx context.Context) *infra.Fault {
-	if err := l.readPages(ctx, nil); err != nil {
+	if err := l.readPages(ctx); err != nil {
 		return listFault(ctx, l.target, "ec2:DescribeInstances", fmt.Sprintf("listing instances broke off after %d", l.Count()), err)
 	}
 	return nil
 }
 
-// readMissing looks up the instances that the backup names and the list lacks,
-// so that absence does not rest on one answer. By filter, because an unknown
-// instance id as such makes the whole call fail.
+// readMissing asks for the instances that the backup names and the list lacks, by their
+// ids: an empty list is what anything can answer, and EC2 alone denies an instance by its
+// name. One that is there all the same shows that the list is not whole.
 func (l *listing) readMissing(ctx context.Context) *infra.Fault {
-	var ids []string
-	for _, id := range l.detail.ids {
-		if !l.seen[id] {
-			ids = append(ids, id)
-		}
-	}
-	for batch := range slices.Chunk(ids, idBatch) {
-		if err := l.readPages(ctx, filter("instance-id", batch)); err != nil {
+	missing, before := l.unseen(l.detail.ids), l.Count()
+	for batch := range slices.Chunk(missing, idBatch) {
+		if err := l.lookUp(ctx, batch); err != nil {
 			return listFault(ctx, l.target, "ec2:DescribeInstances", "looking up the instances that the backup names", err)
 		}
+	}
+	if n := l.Count() - before; n > 0 {
+		return networkFault(l.target, "listing instances", lacking("DescribeInstances", fmt.Sprintf("left out %d that the backup names and that are there", n)))
 	}
 	return nil
 }
 
-// readPages takes what fits the filters, page by page.
-func (l *listing) readPages(ctx context.Context, filters []types.Filter) error {
-	in := &ec2.DescribeInstancesInput{Filters: filters, MaxResults: aws.Int32(l.page)}
+// unseen are the ids of instances that were not listed.
+func (l *listing) unseen(ids []string) []string {
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return l.seen[id] })
+}
+
+// lookUp takes each of the instances, or is told that there is none. EC2 names in one
+// error all that it does not find (as its copy moto 5.2.5 does, ec2/exceptions.py), and
+// gives the others only when it is asked for them alone.
+func (l *listing) lookUp(ctx context.Context, ids []string) error {
+	for len(ids) > 0 {
+		out, err := l.api.instances(ctx, &ec2.DescribeInstancesInput{InstanceIds: ids})
+		if err != nil {
+			rest := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return denies(err, id) })
+			if len(rest) == len(ids) {
+				return err
+			}
+			ids = rest
+			continue
+		}
+		l.take(out.Reservations)
+		if rest := l.unseen(ids); len(rest) > 0 {
+			return lacking("DescribeInstances", fmt.Sprintf("neither holds %d instances that were asked for nor says that they do not exist, first %s", len(rest), rest[0]))
+		}
+		return nil
+	}
+	return nil
+}
+
+var instanceIDs = regexp.MustCompile(`\bi-[0-9a-f]+\b`)
+
+// denies reports whether an error says that there is no instance with the id. Its text is
+// searched and never shown.
+func denies(err error, id string) bool {
+	var said smithy.APIError
+	return errors.As(err, &said) && strings.HasPrefix(said.ErrorCode(), "InvalidInstanceID.") &&
+		slices.Contains(instanceIDs.FindAllString(said.ErrorMessage(), -1), id)
+}
+
+// readPages takes all instances, page by page.
+func (l *listing) readPages(ctx context.Context) error {
+	in := &ec2.DescribeInstancesInput{MaxResults: aws.Int32(l.page)}
 	for range maxPages {
 		out, err := l.api.instances(ctx, in)
 		if err != nil {

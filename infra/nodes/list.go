@@ -102,7 +102,7 @@ func (c *client) pages(ctx context.Context) (nodeList, error) {
 	if c.expired() { // a server that cuts connections for that will go on to
 		retry.Attempts = 1
 	}
-	next := ""
+	next, announced := "", int64(0)
 	for range c.bounds.pages {
 		var one page
 		err := retry.Do(ctx, func() (err error) {
@@ -118,7 +118,13 @@ func (c *client) pages(ctx context.Context) (nodeList, error) {
 			}
 		}
 		read.nodes, read.at, next = append(read.nodes, one.nodes...), one.at, one.next
-		if next == "" {
+		if announced == 0 && one.remaining > 0 {
+			announced = int64(len(read.nodes)) + one.remaining
+		}
+		switch n := int64(len(read.nodes)); {
+		case next == "" && n < announced:
+			return nodeList{}, &errAnswer{fmt.Sprintf("it announced %d Nodes and listed %d", announced, n)}
+		case next == "":
 			return read, nil
 		}
 		if !read.first("/" + next) {
@@ -133,6 +139,9 @@ type page struct {
 	nodes []infra.Node
 	at    time.Time
 	next  string
+	// remaining is how many Nodes come after the page, 0 when it does not say. It is exact
+	// for a list without a selector (apiserver/pkg/storage/etcd3/store.go v0.36.0).
+	remaining int64
 }
 
 // page reads the page of a token, of so many Nodes at most.
@@ -162,7 +171,7 @@ func (c *client) page(ctx context.Context, token string, most int) (one page, er
 	if at, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
 		one.at = at.UTC()
 	}
-	one.next, err = readPage(http.MaxBytesReader(nil, resp.Body, c.bounds.page), func(n infra.Node) error {
+	one.next, one.remaining, err = readPage(http.MaxBytesReader(nil, resp.Body, c.bounds.page), func(n infra.Node) error {
 		if len(one.nodes) == most {
 			return &errAnswer{fmt.Sprintf("it answered with more than %d Nodes", c.bounds.nodes)}
 		}

@@ -33,7 +33,7 @@ func TestListReadsEveryField(t *testing.T) {
 	l := run(t, t.Context(), New(infra.NewRegistry(other{})), access(s.kubeconfig(t)))
 
 	want := []infra.Node{
-		{Cluster: prodID, Name: "b", ControlPlane: true},
+		{Cluster: prodID, Name: "b", ControlPlane: true, NoReady: true},
 		{Cluster: prodID, Name: "c", ControlPlane: true},
 		{
 			Cluster: prodID, Name: "w", ProviderID: "vsphere://1", Keys: []infra.Key{{Kind: "test", Value: "vsphere://1"}},

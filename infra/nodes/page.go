@@ -80,9 +80,11 @@ func (n *node) value() (infra.Node, error) {
 			return v, &errAnswer{fmt.Sprintf("it answered with a Node that has a name of more than %d bytes", maxString)}
 		}
 	}
+	v.NoReady = true
 	for _, c := range n.Status.Conditions {
 		if c.Type == "Ready" {
 			v.Ready, v.Unready, v.Heartbeat = c.Status == "True", c.Status == "False", c.LastHeartbeatTime.UTC()
+			v.NoReady = !v.Ready && !v.Unready && c.Status != "Unknown"
 		}
 	}
 	// An offset can push a date out of the years that an inventory can be saved with.
@@ -93,20 +95,21 @@ func (n *node) value() (infra.Node, error) {
 }
 
 // readPage reads one page of a NodeList, Node by Node, and returns the token of
-// the next page; it is empty on the last.
-func readPage(body io.Reader, add func(infra.Node) error) (next string, err error) {
+// the next page, which is empty on the last, and how many Nodes come after the page,
+// 0 when it does not say.
+func readPage(body io.Reader, add func(infra.Node) error) (next string, remaining int64, err error) {
 	page := pageReader{dec: json.NewDecoder(body), add: add, seen: map[json.Token]bool{}}
 	if err := page.read(); err != nil {
-		return "", describe(err)
+		return "", 0, describe(err)
 	}
 	// "List" is what kubectl makes of a NodeList.
 	switch {
-	case page.kind != "NodeList" && page.kind != "List", !page.seen["items"]:
-		return "", errNoList
+	case page.kind != "NodeList" && page.kind != "List", !page.seen["items"], !page.described:
+		return "", 0, errNoList
 	case page.next == "" && page.remaining > 0:
-		return "", &errAnswer{"it says that there are more Nodes, and not where"}
+		return "", 0, &errAnswer{"it says that there are more Nodes, and not where"}
 	}
-	return page.next, nil
+	return page.next, page.remaining, nil
 }
 
 // describe turns what the decoder says into words that quote nothing of the
@@ -134,6 +137,7 @@ type pageReader struct {
 	seen       map[json.Token]bool // members of the list, each of which comes once
 	kind, next string
 	remaining  int64
+	described  bool // it has metadata, as every list has: else where it goes on may be lost
 }
 
 func (p *pageReader) read() error {
@@ -170,12 +174,14 @@ func (p *pageReader) field(key json.Token) error {
 	case "kind":
 		return p.dec.Decode(&p.kind)
 	case "metadata":
-		var meta struct {
+		var meta *struct {
 			Continue  string `json:"continue"`
 			Remaining int64  `json:"remainingItemCount"`
 		}
 		err := p.dec.Decode(&meta)
-		p.next, p.remaining = meta.Continue, meta.Remaining
+		if p.described = err == nil && meta != nil; p.described {
+			p.next, p.remaining = meta.Continue, meta.Remaining
+		}
 		return err
 	case "items":
 		return p.items()

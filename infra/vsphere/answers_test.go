@@ -133,9 +133,11 @@ func TestFaultD2AnswersOfAVCenter(t *testing.T) {
 		{"RetrieveServiceContent", 1},
 		{"Login", 1},
 		{"CreateContainerView", 1},
-		{"CreateContainerView", 2}, // of the VMs
-		{"RetrievePropertiesEx", 1},
-		{"RetrievePropertiesEx", 2}, // of the VMs
+		{"CreateContainerView", 2},  // of the VMs
+		{"RetrievePropertiesEx", 1}, // counts the folders
+		{"RetrievePropertiesEx", 2},
+		{"RetrievePropertiesEx", 3}, // counts the VMs
+		{"RetrievePropertiesEx", 4},
 		{"ContinueRetrievePropertiesEx", 1},
 		{"ContinueRetrievePropertiesEx", 2},
 	} {
@@ -170,6 +172,32 @@ func TestFaultD2AnswersOfAVCenter(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A list that ends early or lacks a VM is not whole: the view counts more than the pages
+// hold.
+func TestFaultAListThatLacksVMs(t *testing.T) {
+	v := serve(t, lab.VCenterOptions{Archive: fleetVCenter})
+	object := regexp.MustCompile(`(?s)<objects>.*?</objects>`)
+	for name, b := range map[string]*between{
+		"the token after page 1":    {method: "RetrievePropertiesEx", n: 4, bend: instead(`<token>[^<]*</token>`, "")},
+		"the token after page 2":    {method: "ContinueRetrievePropertiesEx", n: 1, bend: instead(`<token>[^<]*</token>`, "")},
+		"all VMs of page 1":         {method: "RetrievePropertiesEx", n: 4, bend: func(whole []byte) []byte { return object.ReplaceAll(whole, nil) }},
+		"the first VM of page 1":    {method: "RetrievePropertiesEx", n: 4, bend: func(whole []byte) []byte { return bytes.Replace(whole, object.Find(whole), nil, 1) }},
+		"the first VM of page 2":    {method: "ContinueRetrievePropertiesEx", n: 1, bend: func(whole []byte) []byte { return bytes.Replace(whole, object.Find(whole), nil, 1) }},
+		"the first of the folders":  {method: "RetrievePropertiesEx", n: 2, bend: func(whole []byte) []byte { return bytes.Replace(whole, object.Find(whole), nil, 1) }},
+		"the count of what it sees": {method: "RetrievePropertiesEx", n: 3, bend: func(whole []byte) []byte { return object.ReplaceAll(whole, nil) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, r := b.list(t, v)
+			if bad := nothingConcluded(l, r); bad != "" {
+				t.Error(bad)
+			}
+			if l.State == infra.Complete || l.Fault == nil || l.Fault.Reason != "ListingBroken" {
+				t.Errorf("it is %s with %d VMs: %+v", l.State, l.Count(), l.Fault)
+			}
+		})
 	}
 }
 

@@ -140,7 +140,7 @@ func TestGuestinfoOfCandidates(t *testing.T) {
 func TestUnreadMetadataIsSaid(t *testing.T) {
 	v := serve(t, lab.VCenterOptions{Archive: fleetVCenter})
 	v.Service.AddFaultRule(&simulator.FaultInjectionRule{
-		MethodName: "RetrievePropertiesEx", ObjectType: "*", ObjectName: "*", Probability: 1, Enabled: true, SkipCount: 2,
+		MethodName: "RetrievePropertiesEx", ObjectType: "*", ObjectName: "*", Probability: 1, Enabled: true, SkipCount: 4,
 	})
 	l := one(t, t.Context(), fleet(t), reach(v))
 	if l.State != infra.Complete || len(l.Instances) != fleetVMs || !containsText(strings.Join(l.Warnings, ""), "the metadata of 12 unknown VMs") {

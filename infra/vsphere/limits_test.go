@@ -69,6 +69,10 @@ func (v *oddVCenter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		answer = `<returnval type="ContainerView">v</returnval>`
 	case "RetrievePropertiesEx", "ContinueRetrievePropertiesEx":
+		if strings.Contains(string(body), "<pathSet>view</pathSet>") { // it counts none, and lists more
+			answer = `<returnval><objects><obj type="ContainerView">v</obj><propSet><name>view</name><val xsi:type="ArrayOfManagedObjectReference"></val></propSet></objects></returnval>`
+			break
+		}
 		answer = "<returnval>"
 		if v.endless == v.kind {
 			answer += "<token>t</token>"

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -193,7 +194,9 @@ func (v *vcenter) eachOf(ctx context.Context, kinds []string, specs []types.Prop
 	})
 }
 
-// eachUntil is eachOf that ends with the first error of visit.
+// eachUntil is eachOf that ends with the first error of visit. Nothing in a page says that
+// it lacks an object or the way to the next page, so what the view itself counts is
+// compared: what it has before and after, and no page had, was left out.
 func (v *vcenter) eachUntil(ctx context.Context, kinds []string, specs []types.PropertySpec, most int, visit func(types.ObjectContent) error) error {
 	var cv *view.ContainerView // an object of the session alone
 	err := v.retry.Do(ctx, func() (err error) {
@@ -203,8 +206,9 @@ func (v *vcenter) eachUntil(ctx context.Context, kinds []string, specs []types.P
 	if err != nil {
 		return fmt.Errorf("creating a view: %w", err)
 	}
-	seen := 0
-	return v.pagesUntil(ctx, []types.PropertyFilterSpec{{
+	missing, uncounted := v.viewed(ctx, cv)
+	all, seen := len(missing), 0
+	err = v.pagesUntil(ctx, []types.PropertyFilterSpec{{
 		ObjectSet: []types.ObjectSpec{{
 			Obj: cv.Reference(), Skip: types.NewBool(true),
 			SelectSet: []types.BaseSelectionSpec{&types.TraversalSpec{Type: cv.Reference().Type, Path: "view"}},
@@ -217,8 +221,52 @@ func (v *vcenter) eachUntil(ctx context.Context, kinds []string, specs []types.P
 		if err := checkTexts(o); err != nil {
 			return err
 		}
+		delete(missing, o.Obj)
 		return visit(o)
 	})
+	if err = cmp.Or(err, uncounted); err != nil || len(missing) == 0 {
+		return err
+	}
+	still, err := v.viewed(ctx, cv)
+	if err != nil {
+		return err
+	}
+	maps.DeleteFunc(missing, func(o types.ManagedObjectReference, _ struct{}) bool {
+		_, there := still[o]
+		return !there
+	})
+	if n := len(missing); n > 0 {
+		return fmt.Errorf("it left out %d of %d", n, all)
+	}
+	return nil
+}
+
+// viewed are the objects of a view, in one answer.
+func (v *vcenter) viewed(ctx context.Context, cv *view.ContainerView) (map[types.ManagedObjectReference]struct{}, error) {
+	var res *types.RetrievePropertiesExResponse
+	err := v.retry.Do(ctx, func() (err error) {
+		res, err = methods.RetrievePropertiesEx(ctx, v.Client, &types.RetrievePropertiesEx{
+			This: v.ServiceContent.PropertyCollector,
+			SpecSet: []types.PropertyFilterSpec{{
+				ObjectSet: []types.ObjectSpec{{Obj: cv.Reference()}},
+				PropSet:   []types.PropertySpec{{Type: cv.Reference().Type, PathSet: []string{"view"}}},
+			}},
+		})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("counting a view: %w", err)
+	}
+	if r := res.Returnval; r != nil && len(r.Objects) == 1 && r.Objects[0].Obj == cv.Reference() && len(r.Objects[0].PropSet) == 1 {
+		if refs, ok := r.Objects[0].PropSet[0].Val.(types.ArrayOfManagedObjectReference); ok {
+			all := make(map[types.ManagedObjectReference]struct{}, len(refs.ManagedObjectReference))
+			for _, r := range refs.ManagedObjectReference {
+				all[r] = struct{}{}
+			}
+			return all, nil
+		}
+	}
+	return nil, errors.New("counting a view: it does not say what it holds")
 }
 
 // pages retrieves properties until vCenter says that there is no more.

@@ -285,7 +285,7 @@ func TestInterruptedRunLogsOut(t *testing.T) {
 func TestBrokenFolderListingIsPartial(t *testing.T) {
 	v := serve(t, lab.VCenterOptions{Archive: fleetVCenter})
 	v.Service.AddFaultRule(&simulator.FaultInjectionRule{
-		MethodName: "RetrievePropertiesEx", ObjectType: "*", ObjectName: "*", Probability: 1, Enabled: true, MaxCount: 1,
+		MethodName: "RetrievePropertiesEx", ObjectType: "*", ObjectName: "*", Probability: 1, Enabled: true, SkipCount: 1, MaxCount: 1,
 	})
 	l := one(t, t.Context(), fleet(t), reach(v))
 	if l.State != infra.Partial || len(l.Instances) != fleetVMs || len(ofKind(l.ProbesFound, keyFolder))+len(ofKind(l.ProbesFound, keyInhabited)) != 0 {

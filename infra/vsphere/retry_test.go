@@ -70,6 +70,7 @@ func TestAMomentOfTroubleCostsNothing(t *testing.T) {
 			{"CreateContainerView", 2},
 			{"RetrievePropertiesEx", 1},
 			{"RetrievePropertiesEx", 2},
+			{"RetrievePropertiesEx", 4},
 			{"ContinueRetrievePropertiesEx", 1},
 			{"ContinueRetrievePropertiesEx", 2},
 		} {

@@ -155,12 +155,17 @@ func (e *EC2) describeInstances(c *apiCall) (any, bool, *refusal) {
 			fit = append(fit, i)
 		}
 	}
-	for _, id := range ids {
-		if !slices.ContainsFunc(fit, func(i EC2Instance) bool { return i.InstanceID == id }) && len(filters) == 0 {
-			return nil, false, refuse(http.StatusBadRequest, "InvalidInstanceID.NotFound", "The instance ID '%s' does not exist", id)
-		}
+	unknown := slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
+		return slices.ContainsFunc(fit, func(i EC2Instance) bool { return i.InstanceID == id })
+	})
+	switch {
+	case len(filters) > 0:
+	case len(unknown) == 1:
+		return nil, false, refuse(http.StatusBadRequest, "InvalidInstanceID.NotFound", "The instance ID '%s' does not exist", unknown[0])
+	case len(unknown) > 1:
+		return nil, false, refuse(http.StatusBadRequest, "InvalidInstanceID.NotFound", "The instance IDs '%s' do not exist", strings.Join(unknown, ", "))
 	}
-	if e.pageSize > 0 {
+	if e.pageSize > 0 && len(ids) == 0 { // what is asked for by id comes in one answer
 		size = min(size, e.pageSize)
 	}
 	to := min(from+size, len(fit))
