@@ -63,7 +63,7 @@ func (ix *index) sharing(k infra.Key, like *vm) *sharers {
 		return s
 	}
 	s = &sharers{}
-	if ix.byKey.head[ix.byKey.hash(k)] == 0 {
+	if len(ix.byKey.at(k)) == 0 {
 		return s // of an unrelated instance: there are too many to store them
 	}
 	ix.sharers[at] = s

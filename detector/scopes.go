@@ -265,7 +265,7 @@ func (ix *index) mayBeAtHome(c *expectedMachine, v *vm) bool {
 // unread are the unreadable instances that may be the machine: at home by the keys
 // which such an instance keeps, and anywhere by its name, as it may have been moved.
 func (ix *index) unread(c *expectedMachine) []*vm {
-	if len(ix.unreadable.head) == 0 {
+	if len(ix.unreadable.of) == 0 {
 		return nil
 	}
 	return keep(ix.inOrder(ix.unreadable.with(slices.Concat(c.Blind, c.Names))), func(v *vm) bool {

@@ -3,6 +3,7 @@ package detector
 import (
 	"cmp"
 	"hash/maphash"
+	"math/bits"
 	"slices"
 	"time"
 
@@ -132,16 +133,15 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-// postings finds the instances that have a key. A hash takes the place of the key, and
-// chains in one slice that of lists: keys are many, and most are never asked for.
+// postings finds the instances that have a key. Keys are many, and most are never asked
+// for: they are not kept, but for a few bits of a hash.
 type postings struct {
-	vms  []vm
-	seed maphash.Seed
-	head map[uint64]int32
-	next []posting
+	vms   []vm
+	seed  maphash.Seed
+	bits  int
+	begin []int32 // by the first bits of a key's hash: where its instances are in of
+	of    []int32 // into vms
 }
-
-type posting struct{ vm, next int32 }
 
 // indexKeys maps the keys of the instances that the test accepts.
 func indexKeys(vms []vm, test func(*vm) bool) postings {
@@ -151,21 +151,38 @@ func indexKeys(vms []vm, test func(*vm) bool) postings {
 			n += len(vms[i].Keys)
 		}
 	}
-	p := postings{vms: vms, seed: maphash.MakeSeed(), head: make(map[uint64]int32, n), next: make([]posting, 1, n+1)} // posting 0 ends a chain
-	for i := range vms {
-		if !test(&vms[i]) {
-			continue
-		}
-		for _, k := range vms[i].Keys {
-			h := p.hash(k)
-			p.next = append(p.next, posting{int32(i), p.head[h]})
-			p.head[h] = int32(len(p.next) - 1)
+	p := postings{vms: vms, seed: maphash.MakeSeed(), bits: bits.Len(uint(2 * n)), of: make([]int32, n)}
+	// Two entries further on, places are counted; one entry further on, each is where the
+	// next instance goes.
+	p.begin = make([]int32, 1<<p.bits+2)
+	each := func(do func(vm int, place uint64)) {
+		for i := range vms {
+			if test(&vms[i]) {
+				for _, k := range vms[i].Keys {
+					do(i, p.place(k))
+				}
+			}
 		}
 	}
+	each(func(_ int, place uint64) { p.begin[place+2]++ })
+	for i := range p.begin[1:] {
+		p.begin[i+1] += p.begin[i]
+	}
+	each(func(vm int, place uint64) {
+		p.of[p.begin[place+1]] = int32(vm)
+		p.begin[place+1]++
+	})
 	return p
 }
 
-func (p *postings) hash(k infra.Key) uint64 { return maphash.Comparable(p.seed, k) }
+// place is where begin has the key.
+func (p *postings) place(k infra.Key) uint64 { return maphash.Comparable(p.seed, k) >> (64 - p.bits) }
+
+// at are the instances that may have a key, and some of others.
+func (p *postings) at(k infra.Key) []int32 {
+	place := p.place(k)
+	return p.of[p.begin[place]:p.begin[place+1]]
+}
 
 // with are the instances that have any of the keys, in no order.
 func (p *postings) with(keys []infra.Key) []int32 {
@@ -178,13 +195,15 @@ func (p *postings) with(keys []infra.Key) []int32 {
 
 // appendTo adds the instances that have k; for a zero key there are none.
 func (p *postings) appendTo(to []int32, k infra.Key) []int32 {
-	if k.IsZero() || len(p.head) == 0 {
+	if k.IsZero() || len(p.of) == 0 {
 		return to
 	}
-	for at := p.head[p.hash(k)]; at != 0; at = p.next[at].next {
-		if n := p.next[at].vm; p.vms[n].HasKey(k) { // two keys may have one hash
+	last := int32(-1)
+	for _, n := range p.at(k) {
+		if n != last && p.vms[n].HasKey(k) { // two keys of one instance may have one place
 			to = append(to, n)
 		}
+		last = n
 	}
 	return to
 }

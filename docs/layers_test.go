@@ -51,7 +51,7 @@ var layers = []layer{
 	{
 		name:    "backup",
 		has:     below("backup"),
-		foreign: apiTypes,
+		foreign: append([]string{"github.com/mholt/archiver/v3"}, apiTypes...),
 	},
 	{name: "provider list", has: at("infra/all"), layers: []string{"infra", "provider"}},
 	{

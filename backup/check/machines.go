@@ -111,7 +111,7 @@ func healthChecks(e *examination) []Finding {
 // cover tells which machines a MachineHealthCheck selects. Machines of one owner
 // mostly share their labels, so that each selector is asked once.
 type cover struct {
-	byCluster map[backup.ClusterID][]selector
+	byCluster map[backup.ClusterID][]*selector
 	asked     map[coverKey]bool
 }
 
@@ -121,7 +121,7 @@ type coverKey struct {
 }
 
 func newCover(e *examination) *cover {
-	c := &cover{byCluster: map[backup.ClusterID][]selector{}, asked: map[coverKey]bool{}}
+	c := &cover{byCluster: map[backup.ClusterID][]*selector{}, asked: map[coverKey]bool{}}
 	for h := range healthCheckKind.In(e.Snapshot).All() {
 		if s, ok := parseSelector(h.Data.Selector); ok && !h.Paused {
 			id := backup.ClusterID{Backup: h.Backup, Namespace: h.Namespace, Name: h.Data.Cluster}
@@ -140,7 +140,7 @@ func (c *cover) machine(m *backup.Machine) bool {
 	covered, known := c.asked[k]
 	if !known {
 		labels := m.Labels.Map()
-		covered = slices.ContainsFunc(selectors, func(s selector) bool { return s.matches(labels) })
+		covered = slices.ContainsFunc(selectors, func(s *selector) bool { return s.matches(labels) })
 		c.asked[k] = covered
 	}
 	return covered

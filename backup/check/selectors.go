@@ -12,27 +12,33 @@ import (
 	"drift-detector/backup"
 )
 
-// selector is a label selector and the labels that it demands by value.
+// selector is a label selector as a backup writes it. It is put to use when it is first
+// asked: of most the labels that they demand by value are enough to know that nothing
+// matches.
 type selector struct {
-	labels.Selector
-	exact map[string]string
+	metav1.LabelSelector
+	use labels.Selector
 }
 
 // parseSelector reads the JSON of a label selector. One that is absent or can't
 // be read selects nothing, as for controllers.
-func parseSelector(text string) (selector, bool) {
-	var s metav1.LabelSelector
-	if text == "" || json.Unmarshal([]byte(text), &s) != nil {
-		return selector{}, false
+func parseSelector(text string) (*selector, bool) {
+	s := &selector{}
+	if text == "" || json.Unmarshal([]byte(text), &s.LabelSelector) != nil {
+		return nil, false
 	}
-	parsed, err := metav1.LabelSelectorAsSelector(&s)
-	if err != nil {
-		return selector{}, false
-	}
-	return selector{parsed, s.MatchLabels}, true
+	return s, true
 }
 
-func (s selector) matches(l map[string]string) bool { return s.Matches(labels.Set(l)) }
+func (s *selector) matches(l map[string]string) bool {
+	if s.use == nil {
+		var err error
+		if s.use, err = metav1.LabelSelectorAsSelector(&s.LabelSelector); err != nil {
+			s.use = labels.Nothing()
+		}
+	}
+	return s.use.Matches(labels.Set(l))
+}
 
 var ruleOverlap = Rule{
 	"SelectorsOverlap", Error,
@@ -135,9 +141,9 @@ const maxOthers = 3
 
 // selected are the owners, other than its own, whose offspring a selector fits, and
 // their clusters.
-func (o *offspring) selected(at namespace, s selector, own string) (others []string, clusters []backup.ClusterID) {
+func (o *offspring) selected(at namespace, s *selector, own string) (others []string, clusters []backup.ClusterID) {
 	candidates := o.all[at]
-	for key, value := range s.exact {
+	for key, value := range s.MatchLabels {
 		if fewer := o.labeled[labelAt{at, key, value}]; len(fewer) < len(candidates) {
 			candidates = fewer
 		}

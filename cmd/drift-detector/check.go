@@ -141,14 +141,14 @@ func (o *checkOptions) collect(b openedBackup) archive.Visitor {
 			return c.Note(h.Resource, h.Version, h.Namespace, h.Name), nil
 		},
 		Visit: func(i *archive.Item) error {
-			c.Read(i.Resource, i.Body)
+			c.Meet(i.Resource, i.Namespace, i.Name, i.Body)
 			return nil
 		},
 	}
 }
 
 // releases counts the Helm releases of the backups that need somebody. A backup is read
-// again as far as objects of releases are in it.
+// again where not all objects of releases were kept, and no further than they are in it.
 func (o *checkOptions) releases(ctx context.Context, e *loadedBackup) (*report.HelmReleases, error) {
 	n := report.HelmReleases{}
 	for i, c := range o.collected {

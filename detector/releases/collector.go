@@ -39,6 +39,8 @@ type Collector struct {
 
 	seed    maphash.Seed
 	noted   []uint64 // hashes of the objects that Note got
+	met     []met    // see Meet
+	room    int      // bytes that are left for met
 	left    int      // see Left
 	id      []byte   // used again
 	scratch []byte   // of cutManaged
@@ -64,7 +66,7 @@ func New(o Options) *Collector {
 		stored: map[key]*stored{}, crds: map[schema.GroupKind]*crd{}, scaled: map[string]bool{},
 		namespaces: map[string]bool{}, resources: map[string]bool{},
 		byID: map[string]*Release{}, byTarget: map[string]*Release{}, wanted: map[string][]*wanted{}, lost: map[string]*WithoutRecord{},
-		seed: maphash.MakeSeed(),
+		seed: maphash.MakeSeed(), room: maxMet,
 	}
 }
 
@@ -86,59 +88,6 @@ func (c *Collector) First(resource, namespace string) bool {
 		c.namespaces[namespace] = true
 	}
 	return firstResources[resource]
-}
-
-// Note is First for a pass that reads other things, too, and a second one that is to end
-// early, see [Collector.Left]. It takes of Secrets and ConfigMaps those that are named as
-// Helm names all its records (pkg/storage/storage.go v4.2.0).
-func (c *Collector) Note(resource, version string, namespace, name []byte) bool {
-	if !c.resources[resource] {
-		c.resources[resource] = true
-	}
-	if len(namespace) > 0 && !c.namespaces[string(namespace)] {
-		c.namespaces[string(namespace)] = true
-	}
-	c.identify(resource, namespace, name)
-	if h := maphash.Bytes(c.seed, c.id); len(c.noted) == 0 || c.noted[len(c.noted)-1] != h { // copies of one object
-		c.noted = append(c.noted, h)
-	}
-	if resource == "secrets" || resource == "configmaps" {
-		return version == "" && bytes.HasPrefix(name, []byte(recordPrefix))
-	}
-	return version == "" && firstResources[resource]
-}
-
-// identify makes id that of an object, as the keys of wanted are.
-func (c *Collector) identify(resource string, namespace, name []byte) {
-	c.id = append(append(append(append(append(c.id[:0], resource...), 0), namespace...), 0), name...)
-}
-
-// Names reports whether a manifest names an object: all that the second pass needs where
-// nobody asks for objects that are in no manifest.
-func (c *Collector) Names(resource string, namespace, name []byte) bool {
-	c.identify(resource, namespace, name)
-	return len(c.wanted[string(c.id)]) > 0
-}
-
-// Left is how many objects of manifests are in the backup, by what Note got, and were not
-// compared yet: once there are none, the second pass changes no release's reason.
-func (c *Collector) Left() int { return c.left }
-
-// await counts what the second pass is to find.
-func (c *Collector) await() {
-	byHash := make(map[uint64][]*wanted, len(c.wanted))
-	for id, targets := range c.wanted {
-		byHash[maphash.String(c.seed, id)] = targets
-	}
-	for _, h := range c.noted {
-		for _, w := range byHash[h] {
-			if !w.awaited {
-				w.awaited = true
-				c.left++
-			}
-		}
-	}
-	c.noted = nil
 }
 
 // Read takes an item of the first pass.
@@ -203,6 +152,12 @@ func (c *Collector) Plan(scope Scope) {
 	c.stored = nil
 	c.attach()
 	c.await()
+	for _, m := range c.met {
+		if len(c.wanted[m.resource+"\x00"+m.namespace+"\x00"+m.name]) > 0 {
+			c.See(m.resource, "", m.namespace, m.name, m.body)
+		}
+	}
+	c.met = nil
 }
 
 // planRelease unpacks the newest record of a release, and notes what its manifest wants.
@@ -287,10 +242,10 @@ func (c *Collector) want(r *Release, o Object) {
 	r.Objects = append(r.Objects, w.compared)
 }
 
-// Second reports whether [Collector.See] is to have an item in the second pass. Events
-// belong to no release; of another version than Velero restores only what a manifest names.
+// Second reports whether [Collector.See] is to have an item in the second pass. Of another
+// version than Velero restores it takes only what a manifest names.
 func (c *Collector) Second(resource, version string, namespace, name []byte) bool {
-	if resource == "events" || resource == "events.events.k8s.io" {
+	if isEvent(resource) {
 		return false
 	}
 	return version == "" || len(c.wanted[resource+"\x00"+string(namespace)+"\x00"+string(name)]) > 0

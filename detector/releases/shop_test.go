@@ -302,13 +302,22 @@ func (w world) edit(t testing.TB, change func(release Object)) {
 }
 
 // A pass that notes what is there, and a second one that ends as soon as nothing is left
-// to compare, find the same reasons.
+// to compare, find the same reasons; and if all that has Helm's annotations was kept in the
+// first, less is left for the second.
 func TestLeft(t *testing.T) {
+	for _, room := range []int{0, maxMet} {
+		testLeft(t, room)
+	}
+}
+
+func testLeft(t *testing.T, room int) {
 	lost := shop(t)
 	delete(lost, [3]string{"deployments.apps", "shop", "shop-web"})
 	for name, w := range map[string]world{"shop": shop(t), "in sync": repaired(t), "lost": lost} {
 		whole := w.run(t, Options{})
 		c := New(Options{})
+		c.room = room
+		annotated := 0
 		bodies := map[[3]string][]byte{}
 		for k, o := range w {
 			body, err := json.Marshal(o)
@@ -318,11 +327,20 @@ func TestLeft(t *testing.T) {
 			bodies[k] = body
 			for _, version := range []string{"", "v1"} {
 				if c.Note(k[0], version, []byte(k[1]), []byte(k[2])) {
-					c.Read(k[0], body)
+					c.Meet(k[0], []byte(k[1]), []byte(k[2]), body)
 				}
 			}
+			if bytes.Contains(body, []byte(releaseAnnotation)) {
+				annotated++
+			}
+		}
+		if met := len(c.met); room > 0 && (met != annotated || met == 0) || room == 0 && met > 0 {
+			t.Errorf("%s: kept %d of %d objects with Helm's annotations in %d bytes", name, met, annotated, room)
 		}
 		c.Plan(nil)
+		if room > 0 && c.Left() > len(bodies)-annotated {
+			t.Errorf("%s: %d of %d objects are left for the second pass, %d have Helm's annotations", name, c.Left(), len(bodies), annotated)
+		}
 		for k, body := range bodies {
 			if c.Left() == 0 {
 				break

@@ -21,7 +21,7 @@ const (
 	outMargin = 3 + 258 + 16
 )
 
-// decoder inflates the members of one gzip file.
+// decoder inflates one member of a gzip file.
 type decoder struct {
 	from io.Reader
 	to   io.Writer
@@ -37,9 +37,8 @@ type decoder struct {
 	out     []byte
 	at      int // where the next byte goes
 	written int // out before it was handed on
-	start   int // where the member begins, as far as it is in out
 	crc     uint32
-	size    uint32 // bytes of the member, modulo 2^32
+	size    uint32 // bytes before written, modulo 2^32
 
 	// The longest tables that codes of 15 bits for 288 and 32 symbols can need have 4352
 	// and 1536 entries.
@@ -134,15 +133,14 @@ func (d *decoder) flush() error {
 	d.size += uint32(len(fresh))
 	if gone := d.at - window; gone > 0 {
 		copy(d.out, d.out[gone:d.at])
-		d.at, d.start = window, max(0, d.start-gone)
+		d.at = window
 	}
 	d.written = d.at
 	return nil
 }
 
-// member inflates the blocks of one member. What was inflated before an error is handed on.
-func (d *decoder) member() error {
-	d.start, d.crc, d.size = d.at, 0, 0
+// blocks inflates all of the member. What was inflated before an error is handed on.
+func (d *decoder) blocks() error {
 	for {
 		d.refill()
 		last, kind := d.take(1) == 1, d.take(2)
@@ -251,7 +249,7 @@ func (d *decoder) slow() (end bool, err error) {
 		return false, d.corrupt()
 	}
 	distance := int(e>>16) + int(d.take(uint(e&63)-uint(e>>8&31)))
-	if d.overrun() || distance > d.at-d.start {
+	if d.overrun() || distance > d.at {
 		return false, d.corrupt()
 	}
 	for range length {
@@ -344,7 +342,7 @@ func (d *decoder) fast() (end bool, err error) {
 		bits >>= e & 63
 		count -= uint(e & 63)
 		from := at - distance
-		if from < d.start {
+		if from < 0 {
 			err = errInvalid
 			break
 		}
