@@ -149,8 +149,8 @@ func (o *detectOptions) decideStored(ctx context.Context, s *streams, access inf
 	bounded, stop := o.bounds.begin(ctx)
 	defer stop()
 	opened := openedBackup{source: place.Source(bounded, b), velero: b.Description}
-	if b != o.newest {
-		opened.newer = &check.NewerBackup{Name: o.newest.Name, Place: o.newest.Place, Started: o.newest.Started()}
+	if n := o.newest[b.Root]; n != nil && n.Started().After(b.Started()) {
+		opened.newer = &check.NewerBackup{Name: n.Name, Place: n.Place, Started: n.Started()}
 	}
 	e, err := o.loadOpened(bounded, s, o.shared.registry, []openedBackup{opened})
 	if err != nil {

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"drift-detector/backup/backuptest"
+	"drift-detector/report/backups"
+)
+
+// putAt stores a backup below a prefix.
+func (b *inBucket) putAt(prefix, name string, began time.Time, tarball []byte) {
+	text, _ := json.Marshal(map[string]any{
+		"apiVersion": "velero.io/v1", "kind": "Backup", "metadata": map[string]any{"name": name},
+		"status": map[string]any{"phase": "Completed", "startTimestamp": began.UTC().Format(time.RFC3339)},
+	})
+	b.Put("velero", prefix+"backups/"+name+"/velero-backup.json", text)
+	b.Put("velero", prefix+"backups/"+name+"/"+name+".tar.gz", tarball)
+}
+
+// TestStoresOfSeveralClustersAreNotCompared: what another cluster has, a backup does not
+// lack, and a name that two of them share names none.
+func TestStoresOfSeveralClustersAreNotCompared(t *testing.T) {
+	b := newBucket(t)
+	body := backuptest.NewFormat("").Bytes()
+	for i, prefix := range []string{"mgmt-a/", "mgmt-b/"} {
+		b.putAt(prefix, "nightly-1", backuptest.Written.Add(time.Duration(i)*time.Hour), body)
+	}
+	o := b.run("backups", "s3://velero", "--compare", "--report", "nightly-1", "-o", filepath.Join(t.TempDir(), "r.json"))
+	if o.code != exitUsage || !strings.Contains(o.stderr, "s3://velero/mgmt-a/backups/nightly-1") || !strings.Contains(o.stderr, "mgmt-b") {
+		t.Errorf("%d: %s", o.code, o.stderr)
+	}
+	o = b.run("backups", "s3://velero")
+	for _, prefix := range []string{"mgmt-a", "mgmt-b"} {
+		if !strings.Contains(o.stdout, "\ns3://velero/"+prefix+"/backups/nightly-1 ") {
+			t.Errorf("which is whose? %s", o.stdout)
+		}
+	}
+	// Each is the newest of its store.
+	o = b.run("backups", "s3://velero/mgmt-a", "--compare")
+	if strings.Contains(o.stdout+o.stderr, "mgmt-b") {
+		t.Error(o.stdout, o.stderr)
+	}
+}
+
+// TestEmptyTarballIsNoBackup: a copy that was cut off has one.
+func TestEmptyTarballIsNoBackup(t *testing.T) {
+	b := newBucket(t)
+	b.put("nightly-1", "", "Completed", backuptest.Written, []byte{})
+	o := b.run("backups", "s3://velero/mgmt", "--format", "json")
+	var doc backups.Document
+	if err := json.Unmarshal([]byte(o.stdout), &doc); err != nil {
+		t.Fatal(o.stderr)
+	}
+	if s := doc.Backups[0]; s.Restorable || !strings.Contains(strings.Join(s.Why, " "), "is empty") {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestNoYesBesideAYoungerBackup: Velero has stored the tarball again after the younger
+// one, or it is a copy in a folder.
+func TestNoYesBesideAYoungerBackup(t *testing.T) {
+	w := well(t)
+	body, err := os.ReadFile(w.backups[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBucket(t)
+	began := backuptest.Written
+	b.put("n2", "", "Completed", began.Add(time.Hour), body)
+	time.Sleep(1100 * time.Millisecond) // times of S3 are whole seconds
+	b.put("n1", "", "Completed", began, body)
+	dir := t.TempDir()
+	for _, name := range []string{"n1", "n2"} {
+		at := filepath.Join(dir, "backups", name)
+		if err := os.MkdirAll(at, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		velero := bytes.ReplaceAll([]byte(`{"apiVersion":"velero.io/v1","kind":"Backup","metadata":{"name":"NAME"},"status":{"phase":"Completed","startTimestamp":"TIME"}}`), []byte("NAME"), []byte(name))
+		at1 := began
+		if name == "n2" {
+			at1 = began.Add(time.Hour)
+		}
+		velero = bytes.ReplaceAll(velero, []byte("TIME"), []byte(at1.UTC().Format(time.RFC3339)))
+		for file, text := range map[string][]byte{"velero-backup.json": velero, name + ".tar.gz": body} {
+			if err := os.WriteFile(filepath.Join(at, file), text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, place := range []string{"s3://velero/mgmt/backups/n1", filepath.Join(dir, "backups", "n1")} {
+		out := filepath.Join(t.TempDir(), "r.json")
+		o := b.run("check", "--backup", place, "-o", out)
+		text, _ := os.ReadFile(out)
+		if !strings.Contains(string(text), `"NewerBackup"`) {
+			t.Errorf("%s: %s %s", place, text[:min(len(text), 500)], o.stderr)
+		}
+	}
+}
