@@ -101,7 +101,7 @@ func (o *detectOptions) compare(ctx context.Context, s *streams, place *store.Pl
 		return nil, nil, err
 	}
 	o.shared = newSharedListing()
-	defer o.shared.memo.Close()
+	defer o.shared.memo.Close(ctx)
 	began := s.now()
 	compared := make([]*backupreport.Compared, len(stored))
 	var kept *report.Report
