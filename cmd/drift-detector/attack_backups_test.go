@@ -9,7 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"drift-detector/backup"
 	"drift-detector/backup/backuptest"
+	"drift-detector/infra"
 	"drift-detector/report/backups"
 )
 
@@ -99,6 +101,43 @@ func TestNoYesBesideAYoungerBackup(t *testing.T) {
 		text, _ := os.ReadFile(out)
 		if !strings.Contains(string(text), `"NewerBackup"`) {
 			t.Errorf("%s: %s %s", place, text[:min(len(text), 500)], o.stderr)
+		}
+	}
+}
+
+// ofCluster stands in for the provider's own.
+type ofCluster string
+
+func (c ofCluster) Same(o any) bool { return o == any(c) }
+
+// TestNodesOfAnotherClusterAreNotShared: one that was made under the name of one that was
+// deleted has other Nodes, and another credential is used only after it was said.
+func TestNodesOfAnotherClusterAreNotShared(t *testing.T) {
+	target := func(uid string) infra.Target {
+		return infra.Target{
+			IDs: []string{"nodes/0/ns/a"}, Provider: "nodes", Endpoint: "a:6443", Clusters: []backup.ClusterID{{Namespace: "ns", Name: "a"}},
+			NodeState: "unreachable", Detail: ofCluster(uid), Credential: uid,
+		}
+	}
+	l := newSharedListing()
+	for i, c := range []struct {
+		uid          string
+		known, asked bool
+	}{{"new", false, true}, {"old", false, true}, {"new", true, false}} {
+		targets := []infra.Target{target(c.uid)}
+		l.adopt(targets)
+		known := l.knows(&targets[0])
+		_, held := l.listings["nodes/0/ns/a"]
+		asks := !(held && l.same["nodes/0/ns/a"])
+		if known != c.known || asks != c.asked || targets[0].Credential != c.uid {
+			t.Errorf("%d: known %v, asks %v, credential %v", i, known, asks, targets[0].Credential)
+		}
+		l.collect(t.Context(), infra.NewRegistry(), targets, &infra.Watch{Found: func(int, int) {}, Done: func(int, infra.Listing) {}})
+		if i == 0 {
+			l.listings["nodes/0/ns/a"] = infra.Listing{Account: "new"}
+		}
+		if got := l.listings["nodes/0/ns/a"].Account; got != "new" {
+			t.Errorf("%d: the Nodes are of %q", i, got)
 		}
 	}
 }
