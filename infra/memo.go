@@ -120,7 +120,7 @@ func (m *Memo) roundTrip(req *http.Request, next *http.Transport) (*http.Respons
 		return a.again(req, next)
 	}
 	res, err := next.RoundTrip(req)
-	if err != nil || res.StatusCode != http.StatusOK {
+	if err != nil || res.StatusCode != http.StatusOK && res.StatusCode != http.StatusCreated { // a token is created
 		return res, err
 	}
 	kept := &keeping{ReadCloser: res.Body, memo: m, key: k, answer: &answer{status: res.StatusCode, header: res.Header.Clone(), tls: res.TLS}}

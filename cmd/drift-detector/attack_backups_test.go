@@ -12,6 +12,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/backuptest"
 	"drift-detector/infra"
+	"drift-detector/internal/lab/openstacklab"
 	"drift-detector/report/backups"
 )
 
@@ -139,5 +140,40 @@ func TestNodesOfAnotherClusterAreNotShared(t *testing.T) {
 		if got := l.listings["nodes/0/ns/a"].Account; got != "new" {
 			t.Errorf("%d: the Nodes are of %q", i, got)
 		}
+	}
+}
+
+// TestOpenStackIsListedOnce: a token is a credential that differs at each login.
+func TestOpenStackIsListedOnce(t *testing.T) {
+	w, cloud := openstackFleet(t, openstacklab.Options{})
+	body, err := os.ReadFile(w.backups[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBucket(t)
+	for i, name := range []string{"n1", "n2", "n3"} {
+		b.put(name, "", "Completed", backuptest.Written.Add(time.Duration(i)*time.Hour), body)
+	}
+	o := b.run(append([]string{"backups", "s3://velero/mgmt", "--compare", "--format", "json"}, w.withOpenStackNodes()...)...)
+	var doc backups.Document
+	if err := json.Unmarshal([]byte(o.stdout), &doc); err != nil {
+		t.Fatal(o.stderr)
+	}
+	for _, row := range doc.Comparison.Compared {
+		if first := doc.Comparison.Compared[0]; row.Machines != first.Machines || row.Machines.Healthy == 0 {
+			t.Errorf("%s: %+v, %+v", row.Name, row.Machines, first.Machines)
+		}
+	}
+	if given, refused := cloud.Logins(); given != 1 || refused != 0 {
+		t.Errorf("%d logins, %d refused", given, refused)
+	}
+	revoked := 0
+	for call, n := range cloud.Calls() {
+		if strings.Contains(call, "DELETE") {
+			revoked += n
+		}
+	}
+	if revoked != 1 {
+		t.Errorf("%d tokens revoked of %v", revoked, cloud.Calls())
 	}
 }
