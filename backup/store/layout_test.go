@@ -1,7 +1,10 @@
 package store_test
 
 import (
+	"bytes"
+	"crypto/md5"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -109,5 +112,78 @@ func TestYoungerBackupIsFound(t *testing.T) {
 		if err != nil || len(all) != 1 || all[0].Name != "n2" {
 			t.Errorf("%s: %s, %v", p.Name(), names(all), err)
 		}
+	}
+}
+
+// TestListedETagMayLackQuotes: it is the same content.
+func TestListedETagMayLackQuotes(t *testing.T) {
+	s := inBucket(t)
+	s.Spoil = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Query().Get("list-type") == "" || r.URL.Query().Get("delimiter") != "" {
+			return false
+		}
+		body := tarball(t)
+		fmt.Fprintf(w, "<ListBucketResult><Contents><Key>mgmt-cluster-1/backups/mgmt-full/mgmt-full.tar.gz</Key><ETag>%x</ETag><Size>%d</Size></Contents></ListBucketResult>", md5.Sum(body), len(body))
+		return true
+	}
+	if _, _, err := content(t.Context(), at(t, "s3://velero/mgmt-cluster-1", options(s))); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestNothingOfARedirectIsShown: a server may repeat what was signed.
+func TestNothingOfARedirectIsShown(t *testing.T) {
+	s := storetest.Start(t, false)
+	s.Spoil = func(w http.ResponseWriter, r *http.Request) bool {
+		w.Header().Set("Location", "https://[elsewhere?"+r.URL.RawQuery)
+		w.WriteHeader(http.StatusTemporaryRedirect)
+		return true
+	}
+	for scheme, address := range map[string]string{"http": s.URL, "HTTP": "HTTP" + strings.TrimPrefix(s.URL, "http")} {
+		if !store.IsAddress(address) {
+			t.Fatal(scheme, " is no address")
+		}
+		_, _, err := content(t.Context(), at(t, address+"/velero/x.tar.gz?X-Amz-Signature=c4n4ry", options(s)))
+		if err == nil || strings.Contains(err.Error(), "c4n4ry") || !strings.Contains(err.Error(), "sends elsewhere") {
+			t.Errorf("%s: %v", scheme, err)
+		}
+	}
+}
+
+// TestEndlessListingEnds: a store that always has another page with nothing but folders.
+func TestEndlessListingEnds(t *testing.T) {
+	s := storetest.Start(t, false)
+	page := strings.Repeat("<CommonPrefixes><Prefix>x/</Prefix></CommonPrefixes>", 20_000)
+	n := 0
+	s.Spoil = func(w http.ResponseWriter, _ *http.Request) bool {
+		n++
+		fmt.Fprintf(w, "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>%d</NextContinuationToken>%s</ListBucketResult>", n, page)
+		return n < 20
+	}
+	if _, err := at(t, "s3://velero", options(s)).Backups(t.Context()); err == nil || !strings.Contains(err.Error(), "folders") {
+		t.Error(err)
+	}
+}
+
+// TestServerThatBeginsAgain: what was read before is skipped.
+func TestServerThatBeginsAgain(t *testing.T) {
+	s := inBucket(t)
+	want := tarball(t)
+	n := 0
+	s.Spoil = func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasSuffix(r.URL.Path, ".tar.gz") {
+			return false
+		}
+		w.Header().Set("ETag", `"same"`)
+		w.Header().Set("Content-Length", fmt.Sprint(len(want)))
+		if n++; n == 2 { // the first is a look whether it is there
+			_, _ = w.Write(want[:len(want)/2])
+			panic(http.ErrAbortHandler)
+		}
+		_, _ = w.Write(want)
+		return true
+	}
+	if body, _, err := content(t.Context(), at(t, "s3://velero/mgmt-cluster-1/backups/mgmt-full", options(s))); err != nil || !bytes.Equal(body, want) {
+		t.Errorf("%d bytes after %d requests: %v", len(body), n, err)
 	}
 }
