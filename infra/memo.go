@@ -23,7 +23,7 @@ type Memo struct {
 	mu      sync.Mutex
 	answers map[[sha256.Size]byte]*answer
 	size    int
-	end     []func()
+	end     map[string]func(context.Context) // by session
 	Asked   int // requests that a server got
 	Known   int // requests that were answered from here
 }
@@ -46,27 +46,34 @@ func (m *Memo) With(ctx context.Context) context.Context {
 }
 
 // AtEnd has the Memo of a context, if there is one, call f when nothing is listed any
-// more, and reports whether it will: a session that others go on with is not to be ended.
-func AtEnd(ctx context.Context, f func()) bool {
+// more, once for each session, and reports whether it will: one that others go on with is
+// not to be ended.
+// f gets the context of the run: an interrupted one leaves little time.
+func AtEnd(ctx context.Context, session string, f func(context.Context)) bool {
 	m, _ := ctx.Value(memoKey{}).(*Memo)
 	if m == nil {
 		return false
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.end = append(m.end, f)
+	if m.end == nil {
+		m.end = map[string]func(context.Context){}
+	}
+	m.end[session] = f
 	return true
 }
 
-// Close ends what listings have left open, and forgets all answers.
-func (m *Memo) Close() {
+// Close ends what listings have left open, all at once, and forgets all answers.
+func (m *Memo) Close(ctx context.Context) {
 	m.mu.Lock()
 	end := m.end
 	m.end, m.answers = nil, nil
 	m.mu.Unlock()
+	var all sync.WaitGroup
 	for _, f := range end {
-		f()
+		all.Go(func() { f(ctx) })
 	}
+	all.Wait()
 }
 
 // meaning are the headers that decide what a request asks, and as whom.
@@ -113,7 +120,7 @@ func (m *Memo) roundTrip(req *http.Request, next *http.Transport) (*http.Respons
 		return a.again(req, next)
 	}
 	res, err := next.RoundTrip(req)
-	if err != nil || res.StatusCode != http.StatusOK {
+	if err != nil || res.StatusCode != http.StatusOK && res.StatusCode != http.StatusCreated { // a token is created
 		return res, err
 	}
 	kept := &keeping{ReadCloser: res.Body, memo: m, key: k, answer: &answer{status: res.StatusCode, header: res.Header.Clone(), tls: res.TLS}}

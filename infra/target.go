@@ -59,13 +59,17 @@ func (t *Target) Join(o Target) {
 }
 
 // Borrow gives the target the credential of one for the same scope and cluster, which a
-// newer backup names: it may have been changed since. The provider's Detail borrows what
-// goes with it, if it has a method of that name. It reports whether there was one to
-// borrow.
+// newer backup names: it may have been changed since. Another server, or what the
+// provider's Detail is not Same as, shares no more than the name. The Detail borrows what
+// goes with the credential, if it has a method of that name. Borrow reports whether there
+// was one to borrow.
 func (t *Target) Borrow(o *Target) bool {
 	same := slices.ContainsFunc(t.IDs, func(id string) bool { return slices.Contains(o.IDs, id) }) &&
 		slices.ContainsFunc(t.Clusters, func(id backup.ClusterID) bool { return slices.Contains(o.Clusters, id) })
-	if !same || o.Refused != nil || t.Detail == nil != (o.Detail == nil) {
+	if !same || o.Refused != nil || t.Detail == nil != (o.Detail == nil) || t.Refused == nil && t.Endpoint != o.Endpoint {
+		return false
+	}
+	if d, ok := t.Detail.(interface{ Same(detail any) bool }); ok && !d.Same(o.Detail) {
 		return false
 	}
 	t.Credential, t.Redaction, t.Refused = o.Credential, o.Redaction, nil

@@ -5,6 +5,7 @@ import (
 	"crypto/md5" // what S3 asks for as a check of a customer's key
 	"encoding/base64"
 	"encoding/xml"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -44,7 +45,9 @@ var (
 
 const (
 	maxPage    = 64 << 20 // bytes of one page of a listing
+	maxPages   = 100_000  // of a listing; a store may answer with fewer than 1,000 keys
 	maxObjects = 5_000_000
+	maxFolders = 100_000
 	// emptyHash is the SHA-256 of no body.
 	emptyHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 )
@@ -101,6 +104,9 @@ func (b *bucket) folders(ctx context.Context, prefix string) ([]string, error) {
 			if err != nil {
 				return b.foreign(prefix)
 			}
+			if len(names) == maxFolders {
+				return &backup.InputError{Name: b.name(prefix), Problem: fmt.Sprintf("has more than %d folders", maxFolders), Next: "give the place as far as backups/"}
+			}
 			names = append(names, strings.TrimSuffix(strings.TrimPrefix(key, prefix), "/"))
 		}
 		return nil
@@ -135,7 +141,7 @@ func (b *bucket) pages(ctx context.Context, prefix, delimiter string, take func(
 		if !p.IsTruncated {
 			return ctx.Err()
 		}
-		if p.Next == "" || seen[p.Next] {
+		if p.Next == "" || seen[p.Next] || len(seen) == maxPages {
 			return b.foreign(prefix)
 		}
 		seen[p.Next] = true
@@ -144,7 +150,7 @@ func (b *bucket) pages(ctx context.Context, prefix, delimiter string, take func(
 }
 
 func (b *bucket) source(ctx context.Context, key, etag string) backup.Source {
-	pinned := &pin{etag: etag}
+	pinned := &pin{etag: etagOf(etag)}
 	return backup.Source{Name: b.name(key), Open: func() (io.ReadCloser, error) {
 		return open(ctx, pinned, transferred{
 			get: func(ctx context.Context, h http.Header) (*http.Response, error) { return b.do(ctx, key, nil, h) },

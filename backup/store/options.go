@@ -39,6 +39,7 @@ type Options struct {
 // IsAddress reports whether a name is the address of a store, not a path.
 func IsAddress(name string) bool {
 	scheme, _, ok := strings.Cut(name, "://")
+	scheme = strings.ToLower(scheme)
 	return ok && (scheme == "s3" || scheme == "https" || scheme == "http")
 }
 
@@ -161,17 +162,27 @@ func newClient(ca []byte) (*http.Client, error) {
 			return nil, &backup.InputError{Name: source, Problem: "holds no certificate in PEM form", Next: "give the certificates of the authority that signs the store's", Err: errors.New("no certificate")}
 		}
 	}
-	return &http.Client{
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: &http.Transport{
-			Proxy:                 http.ProxyFromEnvironment,
-			DialContext:           (&net.Dialer{Timeout: dialTimeout}).DialContext,
-			TLSClientConfig:       conf,
-			TLSHandshakeTimeout:   dialTimeout,
-			ResponseHeaderTimeout: answerTimeout,
-			DisableCompression:    true, // a tarball is to come as it is stored
-			ForceAttemptHTTP2:     true,
-			MaxIdleConnsPerHost:   describing,
-		},
-	}, nil
+	return &http.Client{Transport: staying{&http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: dialTimeout}).DialContext,
+		TLSClientConfig:       conf,
+		TLSHandshakeTimeout:   dialTimeout,
+		ResponseHeaderTimeout: answerTimeout,
+		DisableCompression:    true, // a tarball is to come as it is stored
+		ForceAttemptHTTP2:     true,
+		MaxIdleConnsPerHost:   describing,
+	}}}, nil
+}
+
+// staying leads nowhere else. The client would quote an address that it can't read, which
+// may repeat the signature of the request.
+type staying struct{ *http.Transport }
+
+// RoundTrip implements http.RoundTripper.
+func (s staying) RoundTrip(req *http.Request) (*http.Response, error) {
+	res, err := s.Transport.RoundTrip(req)
+	if err == nil {
+		res.Header.Del("Location")
+	}
+	return res, err
 }

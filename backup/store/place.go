@@ -134,11 +134,13 @@ func (p *Place) Backups(ctx context.Context) ([]*Stored, error) {
 	return all, ctx.Err()
 }
 
-// Younger lists the backups of the same store that were stored after one of it, the
-// newest first, with what Velero says of them.
+// Younger lists the backups of the same store that were begun after one of it, the
+// newest first, with what Velero says of them. None is known where it is not known when
+// that one was begun.
 func (p *Place) Younger(ctx context.Context, than *Stored) ([]*Stored, error) {
 	dir := path.Dir(than.key)
-	if path.Base(path.Dir(dir)) != folder || than.Written.IsZero() {
+	began := than.Started()
+	if path.Base(path.Dir(dir)) != folder || began.IsZero() {
 		return nil, nil
 	}
 	above := &Place{objects: p.objects, path: path.Dir(dir)}
@@ -146,10 +148,30 @@ func (p *Place) Younger(ctx context.Context, than *Stored) ([]*Stored, error) {
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(s *Stored) bool { return s.key == than.key || s.Written.Before(than.Written) })
+	all = slices.DeleteFunc(all, func(s *Stored) bool {
+		return s.key == than.key || s.Root != rootOf(dir) || p.isStoredBefore(s, began)
+	})
 	above.describe(ctx, all)
+	all = slices.DeleteFunc(all, func(s *Stored) bool { return !s.Started().After(began) })
 	sortByAge(all)
 	return all, ctx.Err()
+}
+
+// maxSkew is how far the clocks of Velero and of the store may be apart.
+const maxSkew = time.Hour
+
+// isStoredBefore reports whether a backup was stored before a time, so that it can't have
+// been begun later. Nothing follows from two times of storing: a tarball is stored again
+// when its volumes are done (backup_finalizer_controller.go), and when a bucket is copied.
+// The time of a file means nothing at all.
+func (p *Place) isStoredBefore(s *Stored, began time.Time) bool {
+	_, local := p.objects.(files)
+	return !local && s.Written.Before(began.Add(-maxSkew))
+}
+
+// rootOf is the prefix before backups/, of the folder of a backup.
+func rootOf(dir string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(path.Dir(dir), folder), "/")
 }
 
 // sortByAge puts the newest first.
@@ -175,19 +197,22 @@ func (p *Place) list(ctx context.Context) ([]*Stored, error) {
 	}
 	var all []*Stored
 	for _, root := range roots {
-		byName := map[string]*Stored{}
-		err := p.each(ctx, root.prefix+root.only, func(o object) error {
-			name, file, ok := strings.Cut(strings.TrimPrefix(o.key, root.prefix), "/")
-			if !ok || name == "" || root.only != "" && name+"/" != root.only {
+		byFolder := map[string]*Stored{}
+		err := p.each(ctx, root, func(o object) error {
+			dir, file := path.Split(o.key)
+			dir = strings.TrimSuffix(dir, "/")
+			name := path.Base(dir)
+			// A store may itself be in a folder that is called backups: the last one counts.
+			if !strings.HasPrefix(o.key, root) || path.Base(strings.TrimSuffix(dir, name)) != folder {
 				return nil
 			}
-			s := byName[name]
+			s := byFolder[dir]
 			if s == nil {
 				if len(all) == maxStored {
 					return &backup.InputError{Name: p.Name(), Problem: fmt.Sprintf("holds more than %d backups", maxStored), Next: "give a prefix with fewer"}
 				}
-				s = &Stored{Name: name, Root: strings.TrimSuffix(strings.TrimSuffix(root.prefix, folder+"/"), "/"), Place: p.name(root.prefix + name)}
-				byName[name] = s
+				s = &Stored{Name: name, Root: rootOf(dir), Place: p.name(dir)}
+				byFolder[dir] = s
 				all = append(all, s)
 			}
 			switch file {
@@ -205,38 +230,37 @@ func (p *Place) list(ctx context.Context) ([]*Stored, error) {
 	return all, nil
 }
 
-// root is one folder of backups, and the one backup in it that is asked for, with a slash
-// at its end; empty for all.
-type root struct{ prefix, only string }
-
-// roots finds the folders of backups at the place: it is one, or the backup in one; else
-// it is the bucket or prefix that has one, or the place above several such.
-func (p *Place) roots(ctx context.Context) ([]root, error) {
-	switch dir, name := path.Split(p.path); {
-	case name == folder:
-		return []root{{prefix: p.path + "/"}}, nil
-	case path.Base(dir) == folder:
-		return []root{{dir, name + "/"}}, nil
-	}
+// roots finds what is to be listed for the place, with a slash at its end: the backups of
+// the bucket, prefix or folder that it is, the backup in one, or those of several such
+// below it.
+func (p *Place) roots(ctx context.Context) ([]string, error) {
 	at := p.path
 	if at != "" {
 		at += "/"
 	}
+	if path.Base(p.path) == folder {
+		return []string{at}, nil
+	}
 	below, err := p.folders(ctx, at)
-	if err != nil || slices.Contains(below, folder) {
-		return []root{{prefix: at + folder + "/"}}, err
+	switch inOne := path.Base(path.Dir(p.path)) == folder; {
+	case err != nil:
+		return nil, err
+	case slices.Contains(below, folder):
+		return []string{at + folder + "/"}, nil
+	case inOne:
+		return []string{at}, nil
 	}
 	if len(below) > maxRoots {
 		return nil, &backup.InputError{Name: p.Name(), Problem: fmt.Sprintf("has no folder backups/, and %d others", len(below)), Next: "give the prefix that spec.objectStorage.prefix of the BackupStorageLocation names"}
 	}
-	var found []root
+	var found []string
 	for _, f := range below {
 		deeper, err := p.folders(ctx, at+f+"/")
 		if err != nil {
 			return nil, err
 		}
 		if slices.Contains(deeper, folder) {
-			found = append(found, root{prefix: at + f + "/" + folder + "/"})
+			found = append(found, at+f+"/"+folder+"/")
 		}
 	}
 	return found, nil

@@ -77,18 +77,27 @@ func (t *transfer) begin() error {
 		header.Set("If-Match", etag)
 	}
 	res, err := t.get(ctx, header)
+	t.stalled = time.AfterFunc(stallTimeout, cancel)
 	if err == nil {
 		if err = t.accept(res); err != nil {
 			res.Body.Close()
 		}
 	}
 	if err != nil {
+		t.stalled.Stop()
 		cancel()
 		return err
 	}
 	t.body, t.cancel = res.Body, cancel
-	t.stalled = time.AfterFunc(stallTimeout, cancel)
 	return nil
+}
+
+// etagOf is an ETag with its quotes: the listings of some stores leave them out.
+func etagOf(said string) string {
+	if said = strings.TrimSpace(said); said == "" || strings.HasSuffix(said, `"`) {
+		return said
+	}
+	return `"` + said + `"`
 }
 
 // isStrong reports whether an ETag names one content, byte for byte.
@@ -110,7 +119,7 @@ func (t *transfer) accept(res *http.Response) error {
 	if from != t.at && from != 0 {
 		return &lieError{"an answer for a part of the object is of another part"}
 	}
-	etag := res.Header.Get("ETag")
+	etag := etagOf(res.Header.Get("ETag"))
 	t.pin.mu.Lock()
 	defer t.pin.mu.Unlock()
 	p := t.pin
@@ -124,7 +133,17 @@ func (t *transfer) accept(res *http.Response) error {
 	t.etag, t.size = etag, size
 	t.modified, _ = http.ParseTime(res.Header.Get("Last-Modified"))
 	if from < t.at { // the server begins again
-		if _, err := io.CopyN(io.Discard, res.Body, t.at); err != nil {
+		return t.skip(res.Body)
+	}
+	return nil
+}
+
+// skip reads over what has been read before.
+func (t *transfer) skip(body io.Reader) error {
+	for left := t.at; left > 0; {
+		n, err := io.CopyN(io.Discard, body, min(left, 1<<20))
+		t.stalled.Reset(stallTimeout)
+		if left -= n; err != nil {
 			return err
 		}
 	}

@@ -36,7 +36,7 @@ func (w web) folders(context.Context, string) ([]string, error) { return nil, er
 
 func (w web) source(ctx context.Context, key, etag string) backup.Source {
 	u := w.url(key)
-	pinned := &pin{etag: etag}
+	pinned := &pin{etag: etagOf(etag)}
 	return backup.Source{Name: shown(u), Open: func() (io.ReadCloser, error) {
 		return open(ctx, pinned, transferred{
 			get: func(ctx context.Context, header http.Header) (*http.Response, error) {

@@ -182,13 +182,14 @@ func runBackups(ctx context.Context, o backupsOptions, s *streams) error {
 // of which Velero's description could not be read.
 func (o *backupsOptions) describe(place *store.Place, all []*store.Stored, now time.Time) (doc *backupreport.Document, restorable []*store.Stored, unread int) {
 	var shown []*backupreport.Backup
+	o.newest = map[string]*store.Stored{}
 	for _, b := range all {
 		if b.Problem != nil {
 			unread++
 		}
 		d := describeBackup(b, now)
-		if d.Restorable && o.newest == nil {
-			o.newest = b
+		if d.Restorable && o.newest[b.Root] == nil {
+			o.newest[b.Root] = b
 		}
 		if o.schedule != "" && d.Schedule != o.schedule || b.Started().Before(o.from) {
 			continue
@@ -206,6 +207,11 @@ func (o *backupsOptions) describe(place *store.Place, all []*store.Stored, now t
 func (o *backupsOptions) fillComparison(ctx context.Context, s *streams, place *store.Place, restorable []*store.Stored, doc *backupreport.Document) (*report.Report, error) {
 	if !o.compares {
 		return nil, nil
+	}
+	for _, b := range restorable {
+		if b.Root != restorable[0].Root {
+			return nil, &backup.InputError{Name: place.Name(), Problem: fmt.Sprintf("holds the backups of several clusters or locations, such as %s and %s", restorable[0].Place, b.Place), Next: "compare those of one: give the place as far as the prefix before backups/"}
+		}
 	}
 	newest := restorable[:min(o.last, len(restorable))]
 	if len(newest) == 0 {
@@ -236,6 +242,8 @@ func describeBackup(b *store.Stored, now time.Time) *backupreport.Backup {
 	d := &backupreport.Backup{Name: b.Name, Place: b.Place, Size: b.Size}
 	if b.Tarball == "" {
 		d.Why = append(d.Why, "its tarball is not in the store")
+	} else if b.Size == 0 {
+		d.Why = append(d.Why, "its tarball is empty: it is being written, or was cut off")
 	}
 	v := b.Description
 	switch {

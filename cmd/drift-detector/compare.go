@@ -20,6 +20,7 @@ type sharedListing struct {
 	memo     infra.Memo
 	targets  map[string]*infra.Target // by scope, of the newest backup that has a credential for it
 	listings map[string]infra.Listing // by scope, those that are not to be tried again
+	same     map[string]bool          // the first scopes of targets of this backup that are listed as for a newer one
 	borrowed []string
 	lacks    bool // the backup that was listed last has no credential for some place
 }
@@ -28,17 +29,15 @@ func newSharedListing() *sharedListing {
 	return &sharedListing{registry: all.Registry(), targets: map[string]*infra.Target{}, listings: map[string]infra.Listing{}}
 }
 
-// knows reports whether a newer backup has said with which credential a place is listed.
-func (l *sharedListing) knows(t *infra.Target) bool {
-	return l != nil && slices.ContainsFunc(t.IDs, func(id string) bool { _, known := l.targets[id]; return known })
-}
+// knows reports whether it was said before with which credential a place is listed.
+func (l *sharedListing) knows(t *infra.Target) bool { return l != nil && l.same[t.IDs[0]] }
 
 // adopt gives the targets of a backup the credentials of the newest that has them.
 func (l *sharedListing) adopt(targets []infra.Target) {
 	if l == nil {
 		return
 	}
-	l.lacks = false
+	l.lacks, l.same = false, map[string]bool{}
 	var own []*infra.Target
 	for i := range targets {
 		t := &targets[i]
@@ -48,8 +47,10 @@ func (l *sharedListing) adopt(targets []infra.Target) {
 			return known && t.Borrow(of)
 		}); {
 		case borrowed && refused:
+			l.same[t.IDs[0]] = true
 			l.borrowed = append(l.borrowed, fmt.Sprintf("%s (%s)", t.Endpoint, t.Source))
 		case borrowed:
+			l.same[t.IDs[0]] = true
 		case refused:
 			l.lacks = true
 		default:
@@ -75,7 +76,7 @@ func (l *sharedListing) collect(ctx context.Context, r *infra.Registry, targets 
 	var at []int
 	inv := infra.Inventory{Version: infra.InventoryVersion, Listings: make([]infra.Listing, len(targets))}
 	for i, t := range targets {
-		if known, ok := l.listings[t.IDs[0]]; ok && t.Refused == nil {
+		if known, ok := l.listings[t.IDs[0]]; ok && t.Refused == nil && l.same[t.IDs[0]] {
 			known.IDs, known.Clusters, known.Asked = t.IDs, t.Clusters, t.Probes
 			inv.Listings[i] = known
 			continue
@@ -86,7 +87,9 @@ func (l *sharedListing) collect(ctx context.Context, r *infra.Registry, targets 
 		inv.Listings[at[i]] = found
 		if t := &ask[i]; t.Refused == nil && (found.NodeState != "" || found.State == infra.Failed) {
 			for _, id := range t.IDs {
-				l.listings[id] = found
+				if _, taken := l.listings[id]; !taken {
+					l.listings[id] = found
+				}
 			}
 		}
 	}
@@ -101,7 +104,7 @@ func (o *detectOptions) compare(ctx context.Context, s *streams, place *store.Pl
 		return nil, nil, err
 	}
 	o.shared = newSharedListing()
-	defer o.shared.memo.Close()
+	defer o.shared.memo.Close(ctx)
 	began := s.now()
 	compared := make([]*backupreport.Compared, len(stored))
 	var kept *report.Report
@@ -151,8 +154,8 @@ func (o *detectOptions) decideStored(ctx context.Context, s *streams, access inf
 	bounded, stop := o.bounds.begin(ctx)
 	defer stop()
 	opened := openedBackup{source: place.Source(bounded, b), velero: b.Description}
-	if b != o.newest {
-		opened.newer = &check.NewerBackup{Name: o.newest.Name, Place: o.newest.Place, Started: o.newest.Started()}
+	if n := o.newest[b.Root]; n != nil && n.Started().After(b.Started()) {
+		opened.newer = &check.NewerBackup{Name: n.Name, Place: n.Place, Started: n.Started()}
 	}
 	e, err := o.loadOpened(bounded, s, o.shared.registry, []openedBackup{opened})
 	if err != nil {

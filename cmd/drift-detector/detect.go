@@ -32,7 +32,7 @@ type detectOptions struct {
 	fails         failOn
 	ignoreFiles   []string
 	emptyFolders  []string
-	newest        *store.Stored // of those that are compared
+	newest        map[string]*store.Stored // by the prefix of its store, of those that are compared
 }
 
 func detectCommand(s *streams) *cli.Command {

@@ -89,7 +89,7 @@ func (o *storeOptions) place(ctx context.Context, s *streams, address string, qu
 	if !quiet {
 		s.info("reading %s", use)
 	}
-	if strings.HasPrefix(address, "http:") || strings.HasPrefix(address, "s3:") && strings.HasPrefix(o.endpoint, "http:") {
+	if lower := strings.ToLower(address); strings.HasPrefix(lower, "http:") || strings.HasPrefix(lower, "s3:") && strings.HasPrefix(strings.ToLower(o.endpoint), "http:") {
 		s.warn("%s is read without encryption: the credentials in the backup can be read on the way", p.Name())
 	}
 	return p, nil

@@ -88,6 +88,16 @@ func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.
 	return targets
 }
 
+// clusterUID is that of a Cluster object; empty for one that is derived from others.
+type clusterUID string
+
+// Same reports whether the Cluster of another backup may be the same, not one that was made
+// under its name after it had been deleted. Nodes of one are none of the other's.
+func (u clusterUID) Same(detail any) bool {
+	o, ok := detail.(clusterUID)
+	return ok && (u == o || u == "" || o == "")
+}
+
 func target(c *backup.Cluster, secrets *backup.Secrets, a infra.Access) infra.Target {
 	id := c.ID()
 	t := infra.Target{
@@ -95,6 +105,7 @@ func target(c *backup.Cluster, secrets *backup.Secrets, a infra.Access) infra.Ta
 		Provider: Name,
 		Endpoint: c.Endpoint,
 		Clusters: []backup.ClusterID{id},
+		Detail:   clusterUID(c.Meta.UID),
 	}
 	if a.SkipNodes {
 		t.NodeState = stateSkipped

@@ -274,8 +274,15 @@ func serviceAt(raw string, c *credential) (at infra.Endpoint, base string, err e
 	return at, u.Scheme + "://" + at.String() + gophercloud.NormalizeURL(u.Path), nil
 }
 
-// logout revokes the token, also when the run was interrupted.
+// logout revokes the token, also when the run was interrupted; where listings share their
+// answers, and so the token, when the last is done.
 func (v *cloud) logout(ctx context.Context) {
+	if !infra.AtEnd(ctx, v.client.Token(), v.end) {
+		v.end(ctx)
+	}
+}
+
+func (v *cloud) end(ctx context.Context) {
 	limit := logoutTime
 	if ctx.Err() != nil {
 		limit = logoutGrace

@@ -278,7 +278,8 @@ func (v *vcenter) login(ctx context.Context, user, password string) error {
 // logout ends the session, also when the run was interrupted; where listings share their
 // answers, when the last is done.
 func (v *vcenter) logout(ctx context.Context) error {
-	if infra.AtEnd(ctx, func() { _ = v.end(context.WithoutCancel(ctx)) }) {
+	held := fmt.Sprint(v.URL().Host, v.Jar.Cookies(v.URL()))
+	if infra.AtEnd(ctx, held, func(ctx context.Context) { _ = v.end(ctx) }) {
 		return nil
 	}
 	return v.end(ctx)

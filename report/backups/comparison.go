@@ -38,7 +38,7 @@ type Compared struct {
 	Confirm  int                  `json:"infraMachines"` // VMs that may belong to a cluster
 	Clusters int                  `json:"clusters"`
 	Lacks    []string             `json:"lacks"`           // errors that check finds, by code
-	Missing  []string             `json:"missingClusters"` // that run, and that other backups have
+	Missing  []string             `json:"missingClusters"` // that run or may run, and that other backups have
 	Error    string               `json:"error,omitempty"` // why it could not be read
 
 	clusters map[string]clusterState
@@ -53,8 +53,21 @@ type ClusterChoice struct {
 
 // clusterState is one cluster in one backup.
 type clusterState struct {
-	status report.Status
 	counts report.MachineCounts
+	runs   bool // something of it was seen: a VM, a Node or an instance of a pool
+}
+
+// mayRun reports whether it is not known that all of the cluster is gone.
+func (s clusterState) mayRun() bool { return s.runs || s.counts.Unknown > 0 }
+
+func stateOf(k *report.Cluster) clusterState {
+	s := clusterState{k.Counts, k.Counts.Healthy+k.Counts.Ghost+k.Nodes.Count > 0}
+	for i := range k.Workers.Groups {
+		if p := k.Workers.Groups[i].Pool; p != nil && len(p.Now) > 0 {
+			s.runs = true
+		}
+	}
+	return s
 }
 
 // Of takes from the report on a backup what the comparison needs.
@@ -75,7 +88,7 @@ func Of(name, place string, r *report.Report) *Compared {
 	}
 	for i := range r.Clusters {
 		if k := &r.Clusters[i]; !k.Self {
-			c.clusters[k.Namespace+"/"+k.Name] = clusterState{k.Status, k.Counts}
+			c.clusters[k.Namespace+"/"+k.Name] = stateOf(k)
 		}
 	}
 	return c
@@ -100,7 +113,7 @@ var safest = []report.Safe{report.Yes, report.WithWork, report.Unclear, report.N
 var measures = []measure{
 	{func(c *Compared) int { return min(len(c.Error), 1) }, func(_, o *Compared) string { return "can't be read" }},
 	{func(c *Compared) int { return len(c.Missing) }, func(_, o *Compared) string {
-		return "lacks " + english.First(3, o.Missing) + ", which other backups have and which still runs"
+		return "lacks " + english.First(3, o.Missing) + ", which other backups have and which runs, or may run"
 	}},
 	{func(c *Compared) int { return len(c.Lacks) }, func(_, o *Compared) string {
 		return "has " + english.Count(len(o.Lacks), "error") + " in itself: " + english.First(3, o.Lacks)
@@ -131,20 +144,9 @@ func difference(a, b *Compared) (m *measure, d int) {
 // the newest first.
 func Choose(compared []*Compared) *Comparison {
 	c := &Comparison{Compared: compared, Clusters: []ClusterChoice{}, Borrowed: []string{}, Complete: true}
-	runs := map[string]bool{}
-	for _, b := range compared {
-		for name, s := range b.clusters {
-			runs[name] = runs[name] || s.counts.Healthy > 0
-		}
-	}
+	fillMissing(compared)
 	best := compared[0]
 	for _, b := range compared {
-		for name, is := range runs {
-			if _, has := b.clusters[name]; is && !has && b.Error == "" {
-				b.Missing = append(b.Missing, name)
-			}
-		}
-		slices.Sort(b.Missing)
 		if _, d := difference(b, best); d < 0 {
 			best = b
 		}
@@ -166,6 +168,27 @@ func Choose(compared []*Compared) *Comparison {
 	}
 	c.choose(best)
 	return c
+}
+
+// fillMissing notes the clusters that a backup lacks. One of which nobody knows whether it
+// runs may have been deleted before a newer backup; it was there before an older one.
+func fillMissing(compared []*Compared) {
+	runs, newer := map[string]bool{}, map[string]bool{}
+	for _, b := range compared {
+		for name, s := range b.clusters {
+			runs[name] = runs[name] || s.runs
+		}
+	}
+	for _, b := range compared {
+		for name, s := range b.clusters {
+			newer[name] = newer[name] || s.mayRun()
+		}
+		for _, name := range slices.Sorted(maps.Keys(runs)) {
+			if _, has := b.clusters[name]; !has && b.Error == "" && (runs[name] || newer[name]) {
+				b.Missing = append(b.Missing, name)
+			}
+		}
+	}
 }
 
 // choose finds the clusters that another backup has better.
@@ -201,13 +224,13 @@ func (c *Compared) cluster(name string) *clusterState {
 }
 
 // betterThan reports whether a restore of the cluster leaves less to do. A cluster that
-// nothing runs of is in no backup better than in none.
+// is gone is in no backup better than in none.
 func (s *clusterState) betterThan(o *clusterState) bool {
 	switch {
 	case s == nil:
 		return false
 	case o == nil:
-		return s.counts.Healthy > 0
+		return s.mayRun()
 	}
 	for _, pair := range [][2]int{
 		{s.counts.Unknown, o.counts.Unknown},

@@ -30,9 +30,10 @@ func Text(w io.Writer, d *Document) error {
 		line("")
 		_, _ = b.WriteString(terminal.Table(rows(d.Backups)))
 	}
+	called := callings(d.Backups)
 	for _, s := range d.Backups {
 		for _, why := range s.Why {
-			line("%s: %s", s.Name, why)
+			line("%s: %s", called[s], why)
 		}
 	}
 	if d.Comparison == nil && d.Summary.Newest != "" {
@@ -45,6 +46,7 @@ func Text(w io.Writer, d *Document) error {
 
 func rows(all []*Backup) [][]string {
 	rows := [][]string{{"NAME", "SCHEDULE", "STARTED (UTC)", "TOOK", "PHASE", "ERRORS", "WARNINGS", "EXPIRES", "SIZE", "RESTORE"}}
+	called := callings(all)
 	for _, s := range all {
 		took, can := "-", "no"
 		if s.Started != nil && s.Completed != nil {
@@ -58,11 +60,29 @@ func rows(all []*Backup) [][]string {
 			expires += " (past)"
 		}
 		rows = append(rows, []string{
-			s.Name, dash(s.Schedule), date(s.Started, "2006-01-02 15:04:05"), took, dash(s.Phase),
+			called[s], dash(s.Schedule), date(s.Started, "2006-01-02 15:04:05"), took, dash(s.Phase),
 			strconv.Itoa(s.Errors), strconv.Itoa(s.Warnings), expires, size(s.Size), can,
 		})
 	}
 	return rows
+}
+
+// callings are the names of backups, and the places of those that share a name.
+func callings(all []*Backup) map[*Backup]string {
+	places := map[string]map[string]bool{}
+	for _, s := range all {
+		if places[s.Name] == nil {
+			places[s.Name] = map[string]bool{}
+		}
+		places[s.Name][s.Place] = true
+	}
+	called := map[*Backup]string{}
+	for _, s := range all {
+		if called[s] = s.Name; len(places[s.Name]) > 1 {
+			called[s] = s.Place
+		}
+	}
+	return called
 }
 
 func dash(s string) string {

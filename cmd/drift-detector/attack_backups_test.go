@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"drift-detector/backup"
+	"drift-detector/backup/backuptest"
+	"drift-detector/infra"
+	"drift-detector/internal/lab/openstacklab"
+	"drift-detector/report/backups"
+)
+
+// putAt stores a backup below a prefix.
+func (b *inBucket) putAt(prefix, name string, began time.Time, tarball []byte) {
+	text, _ := json.Marshal(map[string]any{
+		"apiVersion": "velero.io/v1", "kind": "Backup", "metadata": map[string]any{"name": name},
+		"status": map[string]any{"phase": "Completed", "startTimestamp": began.UTC().Format(time.RFC3339)},
+	})
+	b.Put("velero", prefix+"backups/"+name+"/velero-backup.json", text)
+	b.Put("velero", prefix+"backups/"+name+"/"+name+".tar.gz", tarball)
+}
+
+// TestStoresOfSeveralClustersAreNotCompared: what another cluster has, a backup does not
+// lack, and a name that two of them share names none.
+func TestStoresOfSeveralClustersAreNotCompared(t *testing.T) {
+	b := newBucket(t)
+	body := backuptest.NewFormat("").Bytes()
+	for i, prefix := range []string{"mgmt-a/", "mgmt-b/"} {
+		b.putAt(prefix, "nightly-1", backuptest.Written.Add(time.Duration(i)*time.Hour), body)
+	}
+	o := b.run("backups", "s3://velero", "--compare", "--report", "nightly-1", "-o", filepath.Join(t.TempDir(), "r.json"))
+	if o.code != exitUsage || !strings.Contains(o.stderr, "s3://velero/mgmt-a/backups/nightly-1") || !strings.Contains(o.stderr, "mgmt-b") {
+		t.Errorf("%d: %s", o.code, o.stderr)
+	}
+	o = b.run("backups", "s3://velero")
+	for _, prefix := range []string{"mgmt-a", "mgmt-b"} {
+		if !strings.Contains(o.stdout, "\ns3://velero/"+prefix+"/backups/nightly-1 ") {
+			t.Errorf("which is whose? %s", o.stdout)
+		}
+	}
+	// Each is the newest of its store.
+	o = b.run("backups", "s3://velero/mgmt-a", "--compare")
+	if strings.Contains(o.stdout+o.stderr, "mgmt-b") {
+		t.Error(o.stdout, o.stderr)
+	}
+}
+
+// TestEmptyTarballIsNoBackup: a copy that was cut off has one.
+func TestEmptyTarballIsNoBackup(t *testing.T) {
+	b := newBucket(t)
+	b.put("nightly-1", "", "Completed", backuptest.Written, []byte{})
+	o := b.run("backups", "s3://velero/mgmt", "--format", "json")
+	var doc backups.Document
+	if err := json.Unmarshal([]byte(o.stdout), &doc); err != nil {
+		t.Fatal(o.stderr)
+	}
+	if s := doc.Backups[0]; s.Restorable || !strings.Contains(strings.Join(s.Why, " "), "is empty") {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestNoYesBesideAYoungerBackup: Velero has stored the tarball again after the younger
+// one, or it is a copy in a folder.
+func TestNoYesBesideAYoungerBackup(t *testing.T) {
+	w := well(t)
+	body, err := os.ReadFile(w.backups[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBucket(t)
+	began := backuptest.Written
+	b.put("n2", "", "Completed", began.Add(time.Hour), body)
+	time.Sleep(1100 * time.Millisecond) // times of S3 are whole seconds
+	b.put("n1", "", "Completed", began, body)
+	dir := t.TempDir()
+	for _, name := range []string{"n1", "n2"} {
+		at := filepath.Join(dir, "backups", name)
+		if err := os.MkdirAll(at, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		velero := bytes.ReplaceAll([]byte(`{"apiVersion":"velero.io/v1","kind":"Backup","metadata":{"name":"NAME"},"status":{"phase":"Completed","startTimestamp":"TIME"}}`), []byte("NAME"), []byte(name))
+		at1 := began
+		if name == "n2" {
+			at1 = began.Add(time.Hour)
+		}
+		velero = bytes.ReplaceAll(velero, []byte("TIME"), []byte(at1.UTC().Format(time.RFC3339)))
+		for file, text := range map[string][]byte{"velero-backup.json": velero, name + ".tar.gz": body} {
+			if err := os.WriteFile(filepath.Join(at, file), text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, place := range []string{"s3://velero/mgmt/backups/n1", filepath.Join(dir, "backups", "n1")} {
+		out := filepath.Join(t.TempDir(), "r.json")
+		o := b.run("check", "--backup", place, "-o", out)
+		text, _ := os.ReadFile(out)
+		if !strings.Contains(string(text), `"NewerBackup"`) {
+			t.Errorf("%s: %s %s", place, text[:min(len(text), 500)], o.stderr)
+		}
+	}
+}
+
+// ofCluster stands in for the provider's own.
+type ofCluster string
+
+func (c ofCluster) Same(o any) bool { return o == any(c) }
+
+// TestNodesOfAnotherClusterAreNotShared: one that was made under the name of one that was
+// deleted has other Nodes, and another credential is used only after it was said.
+func TestNodesOfAnotherClusterAreNotShared(t *testing.T) {
+	target := func(uid string) infra.Target {
+		return infra.Target{
+			IDs: []string{"nodes/0/ns/a"}, Provider: "nodes", Endpoint: "a:6443", Clusters: []backup.ClusterID{{Namespace: "ns", Name: "a"}},
+			NodeState: "unreachable", Detail: ofCluster(uid), Credential: uid,
+		}
+	}
+	l := newSharedListing()
+	for i, c := range []struct {
+		uid          string
+		known, asked bool
+	}{{"new", false, true}, {"old", false, true}, {"new", true, false}} {
+		targets := []infra.Target{target(c.uid)}
+		l.adopt(targets)
+		known := l.knows(&targets[0])
+		_, held := l.listings["nodes/0/ns/a"]
+		asks := !(held && l.same["nodes/0/ns/a"])
+		if known != c.known || asks != c.asked || targets[0].Credential != c.uid {
+			t.Errorf("%d: known %v, asks %v, credential %v", i, known, asks, targets[0].Credential)
+		}
+		l.collect(t.Context(), infra.NewRegistry(), targets, &infra.Watch{Found: func(int, int) {}, Done: func(int, infra.Listing) {}})
+		if i == 0 {
+			l.listings["nodes/0/ns/a"] = infra.Listing{Account: "new"}
+		}
+		if got := l.listings["nodes/0/ns/a"].Account; got != "new" {
+			t.Errorf("%d: the Nodes are of %q", i, got)
+		}
+	}
+}
+
+// TestOpenStackIsListedOnce: a token is a credential that differs at each login.
+func TestOpenStackIsListedOnce(t *testing.T) {
+	w, cloud := openstackFleet(t, openstacklab.Options{})
+	body, err := os.ReadFile(w.backups[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBucket(t)
+	for i, name := range []string{"n1", "n2", "n3"} {
+		b.put(name, "", "Completed", backuptest.Written.Add(time.Duration(i)*time.Hour), body)
+	}
+	o := b.run(append([]string{"backups", "s3://velero/mgmt", "--compare", "--format", "json"}, w.withOpenStackNodes()...)...)
+	var doc backups.Document
+	if err := json.Unmarshal([]byte(o.stdout), &doc); err != nil {
+		t.Fatal(o.stderr)
+	}
+	for _, row := range doc.Comparison.Compared {
+		if first := doc.Comparison.Compared[0]; row.Machines != first.Machines || row.Machines.Healthy == 0 {
+			t.Errorf("%s: %+v, %+v", row.Name, row.Machines, first.Machines)
+		}
+	}
+	if given, refused := cloud.Logins(); given != 1 || refused != 0 {
+		t.Errorf("%d logins, %d refused", given, refused)
+	}
+	revoked := 0
+	for call, n := range cloud.Calls() {
+		if strings.Contains(call, "DELETE") {
+			revoked += n
+		}
+	}
+	if revoked != 1 {
+		t.Errorf("%d tokens revoked of %v", revoked, cloud.Calls())
+	}
+}

@@ -1,0 +1,61 @@
+package backups
+
+import (
+	"strings"
+	"testing"
+
+	"drift-detector/report"
+)
+
+// compared is a backup with these clusters: Healthy, Ghost, Stale, Unknown of each.
+func compared(name string, safe report.Safe, clusters map[string][4]int) *Compared {
+	r := &report.Report{}
+	r.Summary.Answer = &report.SafeAnswer{Safe: safe}
+	for cluster, n := range clusters {
+		counts := report.MachineCounts{Healthy: n[0], Ghost: n[1], Stale: n[2], Unknown: n[3], Total: n[0] + n[1] + n[2] + n[3]}
+		r.Clusters = append(r.Clusters, report.Cluster{Namespace: "ns", Name: cluster, Counts: counts})
+		r.Summary.Machines.Ghost += n[1]
+		r.Summary.Machines.Stale += n[2]
+		r.Summary.Machines.Unknown += n[3]
+	}
+	return Of(name, "place/"+name, r)
+}
+
+// TestNoBackupIsBetterForWhatItLacks: a backup that was narrowed has less to be Unknown, or
+// a Ghost, and is worse for it.
+func TestNoBackupIsBetterForWhatItLacks(t *testing.T) {
+	type clusters = map[string][4]int
+	good := [4]int{3, 0, 0, 0}
+	for _, c := range []struct {
+		what         string
+		newer, older clusters
+		best         string
+		cluster      string // the one that another backup has better
+	}{
+		{"not seen", clusters{"a": good, "b": {0, 0, 0, 3}}, clusters{"a": good}, "newer", ""},
+		{"replaced as a whole", clusters{"a": good, "b": {0, 3, 3, 0}}, clusters{"a": good}, "newer", ""},
+		{"replaced, and lacking in the newer", clusters{"a": good}, clusters{"a": good, "b": {0, 3, 3, 0}}, "older", ""},
+		{"gone, and deleted before the newer", clusters{"a": good}, clusters{"a": good, "b": {0, 0, 3, 0}}, "newer", ""},
+		{"not seen, and perhaps deleted before the newer", clusters{"a": good}, clusters{"a": good, "b": {0, 0, 0, 3}}, "newer", "ns/b"},
+		{"runs, and lacking in the newer", clusters{"a": good}, clusters{"a": good, "b": {1, 0, 2, 0}}, "older", ""},
+	} {
+		got := Choose([]*Compared{compared("newer", report.Unclear, c.newer), compared("older", report.Unclear, c.older)})
+		better := ""
+		for _, k := range got.Clusters {
+			better += k.Cluster
+		}
+		if got.Best != c.best || better != c.cluster {
+			t.Errorf("%s: %s (%s), %q", c.what, got.Best, got.Why, better)
+		}
+	}
+}
+
+// TestClusterOfPoolsRuns: its machines are in no list of machines.
+func TestClusterOfPoolsRuns(t *testing.T) {
+	pool := report.Cluster{Namespace: "ns", Name: "eks", Workers: report.Workers{Groups: []report.Group{{Pool: &report.Pool{Now: []string{"i-1"}}}}}}
+	older := Of("older", "", &report.Report{Clusters: []report.Cluster{pool}})
+	c := Choose([]*Compared{compared("newer", report.Unclear, nil), older})
+	if c.Best != "older" || !strings.Contains(c.Why, "lacks ns/eks") {
+		t.Errorf("%s: %s", c.Best, c.Why)
+	}
+}
