@@ -211,7 +211,7 @@ func (m *merger) outcome(desired, d Object) (*outcome, error) {
 	if m.known == nil {
 		return m.changed(d, false)
 	}
-	full, zeros := withZeros(desired, d)
+	full, zeros := withZeros(desired, d, "")
 	m.full = full.(Object)
 	if !zeros {
 		return m.changed(d, false)

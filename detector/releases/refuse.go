@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // immutable are the fields that the API server changes for nobody, by kind. The
@@ -62,6 +64,9 @@ func refusal(kind string, live, merged Object, patch []Change) string {
 			}
 		}
 	}
+	if kind == "PersistentVolumeClaim" && shrinks(live, merged) {
+		return "spec.resources.requests.storage can't shrink"
+	}
 	if kind == "Service" {
 		if why := twice(list(merged, "spec", "ports"), "ports"); why != "" {
 			return why
@@ -71,6 +76,16 @@ func refusal(kind string, live, merged Object, patch []Change) string {
 		return "strategy Recreate with rollingUpdate"
 	}
 	return refusedPods(merged)
+}
+
+// shrinks reports whether a claim is to be smaller than it is.
+func shrinks(live, merged Object) bool {
+	size := func(o Object) (resource.Quantity, error) {
+		return resource.ParseQuantity(text(o, "spec", "resources", "requests", "storage"))
+	}
+	is, err := size(live)
+	to, fault := size(merged)
+	return err == nil && fault == nil && to.Cmp(is) < 0
 }
 
 // refusedPods looks for what no container may have, wherever pods are in an object.

@@ -1,0 +1,69 @@
+package releases
+
+import (
+	"strings"
+	"testing"
+)
+
+// with puts one object into the world and its manifest into the release, and returns what
+// is said of it.
+func (w world) with(t testing.TB, resource, namespace, live, manifest string) *Compared {
+	t.Helper()
+	o := w.lives(t, resource, namespace, live)
+	w.more(t, manifest)
+	r := w.collect(t, New(Options{}), func(string, string) string { return "" })
+	return r.Releases[0].object(describe(o))
+}
+
+func upgrades(o *Compared) string {
+	var out []string
+	for _, c := range o.Patch {
+		out = append(out, c.Op+" "+c.Pointer+" "+c.Upgrade)
+	}
+	return o.Verdict + "; " + strings.Join(out, ", ") + "; " + o.Refused
+}
+
+// What the field's objects look like, what is drift of it, and what Helm 3's upgrade does.
+func TestObjectsOfTheField(t *testing.T) {
+	const pod = `apiVersion: v1, kind: Pod, metadata: {name: p}, spec: `
+	for _, c := range []struct{ name, resource, namespace, live, manifest, want string }{
+		{
+			"a Service with clusterIP and nodePort that the server chose", "services", "shop",
+			`{"apiVersion":"v1","kind":"Service","metadata":{"name":"s"},"spec":{"clusterIP":"10.0.0.7","clusterIPs":["10.0.0.7"],"type":"NodePort","sessionAffinity":"None","ports":[{"name":"http","port":80,"targetPort":80,"nodePort":30080,"protocol":"TCP"}]}}`,
+			"{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {clusterIP: '', type: NodePort, ports: [{name: http, port: 80, nodePort: 0}]}}", "; ; ",
+		},
+		{
+			"a Service with zero values that the server fills", "services", "shop",
+			`{"apiVersion":"v1","kind":"Service","metadata":{"name":"s"},"spec":{"clusterIP":"10.0.0.7","type":"NodePort","sessionAffinity":"None","externalTrafficPolicy":"Cluster","ports":[{"name":"http","port":80,"targetPort":80,"nodePort":30080,"protocol":"TCP"}]}}`,
+			"{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {type: NodePort, sessionAffinity: '', externalTrafficPolicy: '', ports: [{name: http, port: 80, targetPort: 0, nodePort: null}]}}", "; ; ",
+		},
+		{
+			"a Service with a zero value that the server fills otherwise", "services", "shop",
+			`{"apiVersion":"v1","kind":"Service","metadata":{"name":"s"},"spec":{"sessionAffinity":"ClientIP","clusterIP":"10.0.0.7","clusterIPs":["10.0.0.7"],"ipFamilies":["IPv4"],"selector":{"a":"b"},"ports":[{"port":80,"targetPort":80,"protocol":"TCP"}]}}`,
+			"{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {sessionAffinity: '', selector: {a: b}, ports: [{port: 80}]}}", "changed; replace /spec/sessionAffinity repairs; ",
+		},
+		{
+			"a probe of zeros", "pods", "shop",
+			`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"dnsPolicy":"ClusterFirst","containers":[{"name":"c","image":"i","imagePullPolicy":"Always","terminationMessagePath":"/dev/termination-log","livenessProbe":{"httpGet":{"port":1,"path":"/","scheme":"HTTP"},"timeoutSeconds":1,"periodSeconds":10,"successThreshold":1,"failureThreshold":3}}]}}`,
+			"{" + pod + "{dnsPolicy: '', containers: [{name: c, image: i, imagePullPolicy: '', terminationMessagePath: '', livenessProbe: {httpGet: {port: 1, path: '', scheme: ''}, timeoutSeconds: 0, periodSeconds: 0, successThreshold: 0, failureThreshold: 0}}]}}", "; ; ",
+		},
+		{
+			"a PersistentVolumeClaim that was enlarged", "persistentvolumeclaims", "shop",
+			`{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"s"},"spec":{"accessModes":["ReadWriteOnce"],"volumeName":"pv","volumeMode":"Filesystem","resources":{"requests":{"storage":"20Gi"}}}}`,
+			"{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: s}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 10Gi}}}}",
+			"changed; replace /spec/resources/requests/storage fails; spec.resources.requests.storage can't shrink",
+		},
+		{
+			"a PersistentVolumeClaim that is to grow", "persistentvolumeclaims", "shop",
+			`{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"s"},"spec":{"accessModes":["ReadWriteOnce"],"volumeName":"pv","volumeMode":"Filesystem","resources":{"requests":{"storage":"1Gi"}}}}`,
+			"{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: s}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 2048Mi}}}}",
+			"changed; replace /spec/resources/requests/storage repairs; ",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := upgrades(repaired(t).with(t, c.resource, c.namespace, c.live, c.manifest+"\n")); got != c.want {
+				t.Errorf("%s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
