@@ -252,9 +252,13 @@ func (c *Collector) planRelease(k key, s *stored) {
 	}
 }
 
+func kindOf(o Object) schema.GroupVersionKind {
+	return schema.FromAPIVersionAndKind(text(o, "apiVersion"), text(o, "kind"))
+}
+
 // want notes one object of a manifest.
 func (c *Collector) want(r *Release, o Object) {
-	id := schema.FromAPIVersionAndKind(text(o, "apiVersion"), text(o, "kind"))
+	id := kindOf(o)
 	w := &wanted{release: r, custom: true}
 	if k, ok := builtinResource[id.GroupKind()]; ok {
 		w.resource, w.cluster, w.custom = k.resource, k.cluster, unknownTypes[id.Kind]
@@ -263,7 +267,9 @@ func (c *Collector) want(r *Release, o Object) {
 	} else {
 		w.resource = guess(id.GroupKind())
 	}
-	o = bare(o)
+	if o = withNulls(o); !w.custom {
+		o = bare(o)
+	}
 	if id.Group == "" && id.Kind == "Secret" {
 		folded(o)
 	}

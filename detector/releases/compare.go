@@ -119,10 +119,10 @@ func (c *Collector) form(o Object, t typed.ParseableType, known *kind) (Object, 
 	if known != nil && known.new != nil {
 		return typedForm(o, *known)
 	}
-	o = bare(o)
 	if known != nil {
-		return canonical(o, t, *known)
+		return canonical(bare(o), t, *known)
 	}
+	o = c.custom(o)
 	if unknownTypes[text(o, "kind")] {
 		o, _ = withoutZeros(o, func(field string) bool { return unwritten[field] }).(Object)
 	}
@@ -273,6 +273,9 @@ func (m *merger) patch(merged Object) ([]Change, error) {
 	var out []Change
 	for _, o := range append(first, second...) {
 		c := Change{Op: o.Type, Pointer: o.Path, Path: readable(o.Path, live, merged), Desired: plain(o.Value), Live: plain(o.OldValue)}
+		if c.Desired == nil && c.Op != jsondiff.OperationRemove {
+			c.Desired = json.RawMessage("null") // which is a value
+		}
 		if o.Type != jsondiff.OperationAdd {
 			c.Owners = who(m.owners, live, o.Path)
 		}

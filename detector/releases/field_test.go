@@ -67,3 +67,39 @@ func TestObjectsOfTheField(t *testing.T) {
 		})
 	}
 }
+
+// Nulls of a custom resource are kept where its definition has nullable, as by a server.
+func TestNulls(t *testing.T) {
+	const definition = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"tricks.x.io"},"spec":{"group":"x.io","scope":"Namespaced",
+"names":{"kind":"Trick","plural":"tricks"},"versions":[{"name":"v1","schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{
+"maybe":{"type":"integer","nullable":true},"never":{"type":"integer"},"items":{"type":"array","items":{"type":"object","properties":{"maybe":{"type":"string","nullable":true,"default":"x"}}}},
+"free":{"type":"object","x-kubernetes-preserve-unknown-fields":true},"atom":{"type":"object","nullable":true,"x-kubernetes-map-type":"atomic","additionalProperties":{"type":"string","nullable":true}}}}}}}}]}}`
+	for _, c := range []struct{ live, manifest, want string }{
+		{`{"maybe":1}`, `{maybe: null}`, Drifted},
+		{`{"maybe":null}`, `{maybe: null}`, InSync},
+		{`{"maybe":null}`, `{maybe: 1}`, Drifted},
+		{`{"maybe":null}`, `{}`, InSync},
+		{`{"never":1}`, `{never: null}`, InSync},
+		{`{"items":[{"maybe":"y"}]}`, `{items: [{maybe: null}]}`, Drifted},
+		{`{"items":[{"maybe":null}]}`, `{items: [{maybe: null}]}`, InSync},
+		{`{"items":[{"maybe":null}]}`, `{items: [{}]}`, Drifted},
+		{`{"free":{"a":{"b":1}}}`, `{free: {a: {b: null}}}`, Drifted},
+		{`{"free":{"a":{"b":null}}}`, `{free: {a: {b: null}}}`, InSync},
+		{`{"atom":{"a":"1"}}`, `{atom: {a: null}}`, Drifted},
+		{`{"atom":{"a":"1"}}`, `{atom: null}`, Drifted},
+	} {
+		w := repaired(t)
+		w[[3]string{"customresourcedefinitions.apiextensions.k8s.io", "", "tricks.x.io"}] = decode(t, definition)
+		w.lives(t, "tricks.x.io", "shop", `{"apiVersion":"x.io/v1","kind":"Trick","metadata":{"name":"a"},"spec":`+c.live+`}`)
+		w.more(t, "apiVersion: x.io/v1\nkind: Trick\nmetadata: {name: a}\nspec: "+c.manifest+"\n")
+		r := w.one(t)
+		if r.Reason != c.want {
+			t.Errorf("%s of %s: %s, want %s: %s", c.live, c.manifest, r.Reason, c.want, show(r.object("Trick/shop/a")))
+		}
+		for _, ch := range r.object("Trick/shop/a").Patch {
+			if ch.Op != "remove" && !strings.Contains(show(ch), `"value"`) {
+				t.Error(show(ch), "has no value")
+			}
+		}
+	}
+}
