@@ -58,7 +58,7 @@ func (r *Release) nextUpgrade() {
 		switch {
 		case o.Refused != "":
 			a.Reasons = append(a.Reasons, o.Subject()+": "+o.Refused+": Flux does not see it, and the next upgrade fails")
-		case o.Upgrade == Fails: // without its definition
+		case o.Upgrade == Fails: // without its definition, or in spite of a rule
 			a.Reasons = append(a.Reasons, o.Subject()+": "+o.Message+": the next upgrade fails")
 		}
 	}
@@ -120,12 +120,13 @@ func (r *Release) fieldSteps(name, namespace string, do func(text, command strin
 				in = " --namespace " + quote(o.Namespace)
 			}
 			do("take the change back by hand before any upgrade: "+o.Refused, fmt.Sprintf("kubectl edit %s %s%s", quote(strings.ToLower(o.Kind)), quote(o.Name), in))
-		case o.Upgrade == Fails: // without its definition
+		case o.Upgrade == Fails && o.Verdict != Unchanged && o.Verdict != Changed: // without its definition
 			do("install the CustomResourceDefinition of "+o.Subject()+" before any upgrade", "")
 		default:
 			for _, c := range o.Patch {
 				conflict = conflict || c.Upgrade == Fails
 			}
+			conflict = conflict || o.Upgrade == Fails
 		}
 	}
 	if conflict {

@@ -47,7 +47,8 @@ type outcome struct {
 	changes []Change
 	added   []Added
 	refused string
-	merged  Object // for tests: live with the changes made
+	whole   []Change // with those that rules ignore, if there are rules
+	merged  Object   // for tests: live with the changes made
 }
 
 var (
@@ -96,7 +97,7 @@ func (c *Collector) compare(desired, live Object, managed []byte, ignore []strin
 		return nil, errNewer
 	}
 	defaulted(kindName, d)
-	m := merger{kind: kindName, t: t, known: known, live: l, ignore: ignore, scaled: c.scaled[describe(live)], full: d}
+	m := merger{kind: kindName, t: t, known: known, live: l, scaled: c.scaled[describe(live)], full: d}
 	m.owners = ownersOf(managed)
 	out, err := m.outcome(desired, d)
 	if err != nil {
@@ -105,12 +106,31 @@ func (c *Collector) compare(desired, live Object, managed []byte, ignore []strin
 	if known != nil && len(out.changes) > 0 {
 		out.refused = refusal(kindName, l, out.merged, out.changes)
 		if strings.HasPrefix(out.refused, "two ports") {
-			out.changes = slices.DeleteFunc(byName(out.changes, l, d, m.owners), func(c Change) bool { return within(c.Pointer, ignore) })
+			out.changes = byName(out.changes, l, d, m.owners)
+		}
+	}
+	if len(ignore) > 0 {
+		if out, err = m.setAside(out, desired, d, ignore); err != nil {
+			return nil, err
 		}
 	}
 	if m.owners != nil {
 		out.added = m.added()
 	}
+	return out, nil
+}
+
+// setAside leaves out what rules ignore: the report does, no server and no Helm.
+func (m *merger) setAside(whole *outcome, desired, d Object, ignore []string) (*outcome, error) {
+	m.ignore = ignore
+	out, err := m.outcome(desired, d)
+	if err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(whole.refused, "two ports") {
+		out.changes = slices.DeleteFunc(slices.Clone(whole.changes), func(c Change) bool { return within(c.Pointer, ignore) })
+	}
+	out.refused, out.whole = whole.refused, whole.changes
 	return out, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // controller is an object that looks after releases: a HelmRelease of Flux, a
@@ -92,6 +93,12 @@ func (c *Collector) readRules(v any, source, release string) {
 	for _, w := range written {
 		if len(w.Paths) == 0 { // k0rdent's driftIgnore is a list of targets
 			w.Paths = []string{""}
+		}
+		if good := slices.DeleteFunc(slices.Clone(w.Paths), func(p string) bool { return p != "" && p[0] != '/' }); len(good) < len(w.Paths) {
+			c.problem(source, errPointer.Error()) // its controller uses the others
+			if w.Paths = good; len(good) == 0 {
+				continue
+			}
 		}
 		r, err := w.rule(source, release)
 		if err != nil {

@@ -103,3 +103,40 @@ func TestNulls(t *testing.T) {
 		}
 	}
 }
+
+// Rules set drift aside for the report. A server refuses what it refuses, and Helm knows no rules.
+func TestRulesDoNotHideFailures(t *testing.T) {
+	run := func(w world, rule string) *Release {
+		rules, err := ReadRules("f", []byte("ignore: ["+rule+"]"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w.run(t, Options{Rules: rules}).Releases[0]
+	}
+	w := repaired(t)
+	manifest("port: 8081,", "port: 80,")(t, w)
+	r := run(w, "{paths: [/spec/ports], target: {kind: Service}}")
+	if o := r.object("Service/shop/shop-web"); r.Reason != Drifted || !strings.HasPrefix(o.Refused, "two ports") || r.After.Upgrade != Fails {
+		t.Error(r.Reason, r.After.Upgrade, show(o))
+	}
+	w = repaired(t)
+	manifest("replicas: 5", "replicas: 3")(t, w)
+	w.edit(t, func(r Object) { r["apply_method"] = "ssa" })
+	r = run(w, "{paths: [/spec/replicas], target: {kind: Deployment}}")
+	if r.Reason != InSync || r.After.Upgrade != Fails || !strings.Contains(show(r.After), "another manager wrote: the next upgrade fails") || !strings.Contains(show(r.After.Do), "--force-conflicts") {
+		t.Error(r.Reason, show(r.After))
+	}
+}
+
+// A path that does not begin with / is one that Flux and Sveltos do not find.
+func TestPathsOfRules(t *testing.T) {
+	if _, err := ReadRules("f", []byte("ignore: [{paths: [spec/replicas]}]")); err == nil {
+		t.Error("accepted")
+	}
+	w := repaired(t)
+	manifest("replicas: 5", "replicas: 3")(t, w)
+	w.helmRelease("shop", `{"driftDetection":{"ignore":[{"paths":["spec/replicas","/spec/paused"]}]}}`, `{"history":[{"version":2}]}`)
+	if r := w.run(t, Options{}); r.Releases[0].Reason != Drifted || len(r.Problems) != 1 || len(r.Rules) != 1 || len(r.Rules[0].Paths) != 1 {
+		t.Error(r.Releases[0].Reason, show(r.Problems), show(r.Rules))
+	}
+}

@@ -21,6 +21,14 @@ func (w *wanted) settle(out *outcome) {
 	for i := range out.changes {
 		out.changes[i].Upgrade = w.upgrade(&out.changes[i], out.refused != "")
 	}
+	for i := range out.whole { // a rule for the report is none for Helm
+		if w.upgrade(&out.whole[i], out.refused != "") != Fails {
+			continue
+		}
+		if c.Upgrade = Fails; c.Refused == "" {
+			c.Message = "a rule sets aside a field that another manager wrote"
+		}
+	}
 	if c.Kind == "Secret" && strings.HasPrefix(c.APIVersion, "v1") {
 		mask(out)
 	}
@@ -207,7 +215,7 @@ func (r *Release) finish() {
 	r.Stalled = slices.Contains([]string{Deleted, Locked, Failed, RevisionMismatch, Drifted}, r.Reason)
 	r.after()
 	r.Objects = slices.DeleteFunc(r.Objects, func(o *Compared) bool {
-		return o.Verdict == Unchanged && len(o.Added) == 0 && len(o.Patch) == 0
+		return o.Verdict == Unchanged && len(o.Added) == 0 && len(o.Patch) == 0 && o.Upgrade == ""
 	})
 	r.hooks = nil
 }

@@ -137,7 +137,7 @@ func (p *printer) release(r *releases.Release) {
 
 // onlyBenign reports whether all that is to be said of an object does not count.
 func onlyBenign(o *releases.Compared) bool {
-	return o.Verdict == releases.Unchanged && !slices.ContainsFunc(o.Added, func(a releases.Added) bool { return a.Benign == "" })
+	return o.Verdict == releases.Unchanged && o.Upgrade == "" && !slices.ContainsFunc(o.Added, func(a releases.Added) bool { return a.Benign == "" })
 }
 
 func comesBack(r *releases.Release) string {
