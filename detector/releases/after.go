@@ -37,9 +37,20 @@ func (r *Release) overwrites() {
 		a.Reasons = append(a.Reasons, k.object+" is suspended: what comes back stays until it is resumed, then helm-controller upgrades")
 	case k.kind == "HelmRelease":
 		a.Overwrites = k.object
-		a.Reasons = append(a.Reasons, k.object+" comes back without history: helm-controller upgrades at once, with every driftDetection.mode")
-	case k.mode == "OneTime" || k.mode == "DryRun":
-		a.Reasons = append(a.Reasons, fmt.Sprintf("%s has syncMode %s: what comes back stays", k.object, k.mode))
+		does := "upgrades"
+		if r.Reason == Deleted || r.Reason == Uninstalled {
+			does = "installs"
+		}
+		when := " at once"
+		if k.waits {
+			when = " once what it depends on is ready"
+		}
+		a.Reasons = append(a.Reasons, k.object+" comes back without history: helm-controller "+does+when+", with every driftDetection.mode")
+	case k.mode == "DryRun":
+		a.Reasons = append(a.Reasons, fmt.Sprintf("%s has syncMode DryRun: what comes back stays", k.object))
+	case k.mode == "OneTime": // done once is what its status said (shouldReconcile of clustersummary_controller.go)
+		a.Overwrites = k.object
+		a.Reasons = append(a.Reasons, fmt.Sprintf("%s has syncMode OneTime, and comes back without status: its controller deploys the charts once more", k.object))
 	default:
 		a.Overwrites = k.object
 		a.Reasons = append(a.Reasons, fmt.Sprintf("%s has syncMode %s: the charts are deployed again when its controller starts without status", k.object, k.mode))
