@@ -67,8 +67,10 @@ func (r *Release) nextUpgrade() {
 			}
 		}
 		switch {
-		case o.Refused != "":
+		case o.Refused != "" && o.Fails():
 			a.Reasons = append(a.Reasons, o.Subject()+": "+o.Refused+": Flux does not see it, and the next upgrade fails")
+		case o.Refused != "":
+			a.Reasons = append(a.Reasons, o.Subject()+": "+o.Refused+": Flux does not see it; Helm's upgrade is not refused")
 		case o.Upgrade == Fails: // without its definition, or in spite of a rule
 			a.Reasons = append(a.Reasons, o.Subject()+": "+o.Message+": the next upgrade fails")
 		}
@@ -125,7 +127,7 @@ func (r *Release) fieldSteps(name, namespace string, do func(text, command strin
 	conflict := false
 	for _, o := range r.Objects {
 		switch {
-		case o.Refused != "":
+		case o.Refused != "" && o.Fails():
 			in := ""
 			if o.Namespace != "" {
 				in = " --namespace " + quote(o.Namespace)

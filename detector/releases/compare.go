@@ -30,6 +30,9 @@ type Change struct {
 	// Benign says why it does not count, or is empty.
 	Benign  string `json:"benign,omitempty"`
 	Upgrade string `json:"upgrade"` // what Helm's next upgrade does: repairs, leaves, fails
+
+	stays   bool // Helm's three-way merge leaves it
+	unknown bool // managedFields are absent, and so who wrote it
 }
 
 // Added is a field that no manifest declares, of somebody other than the release.
@@ -47,6 +50,7 @@ type outcome struct {
 	changes []Change
 	added   []Added
 	refused string
+	passes  bool     // Helm's three-way merge is not refused
 	whole   []Change // with those that rules ignore, if there are rules
 	merged  Object   // for tests: live with the changes made
 }
@@ -98,13 +102,19 @@ func (c *Collector) compare(desired, live Object, managed []byte, ignore []strin
 	}
 	defaulted(kindName, d)
 	m := merger{kind: kindName, t: t, known: known, live: l, scaled: c.scaled[describe(live)], full: d}
-	m.owners = ownersOf(managed)
+	m.owners, m.unknown = ownersOf(managed, false), len(managed) == 0
 	out, err := m.outcome(desired, d)
+	if err == nil && len(out.changes) > 0 && m.owners == nil && !m.unknown {
+		m.owners = ownersOf(managed, true)
+		out, err = m.outcome(desired, d)
+	}
 	if err != nil {
 		return nil, err
 	}
 	if known != nil && len(out.changes) > 0 {
-		out.refused = refusal(kindName, l, out.merged, out.changes)
+		out.refused = refusal(kindName, l, out.merged, out.changes, false)
+		done := slices.DeleteFunc(slices.Clone(out.changes), func(c Change) bool { return c.stays })
+		out.passes = refusal(kindName, l, out.merged, done, true) == ""
 		if strings.HasPrefix(out.refused, "two ports") {
 			out.changes = byName(out.changes, l, d, m.owners)
 		}
@@ -130,7 +140,7 @@ func (m *merger) setAside(whole *outcome, desired, d Object, ignore []string) (*
 	if strings.HasPrefix(whole.refused, "two ports") {
 		out.changes = slices.DeleteFunc(slices.Clone(whole.changes), func(c Change) bool { return within(c.Pointer, ignore) })
 	}
-	out.refused, out.whole = whole.refused, whole.changes
+	out.refused, out.passes, out.whole = whole.refused, whole.passes, whole.changes
 	return out, nil
 }
 
@@ -154,14 +164,15 @@ func (c *Collector) form(o Object, t typed.ParseableType, known *kind) (Object, 
 
 // merger compares one object.
 type merger struct {
-	kind   string
-	t      typed.ParseableType
-	known  *kind
-	live   Object
-	owners []ownership
-	ignore []string // JSON pointers
-	scaled bool     // an autoscaler sets its replicas
-	full   Object   // what is desired, with the zero values that the manifest declares
+	kind    string
+	t       typed.ParseableType
+	known   *kind
+	live    Object
+	owners  []ownership
+	unknown bool     // there are no managedFields
+	ignore  []string // JSON pointers
+	scaled  bool     // an autoscaler sets its replicas
+	full    Object   // what is desired, with the zero values that the manifest declares
 }
 
 // merge applies desired, which may have declared zero values, to live as the API server would.
@@ -296,9 +307,10 @@ func (m *merger) patch(merged Object) ([]Change, error) {
 		if c.Desired == nil && c.Op != jsondiff.OperationRemove {
 			c.Desired = json.RawMessage("null") // which is a value
 		}
-		if o.Type != jsondiff.OperationAdd {
+		if c.Owners = wholly(m.owners, live, o.Path); o.Type != jsondiff.OperationAdd {
 			c.Owners = who(m.owners, live, o.Path)
 		}
+		c.stays, c.unknown = m.stays(&c), m.unknown && o.Type != jsondiff.OperationAdd
 		switch {
 		case m.scaled && c.Pointer == "/spec/replicas":
 			c.Benign = byAutoscaler

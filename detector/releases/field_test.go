@@ -1,6 +1,8 @@
 package releases
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -58,6 +60,37 @@ func TestObjectsOfTheField(t *testing.T) {
 			`{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"s"},"spec":{"accessModes":["ReadWriteOnce"],"volumeName":"pv","volumeMode":"Filesystem","resources":{"requests":{"storage":"1Gi"}}}}`,
 			"{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: s}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 2048Mi}}}}",
 			"changed; replace /spec/resources/requests/storage repairs; ",
+		},
+		{
+			"a CustomResourceDefinition among the templates", "customresourcedefinitions.apiextensions.k8s.io", "",
+			`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"things.x.io"},"spec":{"group":"x.io","scope":"Namespaced","names":{"kind":"Thing","plural":"things","categories":["a"]},"versions":[{"name":"v1","served":true,"storage":true}]}}`,
+			"{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: things.x.io}, spec: {group: x.io, scope: Namespaced, names: {kind: Thing, plural: things, categories: [b]}, versions: [{name: v1, served: true, storage: true}]}}",
+			"changed; replace /spec/names/categories/0 repairs; ",
+		},
+		{
+			"a node selector that got more", "pods", "shop",
+			`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"nodeSelector":{"a":"1","b":"2"},"containers":[{"name":"c","image":"i"}]}}`,
+			"{" + pod + "{nodeSelector: {a: '1'}, containers: [{name: c, image: i}]}}", "changed; remove /spec/nodeSelector/b leaves; ",
+		},
+		{
+			"a node selector of a Deployment that got more", "deployments.apps", "shop",
+			`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"p"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"nodeSelector":{"a":"1","b":"2"},"containers":[{"name":"c","image":"i"}]}}}}`,
+			"{apiVersion: apps/v1, kind: Deployment, metadata: {name: p}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {nodeSelector: {a: '1'}, containers: [{name: c, image: i}]}}}}", "changed; remove /spec/template/spec/nodeSelector/b leaves; ",
+		},
+		{
+			"arguments that got more", "deployments.apps", "shop",
+			`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"p"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"hostNetwork":true,"containers":[{"name":"c","image":"i","args":["a","b"]}]}}}}`,
+			"{apiVersion: apps/v1, kind: Deployment, metadata: {name: p}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {hostNetwork: false, containers: [{name: c, image: i, args: [a]}]}}}}", "changed; remove /spec/template/spec/containers/0/args/1 repairs, remove /spec/template/spec/hostNetwork repairs; ",
+		},
+		{
+			"a volume with another source", "deployments.apps", "shop",
+			`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"p"},"spec":{"strategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":1}},"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"volumes":[{"name":"v","secret":{"secretName":"x"}}],"containers":[{"name":"c","image":"i"}]}}}}`,
+			"{apiVersion: apps/v1, kind: Deployment, metadata: {name: p}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {volumes: [{name: v, emptyDir: {medium: Memory}}], containers: [{name: c, image: i}]}}}}", "changed; add /spec/template/spec/volumes/0/emptyDir repairs; volume v has two sources",
+		},
+		{
+			"a custom resource without Helm's marks", "things.x.io", "shop",
+			`{"apiVersion":"x.io/v1","kind":"Thing","metadata":{"name":"a","labels":null,"annotations":{"x":"y"}},"spec":{"count":1}}`,
+			"{apiVersion: x.io/v1, kind: Thing, metadata: {name: a, annotations: {x: z}}, spec: {count: 2}}", "changed; replace /metadata/annotations/x leaves, replace /spec/count leaves; ",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -138,5 +171,60 @@ func TestPathsOfRules(t *testing.T) {
 	w.helmRelease("shop", `{"driftDetection":{"ignore":[{"paths":["spec/replicas","/spec/paused"]}]}}`, `{"history":[{"version":2}]}`)
 	if r := w.run(t, Options{}); r.Releases[0].Reason != Drifted || len(r.Problems) != 1 || len(r.Rules) != 1 || len(r.Rules[0].Paths) != 1 {
 		t.Error(r.Releases[0].Reason, show(r.Problems), show(r.Rules))
+	}
+}
+
+// Helm's marks are of no manifest, so each upgrade writes them, to custom resources, too.
+func TestMarksThatWereLost(t *testing.T) {
+	for _, c := range []struct{ label, want string }{
+		{"", "changed; add /metadata/labels repairs, add /metadata/annotations repairs; "},
+		{"labels: {app.kubernetes.io/managed-by: Helm}, ", "changed; add /metadata/labels leaves, add /metadata/annotations repairs; "},
+	} {
+		w := repaired(t)
+		w[[3]string{"things.x.io", "shop", "a"}] = decode(t, `{"apiVersion":"x.io/v1","kind":"Thing","metadata":{"name":"a","namespace":"shop"},"spec":{"count":1}}`)
+		w.more(t, "{apiVersion: x.io/v1, kind: Thing, metadata: {"+c.label+"name: a}, spec: {count: 1}}\n")
+		o := w.one(t).object("Thing/shop/a")
+		slices.SortFunc(o.Patch, func(a, b Change) int { return -strings.Compare(a.Pointer, b.Pointer) })
+		if got := upgrades(o); got != c.want {
+			t.Errorf("%s\nwant %s", got, c.want)
+		}
+	}
+}
+
+// A definition among the templates needs no other definition.
+func TestDefinitionThatWasRemoved(t *testing.T) {
+	w := repaired(t)
+	w.more(t, "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: things.x.io}, spec: {group: x.io, names: {kind: Thing, plural: things}}}\n")
+	r := w.collect(t, New(Options{}), func(string, string) string { return "" }).Releases[0]
+	if o := r.object("CustomResourceDefinition/things.x.io"); o.Verdict != Removed || o.Upgrade != Repairs || o.Message != "" {
+		t.Error(show(o))
+	}
+}
+
+// Helm 4 applies: it meets who owns a list as a whole also where an item is to come, and who
+// is not known, and its own updates of before.
+func TestConflictsOfApply(t *testing.T) {
+	const live = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"p"%s},"spec":{"replicas":1,"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i","args":["a"]}]}}}}`
+	const entry = `,"managedFields":[{"manager":"helm","operation":"Apply","fieldsV1":{"f:spec":{"f:selector":{}}}},{"manager":%q,"operation":"Update","time":"2026-11-21T04:09:23Z","fieldsV1":{"f:spec":{%s}}}]`
+	const args = `"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"c\"}":{"f:args":{}}}}}`
+	for name, c := range map[string]struct{ managed, replicas, args, want, owner string }{
+		"an item to come": {fmt.Sprintf(entry, "kubectl-edit", args), "1", "[a, b]", "changed; add /spec/template/spec/containers/0/args/- fails; ", "kubectl-edit"},
+		"nobody's field":  {fmt.Sprintf(entry, "kubectl-edit", `"f:paused":{}`), "2", "[a]", "changed; replace /spec/replicas repairs; ", ""},
+		"Helm's update":   {fmt.Sprintf(entry, "helm", `"f:replicas":{}`), "2", "[a]", "changed; replace /spec/replicas fails; ", "helm"},
+		"not known":       {"", "2", "[a]", "changed; replace /spec/replicas fails; ", ""},
+	} {
+		w := repaired(t)
+		w.edit(t, func(r Object) { r["apply_method"] = "ssa" })
+		o := w.with(t, "deployments.apps", "shop", fmt.Sprintf(live, c.managed),
+			fmt.Sprintf("{apiVersion: apps/v1, kind: Deployment, metadata: {name: p}, spec: {replicas: %s, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i, args: %s}]}}}}\n", c.replicas, c.args))
+		owner := ""
+		for _, ch := range o.Patch {
+			for _, by := range ch.Owners {
+				owner += by.Manager
+			}
+		}
+		if got := upgrades(o); got != c.want || owner != c.owner {
+			t.Errorf("%s: %s by %q\nwant %s by %q", name, got, owner, c.want, c.owner)
+		}
 	}
 }

@@ -164,7 +164,10 @@ func (p *printer) object(o *releases.Compared) {
 	head := o.Summary
 	switch {
 	case o.Refused != "":
-		head = fmt.Sprintf("%s changed; refused: %s: Flux is blind to it, the next upgrade fails", o.Subject(), o.Refused)
+		head = fmt.Sprintf("%s changed; refused: %s: Flux is blind to it", o.Subject(), o.Refused)
+		if o.Fails() {
+			head += ", the next upgrade fails"
+		}
 	case head == "" && o.Message != "":
 		head = o.Subject() + " " + verdictWords[o.Verdict] + ": " + o.Message
 	case o.Message != "":
@@ -198,6 +201,9 @@ func (p *printer) change(c *releases.Change) {
 	var who []string
 	for _, o := range c.Owners {
 		who = append(who, owner(o))
+	}
+	if len(who) == 0 {
+		who = []string{"by whom is not known"}
 	}
 	note := upgradeWords[c.Upgrade]
 	if c.Benign != "" {
