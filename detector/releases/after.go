@@ -37,9 +37,20 @@ func (r *Release) overwrites() {
 		a.Reasons = append(a.Reasons, k.object+" is suspended: what comes back stays until it is resumed, then helm-controller upgrades")
 	case k.kind == "HelmRelease":
 		a.Overwrites = k.object
-		a.Reasons = append(a.Reasons, k.object+" comes back without history: helm-controller upgrades at once, with every driftDetection.mode")
-	case k.mode == "OneTime" || k.mode == "DryRun":
-		a.Reasons = append(a.Reasons, fmt.Sprintf("%s has syncMode %s: what comes back stays", k.object, k.mode))
+		does := "upgrades"
+		if r.Reason == Deleted || r.Reason == Uninstalled {
+			does = "installs"
+		}
+		when := " at once"
+		if k.waits {
+			when = " once what it depends on is ready"
+		}
+		a.Reasons = append(a.Reasons, k.object+" comes back without history: helm-controller "+does+when+", with every driftDetection.mode")
+	case k.mode == "DryRun":
+		a.Reasons = append(a.Reasons, fmt.Sprintf("%s has syncMode DryRun: what comes back stays", k.object))
+	case k.mode == "OneTime": // done once is what its status said (shouldReconcile of clustersummary_controller.go)
+		a.Overwrites = k.object
+		a.Reasons = append(a.Reasons, fmt.Sprintf("%s has syncMode OneTime, and comes back without status: its controller deploys the charts once more", k.object))
 	default:
 		a.Overwrites = k.object
 		a.Reasons = append(a.Reasons, fmt.Sprintf("%s has syncMode %s: the charts are deployed again when its controller starts without status", k.object, k.mode))
@@ -56,9 +67,11 @@ func (r *Release) nextUpgrade() {
 			}
 		}
 		switch {
-		case o.Refused != "":
+		case o.Refused != "" && o.Fails():
 			a.Reasons = append(a.Reasons, o.Subject()+": "+o.Refused+": Flux does not see it, and the next upgrade fails")
-		case o.Upgrade == Fails: // without its definition
+		case o.Refused != "":
+			a.Reasons = append(a.Reasons, o.Subject()+": "+o.Refused+": Flux does not see it; Helm's upgrade is not refused")
+		case o.Upgrade == Fails: // without its definition, or in spite of a rule
 			a.Reasons = append(a.Reasons, o.Subject()+": "+o.Message+": the next upgrade fails")
 		}
 	}
@@ -114,18 +127,19 @@ func (r *Release) fieldSteps(name, namespace string, do func(text, command strin
 	conflict := false
 	for _, o := range r.Objects {
 		switch {
-		case o.Refused != "":
+		case o.Refused != "" && o.Fails():
 			in := ""
 			if o.Namespace != "" {
 				in = " --namespace " + quote(o.Namespace)
 			}
 			do("take the change back by hand before any upgrade: "+o.Refused, fmt.Sprintf("kubectl edit %s %s%s", quote(strings.ToLower(o.Kind)), quote(o.Name), in))
-		case o.Upgrade == Fails: // without its definition
+		case o.Upgrade == Fails && o.Verdict != Unchanged && o.Verdict != Changed: // without its definition
 			do("install the CustomResourceDefinition of "+o.Subject()+" before any upgrade", "")
 		default:
 			for _, c := range o.Patch {
 				conflict = conflict || c.Upgrade == Fails
 			}
+			conflict = conflict || o.Upgrade == Fails
 		}
 	}
 	if conflict {

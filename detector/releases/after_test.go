@@ -43,7 +43,19 @@ func TestAfter(t *testing.T) {
 		}, "drifted", "ClusterSummary/mgmt/s", "", "has syncMode ContinuousWithDriftDetection", ""},
 		{"k0rdent, once", repaired, func(t testing.TB, w world) {
 			w[[3]string{"servicesets.k0rdent.mirantis.com", "k", "s"}] = decode(t, `{"kind":"ServiceSet","metadata":{"name":"s","namespace":"k"},"spec":{"provider":{"selfManagement":true,"config":{"syncMode":"OneTime"}},"services":[{"name":"shop","namespace":"shop"}]}}`)
-		}, "drifted", "", "", "has syncMode OneTime", ""},
+		}, "drifted", "ServiceSet/k/s", "", "deploys the charts once more", ""},
+		{"two HelmReleases, one suspended", repaired, func(_ testing.TB, w world) {
+			w.helmRelease("shop", `{}`, `{"history":[{"version":2}]}`)
+			w.helmRelease("zwei", `{"releaseName":"shop","suspend":true}`, `{}`)
+		}, "drifted", "HelmRelease/shop/shop", "", "upgrades at once", ""},
+		{"depends on another", repaired, func(_ testing.TB, w world) { w.helmRelease("shop", `{"dependsOn":[{"name":"a"}]}`, `{}`) }, "drifted", "HelmRelease/shop/shop", "", "upgrades once what it depends on is ready", ""},
+		{"uninstalled, Flux", repaired, func(t testing.TB, w world) {
+			status(t, w, "uninstalled")
+			w.helmRelease("shop", `{}`, `{}`)
+		}, "drifted", "HelmRelease/shop/shop", "", "installs at once", ""},
+		{"Sveltos, dry run", repaired, func(t testing.TB, w world) {
+			w[[3]string{"clustersummaries.config.projectsveltos.io", "mgmt", "s"}] = decode(t, `{"kind":"ClusterSummary","metadata":{"name":"s","namespace":"mgmt"},"spec":{"clusterName":"mgmt","clusterNamespace":"mgmt","clusterProfileSpec":{"syncMode":"DryRun","helmCharts":[{"releaseName":"shop","releaseNamespace":"shop"}]}}}`)
+		}, "drifted", "", "", "has syncMode DryRun: what comes back stays", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := c.world(t)

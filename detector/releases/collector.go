@@ -52,7 +52,9 @@ type wanted struct {
 	compared *Compared
 	resource string
 	cluster  bool
-	custom   bool
+	custom   bool   // its definition is a CustomResourceDefinition
+	twoWay   bool   // Helm has no type of it, and patches what changed between manifests
+	labelled bool   // the manifest has Helm's label
 	body     []byte // JSON
 	done     bool
 	other    bool // seen in another API version
@@ -207,18 +209,25 @@ func (c *Collector) planRelease(k key, s *stored) {
 	}
 }
 
+func kindOf(o Object) schema.GroupVersionKind {
+	return schema.FromAPIVersionAndKind(text(o, "apiVersion"), text(o, "kind"))
+}
+
 // want notes one object of a manifest.
 func (c *Collector) want(r *Release, o Object) {
-	id := schema.FromAPIVersionAndKind(text(o, "apiVersion"), text(o, "kind"))
-	w := &wanted{release: r, custom: true}
+	id := kindOf(o)
+	w := &wanted{release: r, custom: true, twoWay: true}
 	if k, ok := builtinResource[id.GroupKind()]; ok {
-		w.resource, w.cluster, w.custom = k.resource, k.cluster, unknownTypes[id.Kind]
+		w.resource, w.cluster, w.custom, w.twoWay = k.resource, k.cluster, false, id.Kind == "APIService"
 	} else if known := c.crds[id.GroupKind()]; known != nil {
 		w.resource, w.cluster = known.resource, known.cluster
 	} else {
 		w.resource = guess(id.GroupKind())
 	}
-	o = bare(o)
+	w.labelled = stringMap(o, "metadata", "labels")[managedByLabel] == "Helm"
+	if o = withNulls(o); !w.custom {
+		o = bare(o)
+	}
 	if id.Group == "" && id.Kind == "Secret" {
 		folded(o)
 	}

@@ -30,6 +30,9 @@ type Change struct {
 	// Benign says why it does not count, or is empty.
 	Benign  string `json:"benign,omitempty"`
 	Upgrade string `json:"upgrade"` // what Helm's next upgrade does: repairs, leaves, fails
+
+	stays   bool // Helm's three-way merge leaves it
+	unknown bool // managedFields are absent, and so who wrote it
 }
 
 // Added is a field that no manifest declares, of somebody other than the release.
@@ -47,7 +50,9 @@ type outcome struct {
 	changes []Change
 	added   []Added
 	refused string
-	merged  Object // for tests: live with the changes made
+	passes  bool     // Helm's three-way merge is not refused
+	whole   []Change // with those that rules ignore, if there are rules
+	merged  Object   // for tests: live with the changes made
 }
 
 var (
@@ -96,16 +101,27 @@ func (c *Collector) compare(desired, live Object, managed []byte, ignore []strin
 		return nil, errNewer
 	}
 	defaulted(kindName, d)
-	m := merger{kind: kindName, t: t, known: known, live: l, ignore: ignore, scaled: c.scaled[describe(live)], full: d}
-	m.owners = ownersOf(managed)
+	m := merger{kind: kindName, t: t, known: known, live: l, scaled: c.scaled[describe(live)], full: d}
+	m.owners, m.unknown = ownersOf(managed, false), len(managed) == 0
 	out, err := m.outcome(desired, d)
+	if err == nil && len(out.changes) > 0 && m.owners == nil && !m.unknown {
+		m.owners = ownersOf(managed, true)
+		out, err = m.outcome(desired, d)
+	}
 	if err != nil {
 		return nil, err
 	}
 	if known != nil && len(out.changes) > 0 {
-		out.refused = refusal(kindName, l, out.merged, out.changes)
+		out.refused = refusal(kindName, l, out.merged, out.changes, false)
+		done := slices.DeleteFunc(slices.Clone(out.changes), func(c Change) bool { return c.stays })
+		out.passes = refusal(kindName, l, out.merged, done, true) == ""
 		if strings.HasPrefix(out.refused, "two ports") {
-			out.changes = slices.DeleteFunc(byName(out.changes, l, d, m.owners), func(c Change) bool { return within(c.Pointer, ignore) })
+			out.changes = byName(out.changes, l, d, m.owners)
+		}
+	}
+	if len(ignore) > 0 {
+		if out, err = m.setAside(out, desired, d, ignore); err != nil {
+			return nil, err
 		}
 	}
 	if m.owners != nil {
@@ -114,15 +130,29 @@ func (c *Collector) compare(desired, live Object, managed []byte, ignore []strin
 	return out, nil
 }
 
+// setAside leaves out what rules ignore: the report does, no server and no Helm.
+func (m *merger) setAside(whole *outcome, desired, d Object, ignore []string) (*outcome, error) {
+	m.ignore = ignore
+	out, err := m.outcome(desired, d)
+	if err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(whole.refused, "two ports") {
+		out.changes = slices.DeleteFunc(slices.Clone(whole.changes), func(c Change) bool { return within(c.Pointer, ignore) })
+	}
+	out.refused, out.passes, out.whole = whole.refused, whole.passes, whole.changes
+	return out, nil
+}
+
 // form is an object in the form that is compared.
 func (c *Collector) form(o Object, t typed.ParseableType, known *kind) (Object, error) {
 	if known != nil && known.new != nil {
 		return typedForm(o, *known)
 	}
-	o = bare(o)
 	if known != nil {
-		return canonical(o, t, *known)
+		return canonical(bare(o), t, *known)
 	}
+	o = c.custom(o)
 	if unknownTypes[text(o, "kind")] {
 		o, _ = withoutZeros(o, func(field string) bool { return unwritten[field] }).(Object)
 	}
@@ -134,14 +164,15 @@ func (c *Collector) form(o Object, t typed.ParseableType, known *kind) (Object, 
 
 // merger compares one object.
 type merger struct {
-	kind   string
-	t      typed.ParseableType
-	known  *kind
-	live   Object
-	owners []ownership
-	ignore []string // JSON pointers
-	scaled bool     // an autoscaler sets its replicas
-	full   Object   // what is desired, with the zero values that the manifest declares
+	kind    string
+	t       typed.ParseableType
+	known   *kind
+	live    Object
+	owners  []ownership
+	unknown bool     // there are no managedFields
+	ignore  []string // JSON pointers
+	scaled  bool     // an autoscaler sets its replicas
+	full    Object   // what is desired, with the zero values that the manifest declares
 }
 
 // merge applies desired, which may have declared zero values, to live as the API server would.
@@ -211,7 +242,7 @@ func (m *merger) outcome(desired, d Object) (*outcome, error) {
 	if m.known == nil {
 		return m.changed(d, false)
 	}
-	full, zeros := withZeros(desired, d)
+	full, zeros := withZeros(desired, d, "")
 	m.full = full.(Object)
 	if !zeros {
 		return m.changed(d, false)
@@ -273,9 +304,13 @@ func (m *merger) patch(merged Object) ([]Change, error) {
 	var out []Change
 	for _, o := range append(first, second...) {
 		c := Change{Op: o.Type, Pointer: o.Path, Path: readable(o.Path, live, merged), Desired: plain(o.Value), Live: plain(o.OldValue)}
-		if o.Type != jsondiff.OperationAdd {
+		if c.Desired == nil && c.Op != jsondiff.OperationRemove {
+			c.Desired = json.RawMessage("null") // which is a value
+		}
+		if c.Owners = wholly(m.owners, live, o.Path); o.Type != jsondiff.OperationAdd {
 			c.Owners = who(m.owners, live, o.Path)
 		}
+		c.stays, c.unknown = m.stays(&c), m.unknown && o.Type != jsondiff.OperationAdd
 		switch {
 		case m.scaled && c.Pointer == "/spec/replicas":
 			c.Benign = byAutoscaler

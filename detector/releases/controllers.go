@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 )
 
 // controller is an object that looks after releases: a HelmRelease of Flux, a
@@ -16,6 +18,7 @@ type controller struct {
 	release   string // namespace/name of the release
 	mode      string
 	suspended bool
+	waits     bool   // it depends on other HelmReleases
 	apply     string // a HelmRelease's: ssa, csa, or as the release was
 	newest    int    // version of the newest entry of its history; 0 without
 }
@@ -54,6 +57,7 @@ func (c *Collector) readHelmRelease(o Object) {
 	k := &controller{
 		object: describe(o), kind: "HelmRelease", release: storage + "/" + release,
 		mode: cmp.Or(text(o, "spec", "driftDetection", "mode"), "disabled"), suspended: at(o, "spec", "suspend") == true,
+		waits: len(list(o, "spec", "dependsOn")) > 0,
 	}
 	k.apply = map[string]string{"enabled": "ssa", "disabled": "csa"}[text(o, "spec", "upgrade", "serverSideApply")]
 	for _, h := range list(o, "status", "history") {
@@ -93,6 +97,12 @@ func (c *Collector) readRules(v any, source, release string) {
 		if len(w.Paths) == 0 { // k0rdent's driftIgnore is a list of targets
 			w.Paths = []string{""}
 		}
+		if good := slices.DeleteFunc(slices.Clone(w.Paths), func(p string) bool { return p != "" && p[0] != '/' }); len(good) < len(w.Paths) {
+			c.problem(source, errPointer.Error()) // its controller uses the others
+			if w.Paths = good; len(good) == 0 {
+				continue
+			}
+		}
 		r, err := w.rule(source, release)
 		if err != nil {
 			c.problem(source, err.Error())
@@ -113,6 +123,10 @@ func (c *Collector) readClusterSummary(o Object) {
 			break
 		}
 		release := text(Object{"c": chart}, "c", "releaseNamespace") + "/" + text(Object{"c": chart}, "c", "releaseName")
+		if strings.Contains(release, "{{") {
+			c.said = append(c.said, Said{describe(o), "deploys a release whose name is a template, and which is not known here: " + release})
+			continue
+		}
 		c.controllers = append(c.controllers, &controller{object: describe(o), kind: "ClusterSummary", release: release, mode: mode})
 		c.readRules(at(spec, "driftExclusions"), describe(o), release)
 	}
@@ -171,6 +185,12 @@ func (c *Collector) attach() {
 			c.byID[k.release] = r
 			if c.options.Namespace == "" || c.options.Namespace == r.Namespace {
 				c.releases = append(c.releases, r)
+			}
+		}
+		if first := r.controller; first != nil && first.kind == k.kind && first.object != k.object {
+			c.said = append(c.said, Said{k.object, fmt.Sprintf("is for release %s, as %s is: who is not suspended overwrites it", k.release, first.object)})
+			if k.suspended {
+				continue
 			}
 		}
 		if r.controller == nil || k.kind == "HelmRelease" {

@@ -53,6 +53,12 @@ func defaulted(kind string, o any) {
 		for _, rule := range append(list(o, "spec", "podFailurePolicy", "rules"), list(o, "spec", "jobTemplate", "spec", "podFailurePolicy", "rules")...) {
 			setAll(list(rule, "onPodConditions"), "status", "True")
 		}
+	case "Service":
+		for _, p := range list(o, "spec", "ports") { // Kubernetes' type writes 0 where nothing is declared
+			if isZero(at(p, "targetPort")) {
+				p.(Object)["targetPort"] = at(p, "port")
+			}
+		}
 	case "Endpoints":
 		for _, s := range list(o, "subsets") {
 			setAll(list(s, "ports"), "protocol", "TCP")

@@ -93,11 +93,17 @@ type writtenRule struct {
 	Target *selector `json:"target"`
 }
 
+// errPointer is about a path that is used by nobody: Flux and Sveltos find nothing there.
+var errPointer = errors.New("one of its paths is no JSON pointer: it has to begin with /")
+
 // rule makes a rule of what a HelmRelease, a profile or a file says.
 func (w writtenRule) rule(source, release string) (*Rule, error) {
 	r := &Rule{Source: source, Release: release, Paths: w.Paths}
 	if w.Target != nil {
 		r.selector = *w.Target
+	}
+	if slices.ContainsFunc(w.Paths, func(p string) bool { return p != "" && p[0] != '/' }) {
+		return nil, errPointer
 	}
 	if err := r.selector.compile(); err != nil {
 		return nil, err

@@ -21,10 +21,24 @@ const (
 // bare is an object without what no manifest decides: status, and of the
 // metadata all but name, namespace, labels and annotations. Nulls are left out.
 func bare(o Object) Object {
+	out := withNulls(o)
+	for k, v := range out {
+		if k == "metadata" {
+			continue
+		}
+		if out[k] = withoutNulls(v); v == nil {
+			delete(out, k)
+		}
+	}
+	return out
+}
+
+// withNulls is bare with the nulls of what is not metadata.
+func withNulls(o Object) Object {
 	out := Object{}
 	for k, v := range o {
-		if k != "status" && k != "metadata" && v != nil {
-			out[k] = withoutNulls(v)
+		if k != "status" && k != "metadata" {
+			out[k] = v
 		}
 	}
 	m := Object{}
@@ -194,7 +208,7 @@ func pruned(v any, t schema.TypeRef, s *schema.Schema, atomic bool) any {
 			}
 		}
 		for _, f := range a.Map.Fields {
-			if f.Default != nil && atomic && out[f.Name] == nil {
+			if _, has := out[f.Name]; f.Default != nil && atomic && !has {
 				out[f.Name] = pruned(fromYAML(f.Default), f.Type, s, atomic) // which may have defaults inside
 			}
 		}

@@ -31,8 +31,9 @@ type ownership struct {
 // ownersOf reads managedFields, if somebody but Helm wrote to the object's content or Helm
 // applies it: else they, which are large, say no more than the object. Entries that can't be
 // read are left out. The release's own manager is who wrote Helm's annotation; kubectl
-// annotate, with which people have Helm adopt an object, is not.
-func ownersOf(managed []byte) []ownership {
+// annotate, with which people have Helm adopt an object, is not. All asks for Helm's entries
+// in any case.
+func ownersOf(managed []byte, all bool) []ownership {
 	var entries []struct {
 		Manager, Operation, Subresource, Time string
 
@@ -42,7 +43,7 @@ func ownersOf(managed []byte) []ownership {
 		return nil
 	}
 	var out []ownership
-	foreign := false
+	foreign := all
 	mark := fieldpath.MakePathOrDie("metadata", "annotations", releaseAnnotation)
 	for _, e := range entries {
 		foreign = foreign || e.Operation == "Apply" || e.Manager != "helm" && e.Subresource != "status"
@@ -81,6 +82,31 @@ func who(entries []ownership, live any, pointer string) []Owner {
 			best, found = depth, nil
 		}
 		found = append(found, e.Owner)
+	}
+	return found
+}
+
+// wholly lists the owners of the lists and maps around a field that is to come that own these
+// as a whole: they own it, too.
+func wholly(entries []ownership, live any, pointer string) []Owner {
+	var found []Owner
+	segments := segmentsOf(pointer)
+	for _, e := range entries {
+		set, at := e.set, live
+		for _, s := range segments[:len(segments)-1] {
+			element, next, ok := step(set, at, s)
+			if !ok {
+				break
+			}
+			child, deeper := set.Children.Get(element)
+			if !deeper {
+				if isContainer(next) {
+					found = append(found, e.Owner)
+				}
+				break
+			}
+			set, at = child, next
+		}
 	}
 	return found
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // immutable are the fields that the API server changes for nobody, by kind. The
@@ -41,8 +43,9 @@ var handlers = []struct {
 }
 
 // refusal says why the API server would not accept the merge of desired into
-// live, or returns "".
-func refusal(kind string, live, merged Object, patch []Change) string {
+// live, or returns "". Helm's three-way merge replaces the fields that exclude each other
+// where Kubernetes' types have the strategy retainKeys.
+func refusal(kind string, live, merged Object, patch []Change, retains bool) string {
 	if kind == "ConfigMap" || kind == "Secret" {
 		if at(live, "immutable") == true && slices.ContainsFunc(patch, func(c Change) bool {
 			return strings.HasPrefix(c.Pointer, "/data") || strings.HasPrefix(c.Pointer, "/binaryData") || c.Pointer == "/immutable"
@@ -62,19 +65,32 @@ func refusal(kind string, live, merged Object, patch []Change) string {
 			}
 		}
 	}
+	if kind == "PersistentVolumeClaim" && shrinks(live, merged) {
+		return "spec.resources.requests.storage can't shrink"
+	}
 	if kind == "Service" {
 		if why := twice(list(merged, "spec", "ports"), "ports"); why != "" {
 			return why
 		}
 	}
-	if kind == "Deployment" && at(merged, "spec", "strategy", "type") == "Recreate" && at(merged, "spec", "strategy", "rollingUpdate") != nil {
+	if !retains && kind == "Deployment" && at(merged, "spec", "strategy", "type") == "Recreate" && at(merged, "spec", "strategy", "rollingUpdate") != nil {
 		return "strategy Recreate with rollingUpdate"
 	}
-	return refusedPods(merged)
+	return refusedPods(merged, retains)
+}
+
+// shrinks reports whether a claim is to be smaller than it is.
+func shrinks(live, merged Object) bool {
+	size := func(o Object) (resource.Quantity, error) {
+		return resource.ParseQuantity(text(o, "spec", "resources", "requests", "storage"))
+	}
+	is, err := size(live)
+	to, fault := size(merged)
+	return err == nil && fault == nil && to.Cmp(is) < 0
 }
 
 // refusedPods looks for what no container may have, wherever pods are in an object.
-func refusedPods(v any) string {
+func refusedPods(v any, retains bool) string {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, containers := range []string{"containers", "initContainers"} {
@@ -85,12 +101,12 @@ func refusedPods(v any) string {
 			}
 		}
 		for _, volume := range list(v, "volumes") {
-			if m, ok := volume.(map[string]any); ok && len(m) > 2 && at(v, "containers") != nil {
+			if m, ok := volume.(map[string]any); ok && !retains && len(m) > 2 && at(v, "containers") != nil {
 				return fmt.Sprintf("volume %v has two sources", m["name"])
 			}
 		}
 		for _, name := range []string{"spec", "template", "jobTemplate"} {
-			if why := refusedPods(v[name]); why != "" {
+			if why := refusedPods(v[name], retains); why != "" {
 				return why
 			}
 		}

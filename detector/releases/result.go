@@ -1,6 +1,9 @@
 package releases
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Reasons of a release, most important first: the first that applies is given.
 const (
@@ -105,6 +108,11 @@ type Compared struct {
 
 // Subject names the object as Flux does.
 func (c *Compared) Subject() string { return subject(c.Kind, c.Namespace, c.Name) }
+
+// Fails reports whether Helm's next upgrade fails at the object.
+func (c *Compared) Fails() bool {
+	return c.Upgrade == Fails || slices.ContainsFunc(c.Patch, func(c Change) bool { return c.Benign == "" && c.Upgrade == Fails })
+}
 
 // After is what a restore makes of a release.
 type After struct {

@@ -19,7 +19,15 @@ func (w *wanted) settle(out *outcome) {
 	c := w.compared
 	c.Refused, c.Added = out.refused, out.added
 	for i := range out.changes {
-		out.changes[i].Upgrade = w.upgrade(&out.changes[i], out.refused != "")
+		out.changes[i].Upgrade = w.upgrade(&out.changes[i], out)
+	}
+	for i := range out.whole { // a rule for the report is none for Helm
+		if w.upgrade(&out.whole[i], out) != Fails {
+			continue
+		}
+		if c.Upgrade = Fails; c.Refused == "" {
+			c.Message = "a rule sets aside a field that another manager wrote"
+		}
 	}
 	if c.Kind == "Secret" && strings.HasPrefix(c.APIVersion, "v1") {
 		mask(out)
@@ -51,25 +59,46 @@ func (w *wanted) settle(out *outcome) {
 
 // upgrade says what Helm's next upgrade, with the same chart and values, does to a field.
 // Helm 3 merges built-in kinds with the live object and changes of custom resources only
-// what changed between the manifests; a server-side apply meets the other manager, over whom
+// what changed between the manifests; a server-side apply meets every other manager, over whom
 // helm-controller always forces its way.
-func (w *wanted) upgrade(ch *Change, refused bool) string {
+func (w *wanted) upgrade(ch *Change, out *outcome) string {
 	method, forced := w.release.ApplyMethod, false
 	if k := w.release.controller; k != nil && k.kind == "HelmRelease" {
 		method, forced = cmp.Or(k.apply, method), true // internal/action/upgrade.go v1.6.3
 	}
 	switch {
-	case refused:
-		return Fails
 	case method == "ssa":
-		if !forced && slices.ContainsFunc(ch.Owners, func(o Owner) bool { return !o.own }) {
+		others := ch.unknown || slices.ContainsFunc(ch.Owners, func(o Owner) bool { return !o.own || o.Operation != "Apply" })
+		if out.refused != "" || others && !forced {
 			return Fails
 		}
 		return Repairs
-	case w.custom:
+	case out.refused != "" && !out.passes:
+		return Fails
+	case w.twoWay && !w.marks(ch), ch.stays && !w.twoWay:
 		return Leaves
 	}
 	return Repairs
+}
+
+// marks reports whether a change gives an object the marks of Helm, which no manifest has, and
+// which each upgrade writes (pkg/action/upgrade.go v4.2.4).
+func (w *wanted) marks(ch *Change) bool {
+	is := func(name string) bool {
+		return name == releaseAnnotation || name == namespaceAnnotation || name == managedByLabel && !w.labelled
+	}
+	switch ch.Pointer {
+	case "/metadata/labels", "/metadata/annotations":
+		m, _ := ch.Desired.(map[string]any)
+		for k := range m {
+			if !is(k) {
+				return false
+			}
+		}
+		return len(m) > 0
+	}
+	segments := segmentsOf(ch.Pointer)
+	return len(segments) == 3 && segments[0] == "metadata" && is(segments[2])
 }
 
 // Result ends the second pass.
@@ -207,7 +236,7 @@ func (r *Release) finish() {
 	r.Stalled = slices.Contains([]string{Deleted, Locked, Failed, RevisionMismatch, Drifted}, r.Reason)
 	r.after()
 	r.Objects = slices.DeleteFunc(r.Objects, func(o *Compared) bool {
-		return o.Verdict == Unchanged && len(o.Added) == 0 && len(o.Patch) == 0
+		return o.Verdict == Unchanged && len(o.Added) == 0 && len(o.Patch) == 0 && o.Upgrade == ""
 	})
 	r.hooks = nil
 }

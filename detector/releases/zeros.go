@@ -3,6 +3,7 @@ package releases
 import (
 	"maps"
 	"slices"
+	"strings"
 )
 
 // optional are the fields of kinds without a Go type here that the API server
@@ -46,9 +47,37 @@ func withoutZeros(v any, leftOut func(field string) bool) any {
 	return v
 }
 
+// zeroMeans is what the API server makes of a declared zero value, by the field and the one
+// around it; nil is what it chose before.
+var zeroMeans = map[string]any{
+	"spec.clusterIP": nil, "spec.clusterIPs": nil, "ports.nodePort": nil, "spec.healthCheckNodePort": nil,
+	"containers.imagePullPolicy": nil, "initContainers.imagePullPolicy": nil, "spec.externalTrafficPolicy": nil,
+	"ports.targetPort": nil, "spec.sessionAffinity": "None", "spec.dnsPolicy": "ClusterFirst", "spec.schedulerName": "default-scheduler",
+	"spec.podManagementPolicy": "OrderedReady", "spec.concurrencyPolicy": "Allow", "strategy.type": "RollingUpdate", "updateStrategy.type": "RollingUpdate",
+	"containers.terminationMessagePath": "/dev/termination-log", "containers.terminationMessagePolicy": "File",
+	"initContainers.terminationMessagePath": "/dev/termination-log", "initContainers.terminationMessagePolicy": "File",
+	"httpGet.scheme": "HTTP", "httpGet.path": "/", "fieldRef.apiVersion": "v1", "ports.protocol": "TCP", ".type": "Opaque",
+}
+
+// probes have defaults for zero numbers, too.
+var probes = map[string]int64{"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
+
+// declaredZero is what the API server makes of a declared zero value, and whether that is
+// known before it sees the object.
+func declaredZero(v any, around, field string) (any, bool) {
+	if means, known := zeroMeans[around+"."+field]; known {
+		return means, means != nil
+	}
+	if n, known := probes[field]; known && strings.HasSuffix(around, "Probe") {
+		return n, true
+	}
+	return v, true
+}
+
 // withZeros is the typed form of an object with the zero values that its author
-// declared, and whether there are any. Flux does not see them, Helm does.
-func withZeros(raw, form any) (any, bool) {
+// declared, and whether there are any. Flux does not see them, Helm does. Around is the
+// field that the value is of.
+func withZeros(raw, form any, around string) (any, bool) {
 	switch t := form.(type) {
 	case map[string]any:
 		r, ok := raw.(map[string]any)
@@ -65,10 +94,10 @@ func withZeros(raw, form any) (any, bool) {
 		for k, v := range r {
 			known, has := t[k]
 			if !has {
-				if isZero(v) {
-					set(k, v)
+				if zero, sent := declaredZero(v, around, k); isZero(v) && sent {
+					set(k, zero)
 				}
-			} else if e, more := withZeros(v, known); more {
+			} else if e, more := withZeros(v, known, k); more {
 				set(k, e)
 			}
 		}
@@ -83,7 +112,7 @@ func withZeros(raw, form any) (any, bool) {
 		}
 		out, any := slices.Clone(t), false
 		for i := range t {
-			if e, more := withZeros(r[i], t[i]); more {
+			if e, more := withZeros(r[i], t[i], around); more {
 				out[i], any = e, true
 			}
 		}

@@ -123,7 +123,7 @@ func (p *printer) release(r *releases.Release) {
 
 // onlyBenign reports whether all that is to be said of an object does not count.
 func onlyBenign(o *releases.Compared) bool {
-	return o.Verdict == releases.Unchanged && !slices.ContainsFunc(o.Added, func(a releases.Added) bool { return a.Benign == "" })
+	return o.Verdict == releases.Unchanged && o.Upgrade == "" && !slices.ContainsFunc(o.Added, func(a releases.Added) bool { return a.Benign == "" })
 }
 
 func comesBack(r *releases.Release) string {
@@ -150,7 +150,10 @@ func (p *printer) object(o *releases.Compared) {
 	head := o.Summary
 	switch {
 	case o.Refused != "":
-		head = fmt.Sprintf("%s changed; refused: %s: Flux is blind to it, the next upgrade fails", o.Subject(), o.Refused)
+		head = fmt.Sprintf("%s changed; refused: %s: Flux is blind to it", o.Subject(), o.Refused)
+		if o.Fails() {
+			head += ", the next upgrade fails"
+		}
 	case head == "" && o.Message != "":
 		head = o.Subject() + " " + verdictWords[o.Verdict] + ": " + o.Message
 	case o.Message != "":
@@ -184,6 +187,9 @@ func (p *printer) change(c *releases.Change) {
 	var who []string
 	for _, o := range c.Owners {
 		who = append(who, owner(o))
+	}
+	if len(who) == 0 {
+		who = []string{"by whom is not known"}
 	}
 	note := upgradeWords[c.Upgrade]
 	if c.Benign != "" {
