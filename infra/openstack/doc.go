@@ -48,10 +48,12 @@
 //	group+named1,  group/the server's own name without suffixes, also where CAPO made no port of it
 //	group+named2
 //	stem1, stem2   the server's own name without suffixes
-//	network        id of a network of the backup that it has a port in; as a probe, id or
+//	network        id of a network that CAPO made and it has a port in; as a probe, id or
 //	               "name=" and the name, as are subnet, router, securityGroup,
 //	               loadBalancer, image, flavor and serverGroup
 //	mark           namespace-cluster, in the name of a security group or network
+//	hostName       the host name that it was made with, in lower case, which a rename does
+//	               not change; Nova says it from microversion 2.90 on
 //	nameless       a server of a cell that is down: only its id is known
 //	port           id of a port that the backup records; a probe, as are:
 //	floatingIP     address

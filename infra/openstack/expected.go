@@ -1,6 +1,8 @@
 package openstack
 
 import (
+	"strings"
+
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
@@ -40,8 +42,10 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 		// A server never gets another id. One that has the machine's name may stand in for
 		// it as long as CAPO's own port of that name does not show that it does not.
 		Witness: []infra.Key{{Kind: keyStandIn, Value: name}},
-		Weak:    []infra.Key{{Kind: keyMade, Value: join(m.cluster.Name, name)}, {Kind: keyMade, Value: join(resourceName(m.cluster), name)}},
-		Expect:  []infra.Expectation{{Key: infra.Key{Kind: keyName, Value: name}, Warning: string(infra.Renamed)}},
+		// Nova keeps the host name that a server was made with when it is renamed.
+		Hosts:  []infra.Key{{Kind: keyHost, Value: strings.ToLower(name)}},
+		Weak:   []infra.Key{{Kind: keyMade, Value: join(m.cluster.Name, name)}, {Kind: keyMade, Value: join(resourceName(m.cluster), name)}},
+		Expect: []infra.Expectation{{Key: infra.Key{Kind: keyName, Value: name}, Warning: string(infra.Renamed)}},
 	}
 	if m.index >= 0 && objs.snapshot.Machines[m.index].Name != name {
 		c.Names = append(c.Names, infra.Key{Kind: keyName, Value: objs.snapshot.Machines[m.index].Name})

@@ -62,6 +62,10 @@ func (l *listing) instance(s *serverAnswer) infra.Instance {
 	out.Path = strings.Join(append([]string{cmp.Or(s.Zone, "no zone")}, append(slices.Clone(networks), s.ID)...), "/")
 	out.Addresses, out.Tags = addresses(s), tagsOf(s)
 	out.Keys = append(out.Keys, l.keysOf(s, networks)...)
+	if s.Hostname != "" && len(s.Hostname) <= maxName {
+		out.Host = infra.Key{Kind: keyHost, Value: strings.ToLower(s.Hostname)}
+		out.Keys = append(out.Keys, out.Host)
+	}
 	l.noteBastion(s)
 	return out
 }

@@ -33,7 +33,7 @@ type ports struct {
 // attached is what the ports of one server say.
 type attached struct {
 	made             []made
-	groups, networks []string // of those that the backup records
+	groups, networks []string // that the backup records, and that CAPO made
 }
 
 func newPorts() ports {

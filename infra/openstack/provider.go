@@ -58,7 +58,6 @@ func (p *provider) Spec() infra.Spec {
 		Words: map[string]string{
 			keyServer:                "server id",
 			keyPort:                  "port id",
-			"Renamed":                "the server has another name than the machine",
 			string(infra.ErrorState): "Nova calls the server broken (ERROR)",
 		},
 		Permissions: infra.Permissions{
@@ -90,6 +89,7 @@ const (
 	keyStem1     = "stem1"
 	keyStem2     = "stem2"
 	keyNameless  = "nameless"
+	keyHost      = "hostName"
 	// Probes.
 	keySubnet      = "subnet"
 	keyRouter      = "router"

@@ -161,6 +161,8 @@ func TestFaults(t *testing.T) {
 		"busy once":             {openstacklab.Fault{Call: servers, From: 1, To: 1, Status: 429, Body: "{}", RetryAfter: 1}, infra.Complete, ""},
 		"busy":                  {openstacklab.Fault{Call: servers, Status: 429, Body: "{}"}, infra.Failed, "Throttled"},
 		"away":                  {openstacklab.Fault{Call: servers, Status: 503, Body: "{}"}, infra.Failed, "ListingBroken"},
+		"over a limit":          {openstacklab.Fault{Call: servers, Status: 413, Body: `{"overLimit": {"message": "quota"}}`}, infra.Failed, "Throttled"},
+		"an unscoped token":     {openstacklab.Fault{Call: "keystone POST /v3/auth/tokens", Change: func(o openstacklab.Object) { delete(o["token"].(map[string]any), "project") }}, infra.Failed, "NoPermission"},
 		"forbidden":             {openstacklab.Fault{Call: servers, Status: 403, Body: `{"forbidden": {"message": "Policy doesn't allow it"}}`}, infra.Failed, "NoPermission"},
 		"a token that ended":    {openstacklab.Fault{Call: servers, Status: 401, Body: "{}"}, infra.Failed, "ListingBroken"},
 		"another page":          {openstacklab.Fault{Call: servers, Status: 200, Body: "<html>welcome</html>"}, infra.Failed, "UnexpectedAnswer"},
@@ -189,7 +191,11 @@ func TestFaults(t *testing.T) {
 					t.Errorf("%s: %+v", l.State, l.Fault)
 				}
 			} else {
-				refused(t, l, c.state, c.reason, "")
+				says := ""
+				if name == "second page again" {
+					says = "its pages repeat"
+				}
+				refused(t, l, c.state, c.reason, says)
 			}
 			if c.fault.RetryAfter > 0 && time.Since(began) < time.Second {
 				t.Error("it did not wait as long as it was asked to")

@@ -26,7 +26,7 @@ type recorded struct {
 	clusters map[string]bool // as descriptions of ports name them
 	names    map[string]bool // of servers
 	groups   map[string]bool // ids of security groups
-	networks map[string]bool // ids
+	networks map[string]bool // ids of those that CAPO made
 }
 
 func (objs *objects) recorded() *recorded {
@@ -38,7 +38,7 @@ func (objs *objects) recorded() *recorded {
 		for _, g := range groupRoles {
 			r.groups[l.group(g.role)] = true
 		}
-		r.networks[l.network()] = true
+		r.networks[l.madeNetwork(id)] = true
 	}
 	for i := range objs.members {
 		r.names[objs.serverName(&objs.members[i])] = true

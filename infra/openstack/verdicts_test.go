@@ -12,13 +12,13 @@ import (
 
 // Servers of the fleet, after its drift.
 const (
-	living  = "web-prod-md-0-46mng-9s5vw"
-	gone    = "web-prod-md-0-46mng-9xd5m"
-	goneID  = "3bcaafc8-d8d9-44b7-882a-4062e9957813"
-	remade  = "data-md-0-csvkw-7vzlq" // by hand, beside the port that the machine's own had
-	handID  = "cacacbb0-e7f4-47c4-a2c6-20bbebeda535"
-	ghost   = "web-prod-md-0-46mng-2hqkg"
-	ghostID = "47e9bc31-7a89-4690-9170-07d8e1147eec"
+	living     = "web-prod-md-0-46mng-9s5vw"
+	gone       = "web-prod-md-0-46mng-9xd5m"
+	unrecorded = "data-gpu-n8485-579m7"  // the backup has no id of it
+	remade     = "data-md-0-csvkw-7vzlq" // by hand, beside the port that the machine's own had
+	handID     = "cacacbb0-e7f4-47c4-a2c6-20bbebeda535"
+	ghost      = "web-prod-md-0-46mng-2hqkg"
+	ghostID    = "47e9bc31-7a89-4690-9170-07d8e1147eec"
 )
 
 // world is what was decided.
@@ -120,6 +120,15 @@ func TestCellDown(t *testing.T) {
 	}
 }
 
+// A server of which only the id is known may be any machine's that records none.
+func TestCellDownWithoutID(t *testing.T) {
+	s, data := cloudOf(t, openstacklab.Options{})
+	w := decide(t, data)
+	w.demand(t, unrecorded, detector.Healthy, "")
+	s.CellDown(idOfServer(t, s, unrecorded))
+	decide(t, data).demand(t, unrecorded, detector.Unknown, detector.InstanceUnreadable)
+}
+
 // A name is a witness as long as nothing shows what became of the machine's own port.
 func TestNameWithoutID(t *testing.T) {
 	s, data := cloudOf(t, openstacklab.Options{})
@@ -167,6 +176,17 @@ func TestOwnership(t *testing.T) {
 	}
 	if w.excluded[roleBastion] != 1 {
 		t.Errorf("excluded are %v", w.excluded)
+	}
+	// What was made under a machine's name and renamed is a copy of it, and no ghost.
+	s.Rename(ghostID, "spare")
+	s.Edit("servers", func(o openstacklab.Object) bool {
+		if o["id"] == ghostID {
+			o["OS-EXT-SRV-ATTR:hostname"] = living
+		}
+		return true
+	})
+	if w := decide(t, data); w.ghosts[ghostID] || w.unattributed[ghostID].Reason != detector.CloneOf {
+		t.Errorf("%+v", w.unattributed[ghostID])
 	}
 	// A bastion made again has another id, and CAPO's port in the bastions' group.
 	s.Like("web-prod-bastion", "web-prod-bastion", "44444444-4444-4444-8444-444444444444", true)
