@@ -30,6 +30,9 @@ func (pl *planner) infraMachine(m *report.InfraMachine) []report.Step {
 		return d.steps
 	}
 	text, known := unattributed[m.Reason]
+	if m.Reason == report.SameName && pl.takenByName(m) {
+		text = "It has the name of a machine of the backup and another id, and that machine's controller looks by name: it takes this VM for the machine's own, and deletes it with the Machine, or does nothing for the machine while both have the name. Find out whose it is, and rename it before the cluster is unpaused, or keep the machine's infrastructure object paused."
+	}
 	if !known {
 		text = "Ask its owner whether it belongs to a cluster of this backup. If nobody knows it, leave it running, and look again after the restore: nothing restored refers to it."
 	}
@@ -39,6 +42,20 @@ func (pl *planner) infraMachine(m *report.InfraMachine) []report.Step {
 	}
 	d.before(text, look...)
 	return d.steps
+}
+
+// takenByName reports whether the controller of the machine that has an instance's name
+// finds the instance by it.
+func (pl *planner) takenByName(m *report.InfraMachine) bool {
+	for s, x := range pl.machines() {
+		if key(s.cluster) != m.Cluster || x.Name != m.Instance.Name || x.Forecast == nil {
+			continue
+		}
+		if o := x.Forecast.Outcome; o == report.OtherInstanceTaken || o == report.Halted {
+			return true
+		}
+	}
+	return false
 }
 
 // duplicate is the machine whose id an instance has, if that machine's own steps say
