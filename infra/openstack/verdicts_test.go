@@ -282,3 +282,20 @@ func TestPortsOfOtherProjects(t *testing.T) {
 	})
 	decide(t, data).demand(t, remade, detector.Unknown, detector.IdentityChanged)
 }
+
+// A backup that was made after a restore has OpenStackServers without owners: the bastion
+// is no machine in it.
+func TestBastionWithoutOwner(t *testing.T) {
+	_, data := cloudOf(t, openstacklab.Options{})
+	data = edit(t, data, func(resource string, object map[string]any) bool {
+		if resource == "openstackservers.infrastructure.cluster.x-k8s.io" {
+			delete(inside(object, "metadata"), "ownerReferences")
+		}
+		return true
+	})
+	w := decide(t, data)
+	if v, ok := w.machines["web-prod-bastion"]; ok || w.excluded[roleBastion] != 1 {
+		t.Errorf("the bastion is %+v; excluded are %v", v, w.excluded)
+	}
+	w.demand(t, living, detector.Healthy, "")
+}
