@@ -25,12 +25,13 @@ func TestOpenStackPlan(t *testing.T) {
 		"server delete --wait", "token issue -f value -c project_id)\" = 40efb056b07944ce8207023157ab1cea",
 		"Do not delete its Machine: its controller takes over another VM that has its name",
 		"pod/etcd-web-prod-control-plane-bvzln",
+		"that machine's controller looks by name: it takes this VM for the machine's own",
 	} {
 		if !strings.Contains(plan, want) {
 			t.Errorf("the plan lacks %q", want)
 		}
 	}
-	for _, wrong := range []string{"0 are known to run", "web-prod-control-plane-bvzln does not run"} {
+	for _, wrong := range []string{"0 are known to run", "web-prod-control-plane-bvzln does not run", "No controller adopts it"} {
 		if strings.Contains(plan, wrong) {
 			t.Errorf("the plan says %q", wrong)
 		}

@@ -46,9 +46,16 @@ func controllerOf(r release) infra.Controller {
 	switch r {
 	case byNameAlone:
 		c.ID = infra.IDNowhere
-		c.Obstacles[infra.Renamed], c.Obstacles[infra.ErrorState] = renamedBlocks, errorFails
+		c.Obstacles[infra.ErrorState] = errorFails
+		// When a new server is refused because the port of its name is the renamed one's,
+		// they delete that port, and make a server with another one the next time
+		// (createInstanceImpl in pkg/cloud/services/compute/instance.go v0.9.0). Of several
+		// servers of one name they take the first, up to 0.10.
+		delete(c.Obstacles, infra.Renamed)
+		delete(c.Obstacles, infra.SharedName)
 	case withoutServers:
 		c.Obstacles[infra.Renamed], c.Obstacles[infra.ErrorState] = renamedBlocks, errorFails
+		delete(c.Obstacles, infra.SharedName)
 	case withServers:
 		c.Late = sleeps
 	case recording:

@@ -70,10 +70,15 @@ func (objs *objects) join() {
 }
 
 // isBastion reports whether an OpenStackServer is a cluster's bastion, which the
-// OpenStackCluster owns.
+// OpenStackCluster owns. A restore takes the owner away, and CAPO does not bring it back:
+// later backups tell the bastion by its name (controllers/openstackcluster_controller.go
+// v0.14.7).
 func isBastion(r *backup.Record[osServer]) bool {
-	_, ok := capi.OwnerOf(&r.Meta, clusterKind)
-	return ok
+	if _, ok := capi.OwnerOf(&r.Meta, clusterKind); ok {
+		return true
+	}
+	_, ok := capi.OwnerOf(&r.Meta, machineKind)
+	return !ok && r.ClusterName != "" && r.Name == r.ClusterName+"-"+roleBastion
 }
 
 // locate finds the clusters that are CAPO's, and the home of each member.

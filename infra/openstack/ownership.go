@@ -129,7 +129,10 @@ func (objs *objects) hintsOf(id backup.ClusterID, l *location, o infra.OwnerID) 
 		// CAPO makes the port of every machine: without one it may be anybody's.
 		add(infra.NameOnly, true, pick(keyNamed, keyNamedTwo), fmt.Sprintf("it is in the cluster's security group %s, and %s; CAPO made no port for it", g, is), g, stem)
 	} else if n := l.network(); n != "" {
-		grade, byName := infra.Medium, true
+		// Another cluster of that name may be on the network, of another namespace or
+		// management cluster: its control plane and MachineDeployments are named alike,
+		// its MachineSets are not.
+		grade, byName := infra.NameOnly, true
 		if o.Kind == "MachineSet" {
 			grade, byName = infra.Strong, false
 		}

@@ -95,9 +95,10 @@ func (l *listing) takePorts(all []portAnswer) error {
 		if p.ID = uuidOf(p.ID); p.ID == "" {
 			return answerError("the answer holds a port without an id")
 		}
-		if p.Project == l.Identity {
-			l.found(keyPort, p.ID)
+		if p.Project != l.Identity {
+			continue // an administrator and the owner of a network see those of others, too
 		}
+		l.found(keyPort, p.ID)
 		var groups []string
 		for _, g := range p.Groups {
 			if g = uuidOf(g); l.recorded.groups[g] {

@@ -248,3 +248,54 @@ func TestWhatIsLeftOfMachines(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 }
+
+// On a network that was there before, another cluster of the name may have made what is
+// named as ours would be: no ghost without a Node, also of what is newer than the backup.
+func TestNamesOnASharedNetwork(t *testing.T) {
+	s, data := cloudOf(t, openstacklab.Options{})
+	const plane, worker = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
+	s.Like("data-control-plane-cjtfx", "data-control-plane-zzzzz", plane, true)
+	s.Like("data-control-plane-cjtfx", "data-md-0-bbbbb-zzzzz", worker, true)
+	s.Edit("servers", func(o openstacklab.Object) bool {
+		if o["id"] == plane || o["id"] == worker {
+			o["created"] = "2026-11-22T03:00:00Z"
+		}
+		return true
+	})
+	w := decide(t, data)
+	for _, id := range []string{plane, worker} {
+		if _, ok := w.ghosts[id]; ok || w.unattributed[id].Reason != detector.NameOnly {
+			t.Errorf("%s is %v, %+v", id, w.ghosts[id], w.unattributed[id])
+		}
+	}
+}
+
+// The owner of a network sees the ports that other projects have on it: they say nothing
+// of servers of this one.
+func TestPortsOfOtherProjects(t *testing.T) {
+	s, data := cloudOf(t, openstacklab.Options{})
+	s.Edit("ports", func(o openstacklab.Object) bool {
+		if o["name"] == remade+firstPort {
+			o["project_id"], o["tenant_id"], o["shared"], o["device_id"] = "other", "other", true, "44444444-4444-4444-8444-444444444444"
+		}
+		return true
+	})
+	decide(t, data).demand(t, remade, detector.Unknown, detector.IdentityChanged)
+}
+
+// A backup that was made after a restore has OpenStackServers without owners: the bastion
+// is no machine in it.
+func TestBastionWithoutOwner(t *testing.T) {
+	_, data := cloudOf(t, openstacklab.Options{})
+	data = edit(t, data, func(resource string, object map[string]any) bool {
+		if resource == "openstackservers.infrastructure.cluster.x-k8s.io" {
+			delete(inside(object, "metadata"), "ownerReferences")
+		}
+		return true
+	})
+	w := decide(t, data)
+	if v, ok := w.machines["web-prod-bastion"]; ok || w.excluded[roleBastion] != 1 {
+		t.Errorf("the bastion is %+v; excluded are %v", v, w.excluded)
+	}
+	w.demand(t, living, detector.Healthy, "")
+}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -19,6 +20,15 @@ var unattributed = map[report.Reason]string{
 	report.NodeOfMachine:   "The Node of a machine of the backup runs on it, and the backup records another VM for that machine. Decide there.",
 }
 
+// namesakes is what to do about VMs with the name of a machine that its controller may
+// look for by name.
+var namesakes = map[report.Outcome]string{
+	report.OtherInstanceTaken: takenByName, report.Halted: takenByName,
+	report.CannotKnow: "It has the name of a machine of the backup and another id. Whether that machine's controller takes it is not known: find out whose it is before the cluster is unpaused.",
+}
+
+const takenByName = "It has the name of a machine of the backup and another id, and that machine's controller looks by name: it takes this VM for the machine's own, and deletes it with the Machine, or does nothing for the machine while both have the name. Find out whose it is, and rename it before the cluster is unpaused, or keep the machine's infrastructure object paused."
+
 // infraMachine is what to do about an instance that is nobody's: its owner says.
 func (pl *planner) infraMachine(m *report.InfraMachine) []report.Step {
 	var d draft
@@ -30,6 +40,9 @@ func (pl *planner) infraMachine(m *report.InfraMachine) []report.Step {
 		return d.steps
 	}
 	text, known := unattributed[m.Reason]
+	if m.Reason == report.SameName {
+		text = cmp.Or(namesakes[pl.outcomeOfNamesake(m)], text)
+	}
 	if !known {
 		text = "Ask its owner whether it belongs to a cluster of this backup. If nobody knows it, leave it running, and look again after the restore: nothing restored refers to it."
 	}
@@ -39,6 +52,16 @@ func (pl *planner) infraMachine(m *report.InfraMachine) []report.Step {
 	}
 	d.before(text, look...)
 	return d.steps
+}
+
+// outcomeOfNamesake is the outcome of the machine that has an instance's name.
+func (pl *planner) outcomeOfNamesake(m *report.InfraMachine) report.Outcome {
+	for s, x := range pl.machines() {
+		if key(s.cluster) == m.Cluster && x.Name == m.Instance.Name && x.Forecast != nil {
+			return x.Forecast.Outcome
+		}
+	}
+	return ""
 }
 
 // duplicate is the machine whose id an instance has, if that machine's own steps say
