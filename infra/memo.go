@@ -24,8 +24,8 @@ type Memo struct {
 	answers map[[sha256.Size]byte]*answer
 	size    int
 	end     map[string]func(context.Context) // by session
-	Asked   int // requests that a server got
-	Known   int // requests that were answered from here
+	Asked   int                              // requests that a server got
+	Known   int                              // requests that were answered from here
 }
 
 // maxMemo bounds what is kept. What is beyond it is asked for again.
