@@ -31,5 +31,5 @@ func remote(name string) error {
 	if !ok {
 		return &InputError{shown, "is an address, and not a file or folder", "fetch the backup first, or pipe it in with --backup -", nil}
 	}
-	return &InputError{shown, "drift-detector does not read this kind of object store", fmt.Sprintf(next, shown), nil}
+	return &InputError{shown, "drift-detector does not fetch from there", fmt.Sprintf(next, shown), nil}
 }

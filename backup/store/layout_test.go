@@ -52,6 +52,9 @@ func TestStoreInAFolderCalledBackups(t *testing.T) {
 	s := storetest.Start(t, false)
 	began := time.Now().Add(-time.Hour)
 	put(s, "backups/mgmt/", "n1", began)
+	s.Put("velero", "backups//n1.tar.gz", nil) // Velero writes none such
+	s.Put("velero", "backups/mgmt/backups//n1.tar.gz", nil)
+	s.Put("velero", "backups/mgmt/backups/n1/deeper/n1.tar.gz", nil)
 	for _, address := range []string{"s3://velero", "s3://velero/backups", "s3://velero/backups/mgmt", "s3://velero/backups/mgmt/backups", "s3://velero/backups/mgmt/backups/n1"} {
 		all, err := at(t, address, options(s)).Backups(t.Context())
 		if err != nil || names(all) != "backups/mgmt:n1" || all[0].Tarball == "" || all[0].Description == nil {

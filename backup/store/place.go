@@ -203,7 +203,7 @@ func (p *Place) list(ctx context.Context) ([]*Stored, error) {
 			dir = strings.TrimSuffix(dir, "/")
 			name := path.Base(dir)
 			// A store may itself be in a folder that is called backups: the last one counts.
-			if !strings.HasPrefix(o.key, root) || path.Base(strings.TrimSuffix(dir, name)) != folder {
+			if !strings.HasPrefix(o.key, root) || strings.HasSuffix(dir, "/") || path.Base(strings.TrimSuffix(dir, name)) != folder {
 				return nil
 			}
 			s := byFolder[dir]

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -175,5 +176,38 @@ func TestOpenStackIsListedOnce(t *testing.T) {
 	}
 	if revoked != 1 {
 		t.Errorf("%d tokens revoked of %v", revoked, cloud.Calls())
+	}
+}
+
+// letsIn is a place that takes one password.
+type letsIn struct{ password string }
+
+func (p letsIn) Spec() infra.Spec { return infra.Spec{Name: "letsin"} }
+
+func (p letsIn) Targets(*backup.Snapshot, *backup.Secrets, infra.Access) []infra.Target { return nil }
+
+func (p letsIn) Expected(*backup.Snapshot) infra.Expected { return infra.Expected{} }
+
+func (p letsIn) List(_ context.Context, t infra.Target) infra.Listing {
+	l := infra.Listing{IDs: t.IDs, Provider: t.Provider, Endpoint: t.Endpoint, Account: t.Account, Clusters: t.Clusters, State: infra.Complete}
+	if t.Credential != p.password {
+		l.State, l.Fault = infra.Failed, &infra.Fault{Reason: "AuthenticationFailed"}
+	}
+	return l
+}
+
+// TestRefusedCredentialIsNotShared: the newest backup may have the wrong password, and an
+// older one the right one.
+func TestRefusedCredentialIsNotShared(t *testing.T) {
+	l, r := newSharedListing(), infra.NewRegistry(letsIn{"right"})
+	var got []string
+	for _, password := range []string{"wrong", "right", "older"} {
+		targets := []infra.Target{{IDs: []string{"x"}, Provider: "letsin", Endpoint: "x:443", Clusters: []backup.ClusterID{{Name: "a"}}, Credential: password}}
+		l.adopt(targets)
+		inv := l.collect(t.Context(), r, targets, &infra.Watch{Found: func(int, int) {}, Done: func(int, infra.Listing) {}})
+		got = append(got, string(inv.Listings[0].State))
+	}
+	if want := "failed complete complete"; strings.Join(got, " ") != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }

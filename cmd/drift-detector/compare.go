@@ -86,14 +86,24 @@ func (l *sharedListing) collect(ctx context.Context, r *infra.Registry, targets 
 	for i, found := range r.Collect(l.memo.With(ctx), ask, watch).Listings {
 		inv.Listings[at[i]] = found
 		if t := &ask[i]; t.Refused == nil && (found.NodeState != "" || found.State == infra.Failed) {
-			for _, id := range t.IDs {
-				if _, taken := l.listings[id]; !taken {
-					l.listings[id] = found
-				}
-			}
+			l.remember(t, found)
 		}
 	}
 	return inv
+}
+
+// remember keeps a listing that is not to be tried again. A credential that was refused is
+// no other backup's: an older one may have one that is taken, and how often one fails is
+// counted for all of them.
+func (l *sharedListing) remember(t *infra.Target, found infra.Listing) {
+	refused := found.Fault != nil && found.Fault.Reason == "AuthenticationFailed"
+	for _, id := range t.IDs {
+		if refused {
+			delete(l.targets, id)
+		} else if _, taken := l.listings[id]; !taken {
+			l.listings[id] = found
+		}
+	}
 }
 
 // compare decides each of some backups, the newest first, on its own, beside one listing

@@ -42,6 +42,7 @@ type Compared struct {
 	Error    string               `json:"error,omitempty"` // why it could not be read
 
 	clusters map[string]clusterState
+	unplaced int // see clusterState
 }
 
 // ClusterChoice is the backup that is best for one cluster.
@@ -55,13 +56,16 @@ type ClusterChoice struct {
 type clusterState struct {
 	counts report.MachineCounts
 	runs   bool // something of it was seen: a VM, a Node or an instance of a pool
+	// unplaced are VMs that with another backup are the cluster's, and with this one
+	// nobody's: a backup that lacks machines knows of no Ghost, either.
+	unplaced int
 }
 
 // mayRun reports whether it is not known that all of the cluster is gone.
 func (s clusterState) mayRun() bool { return s.runs || s.counts.Unknown > 0 }
 
 func stateOf(k *report.Cluster) clusterState {
-	s := clusterState{k.Counts, k.Counts.Healthy+k.Counts.Ghost+k.Nodes.Count > 0}
+	s := clusterState{counts: k.Counts, runs: k.Counts.Healthy+k.Counts.Ghost+k.Nodes.Count > 0}
 	for i := range k.Workers.Groups {
 		if p := k.Workers.Groups[i].Pool; p != nil && len(p.Now) > 0 {
 			s.runs = true
@@ -109,7 +113,8 @@ type measure struct {
 var safest = []report.Safe{report.Yes, report.WithWork, report.Unclear, report.No}
 
 // measures are in order: the first that differs decides. What is equal in all of them is
-// decided by age, for the newest.
+// decided by age, for the newest. A Ghost is worse than any number of Stale machines, which
+// are made again.
 var measures = []measure{
 	{func(c *Compared) int { return min(len(c.Error), 1) }, func(_, o *Compared) string { return "can't be read" }},
 	{func(c *Compared) int { return len(c.Missing) }, func(_, o *Compared) string {
@@ -119,10 +124,14 @@ var measures = []measure{
 		return "has " + english.Count(len(o.Lacks), "error") + " in itself: " + english.First(3, o.Lacks)
 	}},
 	{func(c *Compared) int { return slices.Index(safest, c.Safe) }, func(b, o *Compared) string { return "is safe to restore: " + o.Answer + ", and this one: " + b.Answer }},
-	{func(c *Compared) int { return c.Machines.Unknown }, func(b, o *Compared) string { return more(o.Machines.Unknown, b.Machines.Unknown, "Unknown") }},
-	{func(c *Compared) int { return c.Machines.Ghost + c.Machines.Stale }, func(b, o *Compared) string {
-		return more(o.Machines.Ghost+o.Machines.Stale, b.Machines.Ghost+b.Machines.Stale, "Ghost and Stale")
+	{func(c *Compared) int { return c.Machines.Unknown + c.unplaced }, func(b, o *Compared) string {
+		if o.unplaced+b.unplaced > 0 {
+			return more(o.Machines.Unknown+o.unplaced, b.Machines.Unknown+b.unplaced, "machines that are Unknown or not in it")
+		}
+		return more(o.Machines.Unknown, b.Machines.Unknown, "Unknown")
 	}},
+	{func(c *Compared) int { return c.Machines.Ghost }, func(b, o *Compared) string { return more(o.Machines.Ghost, b.Machines.Ghost, "Ghost") }},
+	{func(c *Compared) int { return c.Machines.Stale }, func(b, o *Compared) string { return more(o.Machines.Stale, b.Machines.Stale, "Stale") }},
 	{func(c *Compared) int { return c.Confirm }, func(b, o *Compared) string { return more(o.Confirm, b.Confirm, "VMs to confirm") }},
 }
 
@@ -145,6 +154,7 @@ func difference(a, b *Compared) (m *measure, d int) {
 func Choose(compared []*Compared) *Comparison {
 	c := &Comparison{Compared: compared, Clusters: []ClusterChoice{}, Borrowed: []string{}, Complete: true}
 	fillMissing(compared)
+	fillUnplaced(compared)
 	best := compared[0]
 	for _, b := range compared {
 		if _, d := difference(b, best); d < 0 {
@@ -191,6 +201,24 @@ func fillMissing(compared []*Compared) {
 	}
 }
 
+// fillUnplaced counts the VMs that a backup does not know of: all are compared with the
+// same VMs.
+func fillUnplaced(compared []*Compared) {
+	running := map[string]int{}
+	for _, b := range compared {
+		for name, s := range b.clusters {
+			running[name] = max(running[name], s.counts.Healthy+s.counts.Ghost)
+		}
+	}
+	for _, b := range compared {
+		for name, s := range b.clusters {
+			s.unplaced = max(0, running[name]-s.counts.Healthy-s.counts.Ghost-s.counts.Unknown)
+			b.clusters[name] = s
+			b.unplaced += s.unplaced
+		}
+	}
+}
+
 // choose finds the clusters that another backup has better.
 func (c *Comparison) choose(best *Compared) {
 	names := map[string]bool{}
@@ -227,14 +255,15 @@ func (c *Compared) cluster(name string) *clusterState {
 // is gone is in no backup better than in none.
 func (s *clusterState) betterThan(o *clusterState) bool {
 	switch {
-	case s == nil:
+	case s == nil || !s.mayRun():
 		return false
 	case o == nil:
-		return s.mayRun()
+		return true
 	}
 	for _, pair := range [][2]int{
-		{s.counts.Unknown, o.counts.Unknown},
-		{s.counts.Ghost + s.counts.Stale, o.counts.Ghost + o.counts.Stale},
+		{s.counts.Unknown + s.unplaced, o.counts.Unknown + o.unplaced},
+		{s.counts.Ghost, o.counts.Ghost},
+		{s.counts.Stale, o.counts.Stale},
 	} {
 		if pair[0] != pair[1] {
 			return pair[0] < pair[1]
@@ -247,7 +276,11 @@ func (s *clusterState) text() string {
 	if s == nil {
 		return "nothing of it"
 	}
-	return fmt.Sprintf("%d Ghost, %d Stale and %d Unknown of %d machines", s.counts.Ghost, s.counts.Stale, s.counts.Unknown, s.counts.Total)
+	text := fmt.Sprintf("%d Ghost, %d Stale and %d Unknown of %d machines", s.counts.Ghost, s.counts.Stale, s.counts.Unknown, s.counts.Total)
+	if s.unplaced > 0 {
+		text += fmt.Sprintf(" (%d that run are not in it)", s.unplaced)
+	}
+	return text
 }
 
 // text is the comparison for a person.
@@ -268,7 +301,7 @@ func (c *Comparison) text() string {
 	rows := [][]string{{"NAME", "SAFE TO RESTORE", "GHOST", "STALE", "UNKNOWN", "HEALTHY", "MACHINES", "CLUSTERS", "LACKS"}}
 	for _, k := range c.Compared {
 		if k.Error != "" {
-			rows = append(rows, []string{k.Name, "can't be read: " + k.Error})
+			rows = append(rows, []string{k.Name, "can't be read"})
 			continue
 		}
 		lacks := dash(english.First(2, k.Lacks))
@@ -279,6 +312,11 @@ func (c *Comparison) text() string {
 		rows = append(rows, []string{k.Name, k.Answer, strconv.Itoa(m.Ghost), strconv.Itoa(m.Stale), strconv.Itoa(m.Unknown), strconv.Itoa(m.Healthy), strconv.Itoa(m.Total), strconv.Itoa(k.Clusters), lacks})
 	}
 	b.WriteString("\n" + terminal.Table(rows))
+	for _, k := range c.Compared {
+		if k.Error != "" {
+			line("%s can't be read: %s", k.Name, k.Error)
+		}
+	}
 	if n := len(c.Borrowed); n > 0 {
 		line("Credentials that a backup lacks came from another one: %s.", english.First(2, c.Borrowed))
 	}

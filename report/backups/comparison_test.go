@@ -37,6 +37,11 @@ func TestNoBackupIsBetterForWhatItLacks(t *testing.T) {
 		{"replaced, and lacking in the newer", clusters{"a": good}, clusters{"a": good, "b": {0, 3, 3, 0}}, "older", ""},
 		{"gone, and deleted before the newer", clusters{"a": good}, clusters{"a": good, "b": {0, 0, 3, 0}}, "newer", ""},
 		{"not seen, and perhaps deleted before the newer", clusters{"a": good}, clusters{"a": good, "b": {0, 0, 0, 3}}, "newer", "ns/b"},
+		{"without its machines in the older", clusters{"a": {9, 0, 3, 0}}, clusters{"a": {0, 0, 0, 0}}, "newer", ""},
+		{"without some machines in the older", clusters{"a": {9, 0, 3, 1}}, clusters{"a": {4, 0, 0, 0}}, "newer", ""},
+		{"without its machines in the newer", clusters{"a": {0, 0, 0, 0}}, clusters{"a": {9, 0, 3, 0}}, "older", ""},
+		{"gone, and without machines in the older", clusters{"a": good, "b": {0, 0, 4, 0}}, clusters{"a": {2, 1, 0, 0}, "b": {0, 0, 0, 0}}, "newer", ""},
+		{"many Stale, and a Ghost in the older", clusters{"a": {3, 0, 9, 0}}, clusters{"a": {2, 1, 0, 0}}, "newer", ""},
 		{"runs, and lacking in the newer", clusters{"a": good}, clusters{"a": good, "b": {1, 0, 2, 0}}, "older", ""},
 	} {
 		got := Choose([]*Compared{compared("newer", report.Unclear, c.newer), compared("older", report.Unclear, c.older)})
