@@ -223,3 +223,14 @@ func TestTheRightBackupIsNamed(t *testing.T) {
 		}
 	}
 }
+
+// Where no backup can be read nothing is decided, and nothing is written.
+func TestNoneCanBeRead(t *testing.T) {
+	b := newBucket(t)
+	b.put("one", "", "Completed", backuptest.Written, []byte("no tarball"))
+	b.put("two", "", "Completed", backuptest.Written.Add(time.Hour), []byte("no tarball"))
+	o := b.run("backups", "s3://velero", "--compare")
+	if o.code != exitUsage || o.stdout != "" || !strings.Contains(o.stderr, "none of the 2 backups") {
+		t.Errorf("status %d\n%s\n%s", o.code, o.stdout, o.stderr)
+	}
+}
