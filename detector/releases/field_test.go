@@ -228,3 +228,23 @@ func TestConflictsOfApply(t *testing.T) {
 		}
 	}
 }
+
+// Flux may keep records apart from the objects. A namespace narrows by that of the records,
+// and loses none of the other.
+func TestNamespaceOfRecords(t *testing.T) {
+	w := repaired(t)
+	for _, v := range []string{"1", "2"} {
+		k := [3]string{"secrets", "shop", "sh.helm.release.v1.shop.v" + v}
+		o := w[k]
+		delete(w, k)
+		put(o, "flux", "metadata", "namespace")
+		w[[3]string{"secrets", "flux", k[2]}] = o
+	}
+	if r := w.run(t, Options{Namespace: "shop"}); len(r.Releases)+len(r.WithoutRecord) > 0 {
+		t.Error(show(r.WithoutRecord))
+	}
+	all, one := w.run(t, Options{}), w.run(t, Options{Namespace: "flux"})
+	if len(one.Releases) != 1 || show(all.Releases) != show(one.Releases) || len(one.Releases[0].Extra) == 0 {
+		t.Error(show(one))
+	}
+}
