@@ -42,7 +42,9 @@ type Added struct {
 	Owner Owner  `json:"owner"`
 	// Benign says why it does not count, or is empty.
 	Benign string `json:"benign,omitempty"`
-	path   fieldpath.Path
+	// Upgrade is repairs where Helm's next upgrade takes it away; empty where it stays.
+	Upgrade string `json:"upgrade,omitempty"`
+	path    fieldpath.Path
 }
 
 // outcome is what the comparison of one object found.

@@ -248,3 +248,21 @@ func TestNamespaceOfRecords(t *testing.T) {
 		t.Error(show(one))
 	}
 }
+
+// A merge replaces lists that an apply takes for sets, and upgrade.force replaces objects.
+func TestAddedAndRemoved(t *testing.T) {
+	const live = `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingAdmissionPolicyBinding","metadata":{"name":"p","managedFields":[{"manager":"kubectl-edit","operation":"Update","fieldsV1":{"f:spec":{"f:paramRef":{"f:name":{}},"f:validationActions":{"v:\"Audit\"":{}}}}}]},"spec":{"policyName":"p","paramRef":{"name":"x"},"validationActions":["Deny","Audit"]}}`
+	for name, c := range map[string]struct{ method, flux, want string }{
+		"merged": {"", "", " repairs"}, "applied": {"ssa", "", " "}, "replaced": {"", `{"upgrade":{"force":true}}`, "repairs repairs"}, "applied by Flux": {"ssa", `{"upgrade":{"force":true}}`, " "},
+	} {
+		w := repaired(t)
+		w.edit(t, func(r Object) { r["apply_method"] = c.method })
+		if c.flux != "" {
+			w.helmRelease("shop", c.flux, `{"history":[{"version":2}]}`)
+		}
+		o := w.with(t, "validatingadmissionpolicybindings.admissionregistration.k8s.io", "", live, "{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicyBinding, metadata: {name: p}, spec: {policyName: p, validationActions: [Deny]}}\n")
+		if len(o.Added) != 2 || o.Added[0].Upgrade+" "+o.Added[1].Upgrade != c.want {
+			t.Errorf("%s: %s", name, show(o))
+		}
+	}
+}
