@@ -309,9 +309,7 @@ func (m *merger) patch(merged Object) ([]Change, error) {
 		if c.Desired == nil && c.Op != jsondiff.OperationRemove {
 			c.Desired = json.RawMessage("null") // which is a value
 		}
-		if c.Owners = wholly(m.owners, live, o.Path); o.Type != jsondiff.OperationAdd {
-			c.Owners = who(m.owners, live, o.Path)
-		}
+		c.Owners = authors(m.owners, live, o)
 		c.stays, c.unknown = m.stays(&c), m.unknown && o.Type != jsondiff.OperationAdd
 		switch {
 		case m.scaled && c.Pointer == "/spec/replicas":

@@ -266,3 +266,13 @@ func TestAddedAndRemoved(t *testing.T) {
 		}
 	}
 }
+
+// Of a map that is replaced, those are named who wrote what differs.
+func TestWhoWroteAMap(t *testing.T) {
+	const live = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"p","managedFields":[{"manager":"helm","operation":"Apply","fieldsV1":{"f:data":{"f:d":{}}}},
+{"manager":"kubectl-edit","operation":"Update","fieldsV1":{"f:data":{"f:a":{},"f:b":{},"f:c":{}}}},{"manager":"reloader","operation":"Update","fieldsV1":{"f:data":{"f:e":{}}}}]},"data":{"a":"9","b":"8","c":"7","d":"4","e":"5"}}`
+	o := repaired(t).with(t, "configmaps", "shop", live, "{apiVersion: v1, kind: ConfigMap, metadata: {name: p}, data: {a: '1', b: '2', c: '3', d: '4'}}\n")
+	if len(o.Patch) != 1 || o.Patch[0].Pointer != "/data" || len(o.Patch[0].Owners) != 1 || o.Patch[0].Owners[0].Manager != "kubectl-edit" {
+		t.Error(show(o.Patch))
+	}
+}
