@@ -14,7 +14,7 @@ func (w world) with(t testing.TB, resource, namespace, live, manifest string) *C
 	o := w.lives(t, resource, namespace, live)
 	w.more(t, manifest)
 	r := w.collect(t, New(Options{}), func(string, string) string { return "" })
-	return r.Releases[0].object(describe(o))
+	return r.Releases[len(r.Releases)-1].object(describe(o))
 }
 
 func upgrades(o *Compared) string {
@@ -274,5 +274,18 @@ func TestWhoWroteAMap(t *testing.T) {
 	o := repaired(t).with(t, "configmaps", "shop", live, "{apiVersion: v1, kind: ConfigMap, metadata: {name: p}, data: {a: '1', b: '2', c: '3', d: '4'}}\n")
 	if len(o.Patch) != 1 || o.Patch[0].Pointer != "/data" || len(o.Patch[0].Owners) != 1 || o.Patch[0].Owners[0].Manager != "kubectl-edit" {
 		t.Error(show(o.Patch))
+	}
+}
+
+// Values of charts may be passwords, also in an object that a release has.
+func TestValuesOfCharts(t *testing.T) {
+	live := `{"apiVersion":"helm.toolkit.fluxcd.io/v2","kind":"HelmRelease","metadata":{"name":"p","annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{canary}"},"managedFields":[
+{"manager":"kubectl","operation":"Update","fieldsV1":{"f:metadata":{"f:annotations":{"f:kubectl.kubernetes.io/last-applied-configuration":{}}},"f:spec":{"f:values":{"f:more":{}},"f:chart":{"f:spec":{"f:valuesFiles":{}}}}}}]},"spec":{"interval":"1m","values":{"password":"canary","more":"canary"}}}`
+	for _, manifest := range []string{`{interval: 5m, values: {password: canary1}}`, `{interval: 1m, values: {password: {deep: [canary2]}}}`, `{interval: 1m, valuesFrom: [], values: {}}`, `{values: canary}`} {
+		w := repaired(t)
+		o := w.with(t, "helmreleases.helm.toolkit.fluxcd.io", "shop", live, "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: p}, spec: "+manifest+"}\n")
+		if body := show(o); strings.Contains(body, "canary") || len(o.Patch)+len(o.Added) == 0 {
+			t.Error(body)
+		}
 	}
 }

@@ -37,6 +37,9 @@ func (w *wanted) settle(out *outcome) {
 	if c.Kind == "Secret" && strings.HasPrefix(c.APIVersion, "v1") {
 		mask(out)
 	}
+	if holdsCharts(c.APIVersion) {
+		maskValues(out)
+	}
 	c.Patch = out.changes
 	count := map[string]int{}
 	counted := false
