@@ -2,6 +2,7 @@ package releases
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -75,7 +76,9 @@ func (r *Release) nextUpgrade() {
 			a.Reasons = append(a.Reasons, o.Subject()+": "+o.Message+": the next upgrade fails")
 		}
 	}
-	if r.Counts.Added > 0 {
+	if slices.ContainsFunc(r.Objects, func(o *Compared) bool {
+		return slices.ContainsFunc(o.Added, func(a Added) bool { return a.Benign == "" && a.Upgrade == "" })
+	}) {
 		a.Reasons = append(a.Reasons, "what others added stays: neither Helm nor Flux removes it")
 	}
 }

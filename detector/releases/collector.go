@@ -170,10 +170,10 @@ func (c *Collector) planRelease(k key, s *stored) {
 		History: s.revisions[1:], HelmStatus: s.revisions[0].Status, hooks: map[string]bool{},
 	}
 	c.byID[r.id()] = r
-	if c.options.Namespace != "" && c.options.Namespace != k.namespace {
-		return
+	skipped := c.options.Namespace != "" && c.options.Namespace != k.namespace
+	if !skipped {
+		c.releases = append(c.releases, r)
 	}
-	c.releases = append(c.releases, r)
 	rec, why := (*record)(nil), s.damaged
 	if why == "" {
 		var err error
@@ -182,6 +182,12 @@ func (c *Collector) planRelease(k key, s *stored) {
 		}
 	}
 	s.packed = ""
+	if skipped { // its objects name it, in the namespace that it is installed in
+		if rec != nil {
+			c.byTarget[cmp.Or(rec.Namespace, k.namespace)+"/"+k.name] = r
+		}
+		return
+	}
 	if rec != nil {
 		if c.kept += len(rec.Manifest); c.kept > maxManifests {
 			rec, why = nil, fmt.Sprintf("the manifests of the backup are larger than %d MiB", maxManifests>>20)
@@ -322,15 +328,17 @@ func (c *Collector) claims(resource string, live Object) {
 		return
 	}
 	namespace = cmp.Or(namespace, text(live, "metadata", "namespace"))
-	if c.options.Namespace != "" && c.options.Namespace != namespace {
-		return
-	}
 	id := namespace + "/" + name
 	if r := cmp.Or(c.byTarget[id], c.byID[id]); r != nil && r.Storage != "" {
-		declared := slices.ContainsFunc(c.wanted[resource+"\x00"+text(live, "metadata", "namespace")+"\x00"+text(live, "metadata", "name")], func(w *wanted) bool { return w.release == r })
+		declared := slices.ContainsFunc(c.wanted[resource+"\x00"+text(live, "metadata", "namespace")+"\x00"+text(live, "metadata", "name")], func(w *wanted) bool {
+			return w.release.Name == r.Name && w.release.target == r.target // of the other storage, too
+		})
 		if r.Reason != Unreadable && len(r.faults) == 0 && !declared && !r.hooks[text(live, "kind")+"/"+text(live, "metadata", "name")] {
 			r.Extra = append(r.Extra, describe(live))
 		}
+		return
+	}
+	if c.options.Namespace != "" && c.options.Namespace != namespace {
 		return
 	}
 	l := c.lost[id]

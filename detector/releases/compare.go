@@ -42,7 +42,9 @@ type Added struct {
 	Owner Owner  `json:"owner"`
 	// Benign says why it does not count, or is empty.
 	Benign string `json:"benign,omitempty"`
-	path   fieldpath.Path
+	// Upgrade is repairs where Helm's next upgrade takes it away; empty where it stays.
+	Upgrade string `json:"upgrade,omitempty"`
+	path    fieldpath.Path
 }
 
 // outcome is what the comparison of one object found.
@@ -307,9 +309,7 @@ func (m *merger) patch(merged Object) ([]Change, error) {
 		if c.Desired == nil && c.Op != jsondiff.OperationRemove {
 			c.Desired = json.RawMessage("null") // which is a value
 		}
-		if c.Owners = wholly(m.owners, live, o.Path); o.Type != jsondiff.OperationAdd {
-			c.Owners = who(m.owners, live, o.Path)
-		}
+		c.Owners = authors(m.owners, live, o)
 		c.stays, c.unknown = m.stays(&c), m.unknown && o.Type != jsondiff.OperationAdd
 		switch {
 		case m.scaled && c.Pointer == "/spec/replicas":
@@ -383,42 +383,4 @@ func plain(v any) any {
 		}
 	}
 	return v
-}
-
-// converted is an autoscaler of version 1 as one of version 2, or the reverse;
-// other objects are not converted.
-func converted(live Object, to string) Object {
-	if text(live, "kind") != "HorizontalPodAutoscaler" {
-		return nil
-	}
-	body, err := json.Marshal(live)
-	if err != nil {
-		return nil
-	}
-	out, err := parse(body)
-	if err != nil {
-		return nil
-	}
-	spec, _ := out["spec"].(Object)
-	const target = "targetCPUUtilizationPercentage"
-	switch from := text(live, "apiVersion"); {
-	case from == "autoscaling/v1" && to == "autoscaling/v2":
-		if v := spec[target]; v != nil {
-			delete(spec, target)
-			spec["metrics"] = []any{Object{"type": "Resource", "resource": Object{"name": "cpu", "target": Object{"type": "Utilization", "averageUtilization": v}}}}
-		}
-	case from == "autoscaling/v2" && to == "autoscaling/v1":
-		metrics := list(spec, "metrics")
-		delete(spec, "metrics")
-		delete(spec, "behavior")
-		for _, metric := range metrics {
-			if at(metric, "resource", "name") == "cpu" {
-				spec[target] = at(metric, "resource", "target", "averageUtilization")
-			}
-		}
-	default:
-		return nil
-	}
-	out["apiVersion"] = to
-	return out
 }

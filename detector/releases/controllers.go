@@ -20,6 +20,7 @@ type controller struct {
 	suspended bool
 	waits     bool   // it depends on other HelmReleases
 	apply     string // a HelmRelease's: ssa, csa, or as the release was
+	replaces  bool   // upgrade.force: objects are replaced, unless they are applied
 	newest    int    // version of the newest entry of its history; 0 without
 }
 
@@ -57,7 +58,7 @@ func (c *Collector) readHelmRelease(o Object) {
 	k := &controller{
 		object: describe(o), kind: "HelmRelease", release: storage + "/" + release,
 		mode: cmp.Or(text(o, "spec", "driftDetection", "mode"), "disabled"), suspended: at(o, "spec", "suspend") == true,
-		waits: len(list(o, "spec", "dependsOn")) > 0,
+		replaces: at(o, "spec", "upgrade", "force") == true, waits: len(list(o, "spec", "dependsOn")) > 0,
 	}
 	k.apply = map[string]string{"enabled": "ssa", "disabled": "csa"}[text(o, "spec", "upgrade", "serverSideApply")]
 	for _, h := range list(o, "status", "history") {

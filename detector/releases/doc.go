@@ -10,6 +10,6 @@
 // merge of a server-side apply (schema.go, compare.go), and what a server refuses
 // (refuse.go).
 //
-// The package decides and reads nothing. Values of Secrets are masked in its
+// The package decides and reads nothing. Values of Secrets and of charts are masked in its
 // [Result], and Helm's values are never read.
 package releases

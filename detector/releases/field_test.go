@@ -14,7 +14,7 @@ func (w world) with(t testing.TB, resource, namespace, live, manifest string) *C
 	o := w.lives(t, resource, namespace, live)
 	w.more(t, manifest)
 	r := w.collect(t, New(Options{}), func(string, string) string { return "" })
-	return r.Releases[0].object(describe(o))
+	return r.Releases[len(r.Releases)-1].object(describe(o))
 }
 
 func upgrades(o *Compared) string {
@@ -225,6 +225,67 @@ func TestConflictsOfApply(t *testing.T) {
 		}
 		if got := upgrades(o); got != c.want || owner != c.owner {
 			t.Errorf("%s: %s by %q\nwant %s by %q", name, got, owner, c.want, c.owner)
+		}
+	}
+}
+
+// Flux may keep records apart from the objects. A namespace narrows by that of the records,
+// and loses none of the other.
+func TestNamespaceOfRecords(t *testing.T) {
+	w := repaired(t)
+	for _, v := range []string{"1", "2"} {
+		k := [3]string{"secrets", "shop", "sh.helm.release.v1.shop.v" + v}
+		o := w[k]
+		delete(w, k)
+		put(o, "flux", "metadata", "namespace")
+		w[[3]string{"secrets", "flux", k[2]}] = o
+	}
+	if r := w.run(t, Options{Namespace: "shop"}); len(r.Releases)+len(r.WithoutRecord) > 0 {
+		t.Error(show(r.WithoutRecord))
+	}
+	all, one := w.run(t, Options{}), w.run(t, Options{Namespace: "flux"})
+	if len(one.Releases) != 1 || show(all.Releases) != show(one.Releases) || len(one.Releases[0].Extra) == 0 {
+		t.Error(show(one))
+	}
+}
+
+// A merge replaces lists that an apply takes for sets, and upgrade.force replaces objects.
+func TestAddedAndRemoved(t *testing.T) {
+	const live = `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingAdmissionPolicyBinding","metadata":{"name":"p","managedFields":[{"manager":"kubectl-edit","operation":"Update","fieldsV1":{"f:spec":{"f:paramRef":{"f:name":{}},"f:validationActions":{"v:\"Audit\"":{}}}}}]},"spec":{"policyName":"p","paramRef":{"name":"x"},"validationActions":["Deny","Audit"]}}`
+	for name, c := range map[string]struct{ method, flux, want string }{
+		"merged": {"", "", " repairs"}, "applied": {"ssa", "", " "}, "replaced": {"", `{"upgrade":{"force":true}}`, "repairs repairs"}, "applied by Flux": {"ssa", `{"upgrade":{"force":true}}`, " "},
+	} {
+		w := repaired(t)
+		w.edit(t, func(r Object) { r["apply_method"] = c.method })
+		if c.flux != "" {
+			w.helmRelease("shop", c.flux, `{"history":[{"version":2}]}`)
+		}
+		o := w.with(t, "validatingadmissionpolicybindings.admissionregistration.k8s.io", "", live, "{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicyBinding, metadata: {name: p}, spec: {policyName: p, validationActions: [Deny]}}\n")
+		if len(o.Added) != 2 || o.Added[0].Upgrade+" "+o.Added[1].Upgrade != c.want {
+			t.Errorf("%s: %s", name, show(o))
+		}
+	}
+}
+
+// Of a map that is replaced, those are named who wrote what differs.
+func TestWhoWroteAMap(t *testing.T) {
+	const live = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"p","managedFields":[{"manager":"helm","operation":"Apply","fieldsV1":{"f:data":{"f:d":{}}}},
+{"manager":"kubectl-edit","operation":"Update","fieldsV1":{"f:data":{"f:a":{},"f:b":{},"f:c":{}}}},{"manager":"reloader","operation":"Update","fieldsV1":{"f:data":{"f:e":{}}}}]},"data":{"a":"9","b":"8","c":"7","d":"4","e":"5"}}`
+	o := repaired(t).with(t, "configmaps", "shop", live, "{apiVersion: v1, kind: ConfigMap, metadata: {name: p}, data: {a: '1', b: '2', c: '3', d: '4'}}\n")
+	if len(o.Patch) != 1 || o.Patch[0].Pointer != "/data" || len(o.Patch[0].Owners) != 1 || o.Patch[0].Owners[0].Manager != "kubectl-edit" {
+		t.Error(show(o.Patch))
+	}
+}
+
+// Values of charts may be passwords, also in an object that a release has.
+func TestValuesOfCharts(t *testing.T) {
+	live := `{"apiVersion":"helm.toolkit.fluxcd.io/v2","kind":"HelmRelease","metadata":{"name":"p","annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{canary}"},"managedFields":[
+{"manager":"kubectl","operation":"Update","fieldsV1":{"f:metadata":{"f:annotations":{"f:kubectl.kubernetes.io/last-applied-configuration":{}}},"f:spec":{"f:values":{"f:more":{}},"f:chart":{"f:spec":{"f:valuesFiles":{}}}}}}]},"spec":{"interval":"1m","values":{"password":"canary","more":"canary"}}}`
+	for _, manifest := range []string{`{interval: 5m, values: {password: canary1}}`, `{interval: 1m, values: {password: {deep: [canary2]}}}`, `{interval: 1m, valuesFrom: [], values: {}}`, `{values: canary}`} {
+		w := repaired(t)
+		o := w.with(t, "helmreleases.helm.toolkit.fluxcd.io", "shop", live, "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: p}, spec: "+manifest+"}\n")
+		if body := show(o); strings.Contains(body, "canary") || len(o.Patch)+len(o.Added) == 0 {
+			t.Error(body)
 		}
 	}
 }

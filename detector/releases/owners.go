@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wI2L/jsondiff"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
@@ -82,6 +83,41 @@ func who(entries []ownership, live any, pointer string) []Owner {
 			best, found = depth, nil
 		}
 		found = append(found, e.Owner)
+	}
+	return found
+}
+
+// authors lists who wrote what an operation changes: of a map, the keys that differ.
+func authors(entries []ownership, live any, o jsondiff.Operation) []Owner {
+	if o.Type == jsondiff.OperationAdd {
+		return wholly(entries, live, o.Path)
+	}
+	is, ok := o.OldValue.(map[string]any)
+	to, too := o.Value.(map[string]any)
+	if !ok || !too {
+		return who(entries, live, o.Path)
+	}
+	var found []Owner
+	key := func(k string, v any) {
+		below := jsondiff.Operation{Type: jsondiff.OperationReplace, Path: o.Path + "/" + strings.ReplaceAll(strings.ReplaceAll(k, "~", "~0"), "/", "~1"), OldValue: is[k], Value: v}
+		if _, has := is[k]; !has {
+			below.Type = jsondiff.OperationAdd
+		}
+		for _, by := range authors(entries, live, below) {
+			if !slices.Contains(found, by) {
+				found = append(found, by)
+			}
+		}
+	}
+	for _, k := range sortedKeys(is) {
+		if v, has := to[k]; !has || !equal(v, is[k]) {
+			key(k, v)
+		}
+	}
+	for _, k := range sortedKeys(to) {
+		if _, has := is[k]; !has {
+			key(k, to[k])
+		}
 	}
 	return found
 }

@@ -29,8 +29,16 @@ func (w *wanted) settle(out *outcome) {
 			c.Message = "a rule sets aside a field that another manager wrote"
 		}
 	}
+	for i := range c.Added {
+		if w.removes(&c.Added[i]) {
+			c.Added[i].Upgrade = Repairs
+		}
+	}
 	if c.Kind == "Secret" && strings.HasPrefix(c.APIVersion, "v1") {
 		mask(out)
+	}
+	if holdsCharts(c.APIVersion) {
+		maskValues(out)
 	}
 	c.Patch = out.changes
 	count := map[string]int{}
@@ -62,14 +70,13 @@ func (w *wanted) settle(out *outcome) {
 // what changed between the manifests; a server-side apply meets every other manager, over whom
 // helm-controller always forces its way.
 func (w *wanted) upgrade(ch *Change, out *outcome) string {
-	method, forced := w.release.ApplyMethod, false
-	if k := w.release.controller; k != nil && k.kind == "HelmRelease" {
-		method, forced = cmp.Or(k.apply, method), true // internal/action/upgrade.go v1.6.3
-	}
+	method, flux := w.release.method()
 	switch {
+	case flux != nil && flux.replaces && method != "ssa" && !strings.Contains(out.refused, "immutable") && !strings.Contains(out.refused, "shrink"):
+		return Repairs
 	case method == "ssa":
 		others := ch.unknown || slices.ContainsFunc(ch.Owners, func(o Owner) bool { return !o.own || o.Operation != "Apply" })
-		if out.refused != "" || others && !forced {
+		if out.refused != "" || others && flux == nil {
 			return Fails
 		}
 		return Repairs
@@ -79,6 +86,25 @@ func (w *wanted) upgrade(ch *Change, out *outcome) string {
 		return Leaves
 	}
 	return Repairs
+}
+
+// method is how the next upgrade writes, and the HelmRelease that has it done, if any
+// (helm-controller internal/action/upgrade.go v1.6.3).
+func (r *Release) method() (string, *controller) {
+	if k := r.controller; k != nil && k.kind == "HelmRelease" {
+		return cmp.Or(k.apply, r.ApplyMethod), k
+	}
+	return r.ApplyMethod, nil
+}
+
+// removes reports whether the next upgrade takes away what others added: a merge replaces
+// lists that an apply merges as sets, and upgrade.force whole objects.
+func (w *wanted) removes(a *Added) bool {
+	method, flux := w.release.method()
+	if method == "ssa" || a.path[0].FieldName != nil && *a.path[0].FieldName == "metadata" {
+		return false
+	}
+	return flux != nil && flux.replaces || !w.twoWay && a.path[len(a.path)-1].Value != nil
 }
 
 // marks reports whether a change gives an object the marks of Helm, which no manifest has, and

@@ -52,7 +52,7 @@ func withoutZeros(v any, leftOut func(field string) bool) any {
 var zeroMeans = map[string]any{
 	"spec.clusterIP": nil, "spec.clusterIPs": nil, "ports.nodePort": nil, "spec.healthCheckNodePort": nil,
 	"containers.imagePullPolicy": nil, "initContainers.imagePullPolicy": nil, "spec.externalTrafficPolicy": nil,
-	"ports.targetPort": nil, "spec.sessionAffinity": "None", "spec.dnsPolicy": "ClusterFirst", "spec.schedulerName": "default-scheduler",
+	"ports.targetPort": nil, "spec.sessionAffinity": "None", "spec.dnsPolicy": "ClusterFirst", "spec.restartPolicy": "Always", "spec.schedulerName": "default-scheduler",
 	"spec.podManagementPolicy": "OrderedReady", "spec.concurrencyPolicy": "Allow", "strategy.type": "RollingUpdate", "updateStrategy.type": "RollingUpdate",
 	"containers.terminationMessagePath": "/dev/termination-log", "containers.terminationMessagePolicy": "File",
 	"initContainers.terminationMessagePath": "/dev/termination-log", "initContainers.terminationMessagePolicy": "File",

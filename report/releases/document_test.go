@@ -24,7 +24,7 @@ func full() *Document {
 			Objects: []*releases.Compared{{
 				APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "a\x1b[31m", Verdict: "changed", Refused: "immutable", Message: "m", Summary: "s",
 				Patch: []releases.Change{{Op: "replace", Pointer: "/data/a", Path: "data.a", Desired: "1", Live: "2", Owners: []releases.Owner{owner}, Unseen: true, Benign: "b", Upgrade: "fails"}},
-				Added: []releases.Added{{Path: "data.b", Value: "3", Owner: owner, Benign: "b"}}, Event: "e", Upgrade: "repairs",
+				Added: []releases.Added{{Path: "data.b", Value: "3", Owner: owner, Benign: "b", Upgrade: "repairs"}}, Event: "e", Upgrade: "repairs",
 			}},
 			Extra: []string{"ConfigMap/shop/b"},
 			After: releases.After{State: "drifted", Missing: 1, Overwrites: "o", Upgrade: "fails", Reasons: []string{"r"}, Do: []releases.Step{{Text: "t", Command: "c"}}},

@@ -167,9 +167,12 @@ func (p *printer) object(o *releases.Compared) {
 		return
 	}
 	for _, a := range o.Added {
-		if a.Benign == "" {
+		switch {
+		case a.Benign == "" && a.Upgrade != "":
+			p.line("    ", "added: %s = %s  %s  an upgrade removes it", a.Path, shown(a.Value), owner(a.Owner))
+		case a.Benign == "":
 			p.line("    ", "added: %s = %s  %s  stays for ever", a.Path, shown(a.Value), owner(a.Owner))
-		} else {
+		default:
 			p.line("    ", "named: %s = %s  %s  %s", a.Path, shown(a.Value), owner(a.Owner), a.Benign)
 		}
 	}
