@@ -299,3 +299,15 @@ func TestBastionWithoutOwner(t *testing.T) {
 	}
 	w.demand(t, living, detector.Healthy, "")
 }
+
+// An OpenStackServer is not what a Machine waits for.
+func TestMachineWithoutOpenStackMachine(t *testing.T) {
+	_, data := cloudOf(t, openstacklab.Options{})
+	data = edit(t, data, func(resource string, object map[string]any) bool {
+		name := inside(object, "metadata")["name"]
+		return resource != "openstackmachines.infrastructure.cluster.x-k8s.io" || name != living && name != gone
+	})
+	w := decide(t, data)
+	w.demand(t, living, detector.Unknown, detector.InfraObjectMissing)
+	w.demand(t, gone, detector.Stale, detector.InstanceNotFound)
+}
