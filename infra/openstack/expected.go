@@ -37,7 +37,8 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 	name := objs.serverName(m)
 	c := infra.ExpectedMachine{
 		Machine: m.index, Provider: Name, Home: infra.HomeScope{Target: m.home},
-		InfraMissing: m.machine == nil && m.server == nil,
+		// The Machine names the OpenStackMachine: the OpenStackServer alone makes none ready.
+		InfraMissing: m.index >= 0 && m.machine == nil,
 		Names:        []infra.Key{{Kind: keyName, Value: name}},
 		// A server never gets another id. One that has the machine's name may stand in for
 		// it as long as CAPO's own port of that name does not show that it does not.
@@ -58,7 +59,7 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 		// The id of a server in a cell that is down is known, and its name is not.
 		c.Blind = []infra.Key{nameless}
 	}
-	if !c.InfraMissing {
+	if m.meta() != nil {
 		c.Searches = []infra.Key{{Kind: keyName, Value: name}}
 	}
 	c.Restore = objs.restore(m)

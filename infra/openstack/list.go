@@ -297,10 +297,14 @@ func (l *listing) readMissing(ctx context.Context, paged bool, version string) *
 	if len(ids) > maxMissing {
 		return listFault(ctx, l.target, "looking up servers that the backup records", answerError(fmt.Sprintf("%d of them are not in the list, which may lack those of a cell that is down; no more than %d are looked up one by one", len(ids), maxMissing)))
 	}
+	listed := l.Count()
 	for _, id := range ids {
 		if err := l.lookUpServer(ctx, id); err != nil {
 			return listFault(ctx, l.target, "looking up a server that the backup records", err)
 		}
+	}
+	if n := l.Count() - listed; n > 0 && !old {
+		l.Warnings = append(l.Warnings, fmt.Sprintf("%s: the list lacks %d of the servers that the backup records and that exist, as of a cell that is down: others of that cell, of which the backup knows nothing, may be missing", where(l.target), n))
 	}
 	return nil
 }

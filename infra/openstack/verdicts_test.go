@@ -113,7 +113,7 @@ func TestCellDown(t *testing.T) {
 			w := decide(t, data)
 			w.demand(t, living, detector.Unknown, detector.InstanceUnreadable)
 			w.demand(t, gone, detector.Stale, detector.InstanceNotFound)
-			if old := o.Microversion != ""; old != (len(w.listing.Warnings) > 0) {
+			if silent := o.Microversion != "" || o.PageSize > 0; silent != (len(w.listing.Warnings) > 0) {
 				t.Errorf("warnings %q", w.listing.Warnings)
 			}
 		})
@@ -298,4 +298,16 @@ func TestBastionWithoutOwner(t *testing.T) {
 		t.Errorf("the bastion is %+v; excluded are %v", v, w.excluded)
 	}
 	w.demand(t, living, detector.Healthy, "")
+}
+
+// An OpenStackServer is not what a Machine waits for.
+func TestMachineWithoutOpenStackMachine(t *testing.T) {
+	_, data := cloudOf(t, openstacklab.Options{})
+	data = edit(t, data, func(resource string, object map[string]any) bool {
+		name := inside(object, "metadata")["name"]
+		return resource != "openstackmachines.infrastructure.cluster.x-k8s.io" || name != living && name != gone
+	})
+	w := decide(t, data)
+	w.demand(t, living, detector.Unknown, detector.InfraObjectMissing)
+	w.demand(t, gone, detector.Stale, detector.InstanceNotFound)
 }

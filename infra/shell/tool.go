@@ -67,6 +67,7 @@ type Scope struct {
 type Instance struct {
 	Scope
 	ID, Ref, Name string // as in the report
+	State         string // as its infrastructure calls it
 }
 
 // Resource is something beside instances that is known to be present: a VPC.

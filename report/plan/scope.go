@@ -19,7 +19,7 @@ type scope struct {
 
 // at is an instance of the scope, as the tool takes it.
 func (p *scope) at(i *report.Instance) shell.Instance {
-	return shell.Instance{Scope: p.Scope, ID: i.ID, Ref: i.Ref, Name: i.Name}
+	return shell.Instance{Scope: p.Scope, ID: i.ID, Ref: i.Ref, Name: i.Name, State: i.State}
 }
 
 // findScopes names a variable for every scope that commands will address.

@@ -91,8 +91,16 @@ func status(i shell.Instance) shell.Command {
 	return line(i.Scope, "server", "show", i.ID, "-f", "value", "-c", "status")
 }
 
-// Start starts a server.
-func (Tool) Start(i shell.Instance) shell.Command { return line(i.Scope, "server", "start", i.ID) }
+// starts are the commands for servers that are not running in another way than stopped:
+// Nova refuses each of them in any other state (nova/compute/api.py 34.0.0).
+var starts = map[string]string{
+	"PAUSED": "unpause", "SUSPENDED": "resume", "SHELVED": "unshelve", "SHELVED_OFFLOADED": "unshelve", "RESCUE": "unrescue",
+}
+
+// Start starts a server, or wakes it.
+func (Tool) Start(i shell.Instance) shell.Command {
+	return line(i.Scope, "server", cmp.Or(starts[i.State], "start"), i.ID)
+}
 
 // Stop stops a server.
 func (Tool) Stop(i shell.Instance) shell.Command { return line(i.Scope, "server", "stop", i.ID) }

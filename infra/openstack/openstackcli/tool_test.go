@@ -46,3 +46,15 @@ func TestLeaveBalancer(t *testing.T) {
 		}
 	}
 }
+
+// What is not running has more states than stopped, and Nova wakes each of them by
+// another command.
+func TestStart(t *testing.T) {
+	for state, verb := range map[string]string{"SHUTOFF": "start", "": "start", "PAUSED": "unpause", "SUSPENDED": "resume", "SHELVED_OFFLOADED": "unshelve", "RESCUE": "unrescue"} {
+		i := instance
+		i.State = state
+		if line := (Tool{}).Start(i).Text(); !strings.HasSuffix(line, "server "+verb+" "+instance.ID) {
+			t.Errorf("%s: %s", state, line)
+		}
+	}
+}
