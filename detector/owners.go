@@ -34,7 +34,7 @@ type owners struct {
 
 func newOwners(s *backup.Snapshot, expected []*expectedMachine, c *infra.Expected) *owners {
 	o := &owners{
-		planes: s.ControlPlanesByCluster(), groups: map[infra.OwnerID]*backup.Group{},
+		planes: s.ControlPlanesByCluster(), groups: make(map[infra.OwnerID]*backup.Group, len(s.Groups)),
 		count: map[infra.OwnerID]int64{}, orphans: map[infra.OwnerID]orphanCount{}, inCluster: map[backup.ClusterID][]*backup.Group{}, pooled: map[infra.OwnerID]bool{},
 		managed: c.ManagedPlanes,
 	}

@@ -35,9 +35,9 @@ type examination struct {
 func examine(s *backup.Snapshot, secrets *backup.Secrets, o Options) *examination {
 	e := &examination{
 		Snapshot: s, secrets: secrets, options: o, hasSecrets: make([]bool, len(s.Backups)),
-		groups: map[owner]*backup.Group{}, planes: map[owner]*backup.ControlPlane{},
-		machines: map[owner][]*backup.Machine{}, kubeadm: map[backup.ClusterID]bool{},
-		configs: map[object]*backup.Record[configFields]{},
+		groups: make(map[owner]*backup.Group, len(s.Groups)), planes: make(map[owner]*backup.ControlPlane, len(s.ControlPlanes)),
+		machines: make(map[owner][]*backup.Machine, len(s.Groups)), kubeadm: make(map[backup.ClusterID]bool, len(s.Clusters)),
+		configs: make(map[object]*backup.Record[configFields], configKind.In(s).Len()),
 	}
 	for secret := range secrets.All() {
 		e.hasSecrets[secret.Backup] = true

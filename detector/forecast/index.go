@@ -50,7 +50,7 @@ func newIndex(in *Inputs) *index {
 		in:       in,
 		machines: make(map[string]*backup.Machine, len(s.Machines)), expected: make(map[string]*infra.ExpectedMachine, len(in.Expected.Machines)),
 		clusters: map[backup.ClusterID]*backup.Cluster{}, planes: map[backup.ClusterID][]*backup.ControlPlane{},
-		groups: map[owner]*backup.Group{}, sets: map[owner][]*backup.Group{}, counts: map[owner]int{},
+		groups: make(map[owner]*backup.Group, len(s.Groups)), sets: map[owner][]*backup.Group{}, counts: map[owner]int{},
 		managed: managedTopologies(s), halts: map[backup.ClusterID][]standstill{}, absent: map[absence]bool{}, recipes: map[recipe][]infra.Need{},
 		nodes: map[nodeKey]*infra.Node{}, read: map[backup.ClusterID]bool{},
 	}

@@ -31,7 +31,7 @@ func LabelFields[T any](of func(*T) *Labels) []backup.Field[T] {
 // Then it visits the infrastructure machines that are left over, with index -1, unless
 // they name no cluster.
 func EachMachine[T any](s *backup.Snapshot, of infra.GroupKind, table *backup.Table[T], visit func(index int, cluster backup.ClusterID, at Object, r *backup.Record[T])) {
-	all, used := Index(table), map[*backup.Record[T]]bool{}
+	all, used := Index(table), make(map[*backup.Record[T]]bool, table.Len())
 	for i := range s.Machines {
 		m := &s.Machines[i]
 		if ref := m.Infrastructure; ref.Group == of.Group && ref.Kind == of.Kind {

@@ -65,7 +65,7 @@ func newObjects(s *backup.Snapshot) *objects {
 		snapshot: s, controlPlanes: s.ControlPlanesByCluster(), clusters: capi.Index(clusters.In(s)), templates: capi.Index(templates.In(s)),
 		zones: capi.Index(zones.In(s)), domains: capi.Index(domains.In(s)),
 		identities: capi.Index(identities.In(s)), namespaces: capi.Index(namespaces.In(s)), known: capi.Clusters(s),
-		vmOf: map[capi.Object]*backup.Record[vsphereVM]{}, vmNamed: map[capi.Object]*backup.Record[vsphereVM]{},
+		vmOf: make(map[capi.Object]*backup.Record[vsphereVM], vms.In(s).Len()), vmNamed: map[capi.Object]*backup.Record[vsphereVM]{},
 		servers: map[string]string{}, locations: map[cloneSpec]location{}, targets: map[clusterServer]string{}, sets: map[capi.Object]bool{},
 	}
 	for i := range s.Groups {

@@ -29,7 +29,7 @@ func (objs *objects) owners() []owner {
 }
 
 func (objs *objects) findOwners() []owner {
-	byOwner := map[infra.OwnerID][]*member{}
+	byOwner := make(map[infra.OwnerID][]*member, len(objs.snapshot.ControlPlanes)+len(objs.snapshot.Groups))
 	for i := range objs.members {
 		m := &objs.members[i]
 		for _, id := range objs.ownersOf(m) {
