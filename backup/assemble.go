@@ -66,7 +66,8 @@ func (e *endpointFields) hostPort() string {
 	if e.Host == "" || !e.Port.Known || e.Port.N == 0 {
 		return ""
 	}
-	return net.JoinHostPort(e.Host, strconv.FormatInt(e.Port.N, 10))
+	host := e.Host[strings.LastIndexByte(e.Host, '@')+1:] // what is before it may be a password
+	return net.JoinHostPort(host, strconv.FormatInt(e.Port.N, 10))
 }
 
 func (a *assembly) readClusters() {

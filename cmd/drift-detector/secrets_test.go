@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -114,11 +117,37 @@ func (m *markers) value(secret, key, encoded string) string {
 		// (A bearer token is printable ASCII without spaces, else it is refused.)
 		token, _ := json.Marshal(m.add(fmt.Sprintf(`MARK%d<"&+/\token>`, len(*m))))
 		return strings.Replace(string(old), "    client-key-data:", "    token: "+string(token)+"\n    client-key-data:", 1)
+	case key == "release":
+		return m.release(string(old))
 	case key == "credentials.yaml":
 		password, _ := json.Marshal(m.next("bootstrap"))
 		return "username: user\npassword: " + string(password) + "\n"
 	}
 	return m.next(key)
+}
+
+// release puts markers into the values of a Helm release, and of its chart.
+func (m *markers) release(encoded string) string {
+	packed, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		panic(err)
+	}
+	unpack, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		panic(err)
+	}
+	var r object
+	if err := json.NewDecoder(unpack).Decode(&r); err != nil {
+		panic(err)
+	}
+	in(r, "config")["password"] = m.next("value")
+	in(r, "chart", "values", "db")["password"] = m.next("default")
+	var out bytes.Buffer
+	pack := gzip.NewWriter(&out)
+	if err := errors.Join(json.NewEncoder(pack).Encode(r), pack.Close()); err != nil {
+		panic(err)
+	}
+	return base64.StdEncoding.EncodeToString(out.Bytes())
 }
 
 // No secret of the backup occurs in any output, log, error or saved inventory,

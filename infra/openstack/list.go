@@ -304,7 +304,7 @@ func (l *listing) readMissing(ctx context.Context, paged bool, version string) *
 		}
 	}
 	if n := l.Count() - listed; n > 0 && !old {
-		l.Warnings = append(l.Warnings, fmt.Sprintf("%s: the list lacks %d of the servers that the backup records and that exist, as of a cell that is down: others of that cell, of which the backup knows nothing, may be missing", where(l.target), n))
+		l.Warnings = append(l.Warnings, fmt.Sprintf("%s: the list lacks %d of the servers that the backup records and that exist, those of a cell that is down: it may lack others of that cell, which the backup does not know", where(l.target), n))
 	}
 	return nil
 }

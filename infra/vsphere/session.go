@@ -262,6 +262,9 @@ func (v *vcenter) login(ctx context.Context, user, password string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if v.ServiceContent.SessionManager == nil {
+		return errors.New("this is no vCenter: it has no session manager")
+	}
 	detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() {

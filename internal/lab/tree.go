@@ -26,8 +26,9 @@ func (v *VCenter) listsOf(vm *simulator.VirtualMachine) []list {
 	if f, ok := registry.Get(*vm.Parent).(*simulator.Folder); ok {
 		lists = append(lists, list{f, &f.ChildEntity})
 	}
-	if vm.ResourcePool != nil {
-		if p, ok := registry.Get(*vm.ResourcePool).(*simulator.ResourcePool); ok {
+	// A VM that was cloned is in the pool of the other one, too.
+	for _, e := range registry.All("ResourcePool") {
+		if p, ok := e.(*simulator.ResourcePool); ok && slices.Contains(p.Vm, vm.Self) {
 			lists = append(lists, list{p, &p.Vm})
 		}
 	}
