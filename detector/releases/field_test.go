@@ -292,3 +292,21 @@ func TestValuesOfCharts(t *testing.T) {
 		}
 	}
 }
+
+// Sveltos takes templates for names of releases; what is not known is said.
+func TestTemplatesOfNames(t *testing.T) {
+	for name, want := range map[string]string{"{{ .Cluster.metadata.name }}-shop": "ClusterSummary/mgmt/s", "{{ .Values.x }}": ""} {
+		w := repaired(t)
+		for _, k := range []string{"1", "2"} {
+			delete(w, [3]string{"secrets", "shop", "sh.helm.release.v1.shop.v" + k})
+		}
+		record := reparsed(t, repaired(t)[newestRecord])
+		put(record, "mgmt-shop", "metadata", "labels", "name")
+		w[newestRecord] = record
+		w[[3]string{"clustersummaries.config.projectsveltos.io", "mgmt", "s"}] = decode(t, fmt.Sprintf(`{"kind":"ClusterSummary","metadata":{"name":"s","namespace":"mgmt"},"spec":{"clusterName":"mgmt","clusterNamespace":"mgmt","clusterProfileSpec":{"helmCharts":[{"releaseName":%q,"releaseNamespace":"shop"}]}}}`, name))
+		r := w.run(t, Options{})
+		if r.Releases[0].Controller != want || (want == "") != (len(r.Said) == 1) {
+			t.Error(name, r.Releases[0].Name, r.Releases[0].Controller, show(r.Said))
+		}
+	}
+}
