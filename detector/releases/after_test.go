@@ -7,56 +7,58 @@ import (
 )
 
 // What a restore makes of a release, by one change of the lab's backup.
+var afters = []struct {
+	name       string
+	world      func(testing.TB) world
+	change     func(testing.TB, world)
+	state      string
+	overwrites string
+	upgrade    string
+	reason, do string // part of one
+}{
+	{"in sync, no controller", repaired, func(testing.TB, world) {}, "drifted", "", "", "no controller looks after it", ""},
+	{"refused", shop, func(testing.TB, world) {}, "drifted", "", Fails, "two ports named http: Flux does not see it, and the next upgrade fails", "kubectl edit service shop-web --namespace shop"},
+	{"HelmRelease", repaired, func(_ testing.TB, w world) { w.helmRelease("shop", `{}`, `{}`) }, "drifted", "HelmRelease/shop/shop", "", "helm-controller upgrades at once", ""},
+	{"suspended", repaired, func(_ testing.TB, w world) { w.helmRelease("shop", `{"suspend":true}`, `{}`) }, "drifted", "", "", "is suspended: what comes back stays", ""},
+	{"locked", repaired, func(t testing.TB, w world) { status(t, w, "pending-upgrade") }, "drifted", "", "", "", "helm rollback shop 1 --namespace shop"},
+	{"locked, Flux", repaired, func(t testing.TB, w world) {
+		status(t, w, "pending-upgrade")
+		w.helmRelease("shop", `{}`, `{}`)
+	}, "drifted", "HelmRelease/shop/shop", "", "", "helm-controller unlocks it by itself"},
+	{"conflict", repaired, func(t testing.TB, w world) {
+		w.edit(t, func(r Object) {
+			r["apply_method"] = "ssa"
+			r["manifest"] = strings.Replace(text(r, "manifest"), "replicas: 5", "replicas: 3", 1)
+		})
+	}, "drifted", "", Fails, "", "--force-conflicts"},
+	{"custom resource without CRD", repaired, func(t testing.TB, w world) {
+		w[[3]string{"gadgets.x.io", "shop", "other"}] = Object{}
+		w.edit(t, func(r Object) {
+			r["manifest"] = text(r, "manifest") + "\n---\napiVersion: x.io/v1\nkind: Gadget\nmetadata: {name: g}\n"
+		})
+	}, "drifted", "", Fails, "CustomResourceDefinition is not in the backup", "install the CustomResourceDefinition of Gadget/shop/g"},
+	{"Sveltos", repaired, func(t testing.TB, w world) {
+		w[[3]string{"clustersummaries.config.projectsveltos.io", "mgmt", "s"}] = decode(t, `{"kind":"ClusterSummary","metadata":{"name":"s","namespace":"mgmt"},"spec":{"clusterName":"mgmt","clusterNamespace":"mgmt","clusterProfileSpec":{"syncMode":"ContinuousWithDriftDetection","helmCharts":[{"releaseName":"shop","releaseNamespace":"shop"}]}}}`)
+	}, "drifted", "ClusterSummary/mgmt/s", "", "has syncMode ContinuousWithDriftDetection", ""},
+	{"k0rdent, once", repaired, func(t testing.TB, w world) {
+		w[[3]string{"servicesets.k0rdent.mirantis.com", "k", "s"}] = decode(t, `{"kind":"ServiceSet","metadata":{"name":"s","namespace":"k"},"spec":{"provider":{"selfManagement":true,"config":{"syncMode":"OneTime"}},"services":[{"name":"shop","namespace":"shop"}]}}`)
+	}, "drifted", "ServiceSet/k/s", "", "deploys the charts once more", ""},
+	{"two HelmReleases, one suspended", repaired, func(_ testing.TB, w world) {
+		w.helmRelease("shop", `{}`, `{"history":[{"version":2}]}`)
+		w.helmRelease("zwei", `{"releaseName":"shop","suspend":true}`, `{}`)
+	}, "drifted", "HelmRelease/shop/shop", "", "upgrades at once", ""},
+	{"depends on another", repaired, func(_ testing.TB, w world) { w.helmRelease("shop", `{"dependsOn":[{"name":"a"}]}`, `{}`) }, "drifted", "HelmRelease/shop/shop", "", "upgrades once what it depends on is ready", ""},
+	{"uninstalled, Flux", repaired, func(t testing.TB, w world) {
+		status(t, w, "uninstalled")
+		w.helmRelease("shop", `{}`, `{}`)
+	}, "drifted", "HelmRelease/shop/shop", "", "installs at once", ""},
+	{"Sveltos, dry run", repaired, func(t testing.TB, w world) {
+		w[[3]string{"clustersummaries.config.projectsveltos.io", "mgmt", "s"}] = decode(t, `{"kind":"ClusterSummary","metadata":{"name":"s","namespace":"mgmt"},"spec":{"clusterName":"mgmt","clusterNamespace":"mgmt","clusterProfileSpec":{"syncMode":"DryRun","helmCharts":[{"releaseName":"shop","releaseNamespace":"shop"}]}}}`)
+	}, "drifted", "", "", "has syncMode DryRun: what comes back stays", ""},
+}
+
 func TestAfter(t *testing.T) {
-	for _, c := range []struct {
-		name       string
-		world      func(testing.TB) world
-		change     func(testing.TB, world)
-		state      string
-		overwrites string
-		upgrade    string
-		reason, do string // part of one
-	}{
-		{"in sync, no controller", repaired, func(testing.TB, world) {}, "drifted", "", "", "no controller looks after it", ""},
-		{"refused", shop, func(testing.TB, world) {}, "drifted", "", Fails, "two ports named http: Flux does not see it, and the next upgrade fails", "kubectl edit service shop-web --namespace shop"},
-		{"HelmRelease", repaired, func(_ testing.TB, w world) { w.helmRelease("shop", `{}`, `{}`) }, "drifted", "HelmRelease/shop/shop", "", "helm-controller upgrades at once", ""},
-		{"suspended", repaired, func(_ testing.TB, w world) { w.helmRelease("shop", `{"suspend":true}`, `{}`) }, "drifted", "", "", "is suspended: what comes back stays", ""},
-		{"locked", repaired, func(t testing.TB, w world) { status(t, w, "pending-upgrade") }, "drifted", "", "", "", "helm rollback shop 1 --namespace shop"},
-		{"locked, Flux", repaired, func(t testing.TB, w world) {
-			status(t, w, "pending-upgrade")
-			w.helmRelease("shop", `{}`, `{}`)
-		}, "drifted", "HelmRelease/shop/shop", "", "", "helm-controller unlocks it by itself"},
-		{"conflict", repaired, func(t testing.TB, w world) {
-			w.edit(t, func(r Object) {
-				r["apply_method"] = "ssa"
-				r["manifest"] = strings.Replace(text(r, "manifest"), "replicas: 5", "replicas: 3", 1)
-			})
-		}, "drifted", "", Fails, "", "--force-conflicts"},
-		{"custom resource without CRD", repaired, func(t testing.TB, w world) {
-			w[[3]string{"gadgets.x.io", "shop", "other"}] = Object{}
-			w.edit(t, func(r Object) {
-				r["manifest"] = text(r, "manifest") + "\n---\napiVersion: x.io/v1\nkind: Gadget\nmetadata: {name: g}\n"
-			})
-		}, "drifted", "", Fails, "CustomResourceDefinition is not in the backup", "install the CustomResourceDefinition of Gadget/shop/g"},
-		{"Sveltos", repaired, func(t testing.TB, w world) {
-			w[[3]string{"clustersummaries.config.projectsveltos.io", "mgmt", "s"}] = decode(t, `{"kind":"ClusterSummary","metadata":{"name":"s","namespace":"mgmt"},"spec":{"clusterName":"mgmt","clusterNamespace":"mgmt","clusterProfileSpec":{"syncMode":"ContinuousWithDriftDetection","helmCharts":[{"releaseName":"shop","releaseNamespace":"shop"}]}}}`)
-		}, "drifted", "ClusterSummary/mgmt/s", "", "has syncMode ContinuousWithDriftDetection", ""},
-		{"k0rdent, once", repaired, func(t testing.TB, w world) {
-			w[[3]string{"servicesets.k0rdent.mirantis.com", "k", "s"}] = decode(t, `{"kind":"ServiceSet","metadata":{"name":"s","namespace":"k"},"spec":{"provider":{"selfManagement":true,"config":{"syncMode":"OneTime"}},"services":[{"name":"shop","namespace":"shop"}]}}`)
-		}, "drifted", "ServiceSet/k/s", "", "deploys the charts once more", ""},
-		{"two HelmReleases, one suspended", repaired, func(_ testing.TB, w world) {
-			w.helmRelease("shop", `{}`, `{"history":[{"version":2}]}`)
-			w.helmRelease("zwei", `{"releaseName":"shop","suspend":true}`, `{}`)
-		}, "drifted", "HelmRelease/shop/shop", "", "upgrades at once", ""},
-		{"depends on another", repaired, func(_ testing.TB, w world) { w.helmRelease("shop", `{"dependsOn":[{"name":"a"}]}`, `{}`) }, "drifted", "HelmRelease/shop/shop", "", "upgrades once what it depends on is ready", ""},
-		{"uninstalled, Flux", repaired, func(t testing.TB, w world) {
-			status(t, w, "uninstalled")
-			w.helmRelease("shop", `{}`, `{}`)
-		}, "drifted", "HelmRelease/shop/shop", "", "installs at once", ""},
-		{"Sveltos, dry run", repaired, func(t testing.TB, w world) {
-			w[[3]string{"clustersummaries.config.projectsveltos.io", "mgmt", "s"}] = decode(t, `{"kind":"ClusterSummary","metadata":{"name":"s","namespace":"mgmt"},"spec":{"clusterName":"mgmt","clusterNamespace":"mgmt","clusterProfileSpec":{"syncMode":"DryRun","helmCharts":[{"releaseName":"shop","releaseNamespace":"shop"}]}}}`)
-		}, "drifted", "", "", "has syncMode DryRun: what comes back stays", ""},
-	} {
+	for _, c := range afters {
 		t.Run(c.name, func(t *testing.T) {
 			w := c.world(t)
 			c.change(t, w)

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -113,6 +114,9 @@ func (c *Collector) readRules(v any, source, release string) {
 	}
 }
 
+// ofCluster is what Sveltos puts the name, and the namespace, of the cluster for.
+var ofCluster = regexp.MustCompile(`\{\{-?\s*\.Cluster\.metadata\.name(space)?\s*-?\}\}`)
+
 // readClusterSummary reads what Sveltos deploys. Only the charts of the cluster
 // mgmt/mgmt, as Sveltos calls the one that it runs in, are in this backup.
 func (c *Collector) readClusterSummary(o Object) {
@@ -124,7 +128,7 @@ func (c *Collector) readClusterSummary(o Object) {
 			break
 		}
 		release := text(Object{"c": chart}, "c", "releaseNamespace") + "/" + text(Object{"c": chart}, "c", "releaseName")
-		if strings.Contains(release, "{{") {
+		if release = ofCluster.ReplaceAllString(release, "mgmt"); strings.Contains(release, "{{") {
 			c.said = append(c.said, Said{describe(o), "deploys a release whose name is a template, and which is not known here: " + release})
 			continue
 		}

@@ -54,17 +54,22 @@ func defaulted(kind string, o any) {
 			setAll(list(rule, "onPodConditions"), "status", "True")
 		}
 	case "Service":
-		for _, p := range list(o, "spec", "ports") { // Kubernetes' type writes 0 where nothing is declared
-			if isZero(at(p, "targetPort")) {
-				p.(Object)["targetPort"] = at(p, "port")
-			}
-		}
+		targeted(o)
 	case "Endpoints":
 		for _, s := range list(o, "subsets") {
 			setAll(list(s, "ports"), "protocol", "TCP")
 		}
 	}
 	defaultedPods(o)
+}
+
+// targeted gives a Service's ports a target: Kubernetes' type writes 0 where nothing is declared.
+func targeted(o any) {
+	for _, p := range list(o, "spec", "ports") {
+		if m, ok := p.(map[string]any); ok && isZero(m["targetPort"]) {
+			m["targetPort"] = m["port"]
+		}
+	}
 }
 
 // defaultedPods is about the parts of pods, wherever they are in an object.

@@ -25,74 +25,77 @@ func upgrades(o *Compared) string {
 	return o.Verdict + "; " + strings.Join(out, ", ") + "; " + o.Refused
 }
 
+type fieldObject struct{ name, resource, namespace, live, manifest, want string }
+
 // What the field's objects look like, what is drift of it, and what Helm 3's upgrade does.
+var objectsOfTheField = []fieldObject{
+	{
+		"a Service with clusterIP and nodePort that the server chose", "services", "shop",
+		`{"apiVersion":"v1","kind":"Service","metadata":{"name":"s"},"spec":{"clusterIP":"10.0.0.7","clusterIPs":["10.0.0.7"],"type":"NodePort","sessionAffinity":"None","ports":[{"name":"http","port":80,"targetPort":80,"nodePort":30080,"protocol":"TCP"}]}}`,
+		"{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {clusterIP: '', type: NodePort, ports: [{name: http, port: 80, nodePort: 0}]}}", "; ; ",
+	},
+	{
+		"a Service with zero values that the server fills", "services", "shop",
+		`{"apiVersion":"v1","kind":"Service","metadata":{"name":"s"},"spec":{"clusterIP":"10.0.0.7","type":"NodePort","sessionAffinity":"None","externalTrafficPolicy":"Cluster","ports":[{"name":"http","port":80,"targetPort":80,"nodePort":30080,"protocol":"TCP"}]}}`,
+		"{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {type: NodePort, sessionAffinity: '', externalTrafficPolicy: '', ports: [{name: http, port: 80, targetPort: 0, nodePort: null}]}}", "; ; ",
+	},
+	{
+		"a Service with a zero value that the server fills otherwise", "services", "shop",
+		`{"apiVersion":"v1","kind":"Service","metadata":{"name":"s"},"spec":{"sessionAffinity":"ClientIP","clusterIP":"10.0.0.7","clusterIPs":["10.0.0.7"],"ipFamilies":["IPv4"],"selector":{"a":"b"},"ports":[{"port":80,"targetPort":80,"protocol":"TCP"}]}}`,
+		"{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {sessionAffinity: '', selector: {a: b}, ports: [{port: 80}]}}", "changed; replace /spec/sessionAffinity repairs; ",
+	},
+	{
+		"a probe of zeros", "pods", "shop",
+		`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"dnsPolicy":"ClusterFirst","containers":[{"name":"c","image":"i","imagePullPolicy":"Always","terminationMessagePath":"/dev/termination-log","livenessProbe":{"httpGet":{"port":1,"path":"/","scheme":"HTTP"},"timeoutSeconds":1,"periodSeconds":10,"successThreshold":1,"failureThreshold":3}}]}}`,
+		"{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {dnsPolicy: '', containers: [{name: c, image: i, imagePullPolicy: '', terminationMessagePath: '', livenessProbe: {httpGet: {port: 1, path: '', scheme: ''}, timeoutSeconds: 0, periodSeconds: 0, successThreshold: 0, failureThreshold: 0}}]}}", "; ; ",
+	},
+	{
+		"a PersistentVolumeClaim that was enlarged", "persistentvolumeclaims", "shop",
+		`{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"s"},"spec":{"accessModes":["ReadWriteOnce"],"volumeName":"pv","volumeMode":"Filesystem","resources":{"requests":{"storage":"20Gi"}}}}`,
+		"{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: s}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 10Gi}}}}",
+		"changed; replace /spec/resources/requests/storage fails; spec.resources.requests.storage can't shrink",
+	},
+	{
+		"a PersistentVolumeClaim that is to grow", "persistentvolumeclaims", "shop",
+		`{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"s"},"spec":{"accessModes":["ReadWriteOnce"],"volumeName":"pv","volumeMode":"Filesystem","resources":{"requests":{"storage":"1Gi"}}}}`,
+		"{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: s}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 2048Mi}}}}",
+		"changed; replace /spec/resources/requests/storage repairs; ",
+	},
+	{
+		"a CustomResourceDefinition among the templates", "customresourcedefinitions.apiextensions.k8s.io", "",
+		`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"things.x.io"},"spec":{"group":"x.io","scope":"Namespaced","names":{"kind":"Thing","plural":"things","categories":["a"]},"versions":[{"name":"v1","served":true,"storage":true}]}}`,
+		"{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: things.x.io}, spec: {group: x.io, scope: Namespaced, names: {kind: Thing, plural: things, categories: [b]}, versions: [{name: v1, served: true, storage: true}]}}",
+		"changed; replace /spec/names/categories/0 repairs; ",
+	},
+	{
+		"a node selector that got more", "pods", "shop",
+		`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"nodeSelector":{"a":"1","b":"2"},"containers":[{"name":"c","image":"i"}]}}`,
+		"{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {nodeSelector: {a: '1'}, containers: [{name: c, image: i}]}}", "changed; remove /spec/nodeSelector/b leaves; ",
+	},
+	{
+		"a node selector of a Deployment that got more", "deployments.apps", "shop",
+		`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"p"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"nodeSelector":{"a":"1","b":"2"},"containers":[{"name":"c","image":"i"}]}}}}`,
+		"{apiVersion: apps/v1, kind: Deployment, metadata: {name: p}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {nodeSelector: {a: '1'}, containers: [{name: c, image: i}]}}}}", "changed; remove /spec/template/spec/nodeSelector/b leaves; ",
+	},
+	{
+		"arguments that got more", "deployments.apps", "shop",
+		`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"p"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"hostNetwork":true,"containers":[{"name":"c","image":"i","args":["a","b"]}]}}}}`,
+		"{apiVersion: apps/v1, kind: Deployment, metadata: {name: p}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {hostNetwork: false, containers: [{name: c, image: i, args: [a]}]}}}}", "changed; remove /spec/template/spec/containers/0/args/1 repairs, remove /spec/template/spec/hostNetwork repairs; ",
+	},
+	{
+		"a volume with another source", "deployments.apps", "shop",
+		`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"p"},"spec":{"strategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":1}},"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"volumes":[{"name":"v","secret":{"secretName":"x"}}],"containers":[{"name":"c","image":"i"}]}}}}`,
+		"{apiVersion: apps/v1, kind: Deployment, metadata: {name: p}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {volumes: [{name: v, emptyDir: {medium: Memory}}], containers: [{name: c, image: i}]}}}}", "changed; add /spec/template/spec/volumes/0/emptyDir repairs; volume v has two sources",
+	},
+	{
+		"a custom resource without Helm's marks", "things.x.io", "shop",
+		`{"apiVersion":"x.io/v1","kind":"Thing","metadata":{"name":"a","labels":null,"annotations":{"x":"y"}},"spec":{"count":1}}`,
+		"{apiVersion: x.io/v1, kind: Thing, metadata: {name: a, annotations: {x: z}}, spec: {count: 2}}", "changed; replace /metadata/annotations/x leaves, replace /spec/count leaves; ",
+	},
+}
+
 func TestObjectsOfTheField(t *testing.T) {
-	const pod = `apiVersion: v1, kind: Pod, metadata: {name: p}, spec: `
-	for _, c := range []struct{ name, resource, namespace, live, manifest, want string }{
-		{
-			"a Service with clusterIP and nodePort that the server chose", "services", "shop",
-			`{"apiVersion":"v1","kind":"Service","metadata":{"name":"s"},"spec":{"clusterIP":"10.0.0.7","clusterIPs":["10.0.0.7"],"type":"NodePort","sessionAffinity":"None","ports":[{"name":"http","port":80,"targetPort":80,"nodePort":30080,"protocol":"TCP"}]}}`,
-			"{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {clusterIP: '', type: NodePort, ports: [{name: http, port: 80, nodePort: 0}]}}", "; ; ",
-		},
-		{
-			"a Service with zero values that the server fills", "services", "shop",
-			`{"apiVersion":"v1","kind":"Service","metadata":{"name":"s"},"spec":{"clusterIP":"10.0.0.7","type":"NodePort","sessionAffinity":"None","externalTrafficPolicy":"Cluster","ports":[{"name":"http","port":80,"targetPort":80,"nodePort":30080,"protocol":"TCP"}]}}`,
-			"{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {type: NodePort, sessionAffinity: '', externalTrafficPolicy: '', ports: [{name: http, port: 80, targetPort: 0, nodePort: null}]}}", "; ; ",
-		},
-		{
-			"a Service with a zero value that the server fills otherwise", "services", "shop",
-			`{"apiVersion":"v1","kind":"Service","metadata":{"name":"s"},"spec":{"sessionAffinity":"ClientIP","clusterIP":"10.0.0.7","clusterIPs":["10.0.0.7"],"ipFamilies":["IPv4"],"selector":{"a":"b"},"ports":[{"port":80,"targetPort":80,"protocol":"TCP"}]}}`,
-			"{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {sessionAffinity: '', selector: {a: b}, ports: [{port: 80}]}}", "changed; replace /spec/sessionAffinity repairs; ",
-		},
-		{
-			"a probe of zeros", "pods", "shop",
-			`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"dnsPolicy":"ClusterFirst","containers":[{"name":"c","image":"i","imagePullPolicy":"Always","terminationMessagePath":"/dev/termination-log","livenessProbe":{"httpGet":{"port":1,"path":"/","scheme":"HTTP"},"timeoutSeconds":1,"periodSeconds":10,"successThreshold":1,"failureThreshold":3}}]}}`,
-			"{" + pod + "{dnsPolicy: '', containers: [{name: c, image: i, imagePullPolicy: '', terminationMessagePath: '', livenessProbe: {httpGet: {port: 1, path: '', scheme: ''}, timeoutSeconds: 0, periodSeconds: 0, successThreshold: 0, failureThreshold: 0}}]}}", "; ; ",
-		},
-		{
-			"a PersistentVolumeClaim that was enlarged", "persistentvolumeclaims", "shop",
-			`{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"s"},"spec":{"accessModes":["ReadWriteOnce"],"volumeName":"pv","volumeMode":"Filesystem","resources":{"requests":{"storage":"20Gi"}}}}`,
-			"{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: s}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 10Gi}}}}",
-			"changed; replace /spec/resources/requests/storage fails; spec.resources.requests.storage can't shrink",
-		},
-		{
-			"a PersistentVolumeClaim that is to grow", "persistentvolumeclaims", "shop",
-			`{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"s"},"spec":{"accessModes":["ReadWriteOnce"],"volumeName":"pv","volumeMode":"Filesystem","resources":{"requests":{"storage":"1Gi"}}}}`,
-			"{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: s}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 2048Mi}}}}",
-			"changed; replace /spec/resources/requests/storage repairs; ",
-		},
-		{
-			"a CustomResourceDefinition among the templates", "customresourcedefinitions.apiextensions.k8s.io", "",
-			`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"things.x.io"},"spec":{"group":"x.io","scope":"Namespaced","names":{"kind":"Thing","plural":"things","categories":["a"]},"versions":[{"name":"v1","served":true,"storage":true}]}}`,
-			"{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: things.x.io}, spec: {group: x.io, scope: Namespaced, names: {kind: Thing, plural: things, categories: [b]}, versions: [{name: v1, served: true, storage: true}]}}",
-			"changed; replace /spec/names/categories/0 repairs; ",
-		},
-		{
-			"a node selector that got more", "pods", "shop",
-			`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"nodeSelector":{"a":"1","b":"2"},"containers":[{"name":"c","image":"i"}]}}`,
-			"{" + pod + "{nodeSelector: {a: '1'}, containers: [{name: c, image: i}]}}", "changed; remove /spec/nodeSelector/b leaves; ",
-		},
-		{
-			"a node selector of a Deployment that got more", "deployments.apps", "shop",
-			`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"p"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"nodeSelector":{"a":"1","b":"2"},"containers":[{"name":"c","image":"i"}]}}}}`,
-			"{apiVersion: apps/v1, kind: Deployment, metadata: {name: p}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {nodeSelector: {a: '1'}, containers: [{name: c, image: i}]}}}}", "changed; remove /spec/template/spec/nodeSelector/b leaves; ",
-		},
-		{
-			"arguments that got more", "deployments.apps", "shop",
-			`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"p"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"hostNetwork":true,"containers":[{"name":"c","image":"i","args":["a","b"]}]}}}}`,
-			"{apiVersion: apps/v1, kind: Deployment, metadata: {name: p}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {hostNetwork: false, containers: [{name: c, image: i, args: [a]}]}}}}", "changed; remove /spec/template/spec/containers/0/args/1 repairs, remove /spec/template/spec/hostNetwork repairs; ",
-		},
-		{
-			"a volume with another source", "deployments.apps", "shop",
-			`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"p"},"spec":{"strategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":1}},"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"volumes":[{"name":"v","secret":{"secretName":"x"}}],"containers":[{"name":"c","image":"i"}]}}}}`,
-			"{apiVersion: apps/v1, kind: Deployment, metadata: {name: p}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {volumes: [{name: v, emptyDir: {medium: Memory}}], containers: [{name: c, image: i}]}}}}", "changed; add /spec/template/spec/volumes/0/emptyDir repairs; volume v has two sources",
-		},
-		{
-			"a custom resource without Helm's marks", "things.x.io", "shop",
-			`{"apiVersion":"x.io/v1","kind":"Thing","metadata":{"name":"a","labels":null,"annotations":{"x":"y"}},"spec":{"count":1}}`,
-			"{apiVersion: x.io/v1, kind: Thing, metadata: {name: a, annotations: {x: z}}, spec: {count: 2}}", "changed; replace /metadata/annotations/x leaves, replace /spec/count leaves; ",
-		},
-	} {
+	for _, c := range objectsOfTheField {
 		t.Run(c.name, func(t *testing.T) {
 			if got := upgrades(repaired(t).with(t, c.resource, c.namespace, c.live, c.manifest+"\n")); got != c.want {
 				t.Errorf("%s\nwant %s", got, c.want)
@@ -286,6 +289,24 @@ func TestValuesOfCharts(t *testing.T) {
 		o := w.with(t, "helmreleases.helm.toolkit.fluxcd.io", "shop", live, "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: p}, spec: "+manifest+"}\n")
 		if body := show(o); strings.Contains(body, "canary") || len(o.Patch)+len(o.Added) == 0 {
 			t.Error(body)
+		}
+	}
+}
+
+// Sveltos takes templates for names of releases; what is not known is said.
+func TestTemplatesOfNames(t *testing.T) {
+	for name, want := range map[string]string{"{{ .Cluster.metadata.name }}-shop": "ClusterSummary/mgmt/s", "{{ .Values.x }}": ""} {
+		w := repaired(t)
+		for _, k := range []string{"1", "2"} {
+			delete(w, [3]string{"secrets", "shop", "sh.helm.release.v1.shop.v" + k})
+		}
+		record := reparsed(t, repaired(t)[newestRecord])
+		put(record, "mgmt-shop", "metadata", "labels", "name")
+		w[newestRecord] = record
+		w[[3]string{"clustersummaries.config.projectsveltos.io", "mgmt", "s"}] = decode(t, fmt.Sprintf(`{"kind":"ClusterSummary","metadata":{"name":"s","namespace":"mgmt"},"spec":{"clusterName":"mgmt","clusterNamespace":"mgmt","clusterProfileSpec":{"helmCharts":[{"releaseName":%q,"releaseNamespace":"shop"}]}}}`, name))
+		r := w.run(t, Options{})
+		if r.Releases[0].Controller != want || (want == "") != (len(r.Said) == 1) {
+			t.Error(name, r.Releases[0].Name, r.Releases[0].Controller, show(r.Said))
 		}
 	}
 }
