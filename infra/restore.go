@@ -27,6 +27,9 @@ type Recipe struct {
 	Machine int    // index into Snapshot.Machines; -1 when Object is a template
 	Object  string // "VSphereMachineTemplate tenant/md-0"
 	Needs   []Need
+	// First are those that its controller looks up before it looks for the instance:
+	// without one of them it takes over none that exists.
+	First []Need
 }
 
 // Need names a Resource of the same cluster by what its state in a Result keeps.

@@ -135,6 +135,8 @@ func (f *facts) halted() string {
 		return r.Refused
 	case f.verdict.Finds == detector.FindsSeveral && shared != "":
 		return f.noID() + ", and several instances have its name: " + shared
+	case f.unresolved() != "":
+		return f.unresolved() + ", and " + f.controller() + " looks that up before it looks for the instance, which it does not take over until it is back"
 	}
 	return ""
 }
@@ -166,10 +168,26 @@ func (f *facts) cannotBeMade() string {
 // gone returns what is gone of all that an instance is made with from an object, a
 // template by its name or a Machine by its uid, in a sentence; empty: nothing.
 func (c *cluster) gone(object string) string {
-	for _, n := range c.index.recipes[recipe{c.ID, object}] {
+	if r := c.index.recipes[recipe{c.ID, object}]; r != nil {
+		return c.goneOf(r.Needs)
+	}
+	return ""
+}
+
+func (c *cluster) goneOf(needs []infra.Need) string {
+	for _, n := range needs {
 		if c.states[n] == detector.Absent {
 			return n.Kind + " " + n.Name + " is gone"
 		}
+	}
+	return ""
+}
+
+// unresolved says what is gone of all that the controller looks up before it looks for
+// an instance that exists, or is empty.
+func (f *facts) unresolved() string {
+	if r := f.cluster.index.recipes[recipe{f.cluster.ID, f.machine.UID}]; r != nil && f.healthy() {
+		return f.cluster.goneOf(r.First)
 	}
 	return ""
 }

@@ -20,7 +20,7 @@ type index struct {
 	managed  map[backup.ClusterID]*topology
 	halts    map[backup.ClusterID][]standstill // of what the backup lacks
 	absent   map[absence]bool
-	recipes  map[recipe][]infra.Need
+	recipes  map[recipe]*infra.Recipe
 	nodes    map[nodeKey]*infra.Node
 	read     map[backup.ClusterID]bool // the Node list was read
 }
@@ -51,7 +51,7 @@ func newIndex(in *Inputs) *index {
 		machines: make(map[string]*backup.Machine, len(s.Machines)), expected: make(map[string]*infra.ExpectedMachine, len(in.Expected.Machines)),
 		clusters: map[backup.ClusterID]*backup.Cluster{}, planes: map[backup.ClusterID][]*backup.ControlPlane{},
 		groups: make(map[owner]*backup.Group, len(s.Groups)), sets: map[owner][]*backup.Group{}, counts: map[owner]int{},
-		managed: managedTopologies(s), halts: map[backup.ClusterID][]standstill{}, absent: map[absence]bool{}, recipes: map[recipe][]infra.Need{},
+		managed: managedTopologies(s), halts: map[backup.ClusterID][]standstill{}, absent: map[absence]bool{}, recipes: map[recipe]*infra.Recipe{},
 		nodes: map[nodeKey]*infra.Node{}, read: map[backup.ClusterID]bool{},
 	}
 	x.checks = readChecks(s, x.managed)
@@ -98,12 +98,13 @@ func (x *index) readExpected() {
 			x.expected[x.in.Snapshot.Machines[m].UID] = &c.Machines[i]
 		}
 	}
-	for _, r := range c.Recipes {
+	for i := range c.Recipes {
+		r := &c.Recipes[i]
 		of := recipe{r.Cluster, r.Object}
 		if r.Machine >= 0 {
 			of.object = x.in.Snapshot.Machines[r.Machine].UID
 		}
-		x.recipes[of] = r.Needs
+		x.recipes[of] = r
 	}
 }
 

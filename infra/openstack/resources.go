@@ -45,6 +45,7 @@ type needs struct {
 	objects *objects
 	things  map[thing]*dependency
 	uses    map[user][]thing
+	first   map[user][]thing // of them, what CAPO looks up by name before it looks for the server
 	order   []user
 }
 
@@ -63,7 +64,7 @@ func (objs *objects) needed() *needs {
 	if objs.need != nil {
 		return objs.need
 	}
-	n := &needs{objects: objs, things: map[thing]*dependency{}, uses: map[user][]thing{}}
+	n := &needs{objects: objs, things: map[thing]*dependency{}, uses: map[user][]thing{}, first: map[user][]thing{}}
 	for _, id := range objs.order() {
 		if l := objs.locations[id]; l.record != nil {
 			n.addCluster(id, l)
@@ -110,6 +111,9 @@ func (objs *objects) recipes() []infra.Recipe {
 		r := infra.Recipe{Cluster: u.cluster, Machine: u.machine, Object: u.name}
 		for _, t := range n.uses[u] {
 			r.Needs = append(r.Needs, infra.Need{Kind: t.kind, Name: t.name, UsedBy: n.things[t].usedBy()})
+		}
+		for _, t := range n.first[u] {
+			r.First = append(r.First, infra.Need{Kind: t.kind, Name: t.name, UsedBy: n.things[t].usedBy()})
 		}
 		list = append(list, r)
 	}
@@ -240,7 +244,7 @@ func (n *needs) addTemplates() {
 		}
 		if u := (user{id, -1, templateKind + " " + t.Namespace + "/" + t.Name}); !seen[u] {
 			seen[u] = true
-			n.addWish(u, l.home, &t.Data.Wish)
+			n.addWish(u, l.home, &t.Data.Wish, false)
 		}
 	}
 	for i := range s.ControlPlanes {
@@ -259,14 +263,14 @@ func (n *needs) addMember(m *member) {
 	switch {
 	case m.index < 0:
 	case m.server != nil:
-		n.addWish(user{m.cluster, m.index, serverKind + " " + m.server.Namespace + "/" + m.server.Name}, m.home, &m.server.Data.Wish)
+		n.addWish(user{m.cluster, m.index, serverKind + " " + m.server.Namespace + "/" + m.server.Name}, m.home, &m.server.Data.Wish, true)
 	case m.machine != nil:
-		n.addWish(user{m.cluster, m.index, machineKind + " " + m.machine.Namespace + "/" + m.machine.Name}, m.home, &m.machine.Data.Wish)
+		n.addWish(user{m.cluster, m.index, machineKind + " " + m.machine.Namespace + "/" + m.machine.Name}, m.home, &m.machine.Data.Wish, false)
 	}
 }
 
-// addWish notes what a server is made of.
-func (n *needs) addWish(u user, target string, w *wish) {
+// addWish notes what a server is made of; served reports whether an OpenStackServer says it.
+func (n *needs) addWish(u user, target string, w *wish, served bool) {
 	n.order = append(n.order, u)
 	note := func(kind, name string, key infra.Key) {
 		if name == "" {
@@ -284,6 +288,12 @@ func (n *needs) addWish(u user, target string, w *wish) {
 			p = param{given: true, id: id}
 		}
 		note(kind, cmp.Or(p.name, p.id), p.key(keyKind))
+		// The status that held the ids is gone after a restore, and what is named by its id
+		// is not looked up (ResolveServerSpec in pkg/cloud/services/compute v0.11.0 to
+		// v0.15.0-beta.0).
+		if served && p.id == "" && p.name != "" {
+			n.first[u] = append(n.first[u], thing{u.cluster, target, kind, p.name})
+		}
 	}
 	byParam("image", keyImage, w.Image, w.ImageUUID)
 	byParam("flavor", keyFlavor, w.Flavor, w.FlavorID)

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"drift-detector/internal/lab/openstacklab"
+	"drift-detector/report"
+)
+
+// CAPO looks an image up by its name again after a restore, before it looks for the
+// server: without the image it takes over none that runs.
+func TestOpenStackImageOfRunningMachines(t *testing.T) {
+	t.Parallel()
+	w, cloud := openstackFleet(t, openstacklab.Options{})
+	kept := func(name string) bool { return strings.HasPrefix(name, "data-control-plane-") }
+	w.edited("control-plane", func(item string, body []byte) ([]byte, bool) {
+		resource, name := itemOf(item)
+		var object struct{ Metadata struct{ Namespace string } }
+		if json.Unmarshal(body, &object) == nil && object.Metadata.Namespace == "tenant-os-a" {
+			return nil, false
+		}
+		switch resource, _, _ = strings.Cut(resource, "."); resource {
+		case "machinedeployments", "machinesets":
+			return nil, false
+		case "machines", "openstackmachines", "openstackservers":
+			return body, kept(name)
+		}
+		return body, true
+	})
+	cloud.Edit("servers", func(o openstacklab.Object) bool { return kept(o["name"].(string)) })
+	whole := w.run(append(w.sources(), w.withOpenStackNodes()...)...)
+	whole.demand(t, exitOK)
+	if a := whole.report.Summary.Answer.Safe; a != report.Yes {
+		t.Errorf("of a cluster that is whole it says %s", a)
+	}
+	cloud.Edit("images", func(openstacklab.Object) bool { return false })
+	o := w.run(append(w.sources(), w.withOpenStackNodes()...)...)
+	o.demand(t, exitOK)
+	if a := o.report.Summary.Answer.Safe; a == report.Yes {
+		t.Errorf("without the image it says %s", a)
+	}
+	for _, m := range machinesOf(o.report.Clusters[0]) {
+		if m.Status != report.Healthy || m.Forecast.Outcome != report.Halted {
+			t.Errorf("%s is %s, %+v", m.Name, m.Status, m.Forecast)
+		}
+	}
+}
