@@ -149,7 +149,7 @@ func (e *effects) onCluster(c *cluster) {
 			e.add(outcomeUnknown, h.title()+" could not be read: which machines it has replaced is not known here", name)
 		}
 	}
-	for _, r := range undecidedHalts(c.Cluster) {
+	for _, r := range undecidedHalts(c) {
 		e.add(resourceUndecided, fmt.Sprintf("Without %s %s the controllers do nothing, and whether it exists could not be looked up", r.Kind, r.Name), name)
 	}
 	for i := range c.Resources {

@@ -111,11 +111,12 @@ func (x *index) haltsOf(c *detector.Cluster) []standstill {
 }
 
 // undecidedHalts are resources whose absence would stop the cluster's controllers,
-// and of which nobody can tell whether they exist.
-func undecidedHalts(c *detector.Cluster) []*detector.ResourceState {
+// or keep them from instances that exist, and of which nobody can tell whether they
+// exist.
+func undecidedHalts(c *cluster) []*detector.ResourceState {
 	var out []*detector.ResourceState
 	for i := range c.Resources {
-		if r := &c.Resources[i]; r.State == detector.Undecided && r.WhenGone == infra.HaltsCluster {
+		if r := &c.Resources[i]; r.State == detector.Undecided && (r.WhenGone == infra.HaltsCluster || c.index.first[c.ID][infra.Need{Kind: r.Kind, Name: r.Name, UsedBy: r.UsedBy}]) {
 			out = append(out, r)
 		}
 	}

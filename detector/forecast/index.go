@@ -21,6 +21,7 @@ type index struct {
 	halts    map[backup.ClusterID][]standstill // of what the backup lacks
 	absent   map[absence]bool
 	recipes  map[recipe]*infra.Recipe
+	first    map[backup.ClusterID]map[infra.Need]bool // what controllers look up before they look for instances
 	nodes    map[nodeKey]*infra.Node
 	read     map[backup.ClusterID]bool // the Node list was read
 }
@@ -51,7 +52,7 @@ func newIndex(in *Inputs) *index {
 		machines: make(map[string]*backup.Machine, len(s.Machines)), expected: make(map[string]*infra.ExpectedMachine, len(in.Expected.Machines)),
 		clusters: map[backup.ClusterID]*backup.Cluster{}, planes: map[backup.ClusterID][]*backup.ControlPlane{},
 		groups: make(map[owner]*backup.Group, len(s.Groups)), sets: map[owner][]*backup.Group{}, counts: map[owner]int{},
-		managed: managedTopologies(s), halts: map[backup.ClusterID][]standstill{}, absent: map[absence]bool{}, recipes: map[recipe]*infra.Recipe{},
+		managed: managedTopologies(s), halts: map[backup.ClusterID][]standstill{}, absent: map[absence]bool{}, recipes: map[recipe]*infra.Recipe{}, first: map[backup.ClusterID]map[infra.Need]bool{},
 		nodes: map[nodeKey]*infra.Node{}, read: map[backup.ClusterID]bool{},
 	}
 	x.checks = readChecks(s, x.managed)
@@ -105,6 +106,12 @@ func (x *index) readExpected() {
 			of.object = x.in.Snapshot.Machines[r.Machine].UID
 		}
 		x.recipes[of] = r
+		for _, n := range r.First {
+			if x.first[r.Cluster] == nil {
+				x.first[r.Cluster] = map[infra.Need]bool{}
+			}
+			x.first[r.Cluster][n] = true
+		}
 	}
 }
 

@@ -228,6 +228,9 @@ func (l *listing) unread(ctx context.Context, look *lookup, err error) {
 	f := listFault(ctx, l.target, "reading the "+look.what+" that the backup names", err)
 	if err == errNoService || err == errOtherUser {
 		f.Hint = "whether they exist is not known"
+		if foreign := (&foreignError{at: l.cloud.foreign}).flags(); err == errNoService && foreign != "" {
+			f.Hint += "; services at other hosts are asked where you allow it: " + l.target.Redaction.Brief(foreign)
+		}
 	}
 	l.Warnings = append(l.Warnings, fmt.Sprintf("%s; %s", f.Message, f.Hint))
 }

@@ -291,7 +291,7 @@ func (n *needs) addWish(u user, target string, w *wish, served bool) {
 		// The status that held the ids is gone after a restore, and what is named by its id
 		// is not looked up (ResolveServerSpec in pkg/cloud/services/compute v0.11.0 to
 		// v0.15.0-beta.0).
-		if served && p.id == "" && p.name != "" {
+		if served && p.id == "" && p.name != "" && !p.vague {
 			n.first[u] = append(n.first[u], thing{u.cluster, target, kind, p.name})
 		}
 	}

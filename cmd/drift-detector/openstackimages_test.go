@@ -35,6 +35,12 @@ func TestOpenStackImageOfRunningMachines(t *testing.T) {
 	if a := whole.report.Summary.Answer.Safe; a != report.Yes {
 		t.Errorf("of a cluster that is whole it says %s", a)
 	}
+	cloud.Endpoint("image", "https://glance.example:9292")
+	unread := w.run(append(w.sources(), w.withOpenStackNodes()...)...)
+	if a := unread.report.Summary.Answer.Safe; a == report.Yes || !strings.Contains(unread.stderr, "--endpoint glance.example:9292=") {
+		t.Errorf("where images cannot be looked up it says %s\n%s", a, unread.stderr)
+	}
+	cloud.Endpoint("image", cloud.Image)
 	cloud.Edit("images", func(openstacklab.Object) bool { return false })
 	o := w.run(append(w.sources(), w.withOpenStackNodes()...)...)
 	o.demand(t, exitOK)
