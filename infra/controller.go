@@ -56,8 +56,9 @@ const (
 // machine that works.
 type Obstacle string
 
-// Obstacles. Renamed and ErrorState are warnings of verdicts, too: a provider gives
-// Renamed as the Warning of an Expectation, and ErrorState in Instance.Warnings.
+// Obstacles. Renamed, ErrorState and NotActive are warnings of verdicts, too: a provider gives
+// Renamed as the Warning of an Expectation, and ErrorState and NotActive in
+// Instance.Warnings.
 const (
 	// Renamed is for a machine's instance that has another name than the machine's. If
 	// this is no obstacle, an instance found by id is taken over, and beside one that is
@@ -74,4 +75,7 @@ const (
 	// ErrorState is for an instance that its infrastructure calls broken. If this is no
 	// obstacle, it is taken over as any other.
 	ErrorState Obstacle = "ErrorState"
+	// NotActive is for an instance that its infrastructure still makes or changes. If this
+	// is no obstacle, it is taken over as any other.
+	NotActive Obstacle = "NotActive"
 )

@@ -51,6 +51,8 @@ func (f *facts) blocked() string {
 		return "its instance has another name: " + f.obstacle(infra.Renamed)
 	case f.warned(detector.Reason(infra.ErrorState)) && f.found() && f.obstacle(infra.ErrorState) != "":
 		return "its instance is in an error state: " + f.obstacle(infra.ErrorState)
+	case f.warned(detector.Reason(infra.NotActive)) && f.found() && f.obstacle(infra.NotActive) != "":
+		return "its instance is not active: " + f.obstacle(infra.NotActive)
 	}
 	return ""
 }

@@ -32,9 +32,9 @@ type serverAnswer struct {
 // Statuses of servers (CAPO api/v1beta1/types.go v0.14.7; nova api-ref servers). Of all but
 // ACTIVE CAPO waits for another one, and does nothing for it.
 var (
-	running = []string{"ACTIVE", "BUILD", "REBUILD", "REBOOT", "HARD_REBOOT", "PASSWORD", "RESIZE", "VERIFY_RESIZE", "REVERT_RESIZE", "MIGRATING"}
-	stopped = []string{"SHUTOFF", "SUSPENDED", "PAUSED", "SHELVED", "SHELVED_OFFLOADED", "RESCUE"}
-	ended   = []string{"DELETED", "SOFT_DELETED"} // CAPO takes both for gone
+	changing = []string{"BUILD", "REBUILD", "REBOOT", "HARD_REBOOT", "PASSWORD", "RESIZE", "VERIFY_RESIZE", "REVERT_RESIZE", "MIGRATING"}
+	stopped  = []string{"SHUTOFF", "SUSPENDED", "PAUSED", "SHELVED", "SHELVED_OFFLOADED", "RESCUE"}
+	ended    = []string{"DELETED", "SOFT_DELETED"} // CAPO takes both for gone
 )
 
 func (l *listing) instance(s *serverAnswer) infra.Instance {
@@ -48,7 +48,9 @@ func (l *listing) instance(s *serverAnswer) infra.Instance {
 		return out
 	}
 	switch status := strings.ToUpper(s.Status); {
-	case slices.Contains(running, status):
+	case status == "ACTIVE":
+	case slices.Contains(changing, status):
+		out.Warnings = []string{string(infra.NotActive)}
 	case slices.Contains(stopped, status):
 		out.Warnings = []string{infra.PoweredOff}
 	case slices.Contains(ended, status):

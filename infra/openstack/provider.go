@@ -58,6 +58,7 @@ func (p *provider) Spec() infra.Spec {
 		Words: map[string]string{
 			keyServer:                "server id",
 			keyPort:                  "port id",
+			string(infra.NotActive):  "Nova is still making or changing the server",
 			string(infra.ErrorState): "Nova calls the server broken (ERROR)",
 		},
 		Permissions: infra.Permissions{

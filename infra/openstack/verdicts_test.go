@@ -88,7 +88,7 @@ func TestStatuses(t *testing.T) {
 		reason  detector.Reason
 		warning detector.Reason
 	}{
-		"ACTIVE": {detector.Healthy, "", ""}, "BUILD": {detector.Healthy, "", ""}, "REBUILD": {detector.Healthy, "", ""},
+		"ACTIVE": {detector.Healthy, "", ""}, "BUILD": {detector.Healthy, "", detector.Reason(infra.NotActive)}, "VERIFY_RESIZE": {detector.Healthy, "", detector.Reason(infra.NotActive)},
 		"SHUTOFF": {detector.Healthy, "", infra.PoweredOff}, "SHELVED_OFFLOADED": {detector.Healthy, "", infra.PoweredOff}, "PAUSED": {detector.Healthy, "", infra.PoweredOff},
 		"ERROR":        {detector.Healthy, "", detector.Reason(infra.ErrorState)},
 		"SOFT_DELETED": {detector.Stale, detector.InstanceTerminated, ""}, "DELETED": {detector.Stale, detector.InstanceTerminated, ""},
