@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"maps"
 	"strings"
 	"testing"
 
@@ -41,6 +42,16 @@ func TestOpenStackImageOfRunningMachines(t *testing.T) {
 		t.Errorf("where images cannot be looked up it says %s\n%s", a, unread.stderr)
 	}
 	cloud.Endpoint("image", cloud.Image)
+	for _, image := range cloud.Objects("images") {
+		twin := maps.Clone(image)
+		twin["id"] = "11111111-2222-4333-8444-555555555555"
+		cloud.Add("images", twin)
+		break
+	}
+	several := w.run(append(w.sources(), w.withOpenStackNodes()...)...)
+	if a := several.report.Summary.Answer.Safe; a == report.Yes || !strings.Contains(several.stderr, "there are several with the name") {
+		t.Errorf("with two images of one name it says %s\n%s", a, several.stderr)
+	}
 	cloud.Edit("images", func(openstacklab.Object) bool { return false })
 	o := w.run(append(w.sources(), w.withOpenStackNodes()...)...)
 	o.demand(t, exitOK)

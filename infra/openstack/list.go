@@ -41,9 +41,10 @@ type listing struct {
 	recorded *recorded
 	cloud    *cloud
 	retry    infra.Retry
-	marks    map[infra.Key]bool // probes to look for
-	ids      []string           // of servers that the backup records
-	seen     map[[16]byte]bool  // ids of servers
+	marks    map[infra.Key]bool   // probes to look for
+	named    map[infra.Key]string // ids of those that were found by name
+	ids      []string             // of servers that the backup records
+	seen     map[[16]byte]bool    // ids of servers
 	ports    ports
 }
 
@@ -78,7 +79,7 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	l.Account, l.Identity = cmp.Or(v.project.Name, v.project.ID), v.project.ID
 	run := listing{
 		Listing: &l, target: t, recorded: d.recorded, ids: d.ids, cloud: v, retry: p.retry,
-		marks: map[infra.Key]bool{}, seen: map[[16]byte]bool{}, ports: newPorts(),
+		marks: map[infra.Key]bool{}, named: map[infra.Key]string{}, seen: map[[16]byte]bool{}, ports: newPorts(),
 	}
 	for _, k := range t.Probes {
 		run.marks[k] = true

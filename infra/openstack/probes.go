@@ -209,9 +209,30 @@ func (l *listing) noteThing(kind string, t *thingAnswer) {
 	id := strings.ToLower(t.ID)
 	l.found(kind, t.ID)
 	l.found(kind, id)
-	l.found(kind, byName+t.Name)
+	l.noteName(infra.Key{Kind: kind, Value: byName + t.Name}, id)
 	if t.Project != "" && t.Project == l.Identity {
 		l.found(keyOwn, kind+"/"+id)
+	}
+}
+
+// noteName notes a name that is looked for. Of several things of one name CAPO takes none
+// (pkg/cloud/services/compute/instance.go getImageID v0.14.7: "too many images"): which one
+// is meant is not known.
+func (l *listing) noteName(k infra.Key, id string) {
+	if !l.marks[k] {
+		return
+	}
+	first, seen := l.named[k]
+	switch {
+	case !seen:
+		l.named[k] = id
+		l.ProbesFound = append(l.ProbesFound, k)
+	case first != id && slices.Contains(l.ProbesFound, k):
+		l.ProbesFound = slices.DeleteFunc(l.ProbesFound, func(f infra.Key) bool { return f == k })
+		if !slices.Contains(l.Unread, k.Kind) {
+			l.Unread = append(l.Unread, k.Kind)
+		}
+		l.Warnings = append(l.Warnings, fmt.Sprintf("%s: there are several with the name %s (%s): CAPO takes none of them, so that one has to be renamed", where(l.target), l.target.Redaction.Brief(strings.TrimPrefix(k.Value, byName)), k.Kind))
 	}
 }
 
