@@ -233,7 +233,7 @@ func (o *backupsOptions) fillComparison(ctx context.Context, s *streams, place *
 
 func (o *backupsOptions) open(ctx context.Context, s *streams) (*store.Place, error) {
 	if store.IsAddress(o.place) {
-		return o.stores.place(ctx, s, o.place, false)
+		return o.stores.place(ctx, s, o.place, o.quiet)
 	}
 	return store.Folder(o.place)
 }

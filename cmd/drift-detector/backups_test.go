@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -190,7 +192,19 @@ func TestTheRightBackupIsNamed(t *testing.T) {
 		t.Fatal(o.stderr)
 	}
 	t.Log(o.stdout, o.stderr)
+	pages, logins := 0, w.vcenter.Logins()
+	w.vcenter.Front(func(rw http.ResponseWriter, r *http.Request, next http.Handler) {
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if bytes.Contains(body, []byte("summary.config.vmPathName")) {
+			pages++
+		}
+		next.ServeHTTP(rw, r)
+	})
 	j := b.run(append([]string{"backups", "s3://velero", "--compare", "--last", "6", "--format", "json"}, reach...)...)
+	if now := w.vcenter.Logins(); now.OK != logins.OK+1 || now.Open() != 0 || pages != 1 {
+		t.Errorf("six backups are compared with %d logins, %d lists of VMs, and %d sessions are open", now.OK-logins.OK, pages, now.Open())
+	}
 	var doc backups.Document
 	if err := json.Unmarshal([]byte(j.stdout), &doc); err != nil {
 		t.Fatal(err)
