@@ -23,7 +23,6 @@
 //	credentials.go  finds a credential as CAPO does
 //	clouds.go       reads an entry of clouds.yaml
 //	operator.go     the operator's own clouds.yaml and variables
-//	ledger.go       counts failed logins
 //	transport.go    bounds, certificates, and which servers may be contacted
 //	session.go      logs in, finds the services in the catalogue, logs out
 //	list.go         reads pages of servers

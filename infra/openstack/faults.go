@@ -50,15 +50,15 @@ func connectFault(ctx context.Context, t infra.Target, c *credential, err error)
 	var region *regionError
 	project := cmp.Or(c.project, "of the credential")
 	switch {
-	case errors.Is(err, errLockout), codeOf(err) == http.StatusUnauthorized:
+	case errors.Is(err, infra.ErrLockout), codeOf(err) == http.StatusUnauthorized:
 		f := &infra.Fault{
 			Reason: "AuthenticationFailed",
 			Message: fmt.Sprintf("%s refuses %s from %s: the password or secret is wrong, project %s does not exist, or the account has no role in it; Keystone says the same in all three cases",
 				where(t), c.who(), t.Source, project),
 			Hint: "the password may have been changed, or the project deleted, since the backup: " + hintOwn,
 		}
-		if errors.Is(err, errLockout) {
-			f.Message += "; " + errLockout.Error()
+		if errors.Is(err, infra.ErrLockout) {
+			f.Message += "; " + infra.ErrLockout.Error()
 		}
 		return f
 	case errors.Is(err, errUnscoped):

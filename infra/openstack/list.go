@@ -66,7 +66,7 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	}
 	used := &c
 	v, err := p.connect(ctx, t, d, used)
-	if c.instead != nil && (codeOf(err) == http.StatusUnauthorized || errors.Is(err, errLockout)) {
+	if c.instead != nil && (codeOf(err) == http.StatusUnauthorized || errors.Is(err, infra.ErrLockout)) {
 		l.Warnings = append(l.Warnings, fmt.Sprintf("%s refuses the credential of the backup: %s is used instead", where(t), c.insteadSource))
 		used = c.instead
 		v, err = p.connect(ctx, t, d, used)

@@ -25,10 +25,10 @@ const (
 	ofVariables = "envvars"
 )
 
-// provider implements infra.Provider. Its only state is the ledger of failed logins,
+// provider implements infra.Provider. Its only state is the count of failed logins,
 // which must outlive a single listing.
 type provider struct {
-	logins *ledger
+	logins *infra.Logins
 	retry  infra.Retry
 	getenv func(string) string
 }
@@ -36,7 +36,7 @@ type provider struct {
 // New returns the OpenStack provider. One value serves one run: it counts the logins that
 // failed, so that no account is locked.
 func New() infra.Provider {
-	return &provider{logins: newLedger(), retry: infra.Patient, getenv: os.Getenv}
+	return &provider{logins: &infra.Logins{}, retry: infra.Patient, getenv: os.Getenv}
 }
 
 // Spec says what the provider reads from a backup.

@@ -24,9 +24,6 @@ const (
 	logoutGrace = 400 * time.Millisecond // of a run that was interrupted: Ctrl-C ends it within a second
 )
 
-// errLockout says that no further login is tried.
-var errLockout = fmt.Errorf("%d logins of this account have failed; no further one is tried, so that it is not locked", maxFailedLogins)
-
 // cloud is a session in one project.
 type cloud struct {
 	client    *gophercloud.ProviderClient
@@ -73,18 +70,18 @@ func (p *provider) connect(ctx context.Context, t infra.Target, d *detail, c *cr
 // login asks for a token. One that was lost on the way is asked for once more: it may have
 // failed at the server, and counts as if it had.
 func (p *provider) login(ctx context.Context, v *cloud, c *credential) error {
-	turn, err := p.logins.enter(ctx, account{c.endpoint.String(), strings.ToLower(c.account)})
+	turn, err := p.logins.Enter(ctx, c.endpoint.String(), c.account)
 	if err != nil {
 		return err
 	}
-	defer turn.leave()
-	before := turn.failed
-	if before >= maxFailedLogins {
-		return errLockout
+	defer turn.Leave()
+	before := turn.Failed
+	if before >= infra.MaxFailedLogins {
+		return infra.ErrLockout
 	}
 	o := c.options
-	err = infra.Retry{Attempts: min(maxFailedLogins-before, p.retry.Attempts), Pause: p.retry.Pause}.Do(ctx, func() error {
-		turn.failed++ // as long as nobody knows better
+	err = infra.Retry{Attempts: min(infra.MaxFailedLogins-before, p.retry.Attempts), Pause: p.retry.Pause}.Do(ctx, func() error {
+		turn.Failed++ // as long as nobody knows better
 		return lasting(ctx, func(ctx context.Context) error {
 			result := tokens.Create(ctx, v.identity(), &o)
 			if result.Err != nil {
@@ -96,7 +93,7 @@ func (p *provider) login(ctx context.Context, v *cloud, c *credential) error {
 	if err != nil {
 		return err
 	}
-	turn.failed = before
+	turn.Failed = before
 	result, ok := v.client.GetAuthResult().(tokens.CreateResult)
 	if !ok || v.client.Token() == "" {
 		return answerError("it answered a login with no token")

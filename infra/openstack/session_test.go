@@ -71,7 +71,7 @@ func TestWrongLogins(t *testing.T) {
 				refused(t, l, infra.Failed, "AuthenticationFailed", "does not exist, or the account has no role in it")
 			}
 		}
-		if _, n := s.Logins(); n != maxFailedLogins {
+		if _, n := s.Logins(); n != infra.MaxFailedLogins {
 			t.Errorf("%s: %d logins failed", name, n)
 		}
 	}

@@ -26,7 +26,6 @@
 //	credentials.go  finds a credential as CAPV does
 //	environment.go  finds one in the variables of govc
 //	session.go      connects, logs in, logs out
-//	ledger.go       counts failed logins
 //	limits.go       bounds on time and size
 //	list.go         reads pages of properties
 //	folders.go      the tree of folders

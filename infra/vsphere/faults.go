@@ -30,14 +30,14 @@ func connectFault(ctx context.Context, t infra.Target, err error) *infra.Fault {
 			Reason: "UntrustedCertificate", Message: where + ": " + why,
 			Hint: "give the SHA-256 of the server's certificate as thumbprint with --credentials",
 		}
-	case errors.Is(err, errLockout) || fault.Is(err, &types.InvalidLogin{}):
+	case errors.Is(err, infra.ErrLockout) || fault.Is(err, &types.InvalidLogin{}):
 		f := &infra.Fault{
 			Reason:  "AuthenticationFailed",
 			Message: fmt.Sprintf("%s refuses user %s with the password from %s", where, t.Account, t.Source),
 			Hint:    "the password may have changed since the backup: give the current one with --credentials",
 		}
-		if errors.Is(err, errLockout) {
-			f.Message += "; " + errLockout.Error()
+		if errors.Is(err, infra.ErrLockout) {
+			f.Message += "; " + infra.ErrLockout.Error()
 		}
 		return f
 	case fault.Is(err, &types.NoPermission{}):

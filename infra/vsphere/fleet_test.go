@@ -145,4 +145,4 @@ func listAll(t *testing.T, p infra.Provider, s *backup.Snapshot, secrets *backup
 }
 
 // small is the provider with short pages.
-func small() infra.Provider { return &provider{logins: newLedger(), page: 20, limits: standard} }
+func small() infra.Provider { return &provider{logins: &infra.Logins{}, page: 20, limits: standard} }

@@ -87,7 +87,7 @@ func (v *oddVCenter) list(t *testing.T, most limits) infra.Listing {
 	t.Helper()
 	server := httptest.NewTLSServer(v)
 	t.Cleanup(server.Close)
-	p := &provider{logins: newLedger(), page: 20, limits: most}
+	p := &provider{logins: &infra.Logins{}, page: 20, limits: most}
 	s, secrets := load(t, fleet(t))
 	targets := p.Targets(s, secrets, infra.Access{
 		Reroutes:    []infra.Reroute{{From: fleetServer, To: server.Listener.Addr().String()}},

@@ -90,7 +90,7 @@ func TestAccountIsNotLocked(t *testing.T) {
 			t.Errorf("%v is %s: %+v", l.IDs, l.State, faultOf(l))
 		}
 	}
-	if got := v.Logins(); got.Failed != maxFailedLogins {
+	if got := v.Logins(); got.Failed != infra.MaxFailedLogins {
 		t.Errorf("%d logins failed", got.Failed)
 	}
 }

@@ -15,10 +15,10 @@ const Name = "vsphere"
 //go:embed permissions.md
 var role string
 
-// provider implements infra.Provider. Its only state is the ledger of failed
+// provider implements infra.Provider. Its only state is the count of failed
 // logins, which must outlive a single listing.
 type provider struct {
-	logins *ledger
+	logins *infra.Logins
 	page   int32 // objects in one answer
 	limits limits
 	retry  infra.Retry
@@ -27,7 +27,7 @@ type provider struct {
 // New returns the vSphere provider. One value serves one run: it counts the
 // logins that failed, so that no account is locked.
 func New() infra.Provider {
-	return &provider{logins: newLedger(), page: pageSize, limits: standard, retry: infra.Patient}
+	return &provider{logins: &infra.Logins{}, page: pageSize, limits: standard, retry: infra.Patient}
 }
 
 // Spec says what the provider reads from a backup.

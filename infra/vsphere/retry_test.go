@@ -122,7 +122,7 @@ func TestLostLoginsOfTwoTargetsCountTogether(t *testing.T) {
 			t.Errorf("it is %s without a login", l.State)
 		}
 	}
-	if got := v.Logins().Failed; got != maxFailedLogins {
-		t.Errorf("%d logins failed, want %d", got, maxFailedLogins)
+	if got := v.Logins().Failed; got != infra.MaxFailedLogins {
+		t.Errorf("%d logins failed, want %d", got, infra.MaxFailedLogins)
 	}
 }

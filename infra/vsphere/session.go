@@ -212,9 +212,6 @@ func (s statuses) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// errLockout says that no further login is tried.
-var errLockout = fmt.Errorf("%d logins of this account have failed; no further one is tried, so that it is not locked", maxFailedLogins)
-
 // login logs in once with the credential as it is and, when that fails and it
 // ends in white space as `echo | base64` leaves it, once without. CAPV itself
 // uses the bytes as they are. A login that was lost on the way is tried once more: it
@@ -223,11 +220,11 @@ func (p *provider) login(ctx context.Context, c *vim25.Client, t infra.Target, i
 	cred, _ := t.Credential.(credential)
 	user, password := cred.user.Reveal(), cred.password.Reveal()
 	// Two addresses of one vCenter are one place where an account gets locked.
-	turn, err := p.logins.enter(ctx, account{identity, strings.ToLower(strings.TrimSpace(user))})
+	turn, err := p.logins.Enter(ctx, identity, user)
 	if err != nil {
 		return nil, err
 	}
-	defer turn.leave()
+	defer turn.Leave()
 	v := &vcenter{Client: c, manager: session.NewManager(c), page: p.page, limits: p.limits, retry: p.retry, identity: identity}
 	attempts := [][2]string{{user, password}}
 	if u, w := trimEnd(user), trimEnd(password); u != user || w != password {
@@ -235,16 +232,16 @@ func (p *provider) login(ctx context.Context, c *vim25.Client, t infra.Target, i
 	}
 	var failure error
 	for _, a := range attempts {
-		before := turn.failed
-		if before >= maxFailedLogins {
-			return nil, errors.Join(errLockout, failure)
+		before := turn.Failed
+		if before >= infra.MaxFailedLogins {
+			return nil, errors.Join(infra.ErrLockout, failure)
 		}
-		failure = infra.Retry{Attempts: min(maxFailedLogins-before, p.retry.Attempts), Pause: p.retry.Pause}.Do(ctx, func() error {
-			turn.failed++ // as long as nobody knows better
+		failure = infra.Retry{Attempts: min(infra.MaxFailedLogins-before, p.retry.Attempts), Pause: p.retry.Pause}.Do(ctx, func() error {
+			turn.Failed++ // as long as nobody knows better
 			return v.login(ctx, a[0], a[1])
 		})
 		if failure == nil {
-			turn.failed = before // one that was lost had the same password
+			turn.Failed = before // one that was lost had the same password
 			return v, nil
 		}
 		if !fault.Is(failure, &types.InvalidLogin{}) {

@@ -66,12 +66,12 @@ func TestNobodyElseLocksAnAccountOut(t *testing.T) {
 		s, secrets := load(t, withServer(t, fleet(t), name))
 		return p.List(t.Context(), p.Targets(s, secrets, reachAs(v, name))[0])
 	}
-	for range maxFailedLogins + 1 {
+	for range infra.MaxFailedLogins + 1 {
 		if l := list(fake, "fake.example:443"); faultOf(l).Reason != "AuthenticationFailed" {
 			t.Fatalf("%s: %+v", l.State, faultOf(l))
 		}
 	}
-	if got := fake.Logins(); got.Failed != maxFailedLogins {
+	if got := fake.Logins(); got.Failed != infra.MaxFailedLogins {
 		t.Errorf("%d logins failed", got.Failed)
 	}
 	if l := list(real, fleetServer); l.State != infra.Complete {
