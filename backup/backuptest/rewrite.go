@@ -4,11 +4,13 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"errors"
 	"io"
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -103,4 +105,45 @@ func write(to *tar.Writer, h *tar.Header, body []byte) error {
 	}
 	_, err := to.Write(body)
 	return err
+}
+
+// Edit changes the objects of a backup whose resource begins with one of the prefixes:
+// the function gets each as it is decoded, and reports whether to keep it.
+func Edit(t testing.TB, tarball []byte, change func(resource string, object map[string]any) (keep bool), prefixes ...string) []byte {
+	t.Helper()
+	return Rewrite(t, tarball, func(path string, body []byte) ([]byte, bool) {
+		parts := strings.Split(path, "/")
+		if parts[0] != "resources" || !strings.HasSuffix(path, ".json") {
+			return body, true
+		}
+		if !slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(parts[1], p) }) {
+			return body, true
+		}
+		var object map[string]any
+		if err := json.Unmarshal(body, &object); err != nil {
+			t.Fatal(err)
+		}
+		if !change(parts[1], object) {
+			return nil, false
+		}
+		out, err := json.Marshal(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out, true
+	})
+}
+
+// Inside walks into an object by member names, makes those that are not there, and
+// returns the last map.
+func Inside(object map[string]any, names ...string) map[string]any {
+	for _, n := range names {
+		next, ok := object[n].(map[string]any)
+		if !ok {
+			next = map[string]any{}
+			object[n] = next
+		}
+		object = next
+	}
+	return object
 }

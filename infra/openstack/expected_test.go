@@ -32,9 +32,9 @@ func inVersion(t *testing.T, version string) []byte {
 		if resource == osServers {
 			return version != "v1beta1 without servers" && version != "v1alpha7"
 		}
-		spec, ref := inside(object, "spec"), inside(object, "spec", "identityRef")
+		spec, ref := backuptest.Inside(object, "spec"), backuptest.Inside(object, "spec", "identityRef")
 		if resource == "openstackmachinetemplates."+group {
-			spec, ref = inside(object, "spec", "template", "spec"), map[string]any{}
+			spec, ref = backuptest.Inside(object, "spec", "template", "spec"), map[string]any{}
 		}
 		object["apiVersion"] = group + "/" + strings.Fields(version)[0]
 		switch version {
@@ -56,7 +56,7 @@ func inVersion(t *testing.T, version string) []byte {
 			}
 			spec["externalNetworkId"] = "10092081-2db9-4143-8229-1bc59416eec5"
 			delete(spec, "externalNetwork")
-			if id := inside(object, "status")["instanceID"]; id != nil {
+			if id := backuptest.Inside(object, "status")["instanceID"]; id != nil {
 				spec["instanceID"] = id
 			}
 		case "v1beta2":
@@ -65,8 +65,8 @@ func inVersion(t *testing.T, version string) []byte {
 			}
 			spec["apiServer"] = map[string]any{"enableFloatingIP": false}
 		}
-		if len(inside(object, "spec", "identityRef")) == 0 {
-			delete(inside(object, "spec"), "identityRef")
+		if len(backuptest.Inside(object, "spec", "identityRef")) == 0 {
+			delete(backuptest.Inside(object, "spec"), "identityRef")
 		}
 		return true
 	})
@@ -141,7 +141,7 @@ func TestReleases(t *testing.T) {
 func withIdentity(t *testing.T, selector any, labels map[string]any, held bool) []byte {
 	t.Helper()
 	data := edit(t, leadTo(t, fleet(t), "https://keystone.example:5000/v3", nil, "m4rk3r"), func(resource string, object map[string]any) bool {
-		if ref := inside(object, "spec", "identityRef"); (resource == osClusters || resource == osServers) && inside(object, "metadata")["namespace"] == "tenant-os-b" {
+		if ref := backuptest.Inside(object, "spec", "identityRef"); (resource == osClusters || resource == osServers) && backuptest.Inside(object, "metadata")["namespace"] == "tenant-os-b" {
 			ref["type"], ref["name"], ref["cloudName"] = "ClusterIdentity", "shared", "mycloud"
 		}
 		return true
@@ -150,8 +150,8 @@ func withIdentity(t *testing.T, selector any, labels map[string]any, held bool) 
 		return body, !strings.HasPrefix(path, "resources/namespaces/")
 	})
 	add := func(resource string, object map[string]any) {
-		name := inside(object, "metadata")["name"].(string)
-		inside(object, "metadata")["uid"] = backuptest.UID(resource, name)
+		name := backuptest.Inside(object, "metadata")["name"].(string)
+		backuptest.Inside(object, "metadata")["uid"] = backuptest.UID(resource, name)
 		body, err := json.Marshal(object)
 		if err != nil {
 			t.Fatal(err)

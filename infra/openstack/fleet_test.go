@@ -2,7 +2,6 @@ package openstack
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"os"
 	"strings"
 	"testing"
@@ -36,47 +35,14 @@ func load(t *testing.T, data []byte) (*backup.Snapshot, *backup.Secrets) {
 // edit changes the Secrets and OpenStack objects of a backup.
 func edit(t *testing.T, data []byte, change func(resource string, object map[string]any) (keep bool)) []byte {
 	t.Helper()
-	return backuptest.Rewrite(t, data, func(path string, body []byte) ([]byte, bool) {
-		parts := strings.Split(path, "/")
-		if parts[0] != "resources" || !strings.HasSuffix(path, ".json") {
-			return body, true
-		}
-		if resource := parts[1]; resource != "secrets" && !strings.HasPrefix(resource, "openstack") {
-			return body, true
-		}
-		var object map[string]any
-		if err := json.Unmarshal(body, &object); err != nil {
-			t.Fatal(err)
-		}
-		if !change(parts[1], object) {
-			return nil, false
-		}
-		out, err := json.Marshal(object)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out, true
-	})
-}
-
-// inside walks into an object by member names and returns the last map.
-func inside(object map[string]any, names ...string) map[string]any {
-	for _, n := range names {
-		next, ok := object[n].(map[string]any)
-		if !ok {
-			next = map[string]any{}
-			object[n] = next
-		}
-		object = next
-	}
-	return object
+	return backuptest.Edit(t, data, change, "secrets", "openstack")
 }
 
 // withClouds changes each clouds.yaml of a backup, and puts a CA beside it.
 func withClouds(t *testing.T, data, ca []byte, change func(text string) string) []byte {
 	t.Helper()
 	return edit(t, data, func(resource string, object map[string]any) bool {
-		values := inside(object, "data")
+		values := backuptest.Inside(object, "data")
 		raw, ok := values[cloudsKey].(string)
 		if resource != "secrets" || !ok {
 			return true

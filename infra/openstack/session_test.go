@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"drift-detector/backup/backuptest"
 	"drift-detector/infra"
 	"drift-detector/internal/lab/openstacklab"
 )
@@ -60,7 +61,7 @@ func TestWrongLogins(t *testing.T) {
 		data = withClouds(t, data, nil, change)
 		// Another project of the account beside it: the same account.
 		data = edit(t, data, func(resource string, object map[string]any) bool {
-			if ref := inside(object, "spec", "identityRef"); resource == "openstackclusters.infrastructure.cluster.x-k8s.io" && ref["region"] == nil {
+			if ref := backuptest.Inside(object, "spec", "identityRef"); resource == "openstackclusters.infrastructure.cluster.x-k8s.io" && ref["region"] == nil {
 				ref["region"] = "RegionTwo"
 			}
 			return true

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"drift-detector/backup/backuptest"
 	"drift-detector/detector"
 	"drift-detector/infra"
 	"drift-detector/internal/lab/openstacklab"
@@ -221,13 +222,13 @@ func TestUnprovenProject(t *testing.T) {
 func TestRecordedIDs(t *testing.T) {
 	_, data := cloudOf(t, openstacklab.Options{})
 	data = edit(t, data, func(resource string, object map[string]any) bool {
-		name, _ := inside(object, "metadata")["name"].(string)
+		name, _ := backuptest.Inside(object, "metadata")["name"].(string)
 		switch {
 		case resource == "openstackmachines.infrastructure.cluster.x-k8s.io" && name == living:
-			spec := inside(object, "spec")
+			spec := backuptest.Inside(object, "spec")
 			spec["providerID"] = "openstack://RegionOne/" + spec["providerID"].(string)[len("openstack:///"):]
 		case resource == "openstackservers.infrastructure.cluster.x-k8s.io" && name == gone:
-			inside(object, "status")["instanceID"] = "10f77095-1205-4081-bc39-60084a65bdfa"
+			backuptest.Inside(object, "status")["instanceID"] = "10f77095-1205-4081-bc39-60084a65bdfa"
 		}
 		return true
 	})
@@ -240,7 +241,7 @@ func TestRecordedIDs(t *testing.T) {
 func TestWhatIsLeftOfMachines(t *testing.T) {
 	_, data := cloudOf(t, openstacklab.Options{})
 	data = edit(t, data, func(resource string, object map[string]any) bool {
-		return resource != "openstackmachines.infrastructure.cluster.x-k8s.io" || inside(object, "metadata")["name"] != "data-md-0-csvkw-zz7d6"
+		return resource != "openstackmachines.infrastructure.cluster.x-k8s.io" || backuptest.Inside(object, "metadata")["name"] != "data-md-0-csvkw-zz7d6"
 	})
 	w := decide(t, data)
 	v := w.machines["data-md-0-csvkw-zz7d6"]
@@ -289,7 +290,7 @@ func TestBastionWithoutOwner(t *testing.T) {
 	_, data := cloudOf(t, openstacklab.Options{})
 	data = edit(t, data, func(resource string, object map[string]any) bool {
 		if resource == "openstackservers.infrastructure.cluster.x-k8s.io" {
-			delete(inside(object, "metadata"), "ownerReferences")
+			delete(backuptest.Inside(object, "metadata"), "ownerReferences")
 		}
 		return true
 	})
@@ -304,7 +305,7 @@ func TestBastionWithoutOwner(t *testing.T) {
 func TestMachineWithoutOpenStackMachine(t *testing.T) {
 	_, data := cloudOf(t, openstacklab.Options{})
 	data = edit(t, data, func(resource string, object map[string]any) bool {
-		name := inside(object, "metadata")["name"]
+		name := backuptest.Inside(object, "metadata")["name"]
 		return resource != "openstackmachines.infrastructure.cluster.x-k8s.io" || name != living && name != gone
 	})
 	w := decide(t, data)

@@ -24,11 +24,11 @@ type fields = map[string]any
 func newObject(apiVersion, kind, namespace, name string, values fields) fields {
 	o := fields{"apiVersion": apiVersion, "kind": kind, "metadata": fields{"name": name, "uid": kind + "-" + namespace + "-" + name}}
 	if namespace != "" {
-		at(o, "metadata")["namespace"] = namespace
+		backuptest.Inside(o, "metadata")["namespace"] = namespace
 	}
 	for p, v := range values {
 		parts := strings.Split(p, ".")
-		at(o, parts[:len(parts)-1]...)[parts[len(parts)-1]] = v
+		backuptest.Inside(o, parts[:len(parts)-1]...)[parts[len(parts)-1]] = v
 	}
 	return o
 }
@@ -100,7 +100,7 @@ func (b *smallBackup) only(resource string) fields {
 
 func (b *smallBackup) set(resource, path string, value any) *smallBackup {
 	parts := strings.Split(path, ".")
-	at(b.only(resource), parts[:len(parts)-1]...)[parts[len(parts)-1]] = value
+	backuptest.Inside(b.only(resource), parts[:len(parts)-1]...)[parts[len(parts)-1]] = value
 	return b
 }
 

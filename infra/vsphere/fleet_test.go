@@ -2,9 +2,7 @@ package vsphere
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"os"
-	"strings"
 	"testing"
 
 	"drift-detector/backup"
@@ -33,27 +31,7 @@ func load(t *testing.T, data []byte) (*backup.Snapshot, *backup.Secrets) {
 // edit changes the Secrets and vSphere objects of a backup.
 func edit(t *testing.T, data []byte, change func(resource string, object map[string]any) (keep bool)) []byte {
 	t.Helper()
-	return backuptest.Rewrite(t, data, func(path string, body []byte) ([]byte, bool) {
-		parts := strings.Split(path, "/")
-		if parts[0] != "resources" || !strings.HasSuffix(path, ".json") {
-			return body, true
-		}
-		if resource := parts[1]; resource != "secrets" && !strings.HasPrefix(resource, "vsphere") {
-			return body, true
-		}
-		var object map[string]any
-		if err := json.Unmarshal(body, &object); err != nil {
-			t.Fatal(err)
-		}
-		if !change(parts[1], object) {
-			return nil, false
-		}
-		out, err := json.Marshal(object)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out, true
-	})
+	return backuptest.Edit(t, data, change, "secrets", "vsphere")
 }
 
 func fleet(t *testing.T) []byte {
@@ -65,21 +43,8 @@ func fleet(t *testing.T) []byte {
 	return data
 }
 
-// at walks into an object by member names and returns the last map.
-func at(object map[string]any, names ...string) map[string]any {
-	for _, n := range names {
-		next, ok := object[n].(map[string]any)
-		if !ok {
-			next = map[string]any{}
-			object[n] = next
-		}
-		object = next
-	}
-	return object
-}
-
 func nameOf(object map[string]any) string {
-	name, _ := at(object, "metadata")["name"].(string)
+	name, _ := backuptest.Inside(object, "metadata")["name"].(string)
 	return name
 }
 
@@ -87,7 +52,7 @@ func nameOf(object map[string]any) string {
 func withPassword(t *testing.T, data []byte, password string) []byte {
 	t.Helper()
 	return edit(t, data, func(resource string, object map[string]any) bool {
-		if values := at(object, "data"); resource == "secrets" && values[userKey] != nil && values[passKey] != nil {
+		if values := backuptest.Inside(object, "data"); resource == "secrets" && values[userKey] != nil && values[passKey] != nil {
 			values[passKey] = base64.StdEncoding.EncodeToString([]byte(password))
 		}
 		return true
@@ -98,7 +63,7 @@ func withPassword(t *testing.T, data []byte, password string) []byte {
 func withServer(t *testing.T, data []byte, server string) []byte {
 	t.Helper()
 	return edit(t, data, func(_ string, object map[string]any) bool {
-		for _, spec := range []map[string]any{at(object, "spec"), at(object, "spec", "template", "spec")} {
+		for _, spec := range []map[string]any{backuptest.Inside(object, "spec"), backuptest.Inside(object, "spec", "template", "spec")} {
 			if spec["server"] != nil {
 				spec["server"] = server
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/vmware/govmomi/vim25/mo"
 	"github.com/vmware/govmomi/vim25/types"
 
+	"drift-detector/backup/backuptest"
 	"drift-detector/infra"
 	"drift-detector/infra/infratest"
 	"drift-detector/internal/lab"
@@ -68,7 +69,7 @@ func TestAccountIsNotLocked(t *testing.T) {
 	n := 0
 	data := edit(t, fleet(t), func(resource string, object map[string]any) bool {
 		// Each cluster remembers another old password of the same user.
-		if values := at(object, "data"); resource == "secrets" && values[userKey] != nil && values[passKey] != nil {
+		if values := backuptest.Inside(object, "data"); resource == "secrets" && values[userKey] != nil && values[passKey] != nil {
 			n++
 			values[passKey] = base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "old %s \n", nameOf(object)))
 		}
@@ -99,7 +100,7 @@ func TestTwoUsersOfOneVCenter(t *testing.T) {
 	v := serve(t, lab.VCenterOptions{Archive: fleetVCenter, Accounts: map[string]string{fleetUser: "pass", "gamma": "pass"}})
 	data := edit(t, fleet(t), func(resource string, object map[string]any) bool {
 		if resource == "secrets" && nameOf(object) == "gamma-edge" {
-			at(object, "data")[userKey] = base64.StdEncoding.EncodeToString([]byte("gamma"))
+			backuptest.Inside(object, "data")[userKey] = base64.StdEncoding.EncodeToString([]byte("gamma"))
 		}
 		return true
 	})
@@ -153,17 +154,17 @@ func TestCertificates(t *testing.T) {
 	v := serve(t, lab.VCenterOptions{Archive: fleetVCenter})
 	reroute := []infra.Reroute{{From: fleetServer, To: v.Addr}}
 	unpinned := edit(t, fleet(t), func(_ string, object map[string]any) bool {
-		delete(at(object, "spec"), "thumbprint")
+		delete(backuptest.Inside(object, "spec"), "thumbprint")
 		return true
 	})
 	renewed := edit(t, fleet(t), func(resource string, object map[string]any) bool {
 		if resource == clusters.Resource() && nameOf(object) == "gamma-edge" {
-			at(object, "spec")["thumbprint"] = v.Thumbprint
+			backuptest.Inside(object, "spec")["thumbprint"] = v.Thumbprint
 		}
 		return true
 	})
 	malformed := edit(t, fleet(t), func(_ string, object map[string]any) bool {
-		if spec := at(object, "spec"); spec["thumbprint"] != nil {
+		if spec := backuptest.Inside(object, "spec"); spec["thumbprint"] != nil {
 			spec["thumbprint"] = "AB:CD"
 		}
 		return true

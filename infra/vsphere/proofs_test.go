@@ -22,10 +22,10 @@ func (b *smallBackup) another(machine, vsphereMachine, vsphereVM fields) *smallB
 		}
 		o := newObject(apiVersion, kind, "team", name, fields{"metadata.labels": labels})
 		for k, v := range spec {
-			at(o, "spec")[k] = v
+			backuptest.Inside(o, "spec")[k] = v
 		}
 		for k, v := range more {
-			at(o, "metadata")[k] = v
+			backuptest.Inside(o, "metadata")[k] = v
 		}
 		b.put(resource, o)
 	}

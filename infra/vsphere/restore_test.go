@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/backup/backuptest"
 	"drift-detector/infra"
 )
 
@@ -119,7 +120,7 @@ func TestPoint20TemplateOfAControlPlane(t *testing.T) {
 	if r := b.expectedMachine(t).Restore; r != nil && r.Template != "" {
 		t.Errorf("of a worker: %+v", r)
 	}
-	at(b.only(machines.Resource()), "metadata", "labels")["cluster.x-k8s.io/control-plane"] = ""
+	backuptest.Inside(b.only(machines.Resource()), "metadata", "labels")["cluster.x-k8s.io/control-plane"] = ""
 	if r := b.expectedMachine(t).Restore; r == nil || r.Template != "prod-md-0" {
 		t.Errorf("of the control plane: %+v", r)
 	}

@@ -19,7 +19,7 @@ func (b *smallBackup) secret(namespace, name string, data map[string]string, own
 	}
 	o := newObject("v1", "Secret", namespace, name, fields{"data": values})
 	if len(owner) > 0 {
-		at(o, "metadata")["ownerReferences"] = []any{fields{"apiVersion": group + "/v1beta1", "kind": identityKind, "name": owner[0], "uid": "z"}}
+		backuptest.Inside(o, "metadata")["ownerReferences"] = []any{fields{"apiVersion": group + "/v1beta1", "kind": identityKind, "name": owner[0], "uid": "z"}}
 	}
 	b.objects["secrets "+namespace+"/"+name] = o
 	return b
@@ -224,7 +224,7 @@ func TestBackupsKeepTheirCredentials(t *testing.T) {
 				b.secret("team", "prod", login(user, "p")).secret("kcm", "creds", login(user, "p"), "shared")
 				b.secret(managerSpace, managerSecret, map[string]string{managerKey: "username: " + user + "\npassword: p"})
 				for _, o := range b.objects {
-					meta := at(o, "metadata")
+					meta := backuptest.Inside(o, "metadata")
 					meta["uid"] = fmt.Sprintf("%v of %s", meta["uid"], user)
 				}
 				sources = append(sources, backuptest.Source(user+".tar.gz", b.bytes()))

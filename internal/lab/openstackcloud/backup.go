@@ -65,7 +65,7 @@ func (f *Fleet) rewrite(data []byte) ([]byte, error) {
 		if body, err = f.item(h.Name, body, later); err != nil {
 			return nil, fmt.Errorf("%s: %w", h.Name, err)
 		}
-		h.Size, h.ModTime = int64(len(body)), h.ModTime.Add(later)
+		h.Size, h.ModTime = int64(len(body)), written.Add(later) // the recorded one was packed a minute later
 		if err := to.WriteHeader(h); err != nil {
 			return nil, err
 		}
