@@ -231,9 +231,7 @@ func (c *Collector) want(r *Release, o Object) {
 		w.resource = guess(id.GroupKind())
 	}
 	w.labelled = stringMap(o, "metadata", "labels")[managedByLabel] == "Helm"
-	if o = withNulls(o); !w.custom {
-		o = bare(o)
-	}
+	o = withNulls(o)
 	if id.Group == "" && id.Kind == "Secret" {
 		folded(o)
 	}

@@ -108,14 +108,17 @@ func TestObjectsOfTheField(t *testing.T) {
 func TestNulls(t *testing.T) {
 	const definition = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"tricks.x.io"},"spec":{"group":"x.io","scope":"Namespaced",
 "names":{"kind":"Trick","plural":"tricks"},"versions":[{"name":"v1","schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{
-"maybe":{"type":"integer","nullable":true},"never":{"type":"integer"},"items":{"type":"array","items":{"type":"object","properties":{"maybe":{"type":"string","nullable":true,"default":"x"}}}},
+"maybe":{"type":"integer","nullable":true},"never":{"type":"integer"},"three":{"type":"integer","default":3},"items":{"type":"array","items":{"type":"object","properties":{"maybe":{"type":"string","nullable":true,"default":"x"}}}},
 "free":{"type":"object","x-kubernetes-preserve-unknown-fields":true},"atom":{"type":"object","nullable":true,"x-kubernetes-map-type":"atomic","additionalProperties":{"type":"string","nullable":true}}}}}}}}]}}`
 	for _, c := range []struct{ live, manifest, want string }{
 		{`{"maybe":1}`, `{maybe: null}`, Drifted},
 		{`{"maybe":null}`, `{maybe: null}`, InSync},
 		{`{"maybe":null}`, `{maybe: 1}`, Drifted},
 		{`{"maybe":null}`, `{}`, InSync},
-		{`{"never":1}`, `{never: null}`, InSync},
+		{`{"never":1}`, `{never: null}`, Drifted}, // an apply puts the null into the field, and the server drops it
+		{`{}`, `{never: null}`, InSync},
+		{`{"three":3}`, `{three: null}`, InSync},
+		{`{"three":4}`, `{three: null}`, Drifted},
 		{`{"items":[{"maybe":"y"}]}`, `{items: [{maybe: null}]}`, Drifted},
 		{`{"items":[{"maybe":null}]}`, `{items: [{maybe: null}]}`, InSync},
 		{`{"items":[{"maybe":null}]}`, `{items: [{}]}`, Drifted},

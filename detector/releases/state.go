@@ -76,8 +76,11 @@ func (w *wanted) upgrade(ch *Change, out *outcome) string {
 		return Repairs
 	case method == "ssa":
 		others := ch.unknown || slices.ContainsFunc(ch.Owners, func(o Owner) bool { return !o.own || o.Operation != "Apply" })
-		if out.refused != "" || others && flux == nil {
+		switch {
+		case out.refused != "" && !out.applies || others && flux == nil && !ch.unapplied:
 			return Fails
+		case ch.unapplied:
+			return Leaves
 		}
 		return Repairs
 	case out.refused != "" && !out.passes:
