@@ -136,7 +136,7 @@ func (r *Release) fieldSteps(name, namespace string, do func(text, command strin
 				in = " --namespace " + quote(o.Namespace)
 			}
 			do("take the change back by hand before any upgrade: "+o.Refused, fmt.Sprintf("kubectl edit %s %s%s", quote(strings.ToLower(o.Kind)), quote(o.Name), in))
-		case o.Upgrade == Fails && o.Verdict != Unchanged && o.Verdict != Changed: // without its definition
+		case o.undefined:
 			do("install the CustomResourceDefinition of "+o.Subject()+" before any upgrade", "")
 		default:
 			for _, c := range o.Patch {

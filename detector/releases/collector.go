@@ -306,11 +306,11 @@ func (c *Collector) compareWith(w *wanted, live Object, managed []byte) {
 		return
 	}
 	why, paths := c.excluded(w, desired, live)
+	out, err := c.compare(desired, live, managed, paths)
 	if why != "" {
-		w.compared.Verdict, w.compared.Message = Excluded, why
+		w.exclude(why, out)
 		return
 	}
-	out, err := c.compare(desired, live, managed, paths)
 	if err != nil {
 		w.compared.Verdict, w.compared.Message = NotComparable, err.Error()
 		return

@@ -167,6 +167,45 @@ func TestRulesDoNotHideFailures(t *testing.T) {
 	}
 }
 
+// Whole objects that rules or marks set aside: Flux does not look at them, Helm's upgrade does.
+func TestExclusionsDoNotHideFailures(t *testing.T) {
+	whole, err := ReadRules("f", []byte("ignore: [{paths: ['']}]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	marked := func(w world) { put(w.get("services", "shop-web"), "disabled", "metadata", "labels", fluxMark) }
+	drift := func(old, new string, then func(world)) func(testing.TB, world) {
+		return func(t testing.TB, w world) {
+			manifest(old, new)(t, w)
+			then(w)
+		}
+	}
+	for _, c := range []struct {
+		name, object string
+		change       func(testing.TB, world)
+		rules        []*Rule
+		upgrade      string
+		reason, do   string // part of one
+	}{
+		{"a refusal and a mark", "Service/shop/shop-web", drift("port: 8081,", "port: 80,", marked), nil, Fails, "two ports named http: Flux does not see it, and the next upgrade fails", "kubectl edit service shop-web"},
+		{"a refusal and a rule", "Service/shop/shop-web", drift("port: 8081,", "port: 80,", func(world) {}), whole, Fails, "two ports named http", "kubectl edit service shop-web"},
+		{"a conflict and a rule", web, drift("replicas: 5", "replicas: 3", func(w world) { w.edit(t, func(r Object) { r["apply_method"] = "ssa" }) }), whole, Fails, "another manager wrote: the next upgrade fails", "--force-conflicts"},
+		{"drift alone", web, drift("replicas: 5", "replicas: 3", func(world) {}), whole, "", "no controller", ""},
+		{"removed", "ConfigMap/shop/shop-extra", func(_ testing.TB, w world) { delete(w, [3]string{"configmaps", "shop", "shop-extra"}) }, whole, "", "no controller", ""},
+		{"a custom resource without its definition", "Ghost/shop/g", func(t testing.TB, w world) { w.more(t, "apiVersion: y.io/v1\nkind: Ghost\nmetadata: {name: g}\n") }, whole, Fails, "no CustomResourceDefinition of it: the next upgrade fails", "install the CustomResourceDefinition of Ghost/shop/g"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := repaired(t)
+			c.change(t, w)
+			r := w.run(t, Options{Rules: c.rules}).Releases[0]
+			o := r.object(c.object)
+			if r.Reason != InSync || o.Verdict != Excluded || r.After.Upgrade != c.upgrade || !strings.Contains(show(r.After), c.reason) || !strings.Contains(show(r.After.Do), c.do) {
+				t.Errorf("%s %s %s", r.Reason, show(r.After), show(o))
+			}
+		})
+	}
+}
+
 // A path that does not begin with / is one that Flux and Sveltos do not find.
 func TestPathsOfRules(t *testing.T) {
 	if _, err := ReadRules("f", []byte("ignore: [{paths: [spec/replicas]}]")); err == nil {

@@ -104,6 +104,8 @@ type Compared struct {
 	Event string `json:"event,omitempty"`
 	// Upgrade is what Helm's next upgrade does to an object that was removed.
 	Upgrade string `json:"upgrade,omitempty"`
+
+	undefined bool // the upgrade fails for lack of its CustomResourceDefinition
 }
 
 // Subject names the object as Flux does.
