@@ -112,7 +112,11 @@ func (r *Release) firstSteps() {
 			do("Helm refuses to touch a locked release, and no revision of it was ever deployed: uninstall it and install it again", fmt.Sprintf("helm status %s --namespace %s", name, namespace))
 		}
 	case Failed:
-		do("look why the last upgrade failed; the next one starts from it", fmt.Sprintf("helm history %s --namespace %s", name, namespace))
+		from := "it"
+		if i := slices.IndexFunc(r.History, func(h Revision) bool { return h.Status == "deployed" }); i >= 0 {
+			from = fmt.Sprintf("revision %d, which is deployed", r.History[i].Revision)
+		}
+		do("look why the last upgrade failed; the next one starts from "+from, fmt.Sprintf("helm history %s --namespace %s", name, namespace))
 	case Deleted:
 		if r.controller.suspended {
 			do("without a record Helm installs: its objects are adopted when they have its annotations", fmt.Sprintf("helm upgrade --install %s CHART --namespace %s", name, namespace))
@@ -138,6 +142,8 @@ func (r *Release) fieldSteps(name, namespace string, do func(text, command strin
 			do("take the change back by hand before any upgrade: "+o.Refused, fmt.Sprintf("kubectl edit %s %s%s", quote(strings.ToLower(o.Kind)), quote(o.Name), in))
 		case o.undefined:
 			do("install the CustomResourceDefinition of "+o.Subject()+" before any upgrade", "")
+		case o.unowned:
+			do("have Helm adopt "+o.Subject(), fmt.Sprintf("helm upgrade %s CHART --namespace %s --reuse-values --take-ownership", name, namespace))
 		default:
 			for _, c := range o.Patch {
 				conflict = conflict || c.Upgrade == Fails

@@ -210,6 +210,7 @@ func (c *Collector) planRelease(k key, s *stored) {
 	for _, h := range rec.Hooks {
 		r.hooks[h.Kind+"/"+h.Name] = true
 	}
+	c.readBase(r, s)
 	for _, o := range objectsOf(rec.Manifest, bad) {
 		c.want(r, o)
 	}
@@ -219,8 +220,8 @@ func kindOf(o Object) schema.GroupVersionKind {
 	return schema.FromAPIVersionAndKind(text(o, "apiVersion"), text(o, "kind"))
 }
 
-// want notes one object of a manifest.
-func (c *Collector) want(r *Release, o Object) {
+// locate says where an object of a manifest is in the backup.
+func (c *Collector) locate(r *Release, o Object) *wanted {
 	id := kindOf(o)
 	w := &wanted{release: r, custom: true, twoWay: true}
 	if k, ok := builtinResource[id.GroupKind()]; ok {
@@ -231,16 +232,27 @@ func (c *Collector) want(r *Release, o Object) {
 		w.resource = guess(id.GroupKind())
 	}
 	w.labelled = stringMap(o, "metadata", "labels")[managedByLabel] == "Helm"
-	o = withNulls(o)
-	if id.Group == "" && id.Kind == "Secret" {
-		folded(o)
-	}
+	return w
+}
+
+// place gives an object of a manifest the namespace that it is in.
+func (w *wanted) place(o Object) {
 	m := o["metadata"].(Object)
 	if w.cluster {
 		delete(m, "namespace")
 	} else if text(o, "metadata", "namespace") == "" {
-		m["namespace"] = r.target
+		m["namespace"] = w.release.target
 	}
+}
+
+// want notes one object of a manifest.
+func (c *Collector) want(r *Release, o Object) {
+	id, w := kindOf(o), c.locate(r, o)
+	o = withNulls(o)
+	if id.Group == "" && id.Kind == "Secret" {
+		folded(o)
+	}
+	w.place(o)
 	marked(o, r.Name, r.target)
 	w.compared = &Compared{
 		APIVersion: text(o, "apiVersion"), Kind: id.Kind, Namespace: text(o, "metadata", "namespace"), Name: text(o, "metadata", "name"),
@@ -307,13 +319,19 @@ func (c *Collector) compareWith(w *wanted, live Object, managed []byte) {
 	}
 	why, paths := c.excluded(w, desired, live)
 	out, err := c.compare(desired, live, managed, paths)
-	if why != "" {
+	if err == nil {
+		out.next = w.next(desired, out.live)
+	}
+	switch {
+	case why != "":
 		w.exclude(why, out)
-		return
-	}
-	if err != nil {
+	case err != nil:
 		w.compared.Verdict, w.compared.Message = NotComparable, err.Error()
-		return
+	default:
+		w.settle(out)
 	}
-	w.settle(out)
+	if !w.adoptable(desired, live) {
+		w.compared.Upgrade, w.compared.unowned = Fails, true
+		w.compared.Message = "the deployed revision lacks it, and without Helm's label and annotations Helm does not adopt it"
+	}
 }

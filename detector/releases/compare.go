@@ -58,7 +58,9 @@ type outcome struct {
 	applies bool     // nor is Helm's server-side apply
 	applied Object   // live as Flux would have it, if that is not merged
 	whole   []Change // with those that rules ignore, if there are rules
-	merged  Object   // for tests: live with the changes made
+	live    Object   // in the form that is compared
+	merged  Object   // live with the changes made
+	next    Object   // live after the next upgrade, if that goes out from another revision
 }
 
 var (
@@ -139,6 +141,7 @@ func (c *Collector) compare(desired, live Object, managed []byte, ignore []strin
 			return nil, err
 		}
 	}
+	out.live = l
 	if m.owners != nil {
 		out.added = m.added(out.changes)
 	}

@@ -1,6 +1,7 @@
 package releases
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 )
@@ -72,6 +73,7 @@ type Release struct {
 	target     string // the namespace that it is installed in, which Flux may keep apart from that of the records
 	controller *controller
 	hooks      map[string]bool
+	base       map[string]json.RawMessage // see readBase
 	faults     []string
 }
 
@@ -106,6 +108,7 @@ type Compared struct {
 	Upgrade string `json:"upgrade,omitempty"`
 
 	undefined bool // the upgrade fails for lack of its CustomResourceDefinition
+	unowned   bool // it fails because the object is not Helm's
 }
 
 // Subject names the object as Flux does.

@@ -105,7 +105,7 @@ func (w *wanted) upgrade(ch *Change, out *outcome) string {
 		return Repairs
 	case out.refused != "" && !out.passes:
 		return Fails
-	case w.twoWay && !w.marks(ch), ch.stays && !w.twoWay:
+	case out.next != nil && !makes(out.next, out.merged, ch), out.next == nil && w.twoWay && !w.marks(ch), ch.stays && !w.twoWay:
 		return Leaves
 	}
 	return Repairs
@@ -280,7 +280,7 @@ func (r *Release) finish() {
 	r.Objects = slices.DeleteFunc(r.Objects, func(o *Compared) bool {
 		return o.Verdict == Unchanged && len(o.Added) == 0 && len(o.Patch) == 0 && o.Upgrade == ""
 	})
-	r.hooks = nil
+	r.hooks, r.base = nil, nil
 }
 
 // brief is Flux's, with the fields that others added.
