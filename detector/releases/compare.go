@@ -113,6 +113,9 @@ func (c *Collector) compare(desired, live Object, managed []byte, ignore []strin
 		return nil, errNewer
 	}
 	defaulted(kindName, d)
+	if kindName == "Pod" {
+		tolerating(d, l)
+	}
 	m := merger{kind: kindName, t: t, known: known, live: l, scaled: c.scaled[describe(live)], raw: desired, full: d, nulls: nulls}
 	m.owners, m.unknown = ownersOf(managed, false), len(managed) == 0
 	out, err := m.outcome(desired, d)
@@ -123,7 +126,7 @@ func (c *Collector) compare(desired, live Object, managed []byte, ignore []strin
 	if err != nil {
 		return nil, err
 	}
-	if known != nil && len(out.changes) > 0 {
+	if (known != nil || unknownTypes[kindName]) && len(out.changes) > 0 {
 		helms := refusal(kindName, l, out.merged, out.changes, false)
 		if out.refused = helms; out.applied != nil {
 			seen := slices.DeleteFunc(slices.Clone(out.changes), func(c Change) bool { return c.Unseen })

@@ -70,7 +70,7 @@ var objectsOfTheField = []fieldObject{
 	{
 		"a node selector that got more", "pods", "shop",
 		`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"nodeSelector":{"a":"1","b":"2"},"containers":[{"name":"c","image":"i"}]}}`,
-		"{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {nodeSelector: {a: '1'}, containers: [{name: c, image: i}]}}", "changed; remove /spec/nodeSelector/b leaves; ",
+		"{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {nodeSelector: {a: '1'}, containers: [{name: c, image: i}]}}", "changed; remove /spec/nodeSelector/b leaves; spec.nodeSelector.b of a Pod is immutable",
 	},
 	{
 		"a node selector of a Deployment that got more", "deployments.apps", "shop",
@@ -86,6 +86,41 @@ var objectsOfTheField = []fieldObject{
 		"a volume with another source", "deployments.apps", "shop",
 		`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"p"},"spec":{"strategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":1}},"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"volumes":[{"name":"v","secret":{"secretName":"x"}}],"containers":[{"name":"c","image":"i"}]}}}}`,
 		"{apiVersion: apps/v1, kind: Deployment, metadata: {name: p}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {volumes: [{name: v, emptyDir: {medium: Memory}}], containers: [{name: c, image: i}]}}}}", "changed; add /spec/template/spec/volumes/0/emptyDir repairs; volume v has two sources",
+	},
+	{
+		"a Service whose targetPort only the server declares", "services", "shop",
+		`{"apiVersion":"v1","kind":"Service","metadata":{"name":"s"},"spec":{"selector":{"a":"b"},"ports":[{"port":80,"targetPort":8080,"protocol":"TCP"}]}}`,
+		"{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {selector: {a: b}, ports: [{port: 80}]}}", "changed; replace /spec/ports/0/targetPort leaves; ",
+	},
+	{
+		"a Pod with another image, and tolerations of admission", "pods", "shop",
+		`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"nodeName":"n","tolerations":[{"key":"a","operator":"Exists"},{"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute","tolerationSeconds":300},{"key":"node.kubernetes.io/unreachable","operator":"Exists","effect":"NoExecute","tolerationSeconds":300}],"containers":[{"name":"c","image":"i:2"}]}}`,
+		"{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {tolerations: [{key: a, operator: Exists}], containers: [{name: c, image: 'i:1'}]}}", "changed; replace /spec/containers/0/image repairs; ",
+	},
+	{
+		"a Pod with other arguments", "pods", "shop",
+		`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i:2","args":["b"]}]}}`,
+		"{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: 'i:2', args: [a]}]}}", "changed; replace /spec/containers/0/args/0 fails; spec.containers[c].args[0] of a Pod is immutable",
+	},
+	{
+		"a PersistentVolume with another source", "persistentvolumes", "",
+		`{"apiVersion":"v1","kind":"PersistentVolume","metadata":{"name":"p"},"spec":{"persistentVolumeReclaimPolicy":"Retain","nfs":{"server":"b","path":"/"}}}`,
+		"{apiVersion: v1, kind: PersistentVolume, metadata: {name: p}, spec: {persistentVolumeReclaimPolicy: Delete, nfs: {server: a, path: /}}}", "changed; replace /spec fails; spec.nfs.server is immutable",
+	},
+	{
+		"a CustomResourceDefinition with another scope", "customresourcedefinitions.apiextensions.k8s.io", "",
+		`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"things.x.io"},"spec":{"group":"x.io","scope":"Cluster","names":{"kind":"Thing","plural":"things"},"versions":[]}}`,
+		"{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: things.x.io}, spec: {group: x.io, scope: Namespaced, names: {kind: Thing, plural: things}, versions: []}}", "changed; replace /spec/scope fails; spec.scope is immutable",
+	},
+	{
+		"quantities in other words", "deployments.apps", "shop",
+		`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"p"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i","resources":{"limits":{"cpu":"1","memory":"1G"},"requests":{"cpu":"1m","memory":"1073741824"}}}]}}}}`,
+		"{apiVersion: apps/v1, kind: Deployment, metadata: {name: p}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i, resources: {limits: {cpu: 1e0, memory: 1e9}, requests: {cpu: 1e-3, memory: 1Gi}}}]}}}}", "; ; ",
+	},
+	{
+		"a quantity of another value", "deployments.apps", "shop",
+		`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"p"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i","resources":{"limits":{"memory":"1Gi"}}}]}}}}`,
+		"{apiVersion: apps/v1, kind: Deployment, metadata: {name: p}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i, resources: {limits: {memory: 1e9}}}]}}}}", "changed; replace /spec/template/spec/containers/0/resources/limits/memory repairs; ",
 	},
 	{
 		"a custom resource without Helm's marks", "things.x.io", "shop",

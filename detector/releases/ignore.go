@@ -217,7 +217,7 @@ func (m *merger) ignores(path fieldpath.Path, others []string) bool {
 	for _, pe := range path {
 		name := ""
 		if pe.FieldName != nil {
-			name = strings.ReplaceAll(strings.ReplaceAll(*pe.FieldName, "~", "~0"), "/", "~1")
+			name = escaped.Replace(*pe.FieldName)
 		} else if items, ok := at.([]any); ok {
 			name = strconv.Itoa(indexOf(items, pe))
 		}

@@ -2,6 +2,8 @@ package releases
 
 import (
 	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -19,6 +21,22 @@ var immutable = []struct{ kind, path, except string }{
 	{"Job", "/spec/template", ""},
 	{"Job", "/spec/completionMode", ""},
 	{"Job", "/spec/podFailurePolicy", ""},
+	{"Job", "/spec/successPolicy", ""},
+	{"Job", "/spec/backoffLimitPerIndex", ""},
+	{"Job", "/spec/managedBy", ""},
+	{"Job", "/spec/completions", ""},
+	{"PersistentVolume", "/spec/", "capacity accessModes persistentVolumeReclaimPolicy storageClassName mountOptions claimRef nodeAffinity volumeAttributesClassName"},
+	{"ResourceQuota", "/spec/scopes", ""},
+	{"RuntimeClass", "/handler", ""},
+	{"CSIDriver", "/spec/attachRequired", ""},
+	{"CSIDriver", "/spec/volumeLifecycleModes", ""},
+	{"EndpointSlice", "/addressType", ""},
+	{"VolumeAttributesClass", "/driverName", ""},
+	{"VolumeAttributesClass", "/parameters", ""},
+	{"CustomResourceDefinition", "/spec/group", ""},
+	{"CustomResourceDefinition", "/spec/scope", ""},
+	{"CustomResourceDefinition", "/spec/names/kind", ""},
+	{"CustomResourceDefinition", "/spec/names/plural", ""},
 	{"PersistentVolumeClaim", "/spec/", "resources volumeAttributesClassName"},
 	{"PriorityClass", "/value", ""},
 	{"PriorityClass", "/preemptionPolicy", ""},
@@ -46,6 +64,7 @@ var handlers = []struct {
 // live, or returns "". Helm's three-way merge replaces the fields that exclude each other
 // where Kubernetes' types have the strategy retainKeys.
 func refusal(kind string, live, merged Object, patch []Change, retains bool) string {
+	patch = finer(patch)
 	if kind == "ConfigMap" || kind == "Secret" {
 		if at(live, "immutable") == true && slices.ContainsFunc(patch, func(c Change) bool {
 			return strings.HasPrefix(c.Pointer, "/data") || strings.HasPrefix(c.Pointer, "/binaryData") || c.Pointer == "/immutable"
@@ -65,6 +84,11 @@ func refusal(kind string, live, merged Object, patch []Change, retains bool) str
 			}
 		}
 	}
+	if kind == "Pod" {
+		if why := refusedPod(live, merged, patch); why != "" {
+			return why
+		}
+	}
 	if kind == "PersistentVolumeClaim" && shrinks(live, merged) {
 		return "spec.resources.requests.storage can't shrink"
 	}
@@ -77,6 +101,67 @@ func refusal(kind string, live, merged Object, patch []Change, retains bool) str
 		return "strategy Recreate with rollingUpdate"
 	}
 	return refusedPods(merged, retains)
+}
+
+// escaped makes a key a part of a JSON pointer.
+var escaped = strings.NewReplacer("~", "~0", "/", "~1")
+
+// finer is a patch without replacements of whole maps, which hide what they change.
+func finer(patch []Change) []Change {
+	var out []Change
+	for _, c := range patch {
+		is, ok := c.Live.(map[string]any)
+		to, too := c.Desired.(map[string]any)
+		if !ok || !too {
+			out = append(out, c)
+			continue
+		}
+		all := maps.Clone(is)
+		maps.Copy(all, to)
+		for _, k := range sortedKeys(all) {
+			if v, has := to[k]; !has || !equal(v, is[k]) {
+				out = append(out, finer([]Change{{Op: c.Op, Pointer: c.Pointer + "/" + escaped.Replace(k), Live: is[k], Desired: v}})...)
+			}
+		}
+	}
+	return out
+}
+
+// ofPods are the fields of a Pod that may change (ValidatePodUpdate of
+// pkg/apis/core/validation v1.35); of the tolerations none may go.
+var ofPods = regexp.MustCompile(`^/(metadata/.*|spec/(activeDeadlineSeconds|(containers|initContainers)/[0-9]+/image))$`)
+
+// refusedPod says which field of a Pod can't change.
+func refusedPod(live, merged Object, patch []Change) string {
+	fixed := func(o Object) Object {
+		spec, _ := o["spec"].(Object)
+		out := maps.Clone(spec)
+		delete(out, "activeDeadlineSeconds")
+		delete(out, "tolerations")
+		for _, of := range []string{"containers", "initContainers"} {
+			var containers []any
+			for _, c := range list(spec, of) {
+				one, _ := c.(Object)
+				one = maps.Clone(one)
+				delete(one, "image")
+				containers = append(containers, one)
+			}
+			out[of] = containers
+		}
+		return out
+	}
+	lost := slices.ContainsFunc(list(live, "spec", "tolerations"), func(t any) bool {
+		return !slices.ContainsFunc(list(merged, "spec", "tolerations"), func(m any) bool { return equal(t, m) })
+	})
+	if spec, _ := merged["spec"].(Object); spec == nil || !lost && equal(fixed(live), fixed(merged)) {
+		return ""
+	}
+	for _, c := range patch {
+		if !ofPods.MatchString(c.Pointer) && (lost || !strings.HasPrefix(c.Pointer, "/spec/tolerations")) {
+			return readable(c.Pointer, live, merged) + " of a Pod is immutable"
+		}
+	}
+	return ""
 }
 
 // shrinks reports whether a claim is to be smaller than it is.
