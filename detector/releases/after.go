@@ -11,6 +11,10 @@ func (r *Release) after() {
 	a := &r.After
 	a.Missing = r.Counts.Removed
 	a.Reasons, a.Do = []string{}, []Step{}
+	if r.newer != "" {
+		a.State = "unknown"
+		return
+	}
 	switch {
 	case r.Reason == Unreadable || r.Storage == "":
 		a.State = "unknown"
@@ -47,8 +51,13 @@ func (r *Release) overwrites() {
 			when = " once what it depends on is ready"
 		}
 		a.Reasons = append(a.Reasons, k.object+" comes back without history: helm-controller "+does+when+", with every driftDetection.mode")
+	case k.paused != "":
+		a.Reasons = append(a.Reasons, fmt.Sprintf("%s deploys nothing, for %s: what comes back stays until that ends", k.object, k.paused))
 	case k.mode == "DryRun":
 		a.Reasons = append(a.Reasons, fmt.Sprintf("%s has syncMode DryRun: what comes back stays", k.object))
+	case k.uninstalls:
+		a.Overwrites = k.object
+		a.Reasons = append(a.Reasons, k.object+" has helmChartAction Uninstall: its controller uninstalls the release")
 	case k.mode == "OneTime": // done once is what its status said (shouldReconcile of clustersummary_controller.go)
 		a.Overwrites = k.object
 		a.Reasons = append(a.Reasons, fmt.Sprintf("%s has syncMode OneTime, and comes back without status: its controller deploys the charts once more", k.object))
@@ -127,6 +136,21 @@ func (r *Release) firstSteps() {
 		do("somebody used helm beside Flux: compare what the revisions have", fmt.Sprintf("helm history %s --namespace %s", name, namespace))
 	}
 	r.fieldSteps(name, namespace, do)
+	r.keptApart()
+}
+
+// keptApart takes commands away that would put objects into the namespace of the records:
+// Helm has one namespace for both, helm-controller two.
+func (r *Release) keptApart() {
+	if r.target == "" || r.target == r.Namespace {
+		return
+	}
+	for i := range r.After.Do {
+		if do := &r.After.Do[i]; strings.HasPrefix(do.Command, "helm rollback ") || strings.HasPrefix(do.Command, "helm upgrade ") {
+			do.Text += fmt.Sprintf("; not by hand: its records are in %s, where helm would put objects of %s that have no namespace: have helm-controller do it", r.Namespace, r.target)
+			do.Command = ""
+		}
+	}
 }
 
 // fieldSteps are about objects that fail the next upgrade.

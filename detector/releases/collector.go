@@ -23,9 +23,11 @@ type Collector struct {
 	crds        map[schema.GroupKind]*crd
 	scaled      map[string]bool // what an autoscaler targets
 	controllers []*controller
-	rules       []*Rule
-	namespaces  map[string]bool // that have an object in the backup
-	resources   map[string]bool
+	// pausedCluster is the SveltosCluster that stands for this cluster, if it is paused.
+	pausedCluster string
+	rules         []*Rule
+	namespaces    map[string]bool // that have an object in the backup
+	resources     map[string]bool
 
 	scope    Scope
 	releases []*Release
@@ -80,6 +82,7 @@ var firstResources = map[string]bool{
 	"clustersummaries.config.projectsveltos.io":      true,
 	"resourcesummaries.lib.projectsveltos.io":        true,
 	"servicesets.k0rdent.mirantis.com":               true,
+	"sveltosclusters.lib.projectsveltos.io":          true,
 }
 
 // First notes that an item is in the backup, and reports whether [Collector.Read]
@@ -145,6 +148,7 @@ func (c *Collector) problem(object, reason string) {
 // nil when that is not known.
 func (c *Collector) Plan(scope Scope) {
 	c.scope = scope
+	c.leaveBehind()
 	keys := slices.SortedFunc(maps.Keys(c.stored), func(a, b key) int {
 		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name), cmp.Compare(a.storage, b.storage))
 	})
@@ -169,10 +173,15 @@ func (c *Collector) planRelease(k key, s *stored) {
 		Name: k.name, Namespace: k.namespace, Storage: k.storage, Revision: s.revisions[0].Revision,
 		History: s.revisions[1:], HelmStatus: s.revisions[0].Status, hooks: map[string]bool{},
 	}
-	c.byID[r.id()] = r
+	if r.newer = s.newer; r.newer == "" {
+		c.byID[r.id()] = r
+	}
 	skipped := c.options.Namespace != "" && c.options.Namespace != k.namespace
 	if !skipped {
 		c.releases = append(c.releases, r)
+	}
+	if r.newer != "" {
+		return
 	}
 	rec, why := (*record)(nil), s.damaged
 	if why == "" {

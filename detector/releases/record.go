@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -39,6 +40,8 @@ type stored struct {
 	newest    Revision
 	packed    string
 	damaged   string // why the newest record can't be read, before it is unpacked
+
+	newer string // the storage that has newer records of the release
 
 	deployed int    // the newest deployed revision but the newest of all
 	base     string // its text, as packed
@@ -122,6 +125,34 @@ func (c *Collector) readRecord(o Object) bool {
 	s.keep(s.newest, s.packed)
 	s.newest, s.packed, s.damaged = this, packed, damaged
 	return true
+}
+
+// leaveBehind marks the older of two storages that have one release: what stays of records when
+// HELM_DRIVER changes. Without times nothing is known.
+func (c *Collector) leaveBehind() {
+	last := func(s *stored) (last time.Time) {
+		for _, r := range s.revisions {
+			if r.Modified != nil && r.Modified.After(last) {
+				last = *r.Modified
+			}
+		}
+		return last
+	}
+	for k, s := range c.stored {
+		other := c.stored[key{k.namespace, k.name, "ConfigMap"}]
+		if k.storage == "ConfigMap" || other == nil || slices.ContainsFunc(c.controllers, func(by *controller) bool {
+			return by.kind == "HelmRelease" && by.release == k.namespace+"/"+k.name // which reads Secrets
+		}) {
+			continue
+		}
+		switch a, b := last(s), last(other); {
+		case a.IsZero() || b.IsZero():
+		case a.Before(b):
+			s.newer = "ConfigMap"
+		case b.Before(a):
+			other.newer = k.storage
+		}
+	}
 }
 
 func revisionOf(n int, labels map[string]string) Revision {

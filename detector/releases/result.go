@@ -71,6 +71,7 @@ type Release struct {
 	After       After       `json:"after"`
 
 	target     string // the namespace that it is installed in, which Flux may keep apart from that of the records
+	newer      string // the storage that has newer records of it
 	controller *controller
 	hooks      map[string]bool
 	base       map[string]json.RawMessage // see readBase

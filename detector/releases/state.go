@@ -11,7 +11,7 @@ import (
 
 func withoutRecord(k *controller) *Release {
 	namespace, name, _ := strings.Cut(k.release, "/")
-	return &Release{Name: name, Namespace: namespace, Reason: Deleted, History: []Revision{}}
+	return &Release{Name: name, Namespace: namespace, target: k.target, Reason: Deleted, History: []Revision{}}
 }
 
 // settle keeps what the comparison of an object found, with the values of Secrets masked.
@@ -250,6 +250,8 @@ func (r *Release) finish() {
 	k := r.controller
 	older := slices.IndexFunc(r.History, func(h Revision) bool { return h.Status == "deployed" })
 	switch n := r.Counts; {
+	case r.newer != "":
+		row("Unknown", NoDeployedRevision, "left behind by a change of HELM_DRIVER: its records of kind %s are newer", r.newer)
 	case r.Reason == Unreadable || len(r.faults) > 0:
 		row("Unknown", Unreadable, "%s", strings.Join(r.faults[:min(len(r.faults), 3)], "; "))
 	case r.Reason == Incomplete:
