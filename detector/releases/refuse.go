@@ -1,6 +1,7 @@
 package releases
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -100,6 +101,9 @@ func refusal(kind string, live, merged Object, patch []Change, retains bool) str
 	if !retains && kind == "Deployment" && at(merged, "spec", "strategy", "type") == "Recreate" && at(merged, "spec", "strategy", "rollingUpdate") != nil {
 		return "strategy Recreate with rollingUpdate"
 	}
+	if why := exclusive(kind, merged); why != "" {
+		return why
+	}
 	return refusedPods(merged, retains)
 }
 
@@ -185,6 +189,11 @@ func refusedPods(v any, retains bool) string {
 				}
 			}
 		}
+		if v["containers"] != nil {
+			if why := profiled(v["securityContext"]); why != "" {
+				return why
+			}
+		}
 		for _, volume := range list(v, "volumes") {
 			if m, ok := volume.(map[string]any); ok && !retains && len(m) > 2 && at(v, "containers") != nil {
 				return fmt.Sprintf("volume %v has two sources", m["name"])
@@ -200,12 +209,15 @@ func refusedPods(v any, retains bool) string {
 }
 
 func refusedContainer(c any) string {
-	if why := twice(list(c, "ports"), "ports"); why != "" {
+	if why := cmp.Or(twice(list(c, "ports"), "ports"), profiled(at(c, "securityContext"))); why != "" {
 		return why
 	}
 	for _, e := range list(c, "env") {
 		if v, _ := at(e, "value").(string); v != "" && at(e, "valueFrom") != nil {
 			return fmt.Sprintf("env %v has value and valueFrom", at(e, "name"))
+		}
+		if why := both(at(e, "valueFrom"), fmt.Sprintf("env %v", at(e, "name")), "fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef"); why != "" {
+			return why
 		}
 	}
 	for _, row := range handlers {

@@ -42,6 +42,9 @@ func (m *merger) stays(c *Change) (stays, unapplied bool) {
 			if f, has := a.Map.FindField(s); has {
 				at = f.Type
 			}
+			if declared && value == nil { // a merge takes it away; an apply of a null takes no items away
+				return false, m.granular(at)
+			}
 		case []any:
 			i, err := strconv.Atoi(s)
 			if a.List == nil || a.List.ElementRelationship != schema.Associative || err != nil || i < 0 || i >= len(l) {
@@ -61,11 +64,13 @@ func (m *merger) stays(c *Change) (stays, unapplied bool) {
 			return false, false
 		}
 	}
-	if raw == nil && c.Op == jsondiff.OperationRemove { // a null: an apply of one takes no items away
-		a, _ := m.t.Schema.Resolve(at)
-		return false, a.Map != nil && a.Map.ElementRelationship != schema.Atomic && at != anything || a.List != nil && a.List.ElementRelationship == schema.Associative
-	}
 	return loses(live, c.Desired, desired, raw), false
+}
+
+// granular reports whether an apply merges the keys or items of a type.
+func (m *merger) granular(t schema.TypeRef) bool {
+	a, _ := m.t.Schema.Resolve(t)
+	return a.Map != nil && a.Map.ElementRelationship != schema.Atomic && a.Scalar == nil || a.List != nil && a.List.ElementRelationship == schema.Associative
 }
 
 // loses reports whether a live map has a key that it lacks once it is merged, and that no

@@ -26,52 +26,55 @@ var unsetMeans = map[string]any{
 	"DaemonSet spec.updateStrategy": rolling(int64(1), int64(0)), "strategy.type": "RollingUpdate", "updateStrategy.type": "RollingUpdate",
 	"Deployment rollingUpdate.maxUnavailable": "25%", "Deployment rollingUpdate.maxSurge": "25%", "rollingUpdate.partition": int64(0),
 	"DaemonSet rollingUpdate.maxUnavailable": int64(1), "DaemonSet rollingUpdate.maxSurge": int64(0),
-	"spec.persistentVolumeClaimRetentionPolicy":                   Object{"whenDeleted": "Retain", "whenScaled": "Retain"},
-	"persistentVolumeClaimRetentionPolicy.whenDeleted":            "Retain",
-	"persistentVolumeClaimRetentionPolicy.whenScaled":             "Retain",
-	"spec.concurrencyPolicy":                                      "Allow",
-	"spec.suspend":                                                false,
-	"spec.successfulJobsHistoryLimit":                             int64(3),
-	"spec.failedJobsHistoryLimit":                                 int64(1),
-	"spec.parallelism":                                            int64(1),
-	"Job spec.backoffLimit":                                       int64(6),
-	"Job spec.completionMode":                                     "NonIndexed",
-	"spec.dnsPolicy":                                              "ClusterFirst",
-	"spec.restartPolicy":                                          "Always",
-	"spec.schedulerName":                                          "default-scheduler",
-	"spec.terminationGracePeriodSeconds":                          int64(30),
-	"Pod spec.enableServiceLinks":                                 true,
-	"secret.defaultMode":                                          int64(420),
-	"configMap.defaultMode":                                       int64(420),
-	"downwardAPI.defaultMode":                                     int64(420),
-	"projected.defaultMode":                                       int64(420),
-	"serviceAccountToken.expirationSeconds":                       int64(3600),
-	"httpGet.scheme":                                              "HTTP",
-	"httpGet.path":                                                "/",
-	"fieldRef.apiVersion":                                         "v1",
-	"ports.protocol":                                              "TCP",
-	"spec.type":                                                   "ClusterIP",
-	"spec.sessionAffinity":                                        "None",
-	"spec.internalTrafficPolicy":                                  "Cluster",
-	"clientIP.timeoutSeconds":                                     int64(10800),
-	"spec.volumeMode":                                             "Filesystem",
-	"spec.persistentVolumeReclaimPolicy":                          "Retain",
-	"StorageClass .reclaimPolicy":                                 "Delete",
-	"StorageClass .volumeBindingMode":                             "Immediate",
-	"PriorityClass .preemptionPolicy":                             "PreemptLowerPriority",
-	"CSIDriver spec.attachRequired":                               true,
-	"CSIDriver spec.podInfoOnMount":                               false,
-	"CSIDriver spec.storageCapacity":                              false,
-	"CSIDriver spec.requiresRepublish":                            false,
-	"CSIDriver spec.seLinuxMount":                                 false,
-	"CSIDriver spec.fsGroupPolicy":                                "ReadWriteOnceWithFSType",
-	"Secret .type":                                                "Opaque",
-	"webhooks.failurePolicy":                                      "Fail",
-	"webhooks.matchPolicy":                                        "Equivalent",
-	"webhooks.timeoutSeconds":                                     int64(10),
-	"webhooks.reinvocationPolicy":                                 "Never",
-	"service.port":                                                int64(443),
-	"spec.failurePolicy":                                          "Fail",
+	"spec.persistentVolumeClaimRetentionPolicy":        Object{"whenDeleted": "Retain", "whenScaled": "Retain"},
+	"persistentVolumeClaimRetentionPolicy.whenDeleted": "Retain",
+	"persistentVolumeClaimRetentionPolicy.whenScaled":  "Retain",
+	"spec.concurrencyPolicy":                           "Allow",
+	"spec.suspend":                                     false,
+	"spec.successfulJobsHistoryLimit":                  int64(3),
+	"spec.failedJobsHistoryLimit":                      int64(1),
+	"spec.parallelism":                                 int64(1),
+	"Job spec.backoffLimit":                            int64(6),
+	"Job spec.completionMode":                          "NonIndexed",
+	"spec.dnsPolicy":                                   "ClusterFirst",
+	"spec.restartPolicy":                               "Always",
+	"spec.schedulerName":                               "default-scheduler",
+	"spec.terminationGracePeriodSeconds":               int64(30),
+	"Pod spec.enableServiceLinks":                      true,
+	"secret.defaultMode":                               int64(420),
+	"configMap.defaultMode":                            int64(420),
+	"downwardAPI.defaultMode":                          int64(420),
+	"projected.defaultMode":                            int64(420),
+	"serviceAccountToken.expirationSeconds":            int64(3600),
+	"httpGet.scheme":                                   "HTTP",
+	"httpGet.path":                                     "/",
+	"fieldRef.apiVersion":                              "v1",
+	"ports.protocol":                                   "TCP",
+	"spec.type":                                        "ClusterIP",
+	"spec.sessionAffinity":                             "None",
+	"spec.internalTrafficPolicy":                       "Cluster",
+	"clientIP.timeoutSeconds":                          int64(10800),
+	"spec.volumeMode":                                  "Filesystem",
+	"spec.persistentVolumeReclaimPolicy":               "Retain",
+	"StorageClass .reclaimPolicy":                      "Delete",
+	"StorageClass .volumeBindingMode":                  "Immediate",
+	"PriorityClass .preemptionPolicy":                  "PreemptLowerPriority",
+	"CSIDriver spec.attachRequired":                    true,
+	"CSIDriver spec.podInfoOnMount":                    false,
+	"CSIDriver spec.storageCapacity":                   false,
+	"CSIDriver spec.requiresRepublish":                 false,
+	"CSIDriver spec.seLinuxMount":                      false,
+	"CSIDriver spec.fsGroupPolicy":                     "ReadWriteOnceWithFSType",
+	"Secret .type":                                     "Opaque",
+	"webhooks.failurePolicy":                           "Fail",
+	"webhooks.matchPolicy":                             "Equivalent",
+	"webhooks.timeoutSeconds":                          int64(10),
+	"webhooks.reinvocationPolicy":                      "Never",
+	"service.port":                                     int64(443),
+	"spec.failurePolicy":                               "Fail",
+	"hostPath.type":                                    "", "grpc.service": "",
+	"behavior.scaleUp": Object{"stabilizationWindowSeconds": int64(0), "selectPolicy": "Max", "policies": scaleUp}, "scaleUp.policies": scaleUp,
+	"behavior.scaleDown": Object{"selectPolicy": "Max", "policies": scaleDown}, "scaleDown.policies": scaleDown,
 	"scaleUp.selectPolicy":                                        "Max",
 	"scaleDown.selectPolicy":                                      "Max",
 	"scaleUp.stabilizationWindowSeconds":                          int64(0),
@@ -79,6 +82,12 @@ var unsetMeans = map[string]any{
 	"PriorityLevelConfiguration limited.nominalConcurrencyShares": int64(30),
 	"PriorityLevelConfiguration limited.lendablePercent":          int64(0),
 }
+
+// The steps of an autoscaler (pkg/apis/autoscaling/v2/defaults.go).
+var (
+	scaleUp   = []any{Object{"type": "Pods", "value": int64(4), "periodSeconds": int64(15)}, Object{"type": "Percent", "value": int64(100), "periodSeconds": int64(15)}}
+	scaleDown = []any{Object{"type": "Percent", "value": int64(100), "periodSeconds": int64(15)}}
+)
 
 func rolling(unavailable, surge any) Object {
 	return Object{"type": "RollingUpdate", "rollingUpdate": Object{"maxUnavailable": unavailable, "maxSurge": surge}}
@@ -110,6 +119,11 @@ func unset(kind, around, field string, beside map[string]any) (means any, keeps 
 			return "Cluster", false
 		}
 		return nil, !declared || beside["externalIPs"] != nil
+	case id == "spec.policyTypes":
+		if egress, _ := beside["egress"].([]any); len(egress) > 0 {
+			return []any{"Ingress", "Egress"}, false
+		}
+		return []any{"Ingress"}, false
 	case id == "spec.allocateLoadBalancerNodePorts":
 		return true, beside["type"] != "LoadBalancer"
 	case field == "rollingUpdate" && beside["type"] != "Recreate" && beside["type"] != "OnDelete":
@@ -177,7 +191,8 @@ func (m *merger) cleared(raw, desired, merged any, of schema.TypeRef, around str
 		var out map[string]any
 		for k, v := range r {
 			e, has := is[k]
-			_, defaulted := d[k]
+			means, defaulted := d[k]
+			defaulted = defaulted && !hollow(means)
 			if !has || e == nil || v == nil && (defaulted || m.known != nil && emptied[k] && hollow(e)) {
 				continue
 			}

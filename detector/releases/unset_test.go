@@ -41,6 +41,8 @@ func TestUnset(t *testing.T) {
 		{template("", ", imagePullPolicy: ''"), plain, `"imagePullPolicy":"IfNotPresent"=>"imagePullPolicy":"Never"`, "changed; replace /spec/template/spec/containers/0/imagePullPolicy repairs; "},
 		{template("", ", imagePullPolicy: ''"), strings.Replace(plain, `"i:1"`, `"i:1@sha256:0"`, 1), `"i:1@sha256:0"=>"i:1"`, "; ; "},
 		{template("", ", resources: {limits: {cpu: null}}"), plain, `"resources":{}=>"resources":{"limits":{"cpu":"1"}}`, "changed; remove /spec/template/spec/containers/0/resources/limits repairs; "},
+		{template("", ", resources: null"), plain, `"resources":{}=>"resources":{"limits":{"cpu":"1"}}`, "changed; remove /spec/template/spec/containers/0/resources/limits repairs; "},
+		{pods("strategy: null"), plain, `"strategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":"25%","maxUnavailable":"25%"}}=>"strategy":{"type":"Recreate"}`, "changed; add /spec/strategy/rollingUpdate repairs, replace /spec/strategy/type repairs; "},
 		{template("", ", env: null"), plain, `"resources":{}=>"resources":{},"env":[{"name":"A","value":"1"}]`, "changed; remove /spec/template/spec/containers/0/env repairs; "},
 		{template("", ", env: []"), plain, `"resources":{}=>"resources":{},"env":[{"name":"A","value":"1"}]`, "; ; "},
 		{template("serviceAccountName: null, ", ""), plain, `"dnsPolicy"=>"serviceAccountName":"x","serviceAccount":"x","dnsPolicy"`, "changed; remove /spec/template/spec/serviceAccountName leaves; "},

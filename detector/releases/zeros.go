@@ -77,6 +77,7 @@ func (m *merger) withZeros(raw, form any, of schema.TypeRef, around string) (any
 				continue // no server knows it
 			}
 			known, has := t[k]
+			has = has && (v != nil || !hollow(known)) // of a null the type writes an empty struct
 			if inner, ok := v.(map[string]any); ok && !has && len(inner) > 0 {
 				known, has = Object{}, true // the type wrote nothing of it
 			}
