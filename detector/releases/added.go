@@ -3,11 +3,19 @@ package releases
 import (
 	"strings"
 
+	"github.com/wI2L/jsondiff"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// added lists what live has of managers other than the release's, and nobody declares.
-func (m *merger) added() []Added {
+// added lists what live has of managers other than the release's, and nobody declares,
+// without what is to be removed, and is in the changes.
+func (m *merger) added(changes []Change) []Added {
+	var removed []string
+	for _, c := range changes {
+		if c.Op == jsondiff.OperationRemove {
+			removed = append(removed, c.Pointer)
+		}
+	}
 	own := fieldpath.NewSet()
 	for _, e := range m.owners {
 		if e.own {
@@ -24,7 +32,7 @@ func (m *merger) added() []Added {
 				continue
 			}
 			v, lives := find(m.live, path)
-			if !lives || empty(v) || m.ignores(path) || isContainer(v) && path[len(path)-1].FieldName != nil && inside(e.set, path) {
+			if !lives || empty(v) || m.ignores(path, removed) || isContainer(v) && path[len(path)-1].FieldName != nil && inside(e.set, path) {
 				continue
 			}
 			out = append(out, Added{Path: readablePath(path), Value: v, Owner: e.Owner, Benign: m.benign(path), path: path.Copy()})

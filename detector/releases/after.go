@@ -11,6 +11,10 @@ func (r *Release) after() {
 	a := &r.After
 	a.Missing = r.Counts.Removed
 	a.Reasons, a.Do = []string{}, []Step{}
+	if r.newer != "" {
+		a.State = "unknown"
+		return
+	}
 	switch {
 	case r.Reason == Unreadable || r.Storage == "":
 		a.State = "unknown"
@@ -47,8 +51,13 @@ func (r *Release) overwrites() {
 			when = " once what it depends on is ready"
 		}
 		a.Reasons = append(a.Reasons, k.object+" comes back without history: helm-controller "+does+when+", with every driftDetection.mode")
+	case k.paused != "":
+		a.Reasons = append(a.Reasons, fmt.Sprintf("%s deploys nothing, for %s: what comes back stays until that ends", k.object, k.paused))
 	case k.mode == "DryRun":
 		a.Reasons = append(a.Reasons, fmt.Sprintf("%s has syncMode DryRun: what comes back stays", k.object))
+	case k.uninstalls:
+		a.Overwrites = k.object
+		a.Reasons = append(a.Reasons, k.object+" has helmChartAction Uninstall: its controller uninstalls the release")
 	case k.mode == "OneTime": // done once is what its status said (shouldReconcile of clustersummary_controller.go)
 		a.Overwrites = k.object
 		a.Reasons = append(a.Reasons, fmt.Sprintf("%s has syncMode OneTime, and comes back without status: its controller deploys the charts once more", k.object))
@@ -112,7 +121,11 @@ func (r *Release) firstSteps() {
 			do("Helm refuses to touch a locked release, and no revision of it was ever deployed: uninstall it and install it again", fmt.Sprintf("helm status %s --namespace %s", name, namespace))
 		}
 	case Failed:
-		do("look why the last upgrade failed; the next one starts from it", fmt.Sprintf("helm history %s --namespace %s", name, namespace))
+		from := "it"
+		if i := slices.IndexFunc(r.History, func(h Revision) bool { return h.Status == "deployed" }); i >= 0 {
+			from = fmt.Sprintf("revision %d, which is deployed", r.History[i].Revision)
+		}
+		do("look why the last upgrade failed; the next one starts from "+from, fmt.Sprintf("helm history %s --namespace %s", name, namespace))
 	case Deleted:
 		if r.controller.suspended {
 			do("without a record Helm installs: its objects are adopted when they have its annotations", fmt.Sprintf("helm upgrade --install %s CHART --namespace %s", name, namespace))
@@ -123,6 +136,21 @@ func (r *Release) firstSteps() {
 		do("somebody used helm beside Flux: compare what the revisions have", fmt.Sprintf("helm history %s --namespace %s", name, namespace))
 	}
 	r.fieldSteps(name, namespace, do)
+	r.keptApart()
+}
+
+// keptApart takes commands away that would put objects into the namespace of the records:
+// Helm has one namespace for both, helm-controller two.
+func (r *Release) keptApart() {
+	if r.target == "" || r.target == r.Namespace {
+		return
+	}
+	for i := range r.After.Do {
+		if do := &r.After.Do[i]; strings.HasPrefix(do.Command, "helm rollback ") || strings.HasPrefix(do.Command, "helm upgrade ") {
+			do.Text += fmt.Sprintf("; not by hand: its records are in %s, where helm would put objects of %s that have no namespace: have helm-controller do it", r.Namespace, r.target)
+			do.Command = ""
+		}
+	}
 }
 
 // fieldSteps are about objects that fail the next upgrade.
@@ -136,8 +164,10 @@ func (r *Release) fieldSteps(name, namespace string, do func(text, command strin
 				in = " --namespace " + quote(o.Namespace)
 			}
 			do("take the change back by hand before any upgrade: "+o.Refused, fmt.Sprintf("kubectl edit %s %s%s", quote(strings.ToLower(o.Kind)), quote(o.Name), in))
-		case o.Upgrade == Fails && o.Verdict != Unchanged && o.Verdict != Changed: // without its definition
+		case o.undefined:
 			do("install the CustomResourceDefinition of "+o.Subject()+" before any upgrade", "")
+		case o.unowned:
+			do("have Helm adopt "+o.Subject(), fmt.Sprintf("helm upgrade %s CHART --namespace %s --reuse-values --take-ownership", name, namespace))
 		default:
 			for _, c := range o.Patch {
 				conflict = conflict || c.Upgrade == Fails

@@ -1,6 +1,7 @@
 package releases
 
 import (
+	"encoding/base64"
 	"slices"
 	"strings"
 	"testing"
@@ -52,6 +53,20 @@ var afters = []struct {
 		status(t, w, "uninstalled")
 		w.helmRelease("shop", `{}`, `{}`)
 	}, "drifted", "HelmRelease/shop/shop", "", "installs at once", ""},
+	{"Sveltos, paused by its annotation", repaired, func(t testing.TB, w world) {
+		w[[3]string{"clustersummaries.config.projectsveltos.io", "mgmt", "s"}] = decode(t, `{"kind":"ClusterSummary","metadata":{"name":"s","namespace":"mgmt","annotations":{"cluster.x-k8s.io/paused":""}},"spec":{"clusterName":"mgmt","clusterNamespace":"mgmt","clusterProfileSpec":{"helmCharts":[{"releaseName":"shop","releaseNamespace":"shop"}]}}}`)
+	}, "drifted", "", "", "ClusterSummary/mgmt/s deploys nothing, for it is paused by its annotation", ""},
+	{"Sveltos, the cluster is paused", repaired, func(t testing.TB, w world) {
+		w[[3]string{"clustersummaries.config.projectsveltos.io", "mgmt", "s"}] = decode(t, `{"kind":"ClusterSummary","metadata":{"name":"s","namespace":"mgmt"},"spec":{"clusterName":"mgmt","clusterNamespace":"mgmt","clusterProfileSpec":{"helmCharts":[{"releaseName":"shop","releaseNamespace":"shop"}]}}}`)
+		w[[3]string{"sveltosclusters.lib.projectsveltos.io", "mgmt", "mgmt"}] = decode(t, `{"kind":"SveltosCluster","metadata":{"name":"mgmt","namespace":"mgmt"},"spec":{"paused":true}}`)
+	}, "drifted", "", "", "for SveltosCluster/mgmt/mgmt is paused", ""},
+	{"Sveltos, another cluster is paused", repaired, func(t testing.TB, w world) {
+		w[[3]string{"clustersummaries.config.projectsveltos.io", "mgmt", "s"}] = decode(t, `{"kind":"ClusterSummary","metadata":{"name":"s","namespace":"mgmt"},"spec":{"clusterName":"mgmt","clusterNamespace":"mgmt","clusterProfileSpec":{"helmCharts":[{"releaseName":"shop","releaseNamespace":"shop"}]}}}`)
+		w[[3]string{"sveltosclusters.lib.projectsveltos.io", "p", "mgmt"}] = decode(t, `{"kind":"SveltosCluster","metadata":{"name":"mgmt","namespace":"p"},"spec":{"paused":true}}`)
+	}, "drifted", "ClusterSummary/mgmt/s", "", "deployed again", ""},
+	{"Sveltos, uninstalls", repaired, func(t testing.TB, w world) {
+		w[[3]string{"clustersummaries.config.projectsveltos.io", "mgmt", "s"}] = decode(t, `{"kind":"ClusterSummary","metadata":{"name":"s","namespace":"mgmt"},"spec":{"clusterName":"mgmt","clusterNamespace":"mgmt","clusterProfileSpec":{"helmCharts":[{"releaseName":"shop","releaseNamespace":"shop","helmChartAction":"Uninstall"}]}}}`)
+	}, "drifted", "ClusterSummary/mgmt/s", "", "its controller uninstalls the release", ""},
 	{"Sveltos, dry run", repaired, func(t testing.TB, w world) {
 		w[[3]string{"clustersummaries.config.projectsveltos.io", "mgmt", "s"}] = decode(t, `{"kind":"ClusterSummary","metadata":{"name":"s","namespace":"mgmt"},"spec":{"clusterName":"mgmt","clusterNamespace":"mgmt","clusterProfileSpec":{"syncMode":"DryRun","helmCharts":[{"releaseName":"shop","releaseNamespace":"shop"}]}}}`)
 	}, "drifted", "", "", "has syncMode DryRun: what comes back stays", ""},
@@ -194,6 +209,79 @@ func TestStorageNamespace(t *testing.T) {
 	w.helmRelease("shop", `{"storageNamespace":"flux","targetNamespace":"shop","releaseName":"shop"}`, `{"history":[{"version":2}]}`)
 	if r := w.one(t); r.Reason != InSync || r.Namespace != "flux" || len(r.Extra) != 1 || r.Controller == "" {
 		t.Error(show(r))
+	}
+}
+
+// Helm has one namespace for records and objects: a command would put objects beside the records.
+func TestCommandsAcrossNamespaces(t *testing.T) {
+	w := repaired(t)
+	status(t, w, "pending-upgrade")
+	for _, v := range []string{"1", "2"} {
+		k := [3]string{"secrets", "shop", "sh.helm.release.v1.shop.v" + v}
+		o := w[k]
+		delete(w, k)
+		put(o, "flux", "metadata", "namespace")
+		w[[3]string{"secrets", "flux", k[2]}] = o
+	}
+	w.helmRelease("shop", `{"suspend":true,"storageNamespace":"flux","targetNamespace":"shop","releaseName":"shop"}`, `{}`)
+	do := w.one(t).After.Do
+	if len(do) != 1 || do[0].Command != "" || !strings.Contains(do[0].Text, "its records are in flux") {
+		t.Error(show(do))
+	}
+	for k := range w {
+		if k[1] == "flux" {
+			delete(w, k)
+		}
+	}
+	w[[3]string{"secrets", "flux", "other"}] = Object{}
+	if do = w.one(t).After.Do; len(do) != 1 || do[0].Command != "" || !strings.Contains(do[0].Text, "without a record Helm installs") {
+		t.Error(show(do))
+	}
+}
+
+// Records that stay when HELM_DRIVER changes are no release that needs somebody.
+func TestRecordsLeftBehind(t *testing.T) {
+	for _, c := range []struct {
+		secrets, configMaps string // modifiedAt
+		flux                bool
+		want                string
+	}{
+		{"100", "200", false, "ConfigMap InSync , Secret NoDeployedRevision left behind by a change of HELM_DRIVER: its records of kind ConfigMap are newer"},
+		{"200", "100", false, "ConfigMap NoDeployedRevision left behind by a change of HELM_DRIVER: its records of kind Secret are newer, Secret Failed revision 2 failed"},
+		{"100", "", false, "ConfigMap InSync , Secret Failed revision 2 failed"},
+		{"100", "200", true, "ConfigMap InSync , Secret Failed revision 2 failed"},
+	} {
+		w := repaired(t)
+		delete(w, [3]string{"secrets", "shop", "sh.helm.release.v1.shop.v1"})
+		at := func(o Object, seconds string) {
+			labels := o["metadata"].(Object)["labels"].(Object)
+			delete(labels, "createdAt")
+			if labels["modifiedAt"] = seconds; seconds == "" {
+				delete(labels, "modifiedAt")
+			}
+		}
+		copied := reparsed(t, w[newestRecord])
+		inner, _ := base64.StdEncoding.DecodeString(text(copied, "data", "release"))
+		put(copied, string(inner), "data", "release")
+		put(copied, "ConfigMap", "kind")
+		w[[3]string{"configmaps", "shop", newestRecord[2]}] = copied
+		status(t, w, "failed")
+		at(w[newestRecord], c.secrets)
+		at(copied, c.configMaps)
+		if c.flux {
+			w.helmRelease("shop", `{}`, `{"history":[{"version":2}]}`)
+		}
+		var got []string
+		for _, r := range w.run(t, Options{}).Releases {
+			message := r.Message
+			if r.Reason == InSync {
+				message = ""
+			}
+			got = append(got, r.Storage+" "+r.Reason+" "+message)
+		}
+		if strings.Join(got, ", ") != c.want {
+			t.Errorf("%q\nwant %q", got, c.want)
+		}
 	}
 }
 

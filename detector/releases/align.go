@@ -1,10 +1,33 @@
 package releases
 
-import "sigs.k8s.io/structured-merge-diff/v6/schema"
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	"sigs.k8s.io/structured-merge-diff/v6/schema"
+)
+
+const quantityType = "io.k8s.apimachinery.pkg.api.resource.Quantity"
+
+// sameQuantity reports whether two words are one quantity: 1e9 and 1G, 1Gi and 1073741824.
+func sameQuantity(a, b any) bool {
+	v, ok := a.(string)
+	w, too := b.(string)
+	if !ok || !too {
+		return false
+	}
+	p, err := resource.ParseQuantity(v)
+	q, fault := resource.ParseQuantity(w)
+	return err == nil && fault == nil && p.Cmp(q) == 0
+}
 
 // aligned is merged with the items of its keyed lists in the order of the live
-// object: a server puts them into the order of who applies, which is no drift.
+// object: a server puts them into the order of who applies, which is no drift. Quantities
+// that are the same stay in the words of the live object.
 func aligned(live, merged any, t schema.TypeRef, s *schema.Schema) any {
+	if t.NamedType != nil && *t.NamedType == quantityType && sameQuantity(live, merged) {
+		return live
+	}
 	a, ok := s.Resolve(t)
 	if !ok {
 		return merged
@@ -26,8 +49,15 @@ func aligned(live, merged any, t schema.TypeRef, s *schema.Schema) any {
 		return out
 	case []any:
 		l, ok := live.([]any)
-		if !ok || a.List == nil || a.List.ElementRelationship != schema.Associative {
+		if !ok || a.List == nil {
 			return merged
+		}
+		if a.List.ElementRelationship != schema.Associative {
+			out := slices.Clone(m)
+			for i := range min(len(l), len(m)) {
+				out[i] = aligned(l[i], m[i], a.List.ElementType, s)
+			}
+			return out
 		}
 		return alignedList(l, m, a.List, s)
 	}

@@ -23,9 +23,11 @@ type Collector struct {
 	crds        map[schema.GroupKind]*crd
 	scaled      map[string]bool // what an autoscaler targets
 	controllers []*controller
-	rules       []*Rule
-	namespaces  map[string]bool // that have an object in the backup
-	resources   map[string]bool
+	// pausedCluster is the SveltosCluster that stands for this cluster, if it is paused.
+	pausedCluster string
+	rules         []*Rule
+	namespaces    map[string]bool // that have an object in the backup
+	resources     map[string]bool
 
 	scope    Scope
 	releases []*Release
@@ -80,6 +82,7 @@ var firstResources = map[string]bool{
 	"clustersummaries.config.projectsveltos.io":      true,
 	"resourcesummaries.lib.projectsveltos.io":        true,
 	"servicesets.k0rdent.mirantis.com":               true,
+	"sveltosclusters.lib.projectsveltos.io":          true,
 }
 
 // First notes that an item is in the backup, and reports whether [Collector.Read]
@@ -145,6 +148,7 @@ func (c *Collector) problem(object, reason string) {
 // nil when that is not known.
 func (c *Collector) Plan(scope Scope) {
 	c.scope = scope
+	c.leaveBehind()
 	keys := slices.SortedFunc(maps.Keys(c.stored), func(a, b key) int {
 		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name), cmp.Compare(a.storage, b.storage))
 	})
@@ -169,10 +173,15 @@ func (c *Collector) planRelease(k key, s *stored) {
 		Name: k.name, Namespace: k.namespace, Storage: k.storage, Revision: s.revisions[0].Revision,
 		History: s.revisions[1:], HelmStatus: s.revisions[0].Status, hooks: map[string]bool{},
 	}
-	c.byID[r.id()] = r
+	if r.newer = s.newer; r.newer == "" {
+		c.byID[r.id()] = r
+	}
 	skipped := c.options.Namespace != "" && c.options.Namespace != k.namespace
 	if !skipped {
 		c.releases = append(c.releases, r)
+	}
+	if r.newer != "" {
+		return
 	}
 	rec, why := (*record)(nil), s.damaged
 	if why == "" {
@@ -210,6 +219,7 @@ func (c *Collector) planRelease(k key, s *stored) {
 	for _, h := range rec.Hooks {
 		r.hooks[h.Kind+"/"+h.Name] = true
 	}
+	c.readBase(r, s)
 	for _, o := range objectsOf(rec.Manifest, bad) {
 		c.want(r, o)
 	}
@@ -219,8 +229,8 @@ func kindOf(o Object) schema.GroupVersionKind {
 	return schema.FromAPIVersionAndKind(text(o, "apiVersion"), text(o, "kind"))
 }
 
-// want notes one object of a manifest.
-func (c *Collector) want(r *Release, o Object) {
+// locate says where an object of a manifest is in the backup.
+func (c *Collector) locate(r *Release, o Object) *wanted {
 	id := kindOf(o)
 	w := &wanted{release: r, custom: true, twoWay: true}
 	if k, ok := builtinResource[id.GroupKind()]; ok {
@@ -231,18 +241,27 @@ func (c *Collector) want(r *Release, o Object) {
 		w.resource = guess(id.GroupKind())
 	}
 	w.labelled = stringMap(o, "metadata", "labels")[managedByLabel] == "Helm"
-	if o = withNulls(o); !w.custom {
-		o = bare(o)
-	}
-	if id.Group == "" && id.Kind == "Secret" {
-		folded(o)
-	}
+	return w
+}
+
+// place gives an object of a manifest the namespace that it is in.
+func (w *wanted) place(o Object) {
 	m := o["metadata"].(Object)
 	if w.cluster {
 		delete(m, "namespace")
 	} else if text(o, "metadata", "namespace") == "" {
-		m["namespace"] = r.target
+		m["namespace"] = w.release.target
 	}
+}
+
+// want notes one object of a manifest.
+func (c *Collector) want(r *Release, o Object) {
+	id, w := kindOf(o), c.locate(r, o)
+	o = withNulls(o)
+	if id.Group == "" && id.Kind == "Secret" {
+		folded(o)
+	}
+	w.place(o)
 	marked(o, r.Name, r.target)
 	w.compared = &Compared{
 		APIVersion: text(o, "apiVersion"), Kind: id.Kind, Namespace: text(o, "metadata", "namespace"), Name: text(o, "metadata", "name"),
@@ -308,14 +327,20 @@ func (c *Collector) compareWith(w *wanted, live Object, managed []byte) {
 		return
 	}
 	why, paths := c.excluded(w, desired, live)
-	if why != "" {
-		w.compared.Verdict, w.compared.Message = Excluded, why
-		return
-	}
 	out, err := c.compare(desired, live, managed, paths)
-	if err != nil {
-		w.compared.Verdict, w.compared.Message = NotComparable, err.Error()
-		return
+	if err == nil {
+		out.next = w.next(desired, out.live)
 	}
-	w.settle(out)
+	switch {
+	case why != "":
+		w.exclude(why, out)
+	case err != nil:
+		w.compared.Verdict, w.compared.Message = NotComparable, err.Error()
+	default:
+		w.settle(out)
+	}
+	if !w.adoptable(desired, live) {
+		w.compared.Upgrade, w.compared.unowned = Fails, true
+		w.compared.Message = "the deployed revision lacks it, and without Helm's label and annotations Helm does not adopt it"
+	}
 }

@@ -2,6 +2,7 @@ package releases
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,8 +32,9 @@ type Change struct {
 	Benign  string `json:"benign,omitempty"`
 	Upgrade string `json:"upgrade"` // what Helm's next upgrade does: repairs, leaves, fails
 
-	stays   bool // Helm's three-way merge leaves it
-	unknown bool // managedFields are absent, and so who wrote it
+	stays     bool // Helm's three-way merge leaves it
+	unapplied bool // a server-side apply leaves it
+	unknown   bool // managedFields are absent, and so who wrote it
 }
 
 // Added is a field that no manifest declares, of somebody other than the release.
@@ -53,8 +55,12 @@ type outcome struct {
 	added   []Added
 	refused string
 	passes  bool     // Helm's three-way merge is not refused
+	applies bool     // nor is Helm's server-side apply
+	applied Object   // live as Flux would have it, if that is not merged
 	whole   []Change // with those that rules ignore, if there are rules
-	merged  Object   // for tests: live with the changes made
+	live    Object   // in the form that is compared
+	merged  Object   // live with the changes made
+	next    Object   // live after the next upgrade, if that goes out from another revision
 }
 
 var (
@@ -95,15 +101,22 @@ func (c *Collector) compare(desired, live Object, managed []byte, ignore []strin
 	if err != nil {
 		return nil, errors.New("the live object is none of its type")
 	}
-	d, err := c.form(desired, t, known)
+	nulls, declared := t.Schema != nil && hasNulls(desired), desired
+	if nulls && known != nil {
+		declared = bare(desired)
+	}
+	d, err := c.form(declared, t, known)
 	if err != nil {
 		return nil, errors.New("the manifest's object is none of its type")
 	}
-	if known != nil && newer(desired, d, live) {
+	if known != nil && newer(declared, d, live) {
 		return nil, errNewer
 	}
 	defaulted(kindName, d)
-	m := merger{kind: kindName, t: t, known: known, live: l, scaled: c.scaled[describe(live)], full: d}
+	if kindName == "Pod" {
+		tolerating(d, l)
+	}
+	m := merger{kind: kindName, t: t, known: known, live: l, scaled: c.scaled[describe(live)], raw: desired, full: d, nulls: nulls}
 	m.owners, m.unknown = ownersOf(managed, false), len(managed) == 0
 	out, err := m.outcome(desired, d)
 	if err == nil && len(out.changes) > 0 && m.owners == nil && !m.unknown {
@@ -113,8 +126,13 @@ func (c *Collector) compare(desired, live Object, managed []byte, ignore []strin
 	if err != nil {
 		return nil, err
 	}
-	if known != nil && len(out.changes) > 0 {
-		out.refused = refusal(kindName, l, out.merged, out.changes, false)
+	if (known != nil || unknownTypes[kindName]) && len(out.changes) > 0 {
+		helms := refusal(kindName, l, out.merged, out.changes, false)
+		if out.refused = helms; out.applied != nil {
+			seen := slices.DeleteFunc(slices.Clone(out.changes), func(c Change) bool { return c.Unseen })
+			out.refused = cmp.Or(refusal(kindName, l, out.applied, seen, false), helms)
+		}
+		out.applies = helms == ""
 		done := slices.DeleteFunc(slices.Clone(out.changes), func(c Change) bool { return c.stays })
 		out.passes = refusal(kindName, l, out.merged, done, true) == ""
 		if strings.HasPrefix(out.refused, "two ports") {
@@ -126,8 +144,9 @@ func (c *Collector) compare(desired, live Object, managed []byte, ignore []strin
 			return nil, err
 		}
 	}
+	out.live = l
 	if m.owners != nil {
-		out.added = m.added()
+		out.added = m.added(out.changes)
 	}
 	return out, nil
 }
@@ -142,7 +161,7 @@ func (m *merger) setAside(whole *outcome, desired, d Object, ignore []string) (*
 	if strings.HasPrefix(whole.refused, "two ports") {
 		out.changes = slices.DeleteFunc(slices.Clone(whole.changes), func(c Change) bool { return within(c.Pointer, ignore) })
 	}
-	out.refused, out.passes, out.whole = whole.refused, whole.passes, whole.changes
+	out.refused, out.passes, out.applies, out.whole = whole.refused, whole.passes, whole.applies, whole.changes
 	return out, nil
 }
 
@@ -174,6 +193,8 @@ type merger struct {
 	unknown bool     // there are no managedFields
 	ignore  []string // JSON pointers
 	scaled  bool     // an autoscaler sets its replicas
+	raw     Object   // the manifest's
+	nulls   bool     // raw has some
 	full    Object   // what is desired, with the zero values that the manifest declares
 }
 
@@ -199,6 +220,9 @@ func (m *merger) merge(desired Object, zeros bool) (Object, error) {
 		merged = merged.RemoveItems(gone)
 	}
 	out, _ := merged.AsValue().Unstructured().(Object)
+	if m.nulls && zeros {
+		out, _ = m.cleared(m.raw, desired, out, m.t.TypeRef, "").(Object)
+	}
 	if equal(out, m.live) {
 		return m.live, nil
 	}
@@ -241,11 +265,11 @@ func (m *merger) dropped(desired *typed.TypedValue) (*fieldpath.Set, error) {
 // outcome merges with the zero values that the manifest declares, as Helm does, and,
 // if that changes anything, without them, as Flux does.
 func (m *merger) outcome(desired, d Object) (*outcome, error) {
-	if m.known == nil {
-		return m.changed(d, false)
+	zeros := m.nulls
+	if m.known != nil {
+		full, more := m.withZeros(desired, d, m.t.TypeRef, "")
+		m.full, zeros = full.(Object), zeros || more
 	}
-	full, zeros := withZeros(desired, d, "")
-	m.full = full.(Object)
 	if !zeros {
 		return m.changed(d, false)
 	}
@@ -257,13 +281,19 @@ func (m *merger) outcome(desired, d Object) (*outcome, error) {
 	if err != nil || fault != nil {
 		return flux, fault // a zero value of another type: Flux's comparison stays
 	}
-	for _, c := range helm.changes {
-		if !slices.ContainsFunc(flux.changes, func(o Change) bool { return o.Pointer == c.Pointer && o.Op == c.Op }) {
-			c.Unseen = true
-			flux.changes = append(flux.changes, c)
-		}
+	more, err := m.patch(flux.merged, helm.merged)
+	if err != nil {
+		return nil, err
 	}
-	flux.merged = helm.merged
+	for _, c := range more {
+		_, granular := c.Live.(map[string]any)
+		c.Unseen = m.known != nil || granular
+		if strings.HasSuffix(c.Pointer, "/template/metadata/annotations") {
+			c.Benign = "annotations, which the manifest has as null"
+		}
+		flux.changes = append(flux.changes, c)
+	}
+	flux.applied, flux.merged = flux.merged, helm.merged
 	return flux, nil
 }
 
@@ -273,17 +303,17 @@ func (m *merger) changed(desired Object, zeros bool) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	changes, err := m.patch(merged)
+	changes, err := m.patch(m.live, merged)
 	return &outcome{changes: changes, merged: merged}, err
 }
 
-// patch is Flux's: of the metadata what is missing or different among labels and
-// annotations, then all else.
-func (m *merger) patch(merged Object) ([]Change, error) {
-	if equal(merged, m.live) {
+// patch is Flux's from the live object, or from what it makes of that: of the metadata what
+// is missing or different among labels and annotations, then all else.
+func (m *merger) patch(live, merged Object) ([]Change, error) {
+	if equal(merged, live) {
 		return nil, nil
 	}
-	live, merged := without(m.live, m.ignore), without(merged, m.ignore)
+	live, merged = without(live, m.ignore), without(merged, m.ignore)
 	meta := func(o Object) Object { return Object{"metadata": o["metadata"]} }
 	rest := func(o Object) Object {
 		out := Object{}
@@ -310,7 +340,8 @@ func (m *merger) patch(merged Object) ([]Change, error) {
 			c.Desired = json.RawMessage("null") // which is a value
 		}
 		c.Owners = authors(m.owners, live, o)
-		c.stays, c.unknown = m.stays(&c), m.unknown && o.Type != jsondiff.OperationAdd
+		c.stays, c.unapplied = m.stays(&c)
+		c.unknown = m.unknown && o.Type != jsondiff.OperationAdd
 		switch {
 		case m.scaled && c.Pointer == "/spec/replicas":
 			c.Benign = byAutoscaler

@@ -14,15 +14,18 @@ import (
 // controller is an object that looks after releases: a HelmRelease of Flux, a
 // ClusterSummary of Sveltos, a ServiceSet of k0rdent.
 type controller struct {
-	object    string // HelmRelease/flux/shop
-	kind      string
-	release   string // namespace/name of the release
-	mode      string
-	suspended bool
-	waits     bool   // it depends on other HelmReleases
-	apply     string // a HelmRelease's: ssa, csa, or as the release was
-	replaces  bool   // upgrade.force: objects are replaced, unless they are applied
-	newest    int    // version of the newest entry of its history; 0 without
+	object     string // HelmRelease/flux/shop
+	kind       string
+	target     string // the namespace that a HelmRelease installs into
+	release    string // namespace/name of the release
+	mode       string
+	suspended  bool
+	paused     string // why Sveltos does nothing, or empty
+	uninstalls bool   // a ClusterSummary that takes the release away
+	waits      bool   // it depends on other HelmReleases
+	apply      string // a HelmRelease's: ssa, csa, or as the release was
+	replaces   bool   // upgrade.force: objects are replaced, unless they are applied
+	newest     int    // version of the newest entry of its history; 0 without
 }
 
 // readController takes an object of the first pass that says something about drift.
@@ -36,6 +39,10 @@ func (c *Collector) readController(o Object) {
 		c.readResourceSummary(o)
 	case "ServiceSet":
 		c.readServiceSet(o)
+	case "SveltosCluster":
+		if text(o, "metadata", "namespace") == "mgmt" && text(o, "metadata", "name") == "mgmt" && at(o, "spec", "paused") == true {
+			c.pausedCluster = describe(o)
+		}
 	}
 }
 
@@ -58,7 +65,7 @@ func (c *Collector) readHelmRelease(o Object) {
 	storage := cmp.Or(text(o, "spec", "storageNamespace"), text(o, "status", "storageNamespace"), namespace)
 	k := &controller{
 		object: describe(o), kind: "HelmRelease", release: storage + "/" + release,
-		mode: cmp.Or(text(o, "spec", "driftDetection", "mode"), "disabled"), suspended: at(o, "spec", "suspend") == true,
+		target: cmp.Or(target, namespace), mode: cmp.Or(text(o, "spec", "driftDetection", "mode"), "disabled"), suspended: at(o, "spec", "suspend") == true,
 		replaces: at(o, "spec", "upgrade", "force") == true, waits: len(list(o, "spec", "dependsOn")) > 0,
 	}
 	k.apply = map[string]string{"enabled": "ssa", "disabled": "csa"}[text(o, "spec", "upgrade", "serverSideApply")]
@@ -122,7 +129,10 @@ var ofCluster = regexp.MustCompile(`\{\{-?\s*\.Cluster\.metadata\.name(space)?\s
 func (c *Collector) readClusterSummary(o Object) {
 	spec, _ := at(o, "spec", "clusterProfileSpec").(Object)
 	here := text(o, "spec", "clusterName") == "mgmt" && text(o, "spec", "clusterNamespace") == "mgmt"
-	mode := cmp.Or(text(spec, "syncMode"), "Continuous")
+	mode, paused := cmp.Or(text(spec, "syncMode"), "Continuous"), ""
+	if _, is := stringMap(o, "metadata", "annotations")["cluster.x-k8s.io/paused"]; is {
+		paused = "it is paused by its annotation"
+	}
 	for _, chart := range list(spec, "helmCharts") {
 		if !here {
 			break
@@ -132,7 +142,10 @@ func (c *Collector) readClusterSummary(o Object) {
 			c.said = append(c.said, Said{describe(o), "deploys a release whose name is a template, and which is not known here: " + release})
 			continue
 		}
-		c.controllers = append(c.controllers, &controller{object: describe(o), kind: "ClusterSummary", release: release, mode: mode})
+		c.controllers = append(c.controllers, &controller{
+			object: describe(o), kind: "ClusterSummary", release: release, mode: mode, paused: paused,
+			uninstalls: text(Object{"c": chart}, "c", "helmChartAction") == "Uninstall",
+		})
 		c.readRules(at(spec, "driftExclusions"), describe(o), release)
 	}
 	for _, f := range list(o, "status", "featureSummaries") {
@@ -178,6 +191,9 @@ func (c *Collector) readServiceSet(o Object) {
 // attach ties controllers to releases; a HelmRelease without one is a release that was deleted.
 func (c *Collector) attach() {
 	for _, k := range c.controllers {
+		if c.pausedCluster != "" && k.kind != "HelmRelease" {
+			k.paused = cmp.Or(k.paused, c.pausedCluster+" is paused")
+		}
 		r := c.byID[k.release]
 		if r == nil {
 			if k.kind != "HelmRelease" {

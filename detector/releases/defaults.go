@@ -1,6 +1,9 @@
 package releases
 
-import "maps"
+import (
+	"maps"
+	"slices"
+)
 
 // defaulted gives what the API server would add to parts of an object that are
 // replaced as a whole: in the others its defaults come from the live object.
@@ -98,6 +101,23 @@ func defaultedPods(v any) {
 			defaultedPods(e)
 		}
 	}
+}
+
+// tolerating gives a Pod that declares tolerations those that admission adds to all
+// (DefaultTolerationSeconds), if it lives with them.
+func tolerating(o, live Object) {
+	declared := list(o, "spec", "tolerations")
+	if len(declared) == 0 {
+		return
+	}
+	for _, t := range list(live, "spec", "tolerations") {
+		key, _ := at(t, "key").(string)
+		if (key == "node.kubernetes.io/not-ready" || key == "node.kubernetes.io/unreachable") && at(t, "effect") == "NoExecute" && at(t, "tolerationSeconds") != nil &&
+			!slices.ContainsFunc(declared, func(d any) bool { return at(d, "key") == key || at(d, "key") == nil }) {
+			declared = append(declared, t)
+		}
+	}
+	o["spec"].(Object)["tolerations"] = declared
 }
 
 // inherit gives one map what it lacks of another.

@@ -70,7 +70,7 @@ var objectsOfTheField = []fieldObject{
 	{
 		"a node selector that got more", "pods", "shop",
 		`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"nodeSelector":{"a":"1","b":"2"},"containers":[{"name":"c","image":"i"}]}}`,
-		"{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {nodeSelector: {a: '1'}, containers: [{name: c, image: i}]}}", "changed; remove /spec/nodeSelector/b leaves; ",
+		"{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {nodeSelector: {a: '1'}, containers: [{name: c, image: i}]}}", "changed; remove /spec/nodeSelector/b leaves; spec.nodeSelector.b of a Pod is immutable",
 	},
 	{
 		"a node selector of a Deployment that got more", "deployments.apps", "shop",
@@ -86,6 +86,41 @@ var objectsOfTheField = []fieldObject{
 		"a volume with another source", "deployments.apps", "shop",
 		`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"p"},"spec":{"strategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":1}},"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"volumes":[{"name":"v","secret":{"secretName":"x"}}],"containers":[{"name":"c","image":"i"}]}}}}`,
 		"{apiVersion: apps/v1, kind: Deployment, metadata: {name: p}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {volumes: [{name: v, emptyDir: {medium: Memory}}], containers: [{name: c, image: i}]}}}}", "changed; add /spec/template/spec/volumes/0/emptyDir repairs; volume v has two sources",
+	},
+	{
+		"a Service whose targetPort only the server declares", "services", "shop",
+		`{"apiVersion":"v1","kind":"Service","metadata":{"name":"s"},"spec":{"selector":{"a":"b"},"ports":[{"port":80,"targetPort":8080,"protocol":"TCP"}]}}`,
+		"{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {selector: {a: b}, ports: [{port: 80}]}}", "changed; replace /spec/ports/0/targetPort leaves; ",
+	},
+	{
+		"a Pod with another image, and tolerations of admission", "pods", "shop",
+		`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"nodeName":"n","tolerations":[{"key":"a","operator":"Exists"},{"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute","tolerationSeconds":300},{"key":"node.kubernetes.io/unreachable","operator":"Exists","effect":"NoExecute","tolerationSeconds":300}],"containers":[{"name":"c","image":"i:2"}]}}`,
+		"{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {tolerations: [{key: a, operator: Exists}], containers: [{name: c, image: 'i:1'}]}}", "changed; replace /spec/containers/0/image repairs; ",
+	},
+	{
+		"a Pod with other arguments", "pods", "shop",
+		`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i:2","args":["b"]}]}}`,
+		"{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: 'i:2', args: [a]}]}}", "changed; replace /spec/containers/0/args/0 fails; spec.containers[c].args[0] of a Pod is immutable",
+	},
+	{
+		"a PersistentVolume with another source", "persistentvolumes", "",
+		`{"apiVersion":"v1","kind":"PersistentVolume","metadata":{"name":"p"},"spec":{"persistentVolumeReclaimPolicy":"Retain","nfs":{"server":"b","path":"/"}}}`,
+		"{apiVersion: v1, kind: PersistentVolume, metadata: {name: p}, spec: {persistentVolumeReclaimPolicy: Delete, nfs: {server: a, path: /}}}", "changed; replace /spec fails; spec.nfs.server is immutable",
+	},
+	{
+		"a CustomResourceDefinition with another scope", "customresourcedefinitions.apiextensions.k8s.io", "",
+		`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"things.x.io"},"spec":{"group":"x.io","scope":"Cluster","names":{"kind":"Thing","plural":"things"},"versions":[]}}`,
+		"{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: things.x.io}, spec: {group: x.io, scope: Namespaced, names: {kind: Thing, plural: things}, versions: []}}", "changed; replace /spec/scope fails; spec.scope is immutable",
+	},
+	{
+		"quantities in other words", "deployments.apps", "shop",
+		`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"p"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i","resources":{"limits":{"cpu":"1","memory":"1G"},"requests":{"cpu":"1m","memory":"1073741824"}}}]}}}}`,
+		"{apiVersion: apps/v1, kind: Deployment, metadata: {name: p}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i, resources: {limits: {cpu: 1e0, memory: 1e9}, requests: {cpu: 1e-3, memory: 1Gi}}}]}}}}", "; ; ",
+	},
+	{
+		"a quantity of another value", "deployments.apps", "shop",
+		`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"p"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i","resources":{"limits":{"memory":"1Gi"}}}]}}}}`,
+		"{apiVersion: apps/v1, kind: Deployment, metadata: {name: p}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i, resources: {limits: {memory: 1e9}}}]}}}}", "changed; replace /spec/template/spec/containers/0/resources/limits/memory repairs; ",
 	},
 	{
 		"a custom resource without Helm's marks", "things.x.io", "shop",
@@ -108,14 +143,17 @@ func TestObjectsOfTheField(t *testing.T) {
 func TestNulls(t *testing.T) {
 	const definition = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"tricks.x.io"},"spec":{"group":"x.io","scope":"Namespaced",
 "names":{"kind":"Trick","plural":"tricks"},"versions":[{"name":"v1","schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{
-"maybe":{"type":"integer","nullable":true},"never":{"type":"integer"},"items":{"type":"array","items":{"type":"object","properties":{"maybe":{"type":"string","nullable":true,"default":"x"}}}},
+"maybe":{"type":"integer","nullable":true},"never":{"type":"integer"},"three":{"type":"integer","default":3},"items":{"type":"array","items":{"type":"object","properties":{"maybe":{"type":"string","nullable":true,"default":"x"}}}},
 "free":{"type":"object","x-kubernetes-preserve-unknown-fields":true},"atom":{"type":"object","nullable":true,"x-kubernetes-map-type":"atomic","additionalProperties":{"type":"string","nullable":true}}}}}}}}]}}`
 	for _, c := range []struct{ live, manifest, want string }{
 		{`{"maybe":1}`, `{maybe: null}`, Drifted},
 		{`{"maybe":null}`, `{maybe: null}`, InSync},
 		{`{"maybe":null}`, `{maybe: 1}`, Drifted},
 		{`{"maybe":null}`, `{}`, InSync},
-		{`{"never":1}`, `{never: null}`, InSync},
+		{`{"never":1}`, `{never: null}`, Drifted}, // an apply puts the null into the field, and the server drops it
+		{`{}`, `{never: null}`, InSync},
+		{`{"three":3}`, `{three: null}`, InSync},
+		{`{"three":4}`, `{three: null}`, Drifted},
 		{`{"items":[{"maybe":"y"}]}`, `{items: [{maybe: null}]}`, Drifted},
 		{`{"items":[{"maybe":null}]}`, `{items: [{maybe: null}]}`, InSync},
 		{`{"items":[{"maybe":null}]}`, `{items: [{}]}`, Drifted},
@@ -161,6 +199,45 @@ func TestRulesDoNotHideFailures(t *testing.T) {
 	r = run(w, "{paths: [/spec/replicas], target: {kind: Deployment}}")
 	if r.Reason != InSync || r.After.Upgrade != Fails || !strings.Contains(show(r.After), "another manager wrote: the next upgrade fails") || !strings.Contains(show(r.After.Do), "--force-conflicts") {
 		t.Error(r.Reason, show(r.After))
+	}
+}
+
+// Whole objects that rules or marks set aside: Flux does not look at them, Helm's upgrade does.
+func TestExclusionsDoNotHideFailures(t *testing.T) {
+	whole, err := ReadRules("f", []byte("ignore: [{paths: ['']}]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	marked := func(w world) { put(w.get("services", "shop-web"), "disabled", "metadata", "labels", fluxMark) }
+	drift := func(old, new string, then func(world)) func(testing.TB, world) {
+		return func(t testing.TB, w world) {
+			manifest(old, new)(t, w)
+			then(w)
+		}
+	}
+	for _, c := range []struct {
+		name, object string
+		change       func(testing.TB, world)
+		rules        []*Rule
+		upgrade      string
+		reason, do   string // part of one
+	}{
+		{"a refusal and a mark", "Service/shop/shop-web", drift("port: 8081,", "port: 80,", marked), nil, Fails, "two ports named http: Flux does not see it, and the next upgrade fails", "kubectl edit service shop-web"},
+		{"a refusal and a rule", "Service/shop/shop-web", drift("port: 8081,", "port: 80,", func(world) {}), whole, Fails, "two ports named http", "kubectl edit service shop-web"},
+		{"a conflict and a rule", web, drift("replicas: 5", "replicas: 3", func(w world) { w.edit(t, func(r Object) { r["apply_method"] = "ssa" }) }), whole, Fails, "another manager wrote: the next upgrade fails", "--force-conflicts"},
+		{"drift alone", web, drift("replicas: 5", "replicas: 3", func(world) {}), whole, "", "no controller", ""},
+		{"removed", "ConfigMap/shop/shop-extra", func(_ testing.TB, w world) { delete(w, [3]string{"configmaps", "shop", "shop-extra"}) }, whole, "", "no controller", ""},
+		{"a custom resource without its definition", "Ghost/shop/g", func(t testing.TB, w world) { w.more(t, "apiVersion: y.io/v1\nkind: Ghost\nmetadata: {name: g}\n") }, whole, Fails, "no CustomResourceDefinition of it: the next upgrade fails", "install the CustomResourceDefinition of Ghost/shop/g"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := repaired(t)
+			c.change(t, w)
+			r := w.run(t, Options{Rules: c.rules}).Releases[0]
+			o := r.object(c.object)
+			if r.Reason != InSync || o.Verdict != Excluded || r.After.Upgrade != c.upgrade || !strings.Contains(show(r.After), c.reason) || !strings.Contains(show(r.After.Do), c.do) {
+				t.Errorf("%s %s %s", r.Reason, show(r.After), show(o))
+			}
+		})
 	}
 }
 

@@ -210,20 +210,21 @@ func cut(v any, segments []string) any {
 	return v
 }
 
-// ignores reports whether a rule sets a field of the live object aside.
-func (m *merger) ignores(path fieldpath.Path) bool {
+// ignores reports whether a rule sets a field of the live object aside, or it is below one
+// of other pointers.
+func (m *merger) ignores(path fieldpath.Path, others []string) bool {
 	pointer, at := "", any(m.live)
 	for _, pe := range path {
 		name := ""
 		if pe.FieldName != nil {
-			name = strings.ReplaceAll(strings.ReplaceAll(*pe.FieldName, "~", "~0"), "/", "~1")
+			name = escaped.Replace(*pe.FieldName)
 		} else if items, ok := at.([]any); ok {
 			name = strconv.Itoa(indexOf(items, pe))
 		}
 		pointer += "/" + name
 		at, _ = find(at, fieldpath.Path{pe})
 	}
-	return within(pointer, m.ignore)
+	return within(pointer, m.ignore) || within(pointer, others)
 }
 
 // within reports whether a pointer is one of others, or below one.

@@ -33,7 +33,8 @@ func bare(o Object) Object {
 	return out
 }
 
-// withNulls is bare with the nulls of what is not metadata.
+// withNulls is bare with the nulls of what is not metadata. A label or annotation that is null
+// is empty (Helm's GetLabels, NestedNullCoercingStringMap of apimachinery v0.36).
 func withNulls(o Object) Object {
 	out := Object{}
 	for k, v := range o {
@@ -43,8 +44,19 @@ func withNulls(o Object) Object {
 	}
 	m := Object{}
 	for _, k := range []string{"name", "namespace", "labels", "annotations"} {
-		if v := at(o, "metadata", k); v != nil {
-			m[k] = withoutNulls(v)
+		v := at(o, "metadata", k)
+		if v == nil {
+			continue
+		}
+		m[k] = v
+		if marks, ok := v.(Object); ok && hasNulls(marks) {
+			marks = maps.Clone(marks)
+			for name, e := range marks {
+				if e == nil {
+					marks[name] = ""
+				}
+			}
+			m[k] = marks
 		}
 	}
 	out["metadata"] = m

@@ -1,7 +1,7 @@
 package releases
 
 // nullsOf is a value of a custom resource with the nulls that the API server keeps: of what
-// its schema says nullable, and of what no schema describes
+// its schema says nullable, and of what no schema describes. Other nulls are defaults
 // (apiextensions-apiserver pkg/apiserver/schema/defaulting/prunenulls.go v0.36).
 func nullsOf(v any, s Object) any {
 	if s == nil {
@@ -15,9 +15,12 @@ func nullsOf(v any, s Object) any {
 			if !described {
 				of, described = at(s, "additionalProperties").(Object)
 			}
-			if e != nil || !described || at(of, "nullable") == true {
-				out[k] = nullsOf(e, of)
+			if e == nil && described && at(of, "nullable") != true {
+				if e = of["default"]; e == nil {
+					continue
+				}
 			}
+			out[k] = nullsOf(e, of)
 		}
 		return out
 	case []any:

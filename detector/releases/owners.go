@@ -99,7 +99,7 @@ func authors(entries []ownership, live any, o jsondiff.Operation) []Owner {
 	}
 	var found []Owner
 	key := func(k string, v any) {
-		below := jsondiff.Operation{Type: jsondiff.OperationReplace, Path: o.Path + "/" + strings.ReplaceAll(strings.ReplaceAll(k, "~", "~0"), "/", "~1"), OldValue: is[k], Value: v}
+		below := jsondiff.Operation{Type: jsondiff.OperationReplace, Path: o.Path + "/" + escaped.Replace(k), OldValue: is[k], Value: v}
 		if _, has := is[k]; !has {
 			below.Type = jsondiff.OperationAdd
 		}

@@ -37,8 +37,22 @@ type key struct{ namespace, name, storage string }
 // stored is a release as far as its records are known; packed is the newest one's text.
 type stored struct {
 	revisions []Revision
+	newest    Revision
 	packed    string
 	damaged   string // why the newest record can't be read, before it is unpacked
+
+	newer string // the storage that has newer records of the release
+
+	deployed int    // the newest deployed revision but the newest of all
+	base     string // its text, as packed
+}
+
+// keep notes the record of a revision that is not the newest of all: an upgrade goes out from
+// the newest deployed one (pkg/action/upgrade.go prepareUpgrade v4.2.4).
+func (s *stored) keep(r Revision, packed string) {
+	if r.Status == "deployed" && r.Revision > s.deployed {
+		s.deployed, s.base = r.Revision, packed
+	}
 }
 
 // record is what is used of Helm's release object (helm pkg/release/v1/release.go
@@ -95,19 +109,50 @@ func (c *Collector) readRecord(o Object) bool {
 		s = &stored{}
 		c.stored[k] = s
 	}
-	if slices.ContainsFunc(s.revisions, func(r Revision) bool { return r.Revision >= revision }) {
-		s.revisions = append(s.revisions, revisionOf(revision, labels))
-		return true
-	}
-	s.revisions = append(s.revisions, revisionOf(revision, labels))
-	s.packed, s.damaged = text(o, "data", "release"), ""
+	packed, damaged := text(o, "data", "release"), ""
 	if kind == "Secret" {
-		inner, err := base64.StdEncoding.DecodeString(s.packed)
-		if s.packed = string(inner); err != nil {
-			s.damaged = "its data is no base64"
+		inner, err := base64.StdEncoding.DecodeString(packed)
+		if packed = string(inner); err != nil {
+			damaged = "its data is no base64"
 		}
 	}
+	this := revisionOf(revision, labels)
+	s.revisions = append(s.revisions, this)
+	if len(s.revisions) > 1 && s.newest.Revision >= revision {
+		s.keep(this, packed)
+		return true
+	}
+	s.keep(s.newest, s.packed)
+	s.newest, s.packed, s.damaged = this, packed, damaged
 	return true
+}
+
+// leaveBehind marks the older of two storages that have one release: what stays of records when
+// HELM_DRIVER changes. Without times nothing is known.
+func (c *Collector) leaveBehind() {
+	last := func(s *stored) (last time.Time) {
+		for _, r := range s.revisions {
+			if r.Modified != nil && r.Modified.After(last) {
+				last = *r.Modified
+			}
+		}
+		return last
+	}
+	for k, s := range c.stored {
+		other := c.stored[key{k.namespace, k.name, "ConfigMap"}]
+		if k.storage == "ConfigMap" || other == nil || slices.ContainsFunc(c.controllers, func(by *controller) bool {
+			return by.kind == "HelmRelease" && by.release == k.namespace+"/"+k.name // which reads Secrets
+		}) {
+			continue
+		}
+		switch a, b := last(s), last(other); {
+		case a.IsZero() || b.IsZero():
+		case a.Before(b):
+			s.newer = "ConfigMap"
+		case b.Before(a):
+			other.newer = k.storage
+		}
+	}
 }
 
 func revisionOf(n int, labels map[string]string) Revision {

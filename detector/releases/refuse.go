@@ -1,7 +1,10 @@
 package releases
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -19,6 +22,22 @@ var immutable = []struct{ kind, path, except string }{
 	{"Job", "/spec/template", ""},
 	{"Job", "/spec/completionMode", ""},
 	{"Job", "/spec/podFailurePolicy", ""},
+	{"Job", "/spec/successPolicy", ""},
+	{"Job", "/spec/backoffLimitPerIndex", ""},
+	{"Job", "/spec/managedBy", ""},
+	{"Job", "/spec/completions", ""},
+	{"PersistentVolume", "/spec/", "capacity accessModes persistentVolumeReclaimPolicy storageClassName mountOptions claimRef nodeAffinity volumeAttributesClassName"},
+	{"ResourceQuota", "/spec/scopes", ""},
+	{"RuntimeClass", "/handler", ""},
+	{"CSIDriver", "/spec/attachRequired", ""},
+	{"CSIDriver", "/spec/volumeLifecycleModes", ""},
+	{"EndpointSlice", "/addressType", ""},
+	{"VolumeAttributesClass", "/driverName", ""},
+	{"VolumeAttributesClass", "/parameters", ""},
+	{"CustomResourceDefinition", "/spec/group", ""},
+	{"CustomResourceDefinition", "/spec/scope", ""},
+	{"CustomResourceDefinition", "/spec/names/kind", ""},
+	{"CustomResourceDefinition", "/spec/names/plural", ""},
 	{"PersistentVolumeClaim", "/spec/", "resources volumeAttributesClassName"},
 	{"PriorityClass", "/value", ""},
 	{"PriorityClass", "/preemptionPolicy", ""},
@@ -46,6 +65,7 @@ var handlers = []struct {
 // live, or returns "". Helm's three-way merge replaces the fields that exclude each other
 // where Kubernetes' types have the strategy retainKeys.
 func refusal(kind string, live, merged Object, patch []Change, retains bool) string {
+	patch = finer(patch)
 	if kind == "ConfigMap" || kind == "Secret" {
 		if at(live, "immutable") == true && slices.ContainsFunc(patch, func(c Change) bool {
 			return strings.HasPrefix(c.Pointer, "/data") || strings.HasPrefix(c.Pointer, "/binaryData") || c.Pointer == "/immutable"
@@ -65,6 +85,11 @@ func refusal(kind string, live, merged Object, patch []Change, retains bool) str
 			}
 		}
 	}
+	if kind == "Pod" {
+		if why := refusedPod(live, merged, patch); why != "" {
+			return why
+		}
+	}
 	if kind == "PersistentVolumeClaim" && shrinks(live, merged) {
 		return "spec.resources.requests.storage can't shrink"
 	}
@@ -76,7 +101,71 @@ func refusal(kind string, live, merged Object, patch []Change, retains bool) str
 	if !retains && kind == "Deployment" && at(merged, "spec", "strategy", "type") == "Recreate" && at(merged, "spec", "strategy", "rollingUpdate") != nil {
 		return "strategy Recreate with rollingUpdate"
 	}
+	if why := exclusive(kind, merged); why != "" {
+		return why
+	}
 	return refusedPods(merged, retains)
+}
+
+// escaped makes a key a part of a JSON pointer.
+var escaped = strings.NewReplacer("~", "~0", "/", "~1")
+
+// finer is a patch without replacements of whole maps, which hide what they change.
+func finer(patch []Change) []Change {
+	var out []Change
+	for _, c := range patch {
+		is, ok := c.Live.(map[string]any)
+		to, too := c.Desired.(map[string]any)
+		if !ok || !too {
+			out = append(out, c)
+			continue
+		}
+		all := maps.Clone(is)
+		maps.Copy(all, to)
+		for _, k := range sortedKeys(all) {
+			if v, has := to[k]; !has || !equal(v, is[k]) {
+				out = append(out, finer([]Change{{Op: c.Op, Pointer: c.Pointer + "/" + escaped.Replace(k), Live: is[k], Desired: v}})...)
+			}
+		}
+	}
+	return out
+}
+
+// ofPods are the fields of a Pod that may change (ValidatePodUpdate of
+// pkg/apis/core/validation v1.35); of the tolerations none may go.
+var ofPods = regexp.MustCompile(`^/(metadata/.*|spec/(activeDeadlineSeconds|(containers|initContainers)/[0-9]+/image))$`)
+
+// refusedPod says which field of a Pod can't change.
+func refusedPod(live, merged Object, patch []Change) string {
+	fixed := func(o Object) Object {
+		spec, _ := o["spec"].(Object)
+		out := maps.Clone(spec)
+		delete(out, "activeDeadlineSeconds")
+		delete(out, "tolerations")
+		for _, of := range []string{"containers", "initContainers"} {
+			var containers []any
+			for _, c := range list(spec, of) {
+				one, _ := c.(Object)
+				one = maps.Clone(one)
+				delete(one, "image")
+				containers = append(containers, one)
+			}
+			out[of] = containers
+		}
+		return out
+	}
+	lost := slices.ContainsFunc(list(live, "spec", "tolerations"), func(t any) bool {
+		return !slices.ContainsFunc(list(merged, "spec", "tolerations"), func(m any) bool { return equal(t, m) })
+	})
+	if spec, _ := merged["spec"].(Object); spec == nil || !lost && equal(fixed(live), fixed(merged)) {
+		return ""
+	}
+	for _, c := range patch {
+		if !ofPods.MatchString(c.Pointer) && (lost || !strings.HasPrefix(c.Pointer, "/spec/tolerations")) {
+			return readable(c.Pointer, live, merged) + " of a Pod is immutable"
+		}
+	}
+	return ""
 }
 
 // shrinks reports whether a claim is to be smaller than it is.
@@ -100,6 +189,11 @@ func refusedPods(v any, retains bool) string {
 				}
 			}
 		}
+		if v["containers"] != nil {
+			if why := profiled(v["securityContext"]); why != "" {
+				return why
+			}
+		}
 		for _, volume := range list(v, "volumes") {
 			if m, ok := volume.(map[string]any); ok && !retains && len(m) > 2 && at(v, "containers") != nil {
 				return fmt.Sprintf("volume %v has two sources", m["name"])
@@ -115,12 +209,15 @@ func refusedPods(v any, retains bool) string {
 }
 
 func refusedContainer(c any) string {
-	if why := twice(list(c, "ports"), "ports"); why != "" {
+	if why := cmp.Or(twice(list(c, "ports"), "ports"), profiled(at(c, "securityContext"))); why != "" {
 		return why
 	}
 	for _, e := range list(c, "env") {
 		if v, _ := at(e, "value").(string); v != "" && at(e, "valueFrom") != nil {
 			return fmt.Sprintf("env %v has value and valueFrom", at(e, "name"))
+		}
+		if why := both(at(e, "valueFrom"), fmt.Sprintf("env %v", at(e, "name")), "fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef"); why != "" {
+			return why
 		}
 	}
 	for _, row := range handlers {

@@ -1,6 +1,7 @@
 package releases
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 )
@@ -70,8 +71,10 @@ type Release struct {
 	After       After       `json:"after"`
 
 	target     string // the namespace that it is installed in, which Flux may keep apart from that of the records
+	newer      string // the storage that has newer records of it
 	controller *controller
 	hooks      map[string]bool
+	base       map[string]json.RawMessage // see readBase
 	faults     []string
 }
 
@@ -104,6 +107,9 @@ type Compared struct {
 	Event string `json:"event,omitempty"`
 	// Upgrade is what Helm's next upgrade does to an object that was removed.
 	Upgrade string `json:"upgrade,omitempty"`
+
+	undefined bool // the upgrade fails for lack of its CustomResourceDefinition
+	unowned   bool // it fails because the object is not Helm's
 }
 
 // Subject names the object as Flux does.

@@ -11,7 +11,7 @@ import (
 
 func withoutRecord(k *controller) *Release {
 	namespace, name, _ := strings.Cut(k.release, "/")
-	return &Release{Name: name, Namespace: namespace, Reason: Deleted, History: []Revision{}}
+	return &Release{Name: name, Namespace: namespace, target: k.target, Reason: Deleted, History: []Revision{}}
 }
 
 // settle keeps what the comparison of an object found, with the values of Secrets masked.
@@ -65,6 +65,26 @@ func (w *wanted) settle(out *outcome) {
 	}
 }
 
+// exclude sets an object aside as a whole, for the report and for Flux. Helm knows no rule:
+// what its next upgrade fails at is said.
+func (w *wanted) exclude(why string, out *outcome) {
+	c := w.compared
+	c.Verdict, c.Message = Excluded, why
+	if out == nil {
+		return
+	}
+	all := out.changes
+	if out.whole != nil {
+		all = out.whole
+	}
+	if slices.ContainsFunc(all, func(ch Change) bool { return w.upgrade(&ch, out) == Fails }) {
+		c.Upgrade, c.Refused = Fails, out.refused
+		if c.Refused == "" {
+			c.Message += " sets aside a field that another manager wrote"
+		}
+	}
+}
+
 // upgrade says what Helm's next upgrade, with the same chart and values, does to a field.
 // Helm 3 merges built-in kinds with the live object and changes of custom resources only
 // what changed between the manifests; a server-side apply meets every other manager, over whom
@@ -76,13 +96,16 @@ func (w *wanted) upgrade(ch *Change, out *outcome) string {
 		return Repairs
 	case method == "ssa":
 		others := ch.unknown || slices.ContainsFunc(ch.Owners, func(o Owner) bool { return !o.own || o.Operation != "Apply" })
-		if out.refused != "" || others && flux == nil {
+		switch {
+		case out.refused != "" && !out.applies || others && flux == nil && !ch.unapplied:
 			return Fails
+		case ch.unapplied:
+			return Leaves
 		}
 		return Repairs
 	case out.refused != "" && !out.passes:
 		return Fails
-	case w.twoWay && !w.marks(ch), ch.stays && !w.twoWay:
+	case out.next != nil && !makes(out.next, out.merged, ch), out.next == nil && w.twoWay && !w.marks(ch), ch.stays && !w.twoWay:
 		return Leaves
 	}
 	return Repairs
@@ -163,14 +186,19 @@ func (c *Collector) missing(w *wanted) {
 	o := w.compared
 	desired, _ := parse(w.body)
 	leftOut := c.leftOut(w.resource, o.Namespace, w.cluster)
+	excluded, _ := c.excluded(w, desired, nil)
 	w.body = nil
 	switch {
 	case w.other:
 		o.Verdict, o.Message = NotComparable, errVersion.Error()
 	case o.Message != "":
 		o.Verdict = NotComparable
-	case c.marked(desired) != "":
-		o.Verdict, o.Message = Excluded, c.marked(desired)
+	case excluded != "":
+		o.Verdict, o.Message = Excluded, excluded
+		if w.custom && !c.resources[w.resource] && !c.defines(o) {
+			o.Upgrade, o.undefined = Fails, true
+			o.Message += " sets aside that the backup has no CustomResourceDefinition of it"
+		}
 	case stringMap(desired, "metadata", "labels")["velero.io/exclude-from-backup"] == "true":
 		o.Verdict, o.Message = NotInBackup, "its label keeps it out of backups"
 	case o.Kind == "Job" && at(desired, "spec", "ttlSecondsAfterFinished") != nil:
@@ -178,13 +206,13 @@ func (c *Collector) missing(w *wanted) {
 	case leftOut != "":
 		o.Verdict, o.Message = NotInBackup, leftOut
 	case w.custom && !c.resources[w.resource] && !c.defines(o):
-		o.Verdict, o.Upgrade = NotInBackup, Fails
+		o.Verdict, o.Upgrade, o.undefined = NotInBackup, Fails, true
 		o.Message = "the backup has neither its CustomResourceDefinition nor another of its kind"
 	default:
 		o.Verdict, o.Upgrade = Removed, Repairs
 		o.Summary = o.Subject() + " removed"
 		if w.custom && !c.defines(o) {
-			o.Upgrade = Fails
+			o.Upgrade, o.undefined = Fails, true
 			o.Message = "its CustomResourceDefinition is not in the backup either"
 		}
 		o.Event = fmt.Sprintf("%s is in the manifest and does not exist", o.Subject())
@@ -194,18 +222,6 @@ func (c *Collector) missing(w *wanted) {
 // defines reports whether the backup has the CustomResourceDefinition of an object.
 func (c *Collector) defines(o *Compared) bool {
 	return c.crds[schema.FromAPIVersionAndKind(o.APIVersion, o.Kind).GroupKind()] != nil
-}
-
-func (c *Collector) marked(o Object) string {
-	for _, m := range []map[string]string{stringMap(o, "metadata", "labels"), stringMap(o, "metadata", "annotations")} {
-		if strings.EqualFold(m[fluxMark], "disabled") {
-			return fluxMark
-		}
-		if _, ok := m[sveltosMark]; ok {
-			return sveltosMark
-		}
-	}
-	return ""
 }
 
 // leftOut says why the absence of an object from the backup does not say that it
@@ -234,6 +250,8 @@ func (r *Release) finish() {
 	k := r.controller
 	older := slices.IndexFunc(r.History, func(h Revision) bool { return h.Status == "deployed" })
 	switch n := r.Counts; {
+	case r.newer != "":
+		row("Unknown", NoDeployedRevision, "left behind by a change of HELM_DRIVER: its records of kind %s are newer", r.newer)
 	case r.Reason == Unreadable || len(r.faults) > 0:
 		row("Unknown", Unreadable, "%s", strings.Join(r.faults[:min(len(r.faults), 3)], "; "))
 	case r.Reason == Incomplete:
@@ -264,7 +282,7 @@ func (r *Release) finish() {
 	r.Objects = slices.DeleteFunc(r.Objects, func(o *Compared) bool {
 		return o.Verdict == Unchanged && len(o.Added) == 0 && len(o.Patch) == 0 && o.Upgrade == ""
 	})
-	r.hooks = nil
+	r.hooks, r.base = nil, nil
 }
 
 // brief is Flux's, with the fields that others added.

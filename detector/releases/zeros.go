@@ -3,7 +3,8 @@ package releases
 import (
 	"maps"
 	"slices"
-	"strings"
+
+	"sigs.k8s.io/structured-merge-diff/v6/schema"
 )
 
 // optional are the fields of kinds without a Go type here that the API server
@@ -47,41 +48,18 @@ func withoutZeros(v any, leftOut func(field string) bool) any {
 	return v
 }
 
-// zeroMeans is what the API server makes of a declared zero value, by the field and the one
-// around it; nil is what it chose before.
-var zeroMeans = map[string]any{
-	"spec.clusterIP": nil, "spec.clusterIPs": nil, "ports.nodePort": nil, "spec.healthCheckNodePort": nil,
-	"containers.imagePullPolicy": nil, "initContainers.imagePullPolicy": nil, "spec.externalTrafficPolicy": nil,
-	"ports.targetPort": nil, "spec.sessionAffinity": "None", "spec.dnsPolicy": "ClusterFirst", "spec.restartPolicy": "Always", "spec.schedulerName": "default-scheduler",
-	"spec.podManagementPolicy": "OrderedReady", "spec.concurrencyPolicy": "Allow", "strategy.type": "RollingUpdate", "updateStrategy.type": "RollingUpdate",
-	"containers.terminationMessagePath": "/dev/termination-log", "containers.terminationMessagePolicy": "File",
-	"initContainers.terminationMessagePath": "/dev/termination-log", "initContainers.terminationMessagePolicy": "File",
-	"httpGet.scheme": "HTTP", "httpGet.path": "/", "fieldRef.apiVersion": "v1", "ports.protocol": "TCP", ".type": "Opaque",
-}
-
-// probes have defaults for zero numbers, too.
-var probes = map[string]int64{"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
-
-// declaredZero is what the API server makes of a declared zero value, and whether that is
-// known before it sees the object.
-func declaredZero(v any, around, field string) (any, bool) {
-	if means, known := zeroMeans[around+"."+field]; known {
-		return means, means != nil
+// withZeros is the typed form of an object with the values that its author declared and the
+// form has not: zero values, and what the API server makes of a null. It also reports whether
+// there are any. Flux does not see them, Helm does. Around is the field that the value is of.
+func (m *merger) withZeros(raw, form any, of schema.TypeRef, around string) (any, bool) {
+	a, ok := m.t.Schema.Resolve(of)
+	if !ok {
+		return form, false
 	}
-	if n, known := probes[field]; known && strings.HasSuffix(around, "Probe") {
-		return n, true
-	}
-	return v, true
-}
-
-// withZeros is the typed form of an object with the zero values that its author
-// declared, and whether there are any. Flux does not see them, Helm does. Around is the
-// field that the value is of.
-func withZeros(raw, form any, around string) (any, bool) {
 	switch t := form.(type) {
 	case map[string]any:
 		r, ok := raw.(map[string]any)
-		if !ok {
+		if !ok || a.Map == nil {
 			return form, false
 		}
 		var out map[string]any
@@ -92,13 +70,23 @@ func withZeros(raw, form any, around string) (any, bool) {
 			out[k] = v
 		}
 		for k, v := range r {
+			next := a.Map.ElementType
+			if f, known := a.Map.FindField(k); known {
+				next = f.Type
+			} else if next == (schema.TypeRef{}) {
+				continue // no server knows it
+			}
 			known, has := t[k]
-			if !has {
-				if zero, sent := declaredZero(v, around, k); isZero(v) && sent {
-					set(k, zero)
+			has = has && (v != nil || !hollow(known)) // of a null the type writes an empty struct
+			if inner, ok := v.(map[string]any); ok && !has && len(inner) > 0 {
+				known, has = Object{}, true // the type wrote nothing of it
+			}
+			if has {
+				if e, more := m.withZeros(v, known, next, k); more {
+					set(k, e)
 				}
-			} else if e, more := withZeros(v, known, k); more {
-				set(k, e)
+			} else if zero := m.declaredZero(v, around, k, t); zero != nil {
+				set(k, zero)
 			}
 		}
 		if out == nil {
@@ -107,18 +95,34 @@ func withZeros(raw, form any, around string) (any, bool) {
 		return out, true
 	case []any:
 		r, ok := raw.([]any)
-		if !ok || len(r) != len(t) {
+		if !ok || a.List == nil || len(r) != len(t) {
 			return form, false
 		}
 		out, any := slices.Clone(t), false
 		for i := range t {
-			if e, more := withZeros(r[i], t[i], around); more {
+			if e, more := m.withZeros(r[i], t[i], a.List.ElementType, around); more {
 				out[i], any = e, true
 			}
 		}
 		return out, any
 	}
 	return form, false
+}
+
+// declaredZero is what the API server makes of a declared zero value or null, or nil if it is
+// nothing, or what the server has chosen.
+func (m *merger) declaredZero(v any, around, field string, beside map[string]any) any {
+	if v != nil && !isZero(v) {
+		return nil
+	}
+	means, keeps := unset(m.kind, around, field, beside)
+	if means == nil && !keeps {
+		return v
+	}
+	if keeps {
+		return nil
+	}
+	return means
 }
 
 func isZero(v any) bool {

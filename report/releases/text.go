@@ -151,6 +151,9 @@ func (p *printer) object(o *releases.Compared) {
 	switch {
 	case o.Refused != "":
 		head = fmt.Sprintf("%s changed; refused: %s: Flux is blind to it", o.Subject(), o.Refused)
+		if o.Verdict == releases.Excluded {
+			head = fmt.Sprintf("%s excluded: %s; refused: %s", o.Subject(), o.Message, o.Refused)
+		}
 		if o.Fails() {
 			head += ", the next upgrade fails"
 		}
