@@ -31,6 +31,7 @@ const (
 	idRefused     = "the webhook of OpenStackMachines refuses to change spec.providerID (up to release 0.14)"
 	errorEnds     = "CAPO does not look at it again, not even when it is ACTIVE: bring it back, and clear status.instanceState of its OpenStackServer"
 	errorFails    = "CAPO calls a machine failed for good whose server is in error while the Machine names no Node, as right after a restore"
+	cellDown      = "as long as Nova hides it, for example because its cell is down, CAPO finds none of its name and asks for a new one, which Nova refuses because the port of that name is attached to it; restore once it is back, or clear status.instanceState of its OpenStackServer by then"
 	notActive     = "CAPO waits until it is ACTIVE; a resize waits until somebody confirms it (openstack server resize confirm)"
 	sleeps        = "perhaps ready only after 20 minutes, because a restore takes away the owner of its OpenStackServer: kubectl annotate openstackmachine wakes it at once"
 )
@@ -41,7 +42,7 @@ func controllerOf(r release) infra.Controller {
 		Name: "CAPO", ID: infra.IDInStatus, Makes: "makes a server",
 		Obstacles: map[infra.Obstacle]string{
 			infra.Renamed: renamedBlocks + clearState, infra.SharedName: sharedBlocks,
-			infra.OtherID: idRefused, infra.ErrorState: errorEnds, infra.NotActive: notActive,
+			infra.OtherID: idRefused, infra.ErrorState: errorEnds, infra.NotActive: notActive, infra.Unread: cellDown,
 		},
 	}
 	switch r {

@@ -121,10 +121,10 @@ func TestReleases(t *testing.T) {
 		})
 	}
 	for r, want := range map[release][]infra.Obstacle{
-		byNameAlone:    {infra.ErrorState, infra.NotActive, infra.OtherID},
-		withoutServers: {infra.ErrorState, infra.NotActive, infra.OtherID, infra.Renamed},
-		withServers:    {infra.ErrorState, infra.NotActive, infra.OtherID, infra.Renamed, infra.SharedName},
-		recording:      {infra.ErrorState, infra.NotActive, infra.Renamed, infra.SharedName},
+		byNameAlone:    {infra.ErrorState, infra.NotActive, infra.OtherID, infra.Unread},
+		withoutServers: {infra.ErrorState, infra.NotActive, infra.OtherID, infra.Renamed, infra.Unread},
+		withServers:    {infra.ErrorState, infra.NotActive, infra.OtherID, infra.Renamed, infra.SharedName, infra.Unread},
+		recording:      {infra.ErrorState, infra.NotActive, infra.Renamed, infra.SharedName, infra.Unread},
 	} {
 		if got := slices.Sorted(maps.Keys(controllerOf(r).Obstacles)); !slices.Equal(got, want) {
 			t.Errorf("release %d is kept from machines by %v, want %v", r, got, want)

@@ -128,6 +128,9 @@ func (objs *objects) homeScopes() []*homeScope {
 		for _, k := range m.ports() {
 			s.probes[k] = true
 		}
+		for _, k := range objs.twinPorts(m) {
+			s.probes[k] = true
+		}
 	}
 	for _, d := range objs.dependencies() {
 		for _, k := range d.keys {

@@ -28,6 +28,7 @@ type ports struct {
 	// first are the servers that CAPO's first port of each name is attached to; "" for one
 	// that is attached to none, because its server was deleted behind CAPO's back.
 	first map[string][]string
+	named map[infra.Key]string // the first port of a network and a name that is looked for
 }
 
 // attached is what the ports of one server say.
@@ -37,7 +38,7 @@ type attached struct {
 }
 
 func newPorts() ports {
-	return ports{at: map[string]*attached{}, first: map[string][]string{}}
+	return ports{at: map[string]*attached{}, first: map[string][]string{}, named: map[infra.Key]string{}}
 }
 
 // of are those of a server.
@@ -94,6 +95,9 @@ func (l *listing) takePorts(all []portAnswer) error {
 		p := &all[i]
 		if p.ID = uuidOf(p.ID); p.ID == "" {
 			return answerError("the answer holds a port without an id")
+		}
+		if l.cloud.own || p.Project == l.Identity {
+			l.noteTwins(p)
 		}
 		if p.Project != l.Identity {
 			continue // an administrator and the owner of a network see those of others, too

@@ -102,7 +102,8 @@ const (
 	keyServerGroup = "serverGroup"
 	keyKeyPair     = "keyPair"
 	keyBastion     = "bastion"
-	keyOwn         = "own" // one of the above that the project owns
+	keyTwins       = "twinPorts" // network/name of several ports
+	keyOwn         = "own"       // one of the above that the project owns
 )
 
 // nameless is a key of servers of which Nova said no name: their cell is down.
