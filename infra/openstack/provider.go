@@ -65,6 +65,7 @@ func (p *provider) Spec() infra.Spec {
 			About: "says which role the account needs, in which project, and what is not seen when a part of it is missing",
 			Text:  role, File: "permissions.md",
 		},
+		Remedies: remedies,
 		Flags: []infra.Flag{
 			{Name: flagCloud, Usage: "cloud `NAME` of your own clouds.yaml instead; where the backup's credential is missing or refused, and envvars for your OS_ variables"},
 		},
