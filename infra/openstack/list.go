@@ -314,7 +314,9 @@ func (l *listing) readMissing(ctx context.Context, paged bool, version string) *
 func (l *listing) lookUpServer(ctx context.Context, id string) error {
 	compute := l.cloud.services[typeCompute]
 	var one struct{ Server *serverAnswer }
-	err := l.retry.Do(ctx, func() error {
+	retry := l.retry
+	retry.Also = nil // 500 is what an old Nova says of a cell that is down
+	err := retry.Do(ctx, func() error {
 		one.Server = nil
 		_, err := compute.Get(ctx, compute.ServiceURL("servers", id), &one, nil)
 		return err

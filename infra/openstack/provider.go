@@ -36,7 +36,9 @@ type provider struct {
 // New returns the OpenStack provider. One value serves one run: it counts the logins that
 // failed, so that no account is locked.
 func New() infra.Provider {
-	return &provider{logins: &infra.Logins{}, retry: infra.Patient, getenv: os.Getenv}
+	retry := infra.Patient
+	retry.Also = overloaded
+	return &provider{logins: &infra.Logins{}, retry: retry, getenv: os.Getenv}
 }
 
 // Spec says what the provider reads from a backup.

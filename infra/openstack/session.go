@@ -80,7 +80,9 @@ func (p *provider) login(ctx context.Context, v *cloud, c *credential) error {
 		return infra.ErrLockout
 	}
 	o := c.options
-	err = infra.Retry{Attempts: min(infra.MaxFailedLogins-before, p.retry.Attempts), Pause: p.retry.Pause}.Do(ctx, func() error {
+	retry := p.retry
+	retry.Attempts = min(infra.MaxFailedLogins-before, retry.Attempts)
+	err = retry.Do(ctx, func() error {
 		turn.Failed++ // as long as nobody knows better
 		return lasting(ctx, func(ctx context.Context) error {
 			result := tokens.Create(ctx, v.identity(), &o)
