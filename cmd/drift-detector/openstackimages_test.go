@@ -10,11 +10,10 @@ import (
 	"drift-detector/report"
 )
 
-// CAPO looks an image up by its name again after a restore, before it looks for the
-// server: without the image it takes over none that runs.
-func TestOpenStackImageOfRunningMachines(t *testing.T) {
-	t.Parallel()
-	w, cloud := openstackFleet(t, openstacklab.Options{})
+// wellOpenStack is a fleet that it is safe to restore: one control plane that is whole.
+func wellOpenStack(t *testing.T, o openstacklab.Options) (*world, *openstacklab.Server) {
+	t.Helper()
+	w, cloud := openstackFleet(t, o)
 	kept := func(name string) bool { return strings.HasPrefix(name, "data-control-plane-") }
 	w.edited("control-plane", func(item string, body []byte) ([]byte, bool) {
 		resource, name := itemOf(item)
@@ -31,6 +30,14 @@ func TestOpenStackImageOfRunningMachines(t *testing.T) {
 		return body, true
 	})
 	cloud.Edit("servers", func(o openstacklab.Object) bool { return kept(o["name"].(string)) })
+	return w, cloud
+}
+
+// CAPO looks an image up by its name again after a restore, before it looks for the
+// server: without the image it takes over none that runs.
+func TestOpenStackImageOfRunningMachines(t *testing.T) {
+	t.Parallel()
+	w, cloud := wellOpenStack(t, openstacklab.Options{})
 	whole := w.run(append(w.sources(), w.withOpenStackNodes()...)...)
 	whole.demand(t, exitOK)
 	if a := whole.report.Summary.Answer.Safe; a != report.Yes {

@@ -22,6 +22,7 @@
 //
 //	targets.go      one target per project, region and credential
 //	credentials.go  finds a credential as CAPO does
+//	accounts.go     which accounts may be one, so that none is locked
 //	clouds.go       reads an entry of clouds.yaml
 //	operator.go     the operator's own clouds.yaml and variables
 //	transport.go    bounds, certificates, and which servers may be contacted
@@ -72,7 +73,7 @@
 //
 //	1                 login
 //	1                 ports, with the members that are read
-//	⌈n/1000⌉          pages of servers, one more where the last is full
+//	⌈n/1000⌉          pages of servers, one more where the last is the first or full
 //	m                 in more than one page: of servers that the backup records and the
 //	                  list lacks
 //	1 for each kind   networks, subnets, routers, security groups, floating IPs, flavors,

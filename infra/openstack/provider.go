@@ -28,9 +28,10 @@ const (
 // provider implements infra.Provider. Its only state is the count of failed logins,
 // which must outlive a single listing.
 type provider struct {
-	logins *infra.Logins
-	retry  infra.Retry
-	getenv func(string) string
+	logins   *infra.Logins
+	accounts accounts
+	retry    infra.Retry
+	getenv   func(string) string
 }
 
 // New returns the OpenStack provider. One value serves one run: it counts the logins that

@@ -80,6 +80,44 @@ func TestWrongLogins(t *testing.T) {
 	}
 }
 
+// A user whom one credential names by id, another by name, and a third in a domain that it
+// names by name, may be one: no more than two logins fail.
+func TestOneAccountOfSeveralNames(t *testing.T) {
+	s, data := cloudOf(t, openstacklab.Options{Accounts: []openstacklab.Account{}})
+	named := []string{"username: capo-public", "user_id: 0123456789abcdef0123456789abcdef", "username: capo-public"}
+	domains := []string{"user_domain_id: default", "", "user_domain_name: Default"}
+	p := small()
+	for i, user := range named {
+		changed := withClouds(t, data, nil, func(text string) string {
+			return strings.NewReplacer("username: capo-public", user, "user_domain_id: default", domains[i]).Replace(text)
+		})
+		for _, l := range listings(t, p, changed, infra.Access{}) {
+			refused(t, l, infra.Failed, "AuthenticationFailed", "")
+		}
+	}
+	if _, n := s.Logins(); n != infra.MaxFailedLogins {
+		t.Errorf("%d logins failed", n)
+	}
+	by := func(id, name, domain, domainBy string) account {
+		return account{id: id, name: name, domain: domain, domainBy: domainBy}
+	}
+	for _, c := range []struct {
+		a, b account
+		same bool
+	}{
+		{by("u1", "", "", ""), by("u2", "", "", ""), false},
+		{by("u1", "", "", ""), by("", "capo", "default", "id"), true},
+		{by("", "capo", "default", "id"), by("", "other", "default", "id"), false},
+		{by("", "capo", "d1", "id"), by("", "capo", "d2", "id"), false},
+		{by("", "capo", "d1", "id"), by("", "CAPO", "Corp", "name"), true},
+		{by("u1", "", "", ""), account{application: true, id: "u1"}, false},
+	} {
+		if c.a.mayBe(c.b) != c.same || c.b.mayBe(c.a) != c.same {
+			t.Errorf("%+v and %+v: want %v", c.a, c.b, c.same)
+		}
+	}
+}
+
 // An application credential logs in to the project that it is of.
 func TestApplicationCredential(t *testing.T) {
 	_, data := cloudOf(t, openstacklab.Options{})
