@@ -71,3 +71,44 @@ func TestOpenStackImageOfRunningMachines(t *testing.T) {
 		}
 	}
 }
+
+// An image by its tags is looked up as CAPO does, one that is deactivated is found, and of
+// several none is taken.
+func TestOpenStackImageByTags(t *testing.T) {
+	t.Parallel()
+	w, cloud := wellOpenStack(t, openstacklab.Options{})
+	for _, resource := range []string{"openstackservers", "openstackmachines"} {
+		w.set(resource, "data-control-plane-", object{"filter": object{"tags": []any{"kube", "gold"}}}, "spec", "image")
+	}
+	tagged := func(status string, tags ...any) {
+		cloud.Edit("images", func(o openstacklab.Object) bool {
+			o["tags"], o["status"] = tags, status
+			return true
+		})
+	}
+	args := append(w.sources(), w.withOpenStackNodes()...)
+	for name, c := range map[string]struct {
+		prepare func()
+		want    report.Outcome
+		says    string
+	}{
+		"it is there": {func() { tagged("active", "gold", "kube", "x") }, report.Adopted, ""},
+		"deactivated": {func() { tagged("deactivated", "gold", "kube") }, report.Adopted, ""},
+		"a tag lacks": {func() { tagged("active", "gold") }, report.Halted, "image with tags kube, gold is gone"},
+		"several": {func() {
+			tagged("active", "gold", "kube")
+			twin := maps.Clone(cloud.Objects("images")[0])
+			twin["id"], twin["name"] = "11111111-2222-4333-8444-555555555555", "another"
+			cloud.Add("images", twin)
+		}, report.Halted, "too many images"},
+	} {
+		cloud.Edit("images", func(o openstacklab.Object) bool { return o["name"] != "another" })
+		c.prepare()
+		o := w.run(args...)
+		for _, m := range machinesOf(o.report.Clusters[0]) {
+			if m.Status != report.Healthy || m.Forecast.Outcome != c.want || !strings.Contains(m.Forecast.Message, c.says) {
+				t.Errorf("%s: %s is %s, %+v\n%s", name, m.Name, m.Status, m.Forecast, o.stderr)
+			}
+		}
+	}
+}

@@ -14,6 +14,7 @@
 //	ownership.go    keys by which other servers belong to a cluster
 //	restore.go      what the objects of a machine say of its restore
 //	proofs.go       what shows the project of a cluster
+//	images.go       images by name and tags
 //	twins.go        ports that CAPO looks for by name
 //	resources.go    what else a cluster's restore depends on
 //	checks.go       what will not work after a restore
@@ -58,6 +59,7 @@
 //	nameless       a server of a cell that is down: only its id is known
 //	port           id of a port that the backup records; a probe, as are:
 //	twinPorts      network/name, where several ports of the network have the name
+//	twinImages     a filter that several images pass
 //	floatingIP     address
 //	keyPair        name
 //	bastion        name of a server that CAPO made under it

@@ -63,6 +63,9 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 	for _, k := range objs.twinPorts(m) {
 		c.Blockers = append(c.Blockers, infra.Blocker{Key: k, Why: twinsBlock})
 	}
+	if k := m.twinImages(); !k.IsZero() {
+		c.Blockers = append(c.Blockers, infra.Blocker{Key: k, Why: imagesBlock})
+	}
 	if m.meta() != nil {
 		c.Searches = []infra.Key{{Kind: keyName, Value: name}}
 	}

@@ -128,7 +128,7 @@ func (objs *objects) homeScopes() []*homeScope {
 		for _, k := range m.ports() {
 			s.probes[k] = true
 		}
-		for _, k := range objs.twinPorts(m) {
+		for _, k := range append(objs.twinPorts(m), m.twinImages()) {
 			s.probes[k] = true
 		}
 	}

@@ -106,8 +106,9 @@ const (
 	keyServerGroup = "serverGroup"
 	keyKeyPair     = "keyPair"
 	keyBastion     = "bastion"
-	keyTwins       = "twinPorts" // network/name of several ports
-	keyOwn         = "own"       // one of the above that the project owns
+	keyTwinImages  = "twinImages" // an image that is asked for, of which there are several
+	keyTwins       = "twinPorts"  // network/name of several ports
+	keyOwn         = "own"        // one of the above that the project owns
 )
 
 // nameless is a key of servers of which Nova said no name: their cell is down.
