@@ -5,6 +5,7 @@
 // What the backup expects (no network, no secrets):
 //
 //	provider.go     name, kinds of keys, and what the program needs to know of CAPO
+//	installed.go    which release of CAPO ran
 //	controller.go   what CAPO does after a restore, by its releases
 //	kinds.go        the objects that are read, and from where in them
 //	objects.go      joins Machine, OpenStackMachine, OpenStackServer and OpenStackCluster
