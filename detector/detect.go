@@ -67,6 +67,11 @@ func (ix *index) settle(c *expectedMachine, rows []machineRow) {
 		}
 	}
 	v.Finds = f.finds(&v)
+	for _, b := range c.Blockers {
+		if v.Blocked == "" && ix.scopes.shows(ix.scopes.byTarget[c.Home.Target], b.Key) {
+			v.Blocked = b.Why
+		}
+	}
 	c.verdict = v
 	if v.Instance == nil || !c.listed() {
 		return

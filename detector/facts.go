@@ -35,6 +35,7 @@ type machineFacts struct {
 	dropped      bool        // the pool was read, and its instance is none of its members
 	remade       []*vm       // have its second key, or its name in its place, when its own instance has ended
 	searched     []*vm       // what its controller finds at home where it searches by name
+	hidden       bool        // it finds nothing, and something at home that cannot be read may have the name
 	// What has its name, and is nobody else's, when none that has its strong key
 	// runs at home: anywhere, and in its own place under another id.
 	namesakes, witness []*vm
@@ -68,6 +69,7 @@ func (ix *index) facts(c *expectedMachine) *machineFacts {
 	}
 	if f.searches() {
 		f.searched = keep(ix.withKeys(c.Searches...), func(v *vm) bool { return alive(v) && ix.atHome(c, v) })
+		f.hidden = len(f.searched) == 0 && (len(f.blind) > 0 || ix.hides(c))
 	}
 	f.node = ix.nodes.alive(c)
 	if !slices.ContainsFunc(f.home, runs) {

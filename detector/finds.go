@@ -49,7 +49,7 @@ func (f *machineFacts) finds(v *Verdict) Finds {
 		return FindsUnknown
 	case len(f.searched) > 1:
 		return FindsSeveral
-	case !f.scope.complete:
+	case !f.scope.complete || f.hidden:
 		return FindsUnknown
 	case len(f.searched) == 0:
 		return FindsNothing

@@ -89,7 +89,8 @@ type Verdict struct {
 	OtherScopes     []string         // id of the target where each of Others was seen
 	Evidence        []Evidence
 	Warnings        []Warning
-	Finds           Finds // what the machine's controller takes for its instance after the restore
+	Finds           Finds  // what the machine's controller takes for its instance after the restore
+	Blocked         string // why the machine's controller does nothing for it: an [infra.Blocker] that was found
 }
 
 // Finds is what a machine's controller takes for its instance after a restore. It is a

@@ -273,6 +273,15 @@ func (ix *index) unread(c *expectedMachine) []*vm {
 	})
 }
 
+// hides reports whether an instance at home that cannot be read may have the name that the
+// machine's controller searches for. One that the backup records for another machine has
+// that one's name.
+func (ix *index) hides(c *expectedMachine) bool {
+	return len(ix.unreadable.of) > 0 && slices.ContainsFunc(ix.inOrder(ix.unreadable.with(c.Hidden)), func(v *vm) bool {
+		return alive(v) && ix.atHome(c, v) && !v.byStrong.others(c)
+	})
+}
+
 // seenAt names the target where an instance was seen, the machine's own when it
 // is one of several.
 func (ix *index) seenAt(v *vm, prefer string) string {

@@ -78,4 +78,7 @@ const (
 	// NotActive is for an instance that its infrastructure still makes or changes. If this
 	// is no obstacle, it is taken over as any other.
 	NotActive Obstacle = "NotActive"
+	// Unread is for an instance that cannot be read: what the controller does meanwhile is
+	// said, and nothing is foretold. If this is no obstacle, nothing is said either.
+	Unread Obstacle = "Unread"
 )

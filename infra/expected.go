@@ -50,6 +50,7 @@ type ExpectedMachine struct {
 	Unnamed string // why nobody knows what its instance is called, so that Names lack it; empty: they do not
 	Hosts   []Key  // an instance whose own metadata has one of these is a copy of the machine
 	Blind   []Key  // an unreadable instance that has one of these may be the machine
+	Hidden  []Key  // an unreadable instance at home that has one of these may have any name, also that which is searched for
 	Expect  []Expectation
 	// Reads names the field of the backup from which the machine's controller takes
 	// the instance's id after a restore: "VSphereVM.spec.biosUUID". ReadsID says that
@@ -65,9 +66,18 @@ type ExpectedMachine struct {
 	// InfraMissing says that the infrastructure object is not in the backup.
 	InfraMissing bool
 	Restore      *Restore // nil when there is nothing to say
+	// Blockers are what keeps its controller from the machine where it is found at home.
+	Blockers []Blocker
 	// Pool is the Key of the Pool that the machine is a member of. A pool makes
 	// and replaces its members itself, so that one that is gone proves nothing.
 	Pool Key
+}
+
+// Blocker is something that is not an instance, and that makes a machine's controller do
+// nothing for the machine: it neither takes an instance nor makes one.
+type Blocker struct {
+	Key Key    // among the Probes of the target of Home
+	Why string // in a sentence without its full stop
 }
 
 // Exclusion is for instances with the key: they are known, and nobody's machine, as a

@@ -18,6 +18,10 @@ type Restore struct {
 	// Refused is why the controller can do nothing for this machine although all its
 	// objects are there, in a sentence without its full stop.
 	Refused string
+	// StillMakes is why its controller makes an instance, or takes one of the name, although
+	// Refused keeps it from the machine itself: "OpenStackServer a is not paused". What it
+	// makes is recorded nowhere. Empty: it does not.
+	StillMakes string
 }
 
 // Recipe is what must exist for an instance to be made from one object: from a

@@ -17,6 +17,9 @@ import (
 type Retry struct {
 	Attempts int
 	Pause    time.Duration // the first
+	// Also reports whether an error may pass that [Passing] does not know, because it is of a
+	// provider's own client; nil knows none.
+	Also func(error) bool
 }
 
 // Patient is what the AWS SDK does: five attempts, here within about two seconds.
@@ -39,7 +42,7 @@ func (r Retry) Do(ctx context.Context, f func() error) error {
 		if isTimeout(last) {
 			slow++
 		}
-		if ctx.Err() != nil || slow >= slowAttempts || !Passing(last) {
+		if ctx.Err() != nil || slow >= slowAttempts || !Passing(last) && (r.Also == nil || !r.Also(last)) {
 			return false, last
 		}
 		return false, nil

@@ -18,6 +18,9 @@ type Provider struct {
 	// ClustersFirst is what the controller does when Clusters are restored before their
 	// Machines: "makes VSphereVMs without their ids". Absent: no harm is known.
 	ClustersFirst string `json:"clustersFirst,omitempty"`
+	// Remedies are what to do about a machine of a reason, where that differs from what is
+	// done elsewhere.
+	Remedies map[Reason]string `json:"remedies,omitempty"`
 	// OwnsKubeconfig is the kind of control plane whose kubeconfig Secret the controller
 	// refuses when it does not own it, as after a restore.
 	OwnsKubeconfig string `json:"ownsKubeconfig,omitempty"`

@@ -45,7 +45,7 @@ var fields = map[string]string{
 	"instance":       "provider scope account? id ref name path state created? addresses? tags?",
 	"infraMachine":   "instance cluster foreignCluster? reason message? evidence ignored? remediation?",
 	"scope":          "provider endpoint location account identity? state instances error?",
-	"provider":       "name title noun separateAccounts controller powersOn onDelete? clustersFirst? ownsKubeconfig? machineKinds clusterKind? managedPlanes? identityKinds?",
+	"provider":       "name title noun separateAccounts controller powersOn onDelete? clustersFirst? ownsKubeconfig? machineKinds clusterKind? managedPlanes? identityKinds? remedies?",
 	"kind":           "kind resource",
 	"filter":         "clusters? namespaces? selector? statuses?",
 	"ignored":        "rule reason",

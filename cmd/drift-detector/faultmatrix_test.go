@@ -33,8 +33,6 @@ type faultFamily struct {
 	// prepare changes a world before it is served, nil nothing.
 	prepare func(w *world)
 	workers int
-	// wireOnly spoils neither handshakes nor parts of answers.
-	wireOnly bool
 	// byAuthority trusts the vCenter by who signed its certificate, not by its thumbprint,
 	// and spoils handshakes alone.
 	byAuthority bool
@@ -91,13 +89,22 @@ var faultFamilies = []faultFamily{
 		others: [][3]string{{"account", lab.EC2Account, "999999999999"}},
 	},
 	{
-		name: "OpenStack", args: []string{"--skip-access-apiserver"}, workers: 2, wireOnly: true,
+		name: "OpenStack", args: []string{"--skip-access-apiserver"}, workers: 4, seat: seatOpenStack,
 		fleet: func(t *testing.T) (*world, *lab.EC2) {
 			w, cloud := openstackFleet(t, openstacklab.Options{PageSize: 10})
 			w.cloud = cloud
 			return w, nil
 		},
-		seat: func(w *world, _ *lab.EC2, f lab.Front, _ lab.Greeting) { w.cloud.Front(f) },
+		unseen: openstackEvidence,
+		others: [][3]string{{"project", openstacklab.Recorded.ProjectID, "99999999999999999999999999999999"}},
+	},
+	{
+		name: "OpenStack, all well", args: []string{"--skip-access-apiserver"}, workers: 4, seat: seatOpenStack, well: true, unseen: openstackEvidence,
+		fleet: func(t *testing.T) (*world, *lab.EC2) {
+			w, cloud := wellOpenStack(t, openstacklab.Options{PageSize: 2})
+			w.cloud = cloud
+			return w, nil
+		},
 	},
 	{
 		name: "AWS, all well", args: []string{"--skip-access-apiserver"}, workers: 1, seat: seatEC2, well: true, labels: map[string]string{"item": "key"}, unseen: awsEvidence,
@@ -111,12 +118,18 @@ func seatNodes(w *world, _ *lab.EC2, f lab.Front, g lab.Greeting) { w.nodes.Fron
 
 func seatEC2(_ *world, e *lab.EC2, f lab.Front, g lab.Greeting) { e.Front(f); e.Greet(g) }
 
+func seatOpenStack(w *world, _ *lab.EC2, f lab.Front, g lab.Greeting) {
+	w.cloud.Front(f)
+	w.cloud.Greet(g)
+}
+
 func wellVSphere(t *testing.T) (*world, *lab.EC2) { return well(t), nil }
 
 // What a Node and an instance may really lack.
 var (
-	nodeEvidence = evidenceLost("/items", "/spec", "/providerID", "/annotations", "annotations/")
-	awsEvidence  = evidenceLost("/tagSet", "/vpcId", "item[")
+	nodeEvidence      = evidenceLost("/items", "/spec", "/providerID", "/annotations", "annotations/")
+	awsEvidence       = evidenceLost("/tagSet", "/vpcId", "item[")
+	openstackEvidence = evidenceLost("/security_groups", "security_groups/") // a port may be in no group
 )
 
 // noHeartbeats is the Node list of a lab: where no Node at all has a heartbeat, Nodes show
@@ -273,7 +286,7 @@ func (w *world) trustAuthority() {
 func (f *faultFamily) cells(seen *saboteur) []faultCell {
 	const all = math.MaxInt
 	var cells []faultCell
-	if !f.well && !f.wireOnly {
+	if !f.well {
 		for _, h := range tlsFaults {
 			cells = append(cells, faultCell{call: handshake, from: 1, to: 1, hand: h}, faultCell{call: handshake, from: 1, to: all, hand: h},
 				faultCell{call: handshake, from: 2, to: all, hand: h, brief: true})
@@ -291,7 +304,7 @@ func (f *faultFamily) cells(seen *saboteur) []faultCell {
 			}
 		}
 		for _, w := range lackingFaults(seen.answers[call], f) {
-			if !f.wireOnly && f.undecided[w.name] == "" && (!f.well || strings.HasSuffix(w.name, " lacks")) {
+			if f.undecided[w.name] == "" && (!f.well || strings.HasSuffix(w.name, " lacks")) {
 				cells = append(cells, faultCell{call: call, from: 1, to: all, fault: w, lacks: true})
 			}
 		}

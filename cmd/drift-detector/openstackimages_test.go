@@ -10,11 +10,10 @@ import (
 	"drift-detector/report"
 )
 
-// CAPO looks an image up by its name again after a restore, before it looks for the
-// server: without the image it takes over none that runs.
-func TestOpenStackImageOfRunningMachines(t *testing.T) {
-	t.Parallel()
-	w, cloud := openstackFleet(t, openstacklab.Options{})
+// wellOpenStack is a fleet that it is safe to restore: one control plane that is whole.
+func wellOpenStack(t *testing.T, o openstacklab.Options) (*world, *openstacklab.Server) {
+	t.Helper()
+	w, cloud := openstackFleet(t, o)
 	kept := func(name string) bool { return strings.HasPrefix(name, "data-control-plane-") }
 	w.edited("control-plane", func(item string, body []byte) ([]byte, bool) {
 		resource, name := itemOf(item)
@@ -31,6 +30,14 @@ func TestOpenStackImageOfRunningMachines(t *testing.T) {
 		return body, true
 	})
 	cloud.Edit("servers", func(o openstacklab.Object) bool { return kept(o["name"].(string)) })
+	return w, cloud
+}
+
+// CAPO looks an image up by its name again after a restore, before it looks for the
+// server: without the image it takes over none that runs.
+func TestOpenStackImageOfRunningMachines(t *testing.T) {
+	t.Parallel()
+	w, cloud := wellOpenStack(t, openstacklab.Options{})
 	whole := w.run(append(w.sources(), w.withOpenStackNodes()...)...)
 	whole.demand(t, exitOK)
 	if a := whole.report.Summary.Answer.Safe; a != report.Yes {
@@ -61,6 +68,47 @@ func TestOpenStackImageOfRunningMachines(t *testing.T) {
 	for _, m := range machinesOf(o.report.Clusters[0]) {
 		if m.Status != report.Healthy || m.Forecast.Outcome != report.Halted {
 			t.Errorf("%s is %s, %+v", m.Name, m.Status, m.Forecast)
+		}
+	}
+}
+
+// An image by its tags is looked up as CAPO does, one that is deactivated is found, and of
+// several none is taken.
+func TestOpenStackImageByTags(t *testing.T) {
+	t.Parallel()
+	w, cloud := wellOpenStack(t, openstacklab.Options{})
+	for _, resource := range []string{"openstackservers", "openstackmachines"} {
+		w.set(resource, "data-control-plane-", object{"filter": object{"tags": []any{"kube", "gold"}}}, "spec", "image")
+	}
+	tagged := func(status string, tags ...any) {
+		cloud.Edit("images", func(o openstacklab.Object) bool {
+			o["tags"], o["status"] = tags, status
+			return true
+		})
+	}
+	args := append(w.sources(), w.withOpenStackNodes()...)
+	for name, c := range map[string]struct {
+		prepare func()
+		want    report.Outcome
+		says    string
+	}{
+		"it is there": {func() { tagged("active", "gold", "kube", "x") }, report.Adopted, ""},
+		"deactivated": {func() { tagged("deactivated", "gold", "kube") }, report.Adopted, ""},
+		"a tag lacks": {func() { tagged("active", "gold") }, report.Halted, "image with tags kube, gold is gone"},
+		"several": {func() {
+			tagged("active", "gold", "kube")
+			twin := maps.Clone(cloud.Objects("images")[0])
+			twin["id"], twin["name"] = "11111111-2222-4333-8444-555555555555", "another"
+			cloud.Add("images", twin)
+		}, report.Halted, "too many images"},
+	} {
+		cloud.Edit("images", func(o openstacklab.Object) bool { return o["name"] != "another" })
+		c.prepare()
+		o := w.run(args...)
+		for _, m := range machinesOf(o.report.Clusters[0]) {
+			if m.Status != report.Healthy || m.Forecast.Outcome != c.want || !strings.Contains(m.Forecast.Message, c.says) {
+				t.Errorf("%s: %s is %s, %+v\n%s", name, m.Name, m.Status, m.Forecast, o.stderr)
+			}
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"drift-detector/infra"
 	"drift-detector/infra/openstack"
 	"drift-detector/internal/lab/openstacklab"
+	"drift-detector/report"
 )
 
 // The plan counts servers of Nova that run, and takes no ghost for the last of etcd.
@@ -26,12 +27,15 @@ func TestOpenStackPlan(t *testing.T) {
 		"Do not delete its Machine: its controller takes over another VM that has its name",
 		"pod/etcd-web-prod-control-plane-bvzln",
 		"that machine's controller looks by name: it takes this VM for the machine's own",
+		"server list --limit=-1 --name=\"^${NAME:?}$\"",
+		"CAPO makes network k8s-clusterapi-cluster-tenant-os-a-web-old, router k8s-clusterapi-cluster-tenant-os-a-web-old, ",
+		"deleting its infrastructure machine (OpenStackMachine, OpenStackServer) makes",
 	} {
 		if !strings.Contains(plan, want) {
 			t.Errorf("the plan lacks %q", want)
 		}
 	}
-	for _, wrong := range []string{"0 are known to run", "web-prod-control-plane-bvzln does not run", "No controller adopts it"} {
+	for _, wrong := range []string{"0 are known to run", "web-prod-control-plane-bvzln does not run", "No controller adopts it", "VSphere", "AWSMachine", "BIOS"} {
 		if strings.Contains(plan, wrong) {
 			t.Errorf("the plan says %q", wrong)
 		}
@@ -40,6 +44,40 @@ func TestOpenStackPlan(t *testing.T) {
 		deletes, _, _ := strings.Cut(line, "server delete")
 		if deletes != line && (!strings.Contains(deletes, "token issue") || !strings.Contains(deletes, "-c id)") || !strings.Contains(deletes, "= SHUTOFF")) {
 			t.Errorf("a line destroys and has not looked: %s", line)
+		}
+	}
+}
+
+// Nobody gives a server another id, or writes one into an OpenStackMachine: what a plan says
+// of such machines is what can be done with CAPO.
+func TestOpenStackPlanOfOtherIDs(t *testing.T) {
+	t.Parallel()
+	w, cloud := openstackFleet(t, openstacklab.Options{})
+	const remade, hand = "data-md-0-csvkw-7vzlq", "cacacbb0-e7f4-47c4-a2c6-20bbebeda535"
+	cloud.Edit("ports", func(o openstacklab.Object) bool {
+		if o["name"] == remade+"-0" {
+			o["device_id"] = hand
+		}
+		return true
+	})
+	w.set("machines", osLiving, "openstack:///11111111-1111-4111-8111-111111111111", "spec", "providerID")
+	o := w.withoutNodes()
+	for machine, reason := range map[string]report.Reason{remade: report.IdentityChanged, osLiving: report.ConflictingIDs} {
+		for key, is := range placementsOf(o.report).machines {
+			if strings.HasSuffix(key, "/"+machine) && is.machine.Reason != reason {
+				t.Errorf("%s is %s %s", machine, is.machine.Status, is.machine.Reason)
+			}
+		}
+	}
+	plan := runProgram(t, "plan", filepath.Join(w.dir, "report.json")).stdout
+	for _, want := range []string{"CAPO takes it for the machine's, and deletes it with the Machine: rename it", "after the restore CAPO goes by neither"} {
+		if !strings.Contains(plan, want) {
+			t.Errorf("the plan lacks %q", want)
+		}
+	}
+	for _, wrong := range []string{"give it its recorded id again", "correct the wrong object", "BIOS"} {
+		if strings.Contains(plan, wrong) {
+			t.Errorf("the plan says %q", wrong)
 		}
 	}
 }

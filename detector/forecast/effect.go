@@ -152,6 +152,7 @@ func (e *effects) onCluster(c *cluster) {
 	for _, r := range undecidedHalts(c) {
 		e.add(resourceUndecided, fmt.Sprintf("Without %s %s the controllers do nothing, and whether it exists could not be looked up", r.Kind, r.Name), name)
 	}
+	var made []string
 	for i := range c.Resources {
 		switch r := &c.Resources[i]; {
 		case r.WhenGone == infra.Unwanted:
@@ -160,8 +161,11 @@ func (e *effects) onCluster(c *cluster) {
 		case strings.HasSuffix(r.Kind, "control plane"):
 			e.add(controlPlaneDown, fmt.Sprintf("%s %s is gone: its API server does not answer. %s makes an empty one of that name, without the Nodes and workloads of the old one", r.Kind, r.Name, c.controller.Name), name)
 		default:
-			e.add(resourceMade, fmt.Sprintf("%s makes %s %s again, which is gone", c.controller.Name, r.Kind, r.Name), name)
+			made = append(made, r.Kind+" "+r.Name)
 		}
+	}
+	if made != nil {
+		e.add(resourceMade, fmt.Sprintf("%s makes %s again, which %s gone", c.controller.Name, strings.Join(made, ", "), verb(len(made), "is", "are")), name)
 	}
 	t := c.managed
 	if t != nil && t.Unreconciled.Status == "False" {

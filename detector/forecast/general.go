@@ -196,7 +196,7 @@ func (c *cluster) pausedObjects() []string {
 	var out []string
 	for _, s := range c.sets() {
 		for i := range s.members {
-			if f := &s.members[i]; f.machine != nil && f.machine.Paused {
+			if f := &s.members[i]; f.machine != nil && f.machine.Paused && f.pausedInVain() == "" {
 				out = append(out, f.object())
 			}
 		}

@@ -132,7 +132,9 @@ func (f *facts) halted() string {
 		return ""
 	case r != nil && len(r.Lacks) > 0:
 		return strings.Join(r.Lacks, " and ") + " is not in the backup, and " + f.controller() + " touches no machine of a failure domain that it cannot read"
-	case r != nil && r.Refused != "":
+	case f.verdict.Blocked != "":
+		return f.verdict.Blocked
+	case r != nil && r.Refused != "" && (r.StillMakes == "" || !f.makesOne() && !f.takesOther()):
 		return r.Refused
 	case f.verdict.Finds == detector.FindsSeveral && shared != "":
 		return f.noID() + ", and several instances have its name: " + shared

@@ -146,7 +146,7 @@ var outcomeRows = []outcomeRow{
 		},
 	},
 	{
-		"paused", func(f *facts) bool { return f.paused && f.known() }, UntouchedPaused,
+		"paused", func(f *facts) bool { return f.paused && f.known() && (f.machine == nil || f.pausedInVain() == "") }, UntouchedPaused,
 		func(f *facts) string {
 			return "paused in the backup, and therefore after the restore: no controller touches it"
 		},
@@ -351,6 +351,9 @@ var outcomeRows = []outcomeRow{
 	{
 		"unknown", func(*facts) bool { return true }, CannotKnow,
 		func(f *facts) string {
+			if why := f.obstacle(infra.Unread); f.reason(detector.InstanceUnreadable) && why != "" {
+				return "its instance cannot be read: " + why
+			}
 			return "the verdict is " + string(f.verdict.Status) + " (" + cmp.Or(string(f.verdict.Reason), "no reason") + "): whether there is an instance decides, and that is not known"
 		},
 	},

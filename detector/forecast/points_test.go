@@ -90,8 +90,13 @@ func TestPoint18WhatIsGoneHalts(t *testing.T) {
 		}, ClusterHalted, []string{"placement group p"}},
 		"a managed subnet, as its provider says": {nil, func(s *story) { onAWS(s); s.resource("subnet", "s", detector.Absent, infra.MadeAgain) }, resourceMade, []string{"CAPA makes subnet s again"}},
 		"NAT gateway":                            {nil, func(s *story) { onAWS(s); s.resource("NAT gateway", "n", detector.Absent, infra.MadeAgain) }, resourceMade, []string{"CAPA makes NAT gateway n again"}},
-		"present":                                {nil, func(s *story) { onAWS(s); s.resource("VPC", "v", detector.Present, infra.HaltsCluster) }, "", nil},
-		"image, with nothing to make":            {nil, func(s *story) { onAWS(s); s.resource("image", "ami", detector.Absent, infra.FailsReplacement) }, "", nil},
+		"several things": {nil, func(s *story) {
+			onAWS(s)
+			s.resource("subnet", "s", detector.Absent, infra.MadeAgain)
+			s.resource("NAT gateway", "n", detector.Absent, infra.MadeAgain)
+		}, resourceMade, []string{"CAPA makes subnet s, NAT gateway n again, which are gone"}},
+		"present":                     {nil, func(s *story) { onAWS(s); s.resource("VPC", "v", detector.Present, infra.HaltsCluster) }, "", nil},
+		"image, with nothing to make": {nil, func(s *story) { onAWS(s); s.resource("image", "ami", detector.Absent, infra.FailsReplacement) }, "", nil},
 		"an identity that may not be used": {nil, func(s *story) {
 			onAWS(s)
 			s.cluster.Halts = []infra.Halt{{Object: "AWSClusterRoleIdentity r", Message: "its allowedNamespaces leave the namespace out"}}

@@ -89,14 +89,14 @@ func TestLogins(t *testing.T) {
 		return c
 	}
 	for account, a := range map[string]authEntry{
-		"default/capo": {Username: "capo", Password: "p", ProjectName: "web"},
-		"d/capo":       {Username: "capo", Password: "p", ProjectName: "web", UserDomainID: "d", ProjectDomainName: "P"},
-		"u1":           {UserID: "u1", Username: "capo", Password: "p", ProjectID: "p1", ProjectName: "web", DomainName: "d"},
-		"a1":           {AppID: "a1", AppSecret: "s", Username: "capo", UserDomainName: "d", ProjectName: "web"},
-		"N/capo":       {AppName: "a", AppSecret: "s", Username: "capo", UserDomainName: "N"},
+		"user/id/default//capo": {Username: "capo", Password: "p", ProjectName: "web"},
+		"user/id/d//capo":       {Username: "capo", Password: "p", ProjectName: "web", UserDomainID: "d", ProjectDomainName: "P"},
+		"user/id/u1":            {UserID: "u1", Username: "capo", Password: "p", ProjectID: "p1", ProjectName: "web", DomainName: "d"},
+		"application/id/a1":     {AppID: "a1", AppSecret: "s", Username: "capo", UserDomainName: "d", ProjectName: "web"},
+		"application///user%2fname%2fn%2f%2fcapo/a": {AppName: "a", AppSecret: "s", Username: "capo", UserDomainName: "N"},
 	} {
-		if c := login(a); c.account != account {
-			t.Errorf("%s locks %s", account, c.account)
+		if c := login(a); c.accountOf().key() != account {
+			t.Errorf("%s locks %s", account, c.accountOf().key())
 		}
 		if _, err := func() (map[string]any, error) { c := login(a); return c.options.ToTokenV3ScopeMap() }(); err != nil {
 			t.Errorf("%s: %v", account, err)

@@ -20,8 +20,14 @@ const (
 	withoutServers
 	// withServers are 0.11 to 0.14.
 	withServers
-	// recording are 0.15 and later, with API version v1beta2.
+	// recording are 0.15 and later, with API version v1beta2, where the backup does not say
+	// which.
 	recording
+	// untilBeta are those of them up to 0.15.0-beta.0.
+	untilBeta
+	// lookingAgain are later ones, which look at a server in error again, and try again to
+	// make one (7793bd123).
+	lookingAgain
 )
 
 const (
@@ -30,10 +36,24 @@ const (
 	sharedBlocks  = "its query for the name matches more than one server and fails (event DuplicateServerNames) until one of them is renamed or gone"
 	idRefused     = "the webhook of OpenStackMachines refuses to change spec.providerID (up to release 0.14)"
 	errorEnds     = "CAPO does not look at it again, not even when it is ACTIVE: bring it back, and clear status.instanceState of its OpenStackServer"
+	errorMayEnd   = "CAPO does not look at it again up to release 0.15.0-beta.0, not even when it is ACTIVE, and later ones wait until it is; the backup does not say which runs: bring it back, and clear status.instanceState of its OpenStackServer"
+	errorWaits    = "CAPO waits until it is ACTIVE again"
+	triesAgain    = ", which CAPO tries again and again"
 	errorFails    = "CAPO calls a machine failed for good whose server is in error while the Machine names no Node, as right after a restore"
+	cellDown      = "as long as Nova hides it, for example because its cell is down, CAPO finds none of its name and asks for a new one, which Nova refuses because the port of that name is attached to it"
+	cellBack      = "; restore once it is back, or clear status.instanceState of its OpenStackServer by then"
 	notActive     = "CAPO waits until it is ACTIVE; a resize waits until somebody confirms it (openstack server resize confirm)"
 	sleeps        = "perhaps ready only after 20 minutes, because a restore takes away the owner of its OpenStackServer: kubectl annotate openstackmachine wakes it at once"
 )
+
+// remedies are what to do about a machine that could not be decided: nobody gives a server
+// another id, no object of the backup says which one CAPO takes, and it looks by name.
+var remedies = map[string]string{
+	"AmbiguousMatch":     "Several servers may be the machine. First find out which of them its Node runs on: compare the Node's addresses and heartbeat with theirs. That one is left as it is; the owner of another one renames it. Then run detect again. Until then nothing may start, stop or delete any of them: CAPO looks by name, and does nothing for the machine while several have it.",
+	"ConflictingIDs":     "Two objects of the backup record different ids for it, and after the restore CAPO goes by neither: it takes the server that has the machine's name. Look both ids up, and see before its cluster is unpaused that the machine's own server has that name, and no other one.",
+	"IdentityChanged":    "A server with its name is there under another id, which nobody can change. Find out by its Node, its port and its addresses whether somebody made it in the place of the machine's own. As long as it has the name, CAPO takes it for the machine's, and deletes it with the Machine: rename it before its cluster is unpaused if it is to stay, and run detect again.",
+	"InstanceUnreadable": "A server that may be this machine could not be read: its cell is down, or Nova does not know its state. Have that repaired before the restore, and run detect again: meanwhile CAPO does not find it either.",
+}
 
 // controllerOf describes CAPO in one of its releases.
 func controllerOf(r release) infra.Controller {
@@ -41,7 +61,7 @@ func controllerOf(r release) infra.Controller {
 		Name: "CAPO", ID: infra.IDInStatus, Makes: "makes a server",
 		Obstacles: map[infra.Obstacle]string{
 			infra.Renamed: renamedBlocks + clearState, infra.SharedName: sharedBlocks,
-			infra.OtherID: idRefused, infra.ErrorState: errorEnds, infra.NotActive: notActive,
+			infra.OtherID: idRefused, infra.ErrorState: errorEnds, infra.NotActive: notActive, infra.Unread: cellDown + cellBack,
 		},
 	}
 	switch r {
@@ -61,6 +81,14 @@ func controllerOf(r release) infra.Controller {
 		c.Late = sleeps
 	case recording:
 		delete(c.Obstacles, infra.OtherID)
+		c.Obstacles[infra.ErrorState] = errorMayEnd
+	case untilBeta:
+		delete(c.Obstacles, infra.OtherID)
+	case lookingAgain:
+		delete(c.Obstacles, infra.OtherID)
+		c.Obstacles[infra.Renamed] = renamedBlocks + triesAgain
+		c.Obstacles[infra.ErrorState] = errorWaits
+		c.Obstacles[infra.Unread] = cellDown + "; restore once it is back"
 	}
 	return c
 }
@@ -77,14 +105,23 @@ func (objs *objects) controllers() map[backup.ClusterID]infra.Controller {
 			version[m.cluster] = m.machine.Data.APIVersion
 		}
 	}
+	installed := installedReleases(objs.snapshot)
 	all := map[backup.ClusterID]infra.Controller{}
 	for id, l := range objs.locations {
 		v := version[id]
 		if l.record != nil {
 			v = l.record.Data.APIVersion
 		}
-		if r := releaseOf(v, served[id]); r != withServers {
-			all[id] = controllerOf(r)
+		r, known := installed[id.Backup]
+		if !known {
+			r = releaseOf(v, served[id])
+		}
+		c := controllerOf(r)
+		if !served[id] {
+			c.Late = "" // a restored OpenStackMachine makes it, and owns it
+		}
+		if r != withServers || c.Late == "" {
+			all[id] = c
 		}
 	}
 	return all

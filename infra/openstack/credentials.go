@@ -22,7 +22,6 @@ type credential struct {
 	endpoint infra.Endpoint
 	region   string // empty: the only one
 	service  string // which endpoints of the catalogue: "public"
-	account  string // what locks: user or application credential, never a secret
 	project  string // as the credential names it, for people
 	ca       []byte
 	operator *operatorTLS // of the operator's own; nil: the backup's
@@ -218,11 +217,7 @@ func finished(o tokens.AuthOptions, defaultDomain string, at infra.Endpoint, reg
 	case s.DomainID != "":
 		s.DomainName = ""
 	}
-	who := cmp.Or(o.ApplicationCredentialID, o.UserID, o.Username)
-	if o.ApplicationCredentialID == "" && o.UserID == "" {
-		who = join(cmp.Or(o.DomainID, o.DomainName), who)
-	}
-	return credential{options: o, endpoint: at, region: region, service: service, account: who, project: project}
+	return credential{options: o, endpoint: at, region: region, service: service, project: project}
 }
 
 // who names the account for people.

@@ -5,6 +5,7 @@
 // What the backup expects (no network, no secrets):
 //
 //	provider.go     name, kinds of keys, and what the program needs to know of CAPO
+//	installed.go    which release of CAPO ran
 //	controller.go   what CAPO does after a restore, by its releases
 //	kinds.go        the objects that are read, and from where in them
 //	objects.go      joins Machine, OpenStackMachine, OpenStackServer and OpenStackCluster
@@ -14,6 +15,8 @@
 //	ownership.go    keys by which other servers belong to a cluster
 //	restore.go      what the objects of a machine say of its restore
 //	proofs.go       what shows the project of a cluster
+//	images.go       images by name and tags
+//	twins.go        ports that CAPO looks for by name
 //	resources.go    what else a cluster's restore depends on
 //	checks.go       what will not work after a restore
 //
@@ -21,6 +24,7 @@
 //
 //	targets.go      one target per project, region and credential
 //	credentials.go  finds a credential as CAPO does
+//	accounts.go     which accounts may be one, so that none is locked
 //	clouds.go       reads an entry of clouds.yaml
 //	operator.go     the operator's own clouds.yaml and variables
 //	transport.go    bounds, certificates, and which servers may be contacted
@@ -55,6 +59,8 @@
 //	               not change; Nova says it from microversion 2.90 on
 //	nameless       a server of a cell that is down: only its id is known
 //	port           id of a port that the backup records; a probe, as are:
+//	twinPorts      network/name, where several ports of the network have the name
+//	twinImages     a filter that several images pass
 //	floatingIP     address
 //	keyPair        name
 //	bastion        name of a server that CAPO made under it
@@ -70,7 +76,7 @@
 //
 //	1                 login
 //	1                 ports, with the members that are read
-//	⌈n/1000⌉          pages of servers, one more where the last is full
+//	⌈n/1000⌉          pages of servers, one more where the last is the first or full
 //	m                 in more than one page: of servers that the backup records and the
 //	                  list lacks
 //	1 for each kind   networks, subnets, routers, security groups, floating IPs, flavors,

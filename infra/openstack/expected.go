@@ -59,6 +59,13 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 		// The id of a server in a cell that is down is known, and its name is not.
 		c.Blind = []infra.Key{nameless}
 	}
+	c.Hidden = []infra.Key{nameless}
+	for _, k := range objs.twinPorts(m) {
+		c.Blockers = append(c.Blockers, infra.Blocker{Key: k, Why: twinsBlock})
+	}
+	if k := m.twinImages(); !k.IsZero() {
+		c.Blockers = append(c.Blockers, infra.Blocker{Key: k, Why: imagesBlock})
+	}
 	if m.meta() != nil {
 		c.Searches = []infra.Key{{Kind: keyName, Value: name}}
 	}

@@ -121,16 +121,18 @@ func TestReleases(t *testing.T) {
 		})
 	}
 	for r, want := range map[release][]infra.Obstacle{
-		byNameAlone:    {infra.ErrorState, infra.NotActive, infra.OtherID},
-		withoutServers: {infra.ErrorState, infra.NotActive, infra.OtherID, infra.Renamed},
-		withServers:    {infra.ErrorState, infra.NotActive, infra.OtherID, infra.Renamed, infra.SharedName},
-		recording:      {infra.ErrorState, infra.NotActive, infra.Renamed, infra.SharedName},
+		byNameAlone:    {infra.ErrorState, infra.NotActive, infra.OtherID, infra.Unread},
+		withoutServers: {infra.ErrorState, infra.NotActive, infra.OtherID, infra.Renamed, infra.Unread},
+		withServers:    {infra.ErrorState, infra.NotActive, infra.OtherID, infra.Renamed, infra.SharedName, infra.Unread},
+		recording:      {infra.ErrorState, infra.NotActive, infra.Renamed, infra.SharedName, infra.Unread},
+		untilBeta:      {infra.ErrorState, infra.NotActive, infra.Renamed, infra.SharedName, infra.Unread},
+		lookingAgain:   {infra.ErrorState, infra.NotActive, infra.Renamed, infra.SharedName, infra.Unread},
 	} {
 		if got := slices.Sorted(maps.Keys(controllerOf(r).Obstacles)); !slices.Equal(got, want) {
 			t.Errorf("release %d is kept from machines by %v, want %v", r, got, want)
 		}
 	}
-	for r := byNameAlone; r <= recording; r++ {
+	for r := byNameAlone; r <= lookingAgain; r++ {
 		if problems := infratest.ControllerProblems(controllerOf(r), nil); problems != nil {
 			t.Errorf("release %d: %q", r, problems)
 		}

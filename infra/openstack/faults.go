@@ -83,6 +83,12 @@ func codeOf(err error) int {
 	return 0
 }
 
+// overloaded reports whether a service could not answer: under load the services of
+// OpenStack say 500 for a time-out of their database or message queue
+// (nova/api/openstack/__init__.py 34.0.0: "Unexpected API Error"), as AWS does, whose
+// client asks again, too.
+func overloaded(err error) bool { return codeOf(err) == http.StatusInternalServerError }
+
 // listFault says why a listing is not whole.
 func listFault(ctx context.Context, t infra.Target, doing string, err error) *infra.Fault {
 	if f := infra.CutOff(ctx, where(t)); f != nil {

@@ -128,6 +128,9 @@ func (objs *objects) homeScopes() []*homeScope {
 		for _, k := range m.ports() {
 			s.probes[k] = true
 		}
+		for _, k := range append(objs.twinPorts(m), m.twinImages()) {
+			s.probes[k] = true
+		}
 	}
 	for _, d := range objs.dependencies() {
 		for _, k := range d.keys {

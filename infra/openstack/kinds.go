@@ -202,7 +202,7 @@ type namespace struct{ Labels string }
 var namespaces = backup.NewKind("namespaces", backup.Raw(func(n *namespace) *string { return &n.Labels }, "metadata.labels"))
 
 var want = backup.Want{
-	Kinds: append([]backup.AnyKind{clusters, machines, servers, templates, identities, namespaces}, versionKinds()...),
+	Kinds: append([]backup.AnyKind{clusters, machines, servers, templates, identities, namespaces, deployments, inventories}, versionKinds()...),
 	Secrets: []backup.SecretRule{
 		{Keys: []string{cloudsKey}, Optional: []string{caKey}},
 		{Type: "cluster.x-k8s.io/secret"}, // whether they are there: bootstrap data

@@ -37,15 +37,16 @@ const (
 // listing is one listing under way.
 type listing struct {
 	*infra.Listing
-	target   infra.Target
-	recorded *recorded
-	cloud    *cloud
-	retry    infra.Retry
-	marks    map[infra.Key]bool   // probes to look for
-	named    map[infra.Key]string // ids of those that were found by name
-	ids      []string             // of servers that the backup records
-	seen     map[[16]byte]bool    // ids of servers
-	ports    ports
+	target    infra.Target
+	recorded  *recorded
+	cloud     *cloud
+	retry     infra.Retry
+	marks     map[infra.Key]bool   // probes to look for
+	named     map[infra.Key]string // ids of those that were found by name
+	ids       []string             // of servers that the backup records
+	seen      map[[16]byte]bool    // ids of servers
+	ports     ports
+	addressed bool // a server has an address, and so a port
 }
 
 // List reads all servers of a project, its ports, and what else the backup names there.
@@ -94,6 +95,9 @@ func (l *listing) read(ctx context.Context) {
 	if l.Fault == nil {
 		l.Fault = ports
 	}
+	if l.Fault == nil && l.addressed && !l.ports.attached {
+		l.Fault = listFault(ctx, l.target, "listing ports", answerError("servers have addresses, and the list of ports holds none of a server"))
+	}
 	if l.Fault == nil {
 		l.readProbes(ctx)
 		// What was interrupted here is whole in its servers, but must not look as if all of
@@ -122,7 +126,7 @@ func (l *listing) readServers(ctx context.Context) *infra.Fault {
 	compute := l.cloud.services[typeCompute]
 	compute.Microversion = asked
 	at := compute.ServiceURL("servers", "detail")
-	next := at
+	next, size, paged := at, 0, false
 	for n := range maxPages {
 		page, err := readPage[serverAnswer](ctx, l, compute, next, "servers")
 		if older := olderVersion(err); n == 0 && older != "" {
@@ -136,12 +140,26 @@ func (l *listing) readServers(ctx context.Context) *infra.Fault {
 			return listFault(ctx, l.target, fmt.Sprintf("listing servers broke off after %d", l.Count()), err)
 		}
 		l.target.Found(l.Count())
-		if !page.more {
-			return l.readMissing(ctx, n > 0, page.version)
+		size, paged = max(size, len(page.items)), paged || page.more || n > 0 && len(page.items) > 0
+		// A page that may be full is the last when nothing is behind it: that a link is there
+		// proves that there is more, and that none is there proves nothing.
+		last := !page.more && (n > 0 && len(page.items) < size || len(page.items) == 0)
+		if marker := markerOf(page.items); !last && (page.more || marker != "") {
+			next = at + "?" + url.Values{"marker": {cmp.Or(marker, page.items[len(page.items)-1].ID)}}.Encode()
+			continue
 		}
-		next = at + "?" + url.Values{"marker": {page.items[len(page.items)-1].ID}}.Encode()
+		return l.readMissing(ctx, paged, page.version)
 	}
 	return listFault(ctx, l.target, "listing servers", answerError(fmt.Sprintf("there are more than %d pages", maxPages)))
+}
+
+// markerOf is the id of the last server of a page, or "" where Nova does not know it as a
+// marker because its cell is down.
+func markerOf(page []serverAnswer) string {
+	if n := len(page); n > 0 && page[n-1].Name != "" {
+		return page[n-1].ID
+	}
+	return ""
 }
 
 // page is one answer to a question for a list.
@@ -314,7 +332,9 @@ func (l *listing) readMissing(ctx context.Context, paged bool, version string) *
 func (l *listing) lookUpServer(ctx context.Context, id string) error {
 	compute := l.cloud.services[typeCompute]
 	var one struct{ Server *serverAnswer }
-	err := l.retry.Do(ctx, func() error {
+	retry := l.retry
+	retry.Also = nil // 500 is what an old Nova says of a cell that is down
+	err := retry.Do(ctx, func() error {
 		one.Server = nil
 		_, err := compute.Get(ctx, compute.ServiceURL("servers", id), &one, nil)
 		return err
@@ -352,6 +372,7 @@ func (l *listing) take(page []serverAnswer) error {
 			continue
 		}
 		l.seen[id], fresh = true, true
+		l.addressed = l.addressed || len(s.Addresses) > 0
 		l.File(&l.target, l.instance(s))
 	}
 	if !fresh && len(page) > 0 {

@@ -2,6 +2,7 @@ package openstack
 
 import (
 	"context"
+	"encoding/json"
 	"net/url"
 	"slices"
 	"strings"
@@ -16,6 +17,25 @@ type portAnswer struct {
 	Network               string   `json:"network_id"`
 	Project               string   `json:"project_id"`
 	Groups                []string `json:"security_groups"`
+	lacks                 string   // a member that was asked for
+}
+
+// UnmarshalJSON notes what a port lacks: what is not said is not empty.
+func (p *portAnswer) UnmarshalJSON(text []byte) error {
+	type plain portAnswer
+	var said map[string]json.RawMessage
+	if err := json.Unmarshal(text, (*plain)(p)); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, &said); err != nil {
+		return err
+	}
+	for _, field := range portFields {
+		if v := said[field]; p.lacks == "" && (v == nil || string(v) == "null") {
+			p.lacks = field
+		}
+	}
+	return nil
 }
 
 // portFields are the members of a port that Neutron is asked for: with the others a port
@@ -27,7 +47,9 @@ type ports struct {
 	at map[string]*attached // by server id
 	// first are the servers that CAPO's first port of each name is attached to; "" for one
 	// that is attached to none, because its server was deleted behind CAPO's back.
-	first map[string][]string
+	first    map[string][]string
+	attached bool                 // one of the project is a server's or a router's
+	named    map[infra.Key]string // the first port of a network and a name that is looked for
 }
 
 // attached is what the ports of one server say.
@@ -37,7 +59,7 @@ type attached struct {
 }
 
 func newPorts() ports {
-	return ports{at: map[string]*attached{}, first: map[string][]string{}}
+	return ports{at: map[string]*attached{}, first: map[string][]string{}, named: map[infra.Key]string{}}
 }
 
 // of are those of a server.
@@ -95,6 +117,13 @@ func (l *listing) takePorts(all []portAnswer) error {
 		if p.ID = uuidOf(p.ID); p.ID == "" {
 			return answerError("the answer holds a port without an id")
 		}
+		// Of a cloud without security groups the backup records none.
+		if p.lacks != "" && (p.lacks != "security_groups" || len(l.recorded.groups) > 0) {
+			return lacking(p.lacks + " of a port")
+		}
+		if l.cloud.own || p.Project == l.Identity {
+			l.noteTwins(p)
+		}
 		if p.Project != l.Identity {
 			continue // an administrator and the owner of a network see those of others, too
 		}
@@ -113,6 +142,7 @@ func (l *listing) takePorts(all []portAnswer) error {
 			l.ports.first[name] = append(l.ports.first[name], uuidOf(p.Device))
 		}
 		device := uuidOf(p.Device)
+		l.ports.attached = l.ports.attached || device != ""
 		if device == "" || !isMade && !onNetwork && len(groups) == 0 {
 			continue
 		}

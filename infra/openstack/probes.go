@@ -78,7 +78,9 @@ func (l *listing) askedOf(kind string) (ids, names []string) {
 		} else if k.Kind != kind {
 			continue
 		}
-		if name, ok := strings.CutPrefix(value, byName); ok {
+		if kind == keyImage && (strings.HasPrefix(value, byName) || strings.HasPrefix(value, byQuery)) {
+			names = append(names, value)
+		} else if name, ok := strings.CutPrefix(value, byName); ok {
 			names = append(names, name)
 		} else if kind == keyFloating || kind == keyKeyPair {
 			names = append(names, value)
@@ -126,12 +128,17 @@ func (l *listing) lookUp(ctx context.Context, look *lookup, ids, names []string)
 				return err
 			}
 		}
+		for _, asked := range names {
+			if err := l.lookUpImages(ctx, service, look, base, asked); err != nil {
+				return err
+			}
+		}
 	default:
 		for batch := range slices.Chunk(ids, idBatch) {
 			questions = append(questions, base+"?"+url.Values{"id": batch}.Encode())
 		}
 	}
-	if !look.whole {
+	if !look.whole && !look.each {
 		for _, name := range names {
 			questions = append(questions, base+"?"+url.Values{look.byName: {name}}.Encode())
 		}
@@ -146,6 +153,11 @@ func (l *listing) lookUp(ctx context.Context, look *lookup, ids, names []string)
 
 // ask reads one list to its end and notes what is among the probes.
 func (l *listing) ask(ctx context.Context, service *gophercloud.ServiceClient, look *lookup, question string) error {
+	return l.pages(ctx, service, look, question, func(t *thingAnswer) { l.noteThing(look.kind, t) })
+}
+
+// pages reads one list to its end.
+func (l *listing) pages(ctx context.Context, service *gophercloud.ServiceClient, look *lookup, question string, take func(*thingAnswer)) error {
 	at, marker := question, ""
 	for range maxPages {
 		page, err := readPage[thingAnswer](ctx, l, service, at, look.member)
@@ -153,7 +165,7 @@ func (l *listing) ask(ctx context.Context, service *gophercloud.ServiceClient, l
 			return err
 		}
 		for i := range page.items {
-			l.noteThing(look.kind, &page.items[i])
+			take(&page.items[i])
 		}
 		if !page.more {
 			return nil
@@ -215,9 +227,8 @@ func (l *listing) noteThing(kind string, t *thingAnswer) {
 	}
 }
 
-// noteName notes a name that is looked for. Of several things of one name CAPO takes none
-// (pkg/cloud/services/compute/instance.go getImageID v0.14.7: "too many images"): which one
-// is meant is not known.
+// noteName notes a name that is looked for. Of several things of one name CAPO takes none:
+// which one is meant is not known.
 func (l *listing) noteName(k infra.Key, id string) {
 	if !l.marks[k] {
 		return

@@ -28,15 +28,18 @@ const (
 // provider implements infra.Provider. Its only state is the count of failed logins,
 // which must outlive a single listing.
 type provider struct {
-	logins *infra.Logins
-	retry  infra.Retry
-	getenv func(string) string
+	logins   *infra.Logins
+	accounts accounts
+	retry    infra.Retry
+	getenv   func(string) string
 }
 
 // New returns the OpenStack provider. One value serves one run: it counts the logins that
 // failed, so that no account is locked.
 func New() infra.Provider {
-	return &provider{logins: &infra.Logins{}, retry: infra.Patient, getenv: os.Getenv}
+	retry := infra.Patient
+	retry.Also = overloaded
+	return &provider{logins: &infra.Logins{}, retry: retry, getenv: os.Getenv}
 }
 
 // Spec says what the provider reads from a backup.
@@ -65,6 +68,7 @@ func (p *provider) Spec() infra.Spec {
 			About: "says which role the account needs, in which project, and what is not seen when a part of it is missing",
 			Text:  role, File: "permissions.md",
 		},
+		Remedies: remedies,
 		Flags: []infra.Flag{
 			{Name: flagCloud, Usage: "cloud `NAME` of your own clouds.yaml instead; where the backup's credential is missing or refused, and envvars for your OS_ variables"},
 		},
@@ -102,7 +106,9 @@ const (
 	keyServerGroup = "serverGroup"
 	keyKeyPair     = "keyPair"
 	keyBastion     = "bastion"
-	keyOwn         = "own" // one of the above that the project owns
+	keyTwinImages  = "twinImages" // an image that is asked for, of which there are several
+	keyTwins       = "twinPorts"  // network/name of several ports
+	keyOwn         = "own"        // one of the above that the project owns
 )
 
 // nameless is a key of servers of which Nova said no name: their cell is down.

@@ -284,6 +284,9 @@ func (n *needs) addWish(u user, target string, w *wish, served bool) {
 	}
 	byParam := func(kind, keyKind, raw, id string) {
 		p := paramOf(raw)
+		if keyKind == keyImage {
+			p = imageOf(raw)
+		}
 		if id != "" {
 			p = param{given: true, id: id}
 		}
@@ -331,7 +334,8 @@ func (n *needs) called(id backup.ClusterID, of string) string {
 type param struct {
 	given    bool
 	id, name string
-	vague    bool // by more than a name, which is not followed here
+	query    string // of an image, see imageOf
+	vague    bool   // by more than a name, which is not followed here
 }
 
 // given reports whether JSON holds anything.
@@ -380,6 +384,8 @@ func (p param) key(kind string) infra.Key {
 	switch {
 	case p.id != "":
 		return infra.Key{Kind: kind, Value: p.id}
+	case p.query != "":
+		return infra.Key{Kind: kind, Value: byQuery + p.query}
 	case p.vague || p.name == "":
 		return infra.Key{}
 	}

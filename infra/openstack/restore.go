@@ -29,6 +29,11 @@ func (objs *objects) restore(m *member) *infra.Restore {
 		conditions = append(conditions, d.Unready)
 		if m.machine.Paused {
 			r.Refused = machineKind + " " + m.machine.Name + " has the annotation " + clusterv1.PausedAnnotation
+			// Each controller looks at the annotation of its own objects and at the Cluster
+			// (IsPaused in controllers/openstackserver_controller.go v0.11.0 to v0.15.0-beta.0).
+			if m.server != nil && !m.server.Paused {
+				r.StillMakes = "its " + serverKind + " has not, and CAPO makes the server for that"
+			}
 		}
 	}
 	if m.server != nil {

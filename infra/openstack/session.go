@@ -70,18 +70,21 @@ func (p *provider) connect(ctx context.Context, t infra.Target, d *detail, c *cr
 // login asks for a token. One that was lost on the way is asked for once more: it may have
 // failed at the server, and counts as if it had.
 func (p *provider) login(ctx context.Context, v *cloud, c *credential) error {
-	turn, err := p.logins.Enter(ctx, c.endpoint.String(), c.account)
+	turns, err := p.enter(ctx, c)
 	if err != nil {
 		return err
 	}
-	defer turn.Leave()
-	before := turn.Failed
-	if before >= infra.MaxFailedLogins {
+	defer turns.leave()
+	failed := turns.failed()
+	if failed >= infra.MaxFailedLogins {
 		return infra.ErrLockout
 	}
+	before := turns.own.Failed
 	o := c.options
-	err = infra.Retry{Attempts: min(infra.MaxFailedLogins-before, p.retry.Attempts), Pause: p.retry.Pause}.Do(ctx, func() error {
-		turn.Failed++ // as long as nobody knows better
+	retry := p.retry
+	retry.Attempts = min(infra.MaxFailedLogins-failed, retry.Attempts)
+	err = retry.Do(ctx, func() error {
+		turns.own.Failed++ // as long as nobody knows better
 		return lasting(ctx, func(ctx context.Context) error {
 			result := tokens.Create(ctx, v.identity(), &o)
 			if result.Err != nil {
@@ -93,7 +96,7 @@ func (p *provider) login(ctx context.Context, v *cloud, c *credential) error {
 	if err != nil {
 		return err
 	}
-	turn.Failed = before
+	turns.own.Failed = before
 	result, ok := v.client.GetAuthResult().(tokens.CreateResult)
 	if !ok || v.client.Token() == "" {
 		return answerError("it answered a login with no token")

@@ -1,6 +1,8 @@
 package openstack
 
 import (
+	"context"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -74,6 +76,44 @@ func TestWrongLogins(t *testing.T) {
 		}
 		if _, n := s.Logins(); n != infra.MaxFailedLogins {
 			t.Errorf("%s: %d logins failed", name, n)
+		}
+	}
+}
+
+// A user whom one credential names by id, another by name, and a third in a domain that it
+// names by name, may be one: no more than two logins fail.
+func TestOneAccountOfSeveralNames(t *testing.T) {
+	s, data := cloudOf(t, openstacklab.Options{Accounts: []openstacklab.Account{}})
+	named := []string{"username: capo-public", "user_id: 0123456789abcdef0123456789abcdef", "username: capo-public"}
+	domains := []string{"user_domain_id: default", "", "user_domain_name: Default"}
+	p := small()
+	for i, user := range named {
+		changed := withClouds(t, data, nil, func(text string) string {
+			return strings.NewReplacer("username: capo-public", user, "user_domain_id: default", domains[i]).Replace(text)
+		})
+		for _, l := range listings(t, p, changed, infra.Access{}) {
+			refused(t, l, infra.Failed, "AuthenticationFailed", "")
+		}
+	}
+	if _, n := s.Logins(); n != infra.MaxFailedLogins {
+		t.Errorf("%d logins failed", n)
+	}
+	by := func(id, name, domain, domainBy string) account {
+		return account{id: id, name: name, domain: domain, domainBy: domainBy}
+	}
+	for _, c := range []struct {
+		a, b account
+		same bool
+	}{
+		{by("u1", "", "", ""), by("u2", "", "", ""), false},
+		{by("u1", "", "", ""), by("", "capo", "default", "id"), true},
+		{by("", "capo", "default", "id"), by("", "other", "default", "id"), false},
+		{by("", "capo", "d1", "id"), by("", "capo", "d2", "id"), false},
+		{by("", "capo", "d1", "id"), by("", "CAPO", "Corp", "name"), true},
+		{by("u1", "", "", ""), account{application: true, id: "u1"}, false},
+	} {
+		if c.a.mayBe(c.b) != c.same || c.b.mayBe(c.a) != c.same {
+			t.Errorf("%+v and %+v: want %v", c.a, c.b, c.same)
 		}
 	}
 }
@@ -215,4 +255,56 @@ func firstServers(s *openstacklab.Server, n int) (page []any) {
 		page = append(page, o)
 	}
 	return page
+}
+
+// A cloud under load says 500 now and then: each call is made again, also those of the
+// login and of every page.
+func TestBusyCloud(t *testing.T) {
+	calls := []string{"nova GET /v2.1/servers/detail", "neutron GET /v2.0/ports", "neutron GET /v2.0/networks", "keystone POST /v3/auth/tokens"}
+	for _, call := range calls {
+		for _, from := range []int{1, 2} {
+			s, data := cloudOf(t, openstacklab.Options{PageSize: 10})
+			s.Fail(openstacklab.Fault{Call: call, From: from, To: from, Status: 500, Body: `{"computeFault": {"message": "Unexpected API Error."}}`})
+			if l := only(t, data, infra.Access{}); l.State != infra.Complete || len(l.Unread) > 0 {
+				t.Errorf("%s, the %d. time: %s, %v, %+v", call, from, l.State, l.Unread, l.Fault)
+			}
+		}
+	}
+	// One that stays so is asked for a few times, and says what it answers.
+	s, data := cloudOf(t, openstacklab.Options{})
+	s.Fail(openstacklab.Fault{Call: calls[0], Status: 500, Body: `{"computeFault": {"message": "Unexpected API Error."}}`})
+	refused(t, only(t, data, infra.Access{}), infra.Failed, "ListingBroken", "it answered 500: Unexpected API Error.")
+	if n := s.Calls()[calls[0]]; n != infra.Patient.Attempts {
+		t.Errorf("it was asked %d times", n)
+	}
+	// A login that fails so may have failed at the server, and counts.
+	s, data = cloudOf(t, openstacklab.Options{})
+	s.Fail(openstacklab.Fault{Call: calls[3], Status: 500})
+	only(t, data, infra.Access{})
+	if n := s.Calls()[calls[3]]; n != infra.MaxFailedLogins {
+		t.Errorf("it logged in %d times", n)
+	}
+}
+
+// What a busy cloud asks for is waited for, in seconds or until a date, and no longer than
+// there is time.
+func TestRetryAfter(t *testing.T) {
+	for _, asks := range []string{"1", time.Now().Add(2500 * time.Millisecond).UTC().Format(http.TimeFormat)} {
+		began := time.Now()
+		if wait(t.Context(), asks); time.Since(began) < time.Second/2 {
+			t.Errorf("%q: it waited %s", asks, time.Since(began))
+		}
+	}
+	for _, asks := range []string{"", "soon", "-1", "Mon, 02 Jan 2006 15:04:05 GMT"} {
+		began := time.Now()
+		if wait(t.Context(), asks); time.Since(began) > time.Second/2 {
+			t.Errorf("%q: it waited %s", asks, time.Since(began))
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	if wait(ctx, "3600"); time.Since(began) > 5*time.Second {
+		t.Errorf("it waited %s of 50ms", time.Since(began))
+	}
 }

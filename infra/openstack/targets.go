@@ -56,6 +56,9 @@ func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.
 	var targets []infra.Target
 	for _, h := range objs.homeScopes() {
 		t := p.target(objs, h, secrets, a, known)
+		if c, ok := t.Credential.(credential); ok {
+			p.accounts.note(&c)
+		}
 		if c, ok := t.Credential.(credential); ok && t.Refused == nil {
 			i := slices.IndexFunc(targets, func(o infra.Target) bool {
 				oc, ok := o.Credential.(credential)

@@ -154,13 +154,18 @@ type untrustedError struct {
 	*infra.CertificateError
 }
 
-// wait does so as long as a server asks for in seconds, within bounds.
+// wait does so as long as a server asks for, in seconds or until a date, within bounds.
 func wait(ctx context.Context, retryAfter string) {
-	seconds, err := strconv.Atoi(strings.TrimSpace(retryAfter))
-	if err != nil || seconds <= 0 {
+	asked := time.Duration(0)
+	if seconds, err := strconv.Atoi(strings.TrimSpace(retryAfter)); err == nil {
+		asked = time.Duration(min(seconds, 3600)) * time.Second
+	} else if until, err := http.ParseTime(retryAfter); err == nil {
+		asked = time.Until(until)
+	}
+	if asked <= 0 {
 		return
 	}
-	timer := time.NewTimer(min(time.Duration(min(seconds, 3600))*time.Second, maxWait))
+	timer := time.NewTimer(min(asked, maxWait))
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -68,6 +68,14 @@ func (c Command) Then(next Command) Command {
 	return Command{text: c.text + " && " + next.text}
 }
 
+// Or runs next only when c failed.
+func (c Command) Or(next Command) Command {
+	if c.refused == "" && next.refused != "" {
+		return next
+	}
+	return c.wrap("{ ", " || { "+next.text+"; }; }")
+}
+
 // All runs each command only when those before it succeeded.
 func All(first Command, more ...Command) Command {
 	for _, c := range more {

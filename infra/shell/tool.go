@@ -56,6 +56,14 @@ type Renamer interface {
 	Rename(i Instance, id any) Command
 }
 
+// Namer is a Tool of controllers that look for an instance by its name, and delete with a
+// Machine whichever has it.
+type Namer interface {
+	// Named fails when an instance that the controller did not make has the name, which
+	// the variable NAME holds, or when several have it.
+	Named(Scope) Command
+}
+
 // Scope is a place that was listed, such as a vCenter, or an AWS account and region.
 type Scope struct {
 	Endpoint, Region, Account string // as the report has them

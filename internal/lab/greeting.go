@@ -33,6 +33,23 @@ func SignedBy(authority tls.Certificate, names ...string) (tls.Certificate, erro
 	return c.tls(), err
 }
 
+// Greetings is the place of a Greeting before servers of another package. The zero value is
+// ready to use.
+type Greetings struct{ greeting }
+
+// Greet puts something before the handshakes, from the next one on.
+func (g *Greetings) Greet(next Greeting) { g.current.Store(&next) }
+
+// Before is the configuration of a server that shows an authority's own certificate, which
+// SelfSigned made.
+func (g *Greetings) Before(authority tls.Certificate) (*tls.Config, error) {
+	ca, err := x509.ParseCertificate(authority.Certificate[0])
+	if err != nil {
+		return nil, err
+	}
+	return g.before(&tls.Config{Certificates: []tls.Certificate{authority}, MinVersion: tls.VersionTLS12}, ca, authority.PrivateKey.(crypto.Signer)), nil
+}
+
 // greeting is the Greeting of a server that runs; nil is none.
 type greeting struct{ current atomic.Pointer[Greeting] }
 

@@ -20,6 +20,12 @@ func Providers(specs []infra.Spec) []report.Provider {
 			ClustersFirst: s.Controller.ClustersFirst, OwnsKubeconfig: s.Controller.OwnsKubeconfig,
 			MachineKinds: kinds(s.MachineKinds), ManagedPlanes: kinds(s.ManagedPlanes), IdentityKinds: kinds(s.IdentityKinds),
 		}
+		for reason, text := range s.Remedies {
+			if p.Remedies == nil {
+				p.Remedies = map[report.Reason]string{}
+			}
+			p.Remedies[report.Reason(reason)] = text
+		}
 		if s.ClusterKind != (infra.Kind{}) {
 			p.ClusterKind = &kinds([]infra.Kind{s.ClusterKind})[0]
 		}

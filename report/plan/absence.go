@@ -26,6 +26,7 @@ func (pl *planner) absent(s *set, m *report.Machine) absence {
 		return absence{why: "the report can't say where to look"}
 	}
 	var out absence
+	named := ""
 	for _, p := range scopes {
 		sees, what := p.sees(s.cluster, pl.witness(s, p))
 		switch {
@@ -35,8 +36,12 @@ func (pl *planner) absent(s *set, m *report.Machine) absence {
 			return absence{why: "no machine of its cluster is Healthy in " + p.name + ", so that nothing proves that it would be seen there"}
 		}
 		out.checks = append(out.checks, p.identityCheck(), sees.OrStop("this account does not see "+what+" of the cluster"), p.free(id))
+		if by, ok := p.Tool.(shell.Namer); ok {
+			out.checks = append(out.checks, infrastructureName(m).Then(by.Named(p.Scope)).OrStop("another VM has the name of the machine, or several have it: the controller would delete it with the Machine"))
+			named = ", no VM has its name but one that its controller made"
+		}
 	}
-	out.says = "it is the right " + scopes[0].Noun + ", the account sees a running machine of the cluster there, nothing has the id"
+	out.says = "it is the right " + scopes[0].Noun + ", the account sees a running machine of the cluster there, nothing has the id" + named
 	if s.cluster.Nodes.State != report.NodesRead {
 		if pl.living(s.cluster) == nil {
 			return absence{why: "the Node list of its cluster was not read, and no machine of it is known to run whose Node would show that a list is the right one"}

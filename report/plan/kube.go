@@ -69,6 +69,12 @@ func (pl *planner) isNode(c *report.Cluster, name any, id string) shell.Command 
 		OrStop("the Node of that name is of another machine, or the context of another cluster")
 }
 
+// infrastructureName keeps the name of a Machine's infrastructure object as NAME, which
+// is its instance's.
+func infrastructureName(m *report.Machine) shell.Command {
+	return manage(m.Namespace, "get", machines+m.Name, "--output=jsonpath={.spec.infrastructureRef.name}").Keep("NAME")
+}
+
 // isMachine stops unless the Machine records the id of the report: another
 // management cluster may have a Machine of that name.
 func isMachine(m *report.Machine) shell.Command {

@@ -25,8 +25,11 @@ var unknowns = map[report.Reason]string{
 }
 
 func (pl *planner) unknown(d *draft, s *set, m *report.Machine) {
-	text, known := unknowns[m.Reason]
-	if !known {
+	text := unknowns[m.Reason]
+	if p := pl.providers[s.cluster.Provider]; p != nil && p.Remedies[m.Reason] != "" {
+		text = p.Remedies[m.Reason]
+	}
+	if text == "" {
 		text = "It could not be decided. Read the reason in the report, resolve it, and run detect again."
 	}
 	var look []shell.Command
@@ -178,8 +181,14 @@ func (pl *planner) machineMissing(d *draft, s *set, m *report.Machine) {
 	d.after("Its Machine was being deleted when the backup was taken, and is not in it; VM and Node run on. Finish by hand what was begun: see that the group has the machines that it wants, find its Node by the id, and drain and delete it.",
 		append([]shell.Command{listMachines(c), pl.nodesByID(c)}, pl.look(m)...)...)
 	var left []shell.Command
+	kinds := ""
 	if p := pl.providers[c.Provider]; p != nil && len(p.MachineKinds) > 0 {
+		var all []string
+		for _, k := range p.MachineKinds {
+			all = append(all, k.Kind)
+		}
+		kinds = " (" + strings.Join(all, ", ") + ")"
 		left = append(left, manage(m.Namespace, "get", strings.Join(resources(p.MachineKinds), ","), "--ignore-not-found", "--selector=cluster.x-k8s.io/cluster-name="+c.Name))
 	}
-	d.after("Then look at the objects that were restored without an owner: deleting its infrastructure machine (a VSphereVM, an AWSMachine) makes the controller destroy the VM, which is how the deletion would have ended. No line here does that: decide it first.", left...)
+	d.after("Then look at the objects that were restored without an owner: deleting its infrastructure machine"+kinds+" makes the controller destroy the VM, which is how the deletion would have ended. No line here does that: decide it first.", left...)
 }

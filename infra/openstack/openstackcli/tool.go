@@ -74,6 +74,14 @@ func (Tool) Find(s shell.Scope, id string) shell.Command {
 }
 
 // Show prints all of a server.
+// Named takes a server for CAPO's when it has a port that is named after it: CAPO makes
+// the ports of its servers so, and nobody else does.
+func (Tool) Named(s shell.Scope) shell.Command {
+	servers := line(s, "server", "list", "--limit=-1", shell.Raw(`--name="^${NAME:?}$"`), "-f", "value", "-c", "ID").Keep("IDS")
+	ports := line(s, "port", "list", shell.Raw(`--server="$IDS"`), "-f", "value", "-c", "Name").Keep("PORTS")
+	return servers.Then(shell.Empty("IDS").Or(ports.Then(shell.Has("PORTS", shell.Raw(`"${NAME:?}-"`)))))
+}
+
 func (Tool) Show(i shell.Instance) shell.Command { return line(i.Scope, "server", "show", i.ID) }
 
 // Same looks for the server in the project of the report.

@@ -95,6 +95,12 @@ func matches(o Object, query url.Values) bool {
 	for field, values := range query {
 		switch field {
 		case "limit", "marker", "page_reverse", "fields", "sort_key", "sort_dir":
+		case "tag": // of glance
+			for _, tag := range values {
+				if have, _ := o["tags"].([]any); !slices.Contains(have, any(tag)) {
+					return false
+				}
+			}
 		case "tags":
 			for _, tag := range strings.Split(values[0], ",") {
 				if have, _ := o["tags"].([]any); !slices.Contains(have, any(tag)) {

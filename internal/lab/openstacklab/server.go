@@ -1,6 +1,7 @@
 package openstacklab
 
 import (
+	"crypto/tls"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
@@ -48,6 +49,9 @@ type Server struct {
 	accounts []Account
 	served   []*httptest.Server
 	front    atomic.Pointer[lab.Front]
+	// What is before handshakes, and what all services show in them.
+	lab.Greetings
+	shown *tls.Config
 
 	mu       sync.Mutex
 	objects  map[string][]Object // by the name of the listing: "servers"
@@ -84,6 +88,11 @@ func Serve(t testing.TB, folder string, o Options) *Server {
 	if s.accounts == nil {
 		s.accounts = []Account{Recorded}
 	}
+	if o.TLS {
+		if err := s.secure(); err != nil {
+			t.Fatalf("starting the lab's OpenStack: %v", err)
+		}
+	}
 	s.Identity = s.listen(s.keystone()) + "/v3"
 	s.Compute = s.listen(s.nova()) + "/v2.1"
 	s.Network = s.listen(s.neutron())
@@ -92,13 +101,24 @@ func Serve(t testing.TB, folder string, o Options) *Server {
 	return s
 }
 
+// secure makes the certificate of all services.
+func (s *Server) secure() error {
+	c, err := lab.SelfSigned("localhost", "127.0.0.1")
+	if err != nil {
+		return err
+	}
+	s.CA = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Certificate[0]})
+	s.shown, err = s.Before(c)
+	return err
+}
+
 // listen serves a service at a port of its own and returns its URL.
 func (s *Server) listen(service http.Handler) string {
 	h := httptest.NewUnstartedServer(s.before(service))
 	h.Config.ErrorLog = log.New(io.Discard, "", 0) // clients that break off are part of the tests
 	if s.options.TLS {
+		h.TLS = s.shown
 		h.StartTLS()
-		s.CA = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: h.Certificate().Raw})
 	} else {
 		h.Start()
 	}

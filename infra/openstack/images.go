@@ -1,0 +1,97 @@
+package openstack
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/gophercloud/gophercloud/v2"
+
+	"drift-detector/infra"
+)
+
+// byQuery stands before a query that is more than a name.
+const byQuery = "query="
+
+// imagesBlock says that several images are what an object asks for.
+const imagesBlock = "several images are what it asks for by name and tags, and CAPO, which looks that up before it looks for the server, takes none of them (too many images were found): it does nothing for the machine until one image is left"
+
+// imageOf reads how an object says which image it means: by id, or by a filter of name and
+// tags (ImageFilterToListOpts in pkg/utils/filterconvert/convert.go v0.14.7). For people it
+// is called by its name.
+func imageOf(raw string) param {
+	p := paramOf(raw)
+	var fields struct {
+		Filter map[string]json.RawMessage
+	}
+	if !p.given || json.Unmarshal([]byte(raw), &fields) != nil || fields.Filter == nil {
+		return p
+	}
+	var tags []string
+	for name, value := range fields.Filter {
+		switch {
+		case name == "name":
+		case name != "tags" || json.Unmarshal(value, &tags) != nil:
+			return p
+		}
+	}
+	if len(tags) == 0 {
+		p.vague = p.name == ""
+		return p
+	}
+	query := url.Values{"tag": tags}
+	if p.name != "" {
+		query.Set("name", p.name)
+		p.name += " "
+	}
+	p.vague, p.query = false, query.Encode()
+	p.name += "with tags " + strings.Join(tags, ", ")
+	return p
+}
+
+// twinImages is what blocks a machine whose image is looked up by a filter.
+func (m *member) twinImages() infra.Key {
+	if m.server == nil {
+		return infra.Key{}
+	}
+	if k := imageOf(m.server.Data.Wish.Image).key(keyImage); strings.HasPrefix(k.Value, byName) || strings.HasPrefix(k.Value, byQuery) {
+		return infra.Key{Kind: keyTwinImages, Value: k.Value}
+	}
+	return infra.Key{}
+}
+
+// lookUpImages looks up images as CAPO does. It takes one that is not active, too: what
+// runs of it is taken over, and a new server is refused.
+func (l *listing) lookUpImages(ctx context.Context, service *gophercloud.ServiceClient, look *lookup, base, asked string) error {
+	query, ok := strings.CutPrefix(asked, byQuery)
+	name := strings.TrimPrefix(asked, byName)
+	if !ok {
+		query = url.Values{"name": {name}}.Encode()
+	}
+	found := map[string]string{} // status by id
+	err := l.pages(ctx, service, look, base+"?"+query, func(t *thingAnswer) { found[strings.ToLower(t.ID)] = t.Status })
+	if err != nil {
+		return err
+	}
+	people := l.target.Redaction.Brief(strings.TrimPrefix(strings.TrimPrefix(asked, byName), byQuery))
+	switch len(found) {
+	case 0:
+	case 1:
+		l.found(keyImage, asked)
+		for _, status := range found {
+			if status != "active" {
+				l.Warnings = append(l.Warnings, fmt.Sprintf("%s: image %s is %s: CAPO takes over what runs of it, and no new server can be made", where(l.target), people, infra.Brief(status)))
+			}
+		}
+	default:
+		l.found(keyTwinImages, asked)
+		if !slices.Contains(l.Unread, keyImage) {
+			l.Unread = append(l.Unread, keyImage)
+		}
+		l.Warnings = append(l.Warnings, fmt.Sprintf("%s: there are several with the name %s (%s): CAPO takes none of them, so that one has to be renamed", where(l.target), people, keyImage))
+	}
+	return nil
+}

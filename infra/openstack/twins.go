@@ -1,0 +1,74 @@
+package openstack
+
+import (
+	"cmp"
+	"encoding/json"
+	"strconv"
+
+	"drift-detector/infra"
+)
+
+// twinsBlock says that there are several ports of a name on a network.
+const twinsBlock = "its network has several ports with the name of its port (OpenStackMachine name and -0, or the suffix of the port), and CAPO, which looks for ports by name before it looks for the server, fails (found multiple ports with name): it does nothing for the machine until the port of its server alone has that name"
+
+// twinPorts are the ports that CAPO looks for before it looks for the machine's server,
+// because a restore drops the status in which it keeps their ids (AdoptPorts in
+// pkg/cloud/services/networking/port.go v0.10.0, AdoptPortsServer v0.11.0 to
+// v0.15.0-beta.0). Releases up to 0.9 look for the server first, and for ports only to
+// make one.
+func (objs *objects) twinPorts(m *member) []infra.Key {
+	var spec string
+	l := objs.locations[m.cluster]
+	switch {
+	case m.server != nil:
+		spec = m.server.Data.Wish.Ports
+	case m.machine != nil && releaseOf(m.machine.Data.APIVersion, false) != byNameAlone:
+		spec = m.machine.Data.Wish.Ports
+	default:
+		return nil
+	}
+	var wanted []struct {
+		NameSuffix *string
+		Network    json.RawMessage
+	}
+	if json.Unmarshal([]byte(spec), &wanted) != nil || len(wanted) == 0 {
+		wanted = append(wanted[:0], struct {
+			NameSuffix *string
+			Network    json.RawMessage
+		}{}) // one port on the cluster's network
+	}
+	var all []infra.Key
+	for i := range wanted {
+		suffix, network := strconv.Itoa(i), paramOf(string(wanted[i].Network))
+		if s := wanted[i].NameSuffix; s != nil {
+			suffix = *s
+		}
+		name := objs.serverName(m) + "-" + suffix
+		// Without an id any network will do: where two ports share the name, it is theirs.
+		id := uuidOf(network.id)
+		if !network.given {
+			id = l.network()
+		}
+		all = append(all, twinKey(id, name))
+	}
+	return all
+}
+
+func twinKey(network, name string) infra.Key {
+	return infra.Key{Kind: keyTwins, Value: join(network, name)}
+}
+
+// noteTwins notes a port of a name that is looked for if it is not the first of its
+// network.
+func (l *listing) noteTwins(p *portAnswer) {
+	here, anywhere := twinKey(uuidOf(p.Network), p.Name), twinKey("", p.Name)
+	if !l.marks[here] && !l.marks[anywhere] {
+		return
+	}
+	if first := l.ports.named[here]; cmp.Or(first, p.ID) != p.ID {
+		l.found(keyTwins, here.Value)
+		l.found(keyTwins, anywhere.Value)
+		return
+	}
+	l.ports.named[here] = p.ID
+}
