@@ -45,6 +45,9 @@ func (t tables) detect(s *backup.Snapshot, c infra.Expected, inv infra.Inventory
 		}
 	}
 	ix.decideUnrelated(decide)
+	for i := range ix.vms {
+		ix.vms[i].Keys = nil // of a Result nobody reads them, and they are most of an inventory
+	}
 	slices.SortStableFunc(r.Unattributed, func(a, b Unattributed) int { return compareInstances(&a.Instance, &b.Instance) })
 	r.Clusters = d.clusters(o.shows)
 	r.conclude(s)
