@@ -140,7 +140,7 @@ func bondOfHint(t *infra.OwnershipHint) bond {
 	owner := t.Owner
 	owner.Cluster = t.Cluster
 	plane, known := role(t.ControlPlane, owner.Kind)
-	return bond{cluster: t.Cluster, owner: owner, specificity: t.Specificity, byName: t.ByName, detail: t.Detail, controlPlane: plane, roleKnown: known}
+	return bond{cluster: t.Cluster, owner: owner, specificity: t.Specificity, byName: t.ByName, detail: t.Evidence(), controlPlane: plane, roleKnown: known}
 }
 
 // bondOfNode is stronger than every OwnershipHint of its grade: the instance has joined.

@@ -22,14 +22,17 @@ const minAnchor = 4
 // backup. It holds only in folders where the cluster's own VMs are, except hints
 // that only show that a VM has a name of the cluster.
 func (objs *objects) ownershipHints() []infra.OwnershipHint {
-	folders := objs.foldersOf()
+	folders, places := objs.foldersOf(), map[string]string{}
 	var hints []infra.OwnershipHint
 	patterns := map[patternKey]*infra.OwnershipHint{}
 	for _, o := range objs.owners() {
 		for _, f := range append(slices.Sorted(maps.Keys(folders[o.id.Cluster])), anywhere) {
+			if places[f] == "" {
+				places[f] = where(f)
+			}
 			for _, shape := range o.shapes() {
 				if shape.plain {
-					hints = append(hints, o.stem(f))
+					hints = append(hints, o.stem(f, places[f]))
 				} else {
 					o.addPatterns(patterns, f, shape)
 				}
@@ -39,22 +42,24 @@ func (objs *objects) ownershipHints() []infra.OwnershipHint {
 	for _, t := range patterns {
 		hints = append(hints, *t)
 	}
-	joins := objs.joins()
+	joins, unknown := objs.joins(), []infra.Key{ownName}
 	for i := range hints {
 		t := &hints[i]
-		t.ByName, t.Expect = true, joins[t.Cluster]
-		if t.Grade == infra.Medium {
-			t.Expect = append([]infra.Key{ownName}, t.Expect...)
+		if t.ByName, t.Expect = true, joins[t.Cluster]; t.Expect == nil {
+			t.Expect = unknown
+		}
+		if t.Grade != infra.Medium {
+			t.Expect = t.Expect[1:]
 		}
 	}
 	for id, in := range folders {
 		hints = append(hints, objs.locationHints(id, in)...)
 	}
 	slices.SortFunc(hints, compareHints)
-	return hints
+	return slices.Clone(hints) // they are many: without the room that a growing list has
 }
 
-// joins returns the endpoints that the VMs of each cluster join, if their
+// joins returns ownName, and the endpoints that the VMs of each cluster join, if their
 // metadata says so: a name alone may be that of a foreign VM.
 func (objs *objects) joins() map[backup.ClusterID][]infra.Key {
 	planes := map[backup.ClusterID][]string{}
@@ -65,7 +70,7 @@ func (objs *objects) joins() map[backup.ClusterID][]infra.Key {
 	}
 	out := map[backup.ClusterID][]infra.Key{}
 	for id, c := range objs.known {
-		out[id] = expectedJoins(c.Endpoint, planes[id])
+		out[id] = append([]infra.Key{ownName}, expectedJoins(c.Endpoint, planes[id])...)
 	}
 	return out
 }
@@ -123,27 +128,34 @@ func (o *owner) shapes() []shape {
 	})
 }
 
+// What a name shows that an owner gives.
+var (
+	setDetail        = fmt.Sprintf("its name is {owner} + %d characters", naming.SuffixLen)
+	deploymentDetail = fmt.Sprintf("its name is {owner} + a MachineSet's suffix + %d characters", naming.SuffixLen)
+)
+
 // stem ties by the default names, which keys can express.
-func (o *owner) stem(folder string) infra.OwnershipHint {
+func (o *owner) stem(folder, place string) infra.OwnershipHint {
 	t := infra.OwnershipHint{
 		Cluster: o.id.Cluster, Grade: gradeIn(folder), Owner: o.id, ControlPlane: o.controlPlane,
 		// Of owners whose names are cut to the same stem none is the more likely one.
 		Specificity: min(len(o.id.Name), len(naming.Stem(o.id.Name))),
 		Key:         infra.Key{Kind: keyStem1, Value: folder + "/" + naming.Stem(o.id.Name)},
-		Detail:      fmt.Sprintf("its name is %s %s + %d characters, %s", o.id.Kind, o.id.Name, naming.SuffixLen, where(folder)),
+		Detail:      setDetail,
+		Place:       place,
 	}
 	switch o.id.Kind {
 	case "MachineDeployment":
 		if len(o.id.Name) >= naming.MaxName-naming.SuffixLen-1 {
 			// Nothing is left of its MachineSets' suffixes in the names of machines.
-			t.Detail = fmt.Sprintf("its name is that of MachineDeployment %s, cut to %d characters, + %d characters, %s", o.id.Name, len(naming.Stem(o.id.Name)), naming.SuffixLen, where(folder))
+			t.Detail = fmt.Sprintf("its name is that of {owner}, cut to %d characters, + %d characters", len(naming.Stem(o.id.Name)), naming.SuffixLen)
 			break
 		}
 		t.Key = infra.Key{Kind: keyStem2, Value: folder + "/" + o.id.Name}
-		t.Detail = fmt.Sprintf("its name is MachineDeployment %s + a MachineSet's suffix + %d characters, %s", o.id.Name, naming.SuffixLen, where(folder))
+		t.Detail = deploymentDetail
 	case "K0sControlPlane":
 		t.Key = infra.Key{Kind: keyOrdinal, Value: folder + "/" + o.id.Name}
-		t.Detail = fmt.Sprintf("its name is K0sControlPlane %s + a number, %s", o.id.Name, where(folder))
+		t.Detail = "its name is {owner} + a number"
 	}
 	if folder == anywhere { // where the case of a name and its domain do not count
 		t.Key.Value = strings.ToLower(t.Key.Value)
