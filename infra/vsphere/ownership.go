@@ -22,17 +22,44 @@ const minAnchor = 4
 // backup. It holds only in folders where the cluster's own VMs are, except hints
 // that only show that a VM has a name of the cluster.
 func (objs *objects) ownershipHints() []infra.OwnershipHint {
-	folders, places := objs.foldersOf(), map[string]string{}
-	var hints []infra.OwnershipHint
-	patterns := map[patternKey]*infra.OwnershipHint{}
-	for _, o := range objs.owners() {
-		for _, f := range append(slices.Sorted(maps.Keys(folders[o.id.Cluster])), anywhere) {
-			if places[f] == "" {
-				places[f] = where(f)
-			}
-			for _, shape := range o.shapes() {
+	folders, joins := objs.foldersOf(), objs.joins()
+	owners := make(map[backup.ClusterID][]*owner, len(folders))
+	all := objs.owners()
+	for i := range all {
+		owners[all[i].id.Cluster] = append(owners[all[i].id.Cluster], &all[i])
+		if folders[all[i].id.Cluster] == nil {
+			folders[all[i].id.Cluster] = map[string]location{}
+		}
+	}
+	room := 0
+	for id, in := range folders {
+		room += (len(in)+1)*len(owners[id]) + 4*len(in) + 1
+	}
+	hints := make([]infra.OwnershipHint, 0, room) // they are many, and large
+	for _, id := range slices.SortedFunc(maps.Keys(folders), capi.CompareClusters) {
+		first := len(hints)
+		hints = nameHints(hints, owners[id], folders[id], joins[id])
+		if len(folders[id]) > 0 {
+			hints = append(hints, objs.locationHints(id, folders[id])...)
+		}
+		slices.SortFunc(hints[first:], compareHints)
+	}
+	return hints
+}
+
+// nameHints appends the hints that the names of the owners of one cluster give.
+func nameHints(hints []infra.OwnershipHint, owners []*owner, folders map[string]location, joins []infra.Key) []infra.OwnershipHint {
+	first, patterns := len(hints), map[patternKey]*infra.OwnershipHint{}
+	in := append(slices.Sorted(maps.Keys(folders)), anywhere)
+	places := make([]string, len(in))
+	for i, f := range in {
+		places[i] = where(f)
+	}
+	for _, o := range owners {
+		for _, shape := range o.shapes() {
+			for i, f := range in {
 				if shape.plain {
-					hints = append(hints, o.stem(f, places[f]))
+					hints = append(hints, o.stem(f, places[i]))
 				} else {
 					o.addPatterns(patterns, f, shape)
 				}
@@ -42,24 +69,17 @@ func (objs *objects) ownershipHints() []infra.OwnershipHint {
 	for _, t := range patterns {
 		hints = append(hints, *t)
 	}
-	joins, unknown := objs.joins(), []infra.Key{ownName}
-	for i := range hints {
-		t := &hints[i]
-		if t.ByName, t.Expect = true, joins[t.Cluster]; t.Expect == nil {
-			t.Expect = unknown
-		}
-		if t.Grade != infra.Medium {
-			t.Expect = t.Expect[1:]
+	own := append([]infra.Key{ownName}, joins...)
+	for i := range hints[first:] {
+		t := &hints[first+i]
+		if t.ByName, t.Expect = true, joins; t.Grade == infra.Medium {
+			t.Expect = own
 		}
 	}
-	for id, in := range folders {
-		hints = append(hints, objs.locationHints(id, in)...)
-	}
-	slices.SortFunc(hints, compareHints)
-	return slices.Clone(hints) // they are many: without the room that a growing list has
+	return hints
 }
 
-// joins returns ownName, and the endpoints that the VMs of each cluster join, if their
+// joins returns the endpoints that the VMs of each cluster join, if their
 // metadata says so: a name alone may be that of a foreign VM.
 func (objs *objects) joins() map[backup.ClusterID][]infra.Key {
 	planes := map[backup.ClusterID][]string{}
@@ -70,7 +90,7 @@ func (objs *objects) joins() map[backup.ClusterID][]infra.Key {
 	}
 	out := map[backup.ClusterID][]infra.Key{}
 	for id, c := range objs.known {
-		out[id] = append([]infra.Key{ownName}, expectedJoins(c.Endpoint, planes[id])...)
+		out[id] = expectedJoins(c.Endpoint, planes[id])
 	}
 	return out
 }
@@ -105,12 +125,15 @@ type shape struct {
 }
 
 func (o *owner) shapes() []shape {
-	seen := map[shape]bool{}
+	var seen []shape // nearly always one
 	add := func(os, naming string) {
 		if os = strings.ToLower(os); !isWindows(os) {
 			os = ""
 		}
-		seen[shape{plain: o.naming == "" && os == "" && naming == "", os: os, naming: naming}] = true
+		s := shape{plain: o.naming == "" && os == "" && naming == "", os: os, naming: naming}
+		if !slices.Contains(seen, s) {
+			seen = append(seen, s)
+		}
 	}
 	for _, m := range o.members {
 		if m.machine != nil {
@@ -123,9 +146,10 @@ func (o *owner) shapes() []shape {
 	if len(seen) == 0 {
 		add("", "")
 	}
-	return slices.SortedFunc(maps.Keys(seen), func(a, b shape) int {
+	slices.SortFunc(seen, func(a, b shape) int {
 		return cmp.Or(cmp.Compare(a.os, b.os), cmp.Compare(a.naming, b.naming))
 	})
+	return seen
 }
 
 // What a name shows that an owner gives.
@@ -314,9 +338,10 @@ func endpointKey(folder string, joins infra.Key) infra.Key {
 	return infra.Key{Kind: keyEndpoint, Value: folder + " " + joins.Value}
 }
 
+// compareHints orders the hints of one cluster.
 func compareHints(a, b infra.OwnershipHint) int {
 	return cmp.Or(
-		capi.CompareClusters(a.Cluster, b.Cluster), -cmp.Compare(a.Grade, b.Grade),
+		-cmp.Compare(a.Grade, b.Grade),
 		cmp.Compare(a.Key.Kind, b.Key.Kind), cmp.Compare(a.Key.Value, b.Key.Value),
 		cmp.Compare(a.Within.Value, b.Within.Value), cmp.Compare(a.Pattern, b.Pattern),
 		cmp.Compare(a.Owner.Kind, b.Owner.Kind), cmp.Compare(a.Owner.Name, b.Owner.Name),
