@@ -45,6 +45,9 @@ func (t tables) detect(s *backup.Snapshot, c infra.Expected, inv infra.Inventory
 		}
 	}
 	ix.decideUnrelated(decide)
+	for i := range ix.vms { // the Result points to them, and must not hold all that they were joined with
+		ix.vms[i] = vm{Instance: ix.vms[i].shown()}
+	}
 	slices.SortStableFunc(r.Unattributed, func(a, b Unattributed) int { return compareInstances(&a.Instance, &b.Instance) })
 	r.Clusters = d.clusters(o.shows)
 	r.conclude(s)

@@ -133,7 +133,7 @@ func bondEvidence(bonds []bond, s Strength) []Evidence {
 		if b.node != nil {
 			kind = "node"
 		}
-		out = append(out, Evidence{kind, b.detail, s})
+		out = append(out, Evidence{kind, b.detail(), s})
 	}
 	return out
 }

@@ -123,8 +123,17 @@ type bond struct {
 	roleKnown    bool
 	specificity  int
 	byName       bool // what it rests on may be somebody else's, too
-	node         *infra.Node
-	detail       string
+	// One of the two:
+	node *infra.Node
+	hint *infra.OwnershipHint
+}
+
+// detail is the evidence for people. It is made when it is asked for, which is seldom.
+func (b *bond) detail() string {
+	if b.node != nil {
+		return "Node " + b.node.Name + " of the cluster has its provider id and says it is machine " + b.node.Machine
+	}
+	return b.hint.Evidence()
 }
 
 // workerKinds own workers; every other kind that owns machines is a control plane.
@@ -140,7 +149,7 @@ func bondOfHint(t *infra.OwnershipHint) bond {
 	owner := t.Owner
 	owner.Cluster = t.Cluster
 	plane, known := role(t.ControlPlane, owner.Kind)
-	return bond{cluster: t.Cluster, owner: owner, specificity: t.Specificity, byName: t.ByName, detail: t.Detail, controlPlane: plane, roleKnown: known}
+	return bond{cluster: t.Cluster, owner: owner, specificity: t.Specificity, byName: t.ByName, hint: t, controlPlane: plane, roleKnown: known}
 }
 
 // bondOfNode is stronger than every OwnershipHint of its grade: the instance has joined.
@@ -149,7 +158,6 @@ func bondOfNode(n *node) bond {
 	return bond{
 		cluster: n.Cluster, owner: infra.OwnerID{Cluster: n.Cluster, Kind: n.OwnerKind, Name: n.OwnerName},
 		controlPlane: plane, roleKnown: known, specificity: math.MaxInt, node: n.Node,
-		detail: "Node " + n.Name + " of the cluster has its provider id and says it is machine " + n.Machine,
 	}
 }
 
@@ -165,9 +173,13 @@ func strongest(all []bond) []bond {
 }
 
 func compareBonds(a, b bond) int {
-	return cmp.Or(cmp.Compare(b.specificity, a.specificity), compareClusters(a.cluster, b.cluster),
+	c := cmp.Or(cmp.Compare(b.specificity, a.specificity), compareClusters(a.cluster, b.cluster),
 		cmp.Compare(a.owner.Kind, b.owner.Kind), cmp.Compare(a.owner.Name, b.owner.Name),
-		compareBool(a.controlPlane, b.controlPlane), compareBool(a.byName, b.byName), cmp.Compare(a.detail, b.detail))
+		compareBool(a.controlPlane, b.controlPlane), compareBool(a.byName, b.byName))
+	if c != 0 {
+		return c
+	}
+	return cmp.Compare(a.detail(), b.detail())
 }
 
 // clustersOf lists the clusters of bonds, each once, in order.

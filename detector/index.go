@@ -69,6 +69,13 @@ type vm struct {
 	duplicateOf, cloneOf         *expectedMachine
 }
 
+// shown is a copy of the instance for a Result, in which no instance has its keys.
+func (v *vm) shown() infra.Instance {
+	one := v.Instance
+	one.Keys = nil
+	return one
+}
+
 // finders are the first of the expected machines that find an instance, and whether there are
 // more.
 type finders struct {

@@ -298,7 +298,7 @@ func (f *instanceFacts) unattributed(reason Reason, message string, c *expectedM
 
 // suggest leaves an instance to a person, with the cluster where there is one.
 func (f *instanceFacts) suggest(reason Reason, message string, ids ...backup.ClusterID) placement {
-	u := &Unattributed{Instance: f.vm.Instance, Scope: f.vm.scope, Reason: reason, Message: message}
+	u := &Unattributed{Instance: f.vm.shown(), Scope: f.vm.scope, Reason: reason, Message: message}
 	slices.SortFunc(ids, compareClusters)
 	if ids = slices.Compact(ids); len(ids) == 1 {
 		u.Cluster = &ids[0]

@@ -32,7 +32,7 @@ func others(v Verdict, all []*vm) Verdict {
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(a, b *vm) int { return compareInstances(&a.Instance, &b.Instance) })
 	for _, one := range all {
-		v.Others = append(v.Others, one.Instance)
+		v.Others = append(v.Others, one.shown())
 		v.OtherScopes = append(v.OtherScopes, one.scope)
 	}
 	return v

@@ -214,7 +214,7 @@ type Error struct {
 }
 
 // Result is everything that was decided. Its order does not depend on the
-// order of the inputs.
+// order of the inputs. Its instances have no Keys.
 type Result struct {
 	Status       Rollup
 	Complete     bool // every scope is complete, no credential was missing, and what may be a machine, in the backup too, could be read

@@ -80,12 +80,15 @@ func (t *hintIndex) tied(grade infra.Grade, v *vm) *tied {
 			lists, count = append(lists, p.hintList), count+1
 		}
 	}
-	if count <= many {
-		return t.tie(lists, v)
+	switch {
+	case count == 0:
+		return &tied{}
+	case count <= many:
+		return t.tie(lists, v, count)
 	}
 	like := g.signature(lists, v)
 	if g.known[like] == nil {
-		one := t.tie(lists, v)
+		one := t.tie(lists, v, count)
 		one.clusters = map[backup.ClusterID]bool{}
 		for _, hint := range one.hints {
 			one.clusters[hint.Cluster] = true
@@ -113,9 +116,10 @@ func (g *gradeHints) signature(lists []*hintList, v *vm) string {
 	return string(text)
 }
 
-func (t *hintIndex) tie(lists []*hintList, v *vm) *tied {
-	one := &tied{}
-	var bonds []bond
+// tie returns those of count hints that fit an instance.
+func (t *hintIndex) tie(lists []*hintList, v *vm, count int) *tied {
+	one := &tied{hints: make([]*infra.OwnershipHint, 0, count)}
+	bonds := make([]bond, 0, count)
 	for _, l := range lists {
 		for _, hint := range l.all {
 			if !t.fits(hint, v) {

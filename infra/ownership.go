@@ -2,12 +2,13 @@ package infra
 
 import (
 	"regexp"
+	"strings"
 
 	"drift-detector/backup"
 )
 
 // Grade is how much an OwnershipHint proves.
-type Grade int
+type Grade int8
 
 // Grades of hints, weakest first.
 const (
@@ -34,8 +35,12 @@ type OwnerID struct {
 // instances that have Key, or, where Key is zero, whose name matches Pattern and that
 // have Within.
 type OwnershipHint struct {
-	Cluster backup.ClusterID
-	Grade   Grade
+	Cluster      backup.ClusterID
+	Grade        Grade
+	ControlPlane bool
+	// ByName says that the hint is a name or an address, which somebody else's instances
+	// may have as well.
+	ByName  bool
 	Key     Key
 	Pattern string // anchored RE2, for naming templates that no key can express
 	Within  Key
@@ -46,14 +51,22 @@ type OwnershipHint struct {
 	// Shares is a kind of key. Where it is set, the instance has to have the same key of
 	// the kind as a living instance whose id is recorded for a machine of the cluster:
 	// that shows the place where the backup does not say it.
-	Shares       string
-	Owner        OwnerID // whose completeness decides whether the instance is a Ghost
-	ControlPlane bool
-	// ByName says that the hint is a name or an address, which somebody else's instances
-	// may have as well.
-	ByName      bool
-	Specificity int    // among hints of one grade the most specific wins; a draw decides nothing
-	Detail      string // evidence for people: "name is MachineSet alpha-prod-md-0-cjzhw + 5 characters, in folder …"
+	Shares      string
+	Owner       OwnerID // whose completeness decides whether the instance is a Ghost
+	Specificity int     // among hints of one grade the most specific wins; a draw decides nothing
+	// Detail is the evidence for people: "its name is {owner} + 5 characters", see Evidence.
+	// Hints are many, and most are never read by anybody: what they share is not repeated.
+	Detail string
+	Place  string // where such an instance is: "in folder /DC0/vm/prod"; may be empty
+}
+
+// Evidence is Detail with the kind and name of Owner for the first {owner}, and with Place
+// behind it, where there is one.
+func (t *OwnershipHint) Evidence() string {
+	if t.Place == "" {
+		return t.Detail
+	}
+	return strings.Replace(t.Detail, "{owner}", t.Owner.Kind+" "+t.Owner.Name, 1) + ", " + t.Place
 }
 
 // NamePattern returns Pattern as an expression for whole names. It is nil where there

@@ -175,8 +175,6 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *loadedBackup,
 	if err != nil {
 		return nil, nil, err
 	}
-	// From here on, what is not used any more is let go of: it is most of the memory.
-	e.snapshot.Keep(forecast.Want().Kinds...)
 	result := detector.Detect(e.snapshot, e.expected, inv, detector.Options{Now: now, Only: e.shows})
 	e.expected.OwnershipHints, e.expected.Proofs = nil, nil
 	for i := range inv.Listings {
@@ -205,9 +203,10 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *loadedBackup,
 
 func (o *detectOptions) obtain(ctx context.Context, s *streams, e *loadedBackup, a infra.Access) (infra.Inventory, error) {
 	if o.inventory == "" {
+		defer e.forget()
 		return o.list(ctx, s, e, a, e.expected.IsRelated())
 	}
-	e.secrets.Drop()
+	e.forget()
 	inv, err := readInventory(o.inventory)
 	if err != nil {
 		return inv, err
@@ -220,6 +219,13 @@ func (o *detectOptions) obtain(ctx context.Context, s *streams, e *loadedBackup,
 		}
 	}
 	return inv, nil
+}
+
+// forget lets go of what nothing reads once it is known what to expect and how it is
+// listed: the credentials, and most of the objects of the backup.
+func (e *loadedBackup) forget() {
+	e.secrets.Drop()
+	e.snapshot.Keep(forecast.Want().Kinds...)
 }
 
 // verdictOnRun says whether the report, which is written by now, holds everything.

@@ -155,7 +155,7 @@ func TestListHanging(t *testing.T) {
 
 func TestBoundsOfTheProduct(t *testing.T) {
 	want := bounds{call: 30 * time.Second, connect: 10 * time.Second, pages: 1000, page: 64 << 20, nodes: 100_000, retry: infra.Patient}
-	if p, ok := New(infra.NewRegistry()).(*provider); !ok || p.bounds != want {
+	if p, ok := New(infra.NewRegistry()).(*provider); !ok || !reflect.DeepEqual(p.bounds, want) {
 		t.Errorf("the provider is bounded by %+v, want %+v", p.bounds, want)
 	}
 }

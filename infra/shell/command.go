@@ -59,13 +59,7 @@ func (c Command) wrap(before, after string) Command {
 
 // Then runs next only when c succeeded.
 func (c Command) Then(next Command) Command {
-	switch {
-	case c.refused != "" || next.IsZero():
-		return c
-	case next.refused != "" || c.text == "":
-		return next
-	}
-	return Command{text: c.text + " && " + next.text}
+	return All(c, next)
 }
 
 // Or runs next only when c failed.
@@ -78,10 +72,16 @@ func (c Command) Or(next Command) Command {
 
 // All runs each command only when those before it succeeded.
 func All(first Command, more ...Command) Command {
-	for _, c := range more {
-		first = first.Then(c)
+	var lines []string
+	for _, c := range append([]Command{first}, more...) {
+		switch {
+		case c.refused != "":
+			return c
+		case c.text != "":
+			lines = append(lines, c.text)
+		}
 	}
-	return first
+	return Command{text: strings.Join(lines, " && ")}
 }
 
 // OrStop makes a check that fails say why, with the words that it found, and end

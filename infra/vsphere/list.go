@@ -120,7 +120,6 @@ type gathering struct {
 	listing    *infra.Listing
 	candidates map[string]int // for a look at their metadata: index into the listing's Instances, by managed object id
 	templates  *catalogue
-	seen       map[string]bool     // managed object ids
 	resolved   []infra.Key         // folders of the backup that exist
 	found      map[string][]string // folders of the VMs that have BIOS UUIDs of the backup, by those
 	folders    map[string]string   // folders of the candidates, by managed object id
@@ -132,16 +131,12 @@ type gathering struct {
 func newGathering(in *inventory, known *recordedMachines, t *infra.Target, l *infra.Listing) *gathering {
 	return &gathering{
 		in: in, known: known, target: t, listing: l, resolved: foundAmong(t.Probes, in.asked),
-		candidates: map[string]int{}, seen: map[string]bool{}, found: map[string][]string{}, folders: map[string]string{}, inhabited: map[string]bool{},
+		candidates: map[string]int{}, found: map[string][]string{}, folders: map[string]string{}, inhabited: map[string]bool{},
 		templates: newTemplates(t.Probes, in.folders), text: standard.text,
 	}
 }
 
 func (g *gathering) add(o types.ObjectContent) error {
-	if g.seen[o.Obj.Value] {
-		return nil // a VM that changes while pages are read can come twice
-	}
-	g.seen[o.Obj.Value] = true
 	m := readVM(o)
 	if m.lacking && (m.uuid != "" || len(o.PropSet)+len(o.MissingSet) == 0) {
 		g.lacking = append(g.lacking, m.ref)
@@ -206,43 +201,54 @@ func (v *vcenter) eachUntil(ctx context.Context, kinds []string, specs []types.P
 	if err != nil {
 		return fmt.Errorf("creating a view: %w", err)
 	}
-	missing, uncounted := v.viewed(ctx, cv)
-	all, seen := len(missing), 0
+	visited, uncounted := v.viewed(ctx, cv)
+	all, seen := len(visited), 0
 	err = v.pagesUntil(ctx, []types.PropertyFilterSpec{{
 		ObjectSet: []types.ObjectSpec{{
 			Obj: cv.Reference(), Skip: types.NewBool(true),
 			SelectSet: []types.BaseSelectionSpec{&types.TraversalSpec{Type: cv.Reference().Type, Path: "view"}},
 		}},
 		PropSet: specs,
-	}}, func(o types.ObjectContent) error {
+	}}, visited, func(o types.ObjectContent) error {
 		if seen++; seen > most {
 			return fmt.Errorf("there are more than %d", most)
 		}
 		if err := checkTexts(o); err != nil {
 			return err
 		}
-		delete(missing, o.Obj)
 		return visit(o)
 	})
-	if err = cmp.Or(err, uncounted); err != nil || len(missing) == 0 {
+	if err = cmp.Or(err, uncounted); err != nil || !leftOut(visited) {
 		return err
 	}
 	still, err := v.viewed(ctx, cv)
 	if err != nil {
 		return err
 	}
-	maps.DeleteFunc(missing, func(o types.ManagedObjectReference, _ struct{}) bool {
-		_, there := still[o]
-		return !there
+	maps.DeleteFunc(still, func(o types.ManagedObjectReference, _ bool) bool {
+		was, before := visited[o]
+		return was || !before
 	})
-	if n := len(missing); n > 0 {
+	if n := len(still); n > 0 {
 		return fmt.Errorf("it left out %d of %d", n, all)
 	}
 	return nil
 }
 
-// viewed are the objects of a view, in one answer.
-func (v *vcenter) viewed(ctx context.Context, cv *view.ContainerView) (map[types.ManagedObjectReference]struct{}, error) {
+// leftOut reports whether some object of a view was not visited.
+func leftOut(visited map[types.ManagedObjectReference]bool) bool {
+	for _, was := range visited {
+		if !was {
+			return true
+		}
+	}
+	return false
+}
+
+// viewed are the objects of a view, in one answer, none of them visited. The map is there
+// beside an error, too.
+func (v *vcenter) viewed(ctx context.Context, cv *view.ContainerView) (map[types.ManagedObjectReference]bool, error) {
+	all := map[types.ManagedObjectReference]bool{}
 	var res *types.RetrievePropertiesExResponse
 	err := v.retry.Do(ctx, func() (err error) {
 		res, err = methods.RetrievePropertiesEx(ctx, v.Client, &types.RetrievePropertiesEx{
@@ -255,37 +261,41 @@ func (v *vcenter) viewed(ctx context.Context, cv *view.ContainerView) (map[types
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("counting a view: %w", err)
+		return all, fmt.Errorf("counting a view: %w", err)
 	}
 	if r := res.Returnval; r != nil && len(r.Objects) == 1 && r.Objects[0].Obj == cv.Reference() && len(r.Objects[0].PropSet) == 1 {
 		if refs, ok := r.Objects[0].PropSet[0].Val.(types.ArrayOfManagedObjectReference); ok {
-			all := make(map[types.ManagedObjectReference]struct{}, len(refs.ManagedObjectReference))
+			all = make(map[types.ManagedObjectReference]bool, len(refs.ManagedObjectReference))
+			kind := "" // one text for the many that are alike
 			for _, r := range refs.ManagedObjectReference {
-				all[r] = struct{}{}
+				if r.Type != kind {
+					kind = r.Type
+				}
+				r.Type = kind
+				all[r] = false
 			}
 			return all, nil
 		}
 	}
-	return nil, errors.New("counting a view: it does not say what it holds")
+	return all, errors.New("counting a view: it does not say what it holds")
 }
 
 // pages retrieves properties until vCenter says that there is no more.
 func (v *vcenter) pages(ctx context.Context, specs []types.PropertyFilterSpec, visit func(types.ObjectContent)) error {
-	return v.pagesUntil(ctx, specs, func(o types.ObjectContent) error {
+	return v.pagesUntil(ctx, specs, map[types.ManagedObjectReference]bool{}, func(o types.ObjectContent) error {
 		visit(o)
 		return nil
 	})
 }
 
 // pagesUntil is pages that ends with the first error of visit, which gets each object
-// once. After a page that was lost on the way nobody knows which one the token is for, so
-// the listing begins again.
-func (v *vcenter) pagesUntil(ctx context.Context, specs []types.PropertyFilterSpec, visit func(types.ObjectContent) error) error {
-	visited := map[types.ManagedObjectReference]bool{}
+// once, and notes it: one that changes while pages are read can come twice. After a page
+// that was lost on the way nobody knows which one the token is for, so the listing begins
+// again.
+func (v *vcenter) pagesUntil(ctx context.Context, specs []types.PropertyFilterSpec, visited map[types.ManagedObjectReference]bool, visit func(types.ObjectContent) error) error {
 	return v.retry.Do(ctx, func() error {
-		again := len(visited) > 0
 		return v.pagesOnce(ctx, specs, func(o types.ObjectContent) error {
-			if again && visited[o.Obj] {
+			if visited[o.Obj] {
 				return nil
 			}
 			visited[o.Obj] = true

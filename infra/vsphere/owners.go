@@ -37,7 +37,7 @@ func (objs *objects) findOwners() []owner {
 		}
 	}
 	ours := objs.providers()
-	var list []owner
+	list := make([]owner, 0, len(objs.snapshot.ControlPlanes)+len(objs.snapshot.Groups))
 	add := func(o owner, template string) {
 		if ours[o.id.Cluster] == "" {
 			return
@@ -68,7 +68,7 @@ func (objs *objects) findOwners() []owner {
 
 // ownersOf are the control plane, MachineSet and MachineDeployment of a member.
 func (objs *objects) ownersOf(m *member) []infra.OwnerID {
-	var ids []infra.OwnerID
+	ids := make([]infra.OwnerID, 0, 3)
 	add := func(kind, name string) {
 		if name != "" {
 			ids = append(ids, infra.OwnerID{Cluster: m.cluster, Kind: kind, Name: name})

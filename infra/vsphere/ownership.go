@@ -22,14 +22,44 @@ const minAnchor = 4
 // backup. It holds only in folders where the cluster's own VMs are, except hints
 // that only show that a VM has a name of the cluster.
 func (objs *objects) ownershipHints() []infra.OwnershipHint {
-	folders := objs.foldersOf()
-	var hints []infra.OwnershipHint
-	patterns := map[patternKey]*infra.OwnershipHint{}
-	for _, o := range objs.owners() {
-		for _, f := range append(slices.Sorted(maps.Keys(folders[o.id.Cluster])), anywhere) {
-			for _, shape := range o.shapes() {
+	folders, joins := objs.foldersOf(), objs.joins()
+	owners := make(map[backup.ClusterID][]*owner, len(folders))
+	all := objs.owners()
+	for i := range all {
+		owners[all[i].id.Cluster] = append(owners[all[i].id.Cluster], &all[i])
+		if folders[all[i].id.Cluster] == nil {
+			folders[all[i].id.Cluster] = map[string]location{}
+		}
+	}
+	room := 0
+	for id, in := range folders {
+		room += (len(in)+1)*len(owners[id]) + 4*len(in) + 1
+	}
+	hints := make([]infra.OwnershipHint, 0, room) // they are many, and large
+	for _, id := range slices.SortedFunc(maps.Keys(folders), capi.CompareClusters) {
+		first := len(hints)
+		hints = nameHints(hints, owners[id], folders[id], joins[id])
+		if len(folders[id]) > 0 {
+			hints = append(hints, objs.locationHints(id, folders[id])...)
+		}
+		slices.SortFunc(hints[first:], compareHints)
+	}
+	return hints
+}
+
+// nameHints appends the hints that the names of the owners of one cluster give.
+func nameHints(hints []infra.OwnershipHint, owners []*owner, folders map[string]location, joins []infra.Key) []infra.OwnershipHint {
+	first, patterns := len(hints), map[patternKey]*infra.OwnershipHint{}
+	in := append(slices.Sorted(maps.Keys(folders)), anywhere)
+	places := make([]string, len(in))
+	for i, f := range in {
+		places[i] = where(f)
+	}
+	for _, o := range owners {
+		for _, shape := range o.shapes() {
+			for i, f := range in {
 				if shape.plain {
-					hints = append(hints, o.stem(f))
+					hints = append(hints, o.stem(f, places[i]))
 				} else {
 					o.addPatterns(patterns, f, shape)
 				}
@@ -39,18 +69,13 @@ func (objs *objects) ownershipHints() []infra.OwnershipHint {
 	for _, t := range patterns {
 		hints = append(hints, *t)
 	}
-	joins := objs.joins()
-	for i := range hints {
-		t := &hints[i]
-		t.ByName, t.Expect = true, joins[t.Cluster]
-		if t.Grade == infra.Medium {
-			t.Expect = append([]infra.Key{ownName}, t.Expect...)
+	own := append([]infra.Key{ownName}, joins...)
+	for i := range hints[first:] {
+		t := &hints[first+i]
+		if t.ByName, t.Expect = true, joins; t.Grade == infra.Medium {
+			t.Expect = own
 		}
 	}
-	for id, in := range folders {
-		hints = append(hints, objs.locationHints(id, in)...)
-	}
-	slices.SortFunc(hints, compareHints)
 	return hints
 }
 
@@ -100,12 +125,15 @@ type shape struct {
 }
 
 func (o *owner) shapes() []shape {
-	seen := map[shape]bool{}
+	var seen []shape // nearly always one
 	add := func(os, naming string) {
 		if os = strings.ToLower(os); !isWindows(os) {
 			os = ""
 		}
-		seen[shape{plain: o.naming == "" && os == "" && naming == "", os: os, naming: naming}] = true
+		s := shape{plain: o.naming == "" && os == "" && naming == "", os: os, naming: naming}
+		if !slices.Contains(seen, s) {
+			seen = append(seen, s)
+		}
 	}
 	for _, m := range o.members {
 		if m.machine != nil {
@@ -118,32 +146,40 @@ func (o *owner) shapes() []shape {
 	if len(seen) == 0 {
 		add("", "")
 	}
-	return slices.SortedFunc(maps.Keys(seen), func(a, b shape) int {
+	slices.SortFunc(seen, func(a, b shape) int {
 		return cmp.Or(cmp.Compare(a.os, b.os), cmp.Compare(a.naming, b.naming))
 	})
+	return seen
 }
 
+// What a name shows that an owner gives.
+var (
+	setDetail        = fmt.Sprintf("its name is {owner} + %d characters", naming.SuffixLen)
+	deploymentDetail = fmt.Sprintf("its name is {owner} + a MachineSet's suffix + %d characters", naming.SuffixLen)
+)
+
 // stem ties by the default names, which keys can express.
-func (o *owner) stem(folder string) infra.OwnershipHint {
+func (o *owner) stem(folder, place string) infra.OwnershipHint {
 	t := infra.OwnershipHint{
 		Cluster: o.id.Cluster, Grade: gradeIn(folder), Owner: o.id, ControlPlane: o.controlPlane,
 		// Of owners whose names are cut to the same stem none is the more likely one.
 		Specificity: min(len(o.id.Name), len(naming.Stem(o.id.Name))),
 		Key:         infra.Key{Kind: keyStem1, Value: folder + "/" + naming.Stem(o.id.Name)},
-		Detail:      fmt.Sprintf("its name is %s %s + %d characters, %s", o.id.Kind, o.id.Name, naming.SuffixLen, where(folder)),
+		Detail:      setDetail,
+		Place:       place,
 	}
 	switch o.id.Kind {
 	case "MachineDeployment":
 		if len(o.id.Name) >= naming.MaxName-naming.SuffixLen-1 {
 			// Nothing is left of its MachineSets' suffixes in the names of machines.
-			t.Detail = fmt.Sprintf("its name is that of MachineDeployment %s, cut to %d characters, + %d characters, %s", o.id.Name, len(naming.Stem(o.id.Name)), naming.SuffixLen, where(folder))
+			t.Detail = fmt.Sprintf("its name is that of {owner}, cut to %d characters, + %d characters", len(naming.Stem(o.id.Name)), naming.SuffixLen)
 			break
 		}
 		t.Key = infra.Key{Kind: keyStem2, Value: folder + "/" + o.id.Name}
-		t.Detail = fmt.Sprintf("its name is MachineDeployment %s + a MachineSet's suffix + %d characters, %s", o.id.Name, naming.SuffixLen, where(folder))
+		t.Detail = deploymentDetail
 	case "K0sControlPlane":
 		t.Key = infra.Key{Kind: keyOrdinal, Value: folder + "/" + o.id.Name}
-		t.Detail = fmt.Sprintf("its name is K0sControlPlane %s + a number, %s", o.id.Name, where(folder))
+		t.Detail = "its name is {owner} + a number"
 	}
 	if folder == anywhere { // where the case of a name and its domain do not count
 		t.Key.Value = strings.ToLower(t.Key.Value)
@@ -302,9 +338,10 @@ func endpointKey(folder string, joins infra.Key) infra.Key {
 	return infra.Key{Kind: keyEndpoint, Value: folder + " " + joins.Value}
 }
 
+// compareHints orders the hints of one cluster.
 func compareHints(a, b infra.OwnershipHint) int {
 	return cmp.Or(
-		capi.CompareClusters(a.Cluster, b.Cluster), -cmp.Compare(a.Grade, b.Grade),
+		-cmp.Compare(a.Grade, b.Grade),
 		cmp.Compare(a.Key.Kind, b.Key.Kind), cmp.Compare(a.Key.Value, b.Key.Value),
 		cmp.Compare(a.Within.Value, b.Within.Value), cmp.Compare(a.Pattern, b.Pattern),
 		cmp.Compare(a.Owner.Kind, b.Owner.Kind), cmp.Compare(a.Owner.Name, b.Owner.Name),

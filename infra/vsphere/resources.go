@@ -24,14 +24,7 @@ type thing struct {
 type users struct {
 	first string
 	more  int
-}
-
-// text names the users, the first by its name.
-func (u *users) text() string {
-	if u.more > 0 {
-		return fmt.Sprintf("%s and %d more", u.first, u.more)
-	}
-	return u.first
+	text  string // names the users, the first by its name; complete says it
 }
 
 // user is an object of the backup that names things.
@@ -60,8 +53,18 @@ func (objs *objects) needed() *needed {
 		for i := range objs.members {
 			objs.need.addMember(&objs.members[i])
 		}
+		objs.need.complete()
 	}
 	return objs.need
+}
+
+// complete says of every thing who uses it, once for all that need the thing.
+func (n *needed) complete() {
+	for _, u := range n.things {
+		if u.text = u.first; u.more > 0 {
+			u.text = fmt.Sprintf("%s and %d more", u.first, u.more)
+		}
+	}
 }
 
 // resources lists what must exist for a machine to be replaced.
@@ -69,7 +72,7 @@ func (objs *objects) resources() []infra.Resource {
 	n := objs.needed()
 	list := make([]infra.Resource, 0, len(n.things))
 	for t, by := range n.things {
-		r := infra.Resource{Cluster: t.cluster, Target: t.target, Kind: t.kind, Name: t.name, UsedBy: by.text(), WhenGone: infra.FailsReplacement}
+		r := infra.Resource{Cluster: t.cluster, Target: t.target, Kind: t.kind, Name: t.name, UsedBy: by.text, WhenGone: infra.FailsReplacement}
 		if !t.key.IsZero() {
 			r.Keys = []infra.Key{t.key}
 		}

@@ -87,6 +87,16 @@ func TestAMomentOfTroubleCostsNothing(t *testing.T) {
 	}
 }
 
+// TestAVMThatComesTwice: one that changes while pages are read may be in two of them.
+func TestAVMThatComesTwice(t *testing.T) {
+	v := serve(t, lab.VCenterOptions{Archive: fleetVCenter})
+	whole := one(t, t.Context(), fleet(t), reach(v))
+	l, _ := (&between{method: "ContinueRetrievePropertiesEx", n: 1, bend: instead(`(?s)(<objects>.*?</objects>)`, "$1$1")}).list(t, v)
+	if l.State != infra.Complete || l.Count() != whole.Count() {
+		t.Errorf("%s, %d instances of %d VMs", l.State, l.Count(), whole.Count())
+	}
+}
+
 // TestALostLoginCountsAsFailed: of two logins that may fail one was lost on the way, so
 // one is left; a password that is refused is not tried again.
 func TestALostLoginCountsAsFailed(t *testing.T) {

@@ -18,8 +18,16 @@ type absence struct {
 	why    string // why there are none
 }
 
-// absent says how to see that a Machine has no instance.
+// absent says how to see that a Machine has no instance. Several steps for a machine
+// ask, one after the other.
 func (pl *planner) absent(s *set, m *report.Machine) absence {
+	if pl.looked.machine != m {
+		pl.looked.machine, pl.looked.absence = m, pl.findAbsent(s, m)
+	}
+	return pl.looked.absence
+}
+
+func (pl *planner) findAbsent(s *set, m *report.Machine) absence {
 	id := recordedID(m)
 	scopes := pl.clusterScopes(s.cluster, m)
 	if len(scopes) == 0 || !scopes[0].Identifies(id) {
@@ -35,7 +43,7 @@ func (pl *planner) absent(s *set, m *report.Machine) absence {
 		case what == "":
 			return absence{why: "no machine of its cluster is Healthy in " + p.name + ", so that nothing proves that it would be seen there"}
 		}
-		out.checks = append(out.checks, p.identityCheck(), sees.OrStop("this account does not see "+what+" of the cluster"), p.free(id))
+		out.checks = append(out.checks, p.identityCheck, sees.OrStop("this account does not see "+what+" of the cluster"), p.free(id))
 		if by, ok := p.Tool.(shell.Namer); ok {
 			out.checks = append(out.checks, infrastructureName(m).Then(by.Named(p.Scope)).OrStop("another VM has the name of the machine, or several have it: the controller would delete it with the Machine"))
 			named = ", no VM has its name but one that its controller made"
@@ -87,7 +95,7 @@ func (pl *planner) decide(d *draft, s *set, m *report.Machine, text, why string)
 	look := []shell.Command{manage(m.Namespace, "describe", machines+m.Name), pl.nodesByID(s.cluster)}
 	for _, p := range pl.clusterScopes(s.cluster, m) {
 		if id := recordedID(m); p.Identifies(id) && p.proven() {
-			look = append(look, p.identityCheck().Then(p.Find(p.Scope, id)))
+			look = append(look, p.identityCheck.Then(p.Find(p.Scope, id)))
 		}
 	}
 	d.after(text+" No line does that: "+why+". Decide by hand, when somebody who may see everything there has looked for a VM with the id, for one with the name, and at the Nodes of the cluster; "+pl.onDelete(s.cluster)+".", look...)

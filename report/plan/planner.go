@@ -40,6 +40,10 @@ type planner struct {
 	alike     map[string][]string        // VMs that may be of a cluster, by its key
 
 	// Found out on the way.
+	looked struct { // of absent, for the machine that was asked for last
+		machine *report.Machine
+		absence absence
+	}
 	scopesOf  map[*report.Cluster][]*scope
 	witnesses map[witnessKey]*report.Machine
 	alive     map[*report.Cluster]*report.Machine // of living

@@ -182,7 +182,7 @@ func (pl *planner) poolSize(c *report.Cluster, p *report.Pool, size int64) (shel
 	if !ok || !scopes[0].Identifies(p.Now[0]) {
 		return shell.Command{}, false
 	}
-	return scopes[0].identityCheck().Then(sizer.GroupSize(scopes[0].Scope, p.Now[0]).Prints(fmt.Sprint(size)).OrStop("the group has another size by now: run detect again")), true
+	return scopes[0].identityCheck.Then(sizer.GroupSize(scopes[0].Scope, p.Now[0]).Prints(fmt.Sprint(size)).OrStop("the group has another size by now: run detect again")), true
 }
 
 // freeKubeconfig lets a controller make the kubeconfig of its own kind of control

@@ -15,6 +15,9 @@ type scope struct {
 	*provider // one with a tool
 	shell.Scope
 	name string // as scopeName has it
+	// identityCheck stops at any other scope than the report's; it is empty where commands
+	// can't see at which one they are.
+	identityCheck shell.Command
 }
 
 // at is an instance of the scope, as the tool takes it.
@@ -38,7 +41,10 @@ func (pl *planner) findScopes() {
 		}
 		count[prefix]++
 		at.Variable = fmt.Sprintf("%s_%d", prefix, count[prefix])
-		p := &scope{known, at, scopeName(s)}
+		p := &scope{known, at, scopeName(s), known.Here(at)}
+		if p.proven() {
+			p.identityCheck = p.identityCheck.OrStop("this is not the " + p.Noun + " of the report")
+		}
 		name := known.scopeKey(scopeName(s), s.Account)
 		if pl.scopes[name] != nil {
 			continue // the same scope under another account
@@ -87,16 +93,7 @@ func scopeName(s *report.Scope) string {
 }
 
 // proven reports whether commands can see that they are at the scope.
-func (p *scope) proven() bool { return p.Here(p.Scope).Text() != "" }
-
-// identityCheck stops at any other scope than the report's.
-func (p *scope) identityCheck() shell.Command {
-	c := p.Here(p.Scope)
-	if c.Text() == "" {
-		return c
-	}
-	return c.OrStop("this is not the " + p.Noun + " of the report")
-}
+func (p *scope) proven() bool { return p.identityCheck.Text() != "" }
 
 // sees fails unless whoever asks sees the cluster at the scope, by an instance where
 // one is known, see shell.Tool.Sees.
@@ -139,7 +136,7 @@ func (pl *planner) checkScopes(d *draft) {
 			text += " " + why
 			lines = append(lines, needs)
 		}
-		lines = append(lines, p.identityCheck())
+		lines = append(lines, p.identityCheck)
 	}
 	if len(lines) > 0 {
 		d.before(text, lines...)

@@ -55,7 +55,7 @@ func (pl *planner) oldID(d *draft, c *report.Cluster, m *report.Machine) {
 	}
 	sees, what := v.sees(c, v.Instance)
 	d.before("If it is the machine, and you give it its recorded id again: drain its Node, power the VM off, change the id, and start it. The line that changes it does nothing while the VM runs, or when anything has that id by now.",
-		shell.All(v.identityCheck(), sees.OrStop("this account does not find "+what), v.free(id), v.rename(id)))
+		shell.All(v.identityCheck, sees.OrStop("this account does not find "+what), v.free(id), v.rename(id)))
 	d.before("Start it again.", v.startAs(id))
 }
 
