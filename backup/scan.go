@@ -40,8 +40,9 @@ func (v value) isString() bool { return v.form == formString || v.form == formEs
 // capture is what a scan found, by slot of the plan. It is used again for the
 // next object.
 type capture struct {
-	found [][]value
-	elems []int // elements seen, by array of the plan
+	found  [][]value
+	elems  []int // elements seen, by array of the plan
+	shapes shapes
 }
 
 // at is what a slot of the plan holds, and whether it holds anything.
@@ -78,6 +79,9 @@ type scanner struct {
 	scratch []byte
 	depth   int
 	repeats [512]repeat // see skipMember
+
+	places []place // of values in a document that has a shape, used again for each
+	learnt int     // bytes of all shapes
 }
 
 // scan fills the capture from one document, which must be an object.
@@ -86,6 +90,18 @@ func (s *scanner) scan(p *plan, c *capture, data []byte) error {
 		c.found[i] = c.found[i][:0]
 	}
 	clear(c.elems)
+	if s.recall(c, data) {
+		return nil
+	}
+	err := s.read(p, c, data)
+	if err == nil && !c.shapes.usage.unique() {
+		s.learn(c)
+	}
+	return err
+}
+
+// read fills the capture from a document of a new shape.
+func (s *scanner) read(p *plan, c *capture, data []byte) error {
 	s.data, s.capture, s.depth = data, c, 0
 	i := s.space(0)
 	if s.byte(i) != '{' {

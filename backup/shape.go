@@ -1,0 +1,187 @@
+package backup
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+)
+
+// shape is a document that was scanned by one plan. Objects of a kind are alike: what has
+// the same shape has the same members in the same order, and differs in the content of
+// strings and in numbers only. So the same values are found in it, and comparing with the
+// shape finds them in less time than reading.
+type shape struct {
+	text []byte
+	// after says for each byte of the text that is content of a string, or ends one, and for
+	// the first of a number, where the text goes on behind. It is 0 for all other bytes,
+	// inside of an escape, and in the names of members, which have to be the same.
+	after  []uint16
+	values []shapeValue // what was found, by slot
+	bounds []bound      // where those begin and end, in order
+	elems  []int        // as in the capture
+}
+
+type shapeValue struct {
+	slot, elem int
+	form       form
+}
+
+// bound is where a value begins or ends in the text.
+type bound struct {
+	at, value int
+	end       bool
+}
+
+// place is where a value is in a document that has a shape.
+type place struct {
+	start, end int
+	escaped    bool // it is a string that is not plain
+}
+
+// Bounds on what is kept: shapes of a plan, bytes of a text, and of all texts.
+const (
+	maxShapes    = 8
+	maxShape     = 32 << 10
+	maxAllShapes = 2 << 20
+)
+
+// shapes are those of the documents that one plan met last.
+type shapes struct {
+	known []*shape
+	usage usage
+}
+
+// recall fills the capture with what is in the data, if that has the shape of a document
+// that was scanned.
+func (s *scanner) recall(c *capture, data []byte) bool {
+	known := c.shapes.known
+	for k, h := range known {
+		if !s.compare(h, data) {
+			continue
+		}
+		known[0], known[k] = h, known[0] // the next is most likely like this one
+		copy(c.elems, h.elems)
+		for i, v := range h.values {
+			found := value{elem: v.elem, form: v.form}
+			if v.form != formTrue && v.form != formFalse {
+				at := s.places[i]
+				found.raw = data[at.start:at.end]
+				if at.escaped {
+					found.form = formEscaped
+				}
+			}
+			c.found[v.slot] = append(c.found[v.slot], found)
+		}
+		c.shapes.usage.hits++
+		return true
+	}
+	return false
+}
+
+// compare reports whether data has a shape, and notes the bounds of its values.
+func (s *scanner) compare(h *shape, data []byte) bool {
+	s.data = data
+	s.places = slices.Grow(s.places[:0], len(h.values))[:len(h.values)]
+	text, bounds := h.text, h.bounds
+	at, i := 0, 0
+	for {
+		for at+16 <= len(text) && i+16 <= len(data) && word(text, at) == word(data, i) && word(text, at+8) == word(data, i+8) {
+			at, i = at+16, i+16
+		}
+		for at < len(text) && i < len(data) && text[at] == data[i] {
+			at, i = at+1, i+1
+		}
+		// The end of a string that is cut off here comes with its rest.
+		for len(bounds) > 0 && (bounds[0].at < at || bounds[0].at == at && !bounds[0].end) {
+			if b := bounds[0]; b.end {
+				s.places[b.value].end = b.at + i - at
+			} else {
+				s.places[b.value] = place{start: b.at + i - at}
+			}
+			bounds = bounds[1:]
+		}
+		if at == len(text) || i == len(data) {
+			return at == len(text) && i == len(data)
+		}
+		next, err := int(h.after[at]), error(nil)
+		switch {
+		case next == 0:
+			return false
+		case text[next-1] == '"':
+			var plain bool
+			if i, plain, err = s.text(i); !plain && len(bounds) > 0 && bounds[0].at == next-1 {
+				s.places[bounds[0].value].escaped = true
+			}
+		default:
+			i, err = s.number(i)
+		}
+		if at = next; err != nil {
+			return false
+		}
+	}
+}
+
+func word(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i:]) }
+
+// learn keeps the shape of the document that was scanned last, for recall. Where there is
+// no more room, it takes that of a shape that nothing had lately.
+func (s *scanner) learn(c *capture) {
+	own := &c.shapes
+	own.usage.misses++
+	if len(s.data) > maxShape {
+		return
+	}
+	var h *shape
+	if len(own.known) < maxShapes && s.learnt+len(s.data) <= maxAllShapes {
+		h = new(shape)
+		own.known = append(own.known, h)
+	} else if len(own.known) > 0 {
+		h = own.known[len(own.known)-1]
+	} else {
+		return
+	}
+	copy(own.known[1:], own.known)
+	own.known[0] = h
+	s.learnt += len(s.data) - len(h.text)
+	h.text, h.elems = append(h.text[:0], s.data...), append(h.elems[:0], c.elems...)
+	h.values, h.bounds = h.values[:0], h.bounds[:0]
+	for slot, values := range c.found {
+		for _, v := range values {
+			if v.form != formTrue && v.form != formFalse {
+				start, i := cap(s.data)-cap(v.raw), len(h.values)
+				h.bounds = append(h.bounds, bound{start, i, false}, bound{start + len(v.raw), i, true})
+			}
+			h.values = append(h.values, shapeValue{slot, v.elem, v.form})
+		}
+	}
+	slices.SortStableFunc(h.bounds, func(a, b bound) int { return cmp.Compare(a.at, b.at) })
+	s.learnText(h)
+}
+
+// learnText fills after. The name of a member may differ behind a quote in it, as names of
+// elements do that Kubernetes notes with the managers of fields: it is none that is wanted.
+func (s *scanner) learnText(h *shape) {
+	h.after = append(h.after[:0], make([]uint16, len(h.text))...)
+	for i := 0; i < len(h.text); i++ {
+		switch c := h.text[i]; {
+		case c == '"':
+			end, _, _ := s.text(i + 1) // it is JSON
+			differs := s.byte(s.space(end)) != ':'
+			for i++; i < end; i++ {
+				if differs {
+					h.after[i] = uint16(end)
+				}
+				if h.text[i] == '\\' {
+					differs = differs || h.text[i+1] == '"'
+					next, _ := s.escape(i)
+					i = next - 1
+				}
+			}
+			i--
+		case c == '-' || '0' <= c && c <= '9':
+			end, _ := s.number(i)
+			h.after[i] = uint16(end)
+			i = end - 1
+		}
+	}
+}
