@@ -73,7 +73,6 @@ func (Tool) Find(s shell.Scope, id string) shell.Command {
 		Then(shell.Line(shell.Raw(`printf '%s\n' "$IDS" | sed -n`), "/^"+id+"$/p"))
 }
 
-// Show prints all of a server.
 // Named takes a server for CAPO's when it has a port that is named after it: CAPO makes
 // the ports of its servers so, and nobody else does.
 func (Tool) Named(s shell.Scope) shell.Command {
@@ -82,6 +81,7 @@ func (Tool) Named(s shell.Scope) shell.Command {
 	return servers.Then(shell.Empty("IDS").Or(ports.Then(shell.Has("PORTS", shell.Raw(`"${NAME:?}-"`)))))
 }
 
+// Show prints all of a server.
 func (Tool) Show(i shell.Instance) shell.Command { return line(i.Scope, "server", "show", i.ID) }
 
 // Same looks for the server in the project of the report.
