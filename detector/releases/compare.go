@@ -101,11 +101,14 @@ func (c *Collector) compare(desired, live Object, managed []byte, ignore []strin
 	if err != nil {
 		return nil, errors.New("the live object is none of its type")
 	}
-	nulls, declared := t.Schema != nil && hasNulls(desired), desired
+	declared := desired
+	d, err := c.form(desired, t, known)
+	lacking := known == nil || err != nil || lacks(desired, d)
+	nulls := lacking && t.Schema != nil && hasNulls(desired)
 	if nulls && known != nil {
 		declared = bare(desired)
+		d, err = c.form(declared, t, known)
 	}
-	d, err := c.form(declared, t, known)
 	if err != nil {
 		return nil, errors.New("the manifest's object is none of its type")
 	}
@@ -116,7 +119,7 @@ func (c *Collector) compare(desired, live Object, managed []byte, ignore []strin
 	if kindName == "Pod" {
 		tolerating(d, l)
 	}
-	m := merger{kind: kindName, t: t, known: known, live: l, scaled: c.scaled[describe(live)], raw: desired, full: d, nulls: nulls}
+	m := merger{kind: kindName, t: t, known: known, live: l, scaled: c.scaled[describe(live)], raw: desired, full: d, lacking: lacking, nulls: nulls}
 	m.owners, m.unknown = ownersOf(managed, false), len(managed) == 0
 	out, err := m.outcome(desired, d)
 	if err == nil && len(out.changes) > 0 && m.owners == nil && !m.unknown {
@@ -194,6 +197,7 @@ type merger struct {
 	ignore  []string // JSON pointers
 	scaled  bool     // an autoscaler sets its replicas
 	raw     Object   // the manifest's
+	lacking bool     // what is compared of raw lacks some of it
 	nulls   bool     // raw has some
 	full    Object   // what is desired, with the zero values that the manifest declares
 }
@@ -266,7 +270,7 @@ func (m *merger) dropped(desired *typed.TypedValue) (*fieldpath.Set, error) {
 // if that changes anything, without them, as Flux does.
 func (m *merger) outcome(desired, d Object) (*outcome, error) {
 	zeros := m.nulls
-	if m.known != nil {
+	if m.known != nil && m.lacking {
 		full, more := m.withZeros(desired, d, m.t.TypeRef, "")
 		m.full, zeros = full.(Object), zeros || more
 	}
