@@ -1,17 +1,12 @@
 package releases
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/wI2L/jsondiff"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
@@ -101,11 +96,14 @@ func (c *Collector) compare(desired, live Object, managed []byte, ignore []strin
 	if err != nil {
 		return nil, errors.New("the live object is none of its type")
 	}
-	nulls, declared := t.Schema != nil && hasNulls(desired), desired
+	declared := desired
+	d, err := c.form(desired, t, known)
+	lacking := known == nil || err != nil || lacks(desired, d)
+	nulls := lacking && t.Schema != nil && hasNulls(desired)
 	if nulls && known != nil {
 		declared = bare(desired)
+		d, err = c.form(declared, t, known)
 	}
-	d, err := c.form(declared, t, known)
 	if err != nil {
 		return nil, errors.New("the manifest's object is none of its type")
 	}
@@ -116,7 +114,7 @@ func (c *Collector) compare(desired, live Object, managed []byte, ignore []strin
 	if kindName == "Pod" {
 		tolerating(d, l)
 	}
-	m := merger{kind: kindName, t: t, known: known, live: l, scaled: c.scaled[describe(live)], raw: desired, full: d, nulls: nulls}
+	m := merger{kind: kindName, t: t, known: known, live: l, scaled: c.scaled[describe(live)], raw: desired, full: d, lacking: lacking, nulls: nulls}
 	m.owners, m.unknown = ownersOf(managed, false), len(managed) == 0
 	out, err := m.outcome(desired, d)
 	if err == nil && len(out.changes) > 0 && m.owners == nil && !m.unknown {
@@ -127,17 +125,7 @@ func (c *Collector) compare(desired, live Object, managed []byte, ignore []strin
 		return nil, err
 	}
 	if (known != nil || unknownTypes[kindName]) && len(out.changes) > 0 {
-		helms := refusal(kindName, l, out.merged, out.changes, false)
-		if out.refused = helms; out.applied != nil {
-			seen := slices.DeleteFunc(slices.Clone(out.changes), func(c Change) bool { return c.Unseen })
-			out.refused = cmp.Or(refusal(kindName, l, out.applied, seen, false), helms)
-		}
-		out.applies = helms == ""
-		done := slices.DeleteFunc(slices.Clone(out.changes), func(c Change) bool { return c.stays })
-		out.passes = refusal(kindName, l, out.merged, done, true) == ""
-		if strings.HasPrefix(out.refused, "two ports") {
-			out.changes = byName(out.changes, l, d, m.owners)
-		}
+		m.refuse(out, d)
 	}
 	if len(ignore) > 0 {
 		if out, err = m.setAside(out, desired, d, ignore); err != nil {
@@ -149,6 +137,21 @@ func (c *Collector) compare(desired, live Object, managed []byte, ignore []strin
 		out.added = m.added(out.changes)
 	}
 	return out, nil
+}
+
+// refuse says what no API server accepts: of Flux's merge, of Helm's and of Helm's apply.
+func (m *merger) refuse(out *outcome, d Object) {
+	helms := refusal(m.kind, m.live, out.merged, out.changes, false)
+	if out.refused = helms; out.applied != nil {
+		seen := slices.DeleteFunc(slices.Clone(out.changes), func(c Change) bool { return c.Unseen })
+		out.refused = cmp.Or(refusal(m.kind, m.live, out.applied, seen, false), helms)
+	}
+	out.applies = helms == ""
+	done := slices.DeleteFunc(slices.Clone(out.changes), func(c Change) bool { return c.stays })
+	out.passes = refusal(m.kind, m.live, out.merged, done, true) == ""
+	if strings.HasPrefix(out.refused, "two ports") {
+		out.changes = byName(out.changes, m.live, d, m.owners)
+	}
 }
 
 // setAside leaves out what rules ignore: the report does, no server and no Helm.
@@ -194,6 +197,7 @@ type merger struct {
 	ignore  []string // JSON pointers
 	scaled  bool     // an autoscaler sets its replicas
 	raw     Object   // the manifest's
+	lacking bool     // what is compared of raw lacks some of it
 	nulls   bool     // raw has some
 	full    Object   // what is desired, with the zero values that the manifest declares
 }
@@ -266,7 +270,7 @@ func (m *merger) dropped(desired *typed.TypedValue) (*fieldpath.Set, error) {
 // if that changes anything, without them, as Flux does.
 func (m *merger) outcome(desired, d Object) (*outcome, error) {
 	zeros := m.nulls
-	if m.known != nil {
+	if m.known != nil && m.lacking {
 		full, more := m.withZeros(desired, d, m.t.TypeRef, "")
 		m.full, zeros = full.(Object), zeros || more
 	}
@@ -305,113 +309,4 @@ func (m *merger) changed(desired Object, zeros bool) (*outcome, error) {
 	}
 	changes, err := m.patch(m.live, merged)
 	return &outcome{changes: changes, merged: merged}, err
-}
-
-// patch is Flux's from the live object, or from what it makes of that: of the metadata what
-// is missing or different among labels and annotations, then all else.
-func (m *merger) patch(live, merged Object) ([]Change, error) {
-	if equal(merged, live) {
-		return nil, nil
-	}
-	live, merged = without(live, m.ignore), without(merged, m.ignore)
-	meta := func(o Object) Object { return Object{"metadata": o["metadata"]} }
-	rest := func(o Object) Object {
-		out := Object{}
-		for k, v := range o {
-			if k != "metadata" && k != "status" {
-				out[k] = v
-			}
-		}
-		return out
-	}
-	first, err := difference(meta(live), meta(merged))
-	if err != nil {
-		return nil, err
-	}
-	second, err := difference(rest(live), rest(merged))
-	if err != nil {
-		return nil, err
-	}
-	first = slices.DeleteFunc(first, func(o jsondiff.Operation) bool { return o.Type == jsondiff.OperationRemove })
-	var out []Change
-	for _, o := range append(first, second...) {
-		c := Change{Op: o.Type, Pointer: o.Path, Path: readable(o.Path, live, merged), Desired: plain(o.Value), Live: plain(o.OldValue)}
-		if c.Desired == nil && c.Op != jsondiff.OperationRemove {
-			c.Desired = json.RawMessage("null") // which is a value
-		}
-		c.Owners = authors(m.owners, live, o)
-		c.stays, c.unapplied = m.stays(&c)
-		c.unknown = m.unknown && o.Type != jsondiff.OperationAdd
-		switch {
-		case m.scaled && c.Pointer == "/spec/replicas":
-			c.Benign = byAutoscaler
-		case m.kind == "ClusterRole" && strings.HasPrefix(c.Pointer, "/rules") && at(live, "aggregationRule") != nil:
-			c.Benign = "aggregated by the controller"
-		}
-		out = append(out, c)
-	}
-	return out, nil
-}
-
-func difference(live, merged Object) (jsondiff.Patch, error) {
-	if equal(live, merged) {
-		return nil, nil
-	}
-	p, err := jsondiff.Compare(live, merged, jsondiff.Rationalize(), jsondiff.UnmarshalFunc(exactly))
-	if err != nil {
-		return nil, errors.New("it can't be compared")
-	}
-	return p, nil
-}
-
-// exactly keeps integers that no float64 has: else two of them could be the same.
-func exactly(body []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.UseNumber()
-	return d.Decode(into)
-}
-
-// byName compares ports that the API server refuses to have twice by their names.
-func byName(changes []Change, live, desired Object, owners []ownership) []Change {
-	var out []Change
-	for i, p := range list(live, "spec", "ports") {
-		for _, want := range list(desired, "spec", "ports") {
-			if at(p, "name") != at(want, "name") || at(p, "name") == nil {
-				continue
-			}
-			for _, k := range []string{"port", "protocol", "targetPort", "nodePort"} {
-				if w, is := at(want, k), at(p, k); w != nil && !equal(w, is) {
-					pointer := fmt.Sprintf("/spec/ports/%d/%s", i, k)
-					out = append(out, Change{Op: "replace", Pointer: pointer, Path: readable(pointer, live), Desired: plain(w), Live: plain(is), Owners: who(owners, live, pointer)})
-				}
-			}
-		}
-	}
-	if len(out) == 0 {
-		return changes
-	}
-	return out
-}
-
-// plain is a value with its numbers as JSON decodes them, where these are exact.
-func plain(v any) any {
-	switch v := v.(type) {
-	case int64:
-		return float64(v)
-	case json.Number:
-		f, err := v.Float64()
-		if err != nil || f == math.Trunc(f) && strconv.FormatFloat(f, 'f', -1, 64) != v.String() {
-			return v
-		}
-		return f
-	case map[string]any:
-		for k, e := range v {
-			v[k] = plain(e)
-		}
-	case []any:
-		for i, e := range v {
-			v[i] = plain(e)
-		}
-	}
-	return v
 }

@@ -50,7 +50,7 @@ var unsetMeans = map[string]any{
 	"httpGet.path":                                     "/",
 	"fieldRef.apiVersion":                              "v1",
 	"ports.protocol":                                   "TCP",
-	"spec.type":                                        "ClusterIP",
+	"Service spec.type":                                "ClusterIP",
 	"spec.sessionAffinity":                             "None",
 	"spec.internalTrafficPolicy":                       "Cluster",
 	"clientIP.timeoutSeconds":                          int64(10800),
@@ -193,19 +193,21 @@ func (m *merger) cleared(raw, desired, merged any, of schema.TypeRef, around str
 			e, has := is[k]
 			means, defaulted := d[k]
 			defaulted = defaulted && !hollow(means)
-			if !has || e == nil || v == nil && (defaulted || m.known != nil && emptied[k] && hollow(e)) {
+			if !has || e == nil || v == nil && !defaulted && m.known != nil && emptied[k] && hollow(e) {
 				continue
 			}
-			if v != nil {
+			if v == nil && defaulted {
+				v = means
+			} else if v != nil {
 				next := a.Map.ElementType
 				if f, known := a.Map.FindField(k); known {
 					next = f.Type
 				}
 				v = m.cleared(v, d[k], e, next, k)
-				if equal(v, e) {
-					continue
-				}
 			} else if _, keeps := unset(m.kind, around, k, d); keeps && m.known != nil {
+				continue
+			}
+			if v != nil && equal(v, e) {
 				continue
 			}
 			if out == nil {

@@ -109,6 +109,30 @@ func (m *merger) withZeros(raw, form any, of schema.TypeRef, around string) (any
 	return form, false
 }
 
+// lacks reports whether a form lacks something of what is declared.
+func lacks(raw, form any) bool {
+	switch r := raw.(type) {
+	case map[string]any:
+		f, ok := form.(map[string]any)
+		if !ok {
+			return true
+		}
+		for k, v := range r {
+			if e, has := f[k]; !has || v == nil || lacks(v, e) {
+				return true
+			}
+		}
+	case []any:
+		f, _ := form.([]any)
+		for i := range min(len(r), len(f)) {
+			if lacks(r[i], f[i]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // declaredZero is what the API server makes of a declared zero value or null, or nil if it is
 // nothing, or what the server has chosen.
 func (m *merger) declaredZero(v any, around, field string, beside map[string]any) any {
