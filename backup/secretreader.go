@@ -227,10 +227,7 @@ func (r *secretReader) finish(l *loading) {
 
 // take hands the Secrets over and forgets them.
 func (r *secretReader) take() *Secrets {
-	s := &Secrets{list: make([]Secret, len(r.list))}
-	for i := range r.list {
-		s.list[i] = r.list[i].Secret
-	}
+	s := &Secrets{list: r.list}
 	r.list, r.data, r.ofRule = nil, nil, nil
 	return s
 }
