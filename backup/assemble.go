@@ -159,7 +159,11 @@ func (a *assembly) readControlPlanes() {
 }
 
 func (a *assembly) readGroups() {
-	s := a.snapshot
+	s, n := a.snapshot, 0
+	for _, g := range groupKinds {
+		n += g.kind.In(s).Len()
+	}
+	s.Groups = make([]Group, 0, n)
 	for _, g := range groupKinds {
 		for r := range g.kind.In(s).All() {
 			name := clusterName(&r.Meta, r.Data.Cluster)

@@ -90,11 +90,14 @@ func (s *scanner) scan(p *plan, c *capture, data []byte) error {
 		c.found[i] = c.found[i][:0]
 	}
 	clear(c.elems)
+	if c.shapes.usage.unique() {
+		return s.read(p, c, data)
+	}
 	if s.recall(c, data) {
 		return nil
 	}
 	err := s.read(p, c, data)
-	if err == nil && !c.shapes.usage.unique() {
+	if err == nil {
 		s.learn(c)
 	}
 	return err

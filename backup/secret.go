@@ -47,7 +47,7 @@ func (s Sensitive) MarshalText() ([]byte, error) { return []byte(redacted), nil 
 // Secrets are the credentials that were found, beside the Snapshot and never
 // part of it. They are to be dropped when listing is done.
 type Secrets struct {
-	list []Secret // sorted by backup, namespace, name
+	list []*keptSecret // sorted by backup, namespace, name
 }
 
 // Named is the Secret of that name, or nil.
@@ -56,13 +56,13 @@ func (s *Secrets) Named(backup int, namespace, name string) *Secret {
 		return nil
 	}
 	want := Meta{Backup: backup, Namespace: namespace, Name: name}
-	i, ok := slices.BinarySearchFunc(s.list, want, func(have Secret, want Meta) int {
+	i, ok := slices.BinarySearchFunc(s.list, want, func(have *keptSecret, want Meta) int {
 		return compareNames(&have.Meta, &want)
 	})
 	if !ok {
 		return nil
 	}
-	return &s.list[i]
+	return &s.list[i].Secret
 }
 
 // All walks the Secrets in the order of backup, namespace and name.
@@ -72,7 +72,7 @@ func (s *Secrets) All() iter.Seq[*Secret] {
 			return
 		}
 		for i := range s.list {
-			if !yield(&s.list[i]) {
+			if !yield(&s.list[i].Secret) {
 				return
 			}
 		}
@@ -82,7 +82,9 @@ func (s *Secrets) All() iter.Seq[*Secret] {
 // Drop forgets all Secrets. What they were copied to is the copier's to forget.
 func (s *Secrets) Drop() {
 	if s != nil {
-		clear(s.list)
+		for _, secret := range s.list {
+			*secret = keptSecret{}
+		}
 		s.list = nil
 	}
 }

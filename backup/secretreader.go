@@ -25,7 +25,7 @@ type secretReader struct {
 	memory  *memory
 	use     usage
 	meta    metaUsage
-	list    []keptSecret
+	list    []*keptSecret
 	// Used again for each Secret: what is kept of it, what one rule wants, and what a
 	// value was decoded into.
 	data, ofRule map[string]Sensitive
@@ -133,7 +133,7 @@ func (r *secretReader) read(e *entry, s *scanner) error {
 	if !fits {
 		return named
 	}
-	kept := keptSecret{form: e.Form}
+	kept := &keptSecret{form: e.Form}
 	if len(r.data) > 0 { // of most nothing matters but that they are there
 		kept.Data = maps.Clone(r.data)
 	}
@@ -199,7 +199,7 @@ func (r *secretReader) value(key string) (Sensitive, error) {
 
 // finish keeps one copy of each Secret, as for other objects.
 func (r *secretReader) finish(l *loading) {
-	slices.SortStableFunc(r.list, func(a, b keptSecret) int {
+	slices.SortStableFunc(r.list, func(a, b *keptSecret) int {
 		if c := compareNames(&a.Meta, &b.Meta); c != 0 {
 			return c
 		}
@@ -211,12 +211,12 @@ func (r *secretReader) finish(l *loading) {
 			kept = append(kept, s)
 			continue
 		}
-		best := &kept[len(kept)-1]
+		best := kept[len(kept)-1]
 		path := archive.Path(secretResource, s.form, s.Namespace, s.Name)
 		switch {
 		case best.form == s.form:
 			l.problem(s.Backup, path, pathTwice)
-			*best = s
+			kept[len(kept)-1] = s
 		case best.UID != s.UID:
 			l.problem(s.Backup, path, otherUID)
 		}
@@ -227,10 +227,7 @@ func (r *secretReader) finish(l *loading) {
 
 // take hands the Secrets over and forgets them.
 func (r *secretReader) take() *Secrets {
-	s := &Secrets{list: make([]Secret, len(r.list))}
-	for i := range r.list {
-		s.list[i] = r.list[i].Secret
-	}
+	s := &Secrets{list: r.list}
 	r.list, r.data, r.ofRule = nil, nil, nil
 	return s
 }

@@ -85,6 +85,9 @@ func (s *scanner) compare(h *shape, data []byte) bool {
 	text, bounds := h.text, h.bounds
 	at, i := 0, 0
 	for {
+		for at+64 <= len(text) && i+64 <= len(data) && string(text[at:at+64]) == string(data[i:i+64]) {
+			at, i = at+64, i+64
+		}
 		for at+16 <= len(text) && i+16 <= len(data) && word(text, at) == word(data, i) && word(text, at+8) == word(data, i+8) {
 			at, i = at+16, i+16
 		}

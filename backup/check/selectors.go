@@ -68,8 +68,11 @@ func overlaps(e *examination) []Finding {
 		}
 		for i := range e.Groups {
 			g := &e.Groups[i]
+			if g.Kind != kind {
+				continue
+			}
 			s, ok := parseSelector(g.Selector)
-			if g.Kind != kind || !ok {
+			if !ok {
 				continue
 			}
 			own := name(kind, g.Namespace, g.Name)
