@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync/atomic"
 )
 
 // Garbage that may lie beside what a run holds. Go's own rule, as much as is held, is
@@ -12,7 +13,13 @@ import (
 const (
 	freeGarbage = 48 << 20 // bytes
 	mostGarbage = 33       // percent of what is held, where that is more
+	listing     = 50       // percent, at most, once servers are listed
 )
+
+// sparing is set once servers are listed: nearly nothing is kept of what they answer, and
+// what is allocated for it would lie about beside the little that a run of a small backup
+// holds.
+var sparing atomic.Bool
 
 // collectSooner holds a run to that rule, unless the operator has set one. After each
 // collection the finalizer of an object that nothing refers to sets when the next begins.
@@ -26,6 +33,9 @@ func collectSooner() {
 	adjust = func(c *cycle) {
 		metrics.Read(held)
 		next := int(min(100, max(mostGarbage, freeGarbage*100/max(held[0].Value.Uint64(), 1))))
+		if sparing.Load() {
+			next = min(next, listing)
+		}
 		if was := debug.SetGCPercent(next); was != ours {
 			debug.SetGCPercent(was) // somebody has set his own for a while, as readReleases does
 		} else {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -202,7 +201,10 @@ func (v *vcenter) eachUntil(ctx context.Context, kinds []string, specs []types.P
 		return fmt.Errorf("creating a view: %w", err)
 	}
 	visited, uncounted := v.viewed(ctx, cv)
-	all, seen := len(visited), 0
+	all, seen := 0, 0
+	for _, ids := range visited {
+		all += len(ids)
+	}
 	err = v.pagesUntil(ctx, []types.PropertyFilterSpec{{
 		ObjectSet: []types.ObjectSpec{{
 			Obj: cv.Reference(), Skip: types.NewBool(true),
@@ -225,21 +227,38 @@ func (v *vcenter) eachUntil(ctx context.Context, kinds []string, specs []types.P
 	if err != nil {
 		return err
 	}
-	maps.DeleteFunc(still, func(o types.ManagedObjectReference, _ bool) bool {
-		was, before := visited[o]
-		return was || !before
-	})
-	if n := len(still); n > 0 {
+	n := 0
+	for kind, ids := range still {
+		for id := range ids {
+			if was, before := visited[kind][id]; before && !was {
+				n++
+			}
+		}
+	}
+	if n > 0 {
 		return fmt.Errorf("it left out %d of %d", n, all)
 	}
 	return nil
 }
 
-// leftOut reports whether some object of a view was not visited.
-func leftOut(visited map[types.ManagedObjectReference]bool) bool {
-	for _, was := range visited {
-		if !was {
-			return true
+// visits are objects by type and managed object id, and whether a page had them: there may
+// be very many.
+type visits map[string]map[string]bool
+
+func (v visits) note(o types.ManagedObjectReference, had bool) {
+	if v[o.Type] == nil {
+		v[o.Type] = map[string]bool{}
+	}
+	v[o.Type][o.Value] = had
+}
+
+// leftOut reports whether no page had some object of a view.
+func leftOut(all visits) bool {
+	for _, ids := range all {
+		for _, had := range ids {
+			if !had {
+				return true
+			}
 		}
 	}
 	return false
@@ -247,8 +266,8 @@ func leftOut(visited map[types.ManagedObjectReference]bool) bool {
 
 // viewed are the objects of a view, in one answer, none of them visited. The map is there
 // beside an error, too.
-func (v *vcenter) viewed(ctx context.Context, cv *view.ContainerView) (map[types.ManagedObjectReference]bool, error) {
-	all := map[types.ManagedObjectReference]bool{}
+func (v *vcenter) viewed(ctx context.Context, cv *view.ContainerView) (visits, error) {
+	all := visits{}
 	var res *types.RetrievePropertiesExResponse
 	err := v.retry.Do(ctx, func() (err error) {
 		res, err = methods.RetrievePropertiesEx(ctx, v.Client, &types.RetrievePropertiesEx{
@@ -265,14 +284,8 @@ func (v *vcenter) viewed(ctx context.Context, cv *view.ContainerView) (map[types
 	}
 	if r := res.Returnval; r != nil && len(r.Objects) == 1 && r.Objects[0].Obj == cv.Reference() && len(r.Objects[0].PropSet) == 1 {
 		if refs, ok := r.Objects[0].PropSet[0].Val.(types.ArrayOfManagedObjectReference); ok {
-			all = make(map[types.ManagedObjectReference]bool, len(refs.ManagedObjectReference))
-			kind := "" // one text for the many that are alike
 			for _, r := range refs.ManagedObjectReference {
-				if r.Type != kind {
-					kind = r.Type
-				}
-				r.Type = kind
-				all[r] = false
+				all.note(r, false)
 			}
 			return all, nil
 		}
@@ -282,7 +295,7 @@ func (v *vcenter) viewed(ctx context.Context, cv *view.ContainerView) (map[types
 
 // pages retrieves properties until vCenter says that there is no more.
 func (v *vcenter) pages(ctx context.Context, specs []types.PropertyFilterSpec, visit func(types.ObjectContent)) error {
-	return v.pagesUntil(ctx, specs, map[types.ManagedObjectReference]bool{}, func(o types.ObjectContent) error {
+	return v.pagesUntil(ctx, specs, visits{}, func(o types.ObjectContent) error {
 		visit(o)
 		return nil
 	})
@@ -292,13 +305,13 @@ func (v *vcenter) pages(ctx context.Context, specs []types.PropertyFilterSpec, v
 // once, and notes it: one that changes while pages are read can come twice. After a page
 // that was lost on the way nobody knows which one the token is for, so the listing begins
 // again.
-func (v *vcenter) pagesUntil(ctx context.Context, specs []types.PropertyFilterSpec, visited map[types.ManagedObjectReference]bool, visit func(types.ObjectContent) error) error {
+func (v *vcenter) pagesUntil(ctx context.Context, specs []types.PropertyFilterSpec, visited visits, visit func(types.ObjectContent) error) error {
 	return v.retry.Do(ctx, func() error {
 		return v.pagesOnce(ctx, specs, func(o types.ObjectContent) error {
-			if visited[o.Obj] {
+			if visited[o.Obj.Type][o.Obj.Value] {
 				return nil
 			}
-			visited[o.Obj] = true
+			visited.note(o.Obj, true)
 			return visit(o)
 		})
 	})
