@@ -70,11 +70,7 @@ func (ix *index) settle(c *expectedMachine, rows []machineRow) {
 		}
 	}
 	v.Finds = f.finds(&v)
-	for _, b := range c.Blockers {
-		if v.Blocked == "" && ix.scopes.shows(ix.scopes.byTarget[c.Home.Target], b.Key) {
-			v.Blocked = b.Why
-		}
-	}
+	ix.block(c, &v)
 	c.verdict = v
 	if v.Instance == nil || !c.listed() {
 		return
@@ -85,6 +81,20 @@ func (ix *index) settle(c *expectedMachine, rows []machineRow) {
 				c.matched, one.matchedBy = one, c
 				c.verdict.Scope = ix.seenAt(one, c.Home.Target)
 			}
+		}
+	}
+}
+
+// block says what was found of all that keeps the machine's controller from it.
+func (ix *index) block(c *expectedMachine, v *Verdict) {
+	for _, b := range c.Blockers {
+		if !ix.scopes.shows(ix.scopes.byTarget[c.Home.Target], b.Key) {
+			continue
+		}
+		if b.Making {
+			v.Unmakeable = cmp.Or(v.Unmakeable, b.Why)
+		} else {
+			v.Blocked = cmp.Or(v.Blocked, b.Why)
 		}
 	}
 }

@@ -91,6 +91,7 @@ type Verdict struct {
 	Warnings        []Warning
 	Finds           Finds  // what the machine's controller takes for its instance after the restore
 	Blocked         string // why the machine's controller does nothing for it: an [infra.Blocker] that was found
+	Unmakeable      string // likewise, why it can make no instance for it
 }
 
 // Finds is what a machine's controller takes for its instance after a restore. It is a

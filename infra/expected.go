@@ -78,6 +78,9 @@ type ExpectedMachine struct {
 type Blocker struct {
 	Key Key    // among the Probes of the target of Home
 	Why string // in a sentence without its full stop
+	// Making says that it keeps the controller only from making an instance: one that is
+	// there it takes all the same.
+	Making bool
 }
 
 // Exclusion is for instances with the key: they are known, and nobody's machine, as a

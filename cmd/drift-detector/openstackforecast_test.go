@@ -71,6 +71,24 @@ func TestOpenStackTwoPortsOfOneName(t *testing.T) {
 	o.foretells(t, osGone, report.NewInstanceNeverJoins, "")
 }
 
+// Nova gives a port to one server: where another one has that of a machine, none can be
+// made for the machine, and one that has its name is taken over all the same.
+func TestOpenStackPortOfAnotherServer(t *testing.T) {
+	t.Parallel()
+	w, cloud := openstackFleet(t, openstacklab.Options{})
+	const other = "11111111-1111-4111-8111-111111111111"
+	cloud.Like(osLiving, "spare", other, false)
+	cloud.Edit("ports", func(p openstacklab.Object) bool {
+		if name := p["name"]; name == osLiving+"-0" || name == osGone+"-0" {
+			p["device_id"] = other
+		}
+		return true
+	})
+	o := w.withoutNodes()
+	o.foretells(t, osGone, report.Stuck, "attached to another server")
+	o.foretells(t, osLiving, report.Adopted, "")
+}
+
 // pausedObjects gives objects of a name the annotation.
 func (w *world) pausedObjects(name string, resources ...string) {
 	for _, resource := range resources {

@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -165,7 +166,7 @@ func (f *facts) cannotBeMade() string {
 	if secret, missing := f.cluster.index.in.Secrets.Missing[f.machine.UID]; missing {
 		return "its bootstrap data is not in the backup (Secret " + secret + ")"
 	}
-	return f.cluster.gone(f.machine.UID)
+	return cmp.Or(f.cluster.gone(f.machine.UID), f.verdict.Unmakeable)
 }
 
 // gone returns what is gone of all that an instance is made with from an object, a

@@ -208,7 +208,7 @@ func (c *cloudEntry) ignored() (warnings []string) {
 		warnings = append(warnings, "verify: false is not followed: certificates are checked; --insecure-skip-verify turns that off")
 	}
 	if c.CACert != "" {
-		warnings = append(warnings, "cacert names a file, which is not opened; the CA is taken from member "+caKey+" of the Secret")
+		warnings = append(warnings, "cacert is not followed, as no file is opened; the CA is taken from member "+caKey+" of the Secret")
 	}
 	return warnings
 }

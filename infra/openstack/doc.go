@@ -60,6 +60,7 @@
 //	nameless       a server of a cell that is down: only its id is known
 //	port           id of a port that the backup records; a probe, as are:
 //	twinPorts      network/name, where several ports of the network have the name
+//	takenPort      network/name of a port that a server has which the backup does not record
 //	twinImages     a filter that several images pass
 //	floatingIP     address
 //	keyPair        name

@@ -61,7 +61,7 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 	}
 	c.Hidden = []infra.Key{nameless}
 	for _, k := range objs.twinPorts(m) {
-		c.Blockers = append(c.Blockers, infra.Blocker{Key: k, Why: twinsBlock})
+		c.Blockers = append(c.Blockers, infra.Blocker{Key: k, Why: twinsBlock}, infra.Blocker{Key: infra.Key{Kind: keyTaken, Value: k.Value}, Why: portTaken, Making: true})
 	}
 	if k := m.twinImages(); !k.IsZero() {
 		c.Blockers = append(c.Blockers, infra.Blocker{Key: k, Why: imagesBlock})

@@ -69,7 +69,7 @@ func connectFault(ctx context.Context, t infra.Target, c *credential, err error)
 			Hint: "if those hosts are the cloud's own, allow them: " + t.Redaction.Brief(foreign.flags()),
 		}
 	case errors.As(err, &region):
-		return &infra.Fault{Reason: "BadIdentity", Message: where(t) + ": " + region.Error(), Hint: "set region_name in clouds.yaml, or identityRef.region; " + hintOwn}
+		return &infra.Fault{Reason: "BadIdentity", Message: where(t) + ": " + region.Error(), Hint: "name a region of the cloud as region_name in clouds.yaml, or in identityRef.region; " + hintOwn}
 	}
 	return listFault(ctx, t, "logging in", err)
 }

@@ -128,8 +128,9 @@ func (objs *objects) homeScopes() []*homeScope {
 		for _, k := range m.ports() {
 			s.probes[k] = true
 		}
-		for _, k := range append(objs.twinPorts(m), m.twinImages()) {
-			s.probes[k] = true
+		s.probes[m.twinImages()] = true
+		for _, k := range objs.twinPorts(m) {
+			s.probes[k], s.probes[infra.Key{Kind: keyTaken, Value: k.Value}] = true, true
 		}
 	}
 	for _, d := range objs.dependencies() {

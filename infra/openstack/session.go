@@ -218,11 +218,15 @@ func allowed(at infra.Endpoint, reroutes []infra.Reroute) bool {
 // endpointOf is the address of a service, as the catalogue writes it.
 func endpointOf(all *tokens.ServiceCatalog, kind, region, service string) (string, error) {
 	var found []tokens.Endpoint
+	elsewhere := map[string]bool{}
 	for _, e := range all.Entries {
 		if e.Type != kind {
 			continue
 		}
 		for _, at := range e.Endpoints {
+			if at.Interface == service {
+				elsewhere[cmp.Or(at.RegionID, at.Region)] = true
+			}
 			if at.Interface == service && (region == "" || at.Region == region || at.RegionID == region) {
 				found = append(found, at)
 			}
@@ -233,20 +237,27 @@ func endpointOf(all *tokens.ServiceCatalog, kind, region, service string) (strin
 		regions[cmp.Or(at.RegionID, at.Region)] = true
 	}
 	switch {
-	case len(found) == 0 && region != "":
-		return "", answerError(fmt.Sprintf("its catalogue has no %s endpoint of service %s in region %s", service, kind, infra.Brief(region)))
+	case len(elsewhere) > 0 && len(found) == 0:
+		return "", &regionError{regions: sortedNames(elsewhere), asked: region, of: service + " endpoint of service " + kind}
 	case len(found) == 0:
 		return "", answerError(fmt.Sprintf("its catalogue has no %s endpoint of service %s", service, kind))
 	case len(regions) > 1:
-		return "", &regionError{sortedNames(regions)}
+		return "", &regionError{regions: sortedNames(regions)}
 	}
 	return found[0].URL, nil
 }
 
-// regionError says that nobody knows which region is meant.
-type regionError struct{ regions []string }
+// regionError says that nobody knows which region is meant, or that there is none of that
+// name.
+type regionError struct {
+	regions   []string // that the catalogue has
+	asked, of string   // the region that was named, and what it lacks; empty: none was named
+}
 
 func (e *regionError) Error() string {
+	if e.asked != "" {
+		return fmt.Sprintf("its catalogue has no %s in region %s: it has one in %s", e.of, infra.Brief(e.asked), infra.Brief(strings.Join(e.regions, ", ")))
+	}
 	return fmt.Sprintf("its catalogue has %d regions, and neither identityRef nor clouds.yaml names one", len(e.regions))
 }
 

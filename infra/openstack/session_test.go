@@ -163,7 +163,7 @@ func TestRegions(t *testing.T) {
 	seen := 0
 	for _, l := range listings(t, small(), other, infra.Access{}) {
 		if l.State == infra.Failed {
-			refused(t, l, infra.Failed, "UnexpectedAnswer", "in region RegionTwo")
+			refused(t, l, infra.Failed, "BadIdentity", "in region RegionTwo: it has one in RegionOne")
 			seen++
 		}
 	}

@@ -3,6 +3,7 @@ package openstack
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"drift-detector/infra"
@@ -10,6 +11,9 @@ import (
 
 // twinsBlock says that there are several ports of a name on a network.
 const twinsBlock = "its network has several ports with the name of its port (OpenStackMachine name and -0, or the suffix of the port), and CAPO, which looks for ports by name before it looks for the server, fails (found multiple ports with name): it does nothing for the machine until the port of its server alone has that name"
+
+// portTaken says that another server has a port of the machine's.
+const portTaken = "the port of its name is attached to another server, and Nova refuses it for a second one: detach it there, and clear status.instanceState of its OpenStackServer if that says ERROR by then"
 
 // twinPorts are the ports that CAPO looks for before it looks for the machine's server,
 // because a restore drops the status in which it keeps their ids (AdoptPorts in
@@ -71,4 +75,11 @@ func (l *listing) noteTwins(p *portAnswer) {
 		return
 	}
 	l.ports.named[here] = p.ID
+	// The server of a machine that the backup records is the machine's own, as a rule.
+	if device := uuidOf(p.Device); device != "" {
+		if _, recorded := slices.BinarySearch(l.ids, device); !recorded {
+			l.found(keyTaken, here.Value)
+			l.found(keyTaken, anywhere.Value)
+		}
+	}
 }

@@ -45,7 +45,7 @@ func (pl *planner) findAbsent(s *set, m *report.Machine) absence {
 		}
 		out.checks = append(out.checks, p.identityCheck, sees.OrStop("this account does not see "+what+" of the cluster"), p.free(id))
 		if by, ok := p.Tool.(shell.Namer); ok {
-			out.checks = append(out.checks, infrastructureName(m).Then(by.Named(p.Scope)).OrStop("another VM has the name of the machine, or several have it: the controller would delete it with the Machine"))
+			out.checks = append(out.checks, infrastructureName(m).Then(by.Named(p.Scope)).OrStop("another VM has the name of the machine, or what goes with the Machine: the controller would delete that, too"))
 			named = ", no VM has its name but one that its controller made"
 		}
 	}

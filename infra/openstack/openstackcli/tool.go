@@ -78,7 +78,12 @@ func (Tool) Find(s shell.Scope, id string) shell.Command {
 func (Tool) Named(s shell.Scope) shell.Command {
 	servers := line(s, "server", "list", "--limit=-1", shell.Raw(`--name="^${NAME:?}$"`), "-f", "value", "-c", "ID").Keep("IDS")
 	ports := line(s, "port", "list", shell.Raw(`--server="$IDS"`), "-f", "value", "-c", "Name").Keep("PORTS")
-	return servers.Then(shell.Empty("IDS").Or(ports.Then(shell.Has("PORTS", shell.Raw(`"${NAME:?}-"`)))))
+	// A port of the name goes with the Machine, too, whichever server it is attached to.
+	port := line(s, "port", "list", shell.Raw(`--name="${NAME:?}-0"`), "-f", "value", "-c", "ID").Keep("PORT")
+	free := line(s, "port", "show", shell.Raw(`"$PORT"`), "-f", "value", "-c", "device_id").Keep("DEVICE").Then(shell.Empty("DEVICE"))
+	return shell.All(servers,
+		shell.Empty("IDS").Or(ports.Then(shell.Has("PORTS", shell.Raw(`"${NAME:?}-"`)))),
+		shell.Line(shell.Raw(`test -n "$IDS"`)).Or(port.Then(shell.Empty("PORT").Or(free))))
 }
 
 // Show prints all of a server.
