@@ -3,13 +3,15 @@ package infra
 import (
 	"bytes"
 	"compress/flate"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"slices"
 	"sync"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Unrelated are instances that have no key of the backup. An account may hold any
@@ -20,7 +22,7 @@ type Unrelated struct {
 	open   []Instance // of the last block, not packed yet
 }
 
-// block is some instances in Go's own encoding, deflated. It is never changed, so
+// block is some instances as JSON, deflated. It is never changed, so
 // that copies of an Unrelated may share it.
 type block struct {
 	data []byte
@@ -103,12 +105,16 @@ var deflaters = sync.Pool{New: func() any {
 	return w
 }}
 
+// asTheyAre keeps a nil slice nil. Text is UTF-8: what decodes XML refuses other bytes, and
+// what decodes JSON replaces them, as this would.
+var asTheyAre = json.JoinOptions(json.FormatNilSliceAsNull(true), jsontext.AllowInvalidUTF8(true))
+
 func pack(all []Instance) block {
 	var out bytes.Buffer
 	w := deflaters.Get().(*flate.Writer)
 	defer deflaters.Put(w)
 	w.Reset(&out)
-	if err := errors.Join(gob.NewEncoder(w).Encode(all), w.Close()); err != nil {
+	if err := errors.Join(json.MarshalWrite(w, all, asTheyAre), w.Close()); err != nil {
 		panic(fmt.Sprintf("infra: packing plain values into memory: %v", err))
 	}
 	return block{bytes.Clone(out.Bytes()), len(all)}
@@ -116,7 +122,7 @@ func pack(all []Instance) block {
 
 func (b block) unpack() []Instance {
 	var out []Instance
-	if err := gob.NewDecoder(flate.NewReader(bytes.NewReader(b.data))).Decode(&out); err != nil {
+	if err := json.UnmarshalRead(flate.NewReader(bytes.NewReader(b.data)), &out, asTheyAre); err != nil {
 		panic(fmt.Sprintf("infra: unpacking what this process packed: %v", err))
 	}
 	return out

@@ -15,7 +15,7 @@ func unrelatedVM(n int) Instance {
 	return Instance{
 		Identity: "123456789012/" + id, ID: id, Ref: fmt.Sprint("vm-", n), Name: fmt.Sprint("web-", n), Path: "us-east-1a/vpc-999/subnet-3/" + id,
 		State: "running", Created: time.Unix(1_700_000_000+int64(n)*61, 0).UTC(), Addresses: []string{fmt.Sprintf("10.0.%d.%d", n>>8&255, n&255)},
-		Tags: []Tag{{"Name", fmt.Sprint("web-", n)}, {"team", "shop"}, {"cost-center", fmt.Sprint(n % 37)}, {"not UTF-8", "\xff"}},
+		Tags: []Tag{{"Name", fmt.Sprint("web-", n)}, {"team", "shop"}, {"cost-center", fmt.Sprint(n % 37)}, {"not ASCII", "\u2028ü\x00<"}},
 		Keys: []Key{{"instanceID", id}, {"vpc", "vpc-999"}, {"name", fmt.Sprint("web-", n)}}, Host: Key{"host", "web"},
 		Exclude: "bastion", Unreadable: true, Gone: true, Warnings: []string{"PoweredOff"},
 	}
@@ -31,7 +31,7 @@ func pile(n int) (*Unrelated, []Instance) {
 	return s, all
 }
 
-func TestStrangersAreKeptWhole(t *testing.T) {
+func TestUnrelatedAreKeptWhole(t *testing.T) {
 	filled := reflect.ValueOf(unrelatedVM(1))
 	for i := range filled.NumField() {
 		if filled.Field(i).IsZero() {
@@ -49,7 +49,7 @@ func TestStrangersAreKeptWhole(t *testing.T) {
 	}
 }
 
-func TestTakeStrangers(t *testing.T) {
+func TestTakeUnrelated(t *testing.T) {
 	const n = 2*blockLen + 9
 	third := func(i *Instance) bool { return (i.Created.Unix()-1_700_000_000)/61%3 == 0 }
 	for name, test := range map[string]func(*Instance) bool{
