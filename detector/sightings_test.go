@@ -32,7 +32,7 @@ func TestMergeOfSightings(t *testing.T) {
 }
 
 // Only Identity makes two sightings one instance, and only within a provider.
-func TestStrangersAreNotMerged(t *testing.T) {
+func TestDifferentInstancesAreNotMerged(t *testing.T) {
 	got := mergeSightings([]infra.Listing{
 		{Provider: "vsphere", Instances: []infra.Instance{{Name: "a"}, {Name: "a"}, {Identity: "1"}}},
 		{Provider: "aws", Instances: []infra.Instance{{Identity: "1"}}},

@@ -26,7 +26,7 @@ func folded(inv infra.Inventory, nearby func(*infra.Instance) bool) infra.Invent
 
 // Whatever a listing keeps packed, the result is the same, for all clusters and for
 // one: what matters to anything else is found among the unrelated instances.
-func TestStrangersChangeNothing(t *testing.T) {
+func TestUnrelatedChangeNothing(t *testing.T) {
 	nearby, packed := 0, 0
 	for seed := range uint64(1500) {
 		s := randomWorld(seed)
@@ -62,7 +62,7 @@ func TestStrangersChangeNothing(t *testing.T) {
 
 // An instance that is no one's is an unrelated instance when its listing packs it, and counts
 // as what it is.
-func TestStrangersCountForThemselves(t *testing.T) {
+func TestUnrelatedCountForThemselves(t *testing.T) {
 	s := newScene()
 	s.vm("foreign", named("foreign"), infra.Key{Kind: infra.OwnerTag, Value: "theirs"})
 	s.vm("ended", named("ended")).Gone = true

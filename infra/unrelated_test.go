@@ -79,7 +79,7 @@ func TestTakeUnrelated(t *testing.T) {
 }
 
 // A saved inventory holds the unrelated instances as it holds all others.
-func TestStrangersAreSaved(t *testing.T) {
+func TestUnrelatedAreSaved(t *testing.T) {
 	all := []Instance{unrelatedVM(1), unrelatedVM(2), unrelatedVM(3)}
 	for i := range all {
 		all[i].Tags = all[i].Tags[:3]

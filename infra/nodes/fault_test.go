@@ -147,7 +147,7 @@ func TestListExpiredClientCertificate(t *testing.T) {
 	}
 }
 
-func TestListStrangersClientCertificate(t *testing.T) {
+func TestListForeignClientCertificate(t *testing.T) {
 	s := serve(t, serverOptions{tls12: true}, answer(200, nodes("", "a")))
 	l := list(t, s.kubeconfig(t, func(_ *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) {
 		u.ClientCertificateData, u.ClientKeyData = newAuthority(t).issue(t, "kubernetes-admin", yesterday, tomorrow)

@@ -233,7 +233,7 @@ func TestInstanceKinds(t *testing.T) {
 
 // What the backup has no key for is packed; what is in a folder of the backup's and
 // may be looked at more closely is not, nor is what is near.
-func TestStrangersArePacked(t *testing.T) {
+func TestUnrelatedArePacked(t *testing.T) {
 	isRelated := func(i *infra.Instance) bool { return i.Name == "near" }
 	f := newFinder(smallTree)
 	var l infra.Listing
