@@ -60,7 +60,7 @@ type vsphereCluster struct {
 	Server, Thumbprint         string
 	IdentityKind, IdentityName string
 	Zones                      string // failureDomainSelector in JSON
-	Insecure                   bool // v1alpha3 only
+	Insecure                   bool   // v1alpha3 only
 	// Available reports whether CAPV has logged in to the server with the identity.
 	Available backup.ConditionState
 }
