@@ -16,12 +16,17 @@ type Restore struct {
 	// does nothing for this machine: "VSphereDeploymentZone zone-a".
 	Lacks []string
 	// Refused is why the controller can do nothing for this machine although all its
-	// objects are there, in a sentence without its full stop.
+	// objects are there and none is paused, in a sentence without its full stop.
 	Refused string
-	// StillMakes is why its controller makes an instance, or takes one of the name, although
-	// Refused keeps it from the machine itself: "OpenStackServer a is not paused". What it
-	// makes is recorded nowhere. Empty: it does not.
-	StillMakes string
+	// Paused is the infrastructure object of the machine whose annotation keeps the
+	// controller from it, the highest of several: "VSphereVM a". Empty: none is paused.
+	Paused string
+	// Independent is an object that is not paused and for which the controller makes an
+	// instance, or takes one of the name, even if the Machine and the objects between are
+	// paused: "OpenStackServer a". What it makes is recorded in none of those. Empty: the
+	// controller waits for the objects above, because a restore takes away the
+	// ownerReferences, and only the controllers of those set them again.
+	Independent string
 }
 
 // Recipe is what must exist for an instance to be made from one object: from a

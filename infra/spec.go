@@ -59,8 +59,8 @@ type Spec struct {
 	// Flags are the options of the command line that only this provider reads, in
 	// Access.Options.
 	Flags []Flag
-	// Remedies are what to do about a machine that could not be decided, by the code of the
-	// reason, where it is not what plans say of all providers: whole sentences.
+	// Remedies are what to do about a machine that could not be decided, and as DuplicateID
+	// about an instance with the id of one, by the code of the reason, where it is not what plans say of all providers: whole sentences.
 	Remedies map[string]string
 	// Environment is the credential that the variables of the provider's own tool
 	// hold; zero when there is no such tool.

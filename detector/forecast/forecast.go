@@ -171,10 +171,14 @@ func (r rules) machine(f *facts) Machine {
 		}
 	}
 	f.outcome, out.After = out.Outcome, out.Outcome
-	if out.Outcome == UntouchedPaused {
+	// What a paused owner does is left to whoever unpauses it: see pausedOwners.
+	if untouched := out.Outcome == UntouchedPaused; untouched || out.Outcome == GhostEtcdMemberKept && f.paused && f.cluster.pausedPlane() == "" {
 		later := *f
 		later.paused = false
 		out.After = r.machine(&later).Outcome
+		if !untouched {
+			return out
+		}
 		out.Condition = "until it is unpaused, and then " + phrases[out.After]
 		return out
 	}

@@ -187,39 +187,6 @@ func (c *cluster) unseenConditions() []string {
 	return out
 }
 
-// pausedObjects are the cluster, or those of its machines, that no controller touches
-// until somebody unpauses them.
-func (c *cluster) pausedObjects() []string {
-	if c.Paused {
-		return []string{"Cluster " + c.ID.Namespace + "/" + c.ID.Name}
-	}
-	var out []string
-	for _, s := range c.sets() {
-		for i := range s.members {
-			if f := &s.members[i]; f.machine != nil && f.machine.Paused && f.pausedInVain() == "" {
-				out = append(out, f.object())
-			}
-		}
-	}
-	return out
-}
-
-// pausedOwners are the control plane and the groups that are paused by themselves.
-func (c *cluster) pausedOwners() []string {
-	var out []string
-	for _, s := range c.sets() {
-		if g := c.index.groups[owner{c.ID, s.Kind, s.Name}]; s.plane != nil && s.plane.Paused || g != nil && g.Paused {
-			out = append(out, s.title())
-		}
-		for _, name := range s.sets {
-			if g := c.index.groups[owner{c.ID, machineSet, name}]; s.Kind != machineSet && g != nil && g.Paused {
-				out = append(out, machineSet+" "+c.ID.Namespace+"/"+name)
-			}
-		}
-	}
-	return out
-}
-
 // irreplaceable are the reasons for which machines of the cluster could not be made.
 func (c *cluster) irreplaceable() []string {
 	var out []string

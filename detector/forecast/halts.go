@@ -135,7 +135,9 @@ func (f *facts) halted() string {
 		return strings.Join(r.Lacks, " and ") + " is not in the backup, and " + f.controller() + " touches no machine of a failure domain that it cannot read"
 	case f.verdict.Blocked != "":
 		return f.verdict.Blocked
-	case r != nil && r.Refused != "" && (r.StillMakes == "" || !f.makesOne() && !f.takesOther()):
+	case f.pausedInfrastructure() != "":
+		return f.pausedInfrastructure()
+	case r != nil && r.Refused != "":
 		return r.Refused
 	case f.verdict.Finds == detector.FindsSeveral && shared != "":
 		return f.noID() + ", and several instances have its name: " + shared

@@ -67,22 +67,31 @@ func unreadCheck(name string) *check {
 	return c
 }
 
+// pausedCheck names a health check that does nothing, by its cluster and its selector.
+type pausedCheck struct {
+	cluster  backup.ClusterID
+	selector string
+}
+
 // readChecks returns the health checks by cluster. One whose selector is wrong covers
 // nothing, as in Cluster API.
 func readChecks(s *backup.Snapshot, managed map[backup.ClusterID]*topology) map[backup.ClusterID][]*check {
-	out := map[backup.ClusterID][]*check{}
+	out, paused := map[backup.ClusterID][]*check{}, map[pausedCheck]bool{}
 	for r := range healthChecks.In(s).All() {
-		if r.Paused {
-			continue
-		}
 		id := backup.ClusterID{Backup: r.Backup, Namespace: r.Namespace, Name: r.Data.Cluster}
 		spec, err := decodeCheck(r.Data.Spec)
-		if err != nil {
+		if err != nil && !r.Paused {
 			out[id] = append(out[id], unreadCheck(r.Name))
+		}
+		if err != nil {
 			continue
 		}
 		selector, err := metav1.LabelSelectorAsSelector(&spec.Selector)
 		if err != nil {
+			continue
+		}
+		if r.Paused {
+			paused[pausedCheck{id, selector.String()}] = true
 			continue
 		}
 		if len(spec.Selector.MatchLabels)+len(spec.Selector.MatchExpressions) == 0 {
@@ -90,7 +99,7 @@ func readChecks(s *backup.Snapshot, managed map[backup.ClusterID]*topology) map[
 		}
 		out[id] = append(out[id], newCheck(r.Name, spec, selector))
 	}
-	addTopologyChecks(managed, out)
+	addTopologyChecks(managed, paused, out)
 	return out
 }
 

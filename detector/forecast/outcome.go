@@ -114,7 +114,9 @@ var outcomeRows = []outcomeRow{
 	},
 	{
 		"ghost control plane, paused", func(f *facts) bool { return f.ghost() && f.paused }, GhostEtcdMemberKept,
-		say("its cluster is paused: VM, Node and etcd member stay as they are until it is unpaused"),
+		func(f *facts) string {
+			return f.cluster.keepsEtcd() + ": VM, Node and etcd member stay as they are until it is unpaused"
+		},
 	},
 	{
 		"ghost control plane beside one without a Node", func(f *facts) bool { return f.ghost() && f.cluster.nodeless > 0 }, GhostEtcdMemberKept,
@@ -146,10 +148,8 @@ var outcomeRows = []outcomeRow{
 		},
 	},
 	{
-		"paused", func(f *facts) bool { return f.paused && f.known() && (f.machine == nil || f.pausedInVain() == "") }, UntouchedPaused,
-		func(f *facts) string {
-			return "paused in the backup, and therefore after the restore: no controller touches it"
-		},
+		"paused", (*facts).pausedMachine, UntouchedPaused,
+		func(f *facts) string { return f.whyPaused() },
 	},
 	{
 		"infrastructure without Machine, owner short of machines", func(f *facts) bool { return f.orphan() && f.set.created > 0 }, OrphanedAndReplaced,
@@ -322,7 +322,9 @@ var outcomeRows = []outcomeRow{
 	},
 	{
 		"not provisioned", func(f *facts) bool { return f.unprovisioned() }, NewInstanceCreated,
-		say("no id is recorded and no instance has its name: a new one is made"),
+		func(f *facts) string {
+			return f.although("no id is recorded and no instance has its name: a new one is made")
+		},
 	},
 	{
 		"stale, replaced", func(f *facts) bool { return f.stale() && f.unhealthy && f.remedied }, ReplacedByMachineHealthCheck,

@@ -91,34 +91,12 @@ func (f *facts) searchedAndMade() string {
 	if f.verdict.Instance == nil || f.stale() {
 		makes = " and makes a new one"
 	}
-	if why := f.pausedInVain(); why != "" {
-		makes += ", although " + why
-	}
-	return f.searched() + makes
-}
-
-// pausedInVain says what of the machine is paused, or refused to its controller, while
-// nothing keeps the controller from making an instance or taking one that has its name;
-// empty: nothing is.
-func (f *facts) pausedInVain() string {
-	r := f.restore()
-	switch {
-	case f.idRestored() || !f.makesOne() && !f.takesOther():
-		return ""
-	case r != nil && r.StillMakes != "":
-		return r.Refused + ": " + r.StillMakes
-	case f.machine.Paused && !f.cluster.Paused && (r == nil || r.Refused == ""):
-		return "its Machine is paused: " + f.controller() + " looks at the Cluster and at its own objects alone"
-	}
-	return ""
+	return f.although(f.searched() + makes)
 }
 
 // taken says that the controller takes another instance of the machine's name.
 func (f *facts) taken() string {
-	text := f.noID() + ": it takes over another instance that has its name"
-	if why := f.pausedInVain(); why != "" {
-		text += ", although " + why
-	}
+	text := f.although(f.noID() + ": it takes over another instance that has its name")
 	if why := f.obstacle(infra.OtherID); why != "" {
 		text += ", whose id cannot be recorded: " + why
 	}

@@ -50,8 +50,15 @@ var topologies = backup.NewKind("clusters.cluster.x-k8s.io",
 )
 
 // works reports whether the topology decides anything after a restore: without its
-// ClusterClass its controller fails before it compares.
-func (t *topology) works() bool { return t != nil && t.class != nil }
+// ClusterClass its controller fails before it compares, and also while that is paused: a
+// restore drops its status, and only its own controller says again that it has seen it
+// (Cluster API internal/controllers/topology/cluster/cluster_controller.go v1.9.0 to v1.13.1).
+func (t *topology) works() bool { return t != nil && t.class != nil && !t.class.paused }
+
+// classTitle names the ClusterClass of a cluster's topology.
+func (t *topology) classTitle(c *cluster) string {
+	return "ClusterClass " + cmp.Or(t.ClassNamespace, c.ID.Namespace) + "/" + t.Class
+}
 
 func (t *topology) plane() backup.Number { return t.ControlPlaneReplicas }
 
@@ -88,7 +95,9 @@ func managedTopologies(s *backup.Snapshot) map[backup.ClusterID]*topology {
 	}
 	known := map[name]*class{}
 	for r := range classes.In(s).All() {
-		known[name{r.Backup, r.Namespace, r.Name}] = &r.Data
+		c := r.Data
+		c.paused = r.Paused
+		known[name{r.Backup, r.Namespace, r.Name}] = &c
 	}
 	out := map[backup.ClusterID]*topology{}
 	for r := range topologies.In(s).All() {
@@ -107,6 +116,7 @@ type class struct {
 	ControlPlane string
 	Classes      []string
 	Deployments  []string
+	paused       bool
 }
 
 var classes = backup.NewKind("clusterclasses.cluster.x-k8s.io",
@@ -117,12 +127,12 @@ var classes = backup.NewKind("clusterclasses.cluster.x-k8s.io",
 )
 
 // addTopologyChecks adds to the checks of each cluster those that its topology makes,
-// behind those that are in the backup.
-func addTopologyChecks(managed map[backup.ClusterID]*topology, into map[backup.ClusterID][]*check) {
+// behind those that are in the backup. One that is there and paused stays so.
+func addTopologyChecks(managed map[backup.ClusterID]*topology, paused map[pausedCheck]bool, into map[backup.ClusterID][]*check) {
 	for id, t := range managed {
 		of := t.class
-		if of == nil {
-			of = &class{}
+		if !t.works() {
+			continue
 		}
 		add := func(what, mine, inherited string, selector labels.Set) {
 			name := "of " + what + " of its topology"
@@ -131,6 +141,9 @@ func addTopologyChecks(managed map[backup.ClusterID]*topology, into map[backup.C
 				into[id] = append(into[id], unreadCheck(name))
 			case h != nil:
 				selector[clusterv1.ClusterTopologyOwnedLabel] = ""
+				if paused[pausedCheck{id, selector.AsSelector().String()}] {
+					return
+				}
 				into[id] = append(into[id], newCheck(name, h, selector.AsSelector()))
 			}
 		}

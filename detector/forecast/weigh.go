@@ -93,6 +93,7 @@ func (f *facts) nodeMissing() bool {
 func (c *cluster) weighPlane() {
 	for i := range c.plane.members {
 		f := &c.plane.members[i]
+		f.paused = f.paused || f.ghost() && c.keepsEtcd() != ""
 		switch {
 		case f.stopped():
 			c.stopped++
@@ -156,6 +157,10 @@ func (c *cluster) remediate() (bool, string) {
 		return false, "what " + c.plane.Kind + " does about a broken machine is not known here"
 	case c.Paused:
 		return false, "its cluster is paused"
+	case c.pausedPlane() != "":
+		return false, c.pausedPlane() + " is paused"
+	case c.pausedMember() != "":
+		return false, c.pausedMember() + " is paused, and KubeadmControlPlane refuses to replace a machine while the Node of another is not recorded again"
 	case h == nil:
 		return false, "no MachineHealthCheck covers its machines, so that nothing asks KubeadmControlPlane to replace one"
 	case h.remediator() != "":
@@ -180,7 +185,7 @@ func (c *cluster) remediate() (bool, string) {
 // replaceable reports whether a health check would replace the machine if it found it
 // unhealthy.
 func (f *facts) replaceable() bool {
-	return f.check != nil && f.check.remediator() == "" && !f.cluster.lostControlPlane() && (!f.verdict.ControlPlane || f.cluster.remediates)
+	return f.check != nil && f.check.remediator() == "" && f.pausedOwner() == "" && !f.cluster.lostControlPlane() && (!f.verdict.ControlPlane || f.cluster.remediates)
 }
 
 // findRemedy returns whether something replaces the machine, and why nothing does.
@@ -203,6 +208,8 @@ func (f *facts) findRemedy() (bool, string) {
 		return f.cluster.remediates, f.cluster.remediation
 	case f.machine.Owner.Kind != "MachineSet":
 		return false, "no MachineSet owns it, so that nobody would make another"
+	case f.pausedOwner() != "":
+		return false, f.pausedOwner() + " is paused, and leaves it as it is"
 	}
 	return h.allows()
 }

@@ -68,6 +68,7 @@ func (p *provider) Spec() infra.Spec {
 		OnDelete:         "deleting a Machine makes CAPA terminate the instance that has its id",
 		SeparateAccounts: true,
 		Tool:             awscli.Tool{},
+		Remedies:         remedies,
 		Words:            map[string]string{keyInstance: "instance id"},
 		Permissions: infra.Permissions{
 			About: "is an IAM policy, with a statement for sts:AssumeRole that only clusters with an AWSClusterRoleIdentity need",

@@ -3,8 +3,6 @@ package aws
 import (
 	"strings"
 
-	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-
 	"drift-detector/infra"
 )
 
@@ -27,9 +25,9 @@ func (m *member) restore() *infra.Restore {
 		r.Failure = strings.TrimSpace(c.Message)
 	}
 	if m.machine.Paused {
-		r.Refused = machineKind + " " + m.machine.Name + " has the annotation " + clusterv1.PausedAnnotation
+		r.Paused = machineKind + " " + m.machine.Name
 	}
-	if r.Template == "" && r.Failure == "" && r.Refused == "" {
+	if r.Template == "" && r.Failure == "" && r.Paused == "" {
 		return nil
 	}
 	return &r

@@ -27,8 +27,8 @@ func TestWhatAnAWSMachineSaysOfItsRestore(t *testing.T) {
 		"ready":                            {idOf(1), nil, false, ready("True", ""), infra.Restore{}},
 		"template of a worker":             {idOf(1), meta(cloned, "tpl"), false, nil, infra.Restore{}},
 		"template of a control plane":      {idOf(1), meta(cloned, "tpl"), true, nil, infra.Restore{Template: "tpl"}},
-		"paused by its own annotation":     {idOf(1), meta(paused, ""), false, nil, infra.Restore{Refused: "AWSMachine m has the annotation " + paused}},
-		"paused, of a control plane, idle": {"", meta(paused, ""), true, nil, infra.Restore{Refused: "AWSMachine m has the annotation " + paused}},
+		"paused by its own annotation":     {idOf(1), meta(paused, ""), false, nil, infra.Restore{Paused: "AWSMachine m"}},
+		"paused, of a control plane, idle": {"", meta(paused, ""), true, nil, infra.Restore{Paused: "AWSMachine m"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newMade().cluster("ns", "prod", fleetRegion, "vpc-1")
@@ -52,7 +52,7 @@ func TestWhatAnAWSMachineSaysOfItsRestore(t *testing.T) {
 			if r := New().Expected(s).Machines[0].Restore; r != nil {
 				got = *r
 			}
-			if got.Template != c.want.Template || got.Failure != c.want.Failure || got.Refused != c.want.Refused || got.Lacks != nil {
+			if got.Template != c.want.Template || got.Failure != c.want.Failure || got.Paused != c.want.Paused || got.Refused != "" || got.Lacks != nil {
 				t.Errorf("%+v, want %+v", got, c.want)
 			}
 		})

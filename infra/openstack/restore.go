@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-
 	"drift-detector/backup"
 	"drift-detector/infra"
 )
@@ -28,18 +26,18 @@ func (objs *objects) restore(m *member) *infra.Restore {
 		r.Failure = d.Failure
 		conditions = append(conditions, d.Unready)
 		if m.machine.Paused {
-			r.Refused = machineKind + " " + m.machine.Name + " has the annotation " + clusterv1.PausedAnnotation
-			// Each controller looks at the annotation of its own objects and at the Cluster
-			// (IsPaused in controllers/openstackserver_controller.go v0.11.0 to v0.15.0-beta.0).
-			if m.server != nil && !m.server.Paused {
-				r.StillMakes = "its " + serverKind + " has not, and CAPO makes the server for that"
-			}
+			r.Paused = machineKind + " " + m.machine.Name
 		}
 	}
 	if m.server != nil {
 		conditions = append(conditions, m.server.Data.Unready)
-		if m.server.Paused && r.Refused == "" {
-			r.Refused = serverKind + " " + m.server.Name + " has the annotation " + clusterv1.PausedAnnotation
+		switch name := serverKind + " " + m.server.Name; {
+		case !m.server.Paused:
+			// Its controller asks for no owner (controllers/openstackserver_controller.go
+			// v0.11.0 to v0.15.0-beta.0).
+			r.Independent = name
+		case r.Paused == "":
+			r.Paused = name
 		}
 	}
 	for _, c := range conditions {
@@ -47,10 +45,10 @@ func (objs *objects) restore(m *member) *infra.Restore {
 			r.Failure = cmp.Or(r.Failure, strings.TrimSpace(c.Message), c.Reason)
 		}
 	}
-	if h := objs.homeOf(m.cluster, m, objs.locations[m.cluster]); h.forbidden && r.Refused == "" {
+	if h := objs.homeOf(m.cluster, m, objs.locations[m.cluster]); h.forbidden {
 		r.Refused, _ = objs.forbidden(m.cluster.Backup, h.name, m.cluster.Namespace)
 	}
-	if r.Template == "" && r.Failure == "" && r.Refused == "" {
+	if r.Template == "" && r.Failure == "" && r.Refused == "" && r.Paused == "" && r.Independent == "" {
 		return nil
 	}
 	return &r

@@ -20,7 +20,7 @@ func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
 	}
 	c.OwnershipHints = objs.ownershipHints()
 	c.Proofs = objs.proofs(c.Machines)
-	c.Absent = objs.absent()
+	c.Absent, c.Halts = objs.absent(), objs.halts()
 	c.Resources, c.Recipes = objs.resources(), objs.recipes()
 	return c
 }

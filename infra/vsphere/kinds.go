@@ -59,7 +59,8 @@ func dependencies[T any](of func(*T) *needs, at string) []backup.Field[T] {
 type vsphereCluster struct {
 	Server, Thumbprint         string
 	IdentityKind, IdentityName string
-	Insecure                   bool // v1alpha3 only
+	Zones                      string // failureDomainSelector in JSON
+	Insecure                   bool   // v1alpha3 only
 	// Available reports whether CAPV has logged in to the server with the identity.
 	Available backup.ConditionState
 }
@@ -69,6 +70,7 @@ var clusters = backup.NewKind("vsphereclusters."+group,
 	backup.Text(func(c *vsphereCluster) *string { return &c.Thumbprint }, "spec.thumbprint"),
 	backup.Text(func(c *vsphereCluster) *string { return &c.IdentityKind }, "spec.identityRef.kind"),
 	backup.Text(func(c *vsphereCluster) *string { return &c.IdentityName }, "spec.identityRef.name"),
+	backup.Raw(func(c *vsphereCluster) *string { return &c.Zones }, "spec.failureDomainSelector"),
 	backup.Flag(func(c *vsphereCluster) *bool { return &c.Insecure }, "spec.insecure"),
 	// CAPV v1.13 to v1.15 serve v1beta1 and write the condition twice: only
 	// status.v1beta2 knows the generation (VSphereClusterVCenterAvailableV1Beta2Condition,
@@ -163,13 +165,14 @@ var namespaces = backup.NewKind("namespaces",
 	backup.Raw(func(n *namespace) *string { return &n.Labels }, "metadata.labels"),
 )
 
-type vsphereZone struct{ Server, Domain, Folder, Pool string }
+type vsphereZone struct{ Server, Domain, Folder, Pool, Labels string }
 
 var zones = backup.NewKind("vspheredeploymentzones."+group,
 	backup.Text(func(z *vsphereZone) *string { return &z.Server }, "spec.server"),
 	backup.Text(func(z *vsphereZone) *string { return &z.Domain }, "spec.failureDomain"),
 	backup.Text(func(z *vsphereZone) *string { return &z.Folder }, "spec.placementConstraint.folder"),
 	backup.Text(func(z *vsphereZone) *string { return &z.Pool }, "spec.placementConstraint.resourcePool"),
+	backup.Raw(func(z *vsphereZone) *string { return &z.Labels }, "metadata.labels"),
 )
 
 type vsphereDomain struct{ Datacenter, Datastore string }

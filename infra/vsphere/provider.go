@@ -52,6 +52,7 @@ func (p *provider) Spec() infra.Spec {
 		},
 		OnDelete: "deleting a Machine makes CAPV destroy every VM of its datacenter that has its id",
 		Tool:     govc.Tool{},
+		Remedies: remedies,
 		Words: map[string]string{
 			keyBIOS:      "BIOS UUID",
 			keyInstance:  "instance UUID",

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-
 	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
@@ -21,10 +19,16 @@ func (objs *objects) restore(m *member) *infra.Restore {
 	if m.machine.Data.ControlPlane {
 		r.Template = m.machine.Data.Template
 	}
-	if r.Lacks = objs.lacks(m); r.Lacks == nil {
+	switch {
+	case m.machine.Paused:
+		r.Paused = machineKind + " " + m.machine.Name
+	case m.vm != nil && m.vm.Paused:
+		r.Paused = vmKind + " " + m.vm.Name
+	}
+	if r.Lacks = objs.lacks(m); r.Lacks == nil && r.Paused == "" {
 		r.Refused = objs.refused(m)
 	}
-	if r.Template == "" && r.Lacks == nil && r.Refused == "" {
+	if r.Template == "" && r.Lacks == nil && r.Refused == "" && r.Paused == "" {
 		return nil
 	}
 	return &r
@@ -53,19 +57,13 @@ func (objs *objects) lacks(m *member) []string {
 	return nil
 }
 
-// refused says why CAPV does nothing for the machine: somebody paused it, or it cannot
-// update the machine's VSphereVM. It writes the
-// VSphereMachine's clone spec with the zone's placement into the VSphereVM again each
+// refused says why CAPV does nothing for the machine: it cannot update the machine's
+// VSphereVM. It writes the VSphereMachine's clone spec with the zone's placement into the VSphereVM again each
 // time, and its own webhook forbids any change of that (pkg/services/vimmachine.go and
 // internal/webhooks/vspherevm.go v1.16.1).
 func (objs *objects) refused(m *member) string {
-	switch {
-	case m.machine.Paused:
-		return machineKind + " " + m.machine.Name + " has the annotation " + clusterv1.PausedAnnotation
-	case m.vm == nil:
+	if m.vm == nil {
 		return ""
-	case m.vm.Paused:
-		return vmKind + " " + m.vm.Name + " has the annotation " + clusterv1.PausedAnnotation
 	}
 	want, needs := m.machine.Data.Spec, m.machine.Data.Needs
 	if _, zone := objs.zoneOfMachine(m); zone != nil {

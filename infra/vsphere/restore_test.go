@@ -29,7 +29,7 @@ func TestPoint47WhatKeepsCAPVFromAMachine(t *testing.T) {
 	for name, c := range map[string]struct {
 		of             func() *smallBackup
 		change         func(*smallBackup)
-		lacks, refused string
+		lacks, refused string // the reason, or the object that is paused
 	}{
 		"well":                      {plain, func(*smallBackup) {}, "", ""},
 		"in a zone, well":           {zoned, func(*smallBackup) {}, "", ""},
@@ -51,8 +51,8 @@ func TestPoint47WhatKeepsCAPVFromAMachine(t *testing.T) {
 		"its server is the cluster's":  {plain, func(b *smallBackup) { b.set(machines.Resource(), "spec.server", "vc1.example") }, "", ""},
 		"the cluster's object is gone": {plain, func(b *smallBackup) { b.drop(clusters.Resource()) }, "", ""},
 		"no VSphereVM":                 {plain, func(b *smallBackup) { b.drop(vms.Resource()) }, "", ""},
-		"the VSphereMachine is paused": {plain, func(b *smallBackup) { pause(b, machines.Resource()) }, "", "VSphereMachine prod-md-0-tpl-12345 has the annotation cluster.x-k8s.io/paused"},
-		"the VSphereVM is paused":      {plain, func(b *smallBackup) { pause(b, vms.Resource()) }, "", "VSphereVM prod-vm-1 has the annotation cluster.x-k8s.io/paused"},
+		"the VSphereMachine is paused": {plain, func(b *smallBackup) { pause(b, machines.Resource()) }, "", "VSphereMachine prod-md-0-tpl-12345"},
+		"the VSphereVM is paused":      {plain, func(b *smallBackup) { pause(b, vms.Resource()) }, "", "VSphereVM prod-vm-1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := c.of()
@@ -61,7 +61,7 @@ func TestPoint47WhatKeepsCAPVFromAMachine(t *testing.T) {
 			if r := b.expectedMachine(t).Restore; r != nil {
 				got = *r
 			}
-			if lacks := strings.Join(got.Lacks, ", "); lacks != c.lacks || (c.refused == "") != (got.Refused == "") || !strings.Contains(got.Refused, c.refused) {
+			if lacks := strings.Join(got.Lacks, ", "); lacks != c.lacks || (c.refused == "") != (got.Refused+got.Paused == "") || !strings.Contains(got.Refused+got.Paused, c.refused) || got.Independent != "" {
 				t.Errorf("%+v, want %q %q", got, c.lacks, c.refused)
 			}
 		})

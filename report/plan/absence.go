@@ -72,6 +72,9 @@ func recordedID(m *report.Machine) string {
 
 // remake deletes a Machine if nothing has its id.
 func (pl *planner) remake(d *draft, s *set, m *report.Machine, text string) {
+	if pl.assumes(ownersPaused) {
+		text += " If its owner is one of those that the report says are paused, unpause that first: until then it makes none."
+	}
 	a := pl.absent(s, m)
 	if a.why != "" {
 		pl.decide(d, s, m, text, a.why)
@@ -87,6 +90,15 @@ func (pl *planner) remake(d *draft, s *set, m *report.Machine, text string) {
 		a.says += ", etcd has a majority"
 	}
 	d.after(text+" The line looks first, because "+pl.onDelete(s.cluster)+": "+a.says+".", a.before(c))
+}
+
+// ownersPaused is the condition that names the owners which are paused by themselves.
+const ownersPaused report.Reason = "OwnersPaused"
+
+// assumes reports whether the answer of the report has a condition.
+func (pl *planner) assumes(code report.Reason) bool {
+	a := pl.Summary.Answer
+	return a != nil && slices.ContainsFunc(a.Conditions, func(n report.Note) bool { return n.Code == code })
 }
 
 // decide leaves a Machine to a person, where no line could look whether its instance

@@ -12,7 +12,7 @@ import (
 // unattributed is what to do about VMs that may or may not be of a cluster.
 var unattributed = map[report.Reason]string{
 	report.CloneOf:         "It seems to be a clone of a machine of the backup: its own metadata carries that machine's host name. If it is one, keep it off the network of the cluster.",
-	report.DuplicateID:     "It has the id of a machine of the backup, and deleting that Machine may destroy this VM too. First find out which of the VMs with that id the Node of the machine runs on: that one is left as it is. Ask the owner of the other to shut it down and to give it another BIOS UUID, or to take it out of the inventory, before the restore.",
+	report.DuplicateID:     "It has the id of a machine of the backup, and deleting that Machine may destroy this VM too. First find out which of the VMs with that id the Node of the machine runs on: that one is left as it is. Ask the owner of the other to shut it down and to give it another id, or to take it away, before the restore.",
 	report.SameName:        "It has the name of a machine of the backup and another id. No controller adopts it as long as the recorded id is restored; if Clusters were restored before Machines, one without an id would be.",
 	report.ForeignNode:     "It is a Node of the cluster that Cluster API does not manage. Leave it, unless nobody knows who joined it.",
 	report.IdentityChanged: "It seems to be the VM of a machine of the backup under another id. Decide there.",
@@ -27,7 +27,7 @@ var namesakes = map[report.Outcome]string{
 	report.CannotKnow: "It has the name of a machine of the backup and another id. Whether that machine's controller takes it is not known: find out whose it is before the cluster is unpaused.",
 }
 
-const takenByName = "It has the name of a machine of the backup and another id, and that machine's controller looks by name: it takes this VM for the machine's own, and deletes it with the Machine, or does nothing for the machine while both have the name. Find out whose it is, and rename it before the cluster is unpaused, or keep the machine's infrastructure object paused."
+const takenByName = "It has the name of a machine of the backup and another id, and that machine's controller looks by name: it takes this VM for the machine's own, and deletes it with the Machine, or does nothing for the machine while both have the name. Find out whose it is, and rename it before the cluster is unpaused, or keep all infrastructure objects of the machine paused."
 
 // infraMachine is what to do about an instance that is nobody's: its owner says.
 func (pl *planner) infraMachine(m *report.InfraMachine) []report.Step {
@@ -42,6 +42,9 @@ func (pl *planner) infraMachine(m *report.InfraMachine) []report.Step {
 	text, known := unattributed[m.Reason]
 	if m.Reason == report.SameName {
 		text = cmp.Or(namesakes[pl.outcomeOfNamesake(m)], text)
+	}
+	if m.Reason == report.DuplicateID { // the other codes mean something else of a machine
+		text = cmp.Or(pl.remedy(m.Instance.Provider, m.Reason), text)
 	}
 	if !known {
 		text = "Ask its owner whether it belongs to a cluster of this backup. If nobody knows it, leave it running, and look again after the restore: nothing restored refers to it."

@@ -32,12 +32,16 @@ func (pl *planner) stale(d *draft, s *set, m *report.Machine) {
 		d.after("Its controller does nothing for it until this is resolved: "+m.Forecast.Message+". Then run detect again: do not delete the Machine before, because its deletion would not end.", listMachines(s.cluster))
 		return
 	case report.OtherInstanceTaken:
-		d.before("Do not delete its Machine: its controller takes over another VM that has its name, and would end that one. Find out whose that VM is, and rename it before the cluster is unpaused, or keep the infrastructure object of the machine paused. " + sentence(m.Forecast.Message))
+		d.before("Do not delete its Machine: its controller takes over another VM that has its name, and would end that one. Find out whose that VM is, and rename it before the cluster is unpaused, or keep all infrastructure objects of the machine paused. " + sentence(m.Forecast.Message))
 		return
 	case report.NewInstanceNeverJoins:
 		d.controller("A new VM is made for it that never joins, because its id cannot be recorded. It runs until the Machine is deleted, and is then deleted with it.", listMachines(s.cluster))
 	case report.UntouchedPaused:
-		d.after("Its cluster is paused and nothing acts on it. Find out who paused it and why; what follows holds from when it is unpaused.")
+		what := "Machine is paused (annotation cluster.x-k8s.io/paused)"
+		if s.cluster.Paused {
+			what = "cluster is paused"
+		}
+		d.after("Its " + what + " and nothing acts on it. Find out who paused it and why; what follows holds from when it is unpaused.")
 	case report.CannotKnow:
 		if s.cluster.Counts.Unknown > 0 {
 			d.before("What happens to it is not known. Resolve what the report calls Unknown in its cluster, and run detect again.")

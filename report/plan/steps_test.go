@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -626,7 +627,9 @@ func TestEveryReasonHasWordsOfItsOwn(t *testing.T) {
 	for reason := range unknowns {
 		r := sample("alpha")
 		find(t, r, report.Unknown, "worker").Reason = reason
-		if s := stepsOf(t, r, report.Unknown, "worker"); len(s) != 1 || s[0].Text != unknowns[reason] || s[0].When != report.BeforeRestore {
+		s := stepsOf(t, r, report.Unknown, "worker")
+		want := cmp.Or(newPlanner(r, providerTools).remedy("vsphere", reason), unknowns[reason])
+		if len(s) != 1 || s[0].Text != want || s[0].When != report.BeforeRestore {
 			t.Errorf("%s: %+v", reason, s)
 		}
 	}
@@ -634,6 +637,28 @@ func TestEveryReasonHasWordsOfItsOwn(t *testing.T) {
 	find(t, r, report.Unknown, "worker").Reason = "OfALaterRelease"
 	if s := stepsOf(t, r, report.Unknown, "worker"); len(s) != 1 || !strings.Contains(s[0].Text, "could not be decided") {
 		t.Errorf("an unknown reason: %+v", s)
+	}
+}
+
+// What can be done to a VM of vSphere alone is not said of an instance of AWS, nor in the
+// words for all providers.
+func TestWordsOfVSphereAreSaidOfVSphereAlone(t *testing.T) {
+	pl := newPlanner(sample("alpha"), providerTools)
+	foreign := func(text string) bool {
+		return slices.ContainsFunc([]string{"BIOS", "vCenter", "datacenter", "datastore", "power the", "inventory"}, func(word string) bool { return strings.Contains(text, word) })
+	}
+	if !foreign(pl.remedy("vsphere", report.AmbiguousMatch)) {
+		t.Error("vSphere has no words of its own")
+	}
+	for reason, text := range unknowns {
+		if foreign(text) || foreign(pl.remedy("aws", reason)) {
+			t.Errorf("%s: %s %s", reason, text, pl.remedy("aws", reason))
+		}
+	}
+	for _, reason := range []report.Reason{report.DuplicateID, report.IdentityChanged, report.FoundElsewhere, report.AmbiguousMatch, report.InstanceUnreadable} {
+		if pl.remedy("aws", reason) == "" || foreign(unattributed[reason]) {
+			t.Errorf("%s: %s", reason, unattributed[reason])
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"strings"
 
 	"drift-detector/infra/shell"
@@ -10,13 +11,13 @@ import (
 // unknowns is what to do about what could not be decided, by reason. Nobody acts
 // on such a machine before it is settled.
 var unknowns = map[report.Reason]string{
-	report.AmbiguousMatch:      "Several VMs may be the machine. First find out which of them its Node runs on: compare the Node's addresses and heartbeat with theirs. That one is left as it is. A copy that is off gets another BIOS UUID, or is taken out of the inventory; one that runs is its owner's to shut down. Then run detect again. Until then nothing may start, stop or delete anything of it: the controller takes any VM that it finds by the id.",
+	report.AmbiguousMatch:      "Several VMs may be the machine. First find out which of them its Node runs on: compare the Node's addresses and heartbeat with theirs. That one is left as it is. Of the others their owners say what they are: see that none can be taken for the machine any more, and run detect again. Until then nothing may start, stop or delete anything of it: the controller takes any VM that it finds by the id.",
 	report.ClaimedTwice:        "Two Machines record one id. Find out which of them the VM belongs to; delete neither Machine while both name it, because that destroys the VM of the other.",
 	report.ConflictingIDs:      "Two objects of the backup record different ids for it. Look both ids up, and correct the wrong object after the restore, before its cluster is unpaused.",
-	report.FoundElsewhere:      "A VM with its id is where its controller does not look: in another datacenter, vCenter or account. Prove by its Node and addresses that it is the machine, and no replica. If it is, move it back before the restore.",
-	report.IdentityChanged:     "A VM that may be it is there under another id, as after a restore from a VM backup. Prove by its Node and addresses that it is the machine. If it is, give it its recorded id again before the restore, while it is powered off, of a control plane one at a time and while etcd has a majority without it; or leave the Machine as it is, and paused, until that is possible. If it is not, run detect again when it is out of the way.",
+	report.FoundElsewhere:      "A VM with its id is where its controller does not look: in another place or account. Prove by its Node and addresses that it is the machine, and no replica. If it is, move it back before the restore.",
+	report.IdentityChanged:     "A VM that may be it is there under another id. Prove by its Node and addresses whether it is the machine. If it is not, run detect again when it is out of the way. If it is, leave the Machine as it is, and its cluster paused, until it is decided how it gets its recorded id again or what takes its place.",
 	report.InfraObjectMissing:  "Its VM exists, and the backup lacks the infrastructure object that ties it to the Machine. Take that object from another backup; without it the Machine is broken until it is deleted.",
-	report.InstanceUnreadable:  "A VM that may be this machine could not be read. Bring it back (inaccessible datastore, disconnected host, missing permission), and run detect again.",
+	report.InstanceUnreadable:  "A VM that may be this machine could not be read. See what keeps it from being read (it cannot be reached, or a permission is missing), and run detect again.",
 	report.MachineNotInBackup:  "Its owner had more Machines than the backup holds, so that it may be one of those. Take a complete backup if there is one; else find out from its Node and its creation time whether it belongs to this cluster.",
 	report.NodeListUnread:      "No VM was found, and the Node list that would show whether its Node is alive could not be read. Make the cluster's API server answer, and run detect again; only if it is gone for good, run it with --skip-access-apiserver.",
 	report.NodeAlive:           "No VM was found, and its Node is alive all the same. The VM is somewhere that was not listed: find it by the Node's address and provider id, and run detect again with that place.",
@@ -25,10 +26,7 @@ var unknowns = map[report.Reason]string{
 }
 
 func (pl *planner) unknown(d *draft, s *set, m *report.Machine) {
-	text := unknowns[m.Reason]
-	if p := pl.providers[s.cluster.Provider]; p != nil && p.Remedies[m.Reason] != "" {
-		text = p.Remedies[m.Reason]
-	}
+	text := cmp.Or(pl.remedy(s.cluster.Provider, m.Reason), unknowns[m.Reason])
 	if text == "" {
 		text = "It could not be decided. Read the reason in the report, resolve it, and run detect again."
 	}
@@ -41,6 +39,14 @@ func (pl *planner) unknown(d *draft, s *set, m *report.Machine) {
 	if m.Reason == report.IdentityChanged {
 		pl.oldID(d, s.cluster, m)
 	}
+}
+
+// remedy is what a provider says of a reason instead of what plans say of all, or empty.
+func (pl *planner) remedy(provider string, reason report.Reason) string {
+	if p := pl.providers[provider]; p != nil {
+		return p.Remedies[reason]
+	}
+	return ""
 }
 
 // oldID gives a VM the id back that the backup records, if nothing else has it.

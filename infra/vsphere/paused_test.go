@@ -1,0 +1,40 @@
+package vsphere
+
+import (
+	"strings"
+	"testing"
+)
+
+// What clusters share keeps CAPV from all of them while it is paused.
+func TestWhatIsPausedOfWhatClustersShare(t *testing.T) {
+	all := fields{"matchLabels": fields{"region": "a"}}
+	zone := func(server, region string) *smallBackup {
+		b := newSmallBackup().set(clusters.Resource(), "spec.failureDomainSelector", all)
+		b.put(zones.Resource(), newObject(group+"/v1beta1", zoneKind, "", "zone-a", fields{"spec.server": server, "metadata.labels": fields{"region": region}}))
+		return b
+	}
+	for name, c := range map[string]struct {
+		of    *smallBackup
+		pause string
+		want  string
+	}{
+		"nothing":                    {shared(allowing(fields{}), nil), "", ""},
+		"the identity":               {shared(allowing(fields{}), nil), identities.Resource(), "VSphereClusterIdentity shared"},
+		"a zone":                     {zone("vc1.example", "a"), zones.Resource(), "VSphereDeploymentZone zone-a"},
+		"a zone, not paused":         {zone("vc1.example", "a"), "", ""},
+		"a zone of another vCenter":  {zone("vc2.example", "a"), zones.Resource(), ""},
+		"a zone that is not wanted":  {zone("vc1.example", "b"), zones.Resource(), ""},
+		"a zone, and none is wanted": {zone("vc1.example", "a").set(clusters.Resource(), "spec.failureDomainSelector", nil), zones.Resource(), ""},
+	} {
+		if c.pause != "" {
+			pause(c.of, c.pause)
+		}
+		var got []string
+		for _, h := range c.of.expected(t).Halts {
+			got = append(got, h.Object)
+		}
+		if strings.Join(got, ", ") != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
