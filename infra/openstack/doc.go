@@ -17,6 +17,7 @@
 //	proofs.go       what shows the project of a cluster
 //	images.go       images by name and tags
 //	twins.go        ports that CAPO looks for by name
+//	balancers.go    the load balancer of the API server
 //	resources.go    what else a cluster's restore depends on
 //	checks.go       what will not work after a restore
 //
@@ -62,6 +63,7 @@
 //	twinPorts      network/name, where several ports of the network have the name
 //	takenPort      network/name of a port that a server has which the backup does not record
 //	twinImages     a filter that several images pass
+//	brokenBalancer id of a load balancer that Octavia calls broken (ERROR)
 //	floatingIP     address
 //	keyPair        name
 //	bastion        name of a server that CAPO made under it

@@ -109,6 +109,7 @@ const (
 	keyTaken       = "takenPort"  // network/name of a port that a server has which the backup does not record
 	keyTwinImages  = "twinImages" // an image that is asked for, of which there are several
 	keyTwins       = "twinPorts"  // network/name of several ports
+	keyBroken      = "brokenBalancer"
 	keyOwn         = "own"        // one of the above that the project owns
 )
 

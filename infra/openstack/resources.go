@@ -209,25 +209,6 @@ func isAddress(host string) bool {
 	return err == nil
 }
 
-// balancerName is that of the load balancer of the API server.
-func balancerName(id backup.ClusterID, l *location) string {
-	return cmp.Or(l.record.Data.LB.Name, networkPrefix+resourceName(id)+"-kubeapi")
-}
-
-func (objs *objects) loadBalancers() map[backup.ClusterID][]infra.LoadBalancer {
-	all := map[backup.ClusterID][]infra.LoadBalancer{}
-	for id, l := range objs.locations {
-		switch {
-		case l.record == nil:
-		case l.record.Data.LBEnabled:
-			all[id] = []infra.LoadBalancer{{Type: "octavia", Name: balancerName(id, l)}}
-		default:
-			all[id] = []infra.LoadBalancer{{Type: "disabled"}}
-		}
-	}
-	return all
-}
-
 // addTemplates goes over the templates that owners make machines of.
 func (n *needs) addTemplates() {
 	s := n.objects.snapshot

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"drift-detector/internal/lab/openstacklab"
+	"drift-detector/report"
+)
+
+// demandSafe holds the answer for a fleet of one control plane, and what is foretold of
+// each of its machines, which exist.
+func (o outcome) demandSafe(t *testing.T, safe bool, want report.Outcome, says string) {
+	t.Helper()
+	if o.report == nil {
+		t.Fatal(o.stderr)
+	}
+	if a := o.report.Summary.Answer.Safe; (a == report.Yes) != safe {
+		t.Errorf("safe to restore: %s", a)
+	}
+	for _, m := range machinesOf(o.report.Clusters[0]) {
+		if m.Status != report.Healthy || m.Forecast.Outcome != want || !strings.Contains(m.Forecast.Message, says) {
+			t.Errorf("%s is %s, %+v", m.Name, m.Status, m.Forecast)
+		}
+	}
+}
+
+// CAPO waits for the load balancer of the API server before it calls the cluster ready,
+// and one in error stays in error; one that is being deleted is made again.
+func TestOpenStackLoadBalancer(t *testing.T) {
+	t.Parallel()
+	w, cloud := wellOpenStack(t, openstacklab.Options{})
+	const id, name = "11111111-2222-4333-8444-555555555555", "k8s-clusterapi-cluster-tenant-os-b-data-kubeapi"
+	w.change("balancer", func(resource, _ string, o object) bool {
+		if resource == "openstackclusters" {
+			in(o, "spec", "apiServerLoadBalancer")["enabled"] = true
+			in(o, "status")["apiServerLoadBalancer"] = object{"id": id, "name": name}
+		}
+		return true
+	})
+	cloud.Endpoint("load-balancer", cloud.Network)
+	for status, c := range map[string]struct {
+		safe bool
+		want report.Outcome
+		says string
+	}{
+		"ACTIVE": {true, report.Adopted, ""}, "PENDING_UPDATE": {true, report.Adopted, ""},
+		"ERROR":          {false, report.Halted, "load balancer of the API server broken"},
+		"PENDING_DELETE": {false, report.Adopted, ""},
+	} {
+		cloud.Edit("loadbalancers", func(openstacklab.Object) bool { return false })
+		cloud.Add("loadbalancers", openstacklab.Object{"id": id, "name": name, "project_id": openstacklab.Recorded.ProjectID, "provisioning_status": status})
+		t.Log(status)
+		w.run(append(w.sources(), w.withOpenStackNodes()...)...).demandSafe(t, c.safe, c.want, c.says)
+	}
+}
