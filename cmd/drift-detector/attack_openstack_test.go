@@ -54,3 +54,30 @@ func TestOpenStackLoadBalancer(t *testing.T) {
 		w.run(append(w.sources(), w.withOpenStackNodes()...)...).demandSafe(t, c.safe, c.want, c.says)
 	}
 }
+
+// Release 0.10 looks images up by name before it looks for the server, as later ones do,
+// which make the OpenStackServers that its backup does not have; 0.9 does not. What is
+// called safe is the newer one: nobody serves the versions of 0.9.
+func TestOpenStackImageWithoutServers(t *testing.T) {
+	t.Parallel()
+	for version, c := range map[string]struct {
+		served bool
+		want   report.Outcome
+		says   string
+	}{
+		"v1beta1": {true, report.Halted, "image ubuntu-2404-kube-v1.34.2 is gone"}, "v1alpha7": {false, report.Adopted, ""},
+	} {
+		t.Log(version)
+		w, cloud := wellOpenStack(t, openstacklab.Options{})
+		w.change("without-servers", func(resource, _ string, o object) bool {
+			if strings.HasPrefix(resource, "openstack") {
+				o["apiVersion"] = "infrastructure.cluster.x-k8s.io/" + version
+			}
+			return resource != "openstackservers"
+		})
+		args := append(w.sources(), w.withOpenStackNodes()...)
+		w.run(args...).demandSafe(t, c.served, report.Adopted, "")
+		cloud.Edit("images", func(openstacklab.Object) bool { return false })
+		w.run(args...).demandSafe(t, false, c.want, c.says)
+	}
+}

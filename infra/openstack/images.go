@@ -54,10 +54,11 @@ func imageOf(raw string) param {
 
 // twinImages is what blocks a machine whose image is looked up by a filter.
 func (m *member) twinImages() infra.Key {
-	if m.server == nil {
+	w := m.resolved()
+	if w == nil {
 		return infra.Key{}
 	}
-	if k := imageOf(m.server.Data.Wish.Image).key(keyImage); strings.HasPrefix(k.Value, byName) || strings.HasPrefix(k.Value, byQuery) {
+	if k := imageOf(w.Image).key(keyImage); strings.HasPrefix(k.Value, byName) || strings.HasPrefix(k.Value, byQuery) {
 		return infra.Key{Kind: keyTwinImages, Value: k.Value}
 	}
 	return infra.Key{}

@@ -141,6 +141,20 @@ func (m *member) meta() *backup.Meta {
 	return nil
 }
 
+// resolved is what CAPO makes ids of before it looks for the server, because a restore
+// drops the status that held them; nil where it looks for the server first, as releases up
+// to 0.9 do (ResolveMachineSpec in pkg/cloud/services/compute/referenced_resources.go
+// v0.10.0, ResolveServerSpec v0.11.0 to v0.15.0-beta.0).
+func (m *member) resolved() *wish {
+	switch {
+	case m.server != nil:
+		return &m.server.Data.Wish
+	case m.machine != nil && releaseOf(m.machine.Data.APIVersion, false) != byNameAlone:
+		return &m.machine.Data.Wish
+	}
+	return nil
+}
+
 // serverName is what CAPO calls the machine's server: as the OpenStackMachine, and the
 // OpenStackServer has the same name (CAPO controllers/openstackmachine_controller.go v0.14.7).
 func (objs *objects) serverName(m *member) string {

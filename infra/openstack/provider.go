@@ -110,7 +110,7 @@ const (
 	keyTwinImages  = "twinImages" // an image that is asked for, of which there are several
 	keyTwins       = "twinPorts"  // network/name of several ports
 	keyBroken      = "brokenBalancer"
-	keyOwn         = "own"        // one of the above that the project owns
+	keyOwn         = "own" // one of the above that the project owns
 )
 
 // nameless is a key of servers of which Nova said no name: their cell is down.

@@ -225,7 +225,7 @@ func (n *needs) addTemplates() {
 		}
 		if u := (user{id, -1, templateKind + " " + t.Namespace + "/" + t.Name}); !seen[u] {
 			seen[u] = true
-			n.addWish(u, l.home, &t.Data.Wish, false)
+			n.addWish(u, l.home, &t.Data.Wish, nil)
 		}
 	}
 	for i := range s.ControlPlanes {
@@ -241,17 +241,22 @@ func (n *needs) addTemplates() {
 // addMember notes what a machine's server is made of, from its OpenStackServer, into
 // which CAPO has resolved networks and security groups.
 func (n *needs) addMember(m *member) {
+	var first []string // kinds that CAPO looks up by name before it looks for the server
 	switch {
 	case m.index < 0:
 	case m.server != nil:
-		n.addWish(user{m.cluster, m.index, serverKind + " " + m.server.Namespace + "/" + m.server.Name}, m.home, &m.server.Data.Wish, true)
+		first = []string{keyImage, keyServerGroup, keyFlavor}
+		n.addWish(user{m.cluster, m.index, serverKind + " " + m.server.Namespace + "/" + m.server.Name}, m.home, &m.server.Data.Wish, first)
 	case m.machine != nil:
-		n.addWish(user{m.cluster, m.index, machineKind + " " + m.machine.Namespace + "/" + m.machine.Name}, m.home, &m.machine.Data.Wish, false)
+		if m.resolved() != nil {
+			first = []string{keyImage, keyServerGroup} // flavors since 0.11
+		}
+		n.addWish(user{m.cluster, m.index, machineKind + " " + m.machine.Namespace + "/" + m.machine.Name}, m.home, &m.machine.Data.Wish, first)
 	}
 }
 
-// addWish notes what a server is made of; served reports whether an OpenStackServer says it.
-func (n *needs) addWish(u user, target string, w *wish, served bool) {
+// addWish notes what a server is made of; first are the kinds of what is looked up before it.
+func (n *needs) addWish(u user, target string, w *wish, first []string) {
 	n.order = append(n.order, u)
 	note := func(kind, name string, key infra.Key) {
 		if name == "" {
@@ -272,10 +277,8 @@ func (n *needs) addWish(u user, target string, w *wish, served bool) {
 			p = param{given: true, id: id}
 		}
 		note(kind, cmp.Or(p.name, p.id), p.key(keyKind))
-		// The status that held the ids is gone after a restore, and what is named by its id
-		// is not looked up (ResolveServerSpec in pkg/cloud/services/compute v0.11.0 to
-		// v0.15.0-beta.0).
-		if served && p.id == "" && p.name != "" && !p.vague {
+		// What is named by its id is not looked up.
+		if slices.Contains(first, keyKind) && p.id == "" && p.name != "" && !p.vague {
 			n.first[u] = append(n.first[u], thing{u.cluster, target, kind, p.name})
 		}
 	}
