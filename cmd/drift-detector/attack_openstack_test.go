@@ -81,3 +81,43 @@ func TestOpenStackImageWithoutServers(t *testing.T) {
 		w.run(args...).demandSafe(t, false, c.want, c.says)
 	}
 }
+
+// In v1beta2 a cluster says that it wants a floating IP and an external network, where
+// older versions say that it does not: what it does not want is not missing.
+func TestOpenStackWithoutFloatingIP(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		server, external any
+		safe             bool
+	}{
+		"no floating IP": {false, nil, true}, "no external network": {nil, false, true}, "neither": {false, false, true},
+		"said": {true, true, false}, "not said": {nil, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, _ := wellOpenStack(t, openstacklab.Options{})
+			w.change("v1beta2", func(resource, _ string, o object) bool {
+				if resource == "openstackclusters" {
+					o["apiVersion"] = "infrastructure.cluster.x-k8s.io/v1beta2"
+					spec := in(o, "spec")
+					for _, old := range []string{"disableAPIServerFloatingIP", "disableExternalNetwork", "apiServerLoadBalancer", "apiServerPort"} {
+						delete(spec, old)
+					}
+					if c.external != nil {
+						spec["enableExternalNetwork"] = c.external
+					}
+					if c.server != nil {
+						spec["apiServer"] = object{"enableFloatingIP": c.server}
+					}
+				}
+				return true
+			})
+			o := w.run(append(w.sources(), w.withOpenStackNodes()...)...)
+			o.demandSafe(t, c.safe, report.Adopted, "")
+			for _, r := range o.report.Clusters[0].Resources {
+				if r.Kind == "floating IP" && c.safe {
+					t.Errorf("it asks for floating IP %s", r.Name)
+				}
+			}
+		})
+	}
+}

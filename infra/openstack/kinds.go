@@ -77,9 +77,19 @@ type clusterRecord struct {
 	FloatingIP, Endpoint          string
 	NoFloatingIP, LBEnabled       bool
 	NoExternal                    bool
-	Bastion                       named
-	BastionEnabled                bool
+	// What says the same in v1beta2 the other way round, in JSON: where it is absent, they are wanted.
+	WantFloatingIP, WantExternal string
+	Bastion                      named
+	BastionEnabled               bool
 }
+
+// noFloatingIP reports whether CAPO gives the API server no floating IP, and noExternal
+// whether it looks for no external network, without which there is none.
+func (c *clusterRecord) noFloatingIP() bool {
+	return c.NoFloatingIP || c.WantFloatingIP == "false" || c.noExternal()
+}
+
+func (c *clusterRecord) noExternal() bool { return c.NoExternal || c.WantExternal == "false" }
 
 var clusters = backup.NewKind("openstackclusters."+group, func() []backup.Field[osCluster] {
 	type c = osCluster
@@ -98,6 +108,8 @@ var clusters = backup.NewKind("openstackclusters."+group, func() []backup.Field[
 		backup.Flag(func(c *c) *bool { return &c.NoFloatingIP }, "spec.disableAPIServerFloatingIP"),
 		backup.Flag(func(c *c) *bool { return &c.LBEnabled }, "spec.apiServerLoadBalancer.enabled", "spec.apiServer.managedLoadBalancer.enabled"),
 		backup.Flag(func(c *c) *bool { return &c.NoExternal }, "spec.disableExternalNetwork"),
+		backup.Raw(func(c *c) *string { return &c.WantFloatingIP }, "spec.apiServer.enableFloatingIP"),
+		backup.Raw(func(c *c) *string { return &c.WantExternal }, "spec.enableExternalNetwork"),
 		backup.Flag(func(c *c) *bool { return &c.BastionEnabled }, "spec.bastion.enabled"),
 	)
 	both := func(of func(*c) *named, path ...string) {

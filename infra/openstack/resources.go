@@ -157,7 +157,7 @@ func (n *needs) addCluster(id backup.ClusterID, l *location) {
 	if d.Router != (named{}) || given(d.SpecRouter) {
 		part("router", keyRouter, d.SpecRouter, d.Router)
 	}
-	if !d.NoExternal && (d.External != (named{}) || given(d.SpecExternal)) {
+	if !d.noExternal() && (d.External != (named{}) || given(d.SpecExternal)) {
 		p := paramOf(d.SpecExternal)
 		if !p.given {
 			p = param{given: true, id: d.External.ID} // the only external one, which CAPO looks for
@@ -178,7 +178,7 @@ func (n *needs) addCluster(id backup.ClusterID, l *location) {
 	if d.LBEnabled {
 		note("load balancer", balancerName(id, l), idKey(keyBalancer, d.LB.ID), infra.MadeAgain, "")
 	}
-	if ip := cmp.Or(d.FloatingIP, d.Endpoint); !d.NoFloatingIP && isAddress(ip) {
+	if ip := cmp.Or(d.FloatingIP, d.Endpoint); !d.noFloatingIP() && isAddress(ip) {
 		note("floating IP", ip, infra.Key{Kind: keyFloating, Value: ip}, infra.HaltsCluster, lostAddress)
 	}
 	n.addBastion(id, l, by)
