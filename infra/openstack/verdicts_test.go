@@ -104,6 +104,32 @@ func TestStatuses(t *testing.T) {
 	}
 }
 
+// A server that somebody deletes keeps its status until it is gone, or for ever: it is
+// neither there nor gone.
+func TestServerBeingDeleted(t *testing.T) {
+	s, data := cloudOf(t, openstacklab.Options{})
+	tasks := func(task any) {
+		s.Edit("servers", func(o openstacklab.Object) bool {
+			if o["name"] == living || o["id"] == ghostID {
+				o["OS-EXT-STS:task_state"] = task
+			}
+			return true
+		})
+	}
+	tasks("deleting")
+	w := decide(t, data)
+	w.demand(t, living, detector.Unknown, detector.InstanceUnreadable)
+	if w.ghosts[ghostID] {
+		t.Error("what is being deleted is a ghost")
+	}
+	tasks(nil)
+	w = decide(t, data)
+	w.demand(t, living, detector.Healthy, "")
+	if !w.ghosts[ghostID] {
+		t.Error("what is not being deleted is no ghost")
+	}
+}
+
 // Servers of a cell that is down are unreadable, in a list of one page, of several, and
 // of a Nova that leaves them out. Nothing is called gone for it.
 func TestCellDown(t *testing.T) {
