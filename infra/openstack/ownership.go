@@ -171,8 +171,22 @@ func (objs *objects) owners() map[backup.ClusterID][]infra.OwnerID {
 type made struct {
 	cluster string // as its description names it
 	name    string // of the server, when the port was made
+	port    string // its own name
 	network string
 	groups  []string // of those that the backup records
+}
+
+// of is the name that CAPO gave the port's server. A port may have a suffix of its own, with
+// dashes in it ("-storage-net"): the server's name says where it begins, if it is one that
+// Cluster API gives and what is before the last dash is none.
+func (p *made) of(server string) string {
+	if likely, _ := naming.Stems(p.name); likely != "" {
+		return p.name
+	}
+	if own, _ := naming.Stems(server); own != "" && strings.HasPrefix(p.port, server+"-") {
+		return server
+	}
+	return p.name
 }
 
 // ownerKeys are those that a server has for what CAPO made for it and for its own name:
@@ -180,8 +194,10 @@ type made struct {
 // in by any port, networks its networks by id.
 func ownerKeys(name string, ports []made, groups, networks []string) (keys []infra.Key) {
 	add := func(kind string, parts ...string) { keys = append(keys, infra.Key{Kind: kind, Value: join(parts...)}) }
-	for _, p := range ports {
-		one, two := naming.Stems(p.name)
+	for i := range ports {
+		p := &ports[i]
+		of := p.of(name)
+		one, two := naming.Stems(of)
 		for _, g := range p.groups {
 			add(keyGroup, p.cluster, g)
 			if one != "" {
@@ -197,7 +213,7 @@ func ownerKeys(name string, ports []made, groups, networks []string) (keys []inf
 		if two != "" {
 			add(keyNetTwo, p.cluster, p.network, two)
 		}
-		if p.name == name {
+		if of == name {
 			add(keyMade, p.cluster, name)
 		}
 	}
