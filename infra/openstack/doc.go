@@ -47,6 +47,7 @@
 //	group+port     cluster/group, on servers with CAPO's port in the group
 //	group+stem1,   cluster/group/the name that CAPO gave the port's server, without one
 //	group+stem2    or two random suffixes
+//	cluster+network  cluster/network, on servers with CAPO's port there, under any name
 //	network+stem1, cluster/network/the same
 //	network+stem2
 //	group+named1,  group/the server's own name without suffixes, also where CAPO made no port of it

@@ -116,7 +116,8 @@ func (objs *objects) strong(m *member) (key infra.Key, source, conflict string, 
 }
 
 // exclusions returns the servers that CAPO makes for no machine: bastions, by their
-// recorded id, and by the port that CAPO makes in the bastions' security group.
+// recorded id, and by the port that CAPO makes under the name of a bastion, or in the
+// bastions' security group.
 func (objs *objects) exclusions() []infra.Exclusion {
 	var list []infra.Exclusion
 	add := func(k infra.Key) { list = append(list, infra.Exclusion{Key: k, Cause: roleBastion}) }
@@ -128,8 +129,9 @@ func (objs *objects) exclusions() []infra.Exclusion {
 		if u := uuidOf(l.record.Data.Bastion.ID); u != "" {
 			add(infra.Key{Kind: keyServer, Value: u})
 		}
-		if g := l.group(roleBastion); g != "" {
-			for _, c := range clusterNames(id) {
+		for _, c := range clusterNames(id) {
+			add(infra.Key{Kind: keyMade, Value: join(c, id.Name+"-"+roleBastion)})
+			if g := l.group(roleBastion); g != "" {
 				add(infra.Key{Kind: keyGroup, Value: join(c, g)})
 			}
 		}

@@ -87,6 +87,16 @@ func (objs *objects) ownershipHints() []infra.OwnershipHint {
 				Detail: fmt.Sprintf("it is in network %s, which CAPO made for cluster %s/%s", n, id.Namespace, id.Name),
 			})
 		}
+		// Up to Cluster API 1.6 servers are named after templates, which tell no owner. Another
+		// cluster of the name may be on the network, too.
+		if n := l.network(); n != "" {
+			for _, c := range clusterNames(id) {
+				hints = append(hints, infra.OwnershipHint{
+					Cluster: id, Grade: infra.NameOnly, Key: infra.Key{Kind: keyNetMade, Value: join(c, n)}, Owner: infra.OwnerID{Cluster: id}, ByName: true,
+					Detail: fmt.Sprintf("it has a port that CAPO made for a cluster %s, in network %s", c, n),
+				})
+			}
+		}
 		hints = append(hints, infra.OwnershipHint{
 			Cluster: id, Grade: infra.NameOnly, Key: infra.Key{Kind: keyMark, Value: resourceName(id)}, Owner: infra.OwnerID{Cluster: id}, ByName: true,
 			Detail: "it is in a security group or network with the name of cluster " + resourceName(id),
@@ -207,6 +217,7 @@ func ownerKeys(name string, ports []made, groups, networks []string) (keys []inf
 				add(keyGroupTwo, p.cluster, g, two)
 			}
 		}
+		add(keyNetMade, p.cluster, p.network)
 		if one != "" {
 			add(keyNetStem, p.cluster, p.network, one)
 		}

@@ -85,6 +85,7 @@ const (
 	keyGroup     = "group+port"
 	keyGroupStem = "group+stem1"
 	keyGroupTwo  = "group+stem2"
+	keyNetMade   = "cluster+network"
 	keyNetStem   = "network+stem1"
 	keyNetTwo    = "network+stem2"
 	keyNamed     = "group+named1"

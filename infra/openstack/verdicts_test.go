@@ -322,6 +322,32 @@ func TestNamesOnASharedNetwork(t *testing.T) {
 	}
 }
 
+// What CAPO made for a cluster of that name on its network is shown, whatever its name is:
+// Cluster API named servers after templates, which are no owners. A bastion is none of them.
+func TestNamesOfTemplates(t *testing.T) {
+	s, data := cloudOf(t, openstacklab.Options{})
+	const template, other, bastion = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222", "33333333-3333-4333-8333-333333333333"
+	s.Like("data-control-plane-cjtfx", "gold-template-zzzzz", template, true)
+	s.Like("data-control-plane-cjtfx", "gold-template-yyyyy", other, true)
+	s.Like("data-control-plane-cjtfx", "data-bastion", bastion, true)
+	s.Edit("ports", func(o openstacklab.Object) bool {
+		if o["device_id"] == other {
+			o["description"] = portDescription + "another"
+		}
+		return true
+	})
+	w := decide(t, data)
+	if _, ok := w.ghosts[template]; ok || w.unattributed[template].Reason != detector.NameOnly {
+		t.Errorf("what CAPO made is %v, %+v", w.ghosts[template], w.unattributed[template])
+	}
+	if u, ok := w.unattributed[other]; ok {
+		t.Errorf("what it made for a cluster that the backup lacks is %+v", u)
+	}
+	if w.excluded[roleBastion] != 2 {
+		t.Errorf("excluded are %v", w.excluded)
+	}
+}
+
 // The owner of a network sees the ports that other projects have on it: they say nothing
 // of servers of this one.
 func TestPortsOfOtherProjects(t *testing.T) {
