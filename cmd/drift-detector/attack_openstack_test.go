@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"drift-detector/backup/backuptest"
 	"drift-detector/internal/lab/openstacklab"
 	"drift-detector/report"
 )
@@ -120,4 +121,19 @@ func TestOpenStackWithoutFloatingIP(t *testing.T) {
 			}
 		})
 	}
+}
+
+// CAPO waits for an Image object that a machine names before it looks for its server.
+func TestOpenStackImageObject(t *testing.T) {
+	t.Parallel()
+	w, _ := wellOpenStack(t, openstacklab.Options{})
+	for _, resource := range []string{"openstackservers", "openstackmachines"} {
+		w.set(resource, "data-control-plane-", object{"imageRef": object{"name": "gold"}}, "spec", "image")
+	}
+	args := w.withOpenStackNodes()
+	w.run(append(w.sources(), args...)...).demandSafe(t, false, report.Halted, "Image tenant-os-b/gold")
+	w.added("image", func(b *backuptest.Tarball) {
+		b.Add("images.openstack.k-orc.cloud", object{"apiVersion": "openstack.k-orc.cloud/v1alpha1", "kind": "Image", "metadata": object{"namespace": "tenant-os-b", "name": "gold"}})
+	})
+	w.run(append(w.sources(), args...)...).demandSafe(t, true, report.Adopted, "")
 }

@@ -197,6 +197,12 @@ var servers = backup.NewKind("openstackservers."+group, serverFields(
 
 var templates = backup.NewKind("openstackmachinetemplates."+group, wishFields("spec.template.spec")...)
 
+// referredImage is an Image of the OpenStack Resource Controller (ORC), which a machine may
+// name in the place of Glance's. Whether it is there is all that is read of it.
+type referredImage struct{}
+
+var referredImages = backup.NewKind[referredImage]("images.openstack.k-orc.cloud")
+
 type clusterIdentity struct {
 	Secret, Namespace string
 	Selector          string // spec.namespaceSelector in JSON; empty: every namespace
@@ -214,7 +220,7 @@ type namespace struct{ Labels string }
 var namespaces = backup.NewKind("namespaces", backup.Raw(func(n *namespace) *string { return &n.Labels }, "metadata.labels"))
 
 var want = backup.Want{
-	Kinds: append([]backup.AnyKind{clusters, machines, servers, templates, identities, namespaces, deployments, inventories}, versionKinds()...),
+	Kinds: append([]backup.AnyKind{clusters, machines, servers, templates, identities, referredImages, namespaces, deployments, inventories}, versionKinds()...),
 	Secrets: []backup.SecretRule{
 		{Keys: []string{cloudsKey}, Optional: []string{caKey}},
 		{Type: "cluster.x-k8s.io/secret"}, // whether they are there: bootstrap data

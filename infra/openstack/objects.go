@@ -16,6 +16,7 @@ type objects struct {
 	servers       map[capi.Object]*backup.Record[osServer]
 	identities    map[capi.Object]*backup.Record[clusterIdentity]
 	namespaces    map[capi.Object]*backup.Record[namespace]
+	images        map[capi.Object]*backup.Record[referredImage]
 	known         map[backup.ClusterID]*backup.Cluster
 	controlPlanes backup.ControlPlanes
 	members       []member
@@ -43,7 +44,7 @@ func newObjects(s *backup.Snapshot) *objects {
 	objs := &objects{
 		snapshot: s, controlPlanes: s.ControlPlanesByCluster(), known: capi.Clusters(s),
 		clusters: capi.Index(clusters.In(s)), servers: capi.Index(servers.In(s)),
-		identities: capi.Index(identities.In(s)), namespaces: capi.Index(namespaces.In(s)),
+		identities: capi.Index(identities.In(s)), namespaces: capi.Index(namespaces.In(s)), images: capi.Index(referredImages.In(s)),
 		locations: map[backup.ClusterID]*location{},
 	}
 	objs.join()
