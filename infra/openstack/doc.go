@@ -17,6 +17,7 @@
 //	proofs.go       what shows the project of a cluster
 //	images.go       images by name and tags
 //	twins.go        ports that CAPO looks for by name
+//	balancers.go    the load balancer of the API server
 //	resources.go    what else a cluster's restore depends on
 //	checks.go       what will not work after a restore
 //
@@ -46,6 +47,7 @@
 //	group+port     cluster/group, on servers with CAPO's port in the group
 //	group+stem1,   cluster/group/the name that CAPO gave the port's server, without one
 //	group+stem2    or two random suffixes
+//	cluster+network  cluster/network, on servers with CAPO's port there, under any name
 //	network+stem1, cluster/network/the same
 //	network+stem2
 //	group+named1,  group/the server's own name without suffixes, also where CAPO made no port of it
@@ -62,6 +64,7 @@
 //	twinPorts      network/name, where several ports of the network have the name
 //	takenPort      network/name of a port that a server has which the backup does not record
 //	twinImages     a filter that several images pass
+//	brokenBalancer id of a load balancer that Octavia calls broken (ERROR)
 //	floatingIP     address
 //	keyPair        name
 //	bastion        name of a server that CAPO made under it

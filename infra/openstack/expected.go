@@ -63,6 +63,11 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 	for _, k := range objs.twinPorts(m) {
 		c.Blockers = append(c.Blockers, infra.Blocker{Key: k, Why: twinsBlock}, infra.Blocker{Key: infra.Key{Kind: keyTaken, Value: k.Value}, Why: portTaken, Making: true})
 	}
+	if l := objs.locations[m.cluster]; l.home == m.home {
+		if k := l.brokenBalancer(); !k.IsZero() {
+			c.Blockers = append(c.Blockers, infra.Blocker{Key: k, Why: balancerBlocks})
+		}
+	}
 	if k := m.twinImages(); !k.IsZero() {
 		c.Blockers = append(c.Blockers, infra.Blocker{Key: k, Why: imagesBlock})
 	}
@@ -111,7 +116,8 @@ func (objs *objects) strong(m *member) (key infra.Key, source, conflict string, 
 }
 
 // exclusions returns the servers that CAPO makes for no machine: bastions, by their
-// recorded id, and by the port that CAPO makes in the bastions' security group.
+// recorded id, and by the port that CAPO makes under the name of a bastion, or in the
+// bastions' security group.
 func (objs *objects) exclusions() []infra.Exclusion {
 	var list []infra.Exclusion
 	add := func(k infra.Key) { list = append(list, infra.Exclusion{Key: k, Cause: roleBastion}) }
@@ -123,8 +129,9 @@ func (objs *objects) exclusions() []infra.Exclusion {
 		if u := uuidOf(l.record.Data.Bastion.ID); u != "" {
 			add(infra.Key{Kind: keyServer, Value: u})
 		}
-		if g := l.group(roleBastion); g != "" {
-			for _, c := range clusterNames(id) {
+		for _, c := range clusterNames(id) {
+			add(infra.Key{Kind: keyMade, Value: join(c, id.Name+"-"+roleBastion)})
+			if g := l.group(roleBastion); g != "" {
 				add(infra.Key{Kind: keyGroup, Value: join(c, g)})
 			}
 		}

@@ -115,6 +115,7 @@ func (objs *objects) homeScopes() []*homeScope {
 	}
 	for _, id := range objs.order() {
 		s := visit(id, nil)
+		s.probes[objs.locations[id].brokenBalancer()] = true
 		for _, k := range objs.locations[id].landmarks() {
 			s.probes[k] = true
 		}

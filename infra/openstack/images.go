@@ -11,6 +11,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2"
 
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
 // byQuery stands before a query that is more than a name.
@@ -52,12 +53,30 @@ func imageOf(raw string) param {
 	return p
 }
 
+// imageLacks says that the backup lacks the Image object that a machine names. CAPO waits
+// for it before it looks for the server (getImageIDByReference in
+// pkg/cloud/services/compute/instance.go v0.11.0 to v0.15.0-beta.0).
+func (objs *objects) imageLacks(m *member) string {
+	w := m.resolved()
+	if w == nil {
+		return ""
+	}
+	var image struct{ ImageRef struct{ Name string } }
+	_ = json.Unmarshal([]byte(w.Image), &image) // in another form it names none
+	name := image.ImageRef.Name
+	if name == "" || objs.images[capi.Object{Backup: m.cluster.Backup, Namespace: m.meta().Namespace, Name: name}] != nil {
+		return ""
+	}
+	return fmt.Sprintf("Image %s/%s (images.openstack.k-orc.cloud), which its spec.image names, is not in the backup, and CAPO waits for it before it looks for the server", m.meta().Namespace, name)
+}
+
 // twinImages is what blocks a machine whose image is looked up by a filter.
 func (m *member) twinImages() infra.Key {
-	if m.server == nil {
+	w := m.resolved()
+	if w == nil {
 		return infra.Key{}
 	}
-	if k := imageOf(m.server.Data.Wish.Image).key(keyImage); strings.HasPrefix(k.Value, byName) || strings.HasPrefix(k.Value, byQuery) {
+	if k := imageOf(w.Image).key(keyImage); strings.HasPrefix(k.Value, byName) || strings.HasPrefix(k.Value, byQuery) {
 		return infra.Key{Kind: keyTwinImages, Value: k.Value}
 	}
 	return infra.Key{}

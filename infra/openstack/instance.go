@@ -19,6 +19,7 @@ type serverAnswer struct {
 	ID             string
 	Name           string
 	Status         string
+	Task           string `json:"OS-EXT-STS:task_state"`
 	Project        string `json:"tenant_id"`
 	Created        time.Time
 	Hostname       string `json:"OS-EXT-SRV-ATTR:hostname"`
@@ -35,6 +36,9 @@ var (
 	changing = []string{"BUILD", "REBUILD", "REBOOT", "HARD_REBOOT", "PASSWORD", "RESIZE", "VERIFY_RESIZE", "REVERT_RESIZE", "MIGRATING"}
 	stopped  = []string{"SHUTOFF", "SUSPENDED", "PAUSED", "SHELVED", "SHELVED_OFFLOADED", "RESCUE"}
 	ended    = []string{"DELETED", "SOFT_DELETED"} // CAPO takes both for gone
+	// ending are tasks of a server that somebody deletes: its status is what it was, for
+	// ever where its host does not answer (nova compute/task_states.py 34.0.0).
+	ending = []string{"deleting", "soft-deleting"}
 )
 
 func (l *listing) instance(s *serverAnswer) infra.Instance {
@@ -48,6 +52,8 @@ func (l *listing) instance(s *serverAnswer) infra.Instance {
 		return out
 	}
 	switch status := strings.ToUpper(s.Status); {
+	case slices.Contains(ending, s.Task) && !slices.Contains(ended, status):
+		out.Unreadable = true
 	case status == "ACTIVE":
 	case slices.Contains(changing, status):
 		out.Warnings = []string{string(infra.NotActive)}

@@ -77,9 +77,19 @@ type clusterRecord struct {
 	FloatingIP, Endpoint          string
 	NoFloatingIP, LBEnabled       bool
 	NoExternal                    bool
-	Bastion                       named
-	BastionEnabled                bool
+	// What says the same in v1beta2 the other way round, in JSON: where it is absent, they are wanted.
+	WantFloatingIP, WantExternal string
+	Bastion                      named
+	BastionEnabled               bool
 }
+
+// noFloatingIP reports whether CAPO gives the API server no floating IP, and noExternal
+// whether it looks for no external network, without which there is none.
+func (c *clusterRecord) noFloatingIP() bool {
+	return c.NoFloatingIP || c.WantFloatingIP == "false" || c.noExternal()
+}
+
+func (c *clusterRecord) noExternal() bool { return c.NoExternal || c.WantExternal == "false" }
 
 var clusters = backup.NewKind("openstackclusters."+group, func() []backup.Field[osCluster] {
 	type c = osCluster
@@ -98,6 +108,8 @@ var clusters = backup.NewKind("openstackclusters."+group, func() []backup.Field[
 		backup.Flag(func(c *c) *bool { return &c.NoFloatingIP }, "spec.disableAPIServerFloatingIP"),
 		backup.Flag(func(c *c) *bool { return &c.LBEnabled }, "spec.apiServerLoadBalancer.enabled", "spec.apiServer.managedLoadBalancer.enabled"),
 		backup.Flag(func(c *c) *bool { return &c.NoExternal }, "spec.disableExternalNetwork"),
+		backup.Raw(func(c *c) *string { return &c.WantFloatingIP }, "spec.apiServer.enableFloatingIP"),
+		backup.Raw(func(c *c) *string { return &c.WantExternal }, "spec.enableExternalNetwork"),
 		backup.Flag(func(c *c) *bool { return &c.BastionEnabled }, "spec.bastion.enabled"),
 	)
 	both := func(of func(*c) *named, path ...string) {
@@ -185,6 +197,12 @@ var servers = backup.NewKind("openstackservers."+group, serverFields(
 
 var templates = backup.NewKind("openstackmachinetemplates."+group, wishFields("spec.template.spec")...)
 
+// referredImage is an Image of the OpenStack Resource Controller (ORC), which a machine may
+// name in the place of Glance's. Whether it is there is all that is read of it.
+type referredImage struct{}
+
+var referredImages = backup.NewKind[referredImage]("images.openstack.k-orc.cloud")
+
 type clusterIdentity struct {
 	Secret, Namespace string
 	Selector          string // spec.namespaceSelector in JSON; empty: every namespace
@@ -202,7 +220,7 @@ type namespace struct{ Labels string }
 var namespaces = backup.NewKind("namespaces", backup.Raw(func(n *namespace) *string { return &n.Labels }, "metadata.labels"))
 
 var want = backup.Want{
-	Kinds: append([]backup.AnyKind{clusters, machines, servers, templates, identities, namespaces, deployments, inventories}, versionKinds()...),
+	Kinds: append([]backup.AnyKind{clusters, machines, servers, templates, identities, referredImages, namespaces, deployments, inventories}, versionKinds()...),
 	Secrets: []backup.SecretRule{
 		{Keys: []string{cloudsKey}, Optional: []string{caKey}},
 		{Type: "cluster.x-k8s.io/secret"}, // whether they are there: bootstrap data

@@ -16,6 +16,7 @@ type objects struct {
 	servers       map[capi.Object]*backup.Record[osServer]
 	identities    map[capi.Object]*backup.Record[clusterIdentity]
 	namespaces    map[capi.Object]*backup.Record[namespace]
+	images        map[capi.Object]*backup.Record[referredImage]
 	known         map[backup.ClusterID]*backup.Cluster
 	controlPlanes backup.ControlPlanes
 	members       []member
@@ -43,7 +44,7 @@ func newObjects(s *backup.Snapshot) *objects {
 	objs := &objects{
 		snapshot: s, controlPlanes: s.ControlPlanesByCluster(), known: capi.Clusters(s),
 		clusters: capi.Index(clusters.In(s)), servers: capi.Index(servers.In(s)),
-		identities: capi.Index(identities.In(s)), namespaces: capi.Index(namespaces.In(s)),
+		identities: capi.Index(identities.In(s)), namespaces: capi.Index(namespaces.In(s)), images: capi.Index(referredImages.In(s)),
 		locations: map[backup.ClusterID]*location{},
 	}
 	objs.join()
@@ -137,6 +138,20 @@ func (m *member) meta() *backup.Meta {
 	}
 	if m.server != nil {
 		return &m.server.Meta
+	}
+	return nil
+}
+
+// resolved is what CAPO makes ids of before it looks for the server, because a restore
+// drops the status that held them; nil where it looks for the server first, as releases up
+// to 0.9 do (ResolveMachineSpec in pkg/cloud/services/compute/referenced_resources.go
+// v0.10.0, ResolveServerSpec v0.11.0 to v0.15.0-beta.0).
+func (m *member) resolved() *wish {
+	switch {
+	case m.server != nil:
+		return &m.server.Data.Wish
+	case m.machine != nil && releaseOf(m.machine.Data.APIVersion, false) != byNameAlone:
+		return &m.machine.Data.Wish
 	}
 	return nil
 }

@@ -87,6 +87,16 @@ func (objs *objects) ownershipHints() []infra.OwnershipHint {
 				Detail: fmt.Sprintf("it is in network %s, which CAPO made for cluster %s/%s", n, id.Namespace, id.Name),
 			})
 		}
+		// Up to Cluster API 1.6 servers are named after templates, which tell no owner. Another
+		// cluster of the name may be on the network, too.
+		if n := l.network(); n != "" {
+			for _, c := range clusterNames(id) {
+				hints = append(hints, infra.OwnershipHint{
+					Cluster: id, Grade: infra.NameOnly, Key: infra.Key{Kind: keyNetMade, Value: join(c, n)}, Owner: infra.OwnerID{Cluster: id}, ByName: true,
+					Detail: fmt.Sprintf("it has a port that CAPO made for a cluster %s, in network %s", c, n),
+				})
+			}
+		}
 		hints = append(hints, infra.OwnershipHint{
 			Cluster: id, Grade: infra.NameOnly, Key: infra.Key{Kind: keyMark, Value: resourceName(id)}, Owner: infra.OwnerID{Cluster: id}, ByName: true,
 			Detail: "it is in a security group or network with the name of cluster " + resourceName(id),
@@ -171,8 +181,22 @@ func (objs *objects) owners() map[backup.ClusterID][]infra.OwnerID {
 type made struct {
 	cluster string // as its description names it
 	name    string // of the server, when the port was made
+	port    string // its own name
 	network string
 	groups  []string // of those that the backup records
+}
+
+// of is the name that CAPO gave the port's server. A port may have a suffix of its own, with
+// dashes in it ("-storage-net"): the server's name says where it begins, if it is one that
+// Cluster API gives and what is before the last dash is none.
+func (p *made) of(server string) string {
+	if likely, _ := naming.Stems(p.name); likely != "" {
+		return p.name
+	}
+	if own, _ := naming.Stems(server); own != "" && strings.HasPrefix(p.port, server+"-") {
+		return server
+	}
+	return p.name
 }
 
 // ownerKeys are those that a server has for what CAPO made for it and for its own name:
@@ -180,8 +204,10 @@ type made struct {
 // in by any port, networks its networks by id.
 func ownerKeys(name string, ports []made, groups, networks []string) (keys []infra.Key) {
 	add := func(kind string, parts ...string) { keys = append(keys, infra.Key{Kind: kind, Value: join(parts...)}) }
-	for _, p := range ports {
-		one, two := naming.Stems(p.name)
+	for i := range ports {
+		p := &ports[i]
+		of := p.of(name)
+		one, two := naming.Stems(of)
 		for _, g := range p.groups {
 			add(keyGroup, p.cluster, g)
 			if one != "" {
@@ -191,13 +217,14 @@ func ownerKeys(name string, ports []made, groups, networks []string) (keys []inf
 				add(keyGroupTwo, p.cluster, g, two)
 			}
 		}
+		add(keyNetMade, p.cluster, p.network)
 		if one != "" {
 			add(keyNetStem, p.cluster, p.network, one)
 		}
 		if two != "" {
 			add(keyNetTwo, p.cluster, p.network, two)
 		}
-		if p.name == name {
+		if of == name {
 			add(keyMade, p.cluster, name)
 		}
 	}

@@ -152,7 +152,7 @@ func (l *listing) takePorts(all []portAnswer) error {
 			l.ports.at[device] = a
 		}
 		if isMade {
-			a.made = append(a.made, made{cluster: cluster, name: name, network: p.Network, groups: groups})
+			a.made = append(a.made, made{cluster: cluster, name: name, port: strings.Clone(p.Name), network: p.Network, groups: groups})
 		}
 		for _, g := range groups {
 			if !slices.Contains(a.groups, g) {

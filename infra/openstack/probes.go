@@ -46,6 +46,7 @@ var lookups = []lookup{
 // thingAnswer is what is read of a thing.
 type thingAnswer struct {
 	ID, Name, Status string
+	Provisioning     string                 `json:"provisioning_status"` // of a load balancer
 	Project          string                 `json:"project_id"`
 	Address          string                 `json:"floating_ip_address"`
 	KeyPair          *struct{ Name string } `json:"keypair"`
@@ -215,10 +216,13 @@ func (l *listing) noteThing(kind string, t *thingAnswer) {
 		return
 	case kind == keyImage && t.Status != "active": // no server can be made of it
 		return
-	case kind == keyBalancer && t.Status == "PENDING_DELETE":
+	case kind == keyBalancer && (t.Provisioning == "PENDING_DELETE" || t.Provisioning == "DELETED"):
 		return
 	}
 	id := strings.ToLower(t.ID)
+	if kind == keyBalancer && t.Provisioning == "ERROR" {
+		l.found(keyBroken, id)
+	}
 	l.found(kind, t.ID)
 	l.found(kind, id)
 	l.noteName(infra.Key{Kind: kind, Value: byName + t.Name}, id)

@@ -85,6 +85,7 @@ const (
 	keyGroup     = "group+port"
 	keyGroupStem = "group+stem1"
 	keyGroupTwo  = "group+stem2"
+	keyNetMade   = "cluster+network"
 	keyNetStem   = "network+stem1"
 	keyNetTwo    = "network+stem2"
 	keyNamed     = "group+named1"
@@ -109,7 +110,8 @@ const (
 	keyTaken       = "takenPort"  // network/name of a port that a server has which the backup does not record
 	keyTwinImages  = "twinImages" // an image that is asked for, of which there are several
 	keyTwins       = "twinPorts"  // network/name of several ports
-	keyOwn         = "own"        // one of the above that the project owns
+	keyBroken      = "brokenBalancer"
+	keyOwn         = "own" // one of the above that the project owns
 )
 
 // nameless is a key of servers of which Nova said no name: their cell is down.

@@ -157,7 +157,7 @@ func (n *needs) addCluster(id backup.ClusterID, l *location) {
 	if d.Router != (named{}) || given(d.SpecRouter) {
 		part("router", keyRouter, d.SpecRouter, d.Router)
 	}
-	if !d.NoExternal && (d.External != (named{}) || given(d.SpecExternal)) {
+	if !d.noExternal() && (d.External != (named{}) || given(d.SpecExternal)) {
 		p := paramOf(d.SpecExternal)
 		if !p.given {
 			p = param{given: true, id: d.External.ID} // the only external one, which CAPO looks for
@@ -178,7 +178,7 @@ func (n *needs) addCluster(id backup.ClusterID, l *location) {
 	if d.LBEnabled {
 		note("load balancer", balancerName(id, l), idKey(keyBalancer, d.LB.ID), infra.MadeAgain, "")
 	}
-	if ip := cmp.Or(d.FloatingIP, d.Endpoint); !d.NoFloatingIP && isAddress(ip) {
+	if ip := cmp.Or(d.FloatingIP, d.Endpoint); !d.noFloatingIP() && isAddress(ip) {
 		note("floating IP", ip, infra.Key{Kind: keyFloating, Value: ip}, infra.HaltsCluster, lostAddress)
 	}
 	n.addBastion(id, l, by)
@@ -209,25 +209,6 @@ func isAddress(host string) bool {
 	return err == nil
 }
 
-// balancerName is that of the load balancer of the API server.
-func balancerName(id backup.ClusterID, l *location) string {
-	return cmp.Or(l.record.Data.LB.Name, networkPrefix+resourceName(id)+"-kubeapi")
-}
-
-func (objs *objects) loadBalancers() map[backup.ClusterID][]infra.LoadBalancer {
-	all := map[backup.ClusterID][]infra.LoadBalancer{}
-	for id, l := range objs.locations {
-		switch {
-		case l.record == nil:
-		case l.record.Data.LBEnabled:
-			all[id] = []infra.LoadBalancer{{Type: "octavia", Name: balancerName(id, l)}}
-		default:
-			all[id] = []infra.LoadBalancer{{Type: "disabled"}}
-		}
-	}
-	return all
-}
-
 // addTemplates goes over the templates that owners make machines of.
 func (n *needs) addTemplates() {
 	s := n.objects.snapshot
@@ -244,7 +225,7 @@ func (n *needs) addTemplates() {
 		}
 		if u := (user{id, -1, templateKind + " " + t.Namespace + "/" + t.Name}); !seen[u] {
 			seen[u] = true
-			n.addWish(u, l.home, &t.Data.Wish, false)
+			n.addWish(u, l.home, &t.Data.Wish, nil)
 		}
 	}
 	for i := range s.ControlPlanes {
@@ -260,17 +241,22 @@ func (n *needs) addTemplates() {
 // addMember notes what a machine's server is made of, from its OpenStackServer, into
 // which CAPO has resolved networks and security groups.
 func (n *needs) addMember(m *member) {
+	var first []string // kinds that CAPO looks up by name before it looks for the server
 	switch {
 	case m.index < 0:
 	case m.server != nil:
-		n.addWish(user{m.cluster, m.index, serverKind + " " + m.server.Namespace + "/" + m.server.Name}, m.home, &m.server.Data.Wish, true)
+		first = []string{keyImage, keyServerGroup, keyFlavor}
+		n.addWish(user{m.cluster, m.index, serverKind + " " + m.server.Namespace + "/" + m.server.Name}, m.home, &m.server.Data.Wish, first)
 	case m.machine != nil:
-		n.addWish(user{m.cluster, m.index, machineKind + " " + m.machine.Namespace + "/" + m.machine.Name}, m.home, &m.machine.Data.Wish, false)
+		if m.resolved() != nil {
+			first = []string{keyImage, keyServerGroup} // flavors since 0.11
+		}
+		n.addWish(user{m.cluster, m.index, machineKind + " " + m.machine.Namespace + "/" + m.machine.Name}, m.home, &m.machine.Data.Wish, first)
 	}
 }
 
-// addWish notes what a server is made of; served reports whether an OpenStackServer says it.
-func (n *needs) addWish(u user, target string, w *wish, served bool) {
+// addWish notes what a server is made of; first are the kinds of what is looked up before it.
+func (n *needs) addWish(u user, target string, w *wish, first []string) {
 	n.order = append(n.order, u)
 	note := func(kind, name string, key infra.Key) {
 		if name == "" {
@@ -291,10 +277,8 @@ func (n *needs) addWish(u user, target string, w *wish, served bool) {
 			p = param{given: true, id: id}
 		}
 		note(kind, cmp.Or(p.name, p.id), p.key(keyKind))
-		// The status that held the ids is gone after a restore, and what is named by its id
-		// is not looked up (ResolveServerSpec in pkg/cloud/services/compute v0.11.0 to
-		// v0.15.0-beta.0).
-		if served && p.id == "" && p.name != "" && !p.vague {
+		// What is named by its id is not looked up.
+		if slices.Contains(first, keyKind) && p.id == "" && p.name != "" && !p.vague {
 			n.first[u] = append(n.first[u], thing{u.cluster, target, kind, p.name})
 		}
 	}

@@ -48,6 +48,7 @@ func (objs *objects) restore(m *member) *infra.Restore {
 	if h := objs.homeOf(m.cluster, m, objs.locations[m.cluster]); h.forbidden {
 		r.Refused, _ = objs.forbidden(m.cluster.Backup, h.name, m.cluster.Namespace)
 	}
+	r.Refused = cmp.Or(r.Refused, objs.imageLacks(m))
 	if r.Template == "" && r.Failure == "" && r.Refused == "" && r.Paused == "" && r.Independent == "" {
 		return nil
 	}

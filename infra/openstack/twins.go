@@ -21,21 +21,15 @@ const portTaken = "the port of its name is attached to another server, and Nova 
 // v0.15.0-beta.0). Releases up to 0.9 look for the server first, and for ports only to
 // make one.
 func (objs *objects) twinPorts(m *member) []infra.Key {
-	var spec string
-	l := objs.locations[m.cluster]
-	switch {
-	case m.server != nil:
-		spec = m.server.Data.Wish.Ports
-	case m.machine != nil && releaseOf(m.machine.Data.APIVersion, false) != byNameAlone:
-		spec = m.machine.Data.Wish.Ports
-	default:
+	w, l := m.resolved(), objs.locations[m.cluster]
+	if w == nil {
 		return nil
 	}
 	var wanted []struct {
 		NameSuffix *string
 		Network    json.RawMessage
 	}
-	if json.Unmarshal([]byte(spec), &wanted) != nil || len(wanted) == 0 {
+	if json.Unmarshal([]byte(w.Ports), &wanted) != nil || len(wanted) == 0 {
 		wanted = append(wanted[:0], struct {
 			NameSuffix *string
 			Network    json.RawMessage

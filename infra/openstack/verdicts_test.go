@@ -104,6 +104,57 @@ func TestStatuses(t *testing.T) {
 	}
 }
 
+// A server that somebody deletes keeps its status until it is gone, or for ever: it is
+// neither there nor gone.
+func TestServerBeingDeleted(t *testing.T) {
+	s, data := cloudOf(t, openstacklab.Options{})
+	tasks := func(task any) {
+		s.Edit("servers", func(o openstacklab.Object) bool {
+			if o["name"] == living || o["id"] == ghostID {
+				o["OS-EXT-STS:task_state"] = task
+			}
+			return true
+		})
+	}
+	tasks("deleting")
+	w := decide(t, data)
+	w.demand(t, living, detector.Unknown, detector.InstanceUnreadable)
+	if w.ghosts[ghostID] {
+		t.Error("what is being deleted is a ghost")
+	}
+	tasks(nil)
+	w = decide(t, data)
+	w.demand(t, living, detector.Healthy, "")
+	if !w.ghosts[ghostID] {
+		t.Error("what is not being deleted is no ghost")
+	}
+}
+
+// Ports may have suffixes of their own, with dashes in them.
+func TestPortsWithSuffixes(t *testing.T) {
+	s, data := cloudOf(t, openstacklab.Options{})
+	const own, shared = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
+	s.Like(living, "web-prod-md-0-46mng-zzzzz", own, true)
+	s.Like(unrecorded, "data-gpu-n8485-zzzzz", shared, true) // on a network of others
+	s.Edit("ports", func(o openstacklab.Object) bool {
+		if name := o["name"].(string); o["device_id"] == own || o["device_id"] == shared {
+			o["name"] = name[:len(name)-len(firstPort)] + "-storage-net"
+		}
+		return true
+	})
+	w := decide(t, data)
+	for _, id := range []string{own, shared} {
+		if !w.ghosts[id] {
+			t.Errorf("%s is no ghost: %+v", id, w.unattributed[id])
+		}
+	}
+	// A server with a name of ours has a port that CAPO made for another one.
+	s.Rename(own, "web-prod")
+	if w := decide(t, data); w.ghosts[own] {
+		t.Error("by its name alone it is a ghost")
+	}
+}
+
 // Servers of a cell that is down are unreadable, in a list of one page, of several, and
 // of a Nova that leaves them out. Nothing is called gone for it.
 func TestCellDown(t *testing.T) {
@@ -268,6 +319,32 @@ func TestNamesOnASharedNetwork(t *testing.T) {
 		if _, ok := w.ghosts[id]; ok || w.unattributed[id].Reason != detector.NameOnly {
 			t.Errorf("%s is %v, %+v", id, w.ghosts[id], w.unattributed[id])
 		}
+	}
+}
+
+// What CAPO made for a cluster of that name on its network is shown, whatever its name is:
+// Cluster API named servers after templates, which are no owners. A bastion is none of them.
+func TestNamesOfTemplates(t *testing.T) {
+	s, data := cloudOf(t, openstacklab.Options{})
+	const template, other, bastion = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222", "33333333-3333-4333-8333-333333333333"
+	s.Like("data-control-plane-cjtfx", "gold-template-zzzzz", template, true)
+	s.Like("data-control-plane-cjtfx", "gold-template-yyyyy", other, true)
+	s.Like("data-control-plane-cjtfx", "data-bastion", bastion, true)
+	s.Edit("ports", func(o openstacklab.Object) bool {
+		if o["device_id"] == other {
+			o["description"] = portDescription + "another"
+		}
+		return true
+	})
+	w := decide(t, data)
+	if _, ok := w.ghosts[template]; ok || w.unattributed[template].Reason != detector.NameOnly {
+		t.Errorf("what CAPO made is %v, %+v", w.ghosts[template], w.unattributed[template])
+	}
+	if u, ok := w.unattributed[other]; ok {
+		t.Errorf("what it made for a cluster that the backup lacks is %+v", u)
+	}
+	if w.excluded[roleBastion] != 2 {
+		t.Errorf("excluded are %v", w.excluded)
 	}
 }
 

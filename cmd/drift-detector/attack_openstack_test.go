@@ -1,0 +1,139 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"drift-detector/backup/backuptest"
+	"drift-detector/internal/lab/openstacklab"
+	"drift-detector/report"
+)
+
+// demandSafe holds the answer for a fleet of one control plane, and what is foretold of
+// each of its machines, which exist.
+func (o outcome) demandSafe(t *testing.T, safe bool, want report.Outcome, says string) {
+	t.Helper()
+	if o.report == nil {
+		t.Fatal(o.stderr)
+	}
+	if a := o.report.Summary.Answer.Safe; (a == report.Yes) != safe {
+		t.Errorf("safe to restore: %s", a)
+	}
+	for _, m := range machinesOf(o.report.Clusters[0]) {
+		if m.Status != report.Healthy || m.Forecast.Outcome != want || !strings.Contains(m.Forecast.Message, says) {
+			t.Errorf("%s is %s, %+v", m.Name, m.Status, m.Forecast)
+		}
+	}
+}
+
+// CAPO waits for the load balancer of the API server before it calls the cluster ready,
+// and one in error stays in error; one that is being deleted is made again.
+func TestOpenStackLoadBalancer(t *testing.T) {
+	t.Parallel()
+	w, cloud := wellOpenStack(t, openstacklab.Options{})
+	const id, name = "11111111-2222-4333-8444-555555555555", "k8s-clusterapi-cluster-tenant-os-b-data-kubeapi"
+	w.change("balancer", func(resource, _ string, o object) bool {
+		if resource == "openstackclusters" {
+			in(o, "spec", "apiServerLoadBalancer")["enabled"] = true
+			in(o, "status")["apiServerLoadBalancer"] = object{"id": id, "name": name}
+		}
+		return true
+	})
+	cloud.Endpoint("load-balancer", cloud.Network)
+	for status, c := range map[string]struct {
+		safe bool
+		want report.Outcome
+		says string
+	}{
+		"ACTIVE": {true, report.Adopted, ""}, "PENDING_UPDATE": {true, report.Adopted, ""},
+		"ERROR":          {false, report.Halted, "load balancer of the API server broken"},
+		"PENDING_DELETE": {false, report.Adopted, ""},
+	} {
+		cloud.Edit("loadbalancers", func(openstacklab.Object) bool { return false })
+		cloud.Add("loadbalancers", openstacklab.Object{"id": id, "name": name, "project_id": openstacklab.Recorded.ProjectID, "provisioning_status": status})
+		t.Log(status)
+		w.run(append(w.sources(), w.withOpenStackNodes()...)...).demandSafe(t, c.safe, c.want, c.says)
+	}
+}
+
+// Release 0.10 looks images up by name before it looks for the server, as later ones do,
+// which make the OpenStackServers that its backup does not have; 0.9 does not. What is
+// called safe is the newer one: nobody serves the versions of 0.9.
+func TestOpenStackImageWithoutServers(t *testing.T) {
+	t.Parallel()
+	for version, c := range map[string]struct {
+		served bool
+		want   report.Outcome
+		says   string
+	}{
+		"v1beta1": {true, report.Halted, "image ubuntu-2404-kube-v1.34.2 is gone"}, "v1alpha7": {false, report.Adopted, ""},
+	} {
+		t.Log(version)
+		w, cloud := wellOpenStack(t, openstacklab.Options{})
+		w.change("without-servers", func(resource, _ string, o object) bool {
+			if strings.HasPrefix(resource, "openstack") {
+				o["apiVersion"] = "infrastructure.cluster.x-k8s.io/" + version
+			}
+			return resource != "openstackservers"
+		})
+		args := append(w.sources(), w.withOpenStackNodes()...)
+		w.run(args...).demandSafe(t, c.served, report.Adopted, "")
+		cloud.Edit("images", func(openstacklab.Object) bool { return false })
+		w.run(args...).demandSafe(t, false, c.want, c.says)
+	}
+}
+
+// In v1beta2 a cluster says that it wants a floating IP and an external network, where
+// older versions say that it does not: what it does not want is not missing.
+func TestOpenStackWithoutFloatingIP(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		server, external any
+		safe             bool
+	}{
+		"no floating IP": {false, nil, true}, "no external network": {nil, false, true}, "neither": {false, false, true},
+		"said": {true, true, false}, "not said": {nil, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, _ := wellOpenStack(t, openstacklab.Options{})
+			w.change("v1beta2", func(resource, _ string, o object) bool {
+				if resource == "openstackclusters" {
+					o["apiVersion"] = "infrastructure.cluster.x-k8s.io/v1beta2"
+					spec := in(o, "spec")
+					for _, old := range []string{"disableAPIServerFloatingIP", "disableExternalNetwork", "apiServerLoadBalancer", "apiServerPort"} {
+						delete(spec, old)
+					}
+					if c.external != nil {
+						spec["enableExternalNetwork"] = c.external
+					}
+					if c.server != nil {
+						spec["apiServer"] = object{"enableFloatingIP": c.server}
+					}
+				}
+				return true
+			})
+			o := w.run(append(w.sources(), w.withOpenStackNodes()...)...)
+			o.demandSafe(t, c.safe, report.Adopted, "")
+			for _, r := range o.report.Clusters[0].Resources {
+				if r.Kind == "floating IP" && c.safe {
+					t.Errorf("it asks for floating IP %s", r.Name)
+				}
+			}
+		})
+	}
+}
+
+// CAPO waits for an Image object that a machine names before it looks for its server.
+func TestOpenStackImageObject(t *testing.T) {
+	t.Parallel()
+	w, _ := wellOpenStack(t, openstacklab.Options{})
+	for _, resource := range []string{"openstackservers", "openstackmachines"} {
+		w.set(resource, "data-control-plane-", object{"imageRef": object{"name": "gold"}}, "spec", "image")
+	}
+	args := w.withOpenStackNodes()
+	w.run(append(w.sources(), args...)...).demandSafe(t, false, report.Halted, "Image tenant-os-b/gold")
+	w.added("image", func(b *backuptest.Tarball) {
+		b.Add("images.openstack.k-orc.cloud", object{"apiVersion": "openstack.k-orc.cloud/v1alpha1", "kind": "Image", "metadata": object{"namespace": "tenant-os-b", "name": "gold"}})
+	})
+	w.run(append(w.sources(), args...)...).demandSafe(t, true, report.Adopted, "")
+}
