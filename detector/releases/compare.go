@@ -111,8 +111,11 @@ func (c *Collector) compare(desired, live Object, managed []byte, ignore []strin
 		return nil, errNewer
 	}
 	defaulted(kindName, d)
-	if kindName == "Pod" {
+	switch kindName {
+	case "Pod":
 		tolerating(d, l)
+	case "Service":
+		unbound(d, l)
 	}
 	m := merger{kind: kindName, t: t, known: known, live: l, scaled: c.scaled[describe(live)], raw: desired, full: d, lacking: lacking, nulls: nulls}
 	m.owners, m.unknown = ownersOf(managed, false), len(managed) == 0
@@ -178,7 +181,7 @@ func (c *Collector) form(o Object, t typed.ParseableType, known *kind) (Object, 
 	}
 	o = c.custom(o)
 	if unknownTypes[text(o, "kind")] {
-		o, _ = withoutZeros(o, func(field string) bool { return unwritten[field] }).(Object)
+		o, _ = withoutZeros(o, func(field string, v any) bool { return isZero(v) && unwritten[field] }).(Object)
 	}
 	if t.Schema != nil && t.TypeRef.NamedType != nil {
 		return pruned(o, t.TypeRef, t.Schema, false).(Object), nil
