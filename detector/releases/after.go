@@ -71,6 +71,11 @@ func (r *Release) overwrites() {
 func (r *Release) nextUpgrade() {
 	a := &r.After
 	for _, o := range r.Objects {
+		for _, c := range o.Patch {
+			if c.Benign != "" && c.Upgrade == Fails && o.Refused == "" {
+				a.Reasons = append(a.Reasons, fmt.Sprintf("%s: %s is %s: Helm's apply conflicts with that, and the next upgrade fails; best leave it out of the chart's values", o.Subject(), c.Path, c.Benign))
+			}
+		}
 		for _, u := range upgradesOf(o) {
 			if a.Upgrade == "" || u == Fails || u == Leaves && a.Upgrade == Repairs {
 				a.Upgrade = u
@@ -98,7 +103,7 @@ func upgradesOf(o *Compared) []string {
 		out = append(out, o.Upgrade)
 	}
 	for _, c := range o.Patch {
-		if c.Benign == "" {
+		if c.Benign == "" || c.Upgrade == Fails { // an apply conflicts with an autoscaler, too
 			out = append(out, c.Upgrade)
 		}
 	}

@@ -28,6 +28,7 @@ type Collector struct {
 	rules         []*Rule
 	namespaces    map[string]bool // that have an object in the backup
 	resources     map[string]bool
+	global        map[string]bool // resources that the backup has cluster-scoped objects of
 
 	scope    Scope
 	releases []*Release
@@ -68,7 +69,7 @@ func New(o Options) *Collector {
 	return &Collector{
 		options: o, rules: slices.Clone(o.Rules),
 		stored: map[key]*stored{}, crds: map[schema.GroupKind]*crd{}, scaled: map[string]bool{},
-		namespaces: map[string]bool{}, resources: map[string]bool{},
+		namespaces: map[string]bool{}, resources: map[string]bool{}, global: map[string]bool{},
 		byID: map[string]*Release{}, byTarget: map[string]*Release{}, wanted: map[string][]*wanted{}, lost: map[string]*WithoutRecord{},
 		seed: maphash.MakeSeed(), room: maxMet,
 	}
@@ -91,6 +92,8 @@ func (c *Collector) First(resource, namespace string) bool {
 	c.resources[resource] = true
 	if namespace != "" {
 		c.namespaces[namespace] = true
+	} else {
+		c.global[resource] = true
 	}
 	return firstResources[resource]
 }
@@ -238,7 +241,11 @@ func (c *Collector) locate(r *Release, o Object) *wanted {
 	} else if known := c.crds[id.GroupKind()]; known != nil {
 		w.resource, w.cluster = known.resource, known.cluster
 	} else {
-		w.resource = guess(id.GroupKind())
+		w.resource = c.guessed(id.GroupKind())
+		w.cluster = c.global[w.resource]
+		if builtinGroups[id.Group] {
+			w.custom, w.twoWay = false, false
+		}
 	}
 	w.labelled = stringMap(o, "metadata", "labels")[managedByLabel] == "Helm"
 	return w

@@ -59,8 +59,9 @@ type outcome struct {
 }
 
 var (
-	errVersion = errors.New("the backup has it in another API version only")
-	errNewer   = errors.New("its API server knew fields that this program does not")
+	errVersion  = errors.New("the backup has it in another API version only")
+	errNoSchema = errors.New("the backup has no schema of it, and so it is not known what its lists default to")
+	errNewer    = errors.New("its API server knew fields that this program does not")
 )
 
 // typeFor is the schema of an object, and its Kubernetes type if it is built in.
@@ -72,7 +73,7 @@ func (c *Collector) typeFor(apiVersion, kindName string) (typed.ParseableType, *
 	if known := c.crds[id.GroupKind()]; known != nil {
 		return known.typeOf(id.Version), nil, nil
 	}
-	if _, ok := builtinResource[id.GroupKind()]; ok && !unknownTypes[id.Kind] {
+	if builtinGroups[id.Group] && !unknownTypes[id.Kind] {
 		return typed.ParseableType{}, nil, fmt.Errorf("API version %s of %s is not known", apiVersion, kindName)
 	}
 	return typed.DeducedParseableType, nil, nil
@@ -111,12 +112,21 @@ func (c *Collector) compare(desired, live Object, managed []byte, ignore []strin
 		return nil, errNewer
 	}
 	defaulted(kindName, d)
-	if kindName == "Pod" {
+	switch kindName {
+	case "Pod":
 		tolerating(d, l)
+	case "Service":
+		unbound(d, l)
 	}
 	m := merger{kind: kindName, t: t, known: known, live: l, scaled: c.scaled[describe(live)], raw: desired, full: d, lacking: lacking, nulls: nulls}
 	m.owners, m.unknown = ownersOf(managed, false), len(managed) == 0
 	out, err := m.outcome(desired, d)
+	if err == nil && len(out.changes) > 0 && t.TypeRef.NamedType != nil && *t.TypeRef.NamedType == deducedName && !unknownTypes[kindName] {
+		d, _ = relaxed(d, l).(Object)
+		if out, err = m.outcome(desired, d); err == nil && len(out.changes) == 0 {
+			return nil, errNoSchema
+		}
+	}
 	if err == nil && len(out.changes) > 0 && m.owners == nil && !m.unknown {
 		m.owners = ownersOf(managed, true)
 		out, err = m.outcome(desired, d)
@@ -178,7 +188,7 @@ func (c *Collector) form(o Object, t typed.ParseableType, known *kind) (Object, 
 	}
 	o = c.custom(o)
 	if unknownTypes[text(o, "kind")] {
-		o, _ = withoutZeros(o, func(field string) bool { return unwritten[field] }).(Object)
+		o, _ = withoutZeros(o, func(field string, v any) bool { return isZero(v) && unwritten[field] }).(Object)
 	}
 	if t.Schema != nil && t.TypeRef.NamedType != nil {
 		return pruned(o, t.TypeRef, t.Schema, false).(Object), nil

@@ -120,6 +120,14 @@ func tolerating(o, live Object) {
 	o["spec"].(Object)["tolerations"] = declared
 }
 
+// unbound takes the configuration of client affinity out of a Service that has none, as the API
+// server does.
+func unbound(o, live Object) {
+	if spec, ok := o["spec"].(Object); ok && spec["sessionAffinity"] != "ClientIP" && (spec["sessionAffinity"] != nil || at(live, "spec", "sessionAffinity") != "ClientIP") {
+		delete(spec, "sessionAffinityConfig")
+	}
+}
+
 // inherit gives one map what it lacks of another.
 func inherit(m map[string]any, to, from string) {
 	source, _ := m[from].(map[string]any)
@@ -133,7 +141,7 @@ func inherit(m map[string]any, to, from string) {
 }
 
 func set(v any, name string, value any) {
-	if m, ok := v.(map[string]any); ok && m[name] == nil {
+	if m, ok := v.(map[string]any); ok && (m[name] == nil || m[name] == "") { // Go's types write some as ""
 		m[name] = value
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -103,6 +104,28 @@ func TestSpoiledManifests(t *testing.T) {
 		})
 		if result := w.run(t, Options{}); len(result.Releases) != 1 {
 			t.Errorf("seed %d: %d releases", seed, len(result.Releases))
+		}
+	}
+}
+
+// A document that is larger than any object is not parsed: YAML takes 400 bytes for two.
+func TestHugeDocuments(t *testing.T) {
+	const one = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+	for name, c := range map[string]struct {
+		doc  string
+		want int
+	}{
+		"a dashboard of 2 MiB":  {one + "data: {a: '" + strings.Repeat("{\"refId\":  \"A dashboard\"}", 80_000) + "'}", 1},
+		"a text of 5 MiB":       {one + "data: {a: '" + strings.Repeat("x", 5<<20) + "'}", 0},
+		"a list of a million":   {one + "data: {a: [" + strings.Repeat("a,", 1_000_000) + "a]}", 0},
+		"lists without items":   {one + "data: {a: [" + strings.Repeat("[]", 1_000_000) + "]}", 0},
+		"lines":                 {one + "data:\n" + strings.Repeat("- a\n", 500_000), 0},
+		"a million of nothings": {one + "data:\n" + strings.Repeat(" ? \n", 500_000), 0},
+	} {
+		said := ""
+		got := objectsOf(c.doc, func(why string) { said = why })
+		if len(got) != c.want || (c.want == 0) != (said == "document 1 of its manifest is larger than any object") {
+			t.Errorf("%s: %d objects; %s", name, len(got), said)
 		}
 	}
 }

@@ -105,6 +105,27 @@ func guess(id schema.GroupKind) string {
 	return plural.GroupResource().String()
 }
 
+// builtinGroups are the groups of which nothing is a custom resource.
+var builtinGroups = func() map[string]bool {
+	out := map[string]bool{"resource.k8s.io": true}
+	for id := range builtinResource {
+		out[id.Group] = true
+	}
+	return out
+}()
+
+// guessed is the folder of a kind without a definition: of those that its plural could be, the
+// one that the backup has.
+func (c *Collector) guessed(id schema.GroupKind) string {
+	first := guess(id)
+	for _, ending := range []string{"s", "es", ""} {
+		if plural := (schema.GroupResource{Group: id.Group, Resource: strings.ToLower(id.Kind) + ending}).String(); !c.resources[first] && c.resources[plural] {
+			return plural
+		}
+	}
+	return first
+}
+
 // typeName is what client-go's schema calls a built-in type.
 func typeName(apiVersion, kind string) string {
 	group, version, found := strings.Cut(apiVersion, "/")

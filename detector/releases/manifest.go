@@ -10,6 +10,24 @@ import (
 // maxDocuments bounds the objects of one manifest.
 const maxDocuments = 10_000
 
+// maxDocument bounds one document in bytes: an API server takes no request of more than 3 MiB.
+// maxMarks bounds what may begin a node of YAML, of which each is 400 bytes of memory.
+const (
+	maxDocument = 4 << 20
+	maxMarks    = 600_000
+)
+
+// tooLarge reports whether a document is larger than any object of an API server.
+func tooLarge(doc string) bool {
+	marks := 0
+	for _, mark := range []string{",", "\n", "[", "{", ":", "-", "?"} {
+		if len(doc) > maxMarks {
+			marks += strings.Count(doc, mark)
+		}
+	}
+	return len(doc) > maxDocument || marks > maxMarks
+}
+
 // documents splits a manifest at its lines "---" and "...". The line break before such a
 // line belongs to the document: a block scalar at its end keeps it.
 func documents(manifest string) []string {
@@ -42,6 +60,10 @@ func objectsOf(manifest string, bad func(string)) []Object {
 	var out []Object
 	for i, doc := range docs {
 		if strings.TrimSpace(doc) == "" {
+			continue
+		}
+		if tooLarge(doc) {
+			bad(fmt.Sprintf("document %d of its manifest is larger than any object", i+1))
 			continue
 		}
 		var o Object

@@ -11,6 +11,7 @@ import (
 func (c *Collector) Note(resource, version string, namespace, name []byte) bool {
 	if !c.resources[resource] {
 		c.resources[resource] = true
+		c.global[resource] = len(namespace) == 0
 	}
 	if len(namespace) > 0 && !c.namespaces[string(namespace)] {
 		c.namespaces[string(namespace)] = true

@@ -172,7 +172,9 @@ func canonical(o Object, t typed.ParseableType, k kind) (Object, error) {
 		return typedForm(o, k)
 	}
 	known, _ := pruned(o, t.TypeRef, t.Schema, false).(Object)
-	out, _ := withoutZeros(known, func(field string) bool { return !optional[field] }).(Object)
+	out, _ := withoutZeros(known, func(field string, v any) bool {
+		return isZero(v) && !optional[field] && !optional[k.resource+" "+field] || plainMaps[field] && empty(v)
+	}).(Object)
 	fixed, _ := at(out, "overhead", "podFixed").(Object) // of a RuntimeClass
 	for name, v := range fixed {
 		if q, err := resource.ParseQuantity(fmt.Sprint(v)); err == nil {

@@ -117,7 +117,7 @@ func (c *Compared) Subject() string { return subject(c.Kind, c.Namespace, c.Name
 
 // Fails reports whether Helm's next upgrade fails at the object.
 func (c *Compared) Fails() bool {
-	return c.Upgrade == Fails || slices.ContainsFunc(c.Patch, func(c Change) bool { return c.Benign == "" && c.Upgrade == Fails })
+	return c.Upgrade == Fails || slices.ContainsFunc(c.Patch, func(c Change) bool { return c.Upgrade == Fails })
 }
 
 // After is what a restore makes of a release.

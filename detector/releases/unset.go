@@ -15,7 +15,7 @@ var chosen = map[string]bool{
 	"spec.ipFamilies": true, "spec.ipFamilyPolicy": true, "spec.sessionAffinityConfig": true,
 	"spec.serviceAccount": true, "spec.podReplacementPolicy": true, "spec.completions": true,
 	"Pod spec.nodeName": true, "Pod spec.serviceAccountName": true, "Pod spec.tolerations": true, "Pod spec.priority": true,
-	"Pod spec.preemptionPolicy": true, "Pod spec.volumes": true, "Pod containers.volumeMounts": true, "Pod resources.requests": true,
+	"Job spec.manualSelector": true, "StatefulSet rollingUpdate.maxUnavailable": true, "Pod spec.preemptionPolicy": true, "Pod spec.volumes": true, "Pod containers.volumeMounts": true, "Pod resources.requests": true,
 }
 
 // unsetMeans is what the API server makes of a field without a value, by the field and the one
@@ -33,7 +33,7 @@ var unsetMeans = map[string]any{
 	"spec.suspend":                                     false,
 	"spec.successfulJobsHistoryLimit":                  int64(3),
 	"spec.failedJobsHistoryLimit":                      int64(1),
-	"spec.parallelism":                                 int64(1),
+	"Job spec.parallelism":                             int64(1),
 	"Job spec.backoffLimit":                            int64(6),
 	"Job spec.completionMode":                          "NonIndexed",
 	"spec.dnsPolicy":                                   "ClusterFirst",
@@ -73,7 +73,12 @@ var unsetMeans = map[string]any{
 	"service.port":                                     int64(443),
 	"spec.failurePolicy":                               "Fail",
 	"hostPath.type":                                    "", "grpc.service": "",
-	"behavior.scaleUp": Object{"stabilizationWindowSeconds": int64(0), "selectPolicy": "Max", "policies": scaleUp}, "scaleUp.policies": scaleUp,
+	"queuing.queues": int64(64), "queuing.handSize": int64(8), "queuing.queueLengthLimit": int64(50), "IngressClass parameters.scope": "Cluster",
+	"iscsi.iscsiInterface": "default", "rbd.pool": "rbd", "rbd.user": "admin", "rbd.keyring": "/etc/ceph/keyring",
+	"CSIDriver spec.volumeLifecycleModes":                         []any{"Persistent"},
+	"HorizontalPodAutoscaler spec.targetCPUUtilizationPercentage": int64(80),
+	"HorizontalPodAutoscaler spec.metrics":                        []any{Object{"type": "Resource", "resource": Object{"name": "cpu", "target": Object{"type": "Utilization", "averageUtilization": int64(80)}}}},
+	"behavior.scaleUp":                                            Object{"stabilizationWindowSeconds": int64(0), "selectPolicy": "Max", "policies": scaleUp}, "scaleUp.policies": scaleUp,
 	"behavior.scaleDown": Object{"selectPolicy": "Max", "policies": scaleDown}, "scaleDown.policies": scaleDown,
 	"scaleUp.selectPolicy":                                        "Max",
 	"scaleDown.selectPolicy":                                      "Max",
@@ -126,6 +131,11 @@ func unset(kind, around, field string, beside map[string]any) (means any, keeps 
 		return []any{"Ingress"}, false
 	case id == "spec.allocateLoadBalancerNodePorts":
 		return true, beside["type"] != "LoadBalancer"
+	case id == "volumes.emptyDir" && len(beside) == 1: // a volume of nothing but a name
+		return Object{}, false
+	case id == "spec.internalTrafficPolicy" && beside["type"] == "ExternalName", id == "spec.suspend" && kind == "CronJob" && beside["schedule"] == nil,
+		id == "updateStrategy.rollingUpdate" && kind == "StatefulSet" && beside["type"] != nil: // which have none
+		return nil, false
 	case field == "rollingUpdate" && beside["type"] != "Recreate" && beside["type"] != "OnDelete":
 		of, _ := unsetMeans["spec."+around].(Object)
 		if of == nil {
@@ -197,7 +207,7 @@ func (m *merger) cleared(raw, desired, merged any, of schema.TypeRef, around str
 				continue
 			}
 			if v == nil && defaulted {
-				v = means
+				v = m.keeping(means, e, k)
 			} else if v != nil {
 				next := a.Map.ElementType
 				if f, known := a.Map.FindField(k); known {
@@ -237,9 +247,27 @@ func (m *merger) cleared(raw, desired, merged any, of schema.TypeRef, around str
 	return merged
 }
 
+// keeping is a default with what the API server chose itself inside of it.
+func (m *merger) keeping(means, live any, around string) any {
+	d, ok := means.(map[string]any)
+	l, too := live.(map[string]any)
+	if !ok || !too {
+		return means
+	}
+	out := maps.Clone(d)
+	for k, v := range l {
+		if e, has := d[k]; has {
+			out[k] = m.keeping(e, v, k)
+		} else if _, keeps := unset(m.kind, around, k, d); keeps {
+			out[k] = v
+		}
+	}
+	return out
+}
+
 // emptied are the fields that the API server writes without anything inside.
 var emptied = map[string]bool{
-	"metadata": true, "securityContext": true, "resources": true, "podSelector": true, "namespaceSelector": true, "objectSelector": true,
+	"emptyDir": true, "metadata": true, "securityContext": true, "resources": true, "podSelector": true, "namespaceSelector": true, "objectSelector": true,
 }
 
 // hollow reports whether a value is nothing but empty maps and lists.

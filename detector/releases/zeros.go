@@ -8,12 +8,12 @@ import (
 )
 
 // optional are the fields of kinds without a Go type here that the API server
-// writes with a zero value, too.
+// writes with a zero value, too; those of one kind have its resource before them.
 var optional = map[string]bool{
 	"allowVolumeExpansion": true, "attachRequired": true, "podInfoOnMount": true, "storageCapacity": true,
-	"requiresRepublish": true, "seLinuxMount": true, "value": true, "timeoutSeconds": true,
+	"requiresRepublish": true, "seLinuxMount": true, "priorityclasses.scheduling.k8s.io value": true, "timeoutSeconds": true,
 	"audience": true, "leaseTransitions": true, "holderIdentity": true, "ready": true, "serving": true, "terminating": true,
-	"name": true, "serviceAccountTokenInSecrets": true, "matchingPrecedence": true, "nominalConcurrencyShares": true,
+	"endpointslices.discovery.k8s.io name": true, "serviceAccountTokenInSecrets": true, "nominalConcurrencyShares": true,
 	"minAvailable": true, "maxUnavailable": true, "minReplicas": true, "maxReplicas": true, "ingressClassName": true,
 	"lendablePercent": true, "borrowingLimitPercent": true,
 }
@@ -27,13 +27,17 @@ var unwritten = map[string]bool{
 	"title": true, "type": true, "priority": true, "caBundle": true,
 }
 
-// withoutZeros is a value without the fields that the API server leaves out with a zero value.
-func withoutZeros(v any, leftOut func(field string) bool) any {
+// plainMaps are the maps of the kinds without a Go type, which the API server leaves out when
+// they are empty; it writes structs.
+var plainMaps = map[string]bool{"matchLabels": true, "parameters": true, "podFixed": true, "nodeSelector": true}
+
+// withoutZeros is a value without the fields that the API server leaves out, by their values.
+func withoutZeros(v any, leftOut func(field string, v any) bool) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, e := range v {
-			if !isZero(e) || !leftOut(k) {
+			if !leftOut(k, e) {
 				out[k] = withoutZeros(e, leftOut)
 			}
 		}

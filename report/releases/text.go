@@ -123,7 +123,7 @@ func (p *printer) release(r *releases.Release) {
 
 // onlyBenign reports whether all that is to be said of an object does not count.
 func onlyBenign(o *releases.Compared) bool {
-	return o.Verdict == releases.Unchanged && o.Upgrade == "" && !slices.ContainsFunc(o.Added, func(a releases.Added) bool { return a.Benign == "" })
+	return o.Verdict == releases.Unchanged && !o.Fails() && o.Upgrade == "" && !slices.ContainsFunc(o.Added, func(a releases.Added) bool { return a.Benign == "" })
 }
 
 func comesBack(r *releases.Release) string {
@@ -200,6 +200,9 @@ func (p *printer) change(c *releases.Change) {
 	note := upgradeWords[c.Upgrade]
 	if c.Benign != "" {
 		note = c.Benign
+		if c.Upgrade == releases.Fails {
+			note += "; " + upgradeWords[c.Upgrade]
+		}
 	}
 	if c.Unseen {
 		note += "; Flux does not see it"
