@@ -1,6 +1,7 @@
 package infra
 
 import (
+	"maps"
 	"time"
 
 	"drift-detector/backup"
@@ -11,6 +12,30 @@ import (
 // after a restore. It contacts nothing. Every provider is one: infratest demands it.
 type Checker interface {
 	Check(s *backup.Snapshot, secrets *backup.Secrets, now time.Time) []check.Finding
+}
+
+// Surveyor is a Provider that knows what checks need of what is expected without making
+// the rest, which is most of the work.
+type Surveyor interface {
+	// Survey returns of what Expected does the Providers, what is Absent, and, by Orphan
+	// alone, the Machines that are Orphans.
+	Survey(*backup.Snapshot) Expected
+}
+
+// Survey returns of what all providers expect that which Check, Makers and check.Options
+// need; what else is in it, some providers say and others do not.
+func (r *Registry) Survey(s *backup.Snapshot) Expected {
+	all := Expected{Providers: map[backup.ClusterID]string{}}
+	for _, p := range r.providers {
+		survey := p.Expected
+		if fast, ok := p.(Surveyor); ok {
+			survey = fast.Survey
+		}
+		one := survey(s)
+		all.Machines, all.Absent = append(all.Machines, one.Machines...), append(all.Absent, one.Absent...)
+		maps.Copy(all.Providers, one.Providers)
+	}
+	return all
 }
 
 var ruleMachineAbsent = check.Rule{

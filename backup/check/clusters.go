@@ -150,22 +150,34 @@ const soon = 30 * 24 * time.Hour
 // expiry looks at the end of an authority's certificate. What is no certificate
 // is none of its business: the keys of service accounts are no certificates.
 func (e *examination) expiry(s *backup.Secret) []Finding {
-	block, _ := pem.Decode([]byte(s.Data["tls.crt"].Reveal()))
-	if block == nil {
-		return nil
+	text := s.Data["tls.crt"]
+	end, known := e.ends[text]
+	if !known {
+		end = endOf(text)
+		e.ends[text] = end
 	}
-	cert, err := x509.ParseCertificate(block.Bytes)
-	if err != nil {
-		return nil
-	}
-	what, day := name("Secret", s.Namespace, s.Name), cert.NotAfter.UTC().Format(time.DateOnly)
+	what, day := name("Secret", s.Namespace, s.Name), end.UTC().Format(time.DateOnly)
 	switch {
-	case e.options.Now.After(cert.NotAfter):
+	case end.IsZero():
+	case e.options.Now.After(end):
 		return []Finding{ruleAuthority.On(s.Backup, what, "its certificate expired on %s", day)}
-	case e.options.Now.Add(soon).After(cert.NotAfter):
+	case e.options.Now.Add(soon).After(end):
 		return []Finding{ruleAuthorityEnds.On(s.Backup, what, "its certificate expires on %s", day)}
 	}
 	return nil
+}
+
+// endOf is the end of a certificate in PEM; zero for what is none.
+func endOf(text backup.Sensitive) time.Time {
+	block, _ := pem.Decode([]byte(text.Reveal()))
+	if block == nil {
+		return time.Time{}
+	}
+	cert, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return time.Time{}
+	}
+	return cert.NotAfter
 }
 
 // secretsAbsent are backups of clusters without any Secret: one finding, instead

@@ -1,6 +1,8 @@
 package check
 
 import (
+	"time"
+
 	"drift-detector/backup"
 )
 
@@ -30,6 +32,7 @@ type examination struct {
 	machines   map[owner][]*backup.Machine // by what made them
 	kubeadm    map[backup.ClusterID]bool   // clusters with a KubeadmControlPlane
 	configs    map[object]*backup.Record[configFields]
+	ends       map[backup.Sensitive]time.Time // of certificates that were read
 }
 
 func examine(s *backup.Snapshot, secrets *backup.Secrets, o Options) *examination {
@@ -38,6 +41,7 @@ func examine(s *backup.Snapshot, secrets *backup.Secrets, o Options) *examinatio
 		groups: make(map[owner]*backup.Group, len(s.Groups)), planes: make(map[owner]*backup.ControlPlane, len(s.ControlPlanes)),
 		machines: make(map[owner][]*backup.Machine, len(s.Groups)), kubeadm: make(map[backup.ClusterID]bool, len(s.Clusters)),
 		configs: make(map[object]*backup.Record[configFields], configKind.In(s).Len()),
+		ends:    map[backup.Sensitive]time.Time{},
 	}
 	for secret := range secrets.All() {
 		e.hasSecrets[secret.Backup] = true

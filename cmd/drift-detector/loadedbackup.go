@@ -35,6 +35,7 @@ type backupOptions struct {
 	quiet       bool
 	selection   selection.Selection
 	bounds      bounds
+	checkOnly   bool                               // nothing but checks needs what is expected
 	beside      func(openedBackup) archive.Visitor // see backup.Want
 	stores      storeOptions
 	shared      *sharedListing // with the backups that it is compared with; nil for none
@@ -185,7 +186,11 @@ func (o *backupOptions) loadOpened(ctx context.Context, s *streams, registry *in
 	for _, b := range e.snapshot.Backups {
 		s.debugf("read %s: %d objects, written %s to %s", b.Path, b.Items, b.WrittenFrom, b.WrittenTo)
 	}
-	e.expected = e.registry.Expected(e.snapshot)
+	expect := e.registry.Expected
+	if o.checkOnly {
+		expect = e.registry.Survey
+	}
+	e.expected = expect(e.snapshot)
 	e.narrow()
 	return e, nil
 }

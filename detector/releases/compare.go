@@ -67,7 +67,7 @@ var (
 // typeFor is the schema of an object, and its Kubernetes type if it is built in.
 func (c *Collector) typeFor(apiVersion, kindName string) (typed.ParseableType, *kind, error) {
 	if k, ok := builtin[apiVersion+" "+kindName]; ok {
-		return builtinTypes().Type(typeName(apiVersion, kindName)), &k, nil
+		return builtinType(typeName(apiVersion, kindName)), &k, nil
 	}
 	id := schema.FromAPIVersionAndKind(apiVersion, kindName)
 	if known := c.crds[id.GroupKind()]; known != nil {

@@ -5,6 +5,9 @@ import (
 	"compress/gzip"
 	_ "embed" // the schema of the built-in kinds
 	"io"
+	"regexp"
+	"slices"
+	"strings"
 	"sync"
 
 	"sigs.k8s.io/structured-merge-diff/v6/schema"
@@ -16,8 +19,8 @@ import (
 //go:embed schema.yaml.gz
 var packedSchema []byte
 
-// builtinTypes parses the schema of the built-in kinds when it is first needed.
-var builtinTypes = sync.OnceValue(func() *typed.Parser {
+// typeTexts are the types of the schema of the built-in kinds as it writes them, by name.
+var typeTexts = sync.OnceValue(func() map[string]string {
 	z, err := gzip.NewReader(bytes.NewReader(packedSchema))
 	if err != nil {
 		panic(err)
@@ -26,12 +29,61 @@ var builtinTypes = sync.OnceValue(func() *typed.Parser {
 	if err != nil {
 		panic(err)
 	}
-	p, err := typed.NewParser(typed.YAMLObject(text))
-	if err != nil {
-		panic(err)
+	all := map[string]string{}
+	for _, one := range strings.Split(strings.TrimPrefix(string(text), "types:\n"), "\n- name: ") {
+		one = strings.TrimPrefix(strings.TrimSuffix(one, "\n"), "- name: ")
+		name, _, _ := strings.Cut(one, "\n")
+		all[name] = "- name: " + one + "\n"
 	}
-	return p
+	return all
 })
+
+// builtinTypes are the types that were parsed, by name. There are 861, and most runs need
+// what a few kinds consist of.
+var builtinTypes = struct {
+	sync.Mutex
+	parsed map[string]schema.TypeDef
+	kinds  map[string]typed.ParseableType
+}{parsed: map[string]schema.TypeDef{}, kinds: map[string]typed.ParseableType{}}
+
+var namedType = regexp.MustCompile(`namedType: (\S+)`)
+
+// builtinType returns a type of the schema of the built-in kinds with all that it consists of.
+func builtinType(name string) typed.ParseableType {
+	builtinTypes.Lock()
+	defer builtinTypes.Unlock()
+	if t, done := builtinTypes.kinds[name]; done {
+		return t
+	}
+	texts, names, lacking := typeTexts(), []string{name, deducedName}, ""
+	for i := 0; i < len(names); i++ {
+		text := texts[names[i]]
+		if _, done := builtinTypes.parsed[names[i]]; !done {
+			lacking += text
+		}
+		for _, part := range namedType.FindAllStringSubmatch(text, -1) {
+			if !slices.Contains(names, part[1]) {
+				names = append(names, part[1])
+			}
+		}
+	}
+	if lacking != "" {
+		p, err := typed.NewParser(typed.YAMLObject("types:\n" + lacking))
+		if err != nil {
+			panic(err)
+		}
+		for _, t := range p.Schema.Types {
+			builtinTypes.parsed[t.Name] = t
+		}
+	}
+	s := &schema.Schema{Types: make([]schema.TypeDef, len(names))}
+	for i, n := range names {
+		s.Types[i] = builtinTypes.parsed[n]
+	}
+	t := typed.ParseableType{Schema: s, TypeRef: schema.TypeRef{NamedType: &name}}
+	builtinTypes.kinds[name] = t
+	return t
+}
 
 // crd is what is used of a CustomResourceDefinition.
 type crd struct {

@@ -14,10 +14,7 @@ import (
 // Expected returns which instances the backup expects, and what ties others to its clusters.
 func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
 	objs := newObjects(s)
-	c := infra.Expected{Providers: map[backup.ClusterID]string{}}
-	for id := range objs.locations {
-		c.Providers[id] = Name
-	}
+	c := infra.Expected{Providers: objs.providers()}
 	c.Machines = make([]infra.ExpectedMachine, len(objs.members))
 	for i := range objs.members {
 		c.Machines[i] = objs.expectedMachine(&objs.members[i])
@@ -41,6 +38,27 @@ func (objs *objects) order() []backup.ClusterID {
 	return slices.SortedFunc(maps.Keys(objs.locations), capi.CompareClusters)
 }
 
+// Survey returns what checks need of Expected.
+func (p *provider) Survey(s *backup.Snapshot) infra.Expected {
+	objs := newObjects(s)
+	c := infra.Expected{Providers: objs.providers(), Absent: objs.absent()}
+	for i := range objs.members {
+		if m := &objs.members[i]; m.index < 0 {
+			c.Machines = append(c.Machines, infra.ExpectedMachine{Machine: m.index, Orphan: objs.orphan(m)})
+		}
+	}
+	return c
+}
+
+// providers returns the clusters that are the provider's.
+func (objs *objects) providers() map[backup.ClusterID]string {
+	ours := map[backup.ClusterID]string{}
+	for id := range objs.locations {
+		ours[id] = Name
+	}
+	return ours
+}
+
 func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 	s := objs.locations[m.cluster]
 	c := infra.ExpectedMachine{
@@ -61,8 +79,7 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 		}
 	}
 	if m.index < 0 {
-		c.Orphan = capi.Orphan(machineKind, &m.machine.Meta, &m.machine.Data.Labels, objs.controlPlanes)
-		c.Orphan.ProviderID = m.machine.Data.ProviderID
+		c.Orphan = objs.orphan(m)
 	}
 	c.Strong, c.Source, c.Conflict, c.Doubted = objs.strong(m)
 	s.secondKeys(&c, m.cluster.Namespace, names)
@@ -76,6 +93,13 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 	}
 	c.Restore = m.restore()
 	return c
+}
+
+// orphan describes a member without Machine.
+func (objs *objects) orphan(m *member) *infra.Orphan {
+	o := capi.Orphan(machineKind, &m.machine.Meta, &m.machine.Data.Labels, objs.controlPlanes)
+	o.ProviderID = m.machine.Data.ProviderID
+	return o
 }
 
 // nameTag is what an instance's tag Name says, unless somebody changed it: the name of

@@ -291,6 +291,16 @@ func idsWithoutSecrets(t *testing.T, h Harness, w World, r *run) {
 	}
 }
 
+// orphans are the expected machines without a Machine.
+func orphans(c infra.Expected) (all []infra.Orphan) {
+	for _, m := range c.Machines {
+		if m.Orphan != nil {
+			all = append(all, *m.Orphan)
+		}
+	}
+	return all
+}
+
 func expectedIsConsistent(t *testing.T, r *run, all []infra.Listing) {
 	probes := map[string][]infra.Key{}
 	for _, target := range r.targets {
@@ -301,6 +311,12 @@ func expectedIsConsistent(t *testing.T, r *run, all []infra.Listing) {
 	c := r.provider.Expected(r.snapshot)
 	if again := r.provider.Expected(r.snapshot); !reflect.DeepEqual(c, again) {
 		t.Error("two calls of Expected differ")
+	}
+	if fast, ok := r.provider.(infra.Surveyor); ok {
+		brief := fast.Survey(r.snapshot)
+		if !reflect.DeepEqual([]any{brief.Providers, brief.Absent, orphans(brief)}, []any{c.Providers, c.Absent, orphans(c)}) {
+			t.Errorf("Survey says %+v, Expected another", brief)
+		}
 	}
 	asked := func(target, what string, keys ...infra.Key) {
 		for _, k := range keys {

@@ -11,10 +11,7 @@ import (
 // Expected returns which servers the backup expects, and what ties others to its clusters.
 func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
 	objs := newObjects(s)
-	c := infra.Expected{Providers: map[backup.ClusterID]string{}, Controllers: objs.controllers()}
-	for id := range objs.locations {
-		c.Providers[id] = Name
-	}
+	c := infra.Expected{Providers: objs.providers(), Controllers: objs.controllers()}
 	c.Machines = make([]infra.ExpectedMachine, len(objs.members))
 	for i := range objs.members {
 		c.Machines[i] = objs.expectedMachine(&objs.members[i])
@@ -31,6 +28,27 @@ func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
 		c.OwnerTags = append(c.OwnerTags, infra.Key{Kind: infra.OwnerTag, Value: resourceName(id)})
 	}
 	return c
+}
+
+// Survey returns what checks need of Expected.
+func (p *provider) Survey(s *backup.Snapshot) infra.Expected {
+	objs := newObjects(s)
+	c := infra.Expected{Providers: objs.providers(), Absent: objs.absent()}
+	for i := range objs.members {
+		if m := &objs.members[i]; m.index < 0 {
+			c.Machines = append(c.Machines, infra.ExpectedMachine{Machine: m.index, Orphan: objs.orphan(m)})
+		}
+	}
+	return c
+}
+
+// providers returns the clusters that are the provider's.
+func (objs *objects) providers() map[backup.ClusterID]string {
+	ours := map[backup.ClusterID]string{}
+	for id := range objs.locations {
+		ours[id] = Name
+	}
+	return ours
 }
 
 func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {

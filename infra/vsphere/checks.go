@@ -35,7 +35,10 @@ const notFound = "NotFoundByBIOSUUID"
 // Check returns which credentials the backup lacks, and which VMs were gone when
 // it was taken.
 func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, _ time.Time) []check.Finding {
-	objs := newObjects(s)
+	objs := p.read.Swap(nil)
+	if objs == nil || objs.snapshot != s {
+		objs = newObjects(s)
+	}
 	return slices.Concat(objs.credentialsAbsent(secrets), objs.gone(), objs.bootstrapAbsent(secrets), check.Versions(s, versionedKinds, servedVersions))
 }
 

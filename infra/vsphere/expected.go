@@ -13,6 +13,7 @@ import (
 // Expected returns which VMs the backup expects, and what ties others to its clusters.
 func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
 	objs := newObjects(s)
+	p.read.Store(objs)
 	c := infra.Expected{Providers: objs.providers()}
 	c.Machines = make([]infra.ExpectedMachine, len(objs.members))
 	for i := range objs.members {
@@ -22,6 +23,19 @@ func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
 	c.Proofs = objs.proofs(c.Machines)
 	c.Absent, c.Halts = objs.absent(), objs.halts()
 	c.Resources, c.Recipes = objs.resources(), objs.recipes()
+	return c
+}
+
+// Survey returns what checks need of Expected.
+func (p *provider) Survey(s *backup.Snapshot) infra.Expected {
+	objs := newObjects(s)
+	p.read.Store(objs)
+	c := infra.Expected{Providers: objs.providers(), Absent: objs.absent()}
+	for i := range objs.members {
+		if m := &objs.members[i]; m.index < 0 {
+			c.Machines = append(c.Machines, infra.ExpectedMachine{Machine: m.index, Orphan: objs.orphan(m)})
+		}
+	}
 	return c
 }
 

@@ -47,6 +47,10 @@ type needs struct {
 	Networks                  []string
 }
 
+func (n *needs) equal(other needs) bool {
+	return n.Pool == other.Pool && n.Datastore == other.Datastore && n.Template == other.Template && slices.Equal(n.Networks, other.Networks)
+}
+
 func dependencies[T any](of func(*T) *needs, at string) []backup.Field[T] {
 	return []backup.Field[T]{
 		backup.Text(func(t *T) *string { return &of(t).Pool }, at+"resourcePool"),

@@ -3,6 +3,7 @@ package vsphere
 import (
 	_ "embed"
 	"strings"
+	"sync/atomic"
 
 	"drift-detector/backup/check"
 	"drift-detector/infra"
@@ -15,10 +16,12 @@ const Name = "vsphere"
 //go:embed permissions.md
 var role string
 
-// provider implements infra.Provider. Its only state is the count of failed
-// logins, which must outlive a single listing.
+// provider implements infra.Provider. Its state is the count of failed
+// logins, which must outlive a single listing, and what Check can use of what
+// Expected or Survey made just before of the same Snapshot.
 type provider struct {
 	logins *infra.Logins
+	read   atomic.Pointer[objects]
 	page   int32 // objects in one answer
 	limits limits
 	retry  infra.Retry

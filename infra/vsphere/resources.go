@@ -43,6 +43,17 @@ type needed struct {
 	// order is those objects.
 	uses  map[user][]thing
 	order []user
+	last  mention
+}
+
+// mention is what one object named, and where in things. Machines of one owner come one
+// after the other and name the same.
+type mention struct {
+	cluster backup.ClusterID
+	spec    cloneSpec
+	want    needs
+	things  []thing
+	users   []*users
 }
 
 // needed collects it once.
@@ -168,21 +179,38 @@ func (n *needed) add(u user, spec cloneSpec, want needs, made bool) {
 		n.uses[u] = nil
 		n.order = append(n.order, u)
 	}
+	spec.Thumbprint = ""
+	if l := &n.last; l.cluster != u.cluster || l.spec != spec || !l.want.equal(want) {
+		n.last = n.named(u.cluster, spec, want)
+	}
+	for i, by := range n.last.users {
+		if by.first == "" {
+			by.first = u.name
+		} else {
+			by.more++
+		}
+		if made {
+			n.uses[u] = append(n.uses[u], n.last.things[i])
+		}
+	}
+}
+
+// named is what an object of a cluster names that says spec and want.
+func (n *needed) named(cluster backup.ClusterID, spec cloneSpec, want needs) mention {
+	m := mention{cluster: cluster, spec: spec, want: want}
 	at := n.objects.locationOf(spec)
-	target := n.objects.targetID(u.cluster, at.Server)
+	target := n.objects.targetID(cluster, at.Server)
 	note := func(kind, name string, key infra.Key) {
 		if name = strings.TrimSpace(name); name == "" {
 			return // CAPV takes vCenter's default, if there is one only
 		}
-		t := thing{u.cluster, target, kind, name, key}
-		if known := n.things[t]; known != nil {
-			known.more++
-		} else {
-			n.things[t] = &users{first: u.name}
+		t := thing{cluster, target, kind, name, key}
+		by := n.things[t]
+		if by == nil {
+			by = &users{}
+			n.things[t] = by
 		}
-		if made {
-			n.uses[u] = append(n.uses[u], t)
-		}
+		m.things, m.users = append(m.things, t), append(m.users, by)
 	}
 	note("folder", spec.Folder, at.folderKey())
 	note("resource pool", want.Pool, at.ask(keyPool, want.Pool))
@@ -193,6 +221,7 @@ func (n *needed) add(u user, spec cloneSpec, want needs, made bool) {
 			note("network", name, at.ask(keyNetwork, name))
 		}
 	}
+	return m
 }
 
 // roots are the folders of a datacenter below which govmomi's finder looks for
