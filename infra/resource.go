@@ -16,6 +16,7 @@ type Pool struct {
 	Members   []Key  // members that the backup records
 	Desired   backup.Number
 	ManagedBy string // who owns the replicas, when not Cluster API, see backup.Group.ReplicasManagedBy
+	Paused    string // its infrastructure object, if that is paused by itself: "AWSMachinePool a"
 	// Min and Max are bounds that its controller sets whoever owns the replicas, and
 	// that move the pool's size where it is outside of them.
 	Min, Max backup.Number

@@ -209,6 +209,10 @@ func TestAnswerIsNotYes(t *testing.T) {
 		{"MachineDeployment missing: nobody manages its machines", changed(func(w *world) { w.drop("machinedeployments", prodMD) }), "no", "BackupError OwnerHalted", "MachineDeployment tenant-alpha/" + prodMD},
 		{"Ghost worker: made after the backup, and left", changed(func(w *world) { w.made(prodOne, prodSet+"-xwvtz") }), "withWork", "GhostsLeft", "instance " + prodSet + "-xwvtz"},
 		{"Ghost of the control plane: its etcd member is cut", changed(func(w *world) { w.made(planeOne, "alpha-prod-xwvtz") }), "no", "EtcdMembersRemoved", "instance alpha-prod-xwvtz"},
+		{"the same while the Cluster is paused: it is cut once somebody unpauses it", changed(func(w *world) {
+			w.made(planeOne, "alpha-prod-xwvtz")
+			w.set("clusters", "alpha-prod", true, "spec", "paused")
+		}), "no", "EtcdMembersRemoved", "instance alpha-prod-xwvtz"},
 		{"vCenter that shows nothing of the clusters", changed(func(w *world) { w.ensure(w.vcenter.HideVMs("/DC0/vm/capi/tenant-alpha")) }), "unknown", "Incomplete MachinesUnknown", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -21,6 +21,7 @@ type index struct {
 	halts    map[backup.ClusterID][]standstill // of what the backup lacks
 	absent   map[absence]bool
 	recipes  map[recipe]*infra.Recipe
+	pools    map[owner]string                         // infrastructure objects of pools that are paused by themselves
 	first    map[backup.ClusterID]map[infra.Need]bool // what controllers look up before they look for instances
 	nodes    map[nodeKey]*infra.Node
 	read     map[backup.ClusterID]bool // the Node list was read
@@ -52,7 +53,7 @@ func newIndex(in *Inputs) *index {
 		machines: make(map[string]*backup.Machine, len(s.Machines)), expected: make(map[string]*infra.ExpectedMachine, len(in.Expected.Machines)),
 		clusters: map[backup.ClusterID]*backup.Cluster{}, planes: map[backup.ClusterID][]*backup.ControlPlane{},
 		groups: make(map[owner]*backup.Group, len(s.Groups)), sets: map[owner][]*backup.Group{}, counts: map[owner]int{},
-		managed: managedTopologies(s), halts: map[backup.ClusterID][]standstill{}, absent: map[absence]bool{}, recipes: map[recipe]*infra.Recipe{}, first: map[backup.ClusterID]map[infra.Need]bool{},
+		managed: managedTopologies(s), halts: map[backup.ClusterID][]standstill{}, absent: map[absence]bool{}, recipes: map[recipe]*infra.Recipe{}, pools: map[owner]string{}, first: map[backup.ClusterID]map[infra.Need]bool{},
 		nodes: map[nodeKey]*infra.Node{}, read: map[backup.ClusterID]bool{},
 	}
 	x.checks = readChecks(s, x.managed)
@@ -97,6 +98,11 @@ func (x *index) readExpected() {
 	for i := range c.Machines {
 		if m := c.Machines[i].Machine; m >= 0 && m < len(x.in.Snapshot.Machines) {
 			x.expected[x.in.Snapshot.Machines[m].UID] = &c.Machines[i]
+		}
+	}
+	for i := range c.Pools {
+		if p := &c.Pools[i]; p.Paused != "" {
+			x.pools[owner{p.Cluster, p.Kind, p.Name}] = p.Paused
 		}
 	}
 	for i := range c.Recipes {

@@ -173,6 +173,14 @@ var outcomeRows = []outcomeRow{
 		},
 	},
 	{
+		"member of a pool that is paused", func(f *facts) bool {
+			return f.pool() && f.set.pausedPool() != "" && (f.verdict.Status != detector.Healthy || f.reason(detector.LeftPool))
+		}, Halted,
+		func(f *facts) string {
+			return f.set.pausedPool() + " is paused: " + f.controller() + " neither makes members of its pool nor deletes the Machines of those that left it"
+		},
+	},
+	{
 		"member that left its pool", func(f *facts) bool {
 			return f.pool() && (f.reason(detector.PoolMember) || f.stale())
 		}, MemberGone,

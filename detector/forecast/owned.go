@@ -117,6 +117,9 @@ func (e *effects) onPool(s *set) {
 	switch {
 	case p == nil:
 		return
+	case p.State == detector.Absent && s.pausedPool() != "":
+		e.add(ownerHalted, fmt.Sprintf("The pool of %s is gone, and nobody makes it again until %s is unpaused", title, s.pausedPool()), title)
+		return
 	case p.State == detector.Absent:
 		e.add(MachinesMade, fmt.Sprintf("The pool of %s is gone: it is made again, with new machines", title), title)
 		return

@@ -240,7 +240,7 @@ func (x *index) pool(s *set) {
 	case p != nil:
 		managed = p.ManagedBy != ""
 	}
-	if itself != nil && itself.Paused {
+	if s.pausedPool() != "" {
 		return
 	}
 	want := backup.Number{}

@@ -94,6 +94,20 @@ func (f *facts) pausedOwner() string {
 	return ""
 }
 
+// pausedPool names what keeps the controller of a pool from it: the MachinePool, for whose
+// owner reference it waits (CAPA exp/controllers/awsmachinepool_controller.go and
+// awsmanagedmachinepool_controller.go v2.8.1 to v2.11.1), or its own object.
+func (s *set) pausedPool() string {
+	if s.Kind != machinePool {
+		return ""
+	}
+	at := owner{s.cluster.ID, s.Kind, s.Name}
+	if g := s.cluster.index.groups[at]; g != nil && g.Paused {
+		return g.Kind + " " + g.Name
+	}
+	return s.cluster.index.pools[at]
+}
+
 // pausedPlane names the control plane if it is paused by itself.
 func (c *cluster) pausedPlane() string {
 	if p := c.plane.plane; p != nil && p.Paused {
@@ -156,6 +170,8 @@ func (c *cluster) pausedOwners() []string {
 	for _, s := range c.sets() {
 		if g := c.index.groups[owner{c.ID, s.Kind, s.Name}]; s.plane != nil && s.plane.Paused || g != nil && g.Paused {
 			out = append(out, s.title())
+		} else if s.pausedPool() != "" {
+			out = append(out, s.pausedPool()+" of "+s.title())
 		}
 		for _, name := range s.sets {
 			if g := c.index.groups[owner{c.ID, machineSet, name}]; s.Kind != machineSet && g != nil && g.Paused {

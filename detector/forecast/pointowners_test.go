@@ -99,14 +99,18 @@ func TestPoint19And32PoolsOfEveryKind(t *testing.T) {
 	}
 	last := func(s *story) *backup.Group { return &s.snapshot.Groups[len(s.snapshot.Groups)-1] }
 	play(t, map[string]scene{
-		"as wanted":   {nil, pool(detector.Present, 3, 3, nil), "", nil},
-		"has grown":   {nil, pool(detector.Present, 2, 3, nil), PoolScaledBack, []string{"1 running instance ends, undrained, as soon as CAPA acts. Set its replicas to 3 before that"}},
-		"has shrunk":  {nil, pool(detector.Present, 5, 3, nil), poolGrown, []string{"2 instances are made"}},
-		"is gone":     {nil, pool(detector.Absent, 3, 0, nil), MachinesMade, []string{"The pool of MachinePool ns/mp is gone"}},
-		"not decided": {nil, pool(detector.Undecided, 3, 0, nil), poolNotDecided, nil},
-		"managed":     {nil, pool(detector.Present, 2, 3, func(s *story) { last(s).ReplicasManagedBy = "karpenter" }), "", nil},
-		"autoscaler":  {nil, pool(detector.Present, 2, 3, func(s *story) { last(s).Autoscaled = true }), PoolScaledBack, nil},
-		"paused":      {nil, pool(detector.Present, 2, 3, func(s *story) { last(s).Paused = true }), "", nil},
+		"as wanted":        {nil, pool(detector.Present, 3, 3, nil), "", nil},
+		"has grown":        {nil, pool(detector.Present, 2, 3, nil), PoolScaledBack, []string{"1 running instance ends, undrained, as soon as CAPA acts. Set its replicas to 3 before that"}},
+		"has shrunk":       {nil, pool(detector.Present, 5, 3, nil), poolGrown, []string{"2 instances are made"}},
+		"is gone":          {nil, pool(detector.Absent, 3, 0, nil), MachinesMade, []string{"The pool of MachinePool ns/mp is gone"}},
+		"not decided":      {nil, pool(detector.Undecided, 3, 0, nil), poolNotDecided, nil},
+		"managed":          {nil, pool(detector.Present, 2, 3, func(s *story) { last(s).ReplicasManagedBy = "karpenter" }), "", nil},
+		"autoscaler":       {nil, pool(detector.Present, 2, 3, func(s *story) { last(s).Autoscaled = true }), PoolScaledBack, nil},
+		"paused":           {nil, pool(detector.Present, 2, 3, func(s *story) { last(s).Paused = true }), "", nil},
+		"paused, and gone": {nil, pool(detector.Absent, 3, 0, func(s *story) { last(s).Paused = true }), ownerHalted, []string{"until MachinePool mp is unpaused"}},
+		"its object is paused": {nil, pool(detector.Present, 2, 3, func(s *story) {
+			s.expected.Pools = []infra.Pool{{Cluster: prod, Kind: machinePool, Name: "mp", Paused: "AWSMachinePool mp"}}
+		}), "", nil},
 		"its topology wants what it has": {nil, pool(detector.Present, 2, 3, func(s *story) {
 			s.topology(fields{"class": "c", "workers": fields{"machinePools": []any{fields{"name": "x", "replicas": 3}}}})
 			last(s).Labels = `{"topology.cluster.x-k8s.io/owned":"","topology.cluster.x-k8s.io/pool-name":"x"}`

@@ -40,6 +40,7 @@ var rowStories = []rowStory{
 	{"infrastructure without Machine", nil, func(s *story) { s.orphan("m") }, GhostKeepsRunning},
 	{"of a controller that is not known", nil, func(s *story) { s.cluster.Provider = "other"; s.worker("m", found) }, CannotKnow},
 	{"of a controller that is not known", nil, func(s *story) { s.cluster.Provider = "other"; s.worker("m", gone).machine.Pool = "p" }, CannotKnow},
+	{"member of a pool that is paused", nil, func(s *story) { s.worker("m", gone).machine.Pool = "p"; s.pausePool() }, Halted},
 	{"member that left its pool", nil, func(s *story) { s.worker("m", unknown(detector.PoolMember)).machine.Pool = "p" }, MemberGone},
 	{"member that left its pool", nil, func(s *story) { s.worker("m", gone).machine.Pool = "p" }, MemberGone},
 	{"lives, and left its pool", nil, func(s *story) { s.worker("m", unknown(detector.LeftPool)).machine.Pool = "p" }, DeletedByOwner},
@@ -113,6 +114,11 @@ var rowStories = []rowStory{
 		s.worker("m", finding(warned(named, "Moved"), detector.FindsNothing))
 		s.node("m", false)
 	}, NewInstanceCreated},
+	{"of a controller that is not known", nil, func(s *story) {
+		s.cluster.Provider = "other"
+		s.worker("m", gone).machine.Pool = "p"
+		s.pausePool()
+	}, CannotKnow},
 	{"member that left its pool", nil, func(s *story) { s.removed(); s.worker("m", gone).machine.Pool = "p" }, MemberGone},
 	{"its owner goes", nil, func(s *story) {
 		s.removed()
@@ -187,6 +193,12 @@ func otherPlane(s *story) {
 func (s *story) removed() {
 	s.topology(fields{"class": "c", "version": "v1"})
 	s.snapshot.Groups[0].Labels = `{"topology.cluster.x-k8s.io/owned":"","topology.cluster.x-k8s.io/deployment-name":"x"}`
+}
+
+// pausePool makes a MachinePool of the workers, whose infrastructure object is paused.
+func (s *story) pausePool() {
+	s.cluster.WorkerGroups[0].Kind = machinePool
+	s.expected.Pools = []infra.Pool{{Cluster: prod, Kind: machinePool, Name: "md", Paused: "AWSMachinePool md"}}
 }
 
 // newTemplate makes the MachineDeployment want other machines than its MachineSet makes.

@@ -14,6 +14,7 @@
 //	ownership.go    keys by which other instances belong to a cluster
 //	restore.go      what an AWSMachine says of its restore
 //	pools.go        autoscaling groups and EKS node groups
+//	remedies.go     what to do about a machine that could not be decided
 //	proofs.go       what shows the account of a cluster
 //	balancers.go    what is in front of the API server of a cluster
 //	resources.go    what else a cluster's restore depends on

@@ -215,6 +215,9 @@ func (objs *objects) expectedOfPool() []infra.Pool {
 		}
 		if p.record != nil { // of a node group AWS refuses bounds that its size is outside of
 			c.Min, c.Max = p.record.Data.Min, p.record.Data.Max
+			if p.record.Paused {
+				c.Paused = p.kind + " " + p.infraName
+			}
 		}
 		for _, id := range p.memberIDs() {
 			c.Members = append(c.Members, infra.Key{Kind: keyInstance, Value: id})

@@ -58,3 +58,22 @@ func TestWhatAnAWSMachineSaysOfItsRestore(t *testing.T) {
 		})
 	}
 }
+
+// A pool says that its infrastructure object is paused by itself.
+func TestPausedPools(t *testing.T) {
+	for _, kind := range []string{poolKind, managedPoolKind} {
+		for _, paused := range []bool{false, true} {
+			b := newMade().cluster("ns", "prod", fleetRegion, "vpc-1").pool("prod", "mp", kind, "amp")
+			o, want := infraObject(kind, "ns", "amp", "prod", map[string]any{}), ""
+			if paused {
+				o["metadata"].(map[string]any)["annotations"] = map[string]any{"cluster.x-k8s.io/paused": ""}
+				want = kind + " amp"
+			}
+			b.Add(map[string]string{poolKind: "awsmachinepools.", managedPoolKind: "awsmanagedmachinepools."}[kind]+group, o)
+			s, _ := load(t, b.Bytes())
+			if got := New().Expected(s).Pools; len(got) != 1 || got[0].Paused != want {
+				t.Errorf("%s, paused %v: %+v", kind, paused, got)
+			}
+		}
+	}
+}
