@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -32,6 +33,7 @@ type lookup struct {
 
 var lookups = []lookup{
 	{kind: keyNetwork, service: typeNetwork, what: "networks", path: "networks", member: "networks", byName: "name"},
+	{kind: keyExternal, service: typeNetwork, what: "external networks", path: "networks?router:external=true", member: "networks", whole: true},
 	{kind: keySubnet, service: typeNetwork, what: "subnets", path: "subnets", member: "subnets", byName: "name"},
 	{kind: keyRouter, service: typeNetwork, what: "routers", path: "routers", member: "routers", byName: "name"},
 	{kind: keySecurity, service: typeNetwork, what: "security groups", path: "security-groups", member: "security_groups", byName: "name"},
@@ -210,6 +212,12 @@ func (l *listing) noteThing(kind string, t *thingAnswer) {
 	switch {
 	case kind == keyKeyPair && t.KeyPair != nil:
 		l.found(kind, t.KeyPair.Name)
+		return
+	case kind == keyExternal:
+		// An administrator sees those that the backup's user may not.
+		if l.external = cmp.Or(l.external, t.ID); l.external != t.ID && l.cloud.own {
+			l.found(kind, several)
+		}
 		return
 	case kind == keyFloating:
 		l.found(kind, t.Address)

@@ -111,6 +111,7 @@ const (
 	keyTwinImages  = "twinImages" // an image that is asked for, of which there are several
 	keyTwins       = "twinPorts"  // network/name of several ports
 	keyBroken      = "brokenBalancer"
+	keyExternal    = "externalNetwork"
 	keyOwn         = "own" // one of the above that the project owns
 )
 
