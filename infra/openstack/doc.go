@@ -85,9 +85,9 @@
 //	⌈n/1000⌉          pages of servers, one more where the last is the first or full
 //	m                 in more than one page: of servers that the backup records and the
 //	                  list lacks
-//	1 for each kind   networks, external networks, subnets, routers, security groups, floating IPs, flavors,
-//	                  server groups, key pairs, load balancers; by id and by name, and one
-//	                  for each image, as far as the backup names any
+//	1 for each kind   networks, external networks, subnets, routers, security groups,
+//	                  floating IPs, flavors, server groups, key pairs, load balancers; by
+//	                  id and by name, and one for each image, as far as the backup names any
 //	1                 logout
 //
 // and retries. Servers that have no key of the backup are kept packed (infra.Unrelated),
