@@ -1,6 +1,10 @@
 package openstack
 
-import "drift-detector/infra"
+import (
+	"cmp"
+
+	"drift-detector/infra"
+)
 
 // several is the value of the probe that the project sees more than one external network.
 const several = "several"
@@ -28,4 +32,15 @@ func (l *location) blockers() (list []infra.Blocker) {
 		}
 	}
 	return list
+}
+
+// noteExternal notes an external network, and that it is not the only one. An
+// administrator sees those that the backup's user may not.
+func (l *listing) noteExternal(t *thingAnswer) {
+	if !t.External || !l.cloud.own {
+		return
+	}
+	if l.external = cmp.Or(l.external, t.ID); l.external != t.ID {
+		l.found(keyExternal, several)
+	}
 }

@@ -1,7 +1,6 @@
 package openstack
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -51,6 +50,7 @@ type thingAnswer struct {
 	Provisioning     string                 `json:"provisioning_status"` // of a load balancer
 	Project          string                 `json:"project_id"`
 	Address          string                 `json:"floating_ip_address"`
+	External         bool                   `json:"router:external"`
 	KeyPair          *struct{ Name string } `json:"keypair"`
 }
 
@@ -214,10 +214,7 @@ func (l *listing) noteThing(kind string, t *thingAnswer) {
 		l.found(kind, t.KeyPair.Name)
 		return
 	case kind == keyExternal:
-		// An administrator sees those that the backup's user may not.
-		if l.external = cmp.Or(l.external, t.ID); l.external != t.ID && l.cloud.own {
-			l.found(kind, several)
-		}
+		l.noteExternal(t)
 		return
 	case kind == keyFloating:
 		l.found(kind, t.Address)
