@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -136,4 +137,71 @@ func TestOpenStackImageObject(t *testing.T) {
 		b.Add("images.openstack.k-orc.cloud", object{"apiVersion": "openstack.k-orc.cloud/v1alpha1", "kind": "Image", "metadata": object{"namespace": "tenant-os-b", "name": "gold"}})
 	})
 	w.run(append(w.sources(), args...)...).demandSafe(t, true, report.Adopted, "")
+}
+
+// Of several external networks CAPO takes none. A cluster that names none was ready before
+// the second one came, and stays so; a restored one never gets ready.
+func TestOpenStackSeveralExternalNetworks(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		disabled, named, second bool
+		safe                    bool
+	}{
+		"one": {false, false, false, true}, "two": {false, false, true, false},
+		"two, one is named": {false, true, true, true}, "two, none is wanted": {true, false, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, cloud := wellOpenStack(t, openstacklab.Options{})
+			var external openstacklab.Object
+			for _, n := range cloud.Objects("networks") {
+				if n["router:external"] == true {
+					external = n
+				}
+			}
+			w.change("external", func(resource, _ string, o object) bool {
+				if spec := in(o, "spec"); resource == "openstackclusters" {
+					spec["disableExternalNetwork"] = c.disabled
+					in(o, "status")["externalNetwork"] = object{"id": external["id"], "name": external["name"]}
+					if c.named {
+						spec["externalNetwork"] = object{"id": external["id"]}
+					}
+				}
+				return true
+			})
+			if c.second {
+				second := maps.Clone(external)
+				second["id"], second["name"] = "11111111-2222-4333-8444-555555555555", "public-2"
+				cloud.Add("networks", second)
+			}
+			want, says := report.Adopted, ""
+			if !c.safe {
+				want, says = report.Halted, "several external networks"
+			}
+			w.run(append(w.sources(), w.withOpenStackNodes()...)...).demandSafe(t, c.safe, want, says)
+		})
+	}
+}
+
+// A server group that a machine names is looked up before its server, a key pair only to
+// make one.
+func TestOpenStackServerGroupAndKeyPair(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		field string
+		value any
+		safe  bool
+		want  report.Outcome
+		says  string
+	}{
+		"server group": {"serverGroup", object{"filter": object{"name": "anti"}}, false, report.Halted, "server group anti is gone"},
+		"key pair":     {"sshKeyName", "mine", true, report.Adopted, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, _ := wellOpenStack(t, openstacklab.Options{})
+			for _, resource := range []string{"openstackservers", "openstackmachines"} {
+				w.set(resource, "data-control-plane-", c.value, "spec", c.field)
+			}
+			w.run(append(w.sources(), w.withOpenStackNodes()...)...).demandSafe(t, c.safe, c.want, c.says)
+		})
+	}
 }

@@ -18,6 +18,7 @@
 //	images.go       images by name and tags
 //	twins.go        ports that CAPO looks for by name
 //	balancers.go    the load balancer of the API server
+//	external.go     the external network, and what else keeps a cluster from being ready
 //	resources.go    what else a cluster's restore depends on
 //	checks.go       what will not work after a restore
 //
@@ -64,6 +65,7 @@
 //	twinPorts      network/name, where several ports of the network have the name
 //	takenPort      network/name of a port that a server has which the backup does not record
 //	twinImages     a filter that several images pass
+//	externalNetwork "several", where the project sees more than one
 //	brokenBalancer id of a load balancer that Octavia calls broken (ERROR)
 //	floatingIP     address
 //	keyPair        name
@@ -83,9 +85,9 @@
 //	⌈n/1000⌉          pages of servers, one more where the last is the first or full
 //	m                 in more than one page: of servers that the backup records and the
 //	                  list lacks
-//	1 for each kind   networks, subnets, routers, security groups, floating IPs, flavors,
-//	                  server groups, key pairs, load balancers; by id and by name, and one
-//	                  for each image, as far as the backup names any
+//	1 for each kind   networks, external networks, subnets, routers, security groups,
+//	                  floating IPs, flavors, server groups, key pairs, load balancers; by
+//	                  id and by name, and one for each image, as far as the backup names any
 //	1                 logout
 //
 // and retries. Servers that have no key of the backup are kept packed (infra.Unrelated),

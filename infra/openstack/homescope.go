@@ -115,7 +115,9 @@ func (objs *objects) homeScopes() []*homeScope {
 	}
 	for _, id := range objs.order() {
 		s := visit(id, nil)
-		s.probes[objs.locations[id].brokenBalancer()] = true
+		for _, b := range objs.locations[id].blockers() {
+			s.probes[b.Key] = true
+		}
 		for _, k := range objs.locations[id].landmarks() {
 			s.probes[k] = true
 		}

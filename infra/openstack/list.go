@@ -46,7 +46,8 @@ type listing struct {
 	ids       []string             // of servers that the backup records
 	seen      map[[16]byte]bool    // ids of servers
 	ports     ports
-	addressed bool // a server has an address, and so a port
+	external  string // id of the first external network
+	addressed bool   // a server has an address, and so a port
 }
 
 // List reads all servers of a project, its ports, and what else the backup names there.

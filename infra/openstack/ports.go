@@ -138,8 +138,8 @@ func (l *listing) takePorts(all []portAnswer) error {
 		onNetwork := l.recorded.networks[p.Network]
 		cluster, name := madeFor(p)
 		isMade := cluster != "" && (l.recorded.clusters[cluster] || l.recorded.names[name])
-		if isMade && strings.HasSuffix(p.Name, firstPort) {
-			l.ports.first[name] = append(l.ports.first[name], uuidOf(p.Device))
+		if of := l.recorded.first[p.Name]; isMade && of != "" {
+			l.ports.first[of] = append(l.ports.first[of], uuidOf(p.Device))
 		}
 		device := uuidOf(p.Device)
 		l.ports.attached = l.ports.attached || device != ""

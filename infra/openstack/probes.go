@@ -32,6 +32,7 @@ type lookup struct {
 
 var lookups = []lookup{
 	{kind: keyNetwork, service: typeNetwork, what: "networks", path: "networks", member: "networks", byName: "name"},
+	{kind: keyExternal, service: typeNetwork, what: "external networks", path: "networks?router:external=true", member: "networks", whole: true},
 	{kind: keySubnet, service: typeNetwork, what: "subnets", path: "subnets", member: "subnets", byName: "name"},
 	{kind: keyRouter, service: typeNetwork, what: "routers", path: "routers", member: "routers", byName: "name"},
 	{kind: keySecurity, service: typeNetwork, what: "security groups", path: "security-groups", member: "security_groups", byName: "name"},
@@ -49,6 +50,7 @@ type thingAnswer struct {
 	Provisioning     string                 `json:"provisioning_status"` // of a load balancer
 	Project          string                 `json:"project_id"`
 	Address          string                 `json:"floating_ip_address"`
+	External         bool                   `json:"router:external"`
 	KeyPair          *struct{ Name string } `json:"keypair"`
 }
 
@@ -210,6 +212,9 @@ func (l *listing) noteThing(kind string, t *thingAnswer) {
 	switch {
 	case kind == keyKeyPair && t.KeyPair != nil:
 		l.found(kind, t.KeyPair.Name)
+		return
+	case kind == keyExternal:
+		l.noteExternal(t)
 		return
 	case kind == keyFloating:
 		l.found(kind, t.Address)

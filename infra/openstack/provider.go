@@ -54,7 +54,9 @@ func (p *provider) Spec() infra.Spec {
 		ClusterKind:   infra.Kind{Group: group, Kind: clusterKind, Plural: "openstackclusters"},
 		IdentityKinds: []infra.Kind{{Group: group, Kind: identityKind, Plural: "openstackclusteridentities"}},
 		Controller:    controllerOf(withServers),
-		OnDelete:      "deleting a Machine makes CAPO delete the server that it took for it, which after a restore is any one of its name",
+		// Floating IPs: removeAPIServerEndpoint in controllers/openstackmachine_controller.go
+		// v0.14.7, and reconcileDelete before.
+		OnDelete: "deleting a Machine makes CAPO delete the server that it took for it, which after a restore is any one of its name, and with one of a control plane without a load balancer of CAPO's its floating IPs",
 		// A project sees none of another's servers.
 		SeparateAccounts: true,
 		Tool:             openstackcli.Tool{},
@@ -111,6 +113,7 @@ const (
 	keyTwinImages  = "twinImages" // an image that is asked for, of which there are several
 	keyTwins       = "twinPorts"  // network/name of several ports
 	keyBroken      = "brokenBalancer"
+	keyExternal    = "externalNetwork"
 	keyOwn         = "own" // one of the above that the project owns
 )
 

@@ -23,14 +23,15 @@ type detail struct {
 // recorded is what the backup knows of all OpenStack: only that is kept of the ports that
 // a project has.
 type recorded struct {
-	clusters map[string]bool // as descriptions of ports name them
-	names    map[string]bool // of servers
-	groups   map[string]bool // ids of security groups
-	networks map[string]bool // ids of those that CAPO made
+	clusters map[string]bool   // as descriptions of ports name them
+	names    map[string]bool   // of servers
+	first    map[string]string // the same, by the name of the first port of each
+	groups   map[string]bool   // ids of security groups
+	networks map[string]bool   // ids of those that CAPO made
 }
 
 func (objs *objects) recorded() *recorded {
-	r := &recorded{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
+	r := &recorded{map[string]bool{}, map[string]bool{}, map[string]string{}, map[string]bool{}, map[string]bool{}}
 	for id, l := range objs.locations {
 		for _, c := range clusterNames(id) {
 			r.clusters[c] = true
@@ -41,7 +42,13 @@ func (objs *objects) recorded() *recorded {
 		r.networks[l.madeNetwork(id)] = true
 	}
 	for i := range objs.members {
-		r.names[objs.serverName(&objs.members[i])] = true
+		name := objs.serverName(&objs.members[i])
+		r.names[name] = true
+		if w := objs.members[i].resolved(); w != nil {
+			r.first[w.ports()[0].named(name, 0)] = name
+		} else {
+			r.first[name+firstPort] = name
+		}
 	}
 	delete(r.groups, "")
 	delete(r.networks, "")

@@ -25,23 +25,9 @@ func (objs *objects) twinPorts(m *member) []infra.Key {
 	if w == nil {
 		return nil
 	}
-	var wanted []struct {
-		NameSuffix *string
-		Network    json.RawMessage
-	}
-	if json.Unmarshal([]byte(w.Ports), &wanted) != nil || len(wanted) == 0 {
-		wanted = append(wanted[:0], struct {
-			NameSuffix *string
-			Network    json.RawMessage
-		}{}) // one port on the cluster's network
-	}
 	var all []infra.Key
-	for i := range wanted {
-		suffix, network := strconv.Itoa(i), paramOf(string(wanted[i].Network))
-		if s := wanted[i].NameSuffix; s != nil {
-			suffix = *s
-		}
-		name := objs.serverName(m) + "-" + suffix
+	for i, p := range w.ports() {
+		network, name := paramOf(string(p.Network)), p.named(objs.serverName(m), i)
 		// Without an id any network will do: where two ports share the name, it is theirs.
 		id := uuidOf(network.id)
 		if !network.given {
@@ -50,6 +36,30 @@ func (objs *objects) twinPorts(m *member) []infra.Key {
 		all = append(all, twinKey(id, name))
 	}
 	return all
+}
+
+// wantedPort is what is read of a port that an object asks for.
+type wantedPort struct {
+	NameSuffix *string
+	Network    json.RawMessage
+}
+
+// ports are those that CAPO makes for the server.
+func (w *wish) ports() []wantedPort {
+	var wanted []wantedPort
+	if json.Unmarshal([]byte(w.Ports), &wanted) != nil || len(wanted) == 0 {
+		return []wantedPort{{}} // one port on the cluster's network
+	}
+	return wanted
+}
+
+// named is the name of the i-th port of a server (getPortName in
+// pkg/cloud/services/networking/port.go v0.14.7).
+func (p *wantedPort) named(server string, i int) string {
+	if p.NameSuffix != nil {
+		return server + "-" + *p.NameSuffix
+	}
+	return server + "-" + strconv.Itoa(i)
 }
 
 func twinKey(network, name string) infra.Key {

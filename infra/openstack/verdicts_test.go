@@ -130,31 +130,6 @@ func TestServerBeingDeleted(t *testing.T) {
 	}
 }
 
-// Ports may have suffixes of their own, with dashes in them.
-func TestPortsWithSuffixes(t *testing.T) {
-	s, data := cloudOf(t, openstacklab.Options{})
-	const own, shared = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
-	s.Like(living, "web-prod-md-0-46mng-zzzzz", own, true)
-	s.Like(unrecorded, "data-gpu-n8485-zzzzz", shared, true) // on a network of others
-	s.Edit("ports", func(o openstacklab.Object) bool {
-		if name := o["name"].(string); o["device_id"] == own || o["device_id"] == shared {
-			o["name"] = name[:len(name)-len(firstPort)] + "-storage-net"
-		}
-		return true
-	})
-	w := decide(t, data)
-	for _, id := range []string{own, shared} {
-		if !w.ghosts[id] {
-			t.Errorf("%s is no ghost: %+v", id, w.unattributed[id])
-		}
-	}
-	// A server with a name of ours has a port that CAPO made for another one.
-	s.Rename(own, "web-prod")
-	if w := decide(t, data); w.ghosts[own] {
-		t.Error("by its name alone it is a ghost")
-	}
-}
-
 // Servers of a cell that is down are unreadable, in a list of one page, of several, and
 // of a Nova that leaves them out. Nothing is called gone for it.
 func TestCellDown(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -241,7 +240,7 @@ func (c *novaCall) server() {
 }
 
 func (c *novaCall) serverGroups() {
-	answer(c.w, http.StatusOK, Object{"server_groups": slices.Concat([]Object{}, c.s.objects["server_groups"])})
+	answer(c.w, http.StatusOK, Object{"server_groups": append([]Object{}, c.s.objects["server_groups"]...)})
 }
 
 func (c *novaCall) serverGroup() {
