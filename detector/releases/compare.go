@@ -119,6 +119,9 @@ func (c *Collector) compare(desired, live Object, managed []byte, ignore []strin
 		unbound(d, l)
 	}
 	m := merger{kind: kindName, t: t, known: known, live: l, scaled: c.scaled[describe(live)], raw: desired, full: d, lacking: lacking, nulls: nulls}
+	if crowded(managed) {
+		managed = nil
+	}
 	m.owners, m.unknown = ownersOf(managed, false), len(managed) == 0
 	out, err := m.outcome(desired, d)
 	if err == nil && len(out.changes) > 0 && t.TypeRef.NamedType != nil && *t.TypeRef.NamedType == deducedName && !unknownTypes[kindName] {

@@ -2,6 +2,14 @@ package releases
 
 import "bytes"
 
+// maxItems bounds the items of lists in managedFields: each is looked for among all.
+const maxItems = 5000
+
+// crowded reports whether managedFields name more items than are looked for.
+func crowded(managed []byte) bool {
+	return len(managed) > maxItems && bytes.Count(managed, []byte(`"k:`))+bytes.Count(managed, []byte(`"v:`)) > maxItems
+}
+
 // cutManaged takes metadata.managedFields, which are half of an object and seldom looked at,
 // out of its JSON. What it returns is good until the next call.
 func (c *Collector) cutManaged(body []byte) (rest, managed []byte) {
