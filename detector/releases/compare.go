@@ -191,7 +191,9 @@ func (c *Collector) form(o Object, t typed.ParseableType, known *kind) (Object, 
 	}
 	o = c.custom(o)
 	if unknownTypes[text(o, "kind")] {
-		o, _ = withoutZeros(o, func(field string, v any) bool { return isZero(v) && unwritten[field] }).(Object)
+		o, _ = withoutZeros(o, func(field string, v any) bool {
+			return isZero(v) && unwritten[field] || field == "properties" && empty(v)
+		}).(Object)
 	}
 	if t.Schema != nil && t.TypeRef.NamedType != nil {
 		return pruned(o, t.TypeRef, t.Schema, false).(Object), nil
