@@ -112,24 +112,11 @@ func (c *Collector) compare(desired, live Object, managed []byte, ignore []strin
 		return nil, errNewer
 	}
 	defaulted(kindName, d)
-	switch kindName {
-	case "Pod":
-		tolerating(d, l)
-	case "Service":
-		unbound(d, l)
-	}
+	defaultedBeside(kindName, d, l)
 	m := merger{kind: kindName, t: t, known: known, live: l, scaled: c.scaled[describe(live)], raw: desired, full: d, lacking: lacking, nulls: nulls}
-	if crowded(managed) {
-		managed = nil
-	}
+	managed = searchable(managed)
 	m.owners, m.unknown = ownersOf(managed, false), len(managed) == 0
-	out, err := m.outcome(desired, d)
-	if err == nil && len(out.changes) > 0 && t.TypeRef.NamedType != nil && *t.TypeRef.NamedType == deducedName && !unknownTypes[kindName] {
-		d, _ = relaxed(d, l).(Object)
-		if out, err = m.outcome(desired, d); err == nil && len(out.changes) == 0 {
-			return nil, errNoSchema
-		}
-	}
+	d, out, err := m.withoutSchema(desired, d)
 	if err == nil && len(out.changes) > 0 && m.owners == nil && !m.unknown {
 		m.owners = ownersOf(managed, true)
 		out, err = m.outcome(desired, d)

@@ -5,9 +5,12 @@ import "bytes"
 // maxItems bounds the items of lists in managedFields: each is looked for among all.
 const maxItems = 5000
 
-// crowded reports whether managedFields name more items than are looked for.
-func crowded(managed []byte) bool {
-	return len(managed) > maxItems && bytes.Count(managed, []byte(`"k:`))+bytes.Count(managed, []byte(`"v:`)) > maxItems
+// searchable is managedFields, or nothing where they name more items than are looked for.
+func searchable(managed []byte) []byte {
+	if len(managed) > maxItems && bytes.Count(managed, []byte(`"k:`))+bytes.Count(managed, []byte(`"v:`)) > maxItems {
+		return nil
+	}
+	return managed
 }
 
 // cutManaged takes metadata.managedFields, which are half of an object and seldom looked at,
