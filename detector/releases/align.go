@@ -1,6 +1,7 @@
 package releases
 
 import (
+	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -66,12 +67,17 @@ func aligned(live, merged any, t schema.TypeRef, s *schema.Schema) any {
 
 func alignedList(live, merged []any, of *schema.List, s *schema.Schema) []any {
 	out, taken := make([]any, 0, len(merged)), make([]bool, len(merged))
+	places := map[string][]int{}
+	for i, m := range merged {
+		id := identity(m, of.Keys)
+		places[id] = append(places[id], i)
+	}
 	for _, l := range live {
-		for i, m := range merged {
-			if !taken[i] && sameItem(l, m, of.Keys) {
-				taken[i] = true
+		id := identity(l, of.Keys)
+		if at := places[id]; len(at) > 0 {
+			if m := merged[at[0]]; sameItem(l, m, of.Keys) {
+				taken[at[0]], places[id] = true, at[1:]
 				out = append(out, aligned(l, m, of.ElementType, s))
-				break
 			}
 		}
 	}
@@ -81,6 +87,18 @@ func alignedList(live, merged []any, of *schema.List, s *schema.Schema) []any {
 		}
 	}
 	return out
+}
+
+// identity is the same for items that are the same.
+func identity(item any, keys []string) string {
+	if len(keys) == 0 {
+		return fmt.Sprint(item)
+	}
+	id := ""
+	for _, k := range keys {
+		id += fmt.Sprint(at(item, k), "\x00")
+	}
+	return id
 }
 
 func sameItem(a, b any, keys []string) bool {
@@ -94,6 +112,9 @@ func sameItem(a, b any, keys []string) bool {
 	}
 	return true
 }
+
+// maxNamesakes bounds how many items of one name are looked at.
+const maxNamesakes = 10
 
 // newer reports whether an object declares a field that its form here lacks and the server
 // kept: then the server's API is newer than the types here, and nothing can be said of it.
@@ -112,9 +133,19 @@ func newer(raw, form, live any) bool {
 	case []any:
 		f, _ := form.([]any)
 		l, _ := live.([]any)
+		named := map[string][]any{}
+		for _, item := range l {
+			if name, ok := at(item, "name").(string); ok {
+				named[name] = append(named[name], item)
+			}
+		}
 		for i := range min(len(r), len(f)) {
-			for j, item := range l {
-				if name := at(r[i], "name"); (name == nil && i == j || name != nil && equal(name, at(item, "name"))) && newer(r[i], f[i], item) {
+			is := named[fmt.Sprint(at(r[i], "name"))]
+			if at(r[i], "name") == nil && i < len(l) {
+				is = l[i : i+1]
+			}
+			for n, item := range is {
+				if n < maxNamesakes && newer(r[i], f[i], item) {
 					return true
 				}
 			}

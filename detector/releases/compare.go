@@ -112,21 +112,11 @@ func (c *Collector) compare(desired, live Object, managed []byte, ignore []strin
 		return nil, errNewer
 	}
 	defaulted(kindName, d)
-	switch kindName {
-	case "Pod":
-		tolerating(d, l)
-	case "Service":
-		unbound(d, l)
-	}
+	defaultedBeside(kindName, d, l)
 	m := merger{kind: kindName, t: t, known: known, live: l, scaled: c.scaled[describe(live)], raw: desired, full: d, lacking: lacking, nulls: nulls}
+	managed = searchable(managed)
 	m.owners, m.unknown = ownersOf(managed, false), len(managed) == 0
-	out, err := m.outcome(desired, d)
-	if err == nil && len(out.changes) > 0 && t.TypeRef.NamedType != nil && *t.TypeRef.NamedType == deducedName && !unknownTypes[kindName] {
-		d, _ = relaxed(d, l).(Object)
-		if out, err = m.outcome(desired, d); err == nil && len(out.changes) == 0 {
-			return nil, errNoSchema
-		}
-	}
+	d, out, err := m.withoutSchema(desired, d)
 	if err == nil && len(out.changes) > 0 && m.owners == nil && !m.unknown {
 		m.owners = ownersOf(managed, true)
 		out, err = m.outcome(desired, d)
@@ -188,7 +178,9 @@ func (c *Collector) form(o Object, t typed.ParseableType, known *kind) (Object, 
 	}
 	o = c.custom(o)
 	if unknownTypes[text(o, "kind")] {
-		o, _ = withoutZeros(o, func(field string, v any) bool { return isZero(v) && unwritten[field] }).(Object)
+		o, _ = withoutZeros(o, func(field string, v any) bool {
+			return isZero(v) && unwritten[field] || field == "properties" && empty(v)
+		}).(Object)
 	}
 	if t.Schema != nil && t.TypeRef.NamedType != nil {
 		return pruned(o, t.TypeRef, t.Schema, false).(Object), nil

@@ -120,6 +120,16 @@ func tolerating(o, live Object) {
 	o["spec"].(Object)["tolerations"] = declared
 }
 
+// defaultedBeside is defaulted by what lives, too.
+func defaultedBeside(kind string, o, live Object) {
+	switch kind {
+	case "Pod":
+		tolerating(o, live)
+	case "Service":
+		unbound(o, live)
+	}
+}
+
 // unbound takes the configuration of client affinity out of a Service that has none, as the API
 // server does.
 func unbound(o, live Object) {

@@ -2,6 +2,17 @@ package releases
 
 import "bytes"
 
+// maxItems bounds the items of lists in managedFields: each is looked for among all.
+const maxItems = 5000
+
+// searchable is managedFields, or nothing where they name more items than are looked for.
+func searchable(managed []byte) []byte {
+	if len(managed) > maxItems && bytes.Count(managed, []byte(`"k:`))+bytes.Count(managed, []byte(`"v:`)) > maxItems {
+		return nil
+	}
+	return managed
+}
+
 // cutManaged takes metadata.managedFields, which are half of an object and seldom looked at,
 // out of its JSON. What it returns is good until the next call.
 func (c *Collector) cutManaged(body []byte) (rest, managed []byte) {

@@ -53,3 +53,18 @@ func has(live, desired any) bool {
 	}
 	return !isContainer(live) && equal(plain(live), plain(desired))
 }
+
+// withoutSchema is outcome, and what was desired in it: of a kind without a schema with lists
+// relaxed.
+func (m *merger) withoutSchema(desired, d Object) (Object, *outcome, error) {
+	out, err := m.outcome(desired, d)
+	name := m.t.TypeRef.NamedType
+	if err != nil || len(out.changes) == 0 || name == nil || *name != deducedName || unknownTypes[m.kind] {
+		return d, out, err
+	}
+	d, _ = relaxed(d, m.live).(Object)
+	if out, err = m.outcome(desired, d); err == nil && len(out.changes) == 0 {
+		err = errNoSchema
+	}
+	return d, out, err
+}

@@ -24,7 +24,8 @@ var unwritten = map[string]bool{
 	"preserveUnknownFields": true, "insecureSkipTLSVerify": true, "nullable": true, "uniqueItems": true, "deprecated": true,
 	"exclusiveMinimum": true, "exclusiveMaximum": true, "x-kubernetes-embedded-resource": true, "x-kubernetes-int-or-string": true,
 	"required": true, "shortNames": true, "categories": true, "additionalPrinterColumns": true, "description": true, "format": true,
-	"title": true, "type": true, "priority": true, "caBundle": true,
+	"title": true, "type": true, "priority": true, "caBundle": true, "pattern": true, "message": true, "enum": true, "url": true,
+	"oneOf": true, "anyOf": true, "allOf": true, "selectableFields": true, "x-kubernetes-validations": true, "singular": true, "listKind": true,
 }
 
 // plainMaps are the maps of the kinds without a Go type, which the API server leaves out when

@@ -59,6 +59,7 @@ var explained = []struct{ kind, edit, from, reason string }{
 	{"StatefulSet", "spec.volumeClaimTemplates", "flux", "with the defaults beside a change, one replacement is shorter"},
 	{"", "s.0.name", "helm", "another name is another item: Helm puts its own before it, an apply behind"},
 	{"Endpoints", "ports.0.name", "flux", "with the default beside the name, one replacement is shorter than two additions"},
+	{"Job", "onPodConditions.0.status", "flux", "the type writes an empty status, which the API server makes True"},
 }
 
 const objectsOfTheOracle = 200
@@ -375,7 +376,7 @@ func ourPatch(o *releases.Compared, masked bool) string {
 // isDefault reports whether a change is one that the server here does not make.
 func isDefault(c releases.Change) bool {
 	for suffix, v := range defaults {
-		if c.Op == "add" && strings.HasSuffix(c.Pointer, suffix) && fmt.Sprint(c.Desired) == v {
+		if c.Op == "add" && strings.HasSuffix(c.Pointer, suffix) && (fmt.Sprint(c.Desired) == v || suffix == "/status" && c.Desired == "") { // Go's type writes ""
 			return true
 		}
 	}
