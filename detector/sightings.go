@@ -139,9 +139,12 @@ type postings struct {
 	vms   []vm
 	seed  maphash.Seed
 	bits  int
-	begin []int32 // by the first bits of a key's hash: where its instances are in of
-	of    []int32 // into vms
+	begin []int32 // by the first bits of a key's hash: where it is in of
+	of    []keyAt
 }
+
+// keyAt is one key of an instance, by the indexes of both.
+type keyAt struct{ vm, key int32 }
 
 // indexKeys maps the keys of the instances that the test accepts.
 func indexKeys(vms []vm, test func(*vm) bool) postings {
@@ -151,25 +154,25 @@ func indexKeys(vms []vm, test func(*vm) bool) postings {
 			n += len(vms[i].Keys)
 		}
 	}
-	p := postings{vms: vms, seed: maphash.MakeSeed(), bits: bits.Len(uint(2 * n)), of: make([]int32, n)}
+	p := postings{vms: vms, seed: maphash.MakeSeed(), bits: bits.Len(uint(2 * n)), of: make([]keyAt, n)}
 	// Two entries further on, places are counted; one entry further on, each is where the
 	// next instance goes.
 	p.begin = make([]int32, 1<<p.bits+2)
-	each := func(do func(vm int, place uint64)) {
+	each := func(do func(at keyAt, place uint64)) {
 		for i := range vms {
 			if test(&vms[i]) {
-				for _, k := range vms[i].Keys {
-					do(i, p.place(k))
+				for j, k := range vms[i].Keys {
+					do(keyAt{int32(i), int32(j)}, p.place(k))
 				}
 			}
 		}
 	}
-	each(func(_ int, place uint64) { p.begin[place+2]++ })
+	each(func(_ keyAt, place uint64) { p.begin[place+2]++ })
 	for i := range p.begin[1:] {
 		p.begin[i+1] += p.begin[i]
 	}
-	each(func(vm int, place uint64) {
-		p.of[p.begin[place+1]] = int32(vm)
+	each(func(at keyAt, place uint64) {
+		p.of[p.begin[place+1]] = at
 		p.begin[place+1]++
 	})
 	return p
@@ -179,7 +182,7 @@ func indexKeys(vms []vm, test func(*vm) bool) postings {
 func (p *postings) place(k infra.Key) uint64 { return maphash.Comparable(p.seed, k) >> (64 - p.bits) }
 
 // at are the instances that may have a key, and some of others.
-func (p *postings) at(k infra.Key) []int32 {
+func (p *postings) at(k infra.Key) []keyAt {
 	place := p.place(k)
 	return p.of[p.begin[place]:p.begin[place+1]]
 }
@@ -199,11 +202,10 @@ func (p *postings) appendTo(to []int32, k infra.Key) []int32 {
 		return to
 	}
 	last := int32(-1)
-	for _, n := range p.at(k) {
-		if n != last && p.vms[n].HasKey(k) { // two keys of one instance may have one place
-			to = append(to, n)
+	for _, at := range p.at(k) {
+		if at.vm != last && p.vms[at.vm].Keys[at.key] == k { // an instance may have a key twice
+			to, last = append(to, at.vm), at.vm
 		}
-		last = n
 	}
 	return to
 }

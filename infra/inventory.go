@@ -85,7 +85,7 @@ func each[T any](s *saving, name string, lists ...iter.Seq[T]) {
 // ReadInventory reads what WriteInventory saved, as a stream. It fails on anything else, on
 // another version, and on a file that was cut off.
 func ReadInventory(r io.Reader) (Inventory, error) {
-	in := bufio.NewReader(r)
+	in := bufio.NewReaderSize(r, 1<<16)
 	// What editors of Windows put before a text in UTF-8.
 	if start, _ := in.Peek(3); string(start) == "\xef\xbb\xbf" {
 		_, _ = in.Discard(len(start))

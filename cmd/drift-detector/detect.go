@@ -180,6 +180,7 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *loadedBackup,
 	for i := range inv.Listings {
 		inv.Listings[i].Instances, inv.Listings[i].Unrelated = nil, infra.Unrelated{}
 	}
+	collectNow()
 	future := forecast.Of(forecast.Inputs{
 		Snapshot: e.snapshot, Expected: e.expected, Inventory: inv, Result: result, Controllers: e.registry.Controllers(), Secrets: held, Now: now,
 	})
@@ -226,6 +227,7 @@ func (o *detectOptions) obtain(ctx context.Context, s *streams, e *loadedBackup,
 func (e *loadedBackup) forget() {
 	e.secrets.Drop()
 	e.snapshot.Keep(forecast.Want().Kinds...)
+	collectNow()
 }
 
 // verdictOnRun says whether the report, which is written by now, holds everything.

@@ -27,6 +27,7 @@ func collectSooner() {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
+	soon.Store(true)
 	type cycle struct{ _ *byte }
 	held, ours := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}, 100
 	var adjust func(*cycle)
@@ -44,4 +45,16 @@ func collectSooner() {
 		runtime.SetFinalizer(c, adjust)
 	}
 	runtime.SetFinalizer(new(cycle), adjust)
+}
+
+// soon is set where collectSooner holds.
+var soon atomic.Bool
+
+// collectNow is for when much of what was held has just been let go of. The next
+// collection would else begin by how much was held before, and until then that lies
+// beside what comes next: 17 of 190 MB of detect with 10,000 machines.
+func collectNow() {
+	if soon.Load() {
+		runtime.GC()
+	}
 }
