@@ -113,8 +113,48 @@ func sameItem(a, b any, keys []string) bool {
 	return true
 }
 
+// place is where a list has the first item that is the same as another, or -1. A list in
+// which many items changed is asked for each of them: its items are indexed once.
+func (m *merger) place(items []any, like any, keys []string) int {
+	if len(items) == 0 {
+		return -1
+	}
+	of := m.places[&items[0]]
+	if of == nil {
+		of = make(map[string]int, len(items))
+		for i := len(items) - 1; i >= 0; i-- {
+			of[identity(items[i], keys)] = i
+		}
+		if m.places == nil {
+			m.places = map[*any]map[string]int{}
+		}
+		m.places[&items[0]] = of
+	}
+	if i, has := of[identity(like, keys)]; has && sameItem(like, items[i], keys) {
+		return i
+	}
+	return -1
+}
+
 // maxNamesakes bounds how many items of one name are looked at.
 const maxNamesakes = 10
+
+// longest is the length of the longest list in a value.
+func longest(v any) int {
+	n := 0
+	switch v := v.(type) {
+	case map[string]any:
+		for _, e := range v {
+			n = max(n, longest(e))
+		}
+	case []any:
+		n = len(v)
+		for _, e := range v {
+			n = max(n, longest(e))
+		}
+	}
+	return n
+}
 
 // newer reports whether an object declares a field that its form here lacks and the server
 // kept: then the server's API is newer than the types here, and nothing can be said of it.

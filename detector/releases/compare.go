@@ -61,6 +61,7 @@ type outcome struct {
 var (
 	errVersion  = errors.New("the backup has it in another API version only")
 	errNoSchema = errors.New("the backup has no schema of it, and so it is not known what its lists default to")
+	errLong     = fmt.Errorf("it has a list of more than %d items, which is not compared", maxItems)
 	errNewer    = errors.New("its API server knew fields that this program does not")
 )
 
@@ -110,6 +111,9 @@ func (c *Collector) compare(desired, live Object, managed []byte, ignore []strin
 	}
 	if known != nil && newer(declared, d, live) {
 		return nil, errNewer
+	}
+	if (longest(d) > maxItems || longest(l) > maxItems) && !equal(d, l) {
+		return nil, errLong
 	}
 	defaulted(kindName, d)
 	defaultedBeside(kindName, d, l)
@@ -202,6 +206,8 @@ type merger struct {
 	lacking bool     // what is compared of raw lacks some of it
 	nulls   bool     // raw has some
 	full    Object   // what is desired, with the zero values that the manifest declares
+
+	places map[*any]map[string]int // of the items of lists, by their identity: see place
 }
 
 // merge applies desired, which may have declared zero values, to live as the API server would.

@@ -2,7 +2,9 @@ package releases
 
 import "bytes"
 
-// maxItems bounds the items of lists in managedFields: each is looked for among all.
+// maxItems bounds lists that are compared, as the time for a patch grows with the square of
+// their length (jsondiff v0.7.1 compareArrays), and the items of lists in managedFields:
+// each is looked for among all.
 const maxItems = 5000
 
 // searchable is managedFields, or nothing where they name more items than are looked for.

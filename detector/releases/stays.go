@@ -1,7 +1,6 @@
 package releases
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -52,7 +51,7 @@ func (m *merger) stays(c *Change) (stays, unapplied bool) {
 			}
 			live, at = l[i], a.List.ElementType
 			items, _ := desired.([]any)
-			j := slices.IndexFunc(items, func(item any) bool { return sameItem(live, item, a.List.Keys) })
+			j := m.place(items, live, a.List.Keys)
 			if j < 0 {
 				return false, false
 			}

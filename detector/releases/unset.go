@@ -238,7 +238,7 @@ func (m *merger) cleared(raw, desired, merged any, of schema.TypeRef, around str
 		}
 		out := slices.Clone(is)
 		for i := range r {
-			if j := slices.IndexFunc(out, func(item any) bool { return sameItem(d[i], item, a.List.Keys) }); j >= 0 {
+			if j := m.place(out, d[i], a.List.Keys); j >= 0 {
 				out[j] = m.cleared(r[i], d[i], out[j], a.List.ElementType, around)
 			}
 		}
