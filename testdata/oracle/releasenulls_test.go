@@ -21,7 +21,7 @@ var filled = []string{
 	".strategy.type", ".updateStrategy.type", ".rollingUpdate", ".maxSurge", ".maxUnavailable", ".sessionAffinity", "spec.type", ".policyTypes",
 	".persistentVolumeReclaimPolicy", ".reclaimPolicy", ".volumeBindingMode", ".preemptionPolicy", ".podInfoOnMount", ".attachRequired",
 	".failurePolicy", ".timeoutSeconds", ".reinvocationPolicy", ".matchPolicy", ".objectSelector", ".roleRef.apiGroup",
-	".matchingPrecedence", ".nominalConcurrencyShares", ".lendablePercent", ".default", ".defaultRequest", ".cpu", ".memory", ".matchLabels.app",
+	".matchingPrecedence", ".nominalConcurrencyShares", ".handSize", ".targetCPUUtilizationPercentage", ".parameters.scope", ".lendablePercent", ".default", ".defaultRequest", ".cpu", ".memory", ".matchLabels.app",
 }
 
 // Helm 3's merge takes away what a manifest has as null: so do our patches, field by field,
