@@ -205,3 +205,122 @@ func TestOpenStackServerGroupAndKeyPair(t *testing.T) {
 		})
 	}
 }
+
+// managedOpenStack is the fleet of wellOpenStack with a network, a router and security
+// groups that CAPO made for it.
+func managedOpenStack(t *testing.T) (*world, *openstacklab.Server) {
+	t.Helper()
+	w, cloud := wellOpenStack(t, openstacklab.Options{})
+	const network, router, name = "c47ce825-6d66-4882-9be5-1cbccd4536f7", "11111111-aaaa-4111-8111-111111111111", "k8s-clusterapi-cluster-tenant-os-b-data"
+	w.change("managed", func(resource, _ string, o object) bool {
+		if resource != "openstackclusters" {
+			return true
+		}
+		spec, status := in(o, "spec"), in(o, "status")
+		delete(spec, "network")
+		delete(spec, "subnets")
+		delete(spec, "disableExternalNetwork")
+		spec["managedSubnets"] = []any{object{"cidr": "10.20.0.0/24"}}
+		spec["managedSecurityGroups"] = object{}
+		in(o, "status", "network")["name"] = name
+		status["router"] = object{"id": router, "name": name}
+		status["workerSecurityGroup"] = object{"id": "22222222-aaaa-4222-8222-222222222222", "name": "k8s-cluster-tenant-os-b-data-secgroup-worker"}
+		return true
+	})
+	cloud.Edit("networks", func(o openstacklab.Object) bool {
+		if o["id"] == network {
+			o["name"] = name
+		}
+		return true
+	})
+	add := func(kind, id, name string) {
+		cloud.Add(kind, openstacklab.Object{"id": id, "name": name, "project_id": openstacklab.Recorded.ProjectID, "tenant_id": openstacklab.Recorded.ProjectID})
+	}
+	add("routers", router, name)
+	add("security_groups", "22222222-aaaa-4222-8222-222222222222", "k8s-cluster-tenant-os-b-data-secgroup-worker")
+	return w, cloud
+}
+
+// CAPO looks for what it made by name: what has another name is made a second time, and of
+// two things of the name it takes none.
+func TestOpenStackManagedThingsByName(t *testing.T) {
+	t.Parallel()
+	w, cloud := managedOpenStack(t)
+	args := append(w.sources(), w.withOpenStackNodes()...)
+	w.run(args...).demandSafe(t, true, report.Adopted, "")
+	for kind, c := range map[string]struct{ name, renamed, twins string }{
+		"networks":        {"k8s-clusterapi-cluster-tenant-os-b-data", "makes a second network", "name of the cluster's network"},
+		"routers":         {"k8s-clusterapi-cluster-tenant-os-b-data", "makes a second router", "name of the cluster's router"},
+		"security_groups": {"k8s-cluster-tenant-os-b-data-secgroup-worker", "makes a second one", "name of the cluster's security group"},
+	} {
+		t.Log(kind)
+		var own openstacklab.Object
+		rename := func(from, to string) {
+			cloud.Edit(kind, func(o openstacklab.Object) bool {
+				if o["name"] == from {
+					o["name"], own = to, maps.Clone(o)
+				}
+				return true
+			})
+		}
+		rename(c.name, "renamed")
+		w.run(args...).demandSafe(t, false, report.Halted, c.renamed)
+		rename("renamed", c.name)
+		own["id"], own["name"] = "33333333-aaaa-4333-8333-333333333333", c.name
+		cloud.Add(kind, own)
+		w.run(args...).demandSafe(t, false, report.Halted, c.twins)
+		cloud.Edit(kind, func(o openstacklab.Object) bool { return o["id"] != own["id"] })
+	}
+}
+
+// A floating IP that is attached is left where it is, unless the API server has a load
+// balancer.
+func TestOpenStackFloatingIPOfAnother(t *testing.T) {
+	t.Parallel()
+	w, cloud := managedOpenStack(t)
+	const ip = "203.0.113.77"
+	w.change("floating", func(resource, _ string, o object) bool {
+		if resource == "openstackclusters" {
+			spec := in(o, "spec")
+			delete(spec, "disableAPIServerFloatingIP")
+			spec["controlPlaneEndpoint"] = object{"host": ip, "port": 6443}
+			in(o, "status")["externalNetwork"] = object{"id": "10092081-2db9-4143-8229-1bc59416eec5", "name": "public-ext"}
+		}
+		return true
+	})
+	args := append(w.sources(), w.withOpenStackNodes()...)
+	servers := cloud.Objects("servers")
+	cloud.Like(servers[0]["name"].(string), "somebody", "44444444-aaaa-4444-8444-444444444444", false)
+	apart := func(kind, id string) {
+		cloud.Edit(kind, func(o openstacklab.Object) bool {
+			if o[id] == "44444444-aaaa-4444-8444-444444444444" {
+				o["network_id"], o["addresses"] = "66666666-aaaa-4666-8666-666666666666", object{}
+			}
+			return true
+		})
+	}
+	apart("servers", "id")
+	apart("ports", "device_id")
+	ports := map[string]any{"nothing": nil}
+	for _, p := range cloud.Objects("ports") {
+		switch p["device_id"] {
+		case servers[0]["id"]:
+			ports["its own"] = p["id"]
+		case "44444444-aaaa-4444-8444-444444444444":
+			ports["another"] = p["id"]
+		}
+	}
+	for name, port := range ports {
+		t.Log(name)
+		cloud.Edit("floatingips", func(openstacklab.Object) bool { return false })
+		cloud.Add("floatingips", openstacklab.Object{"id": "55555555-aaaa-4555-8555-555555555555", "floating_ip_address": ip, "port_id": port, "project_id": openstacklab.Recorded.ProjectID})
+		want, says := report.Adopted, ""
+		if name == "another" {
+			want, says = report.Halted, "no control plane machine of the cluster"
+		}
+		w.run(args...).demandSafe(t, name != "another", want, says)
+	}
+	if len(ports) != 3 {
+		t.Error("it shows nothing")
+	}
+}

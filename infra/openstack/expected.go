@@ -82,7 +82,7 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 		c.Blockers = append(c.Blockers, infra.Blocker{Key: k, Why: twinsBlock}, infra.Blocker{Key: infra.Key{Kind: keyTaken, Value: k.Value}, Why: portTaken, Making: true})
 	}
 	if l := objs.locations[m.cluster]; l.home == m.home {
-		c.Blockers = append(c.Blockers, l.blockers()...)
+		c.Blockers = append(c.Blockers, l.blockers(m.cluster)...)
 	}
 	if k := m.twinImages(); !k.IsZero() {
 		c.Blockers = append(c.Blockers, infra.Blocker{Key: k, Why: imagesBlock})

@@ -3,6 +3,7 @@ package openstack
 import (
 	"cmp"
 
+	"drift-detector/backup"
 	"drift-detector/infra"
 )
 
@@ -25,13 +26,13 @@ func (l *location) severalExternal() infra.Key {
 }
 
 // blockers keep the whole cluster from being ready.
-func (l *location) blockers() (list []infra.Blocker) {
-	for _, b := range []infra.Blocker{{Key: l.brokenBalancer(), Why: balancerBlocks}, {Key: l.severalExternal(), Why: externalBlocks}} {
+func (l *location) blockers(id backup.ClusterID) (list []infra.Blocker) {
+	for _, b := range []infra.Blocker{{Key: l.brokenBalancer(), Why: balancerBlocks}, {Key: l.severalExternal(), Why: externalBlocks}, {Key: l.floatingElsewhere(), Why: floatingElsewhere}} {
 		if !b.Key.IsZero() {
 			list = append(list, b)
 		}
 	}
-	return list
+	return append(list, l.misnamed(id)...)
 }
 
 // noteExternal notes an external network, and that it is not the only one. An

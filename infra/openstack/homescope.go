@@ -115,7 +115,7 @@ func (objs *objects) homeScopes() []*homeScope {
 	}
 	for _, id := range objs.order() {
 		s := visit(id, nil)
-		for _, b := range objs.locations[id].blockers() {
+		for _, b := range objs.locations[id].blockers(id) {
 			s.probes[b.Key] = true
 		}
 		for _, k := range objs.locations[id].landmarks() {

@@ -43,6 +43,8 @@ type listing struct {
 	retry     infra.Retry
 	marks     map[infra.Key]bool   // probes to look for
 	named     map[infra.Key]string // ids of those that were found by name
+	managed   map[string]infra.Key // probes of kind keyRenamed, by kind and id
+	floating  map[string]string    // floating IPs of API servers, by the port that each is attached to
 	ids       []string             // of servers that the backup records
 	seen      map[[16]byte]bool    // ids of servers
 	ports     ports
@@ -81,10 +83,10 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	l.Account, l.Identity = cmp.Or(v.project.Name, v.project.ID), v.project.ID
 	run := listing{
 		Listing: &l, target: t, recorded: d.recorded, ids: d.ids, cloud: v, retry: p.retry,
-		marks: map[infra.Key]bool{}, named: map[infra.Key]string{}, seen: map[[16]byte]bool{}, ports: newPorts(),
+		marks: map[infra.Key]bool{}, named: map[infra.Key]string{}, managed: map[string]infra.Key{}, floating: map[string]string{}, seen: map[[16]byte]bool{}, ports: newPorts(),
 	}
 	for _, k := range t.Probes {
-		run.marks[k] = true
+		run.mark(k)
 	}
 	run.read(ctx)
 	return l
