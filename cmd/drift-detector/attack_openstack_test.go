@@ -324,3 +324,38 @@ func TestOpenStackFloatingIPOfAnother(t *testing.T) {
 		t.Error("it shows nothing")
 	}
 }
+
+// The network and the subnets that a load balancer was given are looked up before the
+// cluster is ready.
+func TestOpenStackLoadBalancerNetwork(t *testing.T) {
+	t.Parallel()
+	const network, subnet = "c47ce825-6d66-4882-9be5-1cbccd4536f7", "7ce62685-a449-40d3-9be9-5352ac6d89b8"
+	const gone = "77777777-aaaa-4777-8777-777777777777"
+	for name, c := range map[string]struct {
+		network, subnet string
+		safe            bool
+	}{
+		"both there": {network, subnet, true}, "no network": {gone, subnet, false}, "no subnet": {network, gone, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, cloud := wellOpenStack(t, openstacklab.Options{})
+			const id, name = "11111111-2222-4333-8444-555555555555", "k8s-clusterapi-cluster-tenant-os-b-data-kubeapi"
+			w.change("balancer", func(resource, _ string, o object) bool {
+				if resource == "openstackclusters" {
+					in(o, "spec")["apiServerLoadBalancer"] = object{"enabled": true, "network": object{"id": c.network}, "subnets": []any{object{"id": c.subnet}}}
+					in(o, "status")["apiServerLoadBalancer"] = object{"id": id, "name": name}
+				}
+				return true
+			})
+			cloud.Endpoint("load-balancer", cloud.Network)
+			cloud.Add("loadbalancers", openstacklab.Object{"id": id, "name": name, "project_id": openstacklab.Recorded.ProjectID, "provisioning_status": "ACTIVE"})
+			got := w.run(append(w.sources(), w.withOpenStackNodes()...)...)
+			got.demandSafe(t, c.safe, report.Adopted, "")
+			for _, m := range machinesOf(got.report.Clusters[0]) {
+				if strings.Contains(m.Forecast.Condition, gone) == c.safe {
+					t.Errorf("%s is adopted %s", m.Name, m.Forecast.Condition)
+				}
+			}
+		})
+	}
+}
