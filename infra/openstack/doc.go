@@ -71,6 +71,9 @@
 //	brokenBalancer id of a load balancer that Octavia calls broken (ERROR)
 //	renamed        kind/id/name of what CAPO made and no longer has its name
 //	namesakes      kind/name of several things, of which CAPO made one
+//	stuckBastion   name of a server in ERROR or BUILD
+//	portless       network/name/address of a port that is not there, while a server has
+//	               the address
 //	elsewhere      floating IP of an API server that another server has
 //	floatingIP     address
 //	keyPair        name

@@ -132,8 +132,8 @@ func (objs *objects) homeScopes() []*homeScope {
 			s.probes[k] = true
 		}
 		s.probes[m.twinImages()] = true
-		for _, k := range objs.twinPorts(m) {
-			s.probes[k], s.probes[infra.Key{Kind: keyTaken, Value: k.Value}] = true, true
+		for _, b := range objs.portBlockers(m) {
+			s.probes[b.Key] = true
 		}
 	}
 	for _, d := range objs.dependencies() {
