@@ -142,9 +142,9 @@ func TestOpenStackOfTenThousand(t *testing.T) {
 		}
 	}
 	// 11 pages, the last with 29 servers, and the ports; beside them login, logout, each of
-	// the 8 servers that are gone, and what else the backup names: networks by id and two by
-	// name, and five kinds more.
-	if reading > 12 || calls > 12+2+8+8 {
+	// the 8 servers that are gone, and what else the backup names: networks, routers and
+	// security groups by id and by name, and three kinds more.
+	if reading > 12 || calls > 12+2+8+9 {
 		t.Errorf("%d calls for servers and ports, %d in all: %v", reading, calls, cloud.Calls())
 	}
 	runtime.KeepAlive(l)

@@ -2,6 +2,7 @@ package openstack
 
 import (
 	"cmp"
+	"encoding/json"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
@@ -23,6 +24,32 @@ func (l *location) brokenBalancer() infra.Key {
 		return infra.Key{}
 	}
 	return idKey(keyBroken, l.record.Data.LB.ID)
+}
+
+// balancerPart is a network or a subnet that a load balancer was given.
+type balancerPart struct {
+	param
+	kind, thing string
+}
+
+// balancerGiven are the network and the subnets that the load balancer of the API server
+// was given. CAPO looks them up again, and the subnets only in a network that is given
+// (resolveLoadBalancerNetwork in controllers/openstackcluster_controller.go v0.10.0 to
+// v0.14.7).
+func (c *clusterRecord) balancerGiven() []balancerPart {
+	network := paramOf(c.LBNetwork)
+	if !network.given {
+		return nil
+	}
+	list := []balancerPart{{network, keyNetwork, thingNetwork}}
+	var subnets []json.RawMessage
+	_ = json.Unmarshal([]byte(c.LBSubnets), &subnets) // in another form it names none
+	for _, s := range subnets {
+		if p := paramOf(string(s)); p.given {
+			list = append(list, balancerPart{p, keySubnet, "subnet"})
+		}
+	}
+	return list
 }
 
 func (objs *objects) loadBalancers() map[backup.ClusterID][]infra.LoadBalancer {

@@ -96,17 +96,31 @@ func controllerOf(r release) infra.Controller {
 // controllers are the clusters whose CAPO is not as most are, by the API version of their
 // objects, and by the OpenStackServers that the backup holds of them.
 func (objs *objects) controllers() map[backup.ClusterID]infra.Controller {
-	served := map[backup.ClusterID]bool{}
+	all := map[backup.ClusterID]infra.Controller{}
+	for id, l := range objs.locations {
+		c := controllerOf(l.release)
+		if !l.served {
+			c.Late = "" // a restored OpenStackMachine makes it, and owns it
+		}
+		if l.release != withServers || c.Late == "" {
+			all[id] = c
+		}
+	}
+	return all
+}
+
+// dateReleases finds out which release of CAPO each cluster has.
+func (objs *objects) dateReleases() {
 	version := map[backup.ClusterID]string{}
 	for i := range objs.members {
 		m := &objs.members[i]
-		served[m.cluster] = served[m.cluster] || m.server != nil
+		l := objs.locations[m.cluster]
+		l.served = l.served || m.server != nil
 		if m.machine != nil {
 			version[m.cluster] = m.machine.Data.APIVersion
 		}
 	}
 	installed := installedReleases(objs.snapshot)
-	all := map[backup.ClusterID]infra.Controller{}
 	for id, l := range objs.locations {
 		v := version[id]
 		if l.record != nil {
@@ -114,17 +128,10 @@ func (objs *objects) controllers() map[backup.ClusterID]infra.Controller {
 		}
 		r, known := installed[id.Backup]
 		if !known {
-			r = releaseOf(v, served[id])
+			r = releaseOf(v, l.served)
 		}
-		c := controllerOf(r)
-		if !served[id] {
-			c.Late = "" // a restored OpenStackMachine makes it, and owns it
-		}
-		if r != withServers || c.Late == "" {
-			all[id] = c
-		}
+		l.release = r
 	}
-	return all
 }
 
 func releaseOf(apiVersion string, served bool) release {

@@ -18,6 +18,8 @@
 //	images.go       images by name and tags
 //	twins.go        ports that CAPO looks for by name
 //	balancers.go    the load balancer of the API server
+//	managed.go      what CAPO made and looks for by name
+//	floating.go     where the floating IP of the API server leads
 //	external.go     the external network, and what else keeps a cluster from being ready
 //	resources.go    what else a cluster's restore depends on
 //	checks.go       what will not work after a restore
@@ -67,6 +69,12 @@
 //	twinImages     a filter that several images pass
 //	externalNetwork "several", where the project sees more than one
 //	brokenBalancer id of a load balancer that Octavia calls broken (ERROR)
+//	renamed        kind/id/name of what CAPO made and no longer has its name
+//	namesakes      kind/name of several things, of which CAPO made one
+//	stuckBastion   name of a server in ERROR or BUILD
+//	portless       network/name/address of a port that is not there, while a server has
+//	               the address
+//	elsewhere      floating IP of an API server that another server has
 //	floatingIP     address
 //	keyPair        name
 //	bastion        name of a server that CAPO made under it
@@ -88,6 +96,7 @@
 //	1 for each kind   networks, external networks, subnets, routers, security groups,
 //	                  floating IPs, flavors, server groups, key pairs, load balancers; by
 //	                  id and by name, and one for each image, as far as the backup names any
+//	1                 ports that floating IPs of API servers are attached to
 //	1                 logout
 //
 // and retries. Servers that have no key of the backup are kept packed (infra.Unrelated),

@@ -78,11 +78,9 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 		c.Blind = []infra.Key{nameless}
 	}
 	c.Hidden = []infra.Key{nameless}
-	for _, k := range objs.twinPorts(m) {
-		c.Blockers = append(c.Blockers, infra.Blocker{Key: k, Why: twinsBlock}, infra.Blocker{Key: infra.Key{Kind: keyTaken, Value: k.Value}, Why: portTaken, Making: true})
-	}
+	c.Blockers = objs.portBlockers(m)
 	if l := objs.locations[m.cluster]; l.home == m.home {
-		c.Blockers = append(c.Blockers, l.blockers()...)
+		c.Blockers = append(c.Blockers, l.blockers(m.cluster)...)
 	}
 	if k := m.twinImages(); !k.IsZero() {
 		c.Blockers = append(c.Blockers, infra.Blocker{Key: k, Why: imagesBlock})

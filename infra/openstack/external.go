@@ -3,6 +3,7 @@ package openstack
 import (
 	"cmp"
 
+	"drift-detector/backup"
 	"drift-detector/infra"
 )
 
@@ -24,14 +25,27 @@ func (l *location) severalExternal() infra.Key {
 	return infra.Key{Kind: keyExternal, Value: several}
 }
 
+// bastionBlocks says that the bastion keeps CAPO from its cluster.
+const bastionBlocks = "the bastion is in ERROR or BUILD, and CAPO release 0.10 does not call the cluster ready before the bastion is ACTIVE: bring it back, or set spec.bastion.enabled of its OpenStackCluster to false"
+
+// stuckBastion is the probe of a bastion that CAPO waits for before it calls the cluster
+// ready, as release 0.10 alone does (reconcileBastion in
+// controllers/openstackcluster_controller.go v0.10.0).
+func (l *location) stuckBastion(id backup.ClusterID) infra.Key {
+	if l.record == nil || !l.record.Data.BastionEnabled || l.release != withoutServers {
+		return infra.Key{}
+	}
+	return infra.Key{Kind: keyStuck, Value: id.Name + "-" + roleBastion}
+}
+
 // blockers keep the whole cluster from being ready.
-func (l *location) blockers() (list []infra.Blocker) {
-	for _, b := range []infra.Blocker{{Key: l.brokenBalancer(), Why: balancerBlocks}, {Key: l.severalExternal(), Why: externalBlocks}} {
+func (l *location) blockers(id backup.ClusterID) (list []infra.Blocker) {
+	for _, b := range []infra.Blocker{{Key: l.brokenBalancer(), Why: balancerBlocks}, {Key: l.severalExternal(), Why: externalBlocks}, {Key: l.floatingElsewhere(), Why: floatingElsewhere}, {Key: l.stuckBastion(id), Why: bastionBlocks}} {
 		if !b.Key.IsZero() {
 			list = append(list, b)
 		}
 	}
-	return list
+	return append(list, l.misnamed(id)...)
 }
 
 // noteExternal notes an external network, and that it is not the only one. An

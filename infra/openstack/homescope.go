@@ -115,7 +115,7 @@ func (objs *objects) homeScopes() []*homeScope {
 	}
 	for _, id := range objs.order() {
 		s := visit(id, nil)
-		for _, b := range objs.locations[id].blockers() {
+		for _, b := range objs.locations[id].blockers(id) {
 			s.probes[b.Key] = true
 		}
 		for _, k := range objs.locations[id].landmarks() {
@@ -132,8 +132,8 @@ func (objs *objects) homeScopes() []*homeScope {
 			s.probes[k] = true
 		}
 		s.probes[m.twinImages()] = true
-		for _, k := range objs.twinPorts(m) {
-			s.probes[k], s.probes[infra.Key{Kind: keyTaken, Value: k.Value}] = true, true
+		for _, b := range objs.portBlockers(m) {
+			s.probes[b.Key] = true
 		}
 	}
 	for _, d := range objs.dependencies() {

@@ -75,6 +75,9 @@ func (l *listing) instance(s *serverAnswer) infra.Instance {
 		out.Keys = append(out.Keys, out.Host)
 	}
 	l.noteBastion(s)
+	for _, ip := range out.Addresses {
+		l.ProbesFound = append(l.ProbesFound, l.portless[ip]...)
+	}
 	return out
 }
 
@@ -108,6 +111,9 @@ func (l *listing) keysOf(s *serverAnswer, networks []string) []infra.Key {
 
 // noteBastion notes a server that CAPO made as a bastion, by its name.
 func (l *listing) noteBastion(s *serverAnswer) {
+	if status := strings.ToUpper(s.Status); status == "ERROR" || status == "BUILD" {
+		l.found(keyStuck, s.Name)
+	}
 	for _, p := range l.ports.of(s.ID).made {
 		if p.name == s.Name {
 			l.found(keyBastion, s.Name)

@@ -76,6 +76,7 @@ type clusterRecord struct {
 	ManagedSubnets, NodeCIDR      string // in JSON; one of them says that CAPO made the network
 	FloatingIP, Endpoint          string
 	NoFloatingIP, LBEnabled       bool
+	LBNetwork, LBSubnets          string // that the load balancer was given, in JSON
 	NoExternal                    bool
 	// What says the same in v1beta2 the other way round, in JSON: where it is absent, they are wanted.
 	WantFloatingIP, WantExternal string
@@ -107,6 +108,8 @@ var clusters = backup.NewKind("openstackclusters."+group, func() []backup.Field[
 		backup.Text(func(c *c) *string { return &c.Endpoint }, "spec.controlPlaneEndpoint.host"),
 		backup.Flag(func(c *c) *bool { return &c.NoFloatingIP }, "spec.disableAPIServerFloatingIP"),
 		backup.Flag(func(c *c) *bool { return &c.LBEnabled }, "spec.apiServerLoadBalancer.enabled", "spec.apiServer.managedLoadBalancer.enabled"),
+		backup.Raw(func(c *c) *string { return &c.LBNetwork }, "spec.apiServerLoadBalancer.network", "spec.apiServer.managedLoadBalancer.network"),
+		backup.Raw(func(c *c) *string { return &c.LBSubnets }, "spec.apiServerLoadBalancer.subnets", "spec.apiServer.managedLoadBalancer.subnets"),
 		backup.Flag(func(c *c) *bool { return &c.NoExternal }, "spec.disableExternalNetwork"),
 		backup.Raw(func(c *c) *string { return &c.WantFloatingIP }, "spec.apiServer.enableFloatingIP"),
 		backup.Raw(func(c *c) *string { return &c.WantExternal }, "spec.enableExternalNetwork"),

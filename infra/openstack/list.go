@@ -41,10 +41,13 @@ type listing struct {
 	recorded  *recorded
 	cloud     *cloud
 	retry     infra.Retry
-	marks     map[infra.Key]bool   // probes to look for
-	named     map[infra.Key]string // ids of those that were found by name
-	ids       []string             // of servers that the backup records
-	seen      map[[16]byte]bool    // ids of servers
+	marks     map[infra.Key]bool     // probes to look for
+	named     map[infra.Key]string   // ids of those that were found by name
+	managed   map[string]infra.Key   // probes of kind keyRenamed, by kind and id
+	floating  map[string]string      // floating IPs of API servers, by the port that each is attached to
+	portless  map[string][]infra.Key // probes of kind keyPortless of ports that are not there, by address
+	ids       []string               // of servers that the backup records
+	seen      map[[16]byte]bool      // ids of servers
 	ports     ports
 	external  string // id of the first external network
 	addressed bool   // a server has an address, and so a port
@@ -81,10 +84,10 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 	l.Account, l.Identity = cmp.Or(v.project.Name, v.project.ID), v.project.ID
 	run := listing{
 		Listing: &l, target: t, recorded: d.recorded, ids: d.ids, cloud: v, retry: p.retry,
-		marks: map[infra.Key]bool{}, named: map[infra.Key]string{}, seen: map[[16]byte]bool{}, ports: newPorts(),
+		marks: map[infra.Key]bool{}, named: map[infra.Key]string{}, managed: map[string]infra.Key{}, floating: map[string]string{}, portless: map[string][]infra.Key{}, seen: map[[16]byte]bool{}, ports: newPorts(),
 	}
 	for _, k := range t.Probes {
-		run.marks[k] = true
+		run.mark(k)
 	}
 	run.read(ctx)
 	return l
@@ -92,6 +95,7 @@ func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
 
 func (l *listing) read(ctx context.Context) {
 	ports := l.readPorts(ctx)
+	l.readPortless()
 	l.Fault = l.readServers(ctx)
 	if l.Fault == nil {
 		l.Fault = ports

@@ -36,8 +36,10 @@ type member struct {
 
 // location is a cluster's own object, and where its machines are unless they say otherwise.
 type location struct {
-	record *backup.Record[osCluster]
-	home   string // id of the target
+	record  *backup.Record[osCluster]
+	home    string  // id of the target
+	release release // of CAPO
+	served  bool    // the backup holds OpenStackServers of it
 }
 
 func newObjects(s *backup.Snapshot) *objects {
@@ -49,6 +51,7 @@ func newObjects(s *backup.Snapshot) *objects {
 	}
 	objs.join()
 	objs.locate()
+	objs.dateReleases()
 	return objs
 }
 

@@ -14,6 +14,7 @@ import (
 type portAnswer struct {
 	ID, Name, Description string
 	Device                string   `json:"device_id"`
+	Owner                 string   `json:"device_owner"` // read with a few ports alone
 	Network               string   `json:"network_id"`
 	Project               string   `json:"project_id"`
 	Groups                []string `json:"security_groups"`

@@ -16,6 +16,9 @@ import (
 // idBatch is how many ids one question asks for: more make a URL that some proxies refuse.
 const idBatch = 40
 
+// nameBatch is the same for names, which are longer, and of which Neutron takes several.
+const nameBatch = 20
+
 // lookup finds out which things of one kind exist. Each kind may fail by itself: it is
 // then unread, which says neither present nor absent.
 type lookup struct {
@@ -50,6 +53,7 @@ type thingAnswer struct {
 	Provisioning     string                 `json:"provisioning_status"` // of a load balancer
 	Project          string                 `json:"project_id"`
 	Address          string                 `json:"floating_ip_address"`
+	Port             string                 `json:"port_id"` // of a floating IP
 	External         bool                   `json:"router:external"`
 	KeyPair          *struct{ Name string } `json:"keypair"`
 }
@@ -72,12 +76,14 @@ func (l *listing) readProbes(ctx context.Context) {
 func (l *listing) askedOf(kind string) (ids, names []string) {
 	for k := range l.marks {
 		value := k.Value
-		if k.Kind == keyOwn {
-			of, id, _ := strings.Cut(value, "/")
+		if k.Kind == keyOwn || k.Kind == keyNamesakes {
+			of, rest, _ := strings.Cut(value, "/")
 			if of != kind {
 				continue
 			}
-			value = id
+			if value = rest; k.Kind == keyNamesakes {
+				value = byName + rest
+			}
 		} else if k.Kind != kind {
 			continue
 		}
@@ -142,14 +148,21 @@ func (l *listing) lookUp(ctx context.Context, look *lookup, ids, names []string)
 		}
 	}
 	if !look.whole && !look.each {
-		for _, name := range names {
-			questions = append(questions, base+"?"+url.Values{look.byName: {name}}.Encode())
+		batch := 1
+		if look.service == typeNetwork {
+			batch = nameBatch
+		}
+		for some := range slices.Chunk(names, batch) {
+			questions = append(questions, base+"?"+url.Values{look.byName: some}.Encode())
 		}
 	}
 	for _, q := range questions {
 		if err := l.ask(ctx, service, look, q); err != nil {
 			return err
 		}
+	}
+	if look.kind == keyFloating {
+		return l.followFloating(ctx, service)
 	}
 	return nil
 }
@@ -218,6 +231,9 @@ func (l *listing) noteThing(kind string, t *thingAnswer) {
 		return
 	case kind == keyFloating:
 		l.found(kind, t.Address)
+		if t.Port != "" && l.marks[infra.Key{Kind: keyElsewhere, Value: t.Address}] {
+			l.floating[strings.ToLower(t.Port)] = t.Address
+		}
 		return
 	case kind == keyImage && t.Status != "active": // no server can be made of it
 		return
@@ -231,6 +247,7 @@ func (l *listing) noteThing(kind string, t *thingAnswer) {
 	l.found(kind, t.ID)
 	l.found(kind, id)
 	l.noteName(infra.Key{Kind: kind, Value: byName + t.Name}, id)
+	l.noteManaged(kind, id, t)
 	if t.Project != "" && t.Project == l.Identity {
 		l.found(keyOwn, kind+"/"+id)
 	}

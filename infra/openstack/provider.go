@@ -113,6 +113,11 @@ const (
 	keyTwinImages  = "twinImages" // an image that is asked for, of which there are several
 	keyTwins       = "twinPorts"  // network/name of several ports
 	keyBroken      = "brokenBalancer"
+	keyRenamed     = "renamed"      // kind/id/name of what CAPO made and no longer has its name
+	keyNamesakes   = "namesakes"    // kind/name of several things, of which CAPO made one
+	keyElsewhere   = "elsewhere"    // floating IP of an API server that another server has
+	keyStuck       = "stuckBastion" // name of a server in ERROR or BUILD
+	keyPortless    = "portless"     // network/name/address of a port that is not there, while a server has the address
 	keyExternal    = "externalNetwork"
 	keyOwn         = "own" // one of the above that the project owns
 )

@@ -177,8 +177,11 @@ func (n *needs) addCluster(id backup.ClusterID, l *location) {
 	}
 	if d.LBEnabled {
 		note("load balancer", balancerName(id, l), idKey(keyBalancer, d.LB.ID), infra.MadeAgain, "")
+		for _, g := range d.balancerGiven() {
+			note(g.thing, cmp.Or(g.name, g.id, "of the load balancer"), g.key(g.kind), infra.HaltsCluster, neverMade)
+		}
 	}
-	if ip := cmp.Or(d.FloatingIP, d.Endpoint); !d.noFloatingIP() && isAddress(ip) {
+	if ip := l.address(); ip != "" {
 		note("floating IP", ip, infra.Key{Kind: keyFloating, Value: ip}, infra.HaltsCluster, lostAddress)
 	}
 	n.addBastion(id, l, by)

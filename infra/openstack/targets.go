@@ -28,10 +28,11 @@ type recorded struct {
 	first    map[string]string // the same, by the name of the first port of each
 	groups   map[string]bool   // ids of security groups
 	networks map[string]bool   // ids of those that CAPO made
+	planes   planes
 }
 
 func (objs *objects) recorded() *recorded {
-	r := &recorded{map[string]bool{}, map[string]bool{}, map[string]string{}, map[string]bool{}, map[string]bool{}}
+	r := &recorded{map[string]bool{}, map[string]bool{}, map[string]string{}, map[string]bool{}, map[string]bool{}, objs.planes()}
 	for id, l := range objs.locations {
 		for _, c := range clusterNames(id) {
 			r.clusters[c] = true

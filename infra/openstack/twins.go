@@ -3,8 +3,10 @@ package openstack
 import (
 	"cmp"
 	"encoding/json"
+	"net/netip"
 	"slices"
 	"strconv"
+	"strings"
 
 	"drift-detector/infra"
 )
@@ -38,10 +40,40 @@ func (objs *objects) twinPorts(m *member) []infra.Key {
 	return all
 }
 
+// portless says that CAPO cannot make the port that it does not find.
+const portless = "its server's port does not have its name (OpenStackMachine name and -0, or the suffix of the port), and CAPO, which looks for ports by name before it looks for the server, asks for a second one with the address that the spec gives, which Neutron refuses because the first one has it: rename the port of its server back"
+
+// portBlockers are what keeps CAPO from the machine by its ports: several of one name, one
+// of another server, and one without its name whose address the spec gives (EnsurePorts in
+// pkg/cloud/services/networking/port.go v0.12.0 to v0.14.7, CreatePorts v0.10.0, v0.11.0).
+func (objs *objects) portBlockers(m *member) (list []infra.Blocker) {
+	for i, k := range objs.twinPorts(m) {
+		list = append(list, infra.Blocker{Key: k, Why: twinsBlock}, infra.Blocker{Key: infra.Key{Kind: keyTaken, Value: k.Value}, Why: portTaken, Making: true})
+		for _, fixed := range m.resolved().ports()[i].FixedIPs {
+			if ip, err := netip.ParseAddr(fixed.IPAddress); err == nil {
+				list = append(list, infra.Blocker{Key: infra.Key{Kind: keyPortless, Value: k.Value + "/" + ip.String()}, Why: portless})
+			}
+		}
+	}
+	return list
+}
+
+// readPortless collects the ports with addresses that are looked for and are not there.
+func (l *listing) readPortless() {
+	for k := range l.marks {
+		if i := strings.LastIndexByte(k.Value, '/'); k.Kind == keyPortless {
+			if _, there := l.ports.named[infra.Key{Kind: keyTwins, Value: k.Value[:i]}]; !there {
+				l.portless[k.Value[i+1:]] = append(l.portless[k.Value[i+1:]], k)
+			}
+		}
+	}
+}
+
 // wantedPort is what is read of a port that an object asks for.
 type wantedPort struct {
 	NameSuffix *string
 	Network    json.RawMessage
+	FixedIPs   []struct{ IPAddress string }
 }
 
 // ports are those that CAPO makes for the server.
@@ -78,7 +110,7 @@ func (l *listing) noteTwins(p *portAnswer) {
 		l.found(keyTwins, anywhere.Value)
 		return
 	}
-	l.ports.named[here] = p.ID
+	l.ports.named[here], l.ports.named[anywhere] = p.ID, p.ID
 	// The server of a machine that the backup records is the machine's own, as a rule.
 	if device := uuidOf(p.Device); device != "" {
 		if _, recorded := slices.BinarySearch(l.ids, device); !recorded {

@@ -1,0 +1,101 @@
+package openstack
+
+import (
+	"cmp"
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/gophercloud/gophercloud/v2"
+
+	"drift-detector/infra"
+)
+
+// floatingElsewhere says that the floating IP of an API server is another server's.
+const floatingElsewhere = "the floating IP of its API server is attached to a server that is no control plane machine of the cluster, and CAPO leaves it there (Floating IP already associated to a port): who asks for the cluster's API reaches that server; detach it (openstack floating ip unset --port), and CAPO attaches it to a control plane machine"
+
+// address is the floating IP of the cluster's API server, or "".
+func (l *location) address() string {
+	if l.record == nil {
+		return ""
+	}
+	d := &l.record.Data
+	if ip := cmp.Or(d.FloatingIP, d.Endpoint); !d.noFloatingIP() && isAddress(ip) {
+		return ip
+	}
+	return ""
+}
+
+// floatingElsewhere is the probe of a floating IP that leads to another server than one of
+// the cluster's control plane. With a load balancer CAPO attaches it again
+// (reconcileAPIServerLoadBalancer in controllers/openstackmachine_controller.go v0.10.0 to
+// v0.14.7; AssociateFloatingIP in pkg/cloud/services/networking/floatingip.go).
+func (l *location) floatingElsewhere() infra.Key {
+	ip := l.address()
+	if ip == "" || l.record.Data.LBEnabled {
+		return infra.Key{}
+	}
+	return infra.Key{Kind: keyElsewhere, Value: ip}
+}
+
+// planes are the control planes of the backup, by what says that a port is theirs: the ids
+// of their servers, and what CAPO names a first port, with its description.
+type planes struct {
+	servers, ports map[string]string // to the floating IP of their API server
+	clusters       map[string]bool   // description/floating IP
+}
+
+func (objs *objects) planes() planes {
+	p := planes{map[string]string{}, map[string]string{}, map[string]bool{}}
+	for id, l := range objs.locations {
+		for _, c := range clusterNames(id) {
+			p.clusters[join(c, l.address())] = true
+		}
+	}
+	for i := range objs.members {
+		m := &objs.members[i]
+		ip := objs.locations[m.cluster].address()
+		if ip == "" || m.index < 0 || !objs.snapshot.Machines[m.index].ControlPlane {
+			continue
+		}
+		if key, _, _, _ := objs.strong(m); !key.IsZero() {
+			p.servers[key.Value] = ip
+		}
+		p.ports[objs.serverName(m)] = ip
+	}
+	return p
+}
+
+// leadTo reports whether a floating IP at the port is at a control plane of its cluster, or
+// at what is no server, as the port of a virtual address or of a load balancer is. A server
+// that CAPO made for the cluster after the backup counts as one.
+func (r *recorded) leadTo(p *portAnswer, ip string) bool {
+	device := uuidOf(p.Device)
+	if device == "" || !strings.HasPrefix(p.Owner, "compute:") || r.planes.servers[device] == ip {
+		return true
+	}
+	cluster, name := madeFor(p)
+	return cluster != "" && r.planes.clusters[join(cluster, ip)] && (r.planes.ports[name] == ip || !r.names[name])
+}
+
+// followFloating looks up the ports that floating IPs of API servers are attached to.
+func (l *listing) followFloating(ctx context.Context, service *gophercloud.ServiceClient) error {
+	for batch := range slices.Chunk(sortedNames(l.floating), idBatch) {
+		query := url.Values{"id": batch, "fields": append([]string{"device_owner"}, portFields...)}
+		page, err := readPage[portAnswer](ctx, l, service, v2(service.Endpoint)+"ports?"+query.Encode(), "ports")
+		switch {
+		case err != nil:
+			return err
+		case len(page.items) < len(batch):
+			return answerError("the port that a floating IP is attached to is not shown")
+		}
+		for i := range page.items {
+			p := &page.items[i]
+			if ip := l.floating[strings.ToLower(p.ID)]; ip != "" && !l.recorded.leadTo(p, ip) {
+				l.found(keyElsewhere, ip)
+			}
+		}
+	}
+	return nil
+}
