@@ -44,6 +44,53 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
+// stuck is a stdout that nobody reads, such as that of a pager: with the first write the
+// operator presses Ctrl-C, and unless it gives way, no write ends.
+type stuck struct {
+	interrupt func()
+	until     <-chan struct{}
+}
+
+func (w stuck) Write(b []byte) (int, error) {
+	w.interrupt()
+	<-w.until
+	return len(b), nil
+}
+
+// Ctrl-C once the report has its name, while it is printed: nobody is told that nothing
+// was written, and a run that ends by itself keeps its verdict.
+func TestInterruptedWhilePrinting(t *testing.T) {
+	t.Parallel()
+	w := fleet(t)
+	gone := make(chan struct{})
+	close(gone)
+	for _, c := range []struct {
+		name  string
+		until <-chan struct{}
+		code  exitCode
+		says  string
+	}{
+		{"nobody reads", t.Context().Done(), exitInterrupted, "interrupted; written, and whole: "},
+		{"all is printed", gone, exitFailOn, "--fail-on"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "report.json")
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			var stderr bytes.Buffer
+			s := &streams{stdout: stuck{cancel, c.until}, stderr: &stderr, getenv: func(string) string { return "" }, now: clock}
+			code := run(ctx, slices.Concat([]string{"drift-detector", "detect", "-o", file, "--fail-on", "ghost"}, w.sources(), w.reach()), s)
+			if data, err := os.ReadFile(file); err != nil || len(data) == 0 {
+				t.Errorf("no report: %v", err)
+			}
+			if got := stderr.String(); code != c.code || !strings.Contains(got, c.says) || strings.Contains(got, "nothing was written") {
+				t.Errorf("exit status %d:\n%s", code, got)
+			}
+		})
+	}
+}
+
 // A run whose deadline is over while an API server hangs writes what was listed, and says
 // which flag gives more time.
 func TestDeadline(t *testing.T) {

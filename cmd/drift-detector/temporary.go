@@ -12,9 +12,10 @@ import (
 // temporaries are the files of a run that have no name of their own yet. A command removes
 // its own; a run that is interrupted while its command computes removes them for it.
 type temporaries struct {
-	mu    sync.Mutex
-	paths map[string]bool
-	over  bool
+	mu     sync.Mutex
+	paths  map[string]bool
+	placed []string // names that were given, in order
+	over   bool
 }
 
 // create makes a temporary file beside the file that it will become, mode 0600.
@@ -47,7 +48,18 @@ func (t *temporaries) place(path, name string) error {
 		return fmt.Errorf("the run is over")
 	}
 	delete(t.paths, path)
-	return os.Rename(path, name)
+	if err := os.Rename(path, name); err != nil {
+		return err
+	}
+	t.placed = append(t.placed, name)
+	return nil
+}
+
+// written are the files that have their names.
+func (t *temporaries) written() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.placed[:len(t.placed):len(t.placed)]
 }
 
 func (t *temporaries) remove(path string) {

@@ -241,10 +241,11 @@ func created(i *types.Instance) time.Time {
 			earlier(n.Attachment.AttachTime)
 		}
 	}
-	if first.IsZero() {
-		return time.Time{}
+	first = first.UTC()
+	if year := first.Year(); first.IsZero() || year < 1 || year > 9999 {
+		return time.Time{} // none that an inventory can be saved with
 	}
-	return first.UTC()
+	return first
 }
 
 func addresses(i *types.Instance) []string {
