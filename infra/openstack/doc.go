@@ -70,7 +70,7 @@
 //	externalNetwork "several", where the project sees more than one
 //	brokenBalancer id of a load balancer that Octavia calls broken (ERROR)
 //	renamed        kind/id/name of what CAPO made and no longer has its name
-//	namesakes      kind/name of several things, of which CAPO made one
+//	namesakes      kind/name of several things; CAPO made one of them
 //	stuckBastion   name of a server in ERROR or BUILD
 //	portless       network/name/address of a port that is not there, while a server has
 //	               the address
