@@ -26,7 +26,7 @@ type status struct {
 var (
 	statusDone        = status{exitOK, "done", "what was asked for is written"}
 	statusUsage       = status{exitUsage, "wrong usage or input", "wrong usage or unusable input; nothing was written"}
-	statusInterrupted = status{exitInterrupted, "interrupted", "interrupted; nothing was written"}
+	statusInterrupted = status{exitInterrupted, "interrupted", "interrupted; stderr says whether anything was written"}
 )
 
 // statuses are those that each command can end with. A command that is not here ends
