@@ -117,7 +117,7 @@ func run(ctx context.Context, args []string, s *streams) exitCode {
 
 // patience is how long a command that is interrupted may take to end by itself: it logs
 // out, and removes what it has not finished.
-const patience = 900 * time.Millisecond
+const patience = 700 * time.Millisecond
 
 // withinASecond runs a command, and leaves it behind when it goes on although it was
 // interrupted: what reads and lists looks at the context, what decides and writes is
