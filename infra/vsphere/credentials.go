@@ -92,44 +92,51 @@ func (objs *objects) fromIdentity(h *homeScope, secrets *backup.Secrets) (found,
 func (objs *objects) forbidden(id backup.ClusterID, c *backup.Record[vsphereCluster]) string {
 	what := identityKind + " " + c.Data.IdentityName
 	object := objs.identities[capi.Object{Backup: c.Backup, Name: c.Data.IdentityName}]
-	switch {
-	case object == nil && objs.hasLoggedIn(id, c):
-		return ""
-	case object == nil:
+	if object == nil {
+		if objs.hasLoggedIn(id, c) {
+			return ""
+		}
 		return fmt.Sprintf("%s is not in the backup, so nothing says which namespaces may use it, and %s %s/%s does not show that CAPV has logged in with it (condition VCenterAvailable)",
 			what, clusterKind, c.Namespace, c.Name)
-	case object.Data.Allowed == "":
-		return what + " has no allowedNamespaces: CAPV lets no cluster use it"
+	}
+	why, decided := objs.excluded(c, object)
+	if decided || objs.hasLoggedIn(id, c) {
+		return why
+	}
+	return fmt.Sprintf("%s is for namespaces with certain labels, Namespace %s is not in the backup, and %s %s/%s does not show that CAPV has logged in with the identity (condition VCenterAvailable)",
+		what, c.Namespace, clusterKind, c.Namespace, c.Name)
+}
+
+// excluded returns why CAPV does not let a cluster use its VSphereClusterIdentity, empty if
+// it does. It is not decided where that depends on the labels of a Namespace that the backup
+// lacks.
+func (objs *objects) excluded(c *backup.Record[vsphereCluster], object *backup.Record[vsphereIdentity]) (why string, decided bool) {
+	what := identityKind + " " + object.Name
+	if object.Data.Allowed == "" {
+		return what + " has no allowedNamespaces: CAPV lets no cluster use it", true
 	}
 	selector, err := selectorOf(object.Data.Allowed)
 	if err != nil {
-		return fmt.Sprintf("allowedNamespaces of %s holds no label selector", what)
+		return fmt.Sprintf("allowedNamespaces of %s holds no label selector", what), true
 	}
 	if selector.Empty() {
-		return ""
+		return "", true
 	}
 	var of *backup.Labels
 	if n := objs.namespaces[namespaceOf(&c.Meta)]; n != nil {
 		of = (*backup.Labels)(&n.Data.Labels)
 	}
 	selected, decided := infra.SelectsNamespace(selector, c.Namespace, of)
-	switch {
-	case !decided && objs.hasLoggedIn(id, c):
-		return ""
-	case !decided:
-		return fmt.Sprintf("%s is for namespaces with certain labels, Namespace %s is not in the backup, and %s %s/%s does not show that CAPV has logged in with the identity (condition VCenterAvailable)",
-			what, c.Namespace, clusterKind, c.Namespace, c.Name)
-	case !selected:
-		return fmt.Sprintf("allowedNamespaces of %s does not select Namespace %s: CAPV does not let its clusters use it", what, c.Namespace)
+	if decided && !selected {
+		why = fmt.Sprintf("allowedNamespaces of %s does not select Namespace %s: CAPV does not let its clusters use it", what, c.Namespace)
 	}
-	return ""
+	return why, decided
 }
 
-// hasLoggedIn stands in for an identity or a Namespace that is not in the
-// backup; no default one holds the identity. CAPV itself found that the cluster
-// may use it, for what its VSphereCluster says now. While a cluster is paused,
-// CAPV takes nothing back, so then the condition must say that it knows the
-// latest change.
+// hasLoggedIn reports whether CAPV found that a cluster may use its identity, for what its
+// VSphereCluster says now; that counts where the identity or the Namespace is not in the
+// backup. While a cluster is paused, CAPV takes nothing back, so then the condition must
+// say that it knows the latest change.
 func (objs *objects) hasLoggedIn(id backup.ClusterID, c *backup.Record[vsphereCluster]) bool {
 	cluster := objs.known[id]
 	paused := c.Paused || cluster != nil && cluster.Paused

@@ -17,7 +17,7 @@
 //	stated.go       the operator's word that a folder is empty
 //	resources.go    what else must exist for a VM to be cloned
 //	restore.go      what the objects of a machine say of its restore
-//	paused.go       what keeps CAPV from a cluster while it is paused
+//	halts.go        what keeps CAPV from a whole cluster
 //	remedies.go     what to do about a machine that could not be decided
 //	absent.go       what the backup lacks
 //	checks.go       what will not work after a restore

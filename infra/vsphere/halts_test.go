@@ -5,9 +5,11 @@ import (
 	"testing"
 )
 
-// What clusters share keeps CAPV from all of them while it is paused.
-func TestWhatIsPausedOfWhatClustersShare(t *testing.T) {
+// What clusters share keeps CAPV from all of them while it is paused, and an identity from
+// the clusters of the namespaces that it does not allow.
+func TestWhatClustersShareHaltsThem(t *testing.T) {
 	all := fields{"matchLabels": fields{"region": "a"}}
+	platform := fields{"matchLabels": fields{"team": "platform"}}
 	zone := func(server, region string) *smallBackup {
 		b := newSmallBackup().set(clusters.Resource(), "spec.failureDomainSelector", all)
 		b.put(zones.Resource(), newObject(group+"/v1beta1", zoneKind, "", "zone-a", fields{"spec.server": server, "metadata.labels": fields{"region": region}}))
@@ -20,6 +22,10 @@ func TestWhatIsPausedOfWhatClustersShare(t *testing.T) {
 	}{
 		"nothing":                    {shared(allowing(fields{}), nil), "", ""},
 		"the identity":               {shared(allowing(fields{}), nil), identities.Resource(), "VSphereClusterIdentity shared"},
+		"no allowedNamespaces":       {shared(fields{}, nil), "", "VSphereClusterIdentity shared"},
+		"another namespace":          {shared(allowing(platform), fields{"team": "payments"}), "", "VSphereClusterIdentity shared"},
+		"this namespace":             {shared(allowing(platform), fields{"team": "platform"}), "", ""},
+		"a namespace not in it":      {shared(allowing(platform), nil), "", ""},
 		"a zone":                     {zone("vc1.example", "a"), zones.Resource(), "VSphereDeploymentZone zone-a"},
 		"a zone, not paused":         {zone("vc1.example", "a"), "", ""},
 		"a zone of another vCenter":  {zone("vc2.example", "a"), zones.Resource(), ""},

@@ -2,6 +2,7 @@ package vsphere
 
 import (
 	"encoding/json"
+	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -12,10 +13,10 @@ import (
 	"drift-detector/infra/capi"
 )
 
-// halts are the clusters that CAPV leaves alone because a cluster-scoped object which they
-// share is paused: CAPV waits for its status.ready, a restore drops that, and the
-// controller of a paused object does not set it again (GetCredentials in
-// pkg/identity/identity.go and reconcileDeploymentZones in
+// halts are the clusters that CAPV leaves alone because they may not use the identity that
+// they name, or because a cluster-scoped object that they share is paused: CAPV waits for
+// its status.ready, a restore drops that, and the controller of a paused object does not
+// set it again (GetCredentials in pkg/identity/identity.go and reconcileDeploymentZones in
 // controllers/vspherecluster_reconciler.go v1.10.0 to v1.16.1).
 func (objs *objects) halts() []infra.Halt {
 	var list []infra.Halt
@@ -25,20 +26,28 @@ func (objs *objects) halts() []infra.Halt {
 		if c == nil {
 			continue
 		}
-		add := func(object string) {
+		paused := func(object string) {
 			list = append(list, infra.Halt{
 				Cluster: id, Object: object,
-				Message: "it has the annotation " + clusterv1.PausedAnnotation + ", so that nobody says after a restore that it is ready; CAPV does nothing for the cluster",
+				Message: "it has the annotation " + clusterv1.PausedAnnotation + ", so that its status does not say after a restore that it is ready; CAPV does nothing for the cluster",
 				Hint:    "remove the annotation from " + object,
 			})
 		}
 		shared := objs.identities[capi.Object{Backup: c.Backup, Name: c.Data.IdentityName}]
-		if c.Data.IdentityKind == identityKind && shared != nil && shared.Paused {
-			add(identityKind + " " + shared.Name)
+		if c.Data.IdentityKind == identityKind && shared != nil {
+			if shared.Paused {
+				paused(identityKind + " " + shared.Name)
+			}
+			if why, _ := objs.excluded(c, shared); why != "" {
+				list = append(list, infra.Halt{
+					Cluster: id, Object: identityKind + " " + shared.Name, Message: why + "; it does nothing for the cluster",
+					Hint: fmt.Sprintf("correct spec.allowedNamespaces of %s %s, or the labels of Namespace %s", identityKind, shared.Name, id.Namespace),
+				})
+			}
 		}
 		for z := range zones.In(objs.snapshot).All() {
 			if z.Paused && z.Backup == c.Backup && z.Data.Server == c.Data.Server && selectsZone(c.Data.Zones, z.Data.Labels) {
-				add(zoneKind + " " + z.Name)
+				paused(zoneKind + " " + z.Name)
 			}
 		}
 	}
