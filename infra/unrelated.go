@@ -2,7 +2,6 @@ package infra
 
 import (
 	"bytes"
-	"compress/flate"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/klauspost/compress/flate"
 )
 
 // Unrelated are instances that have no key of the backup. An account may hold any

@@ -13,7 +13,7 @@ import (
 const (
 	freeGarbage = 48 << 20 // bytes
 	mostGarbage = 33       // percent of what is held, where that is more
-	listing     = 50       // percent, at most, once servers are listed
+	listing     = 5 << 20  // bytes, at most, once servers are listed
 )
 
 // sparing is set once servers are listed: nearly nothing is kept of what they answer, and
@@ -29,13 +29,14 @@ func collectSooner() {
 	}
 	soon.Store(true)
 	type cycle struct{ _ *byte }
-	held, ours := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}, 100
+	sample, ours := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}, 100
 	var adjust func(*cycle)
 	adjust = func(c *cycle) {
-		metrics.Read(held)
-		next := int(min(100, max(mostGarbage, freeGarbage*100/max(held[0].Value.Uint64(), 1))))
+		metrics.Read(sample)
+		held := max(sample[0].Value.Uint64(), 1)
+		next := int(min(100, max(mostGarbage, freeGarbage*100/held)))
 		if sparing.Load() {
-			next = min(next, listing)
+			next = int(min(100, max(mostGarbage, listing*100/held)))
 		}
 		if was := debug.SetGCPercent(next); was != ours {
 			debug.SetGCPercent(was) // somebody has set his own for a while, as readReleases does
