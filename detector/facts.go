@@ -12,6 +12,7 @@ type machineFacts struct {
 	expected *expectedMachine
 	scope    *homeScope
 	words    map[string]string // of its provider
+	crowds   *crowds
 	// blind are unreadable instances that may be the machine: those at home that
 	// have the strong key, when none of them can be read, or, when it was not found
 	// at home, those that have a key which unreadable instances keep, or its name
@@ -47,7 +48,7 @@ type machineFacts struct {
 
 // facts collects everything that decides about an expected machine.
 func (ix *index) facts(c *expectedMachine) *machineFacts {
-	f := &machineFacts{expected: c, scope: ix.scopes.home(homeOf(c)), words: ix.words[c.Provider]}
+	f := &machineFacts{expected: c, scope: ix.scopes.home(homeOf(c)), words: ix.words[c.Provider], crowds: &ix.crowds}
 	f.home, f.copies = ix.folderHome(c, ix.withKeys(c.Strong))
 	f.single = singledOut(c, f.home)
 	f.doubted = ix.withKeys(c.Doubted...)
@@ -68,7 +69,7 @@ func (ix *index) facts(c *expectedMachine) *machineFacts {
 		f.remade = ix.remade(c, f)
 	}
 	if f.searches() {
-		f.searched = keep(ix.withKeys(c.Searches...), func(v *vm) bool { return alive(v) && ix.atHome(c, v) })
+		f.searched = ix.find(&ix.byKey, "searched", &c.Home, c.Searches, func(v *vm) bool { return alive(v) && ix.atHome(c, v) })
 		f.hidden = len(f.searched) == 0 && (len(f.blind) > 0 || ix.hides(c))
 	}
 	f.node = ix.nodes.alive(c)
@@ -93,7 +94,7 @@ func (ix *index) secondFacts(c *expectedMachine, f *machineFacts) {
 	if len(atHome) == 0 {
 		f.elsewhere = away
 	}
-	f.weak = keep(ix.withKeys(c.Weak...), func(v *vm) bool { return alive(v) && v.Exclude == "" && ix.atHome(c, v) })
+	f.weak = ix.find(&ix.byKey, "weak", &c.Home, c.Weak, func(v *vm) bool { return alive(v) && v.Exclude == "" && ix.atHome(c, v) })
 	switch {
 	case len(f.identity) == 1:
 		v := f.identity[0]

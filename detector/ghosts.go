@@ -126,9 +126,13 @@ func (f *instanceFacts) elsewhere(bonds []bond) placement {
 	return p
 }
 
+// bondEvidence is what the first of the bonds rest on, and how many more there are.
 func bondEvidence(bonds []bond, s Strength) []Evidence {
 	var out []Evidence
-	for _, b := range bonds {
+	for i, b := range bonds {
+		if i == shownMost {
+			return append(out, Evidence{"tie", fmt.Sprintf("and %d more such pieces of evidence", len(bonds)-i), s})
+		}
 		kind := "tie"
 		if b.node != nil {
 			kind = "node"

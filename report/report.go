@@ -282,6 +282,7 @@ type Machine struct {
 	Node       string           `json:"node,omitempty"`
 	Instance   *Instance        `json:"instance"`
 	Others     []Instance       `json:"otherInstances,omitempty"`
+	MoreOthers int              `json:"moreInstances,omitempty"` // beside Others
 	Evidence   []Evidence       `json:"evidence"`
 	Warnings   []Warning        `json:"warnings,omitempty"`
 	Ignored    *Ignored         `json:"ignored,omitempty"`

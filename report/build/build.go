@@ -229,7 +229,7 @@ func (b *builder) machine(c *detector.Cluster, v *detector.Verdict) report.Machi
 		Namespace: cmp.Or(v.Namespace, c.ID.Namespace), Name: v.Name, UID: v.UID, Role: role(v),
 		Status: report.Status(v.Status), Reason: report.Reason(v.Reason), Message: v.Message,
 		ProviderID: v.ProviderID, Node: v.Node,
-		Evidence: evidence(v.Evidence),
+		Evidence: evidence(v.Evidence), MoreOthers: v.MoreOthers,
 	}
 	if v.Instance != nil {
 		i := instance(v.Instance, b.scope(v.Scope, c.Provider))
