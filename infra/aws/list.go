@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -44,18 +43,10 @@ type listing struct {
 
 // List reads all instances of a region, and what else the backup names there.
 func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
-	l := infra.Listing{
-		IDs: t.IDs, Provider: Name, Endpoint: t.Endpoint, Location: t.Location, Account: t.Account, Clusters: t.Clusters,
-		State: infra.Failed, ListedAt: time.Now().UTC().Round(0),
-	}
 	d, made := t.Detail.(*detail)
-	c, ok := t.Credential.(credential)
-	switch {
-	case t.Refused != nil:
-		l.Fault = t.Refused
-		return l
-	case !made || !ok:
-		l.Fault = &infra.Fault{Reason: "InternalError", Message: "the target was not made by this provider"}
+	c, mine := t.Credential.(credential)
+	l, ok := t.Begin(Name, made && mine)
+	if !ok {
 		return l
 	}
 	a, err := p.login(ctx, d, &c, &l, t.Redaction)
