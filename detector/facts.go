@@ -77,7 +77,7 @@ func (ix *index) facts(c *expectedMachine) *machineFacts {
 		ix.nameFacts(c, f)
 	}
 	f.unlisted, f.unasked = ix.unlisted(c.cluster)
-	f.unlisted = cmp.Or(f.unlisted, ix.nodes.untold(c))
+	f.unlisted = cmp.Or(f.unlisted, ix.nodes.unclear(c))
 	f.undated = ix.nodes.undated(c)
 	f.unvisited = ix.unvisited[c.Provider]
 	return f

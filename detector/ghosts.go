@@ -101,7 +101,7 @@ func (f *instanceFacts) ghost(bonds []bond, s Strength) placement {
 		return placement{verdict: &v, bond: b}
 	}
 	if doubt := f.doubt(bonds); doubt != "" {
-		p := f.suggest(NameOnly, "it is named as machines of "+clusterNames(clustersOf(bonds))+" are, and may be somebody else's: "+doubt, clustersOf(bonds)...)
+		p := f.suggest(NameOnly, "it is named as machines of "+clusterNames(clustersOf(bonds))+" are, and may not be the cluster's: "+doubt, clustersOf(bonds)...)
 		p.unattributed.Evidence = v.Evidence
 		return p
 	}

@@ -137,7 +137,7 @@ func reasonOf(c *expectedMachine, otherwise Reason) Reason {
 	case ClaimedTwice, ConflictingIDs, InstanceUnreadable, AmbiguousMatch, FoundElsewhere, IdentityChanged:
 		return c.verdict.Reason
 	case ScopeIncomplete:
-		// The instance may be the machine, but something stands between.
+		// The instance may be the machine, but something is between.
 		if otherwise == IdentityChanged || otherwise == SameName {
 			return ScopeIncomplete
 		}

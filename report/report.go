@@ -252,7 +252,7 @@ type Pool struct {
 	Message    string `json:"message,omitempty"`
 }
 
-// Resource is something besides machines that a restore depends on.
+// Resource is something other than machines that a restore depends on.
 type Resource struct {
 	Kind     string   `json:"kind"`
 	Name     string   `json:"name"`

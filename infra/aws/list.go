@@ -131,7 +131,7 @@ func (l *listing) unseen(ids []string) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return l.seen[id] })
 }
 
-// lookUp takes each of the instances, or is told that there is none. EC2 names in one
+// lookUp takes each of the instances, or learns that there is none. EC2 names in one
 // error all that it does not find (as its copy moto 5.2.5 does, ec2/exceptions.py), and
 // gives the others only when it is asked for them alone.
 func (l *listing) lookUp(ctx context.Context, ids []string) error {

@@ -43,8 +43,8 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 		// The Machine names the OpenStackMachine: the OpenStackServer alone makes none ready.
 		InfraMissing: m.index >= 0 && m.machine == nil,
 		Names:        []infra.Key{{Kind: keyName, Value: name}},
-		// A server never gets another id. One that has the machine's name may stand in for
-		// it as long as CAPO's own port of that name does not show that it does not.
+		// A server never gets another id. One that has the machine's name may be a
+		// replacement for it, unless CAPO's own port of that name shows that it is none.
 		Witness: []infra.Key{{Kind: keyStandIn, Value: name}},
 		// Nova keeps the host name that a server was made with when it is renamed.
 		Hosts:  []infra.Key{{Kind: keyHost, Value: strings.ToLower(name)}},

@@ -20,7 +20,7 @@ import (
 type Parts struct {
 	Result    detector.Result
 	Snapshot  *backup.Snapshot // for what was read and what it lacks; may be nil
-	Absent    []backup.Absence // what the providers miss besides Snapshot.Absent
+	Absent    []backup.Absence // what the providers miss in addition to Snapshot.Absent
 	Inventory infra.Inventory  // for the names of the scopes that verdicts refer to by target id
 	// LoadBalancers are those of infra.Expected.
 	LoadBalancers map[backup.ClusterID][]infra.LoadBalancer

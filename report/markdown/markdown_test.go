@@ -205,7 +205,7 @@ func closingRun(line string, from, run int) int {
 	return -1
 }
 
-// Foreign text is nothing but code, wherever it stands.
+// Foreign text is nothing but code, wherever it is.
 func TestForeignTextIsNoMarkup(t *testing.T) {
 	act := regexp.MustCompile("[<>\\[\\]@#&_~$\\\\`{}=\x00-\x09\x0b-\x1f]|://|www\\.|\\*\\*\\*|!C|\\d{7}")
 	own := regexp.MustCompile(`^(#{2,3} |  <details><summary>[A-Za-z, ]+</summary>$|  </details>$|\|)`)
