@@ -18,10 +18,11 @@ type crowds struct {
 	found  map[crowd][]*vm
 	first  map[**vm]bool // the first place of each list in found
 	unions map[union][]*vm
+	joined uint32 // how often lists were joined
 }
 
 func newCrowds() crowds {
-	return crowds{map[crowd][]*vm{}, map[**vm]bool{}, map[union][]*vm{}}
+	return crowds{found: map[crowd][]*vm{}, first: map[**vm]bool{}, unions: map[union][]*vm{}}
 }
 
 // union is several such lists, each by its first place.
@@ -81,12 +82,16 @@ func (f *machineFacts) without(one *vm, lists ...[]*vm) []*vm {
 	if have := f.crowds.unions[join]; shared && have != nil {
 		return have
 	}
-	seen := map[*vm]bool{one: true}
+	f.crowds.joined++
+	mark := f.crowds.joined
+	if one != nil {
+		one.mark = mark
+	}
 	var out []*vm
 	for _, list := range lists {
 		for _, v := range list {
-			if !seen[v] {
-				seen[v] = true
+			if v.mark != mark {
+				v.mark = mark
 				out = append(out, v)
 			}
 		}

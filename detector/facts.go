@@ -49,8 +49,10 @@ type machineFacts struct {
 // facts collects everything that decides about an expected machine.
 func (ix *index) facts(c *expectedMachine) *machineFacts {
 	f := &machineFacts{expected: c, scope: ix.scopes.home(homeOf(c)), words: ix.words[c.Provider], crowds: &ix.crowds}
-	f.home, f.copies = ix.folderHome(c, ix.withKeys(c.Strong))
-	f.single = singledOut(c, f.home)
+	f.home, f.copies = ix.home(c)
+	if len(c.conflicting) == 0 {
+		f.single = singledOut(c, f.home)
+	}
 	f.doubted = ix.withKeys(c.Doubted...)
 	f.elsewhere = f.copies
 	switch {
@@ -103,6 +105,19 @@ func (ix *index) secondFacts(c *expectedMachine, f *machineFacts) {
 		v := f.weak[0]
 		f.contested = v.byStrong.others(c) || v.byIdentity.others(c) || v.byWeak.others(c)
 	}
+}
+
+// home parts the instances that have the machine's recorded id like folderHome.
+func (ix *index) home(c *expectedMachine) (home, away []*vm) {
+	id := []infra.Key{c.Strong}
+	if ix.byKey.count(id) <= many {
+		return ix.folderHome(c, ix.withKeys(c.Strong))
+	}
+	home = ix.find(&ix.byKey, "home", &c.Home, id, func(v *vm) bool { return alive(v) && ix.atHome(c, v) })
+	if len(home) == 0 {
+		home = ix.find(&ix.byKey, "ended", &c.Home, id, func(v *vm) bool { return v.Gone && ix.atHome(c, v) })
+	}
+	return home, ix.find(&ix.byKey, "away", &c.Home, id, func(v *vm) bool { return alive(v) && !ix.atHome(c, v) })
 }
 
 // folderHome parts instances into those at the machine's home and the living ones

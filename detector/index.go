@@ -65,6 +65,7 @@ type vm struct {
 	byStrong, byIdentity, byWeak finders
 	matchedBy                    *expectedMachine
 	member                       bool        // of a known pool
+	mark                         uint32      // of the last lists that were joined and hold it, see without
 	former                       *infra.Pool // that recorded it as its member
 	reference                    reference
 	duplicateOf, cloneOf         *expectedMachine

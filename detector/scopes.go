@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"drift-detector/backup"
@@ -267,7 +268,8 @@ func (ix *index) unread(c *expectedMachine) []*vm {
 	if len(ix.unreadable.of) == 0 {
 		return nil
 	}
-	return keep(ix.inOrder(ix.unreadable.with(slices.Concat(c.Blind, c.Names))), func(v *vm) bool {
+	what := "unread, by name from " + strconv.Itoa(len(c.Blind))
+	return ix.find(&ix.unreadable, what, &c.Home, slices.Concat(c.Blind, c.Names), func(v *vm) bool {
 		return ix.mayBeAtHome(c, v) || slices.ContainsFunc(c.Names, v.HasKey)
 	})
 }
@@ -276,9 +278,7 @@ func (ix *index) unread(c *expectedMachine) []*vm {
 // machine's controller searches for. One that the backup records for another machine has
 // that one's name.
 func (ix *index) hides(c *expectedMachine) bool {
-	return len(ix.unreadable.of) > 0 && slices.ContainsFunc(ix.inOrder(ix.unreadable.with(c.Hidden)), func(v *vm) bool {
-		return alive(v) && ix.atHome(c, v) && !v.byStrong.others(c)
-	})
+	return ix.unreadable.has(func(v *vm) bool { return alive(v) && ix.atHome(c, v) && !v.byStrong.others(c) }, c.Hidden...)
 }
 
 // seenAt names the target where an instance was seen, the machine's own when it

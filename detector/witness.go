@@ -84,8 +84,9 @@ type secondCount struct{ identity, ref, refOther int }
 func (ix *index) countSecondKeys() secondKeys {
 	s := secondKeys{}
 	for _, c := range ix.expected {
+		counts := [...]*secondCount{s.of(c.cluster), s.of(c.Home.Target)}
 		for _, v := range ix.withKeys(c.Strong) {
-			for _, n := range []*secondCount{s.of(c.cluster), s.of(c.Home.Target)} {
+			for _, n := range counts {
 				if hasKey(v, c.Identity) {
 					n.identity++
 				}
