@@ -223,7 +223,7 @@ type Absence struct {
 	// Halts are the clusters that no controller touches after a restore until
 	// the object exists again: an identity is their only way to the infrastructure.
 	Halts []ClusterID
-	// HaltsMachines says that machines of Clusters stand still until the object
+	// HaltsMachines says that machines of Clusters are not reconciled until the object
 	// exists again: their place is derived from it.
 	HaltsMachines bool
 }

@@ -120,7 +120,7 @@ func (e *world) owned() {
 	e.expected.Pools = slices.DeleteFunc(slices.Clone(e.expected.Pools), func(infra.Pool) bool { return true })
 }
 
-// disturbBackup does to the backup what makes a controller act, or stand still.
+// disturbBackup does to the backup what makes a controller act, or do nothing.
 func (e *world) disturbBackup(g *rand.Rand, chance func() bool, harm func(string, ...any)) {
 	for i := range e.expected.Machines {
 		c := &e.expected.Machines[i]

@@ -20,7 +20,7 @@
 //  3. Counts are sets that may overlap. An orphan may be one of its owner's replicas
 //     or not, so that an owner is complete when machines ≤ replicas ≤ machines and
 //     orphans: owners.go.
-//  4. A name alone makes no Ghost of what may be somebody else's: ghosts.go.
+//  4. A name alone makes no Ghost of an instance that may belong to others: ghosts.go.
 //  5. Nothing with a name or mark of the backup is dropped without a line. What the
 //     tables cannot place is unattributed: instances.go, references.go.
 //  6. Healthy means that the one that runs is the one that the controller will take:

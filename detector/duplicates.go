@@ -7,11 +7,11 @@ import (
 	"drift-detector/infra"
 )
 
-// sharers are the living instances with one id: the first two of them, and the
-// clusters that any of them is tied to by more than its place.
+// sharers are the living instances with one id, and the clusters that any of them is
+// tied to by more than its place: nil, as long as nobody asked.
 type sharers struct {
-	first, second *vm
-	clusters      []backup.ClusterID
+	all      []*vm
+	clusters []backup.ClusterID
 }
 
 // sharersOf is the key of index.sharers; provider is set for ids of instances.
@@ -24,14 +24,12 @@ type sharersOf struct {
 // the id of a Node on f.vm, and f.suspects to the clusters of either.
 func (ix *index) findDuplicate(f *instanceFacts) {
 	consider := func(s *sharers) {
-		other := s.first
-		if other == f.vm {
-			other = s.second
-		}
-		if other == nil {
+		i := slices.IndexFunc(s.all, func(v *vm) bool { return v != f.vm })
+		if i < 0 {
 			return
 		}
-		f.suspects = append(f.suspects, s.clusters...)
+		other := s.all[i]
+		f.suspects = append(f.suspects, ix.clustersOfAny(s)...)
 		if f.duplicate == nil || compareInstances(&other.Instance, &f.duplicate.Instance) < 0 {
 			f.duplicate = other
 		}
@@ -70,20 +68,23 @@ func (ix *index) sharing(k infra.Key, like *vm) *sharers {
 	all := keep(ix.withKeys(k), func(v *vm) bool {
 		return alive(v) && (like == nil || v.provider == like.provider && v.ID == k.Value)
 	})
-	if len(all) == 0 || len(all) == 1 && all[0] == like {
-		return s
+	if len(all) != 1 || all[0] != like {
+		s.all = all
 	}
-	s.first = all[0]
-	if len(all) > 1 {
-		s.second = all[1]
-	}
-	for _, v := range all {
-		if v.Exclude == "" {
-			found := ix.leads(v)
-			s.clusters = append(s.clusters, found.clusters()...)
-		}
-	}
-	slices.SortFunc(s.clusters, compareClusters)
-	s.clusters = slices.Compact(s.clusters)
 	return s
+}
+
+func (ix *index) clustersOfAny(s *sharers) []backup.ClusterID {
+	if s.clusters == nil {
+		s.clusters = []backup.ClusterID{}
+		for _, v := range s.all {
+			if v.Exclude == "" {
+				found := ix.leads(v)
+				s.clusters = append(s.clusters, found.clusters()...)
+			}
+		}
+		slices.SortFunc(s.clusters, compareClusters)
+		s.clusters = slices.Compact(s.clusters)
+	}
+	return s.clusters
 }

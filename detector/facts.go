@@ -12,6 +12,7 @@ type machineFacts struct {
 	expected *expectedMachine
 	scope    *homeScope
 	words    map[string]string // of its provider
+	crowds   *crowds
 	// blind are unreadable instances that may be the machine: those at home that
 	// have the strong key, when none of them can be read, or, when it was not found
 	// at home, those that have a key which unreadable instances keep, or its name
@@ -47,9 +48,11 @@ type machineFacts struct {
 
 // facts collects everything that decides about an expected machine.
 func (ix *index) facts(c *expectedMachine) *machineFacts {
-	f := &machineFacts{expected: c, scope: ix.scopes.home(homeOf(c)), words: ix.words[c.Provider]}
-	f.home, f.copies = ix.folderHome(c, ix.withKeys(c.Strong))
-	f.single = singledOut(c, f.home)
+	f := &machineFacts{expected: c, scope: ix.scopes.home(homeOf(c)), words: ix.words[c.Provider], crowds: &ix.crowds}
+	f.home, f.copies = ix.home(c)
+	if len(c.conflicting) == 0 {
+		f.single = singledOut(c, f.home)
+	}
 	f.doubted = ix.withKeys(c.Doubted...)
 	f.elsewhere = f.copies
 	switch {
@@ -68,7 +71,7 @@ func (ix *index) facts(c *expectedMachine) *machineFacts {
 		f.remade = ix.remade(c, f)
 	}
 	if f.searches() {
-		f.searched = keep(ix.withKeys(c.Searches...), func(v *vm) bool { return alive(v) && ix.atHome(c, v) })
+		f.searched = ix.find(&ix.byKey, "searched", &c.Home, c.Searches, func(v *vm) bool { return alive(v) && ix.atHome(c, v) })
 		f.hidden = len(f.searched) == 0 && (len(f.blind) > 0 || ix.hides(c))
 	}
 	f.node = ix.nodes.alive(c)
@@ -76,7 +79,7 @@ func (ix *index) facts(c *expectedMachine) *machineFacts {
 		ix.nameFacts(c, f)
 	}
 	f.unlisted, f.unasked = ix.unlisted(c.cluster)
-	f.unlisted = cmp.Or(f.unlisted, ix.nodes.untold(c))
+	f.unlisted = cmp.Or(f.unlisted, ix.nodes.unclear(c))
 	f.undated = ix.nodes.undated(c)
 	f.unvisited = ix.unvisited[c.Provider]
 	return f
@@ -93,7 +96,7 @@ func (ix *index) secondFacts(c *expectedMachine, f *machineFacts) {
 	if len(atHome) == 0 {
 		f.elsewhere = away
 	}
-	f.weak = keep(ix.withKeys(c.Weak...), func(v *vm) bool { return alive(v) && v.Exclude == "" && ix.atHome(c, v) })
+	f.weak = ix.find(&ix.byKey, "weak", &c.Home, c.Weak, func(v *vm) bool { return alive(v) && v.Exclude == "" && ix.atHome(c, v) })
 	switch {
 	case len(f.identity) == 1:
 		v := f.identity[0]
@@ -102,6 +105,19 @@ func (ix *index) secondFacts(c *expectedMachine, f *machineFacts) {
 		v := f.weak[0]
 		f.contested = v.byStrong.others(c) || v.byIdentity.others(c) || v.byWeak.others(c)
 	}
+}
+
+// home parts the instances that have the machine's recorded id like folderHome.
+func (ix *index) home(c *expectedMachine) (home, away []*vm) {
+	id := []infra.Key{c.Strong}
+	if ix.byKey.count(id) <= many {
+		return ix.folderHome(c, ix.withKeys(c.Strong))
+	}
+	home = ix.find(&ix.byKey, "home", &c.Home, id, func(v *vm) bool { return alive(v) && ix.atHome(c, v) })
+	if len(home) == 0 {
+		home = ix.find(&ix.byKey, "ended", &c.Home, id, func(v *vm) bool { return v.Gone && ix.atHome(c, v) })
+	}
+	return home, ix.find(&ix.byKey, "away", &c.Home, id, func(v *vm) bool { return alive(v) && !ix.atHome(c, v) })
 }
 
 // folderHome parts instances into those at the machine's home and the living ones

@@ -3,6 +3,7 @@ package detector
 import (
 	"cmp"
 	"fmt"
+	"slices"
 )
 
 // NotFoundByName is the reason code of a machine whose instance exists, and whose
@@ -28,7 +29,7 @@ func (f *machineFacts) overlooked(found *vm) (v Verdict, overlooked bool) {
 	switch {
 	case !f.searches() || f.expected.Reads == "":
 		return v, false
-	case len(f.without(found, f.searched)) > 0:
+	case slices.ContainsFunc(f.searched, func(v *vm) bool { return v != found }):
 		return f.ambiguous(f.without(nil, []*vm{found}, f.searched)), true
 	case len(f.searched) == 0 && f.scope.complete:
 		return f.with(unknown(NotFoundByName, fmt.Sprintf(

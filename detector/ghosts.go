@@ -101,7 +101,7 @@ func (f *instanceFacts) ghost(bonds []bond, s Strength) placement {
 		return placement{verdict: &v, bond: b}
 	}
 	if doubt := f.doubt(bonds); doubt != "" {
-		p := f.suggest(NameOnly, "it is named as machines of "+clusterNames(clustersOf(bonds))+" are, and may be somebody else's: "+doubt, clustersOf(bonds)...)
+		p := f.suggest(NameOnly, "it is named as machines of "+clusterNames(clustersOf(bonds))+" are, and may not be the cluster's: "+doubt, clustersOf(bonds)...)
 		p.unattributed.Evidence = v.Evidence
 		return p
 	}
@@ -126,9 +126,13 @@ func (f *instanceFacts) elsewhere(bonds []bond) placement {
 	return p
 }
 
+// bondEvidence is what the first of the bonds rest on, and how many more there are.
 func bondEvidence(bonds []bond, s Strength) []Evidence {
 	var out []Evidence
-	for _, b := range bonds {
+	for i, b := range bonds {
+		if i == shownMost {
+			return append(out, Evidence{"tie", fmt.Sprintf("and %d more such pieces of evidence", len(bonds)-i), s})
+		}
 		kind := "tie"
 		if b.node != nil {
 			kind = "node"

@@ -27,6 +27,7 @@ type index struct {
 	// poolState is whether each pool exists, by the key of its members.
 	poolState map[clusterKey]Presence
 
+	crowds  crowds
 	sharers map[sharersOf]*sharers
 	unnamed map[infra.OwnerID]*expectedMachine // by owner: a machine for which the backup has neither id nor name of its instance
 	ownTags map[infra.Key]bool                 // ownership tags of the backup's clusters
@@ -64,6 +65,7 @@ type vm struct {
 	byStrong, byIdentity, byWeak finders
 	matchedBy                    *expectedMachine
 	member                       bool        // of a known pool
+	mark                         uint32      // of the last lists that were joined and hold it, see without
 	former                       *infra.Pool // that recorded it as its member
 	reference                    reference
 	duplicateOf, cloneOf         *expectedMachine
@@ -97,7 +99,7 @@ func (s *finders) others(c *expectedMachine) bool { return s.many || (s.first !=
 // newIndex joins the inputs.
 func newIndex(s *backup.Snapshot, c infra.Expected, inv infra.Inventory, now time.Time) *index {
 	listings := orderListings(inv.Listings)
-	ix := &index{snap: s, expected: orderExpected(s, c.Machines), sharers: map[sharersOf]*sharers{}, words: c.Words}
+	ix := &index{snap: s, expected: orderExpected(s, c.Machines), crowds: newCrowds(), sharers: map[sharersOf]*sharers{}, words: c.Words}
 	ix.nodes = indexNodes(listings, now)
 	listings = addRelated(listings, &c, &ix.nodes)
 	ix.vms = mergeSightings(listings)
@@ -214,8 +216,10 @@ func (ix *index) matchExpected() {
 			}
 			continue
 		}
-		for _, v := range ix.withKeys(c.Strong) {
-			v.byStrong.add(c)
+		if len(shared[c.Strong]) == 0 { // likewise
+			for _, v := range ix.withKeys(c.Strong) {
+				v.byStrong.add(c)
+			}
 		}
 		if have := first[c.Strong]; have == nil {
 			first[c.Strong] = c
@@ -233,15 +237,17 @@ func (ix *index) matchExpected() {
 		if !ix.vms[i].byStrong.many {
 			continue
 		}
-		var all []*expectedMachine
-		meeting := 0
+		var meeting []infra.Key
 		for _, k := range ix.vms[i].Keys {
-			if c := first[k]; c != nil {
-				meeting++
-				all = append(append(all, c), shared[k]...)
+			if first[k] != nil {
+				meeting = append(meeting, k)
 			}
 		}
-		if meeting > 1 {
+		if len(meeting) > 1 {
+			var all []*expectedMachine
+			for _, k := range meeting {
+				all = append(append(all, first[k]), shared[k]...)
+			}
 			setConflicting(all)
 		}
 	}

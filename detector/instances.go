@@ -306,10 +306,16 @@ func (f *instanceFacts) suggest(reason Reason, message string, ids ...backup.Clu
 	return placement{unattributed: u}
 }
 
+// clusterNames names the clusters, of many the first few.
 func clusterNames(ids []backup.ClusterID) string {
-	names := make([]string, len(ids))
+	const few = 5
+	var names []string
 	for i, id := range ids {
-		names[i] = id.Namespace + "/" + id.Name
+		if i == few && len(ids) > few+1 {
+			names = append(names, fmt.Sprintf("one of %d more", len(ids)-i))
+			break
+		}
+		names = append(names, id.Namespace+"/"+id.Name)
 	}
 	return strings.Join(names, " or ")
 }

@@ -20,7 +20,7 @@ type truth struct {
 	sites    []*site
 	machines []*trueMachine
 	vms      []*trueVM
-	away     []*trueVM // at sites that nobody lists, or for which another stands by
+	away     []*trueVM // at sites that nobody lists, or which another replaces
 }
 
 // trueCluster has a control plane and a MachineSet of a MachineDeployment.
@@ -41,7 +41,7 @@ func (c *trueCluster) owner(plane bool) string {
 	return c.id.Name + "-md-bcdfg"
 }
 
-// site is a vCenter, or the one that stands by for it and is listed in its place.
+// site is a vCenter, or its stand-by, which is listed in its place.
 type site struct {
 	name    string
 	standBy bool

@@ -21,34 +21,23 @@ func (f *machineFacts) ambiguous(candidates []*vm) Verdict {
 // naming adds candidates to a verdict as evidence, without deciding on them.
 func (f *machineFacts) naming(v Verdict, lists ...[]*vm) Verdict {
 	all := f.without(nil, lists...)
-	for _, one := range all {
+	for _, one := range all[:min(len(all), shownMost)] {
 		v.Evidence = append(v.Evidence, f.evidence(one, StrengthWeak)...)
 	}
 	return others(v, all)
 }
 
-// others adds instances that a verdict names beside its own, in order.
+// others adds the first of the instances that a verdict names beside its own, and counts
+// the rest.
 func others(v Verdict, all []*vm) Verdict {
-	all = slices.Clone(all)
+	v.MoreOthers = max(0, len(all)-shownMost)
+	all = slices.Clone(all[:len(all)-v.MoreOthers])
 	slices.SortStableFunc(all, func(a, b *vm) int { return compareInstances(&a.Instance, &b.Instance) })
 	for _, one := range all {
 		v.Others = append(v.Others, one.shown())
 		v.OtherScopes = append(v.OtherScopes, one.scope)
 	}
 	return v
-}
-
-// without joins lists of instances, each instance once and one left out.
-func (f *machineFacts) without(one *vm, lists ...[]*vm) []*vm {
-	var out []*vm
-	for _, list := range lists {
-		for _, v := range list {
-			if v != one && !slices.Contains(out, v) {
-				out = append(out, v)
-			}
-		}
-	}
-	return out
 }
 
 // with sets the instance of a verdict and its evidence.

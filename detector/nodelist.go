@@ -128,7 +128,7 @@ func (ix *index) mayServe(id backup.ClusterID) bool {
 
 // runs reports whether the instance that a machine of the backup recorded runs.
 func (ix *index) runs(c *expectedMachine) bool {
-	return !c.Strong.IsZero() && slices.ContainsFunc(ix.withKeys(c.Strong), func(v *vm) bool { return v.Runs() })
+	return ix.byKey.has(runs, c.Strong)
 }
 
 // mayRun reports whether a machine of the backup is known to run, or not known to
@@ -138,10 +138,8 @@ func (ix *index) mayRun(c *expectedMachine) bool {
 	if c.Strong.IsZero() {
 		keys = append(keys, c.Weak...)
 	}
-	for _, v := range ix.withKeys(append(keys, c.Witness...)...) {
-		if v.Runs() || v.Unreadable {
-			return true
-		}
+	if ix.byKey.has(func(v *vm) bool { return runs(v) || v.Unreadable }, append(keys, c.Witness...)...) {
+		return true
 	}
 	return c.Provider == "" || !ix.scopes.home(homeOf(c)).complete || len(ix.unread(c)) > 0
 }

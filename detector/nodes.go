@@ -120,9 +120,9 @@ func (n *nodes) alive(c *expectedMachine) *infra.Node {
 	return n.ofMachine(c, func(one *node) bool { return one.fresh })
 }
 
-// untold says that a Node which is the machine may be alive, if nothing of the list tells
+// unclear says that a Node which is the machine may be alive, if nothing of the list tells
 // whether it is.
-func (n *nodes) untold(c *expectedMachine) string {
+func (n *nodes) unclear(c *expectedMachine) string {
 	if one := n.ofMachine(c, func(one *node) bool { return one.mute }); one != nil {
 		return fmt.Sprintf("the Node list of cluster %s/%s does not say whether Node %s is ready, or since when", c.cluster.Namespace, c.cluster.Name, one.Name)
 	}

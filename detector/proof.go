@@ -46,11 +46,11 @@ func (ix *index) countIDs(proofs []infra.VisibilityProof) map[server]idCount {
 			n := counts[at]
 			here := func(v *vm) bool { return alive(v) && v.seenIn(listings) }
 			switch {
-			case slices.ContainsFunc(ix.withKeys(c.Strong), here):
+			case ix.byKey.has(here, c.Strong):
 				n.seen++
-			case copied[c.Home.Target] && slices.ContainsFunc(ix.notOfOthers(c, c.Names...), func(v *vm) bool {
+			case copied[c.Home.Target] && ix.unclaimed.has(func(v *vm) bool {
 				return here(v) && (v.Unreadable || hasOtherKey(v, c.Strong))
-			}):
+			}, c.Names...):
 				n.contradicted++
 			}
 			counts[at] = n
@@ -88,7 +88,7 @@ func (ix *index) contradicted(at clusterScope, listings []int32) *infra.Fault {
 func (ix *index) holds(p *infra.VisibilityProof, listings []int32) bool {
 	probe := func(k infra.Key) bool { return ix.scopes.shows(listings, k) }
 	seen := func(k infra.Key) bool {
-		return slices.ContainsFunc(ix.withKeys(k), func(v *vm) bool { return v.seenIn(listings) })
+		return ix.byKey.has(func(v *vm) bool { return v.seenIn(listings) }, k)
 	}
 	switch {
 	case p.Stated != "":

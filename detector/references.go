@@ -65,9 +65,10 @@ func (ix *index) findReferences() {
 		}
 	}
 	ix.unnamed = map[infra.OwnerID]*expectedMachine{}
+	done := map[**vm]bool{}
 	for _, c := range ix.expected {
 		ix.noteUnnamed(c)
-		ix.findKeyReferences(c, each)
+		ix.findKeyReferences(c, each, done)
 		ix.findNodeReferences(c)
 		each(0, c.Hosts, func(v *vm) {
 			if v.matchedBy == nil && v.cloneOf == nil {
@@ -104,17 +105,18 @@ func (ix *index) findNodeReferences(c *expectedMachine) {
 }
 
 // findKeyReferences adds references to the instances that have a key of the expected machine.
-func (ix *index) findKeyReferences(c *expectedMachine, each func(rank int, keys []infra.Key, add func(*vm))) {
-	for _, v := range ix.withKeys(c.Strong) {
-		if c.matched == nil {
-			v.addReference(c, byStrongKey, reasonOf(c, FoundElsewhere))
-		} else if v.matchedBy == nil && v.duplicateOf == nil {
-			v.duplicateOf = c
+// Done are the lists of unreadable ones that were seen, each by its first place.
+func (ix *index) findKeyReferences(c *expectedMachine, each func(rank int, keys []infra.Key, add func(*vm)), done map[**vm]bool) {
+	if c.matched == nil {
+		each(byStrongKey, []infra.Key{c.Strong}, func(v *vm) { v.addReference(c, byStrongKey, reasonOf(c, FoundElsewhere)) })
+	} else {
+		for _, v := range ix.withKeys(c.Strong) {
+			if v.matchedBy == nil && v.duplicateOf == nil {
+				v.duplicateOf = c
+			}
 		}
 	}
-	for _, v := range ix.withKeys(c.Doubted...) {
-		v.addReference(c, byStrongKey, reasonOf(c, ConflictingIDs))
-	}
+	each(byStrongKey, c.Doubted, func(v *vm) { v.addReference(c, byStrongKey, reasonOf(c, ConflictingIDs)) })
 	for _, v := range ix.withKeys(c.Identity) {
 		v.addReference(c, bySecondKey, reasonOf(c, IdentityChanged))
 	}
@@ -124,8 +126,13 @@ func (ix *index) findKeyReferences(c *expectedMachine, each func(rank int, keys 
 	if c.Strong.IsZero() {
 		each(byWeakKey, c.Weak, func(v *vm) { v.addReference(c, byWeakKey, reasonOf(c, SameName)) })
 	}
-	for _, v := range ix.unread(c) {
-		v.addReference(c, byBlindKey, InstanceUnreadable)
+	if unread := ix.unread(c); len(unread) > 0 && !done[&unread[0]] {
+		if len(unread) > many {
+			done[&unread[0]] = true
+		}
+		for _, v := range unread {
+			v.addReference(c, byBlindKey, InstanceUnreadable)
+		}
 	}
 	each(byName, c.Names, func(v *vm) { v.addReference(c, byName, SameName) })
 }
@@ -137,7 +144,7 @@ func reasonOf(c *expectedMachine, otherwise Reason) Reason {
 	case ClaimedTwice, ConflictingIDs, InstanceUnreadable, AmbiguousMatch, FoundElsewhere, IdentityChanged:
 		return c.verdict.Reason
 	case ScopeIncomplete:
-		// The instance may be the machine, but something stands between.
+		// The instance may be the machine, but something is between.
 		if otherwise == IdentityChanged || otherwise == SameName {
 			return ScopeIncomplete
 		}

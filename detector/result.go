@@ -85,7 +85,8 @@ type Verdict struct {
 	Instance        *infra.Instance
 	ByID            bool             // the verdict is Healthy because Instance has the id that the backup records
 	Scope           string           // id of the target where Instance was seen
-	Others          []infra.Instance // further instances that the verdict names
+	Others          []infra.Instance // further instances that the verdict names, not more than 16
+	MoreOthers      int              // how many more there are
 	OtherScopes     []string         // id of the target where each of Others was seen
 	Evidence        []Evidence
 	Warnings        []Warning

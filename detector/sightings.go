@@ -141,6 +141,8 @@ type postings struct {
 	bits  int
 	begin []int32 // by the first bits of a key's hash: where it is in of
 	of    []keyAt
+	// counts are those of keys that many instances have, which were asked for.
+	counts map[infra.Key]int
 }
 
 // keyAt is one key of an instance, by the indexes of both.
@@ -154,7 +156,7 @@ func indexKeys(vms []vm, test func(*vm) bool) postings {
 			n += len(vms[i].Keys)
 		}
 	}
-	p := postings{vms: vms, seed: maphash.MakeSeed(), bits: bits.Len(uint(2 * n)), of: make([]keyAt, n)}
+	p := postings{vms: vms, seed: maphash.MakeSeed(), bits: bits.Len(uint(2 * n)), of: make([]keyAt, n), counts: map[infra.Key]int{}}
 	// Two entries further on, places are counted; one entry further on, each is where the
 	// next instance goes.
 	p.begin = make([]int32, 1<<p.bits+2)

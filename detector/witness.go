@@ -13,25 +13,12 @@ import (
 
 // nameFacts finds what has the machine's name and is nobody else's.
 func (ix *index) nameFacts(c *expectedMachine, f *machineFacts) {
-	ours := func(v *vm) bool {
-		return alive(v) && !slices.Contains(f.home, v) && !slices.Contains(f.copies, v) && ix.hasNoOtherOwner(c, v)
-	}
-	f.namesakes = keep(ix.notOfOthers(c, ix.nameKeys(c)...), ours)
-	f.witness = keep(ix.notOfOthers(c, c.Witness...), func(v *vm) bool { return ours(v) && ix.atHome(c, v) })
-}
-
-// nameKeys are those by which namesakes of an expected machine are found. To an expected
-// machine without a recorded id, also the instance of a Node that names the machine.
-func (ix *index) nameKeys(c *expectedMachine) []infra.Key {
-	keys := slices.Concat(c.Names, c.Hosts, c.Witness)
+	var own []infra.Key // of a machine without a recorded id, the instance of its Node is a namesake, too
 	if c.Strong.IsZero() {
-		for _, n := range ix.nodes.byMachine[machineName{c.cluster, c.namespace, c.name}] {
-			if n.agrees() {
-				keys = append(keys, n.Keys...)
-			}
-		}
+		own = ix.nodeKeys(c)
 	}
-	return keys
+	f.namesakes = ix.named(c, f, nil, slices.Concat(c.Names, c.Hosts, c.Witness), own)
+	f.witness = ix.named(c, f, &c.Home, c.Witness, nil)
 }
 
 // hasNoOtherOwner reports whether nothing shows that an instance is that of another
@@ -97,8 +84,9 @@ type secondCount struct{ identity, ref, refOther int }
 func (ix *index) countSecondKeys() secondKeys {
 	s := secondKeys{}
 	for _, c := range ix.expected {
+		counts := [...]*secondCount{s.of(c.cluster), s.of(c.Home.Target)}
 		for _, v := range ix.withKeys(c.Strong) {
-			for _, n := range []*secondCount{s.of(c.cluster), s.of(c.Home.Target)} {
+			for _, n := range counts {
 				if hasKey(v, c.Identity) {
 					n.identity++
 				}

@@ -32,6 +32,7 @@ var banned = []struct{ word, say string }{
 	{`of theirs`, "their own"},
 	{`quarrels?`, "contradicts"},
 	{`settle[ds]?`, "resolve"},
+	{`somebody`, "you, an account, or what is done"},
 	{`stands?|stood|standing`, "is, is not reconciled"},
 	{`strangers?`, "other VMs"},
 	{`told`, "said, distinguished"},

@@ -12,7 +12,7 @@ package infra
 type Controller struct {
 	Name  string // "CAPV"
 	Makes string // how it makes a machine's instance: "clones a VM"
-	// ID is where the id lies by which it looks for an instance. A Controller with a
+	// ID is where the id is by which it looks for an instance. A Controller with a
 	// Name says it.
 	ID          IDPlace
 	PowersOn    bool // it starts an instance that is off, unless it is suspended
@@ -37,7 +37,7 @@ type Controller struct {
 	Defaults bool
 }
 
-// IDPlace is where the id lies by which a controller looks for an instance.
+// IDPlace is where the id is by which a controller looks for an instance.
 type IDPlace string
 
 // Places of ids.

@@ -29,7 +29,7 @@ const maxOperatorFile = 1 << 20
 //	  kubeconfig: for API servers
 //
 // Files are relative to the credentials file. Unknown fields, contradictions
-// and files that can't be read are errors, with the line where they stand;
+// and files that can't be read are errors, with the line where they are;
 // files with secrets that others may read are warnings. Neither holds a
 // password.
 func ReadCredentials(path string) (creds []Credential, warnings []string, err error) {

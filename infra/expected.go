@@ -113,7 +113,7 @@ type Orphan struct {
 // HomeScope is where the controller of a machine looks for its instance.
 type HomeScope struct {
 	Target string // one of Target.IDs
-	Within Key    // key that an instance at home has besides (its datacenter); zero: anywhere in the target
+	Within Key    // key that an instance at home also has (its datacenter); zero: anywhere in the target
 	Folder string // of the target, with proofs of its own; empty: the target as a whole
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 )
 
 // MaxFailedLogins is how many logins may fail for one account in a run: servers lock
@@ -53,3 +54,26 @@ func (l *Logins) Enter(ctx context.Context, server, user string) (*LoginTurn, er
 
 // Leave ends the turn.
 func (t *LoginTurn) Leave() { <-t.turn }
+
+// loginGrace is for a login that is under way when the run is interrupted.
+const loginGrace = 400 * time.Millisecond
+
+// FinishLogin runs a login that may take so long, and that outlives an interrupted context
+// for a moment: a session that a server has opened and nobody has heard of could not be
+// ended. The error is that of the context where it has ended before, else that of login.
+func FinishLogin(ctx context.Context, most time.Duration, login func(context.Context) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), most)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() {
+		select {
+		case <-time.After(loginGrace):
+			cancel()
+		case <-detached.Done():
+		}
+	})
+	defer stop()
+	return login(detached)
+}

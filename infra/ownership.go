@@ -15,7 +15,7 @@ const (
 	// NameOnly is for an instance with a name like the machines of a cluster, wherever
 	// it is.
 	NameOnly Grade = iota + 1
-	// LocationOnly is for an instance that lies where a cluster's machines lie.
+	// LocationOnly is for an instance that is where a cluster's machines are.
 	LocationOnly
 	// Medium is for a name in its place, or the cluster's endpoint.
 	Medium

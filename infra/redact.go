@@ -57,7 +57,7 @@ func (r *Redaction) MarshalJSON() ([]byte, error) { return json.Marshal(redacted
 
 var redacted = backup.Sensitive{}.String()
 
-// fragment is how many bytes of a secret are hidden wherever they stand; end is how
+// fragment is how many bytes of a secret are hidden wherever they are; end is how
 // many are when the text begins or ends with them, as text does that was cut. A
 // secret shorter than a fragment is hidden where it is a word of its own.
 const (

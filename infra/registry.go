@@ -173,7 +173,7 @@ func (r *Registry) Targets(s *backup.Snapshot, secrets *backup.Secrets, a Access
 }
 
 // For keeps the targets that one of the shown clusters needs. Each is listed as a
-// whole: what lies beside is needed to tell whose it is.
+// whole: what is beside is needed to tell whose it is.
 func For(shows func(backup.ClusterID) bool, targets []Target) []Target {
 	var out []Target
 	for _, t := range targets {

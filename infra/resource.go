@@ -60,7 +60,7 @@ type Resource struct {
 	Consequence string
 }
 
-// LoadBalancer is what stands before the API server of a cluster.
+// LoadBalancer is what is before the API server of a cluster.
 type LoadBalancer struct {
 	Type string // as the provider's controller calls it; empty: its default
 	Name string

@@ -3,6 +3,7 @@ package infra
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"drift-detector/backup"
 )
@@ -37,6 +38,20 @@ type Target struct {
 	// into a Fault or a warning through it, before anything else.
 	Redaction *Redaction `json:"-"`
 	Detail    any        // the provider's own, without secrets
+}
+
+// Begin returns the listing of the target by a provider, failed as long as nothing was
+// listed. It is false where nothing can be: the target was refused, or mine is false because
+// Detail and Credential are not of the provider's making.
+func (t *Target) Begin(provider string, mine bool) (l Listing, ok bool) {
+	l = Listing{
+		IDs: t.IDs, Provider: provider, Endpoint: t.Endpoint, Location: t.Location, Account: t.Account, Clusters: t.Clusters,
+		State: Failed, ListedAt: time.Now().UTC().Round(0), Fault: t.Refused,
+	}
+	if l.Fault == nil && !mine {
+		l.Fault = &Fault{Reason: "InternalError", Message: "the target was not made by this provider"}
+	}
+	return l, l.Fault == nil
 }
 
 // Found reports how many instances or Nodes a listing holds so far.

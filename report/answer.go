@@ -186,7 +186,7 @@ func (l *factList) scope(r *Report, t *tallies) {
 	}
 }
 
-// tallies are numbers that the answer needs besides the summary's.
+// tallies are numbers that the answer needs in addition to the summary's.
 type tallies struct {
 	ghostControlPlane, staleControlPlane, unsupported, warned, missing int
 	pools, poolsAbsent, poolsUndecided, duplicates, stopped            int

@@ -50,7 +50,7 @@ func Document(w io.Writer, doc any) error {
 	return j.Flush()
 }
 
-// separator stands before element i of what opens so.
+// separator comes before element i of what opens so.
 func separator(i int, opening, indent string) string {
 	if i == 0 {
 		return opening + "\n" + indent

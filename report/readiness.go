@@ -43,7 +43,7 @@ type Readiness struct {
 	Backups       []Backup         `json:"backups"`
 	Summary       ReadinessSummary `json:"summary"`
 	Checks        []Check          `json:"checks"`
-	// Releases counts the Helm releases of the backup; absent when none needs somebody.
+	// Releases counts the Helm releases of the backup; absent when none needs action.
 	Releases *HelmReleases `json:"releases,omitempty"`
 	// IgnoreRules are those about checks, in the order in which they were read.
 	IgnoreRules []IgnoreRule `json:"ignoreRules,omitempty"`
@@ -52,16 +52,16 @@ type Readiness struct {
 // HelmReleases counts Helm's releases: what the command releases says about each.
 type HelmReleases struct {
 	Total   int `json:"total"`
-	Stalled int `json:"stalled"` // that need somebody before or after the restore
+	Stalled int `json:"stalled"` // that need action before or after the restore
 }
 
-// String says how many need somebody.
+// String says how many need action.
 func (h *HelmReleases) String() string {
 	verb := "need"
 	if h.Stalled == 1 {
 		verb = "needs"
 	}
-	return fmt.Sprintf("%d of %s %s somebody: drift-detector releases --backup FILE", h.Stalled, english.Count(h.Total, "Helm release"), verb)
+	return fmt.Sprintf("%d of %s %s action: drift-detector releases --backup FILE", h.Stalled, english.Count(h.Total, "Helm release"), verb)
 }
 
 // ReadinessSummary counts the checks by severity.

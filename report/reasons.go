@@ -7,7 +7,7 @@ type Safe string
 
 // Answers to the question whether it is safe to restore, worst first.
 const (
-	No       Safe = "no"       // a controller ends, doubles or mistakes what lives, a cluster stands still, or the backup is not fit
+	No       Safe = "no"       // a controller ends, doubles or mistakes what lives, a cluster is not reconciled, or the backup is not fit
 	Unclear  Safe = "unknown"  // what decides could not be decided, or not be seen
 	WithWork Safe = "withWork" // nothing that lives is ended or doubled; something is made, started or deleted, or stays broken
 	Yes      Safe = "yes"      // the controllers take over what lives, and do nothing else

@@ -252,7 +252,7 @@ type Pool struct {
 	Message    string `json:"message,omitempty"`
 }
 
-// Resource is something besides machines that a restore depends on.
+// Resource is something other than machines that a restore depends on.
 type Resource struct {
 	Kind     string   `json:"kind"`
 	Name     string   `json:"name"`
@@ -282,6 +282,7 @@ type Machine struct {
 	Node       string           `json:"node,omitempty"`
 	Instance   *Instance        `json:"instance"`
 	Others     []Instance       `json:"otherInstances,omitempty"`
+	MoreOthers int              `json:"moreInstances,omitempty"` // beside Others
 	Evidence   []Evidence       `json:"evidence"`
 	Warnings   []Warning        `json:"warnings,omitempty"`
 	Ignored    *Ignored         `json:"ignored,omitempty"`

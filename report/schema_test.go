@@ -38,7 +38,7 @@ var fields = map[string]string{
 	"group":          "kind name status reason? desired? topology? pool? counts machines forecast?",
 	"pool":           "state then now missing added desired? desiredNow? managedBy? message?",
 	"resource":       "kind name state usedBy whenGone? message?",
-	"machine":        "namespace name uid? role status reason? message? providerID? node? instance otherInstances? evidence warnings? ignored? forecast? remediation?",
+	"machine":        "namespace name uid? role status reason? message? providerID? node? instance otherInstances? moreInstances? evidence warnings? ignored? forecast? remediation?",
 	"evidence":       "kind detail strength",
 	"variable":       "name meaning",
 	"warning":        "reason message",

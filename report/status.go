@@ -23,8 +23,8 @@ const (
 	ManualRemediationNotRequired         Status = "ManualRemediationNotRequired"
 )
 
-// Unattributed stands where machines have their status, for VMs that may or may not
-// belong to a cluster (Report.InfraMachines): they have none in a report.
+// Unattributed takes the place of a machine's status for VMs that may or may not belong
+// to a cluster (Report.InfraMachines): they have none in a report.
 const Unattributed Status = "Unattributed"
 
 // Role is the role of a machine, empty when it is not known.
@@ -82,7 +82,7 @@ type Severity string
 
 // Severities of a check, worst first.
 const (
-	CheckError   Severity = "error" // part of a cluster does not work after the restore until somebody acts
+	CheckError   Severity = "error" // part of a cluster does not work after the restore until you act
 	CheckWarning Severity = "warning"
 	CheckInfo    Severity = "info"
 )

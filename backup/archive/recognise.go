@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// besides are the files that Velero writes beside a tarball, by the ends of
+// companions are the files that Velero writes beside a tarball, by the ends of
 // their names (Velero pkg/persistence/object_store_layout.go v1.18.1). A longer
-// end stands before a shorter one that it contains.
-var besides = []struct{ suffix, what string }{
+// end comes before a shorter one that it contains.
+var companions = []struct{ suffix, what string }{
 	{"-logs.gz", "the log of a backup"},
 	{"-results.gz", "the warnings and errors of a backup"},
 	{"-resource-list.json.gz", "the resource list of a backup"},
@@ -33,7 +33,7 @@ func wrongFile(path, content string, err error) error {
 	if base == descriptor {
 		return &InputError{path, "the description of a backup, not the backup", "give its folder, or the .tar.gz file beside it", err}
 	}
-	for _, b := range besides {
+	for _, b := range companions {
 		if name, ok := strings.CutSuffix(base, b.suffix); ok {
 			next := fmt.Sprintf("give %s.tar.gz from the same folder, or %s-data.tar.gz from `velero backup download %s`", name, name, name)
 			return &InputError{path, b.what + ", not the backup", next, err}

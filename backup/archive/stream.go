@@ -26,7 +26,7 @@ func (g guarded) Write(p []byte) (int, error) {
 }
 
 // stream pushes the tar inside the input through the walker, to the very end of
-// the input: gzip's checksum and length stand there.
+// the input: gzip's checksum and length are there.
 func stream(ctx context.Context, input *bufio.Reader, walker *tarWalker) error {
 	head, err := input.Peek(sniffed)
 	if err != nil && err != io.EOF {

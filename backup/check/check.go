@@ -15,7 +15,7 @@ type Severity string
 
 // Severities, worst first.
 const (
-	Error   Severity = "error"   // part of the fleet will not work after the restore until somebody acts
+	Error   Severity = "error"   // part of the fleet will not work after the restore until you act
 	Warning Severity = "warning" // the restore may go wrong, or heal less than it seems to
 	Info    Severity = "info"    // good to know before the restore
 )

@@ -19,7 +19,7 @@ var (
 	}
 	rulePaused = Rule{
 		"ClusterPaused", Info,
-		"It stays paused after the restore: nothing in it is adopted, healed or replaced until somebody unpauses it, and somebody may have had a reason.",
+		"It stays paused after the restore: nothing in it is adopted, healed or replaced until it is unpaused. There may have been a reason for the pause.",
 		"ask who paused it before you unpause it",
 	}
 	ruleClusterAbsent = Rule{

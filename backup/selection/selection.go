@@ -1,4 +1,4 @@
-// Package selection says which clusters of a backup somebody asked for.
+// Package selection says which clusters of a backup were asked for.
 package selection
 
 import (

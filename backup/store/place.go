@@ -308,7 +308,7 @@ func (p *Place) description(ctx context.Context, s *Stored) (*check.VeleroBackup
 	}
 	v, err := check.ReadVelero(p.name(key), strings.NewReader(string(text)))
 	if err == nil && v.Name != s.Name && path.Base(path.Dir(s.key)) == s.Name {
-		err = &backup.InputError{Name: p.name(key), Problem: "describes another backup than that of its folder", Next: "somebody has copied it here; it is not used"}
+		err = &backup.InputError{Name: p.name(key), Problem: "describes another backup than that of its folder", Next: "it was copied here, and is not used"}
 	}
 	if err != nil {
 		return nil, err

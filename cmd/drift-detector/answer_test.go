@@ -65,7 +65,7 @@ func TestAnswerIsYes(t *testing.T) {
 		{"only warnings: a VM renamed, a VM in another folder", changed(func(w *world) {
 			w.ensure(w.vcenter.Rename(prodOne, "zz-renamed"))
 		}), "RestoreOrder", nil},
-		{"paused: nothing happens until somebody unpauses it, and then nothing either", changed(func(w *world) {
+		{"paused: nothing happens until it is unpaused, and then nothing either", changed(func(w *world) {
 			w.set("clusters", "alpha-prod", true, "spec", "paused")
 		}), "ClustersPaused", nil},
 		{"rollout time in the past, which a restore makes void", changed(func(w *world) {
@@ -97,7 +97,7 @@ func TestAnswerIsYes(t *testing.T) {
 				})
 			})
 		}), "RestoreOrder", nil},
-		{"upgrade that waits for somebody to delete machines: strategy OnDelete", changed(func(w *world) {
+		{"upgrade that waits until machines are deleted: strategy OnDelete", changed(func(w *world) {
 			w.set("machinedeployments", prodMD, "v1.35.0", "spec", "template", "spec", "version")
 			w.set("machinedeployments", prodMD, "OnDelete", "spec", "rollout", "strategy", "type")
 		}), "RestoreOrder", nil},
@@ -152,8 +152,8 @@ func (w *world) velero(args ...string) {
 // Ten and more cases in which they do more than that, or in which nobody knows.
 func TestAnswerIsNotYes(t *testing.T) {
 	for _, c := range []answerTest{
-		{"load balancer of the API gone: its cluster stands still", changedAWS(func(*world, *lab.EC2) {}, gone("aws-prod-apiserver")), "no", "ClusterHalted", "Cluster tenant-aws/aws-prod"},
-		{"VPC gone: its cluster stands still", changedAWS(func(*world, *lab.EC2) {}, gone("vpc-0a1b2c3d4e5f60718")), "no", "ClusterHalted", "Cluster tenant-aws/aws-prod"},
+		{"load balancer of the API gone: its cluster is not reconciled", changedAWS(func(*world, *lab.EC2) {}, gone("aws-prod-apiserver")), "no", "ClusterHalted", "Cluster tenant-aws/aws-prod"},
+		{"VPC gone: its cluster is not reconciled", changedAWS(func(*world, *lab.EC2) {}, gone("vpc-0a1b2c3d4e5f60718")), "no", "ClusterHalted", "Cluster tenant-aws/aws-prod"},
 		{"pool that has grown since: a running member ends", changedAWS(func(_ *world, ec2 *lab.EC2) { growPool(ec2) }), "no", "PoolScaledBack", "MachinePool tenant-aws/aws-prod-mp-0"},
 		{"pool that has shrunk since: a member is made", changedAWS(func(_ *world, ec2 *lab.EC2) {
 			ec2.Change(func(i *lab.EC2Instance) bool { return i.InstanceID != "i-002e263aadef727c1" })
@@ -176,7 +176,7 @@ func TestAnswerIsNotYes(t *testing.T) {
 		{"control plane wants more: a machine is made", changed(func(w *world) {
 			w.set("kubeadmcontrolplanes", prodKCP, 5, "spec", "replicas")
 		}), "withWork", "MachinesMade", "KubeadmControlPlane tenant-alpha/alpha-prod"},
-		{"infrastructure cluster missing: the cluster stands still", changed(func(w *world) { w.drop("vsphereclusters", "alpha-prod") }), "no", "ClusterHalted BackupError Incomplete MachinesUnknown", "Cluster tenant-alpha/alpha-prod"},
+		{"infrastructure cluster missing: the cluster is not reconciled", changed(func(w *world) { w.drop("vsphereclusters", "alpha-prod") }), "no", "ClusterHalted BackupError Incomplete MachinesUnknown", "Cluster tenant-alpha/alpha-prod"},
 		{"annotation that asks for a machine to be replaced", changed(func(w *world) {
 			w.healthCheck("tenant-alpha", "alpha-prod", notReady())
 			w.set("machines", prodOne, "", "metadata", "annotations", "cluster.x-k8s.io/remediate-machine")
@@ -209,7 +209,7 @@ func TestAnswerIsNotYes(t *testing.T) {
 		{"MachineDeployment missing: nobody manages its machines", changed(func(w *world) { w.drop("machinedeployments", prodMD) }), "no", "BackupError OwnerHalted", "MachineDeployment tenant-alpha/" + prodMD},
 		{"Ghost worker: made after the backup, and left", changed(func(w *world) { w.made(prodOne, prodSet+"-xwvtz") }), "withWork", "GhostsLeft", "instance " + prodSet + "-xwvtz"},
 		{"Ghost of the control plane: its etcd member is cut", changed(func(w *world) { w.made(planeOne, "alpha-prod-xwvtz") }), "no", "EtcdMembersRemoved", "instance alpha-prod-xwvtz"},
-		{"the same while the Cluster is paused: it is cut once somebody unpauses it", changed(func(w *world) {
+		{"the same while the Cluster is paused: it is cut once it is unpaused", changed(func(w *world) {
 			w.made(planeOne, "alpha-prod-xwvtz")
 			w.set("clusters", "alpha-prod", true, "spec", "paused")
 		}), "no", "EtcdMembersRemoved", "instance alpha-prod-xwvtz"},

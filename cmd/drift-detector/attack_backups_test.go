@@ -107,7 +107,7 @@ func TestNoYesBesideAYoungerBackup(t *testing.T) {
 	}
 }
 
-// ofCluster stands in for the provider's own.
+// ofCluster is used instead of the provider's own Detail.
 type ofCluster string
 
 func (c ofCluster) Same(o any) bool { return o == any(c) }

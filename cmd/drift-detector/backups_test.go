@@ -112,7 +112,7 @@ func TestEveryPlaceGivesOneReport(t *testing.T) {
 			t.Errorf("%s: %s", place, firstDifference(want, got))
 		}
 	}
-	// What lies beside the tarball is out of reach of these two.
+	// What is beside the tarball is out of reach of these two.
 	url := b.URL + "/velero/mgmt-cluster-1/backups/mgmt-full/mgmt-full.tar.gz?X-Amz-Credential=" + storetest.KeyID + "&X-Amz-Signature=c4n4ry"
 	in, signed := report(body, "-"), report(nil, url)
 	if in != signed {

@@ -147,7 +147,7 @@ func (o *checkOptions) collect(b openedBackup) archive.Visitor {
 	}
 }
 
-// releases counts the Helm releases of the backups that need somebody. A backup is read
+// releases counts the Helm releases of the backups that need action. A backup is read
 // again where not all objects of releases were kept, and no further than they are in it.
 func (o *checkOptions) releases(ctx context.Context, e *loadedBackup) (*report.HelmReleases, error) {
 	n := report.HelmReleases{}

@@ -15,7 +15,7 @@ import (
 var update = flag.Bool("update", false, "write the generated parts of docs again")
 
 // docs/commands.md is made from the definitions of commands and flags, so that
-// what --help says stands there too.
+// what --help says is there too.
 func TestCommandsAreDocumented(t *testing.T) {
 	generated(t, "commands.md", commandsPage(newApp(&streams{})))
 }
@@ -92,7 +92,7 @@ func flagTable(b *strings.Builder, flags []cli.Flag) {
 	}
 }
 
-// Every flag that the real --help of a command lists stands in the docs.
+// Every flag that the real --help of a command lists is in the docs.
 func TestHelpAndDocsNameTheSame(t *testing.T) {
 	page, err := os.ReadFile("../../docs/commands.md")
 	if err != nil {

@@ -115,7 +115,7 @@ func TestHalfOfTheMachinesMissing(t *testing.T) {
 // A rollout after the backup makes a MachineSet that the backup does not know.
 // Its VMs are Ghosts by name alone where no Node list was read, in all ages of
 // MachineSet names (domain: 5 random characters since Cluster API 1.6, up to 16
-// before). A Node list without them says that they may be somebody else's.
+// before). A Node list without them says that they may not be the cluster's.
 func TestRolloutAfterTheBackup(t *testing.T) {
 	t.Parallel()
 	w := fleet(t)
@@ -236,7 +236,7 @@ func TestWrongPassword(t *testing.T) {
 	}
 }
 
-// One of two vCenters is down: the other's verdicts stand.
+// One of two vCenters is down: the other's verdicts hold.
 func TestOneOfTwoVCentersDown(t *testing.T) {
 	t.Parallel()
 	w := fleet(t)

@@ -23,6 +23,9 @@ type growth struct {
 	name, pick string
 	vary       []string
 	rules      bool
+	few        int            // how many there are first; 0: 4
+	only       *regexp.Regexp // of the tenant, only what has such a path
+	lacks      *regexp.Regexp // what is in no object of the backup
 }
 
 // seed is a tenant of the lab and what was listed of it.
@@ -54,12 +57,23 @@ func newSeed(t *testing.T) (s seed) {
 	return s
 }
 
+// has reports whether a run has what has such a path.
+func (g growth) has(path string) bool {
+	return g.only == nil || !strings.Contains(path, "tenant-alpha") || g.only.MatchString(path)
+}
+
 // write makes the files of a run.
 func (g growth) write(t *testing.T, s seed, copies int, backup, inventory, rules string) {
 	t.Helper()
 	kept := g.kept(s)
 	tarball := backuptest.New()
 	for _, i := range s.items {
+		if !g.has(i.path) {
+			continue
+		}
+		if g.lacks != nil {
+			i.body = g.lacks.ReplaceAllString(i.body, "")
+		}
 		n := 1
 		if g.pick != "" && strings.Contains(i.path, g.pick) {
 			n = copies
@@ -93,6 +107,7 @@ func (g growth) write(t *testing.T, s seed, copies int, backup, inventory, rules
 func (g growth) grow(t *testing.T, from infra.Inventory, copies int, kept map[string]bool) infra.Inventory {
 	out := infra.Inventory{Version: from.Version}
 	for _, l := range from.Listings {
+		l.Instances = slices.DeleteFunc(slices.Clone(l.Instances), func(i infra.Instance) bool { return !g.has(i.Path) })
 		if g.pick != "tenant-alpha" {
 			l.Instances = multiply(t, g, l.Instances, copies, kept, func(i infra.Instance) bool { return strings.Contains(i.Path, g.pick) })
 			l.Nodes = multiply(t, g, l.Nodes, copies, kept, func(n infra.Node) bool { return g.pick == `"kind":"Node"` && n.Machine != "" || n.Machine == g.pick })

@@ -63,7 +63,7 @@ func groupOf(command string, f cli.Flag) int {
 }
 
 // helpPage is what --help prints: one screen. The rest is in the manual and the docs:
-// what stands behind the first semicolon of a flag's usage, further examples, the
+// what follows the first semicolon of a flag's usage, further examples, the
 // variables of the environment.
 func helpPage(c *cli.Command) string {
 	var b strings.Builder

@@ -57,7 +57,7 @@ func (w stuck) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Ctrl-C once the report has its name, while it is printed: nobody is told that nothing
+// Ctrl-C once the report has its name, while it is printed: no message says that nothing
 // was written, and a run that ends by itself keeps its verdict.
 func TestInterruptedWhilePrinting(t *testing.T) {
 	t.Parallel()

@@ -151,7 +151,7 @@ func runProgram(t *testing.T, args ...string) outcome {
 	return runAt(t, clock, args...)
 }
 
-// clock stands still, so that two runs differ in nothing that only time makes.
+// clock does not move, so that two runs differ in nothing that only time makes.
 var clock = sync.OnceValue(time.Now)
 
 // runAt runs the program with a clock of its own.

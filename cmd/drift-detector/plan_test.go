@@ -154,7 +154,7 @@ func TestLabPlans(t *testing.T) {
 			map[string][]string{"gamma-edge-md-0-7n6v9-4qtz2": prove, "gamma-edge-md-0-7n6v9-svjwc": prove},
 		},
 		{
-			"alpha-prod", "was scaled up (md-0: more capacity before two Ghosts go), scaled down (md-1: fewer or new ones), had one machine replaced (gpu: the Stale one first, then its successor), and has a VM that two bear the id of, which nobody may delete",
+			"alpha-prod", "was scaled up (md-0: more capacity before two Ghosts go), scaled down (md-1: fewer or new ones), had one machine replaced (gpu: the Stale one first, then its successor), and has a VM whose id two have, which nobody may delete",
 			map[string][]string{
 				"alpha-prod-jzxnt":              duplicate,
 				"alpha-prod-md-0-cjzhw-7z9bm":   watchPowerOn,

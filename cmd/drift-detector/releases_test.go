@@ -59,13 +59,13 @@ func fleetWith(t *testing.T, shops ...string) string {
 	return path
 }
 
-// check has one line about releases that need somebody, and its status stays.
+// check has one line about releases that need action, and its status stays.
 func TestCheckPointsToReleases(t *testing.T) {
 	t.Parallel()
 	path := fleetWith(t, shopBackup)
 	o := runProgram(t, "check", "--backup", path)
 	o.demand(t, exitOK)
-	if !strings.Contains(o.stdout, "\nReleases: 1 of 1 Helm release needs somebody: drift-detector releases --backup") {
+	if !strings.Contains(o.stdout, "\nReleases: 1 of 1 Helm release needs action: drift-detector releases --backup") {
 		t.Error(o.stdout)
 	}
 	if o := runProgram(t, "check", "--backup", path, "--format", "json"); !strings.Contains(o.stdout, `"stalled": 1`) {

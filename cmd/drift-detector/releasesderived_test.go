@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
 	"os"
@@ -228,39 +226,16 @@ func (d derived) write(t *testing.T, dir string) string {
 // repack changes what is inside of a record.
 func (d derived) repack(t *testing.T, o object) {
 	t.Helper()
-	inner, err := base64.StdEncoding.DecodeString(o["data"].(object)["release"].(string))
-	if err != nil {
-		t.Fatal(err)
-	}
-	packed, err := base64.StdEncoding.DecodeString(string(inner))
-	if err != nil {
-		t.Fatal(err)
-	}
-	z, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var release object
-	if err := json.NewDecoder(z).Decode(&release); err != nil {
-		t.Fatal(err)
-	}
-	if !d.drifted {
-		release["manifest"] = strings.NewReplacer(
-			"stringData: {password: \"s3cr3t\"}", "stringData: {password: rotated}", "log.level: warn", "log.level: debug",
-			"port: 80,", "port: 8081,", "replicas: 3", "replicas: 5", "1.27.2\"\n        ports", "1.27.9\"\n        ports",
-			"value: \"warn\"", "value: \"trace\"", "memory: 256Mi", "memory: 512Mi", "maxReplicas: 6", "maxReplicas: 12",
-		).Replace(release["manifest"].(string))
-	}
-	if d.record != nil {
-		d.record(release)
-	}
-	var out bytes.Buffer
-	g := gzip.NewWriter(&out)
-	if err := json.NewEncoder(g).Encode(release); err != nil {
-		t.Fatal(err)
-	}
-	if err := g.Close(); err != nil {
-		t.Fatal(err)
-	}
-	o["data"].(object)["release"] = base64.StdEncoding.EncodeToString([]byte(base64.StdEncoding.EncodeToString(out.Bytes())))
+	backuptest.EditRelease(t, o, func(release object) {
+		if !d.drifted {
+			release["manifest"] = strings.NewReplacer(
+				"stringData: {password: \"s3cr3t\"}", "stringData: {password: rotated}", "log.level: warn", "log.level: debug",
+				"port: 80,", "port: 8081,", "replicas: 3", "replicas: 5", "1.27.2\"\n        ports", "1.27.9\"\n        ports",
+				"value: \"warn\"", "value: \"trace\"", "memory: 256Mi", "memory: 512Mi", "maxReplicas: 6", "maxReplicas: 12",
+			).Replace(release["manifest"].(string))
+		}
+		if d.record != nil {
+			d.record(release)
+		}
+	})
 }

@@ -17,7 +17,7 @@ import (
 	"drift-detector/internal/lab"
 )
 
-// markers are unique values that stand where the secrets of a backup stand.
+// markers are unique values in the place of the secrets of a backup.
 type markers []string
 
 // next makes a marker that looks different in each form in which a secret may

@@ -126,7 +126,7 @@ func callOf(r *http.Request) string {
 	return name
 }
 
-// saboteur stands before servers, counts calls, and spoils some of one kind.
+// saboteur is before servers, counts calls, and spoils some of one kind.
 type saboteur struct {
 	call     string // "" spoils none
 	from, to int    // which of them, the first is 1
@@ -151,7 +151,7 @@ func (s *saboteur) strikes(call string) bool {
 	return call == s.call && n >= s.from && n <= s.to
 }
 
-// seat lets it stand before a server. at tells the servers of one kind apart.
+// seat puts it before a server. at tells the servers of one kind apart.
 func (s *saboteur) seat(at string) lab.Front {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		call := at + callOf(r)

@@ -33,7 +33,7 @@ var conditionRows = []conditionRow{
 		case r != nil && len(r.Lacks) > 0:
 			return "until " + strings.Join(r.Lacks, " and ") + " exists again"
 		}
-		return "until somebody resolves that"
+		return "until that is resolved"
 	},
 	func(f *facts) string {
 		if !f.unbootstrapped() || f.outcome != Adopted && f.outcome != AdoptedPoweredOn {
@@ -53,7 +53,7 @@ var conditionRows = []conditionRow{
 		if f.outcome != OtherInstanceTaken {
 			return ""
 		}
-		return "deleting the Machine ends that instance, even if somebody else made it"
+		return "deleting the Machine ends that instance, even if it was made by hand"
 	},
 	// Clusters before Machines: CAPV makes the VSphereVM before Velero does,
 	// without its id, and then looks for the VM by folder and name.

@@ -51,7 +51,7 @@ func withSynthetic(all map[string]infra.Controller) map[string]infra.Controller 
 	}}
 	all[caph] = infra.Controller{Name: "CAPH", ID: infra.IDInSpec, Makes: "makes a server", PowersOn: true}
 	all[capz] = infra.Controller{Name: "CAPZ", ID: infra.IDInSpec, Makes: "makes a VM"}
-	all["unplaced"] = infra.Controller{Name: "CAPU"} // does not say where its id lies
+	all["unplaced"] = infra.Controller{Name: "CAPU"} // does not say where its id is
 	return all
 }
 
@@ -273,7 +273,7 @@ func TestInstancesThatCannotBeMadeWithoutANeed(t *testing.T) {
 	}
 }
 
-// The infrastructure of a machine that stands in its controller's way is not ready, and
+// The infrastructure of a machine that is in its controller's way is not ready, and
 // a health check may mind that.
 func TestHealthChecksThatMindTheMachine(t *testing.T) {
 	minds := checkSpec(workers)

@@ -64,13 +64,13 @@ func (c *cluster) quorum() (Quorum, string) {
 	case c.quorate():
 		return QuorumStands, some + ", a majority even without the others"
 	case all == 1 && c.stopped == 1:
-		return QuorumUncertain, fmt.Sprintf("The only control-plane machine is stopped (%s), and %s: until somebody does, etcd does not run", c.stoppedNames(), c.nobodyStarts())
+		return QuorumUncertain, fmt.Sprintf("The only control-plane machine is stopped (%s), and %s: until it is started, etcd does not run", c.stoppedNames(), c.nobodyStarts())
 	case c.stopped > 0:
 		surely := "none surely runs"
 		if c.alive > 0 {
 			surely = "only " + plural(c.alive, "surely runs", "surely run")
 		}
-		return QuorumUncertain, fmt.Sprintf("Of %d control-plane machines %s: %s. Until somebody does, etcd may have no majority", all, surely, off)
+		return QuorumUncertain, fmt.Sprintf("Of %d control-plane machines %s: %s. Until they are started, etcd may have no majority", all, surely, off)
 	case c.unsure() > 0:
 		return QuorumUncertain, fmt.Sprintf("%s, %s gone and %d unknown: whether etcd has a majority is not known", some, plural(c.stale, "is", "are"), c.unsure())
 	}

@@ -69,7 +69,7 @@ func TestLab(t *testing.T) {
 		}
 	})
 
-	t.Run("beta-prod stands still until its identity exists: then its three control-plane machines are adopted with their quorum, and its three dead workers stay because no health check covers them", func(t *testing.T) {
+	t.Run("beta-prod is not reconciled until its identity exists: then its three control-plane machines are adopted with their quorum, and its three dead workers stay because no health check covers them", func(t *testing.T) {
 		c, by := f.cluster(t, "beta-prod")
 		same(t, by, map[forecast.Outcome]string{
 			forecast.Adopted:       "2f8p6 dttkj md-0-vtdj6-kgfxb md-0-vtdj6-rlsn9 md-0-vtdj6-rmm87 md-0-vtdj6-s4z5m md-1-69knr-hv7zw md-1-69knr-llzs4 qpdfs",

@@ -156,9 +156,9 @@ func conditionsOf(s *backup.Snapshot, all []*cluster, notes []Note) []Note {
 			out = append(out, Note{code, text + ": " + few(slices.Compact(of))})
 		}
 	}
-	add(clustersPaused, "These are paused in the backup, and nothing happens to them until somebody unpauses them. What is said of them holds from then on", paused)
-	add(ownersPaused, "These owners are paused in the backup, and make, delete and replace no machine. Look again before somebody unpauses them", idle)
-	add(replicasManaged, "Somebody else sets the replicas of these groups, and may change them as soon as it runs", managed)
+	add(clustersPaused, "These are paused in the backup, and nothing happens to them until they are unpaused. What is said of them holds from then on", paused)
+	add(ownersPaused, "These owners are paused in the backup, and make, delete and replace no machine. Look again before they are unpaused", idle)
+	add(replicasManaged, "Something other than Cluster API sets the replicas of these groups, and may change them as soon as it runs", managed)
 	add(nodesUnread, "All Nodes of these clusters are Ready: their Node lists were not read, and their MachineHealthChecks have machines replaced whose Nodes are not", unread)
 	add(nodeConditionsUnread, "No Node has a condition for which these have its machine replaced: only Ready was read", unseen)
 	// Nobody reads launch templates (ReconcileLaunchTemplate in CAPA

@@ -48,8 +48,8 @@ func (s *set) replicas(machines []Machine) Replicas {
 }
 
 // rollout recognises that a generation was replaced by another: all Machines of
-// a MachineSet are Stale, and about as many ghosts stand beside them that
-// belong to no MachineSet of the backup. Of a control plane, whose Machines
+// a MachineSet are Stale, and there are about as many ghosts that belong to no
+// MachineSet of the backup. Of a control plane, whose Machines
 // have no generation in their names, all Machines are Stale.
 func (s *set) rollout(machines []Machine) *Rollout {
 	ghosts, stale, whole := 0, 0, 0

@@ -84,7 +84,7 @@ func (x *index) haltsOf(c *detector.Cluster) []standstill {
 		switch infrastructure := objectOf(own.Infrastructure); own.LeftAlone {
 		case clusterv1.ManagedByAnnotation:
 			// Velero restores no status, and its controller looks away.
-			out = append(out, standstill{infrastructure, "which somebody else manages and a restore leaves without its status", "is marked as ready"})
+			out = append(out, standstill{infrastructure, "which is managed externally and which a restore leaves without its status", "is marked as ready"})
 		case clusterv1.PausedAnnotation:
 			out = append(out, standstill{infrastructure, "which has the annotation " + clusterv1.PausedAnnotation, "is unpaused"})
 		}

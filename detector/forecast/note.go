@@ -50,10 +50,10 @@ func notesOnCluster(c *cluster, f *Cluster) []Note {
 			out = append(out, Note{code, fmt.Sprintf(format, args...)})
 		}
 	}
-	add(c.Paused, clusterPaused, "Paused in the backup, and so after the restore: nothing is adopted, replaced or remediated until somebody sets spec.paused to false; keep it so if it was paused on purpose")
+	add(c.Paused, clusterPaused, "Paused in the backup, and so after the restore: nothing is adopted, replaced or remediated until spec.paused is set to false; keep it so if it was paused on purpose")
 	identities := c.absentIdentities()
 	add(identities != "", IdentityAbsent, "%s is not in the backup: the cluster is not reconciled until it exists; create its Secret first, then the identity, then change an annotation on the infrastructure cluster, because the controller backs off", identities)
-	add(c.Derived, clusterObjectAbsent, "Its Cluster object is not in the backup: no controller acts on it until somebody or something (a ClusterDeployment, GitOps) makes it again")
+	add(c.Derived, clusterObjectAbsent, "Its Cluster object is not in the backup: no controller acts on it until it is made again, by hand, by a ClusterDeployment or by GitOps")
 	add(c.ControlPlane.Reason == detector.HostedInManagementCluster, hostedInManagementCluster, "Its control plane ran as pods inside the management cluster, and is lost with it until it is restored there")
 	add(c.lostControlPlane() && c.stopped == 0, ControlPlaneGone, "No machine of its control plane was found. If the cluster was deleted after the backup, leave it out of the restore: restoring it would re-create an empty cluster. If it was lost, no controller brings it back: restore etcd from a snapshot, or rebuild the cluster")
 	harm := c.harm()
@@ -164,7 +164,7 @@ func textOf(c *cluster, f *Cluster) string {
 	add(o[NewInstanceCreated], "%d re-created")
 	add(o[NewInstanceNeverJoins], "%d given a new instance that never joins")
 	add(o[OtherInstanceTaken], "%d given another instance of its name")
-	add(o[Stuck]+o[StuckNodeLeft], "%d broken until somebody acts")
+	add(o[Stuck]+o[StuckNodeLeft], "%d broken until you act")
 	add(o[OrphanedAndReplaced], "%d orphaned and replaced")
 	left, evicted := o[GhostKeepsRunning]+o[GhostEtcdMemberKept], o[GhostEtcdMemberRemoved]
 	if left > 0 {
@@ -175,7 +175,7 @@ func textOf(c *cluster, f *Cluster) string {
 	}
 	add(o[RolledByOwner], "%d replaced by their owners")
 	add(o[DeletedByOwner]+o[DeletedByMachineHealthCheck]+o[MemberGone], "%d deleted")
-	add(o[Halted], "%d not touched until somebody acts")
+	add(o[Halted], "%d not touched until you act")
 	created, deleted := 0, 0
 	for i, s := range c.sets() {
 		if s.removed != "" {

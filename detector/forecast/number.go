@@ -15,7 +15,7 @@ func sentence(clause string) string {
 	return string(unicode.ToUpper(first)) + clause[n:]
 }
 
-// verb is the word that goes with a number that stands elsewhere.
+// verb is the word that goes with a number that is elsewhere.
 func verb(n int, one, many string) string {
 	if n == 1 {
 		return one

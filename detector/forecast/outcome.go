@@ -17,7 +17,7 @@ const (
 	Adopted                      Outcome = "Adopted"                      // the controllers take its instance over as it is
 	AdoptedPoweredOn             Outcome = "AdoptedPoweredOn"             // likewise, and the controller powers the VM on
 	AdoptedByName                Outcome = "AdoptedByName"                // no id is recorded: it is found by name
-	Stuck                        Outcome = "Stuck"                        // broken until somebody acts
+	Stuck                        Outcome = "Stuck"                        // broken until you act
 	StuckNodeLeft                Outcome = "StuckNodeLeft"                // likewise, though its Node is there and looks well
 	ReplacedByMachineHealthCheck Outcome = "ReplacedByMachineHealthCheck" // deleted and re-created
 	UntouchedPaused              Outcome = "UntouchedPaused"              // paused: no controller touches it
@@ -51,8 +51,8 @@ var phrases = map[Outcome]string{
 	Adopted:                      "adopted",
 	AdoptedPoweredOn:             "adopted and powered on",
 	AdoptedByName:                "adopted by its name",
-	Stuck:                        "broken until somebody acts",
-	StuckNodeLeft:                "broken until somebody acts, although its Node is there",
+	Stuck:                        "broken until you act",
+	StuckNodeLeft:                "broken until you act, although its Node is there",
 	ReplacedByMachineHealthCheck: "replaced by its health check",
 	OrphanedAndReplaced:          "left without a Machine, beside a new one",
 	GhostKeepsRunning:            "left without a Machine",
@@ -67,7 +67,7 @@ var phrases = map[Outcome]string{
 	CannotKnow:                   "not known",
 }
 
-// stuck are the outcomes that need somebody.
+// stuck are the outcomes that need action.
 var stuck = map[Outcome]bool{Stuck: true, StuckNodeLeft: true, NewInstanceNeverJoins: true, OtherInstanceTaken: true}
 
 // outcomeRow is one row of the table.

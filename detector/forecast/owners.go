@@ -106,7 +106,7 @@ func (x *index) groupOwners(s *set) {
 	}
 	itself := x.groups[owner{s.cluster.ID, s.Kind, s.Name}]
 	if itself == nil {
-		return // a MachineSet without its MachineDeployment stands still, too
+		return // a MachineSet without its MachineDeployment does nothing, too
 	}
 	s.managedBy = managedBy(itself)
 	s.makes(x, itself.Infrastructure, itself.Bootstrap)
@@ -120,7 +120,7 @@ func (x *index) groupOwners(s *set) {
 		have := x.counts[owner{s.cluster.ID, one.Kind, one.Name}]
 		switch {
 		case one.Paused && one.Desired.Known:
-			have = int(one.Desired.N) // nothing is made or deleted until somebody unpauses it
+			have = int(one.Desired.N) // nothing is made or deleted until it is unpaused
 		case !one.Paused:
 			have = s.step(one.Desired, have, !one.NoCreate)
 		}

@@ -144,7 +144,7 @@ func (c *cluster) keepsEtcd() string {
 }
 
 // pausedObjects are the cluster, or those of its machines, that no controller touches
-// until somebody unpauses them.
+// until they are unpaused.
 func (c *cluster) pausedObjects() []string {
 	if c.Paused {
 		return []string{"Cluster " + c.ID.Namespace + "/" + c.ID.Name}

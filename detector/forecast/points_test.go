@@ -104,7 +104,7 @@ func TestPoint18WhatIsGoneHalts(t *testing.T) {
 		"infrastructure cluster that somebody else manages": {nil, func(s *story) {
 			onAWS(s)
 			s.infrastructure().LeftAlone = "cluster.x-k8s.io/managed-by"
-		}, ClusterHalted, []string{"until AWSCluster ns/prod is marked as ready, which somebody else manages"}},
+		}, ClusterHalted, []string{"until AWSCluster ns/prod is marked as ready, which is managed externally"}},
 		"infrastructure cluster that is paused": {nil, func(s *story) {
 			onAWS(s)
 			s.infrastructure().LeftAlone = "cluster.x-k8s.io/paused"
@@ -124,7 +124,7 @@ func (s *story) lacks(r backup.Ref) {
 	s.absent = append(s.absent, backup.Absence{Kind: r.Kind, Namespace: r.Namespace, Name: r.Name})
 }
 
-// CAPA makes an empty EKS control plane in the place of one that is gone, and stands still
+// CAPA makes an empty EKS control plane in the place of one that is gone, and does nothing more
 // without the object.
 func TestPoint25EKSControlPlane(t *testing.T) {
 	play(t, map[string]scene{

@@ -44,7 +44,7 @@ func (c *cluster) idle() bool { return len(c.halts) > 0 || c.Derived }
 // whyOff is why an instance that was found stays off.
 func (f *facts) whyOff() string {
 	if f.cluster.controller.PowersOn {
-		return "its VM is found by the recorded id and is suspended: " + f.controller() + " powers on what is powered off, and fails at a VM that is suspended until somebody resumes it"
+		return "its VM is found by the recorded id and is suspended: " + f.controller() + " powers on what is powered off, and fails at a VM that is suspended until it is resumed"
 	}
 	return "its instance is found by " + f.recognised() + " and is stopped: " + f.controller() + " never starts one: start it by hand"
 }
@@ -83,7 +83,7 @@ func (c *cluster) harm() string {
 }
 
 // nobodyStarts says who does not start the stopped machines of the control
-// plane. It stands behind their names or their number.
+// plane. It follows their names or their number.
 func (c *cluster) nobodyStarts() string {
 	them := verb(c.stopped, "it", "them")
 	switch {

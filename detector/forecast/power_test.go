@@ -132,7 +132,7 @@ func TestStoppedIsNotCountedAsAdopted(t *testing.T) {
 	s.worker("m", gone)
 	f := s.end()
 	c := f.Clusters[0]
-	if want := "1 adopted, 2 broken until somebody acts"; c.Text != want || c.Outcomes[Adopted] != 1 || c.NotHealing != 1 {
+	if want := "1 adopted, 2 broken until you act"; c.Text != want || c.Outcomes[Adopted] != 1 || c.NotHealing != 1 {
 		t.Errorf("%q, want %q; %d do not heal", c.Text, want, c.NotHealing)
 	}
 	if r := c.ControlPlane.Replicas; r.Working != 0 || r.Missing != 1 {

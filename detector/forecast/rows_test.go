@@ -312,7 +312,7 @@ func TestConditions(t *testing.T) {
 		"could not be provisioned":          {nil, func(s *story) { s.worker("m", never).machine.InfraMessage = "x" }, "until the cause is gone"},
 		"ghost of unknown role":             {nil, func(s *story) { s.ghostWorker("m").RoleKnown = false }, "if it is a worker"},
 		"ghost":                             {nil, func(s *story) { s.ghostWorker("m") }, ""},
-		"paused, stale":                     {nil, func(s *story) { s.cluster.Paused = true; s.worker("m", gone) }, "until it is unpaused, and then broken until somebody acts"},
+		"paused, stale":                     {nil, func(s *story) { s.cluster.Paused = true; s.worker("m", gone) }, "until it is unpaused, and then broken until you act"},
 		"paused, healthy":                   {nil, func(s *story) { s.cluster.Paused = true; s.worker("m", found) }, "until it is unpaused, and then adopted"},
 		"paused ghost of the control plane": {nil, func(s *story) { s.cluster.Paused = true; halt(s); s.plane("a", found); s.ghostPlane("m") }, ""},
 	} {

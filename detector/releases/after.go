@@ -138,7 +138,7 @@ func (r *Release) firstSteps() {
 			do("helm-controller installs it again, and adopts objects that have Helm's annotations", "")
 		}
 	case RevisionMismatch:
-		do("somebody used helm beside Flux: compare what the revisions have", fmt.Sprintf("helm history %s --namespace %s", name, namespace))
+		do("helm was used beside Flux: compare what the revisions have", fmt.Sprintf("helm history %s --namespace %s", name, namespace))
 	}
 	r.fieldSteps(name, namespace, do)
 	r.keptApart()

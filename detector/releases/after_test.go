@@ -239,7 +239,7 @@ func TestCommandsAcrossNamespaces(t *testing.T) {
 	}
 }
 
-// Records that stay when HELM_DRIVER changes are no release that needs somebody.
+// Records that stay when HELM_DRIVER changes are no release that needs action.
 func TestRecordsLeftBehind(t *testing.T) {
 	for _, c := range []struct {
 		secrets, configMaps string // modifiedAt

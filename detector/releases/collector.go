@@ -23,7 +23,7 @@ type Collector struct {
 	crds        map[schema.GroupKind]*crd
 	scaled      map[string]bool // what an autoscaler targets
 	controllers []*controller
-	// pausedCluster is the SveltosCluster that stands for this cluster, if it is paused.
+	// pausedCluster is the name of this cluster's SveltosCluster, if that is paused.
 	pausedCluster string
 	rules         []*Rule
 	namespaces    map[string]bool // that have an object in the backup

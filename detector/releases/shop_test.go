@@ -4,7 +4,6 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"drift-detector/backup/archive"
+	"drift-detector/backup/backuptest"
 )
 
 // world is the objects of a backup by resource, namespace and name, for tests to change.
@@ -271,34 +271,7 @@ var newestRecord = [3]string{"secrets", "shop", "sh.helm.release.v1.shop.v2"}
 // edit changes what Helm's newest record says.
 func (w world) edit(t testing.TB, change func(release Object)) {
 	t.Helper()
-	record := w[newestRecord]
-	inner, err := base64.StdEncoding.DecodeString(text(record, "data", "release"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	packed, err := base64.StdEncoding.DecodeString(string(inner))
-	if err != nil {
-		t.Fatal(err)
-	}
-	z, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var o Object
-	if err := json.NewDecoder(z).Decode(&o); err != nil {
-		t.Fatal(err)
-	}
-	change(o)
-	var out bytes.Buffer
-	g := gzip.NewWriter(&out)
-	if err := json.NewEncoder(g).Encode(o); err != nil {
-		t.Fatal(err)
-	}
-	if err := g.Close(); err != nil {
-		t.Fatal(err)
-	}
-	again := base64.StdEncoding.EncodeToString([]byte(base64.StdEncoding.EncodeToString(out.Bytes())))
-	record["data"].(Object)["release"] = again
+	backuptest.EditRelease(t, w[newestRecord], change)
 }
 
 // A pass that notes what is there, and a second one that ends as soon as nothing is left

@@ -29,11 +29,11 @@ func (m *merger) stays(c *Change) (stays, unapplied bool) {
 		switch l := live.(type) {
 		case map[string]any:
 			d, _ := desired.(map[string]any)
-			r, told := raw.(map[string]any)
+			r, written := raw.(map[string]any)
 			value, declared := r[s]
 			if next, has := d[s]; a.Map == nil || !has && !declared {
 				return a.Map != nil, false
-			} else if desired = next; told && !declared {
+			} else if desired = next; written && !declared {
 				return true, !atomic // a default
 			}
 			atomic = atomic || a.Map.ElementRelationship == schema.Atomic
@@ -56,8 +56,8 @@ func (m *merger) stays(c *Change) (stays, unapplied bool) {
 				return false, false
 			}
 			desired = items[j]
-			if told, _ := raw.([]any); len(told) == len(items) {
-				raw = told[j]
+			if all, _ := raw.([]any); len(all) == len(items) {
+				raw = all[j]
 			}
 		default:
 			return false, false
@@ -81,12 +81,12 @@ func loses(live, merged, desired, raw any) bool {
 		return false
 	}
 	d, _ := desired.(map[string]any)
-	r, told := raw.(map[string]any)
+	r, written := raw.(map[string]any)
 	for k, v := range l {
 		_, declared := d[k]
 		if e, has := m[k]; !has && !declared || has && loses(v, e, d[k], r[k]) {
 			return true
-		} else if _, declared := r[k]; has && told && !declared && !equal(plain(e), plain(v)) {
+		} else if _, declared := r[k]; has && written && !declared && !equal(plain(e), plain(v)) {
 			return true
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // Expected returns which instances the backup expects, and what ties others to its clusters.
 func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
 	objs := newObjects(s)
-	c := infra.Expected{Providers: objs.providers()}
+	c := infra.Expected{Providers: capi.Providers(objs.locations, Name)}
 	c.Machines = make([]infra.ExpectedMachine, len(objs.members))
 	for i := range objs.members {
 		c.Machines[i] = objs.expectedMachine(&objs.members[i])
@@ -41,22 +41,7 @@ func (objs *objects) order() []backup.ClusterID {
 // Survey returns what checks need of Expected.
 func (p *provider) Survey(s *backup.Snapshot) infra.Expected {
 	objs := newObjects(s)
-	c := infra.Expected{Providers: objs.providers(), Absent: objs.absent()}
-	for i := range objs.members {
-		if m := &objs.members[i]; m.index < 0 {
-			c.Machines = append(c.Machines, infra.ExpectedMachine{Machine: m.index, Orphan: objs.orphan(m)})
-		}
-	}
-	return c
-}
-
-// providers returns the clusters that are the provider's.
-func (objs *objects) providers() map[backup.ClusterID]string {
-	ours := map[backup.ClusterID]string{}
-	for id := range objs.locations {
-		ours[id] = Name
-	}
-	return ours
+	return infra.Expected{Providers: capi.Providers(objs.locations, Name), Absent: objs.absent(), Machines: capi.Orphans(objs.members, objs.orphan)}
 }
 
 func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
@@ -78,9 +63,7 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 			c.Names = append(c.Names, infra.Key{Kind: keyNamesake, Value: join(owner, m.cluster.Namespace, n)})
 		}
 	}
-	if m.index < 0 {
-		c.Orphan = objs.orphan(m)
-	}
+	c.Orphan = objs.orphan(m)
 	c.Strong, c.Source, c.Conflict, c.Doubted = objs.strong(m)
 	s.secondKeys(&c, m.cluster.Namespace, names)
 	if m.machine != nil {
@@ -95,8 +78,11 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 	return c
 }
 
-// orphan describes a member without Machine.
+// orphan describes a member without Machine; of one that has it, it returns nil.
 func (objs *objects) orphan(m *member) *infra.Orphan {
+	if m.index >= 0 {
+		return nil
+	}
 	o := capi.Orphan(machineKind, &m.machine.Meta, &m.machine.Data.Labels, objs.controlPlanes)
 	o.ProviderID = m.machine.Data.ProviderID
 	return o

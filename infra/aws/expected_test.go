@@ -69,7 +69,7 @@ func TestClustersOfOneName(t *testing.T) {
 	}
 }
 
-// What stands in the cluster's VPC without being a machine of it.
+// What is in the cluster's VPC without being a machine of it.
 func TestNeighbours(t *testing.T) {
 	b := newMade().cluster("ns", "prod", fleetRegion, "vpc-1").set("ns", "prod", "prod-md-bcdfg", 0)
 	two := capaInstance(idOf(4), "vpc-1", "prod", roleNode, "", "prod-md-bcdfg-ccccc")

@@ -30,7 +30,7 @@ type trouble struct {
 	bend bent
 }
 
-// front stands before the lab's EC2, counts the calls, and lets any of them go wrong.
+// front is before the lab's EC2, counts the calls, and lets any of them go wrong.
 type front struct {
 	ec2    http.Handler
 	faulty func(call) *trouble

@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -44,18 +43,10 @@ type listing struct {
 
 // List reads all instances of a region, and what else the backup names there.
 func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
-	l := infra.Listing{
-		IDs: t.IDs, Provider: Name, Endpoint: t.Endpoint, Location: t.Location, Account: t.Account, Clusters: t.Clusters,
-		State: infra.Failed, ListedAt: time.Now().UTC().Round(0),
-	}
 	d, made := t.Detail.(*detail)
-	c, ok := t.Credential.(credential)
-	switch {
-	case t.Refused != nil:
-		l.Fault = t.Refused
-		return l
-	case !made || !ok:
-		l.Fault = &infra.Fault{Reason: "InternalError", Message: "the target was not made by this provider"}
+	c, mine := t.Credential.(credential)
+	l, ok := t.Begin(Name, made && mine)
+	if !ok {
 		return l
 	}
 	a, err := p.login(ctx, d, &c, &l, t.Redaction)
@@ -140,7 +131,7 @@ func (l *listing) unseen(ids []string) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return l.seen[id] })
 }
 
-// lookUp takes each of the instances, or is told that there is none. EC2 names in one
+// lookUp takes each of the instances, or learns that there is none. EC2 names in one
 // error all that it does not find (as its copy moto 5.2.5 does, ec2/exceptions.py), and
 // gives the others only when it is asked for them alone.
 func (l *listing) lookUp(ctx context.Context, ids []string) error {

@@ -12,7 +12,7 @@ import (
 	"drift-detector/internal/lab"
 )
 
-// AWS, or what stands before it, may repeat the keys and the session tokens of a call:
+// AWS, or what is before it, may repeat the keys and the session tokens of a call:
 // as the code of an error, in its text, on a page. None gets into a fault.
 func TestFaultD3AWSThatRepeatsKeys(t *testing.T) {
 	b := one(roleIdentity, "a").keys().identity(roleIdentity, "a", roleSpec(arnA, "", "", ""))

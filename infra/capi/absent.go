@@ -13,7 +13,7 @@ import (
 // (Velero pkg/util/collections/includes_excludes.go v1.18.1).
 const WhyClusterScoped = "Velero leaves cluster-scoped objects out unless --include-cluster-resources=true; "
 
-// WhyHalted is why clusters stand still without the identity that they name.
+// WhyHalted is why clusters are not reconciled without the identity that they name.
 const WhyHalted = WhyClusterScoped + "after a restore its clusters are not reconciled until it is created again"
 
 // Missing gathers the objects that others refer to and that the backup lacks. The zero

@@ -68,6 +68,17 @@ func Orphan(kind string, m *backup.Meta, l *Labels, planes backup.ControlPlanes)
 	return o
 }
 
+// Orphans returns the expected machines that have no Machine, with what of returns for each
+// member of a provider; it is nil for a member that has one.
+func Orphans[T any](members []T, of func(*T) *infra.Orphan) (all []infra.ExpectedMachine) {
+	for i := range members {
+		if o := of(&members[i]); o != nil {
+			all = append(all, infra.ExpectedMachine{Machine: -1, Orphan: o})
+		}
+	}
+	return all
+}
+
 // ControlPlane returns the control plane of a cluster that a label means, see
 // [backup.ControlPlanes.Named], or only the cluster where none is meant.
 func ControlPlane(planes backup.ControlPlanes, id backup.ClusterID, label string) infra.OwnerID {

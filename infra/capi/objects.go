@@ -57,6 +57,15 @@ func Clusters(s *backup.Snapshot) map[backup.ClusterID]*backup.Cluster {
 	return m
 }
 
+// Providers names the provider of each cluster that it has a place for.
+func Providers[T any](places map[backup.ClusterID]T, name string) map[backup.ClusterID]string {
+	ours := make(map[backup.ClusterID]string, len(places))
+	for id := range places {
+		ours[id] = name
+	}
+	return ours
+}
+
 // OwnerOf returns the name of the first owner of a kind.
 func OwnerOf(m *backup.Meta, kind string) (name string, ok bool) {
 	for _, o := range m.Owners {

@@ -26,7 +26,7 @@ func ControllerProblems(c infra.Controller, machines []infra.ExpectedMachine) []
 		return out
 	}
 	problem(c.Makes == "", "it does not say how it makes an instance")
-	problem(!slices.Contains([]infra.IDPlace{infra.IDInSpec, infra.IDInStatus, infra.IDNowhere}, c.ID), "ID is %q: it does not say where the id lies by which it looks", c.ID)
+	problem(!slices.Contains([]infra.IDPlace{infra.IDInSpec, infra.IDInStatus, infra.IDNowhere}, c.ID), "ID is %q: it does not say where the id is by which it looks", c.ID)
 	problem(c.ID != infra.IDInSpec && c.RunningOnly && c.PowersOn, "it looks by name among instances that run, so that it starts none")
 	for o, why := range c.Obstacles {
 		problem(!slices.Contains(obstacles, o), "%q is no Obstacle", o)
@@ -36,7 +36,7 @@ func ControllerProblems(c infra.Controller, machines []infra.ExpectedMachine) []
 	for i := range machines {
 		m := &machines[i]
 		problem(m.ReadsID && m.Reads == "", "machine %d: an id is recorded in no field", i)
-		problem(c.ID != infra.IDInSpec && m.Reads != "", "machine %d: %s is read after a restore, and the id lies in %s", i, m.Reads, c.ID)
+		problem(c.ID != infra.IDInSpec && m.Reads != "", "machine %d: %s is read after a restore, and the id is in %s", i, m.Reads, c.ID)
 		problem(c.ID == infra.IDInSpec && m.Reads == "" && len(m.Searches) > 0, "machine %d: it is looked for by name, and no field is named that holds its id", i)
 	}
 	looked := slices.ContainsFunc(machines, func(m infra.ExpectedMachine) bool { return m.ReadsID || len(m.Searches) > 0 })
@@ -45,7 +45,7 @@ func ControllerProblems(c infra.Controller, machines []infra.ExpectedMachine) []
 	return out
 }
 
-// clause reports whether a text can stand in the middle of a sentence.
+// clause reports whether a text can be in the middle of a sentence.
 func clause(text string) bool {
 	return text != "" && text == strings.TrimSpace(text) && !strings.HasSuffix(text, ".") && !strings.Contains(text, "\n")
 }

@@ -25,7 +25,7 @@ func TestControllerProblems(t *testing.T) {
 		"id in the status":      {with(status, infra.Renamed, "it is in use"), []infra.ExpectedMachine{byName}, ""},
 		"nothing is foretold":   {infra.Controller{}, nil, ""},
 		"no name":               {infra.Controller{ID: infra.IDInSpec}, nil, "without a Name"},
-		"no place of the id":    {infra.Controller{Name: "CAPT", Makes: "makes a VM"}, nil, "where the id lies"},
+		"no place of the id":    {infra.Controller{Name: "CAPT", Makes: "makes a VM"}, nil, "where the id is"},
 		"makes nothing":         {infra.Controller{Name: "CAPT", ID: infra.IDInSpec}, nil, "how it makes"},
 		"unknown obstacle":      {with(status, "Bad", "it is"), nil, "no Obstacle"},
 		"obstacle, no reason":   {with(status, infra.OtherID, ""), nil, "no clause"},

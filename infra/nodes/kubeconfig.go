@@ -111,7 +111,7 @@ func refuse(cluster *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo) error {
 		{user.ClientCertificate != "", "its user names a client-certificate file, and files that a kubeconfig names are never opened"},
 		{user.ClientKey != "", "its user names a client-key file, and files that a kubeconfig names are never opened"},
 		{user.Username != "" || user.Password != "", "its user logs in with a password, which API servers no longer accept"},
-		{impersonates(user), "its user acts as somebody else (act-as)"},
+		{impersonates(user), "its user acts as another user (act-as)"},
 		{len(cluster.CertificateAuthorityData) == 0 && cluster.CertificateAuthority != "", "its certificate-authority is a file, and files that a kubeconfig names are never opened"},
 		{len(cluster.CertificateAuthorityData) == 0, "it has no certificate-authority-data, without which the server cannot be verified"},
 	} {

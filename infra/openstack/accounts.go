@@ -72,7 +72,7 @@ type accounts struct {
 	at map[string]map[string]account // by endpoint and key
 }
 
-// note takes in the account of a credential, and of what may stand in for it.
+// note takes in the account of a credential, and of what may be used instead of it.
 func (a *accounts) note(c *credential) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 // maxClouds bounds a clouds.yaml in a backup.
 const maxClouds = 256 << 10
 
-// cloudEntry is one entry of a clouds.yaml, with what CAPO heeds of one. Numbers become
+// cloudEntry is one entry of a clouds.yaml, with what CAPO reads of one. Numbers become
 // texts as they do in CAPO, which uses the same library (pkg/scope/provider.go v0.14.7).
 type cloudEntry struct {
 	Auth         authEntry `json:"auth"`

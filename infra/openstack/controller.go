@@ -42,7 +42,7 @@ const (
 	errorFails    = "CAPO calls a machine failed for good whose server is in error while the Machine names no Node, as right after a restore"
 	cellDown      = "as long as Nova hides it, for example because its cell is down, CAPO finds none of its name and asks for a new one, which Nova refuses because the port of that name is attached to it"
 	cellBack      = "; restore once it is back, or clear status.instanceState of its OpenStackServer by then"
-	notActive     = "CAPO waits until it is ACTIVE; a resize waits until somebody confirms it (openstack server resize confirm)"
+	notActive     = "CAPO waits until it is ACTIVE; a resize waits until it is confirmed (openstack server resize confirm)"
 	sleeps        = "perhaps ready only after 20 minutes, because a restore takes away the owner of its OpenStackServer: kubectl annotate openstackmachine wakes it at once"
 )
 
@@ -51,7 +51,7 @@ const (
 var remedies = map[string]string{
 	"AmbiguousMatch":     "Several servers may be the machine. First find out which of them its Node runs on: compare the Node's addresses and heartbeat with theirs. That one is left as it is; the owner of another one renames it. Then run detect again. Until then nothing may start, stop or delete any of them: CAPO looks by name, and does nothing for the machine while several have it.",
 	"ConflictingIDs":     "Two objects of the backup record different ids for it, and after the restore CAPO goes by neither: it takes the server that has the machine's name. Look both ids up, and see before its cluster is unpaused that the machine's own server has that name, and no other one.",
-	"IdentityChanged":    "A server with its name is there under another id, which nobody can change. Find out by its Node, its port and its addresses whether somebody made it in the place of the machine's own. As long as it has the name, CAPO takes it for the machine's, and deletes it with the Machine: rename it before its cluster is unpaused if it is to stay, and run detect again.",
+	"IdentityChanged":    "A server with its name is there under another id, which nobody can change. Find out by its Node, its port and its addresses whether it was made in the place of the machine's own. As long as it has the name, CAPO takes it for the machine's, and deletes it with the Machine: rename it before its cluster is unpaused if it is to stay, and run detect again.",
 	"InstanceUnreadable": "A server that may be this machine could not be read: its cell is down, Nova does not know its state, or it is being deleted (openstack server show, task_state). Have that repaired, or wait until it is gone, before the restore, and run detect again: meanwhile CAPO does not find it, or takes over what is about to go.",
 }
 

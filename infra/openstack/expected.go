@@ -11,7 +11,7 @@ import (
 // Expected returns which servers the backup expects, and what ties others to its clusters.
 func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
 	objs := newObjects(s)
-	c := infra.Expected{Providers: objs.providers(), Controllers: objs.controllers()}
+	c := infra.Expected{Providers: capi.Providers(objs.locations, Name), Controllers: objs.controllers()}
 	c.Machines = make([]infra.ExpectedMachine, len(objs.members))
 	for i := range objs.members {
 		c.Machines[i] = objs.expectedMachine(&objs.members[i])
@@ -33,22 +33,7 @@ func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
 // Survey returns what checks need of Expected.
 func (p *provider) Survey(s *backup.Snapshot) infra.Expected {
 	objs := newObjects(s)
-	c := infra.Expected{Providers: objs.providers(), Absent: objs.absent()}
-	for i := range objs.members {
-		if m := &objs.members[i]; m.index < 0 {
-			c.Machines = append(c.Machines, infra.ExpectedMachine{Machine: m.index, Orphan: objs.orphan(m)})
-		}
-	}
-	return c
-}
-
-// providers returns the clusters that are the provider's.
-func (objs *objects) providers() map[backup.ClusterID]string {
-	ours := map[backup.ClusterID]string{}
-	for id := range objs.locations {
-		ours[id] = Name
-	}
-	return ours
+	return infra.Expected{Providers: capi.Providers(objs.locations, Name), Absent: objs.absent(), Machines: capi.Orphans(objs.members, objs.orphan)}
 }
 
 func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
@@ -58,8 +43,8 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 		// The Machine names the OpenStackMachine: the OpenStackServer alone makes none ready.
 		InfraMissing: m.index >= 0 && m.machine == nil,
 		Names:        []infra.Key{{Kind: keyName, Value: name}},
-		// A server never gets another id. One that has the machine's name may stand in for
-		// it as long as CAPO's own port of that name does not show that it does not.
+		// A server never gets another id. One that has the machine's name may be a
+		// replacement for it, unless CAPO's own port of that name shows that it is none.
 		Witness: []infra.Key{{Kind: keyStandIn, Value: name}},
 		// Nova keeps the host name that a server was made with when it is renamed.
 		Hosts:  []infra.Key{{Kind: keyHost, Value: strings.ToLower(name)}},
@@ -69,9 +54,7 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 	if m.index >= 0 && objs.snapshot.Machines[m.index].Name != name {
 		c.Names = append(c.Names, infra.Key{Kind: keyName, Value: objs.snapshot.Machines[m.index].Name})
 	}
-	if m.index < 0 {
-		c.Orphan = objs.orphan(m)
-	}
+	c.Orphan = objs.orphan(m)
 	c.Strong, c.Source, c.Conflict, c.Doubted = objs.strong(m)
 	if c.Strong.IsZero() {
 		// The id of a server in a cell that is down is known, and its name is not.
@@ -92,8 +75,12 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 	return c
 }
 
-// orphan describes what is left of a machine without its Machine.
+// orphan describes what is left of a machine without its Machine; of one that has it, it
+// returns nil.
 func (objs *objects) orphan(m *member) *infra.Orphan {
+	if m.index >= 0 {
+		return nil
+	}
 	if m.machine == nil {
 		o := capi.Orphan(serverKind, &m.server.Meta, &capi.Labels{}, objs.controlPlanes)
 		o.ProviderID = providerIDPrefix + "/" + m.server.Data.InstanceID

@@ -14,7 +14,7 @@ import (
 	"drift-detector/infra/capi"
 )
 
-// byQuery stands before a query that is more than a name.
+// byQuery is before a query that is more than a name.
 const byQuery = "query="
 
 // imagesBlock says that several images are what an object asks for.

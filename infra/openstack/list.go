@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/gophercloud/gophercloud/v2"
 
@@ -55,18 +54,10 @@ type listing struct {
 
 // List reads all servers of a project, its ports, and what else the backup names there.
 func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
-	l := infra.Listing{
-		IDs: t.IDs, Provider: Name, Endpoint: t.Endpoint, Location: t.Location, Account: t.Account, Clusters: t.Clusters,
-		State: infra.Failed, ListedAt: time.Now().UTC().Round(0),
-	}
 	d, made := t.Detail.(*detail)
-	c, ok := t.Credential.(credential)
-	switch {
-	case t.Refused != nil:
-		l.Fault = t.Refused
-		return l
-	case !made || !ok:
-		l.Fault = &infra.Fault{Reason: "InternalError", Message: "the target was not made by this provider"}
+	c, mine := t.Credential.(credential)
+	l, ok := t.Begin(Name, made && mine)
+	if !ok {
 		return l
 	}
 	used := &c

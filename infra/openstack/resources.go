@@ -363,7 +363,7 @@ func paramOf(raw string) param {
 	return p
 }
 
-// byName stands before the name of what is looked up by it.
+// byName is before the name of what is looked up by it.
 const byName = "name="
 
 // key is the probe of what is meant, or zero where it cannot be looked up.

@@ -19,7 +19,6 @@ import (
 )
 
 const (
-	loginGrace  = 400 * time.Millisecond // for a login that is under way when the run is interrupted
 	logoutTime  = 5 * time.Second
 	logoutGrace = 400 * time.Millisecond // of a run that was interrupted: Ctrl-C ends it within a second
 )
@@ -85,7 +84,7 @@ func (p *provider) login(ctx context.Context, v *cloud, c *credential) error {
 	retry.Attempts = min(infra.MaxFailedLogins-failed, retry.Attempts)
 	err = retry.Do(ctx, func() error {
 		turns.own.Failed++ // as long as nobody knows better
-		return lasting(ctx, func(ctx context.Context) error {
+		return infra.FinishLogin(ctx, callTimeout, func(ctx context.Context) error {
 			result := tokens.Create(ctx, v.identity(), &o)
 			if result.Err != nil {
 				return result.Err
@@ -121,25 +120,6 @@ func (v *cloud) identity() *gophercloud.ServiceClient {
 
 // errUnscoped says that a login leads to no project.
 var errUnscoped = errors.New("the login leads to no project, and without one no servers are seen")
-
-// lasting outlives an interrupted context for a moment: a token that was given and that
-// nobody has heard of could not be revoked.
-func lasting(ctx context.Context, f func(context.Context) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
-	defer cancel()
-	stop := context.AfterFunc(ctx, func() {
-		select {
-		case <-time.After(loginGrace):
-			cancel()
-		case <-detached.Done():
-		}
-	})
-	defer stop()
-	return f(detached)
-}
 
 // find makes clients of the services of the catalogue, which is foreign text: a server is
 // contacted only if its host is the identity endpoint's, or the operator allows it by

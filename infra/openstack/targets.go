@@ -109,7 +109,7 @@ func (p *provider) target(objs *objects, h *homeScope, secrets *backup.Secrets, 
 	return t
 }
 
-// secrets are all that a login sends, also that of the credential that may stand in.
+// secrets are all that a login sends, also that of the credential that may be used instead.
 func (c *credential) secrets() []backup.Sensitive {
 	all := []backup.Sensitive{
 		backup.NewSensitive(c.options.Password), backup.NewSensitive(c.options.ApplicationCredentialSecret),

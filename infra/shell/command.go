@@ -150,7 +150,7 @@ func pattern(pieces []any) Command {
 }
 
 // Ask leaves the value of a variable to the operator. What is said of it may be
-// foreign: it stands escaped behind a comment sign.
+// foreign: it is escaped behind a comment sign.
 func Ask(name, what string) Command { return Set(name, "", what) }
 
 // Set is Ask with a value of the program's own, which most operators need not change.

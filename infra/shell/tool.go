@@ -36,7 +36,7 @@ type Tool interface {
 	Stop(Instance) Command
 	Destroy(Instance) Command
 
-	// LeaveBalancer takes a control-plane instance out of what stands before the API
+	// LeaveBalancer takes a control-plane instance out of what is before the API
 	// server. Nobody else does: an instance without a Machine stays where it is.
 	LeaveBalancer(Instance, []LoadBalancer) []Step
 	// Detach saves the disks that are to outlive the instance.
@@ -81,7 +81,7 @@ type Instance struct {
 // Resource is something beside instances that is known to be present: a VPC.
 type Resource struct{ Kind, Name string }
 
-// LoadBalancer is what stands before an API server, as the backup records it.
+// LoadBalancer is what is before an API server, as the backup records it.
 type LoadBalancer struct {
 	Type string // as the provider's controller calls it; empty: its default
 	Name string

@@ -32,7 +32,7 @@ func instead(pattern, by string) bent {
 	return func(whole []byte) []byte { return re.ReplaceAll(whole, []byte(by)) }
 }
 
-// between stands between the program and a vCenter. It bends answers to a method
+// between is between the program and a vCenter. It bends answers to a method
 // from the n-th on, counted from 1.
 type between struct {
 	method string

@@ -22,7 +22,7 @@ type section struct {
 	named []string
 }
 
-// sections are what vCenter is asked for besides VMs and folders. A resource
+// sections are what vCenter is asked for in addition to VMs and folders. A resource
 // pool may be given as the path of its cluster.
 var sections = []section{
 	{keyPool, []string{"ResourcePool", "VirtualApp", "ComputeResource", "ClusterComputeResource"}, []string{"ResourcePool"}},

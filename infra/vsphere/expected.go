@@ -30,13 +30,7 @@ func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
 func (p *provider) Survey(s *backup.Snapshot) infra.Expected {
 	objs := newObjects(s)
 	p.read.Store(objs)
-	c := infra.Expected{Providers: objs.providers(), Absent: objs.absent()}
-	for i := range objs.members {
-		if m := &objs.members[i]; m.index < 0 {
-			c.Machines = append(c.Machines, infra.ExpectedMachine{Machine: m.index, Orphan: objs.orphan(m)})
-		}
-	}
-	return c
+	return infra.Expected{Providers: objs.providers(), Absent: objs.absent(), Machines: capi.Orphans(objs.members, objs.orphan)}
 }
 
 func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
@@ -56,9 +50,7 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 		c.Home.Within, c.Home.Folder = m.at.within(), m.at.Folder
 		c.Expect = append(c.Expect, infra.Expectation{Key: m.at.folderKey(), Warning: "Moved"})
 	}
-	if m.index < 0 {
-		c.Orphan = objs.orphan(m)
-	}
+	c.Orphan = objs.orphan(m)
 	if m.vm != nil {
 		if id := uuidOf(m.vm.UID); id != "" {
 			c.Identity = infra.Key{Kind: keyInstance, Value: id}
@@ -132,8 +124,11 @@ func (objs *objects) identify(m *member) {
 	})
 }
 
-// orphan describes a member without Machine.
+// orphan describes a member without Machine; of one that has it, it returns nil.
 func (objs *objects) orphan(m *member) *infra.Orphan {
+	if m.index >= 0 {
+		return nil
+	}
 	if m.machine != nil {
 		o := capi.Orphan(machineKind, &m.machine.Meta, &m.machine.Data.Labels, objs.controlPlanes)
 		o.ProviderID = m.machine.Data.ProviderID

@@ -125,7 +125,7 @@ func TestGuestinfoOfCandidates(t *testing.T) {
 		t.Errorf("a copy: host %s, keys %v", i.Host, i.Keys)
 	}
 	if i := instance(t, l, "far-away"); !i.Host.IsZero() {
-		t.Errorf("the metadata of a VM that lies nowhere near was read: %s", i.Host)
+		t.Errorf("the metadata of a VM that is nowhere near was read: %s", i.Host)
 	}
 	if i := instance(t, l, "alpha-prod-nnxbq"); !i.Host.IsZero() {
 		t.Errorf("the metadata of a known VM was read: %s", i.Host)

@@ -70,7 +70,7 @@ type homeScope struct {
 	of          map[backup.ClusterID]bool
 	thumbprints []string    // the VSphereClusters' own first
 	folders     []string    // folders, sorted
-	needed      []infra.Key // what machines need besides
+	needed      []infra.Key // what machines need in addition
 	ignored     []string    // settings that are not followed, for the operator
 	unplaced    bool        // machines whose place is not known are looked for here
 }

@@ -40,7 +40,7 @@ func placement[T any](of func(*T) *cloneSpec, at string) []backup.Field[T] {
 	}
 }
 
-// needs is what must exist besides the server for a VM to be cloned, as the
+// needs is what must exist in addition to the server for a VM to be cloned, as the
 // object writes it.
 type needs struct {
 	Pool, Datastore, Template string

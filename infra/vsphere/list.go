@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/vmware/govmomi/view"
 	"github.com/vmware/govmomi/vim25/methods"
@@ -34,17 +33,9 @@ var vmProperties = []string{
 
 // List reads all VMs that the account can see, in all datacenters.
 func (p *provider) List(ctx context.Context, t infra.Target) infra.Listing {
-	l := infra.Listing{
-		IDs: t.IDs, Provider: Name, Endpoint: t.Endpoint, Account: t.Account, Clusters: t.Clusters,
-		State: infra.Failed, ListedAt: time.Now().UTC().Round(0),
-	}
-	d, ok := t.Detail.(*detail)
-	switch {
-	case t.Refused != nil:
-		l.Fault = t.Refused
-		return l
-	case !ok:
-		l.Fault = &infra.Fault{Reason: "InternalError", Message: "the target was not made by this provider"}
+	d, made := t.Detail.(*detail)
+	l, ok := t.Begin(Name, made)
+	if !ok {
 		return l
 	}
 	v, err := p.connect(ctx, t, d)

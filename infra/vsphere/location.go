@@ -17,7 +17,7 @@ type location struct {
 	Root       bool   // Folder is the datacenter's own VM folder
 }
 
-// anyDatacenter stands where the backup names none.
+// anyDatacenter is used where the backup names none.
 const anyDatacenter = "*"
 
 // within is the key of a VM in the place's datacenter, or zero.

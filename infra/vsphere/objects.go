@@ -38,7 +38,7 @@ type clusterServer struct {
 	server  string
 }
 
-// member is one machine that the backup expects: a Machine with what stands
+// member is one machine that the backup expects: a Machine with what is
 // behind it, or a VSphereMachine or VSphereVM without its Machine.
 type member struct {
 	index   int // into Snapshot.Machines, -1 without Machine

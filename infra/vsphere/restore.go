@@ -76,7 +76,7 @@ func (objs *objects) refused(m *member) string {
 	if want.Server == "" {
 		c := objs.vsphereCluster(m.cluster)
 		if c == nil {
-			return "" // the cluster as a whole stands still
+			return "" // the cluster as a whole is not reconciled
 		}
 		want.Server = c.Data.Server
 	}

@@ -29,7 +29,6 @@ const (
 	dialTimeout  = 10 * time.Second
 	firstTimeout = 30 * time.Second // for a server to say what it is
 	callTimeout  = 2 * time.Minute
-	loginGrace   = 400 * time.Millisecond // for a login that is under way when the run is interrupted
 	logoutTime   = 5 * time.Second
 	logoutGrace  = 400 * time.Millisecond // of a run that was interrupted: Ctrl-C ends it within a second
 	maxAnswer    = 64 << 20
@@ -253,26 +252,13 @@ func (p *provider) login(ctx context.Context, c *vim25.Client, t infra.Target, i
 
 func trimEnd(s string) string { return strings.TrimRight(s, " \t\r\n") }
 
-// login outlives an interrupted context for a moment: a session that vCenter
-// has opened and nobody has heard of could not be logged out.
 func (v *vcenter) login(ctx context.Context, user, password string) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	if v.ServiceContent.SessionManager == nil {
 		return errors.New("this is no vCenter: it has no session manager")
 	}
-	detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
-	defer cancel()
-	stop := context.AfterFunc(ctx, func() {
-		select {
-		case <-time.After(loginGrace):
-			cancel()
-		case <-detached.Done():
-		}
+	return infra.FinishLogin(ctx, callTimeout, func(ctx context.Context) error {
+		return v.manager.Login(ctx, url.UserPassword(user, password))
 	})
-	defer stop()
-	return v.manager.Login(detached, url.UserPassword(user, password))
 }
 
 // logout ends the session, also when the run was interrupted; where listings share their

@@ -14,7 +14,7 @@ import (
 type detail struct {
 	server      infra.Endpoint
 	trust       infra.Trust
-	thumbprints []string // to be tried in this order; empty: trust as it stands
+	thumbprints []string // to be tried in this order; empty: trust as it is
 	recorded    *recordedMachines
 }
 

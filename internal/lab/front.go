@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// Front stands before a server: it answers a request itself, or leaves it to next.
+// Front is before a server: it answers a request itself, or leaves it to next.
 type Front func(w http.ResponseWriter, r *http.Request, next http.Handler)
 
 // front is the Front of a server that runs; nil is none.
@@ -13,8 +13,8 @@ type front struct{ current atomic.Pointer[Front] }
 
 func (f *front) before(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if stands := f.current.Load(); stands != nil {
-			(*stands)(w, r, next)
+		if front := f.current.Load(); front != nil {
+			(*front)(w, r, next)
 			return
 		}
 		next.ServeHTTP(w, r)

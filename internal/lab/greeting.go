@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Greeting stands before TLS handshakes of a server: it returns what the server is to
+// Greeting is before TLS handshakes of a server: it returns what the server is to
 // be in this one, which is own or a changed clone of it, or an error, which ends it.
 type Greeting func(hello *tls.ClientHelloInfo, own *tls.Config, sign Signing) (*tls.Config, error)
 
@@ -60,8 +60,8 @@ func (g *greeting) before(own *tls.Config, ca *x509.Certificate, key crypto.Sign
 	}
 	conf := own.Clone()
 	conf.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
-		if stands := g.current.Load(); stands != nil {
-			return (*stands)(hello, own, sign)
+		if greeting := g.current.Load(); greeting != nil {
+			return (*greeting)(hello, own, sign)
 		}
 		return own, nil
 	}

@@ -130,7 +130,7 @@ func (w *workload) serverTLS(until time.Time) (*tls.Config, error) {
 	}
 	pool := x509.NewCertPool()
 	pool.AddCert(w.ca)
-	// The server's clock stands in the client certificate's lifetime, which is
+	// The server's clock is in the client certificate's lifetime, which is
 	// one year from when the lab was made: its age is no matter of the lab.
 	now := w.client.NotBefore.Add(time.Hour)
 	return &tls.Config{

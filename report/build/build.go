@@ -20,7 +20,7 @@ import (
 type Parts struct {
 	Result    detector.Result
 	Snapshot  *backup.Snapshot // for what was read and what it lacks; may be nil
-	Absent    []backup.Absence // what the providers miss besides Snapshot.Absent
+	Absent    []backup.Absence // what the providers miss in addition to Snapshot.Absent
 	Inventory infra.Inventory  // for the names of the scopes that verdicts refer to by target id
 	// LoadBalancers are those of infra.Expected.
 	LoadBalancers map[backup.ClusterID][]infra.LoadBalancer
@@ -229,7 +229,7 @@ func (b *builder) machine(c *detector.Cluster, v *detector.Verdict) report.Machi
 		Namespace: cmp.Or(v.Namespace, c.ID.Namespace), Name: v.Name, UID: v.UID, Role: role(v),
 		Status: report.Status(v.Status), Reason: report.Reason(v.Reason), Message: v.Message,
 		ProviderID: v.ProviderID, Node: v.Node,
-		Evidence: evidence(v.Evidence),
+		Evidence: evidence(v.Evidence), MoreOthers: v.MoreOthers,
 	}
 	if v.Instance != nil {
 		i := instance(v.Instance, b.scope(v.Scope, c.Provider))

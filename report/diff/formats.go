@@ -57,7 +57,7 @@ func Text(w io.Writer, d *Diff, o text.Options) error {
 // in a comment, Jira 32,767 as a rule.
 const longest = 30_000
 
-// Markdown writes the diff for a ticket or a pull request. Foreign text stands in code,
+// Markdown writes the diff for a ticket or a pull request. Foreign text is in code,
 // where nothing reads markup, mentions or links into it. What is cut to keep it short is
 // counted.
 func Markdown(w io.Writer, d *Diff) error {

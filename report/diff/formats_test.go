@@ -269,11 +269,11 @@ func TestMarkdownIsTame(t *testing.T) {
 		rest := withoutCode(t, line)
 		for _, bad := range []string{"script", "onerror", "javascript", "http", "evil", "[", "](", "alert"} {
 			if strings.Contains(rest, bad) {
-				t.Errorf("%q stands outside of code: %s", bad, line)
+				t.Errorf("%q is outside of code: %s", bad, line)
 			}
 		}
 		if strings.Contains(strings.ReplaceAll(rest, "<br>", ""), "<") {
-			t.Errorf("markup stands outside of code: %s", line)
+			t.Errorf("markup is outside of code: %s", line)
 		}
 	}
 }

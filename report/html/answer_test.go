@@ -80,7 +80,7 @@ func TestAnswerSaysWhere(t *testing.T) {
 	}
 }
 
-// Notes stand in lists: each is a sentence, or what its code means.
+// Notes are in lists: each is a sentence, or what its code means.
 func TestNotesAreSentences(t *testing.T) {
 	r := reporttest.Sized(1, 1)
 	r.Summary.Forecast = &report.GeneralForecast{Notes: []report.Note{{Code: "OldManagementCluster", Message: "Make sure that it is gone"}, {Code: "ClusterPaused"}}}

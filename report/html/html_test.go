@@ -119,7 +119,7 @@ func TestEveryCountIsTheReports(t *testing.T) {
 		for _, n := range find(root, func(n *html.Node) bool { return has(n, "data-count") }) {
 			key := attr(n, "data-count")
 			if _, twice := got[key]; twice {
-				t.Errorf("seed %d: %s stands twice", seed, key)
+				t.Errorf("seed %d: %s is there twice", seed, key)
 			}
 			got[key] = value(t, n)
 		}

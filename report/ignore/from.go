@@ -18,7 +18,7 @@ type Which struct {
 
 // FromReport makes one rule for each finding of the report that is not set aside
 // yet and that which fits. A rule names all that tells its finding from others,
-// each value as it stands: a later finding on the same machine, with another
+// each value as it is: a later finding on the same machine, with another
 // status, VM or reason, is not hidden by it. Expires is the last day on which the
 // rules hold, YYYY-MM-DD in UTC, or empty.
 //

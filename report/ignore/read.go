@@ -157,7 +157,7 @@ func either(n, otherwise *yaml.Node) *yaml.Node {
 	return otherwise
 }
 
-// selector reads the conditions of a rule, in the order in which they stand.
+// selector reads the conditions of a rule, in their order.
 func (f file) selector(n *yaml.Node) (Selector, error) {
 	fields, err := f.mapping(n, slices.Sorted(maps.Keys(keys))...)
 	if err != nil {

@@ -27,7 +27,7 @@ import (
 )
 
 // Write writes the report as one XML document, see [document]. Every message
-// stands in the text too, and no two tests are called the same. It returns the
+// is in the text too, and no two tests are called the same. It returns the
 // first error of the writer.
 func Write(w io.Writer, r *report.Report) error {
 	if err := document.Write(w, "drift-detector", suites(r)); err != nil {

@@ -3,7 +3,6 @@ package junit
 import (
 	"bytes"
 	"encoding/xml"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -281,25 +280,7 @@ func TestRich(t *testing.T) {
 	}
 }
 
-func TestASavedReportGivesTheSame(t *testing.T) {
-	for name, r := range all() {
-		if name == "nil" {
-			continue // no report that could be read
-		}
-		var doc bytes.Buffer
-		if err := report.JSON(&doc, r); err != nil {
-			t.Fatal(err)
-		}
-		first := written(t, r)
-		back, err := report.Read(&doc)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if second := written(t, back); !bytes.Equal(first, second) {
-			t.Errorf("%s changes when it is read back", name)
-		}
-	}
-}
+func TestASavedReportGivesTheSame(t *testing.T) { reporttest.Format(Write).ReadsBack(t, all()) }
 
 // What XML cannot hold is shown, not lost.
 func TestForbiddenCharacters(t *testing.T) {
@@ -338,16 +319,4 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-var errBroken = errors.New("no space left")
-
-type brokenWriter struct{}
-
-func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }
-
-func TestTheWritersErrorIsTold(t *testing.T) {
-	for _, r := range []*report.Report{{}, reporttest.Sized(5, 100)} {
-		if err := Write(brokenWriter{}, r); !errors.Is(err, errBroken) || err.Error() == errBroken.Error() {
-			t.Errorf("error %v, want %v with what was being done", err, errBroken)
-		}
-	}
-}
+func TestTheErrorOfTheWriterIsReturned(t *testing.T) { reporttest.Format(Write).NamesError(t) }

@@ -11,7 +11,7 @@ import (
 	"drift-detector/report/terminal"
 )
 
-// Foreign text stands in code, word by word in sentences. Nothing else holds it:
+// Foreign text is in code, word by word in sentences. Nothing else holds it:
 // GitHub looks for mentions, references and links in the finished text, where a
 // backslash before them is gone (github/markup issue 1168, github/cmark-gfm issue
 // 181), but never in code, as does GitLab (gitlab-foss merge request 365).
@@ -81,7 +81,7 @@ func prose(s string) string {
 	return strings.Join(words, " ")
 }
 
-// strong is prose that stands out.
+// strong is prose in bold.
 func strong(s string) string { return "**" + cmp.Or(prose(s), "none") + "**" }
 
 const opening, closing = `("`, `)".,:;?!`

@@ -2,7 +2,6 @@ package markdown
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -172,25 +171,7 @@ func TestSectionsAddUp(t *testing.T) {
 	}
 }
 
-func TestASavedReportGivesTheSame(t *testing.T) {
-	for name, r := range all() {
-		if name == "nil" {
-			continue // no report that could be read
-		}
-		var doc bytes.Buffer
-		if err := report.JSON(&doc, r); err != nil {
-			t.Fatal(err)
-		}
-		first := text(t, r)
-		back, err := report.Read(&doc)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if text(t, back) != first {
-			t.Errorf("%s changes when it is read back", name)
-		}
-	}
-}
+func TestASavedReportGivesTheSame(t *testing.T) { reporttest.Format(Write).ReadsBack(t, all()) }
 
 // outside is a line without its code: what a reader of Markdown acts on.
 func outside(line string) string {
@@ -224,7 +205,7 @@ func closingRun(line string, from, run int) int {
 	return -1
 }
 
-// Foreign text is nothing but code, wherever it stands.
+// Foreign text is nothing but code, wherever it is.
 func TestForeignTextIsNoMarkup(t *testing.T) {
 	act := regexp.MustCompile("[<>\\[\\]@#&_~$\\\\`{}=\x00-\x09\x0b-\x1f]|://|www\\.|\\*\\*\\*|!C|\\d{7}")
 	own := regexp.MustCompile(`^(#{2,3} |  <details><summary>[A-Za-z, ]+</summary>$|  </details>$|\|)`)
@@ -372,17 +353,7 @@ func TestTheManagementClusterItself(t *testing.T) {
 	}
 }
 
-var errBroken = errors.New("no space left")
-
-type brokenWriter struct{}
-
-func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }
-
-func TestTheWritersErrorIsTold(t *testing.T) {
-	if err := Write(brokenWriter{}, reporttest.Random(1)); !errors.Is(err, errBroken) || err.Error() == errBroken.Error() {
-		t.Errorf("error %v, want %v with what was being done", err, errBroken)
-	}
-}
+func TestTheErrorOfTheWriterIsReturned(t *testing.T) { reporttest.Format(Write).NamesError(t) }
 
 // Every note is there, of the whole and of its clusters; one that several
 // clusters have is there once.

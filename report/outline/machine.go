@@ -35,6 +35,9 @@ func machineItem(c *report.Cluster, set string, m *report.Machine) Item {
 		also.Values = showScope(also.Values, m.Instance == nil || v.Scope != m.Instance.Scope)
 		it.Facts = append(it.Facts, also)
 	}
+	if m.MoreOthers > 0 {
+		it.Facts = append(it.Facts, Fact{Label: "Also", Text: english.Count(m.MoreOthers, "more VM")})
+	}
 	it.Facts = append(it.Facts, expectation(m)...)
 	return it
 }

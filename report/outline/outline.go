@@ -17,7 +17,7 @@ import (
 type Section struct {
 	Title string
 	What  string // what its items are, after a number: "3 more notes"
-	Count string // what stands beside the title; empty: the number of findings
+	Count string // what is beside the title; empty: the number of findings
 	Hint  string // where to learn more
 	Items []Item // the most urgent first
 }
@@ -72,7 +72,7 @@ func (i *Item) NamesOnly() bool { return i.names }
 // Fact is one thing that is said about an item.
 type Fact struct {
 	Label  string // "After the restore"; empty: the text speaks for itself
-	Code   string // stands before the text, and alone when the text was said before
+	Code   string // comes before the text, and alone when the text was said before
 	Values []Value
 	Text   string
 	Change bool // Values are what it was and what it is
@@ -86,7 +86,7 @@ type Value struct {
 	Detail      bool // left out where room is short
 }
 
-// Inline is the label as it stands within a sentence.
+// Inline is the label within a sentence.
 func (f *Fact) Inline() string {
 	if strings.HasPrefix(f.Label, "VM") {
 		return f.Label

@@ -110,7 +110,7 @@ func (pl *planner) decide(d *draft, s *set, m *report.Machine, text, why string)
 			look = append(look, p.identityCheck.Then(p.Find(p.Scope, id)))
 		}
 	}
-	d.after(text+" No line does that: "+why+". Decide by hand, when somebody who may see everything there has looked for a VM with the id, for one with the name, and at the Nodes of the cluster; "+pl.onDelete(s.cluster)+".", look...)
+	d.after(text+" No line does that: "+why+". Decide by hand, when an account that may see everything there has shown whether there is a VM with the id or one with the name, and you have looked at the Nodes of the cluster; "+pl.onDelete(s.cluster)+".", look...)
 }
 
 // witnessKey is a set as seen at a scope.

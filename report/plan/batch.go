@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"drift-detector/report"
+	"drift-detector/report/english"
 )
 
 // order is that of findings within a control plane or a group: what is Stale is
@@ -139,6 +140,9 @@ func detail(m *report.Machine) string {
 	if warned(m, report.DuplicateID) {
 		for i := range m.Others {
 			parts = append(parts, "the other VM is "+whereabouts(&m.Others[i]))
+		}
+		if m.MoreOthers > 0 {
+			parts = append(parts, english.Count(m.MoreOthers, "more VM"))
 		}
 	}
 	return strings.Join(parts, "; ")

@@ -296,7 +296,7 @@ func (v *variables) cases(number string) string {
 }
 
 // token is a piece of a command as this program writes them: a word or a part of
-// one, bare or in single quotes, or what stands between words.
+// one, bare or in single quotes, or what is between words.
 type token struct {
 	text string // without quotes
 	raw  string

@@ -90,7 +90,7 @@ func (v *vm) follow(d *draft, steps []shell.Step) {
 	}
 }
 
-// leaveBalancer takes the instance of a control plane out of what stands before the
+// leaveBalancer takes the instance of a control plane out of what is before the
 // API server.
 func (v *vm) leaveBalancer(d *draft, c *report.Cluster) {
 	balancers := make([]shell.LoadBalancer, len(c.APILoadBalancers))

@@ -63,7 +63,7 @@ func paste(t *testing.T, blocks [][]string, behaviour string) []string {
 	return calls
 }
 
-// filled sets the variables that stand at the top of a runbook, and those that
+// filled sets the variables that are at the top of a runbook, and those that
 // another fence of the same item asks for.
 var filled = func() string {
 	text := ""

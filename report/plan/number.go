@@ -133,7 +133,7 @@ func (p *Plan) title() string {
 	return ""
 }
 
-// lead is what stands at the top.
+// lead is what is at the top.
 func (p *Plan) lead() []string {
 	switch {
 	case p.Of.Step != 0:

@@ -81,7 +81,7 @@ func notes(c *report.Cluster) []string {
 	var out []string
 	if c.Forecast == nil {
 		if c.Paused {
-			out = append(out, "Paused in the backup, and so after the restore: nothing happens to it until somebody unpauses it.")
+			out = append(out, "Paused in the backup, and so after the restore: nothing happens to it until it is unpaused.")
 		}
 		return out
 	}

@@ -428,7 +428,7 @@ func TestErrorOfTheWriterIsTold(t *testing.T) {
 	}
 }
 
-// A forge tells @team and links #12 wherever they stand, but not in code.
+// A forge tells @team and links #12 wherever they are, but not in code.
 func TestProseNotifiesNobody(t *testing.T) {
 	if got, want := prose("ask @team, or `me` about #12, GH-1 at https://a.example"), "ask `@team,` or \\`me\\` about `#12,` `GH-1` at `https://a.example`"; got != want {
 		t.Errorf("%s, want %s", got, want)

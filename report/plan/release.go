@@ -78,7 +78,7 @@ func (pl *planner) identities(d *draft, c *report.Cluster) {
 	}
 }
 
-// waits reports whether a cluster stands still until an identity exists.
+// waits reports whether a cluster is not reconciled until an identity exists.
 func (pl *planner) waits(c *report.Cluster, m *report.Missing) bool {
 	return pl.identityKinds[m.Kind] != "" && needs(c, m)
 }

@@ -27,7 +27,7 @@ func (s *set) scale(from, to int64) (look []shell.Command, scale shell.Command) 
 }
 
 // topologyPatch is a JSON patch of the MachineDeployment at ${INDEX}: it fails
-// when another one stands there, or another number. A merge patch would replace
+// when another one is there, or another number. A merge patch would replace
 // the whole list.
 func topologyPatch(name string, from, to int64) any {
 	quoted, _ := json.Marshal(name) // a string always can

@@ -13,7 +13,7 @@ import (
 )
 
 // Shell writes the plan as a script for a POSIX shell that does nothing as it
-// is: prose stands behind "##", every command behind "# ". Only the variables,
+// is: prose is behind "##", every command behind "# ". Only the variables,
 // which are empty, are set. It returns the first error of the writer.
 func Shell(w io.Writer, p Plan) error {
 	s := &script{bufio.NewWriter(w)}

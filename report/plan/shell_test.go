@@ -184,7 +184,7 @@ func TestEnactedScriptHandsHostileNamesOverWhole(t *testing.T) {
 		}
 		for _, call := range calls {
 			if strings.HasPrefix(name, "-") && slices.Contains(call, name) {
-				t.Errorf("%q stands alone in %q", name, call)
+				t.Errorf("%q is alone in %q", name, call)
 			}
 		}
 	}

@@ -539,7 +539,7 @@ func TestPoweredOffIsStarted(t *testing.T) {
 	}{
 		"by CAPV":         {func(*report.Report, *report.Machine) {}, ""},
 		"of a paused one": {func(r *report.Report, _ *report.Machine) { r.Clusters[0].Paused = true }, report.AfterRestore},
-		"two bear its id": {func(r *report.Report, m *report.Machine) {
+		"two have its id": {func(r *report.Report, m *report.Machine) {
 			r.Clusters[0].Paused = true
 			r.InfraMachines[0].Instance.ID = m.Instance.ID
 		}, ""},

@@ -2,10 +2,12 @@ package plan
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 
 	"drift-detector/infra/shell"
 	"drift-detector/report"
+	"drift-detector/report/english"
 )
 
 // unknowns is what to do about what could not be decided, by reason. Nobody acts
@@ -35,6 +37,9 @@ func (pl *planner) unknown(d *draft, s *set, m *report.Machine) {
 		look = append(look, pl.workload(s.cluster, "get", node+m.Node, "--output=wide"))
 	}
 	look = append(look, pl.look(m)...)
+	if m.MoreOthers > 0 {
+		text += fmt.Sprintf(" These are the first of %s.", english.Count(len(m.Others)+m.MoreOthers, "VM"))
+	}
 	d.before(text, look...)
 	if m.Reason == report.IdentityChanged {
 		pl.oldID(d, s.cluster, m)

@@ -2,7 +2,6 @@ package prometheus
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -128,25 +127,7 @@ func TestEveryCountIsTheReports(t *testing.T) {
 	}
 }
 
-func TestASavedReportHasTheSameMetrics(t *testing.T) {
-	for name, r := range all() {
-		if name == "nil" {
-			continue // no report that could be read
-		}
-		var doc bytes.Buffer
-		if err := report.JSON(&doc, r); err != nil {
-			t.Fatal(err)
-		}
-		first := text(t, r)
-		back, err := report.Read(&doc)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if second := text(t, back); first != second {
-			t.Errorf("%s: the metrics change when the report is read back:\n%s\n%s", name, first, second)
-		}
-	}
-}
+func TestASavedReportHasTheSameMetrics(t *testing.T) { reporttest.Format(Write).ReadsBack(t, all()) }
 
 // One cluster of the name in each of two backups are two series, and two scopes
 // that nothing tells apart are one, which is complete only when both are.
@@ -219,17 +200,7 @@ func TestSeriesArePerCluster(t *testing.T) {
 	}
 }
 
-var errBroken = errors.New("no space left")
-
-type brokenWriter struct{}
-
-func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }
-
-func TestTheWritersErrorIsTold(t *testing.T) {
-	if err := Write(brokenWriter{}, reporttest.Random(1)); !errors.Is(err, errBroken) || err.Error() == errBroken.Error() {
-		t.Errorf("error %v, want %v with what was being done", err, errBroken)
-	}
-}
+func TestTheErrorOfTheWriterIsReturned(t *testing.T) { reporttest.Format(Write).NamesError(t) }
 
 // Whether it is safe is one series per answer, of which one is 1; of a report without an
 // answer it is unknown.

@@ -126,7 +126,7 @@ func NewPrinter(w io.Writer, width int, color bool) *Printer {
 
 // Print lays a line out: the first row after indent spaces, the next ones after
 // hang spaces. A part that does not fit in what is left of a row begins the next
-// one; a word that does not fit in any row stands alone.
+// one; a word that does not fit in any row is alone.
 func (p *Printer) Print(indent, hang int, l Line) {
 	p.Branch(strings.Repeat(" ", indent), strings.Repeat(" ", hang), l)
 }

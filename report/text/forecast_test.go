@@ -22,7 +22,7 @@ func words(t *testing.T, r *report.Report, o Options) string {
 }
 
 // What is to be known before the restore is said once, with the clusters that it
-// concerns, and not what stands elsewhere in the text.
+// concerns, and not what is elsewhere in the text.
 func TestTextTellsTheNotes(t *testing.T) {
 	r := build.New(buildtest.Foretold())
 	paused := report.Note{Code: "ClusterPaused", Message: "Paused in the backup"}

@@ -10,7 +10,7 @@ import (
 )
 
 // Readiness writes the document for a person, the answer first, then the
-// findings by severity and code; why and what to do stand once for each code.
+// findings by severity and code; why and what to do are there once for each code.
 // All that comes from outside is escaped.
 func Readiness(w io.Writer, r *report.Readiness, o Options) error {
 	p := newPrinter(w, o)

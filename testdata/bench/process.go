@@ -16,7 +16,7 @@ type contestant struct {
 	name string
 	args []string
 	env  []string
-	good []int // exit statuses besides 0
+	good []int // exit statuses other than 0
 	runs []cost
 }
 
@@ -58,7 +58,7 @@ func (c *contestant) run() error {
 	return nil
 }
 
-// folder stands in arguments for the folder of a run.
+// folder in an argument means the folder of the run.
 const folder = "{folder}"
 
 func expand(arg, dir string) string {

@@ -31,7 +31,7 @@ func klauspost(data []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// class is the kind of an error, which decides what a person is told.
+// class is the kind of an error, which decides what the message says.
 func class(err error) string {
 	var corrupt flate.CorruptInputError
 	switch {

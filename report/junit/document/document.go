@@ -28,7 +28,7 @@ type Suite struct {
 	Cases      []Case      `xml:"testcase"`
 }
 
-// Properties are what is known of a suite besides its tests.
+// Properties are what is known of a suite in addition to its tests.
 type Properties struct {
 	All []Property `xml:"property"`
 }
@@ -103,7 +103,7 @@ func (n Names) Unique(class, name string) string {
 	return try
 }
 
-// Write writes a document. It goes through the suites twice, for their sums stand
+// Write writes a document. It goes through the suites twice, for their sums come
 // before them and all of them at once are too much for a large fleet. It returns
 // the first error of the writer.
 func Write(w io.Writer, name string, suites iter.Seq[*Suite]) error {

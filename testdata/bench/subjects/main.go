@@ -1,4 +1,4 @@
-// Command subjects is what the command bench measures and needs besides drift-detector
+// Command subjects is what the command bench measures and needs in addition to drift-detector
 // itself, one at a time: Velero's reader, govc, a vCenter, a generator of fleets. It is
 // large, and a process counts the memory of the one that started it.
 package main

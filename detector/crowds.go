@@ -1,0 +1,166 @@
+package detector
+
+import (
+	"slices"
+	"strconv"
+
+	"drift-detector/infra"
+)
+
+// This file is for machines and instances of one name, by the thousand. What all of those
+// machines find is looked up once, and a verdict names the first few.
+
+// shownMost is how many instances, and how many pieces of evidence, a verdict names.
+const shownMost = 16
+
+// crowds are lists of many instances that machines share.
+type crowds struct {
+	found  map[crowd][]*vm
+	first  map[**vm]bool // the first place of each list in found
+	unions map[union][]*vm
+	joined uint32 // how often lists were joined
+}
+
+func newCrowds() crowds {
+	return crowds{found: map[crowd][]*vm{}, first: map[**vm]bool{}, unions: map[union][]*vm{}}
+}
+
+// union is several such lists, each by its first place.
+type union [4]**vm
+
+// crowd is the question to which machines get one answer: the instances, many, that have
+// any of the keys, seen in any of the listings and within.
+type crowd struct {
+	what, keys, listings string
+	within               infra.Key
+}
+
+// find returns the instances of p that have any of the keys and pass the test, in order.
+// Where many have them, all machines whose keys and whose home are the same get the same
+// list, so that the test must ask for nothing else of a machine; what names it. A nil home
+// is for a test that does not ask for the home. The list must not be changed.
+func (ix *index) find(p *postings, what string, home *infra.HomeScope, keys []infra.Key, test func(*vm) bool) []*vm {
+	if p.count(keys) <= many {
+		return keep(ix.inOrder(p.with(keys)), test)
+	}
+	q := crowd{what: what}
+	var text []byte
+	for _, k := range keys {
+		text = strconv.AppendQuote(strconv.AppendQuote(text, k.Kind), k.Value)
+	}
+	q.keys, text = string(text), text[:0]
+	if home != nil {
+		for _, i := range ix.scopes.byTarget[home.Target] {
+			text = append(strconv.AppendInt(text, int64(i), 10), ' ')
+		}
+		q.listings, q.within = string(text), home.Within
+	}
+	found, ok := ix.crowds.found[q]
+	if !ok {
+		found = keep(ix.inOrder(p.with(keys)), test)
+		ix.crowds.found[q] = found
+		if len(found) > many {
+			ix.crowds.first[&found[0]] = true
+		}
+	}
+	return found
+}
+
+// without joins lists of instances, each instance once and one left out. The result must
+// not be changed.
+func (f *machineFacts) without(one *vm, lists ...[]*vm) []*vm {
+	lists = slices.DeleteFunc(slices.Clone(lists), func(list []*vm) bool { return len(list) == 0 })
+	if one == nil && len(lists) == 1 {
+		return lists[0]
+	}
+	var join union
+	shared := one == nil && len(lists) <= len(join)
+	for i := 0; shared && i < len(lists); i++ {
+		join[i] = &lists[i][0]
+		shared = f.crowds.first[join[i]]
+	}
+	if have := f.crowds.unions[join]; shared && have != nil {
+		return have
+	}
+	f.crowds.joined++
+	mark := f.crowds.joined
+	if one != nil {
+		one.mark = mark
+	}
+	var out []*vm
+	for _, list := range lists {
+		for _, v := range list {
+			if v.mark != mark {
+				v.mark = mark
+				out = append(out, v)
+			}
+		}
+	}
+	if shared {
+		f.crowds.unions[join] = out
+	}
+	return out
+}
+
+// count is how often the instances have any of the keys.
+func (p *postings) count(keys []infra.Key) int {
+	total := 0
+	for _, k := range keys {
+		n, counted := p.counts[k]
+		if !counted {
+			p.has(func(*vm) bool { n++; return false }, k)
+		}
+		if n > many {
+			p.counts[k] = n
+		}
+		total += n
+	}
+	return total
+}
+
+// has reports whether any instance with any of the keys passes the test.
+func (p *postings) has(test func(*vm) bool, keys ...infra.Key) bool {
+	return slices.ContainsFunc(keys, func(k infra.Key) bool {
+		return !k.IsZero() && len(p.of) > 0 && slices.ContainsFunc(p.at(k), func(at keyAt) bool {
+			v := &p.vms[at.vm]
+			return v.Keys[at.key] == k && test(v)
+		})
+	})
+}
+
+// named returns the living instances with any of the keys that are nobody else's, those of
+// which only the machine's own Node or second id shows that first. The keys of its Nodes
+// are in own where an instance is a namesake by such a key alone.
+func (ix *index) named(c *expectedMachine, f *machineFacts, home *infra.HomeScope, keys, own []infra.Key) []*vm {
+	here := func(v *vm) bool { return alive(v) && (home == nil || ix.atHome(c, v)) }
+	ours := func(v *vm) bool {
+		return here(v) && !slices.Contains(f.home, v) && !slices.Contains(f.copies, v) && ix.hasNoOtherOwner(c, v)
+	}
+	if ix.unclaimed.count(keys) <= many {
+		return keep(ix.notOfOthers(c, slices.Concat(keys, own)...), ours)
+	}
+	hers := append(ix.nodeKeys(c), c.Identity)
+	special := keep(ix.inOrder(ix.unclaimed.with(hers)), func(v *vm) bool {
+		return !ix.isFree(v) && ours(v) && (slices.ContainsFunc(keys, v.HasKey) || slices.ContainsFunc(own, v.HasKey))
+	})
+	free := ix.find(&ix.unclaimed, "free", home, keys, func(v *vm) bool { return here(v) && ix.isFree(v) })
+	if len(special) == 0 {
+		return free
+	}
+	return slices.Concat(special, free)
+}
+
+// isFree reports whether nothing shows that an instance is that of any machine.
+func (ix *index) isFree(v *vm) bool {
+	return v.byStrong.first == nil && v.byIdentity.first == nil && (v.Exclude == "" || mayBeOurs(v)) && !slices.ContainsFunc(ix.nodes.on(v), (*node).agrees)
+}
+
+// nodeKeys are the keys of the Nodes that say they are the machine.
+func (ix *index) nodeKeys(c *expectedMachine) (keys []infra.Key) {
+	for _, n := range ix.nodes.byMachine[machineName{c.cluster, c.namespace, c.name}] {
+		if n.agrees() {
+			keys = append(keys, n.Keys...)
+		}
+	}
+	return keys
+}
