@@ -13,6 +13,7 @@ import (
 const (
 	freeGarbage = 48 << 20 // bytes
 	mostGarbage = 33       // percent of what is held, where that is more
+	growing     = 200      // percent, at most: while little is held, it grows, and little of it is garbage
 	listing     = 50       // percent, at most, once servers are listed
 )
 
@@ -33,7 +34,7 @@ func collectSooner() {
 	var adjust func(*cycle)
 	adjust = func(c *cycle) {
 		metrics.Read(held)
-		next := int(min(100, max(mostGarbage, freeGarbage*100/max(held[0].Value.Uint64(), 1))))
+		next := int(min(growing, max(mostGarbage, freeGarbage*100/max(held[0].Value.Uint64(), 1))))
 		if sparing.Load() {
 			next = min(next, listing)
 		}
