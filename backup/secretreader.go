@@ -125,12 +125,12 @@ func (r *secretReader) read(e *entry, s *scanner) error {
 			continue
 		}
 		before := len(r.values)
-		if err := r.decode(r.keys[i]); err == nil {
+		if key, err := r.decode(r.keys[i]); err == nil {
 			fits = true
 		} else if errors.Is(err, errTooLarge) {
-			return err
+			return keyError{key, err}
 		} else if r.values = r.values[:before]; rule.Name != "" {
-			named = err
+			named = keyError{key, err}
 		}
 	}
 	if !fits {
@@ -152,8 +152,9 @@ func (r *secretReader) read(e *entry, s *scanner) error {
 }
 
 // decode decodes the keys of a rule into values, behind those of other rules. A bad optional
-// key counts as absent, unless it is too large to look at.
-func (r *secretReader) decode(keys []secretKey) error {
+// key counts as absent, unless it is too large to look at. It returns the first key that
+// does not.
+func (r *secretReader) decode(keys []secretKey) (bad string, err error) {
 	for _, key := range keys {
 		if slices.ContainsFunc(r.values, func(v SecretValue) bool { return v.Key == key.name }) {
 			continue
@@ -163,10 +164,10 @@ func (r *secretReader) decode(keys []secretKey) error {
 		case err == nil:
 			r.values = append(r.values, SecretValue{key.name, v})
 		case !key.optional || errors.Is(err, errTooLarge):
-			return keyError{key.name, err}
+			return key.name, err
 		}
 	}
-	return nil
+	return "", nil
 }
 
 func (r *secretReader) value(slot int) (Sensitive, error) {
