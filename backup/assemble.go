@@ -18,7 +18,6 @@ type assembly struct {
 	snapshot *Snapshot
 	infra    []infraCluster
 	clusters map[ClusterID]int // index into snapshot.Clusters
-	planes   map[objectKey]int // index into snapshot.ControlPlanes
 	groups   map[objectKey]int // index into snapshot.Groups
 	ownedBy  map[objectKey]ClusterID
 	// resources of the kinds that are referred to
@@ -42,7 +41,7 @@ func (l *loading) assemble() *Snapshot {
 	s := &Snapshot{Backups: l.infos, tables: l.tables}
 	a := &assembly{
 		load: l, snapshot: s,
-		clusters: map[ClusterID]int{}, planes: map[objectKey]int{}, groups: map[objectKey]int{},
+		clusters: map[ClusterID]int{}, groups: map[objectKey]int{},
 		ownedBy: map[objectKey]ClusterID{}, resources: map[Ref]string{},
 	}
 	a.readClusters()
@@ -71,7 +70,9 @@ func (e *endpointFields) hostPort() string {
 }
 
 func (a *assembly) readClusters() {
-	for r := range clusterKind.In(a.snapshot).All() {
+	t := clusterKind.In(a.snapshot)
+	a.snapshot.Clusters = make([]Cluster, 0, t.Len())
+	for r := range t.All() {
 		c := Cluster{
 			Meta: r.Meta, Paused: r.Data.Paused,
 			Endpoint:       r.Data.Endpoint.hostPort(),
@@ -134,7 +135,9 @@ func (a *assembly) withoutCluster(resource string, m *Meta) { a.lacks("spec.clus
 func (a *assembly) readControlPlanes() {
 	s := a.snapshot
 	for _, k := range a.load.controlPlanes {
-		for r := range k.In(s).All() {
+		t := k.In(s)
+		s.ControlPlanes = slices.Grow(s.ControlPlanes, t.Len())
+		for r := range t.All() {
 			id, ok := a.ownedBy[key(&r.Meta, r.Data.Kind, r.Name)]
 			if !ok {
 				id = namesakeOf(&r.Meta)
@@ -152,47 +155,45 @@ func (a *assembly) readControlPlanes() {
 	slices.SortFunc(s.ControlPlanes, func(x, y ControlPlane) int {
 		return cmp.Or(compareNames(&x.Meta, &y.Meta), strings.Compare(x.Kind, y.Kind))
 	})
-	for i := range s.ControlPlanes {
-		c := &s.ControlPlanes[i]
-		a.planes[key(&c.Meta, c.Kind, c.Name)] = i
-	}
+}
+
+// groupRecord is a record that a Group is made of.
+type groupRecord struct {
+	*Record[groupFields]
+	kind, cluster string
 }
 
 func (a *assembly) readGroups() {
-	s, n := a.snapshot, 0
+	var all []groupRecord
 	for _, g := range groupKinds {
-		n += g.kind.In(s).Len()
-	}
-	s.Groups = make([]Group, 0, n)
-	for _, g := range groupKinds {
-		for r := range g.kind.In(s).All() {
-			name := clusterName(&r.Meta, r.Data.Cluster)
-			if name == "" {
+		for r := range g.kind.In(a.snapshot).All() {
+			if name := clusterName(&r.Meta, r.Data.Cluster); name != "" {
+				all = append(all, groupRecord{r, g.name, name})
+			} else {
 				a.withoutCluster(g.kind.resource, &r.Meta)
-				continue
 			}
-			group := Group{
-				Meta: r.Meta, Kind: g.name, Cluster: ClusterID{r.Backup, r.Namespace, name},
-				Desired: r.Data.Desired, Replicas: r.Data.Replicas, NamingTemplate: r.Data.NamingTemplate,
-				Infrastructure: r.Data.Infrastructure.ref(r.Namespace),
-				Labels:         r.Data.Labels, TemplateLabels: r.Data.TemplateLabels, Selector: r.Data.Selector,
-				ReplicasManagedBy: r.Data.managedBy(), Autoscaled: r.Data.Autoscaled,
-				Version: r.Data.Version, FailureDomain: r.Data.FailureDomain,
-				Bootstrap: r.Data.Bootstrap.ref(r.Namespace), BootstrapSecret: r.Data.BootstrapSecret,
-				Halted: r.Data.Halted, OnDelete: r.Data.Strategy == onDelete, RolloutAfter: moment(r.Data.RolloutAfter),
-				NoCreate: r.Data.NoCreate == "true",
-			}
-			if g.name == "MachineSet" {
-				group.Deployment = ownerNamed(&r.Meta, "MachineDeployment", r.Data.Deployment)
-			}
-			s.Groups = append(s.Groups, group)
 		}
 	}
-	slices.SortFunc(s.Groups, func(x, y Group) int {
-		return cmp.Or(compareNames(&x.Meta, &y.Meta), strings.Compare(x.Kind, y.Kind), strings.Compare(x.UID, y.UID))
+	slices.SortFunc(all, func(x, y groupRecord) int {
+		return cmp.Or(compareNames(&x.Meta, &y.Meta), strings.Compare(x.kind, y.kind), strings.Compare(x.UID, y.UID))
 	})
-	for i := range s.Groups {
-		g := &s.Groups[i]
+	a.snapshot.Groups = make([]Group, len(all))
+	for i, r := range all {
+		g := &a.snapshot.Groups[i]
+		*g = Group{
+			Meta: r.Meta, Kind: r.kind, Cluster: ClusterID{r.Backup, r.Namespace, r.cluster},
+			Desired: r.Data.Desired, Replicas: r.Data.Replicas, NamingTemplate: r.Data.NamingTemplate,
+			Infrastructure: r.Data.Infrastructure.ref(r.Namespace),
+			Labels:         r.Data.Labels, TemplateLabels: r.Data.TemplateLabels, Selector: r.Data.Selector,
+			ReplicasManagedBy: r.Data.managedBy(), Autoscaled: r.Data.Autoscaled,
+			Version: r.Data.Version, FailureDomain: r.Data.FailureDomain,
+			Bootstrap: r.Data.Bootstrap.ref(r.Namespace), BootstrapSecret: r.Data.BootstrapSecret,
+			Halted: r.Data.Halted, OnDelete: r.Data.Strategy == onDelete, RolloutAfter: moment(r.Data.RolloutAfter),
+			NoCreate: r.Data.NoCreate == "true",
+		}
+		if r.kind == "MachineSet" {
+			g.Deployment = ownerNamed(&r.Meta, "MachineDeployment", r.Data.Deployment)
+		}
 		a.groups[key(&g.Meta, g.Kind, g.Name)] = i
 	}
 }
@@ -242,8 +243,10 @@ func (a *assembly) readMachines() {
 		if !m.ControlPlane {
 			m.ControlPlane = strings.HasSuffix(m.Owner.Kind, "ControlPlane")
 		}
-		if i, ok := a.groups[key(&m.Meta, "MachineSet", m.Set)]; ok && m.Deployment == "" {
-			m.Deployment = s.Groups[i].Deployment
+		if m.Deployment == "" {
+			if i, ok := a.groups[key(&m.Meta, "MachineSet", m.Set)]; ok {
+				m.Deployment = s.Groups[i].Deployment
+			}
 		}
 		s.Machines = append(s.Machines, m)
 	}

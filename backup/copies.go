@@ -117,15 +117,22 @@ func (b *builder[T]) mergeBackups(l *loading) {
 	}
 }
 
-// has reports whether the settled table holds an object.
+// has reports whether the settled table holds an object. Those that refer to objects come in
+// the same order more often than not, so that the next one is looked at first.
 func (b *builder[T]) has(m *Meta) bool {
 	t := &b.table
-	_, found := sort.Find(t.count, func(i int) int {
+	compare := func(i int) int {
 		at := uint32(i)
 		if t.order != nil {
 			at = t.order[i]
 		}
 		return compareNames(m, &t.at(at).Meta)
-	})
+	}
+	if b.next < t.count && compare(b.next) == 0 {
+		b.next++
+		return true
+	}
+	i, found := sort.Find(t.count, compare)
+	b.next = i + 1
 	return found
 }

@@ -51,10 +51,10 @@ func newMemory() *memory {
 	return &memory{arena: new(strings.Builder), interned: map[string]string{}}
 }
 
-// usage is how well the values of one column repeat.
+// usage is how well the values of one column repeat, beyond the value that was met last.
 type usage struct {
 	hits, misses int
-	last         string // value that was met last: objects come by namespace
+	last         string // objects come by namespace
 }
 
 // unique reports whether a column seldom repeats itself, so that remembering its
@@ -95,11 +95,11 @@ func (m *memory) keep(raw []byte, use *usage) string {
 		return m.object
 	}
 	if string(raw) == use.last {
-		use.hits++
 		return use.last
 	}
 	if use.unique() {
-		return m.store(raw)
+		use.last = m.store(raw)
+		return use.last
 	}
 	s, ok := m.interned[string(raw)]
 	if ok {

@@ -31,6 +31,10 @@ var (
 // readMeta fills the metadata of a record and checks that the object is the one
 // that its path promises.
 func readMeta(to *Meta, e *entry, p *plan, c *capture, m *memory, use *metaUsage) error {
+	if e.meta != nil {
+		*to = *e.meta
+		return nil
+	}
 	text := func(slot int, use *usage) (string, error) {
 		f, ok := c.at(p, slot)
 		if !ok {
@@ -68,7 +72,11 @@ func readMeta(to *Meta, e *entry, p *plan, c *capture, m *memory, use *metaUsage
 		e.created = to.Created
 	}
 	_, to.Paused = c.at(p, slotPaused)
-	return readOwners(to, p, c, m, use)
+	if err := readOwners(to, p, c, m, use); err != nil {
+		return err
+	}
+	e.meta = to
+	return nil
 }
 
 // checkIdentity compares group, namespace and name with the path.

@@ -20,7 +20,24 @@ type SecretRule struct {
 // Secret is one Secret of the backup, cut down to the keys that a SecretRule names.
 type Secret struct {
 	Meta
-	Data map[string]Sensitive
+	Values []SecretValue // a key once
+}
+
+// SecretValue is what one data key holds.
+type SecretValue struct {
+	Key string
+	Sensitive
+}
+
+// Value returns what a data key holds. It is zero where the Secret has no such key, and
+// where no rule names it.
+func (s *Secret) Value(key string) Sensitive {
+	for _, v := range s.Values {
+		if v.Key == key {
+			return v.Sensitive
+		}
+	}
+	return Sensitive{}
 }
 
 // Sensitive is a value that must not be shown: it prints as [redacted] under

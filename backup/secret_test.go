@@ -32,13 +32,13 @@ func TestLabSecrets(t *testing.T) {
 		t.Fatalf("secrets %q", names)
 	}
 	shared := secrets.Named(0, "capv-system", "vcenter-shared-creds")
-	if shared == nil || len(shared.Data) != 2 || shared.Data["username"].Reveal() != "user" || shared.Data["password"].IsZero() {
+	if shared == nil || len(shared.Values) != 2 || shared.Value("username").Reveal() != "user" || shared.Value("password").IsZero() {
 		t.Errorf("shared credentials %+v", shared)
 	}
 	if len(shared.Owners) != 1 || shared.Owners[0].Kind != "VSphereClusterIdentity" {
 		t.Errorf("owners of the shared credentials %+v", shared.Owners)
 	}
-	if v := secrets.Named(0, "tenant-beta", "beta-prod-kubeconfig").Data["value"].Reveal(); !strings.Contains(v, "https://127.0.0.1:20002") {
+	if v := secrets.Named(0, "tenant-beta", "beta-prod-kubeconfig").Value("value").Reveal(); !strings.Contains(v, "https://127.0.0.1:20002") {
 		t.Error("the kubeconfig was not decoded")
 	}
 	if secrets.Named(1, "tenant-beta", "beta-prod-kubeconfig") != nil || secrets.Named(0, "tenant-beta", "none") != nil {
@@ -92,8 +92,8 @@ func TestSecretRules(t *testing.T) {
 	got := map[string]string{}
 	for s := range secrets.All() {
 		var keys []string
-		for k, v := range s.Data {
-			keys = append(keys, k+"="+v.Reveal())
+		for _, v := range s.Values {
+			keys = append(keys, v.Key+"="+v.Reveal())
 		}
 		slices.Sort(keys)
 		got[s.Name] = strings.Join(keys, " ")
@@ -169,8 +169,9 @@ func withoutDuplicates(list []string) []string {
 
 func TestSensitivePrintsNothing(t *testing.T) {
 	v := struct{ S backup.Sensitive }{backup.NewSensitive("hunter2")}
-	text := fmt.Sprintf("%v %+v %#v %s %q %x %d", v, v, v, v.S, v.S, v.S, v.S)
-	out, err := json.Marshal(v)
+	secret := backup.Secret{Values: []backup.SecretValue{{Key: "password", Sensitive: v.S}}}
+	text := fmt.Sprintf("%v %+v %#v %s %q %x %d %v %+v %#v", v, v, v, v.S, v.S, v.S, v.S, secret, secret, secret)
+	out, err := json.Marshal([]any{v, secret})
 	if err != nil {
 		t.Fatal(err)
 	}

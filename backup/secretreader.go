@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -19,17 +18,23 @@ const secretResource = "secrets"
 type secretReader struct {
 	rules   []SecretRule
 	plan    *plan
-	typ     int            // slot of the type
-	keys    map[string]int // slot of each data key that a rule names
+	typ     int           // slot of the type
+	keys    [][]secretKey // by rule
 	capture *capture
 	memory  *memory
 	use     usage
 	meta    metaUsage
 	list    []*keptSecret
-	// Used again for each Secret: what is kept of it, what one rule wants, and what a
-	// value was decoded into.
-	data, ofRule map[string]Sensitive
-	decoded      []byte
+	// Used again for each Secret: what is kept of it, and what a value was decoded into.
+	values  []SecretValue
+	decoded []byte
+}
+
+// secretKey is a data key that a rule names.
+type secretKey struct {
+	name     string
+	slot     int
+	optional bool
 }
 
 // keptSecret is a Secret with the path form that it was read from.
@@ -39,7 +44,7 @@ type keptSecret struct {
 }
 
 func newSecretReader(rules []SecretRule, m *memory) *secretReader {
-	r := &secretReader{rules: rules, plan: newPlan(), keys: map[string]int{}, memory: m, data: map[string]Sensitive{}, ofRule: map[string]Sensitive{}}
+	r := &secretReader{rules: rules, plan: newPlan(), memory: m}
 	add := func(members ...string) int {
 		slot, err := r.plan.add(members)
 		if err != nil {
@@ -49,9 +54,11 @@ func newSecretReader(rules []SecretRule, m *memory) *secretReader {
 	}
 	r.typ = add("type")
 	for _, rule := range rules {
-		for _, key := range slices.Concat(rule.Keys, rule.Optional) {
-			r.keys[key] = add("data", key)
+		var keys []secretKey
+		for i, name := range slices.Concat(rule.Keys, rule.Optional) {
+			keys = append(keys, secretKey{name, add("data", name), i >= len(rule.Keys)})
 		}
+		r.keys = append(r.keys, keys)
 	}
 	r.capture = m.capture(r.plan)
 	return r
@@ -111,68 +118,60 @@ func (r *secretReader) read(e *entry, s *scanner) error {
 	}
 	var fits bool
 	var named error
-	clear(r.data)
+	r.values = r.values[:0]
 	for i := range r.rules {
 		rule := &r.rules[i]
 		if !rule.fitsName(e.Name) || rule.Type != "" && rule.Type != typ {
 			continue
 		}
-		err := r.values(rule)
-		if errors.Is(err, errTooLarge) {
-			return err
+		before := len(r.values)
+		if key, err := r.decode(r.keys[i]); err == nil {
+			fits = true
+		} else if errors.Is(err, errTooLarge) {
+			return keyError{key, err}
+		} else if r.values = r.values[:before]; rule.Name != "" {
+			named = keyError{key, err}
 		}
-		if err != nil {
-			if rule.Name != "" {
-				named = err
-			}
-			continue
-		}
-		fits = true
-		maps.Copy(r.data, r.ofRule)
 	}
 	if !fits {
 		return named
 	}
 	kept := &keptSecret{form: e.Form}
-	if len(r.data) > 0 { // of most nothing matters but that they are there
-		kept.Data = maps.Clone(r.data)
+	if len(r.values) > 0 { // of most nothing matters but that they are there
+		kept.Values = slices.Clone(r.values)
 	}
 	if err := readMeta(&kept.Meta, e, r.plan, r.capture, r.memory, &r.meta); err != nil {
 		return err
 	}
 	r.list = append(r.list, kept)
 	r.memory.spend(smallObject)
-	for _, v := range r.data {
+	for _, v := range r.values {
 		r.memory.spend(len(v.value))
 	}
 	return nil
 }
 
-// values decodes the keys of a rule into ofRule. A bad optional key counts as absent,
-// unless it is too large to look at.
-func (r *secretReader) values(rule *SecretRule) error {
-	clear(r.ofRule)
-	for _, key := range rule.Keys {
-		v, err := r.value(key)
-		if err != nil {
-			return keyError{key, err}
+// decode decodes the keys of a rule into values, behind those of other rules. A bad optional
+// key counts as absent, unless it is too large to look at. It returns the first key that
+// does not.
+func (r *secretReader) decode(keys []secretKey) (bad string, err error) {
+	for _, key := range keys {
+		if slices.ContainsFunc(r.values, func(v SecretValue) bool { return v.Key == key.name }) {
+			continue
 		}
-		r.ofRule[key] = v
-	}
-	for _, key := range rule.Optional {
-		v, err := r.value(key)
+		v, err := r.value(key.slot)
 		switch {
 		case err == nil:
-			r.ofRule[key] = v
-		case errors.Is(err, errTooLarge):
-			return keyError{key, err}
+			r.values = append(r.values, SecretValue{key.name, v})
+		case !key.optional || errors.Is(err, errTooLarge):
+			return key.name, err
 		}
 	}
-	return nil
+	return "", nil
 }
 
-func (r *secretReader) value(key string) (Sensitive, error) {
-	f, ok := r.capture.at(r.plan, r.keys[key])
+func (r *secretReader) value(slot int) (Sensitive, error) {
+	f, ok := r.capture.at(r.plan, slot)
 	if !ok {
 		return Sensitive{}, errMissing
 	}
@@ -228,6 +227,6 @@ func (r *secretReader) finish(l *loading) {
 // take hands the Secrets over and forgets them.
 func (r *secretReader) take() *Secrets {
 	s := &Secrets{list: r.list}
-	r.list, r.data, r.ofRule = nil, nil, nil
+	r.list, r.values = nil, nil
 	return s
 }

@@ -3,6 +3,7 @@ package backup
 import (
 	"cmp"
 	"encoding/binary"
+	"math/bits"
 	"slices"
 )
 
@@ -85,15 +86,8 @@ func (s *scanner) compare(h *shape, data []byte) bool {
 	text, bounds := h.text, h.bounds
 	at, i := 0, 0
 	for {
-		for at+64 <= len(text) && i+64 <= len(data) && string(text[at:at+64]) == string(data[i:i+64]) {
-			at, i = at+64, i+64
-		}
-		for at+16 <= len(text) && i+16 <= len(data) && word(text, at) == word(data, i) && word(text, at+8) == word(data, i+8) {
-			at, i = at+16, i+16
-		}
-		for at < len(text) && i < len(data) && text[at] == data[i] {
-			at, i = at+1, i+1
-		}
+		n := alike(text[at:], data[i:])
+		at, i = at+n, i+n
 		// The end of a string that is cut off here comes with its rest.
 		for len(bounds) > 0 && (bounds[0].at < at || bounds[0].at == at && !bounds[0].end) {
 			if b := bounds[0]; b.end {
@@ -124,7 +118,22 @@ func (s *scanner) compare(h *shape, data []byte) bool {
 	}
 }
 
-func word(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i:]) }
+// alike is how many bytes two texts begin with alike.
+func alike(a, b []byte) (n int) {
+	for len(a)-n >= 64 && len(b)-n >= 64 && string(a[n:n+64]) == string(b[n:n+64]) {
+		n += 64
+	}
+	for len(a)-n >= 8 && len(b)-n >= 8 {
+		if differ := binary.LittleEndian.Uint64(a[n:]) ^ binary.LittleEndian.Uint64(b[n:]); differ != 0 {
+			return n + bits.TrailingZeros64(differ)>>3
+		}
+		n += 8
+	}
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
 
 // learn keeps the shape of the document that was scanned last, for recall. Where there is
 // no more room, it takes that of a shape that nothing had lately.

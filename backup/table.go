@@ -24,6 +24,7 @@ type entry struct {
 	backup  int
 	scanned bool      // for all readers
 	created time.Time // of the object, once it is read
+	meta    *Meta     // once a reader has read it
 }
 
 // reader turns the bodies of one resource into what Load keeps of it.
@@ -57,6 +58,7 @@ type builder[T any] struct {
 	table  Table[T]
 	forms  []archive.Form
 	size   int // bytes of a record
+	next   int // see has
 	// gathered is used again for each field that reads its paths together.
 	gathered []found
 }

@@ -150,7 +150,7 @@ const soon = 30 * 24 * time.Hour
 // expiry looks at the end of an authority's certificate. What is no certificate
 // is none of its business: the keys of service accounts are no certificates.
 func (e *examination) expiry(s *backup.Secret) []Finding {
-	text := s.Data["tls.crt"]
+	text := s.Value("tls.crt")
 	end, known := e.ends[text]
 	if !known {
 		end = endOf(text)

@@ -25,7 +25,7 @@ var helpGroups = []struct {
 	flags []string
 }{
 	{"NEEDED", []string{"backup", "output", "reason"}},
-	{"WHERE AND AS WHOM", append(providerFlagNames(), "endpoint", "credentials", "insecure-skip-verify", "skip-access-apiserver", "timeout", "deadline", "inventory", "empty-folder", "dry-run")},
+	{"WHERE AND AS WHOM", slices.Concat(providerFlagNames, []string{"endpoint", "credentials", "insecure-skip-verify", "skip-access-apiserver", "timeout", "deadline", "inventory", "empty-folder", "dry-run"})},
 	{"WHICH CLUSTERS", []string{"cluster", "namespace", "selector"}},
 	{"BUCKETS", storeFlagNames},
 	{"OUTPUT", []string{"format", "summary", "quiet", "ignore-healthy-resources"}},
@@ -33,15 +33,14 @@ var helpGroups = []struct {
 	{"OPTIONS", nil},
 }
 
-func providerFlagNames() []string {
-	var names []string
+var providerFlagNames = func() (names []string) {
 	for _, p := range all.Registry().Specs() {
 		for _, f := range p.Flags {
 			names = append(names, f.Name)
 		}
 	}
 	return names
-}
+}()
 
 // groupOf is the index of a flag's group for a command. Only inventory needs --output,
 // and what says "the clusters" of ignore says which findings.
@@ -103,7 +102,7 @@ func elsewhere(command string, f cli.Flag) string {
 	name := f.Names()[0]
 	prefix, _, _ := strings.Cut(name, "-")
 	switch {
-	case slices.Contains(providerFlagNames(), name), slices.Contains(storeFlagNames, name) && command != "backups":
+	case slices.Contains(providerFlagNames, name), slices.Contains(storeFlagNames, name) && command != "backups":
 		return "--" + prefix + "-…"
 	case command == "backups" && name != "credentials" && slices.Contains(slices.Concat(helpGroups[1].flags, helpGroups[2].flags), name):
 		return "those of detect"

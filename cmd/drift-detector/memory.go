@@ -13,7 +13,8 @@ import (
 const (
 	freeGarbage = 48 << 20 // bytes
 	mostGarbage = 33       // percent of what is held, where that is more
-	listing     = 5 << 20  // bytes, at most, once servers are listed
+	growing     = 200      // percent, at most: while little is held, it grows, and little of it is garbage
+	listing     = 5 << 20  // bytes, instead of freeGarbage, once servers are listed
 )
 
 // sparing is set once servers are listed: nearly nothing is kept of what they answer, and
@@ -33,11 +34,11 @@ func collectSooner() {
 	var adjust func(*cycle)
 	adjust = func(c *cycle) {
 		metrics.Read(sample)
-		held := max(sample[0].Value.Uint64(), 1)
-		next := int(min(100, max(mostGarbage, freeGarbage*100/held)))
+		free := uint64(freeGarbage)
 		if sparing.Load() {
-			next = int(min(100, max(mostGarbage, listing*100/held)))
+			free = listing
 		}
+		next := int(min(growing, max(mostGarbage, free*100/max(sample[0].Value.Uint64(), 1))))
 		if was := debug.SetGCPercent(next); was != ours {
 			debug.SetGCPercent(was) // somebody has set his own for a while, as readReleases does
 		} else {

@@ -177,7 +177,7 @@ func (objs *objects) fromStatic(at identity, h *homeScope, secrets *backup.Secre
 	if missing != "" {
 		return found{}, missing
 	}
-	f = found{credential{id: trimmed(s.Data[accessKey]), secret: trimmed(s.Data[secretKey]), token: trimmed(s.Data[tokenKey])}, capi.SecretName(s), nil}
+	f = found{credential{id: trimmed(s.Value(accessKey)), secret: trimmed(s.Value(secretKey)), token: trimmed(s.Value(tokenKey))}, capi.SecretName(s), nil}
 	if !f.wellFormed() {
 		return found{}, f.source + " holds no access key"
 	}
@@ -208,7 +208,7 @@ func fromManager(h *homeScope, secrets *backup.Secrets) (found, *infra.Fault) {
 	if missing != "" {
 		return found{}, noCredential("%s", missing)
 	}
-	c, why := readProfile(s.Data[managerKey].Reveal())
+	c, why := readProfile(s.Value(managerKey).Reveal())
 	if why != "" {
 		return found{}, noCredential("%s of %s %s", managerKey, capi.SecretName(s), why)
 	}

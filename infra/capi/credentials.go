@@ -37,7 +37,7 @@ type Manager struct{ Namespace, Secret, Key string }
 func (m Manager) Own(secrets *backup.Secrets, n int, why string) (s *backup.Secret, missing string) {
 	var all []*backup.Secret
 	for s := range secrets.All() {
-		if s.Backup == n && s.Name == m.Secret && !s.Data[m.Key].IsZero() {
+		if s.Backup == n && s.Name == m.Secret && !s.Value(m.Key).IsZero() {
 			all = append(all, s)
 		}
 	}
@@ -62,7 +62,7 @@ type Identity struct {
 func (m Manager) OfIdentity(secrets *backup.Secrets, id Identity) (s *backup.Secret, what, missing string) {
 	var owned, named []*backup.Secret
 	for s := range secrets.All() {
-		if s.Backup != id.Backup || s.Data[id.Key].IsZero() {
+		if s.Backup != id.Backup || s.Value(id.Key).IsZero() {
 			continue
 		}
 		if owner, ok := OwnerOf(&s.Meta, id.Kind); ok && owner == id.Name {

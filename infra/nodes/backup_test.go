@@ -90,9 +90,9 @@ func TestKubeconfigOfTheBackup(t *testing.T) {
 		t.Errorf("%d listings with %d requests, want 5 with 1", len(got), s.requests.Load())
 	}
 	for secret := range secrets.All() {
-		for key := range secret.Data {
-			if key != "value" {
-				t.Errorf("key %s of Secret %s is kept", key, secret.Name)
+		for _, v := range secret.Values {
+			if v.Key != "value" {
+				t.Errorf("key %s of Secret %s is kept", v.Key, secret.Name)
 			}
 		}
 	}

@@ -66,13 +66,13 @@ func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, now time.T
 			absent, expired = ruleKubeconfigMade, ruleExpiredMade
 		}
 		secret := secrets.Named(c.Backup, c.Namespace, c.Meta.Name+"-kubeconfig")
-		if secret == nil || secret.Data[secretKey].IsZero() {
+		if secret == nil || secret.Value(secretKey).IsZero() {
 			if c.Endpoint != "" { // else there was nothing to reach yet
 				found = append(found, absent.On(c.Backup, what, "not in the backup").At("secrets", c.Namespace).Of(c.ID()))
 			}
 			continue
 		}
-		config := parse(secret.Data[secretKey], maxKubeconfig)
+		config := parse(secret.Value(secretKey), maxKubeconfig)
 		if config.err != nil {
 			found = append(found, ruleUnreadable.On(c.Backup, what, "%v", config.err).Of(c.ID()))
 			continue

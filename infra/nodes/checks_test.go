@@ -54,7 +54,7 @@ func TestCheck(t *testing.T) {
 		"warning KubeconfigAbsent Secret one/kcp-gone-kubeconfig: not in the backup",
 		"warning KubeconfigUnusable Secret one/broken-kubeconfig: it is not a kubeconfig",
 	}
-	config := parse(secrets.Named(0, "one", "kcp-good-kubeconfig").Data[secretKey], maxKubeconfig)
+	config := parse(secrets.Named(0, "one", "kcp-good-kubeconfig").Value(secretKey), maxKubeconfig)
 	if config.err != nil {
 		t.Fatal(config.err)
 	}

@@ -146,7 +146,7 @@ func kubeconfigOf(c *backup.Cluster, secrets *backup.Secrets, a infra.Access) (f
 	name := c.Meta.Name + "-kubeconfig"
 	var text backup.Sensitive
 	if secret := secrets.Named(c.Backup, c.Namespace, name); secret != nil {
-		text = secret.Data[secretKey]
+		text = secret.Value(secretKey)
 	}
 	found = parse(text, maxKubeconfig)
 	for _, endpoint := range []string{found.server(), c.Endpoint} {

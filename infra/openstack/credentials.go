@@ -108,7 +108,7 @@ func (objs *objects) fromBackup(h home, secrets *backup.Secrets) (found, *infra.
 	case h.cloud == "":
 		return found{}, noCredential("identityRef to %s names no cloud of its %s", what, cloudsKey)
 	}
-	entry, warnings, why := readCloud(s.Data[cloudsKey].Reveal(), "", h.cloud)
+	entry, warnings, why := readCloud(s.Value(cloudsKey).Reveal(), "", h.cloud)
 	if why != "" {
 		return found{}, noCredential("%s of %s %s", cloudsKey, what, why)
 	}
@@ -120,7 +120,7 @@ func (objs *objects) fromBackup(h home, secrets *backup.Secrets) (found, *infra.
 		return found{}, fault
 	}
 	c.region = cmp.Or(h.region, c.region)
-	if ca := s.Data[caKey].Reveal(); strings.TrimSpace(ca) != "" {
+	if ca := s.Value(caKey).Reveal(); strings.TrimSpace(ca) != "" {
 		c.ca = []byte(ca)
 	}
 	return found{credential: c, source: what, warnings: warnings}, nil

@@ -65,7 +65,7 @@ func fromSecret(s *backup.Secret, name string) (found, *infra.Fault) {
 	if s == nil {
 		return found{}, noCredential("%s with %s and %s is not in the backup", name, userKey, passKey)
 	}
-	f := found{credential: credential{user: s.Data[userKey], password: s.Data[passKey]}, source: capi.SecretName(s)}
+	f := found{credential: credential{user: s.Value(userKey), password: s.Value(passKey)}, source: capi.SecretName(s)}
 	if f.user.IsZero() || f.password.IsZero() {
 		return found{}, noCredential("%s has an empty %s or %s", f.source, userKey, passKey)
 	}
@@ -163,7 +163,7 @@ func fromManager(h *homeScope, secrets *backup.Secrets) (found, *infra.Fault) {
 		return found{}, noCredential("%s", missing)
 	}
 	source := capi.SecretName(s)
-	text := s.Data[managerKey].Reveal()
+	text := s.Value(managerKey).Reveal()
 	var doc struct {
 		Username string `json:"username"`
 		Password string `json:"password"`

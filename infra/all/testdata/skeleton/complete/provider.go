@@ -66,7 +66,7 @@ func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, _ infra.
 	}
 	t := infra.Target{IDs: []string{scope}, Provider: "skeleton", Endpoint: "rack-1.example:443"}
 	if secret := secrets.Named(0, "boxes", "rack"); secret != nil {
-		t.Credential, t.Redaction = secret.Data["password"], infra.NewRedaction(secret.Data["password"])
+		t.Credential, t.Redaction = secret.Value("password"), infra.NewRedaction(secret.Value("password"))
 	}
 	return []infra.Target{t}
 }
