@@ -45,10 +45,12 @@ type machineFacts struct {
 	unvisited          string // another place of its provider that was not listed: a narrowed run, or one that failed
 }
 
-// facts collects everything that decides about an expected machine.
+// facts collects everything that decides about an expected machine, and is used for the
+// next one again.
 func (ix *index) facts(c *expectedMachine) *machineFacts {
-	f := &machineFacts{expected: c, scope: ix.scopes.home(homeOf(c)), words: ix.words[c.Provider]}
-	f.home, f.copies = ix.folderHome(c, ix.withKeys(c.Strong))
+	f := &ix.reused
+	*f = machineFacts{expected: c, scope: ix.scopes.home(homeOf(c)), words: ix.words[c.Provider]}
+	f.home, f.copies = ix.folderHome(c, c.byID)
 	f.single = singledOut(c, f.home)
 	f.doubted = ix.withKeys(c.Doubted...)
 	f.elsewhere = f.copies

@@ -105,7 +105,7 @@ func (ix *index) findNodeReferences(c *expectedMachine) {
 
 // findKeyReferences adds references to the instances that have a key of the expected machine.
 func (ix *index) findKeyReferences(c *expectedMachine, each func(rank int, keys []infra.Key, add func(*vm))) {
-	for _, v := range ix.withKeys(c.Strong) {
+	for _, v := range c.byID {
 		if c.matched == nil {
 			v.addReference(c, byStrongKey, reasonOf(c, FoundElsewhere))
 		} else if v.matchedBy == nil && v.duplicateOf == nil {

@@ -97,7 +97,7 @@ type secondCount struct{ identity, ref, refOther int }
 func (ix *index) countSecondKeys() secondKeys {
 	s := secondKeys{}
 	for _, c := range ix.expected {
-		for _, v := range ix.withKeys(c.Strong) {
+		for _, v := range c.byID {
 			for _, n := range []*secondCount{s.of(c.cluster), s.of(c.Home.Target)} {
 				if hasKey(v, c.Identity) {
 					n.identity++
