@@ -42,7 +42,7 @@ func (s *scopes) noteUnasked(p *infra.Pool) {
 // seen.
 func (ix *index) unaskedPool(v *vm, b bond) *infra.Pool {
 	for i := range ix.pools {
-		if p := ix.pools[i].Pool; p.Cluster == b.cluster && ix.scopes.unasked(p.Target, p.Probe) && v.seenIn(ix.scopes.byTarget[p.Target]) {
+		if p := ix.pools[i].Pool; p.Cluster == b.cluster() && ix.scopes.unasked(p.Target, p.Probe) && v.seenIn(ix.scopes.byTarget[p.Target]) {
 			return p
 		}
 	}

@@ -23,10 +23,11 @@ type drafts struct {
 	nodes     map[backup.ClusterID]NodeList
 	providers map[backup.ClusterID]string
 	byID      map[backup.ClusterID]*draft
+	verdicts  map[*Set][]*Verdict // of the sets, which get them when they are finished
 }
 
 func newDrafts(ix *index, c *infra.Expected) *drafts {
-	d := &drafts{owners: ix.owners, nodes: ix.nodes.lists, providers: c.Providers, byID: map[backup.ClusterID]*draft{}}
+	d := &drafts{owners: ix.owners, nodes: ix.nodes.lists, providers: c.Providers, byID: map[backup.ClusterID]*draft{}, verdicts: map[*Set][]*Verdict{}}
 	for i := range ix.snap.Clusters {
 		c := &ix.snap.Clusters[i]
 		one := d.of(c.ID())
@@ -130,12 +131,14 @@ func (d *drafts) display(id infra.OwnerID) setName {
 	}
 }
 
+func (d *drafts) add(s *Set, v *Verdict) { d.verdicts[s] = append(d.verdicts[s], v) }
+
 // addMachine puts the verdict on a machine or an orphan where it belongs.
 func (d *drafts) addMachine(c *expectedMachine) {
 	one := d.of(c.cluster)
 	if c.verdict.ControlPlane {
 		s := &one.ControlPlane
-		s.Machines = append(s.Machines, c.verdict)
+		d.add(s, &c.verdict)
 		if c.machine == nil {
 			return
 		}
@@ -151,17 +154,17 @@ func (d *drafts) addMachine(c *expectedMachine) {
 		name = setName{last.Kind, last.Name}
 	}
 	s := one.group(name)
-	s.Machines = append(s.Machines, c.verdict)
+	d.add(s, &c.verdict)
 }
 
 // addInstance puts an instance without a machine under its cluster.
 func (d *drafts) addInstance(p placement) {
-	one := d.of(p.bond.cluster)
+	one := d.of(p.bond.cluster())
 	s := &one.ControlPlane
 	if !p.verdict.RoleKnown || !p.verdict.ControlPlane {
-		s = one.group(d.display(p.bond.owner))
+		s = one.group(d.display(p.bond.owner()))
 	}
-	s.Machines = append(s.Machines, *p.verdict)
+	d.add(s, p.verdict)
 }
 
 // clusters finishes the drafts that are shown, in order.
@@ -179,8 +182,8 @@ func (d *drafts) clusters(shows func(backup.ClusterID) bool) []Cluster {
 func (d *drafts) finish(one *draft) Cluster {
 	c := &one.Cluster
 	lacking := d.lacking(c.ID)
-	c.Applicable = !d.owners.machineless(c.ControlPlane.Kind) && (c.ControlPlane.Kind != "" || len(c.ControlPlane.Machines) > 0)
-	c.ControlPlane.finish(one.planeReason(lacking[setName{c.ControlPlane.Kind, c.ControlPlane.Name}]))
+	c.Applicable = !d.owners.machineless(c.ControlPlane.Kind) && (c.ControlPlane.Kind != "" || len(d.verdicts[&c.ControlPlane]) > 0)
+	c.ControlPlane.finish(d.verdicts[&c.ControlPlane], one.planeReason(lacking[setName{c.ControlPlane.Kind, c.ControlPlane.Name}]))
 	c.Workers = AllHealthy
 	for name, s := range one.groups {
 		reason := Reason("")
@@ -190,7 +193,7 @@ func (d *drafts) finish(one *draft) Cluster {
 		case lacking[name]:
 			reason = MachinesNotInBackup
 		}
-		s.finish(reason)
+		s.finish(d.verdicts[s], reason)
 		c.Workers = Worst(c.Workers, s.Status)
 		c.WorkerGroups = append(c.WorkerGroups, *s)
 	}

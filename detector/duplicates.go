@@ -36,12 +36,12 @@ func (ix *index) findDuplicate(f *instanceFacts) {
 	}
 	for _, k := range f.vm.Keys {
 		if f.vm.ID != "" && k.Value == f.vm.ID {
-			consider(ix.sharing(k, f.vm))
+			consider(ix.sharing(k, f.vm, f.vm.provider))
 		}
 	}
 	for _, n := range ix.nodes.on(f.vm) {
 		for _, k := range n.Keys {
-			consider(ix.sharing(k, nil))
+			consider(ix.sharing(k, f.vm, ""))
 		}
 	}
 	if f.duplicate != nil {
@@ -49,28 +49,22 @@ func (ix *index) findDuplicate(f *instanceFacts) {
 	}
 }
 
-// sharing returns the living instances with key k; if like is set, those of its
-// provider whose ID is k.Value.
-func (ix *index) sharing(k infra.Key, like *vm) *sharers {
-	at := sharersOf{key: k}
-	if like != nil {
-		at.provider = like.provider
-	}
-	s := ix.sharers[at]
-	if s != nil {
+// sharing returns the living instances with key k; if provider is set, those of the
+// provider whose ID is k.Value. The key is of v, or of a Node on it.
+func (ix *index) sharing(k infra.Key, v *vm, provider string) *sharers {
+	at := sharersOf{k, provider}
+	if s := ix.sharers[at]; s != nil {
 		return s
 	}
-	s = &sharers{}
-	if len(ix.byKey.at(k)) == 0 {
-		return s // of an unrelated instance: there are too many to store them
+	s, found := &sharers{}, ix.withKeys(k)
+	if len(found) == 0 || len(found) == 1 && found[0] == v {
+		return s // nearly all: nobody else asks for it
 	}
 	ix.sharers[at] = s
-	all := keep(ix.withKeys(k), func(v *vm) bool {
-		return alive(v) && (like == nil || v.provider == like.provider && v.ID == k.Value)
+	all := keep(found, func(v *vm) bool {
+		return alive(v) && (provider == "" || v.provider == provider && v.ID == k.Value)
 	})
-	if len(all) != 1 || all[0] != like {
-		s.all = all
-	}
+	s.all = all
 	return s
 }
 
@@ -79,8 +73,7 @@ func (ix *index) clustersOfAny(s *sharers) []backup.ClusterID {
 		s.clusters = []backup.ClusterID{}
 		for _, v := range s.all {
 			if v.Exclude == "" {
-				found := ix.leads(v)
-				s.clusters = append(s.clusters, found.clusters()...)
+				s.clusters = append(s.clusters, ix.leads(v).clusters()...)
 			}
 		}
 		slices.SortFunc(s.clusters, compareClusters)

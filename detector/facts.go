@@ -46,9 +46,11 @@ type machineFacts struct {
 	unvisited          string // another place of its provider that was not listed: a narrowed run, or one that failed
 }
 
-// facts collects everything that decides about an expected machine.
+// facts collects everything that decides about an expected machine, and is used for the
+// next one again.
 func (ix *index) facts(c *expectedMachine) *machineFacts {
-	f := &machineFacts{expected: c, scope: ix.scopes.home(homeOf(c)), words: ix.words[c.Provider], crowds: &ix.crowds}
+	f := &ix.reused
+	*f = machineFacts{expected: c, scope: ix.scopes.home(homeOf(c)), words: ix.words[c.Provider], crowds: &ix.crowds}
 	f.home, f.copies = ix.home(c)
 	if len(c.conflicting) == 0 {
 		f.single = singledOut(c, f.home)
@@ -109,10 +111,10 @@ func (ix *index) secondFacts(c *expectedMachine, f *machineFacts) {
 
 // home parts the instances that have the machine's recorded id like folderHome.
 func (ix *index) home(c *expectedMachine) (home, away []*vm) {
-	id := []infra.Key{c.Strong}
-	if ix.byKey.count(id) <= many {
-		return ix.folderHome(c, ix.withKeys(c.Strong))
+	if len(c.byID) <= many {
+		return ix.folderHome(c, c.byID)
 	}
+	id := []infra.Key{c.Strong}
 	home = ix.find(&ix.byKey, "home", &c.Home, id, func(v *vm) bool { return alive(v) && ix.atHome(c, v) })
 	if len(home) == 0 {
 		home = ix.find(&ix.byKey, "ended", &c.Home, id, func(v *vm) bool { return v.Gone && ix.atHome(c, v) })

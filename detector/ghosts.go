@@ -17,16 +17,16 @@ const clockSkew = 5 * time.Minute
 // lacks, or empty when the bond's owner made it later. What was created after the
 // backup was written needs no counting.
 func (ix *index) missing(v *vm, b bond) string {
-	current := func(i int32) bool { return ix.tooOld(&ix.scopes.listings[i], b.cluster) == nil }
+	current := func(i int32) bool { return ix.tooOld(&ix.scopes.listings[i], b.cluster()) == nil }
 	if !slices.ContainsFunc(v.seen, current) {
 		return "it was listed before the backup was written, and may be gone with its machine since"
 	}
 	if p := ix.unaskedPool(v, b); p != nil {
 		return fmt.Sprintf("it may be a member of %s %s, which was not asked for where it was listed", p.Kind, p.Name)
 	}
-	owner := b.owner
+	owner := b.owner()
 	if b.controlPlane && owner.Kind == "" {
-		owner = ix.owners.planeOf(b.cluster, backup.Owner{})
+		owner = ix.owners.planeOf(b.cluster(), backup.Owner{})
 	}
 	c := ix.unnamed[owner]
 	if known := ix.owners.resolve(owner); known.Kind != "" {
@@ -35,7 +35,7 @@ func (ix *index) missing(v *vm, b bond) string {
 	if c != nil {
 		return fmt.Sprintf("it may be that of machine %s/%s, for which the backup has neither the id nor the name of its instance", c.namespace, c.name)
 	}
-	if v.Created.After(ix.writtenTo(b.cluster).Add(clockSkew)) {
+	if v.Created.After(ix.writtenTo(b.cluster()).Add(clockSkew)) {
 		return ""
 	}
 	return ix.owners.missing(ix.owners.resolve(owner))
@@ -50,9 +50,9 @@ func (ix *index) doubt(v *vm, all []bond) string {
 	switch {
 	case byName && v.Created.IsZero():
 		return "when it was made is not known"
-	case byName && !v.Created.After(ix.writtenTo(b.cluster)):
+	case byName && !v.Created.After(ix.writtenTo(b.cluster())):
 		return "it is older than the backup, which would hold its machine"
-	case ix.nodes.lists[b.cluster].State == nodesRead && len(ix.nodes.on(v)) == 0:
+	case ix.nodes.lists[b.cluster()].State == nodesRead && len(ix.nodes.on(v)) == 0:
 		return "the cluster has no Node on it, or none yet"
 	}
 	return ""
@@ -86,7 +86,7 @@ func (f *instanceFacts) ghost(bonds []bond, s Strength) placement {
 	}
 	v := Verdict{
 		Status: Ghost, Message: "it belongs to the cluster, but the backup has no Machine for it",
-		Name: f.vm.Name, Namespace: b.cluster.Namespace, ControlPlane: b.controlPlane, RoleKnown: b.roleKnown,
+		Name: f.vm.Name, Namespace: b.cluster().Namespace, ControlPlane: b.controlPlane, RoleKnown: b.roleKnown,
 		Instance: &f.vm.Instance, Scope: f.vm.scope, Evidence: bondEvidence(bonds, s),
 	}
 	if b.node != nil {
@@ -105,7 +105,7 @@ func (f *instanceFacts) ghost(bonds []bond, s Strength) placement {
 		p.unattributed.Evidence = v.Evidence
 		return p
 	}
-	if unlisted := f.unlisted(b.cluster); unlisted != "" {
+	if unlisted := f.unlisted(b.cluster()); unlisted != "" {
 		v.Status, v.Reason = Unknown, NodeListUnread
 		v.Message = "it is named as machines of the cluster are, but a Node may contradict that, and " + unlisted + "; --skip-access-apiserver decides without Nodes"
 	}

@@ -36,7 +36,7 @@ func (ix *index) findShared(hints []infra.OwnershipHint) {
 	}
 	ix.hints.shared = map[clusterKey]bool{}
 	for _, c := range ix.expected {
-		for _, v := range keep(ix.withKeys(c.Strong), func(v *vm) bool { return alive(v) && ix.atHome(c, v) }) {
+		for _, v := range keep(c.byID, func(v *vm) bool { return alive(v) && ix.atHome(c, v) }) {
 			for _, k := range v.Keys {
 				if kinds[k.Kind] {
 					ix.hints.shared[clusterKey{c.cluster, k}] = true
@@ -117,15 +117,27 @@ func (t *hintIndex) isInLocation(id backup.ClusterID, v *vm) bool {
 
 // bond is one reason why an instance belongs to a cluster: an OwnershipHint, or a Node.
 type bond struct {
-	cluster      backup.ClusterID
-	owner        infra.OwnerID
+	// One of the two:
+	node         *infra.Node
+	hint         *infra.OwnershipHint
+	specificity  int
 	controlPlane bool
 	roleKnown    bool
-	specificity  int
 	byName       bool // what it rests on may be somebody else's, too
-	// One of the two:
-	node *infra.Node
-	hint *infra.OwnershipHint
+}
+
+func (b *bond) cluster() backup.ClusterID {
+	if b.node != nil {
+		return b.node.Cluster
+	}
+	return b.hint.Cluster
+}
+
+func (b *bond) owner() infra.OwnerID {
+	if b.node != nil {
+		return infra.OwnerID{Cluster: b.node.Cluster, Kind: b.node.OwnerKind, Name: b.node.OwnerName}
+	}
+	return infra.OwnerID{Cluster: b.hint.Cluster, Kind: b.hint.Owner.Kind, Name: b.hint.Owner.Name}
 }
 
 // detail is the evidence for people. It is made when it is asked for, which is seldom.
@@ -146,19 +158,14 @@ func role(controlPlane bool, ownerKind string) (plane, known bool) {
 }
 
 func bondOfHint(t *infra.OwnershipHint) bond {
-	owner := t.Owner
-	owner.Cluster = t.Cluster
-	plane, known := role(t.ControlPlane, owner.Kind)
-	return bond{cluster: t.Cluster, owner: owner, specificity: t.Specificity, byName: t.ByName, hint: t, controlPlane: plane, roleKnown: known}
+	plane, known := role(t.ControlPlane, t.Owner.Kind)
+	return bond{hint: t, specificity: t.Specificity, byName: t.ByName, controlPlane: plane, roleKnown: known}
 }
 
 // bondOfNode is stronger than every OwnershipHint of its grade: the instance has joined.
 func bondOfNode(n *node) bond {
 	plane, known := role(n.ControlPlane, n.OwnerKind)
-	return bond{
-		cluster: n.Cluster, owner: infra.OwnerID{Cluster: n.Cluster, Kind: n.OwnerKind, Name: n.OwnerName},
-		controlPlane: plane, roleKnown: known, specificity: math.MaxInt, node: n.Node,
-	}
+	return bond{node: n.Node, specificity: math.MaxInt, controlPlane: plane, roleKnown: known}
 }
 
 // strongest returns the bonds of the highest specificity, in order.
@@ -173,8 +180,9 @@ func strongest(all []bond) []bond {
 }
 
 func compareBonds(a, b bond) int {
-	c := cmp.Or(cmp.Compare(b.specificity, a.specificity), compareClusters(a.cluster, b.cluster),
-		cmp.Compare(a.owner.Kind, b.owner.Kind), cmp.Compare(a.owner.Name, b.owner.Name),
+	owner, other := a.owner(), b.owner()
+	c := cmp.Or(cmp.Compare(b.specificity, a.specificity), compareClusters(owner.Cluster, other.Cluster),
+		cmp.Compare(owner.Kind, other.Kind), cmp.Compare(owner.Name, other.Name),
 		compareBool(a.controlPlane, b.controlPlane), compareBool(a.byName, b.byName))
 	if c != 0 {
 		return c
@@ -186,7 +194,7 @@ func compareBonds(a, b bond) int {
 func clustersOf(all []bond) []backup.ClusterID {
 	out := make([]backup.ClusterID, len(all))
 	for i := range all {
-		out[i] = all[i].cluster
+		out[i] = all[i].cluster()
 	}
 	slices.SortFunc(out, compareClusters)
 	return slices.Compact(out)

@@ -33,6 +33,7 @@ type index struct {
 	ownTags map[infra.Key]bool                 // ownership tags of the backup's clusters
 	ids     map[server]idCount
 	second  secondKeys
+	reused  machineFacts // by index.facts
 	asked   nodeLists
 	proofs  map[backup.ClusterID][]*infra.VisibilityProof // of whole targets
 	nodesAt map[string][]*node                            // that prove a target
@@ -49,6 +50,7 @@ type expectedMachine struct {
 	cluster              backup.ClusterID
 	namespace, name, uid string
 	conflicting          []*expectedMachine // those that record the same strong key, this one among them
+	byID                 []*vm              // the instances that have the strong key
 	verdict              Verdict
 	owners               []infra.OwnerID // the nearest first
 	matched              *vm             // the machine's instance; nil when none was found
@@ -67,6 +69,7 @@ type vm struct {
 	member                       bool        // of a known pool
 	mark                         uint32      // of the last lists that were joined and hold it, see without
 	former                       *infra.Pool // that recorded it as its member
+	leads                        *leads      // nil: not looked for yet, see index.leads
 	reference                    reference
 	duplicateOf, cloneOf         *expectedMachine
 }
@@ -153,7 +156,7 @@ func (ix *index) exclude(all []infra.Exclusion) {
 // claim is one that no provider supports.
 func orderExpected(s *backup.Snapshot, in []infra.ExpectedMachine) []*expectedMachine {
 	byMachine := make([]*infra.ExpectedMachine, len(s.Machines))
-	out := make([]*expectedMachine, 0, len(s.Machines))
+	all := make([]expectedMachine, 0, len(s.Machines))
 	for i := range in {
 		c := &in[i]
 		switch {
@@ -163,7 +166,7 @@ func orderExpected(s *backup.Snapshot, in []infra.ExpectedMachine) []*expectedMa
 			}
 		case c.Orphan != nil:
 			o := c.Orphan
-			out = append(out, &expectedMachine{ExpectedMachine: c, cluster: o.Cluster, namespace: o.Namespace, name: o.Name, uid: o.UID})
+			all = append(all, expectedMachine{ExpectedMachine: c, cluster: o.Cluster, namespace: o.Namespace, name: o.Name, uid: o.UID})
 		}
 	}
 	for i, c := range byMachine {
@@ -171,7 +174,11 @@ func orderExpected(s *backup.Snapshot, in []infra.ExpectedMachine) []*expectedMa
 		if c == nil {
 			c = &infra.ExpectedMachine{Machine: i, Source: m.Infrastructure.Kind}
 		}
-		out = append(out, &expectedMachine{ExpectedMachine: c, machine: m, cluster: m.Cluster, namespace: m.Namespace, name: m.Name, uid: m.UID})
+		all = append(all, expectedMachine{ExpectedMachine: c, machine: m, cluster: m.Cluster, namespace: m.Namespace, name: m.Name, uid: m.UID})
+	}
+	out := make([]*expectedMachine, len(all))
+	for i := range all {
+		out[i] = &all[i]
 	}
 	slices.SortStableFunc(out, compareSubjects)
 	return out
@@ -216,15 +223,15 @@ func (ix *index) matchExpected() {
 			}
 			continue
 		}
-		if len(shared[c.Strong]) == 0 { // likewise
-			for _, v := range ix.withKeys(c.Strong) {
+		if have := first[c.Strong]; have == nil {
+			first[c.Strong], c.byID = c, ix.withKeys(c.Strong)
+		} else {
+			shared[c.Strong], c.byID = append(shared[c.Strong], c), have.byID
+		}
+		if len(shared[c.Strong]) <= 1 { // likewise
+			for _, v := range c.byID {
 				v.byStrong.add(c)
 			}
-		}
-		if have := first[c.Strong]; have == nil {
-			first[c.Strong] = c
-		} else {
-			shared[c.Strong] = append(shared[c.Strong], c)
 		}
 	}
 	for k := range shared {

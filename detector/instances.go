@@ -26,7 +26,7 @@ const (
 type instanceFacts struct {
 	vm      *vm
 	exclude string
-	leads
+	*leads
 	duplicate *vm                // another living instance with its id, or with that of a Node on it
 	suspects  []backup.ClusterID // where the instances of that id are tied to
 	missing   func(bond) string
@@ -241,7 +241,7 @@ func (ix *index) instanceFacts(v *vm) *instanceFacts {
 	f.unlisted = func(id backup.ClusterID) string { why, _ := ix.unlisted(id); return why }
 	f.contradicted = slices.ContainsFunc(v.seen, func(i int32) bool { return ix.ids[serverOf(&ix.scopes.listings[i])].isContradicted() })
 	f.unproven = func(all []bond) bool {
-		return !slices.ContainsFunc(all, func(b bond) bool { return ix.provenFor(b.cluster, v) })
+		return !slices.ContainsFunc(all, func(b bond) bool { return ix.provenFor(b.cluster(), v) })
 	}
 	switch {
 	case v.Gone:

@@ -19,8 +19,17 @@ type leads struct {
 	foreignCluster string
 }
 
-// leads gathers what ties an instance to clusters.
-func (ix *index) leads(v *vm) leads {
+// leads are what ties an instance to clusters. They are found once, and must not be
+// changed.
+func (ix *index) leads(v *vm) *leads {
+	if v.leads == nil {
+		found := ix.findLeads(v)
+		v.leads = &found
+	}
+	return v.leads
+}
+
+func (ix *index) findLeads(v *vm) leads {
 	strong, medium := ix.hints.tied(infra.Strong, v), ix.hints.tied(infra.Medium, v)
 	location, named := ix.hints.tied(infra.LocationOnly, v), ix.hints.tied(infra.NameOnly, v)
 	f := leads{medium: medium.bonds, location: location.bonds, named: named.bonds}

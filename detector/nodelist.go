@@ -128,7 +128,7 @@ func (ix *index) mayServe(id backup.ClusterID) bool {
 
 // runs reports whether the instance that a machine of the backup recorded runs.
 func (ix *index) runs(c *expectedMachine) bool {
-	return ix.byKey.has(runs, c.Strong)
+	return slices.ContainsFunc(c.byID, runs)
 }
 
 // mayRun reports whether a machine of the backup is known to run, or not known to
@@ -161,8 +161,8 @@ func (ix *index) servingGhosts() map[backup.ClusterID]bool {
 				seen[&all[0]] = true
 			}
 			for _, b := range all {
-				if b.controlPlane && ix.hints.isInLocation(b.cluster, v) {
-					out[b.cluster] = true
+				if b.controlPlane && ix.hints.isInLocation(b.cluster(), v) {
+					out[b.cluster()] = true
 				}
 			}
 		}

@@ -18,7 +18,7 @@ const heartbeatAge = 10 * time.Minute
 type nodes struct {
 	byKey     map[infra.Key][]*node
 	byMachine map[machineName][]*node
-	byName    map[nodeName][]*node
+	byName    map[nodeName][]*node // of those that name no machine
 	of        map[backup.ClusterID][]*node
 	lists     map[backup.ClusterID]NodeList
 }
@@ -51,7 +51,7 @@ func indexNodes(listings []infra.Listing, now time.Time) nodes {
 	}
 	n := nodes{
 		byKey: make(map[infra.Key][]*node, count), byMachine: make(map[machineName][]*node, count),
-		byName: make(map[nodeName][]*node, count), of: map[backup.ClusterID][]*node{}, lists: map[backup.ClusterID]NodeList{},
+		byName: map[nodeName][]*node{}, of: map[backup.ClusterID][]*node{}, lists: map[backup.ClusterID]NodeList{},
 	}
 	for i := range listings {
 		l := &listings[i]
@@ -101,8 +101,10 @@ func (n *nodes) add(one *infra.Node, at time.Time, dated bool) {
 		n.byKey[k] = append(n.byKey[k], it)
 	}
 	n.of[one.Cluster] = append(n.of[one.Cluster], it)
-	n.byName[nodeName{one.Cluster, one.Name}] = append(n.byName[nodeName{one.Cluster, one.Name}], it)
-	if one.Machine != "" {
+	if one.Machine == "" {
+		name := nodeName{one.Cluster, one.Name}
+		n.byName[name] = append(n.byName[name], it)
+	} else {
 		name := machineName{one.Cluster, one.ClusterNamespace, one.Machine}
 		n.byMachine[name] = append(n.byMachine[name], it)
 	}
@@ -143,24 +145,23 @@ func (n *nodes) undated(c *expectedMachine) string {
 // the strong key, by its annotation, or by the name that the machine's Node had when
 // the backup was written, whatever its id is now.
 func (n *nodes) ofMachine(c *expectedMachine, like func(*node) bool) *infra.Node {
-	first := func(all []*node, is func(*node) bool) *infra.Node {
+	first := func(all []*node) *infra.Node {
 		for _, one := range all {
-			if like(one) && one.Cluster == c.cluster && is(one) {
+			if like(one) && one.Cluster == c.cluster {
 				return one.Node
 			}
 		}
 		return nil
 	}
-	any := func(*node) bool { return true }
 	if !c.Strong.IsZero() {
-		if found := first(n.byKey[c.Strong], any); found != nil {
+		if found := first(n.byKey[c.Strong]); found != nil {
 			return found
 		}
 	}
-	if found := first(n.byMachine[machineName{c.cluster, c.namespace, c.name}], any); found != nil || c.machine == nil || c.machine.Node == "" {
+	if found := first(n.byMachine[machineName{c.cluster, c.namespace, c.name}]); found != nil || c.machine == nil || c.machine.Node == "" {
 		return found
 	}
-	return first(n.byName[nodeName{c.cluster, c.machine.Node}], func(one *node) bool { return one.Machine == "" })
+	return first(n.byName[nodeName{c.cluster, c.machine.Node}])
 }
 
 // condition returns the state of a living Node in words.

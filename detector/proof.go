@@ -46,7 +46,7 @@ func (ix *index) countIDs(proofs []infra.VisibilityProof) map[server]idCount {
 			n := counts[at]
 			here := func(v *vm) bool { return alive(v) && v.seenIn(listings) }
 			switch {
-			case ix.byKey.has(here, c.Strong):
+			case slices.ContainsFunc(c.byID, here):
 				n.seen++
 			case copied[c.Home.Target] && ix.unclaimed.has(func(v *vm) bool {
 				return here(v) && (v.Unreadable || hasOtherKey(v, c.Strong))

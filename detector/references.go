@@ -110,7 +110,7 @@ func (ix *index) findKeyReferences(c *expectedMachine, each func(rank int, keys 
 	if c.matched == nil {
 		each(byStrongKey, []infra.Key{c.Strong}, func(v *vm) { v.addReference(c, byStrongKey, reasonOf(c, FoundElsewhere)) })
 	} else {
-		for _, v := range ix.withKeys(c.Strong) {
+		for _, v := range c.byID {
 			if v.matchedBy == nil && v.duplicateOf == nil {
 				v.duplicateOf = c
 			}

@@ -84,8 +84,12 @@ func (v *Verdict) rollUp() Rollup {
 
 // finish puts the verdicts of a set in order and rolls them up. A reason means
 // that the set needs confirmation whatever its machines are.
-func (s *Set) finish(reason Reason) {
-	slices.SortStableFunc(s.Machines, compareVerdicts)
+func (s *Set) finish(all []*Verdict, reason Reason) {
+	slices.SortStableFunc(all, compareVerdicts)
+	s.Machines = slices.Grow(s.Machines, len(all))
+	for _, v := range all {
+		s.Machines = append(s.Machines, *v)
+	}
 	s.Status, s.Reason = AllHealthy, reason
 	if reason != "" {
 		s.Status = NeedFurtherConfirmation
@@ -95,7 +99,7 @@ func (s *Set) finish(reason Reason) {
 	}
 }
 
-func compareVerdicts(a, b Verdict) int {
+func compareVerdicts(a, b *Verdict) int {
 	c := cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 	if c != 0 || a.Instance == nil || b.Instance == nil {
 		return cmp.Or(c, compareBool(a.Instance != nil, b.Instance != nil))

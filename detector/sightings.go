@@ -160,22 +160,28 @@ func indexKeys(vms []vm, test func(*vm) bool) postings {
 	// Two entries further on, places are counted; one entry further on, each is where the
 	// next instance goes.
 	p.begin = make([]int32, 1<<p.bits+2)
-	each := func(do func(at keyAt, place uint64)) {
+	each := func(do func(at keyAt)) {
 		for i := range vms {
 			if test(&vms[i]) {
-				for j, k := range vms[i].Keys {
-					do(keyAt{int32(i), int32(j)}, p.place(k))
+				for j := range vms[i].Keys {
+					do(keyAt{int32(i), int32(j)})
 				}
 			}
 		}
 	}
-	each(func(_ keyAt, place uint64) { p.begin[place+2]++ })
+	places := make([]int32, 0, n) // hashed once
+	each(func(at keyAt) {
+		place := p.place(vms[at.vm].Keys[at.key])
+		places = append(places, int32(place))
+		p.begin[place+2]++
+	})
 	for i := range p.begin[1:] {
 		p.begin[i+1] += p.begin[i]
 	}
-	each(func(at keyAt, place uint64) {
-		p.of[p.begin[place+1]] = at
-		p.begin[place+1]++
+	each(func(at keyAt) {
+		p.of[p.begin[places[0]+1]] = at
+		p.begin[places[0]+1]++
+		places = places[1:]
 	})
 	return p
 }

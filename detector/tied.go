@@ -39,6 +39,9 @@ type tied struct {
 	clusters map[backup.ClusterID]bool // of all of them, where they are many
 }
 
+// untied is of the instances that have none.
+var untied tied
+
 // many is how many hints are worth to be kept for the next instance.
 const many = 16
 
@@ -63,7 +66,7 @@ func (g *gradeHints) add(hint *infra.OwnershipHint) {
 func (t *hintIndex) tied(grade infra.Grade, v *vm) *tied {
 	g := t.grades[grade]
 	if g == nil {
-		return &tied{}
+		return &untied
 	}
 	var lists []*hintList
 	count := 0
@@ -82,7 +85,7 @@ func (t *hintIndex) tied(grade infra.Grade, v *vm) *tied {
 	}
 	switch {
 	case count == 0:
-		return &tied{}
+		return &untied
 	case count <= many:
 		return t.tie(lists, v, count)
 	}

@@ -85,7 +85,7 @@ func (ix *index) countSecondKeys() secondKeys {
 	s := secondKeys{}
 	for _, c := range ix.expected {
 		counts := [...]*secondCount{s.of(c.cluster), s.of(c.Home.Target)}
-		for _, v := range ix.withKeys(c.Strong) {
+		for _, v := range c.byID {
 			for _, n := range counts {
 				if hasKey(v, c.Identity) {
 					n.identity++

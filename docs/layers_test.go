@@ -85,7 +85,7 @@ var layers = []layer{
 		foreign: []string{"go.yaml.in/yaml/v3", "github.com/bmatcuk/doublestar/v4"},
 	},
 	{name: "plan", has: at("report/plan"), layers: []string{"formats", "terminal", "shell"}},
-	{name: "formats", has: below("report"), layers: []string{"terminal"}}, // the document and its formats: they decide nothing
+	{name: "formats", has: below("report"), layers: []string{"terminal"}, foreign: []string{"github.com/go-json-experiment/json"}}, // the document and its formats: they decide nothing
 }
 
 func at(folder string) func(string, module) bool {

@@ -91,7 +91,7 @@ func ReadInventory(r io.Reader) (Inventory, error) {
 		_, _ = in.Discard(len(start))
 	}
 	var inv Inventory
-	switch err := json.UnmarshalRead(in, &inv, json.WithUnmarshalers(json.JoinUnmarshalers(exactly[Key](), exactly[Instance](), exactly[Node]()))); {
+	switch err := json.UnmarshalRead(in, &inv, json.WithUnmarshalers(json.JoinUnmarshalers(exactly[Key](), exactly[Node](), inParts[Instance]()))); {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return Inventory{}, errors.New("the inventory is cut off")
 	case err != nil:
@@ -112,6 +112,31 @@ func exactly[T any]() *json.Unmarshalers {
 	return json.UnmarshalFromFunc(func(dec *jsontext.Decoder, into *[]T) error {
 		err := json.UnmarshalDecode(dec, &last)
 		*into = slices.Clone(last)
+		return err
+	})
+}
+
+// inParts is exactly for lists that are so long that room for one more of them, and what
+// it grew from, is worth to be avoided.
+func inParts[T any]() *json.Unmarshalers {
+	return json.UnmarshalFromFunc(func(dec *jsontext.Decoder, into *[]T) error {
+		if dec.PeekKind() != '[' {
+			return errors.ErrUnsupported // the usual way
+		}
+		_, _ = dec.ReadToken() // as was just seen
+		var full [][]T
+		part := make([]T, 0, 256)
+		for dec.PeekKind() != ']' {
+			if len(part) == cap(part) {
+				full, part = append(full, part), make([]T, 0, cap(part))
+			}
+			part = part[:len(part)+1]
+			if err := json.UnmarshalDecode(dec, &part[len(part)-1]); err != nil {
+				return err
+			}
+		}
+		_, err := dec.ReadToken()
+		*into = slices.Concat(append(full, part)...)
 		return err
 	})
 }

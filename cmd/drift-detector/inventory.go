@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"io"
 
@@ -68,7 +67,7 @@ func runInventory(ctx context.Context, o inventoryOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
-	write := func(w io.Writer, _ *output) error { return infra.WriteInventory(&escapedLines{to: w}, inv) }
+	write := func(w io.Writer, _ *output) error { return infra.WriteInventory(&terminal.JSONWriter{To: w}, inv) }
 	if err := out.write(write); err != nil {
 		return err
 	}
@@ -76,19 +75,4 @@ func runInventory(ctx context.Context, o inventoryOptions, s *streams) error {
 		return err
 	}
 	return incomplete(notListed(inv), "", "")
-}
-
-// escapedLines escapes a JSON document as [terminal.JSON] does, whole lines at a time. It
-// ends with a newline.
-type escapedLines struct {
-	to   io.Writer
-	rest []byte
-}
-
-func (e *escapedLines) Write(p []byte) (int, error) {
-	e.rest = append(e.rest, p...)
-	whole := bytes.LastIndexByte(e.rest, '\n') + 1
-	_, err := e.to.Write(terminal.JSON(e.rest[:whole]))
-	e.rest = append(e.rest[:0], e.rest[whole:]...)
-	return len(p), err
 }

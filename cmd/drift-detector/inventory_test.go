@@ -35,18 +35,3 @@ func TestInventoryShowsNothingRaw(t *testing.T) {
 		t.Error("the name is another when it is read back")
 	}
 }
-
-// However a document is cut into writes, it is escaped as a whole.
-func TestEscapedLines(t *testing.T) {
-	doc := []byte("{\n \"name\": \"a\u202eb\ufffd\",\n \"plain\": \"é\"\n}\n")
-	var out bytes.Buffer
-	w := escapedLines{to: &out}
-	for i := range doc {
-		if _, err := w.Write(doc[i : i+1]); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if want := terminal.JSON(doc); !bytes.Equal(out.Bytes(), want) || bytes.Equal(want, doc) {
-		t.Errorf("it writes %s, want %s", out.Bytes(), want)
-	}
-}

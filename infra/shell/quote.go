@@ -13,7 +13,7 @@ import (
 // Quoting does not stop a program from taking a word for an option: a word of foreign
 // origin must not begin with what is foreign.
 func Quote(s string) (word string, ok bool) {
-	if s != "" && strings.IndexFunc(s, special) < 0 {
+	if isPlain(s) {
 		return s, true
 	}
 	if terminal.Escape(s) != s {
@@ -22,12 +22,15 @@ func Quote(s string) (word string, ok bool) {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'", true
 }
 
-// special reports whether a character may mean something to a shell.
-func special(r rune) bool {
-	switch {
-	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '-' <= r && r <= ':': // digits are among them
-		return false
-	default:
-		return !strings.ContainsRune("_,@%+=", r)
+// isPlain reports whether no character of a word, which is not empty, may mean anything to
+// a shell.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '-' <= c && c <= ':': // digits are among them
+		case strings.IndexByte("_,@%+=", c) < 0:
+			return false
+		}
 	}
+	return s != ""
 }

@@ -19,10 +19,11 @@ func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
 	for i := range objs.members {
 		c.Machines[i] = objs.expectedMachine(&objs.members[i])
 	}
+	c.Resources, c.Recipes = objs.resources(), objs.recipes()
+	objs.need = nil // seldom asked for again
 	c.OwnershipHints = objs.ownershipHints()
 	c.Proofs = objs.proofs(c.Machines)
 	c.Absent, c.Halts = objs.absent(), objs.halts()
-	c.Resources, c.Recipes = objs.resources(), objs.recipes()
 	return c
 }
 

@@ -18,8 +18,9 @@ type objects struct {
 	domains   map[capi.Object]*backup.Record[vsphereDomain]
 	known     map[backup.ClusterID]*backup.Cluster
 	// What says who may use which credential.
-	identities    map[capi.Object]*backup.Record[vsphereIdentity]
-	namespaces    map[capi.Object]*backup.Record[namespace]
+	identities map[capi.Object]*backup.Record[vsphereIdentity]
+	namespaces map[capi.Object]*backup.Record[namespace]
+	// Of the VSphereVMs, until members have them:
 	vmOf          map[capi.Object]*backup.Record[vsphereVM] // by the VSphereMachine that owns it
 	vmNamed       map[capi.Object]*backup.Record[vsphereVM] // without such an owner, by its name and by its bootstrap data
 	members       []member
@@ -85,6 +86,7 @@ func newObjects(s *backup.Snapshot) *objects {
 		}
 	}
 	objs.join()
+	objs.vmOf, objs.vmNamed = nil, nil
 	return objs
 }
 

@@ -32,9 +32,7 @@ func (objs *objects) findOwners() []owner {
 	byOwner := make(map[infra.OwnerID][]*member, len(objs.snapshot.ControlPlanes)+len(objs.snapshot.Groups))
 	for i := range objs.members {
 		m := &objs.members[i]
-		for _, id := range objs.ownersOf(m) {
-			byOwner[id] = append(byOwner[id], m)
-		}
+		objs.eachOwner(m, func(id infra.OwnerID) { byOwner[id] = append(byOwner[id], m) })
 	}
 	ours := objs.providers()
 	list := make([]owner, 0, len(objs.snapshot.ControlPlanes)+len(objs.snapshot.Groups))
@@ -66,12 +64,11 @@ func (objs *objects) findOwners() []owner {
 	return list
 }
 
-// ownersOf are the control plane, MachineSet and MachineDeployment of a member.
-func (objs *objects) ownersOf(m *member) []infra.OwnerID {
-	ids := make([]infra.OwnerID, 0, 3)
+// eachOwner visits the control plane, MachineSet and MachineDeployment of a member.
+func (objs *objects) eachOwner(m *member, visit func(infra.OwnerID)) {
 	add := func(kind, name string) {
 		if name != "" {
-			ids = append(ids, infra.OwnerID{Cluster: m.cluster, Kind: kind, Name: name})
+			visit(infra.OwnerID{Cluster: m.cluster, Kind: kind, Name: name})
 		}
 	}
 	if m.index >= 0 {
@@ -82,17 +79,20 @@ func (objs *objects) ownersOf(m *member) []infra.OwnerID {
 		add("MachineSet", machine.Set)
 		add("MachineDeployment", machine.Deployment)
 	}
-	return ids
 }
 
 func (objs *objects) templatesOf(o owner, current string) []*backup.Record[vsphereTemplate] {
-	names := []string{}
-	if current != "" {
-		names = append(names, current)
+	var names []string
+	last := "" // nearly all members have the same
+	add := func(name string) {
+		if name != last {
+			names, last = append(names, name), name
+		}
 	}
+	add(current)
 	for _, m := range o.members {
 		if m.machine != nil && m.machine.Data.Template != "" {
-			names = append(names, m.machine.Data.Template)
+			add(m.machine.Data.Template)
 		}
 	}
 	slices.Sort(names)

@@ -40,7 +40,7 @@ func (objs *objects) ownershipHints() []infra.OwnershipHint {
 		first := len(hints)
 		hints = nameHints(hints, owners[id], folders[id], joins[id])
 		if len(folders[id]) > 0 {
-			hints = append(hints, objs.locationHints(id, folders[id])...)
+			hints = objs.locationHints(hints, id, folders[id])
 		}
 		slices.SortFunc(hints[first:], compareHints)
 	}
@@ -302,10 +302,9 @@ func anchored(name text, anchors ...string) (longest int) {
 	return longest
 }
 
-// locationHints only show that a VM is where the cluster's VMs are, or that its own
-// bootstrap data calls the cluster's API.
-func (objs *objects) locationHints(id backup.ClusterID, folders map[string]location) []infra.OwnershipHint {
-	var hints []infra.OwnershipHint
+// locationHints appends those that only show that a VM is where the cluster's VMs are, or
+// that its own bootstrap data calls the cluster's API.
+func (objs *objects) locationHints(hints []infra.OwnershipHint, id backup.ClusterID, folders map[string]location) []infra.OwnershipHint {
 	endpoint := ""
 	if c := objs.known[id]; c != nil {
 		endpoint = strings.ToLower(c.Endpoint)

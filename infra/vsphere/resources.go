@@ -20,46 +20,53 @@ type thing struct {
 	key        infra.Key // zero when the name is in a form that cannot be looked up
 }
 
-// users are the objects of the backup that name a thing.
-type users struct {
+// usedThing is a thing with the objects of the backup that name it.
+type usedThing struct {
+	thing
 	first string
 	more  int
-	text  string // names the users, the first by its name; complete says it
+	users string // names the users, the first by its name; complete says it
 }
 
 // user is an object of the backup that names things.
 type user struct {
 	cluster backup.ClusterID
-	machine int    // index into Snapshot.Machines; -1 when it is a template
-	name    string // "VSphereMachineTemplate tenant/md-0"
+	machine int // index into Snapshot.Machines; -1 when it is a template
+	kind    string
+	meta    *backup.Meta
+}
+
+// name is as in "VSphereMachineTemplate tenant/md-0".
+func (u *user) name() string { return u.kind + " " + u.meta.Namespace + "/" + u.meta.Name }
+
+// uses are the things of an object that an instance may yet be made from.
+type uses struct {
+	user
+	things []*usedThing
 }
 
 // needed collects what the machines' objects name: first the templates that new
 // machines are made from, then the machines themselves.
 type needed struct {
 	objects *objects
-	things  map[thing]*users
-	// uses are the things of each object that an instance may yet be made from, and
-	// order is those objects.
-	uses  map[user][]thing
-	order []user
-	last  mention
+	things  map[thing]*usedThing
+	uses    []uses
+	last    mention
 }
 
-// mention is what one object named, and where in things. Machines of one owner come one
-// after the other and name the same.
+// mention is what one object named. Machines of one owner come one after the other and
+// name the same.
 type mention struct {
 	cluster backup.ClusterID
 	spec    cloneSpec
 	want    needs
-	things  []thing
-	users   []*users
+	things  []*usedThing
 }
 
 // needed collects it once.
 func (objs *objects) needed() *needed {
 	if objs.need == nil {
-		objs.need = &needed{objects: objs, things: map[thing]*users{}, uses: map[user][]thing{}}
+		objs.need = &needed{objects: objs, things: map[thing]*usedThing{}}
 		objs.need.addTemplates()
 		for i := range objs.members {
 			objs.need.addMember(&objs.members[i])
@@ -71,9 +78,9 @@ func (objs *objects) needed() *needed {
 
 // complete says of every thing who uses it, once for all that need the thing.
 func (n *needed) complete() {
-	for _, u := range n.things {
-		if u.text = u.first; u.more > 0 {
-			u.text = fmt.Sprintf("%s and %d more", u.first, u.more)
+	for _, t := range n.things {
+		if t.users = t.first; t.more > 0 {
+			t.users = fmt.Sprintf("%s and %d more", t.first, t.more)
 		}
 	}
 }
@@ -82,18 +89,19 @@ func (n *needed) complete() {
 func (objs *objects) resources() []infra.Resource {
 	n := objs.needed()
 	list := make([]infra.Resource, 0, len(n.things))
-	for t, by := range n.things {
-		r := infra.Resource{Cluster: t.cluster, Target: t.target, Kind: t.kind, Name: t.name, UsedBy: by.text, WhenGone: infra.FailsReplacement}
+	for _, t := range slices.SortedFunc(maps.Values(n.things), compareThings) {
+		r := infra.Resource{Cluster: t.cluster, Target: t.target, Kind: t.kind, Name: t.name, UsedBy: t.users, WhenGone: infra.FailsReplacement}
 		if !t.key.IsZero() {
 			r.Keys = []infra.Key{t.key}
 		}
 		list = append(list, r)
 	}
-	slices.SortFunc(list, func(a, b infra.Resource) int {
-		return cmp.Or(capi.CompareClusters(a.Cluster, b.Cluster), cmp.Compare(a.Target, b.Target), cmp.Compare(a.Kind, b.Kind),
-			cmp.Compare(a.Name, b.Name), slices.CompareFunc(a.Keys, b.Keys, capi.CompareKeys))
-	})
 	return list
+}
+
+func compareThings(a, b *usedThing) int {
+	return cmp.Or(capi.CompareClusters(a.cluster, b.cluster), cmp.Compare(a.target, b.target), cmp.Compare(a.kind, b.kind),
+		cmp.Compare(a.name, b.name), capi.CompareKeys(a.key, b.key))
 }
 
 // addTemplates goes over the templates in use. Of machines in failure domains
@@ -125,7 +133,7 @@ func (n *needed) addTemplates() {
 		if zoned[u] {
 			want, spec.Folder = needs{Template: want.Template}, ""
 		}
-		n.add(user{u.cluster, -1, templateKind + " " + t.Namespace + "/" + t.Name}, spec, want, true)
+		n.add(user{u.cluster, -1, templateKind, &t.Meta}, spec, want, true)
 	}
 }
 
@@ -146,12 +154,12 @@ func (objs *objects) zoneOf(m *member) string {
 // there and its template says what the next one is cloned from.
 func (n *needed) addMember(m *member) {
 	var want needs
-	spec, name := m.spec, ""
+	spec, u := m.spec, user{cluster: m.cluster, machine: m.index}
 	switch {
 	case m.vm != nil:
-		want, name = m.vm.Data.Needs, vmKind+" "+m.vm.Namespace+"/"+m.vm.Name
+		want, u.kind, u.meta = m.vm.Data.Needs, vmKind, &m.vm.Meta
 	case m.machine != nil:
-		want, name = m.machine.Data.Needs, machineKind+" "+m.machine.Namespace+"/"+m.machine.Name
+		want, u.kind, u.meta = m.machine.Data.Needs, machineKind, &m.machine.Meta
 		if n.objects.zoneOf(m) != "" {
 			want, spec.Folder = needs{Template: want.Template}, ""
 		}
@@ -162,7 +170,7 @@ func (n *needed) addMember(m *member) {
 		want.Template = ""
 	}
 	// Without its VSphereVM a machine whose VM is gone is cloned again.
-	n.add(user{m.cluster, m.index, name}, spec, want, m.index >= 0 && (m.strong.IsZero() || m.vm == nil))
+	n.add(u, spec, want, m.index >= 0 && (m.strong.IsZero() || m.vm == nil))
 }
 
 // templateOf is the VSphereMachineTemplate that a machine was made from.
@@ -173,24 +181,21 @@ func (objs *objects) templateOf(m *member) *backup.Record[vsphereTemplate] {
 	return objs.templates[capi.Object{Backup: m.cluster.Backup, Namespace: m.machine.Namespace, Name: m.machine.Data.Template}]
 }
 
-// add notes what one object names. made reports whether an instance may yet be made of it.
+// add notes what one object names, once for each object. made reports whether an instance
+// may yet be made of it.
 func (n *needed) add(u user, spec cloneSpec, want needs, made bool) {
-	if _, known := n.uses[u]; made && !known {
-		n.uses[u] = nil
-		n.order = append(n.order, u)
-	}
 	spec.Thumbprint = ""
 	if l := &n.last; l.cluster != u.cluster || l.spec != spec || !l.want.equal(want) {
 		n.last = n.named(u.cluster, spec, want)
 	}
-	for i, by := range n.last.users {
-		if by.first == "" {
-			by.first = u.name
+	if made {
+		n.uses = append(n.uses, uses{u, n.last.things})
+	}
+	for _, t := range n.last.things {
+		if t.first == "" {
+			t.first = u.name()
 		} else {
-			by.more++
-		}
-		if made {
-			n.uses[u] = append(n.uses[u], n.last.things[i])
+			t.more++
 		}
 	}
 }
@@ -204,13 +209,13 @@ func (n *needed) named(cluster backup.ClusterID, spec cloneSpec, want needs) men
 		if name = strings.TrimSpace(name); name == "" {
 			return // CAPV takes vCenter's default, if there is one only
 		}
-		t := thing{cluster, target, kind, name, key}
-		by := n.things[t]
-		if by == nil {
-			by = &users{}
-			n.things[t] = by
+		k := thing{cluster, target, kind, name, key}
+		t := n.things[k]
+		if t == nil {
+			t = &usedThing{thing: k}
+			n.things[k] = t
 		}
-		m.things, m.users = append(m.things, t), append(m.users, by)
+		m.things = append(m.things, t)
 	}
 	note("folder", spec.Folder, at.folderKey())
 	note("resource pool", want.Pool, at.ask(keyPool, want.Pool))

@@ -104,11 +104,11 @@ func (objs *objects) refused(m *member) string {
 // recipes are what templates and machines without an instance need.
 func (objs *objects) recipes() []infra.Recipe {
 	n := objs.needed()
-	list := make([]infra.Recipe, 0, len(n.order))
-	for _, u := range n.order {
-		r := infra.Recipe{Cluster: u.cluster, Machine: u.machine, Object: u.name, Needs: make([]infra.Need, 0, len(n.uses[u]))}
-		for _, t := range n.uses[u] {
-			r.Needs = append(r.Needs, infra.Need{Kind: t.kind, Name: t.name, UsedBy: n.things[t].text})
+	list := make([]infra.Recipe, 0, len(n.uses))
+	for _, u := range n.uses {
+		r := infra.Recipe{Cluster: u.cluster, Machine: u.machine, Object: u.name(), Needs: make([]infra.Need, 0, len(u.things))}
+		for _, t := range u.things {
+			r.Needs = append(r.Needs, infra.Need{Kind: t.kind, Name: t.name, UsedBy: t.users})
 		}
 		list = append(list, r)
 	}

@@ -2,7 +2,9 @@ package terminal
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"io"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -15,12 +17,7 @@ func JSON(doc []byte) []byte {
 	suspect := func(r rune) bool {
 		return r != '\n' && (Unsafe(r) || r == utf8.RuneError)
 	}
-	plain := func(c byte) bool { return ' ' <= c && c <= '~' || c == '\n' } // as nearly all of it is
-	first := 0
-	for first < len(doc) && plain(doc[first]) {
-		first++
-	}
-	if bytes.IndexFunc(doc[first:], suspect) < 0 {
+	if isPlain(doc) || bytes.IndexFunc(doc, suspect) < 0 {
 		return doc
 	}
 	out := make([]byte, 0, len(doc)+64)
@@ -38,4 +35,33 @@ func JSON(doc []byte) []byte {
 		doc = doc[n:]
 	}
 	return out
+}
+
+// isPlain reports whether a document is ASCII, as nearly all are, without the delete
+// character: those before the space JSON itself escapes. It looks at eight bytes at once.
+func isPlain(doc []byte) bool {
+	const beyondASCII = 0x8080808080808080
+	i := 0
+	for ; i+8 <= len(doc); i += 8 {
+		if binary.NativeEndian.Uint64(doc[i:])&beyondASCII != 0 {
+			return false
+		}
+	}
+	return bytes.IndexByte(doc, 0x7f) < 0 && bytes.IndexFunc(doc[i:], func(r rune) bool { return r >= utf8.RuneSelf }) < 0
+}
+
+// JSONWriter writes to To what JSON makes of a document, whole lines at a time. The
+// document ends with a newline.
+type JSONWriter struct {
+	To   io.Writer
+	rest []byte
+}
+
+// Write fails when To does.
+func (j *JSONWriter) Write(p []byte) (int, error) {
+	j.rest = append(j.rest, p...)
+	whole := bytes.LastIndexByte(j.rest, '\n') + 1
+	_, err := j.To.Write(JSON(j.rest[:whole]))
+	j.rest = append(j.rest[:0], j.rest[whole:]...)
+	return len(p), err
 }
