@@ -74,8 +74,11 @@ func provisioning(e *examination) []Finding {
 // MachineHealthCheck selects among the machines of its cluster, in its namespace
 // (Cluster API core/reconcilers/machinehealthcheck v1.14.0).
 func healthChecks(e *examination) []Finding {
-	covers := newCover(e)
-	all := map[owner][]*backup.Machine{}
+	type tally struct {
+		machines, bare int
+		cluster        backup.ClusterID
+	}
+	covers, all := newCover(e), make(map[owner]tally, len(e.machines))
 	for by, machines := range e.machines {
 		if by.kind == "MachinePool" {
 			continue // a pool replaces its members itself
@@ -83,27 +86,28 @@ func healthChecks(e *examination) []Finding {
 		if by.kind == "MachineSet" && machines[0].Deployment != "" {
 			by.kind, by.name = "MachineDeployment", machines[0].Deployment
 		}
-		all[by] = append(all[by], machines...)
-	}
-	var found []Finding
-	for by, machines := range all {
-		bare := 0
+		t := all[by]
 		for _, m := range machines {
 			if !covers.machine(m) {
-				bare++
+				t.bare++
 			}
 		}
-		if bare == 0 {
+		t.machines, t.cluster = t.machines+len(machines), machines[0].Cluster
+		all[by] = t
+	}
+	var found []Finding
+	for by, t := range all {
+		if t.bare == 0 {
 			continue
 		}
-		message := fmt.Sprintf("%d of its %d machines are not covered", bare, len(machines))
+		message := fmt.Sprintf("%d of its %d machines are not covered", t.bare, t.machines)
 		switch {
-		case len(machines) == 1:
+		case t.machines == 1:
 			message = "its machine is not covered"
-		case bare == len(machines):
-			message = fmt.Sprintf("none of its %d machines is covered", bare)
+		case t.bare == t.machines:
+			message = fmt.Sprintf("none of its %d machines is covered", t.bare)
 		}
-		found = append(found, ruleHealth.On(by.backup, name(by.kind, by.namespace, by.name), "%s", message).Of(machines[0].Cluster))
+		found = append(found, ruleHealth.On(by.backup, name(by.kind, by.namespace, by.name), "%s", message).Of(t.cluster))
 	}
 	return found
 }

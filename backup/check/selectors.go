@@ -60,8 +60,11 @@ func overlaps(e *examination) []Finding {
 			}
 		}
 		if kind == "MachineSet" {
+			known := map[childKey]bool{}
 			for i := range e.Machines {
-				if m := &e.Machines[i]; m.ControlPlane && m.Owner.Name != "" {
+				m := &e.Machines[i]
+				if by := (childKey{ownerOf(m), m.Labels}); m.ControlPlane && m.Owner.Name != "" && !known[by] {
+					known[by] = true
 					children.add(namespace{m.Backup, m.Namespace}, name(m.Owner.Kind, m.Namespace, m.Owner.Name), m.Cluster, m.Labels)
 				}
 			}
@@ -99,9 +102,8 @@ type namespace struct {
 // offspring is the labels that owners give what they make, indexed by each
 // label, so that a selector is asked about few of them.
 type offspring struct {
-	all     map[namespace][]child
-	labeled map[labelAt][]child
-	known   map[childKey]bool
+	all     map[namespace][]*child
+	labeled map[labelAt][]*child
 }
 
 type child struct {
@@ -111,8 +113,7 @@ type child struct {
 }
 
 type childKey struct {
-	namespace
-	owner  string
+	owner
 	labels backup.Labels
 }
 
@@ -122,19 +123,15 @@ type labelAt struct {
 }
 
 func newOffspring() *offspring {
-	return &offspring{all: map[namespace][]child{}, labeled: map[labelAt][]child{}, known: map[childKey]bool{}}
+	return &offspring{all: map[namespace][]*child{}, labeled: map[labelAt][]*child{}}
 }
 
 func (o *offspring) add(at namespace, by string, cluster backup.ClusterID, l backup.Labels) {
-	k := childKey{at, by, l}
-	if o.known[k] {
-		return
-	}
-	o.known[k] = true
-	c := child{by, cluster, l.Map()}
+	c := &child{by, cluster, l.Map()}
 	o.all[at] = append(o.all[at], c)
 	for key, value := range c.labels {
-		o.labeled[labelAt{at, key, value}] = append(o.labeled[labelAt{at, key, value}], c)
+		label := labelAt{at, key, value}
+		o.labeled[label] = append(o.labeled[label], c)
 	}
 }
 

@@ -55,11 +55,12 @@ func builtinType(name string) typed.ParseableType {
 	if t, done := builtinTypes.kinds[name]; done {
 		return t
 	}
-	texts, names, lacking := typeTexts(), []string{name, deducedName}, ""
+	texts, names := typeTexts(), []string{name, deducedName}
+	var lacking strings.Builder
 	for i := 0; i < len(names); i++ {
 		text := texts[names[i]]
 		if _, done := builtinTypes.parsed[names[i]]; !done {
-			lacking += text
+			lacking.WriteString(text)
 		}
 		for _, part := range namedType.FindAllStringSubmatch(text, -1) {
 			if !slices.Contains(names, part[1]) {
@@ -67,8 +68,8 @@ func builtinType(name string) typed.ParseableType {
 			}
 		}
 	}
-	if lacking != "" {
-		p, err := typed.NewParser(typed.YAMLObject("types:\n" + lacking))
+	if lacking.Len() > 0 {
+		p, err := typed.NewParser(typed.YAMLObject("types:\n" + lacking.String()))
 		if err != nil {
 			panic(err)
 		}
