@@ -11,7 +11,7 @@ import (
 // Garbage that may lie beside what a run holds. Go's own rule, as much as is held, is
 // twice the memory that a large fleet needs; below freeGarbage it stays.
 const (
-	freeGarbage = 48 << 20 // bytes
+	freeGarbage = 40 << 20 // bytes
 	mostGarbage = 33       // percent of what is held, where that is more
 	growing     = 200      // percent, at most: while little is held, it grows, and little of it is garbage
 	listing     = 5 << 20  // bytes, instead of freeGarbage, once servers are listed

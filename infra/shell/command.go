@@ -59,7 +59,13 @@ func (c Command) wrap(before, after string) Command {
 
 // Then runs next only when c succeeded.
 func (c Command) Then(next Command) Command {
-	return All(c, next)
+	switch {
+	case c.refused != "" || next.IsZero():
+		return c
+	case next.refused != "" || c.text == "":
+		return next
+	}
+	return Command{text: c.text + " && " + next.text}
 }
 
 // Or runs next only when c failed.
@@ -72,16 +78,10 @@ func (c Command) Or(next Command) Command {
 
 // All runs each command only when those before it succeeded.
 func All(first Command, more ...Command) Command {
-	var lines []string
-	for _, c := range append([]Command{first}, more...) {
-		switch {
-		case c.refused != "":
-			return c
-		case c.text != "":
-			lines = append(lines, c.text)
-		}
+	for _, c := range more {
+		first = first.Then(c)
 	}
-	return Command{text: strings.Join(lines, " && ")}
+	return first
 }
 
 // OrStop makes a check that fails say why, with the words that it found, and end

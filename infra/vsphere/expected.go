@@ -87,17 +87,19 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 	return c
 }
 
+// readsID is where CAPV reads the id of a VM after a restore.
+const readsID = "VSphereVM.spec.biosUUID"
+
 // search adds how CAPV finds the VM after a restore: by VSphereVM.spec.biosUUID, else
 // by the VSphereVM's uid, which a restore makes new, else by name and folder
 // (pkg/services/govmomi/util.go findVM v1.16.1). Where name or folder are not known,
 // it adds nothing.
 func (m *member) search(c *infra.ExpectedMachine) {
-	const reads = "VSphereVM.spec.biosUUID"
 	switch {
-	case m.vm != nil && uuidOf(m.vm.Data.BIOSUUID) != "":
-		c.Reads, c.ReadsID = reads, true
+	case m.source == readsID: // it comes first of those that record the id
+		c.Reads, c.ReadsID = readsID, true
 	case m.unplaced == "" && c.Unnamed == "":
-		c.Reads, c.Searches = reads, []infra.Key{pathKey(m.at.Folder, m.name)}
+		c.Reads, c.Searches = readsID, []infra.Key{pathKey(m.at.Folder, m.name)}
 	}
 }
 
@@ -112,7 +114,7 @@ func refOf(s string) string {
 func (objs *objects) identify(m *member) {
 	all := make([]infra.Recorded, 0, 3)
 	if m.vm != nil {
-		all = append(all, infra.Recorded{Source: "VSphereVM.spec.biosUUID", Raw: m.vm.Data.BIOSUUID})
+		all = append(all, infra.Recorded{Source: readsID, Raw: m.vm.Data.BIOSUUID})
 	}
 	if m.machine != nil {
 		all = append(all, infra.Recorded{Source: "VSphereMachine.spec.providerID", Raw: m.machine.Data.ProviderID})
