@@ -12,7 +12,7 @@ import (
 // twice the memory that a large fleet needs; below freeGarbage it stays.
 const (
 	freeGarbage = 40 << 20 // bytes
-	mostGarbage = 33       // percent of what is held, where that is more
+	mostGarbage = 50       // percent of what is held, where that is more
 	growing     = 200      // percent, at most: while little is held, it grows, and little of it is garbage
 	listing     = 5 << 20  // bytes, instead of freeGarbage, once servers are listed
 )
@@ -40,7 +40,7 @@ func collectSooner() {
 		}
 		next := int(min(growing, max(mostGarbage, free*100/max(sample[0].Value.Uint64(), 1))))
 		if was := debug.SetGCPercent(next); was != ours {
-			debug.SetGCPercent(was) // somebody has set his own for a while, as readReleases does
+			debug.SetGCPercent(was) // readReleases has set its own for a while
 		} else {
 			ours = next
 		}
