@@ -67,7 +67,7 @@ var layers = []layer{
 		name:    "infra", // what a provider is, and what providers share
 		has:     below("infra"),
 		layers:  []string{"backup", "shell"},
-		foreign: append([]string{"go.yaml.in/yaml/v3", "github.com/go-json-experiment/json"}, apiTypes...),
+		foreign: append([]string{"go.yaml.in/yaml/v3", "github.com/go-json-experiment/json", "github.com/klauspost/compress/flate"}, apiTypes...),
 	},
 	{name: "detector", has: at("detector"), layers: []string{"backup", "infra"}},
 	{
