@@ -51,6 +51,7 @@ func TestManyOfOneName(t *testing.T) {
 		"template":     func(s *scene) { s.each(func(v *infra.Instance) { v.Exclude = infra.Template }) },
 		"another home": func(s *scene) { s.apart() },
 		"one id":       func(s *scene) { s.oneID() },
+		"copies run":   func(s *scene) { s.copied() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			verdicts := func(n int) (all []Verdict) {
@@ -76,6 +77,13 @@ func TestManyOfOneName(t *testing.T) {
 				less := len(w.Others)
 				if more := len(v.Others) + v.MoreOthers; less > few/2 && more-lots != less-few || less <= 1 && more != less {
 					t.Errorf("machine %d: %d instances of %d VMs, %d of %d", i, more, lots, less, few)
+				}
+				named := map[string]bool{}
+				for _, o := range v.Others {
+					if named[o.Name] {
+						t.Errorf("machine %d: %s is named twice", i, o.Name)
+					}
+					named[o.Name] = true
 				}
 				if len(v.Others) > shownMost || len(v.Evidence) > 2*shownMost {
 					t.Errorf("machine %d: %d others, %d pieces of evidence", i, len(v.Others), len(v.Evidence))
@@ -117,4 +125,15 @@ func (s *scene) oneID() {
 		s.expected.Machines[i].Strong = bios("one")
 	}
 	s.each(func(v *infra.Instance) { v.Keys[0] = bios("one") })
+}
+
+// copied makes all VMs copies of the first machine's, which is off.
+func (s *scene) copied() {
+	s.expected.Machines[0].Strong = bios("one")
+	s.each(func(v *infra.Instance) {
+		v.Keys[0] = bios("one")
+		if v.Name == "vm000" {
+			v.State = "poweredOff"
+		}
+	})
 }

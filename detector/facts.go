@@ -13,6 +13,7 @@ type machineFacts struct {
 	scope    *homeScope
 	words    map[string]string // of its provider
 	crowds   *crowds
+	named    []*vm // beside the verdict's own instance
 	// blind are unreadable instances that may be the machine: those at home that
 	// have the strong key, when none of them can be read, or, when it was not found
 	// at home, those that have a key which unreadable instances keep, or its name

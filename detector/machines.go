@@ -289,11 +289,13 @@ func decideDuplicates(f *machineFacts) Verdict {
 	if f.single == nil {
 		return f.ambiguous(f.home)
 	}
-	v := f.healthy(f.single, StrengthStrong)
+	var v Verdict
 	if f.expected.InfraMissing {
 		v = f.with(f.infraMissing(f.single), f.single, StrengthStrong)
+	} else {
+		v = f.healthy(f.single, StrengthStrong)
 	}
-	return others(v, f.without(f.single, f.home, f.copies))
+	return f.others(v, f.without(f.single, f.home, f.copies))
 }
 
 // infraMissing is the verdict where an instance exists that no controller will tie
@@ -310,7 +312,7 @@ func decideMatch(f *machineFacts) Verdict {
 		return f.ambiguous(f.home)
 	}
 	v := f.healthy(f.home[0], StrengthStrong)
-	return others(v, f.copies)
+	return f.others(v, f.copies)
 }
 
 // decideIdentity decides on instances with the second id: vCenter's instance UUID is
@@ -342,7 +344,7 @@ func decideNothing(f *machineFacts) Verdict {
 	v.Evidence = f.reservations()
 	if len(f.namesakes) > 0 {
 		v.Warnings = append(v.Warnings, Warning{SameNameElsewhere, fmt.Sprintf("%s has its name, but not its id", nameOf(f.namesakes[0]))})
-		v = others(v, f.namesakes)
+		v = f.others(v, f.namesakes)
 	}
 	return v
 }

@@ -24,15 +24,17 @@ func (f *machineFacts) naming(v Verdict, lists ...[]*vm) Verdict {
 	for _, one := range all[:min(len(all), shownMost)] {
 		v.Evidence = append(v.Evidence, f.evidence(one, StrengthWeak)...)
 	}
-	return others(v, all)
+	return f.others(v, all)
 }
 
-// others adds the first of the instances that a verdict names beside its own, and counts
-// the rest.
-func others(v Verdict, all []*vm) Verdict {
-	v.MoreOthers = max(0, len(all)-shownMost)
-	all = slices.Clone(all[:len(all)-v.MoreOthers])
+// others adds to the instances that a verdict names beside its own: the first of them,
+// each once, and how many more there are.
+func (f *machineFacts) others(v Verdict, more []*vm) Verdict {
+	f.named = f.without(nil, f.named, more)
+	v.MoreOthers = max(0, len(f.named)-shownMost)
+	all := slices.Clone(f.named[:len(f.named)-v.MoreOthers])
 	slices.SortStableFunc(all, func(a, b *vm) int { return compareInstances(&a.Instance, &b.Instance) })
+	v.Others, v.OtherScopes = nil, nil
 	for _, one := range all {
 		v.Others = append(v.Others, one.shown())
 		v.OtherScopes = append(v.OtherScopes, one.scope)
