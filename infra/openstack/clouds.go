@@ -55,7 +55,7 @@ type authEntry struct {
 }
 
 // hazards are members of auth that log in in a way that is not followed: they need
-// somebody or something that is not in the backup, or lead to no project.
+// a user or a thing that is not in the backup, or lead to no project.
 var hazards = map[string]string{
 	"token":                 "is a token, which lives for hours",
 	"passcode":              "asks its user",

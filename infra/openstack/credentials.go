@@ -51,7 +51,7 @@ func noCredential(format string, args ...any) *infra.Fault {
 }
 
 // credentialOf finds the credential of a home as CAPO does, and the operator's own where
-// that is lacking and may stand in.
+// that is lacking and may be used instead.
 func (p *provider) credentialOf(objs *objects, h home, secrets *backup.Secrets, a infra.Access) (found, *infra.Fault) {
 	f, fault := objs.fromBackup(h, secrets)
 	if fault == nil {

@@ -36,7 +36,7 @@ var (
 	changing = []string{"BUILD", "REBUILD", "REBOOT", "HARD_REBOOT", "PASSWORD", "RESIZE", "VERIFY_RESIZE", "REVERT_RESIZE", "MIGRATING"}
 	stopped  = []string{"SHUTOFF", "SUSPENDED", "PAUSED", "SHELVED", "SHELVED_OFFLOADED", "RESCUE"}
 	ended    = []string{"DELETED", "SOFT_DELETED"} // CAPO takes both for gone
-	// ending are tasks of a server that somebody deletes: its status is what it was, for
+	// ending are tasks of a server that is being deleted: its status is what it was, for
 	// ever where its host does not answer (nova compute/task_states.py 34.0.0).
 	ending = []string{"deleting", "soft-deleting"}
 )

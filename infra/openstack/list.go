@@ -243,7 +243,7 @@ func elements(dec *json.Decoder, visit func() error) error {
 	return err
 }
 
-// cutOff makes one error of the two that stand for an answer that ends too soon.
+// cutOff makes one error of the two that an answer gives which ends too soon.
 func cutOff(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

@@ -104,7 +104,7 @@ func TestStatuses(t *testing.T) {
 	}
 }
 
-// A server that somebody deletes keeps its status until it is gone, or for ever: it is
+// A server that is being deleted keeps its status until it is gone, or for ever: it is
 // neither there nor gone.
 func TestServerBeingDeleted(t *testing.T) {
 	s, data := cloudOf(t, openstacklab.Options{})

@@ -50,7 +50,7 @@ type Item struct {
 	Steps []report.Step
 	// Minor items are left out where room is short.
 	Minor bool
-	// Likes are the items that this one stands for, with what is said of each alone, and
+	// Likes are the items that are shown as this one, with what is said of each alone, and
 	// What is what they are, after their number; empty: they are described one by one.
 	What  string
 	Likes []Item
@@ -63,7 +63,7 @@ type Item struct {
 // Named reports whether the item is one thing, which has a name, even if it is empty.
 func (i *Item) Named() bool { return len(i.Likes) == 0 && i.Name+i.Kind+i.Set != "" }
 
-// Findings is how many findings the item stands for.
+// Findings is how many findings the item shows.
 func (i *Item) Findings() int { return max(1, len(i.Likes)) }
 
 // NamesOnly reports whether there is nothing to say of each of Likes but its name.

@@ -32,7 +32,7 @@ func (p *printer) section(s outline.Section) {
 
 func (p *printer) shows(it outline.Item) bool { return p.all || !it.Minor }
 
-// likes prints the items that one stands for, a row for each.
+// likes prints a row for each of the items that are shown as one.
 func (p *printer) likes(it *outline.Item, indent int) {
 	for i := range it.Likes {
 		if i == it.Most && i > 0 && !p.all {

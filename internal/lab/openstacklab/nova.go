@@ -108,7 +108,7 @@ func (s *Server) nova() http.Handler {
 	return mux
 }
 
-// novaCall is a call of nova by somebody whom it knows.
+// novaCall is a call of nova by a user whom it knows.
 type novaCall struct {
 	s       *Server
 	w       http.ResponseWriter
