@@ -52,6 +52,9 @@ func (l *loading) assemble() *Snapshot {
 	a.readInfraClusters()
 	a.derive()
 	a.markSelf()
+	for r := range namespaceKind.In(s).All() {
+		s.Backups[r.Backup].KubeSystemUID = r.UID
+	}
 	a.findAbsent()
 	for _, k := range coreKinds {
 		delete(l.tables, k)

@@ -35,6 +35,9 @@ type Info struct {
 	// which it can have been written, and nothing is known to be younger than it.
 	Undated bool
 	Items   int // distinct objects, each counted once
+	// KubeSystemUID is the uid of Namespace kube-system, which is as good as one of the
+	// management cluster; empty where the backup does not hold that Namespace.
+	KubeSystemUID string
 }
 
 // ClusterID names a cluster of a Snapshot. Backup is the index into

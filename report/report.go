@@ -91,6 +91,7 @@ type Backup struct {
 	WrittenFrom   time.Time `json:"writtenFrom"`
 	WrittenTo     time.Time `json:"writtenTo"`
 	Items         int       `json:"items"`
+	KubeSystemUID string    `json:"kubeSystemUID,omitempty"`
 	Missing       []Missing `json:"missing"`
 }
 

@@ -22,7 +22,7 @@ var fields = map[string]string{
 	"report":         "schemaVersion tool generatedAt options backups summary clusters infraMachines scopes checks errors providers? ignoreRules? variables?",
 	"tool":           "name version commit",
 	"options":        "ignoreHealthy skipNodes filter? failOn?",
-	"backup":         "path sha256 formatVersion writtenFrom writtenTo items missing",
+	"backup":         "path sha256 formatVersion writtenFrom writtenTo items kubeSystemUID? missing",
 	"missing":        "kind namespace name referredBy why",
 	"summary":        "status complete answer? clusters machines infraMachines excluded outOfScope resources foreignTags? ignored ignoredMachines? ignoredInfraMachines? statusWithoutRules? errors forecast?",
 	"safeAnswer":     "safe reasons conditions",

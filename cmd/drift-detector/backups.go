@@ -221,7 +221,7 @@ func (o *backupsOptions) fillComparison(ctx context.Context, s *streams, place *
 		return nil, &usageError{message: fmt.Sprintf("--report %q is none of the %d backups that are compared", o.report, len(newest)), command: "backups"}
 	}
 	c, rep, err := o.compare(ctx, s, place, newest, o.report)
-	if err == nil && c.Best == "" {
+	if err == nil && c.Best == "" && c.ManagementClusters == nil {
 		err = &backup.InputError{Name: place.Name(), Problem: fmt.Sprintf("none of the %d backups that were to be compared could be read; the newest: %s", len(newest), c.Compared[0].Error), Next: "see which others there are without --compare"}
 	}
 	if err == nil && o.report != "" && rep == nil {

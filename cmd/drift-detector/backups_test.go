@@ -248,3 +248,53 @@ func TestNoneCanBeRead(t *testing.T) {
 		t.Errorf("status %d\n%s\n%s", o.code, o.stdout, o.stderr)
 	}
 }
+
+// TestBackupsOfSeveralManagementClusters: two of them back up to one place. Which one is
+// lost is for the operator to say: the other one runs, and must not be restored over it.
+func TestBackupsOfSeveralManagementClusters(t *testing.T) {
+	body, err := os.ReadFile(testdata + "fleet-data.tar.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(uid string) []byte {
+		return backuptest.Rewrite(t, body, func(item string, body []byte) ([]byte, bool) {
+			if !strings.HasSuffix(item, "/cluster/kube-system.json") {
+				return body, true
+			}
+			var o map[string]any
+			if err := json.Unmarshal(body, &o); err != nil {
+				t.Fatal(err)
+			}
+			o["metadata"].(map[string]any)["uid"] = uid
+			body, _ = json.Marshal(o)
+			return body, true
+		})
+	}
+	b := newBucket(t)
+	for i, uid := range []string{"east", "west", "east"} {
+		b.put("nightly-"+string(rune('1'+i)), "nightly", "Completed", backuptest.Written.Add(time.Duration(i)*time.Hour), of(uid))
+	}
+	nothing := filepath.Join(t.TempDir(), "inventory.json")
+	if err := os.WriteFile(nothing, []byte(`{"inventoryVersion": "1", "listings": []}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	compare := []string{"backups", "s3://velero", "--compare", "--inventory", nothing}
+	o := b.run(append(compare, "--format", "json")...)
+	var doc backups.Document
+	if err := json.Unmarshal([]byte(o.stdout), &doc); err != nil {
+		t.Fatal(err, o.stderr)
+	}
+	c := doc.Comparison
+	if c.Best != "" || len(c.ManagementClusters) != 2 || c.ManagementClusters[0].Best != "nightly-3" || c.ManagementClusters[1].Best != "nightly-2" {
+		t.Errorf("best %q, %+v", c.Best, c.ManagementClusters)
+	}
+	if o := b.run("backups", "s3://velero", "--compare", "--inventory", testdata+"fleet-data.tar.gz"); o.code != exitUsage || !strings.Contains(o.stderr, "this is not an inventory") || strings.Contains(o.stderr, "none of the") {
+		t.Errorf("no inventory: status %d\n%s", o.code, o.stderr)
+	}
+	text := b.run(compare...)
+	for _, want := range []string{"Restore none yet: these are of 2 management clusters", "Of the management cluster of nightly-3, nightly-1, restore nightly-3: "} {
+		if !strings.Contains(text.stdout, want) {
+			t.Errorf("no %q in\n%s\n%s", want, text.stdout, text.stderr)
+		}
+	}
+}

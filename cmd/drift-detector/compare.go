@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -123,13 +124,17 @@ func (o *detectOptions) compare(ctx context.Context, s *streams, place *store.Pl
 		if !o.quiet {
 			s.info("backup %d of %d: %s", i+1, len(stored), b.Name)
 		}
-		rep, err := o.decideStored(ctx, s, access, place, b)
+		e, err := o.loadStored(ctx, s, place, b)
 		switch {
 		case ctx.Err() != nil:
 			return false, ctx.Err()
 		case err != nil:
 			compared[i] = backupreport.Unreadable(b.Name, b.Place, err)
 			return false, nil
+		}
+		rep, _, err := o.decide(ctx, s, e, access)
+		if err := cmp.Or(err, ctx.Err()); err != nil {
+			return false, err // of the inventory, which is that of all of them
 		}
 		compared[i] = backupreport.Of(b.Name, b.Place, rep)
 		if b.Name == keep {
@@ -159,8 +164,8 @@ func (o *detectOptions) compare(ctx context.Context, s *streams, place *store.Pl
 	return c, kept, nil
 }
 
-// decideStored is detect on one backup of a store.
-func (o *detectOptions) decideStored(ctx context.Context, s *streams, access infra.Access, place *store.Place, b *store.Stored) (*report.Report, error) {
+// loadStored reads a backup of a store.
+func (o *detectOptions) loadStored(ctx context.Context, s *streams, place *store.Place, b *store.Stored) (*loadedBackup, error) {
 	bounded, stop := o.bounds.begin(ctx)
 	defer stop()
 	opened := openedBackup{source: place.Source(bounded, b), velero: b.Description}
@@ -172,6 +177,5 @@ func (o *detectOptions) decideStored(ctx context.Context, s *streams, access inf
 		return nil, o.bounds.explain(bounded, err)
 	}
 	e.compared = true
-	rep, _, err := o.decide(ctx, s, e, access)
-	return rep, err
+	return e, nil
 }

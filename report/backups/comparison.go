@@ -16,15 +16,30 @@ import (
 // Comparison is what each of the newest backups is like beside the infrastructure, which
 // was listed once for all of them, and which one to restore.
 type Comparison struct {
-	ListedAt time.Time   `json:"listedAt"`
-	Complete bool        `json:"complete"` // every place was listed, and every backup read
-	Best     string      `json:"best,omitempty"`
-	Why      string      `json:"why"`
+	ListedAt time.Time `json:"listedAt"`
+	Complete bool      `json:"complete"` // every place was listed, and every backup read
+	Choice
 	Compared []*Compared `json:"compared"` // the newest first
-	// Clusters are those that another backup than Best has better, or that Best lacks.
-	Clusters []ClusterChoice `json:"clusters"`
+	// ManagementClusters are those that the backups are of, where they are known to be of
+	// several: no backup says which of them is lost, and Best is empty.
+	ManagementClusters []ManagementCluster `json:"managementClusters,omitempty"`
 	// Borrowed says for which places of older backups a newer one gave the credential.
 	Borrowed []string `json:"borrowed"`
+}
+
+// Choice is which of some backups to restore.
+type Choice struct {
+	Best string `json:"best,omitempty"` // its name
+	Why  string `json:"why"`
+	// Clusters are those that another backup than Best has better, or that Best lacks.
+	Clusters []ClusterChoice `json:"clusters"`
+}
+
+// ManagementCluster is one of several whose backups are in one place.
+type ManagementCluster struct {
+	KubeSystemUID string   `json:"kubeSystemUID,omitempty"` // empty for the backups that do not say it
+	Backups       []string `json:"backups"`                 // their names, the newest first
+	Choice
 }
 
 // Compared is one backup beside the infrastructure: what detect says of it alone.
@@ -40,6 +55,8 @@ type Compared struct {
 	Lacks    []string             `json:"lacks"`           // errors that check finds, by code
 	Missing  []string             `json:"missingClusters"` // that run or may run, and that other backups have
 	Error    string               `json:"error,omitempty"` // why it could not be read
+	// KubeSystemUID is the uid of Namespace kube-system in it, if it holds that.
+	KubeSystemUID string `json:"kubeSystemUID,omitempty"`
 
 	clusters map[string]clusterState
 	unplaced int // see clusterState
@@ -84,6 +101,9 @@ func Of(name, place string, r *report.Report) *Compared {
 	}
 	if a := r.Summary.Answer; a != nil {
 		c.Safe = a.Safe
+	}
+	for i := range r.Backups {
+		c.KubeSystemUID = r.Backups[i].KubeSystemUID
 	}
 	for i := range r.Checks {
 		if f := &r.Checks[i]; f.Error() && !slices.Contains(c.Lacks, f.Code) {
@@ -149,10 +169,54 @@ func difference(a, b *Compared) (m *measure, d int) {
 	return nil, 0
 }
 
-// Choose fills in which backup to restore, as a whole and for each cluster. compared are
-// the newest first.
+// Choose says which backup to restore, as a whole and for each cluster; of each management
+// cluster, where they are of several. compared are the newest first.
 func Choose(compared []*Compared) *Comparison {
-	c := &Comparison{Compared: compared, Clusters: []ClusterChoice{}, Borrowed: []string{}, Complete: true}
+	c := &Comparison{Compared: compared, Borrowed: []string{}, Complete: true}
+	c.ManagementClusters = managementClusters(compared)
+	if n := len(c.ManagementClusters); n > 0 {
+		c.Choice = Choice{Clusters: []ClusterChoice{}, Why: fmt.Sprintf("these are of %d management clusters, by the uid of Namespace kube-system; choose the one that is lost", n)}
+	} else {
+		c.Choice = choose(compared)
+	}
+	for _, b := range compared {
+		b.Lacks, b.Missing = append([]string{}, b.Lacks...), append([]string{}, b.Missing...)
+		c.Complete = c.Complete && b.Complete && b.Error == ""
+	}
+	return c
+}
+
+// managementClusters sorts backups by the management cluster that they are of, and chooses
+// one of each. It returns nothing where they are not known to be of several.
+func managementClusters(compared []*Compared) []ManagementCluster {
+	of, known := map[string][]*Compared{}, 0
+	var uids []string
+	for _, b := range compared {
+		if b.Error != "" {
+			continue
+		}
+		if of[b.KubeSystemUID] == nil {
+			uids = append(uids, b.KubeSystemUID)
+			known += min(len(b.KubeSystemUID), 1)
+		}
+		of[b.KubeSystemUID] = append(of[b.KubeSystemUID], b)
+	}
+	if known < 2 {
+		return nil
+	}
+	var out []ManagementCluster
+	for _, uid := range uids {
+		m := ManagementCluster{KubeSystemUID: uid, Choice: choose(of[uid])}
+		for _, b := range of[uid] {
+			m.Backups = append(m.Backups, b.Name)
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// choose says which of the backups of a management cluster to restore.
+func choose(compared []*Compared) Choice {
 	fillMissing(compared)
 	fillUnplaced(compared)
 	best := compared[0]
@@ -160,15 +224,11 @@ func Choose(compared []*Compared) *Comparison {
 		if _, d := difference(b, best); d < 0 {
 			best = b
 		}
-		b.Lacks, b.Missing = append([]string{}, b.Lacks...), append([]string{}, b.Missing...)
-		c.Complete = c.Complete && b.Complete && b.Error == ""
 	}
 	if best.Error != "" {
-		c.Why = "no backup could be read"
-		return c
+		return Choice{Why: "no backup could be read", Clusters: []ClusterChoice{}}
 	}
-	c.Best = best.Name
-	c.Why = "it is the newest, and no other is better"
+	c := Choice{Best: best.Name, Why: "it is the newest, and no other is better", Clusters: chooseClusters(compared, best)}
 	if newest := compared[0]; newest != best {
 		m, _ := difference(newest, best)
 		c.Why = "the newest, " + newest.Name + ", " + m.say(best, newest)
@@ -176,7 +236,6 @@ func Choose(compared []*Compared) *Comparison {
 	if best.Safe != report.Yes {
 		c.Why += "; even so the answer is " + best.Answer + ": see its report first"
 	}
-	c.choose(best)
 	return c
 }
 
@@ -219,17 +278,17 @@ func fillUnplaced(compared []*Compared) {
 	}
 }
 
-// choose finds the clusters that another backup has better.
-func (c *Comparison) choose(best *Compared) {
-	names := map[string]bool{}
-	for _, b := range c.Compared {
+// chooseClusters finds the clusters that another backup has better.
+func chooseClusters(compared []*Compared, best *Compared) []ClusterChoice {
+	names, better := map[string]bool{}, []ClusterChoice{}
+	for _, b := range compared {
 		for name := range b.clusters {
 			names[name] = true
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		top := best
-		for _, b := range c.Compared {
+		for _, b := range compared {
 			if b.cluster(name).betterThan(top.cluster(name)) {
 				top = b
 			}
@@ -239,8 +298,9 @@ func (c *Comparison) choose(best *Compared) {
 		}
 		have, want := best.cluster(name), top.cluster(name)
 		why := fmt.Sprintf("%s there, and %s in %s", want.text(), have.text(), best.Name)
-		c.Clusters = append(c.Clusters, ClusterChoice{Cluster: name, Best: top.Name, Why: why})
+		better = append(better, ClusterChoice{Cluster: name, Best: top.Name, Why: why})
 	}
+	return better
 }
 
 // cluster is a cluster of the backup; nil when it has none of the name.
@@ -283,6 +343,14 @@ func (s *clusterState) text() string {
 	return text
 }
 
+// write says it in lines, the first of which begins with begin.
+func (c *Choice) write(line func(string, ...any), begin string) {
+	line("%s%s: %s.", begin, c.Best, c.Why)
+	for _, k := range c.Clusters {
+		line("Cluster %s is better in %s: %s.", k.Cluster, k.Best, k.Why)
+	}
+}
+
 // text is the comparison for a person.
 func (c *Comparison) text() string {
 	var b strings.Builder
@@ -290,10 +358,14 @@ func (c *Comparison) text() string {
 	if c.Best == "" {
 		line("Restore none yet: %s.", c.Why)
 	} else {
-		line("Restore %s: %s.", c.Best, c.Why)
+		c.write(line, "Restore ")
 	}
-	for _, k := range c.Clusters {
-		line("Cluster %s is better in %s: %s.", k.Cluster, k.Best, k.Why)
+	for _, m := range c.ManagementClusters {
+		of := "Of the management cluster of " + english.First(3, m.Backups)
+		if m.KubeSystemUID == "" {
+			of = "Of those without Namespace kube-system, " + english.First(3, m.Backups)
+		}
+		m.write(line, of+", restore ")
 	}
 	if !c.Complete {
 		line("Not everything could be listed or read: what was not seen is Unknown, and the choice may be another one.")

@@ -1,6 +1,8 @@
 package backups
 
 import (
+	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,5 +64,39 @@ func TestClusterOfPoolsRuns(t *testing.T) {
 	c := Choose([]*Compared{compared("newer", report.Unclear, nil), older})
 	if c.Best != "older" || !strings.Contains(c.Why, "lacks ns/eks") {
 		t.Errorf("%s: %s", c.Best, c.Why)
+	}
+}
+
+// TestSeveralManagementClusters: a backup that lacks the clusters of another management
+// cluster is none the worse for it, and none is called the one to restore.
+func TestSeveralManagementClusters(t *testing.T) {
+	of := func(name, uid string, clusters map[string][4]int) *Compared {
+		c := compared(name, report.Yes, clusters)
+		c.KubeSystemUID = uid
+		return c
+	}
+	good, stale := [4]int{3, 0, 0, 0}, [4]int{2, 0, 1, 0}
+	a2 := of("a2", "uid-a", map[string][4]int{"one": stale})
+	b2 := of("b2", "uid-b", map[string][4]int{"two": good, "three": good})
+	a1 := of("a1", "uid-a", map[string][4]int{"one": good})
+	c := Choose([]*Compared{a2, b2, a1, Unreadable("x", "", io.EOF)})
+	if c.Best != "" || len(c.Clusters) > 0 || len(c.ManagementClusters) != 2 {
+		t.Fatalf("best %q, %+v", c.Best, c.ManagementClusters)
+	}
+	a, b := c.ManagementClusters[0], c.ManagementClusters[1]
+	if a.Best != "a1" || !slices.Equal(a.Backups, []string{"a2", "a1"}) || b.Best != "b2" || len(a1.Missing) > 0 {
+		t.Errorf("%+v, %+v", a, b)
+	}
+	if text := c.text(); !strings.Contains(text, "Restore none yet: these are of 2 management clusters") || !strings.Contains(text, "Of the management cluster of a2, a1, restore a1: the newest, a2, ") {
+		t.Error(text)
+	}
+	for what, all := range map[string][]*Compared{
+		"one uid":   {of("new", "uid-a", nil), of("old", "uid-a", nil)},
+		"one known": {of("new", "", nil), of("old", "uid-a", nil)},
+		"none":      {of("new", "", nil), of("old", "", nil)},
+	} {
+		if c := Choose(all); c.Best != "new" || c.ManagementClusters != nil {
+			t.Errorf("%s: %q, %+v", what, c.Best, c.ManagementClusters)
+		}
 	}
 }

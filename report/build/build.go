@@ -116,7 +116,7 @@ func backups(s *backup.Snapshot, more []backup.Absence) []report.Backup {
 	for i, b := range s.Backups {
 		out[i] = report.Backup{
 			Path: b.Path, SHA256: b.SHA256, FormatVersion: b.FormatVersion,
-			WrittenFrom: utc(b.WrittenFrom), WrittenTo: utc(b.WrittenTo), Items: b.Items,
+			WrittenFrom: utc(b.WrittenFrom), WrittenTo: utc(b.WrittenTo), Items: b.Items, KubeSystemUID: b.KubeSystemUID,
 		}
 	}
 	for _, a := range slices.Concat(s.Absent, more) {
