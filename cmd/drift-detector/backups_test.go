@@ -288,6 +288,13 @@ func TestBackupsOfSeveralManagementClusters(t *testing.T) {
 	if c.Best != "" || len(c.ManagementClusters) != 2 || c.ManagementClusters[0].Best != "nightly-3" || c.ManagementClusters[1].Best != "nightly-2" {
 		t.Errorf("best %q, %+v", c.Best, c.ManagementClusters)
 	}
+	for name, want := range map[string]bool{"nightly-3": false, "nightly-2": false, "nightly-1": true} {
+		out := filepath.Join(t.TempDir(), "r.json")
+		b.run(append(compare, "--report", name, "-o", out)...)
+		if text, _ := os.ReadFile(out); len(text) == 0 || strings.Contains(string(text), `"NewerBackup"`) != want {
+			t.Errorf("%s: a newer backup of its management cluster: %t, want %t", name, !want, want)
+		}
+	}
 	if o := b.run("backups", "s3://velero", "--compare", "--inventory", testdata+"fleet-data.tar.gz"); o.code != exitUsage || !strings.Contains(o.stderr, "this is not an inventory") || strings.Contains(o.stderr, "none of the") {
 		t.Errorf("no inventory: status %d\n%s", o.code, o.stderr)
 	}

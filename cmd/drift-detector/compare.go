@@ -22,12 +22,13 @@ type sharedListing struct {
 	targets  map[string]*infra.Target // by scope, of the newest backup that has a credential for it
 	listings map[string]infra.Listing // by scope, those that are not to be tried again
 	same     map[string]bool          // the first scopes of targets of this backup that are listed as for a newer one
+	uids     map[*store.Stored]string // of Namespace kube-system, of the backups that were read
 	borrowed []string
 	lacks    bool // the backup that was listed last has no credential for some place
 }
 
 func newSharedListing() *sharedListing {
-	return &sharedListing{registry: all.Registry(), targets: map[string]*infra.Target{}, listings: map[string]infra.Listing{}}
+	return &sharedListing{registry: all.Registry(), targets: map[string]*infra.Target{}, listings: map[string]infra.Listing{}, uids: map[*store.Stored]string{}}
 }
 
 // knows reports whether it was said before with which credential a place is listed.
@@ -169,13 +170,29 @@ func (o *detectOptions) loadStored(ctx context.Context, s *streams, place *store
 	bounded, stop := o.bounds.begin(ctx)
 	defer stop()
 	opened := openedBackup{source: place.Source(bounded, b), velero: b.Description}
-	if n := o.newest[b.Root]; n != nil && n.Started().After(b.Started()) {
-		opened.newer = &check.NewerBackup{Name: n.Name, Place: n.Place, Started: n.Started()}
-	}
 	e, err := o.loadOpened(bounded, s, o.shared.registry, []openedBackup{opened})
 	if err != nil {
 		return nil, o.bounds.explain(bounded, err)
 	}
 	e.compared = true
+	o.shared.uids[b] = e.snapshot.Backups[0].KubeSystemUID
+	if n := o.shared.newest(o.newest[b.Root], b); n != nil && n.Started().After(b.Started()) {
+		e.newer[0] = &check.NewerBackup{Name: n.Name, Place: n.Place, Started: n.Started()}
+	}
 	return e, nil
+}
+
+// newest is the newest backup of the management cluster that a backup is of: the newest of
+// the place, or, where that is of another one, the newest of those that were read.
+func (l *sharedListing) newest(ofPlace, b *store.Stored) *store.Stored {
+	uid, other := l.uids[b], l.uids[ofPlace]
+	if uid == other || uid == "" || other == "" {
+		return ofPlace
+	}
+	for read, of := range l.uids {
+		if of == uid && read.Started().After(b.Started()) {
+			b = read
+		}
+	}
+	return b
 }
