@@ -317,9 +317,9 @@ func TestPoints33And41KubeconfigsOfEKS(t *testing.T) {
 func TestPoint44AllowedNamespaces(t *testing.T) {
 	const resource = "awsclusterstaticidentities.infrastructure.cluster.x-k8s.io"
 	uses := inSpec(awsCluster, "identityRef", map[string]any{"kind": "AWSClusterStaticIdentity", "name": "own"})
-	with := func(allowed any) func(*backuptest.Tarball) {
+	naming := func(keys string, allowed any) func(*backuptest.Tarball) {
 		return func(b *backuptest.Tarball) {
-			s := map[string]any{"secretRef": "keys"}
+			s := map[string]any{"secretRef": keys}
 			if allowed != "absent" {
 				s["allowedNamespaces"] = allowed
 			}
@@ -327,6 +327,7 @@ func TestPoint44AllowedNamespaces(t *testing.T) {
 			b.Add("secrets", secret("capa-system", "keys", map[string]string{"AccessKeyID": "AKIAIOSFODNN7EXAMPLE", "SecretAccessKey": "s3cr3t"}))
 		}
 	}
+	with := func(allowed any) func(*backuptest.Tarball) { return naming("keys", allowed) }
 	labels := func(l map[string]any) map[string]any {
 		return map[string]any{"selector": map[string]any{"matchLabels": l}}
 	}
@@ -345,8 +346,11 @@ func TestPoint44AllowedNamespaces(t *testing.T) {
 	}
 	const bad, fine = "+error IdentityForbidden: AWSClusterStaticIdentity/own for namespace tenant-aws", "-" + controller
 	const maybe = "+warning IdentityForbidden: AWSClusterStaticIdentity/own for namespace tenant-aws"
+	const lost = "+error CredentialAbsent: credential of AWSClusterStaticIdentity own"
 	play(t, []scene{
 		{name: "absent", change: uses, add: with("absent"), want: []string{bad, fine}, says: "no allowedNamespaces"},
+		{name: "absent, and the keys too", change: uses, add: naming("lost", "absent"), want: []string{bad, lost, fine}, says: "no allowedNamespaces"},
+		{name: "everybody, no keys", change: uses, add: naming("lost", map[string]any{}), want: []string{lost, fine}, says: "Secret lost of AWSClusterStaticIdentity own is not in the backup"},
 		{name: "null", change: uses, add: with(nil), want: []string{bad, fine}},
 		{name: "empty: everybody", change: uses, add: with(map[string]any{}), want: []string{fine}},
 		{name: "null list: everybody", change: uses, add: with(map[string]any{"list": nil}), want: []string{fine}},
@@ -359,7 +363,7 @@ func TestPoint44AllowedNamespaces(t *testing.T) {
 		{name: "by its name, without the Namespace", change: both(uses, noNamespace), add: with(byName), want: []string{fine}},
 		{name: "by another label", change: uses, add: with(labels(map[string]any{"team": "shop"})), want: []string{bad, fine}},
 		{name: "by a label that it has", change: both(uses, team), add: with(labels(map[string]any{"team": "shop"})), want: []string{fine}},
-		{name: "by a label, without the Namespace", change: both(uses, noNamespace), add: with(labels(map[string]any{"team": "shop"})), want: []string{maybe, fine}},
+		{name: "by a label, without the Namespace", change: both(uses, noNamespace), add: with(labels(map[string]any{"team": "shop"})), want: []string{maybe, fine}, says: "Velero makes a Namespace that is not in the backup without its labels"},
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"drift-detector/backup"
 	"drift-detector/backup/check"
 	"drift-detector/infra"
+	"drift-detector/infra/capi"
 )
 
 var (
@@ -21,14 +22,7 @@ var (
 		Why: "Unless CAPA gets its credential from its service account or its instance, it can't log in to AWS after the restore, and nothing of these clusters is reconciled.",
 		Do:  "where CAPA used a Secret, create it by hand before the clusters are unpaused; use credentials of your own for drift-detector detect with --aws-profile or --aws-ambient",
 	}
-	ruleForbidden = check.Rule{
-		Code: "IdentityForbidden", Severity: check.Error,
-		Why: "CAPA refuses the identity to clusters of that namespace (pkg/cloud/scope/session.go): after the restore nothing of them is reconciled.",
-		Do:  "correct spec.allowedNamespaces of the identity, or the labels of the Namespace, before the clusters are unpaused",
-	}
-	ruleMaybeForbidden = check.Rule{
-		Code: "IdentityForbidden", Severity: check.Warning, Why: ruleForbidden.Why, Do: ruleForbidden.Do,
-	}
+	rulesForbidden = capi.NewForbiddenRules("CAPA", "pkg/cloud/scope/session.go", "spec.allowedNamespaces")
 	ruleKubeconfig = check.Rule{
 		Code: "KubeconfigNotAdopted", Severity: check.Error,
 		Why: "A restore takes ownerReferences away, and CAPA refuses a kubeconfig that its AWSManagedControlPlane does not own (pkg/cloud/services/eks/config.go): the control plane is never ready again. Without the Secret CAPA makes a new one.",
@@ -78,8 +72,9 @@ func (objs *objects) credentialsAbsent(secrets *backup.Secrets) []check.Finding 
 		if h.identity.Kind == unknownIdentity {
 			continue // the cluster's own object is what the backup lacks
 		}
+		h.forbidden = "" // a finding of its own: the keys may be absent as well
 		_, fault := objs.credentialOf(h, secrets, infra.Access{})
-		if fault == nil || h.forbidden != "" {
+		if fault == nil {
 			continue
 		}
 		rule, what := ruleCredential, "credential of "+h.identity.Kind+" "+h.identity.Name
@@ -97,13 +92,8 @@ func (objs *objects) identitiesForbidden() []check.Finding {
 	var found check.Shared
 	for _, id := range objs.order() {
 		for _, at := range objs.chain(id.Backup, identityOf(id, objs.locations[id])) {
-			rule := ruleForbidden
-			p, why := objs.permission(id, at)
-			if p == Undecided {
-				rule = ruleMaybeForbidden
-			}
-			if p != Allowed {
-				found.Add(rule.On(id.Backup, fmt.Sprintf("%s for namespace %s", at, id.Namespace), "%s", why), id)
+			if p, why := objs.permission(id, at); p != Allowed {
+				found.Add(rulesForbidden.On(id, at.String(), why, p == Forbidden), id)
 			}
 		}
 	}

@@ -17,13 +17,8 @@ var (
 		Why: "CAPO can't log in to OpenStack: after the restore nothing of these clusters is reconciled, until 74 seconds after the credential is there (as seen with v0.14.7).",
 		Do:  "create the Secret by hand before the clusters are unpaused; use a credential of your own for drift-detector detect with --openstack-cloud",
 	}
-	ruleForbidden = check.Rule{
-		Code: "IdentityForbidden", Severity: check.Error,
-		Why: "CAPO refuses the identity to clusters of that namespace (pkg/scope/provider.go): after the restore nothing of them is reconciled.",
-		Do:  "correct spec.namespaceSelector of the identity, or the labels of the Namespace, before the clusters are unpaused",
-	}
-	ruleMaybeForbidden = check.Rule{Code: "IdentityForbidden", Severity: check.Warning, Why: ruleForbidden.Why, Do: ruleForbidden.Do}
-	ruleOtherCloud     = check.Rule{
+	rulesForbidden = capi.NewForbiddenRules("CAPO", "pkg/scope/provider.go", "spec.namespaceSelector")
+	ruleOtherCloud = check.Rule{
 		Code: "IdentityDiffers", Severity: check.Warning,
 		Why: "CAPO looks for a server where the OpenStackServer says, and makes the cluster's network where the OpenStackCluster says: with another project in each, a new server finds no network.",
 		Do:  "see that both identities lead to the same project",
@@ -60,11 +55,16 @@ func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, _ time.Tim
 func (objs *objects) credentialsAbsent(secrets *backup.Secrets) []check.Finding {
 	var found check.Shared
 	for _, h := range objs.homeScopes() {
-		if h.kind == unknownIdentity || h.forbidden {
+		if h.kind == unknownIdentity {
 			continue // the cluster's own object is what the backup lacks
 		}
-		if h.kind == identityKind && objs.identities[capi.Object{Backup: h.backup, Name: h.name}] == nil {
-			continue // an absence of its own
+		if h.kind == identityKind {
+			object := objs.identities[capi.Object{Backup: h.backup, Name: h.name}]
+			if object == nil {
+				continue // an absence of its own
+			}
+			// Who may use it is a finding of its own: its Secret may be absent as well.
+			h.forbidden, h.namespace = false, object.Data.Namespace
 		}
 		_, fault := objs.fromBackup(h.home, secrets)
 		if fault == nil || fault.Reason != "NoCredential" {
@@ -84,13 +84,8 @@ func (objs *objects) identitiesForbidden() []check.Finding {
 		if h.kind != identityKind {
 			continue
 		}
-		why, undecided := objs.forbidden(id.Backup, h.name, id.Namespace)
-		rule := ruleForbidden
-		if undecided {
-			rule = ruleMaybeForbidden
-		}
-		if why != "" {
-			found.Add(rule.On(id.Backup, fmt.Sprintf("%s %s for namespace %s", identityKind, h.name, id.Namespace), "%s", why), id)
+		if why, undecided := objs.forbidden(id.Backup, h.name, id.Namespace); why != "" {
+			found.Add(rulesForbidden.On(id, h.what(), why, !undecided), id)
 		}
 	}
 	return found.Findings()

@@ -12,6 +12,7 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/backup/backuptest"
+	"drift-detector/backup/check"
 	"drift-detector/infra"
 	"drift-detector/infra/infratest"
 )
@@ -181,6 +182,12 @@ func withIdentity(t *testing.T, selector any, labels map[string]any, held bool) 
 // lack it.
 func TestIdentities(t *testing.T) {
 	selector := map[string]any{"matchLabels": map[string]any{"team": "b"}}
+	noSecret := func(data []byte) []byte {
+		return edit(t, data, func(resource string, object map[string]any) bool {
+			m := backuptest.Inside(object, "metadata")
+			return resource != "secrets" || m["namespace"] != "tenant-os-b" || m["name"] != "cloud-config"
+		})
+	}
 	for name, c := range map[string]struct {
 		data    []byte
 		refused string // of the target
@@ -193,6 +200,8 @@ func TestIdentities(t *testing.T) {
 		"not selected":    {withIdentity(t, selector, map[string]any{"team": "c"}, true), "does not select Namespace tenant-os-b", 1, 0, "IdentityForbidden"},
 		"not known":       {withIdentity(t, selector, nil, true), "", 0, 0, "IdentityForbidden"},
 		"not there":       {withIdentity(t, nil, nil, false), "is not in the backup", 0, 1, ""},
+		"no Secret":       {noSecret(withIdentity(t, nil, nil, true)), "is not in the backup", 0, 0, "CredentialAbsent"},
+		"neither":         {noSecret(withIdentity(t, selector, map[string]any{"team": "c"}, true)), "does not select Namespace tenant-os-b", 1, 0, "CredentialAbsentIdentityForbidden"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, secrets := load(t, c.data)
@@ -214,6 +223,12 @@ func TestIdentities(t *testing.T) {
 			for _, f := range p.Check(s, secrets, time.Now()) {
 				if !strings.Contains(f.Code, "Version") {
 					codes += f.Code
+				}
+				if f.Code == "CredentialAbsent" && f.Absent != (check.Absent{Resource: "secrets", Namespace: "tenant-os-b"}) {
+					t.Errorf("the Secret is missed in %+v", f.Absent)
+				}
+				if f.Code == "IdentityForbidden" && (f.Severity == check.Error) != (c.halts > 0) {
+					t.Errorf("%s, and %d halts", f.Severity, c.halts)
 				}
 			}
 			if codes != c.check {

@@ -16,7 +16,8 @@ var (
 		Why: "CAPV can't log in to the vCenter: after the restore nothing of these clusters is reconciled.",
 		Do:  "create the Secret by hand before the clusters are unpaused; give user and password to drift-detector detect with --credentials",
 	}
-	ruleBootstrap = check.Rule{
+	rulesForbidden = capi.NewForbiddenRules("CAPV", "pkg/identity/identity.go", "spec.allowedNamespaces")
+	ruleBootstrap  = check.Rule{
 		Code: "BootstrapDataAbsent", Severity: check.Warning,
 		Why: "CAPV makes the VSphereVM again, without the BIOS UUID, and looks for the VM by its name; where it finds none, it can't clone one without the bootstrap data.",
 		Do:  "see whether its VM is there under its name (run drift-detector detect); if not, delete the Machine after the restore, so that its owner makes another",
@@ -32,14 +33,16 @@ var (
 // api/govmomi/v1beta2/condition_consts.go v1.16.1).
 const notFound = "NotFoundByBIOSUUID"
 
-// Check returns which credentials the backup lacks, and which VMs were gone when
-// it was taken.
+// Check returns what will not work with CAPV after a restore: credentials that the backup
+// lacks or that a namespace may not use, machines that lack their bootstrap data, VMs that
+// were gone when the backup was taken, and API versions that CAPV does not serve.
 func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, _ time.Time) []check.Finding {
 	objs := p.read.Swap(nil)
 	if objs == nil || objs.snapshot != s {
 		objs = newObjects(s)
 	}
-	return slices.Concat(objs.credentialsAbsent(secrets), objs.gone(), objs.bootstrapAbsent(secrets), check.Versions(s, versionedKinds, servedVersions))
+	homes := objs.homeScopes()
+	return slices.Concat(objs.credentialsAbsent(homes, secrets), objs.identitiesForbidden(homes), objs.gone(), objs.bootstrapAbsent(secrets), check.Versions(s, versionedKinds, servedVersions))
 }
 
 // servedVersions are CAPV's: v1.8 still served both alphas, v1.10 does not (config
@@ -70,18 +73,17 @@ func (objs *objects) bootstrapAbsent(secrets *backup.Secrets) []check.Finding {
 	return found
 }
 
-func (objs *objects) credentialsAbsent(secrets *backup.Secrets) []check.Finding {
+// credentialsAbsent are the identities of which the login is not in the backup.
+func (objs *objects) credentialsAbsent(homes []*homeScope, secrets *backup.Secrets) []check.Finding {
 	var found check.Shared
-	for _, h := range objs.homeScopes() {
+	for _, h := range homes {
 		if h.identity.Kind == unknownIdentity {
 			continue // the VSphereCluster itself is what the backup lacks
 		}
 		id := h.identity
 		_, fault := objs.credentialOf(h, secrets)
-		if id.Kind == identityKind && objs.identities[capi.Object{Backup: h.backup, Name: id.Name}] == nil {
-			// Without the identity nothing says who may use it, but its Secret
-			// may be there.
-			id.Namespace = ""
+		if id.Kind == identityKind {
+			// That the identity is absent, and who may use it, are findings of their own.
 			_, fault = objs.fromIdentity(h, secrets)
 		}
 		if fault == nil {
@@ -89,16 +91,31 @@ func (objs *objects) credentialsAbsent(secrets *backup.Secrets) []check.Finding 
 		}
 		what, namespace := "credential of "+id.Kind+" "+id.Name, managerSpace
 		switch id.Kind {
-		case identityKind:
-			if id.Namespace != "" {
-				what += " for namespace " + id.Namespace
-			}
 		case secretKind:
 			what, namespace = secretKind+" "+id.Namespace+"/"+id.Name, id.Namespace
 		case managerIdentity:
 			what = secretKind + " " + managerSpace + "/" + managerSecret
 		}
 		found.Add(ruleCredential.On(h.backup, what, "%s", fault.Message).At("secrets", namespace), h.clusters...)
+	}
+	return found.Findings()
+}
+
+// identitiesForbidden are the identities that a cluster names and that its namespace may
+// not use.
+func (objs *objects) identitiesForbidden(homes []*homeScope) []check.Finding {
+	var found check.Shared
+	for _, h := range homes {
+		for _, id := range h.clusters {
+			c := objs.vsphereCluster(id)
+			shared := objs.sharedIdentity(c)
+			if shared == nil {
+				continue
+			}
+			if why, decided := objs.excluded(c, shared); why != "" {
+				found.Add(rulesForbidden.On(id, identityKind+" "+shared.Name, why, decided), id)
+			}
+		}
 	}
 	return found.Findings()
 }

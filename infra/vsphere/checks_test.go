@@ -3,6 +3,7 @@ package vsphere
 import (
 	"encoding/base64"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -82,5 +83,60 @@ func TestCheck(t *testing.T) {
 	}
 	if found := p.Check(s, nil, time.Time{}); check.Count(found, check.Error) != 5 {
 		t.Errorf("without Secrets %d credentials are missed, want 5", check.Count(found, check.Error))
+	}
+}
+
+// A namespace that may not use an identity is another finding than a Secret that is not in
+// the backup, and both are made where both are so.
+func TestCheckSaysWhoMayUseAnIdentity(t *testing.T) {
+	platform := fields{"matchLabels": fields{"team": "platform"}}
+	const (
+		forbidden = "error IdentityForbidden VSphereClusterIdentity shared for namespace team"
+		undecided = "warning IdentityForbidden VSphereClusterIdentity shared for namespace team"
+		absent    = "error CredentialAbsent credential of VSphereClusterIdentity shared"
+	)
+	loggedIn := func(b *smallBackup) *smallBackup {
+		return b.set(clusters.Resource(), "status.conditions", []any{fields{"type": "VCenterAvailable", "status": "True"}})
+	}
+	noSecret := func(b *smallBackup) *smallBackup { return b.drop("secrets") }
+	for name, c := range map[string]struct {
+		b    *smallBackup
+		want []string
+		says string
+	}{
+		"everybody":                    {shared(allowing(fields{}), nil), nil, ""},
+		"everybody, no selector":       {shared(fields{"spec.allowedNamespaces": fields{}}, nil), nil, ""},
+		"everybody, no labels":         {shared(allowing(fields{"matchLabels": fields{}}), fields{}), nil, ""},
+		"everybody, no Secret":         {noSecret(shared(allowing(fields{}), nil)), []string{absent}, "Secret creds of VSphereClusterIdentity shared is not in the backup"},
+		"selected":                     {shared(allowing(platform), fields{"team": "platform"}), nil, ""},
+		"selected by name":             {shared(allowing(fields{"matchLabels": fields{nameLabel: "team"}}), nil), nil, ""},
+		"nobody":                       {shared(fields{}, fields{}), []string{forbidden}, "no allowedNamespaces"},
+		"nobody, null":                 {shared(fields{"spec.allowedNamespaces": nil}, fields{}), []string{forbidden}, "no allowedNamespaces"},
+		"another label":                {shared(allowing(platform), fields{"team": "payments"}), []string{forbidden}, "does not select Namespace team"},
+		"another label, logged in":     {loggedIn(shared(allowing(platform), fields{})), []string{forbidden}, "does not select Namespace team"},
+		"another label, no Secret":     {noSecret(shared(allowing(platform), fields{})), []string{absent, forbidden}, "does not select Namespace team"},
+		"no Namespace":                 {shared(allowing(platform), nil), []string{undecided}, "Namespace team is not in the backup"},
+		"no Namespace, logged in":      {loggedIn(shared(allowing(platform), nil)), []string{undecided}, "Namespace team is not in the backup"},
+		"no Namespace, no Secret":      {noSecret(shared(allowing(platform), nil)), []string{absent, undecided}, "Namespace team is not in the backup"},
+		"no identity":                  {shared(nil, nil), nil, ""},
+		"no identity, no Secret of it": {noSecret(shared(nil, nil)), []string{absent}, "the Secret of VSphereClusterIdentity shared is not in the backup"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, secrets := c.b.load(t)
+			var got []string
+			says := ""
+			for _, f := range New().(*provider).Check(s, secrets, time.Time{}) {
+				if strings.Contains(f.Code, "Version") {
+					continue
+				}
+				got, says = append(got, string(f.Severity)+" "+f.Code+" "+f.Object), f.Message
+				if (f.Code == "CredentialAbsent") != (f.Absent.Resource == "secrets") || len(f.Clusters) != 1 {
+					t.Errorf("%s misses %+v and concerns %v", f.Code, f.Absent, f.Clusters)
+				}
+			}
+			if slices.Sort(got); !slices.Equal(got, c.want) || !strings.Contains(says, c.says) {
+				t.Errorf("found %q, the last: %q", got, says)
+			}
+		})
 	}
 }

@@ -90,26 +90,31 @@ func (objs *objects) fromIdentity(h *homeScope, secrets *backup.Secrets) (found,
 // (pkg/identity/identity.go v1.16.1). The server is named by the cluster's
 // namespace, so whoever is let through gets the password of all of them.
 func (objs *objects) forbidden(id backup.ClusterID, c *backup.Record[vsphereCluster]) string {
-	what := identityKind + " " + c.Data.IdentityName
-	object := objs.identities[capi.Object{Backup: c.Backup, Name: c.Data.IdentityName}]
-	if object == nil {
-		if objs.hasLoggedIn(id, c) {
-			return ""
-		}
-		return fmt.Sprintf("%s is not in the backup, so nothing says which namespaces may use it, and %s %s/%s does not show that CAPV has logged in with it (condition VCenterAvailable)",
-			what, clusterKind, c.Namespace, c.Name)
+	why, decided := identityKind+" "+c.Data.IdentityName+" is not in the backup, so nothing says which namespaces may use it", false
+	if object := objs.sharedIdentity(c); object != nil {
+		why, decided = objs.excluded(c, object)
 	}
-	why, decided := objs.excluded(c, object)
-	if decided || objs.hasLoggedIn(id, c) {
+	switch {
+	case decided || why == "":
 		return why
+	case objs.hasLoggedIn(id, c):
+		return ""
 	}
-	return fmt.Sprintf("%s is for namespaces with certain labels, Namespace %s is not in the backup, and %s %s/%s does not show that CAPV has logged in with the identity (condition VCenterAvailable)",
-		what, c.Namespace, clusterKind, c.Namespace, c.Name)
+	return fmt.Sprintf("%s; %s %s/%s does not show that CAPV has logged in with the identity (condition VCenterAvailable)", why, clusterKind, c.Namespace, c.Name)
+}
+
+// sharedIdentity returns the VSphereClusterIdentity that a VSphereCluster names, nil if it
+// names none or the backup lacks one of the two.
+func (objs *objects) sharedIdentity(c *backup.Record[vsphereCluster]) *backup.Record[vsphereIdentity] {
+	if c == nil || c.Data.IdentityKind != identityKind {
+		return nil
+	}
+	return objs.identities[capi.Object{Backup: c.Backup, Name: c.Data.IdentityName}]
 }
 
 // excluded returns why CAPV does not let a cluster use its VSphereClusterIdentity, empty if
 // it does. It is not decided where that depends on the labels of a Namespace that the backup
-// lacks.
+// lacks: why says so.
 func (objs *objects) excluded(c *backup.Record[vsphereCluster], object *backup.Record[vsphereIdentity]) (why string, decided bool) {
 	what := identityKind + " " + object.Name
 	if object.Data.Allowed == "" {
@@ -126,11 +131,13 @@ func (objs *objects) excluded(c *backup.Record[vsphereCluster], object *backup.R
 	if n := objs.namespaces[namespaceOf(&c.Meta)]; n != nil {
 		of = (*backup.Labels)(&n.Data.Labels)
 	}
-	selected, decided := infra.SelectsNamespace(selector, c.Namespace, of)
-	if decided && !selected {
-		why = fmt.Sprintf("allowedNamespaces of %s does not select Namespace %s: CAPV does not let its clusters use it", what, c.Namespace)
+	switch selected, decided := infra.SelectsNamespace(selector, c.Namespace, of); {
+	case !decided:
+		return fmt.Sprintf("%s is for namespaces with certain labels, and Namespace %s is not in the backup", what, c.Namespace), false
+	case !selected:
+		return fmt.Sprintf("allowedNamespaces of %s does not select Namespace %s: CAPV does not let its clusters use it", what, c.Namespace), true
 	}
-	return why, decided
+	return "", true
 }
 
 // hasLoggedIn reports whether CAPV found that a cluster may use its identity, for what its

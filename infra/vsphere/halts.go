@@ -10,7 +10,6 @@ import (
 
 	"drift-detector/backup"
 	"drift-detector/infra"
-	"drift-detector/infra/capi"
 )
 
 // halts are the clusters that CAPV leaves alone because they may not use the identity that
@@ -33,12 +32,11 @@ func (objs *objects) halts() []infra.Halt {
 				Hint:    "remove the annotation from " + object,
 			})
 		}
-		shared := objs.identities[capi.Object{Backup: c.Backup, Name: c.Data.IdentityName}]
-		if c.Data.IdentityKind == identityKind && shared != nil {
+		if shared := objs.sharedIdentity(c); shared != nil {
 			if shared.Paused {
 				paused(identityKind + " " + shared.Name)
 			}
-			if why, _ := objs.excluded(c, shared); why != "" {
+			if why, decided := objs.excluded(c, shared); decided && why != "" {
 				list = append(list, infra.Halt{
 					Cluster: id, Object: identityKind + " " + shared.Name, Message: why + "; it does nothing for the cluster",
 					Hint: fmt.Sprintf("correct spec.allowedNamespaces of %s %s, or the labels of Namespace %s", identityKind, shared.Name, id.Namespace),
