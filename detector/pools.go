@@ -223,7 +223,7 @@ func haltsOf(all []infra.Halt) map[backup.ClusterID][]infra.Halt {
 	}
 	for id, list := range out {
 		slices.SortFunc(list, func(a, b infra.Halt) int {
-			return cmp.Or(cmp.Compare(a.Object, b.Object), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Hint, b.Hint))
+			return cmp.Or(cmp.Compare(a.Object, b.Object), cmp.Compare(a.Message, b.Message))
 		})
 		out[id] = slices.Compact(list)
 	}

@@ -94,10 +94,10 @@ type Exclusion struct {
 // backup holds the objects that it refers to: an identity that the cluster's namespace
 // may not use. What the backup lacks is an Absence with Halts instead.
 type Halt struct {
-	Cluster backup.ClusterID
-	Object  string // that is the cause: "AWSClusterRoleIdentity team-a"
-	Message string // why, in a sentence without its full stop
-	Hint    string // what to do
+	Cluster   backup.ClusterID
+	Object    string // that is the cause: "AWSClusterRoleIdentity team-a"
+	Message   string // why, in a sentence without its full stop
+	Undecided bool   // the backup does not say whether they do: Message says why
 }
 
 // Orphan is an infrastructure machine of the backup without its Machine: Velero

@@ -149,6 +149,11 @@ func (e *effects) onCluster(c *cluster) {
 			e.add(outcomeUnknown, h.title()+" could not be read: which machines it has replaced is not known here", name)
 		}
 	}
+	for _, h := range c.Halts {
+		if h.Undecided {
+			e.add(outcomeUnknown, fmt.Sprintf("Whether the cluster may use %s is not known, and without it no controller acts on the cluster: %s", h.Object, h.Message), name)
+		}
+	}
 	for _, r := range undecidedHalts(c) {
 		e.add(resourceUndecided, fmt.Sprintf("Without %s %s the controllers do nothing, and whether it exists could not be looked up", r.Kind, r.Name), name)
 	}

@@ -100,7 +100,9 @@ func (x *index) haltsOf(c *detector.Cluster) []standstill {
 		}
 	}
 	for _, h := range c.Halts {
-		out = append(out, standstill{h.Object, "because " + h.Message, "may be used"})
+		if !h.Undecided {
+			out = append(out, standstill{h.Object, "because " + h.Message, "may be used"})
+		}
 	}
 	// CAPA updates only a kubeconfig that its control plane owns, and a restore takes
 	// ownerReferences away (pkg/cloud/services/eks/config.go v2.13.0). It makes one

@@ -101,6 +101,10 @@ func TestPoint18WhatIsGoneHalts(t *testing.T) {
 			onAWS(s)
 			s.cluster.Halts = []infra.Halt{{Object: "AWSClusterRoleIdentity r", Message: "its allowedNamespaces leave the namespace out"}}
 		}, ClusterHalted, []string{"until AWSClusterRoleIdentity r may be used, because its allowedNamespaces leave the namespace out"}},
+		"an identity of which nobody knows whether it may be used": {nil, func(s *story) {
+			onAWS(s)
+			s.cluster.Halts = []infra.Halt{{Object: "AWSClusterRoleIdentity r", Message: "its allowedNamespaces go by labels", Undecided: true}}
+		}, outcomeUnknown, []string{"Whether the cluster may use AWSClusterRoleIdentity r is not known", "its allowedNamespaces go by labels"}},
 		"infrastructure cluster that somebody else manages": {nil, func(s *story) {
 			onAWS(s)
 			s.infrastructure().LeftAlone = "cluster.x-k8s.io/managed-by"

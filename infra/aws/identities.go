@@ -124,17 +124,15 @@ func (s *clusterLocation) refusal(id backup.ClusterID) string {
 	return fmt.Sprintf("%s %s may not be used by clusters of namespace %s: %s", s.forbidder.Kind, s.forbidder.Name, id.Namespace, s.forbidden)
 }
 
-// halts are the clusters that CAPA leaves alone because they may not use the identity
-// that they name.
+// halts are the clusters that CAPA leaves alone, or may, because they may not use an
+// identity in the chain of the one that they name.
 func (objs *objects) halts() []infra.Halt {
 	var list []infra.Halt
 	for _, id := range objs.order() {
-		if s := objs.locations[id]; s.forbidden != "" {
-			list = append(list, infra.Halt{
-				Cluster: id, Object: fmt.Sprintf("%s %s", s.forbidder.Kind, s.forbidder.Name),
-				Message: s.refusal(id) + "; CAPA does nothing for the cluster",
-				Hint:    fmt.Sprintf("add namespace %s to spec.allowedNamespaces.list of %s %s", id.Namespace, s.forbidder.Kind, s.forbidder.Name),
-			})
+		for _, at := range objs.chain(id.Backup, identityOf(id, objs.locations[id])) {
+			if p, why := objs.permission(id, at); p != Allowed {
+				list = append(list, infra.Halt{Cluster: id, Object: at.Kind + " " + at.Name, Message: why, Undecided: p == Undecided})
+			}
 		}
 	}
 	return list

@@ -43,20 +43,31 @@ func (objs *objects) forbidden(n int, name, namespace string) (why string, undec
 	}
 }
 
-// halts are the clusters that CAPO leaves alone because they may not use the identity
-// that they name.
+// halts are the clusters that CAPO leaves alone, or may, because they may not use the
+// identity that they name, and those with a machine of which the same is not known. What a
+// machine is known not to may use is in its Restore.
 func (objs *objects) halts() []infra.Halt {
+	type use struct {
+		by backup.ClusterID
+		of string
+	}
 	var list []infra.Halt
-	for _, id := range objs.order() {
-		h := objs.homeOf(id, nil, objs.locations[id])
-		if !h.forbidden {
-			continue
+	seen := map[use]bool{}
+	add := func(id backup.ClusterID, h home, decided bool) {
+		if h.kind != identityKind || seen[use{id, h.name}] {
+			return
 		}
-		why, _ := objs.forbidden(id.Backup, h.name, id.Namespace)
-		list = append(list, infra.Halt{
-			Cluster: id, Object: identityKind + " " + h.name, Message: why + "; CAPO does nothing for the cluster",
-			Hint: fmt.Sprintf("make spec.namespaceSelector of %s %s select namespace %s", identityKind, h.name, id.Namespace),
-		})
+		seen[use{id, h.name}] = true
+		if why, undecided := objs.forbidden(id.Backup, h.name, id.Namespace); why != "" && (undecided || decided) {
+			list = append(list, infra.Halt{Cluster: id, Object: identityKind + " " + h.name, Message: why, Undecided: undecided})
+		}
+	}
+	for _, id := range objs.order() {
+		add(id, objs.homeOf(id, nil, objs.locations[id]), true)
+	}
+	for i := range objs.members {
+		m := &objs.members[i]
+		add(m.cluster, objs.homeOf(m.cluster, m, objs.locations[m.cluster]), false)
 	}
 	return list
 }

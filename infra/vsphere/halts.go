@@ -2,7 +2,6 @@ package vsphere
 
 import (
 	"encoding/json"
-	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -12,8 +11,8 @@ import (
 	"drift-detector/infra"
 )
 
-// halts are the clusters that CAPV leaves alone because they may not use the identity that
-// they name, or because a cluster-scoped object that they share is paused: CAPV waits for
+// halts are the clusters that CAPV leaves alone, or may, because they may not use the identity
+// that they name, or because a cluster-scoped object that they share is paused: CAPV waits for
 // its status.ready, a restore drops that, and the controller of a paused object does not
 // set it again (GetCredentials in pkg/identity/identity.go and reconcileDeploymentZones in
 // controllers/vspherecluster_reconciler.go v1.10.0 to v1.16.1).
@@ -29,18 +28,14 @@ func (objs *objects) halts() []infra.Halt {
 			list = append(list, infra.Halt{
 				Cluster: id, Object: object,
 				Message: "it has the annotation " + clusterv1.PausedAnnotation + ", so that its status does not say after a restore that it is ready; CAPV does nothing for the cluster",
-				Hint:    "remove the annotation from " + object,
 			})
 		}
 		if shared := objs.sharedIdentity(c); shared != nil {
 			if shared.Paused {
 				paused(identityKind + " " + shared.Name)
 			}
-			if why, decided := objs.excluded(c, shared); decided && why != "" {
-				list = append(list, infra.Halt{
-					Cluster: id, Object: identityKind + " " + shared.Name, Message: why + "; it does nothing for the cluster",
-					Hint: fmt.Sprintf("correct spec.allowedNamespaces of %s %s, or the labels of Namespace %s", identityKind, shared.Name, id.Namespace),
-				})
+			if why, decided := objs.excluded(c, shared); why != "" {
+				list = append(list, infra.Halt{Cluster: id, Object: identityKind + " " + shared.Name, Message: why, Undecided: !decided})
 			}
 		}
 		for z := range zones.In(objs.snapshot).All() {

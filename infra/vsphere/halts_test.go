@@ -25,7 +25,7 @@ func TestWhatClustersShareHaltsThem(t *testing.T) {
 		"no allowedNamespaces":       {shared(fields{}, nil), "", "VSphereClusterIdentity shared"},
 		"another namespace":          {shared(allowing(platform), fields{"team": "payments"}), "", "VSphereClusterIdentity shared"},
 		"this namespace":             {shared(allowing(platform), fields{"team": "platform"}), "", ""},
-		"a namespace not in it":      {shared(allowing(platform), nil), "", ""},
+		"a namespace not in it":      {shared(allowing(platform), nil), "", "VSphereClusterIdentity shared?"},
 		"a zone":                     {zone("vc1.example", "a"), zones.Resource(), "VSphereDeploymentZone zone-a"},
 		"a zone, not paused":         {zone("vc1.example", "a"), "", ""},
 		"a zone of another vCenter":  {zone("vc2.example", "a"), zones.Resource(), ""},
@@ -37,7 +37,7 @@ func TestWhatClustersShareHaltsThem(t *testing.T) {
 		}
 		var got []string
 		for _, h := range c.of.expected(t).Halts {
-			got = append(got, h.Object)
+			got = append(got, h.Object+map[bool]string{true: "?"}[h.Undecided])
 		}
 		if strings.Join(got, ", ") != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
