@@ -3,6 +3,7 @@ package backup
 import (
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"reflect"
 	"strings"
 	"time"
@@ -16,6 +17,9 @@ const (
 	ownerBatch = 1024
 )
 
+// remembered is of how many values memory may know that they were met before.
+const remembered = 16 << 10
+
 // maxText bounds a value that is kept. It leaves room for ten times the longest
 // that anybody asks for, the configuration that kubeadm leaves in a ConfigMap;
 // a record is no place for blobs.
@@ -26,19 +30,21 @@ var errTooLong = fmt.Errorf("longer than %d bytes", maxText)
 // What things take beside their own bytes, for counting.
 const (
 	stringSize  = 16 // its header
-	entrySize   = 64 // an entry of a map of strings
 	smallObject = 512
 )
 
 var ownerSize = int(reflect.TypeFor[Owner]().Size())
 
 // memory keeps what outlives the body that it was read from. Values that repeat
-// (namespaces, clusters, servers) are kept once, others lie in arenas: one
-// allocation for thousands of strings.
+// (namespaces, clusters, servers) are kept once, or few times, and all lie in arenas:
+// one allocation for thousands of strings.
 type memory struct {
-	kept     int64 // bytes so far, of everything that a Load keeps
-	arena    *strings.Builder
-	interned map[string]string
+	kept  int64 // bytes so far, of everything that a Load keeps
+	arena *strings.Builder
+	// met has the last value of each hash. A map of all of them would take more time and
+	// memory than it saves.
+	met  []string
+	seed maphash.Seed
 	// object is the name of the object being read: other objects, its Node and
 	// its VM are named like it more often than not.
 	object  string
@@ -48,7 +54,7 @@ type memory struct {
 }
 
 func newMemory() *memory {
-	return &memory{arena: new(strings.Builder), interned: map[string]string{}}
+	return &memory{arena: new(strings.Builder), met: make([]string, remembered), seed: maphash.MakeSeed()}
 }
 
 // usage is how well the values of one column repeat, beyond the value that was met last.
@@ -101,17 +107,15 @@ func (m *memory) keep(raw []byte, use *usage) string {
 		use.last = m.store(raw)
 		return use.last
 	}
-	s, ok := m.interned[string(raw)]
-	if ok {
+	met := &m.met[maphash.Bytes(m.seed, raw)%uint64(len(m.met))]
+	if *met == string(raw) {
 		use.hits++
 	} else {
 		use.misses++
-		m.spend(entrySize)
-		s = m.store(raw)
-		m.interned[s] = s
+		*met = m.store(raw)
 	}
-	use.last = s
-	return s
+	use.last = *met
+	return use.last
 }
 
 // store copies into the arena. A Builder whose capacity suffices never moves
