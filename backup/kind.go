@@ -3,6 +3,7 @@ package backup
 import (
 	"fmt"
 	"iter"
+	"sort"
 
 	"drift-detector/backup/archive"
 )
@@ -46,6 +47,24 @@ func (t *Table[T]) All() iter.Seq[*Record[T]] {
 			}
 		}
 	}
+}
+
+// Named is the record of an object, or nil.
+func (t *Table[T]) Named(backup int, namespace, name string) *Record[T] {
+	want := Meta{Backup: backup, Namespace: namespace, Name: name}
+	i, found := sort.Find(t.count, func(i int) int { return compareNames(&want, &t.inOrder(i).Meta) })
+	if !found {
+		return nil
+	}
+	return t.inOrder(i)
+}
+
+// inOrder is the record at a position in the order of All.
+func (t *Table[T]) inOrder(i int) *Record[T] {
+	if t.order != nil {
+		return t.at(t.order[i])
+	}
+	return t.at(uint32(i))
 }
 
 func (t *Table[T]) at(i uint32) *Record[T] { return &t.blocks[i/blockLen][i%blockLen] }

@@ -125,7 +125,7 @@ func certificates(e *examination) []Finding {
 	var found []Finding
 	for i := range e.Clusters {
 		c := &e.Clusters[i]
-		if !e.kubeadm[c.ID()] {
+		if c.ControlPlane.Kind != "KubeadmControlPlane" {
 			continue
 		}
 		for _, part := range caParts {
@@ -156,15 +156,14 @@ func (e *examination) expiry(s *backup.Secret) []Finding {
 		end = endOf(text)
 		e.ends[text] = end
 	}
-	what, day := name("Secret", s.Namespace, s.Name), end.UTC().Format(time.DateOnly)
+	rule, what := ruleAuthorityEnds, "expires"
 	switch {
-	case end.IsZero():
+	case end.IsZero() || !e.options.Now.Add(soon).After(end):
+		return nil
 	case e.options.Now.After(end):
-		return []Finding{ruleAuthority.On(s.Backup, what, "its certificate expired on %s", day)}
-	case e.options.Now.Add(soon).After(end):
-		return []Finding{ruleAuthorityEnds.On(s.Backup, what, "its certificate expires on %s", day)}
+		rule, what = ruleAuthority, "expired"
 	}
-	return nil
+	return []Finding{rule.On(s.Backup, name("Secret", s.Namespace, s.Name), "its certificate %s on %s", what, end.UTC().Format(time.DateOnly))}
 }
 
 // endOf is the end of a certificate in PEM; zero for what is none.
