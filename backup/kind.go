@@ -80,6 +80,8 @@ type AnyKind interface {
 type Want struct {
 	Kinds   []AnyKind
 	Secrets []SecretRule
+	// Offline says that nobody will log in anywhere, see SecretRule.
+	Offline bool
 	// Beside, where set, makes a visitor for each backup by its index, which gets what it
 	// wants of it in the same pass: whole objects, that nothing is known of. One without
 	// Visit gets nothing.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"sort"
 	"strings"
-	"time"
 
 	"drift-detector/backup"
 )
@@ -37,13 +36,12 @@ type examination struct {
 
 	hasSecrets []bool // by backup
 	made       map[owner]*made
-	ends       map[backup.Sensitive]time.Time // of certificates that were read
 }
 
 func examine(s *backup.Snapshot, secrets *backup.Secrets, o Options) *examination {
 	e := &examination{
 		Snapshot: s, secrets: secrets, options: o, hasSecrets: make([]bool, len(s.Backups)),
-		made: make(map[owner]*made, len(s.Groups)), ends: map[backup.Sensitive]time.Time{},
+		made: make(map[owner]*made, len(s.Groups)),
 	}
 	for secret := range secrets.All() {
 		e.hasSecrets[secret.Backup] = true
