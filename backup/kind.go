@@ -95,7 +95,8 @@ type Kind[T any] struct {
 	plan     *plan
 	columns  []column[T]
 	// only says by their names which objects matter; nil means all of them.
-	only func(namespace, name []byte) bool
+	only      func(namespace, name []byte) bool
+	ownerless bool // no ownerReferences are kept
 	// alone says, in words, what it means that two backups hold one object of
 	// the kind: they are of one management cluster. It is empty for kinds whose
 	// objects may be in several backups, each of some clusters.
@@ -135,6 +136,13 @@ func NewKind[T any](resource string, fields ...Field[T]) *Kind[T] {
 // called while the kind is declared, before any pass.
 func (k *Kind[T]) Named(object string) *Kind[T] {
 	k.only = func(_, name []byte) bool { return string(name) == object }
+	return k
+}
+
+// Ownerless makes the kind keep no ownerReferences, where no other kind of the resource needs
+// them. It is called while the kind is declared, before any pass.
+func (k *Kind[T]) Ownerless() *Kind[T] {
+	k.ownerless = true
 	return k
 }
 

@@ -83,6 +83,8 @@ func (r *secretReader) wants(h *archive.Header) bool {
 	return slices.ContainsFunc(r.rules, func(rule SecretRule) bool { return rule.fitsName(h.Name) })
 }
 
+func (r *secretReader) ownerless() bool { return false }
+
 func (r *secretReader) join(*scan) error { return errAlone }
 
 var errAlone = errors.New("Secrets are scanned for nobody else")
@@ -150,7 +152,7 @@ func (r *secretReader) read(e *entry, s *scanner) error {
 		return named
 	}
 	kept := &keptSecret{form: e.Form}
-	if len(r.values) > 0 { // of most nothing matters but that they are there
+	if e.ownerless = len(r.values) == 0; !e.ownerless { // of most nothing matters but that they are there
 		kept.Values = slices.Clone(r.values)
 	}
 	if err := readMeta(&kept.Meta, e, r.plan, r.capture, r.memory, &r.meta); err != nil {

@@ -30,7 +30,7 @@ type configFields struct{ Token bool }
 
 var configKind = backup.NewKind("kubeadmconfigs."+bootstrapGroup,
 	backup.Present(func(c *configFields) *bool { return &c.Token }, "spec.joinConfiguration.discovery.bootstrapToken.token"),
-)
+).Ownerless()
 
 type healthCheckFields struct {
 	Cluster  string

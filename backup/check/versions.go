@@ -36,7 +36,7 @@ type versionFields struct{ APIVersion string }
 
 // NewVersionKind declares a resource whose API versions are looked at.
 func NewVersionKind(resource string) *VersionKind {
-	return backup.NewKind(resource, backup.Text(func(v *versionFields) *string { return &v.APIVersion }, "apiVersion"))
+	return backup.NewKind(resource, backup.Text(func(v *versionFields) *string { return &v.APIVersion }, "apiVersion")).Ownerless()
 }
 
 // Versions counts the objects of resources that are of one of the API versions. The
