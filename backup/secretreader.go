@@ -37,9 +37,15 @@ type secretKey struct {
 	slot     int
 	optional bool
 	digest   func(Sensitive) Digest // nil where the value is kept
-	// The last value, as it was written, and its digest: clusters may share authorities.
-	last       []byte
-	lastDigest *Digest
+	// The last few, because clusters may share authorities, and which is the next to go.
+	known [8]digested
+	next  int
+}
+
+// digested is a value, as it was written, and its digest.
+type digested struct {
+	raw []byte
+	*Digest
 }
 
 // keptSecret is a Secret with the path form that it was read from.
@@ -200,9 +206,11 @@ func (r *secretReader) value(key *secretKey) (SecretValue, error) {
 	if v.form == formEscaped {
 		raw = unquote(nil, raw)
 	}
-	if key.lastDigest != nil && bytes.Equal(raw, key.last) {
-		kept.digest = key.lastDigest
-		return kept, nil
+	for _, d := range key.known {
+		if d.Digest != nil && bytes.Equal(raw, d.raw) {
+			kept.digest = d.Digest
+			return kept, nil
+		}
 	}
 	if len(raw) > base64.StdEncoding.EncodedLen(maxSecret) {
 		return kept, errTooLarge
@@ -218,7 +226,9 @@ func (r *secretReader) value(key *secretKey) (SecretValue, error) {
 		r.memory.spend(len(text)) // as if it were kept: that bounds what is parsed, too
 		digest := key.digest(kept.Sensitive)
 		kept.Sensitive, kept.digest = Sensitive{}, &digest
-		key.last, key.lastDigest = append(key.last[:0], raw...), &digest
+		oldest := &key.known[key.next%len(key.known)]
+		*oldest = digested{append(oldest.raw[:0], raw...), &digest}
+		key.next++
 	}
 	return kept, nil
 }
