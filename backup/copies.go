@@ -121,13 +121,7 @@ func (b *builder[T]) mergeBackups(l *loading) {
 // the same order more often than not, so that the next one is looked at first.
 func (b *builder[T]) has(m *Meta) bool {
 	t := &b.table
-	compare := func(i int) int {
-		at := uint32(i)
-		if t.order != nil {
-			at = t.order[i]
-		}
-		return compareNames(m, &t.at(at).Meta)
-	}
+	compare := func(i int) int { return compareNames(m, &t.inOrder(i).Meta) }
 	if b.next < t.count && compare(b.next) == 0 {
 		b.next++
 		return true

@@ -66,7 +66,7 @@ func (l Labels) Map() map[string]string {
 	if l == "" {
 		return nil
 	}
-	if out, ok := l.plain(); ok {
+	if out, ok := l.Plain(); ok {
 		return out
 	}
 	var all map[string]any
@@ -82,9 +82,9 @@ func (l Labels) Map() map[string]string {
 	return out
 }
 
-// plain reads labels as Kubernetes writes them: strings without escapes, and nothing
+// Plain is Map for labels as Kubernetes writes them: strings without escapes, and nothing
 // between them. It reports false for any others.
-func (l Labels) plain() (out map[string]string, ok bool) {
+func (l Labels) Plain() (out map[string]string, ok bool) {
 	rest := string(l)
 	next := func() (text string) {
 		i := -1

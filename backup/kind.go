@@ -3,6 +3,7 @@ package backup
 import (
 	"fmt"
 	"iter"
+	"sort"
 
 	"drift-detector/backup/archive"
 )
@@ -48,6 +49,24 @@ func (t *Table[T]) All() iter.Seq[*Record[T]] {
 	}
 }
 
+// Named is the record of an object, or nil.
+func (t *Table[T]) Named(backup int, namespace, name string) *Record[T] {
+	want := Meta{Backup: backup, Namespace: namespace, Name: name}
+	i, found := sort.Find(t.count, func(i int) int { return compareNames(&want, &t.inOrder(i).Meta) })
+	if !found {
+		return nil
+	}
+	return t.inOrder(i)
+}
+
+// inOrder is the record at a position in the order of All.
+func (t *Table[T]) inOrder(i int) *Record[T] {
+	if t.order != nil {
+		return t.at(t.order[i])
+	}
+	return t.at(uint32(i))
+}
+
 func (t *Table[T]) at(i uint32) *Record[T] { return &t.blocks[i/blockLen][i%blockLen] }
 
 // AnyKind is a Kind of whatever record type. Only this package implements it.
@@ -61,6 +80,8 @@ type AnyKind interface {
 type Want struct {
 	Kinds   []AnyKind
 	Secrets []SecretRule
+	// Offline says that nobody will log in anywhere, see SecretRule.
+	Offline bool
 	// Beside, where set, makes a visitor for each backup by its index, which gets what it
 	// wants of it in the same pass: whole objects, that nothing is known of. One without
 	// Visit gets nothing.
@@ -74,7 +95,8 @@ type Kind[T any] struct {
 	plan     *plan
 	columns  []column[T]
 	// only says by their names which objects matter; nil means all of them.
-	only func(namespace, name []byte) bool
+	only      func(namespace, name []byte) bool
+	ownerless bool // no ownerReferences are kept
 	// alone says, in words, what it means that two backups hold one object of
 	// the kind: they are of one management cluster. It is empty for kinds whose
 	// objects may be in several backups, each of some clusters.
@@ -114,6 +136,13 @@ func NewKind[T any](resource string, fields ...Field[T]) *Kind[T] {
 // called while the kind is declared, before any pass.
 func (k *Kind[T]) Named(object string) *Kind[T] {
 	k.only = func(_, name []byte) bool { return string(name) == object }
+	return k
+}
+
+// Ownerless makes the kind keep no ownerReferences, where no other kind of the resource needs
+// them. It is called while the kind is declared, before any pass.
+func (k *Kind[T]) Ownerless() *Kind[T] {
+	k.ownerless = true
 	return k
 }
 

@@ -199,8 +199,17 @@ func TestUsage(t *testing.T) {
 			t.Fatalf("kept %q", got)
 		}
 	}
-	if len(m.interned) > 1100 {
-		t.Errorf("%d unique values are remembered", len(m.interned))
+	if u.misses > 1100 {
+		t.Errorf("%d unique values are remembered", u.misses)
+	}
+	repeats := &usage{}
+	for range 3 {
+		for i := range 100 {
+			m.keep(fmt.Appendf(nil, "repeated-%d", i), repeats)
+		}
+	}
+	if repeats.hits < 150 { // some may have one hash
+		t.Errorf("100 values that come three times: %d of 200 were known", repeats.hits)
 	}
 	large := bytes.Repeat([]byte("x"), 3*arenaSize)
 	if got := m.keep(large, u); got != string(large) {

@@ -83,7 +83,7 @@ func newLoading(sources int, w Want, bounds limits) *loading {
 		tables:  map[AnyKind]any{},
 		faults:  make([]faults, sources),
 	}
-	l.secrets = newSecretReader(w.Secrets, l.memory)
+	l.secrets = newSecretReader(w, l.memory)
 	return l
 }
 

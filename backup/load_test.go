@@ -279,3 +279,25 @@ func TestBeside(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// Owners are kept where one of the kinds of a resource asks for them, and checked in any case.
+func TestOwnerlessKinds(t *testing.T) {
+	const resource = "things.example.org"
+	thing := func(name string, owner any) object {
+		return object{"apiVersion": "example.org/v1", "kind": "Thing", "metadata": object{
+			"namespace": "ns", "name": name, "uid": name, "ownerReferences": []any{object{"kind": "Machine", "name": owner, "uid": "u"}},
+		}}
+	}
+	source := backuptest.Source("b", withCluster().Add(resource, thing("good", "m")).Add(resource, thing("bad", 7)).Bytes())
+	full, brief := backup.NewKind[struct{}](resource), backup.NewKind[struct{}](resource).Ownerless()
+	for want, kinds := range map[int][]backup.AnyKind{0: {brief}, 1: {brief, full}} {
+		s, _ := loadAll(t, backup.Want{Kinds: kinds}, source)
+		r := brief.In(s).Named(0, "ns", "good")
+		if r == nil || len(r.Owners) != want || brief.In(s).Len() != 1 || brief.In(s).Named(0, "ns", "bad") != nil {
+			t.Errorf("%d kinds: read %+v", len(kinds), r)
+		}
+		if len(s.Problems) != 1 || s.Problems[0].Reason != "metadata.ownerReferences[].name is not a string" {
+			t.Errorf("%d kinds: problems %+v", len(kinds), s.Problems)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package backup
 import (
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"reflect"
 	"strings"
 	"time"
@@ -16,6 +17,9 @@ const (
 	ownerBatch = 1024
 )
 
+// remembered is of how many values memory may know that they were met before.
+const remembered = 16 << 10
+
 // maxText bounds a value that is kept. It leaves room for ten times the longest
 // that anybody asks for, the configuration that kubeadm leaves in a ConfigMap;
 // a record is no place for blobs.
@@ -26,19 +30,23 @@ var errTooLong = fmt.Errorf("longer than %d bytes", maxText)
 // What things take beside their own bytes, for counting.
 const (
 	stringSize  = 16 // its header
-	entrySize   = 64 // an entry of a map of strings
 	smallObject = 512
 )
 
 var ownerSize = int(reflect.TypeFor[Owner]().Size())
 
 // memory keeps what outlives the body that it was read from. Values that repeat
-// (namespaces, clusters, servers) are kept once, others lie in arenas: one
-// allocation for thousands of strings.
+// (namespaces, clusters, servers) are kept once, or few times, and all lie in arenas:
+// one allocation for thousands of strings.
 type memory struct {
-	kept     int64 // bytes so far, of everything that a Load keeps
-	arena    *strings.Builder
-	interned map[string]string
+	kept int64 // bytes so far, of everything that a Load keeps
+	// Values that repeat lie apart from those of one object, which are let go of with the
+	// objects of its kind.
+	shared, own arena
+	// met has the last value of each hash. A map of all of them would take more time and
+	// memory than it saves.
+	met  []string
+	seed maphash.Seed
 	// object is the name of the object being read: other objects, its Node and
 	// its VM are named like it more often than not.
 	object  string
@@ -48,7 +56,7 @@ type memory struct {
 }
 
 func newMemory() *memory {
-	return &memory{arena: new(strings.Builder), interned: map[string]string{}}
+	return &memory{met: make([]string, remembered), seed: maphash.MakeSeed()}
 }
 
 // usage is how well the values of one column repeat, beyond the value that was met last.
@@ -76,15 +84,24 @@ func (m *memory) capture(p *plan) *capture {
 
 // text returns a string value as a Go string that shares nothing with the body.
 func (m *memory) text(v value, use *usage) (string, error) {
+	raw, err := m.content(v)
+	if err != nil {
+		return "", err
+	}
+	return m.keep(raw, use), nil
+}
+
+// content returns what a string value means, until the next call.
+func (m *memory) content(v value) ([]byte, error) {
 	raw := v.raw
 	if v.form == formEscaped {
 		m.scratch = unquote(m.scratch[:0], raw)
 		raw = m.scratch
 	}
 	if len(raw) > maxText {
-		return "", errTooLong
+		return nil, errTooLong
 	}
-	return m.keep(raw, use), nil
+	return raw, nil
 }
 
 func (m *memory) keep(raw []byte, use *usage) string {
@@ -98,36 +115,37 @@ func (m *memory) keep(raw []byte, use *usage) string {
 		return use.last
 	}
 	if use.unique() {
-		use.last = m.store(raw)
+		use.last = m.store(&m.own, raw)
 		return use.last
 	}
-	s, ok := m.interned[string(raw)]
-	if ok {
+	met := &m.met[maphash.Bytes(m.seed, raw)%uint64(len(m.met))]
+	if *met == string(raw) {
 		use.hits++
 	} else {
 		use.misses++
-		m.spend(entrySize)
-		s = m.store(raw)
-		m.interned[s] = s
+		*met = m.store(&m.shared, raw)
 	}
-	use.last = s
-	return s
+	use.last = *met
+	return use.last
 }
 
-// store copies into the arena. A Builder whose capacity suffices never moves
+// arena is where strings lie one behind the other.
+type arena struct{ *strings.Builder }
+
+// store copies into an arena. A Builder whose capacity suffices never moves
 // what it holds, so that parts of its String stay valid while it grows.
-func (m *memory) store(raw []byte) string {
+func (m *memory) store(in *arena, raw []byte) string {
 	m.spend(len(raw))
 	if len(raw) > arenaSize/8 {
 		return string(raw)
 	}
-	if m.arena.Cap()-m.arena.Len() < len(raw) {
-		m.arena = new(strings.Builder)
-		m.arena.Grow(arenaSize)
+	if in.Builder == nil || in.Cap()-in.Len() < len(raw) {
+		in.Builder = new(strings.Builder)
+		in.Grow(arenaSize)
 	}
-	start := m.arena.Len()
-	m.arena.Write(raw)
-	return m.arena.String()[start:]
+	start := in.Len()
+	in.Write(raw)
+	return in.String()[start:]
 }
 
 // list returns room for n strings.

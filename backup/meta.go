@@ -72,7 +72,7 @@ func readMeta(to *Meta, e *entry, p *plan, c *capture, m *memory, use *metaUsage
 		e.created = to.Created
 	}
 	_, to.Paused = c.at(p, slotPaused)
-	if err := readOwners(to, p, c, m, use); err != nil {
+	if err := readOwners(to, e.ownerless, p, c, m, use); err != nil {
 		return err
 	}
 	e.meta = to
@@ -147,13 +147,16 @@ func groupOfResource(resource string) string {
 	return group
 }
 
-// readOwners gathers the ownerReferences, whose members lie in four slots.
-func readOwners(to *Meta, p *plan, c *capture, m *memory, use *metaUsage) error {
+// readOwners gathers the ownerReferences, whose members lie in four slots. Where nobody
+// asks for them they are checked and not kept.
+func readOwners(to *Meta, ownerless bool, p *plan, c *capture, m *memory, use *metaUsage) error {
 	n := c.elems[p.slots[slotOwnerKind].array]
 	if n == 0 {
 		return nil
 	}
-	to.Owners = m.ownerSlice(n)
+	if !ownerless {
+		to.Owners = m.ownerSlice(n)
+	}
 	for _, part := range []struct {
 		slot int
 		use  *usage
@@ -167,18 +170,22 @@ func readOwners(to *Meta, p *plan, c *capture, m *memory, use *metaUsage) error 
 			if !v.isString() {
 				return fieldError{metaPaths[part.slot], errNotString}
 			}
-			text, err := m.text(v, part.use)
+			text, err := m.content(v)
 			if err != nil {
 				return fieldError{metaPaths[part.slot], err}
 			}
-			*part.into(&to.Owners[v.elem]) = text
+			if !ownerless {
+				*part.into(&to.Owners[v.elem]) = m.keep(text, part.use)
+			}
 		}
 	}
 	for _, v := range c.found[slotOwnerController] {
 		if v.form != formTrue && v.form != formFalse {
 			return fieldError{metaPaths[slotOwnerController], errNotBoolean}
 		}
-		to.Owners[v.elem].Controller = v.form == formTrue
+		if !ownerless {
+			to.Owners[v.elem].Controller = v.form == formTrue
+		}
 	}
 	return nil
 }

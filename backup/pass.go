@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"drift-detector/backup/archive"
@@ -137,7 +138,7 @@ func (p *pass) visit(item *archive.Item) error {
 			return err
 		}
 	}
-	p.entry = entry{Item: item, backup: p.backup}
+	p.entry = entry{Item: item, backup: p.backup, ownerless: !slices.ContainsFunc(p.reading, func(r reader) bool { return !r.ownerless() })}
 	if len(p.reading) > 1 && p.joint != nil {
 		// What one reader refuses, others may take: then each scans it for itself.
 		p.entry.scanned = p.load.scanner.scan(p.joint.plan, p.joint.capture, item.Body) == nil

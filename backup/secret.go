@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"time"
 )
 
 // SecretRule recognises a Secret by its shape while streaming, because the
@@ -15,6 +16,18 @@ type SecretRule struct {
 	Type     string   // exact type; empty fits all
 	Keys     []string // data keys that must all be there
 	Optional []string // data keys that are kept when there
+	// Digest, where set, returns what is kept of a value instead of it. It gets none that is
+	// empty, and must not keep it.
+	Digest func(Sensitive) Digest
+	// Login says that the value is kept for logging in somewhere, and its Digest only where
+	// nobody will, see Want.Offline.
+	Login bool
+}
+
+// Digest is what checks need to know of a value. It holds nothing that is secret.
+type Digest struct {
+	Ends    time.Time // when the certificate in it expires; zero where it has none
+	Problem error     // why it is of no use; nil where nothing is wrong with it
 }
 
 // Secret is one Secret of the backup, cut down to the keys that a SecretRule names.
@@ -27,6 +40,7 @@ type Secret struct {
 type SecretValue struct {
 	Key string
 	Sensitive
+	digest *Digest
 }
 
 // Value returns what a data key holds. It is zero where the Secret has no such key, and
@@ -38,6 +52,17 @@ func (s *Secret) Value(key string) Sensitive {
 		}
 	}
 	return Sensitive{}
+}
+
+// Digest returns what is known of what a data key holds. It is nil where the Secret has
+// no such key or nothing in it, and where the value itself is kept.
+func (s *Secret) Digest(key string) *Digest {
+	for _, v := range s.Values {
+		if v.Key == key {
+			return v.digest
+		}
+	}
+	return nil
 }
 
 // Sensitive is a value that must not be shown: it prints as [redacted] under

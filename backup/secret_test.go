@@ -179,3 +179,41 @@ func TestSensitivePrintsNothing(t *testing.T) {
 		t.Errorf("printed as %s, marshalled as %s", text, out)
 	}
 }
+
+// Of a value that is only checked nothing is kept but its digest.
+func TestSecretDigests(t *testing.T) {
+	b := withCluster()
+	for name, value := range map[string]string{"a-ca": "same", "b-ca": "same", "c-ca": "other", "d-ca": "", "a-login": "word"} {
+		b.Add("secrets", secret(name, "Opaque", object{"tls.crt": encode(value)}))
+	}
+	digest := func(v backup.Sensitive) backup.Digest {
+		return backup.Digest{Problem: fmt.Errorf("%d bytes", len(v.Reveal()))}
+	}
+	for _, offline := range []bool{false, true} {
+		_, secrets := loadAll(t, backup.Want{Offline: offline, Secrets: []backup.SecretRule{
+			{Name: "*-ca", Keys: []string{"tls.crt"}, Digest: digest},
+		}}, backuptest.Source("b", b.Bytes()))
+		_, logins := loadAll(t, backup.Want{Offline: offline, Secrets: []backup.SecretRule{
+			{Name: "*-login", Keys: []string{"tls.crt"}, Digest: digest, Login: true},
+		}}, backuptest.Source("b", b.Bytes()))
+		for name, want := range map[string]string{"a-ca": "4 bytes", "b-ca": "4 bytes", "c-ca": "5 bytes"} {
+			s := secrets.Named(0, "ns", name)
+			if d := s.Digest("tls.crt"); d == nil || d.Problem.Error() != want || !s.Value("tls.crt").IsZero() {
+				t.Errorf("%s: digest %v, value kept: %v", name, d, !s.Value("tls.crt").IsZero())
+			}
+		}
+		if s := secrets.Named(0, "ns", "d-ca"); s == nil || s.Digest("tls.crt") != nil || s.Digest("none") != nil {
+			t.Errorf("an empty value: %+v", s)
+		}
+		s := logins.Named(0, "ns", "a-login")
+		if kept := s.Value("tls.crt").Reveal() == "word"; kept == offline || (s.Digest("tls.crt") == nil) == offline {
+			t.Errorf("offline %v: value kept: %v, digest %v", offline, kept, s.Digest("tls.crt"))
+		}
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("two rules contradict each other, and nobody says so")
+		}
+	}()
+	loadAll(t, backup.Want{Secrets: []backup.SecretRule{{Keys: []string{"a"}}, {Keys: []string{"a"}, Digest: digest}}}, backuptest.Source("b", b.Bytes()))
+}

@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"bytes"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -18,8 +19,8 @@ const secretResource = "secrets"
 type secretReader struct {
 	rules   []SecretRule
 	plan    *plan
-	typ     int           // slot of the type
-	keys    [][]secretKey // by rule
+	typ     int            // slot of the type
+	keys    [][]*secretKey // by rule
 	capture *capture
 	memory  *memory
 	use     usage
@@ -35,6 +36,16 @@ type secretKey struct {
 	name     string
 	slot     int
 	optional bool
+	digest   func(Sensitive) Digest // nil where the value is kept
+	// The last few, because clusters may share authorities, and which is the next to go.
+	known [8]digested
+	next  int
+}
+
+// digested is a value, as it was written, and its digest.
+type digested struct {
+	raw []byte
+	*Digest
 }
 
 // keptSecret is a Secret with the path form that it was read from.
@@ -43,8 +54,8 @@ type keptSecret struct {
 	form archive.Form
 }
 
-func newSecretReader(rules []SecretRule, m *memory) *secretReader {
-	r := &secretReader{rules: rules, plan: newPlan(), memory: m}
+func newSecretReader(w Want, m *memory) *secretReader {
+	r := &secretReader{rules: w.Secrets, plan: newPlan(), memory: m}
 	add := func(members ...string) int {
 		slot, err := r.plan.add(members)
 		if err != nil {
@@ -53,10 +64,18 @@ func newSecretReader(rules []SecretRule, m *memory) *secretReader {
 		return slot
 	}
 	r.typ = add("type")
-	for _, rule := range rules {
-		var keys []secretKey
+	digested := map[string]bool{}
+	for _, rule := range w.Secrets {
+		if rule.Login && !w.Offline {
+			rule.Digest = nil
+		}
+		var keys []*secretKey
 		for i, name := range slices.Concat(rule.Keys, rule.Optional) {
-			keys = append(keys, secretKey{name, add("data", name), i >= len(rule.Keys)})
+			if was, named := digested[name]; named && was != (rule.Digest != nil) {
+				panic(fmt.Sprintf("secret rule, key %q: one rule keeps the value, and another one not", name))
+			}
+			digested[name] = rule.Digest != nil
+			keys = append(keys, &secretKey{name: name, slot: add("data", name), optional: i >= len(rule.Keys), digest: rule.Digest})
 		}
 		r.keys = append(r.keys, keys)
 	}
@@ -69,6 +88,8 @@ func (r *secretReader) wanted() bool { return len(r.rules) > 0 }
 func (r *secretReader) wants(h *archive.Header) bool {
 	return slices.ContainsFunc(r.rules, func(rule SecretRule) bool { return rule.fitsName(h.Name) })
 }
+
+func (r *secretReader) ownerless() bool { return false }
 
 func (r *secretReader) join(*scan) error { return errAlone }
 
@@ -137,7 +158,7 @@ func (r *secretReader) read(e *entry, s *scanner) error {
 		return named
 	}
 	kept := &keptSecret{form: e.Form}
-	if len(r.values) > 0 { // of most nothing matters but that they are there
+	if e.ownerless = len(r.values) == 0; !e.ownerless { // of most nothing matters but that they are there
 		kept.Values = slices.Clone(r.values)
 	}
 	if err := readMeta(&kept.Meta, e, r.plan, r.capture, r.memory, &r.meta); err != nil {
@@ -154,15 +175,15 @@ func (r *secretReader) read(e *entry, s *scanner) error {
 // decode decodes the keys of a rule into values, behind those of other rules. A bad optional
 // key counts as absent, unless it is too large to look at. It returns the first key that
 // does not.
-func (r *secretReader) decode(keys []secretKey) (bad string, err error) {
+func (r *secretReader) decode(keys []*secretKey) (bad string, err error) {
 	for _, key := range keys {
 		if slices.ContainsFunc(r.values, func(v SecretValue) bool { return v.Key == key.name }) {
 			continue
 		}
-		v, err := r.value(key.slot)
+		v, err := r.value(key)
 		switch {
 		case err == nil:
-			r.values = append(r.values, SecretValue{key.name, v})
+			r.values = append(r.values, v)
 		case !key.optional || errors.Is(err, errTooLarge):
 			return key.name, err
 		}
@@ -170,29 +191,45 @@ func (r *secretReader) decode(keys []secretKey) (bad string, err error) {
 	return "", nil
 }
 
-func (r *secretReader) value(slot int) (Sensitive, error) {
-	f, ok := r.capture.at(r.plan, slot)
+// value is what is kept of a data key.
+func (r *secretReader) value(key *secretKey) (SecretValue, error) {
+	kept := SecretValue{Key: key.name}
+	f, ok := r.capture.at(r.plan, key.slot)
 	if !ok {
-		return Sensitive{}, errMissing
+		return kept, errMissing
 	}
 	v := f.values[0]
 	if !v.isString() {
-		return Sensitive{}, errNotString
+		return kept, errNotString
 	}
 	raw := v.raw
 	if v.form == formEscaped {
 		raw = unquote(nil, raw)
 	}
+	for _, d := range key.known {
+		if d.Digest != nil && bytes.Equal(raw, d.raw) {
+			kept.digest = d.Digest
+			return kept, nil
+		}
+	}
 	if len(raw) > base64.StdEncoding.EncodedLen(maxSecret) {
-		return Sensitive{}, errTooLarge
+		return kept, errTooLarge
 	}
 	text, err := base64.StdEncoding.AppendDecode(r.decoded[:0], raw)
 	if err != nil {
-		return Sensitive{}, errNotBase64 // without the cause, which may quote the input
+		return kept, errNotBase64 // without the cause, which may quote the input
 	}
-	kept := NewSensitive(string(text))
+	kept.Sensitive = NewSensitive(string(text))
 	clear(text)
 	r.decoded = text
+	if key.digest != nil && !kept.IsZero() {
+		r.memory.spend(len(text)) // as if it were kept: that bounds what is parsed, too
+		digest := key.digest(kept.Sensitive)
+		kept.Sensitive, kept.digest = Sensitive{}, &digest
+		oldest := &key.known[key.next%len(key.known)]
+		*oldest = digested{append(oldest.raw[:0], raw...), &digest}
+		key.next++
+	}
 	return kept, nil
 }
 
@@ -227,6 +264,6 @@ func (r *secretReader) finish(l *loading) {
 // take hands the Secrets over and forgets them.
 func (r *secretReader) take() *Secrets {
 	s := &Secrets{list: r.list}
-	r.list, r.values = nil, nil
+	*r = secretReader{}
 	return s
 }

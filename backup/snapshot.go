@@ -1,7 +1,7 @@
 package backup
 
 import (
-	"slices"
+	"sort"
 	"time"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -244,9 +244,7 @@ type Problem struct {
 // Cluster is the cluster of that id, or nil.
 func (s *Snapshot) Cluster(id ClusterID) *Cluster {
 	want := Meta{Backup: id.Backup, Namespace: id.Namespace, Name: id.Name}
-	i, ok := slices.BinarySearchFunc(s.Clusters, &want, func(have Cluster, want *Meta) int {
-		return compareNames(&have.Meta, want)
-	})
+	i, ok := sort.Find(len(s.Clusters), func(i int) int { return compareNames(&want, &s.Clusters[i].Meta) })
 	if !ok {
 		return nil
 	}

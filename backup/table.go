@@ -21,10 +21,11 @@ type origin struct {
 // entry is an item whose body is read.
 type entry struct {
 	*archive.Item
-	backup  int
-	scanned bool      // for all readers
-	created time.Time // of the object, once it is read
-	meta    *Meta     // once a reader has read it
+	backup    int
+	scanned   bool      // for all readers
+	ownerless bool      // nobody asks for its owners
+	created   time.Time // of the object, once it is read
+	meta      *Meta     // once a reader has read it
 }
 
 // reader turns the bodies of one resource into what Load keeps of it.
@@ -34,6 +35,8 @@ type reader interface {
 	// read keeps what is wanted of one item, whose body is gone afterwards. The item may
 	// have been scanned for all readers of the resource.
 	read(e *entry, s *scanner) error
+	// ownerless reports whether it needs no ownerReferences.
+	ownerless() bool
 	// join adds what it wants to the plan of a scan for several readers.
 	join(*scan) error
 	// finish settles what was read once all sources have been, and hands it over.
@@ -77,6 +80,8 @@ func newBuilder[T any](k *Kind[T], m *memory) *builder[T] {
 func (b *builder[T]) wants(h *archive.Header) bool {
 	return b.kind.only == nil || b.kind.only(h.Namespace, h.Name)
 }
+
+func (b *builder[T]) ownerless() bool { return b.kind.ownerless }
 
 func (b *builder[T]) read(e *entry, s *scanner) error {
 	if b.found = &b.joint; !e.scanned {

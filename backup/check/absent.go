@@ -115,26 +115,25 @@ var (
 // MachineSets, name as their owners. An absent control plane is found by its Cluster.
 func ownersAbsent(e *examination) []Finding {
 	var found []Finding
-	for by, machines := range e.machines {
-		if by.kind == "MachineSet" && e.groups[by] == nil {
+	for by, of := range e.made {
+		if by.kind == "MachineSet" && e.lacksGroup(by) {
 			found = append(found, ruleOwner.On(by.backup, name(by.kind, by.namespace, by.name),
-				"not in the backup; owns %s there", count(len(machines), "machine")).
-				At("machinesets."+coreGroup, by.namespace).Of(machines[0].Cluster))
+				"not in the backup; owns %s there", count(of.machines, "machine")).
+				At("machinesets."+coreGroup, by.namespace).Of(of.first.Cluster))
 		}
 	}
 	sets := map[owner][]*backup.Group{}
-	for by, g := range e.groups {
-		if by.kind == "MachineSet" && g.Deployment != "" {
-			of := owner{"MachineDeployment", object{by.backup, by.namespace, g.Deployment}}
-			sets[of] = append(sets[of], g)
+	for i := range e.Groups {
+		if g := &e.Groups[i]; g.Kind == "MachineSet" && g.Deployment != "" {
+			if by := (owner{"MachineDeployment", object{g.Backup, g.Namespace, g.Deployment}}); e.lacksGroup(by) {
+				sets[by] = append(sets[by], g)
+			}
 		}
 	}
 	for by, owned := range sets {
-		if e.groups[by] == nil {
-			found = append(found, ruleOwner.On(by.backup, name(by.kind, by.namespace, by.name),
-				"not in the backup; owns %s there", count(len(owned), "MachineSet")).
-				At("machinedeployments."+coreGroup, by.namespace).Of(owned[0].Cluster))
-		}
+		found = append(found, ruleOwner.On(by.backup, name(by.kind, by.namespace, by.name),
+			"not in the backup; owns %s there", count(len(owned), "MachineSet")).
+			At("machinedeployments."+coreGroup, by.namespace).Of(owned[0].Cluster))
 	}
 	return found
 }
@@ -142,21 +141,25 @@ func ownersAbsent(e *examination) []Finding {
 // machinesMissing are owners with fewer machines in the backup than they had.
 func machinesMissing(e *examination) []Finding {
 	var found []Finding
-	look := func(by owner, cluster backup.ClusterID, replicas backup.Number) {
-		if have := len(e.machines[by]); replicas.Known && int64(have) < replicas.N {
-			found = append(found, ruleMachines.On(by.backup, name(by.kind, by.namespace, by.name),
+	look := func(m *backup.Meta, kind string, cluster backup.ClusterID, replicas backup.Number) {
+		have := 0
+		if of := e.made[owner{kind, objectOf(m)}]; of != nil {
+			have = of.machines
+		}
+		if replicas.Known && int64(have) < replicas.N {
+			found = append(found, ruleMachines.On(m.Backup, name(kind, m.Namespace, m.Name),
 				"it had %s, and the backup holds %d", count(int(replicas.N), "machine"), have).
-				At("machines."+coreGroup, by.namespace).Of(cluster))
+				At("machines."+coreGroup, m.Namespace).Of(cluster))
 		}
 	}
-	for by, g := range e.groups {
-		if by.kind == "MachineSet" {
-			look(by, g.Cluster, g.Replicas)
+	for i := range e.Groups {
+		if g := &e.Groups[i]; g.Kind == "MachineSet" {
+			look(&g.Meta, g.Kind, g.Cluster, g.Replicas)
 		}
 	}
-	for by, c := range e.planes {
-		if c.Kind == "KubeadmControlPlane" {
-			look(by, c.Cluster, c.Replicas)
+	for i := range e.ControlPlanes {
+		if c := &e.ControlPlanes[i]; c.Kind == "KubeadmControlPlane" {
+			look(&c.Meta, c.Kind, c.Cluster, c.Replicas)
 		}
 	}
 	return found

@@ -125,7 +125,7 @@ func certificates(e *examination) []Finding {
 	var found []Finding
 	for i := range e.Clusters {
 		c := &e.Clusters[i]
-		if !e.kubeadm[c.ID()] {
+		if c.ControlPlane.Kind != "KubeadmControlPlane" {
 			continue
 		}
 		for _, part := range caParts {
@@ -150,34 +150,29 @@ const soon = 30 * 24 * time.Hour
 // expiry looks at the end of an authority's certificate. What is no certificate
 // is none of its business: the keys of service accounts are no certificates.
 func (e *examination) expiry(s *backup.Secret) []Finding {
-	text := s.Value("tls.crt")
-	end, known := e.ends[text]
-	if !known {
-		end = endOf(text)
-		e.ends[text] = end
+	digest := s.Digest(certificateKey)
+	if digest == nil {
+		return nil
 	}
-	what, day := name("Secret", s.Namespace, s.Name), end.UTC().Format(time.DateOnly)
+	end := digest.Ends
+	rule, what := ruleAuthorityEnds, "expires"
 	switch {
-	case end.IsZero():
+	case end.IsZero() || !e.options.Now.Add(soon).After(end):
+		return nil
 	case e.options.Now.After(end):
-		return []Finding{ruleAuthority.On(s.Backup, what, "its certificate expired on %s", day)}
-	case e.options.Now.Add(soon).After(end):
-		return []Finding{ruleAuthorityEnds.On(s.Backup, what, "its certificate expires on %s", day)}
+		rule, what = ruleAuthority, "expired"
 	}
-	return nil
+	return []Finding{rule.On(s.Backup, name("Secret", s.Namespace, s.Name), "its certificate %s on %s", what, end.UTC().Format(time.DateOnly))}
 }
 
-// endOf is the end of a certificate in PEM; zero for what is none.
-func endOf(text backup.Sensitive) time.Time {
-	block, _ := pem.Decode([]byte(text.Reveal()))
-	if block == nil {
-		return time.Time{}
+// certificate says when a certificate in PEM ends.
+func certificate(text backup.Sensitive) (d backup.Digest) {
+	if block, _ := pem.Decode([]byte(text.Reveal())); block != nil {
+		if cert, err := x509.ParseCertificate(block.Bytes); err == nil {
+			d.Ends = cert.NotAfter
+		}
 	}
-	cert, err := x509.ParseCertificate(block.Bytes)
-	if err != nil {
-		return time.Time{}
-	}
-	return cert.NotAfter
+	return d
 }
 
 // secretsAbsent are backups of clusters without any Secret: one finding, instead

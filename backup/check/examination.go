@@ -1,7 +1,9 @@
 package check
 
 import (
-	"time"
+	"cmp"
+	"sort"
+	"strings"
 
 	"drift-detector/backup"
 )
@@ -20,6 +22,12 @@ type owner struct {
 	object
 }
 
+// made is what one owner has made.
+type made struct {
+	machines int
+	first    *backup.Machine
+}
+
 // examination is a backup with the indexes that several checks need.
 type examination struct {
 	*backup.Snapshot
@@ -27,51 +35,46 @@ type examination struct {
 	options Options
 
 	hasSecrets []bool // by backup
-	groups     map[owner]*backup.Group
-	planes     map[owner]*backup.ControlPlane
-	machines   map[owner][]*backup.Machine // by what made them
-	kubeadm    map[backup.ClusterID]bool   // clusters with a KubeadmControlPlane
-	configs    map[object]*backup.Record[configFields]
-	ends       map[backup.Sensitive]time.Time // of certificates that were read
+	made       map[owner]*made
 }
 
 func examine(s *backup.Snapshot, secrets *backup.Secrets, o Options) *examination {
 	e := &examination{
 		Snapshot: s, secrets: secrets, options: o, hasSecrets: make([]bool, len(s.Backups)),
-		groups: make(map[owner]*backup.Group, len(s.Groups)), planes: make(map[owner]*backup.ControlPlane, len(s.ControlPlanes)),
-		machines: make(map[owner][]*backup.Machine, len(s.Groups)), kubeadm: make(map[backup.ClusterID]bool, len(s.Clusters)),
-		configs: make(map[object]*backup.Record[configFields], configKind.In(s).Len()),
-		ends:    map[backup.Sensitive]time.Time{},
+		made: make(map[owner]*made, len(s.Groups)),
 	}
 	for secret := range secrets.All() {
 		e.hasSecrets[secret.Backup] = true
 	}
-	for i := range s.Groups {
-		g := &s.Groups[i]
-		e.groups[owner{g.Kind, objectOf(&g.Meta)}] = g
-	}
-	for i := range s.ControlPlanes {
-		c := &s.ControlPlanes[i]
-		e.planes[owner{c.Kind, objectOf(&c.Meta)}] = c
-	}
-	for i := range s.Clusters {
-		c := &s.Clusters[i]
-		e.kubeadm[c.ID()] = c.ControlPlane.Kind == "KubeadmControlPlane"
-	}
+	var last *made // machines of one owner come one after the other
 	for i := range s.Machines {
-		if m := &s.Machines[i]; m.Owner.Name != "" {
-			by := ownerOf(m)
-			e.machines[by] = append(e.machines[by], m)
+		m := &s.Machines[i]
+		if m.Owner.Name == "" {
+			continue
 		}
-	}
-	for c := range configKind.In(s).All() {
-		e.configs[objectOf(&c.Meta)] = c
+		if by := ownerOf(m); last == nil || ownerOf(last.first) != by {
+			if last = e.made[by]; last == nil {
+				last = &made{first: m}
+				e.made[by] = last
+			}
+		}
+		last.machines++
 	}
 	return e
 }
 
 func ownerOf(m *backup.Machine) owner {
 	return owner{m.Owner.Kind, object{m.Backup, m.Namespace, m.Owner.Name}}
+}
+
+// lacksGroup reports whether the backup does not hold what makes machines.
+func (e *examination) lacksGroup(by owner) bool {
+	_, found := sort.Find(len(e.Groups), func(i int) int {
+		g := &e.Groups[i]
+		return cmp.Or(cmp.Compare(by.backup, g.Backup), strings.Compare(by.namespace, g.Namespace),
+			strings.Compare(by.name, g.Name), strings.Compare(by.kind, g.Kind))
+	})
+	return !found
 }
 
 // velero is what Velero says about a backup, or nil.

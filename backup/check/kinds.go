@@ -30,7 +30,7 @@ type configFields struct{ Token bool }
 
 var configKind = backup.NewKind("kubeadmconfigs."+bootstrapGroup,
 	backup.Present(func(c *configFields) *bool { return &c.Token }, "spec.joinConfiguration.discovery.bootstrapToken.token"),
-)
+).Ownerless()
 
 type healthCheckFields struct {
 	Cluster  string
@@ -48,11 +48,13 @@ var deploymentKind = backup.NewKind[struct{}]("clusterdeployments.k0rdent.mirant
 
 // caParts are the Secrets with the certificate authorities of a cluster that
 // KubeadmControlPlane keeps, by the ends of their names (Cluster API
-// util/secret/consts.go v1.14.0).
+// util/secret/consts.go v1.14.0), and certificateKey is their data key.
 var caParts = []string{"ca", "etcd", "proxy", "sa"}
 
-// Want is what the package asks of a backup. Of certificate authorities only
-// the certificate is kept, never the key; of bootstrap data nothing but that it
+const certificateKey = "tls.crt"
+
+// Want is what the package asks of a backup. Of certificate authorities it is only
+// kept when the certificate ends; of bootstrap data nothing but that it
 // is there.
 func Want() backup.Want {
 	w := backup.Want{Kinds: []backup.AnyKind{clusterKind, classKind, configKind, healthCheckKind, deploymentKind}}
@@ -61,7 +63,7 @@ func Want() backup.Want {
 	}
 	for _, part := range caParts {
 		// The certificate is optional: other Secrets have such names, too.
-		w.Secrets = append(w.Secrets, backup.SecretRule{Name: "*-" + part, Optional: []string{"tls.crt"}})
+		w.Secrets = append(w.Secrets, backup.SecretRule{Name: "*-" + part, Optional: []string{certificateKey}, Digest: certificate})
 	}
 	// Bootstrap data and all else that Cluster API itself makes is of this type
 	// (Cluster API api/core/v1beta2/common_types.go v1.14.0).

@@ -62,7 +62,7 @@ func provisioning(e *examination) []Finding {
 				"not in the backup; bootstrap data of Machine %s", m.Name).At(secretResource, m.Namespace).Of(m.Cluster))
 		}
 		written := e.Backups[m.Backup].WrittenTo
-		config := e.configs[object{m.Backup, m.Bootstrap.Namespace, m.Bootstrap.Name}]
+		config := configKind.In(e.Snapshot).Named(m.Backup, m.Bootstrap.Namespace, m.Bootstrap.Name)
 		if config != nil && config.Data.Token && e.options.Now.After(written.Add(tokenLifetime)) {
 			found = append(found, ruleToken.On(m.Backup, what, "the token to join with was valid for %d minutes after the backup at most", tokenLifetime/time.Minute).Of(m.Cluster))
 		}
@@ -78,22 +78,28 @@ func healthChecks(e *examination) []Finding {
 		machines, bare int
 		cluster        backup.ClusterID
 	}
-	covers, all := newCover(e), make(map[owner]tally, len(e.machines))
-	for by, machines := range e.machines {
-		if by.kind == "MachinePool" {
+	covers, all := newCover(e), make(map[owner]*tally, len(e.made))
+	var last owner
+	var t *tally
+	for i := range e.Machines {
+		m := &e.Machines[i]
+		if m.Owner.Name == "" || m.Owner.Kind == "MachinePool" {
 			continue // a pool replaces its members itself
 		}
-		if by.kind == "MachineSet" && machines[0].Deployment != "" {
-			by.kind, by.name = "MachineDeployment", machines[0].Deployment
-		}
-		t := all[by]
-		for _, m := range machines {
-			if !covers.machine(m) {
-				t.bare++
+		if by := ownerOf(m); by != last {
+			last = by
+			first := e.made[by].first
+			if by.kind == "MachineSet" && first.Deployment != "" {
+				by.kind, by.name = "MachineDeployment", first.Deployment
+			}
+			if t = all[by]; t == nil {
+				t = &tally{cluster: first.Cluster}
+				all[by] = t
 			}
 		}
-		t.machines, t.cluster = t.machines+len(machines), machines[0].Cluster
-		all[by] = t
+		if t.machines++; !covers.machine(m) {
+			t.bare++
+		}
 	}
 	var found []Finding
 	for by, t := range all {

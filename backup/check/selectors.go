@@ -12,9 +12,8 @@ import (
 	"drift-detector/backup"
 )
 
-// selector is a label selector as a backup writes it. It is put to use when it is first
-// asked: of most the labels that they demand by value are enough to know that nothing
-// matches.
+// selector is a label selector as a backup writes it. It is put to use when the labels that
+// it demands by value do not rule out all that it is asked about, as those of most do.
 type selector struct {
 	metav1.LabelSelector
 	use labels.Selector
@@ -24,6 +23,12 @@ type selector struct {
 // be read selects nothing, as for controllers.
 func parseSelector(text string) (*selector, bool) {
 	s := &selector{}
+	if inner, ok := strings.CutPrefix(text, `{"matchLabels":`); ok { // nearly all have nothing else
+		if demanded, ok := backup.Labels(strings.TrimSuffix(inner, "}")).Plain(); ok {
+			s.MatchLabels = demanded
+			return s, true
+		}
+	}
 	if text == "" || json.Unmarshal([]byte(text), &s.LabelSelector) != nil {
 		return nil, false
 	}
@@ -31,6 +36,11 @@ func parseSelector(text string) (*selector, bool) {
 }
 
 func (s *selector) matches(l map[string]string) bool {
+	for key, value := range s.MatchLabels {
+		if have, ok := l[key]; !ok || have != value {
+			return false
+		}
+	}
 	if s.use == nil {
 		var err error
 		if s.use, err = metav1.LabelSelectorAsSelector(&s.LabelSelector); err != nil {
@@ -53,44 +63,40 @@ var ruleOverlap = Rule{
 func overlaps(e *examination) []Finding {
 	var found []Finding
 	for _, kind := range []string{"MachineDeployment", "MachineSet"} {
-		children := newOffspring()
-		for i := range e.Groups {
-			if g := &e.Groups[i]; g.Kind == kind {
-				children.add(namespace{g.Backup, g.Namespace}, name(kind, g.Namespace, g.Name), g.Cluster, g.TemplateLabels)
+		groups, machines := e.Groups, e.Machines
+		for len(groups) > 0 {
+			at := placeOf(&groups[0].Meta)
+			var all offspring
+			here := groups[:leading(groups, func(g *backup.Group) bool { return placeOf(&g.Meta) == at })]
+			groups = groups[len(here):]
+			for i := range here {
+				if g := &here[i]; g.Kind == kind {
+					all.add(kind, g.Name, g.Cluster, g.TemplateLabels)
+				}
 			}
-		}
-		if kind == "MachineSet" {
-			known := map[childKey]bool{}
-			for i := range e.Machines {
-				m := &e.Machines[i]
-				if by := (childKey{ownerOf(m), m.Labels}); m.ControlPlane && m.Owner.Name != "" && !known[by] {
-					known[by] = true
-					children.add(namespace{m.Backup, m.Namespace}, name(m.Owner.Kind, m.Namespace, m.Owner.Name), m.Cluster, m.Labels)
+			if kind == "MachineSet" {
+				machines = machines[leading(machines, func(m *backup.Machine) bool { return placeOf(&m.Meta).before(at) }):]
+				own := machines[:leading(machines, func(m *backup.Machine) bool { return placeOf(&m.Meta) == at })]
+				all.addControlPlanes(own)
+			}
+			for i := range here {
+				if g := &here[i]; g.Kind == kind {
+					found = append(found, all.overlap(g)...)
 				}
 			}
 		}
-		for i := range e.Groups {
-			g := &e.Groups[i]
-			if g.Kind != kind {
-				continue
-			}
-			s, ok := parseSelector(g.Selector)
-			if !ok {
-				continue
-			}
-			own := name(kind, g.Namespace, g.Name)
-			others, clusters := children.selected(namespace{g.Backup, g.Namespace}, s, own)
-			if len(others) == 0 {
-				continue
-			}
-			whose := strings.Join(others, ", ")
-			if len(others) == maxOthers {
-				whose += " and maybe others"
-			}
-			found = append(found, ruleOverlap.On(g.Backup, own, "its selector also matches machines of %s", whose).Of(append(clusters, g.Cluster)...))
-		}
 	}
 	return found
+}
+
+// leading is how many elements a list begins with that fit.
+func leading[T any](list []T, fits func(*T) bool) int {
+	for i := range list {
+		if !fits(&list[i]) {
+			return i
+		}
+	}
+	return len(list)
 }
 
 // namespace is a namespace of a backup.
@@ -99,39 +105,71 @@ type namespace struct {
 	namespace string
 }
 
-// offspring is the labels that owners give what they make, indexed by each
-// label, so that a selector is asked about few of them.
+func placeOf(m *backup.Meta) namespace { return namespace{m.Backup, m.Namespace} }
+
+func (n namespace) before(o namespace) bool {
+	return n.backup < o.backup || n.backup == o.backup && n.namespace < o.namespace
+}
+
+// offspring is the labels that the owners in a namespace give what they make.
 type offspring struct {
-	all     map[namespace][]*child
-	labeled map[labelAt][]*child
+	all []*child
+	// labeled are those with a label, where there are many in all: so that a selector is
+	// asked about few of them.
+	labeled map[label][]*child
 }
 
+// child is what one owner makes.
 type child struct {
-	owner   string
-	cluster backup.ClusterID
-	labels  map[string]string
+	kind, owner string
+	cluster     backup.ClusterID
+	labels      map[string]string
 }
 
-type childKey struct {
-	owner
-	labels backup.Labels
+type label struct{ key, value string }
+
+func (o *offspring) add(kind, owner string, cluster backup.ClusterID, labels backup.Labels) {
+	o.all = append(o.all, &child{kind, owner, cluster, labels.Map()})
 }
 
-type labelAt struct {
-	namespace
-	key, value string
+// candidates are the children that have one of the labels that a selector demands.
+func (o *offspring) candidates(s *selector) []*child {
+	const few = 16
+	if len(o.all) > few && o.labeled == nil {
+		o.labeled = map[label][]*child{}
+		for _, c := range o.all {
+			for key, value := range c.labels {
+				o.labeled[label{key, value}] = append(o.labeled[label{key, value}], c)
+			}
+		}
+	}
+	all := o.all
+	if o.labeled != nil {
+		for key, value := range s.MatchLabels {
+			if fewer := o.labeled[label{key, value}]; len(fewer) < len(all) {
+				all = fewer
+			}
+		}
+	}
+	return all
 }
 
-func newOffspring() *offspring {
-	return &offspring{all: map[namespace][]*child{}, labeled: map[labelAt][]*child{}}
-}
-
-func (o *offspring) add(at namespace, by string, cluster backup.ClusterID, l backup.Labels) {
-	c := &child{by, cluster, l.Map()}
-	o.all[at] = append(o.all[at], c)
-	for key, value := range c.labels {
-		label := labelAt{at, key, value}
-		o.labeled[label] = append(o.labeled[label], c)
+// addControlPlanes adds what the control planes among the owners of machines make.
+func (o *offspring) addControlPlanes(machines []backup.Machine) {
+	type made struct {
+		kind, owner string
+		labels      backup.Labels
+	}
+	var last made
+	known := map[made]bool{}
+	for i := range machines {
+		m := &machines[i]
+		by := made{m.Owner.Kind, m.Owner.Name, m.Labels}
+		if m.ControlPlane && by.owner != "" && by != last && !known[by] {
+			known[by] = true
+			o.add(by.kind, by.owner, m.Cluster, m.Labels)
+		}
+		last = by
 	}
 }
 
@@ -139,25 +177,34 @@ func (o *offspring) add(at namespace, by string, cluster backup.ClusterID, l bac
 // that fits everything would else be asked about everything.
 const maxOthers = 3
 
-// selected are the owners, other than its own, whose offspring a selector fits, and
-// their clusters.
-func (o *offspring) selected(at namespace, s *selector, own string) (others []string, clusters []backup.ClusterID) {
-	candidates := o.all[at]
-	for key, value := range s.MatchLabels {
-		if fewer := o.labeled[labelAt{at, key, value}]; len(fewer) < len(candidates) {
-			candidates = fewer
-		}
+// overlap is the finding on a group whose selector fits what others make.
+func (o *offspring) overlap(g *backup.Group) []Finding {
+	s, ok := parseSelector(g.Selector)
+	if !ok {
+		return nil
 	}
-	for _, c := range candidates {
-		if c.owner != own && !slices.Contains(others, c.owner) && s.matches(c.labels) {
+	var others []string
+	clusters := []backup.ClusterID{g.Cluster}
+	for _, c := range o.candidates(s) {
+		if c.kind == g.Kind && c.owner == g.Name || !s.matches(c.labels) {
+			continue
+		}
+		if by := name(c.kind, g.Namespace, c.owner); !slices.Contains(others, by) {
 			clusters = append(clusters, c.cluster)
-			if others = append(others, c.owner); len(others) == maxOthers {
+			if others = append(others, by); len(others) == maxOthers {
 				break
 			}
 		}
 	}
+	if len(others) == 0 {
+		return nil
+	}
 	slices.Sort(others)
-	return others, clusters
+	whose := strings.Join(others, ", ")
+	if len(others) == maxOthers {
+		whose += " and maybe others"
+	}
+	return []Finding{ruleOverlap.On(g.Backup, name(g.Kind, g.Namespace, g.Name), "its selector also matches machines of %s", whose).Of(clusters...)}
 }
 
 // count is a number with its noun.

@@ -36,7 +36,7 @@ type versionFields struct{ APIVersion string }
 
 // NewVersionKind declares a resource whose API versions are looked at.
 func NewVersionKind(resource string) *VersionKind {
-	return backup.NewKind(resource, backup.Text(func(v *versionFields) *string { return &v.APIVersion }, "apiVersion"))
+	return backup.NewKind(resource, backup.Text(func(v *versionFields) *string { return &v.APIVersion }, "apiVersion")).Ownerless()
 }
 
 // Versions counts the objects of resources that are of one of the API versions. The
@@ -51,23 +51,23 @@ func Versions(s *backup.Snapshot, kinds []*VersionKind, served []ServedVersion) 
 	for _, k := range kinds {
 		for r := range k.In(s).All() {
 			_, version, _ := strings.Cut(r.Data.APIVersion, "/")
+			if !slices.ContainsFunc(served, func(v ServedVersion) bool { return v.Version == version }) {
+				continue
+			}
 			u := use{r.Backup, k.Resource(), version}
 			if counts[u]++; all[u] == nil {
 				all[u] = newUsers()
 			}
-			m := r.Meta
+			cluster := r.ClusterName
 			if k.Resource() == clusterKind.Resource() {
-				m.ClusterName = m.Name
+				cluster = r.Name
 			}
-			all[u].add(&m)
+			all[u].add(r.Backup, r.Namespace, cluster)
 		}
 	}
 	var found []Finding
 	for u, n := range counts {
 		i := slices.IndexFunc(served, func(v ServedVersion) bool { return v.Version == u.version })
-		if i < 0 {
-			continue
-		}
 		rule := ruleNotServed
 		if served[i].Ending {
 			rule = ruleServedNoLonger
@@ -86,12 +86,12 @@ type users struct {
 
 func newUsers() *users { return &users{map[backup.ClusterID]bool{}, map[namespace]bool{}} }
 
-func (u *users) add(m *backup.Meta) {
+func (u *users) add(n int, in, cluster string) {
 	switch {
-	case m.ClusterName != "":
-		u.named[backup.ClusterID{Backup: m.Backup, Namespace: m.Namespace, Name: m.ClusterName}] = true
-	case m.Namespace != "":
-		u.in[namespace{m.Backup, m.Namespace}] = true
+	case cluster != "":
+		u.named[backup.ClusterID{Backup: n, Namespace: in, Name: cluster}] = true
+	case in != "":
+		u.in[namespace{n, in}] = true
 	}
 }
 

@@ -92,7 +92,7 @@ func runCheck(ctx context.Context, o checkOptions, s *streams) error {
 			return err
 		}
 	}
-	o.checkOnly, o.beside = true, o.collect
+	o.checkOnly, o.offline, o.beside = true, true, o.collect
 	e, err := o.load(ctx, s)
 	if err != nil {
 		return err

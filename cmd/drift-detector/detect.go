@@ -109,6 +109,7 @@ func runDetect(ctx context.Context, o detectOptions, s *streams) error {
 		return err
 	}
 	defer out.discard()
+	o.offline = o.inventory != ""
 	e, err := o.load(ctx, s)
 	if err != nil {
 		return err

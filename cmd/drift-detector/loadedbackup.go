@@ -36,6 +36,7 @@ type backupOptions struct {
 	selection   selection.Selection
 	bounds      bounds
 	checkOnly   bool                               // nothing but checks needs what is expected
+	offline     bool                               // no place is listed
 	beside      func(openedBackup) archive.Visitor // see backup.Want
 	stores      storeOptions
 	shared      *sharedListing // with the backups that it is compared with; nil for none
@@ -172,6 +173,7 @@ func (o *backupOptions) loadOpened(ctx context.Context, s *streams, registry *in
 	}
 	var err error
 	want := join(e.registry.Want(), check.Want(), forecast.Want())
+	want.Offline = o.offline
 	if o.beside != nil {
 		want.Beside = func(i int) archive.Visitor { return o.beside(opened[i]) }
 	}

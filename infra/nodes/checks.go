@@ -66,23 +66,21 @@ func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, now time.T
 			absent, expired = ruleKubeconfigMade, ruleExpiredMade
 		}
 		secret := secrets.Named(c.Backup, c.Namespace, c.Meta.Name+"-kubeconfig")
-		if secret == nil || secret.Value(secretKey).IsZero() {
+		known := digestOf(secret)
+		if known == nil {
 			if c.Endpoint != "" { // else there was nothing to reach yet
 				found = append(found, absent.On(c.Backup, what, "not in the backup").At("secrets", c.Namespace).Of(c.ID()))
 			}
 			continue
 		}
-		config := parse(secret.Value(secretKey), maxKubeconfig)
-		if config.err != nil {
-			found = append(found, ruleUnreadable.On(c.Backup, what, "%v", config.err).Of(c.ID()))
+		if known.Problem != nil {
+			found = append(found, ruleUnreadable.On(c.Backup, what, "%v", known.Problem).Of(c.ID()))
 			continue
 		}
-		end, ok := expiry(config.user.ClientCertificateData)
-		if !ok {
-			continue
-		}
+		end := known.Ends
 		day := end.UTC().Format(time.DateOnly)
 		switch {
+		case end.IsZero():
 		case now.After(end):
 			found = append(found, expired.On(c.Backup, what, "its client certificate expired on %s", day).Of(c.ID()))
 		case now.Add(soon).After(end):
@@ -92,15 +90,36 @@ func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, now time.T
 	return found
 }
 
-// expiry is when a PEM certificate ends; false when there is none.
-func expiry(text []byte) (time.Time, bool) {
+// digestOf is what is to be known of the kubeconfig in a Secret: nil where there is none.
+func digestOf(s *backup.Secret) *backup.Digest {
+	if s == nil {
+		return nil
+	}
+	if text := s.Value(secretKey); !text.IsZero() {
+		d := digest(text)
+		return &d
+	}
+	return s.Digest(secretKey)
+}
+
+// digest says why a kubeconfig can't be read, and when its client certificate ends.
+func digest(text backup.Sensitive) backup.Digest {
+	config := parse(text, maxKubeconfig)
+	if config.err != nil {
+		return backup.Digest{Problem: config.err}
+	}
+	return backup.Digest{Ends: expiry(config.user.ClientCertificateData)}
+}
+
+// expiry is when a PEM certificate ends; zero when there is none.
+func expiry(text []byte) time.Time {
 	block, _ := pem.Decode(text)
 	if block == nil {
-		return time.Time{}, false
+		return time.Time{}
 	}
 	cert, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {
-		return time.Time{}, false
+		return time.Time{}
 	}
-	return cert.NotAfter, true
+	return cert.NotAfter
 }

@@ -7,6 +7,7 @@ import (
 
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"drift-detector/backup"
 	"drift-detector/backup/backuptest"
 	"drift-detector/infra"
 )
@@ -39,9 +40,15 @@ func TestCheck(t *testing.T) {
 	unborn := clusterObject("one", "unborn")
 	delete(unborn["spec"].(map[string]any), "controlPlaneEndpoint")
 	b.Add("clusters.cluster.x-k8s.io", unborn)
-	snapshot, secrets := load(t, backuptest.Source("test", b.Bytes()))
+	source := backuptest.Source("test", b.Bytes())
+	snapshot, secrets := load(t, source)
+	// Where nobody logs in, no kubeconfig is kept, and the findings are the same.
+	_, offline, err := backup.Load(t.Context(), []backup.Source{source}, backup.Want{Secrets: New(nil).Spec().Want.Secrets, Offline: true})
+	if err != nil || !offline.Named(0, "one", "kcp-good-kubeconfig").Value(secretKey).IsZero() {
+		t.Fatalf("a kubeconfig is kept, error %v", err)
+	}
 
-	signs := func(now time.Time) []string {
+	signs := func(secrets *backup.Secrets, now time.Time) []string {
 		var all []string
 		for _, f := range New(infra.NewRegistry(other{})).(*provider).Check(snapshot, secrets, now) {
 			all = append(all, string(f.Severity)+" "+f.Code+" "+f.Object+": "+f.Message)
@@ -58,8 +65,8 @@ func TestCheck(t *testing.T) {
 	if config.err != nil {
 		t.Fatal(config.err)
 	}
-	end, ok := expiry(config.user.ClientCertificateData)
-	if !ok {
+	end := expiry(config.user.ClientCertificateData)
+	if end.IsZero() {
 		t.Fatal("the kubeconfig has no client certificate")
 	}
 	day := end.UTC().Format(time.DateOnly)
@@ -78,8 +85,10 @@ func TestCheck(t *testing.T) {
 		}},
 	} {
 		want := slices.Sorted(slices.Values(append(test.want, always...)))
-		if got := signs(test.now); !slices.Equal(got, want) {
-			t.Errorf("at %s found %q, want %q", test.now, got, want)
+		for _, secrets := range []*backup.Secrets{secrets, offline} {
+			if got := signs(secrets, test.now); !slices.Equal(got, want) {
+				t.Errorf("at %s found %q, want %q", test.now, got, want)
+			}
 		}
 	}
 }
