@@ -105,9 +105,9 @@ func (objs *objects) foldersOf() map[backup.ClusterID]map[string]location {
 		}
 		of[id][p.Folder] = p
 	}
-	for i := range objs.members {
-		if m := &objs.members[i]; m.vm != nil || m.machine != nil {
-			add(m.cluster, m.at)
+	for _, p := range objs.places {
+		if !p.unknown {
+			add(p.cluster, p.at)
 		}
 	}
 	for _, o := range objs.owners() {
