@@ -33,7 +33,7 @@ type objects struct {
 	targets   map[clusterServer]string
 	placed    map[placing]*place
 	need      *needed
-	owning    []owner                      // once they are placing for
+	owning    []owner                     // once they are placing for
 	ours      map[backup.ClusterID]string // likewise, see providers
 }
 
