@@ -94,6 +94,28 @@ func Orphans[T any](members []T, of func(*T) *infra.Orphan) (all []infra.Expecte
 	return all
 }
 
+// OwnersOf returns what creates machines one by one, by cluster, for clusters of places alone.
+func OwnersOf[T any](s *backup.Snapshot, places map[backup.ClusterID]T) map[backup.ClusterID][]*infra.OwnerID {
+	all := make(map[backup.ClusterID][]*infra.OwnerID, len(places))
+	add := func(id backup.ClusterID, kind, name string) {
+		if _, is := places[id]; is {
+			all[id] = append(all[id], &infra.OwnerID{Cluster: id, Kind: kind, Name: name})
+		}
+	}
+	if len(places) == 0 {
+		return all
+	}
+	for i := range s.ControlPlanes {
+		add(s.ControlPlanes[i].Cluster, s.ControlPlanes[i].Kind, s.ControlPlanes[i].Name)
+	}
+	for i := range s.Groups {
+		if g := &s.Groups[i]; g.Kind != "MachinePool" {
+			add(g.Cluster, g.Kind, g.Name)
+		}
+	}
+	return all
+}
+
 // ControlPlane returns the control plane of a cluster that a label means, see
 // [backup.ControlPlanes.Named], or only the cluster where none is meant.
 func ControlPlane(planes backup.ControlPlanes, id backup.ClusterID, label string) infra.OwnerID {
