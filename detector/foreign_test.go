@@ -18,7 +18,7 @@ func TestForeignOwnershipTags(t *testing.T) {
 	}
 	snapshot := &backup.Snapshot{Clusters: []backup.Cluster{{Meta: backup.Meta{Namespace: "prod", Name: "web"}}}}
 	expected := infra.Expected{
-		OwnershipHints: []infra.OwnershipHint{{Cluster: ours, Grade: infra.LocationOnly, Key: vpc, Owner: infra.OwnerID{Cluster: ours}}},
+		OwnershipHints: []infra.OwnershipHint{{Grade: infra.LocationOnly, Key: vpc, Owner: &infra.OwnerID{Cluster: ours}}},
 		Proofs:         []infra.VisibilityProof{{Cluster: ours, Target: "here", Any: []infra.Key{vpc}}},
 		OwnerTags:      []infra.Key{tag("web")},
 	}

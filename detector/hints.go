@@ -49,7 +49,7 @@ func (ix *index) findShared(hints []infra.OwnershipHint) {
 // shares reports whether an instance has what the hint asks for beside its key.
 func (t *hintIndex) shares(hint *infra.OwnershipHint, v *vm) bool {
 	return hint.Shares == "" || slices.ContainsFunc(v.Keys, func(k infra.Key) bool {
-		return k.Kind == hint.Shares && t.shared[clusterKey{hint.Cluster, k}]
+		return k.Kind == hint.Shares && t.shared[clusterKey{hint.Owner.Cluster, k}]
 	})
 }
 
@@ -100,7 +100,7 @@ func (t *hintIndex) addLocations(id backup.ClusterID, listings ...int32) {
 // fits reports whether nothing contradicts a hint whose key or pattern an instance has.
 func (t *hintIndex) fits(hint *infra.OwnershipHint, v *vm) bool {
 	anywhere := hint.Grade == infra.Strong || hint.Grade == infra.NameOnly
-	return !contradicts(v, hint.Expect) && (anywhere || t.isInLocation(hint.Cluster, v)) && t.shares(hint, v)
+	return !contradicts(v, hint.Expect) && (anywhere || t.isInLocation(hint.Owner.Cluster, v)) && t.shares(hint, v)
 }
 
 // contradicts reports whether an instance has keys of a kind that is expected, and
@@ -130,14 +130,14 @@ func (b *bond) cluster() backup.ClusterID {
 	if b.node != nil {
 		return b.node.Cluster
 	}
-	return b.hint.Cluster
+	return b.hint.Owner.Cluster
 }
 
 func (b *bond) owner() infra.OwnerID {
 	if b.node != nil {
 		return infra.OwnerID{Cluster: b.node.Cluster, Kind: b.node.OwnerKind, Name: b.node.OwnerName}
 	}
-	return infra.OwnerID{Cluster: b.hint.Cluster, Kind: b.hint.Owner.Kind, Name: b.hint.Owner.Name}
+	return *b.hint.Owner
 }
 
 // detail is the evidence for people. It is made when it is asked for, which is seldom.

@@ -254,7 +254,7 @@ func (w *truth) cluster(s *scene, c *trueCluster) {
 		infra.VisibilityProof{Cluster: c.id, Target: target, Folder: at, All: []infra.Key{key("read", at)}, Hint: "look"})
 	hint := func(g infra.Grade, k infra.Key, owner infra.OwnerID, specificity int) {
 		s.expected.OwnershipHints = append(s.expected.OwnershipHints, infra.OwnershipHint{
-			Cluster: c.id, Grade: g, Key: k, Owner: owner, ControlPlane: owner.Kind == plane, Specificity: specificity, ByName: g != infra.LocationOnly,
+			Grade: g, Key: k, Owner: &owner, ControlPlane: owner.Kind == plane, Specificity: specificity, ByName: g != infra.LocationOnly,
 			Expect: []infra.Key{key("joins", c.id.Name)}, Detail: k.String(),
 		})
 	}
@@ -270,7 +270,7 @@ func (w *truth) cluster(s *scene, c *trueCluster) {
 	}
 	hint(infra.NameOnly, key("after", c.id.Name), infra.OwnerID{Cluster: c.id}, 0)
 	for _, k := range []infra.Key{key("folder", at), key("below", at)} {
-		s.expected.OwnershipHints = append(s.expected.OwnershipHints, infra.OwnershipHint{Cluster: c.id, Grade: infra.LocationOnly, Key: k, Owner: infra.OwnerID{Cluster: c.id}, Detail: k.String()})
+		s.expected.OwnershipHints = append(s.expected.OwnershipHints, infra.OwnershipHint{Grade: infra.LocationOnly, Key: k, Owner: &infra.OwnerID{Cluster: c.id}, Detail: k.String()})
 	}
 }
 

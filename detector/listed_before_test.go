@@ -31,8 +31,8 @@ func TestInventoryOlderThanTheBackup(t *testing.T) {
 	expected := infra.Expected{
 		Proofs: []infra.VisibilityProof{{Cluster: id, Target: "vc", All: []infra.Key{folder}}},
 		OwnershipHints: []infra.OwnershipHint{{
-			Cluster: id, Grade: infra.Medium, Key: infra.Key{Kind: "stem", Value: "web-md"},
-			Owner: infra.OwnerID{Cluster: id, Kind: "MachineSet", Name: "web-md"},
+			Grade: infra.Medium, Key: infra.Key{Kind: "stem", Value: "web-md"},
+			Owner: &infra.OwnerID{Cluster: id, Kind: "MachineSet", Name: "web-md"},
 		}},
 	}
 	for i := range snapshot.Machines {

@@ -117,7 +117,7 @@ func (o *oracle) bonds(v *oracleVM, g infra.Grade) []oracleBond {
 			if g == infra.LocationOnly {
 				weight = 0
 			}
-			all = append(all, oracleBond{t.Cluster, t.Owner.Kind, t.Owner.Name, t.ControlPlane, weight, false, t.ByName})
+			all = append(all, oracleBond{t.Owner.Cluster, t.Owner.Kind, t.Owner.Name, t.ControlPlane, weight, false, t.ByName})
 		}
 	}
 	top := math.MinInt
@@ -134,7 +134,7 @@ func (o *oracle) bonds(v *oracleVM, g infra.Grade) []oracleBond {
 
 // nodeSpeaks reports whether a Node makes an instance its cluster's.
 func (o *oracle) nodeSpeaks(n infra.Node, v *oracleVM) bool {
-	return o.nodeAgrees(n) && slices.ContainsFunc(o.expected.OwnershipHints, func(t infra.OwnershipHint) bool { return t.Cluster == n.Cluster && o.fits(t, v) })
+	return o.nodeAgrees(n) && slices.ContainsFunc(o.expected.OwnershipHints, func(t infra.OwnershipHint) bool { return t.Owner.Cluster == n.Cluster && o.fits(t, v) })
 }
 
 // fits reports whether a tie is one of an instance.
@@ -145,13 +145,14 @@ func (o *oracle) fits(t infra.OwnershipHint, v *oracleVM) bool {
 			return false
 		}
 	}
-	if t.Grade != infra.Strong && t.Grade != infra.NameOnly && !o.nearby(v, t.Cluster) {
+	if t.Grade != infra.Strong && t.Grade != infra.NameOnly && !o.nearby(v, t.Owner.Cluster) {
 		return false
 	}
 	if !t.Key.IsZero() {
 		return v.HasKey(t.Key)
 	}
-	return t.Pattern != "" && regexp.MustCompile("^("+t.Pattern+")$").MatchString(v.Name) && (t.Within.IsZero() || v.HasKey(t.Within))
+	p := t.Pattern
+	return p != nil && regexp.MustCompile("^("+p.Name+")$").MatchString(v.Name) && (p.Within.IsZero() || v.HasKey(p.Within))
 }
 
 // nearby reports whether an instance is seen where machines of a cluster may be.

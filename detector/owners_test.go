@@ -120,8 +120,8 @@ func TestPatterns(t *testing.T) {
 	for pattern, fits := range map[string]bool{
 		"vm-[a-z]+": true, "vm": false, "vm|x": false, "m-new": false, "a|vm-new": true, "vm-(": false, "": false,
 	} {
-		s := newScene()
-		s.expected.OwnershipHints = []infra.OwnershipHint{{Cluster: prod, Grade: infra.Medium, Pattern: pattern, Within: key("folder", "f"), Owner: ownedBy(plane, "cp")}}
+		s, owner := newScene(), ownedBy(plane, "cp")
+		s.expected.OwnershipHints = []infra.OwnershipHint{{Grade: infra.Medium, Pattern: &infra.NamePattern{Name: pattern, Within: key("folder", "f")}, Owner: &owner}}
 		s.vm("vm-new", key("folder", "f"))
 		s.vm("vm-elsewhere", key("folder", "g"))
 		r := s.detect()

@@ -131,7 +131,7 @@ func TestTiesByWhatIsShared(t *testing.T) {
 		"beside somebody else's":    {func(s *scene) { s.vm("y", bios("b-y"), key("net", "1")) }, ""},
 		"somewhere else":            {func(s *scene) { s.vm("x", bios("b-x"), key("net", "2")) }, ""},
 		"beside another cluster's": {func(s *scene) {
-			s.expected.OwnershipHints[0].Cluster = backup.ClusterID{Namespace: "t9", Name: "other"}
+			s.expected.OwnershipHints[0].Owner.Cluster = backup.ClusterID{Namespace: "t9", Name: "other"}
 			s.vm("x", bios("b-x"), key("net", "1"))
 		}, ""},
 	} {

@@ -349,7 +349,7 @@ func (d dice) hints(s *scene, ids []backup.ClusterID) {
 					expect = []infra.Key{key("joins", id.Name)}
 				}
 				s.expected.OwnershipHints = append(s.expected.OwnershipHints, infra.OwnershipHint{
-					Cluster: id, Grade: g, Key: k, Owner: infra.OwnerID{Cluster: id, Kind: kind, Name: name},
+					Grade: g, Key: k, Owner: &infra.OwnerID{Cluster: id, Kind: kind, Name: name},
 					ControlPlane: kind == plane, Specificity: d.IntN(3), Detail: k.String(), Expect: expect, ByName: g == infra.Medium && d.chance(50),
 				})
 			}
@@ -366,8 +366,8 @@ func (d dice) hints(s *scene, ids []backup.ClusterID) {
 		}
 		if d.chance(20) {
 			s.expected.OwnershipHints = append(s.expected.OwnershipHints, infra.OwnershipHint{
-				Cluster: id, Grade: infra.Medium, Pattern: "cp-[a-z]{5}", Within: key("folder", "f1"),
-				Owner: infra.OwnerID{Cluster: id, Kind: plane, Name: "cp"}, ControlPlane: true, Detail: "pattern",
+				Grade: infra.Medium, Pattern: &infra.NamePattern{Name: "cp-[a-z]{5}", Within: key("folder", "f1")},
+				Owner: &infra.OwnerID{Cluster: id, Kind: plane, Name: "cp"}, ControlPlane: true, Detail: "pattern",
 			})
 		}
 	}

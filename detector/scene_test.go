@@ -221,7 +221,7 @@ func (s *scene) elsewhere(names ...string) {
 
 // hint connects instances that have the key with the cluster.
 func (s *scene) hint(g infra.Grade, k infra.Key, owner infra.OwnerID, specificity int) *infra.OwnershipHint {
-	s.expected.OwnershipHints = append(s.expected.OwnershipHints, infra.OwnershipHint{Cluster: owner.Cluster, Grade: g, Key: k, Owner: owner, Specificity: specificity, Detail: "tied by " + k.String()})
+	s.expected.OwnershipHints = append(s.expected.OwnershipHints, infra.OwnershipHint{Grade: g, Key: k, Owner: &owner, Specificity: specificity, Detail: "tied by " + k.String()})
 	return &s.expected.OwnershipHints[len(s.expected.OwnershipHints)-1]
 }
 

@@ -58,7 +58,7 @@ func (g *gradeHints) add(hint *infra.OwnershipHint) {
 		list := g.byKey[hint.Key]
 		list.all = append(list.all, hint)
 	} else if re := hint.NamePattern(); re != nil {
-		g.patterns = append(g.patterns, patternHint{&hintList{id, []*infra.OwnershipHint{hint}}, hint.Within, re})
+		g.patterns = append(g.patterns, patternHint{&hintList{id, []*infra.OwnershipHint{hint}}, hint.Pattern.Within, re})
 	}
 }
 
@@ -94,7 +94,7 @@ func (t *hintIndex) tied(grade infra.Grade, v *vm) *tied {
 		one := t.tie(lists, v, count)
 		one.clusters = map[backup.ClusterID]bool{}
 		for _, hint := range one.hints {
-			one.clusters[hint.Cluster] = true
+			one.clusters[hint.Owner.Cluster] = true
 		}
 		g.known[like] = one
 	}
@@ -144,5 +144,5 @@ func (t *tied) to(id backup.ClusterID) bool {
 	if t.clusters != nil {
 		return t.clusters[id]
 	}
-	return slices.ContainsFunc(t.hints, func(hint *infra.OwnershipHint) bool { return hint.Cluster == id })
+	return slices.ContainsFunc(t.hints, func(hint *infra.OwnershipHint) bool { return hint.Owner.Cluster == id })
 }

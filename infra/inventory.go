@@ -91,7 +91,7 @@ func ReadInventory(r io.Reader) (Inventory, error) {
 		_, _ = in.Discard(len(start))
 	}
 	var inv Inventory
-	switch err := json.UnmarshalRead(in, &inv, json.WithUnmarshalers(json.JoinUnmarshalers(exactly[Key](), exactly[Node](), inParts[Instance]()))); {
+	switch err := json.UnmarshalRead(in, &inv, json.WithUnmarshalers(unmarshalers())); {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return Inventory{}, errors.New("the inventory is cut off")
 	case err != nil:
@@ -102,43 +102,6 @@ func ReadInventory(r io.Reader) (Inventory, error) {
 		return Inventory{}, fmt.Errorf("the inventory has version %q, this drift-detector reads version %q", inv.Version, InventoryVersion)
 	}
 	return inv, nil
-}
-
-// exactly reads lists into room for exactly what they hold: room that doubles as it fills
-// would be most of the memory of an inventory.
-func exactly[T any]() *json.Unmarshalers {
-	type list []T
-	var last list
-	return json.UnmarshalFromFunc(func(dec *jsontext.Decoder, into *[]T) error {
-		err := json.UnmarshalDecode(dec, &last)
-		*into = slices.Clone(last)
-		return err
-	})
-}
-
-// inParts is exactly for lists that are so long that room for one more of them, and what
-// it grew from, is worth to be avoided.
-func inParts[T any]() *json.Unmarshalers {
-	return json.UnmarshalFromFunc(func(dec *jsontext.Decoder, into *[]T) error {
-		if dec.PeekKind() != '[' {
-			return errors.ErrUnsupported // the usual way
-		}
-		_, _ = dec.ReadToken() // as was just seen
-		var full [][]T
-		part := make([]T, 0, 256)
-		for dec.PeekKind() != ']' {
-			if len(part) == cap(part) {
-				full, part = append(full, part), make([]T, 0, cap(part))
-			}
-			part = part[:len(part)+1]
-			if err := json.UnmarshalDecode(dec, &part[len(part)-1]); err != nil {
-				return err
-			}
-		}
-		_, err := dec.ReadToken()
-		*into = slices.Concat(append(full, part)...)
-		return err
-	})
 }
 
 // InventoryVersion is the version of the saved form of an Inventory.

@@ -31,19 +31,19 @@ type OwnerID struct {
 	Name    string
 }
 
-// OwnershipHint connects an instance that is no machine's with a cluster. It is for
-// instances that have Key, or, where Key is zero, whose name matches Pattern and that
-// have Within.
+// OwnershipHint connects an instance that is no machine's with a cluster, that of Owner. It
+// is for instances that have Key, or, where Key is zero, those of Pattern. Hints are many:
+// what they share is not repeated, and what few of them have has a place of its own.
 type OwnershipHint struct {
-	Cluster      backup.ClusterID
+	Owner        *OwnerID // whose completeness decides whether the instance is a Ghost
+	Key          Key
+	Pattern      *NamePattern
 	Grade        Grade
 	ControlPlane bool
 	// ByName says that the hint is a name or an address, which somebody else's instances
 	// may have as well.
-	ByName  bool
-	Key     Key
-	Pattern string // anchored RE2, for naming templates that no key can express
-	Within  Key
+	ByName      bool
+	Specificity int // among hints of one grade the most specific wins; a draw decides nothing
 	// Expect are what an instance of the owner has, where it has one of their
 	// kind at all: other values than those of the kind contradict the hint, which then
 	// counts for nothing.
@@ -51,31 +51,36 @@ type OwnershipHint struct {
 	// Shares is a kind of key. Where it is set, the instance has to have the same key of
 	// the kind as a living instance whose id is recorded for a machine of the cluster:
 	// that shows the place where the backup does not say it.
-	Shares      string
-	Owner       OwnerID // whose completeness decides whether the instance is a Ghost
-	Specificity int     // among hints of one grade the most specific wins; a draw decides nothing
-	// Detail is the evidence for people: "its name is {owner} + 5 characters", see Evidence.
-	// Hints are many, and most are never read by anybody: what they share is not repeated.
+	Shares string
+	// Detail is the evidence for people: "its name is {owner} + 5 characters, in {place}",
+	// see Evidence.
 	Detail string
-	Place  string // where such an instance is: "in folder /DC0/vm/prod"; may be empty
+	Place  string // where such an instance is: "folder /DC0/vm/prod"; may be empty
 }
 
-// Evidence is Detail with the kind and name of Owner for the first {owner}, and with Place
-// behind it, where there is one.
+// NamePattern is for names that no key can express.
+type NamePattern struct {
+	Name   string // anchored RE2
+	Within Key    // that the instance has to have, too; zero: none
+}
+
+// Evidence is Detail, in which, where there is a Place, {place} stands for that, {owner} for
+// the kind and name of Owner and {cluster} for the namespace and name of its cluster.
 func (t *OwnershipHint) Evidence() string {
 	if t.Place == "" {
 		return t.Detail
 	}
-	return strings.Replace(t.Detail, "{owner}", t.Owner.Kind+" "+t.Owner.Name, 1) + ", " + t.Place
+	id := t.Owner.Cluster
+	return strings.NewReplacer("{place}", t.Place, "{owner}", t.Owner.Kind+" "+t.Owner.Name, "{cluster}", id.Namespace+"/"+id.Name).Replace(t.Detail)
 }
 
 // NamePattern returns Pattern as an expression for whole names. It is nil where there
 // is none, and where Pattern is no expression: such a hint is for no instance.
 func (t *OwnershipHint) NamePattern() *regexp.Regexp {
-	if t.Pattern == "" {
+	if t.Pattern == nil || t.Pattern.Name == "" {
 		return nil
 	}
-	re, err := regexp.Compile(`^(?:` + t.Pattern + `)$`)
+	re, err := regexp.Compile(`^(?:` + t.Pattern.Name + `)$`)
 	if err != nil {
 		return nil
 	}

@@ -67,8 +67,8 @@ func (p tiny) Expected(s *backup.Snapshot) infra.Expected {
 		})
 		c.Proofs = append(c.Proofs, infra.VisibilityProof{Cluster: m.Cluster, Target: tinyScope, Any: []infra.Key{{Kind: "rack", Value: "1"}}})
 		c.OwnershipHints = append(c.OwnershipHints, infra.OwnershipHint{
-			Cluster: m.Cluster, Grade: infra.Strong, Key: infra.Key{Kind: "sticker", Value: m.Cluster.Name},
-			Owner: infra.OwnerID{Cluster: m.Cluster, Kind: "MachineSet", Name: m.Set}, Detail: "its sticker names the cluster",
+			Grade: infra.Strong, Key: infra.Key{Kind: "sticker", Value: m.Cluster.Name},
+			Owner: &infra.OwnerID{Cluster: m.Cluster, Kind: "MachineSet", Name: m.Set}, Detail: "its sticker names the cluster",
 		})
 	}
 	return c

@@ -22,16 +22,16 @@ const (
 // possible, because a cluster is seldom in the backup as completely as one MachineSet.
 // What has a cluster's mark or name elsewhere may belong to another owner.
 func (objs *objects) ownershipHints() []infra.OwnershipHint {
-	owners := objs.owners()
+	owners := capi.OwnersOf(objs.snapshot, objs.locations)
 	var hints []infra.OwnershipHint
 	for _, id := range objs.order() {
-		s := objs.locations[id]
+		s, whole := objs.locations[id], &infra.OwnerID{Cluster: id}
 		for _, o := range owners[id] {
-			hints = append(hints, beside(id, o), named(id, o))
+			hints = append(hints, beside(id, o), named(o))
 		}
 		for _, mark := range s.marks() {
 			hints = append(hints, infra.OwnershipHint{
-				Cluster: id, Grade: infra.NameOnly, Key: infra.Key{Kind: keyMark, Value: mark}, Owner: infra.OwnerID{Cluster: id},
+				Grade: infra.NameOnly, Key: infra.Key{Kind: keyMark, Value: mark}, Owner: whole,
 				Detail: "it is tagged as one of cluster " + mark,
 			})
 		}
@@ -39,9 +39,10 @@ func (objs *objects) ownershipHints() []infra.OwnershipHint {
 			continue
 		}
 		for _, role := range []string{roleControlPlane, roleNode} {
-			owner := infra.OwnerID{Cluster: id}
+			owner := whole
 			if role == roleControlPlane {
-				owner = capi.ControlPlane(objs.controlPlanes, id, "")
+				plane := capi.ControlPlane(objs.controlPlanes, id, "")
+				owner = &plane
 			}
 			hints = append(hints, s.markedHint(id, owner, role, "")...)
 		}
@@ -50,30 +51,15 @@ func (objs *objects) ownershipHints() []infra.OwnershipHint {
 		}
 		where := fmt.Sprintf("%s of cluster %s/%s", s.vpc, id.Namespace, id.Name)
 		hints = append(hints, infra.OwnershipHint{
-			Cluster: id, Grade: infra.LocationOnly, Key: infra.Key{Kind: keyVPC, Value: s.vpc},
-			Owner: infra.OwnerID{Cluster: id}, Detail: "it is in VPC " + where,
+			Grade: infra.LocationOnly, Key: infra.Key{Kind: keyVPC, Value: s.vpc},
+			Owner: whole, Detail: "it is in VPC " + where,
 		})
 	}
 	return hints
 }
 
-// owners are what creates machines one by one, by cluster.
-func (objs *objects) owners() map[backup.ClusterID][]infra.OwnerID {
-	all := map[backup.ClusterID][]infra.OwnerID{}
-	for i := range objs.snapshot.ControlPlanes {
-		c := &objs.snapshot.ControlPlanes[i]
-		all[c.Cluster] = append(all[c.Cluster], infra.OwnerID{Cluster: c.Cluster, Kind: c.Kind, Name: c.Name})
-	}
-	for i := range objs.snapshot.Groups {
-		if g := &objs.snapshot.Groups[i]; g.Kind != machinePoolKind {
-			all[g.Cluster] = append(all[g.Cluster], infra.OwnerID{Cluster: g.Cluster, Kind: g.Kind, Name: g.Name})
-		}
-	}
-	return all
-}
-
 // roleOf is the value of CAPA's role tag on the machines of an owner.
-func roleOf(o infra.OwnerID) string {
+func roleOf(o *infra.OwnerID) string {
 	if o.Kind == "MachineSet" || o.Kind == "MachineDeployment" {
 		return roleNode
 	}
@@ -82,7 +68,7 @@ func roleOf(o infra.OwnerID) string {
 
 // stemOfOwner is what precedes the random characters in the names of an owner's
 // machines, and how many parts those are.
-func stemOfOwner(o infra.OwnerID) (stem string, parts int) {
+func stemOfOwner(o *infra.OwnerID) (stem string, parts int) {
 	if o.Kind == "MachineDeployment" {
 		return o.Name, 2
 	}
@@ -93,22 +79,22 @@ func stemOfOwner(o infra.OwnerID) (stem string, parts int) {
 // machine of the cluster is there under the same ownership tag. A cluster may have
 // machines in other VPCs than its own (AWSMachine.spec.subnet), and the backup may
 // name none.
-func beside(id backup.ClusterID, o infra.OwnerID) infra.OwnershipHint {
+func beside(id backup.ClusterID, o *infra.OwnerID) infra.OwnershipHint {
 	stem, parts := stemOfOwner(o)
 	kind := [...]string{1: keyRoleStem1, 2: keyRoleStem2}[parts]
 	return infra.OwnershipHint{
-		Cluster: id, Grade: infra.Strong, Owner: o, ControlPlane: roleOf(o) == roleControlPlane, Shares: keyOwnedVPC,
+		Grade: infra.Strong, Owner: o, ControlPlane: roleOf(o) == roleControlPlane, Shares: keyOwnedVPC,
 		Specificity: min(len(o.Name), len(stem)), Key: infra.Key{Kind: kind, Value: join(roleOf(o), id.Namespace, stem)},
 		Detail: fmt.Sprintf("its tag MachineName has namespace %s and a name that %s %s gives, and it is in a VPC with recorded machines of the cluster, under the same ownership tag", id.Namespace, o.Kind, o.Name),
 	}
 }
 
 // named says of an instance that its name is one that an owner gives.
-func named(id backup.ClusterID, o infra.OwnerID) infra.OwnershipHint {
+func named(o *infra.OwnerID) infra.OwnershipHint {
 	stem, parts := stemOfOwner(o)
 	kind := [...]string{1: keyStem1, 2: keyStem2}[parts]
 	return infra.OwnershipHint{
-		Cluster: id, Grade: infra.NameOnly, Owner: o, ControlPlane: roleOf(o) == roleControlPlane, Specificity: len(stem),
+		Grade: infra.NameOnly, Owner: o, ControlPlane: roleOf(o) == roleControlPlane, Specificity: len(stem),
 		Key:    infra.Key{Kind: kind, Value: join(stem)},
 		Detail: fmt.Sprintf("its name is one that %s %s gives", o.Kind, o.Name),
 	}
@@ -125,8 +111,8 @@ func (s *clusterLocation) marks() []string {
 
 // markedHint makes the two hints of an owner: by tag MachineName, and for instances
 // that lack it. Without a name of the owner any name matches.
-func (s *clusterLocation) markedHint(id backup.ClusterID, owner infra.OwnerID, role, name string) []infra.OwnershipHint {
-	hint := infra.OwnershipHint{Cluster: id, Owner: owner, ControlPlane: role == roleControlPlane}
+func (s *clusterLocation) markedHint(id backup.ClusterID, owner *infra.OwnerID, role, name string) []infra.OwnershipHint {
+	hint := infra.OwnershipHint{Owner: owner, ControlPlane: role == roleControlPlane}
 	// Of owners whose names are cut to the same stem none is the more likely one.
 	hint.Specificity = min(len(name), len(naming.Stem(name)))
 	tagged := fmt.Sprintf("it is tagged as owned by %s, role %s, in the cluster's VPC %s", s.tag, role, s.vpc)

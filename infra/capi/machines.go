@@ -1,6 +1,8 @@
 package capi
 
 import (
+	"slices"
+
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"drift-detector/backup"
@@ -31,18 +33,31 @@ func LabelFields[T any](of func(*T) *Labels) []backup.Field[T] {
 // Then it visits the infrastructure machines that are left over, with index -1, unless
 // they name no cluster.
 func EachMachine[T any](s *backup.Snapshot, of infra.GroupKind, table *backup.Table[T], visit func(index int, cluster backup.ClusterID, at Object, r *backup.Record[T])) {
-	all, used := Index(table), make(map[*backup.Record[T]]bool, table.Len())
+	records := slices.AppendSeq(make([]*backup.Record[T], 0, table.Len()), table.All())
+	used := make([]bool, len(records))
+	// Machines and records are in one order and mostly have one name: a record is looked
+	// for where the last one was found, and then everywhere.
+	next := 0
+	find := func(at Object) (int, bool) {
+		if next < len(records) && ObjectOf(&records[next].Meta) == at {
+			return next, true
+		}
+		return slices.BinarySearchFunc(records, at, func(r *backup.Record[T], at Object) int { return CompareObjects(ObjectOf(&r.Meta), at) })
+	}
 	for i := range s.Machines {
 		m := &s.Machines[i]
-		if ref := m.Infrastructure; ref.Group == of.Group && ref.Kind == of.Kind {
-			at := Referred(m.Backup, m.Namespace, ref)
-			r := all[at]
-			used[r] = true
-			visit(i, m.Cluster, at, r)
+		if ref := &m.Infrastructure; ref.Kind != of.Kind || ref.Group != of.Group {
+			continue
 		}
+		at := Referred(m.Backup, m.Namespace, m.Infrastructure)
+		var r *backup.Record[T]
+		if n, found := find(at); found {
+			r, used[n], next = records[n], true, n+1
+		}
+		visit(i, m.Cluster, at, r)
 	}
-	for r := range table.All() {
-		if !used[r] && r.ClusterName != "" {
+	for n, r := range records {
+		if !used[n] && r.ClusterName != "" {
 			visit(-1, ClusterOf(&r.Meta), ObjectOf(&r.Meta), r)
 		}
 	}
@@ -74,6 +89,28 @@ func Orphans[T any](members []T, of func(*T) *infra.Orphan) (all []infra.Expecte
 	for i := range members {
 		if o := of(&members[i]); o != nil {
 			all = append(all, infra.ExpectedMachine{Machine: -1, Orphan: o})
+		}
+	}
+	return all
+}
+
+// OwnersOf returns what creates machines one by one, by cluster, for clusters of places alone.
+func OwnersOf[T any](s *backup.Snapshot, places map[backup.ClusterID]T) map[backup.ClusterID][]*infra.OwnerID {
+	all := make(map[backup.ClusterID][]*infra.OwnerID, len(places))
+	add := func(id backup.ClusterID, kind, name string) {
+		if _, is := places[id]; is {
+			all[id] = append(all[id], &infra.OwnerID{Cluster: id, Kind: kind, Name: name})
+		}
+	}
+	if len(places) == 0 {
+		return all
+	}
+	for i := range s.ControlPlanes {
+		add(s.ControlPlanes[i].Cluster, s.ControlPlanes[i].Kind, s.ControlPlanes[i].Name)
+	}
+	for i := range s.Groups {
+		if g := &s.Groups[i]; g.Kind != "MachinePool" {
+			add(g.Cluster, g.Kind, g.Name)
 		}
 	}
 	return all

@@ -39,6 +39,11 @@ func Referred(backup int, namespace string, ref backup.Ref) Object {
 	return Object{backup, namespace, ref.Name}
 }
 
+// CompareObjects orders objects as a Table does: by backup, namespace and name.
+func CompareObjects(a, b Object) int {
+	return cmp.Or(cmp.Compare(a.Backup, b.Backup), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}
+
 // Index returns the records of a table by their names.
 func Index[T any](t *backup.Table[T]) map[Object]*backup.Record[T] {
 	m := make(map[Object]*backup.Record[T], t.Len())

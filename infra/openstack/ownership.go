@@ -57,10 +57,10 @@ func (l *location) madeNetwork(id backup.ClusterID) string {
 // there the name of a MachineSet, which is random in part, stands for it, and no other
 // name does. A name without CAPO's port is only a name.
 func (objs *objects) ownershipHints() []infra.OwnershipHint {
-	owners := objs.owners()
+	owners := capi.OwnersOf(objs.snapshot, objs.locations)
 	var hints []infra.OwnershipHint
 	for _, id := range objs.order() {
-		l := objs.locations[id]
+		l, whole := objs.locations[id], &infra.OwnerID{Cluster: id}
 		for _, o := range owners[id] {
 			hints = append(hints, objs.hintsOf(id, l, o)...)
 		}
@@ -69,13 +69,14 @@ func (objs *objects) ownershipHints() []infra.OwnershipHint {
 			if g == "" {
 				continue
 			}
-			owner := infra.OwnerID{Cluster: id}
+			owner := whole
 			if role == roleControlPlane {
-				owner = capi.ControlPlane(objs.controlPlanes, id, "")
+				plane := capi.ControlPlane(objs.controlPlanes, id, "")
+				owner = &plane
 			}
 			for _, c := range clusterNames(id) {
 				hints = append(hints, infra.OwnershipHint{
-					Cluster: id, Grade: infra.Strong, Owner: owner, ControlPlane: role == roleControlPlane,
+					Grade: infra.Strong, Owner: owner, ControlPlane: role == roleControlPlane,
 					Key:    infra.Key{Kind: keyGroup, Value: join(c, g)},
 					Detail: fmt.Sprintf("it has a port that CAPO made for cluster %s, in the cluster's security group %s", c, g),
 				})
@@ -83,7 +84,7 @@ func (objs *objects) ownershipHints() []infra.OwnershipHint {
 		}
 		if n := l.madeNetwork(id); n != "" {
 			hints = append(hints, infra.OwnershipHint{
-				Cluster: id, Grade: infra.LocationOnly, Key: infra.Key{Kind: keyNetwork, Value: n}, Owner: infra.OwnerID{Cluster: id},
+				Grade: infra.LocationOnly, Key: infra.Key{Kind: keyNetwork, Value: n}, Owner: whole,
 				Detail: fmt.Sprintf("it is in network %s, which CAPO made for cluster %s/%s", n, id.Namespace, id.Name),
 			})
 		}
@@ -92,13 +93,13 @@ func (objs *objects) ownershipHints() []infra.OwnershipHint {
 		if n := l.network(); n != "" {
 			for _, c := range clusterNames(id) {
 				hints = append(hints, infra.OwnershipHint{
-					Cluster: id, Grade: infra.NameOnly, Key: infra.Key{Kind: keyNetMade, Value: join(c, n)}, Owner: infra.OwnerID{Cluster: id}, ByName: true,
+					Grade: infra.NameOnly, Key: infra.Key{Kind: keyNetMade, Value: join(c, n)}, Owner: whole, ByName: true,
 					Detail: fmt.Sprintf("it has a port that CAPO made for a cluster %s, in network %s", c, n),
 				})
 			}
 		}
 		hints = append(hints, infra.OwnershipHint{
-			Cluster: id, Grade: infra.NameOnly, Key: infra.Key{Kind: keyMark, Value: resourceName(id)}, Owner: infra.OwnerID{Cluster: id}, ByName: true,
+			Grade: infra.NameOnly, Key: infra.Key{Kind: keyMark, Value: resourceName(id)}, Owner: whole, ByName: true,
 			Detail: "it is in a security group or network with the name of cluster " + resourceName(id),
 		})
 	}
@@ -106,7 +107,7 @@ func (objs *objects) ownershipHints() []infra.OwnershipHint {
 }
 
 // hintsOf are those for one control plane, MachineSet or MachineDeployment.
-func (objs *objects) hintsOf(id backup.ClusterID, l *location, o infra.OwnerID) []infra.OwnershipHint {
+func (objs *objects) hintsOf(id backup.ClusterID, l *location, o *infra.OwnerID) []infra.OwnershipHint {
 	plane := o.Kind != "MachineSet" && o.Kind != "MachineDeployment"
 	stem, two := naming.Stem(o.Name), o.Kind == "MachineDeployment"
 	if two {
@@ -118,7 +119,7 @@ func (objs *objects) hintsOf(id backup.ClusterID, l *location, o infra.OwnerID) 
 		}
 		return one
 	}
-	base := infra.OwnershipHint{Cluster: id, Owner: o, ControlPlane: plane, Specificity: min(len(o.Name), len(stem))}
+	base := infra.OwnershipHint{Owner: o, ControlPlane: plane, Specificity: min(len(o.Name), len(stem))}
 	is := fmt.Sprintf("its name is one that %s %s gives", o.Kind, o.Name)
 	var hints []infra.OwnershipHint
 	add := func(grade infra.Grade, byName bool, kind, detail string, parts ...string) {
@@ -160,21 +161,6 @@ func (l *location) network() string {
 		return ""
 	}
 	return uuidOf(l.record.Data.Network.ID)
-}
-
-// owners are what creates machines one by one, by cluster.
-func (objs *objects) owners() map[backup.ClusterID][]infra.OwnerID {
-	all := map[backup.ClusterID][]infra.OwnerID{}
-	for i := range objs.snapshot.ControlPlanes {
-		c := &objs.snapshot.ControlPlanes[i]
-		all[c.Cluster] = append(all[c.Cluster], infra.OwnerID{Cluster: c.Cluster, Kind: c.Kind, Name: c.Name})
-	}
-	for i := range objs.snapshot.Groups {
-		if g := &objs.snapshot.Groups[i]; g.Kind != "MachinePool" {
-			all[g.Cluster] = append(all[g.Cluster], infra.OwnerID{Cluster: g.Cluster, Kind: g.Kind, Name: g.Name})
-		}
-	}
-	return all
 }
 
 // made is a port that CAPO made for a server.

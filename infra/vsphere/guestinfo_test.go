@@ -112,7 +112,7 @@ func TestGuestinfoOfCandidates(t *testing.T) {
 	}
 	s, _ := load(t, fleet(t))
 	hint := slices.IndexFunc(New().Expected(s).OwnershipHints, func(hint infra.OwnershipHint) bool {
-		return hint.Key.Kind == keyEndpoint && hint.Cluster.Name == "alpha-prod" && strings.HasSuffix(hint.Key.Value, ":20000")
+		return hint.Key.Kind == keyEndpoint && hint.Owner.Cluster.Name == "alpha-prod" && strings.HasSuffix(hint.Key.Value, ":20000")
 	})
 	if hint < 0 {
 		t.Fatal("no tie by endpoint")

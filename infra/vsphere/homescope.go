@@ -88,11 +88,10 @@ func (h *homeScope) ids() []string {
 func (objs *objects) homeScopes() []*homeScope {
 	l := homeScopeList{objects: objs, byID: map[string]*homeScope{}}
 	l.addClusters()
-	for i := range objs.members {
-		m := &objs.members[i]
-		h := l.at(m.cluster, m.spec)
-		h.folders = append(h.folders, m.at.Folder)
-		h.unplaced = h.unplaced || m.unplaced != ""
+	for _, p := range objs.places {
+		h := l.at(p.cluster, p.spec)
+		h.folders = append(h.folders, p.at.Folder)
+		h.unplaced = h.unplaced || p.unplaced != ""
 	}
 	for _, o := range objs.owners() {
 		for _, t := range o.templates {

@@ -24,14 +24,17 @@ type objects struct {
 	vmOf          map[capi.Object]*backup.Record[vsphereVM] // by the VSphereMachine that owns it
 	vmNamed       map[capi.Object]*backup.Record[vsphereVM] // without such an owner, by its name and by its bootstrap data
 	members       []member
+	places        []*place // of the members, in the order of the first that is at each
 	controlPlanes backup.ControlPlanes
 	sets          map[capi.Object]bool // MachineSets
 	// What is parsed and composed once per server and cluster, not per machine.
 	servers   map[string]string
 	locations map[cloneSpec]location
 	targets   map[clusterServer]string
+	placed    map[placing]*place
 	need      *needed
-	owning    []owner // once they are asked for
+	owning    []owner                     // once they are placing for
+	ours      map[backup.ClusterID]string // likewise, see providers
 }
 
 type clusterServer struct {
@@ -45,14 +48,8 @@ type member struct {
 	index   int // into Snapshot.Machines, -1 without Machine
 	machine *backup.Record[vsphereMachine]
 	vm      *backup.Record[vsphereVM]
-	cluster backup.ClusterID
-	spec    cloneSpec // merged, as the backup writes it
-	at      location
-	name    string // of the VM
-	target  string // id of the home target
-	// unplaced is why it is not known where the VM is to be: at is then only where
-	// it would be without what the backup lacks. Empty: at is right.
-	unplaced string
+	*place
+	name string // of the VM
 	// unnamed is why it is not known what the VM is called: name is the machine's then.
 	unnamed string
 	// strong is the BIOS UUID that the backup records, source where, see [infra.Agreed].
@@ -61,13 +58,31 @@ type member struct {
 	doubted          []infra.Key
 }
 
+// place is where the VMs of machines are to be. Most machines of a cluster share one.
+type place struct {
+	placing
+	at     location
+	target string // id of the home target
+	// unplaced is why it is not known where the VM is to be: at is then only where
+	// it would be without what the backup lacks. Empty: at is right.
+	unplaced string
+}
+
+// placing is what makes a place.
+type placing struct {
+	cluster backup.ClusterID
+	zone    string    // that may still change it
+	spec    cloneSpec // merged, as the backup writes it
+	unknown bool      // the machine has neither VSphereMachine nor VSphereVM
+}
+
 func newObjects(s *backup.Snapshot) *objects {
 	objs := &objects{
 		snapshot: s, controlPlanes: s.ControlPlanesByCluster(), clusters: capi.Index(clusters.In(s)), templates: capi.Index(templates.In(s)),
 		zones: capi.Index(zones.In(s)), domains: capi.Index(domains.In(s)),
 		identities: capi.Index(identities.In(s)), namespaces: capi.Index(namespaces.In(s)), known: capi.Clusters(s),
 		vmOf: make(map[capi.Object]*backup.Record[vsphereVM], vms.In(s).Len()), vmNamed: map[capi.Object]*backup.Record[vsphereVM]{},
-		servers: map[string]string{}, locations: map[cloneSpec]location{}, targets: map[clusterServer]string{}, sets: map[capi.Object]bool{},
+		servers: map[string]string{}, locations: map[cloneSpec]location{}, targets: map[clusterServer]string{}, placed: map[placing]*place{}, sets: map[capi.Object]bool{},
 	}
 	for i := range s.Groups {
 		if g := &s.Groups[i]; g.Kind == "MachineSet" {
@@ -101,17 +116,17 @@ func putFirst[V any](m map[capi.Object]V, k capi.Object, v V) {
 func (objs *objects) join() {
 	used := make(map[*backup.Record[vsphereVM]]bool, len(objs.snapshot.Machines))
 	objs.members = make([]member, 0, len(objs.snapshot.Machines))
-	add := func(m member) {
+	add := func(m member, cluster backup.ClusterID) {
 		if m.vm != nil {
 			used[m.vm] = true
 		}
-		objs.locate(&m)
+		objs.locate(&m, cluster)
 		objs.identify(&m)
 		objs.members = append(objs.members, m)
 	}
 	capi.EachMachine(objs.snapshot, infra.GroupKind{Group: group, Kind: machineKind}, machines.In(objs.snapshot),
 		func(i int, id backup.ClusterID, at capi.Object, r *backup.Record[vsphereMachine]) {
-			m := member{index: i, machine: r, cluster: id}
+			m := member{index: i, machine: r}
 			if at != (capi.Object{}) {
 				name := at.Name
 				if i >= 0 {
@@ -119,11 +134,11 @@ func (objs *objects) join() {
 				}
 				m.vm = objs.findVM(at, name)
 			}
-			add(m)
+			add(m, id)
 		})
 	for v := range vms.In(objs.snapshot).All() {
 		if !used[v] && v.ClusterName != "" {
-			add(member{index: -1, vm: v, cluster: capi.ClusterOf(&v.Meta)})
+			add(member{index: -1, vm: v}, capi.ClusterOf(&v.Meta))
 		}
 	}
 }
@@ -133,38 +148,55 @@ func (objs *objects) findVM(machine capi.Object, other string) *backup.Record[vs
 }
 
 // locate fills in where the member's VM is to be and what it is called.
-func (objs *objects) locate(m *member) {
-	zone := ""
-	name := ""
-	if m.index >= 0 {
-		zone, name = objs.snapshot.Machines[m.index].FailureDomain, objs.snapshot.Machines[m.index].Name
+func (objs *objects) locate(m *member, cluster backup.ClusterID) {
+	a := placing{cluster: cluster, unknown: m.vm == nil && m.machine == nil}
+	switch {
+	case m.vm != nil && m.vm.Data.Spec.Server != "":
+		// CAPV has merged everything into the VSphereVM already
+		// (pkg/services/vimmachine.go v1.16.1).
+		a.spec = m.vm.Data.Spec
+	default:
+		if m.machine != nil {
+			a.spec = m.machine.Data.Spec
+		}
+		a.zone = objs.zoneOf(m)
+		a.spec = objs.merge(cluster, a.zone, a.spec)
+		if m.vm != nil {
+			server, thumbprint := a.spec.Server, a.spec.Thumbprint
+			a.spec = m.vm.Data.Spec
+			a.spec.Server, a.spec.Thumbprint = server, thumbprint
+		}
 	}
-	var spec cloneSpec
-	if m.machine != nil {
-		zone = cmp.Or(zone, m.machine.Data.FailureDomain)
-		name = cmp.Or(name, m.machine.Name)
-		spec = m.machine.Data.Spec
+	m.place = objs.placeOf(a)
+	if m.index >= 0 {
+		m.name = objs.snapshot.Machines[m.index].Name
+	}
+	switch {
+	case m.vm != nil:
+		m.name = m.vm.Name
+	case m.machine != nil:
 		named := false
-		if m.name, named = concreteName(name, m.machine.Data.OS, m.machine.Data.Naming); !named {
+		if m.name, named = concreteName(cmp.Or(m.name, m.machine.Name), m.machine.Data.OS, m.machine.Data.Naming); !named {
 			m.unnamed = fmt.Sprintf("naming template %q of VSphereMachine %s is not understood", infra.Brief(m.machine.Data.Naming), m.machine.Name)
 		}
 	}
-	m.name = cmp.Or(m.name, name)
-	spec = objs.merge(m.cluster, zone, spec)
-	if m.vm != nil {
-		// CAPV has merged everything into the VSphereVM already
-		// (pkg/services/vimmachine.go v1.16.1).
-		merged := m.vm.Data.Spec
-		if merged.Server == "" {
-			merged.Server, merged.Thumbprint = spec.Server, spec.Thumbprint
+}
+
+// placeOf makes a place once. Members one after the other are mostly at the same.
+func (objs *objects) placeOf(a placing) *place {
+	if n := len(objs.members); n > 0 && objs.members[n-1].placing == a {
+		return objs.members[n-1].place
+	}
+	p := objs.placed[a]
+	if p == nil {
+		p = &place{placing: a, at: objs.locationOf(a.spec)}
+		p.target = objs.targetID(a.cluster, p.at.Server)
+		if p.unplaced = objs.unplaced(a); p.unplaced != "" {
+			p.target += unplacedSuffix
 		}
-		spec, m.name, m.unnamed = merged, m.vm.Name, ""
+		objs.placed[a], objs.places = p, append(objs.places, p)
 	}
-	m.spec, m.at = spec, objs.locationOf(spec)
-	m.target = objs.targetID(m.cluster, m.at.Server)
-	if m.unplaced = objs.unplaced(m, zone); m.unplaced != "" {
-		m.target += unplacedSuffix
-	}
+	return p
 }
 
 // unplacedSuffix ends the id of the place where machines are looked for whose
@@ -175,17 +207,15 @@ const unplacedSuffix = "/unplaced"
 // unplaced returns what the backup lacks to know where a member's VM is to be. The
 // zone names vCenter, datacenter and folder, and CAPV puts them into the
 // VSphereVM (pkg/services/vimmachine.go v1.16.1).
-func (objs *objects) unplaced(m *member, zone string) string {
-	switch z := objs.zones[capi.Object{Backup: m.cluster.Backup, Name: zone}]; {
-	case m.vm != nil && m.vm.Data.Spec.Server != "":
-		return ""
-	case m.vm == nil && m.machine == nil:
+func (objs *objects) unplaced(a placing) string {
+	switch z := objs.zones[capi.Object{Backup: a.cluster.Backup, Name: a.zone}]; {
+	case a.unknown:
 		return "a machine's " + machineKind + " and " + vmKind + " are not in the backup"
-	case zone == "":
+	case a.zone == "":
 		return ""
 	case z == nil:
-		return fmt.Sprintf("a machine's %s %s is not in the backup", zoneKind, zone)
-	case objs.domains[capi.Object{Backup: m.cluster.Backup, Name: z.Data.Domain}] == nil:
+		return fmt.Sprintf("a machine's %s %s is not in the backup", zoneKind, a.zone)
+	case objs.domains[capi.Object{Backup: a.cluster.Backup, Name: z.Data.Domain}] == nil:
 		return fmt.Sprintf("%s %s of a machine's %s is not in the backup", domainKind, z.Data.Domain, zoneKind)
 	default:
 		return ""
@@ -219,7 +249,7 @@ func (objs *objects) locationOf(spec cloneSpec) location {
 	return p
 }
 
-// server is serverOf, which is asked for every machine.
+// server is serverOf, which is placing for every machine.
 func (objs *objects) server(raw string) string {
 	s, ok := objs.servers[raw]
 	if !ok {
@@ -241,16 +271,19 @@ func (objs *objects) vsphereCluster(id backup.ClusterID) *backup.Record[vsphereC
 	return objs.clusters[capi.Object{Backup: id.Backup, Namespace: id.Namespace, Name: id.Name}]
 }
 
-// providers returns the clusters that are CAPV's.
+// providers returns the clusters that are CAPV's; they must not be changed.
 func (objs *objects) providers() map[backup.ClusterID]string {
-	ours := map[backup.ClusterID]string{}
+	if objs.ours != nil {
+		return objs.ours
+	}
+	objs.ours = make(map[backup.ClusterID]string, len(objs.known))
 	for id, c := range objs.known {
 		if c.Infrastructure.Group == group && c.Infrastructure.Kind == clusterKind {
-			ours[id] = Name
+			objs.ours[id] = Name
 		}
 	}
-	for i := range objs.members {
-		ours[objs.members[i].cluster] = Name
+	for _, p := range objs.places {
+		objs.ours[p.cluster] = Name
 	}
-	return ours
+	return objs.ours
 }

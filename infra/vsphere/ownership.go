@@ -56,12 +56,13 @@ func nameHints(hints []infra.OwnershipHint, owners []*owner, folders map[string]
 		places[i] = where(f)
 	}
 	for _, o := range owners {
+		id := o.id // to be held without the rest of the owner
 		for _, shape := range o.shapes() {
 			for i, f := range in {
 				if shape.plain {
-					hints = append(hints, o.stem(f, places[i]))
+					hints = append(hints, o.stem(&id, f, places[i]))
 				} else {
-					o.addPatterns(patterns, f, shape)
+					o.addPatterns(patterns, &id, f, shape)
 				}
 			}
 		}
@@ -72,7 +73,7 @@ func nameHints(hints []infra.OwnershipHint, owners []*owner, folders map[string]
 	own := append([]infra.Key{ownName}, joins...)
 	for i := range hints[first:] {
 		t := &hints[first+i]
-		if t.ByName, t.Expect = true, joins; t.Grade == infra.Medium {
+		if t.ByName, t.Expect = true, own[1:]; t.Grade == infra.Medium {
 			t.Expect = own
 		}
 	}
@@ -105,9 +106,9 @@ func (objs *objects) foldersOf() map[backup.ClusterID]map[string]location {
 		}
 		of[id][p.Folder] = p
 	}
-	for i := range objs.members {
-		if m := &objs.members[i]; m.vm != nil || m.machine != nil {
-			add(m.cluster, m.at)
+	for _, p := range objs.places {
+		if !p.unknown {
+			add(p.cluster, p.at)
 		}
 	}
 	for _, o := range objs.owners() {
@@ -154,14 +155,14 @@ func (o *owner) shapes() []shape {
 
 // What a name shows that an owner gives.
 var (
-	setDetail        = fmt.Sprintf("its name is {owner} + %d characters", naming.SuffixLen)
-	deploymentDetail = fmt.Sprintf("its name is {owner} + a MachineSet's suffix + %d characters", naming.SuffixLen)
+	setDetail        = fmt.Sprintf("its name is {owner} + %d characters, in {place}", naming.SuffixLen)
+	deploymentDetail = fmt.Sprintf("its name is {owner} + a MachineSet's suffix + %d characters, in {place}", naming.SuffixLen)
 )
 
 // stem ties by the default names, which keys can express.
-func (o *owner) stem(folder, place string) infra.OwnershipHint {
+func (o *owner) stem(id *infra.OwnerID, folder, place string) infra.OwnershipHint {
 	t := infra.OwnershipHint{
-		Cluster: o.id.Cluster, Grade: gradeIn(folder), Owner: o.id, ControlPlane: o.controlPlane,
+		Grade: gradeIn(folder), Owner: id, ControlPlane: o.controlPlane,
 		// Of owners whose names are cut to the same stem none is the more likely one.
 		Specificity: min(len(o.id.Name), len(naming.Stem(o.id.Name))),
 		Key:         infra.Key{Kind: keyStem1, Value: folder + "/" + naming.Stem(o.id.Name)},
@@ -172,14 +173,14 @@ func (o *owner) stem(folder, place string) infra.OwnershipHint {
 	case "MachineDeployment":
 		if len(o.id.Name) >= naming.MaxName-naming.SuffixLen-1 {
 			// Nothing is left of its MachineSets' suffixes in the names of machines.
-			t.Detail = fmt.Sprintf("its name is that of {owner}, cut to %d characters, + %d characters", len(naming.Stem(o.id.Name)), naming.SuffixLen)
+			t.Detail = fmt.Sprintf("its name is that of {owner}, cut to %d characters, + %d characters, in {place}", len(naming.Stem(o.id.Name)), naming.SuffixLen)
 			break
 		}
 		t.Key = infra.Key{Kind: keyStem2, Value: folder + "/" + o.id.Name}
 		t.Detail = deploymentDetail
 	case "K0sControlPlane":
 		t.Key = infra.Key{Kind: keyOrdinal, Value: folder + "/" + o.id.Name}
-		t.Detail = "its name is {owner} + a number"
+		t.Detail = "its name is {owner} + a number, in {place}"
 	}
 	if folder == anywhere { // where the case of a name and its domain do not count
 		t.Key.Value = strings.ToLower(t.Key.Value)
@@ -197,9 +198,9 @@ func gradeIn(folder string) infra.Grade {
 
 func where(folder string) string {
 	if folder == anywhere {
-		return "in no folder of the cluster"
+		return "no folder of the cluster"
 	}
-	return "in folder " + folder
+	return "folder " + folder
 }
 
 // stems returns the keys of a VM for its own name: the other side of stem.
@@ -221,7 +222,7 @@ type patternKey struct {
 	pattern, folder string
 }
 
-func (o *owner) addPatterns(all map[patternKey]*infra.OwnershipHint, folder string, s shape) {
+func (o *owner) addPatterns(all map[patternKey]*infra.OwnershipHint, id *infra.OwnerID, folder string, s shape) {
 	for _, machine := range o.machineNames() {
 		// Of a name that is cut to 15 characters any other may begin likewise.
 		if isWindows(s.os) && folder != anywhere {
@@ -234,20 +235,20 @@ func (o *owner) addPatterns(all map[patternKey]*infra.OwnershipHint, folder stri
 		}
 		k := patternKey{o.id.Cluster, name.pattern(), folder}
 		if have := all[k]; have != nil {
-			if have.Owner != o.id {
-				have.Owner = infra.OwnerID{Cluster: o.id.Cluster}
+			if *have.Owner != o.id {
+				have.Owner = &infra.OwnerID{Cluster: o.id.Cluster}
 				have.ControlPlane = have.ControlPlane && o.controlPlane
-				have.Detail = fmt.Sprintf("its name is what a naming template makes of several owners of cluster %s, %s", o.id.Cluster.Name, where(folder))
+				have.Detail = fmt.Sprintf("its name is what a naming template makes of several owners of cluster %s, in %s", o.id.Cluster.Name, where(folder))
 			}
 			continue
 		}
 		t := &infra.OwnershipHint{
-			Cluster: o.id.Cluster, Grade: gradeIn(folder), Owner: o.id, ControlPlane: o.controlPlane, Specificity: anchor,
-			Pattern: k.pattern,
-			Detail:  fmt.Sprintf("its name is what the naming template or OS of %s %s makes of a machine's name, %s", o.id.Kind, o.id.Name, where(folder)),
+			Grade: gradeIn(folder), Owner: id, ControlPlane: o.controlPlane, Specificity: anchor,
+			Pattern: &infra.NamePattern{Name: k.pattern},
+			Detail:  fmt.Sprintf("its name is what the naming template or OS of %s %s makes of a machine's name, in %s", o.id.Kind, o.id.Name, where(folder)),
 		}
 		if folder != anywhere {
-			t.Within = infra.Key{Kind: keyFolder, Value: folder}
+			t.Pattern.Within = infra.Key{Kind: keyFolder, Value: folder}
 		}
 		all[k] = t
 	}
@@ -309,26 +310,26 @@ func (objs *objects) locationHints(hints []infra.OwnershipHint, id backup.Cluste
 	if c := objs.known[id]; c != nil {
 		endpoint = strings.ToLower(c.Endpoint)
 	}
-	whole := infra.OwnerID{Cluster: id}
+	whole, joins := &infra.OwnerID{Cluster: id}, expectedJoins(endpoint, nil)
 	for f, p := range folders {
 		if !p.Root {
 			hints = append(hints, infra.OwnershipHint{
-				Cluster: id, Grade: infra.LocationOnly, Key: p.folderKey(), Owner: whole,
-				Detail: fmt.Sprintf("it is in folder %s, as machines of cluster %s/%s are", f, id.Namespace, id.Name),
+				Grade: infra.LocationOnly, Key: p.folderKey(), Owner: whole,
+				Detail: "it is in {place}, as machines of cluster {cluster} are", Place: where(f),
 			}, infra.OwnershipHint{
-				Cluster: id, Grade: infra.LocationOnly, Key: infra.Key{Kind: keyBelow, Value: f}, Owner: whole,
-				Detail: fmt.Sprintf("it is below folder %s, which machines of cluster %s/%s are in", f, id.Namespace, id.Name),
+				Grade: infra.LocationOnly, Key: infra.Key{Kind: keyBelow, Value: f}, Owner: whole,
+				Detail: "it is below {place}, which machines of cluster {cluster} are in", Place: where(f),
 			})
 		}
-		for _, k := range expectedJoins(endpoint, nil) {
+		calls := fmt.Sprintf("its bootstrap data names the cluster's API endpoint %s and its metadata its own name, in %s", endpoint, where(f))
+		for _, k := range joins {
 			hints = append(hints, infra.OwnershipHint{
-				Cluster: id, Grade: infra.Medium, Key: endpointKey(f, k), Owner: whole, ByName: true,
-				Detail: fmt.Sprintf("its bootstrap data names the cluster's API endpoint %s and its metadata its own name, in folder %s", endpoint, f),
+				Grade: infra.Medium, Key: endpointKey(f, k), Owner: whole, ByName: true, Detail: calls,
 			})
 		}
 	}
 	return append(hints, infra.OwnershipHint{
-		Cluster: id, Grade: infra.NameOnly, Key: namedAfterKey(id), Owner: whole, ByName: true,
+		Grade: infra.NameOnly, Key: namedAfterKey(id), Owner: whole, ByName: true,
 		Detail: fmt.Sprintf("its name holds that of a machine of cluster %s/%s", id.Namespace, id.Name),
 	})
 }
@@ -339,10 +340,13 @@ func endpointKey(folder string, joins infra.Key) infra.Key {
 
 // compareHints orders the hints of one cluster.
 func compareHints(a, b infra.OwnershipHint) int {
-	return cmp.Or(
-		-cmp.Compare(a.Grade, b.Grade),
-		cmp.Compare(a.Key.Kind, b.Key.Kind), cmp.Compare(a.Key.Value, b.Key.Value),
-		cmp.Compare(a.Within.Value, b.Within.Value), cmp.Compare(a.Pattern, b.Pattern),
-		cmp.Compare(a.Owner.Kind, b.Owner.Kind), cmp.Compare(a.Owner.Name, b.Owner.Name),
-	)
+	if c := cmp.Or(-cmp.Compare(a.Grade, b.Grade), capi.CompareKeys(a.Key, b.Key)); c != 0 {
+		return c
+	}
+	if a.Pattern != nil && b.Pattern != nil {
+		if c := cmp.Or(cmp.Compare(a.Pattern.Within.Value, b.Pattern.Within.Value), cmp.Compare(a.Pattern.Name, b.Pattern.Name)); c != 0 {
+			return c
+		}
+	}
+	return cmp.Or(cmp.Compare(a.Owner.Kind, b.Owner.Kind), cmp.Compare(a.Owner.Name, b.Owner.Name))
 }

@@ -19,8 +19,8 @@ func hintedTo(t *testing.T, c infra.Expected, folder, name string) []string {
 	var hinted []string
 	for _, hint := range c.OwnershipHints {
 		fits := slices.Contains(hasKey, hint.Key)
-		if hint.Pattern != "" {
-			fits = slices.Contains(hasKey, hint.Within) && regexp.MustCompile(hint.Pattern).MatchString(name)
+		if p := hint.Pattern; p != nil {
+			fits = slices.Contains(hasKey, p.Within) && regexp.MustCompile(p.Name).MatchString(name)
 		}
 		if fits {
 			hinted = append(hinted, strings.TrimSpace(fmt.Sprintf("%d %s %s", hint.Grade, hint.Owner.Kind, hint.Owner.Name)))

@@ -133,15 +133,18 @@ var nameless = infra.Key{Kind: keyUnreadable, Value: "nameless"}
 // uuidOf is the UUID in lower case, or empty when s is none. CAPV's own pattern
 // ignores case (pkg/util/machines.go v1.16.1).
 func uuidOf(s string) string {
-	const form = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
-	if s = strings.ToLower(strings.TrimSpace(s)); len(s) != len(form) {
+	if s = strings.TrimSpace(s); len(s) != len("xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx") {
 		return ""
 	}
 	for i := range len(s) {
-		digit := '0' <= s[i] && s[i] <= '9' || 'a' <= s[i] && s[i] <= 'f'
-		if (form[i] == 'x') != digit || !digit && s[i] != '-' {
+		switch c := s[i]; {
+		case i == 8 || i == 13 || i == 18 || i == 23:
+			if c != '-' {
+				return ""
+			}
+		case c-'0' > 9 && c|0x20-'a' > 5: // no hexadecimal digit
 			return ""
 		}
 	}
-	return s
+	return strings.ToLower(s)
 }

@@ -1,0 +1,173 @@
+package infra
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// This file is how the long lists of an inventory are read: into room for exactly what they
+// hold, and their texts once. They are most of the memory of a run.
+
+func unmarshalers() *json.Unmarshalers {
+	keys := keyReader{kinds: map[string]string{}, list: []Key{}} // an empty list is not none
+	return json.JoinUnmarshalers(
+		json.UnmarshalFromFunc(keys.read),
+		inParts(func(i *Instance) { share(keys.last, &i.ID, &i.Ref, &i.Name, &i.Path, &i.Host.Value) }),
+		inParts(func(n *Node) {
+			for i := range n.Keys {
+				share(n.ProviderID, &n.Keys[i].Value)
+			}
+		}),
+	)
+}
+
+// inParts reads lists that are so long that room for one more of them, and what it grew
+// from, is worth to be avoided. done is called for each of what they hold.
+func inParts[T any](done func(*T)) *json.Unmarshalers {
+	var room [256]T // for one list at a time: none is in another of its kind
+	return json.UnmarshalFromFunc(func(dec *jsontext.Decoder, into *[]T) error {
+		if dec.PeekKind() != '[' {
+			return errors.ErrUnsupported // the usual way
+		}
+		_, _ = dec.ReadToken() // as was just seen
+		var parts [][]T
+		n := 0
+		for ; dec.PeekKind() != ']'; n++ {
+			if n == len(room) {
+				parts, n = append(parts, slices.Clone(room[:])), 0
+			}
+			room[n] = *new(T)
+			if err := json.UnmarshalDecode(dec, &room[n]); err != nil {
+				return err
+			}
+			done(&room[n])
+		}
+		_, err := dec.ReadToken()
+		*into = slices.Concat(append(parts, room[:n])...)
+		return err
+	})
+}
+
+// keyReader reads lists of keys, which are nearly all of an inventory. The values of a list
+// are parts of one text: most are parts of others, as the name of an instance is of its path.
+type keyReader struct {
+	kinds  map[string]string // they are few
+	list   []Key
+	values [][]byte
+	at     []int // where they are in the text
+	text   []byte
+	last   string // text of the last list
+}
+
+// reach is how far back in the text a value is looked for: all of the text of one instance.
+const reach = 1024
+
+func (r *keyReader) read(dec *jsontext.Decoder, into *[]Key) error {
+	all, err := dec.ReadValue()
+	if err != nil {
+		return err
+	}
+	if !r.plain(all) {
+		err := json.Unmarshal(all, into)
+		if s := (*json.SemanticError)(nil); errors.As(err, &s) {
+			s.JSONPointer = dec.StackPointer() + s.JSONPointer
+		}
+		return err
+	}
+	r.text, r.at = r.text[:0], r.at[:0]
+	if len(r.values) > 0 {
+		r.text = append(r.text, slices.MaxFunc(r.values, func(a, b []byte) int { return cmp.Compare(len(a), len(b)) })...)
+	}
+	for _, v := range r.values {
+		from := max(0, len(r.text)-reach)
+		at := bytes.Index(r.text[from:], v)
+		if at < 0 {
+			at, r.text = len(r.text)-from, append(r.text, v...)
+		}
+		r.at = append(r.at, from+at)
+	}
+	r.last = string(r.text)
+	*into = slices.Clone(r.list)
+	for n, v := range r.values {
+		(*into)[n].Value = r.last[r.at[n] : r.at[n]+len(v)]
+	}
+	return nil
+}
+
+// plain takes a list of keys apart, and reports whether it is written as all are: it has
+// kind and value alone, and nothing is escaped. That it is JSON is known.
+func (r *keyReader) plain(list []byte) bool {
+	r.list, r.values = r.list[:0], r.values[:0]
+	in := plainJSON{list, bytes.IndexByte(list, '\\') < 0}
+	if !in.ok || !in.next("[") {
+		return false
+	}
+	for !in.next("]") {
+		in.expect("{")
+		in.expect(`"kind":`)
+		kind := in.text()
+		in.expect(",")
+		in.expect(`"value":`)
+		r.values = append(r.values, in.text())
+		in.expect("}")
+		in.next(",")
+		if !in.ok {
+			return false
+		}
+		known, is := r.kinds[string(kind)]
+		if !is {
+			known = string(kind)
+			r.kinds[known] = known
+		}
+		r.list = append(r.list, Key{Kind: known})
+	}
+	return true
+}
+
+// plainJSON takes JSON without escapes apart, until it is not as expected.
+type plainJSON struct {
+	rest []byte
+	ok   bool
+}
+
+// next reports whether a text comes next, and passes it then.
+func (p *plainJSON) next(text string) bool {
+	for len(p.rest) > 0 && (p.rest[0] == ' ' || p.rest[0] == '\n' || p.rest[0] == '\r' || p.rest[0] == '\t') {
+		p.rest = p.rest[1:]
+	}
+	is := len(p.rest) >= len(text) && string(p.rest[:len(text)]) == text
+	if is {
+		p.rest = p.rest[len(text):]
+	}
+	return is
+}
+
+func (p *plainJSON) expect(text string) { p.ok = p.next(text) && p.ok }
+
+// text reads a string.
+func (p *plainJSON) text() []byte {
+	p.expect(`"`)
+	end := bytes.IndexByte(p.rest, '"')
+	if end < 0 {
+		p.ok = false
+		return nil
+	}
+	text := p.rest[:end]
+	p.rest = p.rest[end+1:]
+	return text
+}
+
+// share makes texts parts of another, if they are.
+func share(whole string, texts ...*string) {
+	for _, t := range texts {
+		if at := strings.Index(whole, *t); at >= 0 {
+			*t = whole[at : at+len(*t)]
+		}
+	}
+}
