@@ -23,11 +23,11 @@ type drafts struct {
 	nodes     map[backup.ClusterID]NodeList
 	providers map[backup.ClusterID]string
 	byID      map[backup.ClusterID]*draft
-	verdicts  map[*Set][]*Verdict // of the sets, which get them when they are finished
+	last      *draft // that was asked for: nearly always, it is again
 }
 
 func newDrafts(ix *index, c *infra.Expected) *drafts {
-	d := &drafts{owners: ix.owners, nodes: ix.nodes.lists, providers: c.Providers, byID: map[backup.ClusterID]*draft{}, verdicts: map[*Set][]*Verdict{}}
+	d := &drafts{owners: ix.owners, nodes: ix.nodes.lists, providers: c.Providers, byID: make(map[backup.ClusterID]*draft, len(ix.snap.Clusters))}
 	for i := range ix.snap.Clusters {
 		c := &ix.snap.Clusters[i]
 		one := d.of(c.ID())
@@ -80,6 +80,9 @@ func (d *drafts) unread(g *backup.Group) {
 
 // of returns the draft of a cluster, a derived one when the backup does not list it.
 func (d *drafts) of(id backup.ClusterID) *draft {
+	if d.last != nil && d.last.ID == id {
+		return d.last
+	}
 	one := d.byID[id]
 	if one == nil {
 		one = &draft{groups: map[setName]*Set{}}
@@ -89,6 +92,7 @@ func (d *drafts) of(id backup.ClusterID) *draft {
 		}
 		d.byID[id] = one
 	}
+	d.last = one
 	return one
 }
 
@@ -105,10 +109,12 @@ func (d *drafts) plane(p *backup.ControlPlane) {
 }
 
 func (d *draft) group(name setName) *Set {
-	if d.groups[name] == nil {
-		d.groups[name] = &Set{Kind: name.kind, Name: name.name}
+	s := d.groups[name]
+	if s == nil {
+		s = &Set{Kind: name.kind, Name: name.name}
+		d.groups[name] = s
 	}
-	return d.groups[name]
+	return s
 }
 
 // display is the group that shows an owner's machines: its MachineDeployment
@@ -131,14 +137,12 @@ func (d *drafts) display(id infra.OwnerID) setName {
 	}
 }
 
-func (d *drafts) add(s *Set, v *Verdict) { d.verdicts[s] = append(d.verdicts[s], v) }
-
 // addMachine puts the verdict on a machine or an orphan where it belongs.
 func (d *drafts) addMachine(c *expectedMachine) {
 	one := d.of(c.cluster)
 	if c.verdict.ControlPlane {
 		s := &one.ControlPlane
-		d.add(s, &c.verdict)
+		s.Machines = append(s.Machines, c.verdict)
 		if c.machine == nil {
 			return
 		}
@@ -154,7 +158,7 @@ func (d *drafts) addMachine(c *expectedMachine) {
 		name = setName{last.Kind, last.Name}
 	}
 	s := one.group(name)
-	d.add(s, &c.verdict)
+	s.Machines = append(s.Machines, c.verdict)
 }
 
 // addInstance puts an instance without a machine under its cluster.
@@ -164,7 +168,7 @@ func (d *drafts) addInstance(p placement) {
 	if !p.verdict.RoleKnown || !p.verdict.ControlPlane {
 		s = one.group(d.display(p.bond.owner()))
 	}
-	d.add(s, p.verdict)
+	s.Machines = append(s.Machines, p.verdict)
 }
 
 // clusters finishes the drafts that are shown, in order.
@@ -182,8 +186,8 @@ func (d *drafts) clusters(shows func(backup.ClusterID) bool) []Cluster {
 func (d *drafts) finish(one *draft) Cluster {
 	c := &one.Cluster
 	lacking := d.lacking(c.ID)
-	c.Applicable = !d.owners.machineless(c.ControlPlane.Kind) && (c.ControlPlane.Kind != "" || len(d.verdicts[&c.ControlPlane]) > 0)
-	c.ControlPlane.finish(d.verdicts[&c.ControlPlane], one.planeReason(lacking[setName{c.ControlPlane.Kind, c.ControlPlane.Name}]))
+	c.Applicable = !d.owners.machineless(c.ControlPlane.Kind) && (c.ControlPlane.Kind != "" || len(c.ControlPlane.Machines) > 0)
+	c.ControlPlane.finish(one.planeReason(lacking[setName{c.ControlPlane.Kind, c.ControlPlane.Name}]))
 	c.Workers = AllHealthy
 	for name, s := range one.groups {
 		reason := Reason("")
@@ -193,7 +197,7 @@ func (d *drafts) finish(one *draft) Cluster {
 		case lacking[name]:
 			reason = MachinesNotInBackup
 		}
-		s.finish(d.verdicts[s], reason)
+		s.finish(reason)
 		c.Workers = Worst(c.Workers, s.Status)
 		c.WorkerGroups = append(c.WorkerGroups, *s)
 	}

@@ -51,7 +51,7 @@ type expectedMachine struct {
 	namespace, name, uid string
 	conflicting          []*expectedMachine // those that record the same strong key, this one among them
 	byID                 []*vm              // the instances that have the strong key
-	verdict              Verdict
+	verdict              *Verdict
 	owners               []infra.OwnerID // the nearest first
 	matched              *vm             // the machine's instance; nil when none was found
 }
@@ -176,9 +176,9 @@ func orderExpected(s *backup.Snapshot, in []infra.ExpectedMachine) []*expectedMa
 		}
 		all = append(all, expectedMachine{ExpectedMachine: c, machine: m, cluster: m.Cluster, namespace: m.Namespace, name: m.Name, uid: m.UID})
 	}
-	out := make([]*expectedMachine, len(all))
+	out, verdicts := make([]*expectedMachine, len(all)), make([]Verdict, len(all))
 	for i := range all {
-		out[i] = &all[i]
+		out[i], all[i].verdict = &all[i], &verdicts[i]
 	}
 	slices.SortStableFunc(out, compareSubjects)
 	return out

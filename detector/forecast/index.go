@@ -183,8 +183,7 @@ func (x *index) plane(c *detector.Cluster) *backup.ControlPlane {
 // fill makes the members of a set.
 func (x *index) fill(s *set) {
 	s.members = make([]facts, len(s.Machines))
-	for i := range s.Machines {
-		v := &s.Machines[i]
+	for i, v := range s.Machines {
 		f := &s.members[i]
 		f.cluster, f.set, f.verdict = s.cluster, s, v
 		f.paused = s.cluster.Paused
