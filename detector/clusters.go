@@ -39,7 +39,7 @@ func newDrafts(ix *index, c *infra.Expected) *drafts {
 	}
 	for i := range ix.snap.Groups {
 		g := &ix.snap.Groups[i]
-		s := d.of(g.Cluster).group(d.display(ownerOfGroup(g)))
+		s := d.of(g.Cluster).group(d.displayGroup(g))
 		if g.Kind == s.Kind && g.Name == s.Name {
 			s.Desired = g.Desired
 		}
@@ -68,8 +68,11 @@ func newDrafts(ix *index, c *infra.Expected) *drafts {
 // unread marks a pool of a kind that no provider reads, if the backup has no Machine
 // of it: a pool that was not looked for must not show as unchanged.
 func (d *drafts) unread(g *backup.Group) {
-	s := d.of(g.Cluster).group(d.display(ownerOfGroup(g)))
-	if g.Kind != machinePool || s.Pool != nil || d.owners.count[ownerOfGroup(g)] > 0 || g.Desired.Known && g.Desired.N == 0 {
+	if g.Kind != machinePool || g.Desired.Known && g.Desired.N == 0 {
+		return
+	}
+	s := d.of(g.Cluster).group(d.displayGroup(g))
+	if s.Pool != nil || d.owners.of(ownerOfGroup(g)).count > 0 {
 		return
 	}
 	s.Pool = &PoolState{
@@ -123,7 +126,7 @@ func (d *draft) group(name setName) *Set {
 func (d *drafts) display(id infra.OwnerID) setName {
 	switch id.Kind {
 	case machineSet:
-		if g := d.owners.groups[id]; g != nil && g.Deployment != "" {
+		if g := d.owners.group(id); g != nil && g.Deployment != "" {
 			return setName{machineDeployment, g.Deployment}
 		}
 		if r := d.owners.resolve(id); r.Kind != "" {
@@ -135,6 +138,14 @@ func (d *drafts) display(id infra.OwnerID) setName {
 	default:
 		return setName{}
 	}
+}
+
+// displayGroup is display of a group of the backup.
+func (d *drafts) displayGroup(g *backup.Group) setName {
+	if g.Kind == machineSet && g.Deployment != "" {
+		return setName{machineDeployment, g.Deployment}
+	}
+	return d.display(ownerOfGroup(g))
 }
 
 // addMachine puts the verdict on a machine or an orphan where it belongs.
@@ -239,18 +250,20 @@ func (d *draft) lost() bool {
 // holds. Pools usually have no Machines, so only those count that have some.
 func (d *drafts) lacking(id backup.ClusterID) map[setName]bool {
 	out := map[setName]bool{}
-	check := func(owner infra.OwnerID, name setName, replicas backup.Number) {
-		have := d.owners.count[owner] + d.owners.orphans[owner].recorded
-		if replicas.Known && have < replicas.N && (owner.Kind != machinePool || have > 0) && !d.owners.machineless(owner.Kind) {
-			out[name] = true
-		}
+	lacks := func(id infra.OwnerID, replicas backup.Number) bool {
+		one := d.owners.of(id)
+		have := one.count + one.orphans.recorded
+		return replicas.Known && have < replicas.N && (id.Kind != machinePool || have > 0) && !d.owners.machineless(id.Kind)
 	}
 	for _, p := range d.owners.planes[id] {
-		check(ownerOfPlane(p), setName{p.Kind, p.Name}, p.Replicas)
+		if lacks(ownerOfPlane(p), p.Replicas) {
+			out[setName{p.Kind, p.Name}] = true
+		}
 	}
 	for _, g := range d.owners.inCluster[id] {
-		owner := ownerOfGroup(g)
-		check(owner, d.display(owner), g.Replicas)
+		if lacks(ownerOfGroup(g), g.Replicas) {
+			out[d.displayGroup(g)] = true
+		}
 	}
 	return out
 }
