@@ -4,6 +4,7 @@ import (
 	"iter"
 	"strings"
 
+	"drift-detector/infra/shell"
 	"drift-detector/report"
 )
 
@@ -23,6 +24,8 @@ type set struct {
 	etcd       *report.Etcd              // nil without a forecast
 	rollout    *report.Rollout           // nil when there was none
 	scopes     map[*report.Machine]int64 // of nth
+	restored   shell.Command             // of scale, once it is made
+	listed     shell.Command             // of capacity, likewise
 }
 
 // setID tells a set from all others.
