@@ -63,8 +63,8 @@ func (pl *planner) findAbsent(s *set, m *report.Machine) absence {
 	return out
 }
 
-// before runs a command only when nothing has the id.
-func (a *absence) before(c shell.Command) shell.Command { return a.check.Then(c) }
+// before runs commands only when nothing has the id.
+func (a *absence) before(c ...shell.Command) shell.Command { return shell.All(a.check, c...) }
 
 func recordedID(m *report.Machine) string {
 	return strings.ToLower(m.ProviderID[strings.LastIndexByte(m.ProviderID, '/')+1:])
@@ -149,9 +149,9 @@ func (pl *planner) witness(s *set, p *scope) *report.Instance {
 
 func (pl *planner) findWitness(s *set, p *scope) *report.Machine {
 	var second *report.Machine // with a warning, which may say that it is elsewhere
-	for _, o := range append([]*set{s}, sets(s.cluster)...) {
-		for i := range o.machines {
-			m := &o.machines[i]
+	first := func(of *set) *report.Machine {
+		for i := range of.machines {
+			m := &of.machines[i]
 			if m.Status != report.Healthy || m.Instance == nil || !p.Identifies(m.Instance.ID) || pl.scopeOf(m.Instance) != p {
 				continue
 			}
@@ -159,6 +159,15 @@ func (pl *planner) findWitness(s *set, p *scope) *report.Machine {
 				return m
 			}
 			second = cmp.Or(second, m)
+		}
+		return nil
+	}
+	if m := first(s); m != nil {
+		return m
+	}
+	for _, of := range sets(s.cluster) {
+		if m := first(of); m != nil {
+			return m
 		}
 	}
 	return second

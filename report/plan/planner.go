@@ -49,7 +49,8 @@ type planner struct {
 	alive     map[*report.Cluster]*report.Machine // of living
 	lacking   map[*report.Check][]*report.Missing // of missed
 	assigned  map[*report.Check]bool              // of tied
-	steps     map[*report.Machine][]report.Step
+	room      []report.Step                       // for the steps of the next machine
+	steps     map[*report.Machine][]report.Step   // of those that have any
 	others    map[*report.InfraMachine][]report.Step
 	parts     map[part][]*report.Cluster
 	missing   map[int]map[string][]*report.Missing // by backup and object
