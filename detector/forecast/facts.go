@@ -78,14 +78,14 @@ type facts struct {
 	cluster   *cluster
 	set       *set
 	verdict   *detector.Verdict
-	machine   *backup.Machine        // nil for ghosts, and where only infrastructure objects are left
-	expected  *infra.ExpectedMachine // what its provider says of it, or nil
-	node      *infra.Node            // a registered Node with the machine's provider id
-	checks    []*check               // the MachineHealthChecks that cover the machine
-	check     *check                 // of those the one that decides, or nil
-	unhealthy bool                   // a health check that covers the machine would call it unhealthy
-	minded    string                 // the condition of the Machine for which it does
-	rolled    string                 // why its owner replaces it, because it wants another one
+	machine   *backup.Machine // nil for ghosts, and where only infrastructure objects are left
+	details                   // what its provider says of it
+	node      *infra.Node     // a registered Node with the machine's provider id
+	checks    []*check        // the MachineHealthChecks that cover the machine
+	check     *check          // of those the one that decides, or nil
+	unhealthy bool            // a health check that covers the machine would call it unhealthy
+	minded    string          // the condition of the Machine for which it does
+	rolled    string          // why its owner replaces it, because it wants another one
 	paused    bool
 	remedied  bool    // something replaces the machine because it is unhealthy
 	remedy    string  // what, or why nothing does
