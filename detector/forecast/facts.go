@@ -20,6 +20,7 @@ type cluster struct {
 	controller   infra.Controller
 	plane        set
 	groups       []*set
+	all          []*set // the control plane and the groups
 	checks       []*check
 	backups      []backup.Info
 	index        *index
@@ -47,6 +48,7 @@ type set struct {
 	cluster  *cluster
 	plane    *backup.ControlPlane // of a control plane, its object
 	sets     []string             // names of a group's MachineSets
+	titled   string               // of title, once it was asked for
 	members  []facts
 	recorded int // Machines in the backup
 	// Of a paused cluster this and all that follows comes once it is unpaused.
