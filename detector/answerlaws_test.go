@@ -306,7 +306,7 @@ func quiet(e *world, f *forecast.Forecast) []string {
 // is Unknown, and nothing that does not live.
 func neverAdopted(e *world, f *forecast.Forecast) []string {
 	var out []string
-	look := func(verdicts []detector.Verdict, outcomes []forecast.Machine) {
+	look := func(verdicts []*detector.Verdict, outcomes []forecast.Machine) {
 		for i := range verdicts {
 			adopted := strings.HasPrefix(string(outcomes[i].After), "Adopted")
 			if adopted && (verdicts[i].Status != detector.Healthy || verdicts[i].Instance == nil) {

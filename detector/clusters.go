@@ -23,11 +23,11 @@ type drafts struct {
 	nodes     map[backup.ClusterID]NodeList
 	providers map[backup.ClusterID]string
 	byID      map[backup.ClusterID]*draft
-	verdicts  map[*Set][]*Verdict // of the sets, which get them when they are finished
+	last      *draft // that was asked for: nearly always, it is again
 }
 
 func newDrafts(ix *index, c *infra.Expected) *drafts {
-	d := &drafts{owners: ix.owners, nodes: ix.nodes.lists, providers: c.Providers, byID: map[backup.ClusterID]*draft{}, verdicts: map[*Set][]*Verdict{}}
+	d := &drafts{owners: ix.owners, nodes: ix.nodes.lists, providers: c.Providers, byID: make(map[backup.ClusterID]*draft, len(ix.snap.Clusters))}
 	for i := range ix.snap.Clusters {
 		c := &ix.snap.Clusters[i]
 		one := d.of(c.ID())
@@ -39,7 +39,7 @@ func newDrafts(ix *index, c *infra.Expected) *drafts {
 	}
 	for i := range ix.snap.Groups {
 		g := &ix.snap.Groups[i]
-		s := d.of(g.Cluster).group(d.display(ownerOfGroup(g)))
+		s := d.of(g.Cluster).group(d.displayGroup(g))
 		if g.Kind == s.Kind && g.Name == s.Name {
 			s.Desired = g.Desired
 		}
@@ -68,8 +68,11 @@ func newDrafts(ix *index, c *infra.Expected) *drafts {
 // unread marks a pool of a kind that no provider reads, if the backup has no Machine
 // of it: a pool that was not looked for must not show as unchanged.
 func (d *drafts) unread(g *backup.Group) {
-	s := d.of(g.Cluster).group(d.display(ownerOfGroup(g)))
-	if g.Kind != machinePool || s.Pool != nil || d.owners.count[ownerOfGroup(g)] > 0 || g.Desired.Known && g.Desired.N == 0 {
+	if g.Kind != machinePool || g.Desired.Known && g.Desired.N == 0 {
+		return
+	}
+	s := d.of(g.Cluster).group(d.displayGroup(g))
+	if s.Pool != nil || d.owners.of(ownerOfGroup(g)).count > 0 {
 		return
 	}
 	s.Pool = &PoolState{
@@ -80,6 +83,9 @@ func (d *drafts) unread(g *backup.Group) {
 
 // of returns the draft of a cluster, a derived one when the backup does not list it.
 func (d *drafts) of(id backup.ClusterID) *draft {
+	if d.last != nil && d.last.ID == id {
+		return d.last
+	}
 	one := d.byID[id]
 	if one == nil {
 		one = &draft{groups: map[setName]*Set{}}
@@ -89,6 +95,7 @@ func (d *drafts) of(id backup.ClusterID) *draft {
 		}
 		d.byID[id] = one
 	}
+	d.last = one
 	return one
 }
 
@@ -105,10 +112,12 @@ func (d *drafts) plane(p *backup.ControlPlane) {
 }
 
 func (d *draft) group(name setName) *Set {
-	if d.groups[name] == nil {
-		d.groups[name] = &Set{Kind: name.kind, Name: name.name}
+	s := d.groups[name]
+	if s == nil {
+		s = &Set{Kind: name.kind, Name: name.name}
+		d.groups[name] = s
 	}
-	return d.groups[name]
+	return s
 }
 
 // display is the group that shows an owner's machines: its MachineDeployment
@@ -117,7 +126,7 @@ func (d *draft) group(name setName) *Set {
 func (d *drafts) display(id infra.OwnerID) setName {
 	switch id.Kind {
 	case machineSet:
-		if g := d.owners.groups[id]; g != nil && g.Deployment != "" {
+		if g := d.owners.group(id); g != nil && g.Deployment != "" {
 			return setName{machineDeployment, g.Deployment}
 		}
 		if r := d.owners.resolve(id); r.Kind != "" {
@@ -131,14 +140,20 @@ func (d *drafts) display(id infra.OwnerID) setName {
 	}
 }
 
-func (d *drafts) add(s *Set, v *Verdict) { d.verdicts[s] = append(d.verdicts[s], v) }
+// displayGroup is display of a group of the backup.
+func (d *drafts) displayGroup(g *backup.Group) setName {
+	if g.Kind == machineSet && g.Deployment != "" {
+		return setName{machineDeployment, g.Deployment}
+	}
+	return d.display(ownerOfGroup(g))
+}
 
 // addMachine puts the verdict on a machine or an orphan where it belongs.
 func (d *drafts) addMachine(c *expectedMachine) {
 	one := d.of(c.cluster)
 	if c.verdict.ControlPlane {
 		s := &one.ControlPlane
-		d.add(s, &c.verdict)
+		s.Machines = append(s.Machines, c.verdict)
 		if c.machine == nil {
 			return
 		}
@@ -154,7 +169,7 @@ func (d *drafts) addMachine(c *expectedMachine) {
 		name = setName{last.Kind, last.Name}
 	}
 	s := one.group(name)
-	d.add(s, &c.verdict)
+	s.Machines = append(s.Machines, c.verdict)
 }
 
 // addInstance puts an instance without a machine under its cluster.
@@ -164,7 +179,7 @@ func (d *drafts) addInstance(p placement) {
 	if !p.verdict.RoleKnown || !p.verdict.ControlPlane {
 		s = one.group(d.display(p.bond.owner()))
 	}
-	d.add(s, p.verdict)
+	s.Machines = append(s.Machines, p.verdict)
 }
 
 // clusters finishes the drafts that are shown, in order.
@@ -182,8 +197,8 @@ func (d *drafts) clusters(shows func(backup.ClusterID) bool) []Cluster {
 func (d *drafts) finish(one *draft) Cluster {
 	c := &one.Cluster
 	lacking := d.lacking(c.ID)
-	c.Applicable = !d.owners.machineless(c.ControlPlane.Kind) && (c.ControlPlane.Kind != "" || len(d.verdicts[&c.ControlPlane]) > 0)
-	c.ControlPlane.finish(d.verdicts[&c.ControlPlane], one.planeReason(lacking[setName{c.ControlPlane.Kind, c.ControlPlane.Name}]))
+	c.Applicable = !d.owners.machineless(c.ControlPlane.Kind) && (c.ControlPlane.Kind != "" || len(c.ControlPlane.Machines) > 0)
+	c.ControlPlane.finish(one.planeReason(lacking[setName{c.ControlPlane.Kind, c.ControlPlane.Name}]))
 	c.Workers = AllHealthy
 	for name, s := range one.groups {
 		reason := Reason("")
@@ -193,7 +208,7 @@ func (d *drafts) finish(one *draft) Cluster {
 		case lacking[name]:
 			reason = MachinesNotInBackup
 		}
-		s.finish(d.verdicts[s], reason)
+		s.finish(reason)
 		c.Workers = Worst(c.Workers, s.Status)
 		c.WorkerGroups = append(c.WorkerGroups, *s)
 	}
@@ -235,18 +250,20 @@ func (d *draft) lost() bool {
 // holds. Pools usually have no Machines, so only those count that have some.
 func (d *drafts) lacking(id backup.ClusterID) map[setName]bool {
 	out := map[setName]bool{}
-	check := func(owner infra.OwnerID, name setName, replicas backup.Number) {
-		have := d.owners.count[owner] + d.owners.orphans[owner].recorded
-		if replicas.Known && have < replicas.N && (owner.Kind != machinePool || have > 0) && !d.owners.machineless(owner.Kind) {
-			out[name] = true
-		}
+	lacks := func(id infra.OwnerID, replicas backup.Number) bool {
+		one := d.owners.of(id)
+		have := one.count + one.orphans.recorded
+		return replicas.Known && have < replicas.N && (id.Kind != machinePool || have > 0) && !d.owners.machineless(id.Kind)
 	}
 	for _, p := range d.owners.planes[id] {
-		check(ownerOfPlane(p), setName{p.Kind, p.Name}, p.Replicas)
+		if lacks(ownerOfPlane(p), p.Replicas) {
+			out[setName{p.Kind, p.Name}] = true
+		}
 	}
 	for _, g := range d.owners.inCluster[id] {
-		owner := ownerOfGroup(g)
-		check(owner, d.display(owner), g.Replicas)
+		if lacks(ownerOfGroup(g), g.Replicas) {
+			out[d.displayGroup(g)] = true
+		}
 	}
 	return out
 }

@@ -40,8 +40,8 @@ type crowd struct {
 // list, so that the test must ask for nothing else of a machine; what names it. A nil home
 // is for a test that does not ask for the home. The list must not be changed.
 func (ix *index) find(p *postings, what string, home *infra.HomeScope, keys []infra.Key, test func(*vm) bool) []*vm {
-	if p.count(keys) <= many {
-		return keep(ix.inOrder(p.with(keys)), test)
+	if few, all := p.first(many, keys); all {
+		return keep(few, test)
 	}
 	q := crowd{what: what}
 	var text []byte
@@ -57,7 +57,7 @@ func (ix *index) find(p *postings, what string, home *infra.HomeScope, keys []in
 	}
 	found, ok := ix.crowds.found[q]
 	if !ok {
-		found = keep(ix.inOrder(p.with(keys)), test)
+		found = keep(p.with(keys...), test)
 		ix.crowds.found[q] = found
 		if len(found) > many {
 			ix.crowds.first[&found[0]] = true
@@ -69,7 +69,7 @@ func (ix *index) find(p *postings, what string, home *infra.HomeScope, keys []in
 // without joins lists of instances, each instance once and one left out. The result must
 // not be changed.
 func (f *machineFacts) without(one *vm, lists ...[]*vm) []*vm {
-	lists = slices.DeleteFunc(slices.Clone(lists), func(list []*vm) bool { return len(list) == 0 })
+	lists = slices.DeleteFunc(lists, func(list []*vm) bool { return len(list) == 0 })
 	if one == nil && len(lists) == 1 {
 		return lists[0]
 	}
@@ -79,8 +79,10 @@ func (f *machineFacts) without(one *vm, lists ...[]*vm) []*vm {
 		join[i] = &lists[i][0]
 		shared = f.crowds.first[join[i]]
 	}
-	if have := f.crowds.unions[join]; shared && have != nil {
-		return have
+	if shared {
+		if have := f.crowds.unions[join]; have != nil {
+			return have
+		}
 	}
 	f.crowds.joined++
 	mark := f.crowds.joined
@@ -102,22 +104,6 @@ func (f *machineFacts) without(one *vm, lists ...[]*vm) []*vm {
 	return out
 }
 
-// count is how often the instances have any of the keys.
-func (p *postings) count(keys []infra.Key) int {
-	total := 0
-	for _, k := range keys {
-		n, counted := p.counts[k]
-		if !counted {
-			p.has(func(*vm) bool { n++; return false }, k)
-		}
-		if n > many {
-			p.counts[k] = n
-		}
-		total += n
-	}
-	return total
-}
-
 // has reports whether any instance with any of the keys passes the test.
 func (p *postings) has(test func(*vm) bool, keys ...infra.Key) bool {
 	return slices.ContainsFunc(keys, func(k infra.Key) bool {
@@ -136,11 +122,11 @@ func (ix *index) named(c *expectedMachine, f *machineFacts, home *infra.HomeScop
 	ours := func(v *vm) bool {
 		return here(v) && !slices.Contains(f.home, v) && !slices.Contains(f.copies, v) && ix.hasNoOtherOwner(c, v)
 	}
-	if ix.unclaimed.count(keys) <= many {
+	if _, all := ix.unclaimed.first(many, keys); all {
 		return keep(ix.notOfOthers(c, slices.Concat(keys, own)...), ours)
 	}
 	hers := append(ix.nodeKeys(c), c.Identity)
-	special := keep(ix.inOrder(ix.unclaimed.with(hers)), func(v *vm) bool {
+	special := keep(ix.unclaimed.with(hers...), func(v *vm) bool {
 		return !ix.isFree(v) && ours(v) && (slices.ContainsFunc(keys, v.HasKey) || slices.ContainsFunc(own, v.HasKey))
 	})
 	free := ix.find(&ix.unclaimed, "free", home, keys, func(v *vm) bool { return here(v) && ix.isFree(v) })
@@ -157,7 +143,7 @@ func (ix *index) isFree(v *vm) bool {
 
 // nodeKeys are the keys of the Nodes that say they are the machine.
 func (ix *index) nodeKeys(c *expectedMachine) (keys []infra.Key) {
-	for _, n := range ix.nodes.byMachine[machineName{c.cluster, c.namespace, c.name}] {
+	for _, n := range c.nodes {
 		if n.agrees() {
 			keys = append(keys, n.Keys...)
 		}

@@ -54,7 +54,7 @@ func TestManyOfOneName(t *testing.T) {
 		"copies run":   func(s *scene) { s.copied() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			verdicts := func(n int) (all []Verdict) {
+			verdicts := func(n int) (all []*Verdict) {
 				s := alike(n)
 				change(s)
 				for _, c := range s.detect().Clusters {

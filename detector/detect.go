@@ -57,7 +57,8 @@ func (t tables) detect(s *backup.Snapshot, c infra.Expected, inv infra.Inventory
 // settle decides on one expected machine and gives it its instance.
 func (ix *index) settle(c *expectedMachine, rows []machineRow) {
 	f := ix.facts(c)
-	v := decideMachine(rows, f)
+	v := c.verdict
+	*v = decideMachine(rows, f)
 	v.Namespace, v.Name, v.UID = c.namespace, c.name, c.uid
 	v.RoleKnown = true
 	if m := c.machine; m != nil {
@@ -69,9 +70,8 @@ func (ix *index) settle(c *expectedMachine, rows []machineRow) {
 			slices.SortFunc(v.Warnings, compareWarnings)
 		}
 	}
-	v.Finds = f.finds(&v)
-	ix.block(c, &v)
-	c.verdict = v
+	v.Finds = f.finds(v)
+	ix.block(c, v)
 	if v.Instance == nil || !c.listed() {
 		return
 	}
@@ -79,7 +79,7 @@ func (ix *index) settle(c *expectedMachine, rows []machineRow) {
 		for _, one := range found {
 			if v.Instance == &one.Instance {
 				c.matched, one.matchedBy = one, c
-				c.verdict.Scope = ix.seenAt(one, c.Home.Target)
+				v.Scope = ix.seenAt(one, c.Home.Target)
 			}
 		}
 	}

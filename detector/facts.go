@@ -43,6 +43,7 @@ type machineFacts struct {
 	namesakes, witness []*vm
 	unlisted           string // why its cluster's Node list, which was asked for, was not read; empty: it was, or nobody expects an answer
 	unasked            bool   // nobody asked for the Node list
+	unclear            string // why the list does not say whether its Node is alive
 	undated            string // name of its Node that reports, and not when, as all of the list
 	unvisited          string // another place of its provider that was not listed: a narrowed run, or one that failed
 }
@@ -51,7 +52,7 @@ type machineFacts struct {
 // next one again.
 func (ix *index) facts(c *expectedMachine) *machineFacts {
 	f := &ix.reused
-	*f = machineFacts{expected: c, scope: ix.scopes.home(homeOf(c)), words: ix.words[c.Provider], crowds: &ix.crowds}
+	*f = machineFacts{expected: c, scope: c.home, words: ix.words[c.Provider], crowds: &ix.crowds}
 	f.home, f.copies = ix.home(c)
 	if len(c.conflicting) == 0 {
 		f.single = singledOut(c, f.home)
@@ -77,20 +78,19 @@ func (ix *index) facts(c *expectedMachine) *machineFacts {
 		f.searched = ix.find(&ix.byKey, "searched", &c.Home, c.Searches, func(v *vm) bool { return alive(v) && ix.atHome(c, v) })
 		f.hidden = len(f.searched) == 0 && (len(f.blind) > 0 || ix.hides(c))
 	}
-	f.node = ix.nodes.alive(c)
+	ix.nodeFacts(c, f)
 	if !slices.ContainsFunc(f.home, runs) {
 		ix.nameFacts(c, f)
 	}
 	f.unlisted, f.unasked = ix.unlisted(c.cluster)
-	f.unlisted = cmp.Or(f.unlisted, ix.nodes.unclear(c))
-	f.undated = ix.nodes.undated(c)
+	f.unlisted = cmp.Or(f.unlisted, f.unclear)
 	f.unvisited = ix.unvisited[c.Provider]
 	return f
 }
 
 // secondFacts fills in what the keys beside the strong one find.
 func (ix *index) secondFacts(c *expectedMachine, f *machineFacts) {
-	atHome, away := ix.folderHome(c, keep(ix.withKeys(c.Identity), alive))
+	atHome, away := ix.folderHome(c, keep(c.byIdentity, alive))
 	if !c.Strong.IsZero() {
 		f.identity = slices.Concat(atHome, away)
 		return

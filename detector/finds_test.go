@@ -75,7 +75,7 @@ func verdictOf(t *testing.T, s *scene) Verdict {
 		for _, g := range c.WorkerGroups {
 			for _, v := range g.Machines {
 				if v.UID != "" {
-					return v
+					return *v
 				}
 			}
 		}

@@ -31,7 +31,7 @@ type index struct {
 	sharers map[sharersOf]*sharers
 	unnamed map[infra.OwnerID]*expectedMachine // by owner: a machine for which the backup has neither id nor name of its instance
 	ownTags map[infra.Key]bool                 // ownership tags of the backup's clusters
-	ids     map[server]idCount
+	ids     []*idCount                         // by listing
 	second  secondKeys
 	reused  machineFacts // by index.facts
 	asked   nodeLists
@@ -51,9 +51,12 @@ type expectedMachine struct {
 	namespace, name, uid string
 	conflicting          []*expectedMachine // those that record the same strong key, this one among them
 	byID                 []*vm              // the instances that have the strong key
-	verdict              Verdict
-	owners               []infra.OwnerID // the nearest first
-	matched              *vm             // the machine's instance; nil when none was found
+	byIdentity           []*vm              // the instances that have the second key
+	nodes                []*node            // those that say they are the machine, whether they agree or not
+	home                 *homeScope
+	verdict              *Verdict
+	owners               []*owner // the nearest first
+	matched              *vm      // the machine's instance; nil when none was found
 }
 
 // vm is one instance, merged from all listings that show it.
@@ -67,6 +70,7 @@ type vm struct {
 	byStrong, byIdentity, byWeak finders
 	matchedBy                    *expectedMachine
 	member                       bool        // of a known pool
+	place                        int32       // in index.vms
 	mark                         uint32      // of the last lists that were joined and hold it, see without
 	former                       *infra.Pool // that recorded it as its member
 	leads                        *leads      // nil: not looked for yet, see index.leads
@@ -104,6 +108,7 @@ func newIndex(s *backup.Snapshot, c infra.Expected, inv infra.Inventory, now tim
 	listings := orderListings(inv.Listings)
 	ix := &index{snap: s, expected: orderExpected(s, c.Machines), crowds: newCrowds(), sharers: map[sharersOf]*sharers{}, words: c.Words}
 	ix.nodes = indexNodes(listings, now)
+	ix.nodes.join(ix.expected)
 	listings = addRelated(listings, &c, &ix.nodes)
 	ix.vms = mergeSightings(listings)
 	for i := range ix.vms {
@@ -176,9 +181,9 @@ func orderExpected(s *backup.Snapshot, in []infra.ExpectedMachine) []*expectedMa
 		}
 		all = append(all, expectedMachine{ExpectedMachine: c, machine: m, cluster: m.Cluster, namespace: m.Namespace, name: m.Name, uid: m.UID})
 	}
-	out := make([]*expectedMachine, len(all))
+	out, verdicts := make([]*expectedMachine, len(all)), make([]Verdict, len(all))
 	for i := range all {
-		out[i] = &all[i]
+		out[i], all[i].verdict = &all[i], &verdicts[i]
 	}
 	slices.SortStableFunc(out, compareSubjects)
 	return out
@@ -206,7 +211,8 @@ func (ix *index) matchExpected() {
 	by := map[infra.Key]finders{}                // weak keys
 	shared := map[infra.Key][]*expectedMachine{} // strong keys that several expected machines record
 	for _, c := range ix.expected {
-		for _, v := range ix.withKeys(c.Identity) {
+		c.byIdentity = ix.withKeys(c.Identity)
+		for _, v := range c.byIdentity {
 			v.byIdentity.add(c)
 		}
 		if c.Strong.IsZero() {
@@ -272,34 +278,25 @@ func setConflicting(all []*expectedMachine) {
 }
 
 // withKeys returns the instances with any of the keys, in order, each once.
-func (ix *index) withKeys(keys ...infra.Key) []*vm {
-	return ix.inOrder(ix.byKey.with(keys))
-}
+func (ix *index) withKeys(keys ...infra.Key) []*vm { return ix.byKey.with(keys...) }
 
 // notOfOthers returns the instances with any of the keys that no expected machine but c
 // finds by its strong key.
 func (ix *index) notOfOthers(c *expectedMachine, keys ...infra.Key) []*vm {
-	found := ix.unclaimed.with(keys)
-	for _, n := range ix.byKey.appendTo(nil, c.Strong) {
-		if v := &ix.vms[n]; !v.byStrong.others(c) && slices.ContainsFunc(keys, v.HasKey) {
-			found = append(found, n)
+	found := ix.unclaimed.with(keys...)
+	for _, v := range c.byID {
+		if !v.byStrong.others(c) && slices.ContainsFunc(keys, v.HasKey) {
+			found = append(found, v)
 		}
 	}
-	return ix.inOrder(found)
+	return inOrder(found)
 }
 
-// inOrder returns instances in order, each once.
-func (ix *index) inOrder(found []int32) []*vm {
+// inOrder puts instances in order, each once.
+func inOrder(found []*vm) []*vm {
 	if len(found) > 1 {
-		slices.Sort(found)
+		slices.SortFunc(found, func(a, b *vm) int { return int(a.place - b.place) })
 		found = slices.Compact(found)
 	}
-	if len(found) == 0 {
-		return nil
-	}
-	out := make([]*vm, len(found))
-	for i, n := range found {
-		out[i] = &ix.vms[n]
-	}
-	return out
+	return found
 }

@@ -239,7 +239,7 @@ func (ix *index) instanceFacts(v *vm) *instanceFacts {
 	f.missing = func(b bond) string { return ix.missing(v, b) }
 	f.doubt = func(all []bond) string { return ix.doubt(v, all) }
 	f.unlisted = func(id backup.ClusterID) string { why, _ := ix.unlisted(id); return why }
-	f.contradicted = slices.ContainsFunc(v.seen, func(i int32) bool { return ix.ids[serverOf(&ix.scopes.listings[i])].isContradicted() })
+	f.contradicted = slices.ContainsFunc(v.seen, func(i int32) bool { return ix.ids[i].isContradicted() })
 	f.unproven = func(all []bond) bool {
 		return !slices.ContainsFunc(all, func(b bond) bool { return ix.provenFor(b.cluster(), v) })
 	}

@@ -39,7 +39,7 @@ type nodeLists struct {
 func (ix *index) newNodeLists() nodeLists {
 	n := nodeLists{map[backup.ClusterID][]*expectedMachine{}, map[backup.ClusterID]bool{}, map[backup.ClusterID]bool{}, nil}
 	for _, c := range ix.expected {
-		if _, _, _, _, plane := ownersOf(c); plane {
+		if lineageOf(c).plane {
 			n.planes[c.cluster] = append(n.planes[c.cluster], c)
 		}
 		if m := c.machine; m != nil {
@@ -141,7 +141,7 @@ func (ix *index) mayRun(c *expectedMachine) bool {
 	if ix.byKey.has(func(v *vm) bool { return runs(v) || v.Unreadable }, append(keys, c.Witness...)...) {
 		return true
 	}
-	return c.Provider == "" || !ix.scopes.home(homeOf(c)).complete || len(ix.unread(c)) > 0
+	return c.Provider == "" || !c.home.complete || len(ix.unread(c)) > 0
 }
 
 // servingGhosts are the clusters of which a control-plane instance that no machine

@@ -3,6 +3,7 @@ package detector
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -16,11 +17,11 @@ const heartbeatAge = 10 * time.Minute
 
 // nodes are the Nodes of all workload clusters that could be asked.
 type nodes struct {
-	byKey     map[infra.Key][]*node
-	byMachine map[machineName][]*node
-	byName    map[nodeName][]*node // of those that name no machine
-	of        map[backup.ClusterID][]*node
-	lists     map[backup.ClusterID]NodeList
+	byKey  map[infra.Key][]*node
+	kinds  []string                     // of the keys in byKey
+	of     map[backup.ClusterID][]*node // that name a machine, in the order of those
+	byName map[nodeName][]*node         // of those that name none
+	lists  map[backup.ClusterID]NodeList
 }
 
 type node struct {
@@ -38,21 +39,16 @@ type nodeName struct {
 	name    string
 }
 
-// machineName is what a Node's annotations name.
-type machineName struct {
-	cluster         backup.ClusterID
-	namespace, name string
-}
-
 func indexNodes(listings []infra.Listing, now time.Time) nodes {
 	count := 0
 	for i := range listings {
 		count += len(listings[i].Nodes)
 	}
 	n := nodes{
-		byKey: make(map[infra.Key][]*node, count), byMachine: make(map[machineName][]*node, count),
-		byName: map[nodeName][]*node{}, of: map[backup.ClusterID][]*node{}, lists: map[backup.ClusterID]NodeList{},
+		byKey: make(map[infra.Key][]*node, count), byName: map[nodeName][]*node{},
+		of: make(map[backup.ClusterID][]*node, len(listings)), lists: make(map[backup.ClusterID]NodeList, len(listings)),
 	}
+	all := make([]node, 0, count)
 	for i := range listings {
 		l := &listings[i]
 		if isNodeList(l) {
@@ -64,14 +60,17 @@ func indexNodes(listings []infra.Listing, now time.Time) nodes {
 		}
 		dated := slices.ContainsFunc(l.Nodes, func(one infra.Node) bool { return !one.Heartbeat.IsZero() })
 		for j := range l.Nodes {
-			n.add(&l.Nodes[j], at, dated)
+			all = append(all, nodeAt(&l.Nodes[j], at, dated))
+			n.add(&all[len(all)-1])
 		}
 	}
 	for _, all := range n.byKey {
 		slices.SortFunc(all, compareNodes)
 	}
-	for _, all := range n.byMachine {
-		slices.SortFunc(all, compareNodes)
+	for _, all := range n.of {
+		slices.SortFunc(all, func(a, b *node) int {
+			return cmp.Or(a.compareMachine(b.ClusterNamespace, b.Machine), compareNodes(a, b))
+		})
 	}
 	for _, all := range n.byName {
 		slices.SortFunc(all, compareNodes)
@@ -94,20 +93,46 @@ func (n *nodes) note(l *infra.Listing) {
 	}
 }
 
-func (n *nodes) add(one *infra.Node, at time.Time, dated bool) {
+// nodeAt is a Node that was listed at a time, in a list in which some Node says when it reported.
+func nodeAt(one *infra.Node, at time.Time, dated bool) node {
 	age, reports := at.Sub(one.Heartbeat), one.Ready || one.Unready
-	it := &node{one, reports && age < heartbeatAge && age >= -heartbeatAge, one.NoReady || reports && dated && one.Heartbeat.IsZero()}
+	return node{one, reports && age < heartbeatAge && age >= -heartbeatAge, one.NoReady || reports && dated && one.Heartbeat.IsZero()}
+}
+
+func (n *nodes) add(one *node) {
 	for _, k := range one.Keys {
-		n.byKey[k] = append(n.byKey[k], it)
+		n.byKey[k] = append(n.byKey[k], one)
+		if !slices.Contains(n.kinds, k.Kind) {
+			n.kinds = append(n.kinds, k.Kind)
+		}
 	}
-	n.of[one.Cluster] = append(n.of[one.Cluster], it)
 	if one.Machine == "" {
 		name := nodeName{one.Cluster, one.Name}
-		n.byName[name] = append(n.byName[name], it)
+		n.byName[name] = append(n.byName[name], one)
 	} else {
-		name := machineName{one.Cluster, one.ClusterNamespace, one.Machine}
-		n.byMachine[name] = append(n.byMachine[name], it)
+		n.of[one.Cluster] = append(n.of[one.Cluster], one)
 	}
+}
+
+// join gives each expected machine the Nodes that name it.
+func (n *nodes) join(expected []*expectedMachine) {
+	var of []*node
+	for i, c := range expected {
+		if i == 0 || c.cluster != expected[i-1].cluster {
+			of = n.of[c.cluster]
+		}
+		from, _ := slices.BinarySearchFunc(of, c, func(one *node, c *expectedMachine) int { return one.compareMachine(c.namespace, c.name) })
+		to := from
+		for to < len(of) && of[to].compareMachine(c.namespace, c.name) == 0 {
+			to++
+		}
+		c.nodes = of[from:to]
+	}
+}
+
+// compareMachine compares the machine that a Node names.
+func (n *node) compareMachine(namespace, name string) int {
+	return cmp.Or(cmp.Compare(n.ClusterNamespace, namespace), cmp.Compare(n.Machine, name))
 }
 
 func compareNodes(a, b *node) int {
@@ -117,51 +142,41 @@ func compareNodes(a, b *node) int {
 		compareBool(a.Ready, b.Ready), compareBool(a.Unready, b.Unready), compareBool(a.ControlPlane, b.ControlPlane))
 }
 
-// alive returns a living Node that is the machine.
-func (n *nodes) alive(c *expectedMachine) *infra.Node {
-	return n.ofMachine(c, func(one *node) bool { return one.fresh })
-}
-
-// unclear says that a Node which is the machine may be alive, if nothing of the list tells
-// whether it is.
-func (n *nodes) unclear(c *expectedMachine) string {
-	if one := n.ofMachine(c, func(one *node) bool { return one.mute }); one != nil {
-		return fmt.Sprintf("the Node list of cluster %s/%s does not say whether Node %s is ready, or since when", c.cluster.Namespace, c.cluster.Name, one.Name)
+// nodeFacts are what the Nodes say that are the machine, of each the first that says it.
+func (ix *index) nodeFacts(c *expectedMachine, f *machineFacts) {
+	for one := range ix.nodes.ofMachine(c) {
+		if one.fresh {
+			f.node = cmp.Or(f.node, one.Node)
+		}
+		if one.mute && f.unclear == "" {
+			f.unclear = fmt.Sprintf("the Node list of cluster %s/%s does not say whether Node %s is ready, or since when", c.cluster.Namespace, c.cluster.Name, one.Name)
+		}
+		if (one.Ready || one.Unready) && one.Heartbeat.IsZero() && !one.mute {
+			f.undated = cmp.Or(f.undated, one.Name)
+		}
 	}
-	return ""
 }
 
-// undated names a Node that is the machine and that reports, in a list in which no Node
-// says when it did.
-func (n *nodes) undated(c *expectedMachine) string {
-	one := n.ofMachine(c, func(one *node) bool { return (one.Ready || one.Unready) && one.Heartbeat.IsZero() && !one.mute })
-	if one == nil {
-		return ""
-	}
-	return one.Name
-}
-
-// ofMachine returns a Node of the machine's own cluster that is the machine: by
-// the strong key, by its annotation, or by the name that the machine's Node had when
+// ofMachine are the Nodes of the machine's own cluster that are the machine: by
+// the strong key, by their annotations, or by the name that the machine's Node had when
 // the backup was written, whatever its id is now.
-func (n *nodes) ofMachine(c *expectedMachine, like func(*node) bool) *infra.Node {
-	first := func(all []*node) *infra.Node {
-		for _, one := range all {
-			if like(one) && one.Cluster == c.cluster {
-				return one.Node
+func (n *nodes) ofMachine(c *expectedMachine) iter.Seq[*node] {
+	return func(yield func(*node) bool) {
+		lists := [3][]*node{1: c.nodes}
+		if !c.Strong.IsZero() {
+			lists[0] = n.byKey[c.Strong]
+		}
+		if c.machine != nil && c.machine.Node != "" && len(n.byName) > 0 {
+			lists[2] = n.byName[nodeName{c.cluster, c.machine.Node}]
+		}
+		for _, all := range lists {
+			for _, one := range all {
+				if one.Cluster == c.cluster && !yield(one) {
+					return
+				}
 			}
 		}
-		return nil
 	}
-	if !c.Strong.IsZero() {
-		if found := first(n.byKey[c.Strong]); found != nil {
-			return found
-		}
-	}
-	if found := first(n.byMachine[machineName{c.cluster, c.namespace, c.name}]); found != nil || c.machine == nil || c.machine.Node == "" {
-		return found
-	}
-	return first(n.byName[nodeName{c.cluster, c.machine.Node}])
 }
 
 // condition returns the state of a living Node in words.
@@ -179,7 +194,9 @@ func (n *nodes) on(v *vm) []*node {
 	}
 	var out []*node
 	for _, k := range v.Keys {
-		out = append(out, n.byKey[k]...)
+		if slices.Contains(n.kinds, k.Kind) {
+			out = append(out, n.byKey[k]...)
+		}
 	}
 	if len(out) > 1 {
 		slices.SortFunc(out, compareNodes)

@@ -20,31 +20,34 @@ const (
 // owners answers whether all machines of an owner are in the backup.
 type owners struct {
 	planes backup.ControlPlanes
-	groups map[infra.OwnerID]*backup.Group
+	byID   map[infra.OwnerID]*owner
 	// inCluster are the groups of each cluster by kind and name.
 	inCluster map[backup.ClusterID][]*backup.Group
-	count     map[infra.OwnerID]int64 // machines in the backup
-	orphans   map[infra.OwnerID]orphanCount
-	// pooled are MachinePools whose members are compared as a set: they need no
-	// Machines.
-	pooled map[infra.OwnerID]bool
 	// managed are the kinds of control planes that providers run without machines.
 	managed map[string]bool
 }
 
+// owner is what makes machines, or what a machine names as that.
+type owner struct {
+	infra.OwnerID
+	group   *backup.Group // nil for a control plane, and for what the backup lacks
+	count   int64         // machines in the backup
+	orphans orphanCount
+	pooled  bool // a MachinePool whose members are compared as a set: it needs no Machines
+}
+
 func newOwners(s *backup.Snapshot, expected []*expectedMachine, c *infra.Expected) *owners {
 	o := &owners{
-		planes: s.ControlPlanesByCluster(), groups: make(map[infra.OwnerID]*backup.Group, len(s.Groups)),
-		count: map[infra.OwnerID]int64{}, orphans: map[infra.OwnerID]orphanCount{}, inCluster: map[backup.ClusterID][]*backup.Group{}, pooled: map[infra.OwnerID]bool{},
-		managed: c.ManagedPlanes,
+		planes: s.ControlPlanesByCluster(), byID: make(map[infra.OwnerID]*owner, len(s.Groups)+len(s.ControlPlanes)),
+		inCluster: make(map[backup.ClusterID][]*backup.Group, len(s.Clusters)), managed: c.ManagedPlanes,
 	}
 	for i := range c.Pools {
 		p := &c.Pools[i]
-		o.pooled[infra.OwnerID{Cluster: p.Cluster, Kind: p.Kind, Name: p.Name}] = true
+		o.of(infra.OwnerID{Cluster: p.Cluster, Kind: p.Kind, Name: p.Name}).pooled = true
 	}
 	for i := range s.Groups {
 		g := &s.Groups[i]
-		o.groups[ownerOfGroup(g)] = g
+		o.of(ownerOfGroup(g)).group = g
 		o.inCluster[g.Cluster] = append(o.inCluster[g.Cluster], g)
 	}
 	for _, all := range o.planes {
@@ -57,21 +60,43 @@ func newOwners(s *backup.Snapshot, expected []*expectedMachine, c *infra.Expecte
 			return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
 		})
 	}
-	for _, c := range expected {
-		o.tally(c)
-	}
+	o.tally(expected)
 	return o
 }
 
-// tally counts a machine for each of its owners: its MachineSet and the
-// MachineDeployment above, or its control plane, or its pool.
-func (o *owners) tally(c *expectedMachine) {
-	c.owners = o.chain(c)
-	if c.machine == nil {
-		return
+// of returns the owner of that id, which nothing may be known of.
+func (o *owners) of(id infra.OwnerID) *owner {
+	one := o.byID[id]
+	if one == nil {
+		one = &owner{OwnerID: id}
+		o.byID[id] = one
 	}
-	for _, id := range c.owners {
-		o.count[id]++
+	return one
+}
+
+// group returns the object of a group, or nil.
+func (o *owners) group(id infra.OwnerID) *backup.Group {
+	if one := o.byID[id]; one != nil {
+		return one.group
+	}
+	return nil
+}
+
+// tally counts each machine for each of its owners: its MachineSet and the
+// MachineDeployment above, or its control plane, or its pool.
+func (o *owners) tally(all []*expectedMachine) {
+	var last lineage // most machines have that of the one before
+	var chain []*owner
+	for i, c := range all {
+		if of := lineageOf(c); i == 0 || of != last {
+			last, chain = of, o.chain(of)
+		}
+		c.owners = chain
+		if c.machine != nil {
+			for _, one := range chain {
+				one.count++
+			}
+		}
 	}
 }
 
@@ -86,61 +111,66 @@ func (o *owners) countOrphans(all []*expectedMachine) {
 		if c.machine != nil || c.Strong.IsZero() {
 			continue
 		}
-		for _, id := range c.owners {
-			n := o.orphans[id]
-			n.recorded++
+		for _, one := range c.owners {
+			one.orphans.recorded++
 			if c.matched != nil {
-				n.found++
+				one.orphans.found++
 			}
-			o.orphans[id] = n
 		}
 	}
 }
 
-// chain lists the owners of a machine, the nearest first.
-func (o *owners) chain(c *expectedMachine) []infra.OwnerID {
-	owner, set, deployment, pool, plane := ownersOf(c)
-	id := func(kind, name string) infra.OwnerID {
-		return infra.OwnerID{Cluster: c.cluster, Kind: kind, Name: name}
-	}
+// chain lists owners, the nearest first.
+func (o *owners) chain(l lineage) []*owner {
+	of := func(kind, name string) *owner { return o.of(infra.OwnerID{Cluster: l.cluster, Kind: kind, Name: name}) }
 	switch {
-	case plane:
-		return []infra.OwnerID{o.planeOf(c.cluster, owner)}
-	case pool != "":
-		return []infra.OwnerID{id(machinePool, pool)}
+	case l.plane:
+		return []*owner{o.of(o.planeOf(l.cluster, l.owner))}
+	case l.pool != "":
+		return []*owner{of(machinePool, l.pool)}
 	}
-	var out []infra.OwnerID
-	if set != "" {
-		out = append(out, id(machineSet, set))
-		if g := o.groups[id(machineSet, set)]; deployment == "" && g != nil {
+	var out []*owner
+	deployment := l.deployment
+	if l.set != "" {
+		set := of(machineSet, l.set)
+		out = append(out, set)
+		if g := set.group; deployment == "" && g != nil {
 			deployment = g.Deployment
 		} else if deployment == "" {
-			deployment = o.deploymentOf(c.cluster, set)
+			deployment = o.deploymentOf(l.cluster, l.set)
 		}
 	}
 	if deployment != "" {
-		out = append(out, id(machineDeployment, deployment))
+		out = append(out, of(machineDeployment, deployment))
 	}
 	return out
 }
 
-// ownersOf reads the owners off a machine or an orphan.
-func ownersOf(c *expectedMachine) (owner backup.Owner, set, deployment, pool string, plane bool) {
+// lineage is what a machine or an orphan says of its owners.
+type lineage struct {
+	cluster               backup.ClusterID
+	owner                 backup.Owner
+	set, deployment, pool string
+	plane                 bool
+}
+
+func lineageOf(c *expectedMachine) lineage {
+	l := lineage{cluster: c.cluster}
 	if m := c.machine; m != nil {
-		owner, set, deployment, pool, plane = m.Owner, m.Set, m.Deployment, m.Pool, m.ControlPlane
+		l.owner, l.set, l.deployment, l.pool, l.plane = m.Owner, m.Set, m.Deployment, m.Pool, m.ControlPlane
 	} else {
-		owner, plane = backup.Owner{Kind: c.Orphan.Owner.Kind, Name: c.Orphan.Owner.Name}, c.Orphan.ControlPlane
+		l.owner, l.plane = backup.Owner{Kind: c.Orphan.Owner.Kind, Name: c.Orphan.Owner.Name}, c.Orphan.ControlPlane
 	}
 	// Hashed labels do not name the owner; its reference does.
-	switch owner.Kind {
+	switch l.owner.Kind {
 	case machineSet:
-		set = owner.Name
+		l.set = l.owner.Name
 	case machineDeployment:
-		deployment = owner.Name
+		l.deployment = l.owner.Name
 	case machinePool:
-		pool = owner.Name
+		l.pool = l.owner.Name
 	}
-	return owner, set, deployment, pool, plane
+	return l
 }
 
 // planeOf returns the control plane that a control-plane machine belongs to: one of
@@ -154,7 +184,7 @@ func (o *owners) planeOf(cluster backup.ClusterID, owner backup.Owner) infra.Own
 
 // known reports whether an owner itself is in the backup.
 func (o *owners) known(id infra.OwnerID) bool {
-	return o.groups[id] != nil || o.plane(id) != nil
+	return o.group(id) != nil || o.plane(id) != nil
 }
 
 func (o *owners) plane(id infra.OwnerID) *backup.ControlPlane {
@@ -188,7 +218,7 @@ func (o *owners) resolve(id infra.OwnerID) infra.OwnerID {
 // unknown MachineSet is named after, or "".
 func (o *owners) deploymentOf(cluster backup.ClusterID, set string) string {
 	name := naming.Deployment(set)
-	if o.groups[infra.OwnerID{Cluster: cluster, Kind: machineDeployment, Name: name}] == nil {
+	if o.group(infra.OwnerID{Cluster: cluster, Kind: machineDeployment, Name: name}) == nil {
 		return ""
 	}
 	return name
@@ -206,22 +236,23 @@ func (o *owners) missing(id infra.OwnerID) string {
 		}
 		return o.compare(id, p.Replicas, p.Desired)
 	}
-	if o.pooled[id] {
+	one := o.of(id)
+	if one.pooled {
 		return ""
 	}
-	g := o.groups[id]
-	return o.compare(id, g.Replicas, g.Desired)
+	return o.compare(id, one.group.Replicas, one.group.Desired)
 }
 
 // compare holds the machines in the backup against what the owner's status counted.
 // An orphan may have been one of those or not (the third law): the owner is complete
 // when machines <= replicas <= machines + orphans whose own instance was found.
 func (o *owners) compare(id infra.OwnerID, replicas, desired backup.Number) string {
+	one := o.of(id)
 	want, ok := expected(replicas, desired)
-	switch have := o.count[id]; {
+	switch have := one.count; {
 	case !ok:
 		return fmt.Sprintf("%s %s does not say how many machines it had", id.Kind, id.Name)
-	case have > want || have+o.orphans[id].found < want:
+	case have > want || have+one.orphans.found < want:
 		return fmt.Sprintf("%s %s had %d machines, the backup holds %d", id.Kind, id.Name, want, have)
 	}
 	return ""

@@ -32,18 +32,32 @@ func (n idCount) hint() string {
 		"if it does, and the machines were restored under new ids, compare them with their Nodes", n.seen, n.contradicted)
 }
 
-func (ix *index) countIDs(proofs []infra.VisibilityProof) map[server]idCount {
+// countIDs counts per server. The result is by listing: those of one server have one count.
+func (ix *index) countIDs(proofs []infra.VisibilityProof) []*idCount {
 	copied := map[string]bool{}
 	for i := range proofs {
 		copied[proofs[i].Target] = copied[proofs[i].Target] || proofs[i].Copied
 	}
-	counts := map[server]idCount{}
+	byServer, counts := map[server]*idCount{}, make([]*idCount, len(ix.scopes.listings))
+	for i := range counts {
+		at := serverOf(&ix.scopes.listings[i])
+		if byServer[at] == nil {
+			byServer[at] = &idCount{}
+		}
+		counts[i] = byServer[at]
+	}
+	servers := map[string]map[*idCount][]int32{} // that cover a target, each with all of its listings
+	for target, listings := range ix.scopes.byTarget {
+		servers[target] = map[*idCount][]int32{}
+		for _, i := range listings {
+			servers[target][counts[i]] = append(servers[target][counts[i]], i)
+		}
+	}
 	for _, c := range ix.expected {
 		if c.Provider == "" || c.Strong.IsZero() {
 			continue
 		}
-		for at, listings := range ix.serversOf(c.Home.Target) {
-			n := counts[at]
+		for n, listings := range servers[c.Home.Target] {
 			here := func(v *vm) bool { return alive(v) && v.seenIn(listings) }
 			switch {
 			case slices.ContainsFunc(c.byID, here):
@@ -53,30 +67,18 @@ func (ix *index) countIDs(proofs []infra.VisibilityProof) map[server]idCount {
 			}, c.Names...):
 				n.contradicted++
 			}
-			counts[at] = n
 		}
 	}
 	return counts
 }
 
-// serversOf are the servers that cover a target, each with all of its listings.
-func (ix *index) serversOf(target string) map[server][]int32 {
-	out := map[server][]int32{}
-	for _, i := range ix.scopes.byTarget[target] {
-		at := serverOf(&ix.scopes.listings[i])
-		out[at] = append(out[at], i)
-	}
-	return out
-}
-
 // contradicted is the fault of a place on a server that names contradict, or nil.
 func (ix *index) contradicted(at clusterScope, listings []int32) *infra.Fault {
 	for _, i := range listings {
-		l := &ix.scopes.listings[i]
-		if n := ix.ids[serverOf(l)]; n.isContradicted() {
+		if n := ix.ids[i]; n.isContradicted() {
 			return &infra.Fault{
 				Reason:  visibilityUnproven,
-				Message: unprovenMessage(cmp.Or(l.Endpoint, at.target), []string{at.cluster.Namespace + "/" + at.cluster.Name}),
+				Message: unprovenMessage(cmp.Or(ix.scopes.listings[i].Endpoint, at.target), []string{at.cluster.Namespace + "/" + at.cluster.Name}),
 				Hint:    n.hint(),
 			}
 		}
@@ -137,5 +139,5 @@ func (ix *index) provenFor(id backup.ClusterID, v *vm) bool {
 	if all {
 		return holds
 	}
-	return slices.ContainsFunc(v.seen, func(i int32) bool { return ix.ids[serverOf(&ix.scopes.listings[i])].seen > 0 })
+	return slices.ContainsFunc(v.seen, func(i int32) bool { return ix.ids[i].seen > 0 })
 }

@@ -2,7 +2,6 @@ package detector
 
 import (
 	"cmp"
-	"slices"
 
 	"drift-detector/infra"
 )
@@ -44,6 +43,7 @@ func (v *vm) addReference(c *expectedMachine, rank int, reason Reason) {
 
 // findReferences adds the references of all expected machines, once they are decided.
 func (ix *index) findReferences() {
+	unmatched := indexKeys(ix.vms, func(v *vm) bool { return v.matchedBy == nil })
 	// The first reference of a rank that reaches an instance is the one that counts, so
 	// that a name of many instances is looked up once however many machines have it.
 	named := [byName + 1]map[infra.Key]bool{}
@@ -55,7 +55,7 @@ func (ix *index) findReferences() {
 			if named[rank][k] {
 				continue
 			}
-			found := ix.withKeys(k)
+			found := unmatched.with(k)
 			if len(found) > 1 {
 				named[rank][k] = true
 			}
@@ -69,11 +69,9 @@ func (ix *index) findReferences() {
 	for _, c := range ix.expected {
 		ix.noteUnnamed(c)
 		ix.findKeyReferences(c, each, done)
-		ix.findNodeReferences(c)
+		c.findNodeReferences(&unmatched)
 		each(0, c.Hosts, func(v *vm) {
-			if v.matchedBy == nil && v.cloneOf == nil {
-				v.cloneOf = c
-			}
+			v.cloneOf = cmp.Or(v.cloneOf, c)
 		})
 	}
 }
@@ -85,7 +83,11 @@ func (ix *index) noteUnnamed(c *expectedMachine) {
 		return
 	}
 	// Of an instance that nothing ties to an owner it may be any of the cluster's.
-	for _, id := range append(slices.Clone(c.owners), infra.OwnerID{Cluster: c.cluster}) {
+	ids := []infra.OwnerID{{Cluster: c.cluster}}
+	for _, one := range c.owners {
+		ids = append(ids, one.OwnerID)
+	}
+	for _, id := range ids {
 		if ix.unnamed[id] == nil {
 			ix.unnamed[id] = c
 		}
@@ -93,12 +95,12 @@ func (ix *index) noteUnnamed(c *expectedMachine) {
 }
 
 // findNodeReferences adds references to the instances of Nodes that name the machine.
-func (ix *index) findNodeReferences(c *expectedMachine) {
-	for _, n := range ix.nodes.byMachine[machineName{c.cluster, c.namespace, c.name}] {
+func (c *expectedMachine) findNodeReferences(unmatched *postings) {
+	for _, n := range c.nodes {
 		if !n.agrees() {
 			continue
 		}
-		for _, v := range ix.withKeys(n.Keys...) {
+		for _, v := range unmatched.with(n.Keys...) {
 			v.addReference(c, byNode, NodeOfMachine)
 		}
 	}
@@ -117,7 +119,7 @@ func (ix *index) findKeyReferences(c *expectedMachine, each func(rank int, keys 
 		}
 	}
 	each(byStrongKey, c.Doubted, func(v *vm) { v.addReference(c, byStrongKey, reasonOf(c, ConflictingIDs)) })
-	for _, v := range ix.withKeys(c.Identity) {
+	for _, v := range c.byIdentity {
 		v.addReference(c, bySecondKey, reasonOf(c, IdentityChanged))
 	}
 	if c.matched == nil {

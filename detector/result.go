@@ -117,7 +117,7 @@ type Set struct {
 	Status     Rollup
 	Reason     Reason // why the roll-up is worse than its machines: "ControlPlaneLost", "MachinesNotInBackup", …
 	Desired    backup.Number
-	Machines   []Verdict  // sorted by name
+	Machines   []*Verdict // sorted by name
 	Pool       *PoolState // of a MachinePool whose machines the infrastructure makes
 }
 

@@ -84,18 +84,14 @@ func (v *Verdict) rollUp() Rollup {
 
 // finish puts the verdicts of a set in order and rolls them up. A reason means
 // that the set needs confirmation whatever its machines are.
-func (s *Set) finish(all []*Verdict, reason Reason) {
-	slices.SortStableFunc(all, compareVerdicts)
-	s.Machines = slices.Grow(s.Machines, len(all))
-	for _, v := range all {
-		s.Machines = append(s.Machines, *v)
-	}
+func (s *Set) finish(reason Reason) {
+	slices.SortStableFunc(s.Machines, compareVerdicts)
 	s.Status, s.Reason = AllHealthy, reason
 	if reason != "" {
 		s.Status = NeedFurtherConfirmation
 	}
-	for i := range s.Machines {
-		s.Status = Worst(s.Status, s.Machines[i].rollUp())
+	for _, v := range s.Machines {
+		s.Status = Worst(s.Status, v.rollUp())
 	}
 }
 

@@ -28,10 +28,11 @@ func outcomeOf(r Result) (Status, Reason) {
 	return "", "out of scope"
 }
 
-func verdictsOf(c Cluster) []Verdict {
-	all := slices.Clone(c.ControlPlane.Machines)
-	for _, g := range c.WorkerGroups {
-		all = append(all, g.Machines...)
+func verdictsOf(c Cluster) (all []Verdict) {
+	for _, s := range append([]Set{c.ControlPlane}, c.WorkerGroups...) {
+		for _, v := range s.Machines {
+			all = append(all, *v)
+		}
 	}
 	return all
 }

@@ -80,17 +80,23 @@ func newScopes(listings []infra.Listing) scopes {
 // judgeHomes judges every place where machines, pools or resources are looked for.
 func (ix *index) judgeHomes(c *infra.Expected) {
 	proofs := proofsOf(c.Proofs)
-	judge := func(at clusterScope, decides bool) {
+	judge := func(at clusterScope, decides bool) *homeScope {
 		h := ix.scopes.homes[at]
 		if h == nil {
 			h = ix.judge(at, proofs(at))
 			ix.scopes.homes[at] = h
 		}
 		h.decides = h.decides || decides
+		return h
 	}
+	var last *expectedMachine // most machines have the home of the one before
 	for _, c := range ix.expected {
-		if c.Provider != "" {
-			judge(homeOf(c), true)
+		switch {
+		case c.Provider == "":
+		case last != nil && homeOf(c) == homeOf(last):
+			c.home = last.home
+		default:
+			c.home, last = judge(homeOf(c), true), c
 		}
 	}
 	for i := range c.Pools {
@@ -100,6 +106,11 @@ func (ix *index) judgeHomes(c *infra.Expected) {
 	}
 	for i := range c.Resources {
 		judge(clusterScope{c.Resources[i].Cluster, c.Resources[i].Target, ""}, false)
+	}
+	for _, c := range ix.expected {
+		if c.home == nil {
+			c.home = ix.scopes.home(homeOf(c))
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package detector
 import (
 	"cmp"
 	"hash/maphash"
+	"math"
 	"math/bits"
 	"slices"
 	"time"
@@ -52,7 +53,9 @@ func mergeSightings(listings []infra.Listing) []vm {
 		for j < len(all) && sameInstance(&all[i], &all[j]) {
 			j++
 		}
-		out = append(out, merge(all[i:j]))
+		one := merge(all[i:j])
+		one.place = int32(len(out))
+		out = append(out, one)
 		i = j
 	}
 	return out
@@ -141,8 +144,6 @@ type postings struct {
 	bits  int
 	begin []int32 // by the first bits of a key's hash: where it is in of
 	of    []keyAt
-	// counts are those of keys that many instances have, which were asked for.
-	counts map[infra.Key]int
 }
 
 // keyAt is one key of an instance, by the indexes of both.
@@ -156,7 +157,7 @@ func indexKeys(vms []vm, test func(*vm) bool) postings {
 			n += len(vms[i].Keys)
 		}
 	}
-	p := postings{vms: vms, seed: maphash.MakeSeed(), bits: bits.Len(uint(2 * n)), of: make([]keyAt, n), counts: map[infra.Key]int{}}
+	p := postings{vms: vms, seed: maphash.MakeSeed(), bits: bits.Len(uint(2 * n)), of: make([]keyAt, n)}
 	// Two entries further on, places are counted; one entry further on, each is where the
 	// next instance goes.
 	p.begin = make([]int32, 1<<p.bits+2)
@@ -195,25 +196,28 @@ func (p *postings) at(k infra.Key) []keyAt {
 	return p.of[p.begin[place]:p.begin[place+1]]
 }
 
-// with are the instances that have any of the keys, in no order.
-func (p *postings) with(keys []infra.Key) []int32 {
-	var found []int32
-	for _, k := range keys {
-		found = p.appendTo(found, k)
-	}
+// with returns the instances that have any of the keys, in order, each once.
+func (p *postings) with(keys ...infra.Key) []*vm {
+	found, _ := p.first(math.MaxInt, keys)
 	return found
 }
 
-// appendTo adds the instances that have k; for a zero key there are none.
-func (p *postings) appendTo(to []int32, k infra.Key) []int32 {
-	if k.IsZero() || len(p.of) == 0 {
-		return to
+// first is with, but gives up, and returns false, where more than most are found.
+func (p *postings) first(most int, keys []infra.Key) (found []*vm, all bool) {
+	if len(p.of) == 0 {
+		return nil, true
 	}
-	last := int32(-1)
-	for _, at := range p.at(k) {
-		if at.vm != last && p.vms[at.vm].Keys[at.key] == k { // an instance may have a key twice
-			to, last = append(to, at.vm), at.vm
+	for _, k := range keys {
+		if k.IsZero() {
+			continue // there is none
+		}
+		for _, at := range p.at(k) {
+			if v := &p.vms[at.vm]; v.Keys[at.key] == k {
+				if found = append(found, v); len(found) > most {
+					return nil, false
+				}
+			}
 		}
 	}
-	return to
+	return inOrder(found), true
 }

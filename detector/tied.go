@@ -49,13 +49,16 @@ func (g *gradeHints) add(hint *infra.OwnershipHint) {
 	for _, k := range hint.Expect {
 		g.also[k.Kind] = true
 	}
-	g.also[hint.Shares] = hint.Shares != ""
+	if hint.Shares != "" {
+		g.also[hint.Shares] = true
+	}
 	id := len(g.byKey) + len(g.patterns)
 	if !hint.Key.IsZero() {
-		if g.byKey[hint.Key] == nil {
-			g.byKey[hint.Key], g.kinds[hint.Key.Kind] = &hintList{id: id}, true
-		}
 		list := g.byKey[hint.Key]
+		if list == nil {
+			list = &hintList{id: id}
+			g.byKey[hint.Key], g.kinds[hint.Key.Kind] = list, true
+		}
 		list.all = append(list.all, hint)
 	} else if re := hint.NamePattern(); re != nil {
 		g.patterns = append(g.patterns, patternHint{&hintList{id, []*infra.OwnershipHint{hint}}, hint.Pattern.Within, re})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"drift-detector/backup"
 	"drift-detector/infra"
 )
 
@@ -77,36 +78,43 @@ func (f *machineFacts) displaced(found *vm) (v Verdict, displaced bool) {
 // recorded id are those that the backup says. A management cluster that was moved
 // has given its VSphereVMs new uids, and a vCenter that was built again its VMs new
 // managed object ids: a key that nothing confirms any more says nothing.
-type secondKeys map[any]*secondCount
+type secondKeys struct {
+	clusters map[backup.ClusterID]*secondCount
+	targets  map[string]*secondCount
+}
 
 type secondCount struct{ identity, ref, refOther int }
 
 func (ix *index) countSecondKeys() secondKeys {
-	s := secondKeys{}
+	s := secondKeys{map[backup.ClusterID]*secondCount{}, map[string]*secondCount{}}
 	for _, c := range ix.expected {
-		counts := [...]*secondCount{s.of(c.cluster), s.of(c.Home.Target)}
 		for _, v := range c.byID {
-			for _, n := range counts {
-				if hasKey(v, c.Identity) {
-					n.identity++
-				}
-				switch {
-				case hasKey(v, c.Ref):
-					n.ref++
-				case hasOtherKey(v, c.Ref):
-					n.refOther++
-				}
+			identity, ref, refOther := hasKey(v, c.Identity), hasKey(v, c.Ref), hasOtherKey(v, c.Ref)
+			for _, n := range [...]*secondCount{at(s.clusters, c.cluster), at(s.targets, c.Home.Target)} {
+				n.identity += one(identity)
+				n.ref += one(ref)
+				n.refOther += one(refOther)
 			}
 		}
 	}
 	return s
 }
 
-func (s secondKeys) of(where any) *secondCount {
-	if s[where] == nil {
-		s[where] = &secondCount{}
+// at returns the count of a place, a new one where there is none.
+func at[K comparable](counts map[K]*secondCount, where K) *secondCount {
+	n := counts[where]
+	if n == nil {
+		n = &secondCount{}
+		counts[where] = n
 	}
-	return s[where]
+	return n
+}
+
+func one(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
 }
 
 // reidentified reports whether both second keys of an instance are others than the
@@ -114,16 +122,16 @@ func (s secondKeys) of(where any) *secondCount {
 // the cluster confirms it, the reference where more confirm it than not, of the
 // cluster or, for a lone machine, of the place. Where there is no other machine to
 // compare with, both do.
-func (s secondKeys) reidentified(c *expectedMachine, v *vm) bool {
+func (s *secondKeys) reidentified(c *expectedMachine, v *vm) bool {
 	if !hasOtherKey(v, c.Identity) || !hasOtherKey(v, c.Ref) {
 		return false
 	}
-	n := s.of(c.cluster)
+	n := at(s.clusters, c.cluster)
 	if n.identity > 0 {
 		return true
 	}
 	if n.ref+n.refOther < 2 {
-		n = s.of(c.Home.Target)
+		n = at(s.targets, c.Home.Target)
 	}
 	return n.ref > n.refOther || n.ref+n.refOther < 2
 }

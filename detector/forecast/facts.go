@@ -20,6 +20,7 @@ type cluster struct {
 	controller   infra.Controller
 	plane        set
 	groups       []*set
+	all          []*set // the control plane and the groups
 	checks       []*check
 	backups      []backup.Info
 	index        *index
@@ -47,6 +48,7 @@ type set struct {
 	cluster  *cluster
 	plane    *backup.ControlPlane // of a control plane, its object
 	sets     []string             // names of a group's MachineSets
+	titled   string               // of title, once it was asked for
 	members  []facts
 	recorded int // Machines in the backup
 	// Of a paused cluster this and all that follows comes once it is unpaused.
@@ -78,14 +80,14 @@ type facts struct {
 	cluster   *cluster
 	set       *set
 	verdict   *detector.Verdict
-	machine   *backup.Machine        // nil for ghosts, and where only infrastructure objects are left
-	expected  *infra.ExpectedMachine // what its provider says of it, or nil
-	node      *infra.Node            // a registered Node with the machine's provider id
-	checks    []*check               // the MachineHealthChecks that cover the machine
-	check     *check                 // of those the one that decides, or nil
-	unhealthy bool                   // a health check that covers the machine would call it unhealthy
-	minded    string                 // the condition of the Machine for which it does
-	rolled    string                 // why its owner replaces it, because it wants another one
+	machine   *backup.Machine // nil for ghosts, and where only infrastructure objects are left
+	details                   // what its provider says of it
+	node      *infra.Node     // a registered Node with the machine's provider id
+	checks    []*check        // the MachineHealthChecks that cover the machine
+	check     *check          // of those the one that decides, or nil
+	unhealthy bool            // a health check that covers the machine would call it unhealthy
+	minded    string          // the condition of the Machine for which it does
+	rolled    string          // why its owner replaces it, because it wants another one
 	paused    bool
 	remedied  bool    // something replaces the machine because it is unhealthy
 	remedy    string  // what, or why nothing does

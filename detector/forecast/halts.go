@@ -170,11 +170,14 @@ func (f *facts) cannotBeMade() string {
 	if secret, missing := f.cluster.index.in.Secrets.Missing[f.machine.UID]; missing {
 		return "its bootstrap data is not in the backup (Secret " + secret + ")"
 	}
-	return cmp.Or(f.cluster.gone(f.machine.UID), f.verdict.Unmakeable)
+	if f.recipe == nil {
+		return f.verdict.Unmakeable
+	}
+	return cmp.Or(f.cluster.goneOf(f.recipe.Needs), f.verdict.Unmakeable)
 }
 
-// gone returns what is gone of all that an instance is made with from an object, a
-// template by its name or a Machine by its uid, in a sentence; empty: nothing.
+// gone returns what is gone of all that an instance is made with from a template, in a
+// sentence; empty: nothing.
 func (c *cluster) gone(object string) string {
 	if r := c.index.recipes[recipe{c.ID, object}]; r != nil {
 		return c.goneOf(r.Needs)
@@ -194,7 +197,7 @@ func (c *cluster) goneOf(needs []infra.Need) string {
 // unresolved says what is gone of all that the controller looks up before it looks for
 // an instance that exists, or is empty.
 func (f *facts) unresolved() string {
-	if r := f.cluster.index.recipes[recipe{f.cluster.ID, f.machine.UID}]; r != nil && f.healthy() {
+	if r := f.recipe; r != nil && f.healthy() {
 		return f.cluster.goneOf(r.First)
 	}
 	return ""

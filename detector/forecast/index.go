@@ -9,8 +9,8 @@ import (
 // index is what forecasts look up.
 type index struct {
 	in       *Inputs
-	machines map[string]*backup.Machine        // by uid, which no two objects share, of whatever backup
-	expected map[string]*infra.ExpectedMachine // by the uid of the Machine
+	machines map[string]int // in the Snapshot, by uid, which no two objects share, of whatever backup
+	of       []details      // of each machine of the Snapshot
 	clusters map[backup.ClusterID]*backup.Cluster
 	planes   map[backup.ClusterID][]*backup.ControlPlane
 	groups   map[owner]*backup.Group
@@ -33,7 +33,13 @@ type owner struct {
 	kind, name string
 }
 
-// recipe names what instances are made from: a template, or a Machine by its uid.
+// details are what there is of a Machine, apart from the Machine itself; either may be nil.
+type details struct {
+	expected *infra.ExpectedMachine
+	recipe   *infra.Recipe
+}
+
+// recipe names a template that instances are made from.
 type recipe struct {
 	cluster backup.ClusterID
 	object  string
@@ -50,17 +56,17 @@ func newIndex(in *Inputs) *index {
 	s := in.Snapshot
 	x := &index{
 		in:       in,
-		machines: make(map[string]*backup.Machine, len(s.Machines)), expected: make(map[string]*infra.ExpectedMachine, len(in.Expected.Machines)),
-		clusters: map[backup.ClusterID]*backup.Cluster{}, planes: map[backup.ClusterID][]*backup.ControlPlane{},
-		groups: make(map[owner]*backup.Group, len(s.Groups)), sets: map[owner][]*backup.Group{}, counts: map[owner]int{},
+		machines: make(map[string]int, len(s.Machines)), of: make([]details, len(s.Machines)),
+		clusters: make(map[backup.ClusterID]*backup.Cluster, len(s.Clusters)), planes: s.ControlPlanesByCluster(),
+		groups: make(map[owner]*backup.Group, len(s.Groups)), sets: make(map[owner][]*backup.Group, len(s.Groups)/2), counts: make(map[owner]int, len(s.Groups)),
 		managed: managedTopologies(s), halts: map[backup.ClusterID][]standstill{}, absent: map[absence]bool{}, recipes: map[recipe]*infra.Recipe{}, pools: map[owner]string{}, first: map[backup.ClusterID]map[infra.Need]bool{},
-		nodes: map[nodeKey]*infra.Node{}, read: map[backup.ClusterID]bool{},
+		read: map[backup.ClusterID]bool{},
 	}
 	x.checks = readChecks(s, x.managed)
 	x.readOwners()
 	for i := range s.Machines {
 		m := &s.Machines[i]
-		x.machines[m.UID] = m
+		x.machines[m.UID] = i
 		x.counts[owner{m.Cluster, m.Owner.Kind, m.Owner.Name}]++
 	}
 	x.readExpected()
@@ -72,10 +78,6 @@ func (x *index) readOwners() {
 	s := x.in.Snapshot
 	for i := range s.Clusters {
 		x.clusters[s.Clusters[i].ID()] = &s.Clusters[i]
-	}
-	for i := range s.ControlPlanes {
-		p := &s.ControlPlanes[i]
-		x.planes[p.Cluster] = append(x.planes[p.Cluster], p)
 	}
 	for i := range s.Groups {
 		g := &s.Groups[i]
@@ -96,8 +98,8 @@ func (x *index) readOwners() {
 func (x *index) readExpected() {
 	c := &x.in.Expected
 	for i := range c.Machines {
-		if m := c.Machines[i].Machine; m >= 0 && m < len(x.in.Snapshot.Machines) {
-			x.expected[x.in.Snapshot.Machines[m].UID] = &c.Machines[i]
+		if m := c.Machines[i].Machine; m >= 0 && m < len(x.of) {
+			x.of[m].expected = &c.Machines[i]
 		}
 	}
 	for i := range c.Pools {
@@ -107,11 +109,11 @@ func (x *index) readExpected() {
 	}
 	for i := range c.Recipes {
 		r := &c.Recipes[i]
-		of := recipe{r.Cluster, r.Object}
 		if r.Machine >= 0 {
-			of.object = x.in.Snapshot.Machines[r.Machine].UID
+			x.of[r.Machine].recipe = r
+		} else {
+			x.recipes[recipe{r.Cluster, r.Object}] = r
 		}
-		x.recipes[of] = r
 		for _, n := range r.First {
 			if x.first[r.Cluster] == nil {
 				x.first[r.Cluster] = map[infra.Need]bool{}
@@ -122,6 +124,11 @@ func (x *index) readExpected() {
 }
 
 func (x *index) readListings() {
+	count := 0
+	for i := range x.in.Inventory.Listings {
+		count += len(x.in.Inventory.Listings[i].Nodes)
+	}
+	x.nodes = make(map[nodeKey]*infra.Node, count)
 	for i := range x.in.Inventory.Listings {
 		l := &x.in.Inventory.Listings[i]
 		if l.NodeState == "read" {
@@ -183,13 +190,12 @@ func (x *index) plane(c *detector.Cluster) *backup.ControlPlane {
 // fill makes the members of a set.
 func (x *index) fill(s *set) {
 	s.members = make([]facts, len(s.Machines))
-	for i := range s.Machines {
-		v := &s.Machines[i]
+	for i, v := range s.Machines {
 		f := &s.members[i]
 		f.cluster, f.set, f.verdict = s.cluster, s, v
 		f.paused = s.cluster.Paused
-		if v.UID != "" {
-			f.machine, f.expected = x.machines[v.UID], x.expected[v.UID]
+		if at, ok := x.machines[v.UID]; ok && v.UID != "" {
+			f.machine, f.details = &x.in.Snapshot.Machines[at], x.of[at]
 		}
 		if f.machine == nil {
 			f.remedy = "its Machine is not in the backup"

@@ -89,11 +89,11 @@ func (f *forecastOf) by() (machines, ghosts map[string]forecast.Machine) {
 			}
 		}
 		for j := range c.ControlPlane.Machines {
-			note(&c.ControlPlane.Machines[j], f.forecast.Clusters[i].ControlPlane.Machines[j])
+			note(c.ControlPlane.Machines[j], f.forecast.Clusters[i].ControlPlane.Machines[j])
 		}
 		for k, g := range c.WorkerGroups {
 			for j := range g.Machines {
-				note(&g.Machines[j], f.forecast.Clusters[i].Groups[k].Machines[j])
+				note(g.Machines[j], f.forecast.Clusters[i].Groups[k].Machines[j])
 			}
 		}
 	}

@@ -56,9 +56,10 @@ func notesOnCluster(c *cluster, f *Cluster) []Note {
 	add(c.Derived, clusterObjectAbsent, "Its Cluster object is not in the backup: no controller acts on it until it is made again, by hand, by a ClusterDeployment or by GitOps")
 	add(c.ControlPlane.Reason == detector.HostedInManagementCluster, hostedInManagementCluster, "Its control plane ran as pods inside the management cluster, and is lost with it until it is restored there")
 	add(c.lostControlPlane() && c.stopped == 0, ControlPlaneGone, "No machine of its control plane was found. If the cluster was deleted after the backup, leave it out of the restore: restoring it would re-create an empty cluster. If it was lost, no controller brings it back: restore etcd from a snapshot, or rebuild the cluster")
-	harm := c.harm()
-	add(harm != "", controlPlaneStopped, "Of its control plane %s stopped: %s. %s: have %s started, best before the restore. Until then %s",
-		plural(c.stopped, "machine is", "machines are"), c.stoppedNames(), sentence(c.nobodyStarts()), verb(c.stopped, "it", "them"), harm)
+	if harm := c.harm(); harm != "" {
+		add(true, controlPlaneStopped, "Of its control plane %s stopped: %s. %s: have %s started, best before the restore. Until then %s",
+			plural(c.stopped, "machine is", "machines are"), c.stoppedNames(), sentence(c.nobodyStarts()), verb(c.stopped, "it", "them"), harm)
+	}
 	add(f.ControlPlane.Etcd.Removed > 0, etcdShrinks, "%s", f.ControlPlane.Etcd.Message)
 	for _, r := range rollouts(f) {
 		add(true, RolledOut, "%s", r.Message)
@@ -68,7 +69,9 @@ func notesOnCluster(c *cluster, f *Cluster) []Note {
 		for i := range s.members {
 			n += one(s.members[i].outcome == RolledByOwner)
 		}
-		add(n > 0, RolloutDue, "A rollout of %s is due: %s replaced, one after the other. Of the first one: %s", s.title(), plural(n, "machine is", "machines are"), s.due)
+		if n > 0 {
+			add(true, RolloutDue, "A rollout of %s is due: %s replaced, one after the other. Of the first one: %s", s.title(), plural(n, "machine is", "machines are"), s.due)
+		}
 	}
 	for _, e := range f.Effects {
 		// Of identities and of a Cluster object that are absent there are notes already.
@@ -76,7 +79,9 @@ func notesOnCluster(c *cluster, f *Cluster) []Note {
 		add(noted[e.Code] && sayings[e.Code] != e.Message && more, e.Code, "%s", e.Message)
 	}
 	for i, g := range f.Groups {
-		add(g.ManagedBy != "", replicasManaged, "The replicas of %s %s are set by %s: those of the backup are of its time, and change again after the restore", c.groups[i].Kind, c.groups[i].Name, g.ManagedBy)
+		if g.ManagedBy != "" {
+			add(true, replicasManaged, "The replicas of %s %s are set by %s: those of the backup are of its time, and change again after the restore", c.groups[i].Kind, c.groups[i].Name, g.ManagedBy)
+		}
 	}
 	duplicated := c.duplicated()
 	if c.controller.DeletesCopies {

@@ -12,7 +12,10 @@ import (
 
 // title is how effects call a set.
 func (s *set) title() string {
-	return strings.TrimSpace(s.Kind + " " + s.cluster.ID.Namespace + "/" + s.Name)
+	if s.titled == "" {
+		s.titled = strings.TrimSpace(s.Kind + " " + s.cluster.ID.Namespace + "/" + s.Name)
+	}
+	return s.titled
 }
 
 // topology is the name of a MachineDeployment or MachinePool in the topology of its

@@ -79,8 +79,8 @@ func trigger(key string, value any) fields { return fields{"triggerIf": fields{k
 
 // verdictOf is the verdict on a machine of the control plane.
 func (s *story) verdictOf(name string) *detector.Verdict {
-	for i := range s.cluster.ControlPlane.Machines {
-		if v := &s.cluster.ControlPlane.Machines[i]; v.Name == name {
+	for _, v := range s.cluster.ControlPlane.Machines {
+		if v.Name == name {
 			return v
 		}
 	}

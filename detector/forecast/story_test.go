@@ -222,12 +222,9 @@ func (s *story) orphan(name string) *detector.Verdict {
 }
 
 func (s *story) verdict(to *detector.Set, name, uid string, v detector.Verdict) *detector.Verdict {
-	if cap(to.Machines) == 0 {
-		to.Machines = make([]detector.Verdict, 0, 100)
-	}
 	v.Namespace, v.Name, v.UID = "ns", name, uid
-	to.Machines = append(to.Machines, v)
-	return &to.Machines[len(to.Machines)-1]
+	to.Machines = append(to.Machines, &v)
+	return &v
 }
 
 // node registers a Node of that machine, and says that the Node list was read.

@@ -27,7 +27,12 @@ func (c *cluster) weigh() {
 }
 
 // sets are the control plane and the groups of workers.
-func (c *cluster) sets() []*set { return append([]*set{&c.plane}, c.groups...) }
+func (c *cluster) sets() []*set {
+	if c.all == nil {
+		c.all = append([]*set{&c.plane}, c.groups...)
+	}
+	return c.all
+}
 
 // examine does what each health check will do that covers the machine. Of several that
 // call it unhealthy one decides that leaves it to the owner of the machine.

@@ -59,9 +59,9 @@ func outcomeOf(r detector.Result) outcome {
 		for _, set := range append([]detector.Set{c.ControlPlane}, c.WorkerGroups...) {
 			for _, v := range set.Machines {
 				if v.UID == "" && v.Instance != nil {
-					o.ghosts[v.Instance.ID] = v
+					o.ghosts[v.Instance.ID] = *v
 				} else {
-					o.machines[v.Namespace+"/"+v.Name] = v
+					o.machines[v.Namespace+"/"+v.Name] = *v
 				}
 			}
 		}

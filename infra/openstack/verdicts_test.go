@@ -51,7 +51,7 @@ func decide(t *testing.T, data []byte) world {
 				if v.Status == detector.Ghost || v.Reason == detector.MachineNotInBackup {
 					w.ghosts[v.Instance.ID] = v.Status == detector.Ghost
 				} else {
-					w.machines[v.Name] = v
+					w.machines[v.Name] = *v
 				}
 			}
 		}

@@ -19,25 +19,35 @@ func Variable(name string) Raw { return Raw(`"${` + name + `:?}"`) }
 type Command struct{ text, refused string }
 
 // Line joins words to a command: a string is quoted, a Raw stays as it is.
-func Line(words ...any) Command {
-	var b strings.Builder
-	b.Grow(128) // as nearly all are
+func Line(words ...any) Command { return joined("", words, "") }
+
+// joined puts program text around words.
+func joined(before string, words []any, after string) Command {
+	var room [512]byte // as nearly all fit into
+	text := append(room[:0], before...)
 	for i, w := range words {
 		if i > 0 {
-			b.WriteByte(' ')
+			text = append(text, ' ')
 		}
 		switch w := w.(type) {
 		case Raw:
-			b.WriteString(string(w))
+			text = append(text, w...)
 		case string:
-			q, ok := Quote(w)
-			if !ok {
+			var ok bool
+			if text, ok = appendQuoted(text, w); !ok {
 				return Command{refused: w}
 			}
-			b.WriteString(q)
 		}
 	}
-	return Command{text: b.String()}
+	return Command{text: string(append(text, after...))}
+}
+
+// With adds words to a line.
+func (c Command) With(words ...any) Command {
+	if c.refused != "" {
+		return c
+	}
+	return joined(c.text+" ", words, "")
 }
 
 // Text returns the line; empty where there is none.
@@ -78,20 +88,25 @@ func (c Command) Or(next Command) Command {
 
 // All runs each command only when those before it succeeded.
 func All(first Command, more ...Command) Command {
-	for _, c := range more {
-		first = first.Then(c)
+	texts := make([]string, 0, 1+len(more))
+	for _, c := range append([]Command{first}, more...) {
+		if c.refused != "" {
+			return c
+		}
+		if c.text != "" {
+			texts = append(texts, c.text)
+		}
 	}
-	return first
+	return Command{text: strings.Join(texts, " && ")}
 }
 
 // OrStop makes a check that fails say why, with the words that it found, and end
 // what depends on it.
 func (c Command) OrStop(why string, found ...any) Command {
-	say := Line(append([]any{Raw("echo"), "stop: " + why}, found...)...)
-	if say.refused != "" && c.refused == "" {
-		return say
+	if c.refused != "" {
+		return c
 	}
-	return c.wrap("{ ", " || { "+say.text+" >&2; false; }; }")
+	return joined("{ "+c.text+" || { echo ", append([]any{"stop: " + why}, found...), " >&2; false; }; }")
 }
 
 // OrSay makes a command whose failure is printed and stops nothing that follows. The
@@ -115,7 +130,7 @@ func (c Command) Prints(want any) Command {
 	if c.refused != "" {
 		return c
 	}
-	return Line(Raw(`test "$(`+c.text+`)" =`), want)
+	return joined(`test "$(`+c.text+`)" = `, []any{want}, "")
 }
 
 // PrintsAny fails unless c prints anything.

@@ -16,10 +16,19 @@ func Quote(s string) (word string, ok bool) {
 	if isPlain(s) {
 		return s, true
 	}
-	if terminal.Escape(s) != s {
-		return "", false
+	text, ok := appendQuoted(nil, s)
+	return string(text), ok
+}
+
+// appendQuoted is Quote of a part of a line.
+func appendQuoted(to []byte, s string) (line []byte, ok bool) {
+	switch {
+	case isPlain(s):
+		return append(to, s...), true
+	case terminal.Escape(s) != s:
+		return nil, false
 	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'", true
+	return append(append(append(to, '\''), strings.ReplaceAll(s, "'", `'\''`)...), '\''), true
 }
 
 // isPlain reports whether no character of a word, which is not empty, may mean anything to

@@ -92,7 +92,7 @@ func (b *between) modify(res *http.Response) error {
 	return nil
 }
 
-func machinesOf(r detector.Result) (all []detector.Verdict) {
+func machinesOf(r detector.Result) (all []*detector.Verdict) {
 	for _, c := range r.Clusters {
 		for _, set := range append([]detector.Set{c.ControlPlane}, c.WorkerGroups...) {
 			all = append(all, set.Machines...)

@@ -208,11 +208,10 @@ func number(n backup.Number) *int64 {
 }
 
 // machines lists verdicts, each with its forecast where there are any.
-func (b *builder) machines(c *detector.Cluster, vs []detector.Verdict, forecasts []forecast.Machine) ([]report.Machine, report.MachineCounts) {
+func (b *builder) machines(c *detector.Cluster, vs []*detector.Verdict, forecasts []forecast.Machine) ([]report.Machine, report.MachineCounts) {
 	var n report.MachineCounts
 	out := make([]report.Machine, 0, len(vs))
-	for i := range vs {
-		v := &vs[i]
+	for i, v := range vs {
 		n.Count(report.Status(v.Status))
 		if b.ignoreHealthy && v.Status == detector.Healthy && len(v.Warnings) == 0 {
 			continue

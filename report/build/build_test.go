@@ -174,7 +174,7 @@ func TestMachine(t *testing.T) {
 	}
 	unknownRole := build.New(build.Parts{Result: detector.Result{Clusters: []detector.Cluster{{
 		ID:           backup.ClusterID{Namespace: "ns", Name: "c"},
-		WorkerGroups: []detector.Set{{Machines: []detector.Verdict{{Status: detector.Ghost, ControlPlane: true, Name: "vm", Scope: "some/target", Instance: buildtest.VM(1, "/f", "vm")}}}},
+		WorkerGroups: []detector.Set{{Machines: []*detector.Verdict{{Status: detector.Ghost, ControlPlane: true, Name: "vm", Scope: "some/target", Instance: buildtest.VM(1, "/f", "vm")}}}},
 	}}}}).Clusters[0].Workers.Groups[0].Machines[0]
 	if unknownRole.Role != "" || unknownRole.Namespace != "ns" || unknownRole.Instance.Scope != "some/target" {
 		t.Errorf("machine %+v: want no role, the cluster's namespace, the target's id for want of a name", unknownRole)
@@ -184,7 +184,7 @@ func TestMachine(t *testing.T) {
 // TestOthersAreNamedWhereTheyAre: a further instance may be in any scope.
 func TestOthersAreNamedWhereTheyAre(t *testing.T) {
 	p := buildtest.Sample()
-	v := &p.Result.Clusters[1].WorkerGroups[0].Machines[2]
+	v := p.Result.Clusters[1].WorkerGroups[0].Machines[2]
 	v.Others = append(v.Others, *buildtest.VM(77, "/f", "nowhere"))
 	v.OtherScopes = []string{buildtest.HomeTarget, buildtest.OtherTarget}
 	var got []string

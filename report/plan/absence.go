@@ -13,9 +13,9 @@ import (
 // check proves first that it looks at the right place, with an account that sees the
 // machines of the cluster there.
 type absence struct {
-	checks []shell.Command
-	says   string // what the checks look at, as the end of a sentence
-	why    string // why there are none
+	check shell.Command
+	says  string // what it looks at, as the end of a sentence
+	why   string // why there is none
 }
 
 // absent says how to see that a Machine has no instance. Several steps for a machine
@@ -34,18 +34,19 @@ func (pl *planner) findAbsent(s *set, m *report.Machine) absence {
 		return absence{why: "the report can't say where to look"}
 	}
 	var out absence
+	checks := make([]shell.Command, 0, 4)
 	named := ""
 	for _, p := range scopes {
-		sees, what := p.sees(s.cluster, pl.witness(s, p))
+		place, what := pl.placeCheck(s, p)
 		switch {
 		case !p.proven():
 			return absence{why: "the report does not say which " + p.Noun + " it was made from, as one of an older release or inventory does not: run detect again"}
 		case what == "":
 			return absence{why: "no machine of its cluster is Healthy in " + p.name + ", so that nothing proves that it would be seen there"}
 		}
-		out.checks = append(out.checks, p.identityCheck, sees.OrStop("this account does not see "+what+" of the cluster"), p.free(id))
+		checks = append(checks, place, p.free(id))
 		if by, ok := p.Tool.(shell.Namer); ok {
-			out.checks = append(out.checks, infrastructureName(m).Then(by.Named(p.Scope)).OrStop("another VM has the name of the machine, or what goes with the Machine: the controller would delete that, too"))
+			checks = append(checks, infrastructureName(m).Then(by.Named(p.Scope)).OrStop("another VM has the name of the machine, or what goes with the Machine: the controller would delete that, too"))
 			named = ", no VM has its name but one that its controller made"
 		}
 	}
@@ -54,17 +55,16 @@ func (pl *planner) findAbsent(s *set, m *report.Machine) absence {
 		if pl.living(s.cluster) == nil {
 			return absence{why: "the Node list of its cluster was not read, and no machine of it is known to run whose Node would show that a list is the right one"}
 		}
-		out.checks = append(out.checks, pl.noNode(s.cluster, id))
+		checks = append(checks, pl.noNode(s.cluster, id))
 		out.says += ", no Node with the id is Ready (the report was made without the Node list)"
 	}
-	out.checks = append(out.checks, isMachine(m))
+	checks = append(checks, isMachine(m))
+	out.check = shell.All(checks[0], checks[1:]...)
 	return out
 }
 
-// before runs a command only when nothing has the id.
-func (a *absence) before(c shell.Command) shell.Command {
-	return shell.All(a.checks[0], append(a.checks[1:len(a.checks):len(a.checks)], c)...)
-}
+// before runs commands only when nothing has the id.
+func (a *absence) before(c ...shell.Command) shell.Command { return shell.All(a.check, c...) }
 
 func recordedID(m *report.Machine) string {
 	return strings.ToLower(m.ProviderID[strings.LastIndexByte(m.ProviderID, '/')+1:])
@@ -113,33 +113,45 @@ func (pl *planner) decide(d *draft, s *set, m *report.Machine, text, why string)
 	d.after(text+" No line does that: "+why+". Decide by hand, when an account that may see everything there has shown whether there is a VM with the id or one with the name, and you have looked at the Nodes of the cluster; "+pl.onDelete(s.cluster)+".", look...)
 }
 
-// witnessKey is a set as seen at a scope.
-type witnessKey struct {
+// setAt is a set as seen at a scope.
+type setAt struct {
 	set setID
 	at  *scope
+}
+
+// placeCheck is how to see that commands are at a scope, with an account that sees the
+// machines of the set there: by a witness.
+type placeCheck struct {
+	check shell.Command
+	what  string // the witness; empty: there is none
+}
+
+func (pl *planner) placeCheck(s *set, p *scope) (check shell.Command, what string) {
+	k := setAt{s.id(), p}
+	known, ok := pl.places[k]
+	if !ok {
+		sees, what := p.sees(s.cluster, pl.witness(s, p))
+		known = placeCheck{p.identityCheck.Then(sees.OrStop("this account does not see " + what + " of the cluster")), what}
+		pl.places[k] = known
+	}
+	return known.check, known.what
 }
 
 // witness is an instance of the cluster that whoever searches a scope has to find
 // there: one of the same set where there is one, since machines of a set are side by
 // side. It is nil where no machine of the cluster is Healthy.
 func (pl *planner) witness(s *set, p *scope) *report.Instance {
-	k := witnessKey{s.id(), p}
-	m, known := pl.witnesses[k]
-	if !known {
-		m = pl.findWitness(s, p)
-		pl.witnesses[k] = m
+	if m := pl.findWitness(s, p); m != nil {
+		return m.Instance
 	}
-	if m == nil {
-		return nil
-	}
-	return m.Instance
+	return nil
 }
 
 func (pl *planner) findWitness(s *set, p *scope) *report.Machine {
 	var second *report.Machine // with a warning, which may say that it is elsewhere
-	for _, o := range append([]*set{s}, sets(s.cluster)...) {
-		for i := range o.machines {
-			m := &o.machines[i]
+	first := func(of *set) *report.Machine {
+		for i := range of.machines {
+			m := &of.machines[i]
 			if m.Status != report.Healthy || m.Instance == nil || !p.Identifies(m.Instance.ID) || pl.scopeOf(m.Instance) != p {
 				continue
 			}
@@ -147,6 +159,15 @@ func (pl *planner) findWitness(s *set, p *scope) *report.Machine {
 				return m
 			}
 			second = cmp.Or(second, m)
+		}
+		return nil
+	}
+	if m := first(s); m != nil {
+		return m
+	}
+	for _, of := range sets(s.cluster) {
+		if m := first(of); m != nil {
+			return m
 		}
 	}
 	return second

@@ -17,7 +17,7 @@ type draft struct {
 // step adds a step. When one of its commands can't be made, neither it nor any
 // later step has commands: half of a sequence is worse than none.
 func (d *draft) step(when, who, text string, commands ...shell.Command) {
-	s := report.Step{When: when, Who: who, Text: text, Commands: []string{}}
+	s := report.Step{When: when, Who: who, Text: text, Commands: make([]string, 0, len(commands))}
 	for _, c := range commands {
 		if c.Refused() != "" && !d.refused {
 			d.refused = true

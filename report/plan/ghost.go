@@ -53,9 +53,10 @@ func (pl *planner) ghostWorker(d *draft, s *set, m *report.Machine, v *vm) {
 // end drains the Node of a Ghost, saves its disks, and removes Node and VM, the VM only
 // where first allows that.
 func (pl *planner) end(d *draft, c *report.Cluster, m *report.Machine, v *vm, first shell.Command) {
-	d.after("Drain its Node, and wait until no volume is attached to it any more.", append(pl.drain(c, m), pl.attachments(c))...)
+	isNode := pl.isNode(c, nodeWord(m), m.Instance.ID)
+	d.after("Drain its Node, and wait until no volume is attached to it any more.", append(pl.drain(c, m, isNode), pl.attachments(c))...)
 	v.detach(d)
-	d.after("Delete its Node.", pl.deleteNode(c, m))
+	d.after("Delete its Node.", isNode.Then(pl.workload(c, "delete", nodeWord(m))))
 	v.remove(d, first)
 }
 
@@ -67,15 +68,18 @@ const capacityFirst = "Capacity first: replace the Stale machines of the same ow
 func (pl *planner) capacity(d *draft, s *set) {
 	alive := s.counts.Healthy + s.counts.Ghost
 	_, known := scalable[s.kind]
+	if s.listed.IsZero() {
+		s.listed = listMachines(s.cluster)
+	}
 	switch {
 	case s.managedBy != "":
-		d.after("Capacity first: the replicas of its owner are set by "+s.managedBy+". See that the other machines can carry the load, or raise the limit there, and wait until new ones are Ready.", listMachines(s.cluster))
+		d.after("Capacity first: the replicas of its owner are set by "+s.managedBy+". See that the other machines can carry the load, or raise the limit there, and wait until new ones are Ready.", s.listed)
 	case known && s.desired != nil && int64(alive) > *s.desired:
 		look, scale := s.scale(*s.desired, int64(alive))
 		d.after(capacityFirst+atTheTopology(s),
-			append(look, scale, listMachines(s.cluster))...)
+			append(look, scale, s.listed)...)
 	default:
-		d.after(capacityFirst+atTheTopology(s), listMachines(s.cluster))
+		d.after(capacityFirst+atTheTopology(s), s.listed)
 	}
 }
 
@@ -135,14 +139,10 @@ func nodeName(m *report.Machine) string {
 	return m.Name
 }
 
-// drain empties the Node of a Ghost.
-func (pl *planner) drain(c *report.Cluster, m *report.Machine) []shell.Command {
+// drain empties the Node of a Ghost, where it is the one of the report.
+func (pl *planner) drain(c *report.Cluster, m *report.Machine, isNode shell.Command) []shell.Command {
 	drain := pl.workload(c, "drain", nodeWord(m), "--ignore-daemonsets", "--delete-emptydir-data")
-	return append(pl.askNode(c, m), pl.isNode(c, nodeWord(m), m.Instance.ID).Then(drain))
-}
-
-func (pl *planner) deleteNode(c *report.Cluster, m *report.Machine) shell.Command {
-	return pl.isNode(c, nodeWord(m), m.Instance.ID).Then(pl.workload(c, "delete", nodeWord(m)))
+	return append(pl.askNode(c, m), isNode.Then(drain))
 }
 
 // askNode leads through the Node list to a Node whose name is not known.

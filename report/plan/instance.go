@@ -11,6 +11,7 @@ import (
 type vm struct {
 	*report.Instance
 	*scope
+	same shell.Command // of guarded, once it is made
 }
 
 // vm finds out how commands address an instance; nil when its ids or its scope do not
@@ -20,7 +21,7 @@ func (pl *planner) vm(i *report.Instance) *vm {
 		return nil
 	}
 	if p := pl.scopeOf(i); p != nil {
-		if v := (&vm{i, p}); p.Addresses(v.address()) {
+		if v := (&vm{Instance: i, scope: p}); p.Addresses(v.address()) {
 			return v
 		}
 	}
@@ -42,7 +43,10 @@ func (v *vm) guarded(c shell.Command) shell.Command {
 	if !v.proven() {
 		return shell.Command{}
 	}
-	return v.Same(v.address()).OrStop("this is not the VM of the report").Then(c)
+	if v.same.IsZero() {
+		v.same = v.Same(v.address()).OrStop("this is not the VM of the report")
+	}
+	return v.same.Then(c)
 }
 
 // start runs an instance that is off.
@@ -52,7 +56,7 @@ func (v *vm) start() shell.Command { return v.guarded(v.Start(v.address())) }
 func (v *vm) startAs(id string) shell.Command {
 	renamed := *v.Instance
 	renamed.ID = id
-	return (&vm{&renamed, v.scope}).start()
+	return (&vm{Instance: &renamed, scope: v.scope}).start()
 }
 
 // renames reports whether the instance can be given another id.

@@ -29,12 +29,12 @@ const (
 
 // kubectl addresses a cluster by a variable that holds its context.
 func kubectl(context string, words ...any) shell.Command {
-	return shell.Line(append([]any{shell.Raw("kubectl --context"), shell.Variable(context)}, words...)...)
+	return shell.Line(shell.Raw("kubectl --context"), shell.Variable(context)).With(words...)
 }
 
 // manage addresses a namespace of the restored management cluster.
 func manage(namespace string, words ...any) shell.Command {
-	return kubectl(management, append([]any{"--namespace=" + namespace}, words...)...)
+	return kubectl(management, "--namespace="+namespace).With(words...)
 }
 
 // workload addresses the workload cluster itself.

@@ -45,11 +45,12 @@ type planner struct {
 		absence absence
 	}
 	scopesOf  map[*report.Cluster][]*scope
-	witnesses map[witnessKey]*report.Machine
+	places    map[setAt]placeCheck
 	alive     map[*report.Cluster]*report.Machine // of living
 	lacking   map[*report.Check][]*report.Missing // of missed
 	assigned  map[*report.Check]bool              // of tied
-	steps     map[*report.Machine][]report.Step
+	room      []report.Step                       // for the steps of the next machine
+	steps     map[*report.Machine][]report.Step   // of those that have any
 	others    map[*report.InfraMachine][]report.Step
 	parts     map[part][]*report.Cluster
 	missing   map[int]map[string][]*report.Missing // by backup and object
@@ -66,7 +67,7 @@ func newPlanner(r *report.Report, tools Tools) *planner {
 		Report: r, tools: tools, providers: map[string]*provider{}, identityKinds: map[string]string{},
 		contexts: map[*report.Cluster]string{}, scopes: map[string]*scope{}, withID: map[string]int{}, names: map[string]int{},
 		backupsOf: map[string]map[int]bool{}, alike: map[string][]string{},
-		scopesOf: map[*report.Cluster][]*scope{}, witnesses: map[witnessKey]*report.Machine{},
+		scopesOf: map[*report.Cluster][]*scope{}, places: map[setAt]placeCheck{},
 		alive: map[*report.Cluster]*report.Machine{}, lacking: map[*report.Check][]*report.Missing{}, assigned: map[*report.Check]bool{}, reported: map[setID]bool{},
 	}
 	pl.readProviders()

@@ -14,16 +14,21 @@ import (
 // topology controller takes any other change back (Cluster API
 // exp/topology/desiredstate/desired_state.go v1.14.0); look finds its place there.
 func (s *set) scale(from, to int64) (look []shell.Command, scale shell.Command) {
-	if s.topology == "" {
-		object := scalable[s.kind] + s.name
-		return nil, restored(s.cluster.Namespace, object).Then(manage(s.cluster.Namespace, "scale", object, fmt.Sprintf("--current-replicas=%d", from), fmt.Sprintf("--replicas=%d", to)))
+	object := scalable[s.kind] + s.name
+	if s.topology != "" {
+		object = clusters + s.cluster.Name
 	}
-	object := clusters + s.cluster.Name
+	if s.restored.IsZero() {
+		s.restored = restored(s.cluster.Namespace, object)
+	}
+	if s.topology == "" {
+		return nil, s.restored.Then(manage(s.cluster.Namespace, "scale", object, fmt.Sprintf("--current-replicas=%d", from), fmt.Sprintf("--replicas=%d", to)))
+	}
 	look = []shell.Command{
 		manage(s.cluster.Namespace, "get", object, `--output=go-template={{range $i, $m := .spec.topology.workers.machineDeployments}}{{$i}} {{$m.name}} {{$m.replicas}}{{"\n"}}{{end}}`),
 		shell.Ask("INDEX", "the number before "+s.topology+" in that list"),
 	}
-	return look, restored(s.cluster.Namespace, object).Then(manage(s.cluster.Namespace, "patch", object, "--type=json", topologyPatch(s.topology, from, to)))
+	return look, s.restored.Then(manage(s.cluster.Namespace, "patch", object, "--type=json", topologyPatch(s.topology, from, to)))
 }
 
 // topologyPatch is a JSON patch of the MachineDeployment at ${INDEX}: it fails

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"strings"
 
+	"drift-detector/infra/shell"
 	"drift-detector/report"
 )
 
@@ -23,6 +24,8 @@ type set struct {
 	etcd       *report.Etcd              // nil without a forecast
 	rollout    *report.Rollout           // nil when there was none
 	scopes     map[*report.Machine]int64 // of nth
+	restored   shell.Command             // of scale, once it is made
+	listed     shell.Command             // of capacity, likewise
 }
 
 // setID tells a set from all others.
@@ -36,18 +39,21 @@ func (s *set) id() setID { return setID{s.cluster, s.kind, s.name, s.plane} }
 
 func sets(c *report.Cluster) []*set {
 	p := &c.ControlPlane
-	plane := &set{cluster: c, kind: p.Kind, name: p.Name, reason: p.Reason, desired: p.Desired, counts: p.Counts, machines: p.Machines, plane: true}
+	all := make([]set, 1+len(c.Workers.Groups))
+	out, plane := make([]*set, len(all)), &all[0]
+	*plane = set{cluster: c, kind: p.Kind, name: p.Name, reason: p.Reason, desired: p.Desired, counts: p.Counts, machines: p.Machines, plane: true}
 	if p.Forecast != nil {
 		plane.etcd, plane.rollout = p.Forecast.Etcd, p.Forecast.Rollout
 	}
-	out := []*set{plane}
 	for i := range c.Workers.Groups {
-		g := &c.Workers.Groups[i]
-		group := &set{cluster: c, kind: g.Kind, name: g.Name, reason: g.Reason, desired: g.Desired, topology: g.Topology, counts: g.Counts, machines: g.Machines}
+		g, group := &c.Workers.Groups[i], &all[i+1]
+		*group = set{cluster: c, kind: g.Kind, name: g.Name, reason: g.Reason, desired: g.Desired, topology: g.Topology, counts: g.Counts, machines: g.Machines}
 		if g.Forecast != nil {
 			group.managedBy, group.rollout = g.Forecast.ManagedBy, g.Forecast.Rollout
 		}
-		out = append(out, group)
+	}
+	for i := range all {
+		out[i] = &all[i]
 	}
 	return out
 }

@@ -116,7 +116,7 @@ func (pl *planner) scaleDown(d *draft, s *set, m *report.Machine) {
 	}
 	look, scale := s.scale(to+1, to)
 	mark := manage(m.Namespace, "annotate", machines+m.Name, "--overwrite", "cluster.x-k8s.io/delete-machine=yes")
-	d.after(text+atTheTopology(s)+" The line makes the same checks as that of the next step, which is then to be skipped.", append(look, a.before(mark.Then(scale)))...)
+	d.after(text+atTheTopology(s)+" The line makes the same checks as that of the next step, which is then to be skipped.", append(look, a.before(mark, scale))...)
 }
 
 // nth numbers a Machine among those of the set that somebody may scale away.

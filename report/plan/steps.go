@@ -12,8 +12,8 @@ import (
 func Fill(r *report.Report, tools Tools) {
 	pl := newPlanner(r, tools)
 	pl.plan()
-	for m, steps := range pl.steps {
-		m.Remediation = steps
+	for _, m := range pl.machines() {
+		m.Remediation = pl.steps[m]
 	}
 	for m, steps := range pl.others {
 		m.Remediation = steps
@@ -31,7 +31,9 @@ func Fill(r *report.Report, tools Tools) {
 func (pl *planner) plan() {
 	pl.steps, pl.others = map[*report.Machine][]report.Step{}, map[*report.InfraMachine][]report.Step{}
 	for s, m := range pl.machines() {
-		pl.steps[m] = pl.machine(s, m)
+		if steps := pl.machine(s, m); len(steps) > 0 {
+			pl.steps[m] = steps
+		}
 	}
 	for i := range pl.InfraMachines {
 		pl.others[&pl.InfraMachines[i]] = pl.infraMachine(&pl.InfraMachines[i])
@@ -42,10 +44,10 @@ func (pl *planner) plan() {
 // healthy, is set aside by an ignore rule, or is of the management cluster
 // itself, which is lost anyway.
 func (pl *planner) machine(s *set, m *report.Machine) []report.Step {
-	var d draft
 	if s.cluster.Self || m.Ignored != nil {
 		return nil
 	}
+	d := draft{steps: pl.room[:0]}
 	if warned(m, report.DuplicateID) {
 		pl.duplicateID(&d, s.cluster, m)
 	}
@@ -59,7 +61,8 @@ func (pl *planner) machine(s *set, m *report.Machine) []report.Step {
 	default:
 		pl.warnings(&d, s, m)
 	}
-	return d.steps
+	pl.room = d.steps
+	return slices.Clone(d.steps)
 }
 
 func warned(m *report.Machine, reason report.Reason) bool {

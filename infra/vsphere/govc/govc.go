@@ -11,10 +11,23 @@ import (
 // Tool is govc. It implements [shell.Tool] and [shell.Renamer].
 type Tool struct{}
 
-var (
-	uuidForm = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
-	refForm  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*$`)
-)
+var refForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*$`)
+
+// isUUID reports whether id is 36 characters, hexadecimal digits with four dashes.
+func isUUID(id string) bool {
+	for i := range len(id) {
+		switch c := id[i]; {
+		case i == 8 || i == 13 || i == 18 || i == 23:
+			if c != '-' {
+				return false
+			}
+		case '0' <= c && c <= '9', 'a' <= c && c <= 'f', 'A' <= c && c <= 'F':
+		default:
+			return false
+		}
+	}
+	return len(id) == 36
+}
 
 // Variable holds the URL of a vCenter.
 func (Tool) Variable(s shell.Scope) (prefix, meaning string, ok bool) {
@@ -22,11 +35,11 @@ func (Tool) Variable(s shell.Scope) (prefix, meaning string, ok bool) {
 }
 
 // Identifies reports whether id is a UUID.
-func (Tool) Identifies(id string) bool { return uuidForm.MatchString(id) }
+func (Tool) Identifies(id string) bool { return isUUID(id) }
 
 // Addresses reports whether the VM has a BIOS UUID and a managed object id.
 func (Tool) Addresses(i shell.Instance) bool {
-	return uuidForm.MatchString(i.ID) && refForm.MatchString(i.Ref)
+	return isUUID(i.ID) && refForm.MatchString(i.Ref)
 }
 
 // least is the first release that takes managed object ids for VMs in all of its
@@ -41,7 +54,7 @@ func (Tool) Requires() (check shell.Command, why string) {
 
 func line(s shell.Scope, words ...any) shell.Command {
 	head := shell.Raw("GOVC_URL=" + string(shell.Variable(s.Variable)) + " govc")
-	return shell.Line(append([]any{head}, words...)...)
+	return shell.Line(head).With(words...)
 }
 
 // mo is how govc addresses a managed object by its id (govmomi find/finder.go v0.56.0).
@@ -53,7 +66,7 @@ func property(i shell.Instance, name string) shell.Command {
 
 // Here compares the vCenter's own id, which govc reads without a look at the inventory.
 func (Tool) Here(s shell.Scope) shell.Command {
-	if !uuidForm.MatchString(s.Identity) {
+	if !isUUID(s.Identity) {
 		return shell.Command{}
 	}
 	return line(s, "object.collect", "-s", "-", "content.about.instanceUuid").Prints(s.Identity)
@@ -62,7 +75,7 @@ func (Tool) Here(s shell.Scope) shell.Command {
 // Sees searches as Find does: a VM that can be read by its managed object id need not
 // be found.
 func (t Tool) Sees(s shell.Scope, i *shell.Instance, _ []shell.Resource) (check shell.Command, what string) {
-	if i == nil || !uuidForm.MatchString(i.ID) {
+	if i == nil || !isUUID(i.ID) {
 		return shell.Command{}, ""
 	}
 	return t.Find(s, i.ID).PrintsAny(), "VM " + i.Name

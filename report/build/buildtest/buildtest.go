@@ -92,8 +92,8 @@ func VM(n int, folder, name string) *infra.Instance {
 	}
 }
 
-func HealthyMachine(n int, name string, controlPlane bool, ws ...detector.Warning) detector.Verdict {
-	return detector.Verdict{
+func HealthyMachine(n int, name string, controlPlane bool, ws ...detector.Warning) *detector.Verdict {
+	return &detector.Verdict{
 		Status: detector.Healthy, Namespace: "tenant-alpha", Name: name, UID: "uid-" + name,
 		RoleKnown: true, ControlPlane: controlPlane, ProviderID: "vsphere://" + sampleID(n), Node: name,
 		Instance: VM(n, "/DC0/vm/capi/tenant-alpha", name), Scope: HomeTarget, Warnings: ws,
@@ -101,8 +101,8 @@ func HealthyMachine(n int, name string, controlPlane bool, ws ...detector.Warnin
 	}
 }
 
-func StaleMachine(n int, name string, controlPlane bool) detector.Verdict {
-	return detector.Verdict{
+func StaleMachine(n int, name string, controlPlane bool) *detector.Verdict {
+	return &detector.Verdict{
 		Status: detector.Stale, Reason: "InstanceNotFound", Namespace: "tenant-alpha", Name: name, UID: "uid-" + name,
 		RoleKnown: true, ControlPlane: controlPlane, ProviderID: "vsphere://" + sampleID(n), Scope: HomeTarget,
 		Message: "no VM with this BIOS UUID in vCenter vc1.example:443; 73 VMs listed",
@@ -184,7 +184,7 @@ func Hostile() build.Parts {
 	c := Drifted()
 	c.ID.Name, c.ID.Namespace, c.Endpoint, c.Nodes.Error = evil, evil, evil, evil
 	c.ControlPlane.Kind, c.ControlPlane.Name, c.ControlPlane.Reason = evil, evil, evil
-	v := &c.ControlPlane.Machines[0]
+	v := c.ControlPlane.Machines[0]
 	v.Name, v.Message, v.Evidence[1].Detail, v.ProviderID = evil, evil, evil, evil
 	v.Instance.Name, v.Instance.Path, v.Instance.ID, v.Instance.Ref = evil, evil, evil, evil
 	p.Result.Clusters = []detector.Cluster{c}
@@ -227,7 +227,7 @@ func Foretold() build.Parts {
 }
 
 // Forecasts names each machine in its own forecast.
-func Forecasts(vs []detector.Verdict) []forecast.Machine {
+func Forecasts(vs []*detector.Verdict) []forecast.Machine {
 	out := make([]forecast.Machine, len(vs))
 	for i, v := range vs {
 		out[i] = forecast.Machine{Outcome: forecast.Stuck, Message: "of " + v.Name}

@@ -9,7 +9,7 @@ import (
 )
 
 func Drifted() detector.Cluster {
-	ghost := detector.Verdict{
+	ghost := &detector.Verdict{
 		Status: detector.Ghost, Namespace: "tenant-alpha", Name: "alpha-prod-md-0-cjzhw-68lpw", RoleKnown: true,
 		Instance: VM(101, "/DC0/vm/capi/tenant-alpha", "alpha-prod-md-0-cjzhw-68lpw"), Scope: HomeTarget,
 		Message: "it belongs to the cluster, but the backup has no Machine for it",
@@ -21,7 +21,7 @@ func Drifted() detector.Cluster {
 	ghostCP := ghost
 	ghostCP.Name, ghostCP.ControlPlane = "alpha-prod-868sk", true
 	ghostCP.Instance = VM(102, "/DC0/vm/capi/tenant-alpha", "alpha-prod-868sk")
-	ambiguous := detector.Verdict{
+	ambiguous := &detector.Verdict{
 		Status: detector.Unknown, Reason: "AmbiguousMatch", Namespace: "tenant-alpha", Name: "alpha-prod-md-0-cjzhw-zk8zm",
 		RoleKnown: true, ProviderID: "vsphere://" + sampleID(4), Scope: HomeTarget, Message: "two VMs carry the BIOS UUID and nothing tells which is the machine",
 		Others: []infra.Instance{
@@ -36,7 +36,7 @@ func Drifted() detector.Cluster {
 		Nodes: detector.NodeList{State: "unreachable", Error: "dial tcp 192.0.2.10:6443: i/o timeout"},
 		ControlPlane: detector.Set{
 			Kind: "KubeadmControlPlane", Name: "alpha-prod", Status: detector.ManualRemediationRequired, Desired: backup.Number{N: 3, Known: true},
-			Machines: []detector.Verdict{
+			Machines: []*detector.Verdict{
 				ghostCP, HealthyMachine(1, "alpha-prod-jzxnt", true, detector.Warning{Reason: "DuplicateID", Message: "another VM has the same BIOS UUID"}),
 				HealthyMachine(2, "alpha-prod-kcn2q", true),
 			},
@@ -45,11 +45,11 @@ func Drifted() detector.Cluster {
 		WorkerGroups: []detector.Set{
 			{
 				Kind: "MachineDeployment", Name: "alpha-prod-md-0", Status: detector.ManualRemediationRequired, Desired: backup.Number{N: 4, Known: true},
-				Machines: []detector.Verdict{ghost, HealthyMachine(3, "alpha-prod-md-0-cjzhw-7z9bm", false), ambiguous},
+				Machines: []*detector.Verdict{ghost, HealthyMachine(3, "alpha-prod-md-0-cjzhw-7z9bm", false), ambiguous},
 			},
 			{
 				Kind: "MachineDeployment", Name: "alpha-prod-md-1", Status: detector.ManualRemediationNotRequired, Reason: "MachinesNotInBackup",
-				Machines: []detector.Verdict{stale},
+				Machines: []*detector.Verdict{stale},
 			},
 		},
 	}
@@ -61,19 +61,19 @@ func Lost() detector.Cluster {
 		Status: detector.NeedFurtherConfirmation, Applicable: true, Derived: true, Nodes: detector.NodeList{State: "noKubeconfig"},
 		ControlPlane: detector.Set{
 			Kind: "KubeadmControlPlane", Name: "alpha-dev", Status: detector.NeedFurtherConfirmation, Reason: "ControlPlaneLost",
-			Machines: []detector.Verdict{StaleMachine(20, "alpha-dev-nzj74", true)},
+			Machines: []*detector.Verdict{StaleMachine(20, "alpha-dev-nzj74", true)},
 		},
 		Workers: detector.ManualRemediationNotRequired,
 		WorkerGroups: []detector.Set{{
 			Kind: "MachineSet", Name: "alpha-dev-md-0-pjr48", Status: detector.ManualRemediationNotRequired,
-			Machines: []detector.Verdict{StaleMachine(21, "alpha-dev-md-0-pjr48-m4vlc", false), StaleMachine(22, "alpha-dev-md-0-pjr48-tc6jr", false)},
+			Machines: []*detector.Verdict{StaleMachine(21, "alpha-dev-md-0-pjr48-m4vlc", false), StaleMachine(22, "alpha-dev-md-0-pjr48-tc6jr", false)},
 		}},
 	}
 }
 
 func Unsupported() detector.Cluster {
-	unknown := func(name string) detector.Verdict {
-		return detector.Verdict{
+	unknown := func(name string) *detector.Verdict {
+		return &detector.Verdict{
 			Status: detector.Unknown, Reason: "UnsupportedProvider", Namespace: "tenant-aws", Name: name, RoleKnown: true,
 			Message: "AWSMachine is of no provider that is supported",
 		}
@@ -84,16 +84,16 @@ func Unsupported() detector.Cluster {
 		Workers:      detector.NeedFurtherConfirmation,
 		WorkerGroups: []detector.Set{{
 			Kind: "MachineDeployment", Name: "aws-prod-md-0", Status: detector.NeedFurtherConfirmation,
-			Machines: []detector.Verdict{unknown("aws-prod-md-0-1"), unknown("aws-prod-md-0-2")},
+			Machines: []*detector.Verdict{unknown("aws-prod-md-0-1"), unknown("aws-prod-md-0-2")},
 		}},
 	}
 }
 
 // Blind is a cluster whose vCenter is down.
 func Blind() detector.Cluster {
-	var ms []detector.Verdict
+	var ms []*detector.Verdict
 	for i := range 12 {
-		ms = append(ms, detector.Verdict{
+		ms = append(ms, &detector.Verdict{
 			Status: detector.Unknown, Reason: "ScopeIncomplete", Namespace: "tenant-beta", Name: fmt.Sprintf("beta-prod-md-0-%02d", i),
 			RoleKnown: true, ProviderID: "vsphere://" + sampleID(300+i), Scope: OtherTarget, Message: "vc2.example:443 could not be listed: connection refused",
 		})
@@ -146,7 +146,7 @@ func Self() detector.Cluster {
 		Status: detector.ManualRemediationNotRequired, Nodes: detector.NodeList{State: "unreachable", Error: "connection refused"},
 		ControlPlane: detector.Set{
 			Kind: "KubeadmControlPlane", Name: "mgmt", Status: detector.ManualRemediationNotRequired,
-			Machines: []detector.Verdict{StaleMachine(30, "mgmt-abcde", true)},
+			Machines: []*detector.Verdict{StaleMachine(30, "mgmt-abcde", true)},
 		},
 		Workers: detector.AllHealthy,
 	}
@@ -157,7 +157,7 @@ func Big(workers int) detector.Cluster {
 		ID: backup.ClusterID{Namespace: "tenant-zeta", Name: "zeta"}, Provider: "vsphere", Status: detector.AllHealthy, Applicable: true,
 		Nodes: detector.NodeList{State: "read", Count: workers + 1}, Endpoint: "192.0.2.11:6443",
 		ControlPlane: detector.Set{
-			Kind: "KubeadmControlPlane", Name: "zeta", Status: detector.AllHealthy, Machines: []detector.Verdict{HealthyMachine(9999, "zeta-abcde", true)},
+			Kind: "KubeadmControlPlane", Name: "zeta", Status: detector.AllHealthy, Machines: []*detector.Verdict{HealthyMachine(9999, "zeta-abcde", true)},
 		},
 		Workers:      detector.AllHealthy,
 		WorkerGroups: []detector.Set{{Kind: "MachineDeployment", Name: "zeta-md-0", Status: detector.AllHealthy}},
