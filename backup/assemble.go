@@ -18,7 +18,6 @@ type assembly struct {
 	snapshot *Snapshot
 	infra    []infraCluster
 	clusters map[ClusterID]int // index into snapshot.Clusters
-	groups   map[objectKey]int // index into snapshot.Groups
 	ownedBy  map[objectKey]ClusterID
 	// resources of the kinds that are referred to
 	resources map[Ref]string
@@ -41,8 +40,8 @@ func (l *loading) assemble() *Snapshot {
 	s := &Snapshot{Backups: l.infos, tables: l.tables}
 	a := &assembly{
 		load: l, snapshot: s,
-		clusters: map[ClusterID]int{}, groups: map[objectKey]int{},
-		ownedBy: map[objectKey]ClusterID{}, resources: map[Ref]string{},
+		clusters: map[ClusterID]int{},
+		ownedBy:  map[objectKey]ClusterID{}, resources: map[Ref]string{},
 	}
 	a.readClusters()
 	a.readControlPlanes()
@@ -167,7 +166,11 @@ type groupRecord struct {
 }
 
 func (a *assembly) readGroups() {
-	var all []groupRecord
+	groups := 0
+	for _, g := range groupKinds {
+		groups += g.kind.In(a.snapshot).Len()
+	}
+	all := make([]groupRecord, 0, groups)
 	for _, g := range groupKinds {
 		for r := range g.kind.In(a.snapshot).All() {
 			if name := clusterName(&r.Meta, r.Data.Cluster); name != "" {
@@ -197,7 +200,6 @@ func (a *assembly) readGroups() {
 		if r.kind == "MachineSet" {
 			g.Deployment = ownerNamed(&r.Meta, "MachineDeployment", r.Data.Deployment)
 		}
-		a.groups[key(&g.Meta, g.Kind, g.Name)] = i
 	}
 }
 
@@ -236,19 +238,22 @@ func (a *assembly) readMachines() {
 			Infrastructure: r.Data.Infrastructure.ref(r.Namespace), Bootstrap: r.Data.Bootstrap.ref(r.Namespace),
 			BootstrapSecret: r.Data.BootstrapSecret,
 			ProviderID:      r.Data.ProviderID, Node: r.Data.Node, Phase: r.Data.Phase, FailureDomain: r.Data.FailureDomain,
-			Labels: r.Data.Labels, SkipRemediation: r.Data.SkipRemediation, InfraMessage: r.Data.InfraReady.Message,
+			Labels: r.Data.Labels, SkipRemediation: r.Data.SkipRemediation,
 			Version: r.Data.Version, Remediate: r.Data.Remediate, CertificatesExpire: moment(r.Data.CertificatesExpire),
 		}
-		if r.Data.UpToDate.Status == "False" {
-			m.Outdated = cmp.Or(r.Data.UpToDate.Message, r.Data.UpToDate.Reason, "not up to date")
+		if c := r.Data.InfraReady; c != nil {
+			m.InfraMessage = c.Message
+		}
+		if c := r.Data.UpToDate; c != nil && c.Status == "False" {
+			m.Outdated = cmp.Or(c.Message, c.Reason, "not up to date")
 		}
 		a.own(&m, &r.Data)
 		if !m.ControlPlane {
 			m.ControlPlane = strings.HasSuffix(m.Owner.Kind, "ControlPlane")
 		}
 		if m.Deployment == "" {
-			if i, ok := a.groups[key(&m.Meta, "MachineSet", m.Set)]; ok {
-				m.Deployment = s.Groups[i].Deployment
+			if g := s.Group(m.Backup, m.Namespace, "MachineSet", m.Set); g != nil {
+				m.Deployment = g.Deployment
 			}
 		}
 		s.Machines = append(s.Machines, m)
@@ -276,8 +281,8 @@ func (a *assembly) own(m *Machine, f *machineFields) {
 
 func (a *assembly) groupOwner(m *Machine, kind, name string) Owner {
 	o := Owner{Kind: kind, Name: name, Controller: true}
-	if i, ok := a.groups[key(&m.Meta, kind, name)]; ok {
-		o.UID = a.snapshot.Groups[i].UID
+	if g := a.snapshot.Group(m.Backup, m.Namespace, kind, name); g != nil {
+		o.UID = g.UID
 	}
 	return o
 }

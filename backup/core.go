@@ -85,19 +85,16 @@ var clusterKind = alone("a Cluster with the same uid", NewKind("clusters."+coreG
 )...))
 
 type machineFields struct {
-	Cluster                                 string
-	ControlPlane                            bool
-	ControlPlaneName, Deployment, Set, Pool string
-	ProviderID, Node, Phase, FailureDomain  string
-	Labels                                  Labels
-	SkipRemediation                         bool
-	InfraReady                              Condition
-	Infrastructure, Bootstrap               refFields
-	BootstrapSecret                         string
-	Version                                 string
-	Remediate                               bool
-	UpToDate                                Condition
-	CertificatesExpire                      string
+	Cluster                                  string
+	ControlPlane, SkipRemediation, Remediate bool
+	ControlPlaneName, Deployment, Set, Pool  string
+	ProviderID, Node, Phase, FailureDomain   string
+	Labels                                   Labels
+	Infrastructure, Bootstrap                refFields
+	BootstrapSecret                          string
+	Version                                  string
+	InfraReady, UpToDate                     *Condition // nil where they hold
+	CertificatesExpire                       string
 }
 
 var machineKind = alone("a Machine with the same uid", NewKind("machines."+coreGroup, join(
@@ -114,13 +111,13 @@ var machineKind = alone("a Machine with the same uid", NewKind("machines."+coreG
 		Text(func(t *machineFields) *string { return &t.FailureDomain }, "spec.failureDomain"),
 		labelsOf(func(t *machineFields) *Labels { return &t.Labels }, "metadata.labels"),
 		Present(func(t *machineFields) *bool { return &t.SkipRemediation }, "annotation:"+clusterv1.MachineSkipRemediationAnnotation),
-		Failing(func(t *machineFields) *Condition { return &t.InfraReady }, "status.conditions", clusterv1.InfrastructureReadyCondition),
+		Failing(func(t *machineFields) *Condition { t.InfraReady = new(Condition); return t.InfraReady }, "status.conditions", clusterv1.InfrastructureReadyCondition),
 		Text(func(t *machineFields) *string { return &t.BootstrapSecret }, "spec.bootstrap.dataSecretName"),
 		Text(func(t *machineFields) *string { return &t.Version }, "spec.version"),
 		Present(func(t *machineFields) *bool { return &t.Remediate }, "annotation:"+clusterv1.RemediateMachineAnnotation),
 		// Cluster API 1.9 and 1.10 write the condition below status.v1beta2.
-		Failing(func(t *machineFields) *Condition { return &t.UpToDate }, "status.v1beta2.conditions", clusterv1.MachineUpToDateCondition),
-		Failing(func(t *machineFields) *Condition { return &t.UpToDate }, "status.conditions", clusterv1.MachineUpToDateCondition),
+		Failing(func(t *machineFields) *Condition { t.UpToDate = new(Condition); return t.UpToDate }, "status.v1beta2.conditions", clusterv1.MachineUpToDateCondition),
+		Failing(func(t *machineFields) *Condition { t.UpToDate = new(Condition); return t.UpToDate }, "status.conditions", clusterv1.MachineUpToDateCondition),
 		Text(func(t *machineFields) *string { return &t.CertificatesExpire }, "annotation:"+clusterv1.MachineCertificatesExpiryDateAnnotation, "status.certificatesExpiryDate"),
 	},
 	reference(func(t *machineFields) *refFields { return &t.Infrastructure }, "spec.infrastructureRef"),

@@ -199,7 +199,7 @@ func TestUsage(t *testing.T) {
 			t.Fatalf("kept %q", got)
 		}
 	}
-	if u.misses > 1100 {
+	if u.misses > 300 {
 		t.Errorf("%d unique values are remembered", u.misses)
 	}
 	repeats := &usage{}

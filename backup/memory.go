@@ -67,7 +67,7 @@ type usage struct {
 
 // unique reports whether a column seldom repeats itself, so that remembering its
 // values costs more than it saves.
-func (u *usage) unique() bool { return u.misses > 1024 && u.misses > u.hits }
+func (u *usage) unique() bool { return u.misses > 256 && u.misses > u.hits }
 
 // spend counts bytes that are kept elsewhere.
 func (m *memory) spend(bytes int) { m.kept += int64(bytes) }

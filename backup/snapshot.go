@@ -1,7 +1,9 @@
 package backup
 
 import (
+	"cmp"
 	"sort"
+	"strings"
 	"time"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -249,4 +251,17 @@ func (s *Snapshot) Cluster(id ClusterID) *Cluster {
 		return nil
 	}
 	return &s.Clusters[i]
+}
+
+// Group is the group of that kind and name, or nil.
+func (s *Snapshot) Group(backup int, namespace, kind, name string) *Group {
+	want := Meta{Backup: backup, Namespace: namespace, Name: name}
+	i, ok := sort.Find(len(s.Groups), func(i int) int {
+		g := &s.Groups[i]
+		return cmp.Or(compareNames(&want, &g.Meta), strings.Compare(kind, g.Kind))
+	})
+	if !ok {
+		return nil
+	}
+	return &s.Groups[i]
 }

@@ -1,10 +1,6 @@
 package check
 
 import (
-	"cmp"
-	"sort"
-	"strings"
-
 	"drift-detector/backup"
 )
 
@@ -69,12 +65,7 @@ func ownerOf(m *backup.Machine) owner {
 
 // lacksGroup reports whether the backup does not hold what makes machines.
 func (e *examination) lacksGroup(by owner) bool {
-	_, found := sort.Find(len(e.Groups), func(i int) int {
-		g := &e.Groups[i]
-		return cmp.Or(cmp.Compare(by.backup, g.Backup), strings.Compare(by.namespace, g.Namespace),
-			strings.Compare(by.name, g.Name), strings.Compare(by.kind, g.Kind))
-	})
-	return !found
+	return e.Group(by.backup, by.namespace, by.kind, by.name) == nil
 }
 
 // velero is what Velero says about a backup, or nil.
