@@ -22,7 +22,7 @@ func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
 	c.Resources, c.Recipes = objs.resources(), objs.recipes()
 	objs.need = nil // seldom asked for again
 	c.OwnershipHints = objs.ownershipHints()
-	c.Proofs = objs.proofs(c.Machines)
+	c.Proofs = objs.proofs()
 	c.Absent, c.Halts = objs.absent(), objs.halts()
 	return c
 }

@@ -28,6 +28,17 @@ func (objs *objects) owners() []owner {
 	return objs.owning
 }
 
+// ownersOf returns them by cluster.
+func (objs *objects) ownersOf() map[backup.ClusterID][]*owner {
+	all := objs.owners()
+	by := make(map[backup.ClusterID][]*owner, len(objs.known))
+	for i := range all {
+		id := all[i].id.Cluster
+		by[id] = append(by[id], &all[i])
+	}
+	return by
+}
+
 func (objs *objects) findOwners() []owner {
 	byOwner := make(map[infra.OwnerID][]*member, len(objs.snapshot.ControlPlanes)+len(objs.snapshot.Groups))
 	for i := range objs.members {

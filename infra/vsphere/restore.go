@@ -3,6 +3,7 @@ package vsphere
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"drift-detector/backup"
@@ -105,12 +106,15 @@ func (objs *objects) refused(m *member) string {
 func (objs *objects) recipes() []infra.Recipe {
 	n := objs.needed()
 	list := make([]infra.Recipe, 0, len(n.uses))
-	for _, u := range n.uses {
-		r := infra.Recipe{Cluster: u.cluster, Machine: u.machine, Object: u.name(), Needs: make([]infra.Need, 0, len(u.things))}
-		for _, t := range u.things {
-			r.Needs = append(r.Needs, infra.Need{Kind: t.kind, Name: t.name, UsedBy: t.users})
+	var needs []infra.Need
+	for i, u := range n.uses {
+		if i == 0 || !slices.Equal(u.things, n.uses[i-1].things) {
+			needs = make([]infra.Need, len(u.things))
+			for i, t := range u.things {
+				needs[i] = infra.Need{Kind: t.kind, Name: t.name, UsedBy: t.users}
+			}
 		}
-		list = append(list, r)
+		list = append(list, infra.Recipe{Cluster: u.cluster, Machine: u.machine, Object: u.name(), Needs: needs})
 	}
 	return list
 }
