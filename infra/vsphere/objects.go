@@ -33,8 +33,9 @@ type objects struct {
 	targets   map[clusterServer]string
 	placed    map[placing]*place
 	need      *needed
-	owning    []owner                     // once they are placing for
-	ours      map[backup.ClusterID]string // likewise, see providers
+	owning    []owner                       // once they are asked for
+	owned     map[backup.ClusterID][]*owner // likewise
+	ours      map[backup.ClusterID]string   // likewise, see providers
 }
 
 type clusterServer struct {

@@ -30,13 +30,15 @@ func (objs *objects) owners() []owner {
 
 // ownersOf returns them by cluster.
 func (objs *objects) ownersOf() map[backup.ClusterID][]*owner {
-	all := objs.owners()
-	by := make(map[backup.ClusterID][]*owner, len(objs.known))
-	for i := range all {
-		id := all[i].id.Cluster
-		by[id] = append(by[id], &all[i])
+	if objs.owned == nil {
+		all := objs.owners()
+		objs.owned = make(map[backup.ClusterID][]*owner, len(objs.known))
+		for i := range all {
+			id := all[i].id.Cluster
+			objs.owned[id] = append(objs.owned[id], &all[i])
+		}
 	}
-	return by
+	return objs.owned
 }
 
 func (objs *objects) findOwners() []owner {

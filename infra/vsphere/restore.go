@@ -16,23 +16,24 @@ func (objs *objects) restore(m *member) *infra.Restore {
 	if m.index < 0 || m.machine == nil {
 		return nil
 	}
-	var r infra.Restore
+	template, paused, refused := "", "", ""
 	if m.machine.Data.ControlPlane {
-		r.Template = m.machine.Data.Template
+		template = m.machine.Data.Template
 	}
 	switch {
 	case m.machine.Paused:
-		r.Paused = machineKind + " " + m.machine.Name
+		paused = machineKind + " " + m.machine.Name
 	case m.vm != nil && m.vm.Paused:
-		r.Paused = vmKind + " " + m.vm.Name
+		paused = vmKind + " " + m.vm.Name
 	}
-	if r.Lacks = objs.lacks(m); r.Lacks == nil && r.Paused == "" {
-		r.Refused = objs.refused(m)
+	lacks := objs.lacks(m)
+	if lacks == nil && paused == "" {
+		refused = objs.refused(m)
 	}
-	if r.Template == "" && r.Lacks == nil && r.Refused == "" && r.Paused == "" {
+	if template == "" && lacks == nil && refused == "" && paused == "" {
 		return nil
 	}
-	return &r
+	return &infra.Restore{Template: template, Lacks: lacks, Refused: refused, Paused: paused}
 }
 
 // zoneOfMachine is the VSphereDeploymentZone that a Machine names. CAPV follows the
