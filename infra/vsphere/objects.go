@@ -102,7 +102,7 @@ func newObjects(s *backup.Snapshot) *objects {
 		}
 	}
 	objs.join()
-	objs.vmOf, objs.vmNamed = nil, nil
+	objs.vmOf, objs.vmNamed, objs.placed = nil, nil, nil
 	return objs
 }
 

@@ -39,7 +39,9 @@ func (objs *objects) restore(m *member) *infra.Restore {
 // zoneOfMachine is the VSphereDeploymentZone that a Machine names. CAPV follows the
 // Machine alone, not the VSphereMachine (pkg/services/vimmachine.go v1.16.1).
 func (objs *objects) zoneOfMachine(m *member) (name string, zone *backup.Record[vsphereZone]) {
-	name = objs.snapshot.Machines[m.index].FailureDomain
+	if name = objs.snapshot.Machines[m.index].FailureDomain; name == "" {
+		return "", nil
+	}
 	return name, objs.zones[capi.Object{Backup: m.cluster.Backup, Name: name}]
 }
 
