@@ -28,6 +28,15 @@ type Expected struct {
 	Controllers map[backup.ClusterID]Controller
 }
 
+// Decided lets go of what only decides: of machines there is left what is said of a restore.
+func (c *Expected) Decided() {
+	for i := range c.Machines {
+		m := &c.Machines[i]
+		*m = ExpectedMachine{Machine: m.Machine, Provider: m.Provider, Restore: m.Restore}
+	}
+	c.OwnershipHints, c.Proofs = nil, nil
+}
+
 // ExpectedMachine is one machine and the keys by which its instance is found.
 type ExpectedMachine struct {
 	Machine  int     // index into Snapshot.Machines; -1 when there is only an Orphan

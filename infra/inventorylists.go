@@ -15,7 +15,7 @@ import (
 // hold, and their texts once. They are most of the memory of a run.
 
 func unmarshalers() *json.Unmarshalers {
-	keys := keyReader{kinds: map[string]string{}, list: []Key{}} // an empty list is not none
+	keys := keyReader{kinds: map[string]string{}}
 	return json.JoinUnmarshalers(
 		json.UnmarshalFromFunc(keys.read),
 		inParts(func(i *Instance) { share(keys.last, &i.ID, &i.Ref, &i.Name, &i.Path, &i.Host.Value) }),
@@ -63,6 +63,7 @@ type keyReader struct {
 	at     []int // where they are in the text
 	text   []byte
 	last   string // text of the last list
+	room   []Key  // for the next lists, which are many and short
 }
 
 // reach is how far back in the text a value is looked for: all of the text of one instance.
@@ -93,7 +94,11 @@ func (r *keyReader) read(dec *jsontext.Decoder, into *[]Key) error {
 		r.at = append(r.at, from+at)
 	}
 	r.last = string(r.text)
-	*into = slices.Clone(r.list)
+	if r.room == nil || len(r.room) < len(r.list) {
+		r.room = make([]Key, max(len(r.list), 1024))
+	}
+	*into, r.room = r.room[:len(r.list):len(r.list)], r.room[len(r.list):]
+	copy(*into, r.list)
 	for n, v := range r.values {
 		(*into)[n].Value = r.last[r.at[n] : r.at[n]+len(v)]
 	}

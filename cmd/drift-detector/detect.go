@@ -177,7 +177,7 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *loadedBackup,
 		return nil, nil, err
 	}
 	result := detector.Detect(e.snapshot, e.expected, inv, detector.Options{Now: now, Only: e.shows})
-	e.expected.OwnershipHints, e.expected.Proofs = nil, nil
+	e.expected.Decided()
 	for i := range inv.Listings {
 		inv.Listings[i].Instances, inv.Listings[i].Unrelated = nil, infra.Unrelated{}
 	}

@@ -2,6 +2,7 @@ package vsphere
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"drift-detector/backup"
@@ -22,7 +23,7 @@ func (p *provider) Expected(s *backup.Snapshot) infra.Expected {
 	c.Resources, c.Recipes = objs.resources(), objs.recipes()
 	objs.need = nil // seldom asked for again
 	c.OwnershipHints = objs.ownershipHints()
-	c.Proofs = objs.proofs(c.Machines)
+	c.Proofs = objs.proofs()
 	c.Absent, c.Halts = objs.absent(), objs.halts()
 	return c
 }
@@ -35,23 +36,26 @@ func (p *provider) Survey(s *backup.Snapshot) infra.Expected {
 }
 
 func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
+	all := make([]infra.Key, 0, 8) // the lists of most machines, in one
+	list := func(keys ...infra.Key) []infra.Key {
+		all = append(all, keys...)
+		return slices.Clip(all[len(all)-len(keys):])
+	}
+	own := infra.Key{Kind: keyName, Value: m.name}
 	c := infra.ExpectedMachine{
 		Machine:      m.index,
 		Provider:     Name,
 		Home:         infra.HomeScope{Target: m.target},
 		InfraMissing: m.machine == nil,
-		Hosts:        []infra.Key{hostKey(m.name)},
-		Blind:        append(make([]infra.Key, 0, 5), infra.Key{Kind: keyName, Value: m.name}, aliasKey(m.name), infra.Key{Kind: keyVMX, Value: m.name}),
-		Expect:       append(make([]infra.Expectation, 0, 2), infra.Expectation{Key: infra.Key{Kind: keyName, Value: m.name}, Warning: "Renamed"}),
+		Hosts:        list(hostKey(m.name)),
+		Expect:       append(make([]infra.Expectation, 0, 2), infra.Expectation{Key: own, Warning: "Renamed"}),
 		Strong:       m.strong, Source: m.source, Conflict: m.conflict, Doubted: m.doubted,
+		Orphan: objs.orphan(m), Unnamed: m.unnamed, Restore: objs.restore(m),
 	}
-	c.Names = c.Blind[:2:2]
-	c.Unnamed = m.unnamed
 	if m.unplaced == "" {
 		c.Home.Within, c.Home.Folder = m.at.within(), m.at.Folder
 		c.Expect = append(c.Expect, infra.Expectation{Key: m.at.folderKey(), Warning: "Moved"})
 	}
-	c.Orphan = objs.orphan(m)
 	if m.vm != nil {
 		if id := uuidOf(m.vm.UID); id != "" {
 			c.Identity = infra.Key{Kind: keyInstance, Value: id}
@@ -60,30 +64,30 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 			c.Ref = infra.Key{Kind: keyRef, Value: ref}
 		}
 	}
+	weak, witness := placeKeys(m.at.Folder, m.name, c.Ref.Value)
+	blind := append(make([]infra.Key, 0, 5), own, aliasKey(m.name), infra.Key{Kind: keyVMX, Value: m.name})
+	switch {
+	case !c.Ref.IsZero():
+		blind = append(blind, c.Ref)
+	case !c.Strong.IsZero():
+		// One of which nothing can be read may be this VM. With a recorded vmRef,
+		// or without a VM on record, it cannot.
+		blind = append(blind, nameless)
+	}
+	if c.Unnamed == "" {
+		c.Weak = list(weak)
+		if m.unplaced == "" {
+			c.Witness = list(witness)
+			blind = append(blind, infra.Key{Kind: keyWithin, Value: witness.Value})
+		}
+	}
+	c.Blind = list(blind...)
+	c.Names = c.Blind[:2:2]
 	if c.Strong.IsZero() && !c.Ref.IsZero() {
 		// Whatever its name is by now, a VM was made for the machine.
 		c.Names = append(c.Names, c.Ref)
 	}
-	switch {
-	case c.Ref != infra.Key{}:
-		c.Weak = []infra.Key{pathRefKey(m.at.Folder, m.name, c.Ref.Value)}
-		c.Blind = append(c.Blind, c.Ref)
-	default:
-		c.Weak = []infra.Key{pathKey(m.at.Folder, m.name)}
-		if c.Strong != (infra.Key{}) {
-			// One of which nothing can be read may be this VM. With a recorded vmRef,
-			// or without a VM on record, it cannot.
-			c.Blind = append(c.Blind, nameless)
-		}
-	}
-	if c.Unnamed != "" {
-		c.Weak = nil
-	} else if m.unplaced == "" {
-		c.Witness = []infra.Key{witnessKey(m.at.Folder, m.name)}
-		c.Blind = append(c.Blind, infra.Key{Kind: keyWithin, Value: c.Witness[0].Value})
-	}
 	m.search(&c)
-	c.Restore = objs.restore(m)
 	return c
 }
 

@@ -185,6 +185,21 @@ func pathKey(folder, name string) infra.Key {
 	return infra.Key{Kind: keyPath, Value: folder + "/" + component(name)}
 }
 
+// placeKeys are the keys by which a machine is found and witnessed by its name in a folder:
+// pathRefKey, pathKey where the id is not known, and witnessKey, of one text.
+func placeKeys(folder, name, ref string) (weak, witness infra.Key) {
+	path := folder + "/" + component(name) + " " + ref
+	weak = infra.Key{Kind: keyPathRef, Value: path}
+	path = path[:len(path)-len(" "+ref)]
+	if ref == "" {
+		weak = infra.Key{Kind: keyPath, Value: path}
+	}
+	if lower := strings.ToLower(component(name)); lower != path[len(folder)+1:] {
+		path = folder + "/" + lower
+	}
+	return weak, infra.Key{Kind: keyWitness, Value: path}
+}
+
 func pathRefKey(folder, name, ref string) infra.Key {
 	return infra.Key{Kind: keyPathRef, Value: folder + "/" + component(name) + " " + ref}
 }

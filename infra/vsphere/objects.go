@@ -33,8 +33,9 @@ type objects struct {
 	targets   map[clusterServer]string
 	placed    map[placing]*place
 	need      *needed
-	owning    []owner                     // once they are placing for
-	ours      map[backup.ClusterID]string // likewise, see providers
+	owning    []owner                       // once they are asked for
+	owned     map[backup.ClusterID][]*owner // likewise
+	ours      map[backup.ClusterID]string   // likewise, see providers
 }
 
 type clusterServer struct {
@@ -101,7 +102,7 @@ func newObjects(s *backup.Snapshot) *objects {
 		}
 	}
 	objs.join()
-	objs.vmOf, objs.vmNamed = nil, nil
+	objs.vmOf, objs.vmNamed, objs.placed = nil, nil, nil
 	return objs
 }
 
@@ -249,7 +250,7 @@ func (objs *objects) locationOf(spec cloneSpec) location {
 	return p
 }
 
-// server is serverOf, which is placing for every machine.
+// server is serverOf, which is asked for every machine.
 func (objs *objects) server(raw string) string {
 	s, ok := objs.servers[raw]
 	if !ok {

@@ -28,6 +28,19 @@ func (objs *objects) owners() []owner {
 	return objs.owning
 }
 
+// ownersOf returns them by cluster.
+func (objs *objects) ownersOf() map[backup.ClusterID][]*owner {
+	if objs.owned == nil {
+		all := objs.owners()
+		objs.owned = make(map[backup.ClusterID][]*owner, len(objs.known))
+		for i := range all {
+			id := all[i].id.Cluster
+			objs.owned[id] = append(objs.owned[id], &all[i])
+		}
+	}
+	return objs.owned
+}
+
 func (objs *objects) findOwners() []owner {
 	byOwner := make(map[infra.OwnerID][]*member, len(objs.snapshot.ControlPlanes)+len(objs.snapshot.Groups))
 	for i := range objs.members {

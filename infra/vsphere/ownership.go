@@ -23,12 +23,10 @@ const minAnchor = 4
 // that only show that a VM has a name of the cluster.
 func (objs *objects) ownershipHints() []infra.OwnershipHint {
 	folders, joins := objs.foldersOf(), objs.joins()
-	owners := make(map[backup.ClusterID][]*owner, len(folders))
-	all := objs.owners()
-	for i := range all {
-		owners[all[i].id.Cluster] = append(owners[all[i].id.Cluster], &all[i])
-		if folders[all[i].id.Cluster] == nil {
-			folders[all[i].id.Cluster] = map[string]location{}
+	owners := objs.ownersOf()
+	for id := range owners {
+		if folders[id] == nil {
+			folders[id] = map[string]location{}
 		}
 	}
 	room := 0

@@ -3,11 +3,9 @@ package vsphere
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
-	"drift-detector/backup"
 	"drift-detector/infra"
 	"drift-detector/infra/capi"
 )
@@ -27,35 +25,49 @@ import (
 //     the machines of any cluster that are to be in it, if the backup records
 //     an id of any: the account sees what the controllers make there;
 //   - each machine whose place is not known: it can be found, and never be missed.
-func (objs *objects) proofs(expected []infra.ExpectedMachine) []infra.VisibilityProof {
-	homes := map[homeOf]*proofsOf{}
+func (objs *objects) proofs() []infra.VisibilityProof {
 	roots := map[string][]infra.Key{} // strong keys of the machines in datacenters' own folders
 	hints := map[string]string{}
 	var proofs []infra.VisibilityProof
 	for i := range objs.members {
 		m := &objs.members[i]
 		var own []infra.Key
-		if k := expected[i].Strong; !k.IsZero() {
-			own = []infra.Key{k}
+		if (m.unplaced != "" || m.at.Root) && !m.strong.IsZero() {
+			own = []infra.Key{m.strong}
 		}
-		at := homeOf{m.cluster, m.target}
-		if m.unplaced != "" {
+		switch {
+		case m.unplaced != "":
 			if hints[m.unplaced] == "" {
 				hints[m.unplaced] = m.unplaced + ", so nothing says in which vCenter and folder its VM is: make the backup with --include-cluster-resources=true and without filters, or look for the VM"
 			}
-			proofs = append(proofs, infra.VisibilityProof{Cluster: at.cluster, Target: at.target, Any: own, Hint: hints[m.unplaced]})
-			continue
-		}
-		if homes[at] == nil {
-			homes[at] = &proofsOf{m.at.Server, map[string]bool{}}
-		}
-		homes[at].folders[m.at.Folder] = true
-		if m.at.Root {
+			proofs = append(proofs, infra.VisibilityProof{Cluster: m.cluster, Target: m.target, Any: own, Hint: hints[m.unplaced]})
+		case m.at.Root:
 			roots[m.at.Folder] = append(roots[m.at.Folder], own...)
 		}
 	}
-	for at, h := range homes {
-		proofs = append(proofs, h.proofs(at, roots)...)
+	placed := slices.DeleteFunc(slices.Clone(objs.places), func(p *place) bool { return p.unplaced != "" })
+	slices.SortFunc(placed, func(a, b *place) int {
+		return cmp.Or(capi.CompareClusters(a.cluster, b.cluster), cmp.Compare(a.target, b.target), cmp.Compare(a.at.Folder, b.at.Folder))
+	})
+	proofs = slices.Grow(proofs, 4*len(placed))
+	shared := map[string][]infra.VisibilityProof{} // by server and by folder, for whoever has its home there
+	for i, p := range placed {
+		add := func(at string, of func() []infra.VisibilityProof) {
+			if shared[at] == nil {
+				shared[at] = of()
+			}
+			for _, one := range shared[at] {
+				one.Cluster, one.Target = p.cluster, p.target
+				proofs = append(proofs, one)
+			}
+		}
+		home := i > 0 && placed[i-1].cluster == p.cluster && placed[i-1].target == p.target
+		if !home {
+			add(p.at.Server, func() []infra.VisibilityProof { return serverProofs(p.at.Server) })
+		}
+		if !home || placed[i-1].at.Folder != p.at.Folder {
+			add(p.at.Folder, func() []infra.VisibilityProof { return folderProofs(p.at, roots[p.at.Folder]) })
+		}
 	}
 	slices.SortStableFunc(proofs, func(a, b infra.VisibilityProof) int {
 		return cmp.Or(capi.CompareClusters(a.Cluster, b.Cluster), cmp.Compare(a.Target, b.Target))
@@ -63,38 +75,30 @@ func (objs *objects) proofs(expected []infra.ExpectedMachine) []infra.Visibility
 	return proofs
 }
 
-// homeOf is where a cluster's machines are looked for.
-type homeOf struct {
-	cluster backup.ClusterID
-	target  string
-}
-
-// proofsOf is what proves one home.
-type proofsOf struct {
-	server  string
-	folders map[string]bool // where machines are to be
-}
-
-func (p *proofsOf) proofs(at homeOf, roots map[string][]infra.Key) []infra.VisibilityProof {
-	list := []infra.VisibilityProof{{
-		Cluster: at.cluster, Target: at.target, Any: []infra.Key{knownKey(p.server)}, Nodes: true, Copied: true,
-		Hint: fmt.Sprintf("not one VM of the backup was seen in vCenter %s: check that this is the vCenter that the backup means", p.server),
+// serverProofs prove that a server is the one that the backup means.
+func serverProofs(server string) []infra.VisibilityProof {
+	return []infra.VisibilityProof{{
+		Any: []infra.Key{knownKey(server)}, Nodes: true, Copied: true,
+		Hint: fmt.Sprintf("not one VM of the backup was seen in vCenter %s: check that this is the vCenter that the backup means", server),
 	}}
-	for _, f := range slices.Sorted(maps.Keys(p.folders)) {
-		name := strings.TrimPrefix(f, p.server)
-		if known := roots[f]; len(known) > 0 {
-			list = append(list, infra.VisibilityProof{
-				Cluster: at.cluster, Target: at.target, Folder: f, Any: known,
-				Hint: fmt.Sprintf("not one of the backup's VMs that are to be in folder %s of vCenter %s was seen: check that this is the vCenter that the backup means and that the account may read the VMs of that datacenter", name, p.server),
-			})
-		}
+}
+
+// folderProofs prove that what is in a folder is seen. known are the ids of machines that are
+// to be there, if it is a datacenter's own.
+func folderProofs(at location, known []infra.Key) []infra.VisibilityProof {
+	var list []infra.VisibilityProof
+	f, name := at.Folder, strings.TrimPrefix(at.Folder, at.Server)
+	if len(known) > 0 {
 		list = append(list, infra.VisibilityProof{
-			Cluster: at.cluster, Target: at.target, Folder: f, All: []infra.Key{inhabitedKey(f)},
-			Hint: fmt.Sprintf("not one VM was seen in folder %s of vCenter %s: give the account read access to it with propagation to children, or check that this is the vCenter that the backup means; if an administrator knows that the folder is empty or gone, say so with --empty-folder %s", name, p.server, name),
-		}, infra.VisibilityProof{
-			Cluster: at.cluster, Target: at.target, Folder: f, All: []infra.Key{readKey(f)},
-			Hint: fmt.Sprintf("the metadata (config.extraConfig) of VMs in folder %s of vCenter %s was not read, and one of them may be a machine under another id: give the account read access to it, or list again if a saved inventory is of an older version", name, p.server),
+			Folder: f, Any: known,
+			Hint: fmt.Sprintf("not one of the backup's VMs that are to be in folder %s of vCenter %s was seen: check that this is the vCenter that the backup means and that the account may read the VMs of that datacenter", name, at.Server),
 		})
 	}
-	return list
+	return append(list, infra.VisibilityProof{
+		Folder: f, All: []infra.Key{inhabitedKey(f)},
+		Hint: fmt.Sprintf("not one VM was seen in folder %s of vCenter %s: give the account read access to it with propagation to children, or check that this is the vCenter that the backup means; if an administrator knows that the folder is empty or gone, say so with --empty-folder %s", name, at.Server, name),
+	}, infra.VisibilityProof{
+		Folder: f, All: []infra.Key{readKey(f)},
+		Hint: fmt.Sprintf("the metadata (config.extraConfig) of VMs in folder %s of vCenter %s was not read, and one of them may be a machine under another id: give the account read access to it, or list again if a saved inventory is of an older version", name, at.Server),
+	})
 }

@@ -2,9 +2,9 @@ package vsphere
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"drift-detector/backup"
@@ -50,6 +50,7 @@ type uses struct {
 type needed struct {
 	objects *objects
 	things  map[thing]*usedThing
+	list    []*usedThing // the same
 	uses    []uses
 	last    mention
 }
@@ -66,7 +67,8 @@ type mention struct {
 // needed collects it once.
 func (objs *objects) needed() *needed {
 	if objs.need == nil {
-		objs.need = &needed{objects: objs, things: map[thing]*usedThing{}}
+		room := 6 * len(objs.known) // a cluster needs a folder, a pool, a datastore, a template and a network
+		objs.need = &needed{objects: objs, things: make(map[thing]*usedThing, room), list: make([]*usedThing, 0, room)}
 		objs.need.addTemplates()
 		for i := range objs.members {
 			objs.need.addMember(&objs.members[i])
@@ -78,9 +80,9 @@ func (objs *objects) needed() *needed {
 
 // complete says of every thing who uses it, once for all that need the thing.
 func (n *needed) complete() {
-	for _, t := range n.things {
+	for _, t := range n.list {
 		if t.users = t.first; t.more > 0 {
-			t.users = fmt.Sprintf("%s and %d more", t.first, t.more)
+			t.users = t.first + " and " + strconv.Itoa(t.more) + " more"
 		}
 	}
 }
@@ -88,13 +90,13 @@ func (n *needed) complete() {
 // resources lists what must exist for a machine to be replaced.
 func (objs *objects) resources() []infra.Resource {
 	n := objs.needed()
-	list := make([]infra.Resource, 0, len(n.things))
-	for _, t := range slices.SortedFunc(maps.Values(n.things), compareThings) {
-		r := infra.Resource{Cluster: t.cluster, Target: t.target, Kind: t.kind, Name: t.name, UsedBy: t.users, WhenGone: infra.FailsReplacement}
-		if !t.key.IsZero() {
-			r.Keys = []infra.Key{t.key}
+	slices.SortFunc(n.list, compareThings)
+	list, keys := make([]infra.Resource, len(n.list)), make([]infra.Key, len(n.list))
+	for i, t := range n.list {
+		list[i] = infra.Resource{Cluster: t.cluster, Target: t.target, Kind: t.kind, Name: t.name, UsedBy: t.users, WhenGone: infra.FailsReplacement}
+		if keys[i] = t.key; !t.key.IsZero() {
+			list[i].Keys = keys[i : i+1 : i+1]
 		}
-		list = append(list, r)
 	}
 	return list
 }
@@ -109,31 +111,35 @@ func compareThings(a, b *usedThing) int {
 // (CAPV pkg/services/vimmachine.go v1.16.1).
 func (n *needed) addTemplates() {
 	type use struct {
-		cluster backup.ClusterID
-		name    string
+		*backup.Record[vsphereTemplate]
+		zoned bool // used in a zone, so that only the source of the clone counts
 	}
-	zoned := map[use]bool{} // in use, and whether only the source of the clone counts
-	for _, o := range n.objects.owners() {
-		if o.retired && len(o.members) == 0 {
-			continue // what its template names may rightly be gone
+	var in []use
+	owners := n.objects.ownersOf()
+	for _, id := range slices.SortedFunc(maps.Keys(owners), capi.CompareClusters) {
+		in = in[:0]
+		for _, o := range owners[id] {
+			if o.retired && len(o.members) == 0 {
+				continue // what its template names may rightly be gone
+			}
+			inZone := slices.ContainsFunc(o.members, func(m *member) bool { return n.objects.zoneOf(m) != "" })
+			for _, t := range o.templates {
+				in = append(in, use{t, inZone})
+			}
 		}
-		inZone := slices.ContainsFunc(o.members, func(m *member) bool { return n.objects.zoneOf(m) != "" })
-		for _, t := range o.templates {
-			u := use{o.id.Cluster, t.Name}
-			zoned[u] = zoned[u] || inZone
+		slices.SortFunc(in, func(a, b use) int { return cmp.Compare(a.Name, b.Name) })
+		for i := range in {
+			t := &in[i]
+			if i+1 < len(in) && in[i+1].Record == t.Record {
+				in[i+1].zoned = in[i+1].zoned || t.zoned
+				continue
+			}
+			spec, want := n.objects.merge(id, "", t.Data.Spec), t.Data.Needs
+			if t.zoned {
+				want, spec.Folder = needs{Template: want.Template}, ""
+			}
+			n.add(user{id, -1, templateKind, &t.Meta}, spec, want, true)
 		}
-	}
-	order := slices.SortedFunc(maps.Keys(zoned), func(a, b use) int {
-		return cmp.Or(capi.CompareClusters(a.cluster, b.cluster), cmp.Compare(a.name, b.name))
-	})
-	for _, u := range order {
-		t := n.objects.templates[capi.Object{Backup: u.cluster.Backup, Namespace: u.cluster.Namespace, Name: u.name}]
-		spec := n.objects.merge(u.cluster, "", t.Data.Spec)
-		want := t.Data.Needs
-		if zoned[u] {
-			want, spec.Folder = needs{Template: want.Template}, ""
-		}
-		n.add(user{u.cluster, -1, templateKind, &t.Meta}, spec, want, true)
 	}
 }
 
@@ -213,7 +219,7 @@ func (n *needed) named(cluster backup.ClusterID, spec cloneSpec, want needs) men
 		t := n.things[k]
 		if t == nil {
 			t = &usedThing{thing: k}
-			n.things[k] = t
+			n.things[k], n.list = t, append(n.list, t)
 		}
 		m.things = append(m.things, t)
 	}

@@ -3,6 +3,7 @@ package vsphere
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"drift-detector/backup"
@@ -15,29 +16,32 @@ func (objs *objects) restore(m *member) *infra.Restore {
 	if m.index < 0 || m.machine == nil {
 		return nil
 	}
-	var r infra.Restore
+	template, paused, refused := "", "", ""
 	if m.machine.Data.ControlPlane {
-		r.Template = m.machine.Data.Template
+		template = m.machine.Data.Template
 	}
 	switch {
 	case m.machine.Paused:
-		r.Paused = machineKind + " " + m.machine.Name
+		paused = machineKind + " " + m.machine.Name
 	case m.vm != nil && m.vm.Paused:
-		r.Paused = vmKind + " " + m.vm.Name
+		paused = vmKind + " " + m.vm.Name
 	}
-	if r.Lacks = objs.lacks(m); r.Lacks == nil && r.Paused == "" {
-		r.Refused = objs.refused(m)
+	lacks := objs.lacks(m)
+	if lacks == nil && paused == "" {
+		refused = objs.refused(m)
 	}
-	if r.Template == "" && r.Lacks == nil && r.Refused == "" && r.Paused == "" {
+	if template == "" && lacks == nil && refused == "" && paused == "" {
 		return nil
 	}
-	return &r
+	return &infra.Restore{Template: template, Lacks: lacks, Refused: refused, Paused: paused}
 }
 
 // zoneOfMachine is the VSphereDeploymentZone that a Machine names. CAPV follows the
 // Machine alone, not the VSphereMachine (pkg/services/vimmachine.go v1.16.1).
 func (objs *objects) zoneOfMachine(m *member) (name string, zone *backup.Record[vsphereZone]) {
-	name = objs.snapshot.Machines[m.index].FailureDomain
+	if name = objs.snapshot.Machines[m.index].FailureDomain; name == "" {
+		return "", nil
+	}
 	return name, objs.zones[capi.Object{Backup: m.cluster.Backup, Name: name}]
 }
 
@@ -105,12 +109,15 @@ func (objs *objects) refused(m *member) string {
 func (objs *objects) recipes() []infra.Recipe {
 	n := objs.needed()
 	list := make([]infra.Recipe, 0, len(n.uses))
-	for _, u := range n.uses {
-		r := infra.Recipe{Cluster: u.cluster, Machine: u.machine, Object: u.name(), Needs: make([]infra.Need, 0, len(u.things))}
-		for _, t := range u.things {
-			r.Needs = append(r.Needs, infra.Need{Kind: t.kind, Name: t.name, UsedBy: t.users})
+	var needs []infra.Need
+	for i, u := range n.uses {
+		if i == 0 || !slices.Equal(u.things, n.uses[i-1].things) {
+			needs = make([]infra.Need, len(u.things))
+			for i, t := range u.things {
+				needs[i] = infra.Need{Kind: t.kind, Name: t.name, UsedBy: t.users}
+			}
 		}
-		list = append(list, r)
+		list = append(list, infra.Recipe{Cluster: u.cluster, Machine: u.machine, Object: u.name(), Needs: needs})
 	}
 	return list
 }
