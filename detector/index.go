@@ -32,8 +32,8 @@ type index struct {
 	unnamed map[infra.OwnerID]*expectedMachine // by owner: a machine for which the backup has neither id nor name of its instance
 	ownTags map[infra.Key]bool                 // ownership tags of the backup's clusters
 	ids     []*idCount                         // by listing
-	second  secondKeys
-	reused  machineFacts // by index.facts
+	second  *secondKeys                        // nil: not counted yet
+	reused  machineFacts                       // by index.facts
 	asked   nodeLists
 	proofs  map[backup.ClusterID][]*infra.VisibilityProof // of whole targets
 	nodesAt map[string][]*node                            // that prove a target
@@ -123,7 +123,6 @@ func newIndex(s *backup.Snapshot, c infra.Expected, inv infra.Inventory, now tim
 	ix.matchExpected()
 	ix.unclaimed = indexKeys(ix.vms, func(v *vm) bool { return v.byStrong.first == nil })
 	ix.ids = ix.countIDs(c.Proofs)
-	ix.second = ix.countSecondKeys()
 	ix.indexProofs(c.Proofs)
 	ix.judgeHomes(&c)
 	ix.owners = newOwners(s, ix.expected, &c)

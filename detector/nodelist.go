@@ -38,12 +38,21 @@ type nodeLists struct {
 
 func (ix *index) newNodeLists() nodeLists {
 	n := nodeLists{map[backup.ClusterID][]*expectedMachine{}, map[backup.ClusterID]bool{}, map[backup.ClusterID]bool{}, nil}
-	for _, c := range ix.expected {
-		if lineageOf(c).plane {
-			n.planes[c.cluster] = append(n.planes[c.cluster], c)
+	for from, to := 0, 0; from < len(ix.expected); from = to {
+		id := ix.expected[from].cluster
+		var planes []*expectedMachine
+		machines, joined := false, false
+		for to = from; to < len(ix.expected) && ix.expected[to].cluster == id; to++ {
+			c := ix.expected[to]
+			if c.isPlane() {
+				planes = append(planes, c)
+			}
+			if m := c.machine; m != nil {
+				machines, joined = true, joined || m.Node != "" || !beforeJoining[m.Phase]
+			}
 		}
-		if m := c.machine; m != nil {
-			n.joined[c.cluster] = n.joined[c.cluster] || m.Node != "" || !beforeJoining[m.Phase]
+		if n.planes[id] = planes; machines {
+			n.joined[id] = joined
 		}
 	}
 	return n
