@@ -59,9 +59,10 @@ type expectedMachine struct {
 	matched              *vm      // the machine's instance; nil when none was found
 }
 
-// vm is one instance, merged from all listings that show it.
+// vm is one instance, merged from all listings that show it. The Instance is that of a
+// listing, until it is changed.
 type vm struct {
-	infra.Instance
+	*infra.Instance
 	provider string
 	scope    string  // id of a target that shows it
 	seen     []int32 // listings that show it, ascending
@@ -80,9 +81,16 @@ type vm struct {
 
 // shown is a copy of the instance for a Result, in which no instance has its keys.
 func (v *vm) shown() infra.Instance {
-	one := v.Instance
+	one := *v.Instance
 	one.Keys = nil
 	return one
+}
+
+// change returns the instance to be changed, no more that of a listing.
+func (v *vm) change() *infra.Instance {
+	one := *v.Instance
+	v.Instance = &one
+	return &one
 }
 
 // finders are the first of the expected machines that find an instance, and whether there are
@@ -113,7 +121,8 @@ func newIndex(s *backup.Snapshot, c infra.Expected, inv infra.Inventory, now tim
 	ix.vms = mergeSightings(listings)
 	for i := range ix.vms {
 		if v := &ix.vms[i]; !v.Host.IsZero() && !v.HasKey(v.Host) { // not among the keys in older inventories
-			v.Keys = append(slices.Clip(v.Keys), v.Host)
+			one := v.change()
+			one.Keys = append(slices.Clip(one.Keys), one.Host)
 		}
 	}
 	ix.byKey = indexKeys(ix.vms, func(*vm) bool { return true })
@@ -150,7 +159,9 @@ func (ix *index) exclude(all []infra.Exclusion) {
 	})
 	for _, x := range all {
 		for _, v := range ix.withKeys(x.Key) {
-			v.Exclude = cmp.Or(v.Exclude, x.Cause)
+			if v.Exclude == "" {
+				v.change().Exclude = x.Cause
+			}
 		}
 	}
 }

@@ -100,15 +100,16 @@ func compareBool(a, b bool) int {
 // merge joins the sightings of one instance, best first. What any of them knows
 // counts: keys, reasons to leave it out, that it has ended (which is final).
 func merge(s []sighting) vm {
-	v := vm{Instance: *s[0].Instance, provider: s[0].provider}
+	out := vm{Instance: s[0].Instance, provider: s[0].provider}
 	for _, one := range s {
-		v.seen = append(v.seen, one.listing)
+		out.seen = append(out.seen, one.listing)
 	}
 	if len(s) == 1 {
-		return v
+		return out
 	}
-	slices.Sort(v.seen)
-	v.seen = slices.Compact(v.seen)
+	slices.Sort(out.seen)
+	out.seen = slices.Compact(out.seen)
+	v := out.change()
 	v.Keys = slices.Clone(v.Keys)
 	v.Warnings = slices.Clone(v.Warnings)
 	for _, one := range s[1:] {
@@ -125,7 +126,7 @@ func merge(s []sighting) vm {
 	v.Keys = slices.Compact(v.Keys)
 	slices.Sort(v.Warnings)
 	v.Warnings = slices.Compact(v.Warnings)
-	return v
+	return out
 }
 
 // latest prefers the moment that any sighting knows.
