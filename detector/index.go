@@ -34,6 +34,8 @@ type index struct {
 	ids     []*idCount                         // by listing
 	second  *secondKeys                        // nil: not counted yet
 	reused  machineFacts                       // by index.facts
+	other   instanceFacts                      // likewise, by index.instanceFacts
+	names   []infra.Key                        // likewise, by index.nameFacts
 	asked   nodeLists
 	proofs  map[backup.ClusterID][]*infra.VisibilityProof // of whole targets
 	nodesAt map[string][]*node                            // that prove a target

@@ -207,16 +207,20 @@ func (r *Result) UnreadNodeLists() []backup.ClusterID {
 
 // unlisted counts per cluster what an unread Node list leaves undecided.
 func (r *Result) unlisted() map[backup.ClusterID]int {
-	n, shown := map[backup.ClusterID]int{}, map[backup.ClusterID]bool{}
+	n, shown := map[backup.ClusterID]int{}, make(map[backup.ClusterID]bool, len(r.Clusters))
 	for i := range r.Clusters {
 		c := &r.Clusters[i]
 		shown[c.ID] = true
-		for _, s := range append([]Set{c.ControlPlane}, c.WorkerGroups...) {
-			for j := range s.Machines {
-				if s.Machines[j].Reason == NodeListUnread {
+		count := func(s *Set) {
+			for _, v := range s.Machines {
+				if v.Reason == NodeListUnread {
 					n[c.ID]++
 				}
 			}
+		}
+		count(&c.ControlPlane)
+		for j := range c.WorkerGroups {
+			count(&c.WorkerGroups[j])
 		}
 	}
 	for i := range r.Unattributed {
@@ -236,6 +240,9 @@ func (r *Result) nodeListErrors() []Error {
 	why := make(map[backup.ClusterID]string, len(unlisted))
 	for i := range r.Clusters {
 		c := &r.Clusters[i]
+		if unlisted[c.ID] == 0 {
+			continue
+		}
 		why[c.ID] = fmt.Sprintf("it was not read (%s)", cmp.Or(c.Nodes.Error, c.Nodes.State))
 		if c.Nodes.State == nodesRead {
 			why[c.ID] = "it does not say of every Node whether it is ready, and since when"

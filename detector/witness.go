@@ -18,7 +18,8 @@ func (ix *index) nameFacts(c *expectedMachine, f *machineFacts) {
 	if c.Strong.IsZero() {
 		own = ix.nodeKeys(c)
 	}
-	f.namesakes = ix.named(c, f, nil, slices.Concat(c.Names, c.Hosts, c.Witness), own)
+	ix.names = append(append(append(ix.names[:0], c.Names...), c.Hosts...), c.Witness...)
+	f.namesakes = ix.named(c, f, nil, ix.names, own)
 	f.witness = ix.named(c, f, &c.Home, c.Witness, nil)
 }
 
