@@ -202,8 +202,13 @@ func orderExpected(s *backup.Snapshot, in []infra.ExpectedMachine) []*expectedMa
 }
 
 func compareSubjects(a, b *expectedMachine) int {
-	return cmp.Or(compareClusters(a.cluster, b.cluster), cmp.Compare(a.namespace, b.namespace),
-		cmp.Compare(a.name, b.name), cmp.Compare(a.uid, b.uid), compareExpected(a.ExpectedMachine, b.ExpectedMachine))
+	if c := compareClusters(a.cluster, b.cluster); c != 0 {
+		return c
+	}
+	if c := cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name)); c != 0 {
+		return c
+	}
+	return cmp.Or(cmp.Compare(a.uid, b.uid), compareExpected(a.ExpectedMachine, b.ExpectedMachine))
 }
 
 // compareExpected puts the expected machine of a provider before that of none.

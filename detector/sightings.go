@@ -69,8 +69,10 @@ func sameInstance(a, b *sighting) bool {
 // compareSightings puts the best of several sightings of one instance first:
 // the one that could be read, then the one that knows more.
 func compareSightings(a, b sighting) int {
+	if c := cmp.Or(cmp.Compare(a.provider, b.provider), cmp.Compare(a.Identity, b.Identity)); c != 0 {
+		return c // as of nearly all
+	}
 	return cmp.Or(
-		cmp.Compare(a.provider, b.provider), cmp.Compare(a.Identity, b.Identity),
 		compareBool(a.Unreadable, b.Unreadable), cmp.Compare(len(b.Keys), len(a.Keys)),
 		compareInstances(a.Instance, b.Instance),
 		cmp.Compare(a.Path, b.Path), cmp.Compare(a.State, b.State), slices.CompareFunc(a.Keys, b.Keys, compareKeys),
