@@ -123,7 +123,7 @@ func (ix *index) named(c *expectedMachine, f *machineFacts, home *infra.HomeScop
 		return here(v) && !slices.Contains(f.home, v) && !slices.Contains(f.copies, v) && ix.hasNoOtherOwner(c, v)
 	}
 	if _, all := ix.unclaimed.first(many, keys); all {
-		return keep(ix.notOfOthers(c, slices.Concat(keys, own)...), ours)
+		return keep(ix.notOfOthers(c, append(keys[:len(keys):len(keys)], own...)...), ours)
 	}
 	hers := append(ix.nodeKeys(c), c.Identity)
 	special := keep(ix.unclaimed.with(hers...), func(v *vm) bool {

@@ -45,13 +45,34 @@ func (t tables) detect(s *backup.Snapshot, c infra.Expected, inv infra.Inventory
 		}
 	}
 	ix.decideUnrelated(decide)
-	for i := range ix.vms { // the Result points to them, and must not hold all that they were joined with
-		ix.vms[i] = vm{Instance: ix.vms[i].shown()}
-	}
 	slices.SortStableFunc(r.Unattributed, func(a, b Unattributed) int { return compareInstances(&a.Instance, &b.Instance) })
 	r.Clusters = d.clusters(o.shows)
+	ix.letGo(o.shows)
 	r.conclude(s)
 	return r
+}
+
+// letGo makes the verdicts point to copies of their instances, so that the Result does not
+// hold the inventory, and clears those that are not in it.
+func (ix *index) letGo(shows func(backup.ClusterID) bool) {
+	n := 0
+	for _, c := range ix.expected {
+		if !c.listed() || !shows(c.cluster) {
+			*c.verdict = Verdict{}
+		}
+		if c.verdict.Instance != nil {
+			n++
+		}
+	}
+	copies := make([]infra.Instance, 0, n)
+	for _, c := range ix.expected {
+		if v := c.verdict; v.Instance != nil {
+			one := *v.Instance
+			one.Keys = nil
+			copies = append(copies, one)
+			v.Instance = &copies[len(copies)-1]
+		}
+	}
 }
 
 // settle decides on one expected machine and gives it its instance.
@@ -77,7 +98,7 @@ func (ix *index) settle(c *expectedMachine, rows []machineRow) {
 	}
 	for _, found := range [][]*vm{f.home, f.identity, f.weak} {
 		for _, one := range found {
-			if v.Instance == &one.Instance {
+			if v.Instance == one.Instance {
 				c.matched, one.matchedBy = one, c
 				v.Scope = ix.seenAt(one, c.Home.Target)
 			}

@@ -30,7 +30,7 @@ func (ix *index) findDuplicate(f *instanceFacts) {
 		}
 		other := s.all[i]
 		f.suspects = append(f.suspects, ix.clustersOfAny(s)...)
-		if f.duplicate == nil || compareInstances(&other.Instance, &f.duplicate.Instance) < 0 {
+		if f.duplicate == nil || compareInstances(other.Instance, f.duplicate.Instance) < 0 {
 			f.duplicate = other
 		}
 	}

@@ -67,7 +67,7 @@ func (ix *index) facts(c *expectedMachine) *machineFacts {
 		// exists is not known.
 		f.blind = f.home
 	}
-	f.reidentified = len(f.home) == 1 && ix.second.reidentified(c, f.home[0])
+	f.reidentified = len(f.home) == 1 && ix.reidentified(c, f.home[0])
 	ix.secondFacts(c, f)
 	f.pool = ix.poolState[clusterKey{c.cluster, c.Pool}]
 	f.dropped = len(f.home) == 1 && ix.dropped(c, f.home[0])

@@ -54,7 +54,7 @@ func (f *machineFacts) finds(v *Verdict) Finds {
 		return FindsUnknown
 	case len(f.searched) == 0:
 		return FindsNothing
-	case v.Instance == &f.searched[0].Instance:
+	case v.Instance == f.searched[0].Instance:
 		return FindsByName
 	}
 	return FindsOther

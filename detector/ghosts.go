@@ -84,10 +84,11 @@ func (f *instanceFacts) ghost(bonds []bond, s Strength) placement {
 			b, why = one, w
 		}
 	}
+	instance := f.vm.shown()
 	v := Verdict{
 		Status: Ghost, Message: "it belongs to the cluster, but the backup has no Machine for it",
 		Name: f.vm.Name, Namespace: b.cluster().Namespace, ControlPlane: b.controlPlane, RoleKnown: b.roleKnown,
-		Instance: &f.vm.Instance, Scope: f.vm.scope, Evidence: bondEvidence(bonds, s),
+		Instance: &instance, Scope: f.vm.scope, Evidence: bondEvidence(bonds, s),
 	}
 	if b.node != nil {
 		v.Node, v.ProviderID = b.node.Name, b.node.ProviderID

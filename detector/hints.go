@@ -55,14 +55,16 @@ func (t *hintIndex) shares(hint *infra.OwnershipHint, v *vm) bool {
 
 func newTieIndex(c infra.Expected, expected []*expectedMachine, listings []infra.Listing) hintIndex {
 	t := hintIndex{grades: map[infra.Grade]*gradeHints{}, locations: map[backup.ClusterID]map[int32]bool{}}
+	count := map[infra.Grade]int{}
+	for i := range c.OwnershipHints {
+		count[c.OwnershipHints[i].Grade]++
+	}
+	for grade, n := range count {
+		t.grades[grade] = &gradeHints{byKey: make(map[infra.Key]*hintList, n), also: map[string]bool{}, known: map[string]*tied{}}
+	}
 	for i := range c.OwnershipHints {
 		hint := &c.OwnershipHints[i]
-		g := t.grades[hint.Grade]
-		if g == nil {
-			g = &gradeHints{byKey: map[infra.Key]*hintList{}, kinds: map[string]bool{}, also: map[string]bool{}, known: map[string]*tied{}}
-			t.grades[hint.Grade] = g
-		}
-		g.add(hint)
+		t.grades[hint.Grade].add(hint)
 	}
 	t.findLocations(c.Proofs, expected, listings)
 	return t
@@ -80,8 +82,10 @@ func (t *hintIndex) findLocations(proofs []infra.VisibilityProof, expected []*ex
 			t.addLocations(id, int32(i))
 		}
 	}
-	for _, c := range expected {
-		t.addLocations(c.cluster, targets[c.Home.Target]...)
+	for i, c := range expected {
+		if i == 0 || c.cluster != expected[i-1].cluster || c.Home.Target != expected[i-1].Home.Target {
+			t.addLocations(c.cluster, targets[c.Home.Target]...)
+		}
 	}
 	for _, p := range proofs {
 		t.addLocations(p.Cluster, targets[p.Target]...)
@@ -89,11 +93,13 @@ func (t *hintIndex) findLocations(proofs []infra.VisibilityProof, expected []*ex
 }
 
 func (t *hintIndex) addLocations(id backup.ClusterID, listings ...int32) {
-	if t.locations[id] == nil {
-		t.locations[id] = map[int32]bool{}
+	of := t.locations[id]
+	if of == nil {
+		of = map[int32]bool{}
+		t.locations[id] = of
 	}
 	for _, l := range listings {
-		t.locations[id][l] = true
+		of[l] = true
 	}
 }
 

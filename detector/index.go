@@ -32,8 +32,10 @@ type index struct {
 	unnamed map[infra.OwnerID]*expectedMachine // by owner: a machine for which the backup has neither id nor name of its instance
 	ownTags map[infra.Key]bool                 // ownership tags of the backup's clusters
 	ids     []*idCount                         // by listing
-	second  secondKeys
-	reused  machineFacts // by index.facts
+	second  *secondKeys                        // nil: not counted yet
+	reused  machineFacts                       // by index.facts
+	other   instanceFacts                      // likewise, by index.instanceFacts
+	names   []infra.Key                        // likewise, by index.nameFacts
 	asked   nodeLists
 	proofs  map[backup.ClusterID][]*infra.VisibilityProof // of whole targets
 	nodesAt map[string][]*node                            // that prove a target
@@ -59,9 +61,10 @@ type expectedMachine struct {
 	matched              *vm      // the machine's instance; nil when none was found
 }
 
-// vm is one instance, merged from all listings that show it.
+// vm is one instance, merged from all listings that show it. The Instance is that of a
+// listing, until it is changed.
 type vm struct {
-	infra.Instance
+	*infra.Instance
 	provider string
 	scope    string  // id of a target that shows it
 	seen     []int32 // listings that show it, ascending
@@ -80,9 +83,16 @@ type vm struct {
 
 // shown is a copy of the instance for a Result, in which no instance has its keys.
 func (v *vm) shown() infra.Instance {
-	one := v.Instance
+	one := *v.Instance
 	one.Keys = nil
 	return one
+}
+
+// change returns the instance to be changed, no more that of a listing.
+func (v *vm) change() *infra.Instance {
+	one := *v.Instance
+	v.Instance = &one
+	return &one
 }
 
 // finders are the first of the expected machines that find an instance, and whether there are
@@ -113,7 +123,8 @@ func newIndex(s *backup.Snapshot, c infra.Expected, inv infra.Inventory, now tim
 	ix.vms = mergeSightings(listings)
 	for i := range ix.vms {
 		if v := &ix.vms[i]; !v.Host.IsZero() && !v.HasKey(v.Host) { // not among the keys in older inventories
-			v.Keys = append(slices.Clip(v.Keys), v.Host)
+			one := v.change()
+			one.Keys = append(slices.Clip(one.Keys), one.Host)
 		}
 	}
 	ix.byKey = indexKeys(ix.vms, func(*vm) bool { return true })
@@ -123,7 +134,6 @@ func newIndex(s *backup.Snapshot, c infra.Expected, inv infra.Inventory, now tim
 	ix.matchExpected()
 	ix.unclaimed = indexKeys(ix.vms, func(v *vm) bool { return v.byStrong.first == nil })
 	ix.ids = ix.countIDs(c.Proofs)
-	ix.second = ix.countSecondKeys()
 	ix.indexProofs(c.Proofs)
 	ix.judgeHomes(&c)
 	ix.owners = newOwners(s, ix.expected, &c)
@@ -151,7 +161,9 @@ func (ix *index) exclude(all []infra.Exclusion) {
 	})
 	for _, x := range all {
 		for _, v := range ix.withKeys(x.Key) {
-			v.Exclude = cmp.Or(v.Exclude, x.Cause)
+			if v.Exclude == "" {
+				v.change().Exclude = x.Cause
+			}
 		}
 	}
 }
@@ -190,8 +202,13 @@ func orderExpected(s *backup.Snapshot, in []infra.ExpectedMachine) []*expectedMa
 }
 
 func compareSubjects(a, b *expectedMachine) int {
-	return cmp.Or(compareClusters(a.cluster, b.cluster), cmp.Compare(a.namespace, b.namespace),
-		cmp.Compare(a.name, b.name), cmp.Compare(a.uid, b.uid), compareExpected(a.ExpectedMachine, b.ExpectedMachine))
+	if c := compareClusters(a.cluster, b.cluster); c != 0 {
+		return c
+	}
+	if c := cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name)); c != 0 {
+		return c
+	}
+	return cmp.Or(cmp.Compare(a.uid, b.uid), compareExpected(a.ExpectedMachine, b.ExpectedMachine))
 }
 
 // compareExpected puts the expected machine of a provider before that of none.

@@ -29,13 +29,10 @@ type instanceFacts struct {
 	*leads
 	duplicate *vm                // another living instance with its id, or with that of a Node on it
 	suspects  []backup.ClusterID // where the instances of that id are tied to
-	missing   func(bond) string
-	doubt     func([]bond) string           // why medium evidence may be that of somebody else's
-	unlisted  func(backup.ClusterID) string // why the Node list of a cluster was not read, which may contradict
 	// contradicted is true when more names than ids show that the server is not the one
-	// of the backup; unproven reports whether no id shows that it is.
+	// of the backup.
 	contradicted bool
-	unproven     func([]bond) bool
+	index        *index // of what a row asks for that it needs
 	// foreignTag is the cluster outside the backup that its tags name as owner.
 	foreignTag string
 }
@@ -233,16 +230,29 @@ var instanceRows = []instanceRow{
 	},
 }
 
-// instanceFacts collects everything that decides about an instance without a machine.
+// missing returns why the instance may be that of a machine which only the backup lacks.
+func (f *instanceFacts) missing(b bond) string { return f.index.missing(f.vm, b) }
+
+// doubt returns why medium evidence may be that of somebody else's.
+func (f *instanceFacts) doubt(all []bond) string { return f.index.doubt(f.vm, all) }
+
+// unlisted returns why the Node list of a cluster was not read, which may contradict.
+func (f *instanceFacts) unlisted(id backup.ClusterID) string {
+	why, _ := f.index.unlisted(id)
+	return why
+}
+
+// unproven reports whether no id shows that the place is where the machines are.
+func (f *instanceFacts) unproven(all []bond) bool {
+	return !slices.ContainsFunc(all, func(b bond) bool { return f.index.provenFor(b.cluster(), f.vm) })
+}
+
+// instanceFacts collects everything that decides about an instance without a machine, and
+// is used for the next one again.
 func (ix *index) instanceFacts(v *vm) *instanceFacts {
-	f := &instanceFacts{vm: v, exclude: v.Exclude, leads: ix.leads(v)}
-	f.missing = func(b bond) string { return ix.missing(v, b) }
-	f.doubt = func(all []bond) string { return ix.doubt(v, all) }
-	f.unlisted = func(id backup.ClusterID) string { why, _ := ix.unlisted(id); return why }
+	f := &ix.other
+	*f = instanceFacts{vm: v, exclude: v.Exclude, leads: ix.leads(v), index: ix}
 	f.contradicted = slices.ContainsFunc(v.seen, func(i int32) bool { return ix.ids[i].isContradicted() })
-	f.unproven = func(all []bond) bool {
-		return !slices.ContainsFunc(all, func(b bond) bool { return ix.provenFor(b.cluster(), v) })
-	}
 	switch {
 	case v.Gone:
 		f.exclude = cmp.Or(f.exclude, terminated)

@@ -33,7 +33,7 @@ func (f *machineFacts) others(v Verdict, more []*vm) Verdict {
 	f.named = f.without(nil, f.named, more)
 	v.MoreOthers = max(0, len(f.named)-shownMost)
 	all := slices.Clone(f.named[:len(f.named)-v.MoreOthers])
-	slices.SortStableFunc(all, func(a, b *vm) int { return compareInstances(&a.Instance, &b.Instance) })
+	slices.SortStableFunc(all, func(a, b *vm) int { return compareInstances(a.Instance, b.Instance) })
 	v.Others, v.OtherScopes = nil, nil
 	for _, one := range all {
 		v.Others = append(v.Others, one.shown())
@@ -44,7 +44,7 @@ func (f *machineFacts) others(v Verdict, more []*vm) Verdict {
 
 // with sets the instance of a verdict and its evidence.
 func (f *machineFacts) with(v Verdict, found *vm, s Strength) Verdict {
-	v.Instance = &found.Instance
+	v.Instance = found.Instance
 	v.Evidence = f.evidence(found, s)
 	return v
 }

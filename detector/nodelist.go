@@ -38,12 +38,21 @@ type nodeLists struct {
 
 func (ix *index) newNodeLists() nodeLists {
 	n := nodeLists{map[backup.ClusterID][]*expectedMachine{}, map[backup.ClusterID]bool{}, map[backup.ClusterID]bool{}, nil}
-	for _, c := range ix.expected {
-		if lineageOf(c).plane {
-			n.planes[c.cluster] = append(n.planes[c.cluster], c)
+	for from, to := 0, 0; from < len(ix.expected); from = to {
+		id := ix.expected[from].cluster
+		var planes []*expectedMachine
+		machines, joined := false, false
+		for to = from; to < len(ix.expected) && ix.expected[to].cluster == id; to++ {
+			c := ix.expected[to]
+			if c.isPlane() {
+				planes = append(planes, c)
+			}
+			if m := c.machine; m != nil {
+				machines, joined = true, joined || m.Node != "" || !beforeJoining[m.Phase]
+			}
 		}
-		if m := c.machine; m != nil {
-			n.joined[c.cluster] = n.joined[c.cluster] || m.Node != "" || !beforeJoining[m.Phase]
+		if n.planes[id] = planes; machines {
+			n.joined[id] = joined
 		}
 	}
 	return n
@@ -198,16 +207,20 @@ func (r *Result) UnreadNodeLists() []backup.ClusterID {
 
 // unlisted counts per cluster what an unread Node list leaves undecided.
 func (r *Result) unlisted() map[backup.ClusterID]int {
-	n, shown := map[backup.ClusterID]int{}, map[backup.ClusterID]bool{}
+	n, shown := map[backup.ClusterID]int{}, make(map[backup.ClusterID]bool, len(r.Clusters))
 	for i := range r.Clusters {
 		c := &r.Clusters[i]
 		shown[c.ID] = true
-		for _, s := range append([]Set{c.ControlPlane}, c.WorkerGroups...) {
-			for j := range s.Machines {
-				if s.Machines[j].Reason == NodeListUnread {
+		count := func(s *Set) {
+			for _, v := range s.Machines {
+				if v.Reason == NodeListUnread {
 					n[c.ID]++
 				}
 			}
+		}
+		count(&c.ControlPlane)
+		for j := range c.WorkerGroups {
+			count(&c.WorkerGroups[j])
 		}
 	}
 	for i := range r.Unattributed {
@@ -227,6 +240,9 @@ func (r *Result) nodeListErrors() []Error {
 	why := make(map[backup.ClusterID]string, len(unlisted))
 	for i := range r.Clusters {
 		c := &r.Clusters[i]
+		if unlisted[c.ID] == 0 {
+			continue
+		}
 		why[c.ID] = fmt.Sprintf("it was not read (%s)", cmp.Or(c.Nodes.Error, c.Nodes.State))
 		if c.Nodes.State == nodesRead {
 			why[c.ID] = "it does not say of every Node whether it is ready, and since when"

@@ -69,7 +69,10 @@ func indexNodes(listings []infra.Listing, now time.Time) nodes {
 	}
 	for _, all := range n.of {
 		slices.SortFunc(all, func(a, b *node) int {
-			return cmp.Or(a.compareMachine(b.ClusterNamespace, b.Machine), compareNodes(a, b))
+			if c := a.compareMachine(b.ClusterNamespace, b.Machine); c != 0 {
+				return c
+			}
+			return compareNodes(a, b)
 		})
 	}
 	for _, all := range n.byName {

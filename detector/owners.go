@@ -154,12 +154,20 @@ type lineage struct {
 	plane                 bool
 }
 
+// isPlane reports whether an expected machine is of a control plane.
+func (c *expectedMachine) isPlane() bool {
+	if c.machine == nil {
+		return c.Orphan.ControlPlane
+	}
+	return c.machine.ControlPlane
+}
+
 func lineageOf(c *expectedMachine) lineage {
-	l := lineage{cluster: c.cluster}
+	l := lineage{cluster: c.cluster, plane: c.isPlane()}
 	if m := c.machine; m != nil {
-		l.owner, l.set, l.deployment, l.pool, l.plane = m.Owner, m.Set, m.Deployment, m.Pool, m.ControlPlane
+		l.owner, l.set, l.deployment, l.pool = m.Owner, m.Set, m.Deployment, m.Pool
 	} else {
-		l.owner, l.plane = backup.Owner{Kind: c.Orphan.Owner.Kind, Name: c.Orphan.Owner.Name}, c.Orphan.ControlPlane
+		l.owner = backup.Owner{Kind: c.Orphan.Owner.Kind, Name: c.Orphan.Owner.Name}
 	}
 	// Hashed labels do not name the owner; its reference does.
 	switch l.owner.Kind {

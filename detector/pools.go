@@ -256,7 +256,15 @@ func (ix *index) resources(all []infra.Resource) map[backup.ClusterID][]Resource
 				s.Message += "; if it is gone: " + cmp.Or(r.Consequence, whenGone[s.WhenGone])
 			}
 		}
-		out[r.Cluster] = append(out[r.Cluster], s)
+		list := out[r.Cluster]
+		if list == nil { // most are one after the other
+			n := 1
+			for i+n < len(all) && all[i+n].Cluster == r.Cluster {
+				n++
+			}
+			list = make([]ResourceState, 0, n)
+		}
+		out[r.Cluster] = append(list, s)
 	}
 	for id, list := range out {
 		slices.SortFunc(list, func(a, b ResourceState) int {

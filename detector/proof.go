@@ -46,20 +46,28 @@ func (ix *index) countIDs(proofs []infra.VisibilityProof) []*idCount {
 		}
 		counts[i] = byServer[at]
 	}
-	servers := map[string]map[*idCount][]int32{} // that cover a target, each with all of its listings
+	// The servers that cover a target, each with all of its listings.
+	type covering struct {
+		count    *idCount
+		listings []int32
+	}
+	servers := map[string][]covering{}
 	for target, listings := range ix.scopes.byTarget {
-		servers[target] = map[*idCount][]int32{}
+		of := map[*idCount][]int32{}
 		for _, i := range listings {
-			servers[target][counts[i]] = append(servers[target][counts[i]], i)
+			of[counts[i]] = append(of[counts[i]], i)
+		}
+		for n, own := range of {
+			servers[target] = append(servers[target], covering{n, own})
 		}
 	}
 	for _, c := range ix.expected {
 		if c.Provider == "" || c.Strong.IsZero() {
 			continue
 		}
-		for n, listings := range servers[c.Home.Target] {
-			here := func(v *vm) bool { return alive(v) && v.seenIn(listings) }
-			switch {
+		for _, at := range servers[c.Home.Target] {
+			here := func(v *vm) bool { return alive(v) && v.seenIn(at.listings) }
+			switch n := at.count; {
 			case slices.ContainsFunc(c.byID, here):
 				n.seen++
 			case copied[c.Home.Target] && ix.unclaimed.has(func(v *vm) bool {

@@ -42,7 +42,7 @@ var severity = map[Rollup]int{
 func Worst(all ...Rollup) Rollup {
 	out := AllHealthy
 	for _, r := range all {
-		if severity[r] > severity[out] {
+		if r != out && severity[r] > severity[out] {
 			out = r
 		}
 	}

@@ -69,8 +69,10 @@ func sameInstance(a, b *sighting) bool {
 // compareSightings puts the best of several sightings of one instance first:
 // the one that could be read, then the one that knows more.
 func compareSightings(a, b sighting) int {
+	if c := cmp.Or(cmp.Compare(a.provider, b.provider), cmp.Compare(a.Identity, b.Identity)); c != 0 {
+		return c // as of nearly all
+	}
 	return cmp.Or(
-		cmp.Compare(a.provider, b.provider), cmp.Compare(a.Identity, b.Identity),
 		compareBool(a.Unreadable, b.Unreadable), cmp.Compare(len(b.Keys), len(a.Keys)),
 		compareInstances(a.Instance, b.Instance),
 		cmp.Compare(a.Path, b.Path), cmp.Compare(a.State, b.State), slices.CompareFunc(a.Keys, b.Keys, compareKeys),
@@ -100,15 +102,16 @@ func compareBool(a, b bool) int {
 // merge joins the sightings of one instance, best first. What any of them knows
 // counts: keys, reasons to leave it out, that it has ended (which is final).
 func merge(s []sighting) vm {
-	v := vm{Instance: *s[0].Instance, provider: s[0].provider}
+	out := vm{Instance: s[0].Instance, provider: s[0].provider}
 	for _, one := range s {
-		v.seen = append(v.seen, one.listing)
+		out.seen = append(out.seen, one.listing)
 	}
 	if len(s) == 1 {
-		return v
+		return out
 	}
-	slices.Sort(v.seen)
-	v.seen = slices.Compact(v.seen)
+	slices.Sort(out.seen)
+	out.seen = slices.Compact(out.seen)
+	v := out.change()
 	v.Keys = slices.Clone(v.Keys)
 	v.Warnings = slices.Clone(v.Warnings)
 	for _, one := range s[1:] {
@@ -125,7 +128,7 @@ func merge(s []sighting) vm {
 	v.Keys = slices.Compact(v.Keys)
 	slices.Sort(v.Warnings)
 	v.Warnings = slices.Compact(v.Warnings)
-	return v
+	return out
 }
 
 // latest prefers the moment that any sighting knows.
@@ -157,7 +160,7 @@ func indexKeys(vms []vm, test func(*vm) bool) postings {
 			n += len(vms[i].Keys)
 		}
 	}
-	p := postings{vms: vms, seed: maphash.MakeSeed(), bits: bits.Len(uint(2 * n)), of: make([]keyAt, n)}
+	p := postings{vms: vms, seed: maphash.MakeSeed(), bits: bits.Len(uint(n)), of: make([]keyAt, n)}
 	// Two entries further on, places are counted; one entry further on, each is where the
 	// next instance goes.
 	p.begin = make([]int32, 1<<p.bits+2)

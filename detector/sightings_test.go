@@ -22,7 +22,7 @@ func TestMergeOfSightings(t *testing.T) {
 	}
 	for _, order := range [][]infra.Instance{{dim, clear}, {clear, dim}} {
 		got := mergeSightings([]infra.Listing{{Provider: "vsphere", Instances: order[:1]}, {Provider: "vsphere", Instances: order[1:]}})
-		if len(got) != 1 || !reflect.DeepEqual(got[0].Instance, want) || !slices.Equal(got[0].seen, []int32{0, 1}) {
+		if len(got) != 1 || !reflect.DeepEqual(*got[0].Instance, want) || !slices.Equal(got[0].seen, []int32{0, 1}) {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // gradeHints are the hints of one grade.
 type gradeHints struct {
 	byKey    map[infra.Key]*hintList
-	kinds    map[string]bool // of the keys in byKey: few of an instance's are
+	kinds    []string // of the keys in byKey: few of an instance's are
 	patterns []patternHint
 	also     map[string]bool // kinds of keys that hints ask for beside their own
 	// known holds what was found of instances that are alike: names that many clusters
@@ -57,7 +57,10 @@ func (g *gradeHints) add(hint *infra.OwnershipHint) {
 		list := g.byKey[hint.Key]
 		if list == nil {
 			list = &hintList{id: id}
-			g.byKey[hint.Key], g.kinds[hint.Key.Kind] = list, true
+			g.byKey[hint.Key] = list
+			if !slices.Contains(g.kinds, hint.Key.Kind) {
+				g.kinds = append(g.kinds, hint.Key.Kind)
+			}
 		}
 		list.all = append(list.all, hint)
 	} else if re := hint.NamePattern(); re != nil {
@@ -74,7 +77,7 @@ func (t *hintIndex) tied(grade infra.Grade, v *vm) *tied {
 	var lists []*hintList
 	count := 0
 	for _, k := range v.Keys {
-		if !g.kinds[k.Kind] {
+		if !slices.Contains(g.kinds, k.Kind) {
 			continue
 		}
 		if list := g.byKey[k]; list != nil {

@@ -89,7 +89,7 @@ func (ix *index) decideUnrelated(decide func(*vm)) {
 	for i := range ix.scopes.listings {
 		l := &ix.scopes.listings[i]
 		for one := range l.Unrelated.All() {
-			v := &vm{Instance: one, provider: l.Provider, seen: []int32{int32(i)}}
+			v := &vm{Instance: &one, provider: l.Provider, seen: []int32{int32(i)}}
 			v.scope = ix.seenAt(v, "")
 			decide(v)
 		}

@@ -18,7 +18,8 @@ func (ix *index) nameFacts(c *expectedMachine, f *machineFacts) {
 	if c.Strong.IsZero() {
 		own = ix.nodeKeys(c)
 	}
-	f.namesakes = ix.named(c, f, nil, slices.Concat(c.Names, c.Hosts, c.Witness), own)
+	ix.names = append(append(append(ix.names[:0], c.Names...), c.Hosts...), c.Witness...)
+	f.namesakes = ix.named(c, f, nil, ix.names, own)
 	f.witness = ix.named(c, f, &c.Home, c.Witness, nil)
 }
 
@@ -85,8 +86,8 @@ type secondKeys struct {
 
 type secondCount struct{ identity, ref, refOther int }
 
-func (ix *index) countSecondKeys() secondKeys {
-	s := secondKeys{map[backup.ClusterID]*secondCount{}, map[string]*secondCount{}}
+func (ix *index) countSecondKeys() *secondKeys {
+	s := &secondKeys{map[backup.ClusterID]*secondCount{}, map[string]*secondCount{}}
 	for _, c := range ix.expected {
 		for _, v := range c.byID {
 			identity, ref, refOther := hasKey(v, c.Identity), hasKey(v, c.Ref), hasOtherKey(v, c.Ref)
@@ -122,16 +123,19 @@ func one(yes bool) int {
 // the cluster confirms it, the reference where more confirm it than not, of the
 // cluster or, for a lone machine, of the place. Where there is no other machine to
 // compare with, both do.
-func (s *secondKeys) reidentified(c *expectedMachine, v *vm) bool {
+func (ix *index) reidentified(c *expectedMachine, v *vm) bool {
 	if !hasOtherKey(v, c.Identity) || !hasOtherKey(v, c.Ref) {
 		return false
 	}
-	n := at(s.clusters, c.cluster)
+	if ix.second == nil {
+		ix.second = ix.countSecondKeys()
+	}
+	n := at(ix.second.clusters, c.cluster)
 	if n.identity > 0 {
 		return true
 	}
 	if n.ref+n.refOther < 2 {
-		n = at(s.targets, c.Home.Target)
+		n = at(ix.second.targets, c.Home.Target)
 	}
 	return n.ref > n.refOther || n.ref+n.refOther < 2
 }

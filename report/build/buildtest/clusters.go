@@ -9,7 +9,7 @@ import (
 )
 
 func Drifted() detector.Cluster {
-	ghost := &detector.Verdict{
+	ghost := detector.Verdict{
 		Status: detector.Ghost, Namespace: "tenant-alpha", Name: "alpha-prod-md-0-cjzhw-68lpw", RoleKnown: true,
 		Instance: VM(101, "/DC0/vm/capi/tenant-alpha", "alpha-prod-md-0-cjzhw-68lpw"), Scope: HomeTarget,
 		Message: "it belongs to the cluster, but the backup has no Machine for it",
@@ -37,7 +37,7 @@ func Drifted() detector.Cluster {
 		ControlPlane: detector.Set{
 			Kind: "KubeadmControlPlane", Name: "alpha-prod", Status: detector.ManualRemediationRequired, Desired: backup.Number{N: 3, Known: true},
 			Machines: []*detector.Verdict{
-				ghostCP, HealthyMachine(1, "alpha-prod-jzxnt", true, detector.Warning{Reason: "DuplicateID", Message: "another VM has the same BIOS UUID"}),
+				&ghostCP, HealthyMachine(1, "alpha-prod-jzxnt", true, detector.Warning{Reason: "DuplicateID", Message: "another VM has the same BIOS UUID"}),
 				HealthyMachine(2, "alpha-prod-kcn2q", true),
 			},
 		},
@@ -45,7 +45,7 @@ func Drifted() detector.Cluster {
 		WorkerGroups: []detector.Set{
 			{
 				Kind: "MachineDeployment", Name: "alpha-prod-md-0", Status: detector.ManualRemediationRequired, Desired: backup.Number{N: 4, Known: true},
-				Machines: []*detector.Verdict{ghost, HealthyMachine(3, "alpha-prod-md-0-cjzhw-7z9bm", false), ambiguous},
+				Machines: []*detector.Verdict{&ghost, HealthyMachine(3, "alpha-prod-md-0-cjzhw-7z9bm", false), ambiguous},
 			},
 			{
 				Kind: "MachineDeployment", Name: "alpha-prod-md-1", Status: detector.ManualRemediationNotRequired, Reason: "MachinesNotInBackup",
