@@ -52,6 +52,9 @@ type planner struct {
 	steps     map[*report.Machine][]report.Step
 	others    map[*report.InfraMachine][]report.Step
 	parts     map[part][]*report.Cluster
+	waiting   map[lack][]*report.Cluster
+	lacksOf   map[*report.Cluster][]*report.Missing // of identitiesOf
+	foreseen  bool // each cluster has a forecast, which names the identity that it lacks
 	missing   map[int]map[string][]*report.Missing // by backup and object
 	found     []*fault
 	faultsOf  map[*report.Cluster][]*fault
@@ -84,9 +87,11 @@ func newPlanner(r *report.Report, tools Tools) *planner {
 		}
 		pl.backupsOf[key(c)][c.Backup] = true
 	}
-	taken := map[string]bool{}
+	pl.foreseen = true
+	taken := map[string]int{}
 	for i := range r.Clusters {
 		c := &r.Clusters[i]
+		pl.foreseen = pl.foreseen && c.Forecast != nil
 		pl.names[c.Name]++
 		name := variableName("CTX_"+c.Namespace+"_"+c.Name, taken)
 		pl.contexts[c] = name
@@ -130,8 +135,9 @@ func (pl *planner) countID(i *report.Instance) {
 	}
 }
 
-// variableName makes a name for a shell out of a foreign one.
-func variableName(from string, taken map[string]bool) string {
+// variableName makes a name for a shell out of a foreign one. What is taken has a count of
+// how many are called so, which keeps the next one of them from trying all numbers.
+func variableName(from string, taken map[string]int) string {
 	const most = 60
 	clean := strings.Map(func(r rune) rune {
 		switch {
@@ -145,9 +151,10 @@ func variableName(from string, taken map[string]bool) string {
 	}, from)
 	clean = clean[:min(len(clean), most)]
 	name := clean
-	for n := 2; taken[name]; n++ {
-		name = fmt.Sprintf("%s_%d", clean, n)
+	for taken[name] > 0 {
+		taken[clean]++
+		name = fmt.Sprintf("%s_%d", clean, taken[clean])
 	}
-	taken[name] = true
+	taken[name] = 1
 	return name
 }
