@@ -1,7 +1,6 @@
 package detector
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 
@@ -13,7 +12,8 @@ import (
 type gradeHints struct {
 	byKey    map[infra.Key]*hintList
 	kinds    map[string]bool // of the keys in byKey: few of an instance's are
-	patterns []patternHint
+	patterns infra.Patterns
+	named    []patternHint // by the numbers of their patterns
 	also     map[string]bool // kinds of keys that hints ask for beside their own
 	// known holds what was found of instances that are alike: names that many clusters
 	// have would otherwise cost the instances of the name times those clusters.
@@ -28,8 +28,7 @@ type hintList struct {
 
 type patternHint struct {
 	*hintList
-	within  infra.Key
-	pattern *regexp.Regexp
+	within infra.Key
 }
 
 // tied are the hints of one grade that an instance has.
@@ -50,15 +49,16 @@ func (g *gradeHints) add(hint *infra.OwnershipHint) {
 		g.also[k.Kind] = true
 	}
 	g.also[hint.Shares] = hint.Shares != ""
-	id := len(g.byKey) + len(g.patterns)
+	id := len(g.byKey) + len(g.named)
 	if !hint.Key.IsZero() {
 		if g.byKey[hint.Key] == nil {
 			g.byKey[hint.Key], g.kinds[hint.Key.Kind] = &hintList{id: id}, true
 		}
 		list := g.byKey[hint.Key]
 		list.all = append(list.all, hint)
-	} else if re := hint.NamePattern(); re != nil {
-		g.patterns = append(g.patterns, patternHint{&hintList{id, []*infra.OwnershipHint{hint}}, hint.Within, re})
+	} else if hint.Pattern != "" {
+		g.patterns.Add(hint.Pattern)
+		g.named = append(g.named, patternHint{&hintList{id, []*infra.OwnershipHint{hint}}, hint.Within})
 	}
 }
 
@@ -78,8 +78,8 @@ func (t *hintIndex) tied(grade infra.Grade, v *vm) *tied {
 			lists, count = append(lists, list), count+len(list.all)
 		}
 	}
-	for _, p := range g.patterns {
-		if (p.within.IsZero() || v.HasKey(p.within)) && p.pattern.MatchString(v.Name) {
+	for _, number := range g.patterns.Matching(v.Name) {
+		if p := &g.named[number]; p.within.IsZero() || v.HasKey(p.within) {
 			lists, count = append(lists, p.hintList), count+1
 		}
 	}

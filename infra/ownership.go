@@ -1,7 +1,6 @@
 package infra
 
 import (
-	"regexp"
 	"strings"
 
 	"drift-detector/backup"
@@ -67,19 +66,6 @@ func (t *OwnershipHint) Evidence() string {
 		return t.Detail
 	}
 	return strings.Replace(t.Detail, "{owner}", t.Owner.Kind+" "+t.Owner.Name, 1) + ", " + t.Place
-}
-
-// NamePattern returns Pattern as an expression for whole names. It is nil where there
-// is none, and where Pattern is no expression: such a hint is for no instance.
-func (t *OwnershipHint) NamePattern() *regexp.Regexp {
-	if t.Pattern == "" {
-		return nil
-	}
-	re, err := regexp.Compile(`^(?:` + t.Pattern + `)$`)
-	if err != nil {
-		return nil
-	}
-	return re
 }
 
 // VisibilityProof is what a complete listing must show before it is trusted to be of
