@@ -13,7 +13,7 @@ type gradeHints struct {
 	byKey    map[infra.Key]*hintList
 	kinds    map[string]bool // of the keys in byKey: few of an instance's are
 	patterns infra.Patterns
-	named    []patternHint // by the numbers of their patterns
+	named    []patternHint   // by the numbers of their patterns
 	also     map[string]bool // kinds of keys that hints ask for beside their own
 	// known holds what was found of instances that are alike: names that many clusters
 	// have would otherwise cost the instances of the name times those clusters.

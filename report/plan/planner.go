@@ -54,8 +54,8 @@ type planner struct {
 	parts     map[part][]*report.Cluster
 	waiting   map[lack][]*report.Cluster
 	lacksOf   map[*report.Cluster][]*report.Missing // of identitiesOf
-	foreseen  bool // each cluster has a forecast, which names the identity that it lacks
-	missing   map[int]map[string][]*report.Missing // by backup and object
+	foreseen  bool                                  // each cluster has a forecast, which names the identity that it lacks
+	missing   map[int]map[string][]*report.Missing  // by backup and object
 	found     []*fault
 	faultsOf  map[*report.Cluster][]*fault
 	untied    int // how many faults concern clusters that are not known
