@@ -69,8 +69,8 @@ func newPlanner(r *report.Report, tools Tools) *planner {
 		Report: r, tools: tools, providers: map[string]*provider{}, identityKinds: map[string]string{},
 		contexts: map[*report.Cluster]string{}, scopes: map[string]*scope{}, withID: map[string]int{}, names: map[string]int{},
 		backupsOf: map[string]map[int]bool{}, alike: map[string][]string{},
-		scopesOf: map[*report.Cluster][]*scope{}, witnesses: map[witnessKey]*report.Machine{},
-		alive: map[*report.Cluster]*report.Machine{}, lacking: map[*report.Check][]*report.Missing{}, assigned: map[*report.Check]bool{}, reported: map[setID]bool{},
+		scopesOf: map[*report.Cluster][]*scope{},
+		alive:    map[*report.Cluster]*report.Machine{}, lacking: map[*report.Check][]*report.Missing{}, assigned: map[*report.Check]bool{}, reported: map[setID]bool{},
 	}
 	pl.readProviders()
 	pl.variables = []Variable{
