@@ -1,7 +1,6 @@
 package detector
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 
@@ -13,7 +12,8 @@ import (
 type gradeHints struct {
 	byKey    map[infra.Key]*hintList
 	kinds    []string // of the keys in byKey: few of an instance's are
-	patterns []patternHint
+	patterns infra.Patterns
+	named    []patternHint   // by the numbers of their patterns
 	also     map[string]bool // kinds of keys that hints ask for beside their own
 	// known holds what was found of instances that are alike: names that many clusters
 	// have would otherwise cost the instances of the name times those clusters.
@@ -28,8 +28,7 @@ type hintList struct {
 
 type patternHint struct {
 	*hintList
-	within  infra.Key
-	pattern *regexp.Regexp
+	within infra.Key
 }
 
 // tied are the hints of one grade that an instance has.
@@ -52,7 +51,7 @@ func (g *gradeHints) add(hint *infra.OwnershipHint) {
 	if hint.Shares != "" {
 		g.also[hint.Shares] = true
 	}
-	id := len(g.byKey) + len(g.patterns)
+	id := len(g.byKey) + len(g.named)
 	if !hint.Key.IsZero() {
 		list := g.byKey[hint.Key]
 		if list == nil {
@@ -63,8 +62,9 @@ func (g *gradeHints) add(hint *infra.OwnershipHint) {
 			}
 		}
 		list.all = append(list.all, hint)
-	} else if re := hint.NamePattern(); re != nil {
-		g.patterns = append(g.patterns, patternHint{&hintList{id, []*infra.OwnershipHint{hint}}, hint.Pattern.Within, re})
+	} else if hint.Pattern != nil {
+		g.patterns.Add(hint.Pattern.Name)
+		g.named = append(g.named, patternHint{&hintList{id, []*infra.OwnershipHint{hint}}, hint.Pattern.Within})
 	}
 }
 
@@ -84,8 +84,8 @@ func (t *hintIndex) tied(grade infra.Grade, v *vm) *tied {
 			lists, count = append(lists, list), count+len(list.all)
 		}
 	}
-	for _, p := range g.patterns {
-		if (p.within.IsZero() || v.HasKey(p.within)) && p.pattern.MatchString(v.Name) {
+	for _, number := range g.patterns.Matching(v.Name) {
+		if p := &g.named[number]; p.within.IsZero() || v.HasKey(p.within) {
 			lists, count = append(lists, p.hintList), count+1
 		}
 	}

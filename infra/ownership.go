@@ -1,7 +1,6 @@
 package infra
 
 import (
-	"regexp"
 	"strings"
 
 	"drift-detector/backup"
@@ -72,19 +71,6 @@ func (t *OwnershipHint) Evidence() string {
 	}
 	id := t.Owner.Cluster
 	return strings.NewReplacer("{place}", t.Place, "{owner}", t.Owner.Kind+" "+t.Owner.Name, "{cluster}", id.Namespace+"/"+id.Name).Replace(t.Detail)
-}
-
-// NamePattern returns Pattern as an expression for whole names. It is nil where there
-// is none, and where Pattern is no expression: such a hint is for no instance.
-func (t *OwnershipHint) NamePattern() *regexp.Regexp {
-	if t.Pattern == nil || t.Pattern.Name == "" {
-		return nil
-	}
-	re, err := regexp.Compile(`^(?:` + t.Pattern.Name + `)$`)
-	if err != nil {
-		return nil
-	}
-	return re
 }
 
 // VisibilityProof is what a complete listing must show before it is trusted to be of

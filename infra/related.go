@@ -2,7 +2,6 @@ package infra
 
 import (
 	"hash/maphash"
-	"regexp"
 	"slices"
 )
 
@@ -23,15 +22,14 @@ func (c *Expected) IsRelated() func(*Instance) bool {
 		_, found := reach[maphash.Comparable(seed, k)]
 		return found
 	}
-	var patterns []*regexp.Regexp
+	var patterns Patterns
 	for i := range c.OwnershipHints {
-		if re := c.OwnershipHints[i].NamePattern(); re != nil && c.OwnershipHints[i].Key.IsZero() {
-			patterns = append(patterns, re)
+		if hint := &c.OwnershipHints[i]; hint.Key.IsZero() && hint.Pattern != nil {
+			patterns.Add(hint.Pattern.Name)
 		}
 	}
 	return func(i *Instance) bool {
-		return i.Unreadable || hasAny(i.Host) || slices.ContainsFunc(i.Keys, hasAny) ||
-			slices.ContainsFunc(patterns, func(re *regexp.Regexp) bool { return re.MatchString(i.Name) })
+		return i.Unreadable || hasAny(i.Host) || slices.ContainsFunc(i.Keys, hasAny) || len(patterns.Matching(i.Name)) > 0
 	}
 }
 

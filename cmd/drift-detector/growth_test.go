@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"fmt"
 	"os"
@@ -30,7 +31,26 @@ var growths = []growth{
 	{name: "unknown VMs of one name", pick: "DC0_H0_VM0"},
 	{name: "unknown VMs in the folder of a cluster", pick: "jumphost-01", vary: []string{"jumphost-01"}},
 	{name: "Nodes", pick: `"kind":"Node"`, vary: []string{grownMachine}},
-	{name: "ignore rules", rules: true},
+	{name: "ignore rules", rules: "- match: {name: \"alpha-prod-md-%[1]d-*\", status: Ghost}\n  reason: known\n- match: {check: NoHealthCheck, namespace: \"lab-%[1]d-*\"}\n  reason: known\n"},
+	{
+		name: "ignore rules for a VM each", pick: "jumphost-01", few: 30, vary: []string{"jumphost-01"},
+		rules: "- match: {name: \"jumphost-01%03[1]d\"}\n  reason: known\n",
+	},
+	{
+		name: "clusters without anything whose names begin alike", pick: "tenant-alpha", few: 30, only: regexp.MustCompile(`/(vsphere)?clusters\.`),
+		vary: []string{"tenant-alpha", "alpha-prod", "alpha-dev"}, pad: strings.Repeat("x", 47),
+		edit: strings.NewReplacer(`"identityRef":{"kind":"Secret"`, `"identityRef":{"kind":"VSphereClusterIdentity"`),
+	},
+	{name: "servers of one cluster's machines", pick: grownMachine, few: 24, vary: []string{grownMachine, "https://127.0.0.1"}},
+	{
+		name: "groups that lost their machines", pick: "alpha-prod-md-0", few: 24, vary: []string{"alpha-prod-md-0"},
+		only: regexp.MustCompile(`\.json$|/alpha-prod-[a-z0-9]{5}$`), // of the VMs, the control plane
+	},
+	{name: "groups in a folder each", pick: "alpha-prod-md-0", few: 20, vary: []string{"alpha-prod-md-0", "/DC0/vm/capi/tenant-alpha"}},
+	{
+		name: "groups with a naming template and VMs without a machine", pick: "alpha-prod-md-0", few: 20, vary: []string{"alpha-prod-md-0"}, lacks: recordedIDs,
+		edit: strings.NewReplacer(`"os":"Linux"`, `"os":"Linux","naming":{"template":"vm-{{ .machine.name }}"}`),
+	},
 }
 
 // oneMachine is the path of a machine, of its VM and of what they belong to.
@@ -93,7 +113,11 @@ func (g growth) count(t *testing.T, program string, s seed, copies int) map[stri
 		{"check", "--backup", file("data.tar.gz"), "-o", file("c.json")},
 		{"plan", file("r.json"), "-o", file("plan.md")},
 		{"diff", file("r.json"), file("r.json"), "-o", file("d.json")},
+		{"diff", file("r.json"), file("other.json"), "-o", file("d.json")},
 	} {
+		if args[0] == "diff" {
+			rename(t, file("r.json"), file("other.json"))
+		}
 		cmd := exec.Command(program, args...)
 		cmd.Env = append(os.Environ(), "GOCOVERDIR="+counters)
 		if out, err := cmd.CombinedOutput(); err != nil && cmd.ProcessState.ExitCode() != int(exitIncomplete) {
@@ -105,6 +129,18 @@ func (g growth) count(t *testing.T, program string, s seed, copies int) map[stri
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return readProfile(t, profile)
+}
+
+// rename makes the report of other clusters out of one.
+func rename(t *testing.T, from, to string) {
+	t.Helper()
+	text, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, bytes.ReplaceAll(text, []byte("tenant-"), []byte("tenants-")), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // readProfile reads lines "file:from,to statements count".

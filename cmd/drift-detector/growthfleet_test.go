@@ -22,10 +22,12 @@ import (
 type growth struct {
 	name, pick string
 	vary       []string
-	rules      bool
-	few        int            // how many there are first; 0: 4
-	only       *regexp.Regexp // of the tenant, only what has such a path
-	lacks      *regexp.Regexp // what is in no object of the backup
+	rules      string            // of an ignore file, for the number of a copy
+	few        int               // how many there are first; 0: 4
+	only       *regexp.Regexp    // of the tenant, only what has such a path
+	lacks      *regexp.Regexp    // what is in no object of the backup
+	edit       *strings.Replacer // of all objects of the backup
+	pad        string            // comes before the number of a copy
 }
 
 // seed is a tenant of the lab and what was listed of it.
@@ -74,6 +76,9 @@ func (g growth) write(t *testing.T, s seed, copies int, backup, inventory, rules
 		if g.lacks != nil {
 			i.body = g.lacks.ReplaceAllString(i.body, "")
 		}
+		if g.edit != nil {
+			i.body = g.edit.Replace(i.body)
+		}
 		n := 1
 		if g.pick != "" && strings.Contains(i.path, g.pick) {
 			n = copies
@@ -88,15 +93,14 @@ func (g growth) write(t *testing.T, s seed, copies int, backup, inventory, rules
 	if err := infra.WriteInventory(&listed, g.grow(t, s.inventory, copies, kept)); err != nil {
 		t.Fatal(err)
 	}
-	if !g.rules {
-		copies = 1
+	text := "rules: []\n"
+	if g.rules != "" {
+		text = "rules:\n"
+		for k := range copies {
+			text += fmt.Sprintf(g.rules, k)
+		}
 	}
-	var text strings.Builder
-	text.WriteString("rules:\n")
-	for k := range copies {
-		fmt.Fprintf(&text, "- match: {name: \"alpha-prod-md-%d-*\", status: Ghost}\n  reason: known\n- match: {check: NoHealthCheck, namespace: \"lab-%d-*\"}\n  reason: known\n", k, k)
-	}
-	for file, content := range map[string][]byte{backup: tarball.Bytes(), inventory: listed.Bytes(), rules: []byte(text.String())} {
+	for file, content := range map[string][]byte{backup: tarball.Bytes(), inventory: listed.Bytes(), rules: []byte(text)} {
 		if err := os.WriteFile(file, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +196,7 @@ func (g growth) copy(text string, k, of int, kept map[string]bool) string {
 		return text
 	}
 	for _, v := range g.vary {
-		text = strings.ReplaceAll(text, v, fmt.Sprintf("%s%03d", v, k))
+		text = strings.ReplaceAll(text, v, fmt.Sprintf("%s%s%03d", v, g.pad, k))
 	}
 	return grownID.ReplaceAllStringFunc(text, func(id string) string {
 		switch {

@@ -53,12 +53,15 @@ const hintProof = "nothing was seen in this project that the backup records by i
 // one project in one region, so that what shows it for one cluster shows it for all.
 func (objs *objects) proofs() []infra.VisibilityProof {
 	sights := map[string]map[infra.Key]bool{} // by target
-	clusters := map[string]map[backup.ClusterID]bool{}
+	targets := map[backup.ClusterID]map[string]bool{}
 	note := func(id backup.ClusterID, target string, keys ...infra.Key) {
 		if sights[target] == nil {
-			sights[target], clusters[target] = map[infra.Key]bool{}, map[backup.ClusterID]bool{}
+			sights[target] = map[infra.Key]bool{}
 		}
-		clusters[target][id] = true
+		if targets[id] == nil {
+			targets[id] = map[string]bool{}
+		}
+		targets[id][target] = true
 		for _, k := range keys {
 			if !k.IsZero() {
 				sights[target][k] = true
@@ -79,10 +82,8 @@ func (objs *objects) proofs() []infra.VisibilityProof {
 	}
 	var proofs []infra.VisibilityProof
 	for _, id := range objs.order() {
-		for _, target := range sortedNames(sights) {
-			if clusters[target][id] {
-				proofs = append(proofs, infra.VisibilityProof{Cluster: id, Target: target, Any: shared[target], Hint: hintProof})
-			}
+		for _, target := range sortedNames(targets[id]) {
+			proofs = append(proofs, infra.VisibilityProof{Cluster: id, Target: target, Any: shared[target], Hint: hintProof})
 		}
 	}
 	return proofs

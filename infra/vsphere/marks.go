@@ -101,7 +101,7 @@ func folderKeys(folder, name, ref string) []infra.Key {
 // names of the backup's machines, and what the names of their owners' VMs look like.
 type marks struct {
 	keys     map[infra.Key]bool
-	patterns []*regexp.Regexp
+	patterns infra.Patterns
 	// machines are the clusters of machines by the names of their VMs in lower case.
 	machines map[string]backup.ClusterID
 }
@@ -110,11 +110,13 @@ type marks struct {
 const minName = 8
 
 func (objs *objects) marks() *marks {
-	m := &marks{map[infra.Key]bool{}, nil, map[string]backup.ClusterID{}}
+	m := &marks{keys: map[infra.Key]bool{}, machines: map[string]backup.ClusterID{}}
 	for _, t := range objs.ownershipHints() {
-		if re := t.NamePattern(); t.Grade == infra.NameOnly && re != nil {
-			m.patterns = append(m.patterns, re)
-		} else if t.Grade == infra.NameOnly {
+		switch {
+		case t.Grade != infra.NameOnly:
+		case t.Pattern != nil:
+			m.patterns.Add(t.Pattern.Name)
+		default:
 			m.keys[t.Key] = true
 		}
 	}
@@ -144,7 +146,7 @@ func (m *marks) note(i *infra.Instance) bool {
 		i.Keys = append(i.Keys, slices.DeleteFunc(keys, i.HasKey)...)
 		marked = true
 	}
-	return marked || slices.ContainsFunc(m.patterns, func(re *regexp.Regexp) bool { return re.MatchString(i.Name) })
+	return marked || len(m.patterns.Matching(i.Name)) > 0
 }
 
 // within are the machines' names that are whole words of a name.

@@ -31,12 +31,12 @@ func (objs *objects) ownershipHints() []infra.OwnershipHint {
 	}
 	room := 0
 	for id, in := range folders {
-		room += (len(in)+1)*len(owners[id]) + 4*len(in) + 1
+		room += (min(len(in), manyFolders)+1)*len(owners[id]) + 4*len(in) + 1
 	}
 	hints := make([]infra.OwnershipHint, 0, room) // they are many, and large
 	for _, id := range slices.SortedFunc(maps.Keys(folders), capi.CompareClusters) {
 		first := len(hints)
-		hints = nameHints(hints, owners[id], folders[id], joins[id])
+		hints = objs.nameHints(hints, owners[id], folders[id], joins[id])
 		if len(folders[id]) > 0 {
 			hints = objs.locationHints(hints, id, folders[id])
 		}
@@ -45,20 +45,36 @@ func (objs *objects) ownershipHints() []infra.OwnershipHint {
 	return hints
 }
 
+// manyFolders are more than the machines of one cluster are in. With more of them the name
+// of an owner counts where its own machines are, and not in all folders of its cluster:
+// owners times folders would be the work, and the memory.
+const manyFolders = 64
+
 // nameHints appends the hints that the names of the owners of one cluster give.
-func nameHints(hints []infra.OwnershipHint, owners []*owner, folders map[string]location, joins []infra.Key) []infra.OwnershipHint {
+func (objs *objects) nameHints(hints []infra.OwnershipHint, owners []*owner, folders map[string]location, joins []infra.Key) []infra.OwnershipHint {
 	first, patterns := len(hints), map[patternKey]*infra.OwnershipHint{}
-	in := append(slices.Sorted(maps.Keys(folders)), anywhere)
-	places := make([]string, len(in))
-	for i, f := range in {
-		places[i] = where(f)
+	places := map[string]string{anywhere: where(anywhere)}
+	for f := range folders {
+		places[f] = where(f)
 	}
+	everywhere := slices.Sorted(maps.Keys(places))
 	for _, o := range owners {
 		id := o.id // to be held without the rest of the owner
+		in := everywhere
+		if len(folders) > manyFolders {
+			own := map[string]bool{anywhere: true}
+			for _, m := range o.members {
+				if m.vm != nil || m.machine != nil {
+					own[m.at.Folder] = true
+				}
+			}
+			objs.eachTemplate(o, func(p location) { own[p.Folder] = true })
+			in = slices.Sorted(maps.Keys(own))
+		}
 		for _, shape := range o.shapes() {
-			for i, f := range in {
+			for _, f := range in {
 				if shape.plain {
-					hints = append(hints, o.stem(&id, f, places[i]))
+					hints = append(hints, o.stem(&id, f, places[f]))
 				} else {
 					o.addPatterns(patterns, &id, f, shape)
 				}
@@ -110,11 +126,16 @@ func (objs *objects) foldersOf() map[backup.ClusterID]map[string]location {
 		}
 	}
 	for _, o := range objs.owners() {
-		for _, t := range o.templates {
-			add(o.id.Cluster, objs.locationOf(objs.merge(o.id.Cluster, "", t.Data.Spec)))
-		}
+		objs.eachTemplate(&o, func(p location) { add(o.id.Cluster, p) })
 	}
 	return of
+}
+
+// eachTemplate visits where an owner's templates put new VMs.
+func (objs *objects) eachTemplate(o *owner, visit func(location)) {
+	for _, t := range o.templates {
+		visit(objs.locationOf(objs.merge(o.id.Cluster, "", t.Data.Spec)))
+	}
 }
 
 // shape is one way in which an owner's VMs come to their names.
@@ -124,15 +145,12 @@ type shape struct {
 }
 
 func (o *owner) shapes() []shape {
-	var seen []shape // nearly always one
+	seen := map[shape]bool{} // nearly always one
 	add := func(os, naming string) {
 		if os = strings.ToLower(os); !isWindows(os) {
 			os = ""
 		}
-		s := shape{plain: o.naming == "" && os == "" && naming == "", os: os, naming: naming}
-		if !slices.Contains(seen, s) {
-			seen = append(seen, s)
-		}
+		seen[shape{plain: o.naming == "" && os == "" && naming == "", os: os, naming: naming}] = true
 	}
 	for _, m := range o.members {
 		if m.machine != nil {
@@ -145,10 +163,9 @@ func (o *owner) shapes() []shape {
 	if len(seen) == 0 {
 		add("", "")
 	}
-	slices.SortFunc(seen, func(a, b shape) int {
+	return slices.SortedFunc(maps.Keys(seen), func(a, b shape) int {
 		return cmp.Or(cmp.Compare(a.os, b.os), cmp.Compare(a.naming, b.naming))
 	})
-	return seen
 }
 
 // What a name shows that an owner gives.

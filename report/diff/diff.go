@@ -188,9 +188,11 @@ func share(old, new *report.Report) bool {
 	if len(old.Clusters) == 0 || len(new.Clusters) == 0 {
 		return true
 	}
-	return slices.ContainsFunc(old.Clusters, func(a report.Cluster) bool {
-		return slices.ContainsFunc(new.Clusters, func(b report.Cluster) bool { return a.Title() == b.Title() })
-	})
+	titles := make(map[string]bool, len(old.Clusters))
+	for i := range old.Clusters {
+		titles[old.Clusters[i].Title()] = true
+	}
+	return slices.ContainsFunc(new.Clusters, func(c report.Cluster) bool { return titles[c.Title()] })
 }
 
 // sameRules compares what rules are, not what they fit.

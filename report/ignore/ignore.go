@@ -56,8 +56,9 @@ func Apply(r *report.Report, rules []Rule, now time.Time) (warnings []string, er
 		r.IgnoreRules = append(r.IgnoreRules, rules[i].state(now))
 	}
 	r.Summary.IgnoredMachines = &report.MachineCounts{}
+	named := byName(rules)
 	for f := range findings(r) {
-		setAside(r, f, rules)
+		setAside(r, f, rules, named)
 	}
 	rollUp(r)
 	for i := range r.IgnoreRules {
@@ -77,8 +78,8 @@ func (r *Rule) state(now time.Time) report.IgnoreRule {
 }
 
 // setAside lets the rules decide on one finding.
-func setAside(r *report.Report, f *finding, rules []Rule) {
-	by := decide(f, rules, r.IgnoreRules)
+func setAside(r *report.Report, f *finding, rules []Rule, named map[string][]int) {
+	by := decide(f, rules, named, r.IgnoreRules)
 	*f.ignored = by
 	switch {
 	case by == nil || f.check != nil:
@@ -91,10 +92,26 @@ func setAside(r *report.Report, f *finding, rules []Rule) {
 	}
 }
 
-// decide returns what sets a finding aside, if anything: the last rule that matches wins.
-func decide(f *finding, rules []Rule, states []report.IgnoreRule) *report.Ignored {
-	var by *report.Ignored
+// byName has the numbers of the rules about one name by that name, and of all others by
+// none. [FromReport] makes a rule for each finding: rules times findings would be the work.
+func byName(rules []Rule) map[string][]int {
+	named := map[string][]int{}
 	for i := range rules {
+		name := rules[i].Match.name()
+		named[name] = append(named[name], i)
+	}
+	return named
+}
+
+// decide returns what sets a finding aside, if anything: the last rule that matches wins.
+func decide(f *finding, rules []Rule, named map[string][]int, states []report.IgnoreRule) *report.Ignored {
+	about := named[""]
+	if name := report.Valid(f.name); name != "" && named[name] != nil {
+		about = slices.Concat(about, named[name])
+		slices.Sort(about)
+	}
+	var by *report.Ignored
+	for _, i := range about {
 		if !rules[i].Match.fits(f) {
 			continue
 		}
@@ -118,9 +135,10 @@ func ApplyToChecks(r *report.Readiness, rules []Rule, now time.Time) (warnings [
 	for i := range rules {
 		r.IgnoreRules = append(r.IgnoreRules, rules[i].state(now))
 	}
+	named := byName(rules)
 	for i := range r.Checks {
 		f := ofCheck(&r.Checks[i])
-		*f.ignored = decide(f, rules, r.IgnoreRules)
+		*f.ignored = decide(f, rules, named, r.IgnoreRules)
 	}
 	r.Summary = report.CountChecks(r.Checks)
 	for i := range r.IgnoreRules {

@@ -59,6 +59,16 @@ func (s Selector) fits(f *finding) bool {
 	return true
 }
 
+// name is the only name that fits, or empty when others may fit, too.
+func (s Selector) name() string {
+	for _, c := range s {
+		if c.key == "name" && len(c.globs) == 1 && c.globs[0].literal {
+			return c.globs[0].text
+		}
+	}
+	return ""
+}
+
 // ofChecks reports whether the rule is about checks of the backup.
 func (s Selector) ofChecks() bool {
 	return slices.ContainsFunc(s, func(c condition) bool { return c.key == "check" })

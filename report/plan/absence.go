@@ -113,8 +113,8 @@ func (pl *planner) decide(d *draft, s *set, m *report.Machine, text, why string)
 	d.after(text+" No line does that: "+why+". Decide by hand, when an account that may see everything there has shown whether there is a VM with the id or one with the name, and you have looked at the Nodes of the cluster; "+pl.onDelete(s.cluster)+".", look...)
 }
 
-// setAt is a set as seen at a scope.
-type setAt struct {
+// witnessKey is a set as seen at a scope, or all sets of a cluster, of which it only has that.
+type witnessKey struct {
 	set setID
 	at  *scope
 }
@@ -127,7 +127,7 @@ type placeCheck struct {
 }
 
 func (pl *planner) placeCheck(s *set, p *scope) (check shell.Command, what string) {
-	k := setAt{s.id(), p}
+	k := witnessKey{s.id(), p}
 	known, ok := pl.places[k]
 	if !ok {
 		sees, what := p.sees(s.cluster, pl.witness(s, p))
@@ -139,38 +139,41 @@ func (pl *planner) placeCheck(s *set, p *scope) (check shell.Command, what strin
 
 // witness is an instance of the cluster that whoever searches a scope has to find
 // there: one of the same set where there is one, since machines of a set are side by
-// side. It is nil where no machine of the cluster is Healthy.
+// side; but rather one of another set than one with a warning, which may say that it is
+// elsewhere. It is nil where no machine of the cluster is Healthy.
 func (pl *planner) witness(s *set, p *scope) *report.Instance {
-	if m := pl.findWitness(s, p); m != nil {
-		return m.Instance
+	if pl.witnesses == nil {
+		pl.findWitnesses()
 	}
-	return nil
+	own, other := pl.witnesses[witnessKey{s.id(), p}], pl.witnesses[witnessKey{setID{cluster: s.cluster}, p}]
+	switch {
+	case other == nil:
+		return nil
+	case own == nil || len(own.Warnings) > 0 && len(other.Warnings) == 0:
+		return other.Instance
+	}
+	return own.Instance
 }
 
-func (pl *planner) findWitness(s *set, p *scope) *report.Machine {
-	var second *report.Machine // with a warning, which may say that it is elsewhere
-	first := func(of *set) *report.Machine {
-		for i := range of.machines {
-			m := &of.machines[i]
-			if m.Status != report.Healthy || m.Instance == nil || !p.Identifies(m.Instance.ID) || pl.scopeOf(m.Instance) != p {
+func (pl *planner) findWitnesses() {
+	pl.witnesses = map[witnessKey]*report.Machine{}
+	for i := range pl.Clusters {
+		c := &pl.Clusters[i]
+		for s, m := range machinesOf(c) {
+			if m.Status != report.Healthy || m.Instance == nil {
 				continue
 			}
-			if len(m.Warnings) == 0 {
-				return m
+			p := pl.scopeOf(m.Instance)
+			if p == nil || !p.Identifies(m.Instance.ID) {
+				continue
 			}
-			second = cmp.Or(second, m)
-		}
-		return nil
-	}
-	if m := first(s); m != nil {
-		return m
-	}
-	for _, of := range sets(s.cluster) {
-		if m := first(of); m != nil {
-			return m
+			for _, k := range []witnessKey{{s.id(), p}, {setID{cluster: c}, p}} {
+				if have := pl.witnesses[k]; have == nil || len(have.Warnings) > 0 && len(m.Warnings) == 0 {
+					pl.witnesses[k] = m
+				}
+			}
 		}
 	}
-	return second
 }
 
 // clusterScopes are where a Machine's VM would be: where its own was seen, else where

@@ -86,11 +86,13 @@ func (p *Plan) Rows() []Row {
 // clusters names those that all items certainly are of; empty when that is not known.
 func (b *Batch) clusters() string {
 	var out []string
+	known := map[string]bool{}
 	for i := range b.Items {
 		if len(b.Items[i].Clusters) != 1 {
 			return ""
 		}
-		if name := b.Items[i].Clusters[0]; !slices.Contains(out, name) {
+		if name := b.Items[i].Clusters[0]; !known[name] {
+			known[name] = true
 			out = append(out, name)
 		}
 	}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -91,45 +92,86 @@ func (pl *planner) faultsFound() []*fault {
 }
 
 func (pl *planner) addFault(k *report.Check) {
-	f := &fault{Check: k, identity: map[*report.Cluster]bool{}}
-	missed := pl.missed(k)
-	for _, c := range pl.suspects(k, missed) {
-		if k.Backup == c.Backup && pl.concerns(k, missed, c) {
-			f.of = append(f.of, c)
-			f.identity[c] = slices.ContainsFunc(missed, func(m *report.Missing) bool { return pl.waits(c, m) })
-			pl.faultsOf[c] = append(pl.faultsOf[c], f)
+	f := &fault{Check: k, of: slices.Clone(pl.clustersOf(k.Object)), identity: map[*report.Cluster]bool{}, tied: true}
+	for _, m := range pl.missed(k) {
+		by, _, several := strings.Cut(m.ReferredBy, " and ")
+		waiting := pl.waitingFor(k.Backup, m)
+		f.of = append(append(f.of, pl.clustersOf(by)...), waiting...)
+		identity := pl.identityKinds[m.Kind] != ""
+		for _, c := range waiting {
+			f.identity[c] = f.identity[c] || identity
 		}
+		f.tied = f.tied && (!several || identity && pl.foreseen)
 	}
-	f.tied = len(f.of) > 0 && !slices.ContainsFunc(missed, func(m *report.Missing) bool {
-		return strings.Contains(m.ReferredBy, " and ") && (pl.identityKinds[m.Kind] == "" || !pl.foreseen())
+	f.of = slices.DeleteFunc(f.of, func(c *report.Cluster) bool { return c.Backup != k.Backup })
+	slices.SortFunc(f.of, func(a, b *report.Cluster) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
+	f.of = slices.Compact(f.of)
+	for _, c := range f.of {
+		pl.faultsOf[c] = append(pl.faultsOf[c], f)
+	}
+	f.tied = f.tied && len(f.of) > 0
 	if pl.found = append(pl.found, f); !f.tied {
 		pl.untied++
 	}
 }
 
-// suspects are the clusters that an error may be about, in order.
-func (pl *planner) suspects(k *report.Check, missed []*report.Missing) []*report.Cluster {
-	if len(missed) == 0 {
-		return pl.clustersOf(k.Object)
-	}
-	out := make([]*report.Cluster, len(pl.Clusters))
-	for i := range pl.Clusters {
-		out[i] = &pl.Clusters[i]
-	}
-	return out
+// lack is an object that a backup lacks, or the key of a cluster in it.
+type lack struct {
+	backup int
+	object string
 }
 
-// concerns reports whether an error is certainly about a cluster.
-func (pl *planner) concerns(k *report.Check, missed []*report.Missing, c *report.Cluster) bool {
-	return slices.Contains(pl.clustersOf(k.Object), c) || slices.ContainsFunc(missed, func(m *report.Missing) bool {
-		by, _, _ := strings.Cut(m.ReferredBy, " and ")
-		return slices.Contains(pl.clustersOf(by), c) || needs(c, m)
-	})
+// waitingFor are the clusters that wait for something that a backup lacks: the forecast
+// names an identity to each, the list of what is missing names the first of them alone.
+func (pl *planner) waitingFor(backup int, m *report.Missing) []*report.Cluster {
+	if pl.waiting == nil {
+		pl.waiting = map[lack][]*report.Cluster{}
+		for i := range pl.Clusters {
+			c := &pl.Clusters[i]
+			for _, object := range append(absentIdentities(c), key(c)) {
+				at := lack{c.Backup, object}
+				pl.waiting[at] = append(pl.waiting[at], c)
+			}
+		}
+	}
+	_, first, _ := strings.Cut(m.ReferredBy, " ")
+	first, _, _ = strings.Cut(first, " and ")
+	return slices.Concat(pl.waiting[lack{backup, first}], pl.waiting[lack{backup, m.Kind + " " + m.Name}])
 }
 
-// foreseen reports whether each cluster has a forecast, which names the identity that
-// it lacks.
-func (pl *planner) foreseen() bool {
-	return !slices.ContainsFunc(pl.Clusters, func(c report.Cluster) bool { return c.Forecast == nil })
+// identitiesOf are the identities that the backup lacks and a cluster waits for.
+func (pl *planner) identitiesOf(c *report.Cluster) []*report.Missing {
+	if pl.lacksOf == nil {
+		pl.lacksOf = map[*report.Cluster][]*report.Missing{}
+		for i := range pl.Backups {
+			for j := range pl.Backups[i].Missing {
+				m := &pl.Backups[i].Missing[j]
+				if pl.identityKinds[m.Kind] == "" {
+					continue
+				}
+				for _, w := range pl.waitingFor(i, m) {
+					if all := pl.lacksOf[w]; len(all) == 0 || all[len(all)-1] != m {
+						pl.lacksOf[w] = append(all, m)
+					}
+				}
+			}
+		}
+	}
+	return pl.lacksOf[c]
+}
+
+// absentIdentities are those that the forecast of a cluster says the backup lacks.
+func absentIdentities(c *report.Cluster) []string {
+	if c.Forecast == nil {
+		return nil
+	}
+	for _, n := range c.Forecast.Notes {
+		if n.Code == report.IdentityAbsent {
+			names, _, _ := strings.Cut(n.Message, " is not in the backup")
+			return strings.Split(names, " and ")
+		}
+	}
+	return nil
 }

@@ -45,7 +45,8 @@ type planner struct {
 		absence absence
 	}
 	scopesOf  map[*report.Cluster][]*scope
-	places    map[setAt]placeCheck
+	places    map[witnessKey]placeCheck
+	witnesses map[witnessKey]*report.Machine      // nil until one is asked for
 	alive     map[*report.Cluster]*report.Machine // of living
 	lacking   map[*report.Check][]*report.Missing // of missed
 	assigned  map[*report.Check]bool              // of tied
@@ -53,7 +54,10 @@ type planner struct {
 	steps     map[*report.Machine][]report.Step   // of those that have any
 	others    map[*report.InfraMachine][]report.Step
 	parts     map[part][]*report.Cluster
-	missing   map[int]map[string][]*report.Missing // by backup and object
+	waiting   map[lack][]*report.Cluster
+	lacksOf   map[*report.Cluster][]*report.Missing // of identitiesOf
+	foreseen  bool                                  // each cluster has a forecast, which names the identity that it lacks
+	missing   map[int]map[string][]*report.Missing  // by backup and object
 	found     []*fault
 	faultsOf  map[*report.Cluster][]*fault
 	untied    int // how many faults concern clusters that are not known
@@ -67,7 +71,7 @@ func newPlanner(r *report.Report, tools Tools) *planner {
 		Report: r, tools: tools, providers: map[string]*provider{}, identityKinds: map[string]string{},
 		contexts: map[*report.Cluster]string{}, scopes: map[string]*scope{}, withID: map[string]int{}, names: map[string]int{},
 		backupsOf: map[string]map[int]bool{}, alike: map[string][]string{},
-		scopesOf: map[*report.Cluster][]*scope{}, places: map[setAt]placeCheck{},
+		scopesOf: map[*report.Cluster][]*scope{}, places: map[witnessKey]placeCheck{},
 		alive: map[*report.Cluster]*report.Machine{}, lacking: map[*report.Check][]*report.Missing{}, assigned: map[*report.Check]bool{}, reported: map[setID]bool{},
 	}
 	pl.readProviders()
@@ -85,9 +89,11 @@ func newPlanner(r *report.Report, tools Tools) *planner {
 		}
 		pl.backupsOf[key(c)][c.Backup] = true
 	}
-	taken := map[string]bool{}
+	pl.foreseen = true
+	taken := map[string]int{}
 	for i := range r.Clusters {
 		c := &r.Clusters[i]
+		pl.foreseen = pl.foreseen && c.Forecast != nil
 		pl.names[c.Name]++
 		name := variableName("CTX_"+c.Namespace+"_"+c.Name, taken)
 		pl.contexts[c] = name
@@ -131,8 +137,9 @@ func (pl *planner) countID(i *report.Instance) {
 	}
 }
 
-// variableName makes a name for a shell out of a foreign one.
-func variableName(from string, taken map[string]bool) string {
+// variableName makes a name for a shell out of a foreign one. What is taken has a count of
+// how many are called so, which keeps the next one of them from trying all numbers.
+func variableName(from string, taken map[string]int) string {
 	const most = 60
 	clean := strings.Map(func(r rune) rune {
 		switch {
@@ -146,9 +153,10 @@ func variableName(from string, taken map[string]bool) string {
 	}, from)
 	clean = clean[:min(len(clean), most)]
 	name := clean
-	for n := 2; taken[name]; n++ {
-		name = fmt.Sprintf("%s_%d", clean, n)
+	for taken[name] > 0 {
+		taken[clean]++
+		name = fmt.Sprintf("%s_%d", clean, taken[clean])
 	}
-	taken[name] = true
+	taken[name] = 1
 	return name
 }

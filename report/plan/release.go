@@ -62,37 +62,13 @@ const workersLast = "Begin with those of a cluster when it is unpaused and its o
 // identities are applied again when their Secret is there, and the
 // infrastructure cluster is touched: CAPV's retries come ever later.
 func (pl *planner) identities(d *draft, c *report.Cluster) {
-	if c.Backup < 0 || c.Backup >= len(pl.Backups) {
-		return
-	}
-	for i := range pl.Backups[c.Backup].Missing {
-		m := &pl.Backups[c.Backup].Missing[i]
-		if !pl.waits(c, m) {
-			continue
-		}
+	for _, m := range pl.identitiesOf(c) {
 		lines := []shell.Command{kubectl(management, "get", pl.identityKinds[m.Kind]+m.Name)}
 		if object := pl.providers[c.Provider].clusterResource(c); object != "" {
 			lines = append(lines, manage(c.Namespace, "annotate", object, "--selector=cluster.x-k8s.io/cluster-name="+c.Name, "--overwrite", shell.Raw(`drift-detector/retry="$(date +%s)"`)))
 		}
 		d.after(fmt.Sprintf("The cluster is not reconciled until %s %s exists. See that the Secret is there which it names, if it names one, apply its manifest, then touch the infrastructure cluster, because its controller backs off.", m.Kind, m.Name), lines...)
 	}
-}
-
-// waits reports whether a cluster is not reconciled until an identity exists.
-func (pl *planner) waits(c *report.Cluster, m *report.Missing) bool {
-	return pl.identityKinds[m.Kind] != "" && needs(c, m)
-}
-
-// needs reports whether a cluster waits for something that the backup lacks: the
-// forecast names it to each, the list of what is missing to the first alone.
-func needs(c *report.Cluster, m *report.Missing) bool {
-	_, object, _ := strings.Cut(m.ReferredBy, " ")
-	if object == key(c) || strings.HasPrefix(object, key(c)+" and ") {
-		return true
-	}
-	return c.Forecast != nil && slices.ContainsFunc(c.Forecast.Notes, func(n report.Note) bool {
-		return n.Code == report.IdentityAbsent && strings.Contains(n.Message, m.Kind+" "+m.Name)
-	})
 }
 
 // memberGhosts counts Ghosts whose etcd members KubeadmControlPlane would remove.

@@ -87,8 +87,9 @@ func (s *Suite) Add(c Case, taken Names) {
 	}
 }
 
-// Names are those that are taken, with the class that they are of.
-type Names map[[2]string]bool
+// Names are those that are taken, with the class that they are of, and how many are called
+// so.
+type Names map[[2]string]int
 
 // Unique makes a name one that no other of its class has.
 func (n Names) Unique(class, name string) string {
@@ -96,10 +97,11 @@ func (n Names) Unique(class, name string) string {
 		name = "(no name)"
 	}
 	try := name
-	for i := 2; n[[2]string{class, try}]; i++ {
-		try = fmt.Sprintf("%s (%d)", name, i)
+	for n[[2]string{class, try}] > 0 {
+		n[[2]string{class, name}]++
+		try = fmt.Sprintf("%s (%d)", name, n[[2]string{class, name}])
 	}
-	n[[2]string{class, try}] = true
+	n[[2]string{class, try}] = 1
 	return try
 }
 
