@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
-	"slices"
+	"sort"
 	"time"
 )
 
@@ -98,9 +98,7 @@ func (s *Secrets) Named(backup int, namespace, name string) *Secret {
 		return nil
 	}
 	want := Meta{Backup: backup, Namespace: namespace, Name: name}
-	i, ok := slices.BinarySearchFunc(s.list, want, func(have *keptSecret, want Meta) int {
-		return compareNames(&have.Meta, &want)
-	})
+	i, ok := sort.Find(len(s.list), func(i int) int { return compareNames(&want, &s.list[i].Meta) })
 	if !ok {
 		return nil
 	}
