@@ -110,6 +110,33 @@ func TestTies(t *testing.T) {
 	}
 }
 
+// TestNamesInManyFolders: in so many folders a name counts where its owner's machines are,
+// and elsewhere only as a name.
+func TestNamesInManyFolders(t *testing.T) {
+	for n, want := range map[int][]string{
+		manyFolders - 1: {"2", "3 MachineDeployment prod-md-7"},
+		manyFolders:     {"2"},
+	} {
+		b := newSmallBackup()
+		for k := range n { // beside the folder that is there already
+			name := fmt.Sprintf("prod-md-%d", k+1)
+			b.put("machinedeployments"+capiGroup, newObject("cluster.x-k8s.io/v1beta1", "MachineDeployment", "team", name, fields{
+				"spec.clusterName": "prod", "spec.template.spec.infrastructureRef": fields{"apiVersion": group + "/v1beta1", "kind": templateKind, "name": name, "namespace": "team"},
+			}))
+			b.put(templates.Resource(), newObject(group+"/v1beta1", templateKind, "team", name, fields{
+				"spec.template.spec": fields{"server": "vc1.example", "datacenter": "DC0", "folder": "/DC0/vm/" + name},
+			}))
+		}
+		c := b.expected(t)
+		if got := hintedTo(t, c, "/DC0/vm/prod-md-9", "prod-md-7-xz2b4-bcdfg"); !slices.Equal(got, want) {
+			t.Errorf("of %d folders, another's: %v, want %v", n+1, got, want)
+		}
+		if got, own := hintedTo(t, c, "/DC0/vm/prod-md-7", "prod-md-7-xz2b4-bcdfg"), []string{"2", "3 MachineDeployment prod-md-7"}; !slices.Equal(got, own) {
+			t.Errorf("of %d folders, its own: %v, want %v", n+1, got, own)
+		}
+	}
+}
+
 func TestLongestOwnerIsMostSpecific(t *testing.T) {
 	c := newSmallBackup().expected(t)
 	by := map[string]int{}
