@@ -140,16 +140,17 @@ func (p *printer) backups(r *report.Report) (name, when string) {
 	return name, when + "."
 }
 
+// age is short, as kubectl writes it: with it the row of the lab's backup is one.
 func age(d time.Duration) string {
 	switch {
 	case d < 0:
 		return ""
 	case d < time.Hour:
-		return fmt.Sprintf(", %d min old", int(d.Minutes()))
+		return fmt.Sprintf(", %dm old", int(d.Minutes()))
 	case d < 48*time.Hour:
-		return fmt.Sprintf(", %d h old", int(d.Hours()))
+		return fmt.Sprintf(", %dh old", int(d.Hours()))
 	default:
-		return fmt.Sprintf(", %d days old", int(d.Hours()/24))
+		return fmt.Sprintf(", %dd old", int(d.Hours()/24))
 	}
 }
 

@@ -65,7 +65,7 @@ func sample() *report.Report {
 }
 
 const sampleScreen = `Safe to restore? NO: 5 things to do first
-fleet-data.tar.gz, 2026-11-21 04:06Z, 21 h old.  Listed: 1 of 1 place, 64 VMs.
+fleet-data.tar.gz, 2026-11-21 04:06Z, 21h old.  Listed: 1 of 1 place, 64 VMs.
 
 FIRST
  1 ! OfANewerVersion      t/prod-x: What this version has no words for.
@@ -89,6 +89,19 @@ Next dd plan r.json                              what to do, in a safe order
 func TestScreen(t *testing.T) {
 	if got := shown(t, sample(), Options{Program: "dd", Report: "r.json"}); got != sampleScreen {
 		t.Errorf("got\n%s\nwant\n%s", got, sampleScreen)
+	}
+}
+
+// Of the lab's backup, whatever its age, the second row stays one: it has to fit in a
+// terminal of 24 rows.
+func TestAnyAgeFitsInItsRow(t *testing.T) {
+	for _, d := range []time.Duration{59 * time.Minute, 47 * time.Hour, 48 * time.Hour, 99 * 24 * time.Hour, 999 * 24 * time.Hour} {
+		r := sample()
+		r.Scopes = append(r.Scopes, report.Scope{Provider: "aws", State: report.ScopeComplete})
+		r.GeneratedAt = r.Backups[0].WrittenFrom.Add(d)
+		if got := shown(t, r, Options{}); !strings.Contains(got, "old.  Listed: 2 of 2 places, 64 VMs.\n\nFIRST") {
+			t.Errorf("%s:\n%s", d, got)
+		}
 	}
 }
 
