@@ -7,6 +7,7 @@ adminpw. Ports are free ones of 127.0.0.1, files are in a temporary folder, and 
 import json
 import os
 import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -26,11 +27,22 @@ begun = time.monotonic()
 
 
 def free_ports(n):
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(n)]
-    ports = [s.getsockname()[1] for s in sockets]
+    """Returns ports that nobody listens on. They are below those that a system gives to
+    who asks for any (Linux: from 32768), because a minute passes until services listen."""
+    sockets = []
+    for port in random.sample(range(10000, 32000), 1000):
+        s = socket.socket()
+        try:
+            s.bind(("127.0.0.1", port))
+            sockets.append(s)
+        except OSError:
+            s.close()
+        if len(sockets) == n:
+            break
+    free = [s.getsockname()[1] for s in sockets]
     for s in sockets:
         s.close()
-    return ports
+    return free
 
 
 ports = dict(zip(("keystone", "placement", "glance", "neutron", "nova"), free_ports(5)))
