@@ -233,7 +233,7 @@ var instanceRows = []instanceRow{
 // missing returns why the instance may be that of a machine which only the backup lacks.
 func (f *instanceFacts) missing(b bond) string { return f.index.missing(f.vm, b) }
 
-// doubt returns why medium evidence may be that of somebody else's.
+// doubt returns why medium evidence may be that of another owner's instance.
 func (f *instanceFacts) doubt(all []bond) string { return f.index.doubt(f.vm, all) }
 
 // unlisted returns why the Node list of a cluster was not read, which may contradict.

@@ -39,7 +39,7 @@ func TestKeysOfAnInventory(t *testing.T) {
 	}
 }
 
-// What a hint says is put together once: names in it stand for nothing.
+// Evidence is put together once: a name that looks like a placeholder is left as it is.
 func TestEvidence(t *testing.T) {
 	owner := &OwnerID{Kind: "MachineSet", Name: "{place}"}
 	owner.Cluster.Namespace, owner.Cluster.Name = "a", "{owner}"

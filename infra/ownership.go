@@ -63,8 +63,8 @@ type NamePattern struct {
 	Within Key    // that the instance has to have, too; zero: none
 }
 
-// Evidence is Detail, in which, where there is a Place, {place} stands for that, {owner} for
-// the kind and name of Owner and {cluster} for the namespace and name of its cluster.
+// Evidence returns Detail. Where there is a Place, {place} is replaced by it, {owner} by the
+// kind and name of Owner, and {cluster} by the namespace and name of its cluster.
 func (t *OwnershipHint) Evidence() string {
 	if t.Place == "" {
 		return t.Detail

@@ -186,6 +186,8 @@ func Choose(compared []*Compared) *Comparison {
 	return c
 }
 
+const noKubeSystem = "without Namespace kube-system nothing says which management cluster they are from"
+
 // managementClusters sorts backups by the management cluster that they are of, and chooses
 // one of each. It returns nothing where they are not known to be of several.
 func managementClusters(compared []*Compared) []ManagementCluster {
@@ -206,7 +208,10 @@ func managementClusters(compared []*Compared) []ManagementCluster {
 	}
 	var out []ManagementCluster
 	for _, uid := range uids {
-		m := ManagementCluster{KubeSystemUID: uid, Choice: choose(of[uid])}
+		m := ManagementCluster{KubeSystemUID: uid, Choice: Choice{Why: noKubeSystem, Clusters: []ClusterChoice{}}}
+		if uid != "" {
+			m.Choice = choose(of[uid])
+		}
 		for _, b := range of[uid] {
 			m.Backups = append(m.Backups, b.Name)
 		}
@@ -361,11 +366,11 @@ func (c *Comparison) text() string {
 		c.write(line, "Restore ")
 	}
 	for _, m := range c.ManagementClusters {
-		of := "Of the management cluster of " + english.First(3, m.Backups)
-		if m.KubeSystemUID == "" {
-			of = "Of those without Namespace kube-system, " + english.First(3, m.Backups)
+		if names := english.First(3, m.Backups); m.Best == "" {
+			line("Of %s restore none yet: %s.", names, m.Why)
+		} else {
+			m.write(line, "Of the management cluster of "+names+", restore ")
 		}
-		m.write(line, of+", restore ")
 	}
 	if !c.Complete {
 		line("Not everything could be listed or read: what was not seen is Unknown, and the choice may be another one.")

@@ -90,6 +90,10 @@ func TestSeveralManagementClusters(t *testing.T) {
 	if text := c.text(); !strings.Contains(text, "Restore none yet: these are of 2 management clusters") || !strings.Contains(text, "Of the management cluster of a2, a1, restore a1: the newest, a2, ") {
 		t.Error(text)
 	}
+	c = Choose([]*Compared{of("n", "", map[string][4]int{"one": good}), a2, b2})
+	if n := c.ManagementClusters[0]; n.Best != "" || !strings.Contains(c.text(), "Of n restore none yet: without Namespace kube-system") {
+		t.Errorf("%+v\n%s", n, c.text())
+	}
 	for what, all := range map[string][]*Compared{
 		"one uid":   {of("new", "uid-a", nil), of("old", "uid-a", nil)},
 		"one known": {of("new", "", nil), of("old", "uid-a", nil)},
