@@ -46,7 +46,7 @@ func (ix *index) find(p *postings, what string, home *infra.HomeScope, keys []in
 	q := crowd{what: what}
 	var text []byte
 	for _, k := range keys {
-		text = strconv.AppendQuote(strconv.AppendQuote(text, k.Kind), k.Value)
+		text = strconv.AppendQuote(strconv.AppendQuote(text, k.Kind.String()), k.Value)
 	}
 	q.keys, text = string(text), text[:0]
 	if home != nil {

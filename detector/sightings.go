@@ -85,7 +85,7 @@ func compareInstances(a, b *infra.Instance) int {
 }
 
 func compareKeys(a, b infra.Key) int {
-	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Value, b.Value))
+	return cmp.Or(a.Kind.Compare(b.Kind), cmp.Compare(a.Value, b.Value))
 }
 
 func compareBool(a, b bool) int {
