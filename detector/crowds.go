@@ -107,9 +107,8 @@ func (f *machineFacts) without(one *vm, lists ...[]*vm) []*vm {
 // has reports whether any instance with any of the keys passes the test.
 func (p *postings) has(test func(*vm) bool, keys ...infra.Key) bool {
 	return slices.ContainsFunc(keys, func(k infra.Key) bool {
-		return !k.IsZero() && len(p.of) > 0 && slices.ContainsFunc(p.at(k), func(at keyAt) bool {
-			v := &p.vms[at.vm]
-			return v.Keys[at.key] == k && test(v)
+		return !k.IsZero() && len(p.of) > 0 && slices.ContainsFunc(p.at(k), func(at int32) bool {
+			return p.vms[at].HasKey(k) && test(&p.vms[at])
 		})
 	})
 }
