@@ -24,6 +24,8 @@ type drafts struct {
 	providers map[backup.ClusterID]string
 	byID      map[backup.ClusterID]*draft
 	last      *draft // that was asked for: nearly always, it is again
+
+	unattributed []*Unattributed
 }
 
 func newDrafts(ix *index, c *infra.Expected) *drafts {

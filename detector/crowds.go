@@ -46,7 +46,7 @@ func (ix *index) find(p *postings, what string, home *infra.HomeScope, keys []in
 	q := crowd{what: what}
 	var text []byte
 	for _, k := range keys {
-		text = strconv.AppendQuote(strconv.AppendQuote(text, k.Kind), k.Value)
+		text = strconv.AppendQuote(strconv.AppendQuote(text, k.Kind.String()), k.Value)
 	}
 	q.keys, text = string(text), text[:0]
 	if home != nil {
@@ -107,9 +107,8 @@ func (f *machineFacts) without(one *vm, lists ...[]*vm) []*vm {
 // has reports whether any instance with any of the keys passes the test.
 func (p *postings) has(test func(*vm) bool, keys ...infra.Key) bool {
 	return slices.ContainsFunc(keys, func(k infra.Key) bool {
-		return !k.IsZero() && len(p.of) > 0 && slices.ContainsFunc(p.at(k), func(at keyAt) bool {
-			v := &p.vms[at.vm]
-			return v.Keys[at.key] == k && test(v)
+		return !k.IsZero() && len(p.of) > 0 && slices.ContainsFunc(p.at(k), func(at int32) bool {
+			return p.vms[at].HasKey(k) && test(&p.vms[at])
 		})
 	})
 }

@@ -45,7 +45,11 @@ func (t tables) detect(s *backup.Snapshot, c infra.Expected, inv infra.Inventory
 		}
 	}
 	ix.decideUnrelated(decide)
-	slices.SortStableFunc(r.Unattributed, func(a, b Unattributed) int { return compareInstances(&a.Instance, &b.Instance) })
+	slices.SortStableFunc(d.unattributed, func(a, b *Unattributed) int { return compareInstances(&a.Instance, &b.Instance) })
+	r.Unattributed = slices.Grow(r.Unattributed, len(d.unattributed))
+	for _, u := range d.unattributed {
+		r.Unattributed = append(r.Unattributed, *u)
+	}
 	r.Clusters = d.clusters(o.shows)
 	ix.letGo(o.shows)
 	r.conclude(s)
@@ -145,7 +149,7 @@ func (r *Result) add(d *drafts, p placement) {
 	case p.excluded != "":
 		r.Excluded[p.excluded]++
 	case p.unattributed != nil:
-		r.Unattributed = append(r.Unattributed, *p.unattributed)
+		d.unattributed = append(d.unattributed, p.unattributed)
 	case p.verdict != nil:
 		d.addInstance(p)
 	case p.outOfScope:

@@ -168,7 +168,7 @@ func hasOtherKey(v *vm, k infra.Key) bool {
 }
 
 // valueOf is the value of the instance's first key of the kind, or empty.
-func valueOf(v *vm, kind string) string {
+func valueOf(v *vm, kind infra.KeyKind) string {
 	for _, k := range v.Keys {
 		if k.Kind == kind {
 			return k.Value

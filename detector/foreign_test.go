@@ -11,7 +11,7 @@ import (
 // cluster's: with its name where it is among ours, counted by name elsewhere.
 func TestForeignOwnershipTags(t *testing.T) {
 	ours := backup.ClusterID{Namespace: "prod", Name: "web"}
-	vpc := infra.Key{Kind: "vpc", Value: "vpc-1"}
+	vpc := infra.Key{Kind: infra.KeyKindOf("vpc"), Value: "vpc-1"}
 	tag := func(name string) infra.Key { return infra.Key{Kind: infra.OwnerTag, Value: name} }
 	instance := func(id string, keys ...infra.Key) infra.Instance {
 		return infra.Instance{Identity: id, ID: id, Name: id, Keys: keys}

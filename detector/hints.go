@@ -25,9 +25,9 @@ type clusterKey struct {
 // findShared finds the keys of the kinds that hints ask for on the living instances of
 // recorded machines.
 func (ix *index) findShared(hints []infra.OwnershipHint) {
-	kinds := map[string]bool{}
+	kinds := map[infra.KeyKind]bool{}
 	for i := range hints {
-		if kind := hints[i].Shares; kind != "" {
+		if kind := hints[i].Shares; !kind.IsZero() {
 			kinds[kind] = true
 		}
 	}
@@ -48,7 +48,7 @@ func (ix *index) findShared(hints []infra.OwnershipHint) {
 
 // shares reports whether an instance has what the hint asks for beside its key.
 func (t *hintIndex) shares(hint *infra.OwnershipHint, v *vm) bool {
-	return hint.Shares == "" || slices.ContainsFunc(v.Keys, func(k infra.Key) bool {
+	return hint.Shares.IsZero() || slices.ContainsFunc(v.Keys, func(k infra.Key) bool {
 		return k.Kind == hint.Shares && t.shared[clusterKey{hint.Owner.Cluster, k}]
 	})
 }
@@ -60,7 +60,7 @@ func newTieIndex(c infra.Expected, expected []*expectedMachine, listings []infra
 		count[c.OwnershipHints[i].Grade]++
 	}
 	for grade, n := range count {
-		t.grades[grade] = &gradeHints{byKey: make(map[infra.Key]*hintList, n), also: map[string]bool{}, known: map[string]*tied{}}
+		t.grades[grade] = &gradeHints{byKey: make(map[infra.Key]*hintList, n), also: map[infra.KeyKind]bool{}, known: map[string]*tied{}}
 	}
 	for i := range c.OwnershipHints {
 		hint := &c.OwnershipHints[i]

@@ -107,7 +107,7 @@ var instanceRows = []instanceRow{
 		func(f *instanceFacts) placement {
 			c := f.vm.cloneOf
 			p := f.unattributed(CloneOf, fmt.Sprintf("its own metadata says it is %s, the host name of machine %s/%s", f.vm.Host.Value, c.namespace, c.name), c)
-			p.unattributed.Evidence = []Evidence{{f.vm.Host.Kind, "host name in its metadata is " + f.vm.Host.Value, StrengthMedium}}
+			p.unattributed.Evidence = []Evidence{{f.vm.Host.Kind.String(), "host name in its metadata is " + f.vm.Host.Value, StrengthMedium}}
 			return p
 		},
 	},

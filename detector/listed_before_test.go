@@ -26,12 +26,12 @@ func TestInventoryOlderThanTheBackup(t *testing.T) {
 		}},
 		Machines: []backup.Machine{machine("here"), machine("gone")},
 	}
-	key := func(v string) infra.Key { return infra.Key{Kind: "id", Value: v} }
-	folder := infra.Key{Kind: "folder", Value: "f"}
+	key := func(v string) infra.Key { return infra.Key{Kind: infra.KeyKindOf("id"), Value: v} }
+	folder := infra.Key{Kind: infra.KeyKindOf("folder"), Value: "f"}
 	expected := infra.Expected{
 		Proofs: []infra.VisibilityProof{{Cluster: id, Target: "vc", All: []infra.Key{folder}}},
 		OwnershipHints: []infra.OwnershipHint{{
-			Grade: infra.Medium, Key: infra.Key{Kind: "stem", Value: "web-md"},
+			Grade: infra.Medium, Key: infra.Key{Kind: infra.KeyKindOf("stem"), Value: "web-md"},
 			Owner: &infra.OwnerID{Cluster: id, Kind: "MachineSet", Name: "web-md"},
 		}},
 	}
@@ -51,7 +51,7 @@ func TestInventoryOlderThanTheBackup(t *testing.T) {
 			Clusters: []backup.ClusterID{id}, ProbesFound: []infra.Key{folder},
 			Instances: []infra.Instance{
 				{Identity: "1", ID: "here", Name: "here", Keys: []infra.Key{key("here")}},
-				{Identity: "2", ID: "new", Name: "new", Keys: []infra.Key{key("new"), {Kind: "stem", Value: "web-md"}}},
+				{Identity: "2", ID: "new", Name: "new", Keys: []infra.Key{key("new"), {Kind: infra.KeyKindOf("stem"), Value: "web-md"}}},
 			},
 		}}}, Options{})
 		seen := 0

@@ -90,7 +90,7 @@ func (f *machineFacts) evidence(v *vm, weakest Strength) []Evidence {
 	var out []Evidence
 	add := func(k infra.Key, source string, s Strength) {
 		if hasKey(v, k) {
-			out = append(out, Evidence{k.Kind, f.label(k.Kind) + " " + k.Value + " (" + source + ") is that of " + nameOf(v), s})
+			out = append(out, Evidence{k.Kind.String(), f.label(k.Kind) + " " + k.Value + " (" + source + ") is that of " + nameOf(v), s})
 		}
 	}
 	add(f.expected.Strong, cmp.Or(f.expected.Source, "recorded"), StrengthStrong)

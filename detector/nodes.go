@@ -18,7 +18,7 @@ const heartbeatAge = 10 * time.Minute
 // nodes are the Nodes of all workload clusters that could be asked.
 type nodes struct {
 	byKey  map[infra.Key][]*node
-	kinds  []string                     // of the keys in byKey
+	kinds  []infra.KeyKind              // of the keys in byKey
 	of     map[backup.ClusterID][]*node // that name a machine, in the order of those
 	byName map[nodeName][]*node         // of those that name none
 	lists  map[backup.ClusterID]NodeList

@@ -55,7 +55,7 @@ type oracleBond struct {
 
 func (o *oracle) has(v *oracleVM, k infra.Key) bool { return k != (infra.Key{}) && v.HasKey(k) }
 
-func (o *oracle) hasKind(v *oracleVM, kind string) bool {
+func (o *oracle) hasKind(v *oracleVM, kind infra.KeyKind) bool {
 	return slices.ContainsFunc(v.Keys, func(k infra.Key) bool { return k.Kind == kind })
 }
 

@@ -65,7 +65,7 @@ func TestPools(t *testing.T) {
 		{"pools could not be read", func(s *scene) {
 			s.pool("p")
 			s.listings[0].ProbesFound = s.listings[0].ProbesFound[:1]
-			s.listings[0].Unread = []string{"asg"}
+			s.listings[0].Unread = []infra.KeyKind{infra.KeyKindOf("asg")}
 		}, Undecided, nil, NeedFurtherConfirmation, PoolUndecided, "whether it exists is not known: what there is of its kind at vc/user could not be read"},
 		{
 			"its place was not listed", func(s *scene) { s.pool("p").Target = "elsewhere" }, Undecided, nil, NeedFurtherConfirmation, PoolUndecided,
@@ -239,7 +239,7 @@ func TestResources(t *testing.T) {
 		s.expected.Resources = append(s.expected.Resources, infra.Resource{Cluster: prod, Target: vc, Kind: "template", Name: name, Keys: keys, UsedBy: "T " + name})
 	}
 	s.listings[0].ProbesFound = append(s.listings[0].ProbesFound, key("tmpl", "here"))
-	s.listings[0].Unread = []string{"net"}
+	s.listings[0].Unread = []infra.KeyKind{infra.KeyKindOf("net")}
 	resource("b", key("tmpl", "gone"))
 	resource("a", key("tmpl", "gone"), key("tmpl", "here"))
 	resource("c", key("net", "n"))

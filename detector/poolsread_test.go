@@ -19,7 +19,7 @@ func TestNobodyLeavesAPoolThatWasNotRead(t *testing.T) {
 		"gone":                     {func(s *scene, _ *infra.Pool) { s.listings[0].ProbesFound = s.listings[0].ProbesFound[:1] }, true},
 		"its place was not listed": {func(_ *scene, p *infra.Pool) { p.Target = "elsewhere" }, false},
 		"its kind could not be read": {func(s *scene, _ *infra.Pool) {
-			s.listings[0].ProbesFound, s.listings[0].Unread = s.listings[0].ProbesFound[:1], []string{"asg"}
+			s.listings[0].ProbesFound, s.listings[0].Unread = s.listings[0].ProbesFound[:1], []infra.KeyKind{infra.KeyKindOf("asg")}
 		}, false},
 	} {
 		s := newScene()
@@ -101,7 +101,7 @@ func TestWhatTheAbsenceOfResourcesMeans(t *testing.T) {
 		}
 		s.expected.Resources = append(s.expected.Resources, r)
 	}
-	s.listings[0].Unread = []string{"net"}
+	s.listings[0].Unread = []infra.KeyKind{infra.KeyKindOf("net")}
 	s.expected.Halts = []infra.Halt{{Cluster: prod, Object: "Identity z"}, {Cluster: prod, Object: "Identity a"}, {Cluster: prod, Object: "Identity a"}}
 	c := s.detect().Clusters[0]
 	want := []ResourceState{
@@ -137,7 +137,7 @@ func TestTiesByWhatIsShared(t *testing.T) {
 	} {
 		s := newScene()
 		s.worker("x")
-		s.hint(infra.Strong, key("stem", "md"), ownedBy(machineSet, "md-bcdfg"), 0).Shares = "net"
+		s.hint(infra.Strong, key("stem", "md"), ownedBy(machineSet, "md-bcdfg"), 0).Shares = infra.KeyKindOf("net")
 		s.vm(subject, key("stem", "md"), key("net", "1"))
 		c.arrange(s)
 		got := Status("")

@@ -226,7 +226,7 @@ func (d dice) instances(s *scene, trouble int) {
 			switch {
 			case d.chance(trouble):
 			case d.chance(trouble):
-				i.Keys = append(i.Keys, key(k.Kind, pick(d, "prod00", "prod01", "prod-eu00", "else")))
+				i.Keys = append(i.Keys, key(k.Kind.String(), pick(d, "prod00", "prod01", "prod-eu00", "else")))
 			default:
 				i.Keys = append(i.Keys, k)
 			}

@@ -27,7 +27,7 @@ func (d dice) pools(s *scene, ids []backup.ClusterID, trouble int) {
 			}
 		}
 		if d.chance(trouble) {
-			l.Unread = []string{pick(d, "asg", "folder")}
+			l.Unread = []infra.KeyKind{infra.KeyKindOf(pick(d, "asg", "folder"))}
 		}
 		if d.chance(trouble) {
 			l.Asked = []infra.Key{} // made for another backup

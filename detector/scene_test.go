@@ -29,14 +29,16 @@ const (
 	vc    = "vc/user" // the target that everything of newScene calls home
 )
 
-func key(kind, value string) infra.Key { return infra.Key{Kind: kind, Value: value} }
-func bios(v string) infra.Key          { return key("biosUUID", v) }
-func uuid(v string) infra.Key          { return key("instanceUUID", v) }
-func ref(v string) infra.Key           { return key("vmRef", v) }
-func named(v string) infra.Key         { return key("name", v) }
-func weakly(v string) infra.Key        { return key("name+folder", v) }
-func asg(v string) infra.Key           { return key("asg", v) }
-func known(n int64) backup.Number      { return backup.Number{N: n, Known: true} }
+func key(kind, value string) infra.Key {
+	return infra.Key{Kind: infra.KeyKindOf(kind), Value: value}
+}
+func bios(v string) infra.Key     { return key("biosUUID", v) }
+func uuid(v string) infra.Key     { return key("instanceUUID", v) }
+func ref(v string) infra.Key      { return key("vmRef", v) }
+func named(v string) infra.Key    { return key("name", v) }
+func weakly(v string) infra.Key   { return key("name+folder", v) }
+func asg(v string) infra.Key      { return key("asg", v) }
+func known(n int64) backup.Number { return backup.Number{N: n, Known: true} }
 
 // emptyScene has nothing but what Specs say of every provider.
 func emptyScene() *scene {

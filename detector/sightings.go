@@ -85,7 +85,7 @@ func compareInstances(a, b *infra.Instance) int {
 }
 
 func compareKeys(a, b infra.Key) int {
-	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Value, b.Value))
+	return cmp.Or(a.Kind.Compare(b.Kind), cmp.Compare(a.Value, b.Value))
 }
 
 func compareBool(a, b bool) int {
@@ -146,11 +146,8 @@ type postings struct {
 	seed  maphash.Seed
 	bits  int
 	begin []int32 // by the first bits of a key's hash: where it is in of
-	of    []keyAt
+	of    []int32 // the places of the instances, once for each key
 }
-
-// keyAt is one key of an instance, by the indexes of both.
-type keyAt struct{ vm, key int32 }
 
 // indexKeys maps the keys of the instances that the test accepts.
 func indexKeys(vms []vm, test func(*vm) bool) postings {
@@ -160,32 +157,34 @@ func indexKeys(vms []vm, test func(*vm) bool) postings {
 			n += len(vms[i].Keys)
 		}
 	}
-	p := postings{vms: vms, seed: maphash.MakeSeed(), bits: bits.Len(uint(n)), of: make([]keyAt, n)}
+	p := postings{vms: vms, seed: maphash.MakeSeed(), bits: bits.Len(uint(n)), of: make([]int32, n)}
 	// Two entries further on, places are counted; one entry further on, each is where the
 	// next instance goes.
 	p.begin = make([]int32, 1<<p.bits+2)
-	each := func(do func(at keyAt)) {
+	places := make([]int32, 0, n) // hashed once
+	each := func(do func(v *vm)) {
 		for i := range vms {
-			if test(&vms[i]) {
-				for j := range vms[i].Keys {
-					do(keyAt{int32(i), int32(j)})
-				}
+			if v := &vms[i]; test(v) {
+				do(v)
 			}
 		}
 	}
-	places := make([]int32, 0, n) // hashed once
-	each(func(at keyAt) {
-		place := p.place(vms[at.vm].Keys[at.key])
-		places = append(places, int32(place))
-		p.begin[place+2]++
+	each(func(v *vm) {
+		for _, k := range v.Keys {
+			place := p.place(k)
+			places = append(places, int32(place))
+			p.begin[place+2]++
+		}
 	})
 	for i := range p.begin[1:] {
 		p.begin[i+1] += p.begin[i]
 	}
-	each(func(at keyAt) {
-		p.of[p.begin[places[0]+1]] = at
-		p.begin[places[0]+1]++
-		places = places[1:]
+	each(func(v *vm) {
+		for range v.Keys {
+			p.of[p.begin[places[0]+1]] = v.place
+			p.begin[places[0]+1]++
+			places = places[1:]
+		}
 	})
 	return p
 }
@@ -193,8 +192,8 @@ func indexKeys(vms []vm, test func(*vm) bool) postings {
 // place is where begin has the key.
 func (p *postings) place(k infra.Key) uint64 { return maphash.Comparable(p.seed, k) >> (64 - p.bits) }
 
-// at are the instances that may have a key, and some of others.
-func (p *postings) at(k infra.Key) []keyAt {
+// at are the places of the instances that have a key, and of some that do not.
+func (p *postings) at(k infra.Key) []int32 {
 	place := p.place(k)
 	return p.of[p.begin[place]:p.begin[place+1]]
 }
@@ -215,7 +214,7 @@ func (p *postings) first(most int, keys []infra.Key) (found []*vm, all bool) {
 			continue // there is none
 		}
 		for _, at := range p.at(k) {
-			if v := &p.vms[at.vm]; v.Keys[at.key] == k {
+			if v := &p.vms[at]; v.HasKey(k) {
 				if found = append(found, v); len(found) > most {
 					return nil, false
 				}

@@ -11,10 +11,10 @@ import (
 // gradeHints are the hints of one grade.
 type gradeHints struct {
 	byKey    map[infra.Key]*hintList
-	kinds    []string // of the keys in byKey: few of an instance's are
+	kinds    []infra.KeyKind // of the keys in byKey: few of an instance's are
 	patterns infra.Patterns
-	named    []patternHint   // by the numbers of their patterns
-	also     map[string]bool // kinds of keys that hints ask for beside their own
+	named    []patternHint          // by the numbers of their patterns
+	also     map[infra.KeyKind]bool // kinds of keys that hints ask for beside their own
 	// known holds what was found of instances that are alike: names that many clusters
 	// have would otherwise cost the instances of the name times those clusters.
 	known map[string]*tied
@@ -48,7 +48,7 @@ func (g *gradeHints) add(hint *infra.OwnershipHint) {
 	for _, k := range hint.Expect {
 		g.also[k.Kind] = true
 	}
-	if hint.Shares != "" {
+	if !hint.Shares.IsZero() {
 		g.also[hint.Shares] = true
 	}
 	id := len(g.byKey) + len(g.named)
@@ -119,7 +119,7 @@ func (g *gradeHints) signature(lists []*hintList, v *vm) string {
 	}
 	for _, k := range v.Keys {
 		if g.also[k.Kind] {
-			text = strconv.AppendQuote(strconv.AppendQuote(text, k.Kind), k.Value)
+			text = strconv.AppendQuote(strconv.AppendQuote(text, k.Kind.String()), k.Value)
 		}
 	}
 	return string(text)

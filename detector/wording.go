@@ -7,7 +7,10 @@ import (
 )
 
 // label returns what people call a kind of key of the machine's provider.
-func (f *machineFacts) label(kind string) string { return cmp.Or(f.words[kind], kind) }
+func (f *machineFacts) label(kind infra.KeyKind) string {
+	name := kind.String()
+	return cmp.Or(f.words[name], name)
+}
 
 // condition returns what a warning means that an instance brings along.
 func (f *machineFacts) condition(reason string) string {

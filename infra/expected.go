@@ -30,11 +30,13 @@ type Expected struct {
 
 // Decided lets go of what only decides: of machines there is left what is said of a restore.
 func (c *Expected) Decided() {
+	var all []ExpectedMachine // few of them
 	for i := range c.Machines {
-		m := &c.Machines[i]
-		*m = ExpectedMachine{Machine: m.Machine, Provider: m.Provider, Restore: m.Restore}
+		if m := &c.Machines[i]; m.Restore != nil {
+			all = append(all, ExpectedMachine{Machine: m.Machine, Provider: m.Provider, Restore: m.Restore})
+		}
 	}
-	c.OwnershipHints, c.Proofs = nil, nil
+	c.Machines, c.OwnershipHints, c.Proofs = all, nil, nil
 }
 
 // ExpectedMachine is one machine and the keys by which its instance is found.

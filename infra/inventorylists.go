@@ -15,7 +15,7 @@ import (
 // hold, and their texts once. They are most of the memory of a run.
 
 func unmarshalers() *json.Unmarshalers {
-	keys := keyReader{kinds: map[string]string{}}
+	keys := keyReader{kinds: map[string]KeyKind{}}
 	return json.JoinUnmarshalers(
 		json.UnmarshalFromFunc(keys.read),
 		inParts(func(i *Instance) { share(keys.last, &i.ID, &i.Ref, &i.Name, &i.Path, &i.Host.Value) }),
@@ -57,7 +57,7 @@ func inParts[T any](done func(*T)) *json.Unmarshalers {
 // keyReader reads lists of keys, which are nearly all of an inventory. The values of a list
 // are parts of one text: most are parts of others, as the name of an instance is of its path.
 type keyReader struct {
-	kinds  map[string]string // they are few
+	kinds  map[string]KeyKind // they are few
 	list   []Key
 	values [][]byte
 	at     []int // where they are in the text
@@ -127,8 +127,8 @@ func (r *keyReader) plain(list []byte) bool {
 		}
 		known, is := r.kinds[string(kind)]
 		if !is {
-			known = string(kind)
-			r.kinds[known] = known
+			known = KeyKindOf(string(kind))
+			r.kinds[string(kind)] = known
 		}
 		r.list = append(r.list, Key{Kind: known})
 	}

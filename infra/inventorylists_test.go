@@ -8,7 +8,7 @@ import (
 
 // Keys are read the same however they are written, and as parts of one text.
 func TestKeysOfAnInventory(t *testing.T) {
-	want := []Key{{"path", "vc/f/web-1"}, {"name", "web-1"}, {"path+vmRef", "vc/f/web-1 vm-7"}, {"odd", ""}}
+	want := []Key{{KeyKindOf("path"), "vc/f/web-1"}, {KeyKindOf("name"), "web-1"}, {KeyKindOf("path+vmRef"), "vc/f/web-1 vm-7"}, {KeyKindOf("odd"), ""}}
 	for name, keys := range map[string]string{
 		"as written": `[{"kind":"path","value":"vc/f/web-1"},{"kind":"name","value":"web-1"},{"kind":"path+vmRef","value":"vc/f/web-1 vm-7"},{"kind":"odd","value":""}]`,
 		"indented":   "[ {\n\t\"kind\": \"path\", \"value\": \"vc/f/web-1\" }, {\"kind\": \"name\",\"value\": \"web-1\"}, {\"kind\":\"path+vmRef\",\"value\":\"vc/f/web-1 vm-7\"}\r\n,{\"kind\":\"odd\",\"value\":\"\"}]",

@@ -45,7 +45,7 @@ type Listing struct {
 	Asked []Key `json:"asked,omitempty"`
 	// Unread are the kinds of probes that could not be looked up (no
 	// permission), so that a missing one proves nothing.
-	Unread    []string   `json:"unread,omitempty"`
+	Unread    []KeyKind  `json:"unread,omitempty"`
 	PoolSizes []PoolSize `json:"poolSizes,omitempty"` // of the pools among ProbesFound, as far as they are known
 	Instances []Instance `json:"instances,omitempty"`
 	// Unrelated are the instances that Target.IsRelated did not accept. They are as much

@@ -50,7 +50,7 @@ type OwnershipHint struct {
 	// Shares is a kind of key. Where it is set, the instance has to have the same key of
 	// the kind as a living instance whose id is recorded for a machine of the cluster:
 	// that shows the place where the backup does not say it.
-	Shares string
+	Shares KeyKind
 	// Detail is the evidence for people: "its name is {owner} + 5 characters, in {place}",
 	// see Evidence.
 	Detail string

@@ -25,20 +25,3 @@ type Provider interface {
 // GroupKind is an API group and kind, such as
 // infrastructure.cluster.x-k8s.io VSphereMachine.
 type GroupKind struct{ Group, Kind string }
-
-// Key is one normalised identity: on instances and on expected machines
-// alike, joined by equality. "A and B together" is one composed key that the provider makes on
-// both sides.
-type Key struct {
-	Kind  string `json:"kind"`
-	Value string `json:"value"`
-}
-
-// IsZero reports whether there is no key.
-func (k Key) IsZero() bool { return k == Key{} }
-
-func (k Key) String() string { return k.Kind + " " + k.Value }
-
-// OwnerTag is the kind of the Key that an instance has for the one cluster that
-// its own tags name as its owner, whether or not the backup knows that cluster.
-const OwnerTag = "ownerTag"

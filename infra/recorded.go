@@ -15,7 +15,7 @@ type Recorded struct {
 // of them that does. Where two differ, or one holds no id (read returns it
 // empty), conflict says so: nobody can tell which instance is meant. others are the
 // ids that differ from the key.
-func Agreed(kind, what string, all []Recorded, read func(raw string) string) (key Key, source, conflict string, others []Key) {
+func Agreed(kind KeyKind, what string, all []Recorded, read func(raw string) string) (key Key, source, conflict string, others []Key) {
 	agreed := "" // the last text that says the key: most say it alike
 	for _, r := range all {
 		raw := strings.TrimSpace(r.Raw)

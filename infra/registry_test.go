@@ -26,7 +26,7 @@ func (p tiny) Spec() infra.Spec {
 	spec := p.spec
 	spec.Name, spec.Keys = p.name, func(id string) []infra.Key {
 		if v, ok := strings.CutPrefix(id, p.name+"://"); ok {
-			return []infra.Key{{Kind: p.name, Value: v}}
+			return []infra.Key{{Kind: infra.KeyKindOf(p.name), Value: v}}
 		}
 		return nil
 	}
@@ -80,7 +80,7 @@ func TestRegistryPassesOnWhatSpecsSay(t *testing.T) {
 
 func TestRegistryAsksEachProviderForKeys(t *testing.T) {
 	r := infra.NewRegistry(tiny{name: "a"}, tiny{name: "b"})
-	if got := r.Keys("b://1"); !reflect.DeepEqual(got, []infra.Key{{Kind: "b", Value: "1"}}) {
+	if got := r.Keys("b://1"); !reflect.DeepEqual(got, []infra.Key{{Kind: infra.KeyKindOf("b"), Value: "1"}}) {
 		t.Errorf("keys of b://1 = %v", got)
 	}
 	if got := r.Keys("c://1"); got != nil {
@@ -153,7 +153,7 @@ func TestCollectListsAtOnce(t *testing.T) {
 // A listing keeps all that it was asked for, found or not, so that a saved one
 // does not make absent what another backup asks for.
 func TestListingsKeepWhatTheyWereAskedFor(t *testing.T) {
-	asked := []infra.Key{{Kind: "folder", Value: "here"}, {Kind: "folder", Value: "gone"}}
+	asked := []infra.Key{{Kind: infra.KeyKindOf("folder"), Value: "here"}, {Kind: infra.KeyKindOf("folder"), Value: "gone"}}
 	r := infra.NewRegistry(
 		tiny{name: "a", list: func(context.Context, infra.Target) infra.Listing {
 			return infra.Listing{State: infra.Complete, ProbesFound: asked[:1]}
@@ -182,9 +182,9 @@ func TestInventoryRoundTrip(t *testing.T) {
 	inv := infra.Inventory{Version: infra.InventoryVersion, Listings: []infra.Listing{{
 		IDs: []string{"a/here"}, Provider: "a", State: infra.Partial, Fault: &infra.Fault{Reason: "R", Message: "m", Hint: "h"},
 		ListedAt:    time.Date(2026, 11, 21, 3, 4, 5, 0, time.UTC),
-		ProbesFound: []infra.Key{{Kind: "folder", Value: "/DC0/vm/<x>"}},
-		Asked:       []infra.Key{{Kind: "folder", Value: "/DC0/vm/<x>"}, {Kind: "folder", Value: "/DC0/vm/y"}},
-		Instances:   []infra.Instance{{Identity: "i", Keys: []infra.Key{{Kind: "k", Value: "v"}}, Host: infra.Key{Kind: "host", Value: "h"}}},
+		ProbesFound: []infra.Key{{Kind: infra.KeyKindOf("folder"), Value: "/DC0/vm/<x>"}},
+		Asked:       []infra.Key{{Kind: infra.KeyKindOf("folder"), Value: "/DC0/vm/<x>"}, {Kind: infra.KeyKindOf("folder"), Value: "/DC0/vm/y"}},
+		Instances:   []infra.Instance{{Identity: "i", Keys: []infra.Key{{Kind: infra.KeyKindOf("k"), Value: "v"}}, Host: infra.Key{Kind: infra.KeyKindOf("host"), Value: "h"}}},
 		Nodes:       []infra.Node{{Name: "n", Cluster: backup.ClusterID{Backup: 1, Namespace: "ns", Name: "c"}}},
 	}}}
 	var buf bytes.Buffer

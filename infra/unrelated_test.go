@@ -16,7 +16,7 @@ func unrelatedVM(n int) Instance {
 		Identity: "123456789012/" + id, ID: id, Ref: fmt.Sprint("vm-", n), Name: fmt.Sprint("web-", n), Path: "us-east-1a/vpc-999/subnet-3/" + id,
 		State: "running", Created: time.Unix(1_700_000_000+int64(n)*61, 0).UTC(), Addresses: []string{fmt.Sprintf("10.0.%d.%d", n>>8&255, n&255)},
 		Tags: []Tag{{"Name", fmt.Sprint("web-", n)}, {"team", "shop"}, {"cost-center", fmt.Sprint(n % 37)}, {"not ASCII", "\u2028ü\x00<"}},
-		Keys: []Key{{"instanceID", id}, {"vpc", "vpc-999"}, {"name", fmt.Sprint("web-", n)}}, Host: Key{"host", "web"},
+		Keys: []Key{{KeyKindOf("instanceID"), id}, {KeyKindOf("vpc"), "vpc-999"}, {KeyKindOf("name"), fmt.Sprint("web-", n)}}, Host: Key{KeyKindOf("host"), "web"},
 		Exclude: "bastion", Unreadable: true, Gone: true, Warnings: []string{"PoweredOff"},
 	}
 }

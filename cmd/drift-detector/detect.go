@@ -185,6 +185,9 @@ func (o *detectOptions) decide(ctx context.Context, s *streams, e *loadedBackup,
 	future := forecast.Of(forecast.Inputs{
 		Snapshot: e.snapshot, Expected: e.expected, Inventory: inv, Result: result, Controllers: e.registry.Controllers(), Secrets: held, Now: now,
 	})
+	for i := range inv.Listings {
+		inv.Listings[i].Nodes = nil
+	}
 	rep = build.New(build.Parts{
 		Result:        result,
 		Forecast:      &future,

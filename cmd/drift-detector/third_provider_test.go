@@ -29,7 +29,7 @@ type tiny struct{ boxes map[string]string } // name by serial
 
 const tinyScope = "tiny/rack-1"
 
-func serial(s string) infra.Key { return infra.Key{Kind: "serial", Value: s} }
+func serial(s string) infra.Key { return infra.Key{Kind: infra.KeyKindOf("serial"), Value: s} }
 
 func (p tiny) Spec() infra.Spec {
 	return infra.Spec{
@@ -65,9 +65,9 @@ func (p tiny) Expected(s *backup.Snapshot) infra.Expected {
 		c.Machines = append(c.Machines, infra.ExpectedMachine{
 			Machine: i, Provider: "tiny", Home: infra.HomeScope{Target: tinyScope}, Strong: key, Source: "TinyMachine.spec.serial", Reads: "TinyMachine.spec.serial", ReadsID: true,
 		})
-		c.Proofs = append(c.Proofs, infra.VisibilityProof{Cluster: m.Cluster, Target: tinyScope, Any: []infra.Key{{Kind: "rack", Value: "1"}}})
+		c.Proofs = append(c.Proofs, infra.VisibilityProof{Cluster: m.Cluster, Target: tinyScope, Any: []infra.Key{{Kind: infra.KeyKindOf("rack"), Value: "1"}}})
 		c.OwnershipHints = append(c.OwnershipHints, infra.OwnershipHint{
-			Grade: infra.Strong, Key: infra.Key{Kind: "sticker", Value: m.Cluster.Name},
+			Grade: infra.Strong, Key: infra.Key{Kind: infra.KeyKindOf("sticker"), Value: m.Cluster.Name},
 			Owner: &infra.OwnerID{Cluster: m.Cluster, Kind: "MachineSet", Name: m.Set}, Detail: "its sticker names the cluster",
 		})
 	}
@@ -75,10 +75,10 @@ func (p tiny) Expected(s *backup.Snapshot) infra.Expected {
 }
 
 func (p tiny) List(context.Context, infra.Target) infra.Listing {
-	l := infra.Listing{State: infra.Complete, ProbesFound: []infra.Key{{Kind: "rack", Value: "1"}}}
+	l := infra.Listing{State: infra.Complete, ProbesFound: []infra.Key{{Kind: infra.KeyKindOf("rack"), Value: "1"}}}
 	for s, name := range p.boxes {
 		l.Instances = append(l.Instances, infra.Instance{
-			Identity: "rack-1/" + s, ID: s, Name: name, Keys: []infra.Key{serial(s), {Kind: "sticker", Value: "edge"}},
+			Identity: "rack-1/" + s, ID: s, Name: name, Keys: []infra.Key{serial(s), {Kind: infra.KeyKindOf("sticker"), Value: "edge"}},
 		})
 	}
 	return l

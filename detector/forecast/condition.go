@@ -27,7 +27,7 @@ var conditionRows = []conditionRow{
 		return "only once its Cluster object, which the backup lacks, exists: without it no controller acts"
 	},
 	func(f *facts) string {
-		switch r := f.restore(); {
+		switch r := f.restore; {
 		case f.outcome != Halted:
 			return ""
 		case r != nil && len(r.Lacks) > 0:

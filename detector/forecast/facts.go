@@ -128,7 +128,7 @@ func (f *facts) failed() bool {
 // failure is why the machine's controller could make no instance, in its own words.
 // What the Machine says of that may only count conditions.
 func (f *facts) failure() string {
-	if r := f.restore(); r != nil {
+	if r := f.restore; r != nil {
 		return r.Failure
 	}
 	return ""

@@ -129,7 +129,7 @@ func undecidedHalts(c *cluster) []*detector.ResourceState {
 // halted says why the machine's controller does nothing for the machine, although it
 // acts on the cluster; it is empty when it does.
 func (f *facts) halted() string {
-	r, shared := f.restore(), f.obstacle(infra.SharedName)
+	r, shared := f.restore, f.obstacle(infra.SharedName)
 	switch {
 	case f.machine == nil:
 		return ""
@@ -147,14 +147,6 @@ func (f *facts) halted() string {
 		return f.unresolved() + ", and " + f.controller() + " looks that up before it looks for the instance, which it does not take over until it is back"
 	}
 	return ""
-}
-
-// restore is what the objects behind the machine say of the restore, or nil.
-func (f *facts) restore() *infra.Restore {
-	if f.expected == nil {
-		return nil
-	}
-	return f.expected.Restore
 }
 
 // unbootstrapped reports whether the Machine waits for its bootstrap object, which

@@ -35,8 +35,8 @@ type owner struct {
 
 // details are what there is of a Machine, apart from the Machine itself; either may be nil.
 type details struct {
-	expected *infra.ExpectedMachine
-	recipe   *infra.Recipe
+	restore *infra.Restore
+	recipe  *infra.Recipe
 }
 
 // recipe names a template that instances are made from.
@@ -99,7 +99,7 @@ func (x *index) readExpected() {
 	c := &x.in.Expected
 	for i := range c.Machines {
 		if m := c.Machines[i].Machine; m >= 0 && m < len(x.of) {
-			x.of[m].expected = &c.Machines[i]
+			x.of[m].restore = c.Machines[i].Restore
 		}
 	}
 	for i := range c.Pools {

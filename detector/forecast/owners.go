@@ -71,7 +71,7 @@ func (x *index) outdated(p *backup.ControlPlane, t *topology, f *facts) string {
 	if t.works() {
 		version = cmp.Or(t.Version, version)
 	}
-	switch r := f.restore(); {
+	switch r := f.restore; {
 	case m.Version != "" && version != "" && m.Version != version:
 		return fmt.Sprintf("it runs Kubernetes %s, and %s is wanted", m.Version, version)
 	case r != nil && r.Template != "" && p.Infrastructure.Name != "" && r.Template != p.Infrastructure.Name:

@@ -43,7 +43,7 @@ func (f *facts) whyPaused() string {
 // pausedInfrastructure says that an infrastructure object of the machine keeps the
 // controller from it, or is empty.
 func (f *facts) pausedInfrastructure() string {
-	if r := f.restore(); r != nil && r.Paused != "" && f.despitePause() == "" {
+	if r := f.restore; r != nil && r.Paused != "" && f.despitePause() == "" {
 		return r.Paused + " has the annotation " + clusterv1.PausedAnnotation
 	}
 	return ""
@@ -53,7 +53,7 @@ func (f *facts) pausedInfrastructure() string {
 // an instance all the same, or takes one that has its name; empty: none is, or it does
 // neither.
 func (f *facts) despitePause() string {
-	r := f.restore()
+	r := f.restore
 	if r == nil || r.Independent == "" || r.Refused != "" || !f.makesOne() && !f.takesOther() && !f.unprovisioned() {
 		return ""
 	}

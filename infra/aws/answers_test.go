@@ -99,7 +99,7 @@ func everyCall(t *testing.T, arn string) (*backup.Snapshot, *backup.Secrets, lab
 
 // kindsOf are the probes that an action looks up. Without the first two actions
 // nothing of a region is known.
-var kindsOf = map[string][]string{
+var kindsOf = map[string][]infra.KeyKind{
 	"GetCallerIdentity": nil, "DescribeInstances": nil,
 	"DescribeVpcs": {keyVPC}, "DescribeSubnets": {keySubnet}, "DescribeSecurityGroups": {keySecurityGroup},
 	"DescribeNatGateways": {keyNAT}, "DescribeAutoScalingGroups": {keyASG}, "DescribeLoadBalancers": {keyClassicLB, keyLB},

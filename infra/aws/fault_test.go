@@ -209,7 +209,7 @@ func TestASharedVPCProvesNothing(t *testing.T) {
 
 // A resource that may not be read is unread, not absent, and costs no instance.
 func TestForbiddenResourcesAreUnread(t *testing.T) {
-	for action, kind := range map[string]string{"DescribeVpcs": keyVPC, "DescribeAutoScalingGroups": keyASG, "DescribeLoadBalancers": keyClassicLB} {
+	for action, kind := range map[string]infra.KeyKind{"DescribeVpcs": keyVPC, "DescribeAutoScalingGroups": keyASG, "DescribeLoadBalancers": keyClassicLB} {
 		t.Run(action, func(t *testing.T) {
 			serve(t, fleetEC2(), always(action, "AccessDenied"))
 			s, secrets := load(t, fleet(t, profileOf(labKey, labSecret, labToken)))

@@ -90,7 +90,7 @@ func (l *listing) addGroupKeys() {
 }
 
 // wants reports whether probes of a kind are to be looked for.
-func (l *listing) wants(kind string) bool {
+func (l *listing) wants(kind infra.KeyKind) bool {
 	for k := range l.marks {
 		if k.Kind == kind {
 			return true
@@ -100,7 +100,7 @@ func (l *listing) wants(kind string) bool {
 }
 
 // unread notes kinds of probes that could not be looked up, and says so once.
-func (l *listing) unread(ctx context.Context, action, what string, err error, kinds ...string) {
+func (l *listing) unread(ctx context.Context, action, what string, err error, kinds ...infra.KeyKind) {
 	for _, k := range kinds {
 		if l.wants(k) {
 			l.Unread = append(l.Unread, k)

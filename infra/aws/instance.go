@@ -119,7 +119,7 @@ func (l *listing) instance(i *types.Instance) infra.Instance {
 			l.found(keyBastion, owner)
 		}
 	}
-	add := func(kind, value string) {
+	add := func(kind infra.KeyKind, value string) {
 		if value != "" {
 			out.Keys = append(out.Keys, infra.Key{Kind: kind, Value: value})
 		}
@@ -137,7 +137,7 @@ func (l *listing) instance(i *types.Instance) infra.Instance {
 // ownedKeys are those by which an instance is found without its id: what CAPA's
 // tags say of its cluster and its machine.
 func (t *tags) ownedKeys(vpc string) (keys []infra.Key) {
-	add := func(kind, value string) { keys = append(keys, infra.Key{Kind: kind, Value: value}) }
+	add := func(kind infra.KeyKind, value string) { keys = append(keys, infra.Key{Kind: kind, Value: value}) }
 	namespace, machine, tagged := strings.Cut(t.machineName, "/")
 	owner := t.owner()
 	if owner != "" {

@@ -92,7 +92,7 @@ func (l *listing) read(ctx context.Context) {
 	slices.SortFunc(l.PoolSizes, func(a, b infra.PoolSize) int { return capi.CompareKeys(a.Probe, b.Probe) })
 	slices.SortFunc(l.ProbesFound, capi.CompareKeys)
 	l.ProbesFound = slices.Compact(l.ProbesFound)
-	slices.Sort(l.Unread)
+	slices.SortFunc(l.Unread, infra.KeyKind.Compare)
 	switch {
 	case l.Fault == nil:
 		l.State = infra.Complete

@@ -81,7 +81,7 @@ func stemOfOwner(o *infra.OwnerID) (stem string, parts int) {
 // name none.
 func beside(id backup.ClusterID, o *infra.OwnerID) infra.OwnershipHint {
 	stem, parts := stemOfOwner(o)
-	kind := [...]string{1: keyRoleStem1, 2: keyRoleStem2}[parts]
+	kind := [...]infra.KeyKind{1: keyRoleStem1, 2: keyRoleStem2}[parts]
 	return infra.OwnershipHint{
 		Grade: infra.Strong, Owner: o, ControlPlane: roleOf(o) == roleControlPlane, Shares: keyOwnedVPC,
 		Specificity: min(len(o.Name), len(stem)), Key: infra.Key{Kind: kind, Value: join(roleOf(o), id.Namespace, stem)},
@@ -92,7 +92,7 @@ func beside(id backup.ClusterID, o *infra.OwnerID) infra.OwnershipHint {
 // named says of an instance that its name is one that an owner gives.
 func named(o *infra.OwnerID) infra.OwnershipHint {
 	stem, parts := stemOfOwner(o)
-	kind := [...]string{1: keyStem1, 2: keyStem2}[parts]
+	kind := [...]infra.KeyKind{1: keyStem1, 2: keyStem2}[parts]
 	return infra.OwnershipHint{
 		Grade: infra.NameOnly, Owner: o, ControlPlane: roleOf(o) == roleControlPlane, Specificity: len(stem),
 		Key:    infra.Key{Kind: kind, Value: join(stem)},
@@ -165,7 +165,9 @@ func markedKeys(owner, role, vpc, machineName, name string) []infra.Key {
 // side of beside and named. grouped reports that a group made it, and not for
 // a single machine.
 func (t *tags) nameKeys(vpc string, grouped bool) (keys []infra.Key) {
-	add := func(kind string, parts ...string) { keys = append(keys, infra.Key{Kind: kind, Value: join(parts...)}) }
+	add := func(kind infra.KeyKind, parts ...string) {
+		keys = append(keys, infra.Key{Kind: kind, Value: join(parts...)})
+	}
 	seen := map[string]bool{}
 	for _, mark := range append(t.marks, t.eksCluster) {
 		if mark != "" && !seen[mark] {

@@ -19,8 +19,9 @@ import (
 // lookup finds out which resources of one kind exist. Each kind may fail by
 // itself: it is then unread, which says neither present nor absent.
 type lookup struct {
-	kind, action, what string
-	batch              int
+	kind         infra.KeyKind
+	action, what string
+	batch        int
 	// find returns those of the names that exist, as probes write them.
 	find func(ctx context.Context, l *listing, names []string) ([]string, error)
 }
@@ -185,7 +186,7 @@ func nameIn(k infra.Key) string {
 }
 
 // found notes a probe, if it is one that is looked for.
-func (l *listing) found(kind, name string) {
+func (l *listing) found(kind infra.KeyKind, name string) {
 	if k := (infra.Key{Kind: kind, Value: name}); l.marks[k] {
 		l.ProbesFound = append(l.ProbesFound, k)
 	}

@@ -69,7 +69,7 @@ func (p *provider) Spec() infra.Spec {
 		SeparateAccounts: true,
 		Tool:             awscli.Tool{},
 		Remedies:         remedies,
-		Words:            map[string]string{keyInstance: "instance id"},
+		Words:            map[string]string{keyInstance.String(): "instance id"},
 		Permissions: infra.Permissions{
 			About: "is an IAM policy, with a statement for sts:AssumeRole that only clusters with an AWSClusterRoleIdentity need",
 			Text:  policy, File: "permissions.json", Save: "policy.json",
@@ -82,46 +82,46 @@ func (p *provider) Spec() infra.Spec {
 }
 
 // Kinds of keys, see the package documentation.
-const (
-	keyInstance      = "instanceID"
-	keyVPC           = "vpc"
-	keyOwnVPC        = "ownVPC" // a probe: VPC and the cluster that CAPA made it for, in the caller's account
-	keyName          = "name"
-	keyMachineName   = "machineName"
-	keyOwnedName     = "owner+vpc+name"
-	keyTag           = "machineNameTag"
-	keyOwnedTag      = "owner+machineNameTag"
-	keyOwnedAnywhere = "owner+name"
-	keySearched      = "owner+name+running"
-	keyNamesake      = "owners+machineNameTag"
-	keyOwned         = "owner+role+vpc"
-	keyOwnedStem1    = "owner+role+vpc+stem1"
-	keyOwnedStem2    = "owner+role+vpc+stem2"
-	keyOwnedNS       = "owner+role+vpc+namespace"
-	keyOwnedNSStem1  = "owner+role+vpc+namespace+stem1"
-	keyOwnedNSStem2  = "owner+role+vpc+namespace+stem2"
-	keyOwnedVPC      = "owner+vpc"
-	keyRoleStem1     = "role+namespace+stem1"
-	keyRoleStem2     = "role+namespace+stem2"
-	keyStem1         = "stem1"
-	keyStem2         = "stem2"
-	keyMark          = "mark"
-	keyASG           = "asg"
-	keyNodegroup     = "nodegroup"
-	keyOwnNodegroup  = "nodegroup+subnet" // a probe: a node group in a subnet that the backup names
-	keyLostPool      = "pool"             // of expected machines only: one that the backup lacks
-	keySubnet        = "subnet"
-	keySecurityGroup = "securityGroup"
-	keyNAT           = "natGateway"
-	keyClassicLB     = "classicLoadBalancer"
-	keyLB            = "loadBalancer"
-	keyEKS           = "eksControlPlane"
-	keyBastion       = "bastion"
+var (
+	keyInstance      = infra.KeyKindOf("instanceID")
+	keyVPC           = infra.KeyKindOf("vpc")
+	keyOwnVPC        = infra.KeyKindOf("ownVPC") // a probe: VPC and the cluster that CAPA made it for, in the caller's account
+	keyName          = infra.KeyKindOf("name")
+	keyMachineName   = infra.KeyKindOf("machineName")
+	keyOwnedName     = infra.KeyKindOf("owner+vpc+name")
+	keyTag           = infra.KeyKindOf("machineNameTag")
+	keyOwnedTag      = infra.KeyKindOf("owner+machineNameTag")
+	keyOwnedAnywhere = infra.KeyKindOf("owner+name")
+	keySearched      = infra.KeyKindOf("owner+name+running")
+	keyNamesake      = infra.KeyKindOf("owners+machineNameTag")
+	keyOwned         = infra.KeyKindOf("owner+role+vpc")
+	keyOwnedStem1    = infra.KeyKindOf("owner+role+vpc+stem1")
+	keyOwnedStem2    = infra.KeyKindOf("owner+role+vpc+stem2")
+	keyOwnedNS       = infra.KeyKindOf("owner+role+vpc+namespace")
+	keyOwnedNSStem1  = infra.KeyKindOf("owner+role+vpc+namespace+stem1")
+	keyOwnedNSStem2  = infra.KeyKindOf("owner+role+vpc+namespace+stem2")
+	keyOwnedVPC      = infra.KeyKindOf("owner+vpc")
+	keyRoleStem1     = infra.KeyKindOf("role+namespace+stem1")
+	keyRoleStem2     = infra.KeyKindOf("role+namespace+stem2")
+	keyStem1         = infra.KeyKindOf("stem1")
+	keyStem2         = infra.KeyKindOf("stem2")
+	keyMark          = infra.KeyKindOf("mark")
+	keyASG           = infra.KeyKindOf("asg")
+	keyNodegroup     = infra.KeyKindOf("nodegroup")
+	keyOwnNodegroup  = infra.KeyKindOf("nodegroup+subnet") // a probe: a node group in a subnet that the backup names
+	keyLostPool      = infra.KeyKindOf("pool")             // of expected machines only: one that the backup lacks
+	keySubnet        = infra.KeyKindOf("subnet")
+	keySecurityGroup = infra.KeyKindOf("securityGroup")
+	keyNAT           = infra.KeyKindOf("natGateway")
+	keyClassicLB     = infra.KeyKindOf("classicLoadBalancer")
+	keyLB            = infra.KeyKindOf("loadBalancer")
+	keyEKS           = infra.KeyKindOf("eksControlPlane")
+	keyBastion       = infra.KeyKindOf("bastion")
 	// Probes that prove the account.
-	keyAccount  = "account"
-	keyOwnGroup = "ownSecurityGroup"
-	keyLBName   = "loadBalancerDNS"
-	keyEndpoint = "eksEndpoint"
+	keyAccount  = infra.KeyKindOf("account")
+	keyOwnGroup = infra.KeyKindOf("ownSecurityGroup")
+	keyLBName   = infra.KeyKindOf("loadBalancerDNS")
+	keyEndpoint = infra.KeyKindOf("eksEndpoint")
 )
 
 const providerIDPrefix = "aws://"

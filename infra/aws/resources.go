@@ -106,7 +106,7 @@ func (s *clusterLocation) bastion(id backup.ClusterID) dependency {
 }
 
 // keyWith is the key of something whose ids begin in one way; it is zero for what does not.
-func keyWith(kind, prefix, id string) infra.Key {
+func keyWith(kind infra.KeyKind, prefix, id string) infra.Key {
 	if !strings.HasPrefix(id, prefix) {
 		return infra.Key{}
 	}
@@ -169,7 +169,7 @@ func (s *clusterLocation) balancers(id backup.ClusterID) []dependency {
 
 // lbKey is the probe of a load balancer in a VPC, or, where that is not known, in
 // any. CAPA takes none of the name that is in another.
-func lbKey(kind, vpc, name string) infra.Key {
+func lbKey(kind infra.KeyKind, vpc, name string) infra.Key {
 	return infra.Key{Kind: kind, Value: join(vpc, name)}
 }
 
@@ -179,7 +179,7 @@ const longestLB = 32
 // nameOfLB returns what CAPA calls a load balancer without a name of its own, or "": a
 // name that is too long is hashed, which is not followed here (GenerateELBName in
 // pkg/cloud/services/elb/loadbalancer.go v2.11.1).
-func nameOfLB(id backup.ClusterID, kind string) string {
+func nameOfLB(id backup.ClusterID, kind infra.KeyKind) string {
 	name := id.Name
 	if kind == keyLB {
 		name = id.Namespace + "-" + id.Name

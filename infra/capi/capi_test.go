@@ -90,10 +90,10 @@ func TestNumberedAndTidy(t *testing.T) {
 		t.Errorf("%s, %s", first, second)
 	}
 	a, b := backup.ClusterID{Name: "z"}, backup.ClusterID{Backup: 1, Name: "a"}
-	k := infra.Key{Kind: "k", Value: "1"}
-	target := infra.Target{IDs: []string{"2", "1"}, Clusters: []backup.ClusterID{b, a, b}, Probes: []infra.Key{k, {Kind: "j", Value: "2"}, k}, Warnings: []string{"w", "v", "w"}}
+	k := infra.Key{Kind: infra.KeyKindOf("k"), Value: "1"}
+	target := infra.Target{IDs: []string{"2", "1"}, Clusters: []backup.ClusterID{b, a, b}, Probes: []infra.Key{k, {Kind: infra.KeyKindOf("j"), Value: "2"}, k}, Warnings: []string{"w", "v", "w"}}
 	capi.Tidy(&target)
-	if got := fmt.Sprint(target.IDs, target.Clusters, target.Probes, target.Warnings); got != fmt.Sprint([]string{"1", "2"}, []backup.ClusterID{a, b}, []infra.Key{{Kind: "j", Value: "2"}, k}, []string{"v", "w"}) {
+	if got := fmt.Sprint(target.IDs, target.Clusters, target.Probes, target.Warnings); got != fmt.Sprint([]string{"1", "2"}, []backup.ClusterID{a, b}, []infra.Key{{Kind: infra.KeyKindOf("j"), Value: "2"}, k}, []string{"v", "w"}) {
 		t.Error(got)
 	}
 }

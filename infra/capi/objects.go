@@ -93,7 +93,7 @@ func CompareClusters(a, b backup.ClusterID) int {
 
 // CompareKeys orders keys by kind and value.
 func CompareKeys(a, b infra.Key) int {
-	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Value, b.Value))
+	return cmp.Or(a.Kind.Compare(b.Kind), cmp.Compare(a.Value, b.Value))
 }
 
 // SortedKeys returns the keys of a set in order.

@@ -8,7 +8,7 @@ import (
 )
 
 func TestControllerProblems(t *testing.T) {
-	key := []infra.Key{{Kind: "name", Value: "m"}}
+	key := []infra.Key{{Kind: infra.KeyKindOf("name"), Value: "m"}}
 	spec := infra.Controller{Name: "CAPT", Makes: "makes a VM", ID: infra.IDInSpec}
 	status := infra.Controller{Name: "CAPT", Makes: "makes a VM", ID: infra.IDInStatus}
 	with := func(c infra.Controller, o infra.Obstacle, why string) infra.Controller {

@@ -36,7 +36,7 @@ func TestListReadsEveryField(t *testing.T) {
 		{Cluster: prodID, Name: "b", ControlPlane: true, NoReady: true},
 		{Cluster: prodID, Name: "c", ControlPlane: true},
 		{
-			Cluster: prodID, Name: "w", ProviderID: "vsphere://1", Keys: []infra.Key{{Kind: "test", Value: "vsphere://1"}},
+			Cluster: prodID, Name: "w", ProviderID: "vsphere://1", Keys: []infra.Key{{Kind: infra.KeyKindOf("test"), Value: "vsphere://1"}},
 			Ready: true, Heartbeat: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC),
 			Machine: "w-machine", ClusterName: "prod", ClusterNamespace: "tenant", OwnerKind: "MachineSet", OwnerName: "md-0-abcde",
 		},

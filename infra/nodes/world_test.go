@@ -262,6 +262,6 @@ type other struct{ infra.Provider }
 func (other) Spec() infra.Spec {
 	return infra.Spec{
 		Name: "other", Controller: infra.Controller{OwnsKubeconfig: "AWSManagedControlPlane"},
-		Keys: func(id string) []infra.Key { return []infra.Key{{Kind: "test", Value: id}} },
+		Keys: func(id string) []infra.Key { return []infra.Key{{Kind: infra.KeyKindOf("test"), Value: id}} },
 	}
 }

@@ -29,7 +29,8 @@ func (l *location) brokenBalancer() infra.Key {
 // balancerPart is a network or a subnet that a load balancer was given.
 type balancerPart struct {
 	param
-	kind, thing string
+	kind  infra.KeyKind
+	thing string
 }
 
 // balancerGiven are the network and the subnets that the load balancer of the API server

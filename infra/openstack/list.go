@@ -103,7 +103,7 @@ func (l *listing) read(ctx context.Context) {
 	slices.SortFunc(l.Instances, func(a, b infra.Instance) int { return cmp.Compare(a.Identity, b.Identity) })
 	slices.SortFunc(l.ProbesFound, capi.CompareKeys)
 	l.ProbesFound = slices.Compact(l.ProbesFound)
-	slices.Sort(l.Unread)
+	slices.SortFunc(l.Unread, infra.KeyKind.Compare)
 	l.Unread = slices.Compact(l.Unread)
 	switch {
 	case l.Fault == nil:

@@ -35,14 +35,14 @@ func (l *location) managed(id backup.ClusterID) (list []managed) {
 		}
 	}
 	if name := networkPrefix + resourceName(id); (given(d.ManagedSubnets) || d.NodeCIDR != "") && !given(d.SpecNetwork) {
-		add(keyNetwork, d.Network.ID, name, thingNetwork, secondNetwork)
+		add(keyNetwork.String(), d.Network.ID, name, thingNetwork, secondNetwork)
 		if !given(d.SpecRouter) && !d.noExternal() {
-			add(keyRouter, d.Router.ID, name, "router", secondRouter)
+			add(keyRouter.String(), d.Router.ID, name, "router", secondRouter)
 		}
 	}
 	for i, r := range groupRoles {
 		if r.role != roleBastion || d.BastionEnabled {
-			add(keySecurity, d.Groups[i].ID, groupPrefix+resourceName(id)+groupMiddle+r.role, thingGroup, secondGroup)
+			add(keySecurity.String(), d.Groups[i].ID, groupPrefix+resourceName(id)+groupMiddle+r.role, thingGroup, secondGroup)
 		}
 	}
 	return list

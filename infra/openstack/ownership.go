@@ -113,7 +113,7 @@ func (objs *objects) hintsOf(id backup.ClusterID, l *location, o *infra.OwnerID)
 	if two {
 		stem = o.Name
 	}
-	pick := func(one, other string) string {
+	pick := func(one, other infra.KeyKind) infra.KeyKind {
 		if two {
 			return other
 		}
@@ -122,7 +122,7 @@ func (objs *objects) hintsOf(id backup.ClusterID, l *location, o *infra.OwnerID)
 	base := infra.OwnershipHint{Owner: o, ControlPlane: plane, Specificity: min(len(o.Name), len(stem))}
 	is := fmt.Sprintf("its name is one that %s %s gives", o.Kind, o.Name)
 	var hints []infra.OwnershipHint
-	add := func(grade infra.Grade, byName bool, kind, detail string, parts ...string) {
+	add := func(grade infra.Grade, byName bool, kind infra.KeyKind, detail string, parts ...string) {
 		h := base
 		h.Grade, h.ByName, h.Detail = grade, byName, detail
 		h.Key = infra.Key{Kind: kind, Value: join(parts...)}
@@ -189,7 +189,9 @@ func (p *made) of(server string) string {
 // the other side of ownershipHints. groups are security groups of the backup that it is
 // in by any port, networks its networks by id.
 func ownerKeys(name string, ports []made, groups, networks []string) (keys []infra.Key) {
-	add := func(kind string, parts ...string) { keys = append(keys, infra.Key{Kind: kind, Value: join(parts...)}) }
+	add := func(kind infra.KeyKind, parts ...string) {
+		keys = append(keys, infra.Key{Kind: kind, Value: join(parts...)})
+	}
 	for i := range ports {
 		p := &ports[i]
 		of := p.of(name)

@@ -22,7 +22,8 @@ const nameBatch = 20
 // lookup finds out which things of one kind exist. Each kind may fail by itself: it is
 // then unread, which says neither present nor absent.
 type lookup struct {
-	kind, service, what string
+	kind          infra.KeyKind
+	service, what string
 	// path and member are where the things are listed: "networks", and under which name.
 	path, member string
 	// byName is the member of a thing by which it is looked up where no id is given.
@@ -73,12 +74,12 @@ func (l *listing) readProbes(ctx context.Context) {
 }
 
 // askedOf are the ids and names of the probes of a kind.
-func (l *listing) askedOf(kind string) (ids, names []string) {
+func (l *listing) askedOf(kind infra.KeyKind) (ids, names []string) {
 	for k := range l.marks {
 		value := k.Value
 		if k.Kind == keyOwn || k.Kind == keyNamesakes {
 			of, rest, _ := strings.Cut(value, "/")
-			if of != kind {
+			if of != kind.String() {
 				continue
 			}
 			if value = rest; k.Kind == keyNamesakes {
@@ -221,7 +222,7 @@ func (l *listing) lookUpOne(ctx context.Context, service *gophercloud.ServiceCli
 
 // noteThing notes a thing that exists, by its id and by its name, and that the project
 // owns it.
-func (l *listing) noteThing(kind string, t *thingAnswer) {
+func (l *listing) noteThing(kind infra.KeyKind, t *thingAnswer) {
 	switch {
 	case kind == keyKeyPair && t.KeyPair != nil:
 		l.found(kind, t.KeyPair.Name)
@@ -247,9 +248,9 @@ func (l *listing) noteThing(kind string, t *thingAnswer) {
 	l.found(kind, t.ID)
 	l.found(kind, id)
 	l.noteName(infra.Key{Kind: kind, Value: byName + t.Name}, id)
-	l.noteManaged(kind, id, t)
+	l.noteManaged(kind.String(), id, t)
 	if t.Project != "" && t.Project == l.Identity {
-		l.found(keyOwn, kind+"/"+id)
+		l.found(keyOwn, kind.String()+"/"+id)
 	}
 }
 
@@ -274,7 +275,7 @@ func (l *listing) noteName(k infra.Key, id string) {
 }
 
 // found notes a probe, if it is one that is looked for.
-func (l *listing) found(kind, name string) {
+func (l *listing) found(kind infra.KeyKind, name string) {
 	if k := (infra.Key{Kind: kind, Value: name}); l.marks[k] {
 		l.ProbesFound = append(l.ProbesFound, k)
 	}

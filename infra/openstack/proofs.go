@@ -8,11 +8,11 @@ import (
 
 // own is the probe of something of a kind that the project of the credential owns. What
 // is only shared with the project proves nothing: others see it, too.
-func own(kind, id string) infra.Key {
+func own(kind infra.KeyKind, id string) infra.Key {
 	if id = uuidOf(id); id == "" {
 		return infra.Key{}
 	}
-	return infra.Key{Kind: keyOwn, Value: kind + "/" + id}
+	return infra.Key{Kind: keyOwn, Value: kind.String() + "/" + id}
 }
 
 // landmarks are the probes that show the project of a cluster, all of them by ids that the

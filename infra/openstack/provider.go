@@ -61,8 +61,8 @@ func (p *provider) Spec() infra.Spec {
 		SeparateAccounts: true,
 		Tool:             openstackcli.Tool{},
 		Words: map[string]string{
-			keyServer:                "server id",
-			keyPort:                  "port id",
+			keyServer.String():       "server id",
+			keyPort.String():         "port id",
 			string(infra.NotActive):  "Nova is still making or changing the server",
 			string(infra.ErrorState): "Nova calls the server broken (ERROR)",
 		},
@@ -78,48 +78,48 @@ func (p *provider) Spec() infra.Spec {
 }
 
 // Kinds of keys, see the package documentation.
-const (
-	keyServer    = "serverID"
-	keyName      = "name"
-	keyPort      = "port"
-	keyMade      = "cluster+name"
-	keyStandIn   = "standIn"
-	keyGroup     = "group+port"
-	keyGroupStem = "group+stem1"
-	keyGroupTwo  = "group+stem2"
-	keyNetMade   = "cluster+network"
-	keyNetStem   = "network+stem1"
-	keyNetTwo    = "network+stem2"
-	keyNamed     = "group+named1"
-	keyNamedTwo  = "group+named2"
-	keyNetwork   = "network"
-	keyMark      = "mark"
-	keyStem1     = "stem1"
-	keyStem2     = "stem2"
-	keyNameless  = "nameless"
-	keyHost      = "hostName"
+var (
+	keyServer    = infra.KeyKindOf("serverID")
+	keyName      = infra.KeyKindOf("name")
+	keyPort      = infra.KeyKindOf("port")
+	keyMade      = infra.KeyKindOf("cluster+name")
+	keyStandIn   = infra.KeyKindOf("standIn")
+	keyGroup     = infra.KeyKindOf("group+port")
+	keyGroupStem = infra.KeyKindOf("group+stem1")
+	keyGroupTwo  = infra.KeyKindOf("group+stem2")
+	keyNetMade   = infra.KeyKindOf("cluster+network")
+	keyNetStem   = infra.KeyKindOf("network+stem1")
+	keyNetTwo    = infra.KeyKindOf("network+stem2")
+	keyNamed     = infra.KeyKindOf("group+named1")
+	keyNamedTwo  = infra.KeyKindOf("group+named2")
+	keyNetwork   = infra.KeyKindOf("network")
+	keyMark      = infra.KeyKindOf("mark")
+	keyStem1     = infra.KeyKindOf("stem1")
+	keyStem2     = infra.KeyKindOf("stem2")
+	keyNameless  = infra.KeyKindOf("nameless")
+	keyHost      = infra.KeyKindOf("hostName")
 	// Probes.
-	keySubnet      = "subnet"
-	keyRouter      = "router"
-	keySecurity    = "securityGroup"
-	keyBalancer    = "loadBalancer"
-	keyFloating    = "floatingIP"
-	keyImage       = "image"
-	keyFlavor      = "flavor"
-	keyServerGroup = "serverGroup"
-	keyKeyPair     = "keyPair"
-	keyBastion     = "bastion"
-	keyTaken       = "takenPort"  // network/name of a port that a server has which the backup does not record
-	keyTwinImages  = "twinImages" // an image that is asked for, of which there are several
-	keyTwins       = "twinPorts"  // network/name of several ports
-	keyBroken      = "brokenBalancer"
-	keyRenamed     = "renamed"      // kind/id/name of what CAPO made and no longer has its name
-	keyNamesakes   = "namesakes"    // kind/name of several things, of which CAPO made one
-	keyElsewhere   = "elsewhere"    // floating IP of an API server that another server has
-	keyStuck       = "stuckBastion" // name of a server in ERROR or BUILD
-	keyPortless    = "portless"     // network/name/address of a port that is not there, while a server has the address
-	keyExternal    = "externalNetwork"
-	keyOwn         = "own" // one of the above that the project owns
+	keySubnet      = infra.KeyKindOf("subnet")
+	keyRouter      = infra.KeyKindOf("router")
+	keySecurity    = infra.KeyKindOf("securityGroup")
+	keyBalancer    = infra.KeyKindOf("loadBalancer")
+	keyFloating    = infra.KeyKindOf("floatingIP")
+	keyImage       = infra.KeyKindOf("image")
+	keyFlavor      = infra.KeyKindOf("flavor")
+	keyServerGroup = infra.KeyKindOf("serverGroup")
+	keyKeyPair     = infra.KeyKindOf("keyPair")
+	keyBastion     = infra.KeyKindOf("bastion")
+	keyTaken       = infra.KeyKindOf("takenPort")  // network/name of a port that a server has which the backup does not record
+	keyTwinImages  = infra.KeyKindOf("twinImages") // an image that is asked for, of which there are several
+	keyTwins       = infra.KeyKindOf("twinPorts")  // network/name of several ports
+	keyBroken      = infra.KeyKindOf("brokenBalancer")
+	keyRenamed     = infra.KeyKindOf("renamed")      // kind/id/name of what CAPO made and no longer has its name
+	keyNamesakes   = infra.KeyKindOf("namesakes")    // kind/name of several things, of which CAPO made one
+	keyElsewhere   = infra.KeyKindOf("elsewhere")    // floating IP of an API server that another server has
+	keyStuck       = infra.KeyKindOf("stuckBastion") // name of a server in ERROR or BUILD
+	keyPortless    = infra.KeyKindOf("portless")     // network/name/address of a port that is not there, while a server has the address
+	keyExternal    = infra.KeyKindOf("externalNetwork")
+	keyOwn         = infra.KeyKindOf("own") // one of the above that the project owns
 )
 
 // nameless is a key of servers of which Nova said no name: their cell is down.

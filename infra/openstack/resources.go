@@ -146,7 +146,7 @@ func (n *needs) addCluster(id backup.ClusterID, l *location) {
 	note := func(kind, name string, key infra.Key, when infra.WhenGone, consequence string) {
 		n.add(thing{id, l.home, kind, name}, []infra.Key{key}, by, when, consequence)
 	}
-	part := func(kind, keyKind, spec string, have named) {
+	part := func(kind string, keyKind infra.KeyKind, spec string, have named) {
 		if p := paramOf(spec); p.given {
 			note(kind, cmp.Or(p.name, have.Name, p.id, have.ID), p.key(keyKind), infra.HaltsCluster, neverMade)
 		} else {
@@ -244,22 +244,22 @@ func (n *needs) addTemplates() {
 // addMember notes what a machine's server is made of, from its OpenStackServer, into
 // which CAPO has resolved networks and security groups.
 func (n *needs) addMember(m *member) {
-	var first []string // kinds that CAPO looks up by name before it looks for the server
+	var first []infra.KeyKind // kinds that CAPO looks up by name before it looks for the server
 	switch {
 	case m.index < 0:
 	case m.server != nil:
-		first = []string{keyImage, keyServerGroup, keyFlavor}
+		first = []infra.KeyKind{keyImage, keyServerGroup, keyFlavor}
 		n.addWish(user{m.cluster, m.index, serverKind + " " + m.server.Namespace + "/" + m.server.Name}, m.home, &m.server.Data.Wish, first)
 	case m.machine != nil:
 		if m.resolved() != nil {
-			first = []string{keyImage, keyServerGroup} // flavors since 0.11
+			first = []infra.KeyKind{keyImage, keyServerGroup} // flavors since 0.11
 		}
 		n.addWish(user{m.cluster, m.index, machineKind + " " + m.machine.Namespace + "/" + m.machine.Name}, m.home, &m.machine.Data.Wish, first)
 	}
 }
 
 // addWish notes what a server is made of; first are the kinds of what is looked up before it.
-func (n *needs) addWish(u user, target string, w *wish, first []string) {
+func (n *needs) addWish(u user, target string, w *wish, first []infra.KeyKind) {
 	n.order = append(n.order, u)
 	note := func(kind, name string, key infra.Key) {
 		if name == "" {
@@ -271,7 +271,7 @@ func (n *needs) addWish(u user, target string, w *wish, first []string) {
 			n.add(t, []infra.Key{key}, u.name, infra.FailsReplacement, "")
 		}
 	}
-	byParam := func(kind, keyKind, raw, id string) {
+	byParam := func(kind string, keyKind infra.KeyKind, raw, id string) {
 		p := paramOf(raw)
 		if keyKind == keyImage {
 			p = imageOf(raw)
@@ -367,7 +367,7 @@ func paramOf(raw string) param {
 const byName = "name="
 
 // key is the probe of what is meant, or zero where it cannot be looked up.
-func (p param) key(kind string) infra.Key {
+func (p param) key(kind infra.KeyKind) infra.Key {
 	switch {
 	case p.id != "":
 		return infra.Key{Kind: kind, Value: p.id}
@@ -380,7 +380,7 @@ func (p param) key(kind string) infra.Key {
 }
 
 // idKey is the probe of what a status records by id.
-func idKey(kind, id string) infra.Key {
+func idKey(kind infra.KeyKind, id string) infra.Key {
 	if id = strings.ToLower(id); id == "" {
 		return infra.Key{}
 	}

@@ -16,7 +16,7 @@ import (
 // section is a kind of things that machines need, with the objects that are
 // read to find them by name and by path.
 type section struct {
-	kind string
+	kind infra.KeyKind
 	read []string // types of objects; paths lead over them
 	// named are those of the types that a mere name finds; a path finds all.
 	named []string
@@ -188,7 +188,7 @@ func (c *catalogue) answer(t infra.Target, l *infra.Listing) {
 	}
 }
 
-func ofKind(keys []infra.Key, kind string) []infra.Key {
+func ofKind(keys []infra.Key, kind infra.KeyKind) []infra.Key {
 	return slices.DeleteFunc(slices.Clone(keys), func(k infra.Key) bool { return k.Kind != kind })
 }
 

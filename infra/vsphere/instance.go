@@ -175,7 +175,7 @@ func (in *inventory) instance(m vm) infra.Instance {
 	if m.address != "" {
 		i.Addresses = []string{m.address}
 	}
-	add := func(kind, value string) {
+	add := func(kind infra.KeyKind, value string) {
 		if value != "" {
 			i.Keys = append(i.Keys, infra.Key{Kind: kind, Value: value})
 		}

@@ -82,11 +82,11 @@ func joinsKey(endpoint string) infra.Key {
 	if registration[port] || port == "" {
 		return joinsHost(host)
 	}
-	return infra.Key{Kind: keyJoins + formOf(host), Value: net.JoinHostPort(host, port)}
+	return infra.Key{Kind: infra.KeyKindOf("joinsEndpoint" + formOf(host)), Value: net.JoinHostPort(host, port)}
 }
 
 func joinsHost(host string) infra.Key {
-	return infra.Key{Kind: keyJoins + "Host" + formOf(host), Value: strings.ToLower(host)}
+	return infra.Key{Kind: infra.KeyKindOf("joinsEndpointHost" + formOf(host)), Value: strings.ToLower(host)}
 }
 
 func formOf(host string) string {

@@ -11,7 +11,7 @@ import (
 	"drift-detector/infra"
 )
 
-func contains(keys []infra.Key, kind, value string) bool {
+func contains(keys []infra.Key, kind infra.KeyKind, value string) bool {
 	return slices.Contains(keys, infra.Key{Kind: kind, Value: value})
 }
 

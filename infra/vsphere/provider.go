@@ -57,10 +57,10 @@ func (p *provider) Spec() infra.Spec {
 		Tool:     govc.Tool{},
 		Remedies: remedies,
 		Words: map[string]string{
-			keyBIOS:      "BIOS UUID",
-			keyInstance:  "instance UUID",
-			keyRef:       "managed object id",
-			disconnected: "the host of the VM is disconnected",
+			keyBIOS.String():     "BIOS UUID",
+			keyInstance.String(): "instance UUID",
+			keyRef.String():      "managed object id",
+			disconnected:         "the host of the VM is disconnected",
 		},
 		Permissions: infra.Permissions{
 			About: "says which role the account needs, where, and what is not seen when a part of it is missing",
@@ -92,36 +92,35 @@ func providerUUID(providerID string) string {
 }
 
 // Kinds of keys, see the package documentation.
-const (
-	keyBIOS       = "biosUUID"
-	keyInstance   = "instanceUUID"
-	keyRef        = "vmRef"
-	keyName       = "name"
-	keyVMX        = "vmxFolder"
-	keyDatacenter = "datacenter"
-	keyFolder     = "folder"
-	keyPath       = "path"
-	keyPathRef    = "path+vmRef"
-	keyStem1      = "stem1"
-	keyStem2      = "stem2"
-	keyEndpoint   = "endpoint+ownhost"
-	keyHost       = "host"
-	keyNamed      = "namedInMetadata" // whether CAPV's metadata on a VM gives it its name
-	keyJoins      = "joinsEndpoint"
-	keyAlias      = "alias"
-	keyWitness    = "folder+name"
-	keyWithin     = "folder+withinName"
-	keyOrdinal    = "ordinal"
-	keyNamedAfter = "namedAfter"
-	keyBelow      = "belowFolder"
-	keyUnreadable = "unreadable"
-	keyPool       = "resourcePool"
-	keyDatastore  = "datastore"
-	keyNetwork    = "network"
-	keyTemplate   = "template"
-	keyInhabited  = "vmInFolder"
-	keyKnown      = "vmOfBackup"
-	keyRead       = "metadataInFolder"
+var (
+	keyBIOS       = infra.KeyKindOf("biosUUID")
+	keyInstance   = infra.KeyKindOf("instanceUUID")
+	keyRef        = infra.KeyKindOf("vmRef")
+	keyName       = infra.KeyKindOf("name")
+	keyVMX        = infra.KeyKindOf("vmxFolder")
+	keyDatacenter = infra.KeyKindOf("datacenter")
+	keyFolder     = infra.KeyKindOf("folder")
+	keyPath       = infra.KeyKindOf("path")
+	keyPathRef    = infra.KeyKindOf("path+vmRef")
+	keyStem1      = infra.KeyKindOf("stem1")
+	keyStem2      = infra.KeyKindOf("stem2")
+	keyEndpoint   = infra.KeyKindOf("endpoint+ownhost")
+	keyHost       = infra.KeyKindOf("host")
+	keyNamed      = infra.KeyKindOf("namedInMetadata") // whether CAPV's metadata on a VM gives it its name
+	keyAlias      = infra.KeyKindOf("alias")
+	keyWitness    = infra.KeyKindOf("folder+name")
+	keyWithin     = infra.KeyKindOf("folder+withinName")
+	keyOrdinal    = infra.KeyKindOf("ordinal")
+	keyNamedAfter = infra.KeyKindOf("namedAfter")
+	keyBelow      = infra.KeyKindOf("belowFolder")
+	keyUnreadable = infra.KeyKindOf("unreadable")
+	keyPool       = infra.KeyKindOf("resourcePool")
+	keyDatastore  = infra.KeyKindOf("datastore")
+	keyNetwork    = infra.KeyKindOf("network")
+	keyTemplate   = infra.KeyKindOf("template")
+	keyInhabited  = infra.KeyKindOf("vmInFolder")
+	keyKnown      = infra.KeyKindOf("vmOfBackup")
+	keyRead       = infra.KeyKindOf("metadataInFolder")
 )
 
 // ownName is a key of VMs whose own metadata gives them the name that they have.

@@ -237,12 +237,12 @@ func (n *needed) named(cluster backup.ClusterID, spec cloneSpec, want needs) men
 
 // roots are the folders of a datacenter below which govmomi's finder looks for
 // each kind (govmomi find/finder.go v0.56.0).
-var roots = map[string]string{keyPool: "host", keyDatastore: "datastore", keyNetwork: "network", keyTemplate: "vm"}
+var roots = map[infra.KeyKind]string{keyPool: "host", keyDatastore: "datastore", keyNetwork: "network", keyTemplate: "vm"}
 
 // ask is the key of a thing that is to be looked up, or zero when its name is in
 // a form that only vCenter can resolve: with wild cards, by a network's switch
 // or segment id, or by a path through a host.
-func (p location) ask(kind, name string) infra.Key {
+func (p location) ask(kind infra.KeyKind, name string) infra.Key {
 	s := strings.TrimSpace(name)
 	_, below, absolute := strings.Cut(s, "/"+roots[kind]+"/")
 	switch {

@@ -98,7 +98,10 @@ func TestRetiredMachineSetNeedsNothing(t *testing.T) {
 
 func TestAsk(t *testing.T) {
 	p := location{Server: "vc:443", Datacenter: "DC0"}
-	for _, tc := range []struct{ kind, name, want string }{
+	for _, tc := range []struct {
+		kind       infra.KeyKind
+		name, want string
+	}{
 		{keyDatastore, " ds ", "vc:443/DC0//ds"},
 		{keyPool, "/DC0/host/c/Resources", "vc:443/DC0///DC0/host/c/Resources"},
 		{keyPool, "c/Resources/x", "vc:443/DC0//c/Resources/x"},
@@ -190,7 +193,7 @@ func TestTemplatesAmongVMs(t *testing.T) {
 	}
 	c.addVM(vm{ref: "vm-6", parent: "group-v3"})
 	l = infra.Listing{}
-	if c.answer(infra.Target{Endpoint: "vc:443", Probes: asking}, &l); !slices.Equal(l.Unread, []string{keyTemplate}) {
+	if c.answer(infra.Target{Endpoint: "vc:443", Probes: asking}, &l); !slices.Equal(l.Unread, []infra.KeyKind{keyTemplate}) {
 		t.Errorf("unread %v, although a VM without a name may be the template", l.Unread)
 	}
 }
@@ -226,7 +229,7 @@ func TestResourcesThatCannotBeRead(t *testing.T) {
 		MethodName: "CreateContainerView", ObjectType: "*", ObjectName: "*", Probability: 1, Enabled: true, SkipCount: 3, MaxCount: 1,
 	})
 	l := one(t, t.Context(), fleet(t), reach(v))
-	if l.State != infra.Complete || !slices.Equal(l.Unread, []string{keyDatastore}) || len(l.Warnings) != 1 {
+	if l.State != infra.Complete || !slices.Equal(l.Unread, []infra.KeyKind{keyDatastore}) || len(l.Warnings) != 1 {
 		t.Errorf("%s, unread %v, warnings %q", l.State, l.Unread, l.Warnings)
 	}
 	if len(ofKind(l.ProbesFound, keyDatastore)) != 0 || len(ofKind(l.ProbesFound, keyNetwork)) == 0 || len(ofKind(l.ProbesFound, keyPool)) == 0 {

@@ -12,10 +12,11 @@ import (
 )
 
 const (
-	group     = "infrastructure.cluster.x-k8s.io"
-	scope     = "skeleton/rack-1"
-	keySerial = "serial"
+	group = "infrastructure.cluster.x-k8s.io"
+	scope = "skeleton/rack-1"
 )
+
+var keySerial = infra.KeyKindOf("serial")
 
 //go:embed permissions.md
 var permissions string
@@ -52,7 +53,7 @@ func (p *provider) Spec() infra.Spec {
 		ClusterKind:  infra.Kind{Group: group, Kind: "BoxCluster", Plural: "boxclusters"},
 		Controller:   infra.Controller{Name: "CAPB", Makes: "switches a box on", ID: infra.IDInSpec},
 		OnDelete:     "deleting a Machine makes CAPB switch its box off",
-		Words:        map[string]string{keySerial: "serial number"},
+		Words:        map[string]string{keySerial.String(): "serial number"},
 		Tool:         tool{},
 		Permissions:  infra.Permissions{About: "says which list the account reads", Text: permissions, File: "permissions.md"},
 	}
