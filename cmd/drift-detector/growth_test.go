@@ -42,6 +42,10 @@ var growths = []growth{
 		rules: "- match: {name: \"jumphost-01%03[1]d\"}\n  reason: known\n",
 	},
 	{
+		name: "ignore rules for what a VM's name begins with", pick: "jumphost-01", few: 30, vary: []string{"jumphost-01"},
+		rules: "- match: {name: \"jumphost-01%03[1]d*\"}\n  reason: known\n",
+	},
+	{
 		name: "clusters without anything whose names begin alike", pick: "tenant-alpha", few: 30, only: regexp.MustCompile(`/(vsphere)?clusters\.`),
 		vary: []string{"tenant-alpha", "alpha-prod", "alpha-dev"}, pad: strings.Repeat("x", 47),
 		edit: strings.NewReplacer(`"identityRef":{"kind":"Secret"`, `"identityRef":{"kind":"VSphereClusterIdentity"`),
