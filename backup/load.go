@@ -3,6 +3,7 @@ package backup
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -36,8 +37,8 @@ func load(ctx context.Context, sources []Source, w Want, bounds limits) (*Snapsh
 		}
 		l.infos = append(l.infos, info)
 	}
-	for _, readers := range l.readers {
-		for _, r := range readers {
+	for _, resource := range slices.Sorted(maps.Keys(l.readers)) { // the problems are listed in this order
+		for _, r := range l.readers[resource] {
 			r.finish(l)
 		}
 	}

@@ -91,6 +91,28 @@ func TestCopiesThatDisagree(t *testing.T) {
 	}
 }
 
+// The same file gives the same list.
+func TestProblemsAreInOrder(t *testing.T) {
+	b := backuptest.New()
+	for _, resource := range []string{machines, "clusters.cluster.x-k8s.io", "machinesets.cluster.x-k8s.io", "machinedeployments.cluster.x-k8s.io", "machinepools.cluster.x-k8s.io"} {
+		for range 2 {
+			b.AddAt(resource, "", machine("v1beta2", "a", ""))
+		}
+	}
+	var first []string
+	for i := range 20 {
+		s, _ := loadAll(t, backup.Want{}, backuptest.Source("b", b.Bytes()))
+		if got := problems(s); i == 0 {
+			first = got
+		} else if !slices.Equal(got, first) {
+			t.Fatalf("problems %q, and before %q", got, first)
+		}
+	}
+	if len(first) < 5 {
+		t.Errorf("%d problems", len(first))
+	}
+}
+
 func TestFormatVersions(t *testing.T) {
 	for version, wantProblems := range map[string]int{"1": 0, "1.1.0": 0, "2": 1, "": 1} {
 		b := backuptest.NewFormat(version).AddAt(machines, "", machine("v1beta1", "m", ""))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"sort"
+	"sync"
 	"time"
 )
 
@@ -89,7 +90,9 @@ func (s Sensitive) MarshalText() ([]byte, error) { return []byte(redacted), nil 
 // Secrets are the credentials that were found, beside the Snapshot and never
 // part of it. They are to be dropped when listing is done.
 type Secrets struct {
-	list []*keptSecret // sorted by backup, namespace, name
+	list   []*keptSecret       // sorted by backup, namespace, name
+	listed sync.Once           // by Bearing
+	byName map[string][]uint32 // places in list, by the names of a Secret and of its owners
 }
 
 // Named is the Secret of that name, or nil.
@@ -119,12 +122,42 @@ func (s *Secrets) All() iter.Seq[*Secret] {
 	}
 }
 
+// Bearing walks the Secrets that have a name or an owner of that name, in the order of All.
+func (s *Secrets) Bearing(name string) iter.Seq[*Secret] {
+	return func(yield func(*Secret) bool) {
+		if s == nil {
+			return
+		}
+		s.listed.Do(s.listNames)
+		for _, i := range s.byName[name] {
+			if !yield(&s.list[i].Secret) {
+				return
+			}
+		}
+	}
+}
+
+func (s *Secrets) listNames() {
+	s.byName = make(map[string][]uint32, len(s.list))
+	add := func(name string, i int) {
+		if at := s.byName[name]; len(at) == 0 || at[len(at)-1] != uint32(i) {
+			s.byName[name] = append(at, uint32(i))
+		}
+	}
+	for i, secret := range s.list {
+		add(secret.Name, i)
+		for _, o := range secret.Owners {
+			add(o.Name, i)
+		}
+	}
+}
+
 // Drop forgets all Secrets. What they were copied to is the copier's to forget.
 func (s *Secrets) Drop() {
 	if s != nil {
 		for _, secret := range s.list {
 			*secret = keptSecret{}
 		}
-		s.list = nil
+		s.list, s.byName = nil, nil
 	}
 }

@@ -41,8 +41,8 @@ func (s *scopes) noteUnasked(p *infra.Pool) {
 // without having its key, because the pool was not looked for where the instance was
 // seen.
 func (ix *index) unaskedPool(v *vm, b bond) *infra.Pool {
-	for i := range ix.pools {
-		if p := ix.pools[i].Pool; p.Cluster == b.cluster() && ix.scopes.unasked(p.Target, p.Probe) && v.seenIn(ix.scopes.byTarget[p.Target]) {
+	for _, set := range ix.poolsOf(b.cluster()) {
+		if p := set.Pool; ix.scopes.unasked(p.Target, p.Probe) && v.seenIn(ix.scopes.byTarget[p.Target]) {
 			return p
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"drift-detector/backup"
 	"drift-detector/infra"
 )
 
@@ -19,10 +20,34 @@ type crowds struct {
 	first  map[**vm]bool // the first place of each list in found
 	unions map[union][]*vm
 	joined uint32 // how often lists were joined
+	bonded map[*bond]bonded
+}
+
+// bonded are the clusters of bonds, and those of them whose Node lists were not read.
+type bonded struct{ clusters, unlisted []backup.ClusterID }
+
+// bonded returns the clusters of bonds. Many that several instances share, see
+// gradeHints, are gone through once. They must not be changed.
+func (ix *index) bonded(all []bond) bonded {
+	if len(all) == 0 {
+		return bonded{}
+	}
+	if known, ok := ix.crowds.bonded[&all[0]]; ok {
+		return known
+	}
+	of := bonded{clusters: clustersOf(all)}
+	of.unlisted = slices.DeleteFunc(slices.Clone(of.clusters), func(id backup.ClusterID) bool {
+		why, _ := ix.unlisted(id)
+		return why == ""
+	})
+	if len(all) > many {
+		ix.crowds.bonded[&all[0]] = of
+	}
+	return of
 }
 
 func newCrowds() crowds {
-	return crowds{found: map[crowd][]*vm{}, first: map[**vm]bool{}, unions: map[union][]*vm{}}
+	return crowds{found: map[crowd][]*vm{}, first: map[**vm]bool{}, unions: map[union][]*vm{}, bonded: map[*bond]bonded{}}
 }
 
 // union is several such lists, each by its first place.

@@ -113,11 +113,6 @@ func (f *instanceFacts) ghost(bonds []bond, s Strength) placement {
 	return placement{verdict: &v, bond: b}
 }
 
-// unlistedOf are those of the clusters whose Node lists were not read.
-func (f *instanceFacts) unlistedOf(ids []backup.ClusterID) []backup.ClusterID {
-	return slices.DeleteFunc(slices.Clone(ids), func(id backup.ClusterID) bool { return f.unlisted(id) == "" })
-}
-
 // elsewhere is the placement of an instance that is tied to clusters, at a place
 // that is not proven to be where their machines are.
 func (f *instanceFacts) elsewhere(bonds []bond) placement {

@@ -185,7 +185,7 @@ var instanceRows = []instanceRow{
 		[]outcome{{"", InstanceUnreadable}},
 		func(f *instanceFacts) bool { return f.vm.Unreadable && (len(f.location) > 0 || f.vm.Path == "") },
 		func(f *instanceFacts) placement {
-			p := f.suggest(InstanceUnreadable, "its properties cannot be read, so whose it is is not known", clustersOf(f.location)...)
+			p := f.suggest(InstanceUnreadable, "its properties cannot be read, so whose it is is not known", f.index.bonded(f.location).clusters...)
 			p.unattributed.Evidence = bondEvidence(f.location, StrengthWeak)
 			p.unattributed.Unread = f.vm.Name == "" // a name that is no machine's is known, at least
 			return p
@@ -197,14 +197,15 @@ var instanceRows = []instanceRow{
 		[]outcome{{"", InClusterFolder}},
 		func(f *instanceFacts) bool { return len(f.location) > 0 },
 		func(f *instanceFacts) placement {
-			ids := clustersOf(f.location)
+			all := f.index.bonded(f.location)
+			ids := all.clusters
 			p := f.suggest(InClusterFolder, "it is where machines of "+clusterNames(ids)+" are; nothing else links it to them", ids...)
 			if f.foreignTag != "" {
 				p.unattributed.Message = "it is where machines of " + clusterNames(ids) + " are, but its tags name cluster " + f.foreignTag + ", which the backup does not hold"
 				p.unattributed.Foreign = f.foreignTag
 			}
 			p.unattributed.Evidence = bondEvidence(f.location, StrengthWeak)
-			p.unattributed.Unlisted = f.unlistedOf(ids)
+			p.unattributed.Unlisted = all.unlisted
 			return p
 		},
 	},
@@ -214,10 +215,11 @@ var instanceRows = []instanceRow{
 		[]outcome{{"", NameOnly}},
 		func(f *instanceFacts) bool { return len(f.named) > 0 },
 		func(f *instanceFacts) placement {
-			ids := clustersOf(f.named)
+			all := f.index.bonded(f.named)
+			ids := all.clusters
 			p := f.suggest(NameOnly, "it is named as machines of "+clusterNames(ids)+" are, and is where none of them is", ids...)
 			p.unattributed.Evidence = bondEvidence(f.named, StrengthWeak)
-			p.unattributed.Unlisted = f.unlistedOf(ids)
+			p.unattributed.Unlisted = all.unlisted
 			return p
 		},
 	},

@@ -223,10 +223,18 @@ func (r *Result) unlisted() map[backup.ClusterID]int {
 			count(&c.WorkerGroups[j])
 		}
 	}
+	lists, times := [][]backup.ClusterID(nil), map[*backup.ClusterID]int{} // many instances share a list, see bonded
 	for i := range r.Unattributed {
-		for _, id := range r.Unattributed[i].Unlisted {
+		if list := r.Unattributed[i].Unlisted; len(list) > 0 {
+			if times[&list[0]]++; times[&list[0]] == 1 {
+				lists = append(lists, list)
+			}
+		}
+	}
+	for _, list := range lists {
+		for _, id := range list {
 			if shown[id] {
-				n[id]++
+				n[id] += times[&list[0]]
 			}
 		}
 	}

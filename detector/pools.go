@@ -178,7 +178,17 @@ func (ix *index) dropped(c *expectedMachine, v *vm) bool {
 	if c.Pool.IsZero() || v.Gone || v.HasKey(c.Pool) || ix.poolState[clusterKey{c.cluster, c.Pool}] != Present {
 		return false
 	}
-	return !slices.ContainsFunc(ix.pools, func(p poolSet) bool { return p.Cluster == c.cluster && p.Key == c.Pool && p.Guessed != "" })
+	return !slices.ContainsFunc(ix.poolsOf(c.cluster), func(p poolSet) bool { return p.Key == c.Pool && p.Guessed != "" })
+}
+
+// poolsOf returns the pools of a cluster.
+func (ix *index) poolsOf(id backup.ClusterID) []poolSet {
+	first, _ := slices.BinarySearchFunc(ix.pools, id, func(p poolSet, id backup.ClusterID) int { return compareClusters(p.Cluster, id) })
+	of := ix.pools[first:]
+	if end := slices.IndexFunc(of, func(p poolSet) bool { return p.Cluster != id }); end >= 0 {
+		of = of[:end]
+	}
+	return of
 }
 
 // presence returns whether something other than an instance exists, and why that is
@@ -280,15 +290,13 @@ func (ix *index) resources(all []infra.Resource) map[backup.ClusterID][]Resource
 // of it differ.
 func (s *scopes) sizeOf(p *infra.Pool) backup.Number {
 	var size backup.Number
-	for _, i := range s.byTarget[p.Target] {
-		for _, one := range s.listings[i].PoolSizes {
-			switch {
-			case one.Probe != p.Probe:
-			case size.Known && size.N != one.Desired:
-				return backup.Number{}
-			default:
-				size = backup.Number{N: one.Desired, Known: true}
-			}
+	for _, one := range s.sizes[p.Probe] {
+		switch {
+		case !slices.Contains(s.byTarget[p.Target], one.listing):
+		case size.Known && size.N != one.desired:
+			return backup.Number{}
+		default:
+			size = backup.Number{N: one.desired, Known: true}
 		}
 	}
 	return size

@@ -51,12 +51,19 @@ type scopes struct {
 	byTarget map[string][]int32
 	showing  map[infra.Key][]int32 // listings that found a probe
 	asking   map[infra.Key][]int32 // listings that looked for it
+	sizes    map[infra.Key][]poolSize
 	homes    map[clusterScope]*homeScope
+}
+
+// poolSize is what a listing says that a pool is set to.
+type poolSize struct {
+	listing int32
+	desired int64
 }
 
 // newScopes records which listings cover which target.
 func newScopes(listings []infra.Listing) scopes {
-	s := scopes{listings: listings, byTarget: map[string][]int32{}, showing: map[infra.Key][]int32{}, asking: map[infra.Key][]int32{}, homes: map[clusterScope]*homeScope{}}
+	s := scopes{listings: listings, byTarget: map[string][]int32{}, showing: map[infra.Key][]int32{}, asking: map[infra.Key][]int32{}, sizes: map[infra.Key][]poolSize{}, homes: map[clusterScope]*homeScope{}}
 	for i := range listings {
 		if isNodeList(&listings[i]) {
 			continue
@@ -72,6 +79,9 @@ func newScopes(listings []infra.Listing) scopes {
 		}
 		for _, k := range listings[i].Asked {
 			s.asking[k] = append(s.asking[k], int32(i))
+		}
+		for _, one := range listings[i].PoolSizes {
+			s.sizes[one.Probe] = append(s.sizes[one.Probe], poolSize{int32(i), one.Desired})
 		}
 	}
 	return s

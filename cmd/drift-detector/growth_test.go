@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"drift-detector/internal/lab/openstacklab"
 )
 
 // growths are the inputs that grow, each alone. What has pick in it is there so many
@@ -40,6 +42,10 @@ var growths = []growth{
 		rules: "- match: {name: \"jumphost-01%03[1]d\"}\n  reason: known\n",
 	},
 	{
+		name: "ignore rules for what a VM's name begins with", pick: "jumphost-01", few: 30, vary: []string{"jumphost-01"},
+		rules: "- match: {name: \"jumphost-01%03[1]d*\"}\n  reason: known\n",
+	},
+	{
 		name: "clusters without anything whose names begin alike", pick: "tenant-alpha", few: 30, only: regexp.MustCompile(`/(vsphere)?clusters\.`),
 		vary: []string{"tenant-alpha", "alpha-prod", "alpha-dev"}, pad: strings.Repeat("x", 47),
 		edit: strings.NewReplacer(`"identityRef":{"kind":"Secret"`, `"identityRef":{"kind":"VSphereClusterIdentity"`),
@@ -54,6 +60,18 @@ var growths = []growth{
 		name: "groups with a naming template and VMs without a machine", pick: "alpha-prod-md-0", few: 20, vary: []string{"alpha-prod-md-0"}, lacks: recordedIDs,
 		edit: strings.NewReplacer(`"os":"Linux"`, `"os":"Linux","naming":{"template":"vm-{{ .machine.name }}"}`),
 	},
+	{name: "clusters on AWS", tenant: onAWS, pick: onAWS, few: 8, vary: []string{onAWS, "aws-prod"}},
+	{name: "machines of a cluster on AWS", tenant: onAWS, pick: "aws-prod-md-1a-f7mmd-8gn59", few: 24, vary: []string{"aws-prod-md-1a-f7mmd-8gn59"}},
+	{name: "pools on AWS", tenant: onAWS, pick: "aws-prod-mp-0", few: 24, vary: []string{"aws-prod-mp-0"}},
+	{name: "members of a pool on AWS", tenant: onAWS, pick: "aws-prod-mp-0", few: 24},
+	{name: "unknown instances on AWS", tenant: onAWS, pick: "corp-bastion", few: 24, vary: []string{"corp-bastion"}},
+	{name: "clusters on OpenStack", tenant: onOpenStack, pick: onOpenStack, vary: []string{onOpenStack, "web-prod", "web-old"}},
+	{
+		name: "clusters on OpenStack without Cluster", tenant: onOpenStack, pick: onOpenStack, few: 8, vary: []string{onOpenStack, "web-prod", "web-old"},
+		only: regexp.MustCompile(`/(openstack\w+|machine\w*|kubeadm\w+|secrets)[./]|^nova/`),
+	},
+	{name: "machines of a cluster on OpenStack", tenant: onOpenStack, pick: "web-prod-md-0-46mng-9s5vw", few: 24, vary: []string{"web-prod-md-0-46mng-9s5vw"}},
+	{name: "unknown servers on OpenStack", tenant: onOpenStack, pick: "ops-jump", few: 24, vary: []string{"ops-jump"}},
 }
 
 // oneMachine is the path of a machine, of its VM and of what they belong to.
@@ -79,11 +97,16 @@ func TestNothingGrowsFasterThanItsInput(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	seed := newSeed(t)
+	w := fleet(t)
+	cloud, _ := openstackFleet(t, openstacklab.Options{})
+	seeds := map[string]seed{
+		onVSphere: newSeed(t, w, w.reach(), onVSphere), onAWS: newSeed(t, w, w.reach(), onAWS),
+		onOpenStack: newSeed(t, cloud, cloud.withOpenStackNodes(), onOpenStack),
+	}
 	for _, g := range growths {
 		t.Run(g.name, func(t *testing.T) {
 			few := cmp.Or(g.few, 4)
-			before, after := g.count(t, program, seed, few), g.count(t, program, seed, few*times)
+			before, after := g.count(t, program, seeds[g.of()], few), g.count(t, program, seeds[g.of()], few*times)
 			var grown []string
 			for block, n := range after {
 				if n <= noise || n <= most*before[block] {

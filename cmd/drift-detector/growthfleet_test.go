@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
@@ -28,7 +29,15 @@ type growth struct {
 	lacks      *regexp.Regexp    // what is in no object of the backup
 	edit       *strings.Replacer // of all objects of the backup
 	pad        string            // comes before the number of a copy
+	tenant     string            // of the lab; empty: onVSphere
 }
+
+// The tenants of the lab, each on another infrastructure.
+const (
+	onVSphere   = "tenant-alpha"
+	onAWS       = "tenant-aws"
+	onOpenStack = "tenant-os-a"
+)
 
 // seed is a tenant of the lab and what was listed of it.
 type seed struct {
@@ -38,10 +47,9 @@ type seed struct {
 
 type item struct{ path, body string }
 
-func newSeed(t *testing.T) (s seed) {
-	w := fleet(t)
+func newSeed(t *testing.T, w *world, reach []string, tenant string) (s seed) {
 	file := filepath.Join(w.dir, "inventory.json")
-	runProgram(t, slices.Concat([]string{"inventory", "-o", file, "--quiet", "--namespace", "tenant-alpha"}, w.sources(), w.reach())...)
+	runProgram(t, slices.Concat([]string{"inventory", "-o", file, "--quiet", "--namespace", tenant}, w.sources(), reach)...)
 	f, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +59,7 @@ func newSeed(t *testing.T) (s seed) {
 		t.Fatal(err)
 	}
 	backuptest.Rewrite(t, w.backups[0], func(path string, body []byte) ([]byte, bool) {
-		if strings.Contains(path, "tenant-alpha") || !strings.Contains(path, "tenant-") {
+		if strings.Contains(path, tenant) || !strings.Contains(path, "tenant-") {
 			s.items = append(s.items, item{path, string(body)})
 		}
 		return nil, false
@@ -59,9 +67,12 @@ func newSeed(t *testing.T) (s seed) {
 	return s
 }
 
+// of returns the tenant that a run is about.
+func (g growth) of() string { return cmp.Or(g.tenant, onVSphere) }
+
 // has reports whether a run has what has such a path.
 func (g growth) has(path string) bool {
-	return g.only == nil || !strings.Contains(path, "tenant-alpha") || g.only.MatchString(path)
+	return g.only == nil || !strings.Contains(path, g.of()) || g.only.MatchString(path)
 }
 
 // write makes the files of a run.
@@ -112,8 +123,8 @@ func (g growth) grow(t *testing.T, from infra.Inventory, copies int, kept map[st
 	out := infra.Inventory{Version: from.Version}
 	for _, l := range from.Listings {
 		l.Instances = slices.DeleteFunc(slices.Clone(l.Instances), func(i infra.Instance) bool { return !g.has(i.Path) })
-		if g.pick != "tenant-alpha" {
-			l.Instances = multiply(t, g, l.Instances, copies, kept, func(i infra.Instance) bool { return strings.Contains(i.Path, g.pick) })
+		if g.pick != g.of() {
+			l.Instances = multiply(t, g, l.Instances, copies, kept, func(i infra.Instance) bool { return strings.Contains(i.Path+" "+i.Name, g.pick) })
 			l.Nodes = multiply(t, g, l.Nodes, copies, kept, func(n infra.Node) bool { return g.pick == `"kind":"Node"` && n.Machine != "" || n.Machine == g.pick })
 			out.Listings = append(out.Listings, l)
 			continue
@@ -127,6 +138,7 @@ func (g growth) grow(t *testing.T, from infra.Inventory, copies int, kept map[st
 				into := &out.Listings[last]
 				into.IDs, into.Clusters, into.Instances = append(into.IDs, one.IDs...), append(into.Clusters, one.Clusters...), append(into.Instances, one.Instances...)
 				into.ProbesFound, into.Asked = append(into.ProbesFound, one.ProbesFound...), append(into.Asked, one.Asked...)
+				into.PoolSizes = append(into.PoolSizes, one.PoolSizes...)
 			}
 		}
 	}
@@ -167,7 +179,7 @@ func decode(t *testing.T, text string, into any) {
 	}
 }
 
-var grownID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\bvm-[0-9]+\b`)
+var grownID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\bvm-[0-9]+\b|\bi-[0-9a-f]{17}\b`)
 
 // kept are the ids that have to be the same in all copies: those of what is there once.
 func (g growth) kept(s seed) map[string]bool {
@@ -205,8 +217,12 @@ func (g growth) copy(text string, k, of int, kept map[string]bool) string {
 		case strings.HasPrefix(id, "vm-"):
 			return fmt.Sprintf("%s%03d", id, k)
 		}
+		kind := ""
+		if strings.HasPrefix(id, "i-") {
+			kind, id = id[:2], id[2:]
+		}
 		var b [4]byte
 		_, _ = hex.Decode(b[:], []byte(id[:8]))
-		return fmt.Sprintf("%08x%s", binary.BigEndian.Uint32(b[:])+uint32(k), id[8:])
+		return fmt.Sprintf("%s%08x%s", kind, binary.BigEndian.Uint32(b[:])+uint32(k), id[8:])
 	})
 }

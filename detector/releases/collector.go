@@ -26,6 +26,8 @@ type Collector struct {
 	// pausedCluster is the name of this cluster's SveltosCluster, if that is paused.
 	pausedCluster string
 	rules         []*Rule
+	placed        int // of rules, how many are in rulesOf
+	rulesOf       map[ruleTarget][]int
 	namespaces    map[string]bool // that have an object in the backup
 	resources     map[string]bool
 	global        map[string]bool // resources that the backup has cluster-scoped objects of

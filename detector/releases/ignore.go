@@ -148,8 +148,9 @@ func (c *Collector) excluded(d *wanted, desired, live Object) (why string, paths
 			}
 		}
 	}
-	for _, r := range c.rules {
-		if r.Release != "" && r.Release != d.release.id() || !r.selector.matches(desired) {
+	for _, i := range c.rulesAbout(d.release.id(), text(desired, "metadata", "name")) {
+		r := c.rules[i]
+		if !r.selector.matches(desired) {
 			continue
 		}
 		r.Used++
@@ -162,6 +163,32 @@ func (c *Collector) excluded(d *wanted, desired, live Object) (why string, paths
 		}
 	}
 	return why, paths
+}
+
+// ruleTarget is the release of a rule and the only name that its target can have; empty is
+// any.
+type ruleTarget struct{ release, name string }
+
+// rulesAbout returns the places in c.rules, in order, of those that may be about an object
+// of a release.
+func (c *Collector) rulesAbout(release, name string) []int {
+	for ; c.placed < len(c.rules); c.placed++ {
+		r := c.rules[c.placed]
+		at := ruleTarget{r.Release, ""}
+		if regexp.QuoteMeta(r.selector.Name) == r.selector.Name {
+			at.name = r.selector.Name
+		}
+		if c.rulesOf == nil {
+			c.rulesOf = map[ruleTarget][]int{}
+		}
+		c.rulesOf[at] = append(c.rulesOf[at], c.placed)
+	}
+	all := slices.Concat(c.rulesOf[ruleTarget{"", ""}], c.rulesOf[ruleTarget{release, ""}])
+	if name != "" {
+		all = slices.Concat(all, c.rulesOf[ruleTarget{"", name}], c.rulesOf[ruleTarget{release, name}])
+	}
+	slices.Sort(all)
+	return all
 }
 
 // without is an object without what JSON pointers name; missing paths are none.

@@ -93,7 +93,7 @@ func (objs *objects) homeOf(id backup.ClusterID, m *member, l *location) home {
 // homeScope is one home and what is looked for there.
 type homeScope struct {
 	home
-	clusters []backup.ClusterID // sorted
+	clusters []backup.ClusterID // sorted, each once
 	probes   map[infra.Key]bool
 	servers  map[string]bool // ids of servers that the backup records
 }
@@ -108,9 +108,7 @@ func (objs *objects) homeScopes() []*homeScope {
 			s = &homeScope{home: h, probes: map[infra.Key]bool{}, servers: map[string]bool{}}
 			byID[h.id()] = s
 		}
-		if !slices.Contains(s.clusters, id) {
-			s.clusters = append(s.clusters, id)
-		}
+		s.clusters = append(s.clusters, id)
 		return s
 	}
 	for _, id := range objs.order() {
@@ -145,6 +143,7 @@ func (objs *objects) homeScopes() []*homeScope {
 	for _, s := range list {
 		delete(s.probes, infra.Key{})
 		slices.SortFunc(s.clusters, capi.CompareClusters)
+		s.clusters = slices.Compact(s.clusters)
 	}
 	return list
 }

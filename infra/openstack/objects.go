@@ -103,9 +103,15 @@ func (objs *objects) locate() {
 	for i := range objs.members {
 		at(objs.members[i].cluster)
 	}
+	labelled := map[backup.ClusterID]*backup.Record[osCluster]{} // by the label, the first of each
+	for r := range clusters.In(objs.snapshot).All() {
+		if id := capi.ClusterOf(&r.Meta); labelled[id] == nil {
+			labelled[id] = r
+		}
+	}
 	for id, l := range objs.locations {
-		if l.record == nil {
-			l.record = objs.ofCluster(id)
+		if c := objs.known[id]; l.record == nil && (c == nil || c.Infrastructure.IsZero()) {
+			l.record = labelled[id]
 		}
 		l.home = objs.homeOf(id, nil, l).id()
 	}
@@ -113,20 +119,6 @@ func (objs *objects) locate() {
 		m := &objs.members[i]
 		m.home = objs.homeOf(m.cluster, m, objs.locations[m.cluster]).id()
 	}
-}
-
-// ofCluster finds the OpenStackCluster of a cluster whose own object does not name it,
-// by the label.
-func (objs *objects) ofCluster(id backup.ClusterID) *backup.Record[osCluster] {
-	if c := objs.known[id]; c != nil && !c.Infrastructure.IsZero() {
-		return nil
-	}
-	for r := range clusters.In(objs.snapshot).All() {
-		if capi.ClusterOf(&r.Meta) == id {
-			return r
-		}
-	}
-	return nil
 }
 
 // order returns the clusters that are CAPO's, sorted.

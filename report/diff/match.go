@@ -59,13 +59,16 @@ func (way *identity[T]) pair(old, new []T, found func(a, b *T)) (oldLeft, newLef
 		if k == "" || way.only && (inOld[k] > 1 || len(others) > 1) {
 			others = nil
 		}
-		j := slices.IndexFunc(others, func(j int) bool { return !taken[j] && (way.unless == nil || !way.unless(&old[i], &new[j])) })
+		j := slices.IndexFunc(others, func(j int) bool { return way.unless == nil || !way.unless(&old[i], &new[j]) })
 		if j < 0 {
 			oldLeft = append(oldLeft, old[i])
 			continue
 		}
-		taken[others[j]] = true
-		found(&old[i], &new[others[j]])
+		at := others[j]
+		copy(others[1:], others[:j])
+		inNew[k] = others[1:]
+		taken[at] = true
+		found(&old[i], &new[at])
 	}
 	for j := range new {
 		if !taken[j] {

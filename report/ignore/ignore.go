@@ -56,9 +56,9 @@ func Apply(r *report.Report, rules []Rule, now time.Time) (warnings []string, er
 		r.IgnoreRules = append(r.IgnoreRules, rules[i].state(now))
 	}
 	r.Summary.IgnoredMachines = &report.MachineCounts{}
-	named := byName(rules)
+	x := newIndex(rules)
 	for f := range findings(r) {
-		setAside(r, f, rules, named)
+		setAside(r, f, rules, x)
 	}
 	rollUp(r)
 	for i := range r.IgnoreRules {
@@ -78,8 +78,8 @@ func (r *Rule) state(now time.Time) report.IgnoreRule {
 }
 
 // setAside lets the rules decide on one finding.
-func setAside(r *report.Report, f *finding, rules []Rule, named map[string][]int) {
-	by := decide(f, rules, named, r.IgnoreRules)
+func setAside(r *report.Report, f *finding, rules []Rule, x index) {
+	by := decide(f, rules, x, r.IgnoreRules)
 	*f.ignored = by
 	switch {
 	case by == nil || f.check != nil:
@@ -92,26 +92,47 @@ func setAside(r *report.Report, f *finding, rules []Rule, named map[string][]int
 	}
 }
 
-// byName has the numbers of the rules about one name by that name, and of all others by
-// none. [FromReport] makes a rule for each finding: rules times findings would be the work.
-func byName(rules []Rule) map[string][]int {
-	named := map[string][]int{}
+// index has the numbers of rules by the names that they are about: rules times findings
+// would be the work. [FromReport] makes a rule for each finding.
+type index struct {
+	named   map[string][]int // by the only name that fits
+	begun   map[string][]int // by what a name begins with that fits; empty: any
+	lengths []int            // of the keys of begun, each once
+}
+
+func newIndex(rules []Rule) index {
+	x := index{map[string][]int{}, map[string][]int{}, nil}
 	for i := range rules {
-		name := rules[i].Match.name()
-		named[name] = append(named[name], i)
+		in := x.begun
+		name, whole := rules[i].Match.name()
+		if whole {
+			in = x.named
+		} else if len(in[name]) == 0 {
+			x.lengths = append(x.lengths, len(name))
+		}
+		in[name] = append(in[name], i)
 	}
-	return named
+	slices.Sort(x.lengths)
+	x.lengths = slices.Compact(x.lengths)
+	return x
+}
+
+// about returns the numbers of the rules that may fit what has a name, in order.
+func (x *index) about(name string) []int {
+	out := slices.Clone(x.named[name])
+	for _, n := range x.lengths {
+		if n <= len(name) {
+			out = append(out, x.begun[name[:n]]...)
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // decide returns what sets a finding aside, if anything: the last rule that matches wins.
-func decide(f *finding, rules []Rule, named map[string][]int, states []report.IgnoreRule) *report.Ignored {
-	about := named[""]
-	if name := report.Valid(f.name); name != "" && named[name] != nil {
-		about = slices.Concat(about, named[name])
-		slices.Sort(about)
-	}
+func decide(f *finding, rules []Rule, x index, states []report.IgnoreRule) *report.Ignored {
 	var by *report.Ignored
-	for _, i := range about {
+	for _, i := range x.about(report.Valid(f.name)) {
 		if !rules[i].Match.fits(f) {
 			continue
 		}
@@ -135,10 +156,10 @@ func ApplyToChecks(r *report.Readiness, rules []Rule, now time.Time) (warnings [
 	for i := range rules {
 		r.IgnoreRules = append(r.IgnoreRules, rules[i].state(now))
 	}
-	named := byName(rules)
+	x := newIndex(rules)
 	for i := range r.Checks {
 		f := ofCheck(&r.Checks[i])
-		*f.ignored = decide(f, rules, named, r.IgnoreRules)
+		*f.ignored = decide(f, rules, x, r.IgnoreRules)
 	}
 	r.Summary = report.CountChecks(r.Checks)
 	for i := range r.IgnoreRules {

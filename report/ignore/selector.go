@@ -59,14 +59,18 @@ func (s Selector) fits(f *finding) bool {
 	return true
 }
 
-// name is the only name that fits, or empty when others may fit, too.
-func (s Selector) name() string {
+// name returns the only name that fits, or else what each that fits begins with.
+func (s Selector) name() (text string, whole bool) {
 	for _, c := range s {
-		if c.key == "name" && len(c.globs) == 1 && c.globs[0].literal {
-			return c.globs[0].text
+		if c.key == "name" && len(c.globs) == 1 {
+			g := &c.globs[0]
+			if end := strings.IndexAny(g.text, special); end >= 0 {
+				return g.text[:end], false
+			}
+			return g.text, true
 		}
 	}
-	return ""
+	return "", false
 }
 
 // ofChecks reports whether the rule is about checks of the backup.

@@ -175,7 +175,7 @@ func whereabouts(i *report.Instance) string {
 type gathering struct {
 	when    string
 	batches []*pending
-	byKey   map[string][]*pending
+	at      map[string]*pending // by key those that have room, by key and clusters of the last item those that are full
 }
 
 type pending struct {
@@ -208,24 +208,26 @@ func (g *gathering) add(kind string, steps []report.Step, item Item, owner, word
 	if len(texts) == 0 {
 		return nil
 	}
-	like := g.byKey[key]
-	i := slices.IndexFunc(like, func(p *pending) bool {
-		return len(p.items) < most || slices.Equal(p.items[len(p.items)-1].Clusters, item.Clusters)
-	})
-	if i < 0 {
-		i = len(like)
-		like = append(like, &pending{key: key, words: words, texts: texts})
-		g.batches = append(g.batches, like[i])
-		if g.byKey == nil {
-			g.byKey = map[string][]*pending{}
-		}
-		g.byKey[key] = like
+	whose := key + "\x00\x00" + strings.Join(item.Clusters, "\x00")
+	p := cmp.Or(g.at[whose], g.at[key])
+	if p == nil {
+		p = &pending{key: key, words: words, texts: texts}
+		g.batches = append(g.batches, p)
 	}
-	p := like[i]
 	if !slices.Contains(p.owners, owner) {
 		p.owners = append(p.owners, owner)
 	}
 	p.items = append(p.items, item)
+	if len(p.items) >= most {
+		if g.at[key] == p {
+			delete(g.at, key)
+		}
+		key = whose
+	}
+	if g.at == nil {
+		g.at = map[string]*pending{}
+	}
+	g.at[key] = p
 	return p
 }
 

@@ -65,16 +65,21 @@ func (b *Batch) fold() folded {
 // that have the same.
 func (b *Batch) apart(n int) []block {
 	var out []block
+	names, at := [][]string{}, map[string]int{}
 	for _, item := range b.Items {
 		if len(item.Commands) <= n || len(item.Commands[n]) == 0 {
 			continue
 		}
-		i := slices.IndexFunc(out, func(o block) bool { return slices.Equal(o.lines, item.Commands[n]) })
-		if i < 0 {
-			out = append(out, block{item.Name, item.Commands[n]})
-			continue
+		all := strings.Join(item.Commands[n], "\x00")
+		i, found := at[all]
+		if !found {
+			i, at[all] = len(out), len(out)
+			out, names = append(out, block{lines: item.Commands[n]}), append(names, nil)
 		}
-		out[i].item += ", " + item.Name
+		names[i] = append(names[i], item.Name)
+	}
+	for i := range out {
+		out[i].item = strings.Join(names[i], ", ")
 	}
 	return out
 }

@@ -59,12 +59,15 @@ func (pl *planner) infraMachine(m *report.InfraMachine) []report.Step {
 
 // outcomeOfNamesake is the outcome of the machine that has an instance's name.
 func (pl *planner) outcomeOfNamesake(m *report.InfraMachine) report.Outcome {
-	for s, x := range pl.machines() {
-		if key(s.cluster) == m.Cluster && x.Name == m.Instance.Name && x.Forecast != nil {
-			return x.Forecast.Outcome
+	if pl.outcomes == nil {
+		pl.outcomes = map[[2]string]report.Outcome{}
+		for s, x := range pl.machines() {
+			if of := [2]string{key(s.cluster), x.Name}; x.Forecast != nil && pl.outcomes[of] == "" {
+				pl.outcomes[of] = x.Forecast.Outcome
+			}
 		}
 	}
-	return ""
+	return pl.outcomes[[2]string{m.Cluster, m.Instance.Name}]
 }
 
 // duplicate is the machine whose id an instance has, if that machine's own steps say

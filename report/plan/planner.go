@@ -62,8 +62,9 @@ type planner struct {
 	faultsOf  map[*report.Cluster][]*fault
 	untied    int // how many faults concern clusters that are not known
 	reasonsOf map[*report.Cluster][]ownReason
-	copied    map[[3]string]copied // by sameInstance
-	reported  map[setID]bool       // sets of which the event behind their findings was noted
+	copied    map[[3]string]copied         // by sameInstance
+	outcomes  map[[2]string]report.Outcome // by key of the cluster and name of the machine, of outcomeOfNamesake
+	reported  map[setID]bool               // sets of which the event behind their findings was noted
 }
 
 func newPlanner(r *report.Report, tools Tools) *planner {

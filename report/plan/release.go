@@ -15,6 +15,7 @@ import (
 func (pl *planner) afterRestore() []Chapter {
 	var out []Chapter
 	own, workers := pl.findings(report.AfterRestore)
+	of := map[string]int{} // the first chapter of a cluster
 	for i := range pl.Clusters {
 		c := &pl.Clusters[i]
 		if c.Self {
@@ -26,13 +27,19 @@ func (pl *planner) afterRestore() []Chapter {
 				ch.Batches = append(ch.Batches, b)
 			}
 		}
-		workers = slices.DeleteFunc(workers, func(b Batch) bool { return b.Cluster == ch.Cluster && ch.remember(&b) })
 		var d draft
 		pl.identities(&d, c)
 		ch.What = pl.release(&d, c)
 		ch.Steps = d.steps
+		if _, twice := of[ch.Cluster]; !twice {
+			of[ch.Cluster] = len(out)
+		}
 		out = append(out, ch)
 	}
+	workers = slices.DeleteFunc(workers, func(b Batch) bool {
+		i, found := of[b.Cluster]
+		return found && out[i].remember(&b)
+	})
 	if len(workers) > 0 {
 		out = append(out, Chapter{Title: "Workers of all clusters: first what is Stale, then Ghosts", Notes: []string{workersLast}, Batches: workers})
 	}
