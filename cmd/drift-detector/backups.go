@@ -227,7 +227,9 @@ func (o *backupsOptions) fillComparison(ctx context.Context, s *streams, place *
 	if err == nil && o.report != "" && rep == nil {
 		err = &backup.InputError{Name: o.report, Problem: "could not be read", Next: "see why without --report"}
 	}
-	doc.Comparison = c
+	if err == nil {
+		doc.Compare(c)
+	}
 	return rep, err
 }
 
