@@ -171,9 +171,9 @@ func runBackups(ctx context.Context, o backupsOptions, s *streams) error {
 	}
 	switch {
 	case unread > 0:
-		return &errIncomplete{fmt.Sprintf("what Velero says could not be read of %d of %d backups", unread, len(all)), "the list says why for each"}
+		return &errIncomplete{fmt.Sprintf("what Velero says could not be read of %d of %d backups", unread, len(all)), []string{"the list says why for each"}}
 	case doc.Comparison != nil && !doc.Comparison.Complete:
-		return &errIncomplete{"incomplete: not everything could be listed or read for each backup", "--report NAME -o FILE writes what is known of one, and why"}
+		return &errIncomplete{"incomplete: not everything could be listed or read for each backup", []string{"--report NAME -o FILE writes what is known of one, and why"}}
 	}
 	return nil
 }
