@@ -87,6 +87,9 @@ func (o *backupsOptions) readCompare(c *cli.Context) error {
 	case o.report != "" && !c.IsSet("output"):
 		return &usageError{message: "--report needs --output: name the file to write", command: "backups"}
 	}
+	if store.IsAddress(o.place) && !strings.HasPrefix(strings.ToLower(o.place), "s3://") {
+		return &usageError{message: "a URL is of one object, and lists no backups: give s3://BUCKET, or a folder that is a copy of it; detect --backup takes the URL", command: "backups"}
+	}
 	o.backups = []string{o.place}
 	return nil
 }
