@@ -95,9 +95,9 @@ func ReadInventory(r io.Reader) (Inventory, error) {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return Inventory{}, errors.New("the inventory is cut off")
 	case err != nil:
-		return Inventory{}, fmt.Errorf("this is not an inventory: %w", err)
+		return Inventory{}, fmt.Errorf("this is not an inventory: %w; give what drift-detector inventory writes", err)
 	case inv.Version == "":
-		return Inventory{}, errors.New(`this is not an inventory: field "inventoryVersion" is missing`)
+		return Inventory{}, errors.New(`this is not an inventory: field "inventoryVersion" is missing; give what drift-detector inventory writes`)
 	case inv.Version != InventoryVersion:
 		return Inventory{}, fmt.Errorf("the inventory has version %q, this drift-detector reads version %q", inv.Version, InventoryVersion)
 	}

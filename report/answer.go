@@ -172,7 +172,7 @@ func (l *factList) scope(r *Report, t *tallies) {
 		"finding is set aside by an ignore rule and changes no status; without the rules the status is "+string(r.Summary.StatusWithoutRules)+".",
 		"findings are set aside by ignore rules and change no status; without the rules the status is "+string(r.Summary.StatusWithoutRules)+".")
 	if f := r.Options.Filter; f != nil {
-		*l = append(*l, Fact{Unknown, "This report covers only " + f.String() + "."})
+		*l = append(*l, Fact{Unknown, f.Covers()})
 	}
 	if !r.Summary.Complete {
 		*l = append(*l, Fact{Unknown, "Not everything could be listed or read. What was not seen is Unknown, never Stale."})

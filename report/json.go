@@ -78,7 +78,7 @@ func Read(r io.Reader) (*Report, error) {
 	switch head.SchemaVersion {
 	case SchemaVersion:
 	case "":
-		return nil, errors.New("reading the report: no schemaVersion in it: not a report of drift-detector; give the JSON that detect -o report.json writes")
+		return nil, errors.New("reading the report: no schemaVersion in it: not a report of drift-detector" + instead)
 	default:
 		return nil, fmt.Errorf("reading the report: it is of schema version %q, this release reads %q", head.SchemaVersion, SchemaVersion)
 	}
@@ -96,10 +96,12 @@ func Read(r io.Reader) (*Report, error) {
 // byteOrderMark is what editors of Windows put before a text in UTF-8.
 const byteOrderMark = "\xef\xbb\xbf"
 
+// instead is what to do about a document that is no report.
+const instead = "; give the JSON that detect -o report.json writes"
+
 // otherThing says what a document is that is plainly no JSON, and what to give instead;
 // empty when that is not known.
 func otherThing(doc []byte) string {
-	const instead = "; give the JSON that detect -o report.json writes"
 	text := bytes.TrimSpace(bytes.TrimPrefix(doc, []byte(byteOrderMark)))
 	switch {
 	case len(text) == 0:
@@ -136,7 +138,7 @@ func whole(doc []byte) error {
 func syntax(err error) error {
 	var s *json.SyntaxError
 	if errors.As(err, &s) {
-		return fmt.Errorf("not a whole JSON document, byte %d: %w", s.Offset, err)
+		return fmt.Errorf("not a whole JSON document, byte %d: %w%s", s.Offset, err, instead)
 	}
 	var k *json.UnmarshalTypeError
 	if errors.As(err, &k) {

@@ -24,11 +24,14 @@ func TestNarrow(t *testing.T) {
 		return r
 	}
 	r := made()
+	if f := (&report.Filter{Clusters: []string{"n/b"}}); f.Covers() != "This report covers only --cluster n/b." {
+		t.Error(f.Covers())
+	}
 	if err := r.Narrow(report.Filter{Clusters: []string{"n/b"}}); err != nil {
 		t.Fatal(err)
 	}
 	if s := r.Summary; len(r.Clusters) != 1 || s.Clusters.Total != 1 || s.Machines.Stale != 1 || s.Machines.Ghost != 0 || s.InfraMachines != 1 ||
-		s.Status != report.NeedFurtherConfirmationInfraMachines || s.Answer.Safe != report.No || r.Options.Filter.String() != "--cluster n/b" {
+		s.Status != report.NeedFurtherConfirmationInfraMachines || s.Answer.Safe != report.No || r.Options.Filter.Covers() != "This shows only --cluster n/b; the answer is that of the whole report." {
 		t.Errorf("%+v", r)
 	}
 	r = made()

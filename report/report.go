@@ -63,6 +63,15 @@ type Filter struct {
 	Namespaces []string `json:"namespaces,omitempty"`
 	Selector   string   `json:"selector,omitempty"` // of labels of the Cluster
 	Statuses   []Status `json:"statuses,omitempty"` // of the machines that are listed
+	View       bool     `json:"view,omitempty"`     // Narrow set it: the answer is that of a report of more
+}
+
+// Covers says in a sentence what a report that was filtered is of, and what its answer is of.
+func (f *Filter) Covers() string {
+	if f.View {
+		return "This shows only " + f.String() + "; the answer is that of the whole report."
+	}
+	return "This report covers only " + f.String() + "."
 }
 
 // String says it in the words of the command line.

@@ -47,7 +47,7 @@ var fields = map[string]string{
 	"scope":          "provider endpoint location account identity? state instances error?",
 	"provider":       "name title noun separateAccounts controller powersOn onDelete? clustersFirst? ownsKubeconfig? machineKinds clusterKind? managedPlanes? identityKinds? remedies?",
 	"kind":           "kind resource",
-	"filter":         "clusters? namespaces? selector? statuses?",
+	"filter":         "clusters? namespaces? selector? statuses? view?",
 	"ignored":        "rule reason",
 	"ignoreRule":     "file line reason? expires? include? state matched",
 	"fault":          "reason message hint?",

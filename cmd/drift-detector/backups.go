@@ -87,6 +87,9 @@ func (o *backupsOptions) readCompare(c *cli.Context) error {
 	case o.report != "" && !c.IsSet("output"):
 		return &usageError{message: "--report needs --output: name the file to write", command: "backups"}
 	}
+	if store.IsAddress(o.place) && !strings.HasPrefix(strings.ToLower(o.place), "s3://") {
+		return &usageError{message: "a URL is of one object, and lists no backups: give s3://BUCKET, or a folder that is a copy of it; detect --backup takes the URL", command: "backups"}
+	}
 	o.backups = []string{o.place}
 	return nil
 }
@@ -171,9 +174,9 @@ func runBackups(ctx context.Context, o backupsOptions, s *streams) error {
 	}
 	switch {
 	case unread > 0:
-		return &errIncomplete{fmt.Sprintf("what Velero says could not be read of %d of %d backups", unread, len(all)), "the list says why for each"}
+		return &errIncomplete{fmt.Sprintf("what Velero says could not be read of %d of %d backups", unread, len(all)), []string{"the list says why for each"}}
 	case doc.Comparison != nil && !doc.Comparison.Complete:
-		return &errIncomplete{"incomplete: not everything could be listed or read for each backup", "--report NAME -o FILE writes what is known of one, and why"}
+		return &errIncomplete{"incomplete: not everything could be listed or read for each backup", []string{"--report NAME -o FILE writes what is known of one, and why"}}
 	}
 	return nil
 }
@@ -227,7 +230,9 @@ func (o *backupsOptions) fillComparison(ctx context.Context, s *streams, place *
 	if err == nil && o.report != "" && rep == nil {
 		err = &backup.InputError{Name: o.report, Problem: "could not be read", Next: "see why without --report"}
 	}
-	doc.Comparison = c
+	if err == nil {
+		doc.Compare(c)
+	}
 	return rep, err
 }
 

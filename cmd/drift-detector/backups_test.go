@@ -299,7 +299,7 @@ func TestBackupsOfSeveralManagementClusters(t *testing.T) {
 		t.Errorf("no inventory: status %d\n%s", o.code, o.stderr)
 	}
 	text := b.run(compare...)
-	for _, want := range []string{"Restore none yet: these are of 2 management clusters", "Of the management cluster of nightly-3, nightly-1, restore nightly-3: "} {
+	for _, want := range []string{"Restore none yet: these are of 2 management clusters", "Management cluster of nightly-3, nightly-1: The best is nightly-3: "} {
 		if !strings.Contains(text.stdout, want) {
 			t.Errorf("no %q in\n%s\n%s", want, text.stdout, text.stderr)
 		}

@@ -181,7 +181,11 @@ func (o *checkOptions) releases(ctx context.Context, e *loadedBackup) (*report.H
 
 func writeReadiness(w io.Writer, doc *report.Readiness, to *output, s *streams) error {
 	if to.format == "text" && to.path == "" {
-		return text.Readiness(w, doc, textOptions(s))
+		look := textOptions(s)
+		if isTerminal(s.stdout) && !s.debug {
+			look.Most = several
+		}
+		return text.Readiness(w, doc, look)
 	}
 	write, err := formats.Check.Named(to.format)
 	if err != nil {

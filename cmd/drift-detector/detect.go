@@ -251,8 +251,8 @@ func verdictOnRun(result detector.Result) error {
 	}
 	for _, e := range result.Errors {
 		if e.Scope == "" && e.Object == "" {
-			return &errIncomplete{message: "incomplete: " + e.Message, hint: e.Hint}
+			return &errIncomplete{message: "incomplete: " + e.Message, hints: []string{e.Hint}}
 		}
 	}
-	return &errIncomplete{message: "incomplete: the report does not hold everything", hint: "see its scopes and errors"}
+	return &errIncomplete{message: "incomplete: the report does not hold everything", hints: []string{"see its scopes and errors"}}
 }

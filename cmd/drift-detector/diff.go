@@ -85,7 +85,7 @@ func runDiff(o diffOptions, s *streams) error {
 		return &errFailOn{fmt.Sprintf("--fail-on %s: found %s", strings.Join(o.fails, ","), strings.Join(matched, ", "))}
 	}
 	if !d.Complete {
-		return &errIncomplete{message: "incomplete: one of the reports does not hold everything, and so the differences do not; they begin with that", hint: "resolve what the reports list under scopes and errors, and run detect again"}
+		return &errIncomplete{message: "incomplete: one of the reports does not hold everything, and so the differences do not; they begin with that", hints: []string{"resolve what the reports list under scopes and errors, and run detect again"}}
 	}
 	return nil
 }

@@ -27,7 +27,9 @@ EXAMPLES:
 			if err != nil {
 				return err
 			}
-			_, err = io.WriteString(s.stdout, page)
+			if _, err = io.WriteString(s.stdout, page); err == nil && isTerminal(s.stdout) {
+				s.hint("this is for man(1); to read it: drift-detector man > drift-detector.1; man ./drift-detector.1")
+			}
 			return err
 		},
 	}

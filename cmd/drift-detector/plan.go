@@ -91,7 +91,7 @@ func runPlan(o planOptions, s *streams) error {
 	if !plan.Whole {
 		return &errIncomplete{
 			message: "the report is incomplete, so this plan is, too; it begins with what it could not know",
-			hint:    "resolve what the report lists under scopes and errors, and run detect again",
+			hints:   []string{"resolve what the report lists under scopes and errors, and run detect again"},
 		}
 	}
 	return nil

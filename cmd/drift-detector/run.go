@@ -17,8 +17,11 @@ import (
 )
 
 // errIncomplete is returned when output was written that does not hold
-// everything. It maps to exitIncomplete.
-type errIncomplete struct{ message, hint string }
+// everything. It maps to exitIncomplete. Each hint has a line of its own.
+type errIncomplete struct {
+	message string
+	hints   []string
+}
 
 func (e *errIncomplete) Error() string { return e.message }
 
@@ -98,8 +101,10 @@ func run(ctx context.Context, args []string, s *streams) exitCode {
 		return exitFailOn
 	case errors.As(err, &incomplete):
 		s.say("error: ", "%s", incomplete.message)
-		if incomplete.hint != "" {
-			s.hint("%s", incomplete.hint)
+		for _, hint := range incomplete.hints {
+			if hint != "" {
+				s.hint("%s", hint)
+			}
 		}
 		return exitIncomplete
 	case errors.As(err, &usage):

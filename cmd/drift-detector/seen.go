@@ -97,7 +97,7 @@ func itemsUnread(all []detector.Error) (text, hint string) {
 
 // incomplete describes places that were not seen whole and what else is missing, or
 // is nil when there is nothing: the first line names the hosts that are needed, the
-// hint says each thing to do once.
+// hints say each thing to do once.
 func incomplete(all []unseen, items, itemsHint string) error {
 	var places, order []string
 	hosts := map[string][]string{} // by hint
@@ -143,7 +143,7 @@ func incomplete(all []unseen, items, itemsHint string) error {
 	if items != "" {
 		order = append(order, itemsHint)
 	}
-	return &errIncomplete{message: "incomplete: " + strings.Join(missing, "; "), hint: strings.Join(order, "; ")}
+	return &errIncomplete{message: "incomplete: " + strings.Join(missing, "; "), hints: order}
 }
 
 // missed is what could not be seen of places, which may be nil, with the clusters
@@ -161,11 +161,11 @@ func missed(places error, lists []backup.ClusterID) error {
 	case n > 1:
 		text = "the Node lists of " + clusterNames(lists)
 	}
-	message, hint := "incomplete: could not read "+text+": machines whose VM was not found there are Unknown", detector.HintSkipNodes
+	message, hints := "incomplete: could not read "+text+": machines whose VM was not found there are Unknown", []string{detector.HintSkipNodes}
 	var other *errIncomplete
 	if errors.As(places, &other) {
 		message = other.message + "; " + strings.TrimPrefix(message, "incomplete: ")
-		hint = strings.TrimPrefix(other.hint+"; "+hint, "; ")
+		hints = append(other.hints, hints...)
 	}
-	return &errIncomplete{message: message, hint: hint}
+	return &errIncomplete{message: message, hints: hints}
 }

@@ -29,17 +29,17 @@ func TestIncompleteNamesEveryPlaceAndHintOnce(t *testing.T) {
 			[]unseen{{"b:443", &infra.Fault{Reason: "VisibilityUnproven", Message: "b:443 was listed, but nothing shows it", Hint: look}}, none("a:443"), {"c:443", nil}},
 			"",
 			"incomplete: could not list all of b:443 (VisibilityUnproven: was listed, but nothing shows it); a:443 (NoCredential: the backup has none); c:443",
-			"b:443: " + look + "; a:443: " + give,
+			"b:443: " + look + "\na:443: " + give,
 		},
 		{nil, "could not read 1 object of the backup: m (invalid JSON)", "incomplete: could not read 1 object of the backup: m (invalid JSON)", items},
 		{
 			[]unseen{none("a:443")},
 			"could not read 1 object of the backup: m (invalid JSON)",
-			"incomplete: could not list all of a:443 (NoCredential: the backup has none); could not read 1 object of the backup: m (invalid JSON)", give + "; " + items,
+			"incomplete: could not list all of a:443 (NoCredential: the backup has none); could not read 1 object of the backup: m (invalid JSON)", give + "\n" + items,
 		},
 	} {
 		var got *errIncomplete
-		if err := incomplete(tt.all, tt.items, items); !errors.As(err, &got) || got.message != tt.message || got.hint != tt.hint {
+		if err := incomplete(tt.all, tt.items, items); !errors.As(err, &got) || got.message != tt.message || strings.Join(got.hints, "\n") != tt.hint {
 			t.Errorf("got %+v, want %s, hint %s", got, tt.message, tt.hint)
 		}
 	}
@@ -70,7 +70,9 @@ func TestStderrIsShort(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.say("error: ", "%s", e.message)
-	s.hint("%s", e.hint)
+	for _, hint := range e.hints {
+		s.hint("%s", hint)
+	}
 	for _, want := range []string{"; and 522 more places", "vcenter-002", "cluster-002 and 522 more", "and 522 more like these; --debug lists all\n", "and 522 more, in the report"} {
 		if !strings.Contains(stderr.String(), want) {
 			t.Errorf("%q is not in\n%s", want, stderr.String())

@@ -33,6 +33,8 @@ type Choice struct {
 	Why  string `json:"why"`
 	// Clusters are those that another backup than Best has better, or that Best lacks.
 	Clusters []ClusterChoice `json:"clusters"`
+
+	best *Compared
 }
 
 // Compared is one backup beside the infrastructure: what detect says of it alone.
@@ -192,7 +194,7 @@ func choose(compared []*Compared) Choice {
 	if best.Error != "" {
 		return Choice{Why: "no backup could be read", Clusters: []ClusterChoice{}}
 	}
-	c := Choice{Best: best.Name, Why: "it is the newest, and no other is better", Clusters: chooseClusters(compared, best)}
+	c := Choice{best: best, Best: best.Name, Why: "it is the newest, and no other is better", Clusters: chooseClusters(compared, best)}
 	if newest := compared[0]; newest != best {
 		m, _ := difference(newest, best)
 		c.Why = "the newest, " + newest.Name + ", " + m.say(best, newest)
@@ -307,9 +309,15 @@ func (s *clusterState) text() string {
 	return text
 }
 
-// write says it in lines, the first of which begins with begin.
-func (c *Choice) write(line func(string, ...any), begin string) {
-	line("%s%s: %s.", begin, c.Best, c.Why)
+// write says it in lines, the first of which begins with of, which backups these are. One
+// whose answer is not YES is never said to be restored: the next line is how to read why.
+func (c *Choice) write(line func(string, ...any), of string) {
+	if c.best.Safe == report.Yes {
+		line("%sRestore %s: %s.", of, c.Best, c.Why)
+	} else {
+		line("%sThe best is %s: %s.", of, c.Best, c.Why)
+		line("  drift-detector detect --backup %s -o report.json   (and the flags of this run)", terminal.Quoted(c.best.Place))
+	}
 	for _, k := range c.Clusters {
 		line("Cluster %s is better in %s: %s.", k.Cluster, k.Best, k.Why)
 	}
@@ -322,13 +330,13 @@ func (c *Comparison) text() string {
 	if c.Best == "" {
 		line("Restore none yet: %s.", c.Why)
 	} else {
-		c.write(line, "Restore ")
+		c.write(line, "")
 	}
 	for _, m := range c.ManagementClusters {
 		if names := english.First(3, m.Backups); m.Best == "" {
 			line("Of %s restore none yet: %s.", names, m.Why)
 		} else {
-			m.write(line, "Of the management cluster of "+names+", restore ")
+			m.write(line, "Management cluster of "+names+": ")
 		}
 	}
 	if !c.Complete {
@@ -348,11 +356,6 @@ func (c *Comparison) text() string {
 		rows = append(rows, []string{k.Name, k.Answer, strconv.Itoa(m.Ghost), strconv.Itoa(m.Stale), strconv.Itoa(m.Unknown), strconv.Itoa(m.Healthy), strconv.Itoa(m.Total), strconv.Itoa(k.Clusters), lacks})
 	}
 	b.WriteString("\n" + terminal.Table(rows))
-	for _, k := range c.Compared {
-		if k.Error != "" {
-			line("%s can't be read: %s", k.Name, k.Error)
-		}
-	}
 	if n := len(c.Borrowed); n > 0 {
 		line("Credentials that a backup lacks came from another one: %s.", english.First(2, c.Borrowed))
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"drift-detector/report"
 )
@@ -87,7 +88,7 @@ func TestSeveralManagementClusters(t *testing.T) {
 	if a.Best != "a1" || !slices.Equal(a.Backups, []string{"a2", "a1"}) || b.Best != "b2" || len(a1.Missing) > 0 {
 		t.Errorf("%+v, %+v", a, b)
 	}
-	if text := c.text(); !strings.Contains(text, "Restore none yet: these are of 2 management clusters") || !strings.Contains(text, "Of the management cluster of a2, a1, restore a1: the newest, a2, ") {
+	if text := c.text(); !strings.Contains(text, "Restore none yet: these are of 2 management clusters") || !strings.Contains(text, "Management cluster of a2, a1: Restore a1: the newest, a2, ") {
 		t.Error(text)
 	}
 	c = Choose([]*Compared{of("n", "", map[string][4]int{"one": good}), a2, b2})
@@ -101,6 +102,36 @@ func TestSeveralManagementClusters(t *testing.T) {
 	} {
 		if c := Choose(all); c.Best != "new" || c.ManagementClusters != nil {
 			t.Errorf("%s: %q, %+v", what, c.Best, c.ManagementClusters)
+		}
+	}
+}
+
+// TestNotSafeIsNotSaidToBeRestored: who reads no further than the first word restores.
+func TestNotSafeIsNotSaidToBeRestored(t *testing.T) {
+	for safe, want := range map[report.Safe]string{
+		report.Yes: "Restore new: it is the newest, and no other is better.\n",
+		report.No:  "The best is new: it is the newest, and no other is better; even so the answer is NO: see its report first.\n  drift-detector detect --backup place/new -o report.json   (and the flags of this run)\n",
+	} {
+		if text := Choose([]*Compared{compared("new", safe, nil)}).text(); !strings.Contains(text, want) {
+			t.Errorf("%s:\n%s", safe, text)
+		}
+	}
+}
+
+// TestUnreadIsNotRestorable: one screen does not say both of a backup.
+func TestUnreadIsNotRestorable(t *testing.T) {
+	d := New("place", "", []*Backup{{Name: "cut", Place: "place/cut", Restorable: true}, {Name: "old", Place: "place/old", Restorable: true}}, report.Tool{}, time.Time{})
+	d.Compare(Choose([]*Compared{Unreadable("cut", "place/cut", io.EOF), compared("old", report.Yes, nil)}))
+	if d.Summary != (Summary{Backups: 2, Restorable: 1, Newest: "old"}) || d.Backups[0].Restorable || !d.Backups[1].Restorable {
+		t.Errorf("%+v, %+v", d.Summary, *d.Backups[0])
+	}
+	var out strings.Builder
+	if err := Text(&out, d); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"\ncut   can't be read\n", "2 backups, 1 can be restored", "\nNAME  RESTORE", "\ncut   no", "\nold   yes", "\ncut: can't be read: EOF\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
 		}
 	}
 }

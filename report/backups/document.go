@@ -57,18 +57,38 @@ func New(place, only string, all []*Backup, tool report.Tool, now time.Time) *Do
 		SchemaVersion: "1", Kind: "drift-detector backups", Tool: tool, GeneratedAt: now.UTC(),
 		Place: place, Only: only, Backups: append([]*Backup{}, all...),
 	}
-	d.Summary.Backups = len(all)
 	for _, b := range all {
 		if b.Why == nil {
 			b.Why = []string{}
 		}
+	}
+	d.count()
+	return d
+}
+
+// Compare adds the comparison of some of the backups. One that could not be read for it
+// is not said to be restorable any more, whatever Velero wrote beside it.
+func (d *Document) Compare(c *Comparison) {
+	d.Comparison = c
+	for _, k := range c.Compared {
+		for _, b := range d.Backups {
+			if b.Place == k.Place && k.Error != "" {
+				b.Restorable, b.Why = false, append(b.Why, "can't be read: "+k.Error)
+			}
+		}
+	}
+	d.count()
+}
+
+func (d *Document) count() {
+	d.Summary = Summary{Backups: len(d.Backups)}
+	for _, b := range d.Backups {
 		if b.Restorable {
 			if d.Summary.Restorable++; d.Summary.Newest == "" {
 				d.Summary.Newest = b.Name
 			}
 		}
 	}
-	return d
 }
 
 // JSON writes the document.

@@ -44,8 +44,10 @@ func Text(w io.Writer, d *Document) error {
 	return b.Flush()
 }
 
+// rows are the table. A terminal of 80 columns has no room for all of it: what decides is
+// where no line breaks.
 func rows(all []*Backup) [][]string {
-	rows := [][]string{{"NAME", "SCHEDULE", "STARTED (UTC)", "TOOK", "PHASE", "ERRORS", "WARNINGS", "EXPIRES", "SIZE", "RESTORE"}}
+	rows := [][]string{{"NAME", "RESTORE", "STARTED (UTC)", "TOOK", "PHASE", "ERRORS", "WARNINGS", "EXPIRES", "SIZE", "SCHEDULE"}}
 	called := callings(all)
 	for _, s := range all {
 		took, can := "-", "no"
@@ -60,8 +62,8 @@ func rows(all []*Backup) [][]string {
 			expires += " (past)"
 		}
 		rows = append(rows, []string{
-			called[s], dash(s.Schedule), date(s.Started, "2006-01-02 15:04:05"), took, dash(s.Phase),
-			strconv.Itoa(s.Errors), strconv.Itoa(s.Warnings), expires, size(s.Size), can,
+			called[s], can, date(s.Started, "2006-01-02 15:04:05"), took, dash(s.Phase),
+			strconv.Itoa(s.Errors), strconv.Itoa(s.Warnings), expires, size(s.Size), dash(s.Schedule),
 		})
 	}
 	return rows

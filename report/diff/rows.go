@@ -180,7 +180,11 @@ func (d *Diff) verdict(quoted func(string) string, arrow string) string {
 	case d.Worse:
 		return quoted(string(d.Old.Status)) + arrow + quoted(string(d.New.Status)) + ", worse"
 	}
-	return quoted(string(d.Old.Status)) + arrow + quoted(string(d.New.Status)) + ", better"
+	better := ", better"
+	if !d.New.Complete { // what was not seen is no better than it was
+		better = ", which says nothing: the new report is incomplete"
+	}
+	return quoted(string(d.Old.Status)) + arrow + quoted(string(d.New.Status)) + better
 }
 
 // number is a count of the whole, before and after.

@@ -57,7 +57,7 @@ func (v *view) points() []point {
 		say(true, report.Unknown, fmt.Sprintf("Ignore rules set %s aside; without the rules the status is %s.", english.Count(n, "finding"), s.StatusWithoutRules), v.rulesID(), "Ignore rules")
 	}
 	if f := v.Options.Filter; f != nil {
-		say(true, report.Unknown, "This report covers only "+f.String()+".", "about", "About this report")
+		say(true, report.Unknown, f.Covers(), "about", "About this report")
 	}
 	say(m.Total > 0 && m.Healthy == m.Total, report.Healthy, "Every machine of the backup has its VM.", "map", "All machines")
 	return out

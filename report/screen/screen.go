@@ -106,6 +106,9 @@ func (p *printer) answer(r *report.Report, first []line) {
 	l = l.Prose(terminal.Plain, listed)
 	if f := r.Options.Filter; f != nil {
 		l = l.Prose(terminal.Plain, "Only "+shorten(f.String(), 2*p.Width/3)+".")
+		if f.View {
+			l = l.Prose(terminal.Plain, "The answer is that of the whole report.")
+		}
 	}
 	if n := r.Summary.Ignored; n > 0 {
 		l = l.Prose(terminal.Plain, english.Count(n, "finding")+" set aside by ignore rules.")

@@ -10,8 +10,8 @@ import (
 )
 
 // Readiness writes the document for a person, the answer first, then the
-// findings by severity and code; why and what to do are there once for each code.
-// All that comes from outside is escaped.
+// findings by severity and code; why and what to do are there once for each code, and
+// behind no more than o.Most objects: in a fleet a thousand lack the same. All that comes from outside is escaped.
 func Readiness(w io.Writer, r *report.Readiness, o Options) error {
 	p := newPrinter(w, o)
 	answer, mark := r.Answer()
@@ -29,17 +29,18 @@ func Readiness(w io.Writer, r *report.Readiness, o Options) error {
 	if r.Releases != nil {
 		row("Releases:", r.Releases.String())
 	}
-	p.all = true
+	p.all = o.Most == 0
 	s := outline.Checks(r.Checks, r.Backups)
 	for i := range s.Items {
 		it := &s.Items[i]
+		it.Most = o.Most
 		p.Newline()
 		line := terminal.Lead(Style(it.Mark), it.Mark, 0).Field(terminal.Bold, it.Code).Prose(terminal.Dim, fmt.Sprintf("(%s, %d)", it.Status, len(it.Likes)))
 		if it.Aside != "" {
 			line = line.Prose(terminal.Dim, "("+it.Aside+")")
 		}
 		p.Print(0, 4, line)
-		p.likes(it, 2)
+		p.likes(it, 2, "; -o FILE lists all")
 		for _, f := range it.Facts {
 			p.Print(2, 4, terminal.Lead(terminal.Bold, f.Label+":", 0).Prose(terminal.Dim, f.Text))
 		}

@@ -40,6 +40,27 @@ Backup: b.tar.gz
 	}
 }
 
+// On a terminal, why and what to do are not a thousand lines away from the code.
+func TestReadinessOfManyIsShort(t *testing.T) {
+	r := buildtest.Readiness()
+	for _, c := range []struct {
+		most int
+		want string
+	}{
+		{1, "  Secret a/b: not there  in a.tar.gz\n  and 1 more; -o FILE lists all\n  Why: it matters\n"},
+		{2, " either  in b.tar.gz\n  Why: it matters\n"},
+		{0, " either  in b.tar.gz\n  Why: it matters\n"},
+	} {
+		var out bytes.Buffer
+		if err := Readiness(&out, r, Options{Most: c.most}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(out.String(), c.want) {
+			t.Errorf("at most %d:\n%s", c.most, &out)
+		}
+	}
+}
+
 // The answer is that of the worst finding.
 func TestReadinessAnswer(t *testing.T) {
 	r := buildtest.Readiness()

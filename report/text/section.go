@@ -22,7 +22,7 @@ func (p *printer) section(s outline.Section) {
 	for i := range s.Items {
 		if it := &s.Items[i]; p.shows(*it) {
 			p.Print(2, 4, p.line(it))
-			p.likes(it, 6)
+			p.likes(it, 6, "")
 		}
 	}
 	if s.Hint != "" {
@@ -32,11 +32,12 @@ func (p *printer) section(s outline.Section) {
 
 func (p *printer) shows(it outline.Item) bool { return p.all || !it.Minor }
 
-// likes prints a row for each of the items that are shown as one.
-func (p *printer) likes(it *outline.Item, indent int) {
+// likes prints a row for each of the items that are shown as one; all says where those
+// are for which there is no room.
+func (p *printer) likes(it *outline.Item, indent int, all string) {
 	for i := range it.Likes {
 		if i == it.Most && i > 0 && !p.all {
-			p.Print(indent, indent+2, terminal.Lead(terminal.Dim, fmt.Sprintf("and %d more", len(it.Likes)-i), 0))
+			p.Print(indent, indent+2, terminal.Lead(terminal.Dim, fmt.Sprintf("and %d more%s", len(it.Likes)-i, all), 0))
 			return
 		}
 		l := &it.Likes[i]
