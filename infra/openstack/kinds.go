@@ -137,7 +137,7 @@ var clusters = backup.NewKind("openstackclusters."+group, func() []backup.Field[
 type wish struct {
 	Flavor, FlavorID, Image, ImageUUID string
 	ServerGroup, ServerGroupID         string
-	KeyPair, Ports                     string
+	KeyPair, Ports, Groups             string
 }
 
 func wishFields(spec string) []backup.Field[osServer] {
@@ -151,6 +151,7 @@ func wishFields(spec string) []backup.Field[osServer] {
 		backup.Text(func(s *s) *string { return &s.Wish.ServerGroupID }, spec+".serverGroupID"),
 		backup.Text(func(s *s) *string { return &s.Wish.KeyPair }, spec+".sshKeyName"),
 		backup.Raw(func(s *s) *string { return &s.Wish.Ports }, spec+".ports"),
+		backup.Raw(func(s *s) *string { return &s.Wish.Groups }, spec+".securityGroups"),
 	}
 }
 

@@ -246,15 +246,17 @@ func (l *listing) noteThing(kind string, t *thingAnswer) {
 	}
 	l.found(kind, t.ID)
 	l.found(kind, id)
-	l.noteName(infra.Key{Kind: kind, Value: byName + t.Name}, id)
+	if kind != keySecurity || t.Project == l.Identity { // CAPO asks for its own project's
+		l.noteName(infra.Key{Kind: kind, Value: byName + t.Name}, id)
+	}
 	l.noteManaged(kind, id, t)
 	if t.Project != "" && t.Project == l.Identity {
 		l.found(keyOwn, kind+"/"+id)
 	}
 }
 
-// noteName notes a name that is looked for. Of several things of one name CAPO takes none:
-// which one is meant is not known.
+// noteName notes a name that is looked for. Of several things of one name CAPO takes none,
+// except of security groups: which one is meant is not known.
 func (l *listing) noteName(k infra.Key, id string) {
 	if !l.marks[k] {
 		return
@@ -264,6 +266,7 @@ func (l *listing) noteName(k infra.Key, id string) {
 	case !seen:
 		l.named[k] = id
 		l.ProbesFound = append(l.ProbesFound, k)
+	case k.Kind == keySecurity: // CAPO takes all of them
 	case first != id && slices.Contains(l.ProbesFound, k):
 		l.ProbesFound = slices.DeleteFunc(l.ProbesFound, func(f infra.Key) bool { return f == k })
 		if !slices.Contains(l.Unread, k.Kind) {

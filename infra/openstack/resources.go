@@ -291,16 +291,33 @@ func (n *needs) addWish(u user, target string, w *wish, first []string) {
 	if w.KeyPair != "" {
 		note("key pair", w.KeyPair, infra.Key{Kind: keyKeyPair, Value: w.KeyPair})
 	}
-	var ports []struct {
-		Network        struct{ ID string }
-		SecurityGroups []struct{ ID string }
-	}
-	_ = json.Unmarshal([]byte(w.Ports), &ports) // in another form it names none by id
-	for _, p := range ports {
-		note(thingNetwork, n.called(u.cluster, p.Network.ID), idKey(keyNetwork, p.Network.ID))
-		for _, g := range p.SecurityGroups {
-			note(thingGroup, n.called(u.cluster, g.ID), idKey(keySecurity, g.ID))
+	// The ports are looked up before the server as well (ConstructPorts in
+	// pkg/cloud/services/networking/port.go v0.10.0 to v0.15.0-beta.0).
+	ofPort := func(kind, keyKind string, raw json.RawMessage) {
+		switch p := paramOf(string(raw)); {
+		case p.id != "":
+			note(kind, n.called(u.cluster, p.id), idKey(keyKind, p.id))
+		case p.name != "" && !p.vague:
+			name := "named " + p.name // the cluster's own of that name is looked up by its id
+			note(kind, name, p.key(keyKind))
+			if t := (thing{u.cluster, target, kind, name}); first != nil && !slices.Contains(n.first[u], t) {
+				n.first[u] = append(n.first[u], t)
+			}
 		}
+	}
+	var ports []struct {
+		Network        json.RawMessage
+		SecurityGroups []json.RawMessage
+	}
+	var groups []json.RawMessage
+	_ = json.Unmarshal([]byte(w.Ports), &ports) // in another form it names none
+	_ = json.Unmarshal([]byte(w.Groups), &groups)
+	for _, p := range ports {
+		ofPort(thingNetwork, keyNetwork, p.Network)
+		groups = append(groups, p.SecurityGroups...)
+	}
+	for _, g := range groups {
+		ofPort(thingGroup, keySecurity, g)
 	}
 }
 
