@@ -79,3 +79,37 @@ func TestOpenStackPortsByName(t *testing.T) {
 		t.Errorf("with two networks of one name it says %s\n%s", a, o.stderr)
 	}
 }
+
+// A subnet that a cluster or a port names must be found by that name. Others of the name may
+// be of other networks.
+func TestOpenStackSubnetsByName(t *testing.T) {
+	t.Parallel()
+	// Whatever becomes of the cluster's own comes back once the cluster is reconciled.
+	for of, lacking := range map[string]report.Outcome{"openstackclusters": report.Adopted, "openstackservers": report.Halted} {
+		w, cloud := wellOpenStack(t, openstacklab.Options{})
+		w.change("subnets", func(resource, _ string, o object) bool {
+			named := object{"filter": object{"name": "nodes"}}
+			switch {
+			case resource != of:
+			case of == "openstackclusters":
+				in(o, "spec")["subnets"] = []any{named}
+			default:
+				in(o, "spec")["ports"].([]any)[0].(object)["fixedIPs"] = []any{object{"subnet": named}}
+			}
+			return true
+		})
+		args := append(w.sources(), w.withOpenStackNodes()...)
+		w.run(args...).demandSafe(t, false, lacking, "")
+		add := func(id, network string) {
+			cloud.Add("subnets", openstacklab.Object{"id": id, "name": "nodes", "network_id": network, "project_id": openstacklab.Recorded.ProjectID})
+		}
+		add("11111111-aaaa-4111-8111-111111111111", "a")
+		add("22222222-aaaa-4222-8222-222222222222", "b")
+		w.run(args...).demandSafe(t, true, report.Adopted, "")
+		add("33333333-aaaa-4333-8333-333333333333", "a")
+		o := w.run(args...)
+		if a := o.report.Summary.Answer.Safe; a == report.Yes || !strings.Contains(o.stderr, "there are several with the name nodes") {
+			t.Errorf("with two subnets of one name in a network it says %s\n%s", a, o.stderr)
+		}
+	}
+}

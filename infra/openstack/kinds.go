@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"encoding/json"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"drift-detector/backup"
@@ -132,6 +133,15 @@ var clusters = backup.NewKind("openstackclusters."+group, func() []backup.Field[
 	}
 	return fields
 }()...)
+
+// givenSubnets are the subnets that the cluster was given, in JSON.
+func (c *clusterRecord) givenSubnets() []json.RawMessage {
+	var all []json.RawMessage
+	if json.Unmarshal([]byte(c.SpecSubnets), &all) != nil || len(all) == 0 {
+		return []json.RawMessage{json.RawMessage(c.SpecSubnet)}
+	}
+	return all
+}
 
 // wish is what a machine is to be made of, in JSON where API versions differ.
 type wish struct {
