@@ -2,6 +2,7 @@ package openstack
 
 import (
 	"encoding/json"
+
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"drift-detector/backup"
