@@ -113,7 +113,7 @@ func (ix *index) settle(c *expectedMachine, rows []machineRow) {
 // block says what was found of all that keeps the machine's controller from it.
 func (ix *index) block(c *expectedMachine, v *Verdict) {
 	for _, b := range c.Blockers {
-		if !ix.scopes.shows(ix.scopes.byTarget[c.Home.Target], b.Key) {
+		if !ix.scopes.shows(ix.scopes.byTarget[cmp.Or(b.Target, c.Home.Target)], b.Key) {
 			continue
 		}
 		if b.Making {

@@ -87,11 +87,12 @@ type ExpectedMachine struct {
 // Blocker is something that is not an instance, and that makes a machine's controller do
 // nothing for the machine: it neither takes an instance nor makes one.
 type Blocker struct {
-	Key Key    // among the Probes of the target of Home
+	Key Key    // among the Probes of the target
 	Why string // in a sentence without its full stop
 	// Making says that it keeps the controller only from making an instance: one that is
 	// there it takes all the same.
 	Making bool
+	Target string // where Key is looked for, one of Target.IDs; empty: that of Home
 }
 
 // Exclusion is for instances with the key: they are known, and nobody's machine, as a

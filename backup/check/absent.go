@@ -10,6 +10,8 @@ import (
 
 const doNewer = "take a newer backup without that filter, or an older one that holds it; else create it by hand after the restore, before its cluster is unpaused"
 
+const doCreate = "if the old management cluster still answers, back up once more with --include-cluster-resources=true; else find its manifest in your sources or in another backup, and create it by hand before the cluster is unpaused"
+
 // absentRule is what it means that an object is absent, for those that it fits.
 type absentRule struct {
 	fits func(*backup.Absence) bool
@@ -55,10 +57,15 @@ var absentRules = []absentRule{
 		"It is the only way of its clusters to the infrastructure: after the restore their controllers do nothing, health checks included, until it exists again.",
 		"if the old management cluster still answers, back up once more with --include-cluster-resources=true; else find its manifest in your sources or in another backup, create it by hand after its Secret has been restored, then touch the infrastructure cluster (an annotation will do) so that its controller looks again at once",
 	}},
+	{func(a *backup.Absence) bool { return a.HaltsMachines && strings.HasSuffix(a.Kind, "Identity") }, Rule{
+		"IdentityAbsent", Error,
+		"", // who misses it says what follows
+		doCreate,
+	}},
 	{func(a *backup.Absence) bool { return a.HaltsMachines }, Rule{
 		"PlacementAbsent", Error,
 		"", // who misses it says what follows
-		"if the old management cluster still answers, back up once more with --include-cluster-resources=true; else find its manifest in your sources or in another backup, and create it by hand before the cluster is unpaused",
+		doCreate,
 	}},
 	{func(*backup.Absence) bool { return true }, Rule{
 		"ObjectAbsent", Warning,

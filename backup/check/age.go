@@ -18,8 +18,8 @@ var (
 	// RuleNewer is about a backup that is not the newest of its store.
 	RuleNewer = Rule{
 		"NewerBackup", Warning,
-		"What was made, replaced or deleted after this backup is right in the newer one: with this one it comes back as Stale, and as Ghosts.",
-		"give the newer one; 'drift-detector backups PLACE --compare' says which of the newest is the best",
+		"What was made, replaced or deleted after this backup is right in a newer one of the same management cluster: with this one it comes back as Stale, and as Ghosts.",
+		"give the newer one, if it is of the same management cluster; 'drift-detector backups PLACE --compare' tells management clusters apart, and says which of the newest is the best",
 	}
 	ruleFuture = Rule{
 		"BackupFromFuture", Warning,
@@ -82,14 +82,22 @@ type NewerBackup struct {
 	Name    string
 	Place   string // what --backup takes
 	Started time.Time
+	// SameCluster says that both are known to be of one management cluster: nobody knows
+	// before both are read.
+	SameCluster bool
 }
 
 func newer(e *examination) []Finding {
 	var found []Finding
 	for i, n := range e.options.Newer {
-		if n != nil {
-			found = append(found, RuleNewer.On(i, e.tarball(i), "%s is %s younger: %s", n.Name, span(n.Started.Sub(e.Backups[i].WrittenFrom)), n.Place))
+		if n == nil {
+			continue
 		}
+		of := " is in the same place, of the same management cluster or of another, and"
+		if n.SameCluster {
+			of = ""
+		}
+		found = append(found, RuleNewer.On(i, e.tarball(i), "%s%s is %s younger: %s", n.Name, of, span(n.Started.Sub(e.Backups[i].WrittenFrom)), n.Place))
 	}
 	return found
 }

@@ -208,6 +208,35 @@ func TestPoint30AWS(t *testing.T) {
 			},
 			want: []string{"+error IdentityAbsent: AWSClusterStaticIdentity source", "+error CredentialAbsent: credential of AWSClusterRoleIdentity outer", "-" + controller},
 		},
+		{
+			name: "a kind that CAPA does not know", change: identified("Secret", "own"),
+			want: []string{"+error BadIdentity: identity Secret/own", "-" + controller}, says: `identityRef of kind "Secret" is unknown`,
+		},
+		{
+			name: "roles that lead to one another", change: identified("AWSClusterRoleIdentity", "outer"), add: func(b *backuptest.Tarball) {
+				role(b, "outer", map[string]any{"kind": "AWSClusterRoleIdentity", "name": "inner"})
+				role(b, "inner", map[string]any{"kind": "AWSClusterRoleIdentity", "name": "outer"})
+			},
+			want: []string{"+error BadIdentity: identity AWSClusterRoleIdentity/outer", "-" + controller}, says: "assumed with itself: outer, inner, outer",
+		},
+		{
+			name: "no ARN of a role", change: identified("AWSClusterRoleIdentity", "outer\n"), add: func(b *backuptest.Tarball) { role(b, "outer\n", nil) },
+			want: []string{"+error BadIdentity: identity AWSClusterRoleIdentity/outer\n", "-" + controller}, says: "is not the ARN of a role",
+		},
+		{
+			name: "a role from what is of no kind", change: identified("AWSClusterRoleIdentity", "outer"), add: func(b *backuptest.Tarball) {
+				role(b, "outer", map[string]any{"kind": "Secret", "name": "own"})
+			},
+			want: []string{"+error BadIdentity: identity AWSClusterRoleIdentity/outer", "-" + controller}, says: `identityRef of kind "Secret" is unknown`,
+		},
+		{
+			name: "more roles than are followed here", change: identified("AWSClusterRoleIdentity", "r1"), add: func(b *backuptest.Tarball) {
+				for _, n := range []string{"1", "2", "3", "4", "5"} {
+					role(b, "r"+n, map[string]any{"kind": "AWSClusterRoleIdentity", "name": "r" + string(n[0]+1)})
+				}
+				role(b, "r6", nil)
+			}, want: []string{"-" + controller},
+		},
 		{name: "a whole chain", change: identified("AWSClusterRoleIdentity", "outer"), add: func(b *backuptest.Tarball) {
 			role(b, "outer", map[string]any{"kind": "AWSClusterStaticIdentity", "name": "source"})
 			static(b, "source")

@@ -101,11 +101,14 @@ func TestNoYesBesideAYoungerBackup(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "r.json")
 		o := b.run("check", "--backup", place, "-o", out)
 		text, _ := os.ReadFile(out)
-		if !strings.Contains(string(text), `"NewerBackup"`) {
+		if !strings.Contains(string(text), `"NewerBackup"`) || !strings.Contains(string(text), unknownCluster) {
 			t.Errorf("%s: %s %s", place, text[:min(len(text), 500)], o.stderr)
 		}
 	}
 }
+
+// unknownCluster is said of a newer backup that was not read.
+const unknownCluster = "of the same management cluster or of another"
 
 // ofCluster is used instead of the provider's own Detail.
 type ofCluster string

@@ -293,6 +293,8 @@ func TestBackupsOfSeveralManagementClusters(t *testing.T) {
 		b.run(append(compare, "--report", name, "-o", out)...)
 		if text, _ := os.ReadFile(out); len(text) == 0 || strings.Contains(string(text), `"NewerBackup"`) != want {
 			t.Errorf("%s: a newer backup of its management cluster: %t, want %t", name, !want, want)
+		} else if strings.Contains(string(text), unknownCluster) {
+			t.Errorf("%s: both were read, and are of one management cluster", name)
 		}
 	}
 	if o := b.run("backups", "s3://velero", "--compare", "--inventory", testdata+"fleet-data.tar.gz"); o.code != exitUsage || !strings.Contains(o.stderr, "this is not an inventory") || strings.Contains(o.stderr, "none of the") {

@@ -177,7 +177,8 @@ func (o *detectOptions) loadStored(ctx context.Context, s *streams, place *store
 	e.compared = true
 	o.shared.uids[b] = e.snapshot.Backups[0].KubeSystemUID
 	if n := o.shared.newest(o.newest[b.Root], b); n != nil && n.Started().After(b.Started()) {
-		e.newer[0] = &check.NewerBackup{Name: n.Name, Place: n.Place, Started: n.Started()}
+		uid := o.shared.uids[b]
+		e.newer[0] = &check.NewerBackup{Name: n.Name, Place: n.Place, Started: n.Started(), SameCluster: uid != "" && uid == o.shared.uids[n]}
 	}
 	return e, nil
 }

@@ -15,7 +15,7 @@ func (objs *objects) absent() []backup.Absence {
 	note := func(n int, id identity, by string) {
 		// CAPA makes the controller's identity by itself when it starts
 		// (feature AutoControllerIdentityCreator, on by default).
-		if id.Kind != unknownIdentity && id.Kind != controllerIdentity && !objs.holds(n, id) {
+		if (id.Kind == staticIdentity || id.Kind == roleIdentity) && !objs.holds(n, id) {
 			m.Refer(id.Kind, at(n, id), by)
 		}
 	}

@@ -15,15 +15,16 @@ var (
 	ruleCredential = check.Rule{
 		Code: "CredentialAbsent", Severity: check.Error,
 		Why: "CAPA can't log in to AWS: after the restore nothing of these clusters is reconciled.",
-		Do:  "create the Secret by hand before the clusters are unpaused; use credentials of your own for drift-detector detect with --aws-profile or --aws-ambient",
+		Do:  "create the Secret by hand, or correct it, before the clusters are unpaused; use credentials of your own for drift-detector detect with --aws-profile or --aws-ambient",
 	}
 	ruleControllerCredential = check.Rule{
 		Code: "CredentialAbsent", Severity: check.Warning,
 		Why: "Unless CAPA gets its credential from its service account or its instance, it can't log in to AWS after the restore, and nothing of these clusters is reconciled.",
-		Do:  "where CAPA used a Secret, create it by hand before the clusters are unpaused; use credentials of your own for drift-detector detect with --aws-profile or --aws-ambient",
+		Do:  "where CAPA used a Secret, create or correct it by hand before the clusters are unpaused; use credentials of your own for drift-detector detect with --aws-profile or --aws-ambient",
 	}
-	rulesForbidden = capi.NewForbiddenRules("CAPA", "pkg/cloud/scope/session.go", "spec.allowedNamespaces")
-	ruleKubeconfig = check.Rule{
+	ruleBadIdentity = capi.NewBadIdentityRule("CAPA", "pkg/cloud/scope/session.go", referenceFields)
+	rulesForbidden  = capi.NewForbiddenRules("CAPA", "pkg/cloud/scope/session.go", "spec.allowedNamespaces")
+	ruleKubeconfig  = check.Rule{
 		Code: "KubeconfigNotAdopted", Severity: check.Error,
 		Why: "A restore takes ownerReferences away, and CAPA refuses a kubeconfig that its AWSManagedControlPlane does not own (pkg/cloud/services/eks/config.go): the control plane is never ready again. Without the Secret CAPA makes a new one.",
 		Do:  "leave the Secret out of the restore (velero restore create --exclude-resources or a label selector), or delete it after the restore, before the cluster is unpaused",
@@ -57,7 +58,7 @@ func versionKinds() []backup.AnyKind {
 }
 
 // Check returns what will not work with CAPA after a restore: credentials that the
-// backup lacks or that a namespace may not use, kubeconfigs that CAPA does not take
+// backup lacks, that cannot be had from what names them, or that a namespace may not use, kubeconfigs that CAPA does not take
 // back, and API versions that it does not serve.
 func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, _ time.Time) []check.Finding {
 	objs := newObjects(s)
@@ -65,7 +66,8 @@ func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, _ time.Tim
 		check.Versions(s, versionedKinds, servedVersions))
 }
 
-// credentialsAbsent are the identities of which the keys are not in the backup.
+// credentialsAbsent are the identities that CAPA cannot log in with, or of which the keys
+// are not in the backup.
 func (objs *objects) credentialsAbsent(secrets *backup.Secrets) []check.Finding {
 	var found check.Shared
 	for _, h := range objs.homeScopes() {
@@ -73,9 +75,13 @@ func (objs *objects) credentialsAbsent(secrets *backup.Secrets) []check.Finding 
 			continue // the cluster's own object is what the backup lacks
 		}
 		h.forbidden = "" // a finding of its own: the keys may be absent as well
-		_, fault := objs.credentialOf(h, secrets, infra.Access{})
-		if fault == nil {
+		if why := objs.mistake(h.backup, h.identity); why != "" {
+			found.Add(ruleBadIdentity.On(h.backup, "identity "+h.identity.String(), "%s", why), h.clusters...)
 			continue
+		}
+		_, fault := objs.credentialOf(h, secrets, infra.Access{})
+		if fault == nil || fault.Reason == ruleBadIdentity.Code {
+			continue // more roles than are followed here
 		}
 		rule, what := ruleCredential, "credential of "+h.identity.Kind+" "+h.identity.Name
 		if h.identity.Kind == controllerIdentity {

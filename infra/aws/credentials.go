@@ -61,25 +61,22 @@ var ofManager = capi.Manager{Namespace: managerSpace, Secret: managerSecret, Key
 // backup lacks.
 func (objs *objects) credentialOf(h *homeScope, secrets *backup.Secrets, a infra.Access) (found, *infra.Fault) {
 	if h.forbidden != "" {
-		return standIn(a, nil, "%s", h.forbidden)
+		return standIn(a, nil, noCredential("%s", h.forbidden))
+	}
+	if why := objs.mistake(h.backup, h.identity); why != "" {
+		return standIn(a, nil, badIdentity("%s", why))
 	}
 	var chain []role
 	var names []string
-	seen := map[identity]bool{}
 	at := h.identity
 	for at.Kind == roleIdentity {
 		r := objs.roles[capi.Object{Backup: h.backup, Name: at.Name}]
 		switch {
-		case seen[at]:
-			return found{}, badIdentity("%s is assumed with itself: %s", at, strings.Join(append(names, at.Name), ", "))
-		case len(chain) == maxRoles:
-			return found{}, badIdentity("more than %d roles lead to one another: %s", maxRoles, strings.Join(names, ", "))
 		case r == nil:
-			return standIn(a, chain, "%s %s is not in the backup", at.Kind, at.Name)
-		case !roleForm.MatchString(r.Data.ARN):
-			return found{}, badIdentity("roleARN %q of %s %s is not the ARN of a role", r.Data.ARN, at.Kind, at.Name)
+			return standIn(a, chain, noCredential("%s %s is not in the backup", at.Kind, at.Name))
+		case len(chain) == maxRoles:
+			return standIn(a, nil, badIdentity("more than %d roles lead to one another: %s", maxRoles, strings.Join(names, ", ")))
 		}
-		seen[at] = true
 		chain, names = append(chain, r.Data), append(names, at.Name)
 		at = sourceOf(r.Data)
 	}
@@ -106,13 +103,11 @@ func (objs *objects) keysOf(at identity, h *homeScope, secrets *backup.Secrets, 
 	case staticIdentity:
 		f, missing := objs.fromStatic(at, h, secrets)
 		if missing != "" {
-			return standIn(a, nil, "%s", missing)
+			return standIn(a, nil, noCredential("%s", missing))
 		}
 		return f, nil
-	case unknownIdentity:
-		return standIn(a, nil, "neither AWSCluster nor AWSManagedControlPlane of %s is in the backup, so nothing says which credential it uses", at.Name)
-	default:
-		return found{}, badIdentity("identityRef of kind %q is unknown", at.Kind)
+	default: // unknownIdentity
+		return standIn(a, nil, noCredential("neither AWSCluster nor AWSManagedControlPlane of %s is in the backup, so nothing says which credential it uses", at.Name))
 	}
 }
 
@@ -142,14 +137,13 @@ func ofOperator(a infra.Access) found {
 }
 
 // standIn uses the operator's own chain instead of what the backup lacks, if that is
-// allowed, and assumes the roles of the backup that come after it.
-func standIn(a infra.Access, chain []role, format string, args ...any) (found, *infra.Fault) {
-	why := fmt.Sprintf(format, args...)
+// allowed, and assumes the roles of the backup that come after it; else it returns the fault.
+func standIn(a infra.Access, chain []role, fault *infra.Fault) (found, *infra.Fault) {
 	if !operatorAllowed(a) {
-		return found{}, noCredential("%s", why)
+		return found{}, fault
 	}
 	f := ofOperator(a)
-	f.warnings = append(f.warnings, fmt.Sprintf("%s; used instead: %s", why, f.source))
+	f.warnings = append(f.warnings, fmt.Sprintf("%s; used instead: %s", fault.Message, f.source))
 	return f.assuming(chain), nil
 }
 
@@ -160,10 +154,7 @@ func noCredential(format string, args ...any) *infra.Fault {
 }
 
 func badIdentity(format string, args ...any) *infra.Fault {
-	return &infra.Fault{
-		Reason: "BadIdentity", Message: fmt.Sprintf(format, args...),
-		Hint: "correct identityRef, sourceIdentityRef and roleARN of the objects that it names",
-	}
+	return capi.BadIdentity(hintOwn+"; correct "+referenceFields+" before the clusters are unpaused", format, args...)
 }
 
 // fromStatic looks for the Secret of an AWSClusterStaticIdentity. missing

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -84,6 +85,32 @@ func (objs *objects) chain(n int, at identity) []identity {
 	return all
 }
 
+// referenceFields are where mistakes of identities are.
+const referenceFields = "identityRef, sourceIdentityRef and roleARN"
+
+// mistake returns why CAPA has no session by way of an identity, whatever Secrets there
+// are: "" where it may have one. Where maxRoles lead to one another no more is looked at
+// (CAPA pkg/cloud/scope/session.go buildProvidersForRef v2.11.1).
+func (objs *objects) mistake(n int, at identity) string {
+	chain := objs.chain(n, at)
+	var names []string
+	for i, at := range chain {
+		names = append(names, at.Name)
+		r := objs.roles[capi.Object{Backup: n, Name: at.Name}]
+		switch {
+		case at.Kind == controllerIdentity, at.Kind == staticIdentity, at.Kind == unknownIdentity:
+		case at.Kind != roleIdentity:
+			return fmt.Sprintf("identityRef of kind %q is unknown", at.Kind)
+		case r == nil:
+		case !roleForm.MatchString(r.Data.ARN):
+			return fmt.Sprintf("roleARN %q of %s %s is not the ARN of a role", r.Data.ARN, at.Kind, at.Name)
+		case slices.Contains(chain[:i+1], sourceOf(r.Data)):
+			return fmt.Sprintf("%s is assumed with itself: %s", sourceOf(r.Data), strings.Join(append(names, sourceOf(r.Data).Name), ", "))
+		}
+	}
+	return ""
+}
+
 // permission reports whether a cluster may use an identity, and why not. One that the
 // backup lacks forbids nothing: see absent.
 func (objs *objects) permission(id backup.ClusterID, at identity) (Permission, string) {
@@ -124,12 +151,16 @@ func (s *clusterLocation) refusal(id backup.ClusterID) string {
 	return fmt.Sprintf("%s %s may not be used by clusters of namespace %s: %s", s.forbidder.Kind, s.forbidder.Name, id.Namespace, s.forbidden)
 }
 
-// halts are the clusters that CAPA leaves alone, or may, because they may not use an
-// identity in the chain of the one that they name.
+// halts are the clusters that CAPA leaves alone, or may, because of a mistake in the chain
+// of the identity that they name, or because they may not use one of it.
 func (objs *objects) halts() []infra.Halt {
 	var list []infra.Halt
 	for _, id := range objs.order() {
-		for _, at := range objs.chain(id.Backup, identityOf(id, objs.locations[id])) {
+		named := identityOf(id, objs.locations[id])
+		if why := objs.mistake(id.Backup, named); why != "" {
+			list = append(list, infra.Halt{Cluster: id, Object: named.Kind + " " + named.Name, Message: why})
+		}
+		for _, at := range objs.chain(id.Backup, named) {
 			if p, why := objs.permission(id, at); p != Allowed {
 				list = append(list, infra.Halt{Cluster: id, Object: at.Kind + " " + at.Name, Message: why, Undecided: p == Undecided})
 			}

@@ -46,7 +46,7 @@ func (p *provider) Spec() infra.Spec {
 		Name: Name, Title: "AWS", Scope: "AWS account",
 		Supports:     "CAPA v1beta1 and v1beta2, EKS node groups and machine pools as sets",
 		Want:         want,
-		Rules:        []check.Rule{ruleCredential, ruleControllerCredential, rulesForbidden.Decided, rulesForbidden.Undecided, ruleKubeconfig, ruleBootstrap},
+		Rules:        []check.Rule{ruleCredential, ruleControllerCredential, ruleBadIdentity, rulesForbidden.Decided, rulesForbidden.Undecided, ruleKubeconfig, ruleBootstrap},
 		Keys:         providerIDKeys,
 		MachineKinds: []infra.Kind{{Group: group, Kind: machineKind, Plural: "awsmachines"}},
 		ClusterKind:  infra.Kind{Group: group, Kind: clusterKind, Plural: "awsclusters"},

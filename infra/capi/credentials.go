@@ -26,6 +26,12 @@ func NoCredential(hint, format string, args ...any) *infra.Fault {
 	return &infra.Fault{Reason: "NoCredential", Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
+// BadIdentity is the fault of a target whose identity its controller cannot log in with,
+// whatever Secrets there are. hint says what to correct, and what to give instead.
+func BadIdentity(hint, format string, args ...any) *infra.Fault {
+	return &infra.Fault{Reason: "BadIdentity", Message: fmt.Sprintf(format, args...), Hint: hint}
+}
+
 // SecretName returns what people call a Secret: "Secret capa-system/name".
 func SecretName(s *backup.Secret) string { return fmt.Sprintf("Secret %s/%s", s.Namespace, s.Name) }
 

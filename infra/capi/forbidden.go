@@ -15,12 +15,12 @@ func NewForbiddenRules(controller, source, field string) ForbiddenRules {
 	const code, unpaused = "IdentityForbidden", " before the clusters are unpaused"
 	return ForbiddenRules{Decided: check.Rule{
 		Code: code, Severity: check.Error,
-		Why: controller + " refuses the identity to clusters of that namespace (" + source + "): after the restore nothing of them is reconciled.",
+		Why: controller + " refuses the identity to clusters of that namespace (" + source + "): after the restore nothing that names it there is reconciled.",
 		Do:  "correct " + field + " of the identity, or the labels of the Namespace," + unpaused,
 	}, Undecided: check.Rule{
 		// getNamespace in Velero pkg/restore/restore.go v1.18.3.
 		Code: code, Severity: check.Warning,
-		Why: controller + " may refuse the identity to clusters of that namespace (" + source + "): Velero makes a Namespace that is not in the backup without its labels, and after the restore nothing of the clusters is reconciled until it has them.",
+		Why: controller + " may refuse the identity to clusters of that namespace (" + source + "): Velero makes a Namespace that is not in the backup without its labels, and after the restore nothing that names it there is reconciled until it has them.",
 		Do:  "give the Namespace the labels that " + field + " of the identity asks for," + unpaused,
 	}}
 }
@@ -33,4 +33,15 @@ func (r *ForbiddenRules) On(id backup.ClusterID, identity, why string, decided b
 		rule = &r.Undecided
 	}
 	return rule.On(id.Backup, identity+" for namespace "+id.Namespace, "%s", why)
+}
+
+// NewBadIdentityRule returns the rule on identities that a controller, "CAPV", cannot log in
+// with, whatever Secrets there are. source is the file of its code that reads them, and
+// fields are those that are wrong.
+func NewBadIdentityRule(controller, source, fields string) check.Rule {
+	return check.Rule{
+		Code: "BadIdentity", Severity: check.Error,
+		Why: controller + " cannot log in with what is named there (" + source + "), and no Secret helps: after the restore nothing that names it is reconciled.",
+		Do:  "correct " + fields + " before the clusters are unpaused",
+	}
 }

@@ -47,7 +47,7 @@ func (c *clusterRecord) balancerGiven() []balancerPart {
 	_ = json.Unmarshal([]byte(c.LBSubnets), &subnets) // in another form it names none
 	for _, s := range subnets {
 		if p := paramOf(string(s)); p.given {
-			list = append(list, balancerPart{p, keySubnet, "subnet"})
+			list = append(list, balancerPart{p, keySubnet, thingSubnet})
 		}
 	}
 	return list

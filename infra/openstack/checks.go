@@ -15,10 +15,11 @@ var (
 	ruleCredential = check.Rule{
 		Code: "CredentialAbsent", Severity: check.Error,
 		Why: "CAPO can't log in to OpenStack: after the restore nothing of these clusters is reconciled, until 74 seconds after the credential is there (as seen with v0.14.7).",
-		Do:  "create the Secret by hand before the clusters are unpaused; use a credential of your own for drift-detector detect with --openstack-cloud",
+		Do:  "create the Secret by hand, or correct it, before the clusters are unpaused; use a credential of your own for drift-detector detect with --openstack-cloud",
 	}
-	rulesForbidden = capi.NewForbiddenRules("CAPO", "pkg/scope/provider.go", "spec.namespaceSelector")
-	ruleOtherCloud = check.Rule{
+	ruleBadIdentity = capi.NewBadIdentityRule("CAPO", "pkg/scope/provider.go", referenceFields)
+	rulesForbidden  = capi.NewForbiddenRules("CAPO", "pkg/scope/provider.go", "spec.namespaceSelector")
+	ruleOtherCloud  = check.Rule{
 		Code: "IdentityDiffers", Severity: check.Warning,
 		Why: "CAPO looks for a server where the OpenStackServer says, and makes the cluster's network where the OpenStackCluster says: with another project in each, a new server finds no network.",
 		Do:  "see that both identities lead to the same project",
@@ -44,48 +45,55 @@ func versionKinds() []backup.AnyKind {
 }
 
 // Check returns what will not work with CAPO after a restore: credentials that the backup
-// lacks or that a namespace may not use, and API versions that it does not serve.
+// lacks, that cannot be had from what names them, or that a namespace may not use, and API versions that it does not serve.
 func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, _ time.Time) []check.Finding {
 	objs := newObjects(s)
-	return slices.Concat(objs.credentialsAbsent(secrets), objs.identitiesForbidden(), objs.identitiesDiffer(), check.Versions(s, versionedKinds, servedVersions))
+	homes := objs.homeScopes()
+	return slices.Concat(objs.credentialsAbsent(homes, secrets), objs.identitiesForbidden(homes), objs.identitiesDiffer(), check.Versions(s, versionedKinds, servedVersions))
 }
 
 // credentialsAbsent are the homes of which the credential is not in the backup, or not one
 // that CAPO can log in with.
-func (objs *objects) credentialsAbsent(secrets *backup.Secrets) []check.Finding {
+func (objs *objects) credentialsAbsent(homes []*homeScope, secrets *backup.Secrets) []check.Finding {
 	var found check.Shared
-	for _, h := range objs.homeScopes() {
+	for _, h := range homes {
 		if h.kind == unknownIdentity {
 			continue // the cluster's own object is what the backup lacks
 		}
-		if h.kind == identityKind {
+		if why := h.mistake(); why != "" {
+			found.Add(ruleBadIdentity.On(h.backup, "identity "+h.name, "%s", why), h.clusters...)
+			continue
+		}
+		at := h.home
+		if at.kind == identityKind {
 			object := objs.identities[capi.Object{Backup: h.backup, Name: h.name}]
 			if object == nil {
 				continue // an absence of its own
 			}
 			// Who may use it is a finding of its own: its Secret may be absent as well.
-			h.forbidden, h.namespace = false, object.Data.Namespace
+			at.forbidden, at.namespace = false, object.Data.Namespace
 		}
-		_, fault := objs.fromBackup(h.home, secrets)
+		_, fault := objs.fromBackup(at, secrets)
 		if fault == nil || fault.Reason != "NoCredential" {
 			continue
 		}
-		found.Add(ruleCredential.On(h.backup, "credential of "+h.what(), "%s", fault.Message).At("secrets", h.namespace), h.clusters...)
+		found.Add(ruleCredential.On(h.backup, "credential of "+h.what(), "%s", fault.Message).At("secrets", at.namespace), h.clusters...)
 	}
 	return found.Findings()
 }
 
-// identitiesForbidden are the identities that a cluster names and that its namespace may
-// not use.
-func (objs *objects) identitiesForbidden() []check.Finding {
+// identitiesForbidden are the identities that a cluster or a machine of it names and that
+// its namespace may not use.
+func (objs *objects) identitiesForbidden(homes []*homeScope) []check.Finding {
 	var found check.Shared
-	for _, id := range objs.order() {
-		h := objs.homeOf(id, nil, objs.locations[id])
+	for _, h := range homes {
 		if h.kind != identityKind {
 			continue
 		}
-		if why, undecided := objs.forbidden(id.Backup, h.name, id.Namespace); why != "" {
-			found.Add(rulesForbidden.On(id, h.what(), why, !undecided), id)
+		for _, id := range h.clusters {
+			if why, undecided := objs.forbidden(id.Backup, h.name, id.Namespace); why != "" {
+				found.Add(rulesForbidden.On(id, h.what(), why, !undecided), id)
+			}
 		}
 	}
 	return found.Findings()

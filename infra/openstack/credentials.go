@@ -68,7 +68,7 @@ func (p *provider) credentialOf(objs *objects, h home, secrets *backup.Secrets, 
 	case err != nil:
 		f.warnings = append(f.warnings, err.Error())
 		return f, nil
-	case fault != nil && fault.Reason != "NoCredential":
+	case fault != nil && fault.Reason == "BadEndpoint":
 		return found{}, fault
 	case fault != nil:
 		own.region = cmp.Or(h.region, own.region)
@@ -97,16 +97,14 @@ func (objs *objects) fromBackup(h home, secrets *backup.Secrets) (found, *infra.
 			return found{}, noCredential("%s %s is not in the backup, so nothing says in which Secret its credential is", identityKind, h.name)
 		}
 		namespace, name = object.Data.Namespace, object.Data.Secret
-	case h.kind != secretKind:
-		return found{}, &infra.Fault{Reason: "BadIdentity", Message: h.kind + " is unknown", Hint: "correct identityRef of the objects that name it"}
+	}
+	if why := h.mistake(); why != "" {
+		return found{}, capi.BadIdentity(hintOwn+"; correct "+referenceFields+" before the clusters are unpaused", "%s", why)
 	}
 	what := fmt.Sprintf("Secret %s/%s", namespace, name)
 	s := secrets.Named(h.backup, namespace, name)
-	switch {
-	case s == nil:
+	if s == nil {
 		return found{}, noCredential("%s with %s is not in the backup", what, cloudsKey)
-	case h.cloud == "":
-		return found{}, noCredential("identityRef to %s names no cloud of its %s", what, cloudsKey)
 	}
 	entry, warnings, why := readCloud(s.Value(cloudsKey).Reveal(), "", h.cloud)
 	if why != "" {

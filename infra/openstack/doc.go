@@ -22,6 +22,7 @@
 //	floating.go     where the floating IP of the API server leads
 //	external.go     the external network, and what else keeps a cluster from being ready
 //	resources.go    what else a cluster's restore depends on
+//	param.go        how objects say which thing of OpenStack they mean
 //	checks.go       what will not work after a restore
 //
 // Where to look, and what there is:

@@ -62,8 +62,11 @@ func (objs *objects) expectedMachine(m *member) infra.ExpectedMachine {
 	}
 	c.Hidden = []infra.Key{nameless}
 	c.Blockers = objs.portBlockers(m)
-	if l := objs.locations[m.cluster]; l.home == m.home {
-		c.Blockers = append(c.Blockers, l.blockers(m.cluster)...)
+	// Its own reference may lead elsewhere: what keeps its cluster from being ready is
+	// where the cluster is.
+	for _, b := range objs.locations[m.cluster].blockers(m.cluster) {
+		b.Target = objs.locations[m.cluster].home
+		c.Blockers = append(c.Blockers, b)
 	}
 	if k := m.twinImages(); !k.IsZero() {
 		c.Blockers = append(c.Blockers, infra.Blocker{Key: k, Why: imagesBlock})

@@ -159,3 +159,21 @@ func (h home) what() string {
 		return h.kind
 	}
 }
+
+// referenceFields are where mistakes of references are.
+const referenceFields = "type and cloudName in identityRef of the objects that name it"
+
+// mistake returns why CAPO has no credential by way of the reference, whatever Secrets there
+// are: "" where it may have one (pkg/scope/provider.go v0.14.7).
+func (h home) mistake() string {
+	switch h.kind {
+	case unknownIdentity, noIdentity:
+		return ""
+	case secretKind, identityKind:
+		if h.cloud == "" {
+			return "identityRef to " + h.what() + " names no cloud of its " + cloudsKey
+		}
+		return ""
+	}
+	return h.kind + " is unknown"
+}

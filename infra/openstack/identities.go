@@ -44,8 +44,8 @@ func (objs *objects) forbidden(n int, name, namespace string) (why string, undec
 }
 
 // halts are the clusters that CAPO leaves alone, or may, because they may not use the
-// identity that they name, and those with a machine of which the same is not known. What a
-// machine is known not to may use is in its Restore.
+// identity that they name, or nobody may, and those with a machine of which it is not known
+// whether it may. What a machine is known not to may use is in its Restore.
 func (objs *objects) halts() []infra.Halt {
 	type use struct {
 		by backup.ClusterID
@@ -63,7 +63,11 @@ func (objs *objects) halts() []infra.Halt {
 		}
 	}
 	for _, id := range objs.order() {
-		add(id, objs.homeOf(id, nil, objs.locations[id]), true)
+		h := objs.homeOf(id, nil, objs.locations[id])
+		if why := h.mistake(); why != "" {
+			list = append(list, infra.Halt{Cluster: id, Object: "identity " + h.name, Message: why})
+		}
+		add(id, h, true)
 	}
 	for i := range objs.members {
 		m := &objs.members[i]
@@ -72,25 +76,43 @@ func (objs *objects) halts() []infra.Halt {
 	return list
 }
 
-// absent lists the identities that objects refer to and the backup lacks, each once.
+// absent lists the identities that objects refer to and the backup lacks, each once for
+// clusters and once for machines that name another one than their cluster.
 func (objs *objects) absent() []backup.Absence {
-	var m capi.Missing
-	note := func(id backup.ClusterID, h home, by string) {
-		at := capi.Object{Backup: id.Backup, Name: h.name}
-		if h.kind != identityKind || objs.identities[at] != nil {
+	var byClusters, byMachines capi.Missing
+	note := func(to *capi.Missing, id backup.ClusterID, h home, by string, of *backup.Meta) {
+		if !objs.lacks(h) {
 			return
 		}
-		m.Refer(identityKind, at, by)
-		m.Concern(identityKind, at, id)
+		at := capi.Object{Backup: id.Backup, Name: h.name}
+		to.Refer(identityKind, at, fmt.Sprintf("%s %s/%s", by, of.Namespace, of.Name))
+		to.Concern(identityKind, at, id)
 	}
 	for _, id := range objs.order() {
 		if l := objs.locations[id]; l.record != nil {
-			note(id, objs.homeOf(id, nil, l), fmt.Sprintf("%s %s/%s", clusterKind, l.record.Namespace, l.record.Name))
+			note(&byClusters, id, objs.homeOf(id, nil, l), clusterKind, &l.record.Meta)
 		}
 	}
-	list := m.List()
+	for i := range objs.members {
+		m := &objs.members[i]
+		l := objs.locations[m.cluster]
+		if h, theirs := objs.homeOf(m.cluster, m, l), objs.homeOf(m.cluster, nil, l); m.meta() != nil && (h.name != theirs.name || !objs.lacks(theirs)) {
+			note(&byMachines, m.cluster, h, machineKind, m.meta())
+		}
+	}
+	list, machines := byClusters.List(), byMachines.List()
 	for i := range list {
 		list[i].Why, list[i].Halts = capi.WhyHalted, list[i].Clusters
 	}
-	return list
+	for i := range machines {
+		machines[i].Why, machines[i].HaltsMachines = whyMachinesHalted, true
+	}
+	return append(list, machines...)
+}
+
+const whyMachinesHalted = capi.WhyClusterScoped + "after a restore CAPO does nothing for the machines that name it until it is created again"
+
+// lacks reports whether the backup lacks the identity that a reference names.
+func (objs *objects) lacks(h home) bool {
+	return h.kind == identityKind && objs.identities[capi.Object{Backup: h.backup, Name: h.name}] == nil
 }

@@ -1,6 +1,8 @@
 package openstack
 
 import (
+	"encoding/json"
+
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"drift-detector/backup"
@@ -133,11 +135,20 @@ var clusters = backup.NewKind("openstackclusters."+group, func() []backup.Field[
 	return fields
 }()...)
 
+// givenSubnets are the subnets that the cluster was given, in JSON.
+func (c *clusterRecord) givenSubnets() []json.RawMessage {
+	var all []json.RawMessage
+	if json.Unmarshal([]byte(c.SpecSubnets), &all) != nil || len(all) == 0 {
+		return []json.RawMessage{json.RawMessage(c.SpecSubnet)}
+	}
+	return all
+}
+
 // wish is what a machine is to be made of, in JSON where API versions differ.
 type wish struct {
 	Flavor, FlavorID, Image, ImageUUID string
 	ServerGroup, ServerGroupID         string
-	KeyPair, Ports                     string
+	KeyPair, Ports, Groups             string
 }
 
 func wishFields(spec string) []backup.Field[osServer] {
@@ -151,6 +162,7 @@ func wishFields(spec string) []backup.Field[osServer] {
 		backup.Text(func(s *s) *string { return &s.Wish.ServerGroupID }, spec+".serverGroupID"),
 		backup.Text(func(s *s) *string { return &s.Wish.KeyPair }, spec+".sshKeyName"),
 		backup.Raw(func(s *s) *string { return &s.Wish.Ports }, spec+".ports"),
+		backup.Raw(func(s *s) *string { return &s.Wish.Groups }, spec+".securityGroups"),
 	}
 }
 

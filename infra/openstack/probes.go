@@ -53,6 +53,7 @@ type thingAnswer struct {
 	ID, Name, Status string
 	Provisioning     string                 `json:"provisioning_status"` // of a load balancer
 	Project          string                 `json:"project_id"`
+	Network          string                 `json:"network_id"` // of a subnet
 	Address          string                 `json:"floating_ip_address"`
 	Port             string                 `json:"port_id"` // of a floating IP
 	External         bool                   `json:"router:external"`
@@ -247,24 +248,29 @@ func (l *listing) noteThing(kind infra.KeyKind, t *thingAnswer) {
 	}
 	l.found(kind, t.ID)
 	l.found(kind, id)
-	l.noteName(infra.Key{Kind: kind, Value: byName + t.Name}, id)
+	if kind != keySecurity || t.Project == l.Identity { // CAPO asks for its own project's
+		l.noteName(infra.Key{Kind: kind, Value: byName + t.Name}, id, t.Network)
+	}
 	l.noteManaged(kind.String(), id, t)
 	if t.Project != "" && t.Project == l.Identity {
 		l.found(keyOwn, kind.String()+"/"+id)
 	}
 }
 
-// noteName notes a name that is looked for. Of several things of one name CAPO takes none:
-// which one is meant is not known.
-func (l *listing) noteName(k infra.Key, id string) {
+// noteName notes a name that is looked for. Of several things of one name CAPO takes none,
+// except of security groups: which one is meant is not known. It looks for subnets in a
+// network.
+func (l *listing) noteName(k infra.Key, id, network string) {
 	if !l.marks[k] {
 		return
 	}
-	first, seen := l.named[k]
+	within := infra.Key{Kind: k.Kind, Value: join(network, k.Value)}
+	first, seen := l.named[within]
 	switch {
 	case !seen:
-		l.named[k] = id
+		l.named[within] = id
 		l.ProbesFound = append(l.ProbesFound, k)
+	case k.Kind == keySecurity: // CAPO takes all of them
 	case first != id && slices.Contains(l.ProbesFound, k):
 		l.ProbesFound = slices.DeleteFunc(l.ProbesFound, func(f infra.Key) bool { return f == k })
 		if !slices.Contains(l.Unread, k.Kind) {

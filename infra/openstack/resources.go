@@ -7,7 +7,6 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
-	"strings"
 
 	"drift-detector/backup"
 	"drift-detector/infra"
@@ -137,6 +136,7 @@ func (n *needs) add(t thing, keys []infra.Key, by string, when infra.WhenGone, c
 const (
 	thingNetwork = "network"
 	thingGroup   = "security group"
+	thingSubnet  = "subnet"
 )
 
 // addCluster notes what an OpenStackCluster was given, and what CAPO made for it.
@@ -167,9 +167,14 @@ func (n *needs) addCluster(id backup.ClusterID, l *location) {
 	given := given(d.SpecSubnets) || given(d.SpecSubnet) || given(d.SpecNetwork)
 	for _, s := range d.Subnets {
 		if given {
-			note("subnet", s, idKey(keySubnet, s), infra.HaltsCluster, neverMade)
+			note(thingSubnet, s, idKey(keySubnet, s), infra.HaltsCluster, neverMade)
 		} else {
-			note("subnet", s, idKey(keySubnet, s), infra.MadeAgain, "")
+			note(thingSubnet, s, idKey(keySubnet, s), infra.MadeAgain, "")
+		}
+	}
+	for _, raw := range d.givenSubnets() {
+		if p := paramOf(string(raw)); p.id == "" && p.name != "" && !p.vague {
+			note(thingSubnet, "named "+p.name, p.key(keySubnet), infra.HaltsCluster, neverMade)
 		}
 	}
 	for _, g := range d.Groups {
@@ -291,16 +296,37 @@ func (n *needs) addWish(u user, target string, w *wish, first []infra.KeyKind) {
 	if w.KeyPair != "" {
 		note("key pair", w.KeyPair, infra.Key{Kind: keyKeyPair, Value: w.KeyPair})
 	}
-	var ports []struct {
-		Network        struct{ ID string }
-		SecurityGroups []struct{ ID string }
-	}
-	_ = json.Unmarshal([]byte(w.Ports), &ports) // in another form it names none by id
-	for _, p := range ports {
-		note(thingNetwork, n.called(u.cluster, p.Network.ID), idKey(keyNetwork, p.Network.ID))
-		for _, g := range p.SecurityGroups {
-			note(thingGroup, n.called(u.cluster, g.ID), idKey(keySecurity, g.ID))
+	// The ports are looked up before the server as well (ConstructPorts in
+	// pkg/cloud/services/networking/port.go v0.10.0 to v0.15.0-beta.0).
+	ofPort := func(kind string, keyKind infra.KeyKind, raw json.RawMessage) {
+		switch p := paramOf(string(raw)); {
+		case p.id != "":
+			note(kind, n.called(u.cluster, p.id), idKey(keyKind, p.id))
+		case p.name != "" && !p.vague:
+			name := "named " + p.name // the cluster's own of that name is looked up by its id
+			note(kind, name, p.key(keyKind))
+			if t := (thing{u.cluster, target, kind, name}); first != nil && !slices.Contains(n.first[u], t) {
+				n.first[u] = append(n.first[u], t)
+			}
 		}
+	}
+	var ports []struct {
+		Network        json.RawMessage
+		FixedIPs       []struct{ Subnet json.RawMessage }
+		SecurityGroups []json.RawMessage
+	}
+	var groups []json.RawMessage
+	_ = json.Unmarshal([]byte(w.Ports), &ports) // in another form it names none
+	_ = json.Unmarshal([]byte(w.Groups), &groups)
+	for _, p := range ports {
+		ofPort(thingNetwork, keyNetwork, p.Network)
+		for _, ip := range p.FixedIPs {
+			ofPort(thingSubnet, keySubnet, ip.Subnet)
+		}
+		groups = append(groups, p.SecurityGroups...)
+	}
+	for _, g := range groups {
+		ofPort(thingGroup, keySecurity, g)
 	}
 }
 
@@ -315,74 +341,4 @@ func (n *needs) called(id backup.ClusterID, of string) string {
 		}
 	}
 	return of
-}
-
-// param is how an object says which thing of OpenStack it means.
-type param struct {
-	given    bool
-	id, name string
-	query    string // of an image, see imageOf
-	vague    bool   // by more than a name, which is not followed here
-}
-
-// given reports whether JSON holds anything.
-func given(raw string) bool {
-	return raw != "" && raw != "null" && raw != "{}" && raw != "[]" && raw != `""`
-}
-
-// paramOf reads the forms of all API versions: a name, {id}, {filter: {name}}, or {name}.
-// What a filter asks for beside a name, and other objects of Kubernetes, make it vague.
-func paramOf(raw string) param {
-	p := param{given: given(raw)}
-	if !p.given {
-		return p
-	}
-	if json.Unmarshal([]byte(raw), &p.name) == nil {
-		if uuidOf(p.name) != "" {
-			p.id, p.name = p.name, ""
-		}
-		return p
-	}
-	var fields, filter map[string]json.RawMessage
-	if json.Unmarshal([]byte(raw), &fields) != nil {
-		p.vague = true
-		return p
-	}
-	text := func(from map[string]json.RawMessage, name string) (s string) {
-		_ = json.Unmarshal(from[name], &s)
-		return s
-	}
-	p.id, p.name = text(fields, "id"), text(fields, "name")
-	switch {
-	case fields["filter"] != nil:
-		p.vague = json.Unmarshal(fields["filter"], &filter) != nil || len(filter) > 1
-		p.name = text(filter, "name")
-	default:
-		p.vague = p.id == "" && len(fields) > 1
-	}
-	return p
-}
-
-// byName is before the name of what is looked up by it.
-const byName = "name="
-
-// key is the probe of what is meant, or zero where it cannot be looked up.
-func (p param) key(kind infra.KeyKind) infra.Key {
-	switch {
-	case p.id != "":
-		return infra.Key{Kind: kind, Value: p.id}
-	case p.query != "":
-		return infra.Key{Kind: kind, Value: byQuery + p.query}
-	case p.vague || p.name == "":
-		return infra.Key{}
-	}
-	return infra.Key{Kind: kind, Value: byName + p.name}
-}
-
-// idKey is the probe of what a status records by id.
-func idKey(kind infra.KeyKind, id string) infra.Key {
-	if id = strings.ToLower(id); id == "" {
-		return infra.Key{}
-	}
-	return infra.Key{Kind: kind, Value: id}
 }

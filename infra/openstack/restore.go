@@ -45,8 +45,13 @@ func (objs *objects) restore(m *member) *infra.Restore {
 			r.Failure = cmp.Or(r.Failure, strings.TrimSpace(c.Message), c.Reason)
 		}
 	}
-	if h := objs.homeOf(m.cluster, m, objs.locations[m.cluster]); h.forbidden {
+	switch h := objs.homeOf(m.cluster, m, objs.locations[m.cluster]); {
+	case h.forbidden:
 		r.Refused, _ = objs.forbidden(m.cluster.Backup, h.name, m.cluster.Namespace)
+	case objs.lacks(h):
+		r.Refused = h.what() + " is not in the backup"
+	default:
+		r.Refused = h.mistake()
 	}
 	r.Refused = cmp.Or(r.Refused, objs.imageLacks(m))
 	if r.Template == "" && r.Failure == "" && r.Refused == "" && r.Paused == "" && r.Independent == "" {

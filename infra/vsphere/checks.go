@@ -14,10 +14,11 @@ var (
 	ruleCredential = check.Rule{
 		Code: "CredentialAbsent", Severity: check.Error,
 		Why: "CAPV can't log in to the vCenter: after the restore nothing of these clusters is reconciled.",
-		Do:  "create the Secret by hand before the clusters are unpaused; give user and password to drift-detector detect with --credentials",
+		Do:  "create the Secret by hand, or correct it, before the clusters are unpaused; give user and password to drift-detector detect with --credentials",
 	}
-	rulesForbidden = capi.NewForbiddenRules("CAPV", "pkg/identity/identity.go", "spec.allowedNamespaces")
-	ruleBootstrap  = check.Rule{
+	ruleBadIdentity = capi.NewBadIdentityRule("CAPV", "pkg/identity/identity.go", referenceField)
+	rulesForbidden  = capi.NewForbiddenRules("CAPV", "pkg/identity/identity.go", "spec.allowedNamespaces")
+	ruleBootstrap   = check.Rule{
 		Code: "BootstrapDataAbsent", Severity: check.Warning,
 		Why: "CAPV makes the VSphereVM again, without the BIOS UUID, and looks for the VM by its name; where it finds none, it can't clone one without the bootstrap data.",
 		Do:  "see whether its VM is there under its name (run drift-detector detect); if not, delete the Machine after the restore, so that its owner makes another",
@@ -34,7 +35,7 @@ var (
 const notFound = "NotFoundByBIOSUUID"
 
 // Check returns what will not work with CAPV after a restore: credentials that the backup
-// lacks or that a namespace may not use, machines that lack their bootstrap data, VMs that
+// lacks, that cannot be had from what names them, or that a namespace may not use, machines that lack their bootstrap data, VMs that
 // were gone when the backup was taken, and API versions that CAPV does not serve.
 func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, _ time.Time) []check.Finding {
 	objs := p.read.Swap(nil)
@@ -73,7 +74,8 @@ func (objs *objects) bootstrapAbsent(secrets *backup.Secrets) []check.Finding {
 	return found
 }
 
-// credentialsAbsent are the identities of which the login is not in the backup.
+// credentialsAbsent are the identities that CAPV cannot log in with, or of which the login is
+// not in the backup.
 func (objs *objects) credentialsAbsent(homes []*homeScope, secrets *backup.Secrets) []check.Finding {
 	var found check.Shared
 	for _, h := range homes {
@@ -81,6 +83,10 @@ func (objs *objects) credentialsAbsent(homes []*homeScope, secrets *backup.Secre
 			continue // the VSphereCluster itself is what the backup lacks
 		}
 		id := h.identity
+		if why := mistake(id.Kind); why != "" {
+			found.Add(ruleBadIdentity.On(h.backup, "identity "+id.String(), "%s", why), h.clusters...)
+			continue
+		}
 		_, fault := objs.credentialOf(h, secrets)
 		if id.Kind == identityKind {
 			// That the identity is absent, and who may use it, are findings of their own.

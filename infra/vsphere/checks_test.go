@@ -45,6 +45,7 @@ func TestCheck(t *testing.T) {
 	cluster(b, "named", map[string]any{"kind": "Secret", "name": "own"})
 	cluster(b, "shared", map[string]any{"kind": "VSphereClusterIdentity", "name": "all"})
 	cluster(b, "empty", map[string]any{"kind": "Secret", "name": "empty"})
+	cluster(b, "vault", map[string]any{"kind": "Vault", "name": "own"})
 	cluster(b, "fine", map[string]any{"kind": "Secret", "name": "fine"})
 	for name, password := range map[string]string{"fine": "p", "empty": ""} {
 		b.Add("secrets", map[string]any{
@@ -71,6 +72,7 @@ func TestCheck(t *testing.T) {
 	}
 	slices.Sort(got)
 	want := []string{
+		`error BadIdentity identity Vault/n/own: identityRef of kind "Vault" is unknown; used by 1 cluster`,
 		"error CredentialAbsent Secret capv-system/capv-manager-bootstrap-credentials: the cluster names no identity, and Secret capv-manager-bootstrap-credentials is not in the backup; used by 1 cluster",
 		"error CredentialAbsent Secret n/empty: Secret n/empty has an empty username or password; used by 1 cluster",
 		"error CredentialAbsent Secret n/own: Secret n/own with username and password is not in the backup; used by 1 cluster",
@@ -81,8 +83,8 @@ func TestCheck(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("found %q", got)
 	}
-	if found := p.Check(s, nil, time.Time{}); check.Count(found, check.Error) != 5 {
-		t.Errorf("without Secrets %d credentials are missed, want 5", check.Count(found, check.Error))
+	if found := p.Check(s, nil, time.Time{}); check.Count(found, check.Error) != 6 {
+		t.Errorf("without Secrets %d credentials are missed, want 6", check.Count(found, check.Error))
 	}
 }
 

@@ -53,12 +53,24 @@ func (objs *objects) credentialOf(h *homeScope, secrets *backup.Secrets) (found,
 		}
 		return found{}, noCredential("VSphereCluster %s/%s is not in the backup, so nothing says which credential it uses", h.identity.Namespace, h.identity.Name)
 	default:
-		return found{}, noCredential("identityRef of kind %q is unknown", h.identity.Kind)
+		return found{}, capi.BadIdentity(hintOwn+"; correct "+referenceField+" before the clusters are unpaused", "%s", mistake(h.identity.Kind))
 	}
 }
 
+const hintOwn, referenceField = "give user and password for the endpoint with --credentials", "identityRef of the VSphereCluster"
+
 func noCredential(format string, args ...any) *infra.Fault {
-	return capi.NoCredential("give user and password for the endpoint with --credentials", format, args...)
+	return capi.NoCredential(hintOwn, format, args...)
+}
+
+// mistake returns why CAPV has no credential by way of an identityRef of a kind, empty if it
+// may have one.
+func mistake(kind string) string {
+	switch kind {
+	case secretKind, identityKind, managerIdentity, unknownIdentity:
+		return ""
+	}
+	return fmt.Sprintf("identityRef of kind %q is unknown", kind)
 }
 
 func fromSecret(s *backup.Secret, name string) (found, *infra.Fault) {

@@ -30,6 +30,9 @@ func (objs *objects) halts() []infra.Halt {
 				Message: "it has the annotation " + clusterv1.PausedAnnotation + ", so that its status does not say after a restore that it is ready; CAPV does nothing for the cluster",
 			})
 		}
+		if at := objs.identityOf(id); mistake(at.Kind) != "" {
+			list = append(list, infra.Halt{Cluster: id, Object: at.Kind + " " + at.Name, Message: mistake(at.Kind)})
+		}
 		if shared := objs.sharedIdentity(c); shared != nil {
 			if shared.Paused {
 				paused(identityKind + " " + shared.Name)

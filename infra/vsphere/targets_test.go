@@ -92,8 +92,12 @@ func TestCredentialOrder(t *testing.T) {
 		{"VSphereCluster is absent", newSmallBackup().drop(clusters.Resource()).secret("team", "prod", login("bob", "p")), "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			reason := map[bool]string{true: "NoCredential"}[c.user == ""]
+			if strings.Contains(c.name, "unknown kind") {
+				reason = "BadIdentity"
+			}
 			target, user, _ := c.b.sole(t, infra.Access{})
-			if user != c.user || target.Source != c.from || (c.user == "") != (refusal(target).Reason == "NoCredential") {
+			if user != c.user || target.Source != c.from || refusal(target).Reason != reason {
 				t.Errorf("user %q from %q, refused %+v", user, target.Source, refusal(target))
 			}
 			if f := refusal(target); c.user == "" && (f.Hint == "" || strings.Contains(f.Message, "m4rk3r")) {

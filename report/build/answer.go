@@ -108,7 +108,7 @@ func (d *decision) checks(r *report.Report) {
 	for i := range r.Checks {
 		c := &r.Checks[i]
 		if c.Code == check.RuleNewer.Code {
-			d.add(report.NewerBackup, "There is a newer backup, so that this one is not to be restored without a reason: "+c.Message, c.Object)
+			d.add(report.NewerBackup, "A newer backup is in the same place, so that this one is not to be restored without a reason: "+c.Message, c.Object)
 		}
 		if c.Error() {
 			d.add(report.BackupError, "The backup must not be restored as it is ("+c.Code+"): "+strings.TrimSuffix(c.Why, "."), c.Object)

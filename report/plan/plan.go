@@ -145,7 +145,7 @@ func (pl *planner) answer() []string {
 	newer := slices.IndexFunc(pl.Checks, func(c report.Check) bool { return c.Code == string(report.NewerBackup) })
 	switch {
 	case newer >= 0:
-		out = append(out, "A newer backup exists: plan with that one. "+english.Sentence(pl.Checks[newer].Message))
+		out = append(out, "A newer backup is in the same place: if it is of the same management cluster, plan with that one. "+english.Sentence(pl.Checks[newer].Message))
 	case s.Machines.Ghost > 0:
 		out = append(out, "If there is a newer backup, plan with that one: Ghosts are machines that were made after this backup.")
 	}

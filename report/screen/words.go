@@ -57,7 +57,7 @@ var consequences = map[report.Reason]string{
 	report.OwnerHalted:         "nobody manages it: its MachineSet is not in the backup",
 	report.MachinesHalted:      "its controller does nothing for it; the VM runs on",
 	report.CannotReplace:       "has to make machines and cannot",
-	report.NewerBackup:         "a newer backup exists",
+	report.NewerBackup:         "a newer backup is in the same place",
 	report.MachinesBroken:      "no VM, and nothing replaces it",
 	report.MachinesMissing:     "not in the backup; its VM runs on unmanaged",
 	report.InstancesNeverJoin:  "its new VM never joins, and nobody deletes it",
