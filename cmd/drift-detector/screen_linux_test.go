@@ -80,28 +80,6 @@ func TestScreenOfTerminals(t *testing.T) {
 	}
 }
 
-// A list that a file has whole is short on a terminal, and says where the rest is; what is
-// for another program says for which.
-func TestTerminalIsToldWhereTheRestIs(t *testing.T) {
-	for _, c := range []struct {
-		args []string
-		want string
-		says bool
-	}{
-		{[]string{"check", "--backup", testdata + "fleet-data.tar.gz"}, "  and 12 more; -o FILE lists all", true},
-		{[]string{"--debug", "check", "--backup", testdata + "fleet-data.tar.gz"}, "-o FILE lists all", false},
-		{[]string{"man"}, "hint: this is for man(1); to read it: drift-detector man > ", true},
-	} {
-		lines, _, code := onTerminal(t, 200, nil, c.args...)
-		if text := strings.Join(lines, "\n"); code != exitOK || strings.Contains(text, c.want) != c.says {
-			t.Errorf("%v: exit status %d, %q: want %t in\n%s", c.args, code, c.want, c.says, text)
-		}
-		if o := runProgram(t, c.args...); strings.Contains(o.stdout+o.stderr, c.want) {
-			t.Errorf("%v: %q without a terminal", c.args, c.want)
-		}
-	}
-}
-
 // Without a terminal: no output file means the screen, --summary too, a file alone the
 // long text as ever, and --quiet nothing.
 func TestWhatIsPrintedWhere(t *testing.T) {
