@@ -38,6 +38,8 @@ type Target struct {
 	// into a Fault or a warning through it, before anything else.
 	Redaction *Redaction `json:"-"`
 	Detail    any        // the provider's own, without secrets
+
+	sources map[string]bool // those in Source; nil until others join
 }
 
 // Begin returns the listing of the target by a provider, failed as long as nothing was
@@ -68,8 +70,19 @@ func (t *Target) Join(o Target) {
 	t.Clusters = append(t.Clusters, o.Clusters...)
 	t.Probes = append(t.Probes, o.Probes...)
 	t.Warnings = append(t.Warnings, o.Warnings...)
-	if !slices.Contains(strings.Split(t.Source, ", "), o.Source) {
+	if t.sources == nil {
+		t.sources = map[string]bool{}
+		t.noteSources(t.Source)
+	}
+	if !t.sources[o.Source] {
 		t.Source += ", " + o.Source
+		t.noteSources(o.Source)
+	}
+}
+
+func (t *Target) noteSources(source string) {
+	for s := range strings.SplitSeq(source, ", ") {
+		t.sources[s] = true
 	}
 }
 
@@ -88,6 +101,7 @@ func (t *Target) Borrow(o *Target) bool {
 		return false
 	}
 	t.Credential, t.Redaction, t.Refused = o.Credential, o.Redaction, nil
+	t.sources = nil
 	t.Account, t.Source, t.Use, t.Dial, t.NodeState = o.Account, o.Source, o.Use, o.Dial, o.NodeState
 	if d, ok := t.Detail.(interface{ Borrow(detail any) }); ok {
 		d.Borrow(o.Detail)
