@@ -102,7 +102,7 @@ var machines = backup.NewKind("vspheremachines."+group, append(slices.Concat(
 	backup.Text(func(m *vsphereMachine) *string { return &m.OS }, "spec.os"),
 	backup.Text(func(m *vsphereMachine) *string { return &m.Naming }, "spec.naming.template", "spec.namingStrategy.template"),
 	backup.Text(func(m *vsphereMachine) *string { return &m.Template }, "annotation:"+clusterv1.TemplateClonedFromNameAnnotation),
-)...)
+)...).Ownerless()
 
 type vsphereVM struct {
 	Spec         cloneSpec
@@ -148,7 +148,7 @@ var templates = backup.NewKind("vspheremachinetemplates."+group, append(slices.C
 	backup.Text(func(t *vsphereTemplate) *string { return &t.OS }, "spec.template.spec.os"),
 	backup.Text(func(t *vsphereTemplate) *string { return &t.Naming },
 		"spec.template.spec.naming.template", "spec.template.spec.namingStrategy.template"),
-)...)
+)...).Ownerless()
 
 type vsphereIdentity struct {
 	Secret string
