@@ -294,6 +294,7 @@ func (o *backupOptions) list(ctx context.Context, s *streams, e *loadedBackup, a
 	bounded, free := o.bounds.begin(ctx)
 	defer free()
 	sparing.Store(true)
+	collectNow()
 	inv := o.shared.collect(bounded, e.registry, targets, watch)
 	stop()
 	e.secrets.Drop()

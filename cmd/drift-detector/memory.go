@@ -9,12 +9,11 @@ import (
 )
 
 // Garbage that may lie beside what a run holds. Go's own rule, as much as is held, is
-// twice the memory that a large fleet needs; below freeGarbage it stays.
+// twice the memory that a large fleet needs.
 const (
-	freeGarbage = 40 << 20 // bytes
+	smallHeap   = 64 << 20 // bytes, below which nothing is collected
 	mostGarbage = 50       // percent of what is held, where that is more
-	growing     = 200      // percent, at most: while little is held, it grows, and little of it is garbage
-	listing     = 5 << 20  // bytes, instead of freeGarbage, once servers are listed
+	listing     = 5 << 20  // bytes of garbage, instead of smallHeap, once servers are listed
 )
 
 // sparing is set once servers are listed: nearly nothing is kept of what they answer, and
@@ -34,11 +33,12 @@ func collectSooner() {
 	var adjust func(*cycle)
 	adjust = func(c *cycle) {
 		metrics.Read(sample)
-		free := uint64(freeGarbage)
+		held := sample[0].Value.Uint64()
+		free := max(smallHeap, held) - held
 		if sparing.Load() {
 			free = listing
 		}
-		next := int(min(growing, max(mostGarbage, free*100/max(sample[0].Value.Uint64(), 1))))
+		next := int(max(mostGarbage, free*100/max(held, 1)))
 		if was := debug.SetGCPercent(next); was != ours {
 			debug.SetGCPercent(was) // readReleases has set its own for a while
 		} else {
