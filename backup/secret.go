@@ -91,7 +91,7 @@ func (s Sensitive) MarshalText() ([]byte, error) { return []byte(redacted), nil 
 // part of it. They are to be dropped when listing is done.
 type Secrets struct {
 	list   []*keptSecret       // sorted by backup, namespace, name
-	listed sync.Once           // by Bearing
+	listed sync.Once           // by NamedOrOwned
 	byName map[string][]uint32 // places in list, by the names of a Secret and of its owners
 }
 
@@ -122,8 +122,8 @@ func (s *Secrets) All() iter.Seq[*Secret] {
 	}
 }
 
-// Bearing walks the Secrets that have a name or an owner of that name, in the order of All.
-func (s *Secrets) Bearing(name string) iter.Seq[*Secret] {
+// NamedOrOwned walks the Secrets that have a name or an owner of that name, in the order of All.
+func (s *Secrets) NamedOrOwned(name string) iter.Seq[*Secret] {
 	return func(yield func(*Secret) bool) {
 		if s == nil {
 			return

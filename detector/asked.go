@@ -40,7 +40,7 @@ func (s *scopes) noteUnasked(p *infra.Pool) {
 // unaskedPool returns a pool of the cluster that an instance may be a member of
 // without having its key, because the pool was not looked for where the instance was
 // seen.
-func (ix *index) unaskedPool(v *vm, b bond) *infra.Pool {
+func (ix *index) unaskedPool(v *vm, b link) *infra.Pool {
 	for _, set := range ix.poolsOf(b.cluster()) {
 		if p := set.Pool; ix.scopes.unasked(p.Target, p.Probe) && v.seenIn(ix.scopes.byTarget[p.Target]) {
 			return p

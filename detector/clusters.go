@@ -176,10 +176,10 @@ func (d *drafts) addMachine(c *expectedMachine) {
 
 // addInstance puts an instance without a machine under its cluster.
 func (d *drafts) addInstance(p placement) {
-	one := d.of(p.bond.cluster())
+	one := d.of(p.link.cluster())
 	s := &one.ControlPlane
 	if !p.verdict.RoleKnown || !p.verdict.ControlPlane {
-		s = one.group(d.display(p.bond.owner()))
+		s = one.group(d.display(p.link.owner()))
 	}
 	s.Machines = append(s.Machines, p.verdict)
 }

@@ -73,7 +73,7 @@ func (ix *index) clustersOfAny(s *sharers) []backup.ClusterID {
 		s.clusters = []backup.ClusterID{}
 		for _, v := range s.all {
 			if v.Exclude == "" {
-				s.clusters = append(s.clusters, ix.leads(v).clusters()...)
+				s.clusters = append(s.clusters, ix.clusterLinks(v).clusters()...)
 			}
 		}
 		slices.SortFunc(s.clusters, compareClusters)

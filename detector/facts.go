@@ -9,11 +9,11 @@ import (
 
 // machineFacts is all that a row of the table for machines may look at.
 type machineFacts struct {
-	expected *expectedMachine
-	scope    *homeScope
-	words    map[string]string // of its provider
-	crowds   *crowds
-	named    []*vm // beside the verdict's own instance
+	expected    *expectedMachine
+	scope       *homeScope
+	words       map[string]string // of its provider
+	sharedLists *sharedLists
+	named       []*vm // beside the verdict's own instance
 	// blind are unreadable instances that may be the machine: those at home that
 	// have the strong key, when none of them can be read, or, when it was not found
 	// at home, those that have a key which unreadable instances keep, or its name
@@ -52,7 +52,7 @@ type machineFacts struct {
 // next one again.
 func (ix *index) facts(c *expectedMachine) *machineFacts {
 	f := &ix.reused
-	*f = machineFacts{expected: c, scope: c.home, words: ix.words[c.Provider], crowds: &ix.crowds}
+	*f = machineFacts{expected: c, scope: c.home, words: ix.words[c.Provider], sharedLists: &ix.sharedLists}
 	f.home, f.copies = ix.home(c)
 	if len(c.conflicting) == 0 {
 		f.single = singledOut(c, f.home)
@@ -146,7 +146,7 @@ func (ix *index) folderHome(c *expectedMachine, all []*vm) (home, away []*vm) {
 }
 
 // singledOut returns the only one of several candidates that has a second key of the
-// claim, or nil.
+// machine, or nil.
 func singledOut(c *expectedMachine, candidates []*vm) *vm {
 	second := keep(candidates, func(v *vm) bool { return hasKey(v, c.Identity) || hasKey(v, c.Ref) })
 	if len(second) != 1 {

@@ -14,9 +14,9 @@ import (
 const clockSkew = 5 * time.Minute
 
 // missing returns why the instance may be that of a machine which only the backup
-// lacks, or empty when the bond's owner made it later. What was created after the
+// lacks, or empty when the link's owner made it later. What was created after the
 // backup was written needs no counting.
-func (ix *index) missing(v *vm, b bond) string {
+func (ix *index) missing(v *vm, b link) string {
 	current := func(i int32) bool { return ix.tooOld(&ix.scopes.listings[i], b.cluster()) == nil }
 	if !slices.ContainsFunc(v.seen, current) {
 		return "it was listed before the backup was written, and may be gone with its machine since"
@@ -44,9 +44,9 @@ func (ix *index) missing(v *vm, b bond) string {
 // doubt returns why instances that a name or an endpoint ties to a cluster may belong
 // to somebody else (the fourth law), or empty. For a mark that only the cluster's
 // controllers write, the only doubt is a missing Node.
-func (ix *index) doubt(v *vm, all []bond) string {
+func (ix *index) doubt(v *vm, all []link) string {
 	b := all[0]
-	byName := !slices.ContainsFunc(all, func(b bond) bool { return !b.byName })
+	byName := !slices.ContainsFunc(all, func(b link) bool { return !b.byName })
 	switch {
 	case byName && v.Created.IsZero():
 		return "when it was made is not known"
@@ -71,15 +71,15 @@ func (ix *index) writtenTo(id backup.ClusterID) time.Time {
 
 // ghost decides on an instance that belongs to a cluster by evidence of one
 // grade: a Ghost when its owner's machines are all in the backup.
-func (f *instanceFacts) ghost(bonds []bond, s Strength) placement {
-	if ids := clustersOf(bonds); len(ids) > 1 {
+func (f *instanceFacts) ghost(links []link, s Strength) placement {
+	if ids := clustersOf(links); len(ids) > 1 {
 		p := f.suggest(AmbiguousOwner, "it may belong to "+clusterNames(ids), ids...)
-		p.unattributed.Evidence = bondEvidence(bonds, s)
+		p.unattributed.Evidence = linkEvidence(links, s)
 		return p
 	}
-	b := bonds[0]
+	b := links[0]
 	why := ""
-	for _, one := range bonds {
+	for _, one := range links {
 		if w := f.missing(one); w != "" && why == "" {
 			b, why = one, w
 		}
@@ -88,7 +88,7 @@ func (f *instanceFacts) ghost(bonds []bond, s Strength) placement {
 	v := Verdict{
 		Status: Ghost, Message: "it belongs to the cluster, but the backup has no Machine for it",
 		Name: f.vm.Name, Namespace: b.cluster().Namespace, ControlPlane: b.controlPlane, RoleKnown: b.roleKnown,
-		Instance: &instance, Scope: f.vm.scope, Evidence: bondEvidence(bonds, s),
+		Instance: &instance, Scope: f.vm.scope, Evidence: linkEvidence(links, s),
 	}
 	if b.node != nil {
 		v.Node, v.ProviderID = b.node.Name, b.node.ProviderID
@@ -96,13 +96,13 @@ func (f *instanceFacts) ghost(bonds []bond, s Strength) placement {
 	if why != "" {
 		v.Status, v.Reason = Unknown, MachineNotInBackup
 		v.Message = "it belongs to the cluster, but its machine may be missing from the backup only: " + why
-		return placement{verdict: &v, bond: b}
+		return placement{verdict: &v, link: b}
 	}
 	if s != StrengthMedium {
-		return placement{verdict: &v, bond: b}
+		return placement{verdict: &v, link: b}
 	}
-	if doubt := f.doubt(bonds); doubt != "" {
-		p := f.suggest(NameOnly, "it is named as machines of "+clusterNames(clustersOf(bonds))+" are, and may not be the cluster's: "+doubt, clustersOf(bonds)...)
+	if doubt := f.doubt(links); doubt != "" {
+		p := f.suggest(NameOnly, "it is named as machines of "+clusterNames(clustersOf(links))+" are, and may not be the cluster's: "+doubt, clustersOf(links)...)
 		p.unattributed.Evidence = v.Evidence
 		return p
 	}
@@ -110,24 +110,24 @@ func (f *instanceFacts) ghost(bonds []bond, s Strength) placement {
 		v.Status, v.Reason = Unknown, NodeListUnread
 		v.Message = "it is named as machines of the cluster are, but a Node may contradict that, and " + unlisted + "; --skip-access-apiserver decides without Nodes"
 	}
-	return placement{verdict: &v, bond: b}
+	return placement{verdict: &v, link: b}
 }
 
 // elsewhere is the placement of an instance that is tied to clusters, at a place
 // that is not proven to be where their machines are.
-func (f *instanceFacts) elsewhere(bonds []bond) placement {
-	ids := clustersOf(bonds)
+func (f *instanceFacts) elsewhere(links []link) placement {
+	ids := clustersOf(links)
 	p := f.suggest(ScopeIncomplete, "it is named as machines of "+clusterNames(ids)+" are, but no id shows that it is where they are", ids...)
-	p.unattributed.Evidence = bondEvidence(bonds, StrengthWeak)
+	p.unattributed.Evidence = linkEvidence(links, StrengthWeak)
 	return p
 }
 
-// bondEvidence is what the first of the bonds rest on, and how many more there are.
-func bondEvidence(bonds []bond, s Strength) []Evidence {
+// linkEvidence is what the first of the links rest on, and how many more there are.
+func linkEvidence(links []link, s Strength) []Evidence {
 	var out []Evidence
-	for i, b := range bonds {
+	for i, b := range links {
 		if i == shownMost {
-			return append(out, Evidence{"tie", fmt.Sprintf("and %d more such pieces of evidence", len(bonds)-i), s})
+			return append(out, Evidence{"tie", fmt.Sprintf("and %d more such pieces of evidence", len(links)-i), s})
 		}
 		kind := "tie"
 		if b.node != nil {

@@ -121,8 +121,8 @@ func (t *hintIndex) isInLocation(id backup.ClusterID, v *vm) bool {
 	return slices.ContainsFunc(v.seen, func(l int32) bool { return t.locations[id][l] })
 }
 
-// bond is one reason why an instance belongs to a cluster: an OwnershipHint, or a Node.
-type bond struct {
+// link is one reason why an instance belongs to a cluster: an OwnershipHint, or a Node.
+type link struct {
 	// One of the two:
 	node         *infra.Node
 	hint         *infra.OwnershipHint
@@ -132,14 +132,14 @@ type bond struct {
 	byName       bool // what it rests on may be somebody else's, too
 }
 
-func (b *bond) cluster() backup.ClusterID {
+func (b *link) cluster() backup.ClusterID {
 	if b.node != nil {
 		return b.node.Cluster
 	}
 	return b.hint.Owner.Cluster
 }
 
-func (b *bond) owner() infra.OwnerID {
+func (b *link) owner() infra.OwnerID {
 	if b.node != nil {
 		return infra.OwnerID{Cluster: b.node.Cluster, Kind: b.node.OwnerKind, Name: b.node.OwnerName}
 	}
@@ -147,7 +147,7 @@ func (b *bond) owner() infra.OwnerID {
 }
 
 // detail is the evidence for people. It is made when it is asked for, which is seldom.
-func (b *bond) detail() string {
+func (b *link) detail() string {
 	if b.node != nil {
 		return "Node " + b.node.Name + " of the cluster has its provider id and says it is machine " + b.node.Machine
 	}
@@ -163,29 +163,29 @@ func role(controlPlane bool, ownerKind string) (plane, known bool) {
 	return controlPlane || ownerKind != "" && !workerKinds[ownerKind], controlPlane || ownerKind != ""
 }
 
-func bondOfHint(t *infra.OwnershipHint) bond {
+func linkOfHint(t *infra.OwnershipHint) link {
 	plane, known := role(t.ControlPlane, t.Owner.Kind)
-	return bond{hint: t, specificity: t.Specificity, byName: t.ByName, controlPlane: plane, roleKnown: known}
+	return link{hint: t, specificity: t.Specificity, byName: t.ByName, controlPlane: plane, roleKnown: known}
 }
 
-// bondOfNode is stronger than every OwnershipHint of its grade: the instance has joined.
-func bondOfNode(n *node) bond {
+// linkOfNode is stronger than every OwnershipHint of its grade: the instance has joined.
+func linkOfNode(n *node) link {
 	plane, known := role(n.ControlPlane, n.OwnerKind)
-	return bond{node: n.Node, specificity: math.MaxInt, controlPlane: plane, roleKnown: known}
+	return link{node: n.Node, specificity: math.MaxInt, controlPlane: plane, roleKnown: known}
 }
 
-// strongest returns the bonds of the highest specificity, in order.
-func strongest(all []bond) []bond {
+// strongest returns the links of the highest specificity, in order.
+func strongest(all []link) []link {
 	if len(all) == 0 {
 		return nil
 	}
-	most := slices.MaxFunc(all, func(a, b bond) int { return cmp.Compare(a.specificity, b.specificity) }).specificity
-	all = slices.DeleteFunc(all, func(b bond) bool { return b.specificity != most })
-	slices.SortFunc(all, compareBonds)
+	most := slices.MaxFunc(all, func(a, b link) int { return cmp.Compare(a.specificity, b.specificity) }).specificity
+	all = slices.DeleteFunc(all, func(b link) bool { return b.specificity != most })
+	slices.SortFunc(all, compareLinks)
 	return all
 }
 
-func compareBonds(a, b bond) int {
+func compareLinks(a, b link) int {
 	owner, other := a.owner(), b.owner()
 	c := cmp.Or(cmp.Compare(b.specificity, a.specificity), compareClusters(owner.Cluster, other.Cluster),
 		cmp.Compare(owner.Kind, other.Kind), cmp.Compare(owner.Name, other.Name),
@@ -196,8 +196,8 @@ func compareBonds(a, b bond) int {
 	return cmp.Compare(a.detail(), b.detail())
 }
 
-// clustersOf lists the clusters of bonds, each once, in order.
-func clustersOf(all []bond) []backup.ClusterID {
+// clustersOf lists the clusters of links, each once, in order.
+func clustersOf(all []link) []backup.ClusterID {
 	out := make([]backup.ClusterID, len(all))
 	for i := range all {
 		out[i] = all[i].cluster()

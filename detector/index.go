@@ -27,18 +27,18 @@ type index struct {
 	// poolState is whether each pool exists, by the key of its members.
 	poolState map[clusterKey]Presence
 
-	crowds  crowds
-	sharers map[sharersOf]*sharers
-	unnamed map[infra.OwnerID]*expectedMachine // by owner: a machine for which the backup has neither id nor name of its instance
-	ownTags map[infra.Key]bool                 // ownership tags of the backup's clusters
-	ids     []*idCount                         // by listing
-	second  *secondKeys                        // nil: not counted yet
-	reused  machineFacts                       // by index.facts
-	other   instanceFacts                      // likewise, by index.instanceFacts
-	names   []infra.Key                        // likewise, by index.nameFacts
-	asked   nodeLists
-	proofs  map[backup.ClusterID][]*infra.VisibilityProof // of whole targets
-	nodesAt map[string][]*node                            // that prove a target
+	sharedLists sharedLists
+	sharers     map[sharersOf]*sharers
+	unnamed     map[infra.OwnerID]*expectedMachine // by owner: a machine for which the backup has neither id nor name of its instance
+	ownTags     map[infra.Key]bool                 // ownership tags of the backup's clusters
+	ids         []*idCount                         // by listing
+	second      *secondKeys                        // nil: not counted yet
+	reused      machineFacts                       // by index.facts
+	other       instanceFacts                      // likewise, by index.instanceFacts
+	names       []infra.Key                        // likewise, by index.nameFacts
+	asked       nodeLists
+	proofs      map[backup.ClusterID][]*infra.VisibilityProof // of whole targets
+	nodesAt     map[string][]*node                            // that prove a target
 
 	words     map[string]map[string]string // of providers, see infra.Spec.Words
 	inBackup  map[[2]string]bool           // clusters by namespace and name; nil: not looked yet
@@ -69,14 +69,14 @@ type vm struct {
 	scope    string  // id of a target that shows it
 	seen     []int32 // listings that show it, ascending
 	// Which expected machines find the instance by which of their keys. An instance that two
-	// claims find is certain for neither.
+	// of them find is certain for neither.
 	byStrong, byIdentity, byWeak finders
 	matchedBy                    *expectedMachine
-	member                       bool        // of a known pool
-	place                        int32       // in index.vms
-	mark                         uint32      // of the last lists that were joined and hold it, see without
-	former                       *infra.Pool // that recorded it as its member
-	leads                        *leads      // nil: not looked for yet, see index.leads
+	member                       bool          // of a known pool
+	place                        int32         // in index.vms
+	mark                         uint32        // of the last lists that were joined and hold it, see without
+	former                       *infra.Pool   // that recorded it as its member
+	clusterLinks                 *clusterLinks // nil: not looked for yet, see index.clusterLinks
 	reference                    reference
 	duplicateOf, cloneOf         *expectedMachine
 }
@@ -110,13 +110,13 @@ func (s *finders) add(c *expectedMachine) {
 	}
 }
 
-// others reports whether an expected machine other than c is among the claimants.
+// others reports whether an expected machine other than c is among them.
 func (s *finders) others(c *expectedMachine) bool { return s.many || (s.first != nil && s.first != c) }
 
 // newIndex joins the inputs.
 func newIndex(s *backup.Snapshot, c infra.Expected, inv infra.Inventory, now time.Time) *index {
 	listings := orderListings(inv.Listings)
-	ix := &index{snap: s, expected: orderExpected(s, c.Machines), crowds: newCrowds(), sharers: map[sharersOf]*sharers{}, words: c.Words}
+	ix := &index{snap: s, expected: orderExpected(s, c.Machines), sharedLists: newSharedLists(), sharers: map[sharersOf]*sharers{}, words: c.Words}
 	ix.nodes = indexNodes(listings, now)
 	ix.nodes.join(ix.expected)
 	listings = addRelated(listings, &c, &ix.nodes)
@@ -169,8 +169,8 @@ func (ix *index) exclude(all []infra.Exclusion) {
 }
 
 // orderExpected gives every machine exactly one expected machine and every orphan its own,
-// in an order that does not depend on that of the inputs. A machine without a
-// claim is one that no provider supports.
+// in an order that does not depend on that of the inputs. One that no provider expects is of
+// a kind that none supports.
 func orderExpected(s *backup.Snapshot, in []infra.ExpectedMachine) []*expectedMachine {
 	byMachine := make([]*infra.ExpectedMachine, len(s.Machines))
 	all := make([]expectedMachine, 0, len(s.Machines))
@@ -221,8 +221,8 @@ func compareClusters(a, b backup.ClusterID) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Backup, b.Backup))
 }
 
-// matchExpected records on every instance which claims find it by which keys, and on
-// every claim which others conflict with it, before anything is decided.
+// matchExpected records on every instance which expected machines find it by which keys, and
+// on each of those which others conflict with it, before anything is decided.
 func (ix *index) matchExpected() {
 	first := make(map[infra.Key]*expectedMachine, len(ix.expected))
 	by := map[infra.Key]finders{}                // weak keys

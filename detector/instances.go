@@ -26,7 +26,7 @@ const (
 type instanceFacts struct {
 	vm      *vm
 	exclude string
-	*leads
+	*clusterLinks
 	duplicate *vm                // another living instance with its id, or with that of a Node on it
 	suspects  []backup.ClusterID // where the instances of that id are tied to
 	// contradicted is true when more names than ids show that the server is not the one
@@ -45,7 +45,7 @@ type placement struct {
 	foreign      string // cluster outside the backup that the tags of one out of scope name
 	unattributed *Unattributed
 	verdict      *Verdict
-	bond         bond // of the verdict
+	link         link // of the verdict
 }
 
 // instanceRows is the table for instances without a machine: the first row that
@@ -160,7 +160,7 @@ var instanceRows = []instanceRow{
 				like = f.named
 			}
 			p := f.suggest(InstanceUnreadable, "it has a name or tags like the machines of "+clusterNames(clustersOf(like))+", but its properties cannot be read", clustersOf(like)...)
-			p.unattributed.Evidence = bondEvidence(like, StrengthWeak)
+			p.unattributed.Evidence = linkEvidence(like, StrengthWeak)
 			p.unattributed.Unread = true
 			return p
 		},
@@ -185,8 +185,8 @@ var instanceRows = []instanceRow{
 		[]outcome{{"", InstanceUnreadable}},
 		func(f *instanceFacts) bool { return f.vm.Unreadable && (len(f.location) > 0 || f.vm.Path == "") },
 		func(f *instanceFacts) placement {
-			p := f.suggest(InstanceUnreadable, "its properties cannot be read, so whose it is is not known", f.index.bonded(f.location).clusters...)
-			p.unattributed.Evidence = bondEvidence(f.location, StrengthWeak)
+			p := f.suggest(InstanceUnreadable, "its properties cannot be read, so whose it is is not known", f.index.linked(f.location).clusters...)
+			p.unattributed.Evidence = linkEvidence(f.location, StrengthWeak)
 			p.unattributed.Unread = f.vm.Name == "" // a name that is no machine's is known, at least
 			return p
 		},
@@ -197,14 +197,14 @@ var instanceRows = []instanceRow{
 		[]outcome{{"", InClusterFolder}},
 		func(f *instanceFacts) bool { return len(f.location) > 0 },
 		func(f *instanceFacts) placement {
-			all := f.index.bonded(f.location)
+			all := f.index.linked(f.location)
 			ids := all.clusters
 			p := f.suggest(InClusterFolder, "it is where machines of "+clusterNames(ids)+" are; nothing else links it to them", ids...)
 			if f.foreignTag != "" {
 				p.unattributed.Message = "it is where machines of " + clusterNames(ids) + " are, but its tags name cluster " + f.foreignTag + ", which the backup does not hold"
 				p.unattributed.Foreign = f.foreignTag
 			}
-			p.unattributed.Evidence = bondEvidence(f.location, StrengthWeak)
+			p.unattributed.Evidence = linkEvidence(f.location, StrengthWeak)
 			p.unattributed.Unlisted = all.unlisted
 			return p
 		},
@@ -215,10 +215,10 @@ var instanceRows = []instanceRow{
 		[]outcome{{"", NameOnly}},
 		func(f *instanceFacts) bool { return len(f.named) > 0 },
 		func(f *instanceFacts) placement {
-			all := f.index.bonded(f.named)
+			all := f.index.linked(f.named)
 			ids := all.clusters
 			p := f.suggest(NameOnly, "it is named as machines of "+clusterNames(ids)+" are, and is where none of them is", ids...)
-			p.unattributed.Evidence = bondEvidence(f.named, StrengthWeak)
+			p.unattributed.Evidence = linkEvidence(f.named, StrengthWeak)
 			p.unattributed.Unlisted = all.unlisted
 			return p
 		},
@@ -233,10 +233,10 @@ var instanceRows = []instanceRow{
 }
 
 // missing returns why the instance may be that of a machine which only the backup lacks.
-func (f *instanceFacts) missing(b bond) string { return f.index.missing(f.vm, b) }
+func (f *instanceFacts) missing(b link) string { return f.index.missing(f.vm, b) }
 
 // doubt returns why medium evidence may be that of another owner's instance.
-func (f *instanceFacts) doubt(all []bond) string { return f.index.doubt(f.vm, all) }
+func (f *instanceFacts) doubt(all []link) string { return f.index.doubt(f.vm, all) }
 
 // unlisted returns why the Node list of a cluster was not read, which may contradict.
 func (f *instanceFacts) unlisted(id backup.ClusterID) string {
@@ -245,15 +245,15 @@ func (f *instanceFacts) unlisted(id backup.ClusterID) string {
 }
 
 // unproven reports whether no id shows that the place is where the machines are.
-func (f *instanceFacts) unproven(all []bond) bool {
-	return !slices.ContainsFunc(all, func(b bond) bool { return f.index.provenFor(b.cluster(), f.vm) })
+func (f *instanceFacts) unproven(all []link) bool {
+	return !slices.ContainsFunc(all, func(b link) bool { return f.index.provenFor(b.cluster(), f.vm) })
 }
 
 // instanceFacts collects everything that decides about an instance without a machine, and
 // is used for the next one again.
 func (ix *index) instanceFacts(v *vm) *instanceFacts {
 	f := &ix.other
-	*f = instanceFacts{vm: v, exclude: v.Exclude, leads: ix.leads(v), index: ix}
+	*f = instanceFacts{vm: v, exclude: v.Exclude, clusterLinks: ix.clusterLinks(v), index: ix}
 	f.contradicted = slices.ContainsFunc(v.seen, func(i int32) bool { return ix.ids[i].isContradicted() })
 	switch {
 	case v.Gone:
@@ -279,7 +279,7 @@ func decideSharedID(f *instanceFacts) placement {
 	ids = slices.Compact(ids)
 	p := f.suggest(DuplicateID, nameOf(f.duplicate)+" has the same id, and nothing shows which of them belongs to "+clusterNames(ids), ids...)
 	p.unattributed.Foreign = f.foreignCluster
-	p.unattributed.Evidence = slices.Concat(bondEvidence(f.strong, StrengthStrong), f.foreignEvidence(), bondEvidence(f.medium, StrengthMedium))
+	p.unattributed.Evidence = slices.Concat(linkEvidence(f.strong, StrengthStrong), f.foreignEvidence(), linkEvidence(f.medium, StrengthMedium))
 	return p
 }
 
@@ -296,7 +296,7 @@ func decideLeftOut(f *instanceFacts) placement {
 		is = "managed by an extension of its infrastructure"
 	}
 	p := f.suggest(NameOnly, "it has a name or mark of the machines of "+clusterNames(ids)+", and is "+is, ids...)
-	p.unattributed.Evidence = bondEvidence(like, StrengthWeak)
+	p.unattributed.Evidence = linkEvidence(like, StrengthWeak)
 	return p
 }
 

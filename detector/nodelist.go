@@ -156,14 +156,14 @@ func (ix *index) mayRun(c *expectedMachine) bool {
 // servingGhosts are the clusters of which a control-plane instance that no machine
 // records runs.
 func (ix *index) servingGhosts() map[backup.ClusterID]bool {
-	out, seen := map[backup.ClusterID]bool{}, map[*bond]bool{}
+	out, seen := map[backup.ClusterID]bool{}, map[*link]bool{}
 	for i := range ix.vms {
 		v := &ix.vms[i]
 		if v.byStrong.first != nil || !v.Runs() {
 			continue
 		}
-		l := ix.leads(v)
-		for _, all := range [][]bond{l.strong, l.medium, l.named} {
+		l := ix.clusterLinks(v)
+		for _, all := range [][]link{l.strong, l.medium, l.named} {
 			if len(all) > 0 && seen[&all[0]] {
 				continue // of an instance like it, see gradeHints
 			} else if len(all) > many {
@@ -223,7 +223,7 @@ func (r *Result) unlisted() map[backup.ClusterID]int {
 			count(&c.WorkerGroups[j])
 		}
 	}
-	lists, times := [][]backup.ClusterID(nil), map[*backup.ClusterID]int{} // many instances share a list, see bonded
+	lists, times := [][]backup.ClusterID(nil), map[*backup.ClusterID]int{} // many instances share a list, see index.linked
 	for i := range r.Unattributed {
 		if list := r.Unattributed[i].Unlisted; len(list) > 0 {
 			if times[&list[0]]++; times[&list[0]] == 1 {

@@ -44,7 +44,7 @@ type oracleMachine struct {
 	ownerKind, owner string
 }
 
-type oracleBond struct {
+type oracleLink struct {
 	cluster   backup.ClusterID
 	kind, own string
 	cp        bool

@@ -98,13 +98,13 @@ func (o *oracle) nodeAgrees(n infra.Node) bool {
 	return n.Machine != "" && n.ClusterName == n.Cluster.Name && n.ClusterNamespace == n.Cluster.Namespace
 }
 
-// bonds lists the evidence of one grade that ties an instance to clusters, of
+// links lists the evidence of one grade that ties an instance to clusters, of
 // the highest weight only.
-func (o *oracle) bonds(v *oracleVM, g infra.Grade) []oracleBond {
-	var all []oracleBond
+func (o *oracle) links(v *oracleVM, g infra.Grade) []oracleLink {
+	var all []oracleLink
 	for _, n := range o.nodesOn(v) {
 		if g == infra.Strong && o.nodeSpeaks(n, v) {
-			all = append(all, oracleBond{n.Cluster, n.OwnerKind, n.OwnerName, n.ControlPlane, math.MaxInt, true, false})
+			all = append(all, oracleLink{n.Cluster, n.OwnerKind, n.OwnerName, n.ControlPlane, math.MaxInt, true, false})
 		}
 	}
 	for _, t := range o.expected.OwnershipHints {
@@ -117,14 +117,14 @@ func (o *oracle) bonds(v *oracleVM, g infra.Grade) []oracleBond {
 			if g == infra.LocationOnly {
 				weight = 0
 			}
-			all = append(all, oracleBond{t.Owner.Cluster, t.Owner.Kind, t.Owner.Name, t.ControlPlane, weight, false, t.ByName})
+			all = append(all, oracleLink{t.Owner.Cluster, t.Owner.Kind, t.Owner.Name, t.ControlPlane, weight, false, t.ByName})
 		}
 	}
 	top := math.MinInt
 	for _, b := range all {
 		top = max(top, b.weight)
 	}
-	all = slices.DeleteFunc(all, func(b oracleBond) bool { return b.weight < top })
+	all = slices.DeleteFunc(all, func(b oracleLink) bool { return b.weight < top })
 	sort.SliceStable(all, func(i, j int) bool {
 		a, b := all[i], all[j]
 		return fmt.Sprint(o.cid(a.cluster), a.kind, "\x00", a.own) < fmt.Sprint(o.cid(b.cluster), b.kind, "\x00", b.own)
@@ -204,7 +204,7 @@ func (o *oracle) suspects(v *oracleVM) map[string]bool {
 			if w.Exclude != "" {
 				continue
 			}
-			for _, b := range append(o.bonds(w, infra.Strong), o.bonds(w, infra.Medium)...) {
+			for _, b := range append(o.links(w, infra.Strong), o.links(w, infra.Medium)...) {
 				clusters[o.cid(b.cluster)] = true
 			}
 			for _, n := range o.nodesOn(w) {
@@ -221,7 +221,7 @@ func (o *oracle) suspects(v *oracleVM) map[string]bool {
 func (o *oracle) located(v *oracleVM) (line string, id backup.ClusterID, set string, status Status) {
 	loose := func(reason, cluster string) (string, backup.ClusterID, string, Status) {
 		// Where only the place speaks for it, a name that is known says that it is none.
-		nothingElse := len(o.bonds(v, infra.Medium))+len(o.bonds(v, infra.NameOnly)) == 0
+		nothingElse := len(o.links(v, infra.Medium))+len(o.links(v, infra.NameOnly)) == 0
 		if _, by := o.referred(v); reason == "InstanceUnreadable" && !(by == nil && nothingElse && v.Name != "") {
 			o.unread = true
 		}
@@ -229,9 +229,9 @@ func (o *oracle) located(v *oracleVM) (line string, id backup.ClusterID, set str
 	}
 	isMember := slices.ContainsFunc(o.expected.Pools, func(p infra.Pool) bool { return o.isMember(p, v) })
 	if (v.Exclude == infra.Template || v.Exclude == infra.Managed) && !v.Gone && !isMember {
-		like := o.bonds(v, infra.Strong)
+		like := o.links(v, infra.Strong)
 		if len(like) == 0 {
-			like = append(o.bonds(v, infra.Medium), o.bonds(v, infra.NameOnly)...)
+			like = append(o.links(v, infra.Medium), o.links(v, infra.NameOnly)...)
 		}
 		if len(like) > 0 {
 			return loose("NameOnly", o.onlyCluster(like))
@@ -258,17 +258,17 @@ func (o *oracle) located(v *oracleVM) (line string, id backup.ClusterID, set str
 	if by != nil {
 		return loose(reason, o.cid(by.cluster))
 	}
-	bonds, strong := o.bonds(v, infra.Strong), true
+	links, strong := o.links(v, infra.Strong), true
 	if named := o.suspects(v); len(named) > 0 {
 		if len(named) == 1 {
 			return loose("DuplicateID", sortedKeys(named)[0])
 		}
 		return loose("DuplicateID", "-")
 	}
-	if all := append(slices.Clone(bonds), o.bonds(v, infra.Medium)...); len(all) > 0 && o.onContradicted(v) {
+	if all := append(slices.Clone(links), o.links(v, infra.Medium)...); len(all) > 0 && o.onContradicted(v) {
 		return loose("ScopeIncomplete", o.onlyCluster(all))
 	}
-	if len(bonds) == 0 {
+	if len(links) == 0 {
 		foreign := map[string]bool{}
 		for _, n := range o.nodesOn(v) {
 			if !o.nodeSpeaks(n, v) {
@@ -280,26 +280,26 @@ func (o *oracle) located(v *oracleVM) (line string, id backup.ClusterID, set str
 		} else if len(foreign) > 1 {
 			return loose("ForeignNode", "-")
 		}
-		bonds, strong = o.bonds(v, infra.Medium), false
-		if named := o.bonds(v, infra.NameOnly); v.Unreadable && len(bonds)+len(named) > 0 {
-			if len(bonds) == 0 {
-				bonds = named
+		links, strong = o.links(v, infra.Medium), false
+		if named := o.links(v, infra.NameOnly); v.Unreadable && len(links)+len(named) > 0 {
+			if len(links) == 0 {
+				links = named
 			}
-			return loose("InstanceUnreadable", o.onlyCluster(bonds))
+			return loose("InstanceUnreadable", o.onlyCluster(links))
 		}
-		if len(bonds) > 0 && !slices.ContainsFunc(bonds, func(b oracleBond) bool { return o.provenFor(b.cluster, v) }) {
-			return loose("ScopeIncomplete", o.onlyCluster(bonds))
+		if len(links) > 0 && !slices.ContainsFunc(links, func(b oracleLink) bool { return o.provenFor(b.cluster, v) }) {
+			return loose("ScopeIncomplete", o.onlyCluster(links))
 		}
 	}
-	if len(bonds) == 0 {
-		locations, reason := o.bonds(v, infra.LocationOnly), "InClusterFolder"
+	if len(links) == 0 {
+		locations, reason := o.links(v, infra.LocationOnly), "InClusterFolder"
 		if v.Unreadable {
 			reason = "InstanceUnreadable"
 		}
 		if len(locations) == 0 && v.Unreadable && v.Path == "" {
 			return loose(reason, "-")
 		}
-		if named := o.bonds(v, infra.NameOnly); len(locations) == 0 && len(named) > 0 {
+		if named := o.links(v, infra.NameOnly); len(locations) == 0 && len(named) > 0 {
 			locations, reason = named, "NameOnly"
 		}
 		if len(locations) == 0 {
@@ -310,27 +310,27 @@ func (o *oracle) located(v *oracleVM) (line string, id backup.ClusterID, set str
 		}
 		return loose(reason, o.onlyCluster(locations))
 	}
-	b := bonds[0]
-	for _, other := range bonds {
+	b := links[0]
+	for _, other := range links {
 		if other.cluster != b.cluster {
 			return loose("AmbiguousOwner", "-")
 		}
 	}
 	status, lacking := Ghost, false
-	for i := len(bonds) - 1; i >= 0; i-- {
+	for i := len(links) - 1; i >= 0; i-- {
 		end := o.snap.Backups[b.cluster.Backup].WrittenTo
-		kind, own := bonds[i].kind, bonds[i].own
+		kind, own := links[i].kind, links[i].own
 		for _, p := range o.snap.ControlPlanes {
-			if bonds[i].cp && kind == "" && p.Cluster == b.cluster { // the only one
+			if links[i].cp && kind == "" && p.Cluster == b.cluster { // the only one
 				kind, own = p.Kind, p.Name
 			}
 		}
 		if o.mayBeMember(v, b.cluster) || o.nameless(b.cluster, kind, own) || !v.Created.After(end.Add(5*time.Minute)) && !o.sufficient(b.cluster, kind, own) {
-			status, b, lacking = Unknown, bonds[i], true
+			status, b, lacking = Unknown, links[i], true
 		}
 	}
 	if status == Ghost && !strong {
-		if o.doubtful(v, bonds) {
+		if o.doubtful(v, links) {
 			return loose("NameOnly", o.cid(b.cluster))
 		}
 		if o.nodeListMissed(b.cluster) {
@@ -373,8 +373,8 @@ func (o *oracle) nameless(id backup.ClusterID, kind, own string) bool {
 	})
 }
 
-// onlyCluster names the cluster of bonds when it is the only one.
-func (o *oracle) onlyCluster(all []oracleBond) string {
+// onlyCluster names the cluster of links when it is the only one.
+func (o *oracle) onlyCluster(all []oracleLink) string {
 	for _, b := range all {
 		if b.cluster != all[0].cluster {
 			return "-"
@@ -384,9 +384,9 @@ func (o *oracle) onlyCluster(all []oracleBond) string {
 }
 
 // doubtful reports whether medium evidence may be that of somebody else's.
-func (o *oracle) doubtful(v *oracleVM, bonds []oracleBond) bool {
-	id := bonds[0].cluster
-	byName := !slices.ContainsFunc(bonds, func(b oracleBond) bool { return !b.byName })
+func (o *oracle) doubtful(v *oracleVM, links []oracleLink) bool {
+	id := links[0].cluster
+	byName := !slices.ContainsFunc(links, func(b oracleLink) bool { return !b.byName })
 	read := o.nodeState(id) == "read"
 	return byName && !v.Created.After(o.snap.Backups[id.Backup].WrittenTo) || read && len(o.nodesOn(v)) == 0
 }

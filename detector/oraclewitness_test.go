@@ -149,8 +149,8 @@ func (o *oracle) mayServe(id backup.ClusterID, recorded int64) bool {
 	}
 	return o.any(o.vms, func(v *oracleVM) bool {
 		recorded := slices.ContainsFunc(o.all, func(c *oracleMachine) bool { return o.has(v, c.Strong) })
-		bonds := slices.Concat(o.bonds(v, infra.Strong), o.bonds(v, infra.Medium), o.bonds(v, infra.NameOnly))
-		return v.Runs() && !recorded && o.nearby(v, id) && slices.ContainsFunc(bonds, func(b oracleBond) bool {
+		links := slices.Concat(o.links(v, infra.Strong), o.links(v, infra.Medium), o.links(v, infra.NameOnly))
+		return v.Runs() && !recorded && o.nearby(v, id) && slices.ContainsFunc(links, func(b oracleLink) bool {
 			return b.cluster == id && (b.cp || b.kind == plane)
 		})
 	})

@@ -105,7 +105,7 @@ func (o *owners) tally(all []*expectedMachine) {
 type orphanCount struct{ recorded, found int64 }
 
 // countOrphans counts the orphans that may be among their owner's replicas, once all
-// claims are decided. One without a recorded id never was one.
+// expected machines are decided. One without a recorded id never was one.
 func (o *owners) countOrphans(all []*expectedMachine) {
 	for _, c := range all {
 		if c.machine != nil || c.Strong.IsZero() {

@@ -12,7 +12,7 @@ type Options struct {
 	// Now is the clock, used only where a listing does not carry its own time.
 	Now time.Time
 	// Only narrows the result to the clusters for which it is true; nil is all.
-	// Every claim of every cluster still takes part: a VM of a cluster that is
+	// Every machine of every cluster still takes part: a VM of a cluster that is
 	// not shown is nobody's Ghost.
 	Only func(backup.ClusterID) bool
 }

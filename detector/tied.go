@@ -34,7 +34,7 @@ type patternHint struct {
 // tied are the hints of one grade that an instance has.
 type tied struct {
 	hints    []*infra.OwnershipHint
-	bonds    []bond                    // of the most specific, in order
+	links    []link                    // of the most specific, in order
 	clusters map[backup.ClusterID]bool // of all of them, where they are many
 }
 
@@ -128,20 +128,20 @@ func (g *gradeHints) signature(lists []*hintList, v *vm) string {
 // tie returns those of count hints that fit an instance.
 func (t *hintIndex) tie(lists []*hintList, v *vm, count int) *tied {
 	one := &tied{hints: make([]*infra.OwnershipHint, 0, count)}
-	bonds := make([]bond, 0, count)
+	links := make([]link, 0, count)
 	for _, l := range lists {
 		for _, hint := range l.all {
 			if !t.fits(hint, v) {
 				continue
 			}
-			b := bondOfHint(hint)
+			b := linkOfHint(hint)
 			if hint.Grade == infra.LocationOnly {
 				b.specificity = 0 // a place suggests, it does not compete
 			}
-			one.hints, bonds = append(one.hints, hint), append(bonds, b)
+			one.hints, links = append(one.hints, hint), append(links, b)
 		}
 	}
-	one.bonds = strongest(bonds)
+	one.links = strongest(links)
 	return one
 }
 

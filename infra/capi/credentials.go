@@ -42,7 +42,7 @@ type Manager struct{ Namespace, Secret, Key string }
 // missing, which says what is not there and is empty otherwise.
 func (m Manager) Own(secrets *backup.Secrets, n int, why string) (s *backup.Secret, missing string) {
 	var all []*backup.Secret
-	for s := range secrets.Bearing(m.Secret) {
+	for s := range secrets.NamedOrOwned(m.Secret) {
 		if s.Backup == n && s.Name == m.Secret && !s.Value(m.Key).IsZero() {
 			all = append(all, s)
 		}
@@ -68,12 +68,12 @@ type Identity struct {
 func (m Manager) OfIdentity(secrets *backup.Secrets, id Identity) (s *backup.Secret, what, missing string) {
 	var owned, named []*backup.Secret
 	fits := func(s *backup.Secret) bool { return s.Backup == id.Backup && !s.Value(id.Key).IsZero() }
-	for s := range secrets.Bearing(id.Name) {
+	for s := range secrets.NamedOrOwned(id.Name) {
 		if owner, ok := OwnerOf(&s.Meta, id.Kind); ok && owner == id.Name && fits(s) {
 			owned = append(owned, s)
 		}
 	}
-	for s := range secrets.Bearing(id.Secret) {
+	for s := range secrets.NamedOrOwned(id.Secret) {
 		if id.Known && s.Name == id.Secret && fits(s) {
 			named = append(named, s)
 		}

@@ -8,53 +8,53 @@ import (
 	"drift-detector/infra"
 )
 
-// leads are what ties an instance to clusters.
-type leads struct {
-	strong   []bond // the most specific of the grade, of one or several clusters
-	medium   []bond
-	location []bond
-	named    []bond
+// clusterLinks are what ties an instance to clusters.
+type clusterLinks struct {
+	strong   []link // the most specific of the grade, of one or several clusters
+	medium   []link
+	location []link
+	named    []link
 	foreign  []*node // Nodes on it that alone tie it to no cluster
 	// foreignCluster is the cluster outside the backup that the Node names.
 	foreignCluster string
 }
 
-// leads are what ties an instance to clusters. They are found once, and must not be
+// clusterLinks are what ties an instance to clusters. They are found once, and must not be
 // changed.
-func (ix *index) leads(v *vm) *leads {
-	if v.leads == nil {
-		found := ix.findLeads(v)
-		v.leads = &found
+func (ix *index) clusterLinks(v *vm) *clusterLinks {
+	if v.clusterLinks == nil {
+		found := ix.findLinks(v)
+		v.clusterLinks = &found
 	}
-	return v.leads
+	return v.clusterLinks
 }
 
-func (ix *index) findLeads(v *vm) leads {
+func (ix *index) findLinks(v *vm) clusterLinks {
 	strong, medium := ix.hints.tied(infra.Strong, v), ix.hints.tied(infra.Medium, v)
 	location, named := ix.hints.tied(infra.LocationOnly, v), ix.hints.tied(infra.NameOnly, v)
-	f := leads{medium: medium.bonds, location: location.bonds, named: named.bonds}
-	var joined []bond
+	f := clusterLinks{medium: medium.links, location: location.links, named: named.links}
+	var joined []link
 	for _, n := range ix.nodes.on(v) {
 		// Whoever administers a workload cluster can make a Node that names any VM.
 		// It counts for instances that are placed or named like the cluster's machines.
 		isRelated := strong.to(n.Cluster) || medium.to(n.Cluster) || location.to(n.Cluster) || named.to(n.Cluster)
 		if n.agrees() && isRelated {
-			joined = append(joined, bondOfNode(n))
+			joined = append(joined, linkOfNode(n))
 		} else {
 			f.foreign, f.foreignCluster = append(f.foreign, n), cmp.Or(f.foreignCluster, ix.outside(n))
 		}
 	}
 	if v.Unreadable { // it may have ended: its own marks do not prove that it runs
-		f.medium = strongest(slices.Concat(strong.bonds, medium.bonds))
+		f.medium = strongest(slices.Concat(strong.links, medium.links))
 		f.strong = strongest(joined)
 	} else {
-		f.strong = strongest(slices.Concat(joined, strong.bonds))
+		f.strong = strongest(slices.Concat(joined, strong.links))
 	}
 	return f
 }
 
 // clusters returns the clusters that the instance is tied to by more than its place.
-func (l *leads) clusters() []backup.ClusterID {
+func (l *clusterLinks) clusters() []backup.ClusterID {
 	return slices.Concat(clustersOf(l.strong), clustersOf(l.medium), l.foreignTo())
 }
 
@@ -74,7 +74,7 @@ func (ix *index) outside(n *node) string {
 	return n.ClusterNamespace + "/" + n.ClusterName
 }
 
-func (f *leads) foreignEvidence() []Evidence {
+func (f *clusterLinks) foreignEvidence() []Evidence {
 	if len(f.foreign) == 0 {
 		return nil
 	}
@@ -83,7 +83,7 @@ func (f *leads) foreignEvidence() []Evidence {
 
 // foreignTo are the clusters whose Nodes run on the instance although Cluster
 // API did not make them.
-func (f *leads) foreignTo() []backup.ClusterID {
+func (f *clusterLinks) foreignTo() []backup.ClusterID {
 	ids := make([]backup.ClusterID, len(f.foreign))
 	for i := range f.foreign {
 		ids[i] = f.foreign[i].Cluster

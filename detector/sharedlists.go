@@ -14,48 +14,48 @@ import (
 // shownMost is how many instances, and how many pieces of evidence, a verdict names.
 const shownMost = 16
 
-// crowds are lists of many instances that machines share.
-type crowds struct {
-	found  map[crowd][]*vm
+// sharedLists are lists of many instances that machines share.
+type sharedLists struct {
+	found  map[search][]*vm
 	first  map[**vm]bool // the first place of each list in found
 	unions map[union][]*vm
 	joined uint32 // how often lists were joined
-	bonded map[*bond]bonded
+	linked map[*link]linkedClusters
 }
 
-// bonded are the clusters of bonds, and those of them whose Node lists were not read.
-type bonded struct{ clusters, unlisted []backup.ClusterID }
+// linkedClusters are the clusters of links, and those of them whose Node lists were not read.
+type linkedClusters struct{ clusters, unlisted []backup.ClusterID }
 
-// bonded returns the clusters of bonds. Many that several instances share, see
+// linked returns the clusters of links. Many that several instances share, see
 // gradeHints, are gone through once. They must not be changed.
-func (ix *index) bonded(all []bond) bonded {
+func (ix *index) linked(all []link) linkedClusters {
 	if len(all) == 0 {
-		return bonded{}
+		return linkedClusters{}
 	}
-	if known, ok := ix.crowds.bonded[&all[0]]; ok {
+	if known, ok := ix.sharedLists.linked[&all[0]]; ok {
 		return known
 	}
-	of := bonded{clusters: clustersOf(all)}
+	of := linkedClusters{clusters: clustersOf(all)}
 	of.unlisted = slices.DeleteFunc(slices.Clone(of.clusters), func(id backup.ClusterID) bool {
 		why, _ := ix.unlisted(id)
 		return why == ""
 	})
 	if len(all) > many {
-		ix.crowds.bonded[&all[0]] = of
+		ix.sharedLists.linked[&all[0]] = of
 	}
 	return of
 }
 
-func newCrowds() crowds {
-	return crowds{found: map[crowd][]*vm{}, first: map[**vm]bool{}, unions: map[union][]*vm{}, bonded: map[*bond]bonded{}}
+func newSharedLists() sharedLists {
+	return sharedLists{found: map[search][]*vm{}, first: map[**vm]bool{}, unions: map[union][]*vm{}, linked: map[*link]linkedClusters{}}
 }
 
 // union is several such lists, each by its first place.
 type union [4]**vm
 
-// crowd is the question to which machines get one answer: the instances, many, that have
+// search is the question to which machines get one answer: the instances, many, that have
 // any of the keys, seen in any of the listings and within.
-type crowd struct {
+type search struct {
 	what, keys, listings string
 	within               infra.Key
 }
@@ -68,7 +68,7 @@ func (ix *index) find(p *postings, what string, home *infra.HomeScope, keys []in
 	if few, all := p.first(many, keys); all {
 		return keep(few, test)
 	}
-	q := crowd{what: what}
+	q := search{what: what}
 	var text []byte
 	for _, k := range keys {
 		text = strconv.AppendQuote(strconv.AppendQuote(text, k.Kind.String()), k.Value)
@@ -80,12 +80,12 @@ func (ix *index) find(p *postings, what string, home *infra.HomeScope, keys []in
 		}
 		q.listings, q.within = string(text), home.Within
 	}
-	found, ok := ix.crowds.found[q]
+	found, ok := ix.sharedLists.found[q]
 	if !ok {
 		found = keep(p.with(keys...), test)
-		ix.crowds.found[q] = found
+		ix.sharedLists.found[q] = found
 		if len(found) > many {
-			ix.crowds.first[&found[0]] = true
+			ix.sharedLists.first[&found[0]] = true
 		}
 	}
 	return found
@@ -102,15 +102,15 @@ func (f *machineFacts) without(one *vm, lists ...[]*vm) []*vm {
 	shared := one == nil && len(lists) <= len(join)
 	for i := 0; shared && i < len(lists); i++ {
 		join[i] = &lists[i][0]
-		shared = f.crowds.first[join[i]]
+		shared = f.sharedLists.first[join[i]]
 	}
 	if shared {
-		if have := f.crowds.unions[join]; have != nil {
+		if have := f.sharedLists.unions[join]; have != nil {
 			return have
 		}
 	}
-	f.crowds.joined++
-	mark := f.crowds.joined
+	f.sharedLists.joined++
+	mark := f.sharedLists.joined
 	if one != nil {
 		one.mark = mark
 	}
@@ -124,7 +124,7 @@ func (f *machineFacts) without(one *vm, lists ...[]*vm) []*vm {
 		}
 	}
 	if shared {
-		f.crowds.unions[join] = out
+		f.sharedLists.unions[join] = out
 	}
 	return out
 }
