@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
@@ -229,7 +230,7 @@ func (b *tab) set(selector, value string) {
 // wait waits until an expression holds: the page itself says when.
 func (b *tab) wait(expression, what string) {
 	b.Helper()
-	if err := chromedp.Do(b.ctx, chromedp.Poll[chromedp.Void](expression)); err != nil {
+	if err := chromedp.Do(b.ctx, chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingTimeout(2*time.Minute))); err != nil {
 		b.Fatalf("waiting for %s: %v", what, err)
 	}
 }
