@@ -27,6 +27,7 @@ func (s settings) fleet(n int, naming string) (table, error) {
 	}
 	all := []*contestant{
 		{name: "gunzip", args: []string{self, "gunzip", backup}},
+		{name: "version", args: []string{s.program, "version"}},
 		{name: "backup.Load", args: []string{s.subjects, "read", backup}},
 		{name: "check", args: []string{s.program, "check", "--backup", backup, "-o", folder + "/check.json"}},
 		{name: "detect --inventory", good: []int{3}, args: []string{s.program, "detect", "--backup", backup, "--inventory", inventory, "-o", folder + "/report.json", "--quiet"}},

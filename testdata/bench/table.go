@@ -54,6 +54,8 @@ This run: %s, %d cores, %s, drift-detector %s.
 
 * **gunzip** inflates the backup and does nothing else, with the library that
   drift-detector has: the floor.
+* **version** starts the program and ends: its memory, mostly pages of the binary, is part of
+  that of each of its commands.
 * **backup.Load** reads the backup as detect does, and decides nothing.
 * **check** and **detect --inventory** are the program; detect writes the JSON report.
 * **releases** compares Helm's releases with the objects of a backup, which is nothing but the
