@@ -19,7 +19,7 @@ func TestOutputIsPrivateAndWhole(t *testing.T) {
 	}
 	broken := errors.New("broken")
 	writeOutput := func(path string, stdout io.Writer, inputs []string, write func(io.Writer) error) error {
-		return writeOutputs([]target{{path: path}}, &streams{stdout: stdout}, inputs, func(w io.Writer, _ *output) error { return write(w) })
+		return writeOutputs([]target{{path, "json"}}, &streams{stdout: stdout}, inputs, func(w io.Writer, _ *output) error { return write(w) })
 	}
 	err := writeOutput(file, io.Discard, nil, func(w io.Writer) error {
 		_, _ = w.Write(make([]byte, 1<<20)) // more than any buffer holds
@@ -47,7 +47,7 @@ func TestOutputIsPrivateAndWhole(t *testing.T) {
 	if err := writeOutput(os.DevNull, io.Discard, nil, func(w io.Writer) error { _, err := io.WriteString(w, "x"); return err }); err != nil {
 		t.Errorf("%s: %v", os.DevNull, err)
 	}
-	both := []target{{path: filepath.Join(dir, "other.json")}, {path: "-"}}
+	both := []target{{filepath.Join(dir, "other.json"), "json"}, {"-", "json"}}
 	if err := writeOutputs(both, &streams{stdout: full{}}, nil, func(w io.Writer, _ *output) error { _, err := io.WriteString(w, "x"); return err }); err == nil {
 		t.Error("stdout is full, and nobody says so")
 	}

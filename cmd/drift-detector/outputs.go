@@ -152,6 +152,10 @@ type outputs []*output
 func createOutputs(targets []target, s *streams, inputs ...string) (outputs, error) {
 	var out outputs
 	for _, t := range targets {
+		// Every format is text, and may be called .txt.
+		if of := extensions[extensionOf(t.path)]; of != "" && of != "text" && of != t.format {
+			s.warn("%s is written as %s, as --format says: by its extension it would be %s", t.path, t.format, of)
+		}
 		o, err := createOutput(t.path, s, inputs...)
 		if err == nil {
 			o.format = t.format

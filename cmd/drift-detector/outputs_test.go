@@ -30,7 +30,7 @@ func TestOutputsTakeTheirFormatsFromTheirExtensions(t *testing.T) {
 	}
 	run := func(args ...string) {
 		t.Helper()
-		if o := runProgram(t, args...); o.code != exitOK || o.stdout != "" {
+		if o := runProgram(t, args...); o.code != exitOK || o.stdout != "" || strings.Contains(o.stderr, "by its extension") {
 			t.Fatalf("%v: exit status %d\n%s\n%s", args, o.code, o.stderr, o.stdout)
 		}
 	}
@@ -60,7 +60,12 @@ func TestOutputsTakeTheirFormatsFromTheirExtensions(t *testing.T) {
 			t.Errorf("%s: mode %v, want %v: %v", name, info.Mode(), mode, err)
 		}
 	}
-	run("render", saved, "-o", file("named.json"), "--format", "text")
+	run("render", saved, "-o", file("named.txt"), "--format", "screen")
+	o := runProgram(t, "render", saved, "-o", file("named.json"), "--format", "text")
+	o.demand(t, exitOK)
+	if want := "warning: " + file("named.json") + " is written as text, as --format says: by its extension it would be json\n"; !strings.Contains(o.stderr, want) {
+		t.Errorf("no %q in\n%s", want, o.stderr)
+	}
 	if data, err := os.ReadFile(file("named.json")); err != nil || !strings.HasPrefix(string(data), "Safe to restore?") {
 		t.Errorf("--format does not win for a single output: %v, %.20q", err, data)
 	}

@@ -49,7 +49,7 @@ func TestKilledRunsAreSweptAfter(t *testing.T) {
 	hold(inUse)
 	report := filepath.Join(dir, "report.json")
 	kept = append(kept, folder, link, inUse.Name(), report)
-	err = writeOutputs([]target{{path: report}}, &streams{}, nil, func(w io.Writer, _ *output) error { _, err := io.WriteString(w, "x"); return err })
+	err = writeOutputs([]target{{report, "json"}}, &streams{}, nil, func(w io.Writer, _ *output) error { _, err := io.WriteString(w, "x"); return err })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestInterruptedWhileItComputes(t *testing.T) {
 	goOn, written := make(chan struct{}), make(chan error, 1)
 	begun := time.Now()
 	err := withinASecond(ctx, s, func() error {
-		err := writeOutputs([]target{{path: filepath.Join(dir, "report.json")}}, s, nil, func(io.Writer, *output) error {
+		err := writeOutputs([]target{{filepath.Join(dir, "report.json"), "json"}}, s, nil, func(io.Writer, *output) error {
 			cancel()
 			<-goOn
 			return nil
