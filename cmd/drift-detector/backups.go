@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"drift-detector/infra"
 	"drift-detector/report"
 	backupreport "drift-detector/report/backups"
+	"drift-detector/report/english"
 	reportformats "drift-detector/report/formats"
 )
 
@@ -146,7 +148,10 @@ func runBackups(ctx context.Context, o backupsOptions, s *streams) error {
 	if err != nil {
 		return o.bounds.explain(bounded, err)
 	}
-	doc, restorable, unread := o.describe(place, all, s.now())
+	doc, restorable, unread, err := o.describe(place, all, s.now())
+	if err != nil {
+		return err
+	}
 	rep, err := o.fillComparison(ctx, s, place, restorable, doc)
 	if err != nil {
 		return err
@@ -182,15 +187,18 @@ func runBackups(ctx context.Context, o backupsOptions, s *streams) error {
 }
 
 // describe makes the document of the backups that are shown. unread is how many there are
-// of which Velero's description could not be read.
-func (o *backupsOptions) describe(place *store.Place, all []*store.Stored, now time.Time) (doc *backupreport.Document, restorable []*store.Stored, unread int) {
+// of which Velero's description could not be read: without one, a schedule that no
+// backup is of is an error.
+func (o *backupsOptions) describe(place *store.Place, all []*store.Stored, now time.Time) (doc *backupreport.Document, restorable []*store.Stored, unread int, err error) {
 	var shown []*backupreport.Backup
+	schedules := map[string]bool{}
 	o.newest = map[string]*store.Stored{}
 	for _, b := range all {
 		if b.Problem != nil {
 			unread++
 		}
 		d := describeBackup(b, now)
+		schedules[d.Schedule] = true
 		if d.Restorable && o.newest[b.Root] == nil {
 			o.newest[b.Root] = b
 		}
@@ -202,7 +210,12 @@ func (o *backupsOptions) describe(place *store.Place, all []*store.Stored, now t
 			restorable = append(restorable, b)
 		}
 	}
-	return backupreport.New(place.Name(), o.only(), shown, report.Tool{Name: "drift-detector", Version: version, Commit: commit}, now), restorable, unread
+	if o.schedule != "" && !schedules[o.schedule] && unread == 0 {
+		delete(schedules, "")
+		known := cmp.Or(english.First(20, slices.Sorted(maps.Keys(schedules))), "none")
+		return nil, nil, 0, fmt.Errorf("--schedule %s: %s holds no backup of such a schedule; it holds those of %s", o.schedule, place.Name(), known)
+	}
+	return backupreport.New(place.Name(), o.only(), shown, report.Tool{Name: "drift-detector", Version: version, Commit: commit}, now), restorable, unread, nil
 }
 
 // fillComparison compares the newest backups, if that is asked for, and returns the

@@ -170,6 +170,13 @@ func TestBackupsAreListed(t *testing.T) {
 	if !strings.Contains(o.stdout, "2 backups with --schedule weekly, 2 can be restored") || strings.Contains(o.stdout, "nightly") {
 		t.Error(o.stdout)
 	}
+	o = b.run("backups", "s3://velero/mgmt", "--schedule", "nope")
+	if want := "--schedule nope: s3://velero/mgmt holds no backup of such a schedule; it holds those of nightly, weekly\n"; o.code != exitUsage || o.stdout != "" || !strings.Contains(o.stderr, want) {
+		t.Errorf("status %d, no %q in\n%s\n%s", o.code, want, o.stderr, o.stdout)
+	}
+	// One that can't be read may be of the schedule.
+	b.Put("velero", "mgmt/backups/nightly-9/velero-backup.json", []byte("no JSON"))
+	b.run("backups", "s3://velero/mgmt", "--schedule", "nope").demand(t, exitIncomplete)
 }
 
 // TestTheRightBackupIsNamed: each row is what detect says of that backup alone, the
