@@ -197,7 +197,7 @@ func TestProblemsAreBounded(t *testing.T) {
 		b.Raw(fmt.Sprintf("resources/bad-%d", i), nil)
 	}
 	s, _ := loadAll(t, backup.Want{}, backuptest.Source("b", b.Bytes()))
-	if n := len(s.Problems); n != 1001 || !strings.HasPrefix(s.Problems[1000].Reason, "500 more items") {
+	if n := len(s.Problems); n != 1001 || !strings.HasSuffix(s.Problems[1000].Reason, "that are not listed: 500") {
 		t.Errorf("%d problems, the last %v", n, s.Problems[n-1])
 	}
 }

@@ -175,7 +175,7 @@ func (l *loading) allProblems() []Problem {
 	for i, f := range l.faults {
 		all = append(all, f.listed...)
 		if f.unlisted > 0 {
-			reason := fmt.Sprintf("%d more items have problems that are not listed", f.unlisted)
+			reason := fmt.Sprintf("further items with problems that are not listed: %d", f.unlisted)
 			all = append(all, Problem{Backup: i, Item: l.infos[i].Path, Reason: reason, Decisive: f.decisive})
 		}
 	}

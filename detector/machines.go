@@ -340,7 +340,7 @@ func decideElsewhere(f *machineFacts) Verdict {
 
 // decideNothing is the verdict on a machine that was not found by any key.
 func decideNothing(f *machineFacts) Verdict {
-	v := stale(InstanceNotFound, fmt.Sprintf("no VM with %s in %s; %d VMs listed", f.id(), f.scope.name, f.scope.count))
+	v := stale(InstanceNotFound, fmt.Sprintf("no VM with %s in %s; %s listed", f.id(), f.scope.name, quantity(f.scope.count, "VM", "VMs")))
 	v.Evidence = f.reservations()
 	if len(f.namesakes) > 0 {
 		v.Warnings = append(v.Warnings, Warning{SameNameElsewhere, fmt.Sprintf("%s has its name, but not its id", nameOf(f.namesakes[0]))})

@@ -94,7 +94,7 @@ func TestMessages(t *testing.T) {
 	s.vm("other")
 	r := s.detect()
 	want := map[string]string{
-		"m": "no VM with BIOS UUID b-m in vc/user; 1 VMs listed",
+		"m": "no VM with BIOS UUID b-m in vc/user; 1 VM listed",
 		"n": `not found, but absence cannot be concluded: "vc2/user" was not listed`,
 	}
 	for _, v := range verdictsOf(r.Clusters[0]) {

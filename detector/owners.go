@@ -261,7 +261,7 @@ func (o *owners) compare(id infra.OwnerID, replicas, desired backup.Number) stri
 	case !ok:
 		return fmt.Sprintf("%s %s does not say how many machines it had", id.Kind, id.Name)
 	case have > want || have+one.orphans.found < want:
-		return fmt.Sprintf("%s %s had %d machines, the backup holds %d", id.Kind, id.Name, want, have)
+		return fmt.Sprintf("%s %s had %s, the backup holds %d", id.Kind, id.Name, quantity(int(want), "machine", "machines"), have)
 	}
 	return ""
 }

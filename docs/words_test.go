@@ -203,3 +203,20 @@ func TestBannedWordsAreFound(t *testing.T) {
 		}
 	}
 }
+
+// A number that may be one has no plural behind it: what writes reports and talks to users
+// has english.Count. A limit is never one.
+func TestOneIsNoPlural(t *testing.T) {
+	plural := regexp.MustCompile(`(?:\w+ )?%d (?:\w+ )?\w+s\b`)
+	verb := regexp.MustCompile(`^than |%d (?:is|takes)$`)
+	for _, s := range userText(t) {
+		if dir, _, _ := strings.Cut(strings.TrimPrefix(filepath.ToSlash(s.where), root+"/"), "/"); dir != "cmd" && dir != "report" {
+			continue
+		}
+		for _, found := range plural.FindAllString(s.text, -1) {
+			if !verb.MatchString(found) {
+				t.Errorf("%s: %q: %.160s", s.where, found, s.text)
+			}
+		}
+	}
+}

@@ -106,7 +106,7 @@ func healthChecks(e *examination) []Finding {
 		if t.bare == 0 {
 			continue
 		}
-		message := fmt.Sprintf("%d of its %d machines are not covered", t.bare, t.machines)
+		message := fmt.Sprintf("not covered: %d of its %d machines", t.bare, t.machines)
 		switch {
 		case t.machines == 1:
 			message = "its machine is not covered"

@@ -179,7 +179,7 @@ func runBackups(ctx context.Context, o backupsOptions, s *streams) error {
 	}
 	switch {
 	case unread > 0:
-		return &errIncomplete{fmt.Sprintf("what Velero says could not be read of %d of %d backups", unread, len(all)), []string{"the list says why for each"}}
+		return &errIncomplete{fmt.Sprintf("what Velero says could not be read of %d of %s", unread, english.Count(len(all), "backup")), []string{"the list says why for each"}}
 	case doc.Comparison != nil && !doc.Comparison.Complete:
 		return &errIncomplete{"incomplete: not everything could be listed or read for each backup", []string{"--report NAME -o FILE writes what is known of one, and why"}}
 	}
@@ -234,11 +234,11 @@ func (o *backupsOptions) fillComparison(ctx context.Context, s *streams, place *
 		return nil, &backup.InputError{Name: place.Name(), Problem: "no backup that is shown can be restored", Next: "see why without --compare"}
 	}
 	if o.report != "" && !slices.ContainsFunc(newest, func(b *store.Stored) bool { return b.Name == o.report }) {
-		return nil, &usageError{message: fmt.Sprintf("--report %q is none of the %d backups that are compared", o.report, len(newest)), command: "backups"}
+		return nil, &usageError{message: fmt.Sprintf("--report %q is none of those that are compared (%s)", o.report, english.Count(len(newest), "backup")), command: "backups"}
 	}
 	c, rep, err := o.compare(ctx, s, place, newest, o.report)
 	if err == nil && c.Best == "" && c.ManagementClusters == nil {
-		err = &backup.InputError{Name: place.Name(), Problem: fmt.Sprintf("none of the %d backups that were to be compared could be read; the newest: %s", len(newest), c.Compared[0].Error), Next: "see which others there are without --compare"}
+		err = &backup.InputError{Name: place.Name(), Problem: fmt.Sprintf("no backup that was to be compared could be read (%d in all); the newest: %s", len(newest), c.Compared[0].Error), Next: "see which others there are without --compare"}
 	}
 	if err == nil && o.report != "" && rep == nil {
 		err = &backup.InputError{Name: o.report, Problem: "could not be read", Next: "see why without --report"}

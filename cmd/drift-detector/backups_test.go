@@ -253,7 +253,7 @@ func TestNoneCanBeRead(t *testing.T) {
 	b.put("one", "", "Completed", backuptest.Written, []byte("no tarball"))
 	b.put("two", "", "Completed", backuptest.Written.Add(time.Hour), []byte("no tarball"))
 	o := b.run("backups", "s3://velero", "--compare")
-	if o.code != exitUsage || o.stdout != "" || !strings.Contains(o.stderr, "none of the 2 backups") {
+	if o.code != exitUsage || o.stdout != "" || !strings.Contains(o.stderr, "no backup that was to be compared could be read (2 in all)") {
 		t.Errorf("status %d\n%s\n%s", o.code, o.stdout, o.stderr)
 	}
 }
@@ -306,7 +306,7 @@ func TestBackupsOfSeveralManagementClusters(t *testing.T) {
 			t.Errorf("%s: both were read, and are of one management cluster", name)
 		}
 	}
-	if o := b.run("backups", "s3://velero", "--compare", "--inventory", testdata+"fleet-data.tar.gz"); o.code != exitUsage || !strings.Contains(o.stderr, "this is not an inventory") || strings.Contains(o.stderr, "none of the") {
+	if o := b.run("backups", "s3://velero", "--compare", "--inventory", testdata+"fleet-data.tar.gz"); o.code != exitUsage || !strings.Contains(o.stderr, "this is not an inventory") || strings.Contains(o.stderr, "to be compared") {
 		t.Errorf("no inventory: status %d\n%s", o.code, o.stderr)
 	}
 	text := b.run(compare...)

@@ -19,6 +19,7 @@ import (
 	"drift-detector/detector/forecast"
 	"drift-detector/infra"
 	"drift-detector/infra/all"
+	"drift-detector/report/english"
 	"drift-detector/report/terminal"
 )
 
@@ -186,7 +187,7 @@ func (o *backupOptions) loadOpened(ctx context.Context, s *streams, registry *in
 		}
 	}
 	for _, b := range e.snapshot.Backups {
-		s.debugf("read %s: %d objects, written %s to %s", b.Path, b.Items, b.WrittenFrom, b.WrittenTo)
+		s.debugf("read %s: %s, written %s to %s", b.Path, english.Count(int(b.Items), "object"), b.WrittenFrom, b.WrittenTo)
 	}
 	expect := e.registry.Expected
 	if o.checkOnly {
@@ -307,9 +308,9 @@ func (o *backupOptions) list(ctx context.Context, s *streams, e *loadedBackup, a
 }
 
 func describeListing(l infra.Listing) string {
-	what := fmt.Sprintf("%d instances", l.Count())
+	what := english.Count(l.Count(), "instance")
 	if l.NodeState != "" {
-		what = fmt.Sprintf("%d Nodes", len(l.Nodes))
+		what = english.Count(len(l.Nodes), "Node")
 	}
 	return fmt.Sprintf("listed %s %s: %s, %s", l.Provider, l.Endpoint, what, l.State)
 }

@@ -36,7 +36,7 @@ func TestOpenStackPlan(t *testing.T) {
 			t.Errorf("the plan lacks %q", want)
 		}
 	}
-	for _, wrong := range []string{"0 are known to run", "web-prod-control-plane-bvzln does not run", "No controller adopts it", "VSphere", "AWSMachine", "BIOS"} {
+	for _, wrong := range []string{"0 control-plane machines are known to run", "web-prod-control-plane-bvzln does not run", "No controller adopts it", "VSphere", "AWSMachine", "BIOS"} {
 		if strings.Contains(plan, wrong) {
 			t.Errorf("the plan says %q", wrong)
 		}

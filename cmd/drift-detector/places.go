@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +15,7 @@ import (
 	"drift-detector/backup/check"
 	"drift-detector/backup/store"
 	"drift-detector/infra"
+	"drift-detector/report/english"
 )
 
 // storeOptions say how the operator reaches the object store that a backup is in.
@@ -75,7 +76,7 @@ func (o *storeOptions) place(ctx context.Context, s *streams, address string, qu
 	if o.keyFile != "" {
 		key, err := os.ReadFile(o.keyFile)
 		if err == nil && len(key) != 32 {
-			err = fmt.Errorf("it has %d bytes", len(key))
+			err = errors.New("it has " + english.Count(len(key), "byte"))
 		}
 		if err != nil {
 			return nil, &backup.InputError{Name: o.keyFile, Problem: "no key of SSE-C: " + err.Error(), Next: "give the file of Velero's customerKeyEncryptionFile, which has 32 bytes", Err: err}

@@ -180,7 +180,7 @@ func TestPoint27TheLastKnownMajorityOfTheLab(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := w.plan(w.detect())
-	if removes(text, ghost) || !strings.Contains(text, "1 are known to run, and a majority is 2") {
+	if removes(text, ghost) || !strings.Contains(text, "1 control-plane machine is known to run of those that the backup records, and a majority is 2") {
 		t.Errorf("the Ghost is removed while one of three machines is known to run")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"drift-detector/infra"
+	"drift-detector/report/english"
 	"drift-detector/report/terminal"
 )
 
@@ -51,7 +52,7 @@ func showProgress(ctx context.Context, s *streams, targets []infra.Target) *prog
 	}
 	if p.asked > 0 {
 		p.clusters = p.line(func() string {
-			return fmt.Sprintf("Node lists: %d of %d clusters answered", p.answered.Load(), p.asked)
+			return fmt.Sprintf("Node lists: %d of %s answered", p.answered.Load(), english.Count(p.asked, "cluster"))
 		})
 	}
 	s.stderr = p
@@ -64,7 +65,7 @@ func (p *progress) line(text func() string) *mpb.Bar {
 
 // placeLine is one line: how much was found so far, and how fast.
 func placeLine(name string, found int64, since time.Duration) string {
-	return fmt.Sprintf("%s: %d VMs, %.0f/s", name, found, float64(found)/max(since.Seconds(), 0.001))
+	return fmt.Sprintf("%s: %s, %.0f/s", name, english.Count(int(found), "VM"), float64(found)/max(since.Seconds(), 0.001))
 }
 
 func (p *progress) found(target, n int) {

@@ -87,12 +87,10 @@ func itemsUnread(all []detector.Error) (text, hint string) {
 	switch {
 	case n == 0:
 		return "", ""
-	case n == 1:
-		return "could not read 1 object of the backup: " + items[0], hint
 	case n > few:
 		items = append(items, fmt.Sprintf("%d more", n-few))
 	}
-	return fmt.Sprintf("could not read %d objects of the backup: %s", n, strings.Join(items, "; ")), hint
+	return fmt.Sprintf("could not read %s of the backup: %s", english.Count(n, "object"), strings.Join(items, "; ")), hint
 }
 
 // incomplete describes places that were not seen whole and what else is missing, or
@@ -118,7 +116,7 @@ func incomplete(all []unseen, items, itemsHint string) error {
 	if len(places) > 0 {
 		text := strings.Join(places[:min(len(places), few)], "; ")
 		if n := len(places) - few; n > 0 {
-			text += fmt.Sprintf("; and %d more places", n)
+			text += "; and " + english.Count(n, "more place")
 		}
 		missing = append(missing, "could not list all of "+text)
 	}

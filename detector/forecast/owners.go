@@ -58,7 +58,7 @@ func (x *index) planeOwner(s *set) {
 		s.due = cmp.Or(s.due, f.rolled)
 	}
 	if s.due == "" && p.RolloutAfter.IsZero() && p.Updated.Known && p.Replicas.Known && p.Updated.N < p.Replicas.N {
-		s.due = fmt.Sprintf("it called %d of its %d machines up to date when the backup was taken", p.Updated.N, p.Replicas.N)
+		s.due = fmt.Sprintf("of %s it called %d up to date when the backup was taken", plural(int(p.Replicas.N), "machine", "machines"), p.Updated.N)
 	}
 }
 
@@ -77,7 +77,7 @@ func (x *index) outdated(p *backup.ControlPlane, t *topology, f *facts) string {
 	case r != nil && r.Template != "" && p.Infrastructure.Name != "" && r.Template != p.Infrastructure.Name:
 		return fmt.Sprintf("it was made from %s %s, and %s is wanted", p.Infrastructure.Kind, r.Template, p.Infrastructure.Name)
 	case p.CertificateDays.Known && p.CertificateDays.N > 0 && !m.CertificatesExpire.IsZero() && x.in.Now.AddDate(0, 0, int(p.CertificateDays.N)).After(m.CertificatesExpire):
-		return fmt.Sprintf("its certificates expire on %s, and %s %s replaces machines %d days before", m.CertificatesExpire.UTC().Format("2006-01-02"), p.Kind, p.Name, p.CertificateDays.N)
+		return fmt.Sprintf("its certificates expire on %s, and %s %s replaces machines %s before", m.CertificatesExpire.UTC().Format("2006-01-02"), p.Kind, p.Name, plural(int(p.CertificateDays.N), "day", "days"))
 	}
 	return complaints(m.Outdated)
 }

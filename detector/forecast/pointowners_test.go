@@ -145,7 +145,7 @@ func TestPoint20WhatIsARollout(t *testing.T) {
 			m.Outdated = "* KubeadmConfig is not up-to-date"
 		}), RolloutDue, nil},
 		"what the Machine said of a time in the past": {nil, three(func(_ *backup.ControlPlane, m *backup.Machine, _ *story) { m.Outdated = "* spec.rolloutAfter expired" }), "", nil},
-		"fewer of them up to date than it has":        {nil, three(func(p *backup.ControlPlane, _ *backup.Machine, _ *story) { p.Updated = number(2) }), RolloutDue, []string{"2 of its 3 machines up to date", "(KubeadmControlPlane ns/cp)"}},
+		"fewer of them up to date than it has":        {nil, three(func(p *backup.ControlPlane, _ *backup.Machine, _ *story) { p.Updated = number(2) }), RolloutDue, []string{"of 3 machines it called 2 up to date", "(KubeadmControlPlane ns/cp)"}},
 		"a time in the past, which a restore makes void": {nil, three(func(p *backup.ControlPlane, _ *backup.Machine, s *story) {
 			p.RolloutAfter, p.Updated = s.now.Add(-time.Hour), number(2)
 		}), "", nil},

@@ -273,7 +273,7 @@ func (r *Release) finish() {
 	case n.Changed+n.Removed > 0:
 		row("False", Drifted, "drifted: %s", r.brief())
 	case n.NotCompared > 0:
-		row("Unknown", Incomplete, "%d of %d objects are not compared", n.NotCompared, n.NotCompared+n.Unchanged+n.Excluded)
+		row("Unknown", Incomplete, "objects that are not compared: %d of %d", n.NotCompared, n.NotCompared+n.Unchanged+n.Excluded)
 	default:
 		row("True", InSync, "in sync%s", prefixed(": ", r.brief()))
 	}

@@ -147,7 +147,7 @@ func (l *listing) lookUp(ctx context.Context, ids []string) error {
 		}
 		l.take(out.Reservations)
 		if rest := l.unseen(ids); len(rest) > 0 {
-			return lacking("DescribeInstances", fmt.Sprintf("neither holds %d instances that were asked for nor says that they do not exist, first %s", len(rest), rest[0]))
+			return lacking("DescribeInstances", fmt.Sprintf("neither holds %d of the instances that were asked for nor says that they do not exist, first %s", len(rest), rest[0]))
 		}
 		return nil
 	}

@@ -100,7 +100,7 @@ func refusedRegion(h *homeScope) *infra.Fault {
 		Hint: "correct spec.region of its AWSCluster or AWSManagedControlPlane",
 	}
 	if h.region == "" {
-		f.Message = fmt.Sprintf("the backup names no AWS region for %d clusters", len(h.clusters))
+		f.Message = fmt.Sprintf("the backup names no AWS region for %d of its clusters", len(h.clusters))
 		f.Hint = "see which AWSCluster or AWSManagedControlPlane the backup lacks, or which of them has no spec.region"
 	}
 	return f

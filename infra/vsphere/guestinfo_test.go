@@ -143,7 +143,7 @@ func TestUnreadMetadataIsSaid(t *testing.T) {
 		MethodName: "RetrievePropertiesEx", ObjectType: "*", ObjectName: "*", Probability: 1, Enabled: true, SkipCount: 4,
 	})
 	l := one(t, t.Context(), fleet(t), reach(v))
-	if l.State != infra.Complete || len(l.Instances) != fleetVMs || !containsText(strings.Join(l.Warnings, ""), "the metadata of 12 unknown VMs") {
+	if l.State != infra.Complete || len(l.Instances) != fleetVMs || !containsText(strings.Join(l.Warnings, ""), "the metadata of 12 of the unknown VMs") {
 		t.Errorf("%s, %d VMs, %q: %+v", l.State, len(l.Instances), l.Warnings, faultOf(l))
 	}
 	// What the metadata would have said against a name is not known, so that no

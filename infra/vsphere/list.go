@@ -81,7 +81,7 @@ func (v *vcenter) read(ctx context.Context, t infra.Target, d *detail, l *infra.
 	g.followRenamed()
 	unread := v.readGuestinfo(ctx, g.candidates, l.Instances)
 	if len(unread) > 0 {
-		l.Warnings = append(l.Warnings, fmt.Sprintf("the metadata of %d unknown VMs in vCenter %s could not be read: less evidence on which cluster they belong to", len(unread), t.Endpoint))
+		l.Warnings = append(l.Warnings, fmt.Sprintf("the metadata of %d of the unknown VMs in vCenter %s could not be read: less evidence on which cluster they belong to", len(unread), t.Endpoint))
 	}
 	if l.Count() > 0 { // who sees no VM at all has seen nothing
 		l.ProbesFound = g.readProbes(unread, func(folder string) bool { return v.seesInto(ctx, folder) })

@@ -125,7 +125,7 @@ func refusedServer(h *homeScope, err error) (endpoint string, f *infra.Fault) {
 	}
 	switch shown := shownHost(h.raw); {
 	case strings.TrimSpace(h.raw) == "":
-		f.Message = fmt.Sprintf("the backup names no vCenter for %d clusters", len(h.clusters))
+		f.Message = fmt.Sprintf("the backup names no vCenter for %d of its clusters", len(h.clusters))
 		f.Hint = "see which VSphereCluster or VSphereVM the backup lacks"
 		return "(no server)", f
 	case shown == "":

@@ -166,7 +166,7 @@ func TestEveryServerOfAClusterIsATarget(t *testing.T) {
 
 func TestServersThatAreRefused(t *testing.T) {
 	for server, want := range map[string]struct{ endpoint, says string }{
-		"":                                   {"(no server)", "the backup names no vCenter for 1 clusters"},
+		"":                                   {"(no server)", "the backup names no vCenter for 1 of its clusters"},
 		"vc1 example":                        {"vc1 example", `server "vc1 example" in the backup: it is not a host, host:port or https:// URL`},
 		"http://u:m4rk3r@vc1.example":        {"vc1.example", `server "vc1.example" in the backup: http:// is refused, only https:// is used`},
 		"ftp://u:m4rk3r@VC1":                 {"vc1", `server "vc1" in the backup: its scheme is not https`},

@@ -141,13 +141,15 @@ var measures = []measure{
 	{func(c *Compared) int { return slices.Index(safest, c.Safe) }, func(b, o *Compared) string { return "is safe to restore: " + o.Answer + ", and this one: " + b.Answer }},
 	{func(c *Compared) int { return c.Machines.Unknown + c.unplaced }, func(b, o *Compared) string {
 		if o.unplaced+b.unplaced > 0 {
-			return more(o.Machines.Unknown+o.unplaced, b.Machines.Unknown+b.unplaced, "machines that are Unknown or not in it")
+			return more(o.Machines.Unknown+o.unplaced, b.Machines.Unknown+b.unplaced, "Unknown or not in it")
 		}
 		return more(o.Machines.Unknown, b.Machines.Unknown, "Unknown")
 	}},
 	{func(c *Compared) int { return c.Machines.Ghost }, func(b, o *Compared) string { return more(o.Machines.Ghost, b.Machines.Ghost, "Ghost") }},
 	{func(c *Compared) int { return c.Machines.Stale }, func(b, o *Compared) string { return more(o.Machines.Stale, b.Machines.Stale, "Stale") }},
-	{func(c *Compared) int { return c.Confirm }, func(b, o *Compared) string { return more(o.Confirm, b.Confirm, "VMs to confirm") }},
+	{func(c *Compared) int { return c.Confirm }, func(b, o *Compared) string {
+		return fmt.Sprintf("has %s to confirm, and this one %d", english.Count(o.Confirm, "VM"), b.Confirm)
+	}},
 }
 
 func more(n, instead int, what string) string {
@@ -170,7 +172,7 @@ func Choose(compared []*Compared) *Comparison {
 	c := &Comparison{Compared: compared, Borrowed: []string{}, Complete: true}
 	c.ManagementClusters = managementClusters(compared)
 	if n := len(c.ManagementClusters); n > 0 {
-		c.Choice = Choice{Clusters: []ClusterChoice{}, Why: fmt.Sprintf("these are of %d management clusters, by the uid of Namespace kube-system; choose the one that is lost", n)}
+		c.Choice = Choice{Clusters: []ClusterChoice{}, Why: fmt.Sprintf("these are of %s, by the uid of Namespace kube-system; choose the one that is lost", english.Count(n, "management cluster"))}
 	} else {
 		c.Choice = choose(compared)
 	}
@@ -302,9 +304,9 @@ func (s *clusterState) text() string {
 	if s == nil {
 		return "nothing of it"
 	}
-	text := fmt.Sprintf("%d Ghost, %d Stale and %d Unknown of %d machines", s.counts.Ghost, s.counts.Stale, s.counts.Unknown, s.counts.Total)
+	text := fmt.Sprintf("%d Ghost, %d Stale and %d Unknown of %s", s.counts.Ghost, s.counts.Stale, s.counts.Unknown, english.Count(s.counts.Total, "machine"))
 	if s.unplaced > 0 {
-		text += fmt.Sprintf(" (%d that run are not in it)", s.unplaced)
+		text += fmt.Sprintf(" (%d running, but not in it)", s.unplaced)
 	}
 	return text
 }

@@ -43,17 +43,17 @@ func valid(it *outline.Item) {
 // lists are the three lists of a kind. Of makes an item of a thing, whole when nothing
 // else is said of it.
 func lists[T any](kind string, l *Lists[T], of func(t *T, whole bool) outline.Item) []outline.Section {
-	fresh := outline.Section{Title: kind + " new", What: kind}
+	fresh := outline.Section{Title: kind + " new"}
 	for i := range l.New {
 		fresh.Items = append(fresh.Items, of(&l.New[i], true))
 	}
-	changed := outline.Section{Title: kind + " changed", What: kind}
+	changed := outline.Section{Title: kind + " changed"}
 	for i := range l.Changed {
 		it := of(&l.Changed[i].New, false)
 		it.Facts = append(changes(l.Changed[i].Fields), it.Facts...)
 		changed.Items = append(changed.Items, it)
 	}
-	gone := outline.Section{Title: kind + " gone", What: kind}
+	gone := outline.Section{Title: kind + " gone"}
 	for i := range l.Gone {
 		it := of(&l.Gone[i], true)
 		it.Mark = " "

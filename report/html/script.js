@@ -236,8 +236,8 @@
 	const say = (left, hidden) => {
 		const shown = one("#shown");
 		shown.classList.toggle("some", filtered);
-		shown.textContent = (filtered ? `The filter shows ${left} of ${total} machines and VMs.` : `${total} machines and VMs are listed.`) +
-			(hidden ? ` ${hidden} clusters with some of them are folded.` : "") +
+		shown.textContent = (filtered ? `The filter shows ${left} of ${total} machines and VMs.` : `Machines and VMs listed: ${total}.`) +
+			(hidden ? ` Folded clusters with some of them: ${hidden}.` : "") +
 			(unlisted ? " Healthy machines that the report leaves out are counted and not listed." : "");
 	};
 

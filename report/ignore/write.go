@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"drift-detector/report/english"
 )
 
 // Write writes rules as the YAML that [Read] reads, the same bytes for the same
@@ -23,7 +25,7 @@ func Write(w io.Writer, rules []Rule) error {
 		rules[i].write(&b)
 	}
 	if b.Len() > maxSize {
-		return fmt.Errorf("writing ignore rules: %d rules make more than 1 MiB, which is too much for an ignore file; narrow them down, or write globs by hand", len(rules))
+		return fmt.Errorf("writing ignore rules: %s make more than 1 MiB, which is too much for an ignore file; narrow them down, or write globs by hand", english.Count(len(rules), "rule"))
 	}
 	if _, err := b.WriteTo(w); err != nil {
 		return fmt.Errorf("writing ignore rules: %w", err)

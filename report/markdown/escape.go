@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"drift-detector/report"
+	"drift-detector/report/english"
 	"drift-detector/report/terminal"
 )
 
@@ -27,7 +28,7 @@ func shorten(s string, most int) string {
 	if len(rs) <= most {
 		return s
 	}
-	return fmt.Sprintf("%s… (%d more characters)", string(rs[:most]), len(rs)-most)
+	return fmt.Sprintf("%s… (%s)", string(rs[:most]), english.Count(len(rs)-most, "more character"))
 }
 
 // The most characters that are shown of a name, a path or an id, and of a message.

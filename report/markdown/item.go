@@ -10,7 +10,7 @@ import (
 )
 
 func newSection(s outline.Section) *section {
-	out := &section{what: s.What}
+	out := &section{}
 	for i := range s.Items {
 		it := &s.Items[i]
 		if it.Minor {

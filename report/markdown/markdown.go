@@ -63,7 +63,7 @@ func written(head string, all []*section, foot string, limit int) string {
 		s.write(&b)
 	}
 	if left > 0 {
-		foot += fmt.Sprintf(" The details of %d findings were cut; all are in the JSON report.", left)
+		foot += fmt.Sprintf(" The details of %s were cut; all are in the JSON report.", english.Count(left, "finding"))
 	}
 	if foot != "" {
 		b.WriteString(foot + "\n")
@@ -119,11 +119,11 @@ const foldFrom = 4
 // itself only the row is there.
 func clusters(r *report.Report) []*section {
 	table := &section{
-		title: "\n### Clusters\n\n", what: "clusters", most: Limit / 4,
+		title: "\n### Clusters\n\n", most: Limit / 4,
 		intro: "| Cluster | Status | Ghost | Unknown | Stale | Healthy | Notes |\n|---|---|--:|--:|--:|--:|---|\n",
 	}
 	found := map[report.Status][]outline.Item{}
-	beside := outline.Section{Title: "Sets and resources", What: "sets and resources"}
+	beside := outline.Section{Title: "Sets and resources"}
 	for c := range outline.Clusters(r) {
 		n := c.Of.Counts
 		table.items = append(table.items, item{n: 1, text: fmt.Sprintf("| %s %s | %s | %d | %d | %d | %d | %s |\n",
@@ -166,7 +166,7 @@ func machineStatus(status report.Status) report.Status {
 }
 
 func machines(status report.Status, all []outline.Item) *section {
-	s := outline.Section{Title: string(status), What: string(status), Count: fmt.Sprint(len(all))}
+	s := outline.Section{Title: string(status), Count: fmt.Sprint(len(all))}
 	var alike []outline.Item
 	for _, it := range all {
 		if it.NamesOnly() && status == report.Unknown {

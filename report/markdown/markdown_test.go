@@ -134,7 +134,7 @@ func listed(t *testing.T, doc, title string) (says, holds int) {
 		t.Fatal(err)
 	}
 	for _, l := range strings.Split(body, "\n") {
-		switch m := regexp.MustCompile(`^(?:- \*\*|… and )(\d+) (?:machines\*\*|more )`).FindStringSubmatch(l); {
+		switch m := regexp.MustCompile(`^(?:- \*\*|… and )(\d+) (?:machines\*\*|more)`).FindStringSubmatch(l); {
 		case m != nil:
 			n, _ := strconv.Atoi(m[1])
 			holds += n
@@ -305,7 +305,7 @@ func TestTheMostUrgentSurvivesTheCut(t *testing.T) {
 	if says != 1000 || holds != 1000 {
 		t.Errorf("1000 Stale: the title says %d, and the items with what was cut are %d", says, holds)
 	}
-	if !regexp.MustCompile("(?m)^… and [0-9]+ more Stale: .*50 in `tenant/c1[0-9]`.*; the whole list is in the JSON report\\.$").MatchString(doc) {
+	if !regexp.MustCompile("(?m)^… and [0-9]+ more: .*50 in `tenant/c1[0-9]`.*; the whole list is in the JSON report\\.$").MatchString(doc) {
 		t.Errorf("what was cut is not said in\n%s", doc)
 	}
 	if !strings.Contains(doc, "odd-one") {
@@ -398,7 +398,7 @@ func TestNotesOfManyClustersAreCut(t *testing.T) {
 		t.Errorf("%d bytes", len(doc))
 	}
 	want := 600 + len(r.Summary.Forecast.Notes)
-	if says, holds := listed(t, doc, "Before the restore"); says != want || holds != want || !strings.Contains(doc, "more notes") {
+	if says, holds := listed(t, doc, "Before the restore"); says != want || holds != want || !strings.Contains(doc, "\n… and ") {
 		t.Errorf("says %d, holds %d, want %d", says, holds, want)
 	}
 }

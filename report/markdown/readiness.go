@@ -21,7 +21,7 @@ func Readiness(w io.Writer, r *report.Readiness) error {
 		fmt.Fprintf(&b, "- Backup: %s\n", Code(r.Backups[i].Path))
 	}
 	if n := len(r.Backups) - most; n > 0 {
-		fmt.Fprintf(&b, "- and %d more backups\n", n)
+		fmt.Fprintf(&b, "- Backup: and %d more\n", n)
 	}
 	if r.Filter != nil {
 		fmt.Fprintf(&b, "- Only: %s\n", Code(r.Filter.String()))

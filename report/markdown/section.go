@@ -10,7 +10,6 @@ import (
 type section struct {
 	title string // with a count that is never cut
 	intro string // between title and items: the head of a table
-	what  string // of what there are more, when it is cut
 	most  int    // bytes for its items; 0 is no limit of its own
 	items []item
 
@@ -94,7 +93,7 @@ func (s *section) write(b *strings.Builder) {
 	b.WriteString(s.more())
 }
 
-// more says what was cut: "and 312 more Stale in `tenant-a/x`, 7 in 2 other
+// more says what was cut: "and 312 more: 305 in `tenant-a/x`, 7 in 2 other
 // places; the whole list is in the JSON report".
 func (s *section) more() string {
 	hidden := s.items[s.shown:]
@@ -110,7 +109,7 @@ func (s *section) more() string {
 		}
 		by[place] += it.n
 	}
-	text := fmt.Sprintf("\n… and %d more %s", total, s.what)
+	text := fmt.Sprintf("\n… and %d more", total)
 	if len(order) > 1 || order[0] != "" {
 		text += named(order, by)
 	}

@@ -16,7 +16,6 @@ import (
 // Section is a part of a document. One without items is left out.
 type Section struct {
 	Title string
-	What  string // what its items are, after a number: "3 more notes"
 	Count string // what is beside the title; empty: the number of findings
 	Hint  string // where to learn more
 	Items []Item // the most urgent first

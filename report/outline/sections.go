@@ -144,7 +144,7 @@ func NodeLists(r *report.Report) string {
 
 // Before is what to know and do before the restore that is not of a single machine.
 func Before(r *report.Report) Section {
-	s := Section{Title: "Before the restore", What: "notes"}
+	s := Section{Title: "Before the restore"}
 	add := func(n *report.Note, clusters []string) {
 		s.Items = append(s.Items, Item{Mark: report.Mark(report.Unknown), Code: string(n.Code), Text: n.Sentence(), Clusters: clusters})
 	}
@@ -169,7 +169,7 @@ func Rest(r *report.Report) []Section {
 }
 
 func toConfirm(r *report.Report) Section {
-	s := Section{Title: "VMs to confirm", What: "VMs to confirm"}
+	s := Section{Title: "VMs to confirm"}
 	for i := range r.InfraMachines {
 		if m := &r.InfraMachines[i]; m.Ignored == nil {
 			s.Items = append(s.Items, InfraMachine(r, m))
@@ -194,7 +194,7 @@ func InfraMachine(r *report.Report, m *report.InfraMachine) Item {
 }
 
 func incomplete(r *report.Report) Section {
-	s := Section{Title: "Not complete", What: "places"}
+	s := Section{Title: "Not complete"}
 	for _, p := range r.Incomplete() {
 		s.Items = append(s.Items, Place(&p))
 	}
@@ -214,7 +214,7 @@ func Place(p *report.Scope) Item {
 }
 
 func missing(r *report.Report) Section {
-	s := Section{Title: "Missing in the backup", What: "objects"}
+	s := Section{Title: "Missing in the backup"}
 	for i := range r.Backups {
 		b := &r.Backups[i]
 		for j := range b.Missing {
@@ -243,7 +243,7 @@ func CheckMark(severity report.Severity) string { return checkMarks[severity] }
 func Checks(all []report.Check, from []report.Backup) Section {
 	sum := report.CountChecks(all)
 	s := Section{
-		Title: "The backup", What: "findings", Count: sum.String(),
+		Title: "The backup", Count: sum.String(),
 		Hint: "drift-detector check says why each matters and what to do",
 	}
 	if sum.Errors+sum.Warnings == 0 {
@@ -277,7 +277,7 @@ func sameCheck(a, b *report.Check) bool {
 }
 
 func errors(r *report.Report) Section {
-	s := Section{Title: "Errors", What: "errors"}
+	s := Section{Title: "Errors"}
 	for _, e := range r.OtherErrors() {
 		s.Items = append(s.Items, Error(&e))
 	}
@@ -291,7 +291,7 @@ func Error(e *report.Error) Item {
 
 // rules are the ignore rules that need a look: they expired, or match nothing.
 func rules(r *report.Report) Section {
-	s := Section{Title: "Ignore rules to look at", What: "rules"}
+	s := Section{Title: "Ignore rules to look at"}
 	for i := range r.IgnoreRules {
 		u := &r.IgnoreRules[i]
 		it := Item{Mark: report.Mark(report.Unknown), Kind: "Rule", Name: fmt.Sprintf("%s:%d", u.File, u.Line)}
@@ -310,7 +310,7 @@ func rules(r *report.Report) Section {
 
 // setAside are the findings that ignore rules set aside, with the reasons of the rules.
 func setAside(r *report.Report) Section {
-	s := Section{Title: "Set aside by ignore rules", What: "findings that are set aside"}
+	s := Section{Title: "Set aside by ignore rules"}
 	add := func(status report.Status, name, cluster string, code report.Reason, by *report.Ignored) {
 		if by != nil {
 			s.Items = append(s.Items, Item{Mark: report.Mark(status), Status: string(status), Name: name, Code: string(code), Cluster: cluster, Facts: fact("Because", by.Reason)})

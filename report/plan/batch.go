@@ -247,7 +247,7 @@ func (p *pending) batch() Batch {
 	case len(p.clusters) == 1:
 		b.Cluster = key(p.clusters[0])
 	case len(p.clusters) > 1 && p.status != "":
-		b.Title = fmt.Sprintf("Workers of %d clusters: %d %s", len(p.clusters), len(p.items), p.words)
+		b.Title = fmt.Sprintf("Workers of %s: %d %s", english.Count(len(p.clusters), "cluster"), len(p.items), p.words)
 		for i := range b.Items {
 			of := b.Items[i].Clusters[0]
 			if slices.ContainsFunc(p.clusters, func(c *report.Cluster) bool { return key(c) == of && c.Paused }) {

@@ -122,7 +122,7 @@ func (pl *planner) unsafe(s *set) string {
 	n := runners(s.cluster)
 	switch {
 	case n < s.majority():
-		return fmt.Sprintf("of the control-plane machines that the backup records %d are known to run, and a majority is %d. It may be one of the last that keep the control plane alive.", n, s.majority())
+		return fmt.Sprintf("%s known to run of those that the backup records, and a majority is %d. It may be one of the last that keep the control plane alive.", are(n, "control-plane machine"), s.majority())
 	case pl.living(s.cluster) == nil && unlisted(s.cluster) > 0:
 		return "the report leaves out the machines that run, and by which its cluster is known. Make it again without --ignore-healthy-resources."
 	case pl.living(s.cluster) == nil:

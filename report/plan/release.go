@@ -143,7 +143,7 @@ func (pl *planner) keepPoolSizes(d *draft, c *report.Cluster) {
 		if now < *p.Desired {
 			does = fmt.Sprintf("makes %d more", *p.Desired-now)
 		}
-		text := fmt.Sprintf("Before it is unpaused: MachinePool %s wants %d machines and the group has %d, so that %s %s. Let it want what the group has.", g.Name, *p.Desired, now, pl.controllerOf(c), does)
+		text := fmt.Sprintf("Before it is unpaused: MachinePool %s wants %s and the group has %d, so that %s %s. Let it want what the group has.", g.Name, english.Count(int(*p.Desired), "machine"), now, pl.controllerOf(c), does)
 		check, ok := pl.poolSize(c, p, now)
 		if !ok {
 			d.after(text+" No line does that: the report does not name a member by which the group could be looked up again. Compare with the group itself first.", manage(c.Namespace, "get", pools+g.Name))

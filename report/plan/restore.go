@@ -7,6 +7,7 @@ import (
 
 	"drift-detector/infra/shell"
 	"drift-detector/report"
+	"drift-detector/report/english"
 )
 
 // pausing makes Velero pause every Cluster that it restores (Velero
@@ -23,7 +24,7 @@ func (pl *planner) restore() Chapter {
 		inVelero("create", "configmap", "restore-paused", "--from-literal=modifiers.yaml="+pausing))
 	text := "Restore the Backup of the report: compare its time with that above. The line does nothing while a Cluster that is not paused exists, nor where Velero was given an order of its own (--restore-resource-priorities): by default it puts Clusters last. Where Clusters come before their Machines, " + pl.clustersFirst() + ". If Velero's own order puts Clusters behind the Machines too, run the last part of the line by itself."
 	if len(pl.Backups) > 1 {
-		text += fmt.Sprintf(" The report is of %d backups: restore each, under a name of its own.", len(pl.Backups))
+		text += fmt.Sprintf(" The report is of %s: restore each, under a name of its own.", english.Count(len(pl.Backups), "backup"))
 	}
 	out := pl.leavable()
 	if len(out) > 0 {

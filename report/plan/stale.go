@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"drift-detector/report"
+	"drift-detector/report/english"
 )
 
 // stale is a Machine without a VM. Who acts is the forecast's word; without a
@@ -171,7 +172,7 @@ func (pl *planner) whatIsLeft(c *report.Cluster) string {
 		return "But VMs exist that may be its machines: " + strings.Join(vms, ", ") + ". Look at these first, and at the Nodes of the cluster if its API server answers: one that was brought back from a VM backup, or copied, may have its name and another id. As long as one of them may be a machine of the cluster, neither leave the cluster out of the restore nor recover its etcd."
 	}
 	if n := c.Counts.Unknown; n > 0 {
-		return fmt.Sprintf("But %d of the cluster's machines are Unknown: resolve these first, and run detect again.", n)
+		return fmt.Sprintf("But %s Unknown in the cluster: resolve that first, and run detect again.", are(n, "machine"))
 	}
 	return "If the cluster was deleted after the backup, leave it out of the restore. If it was lost, no controller brings it back: etcd has to be recovered from a snapshot, or the cluster rebuilt."
 }

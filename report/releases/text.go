@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"drift-detector/detector/releases"
+	"drift-detector/report/english"
 	"drift-detector/report/terminal"
 )
 
@@ -35,14 +36,14 @@ func Text(w io.Writer, d *Document, diff bool) error {
 		p.line("", "")
 	}
 	for _, l := range d.WithoutRecord {
-		p.line("", "release without record: %s/%s: %d objects name it (%s); its record is in an SQL database or lost", l.Namespace, l.Name, l.Count, strings.Join(l.Objects[:min(3, len(l.Objects))], ", "))
+		p.line("", "release without record: %s/%s: named by %s (%s); its record is in an SQL database or lost", l.Namespace, l.Name, english.Count(l.Count, "object"), strings.Join(l.Objects[:min(3, len(l.Objects))], ", "))
 		p.line("  ", "→ %s", l.Do.Text)
 		p.line("      ", "%s", l.Do.Command)
 	}
 	for _, r := range d.IgnoreRules {
 		used := "not used"
 		if r.Used > 0 {
-			used = fmt.Sprintf("used %d times", r.Used)
+			used = "used " + english.Count(r.Used, "time")
 		}
 		p.line("", "ignore rule of %s: paths %q %s: %s", r.Source, r.Paths, r.Target, used)
 	}

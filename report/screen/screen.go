@@ -132,7 +132,7 @@ func (p *printer) backups(r *report.Report) (name, when string) {
 	oldest := slices.MinFunc(r.Backups, func(a, b report.Backup) int { return a.WrittenFrom.Compare(b.WrittenFrom) })
 	name = shorten(oldest.Path[strings.LastIndexByte(oldest.Path, '/')+1:], p.Width/2)
 	if n := len(r.Backups); n > 1 {
-		when = fmt.Sprintf("and %d newer backups, ", n-1)
+		when = "and " + english.Count(n-1, "newer backup") + ", "
 	}
 	if at := oldest.WrittenFrom; !at.IsZero() {
 		when += at.UTC().Format("2006-01-02 15:04Z") + age(r.GeneratedAt.Sub(at))

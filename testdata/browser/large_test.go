@@ -61,7 +61,7 @@ func TestFiveThousandMachines(t *testing.T) {
 	b.do(sendKeys("#find", "zz"))
 	b.demand(r, "nothing", func(e entry) bool { return strings.Contains(e.name, "zz") })
 	b.click("#reset")
-	if got, want := eval[state](b, seen), fmt.Sprintf("%d machines and VMs are listed", len(entries(r))); got.Off > 0 || !strings.Contains(got.Said, want) {
+	if got, want := eval[state](b, seen), fmt.Sprintf("Machines and VMs listed: %d.", len(entries(r))); got.Off > 0 || !strings.Contains(got.Said, want) {
 		t.Errorf("reset: %d cells are dimmed, and it says %q", got.Off, got.Said)
 	}
 	t.Logf("%.2f s of the main thread for a search and back", b.cpu()-before)
