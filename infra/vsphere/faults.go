@@ -1,9 +1,12 @@
 package vsphere
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
+	"strings"
 
 	"github.com/vmware/govmomi/fault"
 	"github.com/vmware/govmomi/vim25/types"
@@ -14,7 +17,12 @@ import (
 // connectFault says why there is no session, and what to do.
 func connectFault(ctx context.Context, t infra.Target, err error) *infra.Fault {
 	where := "vCenter " + t.Endpoint
-	why := t.Redaction.Brief(err.Error())
+	cause := err
+	var request *url.Error
+	if errors.As(err, &request) {
+		cause = request.Err // without the URL: where it is said once
+	}
+	why := strings.Replace(t.Redaction.Brief(cause.Error()), " tcp "+cmp.Or(t.Dial, t.Endpoint), "", 1)
 	if t.Dial != "" {
 		where += " (reached at " + t.Dial + ")"
 	}

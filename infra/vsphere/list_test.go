@@ -309,6 +309,17 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 	}
 }
 
+// What cannot be reached is named once, with the way to it.
+func TestUnreachableServerIsNamedOnce(t *testing.T) {
+	const at = "127.0.0.1:1" // nobody listens there
+	f := faultOf(one(t, t.Context(), fleet(t), infra.Access{
+		InsecureSkipVerify: true, Reroutes: []infra.Reroute{{From: fleetServer, To: at}},
+	}))
+	if n := strings.Count(f.Message, at); f.Reason != "Unreachable" || n != 1 || strings.Contains(f.Message, "https://") || !strings.Contains(f.Message, "): dial: ") {
+		t.Errorf("%d times: %s", n, f.Message)
+	}
+}
+
 func TestServerThatIsNoVCenter(t *testing.T) {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "<html>It works!</html>")
