@@ -54,8 +54,10 @@ func Open(ctx context.Context, address string, o Options) (p *Place, use string,
 		return nil, "", &backup.InputError{Name: "an address of a backup", Problem: "it is no URL", Next: "give s3://BUCKET/PREFIX/backups/NAME, and escape special characters", Err: nil}
 	case u.User != nil:
 		return nil, "", &backup.InputError{Name: shown(u), Problem: "holds a user or a password", Next: "leave it out; give --s3-profile NAME or --s3-ambient"}
+	case u.Host == "" && u.Scheme == "s3":
+		return nil, "", &backup.InputError{Name: shown(u), Problem: "names no bucket", Next: "give s3://BUCKET/PREFIX/backups/NAME"}
 	case u.Host == "":
-		return nil, "", &backup.InputError{Name: shown(u), Problem: "names no host or bucket", Next: "give s3://BUCKET/PREFIX/backups/NAME"}
+		return nil, "", &backup.InputError{Name: shown(u), Problem: "names no host", Next: "give the whole URL of the tarball, such as https://HOST/BUCKET/backups/NAME/NAME.tar.gz"}
 	case u.Scheme != "s3":
 		client, err := newClient(nil)
 		if err != nil {
@@ -74,11 +76,11 @@ func Open(ctx context.Context, address string, o Options) (p *Place, use string,
 
 // shown is a URL for messages: a signature in it is a secret.
 func shown(u *url.URL) string {
-	c := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
+	c := u.Scheme + "://" + u.Host + u.EscapedPath() // of URL.String, s3:// has no slashes
 	if u.RawQuery != "" {
-		return c.String() + "?…"
+		return c + "?…"
 	}
-	return c.String()
+	return c
 }
 
 func newBucket(ctx context.Context, name string, o Options) (*bucket, string, error) {

@@ -314,7 +314,9 @@ func TestListingIsCheap(t *testing.T) {
 func TestBadAddresses(t *testing.T) {
 	o := store.Options{Ambient: true}
 	for address, says := range map[string]string{
-		"s3://":                  "names no host or bucket",
+		"s3://":                  "s3://: names no bucket: give s3://BUCKET/PREFIX/backups/NAME",
+		"S3:///velero":           "s3:///velero: names no bucket",
+		"https:///a?c4n4ry=1":    "https:///a?…: names no host: give the whole URL of the tarball, such as https://HOST/",
 		"s3://u:c4n4ry@velero":   "holds a user or a password",
 		"s3://velero/a?c4n4ry=1": "has a ? or # in it",
 		"https://u:c4n4ry@h/a":   "holds a user or a password",

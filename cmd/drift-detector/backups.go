@@ -89,8 +89,8 @@ func (o *backupsOptions) readCompare(c *cli.Context) error {
 	case o.report != "" && !c.IsSet("output"):
 		return &usageError{message: "--report needs --output: name the file to write", command: "backups"}
 	}
-	if store.IsAddress(o.place) && !strings.HasPrefix(strings.ToLower(o.place), "s3://") {
-		return &usageError{message: "a URL is of one object, and lists no backups: give s3://BUCKET, or a folder that is a copy of it; detect --backup takes the URL", command: "backups"}
+	if scheme, _, ok := strings.Cut(o.place, "://"); ok && !strings.EqualFold(scheme, "s3") {
+		return &usageError{message: "backups lists what is in s3://BUCKET, or in a folder that is a copy of a bucket; the URL of one backup is for detect --backup", command: "backups"}
 	}
 	o.backups = []string{o.place}
 	return nil

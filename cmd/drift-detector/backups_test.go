@@ -247,6 +247,15 @@ func TestTheRightBackupIsNamed(t *testing.T) {
 	}
 }
 
+func TestPlacesThatAreNotListed(t *testing.T) {
+	for _, place := range []string{"https://h/b/x.tar.gz?c4n4ry", "gs://velero/mgmt", "file:///velero"} {
+		o := runProgram(t, "backups", place)
+		if o.code != exitUsage || !strings.Contains(o.stderr, "s3://BUCKET, or in a folder") || strings.Contains(o.stderr, "c4n4ry") {
+			t.Errorf("%s: status %d: %s", place, o.code, o.stderr)
+		}
+	}
+}
+
 // Where no backup can be read nothing is decided, and nothing is written.
 func TestNoneCanBeRead(t *testing.T) {
 	b := newBucket(t)
