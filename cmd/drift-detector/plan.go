@@ -32,11 +32,11 @@ func planCommand(s *streams) *cli.Command {
 		Name:      "plan",
 		Usage:     "print what to do about a report: a runbook, before and after the restore",
 		UsageText: "drift-detector plan REPORT [options]",
-		Description: `Who does what, when, in which safe order, with the commands for each finding.
+		Description: filled(`Who does what, when, in which safe order, with the commands for each finding.
 drift-detector runs none of them. As a shell script every command is commented
-out. A line that changes something first sees that it is in the vCenter, the AWS
-account and the cluster of the report; lines that destroy a VM exist only where
-the evidence is strong, and read the VM again by its id.
+out. A line that changes something first sees that it is in the `+placesOr()+`
+and in the cluster of the report; lines that destroy a VM exist only where
+the evidence is strong, and read the VM again by its id.`, 80) + `
 
 EXAMPLES:
    drift-detector plan report.json > runbook.md

@@ -8,6 +8,7 @@ import (
 
 	"drift-detector/infra"
 	"drift-detector/infra/all"
+	"drift-detector/report/english"
 )
 
 // providerFlags are the flags that providers declare.
@@ -23,6 +24,17 @@ func providerFlags() []cli.Flag {
 		}
 	}
 	return flags
+}
+
+// placesOr names what providers list, and what else: "vCenter, AWS account or …".
+func placesOr(more ...string) string {
+	var names []string
+	for _, p := range all.Registry().Specs() {
+		if !p.NodesOnly {
+			names = append(names, p.Scope)
+		}
+	}
+	return english.Choice(append(names, more...))
 }
 
 // takesText reports whether a flag has a value: its usage names it in back quotes.
