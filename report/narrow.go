@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"drift-detector/report/english"
 )
 
 // Matches reports whether a cluster was asked for by its name, or namespace and name,
@@ -54,21 +56,18 @@ func (r *Report) lacks(f *Filter) error {
 	matches := func(f Filter) bool {
 		return slices.ContainsFunc(r.Clusters, func(c Cluster) bool { return f.Matches(c.Namespace, c.Name) })
 	}
-	if more := len(known) - 10; more > 0 {
-		known = append(known[:10], fmt.Sprintf("and %d more", more))
-	}
 	for _, c := range f.Clusters {
 		if !matches(Filter{Clusters: []string{c}}) {
-			return fmt.Errorf("--cluster %s: the report has no such cluster; it has %s", c, strings.Join(known, ", "))
+			return fmt.Errorf("--cluster %s: the report has no such cluster; it has %s", c, english.First(10, known))
 		}
 	}
 	for _, n := range f.Namespaces {
 		if !matches(Filter{Namespaces: []string{n}}) {
-			return fmt.Errorf("--namespace %s: the report has no cluster there; it has %s", n, strings.Join(known, ", "))
+			return fmt.Errorf("--namespace %s: the report has no cluster there; it has %s", n, english.First(10, known))
 		}
 	}
 	if len(f.Clusters)+len(f.Namespaces) > 0 && !matches(*f) {
-		return fmt.Errorf("no cluster matches both --cluster and --namespace; the report has %s", strings.Join(known, ", "))
+		return fmt.Errorf("no cluster matches both --cluster and --namespace; the report has %s", english.First(10, known))
 	}
 	return nil
 }

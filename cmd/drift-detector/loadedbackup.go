@@ -358,12 +358,13 @@ func (e *loadedBackup) plan(s *streams, a infra.Access) error {
 	return nil
 }
 
+// clusterNames names the first of clusters and counts the others.
 func clusterNames(ids []backup.ClusterID) string {
 	names := make([]string, len(ids))
 	for i, id := range ids {
 		names[i] = id.Namespace + "/" + id.Name
 	}
-	return strings.Join(names, ", ")
+	return english.First(few, names)
 }
 
 func readInventory(path string) (infra.Inventory, error) {

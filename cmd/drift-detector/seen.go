@@ -152,11 +152,8 @@ func missed(places error, lists []backup.ClusterID) error {
 	if n == 0 {
 		return places
 	}
-	text := "the Node list of " + clusterNames(lists[:min(n, few)])
-	switch {
-	case n > few:
-		text = fmt.Sprintf("the Node lists of %s and %d more", clusterNames(lists[:few]), n-few)
-	case n > 1:
+	text := "the Node list of " + clusterNames(lists)
+	if n > 1 {
 		text = "the Node lists of " + clusterNames(lists)
 	}
 	message, hints := "incomplete: could not read "+text+": machines whose VM was not found there are Unknown", []string{detector.HintSkipNodes}

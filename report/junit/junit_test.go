@@ -237,7 +237,7 @@ func TestTheAnswerIsATest(t *testing.T) {
 func TestTheAnswerInProperties(t *testing.T) {
 	r := &report.Report{Summary: report.Summary{Status: report.Healthy, Answer: &report.SafeAnswer{
 		Safe:       report.No,
-		Reasons:    []report.AnswerReason{{Code: "RolloutDue", Message: "A rollout is due", Objects: []string{"Machine a/b"}}, {Code: "GhostsLeft", Message: "They run on"}},
+		Reasons:    []report.AnswerReason{{Code: "RolloutDue", Message: "A rollout is due", Objects: []string{"Machine a/b"}}, {Code: "GhostsLeft", Message: "They run on", Objects: strings.Split("abcdefghijkl", "")}},
 		Conditions: []report.Note{{Code: "RestoreOrder", Message: "All objects first"}},
 	}}}
 	doc := written(t, r)
@@ -247,7 +247,7 @@ func TestTheAnswerInProperties(t *testing.T) {
 			t.Errorf("%s is %q, want %q", property, got, want)
 		}
 	}
-	for _, want := range []string{"RolloutDue: A rollout is due", "Machine a/b", "RestoreOrder: All objects first"} {
+	for _, want := range []string{"RolloutDue: A rollout is due", "Machine a/b", "They run on a, b, c, d, e, f, g, h, i, j and 2 more", "RestoreOrder: All objects first"} {
 		if !strings.Contains(string(doc), want) {
 			t.Errorf("no %q in\n%s", want, doc)
 		}

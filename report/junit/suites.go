@@ -51,7 +51,7 @@ func answer(r *report.Report, tests document.Names) *document.Suite {
 	if s := r.Summary.Answer; s != nil {
 		for i := range s.Reasons {
 			n := &s.Reasons[i]
-			lines = append(lines, english.Join(" ", "reason: "+string(n.Code)+": "+n.Message, strings.Join(n.Objects, ", ")))
+			lines = append(lines, english.Join(" ", "reason: "+string(n.Code)+": "+n.Message, english.First(10, n.Objects)))
 		}
 		for i := range s.Conditions {
 			lines = append(lines, "condition: "+string(s.Conditions[i].Code)+": "+s.Conditions[i].Message)

@@ -71,6 +71,9 @@ func (pl *planner) settleErrors(d *draft, c *report.Cluster) {
 		}
 	}
 	var text string
+	if more := len(own) - 3; more > 0 {
+		own = append(own[:3], fmt.Sprintf("and %d more", more))
+	}
 	if len(own) > 0 {
 		text = "Do not unpause it before this is resolved, as said under All clusters: " + strings.Join(own, "; ") + "."
 	}

@@ -1,6 +1,9 @@
 package plan
 
 import (
+	"bytes"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +12,7 @@ import (
 	"testing"
 
 	"drift-detector/report"
+	"drift-detector/report/reporttest"
 )
 
 // indented is how far code is indented that has no fence.
@@ -192,5 +196,34 @@ func TestFenceWithAnOpenValueDoesNothing(t *testing.T) {
 	}
 	if asked < 4 {
 		t.Errorf("%d fences ask for a value", asked)
+	}
+}
+
+// A sentence about all clusters of a large fleet names three of them.
+func TestNoLineNamesAFleet(t *testing.T) {
+	r := reporttest.Sized(100, 3)
+	r.Summary.Answer = &report.SafeAnswer{Safe: report.Unclear, Reasons: []report.AnswerReason{{Code: report.LivingReplaced, Message: "m"}}}
+	for i := range r.Clusters {
+		c := &r.Clusters[i]
+		c.Self, c.Derived, c.Nodes.State = false, i > 0, "unreachable"
+		for j := range 9 {
+			r.Checks = append(r.Checks, report.Check{Severity: report.CheckError, Code: fmt.Sprint("C", j), Object: "Cluster " + c.Namespace + "/" + c.Name, Message: "m"})
+		}
+		r.Summary.Answer.Reasons[0].Objects = append(r.Summary.Answer.Reasons[0].Objects, "Machine "+r.Clusters[0].Namespace+"/m-"+c.Name)
+	}
+	p := New(r, nil)
+	if p.Unknown == nil {
+		t.Fatal("nothing is unknown")
+	}
+	for name, write := range map[string]func(io.Writer, Plan) error{"Markdown": Markdown, "shell": Shell} {
+		var b bytes.Buffer
+		if err := write(&b, p); err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range strings.Split(b.String(), "\n") {
+			if n := strings.Count(line, "cluster-"); n > 4 {
+				t.Errorf("%s: %d clusters: %.300s", name, n, line)
+			}
+		}
 	}
 }

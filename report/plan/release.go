@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"drift-detector/infra/shell"
 	"drift-detector/report"
@@ -59,7 +58,7 @@ func (ch *Chapter) remember(b *Batch) bool {
 	for i := range b.Items {
 		names[i] = b.Items[i].Name
 	}
-	ch.Notes = append(ch.Notes, b.Title+" ("+strings.Join(names, ", ")+"). "+b.Steps[0].Text)
+	ch.Notes = append(ch.Notes, b.Title+" ("+english.First(shown, names)+"). "+b.Steps[0].Text)
 	return true
 }
 

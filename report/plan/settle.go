@@ -85,12 +85,9 @@ func (pl *planner) findReasons() {
 	}
 }
 
-// listed are names for a sentence.
+// listed names the first that a sentence is about, as errors do; the report has all.
 func listed(names []string) string {
-	if more := len(names) - shown; more > 0 {
-		return strings.Join(names[:shown], ", ") + " and " + english.Count(more, "other")
-	}
-	return strings.Join(names, ", ")
+	return english.First(3, names)
 }
 
 // spare keeps MachineHealthChecks from living machines: one that has the annotation is

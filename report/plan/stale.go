@@ -169,7 +169,7 @@ func (pl *planner) staleControlPlane(d *draft, s *set, m *report.Machine) {
 // whatIsLeft says what becomes of a cluster of whose control plane nothing was found.
 func (pl *planner) whatIsLeft(c *report.Cluster) string {
 	if vms := pl.namesakes(c); len(vms) > 0 {
-		return "But VMs exist that may be its machines: " + strings.Join(vms, ", ") + ". Look at these first, and at the Nodes of the cluster if its API server answers: one that was brought back from a VM backup, or copied, may have its name and another id. As long as one of them may be a machine of the cluster, neither leave the cluster out of the restore nor recover its etcd."
+		return "But VMs exist that may be its machines: " + english.First(shown, vms) + ". Look at these first, and at the Nodes of the cluster if its API server answers: one that was brought back from a VM backup, or copied, may have its name and another id. As long as one of them may be a machine of the cluster, neither leave the cluster out of the restore nor recover its etcd."
 	}
 	if n := c.Counts.Unknown; n > 0 {
 		return fmt.Sprintf("But %s Unknown in the cluster: resolve that first, and run detect again.", are(n, "machine"))
@@ -187,9 +187,6 @@ func (pl *planner) namesakes(c *report.Cluster) []string {
 	}
 	slices.Sort(out)
 	out = slices.Compact(out)
-	if len(out) > shown {
-		return append(out[:shown:shown], fmt.Sprintf("and %d more", len(out)-shown))
-	}
 	return out
 }
 
