@@ -179,9 +179,13 @@ func (p *printer) first(all []line, room int) (left, rows int) {
 		if toDo(all[i+1:]) > 0 {
 			rest = 1 // the row that counts them
 		}
-		if i > 0 && p.Width >= 80 && rows+n+rest > room || i == mostFirst {
+		if i > 0 && p.Width >= 80 && rows+n+rest > room || i == mostFirst || l.hidden {
 			if n := toDo(all[i:]); n > 0 {
-				p.Print(0, hang, terminal.Lead(terminal.Dim, fmt.Sprintf("   and %d more: render shows all", n), 0))
+				of := ""
+				if all[len(all)-1].hidden {
+					of = " of the whole report"
+				}
+				p.Print(0, hang, terminal.Lead(terminal.Dim, fmt.Sprintf("   and %d more%s: render shows all", n, of), 0))
 				rows++
 			}
 			return len(all) - i, rows

@@ -92,6 +92,42 @@ func TestScreen(t *testing.T) {
 	}
 }
 
+// A view of one cluster says what is to be done about that one and about all, and counts
+// the rest: the answer is that of the whole report.
+func TestScreenOfOneCluster(t *testing.T) {
+	for cluster, want := range map[string]string{
+		"dev": `
+ 1 ! ControlPlaneDown     t/dev: its control plane is lost: leave the cluster
+                          out, or recover etcd
+ 2 ! IdentityAbsent       VSphereClusterIdentity own: gone
+ 3 ! OldManagementCluster keep it off; pause every Cluster, or two act on one VM
+   and 2 more of the whole report: render shows all
+`,
+		"prod": `
+ 1 ! OfANewerVersion      t/prod-x: What this version has no words for.
+ 2 ! IdentityAbsent       VSphereClusterIdentity shared: create it; without it
+                          no controller acts on t/prod
+ 3 ! DuplicateID          t/prod-x: a delete may end 2 VMs
+ 4 ! OldManagementCluster keep it off; pause every Cluster, or two act on one VM
+   and 1 more of the whole report: render shows all
+`,
+		"well": `
+ 1 ! OldManagementCluster keep it off; pause every Cluster, or two act on one VM
+   and 4 more of the whole report: render shows all
+`,
+	} {
+		r := sample()
+		r.Checks[0].Clusters = []string{"t/prod"}
+		r.Checks = append(r.Checks, report.Check{Severity: report.CheckError, Code: string(report.IdentityAbsent), Object: "VSphereClusterIdentity own", Message: "gone", Clusters: []string{"t/dev"}})
+		if err := r.Narrow(report.Filter{Clusters: []string{cluster}}); err != nil {
+			t.Fatal(err)
+		}
+		if got := shown(t, r, Options{}); !strings.Contains(got, want) || !strings.Contains(got, "NO: 5 things to do first") {
+			t.Errorf("%s: want%s\ngot\n%s", cluster, want, got)
+		}
+	}
+}
+
 // Of the lab's backup, whatever its age, the second row stays one: it has to fit in a
 // terminal of 24 rows.
 func TestAnyAgeFitsInItsRow(t *testing.T) {

@@ -16,6 +16,7 @@ type line struct {
 	code    report.Reason
 	objects []string
 	means   string
+	hidden  bool // of a report that was narrowed: about what it does not show
 }
 
 // text is the line after its code; a name takes at most so many columns.
@@ -87,8 +88,9 @@ var conditions = map[report.Reason]string{
 	"NewestBackup":          "there is no newer backup",
 }
 
-// decisive are the things that decide, the most dangerous first, and how many further
-// reasons and conditions are left to the long report.
+// decisive are the things that decide, the most dangerous first, then those that are about
+// what a narrowed report does not show, and how many further reasons and conditions are
+// left to the long report.
 func decisive(r *report.Report) (out []line, more int) {
 	points := r.First()
 	for i := range points {
@@ -106,9 +108,19 @@ func decisive(r *report.Report) (out []line, more int) {
 		lines, said := underConditions(r, a)
 		out, more = append(out, lines...), len(a.Conditions)-said
 	}
-	slices.SortStableFunc(out, func(a, b line) int { return cmp.Compare(strings.Index(marks, a.mark), strings.Index(marks, b.mark)) })
+	slices.SortStableFunc(out, func(a, b line) int { return cmp.Compare(a.rank(), b.rank()) })
 	return out, more
 }
+
+func (l *line) rank() int {
+	if l.hidden {
+		return len(marks)
+	}
+	return strings.Index(marks, l.mark)
+}
+
+// isView reports whether only a part of what the answer is about is shown.
+func isView(r *report.Report) bool { return r.Options.Filter != nil && r.Options.Filter.View }
 
 // underConditions are the lines of the conditions that a person has to see to, those of
 // the others only where nothing else decides, and how many conditions they say.
@@ -123,14 +135,18 @@ func underConditions(r *report.Report, a *report.SafeAnswer) (out []line, said i
 			n++
 		}
 	}
+	pause := english.Count(n, "Cluster")
+	if r.Options.Filter != nil { // the others are restored, too
+		pause = "every Cluster"
+	}
 	switch {
 	case holds[oldCluster] && holds[unpaused]:
 		said++
-		out = append(out, line{mark: "!", code: oldCluster, means: "keep it off; pause " + english.Count(n, "Cluster") + ", or two act on one VM"})
+		out = append(out, line{mark: "!", code: oldCluster, means: "keep it off; pause " + pause + ", or two act on one VM"})
 	case holds[oldCluster]:
 		out = append(out, line{mark: "!", code: oldCluster, means: "keep it off, or two act on one VM"})
 	case holds[unpaused]:
-		out = append(out, line{mark: "!", code: unpaused, means: english.Count(n, "Cluster") + " to pause: else controllers act at once"})
+		out = append(out, line{mark: "!", code: unpaused, means: pause + " to pause: else controllers act at once"})
 	}
 	for _, c := range a.Conditions {
 		if means := conditions[c.Code]; means != "" && a.Safe == report.Yes {
@@ -149,6 +165,12 @@ func reason(r *report.Report, p *report.Point) line {
 	all := p.Objects
 	for i := range p.Likes {
 		all = append(all[:len(all):len(all)], p.Likes[i].Objects...)
+	}
+	if isView(r) && len(all) > 0 {
+		shown := slices.DeleteFunc(slices.Clone(all), func(o report.Object) bool { return o.At.Part == report.InWhole })
+		if out.hidden = len(shown) == 0; !out.hidden {
+			all = shown
+		}
 	}
 	for _, o := range all {
 		out.objects = append(out.objects, named(r, o))
@@ -201,11 +223,7 @@ func gone(r *report.Report, at report.Place) bool {
 func checkErrors(r *report.Report, points []report.Point) []line {
 	var out []line
 	at := map[string]int{}
-	for i := range r.Checks {
-		c := &r.Checks[i]
-		if !c.Error() {
-			continue
-		}
+	add := func(c *report.Check, hidden bool) {
 		j, known := at[c.Code]
 		if !known {
 			means, _, _ := strings.Cut(c.Message, "; ")
@@ -213,11 +231,25 @@ func checkErrors(r *report.Report, points []report.Point) []line {
 				means = "create it; without it no controller acts on " + english.First(1, halted)
 			}
 			j = len(out)
-			at[c.Code], out = j, append(out, line{mark: "!", code: report.Reason(c.Code), means: means})
+			at[c.Code], out = j, append(out, line{mark: "!", code: report.Reason(c.Code), means: means, hidden: hidden})
 		}
-		out[j].objects = append(out[j].objects, c.Object)
+		if out[j].hidden == hidden {
+			out[j].objects = append(out[j].objects, c.Object)
+		}
+	}
+	for _, hidden := range []bool{false, true} {
+		for i := range r.Checks {
+			if c := &r.Checks[i]; c.Error() && hidden == (isView(r) && !concernsShown(r, c)) {
+				add(c, hidden)
+			}
+		}
 	}
 	return out
+}
+
+// concernsShown reports whether a check is about a cluster of the report, or the backup as a whole.
+func concernsShown(r *report.Report, c *report.Check) bool {
+	return len(c.Clusters) == 0 || slices.ContainsFunc(r.Clusters, func(k report.Cluster) bool { return slices.Contains(c.Clusters, k.Title()) })
 }
 
 // haltedBy are the clusters that no controller acts on because of a check's object.
