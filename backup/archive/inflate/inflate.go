@@ -14,11 +14,11 @@ const (
 	inSize  = 64 << 10
 )
 
-// Room that one turn of the fast loop needs: three refills, and three literals with the
-// longest match, whose copy may write a few bytes too many.
+// Room that one turn of the fast loop needs: two refills of eight bytes, and two literals
+// with the longest match behind them.
 const (
-	inMargin  = 32
-	outMargin = 3 + 258 + 16
+	inMargin  = 2 * 8
+	outMargin = 2 + 258
 )
 
 // decoder inflates one member of a gzip file.

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"compress/flate"
 	"compress/gzip"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
+	"math/bits"
 	"math/rand/v2"
 	"os"
 	"testing"
@@ -125,6 +128,39 @@ func TestEveryLevelOfCompression(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The most that one turn of the fast loop writes, two literals and the longest match, ends
+// at every byte up to the end of the buffer.
+func TestTheLongestTurnFits(t *testing.T) {
+	for before := range 2 + 258 {
+		var b bytes.Buffer
+		var held uint64
+		var n uint
+		put := func(v uint64, bits uint) {
+			held, n = held|v<<n, n+bits
+			for ; n >= 8; held, n = held>>8, n-8 {
+				b.WriteByte(byte(held))
+			}
+		}
+		code := func(v uint8) { put(uint64(bits.Reverse8(v)), 8) } // Huffman codes have their highest bit first
+		b.WriteString("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff")
+		put(1|1<<1, 3) // the last block, of the fixed codes
+		content := bytes.Repeat([]byte{0}, before)
+		for range before {
+			code(0x30)
+		}
+		for len(content) < outSize+window {
+			code(0x30 + 'a')
+			code(0x30 + 'b')
+			code(0xc5) // 258 bytes,
+			put(0, 5)  // one byte back
+			content = append(append(content, 'a'), bytes.Repeat([]byte{'b'}, 1+258)...)
+		}
+		put(0, 7+7) // the end of the block, and what is left of a byte
+		tail := binary.LittleEndian.AppendUint32(b.Bytes(), crc32.ChecksumIEEE(content))
+		compare(t, binary.LittleEndian.AppendUint32(tail, uint32(len(content))))
 	}
 }
 
