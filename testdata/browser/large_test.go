@@ -115,8 +115,10 @@ func TestFiveHundredClusters(t *testing.T) {
 		eval[bool](b, `new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(true))))`) // painted
 		spent := b.cpu() - before
 		t.Logf("%s: %.0f ms, %d nodes", what, 1000*spent, eval[int](b, nodes))
-		if spent > 0.3 {
-			t.Errorf("%s took %.0f ms", what, 1000*spent)
+		// A part of what loading took, in this run: 300 ms of a quiet machine are
+		// 400 of a busy one.
+		if spent > 0.6*load {
+			t.Errorf("%s took %.0f ms, loading %.0f", what, 1000*spent, 1000*load)
 		}
 	}
 	eval[bool](b, `new Promise((done) => setTimeout(() => done(true), 1000))`) // nobody types at once
