@@ -12,7 +12,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"drift-detector/backup"
 	"drift-detector/report/terminal"
 )
 
@@ -86,7 +85,6 @@ func run(ctx context.Context, args []string, s *streams) exitCode {
 	var failOn *errFailOn
 	var incomplete *errIncomplete
 	var usage *usageError
-	var input *backup.InputError
 	switch {
 	case err == nil:
 		return exitOK
@@ -110,9 +108,6 @@ func run(ctx context.Context, args []string, s *streams) exitCode {
 	case errors.As(err, &usage):
 		s.say("error: ", "%s%s", usage.message, s.fromEnvironment(usage.message))
 		s.hint("%s", strings.TrimSpace("see 'drift-detector "+usage.command)+" --help'")
-		return exitUsage
-	case errors.As(err, &input):
-		s.say("error: ", "%s", err)
 		return exitUsage
 	default:
 		s.say("error: ", "%s", err)
