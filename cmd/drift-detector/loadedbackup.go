@@ -330,6 +330,7 @@ func (o *backupOptions) preview(ctx context.Context, s *streams) error {
 
 // plan prints what would be contacted, with which credential.
 func (e *loadedBackup) plan(s *streams, a infra.Access) error {
+	out := &firstError{Writer: s.stdout}
 	for _, t := range e.targets(s, a) {
 		line := t.Provider + " " + t.Endpoint
 		if t.Dial != "" && t.Dial != t.Endpoint {
@@ -346,15 +347,18 @@ func (e *loadedBackup) plan(s *streams, a infra.Access) error {
 		if t.Refused != nil {
 			line += ": not possible: " + t.Refused.Message
 		}
-		fmt.Fprintln(s.stdout, terminal.Escape(line))
+		fmt.Fprintln(out, terminal.Escape(line))
 		if t.Refused != nil && t.Refused.Hint != "" {
-			fmt.Fprintln(s.stdout, terminal.Escape("  "+t.Refused.Hint))
+			fmt.Fprintln(out, terminal.Escape("  "+t.Refused.Hint))
 		}
 		for _, w := range t.Warnings {
-			fmt.Fprintln(s.stdout, terminal.Escape("  warning: "+w))
+			fmt.Fprintln(out, terminal.Escape("  warning: "+w))
 		}
 	}
 	e.secrets.Drop()
+	if out.err != nil {
+		return fmt.Errorf("writing to stdout: %w", out.err)
+	}
 	return nil
 }
 

@@ -141,9 +141,9 @@ func TestBadOutputsWriteNothing(t *testing.T) {
 	}
 }
 
-// What the library prints fails like every other output: with a line, and status 2.
-func TestHelpAndVersionThatCannotBeWritten(t *testing.T) {
-	for _, args := range [][]string{{"--help"}, {"--version"}, {}, {"help"}, {"help", "detect"}, {"detect", "--help"}, {"version"}, {"version", "--format", "json"}, {"explain"}, {"schema"}} {
+// What the library prints and what a dry run does fail like every other output: with a line, and status 2.
+func TestHelpVersionAndDryRunThatCannotBeWritten(t *testing.T) {
+	for _, args := range [][]string{{"--help"}, {"--version"}, {}, {"help"}, {"help", "detect"}, {"detect", "--help"}, {"version"}, {"version", "--format", "json"}, {"explain"}, {"schema"}, {"detect", "--backup", testdata + "fleet-data.tar.gz", "--dry-run"}} {
 		var stderr strings.Builder
 		s := process()
 		s.stdout, s.stderr = full{}, &stderr
