@@ -86,6 +86,8 @@ func (o *backupsOptions) readCompare(c *cli.Context) error {
 		return &usageError{message: fmt.Sprintf("--last %q is no number from 1 to %d", c.String("last"), maxCompared), command: "backups"}
 	case !o.compares && (o.report != "" || c.IsSet("last")):
 		return &usageError{message: "--last and --report are for --compare", command: "backups"}
+	case o.dryRun && o.inventory != "":
+		return &usageError{message: "--dry-run and --inventory exclude each other: an inventory contacts nothing", command: "backups"}
 	case o.report != "" && !c.IsSet("output"):
 		return &usageError{message: "--report needs --output: name the file to write", command: "backups"}
 	}
@@ -152,7 +154,16 @@ func runBackups(ctx context.Context, o backupsOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
-	rep, err := o.fillComparison(ctx, s, place, restorable, doc)
+	var newest []*store.Stored
+	if o.compares {
+		if newest, err = o.newestOf(place, restorable); err != nil {
+			return err
+		}
+		if o.dryRun {
+			return o.previewComparison(ctx, s, place, newest)
+		}
+	}
+	rep, err := o.fillComparison(ctx, s, place, newest, doc)
 	if err != nil {
 		return err
 	}
@@ -218,12 +229,8 @@ func (o *backupsOptions) describe(place *store.Place, all []*store.Stored, now t
 	return backupreport.New(place.Name(), o.only(), shown, report.Tool{Name: "drift-detector", Version: version, Commit: commit}, now), restorable, unread, nil
 }
 
-// fillComparison compares the newest backups, if that is asked for, and returns the
-// report that --report names.
-func (o *backupsOptions) fillComparison(ctx context.Context, s *streams, place *store.Place, restorable []*store.Stored, doc *backupreport.Document) (*report.Report, error) {
-	if !o.compares {
-		return nil, nil
-	}
+// newestOf are the backups that are to be compared.
+func (o *backupsOptions) newestOf(place *store.Place, restorable []*store.Stored) ([]*store.Stored, error) {
 	for _, b := range restorable {
 		if b.Root != restorable[0].Root {
 			return nil, &backup.InputError{Name: place.Name(), Problem: fmt.Sprintf("holds the backups of several clusters or locations, such as %s and %s", restorable[0].Place, b.Place), Next: "compare those of one: give the place as far as the prefix before backups/"}
@@ -235,6 +242,15 @@ func (o *backupsOptions) fillComparison(ctx context.Context, s *streams, place *
 	}
 	if o.report != "" && !slices.ContainsFunc(newest, func(b *store.Stored) bool { return b.Name == o.report }) {
 		return nil, &usageError{message: fmt.Sprintf("--report %q is none of those that are compared (%s)", o.report, english.Count(len(newest), "backup")), command: "backups"}
+	}
+	return newest, nil
+}
+
+// fillComparison compares backups, if there are any to compare, and returns the report
+// that --report names.
+func (o *backupsOptions) fillComparison(ctx context.Context, s *streams, place *store.Place, newest []*store.Stored, doc *backupreport.Document) (*report.Report, error) {
+	if newest == nil {
+		return nil, nil
 	}
 	c, rep, err := o.compare(ctx, s, place, newest, o.report)
 	if err == nil && c.Best == "" && c.ManagementClusters == nil {

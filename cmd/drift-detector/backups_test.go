@@ -247,6 +247,34 @@ func TestTheRightBackupIsNamed(t *testing.T) {
 	}
 }
 
+// TestADryRunOfAComparisonContactsNothing: it reads the backups, and says of each place
+// once, and of a credential that an older backup has, what the comparison would do.
+func TestADryRunOfAComparisonContactsNothing(t *testing.T) {
+	w := fleet(t)
+	b := newBucket(t)
+	body, err := os.ReadFile(w.backups[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.put("one", "", "Completed", backuptest.Written, body)
+	b.put("two", "", "Completed", backuptest.Written.Add(time.Hour), body)
+	b.put("three", "", "Completed", backuptest.Written.Add(2*time.Hour), []byte("no tarball"))
+	contacted := 0
+	w.vcenter.Front(func(http.ResponseWriter, *http.Request, http.Handler) { contacted++ })
+	dry := append([]string{"backups", "s3://velero", "--compare", "--dry-run"}, w.reach()...)
+	o := b.run(dry...)
+	o.demand(t, exitOK)
+	if contacted != 0 || strings.Count(o.stdout, "\nvsphere ") != 1 || strings.Contains(o.stdout, "SAFE TO RESTORE") || !strings.Contains(o.stderr, "warning: three is not compared: ") {
+		t.Errorf("%d calls\n%s\n%s", contacted, o.stdout, o.stderr)
+	}
+	if o := b.run(append(dry, "--last", "1")...); o.code != exitUsage {
+		t.Errorf("no backup was read: status %d\n%s", o.code, o.stderr)
+	}
+	if o := b.run(append(dry, "--inventory", "inventory.json")...); o.code != exitUsage || !strings.Contains(o.stderr, "exclude each other") {
+		t.Errorf("status %d\n%s", o.code, o.stderr)
+	}
+}
+
 func TestPlacesThatAreNotListed(t *testing.T) {
 	for _, place := range []string{"https://h/b/x.tar.gz?c4n4ry", "gs://velero/mgmt", "file:///velero"} {
 		o := runProgram(t, "backups", place)

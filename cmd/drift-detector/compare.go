@@ -165,6 +165,38 @@ func (o *detectOptions) compare(ctx context.Context, s *streams, place *store.Pl
 	return c, kept, nil
 }
 
+// previewComparison is --dry-run of compare: it says what would be contacted, each place
+// once, and contacts none.
+func (o *detectOptions) previewComparison(ctx context.Context, s *streams, place *store.Place, stored []*store.Stored) error {
+	access, err := o.access(s)
+	if err != nil {
+		return err
+	}
+	o.shared = newSharedListing()
+	var unread []error
+	for i, b := range stored {
+		if !o.quiet {
+			s.info("backup %d of %d: %s", i+1, len(stored), b.Name)
+		}
+		e, err := o.loadStored(ctx, s, place, b)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			unread = append(unread, err)
+			s.warn("%s is not compared: %v", b.Name, err)
+			continue
+		}
+		if err := o.plan(s, e, access); err != nil {
+			return err
+		}
+	}
+	if len(unread) == len(stored) {
+		return unread[0]
+	}
+	return nil
+}
+
 // loadStored reads a backup of a store.
 func (o *detectOptions) loadStored(ctx context.Context, s *streams, place *store.Place, b *store.Stored) (*loadedBackup, error) {
 	bounded, stop := o.bounds.begin(ctx)

@@ -325,13 +325,19 @@ func (o *backupOptions) preview(ctx context.Context, s *streams) error {
 	if err != nil {
 		return err
 	}
-	return e.plan(s, access)
+	return o.plan(s, e, access)
 }
 
-// plan prints what would be contacted, with which credential.
-func (e *loadedBackup) plan(s *streams, a infra.Access) error {
+// plan prints what would be contacted, with which credential: for a backup that is
+// compared, what the newer ones do not contact.
+func (o *backupOptions) plan(s *streams, e *loadedBackup, a infra.Access) error {
+	targets := e.targets(s, a)
+	o.shared.adopt(targets)
 	out := &firstError{Writer: s.stdout}
-	for _, t := range e.targets(s, a) {
+	for _, t := range targets {
+		if o.shared.knows(&t) {
+			continue
+		}
 		line := t.Provider + " " + t.Endpoint
 		if t.Dial != "" && t.Dial != t.Endpoint {
 			line += " at " + t.Dial
@@ -352,7 +358,7 @@ func (e *loadedBackup) plan(s *streams, a infra.Access) error {
 			fmt.Fprintln(out, terminal.Escape("  "+t.Refused.Hint))
 		}
 		for _, w := range t.Warnings {
-			fmt.Fprintln(out, terminal.Escape("  warning: "+w))
+			fmt.Fprintln(s.stdout, terminal.Escape("  warning: "+w))
 		}
 	}
 	e.secrets.Drop()
