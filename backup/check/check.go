@@ -150,17 +150,6 @@ func narrow(all []Finding, only func(backup.ClusterID) bool) []Finding {
 	})
 }
 
-// Count is the number of findings of a severity.
-func Count(all []Finding, s Severity) int {
-	n := 0
-	for i := range all {
-		if all[i].Severity == s {
-			n++
-		}
-	}
-	return n
-}
-
 // name is how findings call an object.
 func name(kind, namespace, name string) string {
 	if namespace == "" {

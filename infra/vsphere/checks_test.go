@@ -83,8 +83,9 @@ func TestCheck(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("found %q", got)
 	}
-	if found := p.Check(s, nil, time.Time{}); check.Count(found, check.Error) != 6 {
-		t.Errorf("without Secrets %d credentials are missed, want 6", check.Count(found, check.Error))
+	found := slices.DeleteFunc(p.Check(s, nil, time.Time{}), func(f check.Finding) bool { return f.Severity != check.Error })
+	if len(found) != 6 {
+		t.Errorf("without Secrets %d credentials are missed, want 6", len(found))
 	}
 }
 

@@ -65,13 +65,6 @@ func (l Line) Field(st Style, words ...string) Line {
 	return l.add(st, escaped...)
 }
 
-// Column adds a field that takes at least width characters.
-func (l Line) Column(st Style, s string, width int) Line {
-	l = l.Field(st, s)
-	l[len(l)-1].pad = width
-	return l
-}
-
 // Prose adds a part that may be broken at spaces.
 func (l Line) Prose(st Style, s string) Line { return l.add(st, strings.Fields(Escape(s))...) }
 

@@ -91,13 +91,6 @@ func (s *Store) PutFolder(t testing.TB, bucket, prefix, dir string) {
 	}
 }
 
-// Delete removes an object.
-func (s *Store) Delete(bucket, key string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.buckets[bucket], key)
-}
-
 // Calls are the calls since the last time it was asked: "GET key", "LIST prefix".
 func (s *Store) Calls() []string {
 	s.mu.Lock()
