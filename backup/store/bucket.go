@@ -153,11 +153,8 @@ func (b *bucket) source(ctx context.Context, key, etag string) backup.Source {
 	pinned := &pin{etag: etagOf(etag)}
 	return backup.Source{Name: b.name(key), Open: func() (io.ReadCloser, error) {
 		return open(ctx, pinned, transferred{
-			get: func(ctx context.Context, h http.Header) (*http.Response, error) { return b.do(ctx, key, nil, h) },
-			explain: func(err error) error {
-				return b.explain(ctx, reading, key, err)
-			},
-			name: b.name(key),
+			get:     func(ctx context.Context, h http.Header) (*http.Response, error) { return b.do(ctx, key, nil, h) },
+			explain: func(err error) error { return b.explain(ctx, reading, key, err) },
 		})
 	}}
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -143,7 +144,7 @@ func (b *bucket) credential(ctx context.Context, o Options) (use string, err err
 const (
 	dialTimeout   = 10 * time.Second
 	answerTimeout = 30 * time.Second // until an answer begins
-	stallTimeout  = 30 * time.Second // between two parts of an answer
+	stallTimeout  = 30 * time.Second // for each part of an answer
 )
 
 // newClient returns a client that follows no redirect. ca are the only roots; without
@@ -176,15 +177,39 @@ func newClient(ca []byte) (*http.Client, error) {
 	}}}, nil
 }
 
-// staying leads nowhere else. The client would quote an address that it can't read, which
-// may repeat the signature of the request.
+// staying leads nowhere else, and waits for no answer that stalls. The client would quote
+// an address that it can't read, which may repeat the signature of the request.
 type staying struct{ *http.Transport }
 
 // RoundTrip implements http.RoundTripper.
 func (s staying) RoundTrip(req *http.Request) (*http.Response, error) {
-	res, err := s.Transport.RoundTrip(req)
-	if err == nil {
-		res.Header.Del("Location")
+	ctx, cancel := context.WithCancel(req.Context())
+	res, err := s.Transport.RoundTrip(req.WithContext(ctx))
+	if err != nil {
+		cancel()
+		return nil, err
 	}
-	return res, err
+	res.Header.Del("Location")
+	res.Body = &moving{res.Body, cancel}
+	return res, nil
+}
+
+// moving is the body of an answer. It fails when nothing of it comes for stallTimeout.
+type moving struct {
+	io.ReadCloser
+	cancel context.CancelFunc
+}
+
+func (m *moving) Read(p []byte) (int, error) {
+	stalled := time.AfterFunc(stallTimeout, m.cancel)
+	n, err := m.ReadCloser.Read(p)
+	if !stalled.Stop() && err != nil {
+		err = os.ErrDeadlineExceeded
+	}
+	return n, err
+}
+
+func (m *moving) Close() error {
+	defer m.cancel()
+	return m.ReadCloser.Close()
 }

@@ -25,7 +25,6 @@ type pin struct {
 
 // transferred is an object, and how its store is asked for it.
 type transferred struct {
-	name    string
 	get     func(context.Context, http.Header) (*http.Response, error)
 	explain func(error) error
 }
@@ -41,8 +40,6 @@ type transfer struct {
 	modified time.Time
 	at       int64
 	body     io.ReadCloser
-	stalled  *time.Timer
-	cancel   context.CancelFunc
 	inAll    int // how often it broke off
 	inARow   int // the same, without a byte between
 }
@@ -65,7 +62,6 @@ func open(ctx context.Context, p *pin, o transferred) (*transfer, error) {
 
 // begin asks for what is left of the object.
 func (t *transfer) begin() error {
-	ctx, cancel := context.WithCancel(t.ctx)
 	header := http.Header{"Accept-Encoding": {"identity"}}
 	if t.at > 0 {
 		header.Set("Range", fmt.Sprintf("bytes=%d-", t.at))
@@ -76,19 +72,15 @@ func (t *transfer) begin() error {
 	if isStrong(etag) {
 		header.Set("If-Match", etag)
 	}
-	res, err := t.get(ctx, header)
-	t.stalled = time.AfterFunc(stallTimeout, cancel)
-	if err == nil {
-		if err = t.accept(res); err != nil {
-			res.Body.Close()
-		}
-	}
+	res, err := t.get(t.ctx, header)
 	if err != nil {
-		t.stalled.Stop()
-		cancel()
 		return err
 	}
-	t.body, t.cancel = res.Body, cancel
+	if err := t.accept(res); err != nil {
+		res.Body.Close()
+		return err
+	}
+	t.body = res.Body
 	return nil
 }
 
@@ -133,19 +125,8 @@ func (t *transfer) accept(res *http.Response) error {
 	t.etag, t.size = etag, size
 	t.modified, _ = http.ParseTime(res.Header.Get("Last-Modified"))
 	if from < t.at { // the server begins again
-		return t.skip(res.Body)
-	}
-	return nil
-}
-
-// skip reads over what has been read before.
-func (t *transfer) skip(body io.Reader) error {
-	for left := t.at; left > 0; {
-		n, err := io.CopyN(io.Discard, body, min(left, 1<<20))
-		t.stalled.Reset(stallTimeout)
-		if left -= n; err != nil {
-			return err
-		}
+		_, err := io.CopyN(io.Discard, res.Body, t.at)
+		return err
 	}
 	return nil
 }
@@ -165,7 +146,6 @@ func (t *transfer) Read(b []byte) (int, error) {
 		if n > 0 { // an error comes again at the next call
 			t.at += int64(n)
 			t.inARow = 0
-			t.stalled.Reset(stallTimeout)
 			if t.size >= 0 && t.at > t.size {
 				return 0, t.explain(&lieError{"it is longer than the store said"})
 			}
@@ -184,7 +164,7 @@ func (t *transfer) Read(b []byte) (int, error) {
 
 // resume takes a transfer up again that broke off.
 func (t *transfer) resume(cause error) error {
-	t.release()
+	t.body.Close()
 	if t.ctx.Err() != nil {
 		return t.ctx.Err()
 	}
@@ -212,14 +192,5 @@ func (e *brokenError) Error() string {
 
 func (e *brokenError) Unwrap() error { return e.cause }
 
-func (t *transfer) release() {
-	t.stalled.Stop()
-	t.cancel()
-	t.body.Close()
-}
-
 // Close ends the transfer.
-func (t *transfer) Close() error {
-	t.release()
-	return nil
-}
+func (t *transfer) Close() error { return t.body.Close() }
