@@ -39,6 +39,9 @@ func permute(app *cli.App, args []string) []string {
 				arg += "=" + value
 			}
 		}
+		if (name == "help" || name == "h") && command.Name != "help" { // the library takes an argument beside it for a command
+			return append(slices.Clone(args[:at+1]), "--help")
+		}
 		flags = append(flags, arg)
 		if !given && takesValue(command, name) {
 			if len(rest) == 1 {

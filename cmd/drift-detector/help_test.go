@@ -14,8 +14,10 @@ func TestHelpFitsOneScreen(t *testing.T) {
 	pages := map[string]string{"": runProgram(t, "help").stdout, "--help": runProgram(t, "--help").stdout}
 	for _, c := range newApp(&streams{}).Commands {
 		pages[c.Name] = runProgram(t, "help", c.Name).stdout
-		if flag := runProgram(t, c.Name, "--help").stdout; c.Name != "help" && flag != pages[c.Name] {
-			t.Errorf("%s --help is not help %s:\n%s", c.Name, c.Name, flag)
+		for _, line := range [][]string{{"--help"}, {"report.json", "-h"}, {"--help", "report.json"}} {
+			if flag := runProgram(t, append([]string{c.Name}, line...)...).stdout; c.Name != "help" && flag != pages[c.Name] {
+				t.Errorf("%s %v is not help %s:\n%s", c.Name, line, c.Name, flag)
+			}
 		}
 		if !strings.Contains(pages[c.Name], "\nEXAMPLES:\n   ") || !strings.Contains(pages[c.Name], "\nEXIT STATUS: 0 ") {
 			t.Errorf("help %s has no examples, or no exit status:\n%s", c.Name, pages[c.Name])
