@@ -60,7 +60,8 @@ func commandsPage(app *cli.App) string {
 	var b strings.Builder
 	b.WriteString("# Commands\n\nMade from the program's own definitions by `go test ./cmd/drift-detector -run Documented -update`.\n\n" +
 		"A flag that is not given is read from the variable of the environment in its last column; the command line wins.\n" +
-		"There is none for a flag that weakens trust. Flags may come before or after other arguments.\n\n## For all commands\n\n")
+		"There is none for a flag that weakens trust. An empty variable is one that is not set; a flag with an empty value is\n" +
+		"wrong usage, except --fail-on. Flags may come before or after other arguments.\n\n## For all commands\n\n")
 	flagTable(&b, app.Flags)
 	for _, c := range app.Commands {
 		fmt.Fprintf(&b, "\n## %s\n\n%s.\n\n```\n%s\n\n%s\n```\n", c.Name, strings.ToUpper(c.Usage[:1])+c.Usage[1:], c.UsageText, c.Description)

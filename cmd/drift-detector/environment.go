@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -33,6 +35,32 @@ func readEnvironment(flags []cli.Flag) {
 			panic("no environment variable for a flag of this type: --" + name) // a mistake in the program
 		}
 	}
+}
+
+// forgetEmpty unsets variables of flags that are empty, as those of inputs that nobody gave
+// to a job are: the library takes them for given.
+func forgetEmpty() {
+	for _, v := range os.Environ() {
+		if name, value, _ := strings.Cut(v, "="); value == "" && strings.HasPrefix(name, variable("")) {
+			os.Unsetenv(name)
+		}
+	}
+}
+
+// refuseEmpty refuses a flag whose value is empty: most likely that of a variable that is
+// not set. Without --inventory, for example, a run would log in. An empty --fail-on names
+// nothing, see action.yml.
+func refuseEmpty(c *cli.Context) error {
+	for _, f := range c.Command.Flags {
+		name := f.Names()[0]
+		if name == "fail-on" || !takesValue(c.Command, name) || !c.IsSet(name) {
+			continue
+		}
+		if values := c.StringSlice(name); c.String(name) == "" && values == nil || slices.Contains(values, "") {
+			return &usageError{message: "--" + name + " is empty", command: c.Command.Name}
+		}
+	}
+	return nil
 }
 
 // fromEnvironment says of a message about a flag where nobody may look for it: a

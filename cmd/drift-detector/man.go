@@ -83,6 +83,7 @@ const manualTemplate = flagTemplate + `% {{.App.Name}} {{.SectionNum}}
 # ENVIRONMENT
 
 A flag that is not given is read from the variable in brackets behind it; a flag of the command line wins.
+An empty variable is one that is not set.
 There is none for a flag that weakens trust.
 NO_COLOR and TERM=dumb turn colour off; FORCE_COLOR=1 or CLICOLOR_FORCE=1 turn it on where stdout is no terminal.
 NO_COLOR wins.

@@ -59,9 +59,6 @@ func readTargets(c *cli.Context, format string, formats []string) ([]target, err
 	}
 	var out []target
 	for _, path := range paths {
-		if path == "" {
-			return nil, fail("--output is empty")
-		}
 		if slices.Contains(stdoutNames, path) {
 			path = "-"
 		}

@@ -51,6 +51,7 @@ type streams struct {
 }
 
 func process() *streams {
+	forgetEmpty()
 	return &streams{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, now: time.Now}
 }
 
@@ -218,6 +219,7 @@ Endpoints and credentials come out of the backup. Nothing is ever changed.`,
 	app.Flags = append(app.Flags, cli.HelpFlag, cli.VersionFlag) // the library adds no --help where help is a command
 	for _, c := range app.Commands {
 		readEnvironment(c.Flags)
+		c.Before = refuseEmpty
 		c.OnUsageError = func(c *cli.Context, err error, _ bool) error {
 			return &usageError{message: flagError(err, c.Command.Flags), command: c.Command.Name}
 		}
