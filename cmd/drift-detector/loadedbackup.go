@@ -104,6 +104,9 @@ func (o *backupOptions) access(s *streams) (infra.Access, error) {
 		if err != nil {
 			return a, fmt.Errorf("--endpoint%s: %w", quotable(e), err)
 		}
+		if slices.ContainsFunc(a.Reroutes, func(o infra.Reroute) bool { return o.From == r.From && o.To != r.To }) {
+			return a, fmt.Errorf("--endpoint says twice where %s is: give one place", r.From)
+		}
 		a.Reroutes = append(a.Reroutes, r)
 	}
 	if o.credentials != "" {
