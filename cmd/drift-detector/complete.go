@@ -65,7 +65,8 @@ func valuesOf(ctx context.Context, command *cli.Command, flag string, line []str
 	case "format":
 		return map[string][]string{
 			"detect": formats.Report.Names(), "render": renderFormats, "check": formats.Check.Names(), "diff": diff.Formats.Names(), "releases": releasesFormats,
-			"plan": slices.Sorted(maps.Keys(planFormats)), "version": {"json", "text"}, "explain": {"json", "text"},
+			"backups": backupsFormats,
+			"plan":    slices.Sorted(maps.Keys(planFormats)), "version": {"json", "text"}, "explain": {"json", "text"},
 		}[command.Name]
 	case "fail-on":
 		return map[string][]string{

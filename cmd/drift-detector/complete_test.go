@@ -36,6 +36,11 @@ func TestCompletionOfValues(t *testing.T) {
 			t.Errorf("%s: %q, want %q; %s", line, got, want, o.stderr)
 		}
 	}
+	for _, c := range newApp(&streams{}).Commands {
+		if takesValue(c, "format") && runProgram(t, c.Name, "--format", completionFlag).stdout == "" {
+			t.Errorf("the formats of %s are not known", c.Name)
+		}
+	}
 	codes := strings.Fields(runProgram(t, "explain", completionFlag).stdout)
 	if !slices.Contains(codes, "IdentityAbsent") || !slices.Contains(codes, "Ghost") || !slices.IsSorted(codes) {
 		t.Errorf("%d codes", len(codes))
