@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -174,5 +175,13 @@ func TestFilesFromWindows(t *testing.T) {
 				t.Errorf("%s with %s: exit status %d: %s", args, bad.name, o.code, o.stderr)
 			}
 		}
+	}
+}
+
+// What is no regular file is written in place: nobody knows what is there now.
+func TestADeviceIsFull(t *testing.T) {
+	err := writeOutputs([]target{{"/dev/full", "text"}}, &streams{}, nil, func(w io.Writer, _ *output) error { _, err := io.WriteString(w, "x"); return err })
+	if err == nil || strings.Contains(err.Error(), "untouched") {
+		t.Error(err)
 	}
 }

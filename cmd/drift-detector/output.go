@@ -127,6 +127,9 @@ func (o *output) failed(err error) error {
 	if o.path == "" {
 		return fmt.Errorf("writing to stdout: %w", err)
 	}
+	if !o.temp { // it is written in place
+		return fmt.Errorf("writing the output %s: %w", o.path, err)
+	}
 	return fmt.Errorf("writing the output %s: %w; what was there is untouched", o.path, err)
 }
 
