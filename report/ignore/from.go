@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"drift-detector/report"
 )
@@ -23,13 +24,16 @@ type Which struct {
 // rules hold, YYYY-MM-DD in UTC, or empty.
 //
 // It fails without a reason, when a glob or the date is none, and when no finding
-// fits: then nothing would be set aside, against what was asked.
+// fits or the date is past: then nothing would be set aside, against what was asked.
 func FromReport(r *report.Report, which Which, reason, expires string) ([]Rule, error) {
 	if strings.TrimSpace(reason) == "" {
 		return nil, errors.New("making ignore rules: no reason given; say why the findings may be set aside")
 	}
 	if expires != "" && !isDay(expires) {
 		return nil, fmt.Errorf("making ignore rules: %q is no date; give the last day on which the rules hold, such as 2027-01-31", expires)
+	}
+	if made := r.GeneratedAt.UTC().Format(time.DateOnly); expires != "" && expires < made {
+		return nil, fmt.Errorf("making ignore rules: %s is before the day of the report (%s): the rules would set nothing aside; give a later one", expires, made)
 	}
 	asked, err := which.selector()
 	if err != nil {
