@@ -154,30 +154,22 @@ func runBackups(ctx context.Context, o backupsOptions, s *streams) error {
 	if err != nil {
 		return err
 	}
-	var newest []*store.Stored
-	if o.compares {
-		if newest, err = o.newestOf(place, restorable); err != nil {
-			return err
-		}
-		if o.dryRun {
-			return o.previewComparison(ctx, s, place, newest)
-		}
+	newest, err := o.newestOf(place, restorable)
+	switch {
+	case err != nil:
+		return err
+	case newest != nil && o.dryRun:
+		return o.previewComparison(ctx, s, place, newest)
 	}
 	rep, err := o.fillComparison(ctx, s, place, newest, doc)
 	if err != nil {
 		return err
 	}
+	write := listWriter(doc)
 	if rep != nil {
-		err = out.write(reportWriter(rep, s))
-	} else {
-		err = out.write(func(w io.Writer, to *output) error {
-			if to.format == "json" {
-				return backupreport.JSON(w, doc)
-			}
-			return backupreport.Text(w, doc)
-		})
+		write = reportWriter(rep, s)
 	}
-	if err := cmp.Or(err, ctx.Err()); err != nil {
+	if err := cmp.Or(out.write(write), ctx.Err()); err != nil {
 		return err
 	}
 	if err := out.commit(); err != nil {
@@ -229,8 +221,21 @@ func (o *backupsOptions) describe(place *store.Place, all []*store.Stored, now t
 	return backupreport.New(place.Name(), o.only(), shown, report.Tool{Name: "drift-detector", Version: version, Commit: commit}, now), restorable, unread, nil
 }
 
-// newestOf are the backups that are to be compared.
+// listWriter writes the list, in the format of each output.
+func listWriter(doc *backupreport.Document) func(io.Writer, *output) error {
+	return func(w io.Writer, to *output) error {
+		if to.format == "json" {
+			return backupreport.JSON(w, doc)
+		}
+		return backupreport.Text(w, doc)
+	}
+}
+
+// newestOf are the backups that are to be compared; none without --compare.
 func (o *backupsOptions) newestOf(place *store.Place, restorable []*store.Stored) ([]*store.Stored, error) {
+	if !o.compares {
+		return nil, nil
+	}
 	for _, b := range restorable {
 		if b.Root != restorable[0].Root {
 			return nil, &backup.InputError{Name: place.Name(), Problem: fmt.Sprintf("holds the backups of several clusters or locations, such as %s and %s", restorable[0].Place, b.Place), Next: "compare those of one: give the place as far as the prefix before backups/"}
