@@ -210,6 +210,6 @@ func (m *moving) Read(p []byte) (int, error) {
 }
 
 func (m *moving) Close() error {
-	defer m.cancel()
+	m.cancel() // first: over HTTP/2 Close waits for the stream
 	return m.ReadCloser.Close()
 }
