@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"drift-detector/backup/check"
+	"drift-detector/backup/store"
 	"drift-detector/report"
 	"drift-detector/report/diff"
 	"drift-detector/report/formats"
@@ -111,8 +112,8 @@ func clustersOn(ctx context.Context, command *cli.Command, line []string, part i
 	var all [][2]string
 	if takesValue(command, "backup") {
 		o := backupOptions{backups: flagValues(line, "backup")}
-		if slices.Contains(o.backups, stdinName) {
-			return nil // it can be read once only, and not now
+		if slices.ContainsFunc(o.backups, func(b string) bool { return b == stdinName || store.IsAddress(b) }) {
+			return nil // nothing is read that can be read once only, and nothing is contacted
 		}
 		loaded, err := o.load(ctx, &streams{stdout: io.Discard, stderr: io.Discard, getenv: os.Getenv, now: time.Now})
 		if err != nil {

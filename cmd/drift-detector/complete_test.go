@@ -1,6 +1,8 @@
 package main
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,6 +38,9 @@ func TestCompletionOfValues(t *testing.T) {
 			t.Errorf("%s: %q, want %q; %s", line, got, want, o.stderr)
 		}
 	}
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("Tab contacts a store") }))
+	defer server.Close()
+	runProgram(t, "detect", "--backup", server.URL+"/b.tar.gz", "--cluster", completionFlag)
 	for _, c := range newApp(&streams{}).Commands {
 		if takesValue(c, "format") && runProgram(t, c.Name, "--format", completionFlag).stdout == "" {
 			t.Errorf("the formats of %s are not known", c.Name)
