@@ -361,7 +361,7 @@ func (o *backupOptions) plan(s *streams, e *loadedBackup, a infra.Access) error 
 			fmt.Fprintln(out, terminal.Escape("  "+t.Refused.Hint))
 		}
 		for _, w := range t.Warnings {
-			fmt.Fprintln(s.stdout, terminal.Escape("  warning: "+w))
+			fmt.Fprintln(out, terminal.Escape("  warning: "+w))
 		}
 	}
 	e.secrets.Drop()
