@@ -121,7 +121,7 @@ func healthChecks(e *examination) []Finding {
 // cover tells which machines a MachineHealthCheck selects. Machines of one owner
 // mostly share their labels, so that each selector is asked once.
 type cover struct {
-	byCluster map[backup.ClusterID][]*selector
+	byCluster map[backup.ClusterID]*backup.Demands[*selector]
 	asked     map[coverKey]bool
 }
 
@@ -131,26 +131,30 @@ type coverKey struct {
 }
 
 func newCover(e *examination) *cover {
-	c := &cover{byCluster: map[backup.ClusterID][]*selector{}, asked: map[coverKey]bool{}}
+	all := map[backup.ClusterID][]*selector{}
 	for h := range healthCheckKind.In(e.Snapshot).All() {
 		if s, ok := parseSelector(h.Data.Selector); ok && !h.Paused {
 			id := backup.ClusterID{Backup: h.Backup, Namespace: h.Namespace, Name: h.Data.Cluster}
-			c.byCluster[id] = append(c.byCluster[id], s)
+			all[id] = append(all[id], s)
 		}
+	}
+	c := &cover{byCluster: make(map[backup.ClusterID]*backup.Demands[*selector], len(all)), asked: map[coverKey]bool{}}
+	for id, selectors := range all {
+		c.byCluster[id] = backup.NewDemands(selectors, func(s *selector) map[string]string { return s.MatchLabels })
 	}
 	return c
 }
 
 func (c *cover) machine(m *backup.Machine) bool {
 	selectors := c.byCluster[m.Cluster]
-	if len(selectors) == 0 || m.SkipRemediation {
+	if selectors == nil || m.SkipRemediation {
 		return false
 	}
 	k := coverKey{m.Cluster, m.Labels}
 	covered, known := c.asked[k]
 	if !known {
 		labels := m.Labels.Map()
-		covered = slices.ContainsFunc(selectors, func(s *selector) bool { return s.matches(labels) })
+		covered = slices.ContainsFunc(selectors.MayFit(labels), func(s *selector) bool { return s.matches(labels) })
 		c.asked[k] = covered
 	}
 	return covered

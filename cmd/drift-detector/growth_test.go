@@ -55,6 +55,8 @@ var growths = []growth{
 		name: "groups that lost their machines", pick: "alpha-prod-md-0", few: 24, vary: []string{"alpha-prod-md-0"},
 		only: regexp.MustCompile(`\.json$|/alpha-prod-[a-z0-9]{5}$`), // of the VMs, the control plane
 	},
+	{name: "groups with a MachineHealthCheck each", pick: "alpha-prod-md-0", few: 30, vary: []string{"alpha-prod-md-0"}, more: healthChecks},
+	{name: "groups of a topology", few: 30, more: managedCluster},
 	{name: "groups in a folder each", pick: "alpha-prod-md-0", few: 20, vary: []string{"alpha-prod-md-0", "/DC0/vm/capi/tenant-alpha"}},
 	{
 		name: "groups with a naming template and VMs without a machine", pick: "alpha-prod-md-0", few: 20, vary: []string{"alpha-prod-md-0"}, lacks: recordedIDs,

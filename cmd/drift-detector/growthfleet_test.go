@@ -30,6 +30,7 @@ type growth struct {
 	edit       *strings.Replacer // of all objects of the backup
 	pad        string            // comes before the number of a copy
 	tenant     string            // of the lab; empty: onVSphere
+	more       func(int) []item  // what the backup holds besides, for that many copies
 }
 
 // The tenants of the lab, each on another infrastructure.
@@ -100,6 +101,11 @@ func (g growth) write(t *testing.T, s seed, copies int, backup, inventory, rules
 			}
 		}
 	}
+	if g.more != nil {
+		for _, i := range g.more(copies) {
+			tarball.Raw(i.path, []byte(i.body))
+		}
+	}
 	var listed bytes.Buffer
 	if err := infra.WriteInventory(&listed, g.grow(t, s.inventory, copies, kept)); err != nil {
 		t.Fatal(err)
@@ -162,6 +168,45 @@ func multiply[T any](t *testing.T, g growth, all []T, copies int, kept map[strin
 			out = append(out, next)
 		}
 	}
+	return out
+}
+
+// healthChecks are one for each group.
+func healthChecks(copies int) (out []item) {
+	for k := range copies {
+		group := "alpha-prod-md-0"
+		if k > 0 {
+			group += fmt.Sprintf("%03d", k)
+		}
+		out = append(out, item{
+			fmt.Sprintf("resources/machinehealthchecks.cluster.x-k8s.io/namespaces/tenant-alpha/check-%03d.json", k),
+			fmt.Sprintf(`{"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"MachineHealthCheck","metadata":{"namespace":"tenant-alpha","name":"check-%03[1]d","uid":"check-%03[1]d"},`+
+				`"spec":{"clusterName":"alpha-prod","selector":{"matchLabels":{"cluster.x-k8s.io/cluster-name":"alpha-prod","cluster.x-k8s.io/deployment-name":"%[2]s"}}}}`, k, group),
+		})
+	}
+	return out
+}
+
+// managedCluster is a Cluster whose topology has many groups, each with a class of its own.
+func managedCluster(copies int) (out []item) {
+	const prefix = `{"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"%[1]s","metadata":{"namespace":"tenant-alpha","name":"%[2]s","uid":"%[1]s-%[2]s"%[3]s},"spec":%[4]s}`
+	add := func(resource, kind, name, labels, spec string) {
+		path := fmt.Sprintf("resources/%s.cluster.x-k8s.io/namespaces/tenant-alpha/%s.json", resource, name)
+		out = append(out, item{path, fmt.Sprintf(prefix, kind, name, labels, spec)})
+	}
+	var classes, deployments, pools []string
+	for k := range copies {
+		classes = append(classes, fmt.Sprintf(`{"class":"c%d","healthCheck":{"checks":{"nodeStartupTimeoutSeconds":600}}}`, k))
+		deployments = append(deployments, fmt.Sprintf(`{"class":"c%d","name":"d%d","replicas":1}`, k, k))
+		pools = append(pools, fmt.Sprintf(`{"class":"c%d","name":"p%d","replicas":1}`, k, k))
+		spec := `{"clusterName":"managed","replicas":1,"template":{"spec":{"clusterName":"managed"}}}`
+		labels := `,"labels":{"topology.cluster.x-k8s.io/owned":"","topology.cluster.x-k8s.io/%s-name":"%s%d"}`
+		add("machinedeployments", "MachineDeployment", fmt.Sprintf("managed-d%d", k), fmt.Sprintf(labels, "deployment", "d", k), spec)
+		add("machinepools", "MachinePool", fmt.Sprintf("managed-p%d", k), fmt.Sprintf(labels, "pool", "p", k), spec)
+	}
+	list := func(all []string) string { return "[" + strings.Join(all, ",") + "]" }
+	add("clusterclasses", "ClusterClass", "class", "", `{"workers":{"machineDeployments":`+list(classes)+`}}`)
+	add("clusters", "Cluster", "managed", "", `{"topology":{"classRef":{"name":"class"},"version":"v1.34.0","workers":{"machineDeployments":`+list(deployments)+`,"machinePools":`+list(pools)+`}}}`)
 	return out
 }
 

@@ -3,7 +3,6 @@ package forecast
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"drift-detector/backup"
@@ -179,8 +178,13 @@ func (e *effects) onCluster(c *cluster) {
 	if !t.works() {
 		return
 	}
+	type group struct{ kind, topology string }
+	there := make(map[group]bool, len(c.groups))
+	for _, s := range c.groups {
+		there[group{s.Kind, s.topology()}] = true
+	}
 	absent := func(kind, named string, n backup.Number) {
-		if !slices.ContainsFunc(c.groups, func(s *set) bool { return s.Kind == kind && s.topology() == named }) {
+		if !there[group{kind, named}] {
 			e.add(MachinesMade, fmt.Sprintf("%s %s of the topology is not in the backup: it is made again, with %s", kind, named, machinesOf(n)), name)
 		}
 	}

@@ -22,6 +22,7 @@ type cluster struct {
 	groups       []*set
 	all          []*set // the control plane and the groups
 	checks       []*check
+	cover        *cover // of checks
 	backups      []backup.Info
 	index        *index
 	managed      *topology // nil when it has none

@@ -50,10 +50,9 @@ type check struct {
 	name     string
 	spec     *clusterv1.MachineHealthCheckSpec
 	selector labels.Selector
-	fits     map[backup.Labels]bool // by distinct text: machines share them
-	timeout  time.Duration          // zero: it does not mind a missing Node
-	notReady bool                   // it minds a Node that is not Ready
-	unread   bool                   // nobody knows what it covers
+	timeout  time.Duration // zero: it does not mind a missing Node
+	notReady bool          // it minds a Node that is not Ready
+	unread   bool          // nobody knows what it covers
 	// Of the machines that it covers.
 	targets, unhealthy int
 }
@@ -115,7 +114,7 @@ func (h *check) mindsMachine(broken map[string]bool) string {
 }
 
 func newCheck(name string, spec *clusterv1.MachineHealthCheckSpec, selector labels.Selector) *check {
-	c := &check{name: name, spec: spec, selector: selector, fits: map[backup.Labels]bool{}, timeout: startupTime}
+	c := &check{name: name, spec: spec, selector: selector, timeout: startupTime}
 	if n := spec.Checks.NodeStartupTimeoutSeconds; n != nil {
 		c.timeout = time.Duration(*n) * time.Second
 	}
@@ -128,23 +127,45 @@ func newCheck(name string, spec *clusterv1.MachineHealthCheckSpec, selector labe
 // remediator is the kind of an external remediation; empty when the owner remediates.
 func (h *check) remediator() string { return h.spec.Remediation.TemplateRef.Kind }
 
-// covering are the health checks that cover a machine; each acts by itself. Machines
+// cover finds the health checks of a cluster that cover a machine.
+type cover struct {
+	all    int
+	checks *backup.Demands[*check]
+	asked  map[backup.Labels][]*check // by distinct text: machines share them
+}
+
+func newCover(checks []*check) *cover {
+	return &cover{all: len(checks), checks: backup.NewDemands(checks, (*check).demands), asked: map[backup.Labels][]*check{}}
+}
+
+// demands are the labels that a machine must have.
+func (h *check) demands() map[string]string {
+	out := map[string]string{}
+	all, _ := h.selector.Requirements()
+	for i := range all {
+		if value, exact := h.selector.RequiresExactMatch(all[i].Key()); exact {
+			out[all[i].Key()] = value
+		}
+	}
+	return out
+}
+
+// of are the health checks that cover a machine; each acts by itself. Machines
 // that are paused or ask to be spared are no targets (Cluster API
 // internal/controllers/machinehealthcheck/machinehealthcheck_targets.go v1.10.0).
-func covering(checks []*check, m *backup.Machine) []*check {
-	if m.SkipRemediation || m.Paused {
+func (c *cover) of(m *backup.Machine) []*check {
+	if c.all == 0 || m.SkipRemediation || m.Paused {
 		return nil
 	}
-	var out []*check
-	for _, h := range checks {
-		fits, ok := h.fits[m.Labels]
-		if !ok {
-			fits = h.selector.Matches(labels.Set(m.Labels.Map()))
-			h.fits[m.Labels] = fits
+	out, known := c.asked[m.Labels]
+	if !known {
+		all := m.Labels.Map()
+		for _, h := range c.checks.MayFit(all) {
+			if h.selector.Matches(labels.Set(all)) {
+				out = append(out, h)
+			}
 		}
-		if fits {
-			out = append(out, h)
-		}
+		c.asked[m.Labels] = out
 	}
 	return out
 }

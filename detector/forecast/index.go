@@ -146,7 +146,7 @@ func (x *index) readListings() {
 // cluster gathers all facts about one cluster.
 func (x *index) cluster(c *detector.Cluster) *cluster {
 	out := &cluster{
-		Cluster: c, index: x, backups: x.in.Snapshot.Backups, halts: x.haltsOf(c), read: x.read[c.ID], checks: x.checks[c.ID],
+		Cluster: c, index: x, backups: x.in.Snapshot.Backups, halts: x.haltsOf(c), read: x.read[c.ID], checks: x.checks[c.ID], cover: newCover(x.checks[c.ID]),
 		controller: x.controller(c), managed: x.managed[c.ID], states: map[infra.Need]detector.Presence{},
 	}
 	for i := range c.Resources {
@@ -206,6 +206,6 @@ func (x *index) fill(s *set) {
 		if id := f.machine.ProviderID; id != "" {
 			f.node = x.nodes[nodeKey{s.cluster.ID, id}]
 		}
-		f.checks = covering(s.cluster.checks, f.machine)
+		f.checks = s.cluster.cover.of(f.machine)
 	}
 }

@@ -3,7 +3,6 @@ package forecast
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"drift-detector/backup"
@@ -138,8 +137,8 @@ func (x *index) deployment(s *set, md *backup.Group, sets []*backup.Group, have 
 	have = s.step(md.Desired, have, mayCreate)
 	version := md.Version
 	if t, name := s.cluster.managed, md.Topology(); t.works() && name != "" {
-		i := slices.Index(t.Names, name)
-		if i < 0 {
+		i, wanted := t.names[name]
+		if !wanted {
 			s.removed = fmt.Sprintf("MachineDeployment %s is not in the topology of its Cluster any more", md.Name)
 			s.deleted += have
 			return
@@ -248,8 +247,8 @@ func (x *index) pool(s *set) {
 		want = p.Desired
 	}
 	if t, name := s.cluster.managed, topologyPool(itself); t.works() && name != "" {
-		i := slices.Index(t.PoolNames, name)
-		if i < 0 {
+		i, wanted := t.poolNames[name]
+		if !wanted {
 			s.removed = fmt.Sprintf("MachinePool %s is not in the topology of its Cluster any more", s.Name)
 			return
 		}

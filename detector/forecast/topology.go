@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"slices"
 	"strconv"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -30,7 +31,8 @@ type topology struct {
 	Replicas                []string      // their replicas, in JSON
 	PoolNames, PoolReplicas []string      // of the MachinePools, likewise
 	Unreconciled            backup.Condition
-	class                   *class // nil when it is not in the backup
+	class                   *class         // nil when it is not in the backup
+	names, poolNames        map[string]int // where each is in Names and in PoolNames
 }
 
 var topologies = backup.NewKind("clusters.cluster.x-k8s.io",
@@ -96,7 +98,10 @@ func managedTopologies(s *backup.Snapshot) map[backup.ClusterID]*topology {
 	known := map[name]*class{}
 	for r := range classes.In(s).All() {
 		c := r.Data
-		c.paused = r.Paused
+		c.paused, c.inherited = r.Paused, make(map[string]string, len(c.Classes))
+		for i, name := range c.Classes {
+			c.inherited[name] = at(c.Deployments, i)
+		}
 		known[name{r.Backup, r.Namespace, r.Name}] = &c
 	}
 	out := map[backup.ClusterID]*topology{}
@@ -105,6 +110,7 @@ func managedTopologies(s *backup.Snapshot) map[backup.ClusterID]*topology {
 			continue
 		}
 		t := r.Data
+		t.names, t.poolNames = places(t.Names), places(t.PoolNames)
 		t.class = known[name{r.Backup, cmp.Or(t.ClassNamespace, r.Namespace), t.Class}]
 		out[backup.ClusterID{Backup: r.Backup, Namespace: r.Namespace, Name: r.Name}] = &t
 	}
@@ -117,6 +123,7 @@ type class struct {
 	Classes      []string
 	Deployments  []string
 	paused       bool
+	inherited    map[string]string // the health checks of Deployments by Classes
 }
 
 var classes = backup.NewKind("clusterclasses.cluster.x-k8s.io",
@@ -149,15 +156,18 @@ func addTopologyChecks(managed map[backup.ClusterID]*topology, paused map[paused
 		}
 		add("the control plane", t.ControlPlane, of.ControlPlane, labels.Set{clusterv1.MachineControlPlaneLabel: ""})
 		for i, deployment := range t.Names {
-			inherited := ""
-			for j, c := range of.Classes {
-				if i < len(t.Classes) && c == t.Classes[i] {
-					inherited = at(of.Deployments, j)
-				}
-			}
-			add("MachineDeployment "+deployment, at(t.Deployments, i), inherited, labels.Set{clusterv1.ClusterTopologyMachineDeploymentNameLabel: deployment})
+			add("MachineDeployment "+deployment, at(t.Deployments, i), of.inherited[at(t.Classes, i)], labels.Set{clusterv1.ClusterTopologyMachineDeploymentNameLabel: deployment})
 		}
 	}
+}
+
+// places are where texts are in a list; of one that is there twice, the first.
+func places(list []string) map[string]int {
+	out := make(map[string]int, len(list))
+	for i, text := range slices.Backward(list) {
+		out[text] = i
+	}
+	return out
 }
 
 // at is an entry of a list that is shorter when its members are absent.

@@ -35,7 +35,7 @@ func TestHealthChecksOfATopology(t *testing.T) {
 			s := withTopology(t, c.member, c.class, c.topology)
 			checks := readChecks(s, managedTopologies(s))[prod]
 			covers := func(labels backup.Labels) bool {
-				all := covering(checks, &backup.Machine{Labels: labels})
+				all := newCover(checks).of(&backup.Machine{Labels: labels})
 				for _, h := range all {
 					if h.timeout.Minutes() != 5 {
 						t.Errorf("it waits %s", h.timeout)
