@@ -124,13 +124,15 @@ func (b *bucket) pages(ctx context.Context, prefix, delimiter string, take func(
 	for {
 		var p page
 		err := infra.Patient.Do(ctx, func() error {
-			res, err := b.do(ctx, "", query, nil)
-			if err != nil {
-				return err
-			}
-			defer res.Body.Close()
-			p = page{}
-			return xml.NewDecoder(io.LimitReader(res.Body, maxPage)).Decode(&p)
+			return inTime(ctx, func(ctx context.Context) error {
+				res, err := b.do(ctx, "", query, nil)
+				if err != nil {
+					return err
+				}
+				defer res.Body.Close()
+				p = page{}
+				return xml.NewDecoder(io.LimitReader(res.Body, maxPage)).Decode(&p)
+			})
 		})
 		if err != nil {
 			return b.explain(ctx, listing, prefix, err)
@@ -160,12 +162,7 @@ func (b *bucket) source(ctx context.Context, key, etag string) backup.Source {
 }
 
 func (b *bucket) small(ctx context.Context, key string, limit int64) ([]byte, error) {
-	r, err := b.source(ctx, key, "").Open()
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	return limited(r, b.name(key), limit)
+	return small(ctx, b, key, limit)
 }
 
 // do sends one request for a key, or for the bucket where it is empty. A bucket of

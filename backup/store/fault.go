@@ -33,6 +33,7 @@ var codeForm = regexp.MustCompile(`^[A-Za-z0-9.]{1,64}$`)
 // SignatureDoesNotMatch has the request in it.
 func readRefusal(res *http.Response) *refusal {
 	defer res.Body.Close()
+	defer time.AfterFunc(stallTimeout, func() { res.Body.Close() }).Stop()
 	var answer struct {
 		XMLName      xml.Name `xml:"Error"`
 		Code, Region string

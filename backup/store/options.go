@@ -145,7 +145,28 @@ const (
 	dialTimeout   = 10 * time.Second
 	answerTimeout = 30 * time.Second // until an answer begins
 	stallTimeout  = 30 * time.Second // for each part of an answer
+	wholeTimeout  = time.Minute      // until an answer that is no tarball has ended
 )
+
+// slowError is an answer that did not end in its time.
+type slowError struct{}
+
+func (slowError) Error() string {
+	return "the store did not answer in full within " + infra.Brisk(wholeTimeout)
+}
+func (slowError) Timeout() bool   { return true }
+func (slowError) Temporary() bool { return true }
+
+// inTime asks a store for what is no tarball: a server that goes on sending has a bound, too.
+func inTime(ctx context.Context, ask func(context.Context) error) error {
+	bounded, cancel := context.WithTimeout(ctx, wholeTimeout)
+	defer cancel()
+	err := ask(bounded)
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
+		return slowError{}
+	}
+	return err
+}
 
 // newClient returns a client that follows no redirect. ca are the only roots; without
 // them it is those of the variable AWS_CA_BUNDLE, else the system's.

@@ -316,6 +316,23 @@ func (p *Place) description(ctx context.Context, s *Stored) (*check.VeleroBackup
 	return v, nil
 }
 
+// small reads an object of a store that may be slow.
+func small(ctx context.Context, o objects, key string, limit int64) (text []byte, err error) {
+	err = inTime(ctx, func(ctx context.Context) error {
+		r, err := o.source(ctx, key, "").Open()
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		text, err = limited(r, o.name(key), limit)
+		return err
+	})
+	if _, slow := err.(slowError); slow {
+		err = explain(ctx, o.name(key), reading, err)
+	}
+	return text, err
+}
+
 // limited reads at most limit bytes.
 func limited(r io.Reader, name string, limit int64) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(r, limit+1))

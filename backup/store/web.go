@@ -63,10 +63,5 @@ func (w web) small(ctx context.Context, key string, limit int64) ([]byte, error)
 	if w.at.RawQuery != "" {
 		return nil, fs.ErrNotExist // what is signed is the tarball
 	}
-	r, err := w.source(ctx, key, "").Open()
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	return limited(r, w.name(key), limit)
+	return small(ctx, w, key, limit)
 }
