@@ -57,6 +57,7 @@ var growths = []growth{
 	},
 	{name: "groups with a MachineHealthCheck each", pick: "alpha-prod-md-0", few: 30, vary: []string{"alpha-prod-md-0"}, more: healthChecks},
 	{name: "groups of a topology", few: 30, more: managedCluster},
+	{name: "accounts of AWS and OpenStack", few: 24, more: accounts},
 	{name: "groups in a folder each", pick: "alpha-prod-md-0", few: 20, vary: []string{"alpha-prod-md-0", "/DC0/vm/capi/tenant-alpha"}},
 	{
 		name: "groups with a naming template and VMs without a machine", pick: "alpha-prod-md-0", few: 20, vary: []string{"alpha-prod-md-0"}, lacks: recordedIDs,
@@ -142,6 +143,7 @@ func (g growth) count(t *testing.T, program string, s seed, copies int) profile 
 			"detect", "--backup", file("data.tar.gz"), "--inventory", file("inventory.json"), "--ignore-file", file("rules.yaml"), "--quiet",
 			"-o", file("r.json"), "-o", file("r.html"), "-o", file("r.md"), "-o", file("r.txt"), "-o", file("r.xml"), "-o", file("r.prom"),
 		},
+		{"detect", "--backup", file("data.tar.gz"), "--dry-run"},
 		{"check", "--backup", file("data.tar.gz"), "-o", file("c.json")},
 		{"plan", file("r.json"), "-o", file("plan.md")},
 		{"diff", file("r.json"), file("r.json"), "-o", file("d.json")},

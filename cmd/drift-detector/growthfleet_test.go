@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
@@ -183,6 +184,43 @@ func healthChecks(copies int) (out []item) {
 			fmt.Sprintf(`{"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"MachineHealthCheck","metadata":{"namespace":"tenant-alpha","name":"check-%03[1]d","uid":"check-%03[1]d"},`+
 				`"spec":{"clusterName":"alpha-prod","selector":{"matchLabels":{"cluster.x-k8s.io/cluster-name":"alpha-prod","cluster.x-k8s.io/deployment-name":"%[2]s"}}}}`, k, group),
 		})
+	}
+	return out
+}
+
+// accounts are clusters that have a credential each, on AWS and on OpenStack.
+func accounts(copies int) (out []item) {
+	base64 := base64.StdEncoding.EncodeToString
+	add := func(resource, version, kind, name, labels, rest string) {
+		where, in := "namespaces/tenant-alpha", `"namespace":"tenant-alpha",`
+		if strings.HasSuffix(kind, "Identity") {
+			where, in = "cluster", ""
+		}
+		out = append(out, item{
+			fmt.Sprintf("resources/%s/%s/%s.json", resource, where, name),
+			fmt.Sprintf(`{"apiVersion":"%s","kind":"%[2]s","metadata":{%[6]s"name":"%[3]s","uid":"%[2]s-%[3]s","labels":{%[4]s}},%[5]s}`, version, kind, name, labels, rest, in),
+		})
+	}
+	const group, core = "infrastructure.cluster.x-k8s.io", "cluster.x-k8s.io"
+	for k := range copies {
+		for _, on := range []string{"aws", "openstack"} {
+			name, kind := fmt.Sprintf("%s%d", on, k), map[string]string{"aws": "AWSCluster", "openstack": "OpenStackCluster"}[on]
+			label := fmt.Sprintf(`"cluster.x-k8s.io/cluster-name":"%s"`, name)
+			add("clusters."+core, core+"/v1beta2", "Cluster", name, label, fmt.Sprintf(`"spec":{"infrastructureRef":{"apiGroup":"%s","kind":"%s","name":"%s"}}`, group, kind, name))
+			if on == "aws" {
+				add("awsclusters."+group, group+"/v1beta2", kind, name, label, fmt.Sprintf(`"spec":{"region":"eu-west-1","identityRef":{"kind":"AWSClusterStaticIdentity","name":"%s"}}`, name))
+				add("awsclusterstaticidentities."+group, group+"/v1beta2", "AWSClusterStaticIdentity", name, "", fmt.Sprintf(`"spec":{"secretRef":"%s","allowedNamespaces":{}}`, name))
+				out = append(out, item{
+					"resources/secrets/namespaces/capa-system/" + name + ".json",
+					fmt.Sprintf(`{"apiVersion":"v1","kind":"Secret","metadata":{"namespace":"capa-system","name":"%[1]s","uid":"%[1]s"},"type":"Opaque","data":{"AccessKeyID":"%s","SecretAccessKey":"%s"}}`,
+						name, base64(fmt.Appendf(nil, "AKIA%016d", k)), base64(fmt.Appendf(nil, "%040d", k))),
+				})
+				continue
+			}
+			clouds := fmt.Sprintf("clouds:\n  one:\n    region_name: R\n    auth: {auth_url: https://os.example:5000/v3, username: u%d, password: password-%d, project_name: p, user_domain_name: d, project_domain_name: d}\n", k, k)
+			add("openstackclusters."+group, group+"/v1beta1", kind, name, label, fmt.Sprintf(`"spec":{"identityRef":{"name":"%s","cloudName":"one"}}`, name))
+			add("secrets", "v1", "Secret", name, "", fmt.Sprintf(`"type":"Opaque","data":{"clouds.yaml":"%s"}`, base64([]byte(clouds))))
+		}
 	}
 	return out
 }

@@ -25,10 +25,19 @@ type credential struct {
 	insteadSource string
 }
 
-// equal reports whether calls with both are the same.
-func (c *credential) equal(o *credential) bool {
-	return c.id == o.id && c.secret == o.secret && c.token == o.token &&
-		c.operator == o.operator && c.profile == o.profile && slices.Equal(c.roles, o.roles)
+// caller is what calls with a credential are made as, at a place: equal callers are one.
+type caller struct {
+	location          string
+	id, secret, token backup.Sensitive
+	operator          bool
+	profile           string
+	roles             [maxRoles]role
+}
+
+func (c *credential) caller(location string) caller {
+	of := caller{location: location, id: c.id, secret: c.secret, token: c.token, operator: c.operator, profile: c.profile}
+	copy(of.roles[:], c.roles)
+	return of
 }
 
 // found is a credential and the objects that it comes from.

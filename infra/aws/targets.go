@@ -24,17 +24,16 @@ type detail struct {
 func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.Access) []infra.Target {
 	objs := newObjects(s)
 	var targets []infra.Target
+	known := map[caller]int{}
 	for _, h := range objs.homeScopes() {
 		t := p.target(objs, h, secrets, a)
 		if c, ok := t.Credential.(credential); ok && t.Refused == nil {
-			i := slices.IndexFunc(targets, func(o infra.Target) bool {
-				oc, ok := o.Credential.(credential)
-				return ok && o.Refused == nil && o.Location == t.Location && oc.equal(&c)
-			})
-			if i >= 0 {
+			of := c.caller(t.Location)
+			if i, ok := known[of]; ok {
 				merge(&targets[i], t)
 				continue
 			}
+			known[of] = len(targets)
 		}
 		targets = append(targets, t)
 	}

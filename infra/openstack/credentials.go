@@ -31,10 +31,16 @@ type credential struct {
 	insteadSource string
 }
 
-// equal reports whether listings with both are the same.
-func (c *credential) equal(o *credential) bool {
-	return c.options == o.options && c.endpoint == o.endpoint && c.region == o.region && c.service == o.service &&
-		string(c.ca) == string(o.ca) && (c.operator == nil) == (o.operator == nil)
+// lister is what a listing with a credential is made as: those of equal listers are one.
+type lister struct {
+	options             tokens.AuthOptions
+	endpoint            infra.Endpoint
+	region, service, ca string
+	operator            bool
+}
+
+func (c *credential) lister() lister {
+	return lister{c.options, c.endpoint, c.region, c.service, string(c.ca), c.operator != nil}
 }
 
 // found is a credential and the object that it comes from.

@@ -62,22 +62,21 @@ func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.
 	objs := newObjects(s)
 	known := objs.recorded()
 	var targets []infra.Target
+	listed := map[lister]int{}
 	for _, h := range objs.homeScopes() {
 		t := p.target(objs, h, secrets, a, known)
 		if c, ok := t.Credential.(credential); ok {
 			p.accounts.note(&c)
 		}
 		if c, ok := t.Credential.(credential); ok && t.Refused == nil {
-			i := slices.IndexFunc(targets, func(o infra.Target) bool {
-				oc, ok := o.Credential.(credential)
-				return ok && o.Refused == nil && oc.equal(&c)
-			})
-			if i >= 0 {
+			of := c.lister()
+			if i, ok := listed[of]; ok {
 				targets[i].Join(t)
 				to := targets[i].Detail.(*detail)
 				to.ids = append(to.ids, t.Detail.(*detail).ids...)
 				continue
 			}
+			listed[of] = len(targets)
 		}
 		targets = append(targets, t)
 	}
