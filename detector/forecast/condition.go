@@ -100,6 +100,12 @@ var conditionRows = []conditionRow{
 		return "unless its Node is not Ready for longer than " + f.check.title() + " allows: then Machine and VM are deleted and re-created"
 	},
 	func(f *facts) string {
+		if !f.healthy() || f.outcome != Stuck || !f.verdict.ControlPlane || f.cluster.remaking == "" {
+			return ""
+		}
+		return "unless it is the Machine that KubeadmControlPlane deletes first: " + f.cluster.remaking
+	},
+	func(f *facts) string {
 		if f.outcome != ReplacedByMachineHealthCheck || f.nodesRead() {
 			return ""
 		}

@@ -41,6 +41,7 @@ type cluster struct {
 	stale       int // Machines whose instance does not exist
 	remediates  bool
 	remediation string // why, or why not
+	remaking    string // what KubeadmControlPlane does to a control plane that is not initialised
 }
 
 // set is a control plane or a group of workers.
@@ -185,6 +186,8 @@ func (f *facts) complaint() string {
 		return "annotation cluster.x-k8s.io/remediate-machine asks for it, and " + f.check.title() + " obeys at once"
 	case f.minded != "":
 		return f.check.title() + " minds that condition " + f.minded + " of its Machine does not hold"
+	case f.verdict.ControlPlane && f.cluster.uninitialised():
+		return fmt.Sprintf("%s waits %s for its Node, which nobody sees while the API server does not answer", f.check.title(), f.check.timeout)
 	case f.node == nil && f.off():
 		return f.check.title() + " finds its Node not Ready, because its instance does not run"
 	case f.node != nil:
@@ -197,7 +200,11 @@ func (f *facts) complaint() string {
 // replacement is who acts on that.
 func (f *facts) replacement() string {
 	if f.verdict.ControlPlane {
-		return ": KubeadmControlPlane deletes the Machine and makes another"
+		text := ": KubeadmControlPlane deletes the Machine and makes another"
+		if f.cluster.uninitialised() && !f.cluster.externalEtcd {
+			text += ", with an empty etcd"
+		}
+		return text
 	}
 	return ": the Machine is deleted, and its " + f.machine.Owner.Kind + " makes another"
 }

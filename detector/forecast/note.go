@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -55,10 +56,14 @@ func notesOnCluster(c *cluster, f *Cluster) []Note {
 	add(identities != "", IdentityAbsent, "%s is not in the backup: the cluster is not reconciled until it exists; create its Secret first, then the identity, then change an annotation on the infrastructure cluster, because the controller backs off", identities)
 	add(c.Derived, clusterObjectAbsent, "Its Cluster object is not in the backup: no controller acts on it until it is made again, by hand, by a ClusterDeployment or by GitOps")
 	add(c.ControlPlane.Reason == detector.HostedInManagementCluster, hostedInManagementCluster, "Its control plane ran as pods inside the management cluster, and is lost with it until it is restored there")
-	add(c.lostControlPlane() && c.stopped == 0, ControlPlaneGone, "No machine of its control plane was found. If the cluster was deleted after the backup, leave it out of the restore: restoring it would re-create an empty cluster. If it was lost, no controller brings it back: restore etcd from a snapshot, or rebuild the cluster")
+	lost := "no controller brings it back"
+	if c.remaking != "" {
+		lost = "keep it paused until you have decided, because " + c.remaking
+	}
+	add(c.lostControlPlane() && c.stopped == 0, ControlPlaneGone, "No machine of its control plane was found. If the cluster was deleted after the backup, leave it out of the restore: restoring it would re-create an empty cluster. If it was lost, %s: restore etcd from a snapshot, or rebuild the cluster", lost)
 	if harm := c.harm(); harm != "" {
-		add(true, controlPlaneStopped, "Of its control plane %s stopped: %s. %s: have %s started, best before the restore. Until then %s",
-			plural(c.stopped, "machine is", "machines are"), c.stoppedNames(), sentence(c.nobodyStarts()), verb(c.stopped, "it", "them"), harm)
+		add(true, controlPlaneStopped, "Of its control plane %s stopped: %s. %s: have %s started, %s. Until then %s",
+			plural(c.stopped, "machine is", "machines are"), c.stoppedNames(), sentence(c.nobodyStarts()), verb(c.stopped, "it", "them"), cmp.Or(c.startFirst(), "best before the restore"), harm)
 	}
 	add(f.ControlPlane.Etcd.Removed > 0, etcdShrinks, "%s", f.ControlPlane.Etcd.Message)
 	for _, r := range rollouts(f) {
@@ -90,6 +95,15 @@ func notesOnCluster(c *cluster, f *Cluster) []Note {
 		add(len(duplicated) > 0, DuplicateID, "More than one instance has the id of %s: deleting the Machine may delete every one of them; remove the copy first", strings.Join(duplicated, ", "))
 	}
 	return out
+}
+
+// startFirst says why stopped machines of the control plane have to be started before
+// anything else, or is empty.
+func (c *cluster) startFirst() string {
+	if c.remaking == "" {
+		return ""
+	}
+	return "before the cluster is unpaused: " + c.remaking
 }
 
 // noted are the effects that are notes on their cluster, too, where they are of an

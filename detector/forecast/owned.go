@@ -151,6 +151,12 @@ func (e *effects) onPool(s *set) {
 // onPlane adds what becomes of the control plane as a whole.
 func (e *effects) onPlane(c *cluster) {
 	name := c.plane.title()
+	if c.remaking != "" {
+		e.add(controlPlaneDown, sentence(c.remaking), name)
+	}
+	if h := c.endangering(); h != nil {
+		e.add(outcomeUnknown, "Whether the API server answers is not known, because etcd may have no majority. If it does not, KubeadmControlPlane takes the control plane for one that was never initialised, and deletes one of its Machines for "+h.title()+", whether or not its instance runs", name)
+	}
 	switch harm := c.harm(); {
 	case harm != "":
 		e.add(controlPlaneDown, fmt.Sprintf("Of the control plane %s stopped (%s), and %s: %s", plural(c.stopped, "machine is", "machines are"), c.stoppedNames(), c.nobodyStarts(), harm), name)

@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -107,7 +108,7 @@ func TestWhetherTheControlPlaneRemediates(t *testing.T) {
 		"two without a Node":          {covered(planes), three(found, gone, gone), false, "2 of its Machines will have no Node"},
 		"one of two broken":           {covered(planes), func(s *story) { s.plane("a", found); s.plane("m", gone) }, false, "no quorum"},
 		"one Unknown":                 {covered(planes), three(found, gone, unknown(detector.ScopeIncomplete)), false, "1 of its Machines is Unknown"},
-		"none exists":                 {covered(planes), three(gone, gone, gone), false, "API server cannot answer"},
+		"none exists":                 {covered(planes), three(gone, gone, gone), false, "never initialised, and deletes one of them"},
 		"paused":                      {covered(planes), func(s *story) { s.cluster.Paused = true; three(found, found, gone)(s) }, false, "paused"},
 		"another kind":                {covered(planes), func(s *story) { otherPlane(s); three(found, found, gone)(s) }, false, "RKE2ControlPlane"},
 		"over the limit":              {[]fields{with(checkSpec(planes), "maxUnhealthy", 0)}, three(found, found, gone), false, "0 is its limit"},
@@ -159,4 +160,99 @@ func TestHealthChecksThatNobodyKnows(t *testing.T) {
 		"not to be read": {[]fields{unreadable}, arrange, outcomeUnknown, []string{"MachineHealthCheck check-0 could not be read"}},
 		"of others":      {[]fields{foreign}, arrange, outcomeUnknown, []string{"calls running machines unhealthy and leaves them to X"}},
 	})
+}
+
+// A restore takes away that a control plane was initialised, and while none of its
+// machines runs nothing says so again: health checks do not spare its machines, and
+// KubeadmControlPlane replaces even the only one. Workers are spared.
+func TestControlPlaneThatIsNotInitialised(t *testing.T) {
+	const empty, first = "makes another, with an empty etcd", "and deletes one of them"
+	on := func(provider string, planes ...detector.Verdict) func(*story) {
+		return func(s *story) {
+			s.cluster.Provider = provider
+			for i, v := range planes {
+				s.plane([]string{"m", "a", "b"}[i], v)
+			}
+		}
+	}
+	external := func(s *story) { on(vsphere, gone)(s); s.snapshot.ControlPlanes[0].ExternalEtcd = true }
+	everything := with(checkSpec(planes), "selector", fields{})
+	for name, c := range map[string]struct {
+		check   fields
+		arrange func(*story)
+		outcome Outcome
+		says    string // in message or condition
+		effect  string // in that of the control plane; empty: none beside that it is lost
+	}{
+		"the only one is gone":              {checkSpec(planes), on(vsphere, gone), ReplacedByMachineHealthCheck, empty, empty},
+		"the only one is stopped":           {checkSpec(planes), on(aws, halted(found)), ReplacedByMachineHealthCheck, "its instance is deleted", empty},
+		"the only one is suspended":         {checkSpec(planes), on(vsphere, asleep(found)), ReplacedByMachineHealthCheck, "its instance is deleted", empty},
+		"powered off, and powered on":       {checkSpec(planes), on(vsphere, halted(found)), AdoptedPoweredOn, "powers it on", ""},
+		"powered on once it may be":         {checkSpec(planes), func(s *story) { halt(s); on(vsphere, halted(found))(s) }, AdoptedPoweredOn, "", ""},
+		"etcd is elsewhere":                 {checkSpec(planes), external, ReplacedByMachineHealthCheck, "makes another", "makes another"},
+		"all of three are gone":             {checkSpec(planes), on(vsphere, gone, gone, gone), Stuck, first, first},
+		"all of three are stopped":          {checkSpec(planes), on(aws, halted(found), halted(found), halted(found)), Stuck, first, first},
+		"no health check":                   {checkSpec("other"), on(vsphere, gone), Stuck, "no MachineHealthCheck", ""},
+		"a missing Node is not minded":      {with(checkSpec(planes), "checks", fields{"nodeStartupTimeoutSeconds": 0}), on(vsphere, gone), Stuck, "does not mind", ""},
+		"over the limit":                    {with(checkSpec(planes), "maxUnhealthy", "40%"), on(vsphere, gone), Stuck, "40% is its limit", ""},
+		"workers are no unhealthy ones":     {with(everything, "maxUnhealthy", 1), func(s *story) { on(vsphere, gone)(s); s.worker("w", gone) }, ReplacedByMachineHealthCheck, empty, empty},
+		"another kind of control plane":     {checkSpec("RKE2ControlPlane"), func(s *story) { otherPlane(s); on(vsphere, gone)(s) }, Stuck, "RKE2ControlPlane", ""},
+		"one of two may run":                {checkSpec(planes), on(vsphere, gone, unknown(detector.ScopeIncomplete)), Stuck, "is Unknown", ""},
+		"its API server answers":            {checkSpec(planes), func(s *story) { on(vsphere, gone)(s); s.node("other", true) }, Stuck, "never replaces its only Machine", ""},
+		"paused":                            {checkSpec(planes), func(s *story) { on(vsphere, gone)(s); s.cluster.Paused = true }, UntouchedPaused, "", ""},
+		"somebody asks to have it replaced": {checkSpec(planes), func(s *story) { on(vsphere, gone)(s); s.snapshot.Machines[0].Remediate = true }, ReplacedByMachineHealthCheck, empty, empty},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStory(t, c.check)
+			c.arrange(s)
+			f := s.end()
+			if m := s.outcome(f, "m"); m.Outcome != c.outcome || !strings.Contains(m.Message+m.Condition, c.says) {
+				t.Errorf("%+v, want %s %q", m, c.outcome, c.says)
+			}
+			said := ""
+			for _, e := range f.Clusters[0].Effects {
+				if e.Code == controlPlaneDown && strings.Contains(e.Message, "KubeadmControlPlane takes") {
+					said += e.Message
+				}
+			}
+			if (said == "") != (c.effect == "") || !strings.Contains(said, c.effect) || c.arrange != nil && name == "etcd is elsewhere" && strings.Contains(said, "empty") {
+				t.Errorf("%q, want %q", said, c.effect)
+			}
+			for _, n := range f.Clusters[0].Notes {
+				if (n.Code == ControlPlaneGone || n.Code == controlPlaneStopped) && said != "" && !strings.Contains(n.Message, "KubeadmControlPlane takes") {
+					t.Errorf("note %q", n.Message)
+				}
+			}
+		})
+	}
+}
+
+// Where too few machines of a control plane are left for etcd, its API server may not
+// answer, and KubeadmControlPlane may take it for one that was never initialised.
+func TestControlPlaneThatMayNotAnswer(t *testing.T) {
+	for name, c := range map[string]struct {
+		check   fields
+		arrange func(*story)
+		says    bool
+	}{
+		"one of three is left":         {checkSpec(planes), three(found, gone, gone), true},
+		"one of two is left":           {checkSpec(planes), func(s *story) { s.plane("a", found); s.plane("m", gone) }, true},
+		"two of three are left":        {checkSpec(planes), three(found, found, gone), false},
+		"its Nodes were read":          {checkSpec(planes), func(s *story) { three(found, gone, gone)(s); s.node("a", true) }, false},
+		"no health check covers it":    {checkSpec(workers), three(found, gone, gone), false},
+		"a missing Node is not minded": {with(checkSpec(planes), "checks", fields{"nodeStartupTimeoutSeconds": 0}), three(found, gone, gone), false},
+		"over the limit":               {with(checkSpec(planes), "maxUnhealthy", 2), three(found, gone, gone), false},
+		"left to another":              {with(checkSpec(planes), "remediationTemplate", fields{"kind": "Other"}), three(found, gone, gone), false},
+		"paused":                       {checkSpec(planes), func(s *story) { three(found, gone, gone)(s); s.snapshot.ControlPlanes[0].Paused = true }, false},
+		"etcd of another kind":         {checkSpec("RKE2ControlPlane"), func(s *story) { otherPlane(s); three(found, gone, gone)(s) }, false},
+	} {
+		s := newStory(t, c.check)
+		c.arrange(s)
+		got := slices.ContainsFunc(s.end().Clusters[0].Effects, func(e Effect) bool {
+			return e.Code == outcomeUnknown && strings.Contains(e.Message, "never initialised")
+		})
+		if got != c.says {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
 }

@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"fmt"
+	"slices"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
@@ -11,12 +12,15 @@ import (
 // weigh finds out what depends on several machines at once: the health checks,
 // the control plane, and then who is replaced.
 func (c *cluster) weigh() {
+	c.weighPlane()
 	for _, s := range c.sets() {
 		for i := range s.members {
 			s.members[i].examine()
 		}
 	}
-	c.weighPlane()
+	if c.Applicable {
+		c.remediates, c.remediation = c.remediate()
+	}
 	for _, s := range c.sets() {
 		for i := range s.members {
 			if f := &s.members[i]; f.machine != nil {
@@ -54,9 +58,14 @@ func (f *facts) examine() {
 // conditions and the Node.
 func (f *facts) looksBad(h *check) (minded string, bad bool) {
 	minded = h.mindsMachine(f.brokenConditions())
+	uninitialised := f.cluster.uninitialised()
 	switch {
+	case uninitialised && !f.verdict.ControlPlane && !f.machine.Remediate:
+		return "", false // health checks spare workers until then
 	case f.machine.Remediate || minded != "":
 		return minded, true
+	case uninitialised:
+		return "", h.timeout > 0 // nobody sees its Node
 	case f.stopped() && (f.node != nil || !f.cluster.read):
 		return "", h.notReady // nothing on it tells the API server that it is well
 	case f.node != nil:
@@ -125,9 +134,6 @@ func (c *cluster) weighPlane() {
 		// Preflight checks hold KubeadmControlPlane back until all its Machines have Nodes.
 		c.plane.created, c.plane.deleted = 0, 0
 	}
-	if c.Applicable {
-		c.remediates, c.remediation = c.remediate()
-	}
 }
 
 // lostControlPlane reports whether the cluster's API server cannot answer, because no machine of
@@ -135,6 +141,55 @@ func (c *cluster) weighPlane() {
 // initialised.
 func (c *cluster) lostControlPlane() bool {
 	return c.Applicable && c.recorded > 0 && c.alive == 0 && c.undecided == 0 && !c.read
+}
+
+// uninitialised reports whether KubeadmControlPlane takes the control plane for one that
+// it has not yet made: a restore takes the status away that says so, and its API server
+// does not answer, nor will once somebody acts on the cluster.
+func (c *cluster) uninitialised() bool {
+	return c.plane.Kind == kubeadm && c.lostControlPlane() &&
+		!slices.ContainsFunc(c.plane.members, func(f facts) bool { return f.machine != nil && f.poweredOn() })
+}
+
+// remade says what a health check and KubeadmControlPlane do to a control plane that is
+// not initialised. Of such a one health checks do not spare the machines, and
+// KubeadmControlPlane asks neither for a second Machine nor for an etcd majority before it
+// deletes one. Of several it keeps the instance until the API server answers, from Cluster
+// API 1.8 on (machinehealthcheck_targets.go, and remediation.go and
+// reconcilePreTerminateHook of KubeadmControlPlane, v1.4.0 to v1.14.0).
+func (c *cluster) remade(h *check) string {
+	with := ", with an empty etcd"
+	if c.externalEtcd {
+		with = ""
+	}
+	const takes = "because its API server does not answer, KubeadmControlPlane takes the control plane for one that was never initialised"
+	if c.recorded == 1 {
+		return h.title() + " covers its only Machine: " + takes + ", deletes the Machine with whatever instance it has, and makes another" + with
+	}
+	return h.title() + " covers its Machines: " + takes + ", and deletes one of them. What instance that has is deleted once the API server answers, and at once before Cluster API 1.8"
+}
+
+// endangering is the health check for which KubeadmControlPlane deletes a Machine of a
+// control plane of which some machines run, if these are too few for its API server to
+// answer; nil when there is none, or when that is known to answer.
+func (c *cluster) endangering() *check {
+	if c.plane.Kind != kubeadm || !c.Applicable || c.read || c.alive == 0 || c.quorate() || c.Paused || c.keepsEtcd() != "" {
+		return nil
+	}
+	targets := map[*check]int{}
+	for i := range c.plane.members {
+		for _, h := range c.plane.members[i].checks {
+			targets[h]++
+		}
+	}
+	for _, h := range c.checks {
+		all := *h
+		all.unhealthy = targets[h] // nobody sees their Nodes
+		if ok, _ := all.allows(); ok && targets[h] > 0 && h.timeout > 0 && h.remediator() == "" {
+			return h
+		}
+	}
+	return nil
 }
 
 // quorate reports whether an etcd majority runs even if those that are gone are still
@@ -170,10 +225,12 @@ func (c *cluster) remediate() (bool, string) {
 		return false, "no MachineHealthCheck covers its machines, so that nothing asks KubeadmControlPlane to replace one"
 	case h.remediator() != "":
 		return false, h.title() + " leaves it to " + h.remediator() + ", not to KubeadmControlPlane"
+	case c.uninitialised():
+		return c.remediateUninitialised(h)
 	case c.recorded <= 1:
-		return false, "KubeadmControlPlane never replaces its only Machine"
+		return false, "KubeadmControlPlane never replaces its only Machine once its API server answers"
 	case c.lostControlPlane():
-		return false, "no machine of it runs, so that its API server cannot answer and health checks skip it"
+		return false, "no machine of it runs yet"
 	case c.undecided > 0:
 		return false, plural(c.undecided, "of its Machines is Unknown", "of its Machines are Unknown")
 	case c.nodeless > 1:
@@ -185,6 +242,21 @@ func (c *cluster) remediate() (bool, string) {
 		return false, why
 	}
 	return true, h.title() + " covers its machines, etcd has a quorum, and at most one Machine is without a Node"
+}
+
+// remediateUninitialised returns whether KubeadmControlPlane replaces the only Machine of
+// a control plane that is not initialised, and what it does to several.
+func (c *cluster) remediateUninitialised(h *check) (bool, string) {
+	bad := slices.ContainsFunc(c.plane.members, func(f facts) bool { return f.unhealthy && f.check == h })
+	ok, why := h.allows()
+	switch {
+	case !bad:
+		return false, h.title() + " covers its machines, but does not mind a missing Node"
+	case !ok:
+		return false, why
+	}
+	c.remaking = c.remade(h)
+	return c.recorded == 1, c.remaking
 }
 
 // replaceable reports whether a health check would replace the machine if it found it
@@ -201,9 +273,11 @@ func (f *facts) findRemedy() (bool, string) {
 		return false, "its annotation cluster.x-k8s.io/skip-remediation keeps health checks away"
 	case h == nil:
 		return false, "no MachineHealthCheck covers it, and a Machine that exists counts as a replica, so that nothing replaces it"
+	case f.verdict.ControlPlane && f.cluster.lostControlPlane():
+		return f.cluster.remediates, f.cluster.remediation
 	case !f.unhealthy && f.node != nil:
 		return false, h.title() + " covers it, and finds that Node well"
-	case !f.unhealthy:
+	case !f.unhealthy && !f.cluster.lostControlPlane():
 		return false, h.title() + " covers it, but does not mind a missing Node"
 	case f.cluster.lostControlPlane() && !f.machine.Remediate:
 		return false, h.title() + " covers it, but skips it while the control plane is not initialised, and no machine of that runs"

@@ -98,6 +98,18 @@ func TestPoint1NoMachineExistsIsNotSaidWhileNamesakesLive(t *testing.T) {
 	}
 }
 
+// A health check that has the only machine of a lost control plane replaced makes an empty
+// cluster: that is not left to it.
+func TestALostControlPlaneIsNotLeftToAHealthCheck(t *testing.T) {
+	r := deleted()
+	m := &r.Clusters[0].ControlPlane.Machines[0]
+	m.Forecast.Outcome, m.Forecast.Message = report.ReplacedByMachineHealthCheck, "KubeadmControlPlane makes another, with an empty etcd"
+	text := planText(t, r)
+	if !strings.Contains(text, "Keep the cluster paused until that is decided: KubeadmControlPlane makes another, with an empty etcd.") || strings.Contains(text, "Watch, and do nothing") {
+		t.Error(text)
+	}
+}
+
 // A step about a copy first finds out which VM is alive, and acts on the one that is
 // off and not the machine's.
 func TestPoint10TheLivingCopyIsNeverPoweredOffOrRenamed(t *testing.T) {

@@ -15,6 +15,9 @@ import (
 func (pl *planner) stale(d *draft, s *set, m *report.Machine) {
 	switch outcome(m) {
 	case report.ReplacedByMachineHealthCheck:
+		if s.plane && lostControlPlane(s.cluster) {
+			break
+		}
 		d.controller("A MachineHealthCheck covers it: the Machine is deleted and made again, some minutes after the control plane is initialised. Watch, and do nothing.", listMachines(s.cluster))
 		return
 	case report.NewInstanceCreated:
@@ -142,7 +145,11 @@ func (pl *planner) staleControlPlane(d *draft, s *set, m *report.Machine) {
 	etcd := s.stackedEtcd()
 	switch {
 	case lostControlPlane(c):
-		d.before("None of the machines of the control plane that the backup records was found. " + pl.whatIsLeft(c))
+		text := "None of the machines of the control plane that the backup records was found. " + pl.whatIsLeft(c)
+		if outcome(m) == report.ReplacedByMachineHealthCheck {
+			text += " Keep the cluster paused until that is decided: " + m.Forecast.Message + "."
+		}
+		d.before(text)
 		return
 	case etcd && runners(c) == 0:
 		d.before("No machine of the control plane that the backup records is known to run, so that its etcd lives on what the backup does not know, if at all. Delete none of its Machines: KubeadmControlPlane removes etcd members that have no Machine, and those may be the only ones alive. Start what is off, or take a newer backup, and run detect again."+pl.etcdAt(c), pl.quorum(c)...)
