@@ -11,6 +11,7 @@ import (
 const (
 	coreGroup           = "cluster.x-k8s.io"
 	controlPlaneGroup   = "controlplane.cluster.x-k8s.io"
+	bootstrapGroup      = "bootstrap.cluster.x-k8s.io"
 	infrastructureGroup = "infrastructure.cluster.x-k8s.io"
 )
 
@@ -268,6 +269,13 @@ func isInfraCluster(resource string) bool {
 
 func isInfrastructure(group string) bool {
 	return group == infrastructureGroup || strings.HasSuffix(group, "."+infrastructureGroup)
+}
+
+// isReferredTo reports whether clusters, machines and what makes them refer to objects of
+// a resource: templates, and what bootstraps machines, of whatever provider.
+func isReferredTo(resource string) bool {
+	name, group, _ := strings.Cut(resource, ".")
+	return group == bootstrapGroup || strings.HasSuffix(name, "templates") && (group == controlPlaneGroup || isInfrastructure(group))
 }
 
 // isClusterAPI reports whether a group is of those that describe clusters and machines.

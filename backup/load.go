@@ -66,6 +66,7 @@ type loading struct {
 	faults   []faults         // by backup
 	overlaps *overlap         // the first of them
 	looked   Meta             // see lookUp
+	present  int              // resources of which only names are read
 
 	// Kinds that are met while reading: all control planes, all infrastructure clusters.
 	controlPlanes []*Kind[controlPlaneFields]
@@ -118,6 +119,10 @@ func (p *pass) readersOf(resource string) ([]reader, error) {
 	}
 	if resource == secretResource && l.secrets.wanted() {
 		rs = append(rs, l.secrets)
+	}
+	if len(rs) == 0 && isReferredTo(resource) && l.present < l.limits.kinds {
+		l.present++
+		rs = append(rs, NewKind[struct{}](resource).Ownerless().reader(l.memory))
 	}
 	l.readers[resource] = rs
 	l.join(resource, rs)
