@@ -207,6 +207,12 @@ func TestAnswerIsNotYes(t *testing.T) {
 			w.set("vsphereclusters", "alpha-prod", "", "metadata", "annotations", "cluster.x-k8s.io/managed-by")
 		}), "no", "ClusterHalted", "Cluster tenant-alpha/alpha-prod"},
 		{"MachineDeployment missing: nobody manages its machines", changed(func(w *world) { w.drop("machinedeployments", prodMD) }), "no", "BackupError OwnerHalted", "MachineDeployment tenant-alpha/" + prodMD},
+		{"machine that its MachineSet does not select: another is made, and nobody has it", changed(func(w *world) {
+			w.set("machines", prodOne, "quarantine", "metadata", "labels", "machine-template-hash")
+		}), "withWork", "OwnerHalted MachinesMade", "Machine tenant-alpha/" + prodOne},
+		{"template of the control plane missing on AWS: it does nothing for its machines", changedAWS(func(w *world, _ *lab.EC2) {
+			w.drop("awsmachinetemplates", "aws-prod-control-plane")
+		}), "withWork", "OwnerHalted", "KubeadmControlPlane tenant-aws/aws-prod-control-plane"},
 		{"Ghost worker: made after the backup, and left", changed(func(w *world) { w.made(prodOne, prodSet+"-xwvtz") }), "withWork", "GhostsLeft", "instance " + prodSet + "-xwvtz"},
 		{"Ghost of the control plane: its etcd member is cut", changed(func(w *world) { w.made(planeOne, "alpha-prod-xwvtz") }), "no", "EtcdMembersRemoved", "instance alpha-prod-xwvtz"},
 		{"the same while the Cluster is paused: it is cut once it is unpaused", changed(func(w *world) {

@@ -85,7 +85,7 @@ var conditionRows = []conditionRow{
 		return "if that VM is the machine's and not a copy of it: both second keys differ"
 	},
 	func(f *facts) string {
-		if f.ghost() || f.orphan() || f.set.deleted == 0 || f.outcome == DeletedByOwner || f.outcome == MemberGone {
+		if f.ghost() || f.orphan() || f.stray || f.set.deleted == 0 || f.outcome == DeletedByOwner || f.outcome == MemberGone {
 			return ""
 		}
 		if f.set.deleted == 1 {

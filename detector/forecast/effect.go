@@ -238,6 +238,9 @@ func (e *effects) onMachine(f *facts, o Outcome) {
 	if f.ownerless() {
 		e.said(ownerHalted, name)
 	}
+	if f.stray {
+		e.add(ownerHalted, "Nobody manages these machines, because their MachineSet does not select them, and a restore takes away that it owns them", name)
+	}
 	if f.healthy() && f.unhealthy && f.check.remediator() != "" {
 		e.add(outcomeUnknown, fmt.Sprintf("%s calls running machines unhealthy and leaves them to %s: what that does is not known here", f.check.title(), f.check.remediator()), name)
 	}

@@ -1,6 +1,11 @@
 package forecast
 
 import (
+	"encoding/json"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
 	"drift-detector/backup"
 	"drift-detector/detector"
 	"drift-detector/infra"
@@ -21,7 +26,8 @@ type index struct {
 	halts    map[backup.ClusterID][]standstill // of what the backup lacks
 	absent   map[absence]bool
 	recipes  map[recipe]*infra.Recipe
-	pools    map[owner]string                         // infrastructure objects of pools that are paused by themselves
+	pools    map[owner]string // infrastructure objects of pools that are paused by themselves
+	selected map[owner]*selected
 	first    map[backup.ClusterID]map[infra.Need]bool // what controllers look up before they look for instances
 	nodes    map[nodeKey]*infra.Node
 	read     map[backup.ClusterID]bool // the Node list was read
@@ -37,6 +43,7 @@ type owner struct {
 type details struct {
 	restore *infra.Restore
 	recipe  *infra.Recipe
+	stray   bool // its MachineSet does not select it
 }
 
 // recipe names a template that instances are made from.
@@ -59,7 +66,7 @@ func newIndex(in *Inputs) *index {
 		machines: make(map[string]int, len(s.Machines)), of: make([]details, len(s.Machines)),
 		clusters: make(map[backup.ClusterID]*backup.Cluster, len(s.Clusters)), planes: s.ControlPlanesByCluster(),
 		groups: make(map[owner]*backup.Group, len(s.Groups)), sets: make(map[owner][]*backup.Group, len(s.Groups)/2), counts: make(map[owner]int, len(s.Groups)),
-		managed: managedTopologies(s), halts: map[backup.ClusterID][]standstill{}, absent: map[absence]bool{}, recipes: map[recipe]*infra.Recipe{}, pools: map[owner]string{}, first: map[backup.ClusterID]map[infra.Need]bool{},
+		managed: managedTopologies(s), halts: map[backup.ClusterID][]standstill{}, absent: map[absence]bool{}, recipes: map[recipe]*infra.Recipe{}, pools: map[owner]string{}, selected: map[owner]*selected{}, first: map[backup.ClusterID]map[infra.Need]bool{},
 		read: map[backup.ClusterID]bool{},
 	}
 	x.checks = readChecks(s, x.managed)
@@ -67,7 +74,10 @@ func newIndex(in *Inputs) *index {
 	for i := range s.Machines {
 		m := &s.Machines[i]
 		x.machines[m.UID] = i
-		x.counts[owner{m.Cluster, m.Owner.Kind, m.Owner.Name}]++
+		by := owner{m.Cluster, m.Owner.Kind, m.Owner.Name}
+		if x.of[i].stray = m.Owner.Kind == machineSet && !x.selects(by, m.Labels); !x.of[i].stray {
+			x.counts[by]++
+		}
 	}
 	x.readExpected()
 	x.readListings()
@@ -82,8 +92,10 @@ func (x *index) readOwners() {
 	for i := range s.Groups {
 		g := &s.Groups[i]
 		x.groups[owner{g.Cluster, g.Kind, g.Name}] = g
-		if g.Kind == machineSet && g.Deployment != "" {
-			of := owner{g.Cluster, machineDeployment, g.Deployment}
+	}
+	for i := range s.Groups {
+		g := &s.Groups[i]
+		if of := (owner{g.Cluster, machineDeployment, g.Deployment}); g.Kind == machineSet && g.Deployment != "" && x.selects(of, g.Labels) {
 			x.sets[of] = append(x.sets[of], g)
 		}
 	}
@@ -93,6 +105,40 @@ func (x *index) readOwners() {
 			x.halts[id] = append(x.halts[id], standstill{a.Kind + " " + a.Name, lacking, exists})
 		}
 	}
+}
+
+// selected is what a group selects.
+type selected struct {
+	selector labels.Selector        // nil when that is not known
+	fits     map[backup.Labels]bool // by distinct text: what one owner makes shares them
+}
+
+// selects reports whether a group takes for its own what has these labels. A restore takes
+// ownerReferences away, and a group adopts what its selector fits, whoever owned it before
+// (Cluster API getAndAdoptMachinesForMachineSet in core/reconcilers/machineset and
+// getAndAdoptMachineSetsForDeployment in core/reconcilers/machinedeployment v1.14.0). Of a
+// group that the backup lacks, or whose selector cannot be read, nothing else is known.
+func (x *index) selects(by owner, l backup.Labels) bool {
+	s := x.selected[by]
+	if s == nil {
+		s = &selected{fits: map[backup.Labels]bool{}}
+		x.selected[by] = s
+		var spec metav1.LabelSelector
+		if g := x.groups[by]; g != nil && g.Selector != "" && json.Unmarshal([]byte(g.Selector), &spec) == nil {
+			if selector, err := metav1.LabelSelectorAsSelector(&spec); err == nil {
+				s.selector = selector
+			}
+		}
+	}
+	if s.selector == nil {
+		return true
+	}
+	fits, known := s.fits[l]
+	if !known {
+		fits = s.selector.Matches(labels.Set(l.Map()))
+		s.fits[l] = fits
+	}
+	return fits
 }
 
 func (x *index) readExpected() {

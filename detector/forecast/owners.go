@@ -169,7 +169,7 @@ func (x *index) deployment(s *set, md *backup.Group, sets []*backup.Group, have 
 		}
 	}
 	for i := range s.members {
-		if f := &s.members[i]; f.machine != nil {
+		if f := &s.members[i]; f.machine != nil && !f.stray {
 			f.rolled = s.rolledSets[f.machine.Set]
 		}
 	}

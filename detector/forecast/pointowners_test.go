@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -205,4 +206,57 @@ func TestPoint49NothingIsMadeOfNothing(t *testing.T) {
 		}), cannotReplace + " " + MachinesBroken, []string{"VM template ubuntu is gone"}},
 		"all there": {covered(workers), bad(func(*story) {}), staleReplaced, nil},
 	})
+}
+
+// After a restore nobody owns anything: a MachineSet has what its selector fits, and a
+// MachineDeployment the MachineSets that its own fits.
+func TestOwnersTakeWhatTheySelect(t *testing.T) {
+	const label = `{"matchLabels":{"group":"MachineSet"}}`
+	const stray = "Nobody manages these machines, because their MachineSet does not select them"
+	for name, c := range map[string]struct {
+		arrange          func(*story)
+		strays           string
+		created, deleted int
+	}{
+		"all are selected":           {func(s *story) { s.snapshot.Groups[1].Selector = label }, "", 0, 0},
+		"a selector that is absent":  {func(*story) {}, "", 0, 0},
+		"a selector that is no JSON": {func(s *story) { s.snapshot.Groups[1].Selector = "x" }, "", 0, 0},
+		"one that was set apart": {func(s *story) {
+			s.snapshot.Groups[1].Selector = label
+			s.snapshot.Machines[1].Labels = `{}`
+		}, "Machine ns/b", 1, 0},
+		"one that was set apart, and replaced": {func(s *story) {
+			s.snapshot.Groups[1].Selector = label
+			s.snapshot.Machines[1].Labels = `{}`
+			s.snapshot.Groups[0].Desired, s.snapshot.Groups[1].Desired = number(1), number(1)
+		}, "Machine ns/b", 0, 0},
+		"none is selected": {func(s *story) { s.snapshot.Groups[1].Selector = `{"matchLabels":{"group":"other"}}` }, "Machine ns/a Machine ns/b", 2, 0},
+		"a MachineSet that its MachineDeployment does not select": {func(s *story) { s.snapshot.Groups[0].Selector = label }, "", 2, 0},
+	} {
+		s := newStory(t)
+		s.worker("a", found)
+		s.worker("b", found)
+		c.arrange(s)
+		f := s.end().Clusters[0]
+		var strays []string
+		for _, e := range f.Effects {
+			if e.Code == ownerHalted && strings.HasPrefix(e.Message, stray) {
+				strays = append(strays, e.Objects...)
+			}
+		}
+		if r := f.Groups[0].Replicas; strings.Join(strays, " ") != c.strays || r.Created != c.created || r.Deleted != c.deleted {
+			t.Errorf("%s: strays %q, %+v", name, strays, r)
+		}
+	}
+}
+
+// A Machine that its MachineSet does not select is replaced by nobody.
+func TestNobodyReplacesAStray(t *testing.T) {
+	s := newStory(t, with(checkSpec(workers), "selector", fields{}))
+	s.plane("a", found)
+	s.worker("m", gone)
+	s.snapshot.Groups[1].Selector = `{"matchLabels":{"group":"other"}}`
+	if m := s.outcome(s.end(), "m"); m.Outcome != Stuck || !strings.Contains(m.Message, "no MachineSet owns it") {
+		t.Errorf("%+v", m)
+	}
 }

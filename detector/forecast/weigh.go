@@ -285,7 +285,7 @@ func (f *facts) findRemedy() (bool, string) {
 		return false, h.title() + " leaves it to " + h.remediator() + ", not to its owner"
 	case f.verdict.ControlPlane:
 		return f.cluster.remediates, f.cluster.remediation
-	case f.machine.Owner.Kind != "MachineSet":
+	case f.machine.Owner.Kind != "MachineSet" || f.stray:
 		return false, "no MachineSet owns it, so that nobody would make another"
 	case f.pausedOwner() != "":
 		return false, f.pausedOwner() + " is paused, and leaves it as it is"
