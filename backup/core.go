@@ -137,6 +137,7 @@ type groupFields struct {
 	Halted                              bool
 	Strategy, RolloutAfter              string
 	NoCreate                            string
+	MaxInFlight                         string // JSON: a number, or a percentage as a string
 }
 
 func newGroupKind(resource string) *Kind[groupFields] {
@@ -160,6 +161,7 @@ func newGroupKind(resource string) *Kind[groupFields] {
 			Text(func(t *groupFields) *string { return &t.Strategy }, "spec.rollout.strategy.type", "spec.strategy.type"),
 			Text(func(t *groupFields) *string { return &t.RolloutAfter }, "spec.rollout.after", "spec.rolloutAfter"),
 			Text(func(t *groupFields) *string { return &t.NoCreate }, "annotation:"+clusterv1.DisableMachineCreateAnnotation),
+			Raw(func(t *groupFields) *string { return &t.MaxInFlight }, "spec.remediation.maxInFlight", "spec.strategy.remediation.maxInFlight"),
 		},
 		reference(func(t *groupFields) *refFields { return &t.Infrastructure }, "spec.template.spec.infrastructureRef"),
 		reference(func(t *groupFields) *refFields { return &t.Bootstrap }, "spec.template.spec.bootstrap.configRef"),

@@ -99,6 +99,9 @@ func TestWhatRollsOutAGroup(t *testing.T) {
 		"on delete":            {nil, with(template(nil), "rollout", object{"strategy": object{"type": "OnDelete"}, "after": "2026-11-20T10:00:00Z"}), true, func(g backup.Group) bool { return g.OnDelete && !g.RolloutAfter.IsZero() }},
 		"on delete of v1beta1": {nil, with(template(nil), "strategy", object{"type": "OnDelete"}), true, func(g backup.Group) bool { return g.OnDelete }},
 		"rolling":              {nil, with(template(nil), "strategy", object{"type": "RollingUpdate"}), true, func(g backup.Group) bool { return !g.OnDelete }},
+		"may replace none":     {nil, with(template(nil), "remediation", object{"maxInFlight": 0}), true, func(g backup.Group) bool { return g.NoRemediation }},
+		"none of v1beta1":      {nil, with(template(nil), "strategy", object{"remediation": object{"maxInFlight": "0%"}}), true, func(g backup.Group) bool { return g.NoRemediation }},
+		"may replace some":     {nil, with(template(nil), "remediation", object{"maxInFlight": "10%"}), true, func(g backup.Group) bool { return !g.NoRemediation }},
 		"may make none":        {annotated("cluster.x-k8s.io/disable-machine-create", "true"), template(nil), true, func(g backup.Group) bool { return g.NoCreate }},
 		"may make some":        {annotated("cluster.x-k8s.io/disable-machine-create", "no"), template(nil), true, func(g backup.Group) bool { return !g.NoCreate }},
 	} {

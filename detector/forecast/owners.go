@@ -146,10 +146,11 @@ func (x *index) deployment(s *set, md *backup.Group, sets []*backup.Group, have 
 		s.step(t.replicas(i), have, mayCreate)
 		version = cmp.Or(t.Version, version)
 	}
+	current := currentSet(md, sets)
 	if md.OnDelete || md.Halted {
+		s.current = current
 		return
 	}
-	current := currentSet(md, sets)
 	s.rolledSets = map[string]string{}
 	for _, one := range sets {
 		why := ""

@@ -50,6 +50,9 @@ func TestWhoReplacesAStaleWorker(t *testing.T) {
 		"external remediation":          {with(checkSpec(workers), "remediation", fields{"templateRef": fields{"kind": "Metal3RemediationTemplate", "name": "x", "apiVersion": "v1"}}), nil, false, "Metal3RemediationTemplate"},
 		"external remediation, v1beta1": {with(checkSpec(workers), "remediationTemplate", fields{"kind": "Metal3RemediationTemplate"}), nil, false, "Metal3RemediationTemplate"},
 		"without MachineSet":            {checkSpec(workers), func(s *story) { s.snapshot.Machines[1].Owner = backup.Owner{} }, false, "no MachineSet owns it"},
+		"nothing may be in flight":      {checkSpec(workers), func(s *story) { s.snapshot.Groups[0].NoRemediation = true }, false, "maxInFlight of MachineDeployment md lets no unhealthy machine"},
+		"older revision, and OnDelete":  {checkSpec(workers), func(s *story) { s.snapshot.Groups[0].OnDelete = true; s.older() }, false, "MachineSet md-old is of an older revision"},
+		"revision kept, and OnDelete":   {checkSpec(workers), func(s *story) { s.snapshot.Groups[0].OnDelete = true }, true, "check-0"},
 		"limit of none":                 {with(checkSpec(workers), "remediation", trigger("unhealthyLessThanOrEqualTo", 0)), nil, false, "1 of 2 machines is unhealthy and 0 is its limit"},
 		"limit of one":                  {with(checkSpec(workers), "remediation", trigger("unhealthyLessThanOrEqualTo", 1)), nil, true, "check-0"},
 		"limit of 40%":                  {with(checkSpec(workers), "maxUnhealthy", "40%"), nil, false, "40% is its limit"},
@@ -74,6 +77,12 @@ func TestWhoReplacesAStaleWorker(t *testing.T) {
 			}
 		})
 	}
+}
+
+// older makes the story's MachineSet one of an older revision, beside a newer one.
+func (s *story) older() {
+	s.snapshot.Groups[0].Version = "v1.35.0"
+	s.snapshot.Groups = append(s.snapshot.Groups, backup.Group{Meta: meta("md-new"), Kind: "MachineSet", Deployment: "md", Cluster: prod, Desired: number(0), Version: "v1.35.0"})
 }
 
 func trigger(key string, value any) fields { return fields{"triggerIf": fields{key: value}} }

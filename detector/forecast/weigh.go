@@ -259,10 +259,28 @@ func (c *cluster) remediateUninitialised(h *check) (bool, string) {
 	return c.recorded == 1, c.remaking
 }
 
+// spared says why the MachineSet of an unhealthy machine does not replace it, or is empty
+// (Cluster API reconcileUnhealthyMachines in core/reconcilers/machineset v1.9.0 to v1.14.0;
+// before that a MachineSet of an older revision did, so that only of a machine that is gone
+// the worse is said).
+func (f *facts) spared() string {
+	s := f.set
+	md := s.cluster.index.groups[owner{s.cluster.ID, s.Kind, s.Name}]
+	switch {
+	case s.Kind != machineDeployment || md == nil:
+		return ""
+	case md.NoRemediation:
+		return "spec.remediation.maxInFlight of MachineDeployment " + s.Name + " lets no unhealthy machine be replaced"
+	case f.stale() && s.current != nil && s.current.Name != f.machine.Set:
+		return "MachineSet " + f.machine.Set + " is of an older revision, and from Cluster API 1.9 on leaves it to a rollout of MachineDeployment " + s.Name + ", which does none"
+	}
+	return ""
+}
+
 // replaceable reports whether a health check would replace the machine if it found it
 // unhealthy.
 func (f *facts) replaceable() bool {
-	return f.check != nil && f.check.remediator() == "" && f.pausedOwner() == "" && !f.cluster.lostControlPlane() && (!f.verdict.ControlPlane || f.cluster.remediates)
+	return f.check != nil && f.check.remediator() == "" && f.pausedOwner() == "" && f.spared() == "" && !f.cluster.lostControlPlane() && (!f.verdict.ControlPlane || f.cluster.remediates)
 }
 
 // findRemedy returns whether something replaces the machine, and why nothing does.
@@ -289,6 +307,8 @@ func (f *facts) findRemedy() (bool, string) {
 		return false, "no MachineSet owns it, so that nobody would make another"
 	case f.pausedOwner() != "":
 		return false, f.pausedOwner() + " is paused, and leaves it as it is"
+	case f.spared() != "":
+		return false, f.spared()
 	}
 	return h.allows()
 }
