@@ -55,7 +55,7 @@ func (l *loading) assemble() *Snapshot {
 		s.Backups[r.Backup].KubeSystemUID = r.UID
 	}
 	a.findAbsent()
-	for _, k := range coreKinds {
+	for _, k := range slices.Concat(coreKinds, l.present) {
 		delete(l.tables, k)
 	}
 	s.Problems = l.allProblems()

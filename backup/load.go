@@ -66,7 +66,7 @@ type loading struct {
 	faults   []faults         // by backup
 	overlaps *overlap         // the first of them
 	looked   Meta             // see lookUp
-	present  int              // resources of which only names are read
+	present  []AnyKind        // of which only names are read
 
 	// Kinds that are met while reading: all control planes, all infrastructure clusters.
 	controlPlanes []*Kind[controlPlaneFields]
@@ -120,9 +120,10 @@ func (p *pass) readersOf(resource string) ([]reader, error) {
 	if resource == secretResource && l.secrets.wanted() {
 		rs = append(rs, l.secrets)
 	}
-	if len(rs) == 0 && isReferredTo(resource) && l.present < l.limits.kinds {
-		l.present++
-		rs = append(rs, NewKind[struct{}](resource).Ownerless().reader(l.memory))
+	if len(rs) == 0 && isReferredTo(resource) && len(l.present) < l.limits.kinds {
+		k := NewKind[struct{}](resource).Ownerless()
+		l.present = append(l.present, k)
+		rs = append(rs, k.reader(l.memory))
 	}
 	l.readers[resource] = rs
 	l.join(resource, rs)
