@@ -41,6 +41,12 @@ var conditionRows = []conditionRow{
 		}
 		return fmt.Sprintf("but its Machine does not report Ready until %s %s, which the backup lacks, exists again", f.machine.Bootstrap.Kind, f.machine.Bootstrap.Name)
 	},
+	func(f *facts) string {
+		if r := f.restore; r == nil || r.Unclaimed == "" || f.outcome != Adopted && f.outcome != AdoptedPoweredOn && f.outcome != AdoptedByName {
+			return ""
+		}
+		return "only once it has an address from its pool again: the backup lacks " + f.restore.Unclaimed + ", " + f.controller() + " makes another, and which address that gets is not known here"
+	},
 	// What is taken by its name may be late.
 	func(f *facts) string {
 		byName := f.found() && !f.idRestored() && f.outcome == Adopted || f.outcome == AdoptedPoweredOn || f.outcome == AdoptedByName

@@ -231,3 +231,20 @@ func TestPoint38MemberOfAPoolGone(t *testing.T) {
 		t.Errorf("%q, %d do not heal", effectCodes(f), f.NotHealing)
 	}
 }
+
+// Of a machine with an address from a pool whose claim is not in the backup nobody knows
+// which address it gets.
+func TestUnclaimedAddress(t *testing.T) {
+	s := newStory(t)
+	s.plane("a", found)
+	s.expect(s.worker("m", found), infra.Restore{Unclaimed: "IPAddressClaim m-0-0"})
+	s.worker("n", found)
+	f := s.end()
+	if m := s.outcome(f, "m"); m.Outcome != Adopted || !strings.Contains(m.Condition, "the backup lacks IPAddressClaim m-0-0") {
+		t.Errorf("%+v", m)
+	}
+	e := f.Clusters[0].Effects
+	if len(e) != 1 || e[0].Code != outcomeUnknown || strings.Join(e[0].Objects, " ") != "Machine ns/m" || !strings.Contains(e[0].Message, "IPAddressClaims: CAPV makes others") {
+		t.Errorf("%+v", e)
+	}
+}

@@ -112,6 +112,7 @@ type vsphereVM struct {
 	VMRef        string // "VirtualMachine:vm-136"
 	ControlPlane bool
 	Addresses    []string          // of the VM, as its guest said
+	Pools        []string          // of each network device, the pools of its addresses, in JSON
 	Missing      *backup.Condition // that the VM is there, while it does not hold; nil in most cases
 }
 
@@ -131,10 +132,13 @@ var vms = backup.NewKind("vspherevms."+group, append(slices.Concat(
 	backup.Text(func(v *vsphereVM) *string { return &v.VMRef }, "status.vmRef"),
 	backup.Present(func(v *vsphereVM) *bool { return &v.ControlPlane }, "label:"+clusterv1.MachineControlPlaneLabel),
 	backup.Texts(func(v *vsphereVM) *[]string { return &v.Addresses }, "status.addresses[]"),
+	backup.Raws(func(v *vsphereVM) *[]string { return &v.Pools }, "spec.network.devices[].addressesFromPools"),
 	// VMProvisioned up to CAPV v1.15, VirtualMachineProvisioned from v1.16 on.
 	backup.Failing(missing, "status.conditions", "VMProvisioned"),
 	backup.Failing(missing, "status.conditions", "VirtualMachineProvisioned"),
 )...)
+
+var addressClaims = backup.NewKind[struct{}]("ipaddressclaims.ipam.cluster.x-k8s.io").Ownerless()
 
 type vsphereTemplate struct {
 	Spec       cloneSpec
@@ -195,7 +199,7 @@ const (
 )
 
 var want = backup.Want{
-	Kinds: []backup.AnyKind{clusters, machines, vms, templates, identities, namespaces, zones, domains, versionedKinds[0]},
+	Kinds: []backup.AnyKind{clusters, machines, vms, templates, identities, namespaces, zones, domains, addressClaims, versionedKinds[0]},
 	Secrets: []backup.SecretRule{
 		{Keys: []string{userKey, passKey}},
 		{Name: managerSecret, Keys: []string{managerKey}},

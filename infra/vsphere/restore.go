@@ -2,6 +2,7 @@ package vsphere
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,10 +31,34 @@ func (objs *objects) restore(m *member) *infra.Restore {
 	if lacks == nil && paused == "" {
 		refused = objs.refused(m)
 	}
-	if template == "" && lacks == nil && refused == "" && paused == "" {
+	unclaimed := objs.unclaimed(m)
+	if template == "" && lacks == nil && refused == "" && paused == "" && unclaimed == "" {
 		return nil
 	}
-	return &infra.Restore{Template: template, Lacks: lacks, Refused: refused, Paused: paused}
+	return &infra.Restore{Template: template, Lacks: lacks, Refused: refused, Paused: paused, Unclaimed: unclaimed}
+}
+
+// unclaimed is the first IPAddressClaim of the machine that the backup lacks. CAPV makes it
+// again, waits until it has an address, and writes that into the VM's metadata, whatever the
+// VM has (controllers/vspherevm_ipaddress_reconciler.go and ReconcileVM in
+// pkg/services/govmomi/service.go v1.6.0 to v1.16.1).
+func (objs *objects) unclaimed(m *member) string {
+	if m.vm == nil {
+		return ""
+	}
+	for device, text := range m.vm.Data.Pools {
+		var pools []struct{}
+		if json.Unmarshal([]byte(text), &pools) != nil {
+			continue // of a device without pools there is no text
+		}
+		for pool := range pools {
+			name := fmt.Sprintf("%s-%d-%d", m.vm.Name, device, pool)
+			if objs.claims[capi.Object{Backup: m.vm.Backup, Namespace: m.vm.Namespace, Name: name}] == nil {
+				return "IPAddressClaim " + name
+			}
+		}
+	}
+	return ""
 }
 
 // zoneOfMachine is the VSphereDeploymentZone that a Machine names. CAPV follows the

@@ -68,6 +68,38 @@ func TestPoint47WhatKeepsCAPVFromAMachine(t *testing.T) {
 	}
 }
 
+// An address of a pool belongs to a claim, by the names of the VSphereVM, the device and the pool.
+func TestUnclaimedAddresses(t *testing.T) {
+	pool := fields{"apiGroup": "ipam.cluster.x-k8s.io", "kind": "InClusterIPPool", "name": "pool"}
+	for name, c := range map[string]struct {
+		devices []any
+		claims  []string
+		want    string
+	}{
+		"no devices":            {nil, nil, ""},
+		"no pools":              {[]any{fields{"dhcp4": true}, fields{"addressesFromPools": []any{}}}, nil, ""},
+		"claimed":               {[]any{fields{"dhcp4": true}, fields{"addressesFromPools": []any{pool, pool}}}, []string{"prod-vm-1-1-0", "prod-vm-1-1-1"}, ""},
+		"no claim":              {[]any{fields{"addressesFromPools": []any{pool}}}, nil, "IPAddressClaim prod-vm-1-0-0"},
+		"one of two is missing": {[]any{fields{"dhcp4": true}, fields{"addressesFromPools": []any{pool, pool}}}, []string{"prod-vm-1-1-0"}, "IPAddressClaim prod-vm-1-1-1"},
+		"claims of another VM":  {[]any{fields{"addressesFromPools": []any{pool}}}, []string{"prod-vm-2-0-0"}, "IPAddressClaim prod-vm-1-0-0"},
+	} {
+		b := newSmallBackup()
+		if c.devices != nil {
+			b.set(vms.Resource(), "spec.network", fields{"devices": c.devices})
+		}
+		for _, claim := range c.claims {
+			b.put(addressClaims.Resource(), newObject("ipam.cluster.x-k8s.io/v1beta2", "IPAddressClaim", "team", claim, nil))
+		}
+		got := ""
+		if r := b.expectedMachine(t).Restore; r != nil {
+			got = r.Unclaimed
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 func pause(b *smallBackup, resource string) {
 	b.set(resource, "metadata.annotations", fields{"cluster.x-k8s.io/paused": ""})
 }
