@@ -144,7 +144,9 @@ func (x *index) deployment(s *set, md *backup.Group, sets []*backup.Group, have 
 			return
 		}
 		s.step(t.replicas(i), have, mayCreate)
-		version = cmp.Or(t.Version, version)
+		if !deferred(t.Notes, i) {
+			version = cmp.Or(t.Version, version)
+		}
 	}
 	current := currentSet(md, sets)
 	if md.OnDelete || md.Halted {
@@ -256,7 +258,7 @@ func (x *index) pool(s *set) {
 		if n := t.poolReplicas(i); n.Known {
 			want = n
 		}
-		if t.Version != "" && itself.Version != "" && t.Version != itself.Version {
+		if t.Version != "" && itself.Version != "" && t.Version != itself.Version && !deferred(t.PoolNotes, i) {
 			s.due = fmt.Sprintf("it runs Kubernetes %s, and the topology of its Cluster wants %s", itself.Version, t.Version)
 		}
 	}

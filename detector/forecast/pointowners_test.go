@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -62,6 +63,12 @@ func TestPoint46EveryLevelCounts(t *testing.T) {
 			managed(fields{"version": "v2", "workers": fields{"machineDeployments": []any{fields{"name": "x"}}}})(s)
 			s.snapshot.Groups[0].Version, s.snapshot.Groups[1].Version = "v1", "v1"
 		}, RolloutDue, []string{"A rollout is due"}},
+		"topology wants another version, and defers it": {nil, func(s *story) {
+			managed(fields{"version": "v2", "workers": fields{"machineDeployments": []any{
+				fields{"name": "x", "metadata": fields{"annotations": fields{"topology.cluster.x-k8s.io/defer-upgrade": ""}}},
+			}}})(s)
+			s.snapshot.Groups[0].Version, s.snapshot.Groups[1].Version = "v1", "v1"
+		}, "", nil},
 		"its class is not in the backup": {nil, func(s *story) { managed(x(fields{"replicas": 1}))(s); topologyClassOf(s, "other") }, ownerHalted, []string{"until ClusterClass ns/other exists"}},
 		"the topology was not reconciled": {nil, func(s *story) {
 			managed(x(fields{"replicas": 3}))(s)
@@ -258,5 +265,21 @@ func TestNobodyReplacesAStray(t *testing.T) {
 	s.snapshot.Groups[1].Selector = `{"matchLabels":{"group":"other"}}`
 	if m := s.outcome(s.end(), "m"); m.Outcome != Stuck || !strings.Contains(m.Message, "no MachineSet owns it") {
 		t.Errorf("%+v", m)
+	}
+}
+
+// An upgrade is deferred for one entry, or held from one on.
+func TestDeferredUpgrades(t *testing.T) {
+	const hold, deferOne = `{"topology.cluster.x-k8s.io/hold-upgrade-sequence":""}`, `{"topology.cluster.x-k8s.io/defer-upgrade":"true"}`
+	for want, lists := range map[string][][]string{
+		"false": {nil, {""}, {`{"other":""}`}, {"", "", hold}, {deferOne, ""}, {"x", ""}},
+		"true":  {{"", deferOne}, {"", hold}, {hold, ""}, {hold}, {deferOne, deferOne}},
+	} {
+		for _, list := range lists {
+			i := min(1, max(0, len(list)-1))
+			if got := deferred(list, i); fmt.Sprint(got) != want {
+				t.Errorf("%q %d: %v", list, i, got)
+			}
+		}
 	}
 }

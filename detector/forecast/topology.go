@@ -30,6 +30,7 @@ type topology struct {
 	Deployments             []string      // their health checks, in JSON
 	Replicas                []string      // their replicas, in JSON
 	PoolNames, PoolReplicas []string      // of the MachinePools, likewise
+	Notes, PoolNotes        []string      // annotations of MachineDeployments and MachinePools, in JSON
 	Unreconciled            backup.Condition
 	class                   *class         // nil when it is not in the backup
 	names, poolNames        map[string]int // where each is in Names and in PoolNames
@@ -48,6 +49,8 @@ var topologies = backup.NewKind("clusters.cluster.x-k8s.io",
 	backup.Raws(func(t *topology) *[]string { return &t.Replicas }, "spec.topology.workers.machineDeployments[].replicas"),
 	backup.Texts(func(t *topology) *[]string { return &t.PoolNames }, "spec.topology.workers.machinePools[].name"),
 	backup.Raws(func(t *topology) *[]string { return &t.PoolReplicas }, "spec.topology.workers.machinePools[].replicas"),
+	backup.Raws(func(t *topology) *[]string { return &t.Notes }, "spec.topology.workers.machineDeployments[].metadata.annotations"),
+	backup.Raws(func(t *topology) *[]string { return &t.PoolNotes }, "spec.topology.workers.machinePools[].metadata.annotations"),
 	backup.Failing(func(t *topology) *backup.Condition { return &t.Unreconciled }, "status.conditions", clusterv1.ClusterTopologyReconciledCondition),
 )
 
@@ -70,6 +73,24 @@ func (t *topology) replicas(i int) backup.Number { return count(at(t.Replicas, i
 
 // poolReplicas is the same of its MachinePool i.
 func (t *topology) poolReplicas(i int) backup.Number { return count(at(t.PoolReplicas, i)) }
+
+// deferred reports whether an entry of a list keeps its Kubernetes version when that of the
+// topology changes: its annotations say so, or those of an earlier one hold all that follow
+// (Cluster API isMachineDeploymentDeferred and isMachinePoolDeferred in
+// exp/topology/desiredstate/desired_state.go v1.10.0 to v1.14.0).
+func deferred(annotations []string, i int) bool {
+	for j := range i + 1 {
+		var all map[string]string
+		if json.Unmarshal([]byte(at(annotations, j)), &all) != nil {
+			continue
+		}
+		_, holds := all[clusterv1.ClusterTopologyHoldUpgradeSequenceAnnotation]
+		if _, defers := all[clusterv1.ClusterTopologyDeferUpgradeAnnotation]; holds || defers && j == i {
+			return true
+		}
+	}
+	return false
+}
 
 // count is a number in JSON.
 func count(text string) backup.Number {
