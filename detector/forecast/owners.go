@@ -144,7 +144,7 @@ func (x *index) deployment(s *set, md *backup.Group, sets []*backup.Group, have 
 			return
 		}
 		s.step(t.replicas(i), have, mayCreate)
-		if !deferred(t.Notes, i) {
+		if !at(t.deferred, i) {
 			version = cmp.Or(t.Version, version)
 		}
 	}
@@ -258,7 +258,7 @@ func (x *index) pool(s *set) {
 		if n := t.poolReplicas(i); n.Known {
 			want = n
 		}
-		if t.Version != "" && itself.Version != "" && t.Version != itself.Version && !deferred(t.PoolNotes, i) {
+		if t.Version != "" && itself.Version != "" && t.Version != itself.Version && !at(t.poolsDeferred, i) {
 			s.due = fmt.Sprintf("it runs Kubernetes %s, and the topology of its Cluster wants %s", itself.Version, t.Version)
 		}
 	}

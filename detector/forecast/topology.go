@@ -34,6 +34,7 @@ type topology struct {
 	Unreconciled            backup.Condition
 	class                   *class         // nil when it is not in the backup
 	names, poolNames        map[string]int // where each is in Names and in PoolNames
+	deferred, poolsDeferred []bool         // of each, whether an upgrade passes it by
 }
 
 var topologies = backup.NewKind("clusters.cluster.x-k8s.io",
@@ -74,22 +75,21 @@ func (t *topology) replicas(i int) backup.Number { return count(at(t.Replicas, i
 // poolReplicas is the same of its MachinePool i.
 func (t *topology) poolReplicas(i int) backup.Number { return count(at(t.PoolReplicas, i)) }
 
-// deferred reports whether an entry of a list keeps its Kubernetes version when that of the
-// topology changes: its annotations say so, or those of an earlier one hold all that follow
-// (Cluster API isMachineDeploymentDeferred and isMachinePoolDeferred in
+// deferred reports for each of so many entries of a list whether it keeps its Kubernetes version when
+// that of the topology changes: its annotations say so, or those of an earlier one hold all
+// that follow (Cluster API isMachineDeploymentDeferred and isMachinePoolDeferred in
 // exp/topology/desiredstate/desired_state.go v1.10.0 to v1.14.0).
-func deferred(annotations []string, i int) bool {
-	for j := range i + 1 {
+func deferred(annotations []string, entries int) []bool {
+	out, held := make([]bool, entries), false
+	for i := range out {
 		var all map[string]string
-		if json.Unmarshal([]byte(at(annotations, j)), &all) != nil {
-			continue
-		}
+		_ = json.Unmarshal([]byte(at(annotations, i)), &all) // of an entry without annotations there is no text
 		_, holds := all[clusterv1.ClusterTopologyHoldUpgradeSequenceAnnotation]
-		if _, defers := all[clusterv1.ClusterTopologyDeferUpgradeAnnotation]; holds || defers && j == i {
-			return true
-		}
+		_, out[i] = all[clusterv1.ClusterTopologyDeferUpgradeAnnotation]
+		held = held || holds
+		out[i] = out[i] || held
 	}
-	return false
+	return out
 }
 
 // count is a number in JSON.
@@ -132,6 +132,7 @@ func managedTopologies(s *backup.Snapshot) map[backup.ClusterID]*topology {
 		}
 		t := r.Data
 		t.names, t.poolNames = places(t.Names), places(t.PoolNames)
+		t.deferred, t.poolsDeferred = deferred(t.Notes, len(t.Names)), deferred(t.PoolNotes, len(t.PoolNames))
 		t.class = known[name{r.Backup, cmp.Or(t.ClassNamespace, r.Namespace), t.Class}]
 		out[backup.ClusterID{Backup: r.Backup, Namespace: r.Namespace, Name: r.Name}] = &t
 	}
@@ -192,11 +193,11 @@ func places(list []string) map[string]int {
 }
 
 // at is an entry of a list that is shorter when its members are absent.
-func at(list []string, i int) string {
+func at[T any](list []T, i int) (none T) {
 	if i >= 0 && i < len(list) {
 		return list[i]
 	}
-	return ""
+	return none
 }
 
 // topologyCheckOf returns the health check that a topology makes: its own, else that

@@ -164,7 +164,7 @@ func (c *cluster) remade(h *check) string {
 	}
 	const takes = "because its API server does not answer, KubeadmControlPlane takes the control plane for one that was never initialised"
 	if c.recorded == 1 {
-		return h.title() + " covers its only Machine: " + takes + ", deletes the Machine with whatever instance it has, and makes another" + with
+		return h.title() + " covers its only Machine: " + takes + ", deletes the Machine, with its instance if it has one, and makes another" + with
 	}
 	return h.title() + " covers its Machines: " + takes + ", and deletes one of them. What instance that has is deleted once the API server answers, and at once before Cluster API 1.8"
 }
