@@ -2,6 +2,7 @@ package backup
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ type absent struct {
 	resource string
 	list     []Absence
 	clusters []ClusterID // of those who refer
+	classes  bool        // a ClusterClass refers
 }
 
 const (
@@ -32,24 +34,25 @@ func (a *assembly) findAbsent() {
 		if c.Derived {
 			continue
 		}
-		a.follow(gone, c.ID(), c.ControlPlane, "Cluster", &c.Meta)
-		a.follow(gone, c.ID(), c.Infrastructure, "Cluster", &c.Meta)
+		a.follow(gone, []ClusterID{c.ID()}, c.ControlPlane, "Cluster", &c.Meta)
+		a.follow(gone, []ClusterID{c.ID()}, c.Infrastructure, "Cluster", &c.Meta)
 	}
 	for i := range s.Machines {
 		m := &s.Machines[i]
-		a.follow(gone, m.Cluster, m.Infrastructure, "Machine", &m.Meta)
-		a.follow(gone, m.Cluster, m.Bootstrap, "Machine", &m.Meta)
+		a.follow(gone, []ClusterID{m.Cluster}, m.Infrastructure, "Machine", &m.Meta)
+		a.follow(gone, []ClusterID{m.Cluster}, m.Bootstrap, "Machine", &m.Meta)
 	}
 	for i := range s.ControlPlanes {
 		c := &s.ControlPlanes[i]
-		a.follow(gone, c.Cluster, c.Infrastructure, c.Kind, &c.Meta)
+		a.follow(gone, []ClusterID{c.Cluster}, c.Infrastructure, c.Kind, &c.Meta)
 	}
 	for i := range s.Groups {
 		if g := &s.Groups[i]; g.Kind != "MachineSet" || g.Deployment == "" { // else its MachineDeployment refers to the same
-			a.follow(gone, g.Cluster, g.Infrastructure, g.Kind, &g.Meta)
-			a.follow(gone, g.Cluster, g.Bootstrap, g.Kind, &g.Meta)
+			a.follow(gone, []ClusterID{g.Cluster}, g.Infrastructure, g.Kind, &g.Meta)
+			a.follow(gone, []ClusterID{g.Cluster}, g.Bootstrap, g.Kind, &g.Meta)
 		}
 	}
+	a.followClasses(gone)
 	for k, g := range gone {
 		if !g.entire {
 			s.Absent = append(s.Absent, g.list...)
@@ -60,7 +63,7 @@ func (a *assembly) findAbsent() {
 			by = fmt.Sprintf("%d objects, first %s", g.referred, g.first)
 		}
 		s.Absent = append(s.Absent, Absence{
-			Backup: k.backup, Kind: k.kind, Name: "*", Resource: g.resource, ReferredBy: by, Why: whyKind, Clusters: inOrder(g.clusters),
+			Backup: k.backup, Kind: k.kind, Name: "*", Resource: g.resource, ReferredBy: by, Why: whyKind, Clusters: inOrder(g.clusters), HaltsTopology: g.classes,
 		})
 	}
 	slices.SortFunc(s.Absent, func(x, y Absence) int {
@@ -69,13 +72,38 @@ func (a *assembly) findAbsent() {
 	})
 }
 
-// follow notes a reference, from an object of a kind, whose object is not in the backup.
-// Of a kind that was not read, only the absence of all objects can be known.
-func (a *assembly) follow(gone map[objectKey]*absent, cluster ClusterID, ref Ref, kind string, from *Meta) {
+// followClasses follows the references of ClusterClasses that clusters have. The topology
+// controller reads all templates of a class before it does anything (Cluster API getBlueprint
+// in internal/controllers/topology/cluster/blueprint.go v1.10.0).
+func (a *assembly) followClasses(gone map[objectKey]*absent) {
+	of := map[objectKey][]ClusterID{}
+	for c := range clusterKind.In(a.snapshot).All() {
+		if c.Data.Class != "" {
+			k := objectKey{backup: c.Backup, namespace: cmp.Or(c.Data.ClassNamespace, c.Namespace), name: c.Data.Class}
+			of[k] = append(of[k], ClusterID{c.Backup, c.Namespace, c.Name})
+		}
+	}
+	for c := range classKind.In(a.snapshot).All() {
+		clusters := of[objectKey{backup: c.Backup, namespace: c.Namespace, name: c.Name}]
+		if clusters == nil {
+			continue
+		}
+		for _, text := range slices.Concat(c.Data.Templates[:]...) {
+			var f refFields
+			if json.Unmarshal([]byte(text), &f) == nil { // of a class without such a template there is no text
+				a.follow(gone, clusters, f.ref(c.Namespace), "ClusterClass", &c.Meta)
+			}
+		}
+	}
+}
+
+// follow notes a reference, from an object of a kind that clusters have, whose object is not
+// in the backup. Of a kind that was not read, only the absence of all objects can be known.
+func (a *assembly) follow(gone map[objectKey]*absent, clusters []ClusterID, ref Ref, kind string, from *Meta) {
 	if ref.IsZero() {
 		return
 	}
-	backup := cluster.Backup
+	backup := from.Backup
 	id := Ref{Group: ref.Group, Kind: ref.Kind}
 	resource, ok := a.resources[id]
 	if !ok {
@@ -97,13 +125,14 @@ func (a *assembly) follow(gone map[objectKey]*absent, cluster ClusterID, ref Ref
 		gone[k] = g
 	}
 	g.referred++
-	if last := len(g.clusters) - 1; last < 0 || g.clusters[last] != cluster {
-		g.clusters = append(g.clusters, cluster)
+	g.classes = g.classes || kind == "ClusterClass"
+	if last := len(g.clusters) - 1; last < 0 || g.clusters[last] != clusters[len(clusters)-1] {
+		g.clusters = append(g.clusters, clusters...)
 	}
 	if !entire {
 		g.list = append(g.list, Absence{
 			Backup: backup, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, Resource: resource, ReferredBy: by, Why: whyObject,
-			Clusters: []ClusterID{cluster},
+			Clusters: inOrder(slices.Clone(clusters)), HaltsTopology: kind == "ClusterClass",
 		})
 	}
 }

@@ -75,6 +75,7 @@ type clusterFields struct {
 	Endpoint                     endpointFields
 	Labels                       Labels
 	ControlPlane, Infrastructure refFields
+	Class, ClassNamespace        string // of its topology
 }
 
 var clusterKind = alone("a Cluster with the same uid", NewKind("clusters."+coreGroup, join(
@@ -83,7 +84,34 @@ var clusterKind = alone("a Cluster with the same uid", NewKind("clusters."+coreG
 	endpoint(func(t *clusterFields) *endpointFields { return &t.Endpoint }),
 	reference(func(t *clusterFields) *refFields { return &t.ControlPlane }, "spec.controlPlaneRef"),
 	reference(func(t *clusterFields) *refFields { return &t.Infrastructure }, "spec.infrastructureRef"),
+	[]Field[clusterFields]{
+		Text(func(t *clusterFields) *string { return &t.Class }, "spec.topology.classRef.name", "spec.topology.class"),
+		Text(func(t *clusterFields) *string { return &t.ClassNamespace }, "spec.topology.classRef.namespace", "spec.topology.classNamespace"),
+	},
 )...))
+
+// classFields are the templates of a ClusterClass: references, in JSON.
+type classFields struct{ Templates [7][]string }
+
+var classKind = NewKind("clusterclasses."+coreGroup, func() (fields []Field[classFields]) {
+	templates := [len(classFields{}.Templates)][2]string{
+		{"infrastructure"},
+		{"controlPlane"},
+		{"controlPlane.machineInfrastructure"},
+		{"workers.machineDeployments[]", ".bootstrap"},
+		{"workers.machineDeployments[]", ".infrastructure"},
+		{"workers.machinePools[]", ".bootstrap"},
+		{"workers.machinePools[]", ".infrastructure"},
+	}
+	for i, t := range templates {
+		older := "spec." + t[0] + t[1] + ".ref" // up to v1beta1
+		if t[1] != "" {
+			older = "spec." + t[0] + ".template" + t[1] + ".ref"
+		}
+		fields = append(fields, Raws(func(c *classFields) *[]string { return &c.Templates[i] }, "spec."+t[0]+t[1]+".templateRef", older))
+	}
+	return fields
+}()...)
 
 type machineFields struct {
 	Cluster                                  string
@@ -248,7 +276,7 @@ func alone[T any](what string, k *Kind[T]) *Kind[T] {
 
 // coreKinds are read from every backup, whatever providers want.
 var coreKinds = func() []AnyKind {
-	kinds := []AnyKind{clusterKind, machineKind, namespaceKind, selfKind}
+	kinds := []AnyKind{clusterKind, classKind, machineKind, namespaceKind, selfKind}
 	for _, g := range groupKinds {
 		kinds = append(kinds, g.kind)
 	}

@@ -128,6 +128,62 @@ func TestAbsentTemplates(t *testing.T) {
 	}
 }
 
+// A class is of no use without any of its templates, to all clusters that have it.
+func TestAbsentTemplatesOfAClass(t *testing.T) {
+	const infrastructure, bootstrap = "infrastructure.cluster.x-k8s.io", "bootstrap.cluster.x-k8s.io"
+	template := func(version, member, kind, name string) object {
+		group := infrastructure
+		if strings.HasPrefix(kind, "Kubeadm") {
+			group = bootstrap
+		}
+		return object{member: object{"apiVersion": group + "/" + version, "kind": kind, "name": name}}
+	}
+	workers := func(version, member string) object {
+		return object{"bootstrap": template(version, member, "KubeadmConfigTemplate", "join"), "infrastructure": template(version, member, "XMachineTemplate", "gone")}
+	}
+	newer := object{
+		"infrastructure": template("v1", "templateRef", "XClusterTemplate", "there"),
+		"controlPlane":   object{"templateRef": object{"apiVersion": "controlplane.cluster.x-k8s.io/v1", "kind": "PlaneTemplate", "name": "one"}, "machineInfrastructure": template("v1", "templateRef", "XMachineTemplate", "lost")},
+		"workers":        object{"machineDeployments": []any{object{"class": "bare"}, workers("v1", "templateRef")}},
+	}
+	older := object{
+		"infrastructure": template("v1", "ref", "XClusterTemplate", "there"),
+		"workers":        object{"machinePools": []any{object{"template": workers("v1", "ref")}}},
+	}
+	for name, c := range map[string]struct {
+		spec object
+		want string
+	}{
+		"v1beta2": {newer, "[KubeadmConfigTemplate * PlaneTemplate * XMachineTemplate gone XMachineTemplate lost]"},
+		"v1beta1": {older, "[KubeadmConfigTemplate * XMachineTemplate gone]"},
+	} {
+		b := backuptest.New()
+		add := func(resource, kind, namespace, name string, spec object) {
+			_, group, _ := strings.Cut(resource, ".")
+			b.Add(resource, object{"apiVersion": group + "/v1beta2", "kind": kind, "metadata": object{"namespace": namespace, "name": name, "uid": namespace + name}, "spec": spec})
+		}
+		for _, cluster := range []string{"b", "a"} {
+			add("clusters.cluster.x-k8s.io", "Cluster", "ns", cluster, object{"topology": object{"classRef": object{"name": "class", "namespace": "classes"}}})
+		}
+		add("clusters.cluster.x-k8s.io", "Cluster", "ns", "other", object{"topology": object{"class": "class"}})
+		add("clusterclasses.cluster.x-k8s.io", "ClusterClass", "classes", "class", c.spec)
+		add("clusterclasses.cluster.x-k8s.io", "ClusterClass", "classes", "unused", object{"infrastructure": template("v1", "templateRef", "XClusterTemplate", "unused")})
+		add("xclustertemplates."+infrastructure, "XClusterTemplate", "classes", "there", object{})
+		add("xmachinetemplates."+infrastructure, "XMachineTemplate", "classes", "another", object{})
+		s, _ := loadAll(t, backup.Want{}, backuptest.Source("b", b.Bytes()))
+		var got []string
+		for _, a := range s.Absent {
+			got = append(got, a.Kind+" "+a.Name)
+			if !a.HaltsTopology || a.ReferredBy != "ClusterClass classes/class" || fmt.Sprint(a.Clusters) != "[{0 ns a} {0 ns b}]" || a.Name != "*" && a.Namespace != "classes" {
+				t.Errorf("%s: %+v", name, a)
+			}
+		}
+		if fmt.Sprint(got) != c.want {
+			t.Errorf("%s: absent %s", name, got)
+		}
+	}
+}
+
 func TestAbsent(t *testing.T) {
 	vsphere := backup.NewKind[struct{}]("vspheremachines.infrastructure.cluster.x-k8s.io")
 	b := without(t, "kubeadmcontrolplanes.controlplane.cluster.x-k8s.io")

@@ -234,6 +234,9 @@ type Absence struct {
 	// HaltsMachines says that machines of Clusters are not reconciled until the object
 	// exists again: their place is derived from it.
 	HaltsMachines bool
+	// HaltsTopology says that it is a template of a ClusterClass: the topology of Clusters
+	// decides nothing until the object exists again.
+	HaltsTopology bool
 }
 
 // Problem is one item that could not be read, or was left out.

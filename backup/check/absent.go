@@ -20,6 +20,11 @@ type absentRule struct {
 
 // absentRules are asked in this order; the last fits all.
 var absentRules = []absentRule{
+	{func(a *backup.Absence) bool { return a.HaltsTopology }, Rule{
+		"TemplateAbsent", Error,
+		"The topology of its clusters can't be reconciled: no scaling, no upgrade, no health check of it until the template exists again.",
+		doNewer,
+	}},
 	{func(a *backup.Absence) bool { return strings.HasSuffix(a.Kind, "Template") }, Rule{
 		"TemplateAbsent", Warning,
 		"No new machine can be made from it: the next replacement, scale-up or rollout fails.",

@@ -75,8 +75,8 @@ func (e *effects) onAbsentOwners(c *cluster) {
 	if own != nil && !own.Derived && x.lacks(c.ID.Backup, own.ControlPlane) && own.ControlPlane.Kind != c.controller.OwnsKubeconfig {
 		e.add(ownerHalted, fmt.Sprintf("Nobody manages the control plane until %s exists, which the backup lacks", objectOf(own.ControlPlane)), name)
 	}
-	if t := c.managed; t != nil && t.class == nil {
-		e.add(ownerHalted, fmt.Sprintf("Nothing that the topology of the Cluster wants is done until ClusterClass %s/%s exists, which the backup lacks", cmp.Or(t.ClassNamespace, c.ID.Namespace), t.Class), name)
+	if lacking := c.managed.lacking(c); lacking != "" {
+		e.add(ownerHalted, fmt.Sprintf("Nothing that the topology of the Cluster wants is done until %s exists, which the backup lacks", lacking), name)
 	}
 	for _, s := range c.groups {
 		if title := s.title(); s.recorded > 0 && s.owned() && x.groups[owner{c.ID, s.Kind, s.Name}] == nil {

@@ -70,6 +70,14 @@ func TestPoint46EveryLevelCounts(t *testing.T) {
 			s.snapshot.Groups[0].Version, s.snapshot.Groups[1].Version = "v1", "v1"
 		}, "", nil},
 		"its class is not in the backup": {nil, func(s *story) { managed(x(fields{"replicas": 1}))(s); topologyClassOf(s, "other") }, ownerHalted, []string{"until ClusterClass ns/other exists"}},
+		"a template of its class is not in the backup": {nil, func(s *story) {
+			managed(x(fields{"replicas": 3}))(s)
+			s.snapshot.Absent = []backup.Absence{{Kind: "XTemplate", Namespace: "ns", Name: "t", Clusters: []backup.ClusterID{prod}, HaltsTopology: true}}
+		}, ownerHalted, []string{"until XTemplate ns/t of ClusterClass ns/", " exists, which the backup lacks"}},
+		"another template is not in the backup": {nil, func(s *story) {
+			managed(x(fields{"replicas": 1}))(s)
+			s.snapshot.Absent = []backup.Absence{{Kind: "XTemplate", Namespace: "ns", Name: "t", Clusters: []backup.ClusterID{prod}}}
+		}, MachinesDeleted, nil},
 		"the topology was not reconciled": {nil, func(s *story) {
 			managed(x(fields{"replicas": 3}))(s)
 			s.unreconciled("the patch failed")

@@ -33,6 +33,7 @@ type topology struct {
 	Notes, PoolNotes        []string      // annotations of MachineDeployments and MachinePools, in JSON
 	Unreconciled            backup.Condition
 	class                   *class         // nil when it is not in the backup
+	lacks                   string         // a template of it that the backup lacks
 	names, poolNames        map[string]int // where each is in Names and in PoolNames
 	deferred, poolsDeferred []bool         // of each, whether an upgrade passes it by
 }
@@ -56,10 +57,26 @@ var topologies = backup.NewKind("clusters.cluster.x-k8s.io",
 )
 
 // works reports whether the topology decides anything after a restore: without its
-// ClusterClass its controller fails before it compares, and also while that is paused: a
+// ClusterClass, or a template of it, its controller fails before it compares, and also while that is paused: a
 // restore drops its status, and only its own controller says again that it has seen it
 // (Cluster API internal/controllers/topology/cluster/cluster_controller.go v1.9.0 to v1.13.1).
-func (t *topology) works() bool { return t != nil && t.class != nil && !t.class.paused }
+func (t *topology) works() bool {
+	return t != nil && t.class != nil && t.lacks == "" && !t.class.paused
+}
+
+// lacking names what the backup lacks of the ClusterClass of a cluster's topology, or the class
+// itself; it is empty when that is whole.
+func (t *topology) lacking(c *cluster) string {
+	switch {
+	case t == nil:
+		return ""
+	case t.class == nil:
+		return t.classTitle(c)
+	case t.lacks != "":
+		return t.lacks + " of " + t.classTitle(c)
+	}
+	return ""
+}
 
 // classTitle names the ClusterClass of a cluster's topology.
 func (t *topology) classTitle(c *cluster) string {
@@ -135,6 +152,16 @@ func managedTopologies(s *backup.Snapshot) map[backup.ClusterID]*topology {
 		t.deferred, t.poolsDeferred = deferred(t.Notes, len(t.Names)), deferred(t.PoolNotes, len(t.PoolNames))
 		t.class = known[name{r.Backup, cmp.Or(t.ClassNamespace, r.Namespace), t.Class}]
 		out[backup.ClusterID{Backup: r.Backup, Namespace: r.Namespace, Name: r.Name}] = &t
+	}
+	for _, a := range s.Absent {
+		for _, id := range a.Clusters {
+			if t := out[id]; t != nil && a.HaltsTopology {
+				t.lacks = a.Kind
+				if a.Name != "*" {
+					t.lacks += " " + a.Namespace + "/" + a.Name
+				}
+			}
+		}
 	}
 	return out
 }
