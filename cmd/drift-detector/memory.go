@@ -14,7 +14,7 @@ import (
 const (
 	smallHeap   = 64 << 20 // bytes, below which nothing is collected
 	mostGarbage = 50       // percent of what is held, where that is more
-	listing     = 5 << 20  // bytes of garbage, instead of smallHeap, once servers are listed
+	listing     = 5 << 20  // bytes of garbage beside less than smallHeap, once servers are listed
 )
 
 // sparing is set once servers are listed: nearly nothing is kept of what they answer, and
@@ -36,16 +36,24 @@ func collectSooner() {
 		{Name: "/memory/classes/heap/unused:bytes"},
 		{Name: "/memory/classes/heap/free:bytes"},
 	}, 100
+	goal := uint64(0) // what was held at the last collection, with the garbage beside it
 	var adjust func(*cycle)
 	adjust = func(c *cycle) {
 		metrics.Read(sample)
 		held := sample[0].Value.Uint64()
 		taken := sample[1].Value.Uint64() + sample[2].Value.Uint64() + sample[3].Value.Uint64()
-		free := max(smallHeap, taken/8*7, held) - held
-		if sparing.Load() {
+		free, garbage := max(smallHeap, taken/8*7, held)-held, uint64(mostGarbage)
+		switch {
+		case sparing.Load():
 			free = listing
+			if held < smallHeap {
+				garbage = 0
+			}
+		case held > goal/8*7: // it found nearly nothing, and the next would, too
+			garbage = 2 * mostGarbage
 		}
-		next := int(max(mostGarbage, free*100/max(held, 1)))
+		next := int(max(garbage, free*100/max(held, 1)))
+		goal = held + held*uint64(next)/100
 		if was := debug.SetGCPercent(next); was != ours {
 			debug.SetGCPercent(was) // readReleases has set its own for a while
 		} else {
