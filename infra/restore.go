@@ -21,8 +21,8 @@ type Restore struct {
 	// Paused is the infrastructure object of the machine whose annotation keeps the
 	// controller from it, the highest of several: "VSphereVM a". Empty: none is paused.
 	Paused string
-	// Unclaimed is an object for an address from a pool that the backup lacks, and that the
-	// controller makes again: which address that gets, nobody knows here.
+	// Unclaimed is an object for an address from a pool that the backup lacks, and that
+	// controllers make again: which address that is, nobody knows here.
 	Unclaimed string
 	// Independent is an object that is not paused and for which the controller makes an
 	// instance, or takes one of the name, even if the Machine and the objects between are

@@ -55,9 +55,9 @@ var growths = []growth{
 		name: "groups that lost their machines", pick: "alpha-prod-md-0", few: 24, vary: []string{"alpha-prod-md-0"},
 		only: regexp.MustCompile(`\.json$|/alpha-prod-[a-z0-9]{5}$`), // of the VMs, the control plane
 	},
-	{name: "groups with a MachineHealthCheck each", pick: "alpha-prod-md-0", few: 30, vary: []string{"alpha-prod-md-0"}, more: healthChecks},
-	{name: "groups of a topology", few: 30, more: managedCluster},
-	{name: "accounts of AWS and OpenStack", few: 24, more: accounts},
+	{name: "groups with a MachineHealthCheck each", pick: "alpha-prod-md-0", few: 30, vary: []string{"alpha-prod-md-0"}, extra: healthChecks},
+	{name: "groups of a topology", few: 30, extra: managedCluster},
+	{name: "accounts of AWS and OpenStack", few: 24, extra: accounts},
 	{name: "groups in a folder each", pick: "alpha-prod-md-0", few: 20, vary: []string{"alpha-prod-md-0", "/DC0/vm/capi/tenant-alpha"}},
 	{
 		name: "groups with a naming template and VMs without a machine", pick: "alpha-prod-md-0", few: 20, vary: []string{"alpha-prod-md-0"}, lacks: recordedIDs,

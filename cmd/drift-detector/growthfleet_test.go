@@ -31,7 +31,7 @@ type growth struct {
 	edit       *strings.Replacer // of all objects of the backup
 	pad        string            // comes before the number of a copy
 	tenant     string            // of the lab; empty: onVSphere
-	more       func(int) []item  // what the backup holds besides, for that many copies
+	extra      func(int) []item  // further objects of the backup, for that many copies
 }
 
 // The tenants of the lab, each on another infrastructure.
@@ -102,8 +102,8 @@ func (g growth) write(t *testing.T, s seed, copies int, backup, inventory, rules
 			}
 		}
 	}
-	if g.more != nil {
-		for _, i := range g.more(copies) {
+	if g.extra != nil {
+		for _, i := range g.extra(copies) {
 			tarball.Raw(i.path, []byte(i.body))
 		}
 	}

@@ -45,7 +45,7 @@ var conditionRows = []conditionRow{
 		if r := f.restore; r == nil || r.Unclaimed == "" || f.outcome != Adopted && f.outcome != AdoptedPoweredOn && f.outcome != AdoptedByName {
 			return ""
 		}
-		return "only once it has an address from its pool again: the backup lacks " + f.restore.Unclaimed + ", " + f.controller() + " makes another, and which address that gets is not known here"
+		return "only once it has an address from its pool again: the backup lacks " + f.restore.Unclaimed + ", and which address comes in its place is not known here"
 	},
 	// What is taken by its name may be late.
 	func(f *facts) string {

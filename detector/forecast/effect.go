@@ -239,7 +239,7 @@ func (e *effects) onMachine(f *facts, o Outcome) {
 		e.said(ownerHalted, name)
 	}
 	if r := f.restore; r != nil && r.Unclaimed != "" && f.machine != nil {
-		e.add(outcomeUnknown, "The addresses of these machines come from pools, and the backup lacks their IPAddressClaims: "+f.controller()+" makes others, and may be given addresses that other machines have", name)
+		e.add(outcomeUnknown, "The addresses of these machines come from pools, and the backup lacks their IPAddressClaims or IPAddresses: others are made, which may be addresses that other machines have", name)
 	}
 	if f.stray {
 		e.add(ownerHalted, "Nobody manages these machines, because their MachineSet does not select them, and a restore takes away that it owns them", name)

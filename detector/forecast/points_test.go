@@ -244,7 +244,7 @@ func TestUnclaimedAddress(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	e := f.Clusters[0].Effects
-	if len(e) != 1 || e[0].Code != outcomeUnknown || strings.Join(e[0].Objects, " ") != "Machine ns/m" || !strings.Contains(e[0].Message, "IPAddressClaims: CAPV makes others") {
+	if len(e) != 1 || e[0].Code != outcomeUnknown || strings.Join(e[0].Objects, " ") != "Machine ns/m" || !strings.Contains(e[0].Message, "IPAddresses: others are made") {
 		t.Errorf("%+v", e)
 	}
 }

@@ -145,7 +145,7 @@ func (c *cluster) lostControlPlane() bool {
 
 // uninitialised reports whether KubeadmControlPlane takes the control plane for one that
 // it has not yet made: a restore takes the status away that says so, and its API server
-// does not answer, nor will once somebody acts on the cluster.
+// does not answer, not even once its controllers start what they start.
 func (c *cluster) uninitialised() bool {
 	return c.plane.Kind == kubeadm && c.lostControlPlane() &&
 		!slices.ContainsFunc(c.plane.members, func(f facts) bool { return f.machine != nil && f.poweredOn() })

@@ -140,6 +140,12 @@ var vms = backup.NewKind("vspherevms."+group, append(slices.Concat(
 
 var addressClaims = backup.NewKind[struct{}]("ipaddressclaims.ipam.cluster.x-k8s.io").Ownerless()
 
+type ipAddress struct{ Claim string }
+
+var addresses = backup.NewKind("ipaddresses.ipam.cluster.x-k8s.io",
+	backup.Text(func(a *ipAddress) *string { return &a.Claim }, "spec.claimRef.name"),
+).Ownerless()
+
 type vsphereTemplate struct {
 	Spec       cloneSpec
 	Needs      needs
@@ -199,7 +205,7 @@ const (
 )
 
 var want = backup.Want{
-	Kinds: []backup.AnyKind{clusters, machines, vms, templates, identities, namespaces, zones, domains, addressClaims, versionedKinds[0]},
+	Kinds: []backup.AnyKind{clusters, machines, vms, templates, identities, namespaces, zones, domains, addressClaims, addresses, versionedKinds[0]},
 	Secrets: []backup.SecretRule{
 		{Keys: []string{userKey, passKey}},
 		{Name: managerSecret, Keys: []string{managerKey}},

@@ -15,7 +15,7 @@ type objects struct {
 	clusters  map[capi.Object]*backup.Record[vsphereCluster]
 	templates map[capi.Object]*backup.Record[vsphereTemplate]
 	zones     map[capi.Object]*backup.Record[vsphereZone]
-	claims    map[capi.Object]*backup.Record[struct{}]
+	claims    map[capi.Object]bool // whether what the claim has been given is there, too
 	domains   map[capi.Object]*backup.Record[vsphereDomain]
 	known     map[backup.ClusterID]*backup.Cluster
 	// What says who may use which credential.
@@ -81,7 +81,7 @@ type placing struct {
 func newObjects(s *backup.Snapshot) *objects {
 	objs := &objects{
 		snapshot: s, controlPlanes: s.ControlPlanesByCluster(), clusters: capi.Index(clusters.In(s)), templates: capi.Index(templates.In(s)),
-		zones: capi.Index(zones.In(s)), domains: capi.Index(domains.In(s)), claims: capi.Index(addressClaims.In(s)),
+		zones: capi.Index(zones.In(s)), domains: capi.Index(domains.In(s)), claims: claims(s),
 		identities: capi.Index(identities.In(s)), namespaces: capi.Index(namespaces.In(s)), known: capi.Clusters(s),
 		vmOf: make(map[capi.Object]*backup.Record[vsphereVM], vms.In(s).Len()), vmNamed: map[capi.Object]*backup.Record[vsphereVM]{},
 		servers: map[string]string{}, locations: map[cloneSpec]location{}, targets: map[clusterServer]string{}, placed: map[placing]*place{}, sets: map[capi.Object]bool{},

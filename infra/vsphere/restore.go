@@ -38,10 +38,26 @@ func (objs *objects) restore(m *member) *infra.Restore {
 	return &infra.Restore{Template: template, Lacks: lacks, Refused: refused, Paused: paused, Unclaimed: unclaimed}
 }
 
-// unclaimed is the first IPAddressClaim of the machine that the backup lacks. CAPV makes it
-// again, waits until it has an address, and writes that into the VM's metadata, whatever the
-// VM has (controllers/vspherevm_ipaddress_reconciler.go and ReconcileVM in
-// pkg/services/govmomi/service.go v1.6.0 to v1.16.1).
+// claims are the IPAddressClaims of the backup.
+func claims(s *backup.Snapshot) map[capi.Object]bool {
+	all := map[capi.Object]bool{}
+	for c := range addressClaims.In(s).All() {
+		all[capi.Object{Backup: c.Backup, Namespace: c.Namespace, Name: c.Name}] = false
+	}
+	for a := range addresses.In(s).All() {
+		k := capi.Object{Backup: a.Backup, Namespace: a.Namespace, Name: a.Data.Claim}
+		if _, claimed := all[k]; claimed {
+			all[k] = true
+		}
+	}
+	return all
+}
+
+// unclaimed is the first object for an address of the machine that the backup lacks. CAPV
+// makes an IPAddressClaim again, waits until it has an address, and writes that into the VM's
+// metadata, whatever the VM has (controllers/vspherevm_ipaddress_reconciler.go and ReconcileVM
+// in pkg/services/govmomi/service.go v1.6.0 to v1.16.1). A claim without its IPAddress is given
+// the first that is free (cluster-api-ipam-provider-in-cluster FindFreeAddress).
 func (objs *objects) unclaimed(m *member) string {
 	if m.vm == nil {
 		return ""
@@ -53,8 +69,11 @@ func (objs *objects) unclaimed(m *member) string {
 		}
 		for pool := range pools {
 			name := fmt.Sprintf("%s-%d-%d", m.vm.Name, device, pool)
-			if objs.claims[capi.Object{Backup: m.vm.Backup, Namespace: m.vm.Namespace, Name: name}] == nil {
+			switch whole, claimed := objs.claims[capi.Object{Backup: m.vm.Backup, Namespace: m.vm.Namespace, Name: name}]; {
+			case !claimed:
 				return "IPAddressClaim " + name
+			case !whole:
+				return "the IPAddress of IPAddressClaim " + name
 			}
 		}
 	}

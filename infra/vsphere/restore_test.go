@@ -73,7 +73,7 @@ func TestUnclaimedAddresses(t *testing.T) {
 	pool := fields{"apiGroup": "ipam.cluster.x-k8s.io", "kind": "InClusterIPPool", "name": "pool"}
 	for name, c := range map[string]struct {
 		devices []any
-		claims  []string
+		claims  []string // with an address each, but those in brackets
 		want    string
 	}{
 		"no devices":            {nil, nil, ""},
@@ -81,6 +81,7 @@ func TestUnclaimedAddresses(t *testing.T) {
 		"claimed":               {[]any{fields{"dhcp4": true}, fields{"addressesFromPools": []any{pool, pool}}}, []string{"prod-vm-1-1-0", "prod-vm-1-1-1"}, ""},
 		"no claim":              {[]any{fields{"addressesFromPools": []any{pool}}}, nil, "IPAddressClaim prod-vm-1-0-0"},
 		"one of two is missing": {[]any{fields{"dhcp4": true}, fields{"addressesFromPools": []any{pool, pool}}}, []string{"prod-vm-1-1-0"}, "IPAddressClaim prod-vm-1-1-1"},
+		"no address":            {[]any{fields{"addressesFromPools": []any{pool}}}, []string{"(prod-vm-1-0-0)", "prod-vm-2-0-0"}, "the IPAddress of IPAddressClaim prod-vm-1-0-0"},
 		"claims of another VM":  {[]any{fields{"addressesFromPools": []any{pool}}}, []string{"prod-vm-2-0-0"}, "IPAddressClaim prod-vm-1-0-0"},
 	} {
 		b := newSmallBackup()
@@ -88,7 +89,11 @@ func TestUnclaimedAddresses(t *testing.T) {
 			b.set(vms.Resource(), "spec.network", fields{"devices": c.devices})
 		}
 		for _, claim := range c.claims {
-			b.put(addressClaims.Resource(), newObject("ipam.cluster.x-k8s.io/v1beta2", "IPAddressClaim", "team", claim, nil))
+			name := strings.Trim(claim, "()")
+			b.put(addressClaims.Resource(), newObject("ipam.cluster.x-k8s.io/v1beta2", "IPAddressClaim", "team", name, nil))
+			if name == claim {
+				b.put(addresses.Resource(), newObject("ipam.cluster.x-k8s.io/v1beta2", "IPAddress", "team", "of-"+name, fields{"spec.claimRef.name": name}))
+			}
 		}
 		got := ""
 		if r := b.expectedMachine(t).Restore; r != nil {
