@@ -22,7 +22,7 @@ var settled = map[report.Reason]string{
 	report.PoolNotDecided:     "Look the pool up first, and compare its size with the replicas of its MachinePool: the controller sets it to those.",
 	report.OutcomeUnknown:     "Find out what becomes of these first, and watch them when it is unpaused.",
 	report.SpecUnseen:         "Compare what it wants with what exists first.",
-	report.OwnerHalted:        "Make it again, as it was, or nobody replaces these machines.",
+	report.OwnerHalted:        "Make again what is missing, as it was, or give the machines the labels that their owner selects: else nobody replaces them.",
 	report.MachinesHalted:     "Their forecasts say what keeps their controller away: resolve that, or leave it so on purpose.",
 	report.CannotReplace:      "Bring back what is missing first. Machines that are deleted before are not made again.",
 	report.MachinesMissing:    "Take a newer backup if there is one. Else compare the instances that run with the Machines that were restored, as new ones are made beside them.",
