@@ -12,9 +12,11 @@ import (
 // twice the memory that a large fleet needs. What the heap has taken from the system
 // already is used before anything is collected, but for an eighth: sizes differ.
 const (
-	smallHeap   = 64 << 20 // bytes, below which nothing is collected
+	leastHeap   = 4 << 20  // bytes, of which Go's percentage is at least (GOGC in package runtime, Go 1.26)
+	smallHeap   = 96 << 20 // bytes, below which nothing is collected
 	mostGarbage = 50       // percent of what is held, where that is more
-	listing     = 5 << 20  // bytes of garbage beside less than smallHeap, once servers are listed
+	listing     = 5 << 20  // bytes of garbage, once servers are listed, beside less than
+	littleHeld  = 64 << 20 // bytes
 )
 
 // sparing is set once servers are listed: nearly nothing is kept of what they answer, and
@@ -35,7 +37,8 @@ func collectSooner() {
 		{Name: "/memory/classes/heap/objects:bytes"},
 		{Name: "/memory/classes/heap/unused:bytes"},
 		{Name: "/memory/classes/heap/free:bytes"},
-	}, 100
+	}, smallHeap/leastHeap*100
+	debug.SetGCPercent(ours)
 	goal := uint64(0) // what was held at the last collection, with the garbage beside it
 	var adjust func(*cycle)
 	adjust = func(c *cycle) {
@@ -46,7 +49,7 @@ func collectSooner() {
 		switch {
 		case sparing.Load():
 			free = listing
-			if held < smallHeap {
+			if held < littleHeld {
 				garbage = 0
 			}
 		case held > goal/8*7: // it found nearly nothing, and the next would, too

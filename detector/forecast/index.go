@@ -125,8 +125,9 @@ func (x *index) selects(by owner, l backup.Labels) bool {
 		x.selected[by] = s
 		var spec metav1.LabelSelector
 		if g := x.groups[by]; g != nil && g.Selector != "" && json.Unmarshal([]byte(g.Selector), &spec) == nil {
-			if selector, err := metav1.LabelSelectorAsSelector(&spec); err == nil {
-				s.selector = selector
+			s.selector = labels.ValidatedSetSelector(spec.MatchLabels)
+			if len(spec.MatchExpressions) > 0 {
+				s.selector, _ = metav1.LabelSelectorAsSelector(&spec)
 			}
 		}
 	}
