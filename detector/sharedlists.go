@@ -131,11 +131,14 @@ func (f *machineFacts) without(one *vm, lists ...[]*vm) []*vm {
 
 // has reports whether any instance with any of the keys passes the test.
 func (p *postings) has(test func(*vm) bool, keys ...infra.Key) bool {
-	return slices.ContainsFunc(keys, func(k infra.Key) bool {
-		return !k.IsZero() && len(p.of) > 0 && slices.ContainsFunc(p.at(k), func(at int32) bool {
-			return p.vms[at].HasKey(k) && test(&p.vms[at])
-		})
-	})
+	for _, k := range keys {
+		for v := range p.having(k) {
+			if test(v) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // named returns the living instances with any of the keys that are nobody else's, those of

@@ -3,6 +3,7 @@ package detector
 import (
 	"cmp"
 	"hash/maphash"
+	"iter"
 	"math"
 	"math/bits"
 	"slices"
@@ -145,8 +146,14 @@ type postings struct {
 	vms   []vm
 	seed  maphash.Seed
 	bits  int
-	begin []int32 // by the first bits of a key's hash: where it is in of
-	of    []int32 // the places of the instances, once for each key
+	begin []int32   // by the first bits of a key's hash: where it is in of
+	of    []posting // once for each key
+}
+
+// posting is one key of an instance.
+type posting struct {
+	vm   int32
+	hash uint32 // the last bits of the key's
 }
 
 // indexKeys maps the keys of the instances that the test accepts.
@@ -157,11 +164,11 @@ func indexKeys(vms []vm, test func(*vm) bool) postings {
 			n += len(vms[i].Keys)
 		}
 	}
-	p := postings{vms: vms, seed: maphash.MakeSeed(), bits: bits.Len(uint(n)), of: make([]int32, n)}
+	p := postings{vms: vms, seed: maphash.MakeSeed(), bits: bits.Len(uint(n)), of: make([]posting, n)}
 	// Two entries further on, places are counted; one entry further on, each is where the
 	// next instance goes.
 	p.begin = make([]int32, 1<<p.bits+2)
-	places := make([]int32, 0, n) // hashed once
+	hashes := make([]uint64, 0, n)
 	each := func(do func(v *vm)) {
 		for i := range vms {
 			if v := &vms[i]; test(v) {
@@ -171,9 +178,9 @@ func indexKeys(vms []vm, test func(*vm) bool) postings {
 	}
 	each(func(v *vm) {
 		for _, k := range v.Keys {
-			place := p.place(k)
-			places = append(places, int32(place))
-			p.begin[place+2]++
+			hash := p.hash(k)
+			hashes = append(hashes, hash)
+			p.begin[p.place(hash)+2]++
 		}
 	})
 	for i := range p.begin[1:] {
@@ -181,21 +188,34 @@ func indexKeys(vms []vm, test func(*vm) bool) postings {
 	}
 	each(func(v *vm) {
 		for range v.Keys {
-			p.of[p.begin[places[0]+1]] = v.place
-			p.begin[places[0]+1]++
-			places = places[1:]
+			next := &p.begin[p.place(hashes[0])+1]
+			p.of[*next] = posting{v.place, uint32(hashes[0])}
+			*next++
+			hashes = hashes[1:]
 		}
 	})
 	return p
 }
 
-// place is where begin has the key.
-func (p *postings) place(k infra.Key) uint64 { return maphash.Comparable(p.seed, k) >> (64 - p.bits) }
+func (p *postings) hash(k infra.Key) uint64 { return maphash.Comparable(p.seed, k) }
 
-// at are the places of the instances that have a key, and of some that do not.
-func (p *postings) at(k infra.Key) []int32 {
-	place := p.place(k)
-	return p.of[p.begin[place]:p.begin[place+1]]
+// place is where begin has the keys of a hash.
+func (p *postings) place(hash uint64) uint64 { return hash >> (64 - p.bits) }
+
+// having yields the instances that have a key, none for the zero key.
+func (p *postings) having(k infra.Key) iter.Seq[*vm] {
+	return func(yield func(*vm) bool) {
+		if k.IsZero() || len(p.of) == 0 {
+			return
+		}
+		hash := p.hash(k)
+		place := p.place(hash)
+		for _, at := range p.of[p.begin[place]:p.begin[place+1]] {
+			if v := &p.vms[at.vm]; at.hash == uint32(hash) && v.HasKey(k) && !yield(v) {
+				return
+			}
+		}
+	}
 }
 
 // with returns the instances that have any of the keys, in order, each once.
@@ -206,18 +226,10 @@ func (p *postings) with(keys ...infra.Key) []*vm {
 
 // first is with, but gives up, and returns false, where more than most are found.
 func (p *postings) first(most int, keys []infra.Key) (found []*vm, all bool) {
-	if len(p.of) == 0 {
-		return nil, true
-	}
 	for _, k := range keys {
-		if k.IsZero() {
-			continue // there is none
-		}
-		for _, at := range p.at(k) {
-			if v := &p.vms[at]; v.HasKey(k) {
-				if found = append(found, v); len(found) > most {
-					return nil, false
-				}
+		for v := range p.having(k) {
+			if found = append(found, v); len(found) > most {
+				return nil, false
 			}
 		}
 	}

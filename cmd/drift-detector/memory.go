@@ -52,7 +52,7 @@ func collectSooner() {
 			if held < littleHeld {
 				garbage = 0
 			}
-		case held > goal/8*7: // it found nearly nothing, and the next would, too
+		case held > goal/4*3: // it found little, and the next would, too
 			garbage = 2 * mostGarbage
 		}
 		next := int(max(garbage, free*100/max(held, 1)))
