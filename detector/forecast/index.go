@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"encoding/json"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -123,12 +124,8 @@ func (x *index) selects(by owner, l backup.Labels) bool {
 	if s == nil {
 		s = &selected{fits: map[backup.Labels]bool{}}
 		x.selected[by] = s
-		var spec metav1.LabelSelector
-		if g := x.groups[by]; g != nil && g.Selector != "" && json.Unmarshal([]byte(g.Selector), &spec) == nil {
-			s.selector = labels.ValidatedSetSelector(spec.MatchLabels)
-			if len(spec.MatchExpressions) > 0 {
-				s.selector, _ = metav1.LabelSelectorAsSelector(&spec)
-			}
+		if g := x.groups[by]; g != nil {
+			s.selector = readSelector(g.Selector)
 		}
 	}
 	if s.selector == nil {
@@ -140,6 +137,21 @@ func (x *index) selects(by owner, l backup.Labels) bool {
 		s.fits[l] = fits
 	}
 	return fits
+}
+
+// readSelector returns the selector that a JSON text holds, nil when it cannot be read.
+func readSelector(text string) labels.Selector {
+	if match, ok := strings.CutPrefix(text, `{"matchLabels":`); ok { // and no more, as nearly all
+		if all, ok := backup.Labels(strings.TrimSuffix(match, "}")).Plain(); ok {
+			return labels.ValidatedSetSelector(all)
+		}
+	}
+	var spec metav1.LabelSelector
+	if json.Unmarshal([]byte(text), &spec) != nil {
+		return nil
+	}
+	selector, _ := metav1.LabelSelectorAsSelector(&spec)
+	return selector
 }
 
 func (x *index) readExpected() {
