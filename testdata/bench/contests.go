@@ -25,12 +25,14 @@ func (s settings) fleet(n int, naming string) (table, error) {
 	if err := s.make(dir, fmt.Sprintf("%d machines with %s names", n, naming), "generate", s.root, dir+".part", strconv.Itoa(n), naming); err != nil {
 		return table{}, err
 	}
+	detect := []string{s.program, "detect", "--backup", backup, "--inventory", inventory, "-o", folder + "/report.json", "--quiet"}
 	all := []*contestant{
 		{name: "gunzip", args: []string{self, "gunzip", backup}},
 		{name: "version", args: []string{s.program, "version"}},
 		{name: "backup.Load", args: []string{s.subjects, "read", backup}},
 		{name: "check", args: []string{s.program, "check", "--backup", backup, "-o", folder + "/check.json"}},
-		{name: "detect --inventory", good: []int{3}, args: []string{s.program, "detect", "--backup", backup, "--inventory", inventory, "-o", folder + "/report.json", "--quiet"}},
+		{name: "detect --inventory", good: []int{3}, args: detect},
+		{name: "detect, GOGC=10", good: []int{3}, args: detect, env: []string{"GOGC=10"}},
 	}
 	t := table{title: fmt.Sprintf("%d machines, %s names", copiesOf(n)*tenantMachines, naming)}
 	if n <= s.peers {

@@ -58,6 +58,8 @@ This run: %s, %d cores, %s, drift-detector %s.
   that of each of its commands.
 * **backup.Load** reads the backup as detect does, and decides nothing.
 * **check** and **detect --inventory** are the program; detect writes the JSON report.
+* **detect, GOGC=10** collects garbage as soon as it is a tenth of what is held: nearly all of
+  its memory is in use, and the CPU is what that costs.
 * **releases** compares Helm's releases with the objects of a backup, which is nothing but the
   lab's release over and over: nearly all of it drifted, or all in sync.
 * **Velero** is its own extractor and parser, and decodes the objects of Cluster API.
