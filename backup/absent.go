@@ -73,8 +73,10 @@ func (a *assembly) findAbsent() {
 }
 
 // followClasses follows the references of ClusterClasses that clusters have. The topology
-// controller reads all templates of a class before it does anything (Cluster API getBlueprint
-// in internal/controllers/topology/cluster/blueprint.go v1.10.0).
+// controller reads all templates of a class before it does anything, and calls the extensions
+// of its patches whatever they change (Cluster API getBlueprint in
+// internal/controllers/topology/cluster/blueprint.go, CallExtension in
+// internal/runtime/client/client.go v1.10.0).
 func (a *assembly) followClasses(gone map[objectKey]*absent) {
 	of := map[objectKey][]ClusterID{}
 	for c := range clusterKind.In(a.snapshot).All() {
@@ -92,6 +94,16 @@ func (a *assembly) followClasses(gone map[objectKey]*absent) {
 			var f refFields
 			if json.Unmarshal([]byte(text), &f) == nil { // of a class without such a template there is no text
 				a.follow(gone, clusters, f.ref(c.Namespace), "ClusterClass", &c.Meta)
+			}
+		}
+		configs := slices.Concat(c.Data.Extensions[:]...)
+		for i, handler := range configs {
+			_, configs[i], _ = strings.Cut(handler, ".")
+		}
+		slices.Sort(configs)
+		for _, config := range slices.Compact(configs) {
+			if config != "" { // as of a patch without such a handler
+				a.follow(gone, clusters, Ref{Group: runtimeGroup, Kind: "ExtensionConfig", Name: config}, "ClusterClass", &c.Meta)
 			}
 		}
 	}

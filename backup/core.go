@@ -12,6 +12,7 @@ const (
 	coreGroup           = "cluster.x-k8s.io"
 	controlPlaneGroup   = "controlplane.cluster.x-k8s.io"
 	bootstrapGroup      = "bootstrap.cluster.x-k8s.io"
+	runtimeGroup        = "runtime.cluster.x-k8s.io"
 	infrastructureGroup = "infrastructure.cluster.x-k8s.io"
 )
 
@@ -90,8 +91,12 @@ var clusterKind = alone("a Cluster with the same uid", NewKind("clusters."+coreG
 	},
 )...))
 
-// classFields are the templates of a ClusterClass: references, in JSON.
-type classFields struct{ Templates [7][]string }
+// classFields are the templates of a ClusterClass: references, in JSON. Extensions are the
+// handlers of its external patches, each with the ExtensionConfig behind its first dot.
+type classFields struct {
+	Templates  [7][]string
+	Extensions [3][]string
+}
 
 var classKind = NewKind("clusterclasses."+coreGroup, func() (fields []Field[classFields]) {
 	templates := [len(classFields{}.Templates)][2]string{
@@ -109,6 +114,14 @@ var classKind = NewKind("clusterclasses."+coreGroup, func() (fields []Field[clas
 			older = "spec." + t[0] + ".template" + t[1] + ".ref"
 		}
 		fields = append(fields, Raws(func(c *classFields) *[]string { return &c.Templates[i] }, "spec."+t[0]+t[1]+".templateRef", older))
+	}
+	const external = "spec.patches[].external."
+	for i, paths := range [len(classFields{}.Extensions)][]string{
+		{external + "generatePatchesExtension", external + "generateExtension"}, // the second of each up to v1beta1
+		{external + "validateTopologyExtension", external + "validateExtension"},
+		{external + "discoverVariablesExtension"},
+	} {
+		fields = append(fields, Texts(func(c *classFields) *[]string { return &c.Extensions[i] }, paths...))
 	}
 	return fields
 }()...)
@@ -302,10 +315,10 @@ func isInfrastructure(group string) bool {
 }
 
 // isReferredTo reports whether clusters, machines and what makes them refer to objects of
-// a resource: templates, and what bootstraps machines, of whatever provider.
+// a resource: templates, what bootstraps machines, of whatever provider, and extensions.
 func isReferredTo(resource string) bool {
 	name, group, _ := strings.Cut(resource, ".")
-	return group == bootstrapGroup || strings.HasSuffix(name, "templates") && (group == controlPlaneGroup || isInfrastructure(group))
+	return group == bootstrapGroup || resource == "extensionconfigs."+runtimeGroup || strings.HasSuffix(name, "templates") && (group == controlPlaneGroup || isInfrastructure(group))
 }
 
 // isClusterAPI reports whether a group is of those that describe clusters and machines.

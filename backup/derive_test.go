@@ -145,17 +145,23 @@ func TestAbsentTemplatesOfAClass(t *testing.T) {
 		"infrastructure": template("v1", "templateRef", "XClusterTemplate", "there"),
 		"controlPlane":   object{"templateRef": object{"apiVersion": "controlplane.cluster.x-k8s.io/v1", "kind": "PlaneTemplate", "name": "one"}, "machineInfrastructure": template("v1", "templateRef", "XMachineTemplate", "lost")},
 		"workers":        object{"machineDeployments": []any{object{"class": "bare"}, workers("v1", "templateRef")}},
+		"patches": []any{
+			object{"name": "inline"},
+			object{"external": object{"generatePatchesExtension": "patch.there.example", "validateTopologyExtension": "validate.gone.example"}},
+			object{"external": object{"discoverVariablesExtension": "variables.gone.example"}},
+		},
 	}
 	older := object{
 		"infrastructure": template("v1", "ref", "XClusterTemplate", "there"),
 		"workers":        object{"machinePools": []any{object{"template": workers("v1", "ref")}}},
+		"patches":        []any{object{"external": object{"generateExtension": "patch.lost", "validateExtension": "validate.there.example"}}},
 	}
 	for name, c := range map[string]struct {
 		spec object
 		want string
 	}{
-		"v1beta2": {newer, "[KubeadmConfigTemplate * PlaneTemplate * XMachineTemplate gone XMachineTemplate lost]"},
-		"v1beta1": {older, "[KubeadmConfigTemplate * XMachineTemplate gone]"},
+		"v1beta2": {newer, "[ExtensionConfig gone.example KubeadmConfigTemplate * PlaneTemplate * XMachineTemplate gone XMachineTemplate lost]"},
+		"v1beta1": {older, "[ExtensionConfig lost KubeadmConfigTemplate * XMachineTemplate gone]"},
 	} {
 		b := backuptest.New()
 		add := func(resource, kind, namespace, name string, spec object) {
@@ -170,11 +176,12 @@ func TestAbsentTemplatesOfAClass(t *testing.T) {
 		add("clusterclasses.cluster.x-k8s.io", "ClusterClass", "classes", "unused", object{"infrastructure": template("v1", "templateRef", "XClusterTemplate", "unused")})
 		add("xclustertemplates."+infrastructure, "XClusterTemplate", "classes", "there", object{})
 		add("xmachinetemplates."+infrastructure, "XMachineTemplate", "classes", "another", object{})
+		add("extensionconfigs.runtime.cluster.x-k8s.io", "ExtensionConfig", "", "there.example", object{})
 		s, _ := loadAll(t, backup.Want{}, backuptest.Source("b", b.Bytes()))
 		var got []string
 		for _, a := range s.Absent {
 			got = append(got, a.Kind+" "+a.Name)
-			if !a.HaltsTopology || a.ReferredBy != "ClusterClass classes/class" || fmt.Sprint(a.Clusters) != "[{0 ns a} {0 ns b}]" || a.Name != "*" && a.Namespace != "classes" {
+			if !a.HaltsTopology || a.ReferredBy != "ClusterClass classes/class" || fmt.Sprint(a.Clusters) != "[{0 ns a} {0 ns b}]" || a.Name != "*" && (a.Namespace == "classes") == (a.Kind == "ExtensionConfig") {
 				t.Errorf("%s: %+v", name, a)
 			}
 		}

@@ -234,8 +234,8 @@ type Absence struct {
 	// HaltsMachines says that machines of Clusters are not reconciled until the object
 	// exists again: their place is derived from it.
 	HaltsMachines bool
-	// HaltsTopology says that it is a template of a ClusterClass: the topology of Clusters
-	// decides nothing until the object exists again.
+	// HaltsTopology says that it is a template or an extension of a ClusterClass: the
+	// topology of Clusters decides nothing until the object exists again.
 	HaltsTopology bool
 }
 

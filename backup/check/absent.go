@@ -20,6 +20,11 @@ type absentRule struct {
 
 // absentRules are asked in this order; the last fits all.
 var absentRules = []absentRule{
+	{func(a *backup.Absence) bool { return a.HaltsTopology && a.Kind == "ExtensionConfig" }, Rule{
+		"ExtensionAbsent", Error,
+		"Its patches fail, and with them the whole topology of its clusters: no scaling, no upgrade, no health check of it until it exists again and its server answers.",
+		doCreate,
+	}},
 	{func(a *backup.Absence) bool { return a.HaltsTopology }, Rule{
 		"TemplateAbsent", Error,
 		"The topology of its clusters can't be reconciled: no scaling, no upgrade, no health check of it until the template exists again.",

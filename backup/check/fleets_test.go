@@ -103,6 +103,9 @@ func TestRestored(t *testing.T) {
 			"-warning NoHealthCheck: MachineDeployment tenant-alpha/alpha-prod-md-1",
 			"-warning NoHealthCheck: MachineDeployment tenant-alpha/alpha-prod-md-gpu",
 		}},
+		{"with a class whose patches need an extension", editing("clusterclasses.cluster.x-k8s.io/tenant-delta/delta-class", func(o map[string]any) {
+			o["spec"].(map[string]any)["patches"] = []any{map[string]any{"name": "p", "external": map[string]any{"generateExtension": "patch.needed"}}}
+		}), []string{"+error ExtensionAbsent: every ExtensionConfig"}},
 		{"without the class", without("clusterclasses.cluster.x-k8s.io//"), []string{"+error ClusterClassAbsent: ClusterClass tenant-delta/delta-class"}},
 	} {
 		if diff := difference(got, signs(checked(t, derive(t, restored, test.change), afterwards, nil))); !slices.Equal(diff, test.want) {

@@ -113,6 +113,28 @@ func TestConditionsSpeakOfNoManagementCluster(t *testing.T) {
 	}
 }
 
+// Nothing is reconciled while the server of an extension does not answer, whoever uses it.
+func TestExtensionsMustAnswer(t *testing.T) {
+	b := newTarball(nil, nil)
+	for name, config := range map[string]fields{"a": {"service": fields{"namespace": "ext", "name": "server", "port": 443}}, "b": {"url": "https://elsewhere.example"}} {
+		b.Add("extensionconfigs.runtime.cluster.x-k8s.io", fields{
+			"apiVersion": "runtime.cluster.x-k8s.io/v1beta2", "kind": "ExtensionConfig",
+			"metadata": fields{"name": name}, "spec": fields{"clientConfig": config},
+		})
+	}
+	s := newStory(t)
+	s.snapshot = load(t, b)
+	var got []string
+	for _, n := range s.end().Conditions {
+		if n.Code == extensionsAnswer {
+			got = append(got, n.Message)
+		}
+	}
+	if len(got) != 1 || !strings.HasSuffix(got[0], ": ExtensionConfig a (Service ext/server), ExtensionConfig b") {
+		t.Errorf("%q", got)
+	}
+}
+
 // When the backup was written is said where it is known.
 func TestWhenTheBackupWasWritten(t *testing.T) {
 	s := newStory(t)

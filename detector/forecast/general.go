@@ -130,6 +130,14 @@ func conditionsOf(s *backup.Snapshot, all []*cluster, notes []Note) []Note {
 			out = append(out, n)
 		}
 	}
+	var extended []string
+	for r := range extensions.In(s).All() {
+		at := ""
+		if r.Data.Service != "" {
+			at = fmt.Sprintf(" (Service %s/%s)", r.Data.Namespace, r.Data.Service)
+		}
+		extended = append(extended, "ExtensionConfig "+r.Name+at)
+	}
 	var paused, idle, managed, irreplaceable, unread, unseen, uncompared []string
 	for _, c := range all {
 		if c.Self {
@@ -156,6 +164,7 @@ func conditionsOf(s *backup.Snapshot, all []*cluster, notes []Note) []Note {
 			out = append(out, Note{code, text + ": " + few(slices.Compact(of))})
 		}
 	}
+	add(extensionsAnswer, "The servers of these runtime extensions answer: while one does not, Cluster API's own controller ends a minute after each start, and nothing is reconciled", extended)
 	add(clustersPaused, "These are paused in the backup, and nothing happens to them until they are unpaused. What is said of them holds from then on", paused)
 	add(ownersPaused, "These owners are paused in the backup, and make, delete and replace no machine. Look again before they are unpaused", idle)
 	add(replicasManaged, "Something other than Cluster API sets the replicas of these groups, and may change them as soon as it runs", managed)

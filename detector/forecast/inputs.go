@@ -62,7 +62,7 @@ const kubeconfigSuffix = "-kubeconfig"
 // Want is what forecasts need from a backup beside the core objects.
 func Want() backup.Want {
 	return backup.Want{
-		Kinds:   []backup.AnyKind{healthChecks, topologies, classes, servers, webhookKinds[0], webhookKinds[1]},
+		Kinds:   []backup.AnyKind{healthChecks, topologies, classes, extensions, servers, webhookKinds[0], webhookKinds[1]},
 		Secrets: []backup.SecretRule{{Type: "cluster.x-k8s.io/secret"}},
 	}
 }

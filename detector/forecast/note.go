@@ -41,6 +41,7 @@ const (
 	nodesUnread          = "NodesUnread"
 	nodeConditionsUnread = "NodeConditionsUnread"
 	poolsUncompared      = "PoolsUncompared"
+	extensionsAnswer     = "ExtensionsAnswer"
 )
 
 // notesOnCluster are what to know of one cluster.

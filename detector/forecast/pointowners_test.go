@@ -74,6 +74,10 @@ func TestPoint46EveryLevelCounts(t *testing.T) {
 			managed(x(fields{"replicas": 3}))(s)
 			s.snapshot.Absent = []backup.Absence{{Kind: "XTemplate", Namespace: "ns", Name: "t", Clusters: []backup.ClusterID{prod}, HaltsTopology: true}}
 		}, ownerHalted, []string{"until XTemplate ns/t of ClusterClass ns/", " exists, which the backup lacks"}},
+		"an extension of its class is not in the backup": {nil, func(s *story) {
+			managed(x(fields{"replicas": 3}))(s)
+			s.snapshot.Absent = []backup.Absence{{Kind: "ExtensionConfig", Name: "e", Clusters: []backup.ClusterID{prod}, HaltsTopology: true}}
+		}, ownerHalted, []string{"until ExtensionConfig e of ClusterClass ns/"}},
 		"another template is not in the backup": {nil, func(s *story) {
 			managed(x(fields{"replicas": 1}))(s)
 			s.snapshot.Absent = []backup.Absence{{Kind: "XTemplate", Namespace: "ns", Name: "t", Clusters: []backup.ClusterID{prod}}}

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
@@ -33,7 +34,7 @@ type topology struct {
 	Notes, PoolNotes        []string      // annotations of MachineDeployments and MachinePools, in JSON
 	Unreconciled            backup.Condition
 	class                   *class         // nil when it is not in the backup
-	lacks                   string         // a template of it that the backup lacks
+	lacks                   string         // a template or an extension of it that the backup lacks
 	names, poolNames        map[string]int // where each is in Names and in PoolNames
 	deferred, poolsDeferred []bool         // of each, whether an upgrade passes it by
 }
@@ -57,7 +58,7 @@ var topologies = backup.NewKind("clusters.cluster.x-k8s.io",
 )
 
 // works reports whether the topology decides anything after a restore: without its
-// ClusterClass, or a template of it, its controller fails before it compares, and also while that is paused: a
+// ClusterClass, or a template or an extension of it, its controller fails before it compares, and also while that is paused: a
 // restore drops its status, and only its own controller says again that it has seen it
 // (Cluster API internal/controllers/topology/cluster/cluster_controller.go v1.9.0 to v1.13.1).
 func (t *topology) works() bool {
@@ -158,7 +159,7 @@ func managedTopologies(s *backup.Snapshot) map[backup.ClusterID]*topology {
 			if t := out[id]; t != nil && a.HaltsTopology {
 				t.lacks = a.Kind
 				if a.Name != "*" {
-					t.lacks += " " + a.Namespace + "/" + a.Name
+					t.lacks += " " + strings.TrimPrefix(a.Namespace+"/"+a.Name, "/")
 				}
 			}
 		}
