@@ -23,6 +23,11 @@ var (
 		Why: "CAPV makes the VSphereVM again, without the BIOS UUID, and looks for the VM by its name; where it finds none, it can't clone one without the bootstrap data.",
 		Do:  "see whether its VM is there under its name (run drift-detector detect); if not, delete the Machine after the restore, so that its owner makes another",
 	}
+	ruleAddress = check.Rule{
+		Code: "AddressAbsent", Severity: check.Warning,
+		Why: "CAPV does nothing for the machine until another one has an address from the pool, which may be one that another machine has, and then writes that into the VM's metadata.",
+		Do:  "take a newer backup without that filter, or an older one that holds it; else create both by hand, with the address that the VM has, before the cluster is unpaused",
+	}
 	ruleGone = check.Rule{
 		Code: "VMGone", Severity: check.Warning,
 		Why: "CAPV has not found the VM by its BIOS UUID any more, and says so nowhere but in this condition: Machine and VSphereMachine look fine. It never makes a recorded VM again.",
@@ -35,15 +40,15 @@ var (
 const notFound = "NotFoundByBIOSUUID"
 
 // Check returns what will not work with CAPV after a restore: credentials that the backup
-// lacks, that cannot be had from what names them, or that a namespace may not use, machines that lack their bootstrap data, VMs that
-// were gone when the backup was taken, and API versions that CAPV does not serve.
+// lacks, that cannot be had from what names them, or that a namespace may not use, machines that lack their bootstrap data or their addresses from
+// pools, VMs that were gone when the backup was taken, and API versions that CAPV does not serve.
 func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, _ time.Time) []check.Finding {
 	objs := p.read.Swap(nil)
 	if objs == nil || objs.snapshot != s {
 		objs = newObjects(s)
 	}
 	homes := objs.homeScopes()
-	return slices.Concat(objs.credentialsAbsent(homes, secrets), objs.identitiesForbidden(homes), objs.gone(), objs.bootstrapAbsent(secrets), check.Versions(s, versionedKinds, servedVersions))
+	return slices.Concat(objs.credentialsAbsent(homes, secrets), objs.identitiesForbidden(homes), objs.gone(), objs.addressesAbsent(), objs.bootstrapAbsent(secrets), check.Versions(s, versionedKinds, servedVersions))
 }
 
 // servedVersions are CAPV's: v1.8 still served both alphas, v1.10 does not (config
@@ -70,6 +75,37 @@ func (objs *objects) bootstrapAbsent(secrets *backup.Secrets) []check.Finding {
 		found = append(found, ruleBootstrap.On(machine.Backup, fmt.Sprintf("Secret %s/%s", machine.Namespace, machine.BootstrapSecret),
 			"not in the backup; bootstrap data of Machine %s, which has no %s there", machine.Name, vmKind).
 			At("secrets", machine.Namespace).Of(machine.Cluster))
+	}
+	return found
+}
+
+// addressesAbsent are the objects for addresses from pools that machines lack, one for each
+// cluster: mostly the backup holds none at all.
+func (objs *objects) addressesAbsent() []check.Finding {
+	first, count := map[backup.ClusterID]*member{}, map[backup.ClusterID]int{}
+	for i := range objs.members {
+		m := &objs.members[i]
+		if lost, _ := objs.unclaimed(m); lost == nil || m.index < 0 {
+			continue
+		}
+		if count[m.cluster]++; first[m.cluster] == nil {
+			first[m.cluster] = m
+		}
+	}
+	var found []check.Finding
+	for id, m := range first {
+		lost, claim := objs.unclaimed(m)
+		what := "it"
+		if lost == addresses {
+			what = "its IPAddress"
+		}
+		more := ""
+		if n := count[id] - 1; n > 0 {
+			more = fmt.Sprintf("; likewise of %d more in the cluster", n)
+		}
+		found = append(found, ruleAddress.On(id.Backup, claimKind+" "+m.vm.Namespace+"/"+claim,
+			"%s is not in the backup, and has an address of %s %s/%s%s", what, vmKind, m.vm.Namespace, m.vm.Name, more).
+			At(lost.Resource(), m.vm.Namespace).Of(id))
 	}
 	return found
 }

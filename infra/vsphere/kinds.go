@@ -18,6 +18,7 @@ const (
 	templateKind  = "VSphereMachineTemplate"
 	zoneKind      = "VSphereDeploymentZone"
 	domainKind    = "VSphereFailureDomain"
+	claimKind     = "IPAddressClaim"
 	secretKind    = "Secret"
 	managerSecret = "capv-manager-bootstrap-credentials"
 	managerSpace  = "capv-system"

@@ -31,7 +31,13 @@ func (objs *objects) restore(m *member) *infra.Restore {
 	if lacks == nil && paused == "" {
 		refused = objs.refused(m)
 	}
-	unclaimed := objs.unclaimed(m)
+	unclaimed := ""
+	switch lost, claim := objs.unclaimed(m); lost {
+	case addressClaims:
+		unclaimed = claimKind + " " + claim
+	case addresses:
+		unclaimed = "the IPAddress of " + claimKind + " " + claim
+	}
 	if template == "" && lacks == nil && refused == "" && paused == "" && unclaimed == "" {
 		return nil
 	}
@@ -53,14 +59,15 @@ func claims(s *backup.Snapshot) map[capi.Object]bool {
 	return all
 }
 
-// unclaimed is the first object for an address of the machine that the backup lacks. CAPV
+// unclaimed is the kind of the first object for an address of the machine that the backup
+// lacks, nil when it lacks none, and the name of the IPAddressClaim. CAPV
 // makes an IPAddressClaim again, waits until it has an address, and writes that into the VM's
 // metadata, whatever the VM has (controllers/vspherevm_ipaddress_reconciler.go and ReconcileVM
 // in pkg/services/govmomi/service.go v1.6.0 to v1.16.1). A claim without its IPAddress is given
 // the first that is free (cluster-api-ipam-provider-in-cluster FindFreeAddress).
-func (objs *objects) unclaimed(m *member) string {
+func (objs *objects) unclaimed(m *member) (lost backup.AnyKind, claim string) {
 	if m.vm == nil {
-		return ""
+		return nil, ""
 	}
 	for device, text := range m.vm.Data.Pools {
 		var pools []struct{}
@@ -71,13 +78,13 @@ func (objs *objects) unclaimed(m *member) string {
 			name := fmt.Sprintf("%s-%d-%d", m.vm.Name, device, pool)
 			switch whole, claimed := objs.claims[capi.Object{Backup: m.vm.Backup, Namespace: m.vm.Namespace, Name: name}]; {
 			case !claimed:
-				return "IPAddressClaim " + name
+				return addressClaims, name
 			case !whole:
-				return "the IPAddress of IPAddressClaim " + name
+				return addresses, name
 			}
 		}
 	}
-	return ""
+	return nil, ""
 }
 
 // zoneOfMachine is the VSphereDeploymentZone that a Machine names. CAPV follows the

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"drift-detector/backup/backuptest"
 	"drift-detector/infra"
@@ -101,6 +102,19 @@ func TestUnclaimedAddresses(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+		s, secrets := b.load(t)
+		got = ""
+		for _, f := range New().(*provider).Check(s, secrets, time.Time{}) {
+			if f.Code == "AddressAbsent" {
+				got += f.Object + ": " + f.Message
+				if lost := f.Absent.Resource; len(f.Clusters) != 1 || (lost == addresses.Resource()) != strings.Contains(c.want, "IPAddress of") {
+					t.Errorf("%s: %+v", name, f)
+				}
+			}
+		}
+		if want := strings.Replace(strings.TrimPrefix(c.want, "the IPAddress of "), " ", " team/", 1); !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("%s: finding %q, want %q", name, got, want)
 		}
 	}
 }
