@@ -177,7 +177,7 @@ type groupFields struct {
 	Version, FailureDomain              string
 	Halted                              bool
 	Strategy, RolloutAfter              string
-	NoCreate                            string
+	NoCreate, SkippedChecks             string
 	MaxInFlight                         string // JSON: a number, or a percentage as a string
 }
 
@@ -202,6 +202,7 @@ func newGroupKind(resource string) *Kind[groupFields] {
 			Text(func(t *groupFields) *string { return &t.Strategy }, "spec.rollout.strategy.type", "spec.strategy.type"),
 			Text(func(t *groupFields) *string { return &t.RolloutAfter }, "spec.rollout.after", "spec.rolloutAfter"),
 			Text(func(t *groupFields) *string { return &t.NoCreate }, "annotation:"+clusterv1.DisableMachineCreateAnnotation),
+			Text(func(t *groupFields) *string { return &t.SkippedChecks }, "annotation:"+clusterv1.MachineSetSkipPreflightChecksAnnotation),
 			Raw(func(t *groupFields) *string { return &t.MaxInFlight }, "spec.remediation.maxInFlight", "spec.strategy.remediation.maxInFlight"),
 		},
 		reference(func(t *groupFields) *refFields { return &t.Infrastructure }, "spec.template.spec.infrastructureRef"),

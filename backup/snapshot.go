@@ -156,6 +156,9 @@ type Group struct {
 	OnDelete     bool      // its strategy replaces a machine only when somebody deletes it
 	RolloutAfter time.Time // when its machines are to be replaced, spec.rollout.after; zero when no time is set
 	NoCreate     bool      // annotation cluster.x-k8s.io/disable-machine-create is "true"
+	// SkippedChecks are the preflight checks that a MachineSet skips before it makes a
+	// machine: annotation machineset.cluster.x-k8s.io/skip-preflight-checks.
+	SkippedChecks string
 	// NoRemediation reports that spec.remediation.maxInFlight of a MachineDeployment lets
 	// no unhealthy machine be replaced.
 	NoRemediation bool

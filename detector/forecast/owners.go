@@ -53,7 +53,7 @@ func (x *index) planeOwner(s *set) {
 		if f.machine == nil || f.verdict.ControlPlane && f.machine.Owner.Name != p.Name {
 			continue
 		}
-		f.rolled = x.outdated(p, t, f)
+		f.rolled = x.outdated(p, f)
 		s.due = cmp.Or(s.due, f.rolled)
 	}
 	if s.due == "" && p.RolloutAfter.IsZero() && p.Updated.Known && p.Replicas.Known && p.Updated.N < p.Replicas.N {
@@ -61,15 +61,20 @@ func (x *index) planeOwner(s *set) {
 	}
 }
 
+// wantedVersion is the Kubernetes version that a control plane is to have.
+func (c *cluster) wantedVersion(p *backup.ControlPlane) string {
+	if c.managed.works() {
+		return cmp.Or(c.managed.Version, p.Version)
+	}
+	return p.Version
+}
+
 // outdated says why the control plane replaces one of its machines, or is empty. Its
 // creation time is no reason: a restore makes it new (Cluster API
 // controlplane/kubeadm/pkg/filters.go UpToDate v1.14.0).
-func (x *index) outdated(p *backup.ControlPlane, t *topology, f *facts) string {
+func (x *index) outdated(p *backup.ControlPlane, f *facts) string {
 	m := f.machine
-	version := p.Version
-	if t.works() {
-		version = cmp.Or(t.Version, version)
-	}
+	version := f.cluster.wantedVersion(p)
 	switch r := f.restore; {
 	case m.Version != "" && version != "" && m.Version != version:
 		return fmt.Sprintf("it runs Kubernetes %s, and %s is wanted", m.Version, version)

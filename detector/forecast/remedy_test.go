@@ -53,15 +53,28 @@ func TestWhoReplacesAStaleWorker(t *testing.T) {
 		"nothing may be in flight":      {checkSpec(workers), func(s *story) { s.snapshot.Groups[0].NoRemediation = true }, false, "maxInFlight of MachineDeployment md lets no unhealthy machine"},
 		"older revision, and OnDelete":  {checkSpec(workers), func(s *story) { s.snapshot.Groups[0].OnDelete = true; s.older() }, false, "MachineSet md-old is of an older revision"},
 		"revision kept, and OnDelete":   {checkSpec(workers), func(s *story) { s.snapshot.Groups[0].OnDelete = true }, true, "check-0"},
-		"limit of none":                 {with(checkSpec(workers), "remediation", trigger("unhealthyLessThanOrEqualTo", 0)), nil, false, "1 of 2 machines is unhealthy and 0 is its limit"},
-		"limit of one":                  {with(checkSpec(workers), "remediation", trigger("unhealthyLessThanOrEqualTo", 1)), nil, true, "check-0"},
-		"limit of 40%":                  {with(checkSpec(workers), "maxUnhealthy", "40%"), nil, false, "40% is its limit"},
-		"limit of 50%":                  {with(checkSpec(workers), "maxUnhealthy", "50%"), nil, true, "check-0"},
-		"limit in words":                {with(checkSpec(workers), "maxUnhealthy", "1"), nil, true, "check-0"},
-		"limit that means nothing":      {with(checkSpec(workers), "maxUnhealthy", "few"), nil, true, "check-0"},
-		"range below":                   {with(checkSpec(workers), "unhealthyRange", "[2-5]"), nil, false, "not within [2-5]"},
-		"range within":                  {with(checkSpec(workers), "remediation", trigger("unhealthyInRange", "[1-5]")), nil, true, "check-0"},
-		"range above":                   {with(checkSpec(workers), "unhealthyRange", "[0-0]"), nil, false, "not within [0-0]"},
+		"minor version skewed":          {checkSpec(workers), versions("v1.34.2", "v1.35.1", "KubeadmConfigTemplate", ""), false, "MachineSet md-old is of Kubernetes v1.34.2 and its control plane of v1.35.1"},
+		"patch version skewed":          {checkSpec(workers), versions("v1.35.0", "v1.35.1", "KubeadmConfigTemplate", ""), true, "check-0"},
+		"skewed, and no kubeadm":        {checkSpec(workers), versions("v1.34.2", "v1.35.1", "RKE2ConfigTemplate", ""), true, "check-0"},
+		"too old, and no kubeadm":       {checkSpec(workers), versions("v1.31.2", "v1.35.1", "RKE2ConfigTemplate", ""), false, "of v1.35.1"},
+		"newer than its control plane":  {checkSpec(workers), versions("v1.36.0", "v1.35.1", "RKE2ConfigTemplate", ""), false, "of v1.35.1"},
+		"skewed, and not minded":        {checkSpec(workers), versions("v1.34.2", "v1.35.1", "KubeadmConfigTemplate", "KubeadmVersionSkew,ControlPlaneIsStable"), true, "check-0"},
+		"skewed, and nothing minded":    {checkSpec(workers), versions("v1.36.2", "v1.35.1", "KubeadmConfigTemplate", "All"), true, "check-0"},
+		"skewed, and other is skipped":  {checkSpec(workers), versions("v1.34.2", "v1.35.1", "KubeadmConfigTemplate", "ControlPlaneIsStable"), false, "of v1.35.1"},
+		"patch skewed in a topology": {checkSpec(workers), func(s *story) {
+			s.topology(fields{"class": "c", "version": "v1.35.1"})
+			versions("v1.35.0", "v1.35.1", "RKE2ConfigTemplate", "")(s)
+		}, false, "of v1.35.1"},
+		"version that means nothing": {checkSpec(workers), versions("v1.34.2", "latest", "KubeadmConfigTemplate", ""), true, "check-0"},
+		"limit of none":              {with(checkSpec(workers), "remediation", trigger("unhealthyLessThanOrEqualTo", 0)), nil, false, "1 of 2 machines is unhealthy and 0 is its limit"},
+		"limit of one":               {with(checkSpec(workers), "remediation", trigger("unhealthyLessThanOrEqualTo", 1)), nil, true, "check-0"},
+		"limit of 40%":               {with(checkSpec(workers), "maxUnhealthy", "40%"), nil, false, "40% is its limit"},
+		"limit of 50%":               {with(checkSpec(workers), "maxUnhealthy", "50%"), nil, true, "check-0"},
+		"limit in words":             {with(checkSpec(workers), "maxUnhealthy", "1"), nil, true, "check-0"},
+		"limit that means nothing":   {with(checkSpec(workers), "maxUnhealthy", "few"), nil, true, "check-0"},
+		"range below":                {with(checkSpec(workers), "unhealthyRange", "[2-5]"), nil, false, "not within [2-5]"},
+		"range within":               {with(checkSpec(workers), "remediation", trigger("unhealthyInRange", "[1-5]")), nil, true, "check-0"},
+		"range above":                {with(checkSpec(workers), "unhealthyRange", "[0-0]"), nil, false, "not within [0-0]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStory(t, c.check)
@@ -76,6 +89,19 @@ func TestWhoReplacesAStaleWorker(t *testing.T) {
 				t.Errorf("%+v, want %q", got, c.why)
 			}
 		})
+	}
+}
+
+// versions sets those of the workers and of the control plane, how the workers are
+// bootstrapped, and which preflight checks they skip.
+func versions(set, plane, bootstrap, skips string) func(*story) {
+	return func(s *story) {
+		s.snapshot.ControlPlanes[0].Version = plane
+		for i := range s.snapshot.Groups {
+			g := &s.snapshot.Groups[i]
+			g.Version, g.SkippedChecks = set, skips
+			g.Bootstrap = backup.Ref{Group: "bootstrap.cluster.x-k8s.io", Kind: bootstrap, Namespace: "ns", Name: "join"}
+		}
 	}
 }
 

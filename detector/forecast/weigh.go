@@ -3,9 +3,13 @@ package forecast
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
+	"k8s.io/apimachinery/pkg/util/version"
+
+	"drift-detector/backup"
 	"drift-detector/detector"
 )
 
@@ -264,17 +268,46 @@ func (c *cluster) remediateUninitialised(h *check) (bool, string) {
 // before that a MachineSet of an older revision did, so that only of a machine that is gone
 // the worse is said).
 func (f *facts) spared() string {
-	s := f.set
-	md := s.cluster.index.groups[owner{s.cluster.ID, s.Kind, s.Name}]
-	switch {
-	case s.Kind != machineDeployment || md == nil:
-		return ""
-	case md.NoRemediation:
+	s, groups := f.set, f.cluster.index.groups
+	if md := groups[owner{s.cluster.ID, s.Kind, s.Name}]; md != nil && s.Kind == machineDeployment && md.NoRemediation {
 		return "spec.remediation.maxInFlight of MachineDeployment " + s.Name + " lets no unhealthy machine be replaced"
-	case f.stale() && s.current != nil && s.current.Name != f.machine.Set:
+	}
+	switch {
+	case !f.stale():
+		return ""
+	case s.current != nil && s.current.Name != f.machine.Set:
 		return "MachineSet " + f.machine.Set + " is of an older revision, and from Cluster API 1.9 on leaves it to a rollout of MachineDeployment " + s.Name + ", which does none"
 	}
-	return ""
+	return f.cluster.skewed(groups[owner{s.cluster.ID, machineSet, f.machine.Set}])
+}
+
+// skewed says why a MachineSet replaces no machine although it would be asked to, or is
+// empty: its preflight checks compare its version with that of the control plane, by default
+// from Cluster API 1.9 on, and that of a topology as a whole from 1.10 on
+// (machineset_preflight.go in core/reconcilers/machineset v1.9.0 to v1.14.0). A bootstrap
+// template may skip them, too, which is not seen here.
+func (c *cluster) skewed(g *backup.Group) string {
+	if g == nil || c.plane.plane == nil {
+		return ""
+	}
+	wanted := c.wantedVersion(c.plane.plane)
+	set, err := version.ParseGeneric(g.Version)
+	plane, otherwise := version.ParseGeneric(wanted)
+	if err != nil || otherwise != nil {
+		return ""
+	}
+	ahead := int(set.Minor()) - int(plane.Minor())
+	runs := func(check clusterv1.MachineSetPreflightCheck) bool {
+		return !strings.Contains(g.SkippedChecks, string(check)) && !strings.Contains(g.SkippedChecks, string(clusterv1.MachineSetPreflightCheckAll))
+	}
+	switch {
+	case c.managed != nil && g.Version != wanted && runs(clusterv1.MachineSetPreflightCheckControlPlaneVersionSkew):
+	case g.Bootstrap.Kind == "KubeadmConfigTemplate" && ahead != 0 && runs(clusterv1.MachineSetPreflightCheckKubeadmVersionSkew):
+	case (ahead > 0 || ahead < -3) && runs(clusterv1.MachineSetPreflightCheckKubernetesVersionSkew):
+	default:
+		return ""
+	}
+	return fmt.Sprintf("MachineSet %s is of Kubernetes %s and its control plane of %s, for which Cluster API from 1.9 or 1.10 on makes no machine", g.Name, g.Version, wanted)
 }
 
 // replaceable reports whether a health check would replace the machine if it found it
