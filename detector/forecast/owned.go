@@ -71,9 +71,8 @@ func (e *effects) onOwner(s *set) {
 // onAbsentOwners adds what nobody manages, because who did is not in the backup.
 func (e *effects) onAbsentOwners(c *cluster) {
 	x, name := c.index, "Cluster "+c.ID.Namespace+"/"+c.ID.Name
-	own := x.clusters[c.ID]
-	if own != nil && !own.Derived && x.lacks(c.ID.Backup, own.ControlPlane) && own.ControlPlane.Kind != c.controller.OwnsKubeconfig {
-		e.add(ownerHalted, fmt.Sprintf("Nobody manages the control plane until %s exists, which the backup lacks", objectOf(own.ControlPlane)), name)
+	if lost := c.lostPlane(); lost != "" {
+		e.add(ownerHalted, fmt.Sprintf("Nobody manages the control plane until %s exists, which the backup lacks", lost), name)
 	}
 	if lacking := c.managed.lacking(c); lacking != "" {
 		e.add(ownerHalted, fmt.Sprintf("Nothing that the topology of the Cluster wants is done until %s exists, which the backup lacks", lacking), name)
@@ -83,6 +82,16 @@ func (e *effects) onAbsentOwners(c *cluster) {
 			e.add(ownerHalted, fmt.Sprintf("Nobody manages the machines of %s until it exists, which the backup lacks", title), title)
 		}
 	}
+}
+
+// lostPlane names the control plane if the backup lacks its object; without one that the
+// provider runs, no controller acts on the cluster at all.
+func (c *cluster) lostPlane() string {
+	own := c.index.clusters[c.ID]
+	if own == nil || own.Derived || !c.index.lacks(c.ID.Backup, own.ControlPlane) || own.ControlPlane.Kind == c.controller.OwnsKubeconfig {
+		return ""
+	}
+	return objectOf(own.ControlPlane)
 }
 
 // owned reports whether the set is a group that an object of the backup makes.

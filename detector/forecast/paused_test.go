@@ -49,6 +49,9 @@ func (s *story) pause(m member, what string) {
 //     internal/controllers/machineset/machineset_controller.go v1.13.1); a health check
 //     leaves paused Machines out (shouldSkipRemediation in machinehealthcheck_targets.go
 //     v1.9.0 and v1.13.1), and deletes none itself.
+//   - a paused KubeadmControlPlane does not write again that it is initialised (Reconcile in
+//     its controller.go v1.6.0 to v1.14.0), and until it says so health checks spare workers
+//     (needsRemediation in machinehealthcheck_targets.go, same versions).
 func TestWhatAPauseKeeps(t *testing.T) {
 	const (
 		no, on, off = Adopted, AdoptedPoweredOn, Stuck
@@ -78,7 +81,7 @@ func TestWhatAPauseKeeps(t *testing.T) {
 			"CV": {"running": paused, "off": paused, "gone": paused, "unmade": paused},
 			"S":  {"running": no, "off": on, "gone": Stuck, "healed": Stuck, "renamed": no, "unmade": made},
 			"D":  {"running": no, "off": on, "gone": Stuck, "healed": replaced, "unmade": made},
-			"K":  {"running": no, "off": on, "gone": Stuck, "healed": replaced, "unmade": made},
+			"K":  {"running": no, "off": on, "gone": Stuck, "healed": Stuck, "unmade": made},
 		},
 		aws: {
 			"":  {"running": no, "off": off, "gone": Stuck, "healed": replaced, "renamed": no, "unmade": made},

@@ -53,14 +53,22 @@ func TestWhoReplacesAStaleWorker(t *testing.T) {
 		"nothing may be in flight":      {checkSpec(workers), func(s *story) { s.snapshot.Groups[0].NoRemediation = true }, false, "maxInFlight of MachineDeployment md lets no unhealthy machine"},
 		"older revision, and OnDelete":  {checkSpec(workers), func(s *story) { s.snapshot.Groups[0].OnDelete = true; s.older() }, false, "MachineSet md-old is of an older revision"},
 		"revision kept, and OnDelete":   {checkSpec(workers), func(s *story) { s.snapshot.Groups[0].OnDelete = true }, true, "check-0"},
-		"minor version skewed":          {checkSpec(workers), versions("v1.34.2", "v1.35.1", "KubeadmConfigTemplate", ""), false, "MachineSet md-old is of Kubernetes v1.34.2 and its control plane of v1.35.1"},
-		"patch version skewed":          {checkSpec(workers), versions("v1.35.0", "v1.35.1", "KubeadmConfigTemplate", ""), true, "check-0"},
-		"skewed, and no kubeadm":        {checkSpec(workers), versions("v1.34.2", "v1.35.1", "RKE2ConfigTemplate", ""), true, "check-0"},
-		"too old, and no kubeadm":       {checkSpec(workers), versions("v1.31.2", "v1.35.1", "RKE2ConfigTemplate", ""), false, "of v1.35.1"},
-		"newer than its control plane":  {checkSpec(workers), versions("v1.36.0", "v1.35.1", "RKE2ConfigTemplate", ""), false, "of v1.35.1"},
-		"skewed, and not minded":        {checkSpec(workers), versions("v1.34.2", "v1.35.1", "KubeadmConfigTemplate", "KubeadmVersionSkew,ControlPlaneIsStable"), true, "check-0"},
-		"skewed, and nothing minded":    {checkSpec(workers), versions("v1.36.2", "v1.35.1", "KubeadmConfigTemplate", "All"), true, "check-0"},
-		"skewed, and other is skipped":  {checkSpec(workers), versions("v1.34.2", "v1.35.1", "KubeadmConfigTemplate", "ControlPlaneIsStable"), false, "of v1.35.1"},
+		"control plane paused":          {checkSpec(workers), func(s *story) { s.snapshot.ControlPlanes[0].Paused = true }, false, "until KubeadmControlPlane cp is unpaused"},
+		"control plane paused, and asked for": {checkSpec(workers), func(s *story) {
+			s.snapshot.ControlPlanes[0].Paused, s.snapshot.Machines[1].Remediate = true, true
+		}, true, "check-0"},
+		"control plane not in the backup": {checkSpec(workers), func(s *story) {
+			s.snapshot.ControlPlanes = nil
+			s.lacks(s.snapshot.Clusters[0].ControlPlane)
+		}, false, "until KubeadmControlPlane ns/cp exists, which the backup lacks"},
+		"minor version skewed":         {checkSpec(workers), versions("v1.34.2", "v1.35.1", "KubeadmConfigTemplate", ""), false, "MachineSet md-old is of Kubernetes v1.34.2 and its control plane of v1.35.1"},
+		"patch version skewed":         {checkSpec(workers), versions("v1.35.0", "v1.35.1", "KubeadmConfigTemplate", ""), true, "check-0"},
+		"skewed, and no kubeadm":       {checkSpec(workers), versions("v1.34.2", "v1.35.1", "RKE2ConfigTemplate", ""), true, "check-0"},
+		"too old, and no kubeadm":      {checkSpec(workers), versions("v1.31.2", "v1.35.1", "RKE2ConfigTemplate", ""), false, "of v1.35.1"},
+		"newer than its control plane": {checkSpec(workers), versions("v1.36.0", "v1.35.1", "RKE2ConfigTemplate", ""), false, "of v1.35.1"},
+		"skewed, and not minded":       {checkSpec(workers), versions("v1.34.2", "v1.35.1", "KubeadmConfigTemplate", "KubeadmVersionSkew,ControlPlaneIsStable"), true, "check-0"},
+		"skewed, and nothing minded":   {checkSpec(workers), versions("v1.36.2", "v1.35.1", "KubeadmConfigTemplate", "All"), true, "check-0"},
+		"skewed, and other is skipped": {checkSpec(workers), versions("v1.34.2", "v1.35.1", "KubeadmConfigTemplate", "ControlPlaneIsStable"), false, "of v1.35.1"},
 		"patch skewed in a topology": {checkSpec(workers), func(s *story) {
 			s.topology(fields{"class": "c", "version": "v1.35.1"})
 			versions("v1.35.0", "v1.35.1", "RKE2ConfigTemplate", "")(s)

@@ -316,6 +316,24 @@ func (f *facts) replaceable() bool {
 	return f.check != nil && f.check.remediator() == "" && f.pausedOwner() == "" && f.spared() == "" && !f.cluster.lostControlPlane() && (!f.verdict.ControlPlane || f.cluster.remediates)
 }
 
+// waitsForPlane says what has to happen before a health check has the machine replaced, or
+// is empty: only the object of the control plane says that this is initialised, which a
+// restore takes away, and that of a paused one is not asked. Health checks spare workers until
+// then, unless the Machine asks for it (reconcileControlPlane in core/reconcilers/cluster and
+// needsRemediation in core/reconcilers/machinehealthcheck v1.9.0 to v1.14.0).
+func (f *facts) waitsForPlane() string {
+	c, worker := f.cluster, !f.verdict.ControlPlane
+	switch {
+	case worker && f.machine.Remediate:
+		return ""
+	case c.lostPlane() != "":
+		return c.lostPlane() + " exists, which the backup lacks"
+	case worker && c.pausedPlane() != "":
+		return c.pausedPlane() + " is unpaused"
+	}
+	return ""
+}
+
 // findRemedy returns whether something replaces the machine, and why nothing does.
 func (f *facts) findRemedy() (bool, string) {
 	h := f.check
@@ -324,6 +342,8 @@ func (f *facts) findRemedy() (bool, string) {
 		return false, "its annotation cluster.x-k8s.io/skip-remediation keeps health checks away"
 	case h == nil:
 		return false, "no MachineHealthCheck covers it, and a Machine that exists counts as a replica, so that nothing replaces it"
+	case f.stale() && f.waitsForPlane() != "":
+		return false, h.title() + " covers it, but nothing replaces it until " + f.waitsForPlane()
 	case f.verdict.ControlPlane && f.cluster.lostControlPlane():
 		return f.cluster.remediates, f.cluster.remediation
 	case !f.unhealthy && f.node != nil:
