@@ -3,8 +3,10 @@ package store
 import (
 	"context"
 	"crypto/md5" // what S3 asks for as a check of a customer's key
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -86,7 +88,7 @@ func (b *bucket) each(ctx context.Context, prefix string, found func(object) err
 		for _, c := range p.Contents {
 			key, err := url.QueryUnescape(c.Key)
 			if err != nil {
-				return b.foreign(prefix)
+				return b.explain(ctx, listing, prefix, errForeign)
 			}
 			if err := found(object{key, c.Size, c.ETag, c.LastModified.UTC()}); err != nil {
 				return err
@@ -102,7 +104,7 @@ func (b *bucket) folders(ctx context.Context, prefix string) ([]string, error) {
 		for _, c := range p.CommonPrefixes {
 			key, err := url.QueryUnescape(c.Prefix)
 			if err != nil {
-				return b.foreign(prefix)
+				return b.explain(ctx, listing, prefix, errForeign)
 			}
 			if len(names) == maxFolders {
 				return &backup.InputError{Name: b.name(prefix), Problem: fmt.Sprintf("has more than %d folders", maxFolders), Next: "give the place as far as backups/"}
@@ -120,7 +122,7 @@ func (b *bucket) pages(ctx context.Context, prefix, delimiter string, take func(
 	if delimiter != "" {
 		query.Set("delimiter", delimiter)
 	}
-	seen := map[string]bool{}
+	seen := map[[sha256.Size]byte]bool{} // of tokens, which may be long
 	for {
 		var p page
 		err := infra.Patient.Do(ctx, func() error {
@@ -131,7 +133,7 @@ func (b *bucket) pages(ctx context.Context, prefix, delimiter string, take func(
 				}
 				defer res.Body.Close()
 				p = page{}
-				return xml.NewDecoder(io.LimitReader(res.Body, maxPage)).Decode(&p)
+				return p.read(res.Body)
 			})
 		})
 		if err != nil {
@@ -143,12 +145,34 @@ func (b *bucket) pages(ctx context.Context, prefix, delimiter string, take func(
 		if !p.IsTruncated {
 			return ctx.Err()
 		}
-		if p.Next == "" || seen[p.Next] || len(seen) == maxPages {
-			return b.foreign(prefix)
+		next := sha256.Sum256([]byte(p.Next))
+		switch {
+		case p.Next == "", seen[next]:
+			return b.explain(ctx, listing, prefix, errForeign)
+		case len(seen) == maxPages:
+			return b.explain(ctx, listing, prefix, &endlessError{fmt.Sprintf("there are more than %d pages of it", maxPages)})
 		}
-		seen[p.Next] = true
+		seen[next] = true
 		query.Set("continuation-token", p.Next)
 	}
+}
+
+// read takes a page out of an answer. What an answer lacks at its end may be there when it
+// is asked for again.
+func (p *page) read(body io.Reader) error {
+	in := &io.LimitedReader{R: body, N: maxPage}
+	err := xml.NewDecoder(in).Decode(p)
+	var syntax *xml.SyntaxError
+	var other xml.UnmarshalError
+	switch {
+	case err != nil && in.N == 0:
+		return &endlessError{fmt.Sprintf("a page of it has more than %d MiB", maxPage>>20)}
+	case errors.As(err, &syntax) && syntax.Msg == "unexpected EOF":
+		return io.ErrUnexpectedEOF
+	case errors.As(err, &syntax), errors.As(err, &other), err == io.EOF && in.N < maxPage:
+		return errForeign
+	}
+	return err
 }
 
 func (b *bucket) source(ctx context.Context, key, etag string) backup.Source {

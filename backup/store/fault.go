@@ -94,9 +94,13 @@ const (
 	reading = "read"
 )
 
-func (b *bucket) foreign(prefix string) error {
-	return &backup.InputError{Name: b.name(prefix), Problem: "the store's listing is none of S3", Next: "check --s3-endpoint, and what is between here and the store"}
-}
+// errForeign is an answer to a question for a listing that is none.
+var errForeign = errors.New("the store's listing is none of S3")
+
+// endlessError is a listing that was given up.
+type endlessError struct{ what string }
+
+func (e *endlessError) Error() string { return "the store's listing does not end: " + e.what }
 
 func (b *bucket) explain(ctx context.Context, doing, key string, err error) error {
 	return explain(ctx, b.name(key), doing, err)
@@ -118,10 +122,14 @@ func explain(ctx context.Context, name, doing string, err error) error {
 // nextAgain is for what passes by itself.
 const nextAgain = "run again; nothing was concluded from what was read"
 
+// nextPlace is for what no store of S3 answers.
+const nextPlace = "check --s3-endpoint, and what is between here and the store"
+
 func advice(doing string, err error) (problem, next string) {
 	var r *refusal
 	var key *keyError
 	var lie *lieError
+	var endless *endlessError
 	var broken *brokenError
 	var untrusted *tls.CertificateVerificationError
 	var network *net.OpError
@@ -131,8 +139,16 @@ func advice(doing string, err error) (problem, next string) {
 		return err.Error(), "run again, when nobody writes it"
 	case errors.As(err, &lie):
 		return "the store is not to be trusted: " + lie.what, nextAgain
+	case errors.Is(err, errForeign):
+		return err.Error(), nextPlace
+	case errors.As(err, &endless):
+		return err.Error(), nextPlace + "; or give the place as far as backups/NAME"
 	case errors.As(err, &broken):
 		return broken.Error(), "run again, or fetch it first with a tool that resumes"
+	case errors.Is(err, io.EOF):
+		return "the store's answer is empty", "run again; if it stays so, see what is between here and the store"
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "the store's answer breaks off", nextAgain
 	case errors.As(err, &key):
 		return "your own AWS credential can't be had: " + key.Error(), "check --s3-profile or --s3-ambient; 'aws sts get-caller-identity' asks for the same"
 	case errors.As(err, &r):

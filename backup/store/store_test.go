@@ -222,6 +222,12 @@ func TestRefusals(t *testing.T) {
 			return true
 		}
 	}
+	sends := func(body string) func(http.ResponseWriter, *http.Request) bool {
+		return func(w http.ResponseWriter, _ *http.Request) bool {
+			_, _ = io.WriteString(w, body)
+			return true
+		}
+	}
 	for says, spoil := range map[string]func(http.ResponseWriter, *http.Request) bool{
 		"there is no such bucket": answer(404, "NoSuchBucket"),
 		"may not be listed":       answer(403, "AccessDenied"),
@@ -234,14 +240,11 @@ func TestRefusals(t *testing.T) {
 		"delete marker":                               answer(404, "NoSuchKey", "X-Amz-Delete-Marker", "true"),
 		"archived":                                    answer(403, "InvalidObjectState"),
 		"SSE-C":                                       answer(400, "InvalidRequest"),
-		"can't be read": func(w http.ResponseWriter, _ *http.Request) bool {
-			_, _ = io.WriteString(w, "<html>login</html>")
-			return true
-		},
-		"listing is none of S3": func(w http.ResponseWriter, _ *http.Request) bool {
-			_, _ = io.WriteString(w, "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>1</NextContinuationToken></ListBucketResult>")
-			return true
-		},
+		"answer is empty":                             sends(""),
+		"answer breaks off":                           sends("<ListBucketResult><IsTruncated>fal"),
+		"listing is none of S3":                       sends("<html>login</html>"),
+		"store's listing is none of S3":               sends(`{"kind":"Status"}`),
+		"the store's listing is none of S3":           sends("<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>1</NextContinuationToken></ListBucketResult>"),
 	} {
 		s := inBucket(t)
 		s.Spoil = spoil
