@@ -8,8 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -90,19 +93,60 @@ func ReadInventory(r io.Reader) (Inventory, error) {
 	if start, _ := in.Peek(3); string(start) == "\xef\xbb\xbf" {
 		_, _ = in.Discard(len(start))
 	}
-	var inv Inventory
-	switch err := json.UnmarshalRead(in, &inv, json.WithUnmarshalers(unmarshalers())); {
+	switch start, err := in.Peek(2); {
+	case len(start) == 0 && err == io.EOF:
+		return Inventory{}, notInventory("the file is empty")
+	case string(start) == "\x1f\x8b":
+		return Inventory{}, notInventory("it is compressed, as a backup is")
+	}
+	var doc struct {
+		Inventory
+		Schema jsontext.Value `json:"schemaVersion"`
+		Tool   jsontext.Value `json:"tool"`
+	}
+	var unread *fs.PathError
+	err := json.UnmarshalRead(in, &doc, json.WithUnmarshalers(unmarshalers()))
+	switch isOurs := doc.Schema != nil && bytes.Contains(doc.Tool, []byte(`"drift-detector"`)); {
+	case doc.Version != "" && doc.Version != InventoryVersion:
+		return Inventory{}, fmt.Errorf("the inventory has version %q, this drift-detector reads version %q", doc.Version, InventoryVersion)
+	case errors.As(err, &unread):
+		return Inventory{}, unread
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return Inventory{}, errors.New("the inventory is cut off")
+	case doc.Version == "" && isOurs:
+		return Inventory{}, notInventory("it is a report that drift-detector wrote")
 	case err != nil:
-		return Inventory{}, fmt.Errorf("this is not an inventory: %w; give what drift-detector inventory writes", err)
-	case inv.Version == "":
-		return Inventory{}, errors.New(`this is not an inventory: field "inventoryVersion" is missing; give what drift-detector inventory writes`)
-	case inv.Version != InventoryVersion:
-		return Inventory{}, fmt.Errorf("the inventory has version %q, this drift-detector reads version %q", inv.Version, InventoryVersion)
+		return Inventory{}, notInventory(misfit(err))
+	case doc.Version == "":
+		return Inventory{}, notInventory(`field "inventoryVersion" is missing`)
 	}
-	return inv, nil
+	return doc.Inventory, nil
 }
+
+func notInventory(why string) error {
+	return fmt.Errorf("this is not an inventory: %s; give what 'drift-detector inventory' writes", why)
+}
+
+// misfit says in words of JSON why a document is none that is read here.
+func misfit(err error) string {
+	var wrong *json.SemanticError
+	var broken *jsontext.SyntacticError
+	switch {
+	case errors.As(err, &wrong) && wrong.Err != nil:
+		return fmt.Sprintf("%q: %v", wrong.JSONPointer, wrong.Err)
+	case errors.As(err, &wrong):
+		what := "it"
+		if wrong.JSONPointer != "" {
+			what = strconv.Quote(string(wrong.JSONPointer))
+		}
+		return what + " is a JSON " + kindWords.Replace(wrong.JSONKind.String()) + ", which it is in no inventory"
+	case errors.As(err, &broken):
+		return fmt.Sprintf("byte %d is not JSON: %v", broken.ByteOffset+1, broken.Err)
+	}
+	return err.Error()
+}
+
+var kindWords = strings.NewReplacer("[", "array", "{", "object", "true", "boolean", "false", "boolean")
 
 // InventoryVersion is the version of the saved form of an Inventory.
 const InventoryVersion = "1"

@@ -70,7 +70,8 @@ func Read(r io.Reader) (*Report, error) {
 		return nil, fmt.Errorf("reading the report: %w", err)
 	}
 	var head struct {
-		SchemaVersion string `json:"schemaVersion"`
+		SchemaVersion    string          `json:"schemaVersion"`
+		InventoryVersion json.RawMessage `json:"inventoryVersion"`
 	}
 	if err := json.Unmarshal(doc, &head); err != nil {
 		return nil, fmt.Errorf("reading the report: %w", syntax(err))
@@ -78,6 +79,9 @@ func Read(r io.Reader) (*Report, error) {
 	switch head.SchemaVersion {
 	case SchemaVersion:
 	case "":
+		if head.InventoryVersion != nil {
+			return nil, errors.New("reading the report: this is an inventory" + instead + ", from detect --inventory FILE")
+		}
 		return nil, errors.New("reading the report: no schemaVersion in it: not a report of drift-detector" + instead)
 	default:
 		return nil, fmt.Errorf("reading the report: it is of schema version %q, this release reads %q", head.SchemaVersion, SchemaVersion)

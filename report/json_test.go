@@ -86,6 +86,7 @@ func TestReadRefuses(t *testing.T) {
 		"not JSON":       {"hello", "not a whole JSON document"},
 		"null":           {"null", "no schemaVersion"},
 		"other document": {`{"kind":"Backup"}`, "no schemaVersion"},
+		"inventory":      {`{"inventoryVersion":"1","listings":[]}`, "this is an inventory; give the JSON that detect -o report.json writes, from detect --inventory FILE"},
 		"newer schema":   {`{"schemaVersion":"2","clusters":7}`, `schema version "2"`},
 		"older schema":   {`{"schemaVersion":"0"}`, `schema version "0"`},
 		"version number": {`{"schemaVersion":1}`, "schemaVersion"},
