@@ -50,7 +50,8 @@ func Valid(s string) string {
 }
 
 // Read reads a document that JSON wrote. It refuses what is cut short, followed
-// by anything else, of another schema version, or no report. Fields that it does not know
+// by anything else, of another schema version, or no report, and one that was edited
+// until a word in it means nothing. Fields that it does not know
 // are skipped: a later release of schema 1 may have added them.
 func Read(r io.Reader) (*Report, error) {
 	// What begins as no report does is not read to its end, which may be far.
@@ -92,6 +93,9 @@ func Read(r io.Reader) (*Report, error) {
 	out := new(Report)
 	if err := json.Unmarshal(doc, out); err != nil {
 		return nil, fmt.Errorf("reading the report: %w", syntax(err))
+	}
+	if err := out.known(); err != nil {
+		return nil, fmt.Errorf("reading the report: %w", err)
 	}
 	out.FillLists()
 	return out, nil

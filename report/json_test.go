@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -110,12 +111,52 @@ func TestReadRefuses(t *testing.T) {
 }
 
 func TestReadSkipsNewFieldsAndFillsLists(t *testing.T) {
-	r, err := report.Read(strings.NewReader(`{"schemaVersion":"1","later":{"x":[1]},"summary":{},"infraMachines":[],"scopes":[],"clusters":[{"controlPlane":{"machines":[{}]},"workers":{"groups":[{}]}}]}`))
+	r, err := report.Read(strings.NewReader(`{"schemaVersion":"1","later":{"x":[1]},"summary":{},"infraMachines":[],"scopes":[],"clusters":[{"controlPlane":{"machines":[{"status":"Healthy"}]},"workers":{"groups":[{}]}}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if doc := reporttest.JSON(t, r); bytes.Count(doc, []byte("null")) != bytes.Count(doc, []byte(`"instance": null`)) {
 		t.Errorf("null where a list belongs:\n%s", doc)
+	}
+}
+
+// TestReadRefusesUnknownWords: a word that decides, and that the schema does not have, is
+// an error in every place that has one.
+func TestReadRefusesUnknownWords(t *testing.T) {
+	seen := map[string]bool{}
+	for seed := range uint64(20) {
+		doc := string(reporttest.JSON(t, reporttest.Random(seed)))
+		if _, err := report.Read(strings.NewReader(doc)); err != nil {
+			t.Fatal(err)
+		}
+		for _, at := range regexp.MustCompile(`(?m)^( *)"(status|safe|severity|statusWithoutRules)": "([a-zA-Z]+)"`).FindAllStringSubmatchIndex(doc, -1) {
+			field := doc[at[2]:at[3]] + doc[at[4]:at[5]]
+			if seen[field] {
+				continue
+			}
+			seen[field] = true
+			for _, word := range []string{"Broken", "Healthy ", "\\u202eghost"} {
+				bad := doc[:at[6]] + word + doc[at[7]:]
+				_, err := report.Read(strings.NewReader(bad))
+				if err == nil || !strings.Contains(err.Error(), "as in no report of detect: it is one of ") || strings.Contains(err.Error(), "\u202e") {
+					t.Errorf("%s %q: %v", field, word, err)
+				}
+			}
+		}
+	}
+	if len(seen) < 6 {
+		t.Errorf("only %v", seen)
+	}
+	for doc, want := range map[string]string{
+		`{"schemaVersion":"1","summary":{},"infraMachines":[],"scopes":[],"clusters":[{"namespace":"a","name":"b","controlPlane":{"machines":[{"namespace":"a","name":"m"}]}}]}`: "machine a/m has no status",
+		`{"schemaVersion":"1","summary":{},"infraMachines":[],"scopes":[{"endpoint":"vc.corp","state":"whole"}],"clusters":[]}`:                                                  `scope vc.corp has state "whole"`,
+		`{"schemaVersion":"1","summary":{"answer":{"safe":"maybe"}},"infraMachines":[],"scopes":[],"clusters":[]}`:                                                               `the answer has safe "maybe"`,
+		`{"schemaVersion":"1","summary":{},"infraMachines":[],"scopes":[],"clusters":[{"resources":[{"kind":"VPC","name":"v","state":"gone"}]}]}`:                                `VPC v has state "gone"`,
+		`{"schemaVersion":"1","summary":{},"infraMachines":[],"scopes":[],"clusters":[{"workers":{"groups":[{"kind":"MachinePool","name":"p","pool":{"state":"gone"}}]}}]}`:      `the pool of MachinePool /p has state "gone"`,
+	} {
+		if _, err := report.Read(strings.NewReader(doc)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 }
 

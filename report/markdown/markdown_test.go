@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -53,7 +54,7 @@ func loud() *report.Report {
 			}
 		case reflect.Struct:
 			for i := range v.NumField() {
-				if f := v.Type().Field(i); f.IsExported() && f.Name != "Status" && f.Name != "State" && f.Name != "SchemaVersion" {
+				if f := v.Type().Field(i); f.IsExported() && !slices.Contains([]string{"Status", "StatusWithoutRules", "Safe", "Severity", "State", "SchemaVersion"}, f.Name) {
 					fill(v.Field(i))
 				}
 			}

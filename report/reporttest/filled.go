@@ -36,6 +36,10 @@ func Fill(g *rand.Rand, v reflect.Value) {
 	case report.MachineCounts, report.ClusterCounts:
 		return // set by recount
 	}
+	if words, closed := closedWords[v.Type()]; closed {
+		v.SetString(words[g.IntN(len(words))])
+		return
+	}
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {
@@ -70,6 +74,15 @@ func Fill(g *rand.Rand, v reflect.Value) {
 	}
 }
 
+// closedWords are the types that have no other words, in a report that can be read.
+var closedWords = map[reflect.Type][]string{
+	reflect.TypeFor[report.Status]():     {"Healthy", "ManualRemediationRequired", "NeedFurtherConfirmation", "ManualRemediationNotRequired"},
+	reflect.TypeFor[report.Safe]():       {"yes", "withWork", "no", "unknown"},
+	reflect.TypeFor[report.ScopeState](): {"complete", "partial", "failed"},
+	reflect.TypeFor[report.Presence]():   {"present", "absent", "unknown"},
+	reflect.TypeFor[report.Severity]():   {"error", "warning", "info"},
+}
+
 func randomText(g *rand.Rand) string {
 	var b strings.Builder
 	for range g.IntN(5) {
@@ -84,6 +97,9 @@ func Filled(g *rand.Rand) *report.Report {
 	Fill(g, reflect.ValueOf(r).Elem())
 	r.SchemaVersion = report.SchemaVersion
 	r.FillLists()
+	if f := r.Options.Filter; f != nil {
+		f.Statuses = report.MachineStatuses()[:g.IntN(3)]
+	}
 	for i := range r.Clusters {
 		c := &r.Clusters[i]
 		recount(g, c.ControlPlane.Machines, &c.ControlPlane.Counts, c)
