@@ -24,6 +24,7 @@ var fileFlags = map[string][]string{
 	"detect --backup":         {"detect", "--backup", "FILE", "--inventory", "INVENTORY", "-o", "OUT"},
 	"detect --inventory":      {"detect", "--backup", "BACKUP", "--inventory", "FILE", "-o", "OUT"},
 	"detect --ignore-file":    {"detect", "--backup", "BACKUP", "--inventory", "INVENTORY", "--ignore-file", "FILE", "-o", "OUT"},
+	"detect, dry":             {"detect", "--backup", "BACKUP", "--ignore-file", "FILE", "--dry-run"},
 	"detect --credentials":    {"detect", "--backup", "BACKUP", "--credentials", "FILE", "-o", "OUT"},
 	"inventory --backup":      {"inventory", "--backup", "FILE", "-o", "OUT"},
 	"inventory --credentials": {"inventory", "--backup", "BACKUP", "--credentials", "FILE", "-o", "OUT"},

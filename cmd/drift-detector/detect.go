@@ -87,20 +87,20 @@ EXAMPLES:
 			case o.summary && onStdout(o.outputs):
 				return &usageError{message: "--summary would be mixed with the report on stdout: write the report to a file", command: "detect"}
 			}
-			if o.dryRun {
+			rules, err := readRules(o.ignoreFiles)
+			switch {
+			case err != nil:
+				return err
+			case o.dryRun:
 				return o.preview(c.Context, s)
 			}
-			return runDetect(c.Context, o, s)
+			return runDetect(c.Context, o, rules, s)
 		},
 	}
 }
 
-func runDetect(ctx context.Context, o detectOptions, s *streams) error {
+func runDetect(ctx context.Context, o detectOptions, rules []ignore.Rule, s *streams) error {
 	access, err := o.access(s)
-	if err != nil {
-		return err
-	}
-	rules, err := readRules(o.ignoreFiles)
 	if err != nil {
 		return err
 	}
