@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,12 +81,13 @@ EXAMPLES:
 
 func (o *backupsOptions) readCompare(c *cli.Context) error {
 	var err error
+	compares := comparing(c)
 	o.last, err = strconv.Atoi(c.String("last"))
 	switch {
 	case err != nil || o.last < 1 || o.last > maxCompared:
 		return &usageError{message: fmt.Sprintf("--last %q is no number from 1 to %d", c.String("last"), maxCompared), command: "backups"}
-	case !o.compares && (o.report != "" || c.IsSet("last")):
-		return &usageError{message: "--last and --report are for --compare", command: "backups"}
+	case !o.compares && len(compares) > 0:
+		return &usageError{message: strings.Join(compares, " and ") + " without --compare: a list reads no backup, and contacts nothing but the store", command: "backups"}
 	case o.dryRun && o.inventory != "":
 		return &usageError{message: "--dry-run and --inventory exclude each other: an inventory contacts nothing", command: "backups"}
 	case o.report != "" && !c.IsSet("output"):
@@ -96,6 +98,23 @@ func (o *backupsOptions) readCompare(c *cli.Context) error {
 	}
 	o.backups = []string{o.place}
 	return nil
+}
+
+// ofList are the flags that mean something without --compare.
+var ofList = slices.Concat(storeFlagNames, []string{"credentials", infra.DeadlineFlag[2:], "quiet", "schedule", "since", "format", "output"})
+
+// comparing are the flags that were given for a comparison. A variable of the environment
+// may be set for another command, which has the flag, too.
+func comparing(c *cli.Context) []string {
+	var given []string
+	for _, f := range c.Command.Flags {
+		name := f.Names()[0]
+		meant := os.Getenv(variable(name)) == "" || name == "last" || name == "report"
+		if c.IsSet(name) && meant && !slices.Contains(ofList, name) && name != "compare" {
+			given = append(given, "--"+name)
+		}
+	}
+	return given
 }
 
 // maxCompared is how many backups are compared at most: each takes the time of a detect.

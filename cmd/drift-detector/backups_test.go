@@ -284,6 +284,38 @@ func TestPlacesThatAreNotListed(t *testing.T) {
 	}
 }
 
+// TestFlagsOfAComparisonAreNotIgnored: a list takes none of them, unless a variable is set
+// for another command.
+func TestFlagsOfAComparisonAreNotIgnored(t *testing.T) {
+	place := testdata + "bucket/mgmt-cluster-1"
+	for _, args := range [][]string{
+		{"--inventory", "inventory.json"},
+		{"--last", "3"},
+		{"--report", "mgmt-full", "-o", t.TempDir() + "/r.json"},
+		{"--dry-run"},
+		{"--cluster", "a"},
+		{"--namespace", "a"},
+		{"--selector", "a=b"},
+		{"--endpoint", "a=b"},
+		{"--skip-access-apiserver"},
+		{"--insecure-skip-verify"},
+		{"--timeout", "5s"},
+		{"--aws-ambient"},
+		{"--openstack-cloud", "x"},
+	} {
+		o := runProgram(t, append([]string{"backups", place}, args...)...)
+		if o.code != exitUsage || o.stdout != "" || !strings.Contains(o.stderr, args[0]+" without --compare") {
+			t.Errorf("%s: status %d\n%s%s", args, o.code, o.stdout, o.stderr)
+		}
+	}
+	o := runProgram(t, "backups", place, "--aws-ambient", "--inventory", "i.json")
+	if o.code != exitUsage || !strings.Contains(o.stderr, "--aws-ambient and --inventory without --compare") {
+		t.Errorf("status %d\n%s", o.code, o.stderr)
+	}
+	t.Setenv("DRIFT_DETECTOR_ENDPOINT", "a=b")
+	runProgram(t, "backups", place, "--quiet", "--deadline", "1m", "--since", "2020-01-01", "--format", "json").demand(t, exitOK)
+}
+
 // Where no backup can be read nothing is decided, and nothing is written.
 func TestNoneCanBeRead(t *testing.T) {
 	b := newBucket(t)
