@@ -91,6 +91,31 @@ func TestInterruptedWhilePrinting(t *testing.T) {
 	}
 }
 
+// Ctrl-C while the report itself goes to stdout: a part of it is there, and no message says
+// that nothing was written.
+func TestInterruptedWhileWritingToStdout(t *testing.T) {
+	t.Parallel()
+	w := fleet(t)
+	gone := make(chan struct{})
+	close(gone)
+	for _, c := range []struct {
+		name  string
+		until <-chan struct{}
+	}{{"nobody reads", t.Context().Done()}, {"it ends by itself", gone}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			var stderr bytes.Buffer
+			s := &streams{stdout: stuck{cancel, c.until}, stderr: &stderr, getenv: func(string) string { return "" }, now: clock}
+			code := run(ctx, slices.Concat([]string{"drift-detector", "detect", "--format", "json"}, w.sources(), w.reach()), s)
+			if got := stderr.String(); code != exitInterrupted || !strings.Contains(got, "error: interrupted; cut off: stdout; nothing else\n") {
+				t.Errorf("exit status %d:\n%s", code, got)
+			}
+		})
+	}
+}
+
 // A run whose deadline is over while an API server hangs writes what was listed, and says
 // which flag gives more time.
 func TestDeadline(t *testing.T) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -33,7 +34,7 @@ type output struct {
 // /dev/null or a pipe, is written in place.
 func createOutput(path string, s *streams, inputs ...string) (*output, error) {
 	if path == "-" {
-		return &output{Writer: bufio.NewWriter(s.stdout)}, nil
+		return &output{Writer: bufio.NewWriter(inPlace{s.stdout, "stdout", &s.made}), made: &s.made}, nil
 	}
 	if err := notAnInput(path, inputs); err != nil {
 		return nil, err
@@ -52,7 +53,7 @@ func createOutput(path string, s *streams, inputs ...string) (*output, error) {
 		if err != nil {
 			return nil, fmt.Errorf("writing the output: %w", err)
 		}
-		return &output{Writer: bufio.NewWriter(f), path: path, file: f}, nil
+		return &output{Writer: bufio.NewWriter(inPlace{f, path, &s.made}), path: path, file: f, made: &s.made}, nil
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("writing the output: %w", err)
 	}
@@ -118,6 +119,8 @@ func (o *output) place() error {
 		if err := o.made.place(o.file.Name(), o.path); err != nil {
 			return o.failed(err)
 		}
+	} else {
+		o.made.whole(cmp.Or(o.path, "stdout"))
 	}
 	o.file = nil
 	return nil

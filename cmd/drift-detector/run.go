@@ -89,11 +89,8 @@ func run(ctx context.Context, args []string, s *streams) exitCode {
 	switch {
 	case err == nil:
 		return exitOK
-	case ctx.Err() != nil && len(s.made.written()) == 0:
-		s.say("error: ", "interrupted; nothing was written")
-		return exitInterrupted
-	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
-		s.say("error: ", "interrupted; written, and whole: %s; nothing else", strings.Join(s.made.written(), ", "))
+	case ctx.Err() != nil && (len(s.made.written()) == 0 || errors.Is(err, ctx.Err())):
+		s.say("error: ", "interrupted; %s", s.made.fate())
 		return exitInterrupted
 	case errors.As(err, &failOn):
 		s.say("error: ", "%s", failOn.message)

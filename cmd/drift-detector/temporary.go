@@ -2,9 +2,12 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -14,7 +17,8 @@ import (
 type temporaries struct {
 	mu     sync.Mutex
 	paths  map[string]bool
-	placed []string // names that were given, in order
+	placed []string // names that were given, in order, and what is whole without one
+	begun  []string // what has no temporary file and was written in part: stdout, a pipe
 	over   bool
 }
 
@@ -55,7 +59,54 @@ func (t *temporaries) place(path, name string) error {
 	return nil
 }
 
-// written are the files that have their names.
+// inPlace is what is written without a temporary file: from the first byte on it is no
+// more what it was.
+type inPlace struct {
+	io.Writer
+	name string
+	made *temporaries
+}
+
+func (w inPlace) Write(b []byte) (int, error) {
+	w.made.begin(w.name)
+	return w.Writer.Write(b)
+}
+
+func (t *temporaries) begin(name string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !slices.Contains(t.begun, name) {
+		t.begun = append(t.begun, name)
+	}
+}
+
+// whole notes that what is written in place is complete.
+func (t *temporaries) whole(name string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if i := slices.Index(t.begun, name); i >= 0 {
+		t.begun, t.placed = slices.Delete(t.begun, i, i+1), append(t.placed, name)
+	}
+}
+
+// fate says what an interrupted run has written.
+func (t *temporaries) fate() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var parts []string
+	if len(t.placed) > 0 {
+		parts = append(parts, "written, and whole: "+strings.Join(t.placed, ", "))
+	}
+	if len(t.begun) > 0 {
+		parts = append(parts, "cut off: "+strings.Join(t.begun, ", "))
+	}
+	if parts == nil {
+		return "nothing was written"
+	}
+	return strings.Join(append(parts, "nothing else"), "; ")
+}
+
+// written are the files that have their names, and what is whole without one.
 func (t *temporaries) written() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
