@@ -75,6 +75,23 @@ var growths = []growth{
 	},
 	{name: "machines of a cluster on OpenStack", tenant: onOpenStack, pick: "web-prod-md-0-46mng-9s5vw", few: 24, vary: []string{"web-prod-md-0-46mng-9s5vw"}},
 	{name: "unknown servers on OpenStack", tenant: onOpenStack, pick: "ops-jump", few: 24, vary: []string{"ops-jump"}},
+	{name: "datacenters", pick: grownMachine, vary: []string{grownMachine, "/DC0"}},
+	{name: "machines of one name on AWS", tenant: onAWS, pick: "aws-prod-md-1a-f7mmd-8gn59", few: 24},
+	{name: "machines of one name on OpenStack", tenant: onOpenStack, pick: "web-prod-md-0-46mng-9s5vw", few: 24},
+	{name: "unknown servers of one name on OpenStack", tenant: onOpenStack, pick: "ops-jump", few: 24},
+	{name: "unknown instances of one name on AWS", tenant: onAWS, pick: "corp-bastion", few: 24},
+	{
+		name: "ignore rules for what a VM's name ends with", pick: "jumphost-01", few: 30, vary: []string{"jumphost-01"},
+		rules: "- match: {name: \"*-01%03[1]d\"}\n  reason: known\n",
+	},
+	{
+		name: "ignore rules for a cluster each", pick: "tenant-alpha", vary: []string{"tenant-alpha", "alpha-prod", "alpha-dev"},
+		rules: "- match: {cluster: \"alpha-prod%03[1]d\"}\n  reason: known\n- match: {namespace: \"tenant-alpha%03[1]d\"}\n  reason: known\n",
+	},
+	{
+		name: "ignore rules for a tag and a folder and an instance each", pick: "jumphost-01", few: 30, vary: []string{"jumphost-01"},
+		rules: "- match: {tag: {\"t%[1]d\": x}}\n  reason: known\n- match: {folder: \"/DC0/vm/f%[1]d/**\"}\n  reason: known\n- match: {instance: \"%[1]d\"}\n  reason: known\n",
+	},
 }
 
 // oneMachine is the path of a machine, of its VM and of what they belong to.

@@ -78,7 +78,7 @@ func (r *Rule) state(now time.Time) report.IgnoreRule {
 }
 
 // setAside lets the rules decide on one finding.
-func setAside(r *report.Report, f *finding, rules []Rule, x index) {
+func setAside(r *report.Report, f *finding, rules []Rule, x *index) {
 	by := decide(f, rules, x, r.IgnoreRules)
 	*f.ignored = by
 	switch {
@@ -92,47 +92,10 @@ func setAside(r *report.Report, f *finding, rules []Rule, x index) {
 	}
 }
 
-// index has the numbers of rules by the names that they are about: rules times findings
-// would be the work. [FromReport] makes a rule for each finding.
-type index struct {
-	named   map[string][]int // by the only name that fits
-	begun   map[string][]int // by what a name begins with that fits; empty: any
-	lengths []int            // of the keys of begun, each once
-}
-
-func newIndex(rules []Rule) index {
-	x := index{map[string][]int{}, map[string][]int{}, nil}
-	for i := range rules {
-		in := x.begun
-		name, whole := rules[i].Match.name()
-		if whole {
-			in = x.named
-		} else if len(in[name]) == 0 {
-			x.lengths = append(x.lengths, len(name))
-		}
-		in[name] = append(in[name], i)
-	}
-	slices.Sort(x.lengths)
-	x.lengths = slices.Compact(x.lengths)
-	return x
-}
-
-// about returns the numbers of the rules that may fit what has a name, in order.
-func (x *index) about(name string) []int {
-	out := slices.Clone(x.named[name])
-	for _, n := range x.lengths {
-		if n <= len(name) {
-			out = append(out, x.begun[name[:n]]...)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
 // decide returns what sets a finding aside, if anything: the last rule that matches wins.
-func decide(f *finding, rules []Rule, x index, states []report.IgnoreRule) *report.Ignored {
+func decide(f *finding, rules []Rule, x *index, states []report.IgnoreRule) *report.Ignored {
 	var by *report.Ignored
-	for _, i := range x.about(report.Valid(f.name)) {
+	for _, i := range x.about(f) {
 		if !rules[i].Match.fits(f) {
 			continue
 		}

@@ -52,25 +52,13 @@ func (s Selector) fits(f *finding) bool {
 		return false
 	}
 	for i := range s {
-		if !keys[s[i].key](f, &s[i]) {
+		c := &s[i]
+		other := func(value string) bool { return !c.any(value) }
+		if values := keys[c.key](f, c.tag); c.key == onlyReasons && slices.ContainsFunc(values, other) || !slices.ContainsFunc(values, c.any) {
 			return false
 		}
 	}
 	return true
-}
-
-// name returns the only name that fits, or else what each that fits begins with.
-func (s Selector) name() (text string, whole bool) {
-	for _, c := range s {
-		if c.key == "name" && len(c.globs) == 1 {
-			g := &c.globs[0]
-			if end := strings.IndexAny(g.text, special); end >= 0 {
-				return g.text[:end], false
-			}
-			return g.text, true
-		}
-	}
-	return "", false
 }
 
 // ofChecks reports whether the rule is about checks of the backup.
@@ -81,24 +69,36 @@ func (s Selector) ofChecks() bool {
 // checkKeys are the keys of rules about checks.
 var checkKeys = []string{"check", "cluster", "namespace", "object"}
 
-// keys are the keys of selectors and how each looks at a finding.
-var keys = map[string]func(*finding, *condition) bool{
-	"check":     func(f *finding, c *condition) bool { return c.any(f.check.Code) },
-	"object":    func(f *finding, c *condition) bool { return c.any(f.check.Object) },
-	"cluster":   func(f *finding, c *condition) bool { return slices.ContainsFunc(f.places(1), c.any) },
-	"namespace": func(f *finding, c *condition) bool { return slices.ContainsFunc(f.places(0), c.any) },
-	"name":      func(f *finding, c *condition) bool { return c.any(f.name) },
-	"provider":  func(f *finding, c *condition) bool { return c.any(f.provider) },
-	"status":    func(f *finding, c *condition) bool { return c.any(string(f.status)) },
-	"role":      func(f *finding, c *condition) bool { return c.any(string(f.role)) },
-	"instance":  func(f *finding, c *condition) bool { return c.any(f.instance.ID) },
-	"ref":       func(f *finding, c *condition) bool { return c.any(f.instance.Ref) },
-	"folder":    func(f *finding, c *condition) bool { return c.any(folder(f.instance.Path)) },
-	"tag":       func(f *finding, c *condition) bool { return c.any(f.instance.Tags[c.tag]) },
-	"reason":    func(f *finding, c *condition) bool { return slices.ContainsFunc(f.reasons(), c.any) },
-	"onlyReasons": func(f *finding, c *condition) bool {
-		return !slices.ContainsFunc(f.reasons(), func(s string) bool { return !c.any(s) })
+const onlyReasons = "onlyReasons"
+
+// keys are the keys of selectors and what a finding has of each: one value at least,
+// which is empty where it has none.
+var keys = map[string]func(f *finding, tag string) []string{
+	"check": func(f *finding, _ string) []string {
+		return ofCheckOr(f, func(c *report.Check) string { return c.Code })
 	},
+	"object": func(f *finding, _ string) []string {
+		return ofCheckOr(f, func(c *report.Check) string { return c.Object })
+	},
+	"cluster":   func(f *finding, _ string) []string { return f.places(1) },
+	"namespace": func(f *finding, _ string) []string { return f.places(0) },
+	"name":      func(f *finding, _ string) []string { return []string{f.name} },
+	"provider":  func(f *finding, _ string) []string { return []string{f.provider} },
+	"status":    func(f *finding, _ string) []string { return []string{string(f.status)} },
+	"role":      func(f *finding, _ string) []string { return []string{string(f.role)} },
+	"instance":  func(f *finding, _ string) []string { return []string{f.instance.ID} },
+	"ref":       func(f *finding, _ string) []string { return []string{f.instance.Ref} },
+	"folder":    func(f *finding, _ string) []string { return []string{folder(f.instance.Path)} },
+	"tag":       func(f *finding, tag string) []string { return []string{f.instance.Tags[tag]} },
+	"reason":    func(f *finding, _ string) []string { return f.reasons() },
+	onlyReasons: func(f *finding, _ string) []string { return f.reasons() },
+}
+
+func ofCheckOr(f *finding, value func(*report.Check) string) []string {
+	if f.check == nil {
+		return []string{""}
+	}
+	return []string{value(f.check)}
 }
 
 func keyNames() string { return strings.Join(slices.Sorted(maps.Keys(keys)), ", ") }
