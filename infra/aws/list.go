@@ -138,7 +138,8 @@ func (l *listing) lookUp(ctx context.Context, ids []string) error {
 	for len(ids) > 0 {
 		out, err := l.api.instances(ctx, &ec2.DescribeInstancesInput{InstanceIds: ids})
 		if err != nil {
-			rest := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return denies(err, id) })
+			absent := denied(err)
+			rest := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(absent, id) })
 			if len(rest) == len(ids) {
 				return err
 			}
@@ -156,12 +157,14 @@ func (l *listing) lookUp(ctx context.Context, ids []string) error {
 
 var instanceIDs = regexp.MustCompile(`\bi-[0-9a-f]+\b`)
 
-// denies reports whether an error says that there is no instance with the id. Its text is
-// searched and never shown.
-func denies(err error, id string) bool {
+// denied are the ids of which an error says that there is no such instance. Its text is
+// searched, once for all of a batch, and never shown.
+func denied(err error) []string {
 	var said smithy.APIError
-	return errors.As(err, &said) && strings.HasPrefix(said.ErrorCode(), "InvalidInstanceID.") &&
-		slices.Contains(instanceIDs.FindAllString(said.ErrorMessage(), -1), id)
+	if !errors.As(err, &said) || !strings.HasPrefix(said.ErrorCode(), "InvalidInstanceID.") {
+		return nil
+	}
+	return instanceIDs.FindAllString(said.ErrorMessage(), -1)
 }
 
 // readPages takes all instances, page by page.
