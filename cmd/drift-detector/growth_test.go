@@ -56,6 +56,9 @@ var growths = []growth{
 		only: regexp.MustCompile(`\.json$|/alpha-prod-[a-z0-9]{5}$`), // of the VMs, the control plane
 	},
 	{name: "groups with a MachineHealthCheck each", pick: "alpha-prod-md-0", few: 30, vary: []string{"alpha-prod-md-0"}, extra: healthChecks},
+	{name: "accounts of AWS and OpenStack of one Secret", few: 24, extra: oneAccount},
+	{name: "clusters of a topology", few: 24, extra: managedClusters},
+	{name: "IPAddressClaims", pick: grownMachine, few: 24, vary: []string{grownMachine}, extra: addressClaims},
 	{name: "groups of a topology", few: 30, extra: managedCluster},
 	{name: "accounts of AWS and OpenStack", few: 24, extra: accounts},
 	{name: "groups in a folder each", pick: "alpha-prod-md-0", few: 20, vary: []string{"alpha-prod-md-0", "/DC0/vm/capi/tenant-alpha"}},

@@ -188,6 +188,53 @@ func healthChecks(copies int) (out []item) {
 	return out
 }
 
+// oneAccount are clusters that all have one credential.
+func oneAccount(copies int) []item {
+	all, identity := accounts(copies), regexp.MustCompile(`("identityRef":\{.*"name":"[a-z]*)[0-9]+"`)
+	for i := range all {
+		all[i].body = identity.ReplaceAllString(all[i].body, `${1}0"`)
+	}
+	return all
+}
+
+// managedClusters are Clusters of one ClusterClass.
+func managedClusters(copies int) (out []item) {
+	for k := range copies {
+		for _, i := range managedCluster(2) {
+			if !strings.Contains(i.path, "/clusterclasses.") {
+				i.path, i.body = strings.ReplaceAll(i.path, "/managed", fmt.Sprintf("/managed%d", k)), strings.ReplaceAll(i.body, "managed", fmt.Sprintf("managed%d", k))
+			} else if k > 0 {
+				continue
+			}
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// addressClaims are one for each copy of a machine.
+func addressClaims(copies int) (out []item) {
+	for k := range copies {
+		machine := grownMachine
+		if k > 0 {
+			machine += fmt.Sprintf("%03d", k)
+		}
+		for _, kind := range []string{"IPAddressClaim", "IPAddress"} {
+			resource := strings.ToLower(kind) + "s"
+			if kind == "IPAddress" {
+				resource = "ipaddresses"
+			}
+			out = append(out, item{
+				fmt.Sprintf("resources/%s.ipam.cluster.x-k8s.io/namespaces/tenant-alpha/%s-0-0.json", resource, machine),
+				fmt.Sprintf(`{"apiVersion":"ipam.cluster.x-k8s.io/v1beta1","kind":"%[1]s","metadata":{"namespace":"tenant-alpha","name":"%[2]s-0-0","uid":"%[1]s-%[2]s","labels":{"cluster.x-k8s.io/cluster-name":"alpha-prod"},`+
+					`"ownerReferences":[{"apiVersion":"infrastructure.cluster.x-k8s.io/v1beta1","kind":"VSphereVM","name":"%[2]s","uid":"vm"}]},`+
+					`"spec":{"address":"10.0.0.1","claimRef":{"name":"%[2]s-0-0"},"poolRef":{"apiGroup":"ipam.cluster.x-k8s.io","kind":"GlobalInClusterIPPool","name":"pool"}},"status":{"addressRef":{"name":"%[2]s-0-0"}}}`, kind, machine),
+			})
+		}
+	}
+	return out
+}
+
 // accounts are clusters that have a credential each, on AWS and on OpenStack.
 func accounts(copies int) (out []item) {
 	base64 := base64.StdEncoding.EncodeToString
