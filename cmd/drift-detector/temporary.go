@@ -42,6 +42,9 @@ func (t *temporaries) note(path string) {
 		t.paths = map[string]bool{}
 	}
 	t.paths[path] = true
+	if t.over { // the command is left behind, and nobody removes it later
+		os.Remove(path)
+	}
 }
 
 // place gives one of the files its name, unless the run is over.

@@ -92,3 +92,16 @@ func TestInterruptedWhileItComputes(t *testing.T) {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 }
+
+// A command that was left behind may still make a file before the process ends.
+func TestNoTemporaryFileIsMadeAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	dir, made := t.TempDir(), temporaries{}
+	made.end()
+	if f, err := made.create(filepath.Join(dir, "report.json")); err == nil {
+		f.Close()
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
