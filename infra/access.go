@@ -15,6 +15,8 @@ type Access struct {
 	Options map[string]string
 	// SkipNodes leaves workload API servers alone.
 	SkipNodes bool
+
+	index *accessIndex // of what is above; nil until somebody asks for many endpoints
 }
 
 // Reroute says to reach at To what the backup calls From. The certificate is

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -91,27 +92,59 @@ func isHostName(s string) bool {
 // CredentialFor returns what the operator gave for an endpoint, in any of the
 // forms that ParseEndpoint reads. The first that fits wins.
 func (a Access) CredentialFor(endpoint string) (Credential, bool) {
-	want, err := ParseEndpoint(endpoint)
+	at, err := ParseEndpoint(endpoint)
 	if err != nil {
 		return Credential{}, false
 	}
-	for _, c := range a.Credentials {
-		if have, err := ParseEndpoint(c.Endpoint); err == nil && have == want {
-			return c, true
-		}
-	}
-	return Credential{}, false
+	c, given := a.indexed().index.credentials[at]
+	return c, given
+}
+
+// Reroute returns the host:port at which the operator says that an endpoint of the backup
+// is reached.
+func (a Access) Reroute(endpoint Endpoint) (to string, given bool) {
+	to, given = a.indexed().index.ways[endpoint]
+	return to, given
 }
 
 // DialAddress is the host:port at which to reach an endpoint of the backup: the
 // target of the Reroute that names it, else the endpoint itself.
 func (a Access) DialAddress(endpoint Endpoint) string {
-	for _, r := range a.Reroutes {
-		if from, err := ParseEndpoint(r.From); err == nil && from == endpoint {
-			if to, err := ParseEndpoint(r.To); err == nil {
-				return to.String()
-			}
-		}
+	if to, given := a.Reroute(endpoint); given {
+		return to
 	}
 	return endpoint.String()
+}
+
+// accessIndex is what the operator says by the endpoint that it is about: there may be as
+// many as clusters, and each cluster asks.
+type accessIndex struct {
+	ways        map[Endpoint]string
+	credentials map[Endpoint]Credential
+}
+
+// indexed is the same with its index, which is of the Reroutes and Credentials of now.
+func (a Access) indexed() Access {
+	if a.index != nil {
+		return a
+	}
+	a.index = &accessIndex{map[Endpoint]string{}, map[Endpoint]Credential{}}
+	for _, r := range slices.Backward(a.Reroutes) { // the first stays
+		from, err := ParseEndpoint(r.From)
+		to, errTo := ParseEndpoint(r.To)
+		if err == nil && errTo == nil {
+			a.index.ways[from] = to.String()
+		}
+	}
+	for _, c := range slices.Backward(a.Credentials) {
+		if at, err := ParseEndpoint(c.Endpoint); err == nil {
+			a.index.credentials[at] = c
+		}
+	}
+	return a
+}
+
+// Ways is the same without credentials, for what is kept until a place is listed.
+func (a Access) Ways() Access {
+	return Access{Reroutes: a.Reroutes, index: &accessIndex{ways: a.indexed().index.ways}}
 }

@@ -163,6 +163,7 @@ func gather[T any](into *[]T, more []T) {
 // endpoint and id.
 func (r *Registry) Targets(s *backup.Snapshot, secrets *backup.Secrets, a Access) []Target {
 	var all []Target
+	a = a.indexed()
 	for _, p := range r.providers {
 		all = append(all, p.Targets(s, secrets, a)...)
 	}

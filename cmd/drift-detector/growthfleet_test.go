@@ -32,6 +32,7 @@ type growth struct {
 	pad        string            // comes before the number of a copy
 	tenant     string            // of the lab; empty: onVSphere
 	extra      func(int) []item  // further objects of the backup, for that many copies
+	given      bool              // --credentials and --endpoint are given for each copy
 }
 
 // The tenants of the lab, each on another infrastructure.
@@ -123,6 +124,27 @@ func (g growth) write(t *testing.T, s seed, copies int, backup, inventory, rules
 			t.Fatal(err)
 		}
 	}
+}
+
+// access are the flags for the endpoints of all copies, if they are given.
+func (g growth) access(t *testing.T, copies int, credentials string) []string {
+	t.Helper()
+	if !g.given {
+		return nil
+	}
+	args, text := []string{"--credentials", credentials}, "endpoints:\n"
+	for k := range copies {
+		at := "127.0.0.1:36459"
+		if k > 0 {
+			at = fmt.Sprintf("127.0.0.1%03d:36459", k)
+		}
+		args = append(args, "--endpoint", at+"=127.0.0.1:1")
+		text += fmt.Sprintf("- {endpoint: %q, username: user, password: password-%d}\n", at, k)
+	}
+	if err := os.WriteFile(credentials, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return args
 }
 
 // grow multiplies what was listed.

@@ -99,14 +99,16 @@ func (o *backupOptions) readListing(c *cli.Context) error {
 // --endpoint or --credentials.
 func (o *backupOptions) access(s *streams) (infra.Access, error) {
 	a := infra.Access{InsecureSkipVerify: o.insecure, SkipNodes: o.skipNodes, Options: o.options}
+	where := map[string]string{} // what the backup says is there
 	for _, e := range o.endpoints {
 		r, err := infra.ParseReroute(e)
 		if err != nil {
 			return a, fmt.Errorf("--endpoint%s: %w", quotable(e), err)
 		}
-		if slices.ContainsFunc(a.Reroutes, func(o infra.Reroute) bool { return o.From == r.From && o.To != r.To }) {
+		if to, given := where[r.From]; given && to != r.To {
 			return a, fmt.Errorf("--endpoint says twice where %s is: give one place", r.From)
 		}
+		where[r.From] = r.To
 		a.Reroutes = append(a.Reroutes, r)
 	}
 	if o.credentials != "" {

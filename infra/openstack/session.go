@@ -142,7 +142,7 @@ func (v *cloud) find(d *detail, c *credential) error {
 			}
 			continue
 		}
-		if at.Host != c.endpoint.Host && !allowed(at, d.reroutes) {
+		if _, allowed := d.ways.Reroute(at); at.Host != c.endpoint.Host && !allowed {
 			v.foreign = append(v.foreign, at)
 			if needed {
 				lacking = append(lacking, kind)
@@ -186,13 +186,6 @@ func (e *foreignError) flags() string {
 		}
 	}
 	return strings.Join(all, " ")
-}
-
-func allowed(at infra.Endpoint, reroutes []infra.Reroute) bool {
-	return slices.ContainsFunc(reroutes, func(r infra.Reroute) bool {
-		from, err := infra.ParseEndpoint(r.From)
-		return err == nil && from == at
-	})
 }
 
 // endpointOf is the address of a service, as the catalogue writes it.

@@ -13,7 +13,7 @@ import (
 
 // detail is what a listing needs beside the credential. It holds no secret.
 type detail struct {
-	reroutes []infra.Reroute
+	ways     infra.Access                   // without credentials
 	trusts   map[infra.Endpoint]infra.Trust // what the operator says of certificates
 	insecure bool
 	ids      []string // of servers that the backup records there, sorted
@@ -60,11 +60,11 @@ func (objs *objects) recorded() *recorded {
 // identity endpoint, credential and region are one target.
 func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.Access) []infra.Target {
 	objs := newObjects(s)
-	known := objs.recorded()
+	all := detail{ways: a.Ways(), trusts: trustsOf(a), insecure: a.InsecureSkipVerify, recorded: objs.recorded()}
 	var targets []infra.Target
 	listed := map[lister]int{}
 	for _, h := range objs.homeScopes() {
-		t := p.target(objs, h, secrets, a, known)
+		t := p.target(objs, h, secrets, a, all)
 		if c, ok := t.Credential.(credential); ok {
 			p.accounts.note(&c)
 		}
@@ -86,7 +86,7 @@ func (p *provider) Targets(s *backup.Snapshot, secrets *backup.Secrets, a infra.
 	return targets
 }
 
-func (p *provider) target(objs *objects, h *homeScope, secrets *backup.Secrets, a infra.Access, known *recorded) infra.Target {
+func (p *provider) target(objs *objects, h *homeScope, secrets *backup.Secrets, a infra.Access, d detail) infra.Target {
 	t := infra.Target{IDs: []string{h.id()}, Provider: Name, Endpoint: "OpenStack", Location: h.region, Clusters: h.clusters, Probes: slices.Collect(maps.Keys(h.probes))}
 	f, fault := p.credentialOf(objs, h.home, secrets, a)
 	if fault != nil {
@@ -104,7 +104,8 @@ func (p *provider) target(objs *objects, h *homeScope, secrets *backup.Secrets, 
 	}
 	t.Credential, t.Source, t.Warnings = c, f.source, f.warnings
 	t.Redaction = infra.NewRedaction(c.secrets()...)
-	t.Detail = &detail{reroutes: a.Reroutes, trusts: trustsOf(a), insecure: a.InsecureSkipVerify, ids: sortedNames(h.servers), recorded: known}
+	d.ids = sortedNames(h.servers)
+	t.Detail = &d
 	return t
 }
 

@@ -61,7 +61,7 @@ func (t *transport) allow(at infra.Endpoint, d *detail, c *credential, identity 
 	if identity {
 		t.observe(conf)
 	}
-	t.hosts[at.String()] = &server{dial: infra.Access{Reroutes: d.reroutes}.DialAddress(at), next: &infra.Bounded{Limit: maxAnswer, Next: &http.Transport{
+	t.hosts[at.String()] = &server{dial: d.ways.DialAddress(at), next: &infra.Bounded{Limit: maxAnswer, Next: &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment, // the operator's, never the backup's
 		DialContext:            (&net.Dialer{Timeout: dialTimeout}).DialContext,
 		TLSClientConfig:        conf,
