@@ -39,7 +39,7 @@ var absentRules = []absentRule{
 		return strings.HasSuffix(a.Kind, "Config")
 	}, Rule{
 		"BootstrapConfigAbsent", Warning,
-		"Its Machine waits for it and does not report Ready again, although its VM runs on.",
+		"Its Machine waits for it and does not report Ready again, although its VM runs on. While a Machine of a control plane lacks its own, KubeadmControlPlane does nothing for any of them.",
 		doNewer,
 	}},
 	{func(a *backup.Absence) bool { return strings.HasSuffix(a.Kind, "ControlPlane") }, Rule{

@@ -74,6 +74,9 @@ func (e *effects) onAbsentOwners(c *cluster) {
 	if lost := c.lostPlane(); lost != "" {
 		e.add(ownerHalted, fmt.Sprintf("Nobody manages the control plane until %s exists, which the backup lacks", lost), name)
 	}
+	if lost := c.unadopted(); lost != "" {
+		e.add(ownerHalted, fmt.Sprintf("%s does nothing for its machines and their etcd until %s exists, which the backup lacks: before that it takes its Machines over, for which it reads the bootstrap objects of all", c.plane.title(), lost), c.plane.title())
+	}
 	if lacking := c.managed.lacking(c); lacking != "" {
 		e.add(ownerHalted, fmt.Sprintf("Nothing that the topology of the Cluster wants is done until %s exists, which the backup lacks", lacking), name)
 	}
@@ -92,6 +95,22 @@ func (c *cluster) lostPlane() string {
 		return ""
 	}
 	return objectOf(own.ControlPlane)
+}
+
+// unadopted names a bootstrap object that the backup lacks, for which KubeadmControlPlane
+// does nothing: a restore takes away that it owns its Machines, and it fails to take them
+// over, before all else, while the KubeadmConfig of one of them is absent (adoptMachines in
+// controlplane/kubeadm/internal/controllers/controller.go v1.6.0 to v1.14.0).
+func (c *cluster) unadopted() string {
+	if c.plane.Kind != kubeadm {
+		return ""
+	}
+	for i := range c.plane.members {
+		if f := &c.plane.members[i]; f.unbootstrapped() {
+			return objectOf(f.machine.Bootstrap)
+		}
+	}
+	return ""
 }
 
 // owned reports whether the set is a group that an object of the backup makes.

@@ -223,6 +223,13 @@ func TestPoint49NothingIsMadeOfNothing(t *testing.T) {
 			s.resource("VM template", "ubuntu", detector.Absent, "")
 			s.expected.Recipes = []infra.Recipe{{Cluster: prod, Machine: -1, Object: "VSphereMachineTemplate ns/t", Needs: []infra.Need{{Kind: "VM template", Name: "ubuntu"}}}}
 		}), cannotReplace + " " + MachinesBroken, []string{"VM template ubuntu is gone"}},
+		"bootstrap object of the control plane": {covered(workers), func(s *story) {
+			s.plane("a", found)
+			ref := backup.Ref{Kind: "KubeadmConfig", Namespace: "ns", Name: "a"}
+			s.snapshot.Machines[0].Bootstrap = ref
+			s.lacks(ref)
+			s.worker("m", gone)
+		}, MachinesBroken + " " + machinesNotReady + " " + ownerHalted, []string{"KubeadmControlPlane ns/cp does nothing for its machines and their etcd until KubeadmConfig ns/a exists"}},
 		"all there": {covered(workers), bad(func(*story) {}), staleReplaced, nil},
 	})
 }

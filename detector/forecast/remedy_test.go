@@ -57,6 +57,16 @@ func TestWhoReplacesAStaleWorker(t *testing.T) {
 		"control plane paused, and asked for": {checkSpec(workers), func(s *story) {
 			s.snapshot.ControlPlanes[0].Paused, s.snapshot.Machines[1].Remediate = true, true
 		}, true, "check-0"},
+		"control plane that is not taken over": {checkSpec(workers), func(s *story) {
+			ref := backup.Ref{Kind: "KubeadmConfig", Namespace: "ns", Name: "a"}
+			s.snapshot.Machines[0].Bootstrap = ref
+			s.lacks(ref)
+		}, false, "until KubeadmConfig ns/a exists, which the backup lacks"},
+		"bootstrap object of a worker lost": {checkSpec(workers), func(s *story) {
+			ref := backup.Ref{Kind: "KubeadmConfig", Namespace: "ns", Name: "n"}
+			s.snapshot.Machines[2].Bootstrap = ref
+			s.lacks(ref)
+		}, true, "check-0"},
 		"control plane not in the backup": {checkSpec(workers), func(s *story) {
 			s.snapshot.ControlPlanes = nil
 			s.lacks(s.snapshot.Clusters[0].ControlPlane)

@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -326,8 +327,8 @@ func (f *facts) waitsForPlane() string {
 	switch {
 	case worker && f.machine.Remediate:
 		return ""
-	case c.lostPlane() != "":
-		return c.lostPlane() + " exists, which the backup lacks"
+	case cmp.Or(c.lostPlane(), c.unadopted()) != "":
+		return cmp.Or(c.lostPlane(), c.unadopted()) + " exists, which the backup lacks"
 	case worker && c.pausedPlane() != "":
 		return c.pausedPlane() + " is unpaused"
 	}

@@ -39,7 +39,7 @@ func (p *provider) Spec() infra.Spec {
 		Name: Name, Title: "vSphere", Scope: "vCenter",
 		Supports:     "CAPV v1alpha3 to v1beta2",
 		Want:         want,
-		Rules:        []check.Rule{ruleCredential, ruleBadIdentity, rulesForbidden.Decided, rulesForbidden.Undecided, ruleBootstrap, ruleGone},
+		Rules:        []check.Rule{ruleCredential, ruleBadIdentity, rulesForbidden.Decided, rulesForbidden.Undecided, ruleAddress, ruleBootstrap, ruleGone},
 		Keys:         providerIDKeys,
 		MachineKinds: []infra.Kind{{Group: group, Kind: machineKind, Plural: "vspheremachines"}, {Group: group, Kind: vmKind, Plural: "vspherevms"}},
 		ClusterKind:  infra.Kind{Group: group, Kind: clusterKind, Plural: "vsphereclusters"},
