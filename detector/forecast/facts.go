@@ -41,6 +41,7 @@ type cluster struct {
 	stale       int // Machines whose instance does not exist
 	remediates  bool
 	remediation string // why, or why not
+	lost        string // what the backup lacks, without which nobody manages the control plane
 	remaking    string // what KubeadmControlPlane does to a control plane that is not initialised
 }
 

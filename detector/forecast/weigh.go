@@ -26,6 +26,7 @@ func (c *cluster) weigh() {
 	if c.Applicable {
 		c.remediates, c.remediation = c.remediate()
 	}
+	c.lost = cmp.Or(c.lostPlane(), c.unadopted())
 	for _, s := range c.sets() {
 		for i := range s.members {
 			if f := &s.members[i]; f.machine != nil {
@@ -327,8 +328,8 @@ func (f *facts) waitsForPlane() string {
 	switch {
 	case worker && f.machine.Remediate:
 		return ""
-	case cmp.Or(c.lostPlane(), c.unadopted()) != "":
-		return cmp.Or(c.lostPlane(), c.unadopted()) + " exists, which the backup lacks"
+	case c.lost != "":
+		return c.lost + " exists, which the backup lacks"
 	case worker && c.pausedPlane() != "":
 		return c.pausedPlane() + " is unpaused"
 	}
