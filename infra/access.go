@@ -16,7 +16,7 @@ type Access struct {
 	// SkipNodes leaves workload API servers alone.
 	SkipNodes bool
 
-	index *accessIndex // of what is above; nil until somebody asks for many endpoints
+	index *accessIndex // of Reroutes and Credentials, see indexed; may be nil
 }
 
 // Reroute says to reach at To what the backup calls From. The certificate is

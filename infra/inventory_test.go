@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestOtherDocumentsAreNoInventory: people are told what a file is, in no word of Go.
+// A file that is no inventory is named for what it is, without a name of a Go type.
 func TestOtherDocumentsAreNoInventory(t *testing.T) {
 	const next = "; give what 'drift-detector inventory' writes"
 	for doc, want := range map[string]string{

@@ -14,14 +14,14 @@ import (
 func (r *Report) known() error {
 	var w words
 	rollUp := append(RollUps(), "") // a set without one is as bad as one with an Unknown
-	machine, presence := MachineStatuses(), []Presence{Present, Absent, Undecided}
+	machine, presence := MachineStatuses(), Presences()
 	know(&w, r.Summary.Status, rollUp, "status", "the summary")
 	know(&w, r.Summary.StatusWithoutRules, rollUp, "statusWithoutRules", "the summary")
 	if a := r.Summary.Answer; a != nil {
-		know(&w, a.Safe, []Safe{Yes, WithWork, No, Unclear}, "safe", "the answer")
+		know(&w, a.Safe, Answers(), "safe", "the answer")
 	}
 	for i := range r.Scopes {
-		know(&w, r.Scopes[i].State, []ScopeState{ScopeComplete, ScopePartial, ScopeFailed}, "state", "scope", r.Scopes[i].Endpoint)
+		know(&w, r.Scopes[i].State, ScopeStates(), "state", "scope", r.Scopes[i].Endpoint)
 	}
 	for i := range r.Checks {
 		know(&w, r.Checks[i].Severity, CheckSeverities(), "severity", "check", string(r.Checks[i].Code))

@@ -100,6 +100,15 @@ var order = [...][]Status{
 // CheckSeverities returns the severities of checks, the worst first.
 func CheckSeverities() []Severity { return []Severity{CheckError, CheckWarning, CheckInfo} }
 
+// Answers returns the words of [Answer] for whether a restore is safe.
+func Answers() []Safe { return []Safe{Yes, WithWork, No, Unclear} }
+
+// ScopeStates returns how much of a place may have been listed.
+func ScopeStates() []ScopeState { return []ScopeState{ScopeComplete, ScopePartial, ScopeFailed} }
+
+// Presences returns whether something may exist.
+func Presences() []Presence { return []Presence{Present, Absent, Undecided} }
+
 // MachineStatuses returns the statuses of machines, the most urgent first.
 func MachineStatuses() []Status {
 	var out []Status

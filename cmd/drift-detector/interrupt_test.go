@@ -57,6 +57,17 @@ func (w stuck) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// interruptWhileWriting is a detect that is interrupted once it writes to stdout, which takes
+// it until then. It returns the exit status and stderr.
+func interruptWhileWriting(t *testing.T, until <-chan struct{}, w *world, args ...string) (exitCode, string) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var stderr bytes.Buffer
+	s := &streams{stdout: stuck{cancel, until}, stderr: &stderr, getenv: func(string) string { return "" }, now: clock}
+	code := run(ctx, slices.Concat([]string{"drift-detector", "detect"}, args, w.sources(), w.reach()), s)
+	return code, stderr.String()
+}
+
 // Ctrl-C once the report has its name, while it is printed: no message says that nothing
 // was written, and a run that ends by itself keeps its verdict.
 func TestInterruptedWhilePrinting(t *testing.T) {
@@ -76,15 +87,11 @@ func TestInterruptedWhilePrinting(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "report.json")
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			var stderr bytes.Buffer
-			s := &streams{stdout: stuck{cancel, c.until}, stderr: &stderr, getenv: func(string) string { return "" }, now: clock}
-			code := run(ctx, slices.Concat([]string{"drift-detector", "detect", "-o", file, "--fail-on", "ghost"}, w.sources(), w.reach()), s)
+			code, got := interruptWhileWriting(t, c.until, w, "-o", file, "--fail-on", "ghost")
 			if data, err := os.ReadFile(file); err != nil || len(data) == 0 {
 				t.Errorf("no report: %v", err)
 			}
-			if got := stderr.String(); code != c.code || !strings.Contains(got, c.says) || strings.Contains(got, "nothing was written") {
+			if code != c.code || !strings.Contains(got, c.says) || strings.Contains(got, "nothing was written") {
 				t.Errorf("exit status %d:\n%s", code, got)
 			}
 		})
@@ -104,12 +111,8 @@ func TestInterruptedWhileWritingToStdout(t *testing.T) {
 	}{{"nobody reads", t.Context().Done()}, {"it ends by itself", gone}} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			var stderr bytes.Buffer
-			s := &streams{stdout: stuck{cancel, c.until}, stderr: &stderr, getenv: func(string) string { return "" }, now: clock}
-			code := run(ctx, slices.Concat([]string{"drift-detector", "detect", "--format", "json"}, w.sources(), w.reach()), s)
-			if got := stderr.String(); code != exitInterrupted || !strings.Contains(got, "error: interrupted; cut off: stdout; nothing else\n") {
+			code, got := interruptWhileWriting(t, c.until, w, "--format", "json")
+			if code != exitInterrupted || !strings.Contains(got, "error: interrupted; cut off: stdout; nothing else\n") {
 				t.Errorf("exit status %d:\n%s", code, got)
 			}
 		})

@@ -15,8 +15,8 @@ const (
 	leastHeap   = 4 << 20  // bytes, of which Go's percentage is at least (GOGC in package runtime, Go 1.26)
 	smallHeap   = 96 << 20 // bytes, below which nothing is collected
 	mostGarbage = 50       // percent of what is held, where that is more
-	listing     = 5 << 20  // bytes of garbage, once servers are listed, beside less than
-	littleHeld  = 64 << 20 // bytes
+	littleHeld  = 64 << 20 // bytes; beside less than that,
+	listing     = 5 << 20  // bytes of garbage are the most once servers are listed
 )
 
 // sparing is set once servers are listed: nearly nothing is kept of what they answer, and

@@ -58,9 +58,10 @@ var topologies = backup.NewKind("clusters.cluster.x-k8s.io",
 )
 
 // works reports whether the topology decides anything after a restore: without its
-// ClusterClass, or a template or an extension of it, its controller fails before it compares, and also while that is paused: a
-// restore drops its status, and only its own controller says again that it has seen it
-// (Cluster API internal/controllers/topology/cluster/cluster_controller.go v1.9.0 to v1.13.1).
+// ClusterClass, or a template or an extension of it, its controller fails before it compares,
+// and also while that is paused: a restore drops its status, and only its own controller says
+// again that it has seen it (Cluster API
+// internal/controllers/topology/cluster/cluster_controller.go v1.9.0 to v1.13.1).
 func (t *topology) works() bool {
 	return t != nil && t.class != nil && t.lacks == "" && !t.class.paused
 }

@@ -93,7 +93,9 @@ func TestLogins(t *testing.T) {
 		"user/id/d//capo":       {Username: "capo", Password: "p", ProjectName: "web", UserDomainID: "d", ProjectDomainName: "P"},
 		"user/id/u1":            {UserID: "u1", Username: "capo", Password: "p", ProjectID: "p1", ProjectName: "web", DomainName: "d"},
 		"application/id/a1":     {AppID: "a1", AppSecret: "s", Username: "capo", UserDomainName: "d", ProjectName: "web"},
-		"application///user%2fname%2fn%2f%2fcapo/a": {AppName: "a", AppSecret: "s", Username: "capo", UserDomainName: "N"},
+		"application///user%2fname%2fn%2f%2fcapo/a": {
+			AppName: "a", AppSecret: "s", Username: "capo", UserDomainName: "N",
+		},
 	} {
 		if c := login(a); c.accountOf().key() != account {
 			t.Errorf("%s locks %s", account, c.accountOf().key())

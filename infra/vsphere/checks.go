@@ -40,8 +40,9 @@ var (
 const notFound = "NotFoundByBIOSUUID"
 
 // Check returns what will not work with CAPV after a restore: credentials that the backup
-// lacks, that cannot be had from what names them, or that a namespace may not use, machines that lack their bootstrap data or their addresses from
-// pools, VMs that were gone when the backup was taken, and API versions that CAPV does not serve.
+// lacks, that cannot be had from what names them, or that a namespace may not use, machines
+// that lack their bootstrap data or their addresses from pools, VMs that were gone when the
+// backup was taken, and API versions that CAPV does not serve.
 func (p *provider) Check(s *backup.Snapshot, secrets *backup.Secrets, _ time.Time) []check.Finding {
 	objs := p.read.Swap(nil)
 	if objs == nil || objs.snapshot != s {

@@ -76,11 +76,18 @@ func Fill(g *rand.Rand, v reflect.Value) {
 
 // closedWords are the types that have no other words, in a report that can be read.
 var closedWords = map[reflect.Type][]string{
-	reflect.TypeFor[report.Status]():     {"Healthy", "ManualRemediationRequired", "NeedFurtherConfirmation", "ManualRemediationNotRequired"},
-	reflect.TypeFor[report.Safe]():       {"yes", "withWork", "no", "unknown"},
-	reflect.TypeFor[report.ScopeState](): {"complete", "partial", "failed"},
-	reflect.TypeFor[report.Presence]():   {"present", "absent", "unknown"},
-	reflect.TypeFor[report.Severity]():   {"error", "warning", "info"},
+	reflect.TypeFor[report.Status]():     texts(report.RollUps()),
+	reflect.TypeFor[report.Safe]():       texts(report.Answers()),
+	reflect.TypeFor[report.ScopeState](): texts(report.ScopeStates()),
+	reflect.TypeFor[report.Presence]():   texts(report.Presences()),
+	reflect.TypeFor[report.Severity]():   texts(report.CheckSeverities()),
+}
+
+func texts[T ~string](words []T) (out []string) {
+	for _, w := range words {
+		out = append(out, string(w))
+	}
+	return out
 }
 
 func randomText(g *rand.Rand) string {
