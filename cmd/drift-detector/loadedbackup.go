@@ -168,6 +168,8 @@ func (o *backupOptions) load(ctx context.Context, s *streams) (*loadedBackup, er
 
 // loadOpened reads backups that were found.
 func (o *backupOptions) loadOpened(ctx context.Context, s *streams, registry *infra.Registry, opened []openedBackup) (*loadedBackup, error) {
+	enter(reading)
+	defer enter(deciding)
 	e := &loadedBackup{registry: registry, opened: opened}
 	registry.Timeout = o.bounds.place
 	if slices.ContainsFunc(o.backups, store.IsAddress) {
@@ -299,7 +301,7 @@ func (o *backupOptions) list(ctx context.Context, s *streams, e *loadedBackup, a
 	}
 	bounded, free := o.bounds.begin(ctx)
 	defer free()
-	sparing.Store(true)
+	enter(listing)
 	collectNow()
 	inv := o.shared.collect(bounded, e.registry, targets, watch)
 	stop()

@@ -12,17 +12,27 @@ import (
 // twice the memory that a large fleet needs. What the heap has taken from the system
 // already is used before anything is collected, but for an eighth: sizes differ.
 const (
-	leastHeap   = 4 << 20  // bytes, of which Go's percentage is at least (GOGC in package runtime, Go 1.26)
-	smallHeap   = 96 << 20 // bytes, below which nothing is collected
-	mostGarbage = 50       // percent of what is held, where that is more
-	littleHeld  = 64 << 20 // bytes; beside less than that,
-	listing     = 5 << 20  // bytes of garbage are the most once servers are listed
+	leastHeap      = 4 << 20  // bytes, of which Go's percentage is at least (GOGC in package runtime, Go 1.26)
+	smallHeap      = 96 << 20 // bytes, below which nothing is collected
+	mostGarbage    = 50       // percent of what is held, where that is more
+	readingGarbage = 200      // percent, while a backup is read
+	littleHeld     = 64 << 20 // bytes; beside less than that,
+	listingGarbage = 5 << 20  // bytes of garbage are the most once servers are listed
 )
 
-// sparing is set once servers are listed: nearly nothing is kept of what they answer, and
-// what is allocated for it would lie about beside the little that a run of a small backup
-// holds.
-var sparing atomic.Bool
+// phase is what a run does, which tells how much of what is allocated is garbage soon.
+type phase int32
+
+const (
+	deciding phase = iota // and writing: about half
+	reading               // a backup: nearly nothing, so that a collection would find little
+	listing               // servers: nearly all, beside the little that a run of a small backup holds
+)
+
+// running is the phase of this process.
+var running atomic.Int32
+
+func enter(p phase) { running.Store(int32(p)) }
 
 // collectSooner holds a run to that rule, unless the operator has set one. After each
 // collection the finalizer of an object that nothing refers to sets when the next begins.
@@ -46,12 +56,14 @@ func collectSooner() {
 		held := sample[0].Value.Uint64()
 		taken := sample[1].Value.Uint64() + sample[2].Value.Uint64() + sample[3].Value.Uint64()
 		free, garbage := max(smallHeap, taken/8*7, held)-held, uint64(mostGarbage)
-		switch {
-		case sparing.Load():
-			free = listing
+		switch now := phase(running.Load()); {
+		case now == listing:
+			free = listingGarbage
 			if held < littleHeld {
 				garbage = 0
 			}
+		case now == reading:
+			garbage = readingGarbage
 		case held > goal/4*3: // it found little, and the next would, too
 			garbage = 2 * mostGarbage
 		}
