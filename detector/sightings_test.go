@@ -1,6 +1,7 @@
 package detector
 
 import (
+	"hash/maphash"
 	"reflect"
 	"slices"
 	"testing"
@@ -51,6 +52,18 @@ func TestHeartbeatWithoutListingTime(t *testing.T) {
 		s.listings[1].ListedAt = time.Time{}
 		if got, _ := find(s.detect(), "m"); got.status != status {
 			t.Errorf("%v: %s, want %s", age, got.status, status)
+		}
+	}
+}
+
+// Two keys of one hash are two keys.
+func TestKeysOfOneHash(t *testing.T) {
+	has, other := key("a", "1"), key("a", "2")
+	p := postings{vms: []vm{{Instance: &infra.Instance{Keys: []infra.Key{has}}}}, seed: maphash.MakeSeed(), begin: []int32{0, 1}}
+	for k, want := range map[infra.Key]int{has: 1, other: 0} {
+		p.of = []posting{{vm: 0, hash: uint32(p.hash(k))}}
+		if got := p.with(k); len(got) != want {
+			t.Errorf("%d instances have key %s, want %d", len(got), k, want)
 		}
 	}
 }
