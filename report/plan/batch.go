@@ -79,7 +79,7 @@ func (pl *planner) gatherOne(g, etcd *gathering, s *set, m *report.Machine) {
 	}
 	steps := pl.steps[m]
 	if s.plane && g.when == report.BeforeRestore {
-		steps = etcd.etcdFirst(s.cluster, m, steps)
+		steps = pl.etcdFirst(etcd, s.cluster, m, steps)
 	}
 	kind := fmt.Sprint(s.cluster.Backup, s.plane, m.Status, m.Reason)
 	if found := g.add(kind, steps, item, s.title(), words(m)); found != nil {

@@ -13,7 +13,7 @@ import (
 // etcdctl runs in an etcd pod that kubeadm made, with the certificates where
 // kubeadm puts them (kubeadm cmd/kubeadm/app/constants v1.35).
 func (pl *planner) etcdctl(c *report.Cluster, words ...any) shell.Command {
-	if m := running(c); m != nil {
+	if m := pl.members(c).named; m != nil {
 		return pl.etcdctlIn(c, "pod/etcd-"+m.Node, words)
 	}
 	return pl.etcdctlIn(c, shell.Raw("pod/"+shell.Variable(etcdPod)), words)
@@ -31,27 +31,43 @@ func runs(m *report.Machine) bool {
 	return m.Instance == nil || slices.Contains(runningStates, m.Instance.State)
 }
 
-// running is a control-plane machine of the backup that runs and whose Node the
-// backup names, or nil.
-func running(c *report.Cluster) *report.Machine {
-	for i := range c.ControlPlane.Machines {
-		m := &c.ControlPlane.Machines[i]
-		if _, ok := shell.Quote(m.Node); ok && runs(m) && m.Node != "" {
-			return m
-		}
-	}
-	return nil
+// members are the control-plane machines of the backup that etcd runs on.
+type members struct {
+	named    *report.Machine // one that runs and whose Node the backup names, or nil
+	runs     *report.Machine // one that runs, or nil
+	off      *report.Machine // a Healthy one that does not run, or nil
+	unlisted int             // Healthy ones that the report leaves out, as with --ignore-healthy-resources
+	running  int             // those that are known to run, with those that are left out
 }
 
-// runners counts the control-plane machines of the backup that are known to run.
-func runners(c *report.Cluster) int {
-	n := unlisted(c)
+// members goes through a control plane once: each of its machines asks for it.
+func (pl *planner) members(c *report.Cluster) *members {
+	out := pl.membersOf[c]
+	if out != nil {
+		return out
+	}
+	out = &members{unlisted: c.ControlPlane.Counts.Healthy}
+	pl.membersOf[c] = out
 	for i := range c.ControlPlane.Machines {
-		if runs(&c.ControlPlane.Machines[i]) {
-			n++
+		m := &c.ControlPlane.Machines[i]
+		if m.Status == report.Healthy {
+			out.unlisted--
+		}
+		switch {
+		case runs(m):
+			out.running++
+			out.runs = cmp.Or(out.runs, m)
+			if _, ok := shell.Quote(m.Node); ok && m.Node != "" {
+				out.named = cmp.Or(out.named, m)
+			}
+		case m.Status == report.Healthy:
+			out.off = cmp.Or(out.off, m)
 		}
 	}
-	return n
+	// Those that are left out run: one that is powered off carries a warning, and is listed.
+	out.unlisted = max(0, out.unlisted)
+	out.running += out.unlisted
+	return out
 }
 
 // majority is how many machines a control plane has to have for etcd to decide
@@ -64,37 +80,19 @@ func (s *set) majority() int {
 	return recorded/2 + 1
 }
 
-// unlisted counts the control-plane machines that are Healthy and not in the
-// report's list, as with --ignore-healthy-resources. They run: one that is
-// powered off carries a warning, and is listed.
-func unlisted(c *report.Cluster) int {
-	n := c.ControlPlane.Counts.Healthy
-	for i := range c.ControlPlane.Machines {
-		if c.ControlPlane.Machines[i].Status == report.Healthy {
-			n--
-		}
-	}
-	return max(0, n)
-}
-
 // etcdAt says so when no Node is known on which etcd runs.
 func (pl *planner) etcdAt(c *report.Cluster) string {
-	if running(c) != nil {
+	switch m := pl.members(c); {
+	case m.named != nil:
 		return ""
+	case m.unlisted > 0:
+		return " The report leaves out " + english.Count(m.unlisted, "control-plane machine") + " that it counts as Healthy: " + etcdPod + " has to name the etcd pod of such a one."
+	case m.runs != nil:
+		return " Machine " + m.runs.Name + " runs, and the backup does not name its Node: " + etcdPod + " has to name the etcd pod there, which is etcd- and the name of the Node."
+	case m.off != nil:
+		return " Machine " + m.off.Name + " does not run, and no other of the backup is known to: " + etcdPod + " has to name the etcd pod of a Node that does, and a Ghost's may be the only one. Start what is off before you remove any."
 	}
-	if n := unlisted(c); n > 0 {
-		return " The report leaves out " + english.Count(n, "control-plane machine") + " that it counts as Healthy: " + etcdPod + " has to name the etcd pod of such a one."
-	}
-	off := ""
-	for i := range c.ControlPlane.Machines {
-		switch m := &c.ControlPlane.Machines[i]; {
-		case runs(m):
-			return " Machine " + m.Name + " runs, and the backup does not name its Node: " + etcdPod + " has to name the etcd pod there, which is etcd- and the name of the Node."
-		case m.Status == report.Healthy:
-			off = cmp.Or(off, " Machine "+m.Name+" does not run, and no other of the backup is known to: "+etcdPod+" has to name the etcd pod of a Node that does, and a Ghost's may be the only one. Start what is off before you remove any.")
-		}
-	}
-	return cmp.Or(off, " No control-plane machine of the backup is known to run: "+etcdPod+" has to name the etcd pod of a Node that does.")
+	return " No control-plane machine of the backup is known to run: " + etcdPod + " has to name the etcd pod of a Node that does."
 }
 
 func (pl *planner) etcdctlIn(c *report.Cluster, pod any, words []any) shell.Command {
@@ -156,7 +154,7 @@ const (
 
 // etcdFirst gives what is done once for the etcd of a machine's cluster to a batch for
 // clusters, and returns the other steps.
-func (g *gathering) etcdFirst(c *report.Cluster, m *report.Machine, steps []report.Step) []report.Step {
+func (pl *planner) etcdFirst(g *gathering, c *report.Cluster, m *report.Machine, steps []report.Step) []report.Step {
 	var etcd, others []report.Step
 	for _, s := range steps {
 		if strings.HasPrefix(s.Text, majorityText) || strings.HasPrefix(s.Text, snapshotText) {
@@ -176,7 +174,7 @@ func (g *gathering) etcdFirst(c *report.Cluster, m *report.Machine, steps []repo
 		}
 	}
 	item := Item{Name: key(c), Detail: "because of " + m.Name, machines: []string{m.Name}, Clusters: []string{key(c)}, words: map[string]string{"NAMESPACE": c.Namespace, "CLUSTER": c.Name}}
-	if on := running(c); on != nil {
+	if on := pl.members(c).named; on != nil {
 		item.words["NODE"], item.words["POD"] = on.Node, "etcd-"+on.Node
 	}
 	p := g.add("", etcd, item, "etcd", "× control plane (majority, snapshot)")
@@ -193,7 +191,7 @@ func (pl *planner) snapshot(d *draft, c *report.Cluster) {
 		return pl.workload(c, append([]any{"--namespace=kube-system"}, words...)...)
 	}
 	on := any(shell.Raw(`"node/${` + etcdPod + `#etcd-}"`))
-	if m := running(c); m != nil {
+	if m := pl.members(c).named; m != nil {
 		on = node + m.Node
 	}
 	pod, copied := shell.Raw(`"pod/${DEBUG_POD:?}"`), shell.Raw(`"${COPY:?}"`)

@@ -119,11 +119,11 @@ func (pl *planner) ghostControlPlane(d *draft, s *set, m *report.Machine, v *vm)
 
 // unsafe says why a Ghost of a control plane may be one of the last that keep it alive.
 func (pl *planner) unsafe(s *set) string {
-	n := runners(s.cluster)
+	n := pl.members(s.cluster).running
 	switch {
 	case n < s.majority():
 		return fmt.Sprintf("%s known to run of those that the backup records, and a majority is %d. It may be one of the last that keep the control plane alive.", are(n, "control-plane machine"), s.majority())
-	case pl.living(s.cluster) == nil && unlisted(s.cluster) > 0:
+	case pl.living(s.cluster) == nil && pl.members(s.cluster).unlisted > 0:
 		return "the report leaves out the machines that run, and by which its cluster is known. Make it again without --ignore-healthy-resources."
 	case pl.living(s.cluster) == nil:
 		return "the report does not say which VM any running machine of its cluster has, by which the cluster would be known."

@@ -48,6 +48,7 @@ type planner struct {
 	places    map[witnessKey]placeCheck
 	witnesses map[witnessKey]*report.Machine      // nil until one is asked for
 	alive     map[*report.Cluster]*report.Machine // of living
+	membersOf map[*report.Cluster]*members        // of the control planes
 	lacking   map[*report.Check][]*report.Missing // of missed
 	assigned  map[*report.Check]bool              // of tied
 	room      []report.Step                       // for the steps of the next machine
@@ -73,7 +74,7 @@ func newPlanner(r *report.Report, tools Tools) *planner {
 		contexts: map[*report.Cluster]string{}, scopes: map[string]*scope{}, withID: map[string]int{}, names: map[string]int{},
 		backupsOf: map[string]map[int]bool{}, alike: map[string][]string{},
 		scopesOf: map[*report.Cluster][]*scope{}, places: map[witnessKey]placeCheck{},
-		alive: map[*report.Cluster]*report.Machine{}, lacking: map[*report.Check][]*report.Missing{}, assigned: map[*report.Check]bool{}, reported: map[setID]bool{},
+		alive: map[*report.Cluster]*report.Machine{}, membersOf: map[*report.Cluster]*members{}, lacking: map[*report.Check][]*report.Missing{}, assigned: map[*report.Check]bool{}, reported: map[setID]bool{},
 	}
 	pl.readProviders()
 	pl.variables = []Variable{

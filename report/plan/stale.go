@@ -151,7 +151,7 @@ func (pl *planner) staleControlPlane(d *draft, s *set, m *report.Machine) {
 		}
 		d.before(text)
 		return
-	case etcd && runners(c) == 0:
+	case etcd && pl.members(c).running == 0:
 		d.before("No machine of the control plane that the backup records is known to run, so that its etcd lives on what the backup does not know, if at all. Delete none of its Machines: KubeadmControlPlane removes etcd members that have no Machine, and those may be the only ones alive. Start what is off, or take a newer backup, and run detect again."+pl.etcdAt(c), pl.quorum(c)...)
 		return
 	case s.kind != kubeadmControlPlane:

@@ -146,7 +146,7 @@ func (pl *planner) poweredOff(d *draft, s *set, m *report.Machine) {
 	if v := pl.vm(m.Instance); v != nil && pl.only(m.Instance) && len(m.Others) == 0 {
 		look = append(look, v.start())
 	}
-	last := s.stackedEtcd() && runners(c) == 0
+	last := s.stackedEtcd() && pl.members(c).running == 0
 	if last {
 		d.before("No machine of its control plane is known to run, and etcd needs it. Start it before the restore, unless the cluster is off on purpose.", look...)
 	}
