@@ -375,12 +375,13 @@ func TestEdgeCases(t *testing.T) {
 		}, []wish{{name: "unrelated", reason: ForeignNode}}},
 
 		{"a name that the VM's own metadata contradicts", func(s *scene) {
-			s.hint(infra.Medium, key("stem", "md-bcdfg"), ownedBy(machineSet, "md-bcdfg"), 8).Expect = []infra.Key{key("joins", "10.0.0.1:6443")}
+			s.hint(infra.Medium, key("stem", "md-bcdfg"), ownedBy(machineSet, "md-bcdfg"), 8).Expect = []infra.Key{key("named", "itself"), key("joins", "10.0.0.1:6443"), key("joins", "10.0.0.2:6443")}
 			s.hint(infra.LocationOnly, key("folder", "f"), ownedBy("", ""), 0)
 			s.vm("unrelated", key("stem", "md-bcdfg"), key("folder", "f"), key("joins", "10.9.9.9:6443"))
-			s.vm("ours", key("stem", "md-bcdfg"), key("folder", "f"), key("joins", "10.0.0.1:6443"))
+			s.vm("other", key("stem", "md-bcdfg"), key("folder", "f"), key("named", "itself"), key("joins", "10.9.9.9:6443"))
+			s.vm("ours", key("stem", "md-bcdfg"), key("folder", "f"), key("joins", "10.9.9.9:6443"), key("joins", "10.0.0.2:6443"))
 			s.vm("silent", key("stem", "md-bcdfg"), key("folder", "f"))
-		}, []wish{{name: "unrelated", reason: InClusterFolder}, {name: "ours", status: Ghost}, {name: "silent", status: Ghost}}},
+		}, []wish{{name: "unrelated", reason: InClusterFolder}, {name: "other", reason: InClusterFolder}, {name: "ours", status: Ghost}, {name: "silent", status: Ghost}}},
 
 		{"an orphaned VM that its vCenter still remembers", func(s *scene) {
 			s.worker("m")

@@ -14,6 +14,19 @@ type hintIndex struct {
 	grades    map[infra.Grade]*gradeHints
 	locations map[backup.ClusterID]map[int32]bool // listings that show where a cluster's machines may be
 	shared    map[clusterKey]bool
+	expected  map[expectID]*expectation
+}
+
+// expectID names what hints expect: those of one cluster share one list.
+type expectID struct {
+	first *infra.Key
+	count int
+}
+
+// expectation is what a hint expects. A control plane has an address for each machine.
+type expectation struct {
+	kinds []infra.KeyKind
+	keys  map[infra.Key]bool
 }
 
 // clusterKey is a key as far as one cluster has to do with it.
@@ -54,7 +67,7 @@ func (t *hintIndex) shares(hint *infra.OwnershipHint, v *vm) bool {
 }
 
 func newTieIndex(c infra.Expected, expected []*expectedMachine, listings []infra.Listing) hintIndex {
-	t := hintIndex{grades: map[infra.Grade]*gradeHints{}, locations: map[backup.ClusterID]map[int32]bool{}}
+	t := hintIndex{grades: map[infra.Grade]*gradeHints{}, locations: map[backup.ClusterID]map[int32]bool{}, expected: map[expectID]*expectation{}}
 	count := map[infra.Grade]int{}
 	for i := range c.OwnershipHints {
 		count[c.OwnershipHints[i].Grade]++
@@ -106,14 +119,28 @@ func (t *hintIndex) addLocations(id backup.ClusterID, listings ...int32) {
 // fits reports whether nothing contradicts a hint whose key or pattern an instance has.
 func (t *hintIndex) fits(hint *infra.OwnershipHint, v *vm) bool {
 	anywhere := hint.Grade == infra.Strong || hint.Grade == infra.NameOnly
-	return !contradicts(v, hint.Expect) && (anywhere || t.isInLocation(hint.Owner.Cluster, v)) && t.shares(hint, v)
+	return !t.contradicts(v, hint.Expect) && (anywhere || t.isInLocation(hint.Owner.Cluster, v)) && t.shares(hint, v)
 }
 
 // contradicts reports whether an instance has keys of a kind that is expected, and
 // none of those that are.
-func contradicts(v *vm, expected []infra.Key) bool {
-	return slices.ContainsFunc(expected, func(k infra.Key) bool {
-		return hasOtherKey(v, k) && !slices.ContainsFunc(expected, func(other infra.Key) bool { return other.Kind == k.Kind && v.HasKey(other) })
+func (t *hintIndex) contradicts(v *vm, expected []infra.Key) bool {
+	if len(expected) == 0 {
+		return false
+	}
+	id := expectID{&expected[0], len(expected)}
+	e := t.expected[id]
+	if e == nil {
+		e = &expectation{keys: make(map[infra.Key]bool, len(expected))}
+		t.expected[id] = e
+		for _, k := range expected {
+			if e.keys[k] = true; !slices.Contains(e.kinds, k.Kind) {
+				e.kinds = append(e.kinds, k.Kind)
+			}
+		}
+	}
+	return slices.ContainsFunc(e.kinds, func(kind infra.KeyKind) bool {
+		return valueOf(v, kind) != "" && !slices.ContainsFunc(v.Keys, func(k infra.Key) bool { return k.Kind == kind && e.keys[k] })
 	})
 }
 
