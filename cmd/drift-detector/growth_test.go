@@ -30,6 +30,13 @@ var growths = []growth{
 		vary: []string{"namespaces/tenant-alpha", `amespace":"tenant-alpha`, "Secret/tenant-alpha", "nodes/0/tenant-alpha"},
 	},
 	{name: "machines of a cluster", pick: grownMachine, vary: []string{grownMachine}},
+	{name: "machines of a control plane", pick: grownPlane, few: 20, vary: []string{grownPlane}},
+	{name: "machines of a control plane that is gone", pick: grownPlane, few: 20, vary: []string{grownPlane}, only: regexp.MustCompile(`\.json$`)},
+	{
+		name: "machines of a control plane that is gone, and MachineHealthChecks of the whole cluster", pick: grownPlane, few: 20, vary: []string{grownPlane},
+		only: regexp.MustCompile(`\.json$`), extra: wholeChecks, blind: true,
+	},
+	{name: "machines and MachineHealthChecks of the whole cluster", pick: grownMachine, few: 20, vary: []string{grownMachine}, extra: wholeChecks},
 	{name: "folders", pick: grownMachine, vary: []string{grownMachine, "/DC0/vm/capi/tenant-alpha"}},
 	{name: "endpoints", pick: "tenant-alpha", vary: []string{"tenant-alpha", "alpha-prod", "alpha-dev", "127.0.0.1:36459"}},
 	{name: "endpoints with flags for each", pick: "tenant-alpha", few: 30, vary: []string{"tenant-alpha", "alpha-prod", "alpha-dev", "127.0.0.1"}, given: true},
@@ -105,7 +112,10 @@ var oneMachine = regexp.MustCompile(`/tenant-alpha/alpha-prod(-md-0(-cjzhw(-7z9b
 // recordedIDs are the fields of a backup that name a VM by an id.
 var recordedIDs = regexp.MustCompile(`"biosUUID":"[^"]*",|"providerID":"vsphere:[^"]*",|,"vmRef":"[^"]*"`)
 
-const grownMachine = "alpha-prod-md-0-cjzhw-7z9bm"
+const (
+	grownMachine = "alpha-prod-md-0-cjzhw-7z9bm"
+	grownPlane   = "alpha-prod-jzxnt"
+)
 
 // TestNothingGrowsFasterThanItsInput counts how often each statement of the program runs,
 // with each input at one size and at eight times that. One that runs more than 32 times

@@ -32,17 +32,18 @@ type cluster struct {
 	externalEtcd bool
 
 	// What weigh finds out about the control plane.
-	recorded    int // Machines of the control plane in the backup
-	nodeless    int // of those, how many will have no Node
-	undecided   int // of those, how many may or may not have one
-	alive       int // instances of control-plane machines that run, or are powered on after the restore; ghosts included
-	waking      int // of those, how many are off until the controller powers them on
-	stopped     int // instances of control-plane machines that exist, and that nothing starts
-	stale       int // Machines whose instance does not exist
-	remediates  bool
-	remediation string // why, or why not
-	lost        string // what the backup lacks, without which nobody manages the control plane
-	remaking    string // what KubeadmControlPlane does to a control plane that is not initialised
+	recorded      int // Machines of the control plane in the backup
+	nodeless      int // of those, how many will have no Node
+	undecided     int // of those, how many may or may not have one
+	alive         int // instances of control-plane machines that run, or are powered on after the restore; ghosts included
+	waking        int // of those, how many are off until the controller powers them on
+	stopped       int // instances of control-plane machines that exist, and that nothing starts
+	stale         int // Machines whose instance does not exist
+	remediates    bool
+	remediation   string // why, or why not
+	lost          string // what the backup lacks, without which nobody manages the control plane
+	uninitialised bool   // see isUninitialised
+	remaking      string // what KubeadmControlPlane does to a control plane that is not initialised
 }
 
 // set is a control plane or a group of workers.
@@ -188,7 +189,7 @@ func (f *facts) complaint() string {
 		return "annotation cluster.x-k8s.io/remediate-machine asks for it, and " + f.check.title() + " obeys at once"
 	case f.minded != "":
 		return f.check.title() + " minds that condition " + f.minded + " of its Machine does not hold"
-	case f.verdict.ControlPlane && f.cluster.uninitialised():
+	case f.verdict.ControlPlane && f.cluster.uninitialised:
 		return fmt.Sprintf("%s waits %s for its Node, which nobody sees while the API server does not answer", f.check.title(), f.check.timeout)
 	case f.node == nil && f.off():
 		return f.check.title() + " finds its Node not Ready, because its instance does not run"
@@ -203,7 +204,7 @@ func (f *facts) complaint() string {
 func (f *facts) replacement() string {
 	if f.verdict.ControlPlane {
 		text := ": KubeadmControlPlane deletes the Machine and makes another"
-		if f.cluster.uninitialised() && !f.cluster.externalEtcd {
+		if f.cluster.uninitialised && !f.cluster.externalEtcd {
 			text += ", with an empty etcd"
 		}
 		return text

@@ -3,6 +3,7 @@ package forecast
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -53,8 +54,8 @@ type check struct {
 	timeout  time.Duration // zero: it does not mind a missing Node
 	notReady bool          // it minds a Node that is not Ready
 	unread   bool          // nobody knows what it covers
-	// Of the machines that it covers.
-	targets, unhealthy int
+	// Of the machines that it covers. Planes are those of the control plane.
+	targets, planes, unhealthy int
 }
 
 func (h *check) title() string { return "MachineHealthCheck " + h.name }
@@ -100,17 +101,6 @@ func readChecks(s *backup.Snapshot, managed map[backup.ClusterID]*topology) map[
 	}
 	addTopologyChecks(managed, paused, out)
 	return out
-}
-
-// mindsMachine returns the condition of the Machine that does not hold and for which
-// the check calls the machine unhealthy, or nothing.
-func (h *check) mindsMachine(broken map[string]bool) string {
-	for _, c := range h.spec.Checks.UnhealthyMachineConditions {
-		if broken[c.Type] && c.Status != metav1.ConditionTrue {
-			return c.Type
-		}
-	}
-	return ""
 }
 
 func newCheck(name string, spec *clusterv1.MachineHealthCheckSpec, selector labels.Selector) *check {
@@ -168,6 +158,123 @@ func (c *cover) of(m *backup.Machine) []*check {
 		c.asked[m.Labels] = out
 	}
 	return out
+}
+
+// sight is all that health checks see of a machine, by which they call it unhealthy or not.
+type sight struct {
+	checks **check   // the first in the list of those that cover it
+	plane  bool      // it is of the control plane
+	spared bool      // they leave it alone
+	asked  bool      // an annotation asks for it
+	broken *[]string // conditions of the Machine that will not hold
+	late   bool      // it will have no Node
+	unwell bool      // its Node is not Ready
+}
+
+// judgement is what health checks say of all machines of which they see the same: many
+// checks may cover many machines.
+type judgement struct {
+	checks   []*check
+	machines int
+	by       *check // see facts
+	minded   string
+	bad      bool
+}
+
+// examine does what each health check will do that covers a machine. Of several that
+// call it unhealthy one decides that leaves it to the owner of the machine.
+func (c *cluster) examine() {
+	all := map[sight]*judgement{}
+	for _, s := range c.sets() {
+		for i := range s.members {
+			f := &s.members[i]
+			if len(f.checks) == 0 {
+				continue
+			}
+			seen := f.sight()
+			j := all[seen]
+			if j == nil {
+				j = seen.judge(f.checks)
+				all[seen] = j
+			}
+			j.machines++
+			f.check, f.minded, f.unhealthy = j.by, j.minded, j.bad
+		}
+	}
+	for seen, j := range all {
+		for _, h := range j.checks {
+			h.targets += j.machines
+			if seen.plane {
+				h.planes += j.machines
+			}
+			if _, bad := h.minds(seen); bad {
+				h.unhealthy += j.machines
+			}
+		}
+	}
+}
+
+func (s sight) judge(checks []*check) *judgement {
+	j := &judgement{checks: checks}
+	for _, h := range checks {
+		minded, bad := h.minds(s)
+		if j.by == nil || bad && (!j.bad || j.by.remediator() != "" && h.remediator() == "") {
+			j.by, j.minded, j.bad = h, minded, bad
+		}
+	}
+	return j
+}
+
+// sight is what health checks look at: the annotation, the Machine's conditions and the
+// Node. They spare workers until the control plane is initialised, and of one that is not
+// nobody sees the Nodes. What has stopped does not tell the API server that it is well.
+func (f *facts) sight() sight {
+	s := sight{checks: &f.checks[0], plane: f.set == &f.cluster.plane, asked: f.machine.Remediate, broken: f.brokenConditions()}
+	switch {
+	case f.cluster.uninitialised:
+		s.spared, s.late = !f.verdict.ControlPlane && !s.asked, true
+	case f.stopped() && (f.node != nil || !f.cluster.read):
+		s.unwell = true
+	case f.node != nil:
+		s.unwell = !f.node.Ready
+	default:
+		s.late = f.nodeMissing()
+	}
+	return s
+}
+
+// What of a Machine's conditions will not hold for long after the restore, as it was seen
+// when a backup was really restored: without its instance, without its Node, without both.
+var (
+	noInstance = []string{clusterv1.InfrastructureReadyCondition, clusterv1.ReadyCondition, clusterv1.AvailableCondition}
+	noNode     = []string{clusterv1.ReadyCondition, clusterv1.AvailableCondition, clusterv1.MachineNodeHealthyCondition, clusterv1.MachineNodeReadyCondition}
+	neither    = append(slices.Clone(noNode), clusterv1.InfrastructureReadyCondition)
+)
+
+func (f *facts) brokenConditions() *[]string {
+	switch {
+	case f.node != nil && (f.stale() || f.healthy() && (f.blocked() != "" || f.takesOther())):
+		return &noInstance
+	case f.stale() || f.stopped():
+		return &neither
+	case f.node != nil && !f.node.Ready, f.healthy() && f.nodeMissing():
+		return &noNode
+	}
+	return nil
+}
+
+// minds reports whether the check calls a machine unhealthy, and for which condition of
+// the Machine, if for one.
+func (h *check) minds(s sight) (condition string, bad bool) {
+	if s.spared {
+		return "", false
+	}
+	for _, c := range h.spec.Checks.UnhealthyMachineConditions {
+		if s.broken != nil && slices.Contains(*s.broken, c.Type) && c.Status != metav1.ConditionTrue {
+			return c.Type, true
+		}
+	}
+	return "", s.asked || s.late && h.timeout > 0 || s.unwell && h.notReady
 }
 
 // allows reports whether the health check acts on that many unhealthy machines,

@@ -83,16 +83,21 @@ func TestWhoReplacesAStaleWorker(t *testing.T) {
 			s.topology(fields{"class": "c", "version": "v1.35.1"})
 			versions("v1.35.0", "v1.35.1", "RKE2ConfigTemplate", "")(s)
 		}, false, "of v1.35.1"},
-		"version that means nothing": {checkSpec(workers), versions("v1.34.2", "latest", "KubeadmConfigTemplate", ""), true, "check-0"},
-		"limit of none":              {with(checkSpec(workers), "remediation", trigger("unhealthyLessThanOrEqualTo", 0)), nil, false, "1 of 2 machines is unhealthy and 0 is its limit"},
-		"limit of one":               {with(checkSpec(workers), "remediation", trigger("unhealthyLessThanOrEqualTo", 1)), nil, true, "check-0"},
-		"limit of 40%":               {with(checkSpec(workers), "maxUnhealthy", "40%"), nil, false, "40% is its limit"},
-		"limit of 50%":               {with(checkSpec(workers), "maxUnhealthy", "50%"), nil, true, "check-0"},
-		"limit in words":             {with(checkSpec(workers), "maxUnhealthy", "1"), nil, true, "check-0"},
-		"limit that means nothing":   {with(checkSpec(workers), "maxUnhealthy", "few"), nil, true, "check-0"},
-		"range below":                {with(checkSpec(workers), "unhealthyRange", "[2-5]"), nil, false, "not within [2-5]"},
-		"range within":               {with(checkSpec(workers), "remediation", trigger("unhealthyInRange", "[1-5]")), nil, true, "check-0"},
-		"range above":                {with(checkSpec(workers), "unhealthyRange", "[0-0]"), nil, false, "not within [0-0]"},
+		"version that means nothing":   {checkSpec(workers), versions("v1.34.2", "latest", "KubeadmConfigTemplate", ""), true, "check-0"},
+		"limit of none":                {with(checkSpec(workers), "remediation", trigger("unhealthyLessThanOrEqualTo", 0)), nil, false, "1 of 2 machines is unhealthy and 0 is its limit"},
+		"limit of one":                 {with(checkSpec(workers), "remediation", trigger("unhealthyLessThanOrEqualTo", 1)), nil, true, "check-0"},
+		"limit of 40%":                 {with(checkSpec(workers), "maxUnhealthy", "40%"), nil, false, "40% is its limit"},
+		"limit of 50%":                 {with(checkSpec(workers), "maxUnhealthy", "50%"), nil, true, "check-0"},
+		"limit in words":               {with(checkSpec(workers), "maxUnhealthy", "1"), nil, true, "check-0"},
+		"limit that means nothing":     {with(checkSpec(workers), "maxUnhealthy", "few"), nil, true, "check-0"},
+		"limit of all that look alike": {with(checkSpec(workers), "maxUnhealthy", 1), func(s *story) { s.worker("o", gone) }, false, "2 of 3 machines are unhealthy and 1 is its limit"},
+		"asked for, while the control plane is not initialised": {with(checkSpec(workers), "maxUnhealthy", 0), func(s *story) {
+			*s.verdictOf("a") = setStatus(*s.verdictOf("a"), gone)
+			s.snapshot.Machines[1].Remediate = true
+		}, false, "1 of 2 machines is unhealthy and 0 is its limit"},
+		"range below":  {with(checkSpec(workers), "unhealthyRange", "[2-5]"), nil, false, "not within [2-5]"},
+		"range within": {with(checkSpec(workers), "remediation", trigger("unhealthyInRange", "[1-5]")), nil, true, "check-0"},
+		"range above":  {with(checkSpec(workers), "unhealthyRange", "[0-0]"), nil, false, "not within [0-0]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStory(t, c.check)

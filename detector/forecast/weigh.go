@@ -18,11 +18,8 @@ import (
 // the control plane, and then who is replaced.
 func (c *cluster) weigh() {
 	c.weighPlane()
-	for _, s := range c.sets() {
-		for i := range s.members {
-			s.members[i].examine()
-		}
-	}
+	c.uninitialised = c.isUninitialised()
+	c.examine()
 	if c.Applicable {
 		c.remediates, c.remediation = c.remediate()
 	}
@@ -42,62 +39,6 @@ func (c *cluster) sets() []*set {
 		c.all = append([]*set{&c.plane}, c.groups...)
 	}
 	return c.all
-}
-
-// examine does what each health check will do that covers the machine. Of several that
-// call it unhealthy one decides that leaves it to the owner of the machine.
-func (f *facts) examine() {
-	for _, h := range f.checks {
-		h.targets++
-		minded, unhealthy := f.looksBad(h)
-		if unhealthy {
-			h.unhealthy++
-		}
-		if f.check == nil || unhealthy && (!f.unhealthy || f.check.remediator() != "" && h.remediator() == "") {
-			f.check, f.minded, f.unhealthy = h, minded, unhealthy
-		}
-	}
-}
-
-// looksBad reports whether a health check calls the machine unhealthy, and for which
-// condition of the Machine, if for one: it looks at the annotation, the Machine's
-// conditions and the Node.
-func (f *facts) looksBad(h *check) (minded string, bad bool) {
-	minded = h.mindsMachine(f.brokenConditions())
-	uninitialised := f.cluster.uninitialised()
-	switch {
-	case uninitialised && !f.verdict.ControlPlane && !f.machine.Remediate:
-		return "", false // health checks spare workers until then
-	case f.machine.Remediate || minded != "":
-		return minded, true
-	case uninitialised:
-		return "", h.timeout > 0 // nobody sees its Node
-	case f.stopped() && (f.node != nil || !f.cluster.read):
-		return "", h.notReady // nothing on it tells the API server that it is well
-	case f.node != nil:
-		return "", h.notReady && !f.node.Ready
-	}
-	return "", h.timeout > 0 && f.nodeMissing()
-}
-
-// brokenConditions are the conditions of the Machine that will not hold for long after
-// the restore, as they were seen when a backup was really restored.
-func (f *facts) brokenConditions() map[string]bool {
-	switch {
-	case f.node != nil && (f.stale() || f.healthy() && (f.blocked() != "" || f.takesOther())):
-		return map[string]bool{clusterv1.InfrastructureReadyCondition: true, clusterv1.ReadyCondition: true, clusterv1.AvailableCondition: true}
-	case f.stale() || f.stopped():
-		return map[string]bool{
-			clusterv1.InfrastructureReadyCondition: true, clusterv1.ReadyCondition: true, clusterv1.AvailableCondition: true,
-			clusterv1.MachineNodeHealthyCondition: true, clusterv1.MachineNodeReadyCondition: true,
-		}
-	case f.node != nil && !f.node.Ready, f.healthy() && f.nodeMissing():
-		return map[string]bool{
-			clusterv1.ReadyCondition: true, clusterv1.AvailableCondition: true,
-			clusterv1.MachineNodeHealthyCondition: true, clusterv1.MachineNodeReadyCondition: true,
-		}
-	}
-	return nil
 }
 
 // nodeMissing reports whether the machine will have no Node. Without its Node list
@@ -149,10 +90,10 @@ func (c *cluster) lostControlPlane() bool {
 	return c.Applicable && c.recorded > 0 && c.alive == 0 && c.undecided == 0 && !c.read
 }
 
-// uninitialised reports whether KubeadmControlPlane takes the control plane for one that
+// isUninitialised reports whether KubeadmControlPlane takes the control plane for one that
 // it has not yet made: a restore takes the status away that says so, and its API server
 // does not answer, not even once its controllers start what they start.
-func (c *cluster) uninitialised() bool {
+func (c *cluster) isUninitialised() bool {
 	return c.plane.Kind == kubeadm && c.lostControlPlane() &&
 		!slices.ContainsFunc(c.plane.members, func(f facts) bool { return f.machine != nil && f.poweredOn() })
 }
@@ -182,16 +123,10 @@ func (c *cluster) endangering() *check {
 	if c.plane.Kind != kubeadm || !c.Applicable || c.read || c.alive == 0 || c.quorate() || c.Paused || c.keepsEtcd() != "" {
 		return nil
 	}
-	targets := map[*check]int{}
-	for i := range c.plane.members {
-		for _, h := range c.plane.members[i].checks {
-			targets[h]++
-		}
-	}
 	for _, h := range c.checks {
 		all := *h
-		all.unhealthy = targets[h] // nobody sees their Nodes
-		if ok, _ := all.allows(); ok && targets[h] > 0 && h.timeout > 0 && h.remediator() == "" {
+		all.unhealthy = h.planes // nobody sees their Nodes
+		if ok, _ := all.allows(); ok && h.planes > 0 && h.timeout > 0 && h.remediator() == "" {
 			return h
 		}
 	}
@@ -231,7 +166,7 @@ func (c *cluster) remediate() (bool, string) {
 		return false, "no MachineHealthCheck covers its machines, so that nothing asks KubeadmControlPlane to replace one"
 	case h.remediator() != "":
 		return false, h.title() + " leaves it to " + h.remediator() + ", not to KubeadmControlPlane"
-	case c.uninitialised():
+	case c.uninitialised:
 		return c.remediateUninitialised(h)
 	case c.recorded <= 1:
 		return false, "KubeadmControlPlane never replaces its only Machine once its API server answers"
