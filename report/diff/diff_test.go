@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -522,5 +523,24 @@ func TestCheckMarks(t *testing.T) {
 		if !strings.Contains(text, row) {
 			t.Errorf("no row %q in\n%s", row, text)
 		}
+	}
+}
+
+// No report of detect has many machines on one VM. One that somebody else wrote may.
+func TestManyMachinesOnOneVM(t *testing.T) {
+	const n = 1000
+	var old, new []Item
+	for i := range n {
+		on := Item{UID: strconv.Itoa(i), Instance: vm("id", "vm-1", "m")}
+		old = append(old, on)
+		on.UID = "new" + on.UID
+		new = append(new, on)
+	}
+	asked := 0
+	way := itemIdentities[1]
+	way.unless = func(a, b *Item) bool { asked++; return twoObjects(a, b) }
+	left, _ := way.pair(old, new, func(_, _ *Item) { t.Error("two machines are one") })
+	if len(left) != n || asked > 100*n {
+		t.Errorf("%d are left, and %d pairs were looked at", len(left), asked)
 	}
 }

@@ -41,6 +41,10 @@ func compare[T any](old, new []T, ways []identity[T], fields func(a, b *T) []Fie
 	return out
 }
 
+// manyAlike are more things than are alike in any report that detect writes: machines that
+// claim one VM have none there. Of more than so many only the first are looked at.
+const manyAlike = 64
+
 // pair calls found for each thing in both, and returns what is left of each.
 func (way *identity[T]) pair(old, new []T, found func(a, b *T)) (oldLeft, newLeft []T) {
 	inOld := map[string]int{}
@@ -59,7 +63,7 @@ func (way *identity[T]) pair(old, new []T, found func(a, b *T)) (oldLeft, newLef
 		if k == "" || way.only && (inOld[k] > 1 || len(others) > 1) {
 			others = nil
 		}
-		j := slices.IndexFunc(others, func(j int) bool { return way.unless == nil || !way.unless(&old[i], &new[j]) })
+		j := slices.IndexFunc(others[:min(len(others), manyAlike)], func(j int) bool { return way.unless == nil || !way.unless(&old[i], &new[j]) })
 		if j < 0 {
 			oldLeft = append(oldLeft, old[i])
 			continue
