@@ -53,8 +53,12 @@ type check struct {
 	selector labels.Selector
 	timeout  time.Duration // zero: it does not mind a missing Node
 	notReady bool          // it minds a Node that is not Ready
+	silent   bool          // it minds a Node of which nobody hears, and whose Ready is Unknown
 	unread   bool          // nobody knows what it covers
-	// Of the machines that it covers. Planes are those of the control plane.
+	// Of the machines that it covers; planes are those of the control plane. Those that have
+	// no Node are unhealthy for its limits, even where it does not have them replaced
+	// (healthCheckTargets and unhealthyMachineCount in
+	// internal/controllers/machinehealthcheck v1.8.0 to v1.13.1).
 	targets, planes, unhealthy int
 }
 
@@ -110,6 +114,7 @@ func newCheck(name string, spec *clusterv1.MachineHealthCheckSpec, selector labe
 	}
 	for _, condition := range spec.Checks.UnhealthyNodeConditions {
 		c.notReady = c.notReady || condition.Type == "Ready" && condition.Status != "True"
+		c.silent = c.silent || condition.Type == "Ready" && condition.Status == "Unknown"
 	}
 	return c
 }
@@ -169,6 +174,7 @@ type sight struct {
 	broken *[]string // conditions of the Machine that will not hold
 	late   bool      // it will have no Node
 	unwell bool      // its Node is not Ready
+	gone   bool      // nor is its instance there, so that nobody hears of the Node
 }
 
 // judgement is what health checks say of all machines of which they see the same: many
@@ -207,7 +213,7 @@ func (c *cluster) examine() {
 			if seen.plane {
 				h.planes += j.machines
 			}
-			if _, bad := h.minds(seen); bad {
+			if _, bad := h.minds(seen); bad || seen.late {
 				h.unhealthy += j.machines
 			}
 		}
@@ -229,7 +235,7 @@ func (s sight) judge(checks []*check) *judgement {
 // Node. They spare workers until the control plane is initialised, and of one that is not
 // nobody sees the Nodes. What has stopped does not tell the API server that it is well.
 func (f *facts) sight() sight {
-	s := sight{checks: &f.checks[0], plane: f.set == &f.cluster.plane, asked: f.machine.Remediate, broken: f.brokenConditions()}
+	s := sight{checks: &f.checks[0], plane: f.set == &f.cluster.plane, asked: f.machine.Remediate, broken: f.brokenConditions(), gone: f.stale()}
 	switch {
 	case f.cluster.uninitialised:
 		s.spared, s.late = !f.verdict.ControlPlane && !s.asked, true
@@ -274,11 +280,17 @@ func (h *check) minds(s sight) (condition string, bad bool) {
 			return c.Type, true
 		}
 	}
-	return "", s.asked || s.late && h.timeout > 0 || s.unwell && h.notReady
+	minds := h.notReady
+	if s.gone {
+		minds = h.silent
+	}
+	return "", s.asked || s.late && h.timeout > 0 || s.unwell && minds
 }
 
-// allows reports whether the health check acts on that many unhealthy machines,
-// and otherwise why not.
+// allows reports whether the health check acts on that many unhealthy machines, and
+// otherwise why not. Of a percentage the limit is rounded down, and one that is a text
+// without a percent sign is an error, after which it does nothing (getMaxUnhealthy in
+// internal/controllers/machinehealthcheck v1.8.0 to v1.13.1).
 func (h *check) allows() (bool, string) {
 	if within := h.spec.Remediation.TriggerIf.UnhealthyInRange; within != "" {
 		low, high, ok := parseRange(within)
@@ -287,26 +299,18 @@ func (h *check) allows() (bool, string) {
 		}
 		return true, ""
 	}
-	limit, ok := h.limit()
-	if ok && h.unhealthy > limit {
-		return false, fmt.Sprintf("%s stops, because %d of %s %s unhealthy and %s is its limit",
-			h.title(), h.unhealthy, plural(h.targets, "machine", "machines"), verb(h.unhealthy, "is", "are"), h.spec.Remediation.TriggerIf.UnhealthyLessThanOrEqualTo)
-	}
-	return true, ""
-}
-
-// limit is the number of unhealthy machines up to which it acts. A percentage
-// is rounded down (Cluster API uses GetScaledValueFromIntOrPercent so, v1.10.0).
-func (h *check) limit() (n int, ok bool) {
 	limit := h.spec.Remediation.TriggerIf.UnhealthyLessThanOrEqualTo
 	if limit == nil {
-		return 0, false
+		return true, ""
 	}
-	n, err := intstr.GetScaledValueFromIntOrPercent(limit, h.targets, false)
-	if err != nil {
-		n, err = strconv.Atoi(limit.StrVal)
+	switch n, err := intstr.GetScaledValueFromIntOrPercent(limit, h.targets, false); {
+	case err != nil:
+		return false, fmt.Sprintf("%s stops, because its limit is neither a number nor a percentage: %s", h.title(), limit)
+	case h.unhealthy > n:
+		return false, fmt.Sprintf("%s stops, because %d of %s %s unhealthy and %s is its limit",
+			h.title(), h.unhealthy, plural(h.targets, "machine", "machines"), verb(h.unhealthy, "is", "are"), limit)
 	}
-	return n, err == nil
+	return true, ""
 }
 
 // parseRange reads "[3-5]", both ends included.

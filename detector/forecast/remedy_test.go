@@ -45,7 +45,13 @@ func TestWhoReplacesAStaleWorker(t *testing.T) {
 		"Node left and Ready":           {checkSpec(workers), func(s *story) { s.node("m", true) }, false, "finds that Node well"},
 		"Node left, not Ready":          {checkSpec(workers), func(s *story) { s.node("m", false) }, true, "finds its Node node-m not Ready"},
 		"Node left, Ready not minded":   {with(checkSpec(workers), "checks", fields{"unhealthyNodeConditions": []any{fields{"type": "DiskPressure", "status": "True"}}}), func(s *story) { s.node("m", false) }, false, "finds that Node well"},
-		"v1beta1 conditions":            {with(checkSpec(workers), "checks", nil, "unhealthyConditions", []any{fields{"type": "Ready", "status": "False"}}), func(s *story) { s.node("m", false) }, true, "not Ready"},
+		"v1beta1 conditions":            {with(checkSpec(workers), "checks", nil, "unhealthyConditions", []any{fields{"type": "Ready", "status": "Unknown"}}), func(s *story) { s.node("m", false) }, true, "not Ready"},
+		"Node left, and only False minded": {with(checkSpec(workers), "checks", nil, "unhealthyConditions", []any{fields{"type": "Ready", "status": "False"}}), func(s *story) { s.node("m", false) }, false, "finds that Node well"},
+		"another waits for a Node for ever": {with(checkSpec(workers), "checks", fields{"nodeStartupTimeoutSeconds": 0, "unhealthyNodeConditions": []any{fields{"type": "Ready", "status": "Unknown"}}}, "maxUnhealthy", 1), func(s *story) {
+			s.worker("o", gone)
+			s.node("m", false)
+			s.node("n", true)
+		}, false, "2 of 3 machines are unhealthy and 1 is its limit"},
 		"control plane gone":            {checkSpec(workers), func(s *story) { *s.verdictOf("a") = setStatus(*s.verdictOf("a"), gone) }, false, "control plane is not initialised"},
 		"external remediation":          {with(checkSpec(workers), "remediation", fields{"templateRef": fields{"kind": "Metal3RemediationTemplate", "name": "x", "apiVersion": "v1"}}), nil, false, "Metal3RemediationTemplate"},
 		"external remediation, v1beta1": {with(checkSpec(workers), "remediationTemplate", fields{"kind": "Metal3RemediationTemplate"}), nil, false, "Metal3RemediationTemplate"},
@@ -88,13 +94,13 @@ func TestWhoReplacesAStaleWorker(t *testing.T) {
 		"limit of one":                 {with(checkSpec(workers), "remediation", trigger("unhealthyLessThanOrEqualTo", 1)), nil, true, "check-0"},
 		"limit of 40%":                 {with(checkSpec(workers), "maxUnhealthy", "40%"), nil, false, "40% is its limit"},
 		"limit of 50%":                 {with(checkSpec(workers), "maxUnhealthy", "50%"), nil, true, "check-0"},
-		"limit in words":               {with(checkSpec(workers), "maxUnhealthy", "1"), nil, true, "check-0"},
-		"limit that means nothing":     {with(checkSpec(workers), "maxUnhealthy", "few"), nil, true, "check-0"},
+		"limit in words":               {with(checkSpec(workers), "maxUnhealthy", "1"), nil, false, "neither a number nor a percentage: 1"},
+		"limit that means nothing":     {with(checkSpec(workers), "maxUnhealthy", "few"), nil, false, "neither a number nor a percentage: few"},
 		"limit of all that look alike": {with(checkSpec(workers), "maxUnhealthy", 1), func(s *story) { s.worker("o", gone) }, false, "2 of 3 machines are unhealthy and 1 is its limit"},
 		"asked for, while the control plane is not initialised": {with(checkSpec(workers), "maxUnhealthy", 0), func(s *story) {
 			*s.verdictOf("a") = setStatus(*s.verdictOf("a"), gone)
 			s.snapshot.Machines[1].Remediate = true
-		}, false, "1 of 2 machines is unhealthy and 0 is its limit"},
+		}, false, "2 of 2 machines are unhealthy and 0 is its limit"},
 		"range below":  {with(checkSpec(workers), "unhealthyRange", "[2-5]"), nil, false, "not within [2-5]"},
 		"range within": {with(checkSpec(workers), "remediation", trigger("unhealthyInRange", "[1-5]")), nil, true, "check-0"},
 		"range above":  {with(checkSpec(workers), "unhealthyRange", "[0-0]"), nil, false, "not within [0-0]"},
@@ -253,7 +259,7 @@ func TestControlPlaneThatIsNotInitialised(t *testing.T) {
 		"no health check":               {checkSpec("other"), on(vsphere, gone), Stuck, "no MachineHealthCheck", ""},
 		"a missing Node is not minded":  {with(checkSpec(planes), "checks", fields{"nodeStartupTimeoutSeconds": 0}), on(vsphere, gone), Stuck, "does not mind", ""},
 		"over the limit":                {with(checkSpec(planes), "maxUnhealthy", "40%"), on(vsphere, gone), Stuck, "40% is its limit", ""},
-		"workers are no unhealthy ones": {with(everything, "maxUnhealthy", 1), func(s *story) { on(vsphere, gone)(s); s.worker("w", gone) }, ReplacedByMachineHealthCheck, empty, empty},
+		"workers count for its limit":   {with(everything, "maxUnhealthy", 1), func(s *story) { on(vsphere, gone)(s); s.worker("w", found) }, Stuck, "2 of 2 machines are unhealthy", ""},
 		"another kind of control plane": {checkSpec("RKE2ControlPlane"), func(s *story) { otherPlane(s); on(vsphere, gone)(s) }, Stuck, "RKE2ControlPlane", ""},
 		"one of two may run":            {checkSpec(planes), on(vsphere, gone, unknown(detector.ScopeIncomplete)), Stuck, "is Unknown", ""},
 		"its API server answers":        {checkSpec(planes), func(s *story) { on(vsphere, gone)(s); s.node("other", true) }, Stuck, "never replaces its only Machine", ""},

@@ -125,7 +125,7 @@ func (c *cluster) endangering() *check {
 	}
 	for _, h := range c.checks {
 		all := *h
-		all.unhealthy = h.planes // nobody sees their Nodes
+		all.unhealthy = h.targets // nobody sees their Nodes
 		if ok, _ := all.allows(); ok && h.planes > 0 && h.timeout > 0 && h.remediator() == "" {
 			return h
 		}
