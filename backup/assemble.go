@@ -106,6 +106,19 @@ func moment(text string) time.Time {
 	return t
 }
 
+// healthyPeriod is how long KubeadmControlPlane takes a machine for the one that it made it
+// in place of: by default an hour (Cluster API controlplane/kubeadm/api/v1beta1 v1.8.0,
+// api/controlplane/kubeadm/v1beta2 v1.13.1). Up to v1beta1 it is a duration in words.
+func healthyPeriod(text string) time.Duration {
+	if seconds, err := strconv.Atoi(text); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if d, err := time.ParseDuration(strings.Trim(text, `"`)); err == nil {
+		return d
+	}
+	return time.Hour
+}
+
 // clusterName is the cluster that an object says it belongs to: in its spec,
 // else by its label, else by the Cluster that owns it. It may be empty.
 func clusterName(m *Meta, spec string) string {
@@ -149,7 +162,8 @@ func (a *assembly) readControlPlanes() {
 				Desired: r.Data.Desired, Replicas: r.Data.Replicas, NamingTemplate: r.Data.NamingTemplate,
 				ExternalEtcd: r.Data.ExternalEtcd, Infrastructure: r.Data.Infrastructure.ref(r.Namespace),
 				Version: r.Data.Version, RolloutAfter: moment(r.Data.RolloutAfter), CertificateDays: r.Data.CertificateDays, Updated: r.Data.Updated,
-				Unseen: r.Data.Observed.Known && r.Data.Observed.N < r.Data.Generation.N,
+				Unseen:   r.Data.Observed.Known && r.Data.Observed.N < r.Data.Generation.N,
+				MaxRetry: r.Data.MaxRetry, MinHealthy: healthyPeriod(r.Data.MinHealthy),
 			})
 		}
 		delete(s.tables, k)
@@ -240,6 +254,7 @@ func (a *assembly) readMachines() {
 			ProviderID:      r.Data.ProviderID, Node: r.Data.Node, Phase: r.Data.Phase, FailureDomain: r.Data.FailureDomain,
 			Labels: r.Data.Labels, SkipRemediation: r.Data.SkipRemediation,
 			Version: r.Data.Version, Remediate: r.Data.Remediate, CertificatesExpire: moment(r.Data.CertificatesExpire),
+			Hooks: r.Data.Hooks, Remediated: r.Data.Remediated,
 		}
 		if c := r.Data.InfraReady; c != nil {
 			m.InfraMessage = c.Message

@@ -136,7 +136,7 @@ type machineFields struct {
 	BootstrapSecret                          string
 	Version                                  string
 	InfraReady, UpToDate                     *Condition // nil where they hold
-	CertificatesExpire                       string
+	CertificatesExpire, Hooks, Remediated    string
 }
 
 var machineKind = alone("a Machine with the same uid", NewKind("machines."+coreGroup, join(
@@ -161,6 +161,8 @@ var machineKind = alone("a Machine with the same uid", NewKind("machines."+coreG
 		Failing(func(t *machineFields) *Condition { t.UpToDate = new(Condition); return t.UpToDate }, "status.v1beta2.conditions", clusterv1.MachineUpToDateCondition),
 		Failing(func(t *machineFields) *Condition { t.UpToDate = new(Condition); return t.UpToDate }, "status.conditions", clusterv1.MachineUpToDateCondition),
 		Text(func(t *machineFields) *string { return &t.CertificatesExpire }, "annotation:"+clusterv1.MachineCertificatesExpiryDateAnnotation, "status.certificatesExpiryDate"),
+		hooksOf(func(t *machineFields) *string { return &t.Hooks }),
+		Text(func(t *machineFields) *string { return &t.Remediated }, "annotation:"+controlPlaneGroup+"/remediation-for"),
 	},
 	reference(func(t *machineFields) *refFields { return &t.Infrastructure }, "spec.infrastructureRef"),
 	reference(func(t *machineFields) *refFields { return &t.Bootstrap }, "spec.bootstrap.configRef"),
@@ -245,6 +247,8 @@ type controlPlaneFields struct {
 	CertificateDays      Number
 	Updated              Number
 	Generation, Observed Number
+	MaxRetry             Number
+	MinHealthy           string // JSON: a number of seconds, or a duration as a string
 }
 
 func newControlPlaneKind(resource string) *Kind[controlPlaneFields] {
@@ -262,6 +266,8 @@ func newControlPlaneKind(resource string) *Kind[controlPlaneFields] {
 		Count(func(t *controlPlaneFields) *Number { return &t.Updated }, "status.upToDateReplicas", "status.v1beta2.upToDateReplicas", "status.updatedReplicas"),
 		Count(func(t *controlPlaneFields) *Number { return &t.Generation }, "metadata.generation"),
 		Count(func(t *controlPlaneFields) *Number { return &t.Observed }, "status.observedGeneration"),
+		Count(func(t *controlPlaneFields) *Number { return &t.MaxRetry }, "spec.remediation.maxRetry", "spec.remediationStrategy.maxRetry"),
+		Raw(func(t *controlPlaneFields) *string { return &t.MinHealthy }, "spec.remediation.minHealthyPeriodSeconds", "spec.remediationStrategy.minHealthyPeriod"),
 	)...))
 }
 

@@ -1,11 +1,15 @@
 package backup
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
 // Raw keeps the JSON text of a value of whatever type, as the backup writes it:
@@ -137,6 +141,25 @@ func labelsOf[T any](into func(*T) *Labels, paths ...string) Field[T] {
 		text, err := m.json(f.values[0], use)
 		*into(t) = Labels(text)
 		return err
+	}}
+}
+
+// hooksOf keeps the annotations for which the deletion of a Machine waits: their keys, in
+// order. That which KubeadmControlPlane sets on its Machines it takes away itself (Cluster
+// API reconcilePreTerminateHook in controlplane/kubeadm/internal/controllers v1.8.0 to v1.13.1).
+func hooksOf[T any](into func(*T) *string) Field[T] {
+	return Field[T]{paths: []string{"metadata.annotations"}, read: func(t *T, f found, m *memory, use *usage) error {
+		raw := f.values[0].raw
+		var all map[string]json.RawMessage
+		if !bytes.Contains(raw, []byte(".delete.hook.machine."+coreGroup)) || json.Unmarshal(raw, &all) != nil {
+			return nil
+		}
+		delete(all, clusterv1.PreTerminateDeleteHookAnnotationPrefix+"/kcp-cleanup")
+		maps.DeleteFunc(all, func(key string, _ json.RawMessage) bool {
+			return !strings.HasPrefix(key, clusterv1.PreDrainDeleteHookAnnotationPrefix) && !strings.HasPrefix(key, clusterv1.PreTerminateDeleteHookAnnotationPrefix)
+		})
+		*into(t) = m.keep([]byte(strings.Join(slices.Sorted(maps.Keys(all)), ", ")), use)
+		return nil
 	}}
 }
 

@@ -199,3 +199,46 @@ func TestNamedKinds(t *testing.T) {
 		t.Errorf("%d are kept, want 2", n)
 	}
 }
+
+func TestWhatHoldsAMachine(t *testing.T) {
+	const drain, end, data = "pre-drain.delete.hook.machine.cluster.x-k8s.io/a", "pre-terminate.delete.hook.machine.cluster.x-k8s.io", `{"machine":"x","timestamp":"2026-11-20T11:30:00Z","retryCount":2}`
+	spec := object{"clusterName": "c", "infrastructureRef": object{"apiGroup": "infrastructure." + core, "kind": "M", "name": "m"}}
+	for name, c := range map[string]struct {
+		annotations object
+		hooks       string
+	}{
+		"none":                        {object{"note": "a delete.hook.machine.cluster.x-k8s.io"}, ""},
+		"that of the control plane":   {object{end + "/kcp-cleanup": ""}, ""},
+		"several, and what is theirs": {object{end + "/kcp-cleanup": "", end + "/z": "x", drain: "", "other": drain}, drain + ", " + end + "/z"},
+		"without a name":              {object{end: "x"}, end},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.annotations["controlplane.cluster.x-k8s.io/remediation-for"] = data
+			s, _ := loadAll(t, backup.Want{}, backuptest.Source("b", backuptest.New().Add(machines, capiObject("Machine", "m", object{"annotations": c.annotations}, spec, nil)).Bytes()))
+			if m := s.Machines[0]; m.Hooks != c.hooks || m.Remediated != data {
+				t.Errorf("%q %q, want %q", m.Hooks, m.Remediated, c.hooks)
+			}
+		})
+	}
+}
+
+func TestHowOftenAControlPlaneReplacesAMachine(t *testing.T) {
+	for name, c := range map[string]struct {
+		spec   object
+		most   backup.Number
+		within time.Duration
+	}{
+		"by default": {object{}, backup.Number{}, time.Hour},
+		"v1beta1":    {object{"remediationStrategy": object{"maxRetry": 3, "minHealthyPeriod": "2h0m0s"}}, backup.Number{N: 3, Known: true}, 2 * time.Hour},
+		"v1beta2":    {object{"remediation": object{"maxRetry": 0, "minHealthyPeriodSeconds": 90}}, backup.Number{Known: true}, 90 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plane := capiObject("KubeadmControlPlane", "cp", nil, c.spec, nil)
+			plane["apiVersion"] = "controlplane." + core + "/v1beta2"
+			s, _ := loadAll(t, backup.Want{}, backuptest.Source("b", backuptest.New().Add("kubeadmcontrolplanes.controlplane."+core, plane).Bytes()))
+			if p := s.ControlPlanes[0]; p.MaxRetry != c.most || p.MinHealthy != c.within {
+				t.Errorf("%v %s", p.MaxRetry, p.MinHealthy)
+			}
+		})
+	}
+}

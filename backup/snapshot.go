@@ -125,6 +125,10 @@ type ControlPlane struct {
 	// Unseen reports whether its controller had not yet seen the last change of its
 	// spec when the backup was taken: status.observedGeneration is behind.
 	Unseen bool
+	// MaxRetry is how often it replaces a machine that is unhealthy again within MinHealthy
+	// of the last time: spec.remediation (before v1beta2 remediationStrategy).
+	MaxRetry   Number
+	MinHealthy time.Duration
 }
 
 // Group is a MachineDeployment, MachineSet or MachinePool.
@@ -220,6 +224,12 @@ type Machine struct {
 	// CertificatesExpire is when the certificates on a control-plane machine expire;
 	// zero when the backup does not say.
 	CertificatesExpire time.Time
+	// Hooks are the annotations for which its deletion waits, separated by commas: whoever
+	// set them takes them away.
+	Hooks string
+	// Remediated is which machine KubeadmControlPlane made it in place of, when, and how often
+	// it had done so before: annotation controlplane.cluster.x-k8s.io/remediation-for, JSON.
+	Remediated string
 }
 
 // Absence is something that an object refers to and that the backup lacks.

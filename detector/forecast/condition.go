@@ -112,6 +112,12 @@ var conditionRows = []conditionRow{
 		return "unless it is the Machine that KubeadmControlPlane deletes first: " + f.cluster.remaking
 	},
 	func(f *facts) string {
+		if !deletes[f.outcome] || f.hooks() == "" {
+			return ""
+		}
+		return "but only once annotation " + f.hooks() + " is taken away by whoever set it: until then its Machine stays"
+	},
+	func(f *facts) string {
 		if f.outcome != ReplacedByMachineHealthCheck || f.nodesRead() {
 			return ""
 		}

@@ -39,6 +39,7 @@ type cluster struct {
 	waking        int // of those, how many are off until the controller powers them on
 	stopped       int // instances of control-plane machines that exist, and that nothing starts
 	stale         int // Machines whose instance does not exist
+	behind        bool // one of its Machines runs another version of Kubernetes than is wanted
 	remediates    bool
 	remediation   string // why, or why not
 	lost          string // what the backup lacks, without which nobody manages the control plane

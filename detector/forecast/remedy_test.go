@@ -32,20 +32,20 @@ func TestWhoReplacesAStaleWorker(t *testing.T) {
 		replaced bool
 		why      string
 	}{
-		"covered":                       {checkSpec(workers), nil, true, "check-0 waits 2m0s"},
-		"covered by an expression":      {with(checkSpec(workers), "selector", expression), nil, true, "check-0"},
-		"covered by an empty selector":  {with(checkSpec(workers), "selector", fields{}), nil, true, "check-0"},
-		"of another cluster":            {with(checkSpec(workers), "clusterName", "other"), nil, false, "no MachineHealthCheck covers it"},
-		"of other machines":             {checkSpec("gpu"), nil, false, "no MachineHealthCheck covers it"},
-		"selector that means nothing":   {with(checkSpec(workers), "selector", fields{"matchExpressions": []any{fields{"key": "group", "operator": "Near"}}}), nil, false, "no MachineHealthCheck covers it"},
-		"asks to be spared":             {checkSpec(workers), func(s *story) { s.snapshot.Machines[1].SkipRemediation = true }, false, "skip-remediation"},
-		"v1beta1":                       {with(checkSpec(workers), "checks", nil, "nodeStartupTimeout", "7m30s"), nil, true, "waits 7m30s"},
-		"default timeout":               {with(checkSpec(workers), "checks", nil), nil, true, "waits 10m0s"},
-		"waits for ever":                {with(checkSpec(workers), "checks", fields{"nodeStartupTimeoutSeconds": 0}), nil, false, "does not mind a missing Node"},
-		"Node left and Ready":           {checkSpec(workers), func(s *story) { s.node("m", true) }, false, "finds that Node well"},
-		"Node left, not Ready":          {checkSpec(workers), func(s *story) { s.node("m", false) }, true, "finds its Node node-m not Ready"},
-		"Node left, Ready not minded":   {with(checkSpec(workers), "checks", fields{"unhealthyNodeConditions": []any{fields{"type": "DiskPressure", "status": "True"}}}), func(s *story) { s.node("m", false) }, false, "finds that Node well"},
-		"v1beta1 conditions":            {with(checkSpec(workers), "checks", nil, "unhealthyConditions", []any{fields{"type": "Ready", "status": "Unknown"}}), func(s *story) { s.node("m", false) }, true, "not Ready"},
+		"covered":                          {checkSpec(workers), nil, true, "check-0 waits 2m0s"},
+		"covered by an expression":         {with(checkSpec(workers), "selector", expression), nil, true, "check-0"},
+		"covered by an empty selector":     {with(checkSpec(workers), "selector", fields{}), nil, true, "check-0"},
+		"of another cluster":               {with(checkSpec(workers), "clusterName", "other"), nil, false, "no MachineHealthCheck covers it"},
+		"of other machines":                {checkSpec("gpu"), nil, false, "no MachineHealthCheck covers it"},
+		"selector that means nothing":      {with(checkSpec(workers), "selector", fields{"matchExpressions": []any{fields{"key": "group", "operator": "Near"}}}), nil, false, "no MachineHealthCheck covers it"},
+		"asks to be spared":                {checkSpec(workers), func(s *story) { s.snapshot.Machines[1].SkipRemediation = true }, false, "skip-remediation"},
+		"v1beta1":                          {with(checkSpec(workers), "checks", nil, "nodeStartupTimeout", "7m30s"), nil, true, "waits 7m30s"},
+		"default timeout":                  {with(checkSpec(workers), "checks", nil), nil, true, "waits 10m0s"},
+		"waits for ever":                   {with(checkSpec(workers), "checks", fields{"nodeStartupTimeoutSeconds": 0}), nil, false, "does not mind a missing Node"},
+		"Node left and Ready":              {checkSpec(workers), func(s *story) { s.node("m", true) }, false, "finds that Node well"},
+		"Node left, not Ready":             {checkSpec(workers), func(s *story) { s.node("m", false) }, true, "finds its Node node-m not Ready"},
+		"Node left, Ready not minded":      {with(checkSpec(workers), "checks", fields{"unhealthyNodeConditions": []any{fields{"type": "DiskPressure", "status": "True"}}}), func(s *story) { s.node("m", false) }, false, "finds that Node well"},
+		"v1beta1 conditions":               {with(checkSpec(workers), "checks", nil, "unhealthyConditions", []any{fields{"type": "Ready", "status": "Unknown"}}), func(s *story) { s.node("m", false) }, true, "not Ready"},
 		"Node left, and only False minded": {with(checkSpec(workers), "checks", nil, "unhealthyConditions", []any{fields{"type": "Ready", "status": "False"}}), func(s *story) { s.node("m", false) }, false, "finds that Node well"},
 		"another waits for a Node for ever": {with(checkSpec(workers), "checks", fields{"nodeStartupTimeoutSeconds": 0, "unhealthyNodeConditions": []any{fields{"type": "Ready", "status": "Unknown"}}}, "maxUnhealthy", 1), func(s *story) {
 			s.worker("o", gone)
@@ -89,6 +89,20 @@ func TestWhoReplacesAStaleWorker(t *testing.T) {
 			s.topology(fields{"class": "c", "version": "v1.35.1"})
 			versions("v1.35.0", "v1.35.1", "RKE2ConfigTemplate", "")(s)
 		}, false, "of v1.35.1"},
+		"skewed, and names that contain others":       {checkSpec(workers), versions("v1.34.2", "v1.35.1", "KubeadmConfigTemplate", "NotAll, KubeadmVersionSkewed"), false, "of v1.35.1"},
+		"skewed, and not minded after a space":        {checkSpec(workers), versions("v1.34.2", "v1.35.1", "KubeadmConfigTemplate", "ControlPlaneIsStable, KubeadmVersionSkew"), true, "check-0"},
+		"control plane cannot be upgraded":            {checkSpec(workers), behind(""), false, "until its control plane runs Kubernetes v1.35.1, and that waits for 1 Machine without a Node"},
+		"not upgraded, and not minded":                {checkSpec(workers), behind("ControlPlaneIsStable"), true, "check-0"},
+		"held by a hook before its end":               {checkSpec(workers), func(s *story) { s.snapshot.Machines[1].Hooks = hookEnd }, false, "only once annotation " + hookEnd + " is taken away"},
+		"held by a hook before a drain, Nodes unread": {checkSpec(workers), func(s *story) { s.snapshot.Machines[1].Hooks = hookDrain }, false, hookDrain},
+		"held by a hook before a drain, Node left": {checkSpec(workers), func(s *story) {
+			s.snapshot.Machines[1].Hooks = hookDrain
+			s.node("m", false)
+		}, false, hookDrain},
+		"no Node, and nothing to drain": {checkSpec(workers), func(s *story) {
+			s.snapshot.Machines[1].Hooks = hookDrain
+			s.node("n", true)
+		}, true, "check-0"},
 		"version that means nothing":   {checkSpec(workers), versions("v1.34.2", "latest", "KubeadmConfigTemplate", ""), true, "check-0"},
 		"limit of none":                {with(checkSpec(workers), "remediation", trigger("unhealthyLessThanOrEqualTo", 0)), nil, false, "1 of 2 machines is unhealthy and 0 is its limit"},
 		"limit of one":                 {with(checkSpec(workers), "remediation", trigger("unhealthyLessThanOrEqualTo", 1)), nil, true, "check-0"},
@@ -134,6 +148,22 @@ func versions(set, plane, bootstrap, skips string) func(*story) {
 	}
 }
 
+// Annotations for which the deletion of a Machine waits.
+const (
+	hookDrain = "pre-drain.delete.hook.machine.cluster.x-k8s.io/x"
+	hookEnd   = "pre-terminate.delete.hook.machine.cluster.x-k8s.io/x"
+)
+
+// behind has one machine of the control plane gone and the other of an older version, while
+// the workers are of the newer one and skip preflight checks.
+func behind(skips string) func(*story) {
+	return func(s *story) {
+		versions("v1.35.1", "v1.35.1", "KubeadmConfigTemplate", skips)(s)
+		s.snapshot.Machines[0].Version = "v1.34.2"
+		s.plane("z", gone)
+	}
+}
+
 // older makes the story's MachineSet one of an older revision, beside a newer one.
 func (s *story) older() {
 	s.snapshot.Groups[0].Version = "v1.35.0"
@@ -175,8 +205,13 @@ func TestWhetherTheControlPlaneRemediates(t *testing.T) {
 		"none exists":                 {covered(planes), three(gone, gone, gone), false, "never initialised, and deletes one of them"},
 		"paused":                      {covered(planes), func(s *story) { s.cluster.Paused = true; three(found, found, gone)(s) }, false, "paused"},
 		"another kind":                {covered(planes), func(s *story) { otherPlane(s); three(found, found, gone)(s) }, false, "RKE2ControlPlane"},
-		"over the limit":              {[]fields{with(checkSpec(planes), "maxUnhealthy", 0)}, three(found, found, gone), false, "0 is its limit"},
-		"left to a template":          {[]fields{with(checkSpec(planes), "remediationTemplate", fields{"kind": "Other"})}, three(found, found, gone), false, "leaves it to Other"},
+		"topology wants another": {covered(planes), func(s *story) {
+			s.topology(fields{"class": "c", "version": "v1.36.0"})
+			s.snapshot.ControlPlanes[0].Version = "v1.35.1"
+			three(found, found, gone)(s)
+		}, false, "refuses until it is to have Kubernetes v1.36.0"},
+		"over the limit":     {[]fields{with(checkSpec(planes), "maxUnhealthy", 0)}, three(found, found, gone), false, "0 is its limit"},
+		"left to a template": {[]fields{with(checkSpec(planes), "remediationTemplate", fields{"kind": "Other"})}, three(found, found, gone), false, "leaves it to Other"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStory(t, c.checks...)

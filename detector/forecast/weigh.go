@@ -26,8 +26,13 @@ func (c *cluster) weigh() {
 	c.lost = cmp.Or(c.lostPlane(), c.unadopted())
 	for _, s := range c.sets() {
 		for i := range s.members {
-			if f := &s.members[i]; f.machine != nil {
-				f.remedied, f.remedy = f.findRemedy()
+			f := &s.members[i]
+			if f.machine == nil {
+				continue
+			}
+			f.remedied, f.remedy = f.findRemedy()
+			if why := f.unfinished(); why != "" {
+				f.remedied, f.remedy = false, why
 			}
 		}
 	}
@@ -70,6 +75,9 @@ func (c *cluster) weighPlane() {
 			continue
 		}
 		c.recorded++
+		if p := c.plane.plane; p != nil && f.machine.Version != "" && f.machine.Version != c.wantedVersion(p) {
+			c.behind = true
+		}
 		switch {
 		case f.nodeMissing():
 			c.nodeless++
@@ -168,6 +176,8 @@ func (c *cluster) remediate() (bool, string) {
 		return false, h.title() + " leaves it to " + h.remediator() + ", not to KubeadmControlPlane"
 	case c.uninitialised:
 		return c.remediateUninitialised(h)
+	case c.managed != nil && c.plane.plane != nil && c.managed.Version != "" && c.managed.Version != c.plane.plane.Version:
+		return false, "KubeadmControlPlane refuses until it is to have Kubernetes " + c.managed.Version + ", as the topology of its Cluster has"
 	case c.recorded <= 1:
 		return false, "KubeadmControlPlane never replaces its only Machine once its API server answers"
 	case c.lostControlPlane():
@@ -234,8 +244,12 @@ func (c *cluster) skewed(g *backup.Group) string {
 		return ""
 	}
 	ahead := int(set.Minor()) - int(plane.Minor())
+	skipped := strings.Split(strings.ReplaceAll(g.SkippedChecks, " ", ""), ",")
 	runs := func(check clusterv1.MachineSetPreflightCheck) bool {
-		return !strings.Contains(g.SkippedChecks, string(check)) && !strings.Contains(g.SkippedChecks, string(clusterv1.MachineSetPreflightCheckAll))
+		return !slices.Contains(skipped, string(check)) && !slices.Contains(skipped, string(clusterv1.MachineSetPreflightCheckAll))
+	}
+	if c.behind && !c.remediates && c.nodeless > 0 && runs(clusterv1.MachineSetPreflightCheckControlPlaneIsStable) {
+		return fmt.Sprintf("MachineSet %s replaces none from Cluster API 1.9 on until its control plane runs Kubernetes %s, and that waits for %s without a Node", g.Name, wanted, plural(c.nodeless, "Machine", "Machines"))
 	}
 	switch {
 	case c.managed != nil && g.Version != wanted && runs(clusterv1.MachineSetPreflightCheckControlPlaneVersionSkew):

@@ -1,0 +1,62 @@
+package forecast
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+)
+
+// unfinished says why a Stale machine that is to be replaced is not, or is empty. Neither a
+// MachineSet nor KubeadmControlPlane makes another before the Machine is gone (syncReplicas in
+// internal/controllers/machineset, and HasDeletingMachine of preflightChecks in
+// controlplane/kubeadm/internal/controllers, Cluster API v1.8.0 to v1.13.1). What drains its
+// Node ends by itself: of one that nobody hears neither pods nor volumes are waited for.
+func (f *facts) unfinished() string {
+	if !f.remedied || !f.stale() {
+		return ""
+	}
+	if hooks := f.hooks(); hooks != "" {
+		return f.check.title() + " has its Machine deleted, which goes, and makes room for another, only once annotation " + hooks + " is taken away by whoever set it"
+	}
+	return f.exhausted()
+}
+
+// hooks are the annotations for which the deletion of the Machine waits, or nothing. Those
+// before the drain are looked at only while it has a Node (reconcileDelete in Cluster API
+// internal/controllers/machine v1.8.0 to v1.13.1).
+func (f *facts) hooks() string {
+	if f.machine.Hooks == "" || f.node != nil || !f.nodesRead() {
+		return f.machine.Hooks
+	}
+	return strings.Join(slices.DeleteFunc(strings.Split(f.machine.Hooks, ", "), func(hook string) bool {
+		return strings.HasPrefix(hook, clusterv1.PreDrainDeleteHookAnnotationPrefix)
+	}), ", ")
+}
+
+// exhausted says why KubeadmControlPlane replaces the machine no more, or is empty: it was
+// made in place of another, and that as often as is allowed (checkRetryLimits in
+// controlplane/kubeadm/internal/controllers/remediation.go v1.8.0 to v1.13.1). A restore
+// brings the annotation back that says so.
+func (f *facts) exhausted() string {
+	p := f.set.plane
+	if p == nil || f.machine.Remediated == "" {
+		return ""
+	}
+	var last struct {
+		Timestamp  time.Time `json:"timestamp"`
+		RetryCount int64     `json:"retryCount"`
+	}
+	if json.Unmarshal([]byte(f.machine.Remediated), &last) != nil {
+		return p.Kind + " cannot read annotation controlplane.cluster.x-k8s.io/remediation-for of its Machine, and replaces none before"
+	}
+	until := last.Timestamp.Add(p.MinHealthy)
+	if !p.MaxRetry.Known || last.RetryCount < p.MaxRetry.N || !until.After(f.cluster.index.in.Now) {
+		return ""
+	}
+	return fmt.Sprintf("%s has replaced it %s already, which is its maxRetry, and does so no more before %s",
+		p.Kind, plural(int(last.RetryCount), "time", "times"), until.UTC().Format("2006-01-02 15:04Z"))
+}

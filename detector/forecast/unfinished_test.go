@@ -1,0 +1,66 @@
+package forecast
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"drift-detector/backup"
+)
+
+// A machine of the control plane that is gone is not replaced while something holds its
+// Machine, or once it was replaced too often; one that lives is taken to be replaced.
+func TestControlPlaneMachineThatIsNotReplaced(t *testing.T) {
+	const times, recent, old = 2, `{"machine":"x","timestamp":"2026-11-20T11:30:00Z","retryCount":2}`, `{"machine":"x","timestamp":"2026-11-01T00:00:00Z","retryCount":2}`
+	at, err := time.Parse(time.RFC3339, "2026-11-20T12:00:00Z")
+	if err != nil {
+		t.Fatal(err)
+	}
+	retries := func(said string, most backup.Number) func(*backup.Machine, *backup.ControlPlane) {
+		return func(m *backup.Machine, p *backup.ControlPlane) {
+			m.Remediated, p.MaxRetry, p.MinHealthy = said, most, time.Hour
+		}
+	}
+	hooks := func(all string) func(*backup.Machine, *backup.ControlPlane) {
+		return func(m *backup.Machine, _ *backup.ControlPlane) { m.Hooks = all }
+	}
+	for name, c := range map[string]struct {
+		change   func(*backup.Machine, *backup.ControlPlane)
+		lives    bool
+		replaced bool
+		says     string // in message or condition
+	}{
+		"nothing keeps it":         {hooks(""), false, true, "check-0"},
+		"held at its end":          {hooks(hookEnd), false, false, "only once annotation " + hookEnd + " is taken away"},
+		"held before its drain":    {hooks(hookDrain), false, true, "check-0"},
+		"held twice":               {hooks(hookDrain + ", " + hookEnd), false, false, "annotation " + hookEnd + " is"},
+		"replaced too often":       {retries(recent, number(times)), false, false, "has replaced it 2 times already, which is its maxRetry, and does so no more before 2026-11-20 12:30Z"},
+		"may be once more":         {retries(recent, number(times+1)), false, true, "check-0"},
+		"without a limit":          {retries(recent, backup.Number{}), false, true, "check-0"},
+		"replaced long ago":        {retries(old, number(times)), false, true, "check-0"},
+		"of which nothing is read": {retries("soon", number(times)), false, false, "cannot read annotation"},
+		"lives, and is held":       {hooks(hookDrain), true, true, "only once annotation " + hookDrain + " is taken away"},
+		"lives, and too often":     {retries(recent, number(times)), true, true, "check-0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStory(t, checkSpec(planes))
+			s.now = at
+			s.plane("a", found)
+			s.plane("b", found)
+			m := s.plane("m", gone)
+			if c.lives {
+				*m.verdict = setStatus(*m.verdict, found)
+			}
+			s.node("a", true)
+			s.node("b", true)
+			if c.lives {
+				s.node("m", false)
+			}
+			c.change(m.machine, &s.snapshot.ControlPlanes[0])
+			got := s.outcome(s.end(), "m")
+			if replaced := got.Outcome == ReplacedByMachineHealthCheck; replaced != c.replaced || !strings.Contains(got.Message+got.Condition, c.says) {
+				t.Errorf("%+v, want %v %q", got, c.replaced, c.says)
+			}
+		})
+	}
+}
