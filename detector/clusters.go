@@ -68,9 +68,10 @@ func newDrafts(ix *index, c *infra.Expected) *drafts {
 }
 
 // unread marks a pool of a kind that no provider reads, if the backup has no Machine
-// of it: a pool that was not looked for must not show as unchanged.
+// of it: a pool that was not looked for must not show as unchanged. One that the backup
+// wants empty is made so, whatever it has.
 func (d *drafts) unread(g *backup.Group) {
-	if g.Kind != machinePool || g.Desired.Known && g.Desired.N == 0 {
+	if g.Kind != machinePool {
 		return
 	}
 	s := d.of(g.Cluster).group(d.displayGroup(g))

@@ -104,7 +104,7 @@ func TestPoolWithoutAClaim(t *testing.T) {
 	}{
 		"without Machines": {func(*scene) {}, NeedFurtherConfirmation, true},
 		"of three":         {func(s *scene) { s.snap.Groups[len(s.snap.Groups)-1].Desired = known(3) }, NeedFurtherConfirmation, true},
-		"of none":          {func(s *scene) { s.snap.Groups[len(s.snap.Groups)-1].Desired = known(0) }, AllHealthy, false},
+		"of none":          {func(s *scene) { s.snap.Groups[len(s.snap.Groups)-1].Desired = known(0) }, NeedFurtherConfirmation, true},
 		"with its Machines": {func(s *scene) {
 			s.worker(subject)
 			m := &s.snap.Machines[len(s.snap.Machines)-1]

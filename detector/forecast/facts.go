@@ -32,13 +32,13 @@ type cluster struct {
 	externalEtcd bool
 
 	// What weigh finds out about the control plane.
-	recorded      int // Machines of the control plane in the backup
-	nodeless      int // of those, how many will have no Node
-	undecided     int // of those, how many may or may not have one
-	alive         int // instances of control-plane machines that run, or are powered on after the restore; ghosts included
-	waking        int // of those, how many are off until the controller powers them on
-	stopped       int // instances of control-plane machines that exist, and that nothing starts
-	stale         int // Machines whose instance does not exist
+	recorded      int  // Machines of the control plane in the backup
+	nodeless      int  // of those, how many will have no Node
+	undecided     int  // of those, how many may or may not have one
+	alive         int  // instances of control-plane machines that run, or are powered on after the restore; ghosts included
+	waking        int  // of those, how many are off until the controller powers them on
+	stopped       int  // instances of control-plane machines that exist, and that nothing starts
+	stale         int  // Machines whose instance does not exist
 	behind        bool // one of its Machines runs another version of Kubernetes than is wanted
 	remediates    bool
 	remediation   string // why, or why not

@@ -3,7 +3,6 @@ package forecast
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -167,14 +166,14 @@ func (c *cover) of(m *backup.Machine) []*check {
 
 // sight is all that health checks see of a machine, by which they call it unhealthy or not.
 type sight struct {
-	checks **check   // the first in the list of those that cover it
-	plane  bool      // it is of the control plane
-	spared bool      // they leave it alone
-	asked  bool      // an annotation asks for it
-	broken *[]string // conditions of the Machine that will not hold
-	late   bool      // it will have no Node
-	unwell bool      // its Node is not Ready
-	gone   bool      // nor is its instance there, so that nobody hears of the Node
+	checks **check // the first in the list of those that cover it
+	plane  bool    // it is of the control plane
+	spared bool    // they leave it alone
+	asked  bool    // an annotation asks for it
+	broken breakage
+	late   bool // it will have no Node
+	unwell bool // its Node is not Ready
+	gone   bool // nor is its instance there, so that nobody hears of the Node
 }
 
 // judgement is what health checks say of all machines of which they see the same: many
@@ -235,7 +234,7 @@ func (s sight) judge(checks []*check) *judgement {
 // Node. They spare workers until the control plane is initialised, and of one that is not
 // nobody sees the Nodes. What has stopped does not tell the API server that it is well.
 func (f *facts) sight() sight {
-	s := sight{checks: &f.checks[0], plane: f.set == &f.cluster.plane, asked: f.machine.Remediate, broken: f.brokenConditions(), gone: f.stale()}
+	s := sight{checks: &f.checks[0], plane: f.set == &f.cluster.plane, asked: f.machine.Remediate, broken: f.broken(), gone: f.stale()}
 	switch {
 	case f.cluster.uninitialised:
 		s.spared, s.late = !f.verdict.ControlPlane && !s.asked, true
@@ -249,34 +248,49 @@ func (f *facts) sight() sight {
 	return s
 }
 
-// What of a Machine's conditions will not hold for long after the restore, as it was seen
-// when a backup was really restored: without its instance, without its Node, without both.
-var (
-	noInstance = []string{clusterv1.InfrastructureReadyCondition, clusterv1.ReadyCondition, clusterv1.AvailableCondition}
-	noNode     = []string{clusterv1.ReadyCondition, clusterv1.AvailableCondition, clusterv1.MachineNodeHealthyCondition, clusterv1.MachineNodeReadyCondition}
-	neither    = append(slices.Clone(noNode), clusterv1.InfrastructureReadyCondition)
-)
+// statusWhenGone is that of the conditions of a Machine whose instance is gone, as a real
+// restore showed them (Cluster API 1.13.1; setNodeHealthyAndReadyConditions and what the
+// infrastructure's own condition says).
+var statusWhenGone = map[string]metav1.ConditionStatus{
+	clusterv1.InfrastructureReadyCondition: metav1.ConditionFalse,
+	clusterv1.ReadyCondition:               metav1.ConditionFalse,
+	clusterv1.AvailableCondition:           metav1.ConditionFalse,
+	clusterv1.MachineNodeHealthyCondition:  metav1.ConditionUnknown,
+	clusterv1.MachineNodeReadyCondition:    metav1.ConditionUnknown,
+}
 
-func (f *facts) brokenConditions() *[]string {
-	switch {
-	case f.node != nil && (f.stale() || f.healthy() && (f.blocked() != "" || f.takesOther())):
-		return &noInstance
-	case f.stale() || f.stopped():
-		return &neither
-	case f.node != nil && !f.node.Ready, f.healthy() && f.nodeMissing():
-		return &noNode
+// breakage is the parts of a Machine whose conditions will not hold for long after the
+// restore, as it was seen when a backup was really restored.
+type breakage struct{ infrastructure, node bool }
+
+func (f *facts) broken() breakage {
+	return breakage{
+		infrastructure: f.stale() || f.stopped() || f.healthy() && f.node != nil && (f.blocked() != "" || f.takesOther()),
+		node:           f.stopped() || f.node != nil && !f.node.Ready || f.node == nil && (f.stale() || f.healthy() && f.nodeMissing()),
 	}
-	return nil
+}
+
+// of reports whether a condition of the Machine will not hold.
+func (b breakage) of(condition string) bool {
+	switch condition {
+	case clusterv1.InfrastructureReadyCondition:
+		return b.infrastructure
+	case clusterv1.MachineNodeHealthyCondition, clusterv1.MachineNodeReadyCondition:
+		return b.node
+	case clusterv1.ReadyCondition, clusterv1.AvailableCondition:
+		return b != breakage{}
+	}
+	return false
 }
 
 // minds reports whether the check calls a machine unhealthy, and for which condition of
-// the Machine, if for one.
+// the Machine, if for one. Of a machine that lives that may be False or Unknown.
 func (h *check) minds(s sight) (condition string, bad bool) {
 	if s.spared {
 		return "", false
 	}
 	for _, c := range h.spec.Checks.UnhealthyMachineConditions {
-		if s.broken != nil && slices.Contains(*s.broken, c.Type) && c.Status != metav1.ConditionTrue {
+		if s.broken.of(c.Type) && c.Status != metav1.ConditionTrue && (!s.gone || c.Status == statusWhenGone[c.Type]) {
 			return c.Type, true
 		}
 	}

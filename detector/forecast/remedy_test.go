@@ -103,14 +103,18 @@ func TestWhoReplacesAStaleWorker(t *testing.T) {
 			s.snapshot.Machines[1].Hooks = hookDrain
 			s.node("n", true)
 		}, true, "check-0"},
-		"version that means nothing":   {checkSpec(workers), versions("v1.34.2", "latest", "KubeadmConfigTemplate", ""), true, "check-0"},
-		"limit of none":                {with(checkSpec(workers), "remediation", trigger("unhealthyLessThanOrEqualTo", 0)), nil, false, "1 of 2 machines is unhealthy and 0 is its limit"},
-		"limit of one":                 {with(checkSpec(workers), "remediation", trigger("unhealthyLessThanOrEqualTo", 1)), nil, true, "check-0"},
-		"limit of 40%":                 {with(checkSpec(workers), "maxUnhealthy", "40%"), nil, false, "40% is its limit"},
-		"limit of 50%":                 {with(checkSpec(workers), "maxUnhealthy", "50%"), nil, true, "check-0"},
-		"limit in words":               {with(checkSpec(workers), "maxUnhealthy", "1"), nil, false, "neither a number nor a percentage: 1"},
-		"limit that means nothing":     {with(checkSpec(workers), "maxUnhealthy", "few"), nil, false, "neither a number nor a percentage: few"},
-		"limit of all that look alike": {with(checkSpec(workers), "maxUnhealthy", 1), func(s *story) { s.worker("o", gone) }, false, "2 of 3 machines are unhealthy and 1 is its limit"},
+		"version that means nothing":          {checkSpec(workers), versions("v1.34.2", "latest", "KubeadmConfigTemplate", ""), true, "check-0"},
+		"minds infrastructure that fails":     {mindsMachine("InfrastructureReady", "False"), nil, true, "minds that condition InfrastructureReady"},
+		"minds infrastructure not heard of":   {mindsMachine("InfrastructureReady", "Unknown"), nil, false, "does not mind"},
+		"minds a Node that nobody sees":       {mindsMachine("NodeReady", "Unknown"), nil, true, "minds that condition NodeReady"},
+		"minds a Node that says it is broken": {mindsMachine("NodeReady", "False"), nil, false, "does not mind"},
+		"limit of none":                       {with(checkSpec(workers), "remediation", trigger("unhealthyLessThanOrEqualTo", 0)), nil, false, "1 of 2 machines is unhealthy and 0 is its limit"},
+		"limit of one":                        {with(checkSpec(workers), "remediation", trigger("unhealthyLessThanOrEqualTo", 1)), nil, true, "check-0"},
+		"limit of 40%":                        {with(checkSpec(workers), "maxUnhealthy", "40%"), nil, false, "40% is its limit"},
+		"limit of 50%":                        {with(checkSpec(workers), "maxUnhealthy", "50%"), nil, true, "check-0"},
+		"limit in words":                      {with(checkSpec(workers), "maxUnhealthy", "1"), nil, false, "neither a number nor a percentage: 1"},
+		"limit that means nothing":            {with(checkSpec(workers), "maxUnhealthy", "few"), nil, false, "neither a number nor a percentage: few"},
+		"limit of all that look alike":        {with(checkSpec(workers), "maxUnhealthy", 1), func(s *story) { s.worker("o", gone) }, false, "2 of 3 machines are unhealthy and 1 is its limit"},
 		"asked for, while the control plane is not initialised": {with(checkSpec(workers), "maxUnhealthy", 0), func(s *story) {
 			*s.verdictOf("a") = setStatus(*s.verdictOf("a"), gone)
 			s.snapshot.Machines[1].Remediate = true
@@ -146,6 +150,13 @@ func versions(set, plane, bootstrap, skips string) func(*story) {
 			g.Bootstrap = backup.Ref{Group: "bootstrap.cluster.x-k8s.io", Kind: bootstrap, Namespace: "ns", Name: "join"}
 		}
 	}
+}
+
+// mindsMachine is a health check of the workers that minds a condition of their Machines alone.
+func mindsMachine(condition, status string) fields {
+	return with(checkSpec(workers), "checks", fields{
+		"nodeStartupTimeoutSeconds": 0, "unhealthyMachineConditions": []any{fields{"type": condition, "status": status}},
+	})
 }
 
 // Annotations for which the deletion of a Machine waits.
