@@ -121,6 +121,9 @@ var conditionRows = []conditionRow{
 		if f.outcome != ReplacedByMachineHealthCheck || f.nodesRead() {
 			return ""
 		}
+		if f.stale() && !f.check.silent {
+			return "unless its Node is still registered: the Node list was not read"
+		}
 		return "unless its Node is still registered and Ready: the Node list was not read"
 	},
 	func(f *facts) string {

@@ -25,6 +25,17 @@ func (f *facts) unfinished() string {
 	return f.exhausted()
 }
 
+// unrolled says why a rollout that a Stale worker is part of makes none in its place, or is
+// empty: the MachineSet of the new revision runs the same preflight checks (createMachines in
+// internal/controllers/machineset v1.9.0 to v1.13.1). That of a topology has its version yet
+// to come.
+func (f *facts) unrolled() string {
+	if f.rolled == "" || !f.stale() || f.verdict.ControlPlane || f.cluster.managed.works() {
+		return ""
+	}
+	return f.cluster.skewed(f.cluster.index.groups[owner{f.cluster.ID, f.set.Kind, f.set.Name}])
+}
+
 // hooks are the annotations for which the deletion of the Machine waits, or nothing. Those
 // before the drain are looked at only while it has a Node (reconcileDelete in Cluster API
 // internal/controllers/machine v1.8.0 to v1.13.1).

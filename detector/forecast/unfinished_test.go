@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"drift-detector/backup"
+	"drift-detector/detector"
 )
 
 // A machine of the control plane that is gone is not replaced while something holds its
@@ -62,5 +63,44 @@ func TestControlPlaneMachineThatIsNotReplaced(t *testing.T) {
 				t.Errorf("%+v, want %v %q", got, c.replaced, c.says)
 			}
 		})
+	}
+}
+
+// A rollout makes no machine of a version that the control plane is not ready for. What
+// lives is taken to be replaced all the same.
+func TestRolloutThatMakesNone(t *testing.T) {
+	for name, c := range map[string]struct {
+		version string
+		verdict detector.Verdict
+		want    Outcome
+		says    string
+	}{
+		"ahead of the control plane":          {"v1.36.0", gone, Stuck, "MachineDeployment md is of Kubernetes v1.36.0 and its control plane of v1.35.1"},
+		"ahead of the control plane, running": {"v1.36.0", found, RolledByOwner, "MachineDeployment md wants v1.36.0"},
+		"as the control plane":                {"v1.35.1", gone, RolledByOwner, "MachineDeployment md wants v1.35.1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStory(t, checkSpec(workers))
+			versions("v1.34.2", "v1.35.1", "KubeadmConfigTemplate", "")(s)
+			s.snapshot.Groups[0].Version = c.version
+			s.plane("a", found)
+			s.worker("m", c.verdict)
+			if got := s.outcome(s.end(), "m"); got.Outcome != c.want || !strings.Contains(got.Message, c.says) {
+				t.Errorf("%+v, want %s %q", got, c.want, c.says)
+			}
+		})
+	}
+}
+
+// A Node that is left keeps a health check away that minds only Nodes which say that they
+// are broken.
+func TestNodeThatMayBeLeft(t *testing.T) {
+	for status, says := range map[string]string{"False": "unless its Node is still registered:", "Unknown": "still registered and Ready"} {
+		s := newStory(t, with(checkSpec(workers), "checks", fields{"unhealthyNodeConditions": []any{fields{"type": "Ready", "status": status}}}))
+		s.plane("a", found)
+		s.worker("m", gone)
+		if got := s.outcome(s.end(), "m"); got.Outcome != ReplacedByMachineHealthCheck || !strings.Contains(got.Condition, says) {
+			t.Errorf("%s: %+v", status, got)
+		}
 	}
 }

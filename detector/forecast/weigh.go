@@ -34,6 +34,9 @@ func (c *cluster) weigh() {
 			if why := f.unfinished(); why != "" {
 				f.remedied, f.remedy = false, why
 			}
+			if why := f.unrolled(); why != "" {
+				f.rolled, f.remedied, f.remedy = "", false, why
+			}
 		}
 	}
 }
@@ -249,7 +252,7 @@ func (c *cluster) skewed(g *backup.Group) string {
 		return !slices.Contains(skipped, string(check)) && !slices.Contains(skipped, string(clusterv1.MachineSetPreflightCheckAll))
 	}
 	if c.behind && !c.remediates && c.nodeless > 0 && runs(clusterv1.MachineSetPreflightCheckControlPlaneIsStable) {
-		return fmt.Sprintf("MachineSet %s replaces none from Cluster API 1.9 on until its control plane runs Kubernetes %s, and that waits for %s without a Node", g.Name, wanted, plural(c.nodeless, "Machine", "Machines"))
+		return fmt.Sprintf("%s %s makes none from Cluster API 1.9 on until its control plane runs Kubernetes %s, and that waits for %s without a Node", g.Kind, g.Name, wanted, plural(c.nodeless, "Machine", "Machines"))
 	}
 	switch {
 	case c.managed != nil && g.Version != wanted && runs(clusterv1.MachineSetPreflightCheckControlPlaneVersionSkew):
@@ -258,7 +261,7 @@ func (c *cluster) skewed(g *backup.Group) string {
 	default:
 		return ""
 	}
-	return fmt.Sprintf("MachineSet %s is of Kubernetes %s and its control plane of %s, for which Cluster API from 1.9 or 1.10 on makes no machine", g.Name, g.Version, wanted)
+	return fmt.Sprintf("%s %s is of Kubernetes %s and its control plane of %s, for which Cluster API from 1.9 or 1.10 on makes no machine", g.Kind, g.Name, g.Version, wanted)
 }
 
 // replaceable reports whether a health check would replace the machine if it found it
