@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
 	"drift-detector/backup"
 	"drift-detector/detector"
 	"drift-detector/infra"
@@ -169,7 +171,7 @@ func conditionsOf(s *backup.Snapshot, all []*cluster, notes []Note) []Note {
 	add(ownersPaused, "These owners are paused in the backup, and make, delete and replace no machine. Look again before they are unpaused", idle)
 	add(replicasManaged, "Something other than Cluster API sets the replicas of these groups, and may change them as soon as it runs", managed)
 	add(nodesUnread, "All Nodes of these clusters are Ready: their Node lists were not read, and their MachineHealthChecks have machines replaced whose Nodes are not", unread)
-	add(nodeConditionsUnread, "No Node has a condition for which these have its machine replaced: only Ready was read", unseen)
+	add(nodeConditionsUnread, "No Node and no Machine has a condition for which these have the machine replaced: of Nodes only Ready was read", unseen)
 	// Nobody reads launch templates (ReconcileLaunchTemplate in CAPA
 	// pkg/cloud/services/ec2/launchtemplate.go and reconcileNodegroupVersion in
 	// pkg/cloud/services/eks/nodegroup.go v2.11.1).
@@ -179,7 +181,7 @@ func conditionsOf(s *backup.Snapshot, all []*cluster, notes []Note) []Note {
 }
 
 // unseenConditions are the health checks that act on conditions of Nodes which no Node
-// list here holds, with those.
+// list here holds, or on conditions of Machines that are not forecast, with those.
 func (c *cluster) unseenConditions() []string {
 	var out []string
 	for _, h := range c.checks {
@@ -187,6 +189,11 @@ func (c *cluster) unseenConditions() []string {
 		for _, condition := range h.spec.Checks.UnhealthyNodeConditions {
 			if condition.Type != "Ready" {
 				kinds = append(kinds, string(condition.Type))
+			}
+		}
+		for _, condition := range h.spec.Checks.UnhealthyMachineConditions {
+			if _, known := statusWhenGone[condition.Type]; !known && condition.Type != clusterv1.BootstrapConfigReadyCondition {
+				kinds = append(kinds, condition.Type+" of the Machine")
 			}
 		}
 		if slices.Sort(kinds); len(kinds) > 0 {

@@ -261,12 +261,13 @@ var statusWhenGone = map[string]metav1.ConditionStatus{
 
 // breakage is the parts of a Machine whose conditions will not hold for long after the
 // restore, as it was seen when a backup was really restored.
-type breakage struct{ infrastructure, node bool }
+type breakage struct{ infrastructure, node, bootstrap bool }
 
 func (f *facts) broken() breakage {
 	return breakage{
 		infrastructure: f.stale() || f.stopped() || f.healthy() && f.node != nil && (f.blocked() != "" || f.takesOther()),
 		node:           f.stopped() || f.node != nil && !f.node.Ready || f.node == nil && (f.stale() || f.healthy() && f.nodeMissing()),
+		bootstrap:      f.healthy() && f.unbootstrapped(),
 	}
 }
 
@@ -275,6 +276,8 @@ func (b breakage) of(condition string) bool {
 	switch condition {
 	case clusterv1.InfrastructureReadyCondition:
 		return b.infrastructure
+	case clusterv1.BootstrapConfigReadyCondition:
+		return b.bootstrap
 	case clusterv1.MachineNodeHealthyCondition, clusterv1.MachineNodeReadyCondition:
 		return b.node
 	case clusterv1.ReadyCondition, clusterv1.AvailableCondition:

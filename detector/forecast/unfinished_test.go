@@ -104,3 +104,43 @@ func TestNodeThatMayBeLeft(t *testing.T) {
 		}
 	}
 }
+
+// A Machine whose bootstrap object the backup lacks is not Ready, and a health check may
+// have it replaced, although it lives. What else a check minds is not known here.
+func TestHealthChecksThatMindWhatARestoreBreaks(t *testing.T) {
+	for _, c := range []struct {
+		condition string
+		lacks     bool
+		want      Outcome
+		unread    string // in the condition that nothing minded is there
+	}{
+		{"Ready", true, ReplacedByMachineHealthCheck, ""},
+		{"BootstrapConfigReady", true, ReplacedByMachineHealthCheck, ""},
+		{"NodeReady", true, Adopted, ""},
+		{"Ready", false, Adopted, ""},
+		{"UpToDate", true, Adopted, "MachineHealthCheck ns/check-0 (UpToDate of the Machine)"},
+	} {
+		s := newStory(t, mindsMachine(c.condition, "False"))
+		s.plane("a", found)
+		m := s.worker("m", found).machine
+		s.node("m", true)
+		s.node("a", true)
+		if c.lacks {
+			m.Bootstrap = backup.Ref{Kind: "KubeadmConfig", Namespace: "ns", Name: "m"}
+			s.lacks(m.Bootstrap)
+		}
+		f := s.end()
+		if got := s.outcome(f, "m"); got.Outcome != c.want {
+			t.Errorf("%s: %+v", c.condition, got)
+		}
+		unread := ""
+		for _, n := range f.Conditions {
+			if n.Code == nodeConditionsUnread {
+				unread = n.Message
+			}
+		}
+		if (unread == "") != (c.unread == "") || !strings.Contains(unread, c.unread) {
+			t.Errorf("%s: %q, want %q", c.condition, unread, c.unread)
+		}
+	}
+}
