@@ -216,19 +216,22 @@ func (c *cluster) remediateUninitialised(h *check) (bool, string) {
 // spared says why the MachineSet of an unhealthy machine does not replace it, or is empty
 // (Cluster API reconcileUnhealthyMachines in core/reconcilers/machineset v1.9.0 to v1.14.0;
 // before that a MachineSet of an older revision did, so that only of a machine that is gone
-// the worse is said).
+// the worse is said), or makes none in its place (syncReplicas there, v1.8.0 to v1.14.0).
 func (f *facts) spared() string {
 	s, groups := f.set, f.cluster.index.groups
 	if md := groups[owner{s.cluster.ID, s.Kind, s.Name}]; md != nil && s.Kind == machineDeployment && md.NoRemediation {
 		return "spec.remediation.maxInFlight of MachineDeployment " + s.Name + " lets no unhealthy machine be replaced"
 	}
+	of := groups[owner{s.cluster.ID, machineSet, f.machine.Set}]
 	switch {
 	case !f.stale():
 		return ""
+	case of != nil && of.NoCreate:
+		return "annotation " + clusterv1.DisableMachineCreateAnnotation + " keeps MachineSet " + of.Name + " from making another"
 	case s.current != nil && s.current.Name != f.machine.Set:
 		return "MachineSet " + f.machine.Set + " is of an older revision, and from Cluster API 1.9 on leaves it to a rollout of MachineDeployment " + s.Name + ", which does none"
 	}
-	return f.cluster.skewed(groups[owner{s.cluster.ID, machineSet, f.machine.Set}])
+	return f.cluster.skewed(of)
 }
 
 // skewed says why a MachineSet replaces no machine although it would be asked to, or is
