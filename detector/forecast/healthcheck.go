@@ -330,6 +330,13 @@ func (h *check) allows() (bool, string) {
 	return true, ""
 }
 
+// passesRange reports whether the number of unhealthy machines comes from within the range
+// of the health check, or above, and ends below: right after a restore none has a Node.
+func (h *check) passesRange() bool {
+	low, _, ok := parseRange(h.spec.Remediation.TriggerIf.UnhealthyInRange)
+	return ok && h.unhealthy < low && low <= h.targets
+}
+
 // parseRange reads "[3-5]", both ends included.
 func parseRange(text string) (low, high int, ok bool) {
 	a, b, found := strings.Cut(strings.Trim(text, "[]"), "-")

@@ -144,3 +144,21 @@ func TestHealthChecksThatMindWhatARestoreBreaks(t *testing.T) {
 		}
 	}
 }
+
+// Right after a restore no machine has a Node, so that a health check passes numbers of
+// unhealthy machines which it acts on and which it does not end with.
+func TestHealthCheckThatPassesItsRange(t *testing.T) {
+	for within, want := range map[string]bool{"[2-3]": true, "[3-9]": false, "[0-0]": false} {
+		s := newStory(t, with(checkSpec(workers), "unhealthyRange", within))
+		s.plane("a", found)
+		s.worker("m", found)
+		s.worker("n", found)
+		s.node("a", true)
+		s.node("m", false)
+		s.node("n", true)
+		f := s.end()
+		if got := s.outcome(f, "m"); got.Outcome != Adopted || strings.Contains(effectsOf(f), outcomeUnknown) != want {
+			t.Errorf("%s: %+v, effects %q", within, got, effectsOf(f))
+		}
+	}
+}
