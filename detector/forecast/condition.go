@@ -115,7 +115,7 @@ var conditionRows = []conditionRow{
 		if !deletes[f.outcome] || f.hooks() == "" {
 			return ""
 		}
-		return "but only once annotation " + f.hooks() + " is taken away by whoever set it: until then its Machine stays"
+		return "but only once annotation " + f.hooks() + " is taken away by what set it: until then its Machine stays"
 	},
 	func(f *facts) string {
 		if f.outcome != ReplacedByMachineHealthCheck || f.nodesRead() {

@@ -20,7 +20,7 @@ func (f *facts) unfinished() string {
 		return ""
 	}
 	if hooks := f.hooks(); hooks != "" {
-		return f.check.title() + " has its Machine deleted, which goes, and makes room for another, only once annotation " + hooks + " is taken away by whoever set it"
+		return f.check.title() + " has its Machine deleted, which goes, and makes room for another, only once annotation " + hooks + " is taken away by what set it"
 	}
 	return f.exhausted()
 }
