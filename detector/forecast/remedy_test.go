@@ -90,9 +90,13 @@ func TestWhoReplacesAStaleWorker(t *testing.T) {
 			s.topology(fields{"class": "c", "version": "v1.35.1"})
 			versions("v1.35.0", "v1.35.1", "RKE2ConfigTemplate", "")(s)
 		}, false, "of v1.35.1"},
-		"skewed, and names that contain others":       {checkSpec(workers), versions("v1.34.2", "v1.35.1", "KubeadmConfigTemplate", "NotAll, KubeadmVersionSkewed"), false, "of v1.35.1"},
-		"skewed, and not minded after a space":        {checkSpec(workers), versions("v1.34.2", "v1.35.1", "KubeadmConfigTemplate", "ControlPlaneIsStable, KubeadmVersionSkew"), true, "check-0"},
-		"control plane cannot be upgraded":            {checkSpec(workers), behind(""), false, "until its control plane runs Kubernetes v1.35.1, and that waits for 1 Machine without a Node"},
+		"skewed, and names that contain others": {checkSpec(workers), versions("v1.34.2", "v1.35.1", "KubeadmConfigTemplate", "NotAll, KubeadmVersionSkewed"), false, "of v1.35.1"},
+		"skewed, and not minded after a space":  {checkSpec(workers), versions("v1.34.2", "v1.35.1", "KubeadmConfigTemplate", "ControlPlaneIsStable, KubeadmVersionSkew"), true, "check-0"},
+		"control plane cannot be upgraded":      {checkSpec(workers), behind(""), false, "until its control plane runs Kubernetes v1.35.1, and that waits for 1 Machine without a Node"},
+		"control plane is upgraded first": {checkSpec(workers), func(s *story) {
+			versions("v1.35.1", "v1.35.1", "KubeadmConfigTemplate", "")(s)
+			s.snapshot.Machines[0].Version = "v1.34.2"
+		}, true, "check-0"},
 		"not upgraded, and not minded":                {checkSpec(workers), behind("ControlPlaneIsStable"), true, "check-0"},
 		"held by a hook before its end":               {checkSpec(workers), func(s *story) { s.snapshot.Machines[1].Hooks = hookEnd }, false, "only once annotation " + hookEnd + " is taken away"},
 		"held by a hook before a drain, Nodes unread": {checkSpec(workers), func(s *story) { s.snapshot.Machines[1].Hooks = hookDrain }, false, hookDrain},

@@ -30,7 +30,7 @@ func (f *facts) unfinished() string {
 // internal/controllers/machineset v1.9.0 to v1.13.1). That of a topology has its version yet
 // to come.
 func (f *facts) unrolled() string {
-	if f.rolled == "" || !f.stale() || f.verdict.ControlPlane || f.cluster.managed.works() {
+	if f.rolled == "" || !f.stale() || f.cluster.managed.works() {
 		return ""
 	}
 	return f.cluster.skewed(f.cluster.index.groups[owner{f.cluster.ID, f.set.Kind, f.set.Name}])

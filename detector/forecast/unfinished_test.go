@@ -71,18 +71,23 @@ func TestControlPlaneMachineThatIsNotReplaced(t *testing.T) {
 func TestRolloutThatMakesNone(t *testing.T) {
 	for name, c := range map[string]struct {
 		version string
+		wanted  string // by the topology
 		verdict detector.Verdict
 		want    Outcome
 		says    string
 	}{
-		"ahead of the control plane":          {"v1.36.0", gone, Stuck, "MachineDeployment md is of Kubernetes v1.36.0 and its control plane of v1.35.1"},
-		"ahead of the control plane, running": {"v1.36.0", found, RolledByOwner, "MachineDeployment md wants v1.36.0"},
-		"as the control plane":                {"v1.35.1", gone, RolledByOwner, "MachineDeployment md wants v1.35.1"},
+		"ahead of the control plane":           {"v1.36.0", "", gone, Stuck, "MachineDeployment md is of Kubernetes v1.36.0 and its control plane of v1.35.1"},
+		"ahead of the control plane, running":  {"v1.36.0", "", found, RolledByOwner, "MachineDeployment md wants v1.36.0"},
+		"as the control plane":                 {"v1.35.1", "", gone, RolledByOwner, "MachineDeployment md wants v1.35.1"},
+		"of a topology, once that is upgraded": {"v1.35.1", "v1.36.0", gone, RolledByOwner, "MachineDeployment md wants v1.35.1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStory(t, checkSpec(workers))
 			versions("v1.34.2", "v1.35.1", "KubeadmConfigTemplate", "")(s)
 			s.snapshot.Groups[0].Version = c.version
+			if c.wanted != "" {
+				s.topology(fields{"class": "c", "version": c.wanted})
+			}
 			s.plane("a", found)
 			s.worker("m", c.verdict)
 			if got := s.outcome(s.end(), "m"); got.Outcome != c.want || !strings.Contains(got.Message, c.says) {
