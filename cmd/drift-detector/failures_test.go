@@ -406,7 +406,11 @@ func TestAPIServersFail(t *testing.T) {
 			}
 			t.Cleanup(n.Close)
 			w.nodes = n
-			o := w.detect("--timeout", "3s") // what a server that hangs costs
+			var args []string
+			if fault == lab.Hang {
+				args = []string{"--timeout", "3s"} // what a server that hangs costs
+			}
+			o := w.detect(args...)
 			o.demand(t, exitIncomplete)
 			noWorse(t, before.report, o.report)
 			lines := strings.Join(errorLines(o.stderr), "\n")

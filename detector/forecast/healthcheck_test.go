@@ -81,3 +81,16 @@ func TestHealthChecksOfAControlPlaneThatMayNotAnswer(t *testing.T) {
 		}
 	}
 }
+
+// Until a control plane is initialised health checks spare its workers, but not one that
+// an annotation asks for.
+func TestHealthChecksThatSpareWorkers(t *testing.T) {
+	for _, asked := range []bool{true, false} {
+		s := newStory(t, external(checkSpec(workers)))
+		s.plane("a", gone)
+		s.worker("m", found).machine.Remediate = asked
+		if got := strings.Contains(effectsOf(s.end()), outcomeUnknown); got != asked {
+			t.Errorf("asked for: %v, left to others: %v", asked, got)
+		}
+	}
+}
