@@ -9,8 +9,8 @@ import (
 )
 
 // Garbage that may lie beside what a run holds. Go's own rule, as much as is held, is
-// twice the memory that a large fleet needs. What the heap has taken from the system
-// already is used before anything is collected, but for an eighth: sizes differ.
+// twice the memory that a large fleet needs. What the heap once took from the system is
+// used before anything is collected, but for an eighth: sizes differ.
 const (
 	leastHeap      = 4 << 20  // bytes, of which Go's percentage is at least (GOGC in package runtime, Go 1.26)
 	smallHeap      = 96 << 20 // bytes, below which nothing is collected
@@ -49,12 +49,13 @@ func collectSooner() {
 		{Name: "/memory/classes/heap/free:bytes"},
 	}, smallHeap/leastHeap*100
 	debug.SetGCPercent(ours)
-	goal := uint64(0) // what was held at the last collection, with the garbage beside it
+	taken := uint64(0) // from the system at most: what is given back costs to take again
+	goal := uint64(0)  // what was held at the last collection, with the garbage beside it
 	var adjust func(*cycle)
 	adjust = func(c *cycle) {
 		metrics.Read(sample)
 		held := sample[0].Value.Uint64()
-		taken := sample[1].Value.Uint64() + sample[2].Value.Uint64() + sample[3].Value.Uint64()
+		taken = max(taken, sample[1].Value.Uint64()+sample[2].Value.Uint64()+sample[3].Value.Uint64())
 		free, garbage := max(smallHeap, taken/8*7, held)-held, uint64(mostGarbage)
 		switch now := phase(running.Load()); {
 		case now == listing:
@@ -64,7 +65,7 @@ func collectSooner() {
 			}
 		case now == reading:
 			garbage = readingGarbage
-		case held > goal/4*3: // it found little, and the next would, too
+		case held > goal/3*2: // it found little, and the next would, too
 			garbage = 2 * mostGarbage
 		}
 		next := int(max(garbage, free*100/max(held, 1)))
