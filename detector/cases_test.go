@@ -445,11 +445,51 @@ func TestEdgeCases(t *testing.T) {
 			s.vmIn(1, "far", key("stem", "md-bcdfg"))
 			s.vm("here", key("stem", "md-bcdfg"))
 		}, []wish{{name: "here", status: Ghost}}},
+
+		{"a name that fits, beside one that the VM's own metadata contradicts", func(s *scene) {
+			s.hint(infra.NameOnly, key("stem", "own"), ownedBy(machineSet, "md-bcdfg"), 0).Expect = []infra.Key{key("joins", "10.0.0.1:6443")}
+			s.cluster(other)
+			for _, id := range []backup.ClusterID{prod, other} {
+				s.hint(infra.NameOnly, key("stem", "common"), infra.OwnerID{Cluster: id}, 0)
+			}
+			s.vm("named", key("stem", "own"), key("stem", "common"), key("joins", "10.9.9.9:6443"))
+			s.vm("unnamed", key("stem", "own"), key("joins", "10.9.9.9:6443"))
+		}, []wish{{name: "named", reason: NameOnly}}},
+
+		{"a control plane that may run on, by a name of two clusters alone", func(s *scene) {
+			s.cluster(other)
+			for _, id := range []backup.ClusterID{prod, other} {
+				s.hint(infra.NameOnly, key("stem", "common"), infra.OwnerID{Cluster: id, Kind: plane, Name: "cp"}, 0)
+			}
+			s.hint(infra.NameOnly, key("stem", "own"), infra.OwnerID{Cluster: other}, 0)
+			s.unread(prod)
+			s.listings[0].Instances = nil // the recorded control plane is gone
+			s.worker("m")
+			s.vm("cp", key("stem", "common"), key("stem", "own"))
+		}, []wish{{name: "m", status: Unknown, reason: NodeListUnread}, {name: "cp-0", status: Unknown, reason: NodeListUnread}, {name: "cp", reason: NameOnly}}},
+
+		{"one mark of two clusters, and another of one of them", func(s *scene) {
+			s.cluster(other)
+			for _, id := range []backup.ClusterID{prod, other} {
+				s.hint(infra.Strong, key("tag", "common"), infra.OwnerID{Cluster: id}, 0)
+				s.hint(infra.LocationOnly, key("folder", "common"), infra.OwnerID{Cluster: id}, 0)
+			}
+			s.hint(infra.Strong, key("tag", "own"), ownedBy(machineSet, "md-bcdfg"), 8)
+			s.hint(infra.Strong, key("tag", "weaker"), infra.OwnerID{Cluster: prod}, 0)
+			s.hint(infra.LocationOnly, key("folder", "own"), ownedBy(machineSet, "md-bcdfg"), 8).Expect = []infra.Key{key("joins", "10.0.0.1:6443")}
+			s.vm("both", key("tag", "common"))
+			s.vm("ours", key("tag", "common"), key("tag", "own"))
+			s.vm("torn", key("tag", "common"), key("tag", "weaker"))
+			s.vm("there", key("folder", "common"), key("folder", "own"), key("joins", "10.9.9.9:6443"))
+		}, []wish{{name: "both", reason: AmbiguousOwner}, {name: "torn", reason: AmbiguousOwner}, {name: "ours", status: Ghost}, {name: "there", reason: InClusterFolder}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := newScene()
-			tc.arrange(s)
-			expect(t, s.detect(), tc.want...)
+			defer func(was int) { many = was }(many)
+			for _, many = range []int{16, 1, 0} {
+				s := newScene()
+				tc.arrange(s)
+				expect(t, s.detect(), tc.want...)
+			}
 		})
 	}
 }

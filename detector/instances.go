@@ -57,7 +57,7 @@ var instanceRows = []instanceRow{
 		"The instance is a template, or managed by an extension of its infrastructure, but has a name or mark of a cluster.",
 		[]outcome{{"", NameOnly}},
 		func(f *instanceFacts) bool {
-			return mayBeOurs(f.vm) && !f.vm.Gone && !f.vm.member && len(f.strong)+len(f.medium)+len(f.named) > 0
+			return mayBeOurs(f.vm) && !f.vm.Gone && !f.vm.member && (len(f.strong)+len(f.medium) > 0 || f.names.found())
 		},
 		decideLeftOut,
 	},
@@ -153,11 +153,11 @@ var instanceRows = []instanceRow{
 		"unreadable-with-cluster-name",
 		"The instance has a name or tags like a cluster's machines, and cannot be read.",
 		[]outcome{{"", InstanceUnreadable}},
-		func(f *instanceFacts) bool { return len(f.medium)+len(f.named) > 0 && f.vm.Unreadable },
+		func(f *instanceFacts) bool { return (len(f.medium) > 0 || f.names.found()) && f.vm.Unreadable },
 		func(f *instanceFacts) placement {
 			like := f.medium
 			if len(like) == 0 {
-				like = f.named
+				like = f.names.join()
 			}
 			p := f.suggest(InstanceUnreadable, "it has a name or tags like the machines of "+clusterNames(clustersOf(like))+", but its properties cannot be read", clustersOf(like)...)
 			p.unattributed.Evidence = linkEvidence(like, StrengthWeak)
@@ -213,12 +213,13 @@ var instanceRows = []instanceRow{
 		"cluster-name-elsewhere",
 		"The instance has a name of a cluster, but is not where the cluster's machines are.",
 		[]outcome{{"", NameOnly}},
-		func(f *instanceFacts) bool { return len(f.named) > 0 },
+		func(f *instanceFacts) bool { return f.names.found() },
 		func(f *instanceFacts) placement {
-			all := f.index.linked(f.named)
+			like := f.names.join()
+			all := f.index.linked(like)
 			ids := all.clusters
 			p := f.suggest(NameOnly, "it is named as machines of "+clusterNames(ids)+" are, and is where none of them is", ids...)
-			p.unattributed.Evidence = linkEvidence(f.named, StrengthWeak)
+			p.unattributed.Evidence = linkEvidence(like, StrengthWeak)
 			p.unattributed.Unlisted = all.unlisted
 			return p
 		},
@@ -288,7 +289,7 @@ func decideSharedID(f *instanceFacts) placement {
 func decideLeftOut(f *instanceFacts) placement {
 	like := f.strong
 	if len(like) == 0 {
-		like = append(slices.Clone(f.medium), f.named...)
+		like = append(slices.Clone(f.medium), f.names.join()...)
 	}
 	ids := clustersOf(like)
 	is := "a template"

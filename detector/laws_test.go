@@ -10,9 +10,12 @@ import (
 	"drift-detector/infra"
 )
 
+// In two worlds of three a few hints and instances are many: what is found is shared then.
 func TestRandomWorldsAgreeWithTheOracle(t *testing.T) {
+	defer func(was int) { many = was }(many)
 	statuses, reasons := map[Status]int{}, map[Reason]int{}
 	for seed := range uint64(4000) {
+		many = []int{16, 1, 0}[seed%3]
 		s := randomWorld(seed)
 		r := s.detect()
 		want, excluded, outOfScope := counted(askOracle(&s.snap, s.expected, s.inventory()))

@@ -13,7 +13,7 @@ type clusterLinks struct {
 	strong   []link // the most specific of the grade, of one or several clusters
 	medium   []link
 	location []link
-	named    []link
+	names    *tied   // by a name alone
 	foreign  []*node // Nodes on it that alone tie it to no cluster
 	// foreignCluster is the cluster outside the backup that the Node names.
 	foreignCluster string
@@ -31,24 +31,27 @@ func (ix *index) clusterLinks(v *vm) *clusterLinks {
 
 func (ix *index) findLinks(v *vm) clusterLinks {
 	strong, medium := ix.hints.tied(infra.Strong, v), ix.hints.tied(infra.Medium, v)
-	location, named := ix.hints.tied(infra.LocationOnly, v), ix.hints.tied(infra.NameOnly, v)
-	f := clusterLinks{medium: medium.links, location: location.links, named: named.links}
+	location, names := ix.hints.tied(infra.LocationOnly, v), ix.hints.tied(infra.NameOnly, v)
+	f := clusterLinks{medium: medium.join(), location: location.join(), names: names}
 	var joined []link
 	for _, n := range ix.nodes.on(v) {
 		// Whoever administers a workload cluster can make a Node that names any VM.
 		// It counts for instances that are placed or named like the cluster's machines.
-		isRelated := strong.to(n.Cluster) || medium.to(n.Cluster) || location.to(n.Cluster) || named.to(n.Cluster)
+		isRelated := strong.to(n.Cluster) || medium.to(n.Cluster) || location.to(n.Cluster) || names.to(n.Cluster)
 		if n.agrees() && isRelated {
 			joined = append(joined, linkOfNode(n))
 		} else {
 			f.foreign, f.foreignCluster = append(f.foreign, n), cmp.Or(f.foreignCluster, ix.outside(n))
 		}
 	}
-	if v.Unreadable { // it may have ended: its own marks do not prove that it runs
-		f.medium = strongest(slices.Concat(strong.links, medium.links))
+	switch {
+	case v.Unreadable: // it may have ended: its own marks do not prove that it runs
+		f.medium = strongest(slices.Concat(strong.join(), f.medium))
 		f.strong = strongest(joined)
-	} else {
-		f.strong = strongest(slices.Concat(joined, strong.links))
+	case len(joined) > 0:
+		f.strong = strongest(joined)
+	default:
+		f.strong = strong.join()
 	}
 	return f
 }

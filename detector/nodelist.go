@@ -163,7 +163,8 @@ func (ix *index) servingGhosts() map[backup.ClusterID]bool {
 			continue
 		}
 		l := ix.clusterLinks(v)
-		for _, all := range [][]link{l.strong, l.medium, l.named} {
+		own, common := l.names.mostSpecific()
+		for _, all := range [][]link{l.strong, l.medium, own, common} {
 			if len(all) > 0 && seen[&all[0]] {
 				continue // of an instance like it, see gradeHints
 			} else if len(all) > many {

@@ -1,6 +1,7 @@
 package detector
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -36,13 +37,16 @@ type tied struct {
 	hints    []*infra.OwnershipHint
 	links    []link                    // of the most specific, in order
 	clusters map[backup.ClusterID]bool // of all of them, where they are many
+	common   *tied                     // what it has in common with many instances; may be nil
+	all      []link                    // of both together, once they were asked for
 }
 
 // untied is of the instances that have none.
 var untied tied
 
-// many is how many hints are worth to be kept for the next instance.
-const many = 16
+// many is more than how many hints or instances are worth to be kept for the next instance
+// or machine. Tests set it.
+var many = 16
 
 func (g *gradeHints) add(hint *infra.OwnershipHint) {
 	for _, k := range hint.Expect {
@@ -74,37 +78,64 @@ func (t *hintIndex) tied(grade infra.Grade, v *vm) *tied {
 	if g == nil {
 		return &untied
 	}
-	var lists []*hintList
-	count := 0
-	for _, k := range v.Keys {
-		if !slices.Contains(g.kinds, k.Kind) {
-			continue
-		}
-		if list := g.byKey[k]; list != nil {
-			lists, count = append(lists, list), count+len(list.all)
-		}
-	}
-	for _, number := range g.patterns.Matching(v.Name) {
-		if p := &g.named[number]; p.within.IsZero() || v.HasKey(p.within) {
-			lists, count = append(lists, p.hintList), count+1
-		}
+	own, common := g.lists(v)
+	if hintsIn(own) > many {
+		own, common = nil, slices.Concat(own, common)
 	}
 	switch {
-	case count == 0:
+	case len(common) == 0 && len(own) == 0:
 		return &untied
-	case count <= many:
-		return t.tie(lists, v, count)
+	case len(common) == 0:
+		return t.tie(own, v)
 	}
-	like := g.signature(lists, v)
+	like := g.signature(common, v)
 	if g.known[like] == nil {
-		one := t.tie(lists, v, count)
+		one := t.tie(common, v)
 		one.clusters = map[backup.ClusterID]bool{}
 		for _, hint := range one.hints {
 			one.clusters[hint.Owner.Cluster] = true
 		}
 		g.known[like] = one
 	}
-	return g.known[like]
+	if len(own) == 0 {
+		return g.known[like]
+	}
+	one := t.tie(own, v)
+	one.common = g.known[like]
+	return one
+}
+
+// lists returns the lists of hints of which an instance has the key or the name: its own,
+// and those of many hints, which others have, too.
+func (g *gradeHints) lists(v *vm) (own, common []*hintList) {
+	add := func(l *hintList) {
+		if len(l.all) > many {
+			common = append(common, l)
+		} else {
+			own = append(own, l)
+		}
+	}
+	for _, k := range v.Keys {
+		if !slices.Contains(g.kinds, k.Kind) {
+			continue
+		}
+		if l := g.byKey[k]; l != nil {
+			add(l)
+		}
+	}
+	for _, number := range g.patterns.Matching(v.Name) {
+		if p := &g.named[number]; p.within.IsZero() || v.HasKey(p.within) {
+			add(p.hintList)
+		}
+	}
+	return own, common
+}
+
+func hintsIn(lists []*hintList) (n int) {
+	for _, l := range lists {
+		n += len(l.all)
+	}
+	return n
 }
 
 // signature is the same for instances that the same hints fit: it is all that
@@ -125,8 +156,9 @@ func (g *gradeHints) signature(lists []*hintList, v *vm) string {
 	return string(text)
 }
 
-// tie returns those of count hints that fit an instance.
-func (t *hintIndex) tie(lists []*hintList, v *vm, count int) *tied {
+// tie returns those of the hints that fit an instance.
+func (t *hintIndex) tie(lists []*hintList, v *vm) *tied {
+	count := hintsIn(lists)
 	one := &tied{hints: make([]*infra.OwnershipHint, 0, count)}
 	links := make([]link, 0, count)
 	for _, l := range lists {
@@ -145,8 +177,47 @@ func (t *hintIndex) tie(lists []*hintList, v *vm, count int) *tied {
 	return one
 }
 
+// mostSpecific returns the links of its most specific hints, those of its own and those that
+// it has in common with others.
+func (t *tied) mostSpecific() (own, common []link) {
+	if t.common == nil || len(t.common.links) == 0 {
+		return t.links, nil
+	}
+	if len(t.links) > 0 {
+		switch c := cmp.Compare(t.links[0].specificity, t.common.links[0].specificity); {
+		case c > 0:
+			return t.links, nil
+		case c == 0:
+			return t.links, t.common.links
+		}
+	}
+	return nil, t.common.links
+}
+
+// found reports whether an instance has any hint.
+func (t *tied) found() bool { return len(t.links) > 0 || t.common != nil && len(t.common.links) > 0 }
+
+// join returns the links of its most specific hints, in order. They must not be changed.
+func (t *tied) join() []link {
+	if t.all == nil {
+		own, common := t.mostSpecific()
+		switch {
+		case len(common) == 0:
+			t.all = own
+		case len(own) == 0:
+			t.all = common
+		default:
+			t.all = strongest(slices.Concat(own, common))
+		}
+	}
+	return t.all
+}
+
 // to reports whether any of the hints is of the cluster.
 func (t *tied) to(id backup.ClusterID) bool {
+	if t.common != nil && t.common.to(id) {
+		return true
+	}
 	if t.clusters != nil {
 		return t.clusters[id]
 	}

@@ -90,6 +90,9 @@ var growths = []growth{
 	{name: "datacenters", pick: grownMachine, vary: []string{grownMachine, "/DC0"}},
 	{name: "machines of one name on AWS", tenant: onAWS, pick: "aws-prod-md-1a-f7mmd-8gn59", few: 24},
 	{name: "machines of one name on OpenStack", tenant: onOpenStack, pick: "web-prod-md-0-46mng-9s5vw", few: 24},
+	{name: "clusters of one name on OpenStack", tenant: onOpenStack, pick: onOpenStack, few: 8, vary: []string{onOpenStack}},
+	{name: "clusters of one name on AWS in a VPC each", tenant: onAWS, pick: onAWS, few: 8, vary: []string{onAWS, "vpc-0a1b2c3d", "aws-prod-mp-0"}},
+	{name: "clusters of one name with an endpoint each", pick: "tenant-alpha", few: 8, vary: []string{"tenant-alpha", `"port":2000`, "127.0.0.1:2000"}},
 	{name: "unknown servers of one name on OpenStack", tenant: onOpenStack, pick: "ops-jump", few: 24},
 	{name: "unknown instances of one name on AWS", tenant: onAWS, pick: "corp-bastion", few: 24},
 	{
