@@ -10,10 +10,11 @@ import (
 	"drift-detector/infra"
 )
 
-// treeKinds are what a VM's inventory path is made of. A VM inside a vApp has
-// the vApp's folder (vSphere API reference, VirtualMachine.parentVApp).
+// treeKinds are what a VM's inventory path is made of, and what the account may do in
+// folders. A VM inside a vApp has the vApp's folder (vSphere API reference,
+// VirtualMachine.parentVApp).
 var treeKinds = []types.PropertySpec{
-	{Type: "Folder", PathSet: []string{propName, propParent}},
+	{Type: "Folder", PathSet: []string{propName, propParent, propRole}},
 	{Type: "Datacenter", PathSet: []string{propName, propParent}},
 	{Type: "VirtualApp", PathSet: []string{propName, propParent, propFolder}},
 }
@@ -23,6 +24,9 @@ type node struct {
 	kind, name string
 	parent     string // managed object id
 	folder     string // of a vApp
+	// reads says that the account's role on a folder lets it read, blind that it does not:
+	// one that did not come says neither.
+	reads, blind bool
 }
 
 // tree is the folders of a vCenter by managed object id.
@@ -43,7 +47,13 @@ func (t *tree) add(o types.ObjectContent) {
 			n.parent = reference(p.Val)
 		case propFolder:
 			n.folder = reference(p.Val)
+		case propRole:
+			n.reads = mayRead(p.Val)
+			n.blind = !n.reads
 		}
+	}
+	for _, p := range o.MissingSet {
+		n.blind = n.blind || p.Path == propRole
 	}
 	t.nodes[o.Obj.Value] = n
 }

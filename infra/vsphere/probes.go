@@ -18,7 +18,10 @@ func knownKey(server string) infra.Key { return infra.Key{Kind: keyKnown, Value:
 // with the same folders.
 //
 // A folder is inhabited when a VM directly in it could be read: of those below,
-// and of templates, an account may have permissions of their own. An empty folder
+// and of templates, an account may have permissions of their own. Where it may not
+// read the folder itself, what it sees there it sees by way of a resource pool or host,
+// of which VMs inherit permissions as well (vSphere Security 8.0, "Hierarchical
+// Inheritance of Permissions"): VMs of others are hidden. An empty folder
 // counts as well once every machine of the backup that belongs there was seen
 // elsewhere, as nothing is missing from it then, or when its permissions say that the
 // account would see VMs in it, as seesInto tells. unread are the candidates whose
@@ -39,9 +42,13 @@ func (g *gathering) readProbes(unread []string, seesInto func(folder string) boo
 	for _, ref := range unread {
 		dark[g.folders[ref]] = true
 	}
+	sees := func(id string) bool {
+		n := g.in.folders.tree.nodes[id]
+		return g.inhabited[id] && !n.blind || !g.inhabited[id] && n.reads && seesInto(id)
+	}
 	keys := slices.Clone(g.resolved)
 	for _, k := range ofKind(t.Probes, keyInhabited) {
-		if ids := here[k.Value]; len(ids) > 0 && (g.allElsewhere(k.Value) || !slices.ContainsFunc(ids, func(id string) bool { return !g.inhabited[id] && !seesInto(id) })) {
+		if ids := here[k.Value]; len(ids) > 0 && (g.allElsewhere(k.Value) || !slices.ContainsFunc(ids, func(id string) bool { return !sees(id) })) {
 			keys = append(keys, k)
 		}
 	}

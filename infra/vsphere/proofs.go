@@ -96,7 +96,7 @@ func folderProofs(at location, known []infra.Key) []infra.VisibilityProof {
 	}
 	return append(list, infra.VisibilityProof{
 		Folder: f, All: []infra.Key{inhabitedKey(f)},
-		Hint: fmt.Sprintf("not one VM was seen in folder %s of vCenter %s: give the account read access to it with propagation to children, or check that this is the vCenter that the backup means; if an administrator knows that the folder is empty or gone, say so with --empty-folder %s", name, at.Server, name),
+		Hint: fmt.Sprintf("not one VM was seen in folder %s of vCenter %s, or only by way of resource pools and hosts: give the account read access to the folder with propagation to children, or check that this is the vCenter that the backup means; if an administrator knows that the folder is empty or gone, say so with --empty-folder %s", name, at.Server, name),
 	}, infra.VisibilityProof{
 		Folder: f, All: []infra.Key{readKey(f)},
 		Hint: fmt.Sprintf("the metadata (config.extraConfig) of VMs in folder %s of vCenter %s was not read, and one of them may be a machine under another id: give the account read access to it, or list again if a saved inventory is of an older version", name, at.Server),

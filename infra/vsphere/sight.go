@@ -15,30 +15,23 @@ var blindRoles = []int32{-5, -4, -3}
 // maxEmpty bounds how many folders are asked for their permissions.
 const maxEmpty = 200
 
+// mayRead reports whether effective roles let the account read.
+func mayRead(roles types.AnyType) bool {
+	all, ok := roles.(types.ArrayOfInt)
+	return ok && slices.ContainsFunc(all.Int, func(r int32) bool { return !slices.Contains(blindRoles, r) })
+}
+
 // seesInto reports whether the account would see VMs in a folder in which it sees
-// none: it may read the folder, and no permission on the folder ends there, so that
-// its own goes on to what is in it. Whose the permissions are need not be known. Both
-// questions need no more than System.Read on the folder; where they are not answered,
-// nobody can say.
+// none and which it may read: no permission on the folder ends there, so that its own
+// goes on to what is in it. Whose the permissions are need not be known. The question
+// needs no more than System.Read on the folder; where it is not answered, nobody can say.
 func (v *vcenter) seesInto(ctx context.Context, folder string) bool {
 	if v.asked++; v.asked > maxEmpty || v.ServiceContent.AuthorizationManager == nil {
 		return false
 	}
 	ref := types.ManagedObjectReference{Type: "Folder", Value: folder}
-	reads := false
-	err := v.pages(ctx, []types.PropertyFilterSpec{{
-		ObjectSet: []types.ObjectSpec{{Obj: ref}}, PropSet: []types.PropertySpec{{Type: "Folder", PathSet: []string{propRole}}},
-	}}, func(o types.ObjectContent) {
-		for _, p := range o.PropSet {
-			roles, ok := p.Val.(types.ArrayOfInt)
-			reads = reads || ok && slices.ContainsFunc(roles.Int, func(r int32) bool { return !slices.Contains(blindRoles, r) })
-		}
-	})
-	if err != nil || !reads {
-		return false
-	}
 	var res *types.RetrieveEntityPermissionsResponse
-	err = v.retry.Do(ctx, func() (err error) {
+	err := v.retry.Do(ctx, func() (err error) {
 		res, err = methods.RetrieveEntityPermissions(ctx, v.Client, &types.RetrieveEntityPermissions{
 			This: *v.ServiceContent.AuthorizationManager, Entity: ref, Inherited: true,
 		})
