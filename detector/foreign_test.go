@@ -44,3 +44,30 @@ func TestForeignOwnershipTags(t *testing.T) {
 		t.Errorf("out of scope: %d, by foreign tag %v", r.OutOfScope, r.ForeignTags)
 	}
 }
+
+// The Node list of another cluster, which has the address of one now, contradicts nothing
+// on the machines of that one as long as its own control plane runs.
+func TestANodeListOfAnotherCluster(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		listed func(*scene)
+		want   Reason
+	}{
+		{"of another cluster alone", func(*scene) {}, NodeListUnread},
+		{"with a Node that names none", func(s *scene) { s.node(prod, bios("b-2"), "").Name = "joined-by-hand" }, NodeListUnread},
+		{"with a Node of its own", func(s *scene) { s.node(prod, bios("b-cp-0"), "cp-0") }, InstanceNotFound},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newScene()
+			s.machine(prod, "cp-0", true)
+			s.snap.Machines[0].Node = "cp-0"
+			s.vmOf("cp-0")
+			s.worker("m")
+			s.node(prod, bios("b-1"), "x").ClusterName = "dev"
+			c.listed(s)
+			if m, _ := find(s.detect(), "m"); m.reason != c.want {
+				t.Errorf("m is %s %s, want %s", m.status, m.reason, c.want)
+			}
+		})
+	}
+}

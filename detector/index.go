@@ -148,7 +148,7 @@ func newIndex(s *backup.Snapshot, c infra.Expected, inv infra.Inventory, now tim
 	for i := range ix.vms {
 		ix.vms[i].scope = ix.seenAt(&ix.vms[i], "")
 	}
-	ix.doubtEmptyLists()
+	ix.doubtLists()
 	return ix
 }
 

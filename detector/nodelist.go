@@ -72,17 +72,24 @@ func (ix *index) unlisted(id backup.ClusterID) (why string, unasked bool) {
 	return fmt.Sprintf("the Node list of cluster %s/%s was not read: %s", id.Namespace, id.Name, cmp.Or(list.Error, list.State)), false
 }
 
-// doubtEmptyLists takes Node lists that name no Node at all for unread, where a
-// control-plane machine runs that had a Node when the backup was written: that Node
-// should be in the list, so its emptiness proves nothing.
-func (ix *index) doubtEmptyLists() {
+// doubtLists takes Node lists for unread that name no Node at all, or only Nodes of
+// another cluster, which took over the address, where a control-plane machine runs that
+// had a Node when the backup was written: that Node should be in the list, so that what
+// else is missing from it proves nothing.
+func (ix *index) doubtLists() {
 	for id, list := range ix.nodes.lists {
-		if list.State != nodesRead || list.Count > 0 {
+		says := "names no Node at all"
+		if other := ix.nodes.foreign[id]; other != "" {
+			says = "is that of cluster " + other
+		} else if list.Count > 0 {
+			continue
+		}
+		if list.State != nodesRead {
 			continue
 		}
 		for _, c := range ix.asked.planes[id] {
 			if c.machine != nil && c.machine.Node != "" && ix.runs(c) {
-				list.State, list.Error = nodesUnreachable, fmt.Sprintf("it names no Node at all, although the instance of control-plane machine %s runs", c.name)
+				list.State, list.Error = nodesUnreachable, fmt.Sprintf("it %s, although the instance of control-plane machine %s runs", says, c.name)
 				ix.nodes.lists[id] = list
 				break
 			}

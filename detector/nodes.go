@@ -22,6 +22,8 @@ type nodes struct {
 	of     map[backup.ClusterID][]*node // that name a machine, in the order of those
 	byName map[nodeName][]*node         // of those that name none
 	lists  map[backup.ClusterID]NodeList
+	// foreign are the lists whose Nodes name another cluster, that is, and none their own.
+	foreign map[backup.ClusterID]string
 }
 
 type node struct {
@@ -47,6 +49,7 @@ func indexNodes(listings []infra.Listing, now time.Time) nodes {
 	n := nodes{
 		byKey: make(map[infra.Key][]*node, count), byName: map[nodeName][]*node{},
 		of: make(map[backup.ClusterID][]*node, len(listings)), lists: make(map[backup.ClusterID]NodeList, len(listings)),
+		foreign: map[backup.ClusterID]string{},
 	}
 	all := make([]node, 0, count)
 	for i := range listings {
@@ -83,11 +86,21 @@ func indexNodes(listings []infra.Listing, now time.Time) nodes {
 
 // note records the state of the Node lists that a listing stands for.
 func (n *nodes) note(l *infra.Listing) {
-	count := map[backup.ClusterID]int{}
+	count, own, other := map[backup.ClusterID]int{}, map[backup.ClusterID]bool{}, map[backup.ClusterID]string{}
 	for i := range l.Nodes {
-		count[l.Nodes[i].Cluster]++
+		one := &l.Nodes[i]
+		id := one.Cluster
+		count[id]++
+		if one.ClusterName == id.Name && one.ClusterNamespace == id.Namespace {
+			own[id] = true
+		} else if one.ClusterName != "" {
+			other[id] = cmp.Or(other[id], one.ClusterNamespace+"/"+one.ClusterName)
+		}
 	}
 	for _, id := range l.Clusters {
+		if delete(n.foreign, id); !own[id] && other[id] != "" {
+			n.foreign[id] = other[id]
+		}
 		list := NodeList{State: l.NodeState, Count: count[id]}
 		if l.Fault != nil {
 			list.Error = l.Fault.Message

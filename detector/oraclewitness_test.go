@@ -68,18 +68,24 @@ func (o *oracle) replacesIt(c *oracleMachine, v *oracleVM) string {
 }
 
 // nodeState is the state of a cluster's Node list, if somebody asked for it. One without
-// a Node is none where a control-plane machine runs that had one.
+// a Node, or of another cluster, is none where a control-plane machine runs that had one.
 func (o *oracle) nodeState(id backup.ClusterID) string {
 	state, nodes := "", 0
 	for _, l := range o.inv.Listings {
 		if l.NodeState == "" || !slices.Contains(l.Clusters, id) {
 			continue
 		}
+		others, ours := false, false
 		state, nodes = l.NodeState, 0
 		for _, n := range l.Nodes {
 			if n.Cluster == id {
 				nodes++
+				same := n.ClusterName == id.Name && n.ClusterNamespace == id.Namespace
+				ours, others = ours || same, others || !same && n.ClusterName != ""
 			}
+		}
+		if others && !ours {
+			nodes = 0
 		}
 	}
 	for _, c := range o.all {
