@@ -18,6 +18,10 @@ import (
 // see the same and a server has the work of one listing. It applies to requests whose
 // context [Memo.With] made and whose transport is a [Bounded].
 //
+// What one listing asks for a second time is asked anew, and the last answer is the one
+// that is kept: the first was lost on the way or was none, or whether anything has
+// changed is the question.
+//
 // Answers are kept deflated, and only those that were read to their end.
 type Memo struct {
 	mu      sync.Mutex
@@ -43,6 +47,31 @@ type memoKey struct{}
 // With returns a context whose requests are answered from the Memo where it can.
 func (m *Memo) With(ctx context.Context) context.Context {
 	return context.WithValue(ctx, memoKey{}, m)
+}
+
+// asked are the requests of one listing.
+type asked struct {
+	mu   sync.Mutex
+	keys map[[sha256.Size]byte]bool
+}
+
+type askedKey struct{}
+
+// newListing returns a context for one listing.
+func newListing(ctx context.Context) context.Context {
+	return context.WithValue(ctx, askedKey{}, &asked{keys: map[[sha256.Size]byte]bool{}})
+}
+
+// again notes a request, and reports whether the listing has made it before.
+func (a *asked) again(k [sha256.Size]byte) bool {
+	if a == nil {
+		return false
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	before := a.keys[k]
+	a.keys[k] = true
+	return before
 }
 
 // AtEnd has the Memo of a context, if there is one, call f when nothing is listed any
@@ -108,8 +137,13 @@ func (m *Memo) roundTrip(req *http.Request, next *http.Transport) (*http.Respons
 	if err != nil {
 		return nil, err
 	}
+	of, _ := req.Context().Value(askedKey{}).(*asked)
+	again := of.again(k)
 	m.mu.Lock()
 	a := m.answers[k]
+	if again {
+		a = nil
+	}
 	if a != nil {
 		m.Known++
 	} else {
@@ -181,6 +215,10 @@ func (k *keeping) keep() {
 	m := k.memo
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if old := m.answers[k.key]; old != nil {
+		m.size -= len(old.body)
+		delete(m.answers, k.key)
+	}
 	if m.size += len(k.answer.body); m.size > maxMemo {
 		return
 	}

@@ -2,6 +2,11 @@ package infra
 
 import (
 	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -35,5 +40,50 @@ func TestSessionsEndTogether(t *testing.T) {
 	}
 	if AtEnd(run, "d", nil) {
 		t.Error("there is no Memo")
+	}
+}
+
+// memoized asks one question so often in each listing.
+type memoized struct {
+	Provider // the rest is not called
+	client   *http.Client
+	url      string
+	times    int
+	said     []string
+}
+
+func (p *memoized) Spec() Spec { return Spec{Name: "memoized"} }
+
+func (p *memoized) List(ctx context.Context, _ Target) Listing {
+	for range p.times {
+		req, _ := http.NewRequestWithContext(ctx, http.MethodGet, p.url, nil)
+		res, err := p.client.Do(req)
+		if err != nil {
+			p.said = append(p.said, err.Error())
+			continue
+		}
+		body, _ := io.ReadAll(res.Body)
+		res.Body.Close()
+		p.said = append(p.said, string(body))
+	}
+	return Listing{State: Complete}
+}
+
+// TestAListingThatAsksAgainIsAnswered: an answer that was none is not repeated, and
+// another listing gets the last one.
+func TestAListingThatAsksAgainIsAnswered(t *testing.T) {
+	var asked atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, asked.Add(1))
+	}))
+	defer server.Close()
+	p := &memoized{client: &http.Client{Transport: &Bounded{Next: &http.Transport{}, Limit: 1 << 10}}, url: server.URL}
+	var m Memo
+	defer m.Close(t.Context())
+	for _, p.times = range []int{2, 1, 2} {
+		NewRegistry(p).Collect(m.With(t.Context()), []Target{{Provider: "memoized"}}, nil)
+	}
+	if got := strings.Join(p.said, " "); got != "1 2 2 2 3" {
+		t.Errorf("three listings were answered %s", got)
 	}
 }

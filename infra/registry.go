@@ -255,5 +255,5 @@ func (r *Registry) list(ctx context.Context, t Target) (l Listing) {
 	limit := cmp.Or(r.Timeout, DefaultTimeout)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, &TimeOver{TimeoutFlag, limit})
 	defer cancel()
-	return p.List(ctx, t)
+	return p.List(newListing(ctx), t)
 }

@@ -136,3 +136,34 @@ func TestLostLoginsOfTwoTargetsCountTogether(t *testing.T) {
 		t.Errorf("%d logins failed, want %d", got, infra.MaxFailedLogins)
 	}
 }
+
+// TestTroubleWhileAnswersAreKept: pages that begin again are asked for again, and so is
+// what the view holds once a VM is gone.
+func TestTroubleWhileAnswersAreKept(t *testing.T) {
+	v := serve(t, lab.VCenterOptions{Archive: fleetVCenter})
+	list := func(stand lab.Front) infra.Listing {
+		v.Front(stand)
+		p := small().(*provider)
+		p.retry = infra.Retry{Attempts: 3, Pause: time.Millisecond}
+		s, secrets := load(t, fleet(t))
+		var m infra.Memo
+		defer m.Close(t.Context())
+		return infra.NewRegistry(p).Collect(m.With(t.Context()), p.Targets(s, secrets, reach(v)), nil).Listings[0]
+	}
+	lost := &busyOnce{method: "ContinueRetrievePropertiesEx", nth: 1, lost: true, calls: map[string]int{}}
+	if l := list(lost.stand); l.State != infra.Complete || l.Count() != fleetVMs {
+		t.Errorf("a page was lost: %s, %d VMs, %+v", l.State, l.Count(), l.Fault)
+	}
+	before := &busyOnce{calls: map[string]int{}}
+	l := list(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		before.stand(w, r, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if before.calls["RetrievePropertiesEx"] == 4 && before.calls["ContinueRetrievePropertiesEx"] == 0 {
+				_ = v.Remove("alpha-prod-kcn2q") // the next time it is gone
+			}
+			next.ServeHTTP(w, r)
+		}))
+	})
+	if l.State != infra.Complete || l.Count() != fleetVMs-1 {
+		t.Errorf("a VM was deleted: %s, %d VMs, %+v", l.State, l.Count(), l.Fault)
+	}
+}
