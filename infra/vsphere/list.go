@@ -181,7 +181,8 @@ func (v *vcenter) eachOf(ctx context.Context, kinds []string, specs []types.Prop
 
 // eachUntil is eachOf that ends with the first error of visit. Nothing in a page says that
 // it lacks an object or the way to the next page, so what the view itself counts is
-// compared: what it has before and after, and no page had, was left out.
+// compared: what it has before and after, and no page had, was left out. Where something
+// went meanwhile, what came is read, too.
 func (v *vcenter) eachUntil(ctx context.Context, kinds []string, specs []types.PropertySpec, most int, visit func(types.ObjectContent) error) error {
 	var cv *view.ContainerView // an object of the session alone
 	err := v.retry.Do(ctx, func() (err error) {
@@ -196,13 +197,7 @@ func (v *vcenter) eachUntil(ctx context.Context, kinds []string, specs []types.P
 	for _, ids := range visited {
 		all += len(ids)
 	}
-	err = v.pagesUntil(ctx, []types.PropertyFilterSpec{{
-		ObjectSet: []types.ObjectSpec{{
-			Obj: cv.Reference(), Skip: types.NewBool(true),
-			SelectSet: []types.BaseSelectionSpec{&types.TraversalSpec{Type: cv.Reference().Type, Path: "view"}},
-		}},
-		PropSet: specs,
-	}}, visited, func(o types.ObjectContent) error {
+	take := func(o types.ObjectContent) error {
 		if seen++; seen > most {
 			return fmt.Errorf("there are more than %d", most)
 		}
@@ -210,7 +205,14 @@ func (v *vcenter) eachUntil(ctx context.Context, kinds []string, specs []types.P
 			return err
 		}
 		return visit(o)
-	})
+	}
+	err = v.pagesUntil(ctx, []types.PropertyFilterSpec{{
+		ObjectSet: []types.ObjectSpec{{
+			Obj: cv.Reference(), Skip: types.NewBool(true),
+			SelectSet: []types.BaseSelectionSpec{&types.TraversalSpec{Type: cv.Reference().Type, Path: "view"}},
+		}},
+		PropSet: specs,
+	}}, visited, take)
 	if err = cmp.Or(err, uncounted); err != nil || !leftOut(visited) {
 		return err
 	}
@@ -218,18 +220,22 @@ func (v *vcenter) eachUntil(ctx context.Context, kinds []string, specs []types.P
 	if err != nil {
 		return err
 	}
-	n := 0
-	for kind, ids := range still {
-		for id := range ids {
-			if was, before := visited[kind][id]; before && !was {
-				n++
-			}
-		}
-	}
+	n, fresh := visited.missed(still)
 	if n > 0 {
 		return fmt.Errorf("it left out %d of %d", n, all)
 	}
-	return nil
+	if len(fresh) == 0 {
+		return nil
+	}
+	// What went may have come back: a VM that is registered again has another id.
+	return v.pagesUntil(ctx, []types.PropertyFilterSpec{{
+		ObjectSet: fresh, PropSet: specs, ReportMissingObjectsInResults: types.NewBool(true),
+	}}, visited, func(o types.ObjectContent) error {
+		if isGone(o) {
+			return nil
+		}
+		return take(o)
+	})
 }
 
 // visits are objects by type and managed object id, and whether a page had them: there may
@@ -253,6 +259,21 @@ func leftOut(all visits) bool {
 		}
 	}
 	return false
+}
+
+// missed compares what a view has now: how many objects it had before, too, and no page
+// had, and those that came meanwhile and no page had.
+func (v visits) missed(still visits) (n int, fresh []types.ObjectSpec) {
+	for kind, ids := range still {
+		for id := range ids {
+			if was, before := v[kind][id]; !before {
+				fresh = append(fresh, types.ObjectSpec{Obj: types.ManagedObjectReference{Type: kind, Value: id}})
+			} else if !was {
+				n++
+			}
+		}
+	}
+	return n, fresh
 }
 
 // viewed are the objects of a view, in one answer, none of them visited. The map is there

@@ -3,10 +3,13 @@ package vsphere
 import (
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/vmware/govmomi/vim25/types"
 
 	"drift-detector/infra"
 	"drift-detector/internal/lab"
@@ -165,5 +168,33 @@ func TestTroubleWhileAnswersAreKept(t *testing.T) {
 	})
 	if l.State != infra.Complete || l.Count() != fleetVMs-1 {
 		t.Errorf("a VM was deleted: %s, %d VMs, %+v", l.State, l.Count(), l.Fault)
+	}
+}
+
+// TestAVMThatIsRegisteredAgain: one that is taken out of the inventory and put back while
+// pages are read has another managed object id, which no page has.
+func TestAVMThatIsRegisteredAgain(t *testing.T) {
+	const name = "alpha-prod-kcn2q"
+	v := serve(t, lab.VCenterOptions{Archive: fleetVCenter})
+	id := instance(t, one(t, t.Context(), fleet(t), reach(v)), name).ID
+	calls := &busyOnce{calls: map[string]int{}}
+	v.Front(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		calls.stand(w, r, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			page := calls.calls["RetrievePropertiesEx"] == 4 && calls.calls["ContinueRetrievePropertiesEx"] == 0
+			if page {
+				must(t, v.Remove(name))
+			}
+			next.ServeHTTP(w, r)
+			if page {
+				back, err := v.Clone("alpha-prod-nnxbq", lab.CloneSpec{Name: name, BIOSUUID: id})
+				must(t, err)
+				all := v.Service.Context.Map
+				all.Put(all.Get(types.ManagedObjectReference{Type: vmType, Value: back.Ref})) // the simulator's view missed it
+			}
+		}))
+	})
+	l := one(t, t.Context(), fleet(t), reach(v))
+	if l.State != infra.Complete || l.Count() != fleetVMs || !slices.ContainsFunc(l.Instances, func(i infra.Instance) bool { return i.ID == id }) {
+		t.Errorf("%s, %d VMs: %+v", l.State, l.Count(), l.Fault)
 	}
 }
