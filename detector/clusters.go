@@ -67,15 +67,17 @@ func newDrafts(ix *index, c *infra.Expected) *drafts {
 	return d
 }
 
-// unread marks a pool of a kind that no provider reads, if the backup has no Machine
-// of it: a pool that was not looked for must not show as unchanged. One that the backup
-// wants empty is made so, whatever it has.
+// unread marks a pool of a kind that no provider reads: a pool that was not looked for must
+// not show as unchanged. Machines that it has prove nothing of it, because Cluster API only
+// makes one for each infrastructure machine: how many there are, and which are ended, is up to
+// the controller of the pool (reconcileMachines in core/reconcilers/machinepool v1.14.0). One
+// that the backup wants empty is made so, whatever it has.
 func (d *drafts) unread(g *backup.Group) {
 	if g.Kind != machinePool {
 		return
 	}
 	s := d.of(g.Cluster).group(d.displayGroup(g))
-	if s.Pool != nil || d.owners.of(ownerOfGroup(g)).count > 0 {
+	if s.Pool != nil {
 		return
 	}
 	s.Pool = &PoolState{

@@ -183,7 +183,7 @@ func (o *oracle) tellClusters(say func(string, ...any), ratings map[string][]Rol
 				if g.Kind != "MachinePool" && g.Replicas.Known && o.countGroup(g)+o.orphansOf(id, g.Kind, g.Name, false) < g.Replicas.N {
 					reasons[set] = "MachinesNotInBackup"
 				}
-				if g.Kind == "MachinePool" && !o.pooled(id, g.Kind, g.Name) && o.countGroup(g) == 0 && (!g.Desired.Known || g.Desired.N > 0) {
+				if g.Kind == "MachinePool" && !o.pooled(id, g.Kind, g.Name) {
 					reasons[set] = "PoolUndecided"
 					say("pool %s %s unknown [] []", o.cid(id), set)
 				}

@@ -181,9 +181,7 @@ var outcomeRows = []outcomeRow{
 		},
 	},
 	{
-		"member that left its pool", func(f *facts) bool {
-			return f.pool() && (f.reason(detector.PoolMember) || f.stale())
-		}, MemberGone,
+		"member that left its pool", func(f *facts) bool { return f.pool() && f.verdict.Reason == detector.PoolMember }, MemberGone,
 		func(f *facts) string {
 			return "its pool has replaced or dropped it: " + f.controller() + " deletes its Machine and infrastructure object, and makes those of new members"
 		},

@@ -220,7 +220,7 @@ func withInstance(v detector.Verdict) detector.Verdict {
 func TestPoint38MemberOfAPoolGone(t *testing.T) {
 	s := newStory(t)
 	s.cluster.Provider = aws
-	for name, v := range map[string]detector.Verdict{"m": gone, "n": found} {
+	for name, v := range map[string]detector.Verdict{"m": left, "n": found} {
 		s.worker(name, v).machine.Pool = "p"
 	}
 	f := s.end()

@@ -39,11 +39,12 @@ var rowStories = []rowStory{
 	{"infrastructure without Machine, owner short of machines", nil, func(s *story) { s.snapshot.Groups[1].Desired.N = 1; s.orphan("m") }, OrphanedAndReplaced},
 	{"infrastructure without Machine", nil, func(s *story) { s.orphan("m") }, GhostKeepsRunning},
 	{"of a controller that is not known", nil, func(s *story) { s.cluster.Provider = "other"; s.worker("m", found) }, CannotKnow},
-	{"of a controller that is not known", nil, func(s *story) { s.cluster.Provider = "other"; s.worker("m", gone).machine.Pool = "p" }, CannotKnow},
-	{"member of a pool that is paused", nil, func(s *story) { s.worker("m", gone).machine.Pool = "p"; s.pausePool() }, Halted},
+	{"of a controller that is not known", nil, func(s *story) { s.cluster.Provider = "other"; s.worker("m", left).machine.Pool = "p" }, CannotKnow},
+	{"member of a pool that is paused", nil, func(s *story) { s.worker("m", left).machine.Pool = "p"; s.pausePool() }, Halted},
 	{"member that left its pool", nil, func(s *story) { s.worker("m", unknown(detector.PoolMember)).machine.Pool = "p" }, MemberGone},
-	{"member that left its pool", nil, func(s *story) { s.worker("m", gone).machine.Pool = "p" }, MemberGone},
+	{"member that left its pool", nil, func(s *story) { s.worker("m", left).machine.Pool = "p" }, MemberGone},
 	{"lives, and left its pool", nil, func(s *story) { s.worker("m", unknown(detector.LeftPool)).machine.Pool = "p" }, DeletedByOwner},
+	{"member of a pool that is not there, or stopped", nil, func(s *story) { s.worker("m", gone).machine.Pool = "p" }, CannotKnow}, // of a kind that no provider reads
 	{"member of a pool that is not there, or stopped", nil, func(s *story) { s.worker("m", unknown(detector.ScopeIncomplete)).machine.Pool = "p" }, CannotKnow},
 	{"member of a pool that is not there, or stopped", nil, func(s *story) { s.cluster.Provider = aws; s.worker("m", halted(found)).machine.Pool = "p" }, CannotKnow},
 	{"its owner goes", nil, func(s *story) { s.removed(); s.worker("m", found) }, DeletedByOwner},
@@ -116,10 +117,10 @@ var rowStories = []rowStory{
 	}, NewInstanceCreated},
 	{"of a controller that is not known", nil, func(s *story) {
 		s.cluster.Provider = "other"
-		s.worker("m", gone).machine.Pool = "p"
+		s.worker("m", left).machine.Pool = "p"
 		s.pausePool()
 	}, CannotKnow},
-	{"member that left its pool", nil, func(s *story) { s.removed(); s.worker("m", gone).machine.Pool = "p" }, MemberGone},
+	{"member that left its pool", nil, func(s *story) { s.removed(); s.worker("m", left).machine.Pool = "p" }, MemberGone},
 	{"its owner goes", nil, func(s *story) {
 		s.removed()
 		s.expect(s.worker("m", found), infra.Restore{Refused: "it refuses"})

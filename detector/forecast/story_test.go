@@ -125,6 +125,7 @@ var (
 	found = detector.Verdict{Status: detector.Healthy, Instance: &infra.Instance{ID: "1"}, ByID: true, Finds: detector.FindsByID}
 	named = detector.Verdict{Status: detector.Healthy, Instance: &infra.Instance{ID: "1"}, Finds: detector.FindsByName}
 	gone  = detector.Verdict{Status: detector.Stale, Reason: detector.InstanceNotFound, Finds: detector.FindsByID}
+	left  = detector.Verdict{Status: detector.Stale, Reason: detector.PoolMember, Finds: detector.FindsByID}
 	never = detector.Verdict{Status: detector.Stale, Reason: detector.NotProvisioned}
 	alien = detector.Verdict{Status: detector.Ghost, RoleKnown: true, Instance: &infra.Instance{ID: "2"}}
 )
