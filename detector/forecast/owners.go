@@ -118,7 +118,7 @@ func (x *index) groupOwners(s *set) {
 	if s.Kind == machineDeployment {
 		sets = x.sets[owner{s.cluster.ID, s.Kind, s.Name}]
 	}
-	wanted, mayCreate := 0, true
+	wanted := 0
 	for _, one := range sets {
 		s.sets = append(s.sets, one.Name)
 		have := x.counts[owner{s.cluster.ID, one.Kind, one.Name}]
@@ -129,17 +129,19 @@ func (x *index) groupOwners(s *set) {
 			have = s.step(one.Desired, have, !one.NoCreate)
 		}
 		wanted += have
-		mayCreate = mayCreate && !one.NoCreate
 	}
 	if s.Kind == machineDeployment && !itself.Paused {
-		x.deployment(s, itself, sets, wanted, mayCreate)
+		x.deployment(s, itself, sets, wanted)
 	}
 }
 
 // deployment compares a MachineDeployment with its MachineSets, and the topology of
-// the Cluster with the MachineDeployment.
-func (x *index) deployment(s *set, md *backup.Group, sets []*backup.Group, have int, mayCreate bool) {
-	have = s.step(md.Desired, have, mayCreate)
+// the Cluster with the MachineDeployment. What an older MachineSet may not make the one that
+// is kept makes, for which the MachineDeployment takes the annotation away (reconcileNewMachineSet
+// and computeDesiredNewMS in core/reconcilers/machinedeployment v1.14.0;
+// cleanupDisableMachineCreateAnnotation before v1.12.0).
+func (x *index) deployment(s *set, md *backup.Group, sets []*backup.Group, have int) {
+	have = s.step(md.Desired, have, true)
 	version := md.Version
 	if t, name := s.cluster.managed, md.Topology(); t.works() && name != "" {
 		i, wanted := t.names[name]
@@ -148,7 +150,7 @@ func (x *index) deployment(s *set, md *backup.Group, sets []*backup.Group, have 
 			s.deleted += have
 			return
 		}
-		s.step(t.replicas(i), have, mayCreate)
+		s.step(t.replicas(i), have, true)
 		if !at(t.deferred, i) {
 			version = cmp.Or(t.Version, version)
 		}

@@ -37,10 +37,11 @@ func TestPoint46EveryLevelCounts(t *testing.T) {
 		"MachineSet wants more":         {nil, func(s *story) { three(s); want(s, 4) }, MachinesMade, []string{"makes 1 machine,"}},
 		"MachineSet is paused":          {nil, func(s *story) { three(s); want(s, 4); s.snapshot.Groups[1].Paused = true }, "", nil},
 		"MachineDeployment is paused":   {nil, func(s *story) { three(s); s.snapshot.Groups[0].Desired = number(5); s.snapshot.Groups[0].Paused = true }, "", nil},
-		"it may make none": {nil, func(s *story) {
+		"MachineSet may make none":      {nil, func(s *story) { three(s); want(s, 4); s.snapshot.Groups[1].NoCreate = true }, MachinesMade, []string{"makes 1 machine,"}},
+		"MachineSet may make none, nobody else either": {nil, func(s *story) {
 			three(s)
 			want(s, 4)
-			s.snapshot.Groups[1].NoCreate = true
+			s.snapshot.Groups[0].Paused, s.snapshot.Groups[1].NoCreate = true, true
 		}, "", nil},
 		"control plane wants more": {nil, func(s *story) { s.plane("p", found); s.snapshot.ControlPlanes[0].Desired = number(3) }, MachinesMade, []string{"KubeadmControlPlane ns/cp makes 2 machines"}},
 		"control plane wants fewer": {nil, func(s *story) {
