@@ -100,6 +100,17 @@ var conditionRows = []conditionRow{
 		return fmt.Sprintf("unless it is among the %d Machines that its owner deletes at once, with their instances, because it has more than it wants; those without a Node go first", f.set.deleted)
 	},
 	func(f *facts) string {
+		switch s := f.set; {
+		case !f.healthy() || f.stray || deletes[f.outcome]:
+			return ""
+		case f.rolled == "" && s.rolledSets[f.machine.Set] != "":
+			return "unless its owner deletes it at once: " + s.rolledSets[f.machine.Set]
+		case f.rolled != "" && s.unmakeable != "" && !s.idle():
+			return "unless its owner deletes it before it makes another, which it cannot: " + s.unmakeable
+		}
+		return ""
+	},
+	func(f *facts) string {
 		if !f.off() || f.outcome != AdoptedPoweredOn && f.outcome != Stuck || !f.replaceable() {
 			return ""
 		}

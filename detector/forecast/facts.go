@@ -62,7 +62,7 @@ type set struct {
 	removed    string            // why the owner itself goes, with all its machines
 	due        string            // why a rollout is due, of one of its machines
 	rolledSets map[string]string // MachineSets that are rolled out, and why
-	current    *backup.Group     // the MachineSet that is kept, of a MachineDeployment that rolls none out
+	current    *backup.Group     // the MachineSet that is kept, of a MachineDeployment that makes no rollout
 	unmakeable string            // why its owner can make no machine
 	managedBy  string
 	bounded    bool // a pool that somebody else sets is outside of the bounds that its controller sets

@@ -133,13 +133,20 @@ func (e *effects) onTemplates(s *set) {
 	title := s.title()
 	switch {
 	case s.unmakeable == "":
-	case s.Kind == kubeadm && s.plane != nil && s.cluster.index.lacks(s.cluster.ID.Backup, s.plane.Infrastructure):
-		// It compares its machines with the template (Cluster API
-		// controlplane/kubeadm/internal/filters.go matchesInfraMachine v1.12.0).
+	case s.idle():
 		e.add(ownerHalted, fmt.Sprintf("%s does nothing for its machines and their etcd until its template exists again: %s", title, s.unmakeable), title)
-	case s.created > 0 || s.due != "" || slices.ContainsFunc(s.members, func(f facts) bool { return f.machine != nil && f.unhealthy && f.remedied }):
+	case s.due != "":
+		e.add(outcomeUnknown, fmt.Sprintf("A rollout of %s is due, for which it can make no machine: %s. How many running ones it deletes all the same is up to maxSurge and maxUnavailable", title, s.unmakeable), title)
+	case s.created > 0 || slices.ContainsFunc(s.members, func(f facts) bool { return f.machine != nil && f.unhealthy && f.remedied }):
 		e.add(cannotReplace, fmt.Sprintf("%s has to make machines and cannot: %s", title, s.unmakeable), title)
 	}
+}
+
+// idle reports whether KubeadmControlPlane does nothing, because it compares its machines
+// with a template that the backup lacks (Cluster API controlplane/kubeadm/internal/filters.go
+// matchesInfraMachine v1.12.0).
+func (s *set) idle() bool {
+	return s.Kind == kubeadm && s.plane != nil && s.cluster.index.lacks(s.cluster.ID.Backup, s.plane.Infrastructure)
 }
 
 // onPool adds what becomes of the members of a pool as a set.

@@ -156,18 +156,25 @@ func (x *index) deployment(s *set, md *backup.Group, sets []*backup.Group, have 
 		}
 	}
 	current := currentSet(md, sets)
-	if md.OnDelete || md.Halted {
+	switch {
+	case md.Halted:
 		s.current = current
 		return
+	case md.OnDelete:
+		s.current = cmp.Or(current, &backup.Group{}) // which is made
 	}
 	s.rolledSets = map[string]string{}
 	for _, one := range sets {
 		why := ""
 		switch {
+		case one == current && (md.OnDelete || version == md.Version):
+			continue
+		case md.OnDelete:
+			// planOnDelete in core/reconcilers/machinedeployment v1.12.0 to v1.14.0; before
+			// that the Machines themselves were counted.
+			why = fmt.Sprintf("its MachineSet %s is of an older revision, and of such a one Cluster API from 1.12 on deletes what its status does not count yet, of which a restore leaves nothing", one.Name)
 		case version != md.Version:
 			why = fmt.Sprintf("it runs Kubernetes %s, and the topology of its Cluster wants %s", md.Version, version)
-		case one == current:
-			continue
 		case one.Version != md.Version:
 			why = fmt.Sprintf("it runs Kubernetes %s, and MachineDeployment %s wants %s", one.Version, md.Name, md.Version)
 		default:
@@ -179,7 +186,7 @@ func (x *index) deployment(s *set, md *backup.Group, sets []*backup.Group, have 
 		}
 	}
 	for i := range s.members {
-		if f := &s.members[i]; f.machine != nil && !f.stray {
+		if f := &s.members[i]; f.machine != nil && !f.stray && !md.OnDelete {
 			f.rolled = s.rolledSets[f.machine.Set]
 		}
 	}

@@ -97,6 +97,32 @@ func TestRolloutThatMakesNone(t *testing.T) {
 	}
 }
 
+// What an owner may delete although it makes none, or waits for somebody to delete it.
+func TestRolloutThatMayDelete(t *testing.T) {
+	onDelete := func(s *story) { s.snapshot.Groups[0].OnDelete = true }
+	for name, c := range map[string]struct {
+		arrange      func(*story)
+		verdict      detector.Verdict
+		effect, says string // in the condition, or the message
+	}{
+		"on delete, of an older revision":         {func(s *story) { onDelete(s); s.older() }, found, RolloutDue, "unless its owner deletes it at once: its MachineSet md-old is of an older revision"},
+		"on delete, of the revision that is kept": {func(s *story) { onDelete(s) }, found, "", ""},
+		"on delete, and no MachineSet fits":       {func(s *story) { onDelete(s); s.snapshot.Groups[0].Version = "v2" }, gone, "", "MachineSet md-old is of an older revision, and from Cluster API 1.9 on leaves it"},
+		"rolled out, and none can be made":        {func(s *story) { s.noTemplate(); s.older() }, found, outcomeUnknown, "before it makes another, which it cannot: VSphereMachineTemplate md"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStory(t, checkSpec(workers))
+			s.plane("a", found)
+			s.worker("m", c.verdict)
+			c.arrange(s)
+			f := s.end()
+			if got := s.outcome(f, "m"); deletes[got.Outcome] || !strings.Contains(got.Condition+got.Message, c.says) || !strings.Contains(effectCodes(f), c.effect) {
+				t.Errorf("%+v, effects %q", got, effectsOf(f))
+			}
+		})
+	}
+}
+
 // A Node that is left keeps a health check away that minds only Nodes which say that they
 // are broken.
 func TestNodeThatMayBeLeft(t *testing.T) {
