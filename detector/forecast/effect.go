@@ -244,11 +244,8 @@ func (e *effects) onMachine(f *facts, o Outcome) {
 	if f.stray {
 		e.add(ownerHalted, "Nobody manages these machines, because their MachineSet does not select them, and a restore takes away that it owns them", name)
 	}
-	if f.healthy() && f.unhealthy && f.check.remediator() != "" {
-		e.add(outcomeUnknown, fmt.Sprintf("%s calls running machines unhealthy and leaves them to %s: what that does is not known here", f.check.title(), f.check.remediator()), name)
-	}
-	if f.healthy() && f.unhealthy && !f.remedied && f.check.passesRange() {
-		e.add(outcomeUnknown, fmt.Sprintf("%s calls running machines unhealthy and acts within %s alone. Until the Nodes of its machines are found again it counts those, too, and may pass that: whether it has these replaced is not known here", f.check.title(), f.check.spec.Remediation.TriggerIf.UnhealthyInRange), name)
+	if doubt := f.doubt(); doubt != "" {
+		e.add(outcomeUnknown, f.check.title()+" calls running machines unhealthy"+doubt, name)
 	}
 	if f.unbootstrapped() && o != Halted {
 		e.said(machinesNotReady, name)

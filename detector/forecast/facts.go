@@ -42,6 +42,7 @@ type cluster struct {
 	behind        bool // one of its Machines runs another version of Kubernetes than is wanted
 	remediates    bool
 	remediation   string // why, or why not
+	doubtful      bool   // whether it replaces one that runs is not known
 	lost          string // what the backup lacks, without which nobody manages the control plane
 	uninitialised bool   // see isUninitialised
 	remaking      string // what KubeadmControlPlane does to a control plane that is not initialised
@@ -199,6 +200,27 @@ func (f *facts) complaint() string {
 	default:
 		return fmt.Sprintf("%s waits %s for its Node, counted from when the control plane is initialised", f.check.title(), f.check.timeout)
 	}
+}
+
+// doubt says of a machine that runs and that a health check calls unhealthy why nobody knows
+// whether it is replaced, or is empty. That KubeadmControlPlane refuses while several Machines
+// have no Node is true only of those that no health check calls unhealthy
+// (HasHealthyMachineStillProvisioning in controlplane/kubeadm/internal v1.8.0,
+// controlplane/kubeadm/pkg v1.14.0), and other control planes have rules of their own.
+func (f *facts) doubt() string {
+	if !f.healthy() || !f.unhealthy || f.remedied {
+		return ""
+	}
+	allowed, _ := f.check.allows()
+	switch h := f.check; {
+	case h.remediator() != "":
+		return " and leaves them to " + h.remediator() + ": what that does is not known here"
+	case h.passesRange():
+		return " and acts within " + h.spec.Remediation.TriggerIf.UnhealthyInRange + " alone. Until the Nodes of its machines are found again it counts those, too, and may pass that: whether it has these replaced is not known here"
+	case f.verdict.ControlPlane && f.cluster.doubtful && allowed:
+		return ". Whether they are replaced is not known here: " + f.cluster.remediation
+	}
+	return ""
 }
 
 // replacement is who acts on that.

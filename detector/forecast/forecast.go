@@ -134,7 +134,9 @@ func (r rules) cluster(c *cluster) Cluster {
 	out.ControlPlane.Rollout = p.rollout(out.ControlPlane.Machines)
 	if c.Applicable {
 		out.ControlPlane.Etcd = c.etcd(out.ControlPlane.Machines)
-		out.ControlPlane.Remediates, out.ControlPlane.Why = c.remediates, c.remediation
+		if out.ControlPlane.Remediates, out.ControlPlane.Why = c.remediates, c.remediation; c.Paused {
+			out.ControlPlane.Remediates, out.ControlPlane.Why = false, "its cluster is paused"
+		}
 	}
 	for i, g := range c.groups {
 		machines := r.machines(g, &out)

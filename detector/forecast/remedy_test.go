@@ -277,6 +277,30 @@ func TestHealthChecksThatNobodyKnows(t *testing.T) {
 	})
 }
 
+// A machine of the control plane that runs and whose Node is not Ready may be replaced also
+// where those that are gone are not, once its cluster is unpaused, and by a control plane of
+// another kind.
+func TestControlPlaneMachineThatMayBeReplaced(t *testing.T) {
+	arrange := func(more func(*story)) func(*story) {
+		return func(s *story) {
+			more(s)
+			for _, name := range []string{"a", "b", "m"} {
+				s.plane(name, found)
+				s.node(name, name != "m")
+			}
+		}
+	}
+	two := func(s *story) { s.plane("d", gone); s.plane("e", gone) }
+	limit := with(checkSpec(planes), "maxUnhealthy", 2)
+	play(t, map[string]scene{
+		"paused cluster":            {[]fields{checkSpec(planes)}, arrange(func(s *story) { s.cluster.Paused = true }), livingReplaced, nil},
+		"another kind":              {[]fields{checkSpec("RKE2ControlPlane")}, arrange(otherPlane), outcomeUnknown, []string{"what RKE2ControlPlane does about a broken machine is not known here"}},
+		"another kind, paused":      {[]fields{checkSpec("RKE2ControlPlane")}, arrange(func(s *story) { otherPlane(s); s.snapshot.ControlPlanes[0].Paused = true }), "", nil},
+		"two are gone":              {[]fields{checkSpec(planes)}, arrange(two), MachinesBroken + " " + outcomeUnknown, []string{"check-0 calls running machines unhealthy. Whether they are replaced is not known here: 2 of its Machines will have no Node"}},
+		"two are gone, and a limit": {[]fields{limit}, arrange(two), MachinesBroken, nil},
+	})
+}
+
 // A restore takes away that a control plane was initialised, and while none of its
 // machines runs nothing says so again: health checks do not spare its machines, and
 // KubeadmControlPlane replaces even the only one. Workers are spared.
@@ -314,7 +338,7 @@ func TestControlPlaneThatIsNotInitialised(t *testing.T) {
 		"another kind of control plane": {checkSpec("RKE2ControlPlane"), func(s *story) { otherPlane(s); on(vsphere, gone)(s) }, Stuck, "RKE2ControlPlane", ""},
 		"one of two may run":            {checkSpec(planes), on(vsphere, gone, unknown(detector.ScopeIncomplete)), Stuck, "is Unknown", ""},
 		"its API server answers":        {checkSpec(planes), func(s *story) { on(vsphere, gone)(s); s.node("other", true) }, Stuck, "never replaces its only Machine", ""},
-		"paused":                        {checkSpec(planes), func(s *story) { on(vsphere, gone)(s); s.cluster.Paused = true }, UntouchedPaused, "", ""},
+		"paused":                        {checkSpec(planes), func(s *story) { on(vsphere, gone)(s); s.cluster.Paused = true }, UntouchedPaused, "and then replaced by its health check", empty},
 		"an annotation asks for it":     {checkSpec(planes), func(s *story) { on(vsphere, gone)(s); s.snapshot.Machines[0].Remediate = true }, ReplacedByMachineHealthCheck, empty, empty},
 	} {
 		t.Run(name, func(t *testing.T) {

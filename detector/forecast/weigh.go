@@ -131,7 +131,7 @@ func (c *cluster) remade(h *check) string {
 // control plane of which some machines run, if these are too few for its API server to
 // answer; nil when there is none, or when that is known to answer.
 func (c *cluster) endangering() *check {
-	if c.plane.Kind != kubeadm || !c.Applicable || c.read || c.alive == 0 || c.quorate() || c.Paused || c.keepsEtcd() != "" {
+	if c.plane.Kind != kubeadm || !c.Applicable || c.read || c.alive == 0 || c.quorate() || c.pausedPlane() != "" {
 		return nil
 	}
 	for _, h := range c.checks {
@@ -155,8 +155,9 @@ func (c *cluster) stalled() bool { return c.stopped > 0 && !c.quorate() }
 // exist.
 func (c *cluster) unsure() int { return len(c.plane.members) - c.alive - c.stopped - c.stale }
 
-// remediate returns whether KubeadmControlPlane would replace one broken member,
-// and why (Cluster API controlplane/kubeadm/reconcilers/kubeadmcontrolplane/remediation.go v1.14.0).
+// remediate returns whether KubeadmControlPlane would replace one broken member, once its
+// cluster is not paused, and why (Cluster API
+// controlplane/kubeadm/reconcilers/kubeadmcontrolplane/remediation.go v1.14.0).
 func (c *cluster) remediate() (bool, string) {
 	var h *check
 	for i := range c.plane.members {
@@ -164,14 +165,13 @@ func (c *cluster) remediate() (bool, string) {
 			h = f.check
 		}
 	}
+	c.doubtful = c.plane.Kind != kubeadm && c.pausedPlane() == ""
 	switch {
 	case c.plane.Kind != kubeadm:
 		return false, "what " + c.plane.Kind + " does about a broken machine is not known here"
-	case c.Paused:
-		return false, "its cluster is paused"
 	case c.pausedPlane() != "":
 		return false, c.pausedPlane() + " is paused"
-	case c.pausedMember() != "":
+	case c.pausedMember() != "" && !c.uninitialised:
 		return false, c.pausedMember() + " is paused, and KubeadmControlPlane refuses to replace a machine while the Node of another is not recorded again"
 	case h == nil:
 		return false, "no MachineHealthCheck covers its machines, so that nothing asks KubeadmControlPlane to replace one"
@@ -187,12 +187,14 @@ func (c *cluster) remediate() (bool, string) {
 		return false, "no machine of it runs yet"
 	case c.undecided > 0:
 		return false, plural(c.undecided, "of its Machines is Unknown", "of its Machines are Unknown")
+	}
+	c.doubtful = true // that of those which are gone may not be true of one that runs
+	switch ok, why := h.allows(); {
 	case c.nodeless > 1:
 		return false, fmt.Sprintf("%d of its Machines will have no Node, and KubeadmControlPlane refuses to replace one while another is being provisioned", c.nodeless)
 	case !c.quorate():
 		return false, "etcd may have no quorum, and KubeadmControlPlane refuses then"
-	}
-	if ok, why := h.allows(); !ok {
+	case !ok:
 		return false, why
 	}
 	return true, h.title() + " covers its machines, etcd has a quorum, and at most one Machine is without a Node"
