@@ -145,10 +145,10 @@ func (h *check) demands() map[string]string {
 }
 
 // of are the health checks that cover a machine; each acts by itself. Machines
-// that are paused or ask to be spared are no targets (Cluster API
+// that ask to be spared are no targets (Cluster API
 // internal/controllers/machinehealthcheck/machinehealthcheck_targets.go v1.10.0).
 func (c *cover) of(m *backup.Machine) []*check {
-	if c.all == 0 || m.SkipRemediation || m.Paused {
+	if c.all == 0 || m.SkipRemediation {
 		return nil
 	}
 	out, known := c.asked[m.Labels]
@@ -187,13 +187,14 @@ type judgement struct {
 }
 
 // examine does what each health check will do that covers a machine. Of several that
-// call it unhealthy one decides that leaves it to the owner of the machine.
+// call it unhealthy one decides that leaves it to the owner of the machine. One that is paused
+// is no target until it is unpaused, and is judged for that time.
 func (c *cluster) examine() {
 	all := map[sight]*judgement{}
 	for _, s := range c.sets() {
 		for i := range s.members {
 			f := &s.members[i]
-			if len(f.checks) == 0 {
+			if len(f.checks) == 0 || f.machine.Paused && f.despitePause() != "" {
 				continue
 			}
 			seen := f.sight()
@@ -202,7 +203,7 @@ func (c *cluster) examine() {
 				j = seen.judge(f.checks)
 				all[seen] = j
 			}
-			j.machines++
+			j.machines += one(!f.machine.Paused)
 			f.check, f.minded, f.unhealthy = j.by, j.minded, j.bad
 		}
 	}

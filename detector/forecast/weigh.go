@@ -165,7 +165,7 @@ func (c *cluster) remediate() (bool, string) {
 			h = f.check
 		}
 	}
-	c.doubtful = c.plane.Kind != kubeadm && c.pausedPlane() == ""
+	c.doubtful = (c.plane.Kind != kubeadm || c.pausedMember() != "") && c.pausedPlane() == ""
 	switch {
 	case c.plane.Kind != kubeadm:
 		return false, "what " + c.plane.Kind + " does about a broken machine is not known here"
