@@ -15,6 +15,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"drift-detector/backup"
+	"drift-detector/detector"
 )
 
 // healthCheck is a MachineHealthCheck of the backup.
@@ -59,6 +60,7 @@ type check struct {
 	// (healthCheckTargets and unhealthyMachineCount in
 	// internal/controllers/machinehealthcheck v1.8.0 to v1.13.1).
 	targets, planes, unhealthy int
+	unsure                     int // that are not known to have a Node, nor to have none
 }
 
 func (h *check) title() string { return "MachineHealthCheck " + h.name }
@@ -174,6 +176,7 @@ type sight struct {
 	late   bool // it will have no Node
 	unwell bool // its Node is not Ready
 	gone   bool // nor is its instance there, so that nobody hears of the Node
+	unsure bool // whether it will have one is not known
 }
 
 // judgement is what health checks say of all machines of which they see the same: many
@@ -215,6 +218,8 @@ func (c *cluster) examine() {
 			}
 			if _, bad := h.minds(seen); bad || seen.late {
 				h.unhealthy += j.machines
+			} else if seen.unsure {
+				h.unsure += j.machines
 			}
 		}
 	}
@@ -245,6 +250,7 @@ func (f *facts) sight() sight {
 		s.unwell = !f.node.Ready
 	default:
 		s.late = f.nodeMissing()
+		s.unsure = f.verdict.Status == detector.Unknown
 	}
 	return s
 }
@@ -329,6 +335,21 @@ func (h *check) allows() (bool, string) {
 			h.title(), h.unhealthy, plural(h.targets, "machine", "machines"), verb(h.unhealthy, "is", "are"), limit)
 	}
 	return true, ""
+}
+
+// certainly is allows of a machine that is gone: it is not healed by a health check that may
+// stop because of machines of which nobody knows whether they have a Node.
+func (h *check) certainly() (bool, string) {
+	if ok, why := h.allows(); !ok {
+		return false, why
+	}
+	most := *h
+	most.unhealthy += h.unsure
+	ok, why := most.allows()
+	if !ok {
+		why += ", if those that are Unknown have no Node"
+	}
+	return ok, why
 }
 
 // passesRange reports whether the number of unhealthy machines comes from within the range

@@ -117,6 +117,8 @@ func TestWhoReplacesAStaleWorker(t *testing.T) {
 		"limit of one":                        {with(checkSpec(workers), "remediation", trigger("unhealthyLessThanOrEqualTo", 1)), nil, true, "check-0"},
 		"limit of 40%":                        {with(checkSpec(workers), "maxUnhealthy", "40%"), nil, false, "40% is its limit"},
 		"limit of 50%":                        {with(checkSpec(workers), "maxUnhealthy", "50%"), nil, true, "check-0"},
+		"limit that one more may pass":        {with(checkSpec(workers), "maxUnhealthy", 1), func(s *story) { s.worker("o", unknown(detector.ScopeIncomplete)) }, false, "2 of 3 machines are unhealthy and 1 is its limit, if those that are Unknown have no Node"},
+		"limit that one more may reach":       {with(checkSpec(workers), "maxUnhealthy", 2), func(s *story) { s.worker("o", unknown(detector.ScopeIncomplete)) }, true, "check-0"},
 		"limit in words":                      {with(checkSpec(workers), "maxUnhealthy", "1"), nil, false, "neither a number nor a percentage: 1"},
 		"limit that means nothing":            {with(checkSpec(workers), "maxUnhealthy", "few"), nil, false, "neither a number nor a percentage: few"},
 		"limit of all that look alike":        {with(checkSpec(workers), "maxUnhealthy", 1), func(s *story) { s.worker("o", gone) }, false, "2 of 3 machines are unhealthy and 1 is its limit"},
@@ -274,35 +276,6 @@ func TestHealthChecksThatNobodyKnows(t *testing.T) {
 	play(t, map[string]scene{
 		"not to be read": {[]fields{unreadable}, arrange, outcomeUnknown, []string{"MachineHealthCheck check-0 could not be read"}},
 		"of others":      {[]fields{foreign}, arrange, outcomeUnknown, []string{"calls running machines unhealthy and leaves them to X"}},
-	})
-}
-
-// A machine of the control plane that runs and whose Node is not Ready may be replaced also
-// where those that are gone are not, once its cluster is unpaused, and by a control plane of
-// another kind.
-func TestControlPlaneMachineThatMayBeReplaced(t *testing.T) {
-	arrange := func(more func(*story)) func(*story) {
-		return func(s *story) {
-			more(s)
-			for _, name := range []string{"a", "b", "m"} {
-				s.plane(name, found)
-				s.node(name, name != "m")
-			}
-		}
-	}
-	two := func(s *story) { s.plane("d", gone); s.plane("e", gone) }
-	limit := with(checkSpec(planes), "maxUnhealthy", 2)
-	play(t, map[string]scene{
-		"paused cluster":       {[]fields{checkSpec(planes)}, arrange(func(s *story) { s.cluster.Paused = true }), livingReplaced, nil},
-		"another kind":         {[]fields{checkSpec("RKE2ControlPlane")}, arrange(otherPlane), outcomeUnknown, []string{"what RKE2ControlPlane does about a broken machine is not known here"}},
-		"another kind, paused": {[]fields{checkSpec("RKE2ControlPlane")}, arrange(func(s *story) { otherPlane(s); s.snapshot.ControlPlanes[0].Paused = true }), "", nil},
-		"paused Machine":       {[]fields{checkSpec(planes)}, arrange(func(s *story) { s.plane("d", found).machine.Paused = true }), outcomeUnknown, []string{"Machine d is paused"}},
-		"paused worker": {[]fields{checkSpec(workers)}, func(s *story) {
-			s.worker("m", found).machine.Paused = true
-			s.node("m", false)
-		}, livingReplaced, nil},
-		"two are gone":              {[]fields{checkSpec(planes)}, arrange(two), MachinesBroken + " " + outcomeUnknown, []string{"check-0 calls running machines unhealthy. Whether they are replaced is not known here: 2 of its Machines will have no Node"}},
-		"two are gone, and a limit": {[]fields{limit}, arrange(two), MachinesBroken, nil},
 	})
 }
 

@@ -193,3 +193,36 @@ func TestHealthCheckThatPassesItsRange(t *testing.T) {
 		}
 	}
 }
+
+// A machine of the control plane that runs and whose Node is not Ready may be replaced also
+// where those that are gone are not, once its cluster is unpaused, and by a control plane of
+// another kind.
+func TestControlPlaneMachineThatMayBeReplaced(t *testing.T) {
+	arrange := func(more func(*story)) func(*story) {
+		return func(s *story) {
+			more(s)
+			for _, name := range []string{"a", "b", "m"} {
+				s.plane(name, found)
+				s.node(name, name != "m")
+			}
+		}
+	}
+	two := func(s *story) { s.plane("d", gone); s.plane("e", gone) }
+	limit := with(checkSpec(planes), "maxUnhealthy", 2)
+	play(t, map[string]scene{
+		"paused cluster":       {[]fields{checkSpec(planes)}, arrange(func(s *story) { s.cluster.Paused = true }), livingReplaced, nil},
+		"another kind":         {[]fields{checkSpec("RKE2ControlPlane")}, arrange(otherPlane), outcomeUnknown, []string{"what RKE2ControlPlane does about a broken machine is not known here"}},
+		"another kind, paused": {[]fields{checkSpec("RKE2ControlPlane")}, arrange(func(s *story) { otherPlane(s); s.snapshot.ControlPlanes[0].Paused = true }), "", nil},
+		"paused Machine":       {[]fields{checkSpec(planes)}, arrange(func(s *story) { s.plane("d", found).machine.Paused = true }), outcomeUnknown, []string{"Machine d is paused"}},
+		"one is gone, and more are wanted": {[]fields{checkSpec(planes)}, func(s *story) {
+			arrange(func(s *story) { s.plane("d", gone) })(s)
+			s.snapshot.ControlPlanes[0].Desired = number(5)
+		}, "LivingReplaced MachinesMade StaleReplaced", nil},
+		"paused worker": {[]fields{checkSpec(workers)}, func(s *story) {
+			s.worker("m", found).machine.Paused = true
+			s.node("m", false)
+		}, livingReplaced, nil},
+		"two are gone":              {[]fields{checkSpec(planes)}, arrange(two), MachinesBroken + " " + outcomeUnknown, []string{"check-0 calls running machines unhealthy. Whether they are replaced is not known here: 2 of its Machines will have no Node"}},
+		"two are gone, and a limit": {[]fields{limit}, arrange(two), MachinesBroken, nil},
+	})
+}

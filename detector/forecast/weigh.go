@@ -23,6 +23,10 @@ func (c *cluster) weigh() {
 	if c.Applicable {
 		c.remediates, c.remediation = c.remediate()
 	}
+	if c.nodeless > 0 && !c.remediates {
+		// Preflight checks hold KubeadmControlPlane back until all its Machines have Nodes.
+		c.plane.created, c.plane.deleted = 0, 0
+	}
 	c.lost = cmp.Or(c.lostPlane(), c.unadopted())
 	for _, s := range c.sets() {
 		for i := range s.members {
@@ -87,10 +91,6 @@ func (c *cluster) weighPlane() {
 		case f.verdict.Status == detector.Unknown && f.node == nil:
 			c.undecided++
 		}
-	}
-	if c.nodeless > 0 {
-		// Preflight checks hold KubeadmControlPlane back until all its Machines have Nodes.
-		c.plane.created, c.plane.deleted = 0, 0
 	}
 }
 
@@ -321,6 +321,8 @@ func (f *facts) findRemedy() (bool, string) {
 		return false, f.pausedOwner() + " is paused, and leaves it as it is"
 	case f.spared() != "":
 		return false, f.spared()
+	case f.stale():
+		return h.certainly()
 	}
 	return h.allows()
 }
