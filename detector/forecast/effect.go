@@ -290,6 +290,8 @@ func (f *facts) effect(o Outcome) string {
 		return outcomeUnknown
 	case f.orphan() && o == GhostKeepsRunning:
 		return machinesMissing
+	case o == GhostEtcdMemberKept && f.cluster.remediates:
+		return etcdMembersRemoved // once what keeps it is replaced, which nobody has to do
 	case unknown && (o == CannotKnow || o == Stuck || o == StuckNodeLeft):
 		return "" // that it is Unknown says it
 	case f.verdict.Status == detector.Stale || unknown && f.verdict.Instance == nil:

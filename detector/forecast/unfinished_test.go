@@ -214,6 +214,10 @@ func TestControlPlaneMachineThatMayBeReplaced(t *testing.T) {
 		"another kind":         {[]fields{checkSpec("RKE2ControlPlane")}, arrange(otherPlane), outcomeUnknown, []string{"what RKE2ControlPlane does about a broken machine is not known here"}},
 		"another kind, paused": {[]fields{checkSpec("RKE2ControlPlane")}, arrange(func(s *story) { otherPlane(s); s.snapshot.ControlPlanes[0].Paused = true }), "", nil},
 		"paused Machine":       {[]fields{checkSpec(planes)}, arrange(func(s *story) { s.plane("d", found).machine.Paused = true }), outcomeUnknown, []string{"Machine d is paused"}},
+		"one is gone, and there is another": {[]fields{checkSpec(planes)}, func(s *story) {
+			arrange(func(s *story) { s.plane("d", gone) })(s)
+			s.ghostPlane("g")
+		}, "EtcdMembersRemoved LivingReplaced StaleReplaced", nil},
 		"one is gone, and more are wanted": {[]fields{checkSpec(planes)}, func(s *story) {
 			arrange(func(s *story) { s.plane("d", gone) })(s)
 			s.snapshot.ControlPlanes[0].Desired = number(5)
