@@ -97,8 +97,7 @@ func TestAnswerIsYes(t *testing.T) {
 				})
 			})
 		}), "RestoreOrder", nil},
-		{"upgrade that waits until machines are deleted: strategy OnDelete", changed(func(w *world) {
-			w.set("machinedeployments", prodMD, "v1.35.0", "spec", "template", "spec", "version")
+		{"strategy OnDelete, and no upgrade", changed(func(w *world) {
 			w.set("machinedeployments", prodMD, "OnDelete", "spec", "rollout", "strategy", "type")
 		}), "RestoreOrder", nil},
 		{"VM template gone, and no machine to make", changed(func(w *world) {
@@ -164,6 +163,10 @@ func TestAnswerIsNotYes(t *testing.T) {
 		{"certificate rollout: they expire within the days that are asked for", changed(func(w *world) {
 			w.set("kubeadmcontrolplanes", prodKCP, 3650, "spec", "rollout", "before", "certificatesExpiryDays")
 		}), "no", "RolloutDue", "Machine tenant-alpha/alpha-prod-jzxnt"},
+		{"upgrade that waits until machines are deleted, and a restore makes the controllers forget them", changed(func(w *world) {
+			w.set("machinedeployments", prodMD, "v1.35.0", "spec", "template", "spec", "version")
+			w.set("machinedeployments", prodMD, "OnDelete", "spec", "rollout", "strategy", "type")
+		}), "no", "RolloutDue", "MachineDeployment tenant-alpha/" + prodMD},
 		{"VSphereVM missing: its VM is found by name", changed(func(w *world) { w.drop("vspherevms", prodOne) }), "withWork", "FoundByNameOnly", "Machine tenant-alpha/" + prodOne},
 		{"bootstrap Secret missing of a machine that has no VM yet", changed(func(w *world) {
 			w.unprovision(prodOne)
