@@ -12,7 +12,7 @@ import (
 // objects that several backups hold.
 func (b *builder[T]) finish(l *loading) {
 	t := &b.table
-	if !b.sorted() {
+	if !b.sorted() || slices.ContainsFunc(b.forms, func(f archive.Form) bool { return f.Version != "" }) {
 		b.sort()
 		b.dropCopies(l)
 	}
@@ -58,32 +58,35 @@ func (b *builder[T]) sort() {
 	})
 }
 
-// What is wrong with a copy that is left out.
+// What is wrong with a copy that is left out. Velero restores the objects that have a
+// classic copy, whichever copy of them it then reads (pkg/archive/parser.go Parse,
+// pkg/restore/restore.go getSelectedRestoreableItems v1.18.1).
 const (
 	pathTwice = "the path occurs twice; the last one is used, as Velero does"
 	otherUID  = "another copy of the object has another uid; this one is left out"
+	noClassic = "no copy that Velero restores can be used: it reads the folders of API versions only for objects that have another; it is left out"
 )
 
-// dropCopies keeps the first of each run of copies. Copies are of one object,
-// so their uids must agree; and a path occurs once in a tarball.
+// dropCopies keeps the first of each run of copies, if it is the classic one. Copies are
+// of one object, so their uids must agree; and a path occurs once in a tarball.
 func (b *builder[T]) dropCopies(l *loading) {
 	t := &b.table
+	var best *Record[T]
 	kept := t.order[:0]
 	for _, i := range t.order {
 		r := t.at(i)
-		if len(kept) > 0 {
-			best := t.at(kept[len(kept)-1])
-			if compareNames(&best.Meta, &r.Meta) == 0 {
-				switch {
-				case best.origin.copy == r.origin.copy:
-					l.problem(r.Backup, b.pathOf(r), pathTwice)
-				case best.UID != r.UID:
-					l.problem(r.Backup, b.pathOf(r), otherUID)
-				}
-				continue
+		switch {
+		case best == nil || compareNames(&best.Meta, &r.Meta) != 0:
+			if best = r; b.forms[r.origin.copy].Version == "" {
+				kept = append(kept, i)
+			} else {
+				l.problem(r.Backup, b.pathOf(r), noClassic)
 			}
+		case best.origin.copy == r.origin.copy:
+			l.problem(r.Backup, b.pathOf(r), pathTwice)
+		case best.UID != r.UID:
+			l.problem(r.Backup, b.pathOf(r), otherUID)
 		}
-		kept = append(kept, i)
 	}
 	t.order = kept
 }

@@ -242,19 +242,23 @@ func (r *secretReader) finish(l *loading) {
 		return a.form.Compare(b.form)
 	})
 	kept := r.list[:0]
+	var best *keptSecret
 	for _, s := range r.list {
-		if len(kept) == 0 || compareNames(&kept[len(kept)-1].Meta, &s.Meta) != 0 {
-			kept = append(kept, s)
-			continue
+		problem := func(reason string) {
+			l.problem(s.Backup, archive.Path(secretResource, s.form, s.Namespace, s.Name), reason)
 		}
-		best := kept[len(kept)-1]
-		path := archive.Path(secretResource, s.form, s.Namespace, s.Name)
 		switch {
+		case best == nil || compareNames(&best.Meta, &s.Meta) != 0:
+			if best = s; s.form.Version == "" {
+				kept = append(kept, s)
+			} else {
+				problem(noClassic)
+			}
 		case best.form == s.form:
-			l.problem(s.Backup, path, pathTwice)
-			kept[len(kept)-1] = s
+			problem(pathTwice)
+			*best = *s
 		case best.UID != s.UID:
-			l.problem(s.Backup, path, otherUID)
+			problem(otherUID)
 		}
 	}
 	clear(r.list[len(kept):])

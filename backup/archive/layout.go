@@ -2,13 +2,11 @@ package archive
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"path"
 	"strings"
 
 	velero "github.com/vmware-tanzu/velero/pkg/apis/velero/v1"
-	"k8s.io/apimachinery/pkg/version"
 )
 
 // The paths of a tarball, as Velero writes them (pkg/archive/filesystem.go,
@@ -27,23 +25,16 @@ type Form struct {
 	Preferred bool
 }
 
-// Compare orders the copies of one object, the one to use first: the classic one
-// is what Velero itself restores, then the server's preferred version, then
-// newer versions before older ones.
+// Compare orders the copies of one object: the classic one, which is what Velero itself
+// restores, then the others by the names of their directories.
 func (f Form) Compare(o Form) int {
-	rank := func(f Form) int {
-		switch {
-		case f.Version == "":
-			return 0
-		case f.Preferred:
-			return 1
-		}
-		return 2
-	}
-	if c := cmp.Compare(rank(f), rank(o)); c != 0 {
+	if c := strings.Compare(f.Version, o.Version); c != 0 || f.Preferred == o.Preferred {
 		return c
 	}
-	return version.CompareKubeAwareVersionStrings(o.Version, f.Version)
+	if f.Preferred {
+		return -1
+	}
+	return 1
 }
 
 // itemName is a path of an item in parts, which share its memory.

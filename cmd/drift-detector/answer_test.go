@@ -209,6 +209,11 @@ func TestAnswerIsNotYes(t *testing.T) {
 		{"infrastructure cluster that somebody else manages: nobody marks it as ready", changed(func(w *world) {
 			w.set("vsphereclusters", "alpha-prod", "", "metadata", "annotations", "cluster.x-k8s.io/managed-by")
 		}), "no", "ClusterHalted", "Cluster tenant-alpha/alpha-prod"},
+		{"control plane of which only the copy of an API version is there: Velero restores none", changed(func(w *world) {
+			w.edited("no-classic", func(item string, body []byte) ([]byte, bool) {
+				return body, item != "resources/kubeadmcontrolplanes.controlplane.cluster.x-k8s.io/namespaces/tenant-alpha/alpha-prod.json"
+			})
+		}), "no", "BackupError Incomplete ErrorsOccurred OwnerHalted", "KubeadmControlPlane tenant-alpha/alpha-prod"},
 		{"MachineDeployment missing: nobody manages its machines", changed(func(w *world) { w.drop("machinedeployments", prodMD) }), "no", "BackupError OwnerHalted", "MachineDeployment tenant-alpha/" + prodMD},
 		{"machine that its MachineSet does not select: another is made, and nobody has it", changed(func(w *world) {
 			w.set("machines", prodOne, "quarantine", "metadata", "labels", "machine-template-hash")
